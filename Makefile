@@ -1,0 +1,371 @@
+# Lockstep: one Makefile, objects in build/<variant>/. `make help` lists the
+# targets. Nothing here calls a compiler or pkg-config before a recipe needs
+# it, so that `make demo` and `make test` can install both first.
+
+VERSION := 0.1.0
+SONAME := liblockstep.so.0
+
+PREFIX ?= /usr/local
+CC := gcc
+CXX := g++
+
+comma := ,
+dash = $(subst $(comma),-,$(strip $1))
+variant = $(subst $() ,-,$(strip $(or $(call dash,$1),default) \
+	$(if $(filter 1,$(DEVELOPER)),developer) $(if $(filter 1,$(NCCL)),nccl)))
+BUILD := build/$(call variant,$(SANITIZE))
+
+# ---- flags -------------------------------------------------------------
+
+PACKAGES := simgrid jansson yaml-0.1 zlib popt
+WARN := -Wall -Wextra -Wpedantic -Wshadow -Wpointer-arith -Wwrite-strings \
+	-Wvla -Wundef -Wformat=2 $(if $(filter 1,$(DEVELOPER)),-Werror)
+WARN_C := -Wstrict-prototypes -Wmissing-prototypes
+CPPFLAGS := -I. -Iinclude -D_POSIX_C_SOURCE=200809L
+# Unwind tables: the simulation engine ends a killed rank by unwinding its
+# stack, through frames of ours.
+COMMON := $(if $(SANITIZE),-O1,-O2) -g -fPIC -fno-semantic-interposition -fno-common \
+	-funwind-tables -pthread \
+	$(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer \
+	$(if $(findstring undefined,$(SANITIZE)),-fno-sanitize-recover=undefined))
+CFLAGS := -std=c17 $(COMMON) $(WARN) $(WARN_C)
+CXXFLAGS := -std=c++17 $(COMMON) $(WARN)
+LDFLAGS := -Wl,--as-needed $(COMMON)
+
+# Where data and plot scripts are found: here, or once installed in PREFIX.
+place = -DLOCKSTEP_DATADIR='"$1"' -DLOCKSTEP_PLOTDIR='"$2"' \
+	-DLOCKSTEP_VERSION='"$(VERSION)"'
+PLACE := $(call place,$(CURDIR)/scenarios,$(CURDIR)/plots)
+PLACE_INSTALLED = $(call place,$(PREFIX)/share/lockstep,$(PREFIX)/share/lockstep/plots)
+
+# Asked once, when the first recipe needs it. Headers of others count as
+# system headers: their warnings are not ours.
+ask = $(if $(shell pkg-config --exists $2 2>/dev/null && echo yes),\
+	$(shell pkg-config $1 $2),$(error $2 not found: try "make deps"))
+system = $(patsubst -I%,-isystem %,$1)
+PKG_CFLAGS = $(eval PKG_CFLAGS := $$(call system,$$(call ask,--cflags,$(PACKAGES))))$(PKG_CFLAGS)
+PKG_LIBS = $(eval PKG_LIBS := $$(call ask,--libs,$(PACKAGES)))$(PKG_LIBS)
+TEST_CFLAGS = $(eval TEST_CFLAGS := $$(call system,$$(call ask,--cflags,criterion)))$(TEST_CFLAGS)
+TEST_LIBS = $(eval TEST_LIBS := $$(call ask,--libs,criterion))$(TEST_LIBS)
+
+Q := $(if $(filter 1,$(V)),,@)
+say = $(if $(filter 1,$(V)),,@printf '  %-7s %s\n' $1 $(or $2,$@))
+
+# ---- what there is -----------------------------------------------------
+
+LIB_DIRS := core coll check sim realbackend/tcp trace ddp
+LIB_SRC := $(wildcard $(addsuffix /*.c,$(LIB_DIRS)))
+SHIM_SRC := $(wildcard sim/*.cpp)
+CLI_SRC := $(filter-out cli/lockstep.c,$(wildcard cli/*.c)) $(wildcard scenarios/*.c)
+SUPPORT_SRC := $(wildcard tests/support/*.c)
+TSAN_SRC := $(wildcard tests/tsan/*.c)
+BENCH_SRC := $(wildcard bench/*.c)
+KINDS := $(filter-out support tsan cli,$(sort \
+	$(patsubst tests/%/,%,$(dir $(wildcard tests/*/*.c)))))
+TEST_SRC := $(foreach kind,$(KINDS),$(wildcard tests/$(kind)/*.c))
+ALL_SRC := $(LIB_SRC) cli/lockstep.c $(CLI_SRC) $(SUPPORT_SRC) $(TSAN_SRC) \
+	$(TEST_SRC) $(BENCH_SRC)
+HEADERS := $(wildcard include/lockstep/*.h $(addsuffix /*.h,$(LIB_DIRS)) \
+	cli/*.h scenarios/*.h tests/*/*.h bench/*.h)
+SCRIPTS := .ci/run $(wildcard tools/*.sh tools/*.bash tests/cli/*.sh bench/*.sh plots/*.sh)
+
+obj = $(patsubst %.cpp,$(BUILD)/%.o,$(patsubst %.c,$(BUILD)/%.o,$1))
+LIB_OBJ := $(call obj,$(LIB_SRC) $(SHIM_SRC))
+LIB := $(BUILD)/liblockstep.a
+LIB_SHARED := $(BUILD)/$(SONAME)
+COMMAND_LIB := $(BUILD)/libcommand.a
+SUPPORT_LIB := $(BUILD)/libsupport.a
+COMMAND := $(BUILD)/lockstep
+TESTS := $(KINDS:%=$(BUILD)/tests/%.test)
+TSAN_TESTS := $(TSAN_SRC:tests/tsan/%.c=$(BUILD)/tests/tsan/%)
+BENCHES := $(BENCH_SRC:bench/%.c=$(BUILD)/bench/%)
+
+.DELETE_ON_ERROR:
+.SECONDARY:
+.SUFFIXES:
+.DEFAULT_GOAL := all
+
+ifeq ($(NCCL),1)
+$(info NCCL=1: the NCCL back end is not built yet; building without it)
+endif
+
+# ---- building ----------------------------------------------------------
+
+.PHONY: all
+all: $(COMMAND) $(LIB) $(LIB_SHARED)
+
+# Rewritten when the flags change, so that a change rebuilds.
+FLAGS := $(CC) $(CXX) $(CPPFLAGS) $(CFLAGS) $(CXXFLAGS) $(PLACE)
+.PHONY: FORCE
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(subst ','\'',$(FLAGS))' | cmp -s - $@ || \
+	 printf '%s\n' '$(subst ','\'',$(FLAGS))' >$@
+
+$(BUILD)/core/reduce.o: CFLAGS += -O3
+
+compile = $(CC) $(CPPFLAGS) $1 $(PKG_CFLAGS) \
+	$(if $(filter tests/%,$<),$(TEST_CFLAGS)) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/%.o: %.c $(BUILD)/flags
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(call compile,$(PLACE))
+
+$(BUILD)/%.o: %.cpp $(BUILD)/flags
+	$(call say,CXX,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CXX) $(CPPFLAGS) $(PKG_CFLAGS) $(CXXFLAGS) -MMD -MP -c -o $@ $<
+
+archive = rm -f $@ && ar qcs $@ $(filter %.o,$^)
+
+$(LIB): $(LIB_OBJ)
+	$(call say,AR)
+	$(Q)$(archive)
+
+$(COMMAND_LIB): $(call obj,$(CLI_SRC))
+	$(call say,AR)
+	$(Q)$(archive)
+
+$(SUPPORT_LIB): $(call obj,$(SUPPORT_SRC))
+	$(call say,AR)
+	$(Q)$(archive)
+
+# The C++ driver links, for the part of sim/ that is C++.
+link = $(CXX) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $1 $(PKG_LIBS) -lm
+share = $(CXX) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,-z,defs \
+	-Wl,--version-script,$(BUILD)/exports.map -o $@ $(filter %.o,$^) \
+	$(PKG_LIBS) -lm
+
+# A shared library shows the public functions only.
+$(BUILD)/exports.map: $(BUILD)/flags
+	@printf 'LOCKSTEP_0 {\n\tglobal: dist_[a-z]*;\n\tlocal: *;\n};\n' >$@
+
+$(LIB_SHARED): $(LIB_OBJ) $(BUILD)/exports.map
+	$(call say,LD)
+	$(Q)$(if $(SANITIZE),$(subst -Wl$(comma)-z$(comma)defs,,$(share)),$(share))
+	@ln -sf $(SONAME) $(BUILD)/liblockstep.so
+
+$(COMMAND): $(BUILD)/cli/lockstep.o $(COMMAND_LIB) $(LIB)
+	$(call say,LD)
+	$(Q)$(link)
+
+# One Criterion binary for each kind of test.
+define test_binary
+$(BUILD)/tests/$1.test: $(call obj,$(wildcard tests/$1/*.c)) $(SUPPORT_LIB) $(COMMAND_LIB) $(LIB)
+	$$(call say,LD)
+	$$(Q)$$(call link,$$(TEST_LIBS))
+endef
+$(foreach kind,$(KINDS),$(eval $(call test_binary,$(kind))))
+
+# Criterion does not survive the thread sanitizer; these have their own main.
+$(BUILD)/tests/tsan/%: $(BUILD)/tests/tsan/%.o $(SUPPORT_LIB) $(COMMAND_LIB) $(LIB)
+	$(call say,LD)
+	$(Q)$(call link,$(TEST_LIBS))
+
+$(BUILD)/bench/%: $(BUILD)/bench/%.o $(COMMAND_LIB) $(LIB)
+	$(call say,LD)
+	$(Q)$(link)
+
+.PHONY: tests-built tsan-built
+tests-built: $(TESTS) $(COMMAND)
+tsan-built: $(TSAN_TESTS)
+
+-include $(patsubst %.o,%.d,$(call obj,$(ALL_SRC) $(SHIM_SRC)))
+
+# ---- using -------------------------------------------------------------
+
+# A second make with the same build, or with the one of another sanitizer.
+parallel = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
+again = $(MAKE) --no-print-directory $(parallel)
+build_of = $(if $(filter command,$(firstword $(origin BUILD))),\
+	$(BUILD)-$(call dash,$1),build/$(call variant,$1))
+sanitized = $(again) SANITIZE=$1 BUILD=$(strip $(call build_of,$1))
+
+.PHONY: deps demo test demo-here test-here
+deps:
+	@tools/install-deps.sh build
+
+demo:
+	@tools/install-deps.sh build
+	@$(again) demo-here
+
+demo-here: all
+	@tools/demo.sh $(COMMAND)
+
+test:
+	@tools/install-deps.sh build test
+	@$(again) test-here
+
+# Plain, then under the address and undefined sanitizers what runs ranks and
+# parsers, then the thread sanitizer.
+SANITIZED_KINDS := $(filter unit conformance faults trace,$(KINDS))
+ASAN := address$(comma)undefined
+test-here: all tests-built
+	@$(call sanitized,$(ASAN)) tests-built
+	@$(call sanitized,thread) tsan-built
+	@tools/run-tests.sh $(COMMAND) \
+	  $(KINDS:%=criterion:$(BUILD)/tests/%.test) \
+	  $(patsubst %,shell:%,$(sort $(wildcard tests/cli/*.sh))) \
+	  $(SANITIZED_KINDS:%=sanitized:$(strip $(call build_of,$(ASAN)))/tests/%.test) \
+	  $(TSAN_SRC:tests/tsan/%.c=thread:$(strip $(call build_of,thread))/tests/tsan/%)
+
+.PHONY: golden bench plots fuzz format
+golden: tests-built
+	@LOCKSTEP_GOLDEN=write $(BUILD)/tests/golden.test
+	@git diff --stat -- tests/golden 2>/dev/null || true
+
+bench: all $(BENCHES)
+	@for b in $(BENCHES) $(wildcard bench/*.sh); do \
+		echo "== $$b" && LOCKSTEP=$(COMMAND) $$b || exit; done
+
+plots: all
+	@tools/plots.sh $(COMMAND) build/demo
+
+# The parsers, built with sanitizers.
+fuzz:
+	@$(call sanitized,$(ASAN)) $(strip $(call build_of,$(ASAN)))/lockstep
+	@tools/fuzz.sh $(strip $(call build_of,$(ASAN)))/lockstep
+
+format:
+	$(Q)clang-format -i $(ALL_SRC) $(SHIM_SRC) $(HEADERS)
+
+# ---- checking ----------------------------------------------------------
+
+CHECKS := format layers headers docs symbols size shell tidy
+.PHONY: check $(CHECKS:%=check-%)
+check:
+	@tools/install-deps.sh build check
+	@tools/check-all.sh "$(again)" $(CHECKS)
+
+check-format:
+	@clang-format --dry-run -Werror $(ALL_SRC) $(SHIM_SRC) $(HEADERS)
+	@echo "check-format: every source is as clang-format leaves it"
+
+check-layers:
+	@tools/check-layers.sh
+
+check-headers:
+	@tools/check-headers.sh "$(CC) $(CPPFLAGS) $(PKG_CFLAGS) $(TEST_CFLAGS)" \
+	 "$(CFLAGS)" "$(CXX) $(CPPFLAGS)" $(HEADERS)
+
+check-docs:
+	@tools/check-docs.sh
+
+# What thousands of simulated ranks share.
+SHARED_SRC := $(wildcard $(addsuffix /*.c,core coll check trace ddp scenarios))
+check-symbols: $(LIB) $(call obj,$(SHARED_SRC))
+	@tools/check-symbols.sh $(LIB) "$(call obj,$(SHARED_SRC))"
+
+check-size:
+	@tools/check-size.sh $(ALL_SRC) $(SHIM_SRC) $(HEADERS)
+
+check-shell:
+	@shellcheck -x $(SCRIPTS)
+	@echo "check-shell: shellcheck has nothing to say"
+
+check-tidy: $(patsubst %.c,$(BUILD)/tidy/%.ok,$(ALL_SRC))
+	@echo "check-tidy: clang-tidy has nothing to say"
+
+# After the object, which knows the headers: a change there looks again.
+$(BUILD)/tidy/%.ok: %.c .clang-tidy tests/.clang-tidy $(BUILD)/%.o
+	@mkdir -p $(@D)
+	@tools/check-tidy.sh $< -std=c17 $(CPPFLAGS) $(PLACE) $(PKG_CFLAGS) $(TEST_CFLAGS)
+	@touch $@
+
+# ---- installing --------------------------------------------------------
+
+# The sources that know their place are compiled once more for PREFIX.
+PLACED_OBJ := $(call obj,$(shell grep -lE "LOCKSTEP_(DATA|PLOT)DIR" \
+	/dev/null $(LIB_SRC) $(CLI_SRC)))
+STAGE := $(BUILD)/install
+STAGED_OBJ := $(PLACED_OBJ:$(BUILD)/%=$(STAGE)/%)
+staged = $(filter-out $(PLACED_OBJ),$1) \
+	$(patsubst $(BUILD)/%,$(STAGE)/%,$(filter $(PLACED_OBJ),$1))
+D = $(DESTDIR)$(PREFIX)
+# Where the system does not look for libraries, programs are told.
+RPATH = $(if $(filter /usr /usr/local,$(PREFIX)),,-Wl$(comma)-rpath$(comma)$${libdir})
+
+$(STAGE)/prefix: FORCE
+	@mkdir -p $(@D)
+	@echo "$(PREFIX)" | cmp -s - $@ || echo "$(PREFIX)" >$@
+
+$(STAGED_OBJ): $(STAGE)/%.o: %.c $(STAGE)/prefix $(BUILD)/flags
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(call compile,$(PLACE_INSTALLED))
+
+$(STAGE)/liblockstep.a: $(call staged,$(LIB_OBJ))
+	$(call say,AR)
+	$(Q)$(archive)
+
+$(STAGE)/$(SONAME): $(call staged,$(LIB_OBJ)) $(BUILD)/exports.map
+	$(call say,LD)
+	$(Q)$(share)
+
+$(STAGE)/lockstep: $(BUILD)/cli/lockstep.o $(call staged,$(call obj,$(CLI_SRC))) \
+		$(STAGE)/liblockstep.a
+	$(call say,LD)
+	$(Q)$(link)
+
+-include $(STAGED_OBJ:.o=.d)
+
+.PHONY: install uninstall
+install: $(STAGE)/liblockstep.a $(STAGE)/$(SONAME) $(STAGE)/lockstep
+	install -d $(D)/bin $(D)/lib/pkgconfig $(D)/include/lockstep \
+	 $(D)/share/man/man1 $(D)/share/bash-completion/completions \
+	 $(D)/share/lockstep/plots
+	install -m 755 $(STAGE)/lockstep $(D)/bin/lockstep
+	install -m 644 $(STAGE)/liblockstep.a $(D)/lib/
+	install -m 755 $(STAGE)/$(SONAME) $(D)/lib/
+	ln -sf $(SONAME) $(D)/lib/liblockstep.so
+	install -m 644 $(wildcard include/lockstep/*.h) $(D)/include/lockstep/
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' \
+	 -e 's|@RPATH@|$(RPATH)|' tools/lockstep.pc.in >$(D)/lib/pkgconfig/lockstep.pc
+	sed -e 's|@VERSION@|$(VERSION)|' docs/lockstep.1 \
+	 >$(D)/share/man/man1/lockstep.1
+	install -m 644 tools/completion.bash \
+	 $(D)/share/bash-completion/completions/lockstep
+	$(foreach kind,models platforms profiles,install -d \
+	 $(D)/share/lockstep/$(kind) && install -m 644 \
+	 scenarios/$(kind)/* $(D)/share/lockstep/$(kind)/ &&) true
+	install -m 644 $(wildcard plots/*) $(D)/share/lockstep/plots/
+	@test -n "$(DESTDIR)" || ldconfig 2>/dev/null || true
+
+uninstall:
+	rm -f $(D)/bin/lockstep $(D)/lib/liblockstep.a $(D)/lib/$(SONAME) \
+	 $(D)/lib/liblockstep.so $(D)/lib/pkgconfig/lockstep.pc \
+	 $(D)/share/man/man1/lockstep.1 \
+	 $(D)/share/bash-completion/completions/lockstep
+	rm -rf $(D)/include/lockstep $(D)/share/lockstep
+
+.PHONY: clean help
+clean:
+	rm -rf build
+
+help:
+	@sed -n 's/^#? \{0,1\}//p' Makefile
+
+#? make [TARGET] [KNOB=...]
+#?
+#?   all        the library and the lockstep command (the default)
+#?   demo       install what is missing, build, show the main job done
+#?   test       install what is missing, build, run every test
+#?   check      format, layers, headers, docs, symbols, size, shell, tidy;
+#?              each alone as check-format, check-layers, ...
+#?   golden     rewrite the golden predictions; review the diff
+#?   bench      speed and memory figures
+#?   plots      draw the plots of the last demo again
+#?   fuzz       feed the parsers with mutated input for a while
+#?   format     rewrite the sources by clang-format
+#?   deps       install the Debian packages that are missing
+#?   install    command, library, headers, data into DESTDIR/PREFIX
+#?   uninstall  remove what install put there
+#?   clean      remove build/
+#?
+#?   DEVELOPER=1                  warnings are errors
+#?   SANITIZE=address,undefined   or SANITIZE=thread
+#?   NCCL=1                       (the back end is not built yet)
+#?   V=1                          show the commands
+#?   PREFIX=/usr/local DESTDIR=   where install puts things
+#?   BUILD=build/<variant>        where objects go

@@ -1,0 +1,66 @@
+/*
+ * verdict.h - from the records of all ranks to one verdict and its words.
+ *
+ * Pure: same board and facts in, same verdict and same bytes out, whether the
+ * ranks were simulated or real.
+ */
+#ifndef LOCKSTEP_CHECK_VERDICT_H
+#define LOCKSTEP_CHECK_VERDICT_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "check/record.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum check_verdict_kind {
+	CHECK_FINE,
+	CHECK_MISMATCH,
+	CHECK_DEADLOCK,
+	CHECK_TIMEOUT,
+	CHECK_LOST
+};
+
+/* What the world around the ranks knows and the board does not. */
+struct check_facts {
+	int64_t now_ns;     /* the job's clock at the verdict; -1: not told */
+	int64_t timeout_ns; /* deadline in force; 0: not told */
+	int nothing_moves;  /* simulation: proved that no rank can move */
+	int lost_rank;      /* first rank that died; -1: none */
+	char lost_how[64];  /* "killed by signal 9 (Killed)" */
+};
+
+struct check_verdict {
+	enum check_verdict_kind kind;
+	int rank; /* the rank it turns on: lost, late or odd one out; or -1 */
+};
+
+/*
+ * check_judge looks at the board and the facts and returns the verdict, first
+ * of: a rank killed (CHECK_RANK_LOST on the board); a mismatch; a rank that
+ * gave up by itself (lost_rank) while another waits for it; a deadlock (nothing
+ * moves, or a call failed and its rank waits in a cycle or for a rank that has
+ * finished); a timeout; CHECK_FINE when nothing is wrong. Memory runs out:
+ * CHECK_FINE.
+ */
+struct check_verdict check_judge(const struct check_board *board,
+				 const struct check_facts *facts);
+
+/* check_report writes the verdict as text: one verdict line, a line for each
+ * set of ranks in the same state, the waits as sentences. */
+void check_report(FILE *out, const struct check_board *board,
+		  const struct check_facts *facts,
+		  const struct check_verdict *verdict);
+
+/* check_exit_status returns the command's exit status for the verdict: 0, 10
+ * to 13. */
+int check_exit_status(const struct check_verdict *verdict);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,76 @@
+/*
+ * calibration.h - what a platform and a profile of this machine's loopback are
+ * made of: measured by calibration_measure.c, fitted by calibration_fit.c,
+ * written by calibration_write.c.
+ *
+ * Ranks on one machine share its processors: a byte costs a copy on either
+ * side whoever sends it, and when there are more ranks than processors, ranks
+ * wait for each other's turn as well. So the measurements that count are taken
+ * under load: all ranks at once exchange messages with their neighbours in a
+ * ring. The model that they are fitted to is
+ *
+ *	time of an exchange of m bytes = alpha + m * world_size / capacity
+ *
+ * with alpha the time of an exchange of 8 bytes.
+ */
+#ifndef LOCKSTEP_CLI_CALIBRATION_H
+#define LOCKSTEP_CLI_CALIBRATION_H
+
+#include "lockstep/dist.h"
+#include "scenarios/sample.h"
+
+/* Message sizes of the exchange; the first gives alpha. */
+#define CALIBRATION_SIZES 5
+extern const size_t calibration_bytes[CALIBRATION_SIZES];
+
+/* The spread that is still believed: interquartile range by median. */
+#define CALIBRATION_SPREAD 0.5
+
+/* What was measured. Nanoseconds unless the name says otherwise. */
+struct calibration_measures {
+	int world_size;
+	struct sample half_trip;    /* 8 bytes, one pair alone */
+	struct sample issue;        /* to issue one send of 8 bytes */
+	struct sample pair_message; /* 1 MiB in a stream, one pair alone */
+	struct sample exchange[CALIBRATION_SIZES]; /* all ranks at once */
+	struct sample reduce; /* reducing 1 MiB, all ranks at once */
+};
+
+/* What follows from it. */
+struct calibration_model {
+	int world_size;
+	double overhead_ns;  /* processor time of a send */
+	double latency_ns;   /* of a route, without the overhead */
+	double pair_Bps;     /* of one pair alone */
+	double capacity_Bps; /* of all pairs together */
+	double reduce_Bps;
+	double residual; /* worst |modelled / measured - 1| of the exchanges */
+};
+
+/* calibration_measure runs world_size ranks over TCP on this machine. Returns
+ * one of enum dist_exit; a failure has been reported. */
+int calibration_measure(int world_size, struct calibration_measures *measures);
+
+/* calibration_spread returns the largest interquartile range by median of all
+ * measures; what (not NULL) names the measure it belongs to. */
+double calibration_spread(const struct calibration_measures *measures,
+			  const char **what);
+
+/* calibration_fit makes the model. */
+void calibration_fit(const struct calibration_measures *measures,
+		     struct calibration_model *model);
+
+/* calibration_exchange_ns returns what model says about an exchange. */
+double calibration_exchange_ns(const struct calibration_model *model,
+			       size_t bytes);
+
+/*
+ * calibration_write writes dir/loopback.xml, a platform of hosts hosts, and
+ * dir/loopback.yaml, a profile. Errors: of the files; message says what.
+ */
+enum dist_error calibration_write(const char *dir, int hosts,
+				  const struct calibration_measures *measures,
+				  const struct calibration_model *model,
+				  struct dist_message *message);
+
+#endif

@@ -1,0 +1,146 @@
+#include "cli/calibration.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "trace/output.h"
+
+#define PATH_SIZE 4096
+
+/* What the numbers hold for: the machine, in words without a date. */
+static void describe_machine(char *text, size_t size)
+{
+	FILE *file = fopen("/proc/sys/net/ipv4/tcp_congestion_control", "r");
+	char control[32] = "unknown";
+	struct utsname name = {.sysname = "?"};
+
+	if (file) {
+		if (fgets(control, sizeof(control), file))
+			control[strcspn(control, "\n")] = '\0';
+		fclose(file);
+	}
+	(void)uname(&name);
+	snprintf(text, size,
+		 "%ld cores, %.16s %.40s %.16s, TCP congestion control %s",
+		 sysconf(_SC_NPROCESSORS_ONLN), name.sysname, name.release,
+		 name.machine, control);
+}
+
+static void write_config(struct dist__output *out)
+{
+	static const char *const props[][2] = {
+		{"network/model", "CM02"},
+		{"network/crosstraffic", "0"},
+		{"network/TCP-gamma", "0"},
+		{"network/latency-factor", "1"},
+		{"network/bandwidth-factor", "1"},
+		{"network/weight-S", "0"}};
+	size_t i;
+
+	dist__output_text(out, "  <config id=\"General\">\n");
+	for (i = 0; i < sizeof(props) / sizeof(props[0]); i++)
+		dist__output_print(out, "    <prop id=\"%s\" value=\"%s\"/>\n",
+				   props[i][0], props[i][1]);
+	dist__output_text(out, "  </config>\n");
+}
+
+/*
+ * Every route is a private link up, the shared one, a private link down. The
+ * latency is spread evenly: a link without any would share its bandwidth
+ * oddly. Comments in XML must not hold two dashes in a row.
+ */
+static void write_platform(struct dist__output *out, int hosts,
+			   const char *machine,
+			   const struct calibration_measures *m,
+			   const struct calibration_model *model)
+{
+	dist__output_print(
+		out,
+		"<?xml version='1.0'?>\n"
+		"<!DOCTYPE platform SYSTEM "
+		"\"https://simgrid.org/simgrid.dtd\">\n"
+		"<!-- This machine's loopback, fitted for %d ranks by lockstep "
+		"calibrate\n"
+		"     Machine: %s.\n"
+		"     Measured, medians: half round trip of one pair alone "
+		"%.2f "
+		"us, exchange of\n"
+		"     8 bytes by all ranks at once %.2f us, stream of one pair "
+		"%.3f GB/s, all\n"
+		"     pairs together %.3f GB/s. The fit misses the measured "
+		"exchanges of 8 B to\n"
+		"     4 MiB by %.0f %% at most. Latency is that of the "
+		"exchange "
+		"without the\n"
+		"     profile's overhead of a message. -->\n"
+		"<platform version=\"4.1\">\n",
+		model->world_size, machine, m->half_trip.median / 1e3,
+		m->exchange[0].median / 1e3, model->pair_Bps / 1e9,
+		model->capacity_Bps / 1e9, model->residual * 100);
+	write_config(out);
+	dist__output_print(
+		out,
+		"  <cluster id=\"loopback\" prefix=\"rank-\" suffix=\"\" "
+		"radical=\"0-%d\"\n"
+		"           speed=\"1Gf\" bw=\"%.0fBps\" lat=\"%.3fns\" "
+		"sharing_policy=\"SPLITDUPLEX\"\n"
+		"           bb_bw=\"%.0fBps\" bb_lat=\"%.3fns\" "
+		"bb_sharing_policy=\"SHARED\"/>\n"
+		"</platform>\n",
+		hosts - 1, model->pair_Bps, model->latency_ns / 3,
+		model->capacity_Bps, model->latency_ns / 3);
+}
+
+static void write_profile(struct dist__output *out, const char *machine,
+			  const struct calibration_model *model)
+{
+	dist__output_print(
+		out,
+		"# Lockstep's own TCP back end on this machine's loopback, "
+		"with the built-in\n"
+		"# selection of algorithms. message_overhead_ns: time to issue "
+		"a send of 8\n"
+		"# bytes in a stream of 64. reduce_Bps: float32 sums of 1 MiB "
+		"on %d ranks at\n"
+		"# once. Medians of 15 batches. The platform beside this file "
+		"belongs to it.\n"
+		"name: loopback\n"
+		"version: 1\n"
+		"source: lockstep calibrate --world-size %d; %s\n"
+		"message_overhead_ns: %.0f\n"
+		"reduce_Bps: %.4g\n",
+		model->world_size, model->world_size, machine,
+		model->overhead_ns, model->reduce_Bps);
+}
+
+enum dist_error calibration_write(const char *dir, int hosts,
+				  const struct calibration_measures *measures,
+				  const struct calibration_model *model,
+				  struct dist_message *message)
+{
+	struct dist__output *platform = NULL, *profile = NULL;
+	char path[PATH_SIZE], machine[160];
+	enum dist_error err;
+
+	describe_machine(machine, sizeof(machine));
+	snprintf(path, sizeof(path), "%s/loopback.xml", dir);
+	err = dist__output_open(path, &platform, message);
+	if (err)
+		return err;
+	snprintf(path, sizeof(path), "%s/loopback.yaml", dir);
+	err = dist__output_open(path, &profile, message);
+	if (err) {
+		dist__output_abandon(platform);
+		return err;
+	}
+	write_platform(platform, hosts, machine, measures, model);
+	write_profile(profile, machine, model);
+	err = dist__output_close(platform, message);
+	if (err)
+		dist__output_abandon(profile);
+	else
+		err = dist__output_close(profile, message);
+	return err;
+}

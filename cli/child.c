@@ -1,0 +1,90 @@
+#include "cli/child.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lockstep/dist.h"
+
+int child_start(struct child *child, int (*work)(void *arg, int pipe),
+		void *arg)
+{
+	int ends[2], status;
+
+	/* What is still in our buffers must not be written twice. */
+	fflush(NULL);
+	if (pipe(ends)) {
+		fprintf(stderr, "lockstep: no pipe: %s\n", strerror(errno));
+		return -1;
+	}
+	child->id = fork();
+	if (child->id == 0) {
+		close(ends[0]);
+		status = work(arg, ends[1]);
+		fflush(NULL);
+		_exit(status);
+	}
+	close(ends[1]);
+	child->pipe = ends[0];
+	if (child->id > 0)
+		return 0;
+	fprintf(stderr, "lockstep: no process: %s\n", strerror(errno));
+	close(ends[0]);
+	return -1;
+}
+
+/* Reads to the end of the pipe; what does not fit is thrown away, so that the
+ * child is never blocked. */
+static size_t read_all(int pipe, char *data, size_t size)
+{
+	char excess[512];
+	size_t got = 0;
+
+	for (;;) {
+		bool full = got == size;
+		ssize_t n = full ? read(pipe, excess, sizeof(excess))
+				 : read(pipe, data + got, size - got);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return got;
+		if (!full)
+			got += (size_t)n;
+	}
+}
+
+int child_finish(struct child *child, void *data, size_t size, size_t *got)
+{
+	int status;
+
+	*got = read_all(child->pipe, data, size);
+	close(child->pipe);
+	while (waitpid(child->id, &status, 0) < 0)
+		if (errno != EINTR)
+			return DIST_EXIT_INTERNAL;
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	fprintf(stderr, "lockstep: a child process was ended by signal %d\n",
+		WTERMSIG(status));
+	return DIST_EXIT_INTERNAL;
+}
+
+int child_write(int pipe, const void *data, size_t size)
+{
+	const char *next = data;
+
+	while (size > 0) {
+		ssize_t n = write(pipe, next, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		next += n;
+		size -= (size_t)n;
+	}
+	return 0;
+}

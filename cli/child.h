@@ -1,0 +1,35 @@
+/*
+ * child.h - work in a process of its own, its result brought back by a pipe.
+ * The simulation engine starts once per process, so every prediction gets one.
+ */
+#ifndef LOCKSTEP_CLI_CHILD_H
+#define LOCKSTEP_CLI_CHILD_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+/* A child under way. */
+struct child {
+	pid_t id;
+	int pipe;
+};
+
+/*
+ * child_start runs work(arg, pipe) in a child, which ends with the status that
+ * work returns; what it writes to the file descriptor pipe, child_finish reads.
+ * Returns 0, or -1 (no process, no pipe) after a line on stderr.
+ */
+int child_start(struct child *child, int (*work)(void *arg, int pipe),
+		void *arg);
+
+/*
+ * child_finish reads up to size bytes of what the child writes into data, and
+ * how many in *got, then waits for its end. Returns its exit status, or
+ * DIST_EXIT_INTERNAL after a line on stderr when a signal ended it.
+ */
+int child_finish(struct child *child, void *data, size_t size, size_t *got);
+
+/* child_write writes all of data to pipe; returns 0, or -1. */
+int child_write(int pipe, const void *data, size_t size);
+
+#endif

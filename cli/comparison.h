@@ -1,0 +1,37 @@
+/* comparison.h - how a comparison is told: as text, as JSON, as TSV. */
+#ifndef LOCKSTEP_CLI_COMPARISON_H
+#define LOCKSTEP_CLI_COMPARISON_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "trace/compare.h"
+
+struct json_t;
+
+/* What is being told of; all borrowed. */
+struct comparison_story {
+	const struct dist__trace *predicted;
+	const struct dist__trace *measured;
+	const struct dist__comparison *comparison;
+	bool calls;       /* one line a call, too */
+	double max_error; /* as a fraction; < 0: none */
+};
+
+/* comparison_passes returns whether the traces are comparable and no row's
+ * error exceeds max_error. */
+bool comparison_passes(const struct comparison_story *story);
+
+/* comparison_print writes the story as text. Returns 0, -1: no memory. */
+int comparison_print(const struct comparison_story *story, FILE *out);
+
+/* comparison_json returns the story as an object; NULL: no memory. */
+struct json_t *comparison_json(const struct comparison_story *story);
+
+/* comparison_write_tsv writes the rows to path; the columns are those of
+ * plots/predicted_measured.gp. Errors: IO, NO_MEMORY. */
+enum dist_error comparison_write_tsv(const struct comparison_story *story,
+				     const char *path,
+				     struct dist_message *message);
+
+#endif

@@ -1,0 +1,260 @@
+/* list.c - lockstep list: what comes with this Lockstep. */
+#include "cli/command.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+#include <popt.h>
+
+#include "cli/table.h"
+#include "core/algorithm.h"
+#include "core/data.h"
+#include "core/profile.h"
+#include "lockstep/dist.h"
+#include "scenarios/model.h"
+#include "scenarios/scenario.h"
+#include "sim/platform.h"
+
+#define PATH_SIZE 4096
+
+/* Something that can be listed. */
+struct listing {
+	const char *name;
+	const char *const *columns;
+
+	/* Adds the rows; one that cannot be read is named on stderr and left
+	 * out. Returns the exit status. */
+	int (*fill)(struct table *table);
+};
+
+static int fill_scenarios(struct table *table)
+{
+	for (const struct scenario *s = scenario_table; s->name; s++)
+		table_add(table, json_pack("{s:s, s:s}", "name", s->name,
+					   "summary", s->summary));
+	return DIST_EXIT_OK;
+}
+
+static int fill_algorithms(struct table *table)
+{
+	const struct dist__algorithm *const *a;
+
+	for (a = dist__algorithms(); *a; a++)
+		table_add(table,
+			  json_pack("{s:s, s:s, s:s}", "op",
+				    dist__op_name((*a)->op), "name", (*a)->name,
+				    "summary", (*a)->summary));
+	return DIST_EXIT_OK;
+}
+
+/* Calls add(table, name, path) for every file of a kind, in order of name,
+ * where name is the file's without suffix. */
+static int each_file(const char *kind, const char *suffix,
+		     int (*add)(struct table *table, const char *name,
+				const char *path),
+		     struct table *table)
+{
+	char dir[PATH_SIZE], path[2 * PATH_SIZE];
+	int status = DIST_EXIT_OK;
+	struct dirent **entries;
+	int n;
+
+	dist__data_dir(kind, dir, sizeof(dir));
+	n = scandir(dir, &entries, NULL, alphasort);
+	if (n < 0) {
+		fprintf(stderr, "lockstep list: no folder %s\n", dir);
+		return DIST_EXIT_USAGE;
+	}
+	for (int i = 0; i < n; i++) {
+		char *end = strrchr(entries[i]->d_name, '.');
+
+		snprintf(path, sizeof(path), "%s/%s", dir, entries[i]->d_name);
+		if (end && strcmp(end, suffix) == 0) {
+			*end = '\0';
+			if (add(table, entries[i]->d_name, path))
+				status = DIST_EXIT_USAGE;
+		}
+		free(entries[i]);
+	}
+	free(entries);
+	return status;
+}
+
+static int add_model(struct table *table, const char *name, const char *path)
+{
+	struct dist_message message;
+	struct model model;
+
+	if (model_load(&model, path, &message)) {
+		fprintf(stderr, "lockstep list: %s\n", message.text);
+		return DIST_EXIT_USAGE;
+	}
+	table_add(table, json_pack("{s:s, s:I, s:I, s:f}", "name", name,
+				   "parameters", (json_int_t)model.numel,
+				   "tensors", (json_int_t)model.num_parameters,
+				   "forward_gflop", model.forward_flops / 1e9));
+	model_release(&model);
+	return DIST_EXIT_OK;
+}
+
+static int fill_models(struct table *table)
+{
+	return each_file("models", ".csv", add_model, table);
+}
+
+static int add_profile(struct table *table, const char *name, const char *path)
+{
+	struct dist__profile profile;
+	struct dist_message message;
+
+	if (dist__profile_load(&profile, path, &message)) {
+		fprintf(stderr, "lockstep list: %s\n", message.text);
+		return DIST_EXIT_USAGE;
+	}
+	table_add(table, json_pack("{s:s, s:s, s:s}", "name", name, "version",
+				   profile.version, "source", profile.source));
+	dist__profile_release(&profile);
+	return DIST_EXIT_OK;
+}
+
+static int fill_profiles(struct table *table)
+{
+	return each_file("profiles", ".yaml", add_profile, table);
+}
+
+/* Stores the first line with words of the first XML comment of a file in
+ * text; "" if there is none. */
+static void first_comment(const char *path, char *text, size_t size)
+{
+	FILE *file = fopen(path, "r");
+	bool inside = false;
+	char line[512];
+
+	text[0] = '\0';
+	while (file && !text[0] && fgets(line, sizeof(line), file)) {
+		char *words = inside ? line : strstr(line, "<!--");
+
+		if (!words)
+			continue;
+		if (!inside)
+			words += strlen("<!--");
+		inside = true;
+		words += strspn(words, " \t\n");
+		words[strcspn(words, "\n")] = '\0';
+		if (strstr(words, "-->"))
+			*strstr(words, "-->") = '\0';
+		snprintf(text, size, "%s", words);
+	}
+	if (file)
+		fclose(file);
+}
+
+static int add_platform(struct table *table, const char *name, const char *path)
+{
+	struct dist_message message;
+	int hosts, ranks;
+	char text[512];
+
+	if (dist__platform_hosts(path, &hosts, &ranks, &message)) {
+		fprintf(stderr, "lockstep list: %s\n", message.text);
+		return DIST_EXIT_USAGE;
+	}
+	first_comment(path, text, sizeof(text));
+	table_add(table,
+		  json_pack("{s:s, s:i, s:i, s:s}", "name", name, "hosts",
+			    hosts, "ranks", ranks, "summary", text));
+	return DIST_EXIT_OK;
+}
+
+static int fill_platforms(struct table *table)
+{
+	return each_file("platforms", ".xml", add_platform, table);
+}
+
+static const char *const name_summary[] = {"name", "summary", NULL};
+static const char *const op_name_summary[] = {"op", "name", "summary", NULL};
+static const char *const platform_columns[] = {"name", "hosts", "ranks",
+					       "summary", NULL};
+static const char *const model_columns[] = {"name", "parameters", "tensors",
+					    "forward_gflop", NULL};
+static const char *const profile_columns[] = {"name", "version", "source",
+					      NULL};
+
+static const struct listing listings[] = {
+	{"scenarios", name_summary, fill_scenarios},
+	{"algorithms", op_name_summary, fill_algorithms},
+	{"models", model_columns, fill_models},
+	{"platforms", platform_columns, fill_platforms},
+	{"profiles", profile_columns, fill_profiles},
+};
+
+static const struct listing *listing_find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(listings) / sizeof(listings[0]); i++)
+		if (strcmp(listings[i].name, name) == 0)
+			return &listings[i];
+	return NULL;
+}
+
+static int listing_print(const struct listing *listing, bool as_json)
+{
+	struct table table;
+	int status;
+
+	table_init(&table, listing->columns);
+	status = listing->fill(&table);
+	if (table_print(&table, as_json, stdout)) {
+		fputs("lockstep list: out of memory\n", stderr);
+		status = DIST_EXIT_INTERNAL;
+	}
+	table_release(&table);
+	return status;
+}
+
+/* The one argument after the options; NULL after a message. */
+static const struct listing *listing_asked(poptContext context)
+{
+	const char *name = poptGetArg(context);
+	const struct listing *listing = name ? listing_find(name) : NULL;
+
+	if (listing && !poptPeekArg(context))
+		return listing;
+	if (!name)
+		fputs("lockstep list: list what?", stderr);
+	else if (!listing)
+		fprintf(stderr, "lockstep list: no list of \"%s\";", name);
+	else
+		fputs("lockstep list: one at a time;", stderr);
+	fputs(" scenarios, algorithms, models, platforms or profiles\n",
+	      stderr);
+	return NULL;
+}
+
+int command_list(int argc, const char **argv)
+{
+	int as_json = 0;
+	struct poptOption options[] = {{"json", '\0', POPT_ARG_NONE, &as_json,
+					0, "print JSON instead of a table",
+					NULL},
+				       POPT_AUTOHELP POPT_TABLEEND};
+	poptContext context = poptGetContext(argv[0], argc, argv, options, 0);
+	const struct listing *listing = NULL;
+	int rc;
+
+	poptSetOtherOptionHelp(
+		context,
+		"[--json] scenarios|algorithms|models|platforms|profiles\n\n"
+		"Example: lockstep list models\n");
+	rc = poptGetNextOpt(context);
+	if (rc < -1)
+		fprintf(stderr, "lockstep list: %s: %s\n",
+			poptBadOption(context, 0), poptStrerror(rc));
+	else
+		listing = listing_asked(context);
+	rc = listing ? listing_print(listing, as_json != 0) : DIST_EXIT_USAGE;
+	poptFreeContext(context);
+	return rc;
+}

@@ -1,0 +1,174 @@
+/* lockstep.c - the lockstep command: one table of subcommands. */
+#include "cli/command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lockstep/dist.h"
+
+#define NAME_MAX_LENGTH 32
+
+static const struct command commands[] = {
+	{"run", "run a program or scenario, simulated or for real",
+	 command_run},
+	{"predict", "predict one training step on a platform", command_predict},
+	{"bench", "time a collective over sizes", command_bench},
+	{"calibrate", "fit a platform and a profile to this machine",
+	 command_calibrate},
+	{"compare", "hold a predicted trace against a measured one",
+	 command_compare},
+	{"trace", "look at a trace: show, gantt", command_trace},
+	{"platform", "platforms: list, show", command_platform},
+	{"list", "what there is: scenarios, algorithms, models, ...",
+	 command_list},
+};
+
+#define NUM_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static const struct command *command_find(const char *name)
+{
+	for (size_t i = 0; i < NUM_COMMANDS; i++)
+		if (strcmp(commands[i].name, name) == 0)
+			return &commands[i];
+	return NULL;
+}
+
+static size_t min3(size_t a, size_t b, size_t c)
+{
+	size_t least = a < b ? a : b;
+
+	return least < c ? least : c;
+}
+
+/* How many letters to insert, delete or replace to get from a to b: the
+ * distance of Levenshtein (1966), a row of the table at a time. */
+static size_t distance(const char *a, const char *b)
+{
+	size_t row[NAME_MAX_LENGTH + 1];
+	size_t length = strlen(b);
+
+	if (length > NAME_MAX_LENGTH)
+		return length;
+	for (size_t j = 0; j <= length; j++)
+		row[j] = j;
+	for (size_t i = 1; a[i - 1] != '\0'; i++) {
+		size_t diagonal = row[0];
+
+		row[0] = i;
+		for (size_t j = 1; j <= length; j++) {
+			size_t replace = diagonal + (a[i - 1] != b[j - 1]);
+
+			diagonal = row[j];
+			row[j] = min3(replace, row[j] + 1, row[j - 1] + 1);
+		}
+	}
+	return row[length];
+}
+
+/* The command that was probably meant by name; NULL if none is near. */
+static const struct command *command_guess(const char *name)
+{
+	const struct command *best = NULL;
+	size_t best_distance = 3;
+
+	for (size_t i = 0; i < NUM_COMMANDS; i++) {
+		size_t d = distance(name, commands[i].name);
+
+		if (d < best_distance && d < strlen(commands[i].name)) {
+			best = &commands[i];
+			best_distance = d;
+		}
+	}
+	return best;
+}
+
+static int command_unknown(const char *name)
+{
+	const struct command *guess = command_guess(name);
+
+	fprintf(stderr, "lockstep: no command \"%s\"", name);
+	if (guess)
+		fprintf(stderr, "; did you mean \"%s\"?\n", guess->name);
+	else
+		fprintf(stderr, "; see lockstep --help\n");
+	return DIST_EXIT_USAGE;
+}
+
+static int command_start(const struct command *command, int argc,
+			 const char **argv)
+{
+	char title[NAME_MAX_LENGTH + 16];
+
+	snprintf(title, sizeof(title), "lockstep %s", command->name);
+	argv[0] = title;
+	return command->main(argc, argv);
+}
+
+static void help(FILE *out)
+{
+	fputs("Usage: lockstep COMMAND [OPTION...] [ARGUMENT...]\n\n"
+	      "One distributed-training program, simulated or over real TCP,\n"
+	      "traced and compared.\n\nCommands:\n",
+	      out);
+	for (size_t i = 0; i < NUM_COMMANDS; i++)
+		fprintf(out, "  %-10s %s\n", commands[i].name,
+			commands[i].summary);
+	fputs("\n`lockstep COMMAND --help` tells more about one, with an "
+	      "example.\n\nExample:\n"
+	      "  lockstep run --backend sim --platform star "
+	      "--nproc-per-node 8 ddp_step\n",
+	      out);
+}
+
+static int help_about(int argc, const char **argv)
+{
+	const char *arguments[] = {NULL, "--help", NULL};
+	const struct command *command;
+
+	if (argc < 2) {
+		help(stdout);
+		return DIST_EXIT_OK;
+	}
+	command = command_find(argv[1]);
+	return command ? command_start(command, 2, arguments)
+		       : command_unknown(argv[1]);
+}
+
+static int dispatch(int argc, const char **argv)
+{
+	const struct command *command;
+
+	if (argc < 2) {
+		help(stderr);
+		return DIST_EXIT_USAGE;
+	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+	    strcmp(argv[1], "-?") == 0 || strcmp(argv[1], "help") == 0)
+		return help_about(argc - 1, argv + 1);
+	if (strcmp(argv[1], "--version") == 0) {
+		puts("lockstep " LOCKSTEP_VERSION);
+		return DIST_EXIT_OK;
+	}
+	if (argv[1][0] == '-') {
+		fprintf(stderr,
+			"lockstep: no option \"%s\"; see lockstep "
+			"--help\n",
+			argv[1]);
+		return DIST_EXIT_USAGE;
+	}
+	command = command_find(argv[1]);
+	return command ? command_start(command, argc - 1, argv + 1)
+		       : command_unknown(argv[1]);
+}
+
+int main(int argc, char **argv)
+{
+	int status = dispatch(argc, (const char **)argv);
+
+	/* Results that did not reach their file are no results. */
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		perror("lockstep: standard output");
+		return status ? status : DIST_EXIT_FAILED;
+	}
+	return status;
+}

@@ -1,0 +1,80 @@
+/* platform.c - lockstep platform: the simulated machine rooms. */
+#include "cli/command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <popt.h>
+
+#include "core/data.h"
+#include "lockstep/dist.h"
+#include "sim/platform.h"
+
+#define PATH_SIZE 4096
+
+static int show(const char *name)
+{
+	struct dist_message message = {""};
+	char path[PATH_SIZE];
+
+	if (dist__data_find("platforms", name, ".xml", path, sizeof(path),
+			    &message) ||
+	    dist__platform_show(path, stdout, &message)) {
+		fprintf(stderr, "lockstep platform show: %s\n", message.text);
+		return DIST_EXIT_USAGE;
+	}
+	return DIST_EXIT_OK;
+}
+
+/* The same table as `lockstep list platforms`. */
+static int list(bool as_json)
+{
+	const char *arguments[] = {"lockstep platform list", "platforms",
+				   as_json ? "--json" : NULL, NULL};
+
+	return command_list(as_json ? 3 : 2, arguments);
+}
+
+/* Looks at the words after the options and does what they say. */
+static int act(poptContext context, bool as_json)
+{
+	const char *verb = poptGetArg(context);
+	const char *name = verb ? poptGetArg(context) : NULL;
+
+	if (verb && !poptPeekArg(context)) {
+		if (strcmp(verb, "list") == 0 && !name)
+			return list(as_json);
+		if (strcmp(verb, "show") == 0 && name && !as_json)
+			return show(name);
+	}
+	fputs("lockstep platform: expected \"list [--json]\" or \"show "
+	      "NAME\"\n",
+	      stderr);
+	return DIST_EXIT_USAGE;
+}
+
+int command_platform(int argc, const char **argv)
+{
+	int as_json = 0;
+	struct poptOption options[] = {
+		{"json", '\0', POPT_ARG_NONE, &as_json, 0,
+		 "list: print JSON instead of a table", NULL},
+		POPT_AUTOHELP POPT_TABLEEND};
+	poptContext context = poptGetContext(argv[0], argc, argv, options, 0);
+	int rc;
+
+	poptSetOtherOptionHelp(context,
+			       "list [--json] | show NAME\n\n"
+			       "NAME is one of the list or an XML file.\n\n"
+			       "Example: lockstep platform show star-8\n");
+	rc = poptGetNextOpt(context);
+	if (rc < -1) {
+		fprintf(stderr, "lockstep platform: %s: %s\n",
+			poptBadOption(context, 0), poptStrerror(rc));
+		rc = DIST_EXIT_USAGE;
+	} else {
+		rc = act(context, as_json != 0);
+	}
+	poptFreeContext(context);
+	return rc;
+}

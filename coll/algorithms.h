@@ -1,0 +1,16 @@
+/* algorithms.h - every algorithm there is, by file. Private to coll/; others
+ * go through dist__algorithms() (core/algorithm.h). */
+#ifndef LOCKSTEP_COLL_ALGORITHMS_H
+#define LOCKSTEP_COLL_ALGORITHMS_H
+
+#include "core/algorithm.h"
+
+extern const struct dist__algorithm dist__ring_all_reduce;
+extern const struct dist__algorithm dist__recursive_doubling_all_reduce;
+extern const struct dist__algorithm dist__halving_doubling_all_reduce;
+extern const struct dist__algorithm dist__binomial_all_reduce;
+extern const struct dist__algorithm dist__binomial_reduce;
+extern const struct dist__algorithm dist__binomial_broadcast;
+extern const struct dist__algorithm dist__dissemination_barrier;
+
+#endif

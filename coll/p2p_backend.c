@@ -1,0 +1,280 @@
+/*
+ * p2p_backend.c - a whole-collective back end over any transport.
+ *
+ * A blocking collective runs in the caller. One with a work handle runs on the
+ * group's lane; so does a blocking one issued while the lane is busy, because
+ * the operations of a group run in issue order. Point-to-point operations are
+ * the transport's own requests and need no lane.
+ */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "core/algorithm.h"
+#include "core/reduce.h"
+
+struct p2p_backend {
+	struct dist__backend base;
+	struct dist__transport *transport;
+	const struct dist__members *members;
+	const struct dist__profile *profile;
+	struct dist__lane *lane; /* NULL until the first use */
+	atomic_uint lane_ops;    /* collectives on the lane, not done */
+	atomic_bool failed;      /* an op failed: nothing runs any more */
+};
+
+/* A collective on its way through the lane. */
+struct pending {
+	struct dist__job job;
+	struct p2p_backend *backend;
+	struct dist__op *op;
+};
+
+static struct p2p_backend *p2p(struct dist__backend *b)
+{
+	return (struct p2p_backend *)b;
+}
+
+static int64_t now_ns(struct dist__backend *b)
+{
+	struct dist__transport *t = p2p(b)->transport;
+
+	return t->ops->now_ns(t);
+}
+
+static void finish(struct p2p_backend *b, struct dist__op *op,
+		   enum dist_error error)
+{
+	if (error)
+		atomic_store(&b->failed, true);
+	dist__op_finish(op, error, now_ns(&b->base));
+}
+
+/* ---- collectives ------------------------------------------------------ */
+
+static void divide(const struct p2p_backend *b, const struct dist__op *op)
+{
+	bool here =
+		op->kind == DIST__ALL_REDUCE || op->peer == b->members->rank;
+
+	if (op->reduce_op == DIST_AVG && here && op->tensor.data)
+		dist__divide(op->tensor.dtype, op->tensor.data,
+			     op->tensor.numel, b->members->world_size);
+}
+
+/* Runs a collective to its end, on whatever thread this is. */
+static enum dist_error run_collective(struct p2p_backend *b,
+				      struct dist__op *op)
+{
+	struct dist__coll coll = {
+		.transport = b->transport,
+		.members = b->members,
+		.op = op,
+		.rank = b->members->rank,
+		.world_size = b->members->world_size,
+	};
+	size_t bytes = op->tensor.numel * dist_dtype_size(op->tensor.dtype);
+	enum dist_error error;
+
+	if (atomic_load(&b->failed))
+		return DIST_ERR_ABORTED;
+	op->started_ns = now_ns(&b->base);
+	op->algorithm =
+		dist__select(b->profile, op->kind, coll.world_size, bytes);
+	error = op->algorithm->run(&coll);
+	if (!error)
+		divide(b, op);
+	return error;
+}
+
+static void run_pending(void *arg)
+{
+	struct pending *pending = arg;
+	struct p2p_backend *b = pending->backend;
+	struct dist__op *op = pending->op;
+	enum dist_error error = run_collective(b, op);
+
+	free(pending);
+	atomic_fetch_sub(&b->lane_ops, 1);
+	finish(b, op, error);
+	b->transport->ops->lane_notify(b->lane);
+}
+
+static enum dist_error submit_collective(struct p2p_backend *b,
+					 struct dist__op *op)
+{
+	const struct dist__transport_ops *ops = b->transport->ops;
+	struct pending *pending = NULL;
+	enum dist_error error = DIST_OK;
+
+	if (!b->lane)
+		error = ops->lane_new(b->transport, &b->lane);
+	if (error)
+		return error;
+	pending = malloc(sizeof *pending);
+	if (!pending)
+		return DIST_ERR_NO_MEMORY;
+	*pending = (struct pending){.job = {.run = run_pending, .arg = pending},
+				    .backend = b,
+				    .op = op};
+	atomic_fetch_add(&b->lane_ops, 1);
+	error = ops->lane_submit(b->lane, &pending->job);
+	if (error) {
+		atomic_fetch_sub(&b->lane_ops, 1);
+		free(pending);
+	}
+	return error;
+}
+
+/* ---- point to point --------------------------------------------------- */
+
+static enum dist_error start_p2p(struct p2p_backend *b, struct dist__op *op)
+{
+	const struct dist__transport_ops *ops = b->transport->ops;
+	struct dist__message m = {
+		.peer = dist__global_rank(b->members, op->peer),
+		.group = b->members->group_id,
+		.tag = op->tag,
+		.fingerprint = op->fingerprint,
+		.data = op->tensor.data,
+		.bytes = op->tensor.numel * dist_dtype_size(op->tensor.dtype),
+	};
+	struct dist__request *request = NULL;
+	enum dist_error error;
+
+	op->started_ns = now_ns(&b->base);
+	if (op->kind == DIST__SEND)
+		error = ops->isend(b->transport, &m, &request);
+	else
+		error = ops->irecv(b->transport, &m, &request);
+	op->private = request;
+	return error;
+}
+
+/* Waits for a started point-to-point op and finishes it either way. */
+static enum dist_error end_p2p(struct p2p_backend *b, struct dist__op *op,
+			       int64_t deadline_ns)
+{
+	enum dist_error error =
+		b->transport->ops->wait(b->transport, op->private, deadline_ns);
+
+	op->private = NULL;
+	finish(b, op, error);
+	return error;
+}
+
+/* ---- the table -------------------------------------------------------- */
+
+static enum dist_error submit(struct dist__backend *backend,
+			      struct dist__op *op)
+{
+	struct p2p_backend *b = p2p(backend);
+
+	if (atomic_load(&b->failed))
+		return DIST_ERR_ABORTED;
+	return dist__op_is_p2p(op->kind) ? start_p2p(b, op)
+					 : submit_collective(b, op);
+}
+
+static enum dist_error run(struct dist__backend *backend, struct dist__op *op)
+{
+	struct p2p_backend *b = p2p(backend);
+	bool inline_run =
+		!dist__op_is_p2p(op->kind) && atomic_load(&b->lane_ops) == 0;
+	enum dist_error error;
+
+	if (inline_run) {
+		finish(b, op, run_collective(b, op));
+		return op->error;
+	}
+	error = submit(backend, op);
+	if (error) {
+		finish(b, op, error);
+		return error;
+	}
+	if (dist__op_is_p2p(op->kind))
+		return end_p2p(b, op, op->deadline_ns);
+	/* op lives on the caller's stack: whatever happens, stay until the
+	 * lane is done with it. Its own deadline bounds that. */
+	while (!dist__op_is_done(op))
+		(void)b->transport->ops->lane_wait(b->lane, op,
+						   DIST_TIMEOUT_NEVER);
+	return op->error;
+}
+
+static enum dist_error wait(struct dist__backend *backend, struct dist__op *op,
+			    int64_t deadline_ns)
+{
+	struct p2p_backend *b = p2p(backend);
+	enum dist_error error;
+
+	if (dist__op_is_done(op))
+		return op->error;
+	if (dist__op_is_p2p(op->kind))
+		return end_p2p(b, op, deadline_ns);
+	error = b->transport->ops->lane_wait(b->lane, op, deadline_ns);
+	return dist__op_is_done(op) ? op->error : error;
+}
+
+static bool test(struct dist__backend *backend, struct dist__op *op)
+{
+	struct p2p_backend *b = p2p(backend);
+
+	if (dist__op_is_done(op))
+		return true;
+	if (!b->transport->ops->test(b->transport, op->private))
+		return dist__op_is_done(op);
+	if (dist__op_is_p2p(op->kind))
+		(void)end_p2p(b, op, DIST_TIMEOUT_NEVER);
+	return dist__op_is_done(op);
+}
+
+static enum dist_error compute(struct dist__backend *backend,
+			       int64_t duration_ns, const char *label)
+{
+	struct dist__transport *t = p2p(backend)->transport;
+
+	(void)label;
+	return t->ops->compute(t, duration_ns);
+}
+
+static void abort_group(struct dist__backend *backend)
+{
+	struct p2p_backend *b = p2p(backend);
+
+	atomic_store(&b->failed, true);
+	b->transport->ops->abort(b->transport, b->members->group_id);
+}
+
+static void free_backend(struct dist__backend *backend)
+{
+	struct p2p_backend *b = p2p(backend);
+
+	b->transport->ops->lane_free(b->lane);
+	free(b);
+}
+
+static const struct dist__backend_ops p2p_ops = {
+	.run = run,
+	.submit = submit,
+	.wait = wait,
+	.test = test,
+	.now_ns = now_ns,
+	.compute = compute,
+	.abort = abort_group,
+	.free = free_backend,
+};
+
+struct dist__backend *dist__p2p_backend_new(struct dist__transport *transport,
+					    const struct dist__members *members,
+					    const struct dist__profile *profile)
+{
+	struct p2p_backend *b = calloc(1, sizeof *b);
+
+	if (!b)
+		return NULL;
+	b->base.ops = &p2p_ops;
+	b->transport = transport;
+	b->members = members;
+	b->profile = profile;
+	return &b->base;
+}

@@ -1,0 +1,62 @@
+/*
+ * algorithm.h - a collective algorithm: its code, its cost, its name.
+ */
+#ifndef LOCKSTEP_CORE_ALGORITHM_H
+#define LOCKSTEP_CORE_ALGORITHM_H
+
+#include "core/backend.h"
+
+/* One collective being run by one rank: what an algorithm is given. */
+struct dist__coll {
+	struct dist__transport *transport;
+	const struct dist__members *members;
+	struct dist__op *op; /* tensor, root (peer), reduce_op, seq, ... */
+	int rank;            /* members->rank, at hand */
+	int world_size;
+};
+
+/*
+ * The constants of a cost formula, after Hockney (1994) with a reduction term
+ * as in Thakur, Rabenseifner and Gropp (2005), and the sender's overhead as in
+ * LogP (Culler et al., 1993): a message of m bytes takes its sender
+ * overhead, then both ends alpha + m * beta; reducing m bytes takes m * gamma.
+ */
+struct dist__cost {
+	double overhead_ns;       /* a message: the sender's processor */
+	double alpha_ns;          /* a message: latency */
+	double beta_ns_per_byte;  /* 1 / bandwidth */
+	double gamma_ns_per_byte; /* 1 / reduction rate */
+};
+
+struct dist__algorithm {
+	enum dist__op_kind op;
+	const char *name;
+	const char *summary; /* steps and bytes per rank, in words */
+
+	/* Runs the collective on this rank; blocks. reduce_op AVG has become
+	 * SUM (the back end divides afterwards). Errors: of the transport;
+	 * NO_MEMORY. */
+	enum dist_error (*run)(const struct dist__coll *coll);
+
+	/* Time from the common start to the last rank's end on a
+	 * contention-free network of p ranks, for numel elements of
+	 * element_bytes each. */
+	double (*cost_ns)(const struct dist__cost *cost, int p, size_t numel,
+			  size_t element_bytes);
+};
+
+/* dist__algorithms returns the table of all algorithms, ended by NULL. */
+const struct dist__algorithm *const *dist__algorithms(void);
+
+/* dist__algorithm_find returns the one named name for op, or NULL. */
+const struct dist__algorithm *dist__algorithm_find(enum dist__op_kind op,
+						   const char *name);
+
+/* dist__select returns the algorithm for op of bytes on world_size ranks: the
+ * first matching rule of profile, else of the built-in table. Never NULL for a
+ * collective. */
+const struct dist__algorithm *dist__select(const struct dist__profile *profile,
+					   enum dist__op_kind op,
+					   int world_size, size_t bytes);
+
+#endif

@@ -1,0 +1,282 @@
+/*
+ * dist.c - the entry points: validate once, describe the operation, submit it.
+ *
+ * Everything below this file trusts the descriptor.
+ */
+#include "core/group.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "check/record.h"
+
+/* The macros of dist.h note the caller's line; here are the functions. */
+#undef dist_all_reduce
+#undef dist_reduce
+#undef dist_broadcast
+#undef dist_barrier
+#undef dist_send
+#undef dist_recv
+#undef dist_isend
+#undef dist_irecv
+
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+	/* FNV-1a, a byte at a time: draft-eastlake-fnv. */
+	for (int i = 0; i < 8; i++, word >>= 8)
+		hash = (hash ^ (word & 0xff)) * UINT64_C(1099511628211);
+	return hash;
+}
+
+/* What every rank of the operation must agree about. */
+static uint64_t fingerprint(const struct dist__op *op)
+{
+	uint64_t hash = UINT64_C(14695981039346656037);
+	bool p2p = dist__op_is_p2p(op->kind);
+
+	hash = mix(hash, p2p ? DIST__SEND : op->kind);
+	hash = mix(hash, op->tensor.numel);
+	hash = mix(hash, op->tensor.dtype);
+	hash = mix(hash, op->reduce_op);
+	return mix(hash, p2p ? 0 : (uint64_t)op->peer);
+}
+
+/* What an operation needs of its arguments. */
+struct demand {
+	bool peer;  /* a rank of the group */
+	bool other; /* and not oneself */
+	const char *peer_name;
+};
+
+static const struct demand demands[DIST__OP_KINDS] = {
+	[DIST__REDUCE] = {.peer = true, .peer_name = "dst"},
+	[DIST__BROADCAST] = {.peer = true, .peer_name = "src"},
+	[DIST__SEND] = {.peer = true, .other = true, .peer_name = "dst"},
+	[DIST__RECV] = {.peer = true, .other = true, .peer_name = "src"},
+};
+
+static enum dist_error check_tensor(struct dist_group *group,
+				    const struct dist__op *op)
+{
+	const char *name = dist__op_name(op->kind);
+	size_t element = dist_dtype_size(op->tensor.dtype);
+
+	if (element == 0)
+		return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
+				  "%s: dtype %d is none: expected float32, "
+				  "float64, int32 or int64",
+				  name, (int)op->tensor.dtype);
+	if (op->tensor.numel > (size_t)PTRDIFF_MAX / element)
+		return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
+				  "%s: numel %zu is more than memory holds "
+				  "(a negative number?)",
+				  name, op->tensor.numel);
+	if ((unsigned)op->reduce_op > DIST_MAX)
+		return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
+				  "%s: reduce op %d is none: expected sum, "
+				  "avg, product, min or max",
+				  name, (int)op->reduce_op);
+	if (!op->tensor.data && op->tensor.numel && !group->world->has_phantoms)
+		return dist__fail(group, DIST_ERR_UNSUPPORTED,
+				  "%s: a tensor without data (phantom) needs "
+				  "a simulated world, this one is %s",
+				  name, group->world->name);
+	return DIST_OK;
+}
+
+static enum dist_error check_arguments(struct dist_group *group,
+				       const struct dist__op *op)
+{
+	const struct demand *demand = &demands[op->kind];
+	const char *name = dist__op_name(op->kind);
+	int size = group->members.world_size;
+
+	if (group->poison)
+		return dist__fail(group, DIST_ERR_ABORTED,
+				  "%s: the group failed earlier: %s", name,
+				  dist_error_string(group->poison));
+	if (demand->peer && (op->peer < 0 || op->peer >= size))
+		return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
+				  "%s: %s is %d: expected 0 to %d", name,
+				  demand->peer_name, op->peer, size - 1);
+	if (demand->other && op->peer == group->members.rank)
+		return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
+				  "%s: %s is %d, the caller itself", name,
+				  demand->peer_name, op->peer);
+	if (dist__op_is_p2p(op->kind) && op->tag < 0)
+		return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
+				  "%s: tag is %d: expected 0 or more", name,
+				  op->tag);
+	return check_tensor(group, op);
+}
+
+/* Writes the call into the rank's records and returns its number. */
+static uint32_t record(struct dist_group *group, const struct dist__op *op)
+{
+	struct check_call call = {
+		.group_id = group->members.group_id,
+		.group_size = (uint32_t)group->members.world_size,
+		.index = op->seq,
+		.peer = op->peer,
+		.tag = op->tag,
+		.numel = op->tensor.numel,
+		.issued_ns = op->issued_ns,
+	};
+	bool reduces = op->kind == DIST__ALL_REDUCE || op->kind == DIST__REDUCE;
+
+	snprintf(call.op, sizeof call.op, "%s", dist__op_name(op->kind));
+	snprintf(call.group, sizeof call.group, "%s", group->name);
+	if (op->kind != DIST__BARRIER)
+		snprintf(call.dtype, sizeof call.dtype, "%s",
+			 dist_dtype_name(op->tensor.dtype));
+	if (reduces)
+		snprintf(call.reduce_op, sizeof call.reduce_op, "%s",
+			 dist_reduce_op_name(op->reduce_op));
+	check_site_set(&call.site, op->site.file, op->site.line);
+	return check_issue(group->place.slot, &call);
+}
+
+/* Runs op, which lives here, to its end. A failed call stays in the records
+ * as the one that the rank waits in: that is where it got stuck. */
+static enum dist_error run_here(struct dist_group *group, struct dist__op *op)
+{
+	struct check_slot *slot = group->place.slot;
+	enum dist_error error;
+
+	check_wait(slot, op->call, NULL);
+	error = group->backend->ops->run(group->backend, op);
+	check_end(slot, op->call, error, op->ended_ns);
+	if (error)
+		return dist__fail(group, error, "%s: %s",
+				  dist__op_name(op->kind),
+				  dist_error_string(error));
+	check_resume(slot);
+	return DIST_OK;
+}
+
+enum dist_error dist__submit(struct dist_group *group,
+			     const struct dist__op *request,
+			     struct dist_work **work)
+{
+	struct dist__op op = *request;
+	struct dist_work *handle;
+	enum dist_error error;
+
+	error = check_arguments(group, &op);
+	if (error)
+		return error;
+	op.site = group->site;
+	group->site = (struct dist__site){NULL, 0};
+	op.seq = dist__op_is_p2p(op.kind) ? 0 : group->next_seq++;
+	op.fingerprint = fingerprint(&op);
+	op.issued_ns = group->backend->ops->now_ns(group->backend);
+	op.deadline_ns =
+		group->place.timeout_ns >= DIST_TIMEOUT_NEVER - op.issued_ns
+			? DIST_TIMEOUT_NEVER
+			: op.issued_ns + group->place.timeout_ns;
+	op.call = record(group, &op);
+	if (!work)
+		return run_here(group, &op);
+	handle = dist__work_new(group, &op);
+	error = handle ? group->backend->ops->submit(group->backend,
+						     &handle->op)
+		       : DIST_ERR_NO_MEMORY;
+	if (error) {
+		check_end(group->place.slot, op.call, error, op.issued_ns);
+		dist__work_drop(handle);
+		return dist__fail(group, error, "%s: %s",
+				  dist__op_name(op.kind),
+				  dist_error_string(error));
+	}
+	*work = handle;
+	return DIST_OK;
+}
+
+enum dist_error dist_all_reduce(struct dist_group *group,
+				struct dist_tensor tensor,
+				enum dist_reduce_op op, struct dist_work **work)
+{
+	struct dist__op request = {.kind = DIST__ALL_REDUCE,
+				   .tensor = tensor,
+				   .reduce_op = op,
+				   .peer = -1,
+				   .tag = -1};
+
+	return group ? dist__submit(group, &request, work)
+		     : DIST_ERR_INVALID_ARGUMENT;
+}
+
+enum dist_error dist_reduce(struct dist_group *group, struct dist_tensor tensor,
+			    int dst, enum dist_reduce_op op,
+			    struct dist_work **work)
+{
+	struct dist__op request = {.kind = DIST__REDUCE,
+				   .tensor = tensor,
+				   .reduce_op = op,
+				   .peer = dst,
+				   .tag = -1};
+
+	return group ? dist__submit(group, &request, work)
+		     : DIST_ERR_INVALID_ARGUMENT;
+}
+
+enum dist_error dist_broadcast(struct dist_group *group,
+			       struct dist_tensor tensor, int src,
+			       struct dist_work **work)
+{
+	struct dist__op request = {.kind = DIST__BROADCAST,
+				   .tensor = tensor,
+				   .peer = src,
+				   .tag = -1};
+
+	return group ? dist__submit(group, &request, work)
+		     : DIST_ERR_INVALID_ARGUMENT;
+}
+
+enum dist_error dist_barrier(struct dist_group *group, struct dist_work **work)
+{
+	struct dist__op request = {
+		.kind = DIST__BARRIER, .peer = -1, .tag = -1};
+
+	return group ? dist__submit(group, &request, work)
+		     : DIST_ERR_INVALID_ARGUMENT;
+}
+
+static enum dist_error p2p(struct dist_group *group, enum dist__op_kind kind,
+			   struct dist_tensor tensor, int peer, int tag,
+			   struct dist_work **work)
+{
+	struct dist__op request = {
+		.kind = kind, .tensor = tensor, .peer = peer, .tag = tag};
+
+	return group ? dist__submit(group, &request, work)
+		     : DIST_ERR_INVALID_ARGUMENT;
+}
+
+enum dist_error dist_send(struct dist_group *group, struct dist_tensor tensor,
+			  int dst, int tag)
+{
+	return p2p(group, DIST__SEND, tensor, dst, tag, NULL);
+}
+
+enum dist_error dist_recv(struct dist_group *group, struct dist_tensor tensor,
+			  int src, int tag)
+{
+	return p2p(group, DIST__RECV, tensor, src, tag, NULL);
+}
+
+enum dist_error dist_isend(struct dist_group *group, struct dist_tensor tensor,
+			   int dst, int tag, struct dist_work **work)
+{
+	if (!work)
+		return DIST_ERR_INVALID_ARGUMENT;
+	return p2p(group, DIST__SEND, tensor, dst, tag, work);
+}
+
+enum dist_error dist_irecv(struct dist_group *group, struct dist_tensor tensor,
+			   int src, int tag, struct dist_work **work)
+{
+	if (!work)
+		return DIST_ERR_INVALID_ARGUMENT;
+	return p2p(group, DIST__RECV, tensor, src, tag, work);
+}

@@ -1,0 +1,41 @@
+/* dtype.c - what the element types and reduction operators are called, and how
+ * large an element is. */
+#include "lockstep/dist.h"
+
+static const struct {
+	const char *name;
+	size_t bytes;
+} dtypes[] = {
+	[DIST_FLOAT32] = {"float32", sizeof(float)},
+	[DIST_FLOAT64] = {"float64", sizeof(double)},
+	[DIST_INT32] = {"int32", sizeof(int32_t)},
+	[DIST_INT64] = {"int64", sizeof(int64_t)},
+};
+
+static const char *const reduce_ops[] = {
+	[DIST_SUM] = "sum", [DIST_AVG] = "avg", [DIST_PRODUCT] = "product",
+	[DIST_MIN] = "min", [DIST_MAX] = "max",
+};
+
+/* Callers may pass any number: these functions are how it is looked at. */
+static bool is_dtype(enum dist_dtype dtype)
+{
+	return (size_t)dtype < sizeof dtypes / sizeof dtypes[0];
+}
+
+size_t dist_dtype_size(enum dist_dtype dtype)
+{
+	return is_dtype(dtype) ? dtypes[dtype].bytes : 0;
+}
+
+const char *dist_dtype_name(enum dist_dtype dtype)
+{
+	return is_dtype(dtype) ? dtypes[dtype].name : "?";
+}
+
+const char *dist_reduce_op_name(enum dist_reduce_op op)
+{
+	return (size_t)op < sizeof reduce_ops / sizeof reduce_ops[0]
+		       ? reduce_ops[op]
+		       : "?";
+}

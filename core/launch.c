@@ -1,0 +1,108 @@
+/*
+ * launch.c - dist_launch(): completes the options from the environment, then
+ * hands over to the world they name.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/backend.h"
+
+/* A string: the option, else a variable that is set and not empty. */
+static const char *string_of(const char *option, const char *variable)
+{
+	const char *value = option ? option : getenv(variable);
+
+	return value && *value ? value : NULL;
+}
+
+__attribute__((format(printf, 1, 2))) static int refuse(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	fputs("lockstep: ", stderr);
+	vfprintf(stderr, format, args);
+	fputc('\n', stderr);
+	va_end(args);
+	return DIST_EXIT_USAGE;
+}
+
+static int complete_world_size(struct dist_launch_options *options)
+{
+	const char *text = string_of(NULL, "WORLD_SIZE");
+	char *end;
+	long n;
+
+	if (options->world_size < 0)
+		return refuse("world size %d: expected 1 or more",
+			      options->world_size);
+	if (options->world_size > 0)
+		return 0;
+	if (!text) {
+		options->world_size = 1;
+		return 0;
+	}
+	errno = 0;
+	n = strtol(text, &end, 10);
+	if (errno || *end || n < 1 || n > INT_MAX)
+		return refuse("WORLD_SIZE is \"%s\": expected 1 or more", text);
+	options->world_size = (int)n;
+	return 0;
+}
+
+static int complete_timeout(struct dist_launch_options *options)
+{
+	const char *text = string_of(NULL, "LOCKSTEP_TIMEOUT");
+	char *end;
+	double seconds;
+
+	if (options->timeout_ns < 0)
+		return refuse("timeout %lld ns: expected more than 0",
+			      (long long)options->timeout_ns);
+	if (options->timeout_ns > 0)
+		return 0;
+	if (!text) {
+		options->timeout_ns = DIST_TIMEOUT_DEFAULT;
+		return 0;
+	}
+	seconds = strtod(text, &end);
+	if (*end || !(seconds > 0) || !(seconds < 1e9))
+		return refuse("LOCKSTEP_TIMEOUT is \"%s\": expected seconds, "
+			      "more than 0",
+			      text);
+	options->timeout_ns = llround(seconds * 1e9);
+	return 0;
+}
+
+int dist_launch(const struct dist_launch_options *given,
+		int (*rank_main)(void *arg), void *arg)
+{
+	struct dist_launch_options options = {0};
+	const struct dist__world *world;
+	struct dist_message why;
+
+	if (given)
+		options = *given;
+	options.backend = string_of(options.backend, "LOCKSTEP_BACKEND");
+	if (!options.backend)
+		options.backend = "tcp";
+	options.platform = string_of(options.platform, "LOCKSTEP_PLATFORM");
+	options.profile = string_of(options.profile, "LOCKSTEP_PROFILE");
+	options.algorithm = string_of(options.algorithm, "LOCKSTEP_ALGORITHM");
+	options.trace = string_of(options.trace, "LOCKSTEP_TRACE");
+	if (complete_world_size(&options) || complete_timeout(&options))
+		return DIST_EXIT_USAGE;
+	world = dist__world_find(options.backend);
+	if (!world)
+		return refuse("unknown back end \"%s\": expected sim or tcp",
+			      options.backend);
+	if (!world->is_available(&why)) {
+		(void)refuse("back end %s: %s", world->name, why.text);
+		return DIST_EXIT_SKIPPED;
+	}
+	return world->launch(&options, rank_main, arg);
+}

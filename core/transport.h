@@ -1,0 +1,131 @@
+/*
+ * transport.h - what coll/ needs of a world: point-to-point messages, a clock,
+ * and lanes to run collectives on while the rank computes.
+ *
+ * One transport a rank; shared by all groups of the rank. Implemented by sim/
+ * and realbackend/tcp/. Called from the rank's own thread (or actor) and from
+ * its lanes; an implementation guards itself. A slot exists only because core
+ * or coll calls it.
+ */
+#ifndef LOCKSTEP_CORE_TRANSPORT_H
+#define LOCKSTEP_CORE_TRANSPORT_H
+
+#include "core/op.h"
+
+/* What matches a send with a receive, and what travels. */
+struct dist__message {
+	int peer;             /* the other end, as global rank */
+	uint32_t group;       /* id of the group */
+	int tag;              /* p2p: the user's tag, >= 0; collective: -1 */
+	uint32_t seq;         /* collective: op->seq; p2p: 0 */
+	uint32_t step;        /* collective: step in the algorithm; p2p: 0 */
+	uint64_t fingerprint; /* compared at the match */
+	void *data;           /* NULL: phantom, or bytes == 0 */
+	size_t bytes;
+};
+
+/* A message in flight. Owned by the transport; wait() consumes it. */
+struct dist__request;
+
+/* A FIFO of jobs that run one after the other beside the rank's own thread. */
+struct dist__lane;
+
+/* One job of a lane; owned by the caller, must outlive its run. */
+struct dist__job {
+	void (*run)(void *arg);
+	void *arg;
+	struct dist__job *next; /* the lane's */
+};
+
+struct dist__transport {
+	const struct dist__transport_ops *ops;
+};
+
+struct dist__transport_ops {
+	/*
+	 * Posts a send. Caller: coll, any thread. m->data stays untouched until
+	 * wait() or a true test(); *m itself may go at once. Never blocks for
+	 * the peer. Messages of one (peer, group, tag, seq, step) match in the
+	 * order posted; different steps may be matched in any order.
+	 * Errors: PEER_LOST, ABORTED, NO_MEMORY, IO. On error no request.
+	 */
+	enum dist_error (*isend)(struct dist__transport *t,
+				 const struct dist__message *m,
+				 struct dist__request **request);
+
+	/*
+	 * Posts a receive of exactly m->bytes into m->data. As isend.
+	 */
+	enum dist_error (*irecv)(struct dist__transport *t,
+				 const struct dist__message *m,
+				 struct dist__request **request);
+
+	/*
+	 * Blocks until request is complete or the clock passes deadline_ns,
+	 * and consumes the request either way: after an error the transport no
+	 * longer touches its memory. Caller: coll, any thread.
+	 * Errors: TIMEOUT; MISMATCH (fingerprint or size differ); PEER_LOST;
+	 * DEADLOCK (sim); ABORTED; IO.
+	 */
+	enum dist_error (*wait)(struct dist__transport *t,
+				struct dist__request *request,
+				int64_t deadline_ns);
+
+	/*
+	 * Returns whether wait() would return at once. Does not consume. Makes
+	 * progress. A NULL request is one that is never complete: a look at a
+	 * lane. Caller: coll, rank's thread.
+	 */
+	bool (*test)(struct dist__transport *t, struct dist__request *request);
+
+	/* The rank's clock. Any thread. Cannot fail. */
+	int64_t (*now_ns)(struct dist__transport *t);
+
+	/* Lets duration_ns pass on the rank's device. Rank's thread. */
+	enum dist_error (*compute)(struct dist__transport *t,
+				   int64_t duration_ns);
+
+	/*
+	 * Accounts for the local reduction of bytes (the length of one input),
+	 * in the thread that did it. NULL where the real work takes real time.
+	 */
+	void (*charge_reduce)(struct dist__transport *t, size_t bytes);
+
+	/* Makes a lane; the thread or actor may start later. Rank's thread.
+	 * Errors: NO_MEMORY, IO. */
+	enum dist_error (*lane_new)(struct dist__transport *t,
+				    struct dist__lane **lane);
+
+	/* Queues job, which runs after those queued before. Rank's thread.
+	 * Errors: NO_MEMORY, IO; then job will not run. */
+	enum dist_error (*lane_submit)(struct dist__lane *lane,
+				       struct dist__job *job);
+
+	/*
+	 * Blocks until op, which a job of this lane finishes, is done
+	 * (dist__op_is_done) or the clock passes deadline_ns. Rank's thread.
+	 * With DIST_TIMEOUT_NEVER it returns only once op is done.
+	 * Errors: TIMEOUT, DEADLOCK (sim). Not the op's own error.
+	 */
+	enum dist_error (*lane_wait)(struct dist__lane *lane,
+				     struct dist__op *op, int64_t deadline_ns);
+
+	/* Wakes a lane_wait() after its op was finished. From a job, after
+	 * dist__op_finish(). Must not touch the op. */
+	void (*lane_notify)(struct dist__lane *lane);
+
+	/* Waits for all queued jobs, then frees. Rank's thread. NULL allowed.
+	 */
+	void (*lane_free)(struct dist__lane *lane);
+
+	/*
+	 * Fails all requests of group, now and later, with ABORTED, and lets
+	 * the peers know that this rank is out of it. Any thread. Idempotent.
+	 */
+	void (*abort)(struct dist__transport *t, uint32_t group);
+
+	/* Says goodbye, frees the transport. Rank's thread; no lane left. */
+	void (*free)(struct dist__transport *t);
+};
+
+#endif

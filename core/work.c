@@ -1,0 +1,179 @@
+#include "core/group.h"
+
+#include <stdlib.h>
+
+#include "check/record.h"
+
+#undef dist_work_wait
+
+struct dist_work *dist__work_new(struct dist_group *group,
+				 const struct dist__op *op)
+{
+	struct dist_work *work = malloc(sizeof *work);
+
+	if (!work)
+		return NULL;
+	*work = (struct dist_work){
+		.op = *op, .group = group, .next = group->works};
+	group->works = work;
+	return work;
+}
+
+void dist__work_drop(struct dist_work *work)
+{
+	struct dist_work **link;
+
+	if (!work)
+		return;
+	if (work->group) {
+		link = &work->group->works;
+		while (*link != work)
+			link = &(*link)->next;
+		*link = work->next;
+	}
+	free(work);
+}
+
+/* Writes the end of a done op into the records, once. */
+static void report_end(struct dist_work *work)
+{
+	if (work->reported || !work->group)
+		return;
+	work->reported = true;
+	check_end(work->group->place.slot, work->op.call, work->op.error,
+		  work->op.ended_ns);
+}
+
+/*
+ * Blocks until work is done or deadline_ns passes. On a timeout of the wait
+ * alone the op still holds the caller's memory: the group is aborted, which
+ * ends the op, and only then may the caller go on.
+ */
+static enum dist_error wait_until(struct dist_work *work, int64_t deadline_ns)
+{
+	struct dist_group *group = work->group;
+	struct dist__backend *backend = group->backend;
+	enum dist_error error;
+
+	error = backend->ops->wait(backend, &work->op, deadline_ns);
+	if (error)
+		(void)dist__fail(group, error, "wait for %s: %s",
+				 dist__op_name(work->op.kind),
+				 dist_error_string(error));
+	if (!dist__op_is_done(&work->op))
+		(void)backend->ops->wait(backend, &work->op,
+					 DIST_TIMEOUT_NEVER);
+	report_end(work);
+	return error;
+}
+
+static int64_t deadline_of(struct dist_work *work, int64_t timeout_ns)
+{
+	int64_t now_ns;
+
+	if (timeout_ns == DIST_TIMEOUT_OF_GROUP)
+		return work->op.deadline_ns;
+	now_ns = work->group->backend->ops->now_ns(work->group->backend);
+	if (timeout_ns >= DIST_TIMEOUT_NEVER - now_ns)
+		return DIST_TIMEOUT_NEVER;
+	return now_ns + timeout_ns;
+}
+
+enum dist_error dist_work_wait(struct dist_work *work, int64_t timeout_ns)
+{
+	struct check_site site;
+	struct check_slot *slot;
+	enum dist_error error;
+
+	if (!work || timeout_ns < 0)
+		return DIST_ERR_INVALID_ARGUMENT;
+	if (!work->group)
+		return work->op.error;
+	if (dist__op_is_done(&work->op)) {
+		report_end(work);
+		if (work->op.error)
+			(void)dist__fail(work->group, work->op.error,
+					 "wait for %s: %s",
+					 dist__op_name(work->op.kind),
+					 dist_error_string(work->op.error));
+		return work->op.error;
+	}
+	slot = work->group->place.slot;
+	check_site_set(&site, work->wait_site.file, work->wait_site.line);
+	check_wait(slot, work->op.call, &site);
+	error = wait_until(work, deadline_of(work, timeout_ns));
+	if (!error)
+		check_resume(slot);
+	return error;
+}
+
+struct dist_work *dist_work_at(struct dist_work *work, const char *file,
+			       int line)
+{
+	if (work)
+		work->wait_site = (struct dist__site){file, line};
+	return work;
+}
+
+bool dist_work_is_completed(struct dist_work *work)
+{
+	struct dist__backend *backend;
+
+	if (!work || !work->group || dist__op_is_done(&work->op))
+		return true;
+	backend = work->group->backend;
+	if (!backend->ops->test(backend, &work->op))
+		return false;
+	report_end(work);
+	return true;
+}
+
+enum dist_error dist_work_error(const struct dist_work *work)
+{
+	if (!work)
+		return DIST_ERR_INVALID_ARGUMENT;
+	return atomic_load_explicit(&work->op.done, memory_order_acquire)
+		       ? work->op.error
+		       : DIST_OK;
+}
+
+void dist_work_free(struct dist_work *work)
+{
+	if (!work)
+		return;
+	if (!work->group || dist__op_is_done(&work->op)) {
+		report_end(work);
+		dist__work_drop(work);
+	} else {
+		work->freed = true;
+	}
+}
+
+enum dist_error dist__works_wait(struct dist_group *group)
+{
+	enum dist_error error = DIST_OK;
+	struct dist_work *work;
+
+	for (work = group->works; work; work = work->next) {
+		bool failed = group->poison != DIST_OK;
+
+		if (!dist__op_is_done(&work->op))
+			(void)wait_until(work, work->op.deadline_ns);
+		if (!error && !failed)
+			error = work->op.error;
+	}
+	return error;
+}
+
+void dist__works_release(struct dist_group *group)
+{
+	struct dist_work *work, *next;
+
+	for (work = group->works; work; work = next) {
+		next = work->next;
+		work->group = NULL;
+		if (work->freed)
+			free(work);
+	}
+	group->works = NULL;
+}

@@ -1,0 +1,53 @@
+/*
+ * bucket.h - cutting a list of tensors into buckets by size.
+ */
+#ifndef LOCKSTEP_DDP_BUCKET_H
+#define LOCKSTEP_DDP_BUCKET_H
+
+#include "lockstep/dist.h"
+
+/* What the rule looks at: one tensor. */
+struct dist__ddp_item {
+	size_t numel;
+	enum dist_dtype dtype;
+};
+
+/* Tensors that travel together: num of them, the first at members[first]. */
+struct dist__ddp_span {
+	enum dist_dtype dtype;
+	size_t first;
+	size_t num;
+	size_t numel;
+};
+
+/* A partition of tensors. members lists the tensors' indices, bucket after
+ * bucket. Both arrays are owned. */
+struct dist__ddp_partition {
+	size_t *members;
+	struct dist__ddp_span *spans;
+	size_t num_spans;
+};
+
+/* Sizes at which buckets close: of the first bucket of a dtype, of the rest. */
+struct dist__ddp_limits {
+	double first_bytes;
+	double rest_bytes;
+};
+
+/*
+ * dist__ddp_partition_init cuts num items, taken in the order of the array or
+ * (reverse) from its end, into buckets of one dtype each. This is the rule of
+ * PyTorch's compute_bucket_assignment_by_size: an item joins the open bucket
+ * of its dtype, and closes it when the bucket's size is then at or above the
+ * limit. Buckets stand in closing order; those left open follow, in the order
+ * of their first item. Errors: DIST_ERR_NO_MEMORY, and *partition is empty.
+ */
+enum dist_error dist__ddp_partition_init(struct dist__ddp_partition *partition,
+					 const struct dist__ddp_item *items,
+					 size_t num, bool reverse,
+					 const struct dist__ddp_limits *limits);
+
+/* dist__ddp_partition_release frees what partition holds. */
+void dist__ddp_partition_release(struct dist__ddp_partition *partition);
+
+#endif

@@ -1,0 +1,273 @@
+/* The life of a dist_ddp: checks, buckets, queries. */
+#include "lockstep/ddp.h"
+#include "ddp/state.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum dist_error __attribute__((format(printf, 2, 3)))
+refuse(struct dist_message *message, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(message->text, sizeof(message->text), format, args);
+	va_end(args);
+	return DIST_ERR_INVALID_ARGUMENT;
+}
+
+/* The name of parameter i, cut to what a message can carry. */
+#define NAME(params, i) ((params)[i].name ? (params)[i].name : "?")
+
+static enum dist_error check_parameter(const struct dist_ddp_parameter *params,
+				       size_t i, struct dist_message *message)
+{
+	const struct dist_tensor *p = &params[i].parameter;
+	const struct dist_tensor *g = &params[i].gradient;
+	size_t element_bytes = dist_dtype_size(p->dtype);
+
+	if (element_bytes == 0)
+		return refuse(message, "parameter %zu (%.200s): unknown dtype",
+			      i, NAME(params, i));
+	if (p->numel != g->numel || p->dtype != g->dtype)
+		return refuse(message,
+			      "parameter %zu (%.200s): its gradient has %zu "
+			      "elements of %s, expected %zu of %s",
+			      i, NAME(params, i), g->numel,
+			      dist_dtype_name(g->dtype), p->numel,
+			      dist_dtype_name(p->dtype));
+	if (p->numel > SIZE_MAX / 4 / element_bytes)
+		return refuse(message, "parameter %zu (%.200s): too large", i,
+			      NAME(params, i));
+	return DIST_OK;
+}
+
+/* Phantoms and memory cannot share a bucket, so one kind throughout. */
+static enum dist_error check_parameters(const struct dist_ddp_parameter *params,
+					size_t num,
+					struct dist_message *message)
+{
+	size_t i, witness = num;
+	enum dist_error err;
+
+	for (i = 0; i < num; i++) {
+		err = check_parameter(params, i, message);
+		if (err)
+			return err;
+		if (params[i].parameter.numel == 0)
+			continue;
+		if (witness == num)
+			witness = i;
+		if (!params[i].gradient.data !=
+			    !params[witness].gradient.data ||
+		    !params[i].parameter.data !=
+			    !params[witness].parameter.data)
+			return refuse(message,
+				      "parameter %zu (%.200s): memory and "
+				      "phantoms cannot be mixed",
+				      i, NAME(params, i));
+	}
+	return DIST_OK;
+}
+
+/* Fills in the defaults. The comparisons are written so that NaN fails. */
+static enum dist_error choose_limits(const struct dist_ddp_options *options,
+				     struct dist__ddp_limits *limits,
+				     struct dist_message *message)
+{
+	double first_mb = options->first_bucket_mb;
+	double cap_mb = options->bucket_cap_mb;
+
+	if (!(first_mb >= 0) || !(cap_mb >= 0))
+		return refuse(message, "bucket sizes must not be negative");
+	if (first_mb == 0)
+		first_mb = DIST_DDP_FIRST_BUCKET_MB;
+	if (cap_mb == 0)
+		cap_mb = DIST_DDP_BUCKET_CAP_MB;
+	limits->first_bytes = first_mb * 1024 * 1024;
+	limits->rest_bytes = cap_mb * 1024 * 1024;
+	return DIST_OK;
+}
+
+static enum dist_error allocate_bucket(struct dist_ddp *ddp, size_t b)
+{
+	const struct dist__ddp_span *span = &ddp->partition.spans[b];
+	size_t i, offset_bytes = 0;
+	bool phantom = true;
+
+	for (i = 0; i < span->num; i++) {
+		size_t index = ddp->partition.members[span->first + i];
+		const struct dist_tensor *g = &ddp->params[index].gradient;
+
+		ddp->slots[index].bucket = b;
+		ddp->slots[index].offset_bytes = offset_bytes;
+		offset_bytes += g->numel * dist_dtype_size(g->dtype);
+		if (g->data && g->numel > 0)
+			phantom = false;
+	}
+	if (phantom)
+		return DIST_OK;
+	ddp->buckets[b].data = malloc(offset_bytes);
+	return ddp->buckets[b].data ? DIST_OK : DIST_ERR_NO_MEMORY;
+}
+
+static enum dist_error make_buckets(struct dist_ddp *ddp,
+				    const struct dist__ddp_limits *limits)
+{
+	struct dist__ddp_item *items = calloc(ddp->num, sizeof(*items));
+	enum dist_error err = DIST_ERR_NO_MEMORY;
+	size_t i;
+
+	if (!items)
+		return err;
+	for (i = 0; i < ddp->num; i++) {
+		items[i].numel = ddp->params[i].gradient.numel;
+		items[i].dtype = ddp->params[i].gradient.dtype;
+	}
+	err = dist__ddp_partition_init(&ddp->partition, items, ddp->num, true,
+				       limits);
+	free(items);
+	if (err)
+		return err;
+	ddp->buckets = calloc(ddp->partition.num_spans, sizeof(*ddp->buckets));
+	if (!ddp->buckets)
+		return DIST_ERR_NO_MEMORY;
+	for (i = 0; !err && i < ddp->partition.num_spans; i++)
+		err = allocate_bucket(ddp, i);
+	return err;
+}
+
+/* Everything of dist_ddp_new() but the broadcast; *made is to be freed also on
+ * failure. */
+static enum dist_error allocate(struct dist_group *group,
+				const struct dist_ddp_parameter *params,
+				size_t num,
+				const struct dist__ddp_limits *limits,
+				struct dist_ddp **made)
+{
+	struct dist_ddp *ddp = calloc(1, sizeof(*ddp));
+	enum dist_error err;
+
+	*made = ddp;
+	if (!ddp)
+		return DIST_ERR_NO_MEMORY;
+	ddp->group = group;
+	ddp->num = num;
+	ddp->params = calloc(num, sizeof(*ddp->params));
+	ddp->slots = calloc(num, sizeof(*ddp->slots));
+	if (!ddp->params || !ddp->slots)
+		return DIST_ERR_NO_MEMORY;
+	memcpy(ddp->params, params, num * sizeof(*params));
+	err = make_buckets(ddp, limits);
+	if (!err)
+		dist__ddp_start_step(ddp);
+	return err;
+}
+
+enum dist_error
+dist_ddp_new_at(const char *file, int line, struct dist_group *group,
+		const struct dist_ddp_parameter *params, size_t num,
+		const struct dist_ddp_options *options, struct dist_ddp **ddp)
+{
+	const struct dist_ddp_options defaults = {0};
+	const struct dist__ddp_site site = {file, line};
+	enum dist_error err = DIST_ERR_INVALID_ARGUMENT;
+	struct dist_message message = {""};
+	struct dist__ddp_limits limits;
+	struct dist_ddp *made = NULL;
+
+	if (!options)
+		options = &defaults;
+	if (!group || !params || num == 0 || !ddp) {
+		(void)refuse(&message, "a group, parameters and a place for "
+				       "the result are needed");
+		goto out;
+	}
+	err = check_parameters(params, num, &message);
+	if (!err)
+		err = choose_limits(options, &limits, &message);
+	if (!err)
+		err = allocate(group, params, num, &limits, &made);
+	if (!err)
+		err = dist__ddp_broadcast(group, &site, params, num, &message);
+	if (!err)
+		*ddp = made;
+out:
+	if (err) {
+		dist_ddp_free(made);
+		if (!*message.text)
+			(void)refuse(&message, "%s", dist_error_string(err));
+		if (options->message)
+			*options->message = message;
+	}
+	return err;
+}
+
+enum dist_error(dist_ddp_new)(struct dist_group *group,
+			      const struct dist_ddp_parameter *params,
+			      size_t num,
+			      const struct dist_ddp_options *options,
+			      struct dist_ddp **ddp)
+{
+	return dist_ddp_new_at(NULL, 0, group, params, num, options, ddp);
+}
+
+void dist_ddp_free(struct dist_ddp *ddp)
+{
+	size_t i;
+
+	if (!ddp)
+		return;
+	for (i = 0; ddp->buckets && i < ddp->partition.num_spans; i++) {
+		struct dist_work *work = ddp->buckets[i].work;
+
+		/* The bucket's memory is in use until the work has ended. A
+		 * wait that times out aborts the group, which ends it too. */
+		if (work &&
+		    (dist_work_wait)(work, DIST_TIMEOUT_OF_GROUP) != DIST_OK)
+			dist_abort(ddp->group);
+		dist_work_free(work);
+		free(ddp->buckets[i].data);
+	}
+	free(ddp->buckets);
+	dist__ddp_partition_release(&ddp->partition);
+	free(ddp->slots);
+	free(ddp->params);
+	free(ddp);
+}
+
+size_t dist_ddp_num_buckets(const struct dist_ddp *ddp)
+{
+	return ddp ? ddp->partition.num_spans : 0;
+}
+
+size_t dist_ddp_bucket_numel(const struct dist_ddp *ddp, size_t index)
+{
+	if (index >= dist_ddp_num_buckets(ddp))
+		return 0;
+	return ddp->partition.spans[index].numel;
+}
+
+enum dist_dtype dist_ddp_bucket_dtype(const struct dist_ddp *ddp, size_t index)
+{
+	if (index >= dist_ddp_num_buckets(ddp))
+		return DIST_FLOAT32;
+	return ddp->partition.spans[index].dtype;
+}
+
+const char *dist_ddp_error_message(const struct dist_ddp *ddp)
+{
+	return ddp ? ddp->message.text : "";
+}
+
+struct dist_ddp *dist_ddp_at(struct dist_ddp *ddp, const char *file, int line)
+{
+	if (ddp) {
+		ddp->next_site.file = file;
+		ddp->next_site.line = line;
+	}
+	return ddp;
+}

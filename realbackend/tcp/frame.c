@@ -1,0 +1,39 @@
+#include "realbackend/tcp/frame.h"
+
+#include <stddef.h>
+
+#include "realbackend/tcp/endian.h"
+
+#define MAGIC UINT32_C(0x314c534c) /* "LSL1" */
+
+void dist__frame_encode(const struct dist__frame *frame,
+			unsigned char out[DIST__FRAME_BYTES])
+{
+	dist__put32(out, MAGIC);
+	dist__put32(out + 4, frame->kind);
+	dist__put32(out + 8, frame->group);
+	dist__put32(out + 12, frame->seq);
+	dist__put32(out + 16, frame->step);
+	dist__put32(out + 20, (uint32_t)frame->tag);
+	dist__put64(out + 24, frame->fingerprint);
+	dist__put64(out + 32, frame->bytes);
+}
+
+bool dist__frame_decode(const unsigned char in[DIST__FRAME_BYTES],
+			struct dist__frame *frame)
+{
+	frame->kind = dist__get32(in + 4);
+	frame->group = dist__get32(in + 8);
+	frame->seq = dist__get32(in + 12);
+	frame->step = dist__get32(in + 16);
+	frame->tag = (int32_t)dist__get32(in + 20);
+	frame->fingerprint = dist__get64(in + 24);
+	frame->bytes = dist__get64(in + 32);
+	if (dist__get32(in) != MAGIC || frame->kind < DIST__FRAME_HELLO ||
+	    frame->kind > DIST__FRAME_BYE)
+		return false;
+	/* Only data carries a payload, and one that fits into memory. */
+	return frame->kind == DIST__FRAME_DATA
+		       ? frame->bytes <= (uint64_t)PTRDIFF_MAX
+		       : frame->bytes == 0;
+}

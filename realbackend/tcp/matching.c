@@ -1,0 +1,322 @@
+/*
+ * matching.c - which arriving message goes into which posted receive.
+ *
+ * A message matches the first receive posted for its peer, group, tag, seq and
+ * step. Before that, collectives are held against each other by group and seq
+ * alone: a fingerprint that differs means that the ranks are not in the same
+ * operation, whatever the step is, and no byte of it may be taken for data.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "realbackend/tcp/mesh.h"
+
+static bool same_key(const struct dist__message *m,
+		     const struct dist__frame *frame)
+{
+	return m->group == frame->group && m->tag == frame->tag &&
+	       m->seq == frame->seq && m->step == frame->step;
+}
+
+/* Whether the contents may differ as little as the key does. */
+static bool agrees(const struct dist__message *m,
+		   const struct dist__frame *frame)
+{
+	return m->fingerprint == frame->fingerprint &&
+	       m->bytes == (size_t)frame->bytes;
+}
+
+/* Whether frame belongs to the collective that this rank is in, and was sent
+ * by a rank that is in another one. */
+static bool contradicts(const struct dist__group_state *group,
+			const struct dist__frame *frame)
+{
+	return group->begun && frame->tag < 0 && frame->seq == group->seq &&
+	       frame->group == group->id &&
+	       frame->fingerprint != group->fingerprint;
+}
+
+struct dist__group_state *dist__matching_group(struct dist__mesh *mesh,
+					       uint32_t id)
+{
+	struct dist__group_state *groups;
+
+	for (size_t i = 0; i < mesh->num_groups; i++)
+		if (mesh->groups[i].id == id)
+			return &mesh->groups[i];
+	groups = realloc(mesh->groups,
+			 (mesh->num_groups + 1) * sizeof *mesh->groups);
+	if (!groups)
+		return NULL;
+	mesh->groups = groups;
+	groups[mesh->num_groups] = (struct dist__group_state){.id = id};
+	return &groups[mesh->num_groups++];
+}
+
+static bool is_contradicted(const struct dist__mesh *mesh,
+			    const struct dist__group_state *group)
+{
+	const struct dist__unexpected *message;
+
+	for (int rank = 0; rank < mesh->world_size; rank++) {
+		message = mesh->peers[rank].unexpected;
+		for (; message; message = message->next)
+			if (contradicts(group, &message->frame))
+				return true;
+	}
+	return false;
+}
+
+struct dist__group_state *dist__matching_enter(struct dist__mesh *mesh,
+					       const struct dist__message *m)
+{
+	struct dist__group_state *group = dist__matching_group(mesh, m->group);
+
+	if (!group || m->tag >= 0 || (group->begun && group->seq == m->seq))
+		return group;
+	group->begun = true;
+	group->seq = m->seq;
+	group->fingerprint = m->fingerprint;
+	group->mismatch = mesh->num_unexpected && is_contradicted(mesh, group);
+	return group;
+}
+
+/* ---- messages that came before their receive ---------------------------- */
+
+static struct dist__unexpected **find_unexpected(struct dist__peer *peer,
+						 const struct dist__message *m)
+{
+	struct dist__unexpected **link = &peer->unexpected;
+
+	while (*link && ((*link)->receiver || !same_key(m, &(*link)->frame)))
+		link = &(*link)->next;
+	return *link ? link : NULL;
+}
+
+static void drop_unexpected(struct dist__mesh *mesh, struct dist__peer *peer,
+			    struct dist__unexpected *message)
+{
+	struct dist__unexpected **link = &peer->unexpected;
+
+	while (*link != message)
+		link = &(*link)->next;
+	*link = message->next;
+	mesh->num_unexpected--;
+	free(message);
+}
+
+/* Hands the message over to request, now or when the rest has come. */
+static void take_unexpected(struct dist__mesh *mesh, struct dist__peer *peer,
+			    struct dist__unexpected *message,
+			    struct dist__request *request)
+{
+	if (!agrees(&request->m, &message->frame)) {
+		/* The message stays: a witness for the next to ask. */
+		dist__request_complete(mesh, request, DIST_ERR_MISMATCH);
+		return;
+	}
+	if (!message->complete) {
+		message->receiver = request;
+		return;
+	}
+	if (request->m.bytes)
+		memcpy(request->m.data, message->data, request->m.bytes);
+	drop_unexpected(mesh, peer, message);
+	dist__request_complete(mesh, request, DIST_OK);
+}
+
+static struct dist__unexpected *new_unexpected(struct dist__mesh *mesh,
+					       struct dist__peer *peer,
+					       const struct dist__frame *frame)
+{
+	struct dist__unexpected **link = &peer->unexpected;
+	struct dist__unexpected *message;
+
+	if (frame->bytes > PTRDIFF_MAX - sizeof *message)
+		return NULL;
+	message = malloc(sizeof *message + (size_t)frame->bytes);
+	if (!message)
+		return NULL;
+	message->next = NULL;
+	message->frame = *frame;
+	message->receiver = NULL;
+	message->complete = false;
+	while (*link)
+		link = &(*link)->next;
+	*link = message;
+	mesh->num_unexpected++;
+	return message;
+}
+
+/* ---- posting ------------------------------------------------------------ */
+
+void dist__matching_post(struct dist__mesh *mesh, struct dist__request *request)
+{
+	struct dist__peer *peer = &mesh->peers[request->m.peer];
+	struct dist__group_state *group;
+	struct dist__unexpected **found;
+	enum dist_error refusal;
+
+	group = dist__matching_group(mesh, request->m.group);
+	assert(group); /* made by dist__matching_enter() */
+	if (group->mismatch && request->m.tag < 0) {
+		dist__request_complete(mesh, request, DIST_ERR_MISMATCH);
+		return;
+	}
+	found = find_unexpected(peer, &request->m);
+	if (found) {
+		take_unexpected(mesh, peer, *found, request);
+		return;
+	}
+	refusal = dist__peer_refuses(peer, request->m.group);
+	if (refusal) {
+		dist__request_complete(mesh, request, refusal);
+		return;
+	}
+	dist__queue_append(&peer->receives, request);
+	if (peer->state == DIST__PEER_IDLE)
+		dist__handshake_dial(mesh, peer);
+}
+
+/* ---- arriving ----------------------------------------------------------- */
+
+/* Fails every receive of the collective that group is in. */
+static void fail_collective(struct dist__mesh *mesh,
+			    const struct dist__group_state *group)
+{
+	struct dist__request *request, *next;
+
+	for (int rank = 0; rank < mesh->world_size; rank++) {
+		struct dist__queue *queue = &mesh->peers[rank].receives;
+
+		for (request = queue->first; request; request = next) {
+			next = request->next;
+			if (request->m.group != group->id ||
+			    request->m.tag >= 0 || request->m.seq != group->seq)
+				continue;
+			dist__queue_remove(queue, request);
+			dist__request_complete(mesh, request,
+					       DIST_ERR_MISMATCH);
+		}
+	}
+}
+
+static struct dist__request *find_receive(struct dist__peer *peer,
+					  const struct dist__frame *frame)
+{
+	struct dist__request *request = peer->receives.first;
+
+	while (request && !same_key(&request->m, frame))
+		request = request->next;
+	return request;
+}
+
+bool dist__matching_begin(struct dist__mesh *mesh,
+			  struct dist__connection *connection)
+{
+	struct dist__peer *peer = connection->peer;
+	struct dist__frame *frame = &connection->frame;
+	struct dist__group_state *group;
+	struct dist__request *request;
+
+	connection->sink = NULL;
+	connection->payload_left = (size_t)frame->bytes;
+	group = dist__matching_group(mesh, frame->group);
+	if (!group)
+		return false;
+	if (group->aborted)
+		return true;
+	if (contradicts(group, frame)) {
+		group->mismatch = true;
+		fail_collective(mesh, group);
+	}
+	request = find_receive(peer, frame);
+	if (request) {
+		dist__queue_remove(&peer->receives, request);
+		if (agrees(&request->m, frame)) {
+			connection->receive = request;
+			connection->sink = request->m.data;
+			return true;
+		}
+		dist__request_complete(mesh, request, DIST_ERR_MISMATCH);
+	}
+	connection->message = new_unexpected(mesh, peer, frame);
+	if (!connection->message)
+		return false;
+	connection->sink = connection->message->data;
+	return true;
+}
+
+void dist__matching_end(struct dist__mesh *mesh,
+			struct dist__connection *connection)
+{
+	struct dist__request *request = connection->receive;
+	struct dist__unexpected *message = connection->message;
+
+	connection->sink = NULL;
+	connection->receive = NULL;
+	connection->message = NULL;
+	if (request)
+		dist__request_complete(mesh, request, DIST_OK);
+	if (!message)
+		return;
+	message->complete = true;
+	request = message->receiver;
+	message->receiver = NULL;
+	if (request)
+		take_unexpected(mesh, connection->peer, message, request);
+}
+
+/* ---- taking back -------------------------------------------------------- */
+
+void dist__matching_withdraw(struct dist__mesh *mesh,
+			     struct dist__request *request)
+{
+	struct dist__peer *peer = &mesh->peers[request->m.peer];
+	struct dist__connection *connection = peer->connection;
+	struct dist__unexpected *message = peer->unexpected;
+
+	if (dist__queue_remove(&peer->receives, request))
+		return;
+	if (connection && connection->receive == request) {
+		/* The rest of the payload is read and thrown away. */
+		connection->receive = NULL;
+		connection->sink = NULL;
+		return;
+	}
+	while (message && message->receiver != request)
+		message = message->next;
+	assert(message);
+	if (message)
+		message->receiver = NULL;
+}
+
+void dist__matching_cut(struct dist__mesh *mesh,
+			struct dist__connection *connection)
+{
+	struct dist__request *request = connection->receive;
+	struct dist__unexpected *message = connection->message;
+	struct dist__peer *peer = connection->peer;
+
+	connection->sink = NULL;
+	connection->receive = NULL;
+	connection->message = NULL;
+	connection->payload_left = 0;
+	if (message) {
+		request = message->receiver;
+		drop_unexpected(mesh, peer, message);
+	}
+	if (request)
+		dist__request_complete(mesh, request, DIST_ERR_PEER_LOST);
+}
+
+void dist__matching_free(struct dist__mesh *mesh)
+{
+	for (int rank = 0; rank < mesh->world_size; rank++) {
+		struct dist__peer *peer = &mesh->peers[rank];
+
+		while (peer->unexpected)
+			drop_unexpected(mesh, peer, peer->unexpected);
+	}
+}

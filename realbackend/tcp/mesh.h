@@ -1,0 +1,277 @@
+/*
+ * mesh.h - what the transport is made of: peers, connections, requests, and
+ * the one mutex that guards them all.
+ *
+ * One connection a pair of ranks, made at its first use by either side:
+ *
+ *	IDLE --dial--> DIALING --WELCOME--> OPEN --BYE--> LEFT
+ *	               DIALING --REFUSED--> CROSSED --HELLO--> OPEN
+ *	IDLE --HELLO--> OPEN                any --EOF, reset--> LOST
+ *
+ * When both dial at once, the connection dialled by the lower rank wins: the
+ * lower refuses the other's HELLO, the higher gives its own attempt up. No data
+ * has been sent on the loser, because data waits for WELCOME.
+ *
+ * Everything here is called with the mutex held, unless it says otherwise.
+ * Private to realbackend/tcp/.
+ */
+#ifndef LOCKSTEP_TCP_MESH_H
+#define LOCKSTEP_TCP_MESH_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/transport.h"
+#include "realbackend/tcp/frame.h"
+#include "realbackend/tcp/socket.h"
+
+enum dist__request_kind {
+	DIST__REQUEST_SEND,
+	DIST__REQUEST_RECEIVE,
+	DIST__REQUEST_CONTROL /* a frame of ours that nobody waits for */
+};
+
+struct dist__request {
+	struct dist__request *next; /* in a queue of its peer */
+	struct dist__message m;
+	enum dist__request_kind kind;
+	enum dist_error error;
+	bool complete;
+	bool counted;   /* in mesh->detached */
+	bool awaited;   /* a thread sleeps until it is complete */
+	size_t written; /* sends: bytes of header and payload on the wire */
+	unsigned char header[DIST__FRAME_BYTES];
+};
+
+struct dist__queue {
+	struct dist__request *first;
+	struct dist__request **end;
+};
+
+/* A message that arrived, or is arriving, before its receive was posted. */
+struct dist__unexpected {
+	struct dist__unexpected *next;
+	struct dist__frame frame;
+	struct dist__request *receiver; /* posted meanwhile; gets the copy */
+	bool complete;
+	unsigned char data[];
+};
+
+enum dist__peer_state {
+	DIST__PEER_IDLE,
+	DIST__PEER_DIALING,
+	DIST__PEER_CROSSED, /* refused: the peer is dialling us */
+	DIST__PEER_OPEN,
+	DIST__PEER_LEFT, /* said goodbye */
+	DIST__PEER_LOST
+};
+
+struct dist__peer {
+	int rank;
+	enum dist__peer_state state;
+	enum dist_error error; /* LEFT, LOST: what its requests get */
+	struct dist__address address;
+	struct dist__connection *connection; /* DIALING, OPEN */
+	int64_t redial_ns;                   /* CROSSED */
+	struct dist__queue sends;
+	struct dist__queue receives;         /* posted, not matched */
+	struct dist__unexpected *unexpected; /* oldest first */
+	uint32_t *left_groups;               /* groups it aborted */
+	size_t num_left_groups;
+};
+
+enum dist__connection_state {
+	DIST__CONNECTING, /* ours, the kernel has not answered */
+	DIST__GREETING,   /* ours, HELLO sent */
+	DIST__STRANGER,   /* accepted, HELLO not seen yet */
+	DIST__CONNECTED,
+	DIST__DEAD /* shut down; closed once nobody polls it */
+};
+
+/* Large enough that a small message needs one system call, small enough that
+ * the copy out of it does not count for a large one. */
+#define DIST__READ_BUFFER 8192
+
+struct dist__connection {
+	int fd;
+	enum dist__connection_state state;
+	struct dist__peer *peer; /* NULL: stranger */
+	int64_t deadline_ns;     /* of a stranger's HELLO */
+
+	/* The frame whose payload is arriving; payload_left > 0. */
+	struct dist__frame frame;
+	size_t payload_left;
+	unsigned char *sink; /* where it goes on; NULL: nowhere */
+	struct dist__request *receive;
+	struct dist__unexpected *message;
+
+	size_t begin, end; /* bytes of buffer not looked at yet */
+	unsigned char buffer[DIST__READ_BUFFER];
+};
+
+/* What this rank knows of a group. */
+struct dist__group_state {
+	uint32_t id;
+	bool aborted;
+	bool begun;           /* seq and fingerprint are valid */
+	bool mismatch;        /* a peer disagrees about this seq */
+	uint32_t seq;         /* of the collective being run, or run last */
+	uint64_t fingerprint; /* of that collective */
+};
+
+struct dist__mesh {
+	pthread_mutex_t mutex;
+	int rank, world_size;
+	uint64_t token; /* of the job: keeps strangers out */
+	int listener;
+	int64_t accept_ns; /* no accept() before: out of descriptors */
+	struct dist__peer *peers;
+	struct dist__connection **connections; /* every one with an fd */
+	size_t num_connections, max_connections;
+	size_t num_strangers;
+	size_t num_crossed;
+	struct dist__group_state *groups;
+	size_t num_groups;
+	size_t num_unexpected;
+
+	/* progress.c's */
+	struct dist__progress *progress;
+	size_t detached;      /* incomplete requests of tag >= 0 */
+	uint64_t completions; /* requests completed so far */
+};
+
+/* ---- request.c: life of a request, queues ------------------------------- */
+
+void dist__queue_init(struct dist__queue *queue);
+void dist__queue_append(struct dist__queue *queue,
+			struct dist__request *request);
+/* dist__queue_remove takes request out; false: it is not in there. */
+bool dist__queue_remove(struct dist__queue *queue,
+			struct dist__request *request);
+
+/* dist__request_complete ends request; one of kind CONTROL is freed. */
+void dist__request_complete(struct dist__mesh *mesh,
+			    struct dist__request *request,
+			    enum dist_error error);
+
+/* dist__request_control queues a frame of ours to peer; no memory: false. */
+bool dist__request_control(struct dist__peer *peer, enum dist__frame_kind kind,
+			   uint32_t group);
+
+/* ---- matching.c: posted receives against arriving frames ---------------- */
+
+/* dist__matching_group returns the state of a group, made at its first use;
+ * NULL: no memory. Valid until the next call. */
+struct dist__group_state *dist__matching_group(struct dist__mesh *mesh,
+					       uint32_t id);
+
+/* dist__matching_enter notes that this rank works on collective m, and holds
+ * it against what the peers sent already. NULL: no memory. */
+struct dist__group_state *dist__matching_enter(struct dist__mesh *mesh,
+					       const struct dist__message *m);
+
+/* dist__matching_post posts a receive: it may be complete on return. */
+void dist__matching_post(struct dist__mesh *mesh,
+			 struct dist__request *request);
+
+/* dist__matching_begin decides where the payload of connection->frame goes.
+ * false: no memory. */
+bool dist__matching_begin(struct dist__mesh *mesh,
+			  struct dist__connection *connection);
+
+/* dist__matching_end is called when the payload is there. */
+void dist__matching_end(struct dist__mesh *mesh,
+			struct dist__connection *connection);
+
+/* dist__matching_withdraw takes back an incomplete receive: its memory is not
+ * touched any more. */
+void dist__matching_withdraw(struct dist__mesh *mesh,
+			     struct dist__request *request);
+
+/* dist__matching_cut drops what was arriving on connection. */
+void dist__matching_cut(struct dist__mesh *mesh,
+			struct dist__connection *connection);
+
+/* dist__matching_free frees the messages that nobody received. */
+void dist__matching_free(struct dist__mesh *mesh);
+
+/* ---- failure.c: lost peers, aborted groups ------------------------------ */
+
+/* dist__peer_end makes peer LEFT or LOST: all its requests fail. */
+void dist__peer_end(struct dist__mesh *mesh, struct dist__peer *peer,
+		    enum dist__peer_state state, enum dist_error error);
+
+/* dist__peer_leave_group is the peer's ABORT: its requests of group fail. */
+void dist__peer_leave_group(struct dist__mesh *mesh, struct dist__peer *peer,
+			    uint32_t group);
+
+/* dist__peer_refuses returns why a request of group to peer cannot be: OK,
+ * ABORTED is not among them. */
+enum dist_error dist__peer_refuses(const struct dist__peer *peer,
+				   uint32_t group);
+
+/* dist__mesh_abort fails all requests of group and tells the peers. */
+void dist__mesh_abort(struct dist__mesh *mesh, uint32_t group);
+
+/* dist__request_withdraw takes back an incomplete request. */
+void dist__request_withdraw(struct dist__mesh *mesh,
+			    struct dist__request *request);
+
+/* ---- connection.c: bytes of one connection ------------------------------ */
+
+/* dist__connection_new adds fd to the mesh, which owns it; NULL: no memory, fd
+ * is closed. */
+struct dist__connection *dist__connection_new(struct dist__mesh *mesh, int fd,
+					      enum dist__connection_state state,
+					      struct dist__peer *peer);
+
+/* dist__connection_kill shuts it down; it is freed by the next reap. */
+void dist__connection_kill(struct dist__mesh *mesh,
+			   struct dist__connection *connection);
+
+/* dist__connections_reap closes and frees the dead. Nobody may be polling. */
+void dist__connections_reap(struct dist__mesh *mesh);
+
+/* dist__connection_greet sends a frame of the handshake at once: the socket is
+ * fresh, so it takes that much. false: the connection is broken. */
+bool dist__connection_greet(const struct dist__mesh *mesh,
+			    struct dist__connection *connection,
+			    enum dist__frame_kind kind);
+
+/* dist__connection_read takes what has arrived, up to a bound, so that no
+ * connection starves the others. */
+void dist__connection_read(struct dist__mesh *mesh,
+			   struct dist__connection *connection);
+
+/* dist__connection_write writes what the socket takes of the peer's queue, up
+ * to a bound. */
+void dist__connection_write(struct dist__mesh *mesh,
+			    struct dist__connection *connection);
+
+/* ---- handshake.c: who is connected to whom ------------------------------ */
+
+/* dist__handshake_dial begins to connect to an IDLE peer. */
+void dist__handshake_dial(struct dist__mesh *mesh, struct dist__peer *peer);
+
+/* dist__handshake_redial tries again those peers that refused us but did not
+ * come: called when the clock passes dist__handshake_timer(). */
+void dist__handshake_timeouts(struct dist__mesh *mesh, int64_t now_ns);
+int64_t dist__handshake_timer(const struct dist__mesh *mesh);
+
+/* dist__handshake_accept takes in all who knock. */
+void dist__handshake_accept(struct dist__mesh *mesh);
+bool dist__handshake_accepts(const struct dist__mesh *mesh, int64_t now_ns);
+
+/* dist__handshake_connected follows up a CONNECTING socket that poll()
+ * reported. */
+void dist__handshake_connected(struct dist__mesh *mesh,
+			       struct dist__connection *connection);
+
+/* dist__handshake_frame acts on a frame of a connection that is not CONNECTED
+ * yet. */
+void dist__handshake_frame(struct dist__mesh *mesh,
+			   struct dist__connection *connection);
+
+#endif

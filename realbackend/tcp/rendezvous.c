@@ -1,0 +1,268 @@
+/*
+ * rendezvous.c - every rank opens a listener for its peers, joins the store at
+ * rank 0 with its address, and gets, in the answer to that one request, the
+ * token of the job and the addresses of all.
+ */
+#include "realbackend/tcp/rendezvous.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "realbackend/tcp/clock.h"
+#include "realbackend/tcp/store.h"
+#include "realbackend/tcp/store_server.h"
+
+/* What a rank's own wait goes on after the store should have told it. */
+#define GRACE_NS ((int64_t)300 * 1000000)
+/* Between two attempts to join while the job of before is ending. */
+#define AGAIN_MS 5
+
+/* ---- the store of rank 0 ------------------------------------------------ */
+
+/* The listener: the launcher's, which every store of this process uses again,
+ * or one of our own. */
+static enum dist_error open_store(const struct dist__environment *e,
+				  int *listener, int *port,
+				  struct dist_message *message)
+{
+	enum dist_error error;
+	bool given = e->store_fd >= 0 &&
+		     dist__socket_is_listening(e->store_fd) &&
+		     dist__socket_port(e->store_fd) == e->master_port;
+
+	if (given) {
+		(void)dist__socket_cloexec(e->store_fd, true);
+		*listener = dup(e->store_fd);
+		if (*listener < 0 || !dist__socket_prepare(*listener))
+			return DIST_ERR_IO;
+		*port = e->master_port;
+		return DIST_OK;
+	}
+	error = dist__socket_listen(e->master_addr, e->master_port, listener,
+				    message);
+	if (error)
+		return error;
+	*port = dist__socket_port(*listener);
+	if (e->master_port == 0)
+		fprintf(stderr, "lockstep: store listening on %s:%d\n",
+			e->master_addr, *port);
+	return DIST_OK;
+}
+
+static enum dist_error serve(const struct dist__environment *e,
+			     struct dist__rendezvous *r, int *port,
+			     struct dist_message *message)
+{
+	int listener = -1;
+	enum dist_error error;
+
+	error = open_store(e, &listener, port, message);
+	if (!error)
+		error = dist__store_server_start(listener, &r->server);
+	return error;
+}
+
+/* ---- joining ------------------------------------------------------------ */
+
+/* Opens the listener for the peers on the address by which this machine reaches
+ * the store: the others came the same way. */
+static enum dist_error open_listener(struct dist__rendezvous *r,
+				     char text[DIST__ADDRESS_TEXT])
+{
+	struct dist__address address;
+
+	if (!dist__store_local(r->store, &address) ||
+	    dist__socket_listen_at(&address, &r->listener) != DIST_OK ||
+	    !dist__socket_local(r->listener, &address))
+		return DIST_ERR_IO;
+	dist__address_format(&address, ' ', text);
+	return DIST_OK;
+}
+
+static bool read_roster(const struct dist__parcel *reply, int world_size,
+			struct dist__rendezvous *r)
+{
+	struct dist__bytes string;
+	char text[DIST__ADDRESS_TEXT];
+	size_t offset = 0;
+
+	if (!dist__parcel_next(reply, &offset, &string))
+		return false;
+	dist__bytes_copy(string, text, sizeof text);
+	r->token = strtoull(text, NULL, 16);
+	for (int rank = 0; rank < world_size; rank++) {
+		if (!dist__parcel_next(reply, &offset, &string))
+			return false;
+		dist__bytes_copy(string, text, sizeof text);
+		if (!dist__address_parse(text, &r->addresses[rank]))
+			return false;
+	}
+	return true;
+}
+
+/* Puts the store's words about a failure into message. */
+static void explain(const struct dist__parcel *reply,
+		    struct dist_message *message)
+{
+	/* Only the answer "come again" has no words of its own. */
+	static const char ending[] = "the job of before has not ended";
+	struct dist__bytes string = {(const unsigned char *)ending,
+				     sizeof ending - 1};
+	char text[400];
+	size_t offset = 0;
+
+	(void)dist__parcel_next(reply, &offset, &string);
+	dist__bytes_copy(string, text, sizeof text);
+	snprintf(message->text, sizeof message->text, "rendezvous: %s", text);
+}
+
+static enum dist_error no_answer(const struct dist__environment *e, int port,
+				 enum dist_error error,
+				 struct dist_message *message)
+{
+	if (error != DIST_ERR_TIMEOUT && error != DIST_ERR_IO)
+		return error;
+	snprintf(message->text, sizeof message->text,
+		 "rendezvous: the store at %.200s:%d %s", e->master_addr, port,
+		 error == DIST_ERR_TIMEOUT
+			 ? "did not answer in time; has rank 0 come?"
+			 : "hung up; rank 0 has ended or is no rank of ours");
+	return DIST_ERR_RENDEZVOUS;
+}
+
+/* Asks once. *again: the store still belongs to the job of before. */
+static enum dist_error join_once(const struct dist__environment *e,
+				 struct dist__rendezvous *r, int port,
+				 int64_t deadline_ns, bool *again,
+				 struct dist_message *message)
+{
+	struct dist__parcel request, reply;
+	char address[DIST__ADDRESS_TEXT], number[16];
+	int64_t left_ns = deadline_ns - dist__clock_ns();
+	enum dist_error error;
+	int32_t code;
+
+	error = open_listener(r, address);
+	if (error)
+		return error;
+	dist__parcel_init(&request, DIST__STORE_JOIN,
+			  left_ns > 0 ? left_ns : 0);
+	snprintf(number, sizeof number, "%d", e->rank);
+	dist__parcel_add_text(&request, number);
+	snprintf(number, sizeof number, "%d", e->world_size);
+	dist__parcel_add_text(&request, number);
+	dist__parcel_add_text(&request, address);
+	if (deadline_ns < DIST_TIMEOUT_NEVER - GRACE_NS)
+		deadline_ns += GRACE_NS;
+	error = dist__store_call(r->store, &request, deadline_ns, &reply);
+	dist__parcel_release(&request);
+	*again = error == DIST_ERR_IO;
+	if (error)
+		return no_answer(e, port, error, message);
+	code = dist__parcel_code(&reply);
+	*again = code == DIST__STORE_AGAIN;
+	if (code != DIST_OK)
+		explain(&reply, message);
+	else if (!read_roster(&reply, e->world_size, r))
+		error = DIST_ERR_IO;
+	dist__parcel_release(&reply);
+	return code != DIST_OK ? DIST_ERR_RENDEZVOUS : error;
+}
+
+static void hang_up(struct dist__rendezvous *r)
+{
+	dist__store_free(r->store);
+	if (r->listener >= 0)
+		close(r->listener);
+	r->store = NULL;
+	r->listener = -1;
+}
+
+static enum dist_error join(const struct dist__environment *e,
+			    struct dist__rendezvous *r, int port,
+			    struct dist_message *message)
+{
+	int64_t deadline_ns = dist__clock_after(e->timeout_ns);
+	enum dist_error error;
+	bool again;
+
+	for (;;) {
+		again = false;
+		error = dist__store_connect(e->master_addr, port, deadline_ns,
+					    &r->store, message);
+		if (!error)
+			error = join_once(e, r, port, deadline_ns, &again,
+					  message);
+		if (!again || dist__clock_ns() >= deadline_ns)
+			return error;
+		hang_up(r);
+		poll(NULL, 0, AGAIN_MS);
+	}
+}
+
+/* ---- what follows from it ----------------------------------------------- */
+
+static void count_hosts(const struct dist__environment *e,
+			struct dist__rendezvous *r)
+{
+	const struct dist__address *all = r->addresses;
+
+	r->hosts = 0;
+	r->local_ranks = 0;
+	for (int rank = 0; rank < e->world_size; rank++) {
+		int earlier = 0;
+
+		r->local_ranks +=
+			dist__address_same_host(&all[rank], &all[e->rank]);
+		while (!dist__address_same_host(&all[earlier], &all[rank]))
+			earlier++;
+		r->hosts += earlier == rank;
+	}
+	if (e->local_world_size > 0)
+		r->local_ranks = e->local_world_size;
+}
+
+/* A world of one: nobody to meet, but the same to give back. */
+static enum dist_error meet_nobody(struct dist__rendezvous *r,
+				   struct dist_message *message)
+{
+	enum dist_error error =
+		dist__socket_listen("127.0.0.1", 0, &r->listener, message);
+
+	if (!error && !dist__socket_local(r->listener, &r->addresses[0]))
+		error = DIST_ERR_IO;
+	return error;
+}
+
+enum dist_error dist__rendezvous_meet(const struct dist__environment *e,
+				      struct dist__rendezvous *r,
+				      struct dist_message *message)
+{
+	enum dist_error error = DIST_OK;
+	int port = e->master_port;
+
+	memset(r, 0, sizeof *r);
+	r->listener = -1;
+	r->addresses = calloc((size_t)e->world_size, sizeof *r->addresses);
+	if (!r->addresses)
+		return DIST_ERR_NO_MEMORY;
+	if (e->world_size == 1) {
+		error = meet_nobody(r, message);
+	} else {
+		if (e->rank == 0)
+			error = serve(e, r, &port, message);
+		if (!error)
+			error = join(e, r, port, message);
+	}
+	if (!error) {
+		count_hosts(e, r);
+		return DIST_OK;
+	}
+	hang_up(r);
+	dist__store_server_stop(r->server);
+	free(r->addresses);
+	return error;
+}

@@ -1,0 +1,33 @@
+/* rendezvous.h - how the ranks of a job find each other. Private to
+ * realbackend/tcp/. */
+#ifndef LOCKSTEP_TCP_RENDEZVOUS_H
+#define LOCKSTEP_TCP_RENDEZVOUS_H
+
+#include "realbackend/tcp/environment.h"
+#include "realbackend/tcp/socket.h"
+
+struct dist__store;
+struct dist__store_server;
+
+/* What a rank knows afterwards. */
+struct dist__rendezvous {
+	uint64_t token;                    /* of the job */
+	struct dist__address *addresses;   /* by rank */
+	int local_ranks;                   /* ranks on this machine */
+	int hosts;                         /* machines */
+	int listener;                      /* for the peers; -1: none */
+	struct dist__store *store;         /* NULL: none */
+	struct dist__store_server *server; /* rank 0; NULL: none */
+};
+
+/*
+ * dist__rendezvous_meet serves the store (rank 0), joins, and waits until all
+ * ranks have. Everything in *r is the caller's then; on failure nothing is.
+ * Errors: RENDEZVOUS (port taken, host unknown, not all came in time, two of
+ * one rank, different world sizes; message says which), NO_MEMORY, IO.
+ */
+enum dist_error dist__rendezvous_meet(const struct dist__environment *e,
+				      struct dist__rendezvous *r,
+				      struct dist_message *message);
+
+#endif

@@ -1,0 +1,52 @@
+/*
+ * roster.h - who has come to the rendezvous, and whether that can be a job.
+ * Pure: the store feeds it and sends the answers. Private to realbackend/tcp/.
+ */
+#ifndef LOCKSTEP_TCP_ROSTER_H
+#define LOCKSTEP_TCP_ROSTER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "realbackend/tcp/parcel.h"
+#include "realbackend/tcp/socket.h"
+
+/* A world larger than this is taken for a mistake. */
+#define DIST__ROSTER_MAX_WORLD (1 << 20)
+
+struct dist__roster {
+	int world_size;                        /* 0: nobody has come */
+	int first;                             /* the rank that said so */
+	int came;                              /* ranks present */
+	char (*addresses)[DIST__ADDRESS_TEXT]; /* by rank; "": not here */
+	bool complete;                         /* all were here at once */
+	char failure[400];                     /* "": none */
+};
+
+enum dist__roster_answer {
+	DIST__ROSTER_WAIT,
+	DIST__ROSTER_COMPLETE, /* this rank was the last one missing */
+	DIST__ROSTER_FAILED,   /* for everyone; failure says why */
+	DIST__ROSTER_REFUSED,  /* the job has begun without this rank */
+	DIST__ROSTER_AGAIN     /* the job of before is ending: come again */
+};
+
+void dist__roster_init(struct dist__roster *roster);
+void dist__roster_release(struct dist__roster *roster);
+
+/* dist__roster_join notes that rank came, reachable at address. */
+enum dist__roster_answer dist__roster_join(struct dist__roster *roster,
+					   int rank, int world_size,
+					   const char *address);
+
+/* dist__roster_leave notes that rank, which had joined, hung up. */
+void dist__roster_leave(struct dist__roster *roster, int rank);
+
+/* dist__roster_late fails the roster: "3 of 4 ranks came; missing: 2". */
+void dist__roster_late(struct dist__roster *roster);
+
+/* dist__roster_list appends the addresses of all ranks, in order. */
+void dist__roster_list(const struct dist__roster *roster,
+		       struct dist__parcel *parcel);
+
+#endif

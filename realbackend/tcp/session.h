@@ -1,0 +1,47 @@
+/*
+ * session.h - one connection of the store's server: bytes in until a request is
+ * whole, bytes out until the reply is gone.
+ *
+ * A session costs next to nothing before its first whole request: garbage is
+ * seen at its first byte, and a request under way has a deadline.
+ * Private to realbackend/tcp/.
+ */
+#ifndef LOCKSTEP_TCP_SESSION_H
+#define LOCKSTEP_TCP_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "realbackend/tcp/parcel.h"
+
+struct dist__session {
+	int fd;
+	bool waiting;        /* request is whole, the answer is not known */
+	int64_t deadline_ns; /* waiting: of the answer; else: of the rest of
+				the request; NEVER: it owes us nothing */
+	int rank;            /* that it says it is; -1: has not said */
+	bool joined;         /* the roster counts it */
+	struct dist__parcel request;
+	struct dist__parcel reply; /* len 0: none */
+	size_t replied;            /* bytes of it sent */
+};
+
+/* dist__session_new takes fd over; NULL: no memory, fd is closed. */
+struct dist__session *dist__session_new(int fd);
+void dist__session_free(struct dist__session *session);
+
+/* dist__session_read takes what came. false: to be dropped. */
+bool dist__session_read(struct dist__session *session);
+
+/* dist__session_whole returns whether a valid request is there to be served. */
+bool dist__session_whole(const struct dist__session *session);
+
+/* dist__session_reply sends *reply (taken over), as far as it goes now. false:
+ * to be dropped. */
+bool dist__session_reply(struct dist__session *session,
+			 struct dist__parcel *reply);
+
+/* dist__session_write goes on sending. false: to be dropped. */
+bool dist__session_write(struct dist__session *session);
+
+#endif

@@ -1,0 +1,276 @@
+#include "realbackend/tcp/socket.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The kernel cuts this down to its own limit. */
+#define BACKLOG 4096
+
+bool dist__socket_cloexec(int fd, bool on)
+{
+	int flags = fcntl(fd, F_GETFD);
+
+	if (flags < 0)
+		return false;
+	flags = on ? flags | FD_CLOEXEC : flags & ~FD_CLOEXEC;
+	return fcntl(fd, F_SETFD, flags) == 0;
+}
+
+bool dist__socket_prepare(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+	int on = 1;
+
+	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0)
+		return false;
+	if (!dist__socket_cloexec(fd, true))
+		return false;
+	/* A listening socket hands it down; where it is refused, all works but
+	 * more slowly. */
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+	return true;
+}
+
+/* Returns a listening socket, or -1 with errno. */
+static int listen_at(const struct sockaddr *address, socklen_t len)
+{
+	int fd = socket(address->sa_family, SOCK_STREAM, 0);
+	int on = 1, error;
+
+	if (fd < 0)
+		return -1;
+	/* Connections of an earlier job in TIME_WAIT must not block the port;
+	 * a socket that still listens does all the same. */
+	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
+	    bind(fd, address, len) == 0 && listen(fd, BACKLOG) == 0 &&
+	    dist__socket_prepare(fd))
+		return fd;
+	error = errno;
+	close(fd);
+	errno = error;
+	return -1;
+}
+
+enum dist_error dist__socket_listen_at(const struct dist__address *address,
+				       int *fd)
+{
+	struct dist__address any_port = *address;
+
+	if (any_port.storage.ss_family == AF_INET6)
+		((struct sockaddr_in6 *)&any_port.storage)->sin6_port = 0;
+	else
+		((struct sockaddr_in *)&any_port.storage)->sin_port = 0;
+	*fd = listen_at((struct sockaddr *)&any_port.storage, any_port.len);
+	return *fd < 0 ? DIST_ERR_IO : DIST_OK;
+}
+
+static int listen_anywhere(int port)
+{
+	struct sockaddr_in any = {.sin_family = AF_INET,
+				  .sin_port = htons((uint16_t)port),
+				  .sin_addr.s_addr = htonl(INADDR_ANY)};
+
+	return listen_at((struct sockaddr *)&any, sizeof any);
+}
+
+enum dist_error dist__socket_listen(const char *host, int port, int *fd,
+				    struct dist_message *message)
+{
+	enum { MOST = 8 };
+	struct dist__address addresses[MOST];
+	int n = dist__socket_resolve(host, port, addresses, MOST, message);
+
+	if (n == 0)
+		return DIST_ERR_RENDEZVOUS;
+	*fd = -1;
+	errno = EADDRNOTAVAIL;
+	for (int i = 0; i < n && *fd < 0 && errno != EADDRINUSE; i++)
+		*fd = listen_at((struct sockaddr *)&addresses[i].storage,
+				addresses[i].len);
+	if (*fd < 0 && errno == EADDRNOTAVAIL)
+		*fd = listen_anywhere(port);
+	if (*fd >= 0)
+		return DIST_OK;
+	if (errno == EADDRINUSE) {
+		snprintf(message->text, sizeof message->text,
+			 "rendezvous: port %.200s:%d is taken by another "
+			 "process; choose another, or 0 for a free one",
+			 host, port);
+		return DIST_ERR_RENDEZVOUS;
+	}
+	snprintf(message->text, sizeof message->text,
+		 "rendezvous: cannot listen at %.200s:%d: %s", host, port,
+		 strerror(errno));
+	return DIST_ERR_IO;
+}
+
+bool dist__socket_is_listening(int fd)
+{
+	int listening = 0;
+	socklen_t len = sizeof listening;
+
+	return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &len) ==
+		       0 &&
+	       listening;
+}
+
+int dist__socket_accept(int listener)
+{
+	int fd;
+
+	do
+		fd = accept(listener, NULL, NULL);
+	while (fd < 0 && (errno == EINTR || errno == ECONNABORTED));
+	if (fd >= 0 && !dist__socket_prepare(fd)) {
+		close(fd);
+		errno = EIO;
+		return -1;
+	}
+	return fd;
+}
+
+int dist__socket_resolve(const char *host, int port,
+			 struct dist__address *addresses, int max,
+			 struct dist_message *message)
+{
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+	struct addrinfo *list = NULL, *info;
+	char service[16];
+	int error, n = 0;
+
+	snprintf(service, sizeof service, "%d", port);
+	error = getaddrinfo(host, service, &hints, &list);
+	if (error) {
+		snprintf(message->text, sizeof message->text,
+			 "rendezvous: host \"%.200s\": %s", host,
+			 gai_strerror(error));
+		return 0;
+	}
+	for (info = list; info && n < max; info = info->ai_next) {
+		if (info->ai_addrlen > sizeof addresses[n].storage)
+			continue;
+		memset(&addresses[n], 0, sizeof addresses[n]);
+		memcpy(&addresses[n].storage, info->ai_addr, info->ai_addrlen);
+		addresses[n++].len = info->ai_addrlen;
+	}
+	freeaddrinfo(list);
+	return n;
+}
+
+int dist__socket_dial(const struct dist__address *address, int *fd)
+{
+	int error = EIO;
+
+	*fd = socket(address->storage.ss_family, SOCK_STREAM, 0);
+	if (*fd < 0)
+		return errno;
+	if (dist__socket_prepare(*fd)) {
+		if (connect(*fd, (const struct sockaddr *)&address->storage,
+			    address->len) == 0)
+			return 0;
+		/* Interrupted: the attempt goes on by itself. */
+		error = errno == EINTR ? EINPROGRESS : errno;
+		if (error == EINPROGRESS)
+			return error;
+	}
+	close(*fd);
+	*fd = -1;
+	return error;
+}
+
+int dist__socket_error(int fd)
+{
+	int error = 0;
+	socklen_t len = sizeof error;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) != 0)
+		return errno;
+	return error;
+}
+
+bool dist__socket_local(int fd, struct dist__address *address)
+{
+	memset(address, 0, sizeof *address);
+	address->len = sizeof address->storage;
+	return getsockname(fd, (struct sockaddr *)&address->storage,
+			   &address->len) == 0;
+}
+
+static int port_of(const struct dist__address *address)
+{
+	const void *storage = &address->storage;
+
+	switch (address->storage.ss_family) {
+	case AF_INET:
+		return ntohs(((const struct sockaddr_in *)storage)->sin_port);
+	case AF_INET6:
+		return ntohs(((const struct sockaddr_in6 *)storage)->sin6_port);
+	default:
+		return 0;
+	}
+}
+
+int dist__socket_port(int fd)
+{
+	struct dist__address address;
+
+	return dist__socket_local(fd, &address) ? port_of(&address) : 0;
+}
+
+void dist__address_format(const struct dist__address *address, char separator,
+			  char text[DIST__ADDRESS_TEXT])
+{
+	char host[56] = "?";
+
+	(void)getnameinfo((const struct sockaddr *)&address->storage,
+			  address->len, host, sizeof host, NULL, 0,
+			  NI_NUMERICHOST);
+	snprintf(text, DIST__ADDRESS_TEXT, "%s%c%d", host, separator,
+		 port_of(address));
+}
+
+bool dist__address_parse(const char *text, struct dist__address *address)
+{
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
+				 .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV};
+	struct addrinfo *info = NULL;
+	const char *space = strchr(text, ' ');
+	char host[DIST__ADDRESS_TEXT];
+	bool good;
+
+	if (!space || (size_t)(space - text) >= sizeof host)
+		return false;
+	memcpy(host, text, (size_t)(space - text));
+	host[space - text] = '\0';
+	if (getaddrinfo(host, space + 1, &hints, &info) != 0)
+		return false;
+	good = info->ai_addrlen <= sizeof address->storage;
+	if (good) {
+		memset(address, 0, sizeof *address);
+		memcpy(&address->storage, info->ai_addr, info->ai_addrlen);
+		address->len = info->ai_addrlen;
+	}
+	freeaddrinfo(info);
+	return good;
+}
+
+bool dist__address_same_host(const struct dist__address *a,
+			     const struct dist__address *b)
+{
+	const void *p = &a->storage, *q = &b->storage;
+
+	if (a->storage.ss_family != b->storage.ss_family)
+		return false;
+	if (a->storage.ss_family == AF_INET)
+		return ((const struct sockaddr_in *)p)->sin_addr.s_addr ==
+		       ((const struct sockaddr_in *)q)->sin_addr.s_addr;
+	return memcmp(&((const struct sockaddr_in6 *)p)->sin6_addr,
+		      &((const struct sockaddr_in6 *)q)->sin6_addr,
+		      sizeof(struct in6_addr)) == 0;
+}

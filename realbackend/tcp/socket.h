@@ -1,0 +1,77 @@
+/* socket.h - TCP sockets as this folder wants them: non-blocking, closed on
+ * exec, without Nagle's delay. Private to realbackend/tcp/. */
+#ifndef LOCKSTEP_TCP_SOCKET_H
+#define LOCKSTEP_TCP_SOCKET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/socket.h>
+
+#include "lockstep/dist.h"
+
+struct dist__address {
+	struct sockaddr_storage storage;
+	socklen_t len;
+};
+
+/* Room for a numeric host, a separator and a port, with the final 0. */
+#define DIST__ADDRESS_TEXT 72
+
+/* dist__socket_prepare makes fd non-blocking and closed on exec, and switches
+ * Nagle's algorithm off. Returns false when the system refuses. */
+bool dist__socket_prepare(int fd);
+
+/* dist__socket_cloexec sets or clears close-on-exec. */
+bool dist__socket_cloexec(int fd, bool on);
+
+/*
+ * dist__socket_listen binds a listening socket to host (a name or a number)
+ * and port (0: a free one). A host that is not an address of this machine, as
+ * behind address translation, means every address of it. Errors: RENDEZVOUS
+ * (port taken, host unknown), IO; message says which.
+ */
+enum dist_error dist__socket_listen(const char *host, int port, int *fd,
+				    struct dist_message *message);
+
+/* dist__socket_listen_at binds to the host of address, on a free port. */
+enum dist_error dist__socket_listen_at(const struct dist__address *address,
+				       int *fd);
+
+/* dist__socket_is_listening returns whether fd is a listening socket. */
+bool dist__socket_is_listening(int fd);
+
+/* dist__socket_accept returns a prepared socket, or -1 with errno. */
+int dist__socket_accept(int listener);
+
+/* dist__socket_resolve stores the addresses of host in addresses (room for
+ * max) and returns their number; 0: none, message says why. */
+int dist__socket_resolve(const char *host, int port,
+			 struct dist__address *addresses, int max,
+			 struct dist_message *message);
+
+/* dist__socket_dial begins to connect; returns 0 (connected), EINPROGRESS, or
+ * another errno, and then *fd is -1. */
+int dist__socket_dial(const struct dist__address *address, int *fd);
+
+/* dist__socket_error returns and clears the error of a connect in progress. */
+int dist__socket_error(int fd);
+
+/* dist__socket_local stores fd's own address. */
+bool dist__socket_local(int fd, struct dist__address *address);
+
+/* dist__socket_port returns the port fd is bound to, 0 if none. */
+int dist__socket_port(int fd);
+
+/* dist__address_format writes "host<separator>port", numeric. */
+void dist__address_format(const struct dist__address *address, char separator,
+			  char text[DIST__ADDRESS_TEXT]);
+
+/* dist__address_parse reads what dist__address_format() wrote with ' '. */
+bool dist__address_parse(const char *text, struct dist__address *address);
+
+/* dist__address_same_host returns whether two addresses differ in the port at
+ * most. */
+bool dist__address_same_host(const struct dist__address *a,
+			     const struct dist__address *b);
+
+#endif

@@ -1,0 +1,100 @@
+/*
+ * store.h - a client of the job's key-value store, which rank 0 serves.
+ *
+ * One connection, one request at a time: a store belongs to one thread at a
+ * time. Keys are up to DIST__STORE_MAX_KEY bytes, a request up to 1 MiB in all.
+ * A timeout of DIST_TIMEOUT_NEVER waits for ever. After TIMEOUT because the
+ * server kept silent, or IO, the store is broken: every later call gives IO.
+ *
+ * "Any store error" stands for INVALID_ARGUMENT (a key or value too long, a
+ * negative timeout), TIMEOUT, IO (the server is gone) and NO_MEMORY.
+ * Private to realbackend/tcp/.
+ */
+#ifndef LOCKSTEP_TCP_STORE_H
+#define LOCKSTEP_TCP_STORE_H
+
+#include "realbackend/tcp/parcel.h"
+#include "realbackend/tcp/socket.h"
+
+#define DIST__STORE_MAX_KEY 4096
+
+enum dist__store_op {
+	DIST__STORE_SET = 1,  /* key, value */
+	DIST__STORE_GET,      /* key; reply: value */
+	DIST__STORE_ADD,      /* key, amount; reply: sum */
+	DIST__STORE_WAIT,     /* key ... */
+	DIST__STORE_CHECK,    /* key ...; reply: "1" or "0" */
+	DIST__STORE_DELETE,   /* key; reply: "1" or "0" */
+	DIST__STORE_NUM_KEYS, /* reply: number */
+	DIST__STORE_JOIN /* rank, world size, address; reply: see rendezvous.c
+			  */
+};
+
+/* The code of a reply that means: try once more in a moment. */
+#define DIST__STORE_AGAIN 1
+
+struct dist__store;
+
+/*
+ * dist__store_connect connects to the store at host:port, trying again until
+ * deadline_ns while nobody listens there. Errors: RENDEZVOUS (host unknown;
+ * nobody came to listen), NO_MEMORY, IO; message says which.
+ */
+enum dist_error dist__store_connect(const char *host, int port,
+				    int64_t deadline_ns,
+				    struct dist__store **store,
+				    struct dist_message *message);
+
+/* dist__store_free hangs up. NULL allowed. */
+void dist__store_free(struct dist__store *store);
+
+/* dist__store_local stores the address that this end of the connection has:
+ * the one under which others on the way to the store find this machine. */
+bool dist__store_local(const struct dist__store *store,
+		       struct dist__address *address);
+
+/*
+ * dist__store_call sends request (and leaves it to the caller) and waits for
+ * the reply until deadline_ns. On OK the caller releases *reply, whose code is
+ * whatever the server said. Errors: TIMEOUT, IO, NO_MEMORY.
+ */
+enum dist_error dist__store_call(struct dist__store *store,
+				 const struct dist__parcel *request,
+				 int64_t deadline_ns,
+				 struct dist__parcel *reply);
+
+/* dist__store_set stores len bytes under key. Errors: any store error. */
+enum dist_error dist__store_set(struct dist__store *store, const char *key,
+				const void *value, size_t len);
+
+/* dist__store_get waits for key and stores a copy of its value, with a 0 behind
+ * it, that the caller frees. Errors: any store error. */
+enum dist_error dist__store_get(struct dist__store *store, const char *key,
+				int64_t timeout_ns, char **value, size_t *len);
+
+/* dist__store_add adds amount to the number under key (none: 0) and stores the
+ * sum. Errors: any store error; INVALID_ARGUMENT also when there is no number.
+ */
+enum dist_error dist__store_add(struct dist__store *store, const char *key,
+				int64_t amount, int64_t *sum);
+
+/* dist__store_wait waits until all keys are there. Errors: any store error. */
+enum dist_error dist__store_wait(struct dist__store *store,
+				 const char *const *keys, size_t num_keys,
+				 int64_t timeout_ns);
+
+/* dist__store_check asks whether all keys are there. Errors: any. */
+enum dist_error dist__store_check(struct dist__store *store,
+				  const char *const *keys, size_t num_keys,
+				  bool *there);
+
+/* dist__store_delete_key asks to delete key; *deleted: it was there. Errors:
+ * any store error. */
+enum dist_error dist__store_delete_key(struct dist__store *store,
+				       const char *key, bool *deleted);
+
+/* dist__store_num_keys asks for the number of keys. Errors: any. */
+enum dist_error dist__store_num_keys(struct dist__store *store,
+				     int64_t *num_keys);
+
+#endif

@@ -1,0 +1,334 @@
+#include "realbackend/tcp/transport.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "realbackend/tcp/clock.h"
+#include "realbackend/tcp/lane.h"
+#include "realbackend/tcp/mesh.h"
+#include "realbackend/tcp/progress.h"
+#include "realbackend/tcp/store.h"
+#include "realbackend/tcp/store_server.h"
+
+/* How long leaving may take while a peer does not read what was sent. */
+#define FLUSH_NS ((int64_t)1000000000)
+
+struct tcp_transport {
+	struct dist__transport base;
+	struct dist__mesh mesh;
+	struct dist__store *store;
+	struct dist__store_server *server;
+};
+
+static struct dist__mesh *mesh_of(struct dist__transport *transport)
+{
+	return &((struct tcp_transport *)transport)->mesh;
+}
+
+/* ---- posting ------------------------------------------------------------ */
+
+static struct dist__request *request_new(const struct dist__message *m,
+					 enum dist__request_kind kind)
+{
+	struct dist__request *request = malloc(sizeof *request);
+	struct dist__frame frame = {.kind = DIST__FRAME_DATA,
+				    .group = m->group,
+				    .seq = m->seq,
+				    .step = m->step,
+				    .tag = m->tag,
+				    .fingerprint = m->fingerprint,
+				    .bytes = m->bytes};
+
+	if (!request)
+		return NULL;
+	request->next = NULL;
+	request->m = *m;
+	request->kind = kind;
+	request->error = DIST_OK;
+	request->complete = false;
+	request->counted = false;
+	request->awaited = false;
+	request->written = 0;
+	if (kind == DIST__REQUEST_SEND)
+		dist__frame_encode(&frame, request->header);
+	return request;
+}
+
+static void post_send(struct dist__mesh *mesh, struct dist__request *request)
+{
+	struct dist__peer *peer = &mesh->peers[request->m.peer];
+	bool first = !peer->sends.first;
+
+	dist__queue_append(&peer->sends, request);
+	if (peer->state == DIST__PEER_IDLE)
+		dist__handshake_dial(mesh, peer);
+	else if (peer->state == DIST__PEER_OPEN && first)
+		dist__connection_write(mesh, peer->connection);
+}
+
+static enum dist_error post(struct dist__transport *transport,
+			    const struct dist__message *m,
+			    enum dist__request_kind kind,
+			    struct dist__request **request)
+{
+	struct dist__mesh *mesh = mesh_of(transport);
+	struct dist__request *fresh = request_new(m, kind);
+	struct dist__group_state *group;
+	enum dist_error error = DIST_OK;
+	uint64_t completions;
+
+	assert(m->peer >= 0 && m->peer < mesh->world_size);
+	assert(m->peer != mesh->rank && (m->data || !m->bytes));
+	if (!fresh)
+		return DIST_ERR_NO_MEMORY;
+	pthread_mutex_lock(&mesh->mutex);
+	completions = mesh->completions;
+	group = dist__matching_enter(mesh, m);
+	if (!group)
+		error = DIST_ERR_NO_MEMORY;
+	else if (group->aborted)
+		error = DIST_ERR_ABORTED;
+	else if (kind == DIST__REQUEST_SEND)
+		error = dist__peer_refuses(&mesh->peers[m->peer], m->group);
+	if (!error && kind == DIST__REQUEST_SEND)
+		post_send(mesh, fresh);
+	else if (!error)
+		dist__matching_post(mesh, fresh);
+	if (!error)
+		dist__progress_posted(mesh->progress, fresh, completions);
+	pthread_mutex_unlock(&mesh->mutex);
+	if (error)
+		free(fresh);
+	else
+		*request = fresh;
+	return error;
+}
+
+static enum dist_error tcp_isend(struct dist__transport *transport,
+				 const struct dist__message *m,
+				 struct dist__request **request)
+{
+	return post(transport, m, DIST__REQUEST_SEND, request);
+}
+
+static enum dist_error tcp_irecv(struct dist__transport *transport,
+				 const struct dist__message *m,
+				 struct dist__request **request)
+{
+	return post(transport, m, DIST__REQUEST_RECEIVE, request);
+}
+
+/* ---- ending ------------------------------------------------------------- */
+
+static enum dist_error tcp_wait(struct dist__transport *transport,
+				struct dist__request *request,
+				int64_t deadline_ns)
+{
+	struct dist__mesh *mesh = mesh_of(transport);
+	enum dist_error error;
+	uint64_t completions;
+
+	pthread_mutex_lock(&mesh->mutex);
+	if (dist__progress_wait(mesh->progress, request, deadline_ns)) {
+		error = request->error;
+	} else {
+		completions = mesh->completions;
+		dist__request_withdraw(mesh, request);
+		dist__progress_touched(mesh->progress, completions);
+		error = DIST_ERR_TIMEOUT;
+	}
+	pthread_mutex_unlock(&mesh->mutex);
+	free(request);
+	return error;
+}
+
+static bool tcp_test(struct dist__transport *transport,
+		     struct dist__request *request)
+{
+	struct dist__mesh *mesh = mesh_of(transport);
+	bool complete = false;
+
+	if (request) {
+		pthread_mutex_lock(&mesh->mutex);
+		if (!request->complete)
+			dist__progress_look(mesh->progress);
+		complete = request->complete;
+		pthread_mutex_unlock(&mesh->mutex);
+	}
+	/* A loop around this call must not keep others from the processor that
+	 * the answer needs. */
+	if (!complete)
+		sched_yield();
+	return complete;
+}
+
+static void tcp_abort(struct dist__transport *transport, uint32_t group)
+{
+	struct dist__mesh *mesh = mesh_of(transport);
+	uint64_t completions;
+
+	pthread_mutex_lock(&mesh->mutex);
+	completions = mesh->completions;
+	dist__mesh_abort(mesh, group);
+	dist__progress_touched(mesh->progress, completions);
+	pthread_mutex_unlock(&mesh->mutex);
+}
+
+/* ---- clock -------------------------------------------------------------- */
+
+static int64_t tcp_now_ns(struct dist__transport *transport)
+{
+	(void)transport;
+	return dist__clock_ns();
+}
+
+static enum dist_error tcp_compute(struct dist__transport *transport,
+				   int64_t duration_ns)
+{
+	struct timespec until =
+		dist__clock_timespec(dist__clock_after(duration_ns));
+
+	(void)transport;
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) ==
+	       EINTR)
+		;
+	return DIST_OK;
+}
+
+/* ---- leaving ------------------------------------------------------------ */
+
+static bool has_sends(const struct dist__mesh *mesh)
+{
+	for (int rank = 0; rank < mesh->world_size; rank++)
+		if (mesh->peers[rank].state == DIST__PEER_OPEN &&
+		    mesh->peers[rank].sends.first)
+			return true;
+	return false;
+}
+
+/* Writes what is queued, then goodbye; waits for slow readers only so long. */
+static void say_goodbye(struct dist__mesh *mesh)
+{
+	int64_t deadline_ns = dist__clock_after(FLUSH_NS);
+
+	for (int rank = 0; rank < mesh->world_size; rank++) {
+		struct dist__peer *peer = &mesh->peers[rank];
+
+		if (peer->state == DIST__PEER_OPEN &&
+		    dist__request_control(peer, DIST__FRAME_BYE, 0))
+			dist__connection_write(mesh, peer->connection);
+	}
+	while (has_sends(mesh) && dist__clock_ns() < deadline_ns)
+		dist__progress_until(mesh->progress, deadline_ns);
+	/* Closing with something unread makes the kernel send a reset, which
+	 * could overtake what the peer has not read yet. */
+	for (int rank = 0; rank < mesh->world_size; rank++)
+		if (mesh->peers[rank].state == DIST__PEER_OPEN)
+			dist__connection_read(mesh,
+					      mesh->peers[rank].connection);
+}
+
+static void mesh_release(struct dist__mesh *mesh)
+{
+	for (int rank = 0; mesh->peers && rank < mesh->world_size; rank++)
+		dist__peer_end(mesh, &mesh->peers[rank], DIST__PEER_LOST,
+			       DIST_ERR_ABORTED);
+	for (size_t i = 0; i < mesh->num_connections; i++)
+		dist__connection_kill(mesh, mesh->connections[i]);
+	dist__connections_reap(mesh);
+	if (mesh->peers)
+		dist__matching_free(mesh);
+	dist__progress_free(mesh->progress);
+	for (int rank = 0; mesh->peers && rank < mesh->world_size; rank++)
+		free(mesh->peers[rank].left_groups);
+	close(mesh->listener);
+	free(mesh->connections);
+	free(mesh->groups);
+	free(mesh->peers);
+	pthread_mutex_destroy(&mesh->mutex);
+}
+
+static void tcp_free(struct dist__transport *transport)
+{
+	struct tcp_transport *tcp = (struct tcp_transport *)transport;
+	struct dist__mesh *mesh = &tcp->mesh;
+
+	dist__progress_stop(mesh->progress);
+	pthread_mutex_lock(&mesh->mutex);
+	say_goodbye(mesh);
+	pthread_mutex_unlock(&mesh->mutex);
+	mesh_release(mesh);
+	dist__store_free(tcp->store);
+	dist__store_server_stop(tcp->server);
+	free(tcp);
+}
+
+static const struct dist__transport_ops tcp_ops = {
+	.isend = tcp_isend,
+	.irecv = tcp_irecv,
+	.wait = tcp_wait,
+	.test = tcp_test,
+	.now_ns = tcp_now_ns,
+	.compute = tcp_compute,
+	.charge_reduce = NULL, /* the reduction itself takes the time */
+	.lane_new = dist__lane_new,
+	.lane_submit = dist__lane_submit,
+	.lane_wait = dist__lane_wait,
+	.lane_notify = dist__lane_notify,
+	.lane_free = dist__lane_free,
+	.abort = tcp_abort,
+	.free = tcp_free,
+};
+
+/* ---- making ------------------------------------------------------------- */
+
+static bool mesh_init(struct dist__mesh *mesh,
+		      const struct dist__endpoint *endpoint)
+{
+	mesh->rank = endpoint->rank;
+	mesh->world_size = endpoint->world_size;
+	mesh->token = endpoint->token;
+	mesh->listener = endpoint->listener;
+	pthread_mutex_init(&mesh->mutex, NULL);
+	mesh->peers = calloc((size_t)mesh->world_size, sizeof *mesh->peers);
+	if (!mesh->peers)
+		return false;
+	for (int rank = 0; rank < mesh->world_size; rank++) {
+		struct dist__peer *peer = &mesh->peers[rank];
+
+		peer->rank = rank;
+		peer->address = endpoint->addresses[rank];
+		dist__queue_init(&peer->sends);
+		dist__queue_init(&peer->receives);
+	}
+	return true;
+}
+
+enum dist_error dist__tcp_transport_new(const struct dist__endpoint *endpoint,
+					struct dist__transport **transport)
+{
+	struct tcp_transport *tcp = calloc(1, sizeof *tcp);
+	enum dist_error error = DIST_ERR_NO_MEMORY;
+
+	if (tcp && mesh_init(&tcp->mesh, endpoint))
+		error = dist__progress_new(&tcp->mesh, endpoint->spin_ns,
+					   &tcp->mesh.progress);
+	if (!error) {
+		tcp->base.ops = &tcp_ops;
+		tcp->store = endpoint->store;
+		tcp->server = endpoint->server;
+		*transport = &tcp->base;
+		return DIST_OK;
+	}
+	if (tcp)
+		mesh_release(&tcp->mesh);
+	else
+		close(endpoint->listener);
+	dist__store_free(endpoint->store);
+	dist__store_server_stop(endpoint->server);
+	free(tcp);
+	return error;
+}

@@ -1,0 +1,276 @@
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+
+#include "core/backend.h"
+#include "core/data.h"
+#include "realbackend/tcp/board.h"
+#include "realbackend/tcp/environment.h"
+#include "realbackend/tcp/launcher.h"
+#include "realbackend/tcp/rendezvous.h"
+#include "realbackend/tcp/transport.h"
+
+/* Where there is a processor for every rank, a thread that waits looks again
+ * for this long before it blocks: several round trips on one machine. */
+#define SPIN_NS ((int64_t)50 * 1000)
+
+#define MAX_FACTS 8
+
+/* What a rank's place points to. It outlives the rank, that is, until the
+ * process ends or joins its next job. */
+struct keep {
+	struct dist__profile profile;
+	struct check_slot slot; /* where no launcher gave one */
+	struct dist__fact facts[MAX_FACTS];
+	size_t num_facts;
+	char texts[MAX_FACTS][320];
+};
+
+/* A process is one rank at a time, so these are the rank's. */
+static struct keep *kept;
+static struct check_board *board;
+
+static bool is_available(struct dist_message *why)
+{
+	why->text[0] = '\0';
+	return true;
+}
+
+/* ---- joining ------------------------------------------------------------ */
+
+static enum dist_error load_profile(const struct dist__environment *e,
+				    struct dist__profile *profile,
+				    struct dist_message *message)
+{
+	char path[4096];
+	enum dist_error error = DIST_OK;
+
+	dist__profile_init(profile);
+	if (e->profile)
+		error = dist__data_find("profiles", e->profile, ".yaml", path,
+					sizeof path, message);
+	if (!error && e->profile)
+		error = dist__profile_load(profile, path, message);
+	if (!error && e->algorithm)
+		error = dist__profile_force(profile, e->algorithm, message);
+	return error;
+}
+
+/* This rank's slot on the launcher's board, if there is one. */
+static struct check_slot *find_slot(const struct dist__environment *e)
+{
+	if (e->board_fd < 0)
+		return NULL;
+	if (board && board->world_size != (uint32_t)e->world_size) {
+		dist__board_unmap(board);
+		board = NULL;
+	}
+	if (!board)
+		board = dist__board_open(e->board_fd, (uint32_t)e->world_size);
+	return board ? &board->slots[e->rank] : NULL;
+}
+
+/* Leaves word for the launcher, which sees only an exit status. */
+static void record_failure(struct check_slot *slot, enum dist_error error)
+{
+	struct check_call call = {.op = "init", .group = "default", .peer = -1};
+
+	if (slot && error == DIST_ERR_RENDEZVOUS)
+		check_end(slot, check_issue(slot, &call), error, 0);
+}
+
+__attribute__((format(printf, 3, 4))) static void
+add_fact(struct keep *keep, const char *key, const char *format, ...)
+{
+	char *text = keep->texts[keep->num_facts];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof keep->texts[0], format, args);
+	va_end(args);
+	keep->facts[keep->num_facts++] = (struct dist__fact){key, text};
+}
+
+static void add_facts(struct keep *keep, const struct dist__rendezvous *r,
+		      long cores)
+{
+	char congestion[32] = "unknown";
+#ifdef TCP_CONGESTION
+	socklen_t len = sizeof congestion - 1;
+
+	if (getsockopt(r->listener, IPPROTO_TCP, TCP_CONGESTION, congestion,
+		       &len) != 0)
+		strcpy(congestion, "unknown");
+#endif
+	add_fact(keep, "back end", "tcp");
+	add_fact(keep, "profile", "%s", keep->profile.name);
+	add_fact(keep, "profile version", "%s", keep->profile.version);
+	add_fact(keep, "profile source", "%s", keep->profile.source);
+	add_fact(keep, "hosts", "%d", r->hosts);
+	add_fact(keep, "congestion control", "%s", congestion);
+	add_fact(keep, "cores", "%ld", cores);
+}
+
+/* Makes the transport of what the rendezvous gave; r's parts are its own or
+ * gone afterwards. */
+static enum dist_error open_transport(const struct dist__environment *e,
+				      struct dist__rendezvous *r, long cores,
+				      struct dist__transport **transport)
+{
+	struct dist__endpoint endpoint = {
+		.rank = e->rank,
+		.world_size = e->world_size,
+		.token = r->token,
+		.addresses = r->addresses,
+		.spin_ns = r->local_ranks <= cores ? SPIN_NS : 0,
+		.listener = r->listener,
+		.store = r->store,
+		.server = r->server,
+	};
+	enum dist_error error = dist__tcp_transport_new(&endpoint, transport);
+
+	free(r->addresses);
+	return error;
+}
+
+static enum dist_error attach_as(const struct dist__environment *e,
+				 struct keep *keep, struct dist__place *place,
+				 struct dist_message *message)
+{
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+	struct dist__rendezvous rendezvous;
+	enum dist_error error;
+
+	error = load_profile(e, &keep->profile, message);
+	if (!error)
+		error = dist__rendezvous_meet(e, &rendezvous, message);
+	if (error)
+		return error;
+	add_facts(keep, &rendezvous, cores);
+	error = open_transport(e, &rendezvous, cores, &place->transport);
+	if (error)
+		return error;
+	if (e->trace) {
+		place->recorder =
+			dist__recorder_new(e->trace, e->rank, e->world_size,
+					   keep->facts, keep->num_facts);
+		error = place->recorder ? DIST_OK : DIST_ERR_NO_MEMORY;
+	}
+	if (error)
+		place->transport->ops->free(place->transport);
+	return error;
+}
+
+static void keep_free(struct keep *keep)
+{
+	if (keep)
+		dist__profile_release(&keep->profile);
+	free(keep);
+}
+
+static enum dist_error attach(const struct dist_init_options *options,
+			      struct dist__place *place,
+			      struct dist_message *message)
+{
+	struct keep *keep = calloc(1, sizeof *keep);
+	struct dist__environment e;
+	struct check_slot *slot;
+	enum dist_error error;
+
+	if (!keep)
+		return DIST_ERR_NO_MEMORY;
+	dist__profile_init(&keep->profile);
+	memset(place, 0, sizeof *place);
+	error = dist__environment_read(options, &e, message);
+	if (error) {
+		keep_free(keep);
+		return error;
+	}
+	slot = find_slot(&e);
+	error = attach_as(&e, keep, place, message);
+	if (error) {
+		record_failure(slot, error);
+		keep_free(keep);
+		return error;
+	}
+	keep_free(kept);
+	kept = keep;
+	place->rank = e.rank;
+	place->world_size = e.world_size;
+	place->timeout_ns = e.timeout_ns;
+	place->profile = &keep->profile;
+	place->slot = slot ? slot : &keep->slot;
+	return DIST_OK;
+}
+
+/* ---- launching ---------------------------------------------------------- */
+
+struct rank_program {
+	int (*rank_main)(void *arg);
+	void *arg;
+};
+
+static int run_rank(void *arg)
+{
+	const struct rank_program *program = arg;
+
+	return program->rank_main(program->arg) ? DIST_EXIT_FAILED
+						: DIST_EXIT_OK;
+}
+
+/* A launcher started this process as one rank: what the options say counts for
+ * it through the environment, as it would for a child. */
+static int run_here(const struct dist_launch_options *options,
+		    struct rank_program *program)
+{
+	char seconds[32];
+
+	snprintf(seconds, sizeof seconds, "%.9f",
+		 (double)options->timeout_ns / 1e9);
+	if (setenv("LOCKSTEP_BACKEND", "tcp", 1) != 0 ||
+	    setenv("LOCKSTEP_TIMEOUT", seconds, 1) != 0 ||
+	    (options->trace &&
+	     setenv("LOCKSTEP_TRACE", options->trace, 1) != 0) ||
+	    (options->profile &&
+	     setenv("LOCKSTEP_PROFILE", options->profile, 1) != 0) ||
+	    (options->algorithm &&
+	     setenv("LOCKSTEP_ALGORITHM", options->algorithm, 1) != 0))
+		return DIST_EXIT_INTERNAL;
+	return run_rank(program);
+}
+
+static int launch(const struct dist_launch_options *options,
+		  int (*rank_main)(void *arg), void *arg)
+{
+	struct rank_program program = {rank_main, arg};
+	struct dist__job_spec spec = {
+		.nproc = options->world_size,
+		.trace = options->trace,
+		.profile = options->profile,
+		.algorithm = options->algorithm,
+		.timeout_ns = options->timeout_ns,
+		.prefix_output = options->prefix_output,
+		.start = run_rank,
+		.arg = &program,
+	};
+	const char *rank = getenv("RANK");
+
+	if (rank && *rank)
+		return run_here(options, &program);
+	return dist__job_run(&spec);
+}
+
+const struct dist__world dist__tcp_world = {
+	.name = "tcp",
+	.summary = "real processes over TCP",
+	.has_phantoms = false,
+	.is_here = NULL,
+	.is_available = is_available,
+	.attach = attach,
+	.launch = launch,
+};

@@ -1,0 +1,54 @@
+#include "scenarios/arguments.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+bool arguments_parse(int argc, const char **argv,
+		     const struct poptOption *table, const char *usage)
+{
+	poptContext context = poptGetContext(NULL, argc, argv, table, 0);
+	const char *name = argc > 0 ? argv[0] : "?";
+	bool fine = false;
+	int rc;
+
+	if (!context)
+		return false;
+	poptSetOtherOptionHelp(context, usage);
+	rc = poptGetNextOpt(context);
+	if (rc < -1)
+		fprintf(stderr, "%s: %s: %s\n", name,
+			poptBadOption(context, POPT_BADOPTION_NOALIAS),
+			poptStrerror(rc));
+	else if (poptPeekArg(context))
+		fprintf(stderr, "%s: unexpected argument \"%s\"\n", name,
+			poptPeekArg(context));
+	else
+		fine = true;
+	poptFreeContext(context);
+	return fine;
+}
+
+bool arguments_size(const char *text, size_t *bytes)
+{
+	unsigned long long value;
+	unsigned shift = 0;
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	errno = 0;
+	value = strtoull(text, &end, 10);
+	if (*end == 'K' || *end == 'k')
+		shift = 10;
+	else if (*end == 'M' || *end == 'm')
+		shift = 20;
+	else if (*end == 'G' || *end == 'g')
+		shift = 30;
+	if (errno || end[shift ? 1 : 0] != '\0' ||
+	    value > (SIZE_MAX >> 2) >> shift)
+		return false;
+	*bytes = (size_t)value << shift;
+	return true;
+}

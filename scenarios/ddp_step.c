@@ -1,0 +1,272 @@
+/*
+ * ddp_step - what one data-parallel training step of a network does to the
+ * network between its ranks.
+ *
+ * Forward computes; backward computes row by row from the last, and every
+ * gradient is handed to ddp as it comes; ddp averages bucket after bucket
+ * meanwhile; the optimizer waits for the last of them.
+ */
+#include "scenarios/ddp_step.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lockstep/ddp.h"
+#include "scenarios/fill.h"
+#include "scenarios/rank.h"
+#include "scenarios/sample.h"
+#include "scenarios/scenario.h"
+
+/* One rank's training. */
+struct trainer {
+	const struct ddp_step *job;
+	struct dist_group *group;
+	struct dist_ddp *ddp;
+	struct dist_ddp_parameter *params; /* rows of numel > 0, in order */
+	float *parameters;                 /* NULL: phantom */
+	float *gradients;                  /* NULL: phantom */
+	double *step_ns;                   /* one a step */
+	double wrong;                      /* elements found wrong, this rank */
+	const char *doing;                 /* for the message of a failure */
+};
+
+static bool is_phantom(const struct ddp_step *job, struct dist_group *group)
+{
+	if (job->gradients != DDP_STEP_AUTO)
+		return job->gradients == DDP_STEP_PHANTOM;
+	return strcmp(dist_get_backend(group), "sim") == 0 && !job->check;
+}
+
+/* Lays the parameters out one behind the other in two flat arrays. */
+static enum dist_error lay_out(struct trainer *t)
+{
+	const struct model *model = t->job->model;
+	size_t i, next = 0, at = 0;
+
+	t->params = calloc(model->num_parameters, sizeof(*t->params));
+	t->step_ns = calloc((size_t)t->job->steps, sizeof(*t->step_ns));
+	if (!t->params || !t->step_ns)
+		return DIST_ERR_NO_MEMORY;
+	if (!is_phantom(t->job, t->group)) {
+		t->parameters = malloc(model->numel * sizeof(float));
+		t->gradients = malloc(model->numel * sizeof(float));
+		if (!t->parameters || !t->gradients)
+			return DIST_ERR_NO_MEMORY;
+		fill_parameters(t->parameters, model->numel,
+				dist_get_rank(t->group));
+		fill_gradients(t->gradients, model->numel,
+			       dist_get_rank(t->group), 0);
+	}
+	for (i = 0; i < model->num_rows; i++) {
+		const struct model_row *row = &model->rows[i];
+		struct dist_ddp_parameter *p = &t->params[next];
+
+		if (row->numel == 0)
+			continue;
+		p->name = row->name;
+		p->parameter =
+			dist_tensor(t->parameters ? t->parameters + at : NULL,
+				    row->numel, DIST_FLOAT32);
+		p->gradient =
+			dist_tensor(t->gradients ? t->gradients + at : NULL,
+				    row->numel, DIST_FLOAT32);
+		at += row->numel;
+		next++;
+	}
+	return DIST_OK;
+}
+
+static enum dist_error start(struct trainer *t)
+{
+	const struct ddp_step *job = t->job;
+	const struct dist_ddp_options options = {
+		.bucket_cap_mb = job->bucket_cap_mb,
+		.first_bucket_mb = job->first_bucket_mb,
+	};
+	struct dist_ddp *ddp = NULL;
+	enum dist_error err;
+
+	t->doing = "laying out the parameters";
+	err = lay_out(t);
+	if (err)
+		return err;
+	t->doing = "dist_ddp_new";
+	err = dist_ddp_new(t->group, t->params, job->model->num_parameters,
+			   &options, &ddp);
+	t->ddp = ddp;
+	if (!err && job->check && t->parameters)
+		t->wrong = count_wrong_parameters(t->parameters,
+						  job->model->numel);
+	return err;
+}
+
+/* Backward, from the last row to the first. */
+static enum dist_error backward(struct trainer *t)
+{
+	const struct model *model = t->job->model;
+	size_t i, index = model->num_parameters;
+	enum dist_error err = DIST_OK;
+
+	for (i = model->num_rows; !err && i-- > 0;) {
+		int64_t ns = t->job->schedule->backward_ns[i];
+
+		if (ns > 0)
+			err = dist_compute(t->group, ns, "backward");
+		if (!err && model->rows[i].numel > 0)
+			err = dist_ddp_gradient_ready(t->ddp, --index);
+	}
+	return err;
+}
+
+static enum dist_error train(struct trainer *t)
+{
+	const struct schedule *schedule = t->job->schedule;
+	enum dist_error err;
+
+	t->doing = "forward";
+	err = dist_compute(t->group, schedule->forward_ns, "forward");
+	if (!err) {
+		t->doing = "backward";
+		err = backward(t);
+	}
+	if (!err) {
+		t->doing = "dist_ddp_finish";
+		err = dist_ddp_finish(t->ddp);
+	}
+	if (!err) {
+		t->doing = "optimizer";
+		err = dist_compute(t->group, schedule->optimizer_ns,
+				   "optimizer");
+	}
+	return err;
+}
+
+/* Steps begin together, so that the time of one is its own; what the check
+ * costs stays outside. */
+static enum dist_error train_all(struct trainer *t)
+{
+	int world_size = dist_get_world_size(t->group);
+	size_t numel = t->job->model->numel;
+	bool checks = t->job->check && t->gradients;
+	enum dist_error err = DIST_OK;
+	int step;
+
+	for (step = 0; !err && step < t->job->steps; step++) {
+		int64_t start_ns;
+
+		if (checks)
+			fill_gradients(t->gradients, numel,
+				       dist_get_rank(t->group), step);
+		t->doing = "barrier";
+		err = dist_barrier(t->group, NULL);
+		start_ns = dist_now_ns(t->group);
+		if (!err)
+			err = train(t);
+		t->step_ns[step] = (double)(dist_now_ns(t->group) - start_ns);
+		if (!err && checks)
+			t->wrong += count_wrong_gradients(t->gradients, numel,
+							  world_size, step);
+	}
+	return err;
+}
+
+/* Gives rank 0 the slowest rank's times and all ranks' wrong elements. */
+static enum dist_error gather(struct trainer *t)
+{
+	enum dist_error err;
+
+	t->doing = "gathering the times";
+	err = dist_reduce(
+		t->group,
+		dist_tensor(t->step_ns, (size_t)t->job->steps, DIST_FLOAT64), 0,
+		DIST_MAX, NULL);
+	if (!err && t->job->check)
+		err = dist_reduce(t->group,
+				  dist_tensor(&t->wrong, 1, DIST_FLOAT64), 0,
+				  DIST_SUM, NULL);
+	return err;
+}
+
+static void summarize(struct trainer *t, struct ddp_step_result *r)
+{
+	struct sample s = sample_of(t->step_ns, (size_t)t->job->steps);
+	size_t b;
+
+	memset(r, 0, sizeof(*r));
+	r->world_size = dist_get_world_size(t->group);
+	r->step_ns = (int64_t)s.median;
+	r->min_ns = (int64_t)s.min;
+	r->max_ns = (int64_t)s.max;
+	r->wrong = (int64_t)t->wrong;
+	r->num_buckets = dist_ddp_num_buckets(t->ddp);
+	for (b = 0; b < r->num_buckets && b < DDP_STEP_BUCKETS; b++)
+		r->bucket_bytes[b] =
+			dist_ddp_bucket_numel(t->ddp, b) *
+			dist_dtype_size(dist_ddp_bucket_dtype(t->ddp, b));
+}
+
+static void print_result(const struct trainer *t,
+			 const struct ddp_step_result *r)
+{
+	const struct ddp_step *job = t->job;
+	FILE *out = job->out;
+	size_t b;
+
+	fprintf(out, "%s: %d ranks over %s, batch %g, %d step%s\n",
+		job->model->name, r->world_size, dist_get_backend(t->group),
+		job->batch, job->steps, job->steps == 1 ? "" : "s");
+	fprintf(out, "buckets (elements):");
+	for (b = 0; b < r->num_buckets && b < DDP_STEP_BUCKETS; b++)
+		fprintf(out, " %zu", dist_ddp_bucket_numel(t->ddp, b));
+	fprintf(out,
+		"\nstep %.3f ms (%.3f to %.3f), compute %.3f ms, exposed "
+		"communication %.3f ms\n",
+		(double)r->step_ns / 1e6, (double)r->min_ns / 1e6,
+		(double)r->max_ns / 1e6, (double)job->schedule->total_ns / 1e6,
+		(double)(r->step_ns - job->schedule->total_ns) / 1e6);
+	if (!job->check)
+		return;
+	if (r->wrong == 0)
+		fprintf(out, "gradients: averaged right on all %d ranks\n",
+			r->world_size);
+	else
+		fprintf(out, "gradients: %lld elements wrong\n",
+			(long long)r->wrong);
+}
+
+static void report(struct trainer *t)
+{
+	struct ddp_step_result result;
+
+	if (dist_get_rank(t->group) != 0)
+		return;
+	summarize(t, &result);
+	if (t->job->out)
+		print_result(t, &result);
+	if (t->job->result)
+		*t->job->result = result;
+}
+
+int ddp_step_rank(void *arg)
+{
+	struct trainer t = {.job = arg};
+	enum dist_error err;
+	int status;
+
+	if (rank_join(&t.group))
+		return 1;
+	err = start(&t);
+	if (!err)
+		err = train_all(&t);
+	if (!err)
+		err = gather(&t);
+	if (!err)
+		report(&t);
+	dist_ddp_free(t.ddp);
+	status = rank_leave(t.group, t.doing, err);
+	free(t.params);
+	free(t.parameters);
+	free(t.gradients);
+	free(t.step_ns);
+	return status || t.wrong > 0;
+}

@@ -1,0 +1,30 @@
+/*
+ * fill.h - values for parameters and gradients whose sums and averages over
+ * the ranks are exact in float32, so that a check can ask for equality.
+ *
+ * Element i of rank r's gradient in step s is (i + s) mod 61 + r. Over n ranks
+ * the sum n * ((i + s) mod 61) + n (n - 1) / 2 is a whole number below 2^24
+ * for n up to 5000, and its n-th part a multiple of one half: float32 holds
+ * both.
+ */
+#ifndef LOCKSTEP_SCENARIOS_FILL_H
+#define LOCKSTEP_SCENARIOS_FILL_H
+
+#include <stddef.h>
+
+/* fill_parameters gives rank 0 the values that all must have after the
+ * broadcast, and the others wrong ones. */
+void fill_parameters(float *values, size_t numel, int rank);
+
+/* count_wrong_parameters returns how many elements are not rank 0's. */
+double count_wrong_parameters(const float *values, size_t numel);
+
+/* fill_gradients writes rank's gradients of one step. */
+void fill_gradients(float *values, size_t numel, int rank, int step);
+
+/* count_wrong_gradients returns how many elements are not the average over
+ * world_size ranks. */
+double count_wrong_gradients(const float *values, size_t numel, int world_size,
+			     int step);
+
+#endif

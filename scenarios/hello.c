@@ -1,0 +1,37 @@
+/* hello - every rank adds one; the sum is the world size. */
+#include "scenarios/scenario.h"
+
+#include <stdio.h>
+
+#include "lockstep/dist.h"
+#include "scenarios/arguments.h"
+#include "scenarios/rank.h"
+
+static int rank_main(void *arg)
+{
+	struct dist_group *group;
+	enum dist_error err;
+	float sum = 1;
+
+	(void)arg;
+	if (rank_join(&group))
+		return 1;
+	err = dist_all_reduce(group, dist_tensor(&sum, 1, DIST_FLOAT32),
+			      DIST_SUM, NULL);
+	if (!err && dist_get_rank(group) == 0)
+		printf("%d ranks over %s: the sum of ones is %g\n",
+		       dist_get_world_size(group), dist_get_backend(group),
+		       (double)sum);
+	return rank_leave(group, "all_reduce", err);
+}
+
+int hello_main(int argc, char **argv)
+{
+	const struct poptOption table[] = {POPT_AUTOHELP POPT_TABLEEND};
+
+	if (!arguments_parse(argc, (const char **)argv, table,
+			     "\n\nExample: lockstep run --nproc-per-node 4 "
+			     "hello\n"))
+		return DIST_EXIT_USAGE;
+	return dist_launch(NULL, rank_main, NULL);
+}

@@ -1,0 +1,53 @@
+#include "scenarios/rank.h"
+
+#include <stdio.h>
+
+enum dist_error rank_join(struct dist_group **group)
+{
+	struct dist_message message = {""};
+	const struct dist_init_options options = {.message = &message};
+	enum dist_error err = dist_init_process_group(&options, group);
+
+	if (err)
+		fprintf(stderr, "joining the group: %s\n",
+			*message.text ? message.text : dist_error_string(err));
+	return err;
+}
+
+static bool verdict_speaks(enum dist_error err)
+{
+	switch (err) {
+	case DIST_ERR_TIMEOUT:
+	case DIST_ERR_MISMATCH:
+	case DIST_ERR_DEADLOCK:
+	case DIST_ERR_PEER_LOST:
+	case DIST_ERR_ABORTED:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void say(struct dist_group *group, int rank, const char *what,
+		enum dist_error err)
+{
+	const char *words = dist_error_message(group);
+
+	if (verdict_speaks(err))
+		return;
+	fprintf(stderr, "rank %d: %s: %s\n", rank, what,
+		*words ? words : dist_error_string(err));
+}
+
+int rank_leave(struct dist_group *group, const char *what, enum dist_error err)
+{
+	int rank = dist_get_rank(group);
+	enum dist_error end;
+
+	if (err)
+		say(group, rank, what, err);
+	end = dist_destroy_process_group(group);
+	if (end && !err)
+		say(NULL, rank, "leaving the group", end);
+	return err || end;
+}

@@ -1,0 +1,35 @@
+/*
+ * scenario.h - the rank programs that come with Lockstep, by name.
+ *
+ * Each is an ordinary program over the public headers, with its main() called
+ * something else so that all of them fit into one executable: `lockstep run
+ * NAME [ARGS]` calls it. It parses its arguments, then calls dist_launch()
+ * with all-zero options, so that the environment decides about the world.
+ */
+#ifndef LOCKSTEP_SCENARIOS_SCENARIO_H
+#define LOCKSTEP_SCENARIOS_SCENARIO_H
+
+struct scenario {
+	const char *name;
+	const char *summary; /* one line: no capital, no stop */
+
+	/* The program's main(). argv[0] is shown in messages, argv[argc] is
+	 * NULL. Returns one of enum dist_exit. */
+	int (*main)(int argc, char **argv);
+};
+
+/* All scenarios in order of name, ended by one whose name is NULL. */
+extern const struct scenario scenario_table[];
+
+/* scenario_find returns the scenario named name, or NULL. */
+const struct scenario *scenario_find(const char *name);
+
+int hello_main(int argc, char **argv);
+int pingpong_main(int argc, char **argv);
+int deadlock_main(int argc, char **argv);
+int all_reduce_main(int argc, char **argv);
+int broadcast_main(int argc, char **argv);
+int reduce_main(int argc, char **argv);
+int ddp_step_main(int argc, char **argv);
+
+#endif

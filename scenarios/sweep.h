@@ -1,0 +1,97 @@
+/*
+ * sweep.h - one collective over a range of sizes, timed and checked the way
+ * nccl-tests does it, as a rank function; used by the programs all_reduce,
+ * broadcast and reduce, and by `lockstep bench`.
+ *
+ * A sample is the time from the barrier before a call to the last rank's
+ * return from it.
+ */
+#ifndef LOCKSTEP_SCENARIOS_SWEEP_H
+#define LOCKSTEP_SCENARIOS_SWEEP_H
+
+#include <stdio.h>
+
+#include <popt.h>
+
+#include "lockstep/dist.h"
+
+enum sweep_collective { SWEEP_ALL_REDUCE, SWEEP_BROADCAST, SWEEP_REDUCE };
+
+/* One size of the sweep. Times in microseconds, rates in 10^9 bytes/s. */
+struct sweep_row {
+	size_t bytes;
+	size_t numel;
+	double time_us; /* median over the iterations */
+	double min_us;
+	double max_us;
+	double algbw_GBps;
+	double busbw_GBps;
+	int64_t wrong; /* wrong elements over all ranks; -1: not checked */
+};
+
+/* What the rank function is given. Shared by simulated ranks, so constant. */
+struct sweep {
+	enum sweep_collective collective;
+	size_t min_bytes;
+	size_t max_bytes;
+	double factor; /* above 1: from one size to the next */
+	int iterations;
+	int warmup;
+	bool check; /* real data, compared with the known result */
+	enum dist_dtype dtype;
+	enum dist_reduce_op op;
+	int root;
+	FILE *out;  /* rank 0 prints the table here; NULL: not */
+	FILE *rows; /* rank 0 writes every struct sweep_row here; NULL: not */
+};
+
+/* sweep_rank runs the sweep on one rank; arg is a struct sweep. Returns 0, or
+ * 1 after an error or a wrong element. */
+int sweep_rank(void *arg);
+
+/* sweep_find returns the collective named name, -1 if there is none. */
+int sweep_find(const char *name);
+
+/* sweep_name returns "all_reduce" and so on. */
+const char *sweep_name(enum sweep_collective collective);
+
+/* sweep_print_header writes the lines in front of the table. */
+void sweep_print_header(FILE *out, const struct sweep *sweep, int world_size,
+			const char *backend);
+
+/* sweep_print_row writes one line of the table. */
+void sweep_print_row(FILE *out, const struct sweep *sweep,
+		     const struct sweep_row *row);
+
+/* The command line of a sweep, nccl-tests' flags. Strings are popt's. */
+struct sweep_arguments {
+	char *min_bytes;
+	char *max_bytes;
+	double factor;
+	int iterations; /* -1: 20, in simulation 1 */
+	int warmup;     /* -1: 5, in simulation 0 */
+	int check;      /* -1: 1, in simulation 0 */
+	char *dtype;
+	char *op;
+	int root;
+};
+
+/* Entries of the table below, its end included. */
+#define SWEEP_TABLE 10
+
+/* sweep_arguments_init sets the defaults and fills table with the options that
+ * set the fields of arguments, to be included in a program's own. */
+void sweep_arguments_init(struct sweep_arguments *arguments,
+			  struct poptOption table[SWEEP_TABLE]);
+
+/* sweep_arguments_release frees the strings. */
+void sweep_arguments_release(struct sweep_arguments *arguments);
+
+/* sweep_arguments_use makes a sweep of the arguments, for simulated ranks or
+ * for real ones. Returns false and says why in message when they make no
+ * sense. */
+bool sweep_arguments_use(const struct sweep_arguments *arguments,
+			 bool simulated, struct sweep *sweep,
+			 struct dist_message *message);
+
+#endif

@@ -1,0 +1,130 @@
+/*
+ * engine.c - starting SimGrid, and what a platform must say about its network.
+ *
+ * The network model decides what a prediction means, and SimGrid's default
+ * (LV08, fitted to TCP: Velho and Legrand, SIMUTools 2009) multiplies every
+ * latency by 13.01 and every bandwidth by 0.97; cross traffic takes another 5 %
+ * of a link for acknowledgements, and the TCP window bounds a flow to
+ * gamma / (2 * latency). So nothing of this is left to a default.
+ */
+#include "sim/platform_state.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <simgrid/engine.h>
+#include <simgrid/version.h>
+#include <xbt/config.h>
+
+#include "sim/engine_shim.h"
+
+/* ---- the engine ----------------------------------------------------- */
+
+/*
+ * Raw contexts switch fastest; sanitizers follow stacks only in threads, and
+ * need bigger ones. Nothing of SimGrid's own talk is let through: what matters
+ * we say ourselves.
+ */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define CONTEXTS   "--cfg=contexts/factory:thread"
+#define STACK_SIZE "--cfg=contexts/stack-size:512"
+#else
+#define CONTEXTS   "--cfg=contexts/factory:raw"
+#define STACK_SIZE "--cfg=contexts/stack-size:256"
+#endif
+
+void dist__platform_start_engine(void)
+{
+	char name[] = "lockstep", log[] = "--log=root.thresh:critical",
+	     contexts[] = CONTEXTS, stacks[] = STACK_SIZE,
+	     threads[] = "--cfg=contexts/nthreads:1";
+	char *argv[] = {name, log, contexts, stacks, threads, NULL};
+	int argc = 5;
+
+	simgrid_init(&argc, argv);
+}
+
+/* ---- the network model ---------------------------------------------- */
+
+/* What a platform says about its network, and of which type SimGrid keeps it.
+ * A wrong type is a crash, so they stand in one place. */
+struct setting {
+	const char *name;
+	bool is_switch;  /* else a number */
+	bool must_state; /* by every platform */
+	bool is_factor;  /* must be stated unless the model has no factors */
+};
+
+static const struct setting settings[] = {
+	{"network/crosstraffic", true, true, false},
+	{"network/TCP-gamma", false, true, false},
+	{"network/latency-factor", false, false, true},
+	{"network/bandwidth-factor", false, false, true},
+	{"network/weight-S", false, false, false},
+	{"network/loopback-lat", false, false, false},
+	{"network/loopback-bw", false, false, false},
+};
+#define NUM_SETTINGS (sizeof settings / sizeof settings[0])
+
+enum dist_error dist__platform_check_model(const char *path,
+					   struct dist_message *message)
+{
+	const char *model = dist__engine_model();
+
+	if (dist__engine_is_default("network/model"))
+		return dist__platform_refuse(
+			message,
+			"%s: its <config> does not state network/model: "
+			"expected one, such as CM02",
+			path);
+	for (size_t i = 0; i < NUM_SETTINGS; i++) {
+		const struct setting *s = &settings[i];
+		bool needed = s->must_state ||
+			      (s->is_factor && strcmp(model, "CM02") != 0);
+
+		if (needed && dist__engine_is_default(s->name))
+			return dist__platform_refuse(
+				message,
+				"%s: its <config> states network/model "
+				"%s but not %s",
+				path, model, s->name);
+	}
+	return DIST_OK;
+}
+
+static void add_fact(struct dist__platform *p, const char *key)
+{
+	p->facts[p->num_facts] =
+		(struct dist__fact){key, p->values[p->num_facts]};
+	p->num_facts++;
+}
+
+static char *next_value(struct dist__platform *p)
+{
+	return p->values[p->num_facts];
+}
+
+void dist__platform_collect_facts(struct dist__platform *p)
+{
+	size_t size = sizeof p->values[0];
+	int major, minor, patch;
+
+	snprintf(next_value(p), size, "%zu", p->num_hosts);
+	add_fact(p, "hosts");
+	snprintf(next_value(p), size, "%s", dist__engine_model());
+	add_fact(p, "network/model");
+	for (size_t i = 0; i < NUM_SETTINGS; i++) {
+		const struct setting *s = &settings[i];
+
+		if (s->is_switch)
+			snprintf(next_value(p), size, "%d",
+				 sg_cfg_get_boolean(s->name));
+		else
+			snprintf(next_value(p), size, "%.12g",
+				 sg_cfg_get_double(s->name));
+		add_fact(p, s->name);
+	}
+	sg_version_get(&major, &minor, &patch);
+	snprintf(next_value(p), size, "%d.%d", major, minor);
+	add_fact(p, "SimGrid");
+}

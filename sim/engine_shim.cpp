@@ -1,0 +1,131 @@
+#include "sim/engine_shim.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <simgrid/s4u.hpp>
+#include <xbt/config.hpp>
+
+/* The line that the parser of platform files is at: SimGrid's own, exported but
+ * in none of its headers. */
+extern int surf_parse_lineno;
+
+namespace
+{
+
+/* Removes the first occurrence of words that only SimGrid's authors need. */
+void drop(std::string &text, const std::string &words)
+{
+	auto at = text.find(words);
+
+	if (at != std::string::npos)
+		text.erase(at, words.size());
+}
+
+/* The first line of text, fit for a terminal. */
+std::string first_line(std::string text)
+{
+	text = text.substr(0, text.find('\n'));
+	for (char &c : text)
+		if (static_cast<unsigned char>(c) < ' ')
+			c = '?';
+	return text;
+}
+
+/*
+ * SimGrid's sentence as one line that begins with the place. It says
+ * "Parse error at FILE:LINE: ..." when it knows the line, and "Invalid XML
+ * (XML input line L, state S): ..." after it when the scanner found the fault.
+ */
+std::string one_line(const std::string &path, std::string text)
+{
+	auto state = text.find(" (XML input line");
+	auto end = text.find("): ", state == std::string::npos ? 0 : state);
+
+	if (state != std::string::npos && end != std::string::npos)
+		text.erase(state, end + 1 - state);
+	if (text.rfind("Parse error at ", 0) == 0)
+		drop(text, "Parse error at ");
+	else
+		text = path + ":" + std::to_string(surf_parse_lineno) + ": " +
+		       text;
+	return first_line(text);
+}
+
+} // namespace
+
+bool dist__engine_load(const char *path, char *text, size_t size)
+{
+	auto *engine = simgrid::s4u::Engine::get_instance();
+
+	try {
+		engine->load_platform(path);
+	} catch (const std::exception &failure) {
+		snprintf(text, size, "%s",
+			 one_line(path, failure.what()).c_str());
+		return false;
+	}
+	try {
+		if (!engine->get_netzone_root()) {
+			snprintf(text, size, "%s: no zone in it", path);
+			return false;
+		}
+		engine->seal_platform();
+		return true;
+	} catch (const std::exception &failure) {
+		snprintf(text, size, "%s: %s", path,
+			 first_line(failure.what()).c_str());
+		return false;
+	}
+}
+
+const int *dist__engine_line(void)
+{
+	return &surf_parse_lineno;
+}
+
+bool dist__engine_is_default(const char *name)
+{
+	return simgrid::config::is_default(name);
+}
+
+const char *dist__engine_model(void)
+{
+	return simgrid::config::get_value<std::string>("network/model").c_str();
+}
+
+bool dist__engine_route(sg_host_t from, sg_host_t to, double *latency_s,
+			double *bandwidth_Bps, size_t *num_links)
+{
+	std::vector<simgrid::s4u::Link *> links;
+	double latency = 0;
+	double bandwidth = std::numeric_limits<double>::infinity();
+
+	try {
+		from->route_to(to, links, &latency);
+	} catch (const std::exception &) {
+		return false;
+	}
+	for (const auto *link : links)
+		bandwidth = std::min(bandwidth, link->get_bandwidth());
+	if (latency_s)
+		*latency_s = latency;
+	if (bandwidth_Bps)
+		*bandwidth_Bps = bandwidth;
+	if (num_links)
+		*num_links = links.size();
+	return !links.empty();
+}
+
+bool dist__engine_comm_ended(sg_comm_t comm)
+{
+	try {
+		return comm->test();
+	} catch (const std::exception &) {
+		return true;
+	}
+}

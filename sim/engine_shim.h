@@ -1,0 +1,55 @@
+/*
+ * engine_shim.h - what SimGrid 3.32 offers in C++ only, for our C.
+ *
+ * Everything else of sim/ calls SimGrid's C functions directly. No exception
+ * leaves the shim.
+ */
+#ifndef LOCKSTEP_SIM_ENGINE_SHIM_H
+#define LOCKSTEP_SIM_ENGINE_SHIM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <simgrid/forward.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * dist__engine_load reads and seals the platform file at path, once per
+ * process, after simgrid_init(). Returns whether it could; if not, text (size
+ * bytes) says why in one line, "path:line: reason" where the line is known.
+ * SimGrid may also end the process, by abort, signal or exit (see trial.c).
+ */
+bool dist__engine_load(const char *path, char *text, size_t size);
+
+/* dist__engine_line returns where SimGrid keeps the number of the line of the
+ * platform file that it is reading, for a signal handler to look at. */
+const int *dist__engine_line(void);
+
+/* dist__engine_is_default returns whether nobody has set the configuration
+ * value of that name. */
+bool dist__engine_is_default(const char *name);
+
+/* dist__engine_model returns the name of the network model in force. */
+const char *dist__engine_model(void);
+
+/*
+ * dist__engine_route finds the way from one host to another: its latency in
+ * seconds, the bandwidth of its narrowest link in B/s and the number of its
+ * links, as the platform states them, before the model's factors. The outputs
+ * may be NULL. Returns false when the platform has no such way.
+ */
+bool dist__engine_route(sg_host_t from, sg_host_t to, double *latency_s,
+			double *bandwidth_Bps, size_t *num_links);
+
+/* dist__engine_comm_ended returns whether the transfer is over, well or not,
+ * without consuming comm as sg_comm_test() does. */
+bool dist__engine_comm_ended(sg_comm_t comm);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

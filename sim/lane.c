@@ -1,0 +1,202 @@
+/*
+ * lane.c - a worker actor beside the rank's own, on the same host, that runs
+ * jobs one after the other while the rank computes.
+ *
+ * The worker comes with the first job and ends by itself when the lane is
+ * freed, so SimGrid never has to kill one.
+ */
+#include "sim/world.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include <simgrid/actor.h>
+#include <simgrid/semaphore.h>
+
+/* A place where one actor waits until another opens it. */
+struct gate {
+	sg_sem_t sem;
+	bool waiting;
+};
+
+struct dist__lane {
+	struct dist__lane *next; /* of the rank's */
+	struct dist__sim_rank *rank;
+	struct dist__job *first, *last;
+	bool started;     /* there is a worker */
+	bool running;     /* a job is under way */
+	bool stopped;     /* the worker shall end */
+	struct gate work; /* the worker waits here for jobs */
+	struct gate done; /* the rank, for jobs to end */
+	struct dist__sim_actor actor;
+};
+
+/* ---- gates ---------------------------------------------------------- */
+
+/* Waits until the gate opens, or deadline_ns passes, or the world ends: the
+ * caller looks why. */
+static void gate_wait(struct dist__sim_world *world, struct gate *gate,
+		      int64_t deadline_ns)
+{
+	bool late;
+
+	if (!dist__sim_block(world))
+		return;
+	gate->waiting = true;
+	late = sg_sem_acquire_timeout(gate->sem,
+				      dist__sim_seconds_until(deadline_ns));
+	if (!late)
+		return;
+	if (gate->waiting) {
+		gate->waiting = false;
+		dist__sim_unblock(world);
+	} else {
+		/* Opened in the very instant of the deadline: the token is
+		 * there, and must not let a later wait through. */
+		sg_sem_acquire(gate->sem);
+	}
+}
+
+static void gate_open(struct dist__sim_world *world, struct gate *gate)
+{
+	if (!gate->waiting)
+		return;
+	gate->waiting = false;
+	dist__sim_unblock(world);
+	sg_sem_release(gate->sem);
+}
+
+/* ---- the worker ----------------------------------------------------- */
+
+static void lane_release(struct dist__lane *lane)
+{
+	sg_sem_destroy(lane->work.sem);
+	sg_sem_destroy(lane->done.sem);
+	free(lane);
+}
+
+/* Runs the jobs that are there; false: there was none. */
+static bool run_jobs(struct dist__sim_world *world, struct dist__lane *lane)
+{
+	bool any = lane->first != NULL;
+
+	while (lane->first) {
+		struct dist__job *job = lane->first;
+
+		lane->first = job->next;
+		if (!lane->first)
+			lane->last = NULL;
+		lane->running = true;
+		job->run(job->arg);
+		lane->running = false;
+		gate_open(world, &lane->done);
+	}
+	return any;
+}
+
+static void work(int argc, char **argv)
+{
+	struct dist__sim_actor *actor = sg_actor_self_get_data();
+	struct dist__sim_world *world = actor->rank->world;
+	struct dist__lane *lane = actor->lane;
+
+	(void)argc;
+	(void)argv;
+	while (run_jobs(world, lane) || !lane->stopped)
+		if (!lane->first && !lane->stopped)
+			gate_wait(world, &lane->work, DIST_TIMEOUT_NEVER);
+	lane_release(lane);
+	(void)dist__sim_block(world);
+}
+
+static void start_worker(struct dist__lane *lane)
+{
+	struct dist__sim_rank *rank = lane->rank;
+	sg_actor_t actor;
+
+	lane->started = true;
+	dist__sim_unblock(rank->world);
+	actor = sg_actor_init(
+		"lane", dist__platform_host(rank->world->platform, rank->rank));
+	sg_actor_set_data(actor, &lane->actor);
+	sg_actor_start(actor, work, 0, NULL);
+}
+
+/* ---- the slots ------------------------------------------------------ */
+
+enum dist_error dist__sim_lane_new(struct dist__transport *t,
+				   struct dist__lane **lane)
+{
+	struct dist__sim_rank *rank = (struct dist__sim_rank *)t;
+	struct dist__lane *fresh = calloc(1, sizeof *fresh);
+
+	if (!fresh)
+		return DIST_ERR_NO_MEMORY;
+	fresh->rank = rank;
+	fresh->actor = (struct dist__sim_actor){.rank = rank, .lane = fresh};
+	fresh->work.sem = sg_sem_init(0);
+	fresh->done.sem = sg_sem_init(0);
+	fresh->next = rank->lanes;
+	rank->lanes = fresh;
+	*lane = fresh;
+	return DIST_OK;
+}
+
+enum dist_error dist__sim_lane_submit(struct dist__lane *lane,
+				      struct dist__job *job)
+{
+	job->next = NULL;
+	if (lane->last)
+		lane->last->next = job;
+	else
+		lane->first = job;
+	lane->last = job;
+	if (lane->started)
+		gate_open(lane->rank->world, &lane->work);
+	else
+		start_worker(lane);
+	return DIST_OK;
+}
+
+enum dist_error dist__sim_lane_wait(struct dist__lane *lane,
+				    struct dist__op *op, int64_t deadline_ns)
+{
+	struct dist__sim_rank *rank = lane->rank;
+	struct dist__sim_world *world = rank->world;
+
+	dist__sim_pay(&rank->actor);
+	while (!dist__op_is_done(op)) {
+		if (deadline_ns != DIST_TIMEOUT_NEVER && world->ended)
+			return world->end_error;
+		if (dist__sim_now_ns(world) >= deadline_ns) {
+			dist__sim_note_timeout(rank);
+			return DIST_ERR_TIMEOUT;
+		}
+		gate_wait(world, &lane->done, deadline_ns);
+	}
+	return DIST_OK;
+}
+
+void dist__sim_lane_notify(struct dist__lane *lane)
+{
+	gate_open(lane->rank->world, &lane->done);
+}
+
+void dist__sim_lane_free(struct dist__lane *lane)
+{
+	struct dist__lane **link;
+
+	if (!lane)
+		return;
+	while (lane->first || lane->running)
+		gate_wait(lane->rank->world, &lane->done, DIST_TIMEOUT_NEVER);
+	for (link = &lane->rank->lanes; *link != lane; link = &(*link)->next)
+		assert(*link);
+	*link = lane->next;
+	if (!lane->started) {
+		lane_release(lane);
+		return;
+	}
+	lane->stopped = true;
+	gate_open(lane->rank->world, &lane->work);
+}

@@ -1,0 +1,84 @@
+/*
+ * platform_state.h - a loaded platform, seen from inside sim/.
+ */
+#ifndef LOCKSTEP_SIM_PLATFORM_STATE_H
+#define LOCKSTEP_SIM_PLATFORM_STATE_H
+
+#include <simgrid/host.h>
+
+#include "sim/platform.h"
+
+#define DIST__PLATFORM_FACTS 12
+
+/* One host and the ranks it holds. */
+struct dist__seat {
+	sg_host_t host;
+	long order; /* property "rank"; -1: none */
+	int first;  /* first rank on it */
+	int ranks;  /* property "ranks" */
+};
+
+struct dist__platform {
+	const char *path;         /* borrowed from the caller of open */
+	struct dist__seat *seats; /* in the order of ranks */
+	size_t num_seats;         /* hosts that ranks may sit on */
+	size_t num_hosts;
+	int num_ranks; /* as many as there is room for */
+	struct dist__fact facts[DIST__PLATFORM_FACTS];
+	char values[DIST__PLATFORM_FACTS][64];
+	size_t num_facts;
+};
+
+/* dist__platform_load is dist__platform_open() without the child process that
+ * tries the file first: SimGrid may end the caller. */
+enum dist_error dist__platform_load(const char *path, int ranks,
+				    struct dist__platform **platform,
+				    struct dist_message *message);
+
+/* dist__platform_compare_names orders names as people do: numbers inside them
+ * count as numbers. Negative, 0 (equal) or positive. */
+int dist__platform_compare_names(const char *a, const char *b);
+
+/* dist__platform_host returns the host that rank sits on. */
+sg_host_t dist__platform_host(const struct dist__platform *platform, int rank);
+
+/* ---- parts of dist__platform_load() --------------------------------- */
+
+/* dist__platform_start_engine starts SimGrid, silent. Once per process. */
+void dist__platform_start_engine(void);
+
+/* dist__platform_check_model looks at what the loaded platform states about
+ * its network. Errors: INVALID_ARGUMENT (something is left to default). */
+enum dist_error dist__platform_check_model(const char *path,
+					   struct dist_message *message);
+
+/* dist__platform_collect_facts fills platform's facts, once the rest stands. */
+void dist__platform_collect_facts(struct dist__platform *platform);
+
+/* dist__platform_seat_ranks fills platform's seats from SimGrid's hosts.
+ * Errors: INVALID_ARGUMENT (no host, a bad property), NO_MEMORY. */
+enum dist_error dist__platform_seat_ranks(struct dist__platform *platform,
+					  struct dist_message *message);
+
+/* dist__platform_refuse writes the sentence and returns INVALID_ARGUMENT. */
+__attribute__((format(printf, 2, 3))) enum dist_error
+dist__platform_refuse(struct dist_message *message, const char *format, ...);
+
+/* ---- the child process ---------------------------------------------- */
+
+/* What a child process found out about a platform file. */
+struct dist__trial {
+	int hosts;
+	int ranks;
+};
+
+/*
+ * dist__platform_try loads the platform in a child process, because SimGrid
+ * answers some faults by abort(), exit() or a crash, and stores what the child
+ * found. Errors: as dist__platform_open.
+ */
+enum dist_error dist__platform_try(const char *path, int ranks,
+				   struct dist__trial *found,
+				   struct dist_message *message);
+
+#endif

@@ -1,0 +1,201 @@
+/*
+ * progress.c - knows at every instant whether anything can still move.
+ *
+ * An actor is movable unless it waits for an act of another: for the other end
+ * of a message, for a job of its lane to end, for a job to come. A transfer
+ * under way, a computation, a timed sleep end by themselves. Whoever does the
+ * awaited act makes the waiter movable in the same instant, so the count is
+ * exact: at 0 nothing will ever happen but deadlines passing, and this very
+ * instant is the deadlock. SimGrid's own detection would come only after all
+ * deadlines, and kills the ranks.
+ */
+#include "sim/world.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <simgrid/engine.h>
+
+static int64_t engine_now_ns(void)
+{
+	return llround(simgrid_get_clock() * 1e9);
+}
+
+int64_t dist__sim_now_ns(const struct dist__sim_world *world)
+{
+	return world->ended ? world->ended_ns : engine_now_ns();
+}
+
+double dist__sim_seconds_until(int64_t deadline_ns)
+{
+	double seconds = (double)deadline_ns * 1e-9 - simgrid_get_clock();
+
+	return seconds > 0 ? seconds : 0;
+}
+
+/* Ends the world; every unanswered request fails, which wakes all actors. */
+static void end(struct dist__sim_world *world, enum dist_error error,
+		int exit_status)
+{
+	world->ended_ns = engine_now_ns();
+	world->ended = true;
+	world->end_error = error;
+	world->exit_status = exit_status;
+	for (size_t i = 0; i < world->channels.count; i++)
+		dist__sim_channel_fail(world, world->channels.all[i], error);
+}
+
+/* Returns the first rank whose program returned non-zero by itself, not for a
+ * call that failed; -1: none. */
+static int first_to_give_up(const struct dist__sim_world *world)
+{
+	for (int rank = 0; rank < world->world_size; rank++)
+		if (world->ranks[rank].closed && world->ranks[rank].status &&
+		    world->board->slots[rank].state != CHECK_RANK_WAITING)
+			return rank;
+	return -1;
+}
+
+static struct check_facts facts_now(const struct dist__sim_world *world)
+{
+	struct check_facts facts = {
+		.now_ns = dist__sim_now_ns(world),
+		.timeout_ns = world->timeout_ns,
+		.lost_rank = first_to_give_up(world),
+	};
+
+	if (facts.lost_rank >= 0)
+		snprintf(facts.lost_how, sizeof facts.lost_how,
+			 "exited with status %d",
+			 world->ranks[facts.lost_rank].status);
+	return facts;
+}
+
+static void report(const struct check_board *board,
+		   const struct check_facts *facts,
+		   const struct check_verdict *verdict)
+{
+	fflush(stdout);
+	check_report(stderr, board, facts, verdict);
+	fflush(stderr);
+}
+
+/* Nothing moves. Whether that is a deadlock or what a mismatch led to, the
+ * records tell; when they show neither, it is still the deadlock it is. */
+static void judge_standstill(struct dist__sim_world *world)
+{
+	struct check_facts facts = facts_now(world);
+	struct check_verdict verdict;
+
+	facts.nothing_moves = 1;
+	verdict = check_judge(world->board, &facts);
+	if (verdict.kind == CHECK_FINE)
+		verdict = (struct check_verdict){CHECK_DEADLOCK, -1};
+	report(world->board, &facts, &verdict);
+	end(world, DIST_ERR_DEADLOCK, check_exit_status(&verdict));
+}
+
+bool dist__sim_block(struct dist__sim_world *world)
+{
+	world->movable--;
+	assert(world->movable >= 0);
+	if (world->movable > 0 || world->unfinished == 0 || world->ended)
+		return true;
+	world->movable++;
+	judge_standstill(world);
+	return false;
+}
+
+void dist__sim_unblock(struct dist__sim_world *world)
+{
+	world->movable++;
+}
+
+void dist__sim_break(struct dist__sim_world *world, const char *message)
+{
+	if (world->ended)
+		return;
+	fflush(stdout);
+	fprintf(stderr, "lockstep: %s\n", message);
+	end(world, DIST_ERR_IO, DIST_EXIT_USAGE);
+}
+
+/* Ranks that wait in the same collective are late with it. */
+static bool same_wait(const struct check_call *a, const struct check_call *b)
+{
+	return a == b || (a->tag < 0 && b->tag < 0 &&
+			  a->group_id == b->group_id && a->index == b->index);
+}
+
+/* Ends the call that rank waits in by timeout, in the records kept. */
+static void mark_late(struct check_board *board, int rank, int64_t now_ns)
+{
+	const struct check_slot *late = &board->slots[rank];
+	const struct check_call *call = NULL;
+
+	if (late->state == CHECK_RANK_WAITING)
+		call = check_call_find(late, late->waiting);
+	for (uint32_t i = 0; call && i < board->world_size; i++) {
+		struct check_slot *slot = &board->slots[i];
+		const struct check_call *other = NULL;
+
+		if (slot->state == CHECK_RANK_WAITING)
+			other = check_call_find(slot, slot->waiting);
+		if (other && same_wait(call, other))
+			check_end(slot, slot->waiting, DIST_ERR_TIMEOUT,
+				  now_ns);
+	}
+}
+
+void dist__sim_note_timeout(struct dist__sim_rank *rank)
+{
+	struct dist__sim_world *world = rank->world;
+	size_t bytes = check_board_bytes((uint32_t)world->world_size);
+
+	if (world->late_board || world->ended)
+		return;
+	world->late_board = malloc(bytes);
+	if (!world->late_board)
+		return;
+	memcpy(world->late_board, world->board, bytes);
+	world->late_facts = facts_now(world);
+	mark_late(world->late_board, rank->rank, world->late_facts.now_ns);
+}
+
+static bool any_failed(const struct dist__sim_world *world)
+{
+	for (int rank = 0; rank < world->world_size; rank++)
+		if (world->ranks[rank].status != 0)
+			return true;
+	return false;
+}
+
+int dist__sim_exit_status(struct dist__sim_world *world)
+{
+	const struct check_board *board = world->board;
+	struct check_facts facts = facts_now(world);
+	struct check_verdict verdict = {CHECK_FINE, -1};
+	bool failed = any_failed(world);
+
+	if (world->ended)
+		return world->exit_status;
+	if (failed && world->late_board) {
+		board = world->late_board;
+		facts = world->late_facts;
+		verdict = check_judge(board, &facts);
+	}
+	if (verdict.kind == CHECK_FINE) {
+		board = world->board;
+		facts = facts_now(world);
+		verdict = check_judge(board, &facts);
+	}
+	/* Ranks that dealt with a failure and returned 0 did well, but ranks
+	 * that disagreed computed nonsense. */
+	if (verdict.kind == CHECK_FINE ||
+	    (!failed && verdict.kind != CHECK_MISMATCH))
+		return failed ? DIST_EXIT_FAILED : DIST_EXIT_OK;
+	report(board, &facts, &verdict);
+	return check_exit_status(&verdict);
+}

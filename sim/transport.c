@@ -1,0 +1,376 @@
+/*
+ * transport.c - messages between simulated ranks.
+ *
+ * A message is a rendezvous: the transfer starts when both ends are posted and
+ * both ends complete together when it is through. The ends are matched here,
+ * in the order posted in their channel, and once more by SimGrid's mailbox in
+ * that same order; so each end knows its mate, and SimGrid supplies the time.
+ */
+#include "sim/world.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <simgrid/actor.h>
+#include <simgrid/engine.h>
+#include <simgrid/mailbox.h>
+
+#include "sim/engine_shim.h"
+
+/* What an unsuccessful look costs: enough that the clock goes on. While nobody
+ * else can move, nothing can come of looking, and each look costs twice the one
+ * before, up to LONGEST_LOOK_S, so that a rank that looks for ever reaches its
+ * deadline in few steps. */
+#define LOOK_S         1e-6
+#define LONGEST_LOOK_S 1.0
+
+static struct dist__sim_rank *rank_of(struct dist__transport *t)
+{
+	return (struct dist__sim_rank *)t;
+}
+
+static struct dist__sim_actor *self(void)
+{
+	return sg_actor_self_get_data();
+}
+
+void dist__sim_pay(struct dist__sim_actor *actor)
+{
+	double debt_s = actor->debt_s;
+
+	if (debt_s <= 0)
+		return;
+	actor->debt_s = 0;
+	if (!actor->rank->world->ended)
+		sg_actor_sleep_for(debt_s);
+}
+
+/* ---- what stops a message ------------------------------------------- */
+
+static bool has_aborted(const struct dist__sim_rank *rank, uint32_t group)
+{
+	if (rank->num_aborted > DIST__SIM_ABORTED)
+		return true;
+	for (size_t i = 0; i < rank->num_aborted; i++)
+		if (rank->aborted[i] == group)
+			return true;
+	return false;
+}
+
+/* Why no message of group can pass at this rank any more, or OK. */
+static enum dist_error state_of(const struct dist__sim_rank *rank,
+				uint32_t group)
+{
+	if (rank->world->ended)
+		return rank->world->end_error;
+	if (rank->closed || has_aborted(rank, group))
+		return DIST_ERR_ABORTED;
+	return DIST_OK;
+}
+
+static enum dist_error state_of_request(const struct dist__request *r)
+{
+	return r->error ? r->error : state_of(r->rank, r->channel->group);
+}
+
+/* ---- posting -------------------------------------------------------- */
+
+static enum dist_error check_ends(const struct dist__sim_rank *rank,
+				  const struct dist__message *m)
+{
+	const struct dist__sim_rank *peer = &rank->world->ranks[m->peer];
+	enum dist_error error = state_of(rank, m->group);
+
+	if (!error && peer->joined == rank->joined &&
+	    has_aborted(peer, m->group))
+		error = DIST_ERR_PEER_LOST;
+	return error;
+}
+
+static struct dist__sim_channel *channel_of(const struct dist__sim_rank *rank,
+					    const struct dist__message *m,
+					    bool is_send)
+{
+	struct dist__sim_channel key = {
+		.joined = rank->joined,
+		.group = m->group,
+		.src = is_send ? rank->rank : m->peer,
+		.dst = is_send ? m->peer : rank->rank,
+		.tag = m->tag,
+	};
+
+	return dist__sim_channel_find(rank->world, &key);
+}
+
+static struct dist__request *describe(struct dist__sim_rank *rank,
+				      const struct dist__message *m,
+				      bool is_send)
+{
+	struct dist__request *r = dist__sim_request_new(rank->world);
+
+	if (!r)
+		return NULL;
+	r->rank = rank;
+	r->bytes = m->bytes;
+	r->fingerprint = m->fingerprint;
+	r->seq = m->seq;
+	r->step = m->step;
+	r->is_send = is_send;
+	if (!m->data || m->bytes == 0)
+		return r;
+	if (!is_send) {
+		r->data = m->data;
+		return r;
+	}
+	/* Both ends complete in the same instant, and the sender may overwrite
+	 * its memory before the receiver has run: hence a copy. */
+	r->copy = malloc(m->bytes);
+	if (!r->copy) {
+		dist__sim_request_consume(rank->world, r);
+		return NULL;
+	}
+	memcpy(r->copy, m->data, m->bytes);
+	return r;
+}
+
+static enum dist_error post(struct dist__sim_rank *rank,
+			    const struct dist__message *m, bool is_send,
+			    struct dist__request **request)
+{
+	struct dist__sim_world *world = rank->world;
+	struct dist__sim_actor *actor = self();
+	struct dist__sim_channel *channel;
+	struct dist__request *r;
+	enum dist_error error;
+
+	assert(m->peer >= 0 && m->peer < world->world_size);
+	if (is_send)
+		actor->debt_s += world->overhead_s;
+	dist__sim_pay(actor);
+	actor->look_s = LOOK_S;
+	channel = channel_of(rank, m, is_send);
+	error = check_ends(rank, m);
+	if (error)
+		return error;
+	r = channel ? describe(rank, m, is_send) : NULL;
+	if (!r)
+		return DIST_ERR_NO_MEMORY;
+	r->channel = channel;
+	dist__sim_match(r);
+	if (is_send)
+		r->comm = sg_mailbox_put_async(channel->mailbox, &world->sink,
+					       (long)m->bytes);
+	else
+		r->comm = sg_mailbox_get_async(channel->mailbox, &world->sink);
+	*request = r;
+	return DIST_OK;
+}
+
+static enum dist_error isend(struct dist__transport *t,
+			     const struct dist__message *m,
+			     struct dist__request **request)
+{
+	return post(rank_of(t), m, true, request);
+}
+
+static enum dist_error irecv(struct dist__transport *t,
+			     const struct dist__message *m,
+			     struct dist__request **request)
+{
+	return post(rank_of(t), m, false, request);
+}
+
+/* ---- waiting -------------------------------------------------------- */
+
+/* Takes an end back from SimGrid without waiting for it; a transfer under way
+ * is torn for both ends. */
+static void withdraw(struct dist__request *r)
+{
+	sg_comm_t comm = r->comm;
+
+	if (!r->mate)
+		dist__sim_unqueue(r);
+	r->comm = NULL;
+	if (sg_comm_wait_for(comm, 0) != SG_OK && r->mate && !r->mate->error)
+		r->mate->error = DIST_ERR_PEER_LOST;
+}
+
+/* The transfer failed, or its time was up: says which, and to whom. A torn
+ * transfer wakes both ends, so the own deadline tells whose it was. */
+static enum dist_error blame(struct dist__request *r, int64_t deadline_ns)
+{
+	struct dist__request *mate = r->mate;
+	bool late = dist__sim_now_ns(r->rank->world) >= deadline_ns;
+	enum dist_error error = r->error;
+
+	if (!mate)
+		dist__sim_unqueue(r);
+	else if (!mate->error)
+		mate->error = DIST_ERR_PEER_LOST;
+	if (error && error != DIST_ERR_PEER_LOST)
+		return error;
+	if (late) {
+		dist__sim_note_timeout(r->rank);
+		return DIST_ERR_TIMEOUT;
+	}
+	error = state_of_request(r);
+	return error ? error : DIST_ERR_PEER_LOST;
+}
+
+static enum dist_error await(struct dist__request *r, int64_t deadline_ns)
+{
+	struct dist__sim_world *world = r->rank->world;
+	sg_comm_t comm = r->comm;
+	sg_error_t outcome;
+
+	if (!r->mate) {
+		if (!dist__sim_block(world)) {
+			withdraw(r);
+			return world->end_error;
+		}
+		r->blocked = true;
+	}
+	r->comm = NULL;
+	outcome = sg_comm_wait_for(comm, dist__sim_seconds_until(deadline_ns));
+	if (r->blocked) {
+		r->blocked = false;
+		dist__sim_unblock(world);
+	}
+	if (outcome != SG_OK)
+		return blame(r, deadline_ns);
+	return state_of_request(r);
+}
+
+static enum dist_error wait(struct dist__transport *t, struct dist__request *r,
+			    int64_t deadline_ns)
+{
+	struct dist__sim_world *world = rank_of(t)->world;
+	enum dist_error error = state_of_request(r);
+
+	if (error)
+		withdraw(r);
+	else
+		error = await(r, deadline_ns);
+	if (!error && r->data && r->mate->copy)
+		memcpy(r->data, r->mate->copy, r->bytes);
+	dist__sim_request_consume(world, r);
+	return error;
+}
+
+static bool test(struct dist__transport *t, struct dist__request *r)
+{
+	struct dist__sim_world *world = rank_of(t)->world;
+	struct dist__sim_actor *actor = self();
+
+	if (r && (state_of_request(r) ||
+		  (r->mate && dist__engine_comm_ended(r->comm))))
+		return true;
+	if (world->ended)
+		return false;
+	if (world->movable > 1 || actor->look_s < LOOK_S)
+		actor->look_s = LOOK_S;
+	sg_actor_sleep_for(actor->look_s);
+	if (world->movable == 1 && actor->look_s < LONGEST_LOOK_S)
+		actor->look_s *= 2;
+	return false;
+}
+
+/* ---- the clock ------------------------------------------------------ */
+
+static int64_t now_ns(struct dist__transport *t)
+{
+	dist__sim_pay(self());
+	return dist__sim_now_ns(rank_of(t)->world);
+}
+
+static enum dist_error compute(struct dist__transport *t, int64_t duration_ns)
+{
+	struct dist__sim_world *world = rank_of(t)->world;
+	struct dist__sim_actor *actor = self();
+
+	actor->look_s = LOOK_S;
+	dist__sim_pay(actor);
+	if (!world->ended)
+		sg_actor_sleep_for((double)duration_ns * 1e-9);
+	return world->ended ? world->end_error : DIST_OK;
+}
+
+static void charge_reduce(struct dist__transport *t, size_t bytes)
+{
+	self()->debt_s += (double)bytes * rank_of(t)->world->reduce_s_per_byte;
+}
+
+/* ---- leaving -------------------------------------------------------- */
+
+static bool concerns(const struct dist__sim_channel *channel,
+		     const struct dist__sim_rank *rank, uint32_t group)
+{
+	return channel->first && channel->joined == rank->joined &&
+	       channel->group == group &&
+	       (channel->src == rank->rank || channel->dst == rank->rank);
+}
+
+static void abort_group(struct dist__transport *t, uint32_t group)
+{
+	struct dist__sim_rank *rank = rank_of(t);
+	struct dist__sim_world *world = rank->world;
+
+	if (has_aborted(rank, group))
+		return;
+	if (rank->num_aborted < DIST__SIM_ABORTED)
+		rank->aborted[rank->num_aborted] = group;
+	rank->num_aborted++;
+	for (size_t i = 0; i < world->channels.count; i++) {
+		struct dist__sim_channel *channel = world->channels.all[i];
+
+		if (concerns(channel, rank, group))
+			dist__sim_channel_fail(world, channel,
+					       channel->first->rank == rank
+						       ? DIST_ERR_ABORTED
+						       : DIST_ERR_PEER_LOST);
+	}
+}
+
+static void free_transport(struct dist__transport *t)
+{
+	struct dist__sim_rank *rank = rank_of(t);
+
+	assert(!rank->lanes);
+	dist__sim_pay(&rank->actor);
+	rank->attached = false;
+}
+
+void dist__sim_close(struct dist__sim_rank *rank)
+{
+	struct dist__sim_world *world = rank->world;
+
+	dist__sim_pay(&rank->actor);
+	rank->closed = true;
+	for (size_t i = 0; i < world->channels.count; i++) {
+		struct dist__sim_channel *channel = world->channels.all[i];
+
+		if (channel->first && channel->first->rank == rank)
+			dist__sim_channel_fail(world, channel,
+					       DIST_ERR_ABORTED);
+	}
+	while (rank->lanes)
+		dist__sim_lane_free(rank->lanes);
+}
+
+const struct dist__transport_ops dist__sim_transport_ops = {
+	.isend = isend,
+	.irecv = irecv,
+	.wait = wait,
+	.test = test,
+	.now_ns = now_ns,
+	.compute = compute,
+	.charge_reduce = charge_reduce,
+	.lane_new = dist__sim_lane_new,
+	.lane_submit = dist__sim_lane_submit,
+	.lane_wait = dist__sim_lane_wait,
+	.lane_notify = dist__sim_lane_notify,
+	.lane_free = dist__sim_lane_free,
+	.abort = abort_group,
+	.free = free_transport,
+};

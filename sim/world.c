@@ -1,0 +1,318 @@
+/*
+ * world.c - the simulated world: launch runs every rank program as an actor of
+ * SimGrid inside this process.
+ */
+#include "sim/world.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <simgrid/actor.h>
+#include <simgrid/engine.h>
+
+#include "core/data.h"
+
+/* SimGrid has one engine a process; while it runs, all code runs in it. */
+static struct dist__sim_world *running;
+
+static bool is_here(void)
+{
+	return running != NULL;
+}
+
+static bool is_available(struct dist_message *why)
+{
+	(void)why;
+	return true;
+}
+
+/* ---- joining -------------------------------------------------------- */
+
+static enum dist_error check_place(const struct dist_init_options *options,
+				   const struct dist__sim_rank *rank,
+				   struct dist_message *message)
+{
+	int world_size = rank->world->world_size;
+
+	if (options->world_size &&
+	    (options->world_size != world_size || options->rank != rank->rank))
+		snprintf(message->text, sizeof message->text,
+			 "this actor is rank %d of %d, not rank %d of %d",
+			 rank->rank, world_size, options->rank,
+			 options->world_size);
+	else if (rank->attached)
+		snprintf(message->text, sizeof message->text,
+			 "rank %d has joined already: destroy its process "
+			 "group first",
+			 rank->rank);
+	else
+		return DIST_OK;
+	return DIST_ERR_INVALID_ARGUMENT;
+}
+
+static enum dist_error attach(const struct dist_init_options *options,
+			      struct dist__place *place,
+			      struct dist_message *message)
+{
+	struct dist__sim_actor *actor =
+		running ? sg_actor_self_get_data() : NULL;
+	struct dist__sim_world *world = running;
+	struct dist__sim_rank *rank;
+	enum dist_error error;
+
+	if (!actor) {
+		snprintf(message->text, sizeof message->text,
+			 "not inside a simulation: use dist_launch");
+		return DIST_ERR_INVALID_ARGUMENT;
+	}
+	rank = actor->rank;
+	error = check_place(options, rank, message);
+	if (error)
+		return error;
+	rank->attached = true;
+	rank->joined++;
+	rank->num_aborted = 0;
+	*place = (struct dist__place){
+		.rank = rank->rank,
+		.world_size = world->world_size,
+		.timeout_ns = options->timeout_ns ? options->timeout_ns
+						  : world->timeout_ns,
+		.transport = &rank->transport,
+		.profile = &world->profile,
+		.recorder = world->recorder,
+		.slot = &world->board->slots[rank->rank],
+	};
+	return DIST_OK;
+}
+
+/* ---- what the run stands on ----------------------------------------- */
+
+#define OWN_FACTS 9
+
+static enum dist_error open_profile(struct dist__sim_world *world,
+				    const struct dist_launch_options *options,
+				    struct dist_message *message)
+{
+	char path[4096];
+	enum dist_error error = DIST_OK;
+
+	dist__profile_init(&world->profile);
+	if (options->profile) {
+		error = dist__data_find("profiles", options->profile, ".yaml",
+					path, sizeof path, message);
+		if (!error)
+			error = dist__profile_load(&world->profile, path,
+						   message);
+	}
+	if (!error && options->algorithm)
+		error = dist__profile_force(&world->profile, options->algorithm,
+					    message);
+	world->overhead_s = world->profile.message_overhead_ns * 1e-9;
+	if (world->profile.reduce_Bps > 0)
+		world->reduce_s_per_byte = 1 / world->profile.reduce_Bps;
+	return error;
+}
+
+static enum dist_error open_platform(struct dist__sim_world *world,
+				     const struct dist_launch_options *options,
+				     struct dist_message *message)
+{
+	enum dist_error error;
+
+	if (!options->platform) {
+		snprintf(message->text, sizeof message->text,
+			 "a simulation needs a platform: give --platform or "
+			 "set LOCKSTEP_PLATFORM");
+		return DIST_ERR_INVALID_ARGUMENT;
+	}
+	error = dist__data_find("platforms", options->platform, ".xml",
+				world->path, sizeof world->path, message);
+	if (error)
+		return error;
+	return dist__platform_open(world->path, options->world_size,
+				   &world->platform, message);
+}
+
+static void number(char *text, size_t size, double value)
+{
+	snprintf(text, size, "%.12g", value);
+}
+
+static enum dist_error open_recorder(struct dist__sim_world *world,
+				     const struct dist_launch_options *options)
+{
+	const struct dist__profile *profile = &world->profile;
+	struct dist__fact facts[OWN_FACTS + DIST__PLATFORM_FACTS];
+	const struct dist__fact *more;
+	size_t n = 0, num_more;
+
+	if (!options->trace)
+		return DIST_OK;
+	number(world->overhead_text, sizeof world->overhead_text,
+	       profile->message_overhead_ns);
+	number(world->reduce_text, sizeof world->reduce_text,
+	       profile->reduce_Bps);
+	facts[n++] = (struct dist__fact){"backend", "sim"};
+	facts[n++] = (struct dist__fact){"fidelity", "message"};
+	facts[n++] = (struct dist__fact){"platform", options->platform};
+	more = dist__platform_facts(world->platform, &num_more);
+	while (num_more-- > 0)
+		facts[n++] = *more++;
+	facts[n++] = (struct dist__fact){"profile", profile->name};
+	facts[n++] = (struct dist__fact){"profile version", profile->version};
+	facts[n++] = (struct dist__fact){"profile source", profile->source};
+	facts[n++] = (struct dist__fact){"message_overhead_ns",
+					 world->overhead_text};
+	facts[n++] = (struct dist__fact){"reduce_Bps", world->reduce_text};
+	if (options->algorithm)
+		facts[n++] =
+			(struct dist__fact){"algorithm", options->algorithm};
+	world->recorder = dist__recorder_new(options->trace, -1,
+					     world->world_size, facts, n);
+	return world->recorder ? DIST_OK : DIST_ERR_NO_MEMORY;
+}
+
+/* ---- the world's life ----------------------------------------------- */
+
+static enum dist_error open_ranks(struct dist__sim_world *world)
+{
+	size_t size = (size_t)world->world_size;
+
+	world->ranks = calloc(size, sizeof world->ranks[0]);
+	/* Zeroed by the system: slots that no rank touches cost nothing. */
+	world->board = calloc(1, check_board_bytes((uint32_t)size));
+	if (!world->ranks || !world->board)
+		return DIST_ERR_NO_MEMORY;
+	check_board_init(world->board, (uint32_t)size);
+	for (int r = 0; r < world->world_size; r++) {
+		struct dist__sim_rank *rank = &world->ranks[r];
+
+		rank->transport.ops = &dist__sim_transport_ops;
+		rank->world = world;
+		rank->rank = r;
+		rank->actor.rank = rank;
+	}
+	return DIST_OK;
+}
+
+static void world_free(struct dist__sim_world *world)
+{
+	if (!world)
+		return;
+	dist__sim_requests_release(world);
+	dist__sim_channels_release(world);
+	dist__platform_close(world->platform);
+	dist__profile_release(&world->profile);
+	free(world->late_board);
+	free(world->board);
+	free(world->ranks);
+	free(world);
+}
+
+static enum dist_error world_open(struct dist__sim_world *world,
+				  const struct dist_launch_options *options,
+				  struct dist_message *message)
+{
+	enum dist_error error = open_profile(world, options, message);
+
+	if (!error)
+		error = open_platform(world, options, message);
+	if (!error)
+		error = open_ranks(world);
+	if (!error)
+		error = open_recorder(world, options);
+	return error;
+}
+
+/* The life of a rank. A rank that failed keeps the state in which it got
+ * stuck, for the verdict. */
+static void rank_actor(int argc, char **argv)
+{
+	struct dist__sim_actor *actor = sg_actor_self_get_data();
+	struct dist__sim_rank *rank = actor->rank;
+	struct dist__sim_world *world = rank->world;
+	struct check_slot *slot = &world->board->slots[rank->rank];
+
+	(void)argc;
+	(void)argv;
+	rank->status = world->rank_main(world->arg);
+	if (slot->state != CHECK_RANK_WAITING)
+		slot->state = CHECK_RANK_FINISHED;
+	dist__sim_close(rank);
+	world->unfinished--;
+	(void)dist__sim_block(world);
+}
+
+static void start_rank(struct dist__sim_rank *rank)
+{
+	sg_host_t host = dist__platform_host(rank->world->platform, rank->rank);
+	sg_actor_t actor;
+	char name[32];
+
+	snprintf(name, sizeof name, "rank %d", rank->rank);
+	actor = sg_actor_init(name, host);
+	sg_actor_set_data(actor, &rank->actor);
+	sg_actor_start(actor, rank_actor, 0, NULL);
+}
+
+static int run(struct dist__sim_world *world)
+{
+	world->movable = world->world_size;
+	world->unfinished = world->world_size;
+	for (int rank = 0; rank < world->world_size; rank++)
+		start_rank(&world->ranks[rank]);
+	running = world;
+	simgrid_run();
+	running = NULL;
+	if (world->unfinished > 0) {
+		fprintf(stderr, "lockstep: internal error: the simulation "
+				"stopped with ranks still in it\n");
+		return DIST_EXIT_INTERNAL;
+	}
+	return dist__sim_exit_status(world);
+}
+
+static int complain(enum dist_error error, const struct dist_message *message)
+{
+	fprintf(stderr, "lockstep: %s\n",
+		message->text[0] ? message->text : dist_error_string(error));
+	return error == DIST_ERR_NO_MEMORY ? DIST_EXIT_INTERNAL
+					   : DIST_EXIT_USAGE;
+}
+
+static int launch(const struct dist_launch_options *options,
+		  int (*rank_main)(void *arg), void *arg)
+{
+	struct dist__sim_world *world = calloc(1, sizeof *world);
+	struct dist_message message = {""};
+	enum dist_error error;
+	int status;
+
+	if (!world)
+		return complain(DIST_ERR_NO_MEMORY, &message);
+	world->world_size = options->world_size;
+	world->timeout_ns = options->timeout_ns;
+	world->rank_main = rank_main;
+	world->arg = arg;
+	error = world_open(world, options, &message);
+	if (error) {
+		status = complain(error, &message);
+	} else {
+		status = run(world);
+		error = dist__recorder_finish(world->recorder, &message);
+		if (error)
+			status = complain(error, &message);
+	}
+	world_free(world);
+	return status;
+}
+
+const struct dist__world dist__sim_world = {
+	.name = "sim",
+	.summary = "simulated hosts and links, by SimGrid",
+	.has_phantoms = true,
+	.is_here = is_here,
+	.is_available = is_available,
+	.attach = attach,
+	.launch = launch,
+};

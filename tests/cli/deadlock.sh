@@ -1,0 +1,24 @@
+#!/bin/bash
+# The seeded deadlock: status 11 in simulation, the same sentences on TCP.
+. tests/cli/support.bash
+
+platform=$("$LOCKSTEP" list platforms | awk 'NR == 2 { print $1 }')
+waits() {
+	grep -E 'rank.*(waits|blocked|stuck|in )' "$scratch/err" |
+		sed -E 's/[0-9.]+ ?(s|ms|us|ns)\b/TIME/g' | sort
+}
+
+expect 11 run --backend sim --platform "$platform" --world-size 2 deadlock
+waits >"$scratch/sim"
+grep -qE 'deadlock\.c:[0-9]+' "$scratch/err" || fail "no source line"
+[ -s "$scratch/sim" ] || fail "no rank named: $(cat "$scratch/err")"
+
+lockstep run --backend tcp --world-size 2 --timeout 1 deadlock
+case $status in
+11 | 12) ;;
+*) fail "tcp: status $status, neither deadlock nor timeout" ;;
+esac
+waits >"$scratch/tcp"
+diff "$scratch/sim" "$scratch/tcp" || fail "the worlds differ in words"
+
+finish

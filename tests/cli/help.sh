@@ -1,0 +1,31 @@
+#!/bin/bash
+# Every command explains itself on stdout and ends well.
+. tests/cli/support.bash
+
+commands="run predict bench calibrate compare trace platform list"
+
+expect 0 --help
+for command in $commands; do
+	expect_out "^ +$command +[a-z]"
+done
+cp "$scratch/out" "$scratch/help"
+expect 0 help
+cmp -s "$scratch/out" "$scratch/help" || fail "help differs from --help"
+
+for command in $commands; do
+	expect 0 "$command" --help
+	expect_out "^Usage: lockstep $command"
+	expect_out "Example"
+	[ ! -s "$scratch/err" ] || fail "$command --help wrote to stderr"
+	expect 0 help "$command"
+	expect_out "^Usage: lockstep $command"
+done
+
+expect 0 --version
+expect_out '^lockstep [0-9]+\.[0-9]+\.[0-9]+$'
+
+# Without any word: the same help, but as a complaint.
+expect 2
+cmp -s "$scratch/err" "$scratch/help" || fail "no help without arguments"
+
+finish

@@ -1,0 +1,75 @@
+#!/bin/bash
+# What `make install` puts down is complete: a program of a user compiles
+# against it by pkg-config alone and runs in both worlds.
+. tests/cli/support.bash
+
+command -v pkg-config >/dev/null || {
+	echo "no pkg-config"
+	exit 77
+}
+
+prefix=/opt/lockstep
+root=$scratch/root
+installed=$root$prefix
+# A make of its own: not the caller's job server, not the caller's flags.
+if ! env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -s install \
+	DESTDIR="$root" PREFIX=$prefix \
+	BUILD="$(dirname "$LOCKSTEP" | sed "s|^$PWD/||")" \
+	>"$scratch/log" 2>&1; then
+	cat "$scratch/log"
+	fail "make install"
+	finish
+fi
+for file in bin/lockstep lib/liblockstep.a lib/liblockstep.so \
+	include/lockstep/dist.h lib/pkgconfig/lockstep.pc \
+	share/man/man1/lockstep.1 share/lockstep/models/resnet50.csv \
+	share/bash-completion/completions/lockstep; do
+	[ -e "$installed/$file" ] || fail "not installed: $file"
+done
+if grep -q "$PWD/scenarios" "$installed/bin/lockstep"; then
+	fail "the installed command looks into the source tree"
+fi
+
+cat >"$scratch/program.c" <<'END'
+#include <stdio.h>
+#include <lockstep/dist.h>
+
+static int rank_main(void *arg)
+{
+	struct dist_group *group;
+	float x = 1;
+	int fine;
+
+	(void)arg;
+	if (dist_init_process_group(NULL, &group))
+		return 1;
+	fine = !dist_all_reduce(group, dist_tensor(&x, 1, DIST_FLOAT32),
+				DIST_SUM, NULL) &&
+	       x == (float)dist_get_world_size(group);
+	if (fine && dist_get_rank(group) == 0)
+		printf("sum %g on %s\n", (double)x, dist_get_backend(group));
+	return dist_destroy_process_group(group) != DIST_OK || !fine;
+}
+
+int main(void)
+{
+	return dist_launch(NULL, rank_main, NULL);
+}
+END
+export PKG_CONFIG_PATH=$installed/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root
+# shellcheck disable=SC2046 # the flags are words
+gcc -std=c17 -Wall -Wextra -Werror -o "$scratch/program" "$scratch/program.c" \
+	$(pkg-config --cflags --libs lockstep) || fail "does not compile"
+
+export LD_LIBRARY_PATH=$installed/lib LOCKSTEP_DATA=$installed/share/lockstep
+LOCKSTEP=$installed/bin/lockstep
+platform=$("$LOCKSTEP" list platforms | awk 'NR == 2 { print $1 }')
+expect 0 run --backend sim --platform "$platform" --world-size 3 \
+	"$scratch/program"
+expect_out '^sum 3 on sim$'
+expect 0 run --backend tcp --world-size 3 "$scratch/program"
+expect_out '^sum 3 on tcp$'
+out=$(WORLD_SIZE=2 LOCKSTEP_BACKEND=tcp timeout 60 "$scratch/program")
+[ "$out" = "sum 2 on tcp" ] || fail "started by hand it says: $out"
+
+finish

@@ -1,0 +1,34 @@
+#!/bin/bash
+# The lists show what comes with Lockstep, as tables and as JSON.
+. tests/cli/support.bash
+
+expect 0 list scenarios
+expect_out '^ddp_step +'
+expect_out '^deadlock +'
+expect 0 list algorithms
+expect_out '^all_reduce +ring +'
+expect_out '^barrier +dissemination +'
+expect 0 list models
+expect_out '^resnet50 +25557032 +161 +'
+expect 0 list platforms
+expect 0 list profiles
+
+for kind in scenarios algorithms models platforms profiles; do
+	expect 0 list "$kind"
+	rows=$(($(wc -l <"$scratch/out") - 1))
+	[ "$rows" -gt 0 ] || fail "list $kind: empty"
+	expect 0 list "$kind" --json
+	objects=$(grep -c '"name":' "$scratch/out")
+	[ "$objects" -eq "$rows" ] ||
+		fail "list $kind: $objects in JSON, $rows rows in the table"
+done
+
+# Each platform that is listed can be shown.
+expect 0 platform list
+mapfile -t names < <(sed '1d; s/ .*//' "$scratch/out")
+for name in "${names[@]}"; do
+	expect 0 platform show "$name"
+	expect_out '[Hh]osts'
+done
+
+finish

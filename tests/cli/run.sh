@@ -1,0 +1,46 @@
+#!/bin/bash
+# One program runs in both worlds, with the same sentences and statuses.
+. tests/cli/support.bash
+
+platform=$("$LOCKSTEP" list platforms | awk 'NR == 2 { print $1 }')
+tcp=(run --backend tcp)
+
+for world in sim tcp; do
+	words=(run --backend "$world" --platform "$platform")
+	expect 0 "${words[@]}" --nproc-per-node 3 hello
+	expect 0 "${words[@]}" --nproc_per_node=3 --nnodes=1 --standalone hello
+	expect 0 "${words[@]}" --world-size 4 --trace "$scratch/$world.json" \
+		all_reduce -e 64K
+	[ -s "$scratch/$world.json" ] || fail "$world: no trace"
+done
+
+# Options end at the program: what follows is the program's.
+expect_refusal 'frobnicate' "${tcp[@]}" hello --frobnicate
+
+# The environment decides as the flags do.
+if ! LOCKSTEP_BACKEND=sim LOCKSTEP_PLATFORM=$platform WORLD_SIZE=2 \
+	timeout 60 "$LOCKSTEP" run hello >/dev/null 2>"$scratch/err"; then
+	fail "run by environment: $(cat "$scratch/err")"
+fi
+
+# A prefix before each line of each rank.
+expect 0 "${tcp[@]}" --nproc-per-node 2 --prefix-output hello
+if [ -s "$scratch/out" ] && grep -qvE '^\[[a-z]*[01]\]:' "$scratch/out"; then
+	fail "a line without its rank: $(head -n 3 "$scratch/out")"
+fi
+
+# Any executable can be started; it gets torchrun's variables.
+cat >"$scratch/program" <<'END'
+#!/bin/sh
+echo "$RANK of $WORLD_SIZE, $LOCAL_RANK of $LOCAL_WORLD_SIZE, $1"
+exit "$RANK"
+END
+chmod +x "$scratch/program"
+expect 1 "${tcp[@]}" --nproc-per-node 2 "$scratch/program" --argument
+expect_out '^0 of 2, 0 of 2, --argument$'
+
+# A program that cannot be run.
+: >"$scratch/plain"
+expect_refusal 'plain' "${tcp[@]}" --nproc-per-node 2 "$scratch/plain"
+
+finish

@@ -1,0 +1,65 @@
+#!/bin/bash
+# Traces: shown, drawn, compared; what is no trace is refused.
+. tests/cli/support.bash
+
+platform=$("$LOCKSTEP" list platforms | awk 'NR == 2 { print $1 }')
+sim=(run --backend sim --platform "$platform")
+: "${scratch:?}"
+a=$scratch/a.json.gz b=$scratch/b.json.gz
+
+# The same simulation twice: the same bytes, and nothing to tell apart.
+for trace in "$a" "$b"; do
+	expect 0 "${sim[@]}" --nproc-per-node 4 --trace "$trace" all_reduce
+done
+cmp -s "$a" "$b" || fail "two equal simulations, two different traces"
+expect 0 compare "$a" "$b" --max-error 0%
+expect_out 'same calls in the same order'
+expect_out 'worst 0.0 %'
+expect_out 'platform: '
+expect 0 compare "$a" "$b" --json --calls
+expect_out '"passed": true'
+
+# Another world is another job.
+expect 0 "${sim[@]}" --nproc-per-node 3 --trace "$b" all_reduce
+expect 1 compare "$a" "$b"
+expect_out 'world sizes differ: predicted 4, measured 3'
+
+expect 0 trace show "$a"
+expect_out '^all_reduce '
+expect 0 trace show "$a" --calls
+expect_out ' all_reduce\(float'
+expect 0 trace show "$a" --json
+expect_out '"world_size": 4'
+expect 0 trace gantt "$a" --tsv "$scratch/bars.tsv"
+head -n 1 "$scratch/bars.tsv" | grep -q "^rank	track	start_ms	end_ms	label$" ||
+	fail "gantt: $(head -n 1 "$scratch/bars.tsv")"
+if command -v gnuplot >/dev/null; then
+	for suffix in svg png; do
+		expect 0 trace gantt "$a" -o "$scratch/bars.$suffix"
+		expect 0 compare "$a" "$a" --plot "$scratch/times.$suffix"
+		[ -s "$scratch/bars.$suffix" ] || fail "no bars.$suffix"
+		[ -s "$scratch/times.$suffix" ] || fail "no times.$suffix"
+	done
+fi
+
+echo '{"traceEvents": [{"ph": }]}' >"$scratch/bad.json"
+gzip -dc "$a" | head -c 3000 >"$scratch/cut.json"
+head -c 500 "$a" >"$scratch/cut.json.gz"
+expect_refusal 'bad.json:1:[0-9]+: ' trace show "$scratch/bad.json"
+expect_refusal 'cut.json:[0-9]+:[0-9]+: the file ends too early' \
+	trace show "$scratch/cut.json"
+expect_refusal 'cut.json.gz:[0-9]+:[0-9]+: the compressed data is damaged' \
+	compare "$a" "$scratch/cut.json.gz"
+expect_refusal 'nonexistent: cannot be read' compare "$a" /nonexistent
+expect_refusal 'expected show or gantt' trace frobnicate "$a"
+expect_refusal 'expected one trace' trace show
+expect_refusal 'expected two traces' compare "$a"
+expect_refusal 'max-error: a percentage' compare "$a" "$b" --max-error ten
+expect_refusal 'ends in .svg or .png' trace gantt "$a" -o "$scratch/x.pdf"
+expect_refusal 'a range of ranks' trace gantt "$a" --ranks 3-1 --tsv "$scratch/x"
+expect_refusal 'nothing happens' trace gantt "$a" --ranks 7 -o "$scratch/y.svg"
+for left in "$scratch"/x* "$scratch"/y* "$scratch"/*.tmp*; do
+	[ ! -e "$left" ] || fail "left behind: $left"
+done
+
+finish

@@ -1,0 +1,128 @@
+/*
+ * Golden transcripts: each tests/golden/NAME.txt holds commands ("$ lockstep
+ * ...") and what they must print, to the byte; predicted times are part of it.
+ * With LOCKSTEP_GOLDEN=write the files are rewritten instead, for a reader to
+ * review the difference (`make golden`).
+ */
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#define FOLDER "tests/golden"
+
+struct transcript {
+	char name[64];
+};
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct transcript *)a)->name,
+		      ((const struct transcript *)b)->name);
+}
+
+ParameterizedTestParameters(golden, transcript)
+{
+	static struct transcript found[64];
+	DIR *folder = opendir(FOLDER);
+	struct dirent *entry;
+	size_t n = 0;
+
+	while (folder && n < 64 && (entry = readdir(folder)) != NULL) {
+		size_t len = strlen(entry->d_name);
+
+		if (len > 4 && len < sizeof found[n].name &&
+		    strcmp(entry->d_name + len - 4, ".txt") == 0)
+			strcpy(found[n++].name, entry->d_name);
+	}
+	if (folder)
+		closedir(folder);
+	qsort(found, n, sizeof *found, by_name);
+	return cr_make_param_array(struct transcript, found, n);
+}
+
+/* Appends to out what the command prints on both streams, and its status. */
+static void run(const char *arguments, FILE *out)
+{
+	const char *lockstep = getenv("LOCKSTEP");
+	char command[8192], line[4096];
+	FILE *pipe;
+	int status;
+
+	snprintf(command, sizeof command, "%s %s 2>&1 </dev/null",
+		 lockstep ? lockstep : "build/default/lockstep", arguments);
+	fflush(NULL);
+	pipe = popen(command, "r");
+	cr_assert(pipe);
+	while (fgets(line, sizeof line, pipe))
+		fputs(line, out);
+	status = pclose(pipe);
+	fprintf(out, "[exit %d]\n",
+		WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+}
+
+/* Runs the commands of a transcript; what it should look like now. */
+static char *replay(FILE *transcript)
+{
+	static const char prompt[] = "$ lockstep ";
+	char line[2048], *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	cr_assert(out);
+	while (fgets(line, sizeof line, transcript)) {
+		if (line[0] == '#')
+			fputs(line, out);
+		if (strncmp(line, prompt, sizeof prompt - 1) != 0)
+			continue;
+		fputs(line, out);
+		line[strcspn(line, "\n")] = '\0';
+		run(line + sizeof prompt - 1, out);
+	}
+	fclose(out);
+	return text;
+}
+
+static char *contents(FILE *file)
+{
+	char line[4096], *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	cr_assert(out);
+	rewind(file);
+	while (fgets(line, sizeof line, file))
+		fputs(line, out);
+	fclose(out);
+	return text;
+}
+
+ParameterizedTest(struct transcript *transcript, golden, transcript,
+		  .timeout = 120)
+{
+	const char *mode = getenv("LOCKSTEP_GOLDEN");
+	char path[128], *want, *got;
+	FILE *file;
+
+	snprintf(path, sizeof path, FOLDER "/%s", transcript->name);
+	file = fopen(path, "r");
+	cr_assert(file, "%s cannot be read", path);
+	got = replay(file);
+	want = contents(file);
+	fclose(file);
+	if (mode && strcmp(mode, "write") == 0) {
+		file = fopen(path, "w");
+		cr_assert(file, "%s cannot be written", path);
+		fputs(got, file);
+		cr_assert_eq(fclose(file), 0);
+	} else {
+		cr_expect(strcmp(want, got) == 0,
+			  "%s: expected\n%s\nbut the commands print\n%s", path,
+			  want, got);
+	}
+	free(want);
+	free(got);
+}

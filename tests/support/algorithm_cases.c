@@ -1,0 +1,359 @@
+#include "tests/support/algorithm_cases.h"
+
+#include <assert.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_WORLD 32
+#define LARGE     1009 /* elements; prime, so that no chunk is even */
+#define GUARD     16   /* bytes behind the tensor that must not change */
+
+/* What an element may hold and how it is combined. */
+struct kind {
+	enum dist_dtype dtype;
+	enum dist_reduce_op op;
+	bool exact; /* any order of summing up gives the same value */
+};
+
+static const struct kind kinds[] = {
+	{DIST_FLOAT32, DIST_SUM, false},  {DIST_FLOAT32, DIST_SUM, true},
+	{DIST_FLOAT64, DIST_AVG, false},  {DIST_FLOAT64, DIST_PRODUCT, false},
+	{DIST_FLOAT32, DIST_MIN, true},   {DIST_FLOAT64, DIST_MAX, true},
+	{DIST_INT32, DIST_SUM, true},     {DIST_INT32, DIST_MIN, true},
+	{DIST_INT64, DIST_PRODUCT, true}, {DIST_INT64, DIST_MAX, true},
+};
+
+#define NUM_KINDS (sizeof kinds / sizeof kinds[0])
+
+struct walk {
+	int world_size;
+	pthread_mutex_t lock; /* of outcome and entered */
+	struct algorithm_outcome outcome;
+	int entered; /* ranks that came to the barriers so far, all together */
+	/* Of the case being run, by rank; ranks meet between the cases. */
+	uint64_t digests[MAX_WORLD];
+	pthread_barrier_t between;
+};
+
+/* One rank on its way through the table. */
+struct walker {
+	struct walk *walk;
+	struct dist__transport *transport;
+	int rank;
+	uint32_t seq;
+	unsigned char data[LARGE * 8 + GUARD];
+};
+
+enum dist_error algorithm_case_run(const struct algorithm_case *c,
+				   struct dist__transport *transport, int rank)
+{
+	int ranks[MAX_WORLD];
+	struct dist__members members = {.group_id = 3,
+					.rank = rank,
+					.world_size = c->world_size,
+					.ranks = ranks};
+	struct dist__op op = {.kind = c->algorithm->op,
+			      .reduce_op = c->reduce_op,
+			      .tensor = c->tensor,
+			      .peer = c->root,
+			      .tag = -1,
+			      .seq = c->seq,
+			      .fingerprint = c->seq ^ 0x5eedU,
+			      .deadline_ns = DIST_TIMEOUT_NEVER};
+	struct dist__coll coll = {.transport = transport,
+				  .members = &members,
+				  .op = &op,
+				  .rank = rank,
+				  .world_size = c->world_size};
+
+	assert(c->world_size <= MAX_WORLD);
+	for (int i = 0; i < c->world_size; i++)
+		ranks[i] = c->world_size - 1 - i;
+	return c->algorithm->run(&coll);
+}
+
+/* ---- values ----------------------------------------------------------- */
+
+/* Element i of rank's input. Integers are small; a product of 32 of them is
+ * exact. The others have no finite binary expansion. */
+static double input(const struct kind *kind, int rank, size_t i)
+{
+	double small = (double)((i * 7 + (size_t)rank * 5) % 11) - 5;
+
+	if (!kind->exact)
+		return 1 +
+		       1 / (3.0 + (double)((i * 13 + (size_t)rank * 29) % 101));
+	if (kind->op == DIST_PRODUCT)
+		return (i + (size_t)rank) % 3 == 2 ? 2 : 1;
+	return small;
+}
+
+static double load(enum dist_dtype dtype, const void *data, size_t i)
+{
+	switch (dtype) {
+	case DIST_FLOAT32:
+		return (double)((const float *)data)[i];
+	case DIST_FLOAT64:
+		return ((const double *)data)[i];
+	case DIST_INT32:
+		return (double)((const int32_t *)data)[i];
+	case DIST_INT64:
+		return (double)((const int64_t *)data)[i];
+	}
+	return NAN;
+}
+
+static void store(enum dist_dtype dtype, void *data, size_t i, double value)
+{
+	switch (dtype) {
+	case DIST_FLOAT32:
+		((float *)data)[i] = (float)value;
+		break;
+	case DIST_FLOAT64:
+		((double *)data)[i] = value;
+		break;
+	case DIST_INT32:
+		((int32_t *)data)[i] = (int32_t)value;
+		break;
+	case DIST_INT64:
+		((int64_t *)data)[i] = (int64_t)value;
+		break;
+	}
+}
+
+/* What all ranks together make of element i; AVG is a sum down here. */
+static double combined(const struct kind *kind, int world_size, size_t i)
+{
+	double value = input(kind, 0, i);
+
+	for (int rank = 1; rank < world_size; rank++) {
+		double next = input(kind, rank, i);
+
+		if (kind->op == DIST_PRODUCT)
+			value *= next;
+		else if (kind->op == DIST_MIN)
+			value = fmin(value, next);
+		else if (kind->op == DIST_MAX)
+			value = fmax(value, next);
+		else
+			value += next;
+	}
+	return value;
+}
+
+/* Inputs are rounded once and every step once more, each by half a unit. */
+static double tolerance(const struct kind *kind, int world_size, double value)
+{
+	double unit = kind->dtype == DIST_FLOAT32 ? 0x1p-23 : 0x1p-52;
+
+	return kind->exact ? 0 : 2 * world_size * unit * fabs(value);
+}
+
+/* FNV-1a, 64 bits: Fowler, Noll and Vo. */
+static uint64_t digest(const void *data, size_t bytes)
+{
+	const unsigned char *byte = data;
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (size_t i = 0; i < bytes; i++)
+		hash = (hash ^ byte[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+/* ---- one case --------------------------------------------------------- */
+
+static void fail(struct walker *w, const struct algorithm_case *c,
+		 const struct kind *kind, const char *what, double detail)
+{
+	struct algorithm_outcome *outcome = &w->walk->outcome;
+
+	pthread_mutex_lock(&w->walk->lock);
+	if (outcome->failures++ == 0)
+		snprintf(outcome->first, sizeof outcome->first,
+			 "%s %s, rank %d of %d, numel %zu, %s %s, root %d: "
+			 "%s (%.17g)",
+			 dist__op_name(c->algorithm->op), c->algorithm->name,
+			 w->rank, c->world_size, c->tensor.numel,
+			 dist_dtype_name(kind->dtype),
+			 dist_reduce_op_name(kind->op), c->root, what, detail);
+	pthread_mutex_unlock(&w->walk->lock);
+}
+
+/* What this rank must hold afterwards in element i. */
+static double expected(const struct algorithm_case *c, const struct kind *kind,
+		       size_t i)
+{
+	double value;
+
+	if (c->algorithm->op != DIST__BROADCAST)
+		return combined(kind, c->world_size, i);
+	value = input(kind, c->root, i);
+	return kind->dtype == DIST_FLOAT32 ? (double)(float)value : value;
+}
+
+static void check(struct walker *w, const struct algorithm_case *c,
+		  const struct kind *kind)
+{
+	bool mine = c->algorithm->op != DIST__REDUCE || w->rank == c->root;
+
+	for (size_t i = 0; i < c->tensor.numel && mine; i++) {
+		double got = load(kind->dtype, w->data, i);
+		double want = expected(c, kind, i);
+
+		if (!(fabs(got - want) <=
+		      tolerance(kind, c->world_size, want))) {
+			fail(w, c, kind, "wrong element", got - want);
+			return;
+		}
+	}
+}
+
+static void check_guard(struct walker *w, const struct algorithm_case *c,
+			const struct kind *kind)
+{
+	size_t bytes = c->tensor.numel * dist_dtype_size(kind->dtype);
+
+	for (size_t i = bytes; i < bytes + GUARD; i++)
+		if (w->data[i] != 0xa5)
+			fail(w, c, kind, "wrote behind the tensor", (double)i);
+}
+
+/* Rank 0 looks whether all ranks have the same bytes. */
+static void check_equal(struct walker *w, const struct algorithm_case *c,
+			const struct kind *kind)
+{
+	struct walk *walk = w->walk;
+
+	if (w->rank != 0 || c->algorithm->op == DIST__REDUCE)
+		return;
+	for (int rank = 1; rank < walk->world_size; rank++)
+		if (walk->digests[rank] != walk->digests[0])
+			fail(w, c, kind, "not the bytes of rank", rank);
+}
+
+static void run_case(struct walker *w, const struct dist__algorithm *algorithm,
+		     const struct kind *kind, size_t numel, int root)
+{
+	struct algorithm_case c = {
+		.algorithm = algorithm,
+		.world_size = w->walk->world_size,
+		.tensor =
+			dist_tensor(numel ? w->data : NULL, numel, kind->dtype),
+		.reduce_op = kind->op,
+		.root = root,
+		.seq = w->seq++,
+	};
+	size_t bytes = numel * dist_dtype_size(kind->dtype);
+	enum dist_error error;
+
+	memset(w->data, 0xa5, sizeof w->data);
+	for (size_t i = 0; i < numel; i++)
+		store(kind->dtype, w->data, i,
+		      algorithm->op == DIST__BROADCAST && w->rank != root
+			      ? 77
+			      : input(kind, w->rank, i));
+	error = algorithm_case_run(&c, w->transport, w->rank);
+	if (error)
+		fail(w, &c, kind, dist_error_string(error), error);
+	check_guard(w, &c, kind);
+	w->walk->digests[w->rank] = digest(w->data, bytes);
+	check(w, &c, kind);
+	pthread_barrier_wait(&w->walk->between);
+	check_equal(w, &c, kind);
+	if (w->rank == 0)
+		w->walk->outcome.cases++;
+	pthread_barrier_wait(&w->walk->between);
+}
+
+/* ---- the table -------------------------------------------------------- */
+
+static void walk_counts(struct walker *w,
+			const struct dist__algorithm *algorithm,
+			const struct kind *kind, int root)
+{
+	size_t p = (size_t)w->walk->world_size;
+	size_t counts[] = {0, 1, p - 1, p, 3 * p + 1, LARGE};
+
+	for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+		run_case(w, algorithm, kind, counts[i], root);
+}
+
+/* No rank may leave a barrier before all have come to it. */
+static void walk_barriers(struct walker *w,
+			  const struct dist__algorithm *algorithm)
+{
+	struct walk *walk = w->walk;
+	struct algorithm_case c = {.algorithm = algorithm,
+				   .world_size = walk->world_size,
+				   .root = -1};
+
+	for (int i = 1; i <= 20; i++) {
+		int entered;
+
+		c.seq = w->seq++;
+		pthread_mutex_lock(&walk->lock);
+		walk->entered++;
+		pthread_mutex_unlock(&walk->lock);
+		if (algorithm_case_run(&c, w->transport, w->rank))
+			fail(w, &c, &kinds[0], "error", 0);
+		pthread_mutex_lock(&walk->lock);
+		entered = walk->entered;
+		pthread_mutex_unlock(&walk->lock);
+		if (entered < i * walk->world_size)
+			fail(w, &c, &kinds[0], "left early", entered);
+	}
+}
+
+static void walk_algorithm(struct walker *w,
+			   const struct dist__algorithm *algorithm)
+{
+	int p = w->walk->world_size;
+
+	if (algorithm->op == DIST__BARRIER) {
+		walk_barriers(w, algorithm);
+		return;
+	}
+	for (size_t i = 0; i < NUM_KINDS; i++) {
+		walk_counts(w, algorithm, &kinds[i], 0);
+		if (algorithm->op == DIST__ALL_REDUCE || p == 1)
+			continue;
+		walk_counts(w, algorithm, &kinds[i], p / 2);
+		walk_counts(w, algorithm, &kinds[i], p - 1);
+	}
+}
+
+static void walk_rank(struct dist__transport *transport, int rank, void *arg)
+{
+	const struct dist__algorithm *const *all = dist__algorithms();
+	struct walk *walk = arg;
+	struct walker *w = malloc(sizeof *w);
+
+	assert(w);
+	w->walk = walk;
+	w->transport = transport;
+	w->rank = algorithm_cases_group_rank(rank, walk->world_size);
+	w->seq = 0;
+	for (; *all; all++)
+		walk_algorithm(w, *all);
+	free(w);
+}
+
+struct algorithm_outcome algorithm_cases_walk(int world_size)
+{
+	struct loop_options options = {.world_size = world_size};
+	struct walk walk = {.world_size = world_size};
+	struct loop_report report;
+
+	pthread_mutex_init(&walk.lock, NULL);
+	pthread_barrier_init(&walk.between, NULL, (unsigned)world_size);
+	report = loop_run(&options, walk_rank, &walk);
+	pthread_barrier_destroy(&walk.between);
+	pthread_mutex_destroy(&walk.lock);
+	if (report.left_over && walk.outcome.failures++ == 0)
+		snprintf(walk.outcome.first, sizeof walk.outcome.first,
+			 "%zu requests left over", report.left_over);
+	return walk.outcome;
+}

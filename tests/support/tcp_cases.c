@@ -1,0 +1,707 @@
+#include "tests/support/tcp_cases.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "realbackend/tcp/launcher.h"
+#include "realbackend/tcp/socket.h"
+
+#define SECOND ((int64_t)1000000000)
+/* Long enough for a sanitizer on a busy machine; a hang ends all the same. */
+#define PATIENCE   (20 * SECOND)
+#define MOST_RANKS 16
+
+/* ---- one rank ----------------------------------------------------------- */
+
+bool tcp_join(struct tcp_rank *r, int64_t timeout_ns, enum dist_error *error,
+	      struct dist_message *message)
+{
+	struct dist_init_options options = {.timeout_ns = timeout_ns};
+	struct dist__place place;
+
+	memset(r, 0, sizeof *r);
+	message->text[0] = '\0';
+	*error = dist__tcp_world.attach(&options, &place, message);
+	if (*error)
+		return false;
+	r->rank = place.rank;
+	r->world_size = place.world_size;
+	r->transport = place.transport;
+	return true;
+}
+
+void tcp_leave(struct tcp_rank *r)
+{
+	r->transport->ops->free(r->transport);
+	r->transport = NULL;
+}
+
+void tcp_is(struct tcp_rank *r, const char *what, long long got,
+	    long long wanted)
+{
+	if (got == wanted)
+		return;
+	r->failures++;
+	fprintf(stderr, "rank %d: %s: expected %lld, got %lld\n", r->rank, what,
+		wanted, got);
+}
+
+static enum dist_error post(struct tcp_rank *r, bool send,
+			    const struct dist__message *m,
+			    struct dist__request **request)
+{
+	struct dist__transport *t = r->transport;
+
+	return send ? t->ops->isend(t, m, request)
+		    : t->ops->irecv(t, m, request);
+}
+
+static int64_t after(struct tcp_rank *r, int64_t timeout_ns)
+{
+	return r->transport->ops->now_ns(r->transport) + timeout_ns;
+}
+
+static enum dist_error
+wait_for(struct tcp_rank *r, struct dist__request *request, int64_t timeout_ns)
+{
+	return r->transport->ops->wait(r->transport, request,
+				       after(r, timeout_ns));
+}
+
+static enum dist_error move(struct tcp_rank *r, bool send,
+			    const struct dist__message *m, int64_t timeout_ns)
+{
+	struct dist__request *request;
+	enum dist_error error = post(r, send, m, &request);
+
+	return error ? error : wait_for(r, request, timeout_ns);
+}
+
+enum dist_error tcp_send(struct tcp_rank *r, int peer, int tag,
+			 const void *data, size_t bytes, int64_t timeout_ns)
+{
+	struct dist__message m = {
+		.peer = peer,
+		.tag = tag,
+		.data = (void *)(uintptr_t)data, /* sends only read it */
+		.bytes = bytes};
+
+	return move(r, true, &m, timeout_ns);
+}
+
+enum dist_error tcp_receive(struct tcp_rank *r, int peer, int tag, void *data,
+			    size_t bytes, int64_t timeout_ns)
+{
+	struct dist__message m = {
+		.peer = peer, .tag = tag, .data = data, .bytes = bytes};
+
+	return move(r, false, &m, timeout_ns);
+}
+
+/* ---- contents ----------------------------------------------------------- */
+
+static uint64_t scramble(uint64_t x)
+{
+	/* splitmix64: Steele, Lea and Flood, OOPSLA 2014. */
+	x += UINT64_C(0x9e3779b97f4a7c15);
+	x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return x ^ (x >> 31);
+}
+
+static void fill(unsigned char *data, size_t bytes, uint64_t seed)
+{
+	for (size_t i = 0; i < bytes; i++)
+		data[i] = (unsigned char)((scramble(seed) >> (i % 7)) + i);
+}
+
+static bool is_filled(const unsigned char *data, size_t bytes, uint64_t seed)
+{
+	uint64_t base = scramble(seed);
+
+	for (size_t i = 0; i < bytes; i++)
+		if (data[i] != (unsigned char)((base >> (i % 7)) + i))
+			return false;
+	return true;
+}
+
+static void *allocate(size_t bytes)
+{
+	void *memory = malloc(bytes ? bytes : 1);
+
+	if (!memory)
+		abort();
+	return memory;
+}
+
+/* ---- cases -------------------------------------------------------------- */
+
+/* Everyone sends to and receives from everyone at once: every pair dials from
+ * both sides. Then all leave and meet again. */
+static void all_pairs_once(struct tcp_rank *r, int round)
+{
+	struct dist__request *requests[2 * MOST_RANKS];
+	int64_t out[MOST_RANKS], in[MOST_RANKS];
+	int n = 0;
+
+	for (int i = 1; i < r->world_size; i++) {
+		int peer = (r->rank + i * (round % 2 ? 1 : r->world_size - 1)) %
+			   r->world_size;
+		struct dist__message m = {.peer = peer,
+					  .tag = -1,
+					  .seq = (uint32_t)round,
+					  .bytes = sizeof(int64_t)};
+
+		out[peer] = r->rank * 1000 + peer;
+		m.data = &out[peer];
+		tcp_is(r, "isend", post(r, true, &m, &requests[n++]), DIST_OK);
+		in[peer] = -1;
+		m.data = &in[peer];
+		tcp_is(r, "irecv", post(r, false, &m, &requests[n++]), DIST_OK);
+	}
+	for (int i = 0; i < n; i++)
+		tcp_is(r, "wait", wait_for(r, requests[i], PATIENCE), DIST_OK);
+	for (int peer = 0; peer < r->world_size; peer++)
+		if (peer != r->rank)
+			tcp_is(r, "pair", in[peer], peer * 1000 + r->rank);
+}
+
+static void all_pairs(struct tcp_rank *r)
+{
+	enum dist_error error;
+	struct dist_message message;
+	int failures = 0;
+
+	for (int round = 0; round < 25; round++) {
+		if (round > 0) {
+			failures = r->failures;
+			tcp_leave(r);
+			if (!tcp_join(r, PATIENCE, &error, &message)) {
+				fprintf(stderr, "round %d: %s\n", round,
+					message.text);
+				exit(1);
+			}
+			r->failures = failures;
+		}
+		all_pairs_once(r, round);
+	}
+}
+
+enum { STREAM_TAGS = 5, STREAM_MESSAGES = 2500 };
+
+/* One message of a random stream; the k-th of its pair and tag, so that both
+ * ends know its length and contents whatever the order of posting is. */
+struct streamed {
+	struct dist__request *request;
+	unsigned char *data;
+	size_t bytes;
+	uint64_t seed;
+	bool send;
+};
+
+static void post_streamed(struct tcp_rank *r, struct streamed *s, int peer,
+			  int tag, int k, bool send)
+{
+	int src = send ? r->rank : peer, dst = send ? peer : r->rank;
+	uint64_t draw;
+	struct dist__message m = {.peer = peer, .tag = tag};
+
+	s->send = send;
+	s->seed = (((uint64_t)src * 16 + (uint64_t)dst) * 16 + (uint64_t)tag) *
+			  65536 +
+		  (uint64_t)k;
+	draw = scramble(s->seed);
+	s->bytes = (size_t)(draw % 97 == 0  ? draw % 400000
+			    : draw % 3 == 0 ? 0
+					    : draw % 5000);
+	s->data = allocate(s->bytes);
+	if (send)
+		fill(s->data, s->bytes, s->seed);
+	m.data = s->data;
+	m.bytes = s->bytes;
+	m.fingerprint = s->bytes;
+	tcp_is(r, "stream post", post(r, send, &m, &s->request), DIST_OK);
+}
+
+static void end_streamed(struct tcp_rank *r, struct streamed *s)
+{
+	tcp_is(r, "stream wait", wait_for(r, s->request, PATIENCE), DIST_OK);
+	if (!s->send)
+		tcp_is(r, "stream contents",
+		       is_filled(s->data, s->bytes, s->seed), true);
+	free(s->data);
+	s->data = NULL;
+}
+
+/* Thousands of messages both ways, posted and waited for in random order. */
+static void random_stream(struct tcp_rank *r)
+{
+	static int counts[2][MOST_RANKS][STREAM_TAGS];
+	int lanes = (r->world_size - 1) * STREAM_TAGS * 2;
+	int per_lane = STREAM_MESSAGES / lanes, total = per_lane * lanes;
+	struct streamed *all = calloc((size_t)total, sizeof *all);
+	uint64_t state = (uint64_t)r->rank + 77;
+	int posted = 0, ended = 0, draw, peer, tag;
+
+	while (ended < total) {
+		state = scramble(state);
+		if (posted < total && state % 3 != 0) {
+			bool send = (state >> 8) & 1;
+
+			draw = (int)((state >> 16) % (uint64_t)(lanes / 2));
+			peer = draw / STREAM_TAGS;
+			peer += peer >= r->rank;
+			tag = draw % STREAM_TAGS;
+			if (counts[send][peer][tag] < per_lane)
+				post_streamed(r, &all[posted++], peer, tag,
+					      counts[send][peer][tag]++, send);
+		} else if (posted == total || state % 11 == 0) {
+			/* Waiting early may only be for what is complete: the
+			 * other side may need our next post first. */
+			draw = (int)((state >> 16) % (uint64_t)(posted + 1));
+			while (draw < posted && !all[draw].data)
+				draw++;
+			if (draw < posted &&
+			    (posted == total ||
+			     r->transport->ops->test(r->transport,
+						     all[draw].request))) {
+				end_streamed(r, &all[draw]);
+				ended++;
+			}
+		}
+	}
+	free(all);
+}
+
+/* 64 MiB each way at once. */
+static void large_both_ways(struct tcp_rank *r)
+{
+	size_t bytes = (size_t)64 << 20;
+	unsigned char *out = allocate(bytes), *in = allocate(bytes);
+	struct dist__message m = {
+		.peer = 1 - r->rank, .tag = -1, .bytes = bytes};
+	struct dist__request *send, *receive;
+
+	memset(out, r->rank + 1, bytes);
+	out[bytes - 1] = 99;
+	m.data = out;
+	tcp_is(r, "isend", post(r, true, &m, &send), DIST_OK);
+	m.data = in;
+	tcp_is(r, "irecv", post(r, false, &m, &receive), DIST_OK);
+	tcp_is(r, "wait", wait_for(r, send, PATIENCE), DIST_OK);
+	tcp_is(r, "wait", wait_for(r, receive, PATIENCE), DIST_OK);
+	tcp_is(r, "first", in[0], 2 - r->rank);
+	tcp_is(r, "same", memcmp(in, in + 1, bytes - 2), 0);
+	tcp_is(r, "last", in[bytes - 1], 99);
+	free(out);
+	free(in);
+}
+
+/* Messages that are there, or on their way, before anybody asks. */
+static void unexpected(struct tcp_rank *r)
+{
+	enum { MESSAGES = 10, BIG = 3 << 20 };
+	unsigned char *data = allocate(BIG);
+	char go = 1;
+	struct dist__request *requests[MESSAGES];
+
+	for (int tag = 0; r->rank == 0 && tag < MESSAGES; tag++) {
+		struct dist__message m = {
+			.peer = 1, .tag = tag, .bytes = (size_t)tag * 100};
+
+		m.data = allocate(m.bytes);
+		fill(m.data, m.bytes, (uint64_t)tag);
+		tcp_is(r, "isend", post(r, true, &m, &requests[tag]), DIST_OK);
+		tcp_is(r, "wait", wait_for(r, requests[tag], PATIENCE),
+		       DIST_OK);
+		free(m.data);
+	}
+	if (r->rank == 0) {
+		fill(data, BIG, 5);
+		tcp_is(r, "go", tcp_send(r, 1, 50, &go, 1, PATIENCE), DIST_OK);
+		tcp_is(r, "big", tcp_send(r, 1, 51, data, BIG, PATIENCE),
+		       DIST_OK);
+	} else {
+		tcp_is(r, "go", tcp_receive(r, 0, 50, &go, 1, PATIENCE),
+		       DIST_OK);
+		for (int tag = MESSAGES - 1; tag >= 0; tag--) {
+			size_t bytes = (size_t)tag * 100;
+
+			tcp_is(r, "late receive",
+			       tcp_receive(r, 0, tag, data, bytes, PATIENCE),
+			       DIST_OK);
+			tcp_is(r, "late contents",
+			       is_filled(data, bytes, (uint64_t)tag), true);
+		}
+		tcp_is(r, "big", tcp_receive(r, 0, 51, data, BIG, PATIENCE),
+		       DIST_OK);
+		tcp_is(r, "big contents", is_filled(data, BIG, 5), true);
+	}
+	free(data);
+}
+
+/* A lane that works on collectives' messages in a ring. */
+struct ring {
+	struct tcp_rank *r;
+	int failures;
+	struct dist__op op;
+	struct dist__lane *lane;
+	struct dist__job job;
+	uint32_t seq;
+};
+
+static void run_ring(void *arg)
+{
+	struct ring *ring = arg;
+	struct tcp_rank mine = *ring->r;
+	unsigned char out[3000], in[3000];
+
+	mine.failures = 0;
+	for (uint32_t step = 0; step < 100; step++) {
+		struct dist__request *send, *receive;
+		struct dist__message m = {.peer = (mine.rank + 1) %
+						  mine.world_size,
+					  .group = 1,
+					  .tag = -1,
+					  .seq = ring->seq,
+					  .step = step,
+					  .data = out,
+					  .bytes = sizeof out};
+
+		fill(out, sizeof out, step);
+		tcp_is(&mine, "ring", post(&mine, true, &m, &send), DIST_OK);
+		m.peer = (mine.rank + mine.world_size - 1) % mine.world_size;
+		m.data = in;
+		tcp_is(&mine, "ring", post(&mine, false, &m, &receive),
+		       DIST_OK);
+		tcp_is(&mine, "ring", wait_for(&mine, receive, PATIENCE),
+		       DIST_OK);
+		tcp_is(&mine, "ring", wait_for(&mine, send, PATIENCE), DIST_OK);
+		tcp_is(&mine, "ring", is_filled(in, sizeof in, step), true);
+	}
+	ring->failures = mine.failures;
+	dist__op_finish(&ring->op, DIST_OK, 0);
+	mine.transport->ops->lane_notify(ring->lane);
+}
+
+/* The rank's thread and a lane use the transport at once. */
+static void lanes(struct tcp_rank *r)
+{
+	const struct dist__transport_ops *ops = r->transport->ops;
+	struct ring rings[4];
+	struct dist__lane *lane;
+	unsigned char data[2000];
+	int next = (r->rank + 1) % r->world_size;
+	int before = (r->rank + r->world_size - 1) % r->world_size;
+
+	tcp_is(r, "lane_new", ops->lane_new(r->transport, &lane), DIST_OK);
+	for (uint32_t i = 0; i < 4; i++) {
+		memset(&rings[i], 0, sizeof rings[i]);
+		rings[i].r = r;
+		rings[i].lane = lane;
+		rings[i].seq = i;
+		rings[i].job.run = run_ring;
+		rings[i].job.arg = &rings[i];
+		tcp_is(r, "lane_submit", ops->lane_submit(lane, &rings[i].job),
+		       DIST_OK);
+	}
+	tcp_is(r, "lane_wait, late", ops->lane_wait(lane, &rings[3].op, 1),
+	       dist__op_is_done(&rings[3].op) ? DIST_OK : DIST_ERR_TIMEOUT);
+	for (int i = 0; i < 200; i++) {
+		struct dist__request *request;
+		struct dist__message m = {.peer = before,
+					  .tag = i % 3,
+					  .data = data,
+					  .bytes = sizeof data};
+
+		tcp_is(r, "irecv", post(r, false, &m, &request), DIST_OK);
+		tcp_is(r, "send",
+		       tcp_send(r, next, i % 3, data, sizeof data, PATIENCE),
+		       DIST_OK);
+		tcp_is(r, "wait", wait_for(r, request, PATIENCE), DIST_OK);
+	}
+	for (int i = 3; i >= 0; i--) {
+		tcp_is(r, "lane_wait",
+		       ops->lane_wait(lane, &rings[i].op, after(r, PATIENCE)),
+		       DIST_OK);
+		tcp_is(r, "ring failures", rings[i].failures, 0);
+	}
+	ops->lane_free(lane);
+}
+
+/* Bytes move while the rank computes: both ends post, sleep, and find it done
+ * at their first look afterwards or soon after. */
+static void behind_the_back(struct tcp_rank *r)
+{
+	size_t bytes = (size_t)16 << 20;
+	unsigned char *data = allocate(bytes);
+	struct dist__message m = {
+		.peer = 1 - r->rank, .tag = 3, .data = data, .bytes = bytes};
+	struct dist__request *request;
+	char ready = 0;
+
+	memset(data, r->rank, bytes);
+	tcp_is(r, "post", post(r, r->rank == 0, &m, &request), DIST_OK);
+	if (r->rank == 0) {
+		/* Rank 1 never looks at its request before it says so; so only
+		 * its background thread can have made room for ours. */
+		tcp_is(r, "send done", wait_for(r, request, PATIENCE), DIST_OK);
+		kill(getpid(), 0);
+	} else {
+		while (!ready) {
+			r->transport->ops->compute(r->transport, 1000000);
+			/* The last byte is written last. */
+			ready = ((volatile unsigned char *)data)[bytes - 1] ==
+				0;
+		}
+		tcp_is(r, "receive done", wait_for(r, request, PATIENCE),
+		       DIST_OK);
+	}
+	free(data);
+}
+
+/* Rank 1 is in another collective than rank 0, or says so of a message. */
+static void mismatch(struct tcp_rank *r)
+{
+	struct dist__message m = {.peer = 1 - r->rank, .tag = -1, .bytes = 8};
+	uint64_t word = 7;
+	struct dist__request *request;
+	char go;
+
+	m.data = &word;
+	/* Posted first: the frame arrives at a waiting receive, in another
+	 * step. Group 1. */
+	m.group = 1;
+	m.fingerprint = 100 + (uint64_t)r->rank;
+	m.step = (uint32_t)r->rank;
+	if (r->rank == 0) {
+		tcp_is(r, "posted", move(r, false, &m, PATIENCE),
+		       DIST_ERR_MISMATCH);
+	} else {
+		tcp_is(r, "send", move(r, true, &m, PATIENCE), DIST_OK);
+	}
+	/* Arrived first: group 2; the message with tag 9 is behind it. */
+	m.group = 2;
+	if (r->rank == 1) {
+		tcp_is(r, "send", move(r, true, &m, PATIENCE), DIST_OK);
+		tcp_is(r, "go", tcp_send(r, 0, 9, "", 1, PATIENCE), DIST_OK);
+	} else {
+		tcp_is(r, "go", tcp_receive(r, 1, 9, &go, 1, PATIENCE),
+		       DIST_OK);
+		tcp_is(r, "arrived", move(r, false, &m, PATIENCE),
+		       DIST_ERR_MISMATCH);
+	}
+	/* Point to point: lengths differ. */
+	m.group = 0;
+	m.tag = 4;
+	m.step = 0;
+	m.fingerprint = 1;
+	m.bytes = r->rank == 0 ? 4 : 8;
+	tcp_is(r, "post", post(r, r->rank == 1, &m, &request), DIST_OK);
+	tcp_is(r, "lengths", wait_for(r, request, PATIENCE),
+	       r->rank == 0 ? DIST_ERR_MISMATCH : DIST_OK);
+	tcp_is(r, "memory", (long long)word, 7);
+}
+
+/* A receive that is late is taken back; what comes later does not touch its
+ * memory, and the connection goes on. */
+static void late(struct tcp_rank *r)
+{
+	enum { BIG = 1 << 20 };
+	unsigned char *early = calloc(1, BIG), *data = allocate(BIG);
+	char go = 0;
+
+	if (r->rank == 0) {
+		tcp_is(r, "late", tcp_receive(r, 1, 1, early, BIG, 1000000),
+		       DIST_ERR_TIMEOUT);
+		tcp_is(r, "go", tcp_send(r, 1, 2, &go, 1, PATIENCE), DIST_OK);
+		tcp_is(r, "again", tcp_receive(r, 1, 1, data, BIG, PATIENCE),
+		       DIST_OK);
+		tcp_is(r, "contents", is_filled(data, BIG, 8), true);
+		for (size_t i = 0; i < BIG; i++)
+			if (early[i])
+				tcp_is(r, "memory", (long long)i, -1);
+	} else {
+		fill(data, BIG, 8);
+		tcp_is(r, "go", tcp_receive(r, 0, 2, &go, 1, PATIENCE),
+		       DIST_OK);
+		tcp_is(r, "send", tcp_send(r, 0, 1, data, BIG, PATIENCE),
+		       DIST_OK);
+	}
+	free(early);
+	free(data);
+}
+
+/* Rank 0 gives up group 1: its own requests end ABORTED, rank 1's end
+ * PEER_LOST, group 0 goes on. */
+static void aborted(struct tcp_rank *r)
+{
+	int64_t word = 0;
+	struct dist__message m = {.peer = 1 - r->rank,
+				  .group = 1,
+				  .tag = 5,
+				  .data = &word,
+				  .bytes = sizeof word};
+	struct dist__request *request;
+
+	tcp_is(r, "irecv", post(r, false, &m, &request), DIST_OK);
+	if (r->rank == 0) {
+		tcp_is(r, "go", tcp_receive(r, 1, 1, &word, 8, PATIENCE),
+		       DIST_OK);
+		r->transport->ops->abort(r->transport, 1);
+		r->transport->ops->abort(r->transport, 1);
+		tcp_is(r, "ours", wait_for(r, request, PATIENCE),
+		       DIST_ERR_ABORTED);
+		tcp_is(r, "later", post(r, true, &m, &request),
+		       DIST_ERR_ABORTED);
+	} else {
+		tcp_is(r, "go", tcp_send(r, 0, 1, &word, 8, PATIENCE), DIST_OK);
+		tcp_is(r, "theirs", wait_for(r, request, PATIENCE),
+		       DIST_ERR_PEER_LOST);
+		tcp_is(r, "later", post(r, true, &m, &request),
+		       DIST_ERR_PEER_LOST);
+	}
+	all_pairs_once(r, 3);
+}
+
+/* Rank 0 sends and leaves: what it sent can still be received, more cannot. */
+static void goodbye(struct tcp_rank *r)
+{
+	int64_t word = 4711;
+
+	if (r->rank == 0) {
+		tcp_is(r, "send", tcp_send(r, 1, 1, &word, 8, PATIENCE),
+		       DIST_OK);
+		return;
+	}
+	tcp_is(r, "more", tcp_receive(r, 0, 2, &word, 8, PATIENCE),
+	       DIST_ERR_PEER_LOST);
+	tcp_is(r, "sent", tcp_receive(r, 0, 1, &word, 8, PATIENCE), DIST_OK);
+	tcp_is(r, "contents", word, 4711);
+	tcp_is(r, "to it", tcp_send(r, 0, 1, &word, 8, PATIENCE),
+	       DIST_ERR_PEER_LOST);
+}
+
+const struct tcp_case tcp_cases[] = {
+	{"all pairs", 8, all_pairs},
+	{"random stream of two", 2, random_stream},
+	{"random stream of four", 4, random_stream},
+	{"large both ways", 2, large_both_ways},
+	{"unexpected", 2, unexpected},
+	{"lanes", 3, lanes},
+	{"behind the back", 2, behind_the_back},
+	{"mismatch", 2, mismatch},
+	{"late", 2, late},
+	{"aborted", 2, aborted},
+	{"goodbye", 2, goodbye},
+	{NULL, 0, NULL},
+};
+
+/* ---- running ------------------------------------------------------------ */
+
+static int run_one(void *arg)
+{
+	const struct tcp_case *one = arg;
+	struct dist_message message;
+	enum dist_error error;
+	struct tcp_rank r;
+
+	if (!tcp_join(&r, PATIENCE, &error, &message)) {
+		fprintf(stderr, "join: %s: %s\n", dist_error_string(error),
+			message.text);
+		return 1;
+	}
+	one->run(&r);
+	tcp_leave(&r);
+	return r.failures != 0;
+}
+
+int tcp_case_run(const struct tcp_case *one)
+{
+	struct dist__job_spec spec = {.nproc = one->world_size,
+				      .start = run_one,
+				      .arg = (void *)(uintptr_t)one};
+
+	return dist__job_run(&spec);
+}
+
+/* ---- without a launcher ------------------------------------------------- */
+
+bool tcp_world_open(struct tcp_world *world)
+{
+	struct dist_message message;
+
+	if (dist__socket_listen("127.0.0.1", 0, &world->listener, &message))
+		return false;
+	world->port = dist__socket_port(world->listener);
+	return true;
+}
+
+static void set_number(const char *name, int number)
+{
+	char text[16];
+
+	snprintf(text, sizeof text, "%d", number);
+	setenv(name, text, 1);
+}
+
+pid_t tcp_world_start(const struct tcp_world *world, int rank, int world_size,
+		      int (*fn)(void *arg), void *arg)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid != 0)
+		return pid;
+	set_number("RANK", rank);
+	set_number("WORLD_SIZE", world_size);
+	set_number("MASTER_PORT", world->port);
+	setenv("MASTER_ADDR", "127.0.0.1", 1);
+	unsetenv("LOCKSTEP_STORE_FD");
+	if (rank == 0)
+		set_number("LOCKSTEP_STORE_FD", world->listener);
+	else
+		close(world->listener);
+	status = fn(arg);
+	fflush(NULL);
+	_exit(status);
+}
+
+void tcp_world_close(struct tcp_world *world)
+{
+	close(world->listener);
+}
+
+int tcp_status(pid_t pid)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -1;
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status)
+				   : WEXITSTATUS(status);
+}
+
+int tcp_dial(int port)
+{
+	struct dist__address address;
+	char text[DIST__ADDRESS_TEXT];
+	int fd;
+
+	snprintf(text, sizeof text, "127.0.0.1 %d", port);
+	if (!dist__address_parse(text, &address))
+		return -1;
+	fd = socket(address.storage.ss_family, SOCK_STREAM, 0);
+	if (fd >= 0 && connect(fd, (struct sockaddr *)&address.storage,
+			       address.len) != 0) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}

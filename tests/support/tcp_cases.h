@@ -1,0 +1,75 @@
+/*
+ * tcp_cases.h - what the TCP transport must do, as functions of one rank.
+ *
+ * Each runs in a process of its own that has joined through attach(); no test
+ * framework is needed, so that a Criterion file, a plain main under the thread
+ * sanitizer, and the fault tests share them.
+ */
+#ifndef LOCKSTEP_TESTS_SUPPORT_TCP_CASES_H
+#define LOCKSTEP_TESTS_SUPPORT_TCP_CASES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "core/backend.h"
+
+/* One rank that has joined. */
+struct tcp_rank {
+	int rank, world_size;
+	struct dist__transport *transport;
+	int failures;
+};
+
+/* A case: run by every rank of a world. */
+struct tcp_case {
+	const char *name;
+	int world_size;
+	void (*run)(struct tcp_rank *r);
+};
+
+/* The table, ended by a NULL name. */
+extern const struct tcp_case tcp_cases[];
+
+/* tcp_case_run launches a case; 0: every rank found everything right. */
+int tcp_case_run(const struct tcp_case *one);
+
+/* ---- parts, for the fault tests ----------------------------------------- */
+
+/* tcp_join makes this process rank of the job that the environment names; NULL:
+ * failed, *error and *message say how. tcp_leave frees. */
+bool tcp_join(struct tcp_rank *r, int64_t timeout_ns, enum dist_error *error,
+	      struct dist_message *message);
+void tcp_leave(struct tcp_rank *r);
+
+/* tcp_is counts a failure, in words, unless got is wanted. */
+void tcp_is(struct tcp_rank *r, const char *what, long long got,
+	    long long wanted);
+
+/* tcp_send and tcp_receive move bytes, blocking, with a tag. */
+enum dist_error tcp_send(struct tcp_rank *r, int peer, int tag,
+			 const void *data, size_t bytes, int64_t timeout_ns);
+enum dist_error tcp_receive(struct tcp_rank *r, int peer, int tag, void *data,
+			    size_t bytes, int64_t timeout_ns);
+
+/*
+ * A world without a launcher: tcp_world_open binds the store's port,
+ * tcp_world_start forks a process that is `rank` of `world_size` (as far as its
+ * environment goes) and exits with fn(arg), tcp_world_close closes the port.
+ */
+struct tcp_world {
+	int listener, port;
+};
+
+bool tcp_world_open(struct tcp_world *world);
+pid_t tcp_world_start(const struct tcp_world *world, int rank, int world_size,
+		      int (*fn)(void *arg), void *arg);
+void tcp_world_close(struct tcp_world *world);
+
+/* tcp_status waits for a child: its exit status, or 128 + signal. */
+int tcp_status(pid_t pid);
+
+/* tcp_dial connects to 127.0.0.1:port, blocking; -1: refused. */
+int tcp_dial(int port);
+
+#endif

@@ -1,0 +1,84 @@
+/* Fitting a model of loopback to measures that follow one. */
+#include <criterion/criterion.h>
+#include <math.h>
+
+#include "cli/calibration.h"
+
+static struct sample exactly(double value)
+{
+	return (struct sample){value, value, value, value, value};
+}
+
+/* Measures of a machine with the given constants and no noise. */
+static struct calibration_measures ideal(double alpha_ns, double capacity_Bps)
+{
+	struct calibration_measures m = {.world_size = 4};
+	int i;
+
+	m.half_trip = exactly(alpha_ns / 2);
+	m.issue = exactly(2000);
+	m.pair_message = exactly(1048576 / 3.0); /* 3 GB/s */
+	m.reduce = exactly(1048576 / 5.0);       /* 5 GB/s */
+	m.exchange[0] = exactly(alpha_ns);
+	for (i = 1; i < CALIBRATION_SIZES; i++)
+		m.exchange[i] =
+			exactly(alpha_ns + (double)calibration_bytes[i] * 4 /
+						   capacity_Bps * 1e9);
+	return m;
+}
+
+static bool near(double value, double expected)
+{
+	return fabs(value / expected - 1) < 1e-9;
+}
+
+Test(calibration, finds_the_constants_of_an_ideal_machine)
+{
+	struct calibration_measures m = ideal(20000, 4e9);
+	struct calibration_model model;
+	const char *what;
+
+	calibration_fit(&m, &model);
+	cr_assert(near(model.overhead_ns, 2000));
+	cr_assert(near(model.latency_ns, 18000));
+	cr_assert(near(model.pair_Bps, 3e9));
+	cr_assert(near(model.capacity_Bps, 4e9), "%g", model.capacity_Bps);
+	cr_assert(near(model.reduce_Bps, 5e9));
+	cr_assert_lt(model.residual, 1e-3);
+	cr_assert_eq(calibration_spread(&m, &what), 0);
+}
+
+Test(calibration, overhead_never_eats_the_latency)
+{
+	struct calibration_measures m = ideal(3000, 4e9);
+	struct calibration_model model;
+
+	calibration_fit(&m, &model);
+	cr_assert_gt(model.latency_ns, 0);
+	cr_assert(near(model.overhead_ns + model.latency_ns, 3000));
+}
+
+Test(calibration, stays_finite_when_size_costs_nothing)
+{
+	struct calibration_measures m = ideal(20000, 4e9);
+	struct calibration_model model;
+	int i;
+
+	for (i = 0; i < CALIBRATION_SIZES; i++)
+		m.exchange[i] = exactly(20000);
+	calibration_fit(&m, &model);
+	cr_assert(isfinite(model.capacity_Bps));
+	cr_assert_gt(model.capacity_Bps, 0);
+	cr_assert_geq(model.pair_Bps, model.capacity_Bps / 4);
+}
+
+Test(calibration, names_the_noisiest_measure)
+{
+	struct calibration_measures m = ideal(20000, 4e9);
+	const char *what;
+
+	m.reduce.low_quartile *= 0.5;
+	m.reduce.high_quartile *= 1.5;
+	cr_assert(near(calibration_spread(&m, &what), 1));
+	cr_assert_str_eq(what, "local reduction");
+}

@@ -1,0 +1,312 @@
+/* The algorithms on the loop transport: results, cost formulas, failures. */
+#include <criterion/criterion.h>
+#include <limits.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/algorithm_cases.h"
+#include "tests/support/leaks.h"
+
+static void walk(int world_size)
+{
+	struct algorithm_outcome outcome = algorithm_cases_walk(world_size);
+
+	cr_assert(outcome.cases > 100);
+	cr_assert(outcome.failures == 0, "%u of %u cases failed; the first: %s",
+		  outcome.failures, outcome.cases, outcome.first);
+	cr_assert_not(leaks_found());
+}
+
+Test(coll, results_on_1_rank)
+{
+	walk(1);
+}
+
+Test(coll, results_on_2_ranks)
+{
+	walk(2);
+}
+
+Test(coll, results_on_3_ranks)
+{
+	walk(3);
+}
+
+Test(coll, results_on_4_ranks)
+{
+	walk(4);
+}
+
+Test(coll, results_on_5_ranks)
+{
+	walk(5);
+}
+
+Test(coll, results_on_7_ranks)
+{
+	walk(7);
+}
+
+Test(coll, results_on_8_ranks)
+{
+	walk(8);
+}
+
+Test(coll, results_on_12_ranks)
+{
+	walk(12);
+}
+
+Test(coll, results_on_16_ranks)
+{
+	walk(16);
+}
+
+/* ---- operands that do not commute -------------------------------------- */
+
+enum { ODD_NUMEL = 21, ODD_WORLD = 12 };
+
+/* Every rank has its own NaN, and its own sign of zero. */
+struct odd_floats {
+	struct algorithm_case c;
+	uint32_t bits[ODD_WORLD][ODD_NUMEL];
+};
+
+static void reduce_odd_floats(struct dist__transport *transport, int loop_rank,
+			      void *arg)
+{
+	struct odd_floats *odd = arg;
+	struct algorithm_case c = odd->c;
+	int rank = algorithm_cases_group_rank(loop_rank, c.world_size);
+	uint32_t *bits = odd->bits[rank];
+	float data[ODD_NUMEL];
+
+	for (uint32_t i = 0; i < ODD_NUMEL; i++)
+		bits[i] = i % 2 ? UINT32_C(0x7fc00000) + (uint32_t)rank + i
+				: ((uint32_t)rank + i / 2) % 2 << 31;
+	memcpy(data, bits, sizeof data);
+	c.tensor = dist_tensor(data, ODD_NUMEL, DIST_FLOAT32);
+	if (algorithm_case_run(&c, transport, rank))
+		data[0] = 1;
+	memcpy(bits, data, sizeof data);
+}
+
+Test(coll, odd_floats_are_the_same_everywhere)
+{
+	static const enum dist_reduce_op ops[] = {DIST_SUM, DIST_MIN, DIST_MAX};
+	const struct dist__algorithm *const *all = dist__algorithms();
+	struct odd_floats odd;
+
+	for (; *all; all++)
+		for (int i = 0; i < 3 * ODD_WORLD; i++) {
+			struct loop_options options = {.world_size = 1 + i / 3};
+
+			if ((*all)->op != DIST__ALL_REDUCE)
+				break;
+			odd.c = (struct algorithm_case){
+				.algorithm = *all,
+				.world_size = options.world_size,
+				.reduce_op = ops[i % 3]};
+			loop_run(&options, reduce_odd_floats, &odd);
+			for (int rank = 1; rank < options.world_size; rank++)
+				cr_assert_arr_eq(
+					odd.bits[rank], odd.bits[0],
+					sizeof odd.bits[0],
+					"%s, rank %d of %d, %s", (*all)->name,
+					rank, options.world_size,
+					dist_reduce_op_name(ops[i % 3]));
+		}
+}
+
+/* ---- cost -------------------------------------------------------------- */
+
+/* Not more ranks than this in the cost tests. */
+enum { COST_WORLD = 17 };
+
+struct timing {
+	struct algorithm_case c;
+	enum dist_error ended[COST_WORLD];
+};
+
+static void run_phantom(struct dist__transport *transport, int loop_rank,
+			void *arg)
+{
+	struct timing *timing = arg;
+	int rank = algorithm_cases_group_rank(loop_rank, timing->c.world_size);
+
+	timing->ended[rank] = algorithm_case_run(&timing->c, transport, rank);
+}
+
+static struct loop_report time_of(const struct dist__algorithm *algorithm,
+				  const struct dist__cost *cost, int world_size,
+				  size_t numel)
+{
+	struct loop_options options = {.world_size = world_size, .clock = cost};
+	struct timing timing = {
+		.c = {.algorithm = algorithm,
+		      .world_size = world_size,
+		      .tensor = dist_tensor(NULL, numel, DIST_FLOAT32),
+		      .reduce_op = DIST_SUM,
+		      .root = world_size / 3}};
+	struct loop_report report = loop_run(&options, run_phantom, &timing);
+
+	for (int rank = 0; rank < world_size; rank++)
+		cr_assert_eq(timing.ended[rank], DIST_OK);
+	return report;
+}
+
+static void check_cost(const struct dist__algorithm *algorithm,
+		       const struct dist__cost *cost, int world_size,
+		       size_t numel)
+{
+	struct loop_report report = time_of(algorithm, cost, world_size, numel);
+	double formula = algorithm->cost_ns(cost, world_size, numel, 4);
+
+	cr_expect(fabs(report.ended_ns - formula) <= 1e-9 * formula,
+		  "%s %s on %d ranks, numel %zu: formula %.6f, messages %.6f",
+		  dist__op_name(algorithm->op), algorithm->name, world_size,
+		  numel, formula, report.ended_ns);
+	cr_expect(report.most_sends <= 1 && report.most_receives <= 1,
+		  "%s: more than one message at once", algorithm->name);
+}
+
+Test(coll, cost_is_the_time_message_by_message)
+{
+	static const struct dist__cost costs[] = {
+		{.overhead_ns = 0,
+		 .alpha_ns = 1000,
+		 .beta_ns_per_byte = 0.8,
+		 .gamma_ns_per_byte = 0.3},
+		{.overhead_ns = 3000,
+		 .alpha_ns = 10,
+		 .beta_ns_per_byte = 0.1,
+		 .gamma_ns_per_byte = 2.5},
+		{.alpha_ns = 7},
+		{.overhead_ns = 5},
+		{.overhead_ns = 900,
+		 .alpha_ns = 50,
+		 .beta_ns_per_byte = 100,
+		 .gamma_ns_per_byte = 40},
+	};
+	const struct dist__algorithm *const *all = dist__algorithms();
+
+	for (; *all; all++)
+		for (int p = 1; p <= COST_WORLD; p++)
+			for (size_t i = 0; i < sizeof costs / sizeof costs[0];
+			     i++) {
+				size_t n = (size_t)p;
+
+				check_cost(*all, &costs[i], p, 0);
+				check_cost(*all, &costs[i], p, 1);
+				check_cost(*all, &costs[i], p, n - 1);
+				check_cost(*all, &costs[i], p, n);
+				check_cost(*all, &costs[i], p, 3 * n - 1);
+				check_cost(*all, &costs[i], p, 1000003);
+			}
+}
+
+Test(coll, ring_sends_what_its_head_says)
+{
+	const struct dist__algorithm *ring =
+		dist__algorithm_find(DIST__ALL_REDUCE, "ring");
+	const struct dist__cost cost = {.alpha_ns = 1};
+
+	for (size_t p = 2; p <= 9; p++) {
+		struct loop_report report = time_of(ring, &cost, (int)p, 1000);
+
+		/* Also empty chunks are sent. */
+		cr_assert_eq(report.messages, 2 * p * (p - 1));
+		cr_assert_eq(time_of(ring, &cost, (int)p, 1).messages,
+			     2 * p * (p - 1));
+		cr_assert_eq(report.bytes, 2 * (p - 1) * 4000);
+	}
+}
+
+/* ---- failures ---------------------------------------------------------- */
+
+enum { FAULT_WORLD = 6, FAULT_NUMEL = 50 };
+
+struct fault {
+	const struct dist__algorithm *algorithm;
+	int absent; /* loop rank that does not take part; -1: none */
+	enum dist_error ended[FAULT_WORLD]; /* by loop rank */
+};
+
+static void run_into_fault(struct dist__transport *transport, int loop_rank,
+			   void *arg)
+{
+	struct fault *fault = arg;
+	double data[FAULT_NUMEL] = {0};
+	struct algorithm_case c = {
+		.algorithm = fault->algorithm,
+		.world_size = FAULT_WORLD,
+		.tensor = dist_tensor(data, FAULT_NUMEL, DIST_FLOAT64),
+		.reduce_op = DIST_SUM,
+		.root = 1};
+
+	if (loop_rank == fault->absent)
+		return;
+	fault->ended[loop_rank] = algorithm_case_run(
+		&c, transport,
+		algorithm_cases_group_rank(loop_rank, FAULT_WORLD));
+}
+
+/* Lets every call of rank fail in turn; returns how many there are. */
+static int fail_each_call(const struct dist__algorithm *algorithm, int rank)
+{
+	struct loop_options options = {.world_size = FAULT_WORLD,
+				       .fail_rank = rank};
+	struct loop_report report;
+
+	for (options.fail_call = 1;; options.fail_call++) {
+		struct fault fault = {.algorithm = algorithm, .absent = -1};
+
+		report = loop_run(&options, run_into_fault, &fault);
+		cr_assert_eq(report.left_over, 0, "%s: call %d of rank %d",
+			     algorithm->name, options.fail_call, rank);
+		if (!report.failed)
+			return options.fail_call - 1;
+		cr_assert_eq(fault.ended[rank], DIST_ERR_IO,
+			     "%s: call %d of rank %d ended in %s",
+			     algorithm->name, options.fail_call, rank,
+			     dist_error_string(fault.ended[rank]));
+		for (int i = 0; i < FAULT_WORLD; i++)
+			cr_assert(i == rank || fault.ended[i] == DIST_OK ||
+				  fault.ended[i] == DIST_ERR_PEER_LOST);
+	}
+}
+
+Test(coll, every_failure_ends_cleanly)
+{
+	const struct dist__algorithm *const *all = dist__algorithms();
+
+	for (; *all; all++)
+		for (int rank = 0; rank < FAULT_WORLD; rank++)
+			cr_assert(fail_each_call(*all, rank) >= 2);
+	cr_assert_not(leaks_found());
+}
+
+Test(coll, an_absent_rank_leaves_nothing_behind)
+{
+	const struct dist__algorithm *const *all = dist__algorithms();
+	struct loop_options options = {.world_size = FAULT_WORLD};
+
+	for (; *all; all++)
+		for (int rank = 0; rank < FAULT_WORLD; rank++) {
+			struct fault fault = {.algorithm = *all,
+					      .absent = rank};
+			struct loop_report report =
+				loop_run(&options, run_into_fault, &fault);
+			int blocked = 0;
+
+			cr_assert_eq(report.left_over, 0);
+			for (int i = 0; i < FAULT_WORLD; i++)
+				blocked += fault.ended[i] == DIST_ERR_DEADLOCK;
+			cr_assert(blocked > 0, "%s without rank %d",
+				  (*all)->name, rank);
+		}
+	cr_assert_not(leaks_found());
+}

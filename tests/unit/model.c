@@ -1,0 +1,225 @@
+/* Reading models, and spreading a step's time over them. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "scenarios/arguments.h"
+#include "scenarios/model.h"
+#include "scenarios/sample.h"
+#include "scenarios/schedule.h"
+
+#define HEADER "parameter,numel,forward_flops\n"
+
+/* Writes text to a file of its own and reads that as a model. */
+static enum dist_error load_text(const char *text, struct model *model,
+				 struct dist_message *message)
+{
+	char path[] = "/tmp/lockstep-model-XXXXXX";
+	int file = mkstemp(path);
+	enum dist_error err;
+	size_t len = strlen(text);
+
+	cr_assert_geq(file, 0);
+	cr_assert_eq(write(file, text, len), (ssize_t)len);
+	close(file);
+	/* A path, for it holds a slash. */
+	err = model_load(model, path, message);
+	unlink(path);
+	return err;
+}
+
+Test(model, reads_rows_in_order)
+{
+	struct dist_message message;
+	struct model model;
+
+	cr_assert_eq(load_text("# words\n\n" HEADER "w,6,100\n"
+			       "tied,0,50\nb,2,0\r\n",
+			       &model, &message),
+		     DIST_OK, "%s", message.text);
+	cr_assert_eq(model.num_rows, 3);
+	cr_assert_eq(model.num_parameters, 2);
+	cr_assert_eq(model.numel, 8);
+	cr_assert_eq(model.forward_flops, 150);
+	cr_assert_str_eq(model.rows[0].name, "w");
+	cr_assert_eq(model.rows[1].numel, 0);
+	cr_assert_eq(model.rows[2].numel, 2);
+	model_release(&model);
+}
+
+struct bad {
+	const char *text;
+	const char *line; /* ":LINE: " of the message */
+	const char *words;
+};
+
+Test(model, bad_files_are_refused_with_their_line)
+{
+	static const struct bad table[] = {
+		{"", ":1: ", "header"},
+		{"# only words\n", ":2: ", "header"},
+		{"name,numel,flops\nw,1,1\n", ":1: ", "header"},
+		{HEADER "w,1\n", ":2: ", "three fields"},
+		{HEADER "w,1,2,3\n", ":2: ", "three fields"},
+		{HEADER "w,1,1\n\n# words\nw,-1,1\n", ":5: ", "numel"},
+		{HEADER "w,1.5,1\n", ":2: ", "numel"},
+		{HEADER "w,,1\n", ":2: ", "numel"},
+		{HEADER "w,1,1e9\n", ":2: ", "forward_flops"},
+		{HEADER "w,99999999999999999999,1\n", ":2: ", "numel"},
+		{HEADER ",1,1\n", ":2: ", "name"},
+		{HEADER "w,9007199254740992,1\nx,1,1\n", ":3: ", "2^53"},
+		{HEADER, ":2: ", "at least one row"},
+		{HEADER "tied,0,5\n", ":3: ", "at least one row"},
+	};
+	struct dist_message message;
+	struct model model;
+	size_t i;
+
+	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		cr_assert_eq(load_text(table[i].text, &model, &message),
+			     DIST_ERR_INVALID_ARGUMENT, "case %zu", i);
+		cr_assert(strstr(message.text, table[i].line), "case %zu: %s",
+			  i, message.text);
+		cr_assert(strstr(message.text, table[i].words), "case %zu: %s",
+			  i, message.text);
+		cr_assert_null(model.rows);
+		cr_assert_not(strchr(message.text, '\n'));
+	}
+}
+
+Test(model, missing_models_are_named)
+{
+	struct dist_message message;
+	struct model model;
+
+	cr_assert_eq(model_load(&model, "no-such-network", &message),
+		     DIST_ERR_INVALID_ARGUMENT);
+	cr_assert(strstr(message.text, "no-such-network"));
+	cr_assert_neq(model_load(&model, "/tmp/", &message), DIST_OK);
+}
+
+struct known {
+	const char *name;
+	size_t numel;
+	size_t parameters;
+};
+
+/* The counts that torchvision and transformers publish. */
+Test(model, bundled_models_have_the_published_counts)
+{
+	static const struct known table[] = {{"resnet18", 11689512, 62},
+					     {"resnet50", 25557032, 161},
+					     {"resnet101", 44549160, 314},
+					     {"resnet152", 60192808, 467},
+					     {"vgg16", 138357544, 32},
+					     {"bert_base", 110106428, 206},
+					     {"bert_large", 336226108, 398},
+					     {"gpt2_small", 124439808, 148},
+					     {"gpt2_medium", 354823168, 292},
+					     {"gpt2_xl", 1557611200, 580},
+					     {"mnist", 1199882, 8}};
+	struct dist_message message;
+	struct model model;
+	size_t i;
+
+	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		cr_assert_eq(model_load(&model, table[i].name, &message),
+			     DIST_OK, "%s", message.text);
+		cr_expect_eq(model.numel, table[i].numel, "%s", table[i].name);
+		cr_expect_eq(model.num_parameters, table[i].parameters, "%s",
+			     table[i].name);
+		cr_expect_str_eq(model.name, table[i].name);
+		model_release(&model);
+	}
+}
+
+Test(schedule, spreads_a_measured_step)
+{
+	struct schedule_rate rate = {.batch = 4, .flops = 1, .step_ms = 100};
+	struct schedule schedule;
+	struct dist_message message;
+	struct model model;
+	int64_t sum;
+	size_t i;
+
+	cr_assert_eq(model_load(&model, "resnet50", &message), DIST_OK);
+	cr_assert_eq(schedule_init(&schedule, &model, &rate), DIST_OK);
+	sum = schedule.forward_ns + schedule.optimizer_ns;
+	for (i = 0; i < model.num_rows; i++)
+		sum += schedule.backward_ns[i];
+	cr_assert_eq(sum, schedule.total_ns);
+	/* Every duration is rounded on its own. */
+	cr_assert_lt(llabs(sum - 100000000), 100);
+	/* Backward is twice forward. */
+	cr_assert_lt(
+		llabs(sum - schedule.optimizer_ns - 3 * schedule.forward_ns),
+		100);
+	schedule_release(&schedule);
+	model_release(&model);
+}
+
+Test(schedule, follows_the_rate)
+{
+	struct schedule_rate rate = {.batch = 2, .flops = 1e9};
+	struct model_row rows[] = {{(char[]){"w"}, 1000, 1e6},
+				   {(char[]){"b"}, 10, 0}};
+	struct model model = {.rows = rows,
+			      .num_rows = 2,
+			      .num_parameters = 2,
+			      .numel = 1010,
+			      .forward_flops = 1e6};
+	struct schedule schedule;
+
+	cr_assert_eq(schedule_init(&schedule, &model, &rate), DIST_OK);
+	cr_assert_eq(schedule.forward_ns, 2000000);
+	cr_assert_eq(schedule.backward_ns[0], 4000000);
+	cr_assert_eq(schedule.backward_ns[1], 0);
+	cr_assert_eq(schedule.optimizer_ns, 4040);
+	schedule_release(&schedule);
+	rate.no_compute = true;
+	cr_assert_eq(schedule_init(&schedule, &model, &rate), DIST_OK);
+	cr_assert_eq(schedule.total_ns, 0);
+	schedule_release(&schedule);
+	rate.batch = 0;
+	cr_assert_eq(schedule_init(&schedule, &model, &rate),
+		     DIST_ERR_INVALID_ARGUMENT);
+	rate.batch = 1e30;
+	rate.no_compute = false;
+	cr_assert_eq(schedule_init(&schedule, &model, &rate),
+		     DIST_ERR_INVALID_ARGUMENT);
+}
+
+Test(sample, describes_values)
+{
+	double values[] = {5, 1, 4, 2, 3};
+	struct sample s = sample_of(values, 5);
+
+	cr_assert_eq(s.min, 1);
+	cr_assert_eq(s.max, 5);
+	cr_assert_eq(s.median, 3);
+	cr_assert_eq(s.low_quartile, 2);
+	cr_assert_eq(s.high_quartile, 4);
+	s = sample_of(values, 2);
+	cr_assert_eq(s.median, 1.5);
+	s = sample_of(values, 1);
+	cr_assert_eq(s.median, 1);
+}
+
+Test(arguments, sizes_have_suffixes)
+{
+	size_t bytes = 0;
+
+	cr_assert(arguments_size("8", &bytes) && bytes == 8);
+	cr_assert(arguments_size("64K", &bytes) && bytes == 65536);
+	cr_assert(arguments_size("1m", &bytes) && bytes == 1048576);
+	cr_assert(arguments_size("2G", &bytes) && bytes == 2147483648);
+	cr_assert(arguments_size("0", &bytes) && bytes == 0);
+	cr_assert_not(arguments_size("", &bytes));
+	cr_assert_not(arguments_size("-1", &bytes));
+	cr_assert_not(arguments_size("K", &bytes));
+	cr_assert_not(arguments_size("1KB", &bytes));
+	cr_assert_not(arguments_size("1.5M", &bytes));
+	cr_assert_not(arguments_size("99999999999G", &bytes));
+	cr_assert_not(arguments_size("99999999999999999999", &bytes));
+}

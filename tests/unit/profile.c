@@ -1,0 +1,262 @@
+/* Library profiles: what is read, and what is refused with which words. */
+#include <criterion/criterion.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/algorithm.h"
+#include "tests/support/leaks.h"
+
+static struct dist__profile profile;
+static struct dist_message message;
+static char path[] = "/tmp/lockstep-profile-XXXXXX";
+
+static enum dist_error load(const char *text)
+{
+	enum dist_error error;
+	int fd;
+
+	strcpy(path + strlen(path) - 6, "XXXXXX");
+	fd = mkstemp(path);
+	cr_assert(fd >= 0);
+	cr_assert_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	close(fd);
+	message.text[0] = '\0';
+	error = dist__profile_load(&profile, path, &message);
+	unlink(path);
+	return error;
+}
+
+/* Refuses text with exactly "<path>:<line>: <words>". */
+static void refused(const char *text, int line, const char *words)
+{
+	char want[sizeof message.text];
+
+	cr_expect_eq(load(text), DIST_ERR_INVALID_ARGUMENT, "%s", text);
+	snprintf(want, sizeof want, "%s:%d: %s", path, line, words);
+	cr_expect_str_eq(message.text, want);
+	cr_expect_str_eq(profile.name, "default");
+	cr_expect_eq(profile.num_rules, 0);
+	cr_expect_null(profile.rules);
+	dist__profile_release(&profile);
+}
+
+Test(profile, a_full_one)
+{
+	const struct dist__rule *rule;
+
+	cr_assert_eq(load("# a comment\n"
+			  "name: lockstep-tcp\n"
+			  "version: 1\n"
+			  "source: lockstep calibrate, loopback\n"
+			  "message_overhead_ns: 2500\n"
+			  "reduce_Bps: 5.0e9\n"
+			  "selection:\n"
+			  "  all_reduce:\n"
+			  "    - {max_bytes: 32768, max_world_size: 8, "
+			  "algorithm: recursive_doubling}\n"
+			  "    - {algorithm: ring}\n"
+			  "  broadcast:\n"
+			  "    - algorithm: binomial\n"
+			  "      max_bytes: 0\n"),
+		     DIST_OK, "%s", message.text);
+	cr_assert_str_eq(profile.name, "lockstep-tcp");
+	cr_assert_str_eq(profile.version, "1");
+	cr_assert_str_eq(profile.source, "lockstep calibrate, loopback");
+	cr_assert_eq(profile.message_overhead_ns, 2500);
+	cr_assert_eq(profile.reduce_Bps, 5e9);
+	cr_assert_eq(profile.num_rules, 3);
+	rule = profile.rules;
+	cr_assert_eq(rule[0].op, DIST__ALL_REDUCE);
+	cr_assert_eq(rule[0].max_bytes, 32768);
+	cr_assert_eq(rule[0].max_world_size, 8);
+	cr_assert_str_eq(rule[0].algorithm->name, "recursive_doubling");
+	cr_assert_eq(rule[1].max_bytes, SIZE_MAX);
+	cr_assert_eq(rule[1].max_world_size, INT_MAX);
+	cr_assert_str_eq(rule[1].algorithm->name, "ring");
+	cr_assert_eq(rule[2].op, DIST__BROADCAST);
+	cr_assert_eq(rule[2].max_bytes, 0);
+	dist__profile_release(&profile);
+	cr_assert_not(leaks_found());
+}
+
+Test(profile, only_the_name_is_needed)
+{
+	cr_assert_eq(load("name: x\n"), DIST_OK);
+	cr_assert_str_eq(profile.name, "x");
+	cr_assert_str_eq(profile.source, "");
+	cr_assert_eq(profile.message_overhead_ns, 0);
+	cr_assert_eq(profile.reduce_Bps, 0);
+	cr_assert_eq(profile.num_rules, 0);
+	dist__profile_release(&profile);
+	cr_assert_not(leaks_found());
+}
+
+#define KEYS "name, version, source, message_overhead_ns, reduce_Bps, selection"
+
+Test(profile, keys_are_checked)
+{
+	refused("name: x\nspeed: 3\n", 2,
+		"unknown key \"speed\" of a profile: expected one of " KEYS);
+	refused("version: 1\n", 1, "expected a key \"name\" in a profile");
+	refused("name: x\nversion: 1\nname: y\n", 3,
+		"expected \"name\" only once");
+	refused("", 1, "expected a profile: a mapping with the keys " KEYS);
+	refused("# nothing\n", 1,
+		"expected a profile: a mapping with the keys " KEYS);
+	refused("- name\n", 1,
+		"expected a profile: a mapping with the keys " KEYS);
+	refused("name: x\n---\nname: y\n", 3,
+		"expected nothing after a profile");
+	cr_assert_not(leaks_found());
+}
+
+Test(profile, values_are_checked)
+{
+	refused("name: [x]\n", 1, "name: expected a text, not a list");
+	refused("name: ''\n", 1, "name: expected a text, not \"\"");
+	refused("name: x\nversion: a version of which the number is long\n", 2,
+		"version: expected 31 bytes at most, not 37");
+	refused("name: x\nmessage_overhead_ns: -1\n", 2,
+		"message_overhead_ns: expected a number of 0 or more, not "
+		"\"-1\"");
+	refused("name: x\nreduce_Bps: fast\n", 2,
+		"reduce_Bps: expected a number of 0 or more, not \"fast\"");
+	refused("name: x\nreduce_Bps: '1'\n", 2,
+		"reduce_Bps: expected a number of 0 or more, not \"1\"");
+	refused("name: x\nreduce_Bps: .inf\n", 2,
+		"reduce_Bps: expected a number of 0 or more, not \".inf\"");
+	refused("name: x\nreduce_Bps: 1e999\n", 2,
+		"reduce_Bps: expected a number of 0 or more, not \"1e999\"");
+	refused("name: x\nreduce_Bps: {a: 1}\n", 2,
+		"reduce_Bps: expected a number of 0 or more, not a mapping");
+	refused("name: x\nreduce_Bps:\n", 2,
+		"reduce_Bps: expected a number of 0 or more, not \"\"");
+	cr_assert_not(leaks_found());
+}
+
+Test(profile, selection_is_checked)
+{
+#define HEAD "name: x\nselection:\n"
+	refused("name: x\nselection: ring\n", 2,
+		"selection: expected a mapping from operations to lists of "
+		"rules, not \"ring\"");
+	refused(HEAD "  gossip: []\n", 3,
+		"unknown operation \"gossip\": expected one of all_reduce, "
+		"reduce, broadcast, barrier");
+	refused(HEAD "  send: []\n", 3,
+		"unknown operation \"send\": expected one of all_reduce, "
+		"reduce, broadcast, barrier");
+	refused(HEAD "  reduce: []\n  reduce: []\n", 4,
+		"expected \"reduce\" only once");
+	refused(HEAD "  reduce: binomial\n", 3,
+		"reduce: expected a list of rules, not \"binomial\"");
+	refused(HEAD "  all_reduce:\n    - ring\n", 4,
+		"expected a rule: a mapping with the keys max_bytes, "
+		"max_world_size, algorithm");
+	refused(HEAD "  all_reduce:\n    - {max_bytes: 3}\n", 4,
+		"expected a key \"algorithm\" in a rule");
+	refused(HEAD "  all_reduce:\n    - {algorithm: ring}\n"
+		     "    - {algorithm: square}\n",
+		5,
+		"algorithm: expected an algorithm of all_reduce (ring, "
+		"recursive_doubling, halving_doubling, binomial_tree), not "
+		"\"square\"");
+	refused(HEAD "  barrier:\n    - {algorithm: ring}\n", 4,
+		"algorithm: expected an algorithm of barrier (dissemination), "
+		"not \"ring\"");
+	refused(HEAD "  reduce:\n    - {algorithm: binomial, max_bytes: -5}\n",
+		4,
+		"max_bytes: expected a whole number of 0 or more, not \"-5\"");
+	refused(HEAD "  reduce:\n    - {algorithm: binomial, max_bytes: "
+		     "99999999999999999999}\n",
+		4,
+		"max_bytes: expected a whole number of 0 or more, not "
+		"\"99999999999999999999\"");
+	refused(HEAD "  reduce:\n    - algorithm: binomial\n"
+		     "      max_world_size: 0\n",
+		5,
+		"max_world_size: expected a whole number of 1 or more, not "
+		"\"0\"");
+	cr_assert_not(leaks_found());
+}
+
+Test(profile, syntax_is_refused_with_its_line)
+{
+	char want[64];
+
+	cr_assert_eq(load("name: x\nversion: [1\n"), DIST_ERR_INVALID_ARGUMENT);
+	snprintf(want, sizeof want, "%s:3: expected YAML: ", path);
+	cr_assert_eq(strncmp(message.text, want, strlen(want)), 0, "%s",
+		     message.text);
+	cr_assert_eq(load("name: x\n\tversion: 1\n"),
+		     DIST_ERR_INVALID_ARGUMENT);
+	snprintf(want, sizeof want, "%s:2: expected YAML: ", path);
+	cr_assert_eq(strncmp(message.text, want, strlen(want)), 0, "%s",
+		     message.text);
+	cr_assert_not(leaks_found());
+}
+
+Test(profile, a_file_that_cannot_be_read)
+{
+	cr_assert_eq(
+		dist__profile_load(&profile, "/nonexistent/p.yaml", &message),
+		DIST_ERR_IO);
+	cr_assert_eq(strncmp(message.text, "/nonexistent/p.yaml: ", 21), 0);
+	cr_assert_eq(dist__profile_load(&profile, "/", &message), DIST_ERR_IO);
+	cr_assert_str_eq(profile.name, "default");
+	cr_assert_not(leaks_found());
+}
+
+Test(profile, forcing)
+{
+	cr_assert_eq(load("name: x\nselection:\n  all_reduce:\n"
+			  "    - {algorithm: binomial_tree}\n"),
+		     DIST_OK);
+	cr_assert_eq(dist__profile_force(&profile, "ring", &message), DIST_OK);
+	cr_assert_eq(profile.num_rules, 2);
+	cr_assert_str_eq(dist__select(&profile, DIST__ALL_REDUCE, 4, 1)->name,
+			 "ring");
+	cr_assert_eq(dist__profile_force(
+			     &profile,
+			     "broadcast=binomial,all_reduce=halving_doubling",
+			     &message),
+		     DIST_OK);
+	cr_assert_eq(profile.num_rules, 4);
+	cr_assert_str_eq(dist__select(&profile, DIST__ALL_REDUCE, 4, 1)->name,
+			 "halving_doubling");
+	dist__profile_release(&profile);
+	cr_assert_not(leaks_found());
+}
+
+static void not_forced(const char *words, const char *want)
+{
+	dist__profile_init(&profile);
+	cr_expect_eq(dist__profile_force(&profile, words, &message),
+		     DIST_ERR_INVALID_ARGUMENT, "%s", words);
+	cr_expect_str_eq(message.text, want);
+	cr_expect_eq(profile.num_rules, 0);
+	dist__profile_release(&profile);
+}
+
+Test(profile, forcing_needs_legal_names)
+{
+#define ALL_REDUCE "ring, recursive_doubling, halving_doubling, binomial_tree"
+	not_forced("square", "unknown algorithm \"square\" of all_reduce: "
+			     "expected one of " ALL_REDUCE);
+	not_forced("", "unknown algorithm \"\" of all_reduce: expected one "
+		       "of " ALL_REDUCE);
+	not_forced("ring,", "unknown algorithm \"\" of all_reduce: expected "
+			    "one of " ALL_REDUCE);
+	not_forced("reduce=ring", "unknown algorithm \"ring\" of reduce: "
+				  "expected one of binomial");
+	not_forced("ring,gossip=ring",
+		   "unknown operation \"gossip\": expected one of all_reduce, "
+		   "reduce, broadcast, barrier");
+	not_forced("recv=ring",
+		   "unknown operation \"recv\": expected one of all_reduce, "
+		   "reduce, broadcast, barrier");
+	cr_assert_not(leaks_found());
+}

@@ -1,0 +1,391 @@
+/*
+ * Platforms: what is refused and in which words, where ranks sit, what the
+ * table shows.
+ */
+#include <criterion/criterion.h>
+#include <criterion/redirect.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/backend.h"
+#include "sim/platform.h"
+
+#define STAR4 LOCKSTEP_DATADIR "/../tests/support/star4.xml"
+
+#define XML                                                                    \
+	"<?xml version=\"1.0\"?>\n<!DOCTYPE platform SYSTEM "                  \
+	"\"https://simgrid.org/simgrid.dtd\">\n<platform version=\"4.1\">\n"
+#define PROP(name, value) "<prop id=\"" name "\" value=\"" value "\"/>"
+#define CONFIG(model)                                                          \
+	"<config>" PROP("network/model", model)                                \
+		PROP("network/crosstraffic", "0")                              \
+			PROP("network/TCP-gamma", "0") "</config>\n"
+/* Up to here four lines: what follows begins on line 5. */
+#define HEAD       XML CONFIG("CM02")
+#define ZONE       "<zone id=\"z\" routing=\"Full\">\n"
+#define HOST(name) "<host id=\"" name "\" speed=\"1Gf\"/>\n"
+#define LINK(name, bandwidth, latency)                                         \
+	"<link id=\"" name "\" bandwidth=\"" bandwidth "\" latency=\"" latency \
+	"\"/>\n"
+#define ROUTE(src, dst, link)                                                  \
+	"<route src=\"" src "\" dst=\"" dst "\"><link_ctn id=\"" link          \
+	"\"/></route>\n"
+#define END "</zone>\n</platform>\n"
+
+/* A file of the test's own, overwritten by each call. */
+static char file_name[] = "/tmp/lockstep-platform-XXXXXX";
+
+static const char *write_file(const char *text)
+{
+	static bool made;
+	FILE *file;
+
+	if (!made) {
+		int fd = mkstemp(file_name);
+
+		cr_assert_geq(fd, 0);
+		close(fd);
+		made = true;
+	}
+	file = fopen(file_name, "w");
+	cr_assert_not_null(file);
+	fputs(text, file);
+	fclose(file);
+	return file_name;
+}
+
+static void remove_file(void)
+{
+	unlink(file_name);
+}
+
+static int nobody(void *arg)
+{
+	(void)arg;
+	return 0;
+}
+
+static int launch(const char *platform, int ranks, int (*program)(void *arg),
+		  void *arg)
+{
+	struct dist_launch_options options = {
+		.world_size = ranks,
+		.platform = platform,
+		.timeout_ns = DIST_TIMEOUT_DEFAULT,
+	};
+
+	return dist__sim_world.launch(&options, program, arg);
+}
+
+/* ---- what is refused ------------------------------------------------ */
+
+struct bad {
+	const char *name;
+	const char *text;
+	const char *place; /* after the file's name; NULL: not looked at */
+	const char *says;
+};
+
+static const struct bad bad_platforms[] = {
+	{"an empty file", "", ":1: ", "Invalid XML"},
+	{"no XML", "hello\nthere\n", ":1: ", "Invalid XML"},
+	{"other XML", "<?xml version=\"1.0\"?>\n<html/>\n",
+	 ":2: ", "Invalid XML"},
+	{"an unclosed element", HEAD ZONE "<host id=\"a\" speed=\"1Gf\">\n",
+	 ":7: ", "Premature EOF"},
+	{"a wrong tag", HEAD ZONE "<hots id=\"a\"/>\n" END,
+	 ":6: ", "Invalid XML"},
+	{"a missing attribute", HEAD ZONE "<host id=\"a\"/>\n" END,
+	 ":6: ", "speed"},
+	{"a bad number", HEAD ZONE "<host id=\"a\" speed=\"fast\"/>\n" END,
+	 ":6: ", "fast"},
+	{"a bad unit", HEAD ZONE HOST("a") LINK("l", "1GBpss", "1us") END,
+	 ":7: ", "GBpss"},
+	{"two hosts of one name", HEAD ZONE HOST("a") HOST("a") END,
+	 ":7: ", "second host"},
+	{"two links of one name", /* aborts SimGrid */
+	 HEAD ZONE HOST("a") LINK("l", "1GBps", "1us") LINK("l", "1GBps", "1us")
+		 END,
+	 ":8: ", "several times"},
+	{"an unknown routing", /* aborts SimGrid */
+	 HEAD "<zone id=\"z\" routing=\"Fool\">\n" HOST("a") END,
+	 ":5: ", "Not a valid model"},
+	{"an unknown link",
+	 HEAD ZONE HOST("a") HOST("b") ROUTE("a", "b", "l") END,
+	 ":8: ", "Link not found: l"},
+	{"a route to nowhere",
+	 HEAD ZONE HOST("a") LINK("l", "1GBps", "1us") ROUTE("a", "c", "l") END,
+	 ":8: ", "'c'"},
+	{"an unknown network model", /* aborts SimGrid */
+	 XML CONFIG("CM99") ZONE HOST("a") END, ":4: ", "CM99"},
+	{"an unknown setting",
+	 XML "<config>" PROP("network/modell",
+			     "CM02") "</config>\n" ZONE HOST("a") END,
+	 ":4: ", "network/modell"},
+	{"a torus of too few hosts", /* aborts SimGrid */
+	 HEAD "<cluster id=\"c\" topology=\"TORUS\" topo_parameters=\"2,3\" "
+	      "prefix=\"h\" suffix=\"\" radical=\"0-3\" speed=\"1Gf\" "
+	      "bw=\"1GBps\" lat=\"1us\"/>\n</platform>\n",
+	 ":5: ", "Insufficient"},
+	{"no zone", HEAD "</platform>\n", ": ", "no zone"},
+	{"no host", HEAD ZONE END, ": ", "no host"},
+	{"a link of no bandwidth",
+	 HEAD ZONE HOST("a") LINK("l", "0", "1us") END, ": ", "bandwidth"},
+	{"a model left to default", XML ZONE HOST("a") END, ": ",
+	 "network/model"},
+	{"a model half stated",
+	 XML "<config>" PROP("network/model",
+			     "CM02") "</config>\n" ZONE HOST("a") END,
+	 ": ", "network/crosstraffic"},
+	{"factors left to default", XML CONFIG("LV08") ZONE HOST("a") END, ": ",
+	 "network/latency-factor"},
+	{"no route", HEAD ZONE HOST("a") HOST("b") END, ": ",
+	 "no route from host a to host b"},
+	{"no route between zones",
+	 HEAD "<zone id=\"w\" routing=\"Full\">\n" ZONE
+		 HOST("a") "</zone>\n<zone id=\"y\" routing=\"Full\">\n" HOST(
+			 "b") "</zone>\n" END,
+	 ": ", "no route from host a to host b"},
+	{"too few hosts", HEAD ZONE HOST("a") END, NULL,
+	 "has 1 hosts, 2 ranks need 2"},
+	{"a property that is no number",
+	 HEAD ZONE
+	 "<host id=\"a\" speed=\"1Gf\">" PROP("ranks", "many") "</host>\n" END,
+	 ": ", "\"ranks\" is \"many\""},
+	{"two hosts of one rank",
+	 HEAD ZONE "<host id=\"a\" speed=\"1Gf\">" PROP(
+		 "rank", "1") "</host>\n<host id=\"b\" "
+			      "speed=\"1Gf\">" PROP("rank", "1") "</"
+								 "host>\n" END,
+	 ": ", "same property \"rank\""},
+};
+
+/* Launches two ranks on a bad platform and reads what it said. */
+static void refuse(const char *path, char *said, size_t size)
+{
+	int saved = dup(STDERR_FILENO), status;
+	FILE *capture = tmpfile();
+	size_t len;
+
+	cr_assert(saved >= 0 && capture);
+	fflush(stderr);
+	dup2(fileno(capture), STDERR_FILENO);
+	status = launch(path, 2, nobody, NULL);
+	fflush(stderr);
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	rewind(capture);
+	len = fread(said, 1, size - 1, capture);
+	said[len] = '\0';
+	fclose(capture);
+	cr_expect_eq(status, DIST_EXIT_USAGE, "%s: status %d", said, status);
+}
+
+static void expect_refused(const struct bad *bad)
+{
+	const char *path = write_file(bad->text);
+	char said[2048], start[256];
+
+	refuse(path, said, sizeof said);
+	snprintf(start, sizeof start, "lockstep: %s%s", path,
+		 bad->place ? bad->place : "");
+	if (bad->place)
+		cr_expect_eq(strncmp(said, start, strlen(start)), 0,
+			     "%s: \"%s\"", bad->name, said);
+	cr_expect_not_null(strstr(said, bad->says), "%s: \"%s\"", bad->name,
+			   said);
+	cr_expect_eq(strchr(said, '\n'), said + strlen(said) - 1,
+		     "%s: not one line: \"%s\"", bad->name, said);
+}
+
+Test(sim_platform, bad_ones_are_refused_in_one_line, .fini = remove_file)
+{
+	for (size_t i = 0; i < sizeof bad_platforms / sizeof bad_platforms[0];
+	     i++)
+		expect_refused(&bad_platforms[i]);
+}
+
+Test(sim_platform, what_is_no_file_is_refused)
+{
+	char said[2048];
+
+	refuse("/no/such/platform.xml", said, sizeof said);
+	cr_expect_not_null(strstr(said, "/no/such/platform.xml"));
+	refuse("/tmp/", said, sizeof said);
+	cr_expect_not_null(strstr(said, "not a file"));
+	refuse(NULL, said, sizeof said);
+	cr_expect_not_null(strstr(said, "--platform"));
+}
+
+/* Of four hosts, b and d have no way to each other: that is not looked at
+ * before a message wants to go there. */
+static const char b_and_d_apart[] = HEAD ZONE HOST("a") HOST("b") HOST("c")
+	HOST("d") LINK("l", "1GBps", "1us") ROUTE("a", "b", "l")
+		ROUTE("a", "c", "l") ROUTE("a", "d", "l") ROUTE("b", "c", "l")
+			ROUTE("c", "d", "l") END;
+
+static int from_b_to_d(void *arg)
+{
+	struct dist_init_options options = {0};
+	struct dist_message message = {""};
+	struct dist__message m = {.peer = 3};
+	struct dist__request *request;
+	struct dist__place place;
+	enum dist_error error = DIST_OK;
+
+	(void)arg;
+	if (dist__sim_world.attach(&options, &place, &message))
+		return 1;
+	if (place.rank == 1) {
+		(void)place.transport->ops->compute(place.transport, 1000);
+		error = place.transport->ops->isend(place.transport, &m,
+						    &request);
+	}
+	if (place.rank == 0) {
+		m.peer = 2;
+		error = place.transport->ops->irecv(place.transport, &m,
+						    &request);
+		cr_expect_eq(error, DIST_OK);
+		error = place.transport->ops->wait(place.transport, request,
+						   DIST_TIMEOUT_NEVER);
+	}
+	if (place.rank < 2)
+		cr_expect_eq(error, DIST_ERR_IO);
+	place.transport->ops->free(place.transport);
+	return 0;
+}
+
+Test(sim_platform, a_route_found_missing_ends_the_job, .fini = remove_file)
+{
+	cr_redirect_stderr();
+	cr_assert_eq(launch(write_file(b_and_d_apart), 4, from_b_to_d, NULL),
+		     DIST_EXIT_USAGE);
+}
+
+/* ---- where ranks sit ------------------------------------------------ */
+
+/* Rank 0 sends nothing to each other rank: the latencies tell who is where. */
+static int ask_latencies(void *arg)
+{
+	struct dist_init_options options = {0};
+	struct dist_message message = {""};
+	struct dist__request *request;
+	struct dist__transport *t;
+	struct dist__place place;
+	int64_t *latencies = arg, start_ns;
+
+	if (dist__sim_world.attach(&options, &place, &message))
+		return 1;
+	t = place.transport;
+	for (int peer = 1; peer < place.world_size; peer++) {
+		struct dist__message m = {.tag = 0};
+
+		start_ns = t->ops->now_ns(t);
+		if (place.rank == 0) {
+			m.peer = peer;
+			if (t->ops->isend(t, &m, &request))
+				return 1;
+		} else if (place.rank != peer || t->ops->irecv(t, &m, &request))
+			continue;
+		if (t->ops->wait(t, request, DIST_TIMEOUT_NEVER))
+			return 1;
+		if (place.rank == 0)
+			latencies[peer] = t->ops->now_ns(t) - start_ns;
+	}
+	t->ops->free(t);
+	return 0;
+}
+
+/* Hosts h1, h2, h10 with links of 1, 2 and 10 us to the middle of a star. */
+#define NODE(name, properties)                                                 \
+	"<host id=\"h" name "\" speed=\"1Gf\">" properties "</host>\n"
+#define WAY(name) ROUTE("h" name, "center", "l" name)
+#define STAR_LINKS                                                             \
+	LINK("l1", "1GBps", "1us")                                             \
+	LINK("l2", "1GBps", "2us") LINK("l10", "1GBps", "10us")
+#define STAR_NODES(first, second, third)                                       \
+	NODE("10", third) NODE("2", second) NODE("1", first)
+#define STAR(first, second, third)                                             \
+	HEAD "<zone id=\"z\" routing=\"Floyd\">\n" STAR_NODES(                 \
+		first, second,                                                 \
+		third) "<router id=\"center\"/>\n" STAR_LINKS WAY("1")         \
+		WAY("2") WAY("10") END
+
+Test(sim_platform, ranks_sit_in_natural_order_of_names, .fini = remove_file)
+{
+	int64_t latencies[3] = {0};
+
+	cr_assert_eq(launch(write_file(STAR("", "", "")), 3, ask_latencies,
+			    latencies),
+		     DIST_EXIT_OK);
+	cr_expect_eq(latencies[1], 3000);
+	cr_expect_eq(latencies[2], 11000);
+}
+
+Test(sim_platform, the_property_rank_seats_ranks, .fini = remove_file)
+{
+	const char *text = STAR(PROP("rank", "5"), "", PROP("rank", "3"));
+	int64_t latencies[2] = {0};
+	struct dist_message message;
+	int hosts = 0, ranks = 0;
+
+	cr_assert_eq(dist__platform_hosts(write_file(text), &hosts, &ranks,
+					  &message),
+		     DIST_OK);
+	cr_expect_eq(hosts, 3);
+	cr_expect_eq(ranks, 2);
+	cr_assert_eq(launch(file_name, 2, ask_latencies, latencies),
+		     DIST_EXIT_OK);
+	cr_expect_eq(latencies[1], 11000);
+}
+
+Test(sim_platform, a_host_holds_as_many_ranks_as_it_says, .fini = remove_file)
+{
+	const char *text = STAR(PROP("ranks", "2"), PROP("ranks", "0"), "");
+	int64_t latencies[3] = {0};
+	struct dist_message message;
+	int hosts = 0, ranks = 0;
+
+	cr_assert_eq(dist__platform_hosts(write_file(text), &hosts, &ranks,
+					  &message),
+		     DIST_OK);
+	cr_expect_eq(hosts, 3);
+	cr_expect_eq(ranks, 3);
+	cr_assert_eq(launch(file_name, 3, ask_latencies, latencies),
+		     DIST_EXIT_OK);
+	cr_expect_eq(latencies[1], 0, "the loopback's latency is 0");
+	cr_expect_eq(latencies[2], 11000);
+}
+
+/* ---- what is shown -------------------------------------------------- */
+
+Test(sim_platform, the_table_shows_model_links_and_routes)
+{
+	static char text[8192];
+	FILE *out = tmpfile();
+	struct dist_message message = {""};
+	size_t len;
+
+	cr_assert_not_null(out);
+	cr_assert_eq(dist__platform_show(STAR4, out, &message), DIST_OK, "%s",
+		     message.text);
+	rewind(out);
+	len = fread(text, 1, sizeof text - 1, out);
+	text[len] = '\0';
+	fclose(out);
+	cr_expect_not_null(strstr(text, "network/model              CM02\n"));
+	cr_expect_not_null(strstr(text, "hosts                      4\n"));
+	cr_expect_not_null(strstr(text, "100       12.5            1\n"));
+	cr_expect_not_null(strstr(text, "host-0 -> host-1"));
+}
+
+Test(sim_platform, there_is_one_simulation_a_process)
+{
+	static char said[2048];
+
+	cr_assert_eq(launch(STAR4, 2, nobody, NULL), DIST_EXIT_OK);
+	refuse(STAR4, said, sizeof said);
+	cr_expect_not_null(strstr(said, "one simulation per process"));
+}

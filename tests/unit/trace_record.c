@@ -1,0 +1,408 @@
+/* The recorder: what it writes, and that it passes everything on. */
+#include <criterion/criterion.h>
+#include <jansson.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "tests/support/recording.h"
+#include "trace/read.h"
+#include "trace/trace.h"
+
+TestSuite(trace_record, .fini = recording_clean);
+
+static json_t *load(const char *path)
+{
+	json_error_t error;
+	json_t *trace = json_load_file(path, 0, &error);
+
+	cr_assert(trace, "%s:%d: %s", path, error.line, error.text);
+	return trace;
+}
+
+/* The n-th complete event of a trace. */
+static const json_t *complete_event(const json_t *trace, size_t n)
+{
+	const json_t *events = json_object_get(trace, "traceEvents"), *event;
+	size_t i;
+
+	json_array_foreach(
+		events, i,
+		event) if (strcmp(json_string_value(json_object_get(event,
+								    "ph")),
+				  "X") == 0 &&
+			   n-- == 0) return event;
+	return NULL;
+}
+
+static void assert_text(const json_t *object, const char *key,
+			const char *expected)
+{
+	const char *found = json_string_value(json_object_get(object, key));
+
+	cr_assert(found, "no \"%s\"", key);
+	cr_assert_str_eq(found, expected, "%s is %s", key, found);
+}
+
+static void assert_number(const json_t *object, const char *key,
+			  double expected)
+{
+	const json_t *found = json_object_get(object, key);
+
+	cr_assert(json_is_number(found), "no number \"%s\"", key);
+	cr_assert_eq(json_number_value(found), expected, "%s is %.17g", key,
+		     json_number_value(found));
+}
+
+static struct dist__op message(enum dist__op_kind kind, int peer)
+{
+	return (struct dist__op){
+		.kind = kind,
+		.tensor = {NULL, 10, DIST_INT64},
+		.peer = peer,
+		.tag = 7,
+	};
+}
+
+Test(trace_record, arguments_are_the_profilers)
+{
+	struct recording r;
+	char path[128];
+	json_t *trace;
+	const json_t *event, *args;
+
+	recording_path(path, sizeof path, "t.json");
+	recording_start(&r, path, -1, 2);
+	recording_all_reduce(&r, 1024);
+	recording_finish(&r);
+	trace = load(path);
+	event = complete_event(trace, 1);
+	assert_text(event, "name", "lockstep:all_reduce");
+	assert_text(event, "cat", "communication");
+	assert_number(event, "pid", 1);
+	assert_number(event, "tid", 1);
+	assert_number(event, "ts", 0);
+	assert_number(event, "dur", 12.345);
+	args = json_object_get(event, "args");
+	assert_text(args, "Collective name", "allreduce");
+	assert_text(args, "dtype", "Float");
+	assert_text(args, "Process Group Name", "0");
+	assert_text(args, "Process Group Description", "default_pg");
+	assert_text(args, "Process Group Ranks", "[0, 1]");
+	assert_text(args, "In split size", "[]");
+	assert_number(args, "In msg nelems", 1024);
+	assert_number(args, "Out msg nelems", 1024);
+	assert_number(args, "Group size", 2);
+	assert_number(args, "Rank", 1);
+	assert_number(args, "Seq", 0);
+	assert_text(args, "algorithm", "ring");
+	assert_text(args, "reduce_op", "sum");
+	assert_number(args, "size_bytes", 4096);
+	assert_text(args, "file", "train.c");
+	assert_number(args, "line", 42);
+	cr_assert_null(json_object_get(args, "error"));
+	json_decref(trace);
+}
+
+Test(trace_record, head_tells_the_facts)
+{
+	struct recording r;
+	char path[128];
+	json_t *trace;
+
+	recording_path(path, sizeof path, "t.json");
+	recording_start(&r, path, -1, 3);
+	recording_finish(&r);
+	trace = load(path);
+	assert_number(trace, "schemaVersion", 1);
+	assert_text(trace, "displayTimeUnit", "ms");
+	assert_text(json_object_get(trace, "distributedInfo"), "backend",
+		    "fake");
+	assert_number(json_object_get(trace, "distributedInfo"), "world_size",
+		      3);
+	assert_text(json_object_get(trace, "lockstep"), "network/model",
+		    "CM02");
+	json_decref(trace);
+}
+
+Test(trace_record, long_groups_are_shortened)
+{
+	struct recording r;
+	char path[128];
+	json_t *trace;
+	const char *ranks;
+
+	recording_path(path, sizeof path, "t.json");
+	recording_start(&r, path, -1, 64);
+	recording_all_reduce(&r, 1);
+	recording_finish(&r);
+	trace = load(path);
+	ranks = json_string_value(json_object_get(
+		json_object_get(complete_event(trace, 0), "args"),
+		"Process Group Ranks"));
+	cr_assert_str_eq(ranks + strlen(ranks) - 13, " 28, 29, ...]");
+	json_decref(trace);
+}
+
+Test(trace_record, messages_overlap_on_threads_of_their_own)
+{
+	struct recording r;
+	char path[128];
+	json_t *trace;
+
+	recording_path(path, sizeof path, "t.json");
+	recording_start(&r, path, -1, 2);
+	recording_op(&r, 0, message(DIST__RECV, 1));
+	recording_op(&r, 0, message(DIST__SEND, 1));
+	r.now_ns += r.duration_ns;
+	recording_op(&r, 0, message(DIST__SEND, 1));
+	recording_finish(&r);
+	trace = load(path);
+	assert_number(complete_event(trace, 0), "tid", 2);
+	assert_number(complete_event(trace, 1), "tid", 3);
+	assert_number(complete_event(trace, 2), "tid", 2);
+	assert_number(json_object_get(complete_event(trace, 0), "args"),
+		      "Src Rank", 1);
+	assert_number(json_object_get(complete_event(trace, 1), "args"),
+		      "Dst Rank", 1);
+	json_decref(trace);
+}
+
+static void record_a_step(const char *path, int part)
+{
+	struct recording r;
+
+	recording_start(&r, path, part, 4);
+	for (int rank = 0; rank < 4; rank++)
+		recording_compute(&r, rank, 1001, "forward");
+	recording_all_reduce(&r, 100);
+	recording_all_reduce(&r, 100000);
+	recording_finish(&r);
+}
+
+static size_t slurp(const char *path, char *bytes, size_t size)
+{
+	FILE *file = fopen(path, "rb");
+	size_t n;
+
+	cr_assert(file, "%s", path);
+	n = fread(bytes, 1, size, file);
+	fclose(file);
+	return n;
+}
+
+static void assert_same_bytes(const char *a, const char *b)
+{
+	static char x[1 << 16], y[1 << 16];
+	size_t n = slurp(a, x, sizeof x);
+
+	cr_assert(n > 0 && n < sizeof x);
+	cr_assert_eq(slurp(b, y, sizeof y), n);
+	cr_assert_arr_eq(x, y, n);
+}
+
+Test(trace_record, equal_runs_give_equal_bytes)
+{
+	const char *const names[] = {"t.json", "t.json.gz"};
+	char a[128], b[128];
+
+	for (size_t i = 0; i < 2; i++) {
+		recording_path(a, sizeof a, names[i]);
+		recording_path(b, sizeof b, names[i]);
+		record_a_step(a, -1);
+		record_a_step(b, -1);
+		assert_same_bytes(a, b);
+	}
+}
+
+Test(trace_record, gz_is_compressed)
+{
+	unsigned char magic[2];
+	char path[128];
+
+	recording_path(path, sizeof path, "t.json.gz");
+	record_a_step(path, -1);
+	cr_assert_eq(slurp(path, (char *)magic, 2), 2);
+	cr_assert_eq(magic[0], 0x1f);
+	cr_assert_eq(magic[1], 0x8b);
+}
+
+/* The parts of all ranks make the file that one recorder of all would have
+ * written: each fake rank's clock runs alone, so the collectives are given the
+ * same times by hand. */
+static void record_simple(const char *path, int part)
+{
+	struct recording r;
+
+	recording_start(&r, path, part, 3);
+	r.now_ns = 5000000123;
+	recording_all_reduce(&r, 10);
+	r.now_ns += 777;
+	recording_all_reduce(&r, 20);
+	recording_finish(&r);
+}
+
+Test(trace_record, merged_parts_are_the_whole)
+{
+	struct dist_message words = {""};
+	char whole[128], parts[128], part[160];
+
+	recording_path(whole, sizeof whole, "t.json");
+	recording_path(parts, sizeof parts, "t.json");
+	record_simple(whole, -1);
+	for (int rank = 0; rank < 3; rank++)
+		record_simple(parts, rank);
+	cr_assert_eq(dist__recorder_merge(parts, 3, &words), DIST_OK, "%s",
+		     words.text);
+	assert_same_bytes(whole, parts);
+	snprintf(part, sizeof part, "%s.rank0", parts);
+	cr_assert_neq(access(part, F_OK), 0, "the parts are removed");
+}
+
+Test(trace_record, merge_shifts_to_the_earliest_part)
+{
+	struct dist_message words = {""};
+	struct dist__trace trace;
+	struct recording r;
+	char path[128];
+
+	recording_path(path, sizeof path, "t.json.gz");
+	for (int rank = 0; rank < 2; rank++) {
+		recording_start(&r, path, rank, 3);
+		r.now_ns = rank == 0 ? 9000000001003 : 9000000000001;
+		recording_all_reduce(&r, 10);
+		recording_finish(&r);
+	}
+	/* Rank 2 wrote nothing. */
+	cr_assert_eq(dist__recorder_merge(path, 3, &words), DIST_OK, "%s",
+		     words.text);
+	cr_assert_eq(dist__trace_read(path, &trace, &words), DIST_OK, "%s",
+		     words.text);
+	cr_assert_eq(trace.num_calls, 2);
+	cr_assert_eq(trace.num_ranks, 2);
+	cr_assert_eq(trace.world_size, 3);
+	cr_assert_eq(trace.calls[0].started_ns, 1002);
+	cr_assert_eq(trace.calls[0].issued_ns, 1002);
+	cr_assert_eq(trace.calls[1].started_ns, 0);
+	dist__trace_release(&trace);
+}
+
+Test(trace_record, merge_of_nothing_is_an_error)
+{
+	struct dist_message words = {""};
+	char path[128];
+
+	recording_path(path, sizeof path, "t.json");
+	cr_assert_eq(dist__recorder_merge(path, 2, &words), DIST_ERR_IO);
+	cr_assert(strstr(words.text, path), "%s", words.text);
+	cr_assert_neq(access(path, F_OK), 0);
+}
+
+Test(trace_record, unwritable_path_is_an_error)
+{
+	struct dist__recorder *recorder =
+		dist__recorder_new("/nonexistent/t.json", -1, 1, NULL, 0);
+	struct dist_message words = {""};
+
+	cr_assert_eq(dist__recorder_finish(recorder, &words), DIST_ERR_IO);
+	cr_assert(strstr(words.text, "/nonexistent/t.json"), "%s", words.text);
+}
+
+Test(trace_record, a_device_stays_a_device)
+{
+	struct recording r;
+	struct stat status;
+
+	recording_start(&r, "/dev/null", -1, 1);
+	recording_all_reduce(&r, 10);
+	recording_finish(&r);
+	cr_assert_eq(stat("/dev/null", &status), 0);
+	cr_assert(S_ISCHR(status.st_mode));
+}
+
+static void count_end(struct dist__op *op, void *arg)
+{
+	(void)op;
+	++*(int *)arg;
+}
+
+Test(trace_record, earlier_listener_is_called)
+{
+	struct dist__op op = {.kind = DIST__BARRIER, .peer = -1, .tag = -1};
+	struct recording r;
+	char path[128];
+	int ends = 0;
+
+	recording_path(path, sizeof path, "t.json");
+	recording_start(&r, path, -1, 1);
+	op.on_end = count_end;
+	op.on_end_arg = &ends;
+	cr_assert_eq(r.ranks[0]->ops->run(r.ranks[0], &op), DIST_OK);
+	cr_assert_eq(ends, 1);
+	/* One that cannot start gets its listener back, uncalled. */
+	r.error = DIST_ERR_ABORTED;
+	cr_assert_eq(r.ranks[0]->ops->submit(r.ranks[0], &op),
+		     DIST_ERR_ABORTED);
+	cr_assert_eq(ends, 1);
+	cr_assert(op.on_end == count_end && op.on_end_arg == &ends);
+	r.error = DIST_OK;
+	recording_finish(&r);
+}
+
+Test(trace_record, failed_call_tells_its_error)
+{
+	struct dist__op op = {.kind = DIST__BARRIER, .peer = -1, .tag = -1};
+	struct dist__trace trace;
+	struct dist_message words;
+	struct recording r;
+	char path[128];
+
+	recording_path(path, sizeof path, "t.json");
+	recording_start(&r, path, -1, 1);
+	r.error = DIST_ERR_TIMEOUT;
+	cr_assert_eq(r.ranks[0]->ops->run(r.ranks[0], &op), DIST_ERR_TIMEOUT);
+	recording_finish(&r);
+	cr_assert_eq(dist__trace_read(path, &trace, &words), DIST_OK);
+	cr_assert_str_eq(trace.calls[0].error, "timed out");
+	dist__trace_release(&trace);
+}
+
+static void *record_many(void *arg)
+{
+	struct dist__backend *b = arg;
+
+	for (int i = 0; i < 1000; i++) {
+		struct dist__op op = {
+			.kind = DIST__BARRIER, .peer = -1, .tag = -1};
+
+		if (b->ops->run(b, &op))
+			abort();
+	}
+	return NULL;
+}
+
+Test(trace_record, threads_record_together)
+{
+	struct dist__trace trace;
+	struct dist_message words;
+	struct recording r;
+	pthread_t threads[4];
+	char path[128];
+
+	recording_path(path, sizeof path, "t.json.gz");
+	recording_start(&r, path, -1, 1);
+	for (int i = 0; i < 4; i++)
+		cr_assert_eq(pthread_create(&threads[i], NULL, record_many,
+					    r.ranks[0]),
+			     0);
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	recording_finish(&r);
+	cr_assert_eq(dist__trace_read(path, &trace, &words), DIST_OK);
+	cr_assert_eq(trace.num_calls, 4000);
+	dist__trace_release(&trace);
+}

@@ -1,0 +1,326 @@
+/* The verdict engine on boards written by hand. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/verdict.h"
+
+enum { TIMEOUT = -5 };
+
+static struct check_board *board_of(uint32_t world_size)
+{
+	struct check_board *board = calloc(1, check_board_bytes(world_size));
+
+	cr_assert(board);
+	check_board_init(board, world_size);
+	for (uint32_t rank = 0; rank < world_size; rank++)
+		board->slots[rank].state = CHECK_RANK_RUNNING;
+	return board;
+}
+
+static uint32_t issue(struct check_board *board, uint32_t rank, const char *op,
+		      int peer, int tag, int line)
+{
+	struct check_slot *slot = &board->slots[rank];
+	struct check_call call = {.group_size = board->world_size,
+				  .peer = peer,
+				  .tag = tag,
+				  .numel = 4};
+
+	if (tag < 0)
+		call.index = check_collectives(slot, 0);
+	snprintf(call.op, sizeof call.op, "%s", op);
+	snprintf(call.dtype, sizeof call.dtype, "float32");
+	snprintf(call.group, sizeof call.group, "default");
+	check_site_set(&call.site, "prog.c", line);
+	return check_issue(slot, &call);
+}
+
+static uint32_t block(struct check_board *board, uint32_t rank, const char *op,
+		      int peer, int tag, int line)
+{
+	uint32_t number = issue(board, rank, op, peer, tag, line);
+
+	check_wait(&board->slots[rank], number, NULL);
+	return number;
+}
+
+static void complete(struct check_board *board, uint32_t rank, const char *op,
+		     int line)
+{
+	uint32_t number = block(board, rank, op, -1, -1, line);
+
+	check_end(&board->slots[rank], number, 0, 1);
+	check_resume(&board->slots[rank]);
+}
+
+static char *report(const struct check_board *board,
+		    const struct check_facts *facts,
+		    const struct check_verdict *verdict)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	check_report(out, board, facts, verdict);
+	fclose(out);
+	return text;
+}
+
+static void expect_text(const char *text, const char *part)
+{
+	cr_expect(strstr(text, part), "\"%s\" is not in:\n%s", part, text);
+}
+
+Test(verdict, nothing_wrong_is_fine)
+{
+	struct check_board *board = board_of(3);
+	struct check_facts facts = {.lost_rank = -1};
+
+	complete(board, 0, "all_reduce", 10);
+	block(board, 1, "all_reduce", -1, -1, 10);
+	cr_expect_eq(check_judge(board, &facts).kind, CHECK_FINE);
+	free(board);
+}
+
+Test(verdict, collective_against_receive_is_a_cycle)
+{
+	struct check_board *board = board_of(4);
+	struct check_facts facts = {.lost_rank = -1, .nothing_moves = 1};
+	struct check_verdict verdict;
+	char *text;
+
+	complete(board, 0, "barrier", 5);
+	complete(board, 1, "barrier", 5);
+	complete(board, 2, "barrier", 5);
+	complete(board, 3, "barrier", 5);
+	block(board, 0, "all_reduce", -1, -1, 20);
+	block(board, 1, "recv", 3, 0, 18);
+	block(board, 2, "all_reduce", -1, -1, 20);
+	block(board, 3, "all_reduce", -1, -1, 20);
+	verdict = check_judge(board, &facts);
+	cr_expect_eq(verdict.kind, CHECK_DEADLOCK);
+	cr_expect_eq(verdict.rank, 1);
+	cr_expect_eq(check_exit_status(&verdict), 11);
+	text = report(board, &facts, &verdict);
+	expect_text(text, "ranks 0,2-3 (3) wait in all_reduce(float32, 4) #1 "
+			  "of group default at prog.c:20");
+	expect_text(text, "rank 1 waits in recv(src 3, tag 0, float32, 4)");
+	expect_text(text, "rank 1 waits in recv (src 3, tag 0, prog.c:18) for "
+			  "rank 3, which waits in all_reduce (group default, "
+			  "#1, prog.c:20) for rank 1: a cycle");
+	free(text);
+	free(board);
+}
+
+/* The same ranks on a real back end: calls that failed by timeout stand for
+ * waiting, and the sentences are the same. */
+Test(verdict, timed_out_cycle_reads_like_the_simulated_one)
+{
+	struct check_board *sim = board_of(2), *tcp = board_of(2);
+	struct check_facts proved = {.lost_rank = -1, .nothing_moves = 1};
+	struct check_facts late = {.lost_rank = -1, .timeout_ns = 2000000000};
+	struct check_verdict a, b;
+	char *text_a, *text_b;
+
+	block(sim, 0, "recv", 1, 0, 7);
+	block(sim, 1, "recv", 0, 0, 9);
+	check_end(&tcp->slots[0], block(tcp, 0, "recv", 1, 0, 7), TIMEOUT, 9);
+	block(tcp, 1, "recv", 0, 0, 9);
+	a = check_judge(sim, &proved);
+	b = check_judge(tcp, &late);
+	cr_expect_eq(b.kind, CHECK_DEADLOCK);
+	text_a = report(sim, &proved, &a);
+	text_b = report(tcp, &late, &b);
+	cr_expect_str_eq(text_a, text_b);
+	free(text_a);
+	free(text_b);
+	free(sim);
+	free(tcp);
+}
+
+Test(verdict, waiting_for_a_rank_that_computes_is_only_late)
+{
+	struct check_board *board = board_of(2);
+	struct check_facts facts = {.lost_rank = -1, .timeout_ns = 2000000000};
+	struct check_verdict verdict;
+	char *text;
+
+	complete(board, 0, "barrier", 5);
+	complete(board, 1, "barrier", 5);
+	check_end(&board->slots[0], block(board, 0, "barrier", -1, -1, 8),
+		  TIMEOUT, 9);
+	verdict = check_judge(board, &facts);
+	cr_expect_eq(verdict.kind, CHECK_TIMEOUT);
+	cr_expect_eq(verdict.rank, 1);
+	cr_expect_eq(check_exit_status(&verdict), 12);
+	text = report(board, &facts, &verdict);
+	expect_text(text, "not complete after 2.000 s");
+	expect_text(text,
+		    "rank 1 runs in its own code; last call: "
+		    "barrier(float32, 4) #0 of group default at prog.c:5");
+	free(text);
+	free(board);
+}
+
+Test(verdict, waiting_for_a_finished_rank_is_a_deadlock)
+{
+	struct check_board *board = board_of(2);
+	struct check_facts facts = {.lost_rank = -1};
+	struct check_verdict verdict;
+	char *text;
+
+	board->slots[1].state = CHECK_RANK_FINISHED;
+	check_end(&board->slots[0], block(board, 0, "barrier", -1, -1, 8),
+		  TIMEOUT, 9);
+	verdict = check_judge(board, &facts);
+	cr_expect_eq(verdict.kind, CHECK_DEADLOCK);
+	text = report(board, &facts, &verdict);
+	expect_text(text, "for rank 1, which has finished");
+	free(text);
+	free(board);
+}
+
+Test(verdict, the_minority_of_a_mismatch_comes_first)
+{
+	struct check_board *board = board_of(4);
+	struct check_facts facts = {.lost_rank = -1, .nothing_moves = 1};
+	struct check_verdict verdict;
+	char *text;
+
+	for (uint32_t rank = 0; rank < 4; rank++) {
+		complete(board, rank, "barrier", 5);
+		block(board, rank, rank == 2 ? "broadcast" : "all_reduce",
+		      rank == 2 ? 0 : -1, -1, rank == 2 ? 31 : 33);
+	}
+	verdict = check_judge(board, &facts);
+	cr_expect_eq(verdict.kind, CHECK_MISMATCH);
+	cr_expect_eq(verdict.rank, 2);
+	cr_expect_eq(check_exit_status(&verdict), 10);
+	text = report(board, &facts, &verdict);
+	expect_text(text, "disagree about collective #1 of group default");
+	expect_text(text, "rank 2 called broadcast(src 0, float32, 4) at "
+			  "prog.c:31");
+	expect_text(text, "ranks 0-1,3 (3) called all_reduce(float32, 4) at "
+			  "prog.c:33");
+	cr_expect_lt(strstr(text, "prog.c:31"), strstr(text, "prog.c:33"));
+	expect_text(text, "before it, rank 2 called barrier(float32, 4) #0");
+	free(text);
+	free(board);
+}
+
+Test(verdict, a_message_of_two_sizes_is_a_mismatch)
+{
+	struct check_board *board = board_of(2);
+	struct check_facts facts = {.lost_rank = -1};
+	struct check_verdict verdict;
+
+	issue(board, 0, "send", 1, 3, 4);
+	board->slots[0].ring[0].numel = 5;
+	block(board, 1, "recv", 0, 3, 6);
+	verdict = check_judge(board, &facts);
+	cr_expect_eq(verdict.kind, CHECK_MISMATCH);
+	free(board);
+}
+
+Test(verdict, a_killed_rank_comes_before_everything)
+{
+	struct check_board *board = board_of(2);
+	struct check_facts facts = {.lost_rank = 1,
+				    .lost_how = "was killed by signal 9"};
+	struct check_verdict verdict;
+	char *text;
+
+	block(board, 0, "barrier", -1, -1, 8);
+	board->slots[1].state = CHECK_RANK_LOST;
+	verdict = check_judge(board, &facts);
+	cr_expect_eq(verdict.kind, CHECK_LOST);
+	cr_expect_eq(check_exit_status(&verdict), 13);
+	text = report(board, &facts, &verdict);
+	expect_text(text, "rank 1 was killed by signal 9");
+	expect_text(text, "rank 1 is lost; no call yet");
+	free(text);
+	free(board);
+}
+
+/* A rank that gave up is the verdict only if somebody waits for it. */
+Test(verdict, a_rank_that_gave_up_counts_when_awaited)
+{
+	struct check_board *board = board_of(2);
+	struct check_facts facts = {.lost_rank = 1,
+				    .lost_how = "exited with status 3"};
+
+	cr_expect_eq(check_judge(board, &facts).kind, CHECK_FINE);
+	block(board, 0, "recv", 1, 0, 8);
+	cr_expect_eq(check_judge(board, &facts).kind, CHECK_LOST);
+	free(board);
+}
+
+Test(verdict, a_thousand_ranks_make_a_page)
+{
+	struct check_board *board = board_of(1024);
+	struct check_facts facts = {.lost_rank = -1, .nothing_moves = 1};
+	struct check_verdict verdict;
+	int lines = 0;
+	char *text;
+
+	for (uint32_t rank = 0; rank < 1024; rank++)
+		if (rank == 7)
+			block(board, rank, "recv", 3, 0, 1);
+		else
+			block(board, rank, "all_reduce", -1, -1, 2);
+	verdict = check_judge(board, &facts);
+	cr_expect_eq(verdict.rank, 7);
+	text = report(board, &facts, &verdict);
+	expect_text(text, "ranks 0-6,8-1023 (1023) wait in all_reduce");
+	for (const char *c = text; *c; c++)
+		lines += *c == '\n';
+	cr_expect_lt(lines, 40);
+	free(text);
+	free(board);
+}
+
+Test(record, the_ring_forgets_the_oldest)
+{
+	struct check_board *board = board_of(1);
+	struct check_slot *slot = &board->slots[0];
+
+	for (int i = 0; i < CHECK_RING + 1; i++)
+		complete(board, 0, "barrier", i);
+	cr_expect_null(check_call_find(slot, 1));
+	cr_expect_not_null(check_call_find(slot, 2));
+	cr_expect_not_null(check_call_find(slot, CHECK_RING + 1));
+	cr_expect_null(check_call_find(slot, CHECK_RING + 2));
+	check_end(slot, 1, TIMEOUT, 0);
+	cr_expect_eq(check_call_find(slot, CHECK_RING + 1)->state,
+		     CHECK_CALL_DONE);
+	cr_expect_eq(check_collectives(slot, 0), CHECK_RING + 1);
+	free(board);
+}
+
+Test(record, a_long_path_keeps_its_end)
+{
+	struct check_site site;
+	char path[200];
+
+	memset(path, 'd', sizeof path);
+	strcpy(path + 150, "/train.c");
+	check_site_set(&site, path, 3);
+	cr_expect_eq(strlen(site.file), sizeof site.file - 1);
+	cr_expect_str_eq(site.file + strlen(site.file) - 8, "/train.c");
+	check_site_set(&site, NULL, 0);
+	cr_expect_str_empty(site.file);
+}
+
+Test(record, a_strange_board_is_refused)
+{
+	struct check_board *board = board_of(2);
+
+	cr_expect(check_board_valid(board, check_board_bytes(2)));
+	cr_expect_not(check_board_valid(board, check_board_bytes(2) - 1));
+	cr_expect_not(check_board_valid(board, 3));
+	board->magic++;
+	cr_expect_not(check_board_valid(board, check_board_bytes(2)));
+	free(board);
+}

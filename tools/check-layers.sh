@@ -1,0 +1,89 @@
+#!/bin/sh
+# check-layers.sh - who may include whom: the table of CONTRIBUTING.md, held
+# against every #include line. A folder may include its own headers, what its
+# line lists (a trailing / stands for all in that folder), and of <...> the
+# headers of libc and those that its line names.
+set -eu
+cd "$(dirname "$0")/.."
+
+# folder | "..." of other folders | <...> beyond libc
+table='
+include/lockstep  | lockstep/ |
+core              | lockstep/ check/record.h | yaml.h
+coll              | lockstep/ core/op.h core/backend.h core/transport.h core/algorithm.h core/profile.h core/reduce.h |
+check             | |
+sim               | lockstep/ core/op.h core/backend.h core/transport.h core/data.h core/profile.h check/record.h check/verdict.h | simgrid/ xbt/ xbt.h
+realbackend/tcp   | lockstep/ core/op.h core/backend.h core/transport.h core/data.h core/profile.h check/record.h check/verdict.h | sys/socket.h netinet/ arpa/inet.h netdb.h sys/un.h
+realbackend/nccl  | lockstep/ core/op.h core/backend.h core/transport.h check/record.h | nccl.h cuda_runtime.h
+trace             | lockstep/ core/op.h core/backend.h core/transport.h core/algorithm.h | jansson.h zlib.h
+ddp               | lockstep/ |
+scenarios         | lockstep/ | popt.h
+cli               | lockstep/ trace/ check/ scenarios/ core/data.h core/profile.h core/reduce.h core/algorithm.h core/backend.h realbackend/tcp/launcher.h sim/platform.h | jansson.h popt.h zlib.h
+tests/conformance | lockstep/ tests/support/ | criterion/
+'
+
+# Headers of libc (and of POSIX) that anyone may include; sockets are not
+# among them, being the tcp folder's alone.
+libc='assert.h ctype.h errno.h fcntl.h float.h inttypes.h limits.h locale.h
+math.h poll.h pthread.h sched.h setjmp.h signal.h spawn.h stdalign.h
+stdarg.h stdatomic.h stdbool.h stddef.h stdint.h stdio.h stdlib.h stdnoreturn.h
+string.h strings.h time.h unistd.h wchar.h dirent.h dlfcn.h fnmatch.h glob.h
+libgen.h semaphore.h regex.h fenv.h sys/mman.h sys/resource.h sys/stat.h
+sys/time.h sys/types.h sys/uio.h sys/wait.h sys/utsname.h sys/prctl.h
+sys/file.h sys/ioctl.h sys/select.h linux/futex.h sys/syscall.h sys/random.h'
+
+count=0 bad=0
+check_folder() { # folder, quoted allowed, angle allowed
+	files=$(find "$1" -maxdepth 1 -name '*.[ch]' -o -maxdepth 1 \
+		-name '*.cpp' 2>/dev/null | sort)
+	[ -n "$files" ] || return 0
+	# shellcheck disable=SC2086 # one word a file
+	awk -v own="$1/" -v quoted="$2" -v angle="$3" -v libc="$libc" '
+	function allowed(name, list,    i, n, words) {
+		n = split(list, words, /[ \t\n]+/)
+		for (i = 1; i <= n; i++) {
+			if (words[i] == "") continue
+			if (words[i] == name) return 1
+			if (words[i] ~ /\/$/ && index(name, words[i]) == 1)
+				return 1
+		}
+		return 0
+	}
+	function complain(what) {
+		print FILENAME ":" FNR ": " what " is not for " own
+		bad = 1
+	}
+	/^[ \t]*#[ \t]*include/ {
+		name = $0
+		sub(/^[^<"]*/, "", name)
+		kind = substr(name, 1, 1)
+		name = substr(name, 2)
+		sub(/[>"].*/, "", name)
+		if (kind == "\"" && index(name, "..") > 0)
+			complain("the relative \"" name "\"")
+		else if (kind == "\"" && index(name, own) != 1 &&
+			 !allowed(name, quoted))
+			complain("\"" name "\"")
+		else if (kind == "<" && name ~ /^lockstep\// &&
+			 allowed("lockstep/", quoted))
+			next
+		else if (kind == "<" && FILENAME ~ /\.cpp$/ && name !~ /[.\/]/)
+			next
+		else if (kind == "<" && !allowed(name, libc " " angle))
+			complain("<" name ">")
+	}
+	END { exit bad }' $files >&2 || bad=1
+	count=$((count + 1))
+}
+
+while IFS='|' read -r folder quoted angle; do
+	folder=$(echo "$folder" | tr -d ' ')
+	[ -n "$folder" ] || continue
+	[ -d "$folder" ] || continue
+	check_folder "$folder" "$quoted" "$angle"
+done <<END
+$table
+END
+
+[ $bad -eq 0 ] || exit 1
+echo "check-layers: the folders include only what they may ($count of them)"

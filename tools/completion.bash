@@ -1,0 +1,45 @@
+# Completion of the lockstep command for bash.
+# shellcheck shell=bash
+
+_lockstep_list() {
+	lockstep list "$1" --json 2>/dev/null |
+		sed -n 's/.*"name": *"\([^"]*\)".*/\1/p'
+}
+
+_lockstep() {
+	local word=${COMP_WORDS[COMP_CWORD]}
+	local before=${COMP_WORDS[COMP_CWORD - 1]}
+	local command=${COMP_WORDS[1]}
+	local words=
+
+	if [ "$COMP_CWORD" -eq 1 ]; then
+		words="run predict bench calibrate compare trace platform list
+			help --help --version"
+	elif [[ $before == --backend ]]; then
+		words="sim tcp"
+	elif [[ $before == --platform ]]; then
+		words=$(_lockstep_list platforms)
+	elif [[ $before == --profile ]]; then
+		words=$(_lockstep_list profiles)
+	elif [[ $before == --model ]]; then
+		words=$(_lockstep_list models)
+	elif [[ $word == -* ]]; then
+		words=$(lockstep "$command" --help 2>/dev/null |
+			grep -oE -- '--[a-z][a-z-]*')
+	elif [[ $command == help ]]; then
+		words="run predict bench calibrate compare trace platform list"
+	elif [[ $command == list ]]; then
+		words="scenarios algorithms models platforms profiles"
+	elif [[ $command == platform && $COMP_CWORD -eq 2 ]]; then
+		words="list show"
+	elif [[ $command == platform ]]; then
+		words=$(_lockstep_list platforms)
+	elif [[ $command == trace && $COMP_CWORD -eq 2 ]]; then
+		words="show gantt"
+	elif [[ $command == run ]]; then
+		words=$(_lockstep_list scenarios)
+	fi
+	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+}
+
+complete -o default -F _lockstep lockstep

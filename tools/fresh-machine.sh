@@ -1,0 +1,72 @@
+#!/bin/bash
+# fresh-machine.sh [TARGET ...] - make a bare Debian 12 in a temporary folder,
+# with nothing in it but make, git and certificates, clone this repository into
+# it, and run the make targets there (default: demo test).
+#
+# Packages come from wherever this machine's own apt takes them. Needs root and
+# debootstrap; exit status 77 without.
+set -eu
+cd "$(dirname "$0")/.."
+
+skip() {
+	echo "fresh-machine.sh: $1" >&2
+	exit 77
+}
+
+[ "$(id -u)" = 0 ] || skip "needs root, to make and enter the new system"
+command -v debootstrap >/dev/null || skip "needs debootstrap"
+[ $# -gt 0 ] || set -- demo test
+
+# The first Debian archive among apt's sources, in either of their notations.
+# shellcheck disable=SC2016 # apt's variables, not the shell's
+mirror=$(apt-get indextargets --format '$(REPO_URI) $(CODENAME)' 2>/dev/null |
+	awk '$2 == "bookworm" { print $1; exit }')
+mirror=${mirror:-$(cat /etc/apt/sources.list /etc/apt/sources.list.d/* \
+	2>/dev/null | sed -nE \
+	-e 's/^URIs: *([^ ]+).*/\1/p' \
+	-e 's/^deb +(\[[^]]*\] +)?([^ ]+) +bookworm .*/\2/p' | head -n 1)}
+[ -n "$mirror" ] || skip "apt names no archive of Debian 12"
+
+root=$(mktemp -d "${TMPDIR:-/tmp}/fresh.XXXXXX")
+chmod 755 "$root"
+clean_up() {
+	umount "$root/sys" "$root/proc" "$root/dev/shm" "$root/dev" \
+		2>/dev/null || true
+	rm -rf --one-file-system "$root"
+}
+trap clean_up EXIT
+trap 'exit 130' INT TERM
+
+echo "== a bare Debian 12 in $root"
+debootstrap --variant=minbase --include=make,git,ca-certificates bookworm \
+	"$root" "$mirror"
+
+# How this machine reaches its archive (proxy, certificates, names) holds in
+# there too; which packages are chosen does not.
+for file in /etc/apt/apt.conf /etc/apt/apt.conf.d/*; do
+	if grep -qsiE '(Acquire|Proxy|Verify)' "$file"; then
+		cp --parents "$file" "$root"
+	fi
+done
+cp -L /etc/resolv.conf /etc/hosts "$root/etc/" 2>/dev/null || true
+if [ -d /usr/local/share/ca-certificates ]; then
+	cp -r /usr/local/share/ca-certificates "$root/usr/local/share/"
+	chroot "$root" update-ca-certificates >/dev/null 2>&1 || true
+fi
+
+mount --bind /dev "$root/dev" && mount -t tmpfs shm "$root/dev/shm"
+mount -t proc proc "$root/proc"
+mount --bind /sys "$root/sys" || true
+
+git clone -q --no-hardlinks . "$root/root/lockstep"
+inside() {
+	env -i HOME=/root TERM=dumb LANG=C.UTF-8 CI=true \
+		PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+		http_proxy="${http_proxy:-}" https_proxy="${https_proxy:-}" \
+		chroot "$root" "$@" </dev/null
+}
+for target; do
+	echo "== make $target"
+	inside make -C /root/lockstep "$target"
+done
+echo "== fine: make $* in a bare Debian 12"

@@ -1,0 +1,77 @@
+#!/bin/sh
+# install-deps.sh build|test|check ... - install the Debian packages that are
+# missing for what is named, showing the command before it runs.
+set -eu
+
+packages_for() {
+	case $1 in
+	build)
+		echo gcc g++ make pkg-config libc6-dev libsimgrid-dev \
+			libjansson-dev libyaml-dev zlib1g-dev libpopt-dev \
+			gnuplot-nox fonts-dejavu-core
+		;;
+	test) echo libcriterion-dev ;;
+	check) echo libcriterion-dev clang-format clang-tidy shellcheck ;;
+	*)
+		echo "install-deps.sh: build, test or check, not \"$1\"" >&2
+		exit 2
+		;;
+	esac
+}
+
+is_installed() {
+	case $(dpkg-query -W -f '${Status} ' "$1" 2>/dev/null) in
+	*"ok installed"*) return 0 ;;
+	esac
+	# A package may be there by way of another that provides its name.
+	dpkg-query -W -f '${Status}: ${Provides},\n' 2>/dev/null |
+		grep -Eq "ok installed:.*[ ,]$1[ ,(]"
+}
+
+wanted=
+for purpose; do
+	wanted="$wanted $(packages_for "$purpose")"
+done
+
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+	missing=
+	for tool in gcc g++ pkg-config; do
+		command -v $tool >/dev/null || missing="$missing $tool"
+	done
+	if [ -z "$missing" ] && pkg-config --exists simgrid jansson yaml-0.1 \
+		zlib popt; then
+		exit 0
+	fi
+	echo "install-deps.sh: no apt-get here; please install what these" \
+		"Debian packages hold:$wanted" >&2
+	exit 1
+fi
+
+missing=
+for package in $wanted; do
+	case " $missing " in *" $package "*) continue ;; esac
+	is_installed "$package" || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+sudo=
+if [ "$(id -u)" != 0 ]; then
+	if ! command -v sudo >/dev/null; then
+		echo "install-deps.sh: neither root nor sudo; please run as" \
+			"root: apt-get install$missing" >&2
+		exit 1
+	fi
+	sudo=sudo
+fi
+
+run() {
+	echo "+ $*"
+	"$@" </dev/null
+}
+
+# shellcheck disable=SC2086 # the words are meant to be split
+{
+	run $sudo env DEBIAN_FRONTEND=noninteractive apt-get update -q
+	run $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -q -y \
+		--no-install-recommends $missing
+}

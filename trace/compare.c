@@ -1,0 +1,404 @@
+#include "trace/compare.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/order.h"
+#include "trace/statistics.h"
+
+static struct dist__compared_time compared(double predicted_ns,
+					   double measured_ns)
+{
+	struct dist__compared_time time = {predicted_ns, measured_ns, 1, 0};
+
+	if (measured_ns > 0)
+		time.ratio = predicted_ns / measured_ns;
+	else if (predicted_ns > 0)
+		time.ratio = INFINITY;
+	time.error = time.ratio - 1;
+	return time;
+}
+
+static double median(double *numbers, size_t n)
+{
+	dist__sort_numbers(numbers, n);
+	return n > 0 ? dist__quantile(numbers, n, 0.5) : 0;
+}
+
+static int by_value(int64_t a, int64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* NULL, which is "not told", comes first. */
+static int by_text(const char *a, const char *b)
+{
+	if (!a || !b)
+		return !b - !a;
+	return strcmp(a, b);
+}
+
+/* ---- calls ------------------------------------------------------------ */
+
+/* Collectives of a group in order, each one's ranks side by side; messages
+ * after them, each alone. */
+static int by_collective(const void *a, const void *b)
+{
+	const struct dist__trace_call *x =
+		*(const struct dist__trace_call *const *)a;
+	const struct dist__trace_call *y =
+		*(const struct dist__trace_call *const *)b;
+	int p2p = dist__trace_is_p2p(x);
+	int order = strcmp(x->group, y->group);
+
+	if (order == 0)
+		order = p2p - (int)dist__trace_is_p2p(y);
+	if (order != 0)
+		return order;
+	if (!p2p && x->seq != y->seq)
+		return by_value(x->seq, y->seq);
+	if (x->rank != y->rank)
+		return by_value(x->rank, y->rank);
+	return by_value(x->order, y->order);
+}
+
+static bool same_collective(const struct dist__trace_call *a,
+			    const struct dist__trace_call *b)
+{
+	return !dist__trace_is_p2p(a) && !dist__trace_is_p2p(b) &&
+	       a->seq == b->seq && strcmp(a->group, b->group) == 0;
+}
+
+/* The time of n calls that are one collective or one message; -1 when one of
+ * them failed. */
+static int64_t time_of(const struct dist__trace_call *const *calls, size_t n)
+{
+	int64_t started_ns = calls[0]->started_ns;
+	int64_t ended_ns = calls[0]->ended_ns;
+
+	for (size_t i = 0; i < n; i++) {
+		if (calls[i]->error)
+			return -1;
+		if (calls[i]->started_ns > started_ns)
+			started_ns = calls[i]->started_ns;
+		if (calls[i]->ended_ns > ended_ns)
+			ended_ns = calls[i]->ended_ns;
+	}
+	return ended_ns - started_ns;
+}
+
+static void pair_calls(struct dist__comparison *comparison,
+		       const struct dist__trace_call *const *predicted,
+		       const struct dist__trace_call *const *measured, size_t n)
+{
+	size_t next;
+
+	for (size_t i = 0; i < n; i = next) {
+		int64_t predicted_ns, measured_ns;
+
+		for (next = i + 1; next < n; next++)
+			if (!same_collective(predicted[i], predicted[next]))
+				break;
+		if (strcmp(predicted[i]->op, "send") == 0)
+			continue;
+		predicted_ns = time_of(predicted + i, next - i);
+		measured_ns = time_of(measured + i, next - i);
+		if (predicted_ns < 0 || measured_ns < 0) {
+			comparison->num_failed++;
+			continue;
+		}
+		comparison->calls[comparison->num_calls++] =
+			(struct dist__compared_call){
+				predicted[i], measured[i],
+				compared((double)predicted_ns,
+					 (double)measured_ns)};
+	}
+}
+
+/* The order check has passed: both traces hold the same calls. */
+static enum dist_error compare_calls(struct dist__comparison *comparison,
+				     const struct dist__trace *predicted,
+				     const struct dist__trace *measured)
+{
+	size_t n = predicted->num_calls;
+	const struct dist__trace_call **p, **m;
+
+	p = dist__trace_sorted_calls(predicted, by_collective);
+	m = dist__trace_sorted_calls(measured, by_collective);
+	comparison->calls = calloc(n + 1, sizeof *comparison->calls);
+	if (p && m && comparison->calls)
+		pair_calls(comparison, p, m, n);
+	free(p);
+	free(m);
+	return p && m && comparison->calls ? DIST_OK : DIST_ERR_NO_MEMORY;
+}
+
+/* ---- rows ------------------------------------------------------------- */
+
+static int by_row(const struct dist__compared_call *x,
+		  const struct dist__compared_call *y)
+{
+	int order = strcmp(x->predicted->op, y->predicted->op);
+
+	if (order == 0)
+		order = by_value(x->predicted->group_size,
+				 y->predicted->group_size);
+	if (order == 0)
+		order = by_value(x->predicted->bytes, y->predicted->bytes);
+	if (order == 0)
+		order = by_text(x->predicted->algorithm,
+				y->predicted->algorithm);
+	if (order == 0)
+		order = by_text(x->measured->algorithm, y->measured->algorithm);
+	return order;
+}
+
+static int by_row_and_time(const void *a, const void *b)
+{
+	const struct dist__compared_call *x = a, *y = b;
+	double p = x->time.measured_ns, q = y->time.measured_ns;
+	int order = by_row(x, y);
+
+	return order ? order : (p > q) - (p < q);
+}
+
+/* numbers is room for n. The calls are sorted by measured time. */
+static struct dist__compared_row row_of(const struct dist__compared_call *calls,
+					size_t n, double *numbers)
+{
+	struct dist__compared_row row = {
+		.predicted = calls[0].predicted,
+		.measured = calls[0].measured,
+		.num_calls = n,
+	};
+	double predicted_ns;
+
+	for (size_t i = 0; i < n; i++)
+		numbers[i] = calls[i].time.predicted_ns;
+	predicted_ns = median(numbers, n);
+	for (size_t i = 0; i < n; i++)
+		numbers[i] = calls[i].time.measured_ns;
+	row.time = compared(predicted_ns, dist__quantile(numbers, n, 0.5));
+	row.measured_min_ns = numbers[0];
+	row.measured_p25_ns = dist__quantile(numbers, n, 0.25);
+	row.measured_p75_ns = dist__quantile(numbers, n, 0.75);
+	row.measured_max_ns = numbers[n - 1];
+	return row;
+}
+
+static enum dist_error make_rows(struct dist__comparison *comparison)
+{
+	size_t n = comparison->num_calls, next;
+	struct dist__compared_call *calls = calloc(n + 1, sizeof *calls);
+	double *numbers = calloc(n + 1, sizeof *numbers);
+
+	comparison->rows = calloc(n + 1, sizeof *comparison->rows);
+	if (!calls || !numbers || !comparison->rows) {
+		free(calls);
+		free(numbers);
+		return DIST_ERR_NO_MEMORY;
+	}
+	memcpy(calls, comparison->calls, n * sizeof *calls);
+	qsort(calls, n, sizeof *calls, by_row_and_time);
+	for (size_t i = 0; i < n; i = next) {
+		for (next = i + 1; next < n; next++)
+			if (by_row(&calls[i], &calls[next]) != 0)
+				break;
+		comparison->rows[comparison->num_rows++] =
+			row_of(calls + i, next - i, numbers);
+	}
+	free(calls);
+	free(numbers);
+	return DIST_OK;
+}
+
+static enum dist_error summarize(struct dist__comparison *comparison)
+{
+	double *errors = calloc(comparison->num_rows + 1, sizeof *errors);
+	size_t n = comparison->num_rows;
+	double logarithms = 0;
+
+	if (!errors)
+		return DIST_ERR_NO_MEMORY;
+	for (size_t i = 0; i < n; i++) {
+		const struct dist__compared_time *time =
+			&comparison->rows[i].time;
+
+		errors[i] = fabs(time->error);
+		if (time->predicted_ns > 0 && time->measured_ns > 0) {
+			logarithms += log(time->ratio);
+			comparison->num_ratios++;
+		}
+	}
+	if (comparison->num_ratios > 0)
+		comparison->geometric_mean =
+			exp(logarithms / (double)comparison->num_ratios);
+	dist__sort_numbers(errors, n);
+	if (n > 0) {
+		comparison->median_error = dist__quantile(errors, n, 0.5);
+		comparison->p90_error = dist__quantile(errors, n, 0.9);
+		comparison->worst_error = errors[n - 1];
+	}
+	free(errors);
+	return DIST_OK;
+}
+
+/* ---- computing -------------------------------------------------------- */
+
+static const char *next_label(const struct dist__trace *trace,
+			      const char *after)
+{
+	const char *next = NULL;
+
+	for (size_t i = 0; i < trace->num_spans; i++) {
+		const char *label = trace->spans[i].label;
+
+		if ((!after || strcmp(label, after) > 0) &&
+		    (!next || strcmp(label, next) < 0))
+			next = label;
+	}
+	return next;
+}
+
+/* Adds up each rank's spans of label; totals is room for a number a rank. */
+static double label_ns(const struct dist__trace *trace, const char *label,
+		       double *totals)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < trace->num_spans; i++) {
+		const struct dist__trace_span *span = &trace->spans[i];
+
+		if (i == 0 || span->rank != span[-1].rank)
+			totals[n++] = 0;
+		if (strcmp(span->label, label) == 0)
+			totals[n - 1] +=
+				(double)(span->ended_ns - span->started_ns);
+	}
+	return median(totals, n);
+}
+
+static const char *smaller(const char *a, const char *b)
+{
+	if (!a || !b)
+		return a ? a : b;
+	return strcmp(a, b) < 0 ? a : b;
+}
+
+static enum dist_error compare_labels(struct dist__comparison *comparison,
+				      const struct dist__trace *predicted,
+				      const struct dist__trace *measured,
+				      double *totals)
+{
+	struct dist__compared_label *labels;
+	const char *label = NULL;
+	size_t n = 0;
+
+	while ((label = smaller(next_label(predicted, label),
+				next_label(measured, label))) != NULL) {
+		labels = realloc(comparison->labels, (n + 1) * sizeof *labels);
+		if (!labels)
+			return DIST_ERR_NO_MEMORY;
+		comparison->labels = labels;
+		labels[n].label = label;
+		labels[n].time = compared(label_ns(predicted, label, totals),
+					  label_ns(measured, label, totals));
+		comparison->num_labels = ++n;
+	}
+	return DIST_OK;
+}
+
+/* ---- the wall --------------------------------------------------------- */
+
+struct extent {
+	int64_t started_ns, ended_ns;
+};
+
+static void extend(struct extent *extent, int64_t started_ns, int64_t ended_ns)
+{
+	if (started_ns < extent->started_ns)
+		extent->started_ns = started_ns;
+	if (ended_ns > extent->ended_ns)
+		extent->ended_ns = ended_ns;
+}
+
+/* Calls and spans are both by rank, so one walk over the ranks sees all. */
+static double wall_ns(const struct dist__trace *trace, double *walls)
+{
+	size_t call = 0, span = 0, n = 0;
+
+	for (size_t i = 0; i < trace->num_ranks; i++) {
+		struct extent extent = {INT64_MAX, INT64_MIN};
+		int rank = trace->ranks[i];
+
+		for (;
+		     call < trace->num_calls && trace->calls[call].rank <= rank;
+		     call++)
+			extend(&extent, trace->calls[call].issued_ns,
+			       trace->calls[call].ended_ns);
+		for (;
+		     span < trace->num_spans && trace->spans[span].rank <= rank;
+		     span++)
+			extend(&extent, trace->spans[span].started_ns,
+			       trace->spans[span].ended_ns);
+		if (extent.started_ns <= extent.ended_ns)
+			walls[n++] =
+				(double)(extent.ended_ns - extent.started_ns);
+	}
+	return median(walls, n);
+}
+
+static enum dist_error compare_time(struct dist__comparison *comparison,
+				    const struct dist__trace *predicted,
+				    const struct dist__trace *measured)
+{
+	size_t most = predicted->num_ranks > measured->num_ranks
+			      ? predicted->num_ranks
+			      : measured->num_ranks;
+	double *numbers = calloc(most + 1, sizeof *numbers);
+	enum dist_error error;
+
+	if (!numbers)
+		return DIST_ERR_NO_MEMORY;
+	error = compare_labels(comparison, predicted, measured, numbers);
+	comparison->wall = compared(wall_ns(predicted, numbers),
+				    wall_ns(measured, numbers));
+	free(numbers);
+	return error;
+}
+
+/* ---- the comparison --------------------------------------------------- */
+
+enum dist_error dist__compare(const struct dist__trace *predicted,
+			      const struct dist__trace *measured,
+			      struct dist__comparison *comparison)
+{
+	enum dist_error error;
+
+	memset(comparison, 0, sizeof *comparison);
+	error = dist__order_check(predicted, measured, comparison->reason,
+				  sizeof comparison->reason);
+	if (!error && comparison->reason[0])
+		return DIST_OK;
+	if (!error)
+		error = compare_calls(comparison, predicted, measured);
+	if (!error)
+		error = make_rows(comparison);
+	if (!error)
+		error = summarize(comparison);
+	if (!error)
+		error = compare_time(comparison, predicted, measured);
+	if (error)
+		dist__comparison_release(comparison);
+	comparison->comparable = !error;
+	return error;
+}
+
+void dist__comparison_release(struct dist__comparison *comparison)
+{
+	free(comparison->calls);
+	free(comparison->rows);
+	free(comparison->labels);
+	memset(comparison, 0, sizeof *comparison);
+}

@@ -1,0 +1,58 @@
+/* event.h - what the recorder keeps of a job until it is written. */
+#ifndef LOCKSTEP_TRACE_EVENT_H
+#define LOCKSTEP_TRACE_EVENT_H
+
+#include "core/backend.h"
+
+/* The kind of an event that is time spent computing. */
+#define DIST__EVENT_COMPUTE DIST__OP_KINDS
+
+/* As many ranks of a group are listed as the PyTorch profiler lists: the rest
+ * becomes an ellipsis, so that a trace grows with the ranks and not with
+ * their square. */
+#define DIST__LISTED_RANKS 30
+
+/* One operation or compute span of one rank: 80 bytes. */
+struct dist__event {
+	int64_t issued_ns;
+	int64_t started_ns;
+	int64_t ended_ns;
+	const char *name; /* algorithm or NULL; the label of a compute span */
+	const char *file; /* NULL: not known */
+	size_t numel;
+	int32_t line;
+	int32_t peer; /* global rank of root, src or dst; -1: none */
+	int32_t peer_in_group;
+	int32_t tag;
+	uint32_t seq;
+	uint32_t call;
+	uint8_t kind; /* enum dist__op_kind, or DIST__EVENT_COMPUTE */
+	uint8_t dtype;
+	uint8_t reduce_op;
+	int8_t error; /* enum dist_error */
+};
+
+/* The events of one rank in one group. */
+struct dist__track {
+	struct dist__track *next;
+	int rank; /* global */
+	int rank_in_group;
+	uint32_t group_id;
+	int world_size;                 /* of the group */
+	int listed[DIST__LISTED_RANKS]; /* global ranks of its first members */
+	struct dist__event *events;
+	size_t num_events;
+	size_t capacity;
+	uint32_t num_computes;
+};
+
+/* What a whole trace or a part of one is made of. */
+struct dist__recording {
+	const struct dist__fact *facts;
+	size_t num_facts;
+	int world_size;
+	int part; /* rank that it is of; -1: all ranks */
+	struct dist__track *tracks;
+};
+
+#endif

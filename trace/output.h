@@ -1,0 +1,38 @@
+/* output.h - a text file that appears whole or not at all. */
+#ifndef LOCKSTEP_TRACE_OUTPUT_H
+#define LOCKSTEP_TRACE_OUTPUT_H
+
+#include "lockstep/dist.h"
+
+struct dist__output;
+
+/*
+ * dist__output_open starts the file that will be path: a temporary beside it,
+ * compressed by gzip when path ends in ".gz". Something that exists and is no
+ * regular file (a device, a pipe) is written in place. On success *output is
+ * the caller's until close or abandon. Errors: IO, NO_MEMORY; message says
+ * what.
+ */
+enum dist_error dist__output_open(const char *path,
+				  struct dist__output **output,
+				  struct dist_message *message);
+
+/* dist__output_text appends text. A failure is kept and reported by close. */
+void dist__output_text(struct dist__output *output, const char *text);
+
+/* dist__output_print appends as printf does, up to 1,023 bytes at a time. A
+ * failure is kept and reported by close. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+void dist__output_print(struct dist__output *output, const char *format, ...);
+
+/* dist__output_close gives the file its name and frees output; after a failure
+ * there is no file, and what was there before is untouched. Errors: IO. */
+enum dist_error dist__output_close(struct dist__output *output,
+				   struct dist_message *message);
+
+/* dist__output_abandon removes the temporary and frees output. NULL allowed. */
+void dist__output_abandon(struct dist__output *output);
+
+#endif

@@ -1,0 +1,469 @@
+#include "trace/read.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/stream.h"
+
+/* Times in us whose nanoseconds a 64-bit integer holds with room to add. */
+#define LATEST_US 4e15
+/* Ranks and world sizes above this are no ranks. */
+#define MOST_RANKS (1 << 24)
+
+/* How an event tells of a communication. PyTorch's profiler tells of one
+ * twice when a GPU does it: the call, and the kernel, which is the work. */
+enum source { OWN, PROFILER_CALL, PROFILER_KERNEL };
+
+struct reader {
+	struct dist__trace *trace;
+	json_t *strings; /* object whose keys are the strings */
+	int rank;        /* the file's, if it is of one rank; -1 */
+	size_t calls_room, sources_room, spans_room, ranks_room, facts_room;
+	bool has_kernels;
+	unsigned char *sources; /* enum source of each call */
+};
+
+/* ---- memory ----------------------------------------------------------- */
+
+/* Returns array with room for one more than n elements of size bytes, NULL
+ * when there is no memory for it; then array stays. */
+static void *grown(void *array, size_t n, size_t *room, size_t size)
+{
+	size_t more = *room ? 2 * *room : 64;
+
+	if (n < *room)
+		return array;
+	array = realloc(array, more * size);
+	if (array)
+		*room = more;
+	return array;
+}
+
+/* Returns the one copy of text that lives as long as the trace. Keys of a
+ * JSON object do not move. NULL: text is NULL, or no memory. */
+static const char *intern(struct reader *reader, const char *text)
+{
+	void *key;
+
+	if (!text)
+		return NULL;
+	key = json_object_iter_at(reader->strings, text);
+	if (!key &&
+	    json_object_set_new(reader->strings, text, json_null()) == 0)
+		key = json_object_iter_at(reader->strings, text);
+	return key ? json_object_iter_key(key) : NULL;
+}
+
+/* ---- fields of an object ---------------------------------------------- */
+
+/* Remembers the first member that was not what it should be. */
+struct fields {
+	const json_t *object;
+	const char *bad;
+	const char *expected;
+};
+
+static void blame(struct fields *fields, const char *key, const char *expected)
+{
+	if (fields->bad)
+		return;
+	fields->bad = key;
+	fields->expected = expected;
+}
+
+static int64_t whole(struct fields *fields, const char *key, int64_t most,
+		     int64_t otherwise)
+{
+	const json_t *value = json_object_get(fields->object, key);
+	int64_t number = json_integer_value(value);
+
+	if (!value)
+		return otherwise;
+	if (!json_is_integer(value) || number < -1 || number > most) {
+		blame(fields, key, "a whole number in its range");
+		return otherwise;
+	}
+	return number;
+}
+
+static int64_t time_ns(struct fields *fields, const char *key,
+		       int64_t otherwise)
+{
+	const json_t *value = json_object_get(fields->object, key);
+	double us = json_number_value(value);
+
+	if (!value)
+		return otherwise;
+	if (!json_is_number(value) || !(us >= -LATEST_US && us <= LATEST_US)) {
+		blame(fields, key, "a time in microseconds");
+		return otherwise;
+	}
+	return llround(us * 1000.0);
+}
+
+static const char *text(struct fields *fields, const char *key)
+{
+	const json_t *value = json_object_get(fields->object, key);
+
+	if (value && !json_is_string(value))
+		blame(fields, key, "a string");
+	return json_string_value(value);
+}
+
+static enum dist_error judged(const struct fields *fields,
+			      struct dist_message *message)
+{
+	if (!fields->bad)
+		return DIST_OK;
+	snprintf(message->text, sizeof message->text,
+		 "expected %s as \"%s\" of an event", fields->expected,
+		 fields->bad);
+	return DIST_ERR_INVALID_ARGUMENT;
+}
+
+static enum dist_error no_memory(struct dist_message *message)
+{
+	snprintf(message->text, sizeof message->text, "out of memory");
+	return DIST_ERR_NO_MEMORY;
+}
+
+/* ---- the profiler's words --------------------------------------------- */
+
+struct word {
+	const char *theirs;
+	const char *ours;
+	int bytes; /* of an element */
+};
+
+static const struct word dtypes[] = {
+	{"Float", "float32", 4}, {"Double", "float64", 8},
+	{"Int", "int32", 4},     {"Long", "int64", 8},
+	{"Half", "float16", 2},  {"BFloat16", "bfloat16", 2},
+	{"Byte", "uint8", 1},    {"Char", "int8", 1},
+	{"Bool", "bool", 1},     {"Short", "int16", 2},
+};
+
+static const struct word ops[] = {
+	{"allreduce", "all_reduce", 0},
+	{"allgather", "all_gather", 0},
+	{"_allgather_base", "all_gather_single", 0},
+	{"reduce_scatter", "reduce_scatter", 0},
+	{"_reduce_scatter_base", "reduce_scatter_single", 0},
+	{"all_to_all", "all_to_all", 0},
+};
+
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof *(array))
+
+static struct word find(const struct word *words, size_t n, const char *theirs)
+{
+	for (size_t i = 0; theirs && i < n; i++)
+		if (strcmp(words[i].theirs, theirs) == 0)
+			return words[i];
+	return (struct word){theirs, theirs, 0};
+}
+
+/* ---- events ----------------------------------------------------------- */
+
+static enum source source_of(const char *name, const char *category)
+{
+	if (name && strncmp(name, "lockstep:", 9) == 0)
+		return OWN;
+	return category && strcmp(category, "kernel") == 0 ? PROFILER_KERNEL
+							   : PROFILER_CALL;
+}
+
+static bool add_rank(struct reader *reader, int rank)
+{
+	struct dist__trace *trace = reader->trace;
+	size_t n = trace->num_ranks;
+	int *ranks;
+
+	if (n > 0 && trace->ranks[n - 1] == rank)
+		return true;
+	ranks = grown(trace->ranks, n, &reader->ranks_room, sizeof *ranks);
+	if (!ranks)
+		return false;
+	trace->ranks = ranks;
+	trace->ranks[trace->num_ranks++] = rank;
+	return true;
+}
+
+static bool add_call(struct reader *reader, const struct dist__trace_call *call,
+		     enum source source)
+{
+	struct dist__trace *trace = reader->trace;
+	size_t n = trace->num_calls;
+	struct dist__trace_call *calls;
+	unsigned char *sources;
+
+	calls = grown(trace->calls, n, &reader->calls_room, sizeof *calls);
+	if (!calls)
+		return false;
+	trace->calls = calls;
+	sources = grown(reader->sources, n, &reader->sources_room, 1);
+	if (!sources)
+		return false;
+	reader->sources = sources;
+	sources[n] = (unsigned char)source;
+	calls[n] = *call;
+	trace->num_calls++;
+	return true;
+}
+
+static bool add_span(struct reader *reader, const struct dist__trace_span *span)
+{
+	struct dist__trace *trace = reader->trace;
+	struct dist__trace_span *spans =
+		grown(trace->spans, trace->num_spans, &reader->spans_room,
+		      sizeof *spans);
+
+	if (!spans)
+		return false;
+	trace->spans = spans;
+	spans[trace->num_spans++] = *span;
+	return true;
+}
+
+static void read_arguments(struct reader *reader, struct fields *args,
+			   struct dist__trace_call *call)
+{
+	const char *op = text(args, "Collective name");
+	struct word dtype =
+		find(dtypes, ARRAY_SIZE(dtypes), text(args, "dtype"));
+
+	call->op = intern(reader, find(ops, ARRAY_SIZE(ops), op).ours);
+	call->dtype = intern(reader, dtype.ours);
+	call->group = intern(reader, text(args, "Process Group Name"));
+	call->group_size = (int)whole(args, "Group size", MOST_RANKS, 0);
+	call->numel = whole(args, "In msg nelems", INT64_MAX / 16, 0);
+	call->bytes =
+		whole(args, "size_bytes", INT64_MAX, call->numel * dtype.bytes);
+	call->peer = (int)whole(args, "Dst Rank", MOST_RANKS,
+				whole(args, "Src Rank", MOST_RANKS, -1));
+	call->root = (int)whole(args, "root", MOST_RANKS, -1);
+	call->tag = (int)whole(args, "tag", INT32_MAX, -1);
+	call->algorithm = intern(reader, text(args, "algorithm"));
+	call->reduce_op = intern(reader, text(args, "reduce_op"));
+	call->file = intern(reader, text(args, "file"));
+	call->line = (int)whole(args, "line", INT32_MAX, 0);
+	call->error = intern(reader, text(args, "error"));
+	call->issued_ns = time_ns(args, "issued_us", call->started_ns);
+	if (call->numel < 0 || call->bytes < 0 || call->group_size < 0)
+		blame(args, "In msg nelems", "no negative count");
+}
+
+static enum dist_error read_call(struct reader *reader, struct fields *event,
+				 struct fields *args,
+				 struct dist_message *message)
+{
+	enum source source = source_of(text(event, "name"), text(event, "cat"));
+	struct dist__trace_call call = {0};
+	enum dist_error error;
+
+	call.started_ns = time_ns(event, "ts", 0);
+	call.ended_ns = call.started_ns + time_ns(event, "dur", 0);
+	call.thread =
+		source == OWN ? (int)whole(event, "tid", INT32_MAX, 1) : 1;
+	if (source == OWN)
+		call.rank = (int)whole(event, "pid", MOST_RANKS, 0);
+	else if (reader->rank >= 0)
+		call.rank = reader->rank;
+	else
+		call.rank = (int)whole(args, "Rank", MOST_RANKS, 0);
+	read_arguments(reader, args, &call);
+	if (call.ended_ns < call.started_ns)
+		blame(event, "dur", "no negative time");
+	if (call.rank < 0)
+		blame(event, "pid", "a rank");
+	error = judged(event, message);
+	if (!error)
+		error = judged(args, message);
+	if (error)
+		return error;
+	if (!call.group)
+		call.group = intern(reader, "0");
+	/* For now the place in the file; dist__trace_order() counts. */
+	call.order = (uint32_t)reader->trace->num_calls;
+	reader->has_kernels |= source == PROFILER_KERNEL;
+	if (!call.op || !call.group || !add_rank(reader, call.rank) ||
+	    !add_call(reader, &call, source))
+		return no_memory(message);
+	return DIST_OK;
+}
+
+static enum dist_error read_span(struct reader *reader, struct fields *event,
+				 struct dist_message *message)
+{
+	const char *label = text(event, "name");
+	struct dist__trace_span span = {
+		.rank = (int)whole(event, "pid", MOST_RANKS, 0),
+		.label = intern(reader, label ? label : "compute"),
+		.started_ns = time_ns(event, "ts", 0),
+	};
+
+	span.ended_ns = span.started_ns + time_ns(event, "dur", 0);
+	if (span.ended_ns < span.started_ns)
+		blame(event, "dur", "no negative time");
+	if (span.rank < 0)
+		blame(event, "pid", "a rank");
+	if (event->bad)
+		return judged(event, message);
+	if (!span.label || !add_rank(reader, span.rank) ||
+	    !add_span(reader, &span))
+		return no_memory(message);
+	return DIST_OK;
+}
+
+static bool is(const json_t *event, const char *key, const char *value)
+{
+	const char *found = json_string_value(json_object_get(event, key));
+
+	return found && strcmp(found, value) == 0;
+}
+
+/* A rank that did nothing is known by the name of its process. */
+static enum dist_error read_name(struct reader *reader, const json_t *event,
+				 struct dist_message *message)
+{
+	const json_t *pid = json_object_get(event, "pid");
+	const char *name = json_string_value(
+		json_object_get(json_object_get(event, "args"), "name"));
+	int64_t rank = json_integer_value(pid);
+
+	if (!json_is_integer(pid) || rank < 0 || rank > MOST_RANKS || !name ||
+	    strncmp(name, "rank ", 5) != 0)
+		return DIST_OK;
+	return add_rank(reader, (int)rank) ? DIST_OK : no_memory(message);
+}
+
+static enum dist_error on_event(const json_t *value, void *arg,
+				struct dist_message *message)
+{
+	struct reader *reader = arg;
+	struct fields event = {.object = value};
+	struct fields args = {.object = json_object_get(value, "args")};
+
+	if (!json_is_object(value)) {
+		snprintf(message->text, sizeof message->text,
+			 "expected an object as event");
+		return DIST_ERR_INVALID_ARGUMENT;
+	}
+	if (is(value, "ph", "M") && is(value, "name", "process_name"))
+		return read_name(reader, value, message);
+	if (!is(value, "ph", "X"))
+		return DIST_OK;
+	if (json_object_get(args.object, "Collective name"))
+		return read_call(reader, &event, &args, message);
+	if (is(value, "cat", "compute"))
+		return read_span(reader, &event, message);
+	return DIST_OK;
+}
+
+/* ---- the head --------------------------------------------------------- */
+
+static enum dist_error read_distributed(struct reader *reader,
+					const json_t *value,
+					struct dist_message *message)
+{
+	struct fields fields = {.object = value};
+	const char *backend = text(&fields, "backend");
+
+	reader->rank = (int)whole(&fields, "rank", MOST_RANKS, -1);
+	reader->trace->world_size =
+		(int)whole(&fields, "world_size", MOST_RANKS, 0);
+	reader->trace->backend = intern(reader, backend);
+	return judged(&fields, message);
+}
+
+static enum dist_error add_fact(struct reader *reader, const char *key,
+				const json_t *value,
+				struct dist_message *message)
+{
+	struct dist__trace *trace = reader->trace;
+	struct dist__trace_fact fact = {.key = intern(reader, key)}, *facts;
+	char *dump = NULL;
+
+	if (json_is_string(value)) {
+		fact.value = intern(reader, json_string_value(value));
+	} else {
+		dump = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+		fact.value = intern(reader, dump);
+		free(dump);
+	}
+	if (!fact.key || !fact.value)
+		return no_memory(message);
+	facts = grown(trace->facts, trace->num_facts, &reader->facts_room,
+		      sizeof *facts);
+	if (!facts)
+		return no_memory(message);
+	trace->facts = facts;
+	facts[trace->num_facts++] = fact;
+	return DIST_OK;
+}
+
+static enum dist_error on_member(const char *name, const json_t *value,
+				 void *arg, struct dist_message *message)
+{
+	enum dist_error error = DIST_OK;
+	/* The library's iterators take no const, and change nothing. */
+	json_t *object = (json_t *)value, *fact;
+	const char *key;
+
+	if (strcmp(name, "distributedInfo") == 0)
+		return read_distributed(arg, value, message);
+	if (strcmp(name, "lockstep") != 0)
+		return DIST_OK;
+	json_object_foreach(object, key, fact)
+	{
+		error = add_fact(arg, key, fact, message);
+		if (error)
+			break;
+	}
+	return error;
+}
+
+/* ---- the trace -------------------------------------------------------- */
+
+static void drop_profiler_calls(struct reader *reader)
+{
+	struct dist__trace *trace = reader->trace;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < trace->num_calls; i++)
+		if (reader->sources[i] != PROFILER_CALL)
+			trace->calls[kept++] = trace->calls[i];
+	trace->num_calls = kept;
+}
+
+static enum dist_error finish(struct reader *reader,
+			      struct dist_message *message)
+{
+	if (reader->has_kernels)
+		drop_profiler_calls(reader);
+	return dist__trace_order(reader->trace) ? no_memory(message) : DIST_OK;
+}
+
+enum dist_error dist__trace_read(const char *path, struct dist__trace *trace,
+				 struct dist_message *message)
+{
+	struct reader reader = {.trace = trace, .rank = -1};
+	const struct dist__trace_visitor visitor = {on_member, on_event,
+						    &reader};
+	enum dist_error error;
+
+	memset(trace, 0, sizeof *trace);
+	snprintf(trace->path, sizeof trace->path, "%s", path);
+	reader.strings = json_object();
+	trace->strings = reader.strings;
+	error = reader.strings ? dist__trace_visit(path, &visitor, message)
+			       : no_memory(message);
+	if (!error)
+		error = finish(&reader, message);
+	free(reader.sources);
+	if (error)
+		dist__trace_release(trace);
+	return error;
+}

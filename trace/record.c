@@ -1,0 +1,365 @@
+#include "core/backend.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/algorithm.h"
+#include "trace/write.h"
+
+/*
+ * The recorder is a back end around a back end. An operation tells of its end
+ * through on_end, on whatever thread ended it; so the only thing shared is the
+ * list of events, which the mutex guards. Simulated ranks share one recorder
+ * and one thread; a real rank has its own, shared with its lanes.
+ */
+struct dist__recorder {
+	pthread_mutex_t mutex;
+	struct dist__recording recording; /* owns the tracks and the facts */
+	struct dist__fact *facts;
+	bool lost; /* an event was lost for want of memory */
+	char path[];
+};
+
+struct recording_backend {
+	struct dist__backend backend;
+	struct dist__backend *inner; /* owned */
+	struct dist__recorder *recorder;
+	struct dist__track *track; /* the recorder's: outlives us */
+	const int *ranks;          /* the members'; NULL: global = group rank */
+};
+
+/* Stands in op->on_end_arg while somebody else waits for the end as well. */
+struct hook {
+	struct recording_backend *self;
+	void (*on_end)(struct dist__op *op, void *arg);
+	void *on_end_arg;
+};
+
+static struct recording_backend *of(struct dist__backend *b)
+{
+	return (struct recording_backend *)b;
+}
+
+/* ---- keeping events --------------------------------------------------- */
+
+static struct dist__event *append(struct dist__track *track)
+{
+	size_t capacity = track->capacity ? 2 * track->capacity : 8;
+	struct dist__event *events = track->events;
+
+	if (track->num_events == track->capacity) {
+		events = realloc(events, capacity * sizeof *events);
+		if (!events)
+			return NULL;
+		track->events = events;
+		track->capacity = capacity;
+	}
+	return &events[track->num_events++];
+}
+
+static void keep(struct recording_backend *self,
+		 const struct dist__event *event)
+{
+	struct dist__event *place;
+
+	pthread_mutex_lock(&self->recorder->mutex);
+	place = append(self->track);
+	if (place)
+		*place = *event;
+	else
+		self->recorder->lost = true;
+	pthread_mutex_unlock(&self->recorder->mutex);
+}
+
+static int global_rank(const struct recording_backend *self, int rank)
+{
+	return rank >= 0 && self->ranks ? self->ranks[rank] : rank;
+}
+
+static void keep_op(struct recording_backend *self, const struct dist__op *op)
+{
+	struct dist__event event = {
+		.issued_ns = op->issued_ns,
+		.started_ns = op->started_ns,
+		.ended_ns = op->ended_ns,
+		.name = op->algorithm ? op->algorithm->name : NULL,
+		.file = op->site.file,
+		.numel = op->tensor.numel,
+		.line = op->site.line,
+		.peer = global_rank(self, op->peer),
+		.peer_in_group = op->peer,
+		.tag = op->tag,
+		.seq = op->seq,
+		.call = op->call,
+		.kind = (uint8_t)op->kind,
+		.dtype = (uint8_t)op->tensor.dtype,
+		.reduce_op = (uint8_t)op->reduce_op,
+		.error = (int8_t)op->error,
+	};
+
+	/* An operation that failed before its turn never started. */
+	if (event.started_ns < event.issued_ns)
+		event.started_ns = event.issued_ns;
+	if (event.ended_ns < event.started_ns)
+		event.ended_ns = event.started_ns;
+	keep(self, &event);
+}
+
+/* ---- hearing of an operation's end ------------------------------------ */
+
+static void on_end(struct dist__op *op, void *arg)
+{
+	keep_op(arg, op);
+}
+
+static void on_end_shared(struct dist__op *op, void *arg)
+{
+	struct hook *hook = arg;
+
+	keep_op(hook->self, op);
+	op->on_end = hook->on_end;
+	op->on_end_arg = hook->on_end_arg;
+	free(hook);
+	op->on_end(op, op->on_end_arg);
+}
+
+static enum dist_error listen(struct recording_backend *self,
+			      struct dist__op *op)
+{
+	struct hook *hook;
+
+	if (!op->on_end) {
+		op->on_end = on_end;
+		op->on_end_arg = self;
+		return DIST_OK;
+	}
+	hook = malloc(sizeof *hook);
+	if (!hook)
+		return DIST_ERR_NO_MEMORY;
+	*hook = (struct hook){self, op->on_end, op->on_end_arg};
+	op->on_end = on_end_shared;
+	op->on_end_arg = hook;
+	return DIST_OK;
+}
+
+/* Takes listen() back from an operation that was never started. */
+static void unlisten(struct dist__op *op)
+{
+	struct hook *hook;
+
+	if (op->on_end == on_end) {
+		op->on_end = NULL;
+		op->on_end_arg = NULL;
+	} else if (op->on_end == on_end_shared) {
+		hook = op->on_end_arg;
+		op->on_end = hook->on_end;
+		op->on_end_arg = hook->on_end_arg;
+		free(hook);
+	}
+}
+
+/* ---- the back end ----------------------------------------------------- */
+
+static enum dist_error record_run(struct dist__backend *b, struct dist__op *op)
+{
+	struct recording_backend *self = of(b);
+	enum dist_error error = listen(self, op);
+
+	if (error) {
+		dist__op_finish(op, error,
+				self->inner->ops->now_ns(self->inner));
+		return error;
+	}
+	return self->inner->ops->run(self->inner, op);
+}
+
+static enum dist_error record_submit(struct dist__backend *b,
+				     struct dist__op *op)
+{
+	struct recording_backend *self = of(b);
+	enum dist_error error = listen(self, op);
+
+	if (error)
+		return error;
+	error = self->inner->ops->submit(self->inner, op);
+	if (error)
+		unlisten(op);
+	return error;
+}
+
+static enum dist_error record_wait(struct dist__backend *b, struct dist__op *op,
+				   int64_t deadline_ns)
+{
+	struct dist__backend *inner = of(b)->inner;
+
+	return inner->ops->wait(inner, op, deadline_ns);
+}
+
+static bool record_test(struct dist__backend *b, struct dist__op *op)
+{
+	struct dist__backend *inner = of(b)->inner;
+
+	return inner->ops->test(inner, op);
+}
+
+static int64_t record_now_ns(struct dist__backend *b)
+{
+	struct dist__backend *inner = of(b)->inner;
+
+	return inner->ops->now_ns(inner);
+}
+
+static enum dist_error record_compute(struct dist__backend *b,
+				      int64_t duration_ns, const char *label)
+{
+	struct recording_backend *self = of(b);
+	struct dist__event event = {
+		.started_ns = self->inner->ops->now_ns(self->inner),
+		.name = label,
+		.peer = -1,
+		.peer_in_group = -1,
+		.tag = -1,
+		.call = self->track->num_computes++,
+		.kind = DIST__EVENT_COMPUTE,
+	};
+	enum dist_error error =
+		self->inner->ops->compute(self->inner, duration_ns, label);
+
+	event.issued_ns = event.started_ns;
+	event.ended_ns = self->inner->ops->now_ns(self->inner);
+	event.error = (int8_t)error;
+	keep(self, &event);
+	return error;
+}
+
+static void record_abort(struct dist__backend *b)
+{
+	struct dist__backend *inner = of(b)->inner;
+
+	inner->ops->abort(inner);
+}
+
+static void record_free(struct dist__backend *b)
+{
+	struct dist__backend *inner = of(b)->inner;
+
+	inner->ops->free(inner);
+	free(of(b));
+}
+
+static const struct dist__backend_ops recording_ops = {
+	.run = record_run,
+	.submit = record_submit,
+	.wait = record_wait,
+	.test = record_test,
+	.now_ns = record_now_ns,
+	.compute = record_compute,
+	.abort = record_abort,
+	.free = record_free,
+};
+
+/* ---- the recorder ----------------------------------------------------- */
+
+struct dist__recorder *dist__recorder_new(const char *path, int part,
+					  int world_size,
+					  const struct dist__fact *facts,
+					  size_t num_facts)
+{
+	size_t room = strlen(path) + 32;
+	struct dist__recorder *recorder = calloc(1, sizeof *recorder + room);
+
+	if (!recorder)
+		return NULL;
+	recorder->facts = calloc(num_facts + 1, sizeof *facts);
+	if (!recorder->facts ||
+	    pthread_mutex_init(&recorder->mutex, NULL) != 0) {
+		free(recorder->facts);
+		free(recorder);
+		return NULL;
+	}
+	if (num_facts > 0)
+		memcpy(recorder->facts, facts, num_facts * sizeof *facts);
+	if (part < 0)
+		snprintf(recorder->path, room, "%s", path);
+	else
+		snprintf(recorder->path, room, "%s.rank%d", path, part);
+	recorder->recording = (struct dist__recording){
+		recorder->facts, num_facts, world_size, part, NULL};
+	return recorder;
+}
+
+static struct dist__track *track_new(const struct dist__members *members)
+{
+	struct dist__track *track = calloc(1, sizeof *track);
+
+	if (!track)
+		return NULL;
+	track->rank = dist__global_rank(members, members->rank);
+	track->rank_in_group = members->rank;
+	track->group_id = members->group_id;
+	track->world_size = members->world_size;
+	for (int i = 0; i < members->world_size && i < DIST__LISTED_RANKS; i++)
+		track->listed[i] = dist__global_rank(members, i);
+	return track;
+}
+
+struct dist__backend *dist__recorder_wrap(struct dist__recorder *recorder,
+					  struct dist__backend *inner,
+					  const struct dist__members *members)
+{
+	struct recording_backend *self = calloc(1, sizeof *self);
+	struct dist__track *track = track_new(members);
+
+	if (!self || !track) {
+		free(self);
+		free(track);
+		return NULL;
+	}
+	self->backend.ops = &recording_ops;
+	self->inner = inner;
+	self->recorder = recorder;
+	self->track = track;
+	self->ranks = members->ranks;
+	pthread_mutex_lock(&recorder->mutex);
+	track->next = recorder->recording.tracks;
+	recorder->recording.tracks = track;
+	pthread_mutex_unlock(&recorder->mutex);
+	return &self->backend;
+}
+
+static void recorder_free(struct dist__recorder *recorder)
+{
+	struct dist__track *track = recorder->recording.tracks, *next;
+
+	for (; track; track = next) {
+		next = track->next;
+		free(track->events);
+		free(track);
+	}
+	pthread_mutex_destroy(&recorder->mutex);
+	free(recorder->facts);
+	free(recorder);
+}
+
+enum dist_error dist__recorder_finish(struct dist__recorder *recorder,
+				      struct dist_message *message)
+{
+	enum dist_error error;
+
+	if (!recorder)
+		return DIST_OK;
+	error = dist__trace_write(&recorder->recording, recorder->path,
+				  message);
+	if (!error && recorder->lost) {
+		snprintf(message->text, sizeof message->text,
+			 "%.300s: incomplete: events were lost for want of "
+			 "memory",
+			 recorder->path);
+		error = DIST_ERR_NO_MEMORY;
+	}
+	recorder_free(recorder);
+	return error;
+}

@@ -1,0 +1,189 @@
+#include "trace/trace.h"
+
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void dist__trace_release(struct dist__trace *trace)
+{
+	free(trace->facts);
+	free(trace->ranks);
+	free(trace->calls);
+	free(trace->spans);
+	json_decref(trace->strings);
+	memset(trace, 0, sizeof *trace);
+}
+
+const char *dist__trace_fact(const struct dist__trace *trace, const char *key)
+{
+	for (size_t i = 0; i < trace->num_facts; i++)
+		if (strcmp(trace->facts[i].key, key) == 0)
+			return trace->facts[i].value;
+	return NULL;
+}
+
+bool dist__trace_is_p2p(const struct dist__trace_call *call)
+{
+	return strcmp(call->op, "send") == 0 || strcmp(call->op, "recv") == 0;
+}
+
+const struct dist__trace_call **
+dist__trace_sorted_calls(const struct dist__trace *trace,
+			 int (*compare)(const void *, const void *))
+{
+	const struct dist__trace_call **calls = calloc(
+		trace->num_calls + 1, sizeof(const struct dist__trace_call *));
+
+	if (!calls)
+		return NULL;
+	for (size_t i = 0; i < trace->num_calls; i++)
+		calls[i] = &trace->calls[i];
+	qsort(calls, trace->num_calls, sizeof(const struct dist__trace_call *),
+	      compare);
+	return calls;
+}
+
+/* Appends to text as printf does; what does not fit is cut off. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4)))
+#endif
+static void
+append(char *text, size_t size, const char *format, ...)
+{
+	size_t len = strlen(text);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text + len, size - len, format, args);
+	va_end(args);
+}
+
+void dist__trace_describe(const struct dist__trace_call *call, char *text,
+			  size_t size)
+{
+	const char *separator = "";
+
+	text[0] = '\0';
+	append(text, size, "%s(", call->op);
+	if (call->numel > 0 && call->dtype) {
+		append(text, size, "%s x %lld", call->dtype,
+		       (long long)call->numel);
+		separator = ", ";
+	}
+	if (call->reduce_op)
+		append(text, size, "%s%s", separator, call->reduce_op);
+	if (call->root >= 0)
+		append(text, size, "%sroot %d", separator, call->root);
+	if (call->peer >= 0)
+		append(text, size, "%s%s %d", separator,
+		       strcmp(call->op, "send") == 0 ? "to" : "from",
+		       call->peer);
+	if (call->tag >= 0)
+		append(text, size, ", tag %d", call->tag);
+	append(text, size, ")");
+	if (call->file)
+		append(text, size, " at %s:%d", call->file, call->line);
+}
+
+/* ---- order ------------------------------------------------------------ */
+
+static int by_rank_and_issue(const void *a, const void *b)
+{
+	const struct dist__trace_call *x = a, *y = b;
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	if (x->issued_ns != y->issued_ns)
+		return x->issued_ns < y->issued_ns ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static int by_rank_and_start(const void *a, const void *b)
+{
+	const struct dist__trace_span *x = a, *y = b;
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	if (x->started_ns != y->started_ns)
+		return x->started_ns < y->started_ns ? -1 : 1;
+	return (x->ended_ns > y->ended_ns) - (x->ended_ns < y->ended_ns);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const int *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* How far the rank at hand got in one group. */
+struct progress {
+	const char *group; /* interned: compared as a pointer */
+	uint32_t calls, collectives, messages;
+};
+
+static struct progress *progress_of(struct progress **all, size_t *n,
+				    size_t *room, const char *group)
+{
+	for (size_t i = 0; i < *n; i++)
+		if ((*all)[i].group == group)
+			return &(*all)[i];
+	if (*n == *room) {
+		size_t more = *room ? 2 * *room : 16;
+		struct progress *grown = realloc(*all, more * sizeof *grown);
+
+		if (!grown)
+			return NULL;
+		*all = grown;
+		*room = more;
+	}
+	(*all)[*n] = (struct progress){.group = group};
+	return &(*all)[(*n)++];
+}
+
+/* Counts each rank's calls on each group: what a file says of sequence numbers
+ * depends on who wrote it. */
+static bool count_calls(struct dist__trace *trace)
+{
+	struct progress *all = NULL, *progress;
+	size_t n = 0, room = 0;
+
+	for (size_t i = 0; i < trace->num_calls; i++) {
+		struct dist__trace_call *call = &trace->calls[i];
+
+		if (i > 0 && call->rank != call[-1].rank)
+			n = 0;
+		progress = progress_of(&all, &n, &room, call->group);
+		if (!progress) {
+			free(all);
+			return false;
+		}
+		call->order = progress->calls++;
+		call->seq = dist__trace_is_p2p(call) ? progress->messages++
+						     : progress->collectives++;
+	}
+	free(all);
+	return true;
+}
+
+enum dist_error dist__trace_order(struct dist__trace *trace)
+{
+	size_t kept = 0;
+
+	if (trace->num_calls > 0)
+		qsort(trace->calls, trace->num_calls, sizeof *trace->calls,
+		      by_rank_and_issue);
+	if (trace->num_spans > 0)
+		qsort(trace->spans, trace->num_spans, sizeof *trace->spans,
+		      by_rank_and_start);
+	if (trace->num_ranks > 0)
+		qsort(trace->ranks, trace->num_ranks, sizeof *trace->ranks,
+		      by_number);
+	for (size_t i = 0; i < trace->num_ranks; i++)
+		if (kept == 0 || trace->ranks[kept - 1] != trace->ranks[i])
+			trace->ranks[kept++] = trace->ranks[i];
+	trace->num_ranks = kept;
+	return count_calls(trace) ? DIST_OK : DIST_ERR_NO_MEMORY;
+}

@@ -1,0 +1,489 @@
+#include "trace/write.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Enough digits that a time of up to 10^12 us, eleven days, keeps its
+ * nanoseconds: 15 is what every decimal survives in a double. */
+#define DUMP_FLAGS (JSON_COMPACT | JSON_REAL_PRECISION(15))
+
+/* Tracks that overlapping messages of one rank are spread over at most. */
+#define MOST_P2P_THREADS 16
+
+/* ---- values ----------------------------------------------------------- */
+
+/* Text that is no UTF-8, as the name of a file may be, loses its odd bytes. */
+static struct json_t *text_value(const char *text)
+{
+	struct json_t *value = json_string(text);
+	char *copy;
+
+	if (value || !(copy = malloc(strlen(text) + 1)))
+		return value;
+	for (size_t i = 0; i == 0 || text[i - 1]; i++)
+		copy[i] = (char)((unsigned char)text[i] < 0x80 ? text[i] : '?');
+	value = json_string(copy);
+	free(copy);
+	return value;
+}
+
+static struct json_t *us_value(int64_t ns)
+{
+	return json_real((double)ns / 1000.0);
+}
+
+/* An object being filled, which remembers whether memory was short. */
+struct object {
+	struct json_t *json;
+	bool failed;
+};
+
+static void set(struct object *object, const char *key, struct json_t *value)
+{
+	if (json_object_set_new(object->json, key, value) != 0)
+		object->failed = true;
+}
+
+static void set_text(struct object *object, const char *key, const char *text)
+{
+	set(object, key, text_value(text));
+}
+
+static void set_number(struct object *object, const char *key, int64_t number)
+{
+	set(object, key, json_integer(number));
+}
+
+static struct json_t *finished(struct object *object)
+{
+	if (!object->failed)
+		return object->json;
+	json_decref(object->json);
+	return NULL;
+}
+
+/* ---- the profiler's words --------------------------------------------- */
+
+static const char *profiler_op(enum dist__op_kind kind)
+{
+	return kind == DIST__ALL_REDUCE ? "allreduce" : dist__op_name(kind);
+}
+
+/* As c10::ScalarType prints. A barrier, which carries nothing, counts as
+ * bytes there. */
+static const char *profiler_dtype(const struct dist__event *event)
+{
+	if (event->kind == DIST__BARRIER)
+		return "Byte";
+	switch ((enum dist_dtype)event->dtype) {
+	case DIST_FLOAT32:
+		return "Float";
+	case DIST_FLOAT64:
+		return "Double";
+	case DIST_INT32:
+		return "Int";
+	case DIST_INT64:
+		return "Long";
+	}
+	return "?";
+}
+
+static void set_group_ranks(struct object *args,
+			    const struct dist__track *track)
+{
+	char text[16 * DIST__LISTED_RANKS];
+	int used = snprintf(text, sizeof text, "[");
+
+	for (int i = 0; i < track->world_size && i < DIST__LISTED_RANKS; i++)
+		used += snprintf(text + used, sizeof text - (size_t)used,
+				 "%s%d", i > 0 ? ", " : "", track->listed[i]);
+	snprintf(text + used, sizeof text - (size_t)used, "%s]",
+		 track->world_size > DIST__LISTED_RANKS ? ", ..." : "");
+	set_text(args, "Process Group Ranks", text);
+}
+
+/* "Rank" is, as in the profiler, the peer of a message. */
+static void set_profiler_args(struct object *args,
+			      const struct dist__track *track,
+			      const struct dist__event *event)
+{
+	bool p2p = dist__op_is_p2p((enum dist__op_kind)event->kind);
+	char name[16];
+
+	snprintf(name, sizeof name, "%u", (unsigned)track->group_id);
+	set_text(args, "Collective name",
+		 profiler_op((enum dist__op_kind)event->kind));
+	set_text(args, "dtype", profiler_dtype(event));
+	set_number(args, "In msg nelems", (int64_t)event->numel);
+	set_number(args, "Out msg nelems", (int64_t)event->numel);
+	set_text(args, "In split size", "[]");
+	set_text(args, "Out split size", "[]");
+	set_number(args, "Group size", track->world_size);
+	set_text(args, "Process Group Name", name);
+	set_text(args, "Process Group Description",
+		 track->group_id == 0 ? "default_pg" : "undefined");
+	set_group_ranks(args, track);
+	set_number(args, "Rank",
+		   p2p ? event->peer_in_group : track->rank_in_group);
+	if (event->kind == DIST__SEND)
+		set_number(args, "Dst Rank", event->peer);
+	else if (event->kind == DIST__RECV)
+		set_number(args, "Src Rank", event->peer);
+	set_number(args, "Seq", event->seq);
+}
+
+static void set_own_args(struct object *args, const struct dist__event *event,
+			 int64_t base_ns)
+{
+	enum dist__op_kind kind = (enum dist__op_kind)event->kind;
+
+	if (event->name)
+		set_text(args, "algorithm", event->name);
+	if (kind == DIST__ALL_REDUCE || kind == DIST__REDUCE)
+		set_text(args, "reduce_op",
+			 dist_reduce_op_name(
+				 (enum dist_reduce_op)event->reduce_op));
+	if (kind == DIST__REDUCE || kind == DIST__BROADCAST)
+		set_number(args, "root", event->peer);
+	if (dist__op_is_p2p(kind))
+		set_number(args, "tag", event->tag);
+	set_number(args, "size_bytes",
+		   (int64_t)(event->numel *
+			     dist_dtype_size((enum dist_dtype)event->dtype)));
+	set(args, "issued_us", us_value(event->issued_ns - base_ns));
+	set(args, "started_us", us_value(event->started_ns - base_ns));
+	if (event->file) {
+		set_text(args, "file", event->file);
+		set_number(args, "line", event->line);
+	}
+	if (event->error)
+		set_text(args, "error",
+			 dist_error_string((enum dist_error)event->error));
+}
+
+/* ---- events ----------------------------------------------------------- */
+
+static struct json_t *complete_event(const struct dist__track *track,
+				     const struct dist__event *event,
+				     int thread, int64_t base_ns)
+{
+	bool compute = event->kind == DIST__EVENT_COMPUTE;
+	struct object object = {json_object(), false};
+	struct object args = {json_object(), false};
+	char name[64];
+
+	snprintf(name, sizeof name, "lockstep:%s",
+		 compute ? "" : dist__op_name((enum dist__op_kind)event->kind));
+	set_text(&object, "ph", "X");
+	set_text(&object, "cat", compute ? "compute" : "communication");
+	set_text(&object, "name", compute ? event->name : name);
+	set_number(&object, "pid", track->rank);
+	set_number(&object, "tid", thread);
+	set(&object, "ts", us_value(event->started_ns - base_ns));
+	set(&object, "dur", us_value(event->ended_ns - event->started_ns));
+	if (!compute) {
+		set_profiler_args(&args, track, event);
+		set_own_args(&args, event, base_ns);
+		set(&object, "args", finished(&args));
+	} else {
+		json_decref(args.json);
+	}
+	return finished(&object);
+}
+
+enum dist_error dist__trace_event(struct dist__output *output,
+				  struct json_t *event, bool *first)
+{
+	char *text = event ? json_dumps(event, DUMP_FLAGS) : NULL;
+
+	json_decref(event);
+	if (!text)
+		return DIST_ERR_NO_MEMORY;
+	dist__output_text(output, *first ? "\n" : ",\n");
+	dist__output_text(output, text);
+	free(text);
+	*first = false;
+	return DIST_OK;
+}
+
+/* Names a process or one of its threads for the viewer. */
+static enum dist_error write_name(struct dist__output *output, const char *what,
+				  int rank, int thread, const char *name,
+				  bool *first)
+{
+	return dist__trace_event(output,
+				 json_pack("{ss ss si si s{ss}}", "name", what,
+					   "ph", "M", "pid", rank, "tid",
+					   thread, "args", "name", name),
+				 first);
+}
+
+static enum dist_error write_names(struct dist__output *output, int rank,
+				   int num_threads, bool *first)
+{
+	enum dist_error error;
+	char name[32];
+
+	snprintf(name, sizeof name, "rank %d", rank);
+	error = write_name(output, "process_name", rank, 0, name, first);
+	if (!error)
+		error = dist__trace_event(
+			output,
+			json_pack("{ss ss si si s{si}}", "name",
+				  "process_sort_index", "ph", "M", "pid", rank,
+				  "tid", 0, "args", "sort_index", rank),
+			first);
+	for (int thread = 0; !error && thread < num_threads; thread++)
+		error = write_name(output, "thread_name", rank, thread,
+				   thread == DIST__THREAD_COMPUTE ? "compute"
+				   : thread == DIST__THREAD_COMMUNICATION
+					   ? "communication"
+					   : "point to point",
+				   first);
+	return error;
+}
+
+/* ---- one rank --------------------------------------------------------- */
+
+/* An event with what its place in the file follows from. */
+struct placed {
+	const struct dist__track *track;
+	const struct dist__event *event;
+	int thread;
+};
+
+/* As issued; compute spans after the calls of the same instant. */
+static int by_issue(const void *a, const void *b)
+{
+	const struct placed *x = a, *y = b;
+	bool x_computes = x->event->kind == DIST__EVENT_COMPUTE;
+	bool y_computes = y->event->kind == DIST__EVENT_COMPUTE;
+
+	if (x->event->issued_ns != y->event->issued_ns)
+		return x->event->issued_ns < y->event->issued_ns ? -1 : 1;
+	if (x_computes != y_computes)
+		return x_computes - y_computes;
+	if (x->event->call != y->event->call)
+		return x->event->call < y->event->call ? -1 : 1;
+	if (x->track->group_id != y->track->group_id)
+		return x->track->group_id < y->track->group_id ? -1 : 1;
+	return (x->event > y->event) - (x->event < y->event);
+}
+
+/* Gives each event its thread and returns how many threads there are.
+ * Messages in flight at the same time get threads of their own, for a viewer
+ * nests what overlaps on one. */
+static int choose_threads(struct placed *placed, size_t n)
+{
+	int64_t busy_until[MOST_P2P_THREADS] = {0};
+	int used = 0, i;
+
+	for (size_t k = 0; k < n; k++) {
+		const struct dist__event *event = placed[k].event;
+
+		if (event->kind == DIST__EVENT_COMPUTE) {
+			placed[k].thread = DIST__THREAD_COMPUTE;
+			continue;
+		}
+		placed[k].thread = DIST__THREAD_COMMUNICATION;
+		if (!dist__op_is_p2p((enum dist__op_kind)event->kind))
+			continue;
+		for (i = 0; i < used && i < MOST_P2P_THREADS - 1; i++)
+			if (busy_until[i] <= event->started_ns)
+				break;
+		used = i >= used ? i + 1 : used;
+		busy_until[i] = event->ended_ns;
+		placed[k].thread = DIST__THREAD_P2P + i;
+	}
+	return DIST__THREAD_P2P + used;
+}
+
+/* Writes the events of num_tracks tracks of one rank. */
+static enum dist_error write_rank(struct dist__output *output,
+				  struct dist__track *const *tracks,
+				  size_t num_tracks, int64_t base_ns,
+				  bool *first)
+{
+	enum dist_error error;
+	struct placed *placed;
+	size_t total = 0, n = 0;
+	int num_threads;
+
+	for (size_t i = 0; i < num_tracks; i++)
+		total += tracks[i]->num_events;
+	placed = calloc(total + 1, sizeof *placed);
+	if (!placed)
+		return DIST_ERR_NO_MEMORY;
+	for (size_t i = 0; i < num_tracks; i++)
+		for (size_t k = 0; k < tracks[i]->num_events; k++)
+			placed[n++] = (struct placed){tracks[i],
+						      &tracks[i]->events[k], 0};
+	qsort(placed, n, sizeof *placed, by_issue);
+	num_threads = choose_threads(placed, n);
+	error = write_names(output, tracks[0]->rank, num_threads, first);
+	for (size_t i = 0; !error && i < n; i++)
+		error = dist__trace_event(
+			output,
+			complete_event(placed[i].track, placed[i].event,
+				       placed[i].thread, base_ns),
+			first);
+	free(placed);
+	return error;
+}
+
+/* ---- the file --------------------------------------------------------- */
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct dist__track *x = *(struct dist__track *const *)a;
+	const struct dist__track *y = *(struct dist__track *const *)b;
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	return (x->group_id > y->group_id) - (x->group_id < y->group_id);
+}
+
+static enum dist_error sorted_tracks(const struct dist__recording *recording,
+				     struct dist__track ***tracks, size_t *num)
+{
+	size_t n = 0;
+
+	for (struct dist__track *t = recording->tracks; t; t = t->next)
+		n++;
+	*num = n;
+	*tracks = calloc(n + 1, sizeof(struct dist__track *));
+	if (!*tracks)
+		return DIST_ERR_NO_MEMORY;
+	n = 0;
+	for (struct dist__track *t = recording->tracks; t; t = t->next)
+		(*tracks)[n++] = t;
+	qsort(*tracks, n, sizeof(struct dist__track *), by_rank);
+	return DIST_OK;
+}
+
+/* INT64_MAX when nothing happened. */
+static int64_t earliest_ns(const struct dist__recording *recording)
+{
+	int64_t earliest = INT64_MAX;
+
+	for (struct dist__track *t = recording->tracks; t; t = t->next)
+		for (size_t i = 0; i < t->num_events; i++)
+			if (t->events[i].issued_ns < earliest)
+				earliest = t->events[i].issued_ns;
+	return earliest;
+}
+
+static enum dist_error write_member(struct dist__output *output,
+				    const char *key, const struct json_t *value)
+{
+	char *text = value ? json_dumps(value, JSON_COMPACT) : NULL;
+
+	if (!text)
+		return DIST_ERR_NO_MEMORY;
+	dist__output_print(output, "\"%s\": ", key);
+	dist__output_text(output, text);
+	dist__output_text(output, ",\n");
+	free(text);
+	return DIST_OK;
+}
+
+enum dist_error dist__trace_begin(struct dist__output *output, int64_t base_ns,
+				  const struct json_t *distributed,
+				  const struct json_t *facts)
+{
+	enum dist_error error;
+
+	dist__output_text(output, "{\n\"schemaVersion\": 1,\n"
+				  "\"displayTimeUnit\": \"ms\",\n");
+	if (base_ns != INT64_MAX)
+		dist__output_print(output, "\"baseTimeNanoseconds\": %lld,\n",
+				   (long long)base_ns);
+	error = write_member(output, "distributedInfo", distributed);
+	if (!error)
+		error = write_member(output, "lockstep", facts);
+	if (!error)
+		dist__output_text(output, "\"traceEvents\": [");
+	return error;
+}
+
+void dist__trace_end(struct dist__output *output)
+{
+	dist__output_text(output, "\n]\n}\n");
+}
+
+static enum dist_error write_head(struct dist__output *output,
+				  const struct dist__recording *recording,
+				  int64_t base_ns)
+{
+	struct object distributed = {json_object(), false};
+	struct object facts = {json_object(), false};
+	enum dist_error error;
+
+	for (size_t i = 0; i < recording->num_facts; i++) {
+		const struct dist__fact *fact = &recording->facts[i];
+
+		set_text(&facts, fact->key, fact->value);
+		if (strcmp(fact->key, "backend") == 0)
+			set_text(&distributed, "backend", fact->value);
+	}
+	if (recording->part >= 0)
+		set_number(&distributed, "rank", recording->part);
+	set_number(&distributed, "world_size", recording->world_size);
+	error = distributed.failed || facts.failed
+			? DIST_ERR_NO_MEMORY
+			: dist__trace_begin(output, base_ns, distributed.json,
+					    facts.json);
+	json_decref(distributed.json);
+	json_decref(facts.json);
+	return error;
+}
+
+static enum dist_error write_ranks(struct dist__output *output,
+				   struct dist__track *const *tracks, size_t n,
+				   int64_t base_ns)
+{
+	enum dist_error error = DIST_OK;
+	bool first = true;
+	size_t next;
+
+	for (size_t i = 0; !error && i < n; i = next) {
+		for (next = i + 1; next < n; next++)
+			if (tracks[next]->rank != tracks[i]->rank)
+				break;
+		error = write_rank(output, tracks + i, next - i, base_ns,
+				   &first);
+	}
+	return error;
+}
+
+enum dist_error dist__trace_write(const struct dist__recording *recording,
+				  const char *path,
+				  struct dist_message *message)
+{
+	int64_t base_ns = earliest_ns(recording);
+	struct dist__track **tracks = NULL;
+	struct dist__output *output = NULL;
+	enum dist_error error;
+	size_t n;
+
+	error = dist__output_open(path, &output, message);
+	if (error)
+		return error;
+	error = sorted_tracks(recording, &tracks, &n);
+	if (!error)
+		error = write_head(output, recording, base_ns);
+	if (!error)
+		error = write_ranks(output, tracks, n, base_ns);
+	free(tracks);
+	if (error) {
+		dist__output_abandon(output);
+		snprintf(message->text, sizeof message->text,
+			 "%.300s: cannot be written: %s", path,
+			 dist_error_string(error));
+		return error;
+	}
+	dist__trace_end(output);
+	return dist__output_close(output, message);
+}
