@@ -1,5 +1,6 @@
 #include "check/picture.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,15 +27,16 @@ static const struct check_call *call_of(const struct check_slot *slot)
 	return check_call_find(slot, waiting ? slot->waiting : slot->calls);
 }
 
-static bool belongs(const struct check_class *class,
+static bool belongs(const struct check_cohort *cohort,
 		    const struct check_slot *slot)
 {
-	const struct check_call *a = class->call, *b = call_of(slot);
+	const struct check_call *a = cohort->call, *b = call_of(slot);
 
-	if (class->slot->state != slot->state || !a != !b)
+	assert(cohort->slot);
+	if (cohort->slot->state != slot->state || !a != !b)
 		return false;
 	if (slot->state == CHECK_RANK_WAITING &&
-	    !same_site(&class->slot->wait_site, &slot->wait_site))
+	    !same_site(&cohort->slot->wait_site, &slot->wait_site))
 		return false;
 	return !a || (check_same_call(a, b) && a->tag == b->tag &&
 		      a->group_id == b->group_id && a->index == b->index &&
@@ -44,36 +46,36 @@ static bool belongs(const struct check_class *class,
 static void classify(struct check_picture *p, uint32_t rank)
 {
 	const struct check_slot *slot = &p->board->slots[rank];
-	struct check_class *class = p->classes;
+	struct check_cohort *cohort = p->cohorts;
 	uint32_t i;
 
-	for (i = 0; i < p->num_classes; i++, class ++)
-		if (belongs(class, slot))
+	for (i = 0; i < p->num_cohorts; i++, cohort++)
+		if (belongs(cohort, slot))
 			break;
-	if (i == p->num_classes) {
-		p->num_classes++;
-		*class = (struct check_class){
+	if (i == p->num_cohorts) {
+		p->num_cohorts++;
+		*cohort = (struct check_cohort){
 			.slot = slot,
 			.call = call_of(slot),
 			.waiting = slot->state == CHECK_RANK_WAITING,
 			.first = rank,
 		};
 	}
-	if (class->waiting && call_of(slot) &&
+	if (cohort->waiting && call_of(slot) &&
 	    call_of(slot)->state == CHECK_CALL_FAILED) {
-		class->failed = true;
-		class->timed_out |= call_of(slot)->error == ERROR_TIMEOUT;
+		cohort->failed = true;
+		cohort->timed_out |= call_of(slot)->error == ERROR_TIMEOUT;
 	}
-	class->size++;
-	p->class_of[rank] = i;
+	cohort->size++;
+	p->cohort_of[rank] = i;
 }
 
 bool check_waits_for(const struct check_picture *p,
-		     const struct check_class *class, uint32_t rank)
+		     const struct check_cohort *cohort, uint32_t rank)
 {
-	const struct check_call *call = class->call;
+	const struct check_call *call = cohort->call;
 
-	if (!class->waiting || !call)
+	if (!cohort->waiting || !call)
 		return false;
 	if (call->tag >= 0)
 		return call->peer == (int32_t)rank;
@@ -83,36 +85,36 @@ bool check_waits_for(const struct check_picture *p,
 }
 
 static bool all_may_come(const struct check_picture *p,
-			 const struct check_class *class)
+			 const struct check_cohort *cohort)
 {
 	for (uint32_t rank = 0; rank < p->world_size; rank++)
-		if (check_waits_for(p, class, rank) &&
-		    !p->classes[p->class_of[rank]].may_move)
+		if (check_waits_for(p, cohort, rank) &&
+		    !p->cohorts[p->cohort_of[rank]].may_move)
 			return false;
 	return true;
 }
 
-/* The least set of classes that may move: those in their own code or not yet
+/* The least set of cohorts that may move: those in their own code or not yet
  * here, and those that wait only for such. */
 static void find_movable(struct check_picture *p)
 {
 	bool changed = true;
 
-	for (uint32_t i = 0; i < p->num_classes; i++) {
-		uint32_t state = p->classes[i].slot->state;
+	for (uint32_t i = 0; i < p->num_cohorts; i++) {
+		uint32_t state = p->cohorts[i].slot->state;
 
-		p->classes[i].may_move = state == CHECK_RANK_RUNNING ||
+		p->cohorts[i].may_move = state == CHECK_RANK_RUNNING ||
 					 state == CHECK_RANK_ABSENT;
 	}
 	while (changed) {
 		changed = false;
-		for (uint32_t i = 0; i < p->num_classes; i++) {
-			struct check_class *class = &p->classes[i];
+		for (uint32_t i = 0; i < p->num_cohorts; i++) {
+			struct check_cohort *cohort = &p->cohorts[i];
 
-			if (!class->waiting || class->may_move ||
-			    !all_may_come(p, class))
+			if (!cohort->waiting || cohort->may_move ||
+			    !all_may_come(p, cohort))
 				continue;
-			class->may_move = true;
+			cohort->may_move = true;
 			changed = true;
 		}
 	}
@@ -124,9 +126,9 @@ bool check_picture_init(struct check_picture *p,
 	uint32_t n = board->world_size;
 
 	*p = (struct check_picture){.board = board, .world_size = n};
-	p->class_of = calloc(n, sizeof *p->class_of);
-	p->classes = calloc(n, sizeof *p->classes);
-	if (!p->class_of || !p->classes) {
+	p->cohort_of = calloc(n, sizeof *p->cohort_of);
+	p->cohorts = calloc(n, sizeof *p->cohorts);
+	if (!p->cohort_of || !p->cohorts) {
 		check_picture_release(p);
 		return false;
 	}
@@ -138,10 +140,10 @@ bool check_picture_init(struct check_picture *p,
 
 void check_picture_release(struct check_picture *p)
 {
-	free(p->class_of);
-	free(p->classes);
-	p->class_of = NULL;
-	p->classes = NULL;
+	free(p->cohort_of);
+	free(p->cohorts);
+	p->cohort_of = NULL;
+	p->cohorts = NULL;
 }
 
 void check_print_ranks(FILE *out, uint32_t world_size,

@@ -1,6 +1,6 @@
 /*
  * picture.h - the job at one instant: ranks in equal states gathered into
- * classes, and who waits for whom. Private to check/.
+ * cohorts, and who waits for whom. Private to check/.
  */
 #ifndef LOCKSTEP_CHECK_PICTURE_H
 #define LOCKSTEP_CHECK_PICTURE_H
@@ -12,7 +12,7 @@
 
 /* Ranks in the same state: waiting in the same call at the same place, or
  * running, finished, lost, absent after the same last call. */
-struct check_class {
+struct check_cohort {
 	const struct check_slot *slot; /* of the first of them */
 	const struct check_call *call; /* waited in; else the last; or NULL */
 	bool waiting;
@@ -25,9 +25,9 @@ struct check_class {
 struct check_picture {
 	const struct check_board *board;
 	uint32_t world_size;
-	uint32_t *class_of; /* by rank */
-	struct check_class *classes;
-	uint32_t num_classes;
+	uint32_t *cohort_of; /* by rank */
+	struct check_cohort *cohorts;
+	uint32_t num_cohorts;
 };
 
 /* check_picture_init looks at board; false: no memory. */
@@ -35,16 +35,16 @@ bool check_picture_init(struct check_picture *picture,
 			const struct check_board *board);
 void check_picture_release(struct check_picture *picture);
 
-/* check_waits_for returns whether a rank of class waits for rank: its peer, or
+/* check_waits_for returns whether a rank of cohort waits for rank: its peer, or
  * a member of its group that has not issued the collective yet. */
 bool check_waits_for(const struct check_picture *picture,
-		     const struct check_class *class, uint32_t rank);
+		     const struct check_cohort *cohort, uint32_t rank);
 
-/* check_member returns whether rank is in class (by number). */
+/* check_member returns whether rank is in cohort (by number). */
 static inline bool check_member(const struct check_picture *picture,
-				uint32_t class_number, uint32_t rank)
+				uint32_t cohort_number, uint32_t rank)
 {
-	return picture->class_of[rank] == class_number;
+	return picture->cohort_of[rank] == cohort_number;
 }
 
 /* check_print_ranks writes those ranks for which has() is true: "rank 3",

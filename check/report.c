@@ -14,22 +14,22 @@
 
 struct membership {
 	const struct check_picture *picture;
-	uint32_t class_number;
+	uint32_t cohort_number;
 };
 
-static bool in_class(const void *arg, uint32_t rank)
+static bool in_cohort(const void *arg, uint32_t rank)
 {
 	const struct membership *m = arg;
 
-	return check_member(m->picture, m->class_number, rank);
+	return check_member(m->picture, m->cohort_number, rank);
 }
 
-static void print_class_ranks(FILE *out, const struct check_picture *p,
-			      uint32_t class_number)
+static void print_cohort_ranks(FILE *out, const struct check_picture *p,
+			       uint32_t cohort_number)
 {
-	struct membership m = {p, class_number};
+	struct membership m = {p, cohort_number};
 
-	check_print_ranks(out, p->world_size, in_class, &m);
+	check_print_ranks(out, p->world_size, in_cohort, &m);
 }
 
 static void print_site(FILE *out, const struct check_site *site)
@@ -78,11 +78,11 @@ static void print_call_in_place(FILE *out, const struct check_call *call)
 	print_site(out, &call->site);
 }
 
-static void print_state(FILE *out, const struct check_class *class)
+static void print_state(FILE *out, const struct check_cohort *cohort)
 {
-	bool one = class->size == 1;
+	bool one = cohort->size == 1;
 
-	switch (class->slot->state) {
+	switch (cohort->slot->state) {
 	case CHECK_RANK_ABSENT:
 		fputs(one ? "has not joined" : "have not joined", out);
 		return;
@@ -99,44 +99,44 @@ static void print_state(FILE *out, const struct check_class *class)
 		fputs(one ? "runs in its own code" : "run in their own code",
 		      out);
 	}
-	if (!class->waiting)
-		fputs(class->call ? "; last call: " : "; no call yet", out);
-	if (class->call)
-		print_call_in_place(out, class->call);
-	if (class->waiting && class->slot->wait_site.file[0]) {
+	if (!cohort->waiting)
+		fputs(cohort->call ? "; last call: " : "; no call yet", out);
+	if (cohort->call)
+		print_call_in_place(out, cohort->call);
+	if (cohort->waiting && cohort->slot->wait_site.file[0]) {
 		fputs(", waited for at ", out);
-		print_site(out, &class->slot->wait_site);
+		print_site(out, &cohort->slot->wait_site);
 	}
 }
 
 static void print_table(FILE *out, const struct check_picture *p)
 {
-	uint32_t shown = p->num_classes;
+	uint32_t shown = p->num_cohorts;
 
 	if (shown > MOST_LINES)
 		shown = MOST_LINES;
 	for (uint32_t i = 0; i < shown; i++) {
 		fputs("  ", out);
-		print_class_ranks(out, p, i);
+		print_cohort_ranks(out, p, i);
 		fputc(' ', out);
-		print_state(out, &p->classes[i]);
+		print_state(out, &p->cohorts[i]);
 		fputc('\n', out);
 	}
-	if (shown < p->num_classes)
-		fprintf(out, "  and %u other states\n", p->num_classes - shown);
+	if (shown < p->num_cohorts)
+		fprintf(out, "  and %u other states\n", p->num_cohorts - shown);
 }
 
-/* The first rank that class waits for and that cannot come, else the first
+/* The first rank that cohort waits for and that cannot come, else the first
  * that it waits for at all; -1: none. */
 static int64_t next_in_chain(const struct check_picture *p,
-			     const struct check_class *class)
+			     const struct check_cohort *cohort)
 {
 	int64_t any = -1;
 
 	for (uint32_t rank = 0; rank < p->world_size; rank++) {
-		if (!check_waits_for(p, class, rank))
+		if (!check_waits_for(p, cohort, rank))
 			continue;
-		if (!p->classes[p->class_of[rank]].may_move)
+		if (!p->cohorts[p->cohort_of[rank]].may_move)
 			return rank;
 		if (any < 0)
 			any = rank;
@@ -144,15 +144,15 @@ static int64_t next_in_chain(const struct check_picture *p,
 	return any;
 }
 
-static void print_link(FILE *out, const struct check_class *class)
+static void print_link(FILE *out, const struct check_cohort *cohort)
 {
-	const struct check_call *call = class->call;
+	const struct check_call *call = cohort->call;
 
-	if (!class->waiting) {
-		fputs(class->slot->state == CHECK_RANK_FINISHED
+	if (!cohort->waiting) {
+		fputs(cohort->slot->state == CHECK_RANK_FINISHED
 			      ? " has finished"
-		      : class->slot->state == CHECK_RANK_LOST ? " is lost"
-							      : " is late",
+		      : cohort->slot->state == CHECK_RANK_LOST ? " is lost"
+							       : " is late",
 		      out);
 		return;
 	}
@@ -176,23 +176,23 @@ static void print_chain(FILE *out, const struct check_picture *p,
 
 	fputs("  ", out);
 	while (rank >= 0) {
-		const struct check_class *class =
-			&p->classes[p->class_of[rank]];
+		const struct check_cohort *cohort =
+			&p->cohorts[p->cohort_of[rank]];
 
 		fprintf(out, "rank %lld", (long long)rank);
 		if (steps > 0 && rank == start) {
 			fputs(": a cycle", out);
 			break;
 		}
-		if (steps == p->num_classes + 1) {
+		if (steps == p->num_cohorts + 1) {
 			fputs(", and so on in a cycle", out);
 			break;
 		}
 		if (steps > 0)
 			fputs(", which", out);
-		print_link(out, class);
-		rank = next_in_chain(p, class);
-		if (!class->waiting)
+		print_link(out, cohort);
+		rank = next_in_chain(p, cohort);
+		if (!cohort->waiting)
 			break;
 		steps++;
 	}
@@ -207,7 +207,7 @@ static uint32_t follow(const struct check_picture *p, uint32_t rank,
 	int64_t next;
 
 	while (links-- > 0) {
-		next = next_in_chain(p, &p->classes[p->class_of[rank]]);
+		next = next_in_chain(p, &p->cohorts[p->cohort_of[rank]]);
 		if (next < 0)
 			break;
 		rank = (uint32_t)next;
@@ -219,12 +219,12 @@ static uint32_t follow(const struct check_picture *p, uint32_t rank,
  * cycle that it is not part of; then in the cycle. */
 static uint32_t chain_start(const struct check_picture *p, uint32_t preferred)
 {
-	uint32_t inside = follow(p, preferred, p->num_classes + 1);
+	uint32_t inside = follow(p, preferred, p->num_cohorts + 1);
 	uint32_t rank = inside;
 
-	if (next_in_chain(p, &p->classes[p->class_of[inside]]) < 0)
+	if (next_in_chain(p, &p->cohorts[p->cohort_of[inside]]) < 0)
 		return preferred;
-	for (uint32_t i = 0; i <= p->num_classes; i++) {
+	for (uint32_t i = 0; i <= p->num_cohorts; i++) {
 		if (rank == preferred)
 			return preferred;
 		rank = follow(p, rank, 1);

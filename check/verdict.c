@@ -2,18 +2,18 @@
 
 #include "check/picture.h"
 
-/* The rank that others turn on: of the smallest class that is stuck. */
+/* The rank that others turn on: of the smallest cohort that is stuck. */
 static int odd_one(const struct check_picture *p, bool stuck)
 {
-	const struct check_class *best = NULL;
+	const struct check_cohort *best = NULL;
 
-	for (uint32_t i = 0; i < p->num_classes; i++) {
-		const struct check_class *class = &p->classes[i];
-		bool counts = stuck ? class->waiting && !class->may_move
-				    : !class->waiting && class->may_move;
+	for (uint32_t i = 0; i < p->num_cohorts; i++) {
+		const struct check_cohort *cohort = &p->cohorts[i];
+		bool counts = stuck ? cohort->waiting && !cohort->may_move
+				    : !cohort->waiting && cohort->may_move;
 
-		if (counts && (!best || class->size < best->size))
-			best = class;
+		if (counts && (!best || cohort->size < best->size))
+			best = cohort;
 	}
 	return best ? (int)best->first : -1;
 }
@@ -23,12 +23,12 @@ static struct check_verdict judge_waits(const struct check_picture *p,
 {
 	bool any_failed = false, any_timeout = false, caught = false;
 
-	for (uint32_t i = 0; i < p->num_classes; i++) {
-		const struct check_class *class = &p->classes[i];
+	for (uint32_t i = 0; i < p->num_cohorts; i++) {
+		const struct check_cohort *cohort = &p->cohorts[i];
 
-		any_failed |= class->failed;
-		any_timeout |= class->timed_out;
-		caught |= class->waiting && !class->may_move;
+		any_failed |= cohort->failed;
+		any_timeout |= cohort->timed_out;
+		caught |= cohort->waiting && !cohort->may_move;
 	}
 	if (facts->nothing_moves || (any_failed && caught))
 		return (struct check_verdict){CHECK_DEADLOCK, odd_one(p, true)};
@@ -41,8 +41,8 @@ static bool is_awaited(const struct check_picture *p, int rank)
 {
 	if (rank < 0)
 		return false;
-	for (uint32_t i = 0; i < p->num_classes; i++)
-		if (check_waits_for(p, &p->classes[i], (uint32_t)rank))
+	for (uint32_t i = 0; i < p->num_cohorts; i++)
+		if (check_waits_for(p, &p->cohorts[i], (uint32_t)rank))
 			return true;
 	return false;
 }
