@@ -1,6 +1,7 @@
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "tests/support/cases.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,7 +114,7 @@ static double reduced(const struct walk *w, const struct one_case *c, size_t i)
 	if (c->op != DIST_AVG)
 		return value;
 	if (c->dtype == DIST_INT32 || c->dtype == DIST_INT64)
-		return (double)((int64_t)value / w->size);
+		return trunc(value / w->size);
 	return c->dtype == DIST_FLOAT32
 		       ? (double)((float)value / (float)w->size)
 		       : value / w->size;

@@ -1,0 +1,134 @@
+#include "tests/support/seat.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "check/record.h"
+#include "tests/support/leaks.h"
+
+struct seat seat_take(void)
+{
+	struct dist_init_options options = {0};
+	struct dist_message message = {""};
+	struct seat seat = {0};
+	enum dist_error error;
+
+	error = dist__sim_world.attach(&options, &seat.place, &message);
+	cr_assert_eq(error, DIST_OK, "%s", message.text);
+	seat.t = seat.place.transport;
+	seat.rank = seat.place.rank;
+	return seat;
+}
+
+void seat_leave(struct seat *seat)
+{
+	seat->t->ops->free(seat->t);
+}
+
+int64_t seat_now(struct seat *seat)
+{
+	return seat->t->ops->now_ns(seat->t);
+}
+
+void seat_compute(struct seat *seat, int64_t ns)
+{
+	cr_assert_eq(seat->t->ops->compute(seat->t, ns), DIST_OK);
+}
+
+struct dist__message seat_message(int peer, void *data, size_t bytes)
+{
+	return (struct dist__message){.peer = peer,
+				      .tag = -1,
+				      .fingerprint = 7,
+				      .data = data,
+				      .bytes = bytes};
+}
+
+struct dist__request *seat_isend(struct seat *seat, int peer, const void *data,
+				 size_t bytes)
+{
+	struct dist__message m = seat_message(peer, (void *)data, bytes);
+	struct dist__request *request = NULL;
+
+	cr_assert_eq(seat->t->ops->isend(seat->t, &m, &request), DIST_OK);
+	return request;
+}
+
+struct dist__request *seat_irecv(struct seat *seat, int peer, void *data,
+				 size_t bytes)
+{
+	struct dist__message m = seat_message(peer, data, bytes);
+	struct dist__request *request = NULL;
+
+	cr_assert_eq(seat->t->ops->irecv(seat->t, &m, &request), DIST_OK);
+	return request;
+}
+
+enum dist_error seat_wait(struct seat *seat, struct dist__request *request,
+			  int64_t deadline_ns)
+{
+	return seat->t->ops->wait(seat->t, request, deadline_ns);
+}
+
+void seat_finish(struct seat *seat, struct dist__request *request)
+{
+	cr_assert_eq(seat_wait(seat, request, NEVER), DIST_OK);
+}
+
+int seat_launch(int ranks, int (*program)(void *arg), void *arg)
+{
+	struct dist_launch_options options = {
+		.world_size = ranks,
+		.platform = STAR4,
+		.timeout_ns = DIST_TIMEOUT_DEFAULT,
+	};
+
+	return dist__sim_world.launch(&options, program, arg);
+}
+
+/* Runs program on ranks of star4 and returns the exit status. */
+int seat_simulate(int ranks, int (*program)(void *arg), void *arg)
+{
+	int status = seat_launch(ranks, program, arg);
+
+	cr_expect_eq(leaks_found(), 0);
+	return status;
+}
+
+/* Writes into the rank's records that it waits in a receive from peer, as
+ * core does for a call. */
+void seat_record_recv(struct seat *seat, int peer)
+{
+	struct check_call call = {.group_size = 2, .peer = peer, .numel = 1};
+
+	strcpy(call.op, "recv");
+	strcpy(call.dtype, "float32");
+	strcpy(call.group, "default");
+	check_site_set(&call.site, __FILE__, __LINE__);
+	seat->place.slot->state = CHECK_RANK_RUNNING;
+	check_wait(seat->place.slot, check_issue(seat->place.slot, &call),
+		   NULL);
+}
+
+/* Does what a collective does: a message, then the end of the op. */
+static void exchange(void *arg)
+{
+	struct task *task = arg;
+	struct seat *seat = task->seat;
+	struct dist__request *request;
+	enum dist_error error;
+	int peer = 1 - seat->rank;
+
+	request = seat->rank == 0 ? seat_isend(seat, peer, NULL, MEGABYTE)
+				  : seat_irecv(seat, peer, NULL, MEGABYTE);
+	error = seat_wait(seat, request, NEVER);
+	dist__op_finish(&task->op, error, seat_now(seat));
+	seat->t->ops->lane_notify(task->lane);
+}
+
+void task_submit(struct seat *seat, struct dist__lane *lane, struct task *task)
+{
+	*task = (struct task){.seat = seat, .lane = lane};
+	task->job = (struct dist__job){.run = exchange, .arg = task};
+	cr_assert_eq(seat->t->ops->lane_submit(lane, &task->job), DIST_OK);
+}

@@ -1,0 +1,285 @@
+/*
+ * How calls of the simulated world fail: deadlocks at once, timeouts at their
+ * deadline, aborts, ranks that leave. Each test is one simulation.
+ */
+#include <criterion/criterion.h>
+#include <criterion/redirect.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "check/record.h"
+#include "tests/support/leaks.h"
+#include "tests/support/seat.h"
+
+/* ---- failing -------------------------------------------------------- */
+
+static int both_receive(void *arg)
+{
+	struct seat seat = seat_take();
+	struct dist__request *request;
+	int64_t *errors = arg;
+
+	seat_compute(&seat, seat.rank == 0 ? MS : 5 * MS);
+	seat_record_recv(&seat, 1 - seat.rank);
+	request = seat_irecv(&seat, 1 - seat.rank, NULL, 8);
+	errors[seat.rank] = seat_wait(&seat, request, NEVER);
+	cr_expect_eq(seat_now(&seat), 5 * MS);
+	cr_expect_eq(seat.t->ops->compute(seat.t, MS), DIST_ERR_DEADLOCK);
+	seat_leave(&seat);
+	return 0;
+}
+
+Test(sim_failure, a_deadlock_is_known_the_moment_nothing_can_move)
+{
+	int64_t errors[2] = {0};
+
+	cr_redirect_stderr();
+	cr_assert_eq(seat_simulate(2, both_receive, errors),
+		     DIST_EXIT_DEADLOCK);
+	cr_expect_eq(errors[0], DIST_ERR_DEADLOCK);
+	cr_expect_eq(errors[1], DIST_ERR_DEADLOCK);
+}
+
+static int one_leaves(void *arg)
+{
+	struct seat seat = seat_take();
+
+	(void)arg;
+	if (seat.rank > 0) {
+		seat_record_recv(&seat, 0);
+		cr_expect_eq(
+			seat_wait(&seat, seat_irecv(&seat, 0, NULL, 8), NEVER),
+			DIST_ERR_DEADLOCK);
+	} else {
+		seat_compute(&seat, MS);
+	}
+	seat_leave(&seat);
+	return 0;
+}
+
+Test(sim_failure, waiting_for_one_who_left_is_a_deadlock)
+{
+	cr_redirect_stderr();
+	cr_assert_eq(seat_simulate(4, one_leaves, NULL), DIST_EXIT_DEADLOCK);
+}
+
+static int lanes_deadlock(void *arg)
+{
+	struct seat seat = seat_take();
+	struct dist__lane *lane = NULL;
+	struct task task;
+
+	/* Rank 0's lane sends, rank 1 does not receive. */
+	(void)arg;
+	if (seat.rank == 0) {
+		cr_assert_eq(seat.t->ops->lane_new(seat.t, &lane), DIST_OK);
+		task_submit(&seat, lane, &task);
+		cr_expect_eq(seat.t->ops->lane_wait(lane, &task.op, NEVER),
+			     DIST_OK);
+		cr_expect_eq(task.op.error, DIST_ERR_DEADLOCK);
+		seat.t->ops->lane_free(lane);
+	}
+	seat_leave(&seat);
+	return 1;
+}
+
+Test(sim_failure, a_deadlock_of_a_lane_ends_its_op)
+{
+	cr_redirect_stderr();
+	cr_assert_eq(seat_simulate(2, lanes_deadlock, NULL),
+		     DIST_EXIT_DEADLOCK);
+}
+
+static int late_peer(void *arg)
+{
+	struct seat seat = seat_take();
+	struct dist__message m = seat_message(0, NULL, 8);
+	struct dist__request *request;
+
+	(void)arg;
+	if (seat.rank == 0) {
+		seat_record_recv(&seat, 1);
+		request = seat_irecv(&seat, 1, NULL, 8);
+		cr_expect_eq(seat_wait(&seat, request, 3 * MS),
+			     DIST_ERR_TIMEOUT);
+		cr_expect_eq(seat_now(&seat), 3 * MS);
+		seat.t->ops->abort(seat.t, 0);
+		seat_leave(&seat);
+		return 1;
+	}
+	seat_compute(&seat, 10 * MS);
+	cr_expect_eq(seat.t->ops->isend(seat.t, &m, &request),
+		     DIST_ERR_PEER_LOST);
+	seat_leave(&seat);
+	return 1;
+}
+
+Test(sim_failure, late_is_a_timeout_at_the_deadline)
+{
+	cr_redirect_stderr();
+	cr_assert_eq(seat_simulate(2, late_peer, NULL), DIST_EXIT_TIMEOUT);
+}
+
+static int torn(void *arg)
+{
+	struct seat seat = seat_take();
+	bool same_deadline = arg != NULL;
+	struct dist__request *request;
+	enum dist_error error;
+
+	if (seat.rank == 0) {
+		request = seat_isend(&seat, 1, NULL, MEGABYTE);
+		error = seat_wait(&seat, request, 50 * US);
+		cr_expect_eq(error, DIST_ERR_TIMEOUT);
+	} else {
+		request = seat_irecv(&seat, 0, NULL, MEGABYTE);
+		error = seat_wait(&seat, request,
+				  same_deadline ? 50 * US : NEVER);
+		cr_expect_eq(error, same_deadline ? DIST_ERR_TIMEOUT
+						  : DIST_ERR_PEER_LOST);
+	}
+	cr_expect_eq(seat_now(&seat), 50 * US);
+	seat_leave(&seat);
+	return 0;
+}
+
+Test(sim_failure, a_torn_transfer_loses_the_peer)
+{
+	cr_assert_eq(seat_simulate(2, torn, NULL), DIST_EXIT_OK);
+}
+
+Test(sim_failure, a_deadline_of_both_is_a_timeout_of_both)
+{
+	static int yes;
+
+	cr_assert_eq(seat_simulate(2, torn, &yes), DIST_EXIT_OK);
+}
+
+static int one_aborts(void *arg)
+{
+	struct seat seat = seat_take();
+	struct dist__message m = seat_message(1 - seat.rank, NULL, 8);
+	struct dist__request *request, *other;
+
+	(void)arg;
+	request = seat_irecv(&seat, 1 - seat.rank, NULL, 8);
+	other = seat_irecv(&seat, 1 - seat.rank, NULL, 8);
+	if (seat.rank == 0) {
+		cr_expect_eq(seat_wait(&seat, other, NEVER),
+			     DIST_ERR_PEER_LOST);
+		cr_expect_eq(seat_wait(&seat, request, NEVER),
+			     DIST_ERR_PEER_LOST);
+		m.tag = 3;
+		cr_expect_eq(seat.t->ops->irecv(seat.t, &m, &request),
+			     DIST_ERR_PEER_LOST);
+		m.group = 1;
+		m.bytes = 0;
+		cr_expect_eq(seat.t->ops->irecv(seat.t, &m, &request), DIST_OK);
+		seat_finish(&seat, request);
+		cr_expect_eq(seat_now(&seat), MS + 2 * US);
+	} else {
+		seat_compute(&seat, MS);
+		seat.t->ops->abort(seat.t, 0);
+		seat.t->ops->abort(seat.t, 0);
+		cr_expect_eq(seat_wait(&seat, request, NEVER),
+			     DIST_ERR_ABORTED);
+		cr_expect_eq(seat_wait(&seat, other, NEVER), DIST_ERR_ABORTED);
+		cr_expect_eq(seat.t->ops->isend(seat.t, &m, &request),
+			     DIST_ERR_ABORTED);
+		m.tag = 3;
+		m.group = 1;
+		m.bytes = 0;
+		cr_expect_eq(seat.t->ops->isend(seat.t, &m, &request), DIST_OK);
+		seat_finish(&seat, request);
+	}
+	seat_leave(&seat);
+	return 0;
+}
+
+Test(sim_failure, an_abort_ends_the_waiting_of_the_group)
+{
+	cr_assert_eq(seat_simulate(2, one_aborts, NULL), DIST_EXIT_OK);
+}
+
+static int abort_a_lane(void *arg)
+{
+	struct seat seat = seat_take();
+	struct dist__lane *lane = NULL;
+	struct task task;
+
+	(void)arg;
+	if (seat.rank == 0) {
+		cr_assert_eq(seat.t->ops->lane_new(seat.t, &lane), DIST_OK);
+		task_submit(&seat, lane, &task);
+		seat_compute(&seat, MS);
+		seat.t->ops->abort(seat.t, 0);
+		cr_expect_eq(seat.t->ops->lane_wait(lane, &task.op, NEVER),
+			     DIST_OK);
+		cr_expect_eq(task.op.error, DIST_ERR_ABORTED);
+		cr_expect_eq(seat_now(&seat), MS);
+		seat.t->ops->lane_free(lane);
+	}
+	seat_leave(&seat);
+	return 0;
+}
+
+Test(sim_failure, an_abort_frees_the_ranks_own_lane)
+{
+	cr_assert_eq(seat_simulate(2, abort_a_lane, NULL), DIST_EXIT_OK);
+}
+
+/* ---- joining -------------------------------------------------------- */
+
+static int join_twice(void *arg)
+{
+	struct seat seat = seat_take();
+	struct dist_init_options options = {0};
+	struct dist_message message = {""};
+	struct dist__place place;
+
+	(void)arg;
+	cr_expect(dist__sim_world.is_here());
+	cr_expect_eq(dist__sim_world.attach(&options, &place, &message),
+		     DIST_ERR_INVALID_ARGUMENT);
+	seat.t->ops->abort(seat.t, 0);
+	seat_leave(&seat);
+	options.world_size = 2;
+	options.rank = 1 - seat.rank;
+	cr_expect_eq(dist__sim_world.attach(&options, &place, &message),
+		     DIST_ERR_INVALID_ARGUMENT);
+	seat = seat_take();
+	seat_finish(&seat, seat.rank == 0 ? seat_isend(&seat, 1, NULL, 0)
+					  : seat_irecv(&seat, 0, NULL, 0));
+	seat_leave(&seat);
+	return 0;
+}
+
+Test(sim_failure, a_rank_joins_once_at_a_time)
+{
+	cr_assert_eq(seat_simulate(2, join_twice, NULL), DIST_EXIT_OK);
+}
+
+Test(sim_failure, there_is_no_joining_outside_a_simulation)
+{
+	struct dist_init_options options = {0};
+	struct dist_message message = {""};
+	struct dist__place place;
+
+	cr_expect_not(dist__sim_world.is_here());
+	cr_expect_eq(dist__sim_world.attach(&options, &place, &message),
+		     DIST_ERR_INVALID_ARGUMENT);
+	cr_expect(strstr(message.text, "dist_launch") != NULL);
+}
+
+static int fail(void *arg)
+{
+	(void)arg;
+	return 3;
+}
+
+Test(sim_failure, a_failed_rank_fails_the_job)
+{
+	cr_assert_eq(seat_simulate(2, fail, NULL), DIST_EXIT_FAILED);
+}
