@@ -85,7 +85,7 @@ BENCHES := $(BENCH_SRC:bench/%.c=$(BUILD)/bench/%)
 .SUFFIXES:
 .DEFAULT_GOAL := all
 
-ifeq ($(NCCL),1)
+ifeq ($(NCCL)$(MAKELEVEL),10)
 $(info NCCL=1: the NCCL back end is not built yet; building without it)
 endif
 
@@ -197,18 +197,21 @@ test:
 	@tools/install-deps.sh build test
 	@$(again) test-here
 
-# Plain, then under the address and undefined sanitizers what runs ranks and
-# parsers, then the thread sanitizer.
-SANITIZED_KINDS := $(filter unit conformance faults trace,$(KINDS))
+# Everything plain, then under the address and undefined sanitizers (but for
+# the installation, which builds its own), then the thread sanitizer.
+SHELL_TESTS := $(sort $(wildcard tests/cli/*.sh))
 ASAN := address$(comma)undefined
+ASAN_BUILD = $(strip $(call build_of,$(ASAN)))
+TSAN_BUILD = $(strip $(call build_of,thread))
 test-here: all tests-built
 	@$(call sanitized,$(ASAN)) tests-built
 	@$(call sanitized,thread) tsan-built
-	@tools/run-tests.sh $(COMMAND) \
+	@tools/run-tests.sh $(COMMAND) $(ASAN_BUILD)/lockstep \
 	  $(KINDS:%=criterion:$(BUILD)/tests/%.test) \
-	  $(patsubst %,shell:%,$(sort $(wildcard tests/cli/*.sh))) \
-	  $(SANITIZED_KINDS:%=sanitized:$(strip $(call build_of,$(ASAN)))/tests/%.test) \
-	  $(TSAN_SRC:tests/tsan/%.c=thread:$(strip $(call build_of,thread))/tests/tsan/%)
+	  $(SHELL_TESTS:%=shell:%) \
+	  $(KINDS:%=sanitized:$(ASAN_BUILD)/tests/%.test) \
+	  $(patsubst %,sanitized-shell:%,$(filter-out %/install.sh,$(SHELL_TESTS))) \
+	  $(TSAN_SRC:tests/tsan/%.c=thread:$(TSAN_BUILD)/tests/tsan/%)
 
 .PHONY: golden bench plots fuzz format
 golden: tests-built
@@ -224,8 +227,8 @@ plots: all
 
 # The parsers, built with sanitizers.
 fuzz:
-	@$(call sanitized,$(ASAN)) $(strip $(call build_of,$(ASAN)))/lockstep
-	@tools/fuzz.sh $(strip $(call build_of,$(ASAN)))/lockstep
+	@$(call sanitized,$(ASAN)) $(ASAN_BUILD)/lockstep
+	@tools/fuzz.sh $(ASAN_BUILD)/lockstep
 
 format:
 	$(Q)clang-format -i $(ALL_SRC) $(SHIM_SRC) $(HEADERS)

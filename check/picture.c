@@ -201,7 +201,7 @@ static uint32_t count_like(const struct check_board *board, uint32_t index,
 static bool disagree_at(const struct check_board *board, uint32_t index,
 			struct check_disagreement *found)
 {
-	const struct check_call *first = NULL, *call;
+	const struct check_call *first = NULL, *call = NULL;
 	uint32_t rank, rank_first = 0;
 
 	for (rank = 0; rank < board->world_size; rank++) {

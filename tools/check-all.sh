@@ -8,7 +8,7 @@ shift
 passed=0 failed=0 lines=()
 for part; do
 	# shellcheck disable=SC2086 # the command has words
-	if $make "check-$part"; then
+	if $make -k "check-$part"; then
 		passed=$((passed + 1))
 		lines+=("pass  check-$part")
 	else

@@ -34,6 +34,19 @@ show() {
 	fi
 }
 
+# run_both SUFFIX PROGRAM ARGS... - in simulation and for real; the traces are
+# called predictedSUFFIX.json and measuredSUFFIX.json.
+run_both() {
+	local suffix=$1
+	shift
+	show 0 run --backend sim --platform "$out/loopback.xml" \
+		--profile "$out/loopback.yaml" --nproc-per-node $ranks \
+		--trace "$out/predicted$suffix.json" "$@"
+	show 0 run --backend tcp --profile "$out/loopback.yaml" \
+		--nproc-per-node $ranks \
+		--trace "$out/measured$suffix.json" "$@"
+}
+
 heading "1. Fit a platform and a profile to this machine's loopback"
 show 0 calibrate -o "$out"
 echo "Latency, bandwidth, the cost of a message and of a reduction were"
@@ -46,17 +59,8 @@ echo "25 Gbit/s Ethernet leaves most of the gradients' way exposed: see"
 echo "exposed_ms, the part of a step that waits for communication."
 
 heading "3. One program twice: simulated on the fitted platform, real over TCP"
-for program in step sweep; do
-	declare -n words=$program
-	suffix=
-	[ $program = step ] || suffix=-$program
-	show 0 run --backend sim --platform "$out/loopback.xml" \
-		--profile "$out/loopback.yaml" --nproc-per-node $ranks \
-		--trace "$out/predicted$suffix.json" "${words[@]}"
-	show 0 run --backend tcp --profile "$out/loopback.yaml" \
-		--nproc-per-node $ranks \
-		--trace "$out/measured$suffix.json" "${words[@]}"
-done
+run_both "" "${step[@]}"
+run_both -sweep "${sweep[@]}"
 
 heading "4. Predicted beside measured, call by call"
 show 0 compare "$out/predicted.json" "$out/measured.json"

@@ -12,7 +12,7 @@ drawn=0
 
 say() {
 	drawn=$((drawn + 1))
-	printf '  %-34s %s\n' "$dir/$1.svg, .png" "$2"
+	printf '  %-40s %s\n' "$dir/$1.{svg,png}" "$2"
 }
 
 for world in predicted measured; do
@@ -26,7 +26,9 @@ done
 
 for what in "" -sweep; do
 	predicted=$dir/predicted$what.json measured=$dir/measured$what.json
-	[ -s "$predicted" ] && [ -s "$measured" ] || continue
+	if [ ! -s "$predicted" ] || [ ! -s "$measured" ]; then
+		continue
+	fi
 	for kind in svg png; do
 		"$lockstep" compare --plot "$dir/compare$what.$kind" \
 			"$predicted" "$measured" >/dev/null

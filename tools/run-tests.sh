@@ -1,8 +1,10 @@
 #!/bin/bash
-# run-tests.sh COMMAND KIND:TEST ... - run tests, count them, sum up.
+# run-tests.sh COMMAND SANITIZED KIND:TEST ... - run tests, count them, sum up.
 #
-# KIND says how to run TEST: criterion (a Criterion binary), sanitized (the
-# same, built with sanitizers), shell (a script that gets $LOCKSTEP), thread (a
+# COMMAND is the lockstep command and SANITIZED the one built with sanitizers;
+# tests find one of them in $LOCKSTEP. KIND says how to run TEST: criterion (a
+# Criterion binary), sanitized (the same, built with sanitizers), shell (a
+# script), sanitized-shell (a script with the sanitized command), thread (a
 # program built with the thread sanitizer). A script or program is one test:
 # exit 0 passes, 77 skips, anything else fails. The last line of output is
 # "N passed, N failed", with ", N skipped" when there are any; the exit status
@@ -10,8 +12,8 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
-LOCKSTEP=$(realpath "$1") || exit 2
-shift
+plain=$(realpath "$1") && sanitized=$(realpath "$2") || exit 2
+shift 2
 export LOCKSTEP
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:abort_on_error=0}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
@@ -88,10 +90,18 @@ for item; do
 	kind=${item%%:*}
 	test=${item#*:}
 	name=$(basename "$test")
+	LOCKSTEP=$plain
 	case $kind in
 	criterion) run_criterion "${name%.test}" "$test" ;;
-	sanitized) run_criterion "${name%.test} (sanitized)" "$test" ;;
+	sanitized)
+		LOCKSTEP=$sanitized
+		run_criterion "${name%.test} (sanitized)" "$test"
+		;;
 	shell) run_program "cli/$name" bash "$test" ;;
+	sanitized-shell)
+		LOCKSTEP=$sanitized
+		run_program "cli/$name (sanitized)" bash "$test"
+		;;
 	thread) run_program "tsan/$name" "$test" ;;
 	*)
 		echo "run-tests.sh: unknown kind $kind" >&2
