@@ -36,8 +36,8 @@ set style fill solid 1 noborder
 set tmargin at screen 0.90
 set bmargin at screen 0.69
 set title title font ",13" textcolor rgb ink offset 0, 0.4
-set yrange [0 : 109]
-set ytics 25
+set yrange [0 : 128]
+set ytics 0, 25, 100
 set format x ""
 set format y "%.0f %%"
 set label 1 "efficiency" at screen 0.018, graph 0.5 rotate center \
@@ -49,7 +49,7 @@ plot input using size:(percent(column("efficiency"))) \
 	pointsize 0.7, \
      input using size:(percent(column("efficiency"))):\
 	(sprintf("%.1f", percent(column("efficiency")))) \
-	with labels center offset 0, -0.9 font ",9" textcolor rgb ink
+	with labels center offset 0, 0.9 font ",9" textcolor rgb ink
 
 # ---- the step
 set tmargin at screen 0.62
