@@ -47,7 +47,7 @@ static enum dist_error check_parameter(const struct dist_ddp_parameter *params,
 
 /* Phantoms and memory cannot share a bucket, so one kind throughout. */
 static enum dist_error check_parameters(const struct dist_ddp_parameter *params,
-					size_t num,
+					size_t num, bool views,
 					struct dist_message *message)
 {
 	size_t i, witness = num;
@@ -61,8 +61,8 @@ static enum dist_error check_parameters(const struct dist_ddp_parameter *params,
 			continue;
 		if (witness == num)
 			witness = i;
-		if (!params[i].gradient.data !=
-			    !params[witness].gradient.data ||
+		if ((!views && !params[i].gradient.data !=
+				       !params[witness].gradient.data) ||
 		    !params[i].parameter.data !=
 			    !params[witness].parameter.data)
 			return refuse(message,
@@ -92,26 +92,47 @@ static enum dist_error choose_limits(const struct dist_ddp_options *options,
 	return DIST_OK;
 }
 
+/* Whether the bucket that holds these gradients holds bytes. */
+static bool is_real(const struct dist_ddp *ddp,
+		    const struct dist__ddp_span *span)
+{
+	size_t i;
+
+	for (i = 0; i < span->num; i++) {
+		const struct dist_ddp_parameter *p =
+			&ddp->params[ddp->partition.members[span->first + i]];
+		const void *data =
+			ddp->views ? p->parameter.data : p->gradient.data;
+
+		if (data && p->gradient.numel > 0)
+			return true;
+	}
+	return false;
+}
+
 static enum dist_error allocate_bucket(struct dist_ddp *ddp, size_t b)
 {
 	const struct dist__ddp_span *span = &ddp->partition.spans[b];
 	size_t i, offset_bytes = 0;
-	bool phantom = true;
+	char *data = NULL;
 
+	if (is_real(ddp, span)) {
+		data = calloc(span->numel, dist_dtype_size(span->dtype));
+		if (!data)
+			return DIST_ERR_NO_MEMORY;
+	}
+	ddp->buckets[b].data = data;
 	for (i = 0; i < span->num; i++) {
 		size_t index = ddp->partition.members[span->first + i];
-		const struct dist_tensor *g = &ddp->params[index].gradient;
+		struct dist_tensor *g = &ddp->params[index].gradient;
 
 		ddp->slots[index].bucket = b;
 		ddp->slots[index].offset_bytes = offset_bytes;
+		if (ddp->views)
+			g->data = data ? data + offset_bytes : NULL;
 		offset_bytes += g->numel * dist_dtype_size(g->dtype);
-		if (g->data && g->numel > 0)
-			phantom = false;
 	}
-	if (phantom)
-		return DIST_OK;
-	ddp->buckets[b].data = malloc(offset_bytes);
-	return ddp->buckets[b].data ? DIST_OK : DIST_ERR_NO_MEMORY;
+	return DIST_OK;
 }
 
 static enum dist_error make_buckets(struct dist_ddp *ddp,
@@ -144,7 +165,7 @@ static enum dist_error make_buckets(struct dist_ddp *ddp,
  * failure. */
 static enum dist_error allocate(struct dist_group *group,
 				const struct dist_ddp_parameter *params,
-				size_t num,
+				size_t num, bool views,
 				const struct dist__ddp_limits *limits,
 				struct dist_ddp **made)
 {
@@ -156,6 +177,7 @@ static enum dist_error allocate(struct dist_group *group,
 		return DIST_ERR_NO_MEMORY;
 	ddp->group = group;
 	ddp->num = num;
+	ddp->views = views;
 	ddp->params = calloc(num, sizeof(*ddp->params));
 	ddp->slots = calloc(num, sizeof(*ddp->slots));
 	if (!ddp->params || !ddp->slots)
@@ -186,11 +208,14 @@ dist_ddp_new_at(const char *file, int line, struct dist_group *group,
 				       "the result are needed");
 		goto out;
 	}
-	err = check_parameters(params, num, &message);
+	err = check_parameters(params, num, options->gradient_as_bucket_view,
+			       &message);
 	if (!err)
 		err = choose_limits(options, &limits, &message);
 	if (!err)
-		err = allocate(group, params, num, &limits, &made);
+		err = allocate(group, params, num,
+			       options->gradient_as_bucket_view, &limits,
+			       &made);
 	if (!err)
 		err = dist__ddp_broadcast(group, &site, params, num, &message);
 	if (!err)
@@ -237,6 +262,13 @@ void dist_ddp_free(struct dist_ddp *ddp)
 	free(ddp->slots);
 	free(ddp->params);
 	free(ddp);
+}
+
+struct dist_tensor dist_ddp_gradient(const struct dist_ddp *ddp, size_t index)
+{
+	if (!ddp || index >= ddp->num)
+		return dist_tensor(NULL, 0, DIST_FLOAT32);
+	return ddp->params[index].gradient;
 }
 
 size_t dist_ddp_num_buckets(const struct dist_ddp *ddp)

@@ -34,6 +34,7 @@ struct dist_ddp {
 	struct dist_ddp_parameter *params;
 	struct dist__ddp_slot *slots; /* one a parameter */
 	size_t num;
+	bool views; /* the gradients lie in the buckets */
 	struct dist__ddp_partition partition;
 	struct dist__ddp_bucket *buckets; /* partition.num_spans of them */
 	size_t num_launched;

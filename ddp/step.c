@@ -75,7 +75,7 @@ static void copy_gradient(struct dist_ddp *ddp, size_t index, bool back)
 	size_t bytes = g->numel * dist_dtype_size(g->dtype);
 	char *data = ddp->buckets[slot->bucket].data;
 
-	if (!data || bytes == 0)
+	if (!data || bytes == 0 || ddp->views)
 		return;
 	if (back)
 		memcpy(g->data, data + slot->offset_bytes, bytes);

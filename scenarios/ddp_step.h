@@ -28,7 +28,7 @@ struct ddp_step_result {
 	int64_t step_ns; /* median over the steps */
 	int64_t min_ns;
 	int64_t max_ns;
-	int64_t wrong; /* wrong elements found by check, over all ranks */
+	int64_t wrong; /* elements found wrong by check, on the worst rank */
 	size_t num_buckets;
 	size_t bucket_bytes[DDP_STEP_BUCKETS]; /* the first of them */
 };

@@ -22,16 +22,18 @@ double count_wrong_parameters(const float *values, size_t numel)
 	return wrong;
 }
 
-void fill_gradients(float *values, size_t numel, int rank, int step)
+void fill_gradients(float *values, size_t numel, size_t first, int rank,
+		    int step)
 {
 	size_t i;
 
 	for (i = 0; i < numel; i++)
-		values[i] = (float)((i + (size_t)step) % PERIOD) + (float)rank;
+		values[i] = (float)((first + i + (size_t)step) % PERIOD) +
+			    (float)rank;
 }
 
-double count_wrong_gradients(const float *values, size_t numel, int world_size,
-			     int step)
+double count_wrong_gradients(const float *values, size_t numel, size_t first,
+			     int world_size, int step)
 {
 	float middle = (float)(world_size - 1) / 2;
 	double wrong = 0;
@@ -39,6 +41,6 @@ double count_wrong_gradients(const float *values, size_t numel, int world_size,
 
 	for (i = 0; i < numel; i++)
 		wrong += values[i] !=
-			 (float)((i + (size_t)step) % PERIOD) + middle;
+			 (float)((first + i + (size_t)step) % PERIOD) + middle;
 	return wrong;
 }

@@ -19,12 +19,14 @@ void fill_parameters(float *values, size_t numel, int rank);
 /* count_wrong_parameters returns how many elements are not rank 0's. */
 double count_wrong_parameters(const float *values, size_t numel);
 
-/* fill_gradients writes rank's gradients of one step. */
-void fill_gradients(float *values, size_t numel, int rank, int step);
+/* fill_gradients writes numel of rank's gradients of one step, from element
+ * first on. */
+void fill_gradients(float *values, size_t numel, size_t first, int rank,
+		    int step);
 
-/* count_wrong_gradients returns how many elements are not the average over
- * world_size ranks. */
-double count_wrong_gradients(const float *values, size_t numel, int world_size,
-			     int step);
+/* count_wrong_gradients returns how many of numel elements from first on are
+ * not the average over world_size ranks. */
+double count_wrong_gradients(const float *values, size_t numel, size_t first,
+			     int world_size, int step);
 
 #endif

@@ -56,6 +56,7 @@ struct dist_ddp;
  * One parameter and its gradient: two views of the same numel and dtype. The
  * memory is the caller's and must stay valid until dist_ddp_free(). Either
  * view may be a phantom (data NULL) in simulation, then all of its kind are.
+ * With gradient_as_bucket_view the gradient's data is not looked at.
  */
 struct dist_ddp_parameter {
 	const char *name; /* for messages; borrowed like the memory */
@@ -70,6 +71,8 @@ struct dist_ddp_parameter {
 struct dist_ddp_options {
 	double bucket_cap_mb;         /* 0: DIST_DDP_BUCKET_CAP_MB */
 	double first_bucket_mb;       /* 0: DIST_DDP_FIRST_BUCKET_MB */
+	bool gradient_as_bucket_view; /* gradients live in their buckets, see
+					 dist_ddp_gradient() */
 	struct dist_message *message; /* NULL, or receives a sentence about a
 					 failure of dist_ddp_new */
 };
@@ -102,7 +105,8 @@ dist_ddp_new(struct dist_group *group, const struct dist_ddp_parameter *params,
 /*
  * dist_ddp_gradient_ready says that the gradient of parameter index
  * (registration order) is complete for this step. It is copied into its
- * bucket, so that its memory is free again at once. When this fills the bucket
+ * bucket, so that its memory is free again at once (unless it lives in the
+ * bucket: see dist_ddp_gradient()). When this fills the bucket
  * and all buckets before it are under way, the bucket's average over the ranks
  * is started. Does not block.
  *
@@ -129,6 +133,16 @@ DIST_MUST_CHECK enum dist_error dist_ddp_finish(struct dist_ddp *ddp);
  * an unfinished step by waiting for its buckets. ddp may be NULL.
  */
 void dist_ddp_free(struct dist_ddp *ddp);
+
+/*
+ * dist_ddp_gradient returns the view of the gradient of parameter index: the
+ * caller's own or, with gradient_as_bucket_view, one into its bucket, which
+ * lives until dist_ddp_free() and saves the copies to the bucket and back. Such
+ * a gradient must not be touched between dist_ddp_gradient_ready() and
+ * dist_ddp_finish(). It is a phantom when the parameters are. An empty tensor
+ * for NULL or an index past the end.
+ */
+struct dist_tensor dist_ddp_gradient(const struct dist_ddp *ddp, size_t index);
 
 /* dist_ddp_num_buckets returns the number of buckets; 0 for NULL. */
 size_t dist_ddp_num_buckets(const struct dist_ddp *ddp);

@@ -275,6 +275,50 @@ Test(ddp, averages_on_five_ranks)
 	cr_assert_eq(launch(5, average_rank, NULL), 0);
 }
 
+/* Gradients that live in their buckets. */
+static int view_rank(void *arg)
+{
+	struct dist_ddp_options options = small_buckets;
+	struct dist_ddp_parameter params[PARAMS];
+	struct dist_group *group;
+	struct dist_ddp *ddp = NULL;
+	int rank, wrong = 0, i, j;
+
+	(void)arg;
+	if (dist_init_process_group(NULL, &group))
+		return 1;
+	rank = dist_get_rank(group);
+	list_parameters(params, rank, false);
+	options.gradient_as_bucket_view = true;
+	params[0].gradient.data = NULL;
+	EXPECT(!dist_ddp_new(group, params, PARAMS, &options, &ddp));
+	for (i = PARAMS; i-- > 0;) {
+		struct dist_tensor g = dist_ddp_gradient(ddp, (size_t)i);
+
+		EXPECT(g.data && g.numel == NUMEL);
+		EXPECT(g.data != (void *)gradients[rank][i]);
+		for (j = 0; j < NUMEL; j++)
+			((float *)g.data)[j] = (float)(i * j + rank);
+		EXPECT(!dist_ddp_gradient_ready(ddp, (size_t)i));
+	}
+	EXPECT(!dist_ddp_finish(ddp));
+	for (i = 0; i < PARAMS; i++) {
+		struct dist_tensor g = dist_ddp_gradient(ddp, (size_t)i);
+
+		for (j = 0; j < NUMEL; j++)
+			wrong += ((float *)g.data)[j] != (float)(i * j) + 1.5F;
+	}
+	EXPECT(dist_ddp_gradient(ddp, PARAMS).numel == 0);
+	dist_ddp_free(ddp);
+	EXPECT(!dist_destroy_process_group(group));
+	return wrong != 0;
+}
+
+Test(ddp, gradients_can_live_in_their_buckets)
+{
+	cr_assert_eq(launch(4, view_rank, NULL), 0);
+}
+
 /* The first bucket is averaged while the rank computes. */
 static int overlap_rank(void *arg)
 {
