@@ -6,12 +6,14 @@
  * Ranks on one machine share its processors: a byte costs a copy on either
  * side whoever sends it, and when there are more ranks than processors, ranks
  * wait for each other's turn as well. So the measurements that count are taken
- * under load: all ranks at once exchange messages with their neighbours in a
- * ring. The model that they are fitted to is
+ * under load, all ranks at once. The model is that a rank which sends m bytes
+ * and receives as many, while all others do too, needs
  *
- *	time of an exchange of m bytes = alpha + m * world_size / capacity
+ *	alpha + m * world_size / capacity
  *
- * with alpha the time of an exchange of 8 bytes.
+ * alpha comes from the barrier: a dissemination barrier is ceil(log2(p)) rounds
+ * in which every rank sends and receives an empty message. capacity comes from
+ * exchanges between neighbours in a ring.
  */
 #ifndef LOCKSTEP_CLI_CALIBRATION_H
 #define LOCKSTEP_CLI_CALIBRATION_H
@@ -19,17 +21,20 @@
 #include "lockstep/dist.h"
 #include "scenarios/sample.h"
 
-/* Message sizes of the exchange; the first gives alpha. */
-#define CALIBRATION_SIZES 5
+/* Message sizes of the exchange; the first is next to nothing. */
+#define CALIBRATION_SIZES 6
 extern const size_t calibration_bytes[CALIBRATION_SIZES];
 
-/* The spread that is still believed: interquartile range by median. */
-#define CALIBRATION_SPREAD 0.5
+/* Interquartile range by median of the noisiest measure: up to the first it is
+ * believed at once, up to the second when nothing better can be had. */
+#define CALIBRATION_QUIET 0.5
+#define CALIBRATION_NOISY 1.0
 
 /* What was measured. Nanoseconds unless the name says otherwise. */
 struct calibration_measures {
 	int world_size;
 	struct sample half_trip;    /* 8 bytes, one pair alone */
+	struct sample round;        /* of the barrier, all ranks at once */
 	struct sample issue;        /* to issue one send of 8 bytes */
 	struct sample pair_message; /* 1 MiB in a stream, one pair alone */
 	struct sample exchange[CALIBRATION_SIZES]; /* all ranks at once */
@@ -44,7 +49,8 @@ struct calibration_model {
 	double pair_Bps;     /* of one pair alone */
 	double capacity_Bps; /* of all pairs together */
 	double reduce_Bps;
-	double residual; /* worst |modelled / measured - 1| of the exchanges */
+	double residual; /* worst |modelled / measured - 1| of the exchanges but
+			  the smallest */
 };
 
 /* calibration_measure runs world_size ranks over TCP on this machine. Returns

@@ -23,13 +23,15 @@ double calibration_spread(const struct calibration_measures *m,
 			  const char **what)
 {
 	static const char *const exchange_names[CALIBRATION_SIZES] = {
-		"exchange of 8 B", "exchange of 16 KiB", "exchange of 256 KiB",
-		"exchange of 1 MiB", "exchange of 4 MiB"};
+		"exchange of 8 B",     "exchange of 16 KiB",
+		"exchange of 128 KiB", "exchange of 1 MiB",
+		"exchange of 4 MiB",   "exchange of 8 MiB"};
 	double worst = -1;
 	int i;
 
 	*what = "";
 	consider(&m->half_trip, "half round trip", &worst, what);
+	consider(&m->round, "round of a barrier", &worst, what);
 	consider(&m->issue, "issue of a message", &worst, what);
 	consider(&m->pair_message, "stream of one pair", &worst, what);
 	for (i = 0; i < CALIBRATION_SIZES; i++)
@@ -49,39 +51,61 @@ double calibration_exchange_ns(const struct calibration_model *model,
 }
 
 /*
- * Least squares of the relative error over the exchanges above the smallest,
- * with alpha held: minimise sum((alpha + m b - t)^2 / t^2) over b, the time a
- * byte takes while all ranks send.
+ * Half the derivative of sum(log((a + m b) / t)^2) over b, the time that a byte
+ * takes while all ranks send: negative below the best b, positive above. The
+ * sum is over the exchanges but the smallest, which is the intercept a. (It is
+ * not alpha: it holds what the calls of the public interface cost, and a
+ * collective pays that once.)
  */
-static double fit_ns_per_byte(const struct calibration_measures *m,
-			      double alpha_ns)
+static double slope_of_misfit(const struct calibration_measures *m, double b)
 {
-	double above = 0, below = 0;
+	double a = m->exchange[0].median, slope = 0;
 	int i;
 
 	for (i = 1; i < CALIBRATION_SIZES; i++) {
-		double t = m->exchange[i].median;
-		double x = (double)calibration_bytes[i] / t;
+		double bytes = (double)calibration_bytes[i];
+		double modelled = a + bytes * b;
 
-		above += x * (1 - alpha_ns / t);
-		below += x * x;
+		slope += log(modelled / m->exchange[i].median) * bytes /
+			 modelled;
 	}
-	return above / below;
+	return slope;
+}
+
+/*
+ * Least squares of the logarithm of modelled by measured, by bisection: twice
+ * too long and twice too short are errors of the same size. At least a
+ * hundredth of the largest message's time counts as that of its bytes, so that
+ * the capacity stays finite whatever was measured.
+ */
+static double fit_ns_per_byte(const struct calibration_measures *m)
+{
+	int i, last = CALIBRATION_SIZES - 1;
+	double high = 0, low = m->exchange[last].median /
+			       (double)calibration_bytes[last] / 100;
+
+	for (i = 0; i < CALIBRATION_SIZES; i++)
+		high = fmax(high, m->exchange[i].median /
+					  (double)calibration_bytes[i]);
+	for (i = 0; i < 100; i++) {
+		double middle = (low + high) / 2;
+
+		if (slope_of_misfit(m, middle) < 0)
+			low = middle;
+		else
+			high = middle;
+	}
+	return high;
 }
 
 void calibration_fit(const struct calibration_measures *m,
 		     struct calibration_model *model)
 {
-	double alpha_ns = m->exchange[0].median;
+	double alpha_ns = m->round.median;
 	double pair_ns = m->pair_message.median;
-	double ns_per_byte = fit_ns_per_byte(m, alpha_ns);
+	double ns_per_byte = fit_ns_per_byte(m);
 	int i;
 
-	/* Larger messages that took no longer than the smallest would make
-	 * the capacity infinite; the largest alone then bounds it. */
-	if (!(ns_per_byte > 0))
-		ns_per_byte = m->exchange[CALIBRATION_SIZES - 1].median /
-			      (double)calibration_bytes[CALIBRATION_SIZES - 1];
 	model->world_size = m->world_size;
 	model->overhead_ns = fmin(m->issue.median, alpha_ns / 2);
 	model->latency_ns = alpha_ns - model->overhead_ns;
@@ -92,7 +116,7 @@ void calibration_fit(const struct calibration_measures *m,
 		fmax(model->pair_Bps, model->capacity_Bps / m->world_size);
 	model->reduce_Bps = REDUCED_BYTES / m->reduce.median * 1e9;
 	model->residual = 0;
-	for (i = 0; i < CALIBRATION_SIZES; i++)
+	for (i = 1; i < CALIBRATION_SIZES; i++)
 		model->residual =
 			fmax(model->residual,
 			     fabs(calibration_exchange_ns(

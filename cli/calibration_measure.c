@@ -13,20 +13,21 @@
 #include "core/reduce.h"
 
 #define MIB        ((size_t)1 << 20)
-#define BATCHES    15
+#define BATCHES    21
 #define SMALL      8 /* bytes of the smallest message */
-#define BUFFER     (4 * MIB)
+#define BUFFER     (16 * MIB)
 #define TIMEOUT_NS ((int64_t)60 * 1000000000)
 
 /* Rounds in a batch. */
 #define TRIPS      100
+#define BARRIERS   150
 #define ISSUES     64
 #define STREAM     8
-#define REDUCTIONS 8
+#define REDUCTIONS 32
 
-const size_t calibration_bytes[CALIBRATION_SIZES] = {SMALL, MIB / 64, MIB / 4,
-						     MIB, 4 * MIB};
-static const int exchange_rounds[CALIBRATION_SIZES] = {100, 60, 16, 6, 2};
+const size_t calibration_bytes[CALIBRATION_SIZES] = {SMALL, MIB / 64, MIB / 8,
+						     MIB,   4 * MIB,  8 * MIB};
+static const int exchange_rounds[CALIBRATION_SIZES] = {150, 100, 40, 8, 4, 4};
 
 /* One rank's part. */
 struct measurer {
@@ -40,6 +41,20 @@ struct measurer {
 /* One batch of rounds on this rank. */
 typedef enum dist_error batch_function(struct measurer *m, size_t bytes,
 				       int rounds);
+
+/*
+ * Where round i finds its message of bytes. A collective walks through a vector
+ * of one chunk a rank, so data that are too long for the caches come from
+ * memory; standing still would measure the caches.
+ */
+static char *walk(const struct measurer *m, char *buffer, size_t bytes, int i)
+{
+	size_t places = (size_t)m->world_size;
+
+	if (places > BUFFER / bytes)
+		places = BUFFER / bytes;
+	return buffer + (size_t)i % places * bytes;
+}
 
 static struct dist_tensor view(char *data, size_t bytes)
 {
@@ -91,11 +106,13 @@ static enum dist_error stream(struct measurer *m, size_t bytes, int rounds)
 		return DIST_OK;
 	for (i = 0; i < rounds; i++) {
 		if (m->rank == 0)
-			err = dist_isend(m->group, view(m->out, bytes), 1, 0,
-					 &works[i]);
+			err = dist_isend(m->group,
+					 view(walk(m, m->out, bytes, i), bytes),
+					 1, 0, &works[i]);
 		else
-			err = dist_irecv(m->group, view(m->in, bytes), 0, 0,
-					 &works[i]);
+			err = dist_irecv(m->group,
+					 view(walk(m, m->in, bytes, i), bytes),
+					 0, 0, &works[i]);
 		if (err)
 			break;
 	}
@@ -121,12 +138,14 @@ static enum dist_error exchanges(struct measurer *m, size_t bytes, int rounds)
 		enum dist_error end;
 
 		num = 0;
-		err = dist_irecv(m->group, view(m->in, bytes), left, 0,
+		err = dist_irecv(m->group,
+				 view(walk(m, m->in, bytes, i), bytes), left, 0,
 				 &works[num]);
 		num += !err;
 		if (!err) {
-			err = dist_isend(m->group, view(m->out, bytes), right,
-					 0, &works[num]);
+			err = dist_isend(m->group,
+					 view(walk(m, m->out, bytes, i), bytes),
+					 right, 0, &works[num]);
 			num += !err;
 		}
 		end = wait_all(works, num);
@@ -135,13 +154,24 @@ static enum dist_error exchanges(struct measurer *m, size_t bytes, int rounds)
 	return err;
 }
 
+static enum dist_error barriers(struct measurer *m, size_t bytes, int rounds)
+{
+	enum dist_error err = DIST_OK;
+	int i;
+
+	(void)bytes;
+	for (i = 0; !err && i < rounds; i++)
+		err = dist_barrier(m->group, NULL);
+	return err;
+}
+
 static enum dist_error reductions(struct measurer *m, size_t bytes, int rounds)
 {
 	int i;
 
 	for (i = 0; i < rounds; i++)
-		dist__reduce(DIST_FLOAT32, DIST_SUM, m->out, m->in,
-			     bytes / sizeof(float));
+		dist__reduce(DIST_FLOAT32, DIST_SUM, walk(m, m->out, bytes, i),
+			     m->in, bytes / sizeof(float));
 	return DIST_OK;
 }
 
@@ -175,13 +205,23 @@ static enum dist_error take(struct measurer *m, batch_function *batch,
 	return err;
 }
 
-static void halve(struct sample *s)
+static void divide(struct sample *s, int parts)
 {
-	s->min /= 2;
-	s->max /= 2;
-	s->median /= 2;
-	s->low_quartile /= 2;
-	s->high_quartile /= 2;
+	s->min /= parts;
+	s->max /= parts;
+	s->median /= parts;
+	s->low_quartile /= parts;
+	s->high_quartile /= parts;
+}
+
+/* Rounds of a dissemination barrier: ceil(log2(p)). */
+static int barrier_rounds(int world_size)
+{
+	int rounds = 0;
+
+	while (1 << rounds < world_size)
+		rounds++;
+	return rounds;
 }
 
 static enum dist_error take_all(struct measurer *m,
@@ -192,7 +232,10 @@ static enum dist_error take_all(struct measurer *m,
 
 	all->world_size = m->world_size;
 	err = take(m, round_trips, SMALL, TRIPS, &all->half_trip);
-	halve(&all->half_trip);
+	divide(&all->half_trip, 2);
+	if (!err)
+		err = take(m, barriers, 0, BARRIERS, &all->round);
+	divide(&all->round, barrier_rounds(m->world_size));
 	if (!err)
 		err = take(m, stream, SMALL, ISSUES, &all->issue);
 	if (!err)

@@ -46,39 +46,51 @@ static void write_config(struct dist__output *out)
 	dist__output_text(out, "  </config>\n");
 }
 
+/* Comments in XML must not hold two dashes in a row. */
+static void write_origin(struct dist__output *out, const char *machine,
+			 const struct calibration_measures *m,
+			 const struct calibration_model *model)
+{
+	const char *noisiest;
+
+	dist__output_print(out,
+			   "<!-- This machine's loopback, fitted for %d ranks "
+			   "by lockstep calibrate\n"
+			   "     Machine: %s.\n",
+			   model->world_size, machine);
+	dist__output_print(out,
+			   "     Medians: round of a barrier %.2f us, half "
+			   "round trip of one pair alone\n"
+			   "     %.2f us, stream of one pair alone %.3f GB/s, "
+			   "all ranks at once %.3f GB/s.\n",
+			   m->round.median / 1e3, m->half_trip.median / 1e3,
+			   model->pair_Bps / 1e9, model->capacity_Bps / 1e9);
+	dist__output_print(out,
+			   "     The fit misses the measured exchanges of 16 "
+			   "KiB to 8 MiB by %.0f %% at most;\n"
+			   "     the noisiest measure has an interquartile "
+			   "range of %.0f %% of its median.\n",
+			   model->residual * 100,
+			   calibration_spread(m, &noisiest) * 100);
+	dist__output_text(out, "     Latency is the barrier's round less the "
+			       "profile's overhead of a message. -->\n");
+}
+
 /*
  * Every route is a private link up, the shared one, a private link down. The
  * latency is spread evenly: a link without any would share its bandwidth
- * oddly. Comments in XML must not hold two dashes in a row.
+ * oddly.
  */
 static void write_platform(struct dist__output *out, int hosts,
 			   const char *machine,
 			   const struct calibration_measures *m,
 			   const struct calibration_model *model)
 {
-	dist__output_print(
-		out,
-		"<?xml version='1.0'?>\n"
-		"<!DOCTYPE platform SYSTEM "
-		"\"https://simgrid.org/simgrid.dtd\">\n"
-		"<!-- This machine's loopback, fitted for %d ranks by lockstep "
-		"calibrate\n"
-		"     Machine: %s.\n"
-		"     Measured, medians: half round trip of one pair alone "
-		"%.2f "
-		"us, exchange of\n"
-		"     8 bytes by all ranks at once %.2f us, stream of one pair "
-		"%.3f GB/s, all\n"
-		"     pairs together %.3f GB/s. The fit misses the measured "
-		"exchanges of 8 B to\n"
-		"     4 MiB by %.0f %% at most. Latency is that of the "
-		"exchange "
-		"without the\n"
-		"     profile's overhead of a message. -->\n"
-		"<platform version=\"4.1\">\n",
-		model->world_size, machine, m->half_trip.median / 1e3,
-		m->exchange[0].median / 1e3, model->pair_Bps / 1e9,
-		model->capacity_Bps / 1e9, model->residual * 100);
+	dist__output_text(out, "<?xml version='1.0'?>\n"
+			       "<!DOCTYPE platform SYSTEM "
+			       "\"https://simgrid.org/simgrid.dtd\">\n");
+	write_origin(out, machine, m, model);
+	dist__output_text(out, "<platform version=\"4.1\">\n");
 	write_config(out);
 	dist__output_print(
 		out,
@@ -104,7 +116,7 @@ static void write_profile(struct dist__output *out, const char *machine,
 		"a send of 8\n"
 		"# bytes in a stream of 64. reduce_Bps: float32 sums of 1 MiB "
 		"on %d ranks at\n"
-		"# once. Medians of 15 batches. The platform beside this file "
+		"# once. Medians of 21 batches. The platform beside this file "
 		"belongs to it.\n"
 		"name: loopback\n"
 		"version: 1\n"

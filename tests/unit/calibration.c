@@ -16,6 +16,7 @@ static struct calibration_measures ideal(double alpha_ns, double capacity_Bps)
 	int i;
 
 	m.half_trip = exactly(alpha_ns / 2);
+	m.round = exactly(alpha_ns);
 	m.issue = exactly(2000);
 	m.pair_message = exactly(1048576 / 3.0); /* 3 GB/s */
 	m.reduce = exactly(1048576 / 5.0);       /* 5 GB/s */
