@@ -51,14 +51,22 @@ static void finish(struct p2p_backend *b, struct dist__op *op,
 
 /* ---- collectives ------------------------------------------------------ */
 
-static void divide(const struct p2p_backend *b, const struct dist__op *op)
+/* Makes the average of a sum, where the result is. A pass over it costs what a
+ * reduction of that length does. */
+static void divide(const struct p2p_backend *b, const struct dist__op *op,
+		   size_t bytes)
 {
+	struct dist__transport *t = b->transport;
 	bool here =
 		op->kind == DIST__ALL_REDUCE || op->peer == b->members->rank;
 
-	if (op->reduce_op == DIST_AVG && here && op->tensor.data)
+	if (op->reduce_op != DIST_AVG || !here)
+		return;
+	if (op->tensor.data)
 		dist__divide(op->tensor.dtype, op->tensor.data,
 			     op->tensor.numel, b->members->world_size);
+	if (t->ops->charge_reduce)
+		t->ops->charge_reduce(t, bytes);
 }
 
 /* Runs a collective to its end, on whatever thread this is. */
@@ -82,7 +90,7 @@ static enum dist_error run_collective(struct p2p_backend *b,
 		dist__select(b->profile, op->kind, coll.world_size, bytes);
 	error = op->algorithm->run(&coll);
 	if (!error)
-		divide(b, op);
+		divide(b, op, bytes);
 	return error;
 }
 
