@@ -7,6 +7,7 @@
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 #include <dirent.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,21 +65,25 @@ static void run(const char *arguments, FILE *out)
 		WIFEXITED(status) ? WEXITSTATUS(status) : -1);
 }
 
-/* Runs the commands of a transcript; what it should look like now. */
+/* Runs the commands of a transcript; what it should look like now. Lines before
+ * the first command are a comment and stay. */
 static char *replay(FILE *transcript)
 {
 	static const char prompt[] = "$ lockstep ";
 	char line[2048], *text = NULL;
 	size_t len = 0;
+	bool begun = false;
 	FILE *out = open_memstream(&text, &len);
 
 	cr_assert(out);
 	while (fgets(line, sizeof line, transcript)) {
-		if (line[0] == '#')
+		bool is_command = strncmp(line, prompt, sizeof prompt - 1) == 0;
+
+		if (is_command || !begun)
 			fputs(line, out);
-		if (strncmp(line, prompt, sizeof prompt - 1) != 0)
+		if (!is_command)
 			continue;
-		fputs(line, out);
+		begun = true;
 		line[strcspn(line, "\n")] = '\0';
 		run(line + sizeof prompt - 1, out);
 	}
