@@ -387,7 +387,8 @@ int64_t dist_now_ns(struct dist_group *group);
 /*
  * dist_compute lets duration_ns pass on the rank's device: simulated time in
  * simulation, otherwise a sleep, which leaves the processor to others as a
- * busy accelerator does. Operations in flight go on meanwhile. label names the
+ * busy accelerator does; what a sleep runs over, later ones make up for, so
+ * that the sum holds. Operations in flight go on meanwhile. label names the
  * span in the trace (borrowed for ever: a literal); NULL: "compute".
  * Errors: DIST_ERR_INVALID_ARGUMENT (NULL group, negative duration).
  */

@@ -1,11 +1,10 @@
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 
 #include "core/backend.h"
 #include "core/data.h"
@@ -107,7 +106,7 @@ static void add_facts(struct keep *keep, const struct dist__rendezvous *r,
 		       &len) != 0)
 		strcpy(congestion, "unknown");
 #endif
-	add_fact(keep, "back end", "tcp");
+	add_fact(keep, "backend", "tcp");
 	add_fact(keep, "profile", "%s", keep->profile.name);
 	add_fact(keep, "profile version", "%s", keep->profile.version);
 	add_fact(keep, "profile source", "%s", keep->profile.source);
