@@ -50,6 +50,7 @@ struct plan {
 	const struct dist__world *world;
 	int world_size;
 	int master_port;
+	int64_t timeout_ns;
 	const struct scenario *scenario; /* NULL: an executable file */
 	int argc;
 	char **argv; /* the program's, argv[0] its name; ended by NULL */
@@ -164,8 +165,10 @@ static int choose_world(const char *name, const struct dist__world **world)
 	return DIST_EXIT_OK;
 }
 
-static int check_timeout(const char *words)
+/* Stores the timeout in force, 0 when only the default is. */
+static int choose_timeout(const char *option, int64_t *timeout_ns)
 {
+	const char *words = given(option, "LOCKSTEP_TIMEOUT");
 	char *end;
 	double seconds;
 
@@ -174,7 +177,9 @@ static int check_timeout(const char *words)
 	seconds = strtod(words, &end);
 	/* The limit of dist_launch(): 64 bits of nanoseconds hold it well. */
 	if (end == words || *end || !(seconds > 0) || !(seconds < 1e9))
-		return refuse("--timeout", words, "seconds, a number above 0");
+		return refuse(option ? "--timeout" : "LOCKSTEP_TIMEOUT", words,
+			      "seconds, a number above 0");
+	*timeout_ns = (int64_t)(seconds * 1e9);
 	return DIST_EXIT_OK;
 }
 
@@ -263,7 +268,7 @@ static int make_plan(const struct request *request, struct plan *plan)
 	int status = check_one_node(request);
 
 	if (!status)
-		status = check_timeout(request->timeout);
+		status = choose_timeout(request->timeout, &plan->timeout_ns);
 	if (!status)
 		status = choose_port(request->master_port, &plan->master_port);
 	if (!status)
@@ -328,6 +333,7 @@ static int start(const struct request *request, struct plan *plan)
 		.nproc = plan->world_size,
 		.master_addr = request->master_addr,
 		.master_port = plan->master_port,
+		.timeout_ns = plan->timeout_ns,
 		.prefix_output = request->prefix_output != 0,
 		.start = start_program,
 		.arg = plan,

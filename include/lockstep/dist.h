@@ -165,7 +165,8 @@ struct dist_launch_options {
  *
  * Returns one of enum dist_exit: OK; FAILED (a rank returned non-zero, with no
  * verdict); USAGE (unusable options); MISMATCH, DEADLOCK, TIMEOUT, RANK_LOST,
- * RENDEZVOUS (verdicts); SKIPPED (back end not available); INTERNAL.
+ * RENDEZVOUS (verdicts); SKIPPED (back end not available); INTERNAL. In a
+ * process that a launcher started as one rank: what rank_main returned.
  */
 DIST_MUST_CHECK int dist_launch(const struct dist_launch_options *options,
 				int (*rank_main)(void *arg), void *arg);

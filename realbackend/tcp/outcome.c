@@ -60,8 +60,8 @@ find_culprit(const struct dist__child *children, int num_children,
 static void describe(const struct dist__child *child, char *text, size_t size)
 {
 	if (child->by_signal)
-		snprintf(text, size, "killed by signal %d (%s)", child->code,
-			 strsignal(child->code));
+		snprintf(text, size, "was killed by signal %d (%s)",
+			 child->code, strsignal(child->code));
 	else
 		snprintf(text, size, "exited with status %d", child->code);
 }
@@ -76,7 +76,8 @@ static void complete_board(struct check_board *board,
 
 		if (child->ended && child->by_signal)
 			slot->state = CHECK_RANK_LOST;
-		else if (child->ended && child->code == 0)
+		else if (child->ended && (child->code == 0 ||
+					  slot->state != CHECK_RANK_WAITING))
 			slot->state = CHECK_RANK_FINISHED;
 	}
 }
@@ -88,13 +89,22 @@ static bool failed_to_meet(const struct check_slot *slot)
 	return call && call->error == DIST_ERR_RENDEZVOUS;
 }
 
-static int judge(FILE *out, const struct check_board *board,
+/* Without a verdict there is still the first rank that ended badly. */
+static int report_bare(FILE *out, const struct dist__child *culprit,
+		       const char *how)
+{
+	fprintf(out, "lockstep: rank %d %s\n", culprit->rank, how);
+	return culprit->by_signal ? DIST_EXIT_RANK_LOST : DIST_EXIT_FAILED;
+}
+
+static int judge(FILE *out, const struct dist__child *culprit,
+		 const struct check_board *board,
 		 const struct check_facts *facts)
 {
 	struct check_verdict verdict = check_judge(board, facts);
 
 	if (verdict.kind == CHECK_FINE)
-		return DIST_EXIT_FAILED;
+		return report_bare(out, culprit, facts->lost_how);
 	check_report(out, board, facts, &verdict);
 	return check_exit_status(&verdict);
 }
@@ -115,15 +125,12 @@ int dist__outcome_report(FILE *out, const struct dist__child *children,
 	if (!culprit)
 		return DIST_EXIT_OK;
 	describe(culprit, facts.lost_how, sizeof facts.lost_how);
-	fprintf(out, "lockstep: rank %d %s%s\n", culprit->rank,
-		culprit->by_signal ? "was " : "", facts.lost_how);
 	if (board) {
 		bytes = check_board_bytes(board->world_size);
 		copy = malloc(bytes);
 	}
 	if (!copy)
-		return culprit->by_signal ? DIST_EXIT_RANK_LOST
-					  : DIST_EXIT_FAILED;
+		return report_bare(out, culprit, facts.lost_how);
 	/* Ranks that still run go on writing to theirs. */
 	memcpy(copy, board, bytes);
 	complete_board(copy, children, num_children);
@@ -136,7 +143,7 @@ int dist__outcome_report(FILE *out, const struct dist__child *children,
 		      out);
 		status = DIST_EXIT_RENDEZVOUS;
 	} else {
-		status = judge(out, copy, &facts);
+		status = judge(out, culprit, copy, &facts);
 	}
 	free(copy);
 	return status;

@@ -218,8 +218,10 @@ static int run_rank(void *arg)
 {
 	const struct rank_program *program = arg;
 
-	return program->rank_main(program->arg) ? DIST_EXIT_FAILED
-						: DIST_EXIT_OK;
+	int status = program->rank_main(program->arg);
+
+	/* The kernel keeps eight bits of an exit status. */
+	return status && !(status & 0xff) ? DIST_EXIT_FAILED : status & 0xff;
 }
 
 /* A launcher started this process as one rank: what the options say counts for
