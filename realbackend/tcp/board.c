@@ -55,6 +55,7 @@ enum dist_error dist__board_create(uint32_t world_size, int *fd,
 		*board = map(*fd, bytes);
 	if (!*board) {
 		close(*fd);
+		*fd = -1;
 		return DIST_ERR_IO;
 	}
 	check_board_init(*board, world_size);

@@ -123,9 +123,9 @@ static _Noreturn void become_rank(int rank, const struct dist__plumbing *p,
 static bool open_outputs(struct dist__child *child, int rank, int write_fds[2])
 {
 	return dist__relay_open(&child->outputs[0], rank, STDOUT_FILENO,
-				 &write_fds[0]) &&
+				&write_fds[0]) &&
 	       dist__relay_open(&child->outputs[1], rank, STDERR_FILENO,
-				 &write_fds[1]);
+				&write_fds[1]);
 }
 
 bool dist__child_start(struct dist__child *child, int rank,

@@ -12,6 +12,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "realbackend/tcp/clock.h"
 #include "realbackend/tcp/mesh.h"
 
 /* Bytes a call moves at most before the other connections get their turn; and
@@ -62,6 +63,9 @@ void dist__connection_kill(struct dist__mesh *mesh,
 	if (connection->state == DIST__STRANGER)
 		mesh->num_strangers--;
 	connection->state = DIST__DEAD;
+	if (connection->held_until_ns)
+		mesh->num_held--;
+	connection->held_until_ns = 0;
 	if (peer) {
 		dist__matching_cut(mesh, connection);
 		if (peer->connection == connection)
@@ -125,12 +129,22 @@ static void lose(struct dist__mesh *mesh, struct dist__connection *connection,
 
 /* ---- reading ------------------------------------------------------------ */
 
+static void begin_data(struct dist__mesh *mesh,
+		       struct dist__connection *connection)
+{
+	if (!dist__matching_begin(mesh, connection))
+		lose(mesh, connection, DIST_ERR_NO_MEMORY);
+	else if (connection->payload_left == 0)
+		dist__matching_end(mesh, connection);
+}
+
 /* Acts on a frame whose header is in connection->frame. */
 static void begin_frame(struct dist__mesh *mesh,
 			struct dist__connection *connection)
 {
 	struct dist__frame *frame = &connection->frame;
 	struct dist__peer *peer = connection->peer;
+	int64_t hold_ns;
 
 	if (connection->state != DIST__CONNECTED) {
 		dist__handshake_frame(mesh, connection);
@@ -138,10 +152,13 @@ static void begin_frame(struct dist__mesh *mesh,
 	}
 	switch (frame->kind) {
 	case DIST__FRAME_DATA:
-		if (!dist__matching_begin(mesh, connection))
-			lose(mesh, connection, DIST_ERR_NO_MEMORY);
-		else if (connection->payload_left == 0)
-			dist__matching_end(mesh, connection);
+		hold_ns = dist__matching_hold_ns(mesh, connection);
+		if (hold_ns) {
+			connection->held_until_ns = dist__clock_after(hold_ns);
+			mesh->num_held++;
+		} else {
+			begin_data(mesh, connection);
+		}
 		break;
 	case DIST__FRAME_ABORT:
 		dist__peer_leave_group(mesh, peer, frame->group);
@@ -170,7 +187,8 @@ static void digest(struct dist__mesh *mesh, struct dist__connection *connection)
 {
 	struct dist__connection *c = connection;
 
-	while (c->state != DIST__DEAD && c->begin < c->end) {
+	while (c->state != DIST__DEAD && !c->held_until_ns &&
+	       c->begin < c->end) {
 		size_t there = c->end - c->begin;
 
 		if (c->payload_left > 0) {
@@ -225,7 +243,8 @@ static bool read_once(struct dist__mesh *mesh,
 	c->end += (size_t)n - into_sink;
 	advance(mesh, c, into_sink);
 	digest(mesh, c);
-	return c->state != DIST__DEAD && (size_t)n == asked;
+	return c->state != DIST__DEAD && !c->held_until_ns &&
+	       (size_t)n == asked;
 }
 
 void dist__connection_read(struct dist__mesh *mesh,
@@ -233,8 +252,46 @@ void dist__connection_read(struct dist__mesh *mesh,
 {
 	size_t taken = 0;
 
+	if (connection->held_until_ns)
+		return;
 	while (read_once(mesh, connection, &taken) && taken < TURN_BYTES)
 		;
+}
+
+void dist__connection_resume(struct dist__mesh *mesh,
+			     struct dist__connection *connection)
+{
+	if (!connection->held_until_ns)
+		return;
+	connection->held_until_ns = 0;
+	mesh->num_held--;
+	mesh->stale = true;
+	begin_data(mesh, connection);
+	digest(mesh, connection);
+}
+
+int64_t dist__connection_timer(const struct dist__mesh *mesh)
+{
+	int64_t next_ns = DIST_TIMEOUT_NEVER;
+
+	for (size_t i = 0; mesh->num_held && i < mesh->num_connections; i++) {
+		int64_t until_ns = mesh->connections[i]->held_until_ns;
+
+		if (until_ns && until_ns < next_ns)
+			next_ns = until_ns;
+	}
+	return next_ns;
+}
+
+void dist__connection_timeouts(struct dist__mesh *mesh, int64_t now_ns)
+{
+	for (size_t i = 0; mesh->num_held && i < mesh->num_connections; i++) {
+		struct dist__connection *connection = mesh->connections[i];
+
+		if (connection->held_until_ns &&
+		    connection->held_until_ns <= now_ns)
+			dist__connection_resume(mesh, connection);
+	}
 }
 
 /* ---- writing ------------------------------------------------------------ */
@@ -298,8 +355,11 @@ static void write_failed(struct dist__mesh *mesh,
 {
 	size_t taken = 0;
 
-	while (read_once(mesh, connection, &taken))
-		;
+	do
+		dist__connection_resume(mesh, connection);
+	while (connection->state != DIST__DEAD &&
+	       (read_once(mesh, connection, &taken) ||
+		connection->held_until_ns));
 	lose(mesh, connection, DIST_ERR_PEER_LOST);
 }
 

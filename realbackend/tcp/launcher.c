@@ -134,7 +134,7 @@ static void wait_for_news(struct job *job)
 	for (int i = 0; i < n; i++)
 		job->fds[1 + i] = (struct pollfd){.fd = output_of(job, i)->fd,
 						  .events = POLLIN};
-	if (poll(job->fds, (nfds_t)(1 + n), dist__clock_poll_ms(until_ns)) <= 0)
+	if (poll(job->fds, 1 + (nfds_t)n, dist__clock_poll_ms(until_ns)) <= 0)
 		return;
 	for (int i = 0; i < n; i++)
 		if (job->fds[1 + i].revents)
@@ -253,8 +253,8 @@ static void merge_trace(struct job *job)
 
 int dist__job_run(const struct dist__job_spec *spec)
 {
-	const char *trace = spec->trace ? spec->trace
-					: getenv("LOCKSTEP_TRACE");
+	const char *trace =
+		spec->trace ? spec->trace : getenv("LOCKSTEP_TRACE");
 	struct job job = {.spec = spec,
 			  .trace = trace && *trace ? trace : NULL,
 			  .plumbing = {.store_fd = -1, .board_fd = -1}};

@@ -12,6 +12,13 @@
 
 #include "realbackend/tcp/mesh.h"
 
+/* From this length on, a message that nobody has posted a receive for is left
+ * in the socket for a while: making room for it and copying it once more would
+ * take about as long as its way here. */
+#define HOLD_BYTES       ((uint64_t)64 << 10)
+#define HOLD_NS          ((int64_t)1000000)
+#define HOLD_NS_PER_BYTE 1
+
 static bool same_key(const struct dist__message *m,
 		     const struct dist__frame *frame)
 {
@@ -60,6 +67,12 @@ static bool is_contradicted(const struct dist__mesh *mesh,
 	const struct dist__unexpected *message;
 
 	for (int rank = 0; rank < mesh->world_size; rank++) {
+		const struct dist__connection *connection =
+			mesh->peers[rank].connection;
+
+		if (connection && connection->held_until_ns &&
+		    contradicts(group, &connection->frame))
+			return true;
 		message = mesh->peers[rank].unexpected;
 		for (; message; message = message->next)
 			if (contradicts(group, &message->frame))
@@ -78,7 +91,8 @@ struct dist__group_state *dist__matching_enter(struct dist__mesh *mesh,
 	group->begun = true;
 	group->seq = m->seq;
 	group->fingerprint = m->fingerprint;
-	group->mismatch = mesh->num_unexpected && is_contradicted(mesh, group);
+	group->mismatch = (mesh->num_unexpected || mesh->num_held) &&
+			  is_contradicted(mesh, group);
 	return group;
 }
 
@@ -177,6 +191,8 @@ void dist__matching_post(struct dist__mesh *mesh, struct dist__request *request)
 	dist__queue_append(&peer->receives, request);
 	if (peer->state == DIST__PEER_IDLE)
 		dist__handshake_dial(mesh, peer);
+	else if (peer->connection)
+		dist__connection_resume(mesh, peer->connection);
 }
 
 /* ---- arriving ----------------------------------------------------------- */
@@ -210,6 +226,20 @@ static struct dist__request *find_receive(struct dist__peer *peer,
 	while (request && !same_key(&request->m, frame))
 		request = request->next;
 	return request;
+}
+
+int64_t dist__matching_hold_ns(struct dist__mesh *mesh,
+			       struct dist__connection *connection)
+{
+	const struct dist__frame *frame = &connection->frame;
+	struct dist__group_state *group;
+
+	if (frame->bytes < HOLD_BYTES || connection->peer->receives.first)
+		return 0;
+	group = dist__matching_group(mesh, frame->group);
+	if (!group || group->aborted || contradicts(group, frame))
+		return 0;
+	return HOLD_NS + (int64_t)frame->bytes * HOLD_NS_PER_BYTE;
 }
 
 bool dist__matching_begin(struct dist__mesh *mesh,

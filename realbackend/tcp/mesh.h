@@ -107,6 +107,10 @@ struct dist__connection {
 	struct dist__request *receive;
 	struct dist__unexpected *message;
 
+	/* frame has come, but its receive has not been posted: nothing more
+	 * is read until it is, or the clock passes this. 0: not so. */
+	int64_t held_until_ns;
+
 	size_t begin, end; /* bytes of buffer not looked at yet */
 	unsigned char buffer[DIST__READ_BUFFER];
 };
@@ -132,6 +136,8 @@ struct dist__mesh {
 	size_t num_connections, max_connections;
 	size_t num_strangers;
 	size_t num_crossed;
+	size_t num_held; /* connections */
+	bool stale;      /* what is being polled for has changed since */
 	struct dist__group_state *groups;
 	size_t num_groups;
 	size_t num_unexpected;
@@ -175,6 +181,12 @@ struct dist__group_state *dist__matching_enter(struct dist__mesh *mesh,
 /* dist__matching_post posts a receive: it may be complete on return. */
 void dist__matching_post(struct dist__mesh *mesh,
 			 struct dist__request *request);
+
+/* dist__matching_hold_ns returns how long it is worth to wait for the receive
+ * of connection->frame, rather than to make room for its payload: 0, unless it
+ * is long and nothing else is expected from that peer. */
+int64_t dist__matching_hold_ns(struct dist__mesh *mesh,
+			       struct dist__connection *connection);
 
 /* dist__matching_begin decides where the payload of connection->frame goes.
  * false: no memory. */
@@ -245,6 +257,15 @@ bool dist__connection_greet(const struct dist__mesh *mesh,
 void dist__connection_read(struct dist__mesh *mesh,
 			   struct dist__connection *connection);
 
+/* dist__connection_resume goes on with a held connection, if it is one. */
+void dist__connection_resume(struct dist__mesh *mesh,
+			     struct dist__connection *connection);
+
+/* dist__connection_timeouts resumes what has been held long enough: called
+ * when the clock passes dist__connection_timer(). */
+void dist__connection_timeouts(struct dist__mesh *mesh, int64_t now_ns);
+int64_t dist__connection_timer(const struct dist__mesh *mesh);
+
 /* dist__connection_write writes what the socket takes of the peer's queue, up
  * to a bound. */
 void dist__connection_write(struct dist__mesh *mesh,
@@ -255,8 +276,9 @@ void dist__connection_write(struct dist__mesh *mesh,
 /* dist__handshake_dial begins to connect to an IDLE peer. */
 void dist__handshake_dial(struct dist__mesh *mesh, struct dist__peer *peer);
 
-/* dist__handshake_redial tries again those peers that refused us but did not
- * come: called when the clock passes dist__handshake_timer(). */
+/* dist__handshake_timeouts drops silent strangers and dials again those peers
+ * that refused us but did not come: called when the clock passes
+ * dist__handshake_timer(). */
 void dist__handshake_timeouts(struct dist__mesh *mesh, int64_t now_ns);
 int64_t dist__handshake_timer(const struct dist__mesh *mesh);
 

@@ -89,8 +89,8 @@ static short events_of(const struct dist__connection *connection)
 	case DIST__CONNECTING:
 		return POLLOUT;
 	case DIST__CONNECTED:
-		return connection->peer->sends.first ? POLLIN | POLLOUT
-						     : POLLIN;
+		return (short)((connection->held_until_ns ? 0 : POLLIN) |
+			       (connection->peer->sends.first ? POLLOUT : 0));
 	default:
 		return POLLIN;
 	}
@@ -118,6 +118,7 @@ static void gather(struct dist__progress *p, struct poller *poller,
 		poller->fds[n++] = (struct pollfd){
 			.fd = connection->fd, .events = events_of(connection)};
 	}
+	mesh->stale = false;
 	poller->num = n;
 }
 
@@ -128,6 +129,9 @@ static void serve(struct dist__mesh *mesh, struct dist__connection *connection,
 		dist__handshake_connected(mesh, connection);
 		return;
 	}
+	/* The peer is gone: what it sent will not wait in the socket. */
+	if (connection->state != DIST__DEAD && (events & (POLLHUP | POLLERR)))
+		dist__connection_resume(mesh, connection);
 	if (connection->state != DIST__DEAD && (events & ~POLLOUT))
 		dist__connection_read(mesh, connection);
 	if (connection->state == DIST__CONNECTED && (events & POLLOUT))
@@ -147,6 +151,14 @@ static void handle(struct dist__progress *p, struct poller *poller)
 		dist__handshake_accept(mesh);
 }
 
+static int64_t next_timer(const struct dist__mesh *mesh)
+{
+	int64_t handshake_ns = dist__handshake_timer(mesh);
+	int64_t connection_ns = dist__connection_timer(mesh);
+
+	return handshake_ns < connection_ns ? handshake_ns : connection_ns;
+}
+
 /*
  * Polls once, until deadline_ns at most, and serves what is ready. The mutex is
  * released meanwhile. The background thread leaves everything to a leader that
@@ -156,7 +168,7 @@ static void look(struct dist__progress *p, struct poller *poller,
 		 int64_t deadline_ns)
 {
 	struct dist__mesh *mesh = p->mesh;
-	int64_t timer_ns = dist__handshake_timer(mesh);
+	int64_t timer_ns = next_timer(mesh);
 	int64_t now_ns = deadline_ns ? dist__clock_ns() : 0;
 	int ready, timeout_ms = 0;
 
@@ -171,8 +183,11 @@ static void look(struct dist__progress *p, struct poller *poller,
 	if (poller == &p->front || !p->led) {
 		if (ready > 0)
 			handle(p, poller);
-		if (timer_ns != DIST_TIMEOUT_NEVER)
-			dist__handshake_timeouts(mesh, dist__clock_ns());
+		if (timer_ns != DIST_TIMEOUT_NEVER) {
+			now_ns = dist__clock_ns();
+			dist__handshake_timeouts(mesh, now_ns);
+			dist__connection_timeouts(mesh, now_ns);
+		}
 	}
 	if (--p->polling == 0)
 		dist__connections_reap(mesh);
@@ -335,7 +350,8 @@ void dist__progress_posted(struct dist__progress *p,
 	if (request->complete)
 		return;
 	/* What is being polled does not know of a queue or a new socket. */
-	if (request->kind == DIST__REQUEST_SEND || state != DIST__PEER_OPEN)
+	if (request->kind == DIST__REQUEST_SEND || state != DIST__PEER_OPEN ||
+	    mesh->stale)
 		kick(p);
 	if (request->m.tag >= 0) {
 		request->counted = true;

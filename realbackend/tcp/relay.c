@@ -11,7 +11,7 @@
 #include "realbackend/tcp/socket.h"
 
 bool dist__relay_open(struct dist__relay *output, int rank, int target,
-		       int *write_fd)
+		      int *write_fd)
 {
 	int ends[2];
 

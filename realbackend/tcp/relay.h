@@ -21,7 +21,7 @@ struct dist__relay {
 /* dist__relay_open makes the pipe; *write_fd is the child's end. false: the
  * system refused. */
 bool dist__relay_open(struct dist__relay *output, int rank, int target,
-		       int *write_fd);
+		      int *write_fd);
 
 /* dist__relay_pass passes on what has come, whole lines only. */
 void dist__relay_pass(struct dist__relay *output);

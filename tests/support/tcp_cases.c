@@ -1,20 +1,26 @@
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "tests/support/tcp_cases.h"
 
 #include <errno.h>
-#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "realbackend/tcp/launcher.h"
 #include "realbackend/tcp/socket.h"
+#include "tests/support/leaks.h"
 
 #define SECOND ((int64_t)1000000000)
 /* Long enough for a sanitizer on a busy machine; a hang ends all the same. */
 #define PATIENCE   (20 * SECOND)
 #define MOST_RANKS 16
+
+/* Shared by the ranks of a case beside the transport. */
+static atomic_int *flag;
 
 /* ---- one rank ----------------------------------------------------------- */
 
@@ -85,11 +91,10 @@ static enum dist_error move(struct tcp_rank *r, bool send,
 enum dist_error tcp_send(struct tcp_rank *r, int peer, int tag,
 			 const void *data, size_t bytes, int64_t timeout_ns)
 {
-	struct dist__message m = {
-		.peer = peer,
-		.tag = tag,
-		.data = (void *)(uintptr_t)data, /* sends only read it */
-		.bytes = bytes};
+	struct dist__message m = {.peer = peer,
+				  .tag = tag,
+				  .data = (void *)data, /* sends only read it */
+				  .bytes = bytes};
 
 	return move(r, true, &m, timeout_ns);
 }
@@ -145,8 +150,8 @@ static void *allocate(size_t bytes)
  * both sides. Then all leave and meet again. */
 static void all_pairs_once(struct tcp_rank *r, int round)
 {
-	struct dist__request *requests[2 * MOST_RANKS];
-	int64_t out[MOST_RANKS], in[MOST_RANKS];
+	struct dist__request *requests[2 * MOST_RANKS] = {NULL};
+	int64_t out[MOST_RANKS] = {0}, in[MOST_RANKS] = {0};
 	int n = 0;
 
 	for (int i = 1; i < r->world_size; i++) {
@@ -238,42 +243,55 @@ static void end_streamed(struct tcp_rank *r, struct streamed *s)
 	s->data = NULL;
 }
 
+/* Picks a message that has been posted but not ended, and may be waited for: as
+ * long as not all are posted, only a complete one, for the other side may need
+ * our next post first. NULL: none this time. */
+static struct streamed *pick_streamed(struct tcp_rank *r, struct streamed *all,
+				      int posted, int total, uint64_t draw)
+{
+	struct streamed *s;
+	int i = (int)(draw % (uint64_t)(posted + 1));
+
+	while (i < posted && !all[i].data)
+		i++;
+	if (i == posted)
+		return NULL;
+	s = &all[i];
+	if (posted < total &&
+	    !r->transport->ops->test(r->transport, s->request))
+		return NULL;
+	return s;
+}
+
 /* Thousands of messages both ways, posted and waited for in random order. */
 static void random_stream(struct tcp_rank *r)
 {
-	static int counts[2][MOST_RANKS][STREAM_TAGS];
-	int lanes = (r->world_size - 1) * STREAM_TAGS * 2;
-	int per_lane = STREAM_MESSAGES / lanes, total = per_lane * lanes;
-	struct streamed *all = calloc((size_t)total, sizeof *all);
+	int counts[2][MOST_RANKS][STREAM_TAGS] = {0};
+	int kinds = (r->world_size - 1) * STREAM_TAGS * 2;
+	int of_kind = STREAM_MESSAGES / kinds, total = of_kind * kinds;
+	struct streamed *all = calloc((size_t)total, sizeof *all), *s;
 	uint64_t state = (uint64_t)r->rank + 77;
-	int posted = 0, ended = 0, draw, peer, tag;
+	int posted = 0, ended = 0, draw, peer, *count;
+	bool send;
 
 	while (ended < total) {
 		state = scramble(state);
-		if (posted < total && state % 3 != 0) {
-			bool send = (state >> 8) & 1;
-
-			draw = (int)((state >> 16) % (uint64_t)(lanes / 2));
-			peer = draw / STREAM_TAGS;
-			peer += peer >= r->rank;
-			tag = draw % STREAM_TAGS;
-			if (counts[send][peer][tag] < per_lane)
-				post_streamed(r, &all[posted++], peer, tag,
-					      counts[send][peer][tag]++, send);
-		} else if (posted == total || state % 11 == 0) {
-			/* Waiting early may only be for what is complete: the
-			 * other side may need our next post first. */
-			draw = (int)((state >> 16) % (uint64_t)(posted + 1));
-			while (draw < posted && !all[draw].data)
-				draw++;
-			if (draw < posted &&
-			    (posted == total ||
-			     r->transport->ops->test(r->transport,
-						     all[draw].request))) {
-				end_streamed(r, &all[draw]);
+		if (posted == total || state % 11 == 0) {
+			s = pick_streamed(r, all, posted, total, state >> 16);
+			if (s) {
+				end_streamed(r, s);
 				ended++;
 			}
+			continue;
 		}
+		send = (state >> 8) & 1;
+		draw = (int)((state >> 16) % (uint64_t)(kinds / 2));
+		peer = draw / STREAM_TAGS;
+		peer += peer >= r->rank;
+		count = &counts[send][peer][draw % STREAM_TAGS];
+		if (*count < of_kind)
+			post_streamed(r, &all[posted++], peer,
+				      draw % STREAM_TAGS, (*count)++, send);
 	}
 	free(all);
 }
@@ -303,45 +321,61 @@ static void large_both_ways(struct tcp_rank *r)
 }
 
 /* Messages that are there, or on their way, before anybody asks. */
+enum { EARLY_MESSAGES = 10, EARLY_BIG = 3 << 20 };
+
+static void send_early(struct tcp_rank *r, unsigned char *data)
+{
+	for (int tag = 0; tag < EARLY_MESSAGES; tag++) {
+		fill(data, (size_t)tag * 100, (uint64_t)tag);
+		tcp_is(r, "early",
+		       tcp_send(r, 1, tag, data, (size_t)tag * 100, PATIENCE),
+		       DIST_OK);
+	}
+	fill(data, EARLY_BIG, 5);
+	tcp_is(r, "go", tcp_send(r, 1, 50, "", 1, PATIENCE), DIST_OK);
+	tcp_is(r, "big", tcp_send(r, 1, 51, data, EARLY_BIG, PATIENCE),
+	       DIST_OK);
+}
+
 static void unexpected(struct tcp_rank *r)
 {
-	enum { MESSAGES = 10, BIG = 3 << 20 };
-	unsigned char *data = allocate(BIG);
-	char go = 1;
-	struct dist__request *requests[MESSAGES];
+	unsigned char *data = allocate(EARLY_BIG);
+	char go;
 
-	for (int tag = 0; r->rank == 0 && tag < MESSAGES; tag++) {
-		struct dist__message m = {
-			.peer = 1, .tag = tag, .bytes = (size_t)tag * 100};
-
-		m.data = allocate(m.bytes);
-		fill(m.data, m.bytes, (uint64_t)tag);
-		tcp_is(r, "isend", post(r, true, &m, &requests[tag]), DIST_OK);
-		tcp_is(r, "wait", wait_for(r, requests[tag], PATIENCE),
-		       DIST_OK);
-		free(m.data);
-	}
 	if (r->rank == 0) {
-		fill(data, BIG, 5);
-		tcp_is(r, "go", tcp_send(r, 1, 50, &go, 1, PATIENCE), DIST_OK);
-		tcp_is(r, "big", tcp_send(r, 1, 51, data, BIG, PATIENCE),
-		       DIST_OK);
-	} else {
-		tcp_is(r, "go", tcp_receive(r, 0, 50, &go, 1, PATIENCE),
-		       DIST_OK);
-		for (int tag = MESSAGES - 1; tag >= 0; tag--) {
-			size_t bytes = (size_t)tag * 100;
-
-			tcp_is(r, "late receive",
-			       tcp_receive(r, 0, tag, data, bytes, PATIENCE),
-			       DIST_OK);
-			tcp_is(r, "late contents",
-			       is_filled(data, bytes, (uint64_t)tag), true);
-		}
-		tcp_is(r, "big", tcp_receive(r, 0, 51, data, BIG, PATIENCE),
-		       DIST_OK);
-		tcp_is(r, "big contents", is_filled(data, BIG, 5), true);
+		send_early(r, data);
+		free(data);
+		return;
 	}
+	tcp_is(r, "go", tcp_receive(r, 0, 50, &go, 1, PATIENCE), DIST_OK);
+	for (int tag = EARLY_MESSAGES - 1; tag >= 0; tag--) {
+		size_t bytes = (size_t)tag * 100;
+
+		tcp_is(r, "late receive",
+		       tcp_receive(r, 0, tag, data, bytes, PATIENCE), DIST_OK);
+		tcp_is(r, "late contents",
+		       is_filled(data, bytes, (uint64_t)tag), true);
+	}
+	tcp_is(r, "big", tcp_receive(r, 0, 51, data, EARLY_BIG, PATIENCE),
+	       DIST_OK);
+	tcp_is(r, "big contents", is_filled(data, EARLY_BIG, 5), true);
+	free(data);
+}
+
+/* Both send, more than the sockets hold, before either receives: the sends end
+ * all the same. */
+static void both_send_first(struct tcp_rank *r)
+{
+	size_t bytes = (size_t)32 << 20;
+	unsigned char *data = allocate(bytes);
+
+	fill(data, bytes, (uint64_t)r->rank);
+	tcp_is(r, "send", tcp_send(r, 1 - r->rank, 0, data, bytes, PATIENCE),
+	       DIST_OK);
+	tcp_is(r, "receive",
+	       tcp_receive(r, 1 - r->rank, 0, data, bytes, PATIENCE), DIST_OK);
+	tcp_is(r, "contents", is_filled(data, bytes, (uint64_t)(1 - r->rank)),
+	       true);
 	free(data);
 }
 
@@ -434,33 +468,27 @@ static void lanes(struct tcp_rank *r)
 	ops->lane_free(lane);
 }
 
-/* Bytes move while the rank computes: both ends post, sleep, and find it done
- * at their first look afterwards or soon after. */
+/* Bytes move while the rank computes: more than the sockets hold is sent to a
+ * rank that has posted its receive and makes no call after that. */
 static void behind_the_back(struct tcp_rank *r)
 {
-	size_t bytes = (size_t)16 << 20;
-	unsigned char *data = allocate(bytes);
+	size_t bytes = (size_t)32 << 20;
+	unsigned char *data = calloc(1, bytes);
 	struct dist__message m = {
 		.peer = 1 - r->rank, .tag = 3, .data = data, .bytes = bytes};
 	struct dist__request *request;
-	char ready = 0;
 
-	memset(data, r->rank, bytes);
+	if (r->rank == 0)
+		fill(data, bytes, 3);
 	tcp_is(r, "post", post(r, r->rank == 0, &m, &request), DIST_OK);
 	if (r->rank == 0) {
-		/* Rank 1 never looks at its request before it says so; so only
-		 * its background thread can have made room for ours. */
-		tcp_is(r, "send done", wait_for(r, request, PATIENCE), DIST_OK);
-		kill(getpid(), 0);
+		tcp_is(r, "send", wait_for(r, request, PATIENCE), DIST_OK);
+		atomic_store(flag, 1);
 	} else {
-		while (!ready) {
+		while (!atomic_load(flag))
 			r->transport->ops->compute(r->transport, 1000000);
-			/* The last byte is written last. */
-			ready = ((volatile unsigned char *)data)[bytes - 1] ==
-				0;
-		}
-		tcp_is(r, "receive done", wait_for(r, request, PATIENCE),
-		       DIST_OK);
+		tcp_is(r, "receive", wait_for(r, request, PATIENCE), DIST_OK);
+		tcp_is(r, "contents", is_filled(data, bytes, 3), true);
 	}
 	free(data);
 }
@@ -593,6 +621,7 @@ const struct tcp_case tcp_cases[] = {
 	{"random stream of four", 4, random_stream},
 	{"large both ways", 2, large_both_ways},
 	{"unexpected", 2, unexpected},
+	{"both send first", 2, both_send_first},
 	{"lanes", 3, lanes},
 	{"behind the back", 2, behind_the_back},
 	{"mismatch", 2, mismatch},
@@ -618,16 +647,23 @@ static int run_one(void *arg)
 	}
 	one->run(&r);
 	tcp_leave(&r);
-	return r.failures != 0;
+	return r.failures != 0 || leaks_found();
 }
 
 int tcp_case_run(const struct tcp_case *one)
 {
-	struct dist__job_spec spec = {.nproc = one->world_size,
-				      .start = run_one,
-				      .arg = (void *)(uintptr_t)one};
+	struct dist__job_spec spec = {
+		.nproc = one->world_size, .start = run_one, .arg = (void *)one};
 
-	return dist__job_run(&spec);
+	int status;
+
+	flag = mmap(NULL, sizeof *flag, PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (flag == MAP_FAILED)
+		return DIST_EXIT_INTERNAL;
+	status = dist__job_run(&spec);
+	munmap(flag, sizeof *flag);
+	return status;
 }
 
 /* ---- without a launcher ------------------------------------------------- */
@@ -668,6 +704,8 @@ pid_t tcp_world_start(const struct tcp_world *world, int rank, int world_size,
 	else
 		close(world->listener);
 	status = fn(arg);
+	if (leaks_found())
+		status = 99;
 	fflush(NULL);
 	_exit(status);
 }

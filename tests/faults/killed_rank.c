@@ -1,0 +1,106 @@
+/* A rank dies: everyone who has to do with it learns so, at once, whether it
+ * was connected to it or not. */
+#include <criterion/criterion.h>
+
+#include <signal.h>
+
+#include "tests/support/tcp_cases.h"
+
+#define SECOND ((int64_t)1000000000)
+
+TestSuite(killed_rank, .timeout = 60);
+
+/* Starts the ranks of a world and returns how many ended with a status other
+ * than `wanted`, rank `victim` aside. */
+static int outcome(int world_size, int victim, int (*fn)(void *), int wanted)
+{
+	struct tcp_world world;
+	pid_t pids[8];
+	int wrong = 0;
+
+	cr_assert(tcp_world_open(&world));
+	for (int rank = 0; rank < world_size; rank++)
+		pids[rank] =
+			tcp_world_start(&world, rank, world_size, fn, NULL);
+	tcp_world_close(&world);
+	for (int rank = 0; rank < world_size; rank++) {
+		int status = tcp_status(pids[rank]);
+
+		if (rank == victim)
+			cr_assert_eq(status, 128 + SIGKILL);
+		else
+			wrong += status != wanted;
+	}
+	return wrong;
+}
+
+/* Rank 2 dies before it talked to anybody. */
+static int die_before(void *arg)
+{
+	struct dist_message message;
+	enum dist_error error;
+	struct tcp_rank r;
+	char byte = 0;
+
+	(void)arg;
+	if (!tcp_join(&r, 20 * SECOND, &error, &message))
+		return 2;
+	if (r.rank == 2)
+		raise(SIGKILL);
+	tcp_is(&r, "receive", tcp_receive(&r, 2, 0, &byte, 1, 20 * SECOND),
+	       DIST_ERR_PEER_LOST);
+	tcp_is(&r, "send", tcp_send(&r, 2, 0, &byte, 1, 20 * SECOND),
+	       DIST_ERR_PEER_LOST);
+	tcp_leave(&r);
+	return r.failures;
+}
+
+Test(killed_rank, before_the_first_message)
+{
+	cr_assert_eq(outcome(4, 2, die_before, 0), 0);
+}
+
+/* Rank 0 dies, with the store, after everybody heard from it; in the middle of
+ * what it sends to rank 1, and while all wait for more. */
+static int die_after(void *arg)
+{
+	static char big[64 << 20]; /* more than sockets hold */
+	struct dist_message message;
+	enum dist_error error;
+	struct tcp_rank r;
+	char byte = 0;
+
+	(void)arg;
+	if (!tcp_join(&r, 20 * SECOND, &error, &message))
+		return 2;
+	if (r.rank == 0) {
+		for (int peer = 1; peer < r.world_size; peer++)
+			tcp_is(&r, "hello",
+			       tcp_send(&r, peer, 0, &byte, 1, 20 * SECOND),
+			       DIST_OK);
+		for (int peer = 1; peer < r.world_size; peer++)
+			tcp_is(&r, "answer",
+			       tcp_receive(&r, peer, 0, &byte, 1, 20 * SECOND),
+			       DIST_OK);
+		raise(SIGKILL);
+	}
+	tcp_is(&r, "hello", tcp_receive(&r, 0, 0, &byte, 1, 20 * SECOND),
+	       DIST_OK);
+	tcp_is(&r, "answer", tcp_send(&r, 0, 0, &byte, 1, 20 * SECOND),
+	       DIST_OK);
+	if (r.rank == 1)
+		tcp_is(&r, "big",
+		       tcp_send(&r, 0, 1, big, sizeof big, 20 * SECOND),
+		       DIST_ERR_PEER_LOST);
+	else
+		tcp_is(&r, "more",
+		       tcp_receive(&r, 0, 2, big, sizeof big, 20 * SECOND),
+		       DIST_ERR_PEER_LOST);
+	tcp_leave(&r);
+	return r.failures;
+}
+
+Test(killed_rank, while_the_others_wait)
+{
+	cr_assert_eq(outcome(4, 0, die_after, 0), 0);
+}

@@ -1,0 +1,353 @@
+/* The store: its operations, its waits, and who may not disturb it. */
+#include <criterion/criterion.h>
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "realbackend/tcp/clock.h"
+#include "realbackend/tcp/roster.h"
+#include "realbackend/tcp/store.h"
+#include "realbackend/tcp/store_server.h"
+#include "tests/support/leaks.h"
+#include "tests/support/tcp_cases.h"
+
+#define SECOND ((int64_t)1000000000)
+
+static struct dist__store_server *server;
+static int port;
+
+static struct dist__store *client(void)
+{
+	struct dist_message message;
+	struct dist__store *store = NULL;
+
+	cr_assert_eq(dist__store_connect("127.0.0.1", port,
+					 dist__clock_after(10 * SECOND), &store,
+					 &message),
+		     DIST_OK, "%s", message.text);
+	return store;
+}
+
+static void serve(void)
+{
+	struct dist_message message;
+	int listener;
+
+	cr_assert_eq(dist__socket_listen("127.0.0.1", 0, &listener, &message),
+		     DIST_OK);
+	port = dist__socket_port(listener);
+	cr_assert_eq(dist__store_server_start(listener, &server), DIST_OK);
+}
+
+static void stop(void)
+{
+	dist__store_server_stop(server);
+	cr_assert_not(leaks_found());
+}
+
+TestSuite(store, .init = serve, .fini = stop, .timeout = 60);
+
+Test(store, sets_gets_and_deletes)
+{
+	struct dist__store *store = client();
+	char *value = NULL;
+	size_t len = 0;
+	int64_t n = -1;
+	bool yes = false;
+
+	cr_assert_eq(dist__store_set(store, "a", "x\0y", 3), DIST_OK);
+	cr_assert_eq(dist__store_set(store, "b", "", 0), DIST_OK);
+	cr_assert_eq(dist__store_set(store, "a", "xyz", 3), DIST_OK);
+	cr_assert_eq(dist__store_get(store, "a", SECOND, &value, &len),
+		     DIST_OK);
+	cr_assert_str_eq(value, "xyz");
+	cr_assert_eq(len, 3);
+	free(value);
+	cr_assert_eq(dist__store_get(store, "b", SECOND, &value, &len),
+		     DIST_OK);
+	cr_assert_eq(len, 0);
+	free(value);
+	cr_assert_eq(dist__store_num_keys(store, &n), DIST_OK);
+	cr_assert_eq(n, 2);
+	cr_assert_eq(dist__store_delete_key(store, "a", &yes), DIST_OK);
+	cr_assert(yes);
+	cr_assert_eq(dist__store_delete_key(store, "a", &yes), DIST_OK);
+	cr_assert_not(yes);
+	cr_assert_eq(dist__store_num_keys(store, &n), DIST_OK);
+	cr_assert_eq(n, 1);
+	dist__store_free(store);
+}
+
+Test(store, adds)
+{
+	struct dist__store *store = client();
+	int64_t sum = 0;
+	char *value;
+	size_t len;
+
+	cr_assert_eq(dist__store_add(store, "n", 5, &sum), DIST_OK);
+	cr_assert_eq(sum, 5);
+	cr_assert_eq(dist__store_add(store, "n", -7, &sum), DIST_OK);
+	cr_assert_eq(sum, -2);
+	cr_assert_eq(dist__store_get(store, "n", SECOND, &value, &len),
+		     DIST_OK);
+	cr_assert_str_eq(value, "-2", "a number is its decimal text");
+	free(value);
+	cr_assert_eq(dist__store_set(store, "word", "x", 1), DIST_OK);
+	cr_assert_eq(dist__store_add(store, "word", 1, &sum),
+		     DIST_ERR_INVALID_ARGUMENT);
+	dist__store_free(store);
+}
+
+Test(store, checks_without_waiting)
+{
+	static const char *const keys[] = {"a", "b"};
+	struct dist__store *store = client();
+	bool there = true;
+
+	cr_assert_eq(dist__store_set(store, "a", "1", 1), DIST_OK);
+	cr_assert_eq(dist__store_check(store, keys, 2, &there), DIST_OK);
+	cr_assert_not(there);
+	cr_assert_eq(dist__store_check(store, keys, 1, &there), DIST_OK);
+	cr_assert(there);
+	dist__store_free(store);
+}
+
+Test(store, says_when_a_wait_is_late)
+{
+	static const char *const keys[] = {"never"};
+	struct dist__store *store = client();
+	char *value;
+	size_t len;
+
+	cr_assert_eq(dist__store_wait(store, keys, 1, SECOND / 50),
+		     DIST_ERR_TIMEOUT);
+	cr_assert_eq(dist__store_get(store, "never", 0, &value, &len),
+		     DIST_ERR_TIMEOUT);
+	cr_assert_eq(dist__store_set(store, "a", "1", 1), DIST_OK,
+		     "the connection goes on");
+	dist__store_free(store);
+}
+
+static void *set_both(void *arg)
+{
+	struct dist__store *store = client();
+
+	(void)arg;
+	cr_assert_eq(dist__store_set(store, "a", "1", 1), DIST_OK);
+	cr_assert_eq(dist__store_set(store, "b", "2", 1), DIST_OK);
+	dist__store_free(store);
+	return NULL;
+}
+
+Test(store, wakes_who_waits)
+{
+	static const char *const keys[] = {"a", "b"};
+	struct dist__store *store = client();
+	pthread_t thread;
+
+	cr_assert_eq(pthread_create(&thread, NULL, set_both, NULL), 0);
+	cr_assert_eq(dist__store_wait(store, keys, 2, 20 * SECOND), DIST_OK);
+	pthread_join(thread, NULL);
+	dist__store_free(store);
+}
+
+Test(store, refuses_what_is_too_long)
+{
+	struct dist__store *store = client();
+	size_t len = (size_t)2 << 20;
+	char *big = malloc(len + 1);
+
+	memset(big, 'k', len);
+	big[len] = '\0';
+	cr_assert_eq(dist__store_set(store, "big", big, len),
+		     DIST_ERR_INVALID_ARGUMENT, "value");
+	big[DIST__STORE_MAX_KEY + 1] = '\0';
+	cr_assert_eq(dist__store_set(store, big, "x", 1),
+		     DIST_ERR_INVALID_ARGUMENT, "key");
+	big[DIST__STORE_MAX_KEY] = '\0';
+	cr_assert_eq(dist__store_set(store, big, "x", 1), DIST_OK);
+	dist__store_free(store);
+	free(big);
+}
+
+/* Reads until the far end hangs up; false: it said something. */
+static bool is_hung_up_on(int fd)
+{
+	char byte;
+	ssize_t n = recv(fd, &byte, 1, 0);
+
+	close(fd);
+	return n <= 0;
+}
+
+Test(store, drops_garbage)
+{
+	static const char *const garbage[] = {
+		"GET / HTTP/1.1\r\n\r\n", "\x16\x03\x01\x02",
+		/* our magic, then a length beyond all bounds */
+		"LSS1\1\0\0\0"
+		"\0\0\0\0\0\0\0\0\0\0\0\0\xff\xff\xff\xff",
+		/* our magic, an operation that is none */
+		"LSS1\x77\0\0\0"
+		"\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
+		/* strings that do not add up */
+		"LSS1\1\0\0\0"
+		"\0\0\0\0\0\0\0\0\2\0\0\0\4\0\0\0\xff\0\0\0"};
+	static const size_t lens[] = {18, 4, 24, 24, 28};
+	struct dist__store *store;
+
+	for (size_t i = 0; i < 5; i++) {
+		int fd = tcp_dial(port);
+
+		cr_assert_geq(fd, 0);
+		cr_assert_eq(send(fd, garbage[i], lens[i], MSG_NOSIGNAL),
+			     (ssize_t)lens[i]);
+		cr_assert(is_hung_up_on(fd), "garbage %zu", i);
+	}
+	store = client();
+	cr_assert_eq(dist__store_set(store, "a", "1", 1), DIST_OK);
+	dist__store_free(store);
+}
+
+Test(store, serves_others_beside_half_open_ones)
+{
+	enum { IDLERS = 300 };
+	int fds[IDLERS];
+	struct dist__store *store;
+
+	for (int i = 0; i < IDLERS; i++) {
+		fds[i] = tcp_dial(port);
+		cr_assert_geq(fds[i], 0);
+		/* Some say nothing, some stop within a header or a string. */
+		if (i % 3 == 1)
+			cr_assert_eq(send(fds[i], "LSS1\1", 5, MSG_NOSIGNAL),
+				     5);
+		if (i % 3 == 2)
+			cr_assert_eq(send(fds[i],
+					  "LSS1\1\0\0\0\0\0\0\0\0\0\0\0"
+					  "\2\0\0\0\0\0\x0f\0abc",
+					  27, MSG_NOSIGNAL),
+				     27);
+	}
+	store = client();
+	cr_assert_eq(dist__store_set(store, "a", "1", 1), DIST_OK);
+	dist__store_free(store);
+	for (int i = 0; i < IDLERS; i++)
+		close(fds[i]);
+}
+
+Test(store, does_not_wait_for_who_does_not_read)
+{
+	struct dist__store *store = client();
+	size_t len = (size_t)1000 << 10;
+	char *big = calloc(1, len), request[64];
+	struct dist__parcel parcel;
+	int fds[8];
+
+	cr_assert_eq(dist__store_set(store, "big", big, len), DIST_OK);
+	dist__parcel_init(&parcel, DIST__STORE_GET, SECOND);
+	dist__parcel_add_text(&parcel, "big");
+	cr_assert_leq(parcel.len, sizeof request);
+	for (int i = 0; i < 8; i++) {
+		fds[i] = tcp_dial(port);
+		cr_assert_eq(
+			send(fds[i], parcel.data, parcel.len, MSG_NOSIGNAL),
+			(ssize_t)parcel.len);
+	}
+	dist__parcel_release(&parcel);
+	for (int i = 0; i < 20; i++)
+		cr_assert_eq(dist__store_set(store, "a", "1", 1), DIST_OK);
+	for (int i = 0; i < 8; i++)
+		close(fds[i]);
+	dist__store_free(store);
+	free(big);
+}
+
+Test(store, hangs_up_when_it_stops)
+{
+	struct dist__store *store = client();
+
+	cr_assert_eq(dist__store_set(store, "a", "1", 1), DIST_OK);
+	dist__store_server_stop(server);
+	server = NULL;
+	cr_assert_eq(dist__store_set(store, "a", "1", 1), DIST_ERR_IO);
+	dist__store_free(store);
+}
+
+/* ---- the roster, without sockets ---------------------------------------- */
+
+Test(roster, lists_all_once_all_came)
+{
+	struct dist__roster roster;
+	struct dist__parcel parcel;
+
+	dist__roster_init(&roster);
+	cr_assert_eq(dist__roster_join(&roster, 1, 2, "h 1"),
+		     DIST__ROSTER_WAIT);
+	cr_assert_eq(dist__roster_join(&roster, 0, 2, "h 0"),
+		     DIST__ROSTER_COMPLETE);
+	dist__parcel_init(&parcel, 0, 0);
+	dist__roster_list(&roster, &parcel);
+	cr_assert_eq(dist__parcel_count(&parcel), 2);
+	dist__parcel_release(&parcel);
+	cr_assert_eq(dist__roster_join(&roster, 1, 2, "h 9"),
+		     DIST__ROSTER_REFUSED, "still there");
+	dist__roster_leave(&roster, 1);
+	cr_assert_eq(dist__roster_join(&roster, 1, 2, "h 9"),
+		     DIST__ROSTER_AGAIN, "the next job");
+	dist__roster_release(&roster);
+}
+
+Test(roster, names_who_is_missing)
+{
+	struct dist__roster roster;
+
+	dist__roster_init(&roster);
+	(void)dist__roster_join(&roster, 0, 4, "h 0");
+	(void)dist__roster_join(&roster, 1, 4, "h 1");
+	(void)dist__roster_join(&roster, 3, 4, "h 3");
+	dist__roster_late(&roster);
+	cr_assert_str_eq(roster.failure, "3 of 4 ranks came; missing: 2");
+	cr_assert_eq(dist__roster_join(&roster, 2, 4, "h 2"),
+		     DIST__ROSTER_FAILED);
+	dist__roster_release(&roster);
+}
+
+Test(roster, cuts_a_long_list)
+{
+	struct dist__roster roster;
+
+	dist__roster_init(&roster);
+	(void)dist__roster_join(&roster, 0, 1000, "h 0");
+	dist__roster_late(&roster);
+	cr_assert_not_null(strstr(roster.failure, "missing: 1, 2, 3"));
+	cr_assert_not_null(strstr(roster.failure, ", ..."));
+	dist__roster_release(&roster);
+}
+
+Test(roster, sees_disagreement)
+{
+	struct dist__roster roster;
+
+	dist__roster_init(&roster);
+	(void)dist__roster_join(&roster, 0, 4, "h 0");
+	cr_assert_eq(dist__roster_join(&roster, 1, 8, "h 1"),
+		     DIST__ROSTER_FAILED);
+	cr_assert_str_eq(roster.failure,
+			 "rank 1 says the world size is 8, rank 0 says it is "
+			 "4");
+	dist__roster_release(&roster);
+	(void)dist__roster_join(&roster, 2, 4, "h 2");
+	cr_assert_eq(dist__roster_join(&roster, 2, 4, "h 5"),
+		     DIST__ROSTER_FAILED);
+	cr_assert_str_eq(roster.failure, "two ranks call themselves rank 2: "
+					 "one at h 2, one at h 5");
+	dist__roster_release(&roster);
+	cr_assert_eq(dist__roster_join(&roster, 4, 4, "h 4"),
+		     DIST__ROSTER_FAILED);
+	dist__roster_release(&roster);
+}
