@@ -534,6 +534,13 @@ static void mismatch(struct tcp_rank *r)
 	tcp_is(r, "lengths", wait_for(r, request, PATIENCE),
 	       r->rank == 0 ? DIST_ERR_MISMATCH : DIST_OK);
 	tcp_is(r, "memory", (long long)word, 7);
+	/* The same length, but another type. */
+	m.tag = 5;
+	m.fingerprint = (uint64_t)r->rank;
+	m.bytes = 8;
+	tcp_is(r, "post", post(r, r->rank == 1, &m, &request), DIST_OK);
+	tcp_is(r, "types", wait_for(r, request, PATIENCE),
+	       r->rank == 0 ? DIST_ERR_MISMATCH : DIST_OK);
 }
 
 /* A receive that is late is taken back; what comes later does not touch its
@@ -597,6 +604,54 @@ static void aborted(struct tcp_rank *r)
 	all_pairs_once(r, 3);
 }
 
+/* A lane waits for what never comes, until the rank's thread gives the group
+ * up. */
+struct vain_wait {
+	struct tcp_rank *r;
+	enum dist_error error;
+	struct dist__op op;
+	struct dist__lane *lane;
+	struct dist__job job;
+};
+
+static void wait_in_vain(void *arg)
+{
+	struct vain_wait *wait = arg;
+	int64_t word;
+	struct dist__message m = {.peer = 1 - wait->r->rank,
+				  .group = 1,
+				  .tag = -1,
+				  .data = &word,
+				  .bytes = sizeof word};
+
+	wait->error = move(wait->r, false, &m, PATIENCE);
+	dist__op_finish(&wait->op, DIST_OK, 0);
+	wait->r->transport->ops->lane_notify(wait->lane);
+}
+
+static void abort_wakes(struct tcp_rank *r)
+{
+	const struct dist__transport_ops *ops = r->transport->ops;
+	struct vain_wait wait = {.r = r};
+	int64_t before = ops->now_ns(r->transport);
+
+	tcp_is(r, "lane_new", ops->lane_new(r->transport, &wait.lane), DIST_OK);
+	wait.job.run = wait_in_vain;
+	wait.job.arg = &wait;
+	tcp_is(r, "lane_submit", ops->lane_submit(wait.lane, &wait.job),
+	       DIST_OK);
+	/* Long enough to find it asleep, mostly; right in either case. */
+	ops->compute(r->transport, SECOND / 20);
+	ops->abort(r->transport, 1);
+	ops->lane_free(wait.lane);
+	tcp_is(r, "woken",
+	       wait.error == DIST_ERR_ABORTED ||
+		       wait.error == DIST_ERR_PEER_LOST,
+	       true);
+	tcp_is(r, "soon", ops->now_ns(r->transport) - before < PATIENCE / 2,
+	       true);
+}
+
 /* Rank 0 sends and leaves: what it sent can still be received, more cannot. */
 static void goodbye(struct tcp_rank *r)
 {
@@ -627,6 +682,7 @@ const struct tcp_case tcp_cases[] = {
 	{"mismatch", 2, mismatch},
 	{"late", 2, late},
 	{"aborted", 2, aborted},
+	{"abort wakes", 2, abort_wakes},
 	{"goodbye", 2, goodbye},
 	{NULL, 0, NULL},
 };
@@ -694,6 +750,7 @@ pid_t tcp_world_start(const struct tcp_world *world, int rank, int world_size,
 
 	if (pid != 0)
 		return pid;
+	alarm(60); /* outlives no test that went wrong */
 	set_number("RANK", rank);
 	set_number("WORLD_SIZE", world_size);
 	set_number("MASTER_PORT", world->port);

@@ -187,11 +187,14 @@ Test(launcher, passes_on_long_lines)
 static void cling(void)
 {
 	int rank = rank_of_mine();
+	pid_t pid;
 
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGINT, SIG_IGN);
 	atomic_store(&page->pids[rank], getpid());
-	if (fork() == 0)
+	pid = fork();
+	alarm(60); /* but not longer than a test that goes wrong */
+	if (pid == 0)
 		atomic_store(&page->pids[8 + rank], getpid());
 	atomic_fetch_add(&page->ready, 1);
 	for (;;)
@@ -384,6 +387,7 @@ static int stay(void *arg)
 	(void)arg;
 	atomic_store(&page->pids[rank_of_mine()], getpid());
 	atomic_fetch_add(&page->ready, 1);
+	alarm(60);
 	pause();
 	return 0;
 }
