@@ -67,13 +67,11 @@ static int check(const struct command_line *line,
 	if (!line->platform)
 		return refuse("--platform is needed; see lockstep list "
 			      "platforms");
-	if (!line->world_sizes)
-		return refuse("--world-size is needed");
 	if (line->fidelity && strcmp(line->fidelity, "message") != 0)
 		return refuse("--fidelity: only message is there so far");
 	if (!ddp_step_arguments_check(&line->arguments, &message))
 		return refuse(message.text);
-	if (read_sizes(line->world_sizes, request))
+	if (line->world_sizes && read_sizes(line->world_sizes, request))
 		return DIST_EXIT_USAGE;
 	if (line->trace && request->num_world_sizes > 1)
 		return refuse("--trace: one world size at a time");
@@ -96,7 +94,7 @@ static int show(const struct prediction *prediction,
 	return DIST_EXIT_OK;
 }
 
-static int answer(const struct prediction_request *request,
+static int answer(struct prediction_request *request,
 		  const struct command_line *line)
 {
 	struct prediction *prediction = malloc(sizeof(*prediction));
@@ -153,7 +151,8 @@ int command_predict(int argc, const char **argv)
 		{"algorithm", '\0', POPT_ARG_STRING, &line.algorithm, 0,
 		 "algorithm instead of the profile's choice", "A"},
 		{"world-size", '\0', POPT_ARG_STRING, &line.world_sizes, 0,
-		 "numbers of ranks", "N[,N...]"},
+		 "numbers of ranks (default: all that the platform holds)",
+		 "N[,N...]"},
 		{"fidelity", '\0', POPT_ARG_STRING, &line.fidelity, 0,
 		 "depth of the simulation (default message)", "message"},
 		{"trace", '\0', POPT_ARG_STRING, &line.trace, 0,

@@ -189,8 +189,7 @@ static int check_sizes(const struct prediction_request *request, int room)
 	return DIST_EXIT_OK;
 }
 
-int prediction_make(struct prediction *p,
-		    const struct prediction_request *request)
+int prediction_make(struct prediction *p, struct prediction_request *request)
 {
 	struct dist_message message = {""};
 	char path[PATH_SIZE];
@@ -204,6 +203,8 @@ int prediction_make(struct prediction *p,
 			    sizeof(path), &message) ||
 	    dist__platform_hosts(path, &p->hosts, &room, &message))
 		return refuse(&message);
+	if (request->num_world_sizes == 0)
+		request->world_sizes[request->num_world_sizes++] = room;
 	status = check_sizes(request, room);
 	if (!status)
 		status = ask_facts(p, path);

@@ -42,11 +42,12 @@ struct prediction {
 
 /*
  * prediction_make simulates what request asks, one child process after the
- * other. Returns one of enum dist_exit, after a line on stderr when it is not
+ * other; a request without world sizes becomes one for all that the platform
+ * holds. Returns one of enum dist_exit, after a line on stderr when it is not
  * OK. Either way prediction_release frees what *prediction holds.
  */
 int prediction_make(struct prediction *prediction,
-		    const struct prediction_request *request);
+		    struct prediction_request *request);
 
 /* prediction_release frees what prediction holds. */
 void prediction_release(struct prediction *prediction);

@@ -23,6 +23,10 @@ awk '/^ / && $1 ~ /^[0-9]+$/ {
 expect 0 predict --platform star-8 --world-size 1,2,8
 cmp -s "$scratch/out" "$scratch/first" || fail "two runs differ"
 
+# Without a world size: all that the platform holds.
+expect 0 predict --model mnist --platform star-8
+expect_out '^ +8 '
+
 # A measured step is spread, not stretched.
 expect 0 predict --model mnist --platform star-8 --world-size 1 --step-ms 10
 expect_out '^ +1 +10\.000 +10\.000 +0\.000 +0\.000 +1\.0000$'
