@@ -10,6 +10,7 @@
 #include "realbackend/tcp/clock.h"
 #include "realbackend/tcp/socket.h"
 #include "tests/support/tcp_cases.h"
+#include "tests/support/tcp_world.h"
 
 #define SECOND ((int64_t)1000000000)
 

@@ -5,6 +5,7 @@
 #include <signal.h>
 
 #include "tests/support/tcp_cases.h"
+#include "tests/support/tcp_world.h"
 
 #define SECOND ((int64_t)1000000000)
 #define SHORT  (SECOND / 5)

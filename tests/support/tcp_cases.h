@@ -10,7 +10,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #include "core/backend.h"
 
@@ -51,25 +50,5 @@ enum dist_error tcp_send(struct tcp_rank *r, int peer, int tag,
 			 const void *data, size_t bytes, int64_t timeout_ns);
 enum dist_error tcp_receive(struct tcp_rank *r, int peer, int tag, void *data,
 			    size_t bytes, int64_t timeout_ns);
-
-/*
- * A world without a launcher: tcp_world_open binds the store's port,
- * tcp_world_start forks a process that is `rank` of `world_size` (as far as its
- * environment goes) and exits with fn(arg), tcp_world_close closes the port.
- */
-struct tcp_world {
-	int listener, port;
-};
-
-bool tcp_world_open(struct tcp_world *world);
-pid_t tcp_world_start(const struct tcp_world *world, int rank, int world_size,
-		      int (*fn)(void *arg), void *arg);
-void tcp_world_close(struct tcp_world *world);
-
-/* tcp_status waits for a child: its exit status, or 128 + signal. */
-int tcp_status(pid_t pid);
-
-/* tcp_dial connects to 127.0.0.1:port, blocking; -1: refused. */
-int tcp_dial(int port);
 
 #endif

@@ -19,6 +19,7 @@
 #include "realbackend/tcp/clock.h"
 #include "realbackend/tcp/launcher.h"
 #include "tests/support/tcp_cases.h"
+#include "tests/support/tcp_world.h"
 
 #define SECOND ((int64_t)1000000000)
 

@@ -12,7 +12,7 @@
 #include "realbackend/tcp/store.h"
 #include "realbackend/tcp/store_server.h"
 #include "tests/support/leaks.h"
-#include "tests/support/tcp_cases.h"
+#include "tests/support/tcp_world.h"
 
 #define SECOND ((int64_t)1000000000)
 

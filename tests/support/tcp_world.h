@@ -1,0 +1,30 @@
+/*
+ * tcp_world.h - ranks without a launcher, and connections from outside.
+ */
+#ifndef LOCKSTEP_TESTS_SUPPORT_TCP_WORLD_H
+#define LOCKSTEP_TESTS_SUPPORT_TCP_WORLD_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/*
+ * A world without a launcher: tcp_world_open binds the store's port,
+ * tcp_world_start forks a process that is `rank` of `world_size` (as far as its
+ * environment goes) and exits with fn(arg), tcp_world_close closes the port.
+ */
+struct tcp_world {
+	int listener, port;
+};
+
+bool tcp_world_open(struct tcp_world *world);
+pid_t tcp_world_start(const struct tcp_world *world, int rank, int world_size,
+		      int (*fn)(void *arg), void *arg);
+void tcp_world_close(struct tcp_world *world);
+
+/* tcp_status waits for a child: its exit status, or 128 + signal. */
+int tcp_status(pid_t pid);
+
+/* tcp_dial connects to 127.0.0.1:port, blocking; -1: refused. */
+int tcp_dial(int port);
+
+#endif
