@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "check/record.h"
+#include "core/reduce.h"
 
 /* The macros of dist.h note the caller's line; here are the functions. */
 #undef dist_all_reduce
@@ -55,27 +56,90 @@ static const struct demand demands[DIST__OP_KINDS] = {
 	[DIST__RECV] = {.peer = true, .other = true, .peer_name = "src"},
 };
 
+/* Names to choose from. */
+struct choice {
+	size_t num;
+	const char *names[DIST_NUM_DTYPES > DIST_NUM_REDUCE_OPS
+				  ? DIST_NUM_DTYPES
+				  : DIST_NUM_REDUCE_OPS];
+	char text[128];
+};
+
+/* Joins the names as "a, b or c". */
+static const char *words(struct choice *choice)
+{
+	size_t used = 0, size = sizeof choice->text;
+
+	for (size_t i = 0; i < choice->num && used < size; i++) {
+		const char *before = i + 1 < choice->num ? ", " : " or ";
+
+		used += (size_t)snprintf(choice->text + used, size - used,
+					 "%s%s", i > 0 ? before : "",
+					 choice->names[i]);
+	}
+	return choice->text;
+}
+
+static enum dist_error check_dtype(struct dist_group *group,
+				   const struct dist__op *op)
+{
+	struct choice all = {.num = 0};
+
+	if (dist_dtype_size(op->tensor.dtype) > 0)
+		return DIST_OK;
+	for (; all.num < DIST_NUM_DTYPES; all.num++)
+		all.names[all.num] = dist_dtype_name((enum dist_dtype)all.num);
+	return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
+			  "%s: dtype %d is none: expected %s",
+			  dist__op_name(op->kind), (int)op->tensor.dtype,
+			  words(&all));
+}
+
+/* An op that reduces nothing has SUM here, which is legal everywhere. */
+static enum dist_error check_reduce_op(struct dist_group *group,
+				       const struct dist__op *op)
+{
+	const char *name = dist__op_name(op->kind);
+	struct choice legal = {.num = 0};
+	int i;
+
+	if ((unsigned)op->reduce_op >= DIST_NUM_REDUCE_OPS) {
+		for (i = 0; i < DIST_NUM_REDUCE_OPS; i++)
+			legal.names[legal.num++] =
+				dist_reduce_op_name((enum dist_reduce_op)i);
+		return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
+				  "%s: reduce op %d is none: expected %s", name,
+				  (int)op->reduce_op, words(&legal));
+	}
+	if (dist__reduce_has(op->tensor.dtype, op->reduce_op))
+		return DIST_OK;
+	for (i = 0; i < DIST_NUM_DTYPES; i++)
+		if (dist__reduce_has((enum dist_dtype)i, op->reduce_op))
+			legal.names[legal.num++] =
+				dist_dtype_name((enum dist_dtype)i);
+	return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
+			  "%s: %s of %s: expected %s", name,
+			  dist_reduce_op_name(op->reduce_op),
+			  dist_dtype_name(op->tensor.dtype), words(&legal));
+}
+
 static enum dist_error check_tensor(struct dist_group *group,
 				    const struct dist__op *op)
 {
 	const char *name = dist__op_name(op->kind);
+	enum dist_error error = check_dtype(group, op);
 	size_t element = dist_dtype_size(op->tensor.dtype);
 
-	if (element == 0)
-		return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
-				  "%s: dtype %d is none: expected float32, "
-				  "float64, int32 or int64",
-				  name, (int)op->tensor.dtype);
+	if (error)
+		return error;
 	if (op->tensor.numel > (size_t)PTRDIFF_MAX / element)
 		return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
 				  "%s: numel %zu is more than memory holds "
 				  "(a negative number?)",
 				  name, op->tensor.numel);
-	if ((unsigned)op->reduce_op > DIST_MAX)
-		return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
-				  "%s: reduce op %d is none: expected sum, "
-				  "avg, product, min or max",
-				  name, (int)op->reduce_op);
+	error = check_reduce_op(group, op);
+	if (error)
+		return error;
 	if (!op->tensor.data && op->tensor.numel && !group->world->has_phantoms)
 		return dist__fail(group, DIST_ERR_UNSUPPORTED,
 				  "%s: a tensor without data (phantom) needs "

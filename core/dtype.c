@@ -6,21 +6,31 @@ static const struct {
 	const char *name;
 	size_t bytes;
 } dtypes[] = {
+	[DIST_FLOAT16] = {"float16", 2},
+	[DIST_BFLOAT16] = {"bfloat16", 2},
 	[DIST_FLOAT32] = {"float32", sizeof(float)},
 	[DIST_FLOAT64] = {"float64", sizeof(double)},
+	[DIST_INT8] = {"int8", sizeof(int8_t)},
+	[DIST_UINT8] = {"uint8", sizeof(uint8_t)},
 	[DIST_INT32] = {"int32", sizeof(int32_t)},
 	[DIST_INT64] = {"int64", sizeof(int64_t)},
+	[DIST_BOOL] = {"bool", 1},
 };
+_Static_assert(sizeof dtypes / sizeof dtypes[0] == DIST_NUM_DTYPES,
+	       "a line for each dtype");
 
 static const char *const reduce_ops[] = {
-	[DIST_SUM] = "sum", [DIST_AVG] = "avg", [DIST_PRODUCT] = "product",
-	[DIST_MIN] = "min", [DIST_MAX] = "max",
+	[DIST_SUM] = "sum", [DIST_AVG] = "avg",   [DIST_PRODUCT] = "product",
+	[DIST_MIN] = "min", [DIST_MAX] = "max",   [DIST_BAND] = "band",
+	[DIST_BOR] = "bor", [DIST_BXOR] = "bxor",
 };
+_Static_assert(sizeof reduce_ops / sizeof reduce_ops[0] == DIST_NUM_REDUCE_OPS,
+	       "a name for each op");
 
 /* Callers may pass any number: these functions are how it is looked at. */
 static bool is_dtype(enum dist_dtype dtype)
 {
-	return (size_t)dtype < sizeof dtypes / sizeof dtypes[0];
+	return (size_t)dtype < DIST_NUM_DTYPES;
 }
 
 size_t dist_dtype_size(enum dist_dtype dtype)
@@ -35,7 +45,5 @@ const char *dist_dtype_name(enum dist_dtype dtype)
 
 const char *dist_reduce_op_name(enum dist_reduce_op op)
 {
-	return (size_t)op < sizeof reduce_ops / sizeof reduce_ops[0]
-		       ? reduce_ops[op]
-		       : "?";
+	return (size_t)op < DIST_NUM_REDUCE_OPS ? reduce_ops[op] : "?";
 }

@@ -6,7 +6,8 @@
  * defined; converting back keeps the bits. MIN and MAX take the second operand
  * when it is smaller (larger) or a NaN, else the first: a NaN on either side
  * comes through. The comparisons are joined by | instead of || so that there
- * is no branch in the loop.
+ * is no branch in the loop. In float16 and bfloat16 they compare as float32 but
+ * take the bits of the operand as they are.
  *
  * The result for operands (a, b) need not have the bytes of that for (b, a):
  * when both are NaN, or zeros of different sign, one of the two is taken. An
@@ -16,6 +17,11 @@
 #include "core/reduce.h"
 
 #include <assert.h>
+
+#include "core/half.h"
+
+#define F16(bits)  dist__float16_to_float(bits)
+#define BF16(bits) dist__bfloat16_to_float(bits)
 
 /* Stamps out one kernel: x[i] = expression of a = x[i] and b = y[i].
  * NOLINTBEGIN(bugprone-macro-parentheses): a type takes none. */
@@ -33,84 +39,164 @@
 		}                                                              \
 	}
 
+KERNEL(sum_float16, uint16_t, dist__float16_from_float(F16(a) + F16(b)))
+KERNEL(sum_bfloat16, uint16_t, dist__bfloat16_from_float(BF16(a) + BF16(b)))
 KERNEL(sum_float32, float, a + b)
 KERNEL(sum_float64, double, a + b)
+KERNEL(sum_int8, uint8_t, a + b)
 KERNEL(sum_int32, uint32_t, a + b)
 KERNEL(sum_int64, uint64_t, a + b)
 
+KERNEL(product_float16, uint16_t, dist__float16_from_float(F16(a) * F16(b)))
+KERNEL(product_bfloat16, uint16_t, dist__bfloat16_from_float(BF16(a) * BF16(b)))
 KERNEL(product_float32, float, (a * b))
 KERNEL(product_float64, double, (a * b))
+KERNEL(product_int8, uint8_t, (a * b))
 KERNEL(product_int32, uint32_t, (a * b))
 KERNEL(product_int64, uint64_t, (a * b))
 
+KERNEL(min_float16, uint16_t, (F16(b) < F16(a)) | (F16(b) != F16(b)) ? b : a)
+KERNEL(min_bfloat16, uint16_t,
+       (BF16(b) < BF16(a)) | (BF16(b) != BF16(b)) ? b : a)
 KERNEL(min_float32, float, (b < a) | (b != b) ? b : a)
 KERNEL(min_float64, double, (b < a) | (b != b) ? b : a)
+KERNEL(min_int8, int8_t, b < a ? b : a)
+KERNEL(min_uint8, uint8_t, b < a ? b : a)
 KERNEL(min_int32, int32_t, b < a ? b : a)
 KERNEL(min_int64, int64_t, b < a ? b : a)
 
+KERNEL(max_float16, uint16_t, (F16(b) > F16(a)) | (F16(b) != F16(b)) ? b : a)
+KERNEL(max_bfloat16, uint16_t,
+       (BF16(b) > BF16(a)) | (BF16(b) != BF16(b)) ? b : a)
 KERNEL(max_float32, float, (b > a) | (b != b) ? b : a)
 KERNEL(max_float64, double, (b > a) | (b != b) ? b : a)
+KERNEL(max_int8, int8_t, b > a ? b : a)
+KERNEL(max_uint8, uint8_t, b > a ? b : a)
 KERNEL(max_int32, int32_t, b > a ? b : a)
 KERNEL(max_int64, int64_t, b > a ? b : a)
 
-/* By reduce op, in the order of enum dist_reduce_op: AVG adds. */
-static void (*const kernels[][DIST_MAX + 1])(void *restrict acc,
-					     const void *restrict in,
-					     size_t numel) = {
+KERNEL(band_int8, uint8_t, (a & b))
+KERNEL(band_int32, uint32_t, (a & b))
+KERNEL(band_int64, uint64_t, (a & b))
+
+KERNEL(bor_int8, uint8_t, (a | b))
+KERNEL(bor_int32, uint32_t, (a | b))
+KERNEL(bor_int64, uint64_t, (a | b))
+
+KERNEL(bxor_int8, uint8_t, (a ^ b))
+KERNEL(bxor_int32, uint32_t, (a ^ b))
+KERNEL(bxor_int64, uint64_t, (a ^ b))
+
+KERNEL(and_bool, uint8_t, (a != 0) & (b != 0))
+KERNEL(or_bool, uint8_t, (a | b) != 0)
+KERNEL(xor_bool, uint8_t, (a != 0) ^ (b != 0))
+
+/*
+ * By reduce op, in the order of enum dist_reduce_op: AVG adds. A pair without a
+ * kernel is not legal. uint8 takes the kernels of int8 where the bits of the
+ * result do not depend on the sign.
+ */
+static void (*const kernels[][DIST_NUM_REDUCE_OPS])(void *restrict acc,
+						    const void *restrict in,
+						    size_t numel) = {
+	[DIST_FLOAT16] = {sum_float16, sum_float16, product_float16,
+			  min_float16, max_float16},
+	[DIST_BFLOAT16] = {sum_bfloat16, sum_bfloat16, product_bfloat16,
+			   min_bfloat16, max_bfloat16},
 	[DIST_FLOAT32] = {sum_float32, sum_float32, product_float32,
 			  min_float32, max_float32},
 	[DIST_FLOAT64] = {sum_float64, sum_float64, product_float64,
 			  min_float64, max_float64},
+	[DIST_INT8] = {sum_int8, sum_int8, product_int8, min_int8, max_int8,
+		       band_int8, bor_int8, bxor_int8},
+	[DIST_UINT8] = {sum_int8, sum_int8, product_int8, min_uint8, max_uint8,
+			band_int8, bor_int8, bxor_int8},
 	[DIST_INT32] = {sum_int32, sum_int32, product_int32, min_int32,
-			max_int32},
+			max_int32, band_int32, bor_int32, bxor_int32},
 	[DIST_INT64] = {sum_int64, sum_int64, product_int64, min_int64,
-			max_int64},
+			max_int64, band_int64, bor_int64, bxor_int64},
+	[DIST_BOOL] = {or_bool, NULL, and_bool, and_bool, or_bool, and_bool,
+		       or_bool, xor_bool},
 };
+_Static_assert(sizeof kernels / sizeof kernels[0] == DIST_NUM_DTYPES,
+	       "a line for each dtype");
 _Static_assert(DIST_SUM == 0 && DIST_AVG == 1 && DIST_PRODUCT == 2 &&
-		       DIST_MIN == 3 && DIST_MAX == 4,
+		       DIST_MIN == 3 && DIST_MAX == 4 && DIST_BAND == 5 &&
+		       DIST_BOR == 6 && DIST_BXOR == 7,
 	       "the order of the kernels");
+
+bool dist__reduce_has(enum dist_dtype dtype, enum dist_reduce_op op)
+{
+	assert((size_t)dtype < DIST_NUM_DTYPES);
+	assert((size_t)op < DIST_NUM_REDUCE_OPS);
+	return kernels[dtype][op];
+}
 
 void dist__reduce(enum dist_dtype dtype, enum dist_reduce_op op, void *acc,
 		  const void *in, size_t numel)
 {
-	assert((size_t)dtype < sizeof kernels / sizeof kernels[0]);
-	assert((size_t)op <= DIST_MAX);
+	assert(dist__reduce_has(dtype, op));
 	kernels[dtype][op](acc, in, numel);
 }
 
-/* Stamps out one division: x[i] = x[i] / divisor in its own type. */
-#define DIVISION(name, type)                                                   \
-	static void name(void *data, size_t numel, type divisor)               \
+/* Stamps out one division: x[i] = expression of a = x[i] and divisor, which a
+ * float, and more so an int32_t, holds: see below. */
+#define DIVISION(name, type, wide, expression)                                 \
+	static void name(void *data, size_t numel, wide divisor)               \
 	{                                                                      \
 		type *x = data;                                                \
                                                                                \
-		for (size_t i = 0; i < numel; i++)                             \
-			x[i] /= divisor;                                       \
+		for (size_t i = 0; i < numel; i++) {                           \
+			type a = x[i];                                         \
+                                                                               \
+			x[i] = (type)(expression);                             \
+		}                                                              \
 	}
 
 /* NOLINTEND(bugprone-macro-parentheses) */
 
-DIVISION(divide_float32, float)
-DIVISION(divide_float64, double)
-DIVISION(divide_int32, int32_t)
-DIVISION(divide_int64, int64_t)
+DIVISION(divide_float16, uint16_t, float,
+	 dist__float16_from_float(F16(a) / divisor))
+DIVISION(divide_bfloat16, uint16_t, float,
+	 dist__bfloat16_from_float(BF16(a) / divisor))
+DIVISION(divide_float32, float, float, a / divisor)
+DIVISION(divide_float64, double, double, a / divisor)
+DIVISION(divide_int8, int8_t, int32_t, a / divisor)
+DIVISION(divide_uint8, uint8_t, int32_t, a / divisor)
+DIVISION(divide_int32, int32_t, int32_t, a / divisor)
+DIVISION(divide_int64, int64_t, int64_t, a / divisor)
 
 void dist__divide(enum dist_dtype dtype, void *data, size_t numel, int divisor)
 {
 	/* A float holds every integer up to 2^24, more ranks than any job. */
 	assert(divisor > 0 && divisor <= 1 << 24);
 	switch (dtype) {
+	case DIST_FLOAT16:
+		divide_float16(data, numel, (float)divisor);
+		break;
+	case DIST_BFLOAT16:
+		divide_bfloat16(data, numel, (float)divisor);
+		break;
 	case DIST_FLOAT32:
 		divide_float32(data, numel, (float)divisor);
 		break;
 	case DIST_FLOAT64:
 		divide_float64(data, numel, divisor);
 		break;
+	case DIST_INT8:
+		divide_int8(data, numel, divisor);
+		break;
+	case DIST_UINT8:
+		divide_uint8(data, numel, divisor);
+		break;
 	case DIST_INT32:
 		divide_int32(data, numel, divisor);
 		break;
 	case DIST_INT64:
 		divide_int64(data, numel, divisor);
+		break;
+	case DIST_BOOL:
+		assert(!"AVG of bool is not legal");
 		break;
 	}
 }

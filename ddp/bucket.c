@@ -3,9 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Number of values of enum dist_dtype. */
-#define NUM_DTYPES 4
-
 /* Where an item not yet in a closed bucket stands. */
 #define OPEN SIZE_MAX
 
@@ -25,7 +22,7 @@ struct cutter {
 		size_t numel;
 		size_t first_item;
 		bool after_first; /* the dtype's first bucket has closed */
-	} open[NUM_DTYPES];
+	} open[DIST_NUM_DTYPES];
 };
 
 /* The k-th item in cutting order. */
@@ -76,7 +73,7 @@ static void close_rest(struct cutter *c)
 	for (;;) {
 		int dtype, best = -1;
 
-		for (dtype = 0; dtype < NUM_DTYPES; dtype++)
+		for (dtype = 0; dtype < DIST_NUM_DTYPES; dtype++)
 			if (c->open[dtype].num > 0 &&
 			    (best < 0 || c->open[dtype].first_item <
 						 c->open[best].first_item))

@@ -1,72 +1,37 @@
 #include "scenarios/pattern.h"
 
-#include <math.h>
+#include "scenarios/element.h"
 
 #define PERIOD 13
 
-static double input_at(const struct pattern *p, int rank, size_t i)
+/* Ranks of a product that may hold a 2: the product is 128 at most. */
+#define DOUBLING_RANKS (7 * PERIOD)
+
+/* Element i of rank's input, for i below PERIOD. */
+static double input_at(const struct pattern *p, int rank, int i)
 {
-	if (p->collective != SWEEP_BROADCAST && p->op == DIST_PRODUCT)
-		return i % (size_t)p->world_size == (size_t)rank ? 2 : 1;
-	return (double)(i % PERIOD) + rank;
+	bool is_turn = (i + rank) % PERIOD == 0;
+
+	if (p->collective == SWEEP_BROADCAST || p->op == DIST_MIN ||
+	    p->op == DIST_MAX)
+		return (i + rank) % PERIOD;
+	if (p->op == DIST_PRODUCT)
+		return is_turn && rank < DOUBLING_RANKS ? 2 : 1;
+	return dist_dtype_size(p->dtype) < 4 ? is_turn : i + rank;
 }
 
-static double result_at(const struct pattern *p, size_t i)
+static double result_at(const struct pattern *p, int i)
 {
-	double n = p->world_size, sum;
+	double value = input_at(p, 0, i);
 
 	if (p->collective == SWEEP_BROADCAST)
 		return input_at(p, p->root, i);
-	sum = n * (double)(i % PERIOD) + n * (n - 1) / 2;
-	switch (p->op) {
-	case DIST_SUM:
-		return sum;
-	case DIST_AVG:
-		/* Integers lose the half, the rounding towards zero. */
-		if (p->dtype == DIST_INT32 || p->dtype == DIST_INT64)
-			return trunc(sum / n);
-		return sum / n;
-	case DIST_PRODUCT:
-		return 2;
-	case DIST_MIN:
-		return input_at(p, 0, i);
-	case DIST_MAX:
-		return input_at(p, p->world_size - 1, i);
-	}
-	return 0;
-}
-
-static void store(enum dist_dtype dtype, void *data, size_t i, double value)
-{
-	switch (dtype) {
-	case DIST_FLOAT32:
-		((float *)data)[i] = (float)value;
-		break;
-	case DIST_FLOAT64:
-		((double *)data)[i] = value;
-		break;
-	case DIST_INT32:
-		((int32_t *)data)[i] = (int32_t)value;
-		break;
-	case DIST_INT64:
-		((int64_t *)data)[i] = (int64_t)value;
-		break;
-	}
-}
-
-static double load(enum dist_dtype dtype, const void *data, size_t i)
-{
-	switch (dtype) {
-	case DIST_FLOAT32:
-		return ((const float *)data)[i];
-	case DIST_FLOAT64:
-		return ((const double *)data)[i];
-	case DIST_INT32:
-		return ((const int32_t *)data)[i];
-	case DIST_INT64:
-		return (double)((const int64_t *)data)[i];
-	}
-	return 0;
+	for (int rank = 1; rank < p->world_size; rank++)
+		value = element_combine(p->dtype, p->op, value,
+					input_at(p, rank, i));
+	return p->op == DIST_AVG
+		       ? element_divide(p->dtype, value, p->world_size)
+		       : value;
 }
 
 void pattern_fill(const struct pattern *p, void *data, size_t numel)
@@ -74,18 +39,22 @@ void pattern_fill(const struct pattern *p, void *data, size_t numel)
 	size_t i;
 
 	for (i = 0; i < numel; i++)
-		store(p->dtype, data, i, input_at(p, p->rank, i));
+		element_store(p->dtype, data, i,
+			      input_at(p, p->rank, (int)(i % PERIOD)));
 }
 
 int64_t pattern_count_wrong(const struct pattern *p, const void *data,
 			    size_t numel)
 {
+	double results[PERIOD];
 	int64_t wrong = 0;
 	size_t i;
 
 	if (p->collective == SWEEP_REDUCE && p->rank != p->root)
 		return 0;
+	for (i = 0; i < PERIOD; i++)
+		results[i] = result_at(p, (int)i);
 	for (i = 0; i < numel; i++)
-		wrong += load(p->dtype, data, i) != result_at(p, i);
+		wrong += element_load(p->dtype, data, i) != results[i % PERIOD];
 	return wrong;
 }

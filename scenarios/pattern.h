@@ -1,9 +1,11 @@
 /*
- * pattern.h - inputs of collectives whose results are known in closed form and
- * exact in every dtype.
+ * pattern.h - inputs of collectives whose results are known, and exact in every
+ * dtype whatever the order of summing up.
  *
- * Element i of rank r is i mod 13 + r, for products 2 on rank i mod n and 1 on
- * the others; n is the world size.
+ * Element i of rank r depends on i mod 13. It is (i + r) mod 13 to be moved, or
+ * for the smallest or largest; for products 2 where that is 0 on the first
+ * ranks, else 1; for sums i mod 13 + r, or in dtypes of less than four bytes 1
+ * where (i + r) mod 13 is 0, else 0: bfloat16 has every integer up to 256 only.
  */
 #ifndef LOCKSTEP_SCENARIOS_PATTERN_H
 #define LOCKSTEP_SCENARIOS_PATTERN_H

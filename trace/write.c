@@ -78,14 +78,24 @@ static const char *profiler_dtype(const struct dist__event *event)
 	if (event->kind == DIST__BARRIER)
 		return "Byte";
 	switch ((enum dist_dtype)event->dtype) {
+	case DIST_FLOAT16:
+		return "Half";
+	case DIST_BFLOAT16:
+		return "BFloat16";
 	case DIST_FLOAT32:
 		return "Float";
 	case DIST_FLOAT64:
 		return "Double";
+	case DIST_INT8:
+		return "Char";
+	case DIST_UINT8:
+		return "Byte";
 	case DIST_INT32:
 		return "Int";
 	case DIST_INT64:
 		return "Long";
+	case DIST_BOOL:
+		return "Bool";
 	}
 	return "?";
 }

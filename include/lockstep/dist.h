@@ -84,14 +84,61 @@ enum dist_error {
 	DIST_ERR_IO = -11          /* the system below refused */
 };
 
-enum dist_dtype { DIST_FLOAT32, DIST_FLOAT64, DIST_INT32, DIST_INT64 };
+/* What an element is: floats, integers, bool. All in the machine's byte order,
+ * aligned as C aligns them. */
+enum dist_dtype {
+	DIST_FLOAT16,  /* IEEE 754 binary16: 11 bits of precision */
+	DIST_BFLOAT16, /* the upper half of a float32: 8 bits */
+	DIST_FLOAT32,
+	DIST_FLOAT64,
+	DIST_INT8,
+	DIST_UINT8,
+	DIST_INT32,
+	DIST_INT64,
+	DIST_BOOL /* one byte, 0 or 1 */
+};
+
+/* How many there are, for tables by dtype. */
+#define DIST_NUM_DTYPES (DIST_BOOL + 1)
 
 /*
- * How elements of different ranks combine. DIST_AVG is the sum divided by the
- * world size; on integers the quotient is truncated towards zero, as NCCL's.
- * Integer sums and products wrap around. MIN and MAX of a NaN are that NaN.
+ * How elements of different ranks combine, and on which dtypes:
+ *
+ * SUM, PRODUCT	all. Integers wrap around. Of bool: or, and.
+ * AVG		all but bool: the sum, divided by the world size. Integers are
+ *		truncated towards zero, as NCCL's; the sum may have wrapped.
+ * MIN, MAX	all. Of a NaN: that NaN. Of bool: and, or.
+ * BAND, BOR, BXOR
+ *		integers, bit by bit; bool, as a truth value.
+ *
+ * Any other pair is DIST_ERR_INVALID_ARGUMENT, with the legal dtypes in the
+ * group's message; nothing is sent and the group goes on.
+ *
+ * float16 and bfloat16 combine in float32, and every step rounds back to the
+ * nearest, ties to even: a long sum loses what the type cannot hold. AVG
+ * divides that sum in float32 and rounds once. A NaN that SUM, PRODUCT or AVG
+ * gives in these types is always 0x7e00, or 0x7fc0.
+ *
+ * Bools are truth values, not the uint8 that gloo makes of them: any byte but 0
+ * counts as true, and what two of them combine to is 0 or 1.
+ *
+ * The order of combining follows from the algorithm, the world size, the root
+ * and numel alone. So all ranks of an all-reduce hold the same bytes, in every
+ * run, simulated and over TCP; another algorithm may round floats otherwise.
  */
-enum dist_reduce_op { DIST_SUM, DIST_AVG, DIST_PRODUCT, DIST_MIN, DIST_MAX };
+enum dist_reduce_op {
+	DIST_SUM,
+	DIST_AVG,
+	DIST_PRODUCT,
+	DIST_MIN,
+	DIST_MAX,
+	DIST_BAND,
+	DIST_BOR,
+	DIST_BXOR
+};
+
+/* How many there are, for tables by op. */
+#define DIST_NUM_REDUCE_OPS (DIST_BXOR + 1)
 
 /*
  * A view of numel elements at data; passed by value, owns nothing. data may be
@@ -268,7 +315,8 @@ static inline struct dist_tensor dist_tensor(void *data, size_t numel,
 /*
  * dist_all_reduce combines tensor elementwise over all ranks, in place: on
  * completion every rank holds the same bytes. Same numel, dtype and op on
- * every rank. Errors: any group error; DIST_ERR_UNSUPPORTED (phantom in a real
+ * every rank. Errors: any group error (DIST_ERR_INVALID_ARGUMENT also for an
+ * op that the dtype does not have); DIST_ERR_UNSUPPORTED (phantom in a real
  * world).
  */
 DIST_MUST_CHECK enum dist_error dist_all_reduce(struct dist_group *group,

@@ -38,7 +38,7 @@ static void run_table(const char *backend, const struct setup *setup,
 	cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0,
 		  "%s, %s, world size %d: status %#x", backend,
 		  setup->algorithm, setup->world_size, (unsigned)status);
-	cr_assert_gt(outcome->count, 400);
+	cr_assert_gt(outcome->count, 1500);
 	cr_assert_lt(outcome->count, CASES_MAX);
 }
 

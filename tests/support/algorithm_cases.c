@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scenarios/element.h"
+
 #define MAX_WORLD 32
 #define LARGE     1009 /* elements; prime, so that no chunk is even */
 #define GUARD     16   /* bytes behind the tensor that must not change */
@@ -24,6 +26,9 @@ static const struct kind kinds[] = {
 	{DIST_FLOAT32, DIST_MIN, true},   {DIST_FLOAT64, DIST_MAX, true},
 	{DIST_INT32, DIST_SUM, true},     {DIST_INT32, DIST_MIN, true},
 	{DIST_INT64, DIST_PRODUCT, true}, {DIST_INT64, DIST_MAX, true},
+	{DIST_FLOAT16, DIST_SUM, false},  {DIST_BFLOAT16, DIST_AVG, false},
+	{DIST_BFLOAT16, DIST_SUM, true},  {DIST_INT8, DIST_SUM, true},
+	{DIST_UINT8, DIST_BXOR, true},    {DIST_BOOL, DIST_SUM, true},
 };
 
 #define NUM_KINDS (sizeof kinds / sizeof kinds[0])
@@ -88,68 +93,32 @@ static double input(const struct kind *kind, int rank, size_t i)
 		       1 / (3.0 + (double)((i * 13 + (size_t)rank * 29) % 101));
 	if (kind->op == DIST_PRODUCT)
 		return (i + (size_t)rank) % 3 == 2 ? 2 : 1;
-	return small;
-}
-
-static double load(enum dist_dtype dtype, const void *data, size_t i)
-{
-	switch (dtype) {
-	case DIST_FLOAT32:
-		return (double)((const float *)data)[i];
-	case DIST_FLOAT64:
-		return ((const double *)data)[i];
-	case DIST_INT32:
-		return (double)((const int32_t *)data)[i];
-	case DIST_INT64:
-		return (double)((const int64_t *)data)[i];
-	}
-	return NAN;
-}
-
-static void store(enum dist_dtype dtype, void *data, size_t i, double value)
-{
-	switch (dtype) {
-	case DIST_FLOAT32:
-		((float *)data)[i] = (float)value;
-		break;
-	case DIST_FLOAT64:
-		((double *)data)[i] = value;
-		break;
-	case DIST_INT32:
-		((int32_t *)data)[i] = (int32_t)value;
-		break;
-	case DIST_INT64:
-		((int64_t *)data)[i] = (int64_t)value;
-		break;
-	}
+	return element_round(kind->dtype, small);
 }
 
 /* What all ranks together make of element i; AVG is a sum down here. */
 static double combined(const struct kind *kind, int world_size, size_t i)
 {
+	enum dist_dtype dtype = kind->exact ? kind->dtype : DIST_FLOAT64;
 	double value = input(kind, 0, i);
 
-	for (int rank = 1; rank < world_size; rank++) {
-		double next = input(kind, rank, i);
-
-		if (kind->op == DIST_PRODUCT)
-			value *= next;
-		else if (kind->op == DIST_MIN)
-			value = fmin(value, next);
-		else if (kind->op == DIST_MAX)
-			value = fmax(value, next);
-		else
-			value += next;
-	}
+	for (int rank = 1; rank < world_size; rank++)
+		value = element_combine(dtype, kind->op, value,
+					input(kind, rank, i));
 	return value;
 }
 
 /* Inputs are rounded once and every step once more, each by half a unit. */
 static double tolerance(const struct kind *kind, int world_size, double value)
 {
-	double unit = kind->dtype == DIST_FLOAT32 ? 0x1p-23 : 0x1p-52;
+	static const double units[] = {[DIST_FLOAT16] = 0x1p-10,
+				       [DIST_BFLOAT16] = 0x1p-7,
+				       [DIST_FLOAT32] = 0x1p-23,
+				       [DIST_FLOAT64] = 0x1p-52};
 
-	return kind->exact ? 0 : 2 * world_size * unit * fabs(value);
+	if (kind->exact)
+		return 0;
+	return 2 * world_size * units[kind->dtype] * fabs(value);
 }
 
 /* FNV-1a, 64 bits: Fowler, Noll and Vo. */
@@ -186,12 +155,9 @@ static void fail(struct walker *w, const struct algorithm_case *c,
 static double expected(const struct algorithm_case *c, const struct kind *kind,
 		       size_t i)
 {
-	double value;
-
 	if (c->algorithm->op != DIST__BROADCAST)
 		return combined(kind, c->world_size, i);
-	value = input(kind, c->root, i);
-	return kind->dtype == DIST_FLOAT32 ? (double)(float)value : value;
+	return element_round(kind->dtype, input(kind, c->root, i));
 }
 
 static void check(struct walker *w, const struct algorithm_case *c,
@@ -200,7 +166,7 @@ static void check(struct walker *w, const struct algorithm_case *c,
 	bool mine = c->algorithm->op != DIST__REDUCE || w->rank == c->root;
 
 	for (size_t i = 0; i < c->tensor.numel && mine; i++) {
-		double got = load(kind->dtype, w->data, i);
+		double got = element_load(kind->dtype, w->data, i);
 		double want = expected(c, kind, i);
 
 		if (!(fabs(got - want) <=
@@ -251,10 +217,11 @@ static void run_case(struct walker *w, const struct dist__algorithm *algorithm,
 
 	memset(w->data, 0xa5, sizeof w->data);
 	for (size_t i = 0; i < numel; i++)
-		store(kind->dtype, w->data, i,
-		      algorithm->op == DIST__BROADCAST && w->rank != root
-			      ? 77
-			      : input(kind, w->rank, i));
+		element_store(kind->dtype, w->data, i,
+			      algorithm->op == DIST__BROADCAST &&
+					      w->rank != root
+				      ? 77
+				      : input(kind, w->rank, i));
 	error = algorithm_case_run(&c, w->transport, w->rank);
 	if (error)
 		fail(w, &c, kind, dist_error_string(error), error);

@@ -1,7 +1,6 @@
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "tests/support/cases.h"
 
-#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "lockstep/dist.h"
+#include "scenarios/element.h"
 
 #define LARGE 20011 /* elements; prime, so that no chunk is even */
 
@@ -42,66 +42,50 @@ static uint64_t scramble(uint64_t x)
 	return x ^ (x >> 31);
 }
 
-/* Element i of rank's input. Products stay below 2^16 on 16 ranks, so that
- * every result is exact in float32. */
+/* Which pairs dist.h calls legal. */
+static bool is_legal(const struct one_case *c)
+{
+	if (c->op >= DIST_BAND)
+		return c->dtype >= DIST_INT8;
+	return c->op != DIST_AVG || c->dtype != DIST_BOOL;
+}
+
+/* Bits for op, such that what many ranks make of them is neither all zeros nor
+ * all ones. Of bool: 1 or 0. */
+static double bits(uint64_t seed, enum dist_dtype dtype, enum dist_reduce_op op)
+{
+	uint64_t rare = seed & scramble(seed);
+	bool is_and = op == DIST_BAND || op == DIST_PRODUCT || op == DIST_MIN;
+
+	rare &= scramble(rare ^ seed);
+	rare &= scramble(rare + seed);
+	if (op == DIST_BXOR)
+		rare = seed;
+	if (is_and)
+		rare = ~rare;
+	if (dtype == DIST_BOOL)
+		return (double)(rare & 1);
+	return (double)(int32_t)(rare & 0x7fffffff) - 0x40000000;
+}
+
+/* Element i of rank's input. Sums stay below 256 and products at 128 on 16
+ * ranks, so that both are exact in every float type; int8 and uint8 wrap. */
 static double input(const struct walk *w, const struct one_case *c, int rank,
 		    size_t i)
 {
 	uint64_t seed = scramble(w->index * UINT64_C(1000003) + i * 31 +
 				 (uint64_t)rank);
+	double value = (double)(seed % 19) - 9;
 
 	if (!c->exact)
-		return ((double)(seed >> 11) / 9007199254740992.0 - 0.5) * 1e3;
-	if (c->op == DIST_PRODUCT)
-		return (double)(seed % 2 + 1);
-	return (double)(seed % 19) - 9;
-}
-
-static void store(enum dist_dtype dtype, void *data, size_t i, double value)
-{
-	switch (dtype) {
-	case DIST_FLOAT32:
-		((float *)data)[i] = (float)value;
-		break;
-	case DIST_FLOAT64:
-		((double *)data)[i] = value;
-		break;
-	case DIST_INT32:
-		((int32_t *)data)[i] = (int32_t)value;
-		break;
-	case DIST_INT64:
-		((int64_t *)data)[i] = (int64_t)value;
-		break;
-	}
-}
-
-static double load(enum dist_dtype dtype, const void *data, size_t i)
-{
-	switch (dtype) {
-	case DIST_FLOAT32:
-		return (double)((const float *)data)[i];
-	case DIST_FLOAT64:
-		return ((const double *)data)[i];
-	case DIST_INT32:
-		return ((const int32_t *)data)[i];
-	case DIST_INT64:
-		return (double)((const int64_t *)data)[i];
-	}
-	return 0;
-}
-
-static double combine(enum dist_reduce_op op, double a, double b)
-{
-	switch (op) {
-	case DIST_PRODUCT:
-		return a * b;
-	case DIST_MIN:
-		return a < b ? a : b;
-	case DIST_MAX:
-		return a > b ? a : b;
-	default:
-		return a + b;
-	}
+		value = ((double)(seed >> 11) / 9007199254740992.0 - 0.5) * 1e3;
+	else if (c->dtype == DIST_BOOL || c->op >= DIST_BAND)
+		value = bits(seed, c->dtype, c->op);
+	else if (c->op == DIST_PRODUCT)
+		value = ((size_t)rank + i + w->index) % 16 < 7
+				? 2
+				: (double)(seed % 2) * 2 - 1;
+	return element_round(c->dtype, value);
 }
 
 /* What a reduction over all ranks must give; exact inputs only. */
@@ -110,14 +94,10 @@ static double reduced(const struct walk *w, const struct one_case *c, size_t i)
 	double value = input(w, c, 0, i);
 
 	for (int rank = 1; rank < w->size; rank++)
-		value = combine(c->op, value, input(w, c, rank, i));
-	if (c->op != DIST_AVG)
-		return value;
-	if (c->dtype == DIST_INT32 || c->dtype == DIST_INT64)
-		return trunc(value / w->size);
-	return c->dtype == DIST_FLOAT32
-		       ? (double)((float)value / (float)w->size)
-		       : value / w->size;
+		value = element_combine(c->dtype, c->op, value,
+					input(w, c, rank, i));
+	return c->op == DIST_AVG ? element_divide(c->dtype, value, w->size)
+				 : value;
 }
 
 static const char *call_name(enum call call)
@@ -147,7 +127,7 @@ static void fail(struct walk *w, const struct one_case *c, const char *what,
 static void expect(struct walk *w, const struct one_case *c, size_t i,
 		   double want)
 {
-	double got = load(c->dtype, w->data, i);
+	double got = element_load(c->dtype, w->data, i);
 
 	if (got != want)
 		fail(w, c, "element", i, want, got);
@@ -249,6 +229,8 @@ static double wanted(const struct walk *w, const struct one_case *c, size_t i)
 {
 	int previous = (w->rank + w->size - 1) % w->size;
 
+	if (!is_legal(c))
+		return input(w, c, w->rank, i);
 	switch (c->call) {
 	case ALL_REDUCE:
 	case REDUCE:
@@ -269,7 +251,27 @@ static double wanted(const struct walk *w, const struct one_case *c, size_t i)
 
 static bool has_result(const struct walk *w, const struct one_case *c)
 {
-	return c->call != REDUCE || c->root == w->rank;
+	return c->call != REDUCE || c->root == w->rank || !is_legal(c);
+}
+
+/* An illegal pair must be refused in words, on every rank alike. */
+static enum dist_error refused(struct walk *w, const struct one_case *c)
+{
+	const char *legal = c->op == DIST_AVG
+				    ? "float16, bfloat16, float32, float64, "
+				      "int8, uint8, int32 or int64"
+				    : "int8, uint8, int32, int64 or bool";
+	enum dist_error error = perform(w, c);
+	char text[sizeof(struct dist_message)];
+
+	snprintf(text, sizeof text, "%s: %s of %s: expected %s",
+		 call_name(c->call), dist_reduce_op_name(c->op),
+		 dist_dtype_name(c->dtype), legal);
+	if (error != DIST_ERR_INVALID_ARGUMENT)
+		return error ? error : DIST_ERR_MISMATCH;
+	return strcmp(text, dist_error_message(w->group))
+		       ? DIST_ERR_INVALID_ARGUMENT
+		       : DIST_OK;
 }
 
 static int do_case(struct walk *w, const struct one_case *c)
@@ -279,8 +281,8 @@ static int do_case(struct walk *w, const struct one_case *c)
 	enum dist_error error;
 
 	for (size_t i = 0; i < c->numel; i++)
-		store(c->dtype, w->data, i, input(w, c, w->rank, i));
-	error = perform(w, c);
+		element_store(c->dtype, w->data, i, input(w, c, w->rank, i));
+	error = is_legal(c) ? perform(w, c) : refused(w, c);
 	if (error) {
 		fail(w, c, dist_error_message(w->group), 0, 0, error);
 		return 1;
@@ -327,10 +329,31 @@ static int do_counts(struct walk *w, struct one_case c)
 		if (do_variants(w, c))
 			return 1;
 	}
-	if (c.dtype != DIST_FLOAT32 || c.op > DIST_AVG)
+	if (c.op > DIST_AVG || c.dtype > DIST_FLOAT32 ||
+	    (c.exact && c.dtype != DIST_FLOAT32))
 		return 0;
 	c.numel = LARGE;
 	return do_variants(w, c);
+}
+
+/* A pair that is not legal, and that the group goes on after it. */
+static int do_illegal(struct walk *w, struct one_case c)
+{
+	c.numel = 5;
+	if (do_variants(w, c))
+		return 1;
+	c.op = DIST_MAX;
+	return do_variants(w, c);
+}
+
+static int do_pair(struct walk *w, struct one_case c)
+{
+	if (!is_legal(&c))
+		return do_illegal(w, c);
+	if (do_counts(w, c))
+		return 1;
+	c.exact = false;
+	return c.op <= DIST_AVG && c.dtype <= DIST_FLOAT64 && do_counts(w, c);
 }
 
 static int do_table(struct walk *w)
@@ -340,22 +363,17 @@ static int do_table(struct walk *w)
 	int dtype, op, call;
 
 	for (call = ALL_REDUCE; call <= REDUCE; call++)
-		for (dtype = DIST_FLOAT32; dtype <= DIST_INT64; dtype++)
-			for (op = DIST_SUM; op <= DIST_MAX; op++) {
+		for (dtype = 0; dtype < DIST_NUM_DTYPES; dtype++)
+			for (op = 0; op < DIST_NUM_REDUCE_OPS; op++) {
 				c.call = (enum call)call;
 				c.dtype = (enum dist_dtype)dtype;
 				c.op = (enum dist_reduce_op)op;
-				c.exact = true;
-				if (do_counts(w, c))
-					return 1;
-				c.exact = false;
-				if (op <= DIST_AVG && dtype <= DIST_FLOAT64 &&
-				    do_counts(w, c))
+				if (do_pair(w, c))
 					return 1;
 			}
 	c = (struct one_case){.exact = true};
 	for (call = 0; call < 4; call++)
-		for (dtype = DIST_FLOAT32; dtype <= DIST_INT64; dtype++) {
+		for (dtype = 0; dtype < DIST_NUM_DTYPES; dtype++) {
 			c.call = moves[call];
 			c.dtype = (enum dist_dtype)dtype;
 			if (do_counts(w, c))

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #define CASES_MAX_WORLD 16
-#define CASES_MAX       4096
+#define CASES_MAX       8192
 
 /* What all ranks write; lies in memory shared between processes. */
 struct cases_outcome {

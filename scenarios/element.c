@@ -1,0 +1,162 @@
+#include "scenarios/element.h"
+
+#include <math.h>
+
+/* A float of two bytes: sign, exponent, fraction, as IEEE 754 lays them out. */
+struct format {
+	int fraction; /* bits of it */
+	int bias;     /* of the exponent, of which all ones are infinity, NaN */
+};
+
+static const struct format float16 = {10, 15};
+static const struct format bfloat16 = {7, 127};
+
+/* The exponent that a finite value is written with; subnormals share one. */
+static int exponent_of(const struct format *f, double value)
+{
+	int exponent;
+
+	(void)frexp(value, &exponent);
+	exponent--;
+	return value == 0 || exponent < 1 - f->bias ? 1 - f->bias : exponent;
+}
+
+static uint16_t encode(const struct format *f, double value)
+{
+	uint16_t sign = signbit(value) ? 0x8000 : 0;
+	long infinity = (2L * f->bias + 1) << f->fraction, bits = infinity;
+
+	if (isnan(value))
+		return (uint16_t)(infinity | 1L << (f->fraction - 1));
+	if (!isinf(value)) {
+		int exponent = exponent_of(f, value);
+		double places =
+			rint(ldexp(fabs(value), f->fraction - exponent));
+
+		/* The leading one adds one to the exponent. */
+		if (exponent <= f->bias)
+			bits = ((long)(exponent + f->bias - 1) << f->fraction) +
+			       (long)places;
+	}
+	return (uint16_t)(sign | (bits < infinity ? bits : infinity));
+}
+
+static double decode(const struct format *f, uint16_t bits)
+{
+	int fraction = bits & ((1 << f->fraction) - 1);
+	int exponent = (bits & 0x7fff) >> f->fraction;
+	double value;
+
+	if (exponent == 2 * f->bias + 1)
+		value = fraction ? NAN : INFINITY;
+	else if (exponent == 0)
+		value = ldexp(fraction, 1 - f->bias - f->fraction);
+	else
+		value = ldexp(fraction + (1 << f->fraction),
+			      exponent - f->bias - f->fraction);
+	return bits & 0x8000 ? -value : value;
+}
+
+double element_load(enum dist_dtype dtype, const void *data, size_t i)
+{
+	switch (dtype) {
+	case DIST_FLOAT16:
+		return decode(&float16, ((const uint16_t *)data)[i]);
+	case DIST_BFLOAT16:
+		return decode(&bfloat16, ((const uint16_t *)data)[i]);
+	case DIST_FLOAT32:
+		return (double)((const float *)data)[i];
+	case DIST_FLOAT64:
+		return ((const double *)data)[i];
+	case DIST_INT8:
+		return ((const int8_t *)data)[i];
+	case DIST_UINT8:
+	case DIST_BOOL:
+		return ((const uint8_t *)data)[i];
+	case DIST_INT32:
+		return ((const int32_t *)data)[i];
+	case DIST_INT64:
+		return (double)((const int64_t *)data)[i];
+	}
+	return NAN;
+}
+
+void element_store(enum dist_dtype dtype, void *data, size_t i, double value)
+{
+	switch (dtype) {
+	case DIST_FLOAT16:
+		((uint16_t *)data)[i] = encode(&float16, value);
+		break;
+	case DIST_BFLOAT16:
+		((uint16_t *)data)[i] = encode(&bfloat16, value);
+		break;
+	case DIST_FLOAT32:
+		((float *)data)[i] = (float)value;
+		break;
+	case DIST_FLOAT64:
+		((double *)data)[i] = value;
+		break;
+	case DIST_INT8:
+		((int8_t *)data)[i] = (int8_t)(int64_t)value;
+		break;
+	case DIST_UINT8:
+		((uint8_t *)data)[i] = (uint8_t)(int64_t)value;
+		break;
+	case DIST_INT32:
+		((int32_t *)data)[i] = (int32_t)(int64_t)value;
+		break;
+	case DIST_INT64:
+		((int64_t *)data)[i] = (int64_t)value;
+		break;
+	case DIST_BOOL:
+		((uint8_t *)data)[i] = value != 0;
+		break;
+	}
+}
+
+double element_round(enum dist_dtype dtype, double value)
+{
+	int64_t room;
+
+	element_store(dtype, &room, 0, value);
+	return element_load(dtype, &room, 0);
+}
+
+/* float16 and bfloat16 are worked on in float32. */
+static double round_result(enum dist_dtype dtype, double value)
+{
+	bool half = dtype == DIST_FLOAT16 || dtype == DIST_BFLOAT16;
+
+	return element_round(dtype, half ? (double)(float)value : value);
+}
+
+double element_combine(enum dist_dtype dtype, enum dist_reduce_op op, double a,
+		       double b)
+{
+	switch (op) {
+	case DIST_SUM:
+	case DIST_AVG:
+		return round_result(dtype, a + b);
+	case DIST_PRODUCT:
+		return round_result(dtype, a * b);
+	case DIST_MIN:
+		return b < a || isnan(b) ? b : a;
+	case DIST_MAX:
+		return b > a || isnan(b) ? b : a;
+	case DIST_BAND:
+		return element_round(dtype, (double)((int64_t)a & (int64_t)b));
+	case DIST_BOR:
+		return element_round(dtype, (double)((int64_t)a | (int64_t)b));
+	case DIST_BXOR:
+		return element_round(dtype, (double)((int64_t)a ^ (int64_t)b));
+	}
+	return NAN;
+}
+
+double element_divide(enum dist_dtype dtype, double value, int divisor)
+{
+	double quotient = value / divisor;
+
+	return round_result(dtype,
+			    dtype <= DIST_FLOAT64 ? quotient : trunc(quotient));
+}

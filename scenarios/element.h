@@ -1,0 +1,30 @@
+/*
+ * element.h - elements of every dtype as doubles: the slow and plain way, by
+ * which results are checked.
+ *
+ * An integer is exact below 2^53.
+ */
+#ifndef LOCKSTEP_SCENARIOS_ELEMENT_H
+#define LOCKSTEP_SCENARIOS_ELEMENT_H
+
+#include "lockstep/dist.h"
+
+/* element_load returns element i of data. */
+double element_load(enum dist_dtype dtype, const void *data, size_t i);
+
+/* element_store writes value into element i of data: floats rounded to the
+ * nearest, integers (of a whole value that an int64 holds) by their low bits,
+ * bool as 0 or 1. */
+void element_store(enum dist_dtype dtype, void *data, size_t i, double value);
+
+/* element_round returns what an element holds after value was stored there. */
+double element_round(enum dist_dtype dtype, double value);
+
+/* element_combine returns what a and b, two elements, combine to. */
+double element_combine(enum dist_dtype dtype, enum dist_reduce_op op, double a,
+		       double b);
+
+/* element_divide returns value, an element, divided as AVG does. */
+double element_divide(enum dist_dtype dtype, double value, int divisor);
+
+#endif
