@@ -29,10 +29,11 @@ const char *sweep_name(enum sweep_collective collective)
 static const struct {
 	const char *name;
 	enum dist_dtype dtype;
-} dtypes[] = {{"float", DIST_FLOAT32},
-	      {"double", DIST_FLOAT64},
-	      {"int32", DIST_INT32},
-	      {"int64", DIST_INT64}};
+} dtypes[] = {{"float", DIST_FLOAT32}, {"double", DIST_FLOAT64},
+	      {"half", DIST_FLOAT16},  {"bfloat16", DIST_BFLOAT16},
+	      {"int8", DIST_INT8},     {"uint8", DIST_UINT8},
+	      {"int32", DIST_INT32},   {"int64", DIST_INT64}};
+#define DTYPES "float, double, half, bfloat16, int8, uint8, int32 or int64"
 
 static const struct {
 	const char *name;
@@ -142,7 +143,7 @@ void sweep_arguments_init(struct sweep_arguments *a,
 		{"check", 'c', POPT_ARG_INT, &a->check, 0,
 		 "verify results (default 1; simulated 0: no data)", "0|1"},
 		{"datatype", 'd', POPT_ARG_STRING, &a->dtype, 0,
-		 "float, double, int32 or int64 (default float)", "TYPE"},
+		 DTYPES " (default float)", "TYPE"},
 		{"op", 'o', POPT_ARG_STRING, &a->op, 0,
 		 "sum, prod, min, max or avg (default sum)", "OP"},
 		{"root", 'r', POPT_ARG_INT, &a->root, 0,
@@ -197,7 +198,7 @@ bool sweep_arguments_use(const struct sweep_arguments *a, bool simulated,
 	else if (sweep->root < 0)
 		what = "-r: expected a rank";
 	else if (!find_dtype(or_else(a->dtype, "float"), &sweep->dtype))
-		what = "-d: expected float, double, int32 or int64";
+		what = "-d: expected " DTYPES;
 	else if (!find_op(or_else(a->op, "sum"), &sweep->op))
 		what = "-o: expected sum, prod, min, max or avg";
 	if (what)

@@ -28,7 +28,7 @@ awk '/algbw/ { a = $2 + 0 } /"busbw_GBps/ { b = $2 + 0 }
 	END { exit !(a > 0 && b / a > 1.4999 && b / a < 1.5001) }' \
 	"$scratch/out" || fail "busbw is not 1.5 algbw: $(cat "$scratch/out")"
 
-for type in float double int32 int64; do
+for type in float double half bfloat16 int8 uint8 int32 int64; do
 	for op in sum prod min max avg; do
 		expect 0 bench all_reduce "${sim[@]}" --nproc-per-node 5 \
 			-b 1000 -e 1000 -d $type -o $op -c 1
@@ -42,7 +42,7 @@ expect_refusal '-b' bench all_reduce -b many
 expect_refusal '-e' bench all_reduce -b 8 -e 4
 expect_refusal '-f' bench all_reduce -f 1
 expect_refusal '-n' bench all_reduce -n 0
-expect_refusal '-d' bench all_reduce -d half
+expect_refusal '-d' bench all_reduce -d short
 expect_refusal '-o' bench all_reduce -o xor
 expect_refusal '-r' bench broadcast "${sim[@]}" -r 4
 expect_refusal 'nproc' bench all_reduce --nproc-per-node -1
