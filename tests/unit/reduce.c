@@ -40,6 +40,13 @@ enum { NUMEL = 103 }; /* leaves a tail behind any vector width */
 		CHECK(type, dtype, DIST_MAX, a > b ? a : b);                   \
 	} while (0)
 
+#define CHECK_BITS(type, dtype)                                                \
+	do {                                                                   \
+		CHECK(type, dtype, DIST_BAND, a &b);                           \
+		CHECK(type, dtype, DIST_BOR, a | b);                           \
+		CHECK(type, dtype, DIST_BXOR, a ^ b);                          \
+	} while (0)
+
 Test(reduce, float32)
 {
 	CHECK_ALL(float, DIST_FLOAT32);
@@ -53,11 +60,112 @@ Test(reduce, float64)
 Test(reduce, int32)
 {
 	CHECK_ALL(int32_t, DIST_INT32);
+	CHECK_BITS(int32_t, DIST_INT32);
 }
 
 Test(reduce, int64)
 {
 	CHECK_ALL(int64_t, DIST_INT64);
+	CHECK_BITS(int64_t, DIST_INT64);
+}
+
+Test(reduce, int8)
+{
+	CHECK_ALL(int8_t, DIST_INT8);
+	CHECK_BITS(int8_t, DIST_INT8);
+}
+
+Test(reduce, uint8)
+{
+	CHECK_ALL(uint8_t, DIST_UINT8);
+	CHECK_BITS(uint8_t, DIST_UINT8);
+}
+
+/* What a and b combine to, as numbers; the low byte of it counts. */
+static int byte_result(enum dist_dtype dtype, enum dist_reduce_op op, int a,
+		       int b)
+{
+	static const enum dist_reduce_op truth[] = {
+		[DIST_SUM] = DIST_BOR,   [DIST_PRODUCT] = DIST_BAND,
+		[DIST_MIN] = DIST_BAND,  [DIST_MAX] = DIST_BOR,
+		[DIST_BAND] = DIST_BAND, [DIST_BOR] = DIST_BOR,
+		[DIST_BXOR] = DIST_BXOR};
+
+	if (dtype == DIST_BOOL)
+		return byte_result(DIST_UINT8, truth[op], a != 0, b != 0);
+	switch (op) {
+	case DIST_SUM:
+	case DIST_AVG:
+		return a + b;
+	case DIST_PRODUCT:
+		return a * b;
+	case DIST_MIN:
+		return a < b ? a : b;
+	case DIST_MAX:
+		return a > b ? a : b;
+	case DIST_BAND:
+		return a & b;
+	case DIST_BOR:
+		return a | b;
+	case DIST_BXOR:
+		return a ^ b;
+	}
+	return -1;
+}
+
+/* Every pair of bytes: wraps around, and a bool is 0 or 1 afterwards. */
+static void check_bytes(enum dist_dtype dtype, enum dist_reduce_op op)
+{
+	static uint8_t acc[65536], in[65536];
+
+	for (int i = 0; i < 65536; i++) {
+		acc[i] = (uint8_t)i;
+		in[i] = (uint8_t)(i >> 8);
+	}
+	dist__reduce(dtype, op, acc, in, 65536);
+	for (int i = 0; i < 65536; i++) {
+		int a = i & 255, b = i >> 8;
+
+		if (dtype == DIST_INT8) {
+			a = (int8_t)a;
+			b = (int8_t)b;
+		}
+		if (acc[i] != (byte_result(dtype, op, a, b) & 255))
+			cr_assert_fail("%s of %s: %d, %d give %d",
+				       dist_reduce_op_name(op),
+				       dist_dtype_name(dtype), a, b, acc[i]);
+	}
+}
+
+Test(reduce, every_pair_of_bytes)
+{
+	static const enum dist_dtype bytes[] = {DIST_INT8, DIST_UINT8,
+						DIST_BOOL};
+
+	for (int d = 0; d < 3; d++)
+		for (int op = 0; op < DIST_NUM_REDUCE_OPS; op++)
+			if (bytes[d] != DIST_BOOL || op != DIST_AVG)
+				check_bytes(bytes[d], (enum dist_reduce_op)op);
+}
+
+Test(reduce, legal_pairs)
+{
+	for (int d = 0; d < DIST_NUM_DTYPES; d++)
+		for (int o = 0; o < DIST_NUM_REDUCE_OPS; o++) {
+			enum dist_dtype dtype = (enum dist_dtype)d;
+			bool is_float = dtype <= DIST_FLOAT64, legal = true;
+
+			if (o == DIST_AVG)
+				legal = dtype != DIST_BOOL;
+			else if (o == DIST_BAND || o == DIST_BOR ||
+				 o == DIST_BXOR)
+				legal = !is_float;
+			cr_expect_eq(
+				dist__reduce_has(dtype, (enum dist_reduce_op)o),
+				legal, "%s of %s",
+				dist_reduce_op_name((enum dist_reduce_op)o),
+				dist_dtype_name(dtype));
+		}
 }
 
 Test(reduce, nothing_is_done_to_no_elements)
@@ -133,6 +241,20 @@ Test(reduce, division_truncates_integers)
 	cr_assert_eq(b[3], INT64_MIN / 2);
 }
 
+/* Also by more ranks than the type can count. */
+Test(reduce, division_truncates_bytes)
+{
+	int8_t a[] = {7, -7, -128, 127}, b[] = {7, -7, -128, 127};
+	uint8_t c[] = {7, 255};
+
+	dist__divide(DIST_INT8, a, 4, 2);
+	cr_assert(a[0] == 3 && a[1] == -3 && a[2] == -64 && a[3] == 63);
+	dist__divide(DIST_INT8, b, 4, 128);
+	cr_assert(b[0] == 0 && b[1] == 0 && b[2] == -1 && b[3] == 0);
+	dist__divide(DIST_UINT8, c, 2, 2);
+	cr_assert(c[0] == 3 && c[1] == 127);
+}
+
 Test(reduce, division_rounds_floats_exactly)
 {
 	float a[NUMEL];
@@ -150,14 +272,26 @@ Test(reduce, division_rounds_floats_exactly)
 
 Test(reduce, dtypes_have_names_and_sizes)
 {
-	cr_assert_eq(dist_dtype_size(DIST_FLOAT32), 4);
-	cr_assert_eq(dist_dtype_size(DIST_FLOAT64), 8);
-	cr_assert_eq(dist_dtype_size(DIST_INT32), 4);
-	cr_assert_eq(dist_dtype_size(DIST_INT64), 8);
-	cr_assert_str_eq(dist_dtype_name(DIST_FLOAT32), "float32");
-	cr_assert_str_eq(dist_dtype_name(DIST_INT64), "int64");
-	cr_assert_str_eq(dist_reduce_op_name(DIST_SUM), "sum");
-	cr_assert_str_eq(dist_reduce_op_name(DIST_MAX), "max");
+	static const struct {
+		const char *name;
+		size_t bytes;
+	} dtypes[] = {{"float16", 2}, {"bfloat16", 2}, {"float32", 4},
+		      {"float64", 8}, {"int8", 1},     {"uint8", 1},
+		      {"int32", 4},   {"int64", 8},    {"bool", 1}};
+	static const char *const ops[] = {"sum", "avg",  "product", "min",
+					  "max", "band", "bor",     "bxor"};
+
+	cr_assert_eq(sizeof dtypes / sizeof *dtypes, DIST_NUM_DTYPES);
+	for (int i = 0; i < DIST_NUM_DTYPES; i++) {
+		cr_expect_eq(dist_dtype_size((enum dist_dtype)i),
+			     dtypes[i].bytes);
+		cr_expect_str_eq(dist_dtype_name((enum dist_dtype)i),
+				 dtypes[i].name);
+	}
+	cr_assert_eq(sizeof ops / sizeof *ops, DIST_NUM_REDUCE_OPS);
+	for (int i = 0; i < DIST_NUM_REDUCE_OPS; i++)
+		cr_expect_str_eq(dist_reduce_op_name((enum dist_reduce_op)i),
+				 ops[i]);
 }
 
 Test(reduce, unknown_numbers_have_none)
