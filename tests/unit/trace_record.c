@@ -108,6 +108,46 @@ Test(trace_record, arguments_are_the_profilers)
 	json_decref(trace);
 }
 
+/* As the profiler writes them, and back again. */
+Test(trace_record, every_dtype_has_its_word)
+{
+	static const char *const words[DIST_NUM_DTYPES] = {
+		"Half", "BFloat16", "Float", "Double", "Char",
+		"Byte", "Int",      "Long",  "Bool"};
+	struct dist_message problem = {""};
+	struct dist__trace calls;
+	struct recording r;
+	char path[128];
+	json_t *trace;
+
+	recording_path(path, sizeof path, "t.json");
+	recording_start(&r, path, -1, 1);
+	for (int i = 0; i < DIST_NUM_DTYPES; i++) {
+		struct dist__op op = {.kind = DIST__ALL_REDUCE,
+				      .tensor.numel = 10,
+				      .tensor.dtype = (enum dist_dtype)i,
+				      .reduce_op = DIST_MAX,
+				      .peer = -1,
+				      .tag = -1};
+
+		recording_op(&r, 0, op);
+	}
+	recording_finish(&r);
+	trace = load(path);
+	cr_assert_eq(dist__trace_read(path, &calls, &problem), DIST_OK);
+	cr_assert_eq(calls.num_calls, DIST_NUM_DTYPES);
+	for (size_t i = 0; i < DIST_NUM_DTYPES; i++) {
+		enum dist_dtype dtype = (enum dist_dtype)i;
+
+		assert_text(json_object_get(complete_event(trace, i), "args"),
+			    "dtype", words[i]);
+		cr_expect_str_eq(calls.calls[i].dtype, dist_dtype_name(dtype));
+		cr_expect_eq(calls.calls[i].bytes, 10 * dist_dtype_size(dtype));
+	}
+	dist__trace_release(&calls);
+	json_decref(trace);
+}
+
 Test(trace_record, head_tells_the_facts)
 {
 	struct recording r;
