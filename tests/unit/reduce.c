@@ -127,8 +127,8 @@ static void check_bytes(enum dist_dtype dtype, enum dist_reduce_op op)
 		int a = i & 255, b = i >> 8;
 
 		if (dtype == DIST_INT8) {
-			a = (int8_t)a;
-			b = (int8_t)b;
+			a -= a > INT8_MAX ? 256 : 0;
+			b -= b > INT8_MAX ? 256 : 0;
 		}
 		if (acc[i] != (byte_result(dtype, op, a, b) & 255))
 			cr_assert_fail("%s of %s: %d, %d give %d",
