@@ -25,76 +25,38 @@
 
 #include "coll/algorithms.h"
 #include "coll/pattern.h"
-
-/* This rank's place in the tree. */
-struct place {
-	int p;
-	int root;
-	int number; /* counted from the root */
-	int reach;  /* lowest set bit of number; the root's is p or more */
-};
-
-static struct place place_of(const struct dist__coll *coll, int root)
-{
-	int p = coll->world_size;
-	struct place place = {.p = p, .root = root, .reach = 1};
-
-	place.number = (coll->rank - root + p) % p;
-	while (place.reach < p && !(place.number & place.reach))
-		place.reach *= 2;
-	return place;
-}
-
-/* The group rank of a number. */
-static int rank_at(const struct place *place, int number)
-{
-	return (number + place->root) % place->p;
-}
-
-static int parent(const struct place *place)
-{
-	return rank_at(place, place->number - place->reach);
-}
-
-/* Children stand a power of two away, less than reach. */
-static int child(const struct place *place, int distance)
-{
-	return rank_at(place, place->number + distance);
-}
-
-static bool has_child(const struct place *place, int distance)
-{
-	return distance < place->reach && place->number + distance < place->p;
-}
+#include "coll/tree.h"
 
 static enum dist_error tree_broadcast(const struct dist__coll *coll, int root,
 				      uint32_t step)
 {
-	struct place place = place_of(coll, root);
+	struct dist__tree place = dist__tree_of(coll, root);
 	struct dist__span tensor = dist__span_tensor(coll);
 	enum dist_error error = DIST_OK;
 
 	if (place.number != 0)
-		error = dist__recv(coll, step, parent(&place), tensor);
+		error = dist__recv(coll, step, dist__tree_parent(&place),
+				   tensor);
 	for (int i = place.reach / 2; i > 0 && !error; i /= 2)
-		if (has_child(&place, i))
-			error = dist__send(coll, step, child(&place, i),
-					   tensor);
+		if (dist__tree_has_child(&place, i))
+			error = dist__send(coll, step,
+					   dist__tree_child(&place, i), tensor);
 	return error;
 }
 
 /* Takes in the sums of the children, the nearest first. */
 static enum dist_error take_children(const struct dist__coll *coll,
-				     const struct place *place, uint32_t step)
+				     const struct dist__tree *place,
+				     uint32_t step)
 {
 	struct dist__span tensor = dist__span_tensor(coll);
 	struct dist__span in = {.bytes = tensor.bytes};
 	enum dist_error error = DIST_OK;
 
-	if (has_child(place, 1))
+	if (dist__tree_has_child(place, 1))
 		error = dist__scratch_new(coll, in.bytes, &in.data);
-	for (int i = 1; has_child(place, i) && !error; i *= 2) {
-		error = dist__recv(coll, step, child(place, i), in);
+	for (int i = 1; dist__tree_has_child(place, i) && !error; i *= 2) {
+		error = dist__recv(coll, step, dist__tree_child(place, i), in);
 		if (!error)
 			dist__combine(coll, tensor, in);
 	}
@@ -105,11 +67,11 @@ static enum dist_error take_children(const struct dist__coll *coll,
 static enum dist_error tree_reduce(const struct dist__coll *coll, int root,
 				   uint32_t step)
 {
-	struct place place = place_of(coll, root);
+	struct dist__tree place = dist__tree_of(coll, root);
 	enum dist_error error = take_children(coll, &place, step);
 
 	if (!error && place.number != 0)
-		error = dist__send(coll, step, parent(&place),
+		error = dist__send(coll, step, dist__tree_parent(&place),
 				   dist__span_tensor(coll));
 	return error;
 }

@@ -1,0 +1,71 @@
+/*
+ * tree.h - the binomial tree that reaches every rank in ceil(log2 p) steps.
+ * Private to coll/.
+ *
+ * Ranks are numbered from the root. The parent of a number is the number with
+ * its lowest set bit cleared; the children of a number stand a power of two
+ * away, below that bit, and each heads the numbers up to the next one:
+ *
+ *	5 ranks:  0 has children 4, 2, 1;  2 has child 3
+ */
+#ifndef LOCKSTEP_COLL_TREE_H
+#define LOCKSTEP_COLL_TREE_H
+
+#include "core/algorithm.h"
+
+/* One rank's place in the tree. */
+struct dist__tree {
+	int p;
+	int root;
+	int number; /* counted from the root */
+	int reach;  /* lowest set bit of number; the root's is p or more */
+};
+
+static inline struct dist__tree dist__tree_of(const struct dist__coll *coll,
+					      int root)
+{
+	int p = coll->world_size;
+	struct dist__tree place = {.p = p, .root = root, .reach = 1};
+
+	place.number = (coll->rank - root + p) % p;
+	while (place.reach < p && !(place.number & place.reach))
+		place.reach *= 2;
+	return place;
+}
+
+/* dist__tree_rank returns the group rank of a number. */
+static inline int dist__tree_rank(const struct dist__tree *place, int number)
+{
+	return (number + place->root) % place->p;
+}
+
+/* dist__tree_parent returns the group rank of the parent. Not of the root. */
+static inline int dist__tree_parent(const struct dist__tree *place)
+{
+	return dist__tree_rank(place, place->number - place->reach);
+}
+
+/* dist__tree_child returns the group rank of the child at distance, a power of
+ * two; dist__tree_has_child whether there is one. */
+static inline int dist__tree_child(const struct dist__tree *place, int distance)
+{
+	return dist__tree_rank(place, place->number + distance);
+}
+
+static inline bool dist__tree_has_child(const struct dist__tree *place,
+					int distance)
+{
+	return distance < place->reach && place->number + distance < place->p;
+}
+
+/* dist__tree_size returns how many numbers the one at distance heads, of those
+ * that place does; distance 0 is place itself. */
+static inline int dist__tree_size(const struct dist__tree *place, int distance)
+{
+	int most = distance ? distance : place->reach;
+	int left = place->p - place->number - distance;
+
+	return left < most ? left : most;
+}
+
+#endif
