@@ -12,5 +12,16 @@ extern const struct dist__algorithm dist__binomial_all_reduce;
 extern const struct dist__algorithm dist__binomial_reduce;
 extern const struct dist__algorithm dist__binomial_broadcast;
 extern const struct dist__algorithm dist__dissemination_barrier;
+extern const struct dist__algorithm dist__ring_all_gather;
+extern const struct dist__algorithm dist__doubling_all_gather;
+extern const struct dist__algorithm dist__bruck_all_gather;
+extern const struct dist__algorithm dist__ring_reduce_scatter;
+extern const struct dist__algorithm dist__halving_reduce_scatter;
+extern const struct dist__algorithm dist__pairwise_all_to_all;
+extern const struct dist__algorithm dist__linear_all_to_all;
+extern const struct dist__algorithm dist__binomial_gather;
+extern const struct dist__algorithm dist__linear_gather;
+extern const struct dist__algorithm dist__binomial_scatter;
+extern const struct dist__algorithm dist__linear_scatter;
 
 #endif

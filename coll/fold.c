@@ -26,31 +26,29 @@ bool dist__fold_receives(const struct dist__fold *fold)
 
 enum dist_error dist__fold_in(const struct dist__coll *coll,
 			      const struct dist__fold *fold, uint32_t step,
-			      void *scratch)
+			      struct dist__span vector, void *scratch)
 {
-	struct dist__span mine = dist__span_tensor(coll);
-	struct dist__span other = {.data = scratch, .bytes = mine.bytes};
+	struct dist__span other = {.data = scratch, .bytes = vector.bytes};
 	enum dist_error error = DIST_OK;
 
 	if (fold->rank < 0)
-		return dist__send(coll, step, coll->rank - 1, mine);
+		return dist__send(coll, step, coll->rank - 1, vector);
 	if (!dist__fold_receives(fold))
 		return DIST_OK;
 	error = dist__recv(coll, step, coll->rank + 1, other);
 	if (!error)
-		dist__combine(coll, mine, other);
+		dist__combine(coll, vector, other);
 	return error;
 }
 
 enum dist_error dist__fold_out(const struct dist__coll *coll,
-			       const struct dist__fold *fold, uint32_t step)
+			       const struct dist__fold *fold, uint32_t step,
+			       struct dist__span result)
 {
-	struct dist__span mine = dist__span_tensor(coll);
-
 	if (fold->rank < 0)
-		return dist__recv(coll, step, coll->rank - 1, mine);
+		return dist__recv(coll, step, coll->rank - 1, result);
 	if (dist__fold_receives(fold))
-		return dist__send(coll, step, coll->rank + 1, mine);
+		return dist__send(coll, step, coll->rank + 1, result);
 	return DIST_OK;
 }
 

@@ -37,13 +37,18 @@ int dist__fold_member(const struct dist__fold *fold, int number);
  * for which scratch must have room. */
 bool dist__fold_receives(const struct dist__fold *fold);
 
-/* dist__fold_in and dist__fold_out do the first and the last part; both are
- * to be called on every rank. Errors: those of the transport. */
+/*
+ * dist__fold_in and dist__fold_out do the first and the last part, in
+ * reductions; both are to be called on every rank. vector is the rank's own;
+ * the odd rank's is reduced into the even rank's. result is what the odd rank
+ * gets back, as it lies on either of the two. Errors: those of the transport.
+ */
 enum dist_error dist__fold_in(const struct dist__coll *coll,
 			      const struct dist__fold *fold, uint32_t step,
-			      void *scratch);
+			      struct dist__span vector, void *scratch);
 enum dist_error dist__fold_out(const struct dist__coll *coll,
-			       const struct dist__fold *fold, uint32_t step);
+			       const struct dist__fold *fold, uint32_t step,
+			       struct dist__span result);
 
 /* dist__fold_in_cost_ns returns when, on p ranks, the folded ranks that receive
  * begin the algorithm (the others begin at 0); dist__fold_out_cost_ns what the

@@ -53,20 +53,20 @@ static void finish(struct p2p_backend *b, struct dist__op *op,
 
 /* Makes the average of a sum, where the result is. A pass over it costs what a
  * reduction of that length does. */
-static void divide(const struct p2p_backend *b, const struct dist__op *op,
-		   size_t bytes)
+static void divide(const struct p2p_backend *b, const struct dist__op *op)
 {
 	struct dist__transport *t = b->transport;
-	bool here =
-		op->kind == DIST__ALL_REDUCE || op->peer == b->members->rank;
+	const struct dist_tensor *result = &op->tensor;
+	bool here = op->kind != DIST__REDUCE || op->peer == b->members->rank;
 
-	if (op->reduce_op != DIST_AVG || !here)
+	if (!dist__op_reduces(op->kind) || op->reduce_op != DIST_AVG || !here)
 		return;
-	if (op->tensor.data)
-		dist__divide(op->tensor.dtype, op->tensor.data,
-			     op->tensor.numel, b->members->world_size);
+	if (result->data)
+		dist__divide(result->dtype, result->data, result->numel,
+			     b->members->world_size);
 	if (t->ops->charge_reduce)
-		t->ops->charge_reduce(t, bytes);
+		t->ops->charge_reduce(
+			t, result->numel * dist_dtype_size(result->dtype));
 }
 
 /* Runs a collective to its end, on whatever thread this is. */
@@ -80,7 +80,8 @@ static enum dist_error run_collective(struct p2p_backend *b,
 		.rank = b->members->rank,
 		.world_size = b->members->world_size,
 	};
-	size_t bytes = op->tensor.numel * dist_dtype_size(op->tensor.dtype);
+	size_t bytes = dist__op_numel(op, coll.world_size) *
+		       dist_dtype_size(op->tensor.dtype);
 	enum dist_error error;
 
 	if (atomic_load(&b->failed))
@@ -90,7 +91,7 @@ static enum dist_error run_collective(struct p2p_backend *b,
 		dist__select(b->profile, op->kind, coll.world_size, bytes);
 	error = op->algorithm->run(&coll);
 	if (!error)
-		divide(b, op, bytes);
+		divide(b, op);
 	return error;
 }
 

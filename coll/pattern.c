@@ -9,6 +9,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/reduce.h"
 
@@ -27,29 +28,99 @@ struct dist__span dist__span_tensor(const struct dist__coll *coll)
 	};
 }
 
-struct dist__span dist__span_chunks(const struct dist__coll *coll,
-				    const struct dist__chunks *chunks,
-				    int first, int count)
+struct dist__span dist__span_part(const struct dist__coll *coll,
+				  const struct dist__parts *parts, int rank)
+{
+	struct dist_tensor part = dist__part(parts, rank);
+
+	return (struct dist__span){
+		.data = part.data,
+		.bytes = part.numel * element_bytes(coll),
+	};
+}
+
+struct dist__span dist__span_parts(const struct dist__coll *coll,
+				   const struct dist__parts *parts, int first,
+				   int count)
 {
 	size_t size = element_bytes(coll);
-	size_t begin = dist__chunks_numel(chunks, first) * size;
-	size_t end = dist__chunks_numel(chunks, first + count) * size;
-	char *data = coll->op->tensor.data;
+	size_t begin = dist__parts_before(parts, first) * size;
+	size_t end = dist__parts_before(parts, first + count) * size;
+	char *data = parts->whole.data;
 
+	assert(!parts->list);
 	return (struct dist__span){
 		.data = data ? data + begin : NULL,
 		.bytes = end - begin,
 	};
 }
 
+void dist__copy(struct dist__span to, struct dist__span from)
+{
+	assert(to.bytes == from.bytes);
+	if (to.data && from.data && to.data != from.data && to.bytes > 0)
+		memcpy(to.data, from.data, to.bytes);
+}
+
 enum dist_error dist__scratch_new(const struct dist__coll *coll, size_t bytes,
 				  void **scratch)
 {
 	*scratch = NULL;
-	if (bytes == 0 || !coll->op->tensor.data)
+	if (bytes == 0 || coll->op->phantom)
 		return DIST_OK;
 	*scratch = malloc(bytes);
 	return *scratch ? DIST_OK : DIST_ERR_NO_MEMORY;
+}
+
+/* The lengths of the parts of a list come first, then their elements. */
+enum dist_error dist__packed_new(const struct dist__coll *coll,
+				 const struct dist__parts *parts,
+				 struct dist__packed *packed)
+{
+	size_t numel = dist__parts_before(parts, parts->count);
+	size_t lengths = parts->list ? (size_t)parts->count * sizeof numel : 0;
+	size_t bytes = coll->op->phantom ? 0 : numel * element_bytes(coll);
+	size_t *splits;
+
+	*packed = (struct dist__packed){.parts = *parts};
+	packed->parts.list = NULL;
+	packed->parts.whole = (struct dist_tensor){
+		.numel = numel, .dtype = coll->op->tensor.dtype};
+	if (lengths + bytes == 0)
+		return DIST_OK;
+	packed->scratch = malloc(lengths + bytes);
+	if (!packed->scratch)
+		return DIST_ERR_NO_MEMORY;
+	if (bytes > 0)
+		packed->parts.whole.data = (char *)packed->scratch + lengths;
+	if (lengths == 0)
+		return DIST_OK;
+	splits = packed->scratch;
+	for (int rank = 0; rank < parts->count; rank++)
+		splits[rank] = parts->list[rank].numel;
+	packed->parts.splits = splits;
+	return DIST_OK;
+}
+
+enum dist_error dist__packed_of(const struct dist__coll *coll,
+				const struct dist__parts *parts,
+				struct dist__packed *packed)
+{
+	if (parts->list)
+		return dist__packed_new(coll, parts, packed);
+	*packed = (struct dist__packed){.parts = *parts};
+	return DIST_OK;
+}
+
+void dist__parts_copy(const struct dist__coll *coll,
+		      const struct dist__parts *to,
+		      const struct dist__parts *from)
+{
+	if (coll->op->phantom)
+		return;
+	for (int rank = 0; rank < to->count; rank++)
+		dist__copy(dist__span_part(coll, to, rank),
+			   dist__span_part(coll, from, rank));
 }
 
 /* ---- messages --------------------------------------------------------- */
@@ -144,6 +215,51 @@ enum dist_error dist__exchange(const struct dist__coll *coll, uint32_t step,
 		return error;
 	}
 	return finish(coll, sent);
+}
+
+/* Waits for the n requests; once something failed the others have until now. */
+static enum dist_error finish_all(const struct dist__coll *coll,
+				  struct dist__request **requests, int n,
+				  enum dist_error error)
+{
+	for (int i = 0; i < n; i++) {
+		if (error)
+			drop(coll, requests[i]);
+		else
+			error = finish(coll, requests[i]);
+	}
+	return error;
+}
+
+enum dist_error dist__exchange_all(const struct dist__coll *coll, uint32_t step,
+				   const struct dist__parts *out,
+				   const struct dist__parts *in)
+{
+	int p = coll->world_size, n = 0;
+	struct dist__request **requests;
+	enum dist_error error = DIST_OK;
+
+	requests = calloc(2 * (size_t)p, sizeof(struct dist__request *));
+	if (!requests)
+		return DIST_ERR_NO_MEMORY;
+	for (int i = 1; i < p && !error; i++) {
+		int from = (coll->rank + p - i) % p;
+
+		error = post_recv(coll, step, from,
+				  dist__span_part(coll, in, from),
+				  &requests[n]);
+		n += !error;
+	}
+	for (int i = 1; i < p && !error; i++) {
+		int to = (coll->rank + i) % p;
+
+		error = post_send(coll, step, to,
+				  dist__span_part(coll, out, to), &requests[n]);
+		n += !error;
+	}
+	error = finish_all(coll, requests, n, error);
+	free(requests);
+	return error;
 }
 
 /* ---- local work ------------------------------------------------------- */

@@ -7,32 +7,6 @@
 
 #include "core/algorithm.h"
 
-/*
- * numel elements in count chunks, one a rank, in order. No chunk is more than
- * one element longer than another; the longer ones come first. Chunks may be
- * empty.
- */
-struct dist__chunks {
-	size_t base;  /* elements of a shorter chunk */
-	size_t extra; /* number of chunks of base + 1 elements */
-};
-
-static inline struct dist__chunks dist__chunks_of(size_t numel, int count)
-{
-	return (struct dist__chunks){.base = numel / (size_t)count,
-				     .extra = numel % (size_t)count};
-}
-
-/* dist__chunks_numel returns the elements in the first n chunks together. */
-static inline size_t dist__chunks_numel(const struct dist__chunks *chunks,
-					int n)
-{
-	size_t count = (size_t)n;
-
-	return count * chunks->base +
-	       (count < chunks->extra ? count : chunks->extra);
-}
-
 /* A run of whole elements, of the op's tensor or of scratch memory. data is
  * NULL for a phantom. */
 struct dist__span {
@@ -43,11 +17,19 @@ struct dist__span {
 /* dist__span_tensor returns the op's whole tensor. */
 struct dist__span dist__span_tensor(const struct dist__coll *coll);
 
-/* dist__span_chunks returns count chunks of the op's tensor, from the chunk
- * numbered first. */
-struct dist__span dist__span_chunks(const struct dist__coll *coll,
-				    const struct dist__chunks *chunks,
-				    int first, int count);
+/* dist__span_part returns the part numbered rank. */
+struct dist__span dist__span_part(const struct dist__coll *coll,
+				  const struct dist__parts *parts, int rank);
+
+/* dist__span_parts returns count parts of one tensor, from the part numbered
+ * first. Not for a list. */
+struct dist__span dist__span_parts(const struct dist__coll *coll,
+				   const struct dist__parts *parts, int first,
+				   int count);
+
+/* dist__copy copies from to to, of the same length; the two may be the same
+ * memory. Phantoms are left alone. */
+void dist__copy(struct dist__span to, struct dist__span from);
 
 /*
  * dist__scratch_new stores in *scratch memory for bytes, which the caller
@@ -57,6 +39,30 @@ struct dist__span dist__span_chunks(const struct dist__coll *coll,
  */
 enum dist_error dist__scratch_new(const struct dist__coll *coll, size_t bytes,
 				  void **scratch);
+
+/* Parts in one run of memory, whatever form the op's have. */
+struct dist__packed {
+	struct dist__parts parts; /* one tensor */
+	void *scratch;            /* to be freed; NULL: the op's own memory */
+};
+
+/*
+ * dist__packed_new makes room for parts of the lengths of those given;
+ * dist__packed_of does so for a list only and otherwise gives the parts
+ * themselves. Errors: NO_MEMORY.
+ */
+enum dist_error dist__packed_new(const struct dist__coll *coll,
+				 const struct dist__parts *parts,
+				 struct dist__packed *packed);
+enum dist_error dist__packed_of(const struct dist__coll *coll,
+				const struct dist__parts *parts,
+				struct dist__packed *packed);
+
+/* dist__parts_copy copies every part of from to that of to, of the same
+ * length; the two may be the same memory. */
+void dist__parts_copy(const struct dist__coll *coll,
+		      const struct dist__parts *to,
+		      const struct dist__parts *from);
 
 /*
  * dist__send and dist__recv pass one message between two ranks of the group
@@ -76,6 +82,16 @@ enum dist_error dist__recv(const struct dist__coll *coll, uint32_t step,
 enum dist_error dist__exchange(const struct dist__coll *coll, uint32_t step,
 			       int to, struct dist__span out, int from,
 			       struct dist__span in);
+
+/*
+ * dist__exchange_all sends every other rank its part of out and receives its
+ * part of in, all at the same time; the two do not overlap. Blocks until all
+ * have arrived; after an error no memory is in use any more. Errors: those of
+ * the transport, the first in the order receives, sends; NO_MEMORY.
+ */
+enum dist_error dist__exchange_all(const struct dist__coll *coll, uint32_t step,
+				   const struct dist__parts *out,
+				   const struct dist__parts *in);
 
 /* dist__combine reduces in into acc, of the same length: acc = acc op in.
  * Phantoms only take their time. */

@@ -71,11 +71,13 @@ static enum dist_error run(const struct dist__coll *coll)
 		error = dist__scratch_new(coll, dist__span_tensor(coll).bytes,
 					  &scratch);
 	if (!error)
-		error = dist__fold_in(coll, &fold, 0, scratch);
+		error = dist__fold_in(coll, &fold, 0, dist__span_tensor(coll),
+				      scratch);
 	if (!error && fold.rank >= 0)
 		error = doubling(coll, &fold, scratch);
 	if (!error)
-		error = dist__fold_out(coll, &fold, last_step);
+		error = dist__fold_out(coll, &fold, last_step,
+				       dist__span_tensor(coll));
 	free(scratch);
 	return error;
 }

@@ -6,8 +6,15 @@
  * Up to alpha / beta a message is mostly latency, and the algorithm of fewest
  * steps wins. A ring takes about 2 p alpha more than halving-doubling, which on
  * worlds that are no power of two pays 2 n beta for folding: the ring wins from
- * n = p alpha / beta on. A profile replaces the table where a library is known
- * to choose otherwise.
+ * n = p alpha / beta on; so for the reduce-scatter, which is half of either.
+ *
+ * The formulas leave out what links have to share and memory to copy. Where two
+ * algorithms carry the same bytes, the one of fewer steps wins while it saves
+ * more than that: Bruck's all-gather, which goes to far ranks and copies the
+ * result, up to 512 KiB of it; the trees of gather and scatter, which pass
+ * parts on, up to 1 MiB. The linear all-to-all posts p - 1 messages at once:
+ * not for many ranks, nor for long parts. A profile replaces the table where a
+ * library is known to choose otherwise.
  */
 #include <limits.h>
 #include <string.h>
@@ -22,6 +29,17 @@ static const struct dist__algorithm *const algorithms[] = {
 	&dist__binomial_reduce,
 	&dist__binomial_broadcast,
 	&dist__dissemination_barrier,
+	&dist__ring_all_gather,
+	&dist__doubling_all_gather,
+	&dist__bruck_all_gather,
+	&dist__ring_reduce_scatter,
+	&dist__halving_reduce_scatter,
+	&dist__pairwise_all_to_all,
+	&dist__linear_all_to_all,
+	&dist__binomial_gather,
+	&dist__linear_gather,
+	&dist__binomial_scatter,
+	&dist__linear_scatter,
 	NULL,
 };
 
@@ -44,6 +62,23 @@ static const struct dist__rule built_in[] = {
 	{DIST__REDUCE, INT_MAX, SIZE_MAX, &dist__binomial_reduce},
 	{DIST__BROADCAST, INT_MAX, SIZE_MAX, &dist__binomial_broadcast},
 	{DIST__BARRIER, INT_MAX, SIZE_MAX, &dist__dissemination_barrier},
+	{DIST__ALL_GATHER, INT_MAX, 512 * KIB, &dist__bruck_all_gather},
+	{DIST__ALL_GATHER, INT_MAX, SIZE_MAX, &dist__ring_all_gather},
+	{DIST__REDUCE_SCATTER, 8, 256 * KIB, &dist__halving_reduce_scatter},
+	{DIST__REDUCE_SCATTER, 8, SIZE_MAX, &dist__ring_reduce_scatter},
+	{DIST__REDUCE_SCATTER, 64, 2 * MIB, &dist__halving_reduce_scatter},
+	{DIST__REDUCE_SCATTER, 64, SIZE_MAX, &dist__ring_reduce_scatter},
+	{DIST__REDUCE_SCATTER, 512, 16 * MIB, &dist__halving_reduce_scatter},
+	{DIST__REDUCE_SCATTER, 512, SIZE_MAX, &dist__ring_reduce_scatter},
+	{DIST__REDUCE_SCATTER, INT_MAX, 128 * MIB,
+	 &dist__halving_reduce_scatter},
+	{DIST__REDUCE_SCATTER, INT_MAX, SIZE_MAX, &dist__ring_reduce_scatter},
+	{DIST__ALL_TO_ALL, 64, 256 * KIB, &dist__linear_all_to_all},
+	{DIST__ALL_TO_ALL, INT_MAX, SIZE_MAX, &dist__pairwise_all_to_all},
+	{DIST__GATHER, INT_MAX, 1 * MIB, &dist__binomial_gather},
+	{DIST__GATHER, INT_MAX, SIZE_MAX, &dist__linear_gather},
+	{DIST__SCATTER, INT_MAX, 1 * MIB, &dist__binomial_scatter},
+	{DIST__SCATTER, INT_MAX, SIZE_MAX, &dist__linear_scatter},
 };
 
 const struct dist__algorithm *const *dist__algorithms(void)

@@ -10,7 +10,7 @@
 struct dist__coll {
 	struct dist__transport *transport;
 	const struct dist__members *members;
-	struct dist__op *op; /* tensor, root (peer), reduce_op, seq, ... */
+	struct dist__op *op; /* tensor, parts, root (peer), reduce_op, ... */
 	int rank;            /* members->rank, at hand */
 	int world_size;
 };
@@ -40,7 +40,7 @@ struct dist__algorithm {
 
 	/* Time from the common start to the last rank's end on a
 	 * contention-free network of p ranks, for numel elements of
-	 * element_bytes each. */
+	 * element_bytes each: of the tensor, or of p equal parts together. */
 	double (*cost_ns)(const struct dist__cost *cost, int p, size_t numel,
 			  size_t element_bytes);
 };
@@ -52,9 +52,9 @@ const struct dist__algorithm *const *dist__algorithms(void);
 const struct dist__algorithm *dist__algorithm_find(enum dist__op_kind op,
 						   const char *name);
 
-/* dist__select returns the algorithm for op of bytes on world_size ranks: the
- * first matching rule of profile, else of the built-in table. Never NULL for a
- * collective. */
+/* dist__select returns the algorithm for op of bytes (of dist__op_numel()
+ * elements) on world_size ranks: the first matching rule of profile, else of
+ * the built-in table. Never NULL for a collective. */
 const struct dist__algorithm *dist__select(const struct dist__profile *profile,
 					   enum dist__op_kind op,
 					   int world_size, size_t bytes);

@@ -16,6 +16,14 @@
 #undef dist_reduce
 #undef dist_broadcast
 #undef dist_barrier
+#undef dist_all_gather_single
+#undef dist_all_gather
+#undef dist_reduce_scatter_single
+#undef dist_reduce_scatter
+#undef dist_all_to_all_single
+#undef dist_all_to_all
+#undef dist_gather
+#undef dist_scatter
 #undef dist_send
 #undef dist_recv
 #undef dist_isend
@@ -29,14 +37,37 @@ static uint64_t mix(uint64_t hash, uint64_t word)
 	return hash;
 }
 
-/* What every rank of the operation must agree about. */
-static uint64_t fingerprint(const struct dist__op *op)
+/* The lengths of parts, by rank; equal ones that follow each other count as
+ * one, so that parts in one tensor and in a list agree. */
+static uint64_t mix_parts(uint64_t hash, const struct dist__parts *parts)
+{
+	size_t numel = 0;
+
+	if (!parts->list)
+		return mix(mix(hash, 0), dist__part(parts, 0).numel);
+	for (int rank = 0; rank < parts->count; rank++) {
+		if (rank > 0 && parts->list[rank].numel == numel)
+			continue;
+		numel = parts->list[rank].numel;
+		hash = mix(mix(hash, (uint64_t)rank), numel);
+	}
+	return hash;
+}
+
+/* What every rank of the operation must agree about. What two ranks exchange in
+ * an all-to-all only they can compare, by the size of the message. */
+static uint64_t fingerprint(const struct dist__op *op, int world_size)
 {
 	uint64_t hash = UINT64_C(14695981039346656037);
 	bool p2p = dist__op_is_p2p(op->kind);
 
 	hash = mix(hash, p2p ? DIST__SEND : op->kind);
-	hash = mix(hash, op->tensor.numel);
+	if (op->kind == DIST__ALL_GATHER)
+		hash = mix_parts(hash, &op->out);
+	else if (op->kind == DIST__REDUCE_SCATTER)
+		hash = mix_parts(hash, &op->in);
+	else if (op->kind != DIST__ALL_TO_ALL)
+		hash = mix(hash, dist__op_numel(op, world_size));
 	hash = mix(hash, op->tensor.dtype);
 	hash = mix(hash, op->reduce_op);
 	return mix(hash, p2p ? 0 : (uint64_t)op->peer);
@@ -52,6 +83,8 @@ struct demand {
 static const struct demand demands[DIST__OP_KINDS] = {
 	[DIST__REDUCE] = {.peer = true, .peer_name = "dst"},
 	[DIST__BROADCAST] = {.peer = true, .peer_name = "src"},
+	[DIST__GATHER] = {.peer = true, .peer_name = "dst"},
+	[DIST__SCATTER] = {.peer = true, .peer_name = "src"},
 	[DIST__SEND] = {.peer = true, .other = true, .peer_name = "dst"},
 	[DIST__RECV] = {.peer = true, .other = true, .peer_name = "src"},
 };
@@ -148,12 +181,14 @@ static enum dist_error check_tensor(struct dist_group *group,
 	return DIST_OK;
 }
 
+/* Also notes whether op is a phantom. */
 static enum dist_error check_arguments(struct dist_group *group,
-				       const struct dist__op *op)
+				       struct dist__op *op)
 {
 	const struct demand *demand = &demands[op->kind];
 	const char *name = dist__op_name(op->kind);
 	int size = group->members.world_size;
+	enum dist_error error;
 
 	if (group->poison)
 		return dist__fail(group, DIST_ERR_ABORTED,
@@ -171,7 +206,8 @@ static enum dist_error check_arguments(struct dist_group *group,
 		return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
 				  "%s: tag is %d: expected 0 or more", name,
 				  op->tag);
-	return check_tensor(group, op);
+	error = check_tensor(group, op);
+	return error ? error : dist__parts_check(group, op);
 }
 
 /* Writes the call into the rank's records and returns its number. */
@@ -183,17 +219,16 @@ static uint32_t record(struct dist_group *group, const struct dist__op *op)
 		.index = op->seq,
 		.peer = op->peer,
 		.tag = op->tag,
-		.numel = op->tensor.numel,
+		.numel = dist__op_numel(op, group->members.world_size),
 		.issued_ns = op->issued_ns,
 	};
-	bool reduces = op->kind == DIST__ALL_REDUCE || op->kind == DIST__REDUCE;
 
 	snprintf(call.op, sizeof call.op, "%s", dist__op_name(op->kind));
 	snprintf(call.group, sizeof call.group, "%s", group->name);
 	if (op->kind != DIST__BARRIER)
 		snprintf(call.dtype, sizeof call.dtype, "%s",
 			 dist_dtype_name(op->tensor.dtype));
-	if (reduces)
+	if (dist__op_reduces(op->kind))
 		snprintf(call.reduce_op, sizeof call.reduce_op, "%s",
 			 dist_reduce_op_name(op->reduce_op));
 	check_site_set(&call.site, op->site.file, op->site.line);
@@ -232,7 +267,7 @@ enum dist_error dist__submit(struct dist_group *group,
 	op.site = group->site;
 	group->site = (struct dist__site){NULL, 0};
 	op.seq = dist__op_is_p2p(op.kind) ? 0 : group->next_seq++;
-	op.fingerprint = fingerprint(&op);
+	op.fingerprint = fingerprint(&op, group->members.world_size);
 	op.issued_ns = group->backend->ops->now_ns(group->backend);
 	op.deadline_ns =
 		group->place.timeout_ns >= DIST_TIMEOUT_NEVER - op.issued_ns
@@ -305,6 +340,179 @@ enum dist_error dist_barrier(struct dist_group *group, struct dist_work **work)
 	return group ? dist__submit(group, &request, work)
 		     : DIST_ERR_INVALID_ARGUMENT;
 }
+
+/* ---- a part for each rank --------------------------------------------- */
+
+/* Parts that follow each other in whole; splits may be NULL. */
+static struct dist__parts cut(const struct dist_group *group,
+			      struct dist_tensor whole, const size_t *splits)
+{
+	return (struct dist__parts){.count = group->members.world_size,
+				    .whole = whole,
+				    .splits = splits};
+}
+
+/* The parts of a list; there are none when it is NULL. */
+static struct dist__parts listed(const struct dist_group *group,
+				 const struct dist_tensor *list)
+{
+	return (struct dist__parts){
+		.count = list ? group->members.world_size : 0, .list = list};
+}
+
+/* Refuses a list that is missing on a rank that needs one, or given on one
+ * that must not. */
+static enum dist_error check_list(struct dist_group *group,
+				  enum dist__op_kind kind, const char *name,
+				  const struct dist_tensor *list, bool needed)
+{
+	if (needed == (list != NULL))
+		return DIST_OK;
+	return dist__fail(
+		group, DIST_ERR_INVALID_ARGUMENT,
+		needed ? "%s: %s is NULL: expected a tensor for each "
+			 "of %d ranks"
+		       : "%s: %s: expected NULL, on every of %d ranks "
+			 "but the root",
+		dist__op_name(kind), name, group->members.world_size);
+}
+
+enum dist_error dist_all_gather_single(struct dist_group *group,
+				       struct dist_tensor out,
+				       struct dist_tensor in,
+				       struct dist_work **work)
+{
+	struct dist__op request = {
+		.kind = DIST__ALL_GATHER, .tensor = in, .peer = -1, .tag = -1};
+
+	if (!group)
+		return DIST_ERR_INVALID_ARGUMENT;
+	request.out = cut(group, out, NULL);
+	return dist__submit(group, &request, work);
+}
+
+enum dist_error dist_all_gather(struct dist_group *group,
+				const struct dist_tensor *out_list,
+				struct dist_tensor in, struct dist_work **work)
+{
+	struct dist__op request = {
+		.kind = DIST__ALL_GATHER, .tensor = in, .peer = -1, .tag = -1};
+
+	if (!group)
+		return DIST_ERR_INVALID_ARGUMENT;
+	if (check_list(group, request.kind, "out_list", out_list, true))
+		return DIST_ERR_INVALID_ARGUMENT;
+	request.out = listed(group, out_list);
+	return dist__submit(group, &request, work);
+}
+
+enum dist_error dist_reduce_scatter_single(struct dist_group *group,
+					   struct dist_tensor out,
+					   struct dist_tensor in,
+					   enum dist_reduce_op op,
+					   struct dist_work **work)
+{
+	struct dist__op request = {.kind = DIST__REDUCE_SCATTER,
+				   .tensor = out,
+				   .reduce_op = op,
+				   .peer = -1,
+				   .tag = -1};
+
+	if (!group)
+		return DIST_ERR_INVALID_ARGUMENT;
+	request.in = cut(group, in, NULL);
+	return dist__submit(group, &request, work);
+}
+
+enum dist_error dist_reduce_scatter(struct dist_group *group,
+				    struct dist_tensor out,
+				    const struct dist_tensor *in_list,
+				    enum dist_reduce_op op,
+				    struct dist_work **work)
+{
+	struct dist__op request = {.kind = DIST__REDUCE_SCATTER,
+				   .tensor = out,
+				   .reduce_op = op,
+				   .peer = -1,
+				   .tag = -1};
+
+	if (!group)
+		return DIST_ERR_INVALID_ARGUMENT;
+	if (check_list(group, request.kind, "in_list", in_list, true))
+		return DIST_ERR_INVALID_ARGUMENT;
+	request.in = listed(group, in_list);
+	return dist__submit(group, &request, work);
+}
+
+enum dist_error
+dist_all_to_all_single(struct dist_group *group, struct dist_tensor out,
+		       struct dist_tensor in, const size_t *out_splits,
+		       const size_t *in_splits, struct dist_work **work)
+{
+	struct dist__op request = {.kind = DIST__ALL_TO_ALL,
+				   .tensor = {.dtype = in.dtype},
+				   .peer = -1,
+				   .tag = -1};
+
+	if (!group)
+		return DIST_ERR_INVALID_ARGUMENT;
+	request.in = cut(group, in, in_splits);
+	request.out = cut(group, out, out_splits);
+	return dist__submit(group, &request, work);
+}
+
+enum dist_error dist_all_to_all(struct dist_group *group,
+				const struct dist_tensor *out_list,
+				const struct dist_tensor *in_list,
+				struct dist_work **work)
+{
+	struct dist__op request = {
+		.kind = DIST__ALL_TO_ALL, .peer = -1, .tag = -1};
+
+	if (!group)
+		return DIST_ERR_INVALID_ARGUMENT;
+	if (check_list(group, request.kind, "out_list", out_list, true) ||
+	    check_list(group, request.kind, "in_list", in_list, true))
+		return DIST_ERR_INVALID_ARGUMENT;
+	request.in = listed(group, in_list);
+	request.out = listed(group, out_list);
+	request.tensor.dtype = in_list[0].dtype;
+	return dist__submit(group, &request, work);
+}
+
+enum dist_error dist_gather(struct dist_group *group, struct dist_tensor in,
+			    const struct dist_tensor *out_list, int dst,
+			    struct dist_work **work)
+{
+	struct dist__op request = {
+		.kind = DIST__GATHER, .tensor = in, .peer = dst, .tag = -1};
+
+	if (!group)
+		return DIST_ERR_INVALID_ARGUMENT;
+	if (check_list(group, request.kind, "out_list", out_list,
+		       dst == group->members.rank))
+		return DIST_ERR_INVALID_ARGUMENT;
+	request.out = listed(group, out_list);
+	return dist__submit(group, &request, work);
+}
+
+enum dist_error dist_scatter(struct dist_group *group, struct dist_tensor out,
+			     const struct dist_tensor *in_list, int src,
+			     struct dist_work **work)
+{
+	struct dist__op request = {
+		.kind = DIST__SCATTER, .tensor = out, .peer = src, .tag = -1};
+
+	if (!group)
+		return DIST_ERR_INVALID_ARGUMENT;
+	if (check_list(group, request.kind, "in_list", in_list,
+		       src == group->members.rank))
+		return DIST_ERR_INVALID_ARGUMENT;
+	request.in = listed(group, in_list);
+	return dist__submit(group, &request, work);
+}
+
+/* ---- point to point --------------------------------------------------- */
 
 static enum dist_error p2p(struct dist_group *group, enum dist__op_kind kind,
 			   struct dist_tensor tensor, int peer, int tag,

@@ -36,6 +36,14 @@ enum dist_error dist__fail(struct dist_group *group, enum dist_error error,
 			   const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/*
+ * dist__parts_check checks the tensors of op against each other: lengths,
+ * dtypes, overlaps, phantoms, of which it notes in op whether it is one. The
+ * tensor of op alone is in order. Errors: INVALID_ARGUMENT, UNSUPPORTED.
+ */
+enum dist_error dist__parts_check(struct dist_group *group,
+				  struct dist__op *op);
+
 /* dist__submit runs op now (work NULL) or starts it and stores a handle. */
 enum dist_error dist__submit(struct dist_group *group,
 			     const struct dist__op *op,

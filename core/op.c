@@ -7,6 +7,11 @@ static const char *const names[DIST__OP_KINDS] = {
 	[DIST__REDUCE] = "reduce",
 	[DIST__BROADCAST] = "broadcast",
 	[DIST__BARRIER] = "barrier",
+	[DIST__ALL_GATHER] = "all_gather",
+	[DIST__REDUCE_SCATTER] = "reduce_scatter",
+	[DIST__ALL_TO_ALL] = "all_to_all",
+	[DIST__GATHER] = "gather",
+	[DIST__SCATTER] = "scatter",
 	[DIST__SEND] = "send",
 	[DIST__RECV] = "recv",
 };
@@ -24,6 +29,22 @@ enum dist__op_kind dist__op_from_name(const char *name)
 		if (strcmp(names[kind], name) == 0)
 			break;
 	return (enum dist__op_kind)kind;
+}
+
+size_t dist__op_numel(const struct dist__op *op, int world_size)
+{
+	switch (op->kind) {
+	case DIST__ALL_GATHER:
+		return dist__parts_before(&op->out, op->out.count);
+	case DIST__REDUCE_SCATTER:
+	case DIST__ALL_TO_ALL:
+		return dist__parts_before(&op->in, op->in.count);
+	case DIST__GATHER:
+	case DIST__SCATTER:
+		return op->tensor.numel * (size_t)world_size;
+	default:
+		return op->tensor.numel;
+	}
 }
 
 void dist__op_finish(struct dist__op *op, enum dist_error error, int64_t now_ns)

@@ -18,6 +18,11 @@ enum dist__op_kind {
 	DIST__REDUCE,
 	DIST__BROADCAST,
 	DIST__BARRIER,
+	DIST__ALL_GATHER,
+	DIST__REDUCE_SCATTER,
+	DIST__ALL_TO_ALL,
+	DIST__GATHER,
+	DIST__SCATTER,
 	DIST__SEND,
 	DIST__RECV,
 	DIST__OP_KINDS
@@ -34,6 +39,60 @@ static inline bool dist__op_is_p2p(enum dist__op_kind kind)
 	return kind == DIST__SEND || kind == DIST__RECV;
 }
 
+static inline bool dist__op_reduces(enum dist__op_kind kind)
+{
+	return kind == DIST__ALL_REDUCE || kind == DIST__REDUCE ||
+	       kind == DIST__REDUCE_SCATTER;
+}
+
+/*
+ * numel elements in count chunks, one a rank, in order. No chunk is more than
+ * one element longer than another; the longer ones come first. Chunks may be
+ * empty.
+ */
+struct dist__chunks {
+	size_t base;  /* elements of a shorter chunk */
+	size_t extra; /* number of chunks of base + 1 elements */
+};
+
+static inline struct dist__chunks dist__chunks_of(size_t numel, int count)
+{
+	return (struct dist__chunks){.base = numel / (size_t)count,
+				     .extra = numel % (size_t)count};
+}
+
+/* dist__chunks_numel returns the elements in the first n chunks together. */
+static inline size_t dist__chunks_numel(const struct dist__chunks *chunks,
+					int n)
+{
+	size_t count = (size_t)n;
+
+	return count * chunks->base +
+	       (count < chunks->extra ? count : chunks->extra);
+}
+
+/*
+ * A part for each of count ranks, numbered by rank: a list of tensors, or one
+ * tensor whose parts follow each other. Who uses parts need not know which.
+ * list and splits are the caller's, borrowed until the op is done.
+ */
+struct dist__parts {
+	int count;                      /* 0: there are none */
+	const struct dist_tensor *list; /* NULL: whole is cut */
+	struct dist_tensor whole;       /* unless list */
+	const size_t *splits; /* elements of each part; NULL: in chunks */
+};
+
+/* dist__part returns the part numbered rank. */
+struct dist_tensor dist__part(const struct dist__parts *parts, int rank);
+
+/* dist__parts_before returns the elements of the parts below rank together;
+ * of all of them for rank == count. */
+size_t dist__parts_before(const struct dist__parts *parts, int rank);
+
+/* dist__parts_longest returns the elements of the longest part. */
+size_t dist__parts_longest(const struct dist__parts *parts);
+
 struct dist__site {
 	const char *file; /* NULL: not known */
 	int line;
@@ -47,7 +106,15 @@ struct dist__site {
 struct dist__op {
 	enum dist__op_kind kind;
 	enum dist_reduce_op reduce_op;
+	/* What the rank has one of: the input of all_gather and gather, the
+	 * output of reduce_scatter and scatter. Of all_to_all only dtype. */
 	struct dist_tensor tensor;
+	/* What it has a part for each rank of: the input of reduce_scatter,
+	 * all_to_all and, on the root, scatter; the output of all_gather,
+	 * all_to_all and, on the root, gather. */
+	struct dist__parts in;
+	struct dist__parts out;
+	bool phantom;         /* there are elements, and no bytes of them */
 	int peer;             /* root, src or dst as group rank; -1: none */
 	int tag;              /* point to point; -1 for collectives */
 	uint32_t seq;         /* collectives: index in the group; p2p: 0 */
@@ -69,6 +136,11 @@ struct dist__op {
 	void (*on_end)(struct dist__op *op, void *arg);
 	void *on_end_arg;
 };
+
+/* dist__op_numel returns the elements that op is about: of its tensor, or of
+ * the parts of all world_size ranks together. The same on every rank, but for
+ * all_to_all, where it is what the rank sends. */
+size_t dist__op_numel(const struct dist__op *op, int world_size);
 
 static inline bool dist__op_is_done(struct dist__op *op)
 {

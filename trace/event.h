@@ -12,14 +12,24 @@
  * their square. */
 #define DIST__LISTED_RANKS 30
 
-/* One operation or compute span of one rank: 80 bytes. */
+/* The lengths of the parts of an all-to-all, as many as are listed. */
+struct dist__splits {
+	int num_in, num_out; /* 0: equal parts */
+	size_t in[DIST__LISTED_RANKS];
+	size_t out[DIST__LISTED_RANKS];
+};
+
+/* One operation or compute span of one rank: 104 bytes. */
 struct dist__event {
 	int64_t issued_ns;
 	int64_t started_ns;
 	int64_t ended_ns;
 	const char *name; /* algorithm or NULL; the label of a compute span */
 	const char *file; /* NULL: not known */
-	size_t numel;
+	size_t numel;     /* of all ranks' parts together, or of the tensor */
+	size_t in_numel;
+	size_t out_numel;
+	struct dist__splits *splits; /* owned; NULL: none */
 	int32_t line;
 	int32_t peer; /* global rank of root, src or dst; -1: none */
 	int32_t peer_in_group;
@@ -27,6 +37,7 @@ struct dist__event {
 	uint32_t seq;
 	uint32_t call;
 	uint8_t kind; /* enum dist__op_kind, or DIST__EVENT_COMPUTE */
+	bool in_one;  /* parts lie in one tensor */
 	uint8_t dtype;
 	uint8_t reduce_op;
 	int8_t error; /* enum dist_error */

@@ -153,6 +153,7 @@ static const struct word ops[] = {
 	{"reduce_scatter", "reduce_scatter", 0},
 	{"_reduce_scatter_base", "reduce_scatter_single", 0},
 	{"all_to_all", "all_to_all", 0},
+	{"all_to_allv", "all_to_all", 0},
 };
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof *(array))

@@ -28,7 +28,8 @@ struct recording_backend {
 	struct dist__backend *inner; /* owned */
 	struct dist__recorder *recorder;
 	struct dist__track *track; /* the recorder's: outlives us */
-	const int *ranks;          /* the members'; NULL: global = group rank */
+	int world_size;
+	const int *ranks; /* the members'; NULL: global = group rank */
 };
 
 /* Stands in op->on_end_arg while somebody else waits for the end as well. */
@@ -70,13 +71,49 @@ static void keep(struct recording_backend *self,
 	if (place)
 		*place = *event;
 	else
-		self->recorder->lost = true;
+		free(event->splits);
+	self->recorder->lost |= !place;
 	pthread_mutex_unlock(&self->recorder->mutex);
 }
 
 static int global_rank(const struct recording_backend *self, int rank)
 {
 	return rank >= 0 && self->ranks ? self->ranks[rank] : rank;
+}
+
+static int list_lengths(size_t *lengths, const struct dist__parts *parts)
+{
+	if (!parts->list && !parts->splits)
+		return 0;
+	for (int i = 0; i < parts->count && i < DIST__LISTED_RANKS; i++)
+		lengths[i] = dist__part(parts, i).numel;
+	return parts->count;
+}
+
+/* The caller takes its lists back when the operation is done: hence a copy. */
+static struct dist__splits *splits_new(const struct dist__op *op)
+{
+	struct dist__splits *splits = malloc(sizeof *splits);
+
+	if (!splits)
+		return NULL;
+	splits->num_in = list_lengths(splits->in, &op->in);
+	splits->num_out = list_lengths(splits->out, &op->out);
+	return splits;
+}
+
+/* What goes in and what comes out of an op with parts, else the tensor. A rank
+ * that is not the root counts as if it was, as in the profiler. */
+static void count_numel(struct dist__event *event, const struct dist__op *op)
+{
+	event->in_numel = event->out_numel = op->tensor.numel;
+	if (op->kind == DIST__ALL_TO_ALL)
+		event->out_numel = dist__parts_before(&op->out, op->out.count);
+	if (op->kind == DIST__ALL_GATHER || op->kind == DIST__GATHER)
+		event->out_numel = event->numel;
+	if (op->kind == DIST__REDUCE_SCATTER || op->kind == DIST__SCATTER ||
+	    op->kind == DIST__ALL_TO_ALL)
+		event->in_numel = event->numel;
 }
 
 static void keep_op(struct recording_backend *self, const struct dist__op *op)
@@ -87,7 +124,7 @@ static void keep_op(struct recording_backend *self, const struct dist__op *op)
 		.ended_ns = op->ended_ns,
 		.name = op->algorithm ? op->algorithm->name : NULL,
 		.file = op->site.file,
-		.numel = op->tensor.numel,
+		.numel = dist__op_numel(op, self->world_size),
 		.line = op->site.line,
 		.peer = global_rank(self, op->peer),
 		.peer_in_group = op->peer,
@@ -95,11 +132,15 @@ static void keep_op(struct recording_backend *self, const struct dist__op *op)
 		.seq = op->seq,
 		.call = op->call,
 		.kind = (uint8_t)op->kind,
+		.in_one = !op->in.list && !op->out.list,
 		.dtype = (uint8_t)op->tensor.dtype,
 		.reduce_op = (uint8_t)op->reduce_op,
 		.error = (int8_t)op->error,
 	};
 
+	count_numel(&event, op);
+	if (op->kind == DIST__ALL_TO_ALL)
+		event.splits = splits_new(op);
 	/* An operation that failed before its turn never started. */
 	if (event.started_ns < event.issued_ns)
 		event.started_ns = event.issued_ns;
@@ -323,6 +364,7 @@ struct dist__backend *dist__recorder_wrap(struct dist__recorder *recorder,
 	self->recorder = recorder;
 	self->track = track;
 	self->ranks = members->ranks;
+	self->world_size = members->world_size;
 	pthread_mutex_lock(&recorder->mutex);
 	track->next = recorder->recording.tracks;
 	recorder->recording.tracks = track;
@@ -336,6 +378,8 @@ static void recorder_free(struct dist__recorder *recorder)
 
 	for (; track; track = next) {
 		next = track->next;
+		for (size_t i = 0; i < track->num_events; i++)
+			free(track->events[i].splits);
 		free(track->events);
 		free(track);
 	}

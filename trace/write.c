@@ -66,9 +66,21 @@ static struct json_t *finished(struct object *object)
 
 /* ---- the profiler's words --------------------------------------------- */
 
-static const char *profiler_op(enum dist__op_kind kind)
+static const char *profiler_op(const struct dist__event *event)
 {
-	return kind == DIST__ALL_REDUCE ? "allreduce" : dist__op_name(kind);
+	enum dist__op_kind kind = (enum dist__op_kind)event->kind;
+	const struct dist__splits *splits = event->splits;
+
+	if (kind == DIST__ALL_REDUCE)
+		return "allreduce";
+	if (kind == DIST__ALL_GATHER && event->in_one)
+		return "_allgather_base";
+	if (kind == DIST__REDUCE_SCATTER && event->in_one)
+		return "_reduce_scatter_base";
+	if (kind == DIST__ALL_TO_ALL && event->in_one && splits &&
+	    splits->num_in + splits->num_out > 0)
+		return "all_to_allv";
+	return dist__op_name(kind);
 }
 
 /* As c10::ScalarType prints. A barrier, which carries nothing, counts as
@@ -100,6 +112,21 @@ static const char *profiler_dtype(const struct dist__event *event)
 	return "?";
 }
 
+/* count numbers, of which numbers holds those that are listed. */
+static void set_list(struct object *args, const char *key,
+		     const size_t *numbers, int count)
+{
+	char text[24 * DIST__LISTED_RANKS];
+	int used = snprintf(text, sizeof text, "[");
+
+	for (int i = 0; i < count && i < DIST__LISTED_RANKS; i++)
+		used += snprintf(text + used, sizeof text - (size_t)used,
+				 "%s%zu", i > 0 ? ", " : "", numbers[i]);
+	snprintf(text + used, sizeof text - (size_t)used, "%s]",
+		 count > DIST__LISTED_RANKS ? ", ..." : "");
+	set_text(args, key, text);
+}
+
 static void set_group_ranks(struct object *args,
 			    const struct dist__track *track)
 {
@@ -120,16 +147,18 @@ static void set_profiler_args(struct object *args,
 			      const struct dist__event *event)
 {
 	bool p2p = dist__op_is_p2p((enum dist__op_kind)event->kind);
+	const struct dist__splits *splits = event->splits;
 	char name[16];
 
 	snprintf(name, sizeof name, "%u", (unsigned)track->group_id);
-	set_text(args, "Collective name",
-		 profiler_op((enum dist__op_kind)event->kind));
+	set_text(args, "Collective name", profiler_op(event));
 	set_text(args, "dtype", profiler_dtype(event));
-	set_number(args, "In msg nelems", (int64_t)event->numel);
-	set_number(args, "Out msg nelems", (int64_t)event->numel);
-	set_text(args, "In split size", "[]");
-	set_text(args, "Out split size", "[]");
+	set_number(args, "In msg nelems", (int64_t)event->in_numel);
+	set_number(args, "Out msg nelems", (int64_t)event->out_numel);
+	set_list(args, "In split size", splits ? splits->in : NULL,
+		 splits ? splits->num_in : 0);
+	set_list(args, "Out split size", splits ? splits->out : NULL,
+		 splits ? splits->num_out : 0);
 	set_number(args, "Group size", track->world_size);
 	set_text(args, "Process Group Name", name);
 	set_text(args, "Process Group Description",
@@ -151,11 +180,11 @@ static void set_own_args(struct object *args, const struct dist__event *event,
 
 	if (event->name)
 		set_text(args, "algorithm", event->name);
-	if (kind == DIST__ALL_REDUCE || kind == DIST__REDUCE)
+	if (dist__op_reduces(kind))
 		set_text(args, "reduce_op",
 			 dist_reduce_op_name(
 				 (enum dist_reduce_op)event->reduce_op));
-	if (kind == DIST__REDUCE || kind == DIST__BROADCAST)
+	if (!dist__op_is_p2p(kind) && event->peer >= 0)
 		set_number(args, "root", event->peer);
 	if (dist__op_is_p2p(kind))
 		set_number(args, "tag", event->tag);

@@ -352,6 +352,109 @@ DIST_MUST_CHECK enum dist_error dist_broadcast(struct dist_group *group,
 DIST_MUST_CHECK enum dist_error dist_barrier(struct dist_group *group,
 					     struct dist_work **work);
 
+/*
+ * The collectives below have a part for each rank on one side or on both. A
+ * call whose name ends in _single takes the parts one after the other in one
+ * tensor, the others a list: an array of world size tensors, numbered by rank,
+ * of one dtype. Lists and splits are borrowed like the tensors' memory, until
+ * the operation is complete. Inputs are not written to. Output and input do not
+ * overlap, except that what a rank has one of may be its own part of the other
+ * side (in place), where the call says so. All tensors of a call are phantoms,
+ * or none is.
+ */
+
+/*
+ * dist_all_gather_single copies the in of every rank into out on every rank:
+ * in's of rank 0 first. out.numel is world size times in.numel; in may be the
+ * rank's own part of out. Same numel and dtype on every rank. What torch before
+ * 2.13 calls all_gather_into_tensor. Errors: as dist_all_reduce;
+ * DIST_ERR_INVALID_ARGUMENT also for lengths that do not fit or an overlap.
+ */
+DIST_MUST_CHECK enum dist_error dist_all_gather_single(struct dist_group *group,
+						       struct dist_tensor out,
+						       struct dist_tensor in,
+						       struct dist_work **work);
+
+/*
+ * dist_all_gather copies the in of rank r into out_list[r] on every rank, for
+ * all r. The ranks' ins may differ in length: out_list[r].numel is that of rank
+ * r's in, on every rank. in may be out_list[rank]. Same dtype on every rank.
+ * Errors: as dist_all_gather_single; DIST_ERR_INVALID_ARGUMENT also for a NULL
+ * out_list.
+ */
+DIST_MUST_CHECK enum dist_error
+dist_all_gather(struct dist_group *group, const struct dist_tensor *out_list,
+		struct dist_tensor in, struct dist_work **work);
+
+/*
+ * dist_reduce_scatter_single combines in elementwise over all ranks and leaves
+ * part r of the result in rank r's out. in.numel is world size times out.numel;
+ * out may be the rank's own part of in. Same numel, dtype and op on every rank.
+ * What torch before 2.13 calls reduce_scatter_tensor. Errors: as
+ * dist_all_gather_single.
+ */
+DIST_MUST_CHECK enum dist_error
+dist_reduce_scatter_single(struct dist_group *group, struct dist_tensor out,
+			   struct dist_tensor in, enum dist_reduce_op op,
+			   struct dist_work **work);
+
+/*
+ * dist_reduce_scatter combines in_list[r] elementwise over all ranks into rank
+ * r's out, for all r. The parts may differ in length: in_list[r].numel is that
+ * of rank r's out, on every rank. out may be in_list[rank]. Same dtype and op
+ * on every rank. Errors: as dist_all_gather.
+ */
+DIST_MUST_CHECK enum dist_error
+dist_reduce_scatter(struct dist_group *group, struct dist_tensor out,
+		    const struct dist_tensor *in_list, enum dist_reduce_op op,
+		    struct dist_work **work);
+
+/*
+ * dist_all_to_all_single sends part r of in to rank r, for all r, and puts what
+ * comes from rank r into part r of out. out_splits and in_splits are the
+ * lengths of the parts, world size of them each, 0 allowed, of which the sum is
+ * the tensor's numel; NULL: equal parts. in_splits[r] is rank r's
+ * out_splits[rank], else DIST_ERR_MISMATCH. in and out do not overlap. Same
+ * dtype on every rank. Errors: as dist_all_gather_single.
+ */
+DIST_MUST_CHECK enum dist_error
+dist_all_to_all_single(struct dist_group *group, struct dist_tensor out,
+		       struct dist_tensor in, const size_t *out_splits,
+		       const size_t *in_splits, struct dist_work **work);
+
+/*
+ * dist_all_to_all sends in_list[r] to rank r and receives from it into
+ * out_list[r], for all r. in_list[r].numel is rank r's out_list[rank].numel,
+ * else DIST_ERR_MISMATCH; the parts may differ in length otherwise. The lists
+ * do not overlap. Same dtype on every rank. Errors: as dist_all_gather.
+ */
+DIST_MUST_CHECK enum dist_error
+dist_all_to_all(struct dist_group *group, const struct dist_tensor *out_list,
+		const struct dist_tensor *in_list, struct dist_work **work);
+
+/*
+ * dist_gather copies the in of rank r into out_list[r] on rank dst, for all r.
+ * out_list is NULL on the other ranks; on dst all its tensors are as long as
+ * in, which may be out_list[dst]. Same numel, dtype and dst on every rank.
+ * Errors: as dist_all_gather; DIST_ERR_INVALID_ARGUMENT also for dst outside
+ * the group.
+ */
+DIST_MUST_CHECK enum dist_error dist_gather(struct dist_group *group,
+					    struct dist_tensor in,
+					    const struct dist_tensor *out_list,
+					    int dst, struct dist_work **work);
+
+/*
+ * dist_scatter copies in_list[r] of rank src into the out of rank r, for all r.
+ * in_list is NULL on the other ranks; on src all its tensors are as long as
+ * out, which may be in_list[src]. Same numel, dtype and src on every rank.
+ * Errors: as dist_gather, src for dst.
+ */
+DIST_MUST_CHECK enum dist_error dist_scatter(struct dist_group *group,
+					     struct dist_tensor out,
+					     const struct dist_tensor *in_list,
+					     int src, struct dist_work **work);
+
 /* ---- point to point --------------------------------------------------- */
 
 /*
@@ -465,6 +568,20 @@ struct dist_work *dist_work_at(struct dist_work *work, const char *file,
 #define dist_broadcast(group, ...)                                             \
 	(dist_broadcast)(DIST_HERE(group), __VA_ARGS__)
 #define dist_barrier(group, ...) (dist_barrier)(DIST_HERE(group), __VA_ARGS__)
+#define dist_all_gather_single(group, ...)                                     \
+	(dist_all_gather_single)(DIST_HERE(group), __VA_ARGS__)
+#define dist_all_gather(group, ...)                                            \
+	(dist_all_gather)(DIST_HERE(group), __VA_ARGS__)
+#define dist_reduce_scatter_single(group, ...)                                 \
+	(dist_reduce_scatter_single)(DIST_HERE(group), __VA_ARGS__)
+#define dist_reduce_scatter(group, ...)                                        \
+	(dist_reduce_scatter)(DIST_HERE(group), __VA_ARGS__)
+#define dist_all_to_all_single(group, ...)                                     \
+	(dist_all_to_all_single)(DIST_HERE(group), __VA_ARGS__)
+#define dist_all_to_all(group, ...)                                            \
+	(dist_all_to_all)(DIST_HERE(group), __VA_ARGS__)
+#define dist_gather(group, ...)  (dist_gather)(DIST_HERE(group), __VA_ARGS__)
+#define dist_scatter(group, ...) (dist_scatter)(DIST_HERE(group), __VA_ARGS__)
 #define dist_send(group, ...)    (dist_send)(DIST_HERE(group), __VA_ARGS__)
 #define dist_recv(group, ...)    (dist_recv)(DIST_HERE(group), __VA_ARGS__)
 #define dist_isend(group, ...)   (dist_isend)(DIST_HERE(group), __VA_ARGS__)

@@ -13,10 +13,11 @@
 #include "core/algorithm.h"
 #include "lockstep/dist.h"
 
-#define PLATFORM "tests/support/star16.xml" /* 1 GB/s, 2 links of 5 us */
-#define COSTLY   "tests/support/costly.yaml"
-#define ERROR    1e-3
-#define SIZES    7
+#define PLATFORM   "tests/support/star16.xml" /* 1 GB/s, 2 links of 5 us */
+#define COSTLY     "tests/support/costly.yaml"
+#define ERROR      1e-3
+#define SIZES      7
+#define MOST_RANKS 16
 
 static const size_t sizes[SIZES] = {0, 1, 4, 7, 16, 4099, 1 << 20};
 
@@ -31,11 +32,18 @@ struct stopwatch {
 	int64_t start_ns[SIZES], end_ns[SIZES]; /* the latest of all ranks */
 };
 
+/* numel elements, or numel for each rank where the collective has parts. */
 static enum dist_error call(struct dist_group *group, enum dist__op_kind kind,
 			    size_t numel)
 {
 	struct dist_tensor phantom = dist_tensor(NULL, numel, DIST_FLOAT32);
+	int p = dist_get_world_size(group), rank = dist_get_rank(group);
+	struct dist_tensor whole =
+		dist_tensor(NULL, numel * (size_t)p, DIST_FLOAT32);
+	struct dist_tensor list[MOST_RANKS];
 
+	for (int i = 0; i < p; i++)
+		list[i] = phantom;
 	switch (kind) {
 	case DIST__ALL_REDUCE:
 		return dist_all_reduce(group, phantom, DIST_SUM, NULL);
@@ -43,6 +51,20 @@ static enum dist_error call(struct dist_group *group, enum dist__op_kind kind,
 		return dist_reduce(group, phantom, 0, DIST_SUM, NULL);
 	case DIST__BROADCAST:
 		return dist_broadcast(group, phantom, 0, NULL);
+	case DIST__ALL_GATHER:
+		return dist_all_gather_single(group, whole, phantom, NULL);
+	case DIST__REDUCE_SCATTER:
+		return dist_reduce_scatter_single(group, phantom, whole,
+						  DIST_SUM, NULL);
+	case DIST__ALL_TO_ALL:
+		return dist_all_to_all_single(group, whole, whole, NULL, NULL,
+					      NULL);
+	case DIST__GATHER:
+		return dist_gather(group, phantom, rank == 0 ? list : NULL, 0,
+				   NULL);
+	case DIST__SCATTER:
+		return dist_scatter(group, phantom, rank == 0 ? list : NULL, 0,
+				    NULL);
 	default:
 		return dist_barrier(group, NULL);
 	}
@@ -84,8 +106,11 @@ static void expect_formula(const struct stopwatch *watch,
 	};
 
 	for (int i = 0; i < SIZES; i++) {
+		bool parts = watch->algorithm->op >= DIST__ALL_GATHER;
+		size_t numel =
+			sizes[i] * (parts ? (size_t)setup->world_size : 1);
 		double want = watch->algorithm->cost_ns(
-			&cost, setup->world_size, sizes[i], 4);
+			&cost, setup->world_size, numel, 4);
 		double got = (double)(watch->end_ns[i] - watch->start_ns[i]);
 
 		cr_expect(fabs(got - want) <= ERROR * want,
@@ -99,7 +124,7 @@ static void expect_formula(const struct stopwatch *watch,
 ParameterizedTestParameters(model, closed_form)
 {
 	static const int worlds[] = {1, 2, 3, 4, 5, 7, 8, 12, 16};
-	static struct setup setups[256];
+	static struct setup setups[512];
 	size_t n = 0;
 
 	for (const struct dist__algorithm *const *a = dist__algorithms(); *a;

@@ -52,6 +52,38 @@ struct walker {
 	unsigned char data[LARGE * 8 + GUARD];
 };
 
+size_t algorithm_case_shape(struct algorithm_case *c, int rank, size_t numel,
+			    enum dist_dtype dtype,
+			    const struct algorithm_memory *memory)
+{
+	enum dist__op_kind kind = c->algorithm->op;
+	size_t all = numel * (size_t)c->world_size;
+	struct dist__parts in = {.count = c->world_size,
+				 .whole = dist_tensor(memory->in, all, dtype)};
+	struct dist__parts out = {.count = c->world_size,
+				  .whole =
+					  dist_tensor(memory->out, all, dtype)};
+	bool is_root = rank == c->root;
+
+	c->tensor = dist_tensor(memory->one, numel, dtype);
+	if (kind < DIST__ALL_GATHER || kind > DIST__SCATTER)
+		return numel;
+	if (kind == DIST__ALL_TO_ALL)
+		c->tensor = dist_tensor(NULL, 0, dtype);
+	if (kind == DIST__REDUCE_SCATTER || kind == DIST__ALL_TO_ALL ||
+	    (kind == DIST__SCATTER && is_root))
+		c->in = in;
+	if (kind == DIST__ALL_GATHER || kind == DIST__ALL_TO_ALL ||
+	    (kind == DIST__GATHER && is_root))
+		c->out = out;
+	return all;
+}
+
+static bool is_phantom(struct dist_tensor tensor)
+{
+	return tensor.numel > 0 && !tensor.data;
+}
+
 enum dist_error algorithm_case_run(const struct algorithm_case *c,
 				   struct dist__transport *transport, int rank)
 {
@@ -63,6 +95,10 @@ enum dist_error algorithm_case_run(const struct algorithm_case *c,
 	struct dist__op op = {.kind = c->algorithm->op,
 			      .reduce_op = c->reduce_op,
 			      .tensor = c->tensor,
+			      .in = c->in,
+			      .out = c->out,
+			      .phantom = is_phantom(c->tensor) ||
+					 is_phantom(c->in.whole),
 			      .peer = c->root,
 			      .tag = -1,
 			      .seq = c->seq,
@@ -304,7 +340,8 @@ static void walk_rank(struct dist__transport *transport, int rank, void *arg)
 	w->rank = algorithm_cases_group_rank(rank, walk->world_size);
 	w->seq = 0;
 	for (; *all; all++)
-		walk_algorithm(w, *all);
+		if ((*all)->op < DIST__ALL_GATHER)
+			walk_algorithm(w, *all);
 	free(w);
 }
 

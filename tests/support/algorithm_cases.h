@@ -13,10 +13,25 @@ struct algorithm_case {
 	const struct dist__algorithm *algorithm;
 	int world_size;
 	struct dist_tensor tensor; /* of this rank */
+	struct dist__parts in, out;
 	enum dist_reduce_op reduce_op;
 	int root;
 	uint32_t seq;
 };
+
+/* Memory for a case that has parts; NULL: phantoms. */
+struct algorithm_memory {
+	void *one; /* numel elements */
+	void *in;  /* numel elements for each rank */
+	void *out; /* likewise */
+};
+
+/* algorithm_case_shape gives c, of which algorithm, world_size and root are
+ * set, tensors for rank: numel elements, or numel for each rank where the
+ * operation has parts. Returns the elements that it is about. */
+size_t algorithm_case_shape(struct algorithm_case *c, int rank, size_t numel,
+			    enum dist_dtype dtype,
+			    const struct algorithm_memory *memory);
 
 /* algorithm_case_run runs it on one rank and returns what the algorithm did.
  * Group rank r has the global rank world_size - 1 - r, so that confusing the

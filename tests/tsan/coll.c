@@ -3,6 +3,17 @@
 #include <stdio.h>
 
 #include "tests/support/algorithm_cases.h"
+#include "tests/support/part_cases.h"
+
+static unsigned report(const char *what, int world_size,
+		       struct algorithm_outcome outcome)
+{
+	printf("world size %d, %s: %u cases, %u failures\n", world_size, what,
+	       outcome.cases, outcome.failures);
+	if (outcome.failures)
+		printf("  %s\n", outcome.first);
+	return outcome.failures;
+}
 
 int main(void)
 {
@@ -11,14 +22,10 @@ int main(void)
 
 	for (size_t i = 0; i < sizeof world_sizes / sizeof world_sizes[0];
 	     i++) {
-		struct algorithm_outcome outcome =
-			algorithm_cases_walk(world_sizes[i]);
+		int p = world_sizes[i];
 
-		printf("world size %d: %u cases, %u failures\n", world_sizes[i],
-		       outcome.cases, outcome.failures);
-		if (outcome.failures)
-			printf("  %s\n", outcome.first);
-		failed += outcome.failures;
+		failed += report("tensors", p, algorithm_cases_walk(p));
+		failed += report("parts", p, part_cases_walk(p));
 	}
 	return failed != 0;
 }

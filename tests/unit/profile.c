@@ -145,10 +145,12 @@ Test(profile, selection_is_checked)
 		"rules, not \"ring\"");
 	refused(HEAD "  gossip: []\n", 3,
 		"unknown operation \"gossip\": expected one of all_reduce, "
-		"reduce, broadcast, barrier");
+		"reduce, broadcast, barrier, all_gather, reduce_scatter, "
+		"all_to_all, gather, scatter");
 	refused(HEAD "  send: []\n", 3,
 		"unknown operation \"send\": expected one of all_reduce, "
-		"reduce, broadcast, barrier");
+		"reduce, broadcast, barrier, all_gather, reduce_scatter, "
+		"all_to_all, gather, scatter");
 	refused(HEAD "  reduce: []\n  reduce: []\n", 4,
 		"expected \"reduce\" only once");
 	refused(HEAD "  reduce: binomial\n", 3,
@@ -254,9 +256,11 @@ Test(profile, forcing_needs_legal_names)
 				  "expected one of binomial");
 	not_forced("ring,gossip=ring",
 		   "unknown operation \"gossip\": expected one of all_reduce, "
-		   "reduce, broadcast, barrier");
+		   "reduce, broadcast, barrier, all_gather, reduce_scatter, "
+		   "all_to_all, gather, scatter");
 	not_forced("recv=ring",
 		   "unknown operation \"recv\": expected one of all_reduce, "
-		   "reduce, broadcast, barrier");
+		   "reduce, broadcast, barrier, all_gather, reduce_scatter, "
+		   "all_to_all, gather, scatter");
 	cr_assert_not(leaks_found());
 }

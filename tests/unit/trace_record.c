@@ -58,6 +58,58 @@ static void assert_number(const json_t *object, const char *key,
 		     json_number_value(found));
 }
 
+Test(trace_record, parts_are_counted_as_the_profiler_does)
+{
+	const size_t out_splits[] = {1, 4}, in_splits[] = {3, 0};
+	const struct dist_tensor list[] = {{NULL, 5, DIST_FLOAT32},
+					   {NULL, 6, DIST_FLOAT32}};
+	const struct dist__op ops[] = {
+		{.kind = DIST__ALL_GATHER,
+		 .tensor = {NULL, 7, DIST_FLOAT32},
+		 .out = {.count = 2, .whole = {NULL, 14, DIST_FLOAT32}}},
+		{.kind = DIST__REDUCE_SCATTER,
+		 .tensor = {NULL, 5, DIST_FLOAT32},
+		 .reduce_op = DIST_MAX,
+		 .in = {.count = 2, .list = list}},
+		{.kind = DIST__ALL_TO_ALL,
+		 .tensor = {.dtype = DIST_FLOAT32},
+		 .in = {.count = 2,
+			.whole = {NULL, 3, DIST_FLOAT32},
+			.splits = in_splits},
+		 .out = {.count = 2,
+			 .whole = {NULL, 5, DIST_FLOAT32},
+			 .splits = out_splits}},
+		{.kind = DIST__GATHER, .tensor = {NULL, 4, DIST_FLOAT32}},
+	};
+	static const char *const names[] = {"_allgather_base", "reduce_scatter",
+					    "all_to_allv", "gather"};
+	static const double in[] = {7, 11, 3, 4}, out[] = {14, 5, 5, 8};
+	static const double bytes[] = {56, 44, 12, 32};
+	struct recording r;
+	char path[128];
+	const json_t *args;
+	json_t *trace;
+
+	recording_path(path, sizeof path, "t.json");
+	recording_start(&r, path, -1, 2);
+	for (int i = 0; i < 4; i++)
+		recording_op(&r, 0, ops[i]);
+	recording_finish(&r);
+	trace = load(path);
+	for (size_t i = 0; i < 4; i++) {
+		args = json_object_get(complete_event(trace, i), "args");
+		assert_text(args, "Collective name", names[i]);
+		assert_number(args, "In msg nelems", in[i]);
+		assert_number(args, "Out msg nelems", out[i]);
+		assert_number(args, "size_bytes", bytes[i]);
+		assert_text(args, "In split size", i == 2 ? "[3, 0]" : "[]");
+		assert_text(args, "Out split size", i == 2 ? "[1, 4]" : "[]");
+	}
+	args = json_object_get(complete_event(trace, 1), "args");
+	assert_text(args, "reduce_op", "max");
+	json_decref(trace);
+}
+
 static struct dist__op message(enum dist__op_kind kind, int peer)
 {
 	return (struct dist__op){

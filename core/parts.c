@@ -1,0 +1,57 @@
+/* parts.c - the parts of an operation: where each lies, how long it is. */
+#include "core/op.h"
+
+#include <assert.h>
+
+static size_t part_numel(const struct dist__parts *parts, int rank)
+{
+	struct dist__chunks chunks;
+
+	if (parts->list)
+		return parts->list[rank].numel;
+	if (parts->splits)
+		return parts->splits[rank];
+	chunks = dist__chunks_of(parts->whole.numel, parts->count);
+	return chunks.base + ((size_t)rank < chunks.extra ? 1 : 0);
+}
+
+size_t dist__parts_before(const struct dist__parts *parts, int rank)
+{
+	struct dist__chunks chunks;
+	size_t numel = 0;
+
+	if (!parts->list && !parts->splits) {
+		chunks = dist__chunks_of(parts->whole.numel, parts->count);
+		return dist__chunks_numel(&chunks, rank);
+	}
+	for (int i = 0; i < rank; i++)
+		numel += part_numel(parts, i);
+	return numel;
+}
+
+size_t dist__parts_longest(const struct dist__parts *parts)
+{
+	size_t longest = part_numel(parts, 0);
+
+	if (!parts->list && !parts->splits)
+		return longest;
+	for (int rank = 1; rank < parts->count; rank++)
+		if (part_numel(parts, rank) > longest)
+			longest = part_numel(parts, rank);
+	return longest;
+}
+
+struct dist_tensor dist__part(const struct dist__parts *parts, int rank)
+{
+	struct dist_tensor part = parts->whole;
+	size_t element = dist_dtype_size(part.dtype);
+
+	assert(rank >= 0 && rank < parts->count);
+	if (parts->list)
+		return parts->list[rank];
+	part.numel = part_numel(parts, rank);
+	if (part.data)
+		part.data = (char *)part.data +
+			    dist__parts_before(parts, rank) * element;
+	return part;
+}
