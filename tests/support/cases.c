@@ -9,6 +9,7 @@
 
 #include "lockstep/dist.h"
 #include "scenarios/element.h"
+#include "tests/support/cases_parts.h"
 
 #define LARGE 20011 /* elements; prime, so that no chunk is even */
 
@@ -393,28 +394,24 @@ static int rank_main(void *arg)
 	}
 	w.rank = dist_get_rank(w.group);
 	w.size = dist_get_world_size(w.group);
-	failed = do_table(&w);
+	failed = do_table(&w) || cases_parts_walk(w.group, w.outcome, &w.index);
 	if (w.rank == 0)
 		w.outcome->count = w.index;
 	free(w.data);
 	return dist_destroy_process_group(w.group) || failed;
 }
 
-int cases_run(const char *backend, const char *platform, const char *algorithm,
+int cases_run(const char *backend, const char *platform, const char *algorithms,
 	      int world_size, struct cases_outcome *outcome)
 {
-	char words[64];
 	struct dist_launch_options options = {
 		.backend = backend,
 		.platform = platform,
+		.algorithm = algorithms,
 		.world_size = world_size,
 		.timeout_ns = (int64_t)120 * 1000000000,
 	};
 
-	if (algorithm) {
-		snprintf(words, sizeof words, "all_reduce=%s", algorithm);
-		options.algorithm = words;
-	}
 	return dist_launch(&options, rank_main, outcome);
 }
 

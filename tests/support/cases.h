@@ -28,12 +28,13 @@ struct cases_outcome *cases_outcome_new(void);
 void cases_outcome_free(struct cases_outcome *outcome);
 
 /*
- * cases_run launches the table on backend with world_size ranks, algorithm
- * forced for all_reduce (NULL: as selected), platform for the simulator.
+ * cases_run launches the table on backend with world_size ranks, algorithms
+ * forced as dist_launch() takes them (NULL: as selected), platform for the
+ * simulator.
  * Returns dist_launch()'s exit status. One simulation per process: call it in
  * a child of its own.
  */
-int cases_run(const char *backend, const char *platform, const char *algorithm,
+int cases_run(const char *backend, const char *platform, const char *algorithms,
 	      int world_size, struct cases_outcome *outcome);
 
 #endif
