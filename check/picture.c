@@ -4,18 +4,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The same number as DIST_ERR_TIMEOUT: check/ does not include dist.h. */
-enum { ERROR_TIMEOUT = -5 };
+/* The same numbers as DIST_ERR_TIMEOUT and DIST_ERR_MISMATCH: check/ does not
+ * include dist.h. */
+enum { ERROR_TIMEOUT = -5, ERROR_MISMATCH = -6 };
 
 static bool same_site(const struct check_site *a, const struct check_site *b)
 {
 	return a->line == b->line && strcmp(a->file, b->file) == 0;
 }
 
+bool check_may_differ(const struct check_call *call)
+{
+	return strcmp(call->op, "all_to_all") == 0;
+}
+
 bool check_same_call(const struct check_call *a, const struct check_call *b)
 {
-	return a->numel == b->numel && a->peer == b->peer &&
-	       strcmp(a->op, b->op) == 0 && strcmp(a->dtype, b->dtype) == 0 &&
+	bool same_numel = a->numel == b->numel || check_may_differ(a);
+
+	return same_numel && a->peer == b->peer && strcmp(a->op, b->op) == 0 &&
+	       strcmp(a->dtype, b->dtype) == 0 &&
 	       strcmp(a->reduce_op, b->reduce_op) == 0;
 }
 
@@ -271,4 +279,20 @@ bool check_disagree(const struct check_board *board,
 		if (disagree_at(board, index, found))
 			return true;
 	return disagree_in_message(board, found);
+}
+
+const struct check_call *check_unequal_parts(const struct check_board *board,
+					     uint32_t *rank)
+{
+	for (*rank = 0; *rank < board->world_size; ++*rank) {
+		const struct check_slot *slot = &board->slots[*rank];
+		const struct check_call *call =
+			check_call_find(slot, slot->waiting);
+
+		if (call && call->tag < 0 && call->group_id == 0 &&
+		    call->state == CHECK_CALL_FAILED &&
+		    call->error == ERROR_MISMATCH)
+			return call;
+	}
+	return NULL;
 }

@@ -53,9 +53,20 @@ void check_print_ranks(FILE *out, uint32_t world_size,
 		       bool (*has)(const void *arg, uint32_t rank),
 		       const void *arg);
 
+/* check_may_differ returns whether the ranks may give call different numbers of
+ * elements: only an all-to-all. */
+bool check_may_differ(const struct check_call *call);
+
 /* check_same_call returns whether two ranks agree about one collective: op,
  * dtype, numel, reduce op and root. */
 bool check_same_call(const struct check_call *a, const struct check_call *b);
+
+/* check_unequal_parts returns the first collective of the default group that a
+ * rank is stuck in because a message was of another length than awaited, and
+ * stores the rank; NULL: there is none. What the records tell of the calls may
+ * be equal: they do not hold the length of every part. */
+const struct check_call *check_unequal_parts(const struct check_board *board,
+					     uint32_t *rank);
 
 /* Where ranks disagree: the first index of the default group at which two
  * calls differ, or a message whose two ends do. */

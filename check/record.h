@@ -49,7 +49,7 @@ struct check_call {
 	int32_t peer;        /* root, src or dst; -1: none */
 	int32_t tag;         /* point to point; -1 for collectives */
 	int32_t error;       /* enum dist_error once it failed */
-	uint64_t numel;
+	uint64_t numel; /* of the tensor, or of all ranks' parts together */
 	int64_t issued_ns;
 	int64_t ended_ns;
 	struct check_site site;

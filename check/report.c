@@ -52,7 +52,8 @@ static void print_call(FILE *out, const struct check_call *call)
 	}
 	if (call->peer >= 0) {
 		bool is_src = strcmp(call->op, "recv") == 0 ||
-			      strcmp(call->op, "broadcast") == 0;
+			      strcmp(call->op, "broadcast") == 0 ||
+			      strcmp(call->op, "scatter") == 0;
 
 		fprintf(out, "%s%s %d", separator, is_src ? "src" : "dst",
 			(int)call->peer);
@@ -63,8 +64,9 @@ static void print_call(FILE *out, const struct check_call *call)
 	if (call->tag >= 0)
 		separator = ", ";
 	if (call->dtype[0])
-		fprintf(out, "%s%s, %llu", separator, call->dtype,
-			(unsigned long long)call->numel);
+		fprintf(out, "%s%s", separator, call->dtype);
+	if (call->dtype[0] && !check_may_differ(call))
+		fprintf(out, ", %llu", (unsigned long long)call->numel);
 	fputc(')', out);
 }
 
@@ -276,13 +278,40 @@ static void print_history(FILE *out, const struct check_board *board,
 	fputc('\n', out);
 }
 
+/* The ranks made the same call, and messages in it were of another length than
+ * awaited. */
+static void print_unequal_parts(FILE *out, const struct check_board *board)
+{
+	const struct check_call *call;
+	struct side side;
+	uint32_t rank;
+
+	call = check_unequal_parts(board, &rank);
+	if (!call)
+		return;
+	side = (struct side){board, call, call->index};
+	fprintf(out,
+		"lockstep: mismatch: the ranks disagree about the lengths of "
+		"the parts in\n  collective #%u of group %s; rank %u found it "
+		"out\n  ",
+		call->index, call->group, rank);
+	check_print_ranks(out, board->world_size, on_side, &side);
+	fputs(" called ", out);
+	print_call(out, call);
+	fputs(" at ", out);
+	print_site(out, &call->site);
+	fputc('\n', out);
+}
+
 static void print_mismatch(FILE *out, const struct check_board *board)
 {
 	struct check_disagreement found;
 	struct side sides[2];
 
-	if (!check_disagree(board, &found))
+	if (!check_disagree(board, &found)) {
+		print_unequal_parts(out, board);
 		return;
+	}
 	if (found.a->tag >= 0) {
 		fprintf(out,
 			"lockstep: mismatch: ranks %u and %u disagree about a "

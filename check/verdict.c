@@ -53,13 +53,16 @@ struct check_verdict check_judge(const struct check_board *board,
 	struct check_verdict verdict = {CHECK_FINE, -1};
 	struct check_disagreement found;
 	struct check_picture picture;
+	uint32_t rank;
 
-	for (uint32_t rank = 0; rank < board->world_size; rank++)
+	for (rank = 0; rank < board->world_size; rank++)
 		if (board->slots[rank].state == CHECK_RANK_LOST)
 			return (struct check_verdict){CHECK_LOST, (int)rank};
 	if (check_disagree(board, &found))
 		return (struct check_verdict){CHECK_MISMATCH,
 					      (int)found.rank_a};
+	if (check_unequal_parts(board, &rank))
+		return (struct check_verdict){CHECK_MISMATCH, (int)rank};
 	if (!check_picture_init(&picture, board))
 		return verdict;
 	if (is_awaited(&picture, facts->lost_rank))

@@ -176,20 +176,19 @@ int dist__sim_exit_status(struct dist__sim_world *world)
 {
 	const struct check_board *board = world->board;
 	struct check_facts facts = facts_now(world);
-	struct check_verdict verdict = {CHECK_FINE, -1};
+	struct check_verdict verdict, late = {CHECK_FINE, -1};
 	bool failed = any_failed(world);
 
 	if (world->ended)
 		return world->exit_status;
-	if (failed && world->late_board) {
+	verdict = check_judge(board, &facts);
+	/* What a mismatch leaves behind is given up, and looks late. */
+	if (verdict.kind != CHECK_MISMATCH && failed && world->late_board)
+		late = check_judge(world->late_board, &world->late_facts);
+	if (late.kind != CHECK_FINE) {
 		board = world->late_board;
 		facts = world->late_facts;
-		verdict = check_judge(board, &facts);
-	}
-	if (verdict.kind == CHECK_FINE) {
-		board = world->board;
-		facts = facts_now(world);
-		verdict = check_judge(board, &facts);
+		verdict = late;
 	}
 	/* Ranks that dealt with a failure and returned 0 did well, but ranks
 	 * that disagreed computed nonsense. */

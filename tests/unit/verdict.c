@@ -324,3 +324,31 @@ Test(record, a_strange_board_is_refused)
 	cr_expect_not(check_board_valid(board, check_board_bytes(2)));
 	free(board);
 }
+
+Test(verdict, all_to_all_may_differ_in_length)
+{
+	struct check_board *board = board_of(3);
+	struct check_facts facts = {.lost_rank = -1};
+	struct check_verdict verdict;
+	uint32_t number;
+	char *text;
+
+	for (uint32_t rank = 0; rank < 3; rank++) {
+		number = block(board, rank, "all_to_all", -1, -1, 7);
+		board->slots[rank].ring[0].numel = 10 + rank;
+	}
+	verdict = check_judge(board, &facts);
+	cr_expect_eq(verdict.kind, CHECK_FINE);
+	/* Unless a message was not as long as awaited. */
+	check_end(&board->slots[1], number, -6, 9);
+	verdict = check_judge(board, &facts);
+	cr_expect_eq(verdict.kind, CHECK_MISMATCH);
+	cr_expect_eq(verdict.rank, 1);
+	text = report(board, &facts, &verdict);
+	expect_text(text, "lengths of the parts in\n  collective #0 of group "
+			  "default; rank 1 found it out\n");
+	expect_text(text, "ranks 0-2 (3) called all_to_all(float32) at "
+			  "prog.c:7\n");
+	free(text);
+	free(board);
+}
