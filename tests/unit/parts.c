@@ -241,3 +241,38 @@ Test(parts, unequal_splits_are_a_mismatch)
 	cr_assert_eq(launch("tcp", exchange_differently), DIST_EXIT_MISMATCH);
 	cr_assert_eq(launch("sim", exchange_differently), DIST_EXIT_MISMATCH);
 }
+
+/* Ranks 0 and 1 agree with each other, and so do 2 and 3; every message that
+ * passes between the pairs is as long as awaited. */
+static int reduce_in_another_order(void *arg)
+{
+	float in[6] = {0}, out[2] = {0};
+	struct dist_tensor list[4] = {floats(in, 1), floats(in + 1, 2),
+				      floats(in + 3, 2), floats(in + 5, 1)};
+	struct dist_group *group;
+	int rank;
+
+	(void)arg;
+	if (join(&group))
+		return 1;
+	rank = dist_get_rank(group);
+	if (rank < 2) {
+		list[0] = floats(in, 2);
+		list[1] = floats(in + 2, 1);
+	}
+	return leave(group,
+		     dist_reduce_scatter(group, floats(out, list[rank].numel),
+					 list, DIST_SUM, NULL));
+}
+
+Test(parts, unequal_lists_are_seen_where_messages_fit)
+{
+	struct dist_launch_options options = {
+		.backend = "sim",
+		.platform = STAR4,
+		.world_size = 4,
+		.algorithm = "reduce_scatter=recursive_halving"};
+
+	cr_assert_eq(dist_launch(&options, reduce_in_another_order, NULL),
+		     DIST_EXIT_MISMATCH);
+}
