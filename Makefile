@@ -12,12 +12,12 @@ CXX := g++
 comma := ,
 dash = $(subst $(comma),-,$(strip $1))
 variant = $(subst $() ,-,$(strip $(or $(call dash,$1),default) \
-	$(if $(filter 1,$(DEVELOPER)),developer) $(if $(filter 1,$(NCCL)),nccl)))
+	$(if $(filter 1,$(DEVELOPER)),developer)))
 BUILD := build/$(call variant,$(SANITIZE))
 
 # ---- flags -------------------------------------------------------------
 
-PACKAGES := simgrid jansson yaml-0.1 zlib popt
+PACKAGES := simgrid jansson yaml-0.1 zlib popt nettle
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wpointer-arith -Wwrite-strings \
 	-Wvla -Wundef -Wformat=2 $(if $(filter 1,$(DEVELOPER)),-Werror)
 WARN_C := -Wstrict-prototypes -Wmissing-prototypes
@@ -36,6 +36,7 @@ LDFLAGS := -Wl,--as-needed $(COMMON)
 place = -DLOCKSTEP_DATADIR='"$1"' -DLOCKSTEP_PLOTDIR='"$2"' \
 	-DLOCKSTEP_VERSION='"$(VERSION)"'
 PLACE := $(call place,$(CURDIR)/scenarios,$(CURDIR)/plots)
+DOUBLE_PLACE = -DDOUBLES='"$(abspath $(BUILD))/doubles/"'
 PLACE_INSTALLED = $(call place,$(PREFIX)/share/lockstep,$(PREFIX)/share/lockstep/plots)
 
 # Asked once, when the first recipe needs it. Headers of others count as
@@ -46,6 +47,8 @@ system = $(patsubst -I%,-isystem %,$1)
 PKG_CFLAGS = $(eval PKG_CFLAGS := $$(call system,$$(call ask,--cflags,$(PACKAGES))))$(PKG_CFLAGS)
 PKG_LIBS = $(eval PKG_LIBS := $$(call ask,--libs,$(PACKAGES)))$(PKG_LIBS)
 TEST_CFLAGS = $(eval TEST_CFLAGS := $$(call system,$$(call ask,--cflags,criterion)))$(TEST_CFLAGS)
+BLAS_CFLAGS = $(eval BLAS_CFLAGS := $$(call system,$$(call ask,--cflags,openblas)))$(BLAS_CFLAGS)
+BLAS_LIBS = $(eval BLAS_LIBS := $$(call ask,--libs,openblas))$(BLAS_LIBS)
 TEST_LIBS = $(eval TEST_LIBS := $$(call ask,--libs,criterion))$(TEST_LIBS)
 
 Q := $(if $(filter 1,$(V)),,@)
@@ -53,20 +56,26 @@ say = $(if $(filter 1,$(V)),,@printf '  %-7s %s\n' $1 $(or $2,$@))
 
 # ---- what there is -----------------------------------------------------
 
-LIB_DIRS := core coll check sim realbackend/tcp trace ddp
+LIB_DIRS := core coll check sim realbackend/tcp realbackend/nccl trace ddp
 LIB_SRC := $(wildcard $(addsuffix /*.c,$(LIB_DIRS)))
 SHIM_SRC := $(wildcard sim/*.cpp)
-CLI_SRC := $(filter-out cli/lockstep.c,$(wildcard cli/*.c)) $(wildcard scenarios/*.c)
+SCENARIO_DIRS := scenarios scenarios/zoo scenarios/tutorial scenarios/tutorial/nn
+CLI_SRC := $(filter-out cli/lockstep.c,$(wildcard cli/*.c)) \
+	$(wildcard $(addsuffix /*.c,$(SCENARIO_DIRS) conformance))
 SUPPORT_SRC := $(wildcard tests/support/*.c)
+DOUBLE_SRC := $(wildcard tests/support/nccl_double/*.c)
 TSAN_SRC := $(wildcard tests/tsan/*.c)
+FUZZ_SRC := $(wildcard tests/fuzz/*.c)
+PROGRAM_SRC := $(wildcard tests/cli/*.c)
 BENCH_SRC := $(wildcard bench/*.c)
-KINDS := $(filter-out support tsan cli,$(sort \
+KINDS := $(filter-out support tsan fuzz cli,$(sort \
 	$(patsubst tests/%/,%,$(dir $(wildcard tests/*/*.c)))))
 TEST_SRC := $(foreach kind,$(KINDS),$(wildcard tests/$(kind)/*.c))
-ALL_SRC := $(LIB_SRC) cli/lockstep.c $(CLI_SRC) $(SUPPORT_SRC) $(TSAN_SRC) \
-	$(TEST_SRC) $(BENCH_SRC)
+ALL_SRC := $(LIB_SRC) cli/lockstep.c $(CLI_SRC) $(SUPPORT_SRC) $(TSAN_SRC) $(FUZZ_SRC) \
+	$(TEST_SRC) $(PROGRAM_SRC) $(BENCH_SRC) $(DOUBLE_SRC)
 HEADERS := $(wildcard include/lockstep/*.h $(addsuffix /*.h,$(LIB_DIRS)) \
-	cli/*.h scenarios/*.h tests/*/*.h bench/*.h)
+	$(addsuffix /*.h,$(SCENARIO_DIRS)) cli/*.h conformance/*.h tests/*/*.h \
+	tests/support/*/*.h bench/*.h)
 SCRIPTS := .ci/run $(wildcard tools/*.sh tools/*.bash tests/cli/*.sh bench/*.sh plots/*.sh)
 
 obj = $(patsubst %.cpp,$(BUILD)/%.o,$(patsubst %.c,$(BUILD)/%.o,$1))
@@ -77,17 +86,16 @@ COMMAND_LIB := $(BUILD)/libcommand.a
 SUPPORT_LIB := $(BUILD)/libsupport.a
 COMMAND := $(BUILD)/lockstep
 TESTS := $(KINDS:%=$(BUILD)/tests/%.test)
-TSAN_TESTS := $(TSAN_SRC:tests/tsan/%.c=$(BUILD)/tests/tsan/%)
+DOUBLES := $(addprefix $(BUILD)/doubles/,libcudart.so.13 libnccl.so.2 libnccl_old.so)
+TSAN_TESTS := $(TSAN_SRC:%.c=$(BUILD)/%)
+FUZZERS := $(FUZZ_SRC:%.c=$(BUILD)/%)
+PROGRAMS := $(PROGRAM_SRC:%.c=$(BUILD)/%)
 BENCHES := $(BENCH_SRC:bench/%.c=$(BUILD)/bench/%)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:
 .DEFAULT_GOAL := all
-
-ifeq ($(NCCL)$(MAKELEVEL),10)
-$(info NCCL=1: the NCCL back end is not built yet; building without it)
-endif
 
 # ---- building ----------------------------------------------------------
 
@@ -104,8 +112,18 @@ $(BUILD)/flags: FORCE
 
 $(BUILD)/core/reduce.o: CFLAGS += -O3
 
-compile = $(CC) $(CPPFLAGS) $1 $(PKG_CFLAGS) \
-	$(if $(filter tests/%,$<),$(TEST_CFLAGS)) $(CFLAGS) -MMD -MP -c -o $@ $<
+# NCCL and CUDA are loaded at run time. Where their headers are installed, what
+# we declare of them is compiled against them.
+CUDA_HOME ?= /usr/local/cuda
+CUDA_CFLAGS := $(if $(wildcard $(CUDA_HOME)/include/nccl.h),-isystem $(CUDA_HOME)/include)
+
+# What only some sources need: Criterion, where the doubles of NCCL and CUDA
+# are, the headers of these, and the linear algebra of nn.
+own_cflags = $(if $(filter tests/%,$<),$(TEST_CFLAGS) $(DOUBLE_PLACE)) \
+	$(if $(filter %/header_check.c,$<),$(CUDA_CFLAGS)) \
+	$(if $(filter scenarios/tutorial/nn/%,$<),$(BLAS_CFLAGS))
+compile = $(CC) $(CPPFLAGS) $1 $(PKG_CFLAGS) $(own_cflags) $(CFLAGS) \
+	-MMD -MP -c -o $@ $<
 
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	$(call say,CC,$<)
@@ -131,8 +149,10 @@ $(SUPPORT_LIB): $(call obj,$(SUPPORT_SRC))
 	$(call say,AR)
 	$(Q)$(archive)
 
-# The C++ driver links, for the part of sim/ that is C++.
-link = $(CXX) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $1 $(PKG_LIBS) -lm
+# The C++ driver links, for the part of sim/ that is C++. The library does
+# without linear algebra; the programs that learn are in the command.
+link = $(CXX) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $1 $(PKG_LIBS) \
+	$(BLAS_LIBS) -lm
 share = $(CXX) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,-z,defs \
 	-Wl,--version-script,$(BUILD)/exports.map -o $@ $(filter %.o,$^) \
 	$(PKG_LIBS) -lm
@@ -158,18 +178,40 @@ $(BUILD)/tests/$1.test: $(call obj,$(wildcard tests/$1/*.c)) $(SUPPORT_LIB) $(CO
 endef
 $(foreach kind,$(KINDS),$(eval $(call test_binary,$(kind))))
 
-# Criterion does not survive the thread sanitizer; these have their own main.
-$(BUILD)/tests/tsan/%: $(BUILD)/tests/tsan/%.o $(SUPPORT_LIB) $(COMMAND_LIB) $(LIB)
+# Criterion does not survive the thread sanitizer; these, and those that run for
+# as long as they are told, have their own main.
+$(TSAN_TESTS) $(FUZZERS): %: %.o $(SUPPORT_LIB) $(COMMAND_LIB) $(LIB)
 	$(call say,LD)
 	$(Q)$(call link,$(TEST_LIBS))
+
+# Rank programs that the tests of the command start.
+$(BUILD)/tests/cli/%: $(BUILD)/tests/cli/%.o $(LIB)
+	$(call say,LD)
+	$(Q)$(link)
+
+# What stands in for NCCL and the CUDA runtime where there is no GPU. The first
+# finds the second where it lies itself.
+double = $(CC) $(LDFLAGS) -shared -Wl,-soname,$(@F) -o $@ $(filter %.o,$^) \
+	$(filter %.so.13,$^) -lm -Wl,-rpath,'$$ORIGIN'
+double_obj = $(patsubst %,$(BUILD)/tests/support/nccl_double/%.o,$1)
+$(call obj,$(DOUBLE_SRC)): CFLAGS += -fvisibility=hidden -Wno-missing-prototypes
+$(BUILD)/doubles/libcudart.so.13: $(call double_obj,cudart)
+$(BUILD)/doubles/libnccl_old.so: $(call double_obj,old)
+$(BUILD)/doubles/libnccl.so.2: $(call double_obj,nccl exchange) \
+	$(call obj,core/reduce.c core/dtype.c scenarios/element.c) $(BUILD)/doubles/libcudart.so.13
+$(DOUBLES):
+	$(call say,LD)
+	@mkdir -p $(@D)
+	$(Q)$(double)
 
 $(BUILD)/bench/%: $(BUILD)/bench/%.o $(COMMAND_LIB) $(LIB)
 	$(call say,LD)
 	$(Q)$(link)
 
-.PHONY: tests-built tsan-built
-tests-built: $(TESTS) $(COMMAND)
-tsan-built: $(TSAN_TESTS)
+.PHONY: tests-built tsan-built fuzzers-built
+tests-built: $(TESTS) $(PROGRAMS) $(COMMAND) $(DOUBLES)
+tsan-built: $(TSAN_TESTS) $(DOUBLES)
+fuzzers-built: $(FUZZERS) $(COMMAND)
 
 -include $(patsubst %.o,%.d,$(call obj,$(ALL_SRC) $(SHIM_SRC)))
 
@@ -209,25 +251,37 @@ test-here: all tests-built
 	@tools/run-tests.sh $(COMMAND) $(ASAN_BUILD)/lockstep \
 	  $(KINDS:%=criterion:$(BUILD)/tests/%.test) \
 	  $(SHELL_TESTS:%=shell:%) \
-	  $(KINDS:%=sanitized:$(ASAN_BUILD)/tests/%.test) \
+	  $(patsubst %,sanitized:$(ASAN_BUILD)/tests/%.test,$(KINDS)) \
 	  $(patsubst %,sanitized-shell:%,$(filter-out %/install.sh,$(SHELL_TESTS))) \
 	  $(TSAN_SRC:tests/tsan/%.c=thread:$(TSAN_BUILD)/tests/tsan/%)
 
-.PHONY: golden bench plots fuzz format
+.PHONY: golden bench kills programs plots fuzz format
 golden: tests-built
 	@LOCKSTEP_GOLDEN=write $(BUILD)/tests/golden.test
 	@git diff --stat -- tests/golden 2>/dev/null || true
 
 bench: all $(BENCHES)
 	@for b in $(BENCHES) $(wildcard bench/*.sh); do \
-		echo "== $$b" && LOCKSTEP=$(COMMAND) $$b || exit; done
+		echo "== $$b" && LOCKSTEP=$(COMMAND) $$b || \
+		[ $$? -eq 77 ] || exit; done
+
+# The test of killed ranks, at greater length.
+KILLS ?= 200
+kills: all $(PROGRAMS)
+	@KILLS=$(KILLS) LOCKSTEP=$(COMMAND) bash tests/cli/killed.sh
+
+# The test of programs drawn by lot, with more of them.
+PROGRAMS ?= 1000
+programs: tests-built
+	@PROGRAMS=$(PROGRAMS) $(BUILD)/tests/property.test
 
 plots: all
 	@tools/plots.sh $(COMMAND) build/demo
 
 # The parsers, built with sanitizers.
 fuzz:
-	@$(call sanitized,$(ASAN)) $(ASAN_BUILD)/lockstep
+	@$(call sanitized,$(ASAN)) fuzzers-built
+	@for f in $(FUZZ_SRC:%.c=$(ASAN_BUILD)/%); do $$f || exit; done
 	@tools/fuzz.sh $(ASAN_BUILD)/lockstep
 
 format:
@@ -256,7 +310,8 @@ check-docs:
 	@tools/check-docs.sh
 
 # What thousands of simulated ranks share.
-SHARED_SRC := $(wildcard $(addsuffix /*.c,core coll check trace ddp scenarios))
+SHARED_SRC := $(wildcard $(addsuffix /*.c,core coll check trace ddp \
+	$(SCENARIO_DIRS) conformance))
 check-symbols: $(LIB) $(call obj,$(SHARED_SRC))
 	@tools/check-symbols.sh $(LIB) "$(call obj,$(SHARED_SRC))"
 
@@ -273,7 +328,7 @@ check-tidy: $(patsubst %.c,$(BUILD)/tidy/%.ok,$(ALL_SRC))
 # After the object, which knows the headers: a change there looks again.
 $(BUILD)/tidy/%.ok: %.c .clang-tidy tests/.clang-tidy $(BUILD)/%.o
 	@mkdir -p $(@D)
-	@tools/check-tidy.sh $< -std=c17 $(CPPFLAGS) $(PLACE) $(PKG_CFLAGS) $(TEST_CFLAGS)
+	@tools/check-tidy.sh $< -std=c17 $(CPPFLAGS) $(PLACE) $(PKG_CFLAGS) $(own_cflags)
 	@touch $@
 
 # ---- installing --------------------------------------------------------
@@ -358,6 +413,9 @@ help:
 #?              each alone as check-format, check-layers, ...
 #?   golden     rewrite the golden predictions; review the diff
 #?   bench      speed and memory figures
+#?   kills      kill a rank at a random moment, KILLS=200 times
+#?   programs   draw PROGRAMS=1000 programs, right and wrong, hold the verdicts
+#?              on them against what must come of them
 #?   plots      draw the plots of the last demo again
 #?   fuzz       feed the parsers with mutated input for a while
 #?   format     rewrite the sources by clang-format
@@ -368,7 +426,7 @@ help:
 #?
 #?   DEVELOPER=1                  warnings are errors
 #?   SANITIZE=address,undefined   or SANITIZE=thread
-#?   NCCL=1                       (the back end is not built yet)
+#?   CUDA_HOME=/usr/local/cuda    headers to hold our declarations against
 #?   V=1                          show the commands
 #?   PREFIX=/usr/local DESTDIR=   where install puts things
 #?   BUILD=build/<variant>        where objects go

@@ -4,28 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The same numbers as DIST_ERR_TIMEOUT and DIST_ERR_MISMATCH: check/ does not
- * include dist.h. */
-enum { ERROR_TIMEOUT = -5, ERROR_MISMATCH = -6 };
+#include "check/disagreement.h"
+#include "check/message.h"
 
-static bool same_site(const struct check_site *a, const struct check_site *b)
-{
-	return a->line == b->line && strcmp(a->file, b->file) == 0;
-}
-
-bool check_may_differ(const struct check_call *call)
-{
-	return strcmp(call->op, "all_to_all") == 0;
-}
-
-bool check_same_call(const struct check_call *a, const struct check_call *b)
-{
-	bool same_numel = a->numel == b->numel || check_may_differ(a);
-
-	return same_numel && a->peer == b->peer && strcmp(a->op, b->op) == 0 &&
-	       strcmp(a->dtype, b->dtype) == 0 &&
-	       strcmp(a->reduce_op, b->reduce_op) == 0;
-}
+/* The same number as DIST_ERR_TIMEOUT: check/ does not include dist.h. */
+enum { ERROR_TIMEOUT = -5 };
 
 /* The call that says where the rank is: the one it waits in, else its last. */
 static const struct check_call *call_of(const struct check_slot *slot)
@@ -35,37 +18,70 @@ static const struct check_call *call_of(const struct check_slot *slot)
 	return check_call_find(slot, waiting ? slot->waiting : slot->calls);
 }
 
+static bool same_site(const struct check_site *a, const struct check_site *b)
+{
+	return a->line == b->line && strcmp(a->file, b->file) == 0;
+}
+
+/* Whether two ranks are in the same state, on whatever group. */
+static bool same_state(const struct check_slot *x, const struct check_call *a,
+		       const struct check_slot *y, const struct check_call *b)
+{
+	if (x->state != y->state || !a != !b)
+		return false;
+	if (x->state == CHECK_RANK_WAITING &&
+	    !same_site(&x->wait_site, &y->wait_site))
+		return false;
+	return !a ||
+	       ((a->index == b->index || a->tag >= 0) && a->tag == b->tag &&
+		check_same_call(a, b) && same_site(&a->site, &b->site));
+}
+
 static bool belongs(const struct check_cohort *cohort,
-		    const struct check_slot *slot)
+		    const struct check_slot *slot, bool answered)
 {
 	const struct check_call *a = cohort->call, *b = call_of(slot);
 
 	assert(cohort->slot);
-	if (cohort->slot->state != slot->state || !a != !b)
+	if (cohort->answered != answered)
 		return false;
-	if (slot->state == CHECK_RANK_WAITING &&
-	    !same_site(&cohort->slot->wait_site, &slot->wait_site))
+	if (a && b && (a->group_id != b->group_id || a->leader != b->leader))
 		return false;
-	return !a || (check_same_call(a, b) && a->tag == b->tag &&
-		      a->group_id == b->group_id && a->index == b->index &&
-		      same_site(&a->site, &b->site));
+	return same_state(cohort->slot, a, slot, b);
+}
+
+bool check_alike(const struct check_cohort *a, const struct check_cohort *b)
+{
+	return same_state(a->slot, a->call, b->slot, b->call) &&
+	       (!a->waiting || !a->call ||
+		strcmp(a->call->group, b->call->group) == 0);
+}
+
+static const struct check_group *group_of(const struct check_picture *p,
+					  const struct check_call *call)
+{
+	return call ? check_group_of(&p->groups, call) : NULL;
 }
 
 static void classify(struct check_picture *p, uint32_t rank)
 {
 	const struct check_slot *slot = &p->board->slots[rank];
 	struct check_cohort *cohort = p->cohorts;
+	bool answered =
+		check_is_answered(p->board, group_of(p, call_of(slot)), rank);
 	uint32_t i;
 
 	for (i = 0; i < p->num_cohorts; i++, cohort++)
-		if (belongs(cohort, slot))
+		if (belongs(cohort, slot, answered))
 			break;
 	if (i == p->num_cohorts) {
 		p->num_cohorts++;
 		*cohort = (struct check_cohort){
 			.slot = slot,
 			.call = call_of(slot),
+			.group = group_of(p, call_of(slot)),
 			.waiting = slot->state == CHECK_RANK_WAITING,
+			.answered = answered,
 			.first = rank,
 		};
 	}
@@ -78,28 +94,78 @@ static void classify(struct check_picture *p, uint32_t rank)
 	p->cohort_of[rank] = i;
 }
 
-bool check_waits_for(const struct check_picture *p,
-		     const struct check_cohort *cohort, uint32_t rank)
+/* The first member of its group, not below `from`, that cohort may hear. */
+static uint32_t next_source(const struct check_picture *p,
+			    const struct check_cohort *cohort, uint32_t from)
 {
-	const struct check_call *call = cohort->call;
+	const struct check_group *group = cohort->group;
+	uint32_t i = group ? check_group_from(group, from) : 0;
 
-	if (!cohort->waiting || !call)
-		return false;
-	if (call->tag >= 0)
-		return call->peer == (int32_t)rank;
-	return rank < call->group_size &&
-	       check_collectives(&p->board->slots[rank], call->group_id) <=
-		       call->index;
+	for (; group && i < group->num_members; i++)
+		if (cohort->size > 1 ||
+		    check_group_member(group, i) != cohort->first)
+			return check_group_member(group, i);
+	return p->world_size;
 }
 
-static bool all_may_come(const struct check_picture *p,
-			 const struct check_cohort *cohort)
+uint32_t check_next_awaited(const struct check_picture *p,
+			    const struct check_cohort *cohort, uint32_t from)
 {
-	for (uint32_t rank = 0; rank < p->world_size; rank++)
-		if (check_waits_for(p, cohort, rank) &&
-		    !p->cohorts[p->cohort_of[rank]].may_move)
-			return false;
-	return true;
+	const struct check_call *call = cohort->call;
+	uint32_t peer, i;
+
+	if (!cohort->waiting || !call || cohort->answered)
+		return p->world_size;
+	if (check_from_any(call))
+		return next_source(p, cohort, from);
+	if (call->tag >= 0) {
+		peer = (uint32_t)call->peer_rank;
+		return peer >= from && peer < p->world_size ? peer
+							    : p->world_size;
+	}
+	if (!cohort->group)
+		return p->world_size;
+	i = check_group_from(cohort->group, from);
+	for (; i < cohort->group->num_members; i++) {
+		uint32_t rank = check_group_member(cohort->group, i);
+
+		if (check_collectives(&p->board->slots[rank], call->group_id) <=
+		    call->index)
+			return rank;
+	}
+	return p->world_size;
+}
+
+bool check_has_left(const struct check_picture *p,
+		    const struct check_cohort *cohort, uint32_t rank)
+{
+	const struct check_membership *own = check_membership_find(
+		&p->board->slots[rank], cohort->call->group_id);
+
+	return own && own->left;
+}
+
+bool check_can_come(const struct check_picture *p,
+		    const struct check_cohort *cohort, uint32_t rank)
+{
+	return p->cohorts[p->cohort_of[rank]].may_move &&
+	       !check_has_left(p, cohort, rank);
+}
+
+/* Whether those may come that cohort waits for: all of them, or one if it
+ * receives from any source. */
+static bool may_come(const struct check_picture *p,
+		     const struct check_cohort *cohort)
+{
+	uint32_t rank = check_next_awaited(p, cohort, 0);
+	bool one;
+
+	if (!cohort->call || cohort->answered)
+		return true;
+	one = check_from_any(cohort->call);
+	while (rank < p->world_size && check_can_come(p, cohort, rank) != one)
+		rank = check_next_awaited(p, cohort, rank + 1);
+	return (rank == p->world_size) != one;
 }
 
 /* The least set of cohorts that may move: those in their own code or not yet
@@ -120,7 +186,7 @@ static void find_movable(struct check_picture *p)
 			struct check_cohort *cohort = &p->cohorts[i];
 
 			if (!cohort->waiting || cohort->may_move ||
-			    !all_may_come(p, cohort))
+			    !may_come(p, cohort))
 				continue;
 			cohort->may_move = true;
 			changed = true;
@@ -136,7 +202,8 @@ bool check_picture_init(struct check_picture *p,
 	*p = (struct check_picture){.board = board, .world_size = n};
 	p->cohort_of = calloc(n, sizeof *p->cohort_of);
 	p->cohorts = calloc(n, sizeof *p->cohorts);
-	if (!p->cohort_of || !p->cohorts) {
+	if (!p->cohort_of || !p->cohorts ||
+	    !check_groups_init(&p->groups, board)) {
 		check_picture_release(p);
 		return false;
 	}
@@ -150,149 +217,7 @@ void check_picture_release(struct check_picture *p)
 {
 	free(p->cohort_of);
 	free(p->cohorts);
+	check_groups_release(&p->groups);
 	p->cohort_of = NULL;
 	p->cohorts = NULL;
-}
-
-void check_print_ranks(FILE *out, uint32_t world_size,
-		       bool (*has)(const void *arg, uint32_t rank),
-		       const void *arg)
-{
-	uint32_t count = 0, rank, last;
-	const char *separator = " ";
-
-	for (rank = 0; rank < world_size; rank++)
-		count += has(arg, rank);
-	fputs(count == 1 ? "rank" : "ranks", out);
-	for (rank = 0; rank < world_size; rank++) {
-		if (!has(arg, rank))
-			continue;
-		for (last = rank; last + 1 < world_size && has(arg, last + 1);)
-			last++;
-		fprintf(out, "%s%u", separator, rank);
-		if (last > rank)
-			fprintf(out, "-%u", last);
-		separator = ",";
-		rank = last;
-	}
-	if (count > 1)
-		fprintf(out, " (%u)", count);
-}
-
-const struct check_call *check_collective_at(const struct check_slot *slot,
-					     uint32_t index)
-{
-	for (int i = 0; i < CHECK_RING; i++) {
-		const struct check_call *call = &slot->ring[i];
-
-		if (call->state != CHECK_CALL_NONE && call->tag < 0 &&
-		    call->group_id == 0 && call->index == index)
-			return call;
-	}
-	return NULL;
-}
-
-/* Ranks that hold the same call as `like` at index. */
-static uint32_t count_like(const struct check_board *board, uint32_t index,
-			   const struct check_call *like)
-{
-	const struct check_call *call;
-	uint32_t n = 0;
-
-	for (uint32_t rank = 0; rank < board->world_size; rank++) {
-		call = check_collective_at(&board->slots[rank], index);
-		n += call && check_same_call(call, like);
-	}
-	return n;
-}
-
-static bool disagree_at(const struct check_board *board, uint32_t index,
-			struct check_disagreement *found)
-{
-	const struct check_call *first = NULL, *call = NULL;
-	uint32_t rank, rank_first = 0;
-
-	for (rank = 0; rank < board->world_size; rank++) {
-		call = check_collective_at(&board->slots[rank], index);
-		if (!call || (first && check_same_call(first, call)))
-			continue;
-		if (first)
-			break;
-		first = call;
-		rank_first = rank;
-	}
-	if (rank == board->world_size)
-		return false;
-	*found = (struct check_disagreement){index, call, first, rank,
-					     rank_first};
-	if (count_like(board, index, first) < count_like(board, index, call))
-		*found = (struct check_disagreement){index, first, call,
-						     rank_first, rank};
-	return true;
-}
-
-/* A message of which the two ends differ in size or type. */
-static bool disagree_in_message(const struct check_board *board,
-				struct check_disagreement *found)
-{
-	for (uint32_t rank = 0; rank < board->world_size; rank++) {
-		const struct check_slot *slot = &board->slots[rank], *other;
-		const struct check_call *a = call_of(slot), *b;
-
-		if (slot->state != CHECK_RANK_WAITING || !a || a->tag < 0 ||
-		    a->peer < 0 || (uint32_t)a->peer >= board->world_size)
-			continue;
-		other = &board->slots[a->peer];
-		for (int i = 0; i < CHECK_RING; i++) {
-			b = &other->ring[i];
-			if (b->state == CHECK_CALL_NONE || b->tag != a->tag ||
-			    b->peer != (int32_t)rank ||
-			    strcmp(a->op, b->op) == 0 ||
-			    (a->numel == b->numel &&
-			     strcmp(a->dtype, b->dtype) == 0) ||
-			    (b->state == CHECK_CALL_DONE &&
-			     b->ended_ns < a->issued_ns))
-				continue;
-			*found = (struct check_disagreement){0, a, b, rank,
-							     (uint32_t)a->peer};
-			return true;
-		}
-	}
-	return false;
-}
-
-bool check_disagree(const struct check_board *board,
-		    struct check_disagreement *found)
-{
-	uint32_t low = UINT32_MAX, high = 0;
-
-	for (uint32_t rank = 0; rank < board->world_size; rank++) {
-		uint32_t n = check_collectives(&board->slots[rank], 0);
-
-		if (n > high)
-			high = n;
-		if (n < low)
-			low = n;
-	}
-	low = low > CHECK_RING ? low - CHECK_RING : 0;
-	for (uint32_t index = low; index < high; index++)
-		if (disagree_at(board, index, found))
-			return true;
-	return disagree_in_message(board, found);
-}
-
-const struct check_call *check_unequal_parts(const struct check_board *board,
-					     uint32_t *rank)
-{
-	for (*rank = 0; *rank < board->world_size; ++*rank) {
-		const struct check_slot *slot = &board->slots[*rank];
-		const struct check_call *call =
-			check_call_find(slot, slot->waiting);
-
-		if (call && call->tag < 0 && call->group_id == 0 &&
-		    call->state == CHECK_CALL_FAILED &&
-		    call->error == ERROR_MISMATCH)
-			return call;
-	}
-	return NULL;
 }

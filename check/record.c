@@ -1,9 +1,10 @@
 #include "check/record.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #define BOARD_MAGIC   UINT32_C(0x4c535442) /* "LSTB" */
-#define BOARD_VERSION 1
+#define BOARD_VERSION 6
 
 size_t check_board_bytes(uint32_t world_size)
 {
@@ -33,7 +34,9 @@ void check_site_set(struct check_site *site, const char *file, int line)
 
 	if (len >= sizeof site->file) {
 		file += len - (sizeof site->file - 1);
-		len = sizeof site->file - 1;
+		while ((*file & 0xc0) == 0x80) /* no half character */
+			file++;
+		len = strlen(file);
 	}
 	if (len)
 		memcpy(site->file, file, len);
@@ -46,40 +49,142 @@ static struct check_call *entry(struct check_slot *slot, uint32_t number)
 	return &slot->ring[(number - 1) % CHECK_RING];
 }
 
-/* The rank's progress in a group; NULL for the groups past CHECK_GROUPS, which
- * nobody is accused of missing. */
-static struct check_progress *progress_of(struct check_slot *slot,
-					  uint32_t group_id)
+/* Where the group stands among the rank's memberships; their number if it does
+ * not. */
+static uint32_t place_of(const struct check_slot *slot, uint32_t group_id)
 {
-	struct check_progress *fresh;
+	uint32_t i = 0;
 
-	for (uint32_t i = 0; i < slot->groups; i++)
-		if (slot->progress[i].group_id == group_id)
-			return &slot->progress[i];
-	if (slot->groups == CHECK_GROUPS)
-		return NULL;
-	fresh = &slot->progress[slot->groups++];
-	fresh->group_id = group_id;
-	fresh->collectives = 0;
-	return fresh;
+	while (i < slot->groups && slot->memberships[i].group_id != group_id)
+		i++;
+	return i;
+}
+
+const struct check_membership *
+check_membership_find(const struct check_slot *slot, uint32_t group_id)
+{
+	uint32_t i = place_of(slot, group_id);
+
+	return i < slot->groups ? &slot->memberships[i] : NULL;
+}
+
+void check_join(struct check_slot *slot, uint32_t group_id, uint32_t leader)
+{
+	uint32_t i = place_of(slot, group_id);
+
+	if (i == CHECK_GROUPS)
+		for (i = 0; i < CHECK_GROUPS && !slot->memberships[i].left;)
+			i++;
+	if (i == CHECK_GROUPS)
+		return;
+	slot->memberships[i] =
+		(struct check_membership){group_id, leader, 0, 0};
+	if (i == slot->groups)
+		slot->groups++;
+}
+
+void check_leave(struct check_slot *slot, uint32_t group_id)
+{
+	uint32_t i = place_of(slot, group_id);
+
+	if (i < slot->groups && slot->state != CHECK_RANK_WAITING)
+		slot->memberships[i].left = 1;
+}
+
+/* Counts a collective as issued. */
+static void advance(struct check_slot *slot, const struct check_call *call)
+{
+	uint32_t i = place_of(slot, call->group_id);
+
+	if (i == slot->groups) {
+		check_join(slot, call->group_id, call->leader);
+		i = place_of(slot, call->group_id);
+	}
+	if (i < slot->groups)
+		slot->memberships[i].collectives = call->index + 1;
+}
+
+/*
+ * Which message of its kind, peer and tag call is, by the last of them in the
+ * ring. A receive from any source may have taken any, so that it has no index,
+ * and none that follows it has one.
+ */
+static uint32_t index_of_message(const struct check_slot *slot,
+				 const struct check_call *call)
+{
+	uint32_t oldest =
+		slot->calls > CHECK_RING ? slot->calls - CHECK_RING : 0;
+
+	for (uint32_t n = slot->calls; n > oldest; n--) {
+		const struct check_call *old = check_call_find(slot, n);
+
+		if (old->tag != call->tag || old->group_id != call->group_id ||
+		    strcmp(old->op, call->op) != 0)
+			continue;
+		if (old->peer < 0)
+			return CHECK_INDEX_UNKNOWN;
+		if (old->peer == call->peer)
+			return old->index == CHECK_INDEX_UNKNOWN
+				       ? CHECK_INDEX_UNKNOWN
+				       : old->index + 1;
+	}
+	return oldest > 0 || call->peer < 0 ? CHECK_INDEX_UNKNOWN : 0;
 }
 
 uint32_t check_issue(struct check_slot *slot, const struct check_call *call)
 {
 	uint32_t number = slot->calls + 1;
 	struct check_call *kept = entry(slot, number);
-	struct check_progress *progress;
+	uint32_t index = call->index;
 
+	if (call->tag >= 0)
+		index = index_of_message(slot, call);
 	*kept = *call;
+	kept->index = index;
+	kept->source = -1;
 	kept->number = number;
 	kept->state = CHECK_CALL_ISSUED;
 	slot->calls = number;
-	if (call->tag < 0) {
-		progress = progress_of(slot, call->group_id);
-		if (progress)
-			progress->collectives = call->index + 1;
-	}
+	if (call->tag < 0)
+		advance(slot, call);
 	return number;
+}
+
+void check_source(struct check_slot *slot, uint32_t number, int32_t source)
+{
+	struct check_call *call = entry(slot, number);
+
+	if (call->number == number)
+		call->source = source;
+}
+
+static uint32_t clamp(uint64_t numel)
+{
+	return numel < UINT32_MAX ? (uint32_t)numel : UINT32_MAX;
+}
+
+struct check_parts *check_parts_begin(struct check_slot *slot, int rank,
+				      int count)
+{
+	struct check_parts *parts = &slot->parts;
+
+	parts->number = 0;
+	parts->count = (uint32_t)count;
+	parts->rank = (uint32_t)rank;
+	return count <= CHECK_PARTS ? parts : NULL;
+}
+
+void check_part(struct check_parts *parts, int i, uint64_t in, uint64_t out)
+{
+	parts->in[i] = clamp(in);
+	parts->out[i] = clamp(out);
+}
+
+/* Whoever reads the board meanwhile finds the parts of no call. */
+void check_parts_end(struct check_parts *parts, uint32_t number)
+{
+	atomic_thread_fence(memory_order_release);
+	parts->number = number;
 }
 
 void check_wait(struct check_slot *slot, uint32_t number,
@@ -111,6 +216,23 @@ void check_end(struct check_slot *slot, uint32_t number, int32_t error,
 	call->ended_ns = now_ns;
 }
 
+void check_touch(struct check_slot *slot, const struct check_hazard *hazard,
+		 uint32_t number, uint32_t other)
+{
+	const struct check_call *call = check_call_find(slot, number);
+	const struct check_call *second = check_call_find(slot, other);
+
+	if (slot->hazard.kind)
+		return;
+	slot->hazard = *hazard;
+	if (call)
+		slot->hazard.call = slot->hazard.other = *call;
+	if (second)
+		slot->hazard.other = *second;
+	else
+		slot->hazard.other.site = hazard->other.site;
+}
+
 const struct check_call *check_call_find(const struct check_slot *slot,
 					 uint32_t number)
 {
@@ -124,8 +246,17 @@ const struct check_call *check_call_find(const struct check_slot *slot,
 
 uint32_t check_collectives(const struct check_slot *slot, uint32_t group_id)
 {
-	for (uint32_t i = 0; i < slot->groups; i++)
-		if (slot->progress[i].group_id == group_id)
-			return slot->progress[i].collectives;
+	const struct check_membership *own =
+		check_membership_find(slot, group_id);
+
+	if (own)
+		return own->collectives;
 	return slot->groups == CHECK_GROUPS ? UINT32_MAX : 0;
+}
+
+int check_same_collective(const struct check_call *a,
+			  const struct check_call *b)
+{
+	return a->tag < 0 && b->tag < 0 && a->group_id == b->group_id &&
+	       a->leader == b->leader && a->index == b->index;
 }

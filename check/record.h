@@ -16,10 +16,15 @@
 extern "C" {
 #endif
 
+/* The index of a message of which the ring does not tell how many there were
+ * before. */
+#define CHECK_INDEX_UNKNOWN UINT32_MAX
 /* The last calls kept per rank. */
 #define CHECK_RING 32
 /* Groups of which a slot remembers how far the rank got. */
-#define CHECK_GROUPS 16
+#define CHECK_GROUPS 32
+/* Ranks up to which a slot remembers the parts of an all-to-all. */
+#define CHECK_PARTS 64
 
 /* Where a call stands in the source; "" and 0 when not known. A path too long
  * keeps its end. */
@@ -37,22 +42,48 @@ enum check_call_state {
 
 /* One call of the public API. */
 struct check_call {
-	uint32_t number;     /* the rank's calls, counted from 1 */
-	uint32_t state;      /* enum check_call_state */
-	char op[16];         /* "all_reduce", "recv", ... */
-	char dtype[12];      /* "" when the op carries no tensor */
-	char reduce_op[12];  /* "" when the op does not reduce */
-	char group[16];      /* name of the group */
-	uint32_t group_id;   /* 0: the default group */
-	uint32_t group_size; /* ranks in the group */
-	uint32_t index;      /* collectives: 0, 1, ... in this group */
-	int32_t peer;        /* root, src or dst; -1: none */
-	int32_t tag;         /* point to point; -1 for collectives */
-	int32_t error;       /* enum dist_error once it failed */
-	uint64_t numel; /* of the tensor, or of all ranks' parts together */
+	uint32_t number;    /* the rank's calls, counted from 1 */
+	uint32_t state;     /* enum check_call_state */
+	char op[20];        /* "all_reduce", "recv", ... */
+	char dtype[12];     /* "" when the op carries no tensor */
+	char reduce_op[12]; /* "" when the op does not reduce */
+	char group[24];     /* name of the group */
+	uint32_t group_id;  /* 0: the default group */
+	uint32_t leader;    /* global rank of the group's rank 0 */
+	/* Collectives: 0, 1, ... in this group. Messages: 0, 1, ... of those
+	 * with this peer, tag and direction; set by check_issue(). */
+	uint32_t index;
+	int32_t peer; /* root, src or dst, in the group; -1: none, or any */
+	int32_t peer_rank;  /* the same as global rank */
+	int32_t source;     /* global rank that a recv from any heard; or -1 */
+	int32_t tag;        /* point to point; -1 for collectives */
+	int32_t error;      /* enum dist_error once it failed */
+	uint64_t numel;     /* of the tensor, or of all ranks' parts together */
+	uint64_t terms;     /* what else the ranks must agree about: a hash */
+	char words[48];     /* the same for a reader, cut short; "" */
+	int64_t timeout_ns; /* that the call may take; 0: not told */
 	int64_t issued_ns;
 	int64_t ended_ns;
 	struct check_site site;
+};
+
+/* Memory that was touched while an operation held it. */
+enum check_hazard_kind {
+	CHECK_HAZARD_NONE,
+	CHECK_HAZARD_WRITTEN, /* the program wrote it before the wait */
+	CHECK_HAZARD_SHARED   /* and gave it to another call, one writing it */
+};
+
+struct check_hazard {
+	uint32_t kind;          /* enum check_hazard_kind */
+	uint64_t element;       /* the first that was touched */
+	uint64_t numel;         /* of the buffer */
+	char buffer[24];        /* of call: "tensor", "in", "out[3]" */
+	char given[24];         /* SHARED: of other */
+	struct check_call call; /* whose memory it was */
+	/* SHARED: the call that it was given to. WRITTEN: the same as call, but
+	 * at the site where it came out, of which the file may be "". */
+	struct check_call other;
 };
 
 enum check_rank_state {
@@ -63,10 +94,24 @@ enum check_rank_state {
 	CHECK_RANK_LOST      /* killed or crashed (written by the launcher) */
 };
 
-/* How far a rank got in one group. */
-struct check_progress {
+/*
+ * A group that a rank is or was in, and how far it got there. Its members are
+ * the ranks that say so: those of which (group_id, leader) are the same. Groups
+ * of one id share no rank, so within a slot the id alone tells.
+ */
+struct check_membership {
 	uint32_t group_id;
+	uint32_t leader;      /* global rank of the group's rank 0 */
 	uint32_t collectives; /* number of collectives issued */
+	uint32_t left;        /* the rank has destroyed its group */
+};
+
+/* What a rank sends and awaits in its last all-to-all, in elements by rank of
+ * the group; a number too large for its place is the largest. */
+struct check_parts {
+	uint32_t number;      /* of the call; 0: not told */
+	uint32_t count, rank; /* ranks of the group, and one's own there */
+	uint32_t in[CHECK_PARTS], out[CHECK_PARTS];
 };
 
 struct check_slot {
@@ -76,7 +121,9 @@ struct check_slot {
 	uint32_t groups;
 	struct check_site
 		wait_site; /* where it waits, if not where it called */
-	struct check_progress progress[CHECK_GROUPS];
+	struct check_membership memberships[CHECK_GROUPS];
+	struct check_parts parts;
+	struct check_hazard hazard;         /* the rank's first */
 	struct check_call ring[CHECK_RING]; /* call n at (n - 1) % CHECK_RING */
 };
 
@@ -101,9 +148,32 @@ int check_board_valid(const struct check_board *board, size_t bytes);
  * end. */
 void check_site_set(struct check_site *site, const char *file, int line);
 
+/* check_join notes that the rank is in a group from now on. Where the slot has
+ * no room, the rank is not accused of missing anything there. */
+void check_join(struct check_slot *slot, uint32_t group_id, uint32_t leader);
+
+/* check_leave notes that the rank will not call on the group again; but not of
+ * a rank that gives up because a call failed: that is stuck where it stands. */
+void check_leave(struct check_slot *slot, uint32_t group_id);
+
 /* check_issue takes a copy of *call into the rank's ring, numbers it, counts
  * it as issued, and returns its number. */
 uint32_t check_issue(struct check_slot *slot, const struct check_call *call);
+
+/* check_source notes whom call number, a receive from any source, heard, as
+ * global rank. */
+void check_source(struct check_slot *slot, uint32_t number, int32_t source);
+
+/* check_parts_begin returns where the parts of an all-to-all go that the rank,
+ * `rank` of count in the group, makes; NULL: there is no room. */
+struct check_parts *check_parts_begin(struct check_slot *slot, int rank,
+				      int count);
+
+/* check_part notes that it sends `in` elements to rank i and awaits `out`. */
+void check_part(struct check_parts *parts, int i, uint64_t in, uint64_t out);
+
+/* check_parts_end notes, when every part is noted, which call they are of. */
+void check_parts_end(struct check_parts *parts, uint32_t number);
 
 /* check_wait notes that the rank blocks in call number until check_resume(). */
 void check_wait(struct check_slot *slot, uint32_t number,
@@ -115,13 +185,29 @@ void check_resume(struct check_slot *slot);
 void check_end(struct check_slot *slot, uint32_t number, int32_t error,
 	       int64_t now_ns);
 
+/* check_touch notes what was done to the memory of call number, and SHARED by
+ * call number other, else 0: of *hazard all but the calls is set, but for the
+ * site where it came out. The rank's first hazard is kept. */
+void check_touch(struct check_slot *slot, const struct check_hazard *hazard,
+		 uint32_t number, uint32_t other);
+
 /* check_call_find returns call number, NULL once it has left the ring. */
 const struct check_call *check_call_find(const struct check_slot *slot,
 					 uint32_t number);
 
+/* check_membership_find returns the rank's place in the group, NULL if the slot
+ * knows of none. */
+const struct check_membership *
+check_membership_find(const struct check_slot *slot, uint32_t group_id);
+
 /* check_collectives returns how many collectives of group_id were issued;
  * UINT32_MAX when the slot has no room to tell. */
 uint32_t check_collectives(const struct check_slot *slot, uint32_t group_id);
+
+/* check_same_collective returns whether two ranks' calls are at the same place
+ * in the same group, whatever each of them does there. */
+int check_same_collective(const struct check_call *a,
+			  const struct check_call *b);
 
 #ifdef __cplusplus
 }

@@ -6,84 +6,65 @@
  */
 #include <string.h>
 
+#include "check/chain.h"
+#include "check/disagreement.h"
+#include "check/message.h"
+#include "check/left.h"
 #include "check/picture.h"
 #include "check/verdict.h"
+#include "check/words.h"
 
 /* Lines of a table before it is cut, with a count of the rest. */
-#define MOST_LINES 24
+#define MOST_LINES  24
+#define MOST_GROUPS 8
 
-struct membership {
+/* Cohorts that share a line. */
+struct line {
 	const struct check_picture *picture;
-	uint32_t cohort_number;
+	const struct check_cohort *like; /* the first of them */
 };
 
-static bool in_cohort(const void *arg, uint32_t rank)
+static bool in_line(const void *arg, uint32_t rank)
 {
-	const struct membership *m = arg;
+	const struct line *line = arg;
+	const struct check_picture *p = line->picture;
 
-	return check_member(m->picture, m->cohort_number, rank);
+	return check_alike(line->like, &p->cohorts[p->cohort_of[rank]]);
 }
 
-static void print_cohort_ranks(FILE *out, const struct check_picture *p,
-			       uint32_t cohort_number)
+/* Whether cohort has the line of one before it. */
+static bool has_line(const struct check_picture *p,
+		     const struct check_cohort *cohort)
 {
-	struct membership m = {p, cohort_number};
+	const struct check_cohort *before = p->cohorts;
 
-	check_print_ranks(out, p->world_size, in_cohort, &m);
+	while (!check_alike(before, cohort))
+		before++;
+	return before != cohort;
 }
 
-static void print_site(FILE *out, const struct check_site *site)
+/* Returns how many ranks are in a line, and whether their calls are on groups
+ * of several names. */
+static uint32_t num_in_line(const struct line *line, bool *several)
 {
-	if (site->file[0])
-		fprintf(out, "%s:%d", site->file, (int)site->line);
-	else
-		fputs("an unknown line", out);
-}
+	const struct check_picture *p = line->picture;
+	const struct check_call *call = line->like->call;
+	uint32_t n = 0;
 
-/* "all_reduce(sum, float32, 1024)", "recv(src 3, tag 0, float32, 1)" */
-static void print_call(FILE *out, const struct check_call *call)
-{
-	const char *separator = "";
-
-	fprintf(out, "%s(", call->op);
-	if (call->reduce_op[0]) {
-		fprintf(out, "%s", call->reduce_op);
-		separator = ", ";
+	*several = false;
+	for (uint32_t i = 0; i < p->num_cohorts; i++) {
+		if (!check_alike(line->like, &p->cohorts[i]))
+			continue;
+		n += p->cohorts[i].size;
+		*several |= call &&
+			    strcmp(call->group, p->cohorts[i].call->group) != 0;
 	}
-	if (call->peer >= 0) {
-		bool is_src = strcmp(call->op, "recv") == 0 ||
-			      strcmp(call->op, "broadcast") == 0 ||
-			      strcmp(call->op, "scatter") == 0;
-
-		fprintf(out, "%s%s %d", separator, is_src ? "src" : "dst",
-			(int)call->peer);
-		separator = ", ";
-	}
-	if (call->tag >= 0)
-		fprintf(out, "%stag %d", separator, (int)call->tag);
-	if (call->tag >= 0)
-		separator = ", ";
-	if (call->dtype[0])
-		fprintf(out, "%s%s", separator, call->dtype);
-	if (call->dtype[0] && !check_may_differ(call))
-		fprintf(out, ", %llu", (unsigned long long)call->numel);
-	fputc(')', out);
+	return n;
 }
 
-/* "all_reduce(...) #17 of group default at train.c:88" */
-static void print_call_in_place(FILE *out, const struct check_call *call)
+static void print_state(FILE *out, const struct check_cohort *cohort, bool one,
+			bool several)
 {
-	print_call(out, call);
-	if (call->tag < 0)
-		fprintf(out, " #%u", call->index);
-	fprintf(out, " of group %s at ", call->group);
-	print_site(out, &call->site);
-}
-
-static void print_state(FILE *out, const struct check_cohort *cohort)
-{
-	bool one = cohort->size == 1;
-
 	switch (cohort->slot->state) {
 	case CHECK_RANK_ABSENT:
 		fputs(one ? "has not joined" : "have not joined", out);
@@ -103,86 +84,141 @@ static void print_state(FILE *out, const struct check_cohort *cohort)
 	}
 	if (!cohort->waiting)
 		fputs(cohort->call ? "; last call: " : "; no call yet", out);
-	if (cohort->call)
-		print_call_in_place(out, cohort->call);
+	if (cohort->call && several)
+		check_print_calls_in_place(out, cohort->call);
+	else if (cohort->call)
+		check_print_call_in_place(out, cohort->call);
 	if (cohort->waiting && cohort->slot->wait_site.file[0]) {
 		fputs(", waited for at ", out);
-		print_site(out, &cohort->slot->wait_site);
+		check_print_site(out, &cohort->slot->wait_site);
 	}
 }
 
 static void print_table(FILE *out, const struct check_picture *p)
 {
-	uint32_t shown = p->num_cohorts;
+	uint32_t lines = 0, left = p->world_size, n;
+	bool several;
 
-	if (shown > MOST_LINES)
-		shown = MOST_LINES;
-	for (uint32_t i = 0; i < shown; i++) {
-		fputs("  ", out);
-		print_cohort_ranks(out, p, i);
-		fputc(' ', out);
-		print_state(out, &p->cohorts[i]);
-		fputc('\n', out);
-	}
-	if (shown < p->num_cohorts)
-		fprintf(out, "  and %u other states\n", p->num_cohorts - shown);
-}
+	for (uint32_t i = 0; left > 0 && lines < MOST_LINES; i++) {
+		const struct line line = {p, &p->cohorts[i]};
 
-/* The first rank that cohort waits for and that cannot come, else the first
- * that it waits for at all; -1: none. */
-static int64_t next_in_chain(const struct check_picture *p,
-			     const struct check_cohort *cohort)
-{
-	int64_t any = -1;
-
-	for (uint32_t rank = 0; rank < p->world_size; rank++) {
-		if (!check_waits_for(p, cohort, rank))
+		if (has_line(p, line.like))
 			continue;
-		if (!p->cohorts[p->cohort_of[rank]].may_move)
-			return rank;
-		if (any < 0)
-			any = rank;
+		n = num_in_line(&line, &several);
+		fputs("  ", out);
+		check_print_ranks(out, p->world_size, in_line, &line);
+		fputc(' ', out);
+		print_state(out, line.like, n == 1, several);
+		fputc('\n', out);
+		left -= n;
+		lines++;
 	}
-	return any;
+	if (left > 0)
+		fprintf(out, "  and %u ranks in other states\n", left);
 }
 
-static void print_link(FILE *out, const struct check_cohort *cohort)
+/* The cohort number i, counted from that of rank on and around. */
+static const struct check_cohort *cohort_from(const struct check_picture *p,
+					      uint32_t rank, uint32_t i)
 {
-	const struct check_call *call = cohort->call;
+	return &p->cohorts[(p->cohort_of[rank] + i) % p->num_cohorts];
+}
 
-	if (!cohort->waiting) {
-		fputs(cohort->slot->state == CHECK_RANK_FINISHED
-			      ? " has finished"
-		      : cohort->slot->state == CHECK_RANK_LOST ? " is lost"
-							       : " is late",
-		      out);
-		return;
+/* The group that cohort waits in; NULL: none, or the default group. */
+static const struct check_group *waits_in(const struct check_cohort *cohort)
+{
+	bool named = cohort->group && cohort->group->id != 0;
+
+	return cohort->waiting && named ? cohort->group : NULL;
+}
+
+/* Who is in the groups that ranks wait in, that of rank first. */
+static void print_groups(FILE *out, const struct check_picture *p,
+			 uint32_t rank)
+{
+	uint32_t found = 0, before;
+
+	for (uint32_t i = 0; i < p->num_cohorts; i++) {
+		const struct check_cohort *cohort = cohort_from(p, rank, i);
+		const struct check_group *group = waits_in(cohort);
+
+		for (before = 0; group && before < i; before++)
+			if (waits_in(cohort_from(p, rank, before)) == group)
+				break;
+		if (!group || before < i)
+			continue;
+		if (found < MOST_GROUPS)
+			check_print_group(out, group, cohort->call,
+					  p->world_size);
+		found++;
 	}
-	fprintf(out, " waits in %s (", call->op);
-	if (call->tag >= 0)
-		fprintf(out, "%s %d, tag %d, ",
-			strcmp(call->op, "recv") == 0 ? "src" : "dst",
-			(int)call->peer, (int)call->tag);
-	else
-		fprintf(out, "group %s, #%u, ", call->group, call->index);
-	print_site(out, &call->site);
-	fputs(") for ", out);
+	if (found > MOST_GROUPS)
+		fprintf(out, "  and %u other groups\n", found - MOST_GROUPS);
+}
+
+static const char *end_of_chain(const struct check_cohort *cohort)
+{
+	switch (cohort->slot->state) {
+	case CHECK_RANK_FINISHED:
+		return " has finished";
+	case CHECK_RANK_LOST:
+		return " is lost";
+	default:
+		return " is late";
+	}
+}
+
+struct waiting {
+	const struct check_picture *picture;
+	const struct check_cohort *cohort;
+};
+
+static bool is_awaited(const void *arg, uint32_t rank)
+{
+	const struct waiting *waiting = arg;
+
+	return check_next_awaited(waiting->picture, waiting->cohort, rank) ==
+	       rank;
+}
+
+/* Whether cohort waits for one of several ranks. */
+static bool has_choice(const struct check_picture *p,
+		       const struct check_cohort *cohort)
+{
+	uint32_t first = check_next_awaited(p, cohort, 0);
+
+	return check_from_any(cohort->call) && first < p->world_size &&
+	       check_next_awaited(p, cohort, first + 1) < p->world_size;
+}
+
+/* What leads from one rank of the chain to the next: " for ", and before the
+ * one that the chain follows of several, all of them. */
+static void print_awaited(FILE *out, const struct check_picture *p,
+			  const struct check_cohort *cohort)
+{
+	struct waiting waiting = {p, cohort};
+
+	fputs(" for ", out);
+	if (!has_choice(p, cohort))
+		return;
+	fputs("one of ", out);
+	check_print_ranks(out, p->world_size, is_awaited, &waiting);
+	fputs(", of which ", out);
 }
 
 /* "rank 0 waits in ... for rank 1, which waits in ... for rank 0: a cycle" */
 static void print_chain(FILE *out, const struct check_picture *p,
 			uint32_t start)
 {
+	const struct check_cohort *cohort, *before = NULL;
 	uint32_t steps = 0;
 	int64_t rank = start;
 
 	fputs("  ", out);
-	while (rank >= 0) {
-		const struct check_cohort *cohort =
-			&p->cohorts[p->cohort_of[rank]];
-
+	for (; rank >= 0; before = cohort, steps++) {
+		cohort = &p->cohorts[p->cohort_of[rank]];
 		fprintf(out, "rank %lld", (long long)rank);
-		if (steps > 0 && rank == start) {
+		if (before && rank == start) {
 			fputs(": a cycle", out);
 			break;
 		}
@@ -190,188 +226,109 @@ static void print_chain(FILE *out, const struct check_picture *p,
 			fputs(", and so on in a cycle", out);
 			break;
 		}
-		if (steps > 0)
+		if (before && !has_choice(p, before))
 			fputs(", which", out);
-		print_link(out, cohort);
-		rank = next_in_chain(p, cohort);
-		if (!cohort->waiting)
-			break;
-		steps++;
-	}
-	fputc('\n', out);
-}
-
-/* Where the chain of waits from rank leads in that many links, or to its end.
- */
-static uint32_t follow(const struct check_picture *p, uint32_t rank,
-		       uint32_t links)
-{
-	int64_t next;
-
-	while (links-- > 0) {
-		next = next_in_chain(p, &p->cohorts[p->cohort_of[rank]]);
-		if (next < 0)
-			break;
-		rank = (uint32_t)next;
-	}
-	return rank;
-}
-
-/* Where to begin the sentence: at preferred, unless its chain runs into a
- * cycle that it is not part of; then in the cycle. */
-static uint32_t chain_start(const struct check_picture *p, uint32_t preferred)
-{
-	uint32_t inside = follow(p, preferred, p->num_cohorts + 1);
-	uint32_t rank = inside;
-
-	if (next_in_chain(p, &p->cohorts[p->cohort_of[inside]]) < 0)
-		return preferred;
-	for (uint32_t i = 0; i <= p->num_cohorts; i++) {
-		if (rank == preferred)
-			return preferred;
-		rank = follow(p, rank, 1);
-	}
-	return inside;
-}
-
-struct side {
-	const struct check_board *board;
-	const struct check_call *like;
-	uint32_t index;
-};
-
-static bool on_side(const void *arg, uint32_t rank)
-{
-	const struct side *side = arg;
-	const struct check_call *call =
-		check_collective_at(&side->board->slots[rank], side->index);
-
-	return call && check_same_call(call, side->like);
-}
-
-static bool on_no_side(const void *arg, uint32_t rank)
-{
-	const struct side *sides = arg;
-
-	return check_collective_at(&sides->board->slots[rank], sides->index) &&
-	       !on_side(&sides[0], rank) && !on_side(&sides[1], rank);
-}
-
-static void print_history(FILE *out, const struct check_board *board,
-			  uint32_t rank, uint32_t last)
-{
-	enum { BEFORE = 3 };
-	uint32_t from = last > BEFORE ? last - BEFORE : 1;
-
-	if (last <= 1)
-		return;
-	fprintf(out, "  before it, rank %u called", rank);
-	for (uint32_t n = from; n < last; n++) {
-		const struct check_call *call =
-			check_call_find(&board->slots[rank], n);
-
-		if (!call)
-			continue;
-		fputs(n == from ? " " : ", then ", out);
-		print_call_in_place(out, call);
-	}
-	fputc('\n', out);
-}
-
-/* The ranks made the same call, and messages in it were of another length than
- * awaited. */
-static void print_unequal_parts(FILE *out, const struct check_board *board)
-{
-	const struct check_call *call;
-	struct side side;
-	uint32_t rank;
-
-	call = check_unequal_parts(board, &rank);
-	if (!call)
-		return;
-	side = (struct side){board, call, call->index};
-	fprintf(out,
-		"lockstep: mismatch: the ranks disagree about the lengths of "
-		"the parts in\n  collective #%u of group %s; rank %u found it "
-		"out\n  ",
-		call->index, call->group, rank);
-	check_print_ranks(out, board->world_size, on_side, &side);
-	fputs(" called ", out);
-	print_call(out, call);
-	fputs(" at ", out);
-	print_site(out, &call->site);
-	fputc('\n', out);
-}
-
-static void print_mismatch(FILE *out, const struct check_board *board)
-{
-	struct check_disagreement found;
-	struct side sides[2];
-
-	if (!check_disagree(board, &found)) {
-		print_unequal_parts(out, board);
-		return;
-	}
-	if (found.a->tag >= 0) {
-		fprintf(out,
-			"lockstep: mismatch: ranks %u and %u disagree about a "
-			"message\n",
-			found.rank_a, found.rank_b);
-		fprintf(out, "  rank %u called ", found.rank_a);
-		print_call_in_place(out, found.a);
-		fprintf(out, "\n  rank %u called ", found.rank_b);
-		print_call_in_place(out, found.b);
-		fputc('\n', out);
-		return;
-	}
-	fprintf(out,
-		"lockstep: mismatch: the ranks disagree about collective #%u "
-		"of group %s\n",
-		found.index, found.a->group);
-	sides[0] = (struct side){board, found.a, found.index};
-	sides[1] = (struct side){board, found.b, found.index};
-	for (int i = 0; i < 2; i++) {
-		fputs("  ", out);
-		check_print_ranks(out, board->world_size, on_side, &sides[i]);
-		fputs(" called ", out);
-		print_call(out, sides[i].like);
-		fputs(" at ", out);
-		print_site(out, &sides[i].like->site);
-		fputc('\n', out);
-	}
-	for (uint32_t rank = 0; rank < board->world_size; rank++)
-		if (on_no_side(sides, rank)) {
-			fputs("  other calls were made by ", out);
-			check_print_ranks(out, board->world_size, on_no_side,
-					  sides);
-			fputc('\n', out);
+		if (before && cohort->slot->state != CHECK_RANK_FINISHED &&
+		    check_has_left(p, before, (uint32_t)rank)) {
+			fprintf(out, " has left group %s", before->call->group);
 			break;
 		}
-	print_history(out, board, found.rank_a, found.a->number);
-	print_history(out, board, found.rank_b, found.b->number);
+		if (!cohort->waiting) {
+			fputs(end_of_chain(cohort), out);
+			break;
+		}
+		fputs(" waits in ", out);
+		check_print_link(out, cohort->call);
+		rank = check_chain_next(p, cohort);
+		if (rank >= 0)
+			print_awaited(out, p, cohort);
+	}
+	fputc('\n', out);
 }
 
-static void print_headline(FILE *out, const struct check_facts *facts,
+/* What the call that was given up could take; a call may have a deadline of
+ * its own. 0: not told. */
+static int64_t timeout_of(const struct check_board *board,
+			  const struct check_facts *facts)
+{
+	for (uint32_t rank = 0; board && rank < board->world_size; rank++) {
+		const struct check_slot *slot = &board->slots[rank];
+		const struct check_call *call =
+			check_call_find(slot, slot->waiting);
+
+		if (call && call->state == CHECK_CALL_FAILED &&
+		    call->timeout_ns > 0)
+			return call->timeout_ns;
+	}
+	return facts->timeout_ns;
+}
+
+static void print_left(FILE *out, const struct check_board *board)
+{
+	struct check_left left;
+
+	fputs("lockstep: left behind: a message was never received\n", out);
+	if (!board || !check_find_left(board, &left))
+		return;
+	fprintf(out, "  rank %u called ", left.rank);
+	check_print_call_in_place(out, left.call);
+	fprintf(out, "; rank %d never called its receive\n",
+		(int)left.call->peer_rank);
+	if (left.others > 0)
+		fprintf(out, "  so it is with %u other messages\n",
+			left.others);
+}
+
+static void print_headline(FILE *out, const struct check_board *board,
+			   const struct check_facts *facts,
 			   const struct check_verdict *verdict)
 {
+	int64_t timeout_ns = timeout_of(board, facts);
+
 	switch (verdict->kind) {
 	case CHECK_DEADLOCK:
 		fputs("lockstep: deadlock: no rank can ever move\n", out);
 		break;
+	case CHECK_BUFFERING:
+		fputs("lockstep: depends on buffering: no rank can ever move "
+		      "unless sends are buffered\n",
+		      out);
+		break;
 	case CHECK_TIMEOUT:
 		fputs("lockstep: timeout: a call was not complete", out);
-		if (facts->timeout_ns > 0)
-			fprintf(out, " after %.3f s",
-				(double)facts->timeout_ns / 1e9);
+		if (timeout_ns > 0)
+			fprintf(out, " after %.3f s", (double)timeout_ns / 1e9);
 		fputc('\n', out);
 		break;
 	case CHECK_LOST:
 		fprintf(out, "lockstep: rank lost: rank %d %s\n", verdict->rank,
 			facts->lost_how[0] ? facts->lost_how : "is gone");
 		break;
-	default:
+	case CHECK_LEFT:
+		print_left(out, board);
+		break;
+	case CHECK_RENDEZVOUS:
+		fputs("lockstep: rendezvous failed: the ranks did not find "
+		      "each other\n",
+		      out);
+		break;
+	case CHECK_FAILED:
+		if (facts->lost_how[0])
+			fprintf(out, "lockstep: rank %d %s\n", verdict->rank,
+				facts->lost_how);
+		break;
+	case CHECK_FINE:
+	case CHECK_MISMATCH:
+	case CHECK_HAZARD:
 		break;
 	}
+}
+
+/* Whether the states of the ranks tell more about the verdict. */
+static bool has_picture(const struct check_verdict *verdict)
+{
+	return check_is_stuck(verdict) || verdict->kind == CHECK_TIMEOUT ||
+	       verdict->kind == CHECK_LOST;
 }
 
 void check_report(FILE *out, const struct check_board *board,
@@ -381,17 +338,22 @@ void check_report(FILE *out, const struct check_board *board,
 	struct check_picture picture;
 	uint32_t odd = verdict->rank > 0 ? (uint32_t)verdict->rank : 0;
 
-	if (verdict->kind == CHECK_FINE)
-		return;
 	if (verdict->kind == CHECK_MISMATCH) {
-		print_mismatch(out, board);
+		check_report_mismatch(out, board);
 		return;
 	}
-	print_headline(out, facts, verdict);
-	if (!check_picture_init(&picture, board))
+	if (verdict->kind == CHECK_HAZARD) {
+		check_report_hazard(out, board);
+		return;
+	}
+	print_headline(out, board, facts, verdict);
+	if (!board || !has_picture(verdict) ||
+	    !check_picture_init(&picture, board))
 		return;
 	print_table(out, &picture);
-	if (verdict->kind == CHECK_DEADLOCK)
-		print_chain(out, &picture, chain_start(&picture, odd));
+	odd = check_chain_start(&picture, odd);
+	print_groups(out, &picture, odd);
+	if (check_is_stuck(verdict))
+		print_chain(out, &picture, odd);
 	check_picture_release(&picture);
 }

@@ -1,5 +1,7 @@
 #include "check/verdict.h"
 
+#include "check/disagreement.h"
+#include "check/left.h"
 #include "check/picture.h"
 
 /* The rank that others turn on: of the smallest cohort that is stuck. */
@@ -42,35 +44,58 @@ static bool is_awaited(const struct check_picture *p, int rank)
 	if (rank < 0)
 		return false;
 	for (uint32_t i = 0; i < p->num_cohorts; i++)
-		if (check_waits_for(p, &p->cohorts[i], (uint32_t)rank))
+		if (check_next_awaited(p, &p->cohorts[i], (uint32_t)rank) ==
+		    (uint32_t)rank)
 			return true;
 	return false;
+}
+
+static struct check_verdict judge_picture(const struct check_picture *p,
+					  const struct check_facts *facts)
+{
+	struct check_disagreement found;
+	uint32_t rank;
+
+	if (check_disagree(p->board, &p->groups, &found))
+		return (struct check_verdict){CHECK_MISMATCH,
+					      (int)found.rank_a};
+	if (check_unequal_parts(p->board, &rank))
+		return (struct check_verdict){CHECK_MISMATCH, (int)rank};
+	if (is_awaited(p, facts->lost_rank))
+		return (struct check_verdict){CHECK_LOST, facts->lost_rank};
+	return judge_waits(p, facts);
 }
 
 struct check_verdict check_judge(const struct check_board *board,
 				 const struct check_facts *facts)
 {
 	struct check_verdict verdict = {CHECK_FINE, -1};
-	struct check_disagreement found;
 	struct check_picture picture;
-	uint32_t rank;
 
-	for (rank = 0; rank < board->world_size; rank++)
+	for (uint32_t rank = 0; rank < board->world_size; rank++)
+		if (board->slots[rank].hazard.kind)
+			return (struct check_verdict){CHECK_HAZARD, (int)rank};
+	for (uint32_t rank = 0; rank < board->world_size; rank++)
 		if (board->slots[rank].state == CHECK_RANK_LOST)
 			return (struct check_verdict){CHECK_LOST, (int)rank};
-	if (check_disagree(board, &found))
-		return (struct check_verdict){CHECK_MISMATCH,
-					      (int)found.rank_a};
-	if (check_unequal_parts(board, &rank))
-		return (struct check_verdict){CHECK_MISMATCH, (int)rank};
 	if (!check_picture_init(&picture, board))
 		return verdict;
-	if (is_awaited(&picture, facts->lost_rank))
-		verdict = (struct check_verdict){CHECK_LOST, facts->lost_rank};
-	else
-		verdict = judge_waits(&picture, facts);
+	verdict = judge_picture(&picture, facts);
 	check_picture_release(&picture);
 	return verdict;
+}
+
+struct check_verdict check_judge_end(const struct check_board *board,
+				     const struct check_facts *facts)
+{
+	struct check_verdict verdict = check_judge(board, facts);
+	struct check_left left;
+
+	if (check_is_certain(&verdict))
+		return verdict;
+	if (verdict.kind == CHECK_FINE && check_find_left(board, &left))
+		return (struct check_verdict){CHECK_LEFT, (int)left.rank};
+	return (struct check_verdict){CHECK_FINE, -1};
 }
 
 int check_exit_status(const struct check_verdict *verdict)
@@ -86,6 +111,16 @@ int check_exit_status(const struct check_verdict *verdict)
 		return 12;
 	case CHECK_LOST:
 		return 13;
+	case CHECK_BUFFERING:
+		return 16;
+	case CHECK_LEFT:
+		return 17;
+	case CHECK_HAZARD:
+		return 14;
+	case CHECK_RENDEZVOUS:
+		return 18;
+	case CHECK_FAILED:
+		return 1;
 	}
 	return 3;
 }

@@ -21,7 +21,12 @@ enum check_verdict_kind {
 	CHECK_MISMATCH,
 	CHECK_DEADLOCK,
 	CHECK_TIMEOUT,
-	CHECK_LOST
+	CHECK_LOST,
+	CHECK_HAZARD,     /* memory touched while an operation held it */
+	CHECK_BUFFERING,  /* a deadlock, but not where sends are buffered */
+	CHECK_LEFT,       /* all ended well, but a message has no receive */
+	CHECK_RENDEZVOUS, /* never judged: told by who started the ranks */
+	CHECK_FAILED /* nor this: a rank ended badly, nobody waited for it */
 };
 
 /* What the world around the ranks knows and the board does not. */
@@ -40,23 +45,47 @@ struct check_verdict {
 
 /*
  * check_judge looks at the board and the facts and returns the verdict, first
- * of: a rank killed (CHECK_RANK_LOST on the board); a mismatch; a rank that
- * gave up by itself (lost_rank) while another waits for it; a deadlock (nothing
- * moves, or a call failed and its rank waits in a cycle or for a rank that has
- * finished); a timeout; CHECK_FINE when nothing is wrong. Memory runs out:
- * CHECK_FINE.
+ * of: a buffer hazard on the board; a rank killed (CHECK_RANK_LOST on the
+ * board); a mismatch; a rank that gave up by itself (lost_rank) while another
+ * waits for it; a deadlock (nothing moves, or a call failed and its rank waits
+ * in a cycle or for a rank that has finished); a timeout; CHECK_FINE when
+ * nothing is wrong. Memory runs out: CHECK_FINE.
  */
 struct check_verdict check_judge(const struct check_board *board,
 				 const struct check_facts *facts);
 
+/* check_judge_end is check_judge() for a job of which every rank ended well.
+ * Ranks that dealt with a failure did well, but ranks that disagreed, or spoilt
+ * their memory, computed nonsense (CHECK_MISMATCH, CHECK_HAZARD), and what was
+ * sent should be received (CHECK_LEFT).
+ * A group that nobody destroyed is no fault: a rank may just exit. */
+struct check_verdict check_judge_end(const struct check_board *board,
+				     const struct check_facts *facts);
+
 /* check_report writes the verdict as text: one verdict line, a line for each
- * set of ranks in the same state, the waits as sentences. */
+ * set of ranks in the same state, the waits as sentences. Nothing if all is
+ * fine. board may be NULL unless it is a mismatch. */
 void check_report(FILE *out, const struct check_board *board,
 		  const struct check_facts *facts,
 		  const struct check_verdict *verdict);
 
-/* check_exit_status returns the command's exit status for the verdict: 0, 10
- * to 13. */
+/* check_is_certain returns whether the verdict stands although all ranks ended
+ * well, and is no consequence of anything: they computed nonsense. */
+static inline int check_is_certain(const struct check_verdict *verdict)
+{
+	return verdict->kind == CHECK_MISMATCH || verdict->kind == CHECK_HAZARD;
+}
+
+/* check_is_stuck returns whether no rank can move, by the rules of the world.
+ */
+static inline int check_is_stuck(const struct check_verdict *verdict)
+{
+	return verdict->kind == CHECK_DEADLOCK ||
+	       verdict->kind == CHECK_BUFFERING;
+}
+
+/* check_exit_status returns the command's exit status for the verdict: 0, 1,
+ * 10 to 14, 16 to 18. */
 int check_exit_status(const struct check_verdict *verdict);
 
 #ifdef __cplusplus

@@ -16,7 +16,8 @@
 #include "trace/output.h"
 
 #define USAGE                                                                  \
-	"[OPTIONS] all_reduce|broadcast|reduce\n\n"                            \
+	"[OPTION...] COLLECTIVE\n\n"                                           \
+	"COLLECTIVE is one of " SWEEP_NAMES ".\n\n"                            \
 	"Example: lockstep bench all_reduce -b 1K -e 64M --nproc-per-node 4\n"
 
 /* Ranks when neither the option nor WORLD_SIZE says. */
@@ -65,6 +66,8 @@ static int launch(const struct command_line *line, struct sweep *sweep)
 		options.world_size = DEFAULT_RANKS;
 	if (options.world_size > 0 && sweep->root >= options.world_size)
 		return refuse("-r: expected a rank below the number of ranks");
+	if (sweep->collective == SWEEP_SENDRECV && options.world_size == 1)
+		return refuse("sendrecv: expected 2 ranks or more");
 	return dist_launch(&options, sweep_rank, sweep);
 }
 
@@ -196,8 +199,7 @@ static int bench(const struct command_line *line, const char *name)
 
 	found = name ? sweep_find(name) : -1;
 	if (found < 0)
-		return refuse("which collective? expected all_reduce, "
-			      "broadcast or reduce");
+		return refuse("which collective? expected " SWEEP_NAMES);
 	if (line->ranks < 0)
 		return refuse("--nproc-per-node: expected 1 or more");
 	if (!sweep_arguments_use(&line->arguments, is_simulated(line), &sweep,
@@ -253,7 +255,7 @@ int command_bench(int argc, const char **argv)
 	const struct poptOption table[] = {
 		{NULL, '\0', POPT_ARG_INCLUDE_TABLE, shared, 0, NULL, NULL},
 		{"backend", '\0', POPT_ARG_STRING, &line.backend, 0,
-		 "sim or tcp (default $LOCKSTEP_BACKEND, else tcp)", "B"},
+		 "sim, tcp or nccl (default $LOCKSTEP_BACKEND, else tcp)", "B"},
 		{"nproc-per-node", '\0', POPT_ARG_INT, &line.ranks, 0,
 		 "number of ranks (default $WORLD_SIZE, else 4)", "N"},
 		{"world-size", '\0', POPT_ARG_INT, &line.ranks, 0, "the same",

@@ -122,7 +122,8 @@ static void write_profile(struct dist__output *out, const char *machine,
 		"version: 1\n"
 		"source: lockstep calibrate --world-size %d; %s\n"
 		"message_overhead_ns: %.0f\n"
-		"reduce_Bps: %.4g\n",
+		"reduce_Bps: %.4g\n"
+		"p2p: buffered\n",
 		model->world_size, model->world_size, machine,
 		model->overhead_ns, model->reduce_Bps);
 }

@@ -19,6 +19,7 @@ struct command {
 int command_run(int argc, const char **argv);
 int command_predict(int argc, const char **argv);
 int command_bench(int argc, const char **argv);
+int command_check(int argc, const char **argv);
 int command_calibrate(int argc, const char **argv);
 int command_compare(int argc, const char **argv);
 int command_trace(int argc, const char **argv);

@@ -11,6 +11,7 @@
 
 #include "cli/table.h"
 #include "core/algorithm.h"
+#include "core/backend.h"
 #include "core/data.h"
 #include "core/profile.h"
 #include "lockstep/dist.h"
@@ -38,15 +39,32 @@ static int fill_scenarios(struct table *table)
 	return DIST_EXIT_OK;
 }
 
+static int fill_backends(struct table *table)
+{
+	const struct dist__world *const *world;
+
+	for (world = dist__worlds(); *world; world++) {
+		struct dist_message found = {""};
+		bool good = (*world)->is_available(&found);
+
+		table_add(table, json_pack("{s:s, s:s, s:s, s:s}", "name",
+					   (*world)->name, "available",
+					   good ? "yes" : "no", "summary",
+					   (*world)->summary, "found",
+					   found.text[0] ? found.text : "-"));
+	}
+	return DIST_EXIT_OK;
+}
+
 static int fill_algorithms(struct table *table)
 {
 	const struct dist__algorithm *const *a;
 
 	for (a = dist__algorithms(); *a; a++)
-		table_add(table,
-			  json_pack("{s:s, s:s, s:s}", "op",
-				    dist__op_name((*a)->op), "name", (*a)->name,
-				    "summary", (*a)->summary));
+		table_add(table, json_pack("{s:s, s:s, s:s, s:s}", "op",
+					   dist__op_name((*a)->op), "name",
+					   (*a)->name, "summary", (*a)->summary,
+					   "time", (*a)->formula));
 	return DIST_EXIT_OK;
 }
 
@@ -175,7 +193,8 @@ static int fill_platforms(struct table *table)
 }
 
 static const char *const name_summary[] = {"name", "summary", NULL};
-static const char *const op_name_summary[] = {"op", "name", "summary", NULL};
+static const char *const algorithm_columns[] = {"op", "name", "summary", "time",
+						NULL};
 static const char *const platform_columns[] = {"name", "hosts", "ranks",
 					       "summary", NULL};
 static const char *const model_columns[] = {"name", "parameters", "tensors",
@@ -183,9 +202,13 @@ static const char *const model_columns[] = {"name", "parameters", "tensors",
 static const char *const profile_columns[] = {"name", "version", "source",
 					      NULL};
 
+static const char *const backend_columns[] = {"name", "available", "summary",
+					      "found", NULL};
+
 static const struct listing listings[] = {
+	{"backends", backend_columns, fill_backends},
 	{"scenarios", name_summary, fill_scenarios},
-	{"algorithms", op_name_summary, fill_algorithms},
+	{"algorithms", algorithm_columns, fill_algorithms},
 	{"models", model_columns, fill_models},
 	{"platforms", platform_columns, fill_platforms},
 	{"profiles", profile_columns, fill_profiles},
@@ -228,7 +251,8 @@ static const struct listing *listing_asked(poptContext context)
 		fprintf(stderr, "lockstep list: no list of \"%s\";", name);
 	else
 		fputs("lockstep list: one at a time;", stderr);
-	fputs(" scenarios, algorithms, models, platforms or profiles\n",
+	fputs(" backends, scenarios, algorithms, models, platforms or "
+	      "profiles\n",
 	      stderr);
 	return NULL;
 }
@@ -246,7 +270,11 @@ int command_list(int argc, const char **argv)
 
 	poptSetOtherOptionHelp(
 		context,
-		"[--json] scenarios|algorithms|models|platforms|profiles\n\n"
+		"[--json] "
+		"backends|scenarios|algorithms|models|platforms|profiles\n\n"
+		"The time of an algorithm is that of p ranks and n bytes: "
+		"alpha "
+		"for a message, beta to carry a byte, gamma to reduce one.\n"
 		"Example: lockstep list models\n");
 	rc = poptGetNextOpt(context);
 	if (rc < -1)

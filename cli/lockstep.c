@@ -13,6 +13,8 @@ static const struct command commands[] = {
 	 command_run},
 	{"predict", "predict one training step on a platform", command_predict},
 	{"bench", "time a collective over sizes", command_bench},
+	{"check", "hold back ends against the conformance table",
+	 command_check},
 	{"calibrate", "fit a platform and a profile to this machine",
 	 command_calibrate},
 	{"compare", "hold a predicted trace against a measured one",

@@ -107,6 +107,17 @@ static int finish(struct child *child, struct ddp_step_result *result)
 	return status;
 }
 
+/* Where the ranks sit decides with their number about the algorithm. */
+static int find_nodes(const struct simulation *step, struct prediction_row *row)
+{
+	struct dist_message message;
+
+	if (dist__platform_count_nodes(step->platform, step->world_size,
+				       &row->num_nodes, &message))
+		return refuse(&message);
+	return DIST_EXIT_OK;
+}
+
 /* Two simulations beside each other: the step, and its communication with
  * nothing to hide behind. */
 static int predict_one(struct simulation *step, struct simulation *alone,
@@ -147,7 +158,9 @@ static int predict_all(struct prediction *p, const char *path)
 	for (i = 0; !status && i < request->num_world_sizes; i++) {
 		step.world_size = request->world_sizes[i];
 		alone.world_size = request->world_sizes[i];
-		status = predict_one(&step, &alone, &p->rows[i]);
+		status = find_nodes(&step, &p->rows[i]);
+		if (!status)
+			status = predict_one(&step, &alone, &p->rows[i]);
 	}
 	schedule_release(&step.schedule);
 	schedule_release(&alone.schedule);

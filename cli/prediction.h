@@ -29,6 +29,7 @@ struct prediction_row {
 	struct ddp_step_result step;  /* with compute */
 	struct ddp_step_result alone; /* the same buckets without compute */
 	int64_t compute_ns;
+	int num_nodes; /* that the ranks sit on */
 };
 
 /* The answer. */

@@ -44,7 +44,7 @@ static const char *algorithm_of(const struct prediction *p,
 				const struct prediction_row *row, size_t bucket)
 {
 	return dist__select(&p->profile, DIST__ALL_REDUCE, row->step.world_size,
-			    row->step.bucket_bytes[bucket])
+			    row->num_nodes, row->step.bucket_bytes[bucket])
 		->name;
 }
 

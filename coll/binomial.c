@@ -1,10 +1,11 @@
 /*
- * binomial.c - broadcast, reduce and all-reduce along a binomial tree.
+ * binomial.c - broadcast, reduce, all-reduce and barrier along a binomial tree.
  *
  * Ranks are numbered from the root. The parent of a number is the number with
  * its lowest set bit cleared; a broadcast goes down the tree, the largest
  * subtree first, a reduce comes up it, the largest subtree last. An all-reduce
- * is a reduce to rank 0 and a broadcast from there.
+ * is a reduce to rank 0 and a broadcast from there; so is a barrier, of
+ *nothing.
  *
  *	5 ranks, root 0:        broadcast          reduce
  *
@@ -140,10 +141,28 @@ static double cost_all_reduce_ns(const struct dist__cost *cost, int p,
 	       cost_broadcast_ns(cost, p, numel, element_bytes);
 }
 
+/* T = 2 ceil(log2 p) alpha, as an all-reduce of nothing. */
+static double cost_barrier_ns(const struct dist__cost *cost, int p,
+			      size_t numel, size_t element_bytes)
+{
+	(void)numel;
+	return cost_all_reduce_ns(cost, p, 0, element_bytes);
+}
+
+const struct dist__algorithm dist__binomial_barrier = {
+	.op = DIST__BARRIER,
+	.name = "binomial_tree",
+	.summary = "2 ceil(log2 p) steps, an empty message each",
+	.formula = "2 ceil(log2 p) alpha",
+	.run = run_all_reduce,
+	.cost_ns = cost_barrier_ns,
+};
+
 const struct dist__algorithm dist__binomial_broadcast = {
 	.op = DIST__BROADCAST,
 	.name = "binomial",
 	.summary = "ceil(log2 p) steps, the root sends the vector at each",
+	.formula = "ceil(log2 p) (alpha + n beta)",
 	.run = run_broadcast,
 	.cost_ns = cost_broadcast_ns,
 };
@@ -152,6 +171,7 @@ const struct dist__algorithm dist__binomial_reduce = {
 	.op = DIST__REDUCE,
 	.name = "binomial",
 	.summary = "ceil(log2 p) steps, the root receives the vector at each",
+	.formula = "ceil(log2 p) (alpha + n beta + n gamma)",
 	.run = run_reduce,
 	.cost_ns = cost_reduce_ns,
 };
@@ -160,6 +180,7 @@ const struct dist__algorithm dist__binomial_all_reduce = {
 	.op = DIST__ALL_REDUCE,
 	.name = "binomial_tree",
 	.summary = "2 ceil(log2 p) steps, reduce to rank 0, then broadcast",
+	.formula = "ceil(log2 p) (2 alpha + 2 n beta + n gamma)",
 	.run = run_all_reduce,
 	.cost_ns = cost_all_reduce_ns,
 };

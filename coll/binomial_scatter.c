@@ -198,6 +198,7 @@ const struct dist__algorithm dist__binomial_scatter = {
 	.op = DIST__SCATTER,
 	.name = "binomial",
 	.summary = "ceil(log2 p) steps, half the parts sent at the first",
+	.formula = "ceil(log2 p) alpha + (p-1)/p n beta",
 	.run = run_scatter,
 	.cost_ns = cost_scatter_ns,
 };
@@ -206,6 +207,7 @@ const struct dist__algorithm dist__binomial_gather = {
 	.op = DIST__GATHER,
 	.name = "binomial",
 	.summary = "ceil(log2 p) steps, half the parts received at the last",
+	.formula = "ceil(log2 p) alpha + (p-1)/p n beta",
 	.run = run_gather,
 	.cost_ns = cost_gather_ns,
 };

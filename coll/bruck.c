@@ -111,6 +111,7 @@ const struct dist__algorithm dist__bruck_all_gather = {
 	.op = DIST__ALL_GATHER,
 	.name = "bruck",
 	.summary = "ceil(log2 p) steps, (p-1)/p of the result sent by each",
+	.formula = "ceil(log2 p) alpha + (p-1)/p n beta",
 	.run = run,
 	.cost_ns = cost_ns,
 };

@@ -50,6 +50,7 @@ const struct dist__algorithm dist__dissemination_barrier = {
 	.op = DIST__BARRIER,
 	.name = "dissemination",
 	.summary = "ceil(log2 p) steps, an empty message each",
+	.formula = "ceil(log2 p) alpha",
 	.run = run,
 	.cost_ns = cost_ns,
 };

@@ -14,9 +14,32 @@ struct dist__fold dist__fold_of(int rank, int world_size)
 	return fold;
 }
 
-int dist__fold_member(const struct dist__fold *fold, int number)
+struct dist__fold dist__fold_from(const struct dist__coll *coll, int root)
+{
+	int p = coll->world_size;
+	struct dist__fold fold = dist__fold_of((coll->rank - root + p) % p, p);
+
+	fold.root = root;
+	return fold;
+}
+
+int dist__fold_first(const struct dist__fold *fold, int number)
 {
 	return number < fold->extra ? 2 * number : number + fold->extra;
+}
+
+int dist__fold_member(const struct dist__fold *fold, int number)
+{
+	return (dist__fold_first(fold, number) + fold->root) %
+	       (fold->size + fold->extra);
+}
+
+/* The other one of the pair. */
+static int partner(const struct dist__coll *coll, const struct dist__fold *fold)
+{
+	int p = coll->world_size;
+
+	return (coll->rank + (fold->rank < 0 ? p - 1 : 1)) % p;
 }
 
 bool dist__fold_receives(const struct dist__fold *fold)
@@ -32,10 +55,10 @@ enum dist_error dist__fold_in(const struct dist__coll *coll,
 	enum dist_error error = DIST_OK;
 
 	if (fold->rank < 0)
-		return dist__send(coll, step, coll->rank - 1, vector);
+		return dist__send(coll, step, partner(coll, fold), vector);
 	if (!dist__fold_receives(fold))
 		return DIST_OK;
-	error = dist__recv(coll, step, coll->rank + 1, other);
+	error = dist__recv(coll, step, partner(coll, fold), other);
 	if (!error)
 		dist__combine(coll, vector, other);
 	return error;
@@ -46,9 +69,9 @@ enum dist_error dist__fold_out(const struct dist__coll *coll,
 			       struct dist__span result)
 {
 	if (fold->rank < 0)
-		return dist__recv(coll, step, coll->rank - 1, result);
+		return dist__recv(coll, step, partner(coll, fold), result);
 	if (dist__fold_receives(fold))
-		return dist__send(coll, step, coll->rank + 1, result);
+		return dist__send(coll, step, partner(coll, fold), result);
 	return DIST_OK;
 }
 

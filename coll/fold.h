@@ -5,7 +5,8 @@
  * Of p = size + extra ranks, size the largest power of two, the first 2 * extra
  * form pairs (0,1), (2,3), ... The odd one gives its vector to the even one and
  * sits out until it gets the result back. The other ranks are numbered 0 to
- * size - 1, in the order of their ranks, and run the algorithm. With p = 5:
+ * size - 1, in the order of their ranks, and run the algorithm. Where there is
+ * a root, ranks count from it, so that it never sits out. With p = 5:
  *
  *	rank     0   1   2   3   4
  *	fold_in  0 <-1
@@ -25,10 +26,19 @@ struct dist__fold {
 	int size;
 	int extra;
 	int rank; /* this rank's folded number, -1 if it sits out */
+	int root; /* the rank that is counted as 0 */
 };
 
-/* dist__fold_of returns how rank takes part in a world of world_size. */
+/* dist__fold_of returns how rank, counted from the root, takes part in a world
+ * of world_size whose root is rank 0. */
 struct dist__fold dist__fold_of(int rank, int world_size);
+
+/* dist__fold_from returns how the caller takes part, counted from root. */
+struct dist__fold dist__fold_from(const struct dist__coll *coll, int root);
+
+/* dist__fold_first returns the first rank, counted from the root, that a number
+ * stands for; the world size for number == size. */
+int dist__fold_first(const struct dist__fold *fold, int number);
 
 /* dist__fold_member returns the group rank of a folded number. */
 int dist__fold_member(const struct dist__fold *fold, int number);

@@ -1,22 +1,25 @@
 /*
- * linear.c - gather and scatter with every rank straight to the root, all-to-
- * all with every message at once.
+ * linear.c - every rank straight to the root or from it; all-to-all with every
+ * message at once.
  *
- * Gather, scatter: the root takes the other ranks one after the other, from its
- * right hand on. All-to-all: each rank posts all its receives, then all its
- * sends, and waits for them together, so that their latencies overlap and only
- * the links are shared out.
+ * Gather, reduce, scatter: the root takes the other ranks one after the other,
+ * from its right hand on. Broadcast: it posts all its sends and waits for them
+ * together, so that their latencies overlap and only its link is shared out;
+ * all-to-all: so does each rank, with receives and sends.
  *
- *	5 ranks, root 1:  gather  2>1  3>1  4>1  0>1
- *	                  scatter 1>2  1>3  1>4  1>0
+ *	5 ranks, root 1:  gather, reduce  2>1  3>1  4>1  0>1
+ *	                  scatter         1>2  1>3  1>4  1>0
+ *	                  broadcast       1>2 1>3 1>4 1>0 at the same time
  *	all-to-all:       0>1 0>2 0>3 0>4, 1>2 1>3 ... at the same time
  *
  * p - 1 messages of the root, or of each rank; nobody passes on what is not
- * for him, and no scratch memory for parts. Gather and scatter, and the
- * all-to-all of p - 1 messages at once, after Thakur, Rabenseifner and Gropp,
+ * for him, and no scratch memory for parts; the root of a reduce has one vector
+ * of it. After Thakur, Rabenseifner and Gropp,
  * "Optimization of Collective Communication Operations in MPICH", Int. J. of
  * High Performance Computing Applications 19(1), 2005.
  */
+#include <stdlib.h>
+
 #include "coll/algorithms.h"
 #include "coll/pattern.h"
 
@@ -57,6 +60,35 @@ static enum dist_error run_scatter(const struct dist__coll *coll)
 	return error;
 }
 
+static enum dist_error run_broadcast(const struct dist__coll *coll)
+{
+	struct dist__span vector = dist__span_tensor(coll);
+
+	if (coll->rank != coll->op->peer)
+		return dist__recv(coll, 0, coll->op->peer, vector);
+	return dist__send_all(coll, 0, vector);
+}
+
+static enum dist_error run_reduce(const struct dist__coll *coll)
+{
+	struct dist__span sum = dist__span_tensor(coll);
+	struct dist__span in = {.bytes = sum.bytes};
+	enum dist_error error = DIST_OK;
+
+	if (coll->rank != coll->op->peer)
+		return dist__send(coll, 0, coll->op->peer, sum);
+	if (coll->world_size > 1)
+		error = dist__scratch_new(coll, in.bytes, &in.data);
+	for (int i = 1; i < coll->world_size && !error; i++) {
+		error = dist__recv(coll, 0, (coll->rank + i) % coll->world_size,
+				   in);
+		if (!error)
+			dist__combine(coll, sum, in);
+	}
+	free(in.data);
+	return error;
+}
+
 static enum dist_error run_all_to_all(const struct dist__coll *coll)
 {
 	const struct dist__op *op = coll->op;
@@ -88,18 +120,25 @@ static double cost_scatter_ns(const struct dist__cost *cost, int p,
 	return (p - 1) * dist__cost_message(cost, n);
 }
 
-/*
- * T = alpha + (p - 1) / p n beta, when messages cost no overhead. In general
- * message k sets out after k overheads on every rank at once, and the links of
- * all ranks are equally busy: they never idle with a message to carry, however
- * they are shared out, and so end with the last message that finds them idle,
- * the first or the last one.
- */
-static double cost_all_to_all_ns(const struct dist__cost *cost, int p,
-				 size_t numel, size_t element_bytes)
+/* T = (p - 1) (alpha + n beta + n gamma), likewise. */
+static double cost_reduce_ns(const struct dist__cost *cost, int p, size_t numel,
+			     size_t element_bytes)
 {
-	double carry_ns =
-		(double)(numel * element_bytes) / p * cost->beta_ns_per_byte;
+	double n = (double)(numel * element_bytes);
+
+	return cost_gather_ns(cost, p, numel * (size_t)p, element_bytes) +
+	       (p - 1) * dist__cost_reduce(cost, n);
+}
+
+/*
+ * T = alpha + (p - 1) m beta for messages of m bytes, when they cost no
+ * overhead. In general message k sets out after k overheads. The link never
+ * idles with a message to carry, however it is shared out, and so ends with the
+ * last message that finds it idle, the first or the last one.
+ */
+static double all_at_once_ns(const struct dist__cost *cost, int p, double m)
+{
+	double carry_ns = m * cost->beta_ns_per_byte;
 	double overhead_ns = cost->overhead_ns;
 
 	if (p == 1)
@@ -108,10 +147,42 @@ static double cost_all_to_all_ns(const struct dist__cost *cost, int p,
 	       (p - 2) * (overhead_ns > carry_ns ? overhead_ns : carry_ns);
 }
 
+static double cost_broadcast_ns(const struct dist__cost *cost, int p,
+				size_t numel, size_t element_bytes)
+{
+	return all_at_once_ns(cost, p, (double)(numel * element_bytes));
+}
+
+/* The links of all ranks are equally busy. */
+static double cost_all_to_all_ns(const struct dist__cost *cost, int p,
+				 size_t numel, size_t element_bytes)
+{
+	return all_at_once_ns(cost, p, (double)(numel * element_bytes) / p);
+}
+
+const struct dist__algorithm dist__linear_broadcast = {
+	.op = DIST__BROADCAST,
+	.name = "linear",
+	.summary = "1 step, the root sends p-1 vectors at once",
+	.formula = "alpha + (p-1) n beta",
+	.run = run_broadcast,
+	.cost_ns = cost_broadcast_ns,
+};
+
+const struct dist__algorithm dist__linear_reduce = {
+	.op = DIST__REDUCE,
+	.name = "linear",
+	.summary = "p-1 steps, the root receives one vector at each",
+	.formula = "(p-1) (alpha + n beta + n gamma)",
+	.run = run_reduce,
+	.cost_ns = cost_reduce_ns,
+};
+
 const struct dist__algorithm dist__linear_gather = {
 	.op = DIST__GATHER,
 	.name = "linear",
 	.summary = "p-1 steps, the root receives one part at each",
+	.formula = "(p-1) (alpha + n/p beta)",
 	.run = run_gather,
 	.cost_ns = cost_gather_ns,
 };
@@ -120,6 +191,7 @@ const struct dist__algorithm dist__linear_scatter = {
 	.op = DIST__SCATTER,
 	.name = "linear",
 	.summary = "p-1 steps, the root sends one part at each",
+	.formula = "(p-1) (alpha + n/p beta)",
 	.run = run_scatter,
 	.cost_ns = cost_scatter_ns,
 };
@@ -128,6 +200,7 @@ const struct dist__algorithm dist__linear_all_to_all = {
 	.op = DIST__ALL_TO_ALL,
 	.name = "linear",
 	.summary = "1 step, every part to its rank at once",
+	.formula = "alpha + (p-1)/p n beta",
 	.run = run_all_to_all,
 	.cost_ns = cost_all_to_all_ns,
 };

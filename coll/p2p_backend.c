@@ -9,7 +9,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "core/algorithm.h"
+#include "coll/stage.h"
+#include "coll/team.h"
 #include "core/reduce.h"
 
 struct p2p_backend {
@@ -17,6 +18,7 @@ struct p2p_backend {
 	struct dist__transport *transport;
 	const struct dist__members *members;
 	const struct dist__profile *profile;
+	int num_nodes;
 	struct dist__lane *lane; /* NULL until the first use */
 	atomic_uint lane_ops;    /* collectives on the lane, not done */
 	atomic_bool failed;      /* an op failed: nothing runs any more */
@@ -53,20 +55,45 @@ static void finish(struct p2p_backend *b, struct dist__op *op,
 
 /* Makes the average of a sum, where the result is. A pass over it costs what a
  * reduction of that length does. */
-static void divide(const struct p2p_backend *b, const struct dist__op *op)
+static void divide(const struct dist__coll *coll)
 {
-	struct dist__transport *t = b->transport;
+	const struct dist__op *op = coll->op;
+	struct dist__transport *t = coll->transport;
 	const struct dist_tensor *result = &op->tensor;
-	bool here = op->kind != DIST__REDUCE || op->peer == b->members->rank;
+	bool here = op->kind != DIST__REDUCE || op->peer == coll->rank;
 
 	if (!dist__op_reduces(op->kind) || op->reduce_op != DIST_AVG || !here)
 		return;
 	if (result->data)
 		dist__divide(result->dtype, result->data, result->numel,
-			     b->members->world_size);
+			     dist__contributors(coll));
 	if (t->ops->charge_reduce)
 		t->ops->charge_reduce(
 			t, result->numel * dist_dtype_size(result->dtype));
+}
+
+static enum dist_error run_flat(const struct dist__coll *coll)
+{
+	enum dist_error error = coll->op->algorithm->run(coll);
+
+	if (!error)
+		divide(coll);
+	return error;
+}
+
+static enum dist_error run_staged(const struct dist__coll *coll)
+{
+	struct dist__coll staged = *coll;
+	struct dist__stage stage;
+	enum dist_error error = dist__stage_in(&stage, coll);
+
+	staged.op = &stage.op;
+	if (!error)
+		error = run_flat(&staged);
+	if (!error)
+		dist__stage_out(&stage);
+	dist__stage_release(&stage);
+	return error;
 }
 
 /* Runs a collective to its end, on whatever thread this is. */
@@ -79,20 +106,17 @@ static enum dist_error run_collective(struct p2p_backend *b,
 		.op = op,
 		.rank = b->members->rank,
 		.world_size = b->members->world_size,
+		.segment_bytes = (size_t)b->profile->segment_bytes,
 	};
 	size_t bytes = dist__op_numel(op, coll.world_size) *
 		       dist_dtype_size(op->tensor.dtype);
-	enum dist_error error;
 
 	if (atomic_load(&b->failed))
 		return DIST_ERR_ABORTED;
 	op->started_ns = now_ns(&b->base);
-	op->algorithm =
-		dist__select(b->profile, op->kind, coll.world_size, bytes);
-	error = op->algorithm->run(&coll);
-	if (!error)
-		divide(b, op);
-	return error;
+	op->algorithm = dist__select(b->profile, op->kind, coll.world_size,
+				     b->num_nodes, bytes);
+	return dist__stage_needed(op) ? run_staged(&coll) : run_flat(&coll);
 }
 
 static void run_pending(void *arg)
@@ -140,16 +164,20 @@ static enum dist_error start_p2p(struct p2p_backend *b, struct dist__op *op)
 {
 	const struct dist__transport_ops *ops = b->transport->ops;
 	struct dist__message m = {
-		.peer = dist__global_rank(b->members, op->peer),
+		.peer = op->peer,
 		.group = b->members->group_id,
 		.tag = op->tag,
 		.fingerprint = op->fingerprint,
 		.data = op->tensor.data,
 		.bytes = op->tensor.numel * dist_dtype_size(op->tensor.dtype),
+		.members = b->members,
+		.source = &op->source,
 	};
 	struct dist__request *request = NULL;
 	enum dist_error error;
 
+	if (!dist__op_is_any(op))
+		m.peer = dist__global_rank(b->members, op->peer);
 	op->started_ns = now_ns(&b->base);
 	if (op->kind == DIST__SEND)
 		error = ops->isend(b->transport, &m, &request);
@@ -167,6 +195,8 @@ static enum dist_error end_p2p(struct p2p_backend *b, struct dist__op *op,
 		b->transport->ops->wait(b->transport, op->private, deadline_ns);
 
 	op->private = NULL;
+	if (op->source >= 0)
+		op->source = dist__group_rank(b->members, op->source);
 	finish(b, op, error);
 	return error;
 }
@@ -278,9 +308,14 @@ struct dist__backend *dist__p2p_backend_new(struct dist__transport *transport,
 					    const struct dist__profile *profile)
 {
 	struct p2p_backend *b = calloc(1, sizeof *b);
+	struct dist__nodes nodes = {.count = members->world_size};
 
-	if (!b)
+	if (!b || (members->nodes && dist__nodes_new(members, 0, &nodes))) {
+		free(b);
 		return NULL;
+	}
+	b->num_nodes = nodes.count;
+	dist__nodes_release(&nodes);
 	b->base.ops = &p2p_ops;
 	b->transport = transport;
 	b->members = members;

@@ -125,9 +125,9 @@ void dist__parts_copy(const struct dist__coll *coll,
 
 /* ---- messages --------------------------------------------------------- */
 
-static struct dist__message message_of(const struct dist__coll *coll,
-				       uint32_t step, int peer,
-				       struct dist__span span)
+struct dist__message dist__message_of(const struct dist__coll *coll,
+				      uint32_t step, int peer,
+				      struct dist__span span)
 {
 	return (struct dist__message){
 		.peer = dist__global_rank(coll->members, peer),
@@ -146,7 +146,7 @@ static enum dist_error post_send(const struct dist__coll *coll, uint32_t step,
 				 struct dist__request **request)
 {
 	struct dist__transport *t = coll->transport;
-	struct dist__message m = message_of(coll, step, to, out);
+	struct dist__message m = dist__message_of(coll, step, to, out);
 
 	return t->ops->isend(t, &m, request);
 }
@@ -156,7 +156,7 @@ static enum dist_error post_recv(const struct dist__coll *coll, uint32_t step,
 				 struct dist__request **request)
 {
 	struct dist__transport *t = coll->transport;
-	struct dist__message m = message_of(coll, step, from, in);
+	struct dist__message m = dist__message_of(coll, step, from, in);
 
 	return t->ops->irecv(t, &m, request);
 }
@@ -255,6 +255,26 @@ enum dist_error dist__exchange_all(const struct dist__coll *coll, uint32_t step,
 
 		error = post_send(coll, step, to,
 				  dist__span_part(coll, out, to), &requests[n]);
+		n += !error;
+	}
+	error = finish_all(coll, requests, n, error);
+	free(requests);
+	return error;
+}
+
+enum dist_error dist__send_all(const struct dist__coll *coll, uint32_t step,
+			       struct dist__span out)
+{
+	int p = coll->world_size, n = 0;
+	struct dist__request **requests;
+	enum dist_error error = DIST_OK;
+
+	requests = calloc((size_t)p, sizeof(struct dist__request *));
+	if (!requests)
+		return DIST_ERR_NO_MEMORY;
+	for (int i = 1; i < p && !error; i++) {
+		error = post_send(coll, step, (coll->rank + i) % p, out,
+				  &requests[n]);
 		n += !error;
 	}
 	error = finish_all(coll, requests, n, error);

@@ -64,6 +64,12 @@ void dist__parts_copy(const struct dist__coll *coll,
 		      const struct dist__parts *to,
 		      const struct dist__parts *from);
 
+/* dist__message_of returns the message of span between this rank and peer of
+ * the group, in a step of the op. */
+struct dist__message dist__message_of(const struct dist__coll *coll,
+				      uint32_t step, int peer,
+				      struct dist__span span);
+
 /*
  * dist__send and dist__recv pass one message between two ranks of the group
  * and block until it has arrived. step tells apart the messages of one op
@@ -92,6 +98,12 @@ enum dist_error dist__exchange(const struct dist__coll *coll, uint32_t step,
 enum dist_error dist__exchange_all(const struct dist__coll *coll, uint32_t step,
 				   const struct dist__parts *out,
 				   const struct dist__parts *in);
+
+/* dist__send_all sends out to every other rank at the same time, beginning on
+ * the right hand, and blocks until it has arrived everywhere; then as
+ * dist__exchange_all. */
+enum dist_error dist__send_all(const struct dist__coll *coll, uint32_t step,
+			       struct dist__span out);
 
 /* dist__combine reduces in into acc, of the same length: acc = acc op in.
  * Phantoms only take their time. */

@@ -60,7 +60,7 @@ static enum dist_error doubling(const struct dist__coll *coll,
 
 static enum dist_error run(const struct dist__coll *coll)
 {
-	struct dist__fold fold = dist__fold_of(coll->rank, coll->world_size);
+	struct dist__fold fold = dist__fold_from(coll, 0);
 	uint32_t last_step = 1 + (uint32_t)dist__log2_ceil(fold.size);
 	void *scratch = NULL;
 	enum dist_error error = DIST_OK;
@@ -100,6 +100,7 @@ const struct dist__algorithm dist__recursive_doubling_all_reduce = {
 	.op = DIST__ALL_REDUCE,
 	.name = "recursive_doubling",
 	.summary = "log2 p steps, the whole vector sent at each",
+	.formula = "log2 p (alpha + n beta + n gamma)",
 	.run = run,
 	.cost_ns = cost_ns,
 };

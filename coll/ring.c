@@ -32,21 +32,24 @@
 
 #include "coll/algorithms.h"
 #include "coll/pattern.h"
+#include "coll/ring.h"
 
 struct ring {
 	const struct dist__coll *coll;
 	const struct dist__parts *parts; /* the chunks */
+	int number;                      /* of the rank's own chunk */
 	int left, right;
 };
 
 static struct ring ring_of(const struct dist__coll *coll,
-			   const struct dist__parts *parts)
+			   const struct dist__parts *parts, int number)
 {
 	int p = coll->world_size;
 
 	return (struct ring){
 		.coll = coll,
 		.parts = parts,
+		.number = number,
 		.left = (coll->rank + p - 1) % p,
 		.right = (coll->rank + 1) % p,
 	};
@@ -59,7 +62,7 @@ static struct dist__span chunk(const struct ring *ring, int back)
 	int p = ring->coll->world_size;
 
 	return dist__span_part(ring->coll, ring->parts,
-			       (ring->coll->rank + p - back) % p);
+			       (ring->number + p - back) % p);
 }
 
 /* Leaves in out, which may be the rank's own chunk, the sum of that chunk.
@@ -125,11 +128,21 @@ static enum dist_error all_gather(const struct ring *ring, int first_step)
 	return DIST_OK;
 }
 
+enum dist_error dist__ring_all_gather_from(const struct dist__coll *coll,
+					   const struct dist__parts *parts,
+					   int root, int first_step)
+{
+	int p = coll->world_size;
+	struct ring ring = ring_of(coll, parts, (coll->rank - root + p) % p);
+
+	return all_gather(&ring, first_step);
+}
+
 static enum dist_error run_all_reduce(const struct dist__coll *coll)
 {
 	struct dist__parts chunks = {.count = coll->world_size,
 				     .whole = coll->op->tensor};
-	struct ring ring = ring_of(coll, &chunks);
+	struct ring ring = ring_of(coll, &chunks, coll->rank);
 	enum dist_error error = reduce_scatter(&ring, chunk(&ring, 0));
 
 	return error ? error : all_gather(&ring, coll->world_size - 1);
@@ -137,14 +150,14 @@ static enum dist_error run_all_reduce(const struct dist__coll *coll)
 
 static enum dist_error run_reduce_scatter(const struct dist__coll *coll)
 {
-	struct ring ring = ring_of(coll, &coll->op->in);
+	struct ring ring = ring_of(coll, &coll->op->in, coll->rank);
 
 	return reduce_scatter(&ring, dist__span_tensor(coll));
 }
 
 static enum dist_error run_all_gather(const struct dist__coll *coll)
 {
-	struct ring ring = ring_of(coll, &coll->op->out);
+	struct ring ring = ring_of(coll, &coll->op->out, coll->rank);
 
 	dist__copy(chunk(&ring, 0), dist__span_tensor(coll));
 	return all_gather(&ring, 0);
@@ -191,6 +204,7 @@ const struct dist__algorithm dist__ring_all_reduce = {
 	.op = DIST__ALL_REDUCE,
 	.name = "ring",
 	.summary = "2(p-1) steps, 2(p-1)/p of the vector sent by each rank",
+	.formula = "2(p-1) alpha + 2(p-1)/p n beta + (p-1)/p n gamma",
 	.run = run_all_reduce,
 	.cost_ns = cost_all_reduce_ns,
 };
@@ -199,6 +213,7 @@ const struct dist__algorithm dist__ring_reduce_scatter = {
 	.op = DIST__REDUCE_SCATTER,
 	.name = "ring",
 	.summary = "p-1 steps, (p-1)/p of the vector sent by each rank",
+	.formula = "(p-1) alpha + (p-1)/p n beta + (p-1)/p n gamma",
 	.run = run_reduce_scatter,
 	.cost_ns = cost_reduce_scatter_ns,
 };
@@ -207,6 +222,7 @@ const struct dist__algorithm dist__ring_all_gather = {
 	.op = DIST__ALL_GATHER,
 	.name = "ring",
 	.summary = "p-1 steps, (p-1)/p of the vector sent by each rank",
+	.formula = "(p-1) alpha + (p-1)/p n beta",
 	.run = run_all_gather,
 	.cost_ns = cost_all_gather_ns,
 };

@@ -13,6 +13,7 @@ struct dist__coll {
 	struct dist__op *op; /* tensor, parts, root (peer), reduce_op, ... */
 	int rank;            /* members->rank, at hand */
 	int world_size;
+	size_t segment_bytes; /* what a pipeline sends at a time, at most */
 };
 
 /*
@@ -26,12 +27,20 @@ struct dist__cost {
 	double alpha_ns;          /* a message: latency */
 	double beta_ns_per_byte;  /* 1 / bandwidth */
 	double gamma_ns_per_byte; /* 1 / reduction rate */
+	size_t segment_bytes;     /* as in dist__coll */
+
+	/* Where each node has several ranks, alpha and beta are those between
+	 * nodes, beta for all ranks of a node together; inside one they are: */
+	int node_ranks; /* 0: 1 */
+	double node_alpha_ns;
+	double node_beta_ns_per_byte;
 };
 
 struct dist__algorithm {
 	enum dist__op_kind op;
 	const char *name;
 	const char *summary; /* steps and bytes per rank, in words */
+	const char *formula; /* what cost_ns computes, in letters */
 
 	/* Runs the collective on this rank; blocks. reduce_op AVG has become
 	 * SUM (the back end divides afterwards). Errors: of the transport;
@@ -53,10 +62,12 @@ const struct dist__algorithm *dist__algorithm_find(enum dist__op_kind op,
 						   const char *name);
 
 /* dist__select returns the algorithm for op of bytes (of dist__op_numel()
- * elements) on world_size ranks: the first matching rule of profile, else of
- * the built-in table. Never NULL for a collective. */
+ * elements) on world_size ranks that sit on num_nodes nodes: the first matching
+ * rule of profile, else of the built-in table (profile NULL: of that alone).
+ * Never NULL for a collective. */
 const struct dist__algorithm *dist__select(const struct dist__profile *profile,
 					   enum dist__op_kind op,
-					   int world_size, size_t bytes);
+					   int world_size, int num_nodes,
+					   size_t bytes);
 
 #endif

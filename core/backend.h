@@ -54,6 +54,10 @@ struct dist__backend_ops {
 	/* Ends everything in flight with ABORTED. Idempotent. */
 	void (*abort)(struct dist__backend *b);
 
+	/* What the system below said when the group failed, "" if nothing.
+	 * Caller: core, after a failure. NULL: it never says anything. */
+	const char *(*words)(struct dist__backend *b);
+
 	/* Ends what is in flight, frees. */
 	void (*free)(struct dist__backend *b);
 };
@@ -65,19 +69,66 @@ struct dist__fact {
 	const char *value;
 };
 
-/* The group that a back end serves. ranks == NULL: global rank = group rank. */
+/*
+ * The group that a back end serves. Groups that share a rank have different
+ * ids. Most groups are an arithmetic progression of global ranks, and need no
+ * list: first, then one after every `skip` ranks left out. Zeros are the
+ * default group.
+ */
 struct dist__members {
 	uint32_t group_id;
 	int rank;
 	int world_size;
-	const int *ranks;
+	int first; /* global rank of rank 0 */
+	int skip;
+	const int *ranks; /* global ranks; NULL: a progression */
+	const int *nodes; /* the place's */
+	/* The group's name, no other's in the job, and what the caller calls
+	 * it; NULL: "0", the default group, and nothing. */
+	const char *name;
+	const char *description;
 };
 
+/* dist__global_rank returns the global rank of the group's rank, and -1, which
+ * is none, for -1. */
 static inline int dist__global_rank(const struct dist__members *members,
 				    int rank)
 {
-	return members->ranks ? members->ranks[rank] : rank;
+	if (rank < 0)
+		return rank;
+	return members->ranks ? members->ranks[rank]
+			      : members->first + rank * (members->skip + 1);
 }
+
+/* dist__node returns a number for the node that the group's rank sits on, which
+ * all ranks there have in common, and no others. */
+static inline int dist__node(const struct dist__members *members, int rank)
+{
+	int global = dist__global_rank(members, rank);
+
+	return members->nodes ? members->nodes[global] : global;
+}
+
+/* dist__group_rank returns the rank in the group, -1: not in it. */
+static inline int dist__group_rank(const struct dist__members *members,
+				   int global_rank)
+{
+	for (int rank = 0; rank < members->world_size; rank++)
+		if (dist__global_rank(members, rank) == global_rank)
+			return rank;
+	return -1;
+}
+
+/* How closely calls are watched. */
+enum dist__debug {
+	DIST__DEBUG_OFF,
+	DIST__DEBUG_INFO /* the memory of operations in flight: core/watch.h */
+};
+
+#define DIST__DEBUG_LEVELS "off or info"
+
+/* dist__debug_parse reads a level; false: it is none. NULL is off. */
+bool dist__debug_parse(enum dist__debug *level, const char *words);
 
 /*
  * The place of one rank in its job: what attach() hands to core. The transport
@@ -87,10 +138,25 @@ struct dist__place {
 	int rank;
 	int world_size;
 	int64_t timeout_ns;
+	enum dist__debug debug;
 	struct dist__transport *transport;
 	const struct dist__profile *profile;
+	/* By global rank: the lowest global rank on the same node, which is a
+	 * machine as far as messages inside it are cheaper. NULL: every rank
+	 * has a node of its own. */
+	const int *nodes;
 	struct dist__recorder *recorder; /* NULL: no trace */
 	struct check_slot *slot;         /* this rank's records; never NULL */
+};
+
+/* Memory of the rank's device. Caller: core, the rank's thread, while a group
+ * exists. Errors: NO_MEMORY, IO. */
+struct dist__memory {
+	enum dist_error (*alloc)(size_t bytes, void **memory);
+	void (*free)(void *memory);
+
+	/* In any direction; blocks until done. */
+	enum dist_error (*copy)(void *to, const void *from, size_t bytes);
 };
 
 /* A world, as the one table of back ends lists it (core/backends.c). */
@@ -106,11 +172,22 @@ struct dist__world {
 	 */
 	bool (*is_here)(void);
 
-	/* Returns whether this machine can run it; if not, says why. */
+	/* Returns whether this machine can run it; if not, says why, else what
+	 * of note was found ("": nothing). */
 	bool (*is_available)(struct dist_message *why);
 
+	/* Lets duration_ns pass on the clock of the calling rank, which waits
+	 * for what another rank of this process will do by other means than a
+	 * message. NULL: its ranks are processes. Errors: DEADLOCK, or what
+	 * else ended the world. */
+	enum dist_error (*pause)(int64_t duration_ns);
+
+	/* What a group waits unless somebody says otherwise. */
+	int64_t default_timeout_ns;
+
 	/* Gives the calling rank its place; blocks for the rendezvous. options
-	 * is never NULL; message neither. Errors: dist_init_process_group's. */
+	 * is never NULL and names the world; message neither. Errors:
+	 * dist_init_process_group's. */
 	enum dist_error (*attach)(const struct dist_init_options *options,
 				  struct dist__place *place,
 				  struct dist_message *message);
@@ -118,10 +195,31 @@ struct dist__world {
 	/* dist_launch() for this world: options complete, world_size > 0. */
 	int (*launch)(const struct dist_launch_options *options,
 		      int (*rank_main)(void *arg), void *arg);
+
+	/*
+	 * Makes the back end of a group over place's transport; blocks until
+	 * every member has. place and members are borrowed. NULL: coll over
+	 * the transport. Errors: UNAVAILABLE (refused below, message says
+	 * why), RENDEZVOUS (not all members came), NO_MEMORY.
+	 */
+	enum dist_error (*backend_new)(const struct dist__place *place,
+				       const struct dist__members *members,
+				       struct dist__backend **backend,
+				       struct dist_message *message);
+
+	/* Returns whether it can combine by op. NULL: by every one. */
+	bool (*reduces)(enum dist_reduce_op op);
+
+	/* A rank has one device: several cannot take part for it. */
+	bool one_device;
+
+	/* NULL: the device's memory is the program's own. */
+	const struct dist__memory *memory;
 };
 
-extern const struct dist__world dist__sim_world; /* sim/world.c */
-extern const struct dist__world dist__tcp_world; /* realbackend/tcp/world.c */
+extern const struct dist__world dist__sim_world;  /* sim/world.c */
+extern const struct dist__world dist__tcp_world;  /* realbackend/tcp/world.c */
+extern const struct dist__world dist__nccl_world; /* realbackend/nccl/world.c */
 
 /* dist__world_find returns the world named name in any case, or NULL. */
 const struct dist__world *dist__world_find(const char *name);
@@ -153,6 +251,11 @@ struct dist__recorder *dist__recorder_new(const char *path, int part,
 					  int world_size,
 					  const struct dist__fact *facts,
 					  size_t num_facts);
+
+/* dist__recorder_tell adds a fact to the head of the trace; without memory it
+ * is missing there. */
+void dist__recorder_tell(struct dist__recorder *recorder,
+			 const struct dist__fact *fact);
 
 /* dist__recorder_wrap returns a back end that passes everything on to inner
  * (which it owns from now on) and records it as rank's. NULL: no memory, and

@@ -1,11 +1,13 @@
 #include "core/backend.h"
 
+#include <string.h>
 #include <strings.h>
 
 /* The one table of back ends: the only place that knows them by name. */
 static const struct dist__world *const worlds[] = {
 	&dist__tcp_world,
 	&dist__sim_world,
+	&dist__nccl_world,
 	NULL,
 };
 
@@ -30,6 +32,16 @@ const struct dist__world *dist__world_here(void)
 	return NULL;
 }
 
+bool dist_is_available(void)
+{
+	struct dist_message why;
+
+	for (const struct dist__world *const *w = worlds; *w; w++)
+		if ((*w)->is_available(&why))
+			return true;
+	return false;
+}
+
 bool dist_is_backend_available(const char *backend)
 {
 	const struct dist__world *world =
@@ -37,4 +49,11 @@ bool dist_is_backend_available(const char *backend)
 	struct dist_message why;
 
 	return world && world->is_available(&why);
+}
+
+bool dist__debug_parse(enum dist__debug *level, const char *words)
+{
+	*level = words && strcmp(words, "info") == 0 ? DIST__DEBUG_INFO
+						     : DIST__DEBUG_OFF;
+	return *level || !words || strcmp(words, "off") == 0;
 }

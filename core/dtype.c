@@ -20,9 +20,15 @@ _Static_assert(sizeof dtypes / sizeof dtypes[0] == DIST_NUM_DTYPES,
 	       "a line for each dtype");
 
 static const char *const reduce_ops[] = {
-	[DIST_SUM] = "sum", [DIST_AVG] = "avg",   [DIST_PRODUCT] = "product",
-	[DIST_MIN] = "min", [DIST_MAX] = "max",   [DIST_BAND] = "band",
-	[DIST_BOR] = "bor", [DIST_BXOR] = "bxor",
+	[DIST_SUM] = "sum",
+	[DIST_AVG] = "avg",
+	[DIST_PRODUCT] = "product",
+	[DIST_MIN] = "min",
+	[DIST_MAX] = "max",
+	[DIST_BAND] = "band",
+	[DIST_BOR] = "bor",
+	[DIST_BXOR] = "bxor",
+	[DIST_PREMUL_SUM] = "premul_sum",
 };
 _Static_assert(sizeof reduce_ops / sizeof reduce_ops[0] == DIST_NUM_REDUCE_OPS,
 	       "a name for each op");

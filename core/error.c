@@ -27,6 +27,8 @@ const char *dist_error_string(enum dist_error error)
 		return "the ranks did not find each other";
 	case DIST_ERR_IO:
 		return "input or output failed";
+	case DIST_ERR_HAZARD:
+		return "memory was touched while an operation held it";
 	}
 	return "unknown error";
 }

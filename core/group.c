@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "check/record.h"
+#include "core/init_method.h"
 
 static bool poisons(enum dist_error error)
 {
@@ -16,10 +17,24 @@ static bool poisons(enum dist_error error)
 	case DIST_ERR_PEER_LOST:
 	case DIST_ERR_ABORTED:
 	case DIST_ERR_IO:
+	case DIST_ERR_HAZARD:
 		return true;
 	default:
 		return false;
 	}
+}
+
+/* Appends to the group's message what the system below said. */
+static void add_words(struct dist_group *group)
+{
+	struct dist__backend *backend = group->backend;
+	const char *words =
+		backend->ops->words ? backend->ops->words(backend) : "";
+	size_t used = strlen(group->message.text);
+
+	if (*words)
+		snprintf(group->message.text + used,
+			 sizeof group->message.text - used, " (%s)", words);
 }
 
 enum dist_error dist__fail(struct dist_group *group, enum dist_error error,
@@ -34,6 +49,7 @@ enum dist_error dist__fail(struct dist_group *group, enum dist_error error,
 	if (poisons(error) && group->poison == DIST_OK) {
 		group->poison = error;
 		group->backend->ops->abort(group->backend);
+		add_words(group);
 	}
 	return error;
 }
@@ -55,67 +71,122 @@ static enum dist_error choose_world(const struct dist_init_options *options,
 		name = "tcp";
 	*world = dist__world_find(name);
 	if (!*world) {
-		snprintf(message->text, sizeof message->text,
-			 "unknown back end \"%.64s\": expected sim or tcp",
-			 name);
+		snprintf(
+			message->text, sizeof message->text,
+			"unknown back end \"%.64s\": expected sim, tcp or nccl",
+			name);
 		return DIST_ERR_INVALID_ARGUMENT;
 	}
 	if (!(*world)->is_available(message))
 		return DIST_ERR_UNAVAILABLE;
-	if (options->init_method && strcmp(options->init_method, "env://")) {
-		snprintf(message->text, sizeof message->text,
-			 "unknown init method \"%.64s\": expected env://",
-			 options->init_method);
-		return DIST_ERR_INVALID_ARGUMENT;
-	}
-	if (options->world_size < 0 || options->rank < 0 ||
-	    (options->world_size && options->rank >= options->world_size)) {
-		snprintf(message->text, sizeof message->text,
-			 "rank %d is outside a world of %d", options->rank,
-			 options->world_size);
-		return DIST_ERR_INVALID_ARGUMENT;
-	}
 	return DIST_OK;
 }
 
-/* Makes the back end: coll over the transport, under the recorder if any. */
-static struct dist__backend *open_backend(const struct dist_group *group)
+/* Completes options by what their init method says of the caller's place. */
+static enum dist_error complete(struct dist_init_options *options,
+				struct dist_message *message)
+{
+	struct dist__init_method method;
+	enum dist_error error;
+
+	error = dist__init_method_read(options, &method, message);
+	if (!error && options->timeout_ns < 0) {
+		snprintf(message->text, sizeof message->text,
+			 "timeout_ns is %lld: expected more than 0",
+			 (long long)options->timeout_ns);
+		error = DIST_ERR_INVALID_ARGUMENT;
+	}
+	if (!error && method.world_size > 0) {
+		options->rank = method.rank;
+		options->world_size = method.world_size;
+	}
+	return error;
+}
+
+/* Makes the back end: the world's own, or coll over the transport. */
+static enum dist_error make_backend(struct dist_group *group,
+				    struct dist__backend **backend)
 {
 	const struct dist__place *place = &group->place;
-	struct dist__backend *inner, *outer;
 
-	inner = dist__p2p_backend_new(place->transport, &group->members,
-				      place->profile);
-	if (!inner || !place->recorder)
-		return inner;
-	outer = dist__recorder_wrap(place->recorder, inner, &group->members);
-	if (!outer)
-		inner->ops->free(inner);
-	return outer;
+	if (group->world->backend_new)
+		return group->world->backend_new(place, &group->members,
+						 backend, &group->message);
+	*backend = dist__p2p_backend_new(place->transport, &group->members,
+					 place->profile);
+	return *backend ? DIST_OK : DIST_ERR_NO_MEMORY;
+}
+
+/* Opens the back end, under the recorder if any. */
+static enum dist_error open_backend(struct dist_group *group)
+{
+	struct dist__backend *inner = NULL;
+	enum dist_error error = make_backend(group, &inner);
+
+	group->backend = inner;
+	if (error || !group->place.recorder)
+		return error;
+	group->backend = dist__recorder_wrap(group->place.recorder, inner,
+					     &group->members);
+	if (group->backend)
+		return DIST_OK;
+	inner->ops->free(inner);
+	return DIST_ERR_NO_MEMORY;
+}
+
+enum dist_error dist__group_start(struct dist_group *group)
+{
+	const struct dist__members *members = &group->members;
+	enum dist_error error = open_backend(group);
+
+	if (error)
+		return error;
+	check_join(group->place.slot, members->group_id,
+		   (uint32_t)dist__global_rank(members, 0));
+	return DIST_OK;
+}
+
+enum dist_error dist__group_stop(struct dist_group *group)
+{
+	enum dist_error error = dist__works_wait(group);
+
+	group->backend->ops->free(group->backend);
+	dist__works_release(group);
+	free(group->factors);
+	return error;
 }
 
 static enum dist_error group_open(struct dist_group *group,
-				  const struct dist_init_options *options,
+				  const struct dist_init_options *given,
 				  struct dist_message *message)
 {
 	struct dist__place *place = &group->place;
+	struct dist_init_options options = *given;
 	enum dist_error error;
 
-	error = choose_world(options, &group->world, message);
+	error = choose_world(&options, &group->world, message);
 	if (!error)
-		error = group->world->attach(options, place, message);
+		error = complete(&options, message);
+	if (!error) {
+		options.backend = group->world->name;
+		error = group->world->attach(&options, place, message);
+	}
 	if (error)
 		return error;
 	group->members.rank = place->rank;
 	group->members.world_size = place->world_size;
-	strcpy(group->name, "default");
-	group->backend = open_backend(group);
-	if (!group->backend) {
+	group->members.nodes = place->nodes;
+	strcpy(group->title, "default");
+	group->root = group;
+	group->next_id = 1;
+	error = dist__group_start(group);
+	if (error) {
+		*message = group->message;
 		place->transport->ops->free(place->transport);
-		return DIST_ERR_NO_MEMORY;
+	} else {
+		place->slot->state = CHECK_RANK_RUNNING;
 	}
-	place->slot->state = CHECK_RANK_RUNNING;
-	return DIST_OK;
+	return error;
 }
 
 enum dist_error dist_init_process_group(const struct dist_init_options *options,
@@ -148,23 +219,33 @@ enum dist_error dist_init_process_group(const struct dist_init_options *options,
 
 enum dist_error dist_destroy_process_group(struct dist_group *group)
 {
-	enum dist_error error, wrote = DIST_OK;
+	enum dist_error error = DIST_OK, late;
 	struct dist__transport *transport;
+	struct check_slot *slot;
 	struct dist_message message;
 
 	if (!group)
 		return DIST_OK;
-	error = dist__works_wait(group);
+	if (group != group->root)
+		return dist__subgroup_free(group);
+	while (group->subs) {
+		late = dist__subgroup_free(group->subs);
+		error = error ? error : late;
+	}
+	late = dist__group_stop(group);
+	error = error ? error : late;
 	transport = group->place.transport;
-	group->backend->ops->free(group->backend);
-	dist__works_release(group);
 	transport->ops->free(transport);
-	if (group->place.recorder && !group->world->is_here)
-		wrote = dist__recorder_finish(group->place.recorder, &message);
-	if (!group->poison)
-		group->place.slot->state = CHECK_RANK_FINISHED;
+	if (group->place.recorder && !group->world->is_here) {
+		late = dist__recorder_finish(group->place.recorder, &message);
+		error = error ? error : late;
+	}
+	/* Where the rank got stuck stays in the records. */
+	slot = group->place.slot;
+	if (!group->poison && slot->state != CHECK_RANK_WAITING)
+		slot->state = CHECK_RANK_FINISHED;
 	free(group);
-	return error ? error : wrote;
+	return error;
 }
 
 void dist_abort(struct dist_group *group)
@@ -191,6 +272,24 @@ int dist_get_world_size(const struct dist_group *group)
 	return group ? group->members.world_size : -1;
 }
 
+bool dist_is_initialized(const struct dist_group *group)
+{
+	return group != NULL;
+}
+
+enum dist_error dist_set_timeout(struct dist_group *group, int64_t timeout_ns)
+{
+	if (!group)
+		return DIST_ERR_INVALID_ARGUMENT;
+	if (timeout_ns <= 0)
+		return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
+				  "set_timeout: timeout_ns is %lld: expected "
+				  "more than 0",
+				  (long long)timeout_ns);
+	group->place.timeout_ns = timeout_ns;
+	return DIST_OK;
+}
+
 const char *dist_get_backend(const struct dist_group *group)
 {
 	return group ? group->world->name : NULL;
@@ -198,7 +297,9 @@ const char *dist_get_backend(const struct dist_group *group)
 
 const char *dist_error_message(const struct dist_group *group)
 {
-	return group ? group->message.text : "";
+	return group ? group->message.text
+		     : "the group is NULL: never made, or this rank is no "
+		       "member of it";
 }
 
 int64_t dist_now_ns(struct dist_group *group)

@@ -13,11 +13,22 @@ struct dist_group {
 	struct dist__place place;
 	struct dist__members members;
 	struct dist__backend *backend;
-	char name[16];
+	char name[32];           /* the members' name */
+	char title[24];          /* what verdicts call it */
+	int *ranks;              /* the members' ranks, owned; or NULL */
+	struct dist_group *root; /* the rank's default group */
+	struct dist_group *subs; /* of the root: all the others */
+	struct dist_group *next; /* in that list */
+	uint32_t next_id;        /* of the root: above all that were given */
 	uint32_t next_seq;       /* of the next collective */
 	enum dist_error poison;  /* the failure that ended the group */
 	struct dist__site site;  /* of the call being made */
+	double *factors;         /* of PREMUL_SUM, by number; NAN: given back */
+	size_t num_factors;
 	struct dist_work *works; /* all handles not freed, newest first */
+	/* Of the root, of all its groups: what operations in flight hold. */
+	struct dist__watch *watches;
+	struct dist__holding *holdings;
 	struct dist_message message;
 };
 
@@ -26,8 +37,9 @@ struct dist_work {
 	struct dist_group *group; /* NULL once the group is gone */
 	struct dist_work *next;
 	struct dist__site wait_site;
-	bool freed;    /* the caller has no handle any more */
-	bool reported; /* its end stands in the records */
+	struct dist__watch *watch; /* of op; NULL: none */
+	bool freed;                /* the caller has no handle any more */
+	bool reported;             /* its end stands in the records */
 };
 
 /* dist__fail notes error as the group's last failure, with words; a failure
@@ -36,12 +48,59 @@ enum dist_error dist__fail(struct dist_group *group, enum dist_error error,
 			   const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* dist__group_start gives group, of which all but the back end is set, its back
+ * end, and notes in the records that the rank is in it. Errors: NO_MEMORY; of
+ * the world's backend_new, with words in the group's message. */
+enum dist_error dist__group_start(struct dist_group *group);
+
+/* dist__group_stop waits for what is in flight and takes the back end away.
+ * Returns the first error of an operation in flight. */
+enum dist_error dist__group_stop(struct dist_group *group);
+
+/* dist__subgroup_free destroys a group that is not the default one. Errors: as
+ * dist__group_stop. */
+enum dist_error dist__subgroup_free(struct dist_group *group);
+
+/* dist__mix mixes a word into a hash, dist__mix_begin, of what ranks must agree
+ * about. */
+uint64_t dist__mix(uint64_t hash, uint64_t word);
+#define dist__mix_begin UINT64_C(14695981039346656037)
+
+/* dist__check checks the arguments of op, and notes in it whether it is a
+ * phantom. Errors: INVALID_ARGUMENT, UNSUPPORTED, ABORTED (a poisoned group).
+ */
+enum dist_error dist__check(struct dist_group *group, struct dist__op *op);
+
 /*
  * dist__parts_check checks the tensors of op against each other: lengths,
  * dtypes, overlaps, phantoms, of which it notes in op whether it is one. The
  * tensor of op alone is in order. Errors: INVALID_ARGUMENT, UNSUPPORTED.
  */
 enum dist_error dist__parts_check(struct dist_group *group,
+				  struct dist__op *op);
+
+/* dist__report_end writes the end of a done op into the rank's records. */
+void dist__report_end(struct dist_group *group, const struct dist__op *op);
+
+/*
+ * dist__bundle_check checks the tensors of op's bundle against each other and
+ * gives op their numel and dtype, and whether it is a phantom. Errors: as
+ * dist__parts_check.
+ */
+enum dist_error dist__bundle_check(struct dist_group *group,
+				   struct dist__op *op);
+
+/* dist__bundle_terms returns a hash of what ranks must agree about in bundle:
+ * how many tensors of which lengths; dist__bundle_words says it to a reader,
+ * cut short. */
+uint64_t dist__bundle_terms(const struct dist__bundle *bundle);
+void dist__bundle_words(const struct dist__bundle *bundle, char *words,
+			size_t size);
+
+/* dist__factor_find makes PREMUL_SUM and its factor of the reduce op that
+ * stands for them in this group; any other stays as it is. Errors:
+ * INVALID_ARGUMENT (PREMUL_SUM without a factor). */
+enum dist_error dist__factor_find(struct dist_group *group,
 				  struct dist__op *op);
 
 /* dist__submit runs op now (work NULL) or starts it and stores a handle. */

@@ -65,10 +65,8 @@ static int complete_timeout(struct dist_launch_options *options)
 			      (long long)options->timeout_ns);
 	if (options->timeout_ns > 0)
 		return 0;
-	if (!text) {
-		options->timeout_ns = DIST_TIMEOUT_DEFAULT;
-		return 0;
-	}
+	if (!text)
+		return 0; /* the world's default, once it is known */
 	seconds = strtod(text, &end);
 	if (*end || !(seconds > 0) || !(seconds < 1e9))
 		return refuse("LOCKSTEP_TIMEOUT is \"%s\": expected seconds, "
@@ -84,6 +82,7 @@ int dist_launch(const struct dist_launch_options *given,
 	struct dist_launch_options options = {0};
 	const struct dist__world *world;
 	struct dist_message why;
+	enum dist__debug debug;
 
 	if (given)
 		options = *given;
@@ -93,16 +92,25 @@ int dist_launch(const struct dist_launch_options *given,
 	options.platform = string_of(options.platform, "LOCKSTEP_PLATFORM");
 	options.profile = string_of(options.profile, "LOCKSTEP_PROFILE");
 	options.algorithm = string_of(options.algorithm, "LOCKSTEP_ALGORITHM");
+	options.p2p = string_of(options.p2p, "LOCKSTEP_P2P");
+	options.debug = string_of(options.debug, "LOCKSTEP_DEBUG");
 	options.trace = string_of(options.trace, "LOCKSTEP_TRACE");
 	if (complete_world_size(&options) || complete_timeout(&options))
 		return DIST_EXIT_USAGE;
+	if (!dist__debug_parse(&debug, options.debug))
+		return refuse("debug is \"%s\": expected " DIST__DEBUG_LEVELS,
+			      options.debug);
 	world = dist__world_find(options.backend);
 	if (!world)
-		return refuse("unknown back end \"%s\": expected sim or tcp",
-			      options.backend);
+		return refuse(
+			"unknown back end \"%s\": expected sim, tcp or nccl",
+			options.backend);
 	if (!world->is_available(&why)) {
 		(void)refuse("back end %s: %s", world->name, why.text);
 		return DIST_EXIT_SKIPPED;
 	}
+	if (options.timeout_ns == 0)
+		options.timeout_ns = world->default_timeout_ns;
+	options.backend = world->name;
 	return world->launch(&options, rank_main, arg);
 }

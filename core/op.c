@@ -7,6 +7,7 @@ static const char *const names[DIST__OP_KINDS] = {
 	[DIST__REDUCE] = "reduce",
 	[DIST__BROADCAST] = "broadcast",
 	[DIST__BARRIER] = "barrier",
+	[DIST__MONITORED_BARRIER] = "monitored_barrier",
 	[DIST__ALL_GATHER] = "all_gather",
 	[DIST__REDUCE_SCATTER] = "reduce_scatter",
 	[DIST__ALL_TO_ALL] = "all_to_all",

@@ -1,8 +1,8 @@
 /*
  * op.h - one operation, as core describes it to a back end.
  *
- * core/dist.c validates once and builds the descriptor; everything below it
- * may trust every field (and assert, not check).
+ * core/dist.c builds the descriptor, core/submit.c validates it once;
+ * everything below it may trust every field (and assert, not check).
  */
 #ifndef LOCKSTEP_CORE_OP_H
 #define LOCKSTEP_CORE_OP_H
@@ -18,6 +18,7 @@ enum dist__op_kind {
 	DIST__REDUCE,
 	DIST__BROADCAST,
 	DIST__BARRIER,
+	DIST__MONITORED_BARRIER,
 	DIST__ALL_GATHER,
 	DIST__REDUCE_SCATTER,
 	DIST__ALL_TO_ALL,
@@ -93,9 +94,40 @@ size_t dist__parts_before(const struct dist__parts *parts, int rank);
 /* dist__parts_longest returns the elements of the longest part. */
 size_t dist__parts_longest(const struct dist__parts *parts);
 
+/* Several tensors in one operation, of one dtype. The lists are the caller's,
+ * borrowed until the op is done. */
+enum dist__bundle_kind {
+	DIST__NO_BUNDLE,
+	DIST__COALESCED, /* as many operations, done as one */
+	DIST__DEVICES    /* each rank has so many devices, a tensor each */
+};
+
+struct dist__bundle {
+	enum dist__bundle_kind kind;
+	size_t num; /* tensors, or devices of the rank */
+	/* What goes in; of all_reduce, reduce and broadcast what comes out
+	 * too. Of a reduce_scatter over devices: in_lists. */
+	const struct dist_tensor *in;
+	/* Of all_gather and reduce_scatter what comes out; of an all_gather
+	 * over devices: out_lists. */
+	const struct dist_tensor *out;
+	/* A list for each device, of a tensor for each device of each rank. */
+	const struct dist_tensor *const *in_lists;
+	const struct dist_tensor *const *out_lists;
+	int chosen; /* DEVICES: the root's device */
+};
+
 struct dist__site {
 	const char *file; /* NULL: not known */
 	int line;
+};
+
+/* A call of the API that is made of a collective of another name, and what all
+ * ranks must agree about in it besides. */
+struct dist__purpose {
+	const char *name; /* of the call; lives for ever */
+	uint64_t terms;   /* a hash of what must be agreed about */
+	char words[48];   /* the same for a reader, cut short */
 };
 
 /*
@@ -105,7 +137,9 @@ struct dist__site {
  */
 struct dist__op {
 	enum dist__op_kind kind;
+	const struct dist__purpose *purpose; /* borrowed; NULL: itself */
 	enum dist_reduce_op reduce_op;
+	double factor; /* PREMUL_SUM: times what this rank puts in */
 	/* What the rank has one of: the input of all_gather and gather, the
 	 * output of reduce_scatter and scatter. Of all_to_all only dtype. */
 	struct dist_tensor tensor;
@@ -114,9 +148,17 @@ struct dist__op {
 	 * all_to_all and, on the root, gather. */
 	struct dist__parts in;
 	struct dist__parts out;
-	bool phantom;         /* there are elements, and no bytes of them */
-	int peer;             /* root, src or dst as group rank; -1: none */
-	int tag;              /* point to point; -1 for collectives */
+	/* When it has a kind, tensor and parts say how much there is and of
+	 * which dtype; the data is in the bundle's tensors. */
+	struct dist__bundle bundle;
+	/* MONITORED_BARRIER: a flag for each rank, the caller's, that is set
+	 * for those that did not come; with wait_all not only for the first. */
+	bool *missing;
+	bool wait_all;
+	int64_t timeout_ns; /* from the call on; 0: the group's */
+	bool phantom;       /* there are elements, and no bytes of them */
+	int peer; /* root, src or dst as group rank; -1: none, or any source */
+	int tag;  /* point to point; -1 for collectives */
 	uint32_t seq;         /* collectives: index in the group; p2p: 0 */
 	uint64_t fingerprint; /* equal on every rank that agrees */
 	struct dist__site site;
@@ -125,7 +167,8 @@ struct dist__op {
 	uint32_t call;       /* number of the call in the rank's records */
 
 	const struct dist__algorithm *algorithm; /* NULL: not one of ours */
-	int64_t started_ns;                      /* the back end began it */
+	int source;         /* receives: whose message, as group rank; or -1 */
+	int64_t started_ns; /* the back end began it */
 	int64_t ended_ns;
 	enum dist_error error;
 	atomic_bool done; /* set last, with release order */
@@ -137,10 +180,22 @@ struct dist__op {
 	void *on_end_arg;
 };
 
+/* dist__op_called returns the name of the call that op was made by. */
+static inline const char *dist__op_called(const struct dist__op *op)
+{
+	return op->purpose ? op->purpose->name : dist__op_name(op->kind);
+}
+
 /* dist__op_numel returns the elements that op is about: of its tensor, or of
  * the parts of all world_size ranks together. The same on every rank, but for
  * all_to_all, where it is what the rank sends. */
 size_t dist__op_numel(const struct dist__op *op, int world_size);
+
+/* dist__op_is_any returns whether op receives from any source. */
+static inline bool dist__op_is_any(const struct dist__op *op)
+{
+	return op->kind == DIST__RECV && op->peer == DIST_ANY_SOURCE;
+}
 
 static inline bool dist__op_is_done(struct dist__op *op)
 {

@@ -1,6 +1,8 @@
 /* profile.c - a library profile: its file, and algorithms forced by name. */
 #include "core/profile.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,6 +92,9 @@ static const struct dist__yaml_key rule_keys[] = {
 	{.name = "max_world_size",
 	 .read = dist__yaml_read_count,
 	 .offset = offsetof(struct dist__rule, max_world_size)},
+	{.name = "min_node_ranks",
+	 .read = dist__yaml_read_count,
+	 .offset = offsetof(struct dist__rule, min_node_ranks)},
 	{.name = "algorithm", .read = read_algorithm, .required = true},
 	{.name = NULL},
 };
@@ -149,6 +154,54 @@ static enum dist_error read_selection(const struct dist__yaml *yaml,
 	return error;
 }
 
+/* ---- when a send ends ------------------------------------------------- */
+
+bool dist__p2p_mode_parse(struct dist__p2p_mode *mode, const char *words)
+{
+	const char *digits = words + strlen("eager:");
+	uintmax_t bytes;
+
+	if (strcmp(words, "rendezvous") == 0) {
+		mode->eager_below = 0;
+		return true;
+	}
+	if (strcmp(words, "buffered") == 0) {
+		mode->eager_below = SIZE_MAX;
+		return true;
+	}
+	if (strncmp(words, "eager:", strlen("eager:")) != 0 || !*digits ||
+	    digits[strspn(digits, "0123456789")] != '\0')
+		return false;
+	errno = 0;
+	bytes = strtoumax(digits, NULL, 10);
+	if (errno || bytes >= SIZE_MAX - 1)
+		return false;
+	mode->eager_below = (size_t)bytes + 1;
+	return true;
+}
+
+void dist__p2p_mode_print(const struct dist__p2p_mode *mode, char *text,
+			  size_t size)
+{
+	if (mode->eager_below == 0)
+		snprintf(text, size, "rendezvous");
+	else if (mode->eager_below == SIZE_MAX)
+		snprintf(text, size, "buffered");
+	else
+		snprintf(text, size, "eager:%zu", mode->eager_below - 1);
+}
+
+static enum dist_error read_p2p(const struct dist__yaml *yaml,
+				const struct dist__yaml_key *key,
+				const yaml_node_t *value, void *into)
+{
+	struct dist__profile *profile = into;
+
+	if (dist__p2p_mode_parse(&profile->p2p, dist__yaml_text(value)))
+		return DIST_OK;
+	return dist__yaml_refuse_value(yaml, key->name, value, DIST__P2P_MODES);
+}
+
 /* ---- the file --------------------------------------------------------- */
 
 #define FIELD(field)                                                           \
@@ -168,21 +221,28 @@ static const struct dist__yaml_key profile_keys[] = {
 	{.name = "reduce_Bps",
 	 .read = dist__yaml_read_double,
 	 FIELD(reduce_Bps)},
+	{.name = "segment_bytes",
+	 .read = dist__yaml_read_count,
+	 FIELD(segment_bytes)},
+	{.name = "p2p", .read = read_p2p},
 	{.name = "selection", .read = read_selection},
 	{.name = NULL},
 };
 
 void dist__profile_init(struct dist__profile *profile)
 {
-	*profile =
-		(struct dist__profile){.name = "default", .source = "built in"};
+	*profile = (struct dist__profile){
+		.name = "default",
+		.source = "built in",
+		.segment_bytes = DIST__SEGMENT_BYTES,
+	};
 }
 
 enum dist_error dist__profile_load(struct dist__profile *profile,
 				   const char *path,
 				   struct dist_message *message)
 {
-	struct dist__profile loaded = {.num_rules = 0};
+	struct dist__profile loaded = {.segment_bytes = DIST__SEGMENT_BYTES};
 	enum dist_error error = dist__yaml_load(path, profile_keys, "a profile",
 						&loaded, message);
 

@@ -1,20 +1,23 @@
 /*
  * profile.h - how a library behaves: which algorithm it picks, what a message
- * and a reduction cost it beyond the wire. Data, read from YAML.
+ * and a reduction cost it beyond the wire, when a send of the program ends.
+ * Data, read from YAML.
  *
  *	name: lockstep-tcp
  *	version: 1
  *	source: lockstep calibrate on a 2-core machine, loopback
  *	message_overhead_ns: 2500	# processor time of a send, each
  *	reduce_Bps: 5.0e9		# local reduction, bytes of one input
- *	selection:
- *	  all_reduce:
+ *	segment_bytes: 131072		# what a pipeline sends at a time
+ *	p2p: buffered			# or rendezvous (the default),
+ *eager:BYTES selection: all_reduce:
  *	    - {max_bytes: 32768, algorithm: recursive_doubling}
  *	    - {max_bytes: 262144, algorithm: halving_doubling}
  *	    - {algorithm: ring}
  *
- * Rules are tried in order; the first whose limits hold wins. An op without
- * rules uses the built-in table (coll/select.c).
+ * A rule may also have the keys max_world_size and min_node_ranks (ranks a node
+ * at least, of several nodes). Rules are tried in order; the first whose limits
+ *hold wins. An op without rules uses the built-in table (coll/select.c).
  */
 #ifndef LOCKSTEP_CORE_PROFILE_H
 #define LOCKSTEP_CORE_PROFILE_H
@@ -24,12 +27,27 @@
 
 #include "core/op.h"
 
+/* Of a profile that states no segment_bytes: long enough that a message is not
+ * mostly latency, and short enough that it stays in cache until it is sent on.
+ */
+#define DIST__SEGMENT_BYTES (128 * 1024)
+
 /* One rule of a selection table. */
 struct dist__rule {
 	enum dist__op_kind op;
 	int max_world_size; /* INT_MAX: any */
 	size_t max_bytes;   /* SIZE_MAX: any */
+	/* So many ranks a node at least, on the average, and several nodes;
+	 * 0 or 1: any. */
+	int min_node_ranks;
 	const struct dist__algorithm *algorithm;
+};
+
+/* When a send of the program (not of a collective) ends: messages of less than
+ * eager_below bytes travel at once and are buffered at the receiver, so that
+ * the send ends here and now; the others travel when both ends are there. */
+struct dist__p2p_mode {
+	size_t eager_below; /* 0: rendezvous; SIZE_MAX: buffered */
 };
 
 struct dist__profile {
@@ -38,12 +56,15 @@ struct dist__profile {
 	char source[256];
 	double message_overhead_ns; /* 0: none */
 	double reduce_Bps;          /* 0: reductions cost nothing */
-	struct dist__rule *rules;   /* owned */
+	int segment_bytes;          /* 1 or more */
+	struct dist__p2p_mode p2p;
+	struct dist__rule *rules; /* owned */
 	size_t num_rules;
 };
 
 /* dist__profile_init makes the built-in profile: name "default", no overhead,
- * no reduction cost, no rules (so the built-in table selects). */
+ * no reduction cost, DIST__SEGMENT_BYTES, rendezvous, no rules (so the built-in
+ * table selects). */
 void dist__profile_init(struct dist__profile *profile);
 
 /*
@@ -64,6 +85,17 @@ enum dist_error dist__profile_load(struct dist__profile *profile,
 enum dist_error dist__profile_force(struct dist__profile *profile,
 				    const char *words,
 				    struct dist_message *message);
+
+/* dist__p2p_mode_parse reads "rendezvous", "buffered" or "eager:BYTES" (up to
+ * and with that many). false: words are none of these; *mode is untouched. */
+bool dist__p2p_mode_parse(struct dist__p2p_mode *mode, const char *words);
+
+/* What it expects, for a message. */
+#define DIST__P2P_MODES "rendezvous, buffered or eager:BYTES"
+
+/* dist__p2p_mode_print writes the words for *mode into text. */
+void dist__p2p_mode_print(const struct dist__p2p_mode *mode, char *text,
+			  size_t size);
 
 /* dist__profile_release frees what profile holds. */
 void dist__profile_release(struct dist__profile *profile);

@@ -92,21 +92,25 @@ KERNEL(or_bool, uint8_t, (a | b) != 0)
 KERNEL(xor_bool, uint8_t, (a != 0) ^ (b != 0))
 
 /*
- * By reduce op, in the order of enum dist_reduce_op: AVG adds. A pair without a
- * kernel is not legal. uint8 takes the kernels of int8 where the bits of the
- * result do not depend on the sign.
+ * By reduce op, in the order of enum dist_reduce_op: AVG and PREMUL_SUM add. A
+ * pair without a kernel is not legal. uint8 takes the kernels of int8 where the
+ * bits of the result do not depend on the sign.
  */
 static void (*const kernels[][DIST_NUM_REDUCE_OPS])(void *restrict acc,
 						    const void *restrict in,
 						    size_t numel) = {
 	[DIST_FLOAT16] = {sum_float16, sum_float16, product_float16,
-			  min_float16, max_float16},
+			  min_float16,
+			  max_float16, [DIST_PREMUL_SUM] = sum_float16},
 	[DIST_BFLOAT16] = {sum_bfloat16, sum_bfloat16, product_bfloat16,
-			   min_bfloat16, max_bfloat16},
+			   min_bfloat16,
+			   max_bfloat16, [DIST_PREMUL_SUM] = sum_bfloat16},
 	[DIST_FLOAT32] = {sum_float32, sum_float32, product_float32,
-			  min_float32, max_float32},
+			  min_float32,
+			  max_float32, [DIST_PREMUL_SUM] = sum_float32},
 	[DIST_FLOAT64] = {sum_float64, sum_float64, product_float64,
-			  min_float64, max_float64},
+			  min_float64,
+			  max_float64, [DIST_PREMUL_SUM] = sum_float64},
 	[DIST_INT8] = {sum_int8, sum_int8, product_int8, min_int8, max_int8,
 		       band_int8, bor_int8, bxor_int8},
 	[DIST_UINT8] = {sum_int8, sum_int8, product_int8, min_uint8, max_uint8,
@@ -122,7 +126,7 @@ _Static_assert(sizeof kernels / sizeof kernels[0] == DIST_NUM_DTYPES,
 	       "a line for each dtype");
 _Static_assert(DIST_SUM == 0 && DIST_AVG == 1 && DIST_PRODUCT == 2 &&
 		       DIST_MIN == 3 && DIST_MAX == 4 && DIST_BAND == 5 &&
-		       DIST_BOR == 6 && DIST_BXOR == 7,
+		       DIST_BOR == 6 && DIST_BXOR == 7 && DIST_PREMUL_SUM == 8,
 	       "the order of the kernels");
 
 bool dist__reduce_has(enum dist_dtype dtype, enum dist_reduce_op op)
@@ -139,10 +143,9 @@ void dist__reduce(enum dist_dtype dtype, enum dist_reduce_op op, void *acc,
 	kernels[dtype][op](acc, in, numel);
 }
 
-/* Stamps out one division: x[i] = expression of a = x[i] and divisor, which a
- * float, and more so an int32_t, holds: see below. */
-#define DIVISION(name, type, wide, expression)                                 \
-	static void name(void *data, size_t numel, wide divisor)               \
+/* Stamps out one loop of a number: x[i] = expression of a = x[i] and by. */
+#define SCALAR(name, type, wide, expression)                                   \
+	static void name(void *data, size_t numel, wide by)                    \
 	{                                                                      \
 		type *x = data;                                                \
                                                                                \
@@ -155,16 +158,20 @@ void dist__reduce(enum dist_dtype dtype, enum dist_reduce_op op, void *acc,
 
 /* NOLINTEND(bugprone-macro-parentheses) */
 
-DIVISION(divide_float16, uint16_t, float,
-	 dist__float16_from_float(F16(a) / divisor))
-DIVISION(divide_bfloat16, uint16_t, float,
-	 dist__bfloat16_from_float(BF16(a) / divisor))
-DIVISION(divide_float32, float, float, a / divisor)
-DIVISION(divide_float64, double, double, a / divisor)
-DIVISION(divide_int8, int8_t, int32_t, a / divisor)
-DIVISION(divide_uint8, uint8_t, int32_t, a / divisor)
-DIVISION(divide_int32, int32_t, int32_t, a / divisor)
-DIVISION(divide_int64, int64_t, int64_t, a / divisor)
+SCALAR(divide_float16, uint16_t, float, dist__float16_from_float(F16(a) / by))
+SCALAR(divide_bfloat16, uint16_t, float,
+       dist__bfloat16_from_float(BF16(a) / by))
+SCALAR(divide_float32, float, float, a / by)
+SCALAR(divide_float64, double, double, a / by)
+SCALAR(divide_int8, int8_t, int32_t, a / by)
+SCALAR(divide_uint8, uint8_t, int32_t, a / by)
+SCALAR(divide_int32, int32_t, int32_t, a / by)
+SCALAR(divide_int64, int64_t, int64_t, a / by)
+
+SCALAR(scale_float16, uint16_t, float, dist__float16_from_float(F16(a) * by))
+SCALAR(scale_bfloat16, uint16_t, float, dist__bfloat16_from_float(BF16(a) * by))
+SCALAR(scale_float32, float, float, a *by)
+SCALAR(scale_float64, double, double, a *by)
 
 void dist__divide(enum dist_dtype dtype, void *data, size_t numel, int divisor)
 {
@@ -198,5 +205,29 @@ void dist__divide(enum dist_dtype dtype, void *data, size_t numel, int divisor)
 	case DIST_BOOL:
 		assert(!"AVG of bool is not legal");
 		break;
+	}
+}
+
+void dist__scale(enum dist_dtype dtype, void *data, size_t numel, double factor)
+{
+	float nearest = (float)factor;
+
+	switch (dtype) {
+	case DIST_FLOAT16:
+		nearest = F16(dist__float16_from_float(nearest));
+		scale_float16(data, numel, nearest);
+		break;
+	case DIST_BFLOAT16:
+		nearest = BF16(dist__bfloat16_from_float(nearest));
+		scale_bfloat16(data, numel, nearest);
+		break;
+	case DIST_FLOAT32:
+		scale_float32(data, numel, nearest);
+		break;
+	case DIST_FLOAT64:
+		scale_float64(data, numel, factor);
+		break;
+	default:
+		assert(!"PREMUL_SUM is of floats");
 	}
 }

@@ -9,8 +9,8 @@
 bool dist__reduce_has(enum dist_dtype dtype, enum dist_reduce_op op);
 
 /* dist__reduce combines numel elements: acc[i] = acc[i] op in[i]. acc and in
- * do not overlap. AVG adds. No alignment beyond the element's. A legal pair
- * only. */
+ * do not overlap. AVG and PREMUL_SUM add. No alignment beyond the element's. A
+ * legal pair only. */
 void dist__reduce(enum dist_dtype dtype, enum dist_reduce_op op, void *acc,
 		  const void *in, size_t numel);
 
@@ -18,5 +18,10 @@ void dist__reduce(enum dist_dtype dtype, enum dist_reduce_op op, void *acc,
  * rounded, float16 and bfloat16 in float32 and then rounded, integers truncated
  * towards zero. Not of bool. */
 void dist__divide(enum dist_dtype dtype, void *data, size_t numel, int divisor);
+
+/* dist__scale multiplies numel elements of a float type by factor, which is
+ * first rounded to that type, to shorter ones by way of float32. */
+void dist__scale(enum dist_dtype dtype, void *data, size_t numel,
+		 double factor);
 
 #endif

@@ -12,9 +12,12 @@
 
 #include "core/op.h"
 
+struct dist__members;
+
 /* What matches a send with a receive, and what travels. */
 struct dist__message {
-	int peer;             /* the other end, as global rank */
+	int peer; /* the other end, as global rank; DIST_ANY_SOURCE: irecv only,
+		   * and only with a tag of 0 or more */
 	uint32_t group;       /* id of the group */
 	int tag;              /* p2p: the user's tag, >= 0; collective: -1 */
 	uint32_t seq;         /* collective: op->seq; p2p: 0 */
@@ -22,6 +25,15 @@ struct dist__message {
 	uint64_t fingerprint; /* compared at the match */
 	void *data;           /* NULL: phantom, or bytes == 0 */
 	size_t bytes;
+
+	/* From any source: who is in the group, borrowed until the request is
+	 * consumed, and where the sender's global rank is stored at the match,
+	 * whether the two agree or not. */
+	const struct dist__members *members;
+	int *source;
+
+	bool gives_up; /* who waits for it goes on once its deadline is over:
+			  as long as it waits, there is no deadlock */
 };
 
 /* A message in flight. Owned by the transport; wait() consumes it. */
@@ -46,7 +58,8 @@ struct dist__transport_ops {
 	 * Posts a send. Caller: coll, any thread. m->data stays untouched until
 	 * wait() or a true test(); *m itself may go at once. Never blocks for
 	 * the peer. Messages of one (peer, group, tag, seq, step) match in the
-	 * order posted; different steps may be matched in any order.
+	 * order posted; different steps may be matched in any order. When a
+	 * send of tag >= 0 is complete is as dist.h says of the world.
 	 * Errors: PEER_LOST, ABORTED, NO_MEMORY, IO. On error no request.
 	 */
 	enum dist_error (*isend)(struct dist__transport *t,
@@ -54,7 +67,8 @@ struct dist__transport_ops {
 				 struct dist__request **request);
 
 	/*
-	 * Posts a receive of exactly m->bytes into m->data. As isend.
+	 * Posts a receive of exactly m->bytes into m->data. As isend. From any
+	 * source it matches as dist.h says of DIST_ANY_SOURCE.
 	 */
 	enum dist_error (*irecv)(struct dist__transport *t,
 				 const struct dist__message *m,

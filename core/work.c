@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "check/record.h"
+#include "core/watch.h"
 
 #undef dist_work_wait
 
@@ -31,6 +32,7 @@ void dist__work_drop(struct dist_work *work)
 			link = &(*link)->next;
 		*link = work->next;
 	}
+	dist__watch_free(work->watch);
 	free(work);
 }
 
@@ -40,8 +42,20 @@ static void report_end(struct dist_work *work)
 	if (work->reported || !work->group)
 		return;
 	work->reported = true;
-	check_end(work->group->place.slot, work->op.call, work->op.error,
-		  work->op.ended_ns);
+	dist__report_end(work->group, &work->op);
+}
+
+/* The rank knows now that work is done. A hazard is its error from then on. */
+static void settle(struct dist_work *work, const struct dist__site *seen)
+{
+	enum dist_error error;
+
+	report_end(work);
+	error = dist__watch_end(work->watch, seen);
+	if (!error)
+		error = dist__watch_sweep(work->group, &work->op);
+	if (error)
+		work->op.error = error;
 }
 
 /*
@@ -90,8 +104,8 @@ enum dist_error dist_work_wait(struct dist_work *work, int64_t timeout_ns)
 	if (!work->group)
 		return work->op.error;
 	if (dist__op_is_done(&work->op)) {
-		report_end(work);
-		if (work->op.error)
+		settle(work, &work->wait_site);
+		if (work->op.error && work->op.error != DIST_ERR_HAZARD)
 			(void)dist__fail(work->group, work->op.error,
 					 "wait for %s: %s",
 					 dist__op_name(work->op.kind),
@@ -102,9 +116,11 @@ enum dist_error dist_work_wait(struct dist_work *work, int64_t timeout_ns)
 	check_site_set(&site, work->wait_site.file, work->wait_site.line);
 	check_wait(slot, work->op.call, &site);
 	error = wait_until(work, deadline_of(work, timeout_ns));
-	if (!error)
-		check_resume(slot);
-	return error;
+	if (error)
+		return error;
+	check_resume(slot);
+	settle(work, &work->wait_site);
+	return work->op.error;
 }
 
 struct dist_work *dist_work_at(struct dist_work *work, const char *file,
@@ -119,12 +135,13 @@ bool dist_work_is_completed(struct dist_work *work)
 {
 	struct dist__backend *backend;
 
-	if (!work || !work->group || dist__op_is_done(&work->op))
+	if (!work || !work->group)
 		return true;
 	backend = work->group->backend;
-	if (!backend->ops->test(backend, &work->op))
+	if (!dist__op_is_done(&work->op) &&
+	    !backend->ops->test(backend, &work->op))
 		return false;
-	report_end(work);
+	settle(work, NULL);
 	return true;
 }
 
@@ -137,15 +154,30 @@ enum dist_error dist_work_error(const struct dist_work *work)
 		       : DIST_OK;
 }
 
+int dist_work_source(const struct dist_work *work)
+{
+	const struct dist__op *op;
+
+	if (!work || work->op.kind != DIST__RECV ||
+	    !atomic_load_explicit(&work->op.done, memory_order_acquire))
+		return -1;
+	op = &work->op;
+	if (op->error)
+		return -1;
+	return dist__op_is_any(op) ? op->source : op->peer;
+}
+
 void dist_work_free(struct dist_work *work)
 {
 	if (!work)
 		return;
 	if (!work->group || dist__op_is_done(&work->op)) {
-		report_end(work);
+		if (work->group)
+			settle(work, NULL);
 		dist__work_drop(work);
 	} else {
 		work->freed = true;
+		dist__watch_release(work->watch);
 	}
 }
 
@@ -159,6 +191,8 @@ enum dist_error dist__works_wait(struct dist_group *group)
 
 		if (!dist__op_is_done(&work->op))
 			(void)wait_until(work, work->op.deadline_ns);
+		if (work->freed)
+			settle(work, NULL);
 		if (!error && !failed)
 			error = work->op.error;
 	}
@@ -171,6 +205,8 @@ void dist__works_release(struct dist_group *group)
 
 	for (work = group->works; work; work = next) {
 		next = work->next;
+		dist__watch_free(work->watch);
+		work->watch = NULL;
 		work->group = NULL;
 		if (work->freed)
 			free(work);

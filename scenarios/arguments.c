@@ -4,9 +4,20 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-bool arguments_parse(int argc, const char **argv,
-		     const struct poptOption *table, const char *usage)
+/* The words of argv that popt leaves are copies of its own. */
+static const char *original(int argc, const char **argv, const char *copy)
+{
+	for (int i = 1; copy && i < argc; i++)
+		if (strcmp(argv[i], copy) == 0)
+			return argv[i];
+	return NULL;
+}
+
+bool arguments_parse_word(int argc, const char **argv,
+			  const struct poptOption *table, const char *usage,
+			  const char **word)
 {
 	poptContext context = poptGetContext(NULL, argc, argv, table, 0);
 	const char *name = argc > 0 ? argv[0] : "?";
@@ -21,6 +32,8 @@ bool arguments_parse(int argc, const char **argv,
 		fprintf(stderr, "%s: %s: %s\n", name,
 			poptBadOption(context, POPT_BADOPTION_NOALIAS),
 			poptStrerror(rc));
+	else if (word && !(*word = original(argc, argv, poptGetArg(context))))
+		fprintf(stderr, "%s: what? Try --help\n", name);
 	else if (poptPeekArg(context))
 		fprintf(stderr, "%s: unexpected argument \"%s\"\n", name,
 			poptPeekArg(context));
@@ -28,6 +41,12 @@ bool arguments_parse(int argc, const char **argv,
 		fine = true;
 	poptFreeContext(context);
 	return fine;
+}
+
+bool arguments_parse(int argc, const char **argv,
+		     const struct poptOption *table, const char *usage)
+{
+	return arguments_parse_word(argc, argv, table, usage, NULL);
 }
 
 bool arguments_size(const char *text, size_t *bytes)

@@ -16,6 +16,13 @@
 bool arguments_parse(int argc, const char **argv,
 		     const struct poptOption *table, const char *usage);
 
+/* arguments_parse_word is arguments_parse for a program that takes one word
+ * beside its options, which it stores in *word: one of argv. Also returns false
+ * after a line when there is none. */
+bool arguments_parse_word(int argc, const char **argv,
+			  const struct poptOption *table, const char *usage,
+			  const char **word);
+
 /* arguments_size reads a size in bytes with an optional suffix K, M or G
  * (powers of 1024), as nccl-tests does. Returns false when text is none. */
 bool arguments_size(const char *text, size_t *bytes);

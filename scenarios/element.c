@@ -136,6 +136,7 @@ double element_combine(enum dist_dtype dtype, enum dist_reduce_op op, double a,
 	switch (op) {
 	case DIST_SUM:
 	case DIST_AVG:
+	case DIST_PREMUL_SUM:
 		return round_result(dtype, a + b);
 	case DIST_PRODUCT:
 		return round_result(dtype, a * b);
@@ -149,8 +150,15 @@ double element_combine(enum dist_dtype dtype, enum dist_reduce_op op, double a,
 		return element_round(dtype, (double)((int64_t)a | (int64_t)b));
 	case DIST_BXOR:
 		return element_round(dtype, (double)((int64_t)a ^ (int64_t)b));
+	case DIST_REDUCE_OP_LAST:
+		break;
 	}
 	return NAN;
+}
+
+double element_scale(enum dist_dtype dtype, double value, double factor)
+{
+	return round_result(dtype, value * round_result(dtype, factor));
 }
 
 double element_divide(enum dist_dtype dtype, double value, int divisor)

@@ -24,6 +24,9 @@ double element_round(enum dist_dtype dtype, double value);
 double element_combine(enum dist_dtype dtype, enum dist_reduce_op op, double a,
 		       double b);
 
+/* element_scale returns value, an element, multiplied as PREMUL_SUM does. */
+double element_scale(enum dist_dtype dtype, double value, double factor);
+
 /* element_divide returns value, an element, divided as AVG does. */
 double element_divide(enum dist_dtype dtype, double value, int divisor);
 

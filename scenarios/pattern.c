@@ -7,54 +7,62 @@
 /* Ranks of a product that may hold a 2: the product is 128 at most. */
 #define DOUBLING_RANKS (7 * PERIOD)
 
-/* Element i of rank's input, for i below PERIOD. */
-static double input_at(const struct pattern *p, int rank, int i)
+/* What rank has, for j below PERIOD. */
+static double whole_number(const struct pattern *p, int rank, int j)
 {
-	bool is_turn = (i + rank) % PERIOD == 0;
+	bool is_turn = (j + rank) % PERIOD == 0;
 
-	if (p->collective == SWEEP_BROADCAST || p->op == DIST_MIN ||
-	    p->op == DIST_MAX)
-		return (i + rank) % PERIOD;
-	if (p->op == DIST_PRODUCT)
+	if (!p->reduces)
+		return (j + rank) % PERIOD;
+	switch (p->op) {
+	case DIST_PRODUCT:
 		return is_turn && rank < DOUBLING_RANKS ? 2 : 1;
-	return dist_dtype_size(p->dtype) < 4 ? is_turn : i + rank;
+	case DIST_SUM:
+	case DIST_AVG:
+		return dist_dtype_size(p->dtype) < 4 ? is_turn : j + rank;
+	default:
+		return (j + rank) % PERIOD;
+	}
 }
 
-static double result_at(const struct pattern *p, int i)
+static double input_at(const struct pattern *p, int rank, int j)
 {
-	double value = input_at(p, 0, i);
+	return element_round(p->dtype, whole_number(p, rank, j));
+}
 
-	if (p->collective == SWEEP_BROADCAST)
-		return input_at(p, p->root, i);
+static double result_at(const struct pattern *p, int src, int j)
+{
+	double value = input_at(p, p->reduces ? 0 : src, j);
+
+	if (!p->reduces)
+		return value;
 	for (int rank = 1; rank < p->world_size; rank++)
 		value = element_combine(p->dtype, p->op, value,
-					input_at(p, rank, i));
+					input_at(p, rank, j));
 	return p->op == DIST_AVG
 		       ? element_divide(p->dtype, value, p->world_size)
 		       : value;
 }
 
-void pattern_fill(const struct pattern *p, void *data, size_t numel)
+void pattern_fill(const struct pattern *p, struct dist_tensor tensor, int src,
+		  int dst)
 {
-	size_t i;
-
-	for (i = 0; i < numel; i++)
-		element_store(p->dtype, data, i,
-			      input_at(p, p->rank, (int)(i % PERIOD)));
+	for (size_t i = 0; i < tensor.numel; i++)
+		element_store(
+			p->dtype, tensor.data, i,
+			input_at(p, src, (int)((i + (size_t)dst) % PERIOD)));
 }
 
-int64_t pattern_count_wrong(const struct pattern *p, const void *data,
-			    size_t numel)
+int64_t pattern_count_wrong(const struct pattern *p, struct dist_tensor tensor,
+			    int src, int dst)
 {
 	double results[PERIOD];
 	int64_t wrong = 0;
-	size_t i;
 
-	if (p->collective == SWEEP_REDUCE && p->rank != p->root)
-		return 0;
-	for (i = 0; i < PERIOD; i++)
-		results[i] = result_at(p, (int)i);
-	for (i = 0; i < numel; i++)
-		wrong += element_load(p->dtype, data, i) != results[i % PERIOD];
+	for (int j = 0; j < PERIOD; j++)
+		results[j] = result_at(p, src, j);
+	for (size_t i = 0; i < tensor.numel; i++)
+		wrong += element_load(p->dtype, tensor.data, i) !=
+			 results[(i + (size_t)dst) % PERIOD];
 	return wrong;
 }

@@ -28,11 +28,9 @@ static bool verdict_speaks(enum dist_error err)
 	}
 }
 
-static void say(struct dist_group *group, int rank, const char *what,
+static void say(int rank, const char *what, const char *words,
 		enum dist_error err)
 {
-	const char *words = dist_error_message(group);
-
 	if (verdict_speaks(err))
 		return;
 	fprintf(stderr, "rank %d: %s: %s\n", rank, what,
@@ -45,9 +43,9 @@ int rank_leave(struct dist_group *group, const char *what, enum dist_error err)
 	enum dist_error end;
 
 	if (err)
-		say(group, rank, what, err);
+		say(rank, what, dist_error_message(group), err);
 	end = dist_destroy_process_group(group);
 	if (end && !err)
-		say(NULL, rank, "leaving the group", end);
+		say(rank, "leaving the group", "", end);
 	return err || end;
 }

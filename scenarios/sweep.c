@@ -3,33 +3,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenarios/pattern.h"
 #include "scenarios/rank.h"
 #include "scenarios/sample.h"
+#include "scenarios/sweep_call.h"
 
 /* One rank's sweep. */
 struct sweeper {
 	const struct sweep *job;
 	struct dist_group *group;
-	char *data;      /* NULL: phantom */
+	struct sweep_call call;
 	double *time_us; /* one an iteration */
 	const char *doing;
 };
-
-static enum dist_error call(const struct sweeper *s, size_t numel)
-{
-	const struct sweep *job = s->job;
-	struct dist_tensor tensor = dist_tensor(s->data, numel, job->dtype);
-
-	switch (job->collective) {
-	case SWEEP_BROADCAST:
-		return dist_broadcast(s->group, tensor, job->root, NULL);
-	case SWEEP_REDUCE:
-		return dist_reduce(s->group, tensor, job->root, job->op, NULL);
-	default:
-		return dist_all_reduce(s->group, tensor, job->op, NULL);
-	}
-}
 
 /* Runs the warm-up and the timed calls of one size; rank 0 then has the
  * slowest rank's times. */
@@ -40,15 +25,14 @@ static enum dist_error time_size(struct sweeper *s, size_t numel)
 	int i;
 
 	/* Zeros stay zeros under every operation, however often repeated. */
-	if (s->data)
-		memset(s->data, 0, numel * dist_dtype_size(job->dtype));
+	err = sweep_call_clear(&s->call, numel);
 	for (i = -job->warmup; !err && i < job->iterations; i++) {
 		int64_t start_ns;
 
 		err = dist_barrier(s->group, NULL);
 		start_ns = dist_now_ns(s->group);
 		if (!err)
-			err = call(s, numel);
+			err = sweep_call_run(&s->call, numel);
 		if (i >= 0)
 			s->time_us[i] =
 				(double)(dist_now_ns(s->group) - start_ns) /
@@ -66,35 +50,38 @@ static enum dist_error time_size(struct sweeper *s, size_t numel)
 static enum dist_error check_size(struct sweeper *s, size_t numel,
 				  int64_t *wrong)
 {
-	const struct sweep *job = s->job;
-	const struct pattern pattern = {
-		.collective = job->collective,
-		.op = job->op,
-		.dtype = job->dtype,
-		.root = job->root,
-		.rank = dist_get_rank(s->group),
-		.world_size = dist_get_world_size(s->group),
-	};
 	enum dist_error err;
 
 	*wrong = -1;
-	if (!job->check)
+	if (!s->job->check)
 		return DIST_OK;
-	pattern_fill(&pattern, s->data, numel);
-	err = call(s, numel);
+	err = sweep_call_fill(&s->call, numel);
+	if (!err)
+		err = sweep_call_run(&s->call, numel);
+	if (!err)
+		err = sweep_call_check(&s->call, numel, wrong);
 	if (err)
 		return err;
-	*wrong = pattern_count_wrong(&pattern, s->data, numel);
 	return dist_reduce(s->group, dist_tensor(wrong, 1, DIST_INT64), 0,
 			   DIST_SUM, NULL);
 }
 
-/* What one byte of the result costs the bus: nccl-tests, PERFORMANCE.md. */
+/* The share of a call's bytes that some link has to carry at least, whatever
+ * the algorithm: nccl-tests, doc/PERFORMANCE.md. */
 static double busbw_factor(enum sweep_collective collective, int world_size)
 {
 	double n = world_size;
 
-	return collective == SWEEP_ALL_REDUCE ? 2 * (n - 1) / n : 1;
+	switch (collective) {
+	case SWEEP_ALL_REDUCE:
+		return 2 * (n - 1) / n;
+	case SWEEP_BROADCAST:
+	case SWEEP_REDUCE:
+	case SWEEP_SENDRECV:
+		return 1;
+	default:
+		return (n - 1) / n;
+	}
 }
 
 static struct sweep_row make_row(struct sweeper *s, size_t numel, int64_t wrong)
@@ -103,7 +90,7 @@ static struct sweep_row make_row(struct sweeper *s, size_t numel, int64_t wrong)
 	struct sample sample = sample_of(s->time_us, (size_t)job->iterations);
 	struct sweep_row row = {
 		.numel = numel,
-		.bytes = numel * dist_dtype_size(job->dtype),
+		.bytes = sweep_call_bytes(&s->call, numel),
 		.time_us = sample.median,
 		.min_us = sample.min,
 		.max_us = sample.max,
@@ -158,7 +145,7 @@ static enum dist_error sweep_sizes(struct sweeper *s, bool *wrong_seen)
 	enum dist_error err = DIST_OK;
 
 	while (!err && bytes <= job->max_bytes) {
-		size_t numel = bytes / dist_dtype_size(job->dtype);
+		size_t numel = sweep_call_numel(&s->call, bytes);
 		struct sweep_row row;
 		int64_t wrong = -1;
 
@@ -186,10 +173,8 @@ static enum dist_error allocate(struct sweeper *s)
 	s->time_us = calloc((size_t)job->iterations, sizeof(*s->time_us));
 	if (!s->time_us)
 		return DIST_ERR_NO_MEMORY;
-	if (simulated && !job->check)
-		return DIST_OK;
-	s->data = malloc(job->max_bytes ? job->max_bytes : 1);
-	return s->data ? DIST_OK : DIST_ERR_NO_MEMORY;
+	return sweep_call_init(&s->call, job, s->group,
+			       simulated && !job->check);
 }
 
 int sweep_rank(void *arg)
@@ -208,8 +193,8 @@ int sweep_rank(void *arg)
 				   dist_get_backend(s.group));
 	if (!err)
 		err = sweep_sizes(&s, &wrong_seen);
+	sweep_call_release(&s.call);
 	status = rank_leave(s.group, s.doing, err);
-	free(s.data);
 	free(s.time_us);
 	return status || wrong_seen;
 }

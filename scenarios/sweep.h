@@ -15,12 +15,22 @@
 
 #include "lockstep/dist.h"
 
-enum sweep_collective { SWEEP_ALL_REDUCE, SWEEP_BROADCAST, SWEEP_REDUCE };
+enum sweep_collective {
+	SWEEP_ALL_REDUCE,
+	SWEEP_BROADCAST,
+	SWEEP_REDUCE,
+	SWEEP_ALL_GATHER,
+	SWEEP_REDUCE_SCATTER,
+	SWEEP_ALL_TO_ALL,
+	SWEEP_GATHER,
+	SWEEP_SCATTER,
+	SWEEP_SENDRECV /* to the next rank, from the previous one */
+};
 
 /* One size of the sweep. Times in microseconds, rates in 10^9 bytes/s. */
 struct sweep_row {
 	size_t bytes;
-	size_t numel;
+	size_t numel;   /* of the tensor, or of each part */
 	double time_us; /* median over the iterations */
 	double min_us;
 	double max_us;
@@ -49,11 +59,24 @@ struct sweep {
  * 1 after an error or a wrong element. */
 int sweep_rank(void *arg);
 
-/* sweep_find returns the collective named name, -1 if there is none. */
+/* All names, in words. */
+#define SWEEP_NAMES                                                            \
+	"all_reduce, broadcast, reduce, all_gather, reduce_scatter, "          \
+	"alltoall, "                                                           \
+	"gather, scatter or sendrecv"
+
+/* sweep_find returns the collective named name, with or without underscores, -1
+ * if there is none. */
 int sweep_find(const char *name);
 
-/* sweep_name returns "all_reduce" and so on. */
+/* sweep_name returns "all_reduce" and so on, as nccl-tests has it. */
 const char *sweep_name(enum sweep_collective collective);
+
+/* sweep_reduces, sweep_is_rooted, sweep_is_in_place return whether the
+ * collective has a reduce op, a root, one buffer for both sides. */
+bool sweep_reduces(enum sweep_collective collective);
+bool sweep_is_in_place(enum sweep_collective collective);
+bool sweep_is_rooted(enum sweep_collective collective);
 
 /* sweep_print_header writes the lines in front of the table. */
 void sweep_print_header(FILE *out, const struct sweep *sweep, int world_size,

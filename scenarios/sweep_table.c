@@ -7,17 +7,47 @@
 
 #include "scenarios/arguments.h"
 
-static const char *const names[] = {"all_reduce", "broadcast", "reduce"};
+static const char *const names[] = {"all_reduce", "broadcast",      "reduce",
+				    "all_gather", "reduce_scatter", "alltoall",
+				    "gather",     "scatter",        "sendrecv"};
 #define NUM_NAMES (sizeof(names) / sizeof(names[0]))
+
+/* Whether a and b are the same but for underscores. */
+static bool is_same_word(const char *a, const char *b)
+{
+	for (;; a++, b++) {
+		a += strspn(a, "_");
+		b += strspn(b, "_");
+		if (*a != *b || !*a)
+			return *a == *b;
+	}
+}
 
 int sweep_find(const char *name)
 {
 	size_t i;
 
 	for (i = 0; i < NUM_NAMES; i++)
-		if (strcmp(names[i], name) == 0)
+		if (is_same_word(names[i], name))
 			return (int)i;
 	return -1;
+}
+
+bool sweep_reduces(enum sweep_collective collective)
+{
+	return collective == SWEEP_ALL_REDUCE || collective == SWEEP_REDUCE ||
+	       collective == SWEEP_REDUCE_SCATTER;
+}
+
+bool sweep_is_in_place(enum sweep_collective collective)
+{
+	return collective != SWEEP_ALL_TO_ALL && collective != SWEEP_SENDRECV;
+}
+
+bool sweep_is_rooted(enum sweep_collective collective)
+{
+	return collective == SWEEP_BROADCAST || collective == SWEEP_REDUCE ||
+	       collective == SWEEP_GATHER || collective == SWEEP_SCATTER;
 }
 
 const char *sweep_name(enum sweep_collective collective)
@@ -25,24 +55,26 @@ const char *sweep_name(enum sweep_collective collective)
 	return names[collective];
 }
 
-/* nccl-tests' names of the types and operations that it has too. */
+/* nccl-tests' names of the types and operations that it has too; ours of bool
+ * and of bits. */
 static const struct {
 	const char *name;
 	enum dist_dtype dtype;
 } dtypes[] = {{"float", DIST_FLOAT32}, {"double", DIST_FLOAT64},
 	      {"half", DIST_FLOAT16},  {"bfloat16", DIST_BFLOAT16},
 	      {"int8", DIST_INT8},     {"uint8", DIST_UINT8},
-	      {"int32", DIST_INT32},   {"int64", DIST_INT64}};
-#define DTYPES "float, double, half, bfloat16, int8, uint8, int32 or int64"
+	      {"int32", DIST_INT32},   {"int64", DIST_INT64},
+	      {"bool", DIST_BOOL}};
+#define DTYPES                                                                 \
+	"float, double, half, bfloat16, int8, uint8, int32, int64 or bool"
 
 static const struct {
 	const char *name;
 	enum dist_reduce_op op;
-} ops[] = {{"sum", DIST_SUM},
-	   {"prod", DIST_PRODUCT},
-	   {"min", DIST_MIN},
-	   {"max", DIST_MAX},
-	   {"avg", DIST_AVG}};
+} ops[] = {{"sum", DIST_SUM}, {"prod", DIST_PRODUCT}, {"min", DIST_MIN},
+	   {"max", DIST_MAX}, {"avg", DIST_AVG},      {"band", DIST_BAND},
+	   {"bor", DIST_BOR}, {"bxor", DIST_BXOR}};
+#define OPS "sum, prod, min, max, avg, band, bor or bxor"
 
 static bool find_dtype(const char *name, enum dist_dtype *dtype)
 {
@@ -83,8 +115,7 @@ static const char *op_name(const struct sweep *sweep)
 	size_t i;
 
 	for (i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
-		if (sweep->collective != SWEEP_BROADCAST &&
-		    ops[i].op == sweep->op)
+		if (sweep_reduces(sweep->collective) && ops[i].op == sweep->op)
 			return ops[i].name;
 	return "none";
 }
@@ -98,11 +129,13 @@ void sweep_print_header(FILE *out, const struct sweep *sweep, int world_size,
 		"# collective: %s ranks: %d backend: %s\n"
 		"# minBytes %zu maxBytes %zu step: %g(factor) warmup iters: %d "
 		"iters: %d validate: %d\n"
-		"# in-place; time is the median over the iterations of the "
+		"# %s; time is the median over the iterations of the "
 		"slowest rank's\n#\n",
 		sweep_name(sweep->collective), world_size, backend,
 		sweep->min_bytes, sweep->max_bytes, sweep->factor,
-		sweep->warmup, sweep->iterations, sweep->check);
+		sweep->warmup, sweep->iterations, sweep->check,
+		sweep_is_in_place(sweep->collective) ? "in-place"
+						     : "out-of-place");
 	fprintf(out, HEADER_LINE, "size", "count", "type", "redop", "root",
 		"time", "algbw", "busbw", "#wrong", "min", "max");
 	fprintf(out, HEADER_LINE, "(B)", "(elements)", "", "", "", "(us)",
@@ -113,7 +146,7 @@ void sweep_print_header(FILE *out, const struct sweep *sweep, int world_size,
 void sweep_print_row(FILE *out, const struct sweep *sweep,
 		     const struct sweep_row *row)
 {
-	int root = sweep->collective == SWEEP_ALL_REDUCE ? -1 : sweep->root;
+	int root = sweep_is_rooted(sweep->collective) ? sweep->root : -1;
 	char wrong[24] = "N/A";
 
 	if (row->wrong >= 0)
@@ -144,10 +177,10 @@ void sweep_arguments_init(struct sweep_arguments *a,
 		 "verify results (default 1; simulated 0: no data)", "0|1"},
 		{"datatype", 'd', POPT_ARG_STRING, &a->dtype, 0,
 		 DTYPES " (default float)", "TYPE"},
-		{"op", 'o', POPT_ARG_STRING, &a->op, 0,
-		 "sum, prod, min, max or avg (default sum)", "OP"},
+		{"op", 'o', POPT_ARG_STRING, &a->op, 0, OPS " (default sum)",
+		 "OP"},
 		{"root", 'r', POPT_ARG_INT, &a->root, 0,
-		 "of broadcast and reduce (default 0)", "RANK"},
+		 "of broadcast, reduce, gather, scatter (default 0)", "RANK"},
 		POPT_TABLEEND};
 	size_t i;
 
@@ -163,6 +196,17 @@ void sweep_arguments_release(struct sweep_arguments *a)
 	free(a->max_bytes);
 	free(a->dtype);
 	free(a->op);
+}
+
+/* The pairs that dist.h calls legal. */
+static bool is_legal(const struct sweep *sweep)
+{
+	bool bits = sweep->op == DIST_BAND || sweep->op == DIST_BOR ||
+		    sweep->op == DIST_BXOR;
+
+	if (sweep->dtype == DIST_BOOL)
+		return sweep->op != DIST_AVG;
+	return !bits || sweep->dtype >= DIST_INT8;
 }
 
 static const char *or_else(const char *text, const char *otherwise)
@@ -200,7 +244,10 @@ bool sweep_arguments_use(const struct sweep_arguments *a, bool simulated,
 	else if (!find_dtype(or_else(a->dtype, "float"), &sweep->dtype))
 		what = "-d: expected " DTYPES;
 	else if (!find_op(or_else(a->op, "sum"), &sweep->op))
-		what = "-o: expected sum, prod, min, max or avg";
+		what = "-o: expected " OPS;
+	else if (!is_legal(sweep))
+		what = "-o: expected for floats sum, prod, min, max or avg, "
+		       "for bool any but avg";
 	if (what)
 		snprintf(message->text, sizeof(message->text), "%s", what);
 	return !what;

@@ -1,5 +1,5 @@
 /*
- * channel.c - which end of a message meets which.
+ * channel.c - which end of a message of a collective meets which.
  *
  * Each channel is a mailbox of SimGrid. Matching is first come, first served in
  * both, and both see the ends of a channel in the same order: each end is
@@ -26,9 +26,7 @@ static uint64_t hash(const struct dist__sim_channel *key)
 	uint64_t h = ((uint64_t)(uint32_t)key->src << 32) | (uint32_t)key->dst;
 
 	h = (h ^ (h >> 29)) * golden;
-	h += ((uint64_t)key->group << 32) | (uint32_t)key->tag;
-	h = (h ^ (h >> 32)) * golden;
-	h += key->joined;
+	h += ((uint64_t)key->group << 32) | key->joined;
 	h = (h ^ (h >> 29)) * golden;
 	return h ^ (h >> 32);
 }
@@ -37,7 +35,7 @@ static bool same(const struct dist__sim_channel *a,
 		 const struct dist__sim_channel *b)
 {
 	return a->src == b->src && a->dst == b->dst && a->group == b->group &&
-	       a->tag == b->tag && a->joined == b->joined;
+	       a->joined == b->joined;
 }
 
 /* Returns the place in the index where key is, or would be put. */
@@ -78,12 +76,10 @@ static bool reserve(struct dist__sim_channels *channels)
 	return true;
 }
 
-/* The route is looked at before SimGrid aborts for want of one. */
-static bool has_route(struct dist__sim_world *world,
-		      const struct dist__sim_channel *key)
+bool dist__sim_has_route(struct dist__sim_world *world, int from, int to)
 {
-	sg_host_t src = dist__platform_host(world->platform, key->src);
-	sg_host_t dst = dist__platform_host(world->platform, key->dst);
+	sg_host_t src = dist__platform_host(world->platform, from);
+	sg_host_t dst = dist__platform_host(world->platform, to);
 	struct dist_message message;
 
 	if (dist__engine_route(src, dst, NULL, NULL, NULL))
@@ -103,7 +99,8 @@ add_channel(struct dist__sim_world *world, const struct dist__sim_channel *key)
 	struct dist__sim_channels *channels = &world->channels;
 	struct dist__sim_channel *channel;
 
-	if (!reserve(channels) || !has_route(world, key))
+	if (!reserve(channels) ||
+	    !dist__sim_has_route(world, key->src, key->dst))
 		return NULL;
 	channel = malloc(sizeof *channel);
 	if (!channel)
@@ -138,49 +135,6 @@ dist__sim_channel_find(struct dist__sim_world *world,
 
 /* ---- matching ------------------------------------------------------- */
 
-static void enqueue(struct dist__request *request)
-{
-	struct dist__sim_channel *channel = request->channel;
-
-	request->next = NULL;
-	if (channel->last)
-		channel->last->next = request;
-	else
-		channel->first = request;
-	channel->last = request;
-}
-
-static struct dist__request *dequeue(struct dist__sim_channel *channel)
-{
-	struct dist__request *request = channel->first;
-
-	channel->first = request->next;
-	if (!channel->first)
-		channel->last = NULL;
-	request->next = NULL;
-	return request;
-}
-
-void dist__sim_unqueue(struct dist__request *request)
-{
-	struct dist__sim_channel *channel = request->channel;
-	struct dist__request *before = NULL, *at = channel->first;
-
-	while (at && at != request) {
-		before = at;
-		at = at->next;
-	}
-	if (!at)
-		return;
-	if (before)
-		before->next = at->next;
-	else
-		channel->first = at->next;
-	if (channel->last == at)
-		channel->last = before;
-	at->next = NULL;
-}
-
 static bool agree(const struct dist__request *a, const struct dist__request *b)
 {
 	return a->fingerprint == b->fingerprint && a->bytes == b->bytes &&
@@ -198,13 +152,14 @@ static void answer(struct dist__request *request)
 
 void dist__sim_match(struct dist__request *request)
 {
-	struct dist__request *first = request->channel->first;
+	struct dist__sim_queue *queue = &request->channel->queue;
+	struct dist__request *first = queue->first;
 
 	if (!first || first->is_send == request->is_send) {
-		enqueue(request);
+		dist__sim_queue_append(queue, request);
 		return;
 	}
-	dequeue(request->channel);
+	dist__sim_queue_remove(queue, first);
 	first->mate = request;
 	request->mate = first;
 	if (!agree(request, first)) {
@@ -276,12 +231,13 @@ void dist__sim_channel_fail(struct dist__sim_world *world,
 	bool blocked = false, sends = false;
 	size_t count = 0;
 
-	while (channel->first) {
-		struct dist__request *request = dequeue(channel);
+	while (channel->queue.first) {
+		struct dist__request *request = channel->queue.first;
 
+		dist__sim_queue_remove(&channel->queue, request);
 		if (!request->error)
 			request->error = error;
-		blocked |= request->blocked;
+		blocked |= request->blocked || request->gives_up;
 		sends = request->is_send;
 		answer(request);
 		count++;

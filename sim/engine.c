@@ -26,12 +26,19 @@
  * we say ourselves.
  */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define IN_THREADS true
 #define CONTEXTS   "--cfg=contexts/factory:thread"
 #define STACK_SIZE "--cfg=contexts/stack-size:512"
 #else
+#define IN_THREADS false
 #define CONTEXTS   "--cfg=contexts/factory:raw"
 #define STACK_SIZE "--cfg=contexts/stack-size:256"
 #endif
+
+bool dist__platform_can_copy(void)
+{
+	return !IN_THREADS;
+}
 
 void dist__platform_start_engine(void)
 {

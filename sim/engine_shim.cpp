@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include <simgrid/kernel/Timer.hpp>
 #include <simgrid/s4u.hpp>
+#include <simgrid/simix.hpp>
 #include <xbt/config.hpp>
 
 /* The line that the parser of platform files is at: SimGrid's own, exported but
@@ -119,6 +121,26 @@ bool dist__engine_route(sg_host_t from, sg_host_t to, double *latency_s,
 	if (num_links)
 		*num_links = links.size();
 	return !links.empty();
+}
+
+bool dist__engine_transfer(sg_host_t from, sg_host_t to, size_t bytes)
+{
+	try {
+		simgrid::s4u::Comm::sendto(from, to, bytes);
+		return true;
+	} catch (const std::exception &) {
+		return false;
+	}
+}
+
+/* A timer of this instant: those are looked at when all actors have run. */
+void dist__engine_at_end_of_instant(void (*run)(void *arg), void *arg)
+{
+	simgrid::kernel::actor::simcall_answered([run, arg] {
+		simgrid::kernel::timer::Timer::set(
+			simgrid::s4u::Engine::get_clock(),
+			[run, arg] { run(arg); });
+	});
 }
 
 bool dist__engine_comm_ended(sg_comm_t comm)

@@ -44,6 +44,15 @@ const char *dist__engine_model(void);
 bool dist__engine_route(sg_host_t from, sg_host_t to, double *latency_s,
 			double *bandwidth_Bps, size_t *num_links);
 
+/* dist__engine_transfer moves bytes from host to host, and blocks the calling
+ * actor until they are there. Returns false when the network failed. */
+bool dist__engine_transfer(sg_host_t from, sg_host_t to, size_t bytes);
+
+/* dist__engine_at_end_of_instant has run(arg) called once no actor can do
+ * anything more before the clock goes on; outside all actors, so that it must
+ * not wait. */
+void dist__engine_at_end_of_instant(void (*run)(void *arg), void *arg);
+
 /* dist__engine_comm_ended returns whether the transfer is over, well or not,
  * without consuming comm as sg_comm_test() does. */
 bool dist__engine_comm_ended(sg_comm_t comm);

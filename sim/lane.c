@@ -13,63 +13,23 @@
 #include <simgrid/actor.h>
 #include <simgrid/semaphore.h>
 
-/* A place where one actor waits until another opens it. */
-struct gate {
-	sg_sem_t sem;
-	bool waiting;
-};
-
 struct dist__lane {
 	struct dist__lane *next; /* of the rank's */
 	struct dist__sim_rank *rank;
 	struct dist__job *first, *last;
-	bool started;     /* there is a worker */
-	bool running;     /* a job is under way */
-	bool stopped;     /* the worker shall end */
-	struct gate work; /* the worker waits here for jobs */
-	struct gate done; /* the rank, for jobs to end */
+	bool started;               /* there is a worker */
+	bool running;               /* a job is under way */
+	bool stopped;               /* the worker shall end */
+	struct dist__sim_gate work; /* the worker waits here for jobs */
+	struct dist__sim_gate done; /* the rank, for jobs to end */
 	struct dist__sim_actor actor;
 };
-
-/* ---- gates ---------------------------------------------------------- */
-
-/* Waits until the gate opens, or deadline_ns passes, or the world ends: the
- * caller looks why. */
-static void gate_wait(struct dist__sim_world *world, struct gate *gate,
-		      int64_t deadline_ns)
-{
-	bool late;
-
-	if (!dist__sim_block(world))
-		return;
-	gate->waiting = true;
-	late = sg_sem_acquire_timeout(gate->sem,
-				      dist__sim_seconds_until(deadline_ns));
-	if (!late)
-		return;
-	if (gate->waiting) {
-		gate->waiting = false;
-		dist__sim_unblock(world);
-	} else {
-		/* Opened in the very instant of the deadline: the token is
-		 * there, and must not let a later wait through. */
-		sg_sem_acquire(gate->sem);
-	}
-}
-
-static void gate_open(struct dist__sim_world *world, struct gate *gate)
-{
-	if (!gate->waiting)
-		return;
-	gate->waiting = false;
-	dist__sim_unblock(world);
-	sg_sem_release(gate->sem);
-}
 
 /* ---- the worker ----------------------------------------------------- */
 
 static void lane_release(struct dist__lane *lane)
 {
+	sg_sem_destroy(lane->actor.gate.sem);
 	sg_sem_destroy(lane->work.sem);
 	sg_sem_destroy(lane->done.sem);
 	free(lane);
@@ -89,7 +49,7 @@ static bool run_jobs(struct dist__sim_world *world, struct dist__lane *lane)
 		lane->running = true;
 		job->run(job->arg);
 		lane->running = false;
-		gate_open(world, &lane->done);
+		dist__sim_gate_open(world, &lane->done);
 	}
 	return any;
 }
@@ -104,7 +64,8 @@ static void work(int argc, char **argv)
 	(void)argv;
 	while (run_jobs(world, lane) || !lane->stopped)
 		if (!lane->first && !lane->stopped)
-			gate_wait(world, &lane->work, DIST_TIMEOUT_NEVER);
+			dist__sim_gate_wait(world, &lane->work,
+					    DIST_TIMEOUT_NEVER);
 	lane_release(lane);
 	(void)dist__sim_block(world);
 }
@@ -134,6 +95,7 @@ enum dist_error dist__sim_lane_new(struct dist__transport *t,
 		return DIST_ERR_NO_MEMORY;
 	fresh->rank = rank;
 	fresh->actor = (struct dist__sim_actor){.rank = rank, .lane = fresh};
+	fresh->actor.gate.sem = sg_sem_init(0);
 	fresh->work.sem = sg_sem_init(0);
 	fresh->done.sem = sg_sem_init(0);
 	fresh->next = rank->lanes;
@@ -152,7 +114,7 @@ enum dist_error dist__sim_lane_submit(struct dist__lane *lane,
 		lane->first = job;
 	lane->last = job;
 	if (lane->started)
-		gate_open(lane->rank->world, &lane->work);
+		dist__sim_gate_open(lane->rank->world, &lane->work);
 	else
 		start_worker(lane);
 	return DIST_OK;
@@ -172,14 +134,14 @@ enum dist_error dist__sim_lane_wait(struct dist__lane *lane,
 			dist__sim_note_timeout(rank);
 			return DIST_ERR_TIMEOUT;
 		}
-		gate_wait(world, &lane->done, deadline_ns);
+		dist__sim_gate_wait(world, &lane->done, deadline_ns);
 	}
 	return DIST_OK;
 }
 
 void dist__sim_lane_notify(struct dist__lane *lane)
 {
-	gate_open(lane->rank->world, &lane->done);
+	dist__sim_gate_open(lane->rank->world, &lane->done);
 }
 
 void dist__sim_lane_free(struct dist__lane *lane)
@@ -189,7 +151,8 @@ void dist__sim_lane_free(struct dist__lane *lane)
 	if (!lane)
 		return;
 	while (lane->first || lane->running)
-		gate_wait(lane->rank->world, &lane->done, DIST_TIMEOUT_NEVER);
+		dist__sim_gate_wait(lane->rank->world, &lane->done,
+				    DIST_TIMEOUT_NEVER);
 	for (link = &lane->rank->lanes; *link != lane; link = &(*link)->next)
 		assert(*link);
 	*link = lane->next;
@@ -198,5 +161,5 @@ void dist__sim_lane_free(struct dist__lane *lane)
 		return;
 	}
 	lane->stopped = true;
-	gate_open(lane->rank->world, &lane->work);
+	dist__sim_gate_open(lane->rank->world, &lane->work);
 }

@@ -198,6 +198,20 @@ const struct dist__fact *dist__platform_facts(const struct dist__platform *p,
 	return p->facts;
 }
 
+enum dist_error dist__platform_count_nodes(const char *path, int ranks,
+					   int *nodes,
+					   struct dist_message *message)
+{
+	struct dist__trial found;
+	enum dist_error error = check_file(path, message);
+
+	if (!error)
+		error = dist__platform_try(path, ranks, &found, message);
+	if (!error)
+		*nodes = found.nodes;
+	return error;
+}
+
 enum dist_error dist__platform_hosts(const char *path, int *hosts, int *ranks,
 				     struct dist_message *message)
 {

@@ -11,7 +11,9 @@
  * Where ranks sit: rank r on the r-th host, hosts ordered by name with numbers
  * taken as numbers (host-2 before host-10); or, when hosts have the property
  * "rank", by that number, and hosts without it stay empty. The property "ranks"
- * is the number of ranks a host holds, 1 if it has none.
+ * is the number of ranks a host holds, 1 if it has none. The ranks of a host,
+ * and of all hosts that have the same text as property "node", share a node,
+ * which is what hierarchical algorithms go by.
  */
 #ifndef LOCKSTEP_SIM_PLATFORM_H
 #define LOCKSTEP_SIM_PLATFORM_H
@@ -36,6 +38,10 @@ enum dist_error dist__platform_open(const char *path, int ranks,
  */
 void dist__platform_close(struct dist__platform *platform);
 
+/* dist__platform_can_copy returns whether fork() copies a running simulation;
+ * not where ranks are threads, as under the sanitizers. */
+bool dist__platform_can_copy(void);
+
 /*
  * dist__platform_facts returns a table of *n facts, the file's own values for
  * the head of a trace; they live as long as platform.
@@ -51,6 +57,12 @@ dist__platform_facts(const struct dist__platform *platform, size_t *n);
  */
 enum dist_error dist__platform_hosts(const char *path, int *hosts, int *ranks,
 				     struct dist_message *message);
+
+/* dist__platform_count_nodes stores in *nodes on how many nodes the first
+ * `ranks` ranks sit. Otherwise as dist__platform_hosts(). */
+enum dist_error dist__platform_count_nodes(const char *path, int ranks,
+					   int *nodes,
+					   struct dist_message *message);
 
 /*
  * dist__platform_show writes a table of the platform file at path: hosts,

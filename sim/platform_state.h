@@ -42,6 +42,12 @@ int dist__platform_compare_names(const char *a, const char *b);
 /* dist__platform_host returns the host that rank sits on. */
 sg_host_t dist__platform_host(const struct dist__platform *platform, int rank);
 
+/* dist__platform_nodes stores in nodes, for each of the first `ranks` ranks,
+ * the lowest of them on the same node, and returns the number of those nodes,
+ * -1 when there is no memory. */
+int dist__platform_nodes(const struct dist__platform *platform, int ranks,
+			 int *nodes);
+
 /* ---- parts of dist__platform_load() --------------------------------- */
 
 /* dist__platform_start_engine starts SimGrid, silent. Once per process. */
@@ -70,6 +76,7 @@ dist__platform_refuse(struct dist_message *message, const char *format, ...);
 struct dist__trial {
 	int hosts;
 	int ranks;
+	int nodes; /* of the ranks asked for; of all if that was 0 */
 };
 
 /*

@@ -18,6 +18,8 @@
 
 #include <simgrid/engine.h>
 
+#include "check/outputs.h"
+
 static int64_t engine_now_ns(void)
 {
 	return llround(simgrid_get_clock() * 1e9);
@@ -45,6 +47,7 @@ static void end(struct dist__sim_world *world, enum dist_error error,
 	world->exit_status = exit_status;
 	for (size_t i = 0; i < world->channels.count; i++)
 		dist__sim_channel_fail(world, world->channels.all[i], error);
+	dist__sim_letters_end(world, error);
 }
 
 /* Returns the first rank whose program returned non-zero by itself, not for a
@@ -73,28 +76,58 @@ static struct check_facts facts_now(const struct dist__sim_world *world)
 	return facts;
 }
 
-static void report(const struct check_board *board,
-		   const struct check_facts *facts,
-		   const struct check_verdict *verdict)
+static int report(const struct check_board *board,
+		  const struct check_facts *facts,
+		  const struct check_verdict *verdict)
 {
+	const struct check_job job = {board, facts, verdict, "sim", NULL};
+
 	fflush(stdout);
-	check_report(stderr, board, facts, verdict);
-	fflush(stderr);
+	return check_conclude(stderr, &job);
 }
 
-/* Nothing moves. Whether that is a deadlock or what a mismatch led to, the
- * records tell; when they show neither, it is still the deadlock it is. */
-static void judge_standstill(struct dist__sim_world *world)
+/* Replaces a verdict by that on the first timeout, if there was one: what came
+ * later is what it led to. But what a mismatch or a hazard leaves behind is
+ * given up, and looks late. */
+static void look_back(const struct dist__sim_world *world,
+		      const struct check_board **board,
+		      struct check_facts *facts, struct check_verdict *verdict)
 {
+	struct check_verdict late;
+
+	if (check_is_certain(verdict) || !world->late_board)
+		return;
+	late = check_judge(world->late_board, &world->late_facts);
+	if (late.kind == CHECK_FINE)
+		return;
+	*board = world->late_board;
+	*facts = world->late_facts;
+	*verdict = late;
+}
+
+/* Nothing moves. Whether that is a deadlock or what a mismatch or a timeout led
+ * to, the records tell; when they show neither, it is still the deadlock it is,
+ * or depends on buffering. True: this is the copy that tries that. */
+static bool judge_standstill(struct dist__sim_world *world)
+{
+	const struct check_board *board = world->board;
 	struct check_facts facts = facts_now(world);
 	struct check_verdict verdict;
+	enum dist__sim_answer answer = DIST__SIM_STAYS;
 
 	facts.nothing_moves = 1;
-	verdict = check_judge(world->board, &facts);
+	verdict = check_judge(board, &facts);
 	if (verdict.kind == CHECK_FINE)
 		verdict = (struct check_verdict){CHECK_DEADLOCK, -1};
-	report(world->board, &facts, &verdict);
-	end(world, DIST_ERR_DEADLOCK, check_exit_status(&verdict));
+	look_back(world, &board, &facts, &verdict);
+	if (verdict.kind == CHECK_DEADLOCK || world->is_copy)
+		answer = dist__sim_ask_copy(world);
+	if (answer == DIST__SIM_IS_COPY)
+		return true;
+	if (answer == DIST__SIM_WOULD_END)
+		verdict.kind = CHECK_BUFFERING;
+	end(world, DIST_ERR_DEADLOCK, report(board, &facts, &verdict));
+	return false;
 }
 
 bool dist__sim_block(struct dist__sim_world *world)
@@ -104,8 +137,10 @@ bool dist__sim_block(struct dist__sim_world *world)
 	if (world->movable > 0 || world->unfinished == 0 || world->ended)
 		return true;
 	world->movable++;
-	judge_standstill(world);
-	return false;
+	if (!judge_standstill(world))
+		return false;
+	world->movable--;
+	return true;
 }
 
 void dist__sim_unblock(struct dist__sim_world *world)
@@ -125,8 +160,7 @@ void dist__sim_break(struct dist__sim_world *world, const char *message)
 /* Ranks that wait in the same collective are late with it. */
 static bool same_wait(const struct check_call *a, const struct check_call *b)
 {
-	return a == b || (a->tag < 0 && b->tag < 0 &&
-			  a->group_id == b->group_id && a->index == b->index);
+	return a == b || check_same_collective(a, b);
 }
 
 /* Ends the call that rank waits in by timeout, in the records kept. */
@@ -176,25 +210,17 @@ int dist__sim_exit_status(struct dist__sim_world *world)
 {
 	const struct check_board *board = world->board;
 	struct check_facts facts = facts_now(world);
-	struct check_verdict verdict, late = {CHECK_FINE, -1};
+	struct check_verdict verdict;
 	bool failed = any_failed(world);
 
+	dist__sim_answer(world, failed);
 	if (world->ended)
 		return world->exit_status;
-	verdict = check_judge(board, &facts);
-	/* What a mismatch leaves behind is given up, and looks late. */
-	if (verdict.kind != CHECK_MISMATCH && failed && world->late_board)
-		late = check_judge(world->late_board, &world->late_facts);
-	if (late.kind != CHECK_FINE) {
-		board = world->late_board;
-		facts = world->late_facts;
-		verdict = late;
-	}
-	/* Ranks that dealt with a failure and returned 0 did well, but ranks
-	 * that disagreed computed nonsense. */
-	if (verdict.kind == CHECK_FINE ||
-	    (!failed && verdict.kind != CHECK_MISMATCH))
-		return failed ? DIST_EXIT_FAILED : DIST_EXIT_OK;
-	report(board, &facts, &verdict);
-	return check_exit_status(&verdict);
+	verdict = failed ? check_judge(board, &facts)
+			 : check_judge_end(board, &facts);
+	if (failed)
+		look_back(world, &board, &facts, &verdict);
+	if (failed && verdict.kind == CHECK_FINE)
+		verdict = (struct check_verdict){CHECK_FAILED, facts.lost_rank};
+	return report(board, &facts, &verdict);
 }

@@ -1,5 +1,5 @@
 /*
- * request.c - the memory of messages in flight.
+ * request.c - the memory of messages in flight, and queues of them.
  *
  * A run makes millions of requests and has a few thousand at a time: they come
  * from slabs that live as long as the world. The copy of a payload belongs to
@@ -44,8 +44,8 @@ struct dist__request *dist__sim_request_new(struct dist__sim_world *world)
 	return request;
 }
 
-static void give_back(struct dist__sim_world *world,
-		      struct dist__request *request)
+void dist__sim_request_free(struct dist__sim_world *world,
+			    struct dist__request *request)
 {
 	free(request->copy);
 	request->copy = NULL;
@@ -62,9 +62,41 @@ void dist__sim_request_consume(struct dist__sim_world *world,
 	request->consumed = true;
 	if (mate && !mate->consumed)
 		return;
-	give_back(world, request);
+	dist__sim_request_free(world, request);
 	if (mate)
-		give_back(world, mate);
+		dist__sim_request_free(world, mate);
+}
+
+void dist__sim_queue_append(struct dist__sim_queue *queue,
+			    struct dist__request *request)
+{
+	request->next = NULL;
+	if (queue->last)
+		queue->last->next = request;
+	else
+		queue->first = request;
+	queue->last = request;
+}
+
+bool dist__sim_queue_remove(struct dist__sim_queue *queue,
+			    struct dist__request *request)
+{
+	struct dist__request *before = NULL, *at = queue->first;
+
+	while (at && at != request) {
+		before = at;
+		at = at->next;
+	}
+	if (!at)
+		return false;
+	if (before)
+		before->next = at->next;
+	else
+		queue->first = at->next;
+	if (queue->last == at)
+		queue->last = before;
+	at->next = NULL;
+	return true;
 }
 
 void dist__sim_requests_release(struct dist__sim_world *world)

@@ -1,10 +1,11 @@
 /*
  * transport.c - messages between simulated ranks.
  *
- * A message is a rendezvous: the transfer starts when both ends are posted and
- * both ends complete together when it is through. The ends are matched here,
- * in the order posted in their channel, and once more by SimGrid's mailbox in
- * that same order; so each end knows its mate, and SimGrid supplies the time.
+ * A message of a collective is a rendezvous: the transfer starts when both ends
+ * are posted and both ends complete together when it is through. The ends are
+ * matched here, in the order posted in their channel, and once more by
+ * SimGrid's mailbox in that same order; so each end knows its mate, and SimGrid
+ * supplies the time. Messages of the program are letter.c's.
  */
 #include "sim/world.h"
 
@@ -71,21 +72,34 @@ static enum dist_error state_of(const struct dist__sim_rank *rank,
 
 static enum dist_error state_of_request(const struct dist__request *r)
 {
-	return r->error ? r->error : state_of(r->rank, r->channel->group);
+	return r->error ? r->error : state_of(r->rank, r->group);
 }
 
 /* ---- posting -------------------------------------------------------- */
 
+static bool is_lost(const struct dist__sim_rank *rank, int peer, uint32_t group)
+{
+	const struct dist__sim_rank *other = &rank->world->ranks[peer];
+
+	return other != rank && other->joined == rank->joined &&
+	       has_aborted(other, group);
+}
+
 static enum dist_error check_ends(const struct dist__sim_rank *rank,
 				  const struct dist__message *m)
 {
-	const struct dist__sim_rank *peer = &rank->world->ranks[m->peer];
 	enum dist_error error = state_of(rank, m->group);
+	bool lost = false;
 
-	if (!error && peer->joined == rank->joined &&
-	    has_aborted(peer, m->group))
-		error = DIST_ERR_PEER_LOST;
-	return error;
+	if (error)
+		return error;
+	if (m->peer != DIST_ANY_SOURCE)
+		lost = is_lost(rank, m->peer, m->group);
+	else
+		for (int i = 0; i < m->members->world_size && !lost; i++)
+			lost = is_lost(rank, dist__global_rank(m->members, i),
+				       m->group);
+	return lost ? DIST_ERR_PEER_LOST : DIST_OK;
 }
 
 static struct dist__sim_channel *channel_of(const struct dist__sim_rank *rank,
@@ -97,7 +111,6 @@ static struct dist__sim_channel *channel_of(const struct dist__sim_rank *rank,
 		.group = m->group,
 		.src = is_send ? rank->rank : m->peer,
 		.dst = is_send ? m->peer : rank->rank,
-		.tag = m->tag,
 	};
 
 	return dist__sim_channel_find(rank->world, &key);
@@ -112,11 +125,13 @@ static struct dist__request *describe(struct dist__sim_rank *rank,
 	if (!r)
 		return NULL;
 	r->rank = rank;
+	r->group = m->group;
 	r->bytes = m->bytes;
 	r->fingerprint = m->fingerprint;
 	r->seq = m->seq;
 	r->step = m->step;
 	r->is_send = is_send;
+	r->gives_up = m->gives_up;
 	if (!m->data || m->bytes == 0)
 		return r;
 	if (!is_send) {
@@ -134,35 +149,52 @@ static struct dist__request *describe(struct dist__sim_rank *rank,
 	return r;
 }
 
+/* Posts one end of a message of a collective. */
+static void post_in_channel(struct dist__request *r,
+			    struct dist__sim_channel *channel)
+{
+	void **sink = &r->rank->world->sink;
+
+	r->channel = channel;
+	dist__sim_match(r);
+	if (r->is_send)
+		r->comm = sg_mailbox_put_async(channel->mailbox, sink,
+					       (long)r->bytes);
+	else
+		r->comm = sg_mailbox_get_async(channel->mailbox, sink);
+}
+
 static enum dist_error post(struct dist__sim_rank *rank,
 			    const struct dist__message *m, bool is_send,
 			    struct dist__request **request)
 {
 	struct dist__sim_world *world = rank->world;
 	struct dist__sim_actor *actor = self();
-	struct dist__sim_channel *channel;
+	struct dist__sim_channel *channel = NULL;
+	bool is_letter = m->tag >= 0;
 	struct dist__request *r;
 	enum dist_error error;
 
-	assert(m->peer >= 0 && m->peer < world->world_size);
+	assert(m->peer < world->world_size);
+	assert(m->peer >= 0 || (is_letter && !is_send));
 	if (is_send)
 		actor->debt_s += world->overhead_s;
 	dist__sim_pay(actor);
 	actor->look_s = LOOK_S;
-	channel = channel_of(rank, m, is_send);
+	if (is_letter && is_send)
+		(void)dist__sim_has_route(world, rank->rank, m->peer);
+	if (!is_letter)
+		channel = channel_of(rank, m, is_send);
 	error = check_ends(rank, m);
 	if (error)
 		return error;
-	r = channel ? describe(rank, m, is_send) : NULL;
+	r = channel || is_letter ? describe(rank, m, is_send) : NULL;
 	if (!r)
 		return DIST_ERR_NO_MEMORY;
-	r->channel = channel;
-	dist__sim_match(r);
-	if (is_send)
-		r->comm = sg_mailbox_put_async(channel->mailbox, &world->sink,
-					       (long)m->bytes);
+	if (is_letter)
+		dist__sim_letter_post(r, m);
 	else
-		r->comm = sg_mailbox_get_async(channel->mailbox, &world->sink);
+		post_in_channel(r, channel);
 	*request = r;
 	return DIST_OK;
 }
@@ -190,30 +222,32 @@ static void withdraw(struct dist__request *r)
 	sg_comm_t comm = r->comm;
 
 	if (!r->mate)
-		dist__sim_unqueue(r);
+		dist__sim_queue_remove(&r->channel->queue, r);
 	r->comm = NULL;
 	if (sg_comm_wait_for(comm, 0) != SG_OK && r->mate && !r->mate->error)
 		r->mate->error = DIST_ERR_PEER_LOST;
 }
 
 /* The transfer failed, or its time was up: says which, and to whom. A torn
- * transfer wakes both ends, so the own deadline tells whose it was. */
-static enum dist_error blame(struct dist__request *r, int64_t deadline_ns)
+ * transfer wakes both ends, so the own deadline tells whose it was. Who had no
+ * time left when it came to wait has given up, and nobody is late. */
+static enum dist_error blame(struct dist__request *r, int64_t since_ns,
+			     int64_t deadline_ns)
 {
 	struct dist__request *mate = r->mate;
 	bool late = dist__sim_now_ns(r->rank->world) >= deadline_ns;
 	enum dist_error error = r->error;
 
 	if (!mate)
-		dist__sim_unqueue(r);
+		dist__sim_queue_remove(&r->channel->queue, r);
 	else if (!mate->error)
 		mate->error = DIST_ERR_PEER_LOST;
 	if (error && error != DIST_ERR_PEER_LOST)
 		return error;
-	if (late) {
+	if (late && since_ns < deadline_ns)
 		dist__sim_note_timeout(r->rank);
+	if (late)
 		return DIST_ERR_TIMEOUT;
-	}
 	error = state_of_request(r);
 	return error ? error : DIST_ERR_PEER_LOST;
 }
@@ -221,10 +255,11 @@ static enum dist_error blame(struct dist__request *r, int64_t deadline_ns)
 static enum dist_error await(struct dist__request *r, int64_t deadline_ns)
 {
 	struct dist__sim_world *world = r->rank->world;
+	int64_t since_ns = dist__sim_now_ns(world);
 	sg_comm_t comm = r->comm;
 	sg_error_t outcome;
 
-	if (!r->mate) {
+	if (!r->mate && !r->gives_up) {
 		if (!dist__sim_block(world)) {
 			withdraw(r);
 			return world->end_error;
@@ -238,7 +273,7 @@ static enum dist_error await(struct dist__request *r, int64_t deadline_ns)
 		dist__sim_unblock(world);
 	}
 	if (outcome != SG_OK)
-		return blame(r, deadline_ns);
+		return blame(r, since_ns, deadline_ns);
 	return state_of_request(r);
 }
 
@@ -246,8 +281,11 @@ static enum dist_error wait(struct dist__transport *t, struct dist__request *r,
 			    int64_t deadline_ns)
 {
 	struct dist__sim_world *world = rank_of(t)->world;
-	enum dist_error error = state_of_request(r);
+	enum dist_error error;
 
+	if (!r->channel)
+		return dist__sim_letter_wait(self(), r, deadline_ns);
+	error = state_of_request(r);
 	if (error)
 		withdraw(r);
 	else
@@ -258,13 +296,21 @@ static enum dist_error wait(struct dist__transport *t, struct dist__request *r,
 	return error;
 }
 
+/* Whether the end is in sight that wait() would return. */
+static bool is_over(const struct dist__request *r)
+{
+	if (!r->channel && r->done)
+		return true;
+	return state_of_request(r) ||
+	       (r->mate && r->comm && dist__engine_comm_ended(r->comm));
+}
+
 static bool test(struct dist__transport *t, struct dist__request *r)
 {
 	struct dist__sim_world *world = rank_of(t)->world;
 	struct dist__sim_actor *actor = self();
 
-	if (r && (state_of_request(r) ||
-		  (r->mate && dist__engine_comm_ended(r->comm))))
+	if (r && is_over(r))
 		return true;
 	if (world->ended)
 		return false;
@@ -306,7 +352,7 @@ static void charge_reduce(struct dist__transport *t, size_t bytes)
 static bool concerns(const struct dist__sim_channel *channel,
 		     const struct dist__sim_rank *rank, uint32_t group)
 {
-	return channel->first && channel->joined == rank->joined &&
+	return channel->queue.first && channel->joined == rank->joined &&
 	       channel->group == group &&
 	       (channel->src == rank->rank || channel->dst == rank->rank);
 }
@@ -321,12 +367,14 @@ static void abort_group(struct dist__transport *t, uint32_t group)
 	if (rank->num_aborted < DIST__SIM_ABORTED)
 		rank->aborted[rank->num_aborted] = group;
 	rank->num_aborted++;
+	dist__sim_letters_abort(rank, group);
 	for (size_t i = 0; i < world->channels.count; i++) {
 		struct dist__sim_channel *channel = world->channels.all[i];
 
 		if (concerns(channel, rank, group))
 			dist__sim_channel_fail(world, channel,
-					       channel->first->rank == rank
+					       channel->queue.first->rank ==
+							       rank
 						       ? DIST_ERR_ABORTED
 						       : DIST_ERR_PEER_LOST);
 	}
@@ -347,10 +395,11 @@ void dist__sim_close(struct dist__sim_rank *rank)
 
 	dist__sim_pay(&rank->actor);
 	rank->closed = true;
+	dist__sim_letters_close(rank);
 	for (size_t i = 0; i < world->channels.count; i++) {
 		struct dist__sim_channel *channel = world->channels.all[i];
 
-		if (channel->first && channel->first->rank == rank)
+		if (channel->queue.first && channel->queue.first->rank == rank)
 			dist__sim_channel_fail(world, channel,
 					       DIST_ERR_ABORTED);
 	}

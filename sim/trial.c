@@ -58,6 +58,16 @@ static void on_abort(int number)
 	(void)raise(number);
 }
 
+static int count_nodes(const struct dist__platform *platform, int ranks)
+{
+	int count = ranks ? ranks : platform->num_ranks;
+	int *nodes = calloc((size_t)count + 1, sizeof *nodes);
+	int found = nodes ? dist__platform_nodes(platform, count, nodes) : -1;
+
+	free(nodes);
+	return found;
+}
+
 static void __attribute__((noreturn))
 run_child(const char *path, int ranks, int fd)
 {
@@ -78,8 +88,9 @@ run_child(const char *path, int ranks, int fd)
 		len = snprintf(text, sizeof text, ANSWER "%c%s", BAD,
 			       message.text);
 	else
-		len = snprintf(text, sizeof text, ANSWER "%c%zu %d", GOOD,
-			       platform->num_hosts, platform->num_ranks);
+		len = snprintf(text, sizeof text, ANSWER "%c%zu %d %d", GOOD,
+			       platform->num_hosts, platform->num_ranks,
+			       count_nodes(platform, ranks));
 	answer(fd, text, (size_t)len);
 	_exit(0);
 }
@@ -137,7 +148,8 @@ static enum dist_error judge(const char *path, const char *words, int status,
 	const char *mark = strstr(words, ANSWER);
 
 	if (mark && mark[1] == GOOD &&
-	    sscanf(mark + 2, "%d %d", &found->hosts, &found->ranks) == 2)
+	    sscanf(mark + 2, "%d %d %d", &found->hosts, &found->ranks,
+		   &found->nodes) == 3)
 		return DIST_OK;
 	if (mark && mark[1] == BAD)
 		snprintf(message->text, sizeof message->text, "%s", mark + 2);

@@ -26,6 +26,14 @@ static bool is_available(struct dist_message *why)
 	return true;
 }
 
+static enum dist_error pause_rank(int64_t duration_ns)
+{
+	struct dist__sim_actor *actor = sg_actor_self_get_data();
+	struct dist__transport *transport = &actor->rank->transport;
+
+	return transport->ops->compute(transport, duration_ns);
+}
+
 /* ---- joining -------------------------------------------------------- */
 
 static enum dist_error check_place(const struct dist_init_options *options,
@@ -77,8 +85,10 @@ static enum dist_error attach(const struct dist_init_options *options,
 		.world_size = world->world_size,
 		.timeout_ns = options->timeout_ns ? options->timeout_ns
 						  : world->timeout_ns,
+		.debug = world->debug,
 		.transport = &rank->transport,
 		.profile = &world->profile,
+		.nodes = world->nodes,
 		.recorder = world->recorder,
 		.slot = &world->board->slots[rank->rank],
 	};
@@ -87,7 +97,7 @@ static enum dist_error attach(const struct dist_init_options *options,
 
 /* ---- what the run stands on ----------------------------------------- */
 
-#define OWN_FACTS 9
+#define OWN_FACTS 12
 
 static enum dist_error open_profile(struct dist__sim_world *world,
 				    const struct dist_launch_options *options,
@@ -107,6 +117,13 @@ static enum dist_error open_profile(struct dist__sim_world *world,
 	if (!error && options->algorithm)
 		error = dist__profile_force(&world->profile, options->algorithm,
 					    message);
+	if (!error && options->p2p &&
+	    !dist__p2p_mode_parse(&world->profile.p2p, options->p2p)) {
+		snprintf(message->text, sizeof message->text,
+			 "p2p: expected " DIST__P2P_MODES ", not \"%.40s\"",
+			 options->p2p);
+		error = DIST_ERR_INVALID_ARGUMENT;
+	}
 	world->overhead_s = world->profile.message_overhead_ns * 1e-9;
 	if (world->profile.reduce_Bps > 0)
 		world->reduce_s_per_byte = 1 / world->profile.reduce_Bps;
@@ -152,6 +169,10 @@ static enum dist_error open_recorder(struct dist__sim_world *world,
 	       profile->message_overhead_ns);
 	number(world->reduce_text, sizeof world->reduce_text,
 	       profile->reduce_Bps);
+	number(world->segment_text, sizeof world->segment_text,
+	       profile->segment_bytes);
+	dist__p2p_mode_print(&profile->p2p, world->p2p_text,
+			     sizeof world->p2p_text);
 	facts[n++] = (struct dist__fact){"backend", "sim"};
 	facts[n++] = (struct dist__fact){"fidelity", "message"};
 	facts[n++] = (struct dist__fact){"platform", options->platform};
@@ -164,9 +185,13 @@ static enum dist_error open_recorder(struct dist__sim_world *world,
 	facts[n++] = (struct dist__fact){"message_overhead_ns",
 					 world->overhead_text};
 	facts[n++] = (struct dist__fact){"reduce_Bps", world->reduce_text};
+	facts[n++] = (struct dist__fact){"segment_bytes", world->segment_text};
+	facts[n++] = (struct dist__fact){"p2p", world->p2p_text};
 	if (options->algorithm)
 		facts[n++] =
 			(struct dist__fact){"algorithm", options->algorithm};
+	if (world->debug)
+		facts[n++] = (struct dist__fact){"debug", options->debug};
 	world->recorder = dist__recorder_new(options->trace, -1,
 					     world->world_size, facts, n);
 	return world->recorder ? DIST_OK : DIST_ERR_NO_MEMORY;
@@ -206,7 +231,26 @@ static void world_free(struct dist__sim_world *world)
 	free(world->late_board);
 	free(world->board);
 	free(world->ranks);
+	free(world->nodes);
 	free(world);
+}
+
+/* Where no two ranks share a node there is nothing to remember. */
+static enum dist_error open_nodes(struct dist__sim_world *world)
+{
+	int size = world->world_size, count = -1;
+
+	world->nodes = calloc((size_t)size, sizeof world->nodes[0]);
+	if (world->nodes)
+		count = dist__platform_nodes(world->platform, size,
+					     world->nodes);
+	if (count < 0)
+		return DIST_ERR_NO_MEMORY;
+	if (count == size) {
+		free(world->nodes);
+		world->nodes = NULL;
+	}
+	return DIST_OK;
 }
 
 static enum dist_error world_open(struct dist__sim_world *world,
@@ -217,6 +261,8 @@ static enum dist_error world_open(struct dist__sim_world *world,
 
 	if (!error)
 		error = open_platform(world, options, message);
+	if (!error)
+		error = open_nodes(world);
 	if (!error)
 		error = open_ranks(world);
 	if (!error)
@@ -240,6 +286,7 @@ static void rank_actor(int argc, char **argv)
 		slot->state = CHECK_RANK_FINISHED;
 	dist__sim_close(rank);
 	world->unfinished--;
+	sg_sem_destroy(actor->gate.sem);
 	(void)dist__sim_block(world);
 }
 
@@ -251,6 +298,7 @@ static void start_rank(struct dist__sim_rank *rank)
 
 	snprintf(name, sizeof name, "rank %d", rank->rank);
 	actor = sg_actor_init(name, host);
+	rank->actor.gate.sem = sg_sem_init(0);
 	sg_actor_set_data(actor, &rank->actor);
 	sg_actor_start(actor, rank_actor, 0, NULL);
 }
@@ -292,6 +340,7 @@ static int launch(const struct dist_launch_options *options,
 		return complain(DIST_ERR_NO_MEMORY, &message);
 	world->world_size = options->world_size;
 	world->timeout_ns = options->timeout_ns;
+	(void)dist__debug_parse(&world->debug, options->debug);
 	world->rank_main = rank_main;
 	world->arg = arg;
 	error = world_open(world, options, &message);
@@ -313,6 +362,8 @@ const struct dist__world dist__sim_world = {
 	.has_phantoms = true,
 	.is_here = is_here,
 	.is_available = is_available,
+	.pause = pause_rank,
+	.default_timeout_ns = DIST_TIMEOUT_DEFAULT,
 	.attach = attach,
 	.launch = launch,
 };

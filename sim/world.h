@@ -13,6 +13,7 @@
 
 #include <simgrid/comm.h>
 #include <simgrid/forward.h>
+#include <simgrid/semaphore.h>
 
 #include "check/verdict.h"
 #include "core/backend.h"
@@ -21,12 +22,24 @@
 struct dist__sim_world;
 struct dist__sim_rank;
 
+/* A place where one actor waits until another opens it. */
+struct dist__sim_gate {
+	sg_sem_t sem;
+	bool waiting;
+};
+
+/* Requests in order. */
+struct dist__sim_queue {
+	struct dist__request *first, *last;
+};
+
 /* An actor, as SimGrid hands it back to us: a rank program or a worker. */
 struct dist__sim_actor {
 	struct dist__sim_rank *rank;
-	struct dist__lane *lane; /* NULL: the rank program itself */
-	double debt_s;           /* processor time used but not yet let pass */
-	double look_s;           /* what the next unsuccessful look costs */
+	struct dist__lane *lane;    /* NULL: the rank program itself */
+	struct dist__sim_gate gate; /* where it waits for a letter */
+	double debt_s; /* processor time used but not yet let pass */
+	double look_s; /* what the next unsuccessful look costs */
 };
 
 /* Groups that one rank may abort one by one; beyond, it aborts all. */
@@ -44,22 +57,28 @@ struct dist__sim_rank {
 	size_t num_aborted;
 	struct dist__sim_actor actor;
 	struct dist__lane *lanes; /* not yet freed */
+
+	/* Letters to this rank that no receive has taken: those that have not
+	 * arrived, as sent; those that have, as they arrived. And the receives
+	 * that no letter has come for, as posted. */
+	struct dist__sim_queue sent, arrived, receives;
+	bool wrote; /* it has posted a letter or receive */
+	struct dist__sim_rank *next_unsettled;
+	bool unsettled; /* something came into one of them in this instant */
 };
 
 /*
- * The messages from one rank to another that match in the order posted: those
- * of one group and tag; all collectives of a group share one channel, because
- * both ends post them in the same order. `first` to `last` are the requests
- * of one end that the other end has not answered.
+ * The messages of the collectives of one group from one rank to another: both
+ * ends post them in the same order, and they match in that order. `queue` holds
+ * the requests of one end that the other end has not answered.
  */
 struct dist__sim_channel {
 	uint32_t joined; /* how often the ranks had attached */
 	uint32_t group;
 	int src, dst;
-	int tag;
 	size_t number;
 	sg_mailbox_t mailbox;
-	struct dist__request *first, *last;
+	struct dist__sim_queue queue;
 };
 
 /* All channels: in the order made, and a hash index into that. */
@@ -70,13 +89,14 @@ struct dist__sim_channels {
 	size_t index_size; /* power of two, at least twice count */
 };
 
-/* One end of a message. Two ends that met are mates, and are freed together
- * when both were consumed. */
+/* One end of a message: of a collective, then it has a channel, or of the
+ * program, a letter or the receive of one. */
 struct dist__request {
-	struct dist__request *next; /* in the channel; or free */
+	struct dist__request *next; /* in a queue; or free */
 	struct dist__sim_rank *rank;
-	struct dist__sim_channel *channel;
-	struct dist__request *mate;
+	struct dist__sim_channel *channel; /* NULL: the program's */
+	struct dist__request *mate;        /* the other end, once they met */
+	uint32_t group;
 	sg_comm_t comm; /* NULL once SimGrid took it back */
 	void *copy;     /* of a send: the payload at isend */
 	void *data;     /* of a receive: where it goes; NULL: phantom */
@@ -86,8 +106,23 @@ struct dist__request {
 	enum dist_error error; /* known before the wait */
 	bool in_use;
 	bool is_send;
+	bool gives_up; /* to wait for it is no deadlock */
 	bool blocked;  /* an actor waits for the mate to come */
 	bool consumed; /* wait() returned */
+
+	/* The program's only; see letter.c. */
+	uint32_t joined; /* how often its rank had attached */
+	int peer;        /* DIST_ANY_SOURCE: any */
+	int tag;         /* 0 or more */
+	const struct dist__members *members; /* of a receive from any */
+	int *source;                 /* the same: where to tell the sender */
+	int64_t there_ns;            /* when it arrived */
+	struct dist__sim_gate *gate; /* somebody waits here; or NULL */
+	bool eager;                  /* a letter that does not wait */
+	bool carried;                /* an actor is moving it */
+	bool there;                  /* and has done so, or need not */
+	bool done;                   /* wait() would return */
+	bool over;                   /* nobody but its owner looks at it */
 };
 
 struct dist__sim_slab;
@@ -103,12 +138,15 @@ struct dist__sim_world {
 	struct check_board *late_board; /* at the first timeout; NULL: none */
 	struct check_facts late_facts;
 	int64_t timeout_ns;
+	enum dist__debug debug;
 	int world_size;
 	struct dist__sim_rank *ranks;
+	int *nodes; /* of every rank's place; NULL: each its own */
 	int (*rank_main)(void *arg);
 	void *arg;
 
-	int movable;    /* actors that do not wait for another to act */
+	int movable;    /* actors that do not wait for another to act; and 1
+			 * while ranks are unsettled */
 	int unfinished; /* rank programs that have not returned */
 
 	/* The end came early: by deadlock, or a fault found on the way. */
@@ -116,13 +154,16 @@ struct dist__sim_world {
 	int64_t ended_ns;
 	enum dist_error end_error; /* what every call returns from then on */
 	int exit_status;
+	bool is_copy; /* this process tries what would be; see what_if.c */
 
 	struct dist__sim_channels channels;
+	struct dist__sim_rank *unsettled;
 	struct dist__sim_slab *slabs;
 	struct dist__request *free_requests;
 	struct dist__sim_reaper *reapers;
-	char path[4096];                         /* of the platform */
-	char overhead_text[32], reduce_text[32]; /* facts */
+	char path[4096]; /* of the platform */
+	char overhead_text[32], reduce_text[32], segment_text[32]; /* facts */
+	char p2p_text[32];
 	void *sink; /* SimGrid writes payload pointers here; never read */
 };
 
@@ -158,6 +199,34 @@ void dist__sim_note_timeout(struct dist__sim_rank *rank);
  * the verdict if there is one, and returns the job's exit status. */
 int dist__sim_exit_status(struct dist__sim_world *world);
 
+/* ---- gate.c ---------------------------------------------------------- */
+
+/* dist__sim_gate_wait waits until the gate opens, or deadline_ns passes, or the
+ * world ends: the caller looks why. */
+void dist__sim_gate_wait(struct dist__sim_world *world,
+			 struct dist__sim_gate *gate, int64_t deadline_ns);
+
+/* dist__sim_gate_open lets the one go on that waits there, if one does. */
+void dist__sim_gate_open(struct dist__sim_world *world,
+			 struct dist__sim_gate *gate);
+
+/* ---- what_if.c: would it end if sends were buffered? ---------------- */
+
+enum dist__sim_answer {
+	DIST__SIM_STAYS,     /* no, or that is not known */
+	DIST__SIM_WOULD_END, /* yes, and every message is received */
+	DIST__SIM_IS_COPY    /* this is the copy that finds out: go on */
+};
+
+/* dist__sim_ask_copy finds out, when nothing can move. In the copy the caller
+ * is blocked as before, and others can move. A copy that asks again has ended.
+ */
+enum dist__sim_answer dist__sim_ask_copy(struct dist__sim_world *world);
+
+/* dist__sim_answer ends the process if it is the copy, whose ranks have all
+ * returned. */
+void dist__sim_answer(const struct dist__sim_world *world, bool failed);
+
 /* ---- channel.c: finding channels, matching, letting requests fail --- */
 
 /* dist__sim_channel_find returns the channel, made when missing; NULL: no
@@ -170,8 +239,9 @@ dist__sim_channel_find(struct dist__sim_world *world,
  * or queues it. Ends that disagree both get DIST_ERR_MISMATCH. */
 void dist__sim_match(struct dist__request *request);
 
-/* dist__sim_unqueue takes an unanswered request out of its channel. */
-void dist__sim_unqueue(struct dist__request *request);
+/* dist__sim_has_route returns whether there is a way from rank to rank; without
+ * one it ends the world. */
+bool dist__sim_has_route(struct dist__sim_world *world, int from, int to);
 
 /* dist__sim_channel_fail gives error to the unanswered requests of channel and
  * wakes who is blocked on one. */
@@ -181,14 +251,50 @@ void dist__sim_channel_fail(struct dist__sim_world *world,
 
 void dist__sim_channels_release(struct dist__sim_world *world);
 
-/* ---- request.c: their memory ---------------------------------------- */
+/* ---- letter.c: messages of the program ------------------------------- */
+
+/* dist__sim_letter_post sends or receives. request is filled in but for what is
+ * the program's only; it is the letter office's until done. */
+void dist__sim_letter_post(struct dist__request *request,
+			   const struct dist__message *m);
+
+/* dist__sim_letter_wait is wait() of the transport, for a letter or receive. */
+enum dist_error dist__sim_letter_wait(struct dist__sim_actor *actor,
+				      struct dist__request *request,
+				      int64_t deadline_ns);
+
+/* dist__sim_letters_abort fails what belongs to rank and group, on its side and
+ * on that of its peers. */
+void dist__sim_letters_abort(struct dist__sim_rank *rank, uint32_t group);
+
+/* dist__sim_letters_close fails what rank left behind; buffered letters go
+ * their way. */
+void dist__sim_letters_close(struct dist__sim_rank *rank);
+
+/* dist__sim_letters_end fails everything, with error. */
+void dist__sim_letters_end(struct dist__sim_world *world,
+			   enum dist_error error);
+
+/* ---- request.c: their memory, and queues ----------------------------- */
 
 /* dist__sim_request_new returns a zeroed request; NULL: no memory. */
 struct dist__request *dist__sim_request_new(struct dist__sim_world *world);
 
-/* dist__sim_request_consume gives up one end. */
+/* dist__sim_request_free gives it back. */
+void dist__sim_request_free(struct dist__sim_world *world,
+			    struct dist__request *request);
+
+/* dist__sim_request_consume gives up one end of a message of a collective: two
+ * mates are freed together, when both were consumed. */
 void dist__sim_request_consume(struct dist__sim_world *world,
 			       struct dist__request *request);
+
+void dist__sim_queue_append(struct dist__sim_queue *queue,
+			    struct dist__request *request);
+
+/* dist__sim_queue_remove takes request out; false: it was not in there. */
+bool dist__sim_queue_remove(struct dist__sim_queue *queue,
+			    struct dist__request *request);
 
 /* dist__sim_requests_release frees all, after the simulation. */
 void dist__sim_requests_release(struct dist__sim_world *world);

@@ -1,6 +1,7 @@
 #!/bin/sh
 # check-docs.sh - every function in include/ has a comment directly above it,
-# and the make targets that the README names exist.
+# the make targets that the README names exist, and so does every word of ours in
+# its table of torch.distributed's, with a test.
 set -eu
 
 # A prototype starts in the first column with a word and is not a type, a macro
@@ -43,3 +44,30 @@ for target in $(grep -oE '(^|`|[$] )make [a-z][a-z-]*' README.md |
 		exit 1
 	fi
 done
+
+# Our words in the second column; one with a * stands for all that begin so.
+# shellcheck disable=SC2016 # backquotes of the README
+words=$(sed -n "/^### torch.distributed's words/,/^## /p" README.md |
+	awk -F'|' '/^\|/ { print $3 }' | grep -oE '`[^`]+`' | tr -d '`' |
+	grep -E '^(dist|DIST)_' | sort -u)
+count=0
+for word in $words; do
+	name=$(echo "$word" | sed 's/\*$/[a-z0-9_]*/')
+	if ! grep -qE "(^|[^a-zA-Z0-9_])$name([^a-zA-Z0-9_]|$)" \
+		include/lockstep/*.h; then
+		echo "README.md: \"$word\" is in no header" >&2
+		exit 1
+	fi
+	if ! grep -rqE "(^|[^a-zA-Z0-9_])$name([^a-zA-Z0-9_]|$)" tests \
+		conformance; then
+		echo "README.md: \"$word\" is in no test" >&2
+		exit 1
+	fi
+	count=$((count + 1))
+done
+if sed -n "/^### torch.distributed's words/,/^## /p" README.md |
+	awk -F'|' '/^\|/ { print $3 }' | grep -q '\.\.\.'; then
+	echo 'README.md: a row that ends in "...": expected every word' >&2
+	exit 1
+fi
+echo "check-docs: $count words for torch.distributed's, all tested"

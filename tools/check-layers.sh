@@ -11,15 +11,19 @@ table='
 include/lockstep  | lockstep/ |
 core              | lockstep/ check/record.h | yaml.h
 coll              | lockstep/ core/op.h core/backend.h core/transport.h core/algorithm.h core/profile.h core/reduce.h |
-check             | |
-sim               | lockstep/ core/op.h core/backend.h core/transport.h core/data.h core/profile.h check/record.h check/verdict.h | simgrid/ xbt/ xbt.h
-realbackend/tcp   | lockstep/ core/op.h core/backend.h core/transport.h core/data.h core/profile.h check/record.h check/verdict.h | sys/socket.h netinet/ arpa/inet.h netdb.h sys/un.h
-realbackend/nccl  | lockstep/ core/op.h core/backend.h core/transport.h check/record.h | nccl.h cuda_runtime.h
+check             | | jansson.h
+sim               | lockstep/ core/op.h core/backend.h core/transport.h core/data.h core/profile.h check/record.h check/verdict.h check/outputs.h | simgrid/ xbt/ xbt.h
+realbackend/tcp   | lockstep/ core/op.h core/backend.h core/transport.h core/data.h core/profile.h core/clock.h core/endian.h core/parcel.h core/table.h core/store.h core/init_method.h check/record.h check/verdict.h check/outputs.h | sys/socket.h netinet/ arpa/inet.h netdb.h sys/un.h nettle/
+realbackend/nccl  | lockstep/ core/op.h core/backend.h core/transport.h core/half.h | nccl.h cuda_runtime.h
 trace             | lockstep/ core/op.h core/backend.h core/transport.h core/algorithm.h | jansson.h zlib.h
 ddp               | lockstep/ |
 scenarios         | lockstep/ | popt.h
-cli               | lockstep/ trace/ check/ scenarios/ core/data.h core/profile.h core/reduce.h core/algorithm.h core/backend.h realbackend/tcp/launcher.h sim/platform.h | jansson.h popt.h zlib.h
-tests/conformance | lockstep/ tests/support/ | criterion/
+scenarios/zoo     | lockstep/ scenarios/ |
+scenarios/tutorial    | lockstep/ scenarios/ | popt.h
+scenarios/tutorial/nn | | cblas.h
+conformance       | lockstep/ scenarios/element.h |
+cli               | lockstep/ trace/ check/ scenarios/ conformance/ core/data.h core/profile.h core/reduce.h core/algorithm.h core/backend.h realbackend/tcp/launcher.h sim/platform.h | jansson.h popt.h zlib.h
+tests/conformance | lockstep/ conformance/ tests/support/ | criterion/
 '
 
 # Headers of libc (and of POSIX) that anyone may include; sockets are not

@@ -13,10 +13,14 @@ _lockstep() {
 	local words=
 
 	if [ "$COMP_CWORD" -eq 1 ]; then
-		words="run predict bench calibrate compare trace platform list
-			help --help --version"
+		words="run predict bench check calibrate compare trace platform
+			list help --help --version"
 	elif [[ $before == --backend ]]; then
-		words="sim tcp"
+		words="sim tcp nccl"
+	elif [[ $before == --rdzv-backend ]]; then
+		words="static c10d"
+	elif [[ $before == --nproc-per-node ]]; then
+		words="auto cpu gpu"
 	elif [[ $before == --platform ]]; then
 		words=$(_lockstep_list platforms)
 	elif [[ $before == --profile ]]; then
@@ -27,9 +31,10 @@ _lockstep() {
 		words=$(lockstep "$command" --help 2>/dev/null |
 			grep -oE -- '--[a-z][a-z-]*')
 	elif [[ $command == help ]]; then
-		words="run predict bench calibrate compare trace platform list"
+		words="run predict bench check calibrate compare trace platform
+			list"
 	elif [[ $command == list ]]; then
-		words="scenarios algorithms models platforms profiles"
+		words="backends scenarios algorithms models platforms profiles"
 	elif [[ $command == platform && $COMP_CWORD -eq 2 ]]; then
 		words="list show"
 	elif [[ $command == platform ]]; then

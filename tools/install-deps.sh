@@ -7,10 +7,11 @@ packages_for() {
 	case $1 in
 	build)
 		echo gcc g++ make pkg-config libc6-dev libsimgrid-dev \
-			libjansson-dev libyaml-dev zlib1g-dev libpopt-dev \
+			libjansson-dev libyaml-dev zlib1g-dev libpopt-dev nettle-dev \
+			libopenblas-serial-dev \
 			gnuplot-nox fonts-dejavu-core
 		;;
-	test) echo libcriterion-dev ;;
+	test) echo libcriterion-dev jq libxml2-utils ;;
 	check) echo libcriterion-dev clang-format clang-tidy shellcheck ;;
 	*)
 		echo "install-deps.sh: build, test or check, not \"$1\"" >&2
@@ -39,7 +40,7 @@ if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
 		command -v $tool >/dev/null || missing="$missing $tool"
 	done
 	if [ -z "$missing" ] && pkg-config --exists simgrid jansson yaml-0.1 \
-		zlib popt; then
+		zlib popt openblas nettle; then
 		exit 0
 	fi
 	echo "install-deps.sh: no apt-get here; please install what these" \

@@ -103,7 +103,7 @@ for item; do
 	shell) run_program "cli/$name" bash "$test" ;;
 	sanitized-shell)
 		LOCKSTEP=$sanitized
-		run_program "cli/$name (sanitized)" bash "$test"
+		SANITIZED=yes run_program "cli/$name (sanitized)" bash "$test"
 		;;
 	thread) run_program "tsan/$name" "$test" ;;
 	*)

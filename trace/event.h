@@ -19,25 +19,28 @@ struct dist__splits {
 	size_t out[DIST__LISTED_RANKS];
 };
 
-/* One operation or compute span of one rank: 104 bytes. */
+/* One operation or compute span of one rank: 112 bytes. */
 struct dist__event {
 	int64_t issued_ns;
 	int64_t started_ns;
 	int64_t ended_ns;
 	const char *name; /* algorithm or NULL; the label of a compute span */
-	const char *file; /* NULL: not known */
-	size_t numel;     /* of all ranks' parts together, or of the tensor */
+	const char *purpose; /* the call that it was made by; NULL: itself */
+	const char *file;    /* NULL: not known */
+	size_t numel; /* of all ranks' parts together, or of the tensor */
 	size_t in_numel;
 	size_t out_numel;
 	struct dist__splits *splits; /* owned; NULL: none */
 	int32_t line;
-	int32_t peer; /* global rank of root, src or dst; -1: none */
+	int32_t peer; /* global rank of root, src or dst; -1: none, or nobody
+		       * was heard */
 	int32_t peer_in_group;
 	int32_t tag;
 	uint32_t seq;
 	uint32_t call;
 	uint8_t kind; /* enum dist__op_kind, or DIST__EVENT_COMPUTE */
 	bool in_one;  /* parts lie in one tensor */
+	bool any;     /* received from any source: peer is the one heard */
 	uint8_t dtype;
 	uint8_t reduce_op;
 	int8_t error; /* enum dist_error */
@@ -49,6 +52,8 @@ struct dist__track {
 	int rank; /* global */
 	int rank_in_group;
 	uint32_t group_id;
+	char name[32];                  /* of the group */
+	char description[24];           /* the caller's name for it; "" */
 	int world_size;                 /* of the group */
 	int listed[DIST__LISTED_RANKS]; /* global ranks of its first members */
 	struct dist__event *events;

@@ -244,6 +244,9 @@ static void read_arguments(struct reader *reader, struct fields *args,
 		whole(args, "size_bytes", INT64_MAX, call->numel * dtype.bytes);
 	call->peer = (int)whole(args, "Dst Rank", MOST_RANKS,
 				whole(args, "Src Rank", MOST_RANKS, -1));
+	/* Whom it heard may be another one in every run. */
+	if (whole(args, "any_source", 1, 0))
+		call->peer = -1;
 	call->root = (int)whole(args, "root", MOST_RANKS, -1);
 	call->tag = (int)whole(args, "tag", INT32_MAX, -1);
 	call->algorithm = intern(reader, text(args, "algorithm"));

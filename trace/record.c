@@ -27,9 +27,8 @@ struct recording_backend {
 	struct dist__backend backend;
 	struct dist__backend *inner; /* owned */
 	struct dist__recorder *recorder;
-	struct dist__track *track; /* the recorder's: outlives us */
-	int world_size;
-	const int *ranks; /* the members'; NULL: global = group rank */
+	struct dist__track *track;    /* the recorder's: outlives us */
+	struct dist__members members; /* a copy: its list is borrowed */
 };
 
 /* Stands in op->on_end_arg while somebody else waits for the end as well. */
@@ -76,11 +75,6 @@ static void keep(struct recording_backend *self,
 	pthread_mutex_unlock(&self->recorder->mutex);
 }
 
-static int global_rank(const struct recording_backend *self, int rank)
-{
-	return rank >= 0 && self->ranks ? self->ranks[rank] : rank;
-}
-
 static int list_lengths(size_t *lengths, const struct dist__parts *parts)
 {
 	if (!parts->list && !parts->splits)
@@ -118,21 +112,24 @@ static void count_numel(struct dist__event *event, const struct dist__op *op)
 
 static void keep_op(struct recording_backend *self, const struct dist__op *op)
 {
+	int peer = dist__op_is_any(op) ? op->source : op->peer;
 	struct dist__event event = {
 		.issued_ns = op->issued_ns,
 		.started_ns = op->started_ns,
 		.ended_ns = op->ended_ns,
 		.name = op->algorithm ? op->algorithm->name : NULL,
+		.purpose = op->purpose ? op->purpose->name : NULL,
 		.file = op->site.file,
-		.numel = dist__op_numel(op, self->world_size),
+		.numel = dist__op_numel(op, self->members.world_size),
 		.line = op->site.line,
-		.peer = global_rank(self, op->peer),
-		.peer_in_group = op->peer,
+		.peer = dist__global_rank(&self->members, peer),
+		.peer_in_group = peer,
 		.tag = op->tag,
 		.seq = op->seq,
 		.call = op->call,
 		.kind = (uint8_t)op->kind,
 		.in_one = !op->in.list && !op->out.list,
+		.any = dist__op_is_any(op),
 		.dtype = (uint8_t)op->tensor.dtype,
 		.reduce_op = (uint8_t)op->reduce_op,
 		.error = (int8_t)op->error,
@@ -283,6 +280,13 @@ static void record_abort(struct dist__backend *b)
 	inner->ops->abort(inner);
 }
 
+static const char *record_words(struct dist__backend *b)
+{
+	struct dist__backend *inner = of(b)->inner;
+
+	return inner->ops->words ? inner->ops->words(inner) : "";
+}
+
 static void record_free(struct dist__backend *b)
 {
 	struct dist__backend *inner = of(b)->inner;
@@ -299,6 +303,7 @@ static const struct dist__backend_ops recording_ops = {
 	.now_ns = record_now_ns,
 	.compute = record_compute,
 	.abort = record_abort,
+	.words = record_words,
 	.free = record_free,
 };
 
@@ -332,6 +337,21 @@ struct dist__recorder *dist__recorder_new(const char *path, int part,
 	return recorder;
 }
 
+void dist__recorder_tell(struct dist__recorder *recorder,
+			 const struct dist__fact *fact)
+{
+	size_t num = recorder->recording.num_facts;
+	struct dist__fact *facts =
+		realloc(recorder->facts, (num + 1) * sizeof *facts);
+
+	if (!facts)
+		return;
+	facts[num] = *fact;
+	recorder->facts = facts;
+	recorder->recording.facts = facts;
+	recorder->recording.num_facts = num + 1;
+}
+
 static struct dist__track *track_new(const struct dist__members *members)
 {
 	struct dist__track *track = calloc(1, sizeof *track);
@@ -341,6 +361,11 @@ static struct dist__track *track_new(const struct dist__members *members)
 	track->rank = dist__global_rank(members, members->rank);
 	track->rank_in_group = members->rank;
 	track->group_id = members->group_id;
+	snprintf(track->name, sizeof track->name, "%s",
+		 members->name ? members->name : "0");
+	if (members->description)
+		snprintf(track->description, sizeof track->description, "%s",
+			 members->description);
 	track->world_size = members->world_size;
 	for (int i = 0; i < members->world_size && i < DIST__LISTED_RANKS; i++)
 		track->listed[i] = dist__global_rank(members, i);
@@ -363,8 +388,7 @@ struct dist__backend *dist__recorder_wrap(struct dist__recorder *recorder,
 	self->inner = inner;
 	self->recorder = recorder;
 	self->track = track;
-	self->ranks = members->ranks;
-	self->world_size = members->world_size;
+	self->members = *members;
 	pthread_mutex_lock(&recorder->mutex);
 	track->next = recorder->recording.tracks;
 	recorder->recording.tracks = track;

@@ -87,7 +87,8 @@ static const char *profiler_op(const struct dist__event *event)
  * bytes there. */
 static const char *profiler_dtype(const struct dist__event *event)
 {
-	if (event->kind == DIST__BARRIER)
+	if (event->kind == DIST__BARRIER ||
+	    event->kind == DIST__MONITORED_BARRIER)
 		return "Byte";
 	switch ((enum dist_dtype)event->dtype) {
 	case DIST_FLOAT16:
@@ -148,10 +149,14 @@ static void set_profiler_args(struct object *args,
 {
 	bool p2p = dist__op_is_p2p((enum dist__op_kind)event->kind);
 	const struct dist__splits *splits = event->splits;
-	char name[16];
+	const char *description = track->description;
 
-	snprintf(name, sizeof name, "%u", (unsigned)track->group_id);
-	set_text(args, "Collective name", profiler_op(event));
+	if (!description[0])
+		description = track->group_id == 0 ? "default_pg" : "undefined";
+	/* The profiler knows nothing of how groups come to be, so a reader that
+	 * counts collectives shall not either. */
+	if (!event->purpose)
+		set_text(args, "Collective name", profiler_op(event));
 	set_text(args, "dtype", profiler_dtype(event));
 	set_number(args, "In msg nelems", (int64_t)event->in_numel);
 	set_number(args, "Out msg nelems", (int64_t)event->out_numel);
@@ -160,9 +165,8 @@ static void set_profiler_args(struct object *args,
 	set_list(args, "Out split size", splits ? splits->out : NULL,
 		 splits ? splits->num_out : 0);
 	set_number(args, "Group size", track->world_size);
-	set_text(args, "Process Group Name", name);
-	set_text(args, "Process Group Description",
-		 track->group_id == 0 ? "default_pg" : "undefined");
+	set_text(args, "Process Group Name", track->name);
+	set_text(args, "Process Group Description", description);
 	set_group_ranks(args, track);
 	set_number(args, "Rank",
 		   p2p ? event->peer_in_group : track->rank_in_group);
@@ -185,9 +189,11 @@ static void set_own_args(struct object *args, const struct dist__event *event,
 			 dist_reduce_op_name(
 				 (enum dist_reduce_op)event->reduce_op));
 	if (!dist__op_is_p2p(kind) && event->peer >= 0)
-		set_number(args, "root", event->peer);
+		set_number(args, "root", event->peer_in_group);
 	if (dist__op_is_p2p(kind))
 		set_number(args, "tag", event->tag);
+	if (event->any)
+		set_number(args, "any_source", 1);
 	set_number(args, "size_bytes",
 		   (int64_t)(event->numel *
 			     dist_dtype_size((enum dist_dtype)event->dtype)));
@@ -211,10 +217,12 @@ static struct json_t *complete_event(const struct dist__track *track,
 	bool compute = event->kind == DIST__EVENT_COMPUTE;
 	struct object object = {json_object(), false};
 	struct object args = {json_object(), false};
+	const char *call = event->purpose;
 	char name[64];
 
-	snprintf(name, sizeof name, "lockstep:%s",
-		 compute ? "" : dist__op_name((enum dist__op_kind)event->kind));
+	if (!call && !compute)
+		call = dist__op_name((enum dist__op_kind)event->kind);
+	snprintf(name, sizeof name, "lockstep:%s", compute ? "" : call);
 	set_text(&object, "ph", "X");
 	set_text(&object, "cat", compute ? "compute" : "communication");
 	set_text(&object, "name", compute ? event->name : name);

@@ -3,8 +3,8 @@
  *
  * The words are torch.distributed's. A rank program is written once against
  * this header and runs in any world: simulated hosts and links ("sim"), real
- * TCP ("tcp"). Nothing here is global: every call takes its group, because
- * thousands of simulated ranks share one process.
+ * TCP ("tcp"), GPUs over NCCL ("nccl"). Nothing here is global: every call
+ * takes its group, because thousands of simulated ranks share one process.
  *
  *	static int rank_main(void *arg)
  *	{
@@ -38,6 +38,11 @@
  * - Times are int64_t nanoseconds (_ns), sizes size_t bytes (_bytes), counts
  *   are elements (numel).
  * - A group and its work handles belong to one rank and one thread of it.
+ * - A rank's number in the default group is its global rank. Every call takes
+ *   and gives the numbers of the group that it is given: src, dst and the
+ *   places in a list are group ranks (torch's group_src and group_dst). Where
+ *   a global rank is meant, which is only in the making of groups, the call
+ *   says so. dist_get_group_rank() and dist_get_global_rank() translate.
  *
  * "Any group error" below stands for: DIST_ERR_INVALID_ARGUMENT (a NULL group
  * or an argument outside its range), DIST_ERR_NO_MEMORY, DIST_ERR_TIMEOUT (the
@@ -45,138 +50,19 @@
  * operation), DIST_ERR_PEER_LOST (another rank died or left),
  * DIST_ERR_DEADLOCK (simulation only: no rank can ever move),
  * DIST_ERR_ABORTED (the group failed earlier), DIST_ERR_IO (the wire failed
- * below us).
+ * below us); with the debug level info also DIST_ERR_HAZARD (the memory of an
+ * operation was written, or given to another, before this rank could know it
+ * complete).
  */
 #ifndef LOCKSTEP_DIST_H
 #define LOCKSTEP_DIST_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "lockstep/p2p.h"
+#include "lockstep/types.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-#if defined(__GNUC__)
-#define DIST_MUST_CHECK __attribute__((warn_unused_result))
-#else
-#define DIST_MUST_CHECK
-#endif
-
-/* One member of a job, as one rank sees it. Opaque. */
-struct dist_group;
-/* One operation in flight. Opaque. */
-struct dist_work;
-
-enum dist_error {
-	DIST_OK = 0,
-	DIST_ERR_INVALID_ARGUMENT = -1, /* argument outside its legal range */
-	DIST_ERR_UNSUPPORTED = -2,      /* legal, but not in this world */
-	DIST_ERR_UNAVAILABLE = -3, /* back end not present on this machine */
-	DIST_ERR_NO_MEMORY = -4,   /* allocation failed */
-	DIST_ERR_TIMEOUT = -5,     /* not complete at its deadline */
-	DIST_ERR_MISMATCH = -6,    /* ranks disagree about one operation */
-	DIST_ERR_DEADLOCK = -7,    /* simulation: no rank can ever move */
-	DIST_ERR_PEER_LOST = -8,   /* a rank died, or left too early */
-	DIST_ERR_ABORTED = -9,     /* the group failed earlier */
-	DIST_ERR_RENDEZVOUS = -10, /* the ranks did not find each other */
-	DIST_ERR_IO = -11          /* the system below refused */
-};
-
-/* What an element is: floats, integers, bool. All in the machine's byte order,
- * aligned as C aligns them. */
-enum dist_dtype {
-	DIST_FLOAT16,  /* IEEE 754 binary16: 11 bits of precision */
-	DIST_BFLOAT16, /* the upper half of a float32: 8 bits */
-	DIST_FLOAT32,
-	DIST_FLOAT64,
-	DIST_INT8,
-	DIST_UINT8,
-	DIST_INT32,
-	DIST_INT64,
-	DIST_BOOL /* one byte, 0 or 1 */
-};
-
-/* How many there are, for tables by dtype. */
-#define DIST_NUM_DTYPES (DIST_BOOL + 1)
-
-/*
- * How elements of different ranks combine, and on which dtypes:
- *
- * SUM, PRODUCT	all. Integers wrap around. Of bool: or, and.
- * AVG		all but bool: the sum, divided by the world size. Integers are
- *		truncated towards zero, as NCCL's; the sum may have wrapped.
- * MIN, MAX	all. Of a NaN: that NaN. Of bool: and, or.
- * BAND, BOR, BXOR
- *		integers, bit by bit; bool, as a truth value.
- *
- * Any other pair is DIST_ERR_INVALID_ARGUMENT, with the legal dtypes in the
- * group's message; nothing is sent and the group goes on.
- *
- * float16 and bfloat16 combine in float32, and every step rounds back to the
- * nearest, ties to even: a long sum loses what the type cannot hold. AVG
- * divides that sum in float32 and rounds once. A NaN that SUM, PRODUCT or AVG
- * gives in these types is always 0x7e00, or 0x7fc0.
- *
- * Bools are truth values, not the uint8 that gloo makes of them: any byte but 0
- * counts as true, and what two of them combine to is 0 or 1.
- *
- * The order of combining follows from the algorithm, the world size, the root
- * and numel alone. So all ranks of an all-reduce hold the same bytes, in every
- * run, simulated and over TCP; another algorithm may round floats otherwise.
- */
-enum dist_reduce_op {
-	DIST_SUM,
-	DIST_AVG,
-	DIST_PRODUCT,
-	DIST_MIN,
-	DIST_MAX,
-	DIST_BAND,
-	DIST_BOR,
-	DIST_BXOR
-};
-
-/* How many there are, for tables by op. */
-#define DIST_NUM_REDUCE_OPS (DIST_BXOR + 1)
-
-/*
- * A view of numel elements at data; passed by value, owns nothing. data may be
- * NULL in simulation: a phantom, of which only the size travels. Every rank of
- * an operation then passes a phantom; real worlds answer DIST_ERR_UNSUPPORTED.
- * A tensor of numel 0 is legal anywhere, whatever data is.
- */
-struct dist_tensor {
-	void *data;
-	size_t numel;
-	enum dist_dtype dtype;
-};
-
-/* Words about a failure, filled in by the calls that take one. */
-struct dist_message {
-	char text[512];
-};
-
-/* Exit status of a job, as dist_launch() and the lockstep command give it. */
-enum dist_exit {
-	DIST_EXIT_OK = 0,
-	DIST_EXIT_FAILED = 1,     /* a rank returned non-zero; compare failed */
-	DIST_EXIT_USAGE = 2,      /* bad input */
-	DIST_EXIT_INTERNAL = 3,   /* a defect of ours */
-	DIST_EXIT_MISMATCH = 10,  /* ranks disagree about an operation */
-	DIST_EXIT_DEADLOCK = 11,  /* no rank can ever move */
-	DIST_EXIT_TIMEOUT = 12,   /* late */
-	DIST_EXIT_RANK_LOST = 13, /* a rank was killed or crashed */
-	DIST_EXIT_RENDEZVOUS = 18, /* the ranks did not find each other */
-	DIST_EXIT_SKIPPED = 77 /* the world asked for is not on this machine */
-};
-
-/* The deadline of the group applies. */
-#define DIST_TIMEOUT_OF_GROUP ((int64_t)0)
-/* No deadline at all. */
-#define DIST_TIMEOUT_NEVER INT64_MAX
-/* What torch gives a process group: 30 minutes. */
-#define DIST_TIMEOUT_DEFAULT ((int64_t)1800 * 1000000000)
 
 /* ---- starting and ending -------------------------------------------- */
 
@@ -186,11 +72,15 @@ enum dist_exit {
  * environment. Strings are borrowed until dist_launch() returns.
  */
 struct dist_launch_options {
-	const char *backend;   /* "sim" or "tcp"; $LOCKSTEP_BACKEND; "tcp" */
-	int world_size;        /* number of ranks; $WORLD_SIZE; 1 */
-	const char *platform;  /* sim: SimGrid XML; $LOCKSTEP_PLATFORM */
-	const char *profile;   /* library profile, YAML; $LOCKSTEP_PROFILE */
+	const char *backend;  /* "sim", "tcp", "nccl"; $LOCKSTEP_BACKEND; tcp */
+	int world_size;       /* number of ranks; $WORLD_SIZE; 1 */
+	const char *platform; /* sim: SimGrid XML; $LOCKSTEP_PLATFORM */
+	const char *profile;  /* library profile, YAML; $LOCKSTEP_PROFILE */
 	const char *algorithm; /* "all_reduce=ring,..."; $LOCKSTEP_ALGORITHM */
+	const char *p2p;       /* sim: "rendezvous", "buffered", "eager:BYTES":
+				* when a send ends; $LOCKSTEP_P2P, the profile */
+	const char *debug;     /* "off" or "info": watch the memory of
+				* operations in flight; $LOCKSTEP_DEBUG */
 	const char *trace;     /* trace to write; $LOCKSTEP_TRACE; none */
 	int64_t timeout_ns;    /* $LOCKSTEP_TIMEOUT (seconds); 30 minutes */
 	bool prefix_output;    /* tcp: "[rank]: " before each line of output */
@@ -212,25 +102,49 @@ struct dist_launch_options {
  *
  * Returns one of enum dist_exit: OK; FAILED (a rank returned non-zero, with no
  * verdict); USAGE (unusable options); MISMATCH, DEADLOCK, TIMEOUT, RANK_LOST,
- * RENDEZVOUS (verdicts); SKIPPED (back end not available); INTERNAL. In a
- * process that a launcher started as one rank: what rank_main returned.
+ * HAZARD, BUFFERING, LEFT, RENDEZVOUS (verdicts); SKIPPED (back end not
+ * available); INTERNAL. In a process that a launcher started as one rank: what
+ * rank_main returned.
  */
 DIST_MUST_CHECK int dist_launch(const struct dist_launch_options *options,
 				int (*rank_main)(void *arg), void *arg);
 
 /*
  * How one rank joins its job. All-zero (or a NULL pointer) means: as the
- * launcher and the environment say. With world_size > 0 the fields rank and
- * world_size count instead of RANK and WORLD_SIZE. Strings are borrowed during
- * the call. message, when not NULL, receives a sentence about a failure.
+ * launcher and the environment say. Strings are borrowed during the call.
+ * message, when not NULL, receives a sentence about a failure.
+ *
+ * Rank and world size are those of the fields if world_size > 0, else those of
+ * the init method if it ends in "?rank=R&world_size=W", else RANK and
+ * WORLD_SIZE. How the ranks find each other:
+ *
+ * env://	rank 0 serves a store at MASTER_ADDR:MASTER_PORT. The default.
+ * tcp://host:port, tcp://[ipv6]:port
+ *		rank 0 serves it there.
+ * file:///path	a file store (store.h) that all ranks reach; the last one to
+ *		leave removes it. A file of an earlier job is refused. Ranks
+ *		reach each other by the address of their host's name.
+ * store	one that all ranks share, borrowed until the group is destroyed;
+ *		init_method is NULL then and world_size more than 0. Keys that
+ *		begin with "lockstep/" are Lockstep's. When a rendezvous failed,
+ *		the next one needs another store, or another prefix.
+ *
+ * In a simulation the ranks need not find each other: what is said here is
+ * checked, and nothing is opened.
+ *
+ * With LOCKSTEP_SECRET in the environment, ranks let nobody in, neither to the
+ * store that rank 0 serves nor to their own connections, who cannot prove to
+ * know the same. What they send then is neither hidden nor signed.
  */
 struct dist_init_options {
 	const char *backend;     /* NULL: the launcher's, $LOCKSTEP_BACKEND */
-	const char *init_method; /* "env://" or NULL */
+	const char *init_method; /* NULL: "env://" */
 	int rank;
 	int world_size;
-	int64_t timeout_ns; /* 0: the launcher's, else 30 minutes */
+	int64_t timeout_ns; /* of the rendezvous, and then of the group; 0: the
+			       launcher's, else the back end's default */
 	struct dist_message *message;
+	struct dist_store *store; /* NULL: init_method */
 };
 
 /*
@@ -240,19 +154,24 @@ struct dist_init_options {
  * ranks have joined when they exist).
  *
  * Errors: DIST_ERR_INVALID_ARGUMENT (unknown back end or init method, a rank
- * outside the world, a malformed variable of the environment),
- * DIST_ERR_UNAVAILABLE (the back end is not on this machine),
- * DIST_ERR_RENDEZVOUS (not every rank came in time, two ranks of one number,
- * different world sizes, port taken), DIST_ERR_NO_MEMORY, DIST_ERR_IO.
+ * outside the world, a malformed variable of the environment, a file that is no
+ * store), DIST_ERR_UNAVAILABLE (the back end is not on this machine),
+ * DIST_ERR_RENDEZVOUS (not every rank came in time, and which did not; two
+ * ranks of one number; different world sizes; port taken; a file of an earlier
+ * job; different secrets), DIST_ERR_NO_MEMORY, DIST_ERR_IO.
  */
 DIST_MUST_CHECK enum dist_error
 dist_init_process_group(const struct dist_init_options *options,
 			struct dist_group **group);
 
 /*
- * dist_destroy_process_group waits for the operations still in flight, says
- * goodbye to the peers and frees the group; the pointer is dead afterwards,
- * also on failure. group may be NULL. Work handles must be freed before.
+ * dist_destroy_process_group waits for the operations still in flight and frees
+ * the group; the pointer is dead afterwards, also on failure. Destroying the
+ * default group destroys all groups that this rank is in, whose pointers are
+ * dead as well, and says goodbye to the peers. Any other group goes alone: no
+ * rank waits for another in it, and groups made of it stay. group may be NULL.
+ * Work handles must be freed before. Over NCCL the default group waits until
+ * every rank destroys it, for its timeout at most, as the library demands.
  *
  * Errors: the first error of an operation still in flight, of the "any group
  * error" kind. An earlier failure of the group is not reported again.
@@ -261,10 +180,111 @@ enum dist_error dist_destroy_process_group(struct dist_group *group);
 
 /*
  * dist_abort poisons the group on this rank: operations in flight end with
- * DIST_ERR_ABORTED, peers see this rank as lost. Does not free the group.
+ * DIST_ERR_ABORTED, peers see this rank as lost in it. Does not free the group;
+ * other groups go on.
  * group may be NULL. Cannot fail.
  */
 void dist_abort(struct dist_group *group);
+
+/* ---- groups of some of the ranks -------------------------------------- */
+
+/*
+ * A call that makes groups is a collective on its parent, most often the
+ * default group: every rank of the parent makes the call, with the same
+ * arguments and in the same order among its other collectives there, whether it
+ * will be a member or not; otherwise DIST_ERR_MISMATCH, or a deadlock, names
+ * who called what where. It blocks until every rank of the parent has entered
+ * it.
+ *
+ * A member gets its group in *sub, to be destroyed like any other. On a rank
+ * that is in none of the lists *sub is NULL (torch: NON_GROUP_MEMBER), which
+ * every call refuses with DIST_ERR_INVALID_ARGUMENT; of it dist_get_rank() is
+ * -1, and dist_destroy_process_group() takes it.
+ *
+ * Groups may overlap, and their operations may be in flight at the same time:
+ * each group has an order and a lane of its own, and fails alone. What holds
+ * across groups is the programs' business: if one rank waits in group A before
+ * it calls on B, and another in B before it calls on A, that is a deadlock.
+ */
+
+/* All-zero (or a NULL pointer) means: the default. The same on every rank of
+ * the parent, but for timeout_ns. */
+struct dist_group_options {
+	const char *name;   /* in traces and verdicts, up to 23 bytes; copied.
+			     * NULL: a number, as torch counts groups */
+	int64_t timeout_ns; /* 0: the parent's; DIST_TIMEOUT_NEVER */
+	/* Number the members as their list does (torch: sort_ranks=False), and
+	 * not in the order of their global ranks. */
+	bool keep_order;
+};
+
+/* One list of n ranks. */
+struct dist_rank_list {
+	const int *ranks;
+	int n;
+};
+
+/*
+ * dist_new_group makes a group of the n global ranks listed, all of them in
+ * parent, none twice; ranks NULL with n 0: of all ranks of parent. The lists of
+ * the ranks may differ in order unless options->keep_order. The list is the
+ * caller's again when the call returns.
+ *
+ * Errors: any group error of parent; DIST_ERR_INVALID_ARGUMENT also for a rank
+ * outside parent or listed twice, an empty list, a long name, a negative
+ * timeout, or sub NULL: nothing is sent then.
+ */
+DIST_MUST_CHECK enum dist_error
+dist_new_group(struct dist_group *parent, const int *ranks, int n,
+	       const struct dist_group_options *options,
+	       struct dist_group **sub);
+
+/*
+ * dist_new_subgroups_by_enumeration makes a group of each of the num_lists
+ * lists of global ranks, of which no two share a rank, and gives each rank the
+ * one that it is in. One call, where torch makes as many as there are lists.
+ * Ranks may be in no list. Errors: as dist_new_group; DIST_ERR_INVALID_ARGUMENT
+ * also for a rank in two lists, or no list.
+ */
+DIST_MUST_CHECK enum dist_error dist_new_subgroups_by_enumeration(
+	struct dist_group *parent, const struct dist_rank_list *lists,
+	int num_lists, const struct dist_group_options *options,
+	struct dist_group **sub);
+
+/*
+ * dist_new_subgroups cuts parent into groups of group_size ranks each, those
+ * that follow each other there, in that order, and gives each rank its own.
+ * group_size divides parent's world size. Errors: as dist_new_group;
+ * DIST_ERR_INVALID_ARGUMENT also for a group_size that does not divide.
+ */
+DIST_MUST_CHECK enum dist_error
+dist_new_subgroups(struct dist_group *parent, int group_size,
+		   const struct dist_group_options *options,
+		   struct dist_group **sub);
+
+/*
+ * dist_split_group is dist_new_subgroups_by_enumeration with ranks of parent in
+ * place of global ranks, and always as if keep_order was set: as torch's
+ * split_group has it. Errors: as dist_new_subgroups_by_enumeration.
+ */
+DIST_MUST_CHECK enum dist_error
+dist_split_group(struct dist_group *parent, const struct dist_rank_list *lists,
+		 int num_lists, const struct dist_group_options *options,
+		 struct dist_group **sub);
+
+/* dist_get_global_rank returns the global rank of rank group_rank of group; -1
+ * for a rank outside the group, or a NULL group. */
+int dist_get_global_rank(const struct dist_group *group, int group_rank);
+
+/* dist_get_group_rank returns which rank of group global_rank is; -1 if it is
+ * not in the group, or for a NULL group. */
+int dist_get_group_rank(const struct dist_group *group, int global_rank);
+
+/* dist_get_process_group_ranks stores the global ranks of group's members, by
+ * group rank, in ranks, which has room for world size of them.
+ * DIST_ERR_INVALID_ARGUMENT: group or ranks is NULL. */
+DIST_MUST_CHECK enum dist_error
+dist_get_process_group_ranks(const struct dist_group *group, int *ranks);
 
 /* ---- asking ----------------------------------------------------------- */
 
@@ -275,8 +295,24 @@ int dist_get_rank(const struct dist_group *group);
 /* dist_get_world_size returns the number of ranks in group; -1 for NULL. */
 int dist_get_world_size(const struct dist_group *group);
 
-/* dist_get_backend returns the name of the group's back end ("sim", "tcp"), a
- * string that lives for ever; NULL for a NULL group. */
+/* dist_is_available returns whether any back end can run on this machine. */
+bool dist_is_available(void);
+
+/* dist_is_initialized returns whether there is a group: whether group is not
+ * NULL. torch asks that of a default group that it keeps; here the program
+ * keeps it, NULL before dist_init_process_group() and after
+ * dist_destroy_process_group(). */
+bool dist_is_initialized(const struct dist_group *group);
+
+/* dist_set_timeout sets how long operations that are issued on group from now
+ * on may take, DIST_TIMEOUT_NEVER or a positive number, instead of what the
+ * group was made with. torch's _set_pg_timeout. Errors:
+ * DIST_ERR_INVALID_ARGUMENT. */
+DIST_MUST_CHECK enum dist_error dist_set_timeout(struct dist_group *group,
+						 int64_t timeout_ns);
+
+/* dist_get_backend returns the name of the group's back end ("sim", "tcp",
+ * "nccl"), a string that lives for ever; NULL for a NULL group. */
 const char *dist_get_backend(const struct dist_group *group);
 
 /* dist_is_backend_available returns whether the named back end (any case) can
@@ -288,8 +324,8 @@ bool dist_is_backend_available(const char *backend);
 const char *dist_error_string(enum dist_error error);
 
 /* dist_error_message returns a sentence about the last failure of a call on
- * group, "" if there was none or group is NULL. Valid until the next call on
- * group. */
+ * group, "" if there was none; of NULL, why every call refuses that. Valid
+ * until the next call on group. */
 const char *dist_error_message(const struct dist_group *group);
 
 /* dist_dtype_size returns the size of one element in bytes, 0 if unknown. */
@@ -351,6 +387,42 @@ DIST_MUST_CHECK enum dist_error dist_broadcast(struct dist_group *group,
  */
 DIST_MUST_CHECK enum dist_error dist_barrier(struct dist_group *group,
 					     struct dist_work **work);
+
+/*
+ * dist_monitored_barrier is dist_barrier with a deadline of its own that says
+ * who did not come: rank 0 hears of every rank, and answers every rank that
+ * came. timeout_ns counts from the call of rank 0 on (DIST_TIMEOUT_OF_GROUP,
+ * DIST_TIMEOUT_NEVER, or a positive number); the other ranks wait for its
+ * answer twice as long from theirs. The group's message then names the first
+ * missing rank, or with wait_all_ranks all of them; a rank that gets no answer
+ * names rank 0. torch says so on rank 0 alone. Blocking; slow on many ranks.
+ *
+ * Errors: any group error (DIST_ERR_TIMEOUT, DIST_ERR_PEER_LOST: ranks are
+ * missing); DIST_ERR_INVALID_ARGUMENT also for a negative timeout.
+ */
+DIST_MUST_CHECK enum dist_error dist_monitored_barrier(struct dist_group *group,
+						       int64_t timeout_ns,
+						       bool wait_all_ranks);
+
+/*
+ * dist_make_premul_sum makes a reduce op that multiplies what this rank puts in
+ * by factor, rounded to the dtype, and adds the products; stored in *op, for
+ * calls on this group. Ranks may have different factors, and numbers of ops:
+ * it is PREMUL_SUM that they agree about. It lasts until
+ * dist_free_premul_sum(), or until the group is destroyed. Does not
+ * communicate. Errors: DIST_ERR_INVALID_ARGUMENT (NULL group or op, a NaN),
+ * DIST_ERR_NO_MEMORY.
+ */
+DIST_MUST_CHECK enum dist_error dist_make_premul_sum(struct dist_group *group,
+						     double factor,
+						     enum dist_reduce_op *op);
+
+/*
+ * dist_free_premul_sum gives op back; operations in flight keep their factor.
+ * Errors: DIST_ERR_INVALID_ARGUMENT (NULL group, or op is none of its own).
+ */
+enum dist_error dist_free_premul_sum(struct dist_group *group,
+				     enum dist_reduce_op op);
 
 /*
  * The collectives below have a part for each rank on one side or on both. A
@@ -455,46 +527,90 @@ DIST_MUST_CHECK enum dist_error dist_scatter(struct dist_group *group,
 					     const struct dist_tensor *in_list,
 					     int src, struct dist_work **work);
 
-/* ---- point to point --------------------------------------------------- */
+/* ---- several tensors in one call --------------------------------------- */
 
 /*
- * dist_send sends tensor to rank dst and blocks until the memory may be used
- * again. It matches the dist_recv or dist_irecv of the same tag on dst; equal
- * tags match in the order in which they were sent. tag is 0 or more. A rank
- * cannot send to itself. Errors: any group error (DIST_ERR_INVALID_ARGUMENT
- * also for dst outside the group or oneself, or a negative tag);
- * DIST_ERR_UNSUPPORTED (phantom in a real world).
+ * The coalesced calls do num operations as one, with one handle: what torch has
+ * under _coalescing_manager. Over messages of our own the tensors travel as one
+ * run of memory, so that small ones pay the latency once. All tensors are of
+ * one dtype, and phantoms or none is. They do not overlap, which is not
+ * checked; lists are borrowed until the operation is complete. num is 1 or more
+ * and the same on every rank, tensor by tensor as long as on every other, else
+ * DIST_ERR_MISMATCH. Errors of all: as the call on one tensor;
+ * DIST_ERR_INVALID_ARGUMENT also for a NULL list, num 0, tensors of different
+ * dtypes; DIST_ERR_NO_MEMORY.
  */
-DIST_MUST_CHECK enum dist_error dist_send(struct dist_group *group,
-					  struct dist_tensor tensor, int dst,
-					  int tag);
+
+/* dist_all_reduce_coalesced is dist_all_reduce of each of num tensors. */
+DIST_MUST_CHECK enum dist_error
+dist_all_reduce_coalesced(struct dist_group *group,
+			  const struct dist_tensor *tensors, size_t num,
+			  enum dist_reduce_op op, struct dist_work **work);
+
+/* dist_broadcast_coalesced is dist_broadcast of each of num tensors. */
+DIST_MUST_CHECK enum dist_error
+dist_broadcast_coalesced(struct dist_group *group,
+			 const struct dist_tensor *tensors, size_t num, int src,
+			 struct dist_work **work);
+
+/* dist_all_gather_single_coalesced is dist_all_gather_single of out[i] and
+ * in[i], for each of num: out[i].numel is world size times in[i].numel. */
+DIST_MUST_CHECK enum dist_error dist_all_gather_single_coalesced(
+	struct dist_group *group, const struct dist_tensor *out,
+	const struct dist_tensor *in, size_t num, struct dist_work **work);
+
+/* dist_reduce_scatter_single_coalesced is dist_reduce_scatter_single of out[i]
+ * and in[i], for each of num: in[i].numel is world size times out[i].numel. */
+DIST_MUST_CHECK enum dist_error dist_reduce_scatter_single_coalesced(
+	struct dist_group *group, const struct dist_tensor *out,
+	const struct dist_tensor *in, size_t num, enum dist_reduce_op op,
+	struct dist_work **work);
 
 /*
- * dist_recv receives into tensor what rank src sent with tag, and blocks until
- * it is there. numel and dtype must be the sender's, else DIST_ERR_MISMATCH.
- * Errors: as dist_send.
+ * The calls of torch 1.x for a process with several devices (not over NCCL,
+ * where a rank has one: DIST_ERR_UNSUPPORTED): num tensors, one a
+ * device, of one length and dtype; num is the same on every rank. Device i of
+ * rank r counts as number r * num + i of world size * num; AVG divides by that.
+ * (torch's text for all_gather_multigpu says r * world size + i, its code does
+ * this.) Otherwise as the coalesced calls.
  */
-DIST_MUST_CHECK enum dist_error dist_recv(struct dist_group *group,
-					  struct dist_tensor tensor, int src,
-					  int tag);
 
-/*
- * dist_isend is dist_send without the blocking: *work, which the caller waits
- * for and frees, is complete when the memory may be used again. work must not
- * be NULL. Errors: as dist_send; those of the transfer come from the wait.
- */
-DIST_MUST_CHECK enum dist_error dist_isend(struct dist_group *group,
-					   struct dist_tensor tensor, int dst,
-					   int tag, struct dist_work **work);
+/* dist_all_reduce_multigpu combines the tensors of all devices of all ranks;
+ * each of them then holds the result. */
+DIST_MUST_CHECK enum dist_error
+dist_all_reduce_multigpu(struct dist_group *group,
+			 const struct dist_tensor *tensors, size_t num,
+			 enum dist_reduce_op op, struct dist_work **work);
 
-/*
- * dist_irecv is dist_recv without the blocking: *work, which the caller waits
- * for and frees, is complete when the data is there. work must not be NULL.
- * Errors: as dist_recv; those of the transfer come from the wait.
+/* dist_reduce_multigpu combines the tensors of all devices of all ranks into
+ * tensors[dst_device] of rank dst; no other changes. Errors: also
+ * DIST_ERR_INVALID_ARGUMENT for dst_device outside 0 to num - 1. */
+DIST_MUST_CHECK enum dist_error
+dist_reduce_multigpu(struct dist_group *group,
+		     const struct dist_tensor *tensors, size_t num, int dst,
+		     int dst_device, enum dist_reduce_op op,
+		     struct dist_work **work);
+
+/* dist_broadcast_multigpu copies tensors[src_device] of rank src into all
+ * others, of that rank too. Errors: as dist_reduce_multigpu. */
+DIST_MUST_CHECK enum dist_error
+dist_broadcast_multigpu(struct dist_group *group,
+			const struct dist_tensor *tensors, size_t num, int src,
+			int src_device, struct dist_work **work);
+
+/* dist_all_gather_multigpu copies in[i] of rank r into out_lists[d][r * num +
+ * i] for every device d: num lists of world size * num tensors. */
+DIST_MUST_CHECK enum dist_error dist_all_gather_multigpu(
+	struct dist_group *group, const struct dist_tensor *const *out_lists,
+	const struct dist_tensor *in, size_t num, struct dist_work **work);
+
+/* dist_reduce_scatter_multigpu combines in_lists[d][r * num + i] of all devices
+ * d of all ranks into out[i] of rank r: num lists of world size * num tensors.
  */
-DIST_MUST_CHECK enum dist_error dist_irecv(struct dist_group *group,
-					   struct dist_tensor tensor, int src,
-					   int tag, struct dist_work **work);
+DIST_MUST_CHECK enum dist_error dist_reduce_scatter_multigpu(
+	struct dist_group *group, const struct dist_tensor *out,
+	const struct dist_tensor *const *in_lists, size_t num,
+	enum dist_reduce_op op, struct dist_work **work);
 
 /* ---- work handles ----------------------------------------------------- */
 
@@ -523,6 +639,12 @@ bool dist_work_is_completed(struct dist_work *work);
 enum dist_error dist_work_error(const struct dist_work *work);
 
 /*
+ * dist_work_source returns the rank whose message a receive that ended well
+ * took; -1 for a receive that has not, for anything else, and for NULL.
+ */
+int dist_work_source(const struct dist_work *work);
+
+/*
  * dist_work_free frees the handle. Work still in flight goes on and its memory
  * must stay valid until the group is destroyed. work may be NULL.
  */
@@ -538,10 +660,11 @@ int64_t dist_now_ns(struct dist_group *group);
 
 /*
  * dist_compute lets duration_ns pass on the rank's device: simulated time in
- * simulation, otherwise a sleep, which leaves the processor to others as a
+ * simulation, over TCP a sleep, which leaves the processor to others as a
  * busy accelerator does; what a sleep runs over, later ones make up for, so
- * that the sum holds. Operations in flight go on meanwhile. label names the
- * span in the trace (borrowed for ever: a literal); NULL: "compute".
+ * that the sum holds. Over NCCL a kernel keeps the GPU busy (a sleep where the
+ * CUDA runtime is older than 12.8). Operations in flight go on meanwhile. label
+ * names the span in the trace (borrowed for ever: a literal); NULL: "compute".
  * Errors: DIST_ERR_INVALID_ARGUMENT (NULL group, negative duration).
  */
 enum dist_error dist_compute(struct dist_group *group, int64_t duration_ns,
@@ -568,6 +691,26 @@ struct dist_work *dist_work_at(struct dist_work *work, const char *file,
 #define dist_broadcast(group, ...)                                             \
 	(dist_broadcast)(DIST_HERE(group), __VA_ARGS__)
 #define dist_barrier(group, ...) (dist_barrier)(DIST_HERE(group), __VA_ARGS__)
+#define dist_monitored_barrier(group, ...)                                     \
+	(dist_monitored_barrier)(DIST_HERE(group), __VA_ARGS__)
+#define dist_all_reduce_coalesced(group, ...)                                  \
+	(dist_all_reduce_coalesced)(DIST_HERE(group), __VA_ARGS__)
+#define dist_broadcast_coalesced(group, ...)                                   \
+	(dist_broadcast_coalesced)(DIST_HERE(group), __VA_ARGS__)
+#define dist_all_gather_single_coalesced(group, ...)                           \
+	(dist_all_gather_single_coalesced)(DIST_HERE(group), __VA_ARGS__)
+#define dist_reduce_scatter_single_coalesced(group, ...)                       \
+	(dist_reduce_scatter_single_coalesced)(DIST_HERE(group), __VA_ARGS__)
+#define dist_all_reduce_multigpu(group, ...)                                   \
+	(dist_all_reduce_multigpu)(DIST_HERE(group), __VA_ARGS__)
+#define dist_reduce_multigpu(group, ...)                                       \
+	(dist_reduce_multigpu)(DIST_HERE(group), __VA_ARGS__)
+#define dist_broadcast_multigpu(group, ...)                                    \
+	(dist_broadcast_multigpu)(DIST_HERE(group), __VA_ARGS__)
+#define dist_all_gather_multigpu(group, ...)                                   \
+	(dist_all_gather_multigpu)(DIST_HERE(group), __VA_ARGS__)
+#define dist_reduce_scatter_multigpu(group, ...)                               \
+	(dist_reduce_scatter_multigpu)(DIST_HERE(group), __VA_ARGS__)
 #define dist_all_gather_single(group, ...)                                     \
 	(dist_all_gather_single)(DIST_HERE(group), __VA_ARGS__)
 #define dist_all_gather(group, ...)                                            \
@@ -580,12 +723,23 @@ struct dist_work *dist_work_at(struct dist_work *work, const char *file,
 	(dist_all_to_all_single)(DIST_HERE(group), __VA_ARGS__)
 #define dist_all_to_all(group, ...)                                            \
 	(dist_all_to_all)(DIST_HERE(group), __VA_ARGS__)
-#define dist_gather(group, ...)  (dist_gather)(DIST_HERE(group), __VA_ARGS__)
-#define dist_scatter(group, ...) (dist_scatter)(DIST_HERE(group), __VA_ARGS__)
-#define dist_send(group, ...)    (dist_send)(DIST_HERE(group), __VA_ARGS__)
-#define dist_recv(group, ...)    (dist_recv)(DIST_HERE(group), __VA_ARGS__)
-#define dist_isend(group, ...)   (dist_isend)(DIST_HERE(group), __VA_ARGS__)
-#define dist_irecv(group, ...)   (dist_irecv)(DIST_HERE(group), __VA_ARGS__)
+#define dist_gather(group, ...)   (dist_gather)(DIST_HERE(group), __VA_ARGS__)
+#define dist_scatter(group, ...)  (dist_scatter)(DIST_HERE(group), __VA_ARGS__)
+#define dist_send(group, ...)     (dist_send)(DIST_HERE(group), __VA_ARGS__)
+#define dist_recv(group, ...)     (dist_recv)(DIST_HERE(group), __VA_ARGS__)
+#define dist_recv_any(group, ...) (dist_recv_any)(DIST_HERE(group), __VA_ARGS__)
+#define dist_isend(group, ...)    (dist_isend)(DIST_HERE(group), __VA_ARGS__)
+#define dist_irecv(group, ...)    (dist_irecv)(DIST_HERE(group), __VA_ARGS__)
+#define dist_batch_isend_irecv(group, ...)                                     \
+	(dist_batch_isend_irecv)(DIST_HERE(group), __VA_ARGS__)
+#define dist_new_group(parent, ...)                                            \
+	(dist_new_group)(DIST_HERE(parent), __VA_ARGS__)
+#define dist_new_subgroups_by_enumeration(parent, ...)                         \
+	(dist_new_subgroups_by_enumeration)(DIST_HERE(parent), __VA_ARGS__)
+#define dist_new_subgroups(parent, ...)                                        \
+	(dist_new_subgroups)(DIST_HERE(parent), __VA_ARGS__)
+#define dist_split_group(parent, ...)                                          \
+	(dist_split_group)(DIST_HERE(parent), __VA_ARGS__)
 #define dist_work_wait(work, timeout_ns)                                       \
 	(dist_work_wait)(dist_work_at((work), __FILE__, __LINE__), timeout_ns)
 

@@ -39,36 +39,57 @@ static bool set_timeout(int64_t timeout_ns)
 	return setenv("LOCKSTEP_TIMEOUT", text, 1) == 0;
 }
 
-static bool set_environment(const struct dist__plumbing *p, int rank)
+static bool set_place(const struct dist__plumbing *p, int local_rank)
 {
-	const struct dist__job_spec *spec = p->spec;
-	char run_id[32];
+	const struct dist__seat *seat = &p->seat;
 	bool good = true;
 
-	/* One machine: local numbers are the global ones. */
-	snprintf(run_id, sizeof run_id, "lockstep-%ld", (long)getppid());
-	good &= set_number("RANK", rank);
-	good &= set_number("LOCAL_RANK", rank);
-	good &= set_number("ROLE_RANK", rank);
-	good &= set_number("WORLD_SIZE", spec->nproc);
-	good &= set_number("LOCAL_WORLD_SIZE", spec->nproc);
-	good &= set_number("ROLE_WORLD_SIZE", spec->nproc);
-	good &= set_number("GROUP_RANK", 0);
-	good &= set_number("GROUP_WORLD_SIZE", 1);
-	good &= set_if("ROLE_NAME", "default");
-	good &= set_if("MASTER_ADDR", p->master_addr);
-	good &= set_number("MASTER_PORT", p->master_port);
-	good &= set_number("TORCHELASTIC_RESTART_COUNT", 0);
-	good &= set_number("TORCHELASTIC_MAX_RESTARTS", 0);
-	good &= set_if("TORCHELASTIC_RUN_ID", run_id);
-	good &= set_if("LOCKSTEP_BACKEND", "tcp");
+	good &= set_number("RANK", seat->first_rank + local_rank);
+	good &= set_number("LOCAL_RANK", local_rank);
+	good &= set_number("ROLE_RANK", seat->first_role_rank + local_rank);
+	good &= set_number("WORLD_SIZE", seat->world_size);
+	good &= set_number("LOCAL_WORLD_SIZE", p->spec->nproc);
+	good &= set_number("ROLE_WORLD_SIZE", seat->role_world_size);
+	good &= set_number("GROUP_RANK", seat->node);
+	good &= set_number("GROUP_WORLD_SIZE", seat->num_nodes);
+	good &= set_if("MASTER_ADDR", seat->master_addr);
+	good &= set_number("MASTER_PORT", seat->master_port);
+	good &= set_number("TORCHELASTIC_RESTART_COUNT", seat->round);
+	return good;
+}
+
+static bool set_error_file(const struct dist__plumbing *p, int local_rank)
+{
+	struct dist__streams_rank rank = {.round = p->seat.round,
+					  .local_rank = local_rank};
+	char path[4096];
+
+	return !dist__streams_path(p->streams, &rank, "error.json", path,
+				   sizeof path) ||
+	       setenv("TORCHELASTIC_ERROR_FILE", path, 1) == 0;
+}
+
+static bool set_environment(const struct dist__plumbing *p, int local_rank)
+{
+	const struct dist__job_spec *spec = p->spec;
+	const char *run_id = spec->nodes.run_id;
+	bool good = set_place(p, local_rank) && set_error_file(p, local_rank);
+	char own_id[32];
+
+	snprintf(own_id, sizeof own_id, "lockstep-%ld", (long)getppid());
+	good &= set_if("ROLE_NAME", spec->role ? spec->role : "default");
+	good &= set_number("TORCHELASTIC_MAX_RESTARTS", spec->max_restarts);
+	good &= set_if("TORCHELASTIC_RUN_ID", run_id ? run_id : own_id);
+	good &= set_if("LOCKSTEP_BACKEND",
+		       spec->backend ? spec->backend : "tcp");
 	good &= set_if("LOCKSTEP_TRACE", spec->trace);
 	good &= set_if("LOCKSTEP_PROFILE", spec->profile);
 	good &= set_if("LOCKSTEP_ALGORITHM", spec->algorithm);
+	good &= set_if("LOCKSTEP_DEBUG", spec->debug);
 	good &= set_timeout(spec->timeout_ns);
 	good &= set_number("LOCKSTEP_BOARD_FD", p->board_fd);
 	unsetenv("LOCKSTEP_STORE_FD");
-	if (rank == 0)
+	if (p->store_fd >= 0 && p->seat.first_rank + local_rank == 0)
 		good &= set_number("LOCKSTEP_STORE_FD", p->store_fd);
 	return good;
 }
@@ -91,7 +112,8 @@ static bool redirect(const int write_fds[2])
 	return true;
 }
 
-static _Noreturn void become_rank(int rank, const struct dist__plumbing *p,
+static _Noreturn void become_rank(int local_rank,
+				  const struct dist__plumbing *p,
 				  pid_t launcher, const int write_fds[2],
 				  const sigset_t *mask)
 {
@@ -106,11 +128,11 @@ static _Noreturn void become_rank(int rank, const struct dist__plumbing *p,
 		_exit(DIST_EXIT_INTERNAL); /* it died before we could notice */
 	dist__signals_restore(p->signals);
 	sigprocmask(SIG_SETMASK, mask, NULL);
-	good = redirect(write_fds) && set_environment(p, rank) &&
+	good = redirect(write_fds) && set_environment(p, local_rank) &&
 	       dist__socket_cloexec(p->board_fd, false);
-	if (rank == 0)
+	if (p->store_fd >= 0 && p->seat.first_rank + local_rank == 0)
 		good = good && dist__socket_cloexec(p->store_fd, false);
-	else
+	else if (p->store_fd >= 0)
 		close(p->store_fd);
 	status = good ? p->spec->start(p->spec->arg) : DIST_EXIT_INTERNAL;
 	fflush(NULL);
@@ -120,49 +142,54 @@ static _Noreturn void become_rank(int rank, const struct dist__plumbing *p,
 
 /* ---- in the launcher ---------------------------------------------------- */
 
-static bool open_outputs(struct dist__child *child, int rank, int write_fds[2])
+/* -1: the system refused. */
+static pid_t fork_rank(int local_rank, const struct dist__plumbing *plumbing,
+		       const int write_fds[2])
 {
-	return dist__relay_open(&child->outputs[0], rank, STDOUT_FILENO,
-				&write_fds[0]) &&
-	       dist__relay_open(&child->outputs[1], rank, STDERR_FILENO,
-				&write_fds[1]);
+	pid_t pid, launcher = getpid();
+	sigset_t all, before;
+	int error;
+
+	/* No handler of ours may run in the child. */
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &before);
+	pid = fork();
+	if (pid == 0)
+		become_rank(local_rank, plumbing, launcher, write_fds, &before);
+	error = errno;
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	errno = error;
+	return pid;
 }
 
-bool dist__child_start(struct dist__child *child, int rank,
+bool dist__child_start(struct dist__child *child, int local_rank,
 		       const struct dist__plumbing *plumbing)
 {
-	int write_fds[2] = {-1, -1}, error;
-	pid_t pid = -1, launcher = getpid();
-	sigset_t all, before;
+	struct dist__streams_rank place = {.round = plumbing->seat.round,
+					   .rank = plumbing->seat.first_rank +
+						   local_rank,
+					   .local_rank = local_rank};
+	int write_fds[2], error;
+	pid_t pid = -1;
 
-	child->rank = rank;
-	child->outputs[0].fd = child->outputs[1].fd = -1;
-	if (!plumbing->spec->prefix_output ||
-	    open_outputs(child, rank, write_fds)) {
-		/* No handler of ours may run in the child. */
-		sigfillset(&all);
-		sigprocmask(SIG_SETMASK, &all, &before);
-		pid = fork();
-		if (pid == 0)
-			become_rank(rank, plumbing, launcher, write_fds,
-				    &before);
-		error = errno;
-		sigprocmask(SIG_SETMASK, &before, NULL);
-		errno = error;
-	}
+	child->rank = place.rank;
+	child->local_rank = local_rank;
+	if (dist__streams_attach(plumbing->streams, &place, child->outputs,
+				 write_fds))
+		pid = fork_rank(local_rank, plumbing, write_fds);
 	error = errno;
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++) {
 		if (write_fds[i] >= 0)
 			close(write_fds[i]);
-	if (pid < 0) {
-		for (int i = 0; i < 2; i++)
+		if (pid < 0)
 			dist__relay_close(&child->outputs[i]);
-		errno = error;
-		return false;
 	}
+	errno = error;
+	if (pid < 0)
+		return false;
 	/* Both sides do it, so that it is done for whoever looks first. */
 	setpgid(pid, pid);
-	child->pid = pid;
+	child->pid = child->was = pid;
 	return true;
 }
 
@@ -178,10 +205,12 @@ void dist__child_look(struct dist__child *child)
 	child->ended = true;
 	child->by_signal = info.si_code != CLD_EXITED;
 	child->code = info.si_status;
+	clock_gettime(CLOCK_REALTIME, &child->ended_at);
 }
 
-void dist__child_signal(const struct dist__child *child, int number)
+void dist__child_signal(struct dist__child *child, int number)
 {
+	child->told |= !child->ended;
 	if (child->pid)
 		kill(-child->pid, number);
 }

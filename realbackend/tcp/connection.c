@@ -12,7 +12,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "realbackend/tcp/clock.h"
+#include "core/clock.h"
 #include "realbackend/tcp/mesh.h"
 
 /* Bytes a call moves at most before the other connections get their turn; and
@@ -94,23 +94,27 @@ void dist__connections_reap(struct dist__mesh *mesh)
 
 bool dist__connection_greet(const struct dist__mesh *mesh,
 			    struct dist__connection *connection,
-			    enum dist__frame_kind kind)
+			    enum dist__frame_kind kind,
+			    const unsigned char *extra)
 {
 	struct dist__frame frame = {.kind = kind,
 				    .group = DIST__WIRE_VERSION,
 				    .seq = (uint32_t)mesh->rank,
 				    .step = (uint32_t)mesh->world_size,
 				    .tag = -1,
-				    .fingerprint = mesh->token};
-	unsigned char header[DIST__FRAME_BYTES];
+				    .fingerprint = mesh->token,
+				    .bytes = extra ? DIST__FRAME_EXTRA : 0};
+	unsigned char whole[DIST__FRAME_BYTES + DIST__FRAME_EXTRA];
+	size_t len = DIST__FRAME_BYTES + frame.bytes;
 	ssize_t sent;
 
-	dist__frame_encode(&frame, header);
+	dist__frame_encode(&frame, whole);
+	if (extra)
+		memcpy(whole + DIST__FRAME_BYTES, extra, DIST__FRAME_EXTRA);
 	do
-		sent = send(connection->fd, header, sizeof header,
-			    MSG_NOSIGNAL);
+		sent = send(connection->fd, whole, len, MSG_NOSIGNAL);
 	while (sent < 0 && errno == EINTR);
-	return sent == (ssize_t)sizeof header;
+	return sent == (ssize_t)len;
 }
 
 /* The connection broke, or ended without a goodbye. */
@@ -138,7 +142,8 @@ static void begin_data(struct dist__mesh *mesh,
 		dist__matching_end(mesh, connection);
 }
 
-/* Acts on a frame whose header is in connection->frame. */
+/* Acts on a frame of an open connection whose header is in
+ * connection->frame. */
 static void begin_frame(struct dist__mesh *mesh,
 			struct dist__connection *connection)
 {
@@ -146,10 +151,6 @@ static void begin_frame(struct dist__mesh *mesh,
 	struct dist__peer *peer = connection->peer;
 	int64_t hold_ns;
 
-	if (connection->state != DIST__CONNECTED) {
-		dist__handshake_frame(mesh, connection);
-		return;
-	}
 	switch (frame->kind) {
 	case DIST__FRAME_DATA:
 		hold_ns = dist__matching_hold_ns(mesh, connection);
@@ -182,6 +183,24 @@ static void advance(struct dist__mesh *mesh,
 		dist__matching_end(mesh, connection);
 }
 
+/* Acts on a frame of the handshake, which comes as a whole. false: there is
+ * more of it to come. */
+static bool greeted(struct dist__mesh *mesh, struct dist__connection *c)
+{
+	size_t extra = (size_t)c->frame.bytes;
+	const unsigned char *at = c->buffer + c->begin + DIST__FRAME_BYTES;
+
+	if (extra > DIST__FRAME_EXTRA) {
+		lose(mesh, c, DIST_ERR_IO);
+		return true;
+	}
+	if (c->end - c->begin < DIST__FRAME_BYTES + extra)
+		return false;
+	c->begin += DIST__FRAME_BYTES + extra;
+	dist__handshake_frame(mesh, c, at);
+	return true;
+}
+
 /* Looks at what lies in the buffer: payload, then headers and payloads. */
 static void digest(struct dist__mesh *mesh, struct dist__connection *connection)
 {
@@ -205,6 +224,11 @@ static void digest(struct dist__mesh *mesh, struct dist__connection *connection)
 		if (!dist__frame_decode(c->buffer + c->begin, &c->frame)) {
 			lose(mesh, c, DIST_ERR_IO);
 			return;
+		}
+		if (c->state != DIST__CONNECTED) {
+			if (!greeted(mesh, c))
+				break;
+			continue;
 		}
 		c->begin += DIST__FRAME_BYTES;
 		begin_frame(mesh, c);

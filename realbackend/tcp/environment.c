@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "realbackend/tcp/launcher.h"
 #include "realbackend/tcp/roster.h"
+#include "realbackend/tcp/scheduler.h"
 
 /* A variable that is set and not empty, or NULL. */
 static const char *text_of(const char *name)
@@ -47,12 +49,6 @@ static enum dist_error read_timeout(const struct dist_init_options *options,
 
 	*timeout_ns = options->timeout_ns ? options->timeout_ns
 					  : DIST_TIMEOUT_DEFAULT;
-	if (options->timeout_ns < 0) {
-		snprintf(message->text, sizeof message->text,
-			 "timeout_ns is %lld: expected more than 0",
-			 (long long)options->timeout_ns);
-		return DIST_ERR_INVALID_ARGUMENT;
-	}
 	if (options->timeout_ns || !text)
 		return DIST_OK;
 	seconds = strtod(text, &end);
@@ -68,43 +64,107 @@ static enum dist_error read_timeout(const struct dist_init_options *options,
 	return DIST_OK;
 }
 
-static enum dist_error read_place(const struct dist_init_options *options,
+static enum dist_error read_debug(enum dist__debug *level,
+				  struct dist_message *message)
+{
+	const char *text = text_of("LOCKSTEP_DEBUG");
+
+	if (dist__debug_parse(level, text))
+		return DIST_OK;
+	snprintf(message->text, sizeof message->text,
+		 "LOCKSTEP_DEBUG is \"%.64s\": expected " DIST__DEBUG_LEVELS,
+		 text);
+	return DIST_ERR_INVALID_ARGUMENT;
+}
+
+/* Who says which rank this is; NULL: torchrun's variables, if anything. */
+static const struct dist__scheduler *find_scheduler(void)
+{
+	return text_of("RANK") || text_of("WORLD_SIZE")
+		       ? NULL
+		       : dist__scheduler_find();
+}
+
+bool dist__job_is_rank(void)
+{
+	const struct dist__scheduler *scheduler = find_scheduler();
+
+	return text_of("RANK") ||
+	       (scheduler && atoi(getenv(scheduler->size)) > 1);
+}
+
+static enum dist_error read_place(const struct dist__scheduler *scheduler,
 				  struct dist__environment *e,
 				  struct dist_message *message)
 {
+	const char *size = scheduler ? scheduler->size : "WORLD_SIZE";
+	const char *rank = scheduler ? scheduler->rank : "RANK";
 	enum dist_error error;
 
-	e->rank = e->world_size = -1;
-	if (options->world_size > 0) {
-		e->rank = options->rank;
-		e->world_size = options->world_size;
+	e->rank = e->method.rank;
+	e->world_size = e->method.world_size;
+	if (e->world_size > 0)
 		return DIST_OK;
-	}
-	error = read_int("WORLD_SIZE", 1, DIST__ROSTER_MAX_WORLD,
-			 &e->world_size, message);
+	error = read_int(size, 1, DIST__ROSTER_MAX_WORLD, &e->world_size,
+			 message);
 	if (!error && e->world_size > 0)
-		error = read_int("RANK", 0, e->world_size - 1, &e->rank,
-				 message);
+		error = read_int(rank, 0, e->world_size - 1, &e->rank, message);
 	if (error)
 		return error;
 	if (e->world_size < 0 || e->rank < 0) {
-		snprintf(
-			message->text, sizeof message->text,
-			"%s is not set: start the ranks with \"lockstep run\", "
-			"dist_launch() or torchrun, or set RANK, WORLD_SIZE, "
-			"MASTER_ADDR and MASTER_PORT",
-			e->world_size < 0 ? "WORLD_SIZE" : "RANK");
+		snprintf(message->text, sizeof message->text,
+			 "%s is not set: start the ranks with \"lockstep "
+			 "run\", dist_launch(), torchrun, mpirun or srun, or "
+			 "set RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT",
+			 e->world_size < 0 ? "WORLD_SIZE" : "RANK");
 		return DIST_ERR_INVALID_ARGUMENT;
 	}
 	return DIST_OK;
 }
 
-/* A lone rank needs nobody to find it. */
-static enum dist_error require_master(const struct dist__environment *e,
-				      struct dist_message *message)
+/* Where mpirun or srun started this rank, they tell where rank 0 is too, as far
+ * as they can: Slurm by its list of hosts, Open MPI and MPICH when all ranks
+ * are here. */
+static enum dist_error ask_scheduler(const struct dist__scheduler *scheduler,
+				     struct dist__environment *e,
+				     struct dist_message *message)
 {
-	if (e->world_size == 1 || (e->master_addr && e->master_port >= 0))
+	enum dist_error error = DIST_OK;
+
+	if (e->local_world_size == 0 && scheduler->local_size)
+		error = read_int(scheduler->local_size, 1, e->world_size,
+				 &e->local_world_size, message);
+	if (error)
+		return error;
+	if (!e->master_addr && e->local_world_size == e->world_size)
+		e->master_addr = "127.0.0.1";
+	if (!e->master_addr &&
+	    dist__scheduler_host(e->master_host, sizeof e->master_host))
+		e->master_addr = e->master_host;
+	if (e->master_port < 0)
+		e->master_port = dist__scheduler_port(scheduler);
+	return DIST_OK;
+}
+
+/* Where rank 0 is to be found. A lone rank needs nobody to find it. */
+static enum dist_error read_master(const struct dist__scheduler *scheduler,
+				   struct dist__environment *e,
+				   struct dist_message *message)
+{
+	enum dist_error error;
+
+	e->master_addr =
+		e->method.kind == DIST__INIT_TCP ? e->method.host : NULL;
+	e->master_port = e->method.kind == DIST__INIT_TCP ? e->method.port : -1;
+	if (e->method.kind != DIST__INIT_ENV)
 		return DIST_OK;
+	e->master_addr = text_of("MASTER_ADDR");
+	error = read_int("MASTER_PORT", 0, 65535, &e->master_port, message);
+	if (!error && scheduler)
+		error = ask_scheduler(scheduler, e, message);
+	if (error || e->world_size == 1 ||
+	    (e->master_addr && e->master_port >= 0))
+		return error;
 	snprintf(message->text, sizeof message->text,
 		 "%s is not set: expected the %s of rank 0",
 		 e->master_addr ? "MASTER_PORT" : "MASTER_ADDR",
@@ -116,22 +176,27 @@ enum dist_error dist__environment_read(const struct dist_init_options *options,
 				       struct dist__environment *e,
 				       struct dist_message *message)
 {
+	const struct dist__scheduler *scheduler = find_scheduler();
 	enum dist_error error;
 
 	e->local_world_size = 0;
-	e->master_port = e->store_fd = e->board_fd = -1;
-	e->master_addr = text_of("MASTER_ADDR");
+	e->group_rank = e->store_fd = e->board_fd = -1;
+	e->store = options->store;
 	e->profile = text_of("LOCKSTEP_PROFILE");
 	e->algorithm = text_of("LOCKSTEP_ALGORITHM");
 	e->trace = text_of("LOCKSTEP_TRACE");
-	error = read_place(options, e, message);
+	error = dist__init_method_read(options, &e->method, message);
+	if (!error)
+		error = read_place(scheduler, e, message);
 	if (!error)
 		error = read_timeout(options, &e->timeout_ns, message);
+	if (!error)
+		error = read_debug(&e->debug, message);
 	if (!error)
 		error = read_int("LOCAL_WORLD_SIZE", 1, e->world_size,
 				 &e->local_world_size, message);
 	if (!error)
-		error = read_int("MASTER_PORT", 0, 65535, &e->master_port,
+		error = read_int("GROUP_RANK", 0, INT_MAX, &e->group_rank,
 				 message);
 	if (!error)
 		error = read_int("LOCKSTEP_STORE_FD", 0, INT_MAX, &e->store_fd,
@@ -139,5 +204,5 @@ enum dist_error dist__environment_read(const struct dist_init_options *options,
 	if (!error)
 		error = read_int("LOCKSTEP_BOARD_FD", 0, INT_MAX, &e->board_fd,
 				 message);
-	return error ? error : require_master(e, message);
+	return error ? error : read_master(scheduler, e, message);
 }

@@ -42,6 +42,7 @@ void dist__peer_end(struct dist__mesh *mesh, struct dist__peer *peer,
 			dist__request_complete(mesh, message->receiver, error);
 		message->receiver = NULL;
 	}
+	dist__matching_any_lost(mesh);
 }
 
 enum dist_error dist__peer_refuses(const struct dist__peer *peer,
@@ -69,13 +70,12 @@ static bool withdraw_send(struct dist__mesh *mesh, struct dist__peer *peer,
 void dist__request_withdraw(struct dist__mesh *mesh,
 			    struct dist__request *request)
 {
-	struct dist__peer *peer = &mesh->peers[request->m.peer];
-
 	if (request->counted)
 		mesh->detached--;
 	request->counted = false;
 	if (request->kind == DIST__REQUEST_SEND)
-		(void)withdraw_send(mesh, peer, request);
+		(void)withdraw_send(mesh, &mesh->peers[request->m.peer],
+				    request);
 	else
 		dist__matching_withdraw(mesh, request);
 }
@@ -100,21 +100,30 @@ static void fail_group_sends(struct dist__mesh *mesh, struct dist__peer *peer,
 	}
 }
 
-static void fail_group_receives(struct dist__mesh *mesh,
-				struct dist__peer *peer, uint32_t group,
-				enum dist_error error)
+static void fail_group_queue(struct dist__mesh *mesh,
+			     struct dist__queue *receives, uint32_t group,
+			     enum dist_error error)
 {
-	struct dist__request *request = peer->receives.first, *next;
-	struct dist__connection *connection = peer->connection;
-	struct dist__unexpected *message = peer->unexpected;
+	struct dist__request *request = receives->first, *next;
 
 	for (; request; request = next) {
 		next = request->next;
 		if (request->m.group != group)
 			continue;
-		dist__queue_remove(&peer->receives, request);
+		dist__queue_remove(receives, request);
 		dist__request_complete(mesh, request, error);
 	}
+}
+
+static void fail_group_receives(struct dist__mesh *mesh,
+				struct dist__peer *peer, uint32_t group,
+				enum dist_error error)
+{
+	struct dist__connection *connection = peer->connection;
+	struct dist__unexpected *message = peer->unexpected;
+	struct dist__request *request;
+
+	fail_group_queue(mesh, &peer->receives, group, error);
 	request = connection ? connection->receive : NULL;
 	if (request && request->m.group == group) {
 		dist__matching_withdraw(mesh, request);
@@ -146,6 +155,7 @@ void dist__peer_leave_group(struct dist__mesh *mesh, struct dist__peer *peer,
 	peer->left_groups = groups;
 	fail_group_receives(mesh, peer, group, DIST_ERR_PEER_LOST);
 	fail_group_sends(mesh, peer, group, DIST_ERR_PEER_LOST);
+	dist__matching_any_lost(mesh);
 }
 
 void dist__mesh_abort(struct dist__mesh *mesh, uint32_t group)
@@ -156,6 +166,7 @@ void dist__mesh_abort(struct dist__mesh *mesh, uint32_t group)
 		return;
 	if (state)
 		state->aborted = true;
+	fail_group_queue(mesh, &mesh->any_receives, group, DIST_ERR_ABORTED);
 	for (int rank = 0; rank < mesh->world_size; rank++) {
 		struct dist__peer *peer = &mesh->peers[rank];
 

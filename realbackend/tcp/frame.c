@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-#include "realbackend/tcp/endian.h"
+#include "core/endian.h"
 
 #define MAGIC UINT32_C(0x314c534c) /* "LSL1" */
 
@@ -30,10 +30,18 @@ bool dist__frame_decode(const unsigned char in[DIST__FRAME_BYTES],
 	frame->fingerprint = dist__get64(in + 24);
 	frame->bytes = dist__get64(in + 32);
 	if (dist__get32(in) != MAGIC || frame->kind < DIST__FRAME_HELLO ||
-	    frame->kind > DIST__FRAME_BYE)
+	    frame->kind > DIST__FRAME_PROOF)
 		return false;
-	/* Only data carries a payload, and one that fits into memory. */
-	return frame->kind == DIST__FRAME_DATA
-		       ? frame->bytes <= (uint64_t)PTRDIFF_MAX
-		       : frame->bytes == 0;
+	switch (frame->kind) {
+	case DIST__FRAME_DATA: /* what fits into memory */
+		return frame->bytes <= (uint64_t)PTRDIFF_MAX;
+	case DIST__FRAME_HELLO:
+	case DIST__FRAME_WELCOME:
+		return frame->bytes == 0 || frame->bytes == DIST__FRAME_EXTRA;
+	case DIST__FRAME_CHALLENGE:
+	case DIST__FRAME_PROOF:
+		return frame->bytes == DIST__FRAME_EXTRA;
+	default:
+		return frame->bytes == 0;
+	}
 }

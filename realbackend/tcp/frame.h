@@ -1,6 +1,6 @@
 /*
  * frame.h - the wire format between two ranks: a header of fixed size, little-
- * endian, followed by the payload of a DATA frame.
+ * endian, followed by the payload of a DATA frame or what a handshake carries.
  *
  *	offset 0   magic         u32
  *	       4   kind          u32
@@ -12,7 +12,10 @@
  *	      32   bytes         u64   length of the payload
  *
  * A connection begins with the dialler's HELLO, answered by WELCOME or REFUSED.
- * Nothing else is sent before WELCOME. BYE ends a connection in good order.
+ * Where the job has a secret (secret.h) HELLO carries a nonce and is answered
+ * by CHALLENGE, with a nonce; then the dialler sends PROOF, with its proof, and
+ * WELCOME carries the other's. Nothing else is sent before WELCOME. BYE ends a
+ * connection in good order.
  *
  * Private to realbackend/tcp/.
  */
@@ -25,13 +28,18 @@
 #define DIST__FRAME_BYTES  40
 #define DIST__WIRE_VERSION 1
 
+/* What frames of a handshake carry, if anything: a nonce or a proof. */
+#define DIST__FRAME_EXTRA 32
+
 enum dist__frame_kind {
 	DIST__FRAME_HELLO = 1,
 	DIST__FRAME_WELCOME, /* this connection is the one of the pair */
 	DIST__FRAME_REFUSED, /* both dialled; the other's connection is */
 	DIST__FRAME_DATA,
 	DIST__FRAME_ABORT, /* the sender is out of the group */
-	DIST__FRAME_BYE    /* the sender leaves; nothing follows */
+	DIST__FRAME_BYE,   /* the sender leaves; nothing follows */
+	DIST__FRAME_CHALLENGE,
+	DIST__FRAME_PROOF
 };
 
 struct dist__frame {

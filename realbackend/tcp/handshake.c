@@ -3,14 +3,21 @@
  * states.
  */
 #include <errno.h>
+#include <string.h>
 
-#include "realbackend/tcp/clock.h"
+#include "core/clock.h"
 #include "realbackend/tcp/mesh.h"
 
 /* Strangers at a time, and how long one may keep silent: an open port must not
  * cost more than this, whoever finds it. */
 #define MAX_STRANGERS 256
 #define HELLO_NS      ((int64_t)5 * 1000000000)
+/* How long one stays at least, while more of them knock. */
+#define WELCOME_NS ((int64_t)1000000000)
+
+/* Who proves; see secret.h. */
+#define DIALLER "rank that dials"
+#define DIALLED "rank that is dialled"
 /* The winner of a crossing is on its way; only if it dies do we dial again. */
 #define REDIAL_NS ((int64_t)50 * 1000000)
 /* Pause after accept() ran out of descriptors. */
@@ -21,8 +28,17 @@
 static void greet_peer(struct dist__mesh *mesh,
 		       struct dist__connection *connection)
 {
+	struct dist__claim *claim = &connection->claim;
+
 	connection->state = DIST__GREETING;
-	if (!dist__connection_greet(mesh, connection, DIST__FRAME_HELLO))
+	if (mesh->secret) {
+		claim->token = mesh->token;
+		claim->dialler = (uint32_t)mesh->rank;
+		claim->other = (uint32_t)connection->peer->rank;
+	}
+	if ((mesh->secret && !dist__nonce_draw(claim->dialler_nonce)) ||
+	    !dist__connection_greet(mesh, connection, DIST__FRAME_HELLO,
+				    mesh->secret ? claim->dialler_nonce : NULL))
 		dist__peer_end(mesh, connection->peer, DIST__PEER_LOST,
 			       DIST_ERR_PEER_LOST);
 }
@@ -85,6 +101,7 @@ static void open_peer(struct dist__mesh *mesh, struct dist__peer *peer,
 		mesh->num_crossed--;
 	connection->state = DIST__CONNECTED;
 	peer->state = DIST__PEER_OPEN;
+	peer->met = true;
 	peer->connection = connection;
 	for (size_t i = 0; i < mesh->num_groups; i++)
 		if (mesh->groups[i].aborted &&
@@ -97,20 +114,52 @@ static void open_peer(struct dist__mesh *mesh, struct dist__peer *peer,
 	dist__connection_write(mesh, connection);
 }
 
+/* Shows that we know the secret. */
+static bool prove(struct dist__mesh *mesh, struct dist__connection *connection,
+		  const unsigned char *nonce)
+{
+	struct dist__claim *claim = &connection->claim;
+	unsigned char proof[DIST__PROOF_BYTES];
+
+	if (!mesh->secret || connection->challenged)
+		return false;
+	connection->challenged = true;
+	memcpy(claim->other_nonce, nonce, DIST__NONCE_BYTES);
+	claim->role = DIALLER;
+	dist__secret_prove(mesh->secret, claim, proof);
+	return dist__connection_greet(mesh, connection, DIST__FRAME_PROOF,
+				      proof);
+}
+
+/* Whether the rank that we dialled is one of ours, as far as we can tell. */
+static bool is_ours(const struct dist__mesh *mesh,
+		    struct dist__connection *connection,
+		    const unsigned char *proof)
+{
+	if (!mesh->secret)
+		return connection->frame.bytes == 0;
+	connection->claim.role = DIALLED;
+	return connection->challenged && connection->frame.bytes &&
+	       dist__secret_holds(mesh->secret, &connection->claim, proof);
+}
+
 /* An answer to our HELLO. */
 static void answered(struct dist__mesh *mesh,
-		     struct dist__connection *connection)
+		     struct dist__connection *connection,
+		     const unsigned char *extra)
 {
 	struct dist__peer *peer = connection->peer;
+	uint32_t kind = connection->frame.kind;
 
-	if (connection->frame.kind == DIST__FRAME_WELCOME) {
+	if (kind == DIST__FRAME_WELCOME && is_ours(mesh, connection, extra)) {
 		open_peer(mesh, peer, connection);
-	} else if (connection->frame.kind == DIST__FRAME_REFUSED) {
+	} else if (kind == DIST__FRAME_REFUSED) {
 		dist__connection_kill(mesh, connection);
 		peer->state = DIST__PEER_CROSSED;
 		peer->redial_ns = dist__clock_after(REDIAL_NS);
 		mesh->num_crossed++;
-	} else {
+	} else if (kind != DIST__FRAME_CHALLENGE ||
+		   !prove(mesh, connection, extra)) {
 		dist__peer_end(mesh, peer, DIST__PEER_LOST, DIST_ERR_IO);
 	}
 }
@@ -126,9 +175,39 @@ static struct dist__peer *introduced(const struct dist__mesh *mesh,
 	    frame->fingerprint != mesh->token ||
 	    frame->step != (uint32_t)mesh->world_size ||
 	    frame->seq >= (uint32_t)mesh->world_size ||
-	    frame->seq == (uint32_t)mesh->rank)
+	    frame->seq == (uint32_t)mesh->rank ||
+	    (frame->bytes != 0) != (mesh->secret != NULL))
 		return NULL;
 	return &mesh->peers[frame->seq];
+}
+
+/* Asks a stranger that says it is a rank to prove it. */
+static bool challenge(struct dist__mesh *mesh,
+		      struct dist__connection *connection,
+		      const unsigned char *nonce)
+{
+	struct dist__claim *claim = &connection->claim;
+
+	connection->challenged = true;
+	claim->token = mesh->token;
+	claim->dialler = connection->frame.seq;
+	claim->other = (uint32_t)mesh->rank;
+	memcpy(claim->dialler_nonce, nonce, DIST__NONCE_BYTES);
+	return dist__nonce_draw(claim->other_nonce) &&
+	       dist__connection_greet(mesh, connection, DIST__FRAME_CHALLENGE,
+				      claim->other_nonce);
+}
+
+/* The peer whose proof has come; NULL: it is none of ours. */
+static struct dist__peer *proved(const struct dist__mesh *mesh,
+				 struct dist__connection *connection,
+				 const unsigned char *proof)
+{
+	connection->claim.role = DIALLER;
+	if (connection->frame.kind != DIST__FRAME_PROOF ||
+	    !dist__secret_holds(mesh->secret, &connection->claim, proof))
+		return NULL;
+	return &mesh->peers[connection->claim.dialler];
 }
 
 static void welcome(struct dist__mesh *mesh,
@@ -136,52 +215,102 @@ static void welcome(struct dist__mesh *mesh,
 		    struct dist__peer *peer)
 {
 	struct dist__connection *ours = peer->connection;
+	unsigned char proof[DIST__PROOF_BYTES];
 
+	if (mesh->secret) {
+		connection->claim.role = DIALLED;
+		dist__secret_prove(mesh->secret, &connection->claim, proof);
+	}
 	mesh->num_strangers--;
 	connection->state = DIST__GREETING;
 	connection->peer = peer;
 	if (ours)
 		dist__connection_kill(mesh, ours);
 	peer->connection = connection;
-	if (dist__connection_greet(mesh, connection, DIST__FRAME_WELCOME))
+	if (dist__connection_greet(mesh, connection, DIST__FRAME_WELCOME,
+				   mesh->secret ? proof : NULL))
 		open_peer(mesh, peer, connection);
 	else
 		dist__peer_end(mesh, peer, DIST__PEER_LOST, DIST_ERR_PEER_LOST);
 }
 
-static void introduced_itself(struct dist__mesh *mesh,
-			      struct dist__connection *connection)
+/* A stranger is known to be peer: takes its connection, unless ours wins. */
+static void settle(struct dist__mesh *mesh, struct dist__connection *connection,
+		   struct dist__peer *peer)
 {
-	struct dist__peer *peer = introduced(mesh, &connection->frame);
 	bool wins = true;
 
-	if (peer && (peer->state == DIST__PEER_DIALING ||
-		     peer->state == DIST__PEER_OPEN)) {
+	if (peer->state == DIST__PEER_DIALING ||
+	    peer->state == DIST__PEER_OPEN) {
 		wins = peer->state == DIST__PEER_DIALING &&
 		       peer->rank < mesh->rank;
 		if (!wins)
 			(void)dist__connection_greet(mesh, connection,
-						     DIST__FRAME_REFUSED);
+						     DIST__FRAME_REFUSED, NULL);
 	}
-	if (peer && wins && peer->state != DIST__PEER_LEFT &&
+	if (wins && peer->state != DIST__PEER_LEFT &&
 	    peer->state != DIST__PEER_LOST)
 		welcome(mesh, connection, peer);
 	else
 		dist__connection_kill(mesh, connection);
 }
 
+static void introduced_itself(struct dist__mesh *mesh,
+			      struct dist__connection *connection,
+			      const unsigned char *extra)
+{
+	struct dist__peer *peer;
+
+	if (connection->challenged) {
+		peer = proved(mesh, connection, extra);
+	} else {
+		peer = introduced(mesh, &connection->frame);
+		if (peer && mesh->secret) {
+			if (challenge(mesh, connection, extra))
+				return;
+			peer = NULL;
+		}
+	}
+	if (peer)
+		settle(mesh, connection, peer);
+	else
+		dist__connection_kill(mesh, connection);
+}
+
 void dist__handshake_frame(struct dist__mesh *mesh,
-			   struct dist__connection *connection)
+			   struct dist__connection *connection,
+			   const unsigned char *extra)
 {
 	if (connection->state == DIST__STRANGER)
-		introduced_itself(mesh, connection);
+		introduced_itself(mesh, connection, extra);
 	else
-		answered(mesh, connection);
+		answered(mesh, connection, extra);
+}
+
+/* The stranger that has been there the longest; NULL: none. */
+static struct dist__connection *oldest_stranger(const struct dist__mesh *mesh)
+{
+	for (size_t i = 0; i < mesh->num_connections; i++)
+		if (mesh->connections[i]->state == DIST__STRANGER)
+			return mesh->connections[i];
+	return NULL;
+}
+
+/* When the next stranger may be let in: 0, or a pause after the descriptors ran
+ * out, or the time at which the oldest may be sent away. */
+static int64_t room_ns(const struct dist__mesh *mesh)
+{
+	int64_t leave_ns = 0;
+
+	if (mesh->num_strangers >= MAX_STRANGERS)
+		leave_ns = oldest_stranger(mesh)->deadline_ns - HELLO_NS +
+			   WELCOME_NS;
+	return leave_ns > mesh->accept_ns ? leave_ns : mesh->accept_ns;
 }
 
 bool dist__handshake_accepts(const struct dist__mesh *mesh, int64_t now_ns)
 {
-	return mesh->num_strangers < MAX_STRANGERS && now_ns >= mesh->accept_ns;
+	return room_ns(mesh) <= now_ns;
 }
 
 void dist__handshake_accept(struct dist__mesh *mesh)
@@ -189,7 +318,7 @@ void dist__handshake_accept(struct dist__mesh *mesh)
 	struct dist__connection *connection;
 	int fd;
 
-	while (mesh->num_strangers < MAX_STRANGERS) {
+	while (room_ns(mesh) <= dist__clock_ns()) {
 		fd = dist__socket_accept(mesh->listener);
 		if (fd < 0) {
 			if (errno != EAGAIN && errno != EWOULDBLOCK)
@@ -197,6 +326,8 @@ void dist__handshake_accept(struct dist__mesh *mesh)
 					dist__clock_after(ACCEPT_PAUSE_NS);
 			return;
 		}
+		if (mesh->num_strangers >= MAX_STRANGERS)
+			dist__connection_kill(mesh, oldest_stranger(mesh));
 		connection =
 			dist__connection_new(mesh, fd, DIST__STRANGER, NULL);
 		if (!connection)
@@ -210,8 +341,12 @@ void dist__handshake_accept(struct dist__mesh *mesh)
 
 int64_t dist__handshake_timer(const struct dist__mesh *mesh)
 {
-	int64_t next_ns =
-		mesh->accept_ns ? mesh->accept_ns : DIST_TIMEOUT_NEVER;
+	int64_t next_ns = room_ns(mesh);
+
+	/* Past it, whoever knocks is let in: nothing to wake up for. */
+	if (!next_ns || (mesh->num_strangers >= MAX_STRANGERS &&
+			 next_ns <= dist__clock_ns()))
+		next_ns = DIST_TIMEOUT_NEVER;
 
 	for (size_t i = 0; mesh->num_strangers && i < mesh->num_connections;
 	     i++)

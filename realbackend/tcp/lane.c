@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
-#include "realbackend/tcp/clock.h"
+#include "core/clock.h"
 
 struct dist__lane {
 	pthread_mutex_t mutex;

@@ -5,65 +5,28 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "core/backend.h"
-#include "realbackend/tcp/board.h"
-#include "realbackend/tcp/child.h"
-#include "realbackend/tcp/clock.h"
-#include "realbackend/tcp/outcome.h"
+#include "core/clock.h"
+#include "realbackend/tcp/agent.h"
+#include "realbackend/tcp/leader.h"
 #include "realbackend/tcp/signals.h"
-#include "realbackend/tcp/socket.h"
-
-/* How long after the first failure the end that caused it may still come. */
-#define SETTLE_NS ((int64_t)300 * 1000000)
-/* From SIGTERM to SIGKILL. */
-#define MERCY_NS ((int64_t)1000000000)
-
-enum phase {
-	RUNNING,
-	SETTLING, /* a rank failed because another is gone: which one? */
-	ENDING,   /* SIGTERM, or the signal that we got, has been sent */
-	KILLING   /* SIGKILL too */
-};
+#include "realbackend/tcp/summary.h"
+#include "realbackend/tcp/workers.h"
 
 struct job {
 	const struct dist__job_spec *spec;
-	const char *trace; /* that the ranks write parts of; NULL: none */
-	struct dist__plumbing plumbing;
 	struct dist__signals signals;
-	struct check_board *board;
-	struct dist__child *children; /* spec->nproc */
-	struct pollfd *fds;           /* signals, two outputs a child */
-	int started;
-	enum phase phase;
-	int64_t phase_ends_ns;
-	int signal; /* that ended our wait; 0: none */
+	struct dist__streams streams;
+	struct dist__agent agent;
+	struct dist__workers workers;
+	struct pollfd *fds; /* signals, then the workers' */
+	int store_fd;       /* leader: of the round to be started; -1: none */
+	int signal;         /* that ends the job here; 0: none */
+	bool leaving;       /* without the others: a signal, or no way on */
 	int status;
 };
 
-/* ---- ending ------------------------------------------------------------- */
-
-static void signal_all(const struct job *job, int number)
-{
-	for (int i = 0; i < job->started; i++)
-		dist__child_signal(&job->children[i], number);
-}
-
-static void enter(struct job *job, enum phase phase, int64_t duration_ns)
-{
-	job->phase = phase;
-	job->phase_ends_ns = dist__clock_after(duration_ns);
-}
-
-/* The records are judged before the survivors are made to write more. */
-static void end_job(struct job *job)
-{
-	job->status = dist__outcome_report(stderr, job->children, job->started,
-					   job->board, job->spec->timeout_ns);
-	signal_all(job, SIGTERM);
-	enter(job, ENDING, MERCY_NS);
-}
+/* ---- what happens here -------------------------------------------------- */
 
 static void handle_signals(struct job *job)
 {
@@ -73,94 +36,209 @@ static void handle_signals(struct job *job)
 		if (number == SIGCHLD)
 			continue;
 		/* Whoever asks twice does not want to wait. */
-		signal_all(job, job->signal ? SIGKILL : number);
+		if (job->signal)
+			dist__workers_kill(&job->workers);
+		else
+			dist__workers_end(&job->workers, number);
 		job->signal = number;
-		if (job->phase < ENDING)
-			enter(job, ENDING, MERCY_NS);
+		job->leaving = true;
 	}
-}
-
-/* Looks for ranks that have ended; returns how many are left. */
-static int look_at_children(struct job *job)
-{
-	bool failed = false, clear = false;
-	int left = 0;
-
-	for (int i = 0; i < job->started; i++) {
-		struct dist__child *child = &job->children[i];
-
-		dist__child_look(child);
-		left += !child->ended;
-		if (!dist__outcome_failed(child))
-			continue;
-		failed = true;
-		clear |= !dist__outcome_follows(child, job->board);
-	}
-	if (!failed || job->phase >= ENDING)
-		return left;
-	if (clear || left == 0)
-		end_job(job);
-	else if (job->phase == RUNNING)
-		enter(job, SETTLING, SETTLE_NS);
-	return left;
-}
-
-static void check_phase(struct job *job)
-{
-	if (job->phase == RUNNING || dist__clock_ns() < job->phase_ends_ns)
-		return;
-	if (job->phase == SETTLING) {
-		end_job(job);
-	} else {
-		signal_all(job, SIGKILL);
-		enter(job, KILLING, DIST_TIMEOUT_NEVER);
-	}
-}
-
-/* ---- watching ----------------------------------------------------------- */
-
-static struct dist__relay *output_of(const struct job *job, int i)
-{
-	return &job->children[i / 2].outputs[i % 2];
 }
 
 static void wait_for_news(struct job *job)
 {
-	int n = 2 * job->started;
-	int64_t until_ns =
-		job->phase == RUNNING ? DIST_TIMEOUT_NEVER : job->phase_ends_ns;
+	int64_t until_ns = dist__workers_deadline(&job->workers);
+	int n = dist__workers_polled(&job->workers);
 
+	if (job->agent.next_ns < until_ns)
+		until_ns = job->agent.next_ns;
 	job->fds[0] = (struct pollfd){.fd = job->signals.fd, .events = POLLIN};
-	for (int i = 0; i < n; i++)
-		job->fds[1 + i] = (struct pollfd){.fd = output_of(job, i)->fd,
-						  .events = POLLIN};
+	dist__workers_poll(&job->workers, job->fds + 1);
 	if (poll(job->fds, 1 + (nfds_t)n, dist__clock_poll_ms(until_ns)) <= 0)
-		return;
-	for (int i = 0; i < n; i++)
-		if (job->fds[1 + i].revents)
-			dist__relay_pass(output_of(job, i));
+		n = 0;
+	handle_signals(job);
+	dist__workers_look(&job->workers, n ? job->fds + 1 : NULL);
 }
 
-static void watch(struct job *job)
+static enum dist__agent_state state_of(const struct job *job)
 {
-	while (look_at_children(job) > 0) {
-		wait_for_news(job);
-		handle_signals(job);
-		check_phase(job);
-	}
-	/* Grandchildren may hold the pipes open: what is there counts. */
-	for (int i = 0; i < 2 * job->started; i++) {
-		dist__relay_pass(output_of(job, i));
-		dist__relay_close(output_of(job, i));
-	}
-	/* The groups of a job that failed end with it. */
-	if (job->phase >= ENDING)
-		signal_all(job, SIGKILL);
-	for (int i = 0; i < job->started; i++)
-		dist__child_reap(&job->children[i]);
+	const struct dist__workers *workers = &job->workers;
+
+	if (job->leaving)
+		return DIST__AGENT_LEFT;
+	if (workers->phase == DIST__WORKERS_NONE || workers->stopped)
+		return DIST__AGENT_IDLE;
+	if (workers->phase < DIST__WORKERS_ENDING)
+		return DIST__AGENT_RUNNING;
+	return workers->outcome.cause.weight ? DIST__AGENT_FAILED
+					     : DIST__AGENT_DONE;
 }
 
-/* ---- starting ----------------------------------------------------------- */
+/* Writes into the report how things stand; returns whether that is news. */
+static bool take_stock(struct job *job)
+{
+	struct dist__report *r = &job->agent.report;
+	struct dist__report before = *r;
+	const struct dist__workers *workers = &job->workers;
+
+	r->state = state_of(job);
+	r->busy = dist__workers_busy(workers);
+	r->cause = workers->outcome.cause;
+	if (workers->phase != DIST__WORKERS_NONE)
+		r->round = workers->plumbing.seat.round;
+	/* The leader judges when nobody is busy: the records come first. */
+	if (before.busy && !r->busy && !job->agent.leads &&
+	    workers->outcome.board)
+		dist__agent_give_slots(&job->agent, workers->outcome.board,
+				       workers->plumbing.seat.first_rank,
+				       workers->started);
+	return r->state != before.state || r->busy != before.busy ||
+	       r->round != before.round;
+}
+
+/* ---- what the orders say ------------------------------------------------ */
+
+static void find_seat(const struct job *job, int node, struct dist__seat *seat)
+{
+	const struct dist__orders *orders = &job->agent.orders;
+	const char *role = orders->nodes[node].role;
+
+	*seat = (struct dist__seat){.round = orders->round,
+				    .node = node,
+				    .num_nodes = orders->num_nodes,
+				    .master_addr = orders->master_addr,
+				    .master_port = orders->master_port};
+	for (int i = 0; i < orders->num_nodes; i++) {
+		const struct dist__node *other = &orders->nodes[i];
+		bool same_role = strcmp(other->role, role) == 0;
+
+		if (i == node) {
+			seat->first_rank = seat->world_size;
+			seat->first_role_rank = seat->role_world_size;
+		}
+		seat->world_size += other->nproc;
+		seat->role_world_size += same_role ? other->nproc : 0;
+	}
+}
+
+static void obey(struct job *job)
+{
+	const struct dist__orders *orders = &job->agent.orders;
+	bool mine = dist__agent_node(&job->agent) >= 0 &&
+		    job->workers.phase != DIST__WORKERS_NONE &&
+		    job->workers.plumbing.seat.round == orders->round;
+	struct dist__seat seat;
+
+	if (!mine && job->workers.phase < DIST__WORKERS_ENDING)
+		dist__workers_end(&job->workers, SIGTERM);
+	if (mine || dist__agent_node(&job->agent) < 0 ||
+	    dist__workers_busy(&job->workers) || job->leaving)
+		return;
+	find_seat(job, dist__agent_node(&job->agent), &seat);
+	job->status = dist__workers_start(&job->workers, &seat, job->store_fd);
+	job->store_fd = -1;
+	job->leaving = job->status != DIST_EXIT_OK;
+}
+
+/* The leader is gone, and with it the only way to the others. */
+static void lose_leader(struct job *job)
+{
+	const struct dist__nodes_spec *nodes = &job->spec->nodes;
+
+	if (!job->leaving)
+		fprintf(stderr,
+			"lockstep: node 0, which led the job at %s:%d, is "
+			"gone\n",
+			nodes->endpoint_host, nodes->endpoint_port);
+	job->leaving = true;
+	job->status = DIST_EXIT_RANK_LOST;
+	dist__workers_end(&job->workers, SIGTERM);
+}
+
+/* What there is to tell the others, and to hear, and to do about it. */
+static bool take_turn(struct job *job, bool news)
+{
+	struct dist__agent *agent = &job->agent;
+
+	if ((news || dist__clock_ns() >= agent->next_ns) &&
+	    !dist__agent_exchange(agent))
+		return false;
+	return !agent->leads || job->leaving ||
+	       dist__leader_turn(agent, &job->workers.outcome, &job->store_fd);
+}
+
+/* ---- the end ------------------------------------------------------------ */
+
+/* Ends the job for the others, whom the leader leaves. */
+static void abandon(struct job *job)
+{
+	char words[96];
+
+	if (job->signal)
+		snprintf(words, sizeof words, "node 0 was ended by signal %d",
+			 job->signal);
+	else
+		snprintf(words, sizeof words, "node 0 could not go on");
+	(void)dist__leader_end(&job->agent, DIST_EXIT_RANK_LOST, words);
+}
+
+/* Says goodbye; the leader, whose store the others need, goes last. */
+static void take_leave(struct job *job)
+{
+	struct dist__agent *agent = &job->agent;
+
+	agent->report.state = DIST__AGENT_LEFT;
+	agent->report.busy = false;
+	if (!agent->store || !dist__agent_exchange(agent) || !agent->leads)
+		return;
+	while (!dist__muster_is_empty(&agent->muster, dist__clock_ns())) {
+		wait_for_news(job);
+		if (!dist__agent_exchange(agent))
+			return;
+	}
+}
+
+static void run(struct job *job)
+{
+	struct dist__agent *agent = &job->agent;
+	bool news = true;
+
+	for (;;) {
+		if (agent->leads && job->leaving &&
+		    agent->orders.order != DIST__ORDER_END)
+			abandon(job);
+		if (!take_turn(job, news))
+			lose_leader(job);
+		obey(job);
+		if (!dist__workers_busy(&job->workers) &&
+		    (job->leaving || agent->orders.order == DIST__ORDER_END))
+			break;
+		news = take_stock(job);
+		if (news)
+			continue;
+		wait_for_news(job);
+		news = take_stock(job);
+	}
+	if (!job->leaving)
+		job->status = agent->orders.status;
+	take_leave(job);
+}
+
+static void tell_end(const struct job *job)
+{
+	const struct dist__workers *workers = &job->workers;
+	const struct dist__cause *cause = &workers->outcome.cause;
+
+	if (!job->leaving && job->agent.orders.words[0])
+		fprintf(stderr, "lockstep: %s\n", job->agent.orders.words);
+	if (job->status != DIST_EXIT_OK && job->spec->summary)
+		dist__summary_print(stderr, job->spec->summary,
+				    cause->weight ? cause->rank : -1,
+				    workers->children, workers->started,
+				    &workers->plumbing);
+}
+
+/* ---- the beginning ------------------------------------------------------ */
 
 static int complain(const char *what)
 {
@@ -168,114 +246,61 @@ static int complain(const char *what)
 	return DIST_EXIT_INTERNAL;
 }
 
-/* Parts that an earlier job left would be merged into this one's trace. */
-static void remove_old_parts(const struct job *job)
+/* Finds the other nodes; false: there is no job to run. */
+static bool join(struct job *job)
 {
-	char path[4096];
-	int len;
+	struct dist_message message;
+	enum dist_error error = dist__agent_open(
+		&job->agent, job->spec, &job->signals, &job->signal, &message);
 
-	for (int rank = 0; job->trace && rank < job->spec->nproc; rank++) {
-		len = snprintf(path, sizeof path, "%s.rank%d", job->trace,
-			       rank);
-		if (len > 0 && (size_t)len < sizeof path)
-			unlink(path);
-	}
+	if (!error)
+		return true;
+	job->status = error == DIST_ERR_RENDEZVOUS ? DIST_EXIT_RENDEZVOUS
+						   : DIST_EXIT_INTERNAL;
+	if (error != DIST_ERR_ABORTED)
+		fprintf(stderr, "lockstep: %s\n",
+			message.text[0] ? message.text
+					: dist_error_string(error));
+	return false;
 }
 
 static int open_job(struct job *job)
 {
-	const struct dist__job_spec *spec = job->spec;
-	struct dist__plumbing *p = &job->plumbing;
 	struct dist_message message;
-	enum dist_error error;
 
-	job->children = calloc((size_t)spec->nproc, sizeof *job->children);
-	job->fds = calloc(1 + 2 * (size_t)spec->nproc, sizeof *job->fds);
-	if (!job->children || !job->fds)
+	job->fds = calloc(1 + 2 * (size_t)job->spec->nproc, sizeof *job->fds);
+	if (!job->fds)
 		return complain("allocate memory");
-	p->spec = spec;
-	p->signals = &job->signals;
-	p->master_addr = spec->master_addr ? spec->master_addr : "127.0.0.1";
-	error = dist__socket_listen(p->master_addr, spec->master_port,
-				    &p->store_fd, &message);
-	if (error) {
+	if (dist__streams_open(&job->streams, job->spec, &message)) {
 		fprintf(stderr, "lockstep: %s\n", message.text);
-		return error == DIST_ERR_RENDEZVOUS ? DIST_EXIT_RENDEZVOUS
-						    : DIST_EXIT_INTERNAL;
+		return DIST_EXIT_INTERNAL;
 	}
-	p->master_port = dist__socket_port(p->store_fd);
-	if (dist__board_create((uint32_t)spec->nproc, &p->board_fd,
-			       &job->board) != DIST_OK)
-		return complain("make a file for the records");
-	remove_old_parts(job);
+	if (!dist__signals_catch(&job->signals))
+		return complain("catch signals");
+	job->workers.plumbing.spec = job->spec;
+	job->workers.plumbing.streams = &job->streams;
+	job->workers.plumbing.signals = &job->signals;
 	return DIST_EXIT_OK;
-}
-
-static int start_all(struct job *job)
-{
-	/* What is buffered would come out once more in every child. */
-	fflush(NULL);
-	while (job->started < job->spec->nproc) {
-		if (!dist__child_start(&job->children[job->started],
-				       job->started, &job->plumbing)) {
-			(void)complain("start a rank");
-			signal_all(job, SIGKILL);
-			enter(job, KILLING, DIST_TIMEOUT_NEVER);
-			return DIST_EXIT_INTERNAL;
-		}
-		job->started++;
-	}
-	return DIST_EXIT_OK;
-}
-
-static void close_job(struct job *job)
-{
-	dist__board_unmap(job->board);
-	if (job->plumbing.board_fd >= 0)
-		close(job->plumbing.board_fd);
-	if (job->plumbing.store_fd >= 0)
-		close(job->plumbing.store_fd);
-	free(job->children);
-	free(job->fds);
-}
-
-static void merge_trace(struct job *job)
-{
-	struct dist_message message = {""};
-
-	if (!job->trace ||
-	    !dist__recorder_merge(job->trace, job->spec->nproc, &message))
-		return;
-	fprintf(stderr, "lockstep: %s\n", message.text);
-	if (job->status == DIST_EXIT_OK)
-		job->status = DIST_EXIT_FAILED;
 }
 
 int dist__job_run(const struct dist__job_spec *spec)
 {
-	const char *trace =
-		spec->trace ? spec->trace : getenv("LOCKSTEP_TRACE");
-	struct job job = {.spec = spec,
-			  .trace = trace && *trace ? trace : NULL,
-			  .plumbing = {.store_fd = -1, .board_fd = -1}};
-	int refused;
+	struct job job = {.spec = spec, .store_fd = -1};
 
 	job.status = open_job(&job);
 	if (job.status == DIST_EXIT_OK) {
-		if (dist__signals_catch(&job.signals)) {
-			refused = start_all(&job);
-			/* Only rank 0 holds the store's port now. */
-			close(job.plumbing.store_fd);
-			job.plumbing.store_fd = -1;
-			watch(&job);
-			dist__signals_restore(&job.signals);
-			if (refused)
-				job.status = refused;
-			merge_trace(&job);
-		} else {
-			job.status = complain("catch signals");
+		if (join(&job)) {
+			run(&job);
+			tell_end(&job);
+			if (job.agent.leads)
+				job.status = dist__leader_merge(&job.agent,
+								job.status);
 		}
+		dist__workers_release(&job.workers);
+		dist__agent_close(&job.agent);
+		dist__signals_restore(&job.signals);
 	}
-	close_job(&job);
+	dist__streams_close(&job.streams);
+	free(job.fds);
 	return job.signal ? 128 + job.signal : job.status;
 }

@@ -1,15 +1,17 @@
 /*
  * matching.c - which arriving message goes into which posted receive.
  *
- * A message matches the first receive posted for its peer, group, tag, seq and
- * step. Before that, collectives are held against each other by group and seq
- * alone: a fingerprint that differs means that the ranks are not in the same
- * operation, whatever the step is, and no byte of it may be taken for data.
+ * A message matches the first receive posted for its peer, or for any, and for
+ * its group, tag, seq and step. Before that, collectives are held against each
+ * other by group and seq alone: a fingerprint that differs means that the ranks
+ * are not in the same operation, whatever the step is, and no byte of it may be
+ * taken for data.
  */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/backend.h"
 #include "realbackend/tcp/mesh.h"
 
 /* From this length on, a message that nobody has posted a receive for is left
@@ -120,11 +122,40 @@ static void drop_unexpected(struct dist__mesh *mesh, struct dist__peer *peer,
 	free(message);
 }
 
+/* The message that came first for a receive from any source; stores whose. */
+static struct dist__unexpected *
+find_unexpected_of_any(struct dist__mesh *mesh, const struct dist__message *m,
+		       struct dist__peer **from)
+{
+	struct dist__unexpected **found, *first = NULL;
+
+	for (int rank = 0; rank < mesh->world_size; rank++) {
+		found = find_unexpected(&mesh->peers[rank], m);
+		if (!found || (first && first->number < (*found)->number))
+			continue;
+		first = *found;
+		*from = &mesh->peers[rank];
+	}
+	return first;
+}
+
+/* From now on request, a receive from any source, is one from peer. */
+static void settle_source(struct dist__request *request,
+			  const struct dist__peer *peer)
+{
+	if (request->m.peer != DIST_ANY_SOURCE)
+		return;
+	request->m.peer = peer->rank;
+	if (request->m.source)
+		*request->m.source = peer->rank;
+}
+
 /* Hands the message over to request, now or when the rest has come. */
 static void take_unexpected(struct dist__mesh *mesh, struct dist__peer *peer,
 			    struct dist__unexpected *message,
 			    struct dist__request *request)
 {
+	settle_source(request, peer);
 	if (!agrees(&request->m, &message->frame)) {
 		/* The message stays: a witness for the next to ask. */
 		dist__request_complete(mesh, request, DIST_ERR_MISMATCH);
@@ -153,6 +184,7 @@ static struct dist__unexpected *new_unexpected(struct dist__mesh *mesh,
 	if (!message)
 		return NULL;
 	message->next = NULL;
+	message->number = mesh->messages_come++;
 	message->frame = *frame;
 	message->receiver = NULL;
 	message->complete = false;
@@ -165,13 +197,88 @@ static struct dist__unexpected *new_unexpected(struct dist__mesh *mesh,
 
 /* ---- posting ------------------------------------------------------------ */
 
+static struct dist__peer *source_of(struct dist__mesh *mesh,
+				    const struct dist__message *m, int i)
+{
+	int rank = dist__global_rank(m->members, i);
+
+	return rank == mesh->rank ? NULL : &mesh->peers[rank];
+}
+
+/* Why a receive from any source waits in vain, or OK. */
+static enum dist_error any_refuses(struct dist__mesh *mesh,
+				   const struct dist__message *m)
+{
+	bool somebody = false;
+
+	for (int i = 0; i < m->members->world_size; i++) {
+		const struct dist__peer *peer = source_of(mesh, m, i);
+
+		if (!peer || peer->state == DIST__PEER_LEFT ||
+		    (peer->state == DIST__PEER_LOST && !peer->met))
+			continue;
+		if (dist__peer_refuses(peer, m->group))
+			return DIST_ERR_PEER_LOST;
+		somebody = true;
+	}
+	return somebody ? DIST_OK : DIST_ERR_PEER_LOST;
+}
+
+void dist__matching_any_lost(struct dist__mesh *mesh)
+{
+	struct dist__request *request = mesh->any_receives.first, *next;
+	enum dist_error refusal;
+
+	for (; request; request = next) {
+		next = request->next;
+		refusal = any_refuses(mesh, &request->m);
+		if (!refusal)
+			continue;
+		dist__queue_remove(&mesh->any_receives, request);
+		dist__request_complete(mesh, request, refusal);
+	}
+}
+
+/* Every source is dialled, for what becomes of it shows on a connection alone;
+ * and what is held for want of a receive may be what request is for. */
+static void post_any(struct dist__mesh *mesh, struct dist__request *request)
+{
+	struct dist__message m = request->m;
+	struct dist__unexpected *found;
+	struct dist__peer *peer = NULL;
+	enum dist_error refusal;
+
+	found = find_unexpected_of_any(mesh, &m, &peer);
+	if (found) {
+		take_unexpected(mesh, peer, found, request);
+		return;
+	}
+	dist__queue_append(&mesh->any_receives, request);
+	for (int i = 0; i < m.members->world_size; i++) {
+		peer = source_of(mesh, &m, i);
+		if (peer && peer->state == DIST__PEER_IDLE)
+			dist__handshake_dial(mesh, peer);
+		else if (peer && peer->connection)
+			dist__connection_resume(mesh, peer->connection);
+	}
+	refusal = any_refuses(mesh, &m);
+	if (refusal && dist__queue_remove(&mesh->any_receives, request))
+		dist__request_complete(mesh, request, refusal);
+}
+
 void dist__matching_post(struct dist__mesh *mesh, struct dist__request *request)
 {
-	struct dist__peer *peer = &mesh->peers[request->m.peer];
+	struct dist__peer *peer;
 	struct dist__group_state *group;
 	struct dist__unexpected **found;
 	enum dist_error refusal;
 
+	request->number = mesh->receives_posted++;
+	if (request->m.peer == DIST_ANY_SOURCE) {
+		post_any(mesh, request);
+		return;
+	}
+	peer = &mesh->peers[request->m.peer];
 	group = dist__matching_group(mesh, request->m.group);
 	assert(group); /* made by dist__matching_enter() */
 	if (group->mismatch && request->m.tag < 0) {
@@ -218,14 +325,33 @@ static void fail_collective(struct dist__mesh *mesh,
 	}
 }
 
-static struct dist__request *find_receive(struct dist__peer *peer,
-					  const struct dist__frame *frame)
+static struct dist__request *find_in(const struct dist__queue *queue,
+				     const struct dist__frame *frame)
 {
-	struct dist__request *request = peer->receives.first;
+	struct dist__request *request = queue->first;
 
 	while (request && !same_key(&request->m, frame))
 		request = request->next;
 	return request;
+}
+
+/* Takes the receive out of its queue that was posted first for frame; NULL:
+ * there is none. */
+static struct dist__request *take_receive(struct dist__mesh *mesh,
+					  struct dist__peer *peer,
+					  const struct dist__frame *frame)
+{
+	struct dist__request *named = find_in(&peer->receives, frame);
+	struct dist__request *any = find_in(&mesh->any_receives, frame);
+
+	if (any && (!named || any->number < named->number)) {
+		dist__queue_remove(&mesh->any_receives, any);
+		settle_source(any, peer);
+		return any;
+	}
+	if (named)
+		dist__queue_remove(&peer->receives, named);
+	return named;
 }
 
 int64_t dist__matching_hold_ns(struct dist__mesh *mesh,
@@ -234,7 +360,8 @@ int64_t dist__matching_hold_ns(struct dist__mesh *mesh,
 	const struct dist__frame *frame = &connection->frame;
 	struct dist__group_state *group;
 
-	if (frame->bytes < HOLD_BYTES || connection->peer->receives.first)
+	if (frame->bytes < HOLD_BYTES || connection->peer->receives.first ||
+	    mesh->any_receives.first)
 		return 0;
 	group = dist__matching_group(mesh, frame->group);
 	if (!group || group->aborted || contradicts(group, frame))
@@ -261,9 +388,8 @@ bool dist__matching_begin(struct dist__mesh *mesh,
 		group->mismatch = true;
 		fail_collective(mesh, group);
 	}
-	request = find_receive(peer, frame);
+	request = take_receive(mesh, peer, frame);
 	if (request) {
-		dist__queue_remove(&peer->receives, request);
 		if (agrees(&request->m, frame)) {
 			connection->receive = request;
 			connection->sink = request->m.data;
@@ -303,10 +429,15 @@ void dist__matching_end(struct dist__mesh *mesh,
 void dist__matching_withdraw(struct dist__mesh *mesh,
 			     struct dist__request *request)
 {
-	struct dist__peer *peer = &mesh->peers[request->m.peer];
-	struct dist__connection *connection = peer->connection;
-	struct dist__unexpected *message = peer->unexpected;
+	struct dist__connection *connection;
+	struct dist__unexpected *message;
+	struct dist__peer *peer;
 
+	if (dist__queue_remove(&mesh->any_receives, request))
+		return;
+	peer = &mesh->peers[request->m.peer];
+	connection = peer->connection;
+	message = peer->unexpected;
 	if (dist__queue_remove(&peer->receives, request))
 		return;
 	if (connection && connection->receive == request) {

@@ -25,6 +25,7 @@
 
 #include "core/transport.h"
 #include "realbackend/tcp/frame.h"
+#include "realbackend/tcp/secret.h"
 #include "realbackend/tcp/socket.h"
 
 enum dist__request_kind {
@@ -34,8 +35,9 @@ enum dist__request_kind {
 };
 
 struct dist__request {
-	struct dist__request *next; /* in a queue of its peer */
-	struct dist__message m;
+	struct dist__request *next; /* in a queue of its peer, or any */
+	struct dist__message m;     /* peer: of the match, once there is one */
+	uint64_t number;            /* receives: in the order posted */
 	enum dist__request_kind kind;
 	enum dist_error error;
 	bool complete;
@@ -53,6 +55,7 @@ struct dist__queue {
 /* A message that arrived, or is arriving, before its receive was posted. */
 struct dist__unexpected {
 	struct dist__unexpected *next;
+	uint64_t number; /* of all that came, in order */
 	struct dist__frame frame;
 	struct dist__request *receiver; /* posted meanwhile; gets the copy */
 	bool complete;
@@ -71,6 +74,7 @@ enum dist__peer_state {
 struct dist__peer {
 	int rank;
 	enum dist__peer_state state;
+	bool met;              /* it was OPEN once */
 	enum dist_error error; /* LEFT, LOST: what its requests get */
 	struct dist__address address;
 	struct dist__connection *connection; /* DIALING, OPEN */
@@ -85,7 +89,7 @@ struct dist__peer {
 enum dist__connection_state {
 	DIST__CONNECTING, /* ours, the kernel has not answered */
 	DIST__GREETING,   /* ours, HELLO sent */
-	DIST__STRANGER,   /* accepted, HELLO not seen yet */
+	DIST__STRANGER,   /* accepted, HELLO or PROOF not seen yet */
 	DIST__CONNECTED,
 	DIST__DEAD /* shut down; closed once nobody polls it */
 };
@@ -97,8 +101,10 @@ enum dist__connection_state {
 struct dist__connection {
 	int fd;
 	enum dist__connection_state state;
-	struct dist__peer *peer; /* NULL: stranger */
-	int64_t deadline_ns;     /* of a stranger's HELLO */
+	struct dist__peer *peer;  /* NULL: stranger */
+	int64_t deadline_ns;      /* of a stranger to introduce itself */
+	bool challenged;          /* stranger: claim stands, proof is due */
+	struct dist__claim claim; /* with a secret: until CONNECTED */
 
 	/* The frame whose payload is arriving; payload_left > 0. */
 	struct dist__frame frame;
@@ -129,6 +135,7 @@ struct dist__mesh {
 	pthread_mutex_t mutex;
 	int rank, world_size;
 	uint64_t token; /* of the job: keeps strangers out */
+	char *secret;   /* that peers must know; NULL: none; owned */
 	int listener;
 	int64_t accept_ns; /* no accept() before: out of descriptors */
 	struct dist__peer *peers;
@@ -141,6 +148,8 @@ struct dist__mesh {
 	struct dist__group_state *groups;
 	size_t num_groups;
 	size_t num_unexpected;
+	struct dist__queue any_receives; /* from any source, not matched */
+	uint64_t receives_posted, messages_come;
 
 	/* progress.c's */
 	struct dist__progress *progress;
@@ -202,6 +211,12 @@ void dist__matching_end(struct dist__mesh *mesh,
 void dist__matching_withdraw(struct dist__mesh *mesh,
 			     struct dist__request *request);
 
+/* dist__matching_any_lost fails the receives from any source that wait in vain:
+ * one of their sources is LOST or has aborted the group, or all are gone. One
+ * that could not even be reached may have left in order before we met: it
+ * counts as gone, not as lost. Called after every change of that kind. */
+void dist__matching_any_lost(struct dist__mesh *mesh);
+
 /* dist__matching_cut drops what was arriving on connection. */
 void dist__matching_cut(struct dist__mesh *mesh,
 			struct dist__connection *connection);
@@ -246,11 +261,13 @@ void dist__connection_kill(struct dist__mesh *mesh,
 /* dist__connections_reap closes and frees the dead. Nobody may be polling. */
 void dist__connections_reap(struct dist__mesh *mesh);
 
-/* dist__connection_greet sends a frame of the handshake at once: the socket is
- * fresh, so it takes that much. false: the connection is broken. */
+/* dist__connection_greet sends a frame of the handshake at once, with extra
+ * (DIST__FRAME_EXTRA bytes; NULL: none): the socket is fresh, so it takes that
+ * much. false: the connection is broken. */
 bool dist__connection_greet(const struct dist__mesh *mesh,
 			    struct dist__connection *connection,
-			    enum dist__frame_kind kind);
+			    enum dist__frame_kind kind,
+			    const unsigned char *extra);
 
 /* dist__connection_read takes what has arrived, up to a bound, so that no
  * connection starves the others. */
@@ -292,8 +309,9 @@ void dist__handshake_connected(struct dist__mesh *mesh,
 			       struct dist__connection *connection);
 
 /* dist__handshake_frame acts on a frame of a connection that is not CONNECTED
- * yet. */
+ * yet; extra is what it carries. */
 void dist__handshake_frame(struct dist__mesh *mesh,
-			   struct dist__connection *connection);
+			   struct dist__connection *connection,
+			   const unsigned char *extra);
 
 #endif

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/verdict.h"
-#include "realbackend/tcp/clock.h"
+#include "check/outputs.h"
+#include "core/clock.h"
 
 bool dist__outcome_failed(const struct dist__child *child)
 {
@@ -21,8 +21,10 @@ static const struct check_call *failed_call(const struct check_slot *slot)
 	return call && call->state == CHECK_CALL_FAILED ? call : NULL;
 }
 
-bool dist__outcome_follows(const struct dist__child *child,
-			   const struct check_board *board)
+/* Whether a failed child ended for the sake of another that is gone: then the
+ * other's end will be seen in a moment. */
+static bool follows(const struct dist__child *child,
+		    const struct check_board *board)
 {
 	const struct check_call *call =
 		board ? failed_call(&board->slots[child->rank]) : NULL;
@@ -32,29 +34,24 @@ bool dist__outcome_follows(const struct dist__child *child,
 		call->error == DIST_ERR_ABORTED);
 }
 
-/* The rank on which the end turns: one killed, else one that did not merely
- * follow another. */
-static const struct dist__child *
-find_culprit(const struct dist__child *children, int num_children,
-	     const struct check_board *board)
+bool dist__outcome_is_told(const struct dist__child *child,
+			   const struct check_board *board)
 {
-	const struct dist__child *best = NULL;
-	int best_weight = 0;
+	const struct check_call *call =
+		board ? failed_call(&board->slots[child->rank]) : NULL;
 
-	for (int i = 0; i < num_children; i++) {
-		const struct dist__child *child = &children[i];
-		int weight = 1;
+	return !follows(child, board) &&
+	       (child->by_signal || !call || call->error != DIST_ERR_MISMATCH);
+}
 
-		if (!dist__outcome_failed(child))
-			continue;
-		if (!dist__outcome_follows(child, board))
-			weight = child->by_signal ? 3 : 2;
-		if (weight > best_weight) {
-			best = child;
-			best_weight = weight;
-		}
-	}
-	return best;
+static int weigh(const struct dist__child *child,
+		 const struct check_board *board)
+{
+	if (!dist__outcome_failed(child))
+		return 0;
+	if (follows(child, board))
+		return 1;
+	return child->by_signal ? 3 : 2;
 }
 
 static void describe(const struct dist__child *child, char *text, size_t size)
@@ -64,6 +61,30 @@ static void describe(const struct dist__child *child, char *text, size_t size)
 			 child->code, strsignal(child->code));
 	else
 		snprintf(text, size, "exited with status %d", child->code);
+}
+
+/* Finds the rank on which the end turns: one killed, else one that did not
+ * merely follow another. */
+static void find_cause(struct dist__cause *cause,
+		       const struct dist__child *children, int num_children,
+		       const struct check_board *board)
+{
+	const struct dist__child *best = NULL;
+
+	for (int i = 0; i < num_children; i++) {
+		int weight = weigh(&children[i], board);
+
+		if (weight > cause->weight) {
+			best = &children[i];
+			cause->weight = weight;
+		}
+	}
+	if (!best)
+		return;
+	cause->rank = best->rank;
+	cause->lost = best->by_signal || !board ||
+		      !failed_call(&board->slots[best->rank]);
+	describe(best, cause->how, sizeof cause->how);
 }
 
 /* What the launcher knows and the ranks could not write down themselves. */
@@ -82,69 +103,78 @@ static void complete_board(struct check_board *board,
 	}
 }
 
-static bool failed_to_meet(const struct check_slot *slot)
+void dist__outcome_take(struct dist__outcome *outcome,
+			const struct dist__child *children, int num_children,
+			const struct check_board *board)
 {
-	const struct check_call *call = failed_call(slot);
+	size_t bytes = board ? check_board_bytes(board->world_size) : 0;
 
-	return call && call->error == DIST_ERR_RENDEZVOUS;
+	memset(outcome, 0, sizeof *outcome);
+	find_cause(&outcome->cause, children, num_children, board);
+	outcome->board = board ? malloc(bytes) : NULL;
+	if (!outcome->board)
+		return;
+	memcpy(outcome->board, board, bytes);
+	complete_board(outcome->board, children, num_children);
 }
 
-/* Without a verdict there is still the first rank that ended badly. */
-static int report_bare(FILE *out, const struct dist__child *culprit,
-		       const char *how)
+void dist__outcome_release(struct dist__outcome *outcome)
 {
-	fprintf(out, "lockstep: rank %d %s\n", culprit->rank, how);
-	return culprit->by_signal ? DIST_EXIT_RANK_LOST : DIST_EXIT_FAILED;
+	free(outcome->board);
+	memset(outcome, 0, sizeof *outcome);
 }
 
-static int judge(FILE *out, const struct dist__child *culprit,
-		 const struct check_board *board,
-		 const struct check_facts *facts)
-{
-	struct check_verdict verdict = check_judge(board, facts);
+/* ---- words -------------------------------------------------------------- */
 
+/* Whether a rank says so, which may call itself by another's number. */
+static bool failed_to_meet(const struct check_board *board)
+{
+	for (uint32_t rank = 0; rank < board->world_size; rank++) {
+		const struct check_call *call =
+			failed_call(&board->slots[rank]);
+
+		if (call && call->error == DIST_ERR_RENDEZVOUS)
+			return true;
+	}
+	return false;
+}
+
+/* Judges what the records show, and where they show nothing, what the ranks'
+ * ends do. */
+static struct check_verdict judge(const struct dist__outcome *outcome,
+				  const struct check_facts *facts)
+{
+	const struct dist__cause *cause = &outcome->cause;
+	const struct check_board *board = outcome->board;
+	struct check_verdict verdict = {CHECK_FINE, -1};
+
+	if (board && cause->weight > 0 && cause->weight < 3 &&
+	    failed_to_meet(board))
+		return (struct check_verdict){CHECK_RENDEZVOUS, -1};
+	if (cause->weight == 0)
+		return board ? check_judge_end(board, facts) : verdict;
+	if (board)
+		verdict = check_judge(board, facts);
 	if (verdict.kind == CHECK_FINE)
-		return report_bare(out, culprit, facts->lost_how);
-	check_report(out, board, facts, &verdict);
-	return check_exit_status(&verdict);
+		verdict = (struct check_verdict){
+			cause->weight == 3 ? CHECK_LOST : CHECK_FAILED,
+			cause->rank};
+	return verdict;
 }
 
-int dist__outcome_report(FILE *out, const struct dist__child *children,
-			 int num_children, const struct check_board *board,
+int dist__outcome_report(FILE *out, const struct dist__outcome *outcome,
 			 int64_t timeout_ns)
 {
-	const struct dist__child *culprit =
-		find_culprit(children, num_children, board);
+	const struct dist__cause *cause = &outcome->cause;
 	struct check_facts facts = {.now_ns = dist__clock_ns(),
 				    .timeout_ns = timeout_ns,
-				    .lost_rank = -1};
-	struct check_board *copy = NULL;
-	size_t bytes;
-	int status;
+				    .lost_rank =
+					    cause->lost ? cause->rank : -1};
+	struct check_verdict verdict;
+	const struct check_job job = {outcome->board, &facts, &verdict, "tcp",
+				      NULL};
 
-	if (!culprit)
-		return DIST_EXIT_OK;
-	describe(culprit, facts.lost_how, sizeof facts.lost_how);
-	if (board) {
-		bytes = check_board_bytes(board->world_size);
-		copy = malloc(bytes);
-	}
-	if (!copy)
-		return report_bare(out, culprit, facts.lost_how);
-	/* Ranks that still run go on writing to theirs. */
-	memcpy(copy, board, bytes);
-	complete_board(copy, children, num_children);
-	if (culprit->by_signal || !failed_call(&copy->slots[culprit->rank]))
-		facts.lost_rank = culprit->rank;
-	if (!culprit->by_signal &&
-	    failed_to_meet(&copy->slots[culprit->rank])) {
-		fputs("lockstep: rendezvous failed: the ranks did not find "
-		      "each other\n",
-		      out);
-		status = DIST_EXIT_RENDEZVOUS;
-	} else {
-		status = judge(out, culprit, copy, &facts);
-	}
-	free(copy);
-	return status;
+	memcpy(facts.lost_how, cause->how, sizeof facts.lost_how);
+	verdict = judge(outcome, &facts);
+	return check_conclude(out, &job);
 }

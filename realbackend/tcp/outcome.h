@@ -1,5 +1,5 @@
-/* outcome.h - what became of a job: from the ends of its processes and their
- * records to a verdict. Private to realbackend/tcp/. */
+/* outcome.h - what became of a round: from the ends of its processes and their
+ * records to a cause, and to a verdict. Private to realbackend/tcp/. */
 #ifndef LOCKSTEP_TCP_OUTCOME_H
 #define LOCKSTEP_TCP_OUTCOME_H
 
@@ -7,19 +7,33 @@
 
 #include "check/record.h"
 #include "realbackend/tcp/child.h"
+#include "realbackend/tcp/orders.h"
+
+/* How things stood on a node when its ranks were ended, or had ended. */
+struct dist__outcome {
+	struct dist__cause cause;  /* weight 0: nothing has failed here */
+	struct check_board *board; /* a copy of the records; NULL: none */
+};
 
 /* dist__outcome_failed returns whether child has ended, and badly. */
 bool dist__outcome_failed(const struct dist__child *child);
 
-/* dist__outcome_follows returns whether a failed child ended for the sake of
- * another that is gone: then the other's end will be seen in a moment. */
-bool dist__outcome_follows(const struct dist__child *child,
+/* dist__outcome_is_told returns whether nothing needs to be waited for to tell
+ * why a failed child ended: neither another's end that it followed, nor, after
+ * a mismatch, that the others make the call that it met first. */
+bool dist__outcome_is_told(const struct dist__child *child,
 			   const struct check_board *board);
 
-/* dist__outcome_report says on out which rank ended first and how, and the
- * verdict; returns the exit status of the job. board may be NULL. */
-int dist__outcome_report(FILE *out, const struct dist__child *children,
-			 int num_children, const struct check_board *board,
+/* dist__outcome_take looks at all children of a node, and copies the records
+ * before those that still run write more. board may be NULL. */
+void dist__outcome_take(struct dist__outcome *outcome,
+			const struct dist__child *children, int num_children,
+			const struct check_board *board);
+void dist__outcome_release(struct dist__outcome *outcome);
+
+/* dist__outcome_report says on out what went wrong, if anything did, and writes
+ * it where the environment asks for it; returns the exit status of the job. */
+int dist__outcome_report(FILE *out, const struct dist__outcome *outcome,
 			 int64_t timeout_ns);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "realbackend/tcp/clock.h"
+#include "core/clock.h"
 #include "realbackend/tcp/mesh.h"
 
 /* The background thread looks this often whether it is needed... */
@@ -200,9 +200,13 @@ static void look(struct dist__progress *p, struct poller *poller,
 static void look_directly(struct dist__mesh *mesh,
 			  const struct dist__request *request)
 {
-	struct dist__peer *peer = &mesh->peers[request->m.peer];
-	struct dist__connection *connection = peer->connection;
+	struct dist__connection *connection;
+	struct dist__peer *peer;
 
+	if (request->m.peer == DIST_ANY_SOURCE)
+		return;
+	peer = &mesh->peers[request->m.peer];
+	connection = peer->connection;
 	if (peer->state != DIST__PEER_OPEN)
 		return;
 	if (request->kind == DIST__REQUEST_RECEIVE)
@@ -344,14 +348,14 @@ void dist__progress_posted(struct dist__progress *p,
 			   struct dist__request *request, uint64_t completions)
 {
 	struct dist__mesh *mesh = p->mesh;
-	enum dist__peer_state state = mesh->peers[request->m.peer].state;
+	bool known = request->m.peer != DIST_ANY_SOURCE &&
+		     mesh->peers[request->m.peer].state == DIST__PEER_OPEN;
 
 	dist__progress_touched(p, completions);
 	if (request->complete)
 		return;
 	/* What is being polled does not know of a queue or a new socket. */
-	if (request->kind == DIST__REQUEST_SEND || state != DIST__PEER_OPEN ||
-	    mesh->stale)
+	if (request->kind == DIST__REQUEST_SEND || !known || mesh->stale)
 		kick(p);
 	if (request->m.tag >= 0) {
 		request->counted = true;

@@ -10,23 +10,18 @@
 
 #include "realbackend/tcp/socket.h"
 
-bool dist__relay_open(struct dist__relay *output, int rank, int target,
-		      int *write_fd)
+bool dist__relay_open(struct dist__relay *output, const char *prefix,
+		      int target, int log, int *write_fd)
 {
 	int ends[2];
 
-	output->fd = -1;
+	*output = DIST__RELAY_NONE;
 	output->target = target;
-	output->rank = rank;
-	output->len = 0;
+	output->log = log;
+	snprintf(output->prefix, sizeof output->prefix, "%s", prefix);
 	output->line = malloc(DIST__OUTPUT_LINE);
-	if (!output->line)
+	if (!output->line || pipe(ends) != 0)
 		return false;
-	if (pipe(ends) != 0) {
-		free(output->line);
-		output->line = NULL;
-		return false;
-	}
 	output->fd = ends[0];
 	*write_fd = ends[1];
 	return dist__socket_cloexec(ends[0], true) &&
@@ -54,12 +49,13 @@ static void write_all(int fd, const char *text, size_t len)
 static void write_line(const struct dist__relay *output, const char *text,
 		       size_t len)
 {
-	char whole[DIST__OUTPUT_LINE + 32];
-	int prefix = snprintf(whole, sizeof whole, "[%d]: ", output->rank);
+	char whole[DIST__OUTPUT_LINE + DIST__RELAY_PREFIX + 1];
+	size_t prefix = strlen(output->prefix);
 
+	memcpy(whole, output->prefix, prefix);
 	memcpy(whole + prefix, text, len);
-	whole[(size_t)prefix + len] = '\n';
-	write_all(output->target, whole, (size_t)prefix + len + 1);
+	whole[prefix + len] = '\n';
+	write_all(output->target, whole, prefix + len + 1);
 }
 
 /* Passes on the whole lines among the len bytes gathered. */
@@ -96,6 +92,9 @@ void dist__relay_pass(struct dist__relay *output)
 			dist__relay_close(output);
 			return;
 		}
+		if (output->log >= 0)
+			write_all(output->log, output->line + output->len,
+				  (size_t)n);
 		output->len += (size_t)n;
 		pass_lines(output);
 	}
@@ -107,8 +106,8 @@ void dist__relay_close(struct dist__relay *output)
 		write_line(output, output->line, output->len);
 	if (output->fd >= 0)
 		close(output->fd);
+	if (output->log >= 0)
+		close(output->log);
 	free(output->line);
-	output->fd = -1;
-	output->len = 0;
-	output->line = NULL;
+	*output = DIST__RELAY_NONE;
 }

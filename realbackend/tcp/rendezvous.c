@@ -1,7 +1,9 @@
 /*
  * rendezvous.c - every rank opens a listener for its peers, joins the store at
  * rank 0 with its address, and gets, in the answer to that one request, the
- * token of the job and the addresses of all.
+ * token of the job and the addresses of all. Behind the address goes the number
+ * of the node, where a launcher has told. In a store that others made
+ * (meeting.c) it gets the same answer.
  */
 #include "realbackend/tcp/rendezvous.h"
 
@@ -11,7 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "realbackend/tcp/clock.h"
+#include "core/clock.h"
+#include "core/store.h"
+#include "realbackend/tcp/meeting.h"
 #include "realbackend/tcp/store.h"
 #include "realbackend/tcp/store_server.h"
 
@@ -67,19 +71,37 @@ static enum dist_error serve(const struct dist__environment *e,
 
 /* ---- joining ------------------------------------------------------------ */
 
-/* Opens the listener for the peers on the address by which this machine reaches
- * the store: the others came the same way. */
-static enum dist_error open_listener(struct dist__rendezvous *r,
+/* Opens the listener for the peers on the host of address. */
+static enum dist_error open_listener(const struct dist__environment *e,
+				     struct dist__rendezvous *r,
+				     struct dist__address address,
 				     char text[DIST__ADDRESS_TEXT])
 {
-	struct dist__address address;
+	size_t used;
 
-	if (!dist__store_local(r->store, &address) ||
-	    dist__socket_listen_at(&address, &r->listener) != DIST_OK ||
+	if (dist__socket_listen_at(&address, &r->listener) != DIST_OK ||
 	    !dist__socket_local(r->listener, &address))
 		return DIST_ERR_IO;
 	dist__address_format(&address, ' ', text);
+	used = strlen(text);
+	if (e->group_rank >= 0)
+		snprintf(text + used, DIST__ADDRESS_TEXT - used, " %d",
+			 e->group_rank);
 	return DIST_OK;
+}
+
+/* Reads what open_listener() of a rank wrote; the number is -1 without one. */
+static bool read_seat(char *text, struct dist__address *address, int *group)
+{
+	char *space = strchr(text, ' ');
+
+	*group = -1;
+	space = space ? strchr(space + 1, ' ') : NULL;
+	if (space) {
+		*group = atoi(space + 1);
+		*space = '\0';
+	}
+	return dist__address_parse(text, address);
 }
 
 static bool read_roster(const struct dist__parcel *reply, int world_size,
@@ -97,26 +119,28 @@ static bool read_roster(const struct dist__parcel *reply, int world_size,
 		if (!dist__parcel_next(reply, &offset, &string))
 			return false;
 		dist__bytes_copy(string, text, sizeof text);
-		if (!dist__address_parse(text, &r->addresses[rank]))
+		if (!read_seat(text, &r->addresses[rank], &r->nodes[rank]))
 			return false;
 	}
 	return true;
 }
 
-/* Puts the store's words about a failure into message. */
-static void explain(const struct dist__parcel *reply,
-		    struct dist_message *message)
+/* Takes in the answer to a rank that joined, and releases it. */
+static enum dist_error take_answer(const struct dist__environment *e,
+				   struct dist__rendezvous *r,
+				   struct dist__parcel *reply,
+				   struct dist_message *message)
 {
-	/* Only the answer "come again" has no words of its own. */
-	static const char ending[] = "the job of before has not ended";
-	struct dist__bytes string = {(const unsigned char *)ending,
-				     sizeof ending - 1};
-	char text[400];
-	size_t offset = 0;
+	enum dist_error error = DIST_OK;
 
-	(void)dist__parcel_next(reply, &offset, &string);
-	dist__bytes_copy(string, text, sizeof text);
-	snprintf(message->text, sizeof message->text, "rendezvous: %s", text);
+	if (dist__parcel_code(reply) != DIST_OK) {
+		dist__store_explain(reply, message);
+		error = DIST_ERR_RENDEZVOUS;
+	} else if (!read_roster(reply, e->world_size, r)) {
+		error = DIST_ERR_IO;
+	}
+	dist__parcel_release(reply);
+	return error;
 }
 
 static enum dist_error no_answer(const struct dist__environment *e, int port,
@@ -142,10 +166,14 @@ static enum dist_error join_once(const struct dist__environment *e,
 	struct dist__parcel request, reply;
 	char address[DIST__ADDRESS_TEXT], number[16];
 	int64_t left_ns = deadline_ns - dist__clock_ns();
+	struct dist__address local;
 	enum dist_error error;
-	int32_t code;
 
-	error = open_listener(r, address);
+	/* By what this machine reaches the store: the others came the same
+	 * way. */
+	if (!dist__store_local(r->store, &local))
+		return DIST_ERR_IO;
+	error = open_listener(e, r, local, address);
 	if (error)
 		return error;
 	dist__parcel_init(&request, DIST__STORE_JOIN,
@@ -162,14 +190,8 @@ static enum dist_error join_once(const struct dist__environment *e,
 	*again = error == DIST_ERR_IO;
 	if (error)
 		return no_answer(e, port, error, message);
-	code = dist__parcel_code(&reply);
-	*again = code == DIST__STORE_AGAIN;
-	if (code != DIST_OK)
-		explain(&reply, message);
-	else if (!read_roster(&reply, e->world_size, r))
-		error = DIST_ERR_IO;
-	dist__parcel_release(&reply);
-	return code != DIST_OK ? DIST_ERR_RENDEZVOUS : error;
+	*again = dist__parcel_code(&reply) == DIST__STORE_AGAIN;
+	return take_answer(e, r, &reply, message);
 }
 
 static void hang_up(struct dist__rendezvous *r)
@@ -203,7 +225,98 @@ static enum dist_error join(const struct dist__environment *e,
 	}
 }
 
+/* ---- in a store that others made ---------------------------------------- */
+
+/* The address by which this host is known: as the store sees it, by its name,
+ * or, where that leads nowhere, for this machine alone. */
+static bool find_host(struct dist_store *store, struct dist__address *address)
+{
+	struct dist_message unread;
+	char host[256] = "";
+
+	if (dist__store_local_host(store, host, sizeof host))
+		return dist__socket_resolve(host, 0, address, 1, &unread) == 1;
+	if (gethostname(host, sizeof host - 1) == 0 &&
+	    dist__socket_resolve(host, 0, address, 1, &unread) == 1 &&
+	    dist__socket_can_bind(address))
+		return true;
+	return dist__socket_resolve("127.0.0.1", 0, address, 1, &unread) == 1;
+}
+
+static enum dist_error meet_in_store(const struct dist__environment *e,
+				     struct dist__rendezvous *r,
+				     struct dist_store *store,
+				     struct dist_message *message)
+{
+	char text[DIST__ADDRESS_TEXT];
+	struct dist__address address;
+	struct dist__parcel reply;
+	enum dist_error error = DIST_ERR_IO;
+
+	if (find_host(store, &address))
+		error = open_listener(e, r, address, text);
+	if (!error)
+		error = dist__meeting_join(store, e, text, &reply);
+	if (!error)
+		return take_answer(e, r, &reply, message);
+	snprintf(message->text, sizeof message->text,
+		 "rendezvous: the store that the ranks share failed: %s",
+		 dist_error_string(error));
+	return error == DIST_ERR_TIMEOUT ? DIST_ERR_RENDEZVOUS : error;
+}
+
+static enum dist_error meet_in_file(const struct dist__environment *e,
+				    struct dist__rendezvous *r,
+				    struct dist_message *message)
+{
+	enum dist_error error;
+	bool over = false;
+	size_t used;
+
+	error = dist__file_store_open(e->method.path, e->world_size,
+				      e->timeout_ns, &r->file, message);
+	if (error)
+		return error;
+	(void)!dist__meeting_is_over(r->file, &over);
+	error = meet_in_store(e, r, r->file, message);
+	used = strlen(message->text);
+	if (error == DIST_ERR_RENDEZVOUS && over)
+		snprintf(message->text + used, sizeof message->text - used,
+			 "; so says %.200s: if an earlier job wrote it, delete "
+			 "the file",
+			 e->method.path);
+	return error;
+}
+
+static enum dist_error meet_at_rank_0(const struct dist__environment *e,
+				      struct dist__rendezvous *r,
+				      struct dist_message *message)
+{
+	enum dist_error error = DIST_OK;
+	int port = e->master_port;
+
+	if (e->rank == 0)
+		error = serve(e, r, &port, message);
+	return error ? error : join(e, r, port, message);
+}
+
 /* ---- what follows from it ----------------------------------------------- */
+
+/* Makes nodes of what the ranks said: those of one machine that have the same
+ * number, so that two launchers on one machine stand for two. */
+static void find_nodes(const struct dist__environment *e,
+		       struct dist__rendezvous *r)
+{
+	for (int rank = e->world_size - 1; rank >= 0; rank--) {
+		int node = 0;
+
+		while (r->nodes[node] != r->nodes[rank] ||
+		       !dist__address_same_host(&r->addresses[node],
+						&r->addresses[rank]))
+			node++;
+		r->nodes[rank] = node;
+	}
+}
 
 static void count_hosts(const struct dist__environment *e,
 			struct dist__rendezvous *r)
@@ -241,28 +354,34 @@ enum dist_error dist__rendezvous_meet(const struct dist__environment *e,
 				      struct dist__rendezvous *r,
 				      struct dist_message *message)
 {
-	enum dist_error error = DIST_OK;
-	int port = e->master_port;
+	enum dist_error error;
 
 	memset(r, 0, sizeof *r);
 	r->listener = -1;
 	r->addresses = calloc((size_t)e->world_size, sizeof *r->addresses);
-	if (!r->addresses)
+	r->nodes = calloc((size_t)e->world_size, sizeof *r->nodes);
+	if (!r->addresses || !r->nodes) {
+		free(r->addresses);
+		free(r->nodes);
 		return DIST_ERR_NO_MEMORY;
-	if (e->world_size == 1) {
-		error = meet_nobody(r, message);
-	} else {
-		if (e->rank == 0)
-			error = serve(e, r, &port, message);
-		if (!error)
-			error = join(e, r, port, message);
 	}
+	if (e->world_size == 1)
+		error = meet_nobody(r, message);
+	else if (e->method.kind == DIST__INIT_STORE)
+		error = meet_in_store(e, r, e->store, message);
+	else if (e->method.kind == DIST__INIT_FILE)
+		error = meet_in_file(e, r, message);
+	else
+		error = meet_at_rank_0(e, r, message);
 	if (!error) {
 		count_hosts(e, r);
+		find_nodes(e, r);
 		return DIST_OK;
 	}
 	hang_up(r);
 	dist__store_server_stop(r->server);
+	dist_store_free(r->file);
 	free(r->addresses);
+	free(r->nodes);
 	return error;
 }

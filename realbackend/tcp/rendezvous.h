@@ -15,16 +15,19 @@ struct dist__rendezvous {
 	struct dist__address *addresses;   /* by rank */
 	int local_ranks;                   /* ranks on this machine */
 	int hosts;                         /* machines */
+	int *nodes;                        /* struct dist__place has them */
 	int listener;                      /* for the peers; -1: none */
 	struct dist__store *store;         /* NULL: none */
 	struct dist__store_server *server; /* rank 0; NULL: none */
+	struct dist_store *file;           /* file://; NULL: none */
 };
 
 /*
- * dist__rendezvous_meet serves the store (rank 0), joins, and waits until all
- * ranks have. Everything in *r is the caller's then; on failure nothing is.
- * Errors: RENDEZVOUS (port taken, host unknown, not all came in time, two of
- * one rank, different world sizes; message says which), NO_MEMORY, IO.
+ * dist__rendezvous_meet serves the store (rank 0) or opens the one that the
+ * init method says, joins, and waits until all ranks have. Everything in *r is
+ * the caller's then; on failure nothing is. Errors: RENDEZVOUS (port taken,
+ * host unknown, not all came in time, two of one rank, different world sizes;
+ * message says which), NO_MEMORY, IO.
  */
 enum dist_error dist__rendezvous_meet(const struct dist__environment *e,
 				      struct dist__rendezvous *r,

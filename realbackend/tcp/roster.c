@@ -86,20 +86,25 @@ void dist__roster_leave(struct dist__roster *roster, int rank)
 	roster->came--;
 }
 
-void dist__roster_late(struct dist__roster *roster)
+void dist__roster_distrust(struct dist__roster *roster, int rank, int judge)
+{
+	if (!roster->failure[0])
+		(void)fail(roster,
+			   "rank %d has another LOCKSTEP_SECRET than rank %d, "
+			   "or one of them has none",
+			   rank, judge);
+}
+
+static void name_missing(struct dist__roster *roster)
 {
 	size_t used, size = sizeof roster->failure;
 	const char *before = "";
 
-	if (roster->failure[0] || roster->complete)
-		return;
-	(void)fail(roster, "%d of %d ranks came; missing: ", roster->came,
-		   roster->world_size);
 	for (int rank = 0; rank < roster->world_size; rank++) {
 		if (roster->addresses[rank][0])
 			continue;
 		used = strlen(roster->failure);
-		if (used > size - 24) {
+		if (used > size - 96) {
 			snprintf(roster->failure + used, size - used, ", ...");
 			return;
 		}
@@ -109,9 +114,33 @@ void dist__roster_late(struct dist__roster *roster)
 	}
 }
 
-void dist__roster_list(const struct dist__roster *roster,
+void dist__roster_late(struct dist__roster *roster)
+{
+	size_t used, size = sizeof roster->failure;
+
+	if (roster->failure[0] || roster->complete)
+		return;
+	(void)fail(roster, "%d of %d ranks came; missing: ", roster->came,
+		   roster->world_size);
+	name_missing(roster);
+	used = strlen(roster->failure);
+	if (roster->turned_away)
+		snprintf(roster->failure + used, size - used,
+			 "; turned away for another LOCKSTEP_SECRET, or none: "
+			 "%d",
+			 roster->turned_away);
+}
+
+void dist__roster_tell(const struct dist__roster *roster, const char *token,
 		       struct dist__parcel *parcel)
 {
+	if (roster->failure[0]) {
+		dist__parcel_init(parcel, DIST_ERR_RENDEZVOUS, 0);
+		dist__parcel_add_text(parcel, roster->failure);
+		return;
+	}
+	dist__parcel_init(parcel, DIST_OK, 0);
+	dist__parcel_add_text(parcel, token);
 	for (int rank = 0; rank < roster->world_size; rank++)
 		dist__parcel_add_text(parcel, roster->addresses[rank]);
 }

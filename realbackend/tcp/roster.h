@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "realbackend/tcp/parcel.h"
+#include "core/parcel.h"
 #include "realbackend/tcp/socket.h"
 
 /* A world larger than this is taken for a mistake. */
@@ -20,6 +20,7 @@ struct dist__roster {
 	int came;                              /* ranks present */
 	char (*addresses)[DIST__ADDRESS_TEXT]; /* by rank; "": not here */
 	bool complete;                         /* all were here at once */
+	int turned_away;                       /* for want of the secret */
 	char failure[400];                     /* "": none */
 };
 
@@ -42,11 +43,17 @@ enum dist__roster_answer dist__roster_join(struct dist__roster *roster,
 /* dist__roster_leave notes that rank, which had joined, hung up. */
 void dist__roster_leave(struct dist__roster *roster, int rank);
 
+/* dist__roster_distrust fails the roster: rank has another secret than judge.
+ */
+void dist__roster_distrust(struct dist__roster *roster, int rank, int judge);
+
 /* dist__roster_late fails the roster: "3 of 4 ranks came; missing: 2". */
 void dist__roster_late(struct dist__roster *roster);
 
-/* dist__roster_list appends the addresses of all ranks, in order. */
-void dist__roster_list(const struct dist__roster *roster,
+/* dist__roster_tell makes the answer to all who came: token and the addresses
+ * of all ranks in order, with code DIST_OK; or the failure, with code
+ * DIST_ERR_RENDEZVOUS. The caller releases it. */
+void dist__roster_tell(const struct dist__roster *roster, const char *token,
 		       struct dist__parcel *parcel);
 
 #endif

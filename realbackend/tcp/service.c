@@ -2,43 +2,34 @@
  * operations. */
 #include "realbackend/tcp/service.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "realbackend/tcp/clock.h"
+#include "core/clock.h"
 #include "realbackend/tcp/store.h"
 
-/* A number that strangers cannot guess, to tell them from ranks. */
-static bool draw_token(char *text, size_t size)
-{
-	uint64_t number = 0;
-	int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
-	bool drawn = fd >= 0 &&
-		     read(fd, &number, sizeof number) == (ssize_t)sizeof number;
-
-	if (fd >= 0)
-		close(fd);
-	snprintf(text, size, "%016llx", (unsigned long long)number);
-	return drawn;
-}
+/* What a stranger may say where there is a secret. */
+#define STRANGER_BYTES 256
 
 enum dist_error dist__service_init(struct dist__service *service)
 {
+	bool failed;
+
 	memset(service, 0, sizeof *service);
 	dist__roster_init(&service->roster);
 	service->table = dist__table_new();
-	if (!service->table)
+	service->secret = dist__secret_copy(&failed);
+	if (!service->table || failed)
 		return DIST_ERR_NO_MEMORY;
-	return draw_token(service->token, sizeof service->token) ? DIST_OK
-								 : DIST_ERR_IO;
+	return dist__token_draw(service->token) ? DIST_OK : DIST_ERR_IO;
 }
 
 void dist__service_release(struct dist__service *service)
 {
 	dist__table_free(service->table);
+	free(service->secret);
 	dist__roster_release(&service->roster);
 }
 
@@ -90,22 +81,57 @@ static bool serve_add(struct dist__service *service,
 		      struct dist__session *session, struct dist__bytes key,
 		      struct dist__bytes amount_text)
 {
-	struct dist__bytes value, sum_text;
-	int64_t sum = 0, amount;
-	char text[24];
+	int64_t amount, sum;
+	enum dist_error error = DIST_ERR_INVALID_ARGUMENT;
 
-	if (!dist__bytes_number(amount_text, &amount) ||
-	    (dist__table_get(service->table, key, &value) &&
-	     !dist__bytes_number(value, &sum)))
-		return dist__service_reply(session, DIST_ERR_INVALID_ARGUMENT,
-					   NULL);
-	sum = (int64_t)((uint64_t)sum + (uint64_t)amount);
-	snprintf(text, sizeof text, "%lld", (long long)sum);
-	sum_text = (struct dist__bytes){(unsigned char *)text, strlen(text)};
-	if (!dist__table_set(service->table, key, sum_text))
-		return dist__service_reply(session, DIST_ERR_NO_MEMORY, NULL);
+	if (dist__bytes_number(amount_text, &amount))
+		error = dist__table_add(service->table, key, amount, &sum);
+	if (error)
+		return dist__service_reply(session, error, NULL);
 	service->changed = true;
-	return dist__service_reply(session, DIST_OK, text);
+	return reply_number(session, sum);
+}
+
+static bool serve_compare_set(struct dist__service *service,
+			      struct dist__session *session,
+			      const struct dist__bytes strings[3])
+{
+	struct dist__parcel reply;
+	struct dist__bytes now;
+	enum dist_error error;
+
+	error = dist__table_compare_set(service->table, strings[0], strings[1],
+					strings[2], &now);
+	if (error)
+		return dist__service_reply(session, error, NULL);
+	service->changed = true;
+	/* Before the session takes the reply, and drops the request. */
+	dist__parcel_init(&reply, DIST_OK, 0);
+	dist__parcel_add(&reply, now.data, now.len);
+	return dist__session_reply(session, &reply);
+}
+
+static bool serve_arrive(struct dist__service *service,
+			 struct dist__session *session)
+{
+	service->arrived++;
+	service->changed = true;
+	return dist__service_retry(service, session);
+}
+
+/* Whether what a session waits for has happened. */
+static bool is_answerable(const struct dist__service *service,
+			  const struct dist__session *session)
+{
+	struct dist__bytes string = {NULL, 0};
+	int64_t number = 0;
+	size_t offset = 0;
+
+	if (dist__parcel_code(&session->request) != DIST__STORE_ARRIVE)
+		return all_there(service, session);
+	(void)dist__parcel_next(&session->request, &offset, &string);
+	return !dist__bytes_number(string, &number) ||
+	       service->arrived >= number;
 }
 
 bool dist__service_retry(struct dist__service *service,
@@ -115,7 +141,7 @@ bool dist__service_retry(struct dist__service *service,
 	struct dist__bytes key = {NULL, 0}, value;
 	size_t offset = 0;
 
-	if (!all_there(service, session))
+	if (!is_answerable(service, session))
 		return true;
 	dist__parcel_init(&reply, DIST_OK, 0);
 	(void)dist__parcel_next(&session->request, &offset, &key);
@@ -125,19 +151,70 @@ bool dist__service_retry(struct dist__service *service,
 	return dist__session_reply(session, &reply);
 }
 
+/* ---- strangers ---------------------------------------------------------- */
+
+size_t dist__service_limit(const struct dist__service *service)
+{
+	return service->secret ? STRANGER_BYTES : DIST__PARCEL_MAX_REQUEST;
+}
+
+static bool turn_away(struct dist__service *service,
+		      struct dist__session *session, const char *why)
+{
+	service->roster.turned_away++;
+	return dist__service_reply(session, DIST__STORE_LOCKED, why);
+}
+
+static bool serve_hello(struct dist__service *service,
+			struct dist__session *session)
+{
+	struct dist__parcel reply;
+
+	dist__parcel_init(&reply, DIST_OK, 0);
+	if (service->secret) {
+		session->challenged = dist__nonce_draw(session->nonce);
+		if (!session->challenged)
+			reply.failed = true;
+		dist__parcel_add(&reply, session->nonce, DIST__NONCE_BYTES);
+	}
+	return dist__session_reply(session, &reply);
+}
+
+/* Holds the proof against the nonce of this session, which is then used up. */
+static bool serve_prove(struct dist__service *service,
+			struct dist__session *session, struct dist__bytes nonce,
+			struct dist__bytes proof)
+{
+	struct dist__claim claim = {.role = DIST__STORE_CLIENT};
+	unsigned char ours[DIST__PROOF_BYTES];
+	struct dist__parcel reply;
+
+	if (!session->challenged || nonce.len != DIST__NONCE_BYTES ||
+	    proof.len != DIST__PROOF_BYTES)
+		return false;
+	session->challenged = false;
+	memcpy(claim.dialler_nonce, nonce.data, DIST__NONCE_BYTES);
+	memcpy(claim.other_nonce, session->nonce, DIST__NONCE_BYTES);
+	if (!dist__secret_holds(service->secret, &claim, proof.data))
+		return turn_away(service, session,
+				 "LOCKSTEP_SECRET is not the one of rank 0");
+	dist__session_admit(session);
+	claim.role = DIST__STORE_SERVER;
+	dist__secret_prove(service->secret, &claim, ours);
+	dist__parcel_init(&reply, DIST_OK, 0);
+	dist__parcel_add(&reply, ours, sizeof ours);
+	return dist__session_reply(session, &reply);
+}
+
 /* ---- the rendezvous ----------------------------------------------------- */
 
 static bool serve_join(struct dist__service *service,
-		       struct dist__session *session)
+		       struct dist__session *session,
+		       const struct dist__bytes strings[3])
 {
-	struct dist__bytes strings[3] = {{NULL, 0}, {NULL, 0}, {NULL, 0}};
 	char address[DIST__ADDRESS_TEXT], text[64];
 	int64_t rank, world_size;
-	size_t offset = 0;
 
-	for (int i = 0; i < 3; i++)
-		if (!dist__parcel_next(&session->request, &offset, &strings[i]))
-			return false;
 	if (!dist__bytes_number(strings[0], &rank) ||
 	    !dist__bytes_number(strings[1], &world_size) || rank < 0 ||
 	    rank > INT_MAX || world_size < 0 || world_size > INT_MAX)
@@ -153,7 +230,8 @@ static bool serve_join(struct dist__service *service,
 	case DIST__ROSTER_FAILED:
 		return true;
 	case DIST__ROSTER_AGAIN:
-		return dist__service_reply(session, DIST__STORE_AGAIN, NULL);
+		return dist__service_reply(session, DIST__STORE_AGAIN,
+					   "the job of before has not ended");
 	case DIST__ROSTER_REFUSED:
 		break;
 	}
@@ -173,77 +251,112 @@ bool dist__service_reply_join(struct dist__service *service,
 {
 	struct dist__parcel reply;
 
-	if (service->roster.failure[0]) {
-		service->told++;
-		return dist__service_reply(session, DIST_ERR_RENDEZVOUS,
-					   service->roster.failure);
-	}
-	dist__parcel_init(&reply, DIST_OK, 0);
-	dist__parcel_add_text(&reply, service->token);
-	dist__roster_list(&service->roster, &reply);
+	service->told += service->roster.failure[0] != 0;
+	dist__roster_tell(&service->roster, service->token, &reply);
 	return dist__session_reply(session, &reply);
 }
 
 /* ---- requests ----------------------------------------------------------- */
 
+/* How many strings a request has, and how many of them are keys. */
+struct shape {
+	int strings, keys; /* ANY: as many as there are */
+};
+enum { ANY = -1 };
+
+static const struct shape shapes[] = {
+	[DIST__STORE_SET] = {2, 1},         [DIST__STORE_GET] = {1, 1},
+	[DIST__STORE_ADD] = {2, 1},         [DIST__STORE_WAIT] = {ANY, ANY},
+	[DIST__STORE_CHECK] = {ANY, ANY},   [DIST__STORE_DELETE] = {1, 1},
+	[DIST__STORE_NUM_KEYS] = {0, 0},    [DIST__STORE_JOIN] = {3, 0},
+	[DIST__STORE_COMPARE_SET] = {3, 1}, [DIST__STORE_ARRIVE] = {1, 0},
+	[DIST__STORE_HELLO] = {0, 0},       [DIST__STORE_PROVE] = {2, 0},
+};
+
+/* Whether a request has the strings that its operation takes. */
+static bool is_shapely(const struct dist__session *session)
+{
+	int32_t op = dist__parcel_code(&session->request);
+	uint32_t count = dist__parcel_count(&session->request);
+
+	return op >= DIST__STORE_SET && op <= DIST__STORE_PROVE &&
+	       (shapes[op].strings == ANY ||
+		count == (uint32_t)shapes[op].strings);
+}
+
 static bool keys_fit(const struct dist__session *session)
 {
+	int32_t op = dist__parcel_code(&session->request);
+	int left = shapes[op].keys;
 	struct dist__bytes string;
 	size_t offset = 0;
-	int32_t op = dist__parcel_code(&session->request);
-	bool one = op == DIST__STORE_SET || op == DIST__STORE_ADD;
 
-	while (dist__parcel_next(&session->request, &offset, &string)) {
+	while (left-- != 0 &&
+	       dist__parcel_next(&session->request, &offset, &string))
 		if (string.len > DIST__STORE_MAX_KEY)
 			return false;
-		if (one)
-			break;
-	}
 	return true;
 }
 
-bool dist__service_request(struct dist__service *service,
-			   struct dist__session *session)
+static bool serve(struct dist__service *service, struct dist__session *session,
+		  const struct dist__bytes strings[3])
 {
-	static const int strings[] = {
-		[DIST__STORE_SET] = 2,  [DIST__STORE_GET] = 1,
-		[DIST__STORE_ADD] = 2,  [DIST__STORE_DELETE] = 1,
-		[DIST__STORE_JOIN] = 3,
-	};
-	int32_t op = dist__parcel_code(&session->request);
-	struct dist__bytes a = {NULL, 0}, b = {NULL, 0};
-	size_t offset = 0;
-
-	if (op < DIST__STORE_SET || op > DIST__STORE_JOIN ||
-	    (strings[op] &&
-	     dist__parcel_count(&session->request) != (uint32_t)strings[op]))
-		return false;
-	if (!keys_fit(session))
-		return dist__service_reply(session, DIST_ERR_INVALID_ARGUMENT,
-					   NULL);
-	if (dist__parcel_next(&session->request, &offset, &a))
-		(void)dist__parcel_next(&session->request, &offset, &b);
-	session->waiting = true;
-	session->deadline_ns =
-		dist__clock_after(dist__parcel_timeout_ns(&session->request));
-	switch ((enum dist__store_op)op) {
+	switch ((enum dist__store_op)dist__parcel_code(&session->request)) {
 	case DIST__STORE_SET:
-		return serve_set(service, session, a, b);
+		return serve_set(service, session, strings[0], strings[1]);
 	case DIST__STORE_ADD:
-		return serve_add(service, session, a, b);
+		return serve_add(service, session, strings[0], strings[1]);
+	case DIST__STORE_COMPARE_SET:
+		return serve_compare_set(service, session, strings);
 	case DIST__STORE_GET:
 	case DIST__STORE_WAIT:
 		return dist__service_retry(service, session);
 	case DIST__STORE_CHECK:
 		return reply_number(session, all_there(service, session));
 	case DIST__STORE_DELETE:
-		return reply_number(session,
-				    dist__table_delete(service->table, a));
+		return reply_number(session, dist__table_delete(service->table,
+								strings[0]));
 	case DIST__STORE_NUM_KEYS:
 		return reply_number(session,
 				    (int64_t)dist__table_count(service->table));
 	case DIST__STORE_JOIN:
-		return serve_join(service, session);
+		return serve_join(service, session, strings);
+	case DIST__STORE_ARRIVE:
+		return serve_arrive(service, session);
+	case DIST__STORE_HELLO:
+		return serve_hello(service, session);
+	case DIST__STORE_PROVE:
+		return serve_prove(service, session, strings[0], strings[1]);
 	}
 	return false;
+}
+
+bool dist__service_request(struct dist__service *service,
+			   struct dist__session *session)
+{
+	struct dist__bytes strings[3] = {{NULL, 0}, {NULL, 0}, {NULL, 0}};
+	int32_t op = dist__parcel_code(&session->request);
+	size_t offset = 0;
+	int n = 0;
+
+	if (!is_shapely(session))
+		return false;
+	if (!keys_fit(session))
+		return dist__service_reply(session, DIST_ERR_INVALID_ARGUMENT,
+					   NULL);
+	if (!service->secret)
+		dist__session_admit(session);
+	else if (!session->known && op != DIST__STORE_HELLO &&
+		 op != DIST__STORE_PROVE)
+		return turn_away(service, session,
+				 "rank 0 has a LOCKSTEP_SECRET, this process "
+				 "has none");
+	while (n < 3 &&
+	       dist__parcel_next(&session->request, &offset, &strings[n]))
+		n++;
+	session->waiting = true;
+	if (session->known)
+		session->deadline_ns = dist__clock_after(
+			dist__parcel_timeout_ns(&session->request));
+	return serve(service, session, strings);
 }

@@ -11,14 +11,16 @@
 #include "lockstep/dist.h"
 #include "realbackend/tcp/roster.h"
 #include "realbackend/tcp/session.h"
-#include "realbackend/tcp/table.h"
+#include "core/table.h"
 
 struct dist__service {
 	struct dist__table *table;
 	struct dist__roster roster;
-	char token[24]; /* of the job, hexadecimal */
-	bool changed;   /* waiting requests may be answerable now */
-	int told;       /* sessions that got the roster's failure */
+	char *secret; /* NULL: none, whoever speaks our language is let in */
+	int arrived;  /* users that said so */
+	char token[DIST__TOKEN_TEXT];
+	bool changed; /* waiting requests may be answerable now */
+	int told;     /* sessions that got the roster's failure */
 };
 
 /* dist__service_init makes an empty store. Errors: NO_MEMORY, IO; release it
@@ -31,7 +33,11 @@ void dist__service_release(struct dist__service *service);
 bool dist__service_request(struct dist__service *service,
 			   struct dist__session *session);
 
-/* dist__service_retry answers a waiting GET or WAIT if all keys are there. */
+/* dist__service_limit returns how long a stranger's request may be. */
+size_t dist__service_limit(const struct dist__service *service);
+
+/* dist__service_retry answers a waiting GET, WAIT or ARRIVE if what it waits
+ * for is there. */
 bool dist__service_retry(struct dist__service *service,
 			 struct dist__session *session);
 

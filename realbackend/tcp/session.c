@@ -6,14 +6,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "realbackend/tcp/clock.h"
+#include "core/clock.h"
 
 /* For a request to be whole, from its first byte (or the accept) on. */
 #define REQUEST_NS ((int64_t)10 * 1000000000)
 /* Room is made as the bytes come, not as the header promises. */
 #define STEP_BYTES ((size_t)64 << 10)
 
-struct dist__session *dist__session_new(int fd)
+struct dist__session *dist__session_new(int fd, size_t limit)
 {
 	struct dist__session *session = calloc(1, sizeof *session);
 
@@ -23,7 +23,9 @@ struct dist__session *dist__session_new(int fd)
 	}
 	session->fd = fd;
 	session->rank = -1;
-	session->deadline_ns = dist__clock_after(REQUEST_NS);
+	session->limit = limit;
+	session->accepted_ns = dist__clock_ns();
+	session->deadline_ns = session->accepted_ns + REQUEST_NS;
 	return session;
 }
 
@@ -38,10 +40,15 @@ void dist__session_free(struct dist__session *session)
 /* Bytes still missing from the request; SIZE_MAX: it is none. */
 static size_t missing(const struct dist__session *session)
 {
-	size_t wanted = dist__parcel_wanted(&session->request,
-					    DIST__PARCEL_MAX_REQUEST);
+	size_t wanted = dist__parcel_wanted(&session->request, session->limit);
 
 	return wanted ? wanted - session->request.len : SIZE_MAX;
+}
+
+void dist__session_admit(struct dist__session *session)
+{
+	session->known = true;
+	session->limit = DIST__PARCEL_MAX_REQUEST;
 }
 
 bool dist__session_whole(const struct dist__session *session)
@@ -97,7 +104,8 @@ bool dist__session_write(struct dist__session *session)
 	}
 	dist__parcel_release(out);
 	session->replied = 0;
-	session->deadline_ns = DIST_TIMEOUT_NEVER;
+	if (session->known)
+		session->deadline_ns = DIST_TIMEOUT_NEVER;
 	return true;
 }
 
@@ -108,7 +116,8 @@ bool dist__session_reply(struct dist__session *session,
 	session->request.len = 0;
 	session->reply = *reply;
 	session->replied = 0;
-	session->deadline_ns = dist__clock_after(REQUEST_NS);
+	if (session->known)
+		session->deadline_ns = dist__clock_after(REQUEST_NS);
 	if (reply->failed)
 		return false;
 	return dist__session_write(session);

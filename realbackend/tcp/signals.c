@@ -7,7 +7,8 @@
 
 #include "realbackend/tcp/socket.h"
 
-static const int caught[DIST__SIGNALS] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP};
+static const int caught[DIST__SIGNALS] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP,
+					  SIGQUIT};
 
 /* A handler has no argument of ours; -1: nothing is caught. */
 static volatile sig_atomic_t pipe_end = -1;

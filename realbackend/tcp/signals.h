@@ -6,10 +6,10 @@
 #include <signal.h>
 #include <stdbool.h>
 
-#define DIST__SIGNALS 4
+#define DIST__SIGNALS 5
 
-/* While caught, SIGCHLD, SIGINT, SIGTERM and SIGHUP arrive at fd, each as one
- * byte, its number. */
+/* While caught, SIGCHLD, SIGINT, SIGTERM, SIGHUP and SIGQUIT arrive at fd, each
+ * as one byte, its number. */
 struct dist__signals {
 	int fd;
 	int write_fd;

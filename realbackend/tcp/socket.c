@@ -110,6 +110,16 @@ enum dist_error dist__socket_listen(const char *host, int port, int *fd,
 	return DIST_ERR_IO;
 }
 
+bool dist__socket_can_bind(const struct dist__address *address)
+{
+	int fd;
+
+	if (dist__socket_listen_at(address, &fd) != DIST_OK)
+		return false;
+	close(fd);
+	return true;
+}
+
 bool dist__socket_is_listening(int fd)
 {
 	int listening = 0;

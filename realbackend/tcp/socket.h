@@ -37,6 +37,9 @@ enum dist_error dist__socket_listen(const char *host, int port, int *fd,
 enum dist_error dist__socket_listen_at(const struct dist__address *address,
 				       int *fd);
 
+/* dist__socket_can_bind returns whether address is one of this machine. */
+bool dist__socket_can_bind(const struct dist__address *address);
+
 /* dist__socket_is_listening returns whether fd is a listening socket. */
 bool dist__socket_is_listening(int fd);
 

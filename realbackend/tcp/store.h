@@ -2,43 +2,57 @@
  * store.h - a client of the job's key-value store, which rank 0 serves.
  *
  * One connection, one request at a time: a store belongs to one thread at a
- * time. Keys are up to DIST__STORE_MAX_KEY bytes, a request up to 1 MiB in all.
- * A timeout of DIST_TIMEOUT_NEVER waits for ever. After TIMEOUT because the
- * server kept silent, or IO, the store is broken: every later call gives IO.
+ * time. Keys are up to DIST__STORE_MAX_KEY bytes, a request up to
+ * DIST__PARCEL_MAX_REQUEST in all. A timeout of DIST_TIMEOUT_NEVER waits for
+ * ever. After TIMEOUT because the server kept silent, or IO, the store is
+ * broken: every later call gives IO.
  *
  * "Any store error" stands for INVALID_ARGUMENT (a key or value too long, a
- * negative timeout), TIMEOUT, IO (the server is gone) and NO_MEMORY.
+ * negative timeout), TIMEOUT, IO (the server is gone), RENDEZVOUS (it has a
+ * secret and this process has none) and NO_MEMORY.
  * Private to realbackend/tcp/.
  */
 #ifndef LOCKSTEP_TCP_STORE_H
 #define LOCKSTEP_TCP_STORE_H
 
-#include "realbackend/tcp/parcel.h"
+#include "core/parcel.h"
 #include "realbackend/tcp/socket.h"
 
 #define DIST__STORE_MAX_KEY 4096
 
 enum dist__store_op {
-	DIST__STORE_SET = 1,  /* key, value */
-	DIST__STORE_GET,      /* key; reply: value */
-	DIST__STORE_ADD,      /* key, amount; reply: sum */
-	DIST__STORE_WAIT,     /* key ... */
-	DIST__STORE_CHECK,    /* key ...; reply: "1" or "0" */
-	DIST__STORE_DELETE,   /* key; reply: "1" or "0" */
-	DIST__STORE_NUM_KEYS, /* reply: number */
-	DIST__STORE_JOIN /* rank, world size, address; reply: see rendezvous.c
-			  */
+	DIST__STORE_SET = 1,     /* key, value */
+	DIST__STORE_GET,         /* key; reply: value */
+	DIST__STORE_ADD,         /* key, amount; reply: sum */
+	DIST__STORE_WAIT,        /* key ... */
+	DIST__STORE_CHECK,       /* key ...; reply: "1" or "0" */
+	DIST__STORE_DELETE,      /* key; reply: "1" or "0" */
+	DIST__STORE_NUM_KEYS,    /* reply: number */
+	DIST__STORE_JOIN,        /* rank, world size, address; reply: see
+				    rendezvous.c */
+	DIST__STORE_COMPARE_SET, /* key, expected, desired; reply: value */
+	DIST__STORE_ARRIVE,      /* number; reply once so many have arrived */
+	DIST__STORE_HELLO,       /* reply: a nonce; nothing: no secret here */
+	DIST__STORE_PROVE        /* nonce, proof; reply: proof */
 };
 
-/* The code of a reply that means: try once more in a moment. */
-#define DIST__STORE_AGAIN 1
+/* Codes of replies beside those of enum dist_error: try once more in a moment;
+ * words say why the secret was not good enough. */
+#define DIST__STORE_AGAIN  1
+#define DIST__STORE_LOCKED 2
+
+/* Who proves in a connection to the store; see secret.h. */
+#define DIST__STORE_CLIENT "client of the store"
+#define DIST__STORE_SERVER "store"
 
 struct dist__store;
 
 /*
  * dist__store_connect connects to the store at host:port, trying again until
- * deadline_ns while nobody listens there. Errors: RENDEZVOUS (host unknown;
- * nobody came to listen), NO_MEMORY, IO; message says which.
+ * deadline_ns while nobody listens there. With LOCKSTEP_SECRET set both ends
+ * prove that they know it. Errors: RENDEZVOUS (host unknown; nobody came to
+ * listen; the store has another secret or none), NO_MEMORY, IO; message says
+ * which.
  */
 enum dist_error dist__store_connect(const char *host, int port,
 				    int64_t deadline_ns,
@@ -47,6 +61,9 @@ enum dist_error dist__store_connect(const char *host, int port,
 
 /* dist__store_free hangs up. NULL allowed. */
 void dist__store_free(struct dist__store *store);
+
+/* dist__store_is_broken returns whether every later call gives IO. */
+bool dist__store_is_broken(const struct dist__store *store);
 
 /* dist__store_local stores the address that this end of the connection has:
  * the one under which others on the way to the store find this machine. */
@@ -63,6 +80,10 @@ enum dist_error dist__store_call(struct dist__store *store,
 				 int64_t deadline_ns,
 				 struct dist__parcel *reply);
 
+/* dist__store_explain puts the words of a reply that is not OK into message. */
+void dist__store_explain(const struct dist__parcel *reply,
+			 struct dist_message *message);
+
 /* dist__store_set stores len bytes under key. Errors: any store error. */
 enum dist_error dist__store_set(struct dist__store *store, const char *key,
 				const void *value, size_t len);
@@ -77,6 +98,20 @@ enum dist_error dist__store_get(struct dist__store *store, const char *key,
  */
 enum dist_error dist__store_add(struct dist__store *store, const char *key,
 				int64_t amount, int64_t *sum);
+
+/* dist__store_compare_set stores desired under key if its value is expected,
+ * or if there is none and expected is empty. *value, as dist__store_get's, is
+ * the value afterwards, or expected if there is none. Errors: any. */
+enum dist_error dist__store_compare_set(struct dist__store *store,
+					const char *key,
+					struct dist__bytes expected,
+					struct dist__bytes desired,
+					char **value, size_t *len);
+
+/* dist__store_arrive says that one more user of the store has come, and waits
+ * until there have been number of them. Errors: any. */
+enum dist_error dist__store_arrive(struct dist__store *store, int number,
+				   int64_t timeout_ns);
 
 /* dist__store_wait waits until all keys are there. Errors: any store error. */
 enum dist_error dist__store_wait(struct dist__store *store,

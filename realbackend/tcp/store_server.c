@@ -4,6 +4,10 @@
  * A request that cannot be answered yet stays in its session and is tried again
  * whenever something changed. Rank 0 gets the roster last: when it goes on, and
  * perhaps ends, every other rank's answer is on its way.
+ *
+ * Strangers cost the job nothing: there are MAX_STRANGERS at most, each of
+ * bounded size, and when more knock the oldest goes, unless it has only just
+ * come: a rank speaks up at once, and comes again when it is hung up on.
  */
 #include "realbackend/tcp/store_server.h"
 
@@ -14,11 +18,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "realbackend/tcp/clock.h"
+#include "core/clock.h"
 #include "realbackend/tcp/service.h"
 #include "realbackend/tcp/socket.h"
 
-#define MAX_SESSIONS 4096
+#define MAX_SESSIONS  4096
+#define MAX_STRANGERS 256
+/* How long a stranger stays at least, while more of them knock. */
+#define WELCOME_NS ((int64_t)200 * 1000000)
 /* Pause after accept() ran out of descriptors. */
 #define PAUSE_NS ((int64_t)100 * 1000000)
 /* How long rank 0 stays, after the rendezvous failed, to tell those who have
@@ -33,14 +40,17 @@ struct dist__store_server {
 	int64_t failed_ns; /* when the rendezvous failed; 0: it has not */
 	int64_t accept_ns;
 	struct dist__session **sessions; /* room for MAX_SESSIONS */
-	size_t num_sessions;
-	struct pollfd *fds; /* wake, listener, sessions */
+	size_t num_sessions;             /* oldest first */
+	size_t num_strangers;            /* among them */
+	struct pollfd *fds;              /* wake, listener, sessions */
 };
 
 static void drop(struct dist__store_server *server, size_t i)
 {
 	struct dist__session *session = server->sessions[i];
 
+	if (!session->known)
+		server->num_strangers--;
 	if (session->joined)
 		dist__roster_leave(&server->service.roster, session->rank);
 	dist__session_free(session);
@@ -122,28 +132,56 @@ static void expire(struct dist__store_server *server)
 			drop(server, i);
 		}
 	}
-	if (now_ns >= server->accept_ns)
-		server->accept_ns = 0;
 }
 
 /* ---- the loop ----------------------------------------------------------- */
+
+/* The stranger that has been there the longest. There is one. */
+static size_t oldest_stranger(const struct dist__store_server *server)
+{
+	size_t i = 0;
+
+	while (!server->sessions[i] || server->sessions[i]->known)
+		i++;
+	return i;
+}
+
+/* When the next stranger may be let in: a time that has passed, or the time at
+ * which the oldest may be sent away. */
+static int64_t room_ns(const struct dist__store_server *server)
+{
+	const struct dist__session *oldest;
+
+	if (server->num_sessions == MAX_SESSIONS)
+		return DIST_TIMEOUT_NEVER;
+	if (server->num_strangers < MAX_STRANGERS)
+		return server->accept_ns;
+	oldest = server->sessions[oldest_stranger(server)];
+	return oldest->accepted_ns + WELCOME_NS > server->accept_ns
+		       ? oldest->accepted_ns + WELCOME_NS
+		       : server->accept_ns;
+}
 
 static void accept_all(struct dist__store_server *server)
 {
 	struct dist__session *session;
 	int fd;
 
-	while (server->num_sessions < MAX_SESSIONS) {
+	while (room_ns(server) <= dist__clock_ns()) {
 		fd = dist__socket_accept(server->listener);
 		if (fd < 0) {
 			if (errno != EAGAIN && errno != EWOULDBLOCK)
 				server->accept_ns = dist__clock_after(PAUSE_NS);
 			return;
 		}
-		session = dist__session_new(fd);
+		if (server->num_strangers == MAX_STRANGERS)
+			drop(server, oldest_stranger(server));
+		session = dist__session_new(
+			fd, dist__service_limit(&server->service));
 		if (!session)
 			return;
 		server->sessions[server->num_sessions++] = session;
+		server->num_strangers++;
 	}
 }
 
@@ -160,12 +198,11 @@ static void compact(struct dist__store_server *server)
 /* Fills fds and returns when the poll must end at the latest. */
 static int64_t prepare(struct dist__store_server *server)
 {
-	bool room = server->num_sessions < MAX_SESSIONS && !server->accept_ns;
-	int64_t until_ns =
-		server->accept_ns ? server->accept_ns : DIST_TIMEOUT_NEVER;
+	int64_t accept_ns = room_ns(server), now_ns = dist__clock_ns();
+	bool room = accept_ns <= now_ns;
+	int64_t until_ns = room ? DIST_TIMEOUT_NEVER : accept_ns;
 
-	if (server->failed_ns &&
-	    server->failed_ns + LINGER_NS > dist__clock_ns())
+	if (server->failed_ns && server->failed_ns + LINGER_NS > now_ns)
 		until_ns = server->failed_ns + LINGER_NS;
 	server->fds[0] =
 		(struct pollfd){.fd = server->wake[0], .events = POLLIN};
@@ -183,10 +220,11 @@ static int64_t prepare(struct dist__store_server *server)
 	return until_ns;
 }
 
+/* Sees to a session that poll() reported. */
 static void attend(struct dist__store_server *server, size_t i)
 {
 	struct dist__session *session = server->sessions[i];
-	bool keep;
+	bool keep, known = session->known;
 
 	if (session->reply.len)
 		keep = dist__session_write(session);
@@ -194,6 +232,8 @@ static void attend(struct dist__store_server *server, size_t i)
 		keep = dist__session_read(session);
 	if (keep && !session->waiting && dist__session_whole(session))
 		keep = dist__service_request(&server->service, session);
+	if (session->known && !known)
+		server->num_strangers--;
 	if (!keep)
 		drop(server, i);
 }

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "realbackend/tcp/clock.h"
+#include "core/clock.h"
+#include "lockstep/store.h"
 #include "realbackend/tcp/lane.h"
 #include "realbackend/tcp/mesh.h"
 #include "realbackend/tcp/progress.h"
@@ -21,6 +22,7 @@ struct tcp_transport {
 	struct dist__mesh mesh;
 	struct dist__store *store;
 	struct dist__store_server *server;
+	struct dist_store *file;
 	int64_t overslept_ns; /* by tcp_compute, not made up for yet */
 };
 
@@ -81,8 +83,10 @@ static enum dist_error post(struct dist__transport *transport,
 	enum dist_error error = DIST_OK;
 	uint64_t completions;
 
-	assert(m->peer >= 0 && m->peer < mesh->world_size);
-	assert(m->peer != mesh->rank && (m->data || !m->bytes));
+	assert(m->peer >= 0 || (m->peer == DIST_ANY_SOURCE && m->tag >= 0 &&
+				kind == DIST__REQUEST_RECEIVE));
+	assert(m->peer < mesh->world_size && m->peer != mesh->rank);
+	assert(m->data || !m->bytes);
 	if (!fresh)
 		return DIST_ERR_NO_MEMORY;
 	pthread_mutex_lock(&mesh->mutex);
@@ -260,6 +264,7 @@ static void mesh_release(struct dist__mesh *mesh)
 	free(mesh->connections);
 	free(mesh->groups);
 	free(mesh->peers);
+	free(mesh->secret);
 	pthread_mutex_destroy(&mesh->mutex);
 }
 
@@ -275,6 +280,7 @@ static void tcp_free(struct dist__transport *transport)
 	mesh_release(mesh);
 	dist__store_free(tcp->store);
 	dist__store_server_stop(tcp->server);
+	dist_store_free(tcp->file);
 	free(tcp);
 }
 
@@ -300,13 +306,16 @@ static const struct dist__transport_ops tcp_ops = {
 static bool mesh_init(struct dist__mesh *mesh,
 		      const struct dist__endpoint *endpoint)
 {
+	bool failed;
+
 	mesh->rank = endpoint->rank;
 	mesh->world_size = endpoint->world_size;
 	mesh->token = endpoint->token;
 	mesh->listener = endpoint->listener;
 	pthread_mutex_init(&mesh->mutex, NULL);
 	mesh->peers = calloc((size_t)mesh->world_size, sizeof *mesh->peers);
-	if (!mesh->peers)
+	mesh->secret = dist__secret_copy(&failed);
+	if (!mesh->peers || failed)
 		return false;
 	for (int rank = 0; rank < mesh->world_size; rank++) {
 		struct dist__peer *peer = &mesh->peers[rank];
@@ -316,6 +325,7 @@ static bool mesh_init(struct dist__mesh *mesh,
 		dist__queue_init(&peer->sends);
 		dist__queue_init(&peer->receives);
 	}
+	dist__queue_init(&mesh->any_receives);
 	return true;
 }
 
@@ -332,6 +342,7 @@ enum dist_error dist__tcp_transport_new(const struct dist__endpoint *endpoint,
 		tcp->base.ops = &tcp_ops;
 		tcp->store = endpoint->store;
 		tcp->server = endpoint->server;
+		tcp->file = endpoint->file;
 		*transport = &tcp->base;
 		return DIST_OK;
 	}
@@ -341,6 +352,7 @@ enum dist_error dist__tcp_transport_new(const struct dist__endpoint *endpoint,
 		close(endpoint->listener);
 	dist__store_free(endpoint->store);
 	dist__store_server_stop(endpoint->server);
+	dist_store_free(endpoint->file);
 	free(tcp);
 	return error;
 }

@@ -20,6 +20,7 @@ struct dist__endpoint {
 	int listener;
 	struct dist__store *store;         /* may be NULL */
 	struct dist__store_server *server; /* may be NULL */
+	struct dist_store *file;           /* may be NULL */
 };
 
 /* dist__tcp_transport_new makes the transport. Errors: NO_MEMORY, IO. */

@@ -18,12 +18,13 @@
  * for this long before it blocks: several round trips on one machine. */
 #define SPIN_NS ((int64_t)50 * 1000)
 
-#define MAX_FACTS 8
+#define MAX_FACTS 9
 
 /* What a rank's place points to. It outlives the rank, that is, until the
  * process ends or joins its next job. */
 struct keep {
 	struct dist__profile profile;
+	int *nodes;
 	struct check_slot slot; /* where no launcher gave one */
 	struct dist__fact facts[MAX_FACTS];
 	size_t num_facts;
@@ -95,8 +96,9 @@ add_fact(struct keep *keep, const char *key, const char *format, ...)
 	keep->facts[keep->num_facts++] = (struct dist__fact){key, text};
 }
 
-static void add_facts(struct keep *keep, const struct dist__rendezvous *r,
-		      long cores)
+static void add_facts(struct keep *keep, const char *backend,
+		      const struct dist__environment *e,
+		      const struct dist__rendezvous *r, long cores)
 {
 	char congestion[32] = "unknown";
 #ifdef TCP_CONGESTION
@@ -106,13 +108,16 @@ static void add_facts(struct keep *keep, const struct dist__rendezvous *r,
 		       &len) != 0)
 		strcpy(congestion, "unknown");
 #endif
-	add_fact(keep, "backend", "tcp");
+	add_fact(keep, "backend", "%s", backend);
 	add_fact(keep, "profile", "%s", keep->profile.name);
 	add_fact(keep, "profile version", "%s", keep->profile.version);
 	add_fact(keep, "profile source", "%s", keep->profile.source);
+	add_fact(keep, "p2p", "buffered");
 	add_fact(keep, "hosts", "%d", r->hosts);
 	add_fact(keep, "congestion control", "%s", congestion);
 	add_fact(keep, "cores", "%ld", cores);
+	if (e->debug)
+		add_fact(keep, "debug", "%s", getenv("LOCKSTEP_DEBUG"));
 }
 
 /* Makes the transport of what the rendezvous gave; r's parts are its own or
@@ -130,6 +135,7 @@ static enum dist_error open_transport(const struct dist__environment *e,
 		.listener = r->listener,
 		.store = r->store,
 		.server = r->server,
+		.file = r->file,
 	};
 	enum dist_error error = dist__tcp_transport_new(&endpoint, transport);
 
@@ -138,7 +144,8 @@ static enum dist_error open_transport(const struct dist__environment *e,
 }
 
 static enum dist_error attach_as(const struct dist__environment *e,
-				 struct keep *keep, struct dist__place *place,
+				 const char *backend, struct keep *keep,
+				 struct dist__place *place,
 				 struct dist_message *message)
 {
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -150,7 +157,8 @@ static enum dist_error attach_as(const struct dist__environment *e,
 		error = dist__rendezvous_meet(e, &rendezvous, message);
 	if (error)
 		return error;
-	add_facts(keep, &rendezvous, cores);
+	keep->nodes = rendezvous.nodes;
+	add_facts(keep, backend, e, &rendezvous, cores);
 	error = open_transport(e, &rendezvous, cores, &place->transport);
 	if (error)
 		return error;
@@ -167,8 +175,10 @@ static enum dist_error attach_as(const struct dist__environment *e,
 
 static void keep_free(struct keep *keep)
 {
-	if (keep)
+	if (keep) {
 		dist__profile_release(&keep->profile);
+		free(keep->nodes);
+	}
 	free(keep);
 }
 
@@ -191,7 +201,7 @@ static enum dist_error attach(const struct dist_init_options *options,
 		return error;
 	}
 	slot = find_slot(&e);
-	error = attach_as(&e, keep, place, message);
+	error = attach_as(&e, options->backend, keep, place, message);
 	if (error) {
 		record_failure(slot, error);
 		keep_free(keep);
@@ -202,7 +212,11 @@ static enum dist_error attach(const struct dist_init_options *options,
 	place->rank = e.rank;
 	place->world_size = e.world_size;
 	place->timeout_ns = e.timeout_ns;
+	/* Memory of a device is not for us to look at. */
+	if (strcmp(options->backend, "tcp") == 0)
+		place->debug = e.debug;
 	place->profile = &keep->profile;
+	place->nodes = keep->nodes;
 	place->slot = slot ? slot : &keep->slot;
 	return DIST_OK;
 }
@@ -233,8 +247,10 @@ static int run_here(const struct dist_launch_options *options,
 
 	snprintf(seconds, sizeof seconds, "%.9f",
 		 (double)options->timeout_ns / 1e9);
-	if (setenv("LOCKSTEP_BACKEND", "tcp", 1) != 0 ||
+	if (setenv("LOCKSTEP_BACKEND", options->backend, 1) != 0 ||
 	    setenv("LOCKSTEP_TIMEOUT", seconds, 1) != 0 ||
+	    (options->debug &&
+	     setenv("LOCKSTEP_DEBUG", options->debug, 1) != 0) ||
 	    (options->trace &&
 	     setenv("LOCKSTEP_TRACE", options->trace, 1) != 0) ||
 	    (options->profile &&
@@ -251,17 +267,18 @@ static int launch(const struct dist_launch_options *options,
 	struct rank_program program = {rank_main, arg};
 	struct dist__job_spec spec = {
 		.nproc = options->world_size,
+		.backend = options->backend,
 		.trace = options->trace,
 		.profile = options->profile,
 		.algorithm = options->algorithm,
+		.debug = options->debug,
 		.timeout_ns = options->timeout_ns,
-		.prefix_output = options->prefix_output,
+		.output.prefix = options->prefix_output,
 		.start = run_rank,
 		.arg = &program,
 	};
-	const char *rank = getenv("RANK");
 
-	if (rank && *rank)
+	if (dist__job_is_rank())
 		return run_here(options, &program);
 	return dist__job_run(&spec);
 }
@@ -272,6 +289,8 @@ const struct dist__world dist__tcp_world = {
 	.has_phantoms = false,
 	.is_here = NULL,
 	.is_available = is_available,
+	.pause = NULL,
+	.default_timeout_ns = DIST_TIMEOUT_DEFAULT,
 	.attach = attach,
 	.launch = launch,
 };

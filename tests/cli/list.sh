@@ -7,13 +7,17 @@ expect_out '^ddp_step +'
 expect_out '^deadlock +'
 expect 0 list algorithms
 expect_out '^all_reduce +ring +'
-expect_out '^barrier +dissemination +'
+expect_out '^barrier +dissemination +.* ceil\(log2 p\) alpha'
 expect 0 list models
 expect_out '^resnet50 +25557032 +161 +'
 expect 0 list platforms
 expect 0 list profiles
 
-for kind in scenarios algorithms models platforms profiles; do
+expect 0 list backends
+expect_out '^tcp +yes +'
+expect_out '^nccl +(yes|no) +real processes, a GPU each, over NCCL +[^-]'
+
+for kind in backends scenarios algorithms models platforms profiles; do
 	expect 0 list "$kind"
 	rows=$(($(wc -l <"$scratch/out") - 1))
 	[ "$rows" -gt 0 ] || fail "list $kind: empty"

@@ -6,7 +6,7 @@ expect_refusal 'no command "rum"; did you mean "run"' rum
 expect_refusal 'no command "frobnicate"' frobnicate
 expect_refusal 'no option "--frobnicate"' --frobnicate
 expect_refusal 'no command "frobnicate"' help frobnicate
-for command in run predict bench calibrate compare trace platform list; do
+for command in run predict bench check calibrate compare trace platform list; do
 	expect_refusal 'frobnicate' "$command" --frobnicate
 done
 
@@ -27,11 +27,43 @@ expect_refusal 'world-size' run --nproc-per-node 2 --world-size 4 hello
 for timeout in 0 -1 soon nan inf 1s; do
 	expect_refusal 'timeout' run --timeout="$timeout" hello
 done
-expect_refusal 'nnodes' run --nnodes 2 hello
-expect_refusal 'node-rank' run --node-rank 1 hello
-expect_refusal 'max-restarts' run --max-restarts 3 hello
+for nodes in 0 -1 two 2: :2 3:2 1:2:3 ''; do
+	expect_refusal 'nnodes' run --nnodes="$nodes" hello
+done
+expect_refusal 'nnodes.*c10d' run --nnodes 1:2 hello
+expect_refusal 'nnodes' run --nnodes 2 --standalone hello
+expect_refusal 'world-size' run --nnodes 2 --world-size 4 hello
+for rank in 1 -1 x; do
+	expect_refusal 'node-rank' run --node-rank=$rank hello
+done
+expect_refusal 'node-rank' run --nnodes 2 --node-rank 2 hello
+for restarts in -1 x 1.5; do
+	expect_refusal 'max-restarts' run --max-restarts=$restarts hello
+done
+for interval in 0 -1 x; do
+	expect_refusal 'monitor-interval' run --monitor-interval=$interval hello
+done
 expect_refusal 'master-port' run --master-port 70000 hello
 expect_refusal 'master-port' run --master-port http hello
+expect_refusal 'master-port' run --nnodes 2 --master-port 0 hello
+expect_refusal 'rdzv-backend' run --rdzv-backend etcd hello
+expect_refusal 'rdzv-id' run --rdzv-id 'a b' hello
+expect_refusal 'role' run --role a/b hello
+for endpoint in :1 h:0 h:x h:70000 '[::1' 'a b:1'; do
+	expect_refusal 'rdzv-endpoint' run --nnodes 2 --rdzv-backend c10d \
+		--rdzv-endpoint "$endpoint" hello
+done
+for conf in x join_timeout join_timeout=0 join_timeout=x speed=1 \
+	keep_alive_max_attempt=0; do
+	expect_refusal 'rdzv-conf' run --rdzv-conf $conf hello
+done
+for code in 4 x 0: 0:4 '0:1,' '0:1,1' 12 -1; do
+	expect_refusal 'redirects' run --redirects=$code hello
+	expect_refusal 'tee' run --tee=$code hello
+done
+for filter in x '1,' ',1' -1; do
+	expect_refusal 'local-ranks-filter' run --local-ranks-filter=$filter hello
+done
 
 # simulation
 expect_refusal 'no-such' run --backend sim --platform no-such hello
@@ -42,12 +74,23 @@ printf '<?xml version="1.0"?>\n<platform version="4.1">\n<zone id="a"' \
 expect_refusal 'broken.xml' run --backend sim --platform "$scratch/broken.xml" \
 	hello
 platform=$("$LOCKSTEP" list platforms | awk 'NR == 2 { print $1 }')
+for words in '--max-restarts 1' '--nnodes 1:2' '--node-rank 1' '--tee 3' \
+	'--redirects 1' '--log-dir logs' '--local-ranks-filter 0'; do
+	# shellcheck disable=SC2086 # an option and its value
+	expect_refusal "${words% *}" run --backend sim --platform "$platform" \
+		--world-size 2 $words hello
+done
 expect_refusal 'hosts' run --backend sim --platform "$platform" \
 	--world-size 1000000 hello
 expect_refusal 'no-such' run --backend sim --platform "$platform" \
 	--world-size 2 --algorithm all_reduce=no-such hello
 expect_refusal 'no-such' run --backend sim --platform "$platform" \
 	--world-size 2 --profile no-such hello
+for mode in eager eager: eager:-1 eager:4k rendez-vous; do
+	expect_refusal '^lockstep run: --p2p: expected rendezvous' run \
+		--backend sim --platform "$platform" --world-size 2 \
+		--p2p "$mode" hello
+done
 printf 'name: x\nselection: [3\n' >"$scratch/broken.yaml"
 expect_refusal 'broken.yaml:[0-9]+' run --backend sim --platform "$platform" \
 	--world-size 2 --profile "$scratch/broken.yaml" hello

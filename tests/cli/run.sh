@@ -32,11 +32,15 @@ fi
 # Any executable can be started; it gets torchrun's variables.
 cat >"$scratch/program" <<'END'
 #!/bin/sh
+# Rank 1 fails, and with it the job: only once rank 0 has spoken.
+until [ "$RANK" = 0 ] || [ -e "$2" ]; do sleep 0.01; done
 echo "$RANK of $WORLD_SIZE, $LOCAL_RANK of $LOCAL_WORLD_SIZE, $1"
+: >"$2"
 exit "$RANK"
 END
 chmod +x "$scratch/program"
-expect 1 "${tcp[@]}" --nproc-per-node 2 "$scratch/program" --argument
+expect 1 "${tcp[@]}" --nproc-per-node 2 "$scratch/program" --argument \
+	"$scratch/spoken"
 expect_out '^0 of 2, 0 of 2, --argument$'
 
 # A program that cannot be run.

@@ -1,9 +1,10 @@
 # What the tests of the command share. Sourced, not run. The command under test
-# is $LOCKSTEP; $scratch is an empty folder that goes away at the end.
+# is $LOCKSTEP, with sanitizers if $SANITIZED is yes; $scratch is an empty folder
+# that goes away at the end.
 # shellcheck shell=bash
 
 set -u
-: "${LOCKSTEP:=build/default/lockstep}"
+: "${LOCKSTEP:=build/default/lockstep}" "${SANITIZED:=no}"
 if [ ! -x "$LOCKSTEP" ]; then
 	echo "no command at $LOCKSTEP; set LOCKSTEP"
 	exit 1
@@ -12,7 +13,11 @@ scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 unset RANK WORLD_SIZE LOCAL_RANK MASTER_ADDR MASTER_PORT
 unset LOCKSTEP_BACKEND LOCKSTEP_PLATFORM LOCKSTEP_PROFILE LOCKSTEP_ALGORITHM
-unset LOCKSTEP_TRACE LOCKSTEP_TIMEOUT LOCKSTEP_DATA
+unset LOCKSTEP_TRACE LOCKSTEP_TIMEOUT LOCKSTEP_DATA LOCKSTEP_SECRET
+unset LOCKSTEP_P2P OMP_NUM_THREADS
+unset LOCKSTEP_JSON LOCKSTEP_JUNIT LOCKSTEP_SARIF LOCKSTEP_ANNOTATE
+# shellcheck disable=SC2086 # names
+unset ${!PET_*} ${!TORCHELASTIC_*} ${!OMPI_*} ${!PMI*} ${!SLURM_*}
 
 failures=0
 
@@ -57,6 +62,33 @@ expect_refusal() {
 # expect_out PATTERN - the last command's stdout has a line that matches.
 expect_out() {
 	grep -qE -- "$1" "$scratch/out" || fail "no /$1/ on stdout"
+}
+
+# expect_err PATTERN - the same of its stderr.
+expect_err() {
+	grep -qE -- "$1" "$scratch/err" ||
+		fail "no /$1/ on stderr: $(head -n 20 "$scratch/err")"
+}
+
+# program NAME - makes the script on stdin a program, $scratch/NAME.
+program() {
+	{ echo '#!/bin/sh' && cat; } >"$scratch/$1"
+	chmod +x "$scratch/$1"
+}
+
+# Stores a port that was free a moment ago in $port.
+free_port() {
+	program port <<<'echo "$MASTER_PORT"'
+	port=$("$LOCKSTEP" run --nproc-per-node 1 "$scratch/port")
+}
+
+# wait_for COMMAND... - until it succeeds; false after 30 s.
+wait_for() {
+	local until=$((SECONDS + 30))
+	until "$@" >/dev/null 2>&1; do
+		[ $SECONDS -lt $until ] || return 1
+		sleep 0.02
+	done
 }
 
 finish() {

@@ -101,6 +101,66 @@ static int die_after(void *arg)
 	return r.failures;
 }
 
+/* Rank 2 dies while the others wait for a message from anybody; one that it
+ * sent before is heard. */
+static int die_awaited(void *arg)
+{
+	struct dist__message m = {.peer = DIST_ANY_SOURCE, .tag = 1};
+	struct dist__members members = {.world_size = 0};
+	struct dist__request *request = NULL;
+	const struct dist__transport_ops *ops;
+	struct dist_message message;
+	enum dist_error error;
+	struct tcp_rank r;
+	char byte = 0;
+	int source = -1;
+
+	(void)arg;
+	if (!tcp_join(&r, 20 * SECOND, &error, &message))
+		return 2;
+	if (r.rank == 2) {
+		for (int peer = 0; peer < r.world_size; peer++)
+			if (peer != r.rank)
+				tcp_is(&r, "hello",
+				       tcp_send(&r, peer, 1, &byte, 1,
+						20 * SECOND),
+				       DIST_OK);
+		for (int peer = 0; peer < r.world_size; peer++)
+			if (peer != r.rank)
+				tcp_is(&r, "answer",
+				       tcp_receive(&r, peer, 2, &byte, 1,
+						   20 * SECOND),
+				       DIST_OK);
+		raise(SIGKILL);
+	}
+	m.data = &byte;
+	m.bytes = 1;
+	members.world_size = r.world_size;
+	m.members = &members;
+	m.source = &source;
+	ops = r.transport->ops;
+	for (int i = 0; i < 2; i++) {
+		int64_t until_ns = ops->now_ns(r.transport) + 20 * SECOND;
+
+		tcp_is(&r, "post", ops->irecv(r.transport, &m, &request),
+		       DIST_OK);
+		if (i == 1)
+			tcp_is(&r, "answer",
+			       tcp_send(&r, 2, 2, &byte, 1, 20 * SECOND),
+			       DIST_OK);
+		tcp_is(&r, "hear", ops->wait(r.transport, request, until_ns),
+		       i == 0 ? DIST_OK : DIST_ERR_PEER_LOST);
+		tcp_is(&r, "of", source, 2);
+	}
+	tcp_leave(&r);
+	return r.failures;
+}
+
+Test(killed_rank, while_anybody_is_awaited)
+{
+	cr_assert_eq(outcome(4, 2, die_awaited, 0), 0);
+}
+
 Test(killed_rank, while_the_others_wait)
 {
 	cr_assert_eq(outcome(4, 0, die_after, 0), 0);

@@ -7,8 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "realbackend/tcp/clock.h"
-#include "realbackend/tcp/socket.h"
 #include "tests/support/tcp_cases.h"
 #include "tests/support/tcp_world.h"
 
@@ -159,127 +157,6 @@ Test(rendezvous, refuses_malformed_variables)
 	tcp_world_close(&world);
 }
 
-/* ---- strangers ---------------------------------------------------------- */
-
-/* Says one of several wrong things to a port. */
-static int disturb(int port, int i)
-{
-	static const char hello[] = "LSL1\1\0\0\0\1\0\0\0\1\0\0\0\4\0\0\0"
-				    "\xff\xff\xff\xff"
-				    "guessing\0\0\0\0\0\0\0";
-	static const char *const words[] = {"GET / HTTP/1.1\r\n\r\n", "LSL1",
-					    hello, "L", "\xff\xff\xff"};
-	static const size_t lens[] = {18, 4, 40, 1, 3};
-	int fd = tcp_dial(port);
-
-	if (fd >= 0 && i % 6 < 5)
-		(void)!send(fd, words[i % 6], lens[i % 6], MSG_NOSIGNAL);
-	return fd;
-}
-
-static int exchange(struct tcp_rank *r)
-{
-	int64_t in, out = r->rank;
-
-	for (int peer = 0; peer < r->world_size; peer++) {
-		if (peer == r->rank)
-			continue;
-		tcp_is(r, "send", tcp_send(r, peer, 0, &out, 8, 20 * SECOND),
-		       DIST_OK);
-	}
-	for (int peer = 0; peer < r->world_size; peer++) {
-		in = -1;
-		if (peer == r->rank)
-			continue;
-		tcp_is(r, "receive",
-		       tcp_receive(r, peer, 0, &in, 8, 20 * SECOND), DIST_OK);
-		tcp_is(r, "contents", in, peer);
-	}
-	return r->failures;
-}
-
-static int join_and_exchange(void *arg)
-{
-	struct dist_message message;
-	enum dist_error error;
-	struct tcp_rank r;
-
-	(void)arg;
-	if (!tcp_join(&r, 20 * SECOND, &error, &message)) {
-		fprintf(stderr, "%s\n", message.text);
-		return 1;
-	}
-	(void)exchange(&r);
-	tcp_leave(&r);
-	return r.failures != 0;
-}
-
-Test(rendezvous, works_beside_garbage_at_its_port)
-{
-	enum { STRANGERS = 60 };
-	struct tcp_world world;
-	pid_t pids[4];
-	int fds[STRANGERS];
-
-	cr_assert(tcp_world_open(&world));
-	for (int i = 0; i < STRANGERS / 2; i++)
-		fds[i] = disturb(world.port, i);
-	for (int rank = 0; rank < 4; rank++)
-		pids[rank] = tcp_world_start(&world, rank, 4, join_and_exchange,
-					     NULL);
-	for (int i = STRANGERS / 2; i < STRANGERS; i++)
-		fds[i] = disturb(world.port, i);
-	tcp_world_close(&world);
-	for (int rank = 0; rank < 4; rank++)
-		cr_assert_eq(tcp_status(pids[rank]), 0);
-	for (int i = 0; i < STRANGERS; i++)
-		if (fds[i] >= 0)
-			close(fds[i]);
-}
-
-/* Every rank finds strangers at its own data port, before its peers come. */
-static int exchange_beside_strangers(void *arg)
-{
-	enum { STRANGERS = 40 };
-	struct dist_message message;
-	enum dist_error error;
-	struct tcp_rank r;
-	int fds[STRANGERS], found = 0;
-
-	(void)arg;
-	if (!tcp_join(&r, 20 * SECOND, &error, &message))
-		return 1;
-	/* Its port is the one of its listening sockets that is not the
-	 * store's. */
-	for (int fd = 3; fd < 64 && !found; fd++)
-		if (dist__socket_is_listening(fd) &&
-		    dist__socket_port(fd) != atoi(getenv("MASTER_PORT")))
-			found = dist__socket_port(fd);
-	tcp_is(&r, "data port", found != 0, true);
-	for (int i = 0; i < STRANGERS; i++)
-		fds[i] = disturb(found, i);
-	(void)exchange(&r);
-	for (int i = 0; i < STRANGERS; i++)
-		if (fds[i] >= 0)
-			close(fds[i]);
-	tcp_leave(&r);
-	return r.failures != 0;
-}
-
-Test(rendezvous, works_beside_garbage_at_the_data_ports)
-{
-	struct tcp_world world;
-	pid_t pids[4];
-
-	cr_assert(tcp_world_open(&world));
-	for (int rank = 0; rank < 4; rank++)
-		pids[rank] = tcp_world_start(&world, rank, 4,
-					     exchange_beside_strangers, NULL);
-	tcp_world_close(&world);
-	for (int rank = 0; rank < 4; rank++)
-		cr_assert_eq(tcp_status(pids[rank]), 0);
-}
-
 static int join_only(void *arg)
 {
 	struct dist_message message;
@@ -287,21 +164,35 @@ static int join_only(void *arg)
 	struct tcp_rank r;
 
 	(void)arg;
-	if (!tcp_join(&r, 20 * SECOND, &error, &message))
+	if (!tcp_join(&r, 2 * SECOND, &error, &message))
 		return 1;
 	tcp_leave(&r);
 	return 0;
 }
 
-Test(rendezvous, brings_64_ranks_together)
+/* Returns how many of 64 ranks found all others within two seconds. */
+static int count_together(void)
 {
 	struct tcp_world world;
 	pid_t pids[64];
+	int together = 0;
 
 	cr_assert(tcp_world_open(&world));
 	for (int rank = 0; rank < 64; rank++)
 		pids[rank] = tcp_world_start(&world, rank, 64, join_only, NULL);
 	tcp_world_close(&world);
 	for (int rank = 0; rank < 64; rank++)
-		cr_assert_eq(tcp_status(pids[rank]), 0);
+		together += tcp_status(pids[rank]) == 0;
+	return together;
+}
+
+/* `make bench` says how long it takes: some 60 ms. A busy machine may be late,
+ * but not always. */
+Test(rendezvous, brings_64_ranks_together_in_two_seconds)
+{
+	int together = 0;
+
+	for (int i = 0; i < 5 && together < 64; i++)
+		together = count_together();
+	cr_assert_eq(together, 64);
 }

@@ -1,6 +1,8 @@
 /*
  * Golden transcripts: each tests/golden/NAME.txt holds commands ("$ lockstep
  * ...") and what they must print, to the byte; predicted times are part of it.
+ * Behind " | sort" the lines stand in order: of ranks that speak at the same
+ * simulated instant, nothing is promised about who comes first.
  * With LOCKSTEP_GOLDEN=write the files are rewritten instead, for a reader to
  * review the difference (`make golden`).
  */
@@ -45,21 +47,50 @@ ParameterizedTestParameters(golden, transcript)
 	return cr_make_param_array(struct transcript, found, n);
 }
 
+#define MAX_LINES 1024
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Copies the lines of in to out, in order of their text when sorted. */
+static void copy_lines(FILE *in, FILE *out, bool sorted)
+{
+	static char *lines[MAX_LINES];
+	char line[4096];
+	size_t n = 0;
+
+	while (fgets(line, sizeof line, in)) {
+		cr_assert_lt(n, MAX_LINES);
+		lines[n++] = strdup(line);
+	}
+	if (sorted)
+		qsort(lines, n, sizeof *lines, by_text);
+	for (size_t i = 0; i < n; i++) {
+		fputs(lines[i], out);
+		free(lines[i]);
+	}
+}
+
 /* Appends to out what the command prints on both streams, and its status. */
 static void run(const char *arguments, FILE *out)
 {
+	static const char sort[] = " | sort";
 	const char *lockstep = getenv("LOCKSTEP");
-	char command[8192], line[4096];
+	size_t len = strlen(arguments), tail = sizeof sort - 1;
+	bool sorted = len > tail && strcmp(arguments + len - tail, sort) == 0;
+	char command[8192];
 	FILE *pipe;
 	int status;
 
-	snprintf(command, sizeof command, "%s %s 2>&1 </dev/null",
-		 lockstep ? lockstep : "build/default/lockstep", arguments);
+	snprintf(command, sizeof command, "%s %.*s 2>&1 </dev/null",
+		 lockstep ? lockstep : "build/default/lockstep",
+		 (int)(sorted ? len - tail : len), arguments);
 	fflush(NULL);
 	pipe = popen(command, "r");
 	cr_assert(pipe);
-	while (fgets(line, sizeof line, pipe))
-		fputs(line, out);
+	copy_lines(pipe, out, sorted);
 	status = pclose(pipe);
 	fprintf(out, "[exit %d]\n",
 		WIFEXITED(status) ? WEXITSTATUS(status) : -1);

@@ -11,6 +11,7 @@
 
 #define MAX_WORLD 32
 #define LARGE     1009 /* elements; prime, so that no chunk is even */
+#define SEGMENT   100  /* bytes; so that a pipeline has many, and uneven ones */
 #define GUARD     16   /* bytes behind the tensor that must not change */
 
 /* What an element may hold and how it is combined. */
@@ -66,6 +67,8 @@ size_t algorithm_case_shape(struct algorithm_case *c, int rank, size_t numel,
 	bool is_root = rank == c->root;
 
 	c->tensor = dist_tensor(memory->one, numel, dtype);
+	if (kind == DIST__BARRIER)
+		c->tensor = dist_tensor(NULL, 0, dtype);
 	if (kind < DIST__ALL_GATHER || kind > DIST__SCATTER)
 		return numel;
 	if (kind == DIST__ALL_TO_ALL)
@@ -84,14 +87,43 @@ static bool is_phantom(struct dist_tensor tensor)
 	return tensor.numel > 0 && !tensor.data;
 }
 
+/* Ranks of one layout share a node if they have the same number. */
+static int node_number(uint32_t layout, int rank)
+{
+	switch (layout) {
+	case 0:
+		return rank;
+	case 1:
+		return rank / 3;
+	case 2:
+		return rank % 3;
+	case 3:
+		return 0;
+	default:
+		return rank * rank % 7;
+	}
+}
+
+static void set_nodes(uint32_t layout, int world_size, int *nodes)
+{
+	for (int rank = 0; rank < world_size; rank++) {
+		nodes[rank] = 0;
+		while (node_number(layout, nodes[rank]) !=
+		       node_number(layout, rank))
+			nodes[rank]++;
+	}
+}
+
 enum dist_error algorithm_case_run(const struct algorithm_case *c,
 				   struct dist__transport *transport, int rank)
 {
-	int ranks[MAX_WORLD];
+	bool missing[MAX_WORLD] = {false};
+	int ranks[MAX_WORLD], nodes[MAX_WORLD];
 	struct dist__members members = {.group_id = 3,
 					.rank = rank,
 					.world_size = c->world_size,
-					.ranks = ranks};
+					.ranks = ranks,
+					.nodes = nodes};
 	struct dist__op op = {.kind = c->algorithm->op,
 			      .reduce_op = c->reduce_op,
 			      .tensor = c->tensor,
@@ -99,6 +131,7 @@ enum dist_error algorithm_case_run(const struct algorithm_case *c,
 			      .out = c->out,
 			      .phantom = is_phantom(c->tensor) ||
 					 is_phantom(c->in.whole),
+			      .missing = missing,
 			      .peer = c->root,
 			      .tag = -1,
 			      .seq = c->seq,
@@ -108,11 +141,13 @@ enum dist_error algorithm_case_run(const struct algorithm_case *c,
 				  .members = &members,
 				  .op = &op,
 				  .rank = rank,
-				  .world_size = c->world_size};
+				  .world_size = c->world_size,
+				  .segment_bytes = c->segment_bytes};
 
 	assert(c->world_size <= MAX_WORLD);
 	for (int i = 0; i < c->world_size; i++)
 		ranks[i] = c->world_size - 1 - i;
+	set_nodes(c->seq % ALGORITHM_LAYOUTS, c->world_size, nodes);
 	return c->algorithm->run(&coll);
 }
 
@@ -178,11 +213,11 @@ static void fail(struct walker *w, const struct algorithm_case *c,
 	pthread_mutex_lock(&w->walk->lock);
 	if (outcome->failures++ == 0)
 		snprintf(outcome->first, sizeof outcome->first,
-			 "%s %s, rank %d of %d, numel %zu, %s %s, root %d: "
-			 "%s (%.17g)",
+			 "%s %s, rank %d of %d, layout %u, numel %zu, %s %s, "
+			 "root %d: %s (%.17g)",
 			 dist__op_name(c->algorithm->op), c->algorithm->name,
-			 w->rank, c->world_size, c->tensor.numel,
-			 dist_dtype_name(kind->dtype),
+			 w->rank, c->world_size, c->seq % ALGORITHM_LAYOUTS,
+			 c->tensor.numel, dist_dtype_name(kind->dtype),
 			 dist_reduce_op_name(kind->op), c->root, what, detail);
 	pthread_mutex_unlock(&w->walk->lock);
 }
@@ -247,6 +282,7 @@ static void run_case(struct walker *w, const struct dist__algorithm *algorithm,
 		.reduce_op = kind->op,
 		.root = root,
 		.seq = w->seq++,
+		.segment_bytes = SEGMENT,
 	};
 	size_t bytes = numel * dist_dtype_size(kind->dtype);
 	enum dist_error error;
@@ -315,7 +351,8 @@ static void walk_algorithm(struct walker *w,
 {
 	int p = w->walk->world_size;
 
-	if (algorithm->op == DIST__BARRIER) {
+	if (algorithm->op == DIST__BARRIER ||
+	    algorithm->op == DIST__MONITORED_BARRIER) {
 		walk_barriers(w, algorithm);
 		return;
 	}

@@ -8,6 +8,10 @@
 
 #include "tests/support/loop_transport.h"
 
+/* How ranks sit on nodes: each on its own, in threes, dealt out to three, all
+ * on one, scattered over nodes of different sizes. */
+enum { ALGORITHM_LAYOUTS = 5 };
+
 /* One collective to be run: what a group would make of one call. */
 struct algorithm_case {
 	const struct dist__algorithm *algorithm;
@@ -16,7 +20,8 @@ struct algorithm_case {
 	struct dist__parts in, out;
 	enum dist_reduce_op reduce_op;
 	int root;
-	uint32_t seq;
+	uint32_t seq;         /* modulo ALGORITHM_LAYOUTS: the layout */
+	size_t segment_bytes; /* 0: the default */
 };
 
 /* Memory for a case that has parts; NULL: phantoms. */

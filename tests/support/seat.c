@@ -99,7 +99,7 @@ int seat_simulate(int ranks, int (*program)(void *arg), void *arg)
  * core does for a call. */
 void seat_record_recv(struct seat *seat, int peer)
 {
-	struct check_call call = {.group_size = 2, .peer = peer, .numel = 1};
+	struct check_call call = {.peer = peer, .peer_rank = peer, .numel = 1};
 
 	strcpy(call.op, "recv");
 	strcpy(call.dtype, "float32");

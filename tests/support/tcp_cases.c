@@ -11,10 +11,10 @@
 #include "realbackend/tcp/launcher.h"
 #include "realbackend/tcp/socket.h"
 #include "tests/support/leaks.h"
+#include "tests/support/tcp_any.h"
 
-#define SECOND ((int64_t)1000000000)
-/* Long enough for a sanitizer on a busy machine; a hang ends all the same. */
-#define PATIENCE   (20 * SECOND)
+#define SECOND     ((int64_t)1000000000)
+#define PATIENCE   TCP_PATIENCE
 #define MOST_RANKS 16
 
 /* Shared by the ranks of a case beside the transport. */
@@ -25,7 +25,8 @@ static atomic_int *flag;
 bool tcp_join(struct tcp_rank *r, int64_t timeout_ns, enum dist_error *error,
 	      struct dist_message *message)
 {
-	struct dist_init_options options = {.timeout_ns = timeout_ns};
+	struct dist_init_options options = {.backend = "tcp",
+					    .timeout_ns = timeout_ns};
 	struct dist__place place;
 
 	memset(r, 0, sizeof *r);
@@ -35,6 +36,7 @@ bool tcp_join(struct tcp_rank *r, int64_t timeout_ns, enum dist_error *error,
 		return false;
 	r->rank = place.rank;
 	r->world_size = place.world_size;
+	r->members.world_size = place.world_size;
 	r->transport = place.transport;
 	return true;
 }
@@ -55,9 +57,9 @@ void tcp_is(struct tcp_rank *r, const char *what, long long got,
 		wanted, got);
 }
 
-static enum dist_error post(struct tcp_rank *r, bool send,
-			    const struct dist__message *m,
-			    struct dist__request **request)
+enum dist_error tcp_post(struct tcp_rank *r, bool send,
+			 const struct dist__message *m,
+			 struct dist__request **request)
 {
 	struct dist__transport *t = r->transport;
 
@@ -70,8 +72,8 @@ static int64_t after(struct tcp_rank *r, int64_t timeout_ns)
 	return r->transport->ops->now_ns(r->transport) + timeout_ns;
 }
 
-static enum dist_error
-wait_for(struct tcp_rank *r, struct dist__request *request, int64_t timeout_ns)
+enum dist_error tcp_wait(struct tcp_rank *r, struct dist__request *request,
+			 int64_t timeout_ns)
 {
 	return r->transport->ops->wait(r->transport, request,
 				       after(r, timeout_ns));
@@ -81,9 +83,9 @@ static enum dist_error move(struct tcp_rank *r, bool send,
 			    const struct dist__message *m, int64_t timeout_ns)
 {
 	struct dist__request *request;
-	enum dist_error error = post(r, send, m, &request);
+	enum dist_error error = tcp_post(r, send, m, &request);
 
-	return error ? error : wait_for(r, request, timeout_ns);
+	return error ? error : tcp_wait(r, request, timeout_ns);
 }
 
 enum dist_error tcp_send(struct tcp_rank *r, int peer, int tag,
@@ -162,13 +164,15 @@ static void all_pairs_once(struct tcp_rank *r, int round)
 
 		out[peer] = r->rank * 1000 + peer;
 		m.data = &out[peer];
-		tcp_is(r, "isend", post(r, true, &m, &requests[n++]), DIST_OK);
+		tcp_is(r, "isend", tcp_post(r, true, &m, &requests[n++]),
+		       DIST_OK);
 		in[peer] = -1;
 		m.data = &in[peer];
-		tcp_is(r, "irecv", post(r, false, &m, &requests[n++]), DIST_OK);
+		tcp_is(r, "irecv", tcp_post(r, false, &m, &requests[n++]),
+		       DIST_OK);
 	}
 	for (int i = 0; i < n; i++)
-		tcp_is(r, "wait", wait_for(r, requests[i], PATIENCE), DIST_OK);
+		tcp_is(r, "wait", tcp_wait(r, requests[i], PATIENCE), DIST_OK);
 	for (int peer = 0; peer < r->world_size; peer++)
 		if (peer != r->rank)
 			tcp_is(r, "pair", in[peer], peer * 1000 + r->rank);
@@ -228,12 +232,12 @@ static void post_streamed(struct tcp_rank *r, struct streamed *s, int peer,
 	m.data = s->data;
 	m.bytes = s->bytes;
 	m.fingerprint = s->bytes;
-	tcp_is(r, "stream post", post(r, send, &m, &s->request), DIST_OK);
+	tcp_is(r, "stream post", tcp_post(r, send, &m, &s->request), DIST_OK);
 }
 
 static void end_streamed(struct tcp_rank *r, struct streamed *s)
 {
-	tcp_is(r, "stream wait", wait_for(r, s->request, PATIENCE), DIST_OK);
+	tcp_is(r, "stream wait", tcp_wait(r, s->request, PATIENCE), DIST_OK);
 	if (!s->send)
 		tcp_is(r, "stream contents",
 		       is_filled(s->data, s->bytes, s->seed), true);
@@ -306,11 +310,11 @@ static void large_both_ways(struct tcp_rank *r)
 	memset(out, r->rank + 1, bytes);
 	out[bytes - 1] = 99;
 	m.data = out;
-	tcp_is(r, "isend", post(r, true, &m, &send), DIST_OK);
+	tcp_is(r, "isend", tcp_post(r, true, &m, &send), DIST_OK);
 	m.data = in;
-	tcp_is(r, "irecv", post(r, false, &m, &receive), DIST_OK);
-	tcp_is(r, "wait", wait_for(r, send, PATIENCE), DIST_OK);
-	tcp_is(r, "wait", wait_for(r, receive, PATIENCE), DIST_OK);
+	tcp_is(r, "irecv", tcp_post(r, false, &m, &receive), DIST_OK);
+	tcp_is(r, "wait", tcp_wait(r, send, PATIENCE), DIST_OK);
+	tcp_is(r, "wait", tcp_wait(r, receive, PATIENCE), DIST_OK);
 	tcp_is(r, "first", in[0], 2 - r->rank);
 	tcp_is(r, "same", memcmp(in, in + 1, bytes - 2), 0);
 	tcp_is(r, "last", in[bytes - 1], 99);
@@ -406,14 +410,15 @@ static void run_ring(void *arg)
 					  .bytes = sizeof out};
 
 		fill(out, sizeof out, step);
-		tcp_is(&mine, "ring", post(&mine, true, &m, &send), DIST_OK);
+		tcp_is(&mine, "ring", tcp_post(&mine, true, &m, &send),
+		       DIST_OK);
 		m.peer = (mine.rank + mine.world_size - 1) % mine.world_size;
 		m.data = in;
-		tcp_is(&mine, "ring", post(&mine, false, &m, &receive),
+		tcp_is(&mine, "ring", tcp_post(&mine, false, &m, &receive),
 		       DIST_OK);
-		tcp_is(&mine, "ring", wait_for(&mine, receive, PATIENCE),
+		tcp_is(&mine, "ring", tcp_wait(&mine, receive, PATIENCE),
 		       DIST_OK);
-		tcp_is(&mine, "ring", wait_for(&mine, send, PATIENCE), DIST_OK);
+		tcp_is(&mine, "ring", tcp_wait(&mine, send, PATIENCE), DIST_OK);
 		tcp_is(&mine, "ring", is_filled(in, sizeof in, step), true);
 	}
 	ring->failures = mine.failures;
@@ -451,11 +456,11 @@ static void lanes(struct tcp_rank *r)
 					  .data = data,
 					  .bytes = sizeof data};
 
-		tcp_is(r, "irecv", post(r, false, &m, &request), DIST_OK);
+		tcp_is(r, "irecv", tcp_post(r, false, &m, &request), DIST_OK);
 		tcp_is(r, "send",
 		       tcp_send(r, next, i % 3, data, sizeof data, PATIENCE),
 		       DIST_OK);
-		tcp_is(r, "wait", wait_for(r, request, PATIENCE), DIST_OK);
+		tcp_is(r, "wait", tcp_wait(r, request, PATIENCE), DIST_OK);
 	}
 	for (int i = 3; i >= 0; i--) {
 		tcp_is(r, "lane_wait",
@@ -478,14 +483,14 @@ static void behind_the_back(struct tcp_rank *r)
 
 	if (r->rank == 0)
 		fill(data, bytes, 3);
-	tcp_is(r, "post", post(r, r->rank == 0, &m, &request), DIST_OK);
+	tcp_is(r, "post", tcp_post(r, r->rank == 0, &m, &request), DIST_OK);
 	if (r->rank == 0) {
-		tcp_is(r, "send", wait_for(r, request, PATIENCE), DIST_OK);
+		tcp_is(r, "send", tcp_wait(r, request, PATIENCE), DIST_OK);
 		atomic_store(flag, 1);
 	} else {
 		while (!atomic_load(flag))
 			r->transport->ops->compute(r->transport, 1000000);
-		tcp_is(r, "receive", wait_for(r, request, PATIENCE), DIST_OK);
+		tcp_is(r, "receive", tcp_wait(r, request, PATIENCE), DIST_OK);
 		tcp_is(r, "contents", is_filled(data, bytes, 3), true);
 	}
 	free(data);
@@ -528,16 +533,16 @@ static void mismatch(struct tcp_rank *r)
 	m.step = 0;
 	m.fingerprint = 1;
 	m.bytes = r->rank == 0 ? 4 : 8;
-	tcp_is(r, "post", post(r, r->rank == 1, &m, &request), DIST_OK);
-	tcp_is(r, "lengths", wait_for(r, request, PATIENCE),
+	tcp_is(r, "post", tcp_post(r, r->rank == 1, &m, &request), DIST_OK);
+	tcp_is(r, "lengths", tcp_wait(r, request, PATIENCE),
 	       r->rank == 0 ? DIST_ERR_MISMATCH : DIST_OK);
 	tcp_is(r, "memory", (long long)word, 7);
 	/* The same length, but another type. */
 	m.tag = 5;
 	m.fingerprint = (uint64_t)r->rank;
 	m.bytes = 8;
-	tcp_is(r, "post", post(r, r->rank == 1, &m, &request), DIST_OK);
-	tcp_is(r, "types", wait_for(r, request, PATIENCE),
+	tcp_is(r, "post", tcp_post(r, r->rank == 1, &m, &request), DIST_OK);
+	tcp_is(r, "types", tcp_wait(r, request, PATIENCE),
 	       r->rank == 0 ? DIST_ERR_MISMATCH : DIST_OK);
 }
 
@@ -582,21 +587,21 @@ static void aborted(struct tcp_rank *r)
 				  .bytes = sizeof word};
 	struct dist__request *request;
 
-	tcp_is(r, "irecv", post(r, false, &m, &request), DIST_OK);
+	tcp_is(r, "irecv", tcp_post(r, false, &m, &request), DIST_OK);
 	if (r->rank == 0) {
 		tcp_is(r, "go", tcp_receive(r, 1, 1, &word, 8, PATIENCE),
 		       DIST_OK);
 		r->transport->ops->abort(r->transport, 1);
 		r->transport->ops->abort(r->transport, 1);
-		tcp_is(r, "ours", wait_for(r, request, PATIENCE),
+		tcp_is(r, "ours", tcp_wait(r, request, PATIENCE),
 		       DIST_ERR_ABORTED);
-		tcp_is(r, "later", post(r, true, &m, &request),
+		tcp_is(r, "later", tcp_post(r, true, &m, &request),
 		       DIST_ERR_ABORTED);
 	} else {
 		tcp_is(r, "go", tcp_send(r, 0, 1, &word, 8, PATIENCE), DIST_OK);
-		tcp_is(r, "theirs", wait_for(r, request, PATIENCE),
+		tcp_is(r, "theirs", tcp_wait(r, request, PATIENCE),
 		       DIST_ERR_PEER_LOST);
-		tcp_is(r, "later", post(r, true, &m, &request),
+		tcp_is(r, "later", tcp_post(r, true, &m, &request),
 		       DIST_ERR_PEER_LOST);
 	}
 	all_pairs_once(r, 3);
@@ -682,6 +687,11 @@ const struct tcp_case tcp_cases[] = {
 	{"aborted", 2, aborted},
 	{"abort wakes", 2, abort_wakes},
 	{"goodbye", 2, goodbye},
+	{"from all", 5, tcp_from_all},
+	{"any and named", 2, tcp_any_and_named},
+	{"some have left", 4, tcp_some_have_left},
+	{"any and abort", 3, tcp_any_and_abort},
+	{"any and late", 2, tcp_any_and_late},
 	{NULL, 0, NULL},
 };
 

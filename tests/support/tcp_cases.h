@@ -13,9 +13,13 @@
 
 #include "core/backend.h"
 
+/* Long enough for a sanitizer on a busy machine; a hang ends all the same. */
+#define TCP_PATIENCE ((int64_t)20 * 1000000000)
+
 /* One rank that has joined. */
 struct tcp_rank {
 	int rank, world_size;
+	struct dist__members members; /* all of them */
 	struct dist__transport *transport;
 	int failures;
 };
@@ -44,6 +48,13 @@ void tcp_leave(struct tcp_rank *r);
 /* tcp_is counts a failure, in words, unless got is wanted. */
 void tcp_is(struct tcp_rank *r, const char *what, long long got,
 	    long long wanted);
+
+/* tcp_post sends or receives, tcp_wait waits for it so long from now. */
+enum dist_error tcp_post(struct tcp_rank *r, bool send,
+			 const struct dist__message *m,
+			 struct dist__request **request);
+enum dist_error tcp_wait(struct tcp_rank *r, struct dist__request *request,
+			 int64_t timeout_ns);
 
 /* tcp_send and tcp_receive move bytes, blocking, with a tag. */
 enum dist_error tcp_send(struct tcp_rank *r, int peer, int tag,

@@ -106,15 +106,17 @@ Test(coll, odd_floats_are_the_same_everywhere)
 	struct odd_floats odd;
 
 	for (; *all; all++)
-		for (int i = 0; i < 3 * ODD_WORLD; i++) {
-			struct loop_options options = {.world_size = 1 + i / 3};
+		for (int i = 0; i < 3 * ODD_WORLD * ALGORITHM_LAYOUTS; i++) {
+			struct loop_options options = {
+				.world_size = 1 + i / 3 % ODD_WORLD};
 
 			if ((*all)->op != DIST__ALL_REDUCE)
 				break;
 			odd.c = (struct algorithm_case){
 				.algorithm = *all,
 				.world_size = options.world_size,
-				.reduce_op = ops[i % 3]};
+				.reduce_op = ops[i % 3],
+				.seq = (uint32_t)(i / 3 / ODD_WORLD)};
 			loop_run(&options, reduce_odd_floats, &odd);
 			for (int rank = 1; rank < options.world_size; rank++)
 				cr_assert_arr_eq(
@@ -124,6 +126,31 @@ Test(coll, odd_floats_are_the_same_everywhere)
 					rank, options.world_size,
 					dist_reduce_op_name(ops[i % 3]));
 		}
+}
+
+/* What the hierarchical all-reduce does to floats that do not add up exactly is
+ * what the algorithm does that it stands for: on nodes of one rank the flat
+ * one. */
+Test(coll, hierarchical_is_flat_on_nodes_of_one)
+{
+	const struct dist__algorithm *hierarchical =
+		dist__algorithm_find(DIST__ALL_REDUCE, "hierarchical");
+
+	for (int p = 1; p <= ODD_WORLD; p++) {
+		struct loop_options options = {.world_size = p};
+		struct odd_floats two, one = {.c = {.algorithm = hierarchical,
+						    .world_size = p,
+						    .reduce_op = DIST_SUM}};
+
+		two = one;
+		two.c.algorithm = dist__select(NULL, DIST__ALL_REDUCE, p, p,
+					       ODD_NUMEL * sizeof(float));
+		loop_run(&options, reduce_odd_floats, &one);
+		loop_run(&options, reduce_odd_floats, &two);
+		for (int rank = 0; rank < p; rank++)
+			cr_assert_arr_eq(one.bits[rank], two.bits[rank],
+					 sizeof one.bits[0]);
+	}
 }
 
 /* ---- cost -------------------------------------------------------------- */
@@ -157,7 +184,8 @@ static struct loop_report time_of(const struct dist__algorithm *algorithm,
 	struct timing timing = {.c = {.algorithm = algorithm,
 				      .world_size = world_size,
 				      .reduce_op = DIST_SUM,
-				      .root = world_size / 3},
+				      .root = world_size / 3,
+				      .segment_bytes = cost->segment_bytes},
 				.numel = numel};
 	struct loop_report report = loop_run(&options, run_phantom, &timing);
 
@@ -167,10 +195,15 @@ static struct loop_report time_of(const struct dist__algorithm *algorithm,
 }
 
 /* An algorithm that leaves it to the links to share themselves out, which they
- * do in the simulator (tests/model) but not on the loop. */
+ * do in the simulator (tests/model) but not on the loop; or that may choose
+ * such a one for a phase. */
 static bool shares_links(const struct dist__algorithm *algorithm)
 {
-	return algorithm->op == DIST__ALL_TO_ALL &&
+	if (strcmp(algorithm->name, "hierarchical") == 0)
+		return true;
+	return (algorithm->op == DIST__ALL_TO_ALL ||
+		algorithm->op == DIST__BROADCAST ||
+		algorithm->op == DIST__MONITORED_BARRIER) &&
 	       strcmp(algorithm->name, "linear") == 0;
 }
 
@@ -202,9 +235,10 @@ Test(coll, cost_is_the_time_message_by_message)
 		{.overhead_ns = 3000,
 		 .alpha_ns = 10,
 		 .beta_ns_per_byte = 0.1,
-		 .gamma_ns_per_byte = 2.5},
+		 .gamma_ns_per_byte = 2.5,
+		 .segment_bytes = 65536},
 		{.alpha_ns = 7},
-		{.overhead_ns = 5},
+		{.overhead_ns = 5, .segment_bytes = 300000},
 		{.overhead_ns = 900,
 		 .alpha_ns = 50,
 		 .beta_ns_per_byte = 100,
@@ -248,10 +282,11 @@ Test(coll, ring_sends_what_its_head_says)
 
 /* ---- failures ---------------------------------------------------------- */
 
-enum { FAULT_WORLD = 6, FAULT_NUMEL = 50 };
+enum { FAULT_WORLD = 6, FAULT_LAYOUTS = 3, FAULT_NUMEL = 50 };
 
 struct fault {
 	const struct dist__algorithm *algorithm;
+	uint32_t layout;
 	int absent; /* loop rank that does not take part; -1: none */
 	enum dist_error ended[FAULT_WORLD]; /* by loop rank */
 };
@@ -267,7 +302,8 @@ static void run_into_fault(struct dist__transport *transport, int loop_rank,
 	struct algorithm_case c = {.algorithm = fault->algorithm,
 				   .world_size = FAULT_WORLD,
 				   .reduce_op = DIST_SUM,
-				   .root = 1};
+				   .root = 1,
+				   .seq = fault->layout};
 
 	algorithm_case_shape(&c, rank, FAULT_NUMEL, DIST_FLOAT64, &memory);
 	if (loop_rank == fault->absent)
@@ -276,14 +312,16 @@ static void run_into_fault(struct dist__transport *transport, int loop_rank,
 }
 
 /* Lets every call of rank fail in turn; returns how many there are. */
-static int fail_each_call(const struct dist__algorithm *algorithm, int rank)
+static int fail_each_call(const struct dist__algorithm *algorithm,
+			  uint32_t layout, int rank)
 {
 	struct loop_options options = {.world_size = FAULT_WORLD,
 				       .fail_rank = rank};
 	struct loop_report report;
 
 	for (options.fail_call = 1;; options.fail_call++) {
-		struct fault fault = {.algorithm = algorithm, .absent = -1};
+		struct fault fault = {
+			.algorithm = algorithm, .layout = layout, .absent = -1};
 
 		report = loop_run(&options, run_into_fault, &fault);
 		cr_assert_eq(report.left_over, 0, "%s: call %d of rank %d",
@@ -305,8 +343,10 @@ Test(coll, every_failure_ends_cleanly)
 	const struct dist__algorithm *const *all = dist__algorithms();
 
 	for (; *all; all++)
-		for (int rank = 0; rank < FAULT_WORLD; rank++)
-			cr_assert(fail_each_call(*all, rank) >= 2);
+		for (int i = 0; i < FAULT_WORLD * FAULT_LAYOUTS; i++)
+			cr_assert(fail_each_call(*all,
+						 (uint32_t)i % FAULT_LAYOUTS,
+						 i / FAULT_LAYOUTS) >= 2);
 	cr_assert_not(leaks_found());
 }
 
@@ -316,8 +356,11 @@ Test(coll, an_absent_rank_leaves_nothing_behind)
 	struct loop_options options = {.world_size = FAULT_WORLD};
 
 	for (; *all; all++)
-		for (int rank = 0; rank < FAULT_WORLD; rank++) {
+		for (int k = 0; k < FAULT_WORLD * FAULT_LAYOUTS; k++) {
+			int rank = k / FAULT_LAYOUTS;
 			struct fault fault = {.algorithm = *all,
+					      .layout = (uint32_t)k %
+							FAULT_LAYOUTS,
 					      .absent = rank};
 			struct loop_report report =
 				loop_run(&options, run_into_fault, &fault);

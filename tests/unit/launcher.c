@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "realbackend/tcp/clock.h"
+#include "core/clock.h"
 #include "realbackend/tcp/launcher.h"
 #include "tests/support/tcp_cases.h"
 #include "tests/support/tcp_world.h"
@@ -143,7 +143,7 @@ static int print_lines(void *arg)
 Test(launcher, prefixes_whole_lines)
 {
 	struct dist__job_spec spec = {
-		.nproc = 3, .prefix_output = true, .start = print_lines};
+		.nproc = 3, .output.prefix = true, .start = print_lines};
 	char text[4096], line[64];
 
 	cr_assert_eq(run_captured(&spec, STDOUT_FILENO, text, sizeof text),
@@ -170,7 +170,7 @@ static int print_much(void *arg)
 Test(launcher, passes_on_long_lines)
 {
 	struct dist__job_spec spec = {
-		.nproc = 1, .prefix_output = true, .start = print_much};
+		.nproc = 1, .output.prefix = true, .start = print_much};
 	char *text = malloc(400000);
 	size_t count = 0;
 

@@ -53,10 +53,11 @@ Test(profile, a_full_one)
 			  "source: lockstep calibrate, loopback\n"
 			  "message_overhead_ns: 2500\n"
 			  "reduce_Bps: 5.0e9\n"
+			  "segment_bytes: 4096\n"
 			  "selection:\n"
 			  "  all_reduce:\n"
 			  "    - {max_bytes: 32768, max_world_size: 8, "
-			  "algorithm: recursive_doubling}\n"
+			  "min_node_ranks: 2, algorithm: recursive_doubling}\n"
 			  "    - {algorithm: ring}\n"
 			  "  broadcast:\n"
 			  "    - algorithm: binomial\n"
@@ -67,11 +68,13 @@ Test(profile, a_full_one)
 	cr_assert_str_eq(profile.source, "lockstep calibrate, loopback");
 	cr_assert_eq(profile.message_overhead_ns, 2500);
 	cr_assert_eq(profile.reduce_Bps, 5e9);
+	cr_assert_eq(profile.segment_bytes, 4096);
 	cr_assert_eq(profile.num_rules, 3);
 	rule = profile.rules;
 	cr_assert_eq(rule[0].op, DIST__ALL_REDUCE);
 	cr_assert_eq(rule[0].max_bytes, 32768);
 	cr_assert_eq(rule[0].max_world_size, 8);
+	cr_assert_eq(rule[0].min_node_ranks, 2);
 	cr_assert_str_eq(rule[0].algorithm->name, "recursive_doubling");
 	cr_assert_eq(rule[1].max_bytes, SIZE_MAX);
 	cr_assert_eq(rule[1].max_world_size, INT_MAX);
@@ -82,6 +85,39 @@ Test(profile, a_full_one)
 	cr_assert_not(leaks_found());
 }
 
+static size_t eager_below(const char *words)
+{
+	char text[128];
+
+	snprintf(text, sizeof text, "name: x\np2p: %s\n", words);
+	cr_expect_eq(load(text), DIST_OK, "%s", message.text);
+	return profile.p2p.eager_below;
+}
+
+Test(profile, when_a_send_ends)
+{
+	struct dist__p2p_mode mode;
+	char text[32];
+
+	cr_expect_eq(eager_below("rendezvous"), 0);
+	cr_expect_eq(eager_below("buffered"), SIZE_MAX);
+	cr_expect_eq(eager_below("eager:0"), 1);
+	cr_expect_eq(eager_below("eager:65536"), 65537);
+	dist__p2p_mode_print(&profile.p2p, text, sizeof text);
+	cr_expect_str_eq(text, "eager:65536");
+	cr_expect(dist__p2p_mode_parse(&mode, "eager:18446744073709551613"));
+	cr_expect_not(
+		dist__p2p_mode_parse(&mode, "eager:18446744073709551614"));
+	cr_expect_not(
+		dist__p2p_mode_parse(&mode, "eager:99999999999999999999"));
+	refused("name: x\np2p: eager\n", 2,
+		"p2p: expected rendezvous, buffered or eager:BYTES, not "
+		"\"eager\"");
+	refused("name: x\np2p: [buffered]\n", 2,
+		"p2p: expected rendezvous, buffered or eager:BYTES, not a "
+		"list");
+}
+
 Test(profile, only_the_name_is_needed)
 {
 	cr_assert_eq(load("name: x\n"), DIST_OK);
@@ -89,12 +125,15 @@ Test(profile, only_the_name_is_needed)
 	cr_assert_str_eq(profile.source, "");
 	cr_assert_eq(profile.message_overhead_ns, 0);
 	cr_assert_eq(profile.reduce_Bps, 0);
+	cr_assert_eq(profile.segment_bytes, DIST__SEGMENT_BYTES);
 	cr_assert_eq(profile.num_rules, 0);
 	dist__profile_release(&profile);
 	cr_assert_not(leaks_found());
 }
 
-#define KEYS "name, version, source, message_overhead_ns, reduce_Bps, selection"
+#define KEYS                                                                   \
+	"name, version, source, message_overhead_ns, reduce_Bps, "             \
+	"segment_bytes, p2p, selection"
 
 Test(profile, keys_are_checked)
 {
@@ -122,6 +161,9 @@ Test(profile, values_are_checked)
 	refused("name: x\nmessage_overhead_ns: -1\n", 2,
 		"message_overhead_ns: expected a number of 0 or more, not "
 		"\"-1\"");
+	refused("name: x\nsegment_bytes: 0\n", 2,
+		"segment_bytes: expected a whole number of 1 or more, not "
+		"\"0\"");
 	refused("name: x\nreduce_Bps: fast\n", 2,
 		"reduce_Bps: expected a number of 0 or more, not \"fast\"");
 	refused("name: x\nreduce_Bps: '1'\n", 2,
@@ -145,29 +187,31 @@ Test(profile, selection_is_checked)
 		"rules, not \"ring\"");
 	refused(HEAD "  gossip: []\n", 3,
 		"unknown operation \"gossip\": expected one of all_reduce, "
-		"reduce, broadcast, barrier, all_gather, reduce_scatter, "
-		"all_to_all, gather, scatter");
+		"reduce, broadcast, barrier, monitored_barrier, all_gather, "
+		"reduce_scatter, all_to_all, gather, scatter");
 	refused(HEAD "  send: []\n", 3,
 		"unknown operation \"send\": expected one of all_reduce, "
-		"reduce, broadcast, barrier, all_gather, reduce_scatter, "
-		"all_to_all, gather, scatter");
+		"reduce, broadcast, barrier, monitored_barrier, all_gather, "
+		"reduce_scatter, all_to_all, gather, scatter");
 	refused(HEAD "  reduce: []\n  reduce: []\n", 4,
 		"expected \"reduce\" only once");
 	refused(HEAD "  reduce: binomial\n", 3,
 		"reduce: expected a list of rules, not \"binomial\"");
 	refused(HEAD "  all_reduce:\n    - ring\n", 4,
 		"expected a rule: a mapping with the keys max_bytes, "
-		"max_world_size, algorithm");
+		"max_world_size, min_node_ranks, algorithm");
 	refused(HEAD "  all_reduce:\n    - {max_bytes: 3}\n", 4,
 		"expected a key \"algorithm\" in a rule");
 	refused(HEAD "  all_reduce:\n    - {algorithm: ring}\n"
 		     "    - {algorithm: square}\n",
 		5,
 		"algorithm: expected an algorithm of all_reduce (ring, "
-		"recursive_doubling, halving_doubling, binomial_tree), not "
+		"recursive_doubling, halving_doubling, binomial_tree, "
+		"double_tree, hierarchical), not "
 		"\"square\"");
 	refused(HEAD "  barrier:\n    - {algorithm: ring}\n", 4,
-		"algorithm: expected an algorithm of barrier (dissemination), "
+		"algorithm: expected an algorithm of barrier (dissemination, "
+		"binomial_tree, hierarchical), "
 		"not \"ring\"");
 	refused(HEAD "  reduce:\n    - {algorithm: binomial, max_bytes: -5}\n",
 		4,
@@ -219,16 +263,18 @@ Test(profile, forcing)
 		     DIST_OK);
 	cr_assert_eq(dist__profile_force(&profile, "ring", &message), DIST_OK);
 	cr_assert_eq(profile.num_rules, 2);
-	cr_assert_str_eq(dist__select(&profile, DIST__ALL_REDUCE, 4, 1)->name,
-			 "ring");
+	cr_assert_str_eq(
+		dist__select(&profile, DIST__ALL_REDUCE, 4, 4, 1)->name,
+		"ring");
 	cr_assert_eq(dist__profile_force(
 			     &profile,
 			     "broadcast=binomial,all_reduce=halving_doubling",
 			     &message),
 		     DIST_OK);
 	cr_assert_eq(profile.num_rules, 4);
-	cr_assert_str_eq(dist__select(&profile, DIST__ALL_REDUCE, 4, 1)->name,
-			 "halving_doubling");
+	cr_assert_str_eq(
+		dist__select(&profile, DIST__ALL_REDUCE, 4, 4, 1)->name,
+		"halving_doubling");
 	dist__profile_release(&profile);
 	cr_assert_not(leaks_found());
 }
@@ -245,7 +291,9 @@ static void not_forced(const char *words, const char *want)
 
 Test(profile, forcing_needs_legal_names)
 {
-#define ALL_REDUCE "ring, recursive_doubling, halving_doubling, binomial_tree"
+#define ALL_REDUCE                                                             \
+	"ring, recursive_doubling, halving_doubling, binomial_tree, "          \
+	"double_tree, hierarchical"
 	not_forced("square", "unknown algorithm \"square\" of all_reduce: "
 			     "expected one of " ALL_REDUCE);
 	not_forced("", "unknown algorithm \"\" of all_reduce: expected one "
@@ -253,14 +301,15 @@ Test(profile, forcing_needs_legal_names)
 	not_forced("ring,", "unknown algorithm \"\" of all_reduce: expected "
 			    "one of " ALL_REDUCE);
 	not_forced("reduce=ring", "unknown algorithm \"ring\" of reduce: "
-				  "expected one of binomial");
+				  "expected one of binomial, rabenseifner, "
+				  "double_tree, chain, linear, hierarchical");
 	not_forced("ring,gossip=ring",
 		   "unknown operation \"gossip\": expected one of all_reduce, "
-		   "reduce, broadcast, barrier, all_gather, reduce_scatter, "
-		   "all_to_all, gather, scatter");
+		   "reduce, broadcast, barrier, monitored_barrier, all_gather, "
+		   "reduce_scatter, all_to_all, gather, scatter");
 	not_forced("recv=ring",
 		   "unknown operation \"recv\": expected one of all_reduce, "
-		   "reduce, broadcast, barrier, all_gather, reduce_scatter, "
-		   "all_to_all, gather, scatter");
+		   "reduce, broadcast, barrier, monitored_barrier, all_gather, "
+		   "reduce_scatter, all_to_all, gather, scatter");
 	cr_assert_not(leaks_found());
 }

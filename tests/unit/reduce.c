@@ -109,8 +109,9 @@ static int byte_result(enum dist_dtype dtype, enum dist_reduce_op op, int a,
 		return a | b;
 	case DIST_BXOR:
 		return a ^ b;
+	default:
+		return -1;
 	}
-	return -1;
 }
 
 /* Every pair of bytes: wraps around, and a bool is 0 or 1 afterwards. */
@@ -144,7 +145,7 @@ Test(reduce, every_pair_of_bytes)
 
 	for (int d = 0; d < 3; d++)
 		for (int op = 0; op < DIST_NUM_REDUCE_OPS; op++)
-			if (bytes[d] != DIST_BOOL || op != DIST_AVG)
+			if (dist__reduce_has(bytes[d], (enum dist_reduce_op)op))
 				check_bytes(bytes[d], (enum dist_reduce_op)op);
 }
 
@@ -160,12 +161,32 @@ Test(reduce, legal_pairs)
 			else if (o == DIST_BAND || o == DIST_BOR ||
 				 o == DIST_BXOR)
 				legal = !is_float;
+			else if (o == DIST_PREMUL_SUM)
+				legal = is_float;
 			cr_expect_eq(
 				dist__reduce_has(dtype, (enum dist_reduce_op)o),
 				legal, "%s of %s",
 				dist_reduce_op_name((enum dist_reduce_op)o),
 				dist_dtype_name(dtype));
 		}
+}
+
+/* Factor and product are rounded to the dtype: 1/3 is 0.33325195 in float16,
+ * 0.33398438 in bfloat16. */
+Test(reduce, a_factor_is_rounded_to_the_type)
+{
+	uint16_t half = 0x4200, brain = 0x4040; /* 3 */
+	float single = 3;
+	double twice = 3;
+
+	dist__scale(DIST_FLOAT16, &half, 1, 1.0 / 3);
+	dist__scale(DIST_BFLOAT16, &brain, 1, 1.0 / 3);
+	dist__scale(DIST_FLOAT32, &single, 1, 1.0 / 3);
+	dist__scale(DIST_FLOAT64, &twice, 1, 1.0 / 3);
+	cr_expect_eq(half, 0x3c00, "%#x", half);
+	cr_expect_eq(brain, 0x3f80, "%#x", brain);
+	cr_expect_eq(single, 3 * (float)(1.0 / 3));
+	cr_expect_eq(twice, 3 * (1.0 / 3));
 }
 
 Test(reduce, nothing_is_done_to_no_elements)
@@ -278,8 +299,9 @@ Test(reduce, dtypes_have_names_and_sizes)
 	} dtypes[] = {{"float16", 2}, {"bfloat16", 2}, {"float32", 4},
 		      {"float64", 8}, {"int8", 1},     {"uint8", 1},
 		      {"int32", 4},   {"int64", 8},    {"bool", 1}};
-	static const char *const ops[] = {"sum", "avg",  "product", "min",
-					  "max", "band", "bor",     "bxor"};
+	static const char *const ops[] = {"sum", "avg",  "product",
+					  "min", "max",  "band",
+					  "bor", "bxor", "premul_sum"};
 
 	cr_assert_eq(sizeof dtypes / sizeof *dtypes, DIST_NUM_DTYPES);
 	for (int i = 0; i < DIST_NUM_DTYPES; i++) {

@@ -46,8 +46,12 @@ static int refused_rank(void *arg)
 			      "bfloat16, float32, float64, int8, uint8, int32, "
 			      "int64 or bool");
 	wrong += expect_words(group, DIST_INT8, DIST_NUM_REDUCE_OPS,
-			      "all_reduce: reduce op 8 is none: expected sum, "
-			      "avg, product, min, max, band, bor or bxor");
+			      "all_reduce: reduce op 9 is none: expected sum, "
+			      "avg, product, min, max, band, bor, bxor or "
+			      "premul_sum");
+	wrong += expect_words(group, DIST_FLOAT32, DIST_PREMUL_SUM,
+			      "all_reduce: premul_sum has no factor: expected "
+			      "what dist_make_premul_sum() gave");
 	wrong += expect_words(group, DIST_FLOAT32, DIST_BAND,
 			      "all_reduce: band of float32: expected int8, "
 			      "uint8, int32, int64 or bool");
@@ -66,4 +70,92 @@ Test(refusals, what_is_no_type_or_operation_is_refused)
 		.backend = "sim", .world_size = 2, .platform = PLATFORM};
 
 	cr_assert_eq(dist_launch(&options, refused_rank, NULL), DIST_EXIT_OK);
+}
+
+/* ---- groups ----------------------------------------------------------- */
+
+static int refused(struct dist_group *group, enum dist_error error,
+		   const char *words)
+{
+	if (error == DIST_ERR_INVALID_ARGUMENT &&
+	    strcmp(dist_error_message(group), words) == 0)
+		return 0;
+	cr_log_error("expected \"%s\", got \"%s\"", words,
+		     dist_error_message(group));
+	return 1;
+}
+
+/* What is wrong with the lists and options. */
+static int expect_refusals(struct dist_group *all)
+{
+	static const int outside[] = {0, 4}, twice[] = {1, 1}, pair[] = {0, 1};
+	const struct dist_rank_list lists[] = {{pair, 2}, {pair, 1}};
+	const struct dist_rank_list empty[] = {{pair, 2}, {pair, 0}};
+	const struct dist_group_options lengthy = {
+		.name = "a name of twenty-four b."};
+	const struct dist_group_options negative = {.timeout_ns = -1};
+	struct dist_group *sub = all;
+	int wrong = 0;
+
+	wrong += refused(all, dist_new_group(all, outside, 2, NULL, &sub),
+			 "new_group: rank 4 is not in group default, of 4 "
+			 "ranks");
+	wrong += refused(all, dist_new_group(all, twice, 2, NULL, &sub),
+			 "new_group: rank 1 is listed twice");
+	wrong += refused(all, dist_new_group(all, pair, 0, NULL, &sub),
+			 "new_group: a list of 0 ranks: expected 1 or more");
+	wrong += refused(all, dist_new_group(all, pair, 2, NULL, NULL),
+			 "new_group: sub is NULL: expected where to store the "
+			 "group");
+	wrong += refused(all, dist_new_group(all, pair, 2, &lengthy, &sub),
+			 "new_group: the name \"a name of twenty-four b.\" is "
+			 "too long: expected up to 23 bytes");
+	wrong += refused(all, dist_new_group(all, pair, 2, &negative, &sub),
+			 "new_group: timeout_ns is -1: expected 0 or more");
+	wrong += refused(all, dist_new_subgroups(all, 3, NULL, &sub),
+			 "new_subgroups: group_size is 3: expected a divisor "
+			 "of 4");
+	wrong += refused(all, dist_split_group(all, lists, 2, NULL, &sub),
+			 "split_group: rank 0 is listed twice");
+	wrong += refused(all, dist_split_group(all, empty, 2, NULL, &sub),
+			 "split_group: a list of 0 ranks: expected 1 or more");
+	wrong += refused(all, dist_split_group(all, lists, 0, NULL, &sub),
+			 "split_group: 0 lists: expected 1 or more");
+	return wrong + (sub != all);
+}
+
+static int grouped_rank(void *arg)
+{
+	static const int pair[] = {1, 2}, one[] = {0};
+	struct dist_group *all, *sub, *none;
+	uint8_t data[1] = {0};
+	int wrong;
+
+	(void)arg;
+	if (dist_init_process_group(NULL, &all))
+		return 1;
+	wrong = expect_refusals(all);
+	/* Nothing was sent: the group goes on. */
+	if (dist_new_group(all, pair, 2, NULL, &sub))
+		return 1;
+	if (sub) {
+		wrong += refused(
+			sub,
+			dist_broadcast(sub, dist_tensor(data, 1, DIST_UINT8), 2,
+				       NULL),
+			"broadcast: src is 2: expected 0 to 1, a rank "
+			"in group 1");
+		wrong += refused(sub, dist_new_group(sub, one, 1, NULL, &none),
+				 "new_group: rank 0 is not in group 1, of 2 "
+				 "ranks");
+	}
+	return dist_destroy_process_group(all) || wrong;
+}
+
+Test(refusals, lists_of_ranks_that_are_none_are_refused)
+{
+	const struct dist_launch_options options = {
+		.backend = "sim", .world_size = 4, .platform = PLATFORM};
+
+	cr_assert_eq(dist_launch(&options, grouped_rank, NULL), DIST_EXIT_OK);
 }

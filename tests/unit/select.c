@@ -3,13 +3,14 @@
 #include <limits.h>
 #include <string.h>
 
+#include "conformance/conformance.h"
 #include "core/algorithm.h"
 
 static const char *selected(const struct dist__profile *profile, int world_size,
 			    size_t bytes)
 {
-	const struct dist__algorithm *algorithm =
-		dist__select(profile, DIST__ALL_REDUCE, world_size, bytes);
+	const struct dist__algorithm *algorithm = dist__select(
+		profile, DIST__ALL_REDUCE, world_size, world_size, bytes);
 
 	cr_assert(algorithm);
 	return algorithm->name;
@@ -32,6 +33,42 @@ Test(select, built_in_goes_by_size_and_world)
 	dist__profile_release(&profile);
 }
 
+static void expect(enum dist__op_kind op, int world_size, int num_nodes,
+		   size_t bytes, const char *name)
+{
+	cr_expect_str_eq(
+		dist__select(NULL, op, world_size, num_nodes, bytes)->name,
+		name, "%s of %zu bytes, %d ranks on %d nodes",
+		dist__op_name(op), bytes, world_size, num_nodes);
+}
+
+Test(select, built_in_pipelines_what_is_long)
+{
+	expect(DIST__BROADCAST, 8, 8, 4096, "linear");
+	expect(DIST__BROADCAST, 8, 8, 4097, "binomial");
+	expect(DIST__BROADCAST, 9, 9, 1, "binomial");
+	expect(DIST__BROADCAST, 8, 8, 262145, "double_tree");
+	expect(DIST__BROADCAST, 2, 2, 1 << 30, "binomial");
+	expect(DIST__REDUCE, 8, 8, 131072, "binomial");
+	expect(DIST__REDUCE, 8, 8, 131073, "rabenseifner");
+	expect(DIST__REDUCE, 8, 8, (1 << 20) + 1, "double_tree");
+	expect(DIST__ALL_GATHER, 64, 64, (512 << 10) + 1, "ring");
+	expect(DIST__ALL_GATHER, 65, 65, (512 << 10) + 1, "bruck");
+}
+
+Test(select, built_in_goes_by_nodes)
+{
+	expect(DIST__ALL_REDUCE, 64, 8, 32768, "recursive_doubling");
+	expect(DIST__ALL_REDUCE, 64, 8, 32769, "hierarchical");
+	expect(DIST__ALL_REDUCE, 64, 8, 32 << 20, "hierarchical");
+	expect(DIST__ALL_REDUCE, 64, 8, (32 << 20) + 1, "ring");
+	expect(DIST__ALL_REDUCE, 64, 1, 32769, "halving_doubling");
+	expect(DIST__ALL_REDUCE, 64, 64, 32769, "halving_doubling");
+	expect(DIST__ALL_REDUCE, 64, 33, 32769, "halving_doubling");
+	expect(DIST__BARRIER, 64, 8, 0, "hierarchical");
+	expect(DIST__BARRIER, 64, 64, 0, "dissemination");
+}
+
 Test(select, every_collective_gets_one_of_its_own)
 {
 	static const size_t sizes[] = {0, 1, 1 << 20, SIZE_MAX};
@@ -44,9 +81,9 @@ Test(select, every_collective_gets_one_of_its_own)
 
 			if (dist__op_is_p2p((enum dist__op_kind)op))
 				break;
-			algorithm =
-				dist__select(&profile, (enum dist__op_kind)op,
-					     1 << i / 4, sizes[i % 4]);
+			algorithm = dist__select(
+				&profile, (enum dist__op_kind)op, 1 << i / 4,
+				1 << i / 8, sizes[i % 4]);
 			cr_assert(algorithm);
 			cr_assert_eq((int)algorithm->op, op);
 		}
@@ -60,8 +97,8 @@ Test(select, first_rule_of_the_profile_wins)
 	const struct dist__algorithm *tree =
 		dist__algorithm_find(DIST__ALL_REDUCE, "binomial_tree");
 	struct dist__rule rules[] = {
-		{DIST__ALL_REDUCE, 4, 100, tree},
-		{DIST__ALL_REDUCE, INT_MAX, 200, ring},
+		{DIST__ALL_REDUCE, 4, 100, 1, tree},
+		{DIST__ALL_REDUCE, INT_MAX, 200, 1, ring},
 	};
 	struct dist__profile profile = {.rules = rules, .num_rules = 2};
 
@@ -70,8 +107,28 @@ Test(select, first_rule_of_the_profile_wins)
 	cr_assert_str_eq(selected(&profile, 4, 101), "ring");
 	/* No rule: the built-in table. */
 	cr_assert_str_eq(selected(&profile, 4, 201), "recursive_doubling");
-	cr_assert_str_eq(dist__select(&profile, DIST__BARRIER, 4, 0)->name,
+	cr_assert_str_eq(dist__select(&profile, DIST__BARRIER, 4, 4, 0)->name,
 			 "dissemination");
+}
+
+Test(select, a_rule_may_ask_for_ranks_a_node)
+{
+	const struct dist__algorithm *tree =
+		dist__algorithm_find(DIST__BARRIER, "binomial_tree");
+	struct dist__rule rule = {DIST__BARRIER, INT_MAX, SIZE_MAX, 2, tree};
+	const struct dist__profile profile = {.rules = &rule, .num_rules = 1};
+	static const struct {
+		int world_size, num_nodes;
+		bool wins;
+	} cases[] = {{8, 8, false}, {8, 5, false}, {8, 4, true}, {9, 4, true},
+		     {8, 2, true},  {8, 1, false}, {1, 1, false}};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		cr_expect_eq(dist__select(&profile, DIST__BARRIER,
+					  cases[i].world_size,
+					  cases[i].num_nodes, 0) == tree,
+			     cases[i].wins, "%d ranks on %d nodes",
+			     cases[i].world_size, cases[i].num_nodes);
 }
 
 Test(select, every_algorithm_is_found_by_its_name)
@@ -81,8 +138,32 @@ Test(select, every_algorithm_is_found_by_its_name)
 	for (; *all; all++) {
 		cr_assert_eq(dist__algorithm_find((*all)->op, (*all)->name),
 			     *all);
-		cr_assert((*all)->run && (*all)->cost_ns && (*all)->summary);
+		cr_assert((*all)->run && (*all)->cost_ns && (*all)->summary &&
+			  (*all)->formula);
 	}
 	cr_assert_null(dist__algorithm_find(DIST__BROADCAST, "ring"));
 	cr_assert_null(dist__algorithm_find(DIST__ALL_REDUCE, ""));
+}
+
+static bool is_tried(const struct dist__algorithm *algorithm)
+{
+	enum conformance_call call =
+		conformance_call_find(dist__op_name(algorithm->op));
+	const char *name;
+
+	for (size_t n = 0; call < CONFORMANCE_CALLS; n++) {
+		name = conformance_algorithm(call, n);
+		if (!name || strcmp(name, algorithm->name) == 0)
+			return name != NULL;
+	}
+	return false;
+}
+
+Test(select, every_algorithm_stands_in_the_conformance_table)
+{
+	const struct dist__algorithm *const *all = dist__algorithms();
+
+	for (; *all; all++)
+		cr_expect(is_tried(*all), "%s %s: not in conformance/setups.c",
+			  dist__op_name((*all)->op), (*all)->name);
 }

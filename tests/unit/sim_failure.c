@@ -283,3 +283,74 @@ Test(sim_failure, a_failed_rank_fails_the_job)
 {
 	cr_assert_eq(seat_simulate(2, fail, NULL), DIST_EXIT_FAILED);
 }
+
+/* ---- what is told of it ----------------------------------------------- */
+
+#define SECOND (INT64_C(1000) * MS)
+
+static int launch_3(int (*program)(void *arg))
+{
+	const struct dist_launch_options options = {
+		.backend = "sim",
+		.world_size = 3,
+		.platform = STAR4,
+		.timeout_ns = SECOND,
+	};
+
+	return dist_launch(&options, program, NULL);
+}
+
+static int leave(struct dist_group *group, enum dist_error error)
+{
+	return dist_destroy_process_group(group) || error;
+}
+
+/* Rank 2 is late in a group with rank 1, which gives up; ranks 0 and 2 then
+ * wait for rank 1 for ever. */
+static int late_in_a_part(void *arg)
+{
+	static const int part[] = {1, 2};
+	struct dist_group *all, *sub;
+	enum dist_error error;
+
+	(void)arg;
+	cr_assert_eq(dist_init_process_group(NULL, &all), DIST_OK);
+	cr_assert_eq(dist_new_group(all, part, 2, NULL, &sub), DIST_OK);
+	if (dist_get_rank(all) == 2)
+		dist_compute(all, 3 * SECOND, NULL);
+	error = sub ? dist_barrier(sub, NULL) : DIST_OK;
+	if (dist_get_rank(all) == 2 || !error)
+		error = dist_barrier(all, NULL);
+	return leave(all, error);
+}
+
+Test(sim_failure, a_deadlock_after_a_timeout_is_told_as_the_timeout)
+{
+	cr_redirect_stderr();
+	cr_assert_eq(launch_3(late_in_a_part), DIST_EXIT_TIMEOUT);
+}
+
+/* Rank 0 sends one element too many to each, and nobody waits for it. */
+static int unequal_parts(void *arg)
+{
+	struct dist_group *all;
+	struct dist_work *work;
+	struct dist_tensor none = {NULL, 6, DIST_FLOAT32};
+	enum dist_error error;
+
+	(void)arg;
+	cr_assert_eq(dist_init_process_group(NULL, &all), DIST_OK);
+	if (dist_get_rank(all) == 0)
+		none.numel = 9;
+	cr_assert_eq(dist_all_to_all_single(all, none, none, NULL, NULL, &work),
+		     DIST_OK);
+	error = dist_barrier(all, NULL);
+	dist_work_free(work);
+	return leave(all, error);
+}
+
+Test(sim_failure, unequal_parts_are_no_timeout)
+{
+	cr_redirect_stderr();
+	cr_assert_eq(launch_3(unequal_parts), DIST_EXIT_MISMATCH);
+}

@@ -359,6 +359,58 @@ Test(sim_platform, a_host_holds_as_many_ranks_as_it_says, .fini = remove_file)
 	cr_expect_eq(latencies[2], 11000);
 }
 
+/* ---- who shares a node ---------------------------------------------- */
+
+/* Stores what rank 0 is told about all. */
+static int ask_nodes(void *arg)
+{
+	struct dist_init_options options = {0};
+	struct dist_message message = {""};
+	struct dist__place place;
+	int *nodes = arg;
+
+	if (dist__sim_world.attach(&options, &place, &message))
+		return 1;
+	for (int rank = 0; place.rank == 0 && rank < place.world_size; rank++)
+		nodes[rank] = place.nodes ? place.nodes[rank] : -1;
+	place.transport->ops->free(place.transport);
+	return 0;
+}
+
+Test(sim_platform, ranks_of_a_host_or_a_property_share_a_node,
+     .fini = remove_file)
+{
+	const char *text =
+		STAR(PROP("node", "x"), PROP("ranks", "2"), PROP("node", "x"));
+	int nodes[4] = {0}, count = 0;
+	struct dist_message message;
+
+	cr_assert_eq(dist__platform_count_nodes(write_file(text), 4, &count,
+						&message),
+		     DIST_OK);
+	cr_expect_eq(count, 2);
+	cr_assert_eq(launch(file_name, 4, ask_nodes, nodes), DIST_EXIT_OK);
+	cr_expect_eq(nodes[0], 0);
+	cr_expect_eq(nodes[1], 1);
+	cr_expect_eq(nodes[2], 1);
+	cr_expect_eq(nodes[3], 0);
+}
+
+Test(sim_platform, elsewhere_every_rank_has_a_node, .fini = remove_file)
+{
+	const char *text = STAR(PROP("node", "x"), "", PROP("node", "x"));
+	int nodes[2] = {0}, count = 0;
+	struct dist_message message;
+
+	cr_assert_eq(dist__platform_count_nodes(write_file(text), 2, &count,
+						&message),
+		     DIST_OK);
+	cr_expect_eq(count, 2);
+	cr_assert_eq(launch(file_name, 2, ask_nodes, nodes), DIST_EXIT_OK);
+	cr_expect_eq(nodes[0], -1);
+	cr_expect_eq(nodes[1], -1);
+}
+
 /* ---- what is shown -------------------------------------------------- */
 
 Test(sim_platform, the_table_shows_model_links_and_routes)

@@ -200,6 +200,39 @@ Test(trace_record, every_dtype_has_its_word)
 	json_decref(trace);
 }
 
+/* A receive from any source is told as from the one it heard, but two traces
+ * need not have heard the same. */
+Test(trace_record, any_source_is_told_and_not_compared)
+{
+	struct dist__op op = message(DIST__RECV, DIST_ANY_SOURCE);
+	struct dist_message problem = {""};
+	struct dist__trace calls;
+	struct recording r;
+	char path[128];
+	json_t *trace;
+	const json_t *args;
+
+	op.source = 2;
+	recording_path(path, sizeof path, "t.json");
+	recording_start(&r, path, -1, 3);
+	recording_op(&r, 0, op);
+	recording_op(&r, 0, message(DIST__RECV, 1));
+	recording_finish(&r);
+	trace = load(path);
+	args = json_object_get(complete_event(trace, 0), "args");
+	assert_number(args, "Src Rank", 2);
+	assert_number(args, "any_source", 1);
+	args = json_object_get(complete_event(trace, 1), "args");
+	assert_number(args, "Src Rank", 1);
+	cr_expect_null(json_object_get(args, "any_source"));
+	json_decref(trace);
+	cr_assert_eq(dist__trace_read(path, &calls, &problem), DIST_OK);
+	cr_assert_eq(calls.num_calls, 2);
+	cr_expect_eq(calls.calls[0].peer, -1);
+	cr_expect_eq(calls.calls[1].peer, 1);
+	dist__trace_release(&calls);
+}
+
 Test(trace_record, head_tells_the_facts)
 {
 	struct recording r;

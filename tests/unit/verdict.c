@@ -6,7 +6,7 @@
 
 #include "check/verdict.h"
 
-enum { TIMEOUT = -5 };
+enum { TIMEOUT = -5, MISMATCH = -6 };
 
 static struct check_board *board_of(uint32_t world_size)
 {
@@ -23,10 +23,8 @@ static uint32_t issue(struct check_board *board, uint32_t rank, const char *op,
 		      int peer, int tag, int line)
 {
 	struct check_slot *slot = &board->slots[rank];
-	struct check_call call = {.group_size = board->world_size,
-				  .peer = peer,
-				  .tag = tag,
-				  .numel = 4};
+	struct check_call call = {
+		.peer = peer, .peer_rank = peer, .tag = tag, .numel = 4};
 
 	if (tag < 0)
 		call.index = check_collectives(slot, 0);
@@ -349,6 +347,273 @@ Test(verdict, all_to_all_may_differ_in_length)
 			  "default; rank 1 found it out\n");
 	expect_text(text, "ranks 0-2 (3) called all_to_all(float32) at "
 			  "prog.c:7\n");
+	free(text);
+	free(board);
+}
+
+/* ---- messages ---------------------------------------------------------- */
+
+/* Rank 0 waits for a message from anybody and ran out of time. */
+static struct check_board *await_anybody(uint32_t world_size)
+{
+	struct check_board *board = board_of(world_size);
+	uint32_t number = block(board, 0, "recv", -1, 3, 8);
+
+	check_end(&board->slots[0], number, TIMEOUT, 9);
+	return board;
+}
+
+static enum check_verdict_kind kind_of(const struct check_board *board)
+{
+	struct check_facts facts = {.lost_rank = -1};
+
+	return check_judge(board, &facts).kind;
+}
+
+Test(verdict, one_sender_that_may_move_is_enough)
+{
+	struct check_board *board = await_anybody(4);
+
+	block(board, 1, "recv", 0, 5, 10);
+	block(board, 2, "recv", 0, 5, 10);
+	cr_expect_eq(kind_of(board), CHECK_TIMEOUT);
+	free(board);
+}
+
+Test(verdict, no_sender_that_may_move_is_a_deadlock_and_all_are_named)
+{
+	struct check_board *board = await_anybody(4);
+	struct check_facts facts = {.lost_rank = -1};
+	struct check_verdict verdict;
+	char *text;
+
+	block(board, 1, "recv", 0, 5, 10);
+	block(board, 2, "recv", 1, 5, 11);
+	board->slots[3].state = CHECK_RANK_FINISHED;
+	verdict = check_judge(board, &facts);
+	cr_expect_eq(verdict.kind, CHECK_DEADLOCK);
+	text = report(board, &facts, &verdict);
+	expect_text(text,
+		    "rank 0 waits in recv(any source, tag 3, float32, 4)");
+	expect_text(text, "rank 0 waits in recv (any source, tag 3, prog.c:8) "
+			  "for one of ranks 1-3 (3), of which rank 1 waits in "
+			  "recv (src 0, tag 5, prog.c:10) for rank 0: a cycle");
+	free(text);
+	free(board);
+}
+
+/* What was sent and not yet received keeps its receiver out of every cycle. */
+Test(verdict, a_message_under_way_is_no_deadlock)
+{
+	struct check_board *board = board_of(2);
+
+	issue(board, 0, "send", 1, 7, 4);
+	check_end(&board->slots[0], block(board, 0, "recv", 1, 8, 5), TIMEOUT,
+		  9);
+	block(board, 1, "recv", 0, 7, 6);
+	cr_expect_eq(kind_of(board), CHECK_TIMEOUT);
+	free(board);
+}
+
+/* A receive that is posted keeps its sender out of every cycle. */
+Test(verdict, a_posted_receive_is_no_deadlock)
+{
+	struct check_board *board = board_of(2);
+
+	issue(board, 0, "recv", -1, 7, 4);
+	check_end(&board->slots[0], block(board, 0, "recv", 1, 8, 5), TIMEOUT,
+		  9);
+	block(board, 1, "send", 0, 7, 6);
+	cr_expect_eq(kind_of(board), CHECK_TIMEOUT);
+	free(board);
+}
+
+/* The second message of a kind is not the first. */
+Test(verdict, an_earlier_message_is_no_excuse)
+{
+	struct check_board *board = board_of(2);
+
+	check_end(&board->slots[0], issue(board, 0, "send", 1, 7, 4), 0, 1);
+	check_end(&board->slots[1], issue(board, 1, "recv", 0, 7, 4), 0, 1);
+	check_end(&board->slots[0], block(board, 0, "recv", 1, 8, 5), TIMEOUT,
+		  9);
+	block(board, 1, "recv", 0, 7, 6);
+	cr_expect_eq(kind_of(board), CHECK_DEADLOCK);
+	free(board);
+}
+
+/* Nor is one that a receive from any source has had. */
+Test(verdict, a_message_heard_is_no_excuse)
+{
+	struct check_board *board = board_of(3);
+
+	for (uint32_t rank = 1; rank < 3; rank++) {
+		uint32_t number = issue(board, 0, "recv", -1, 3, 7);
+
+		check_source(&board->slots[0], number, (int32_t)rank);
+		check_end(&board->slots[0], number, 0, 2);
+		check_end(&board->slots[rank],
+			  issue(board, rank, "send", 0, 3, 1), 0, 1);
+		board->slots[rank].state = CHECK_RANK_FINISHED;
+	}
+	check_end(&board->slots[0], block(board, 0, "recv", -1, 3, 8), TIMEOUT,
+		  9);
+	cr_expect_eq(kind_of(board), CHECK_DEADLOCK);
+	issue(board, 2, "send", 0, 3, 1);
+	cr_expect_eq(kind_of(board), CHECK_TIMEOUT);
+	free(board);
+}
+
+/* Messages of growing size, the first of which has been received. */
+Test(verdict, messages_are_compared_in_order)
+{
+	struct check_board *board = board_of(2);
+
+	issue(board, 0, "send", 1, 3, 4);
+	issue(board, 0, "send", 1, 3, 4);
+	board->slots[0].ring[1].numel = 5;
+	check_end(&board->slots[1], issue(board, 1, "recv", 0, 3, 6), 0, 0);
+	block(board, 1, "recv", 0, 3, 7);
+	board->slots[1].ring[1].numel = 5;
+	cr_expect_eq(kind_of(board), CHECK_FINE);
+	board->slots[1].ring[1].numel = 4;
+	cr_expect_eq(kind_of(board), CHECK_MISMATCH);
+	free(board);
+}
+
+Test(verdict, messages_that_nobody_waits_with_are_compared)
+{
+	struct check_board *board = board_of(2);
+
+	issue(board, 0, "send", 1, 3, 4);
+	issue(board, 1, "recv", 0, 3, 6);
+	block(board, 0, "barrier", -1, -1, 5);
+	block(board, 1, "recv", 0, 2, 7);
+	cr_expect_eq(kind_of(board), CHECK_FINE);
+	board->slots[1].ring[0].numel = 5;
+	cr_expect_eq(kind_of(board), CHECK_MISMATCH);
+	board->slots[1].ring[0].index = CHECK_INDEX_UNKNOWN;
+	cr_expect_eq(kind_of(board), CHECK_FINE);
+	free(board);
+}
+
+/* How many messages of a kind there were is known as long as the ring holds the
+ * last of them, and no receive from any source may have had one. */
+Test(record, messages_are_numbered_by_kind)
+{
+	struct check_board *board = board_of(1);
+	struct check_slot *slot = &board->slots[0];
+	const struct check_call *call;
+
+	issue(board, 0, "send", 1, 7, 1);
+	issue(board, 0, "send", 1, 8, 1);
+	issue(board, 0, "send", 2, 7, 1);
+	issue(board, 0, "recv", 1, 7, 1);
+	call = check_call_find(slot, issue(board, 0, "send", 1, 7, 1));
+	cr_expect_eq(call->index, 1);
+	for (int i = 0; i < CHECK_RING - 1; i++)
+		complete(board, 0, "barrier", i);
+	call = check_call_find(slot, issue(board, 0, "send", 1, 7, 1));
+	cr_expect_eq(call->index, 2);
+	call = check_call_find(slot, issue(board, 0, "send", 2, 7, 1));
+	cr_expect_eq(call->index, CHECK_INDEX_UNKNOWN);
+	call = check_call_find(slot, issue(board, 0, "send", 2, 7, 1));
+	cr_expect_eq(call->index, CHECK_INDEX_UNKNOWN);
+	free(board);
+	board = board_of(1);
+	slot = &board->slots[0];
+	issue(board, 0, "recv", -1, 7, 1);
+	call = check_call_find(slot, issue(board, 0, "recv", 1, 7, 1));
+	cr_expect_eq(call->index, CHECK_INDEX_UNKNOWN);
+	call = check_call_find(slot, issue(board, 0, "recv", 1, 8, 1));
+	cr_expect_eq(call->index, 0);
+	free(board);
+}
+
+Test(verdict, unequal_parts_count_where_nobody_waits_for_them)
+{
+	struct check_board *board = board_of(2);
+	struct check_facts facts = {.lost_rank = -1};
+	struct check_verdict verdict;
+	uint32_t number;
+
+	issue(board, 0, "all_to_all", -1, -1, 10);
+	number = issue(board, 1, "all_to_all", -1, -1, 10);
+	check_end(&board->slots[1], number, MISMATCH, 1);
+	block(board, 0, "barrier", -1, -1, 11);
+	verdict = check_judge(board, &facts);
+	cr_expect_eq(verdict.kind, CHECK_MISMATCH);
+	cr_expect_eq(verdict.rank, 1);
+	free(board);
+}
+
+static void touch(struct check_board *board, uint32_t rank, uint32_t number,
+		  uint64_t element)
+{
+	struct check_hazard hazard = {.kind = CHECK_HAZARD_WRITTEN,
+				      .buffer = "tensor",
+				      .element = element,
+				      .numel = 4};
+
+	check_site_set(&hazard.other.site, "prog.c", 22);
+	check_touch(&board->slots[rank], &hazard, number, 0);
+}
+
+/* Ranks that did the same share the sentence; the first hazard of each counts,
+ * whatever came of it. */
+Test(verdict, memory_written_too_early_is_a_hazard)
+{
+	struct check_board *board = board_of(4);
+	struct check_facts facts = {.lost_rank = -1, .nothing_moves = 1};
+	struct check_verdict verdict;
+	char *text;
+
+	for (uint32_t rank = 0; rank < 4; rank++) {
+		uint32_t number = issue(board, rank, "all_reduce", -1, -1, 20);
+
+		for (uint32_t i = 0; rank > 0 && i < 2; i++)
+			touch(board, rank, number, 2 + i);
+		if (rank == 0)
+			block(board, rank, "all_reduce", -1, -1, 30);
+	}
+	verdict = check_judge(board, &facts);
+	cr_expect_eq(verdict.kind, CHECK_HAZARD);
+	cr_expect_eq(check_exit_status(&verdict), 14);
+	text = report(board, &facts, &verdict);
+	expect_text(text, "buffer hazard: memory was touched while an "
+			  "operation held it, by ranks 1-3 (3)\n");
+	expect_text(text, "  ranks 1-3 (3) called all_reduce(float32, 4) #0 of "
+			  "group default at prog.c:20\n  and wrote to its "
+			  "tensor, from element 2 of 4 on, before the wait at "
+			  "prog.c:22\n");
+	free(text);
+	free(board);
+}
+
+Test(verdict, memory_given_twice_is_a_hazard)
+{
+	struct check_board *board = board_of(2);
+	struct check_facts facts = {.lost_rank = -1};
+	struct check_hazard hazard = {.kind = CHECK_HAZARD_SHARED,
+				      .buffer = "tensor",
+				      .given = "in",
+				      .element = 1,
+				      .numel = 4};
+	struct check_verdict verdict;
+	char *text;
+
+	issue(board, 1, "recv", 0, 0, 20);
+	issue(board, 1, "gather", 0, -1, 21);
+	check_touch(&board->slots[1], &hazard, 1, 2);
+	verdict = check_judge(board, &facts);
+	cr_expect_eq(verdict.kind, CHECK_HAZARD);
+	cr_expect_eq(verdict.rank, 1);
+	text = report(board, &facts, &verdict);
+	expect_text(text, "  rank 1 called recv(src 0, tag 0, float32, 4) of "
+			  "group default at prog.c:20\n  and, before the wait "
+			  "for it, gather(dst 0, float32, 4) #0 of group "
+			  "default at prog.c:21:\n  its in begins in element 1 "
+			  "of the 4 of the first one's tensor");
 	free(text);
 	free(board);
 }

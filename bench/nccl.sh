@@ -1,0 +1,47 @@
+#!/bin/bash
+# nccl.sh - what NCCL's collectives take on this machine's GPUs, from one GPU,
+# where only the launch counts, to all of them: as TSV with its conditions, in
+# $OUT (build/bench/nccl.tsv). Without a GPU: exit 77, saying why.
+set -eu
+: "${LOCKSTEP:=build/default/lockstep}" "${OUT:=build/bench/nccl.tsv}"
+
+found=$("$LOCKSTEP" list backends | sed -n 's/^nccl *//p')
+case $found in
+yes*) ;;
+*)
+	echo "skipped: nccl: ${found##*  }"
+	exit 77
+	;;
+esac
+devices=${found% device*}
+devices=${devices##* }
+scratch=$(mktemp -d) && trap 'rm -rf "$scratch"' EXIT
+mkdir -p "$(dirname "$OUT")"
+
+# Conditions: what was measured, on what, when.
+{
+	echo "# ${found##*NCCL  }"
+	echo "# $(uname -srm), $(nproc) cores"
+	nvidia-smi --query-gpu=index,name,driver_version,clocks.max.sm \
+		--format=csv,noheader 2>/dev/null | sed 's/^/# GPU /' || true
+	echo "# $("$LOCKSTEP" --version), $(date -u +%Y-%m-%d)"
+	echo "# device tensors; the median over the iterations of the slowest" \
+		"rank's time, which includes agreeing beside NCCL"
+} >"$scratch/out"
+
+for ((world = 1; world <= devices; world *= 2)); do
+	for collective in all_reduce broadcast reduce all_gather reduce_scatter \
+		alltoall gather scatter sendrecv; do
+		[ "$collective$world" != sendrecv1 ] || continue
+		"$LOCKSTEP" bench "$collective" --backend nccl \
+			--nproc-per-node "$world" -b 8 -e "${MAX:-256M}" -f 4 \
+			--tsv "$scratch/one" >/dev/null
+		grep -q '^ranks' "$scratch/out" ||
+			sed -n '/^[^#]/{s/^/ranks\tcollective\t/p;q}' \
+				"$scratch/one" >>"$scratch/out"
+		sed "1,/^[^#]/d; s/^/$world\t$collective\t/" "$scratch/one" \
+			>>"$scratch/out"
+	done
+done
+mv "$scratch/out" "$OUT"
+echo "$OUT: $(grep -vc '^#' "$OUT") lines"

@@ -1,0 +1,305 @@
+#include "check/disagreement.h"
+
+#include <string.h>
+
+#include "check/message.h"
+
+/* The same number as DIST_ERR_MISMATCH: check/ does not include dist.h. */
+enum { ERROR_MISMATCH = -6 };
+
+bool check_may_differ(const struct check_call *call)
+{
+	return strcmp(call->op, "all_to_all") == 0;
+}
+
+bool check_same_call(const struct check_call *a, const struct check_call *b)
+{
+	bool same_numel = a->numel == b->numel || check_may_differ(a);
+
+	return same_numel && a->peer == b->peer && a->terms == b->terms &&
+	       strcmp(a->op, b->op) == 0 && strcmp(a->dtype, b->dtype) == 0 &&
+	       strcmp(a->reduce_op, b->reduce_op) == 0;
+}
+
+/* ---- collectives ------------------------------------------------------ */
+
+const struct check_call *check_counterpart(const struct check_slot *slot,
+					   const struct check_call *like)
+{
+	const struct check_call *newest = NULL;
+
+	for (int i = 0; i < CHECK_RING; i++) {
+		const struct check_call *call = &slot->ring[i];
+
+		if (call->state != CHECK_CALL_NONE &&
+		    check_same_collective(call, like) &&
+		    (!newest || call->number > newest->number))
+			newest = call;
+	}
+	return newest;
+}
+
+uint32_t check_count_like(const struct check_board *board,
+			  const struct check_group *group,
+			  const struct check_call *like)
+{
+	const struct check_call *call;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < group->num_members; i++) {
+		call = check_counterpart(
+			&board->slots[check_group_member(group, i)], like);
+		n += call && check_same_call(call, like);
+	}
+	return n;
+}
+
+static bool disagree_at(const struct check_board *board,
+			const struct check_group *group, uint32_t index,
+			struct check_disagreement *found)
+{
+	const struct check_call place = {.group_id = group->id,
+					 .leader = group->leader,
+					 .index = index,
+					 .tag = -1};
+	const struct check_call *first = NULL, *call = NULL;
+	uint32_t rank = 0, rank_first = 0, i;
+
+	for (i = 0; i < group->num_members; i++) {
+		rank = check_group_member(group, i);
+		call = check_counterpart(&board->slots[rank], &place);
+		if (!call || (first && check_same_call(first, call)))
+			continue;
+		if (first)
+			break;
+		first = call;
+		rank_first = rank;
+	}
+	if (i == group->num_members)
+		return false;
+	*found = (struct check_disagreement){.group = group,
+					     .a = call,
+					     .b = first,
+					     .rank_a = rank,
+					     .rank_b = rank_first};
+	if (check_count_like(board, group, first) <
+	    check_count_like(board, group, call))
+		*found = (struct check_disagreement){.group = group,
+						     .a = first,
+						     .b = call,
+						     .rank_a = rank_first,
+						     .rank_b = rank};
+	return true;
+}
+
+static bool disagree_in_group(const struct check_board *board,
+			      const struct check_group *group,
+			      struct check_disagreement *found)
+{
+	uint32_t low = UINT32_MAX, high = 0;
+
+	for (uint32_t i = 0; i < group->num_members; i++) {
+		uint32_t rank = check_group_member(group, i);
+		uint32_t n = check_collectives(&board->slots[rank], group->id);
+
+		if (n > high && n < UINT32_MAX)
+			high = n;
+		if (n < low)
+			low = n;
+	}
+	low = low > CHECK_RING ? low - CHECK_RING : 0;
+	for (uint32_t index = low; index < high; index++)
+		if (disagree_at(board, group, index, found))
+			return true;
+	return false;
+}
+
+/* ---- parts of an all-to-all -------------------------------------------- */
+
+/* The call of group that the rank's parts are of; NULL: they are of none. */
+static const struct check_call *call_of_parts(const struct check_slot *slot,
+					      const struct check_group *group)
+{
+	const struct check_call *call =
+		check_call_find(slot, slot->parts.number);
+
+	return call && call->group_id == group->id &&
+			       call->leader == group->leader &&
+			       slot->parts.count == group->num_members
+		       ? call
+		       : NULL;
+}
+
+/* Looks at what rank a sends to rank b. */
+static void compare_parts(const struct check_board *board,
+			  const struct check_group *group, uint32_t a,
+			  uint32_t b, struct check_disagreement *found)
+{
+	const struct check_slot *from = &board->slots[a],
+				*to = &board->slots[b];
+	const struct check_call *sends = call_of_parts(from, group);
+	const struct check_call *awaits = call_of_parts(to, group);
+	uint32_t sent, wanted;
+
+	if (!sends || !awaits || !check_same_collective(sends, awaits))
+		return;
+	sent = from->parts.in[to->parts.rank];
+	wanted = to->parts.out[from->parts.rank];
+	if (sent == wanted)
+		return;
+	if (found->pair)
+		found->other_pairs++;
+	else
+		*found = (struct check_disagreement){.group = group,
+						     .a = sends,
+						     .b = awaits,
+						     .rank_a = a,
+						     .rank_b = b,
+						     .pair = true,
+						     .sent = sent,
+						     .wanted = wanted};
+}
+
+static bool disagree_in_parts(const struct check_board *board,
+			      const struct check_group *group,
+			      struct check_disagreement *found)
+{
+	uint32_t n = group->num_members;
+
+	*found = (struct check_disagreement){.group = NULL};
+	for (uint32_t i = 0; n <= CHECK_PARTS && i < n; i++)
+		for (uint32_t j = 0; j < n; j++)
+			compare_parts(board, group,
+				      check_group_member(group, i),
+				      check_group_member(group, j), found);
+	return found->pair;
+}
+
+/* ---- messages --------------------------------------------------------- */
+
+/* Whether a and b, which may be the two ends of a message, are those of one and
+ * differ in size or type. guess: also where the rings have forgotten how many
+ * there were before. */
+static bool contradict(const struct check_call *a, const struct check_call *b,
+		       bool guess)
+{
+	if (a->numel == b->numel && strcmp(a->dtype, b->dtype) == 0)
+		return false;
+	if (a->index != CHECK_INDEX_UNKNOWN && b->index != CHECK_INDEX_UNKNOWN)
+		return a->index == b->index;
+	return guess &&
+	       (a->error == ERROR_MISMATCH || b->state != CHECK_CALL_DONE ||
+		b->ended_ns >= a->issued_ns);
+}
+
+/* The other end of a, a call of rank, if the two differ in size or type. How
+ * many messages were before tells which it is; for one that rank waits with, a
+ * guess will do. */
+static const struct check_call *
+contradiction_of(const struct check_board *board, uint32_t rank,
+		 const struct check_call *a)
+{
+	const struct check_slot *slot = &board->slots[rank];
+	bool waits =
+		slot->state == CHECK_RANK_WAITING && slot->waiting == a->number;
+	uint32_t peer = (uint32_t)check_other_end(a);
+
+	if (a->tag < 0 || peer >= board->world_size ||
+	    (!waits && a->state != CHECK_CALL_ISSUED))
+		return NULL;
+	for (int i = 0; i < CHECK_RING; i++) {
+		const struct check_call *b = &board->slots[peer].ring[i];
+
+		if (check_is_counterpart(a, rank, b) && contradict(a, b, waits))
+			return b;
+	}
+	return NULL;
+}
+
+/* A message of which the two ends differ in size or type. */
+static bool disagree_in_message(const struct check_board *board,
+				struct check_disagreement *found)
+{
+	for (uint32_t rank = 0; rank < board->world_size; rank++) {
+		const struct check_slot *slot = &board->slots[rank];
+
+		for (int i = 0; i < CHECK_RING; i++) {
+			const struct check_call *a = &slot->ring[i], *b;
+
+			if (a->state == CHECK_CALL_NONE)
+				continue;
+			b = contradiction_of(board, rank, a);
+			if (!b)
+				continue;
+			*found = (struct check_disagreement){
+				.a = a,
+				.b = b,
+				.rank_a = rank,
+				.rank_b = (uint32_t)check_other_end(a)};
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- either ----------------------------------------------------------- */
+
+/* When it came to be: with the later of both calls. */
+static int64_t since(const struct check_disagreement *d)
+{
+	return d->a->issued_ns > d->b->issued_ns ? d->a->issued_ns
+						 : d->b->issued_ns;
+}
+
+/* Keeps next if there is none yet, or a later one. */
+static void keep_first(struct check_disagreement *found,
+		       const struct check_disagreement *next)
+{
+	if (!found->a || since(next) < since(found))
+		*found = *next;
+}
+
+bool check_disagree(const struct check_board *board,
+		    const struct check_groups *groups,
+		    struct check_disagreement *found)
+{
+	struct check_disagreement next;
+
+	*found = (struct check_disagreement){.group = NULL};
+	for (size_t i = 0; i < groups->count; i++) {
+		if (disagree_in_group(board, &groups->all[i], &next))
+			keep_first(found, &next);
+		if (disagree_in_parts(board, &groups->all[i], &next))
+			keep_first(found, &next);
+	}
+	if (disagree_in_message(board, &next))
+		keep_first(found, &next);
+	return found->a != NULL;
+}
+
+/* The collective of slot that failed by a mismatch; NULL: none. */
+static const struct check_call *
+failed_by_mismatch(const struct check_slot *slot)
+{
+	for (int i = 0; i < CHECK_RING; i++) {
+		const struct check_call *call = &slot->ring[i];
+
+		if (call->state == CHECK_CALL_FAILED && call->tag < 0 &&
+		    call->error == ERROR_MISMATCH)
+			return call;
+	}
+	return NULL;
+}
+
+const struct check_call *check_unequal_parts(const struct check_board *board,
+					     uint32_t *rank)
+{
+	const struct check_call *call = NULL;
+
+	for (*rank = 0; *rank < board->world_size; ++*rank) {
+		call = failed_by_mismatch(&board->slots[*rank]);
+		if (call)
+			break;
+	}
+	return call;
+}

@@ -1,0 +1,44 @@
+/*
+ * finding.h - what a verdict rests on: which ranks it turns on, and which calls
+ * show it. Private to check/.
+ */
+#ifndef LOCKSTEP_CHECK_FINDING_H
+#define LOCKSTEP_CHECK_FINDING_H
+
+#include "check/disagreement.h"
+#include "check/picture.h"
+#include "check/verdict.h"
+
+/* Ranks of which the verdict says the same, because of the same line. */
+struct check_party {
+	const struct check_call *call; /* that shows it; NULL: there is none */
+	bool culprit;    /* else a partner: the others of the story */
+	uint32_t beside; /* number + 1 of that whose ranks these are; or 0 */
+	uint32_t first, size;
+};
+
+struct check_finding {
+	struct check_picture picture;
+	uint32_t *party_of; /* by rank: number + 1; 0: not in the story */
+	struct check_party *parties;
+	uint32_t num_parties;
+};
+
+/*
+ * check_finding_init puts together what verdict rests on; false: no memory.
+ *
+ * The culprits are: of a mismatch, the ranks that differ from most, or all of
+ * them where two calls have as many ranks; of a message, both its ends, also
+ * where one is gone; of a cycle, the ranks in it; of a collective that awaits
+ * who is gone, the smaller of both sides, or both; of a timeout, the ranks that
+ * are late; of a lost rank, that rank; of hazards, those that caused them.
+ */
+bool check_finding_init(struct check_finding *finding,
+			const struct check_board *board,
+			const struct check_verdict *verdict);
+void check_finding_release(struct check_finding *finding);
+
+/* check_is_culprit returns whether the verdict turns on rank. */
+bool check_is_culprit(const struct check_finding *finding, uint32_t rank);
+
+#endif

@@ -1,0 +1,95 @@
+#include "check/message.h"
+
+#include <string.h>
+
+bool check_from_any(const struct check_call *call)
+{
+	return call->tag >= 0 && call->peer < 0;
+}
+
+int32_t check_other_end(const struct check_call *call)
+{
+	return check_from_any(call) ? call->source : call->peer_rank;
+}
+
+static bool same_kind(const struct check_call *a, const struct check_call *b)
+{
+	return b->state != CHECK_CALL_NONE && a->tag == b->tag &&
+	       a->group_id == b->group_id;
+}
+
+bool check_is_counterpart(const struct check_call *a, uint32_t rank,
+			  const struct check_call *b)
+{
+	if (!same_kind(a, b) || strcmp(a->op, b->op) == 0)
+		return false;
+	return check_other_end(b) == (int32_t)rank ||
+	       (check_from_any(b) && b->source < 0 &&
+		b->state == CHECK_CALL_ISSUED);
+}
+
+/* The messages of the kind of call, with peer, that are over on this side. */
+static uint32_t count_over(const struct check_slot *slot,
+			   const struct check_call *call, uint32_t peer)
+{
+	uint32_t n = 0;
+
+	for (int i = 0; i < CHECK_RING; i++) {
+		const struct check_call *a = &slot->ring[i];
+
+		n += a->state == CHECK_CALL_DONE && same_kind(call, a) &&
+		     strcmp(a->op, call->op) == 0 &&
+		     check_other_end(a) == (int32_t)peer;
+	}
+	return n;
+}
+
+/* Whether peer has called the other end of call, which rank waits in. The
+ * indices tell; where one is missing, the number of calls does; and when the
+ * rings have forgotten some, a single one. */
+static bool answered_by(const struct check_board *board, uint32_t rank,
+			const struct check_call *call, uint32_t peer)
+{
+	const struct check_slot *other = &board->slots[peer];
+	bool guess = call->index == CHECK_INDEX_UNKNOWN;
+	uint32_t theirs = 0;
+
+	for (int i = 0; i < CHECK_RING; i++) {
+		const struct check_call *b = &other->ring[i];
+
+		if (!check_is_counterpart(call, rank, b) ||
+		    b->state == CHECK_CALL_FAILED)
+			continue;
+		theirs++;
+		if (b->index == CHECK_INDEX_UNKNOWN)
+			guess = true;
+		else if (!guess && b->index >= call->index)
+			return true;
+	}
+	if (!guess)
+		return false;
+	if (other->calls > CHECK_RING || board->slots[rank].calls > CHECK_RING)
+		return theirs > 0;
+	return theirs > count_over(&board->slots[rank], call, peer);
+}
+
+bool check_is_answered(const struct check_board *board,
+		       const struct check_group *group, uint32_t rank)
+{
+	const struct check_slot *slot = &board->slots[rank];
+	const struct check_call *call = check_call_find(slot, slot->waiting);
+
+	if (slot->state != CHECK_RANK_WAITING || !call || call->tag < 0)
+		return false;
+	if (!check_from_any(call))
+		return (uint32_t)call->peer_rank < board->world_size &&
+		       answered_by(board, rank, call,
+				   (uint32_t)call->peer_rank);
+	for (uint32_t i = 0; group && i < group->num_members; i++) {
+		uint32_t peer = check_group_member(group, i);
+
+		if (peer != rank && answered_by(board, rank, call, peer))
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,63 @@
+/*
+ * outputs.h - a verdict for machines: JSON, JUnit XML, SARIF, GitHub's
+ * annotation lines. docs/verdict.md describes each.
+ */
+#ifndef LOCKSTEP_CHECK_OUTPUTS_H
+#define LOCKSTEP_CHECK_OUTPUTS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "check/verdict.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Of the JSON that is written; raised when a field changes its meaning. */
+#define CHECK_JSON_VERSION 1
+
+/* Where to write what; NULL: nowhere. Strings are borrowed. */
+struct check_outputs {
+	const char *json, *junit, *sarif; /* paths */
+	FILE *annotations;
+	const char *name; /* of the job, for JUnit; NULL: "job" */
+};
+
+/* A job that has ended, and what is said of it. Borrowed. */
+struct check_job {
+	const struct check_board *board; /* NULL: there are no records */
+	const struct check_facts *facts;
+	const struct check_verdict *verdict;
+	const char *world;  /* "sim", "tcp" */
+	const char *replay; /* how to see it again; NULL: just run it */
+};
+
+/* check_outputs_asked returns what the environment asks for: LOCKSTEP_JSON,
+ * LOCKSTEP_JUNIT and LOCKSTEP_SARIF name files, LOCKSTEP_ANNOTATE=github sends
+ * annotation lines to stdout. */
+struct check_outputs check_outputs_asked(void);
+
+/*
+ * check_write_outputs writes all that outputs asks for, each file whole or not
+ * at all. False: one could not be written, and why, with its name, stands in
+ * message.
+ */
+bool check_write_outputs(const struct check_outputs *outputs,
+			 const struct check_job *job, char message[256]);
+
+/* check_conclude writes the report to out and the outputs that the environment
+ * asks for, and returns the exit status: that of the verdict, but 2 if it is
+ * fine and could not be written. */
+int check_conclude(FILE *out, const struct check_job *job);
+
+/* check_verdict_name returns the verdict in one word: "fine", "mismatch",
+ * "deadlock", "timeout", "lost", "buffering", "left", "rendezvous", "failed".
+ */
+const char *check_verdict_name(enum check_verdict_kind kind);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

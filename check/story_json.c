@@ -1,0 +1,243 @@
+/* story_json.c - the verdict as JSON of our own form: docs/verdict.md. */
+#include <string.h>
+
+#include "check/story.h"
+#include "check/words.h"
+
+/* Culprits of which the last calls are told, and calls of each. */
+#define MOST_HISTORIES 8
+#define MOST_CALLS     5
+
+static const char *word(const char *text)
+{
+	return *text ? text : NULL;
+}
+
+static json_t *site(const struct check_site *site)
+{
+	return site->file[0] ? json_pack("{s:s, s:i}", "file", site->file,
+					 "line", (int)site->line)
+			     : NULL;
+}
+
+static json_t *number_or_none(int64_t number)
+{
+	return number < 0 ? NULL : json_integer(number);
+}
+
+static const char *state_of_call(const struct check_call *call)
+{
+	switch (call->state) {
+	case CHECK_CALL_DONE:
+		return "done";
+	case CHECK_CALL_FAILED:
+		return "failed";
+	default:
+		return "issued";
+	}
+}
+
+static json_t *call_json(const struct check_call *call)
+{
+	bool message = call->tag >= 0;
+	json_t *index = message && call->index == CHECK_INDEX_UNKNOWN
+				? NULL
+				: json_integer(call->index);
+
+	return json_pack(
+		"{s:i, s:s, s:s, s:o*, s:s, s:s*, s:s*, s:s*, s:I, s:o*, s:o*, "
+		"s:o*}",
+		"number", (int)call->number, "op", call->op, "group",
+		call->group, "index", index, "state", state_of_call(call),
+		"dtype", word(call->dtype), "reduce_op", word(call->reduce_op),
+		"terms", word(call->words), "numel", (json_int_t)call->numel,
+		"peer", number_or_none(call->peer_rank), "tag",
+		number_or_none(call->tag), "site", site(&call->site));
+}
+
+/* Ranks for which has() is true. */
+static json_t *ranks_json(const struct check_finding *f,
+			  bool (*has)(const struct check_finding *f,
+				      uint32_t rank, uint32_t number),
+			  uint32_t number)
+{
+	json_t *ranks = json_array();
+
+	for (uint32_t rank = 0; rank < f->picture.world_size; rank++)
+		if (has(f, rank, number))
+			json_array_append_new(ranks, json_integer(rank));
+	return ranks;
+}
+
+static bool in_party(const struct check_finding *f, uint32_t rank,
+		     uint32_t number)
+{
+	uint32_t beside = f->parties[number].beside;
+
+	return f->party_of[rank] == (beside ? beside : number + 1);
+}
+
+static bool in_cohort(const struct check_finding *f, uint32_t rank,
+		      uint32_t number)
+{
+	return f->picture.cohort_of[rank] == number;
+}
+
+static bool is_culprit(const struct check_finding *f, uint32_t rank,
+		       uint32_t number)
+{
+	(void)number;
+	return check_is_culprit(f, rank);
+}
+
+static json_t *sites_json(const struct check_finding *f)
+{
+	json_t *sites = json_array();
+
+	for (uint32_t i = 0; i < f->num_parties; i++) {
+		const struct check_party *party = &f->parties[i];
+
+		if (!party->call || !party->call->site.file[0])
+			continue;
+		json_array_append_new(
+			sites, json_pack("{s:s, s:i, s:s, s:o, s:o}", "file",
+					 party->call->site.file, "line",
+					 (int)party->call->site.line, "role",
+					 party->culprit ? "culprit" : "partner",
+					 "ranks", ranks_json(f, in_party, i),
+					 "call", call_json(party->call)));
+	}
+	return sites;
+}
+
+static const char *state_of_rank(const struct check_slot *slot)
+{
+	switch (slot->state) {
+	case CHECK_RANK_ABSENT:
+		return "absent";
+	case CHECK_RANK_WAITING:
+		return "waiting";
+	case CHECK_RANK_FINISHED:
+		return "finished";
+	case CHECK_RANK_LOST:
+		return "lost";
+	default:
+		return "running";
+	}
+}
+
+static json_t *ranks_table(const struct check_finding *f)
+{
+	json_t *table = json_array();
+
+	for (uint32_t i = 0; i < f->picture.num_cohorts; i++) {
+		const struct check_cohort *c = &f->picture.cohorts[i];
+
+		json_array_append_new(
+			table, json_pack("{s:o, s:s, s:o*, s:o*}", "ranks",
+					 ranks_json(f, in_cohort, i), "state",
+					 state_of_rank(c->slot), "call",
+					 c->call ? call_json(c->call) : NULL,
+					 "waited_at",
+					 c->waiting ? site(&c->slot->wait_site)
+						    : NULL));
+	}
+	return table;
+}
+
+/* The name of group, as its members call it. */
+static const char *group_name(const struct check_finding *f,
+			      const struct check_group *group)
+{
+	for (uint32_t i = 0; i < f->picture.num_cohorts; i++)
+		if (f->picture.cohorts[i].group == group &&
+		    f->picture.cohorts[i].call)
+			return f->picture.cohorts[i].call->group;
+	return group->id == 0 ? "default" : NULL;
+}
+
+static json_t *groups_json(const struct check_finding *f)
+{
+	const struct check_groups *groups = &f->picture.groups;
+	json_t *array = json_array(), *members;
+
+	for (size_t i = 0; i < groups->count; i++) {
+		const struct check_group *group = &groups->all[i];
+
+		members = json_array();
+		for (uint32_t m = 0; m < group->num_members; m++)
+			json_array_append_new(
+				members,
+				json_integer(check_group_member(group, m)));
+		json_array_append_new(array, json_pack("{s:i, s:s*, s:o}", "id",
+						       (int)group->id, "name",
+						       group_name(f, group),
+						       "ranks", members));
+	}
+	return array;
+}
+
+/* The last calls of the first culprits. */
+static json_t *histories(const struct check_finding *f)
+{
+	json_t *all = json_array(), *calls;
+	uint32_t told = 0;
+
+	for (uint32_t rank = 0; rank < f->picture.world_size; rank++) {
+		const struct check_slot *slot = &f->picture.board->slots[rank];
+		uint32_t n =
+			slot->calls > MOST_CALLS ? slot->calls - MOST_CALLS : 0;
+
+		if (!check_is_culprit(f, rank) || told == MOST_HISTORIES)
+			continue;
+		told++;
+		calls = json_array();
+		while (n++ < slot->calls)
+			json_array_append_new(
+				calls, call_json(check_call_find(slot, n)));
+		json_array_append_new(all,
+				      json_pack("{s:i, s:o}", "rank", (int)rank,
+						"calls", calls));
+	}
+	return all;
+}
+
+/* The lines of the report after the first. */
+static json_t *evidence(const char *text)
+{
+	json_t *lines = json_array();
+
+	text += strcspn(text, "\n");
+	while (*text) {
+		size_t len;
+
+		text += strspn(text, "\n ");
+		len = strcspn(text, "\n");
+		if (len)
+			json_array_append_new(lines,
+					      json_stringn_nocheck(text, len));
+		text += len;
+	}
+	return lines;
+}
+
+json_t *check_story_json(const struct check_story *story)
+{
+	const struct check_job *job = story->job;
+	const struct check_finding *f = &story->finding;
+	double timeout_s = (double)job->facts->timeout_ns / 1e9;
+
+	return json_pack(
+		"{s:i, s:s, s:i, s:s, s:s, s:i, s:o*, s:s?, s:o, s:o, s:o, "
+		"s:o, s:o, s:o}",
+		"version", CHECK_JSON_VERSION, "verdict",
+		check_verdict_name(job->verdict->kind), "exit_status",
+		check_exit_status(job->verdict), "summary", story->summary,
+		"world", job->world, "world_size",
+		job->board ? (int)job->board->world_size : 0, "timeout_s",
+		job->facts->timeout_ns > 0 ? json_real(timeout_s) : NULL,
+		"replay", job->replay, "culprits", ranks_json(f, is_culprit, 0),
+		"sites", sites_json(f), "evidence", evidence(story->text),
+		"ranks", ranks_table(f), "groups", groups_json(f), "last_calls",
+		histories(f));
+}

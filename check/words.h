@@ -1,0 +1,42 @@
+/*
+ * words.h - ranks, calls and groups as a report writes them. Private to check/.
+ */
+#ifndef LOCKSTEP_CHECK_WORDS_H
+#define LOCKSTEP_CHECK_WORDS_H
+
+#include <stdio.h>
+
+#include "check/groups.h"
+
+/* check_print_ranks writes those ranks for which has() is true: "rank 3",
+ * "ranks 0,2-5 (5)", a long list cut short. */
+void check_print_ranks(FILE *out, uint32_t world_size,
+		       bool (*has)(const void *arg, uint32_t rank),
+		       const void *arg);
+
+/* check_print_site writes "train.c:88". */
+void check_print_site(FILE *out, const struct check_site *site);
+
+/* check_print_call writes "all_reduce(sum, float32, 1024)", "recv(src 3, tag 0,
+ * float32, 1)". Of a group with other numbers, src is its own, as the caller
+ * wrote it. */
+void check_print_call(FILE *out, const struct check_call *call);
+
+/* check_print_call_in_place writes "all_reduce(...) #17 of group default at
+ * train.c:88". */
+void check_print_call_in_place(FILE *out, const struct check_call *call);
+
+/* check_print_calls_in_place writes the same for calls in several groups: "...
+ * of their groups at train.c:88". */
+void check_print_calls_in_place(FILE *out, const struct check_call *call);
+
+/* check_print_link writes "all_reduce (group dp, #17, train.c:88)", a call as a
+ * place to wait in. call may be NULL: not known any more. */
+void check_print_link(FILE *out, const struct check_call *call);
+
+/* check_print_group writes the line that says which ranks the group of call
+ * has; nothing for the default group or one that is not known (NULL). */
+void check_print_group(FILE *out, const struct check_group *group,
+		       const struct check_call *call, uint32_t world_size);
+
+#endif

@@ -1,0 +1,142 @@
+/*
+ * chain.c - broadcast and reduce along a chain of all ranks, in segments.
+ *
+ * Ranks are numbered from the root. In a broadcast each number passes on to the
+ * next the segment that it got in the step before, while the following one
+ * comes in. A reduce is the same backwards: segments come down the chain, each
+ * number adding its own.
+ *
+ *	5 ranks, root 0, 4 segments; who sends which segment to the next:
+ *
+ *	step   0   1   2   3   4   5   6
+ *	0>1    0   1   2   3
+ *	1>2        0   1   2   3
+ *	2>3            0   1   2   3
+ *	3>4                0   1   2   3
+ *
+ * p - 2 + k steps for k segments, of n / k bytes each; each rank sends the
+ * vector once, which is the least possible, but the first segment takes as many
+ * steps as there are ranks. The pipelined ring of van de Geijn and Watts,
+ * "SUMMA: Scalable Universal Matrix Multiplication Algorithm", Concurrency:
+ * Practice and Experience 9(4), 1997.
+ *
+ * Segments are at most segment_bytes long (core/profile.h); a reduce has one of
+ * scratch memory.
+ */
+#include "coll/algorithms.h"
+#include "coll/schedule.h"
+
+struct chain {
+	struct dist__schedule schedule;
+	struct dist__chunks segments;
+	int num_segments;
+	int root;
+};
+
+static struct dist__move move(const struct dist__schedule *schedule, int rank,
+			      int step)
+{
+	const struct chain *chain = (const struct chain *)schedule;
+	struct dist__move move = dist__move_none();
+	int p = schedule->world_size;
+	int number = (rank - chain->root + p) % p;
+	int out = step - number, in = out + 1; /* segments */
+
+	if (number + 1 < p && out >= 0 && out < chain->num_segments) {
+		move.to = (rank + 1) % p;
+		move.out = dist__segment(&chain->segments, out);
+	}
+	if (number > 0 && in >= 0 && in < chain->num_segments) {
+		move.from = (rank + p - 1) % p;
+		move.in = dist__segment(&chain->segments, in);
+	}
+	return move;
+}
+
+static struct chain chain_of(int p, int root, size_t numel,
+			     size_t element_bytes, size_t segment_bytes)
+{
+	struct chain chain = {.root = root};
+
+	chain.segments = dist__segments_of(numel, element_bytes, segment_bytes,
+					   1, &chain.num_segments);
+	chain.schedule = (struct dist__schedule){
+		.world_size = p,
+		.num_steps = p > 1 ? p - 2 + chain.num_segments : 0,
+		.longest = dist__chunks_numel(&chain.segments, 1),
+		.move = move,
+	};
+	return chain;
+}
+
+static enum dist_error run(const struct dist__coll *coll, bool backwards)
+{
+	const struct dist_tensor *tensor = &coll->op->tensor;
+	struct chain chain =
+		chain_of(coll->world_size, coll->op->peer, tensor->numel,
+			 dist_dtype_size(tensor->dtype), coll->segment_bytes);
+
+	return dist__schedule_run(coll, &chain.schedule, 0, backwards);
+}
+
+static enum dist_error run_broadcast(const struct dist__coll *coll)
+{
+	return run(coll, false);
+}
+
+static enum dist_error run_reduce(const struct dist__coll *coll)
+{
+	return run(coll, true);
+}
+
+/*
+ * T = (p - 2) (alpha + s beta) + k alpha + n beta for k segments, the longest
+ * of s bytes: the first segment is the longest and goes all the way, then the
+ * others come in one after the other.
+ */
+static double cost_broadcast_ns(const struct dist__cost *cost, int p,
+				size_t numel, size_t element_bytes)
+{
+	struct chain chain =
+		chain_of(p, 0, numel, element_bytes, cost->segment_bytes);
+	size_t longest = dist__chunks_numel(&chain.segments, 1);
+	double s = (double)(longest * element_bytes);
+	double n = (double)(numel * element_bytes);
+
+	if (p == 1)
+		return 0;
+	return (p - 2) * dist__cost_message(cost, s) +
+	       chain.num_segments * dist__cost_message(cost, 0) +
+	       n * cost->beta_ns_per_byte;
+}
+
+/* T = (p - 2) (alpha + s beta + s gamma) + k alpha + n beta + n gamma likewise,
+ * or less where a rank that need not reduce first has its overhead behind it:
+ * hence step by step. */
+static double cost_reduce_ns(const struct dist__cost *cost, int p, size_t numel,
+			     size_t element_bytes)
+{
+	struct chain chain =
+		chain_of(p, 0, numel, element_bytes, cost->segment_bytes);
+
+	return dist__schedule_cost_ns(cost, &chain.schedule, element_bytes,
+				      true);
+}
+
+const struct dist__algorithm dist__chain_broadcast = {
+	.op = DIST__BROADCAST,
+	.name = "chain",
+	.summary = "p-2+k steps for k segments, the vector sent by each rank",
+	.formula = "(p-2) (alpha + n/k beta) + k alpha + n beta",
+	.run = run_broadcast,
+	.cost_ns = cost_broadcast_ns,
+};
+
+const struct dist__algorithm dist__chain_reduce = {
+	.op = DIST__REDUCE,
+	.name = "chain",
+	.summary = "p-2+k steps for k segments, the vector sent by each rank",
+	.formula = "(p-2+k) (alpha + n/k beta + n/k gamma)",
+	.run = run_reduce,
+	.cost_ns = cost_reduce_ns,
+};

@@ -1,0 +1,369 @@
+/*
+ * double_tree.c - broadcast, reduce and all-reduce along two binary trees at
+ * once, in segments, every other one for either tree.
+ *
+ * A single tree wastes half of the network: its leaves never send. So there are
+ * two trees over all ranks but the root, numbered from 1, such that who has
+ * children in the one is a leaf of the other. The first is the in-order tree,
+ * in which odd numbers are leaves; the second is its mirror image or, for an
+ * odd number of nodes, the first shifted by one. The root feeds the top of
+ * either in turn.
+ *
+ * The links of both trees together are coloured with two colours, so that those
+ * into a node differ, and those out of a node: links of one colour carry in
+ * even steps, those of the other in odd steps, and each rank has one message in
+ * and one out at most.
+ *
+ *	5 ranks, root 0:  first tree  second tree   link (step at which it
+ *	                                             carries its first segment)
+ *	                      4            1         0>4 (0)     0>1 (1)
+ *	                     /              \        4>2 (1)     1>3 (2)
+ *	                    2                3       2>1 (2)     3>4 (3)
+ *	                   / \              / \      2>3 (3)     3>2 (4)
+ *	                  1   3            2   4
+ *
+ *	The first tree carries segments 0, 2, ..., the second 1, 3, ...; a link
+ *	carries every second step from the one in brackets on.
+ *
+ * At most k + 2 ceil(log2 p) steps for k segments of n / k bytes; each rank
+ * sends the vector at most once. A reduce is the broadcast backwards; an
+ * all-reduce is a reduce to rank 0 and a broadcast from there, together 2 n
+ * beta for long vectors, like a ring, with few steps. Sanders, Speck and
+ * Traeff, "Two-tree algorithms for full bandwidth broadcast, reduction and
+ * scan", Parallel Computing 35(12), 2009; NCCL has used such trees since 2.4,
+ * Jeaugey, "Massively Scale Your Deep Learning Training with NCCL 2.4", 2019.
+ *
+ * Sums are made on one rank in the order of the tree and then copied: all ranks
+ * end with the same bytes. Scratch memory: a segment to reduce, and two words a
+ * rank for the steps.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "coll/algorithms.h"
+#include "coll/schedule.h"
+
+/* Numbers from the root: 0 is the root, 1 to nodes are in the trees. */
+struct double_tree {
+	struct dist__schedule schedule;
+	struct dist__chunks segments;
+	int num_segments;
+	int root;
+	int nodes;
+	/* For each tree and number, the step in which the number gets the
+	 * first segment of the tree; before, the colour of that link. */
+	int *arrival[2];
+};
+
+/* ---- the shape of the trees ------------------------------------------- */
+
+/* Where number stands in a tree, and who stands at place; 0 is the root. */
+static int place_of(const struct double_tree *d, int tree, int number)
+{
+	if (tree == 0 || number == 0)
+		return number;
+	if (d->nodes % 2 == 0)
+		return d->nodes + 1 - number;
+	return number == 1 ? d->nodes : number - 1;
+}
+
+static int number_at(const struct double_tree *d, int tree, int place)
+{
+	if (tree == 0 || place == 0)
+		return place;
+	if (d->nodes % 2 == 0)
+		return d->nodes + 1 - place;
+	return place == d->nodes ? 1 : place + 1;
+}
+
+/* In order: a place with h low zero bits is h above the leaves, its subtree the
+ * 2^h - 1 places on either side. Places above the last are not there; their
+ * parents take on what is below them. */
+static int parent(const struct double_tree *d, int tree, int number)
+{
+	int place = place_of(d, tree, number);
+	int bit = place & -place, above = (place ^ bit) | bit * 2;
+
+	if (above > d->nodes)
+		above = place ^ bit;
+	return number_at(d, tree, above);
+}
+
+/* The child on the left or on the right side; 0: none. */
+static int child(const struct double_tree *d, int tree, int number, bool right)
+{
+	int place = place_of(d, tree, number);
+	int reach = (place & -place) / 2;
+
+	while (right && place + reach > d->nodes)
+		reach /= 2;
+	if (reach == 0)
+		return 0;
+	return number_at(d, tree, right ? place + reach : place - reach);
+}
+
+static int top(const struct double_tree *d, int tree)
+{
+	int place = 1;
+
+	while (place <= d->nodes / 2)
+		place *= 2;
+	return number_at(d, tree, place);
+}
+
+/* ---- colours ---------------------------------------------------------- */
+
+/* A link carries in even steps or in odd ones. */
+enum { BARE, EVEN, ODD };
+
+/* Stores in *tree and *number the other link out of the node that the link to
+ * number in tree comes from, named likewise. Returns false if there is none. */
+static bool other_link(const struct double_tree *d, int *tree, int *number)
+{
+	int from = parent(d, *tree, *number);
+
+	if (from == 0) {
+		*tree = 1 - *tree;
+		*number = top(d, *tree);
+		return true;
+	}
+	if (child(d, *tree, from, true) == *number)
+		*number = child(d, *tree, from, false);
+	else
+		*number = child(d, *tree, from, true);
+	return *number != 0;
+}
+
+/* Colours the link to number in tree, the other one to number, the other one
+ * from where that comes from, and so on, until there is none without one. */
+static void colour_row(struct double_tree *d, int tree, int number, int colour)
+{
+	bool more = true;
+
+	while (more && d->arrival[tree][number] == BARE) {
+		d->arrival[tree][number] = colour;
+		tree = 1 - tree;
+		d->arrival[tree][number] = EVEN + ODD - colour;
+		more = other_link(d, &tree, &number);
+	}
+}
+
+/* Colours all links that a chain of such steps in either direction reaches. */
+static void colour_from(struct double_tree *d, int tree, int number)
+{
+	int other_tree = tree, other = number;
+
+	if (d->arrival[tree][number] != BARE)
+		return;
+	colour_row(d, tree, number, EVEN);
+	if (other_link(d, &other_tree, &other))
+		colour_row(d, other_tree, other, ODD);
+}
+
+/* Turns the colours from number down into steps: number gets the segment in
+ * step, who is below in the first one after it of the link's colour. */
+static void set_arrivals(struct double_tree *d, int tree, int number, int step)
+{
+	d->arrival[tree][number] = step;
+	for (int side = 0; side < 2; side++) {
+		int below = child(d, tree, number, side == 1);
+		int colour = (step + 1) % 2 == 0 ? EVEN : ODD;
+
+		if (below == 0)
+			continue;
+		set_arrivals(d, tree, below,
+			     d->arrival[tree][below] == colour ? step + 1
+							       : step + 2);
+	}
+}
+
+/* ---- the schedule ----------------------------------------------------- */
+
+/* The segment that the link to number carries in step; -1: none. */
+static int carried(const struct double_tree *d, int tree, int number, int step)
+{
+	int since = step - d->arrival[tree][number];
+
+	if (since < 0 || since % 2 != 0 || since + tree >= d->num_segments)
+		return -1;
+	return since + tree;
+}
+
+/* Notes in *move that the link to number in tree carries from or to the rank,
+ * if it does so in step. */
+static void note(const struct double_tree *d, struct dist__move *move, int step,
+		 int tree, int number, bool goes_out)
+{
+	int segment = number ? carried(d, tree, number, step) : -1;
+	int other = goes_out ? number : parent(d, tree, number);
+	int rank = (other + d->root) % d->schedule.world_size;
+
+	if (segment < 0)
+		return;
+	if (goes_out) {
+		move->to = rank;
+		move->out = dist__segment(&d->segments, segment);
+	} else {
+		move->from = rank;
+		move->in = dist__segment(&d->segments, segment);
+	}
+}
+
+static struct dist__move move(const struct dist__schedule *schedule, int rank,
+			      int step)
+{
+	const struct double_tree *d = (const struct double_tree *)schedule;
+	struct dist__move move = dist__move_none();
+	int p = schedule->world_size;
+	int number = (rank - d->root + p) % p;
+
+	for (int tree = 0; tree < 2; tree++) {
+		if (number == 0) {
+			note(d, &move, step, tree, top(d, tree), true);
+			continue;
+		}
+		note(d, &move, step, tree, number, false);
+		note(d, &move, step, tree, child(d, tree, number, false), true);
+		note(d, &move, step, tree, child(d, tree, number, true), true);
+	}
+	return move;
+}
+
+/* Halves even what fits into one segment. */
+static enum dist_error trees_open(struct double_tree *d, int p, int root,
+				  size_t numel, size_t element_bytes,
+				  size_t segment_bytes)
+{
+	*d = (struct double_tree){.root = root, .nodes = p - 1};
+	d->segments = dist__segments_of(numel, element_bytes, segment_bytes, 2,
+					&d->num_segments);
+	d->schedule.world_size = p;
+	d->schedule.move = move;
+	d->schedule.longest = dist__chunks_numel(&d->segments, 1);
+	if (p == 1)
+		return DIST_OK;
+	d->arrival[0] = calloc(2 * (size_t)p, sizeof(int));
+	if (!d->arrival[0])
+		return DIST_ERR_NO_MEMORY;
+	d->arrival[1] = d->arrival[0] + p;
+	colour_from(d, 0, top(d, 0));
+	for (int number = 1; number < p; number++)
+		colour_from(d, 0, number);
+	for (int tree = 0; tree < 2; tree++)
+		set_arrivals(d, tree, top(d, tree), tree);
+	d->schedule.num_steps = d->num_segments + 2 * dist__log2_ceil(p);
+	return DIST_OK;
+}
+
+static void trees_close(struct double_tree *d)
+{
+	free(d->arrival[0]);
+}
+
+/* ---- the collectives -------------------------------------------------- */
+
+static enum dist_error run(const struct dist__coll *coll, int root, bool up,
+			   bool down)
+{
+	const struct dist_tensor *tensor = &coll->op->tensor;
+	struct double_tree d;
+	enum dist_error error;
+
+	error = trees_open(&d, coll->world_size, root, tensor->numel,
+			   dist_dtype_size(tensor->dtype), coll->segment_bytes);
+	if (!error && up)
+		error = dist__schedule_run(coll, &d.schedule, 0, true);
+	if (!error && down)
+		error = dist__schedule_run(coll, &d.schedule,
+					   (uint32_t)d.schedule.num_steps,
+					   false);
+	trees_close(&d);
+	return error;
+}
+
+static enum dist_error run_broadcast(const struct dist__coll *coll)
+{
+	return run(coll, coll->op->peer, false, true);
+}
+
+static enum dist_error run_reduce(const struct dist__coll *coll)
+{
+	return run(coll, coll->op->peer, true, false);
+}
+
+static enum dist_error run_all_reduce(const struct dist__coll *coll)
+{
+	return run(coll, 0, true, true);
+}
+
+/*
+ * T <= (k + 2 ceil(log2 p)) (alpha + s beta) for k segments of s bytes, and s
+ * gamma more a step in a reduce: the steps that a link stands idle for its
+ * colour cost nothing, so the exact time is summed up step by step.
+ */
+static double cost_ns(const struct dist__cost *cost, int p, size_t numel,
+		      size_t element_bytes, bool up)
+{
+	struct double_tree d;
+	double time_ns = INFINITY;
+
+	if (trees_open(&d, p, 0, numel, element_bytes, cost->segment_bytes) ==
+	    DIST_OK)
+		time_ns = dist__schedule_cost_ns(cost, &d.schedule,
+						 element_bytes, up);
+	trees_close(&d);
+	return time_ns;
+}
+
+static double cost_broadcast_ns(const struct dist__cost *cost, int p,
+				size_t numel, size_t element_bytes)
+{
+	return cost_ns(cost, p, numel, element_bytes, false);
+}
+
+static double cost_reduce_ns(const struct dist__cost *cost, int p, size_t numel,
+			     size_t element_bytes)
+{
+	return cost_ns(cost, p, numel, element_bytes, true);
+}
+
+/* The root ends the reduce last and begins the broadcast. */
+static double cost_all_reduce_ns(const struct dist__cost *cost, int p,
+				 size_t numel, size_t element_bytes)
+{
+	return cost_reduce_ns(cost, p, numel, element_bytes) +
+	       cost_broadcast_ns(cost, p, numel, element_bytes);
+}
+
+const struct dist__algorithm dist__double_tree_all_reduce = {
+	.op = DIST__ALL_REDUCE,
+	.name = "double_tree",
+	.summary =
+		"2k + 4 ceil(log2 p) steps at most for k segments, 2 vectors "
+		"sent by each rank at most",
+	.formula = "(k + 2 ceil(log2 p)) (2 alpha + 2n/k beta + n/k gamma)",
+	.run = run_all_reduce,
+	.cost_ns = cost_all_reduce_ns,
+};
+
+const struct dist__algorithm dist__double_tree_reduce = {
+	.op = DIST__REDUCE,
+	.name = "double_tree",
+	.summary =
+		"k + 2 ceil(log2 p) steps at most for k segments, the vector "
+		"sent by each rank",
+	.formula = "(k + 2 ceil(log2 p)) (alpha + n/k beta + n/k gamma)",
+	.run = run_reduce,
+	.cost_ns = cost_reduce_ns,
+};
+
+const struct dist__algorithm dist__double_tree_broadcast = {
+	.op = DIST__BROADCAST,
+	.name = "double_tree",
+	.summary =
+		"k + 2 ceil(log2 p) steps at most for k segments, the vector "
+		"sent by each rank at most",
+	.formula = "(k + 2 ceil(log2 p)) (alpha + n/k beta)",
+	.run = run_broadcast,
+	.cost_ns = cost_broadcast_ns,
+};

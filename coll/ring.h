@@ -1,0 +1,17 @@
+/* ring.h - the all-gather of a ring, for algorithms that end with one. Private
+ * to coll/. */
+#ifndef LOCKSTEP_COLL_RING_H
+#define LOCKSTEP_COLL_RING_H
+
+#include "core/algorithm.h"
+
+/*
+ * dist__ring_all_gather_from completes parts on every rank: a rank has the one
+ * in place whose number it has itself, counted from root. Its p - 1 messages a
+ * rank are numbered from first_step. Errors: those of the transport.
+ */
+enum dist_error dist__ring_all_gather_from(const struct dist__coll *coll,
+					   const struct dist__parts *parts,
+					   int root, int first_step);
+
+#endif

@@ -1,0 +1,76 @@
+/*
+ * schedule.h - a collective as a timetable: who passes which elements of the
+ * vector to whom at each step. Private to coll/.
+ *
+ * What is pipelined keeps every rank busy with one message in and one out at a
+ * time, most of them in the middle of a long row of equal steps. Written down
+ * as a function of rank and step, such a row is run by one loop and timed by
+ * another, and run backwards, with the messages turned round, it makes a reduce
+ * of a broadcast.
+ */
+#ifndef LOCKSTEP_COLL_SCHEDULE_H
+#define LOCKSTEP_COLL_SCHEDULE_H
+
+#include "coll/pattern.h"
+
+/* Elements of the vector that one message carries. */
+struct dist__slice {
+	size_t first;
+	size_t numel;
+};
+
+/* What a rank does in one step: both messages at the same time. */
+struct dist__move {
+	int to, from; /* group ranks; -1: nobody */
+	struct dist__slice out, in;
+};
+
+struct dist__schedule {
+	int world_size;
+	int num_steps;
+	size_t longest; /* elements of the longest message */
+
+	/* What rank does in step, from 0; a message must be a move of both its
+	 * ends in the same step. */
+	struct dist__move (*move)(const struct dist__schedule *schedule,
+				  int rank, int step);
+};
+
+/* dist__move_none is the move of a rank that has nothing to do. */
+static inline struct dist__move dist__move_none(void)
+{
+	return (struct dist__move){.to = -1, .from = -1};
+}
+
+/*
+ * dist__segments_of cuts a vector of numel elements into *count segments of
+ * segment_bytes at most (0: DIST__SEGMENT_BYTES), an element being more than
+ * nothing: at least `least` of them, but none empty, or one for an empty
+ * vector. *count stays far below INT_MAX / 4.
+ */
+struct dist__chunks dist__segments_of(size_t numel, size_t element_bytes,
+				      size_t segment_bytes, int least,
+				      int *count);
+
+/* dist__segment returns the elements of segment i. */
+struct dist__slice dist__segment(const struct dist__chunks *segments, int i);
+
+/*
+ * dist__schedule_run runs this rank's part on the op's tensor, its messages
+ * numbered from first_step; backwards: from the last step to the first, with to
+ * and from, out and in exchanged, and all that comes in reduced. Scratch
+ * memory: one segment, where anything is reduced. Errors: those of the
+ * transport; NO_MEMORY.
+ */
+enum dist_error dist__schedule_run(const struct dist__coll *coll,
+				   const struct dist__schedule *schedule,
+				   uint32_t first_step, bool backwards);
+
+/* dist__schedule_cost_ns returns when the last rank ends, by the rule of
+ * struct dist__cost, which it applies to every move; INFINITY if it has no
+ * memory for two clocks a rank. */
+double dist__schedule_cost_ns(const struct dist__cost *cost,
+			      const struct dist__schedule *schedule,
+			      size_t element_bytes, bool backwards);
+
+#endif

@@ -1,0 +1,66 @@
+/* monitored_barrier.c - a barrier that names who did not come. */
+#include "core/group.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#undef dist_monitored_barrier
+
+/* Writes "rank 2" or "ranks 2, 5, 7"; where they do not fit, the first. */
+static void name_ranks(const bool *missing, int world_size, char *text,
+		       size_t size)
+{
+	size_t used = 0;
+	int count = 0;
+
+	for (int rank = 0; rank < world_size; rank++)
+		count += missing[rank];
+	used = (size_t)snprintf(text, size, count == 1 ? "rank" : "ranks");
+	for (int rank = 0, named = 0; rank < world_size; rank++) {
+		if (!missing[rank])
+			continue;
+		if (used + 16 > size) {
+			snprintf(text + used, size - used, ", ...");
+			return;
+		}
+		used += (size_t)snprintf(text + used, size - used, "%s %d",
+					 named++ ? "," : "", rank);
+	}
+}
+
+enum dist_error dist_monitored_barrier(struct dist_group *group,
+				       int64_t timeout_ns, bool wait_all_ranks)
+{
+	struct dist__op request = {.kind = DIST__MONITORED_BARRIER,
+				   .wait_all = wait_all_ranks,
+				   .timeout_ns = timeout_ns,
+				   .peer = -1,
+				   .tag = -1};
+	enum dist_error error;
+	char names[256];
+	bool any = false;
+
+	if (!group)
+		return DIST_ERR_INVALID_ARGUMENT;
+	if (timeout_ns < 0)
+		return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
+				  "monitored_barrier: timeout_ns is %lld: "
+				  "expected 0 or more",
+				  (long long)timeout_ns);
+	request.missing = calloc((size_t)group->members.world_size,
+				 sizeof *request.missing);
+	if (!request.missing)
+		return DIST_ERR_NO_MEMORY;
+	error = dist__submit(group, &request, NULL);
+	for (int rank = 0; rank < group->members.world_size; rank++)
+		any |= request.missing[rank];
+	if (error && any) {
+		name_ranks(request.missing, group->members.world_size, names,
+			   sizeof names);
+		(void)dist__fail(group, error,
+				 "monitored_barrier: %s did not come: %s",
+				 names, dist_error_string(error));
+	}
+	free(request.missing);
+	return error;
+}

@@ -1,0 +1,405 @@
+/*
+ * submit.c - check an operation once, number it, record it, submit it.
+ *
+ * Everything below this file trusts the descriptor.
+ */
+#include "core/group.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "check/record.h"
+#include "core/reduce.h"
+#include "core/watch.h"
+
+uint64_t dist__mix(uint64_t hash, uint64_t word)
+{
+	/* FNV-1a, a byte at a time: draft-eastlake-fnv. */
+	for (int i = 0; i < 8; i++, word >>= 8)
+		hash = (hash ^ (word & 0xff)) * UINT64_C(1099511628211);
+	return hash;
+}
+
+/* The lengths of parts, by rank; equal ones that follow each other count as
+ * one, so that parts in one tensor and in a list agree. */
+static uint64_t mix_parts(uint64_t hash, const struct dist__parts *parts)
+{
+	size_t numel = 0;
+
+	if (!parts->list)
+		return dist__mix(dist__mix(hash, 0),
+				 dist__part(parts, 0).numel);
+	for (int rank = 0; rank < parts->count; rank++) {
+		if (rank > 0 && parts->list[rank].numel == numel)
+			continue;
+		numel = parts->list[rank].numel;
+		hash = dist__mix(dist__mix(hash, (uint64_t)rank), numel);
+	}
+	return hash;
+}
+
+/* What every rank of the operation must agree about. What two ranks exchange in
+ * an all-to-all only they can compare, by the size of the message. */
+static uint64_t fingerprint(const struct dist__op *op, int world_size)
+{
+	uint64_t hash = dist__mix_begin;
+	bool p2p = dist__op_is_p2p(op->kind);
+
+	hash = dist__mix(hash, p2p ? DIST__SEND : op->kind);
+	if (op->kind == DIST__ALL_GATHER)
+		hash = mix_parts(hash, &op->out);
+	else if (op->kind == DIST__REDUCE_SCATTER)
+		hash = mix_parts(hash, &op->in);
+	else if (op->kind != DIST__ALL_TO_ALL)
+		hash = dist__mix(hash, dist__op_numel(op, world_size));
+	hash = dist__mix(hash, op->tensor.dtype);
+	hash = dist__mix(hash, op->reduce_op);
+	if (op->purpose)
+		hash = dist__mix(hash, op->purpose->terms);
+	if (op->bundle.kind)
+		hash = dist__mix(hash, dist__bundle_terms(&op->bundle));
+	return dist__mix(hash, p2p ? 0 : (uint64_t)op->peer);
+}
+
+/* What an operation needs of its arguments. */
+struct demand {
+	bool peer;  /* a rank of the group */
+	bool other; /* and not oneself */
+	bool any;   /* or DIST_ANY_SOURCE */
+	const char *peer_name;
+};
+
+static const struct demand demands[DIST__OP_KINDS] = {
+	[DIST__REDUCE] = {.peer = true, .peer_name = "dst"},
+	[DIST__BROADCAST] = {.peer = true, .peer_name = "src"},
+	[DIST__GATHER] = {.peer = true, .peer_name = "dst"},
+	[DIST__SCATTER] = {.peer = true, .peer_name = "src"},
+	[DIST__SEND] = {.peer = true, .other = true, .peer_name = "dst"},
+	[DIST__RECV] = {.peer = true,
+			.other = true,
+			.any = true,
+			.peer_name = "src"},
+};
+
+/* Names to choose from. */
+struct choice {
+	size_t num;
+	const char *names[DIST_NUM_DTYPES > DIST_NUM_REDUCE_OPS
+				  ? DIST_NUM_DTYPES
+				  : DIST_NUM_REDUCE_OPS];
+	char text[128];
+};
+
+/* Joins the names as "a, b or c". */
+static const char *words(struct choice *choice)
+{
+	size_t used = 0, size = sizeof choice->text;
+
+	for (size_t i = 0; i < choice->num && used < size; i++) {
+		const char *before = i + 1 < choice->num ? ", " : " or ";
+
+		used += (size_t)snprintf(choice->text + used, size - used,
+					 "%s%s", i > 0 ? before : "",
+					 choice->names[i]);
+	}
+	return choice->text;
+}
+
+static enum dist_error check_dtype(struct dist_group *group,
+				   const struct dist__op *op)
+{
+	struct choice all = {.num = 0};
+
+	if (dist_dtype_size(op->tensor.dtype) > 0)
+		return DIST_OK;
+	for (; all.num < DIST_NUM_DTYPES; all.num++)
+		all.names[all.num] = dist_dtype_name((enum dist_dtype)all.num);
+	return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
+			  "%s: dtype %d is none: expected %s",
+			  dist__op_name(op->kind), (int)op->tensor.dtype,
+			  words(&all));
+}
+
+/* What is legal may still be more than this world's library has. */
+static enum dist_error check_world_op(struct dist_group *group,
+				      const struct dist__op *op)
+{
+	bool (*reduces)(enum dist_reduce_op) = group->world->reduces;
+	struct choice able = {.num = 0};
+
+	if (!reduces || reduces(op->reduce_op))
+		return DIST_OK;
+	for (int i = 0; i < DIST_NUM_REDUCE_OPS; i++)
+		if (reduces((enum dist_reduce_op)i))
+			able.names[able.num++] =
+				dist_reduce_op_name((enum dist_reduce_op)i);
+	return dist__fail(group, DIST_ERR_UNSUPPORTED,
+			  "%s: %s is not in back end %s: expected %s",
+			  dist__op_name(op->kind),
+			  dist_reduce_op_name(op->reduce_op),
+			  group->world->name, words(&able));
+}
+
+/* An op that reduces nothing has SUM here, which is legal everywhere. */
+static enum dist_error check_reduce_op(struct dist_group *group,
+				       const struct dist__op *op)
+{
+	const char *name = dist__op_name(op->kind);
+	struct choice legal = {.num = 0};
+	int i;
+
+	if ((unsigned)op->reduce_op >= DIST_NUM_REDUCE_OPS) {
+		for (i = 0; i < DIST_NUM_REDUCE_OPS; i++)
+			legal.names[legal.num++] =
+				dist_reduce_op_name((enum dist_reduce_op)i);
+		return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
+				  "%s: reduce op %d is none: expected %s", name,
+				  (int)op->reduce_op, words(&legal));
+	}
+	if (dist__reduce_has(op->tensor.dtype, op->reduce_op))
+		return check_world_op(group, op);
+	for (i = 0; i < DIST_NUM_DTYPES; i++)
+		if (dist__reduce_has((enum dist_dtype)i, op->reduce_op))
+			legal.names[legal.num++] =
+				dist_dtype_name((enum dist_dtype)i);
+	return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
+			  "%s: %s of %s: expected %s", name,
+			  dist_reduce_op_name(op->reduce_op),
+			  dist_dtype_name(op->tensor.dtype), words(&legal));
+}
+
+/* Of the tensor; a bundle has looked at its own. */
+static bool is_phantom(const struct dist__op *op)
+{
+	return op->bundle.kind ? op->phantom
+			       : op->tensor.numel > 0 && !op->tensor.data;
+}
+
+static enum dist_error check_tensor(struct dist_group *group,
+				    const struct dist__op *op)
+{
+	const char *name = dist__op_name(op->kind);
+	enum dist_error error = check_dtype(group, op);
+	size_t element = dist_dtype_size(op->tensor.dtype);
+
+	if (error)
+		return error;
+	if (op->tensor.numel > (size_t)PTRDIFF_MAX / element)
+		return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
+				  "%s: numel %zu is more than memory holds "
+				  "(a negative number?)",
+				  name, op->tensor.numel);
+	error = check_reduce_op(group, op);
+	if (error)
+		return error;
+	if (is_phantom(op) && !group->world->has_phantoms)
+		return dist__fail(group, DIST_ERR_UNSUPPORTED,
+				  "%s: a tensor without data (phantom) needs "
+				  "a simulated world, this one is %s",
+				  name, group->world->name);
+	return DIST_OK;
+}
+
+static enum dist_error check_peer(struct dist_group *group,
+				  const struct dist__op *op)
+{
+	const struct demand *demand = &demands[op->kind];
+	const char *name = dist__op_called(op);
+	int size = group->members.world_size;
+
+	if (demand->any && op->peer == DIST_ANY_SOURCE)
+		return size > 1 ? DIST_OK
+				: dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
+					     "%s: from any source: there is no "
+					     "other rank in a group of 1",
+					     name);
+	if (demand->peer && (op->peer < 0 || op->peer >= size))
+		return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
+				  "%s: %s is %d: expected 0 to %d, a rank in "
+				  "group %s%s",
+				  name, demand->peer_name, op->peer, size - 1,
+				  group->title,
+				  demand->any ? ", or DIST_ANY_SOURCE" : "");
+	if (demand->other && op->peer == group->members.rank)
+		return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
+				  "%s: %s is %d, the caller itself", name,
+				  demand->peer_name, op->peer);
+	return DIST_OK;
+}
+
+enum dist_error dist__check(struct dist_group *group, struct dist__op *op)
+{
+	const char *name = dist__op_called(op);
+	enum dist_error error;
+
+	if (group->poison)
+		return dist__fail(group, DIST_ERR_ABORTED,
+				  "%s: the group failed earlier: %s", name,
+				  dist_error_string(group->poison));
+	error = check_peer(group, op);
+	if (error)
+		return error;
+	if (dist__op_is_p2p(op->kind) && op->tag < 0)
+		return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
+				  "%s: tag is %d: expected 0 or more", name,
+				  op->tag);
+	if (op->bundle.kind == DIST__DEVICES && group->world->one_device)
+		return dist__fail(group, DIST_ERR_UNSUPPORTED,
+				  "%s: several devices: a rank has one in back "
+				  "end %s",
+				  name, group->world->name);
+	if (op->bundle.kind) {
+		error = dist__bundle_check(group, op);
+		return error ? error : check_tensor(group, op);
+	}
+	error = check_tensor(group, op);
+	return error ? error : dist__parts_check(group, op);
+}
+
+/* What every two ranks of an all-to-all must agree about. */
+static void record_parts(struct dist_group *group, const struct dist__op *op)
+{
+	int count = op->kind == DIST__ALL_TO_ALL ? op->in.count : 0;
+	struct check_parts *parts = NULL;
+
+	if (count > 0)
+		parts = check_parts_begin(group->place.slot,
+					  group->members.rank, count);
+	for (int i = 0; parts && i < count; i++)
+		check_part(parts, i, dist__part(&op->in, i).numel,
+			   dist__part(&op->out, i).numel);
+	if (parts)
+		check_parts_end(parts, op->call);
+}
+
+/* Writes the call into the rank's records and returns its number. */
+static uint32_t record(struct dist_group *group, const struct dist__op *op)
+{
+	struct check_call call = {
+		.group_id = group->members.group_id,
+		.leader = (uint32_t)dist__global_rank(&group->members, 0),
+		.index = op->seq,
+		.peer = op->peer,
+		.peer_rank = dist__global_rank(&group->members, op->peer),
+		.tag = op->tag,
+		.numel = dist__op_numel(op, group->members.world_size),
+		.timeout_ns = op->timeout_ns,
+		.issued_ns = op->issued_ns,
+	};
+
+	snprintf(call.op, sizeof call.op, "%s", dist__op_called(op));
+	snprintf(call.group, sizeof call.group, "%s", group->title);
+	check_site_set(&call.site, op->site.file, op->site.line);
+	if (op->purpose) {
+		call.terms = op->purpose->terms;
+		memcpy(call.words, op->purpose->words, sizeof call.words);
+		return check_issue(group->place.slot, &call);
+	}
+	if (op->bundle.kind) {
+		call.terms = dist__bundle_terms(&op->bundle);
+		dist__bundle_words(&op->bundle, call.words, sizeof call.words);
+	}
+	if (op->kind != DIST__BARRIER && op->kind != DIST__MONITORED_BARRIER)
+		snprintf(call.dtype, sizeof call.dtype, "%s",
+			 dist_dtype_name(op->tensor.dtype));
+	if (dist__op_reduces(op->kind))
+		snprintf(call.reduce_op, sizeof call.reduce_op, "%s",
+			 dist_reduce_op_name(op->reduce_op));
+	return check_issue(group->place.slot, &call);
+}
+
+void dist__report_end(struct dist_group *group, const struct dist__op *op)
+{
+	struct check_slot *slot = group->place.slot;
+
+	if (dist__op_is_any(op) && op->source >= 0)
+		check_source(slot, op->call,
+			     dist__global_rank(&group->members, op->source));
+	check_end(slot, op->call, op->error, op->ended_ns);
+}
+
+/* Notes that op, which was recorded, was not started. */
+static enum dist_error not_started(struct dist_group *group,
+				   const struct dist__op *op,
+				   enum dist_error error)
+{
+	check_end(group->place.slot, op->call, error, op->issued_ns);
+	if (error == DIST_ERR_HAZARD)
+		return error; /* has its words */
+	return dist__fail(group, error, "%s: %s", dist__op_called(op),
+			  dist_error_string(error));
+}
+
+/* Runs op, which lives here, to its end. A failed call stays in the records
+ * as the one that the rank waits in: that is where it got stuck. */
+static enum dist_error run_here(struct dist_group *group, struct dist__op *op)
+{
+	struct check_slot *slot = group->place.slot;
+	struct dist__watch *watch;
+	enum dist_error error;
+
+	error = dist__watch_begin(group, op, true, &watch);
+	if (error)
+		return not_started(group, op, error);
+	check_wait(slot, op->call, NULL);
+	error = group->backend->ops->run(group->backend, op);
+	dist__report_end(group, op);
+	if (error) {
+		dist__watch_free(watch);
+		return dist__fail(group, error, "%s: %s", dist__op_called(op),
+				  dist_error_string(error));
+	}
+	check_resume(slot);
+	error = dist__watch_end(watch, &op->site);
+	dist__watch_free(watch);
+	return error ? error : dist__watch_sweep(group, op);
+}
+
+/* Starts a copy of op, which *work gets as a handle. */
+static enum dist_error start(struct dist_group *group,
+			     const struct dist__op *op, struct dist_work **work)
+{
+	struct dist_work *handle = dist__work_new(group, op);
+	enum dist_error error = DIST_ERR_NO_MEMORY;
+
+	if (handle)
+		error = dist__watch_begin(group, &handle->op, false,
+					  &handle->watch);
+	if (!error)
+		error = group->backend->ops->submit(group->backend,
+						    &handle->op);
+	if (error) {
+		dist__work_drop(handle);
+		return not_started(group, op, error);
+	}
+	*work = handle;
+	return DIST_OK;
+}
+
+enum dist_error dist__submit(struct dist_group *group,
+			     const struct dist__op *request,
+			     struct dist_work **work)
+{
+	struct dist__op op = *request;
+	enum dist_error error;
+
+	error = dist__factor_find(group, &op);
+	if (!error)
+		error = dist__check(group, &op);
+	if (error)
+		return error;
+	op.source = -1;
+	op.site = group->site;
+	group->site = (struct dist__site){NULL, 0};
+	op.seq = dist__op_is_p2p(op.kind) ? 0 : group->next_seq++;
+	op.fingerprint = fingerprint(&op, group->members.world_size);
+	op.issued_ns = group->backend->ops->now_ns(group->backend);
+	if (op.timeout_ns == DIST_TIMEOUT_OF_GROUP)
+		op.timeout_ns = group->place.timeout_ns;
+	op.deadline_ns = op.timeout_ns >= DIST_TIMEOUT_NEVER - op.issued_ns
+				 ? DIST_TIMEOUT_NEVER
+				 : op.issued_ns + op.timeout_ns;
+	op.call = record(group, &op);
+	record_parts(group, &op);
+	return work ? start(group, &op, work) : run_here(group, &op);
+}

@@ -1,0 +1,55 @@
+/*
+ * watch.h - finds memory that is touched while an operation holds it.
+ *
+ * A watched operation works on a private copy of its memory. Until the rank
+ * can know it complete nobody else may write what the operation reads or
+ * writes, so that the caller's own memory must then still hold what it held
+ * at the call: a difference is a hazard, exact to the byte, and only without
+ * one the results are put there. Reading is not seen. Giving memory that an
+ * operation holds to another one is a hazard at once if either writes it;
+ * but collectives of one group run in order, and may be chained: they share
+ * the copy.
+ *
+ * The rank knows an operation complete when the call or a wait on its handle
+ * returned, and when a later collective of the group is complete. Once it gave
+ * the handle away, anything that it hears later may tell it: what it writes
+ * from then on is let be.
+ *
+ * Private to core/.
+ */
+#ifndef LOCKSTEP_CORE_WATCH_H
+#define LOCKSTEP_CORE_WATCH_H
+
+#include "core/group.h"
+
+struct dist__watch;
+
+/*
+ * dist__watch_begin watches op of group, which stays where it is, from before
+ * its submission on, and lets it work on copies; *watch is the caller's to
+ * free. Stores NULL when there is nothing to watch: the level is off, it has
+ * no memory, or it blocks and no other operation holds any of it. Errors:
+ * NO_MEMORY; HAZARD; those of an operation that had to be awaited because op
+ * continues with memory that is only partly the same.
+ */
+enum dist_error dist__watch_begin(struct dist_group *group, struct dist__op *op,
+				  bool blocks, struct dist__watch **watch);
+
+/* dist__watch_end ends what watch, which may be NULL, watches: the rank knows
+ * its op complete. seen is where from; NULL: a call of none of its lines. Gives
+ * the caller the results. Does nothing the second time. Errors: HAZARD. */
+enum dist_error dist__watch_end(struct dist__watch *watch,
+				const struct dist__site *seen);
+
+/* dist__watch_release notes that the caller gave up the handle of op. */
+void dist__watch_release(struct dist__watch *watch);
+
+/* dist__watch_sweep ends what is known complete because the rank heard that op
+ * of group is. Errors: HAZARD. */
+enum dist_error dist__watch_sweep(struct dist_group *group,
+				  const struct dist__op *op);
+
+/* dist__watch_free forgets the copies; the op is done. watch may be NULL. */
+void dist__watch_free(struct dist__watch *watch);
+
+#endif

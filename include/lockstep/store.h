@@ -1,0 +1,180 @@
+/*
+ * store.h - key-value stores that the processes of a job share: what ranks find
+ * each other by, and what a program may put small things into.
+ *
+ * The words and rules are those of torch.distributed's stores:
+ *
+ *	dist_tcp_store_new	served by one process, reached over TCP
+ *	dist_file_store_new	a file that all processes can reach
+ *	dist_hash_store_new	memory of this process
+ *	dist_prefix_store_new	a part of another store
+ *
+ * All behave alike. A key is a string of 1 to DIST_STORE_MAX_KEY bytes, a value
+ * up to DIST_STORE_MAX_VALUE bytes of any kind. A store may be used by several
+ * threads at once, and belongs to the process that made it: not to its
+ * children by fork.
+ *
+ * What waits gives up after the timeout of the store, five minutes unless
+ * dist_store_set_timeout() says otherwise. In a simulation it is simulated time
+ * that passes, and there is no wait for ever: what has not come within a year
+ * is DIST_ERR_DEADLOCK.
+ *
+ * Values that a call stores through a char ** are the caller's to free(), and
+ * have a 0 behind their last byte. A call that fails stores nothing.
+ *
+ * "Any store error" below stands for: DIST_ERR_INVALID_ARGUMENT (a NULL
+ *pointer, a key or value too long or too short, a negative timeout),
+ * DIST_ERR_NO_MEMORY, DIST_ERR_TIMEOUT (the server kept silent),
+ * DIST_ERR_IO (the server has gone, the file cannot be read or written).
+ */
+#ifndef LOCKSTEP_STORE_H
+#define LOCKSTEP_STORE_H
+
+#include "lockstep/dist.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define DIST_STORE_MAX_KEY   4096
+#define DIST_STORE_MAX_VALUE ((size_t)512 << 10)
+
+/* What torch gives a store: 5 minutes. */
+#define DIST_STORE_TIMEOUT_DEFAULT ((int64_t)300 * 1000000000)
+/* The timeout of the store applies. */
+#define DIST_TIMEOUT_OF_STORE ((int64_t)0)
+
+/* ---- making and freeing ----------------------------------------------- */
+
+/*
+ * dist_tcp_store_new makes a store that one process, the master, serves at
+ * host:port and the others connect to, trying until it is there. port 0 lets
+ * the master choose a free one, see dist_tcp_store_port(). The master waits
+ * until world_size users have come, itself among them; 0: it waits for nobody.
+ * timeout_ns becomes the timeout of the store and covers this call;
+ * DIST_TIMEOUT_OF_STORE: the default. Where LOCKSTEP_SECRET is set, all users
+ * must have the same. The master frees its store last: it ends with it.
+ *
+ * Errors: DIST_ERR_INVALID_ARGUMENT (a NULL pointer, a port outside 0 to 65535,
+ * a negative number), DIST_ERR_RENDEZVOUS (host unknown, port taken, nobody
+ * listens there, another secret), DIST_ERR_TIMEOUT (not all users came),
+ * DIST_ERR_NO_MEMORY, DIST_ERR_IO; *message, unless NULL, says which.
+ */
+DIST_MUST_CHECK enum dist_error
+dist_tcp_store_new(const char *host, int port, int world_size, bool is_master,
+		   int64_t timeout_ns, struct dist_store **store,
+		   struct dist_message *message);
+
+/* dist_tcp_store_port returns the port at which a TCP store is served; -1 for
+ * another store or NULL. */
+int dist_tcp_store_port(const struct dist_store *store);
+
+/*
+ * dist_file_store_new makes a store in the file at path, which is made when it
+ * is missing; every process of the job opens the same. With world_size > 0 so
+ * many processes open it, once each, and the last one to free its store removes
+ * the file; with 0 it stays.
+ *
+ * A file that an earlier job left behind is refused: when more than world_size
+ * open it, or one on this machine that opened it has ended without freeing its
+ * store. The file is locked by flock() for each operation; what a process
+ * killed in the middle of one has written of it is undone by the next. Waiting
+ * is looking again, every 20 ms in the end.
+ *
+ * Errors: DIST_ERR_INVALID_ARGUMENT (a NULL pointer, a negative world size, a
+ * file that is no store), DIST_ERR_RENDEZVOUS (an earlier job's),
+ * DIST_ERR_NO_MEMORY, DIST_ERR_IO; *message, unless NULL, says which.
+ */
+DIST_MUST_CHECK enum dist_error
+dist_file_store_new(const char *path, int world_size, struct dist_store **store,
+		    struct dist_message *message);
+
+/* dist_hash_store_new makes a store in memory, for the threads of one process
+ * or the ranks of a simulation. Errors: DIST_ERR_INVALID_ARGUMENT (NULL),
+ * DIST_ERR_NO_MEMORY, DIST_ERR_IO (the system refused a lock). */
+DIST_MUST_CHECK enum dist_error dist_hash_store_new(struct dist_store **store);
+
+/* dist_prefix_store_new makes a store of the keys of inner that begin with
+ * prefix and "/": it puts both before every key. inner is borrowed until the
+ * new store is freed, and is not freed with it; its timeout is taken over once.
+ * Errors: DIST_ERR_INVALID_ARGUMENT (a NULL pointer, a prefix of
+ * DIST_STORE_MAX_KEY bytes or more), DIST_ERR_NO_MEMORY. */
+DIST_MUST_CHECK enum dist_error
+dist_prefix_store_new(const char *prefix, struct dist_store *inner,
+		      struct dist_store **store);
+
+/* dist_store_free lets go of a store; nobody may be using it any more. NULL is
+ * allowed. */
+void dist_store_free(struct dist_store *store);
+
+/* dist_store_set_timeout sets how long calls on this store wait from now on:
+ * DIST_TIMEOUT_NEVER or a positive number. Not while another thread uses the
+ * store. Errors: DIST_ERR_INVALID_ARGUMENT. */
+DIST_MUST_CHECK enum dist_error dist_store_set_timeout(struct dist_store *store,
+						       int64_t timeout_ns);
+
+/* ---- using ------------------------------------------------------------ */
+
+/* dist_store_set stores len bytes under key, in place of what was there.
+ * Errors: any store error. */
+DIST_MUST_CHECK enum dist_error dist_store_set(struct dist_store *store,
+					       const char *key,
+					       const void *value, size_t len);
+
+/* dist_store_get waits until key is there and stores its value and length; len
+ * may be NULL. Errors: any store error; DIST_ERR_TIMEOUT also when the key does
+ * not come; DIST_ERR_DEADLOCK. */
+DIST_MUST_CHECK enum dist_error dist_store_get(struct dist_store *store,
+					       const char *key, char **value,
+					       size_t *len);
+
+/* dist_store_add adds amount to the number under key, which is 0 when the key
+ * is missing, and stores the sum through sum and, as decimal text, under key.
+ * Sums wrap around. Errors: any store error; DIST_ERR_INVALID_ARGUMENT also
+ * when the value there is no decimal number. */
+DIST_MUST_CHECK enum dist_error dist_store_add(struct dist_store *store,
+					       const char *key, int64_t amount,
+					       int64_t *sum);
+
+/*
+ * dist_store_compare_set stores desired under key if the value there is
+ * expected, or if the key is missing and expected is empty. *value and *len are
+ * the value afterwards; where the key is missing and expected is not empty they
+ * are expected, and nothing is stored. len may be NULL.
+ * Errors: any store error.
+ */
+DIST_MUST_CHECK enum dist_error
+dist_store_compare_set(struct dist_store *store, const char *key,
+		       const char *expected, const char *desired, char **value,
+		       size_t *len);
+
+/* dist_store_wait waits until every one of num_keys keys has been there.
+ * timeout_ns: DIST_TIMEOUT_OF_STORE, DIST_TIMEOUT_NEVER or a positive number,
+ * for all together, in a simulation for each. Errors: as dist_store_get. */
+DIST_MUST_CHECK enum dist_error dist_store_wait(struct dist_store *store,
+						const char *const *keys,
+						size_t num_keys,
+						int64_t timeout_ns);
+
+/* dist_store_check looks whether every one of num_keys keys is there, without
+ * waiting. Errors: any store error. */
+DIST_MUST_CHECK enum dist_error dist_store_check(struct dist_store *store,
+						 const char *const *keys,
+						 size_t num_keys, bool *there);
+
+/* dist_store_delete_key deletes key; *deleted, unless deleted is NULL, is
+ * whether it was there. Errors: any store error. */
+DIST_MUST_CHECK enum dist_error
+dist_store_delete_key(struct dist_store *store, const char *key, bool *deleted);
+
+/* dist_store_num_keys counts the keys that were stored and not deleted; for a
+ * prefix store those of the whole store below. (torch's TCP and file stores
+ * count one of their own more.) Errors: any store error. */
+DIST_MUST_CHECK enum dist_error dist_store_num_keys(struct dist_store *store,
+						    int64_t *num_keys);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,338 @@
+#include "realbackend/nccl/group.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "realbackend/nccl/patience.h"
+
+int64_t dist__nccl_now_ns(const struct dist__nccl_group *g)
+{
+	struct dist__transport *t = g->control.transport;
+
+	return t->ops->now_ns(t);
+}
+
+/* ---- the communicators ------------------------------------------------- */
+
+/* A process is one rank, which has one default group. */
+static struct dist__nccl_group *root;
+
+static int num_wires(const struct dist__nccl_group *g)
+{
+	return 2 * g->members->world_size;
+}
+
+static int num_communicators(const struct dist__nccl_group *g)
+{
+	return 1 + num_wires(g) + g->num_inherited;
+}
+
+/* Communicator i of all that there may be, NULL: it was not begun. */
+static struct dist__communicator *communicator_at(struct dist__nccl_group *g,
+						  int i)
+{
+	struct dist__communicator *c = &g->communicator;
+
+	if (i > num_wires(g))
+		c = &g->inherited[i - 1 - num_wires(g)];
+	else if (i > 0)
+		c = g->wires[i - 1] ? &g->wires[i - 1]->communicator : NULL;
+	return c && c->stream ? c : NULL;
+}
+
+/* Calls visit for each that was begun, until one fails. */
+static enum dist_error
+each_communicator(struct dist__nccl_group *g,
+		  enum dist_error (*visit)(struct dist__communicator *c))
+{
+	enum dist_error error = DIST_OK;
+
+	for (int i = 0; i < num_communicators(g) && !error; i++)
+		if (communicator_at(g, i))
+			error = visit(communicator_at(g, i));
+	return error;
+}
+
+/* Frees each, having it flushed or not. */
+static void release_all(struct dist__nccl_group *g,
+			void (*release)(struct dist__communicator *c))
+{
+	for (int i = 0; i < num_communicators(g); i++)
+		if (communicator_at(g, i))
+			release(communicator_at(g, i));
+}
+
+/* ---- failing ----------------------------------------------------------- */
+
+static void unwatch(struct dist__nccl_group *g)
+{
+	for (int rank = 0; rank < g->members->world_size; rank++)
+		dist__control_drop(&g->control, &g->watches[rank]);
+}
+
+void dist__nccl_fail(struct dist__nccl_group *g, struct dist__task *culprit,
+		     enum dist_error error)
+{
+	struct dist__transport *t = g->control.transport;
+	struct dist__task *task;
+
+	if (g->failed)
+		return;
+	g->failed = error;
+	t->ops->abort(t, g->members->group_id);
+	/* The device must be done with their memory before they end. */
+	release_all(g, dist__communicator_abort);
+	while ((task = g->tasks) != NULL)
+		dist__task_end(g, task,
+			       task == culprit ? error : DIST_ERR_ABORTED);
+	unwatch(g);
+}
+
+/* ---- going on ---------------------------------------------------------- */
+
+static enum dist_error watch(struct dist__nccl_group *g, int64_t now_ns)
+{
+	enum dist_error error = DIST_OK;
+
+	if (now_ns - g->watched_ns < DIST__WATCH_NS)
+		return DIST_OK;
+	g->watched_ns = now_ns;
+	for (int rank = 0; rank < g->members->world_size && !error; rank++)
+		if (g->watches[rank])
+			(void)dist__control_ended(&g->control,
+						  &g->watches[rank], &error);
+	return error;
+}
+
+bool dist__nccl_look(struct dist__nccl_group *g)
+{
+	struct dist__task *task, *next;
+	struct dist__line line = {false, false};
+	int64_t now_ns = dist__nccl_now_ns(g);
+	enum dist_error error;
+	bool moved = false, ended;
+
+	if (g->failed)
+		return false;
+	error = each_communicator(g, dist__communicator_poll);
+	if (!error)
+		error = watch(g, now_ns);
+	if (error) {
+		dist__nccl_fail(g, g->tasks, error);
+		return true;
+	}
+	for (task = g->tasks; task; task = next) {
+		next = task->next;
+		error = dist__task_look(g, task, &line, &moved, &ended);
+		if (!error && !ended && now_ns >= task->op->deadline_ns)
+			error = DIST_ERR_TIMEOUT;
+		if (error) {
+			dist__nccl_fail(g, task, error);
+			return true;
+		}
+		if (ended)
+			dist__task_end(g, task, DIST_OK);
+	}
+	return moved;
+}
+
+/* ---- beginning --------------------------------------------------------- */
+
+static struct dist__message control_message(uint32_t step, int peer)
+{
+	return (struct dist__message){.peer = peer,
+				      .tag = -1,
+				      .seq = DIST__CONTROL_SEQ,
+				      .step = step};
+}
+
+/* The first rank makes the id and tells the others. The requests stand where
+ * the watches will. */
+static enum dist_error share_id(struct dist__nccl_group *g,
+				struct dist__nccl_id *id, int64_t deadline_ns)
+{
+	struct dist__transport *t = g->control.transport;
+	struct dist__message m = control_message(DIST__STEP_ID, 0);
+	bool first = g->members->rank == 0;
+	enum dist_error error = DIST_OK, end;
+
+	m.data = id;
+	m.bytes = sizeof *id;
+	if (first)
+		error = dist__communicator_check(
+			&g->communicator, "ncclGetUniqueId",
+			g->device->libraries.nccl.GetUniqueId(id));
+	else
+		error = dist__control_receive(&g->control, m, &g->watches[0]);
+	for (m.peer = 1; first && m.peer < g->members->world_size && !error;
+	     m.peer++)
+		error = dist__control_send(&g->control, m, &g->watches[m.peer]);
+	for (int rank = 0; rank < g->members->world_size; rank++) {
+		if (!g->watches[rank])
+			continue;
+		end = t->ops->wait(t, g->watches[rank],
+				   error ? 0 : deadline_ns);
+		g->watches[rank] = NULL;
+		error = error ? error : end;
+	}
+	return error;
+}
+
+static enum dist_error start_watch(struct dist__nccl_group *g)
+{
+	enum dist_error error = DIST_OK;
+
+	for (int rank = 0; rank < g->members->world_size && !error; rank++)
+		if (rank != g->members->rank)
+			error = dist__control_receive(
+				&g->control,
+				control_message(DIST__STEP_WATCH, rank),
+				&g->watches[rank]);
+	return error;
+}
+
+/* Waits for what the communicators do in the background. */
+static enum dist_error wait_until_quiet(struct dist__nccl_group *g,
+					int64_t deadline_ns)
+{
+	struct dist__patience patience = {0};
+	enum dist_error error;
+	int64_t now_ns;
+	bool busy;
+
+	for (;;) {
+		now_ns = dist__nccl_now_ns(g);
+		error = each_communicator(g, dist__communicator_poll);
+		if (!error)
+			error = watch(g, now_ns);
+		busy = false;
+		for (int i = 0; i < num_communicators(g); i++)
+			busy |= communicator_at(g, i) &&
+				communicator_at(g, i)->busy;
+		if (error || !busy)
+			return error;
+		if (now_ns >= deadline_ns)
+			return DIST_ERR_TIMEOUT;
+		dist__patience_wait(&patience);
+	}
+}
+
+/* Meets the members at a point in the group's life, beside all operations. */
+static enum dist_error meet(struct dist__nccl_group *g, uint32_t step,
+			    int64_t deadline_ns)
+{
+	struct dist__patience patience = {0};
+	struct dist__agreement meeting;
+	enum dist_error error;
+	bool agreed;
+
+	dist__agreement_start(&meeting, &g->control, DIST__CONTROL_SEQ, step,
+			      0);
+	for (;;) {
+		error = dist__agreement_look(&meeting, &agreed);
+		if (!error && !agreed && dist__nccl_now_ns(g) >= deadline_ns)
+			error = DIST_ERR_TIMEOUT;
+		if (error || agreed)
+			break;
+		dist__patience_wait(&patience);
+	}
+	dist__agreement_leave(&meeting);
+	return error;
+}
+
+enum dist_error dist__nccl_open(struct dist__nccl_group *g, int64_t deadline_ns)
+{
+	size_t size = (size_t)g->members->world_size;
+	struct dist__nccl_id id;
+	enum dist_error error;
+
+	if (!root)
+		root = g;
+	g->wires = calloc(2 * size, sizeof *g->wires);
+	g->watches = calloc(size, sizeof(struct dist__request *));
+	if (!g->wires || !g->watches)
+		return DIST_ERR_NO_MEMORY;
+	error = dist__device_borrow(g->device, sizeof(int32_t),
+				    &g->caller.scratch);
+	if (!error)
+		error = share_id(g, &id, deadline_ns);
+	if (!error)
+		error = start_watch(g);
+	if (!error)
+		error = dist__communicator_start(&g->communicator, &id,
+						 g->members->world_size,
+						 g->members->rank);
+	if (!error)
+		error = wait_until_quiet(g, deadline_ns);
+	if (!error)
+		error = meet(g, DIST__STEP_READY, deadline_ns);
+	if (error)
+		dist__nccl_fail(g, NULL, error);
+	return error;
+}
+
+/* ---- ending ------------------------------------------------------------ */
+
+static enum dist_error part(struct dist__nccl_group *g)
+{
+	int64_t now_ns = dist__nccl_now_ns(g), deadline_ns = DIST_TIMEOUT_NEVER;
+	enum dist_error error;
+
+	if (g->timeout_ns < DIST_TIMEOUT_NEVER - now_ns)
+		deadline_ns = now_ns + g->timeout_ns;
+	error = meet(g, DIST__STEP_GOODBYE, deadline_ns);
+	if (error)
+		return error;
+	unwatch(g); /* they may go now */
+	error = each_communicator(g, dist__communicator_finish);
+	if (!error)
+		error = wait_until_quiet(g, deadline_ns);
+	if (!error)
+		release_all(g, dist__communicator_close);
+	return error;
+}
+
+/* Gives the communicators of g, in which nothing is in flight, to heir. */
+static enum dist_error bequeath(struct dist__nccl_group *g,
+				struct dist__nccl_group *heir)
+{
+	size_t most = (size_t)(heir->num_inherited + num_communicators(g));
+	struct dist__communicator *all = NULL, *c;
+
+	unwatch(g);
+	pthread_mutex_lock(&heir->mutex);
+	if (!heir->failed)
+		all = realloc(heir->inherited, most * sizeof *all);
+	if (all)
+		heir->inherited = all;
+	for (int i = 0; all && i < num_communicators(g); i++) {
+		c = communicator_at(g, i);
+		if (!c)
+			continue;
+		all[heir->num_inherited] = *c;
+		all[heir->num_inherited++].words = &heir->words;
+		c->stream = NULL;
+	}
+	pthread_mutex_unlock(&heir->mutex);
+	return all ? DIST_OK : DIST_ERR_ABORTED;
+}
+
+void dist__nccl_close(struct dist__nccl_group *g)
+{
+	enum dist_error error = DIST_OK;
+
+	if (g->wires && g->watches) {
+		if (!g->failed)
+			error = root == g ? part(g) : bequeath(g, root);
+		if (error)
+			dist__nccl_fail(g, NULL, error);
+		for (int i = 0; i < num_wires(g); i++)
+			free(g->wires[i]);
+	}
+	if (root == g)
+		root = NULL;
+	dist__device_return(g->device, g->caller.scratch);
+	free(g->inherited);
+	free(g->wires);
+	free(g->watches);
+}

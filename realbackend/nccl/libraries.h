@@ -1,0 +1,193 @@
+/*
+ * libraries.h - NCCL and the CUDA runtime, loaded when a rank needs them, so
+ * that one binary serves machines with and without.
+ *
+ * Declared here is what is called and no more: no header of theirs is needed
+ * to build. Where the headers are installed header_check.c holds these lines
+ * against them. An enum of theirs is an unsigned here, which is what the
+ * compiler makes of an enum without negative values.
+ */
+#ifndef LOCKSTEP_NCCL_LIBRARIES_H
+#define LOCKSTEP_NCCL_LIBRARIES_H
+
+#include "lockstep/dist.h"
+
+struct ncclComm;
+struct CUstream_st;
+struct CUevent_st;
+struct CUlib_st;
+struct CUkern_st;
+
+/* What ncclGetUniqueId() makes: how the members of a communicator meet. */
+struct dist__nccl_id {
+	char bytes[128];
+};
+
+/* The head of ncclConfig_t, as far as its version 2.14 went. NCCL reads no
+ * more than size and version say. */
+struct dist__nccl_config {
+	size_t size;
+	unsigned magic;
+	unsigned version;
+	int blocking;
+};
+
+#define DIST__NCCL_CONFIG_MAGIC   0xcafebeefu
+#define DIST__NCCL_CONFIG_VERSION 21400u
+
+/* ncclResult_t */
+#define DIST__NCCL_SUCCESS     0u
+#define DIST__NCCL_IN_PROGRESS 7u
+
+/* ncclDataType_t and ncclRedOp_t. */
+enum dist__nccl_type {
+	DIST__NCCL_INT8 = 0,
+	DIST__NCCL_UINT8 = 1,
+	DIST__NCCL_INT32 = 2,
+	DIST__NCCL_INT64 = 4,
+	DIST__NCCL_FLOAT16 = 6,
+	DIST__NCCL_FLOAT32 = 7,
+	DIST__NCCL_FLOAT64 = 8,
+	DIST__NCCL_BFLOAT16 = 9
+};
+
+/* ncclScalarResidence_t */
+#define DIST__NCCL_SCALAR_HOST_IMMEDIATE 1u
+
+enum dist__nccl_op {
+	DIST__NCCL_SUM = 0,
+	DIST__NCCL_PROD = 1,
+	DIST__NCCL_MAX = 2,
+	DIST__NCCL_MIN = 3,
+	DIST__NCCL_AVG = 4
+};
+
+/* Each function is called "nccl" and the member's name. All are there from
+ * NCCL 2.14 on. */
+struct dist__nccl_functions {
+	unsigned (*GetVersion)(int *version);
+	unsigned (*GetUniqueId)(struct dist__nccl_id *id);
+	const char *(*GetErrorString)(unsigned result);
+	const char *(*GetLastError)(struct ncclComm *comm);
+	unsigned (*CommInitRankConfig)(struct ncclComm **comm, int size,
+				       struct dist__nccl_id id, int rank,
+				       struct dist__nccl_config *config);
+	unsigned (*CommFinalize)(struct ncclComm *comm);
+	unsigned (*CommDestroy)(struct ncclComm *comm);
+	unsigned (*CommAbort)(struct ncclComm *comm);
+	unsigned (*CommGetAsyncError)(struct ncclComm *comm, unsigned *result);
+	unsigned (*GroupStart)(void);
+	unsigned (*GroupEnd)(void);
+	unsigned (*RedOpCreatePreMulSum)(unsigned *op, void *factor,
+					 unsigned type, unsigned residence,
+					 struct ncclComm *comm);
+	unsigned (*RedOpDestroy)(unsigned op, struct ncclComm *comm);
+	unsigned (*AllReduce)(const void *in, void *out, size_t count,
+			      unsigned type, unsigned op, struct ncclComm *comm,
+			      struct CUstream_st *stream);
+	unsigned (*Reduce)(const void *in, void *out, size_t count,
+			   unsigned type, unsigned op, int root,
+			   struct ncclComm *comm, struct CUstream_st *stream);
+	unsigned (*Broadcast)(const void *in, void *out, size_t count,
+			      unsigned type, int root, struct ncclComm *comm,
+			      struct CUstream_st *stream);
+	unsigned (*AllGather)(const void *in, void *out, size_t count,
+			      unsigned type, struct ncclComm *comm,
+			      struct CUstream_st *stream);
+	unsigned (*ReduceScatter)(const void *in, void *out, size_t count,
+				  unsigned type, unsigned op,
+				  struct ncclComm *comm,
+				  struct CUstream_st *stream);
+	unsigned (*Send)(const void *in, size_t count, unsigned type, int peer,
+			 struct ncclComm *comm, struct CUstream_st *stream);
+	unsigned (*Recv)(void *out, size_t count, unsigned type, int peer,
+			 struct ncclComm *comm, struct CUstream_st *stream);
+};
+
+/* dim3 */
+struct dist__cuda_grid {
+	unsigned x, y, z;
+};
+
+/* The head of struct cudaPointerAttributes, with room for the rest of it. */
+struct dist__cuda_attributes {
+	unsigned type;
+	int device;
+	void *pointers[2];
+	long reserved[16];
+};
+
+/* cudaError_t, enum cudaMemoryType, enum cudaMemcpyKind and flags. */
+#define DIST__CUDA_SUCCESS             0u
+#define DIST__CUDA_ERROR_MEMORY        2u
+#define DIST__CUDA_NOT_READY           600u
+#define DIST__CUDA_TYPE_DEVICE         2u
+#define DIST__CUDA_TYPE_MANAGED        3u
+#define DIST__CUDA_COPY_DEFAULT        4u
+#define DIST__CUDA_STREAM_NON_BLOCKING 1u
+#define DIST__CUDA_EVENT_NO_TIMING     2u
+
+/* Likewise, called "cuda" and the name. All are there from CUDA 11.2 on. */
+struct dist__cuda_functions {
+	const char *(*GetErrorString)(unsigned error);
+	unsigned (*GetLastError)(void);
+	unsigned (*RuntimeGetVersion)(int *version);
+	unsigned (*DriverGetVersion)(int *version);
+	unsigned (*GetDeviceCount)(int *count);
+	unsigned (*SetDevice)(int device);
+	unsigned (*Malloc)(void **memory, size_t bytes);
+	unsigned (*Free)(void *memory);
+	unsigned (*MallocAsync)(void **memory, size_t bytes,
+				struct CUstream_st *stream);
+	unsigned (*FreeAsync)(void *memory, struct CUstream_st *stream);
+	unsigned (*MemcpyAsync)(void *to, const void *from, size_t bytes,
+				unsigned kind, struct CUstream_st *stream);
+	unsigned (*PointerGetAttributes)(
+		struct dist__cuda_attributes *attributes, const void *memory);
+	unsigned (*StreamCreateWithFlags)(struct CUstream_st **stream,
+					  unsigned flags);
+	unsigned (*StreamSynchronize)(struct CUstream_st *stream);
+	unsigned (*StreamDestroy)(struct CUstream_st *stream);
+	unsigned (*EventCreateWithFlags)(struct CUevent_st **event,
+					 unsigned flags);
+	unsigned (*EventRecord)(struct CUevent_st *event,
+				struct CUstream_st *stream);
+	unsigned (*EventQuery)(struct CUevent_st *event);
+	unsigned (*EventDestroy)(struct CUevent_st *event);
+};
+
+/* Those that came with CUDA 12.8: all NULL where one is missing. */
+struct dist__kernel_functions {
+	unsigned (*LibraryLoadData)(struct CUlib_st **library, const void *code,
+				    unsigned *options, void **option_values,
+				    unsigned num_options,
+				    unsigned *library_options,
+				    void **library_option_values,
+				    unsigned num_library_options);
+	unsigned (*LibraryGetKernel)(struct CUkern_st **kernel,
+				     struct CUlib_st *library,
+				     const char *name);
+	unsigned (*LaunchKernel)(const void *kernel,
+				 struct dist__cuda_grid grid,
+				 struct dist__cuda_grid block, void **arguments,
+				 size_t shared, struct CUstream_st *stream);
+};
+
+struct dist__libraries {
+	struct dist__nccl_functions nccl;
+	struct dist__cuda_functions cuda;
+	struct dist__kernel_functions kernel;
+	char nccl_text[160]; /* "NCCL 2.28.9 (libnccl.so.2)" */
+	char cuda_text[160]; /* "CUDA 13.0 (libcudart.so.13)" */
+};
+
+/*
+ * dist__libraries_load fills *l; nothing is ever unloaded.
+ * LOCKSTEP_NCCL_LIBRARY and LOCKSTEP_CUDART_LIBRARY name the files to load
+ * instead of looking for them. Errors: UNAVAILABLE; why says what was looked
+ * for and what was found.
+ */
+enum dist_error dist__libraries_load(struct dist__libraries *l,
+				     struct dist_message *why);
+
+#endif

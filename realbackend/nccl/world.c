@@ -1,0 +1,186 @@
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "realbackend/nccl/backend.h"
+#include "realbackend/nccl/launch.h"
+
+/* A process has one device. */
+static const struct dist__device *device;
+
+/* A variable that is set and not empty, or NULL. */
+static const char *text_of(const char *name)
+{
+	const char *text = getenv(name);
+
+	return text && *text ? text : NULL;
+}
+
+/* ---- is there one? ----------------------------------------------------- */
+
+/* The answer to who asks. */
+struct answer {
+	bool good;
+	struct dist_message text; /* what was found, or is missing */
+};
+
+static struct answer probe(void)
+{
+	struct dist__libraries libraries;
+	struct answer answer;
+	int count;
+
+	answer.good =
+		dist__device_probe(&libraries, &count, &answer.text) == DIST_OK;
+	if (answer.good)
+		snprintf(answer.text.text, sizeof answer.text.text,
+			 "%s, %s, %d device%s", libraries.nccl_text,
+			 libraries.cuda_text, count, count == 1 ? "" : "s");
+	return answer;
+}
+
+/* Reads the answer of a child that probes; a child that said nothing died. */
+static void hear(int fd, pid_t child, struct answer *answer)
+{
+	struct answer heard;
+	ssize_t n;
+
+	do
+		n = read(fd, &heard, sizeof heard);
+	while (n < 0 && errno == EINTR);
+	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+		;
+	if (n == (ssize_t)sizeof heard)
+		*answer = heard;
+}
+
+/* The driver does not survive a fork, and who asks may be about to fork the
+ * ranks: a child looks. */
+static struct answer probe_apart(void)
+{
+	struct answer answer = {false,
+				{"the process that looked for a device "
+				 "died of it"}};
+	int ends[2];
+	pid_t child;
+
+	if (pipe(ends) != 0)
+		return answer;
+	child = fork();
+	if (child == 0) {
+		answer = probe();
+		_exit(write(ends[1], &answer, sizeof answer) !=
+		      (ssize_t)sizeof answer);
+	}
+	close(ends[1]);
+	if (child > 0)
+		hear(ends[0], child, &answer);
+	close(ends[0]);
+	return answer;
+}
+
+static bool is_available(struct dist_message *why)
+{
+	static struct answer answer;
+	static bool known;
+
+	if (!known)
+		answer = text_of("RANK") ? probe() : probe_apart();
+	known = true;
+	*why = answer.text;
+	return answer.good;
+}
+
+/* ---- joining ----------------------------------------------------------- */
+
+/* Which of the machine's devices: what the launcher says, else one after the
+ * other in the order of the ranks on this node. */
+static int local_rank(const struct dist__place *place)
+{
+	const char *text = text_of("LOCAL_RANK");
+	char *end;
+	long n = text ? strtol(text, &end, 10) : -1;
+	int before = 0;
+
+	if (n >= 0 && n <= INT_MAX && !*end)
+		return (int)n;
+	for (int rank = 0; place->nodes && rank < place->rank; rank++)
+		before += place->nodes[rank] == place->nodes[place->rank];
+	return before;
+}
+
+/* What a trace was recorded on. The facts live as long as the device. */
+static void tell(struct dist__recorder *recorder)
+{
+	const struct dist__libraries *l = &device->libraries;
+	const struct dist__fact facts[] = {
+		{"nccl", l->nccl_text},
+		{"cuda", l->cuda_text},
+		{"compute", device->spin ? "a kernel" : "a sleep"},
+	};
+
+	for (size_t i = 0; recorder && i < sizeof facts / sizeof *facts; i++)
+		dist__recorder_tell(recorder, &facts[i]);
+}
+
+static enum dist_error attach(const struct dist_init_options *options,
+			      struct dist__place *place,
+			      struct dist_message *message)
+{
+	const char *algorithm = text_of("LOCKSTEP_ALGORITHM");
+	struct dist_init_options here = *options;
+	enum dist_error error;
+
+	if (algorithm) {
+		snprintf(message->text, sizeof message->text,
+			 "algorithm \"%.64s\": NCCL chooses its own; see its "
+			 "NCCL_ALGO",
+			 algorithm);
+		return DIST_ERR_INVALID_ARGUMENT;
+	}
+	if (!here.timeout_ns && !text_of("LOCKSTEP_TIMEOUT"))
+		here.timeout_ns = dist__nccl_world.default_timeout_ns;
+	error = dist__tcp_world.attach(&here, place, message);
+	if (error)
+		return error;
+	device = dist__device_open(local_rank(place), message);
+	if (device) {
+		tell(place->recorder);
+		return DIST_OK;
+	}
+	place->transport->ops->free(place->transport);
+	return DIST_ERR_UNAVAILABLE;
+}
+
+static enum dist_error backend_new(const struct dist__place *place,
+				   const struct dist__members *members,
+				   struct dist__backend **backend,
+				   struct dist_message *message)
+{
+	return dist__nccl_backend_new(device, place, members, backend, message);
+}
+
+static int launch(const struct dist_launch_options *options,
+		  int (*rank_main)(void *arg), void *arg)
+{
+	return dist__tcp_world.launch(options, rank_main, arg);
+}
+
+const struct dist__world dist__nccl_world = {
+	.name = "nccl",
+	.summary = "real processes, a GPU each, over NCCL",
+	.has_phantoms = false,
+	.is_here = NULL,
+	.is_available = is_available,
+	.default_timeout_ns = DIST_TIMEOUT_DEFAULT_NCCL,
+	.attach = attach,
+	.launch = launch,
+	.backend_new = backend_new,
+	.reduces = dist__launch_reduces,
+	.one_device = true,
+	.memory = &dist__device_memory,
+};

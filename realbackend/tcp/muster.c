@@ -1,0 +1,362 @@
+#include "realbackend/tcp/muster.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void dist__muster_init(struct dist__muster *muster,
+		       const struct dist__muster_rules *rules, int64_t now_ns)
+{
+	memset(muster, 0, sizeof *muster);
+	muster->rules = *rules;
+	muster->round = -1;
+	muster->since_ns = now_ns;
+}
+
+void dist__muster_release(struct dist__muster *muster)
+{
+	free(muster->members);
+	muster->members = NULL;
+	muster->num_members = 0;
+}
+
+static bool make_room(struct dist__muster *muster, int ticket)
+{
+	struct dist__member *more;
+	size_t n = (size_t)ticket + 1;
+
+	if (ticket < muster->num_members)
+		return true;
+	more = realloc(muster->members, n * sizeof *more);
+	if (!more)
+		return false;
+	muster->members = more;
+	for (int i = muster->num_members; i <= ticket; i++)
+		more[i] = (struct dist__member){.node = -1};
+	muster->num_members = ticket + 1;
+	return true;
+}
+
+bool dist__muster_hear(struct dist__muster *muster, int ticket,
+		       const struct dist__report *report, int64_t now_ns)
+{
+	struct dist__member *member;
+
+	if (ticket < 0 || !make_room(muster, ticket))
+		return false;
+	member = &muster->members[ticket];
+	if (member->heard_ns && member->report.beat == report->beat)
+		return true;
+	member->report = *report;
+	member->heard_ns = now_ns;
+	member->present = report->state != DIST__AGENT_LEFT;
+	return true;
+}
+
+/* Ticket 0 is the leader's own: it hears itself. */
+static void notice_silence(struct dist__muster *muster, int64_t now_ns)
+{
+	for (int i = 1; i < muster->num_members; i++) {
+		struct dist__member *member = &muster->members[i];
+
+		if (now_ns - member->heard_ns > muster->rules.keep_alive_ns)
+			member->present = false;
+	}
+}
+
+/* What the agents do, counted. */
+struct count {
+	int present; /* agents */
+	int ready;   /* of these, without processes */
+	int idle;    /* of these, outside the round */
+	int lost;    /* of the round, not present any more */
+	int failed;  /* of the round */
+	int done;    /* of the round */
+};
+
+static struct count count_members(const struct dist__muster *muster)
+{
+	struct count count = {0};
+
+	for (int i = 0; i < muster->num_members; i++) {
+		const struct dist__member *member = &muster->members[i];
+		const struct dist__report *r = &member->report;
+		bool inside = member->node >= 0;
+		bool about = inside && r->round == muster->round;
+
+		count.present += member->present;
+		count.ready += member->present && !r->busy;
+		count.idle += member->present && !r->busy && !inside;
+		count.lost += inside && !member->present;
+		count.failed += about && r->state == DIST__AGENT_FAILED;
+		count.done += about && r->state == DIST__AGENT_DONE;
+	}
+	return count;
+}
+
+/* ---- gathering ---------------------------------------------------------- */
+
+/* Appends to the words of orders, of which there are *len so far. */
+__attribute__((format(printf, 3, 4))) static void
+say(struct dist__orders *orders, size_t *len, const char *format, ...)
+{
+	size_t room = sizeof orders->words - *len;
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(orders->words + *len, room, format, args);
+	va_end(args);
+	if (n > 0)
+		*len += (size_t)n < room ? (size_t)n : room - 1;
+}
+
+/* Says who is there. */
+static void list_present(const struct dist__muster *muster,
+			 struct dist__orders *orders, size_t *len)
+{
+	const char *separator = "";
+
+	for (int i = 0; i < muster->num_members; i++) {
+		const struct dist__report *r = &muster->members[i].report;
+
+		if (!muster->members[i].present)
+			continue;
+		say(orders, len, "%s", separator);
+		if (r->node_rank >= 0)
+			say(orders, len, "node %d on ", r->node_rank);
+		say(orders, len, "%s (process %ld)", r->host, r->pid);
+		separator = ", ";
+	}
+}
+
+static bool is_there(const struct dist__muster *muster, int node_rank)
+{
+	for (int i = 0; i < muster->num_members; i++)
+		if (muster->members[i].present &&
+		    muster->members[i].report.node_rank == node_rank)
+			return true;
+	return false;
+}
+
+static enum dist__muster_advice too_few(struct dist__muster *muster,
+					const struct count *count,
+					struct dist__orders *orders)
+{
+	const struct dist__muster_rules *rules = &muster->rules;
+	const char *separator = "; missing: node ";
+	size_t len = 0;
+
+	say(orders, &len,
+	    "rendezvous: %d of %s%d nodes came in %.3g s: ", count->present,
+	    rules->min_nodes < rules->max_nodes ? "at least " : "",
+	    rules->min_nodes, (double)rules->join_ns / 1e9);
+	list_present(muster, orders, &len);
+	for (int i = 0; rules->numbered && i < rules->max_nodes; i++) {
+		if (is_there(muster, i))
+			continue;
+		say(orders, &len, "%s%d", separator, i);
+		separator = ", ";
+	}
+	muster->phase = DIST__MUSTER_OVER;
+	return DIST__MUSTER_APART;
+}
+
+/* Node ranks that cannot be: two of one, one outside. false: all is well. */
+static bool find_conflict(const struct dist__muster *muster,
+			  struct dist__orders *orders)
+{
+	const struct dist__member *m = muster->members;
+	int n = muster->num_members, max = muster->rules.max_nodes;
+	size_t len = 0;
+
+	for (int i = 0; i < n; i++) {
+		const struct dist__report *r = &m[i].report;
+		int j = i + 1;
+
+		if (!m[i].present)
+			continue;
+		if (r->node_rank < 0 || r->node_rank >= max) {
+			say(orders, &len,
+			    "rendezvous: node %d came, on %s (process %ld), to "
+			    "a job of %d nodes",
+			    r->node_rank, r->host, r->pid, max);
+			return true;
+		}
+		while (j < n &&
+		       !(m[j].present && m[j].report.node_rank == r->node_rank))
+			j++;
+		if (j == n)
+			continue;
+		say(orders, &len,
+		    "rendezvous: two nodes of rank %d came: on %s (process "
+		    "%ld) and on %s (process %ld)",
+		    r->node_rank, r->host, r->pid, m[j].report.host,
+		    m[j].report.pid);
+		return true;
+	}
+	return false;
+}
+
+/* Gives node ranks out: as told, or those first who came first. */
+static bool choose_nodes(struct dist__muster *muster,
+			 struct dist__orders *orders, int num_nodes)
+{
+	struct dist__node *nodes = calloc((size_t)num_nodes, sizeof *nodes);
+	int next = 0;
+
+	for (int i = 0; nodes && i < muster->num_members; i++) {
+		struct dist__member *member = &muster->members[i];
+		const struct dist__report *r = &member->report;
+		int node = muster->rules.numbered ? r->node_rank : next;
+
+		member->node = -1;
+		if (!member->present || node >= num_nodes)
+			continue;
+		member->node = node;
+		nodes[node].ticket = i;
+		nodes[node].nproc = r->nproc;
+		memcpy(nodes[node].role, r->role, sizeof r->role);
+		next++;
+	}
+	orders->nodes = nodes;
+	return nodes != NULL;
+}
+
+static enum dist__muster_advice start(struct dist__muster *muster,
+				      const struct count *count,
+				      struct dist__orders *orders)
+{
+	int n = count->ready < muster->rules.max_nodes
+			? count->ready
+			: muster->rules.max_nodes;
+
+	if (!choose_nodes(muster, orders, n))
+		return DIST__MUSTER_KEEP; /* memory may come back */
+	muster->num_nodes = n;
+	muster->round++;
+	muster->phase = DIST__MUSTER_RUNNING;
+	orders->num_nodes = n;
+	orders->round = muster->round;
+	return DIST__MUSTER_START;
+}
+
+static enum dist__muster_advice gather(struct dist__muster *muster,
+				       const struct count *count,
+				       int64_t now_ns,
+				       struct dist__orders *orders)
+{
+	const struct dist__muster_rules *rules = &muster->rules;
+
+	if (rules->numbered && find_conflict(muster, orders)) {
+		muster->phase = DIST__MUSTER_OVER;
+		return DIST__MUSTER_APART;
+	}
+	/* Who is busy has missed that we stopped: we shall hear of it. */
+	if (count->ready < count->present)
+		return DIST__MUSTER_KEEP;
+	if (count->ready < rules->min_nodes) {
+		muster->quorum_ns = 0;
+		return now_ns - muster->since_ns > rules->join_ns
+			       ? too_few(muster, count, orders)
+			       : DIST__MUSTER_KEEP;
+	}
+	if (!muster->quorum_ns)
+		muster->quorum_ns = now_ns;
+	/* Between rounds everyone who may come is known. */
+	if (count->ready < rules->max_nodes && muster->round < 0 &&
+	    now_ns - muster->quorum_ns < rules->last_call_ns)
+		return DIST__MUSTER_KEEP;
+	return start(muster, count, orders);
+}
+
+/* ---- running ------------------------------------------------------------ */
+
+static enum dist__muster_advice watch(struct dist__muster *muster,
+				      const struct count *count)
+{
+	bool room = muster->num_nodes < muster->rules.max_nodes;
+
+	if (count->done == muster->num_nodes) {
+		muster->phase = DIST__MUSTER_OVER;
+		return DIST__MUSTER_DONE;
+	}
+	/* Where some have ended, it is too late to join. */
+	if (!count->failed && !count->lost &&
+	    (!room || !count->idle || count->done))
+		return DIST__MUSTER_KEEP;
+	muster->phase = DIST__MUSTER_STOPPING;
+	return DIST__MUSTER_STOP;
+}
+
+static enum dist__muster_advice
+settle(struct dist__muster *muster, const struct count *count, int64_t now_ns)
+{
+	bool enough = count->present >= muster->rules.min_nodes;
+
+	if (count->ready < count->present)
+		return DIST__MUSTER_KEEP;
+	muster->paid = count->lost ? !enough : count->failed > 0;
+	if (muster->paid && muster->restarts == muster->rules.max_restarts) {
+		muster->phase = DIST__MUSTER_OVER;
+		return DIST__MUSTER_FAIL;
+	}
+	muster->restarts += muster->paid;
+	muster->phase = DIST__MUSTER_GATHERING;
+	muster->since_ns = now_ns;
+	muster->quorum_ns = 0;
+	return DIST__MUSTER_AGAIN;
+}
+
+enum dist__muster_advice dist__muster_think(struct dist__muster *muster,
+					    int64_t now_ns,
+					    struct dist__orders *orders)
+{
+	struct count count;
+
+	notice_silence(muster, now_ns);
+	count = count_members(muster);
+	switch (muster->phase) {
+	case DIST__MUSTER_GATHERING:
+		return gather(muster, &count, now_ns, orders);
+	case DIST__MUSTER_RUNNING:
+		return watch(muster, &count);
+	case DIST__MUSTER_STOPPING:
+		return settle(muster, &count, now_ns);
+	case DIST__MUSTER_OVER:
+		break;
+	}
+	return DIST__MUSTER_KEEP;
+}
+
+bool dist__muster_is_empty(struct dist__muster *muster, int64_t now_ns)
+{
+	notice_silence(muster, now_ns);
+	for (int i = 1; i < muster->num_members; i++)
+		if (muster->members[i].present)
+			return false;
+	return true;
+}
+
+int dist__muster_culprit(const struct dist__muster *muster)
+{
+	int best = -1, best_weight = 0;
+
+	for (int i = 0; i < muster->num_members; i++) {
+		const struct dist__member *member = &muster->members[i];
+		const struct dist__report *r = &member->report;
+		int weight = r->round == muster->round ? r->cause.weight : 0;
+
+		if (member->node < 0)
+			continue;
+		/* Who went without a word outweighs those who followed. */
+		if (!member->present && weight < 2)
+			weight = 2;
+		if (weight > best_weight) {
+			best = i;
+			best_weight = weight;
+		}
+	}
+	return best;
+}

@@ -1,0 +1,116 @@
+#include "realbackend/tcp/summary.h"
+
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define WIDTH 60
+
+static bool failed(const struct dist__child *child)
+{
+	return child->ended && !child->told &&
+	       (child->by_signal || child->code != 0);
+}
+
+static void print_line(FILE *out, char letter)
+{
+	for (int i = 0; i < WIDTH; i++)
+		fputc(letter, out);
+	fputc('\n', out);
+}
+
+/* A file of the rank, if it is there. */
+static const char *find_file(const struct dist__child *child,
+			     const struct dist__plumbing *plumbing,
+			     const char *name, char *path, size_t size)
+{
+	const struct dist__streams_rank rank = {
+		.round = plumbing->seat.round, .local_rank = child->local_rank};
+
+	return dist__streams_path(plumbing->streams, &rank, name, path, size) &&
+			       access(path, F_OK) == 0
+		       ? path
+		       : "<N/A>";
+}
+
+static void print_one(FILE *out, int number, const struct dist__child *child,
+		      const struct dist__plumbing *plumbing)
+{
+	char time[32] = "?", host[64] = "?", path[4096];
+	struct tm when;
+
+	if (localtime_r(&child->ended_at.tv_sec, &when))
+		strftime(time, sizeof time, "%Y-%m-%d_%H:%M:%S", &when);
+	gethostname(host, sizeof host - 1);
+	fprintf(out, "[%d]:\n  time      : %s\n  host      : %s\n", number,
+		time, host);
+	fprintf(out, "  rank      : %d (local_rank: %d)\n", child->rank,
+		child->local_rank);
+	fprintf(out, "  exitcode  : %d (pid: %ld)\n",
+		child->by_signal ? -child->code : child->code,
+		(long)child->was);
+	fprintf(out, "  error_file: %s\n",
+		find_file(child, plumbing, "error.json", path, sizeof path));
+	fprintf(out, "  log_file  : %s\n",
+		find_file(child, plumbing, "stderr.log", path, sizeof path));
+	if (child->by_signal)
+		fprintf(out,
+			"  traceback : Signal %d (%s) received by PID %ld\n",
+			child->code, strsignal(child->code), (long)child->was);
+	else
+		fputs("  traceback : <N/A>\n", out);
+}
+
+static bool earlier(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec
+				      : a->tv_nsec < b->tv_nsec;
+}
+
+/* The child of rank root, else the first to end; NULL: none failed. */
+static const struct dist__child *find_root(const struct dist__child *children,
+					   int num_children, int root)
+{
+	const struct dist__child *first = NULL;
+
+	for (int i = 0; i < num_children; i++) {
+		if (!failed(&children[i]))
+			continue;
+		if (children[i].rank == root)
+			return &children[i];
+		if (!first || earlier(&children[i].ended_at, &first->ended_at))
+			first = &children[i];
+	}
+	return first;
+}
+
+void dist__summary_print(FILE *out, const char *name, int root,
+			 const struct dist__child *children, int num_children,
+			 const struct dist__plumbing *plumbing)
+{
+	const struct dist__child *cause =
+		find_root(children, num_children, root);
+	int number = 0, cause_number = 0;
+
+	if (!cause)
+		return;
+	print_line(out, '=');
+	fprintf(out, "%s FAILED\n", name);
+	print_line(out, '-');
+	fputs("Failures:\n", out);
+	for (int i = 0; i < num_children; i++) {
+		if (!failed(&children[i]))
+			continue;
+		if (&children[i] == cause)
+			cause_number = number;
+		else
+			print_one(out, number, &children[i], plumbing);
+		number++;
+	}
+	if (number == 1)
+		fputs("  <NO_OTHER_FAILURES>\n", out);
+	print_line(out, '-');
+	fputs("Root Cause (first observed failure):\n", out);
+	print_one(out, cause_number, cause, plumbing);
+	print_line(out, '=');
+}

@@ -1,0 +1,394 @@
+/*
+ * letter.c - the messages of the program itself, point to point.
+ *
+ * A letter goes to the office of its addressee (sent), arrives there (arrived),
+ * and meets a receive. An eager letter is carried first and arrives when it is
+ * through: its sender does not wait for it. Any other arrives at once and is
+ * carried when it has met its receive, for which its sender waits. Either way
+ * carrying is an actor of its own that SimGrid gives the time it takes.
+ *
+ * Who meets whom is settled once nobody can do anything more in an instant, so
+ * that the order in which SimGrid ran the ranks does not show: letters as they
+ * arrived, in one instant by the sender's rank, each to the receive posted
+ * first that it fits. Letters of one sender, group and tag arrive as sent, even
+ * if a short one overtakes a long one on the way.
+ */
+#include "sim/world.h"
+
+#include <string.h>
+
+#include <simgrid/actor.h>
+
+#include "sim/engine_shim.h"
+
+static struct dist__sim_rank *addressee(const struct dist__request *letter)
+{
+	return &letter->rank->world->ranks[letter->peer];
+}
+
+/* ---- the end of a request --------------------------------------------- */
+
+static void release(struct dist__request *r)
+{
+	if (r->consumed && r->over && !r->carried)
+		dist__sim_request_free(r->rank->world, r);
+}
+
+/* Ends the call of r's owner, who may have gone on long ago. */
+static void end(struct dist__request *r, enum dist_error error)
+{
+	if (!r->done)
+		r->error = error;
+	r->done = true;
+}
+
+/* Lets the owner of r, which has ended, go on. Other actors may run meanwhile,
+ * and nothing is where it was but r, which is here until it is over. */
+static void wake(struct dist__request *r)
+{
+	if (r->gate)
+		dist__sim_gate_open(r->rank->world, r->gate);
+	r->over = true;
+	release(r);
+}
+
+static void deliver(struct dist__request *letter, enum dist_error error)
+{
+	struct dist__request *receive = letter->mate;
+
+	letter->mate = NULL;
+	end(letter, error);
+	if (receive) {
+		if (!error && receive->data && letter->copy)
+			memcpy(receive->data, letter->copy, receive->bytes);
+		receive->mate = NULL;
+		end(receive, error);
+		wake(receive);
+	}
+	wake(letter);
+}
+
+/* ---- carrying --------------------------------------------------------- */
+
+static void arrive(struct dist__request *letter);
+
+static void carry_on(int argc, char **argv)
+{
+	struct dist__request *letter = sg_actor_self_get_data();
+	struct dist__sim_world *world = letter->rank->world;
+	bool well;
+
+	(void)argc;
+	(void)argv;
+	well = dist__engine_transfer(
+		dist__platform_host(world->platform, letter->rank->rank),
+		dist__platform_host(world->platform, letter->peer),
+		letter->bytes);
+	letter->carried = false;
+	if (letter->over)
+		release(letter);
+	else if (well && letter->eager)
+		arrive(letter);
+	else
+		deliver(letter, well ? DIST_OK : DIST_ERR_PEER_LOST);
+	(void)dist__sim_block(world);
+}
+
+static void carry(struct dist__request *letter)
+{
+	struct dist__sim_world *world = letter->rank->world;
+	sg_actor_t actor;
+
+	letter->carried = true;
+	dist__sim_unblock(world);
+	actor = sg_actor_init(
+		"carrier",
+		dist__platform_host(world->platform, letter->rank->rank));
+	sg_actor_set_data(actor, letter);
+	sg_actor_start(actor, carry_on, 0, NULL);
+}
+
+/* ---- meeting ---------------------------------------------------------- */
+
+static bool fits(const struct dist__request *receive,
+		 const struct dist__request *letter)
+{
+	return (receive->peer == letter->rank->rank ||
+		receive->peer == DIST_ANY_SOURCE) &&
+	       receive->group == letter->group && receive->tag == letter->tag &&
+	       receive->joined == letter->joined;
+}
+
+static void meet(struct dist__request *letter, struct dist__request *receive)
+{
+	letter->mate = receive;
+	receive->mate = letter;
+	if (receive->peer == DIST_ANY_SOURCE)
+		*receive->source = letter->rank->rank;
+	if (letter->fingerprint != receive->fingerprint ||
+	    letter->bytes != receive->bytes)
+		deliver(letter, DIST_ERR_MISMATCH);
+	else if (letter->eager)
+		deliver(letter, DIST_OK);
+	else
+		carry(letter);
+}
+
+static void settle(struct dist__sim_rank *rank)
+{
+	struct dist__request *letter = rank->arrived.first, *next, *receive;
+
+	for (; letter; letter = next) {
+		next = letter->next;
+		receive = rank->receives.first;
+		while (receive && !fits(receive, letter))
+			receive = receive->next;
+		if (!receive)
+			continue;
+		dist__sim_queue_remove(&rank->arrived, letter);
+		dist__sim_queue_remove(&rank->receives, receive);
+		meet(letter, receive);
+	}
+}
+
+static void settle_all(void *arg)
+{
+	struct dist__sim_world *world = arg;
+	struct dist__sim_rank *rank;
+
+	while ((rank = world->unsettled) != NULL) {
+		world->unsettled = rank->next_unsettled;
+		rank->unsettled = false;
+		settle(rank);
+	}
+	(void)dist__sim_block(world);
+}
+
+static void settle_later(struct dist__sim_rank *rank)
+{
+	struct dist__sim_world *world = rank->world;
+	bool first = !world->unsettled;
+
+	if (rank->unsettled)
+		return;
+	rank->unsettled = true;
+	rank->next_unsettled = world->unsettled;
+	world->unsettled = rank;
+	if (!first)
+		return;
+	dist__sim_unblock(world);
+	dist__engine_at_end_of_instant(settle_all, world);
+}
+
+/* Puts a letter among those that have arrived. */
+static void file(struct dist__sim_queue *arrived, struct dist__request *letter,
+		 int64_t now_ns)
+{
+	struct dist__request **link = &arrived->first;
+
+	letter->there_ns = now_ns;
+	while (*link && ((*link)->there_ns < now_ns ||
+			 (*link)->rank->rank <= letter->rank->rank))
+		link = &(*link)->next;
+	letter->next = *link;
+	*link = letter;
+	if (!letter->next)
+		arrived->last = letter;
+}
+
+/* letter is there, and so are those now that waited for it alone. */
+static void arrive(struct dist__request *letter)
+{
+	struct dist__sim_rank *to = addressee(letter);
+	struct dist__request *at = to->sent.first, *next;
+	int64_t now_ns = dist__sim_now_ns(to->world);
+
+	letter->there = true;
+	for (; at; at = next) {
+		next = at->next;
+		if (at->rank != letter->rank || at->group != letter->group ||
+		    at->tag != letter->tag || at->joined != letter->joined)
+			continue;
+		if (!at->there)
+			break;
+		dist__sim_queue_remove(&to->sent, at);
+		file(&to->arrived, at, now_ns);
+	}
+	settle_later(to);
+}
+
+/* ---- posting and waiting ---------------------------------------------- */
+
+void dist__sim_letter_post(struct dist__request *r,
+			   const struct dist__message *m)
+{
+	struct dist__sim_world *world = r->rank->world;
+
+	r->rank->wrote = true;
+	r->joined = r->rank->joined;
+	r->peer = m->peer;
+	r->tag = m->tag;
+	if (!r->is_send) {
+		r->members = m->members;
+		r->source = m->source;
+		dist__sim_queue_append(&r->rank->receives, r);
+		if (r->rank->arrived.first)
+			settle_later(r->rank);
+		return;
+	}
+	r->eager = r->done = m->bytes < world->profile.p2p.eager_below;
+	dist__sim_queue_append(&addressee(r)->sent, r);
+	if (r->eager)
+		carry(r);
+	else
+		arrive(r);
+}
+
+/* Takes r out of the office: nobody meets it any more. */
+static void unqueue(struct dist__request *r)
+{
+	struct dist__sim_rank *to = r->is_send ? addressee(r) : r->rank;
+
+	if (!r->is_send)
+		dist__sim_queue_remove(&to->receives, r);
+	else if (!dist__sim_queue_remove(&to->sent, r))
+		dist__sim_queue_remove(&to->arrived, r);
+}
+
+/* Parts r, whose owner has given up, from the office and from its mate. */
+static void take_back(struct dist__request *r)
+{
+	struct dist__request *mate = r->mate;
+
+	if (!mate)
+		unqueue(r);
+	r->mate = NULL;
+	r->over = true;
+	if (!mate)
+		return;
+	mate->mate = NULL;
+	end(mate, DIST_ERR_PEER_LOST);
+	wake(mate);
+}
+
+enum dist_error dist__sim_letter_wait(struct dist__sim_actor *actor,
+				      struct dist__request *r,
+				      int64_t deadline_ns)
+{
+	struct dist__sim_world *world = r->rank->world;
+	enum dist_error error;
+	bool late;
+
+	r->gate = &actor->gate;
+	while (!r->done && !world->ended &&
+	       dist__sim_now_ns(world) < deadline_ns)
+		dist__sim_gate_wait(world, r->gate, deadline_ns);
+	r->gate = NULL;
+	error = r->done ? r->error : world->end_error;
+	/* A mate that gave up in this very instant had the same deadline. */
+	late = !world->ended && dist__sim_now_ns(world) >= deadline_ns;
+	if (late && (!r->done || error == DIST_ERR_PEER_LOST)) {
+		dist__sim_note_timeout(r->rank);
+		error = DIST_ERR_TIMEOUT;
+	}
+	r->consumed = true;
+	if (!r->done)
+		take_back(r);
+	release(r);
+	return error;
+}
+
+/* ---- failing ---------------------------------------------------------- */
+
+/* Ends those of queue for which why() has an error, and moves them to failed.
+ */
+static void fail_queue(struct dist__sim_queue *queue,
+		       enum dist_error (*why)(const struct dist__request *r,
+					      const void *arg),
+		       const void *arg, struct dist__sim_queue *failed)
+{
+	struct dist__request *r = queue->first, *next;
+	enum dist_error error;
+
+	for (; r; r = next) {
+		next = r->next;
+		error = why(r, arg);
+		if (!error)
+			continue;
+		dist__sim_queue_remove(queue, r);
+		dist__sim_queue_append(failed, r);
+		end(r, error);
+	}
+}
+
+static void fail_all(struct dist__sim_world *world,
+		     enum dist_error (*why)(const struct dist__request *r,
+					    const void *arg),
+		     const void *arg)
+{
+	struct dist__sim_queue failed = {NULL, NULL};
+	struct dist__request *r, *next;
+
+	for (int i = 0; i < world->world_size; i++) {
+		struct dist__sim_rank *rank = &world->ranks[i];
+
+		fail_queue(&rank->sent, why, arg, &failed);
+		fail_queue(&rank->arrived, why, arg, &failed);
+		fail_queue(&rank->receives, why, arg, &failed);
+	}
+	for (r = failed.first; r; r = next) {
+		next = r->next;
+		wake(r);
+	}
+}
+
+struct aborted {
+	const struct dist__sim_rank *rank;
+	uint32_t group;
+};
+
+static enum dist_error why_aborted(const struct dist__request *r,
+				   const void *arg)
+{
+	const struct aborted *aborted = arg;
+
+	if (r->group != aborted->group || r->joined != aborted->rank->joined)
+		return DIST_OK;
+	if (r->rank == aborted->rank)
+		return DIST_ERR_ABORTED;
+	if (r->peer == aborted->rank->rank ||
+	    (r->peer == DIST_ANY_SOURCE &&
+	     dist__group_rank(r->members, aborted->rank->rank) >= 0))
+		return DIST_ERR_PEER_LOST;
+	return DIST_OK;
+}
+
+void dist__sim_letters_abort(struct dist__sim_rank *rank, uint32_t group)
+{
+	struct aborted aborted = {rank, group};
+
+	fail_all(rank->world, why_aborted, &aborted);
+}
+
+static enum dist_error why_closed(const struct dist__request *r,
+				  const void *arg)
+{
+	return r->rank == arg && !r->eager ? DIST_ERR_ABORTED : DIST_OK;
+}
+
+void dist__sim_letters_close(struct dist__sim_rank *rank)
+{
+	if (rank->wrote)
+		fail_all(rank->world, why_closed, rank);
+}
+
+static enum dist_error why_ended(const struct dist__request *r, const void *arg)
+{
+	(void)r;
+	return *(const enum dist_error *)arg;
+}
+
+void dist__sim_letters_end(struct dist__sim_world *world, enum dist_error error)
+{
+	fail_all(world, why_ended, &error);
+}
