@@ -31,5 +31,17 @@ int all_reduce_main(int argc, char **argv);
 int broadcast_main(int argc, char **argv);
 int reduce_main(int argc, char **argv);
 int ddp_step_main(int argc, char **argv);
+int tutorial_checkpoint_main(int argc, char **argv);
+int tutorial_collectives_main(int argc, char **argv);
+int tutorial_data_parallel_main(int argc, char **argv);
+int tutorial_ddp_main(int argc, char **argv);
+int tutorial_group_main(int argc, char **argv);
+int tutorial_isend_irecv_main(int argc, char **argv);
+int tutorial_model_parallel_main(int argc, char **argv);
+int tutorial_partition_main(int argc, char **argv);
+int tutorial_ring_main(int argc, char **argv);
+int tutorial_send_recv_main(int argc, char **argv);
+int tutorial_sgd_main(int argc, char **argv);
+int tutorial_spawn_main(int argc, char **argv);
 
 #endif

@@ -1,0 +1,75 @@
+#include "scenarios/tutorial/checkpoint.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PATH_SIZE 4096
+
+/* How a checkpoint begins; the parameters follow, in the machine's order. */
+struct head {
+	char magic[8];
+	uint64_t numel;
+};
+
+static const char magic[8] = "weights";
+
+static bool refuse(struct dist_message *message, const char *path,
+		   const char *why)
+{
+	snprintf(message->text, sizeof(message->text), "%.400s: %s", path, why);
+	return false;
+}
+
+static bool write_all(FILE *file, const struct network *network)
+{
+	struct head head = {.numel = network->numel};
+
+	memcpy(head.magic, magic, sizeof(magic));
+	return fwrite(&head, sizeof(head), 1, file) == 1 &&
+	       fwrite(network->params, sizeof(float), network->numel, file) ==
+		       network->numel &&
+	       fflush(file) == 0 && fsync(fileno(file)) == 0;
+}
+
+bool checkpoint_save(const struct network *network, const char *path,
+		     struct dist_message *message)
+{
+	char beside[PATH_SIZE];
+	FILE *file;
+	bool fine;
+
+	snprintf(beside, sizeof(beside), "%s.new", path);
+	file = fopen(beside, "wb");
+	if (!file)
+		return refuse(message, beside, strerror(errno));
+	fine = write_all(file, network);
+	fine = fclose(file) == 0 && fine;
+	if (fine && rename(beside, path) == 0)
+		return true;
+	refuse(message, path, strerror(errno));
+	remove(beside);
+	return false;
+}
+
+bool checkpoint_load(struct network *network, const char *path,
+		     struct dist_message *message)
+{
+	FILE *file = fopen(path, "rb");
+	struct head head;
+	bool fine;
+
+	if (!file)
+		return refuse(message, path, strerror(errno));
+	fine = fread(&head, sizeof(head), 1, file) == 1 &&
+	       memcmp(head.magic, magic, sizeof(magic)) == 0 &&
+	       head.numel == network->numel &&
+	       fread(network->params, sizeof(float), network->numel, file) ==
+		       network->numel &&
+	       fgetc(file) == EOF;
+	fclose(file);
+	return fine ||
+	       refuse(message, path, "expected a checkpoint of this network");
+}

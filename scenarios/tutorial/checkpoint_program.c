@@ -1,0 +1,156 @@
+/*
+ * tutorial_checkpoint - "Getting Started with Distributed Data Parallel", Save
+ * and Load Checkpoints: the ranks hold the same weights, so rank 0 alone saves
+ * them; a barrier, and every rank loads them.
+ */
+#include "scenarios/scenario.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lockstep/ddp.h"
+#include "scenarios/arguments.h"
+#include "scenarios/rank.h"
+#include "scenarios/tutorial/checkpoint.h"
+#include "scenarios/tutorial/nn/toymodel.h"
+#include "scenarios/tutorial/replicas.h"
+
+#define PATH_SIZE 512
+#define RATE      0.1F
+#define SEED      1234
+
+/* One rank's models: the one that is trained and saved, and the one that is
+ * loaded, which begins with other weights. */
+struct job {
+	struct dist_group *group;
+	struct dist_ddp *ddp;
+	struct toymodel trained;
+	struct toymodel loaded;
+	char path[PATH_SIZE];
+	bool fine; /* nothing went wrong with the file */
+};
+
+/* One step on a batch of this rank's own. */
+static enum dist_error train(struct job *job)
+{
+	const struct toymodel_batch batch =
+		toymodel_batch(SEED, (size_t)dist_get_rank(job->group));
+	struct network *network = &job->trained.network;
+	enum dist_error err;
+
+	err = replicas_new(job->group, network, &job->ddp);
+	if (err)
+		return err;
+	toymodel_train(&job->trained, &batch);
+	err = replicas_average(job->ddp, network);
+	if (!err)
+		network_step(network, RATE, 0);
+	return err;
+}
+
+/* Tells every rank the name of the file that rank 0 has found for the
+ * occasion. */
+static enum dist_error agree_on_path(struct job *job)
+{
+	const char *folder = getenv("TMPDIR");
+	int fd;
+
+	if (dist_get_rank(job->group) == 0) {
+		snprintf(job->path, PATH_SIZE, "%.400s/model.checkpoint.XXXXXX",
+			 folder ? folder : "/tmp");
+		fd = mkstemp(job->path);
+		if (fd >= 0)
+			close(fd);
+	}
+	return dist_broadcast(job->group,
+			      dist_tensor(job->path, PATH_SIZE, DIST_UINT8), 0,
+			      NULL);
+}
+
+/* What is wrong with the file is said by the rank that meets it; the calls that
+ * all ranks make are made all the same. */
+static enum dist_error save_and_load(struct job *job)
+{
+	struct dist_message message = {""};
+	int rank = dist_get_rank(job->group);
+	enum dist_error err;
+
+	job->fine = rank != 0 ||
+		    checkpoint_save(&job->trained.network, job->path, &message);
+	err = dist_barrier(job->group, NULL);
+	if (err)
+		return err;
+	job->fine = job->fine &&
+		    checkpoint_load(&job->loaded.network, job->path, &message);
+	if (job->fine)
+		printf("Rank %d loaded the checkpoint\n", rank);
+	else
+		fprintf(stderr, "rank %d: %s\n", rank, message.text);
+	return DIST_OK;
+}
+
+/* The file given on the command line stays; one of our own goes, once all
+ * ranks have loaded it: the check has heard from every one of them. */
+static enum dist_error run(struct job *job, const char *given)
+{
+	enum dist_error err = train(job);
+	bool same = false;
+
+	if (!err && given)
+		snprintf(job->path, PATH_SIZE, "%s", given);
+	else if (!err)
+		err = agree_on_path(job);
+	if (!err)
+		err = save_and_load(job);
+	if (!err)
+		err = replicas_check(job->group, &job->loaded.network, &same);
+	if (!err && !given && dist_get_rank(job->group) == 0)
+		remove(job->path);
+	job->fine = job->fine && same;
+	return err;
+}
+
+static int rank_main(void *arg)
+{
+	enum dist_error err = DIST_ERR_NO_MEMORY;
+	struct job job = {.group = NULL};
+	uint64_t seed;
+	int status;
+
+	if (rank_join(&job.group))
+		return 1;
+	seed = 2 * (uint64_t)dist_get_rank(job.group);
+	if (toymodel_init(&job.trained, seed) &&
+	    toymodel_init(&job.loaded, seed + 1))
+		err = run(&job, arg);
+	dist_ddp_free(job.ddp);
+	status = rank_leave(job.group, "tutorial_checkpoint", err) || !job.fine;
+	toymodel_release(&job.trained);
+	toymodel_release(&job.loaded);
+	return status;
+}
+
+int tutorial_checkpoint_main(int argc, char **argv)
+{
+	char *path = NULL;
+	const struct poptOption table[] = {
+		{"file", '\0', POPT_ARG_STRING, &path, 0,
+		 "checkpoint, which stays (default: one that goes again)",
+		 "FILE"},
+		POPT_AUTOHELP POPT_TABLEEND};
+	int status = DIST_EXIT_USAGE;
+
+	if (arguments_parse(argc, (const char **)argv, table,
+			    "[--file FILE]\n\nExample: lockstep run "
+			    "--nproc-per-node 4 tutorial_checkpoint\n")) {
+		if (path && strlen(path) >= PATH_SIZE)
+			fprintf(stderr, "%s: --file: expected a shorter name\n",
+				argv[0]);
+		else
+			status = dist_launch(NULL, rank_main, path);
+	}
+	free(path);
+	return status;
+}

@@ -1,0 +1,168 @@
+/*
+ * tutorial_data_parallel - "Multi-GPU Examples", DataParallel: rank 0 owns the
+ * model and the batch; for every step it replicates the model on the devices
+ * (broadcast), scatters the rows of the batch, lets all devices go forward
+ * (parallel_apply) and gathers their outputs; backward goes the same way back.
+ *
+ * The ranks stand for the devices. DDP moves gradients only, and once.
+ */
+#include "scenarios/scenario.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lockstep/dist.h"
+#include "scenarios/rank.h"
+#include "scenarios/tutorial/nn/loss.h"
+#include "scenarios/tutorial/nn/toymodel.h"
+#include "scenarios/tutorial/tutorial.h"
+
+#define STEPS 5
+#define RATE  0.1F
+#define SEED  1234
+
+/* One rank and its rows of the batch. What only rank 0 uses comes last. */
+struct device {
+	struct dist_group *group;
+	int rank;
+	size_t rows; /* for each device */
+	struct toymodel replica;
+	struct toymodel_batch batch; /* rank 0: all rows; else what it gets */
+	struct toymodel alone;
+	struct dist_tensor *parts; /* one for each device; else NULL */
+	float outputs[TOYMODEL_ROWS * TOYMODEL_OUTPUTS];
+	float d_outputs[TOYMODEL_ROWS * TOYMODEL_OUTPUTS];
+};
+
+static struct dist_tensor floats(float *data, size_t numel)
+{
+	return dist_tensor(data, numel, DIST_FLOAT32);
+}
+
+/* The rows of all devices, of width elements each, as a list of parts; NULL but
+ * on rank 0. */
+static struct dist_tensor *split(struct device *d, float *all, size_t width)
+{
+	size_t numel = d->rows * width;
+
+	for (int r = 0; d->rank == 0 && r < dist_get_world_size(d->group); r++)
+		d->parts[r] = floats(all + (size_t)r * numel, numel);
+	return d->parts;
+}
+
+static enum dist_error forward(struct device *d)
+{
+	struct network *network = &d->replica.network;
+	float *inputs = d->batch.inputs;
+	enum dist_error err;
+
+	err = dist_broadcast(d->group, floats(network->params, network->numel),
+			     0, NULL);
+	if (!err)
+		err = dist_scatter(d->group,
+				   floats(inputs, d->rows * TOYMODEL_INPUTS),
+				   split(d, inputs, TOYMODEL_INPUTS), 0, NULL);
+	if (err)
+		return err;
+	toymodel_forward(&d->replica, inputs, d->rows);
+	return dist_gather(
+		d->group,
+		floats(d->replica.outputs, d->rows * TOYMODEL_OUTPUTS),
+		split(d, d->outputs, TOYMODEL_OUTPUTS), 0, NULL);
+}
+
+static enum dist_error backward(struct device *d)
+{
+	struct network *network = &d->replica.network;
+	enum dist_error err;
+
+	err = dist_scatter(
+		d->group,
+		floats(d->replica.d_outputs, d->rows * TOYMODEL_OUTPUTS),
+		split(d, d->d_outputs, TOYMODEL_OUTPUTS), 0, NULL);
+	if (err)
+		return err;
+	network_zero_grads(network);
+	toymodel_backward(&d->replica, d->batch.inputs, d->rows);
+	return dist_reduce(d->group, floats(network->grads, network->numel), 0,
+			   DIST_SUM, NULL);
+}
+
+/* One step of training; *loss is rank 0's. */
+static enum dist_error train(struct device *d, double *loss)
+{
+	const size_t num = TOYMODEL_ROWS * TOYMODEL_OUTPUTS;
+	enum dist_error err = forward(d);
+
+	if (!err && d->rank == 0)
+		*loss = mse_loss(d->outputs, d->batch.labels, num, num,
+				 d->d_outputs);
+	if (!err)
+		err = backward(d);
+	if (!err && d->rank == 0)
+		network_step(&d->replica.network, RATE, 0);
+	return err;
+}
+
+/* Trains the model that rank 0 has for itself, too: its loss must be the same
+ * up to the order of additions. */
+static bool compare(struct device *d, int step, double loss)
+{
+	double alone = toymodel_train(&d->alone, &d->batch);
+	bool agree = fabs(loss - alone) < 1e-5;
+
+	network_step(&d->alone.network, RATE, 0);
+	printf("step %d: loss %.3f, %s on one device\n", step, loss,
+	       agree ? "as" : "unlike");
+	return agree;
+}
+
+static bool prepare(struct device *d)
+{
+	size_t size = (size_t)dist_get_world_size(d->group);
+
+	d->rank = dist_get_rank(d->group);
+	d->rows = TOYMODEL_ROWS / size;
+	d->batch = toymodel_batch(SEED, 0);
+	if (d->rank == 0)
+		d->parts = calloc(size, sizeof(*d->parts));
+	return toymodel_init(&d->alone, 0) &&
+	       toymodel_init(&d->replica, (uint64_t)d->rank) &&
+	       (d->parts || d->rank != 0);
+}
+
+static int rank_main(void *arg)
+{
+	const char *doing = "tutorial_data_parallel";
+	struct device d = {.group = NULL};
+	enum dist_error err = DIST_ERR_NO_MEMORY;
+	bool agree = true;
+	double loss = 0;
+	int status;
+
+	(void)arg;
+	if (rank_join(&d.group))
+		return 1;
+	if (TOYMODEL_ROWS % dist_get_world_size(d.group) != 0) {
+		doing = "20 rows cannot be dealt out evenly to so many ranks";
+		err = DIST_ERR_INVALID_ARGUMENT;
+	} else if (prepare(&d)) {
+		err = DIST_OK;
+	}
+	for (int step = 0; !err && step < STEPS; step++) {
+		err = train(&d, &loss);
+		if (!err && d.rank == 0)
+			agree = compare(&d, step, loss) && agree;
+	}
+	status = rank_leave(d.group, doing, err) || !agree;
+	toymodel_release(&d.alone);
+	toymodel_release(&d.replica);
+	free(d.parts);
+	return status;
+}
+
+int tutorial_data_parallel_main(int argc, char **argv)
+{
+	return tutorial_main(argc, argv, rank_main);
+}

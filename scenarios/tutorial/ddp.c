@@ -1,0 +1,71 @@
+/*
+ * tutorial_ddp - "Getting Started with Distributed Data Parallel", Basic Use
+ * Case: a ToyModel on every rank, each with a batch of its own, and gradients
+ * that DDP averages. The ranks begin with different parameters; DDP gives them
+ * rank 0's.
+ */
+#include "scenarios/scenario.h"
+
+#include <stdio.h>
+
+#include "lockstep/ddp.h"
+#include "scenarios/rank.h"
+#include "scenarios/tutorial/nn/toymodel.h"
+#include "scenarios/tutorial/replicas.h"
+#include "scenarios/tutorial/tutorial.h"
+
+#define STEPS 50
+#define RATE  0.1F
+#define SEED  1234
+
+static enum dist_error train(struct dist_group *group, struct toymodel *model,
+			     struct dist_ddp *ddp)
+{
+	int rank = dist_get_rank(group);
+	const struct toymodel_batch batch = toymodel_batch(SEED, (size_t)rank);
+	enum dist_error err = DIST_OK;
+
+	for (int step = 0; !err && step < STEPS; step++) {
+		double loss = toymodel_train(model, &batch);
+
+		err = replicas_average(ddp, &model->network);
+		if (err)
+			break;
+		network_step(&model->network, RATE, 0);
+		err = dist_all_reduce(group,
+				      dist_tensor(&loss, 1, DIST_FLOAT64),
+				      DIST_AVG, NULL);
+		if (!err && rank == 0 && step % 10 == 0)
+			printf("step %2d: loss %.3f\n", step, loss);
+	}
+	return err;
+}
+
+static int rank_main(void *arg)
+{
+	enum dist_error err = DIST_ERR_NO_MEMORY;
+	struct dist_group *group;
+	struct dist_ddp *ddp = NULL;
+	struct toymodel model;
+	bool same = false;
+	int status;
+
+	(void)arg;
+	if (rank_join(&group))
+		return 1;
+	if (toymodel_init(&model, (size_t)dist_get_rank(group)))
+		err = replicas_new(group, &model.network, &ddp);
+	if (!err)
+		err = train(group, &model, ddp);
+	if (!err)
+		err = replicas_check(group, &model.network, &same);
+	dist_ddp_free(ddp);
+	status = rank_leave(group, "tutorial_ddp", err) || !same;
+	toymodel_release(&model);
+	return status;
+}
+
+int tutorial_ddp_main(int argc, char **argv)
+{
+	return tutorial_main(argc, argv, rank_main);
+}

@@ -1,0 +1,16 @@
+/* device.h - the time that computing takes. */
+#ifndef LOCKSTEP_TUTORIAL_DEVICE_H
+#define LOCKSTEP_TUTORIAL_DEVICE_H
+
+#include "lockstep/dist.h"
+
+/*
+ * device_spend lets duration_ns pass on a simulated rank's clock, for what the
+ * rank has just computed: that itself takes no simulated time, and the time it
+ * really took would be another one in every run. In a real world it has passed
+ * already. Errors: dist_compute's.
+ */
+DIST_MUST_CHECK enum dist_error
+device_spend(struct dist_group *group, double duration_ns, const char *label);
+
+#endif

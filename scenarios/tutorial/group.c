@@ -1,0 +1,43 @@
+/*
+ * tutorial_group - "Writing Distributed Applications with PyTorch", Collective
+ * Communication: an all-reduce on a group of ranks 0 and 1. Every rank makes
+ * the call that makes the group; one that is not in it gets none.
+ */
+#include "scenarios/scenario.h"
+
+#include <stdio.h>
+
+#include "lockstep/dist.h"
+#include "scenarios/rank.h"
+#include "scenarios/tutorial/tutorial.h"
+
+static const int members[] = {0, 1};
+
+static int rank_main(void *arg)
+{
+	struct dist_group *world, *group;
+	enum dist_error err;
+	float data = 1;
+	int rank;
+
+	(void)arg;
+	if (rank_join(&world))
+		return 1;
+	rank = dist_get_rank(world);
+	err = dist_new_group(world, members, 2, NULL, &group);
+	if (err)
+		return rank_leave(world, "dist_new_group", err);
+	if (group)
+		err = dist_all_reduce(group,
+				      dist_tensor(&data, 1, DIST_FLOAT32),
+				      DIST_SUM, NULL);
+	if (!err)
+		printf("Rank %d has data %g\n", rank, (double)data);
+	/* The group goes with the world. */
+	return rank_leave(world, "dist_all_reduce", err);
+}
+
+int tutorial_group_main(int argc, char **argv)
+{
+	return tutorial_main(argc, argv, rank_main);
+}

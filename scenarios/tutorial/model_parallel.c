@@ -1,0 +1,221 @@
+/*
+ * tutorial_model_parallel - "Model Parallel Best Practices": the ToyModel on
+ * two devices, net1 on one and net2 on the other, and Speed Up by Pipelining
+ * Inputs: the batch goes through in splits, so that one device works on the
+ * next split while the other has this one.
+ *
+ * Ranks 0 and 1 stand for the devices. What x.to('cuda:1') copies is a message
+ * here, and so is the gradient that autograd would carry back.
+ */
+#include "scenarios/scenario.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "lockstep/dist.h"
+#include "scenarios/arguments.h"
+#include "scenarios/rank.h"
+#include "scenarios/tutorial/device.h"
+#include "scenarios/tutorial/nn/activation.h"
+#include "scenarios/tutorial/nn/linear.h"
+#include "scenarios/tutorial/nn/loss.h"
+#include "scenarios/tutorial/nn/toymodel.h"
+
+#define STEPS 5
+#define RATE  0.1F
+#define SEED  1234
+
+/* What a simulated device needs for a row through a layer, forward; backward it
+ * is twice that. */
+#define LAYER_NS 10e3
+
+struct options {
+	int splits;
+	int time;
+};
+
+/* One rank. Both draw the whole model, and each uses its half. */
+struct device {
+	struct dist_group *group;
+	int splits;
+	size_t rows; /* of a split */
+	struct toymodel model;
+	struct toymodel alone;
+	struct toymodel_batch batch;
+	struct dist_work *sent[TOYMODEL_ROWS]; /* one a split, or NULL */
+};
+
+/* What a split is of the batch's tensors: its inputs, what passes between the
+ * devices, and the gradient of that. */
+struct split {
+	float *inputs;
+	struct dist_tensor hidden;
+	struct dist_tensor d_hidden;
+};
+
+static struct split split(struct device *d, int index)
+{
+	size_t row = (size_t)index * d->rows, first = row * TOYMODEL_HIDDEN;
+	size_t numel = d->rows * TOYMODEL_HIDDEN;
+
+	return (struct split){
+		d->batch.inputs + row * TOYMODEL_INPUTS,
+		dist_tensor(d->model.hidden + first, numel, DIST_FLOAT32),
+		dist_tensor(d->model.d_hidden + first, numel, DIST_FLOAT32)};
+}
+
+/* net1 and ReLU; the result is on its way when this returns. */
+static enum dist_error forward_net1(struct device *d, int index)
+{
+	struct split s = split(d, index);
+	enum dist_error err;
+
+	linear_forward(&d->model.network.layers[TOYMODEL_NET1], s.inputs,
+		       d->rows, s.hidden.data);
+	relu_forward(s.hidden.data, s.hidden.numel);
+	err = device_spend(d->group, LAYER_NS * (double)d->rows, "net1");
+	return err ? err
+		   : dist_isend(d->group, s.hidden, 1, 0, &d->sent[index]);
+}
+
+static enum dist_error backward_net1(struct device *d, int index)
+{
+	struct split s = split(d, index);
+	enum dist_error err = dist_recv(d->group, s.d_hidden, 1, 0);
+
+	if (err)
+		return err;
+	relu_backward(s.hidden.data, s.d_hidden.data, s.hidden.numel);
+	linear_backward(&d->model.network.layers[TOYMODEL_NET1], s.inputs,
+			s.d_hidden.data, d->rows, NULL);
+	return device_spend(d->group, 2 * LAYER_NS * (double)d->rows,
+			    "net1 backward");
+}
+
+/* net2, the loss, and back; adds what the split gives to the loss. */
+static enum dist_error train_net2(struct device *d, int index, double *loss)
+{
+	const struct layer *net2 = &d->model.network.layers[TOYMODEL_NET2];
+	size_t first = (size_t)index * d->rows * TOYMODEL_OUTPUTS;
+	struct split s = split(d, index);
+	enum dist_error err = dist_recv(d->group, s.hidden, 0, 0);
+
+	if (err)
+		return err;
+	linear_forward(net2, s.hidden.data, d->rows, d->model.outputs);
+	*loss += mse_loss(d->model.outputs, d->batch.labels + first,
+			  d->rows * TOYMODEL_OUTPUTS,
+			  TOYMODEL_ROWS * TOYMODEL_OUTPUTS, d->model.d_outputs);
+	linear_backward(net2, s.hidden.data, d->model.d_outputs, d->rows,
+			s.d_hidden.data);
+	err = device_spend(d->group, 3 * LAYER_NS * (double)d->rows, "net2");
+	return err ? err
+		   : dist_isend(d->group, s.d_hidden, 0, 0, &d->sent[index]);
+}
+
+static enum dist_error finish_sends(struct device *d)
+{
+	enum dist_error err = DIST_OK;
+
+	for (int i = 0; i < d->splits; i++) {
+		if (!err && d->sent[i])
+			err = dist_work_wait(d->sent[i], DIST_TIMEOUT_OF_GROUP);
+		dist_work_free(d->sent[i]);
+		d->sent[i] = NULL;
+	}
+	return err;
+}
+
+/* One step of this device; *loss is rank 1's. */
+static enum dist_error train(struct device *d, double *loss)
+{
+	int rank = dist_get_rank(d->group);
+	enum dist_error end, err = DIST_OK;
+
+	*loss = 0;
+	network_zero_grads(&d->model.network);
+	for (int i = 0; rank == 0 && !err && i < d->splits; i++)
+		err = forward_net1(d, i);
+	for (int i = 0; rank == 0 && !err && i < d->splits; i++)
+		err = backward_net1(d, i);
+	for (int i = 0; rank == 1 && !err && i < d->splits; i++)
+		err = train_net2(d, i, loss);
+	end = finish_sends(d);
+	network_step(&d->model.network, RATE, 0);
+	return err ? err : end;
+}
+
+/* Trains the whole model on this device, too: the loss must be the same up to
+ * the order of additions. */
+static bool compare(struct device *d, int step, double loss)
+{
+	double alone = toymodel_train(&d->alone, &d->batch);
+	bool agree = fabs(loss - alone) < 1e-5;
+
+	network_step(&d->alone.network, RATE, 0);
+	printf("step %d: loss %.3f, %s on one device\n", step, loss,
+	       agree ? "as" : "unlike");
+	return agree;
+}
+
+static enum dist_error run(struct device *d, bool print_time, bool *agree)
+{
+	int rank = dist_get_rank(d->group);
+	int64_t start_ns = dist_now_ns(d->group);
+	enum dist_error err = DIST_OK;
+	double loss;
+
+	d->batch = toymodel_batch(SEED, 0);
+	d->rows = (size_t)(TOYMODEL_ROWS / d->splits);
+	for (int step = 0; !err && step < STEPS; step++) {
+		err = train(d, &loss);
+		if (!err && rank == 1)
+			*agree = compare(d, step, loss) && *agree;
+	}
+	if (!err && rank == 0 && print_time)
+		printf("%d splits: %.3f ms a step\n", d->splits,
+		       (double)(dist_now_ns(d->group) - start_ns) / 1e6 /
+			       STEPS);
+	return err;
+}
+
+static int rank_main(void *arg)
+{
+	const struct options *options = arg;
+	struct device d = {.splits = options->splits};
+	enum dist_error err = DIST_ERR_NO_MEMORY;
+	bool agree = true;
+	int status;
+
+	if (rank_join(&d.group))
+		return 1;
+	if (toymodel_init(&d.model, SEED) && toymodel_init(&d.alone, SEED))
+		err = run(&d, options->time, &agree);
+	status = rank_leave(d.group, "tutorial_model_parallel", err) || !agree;
+	toymodel_release(&d.model);
+	toymodel_release(&d.alone);
+	return status;
+}
+
+int tutorial_model_parallel_main(int argc, char **argv)
+{
+	struct options options = {.splits = 4};
+	const struct poptOption table[] = {
+		{"splits", '\0', POPT_ARG_INT, &options.splits, 0,
+		 "parts of the batch of 20 rows (default 4)", "N"},
+		{"time", '\0', POPT_ARG_NONE, &options.time, 0,
+		 "print how long a step takes", NULL},
+		POPT_AUTOHELP POPT_TABLEEND};
+
+	if (!arguments_parse(argc, (const char **)argv, table,
+			     "[OPTIONS]\n\nExample: lockstep run "
+			     "--nproc-per-node 2 tutorial_model_parallel\n"))
+		return DIST_EXIT_USAGE;
+	if (options.splits < 1 || TOYMODEL_ROWS % options.splits != 0) {
+		fprintf(stderr,
+			"%s: --splits %d: expected a divisor of the %d rows\n",
+			argv[0], options.splits, TOYMODEL_ROWS);
+		return DIST_EXIT_USAGE;
+	}
+	return dist_launch(NULL, rank_main, &options);
+}

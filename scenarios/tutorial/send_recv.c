@@ -1,0 +1,41 @@
+/*
+ * tutorial_send_recv - "Writing Distributed Applications with PyTorch",
+ * Point-to-Point Communication, blocking: rank 0 sends its tensor to rank 1,
+ * and both go on once the memory is theirs again.
+ */
+#include "scenarios/scenario.h"
+
+#include <stdio.h>
+
+#include "lockstep/dist.h"
+#include "scenarios/rank.h"
+#include "scenarios/tutorial/tutorial.h"
+
+static int rank_main(void *arg)
+{
+	enum dist_error err = DIST_OK;
+	struct dist_group *group;
+	struct dist_tensor tensor;
+	float data = 0;
+	int rank;
+
+	(void)arg;
+	if (rank_join(&group))
+		return 1;
+	rank = dist_get_rank(group);
+	tensor = dist_tensor(&data, 1, DIST_FLOAT32);
+	if (rank == 0) {
+		data += 1;
+		err = dist_send(group, tensor, 1, 0);
+	} else if (rank == 1) {
+		err = dist_recv(group, tensor, 0, 0);
+	}
+	if (!err)
+		printf("Rank %d has data %g\n", rank, (double)data);
+	return rank_leave(group, rank == 0 ? "dist_send" : "dist_recv", err);
+}
+
+int tutorial_send_recv_main(int argc, char **argv)
+{
+	return tutorial_main(argc, argv, rank_main);
+}
