@@ -43,6 +43,8 @@ const struct scenario scenario_table[] = {
 	 tutorial_sgd_main},
 	{"tutorial_spawn", "a program that starts its own ranks",
 	 tutorial_spawn_main},
+	{"zoo", "wrong programs that users meet, and their correct twins",
+	 zoo_main},
 	{NULL, NULL, NULL},
 };
 

@@ -43,5 +43,6 @@ int tutorial_ring_main(int argc, char **argv);
 int tutorial_send_recv_main(int argc, char **argv);
 int tutorial_sgd_main(int argc, char **argv);
 int tutorial_spawn_main(int argc, char **argv);
+int zoo_main(int argc, char **argv);
 
 #endif

@@ -1,0 +1,92 @@
+#include "scenarios/zoo/zoo.h"
+
+#include <stddef.h>
+
+extern const struct zoo_program zoo_01_swapped;
+extern const struct zoo_program zoo_02_other_kind;
+extern const struct zoo_program zoo_03_other_count;
+extern const struct zoo_program zoo_04_two_broadcasts;
+extern const struct zoo_program zoo_05_root;
+extern const struct zoo_program zoo_06_other_reduce_op;
+extern const struct zoo_program zoo_07_rank_0_only;
+extern const struct zoo_program zoo_08_evaluation_on_0;
+extern const struct zoo_program zoo_09_save_on_0;
+extern const struct zoo_program zoo_10_file_exists;
+extern const struct zoo_program zoo_11_value_of_reduce;
+extern const struct zoo_program zoo_12_early_stop;
+extern const struct zoo_program zoo_13_uneven_batches;
+extern const struct zoo_program zoo_14_validation;
+extern const struct zoo_program zoo_15_skipped_batch;
+extern const struct zoo_program zoo_16_split_sizes;
+extern const struct zoo_program zoo_17_counter_skew;
+extern const struct zoo_program zoo_25_expert_skips;
+extern const struct zoo_program zoo_26_members_only;
+extern const struct zoo_program zoo_26_non_member;
+extern const struct zoo_program zoo_26_other_lists;
+extern const struct zoo_program zoo_27_creation_order;
+extern const struct zoo_program zoo_28_two_groups;
+extern const struct zoo_program zoo_29_two_in_flight;
+extern const struct zoo_program zoo_30_message_in_group;
+extern const struct zoo_program zoo_31_both_send;
+extern const struct zoo_program zoo_32_no_receive;
+extern const struct zoo_program zoo_33_other_batches;
+extern const struct zoo_program zoo_34_batches_split;
+extern const struct zoo_program zoo_36_tag_mismatch;
+extern const struct zoo_program zoo_37_recv_size;
+extern const struct zoo_program zoo_40_written_before_wait;
+extern const struct zoo_program zoo_41_forwarded_before_wait;
+extern const struct zoo_program zoo_42_wait_for_another;
+extern const struct zoo_program zoo_44_slow_rank;
+extern const struct zoo_program zoo_45_first_timeout;
+extern const struct zoo_program zoo_46_caught_exception;
+extern const struct zoo_program zoo_47_rank_exits;
+extern const struct zoo_program zoo_48_error_in_init;
+extern const struct zoo_program zoo_49_duplicate_rank;
+extern const struct zoo_program zoo_49_missing_rank;
+extern const struct zoo_program zoo_51_port_taken;
+
+const struct zoo_program *const zoo_table[] = {
+	&zoo_01_swapped,
+	&zoo_02_other_kind,
+	&zoo_03_other_count,
+	&zoo_04_two_broadcasts,
+	&zoo_05_root,
+	&zoo_06_other_reduce_op,
+	&zoo_07_rank_0_only,
+	&zoo_08_evaluation_on_0,
+	&zoo_09_save_on_0,
+	&zoo_10_file_exists,
+	&zoo_11_value_of_reduce,
+	&zoo_12_early_stop,
+	&zoo_13_uneven_batches,
+	&zoo_14_validation,
+	&zoo_15_skipped_batch,
+	&zoo_16_split_sizes,
+	&zoo_17_counter_skew,
+	&zoo_25_expert_skips,
+	&zoo_26_members_only,
+	&zoo_26_non_member,
+	&zoo_26_other_lists,
+	&zoo_27_creation_order,
+	&zoo_28_two_groups,
+	&zoo_29_two_in_flight,
+	&zoo_30_message_in_group,
+	&zoo_31_both_send,
+	&zoo_32_no_receive,
+	&zoo_33_other_batches,
+	&zoo_34_batches_split,
+	&zoo_36_tag_mismatch,
+	&zoo_37_recv_size,
+	&zoo_40_written_before_wait,
+	&zoo_41_forwarded_before_wait,
+	&zoo_42_wait_for_another,
+	&zoo_44_slow_rank,
+	&zoo_45_first_timeout,
+	&zoo_46_caught_exception,
+	&zoo_47_rank_exits,
+	&zoo_48_error_in_init,
+	&zoo_49_duplicate_rank,
+	&zoo_49_missing_rank,
+	&zoo_51_port_taken,
+	NULL,
+};

@@ -1,0 +1,63 @@
+#!/bin/bash
+# The conformance table, walked by the command; programs under the checker.
+. tests/cli/support.bash
+
+expect 0 check --conformance --world-size 3 --op all_reduce,barrier \
+	--algorithm ring
+expect_out '^[1-9][0-9]+ cases, 0 failed$'
+expect 0 check --conformance --world-size 1,2 --backend SIM --op broadcast
+expect_out '^[1-9][0-9]+ cases, 0 failed$'
+expect 0 check --conformance --world-size 2 --op all_gather --algorithm auto
+expect_out '^[1-9][0-9]+ cases, 0 failed$'
+
+# A case that fails is named, with what runs it again.
+expect 1 check --conformance --backend sim --world-size 8 --op barrier \
+	--algorithm dissemination --timeout 1e-6
+expect_out '^FAIL barrier\(.* timed out|^FAIL barrier\(.*: rank [0-7]: barrier: .*; again: lockstep check --conformance --backend sim --world-size 8 --op barrier --algorithm dissemination$'
+expect_out '^2 cases, 2 failed$'
+expect 1 check --conformance --backend sim --world-size 2 --op reduce \
+	--timeout 1e-6
+expect_out '^FAIL and [0-9]+ more cases were not walked$'
+
+expect_refusal 'all_reduce' check --conformance all_reduce
+expect_refusal '"mpi"' check --conformance --backend sim,mpi
+expect_refusal '"17"' check --conformance --world-size 1,17
+expect_refusal '"two"' check --conformance --world-size two
+expect_refusal '"all_reduce,"|""' check --conformance --op all_reduce,
+expect_refusal '"bruck"' check --conformance --op all_reduce --algorithm bruck
+expect_refusal 'timeout' check --conformance --timeout -1
+expect_refusal 'no-such' check --conformance --platform no-such
+expect_refusal 'hosts' check --conformance --backend sim --world-size 16 \
+	--op barrier --platform star-8
+
+# A program under the checker: the verdict is the status, and in the files.
+sim=(--backend sim --platform star-8 --nproc-per-node 3)
+expect 10 check "${sim[@]}" --json "$scratch/json" --junit "$scratch/junit" \
+	--sarif "$scratch/sarif" --annotate github zoo 01_swapped
+expect_out '^::error file=scenarios/zoo/01_swapped.c,line=[0-9]+'
+grep -q '"verdict": "mismatch"' "$scratch/json" || fail "no verdict as JSON"
+grep -q '<failure' "$scratch/junit" || fail "no failure as JUnit"
+grep -q '01_swapped.c' "$scratch/sarif" || fail "no line as SARIF"
+expect 0 check "${sim[@]}" --json "$scratch/json" zoo 01_swapped --correct
+grep -q '"verdict": "fine"' "$scratch/json" || fail "not fine as JSON"
+
+# Observed, a verdict is told and not held against it; bad input is.
+expect 0 check --observe "${sim[@]}" zoo 01_swapped
+grep -q 'mismatch' "$scratch/err" || fail "--observe is silent"
+expect 0 check --observe --nproc-per-node 2 hello
+expect_refusal 'no-such' check --observe no-such
+expect_refusal '"minute"' check --timeout minute hello
+expect_refusal 'a program, or --conformance' check
+expect_refusal 'a program, or --conformance' check --observe
+
+# What docs/ci.md tells others to run.
+sed -n 's/.*\(lockstep check .*\)/\1/p' docs/ci.md | sort -u >"$scratch/lines"
+[ "$(wc -l <"$scratch/lines")" -ge 2 ] || fail "no command in docs/ci.md"
+LOCKSTEP=$(realpath "$LOCKSTEP")
+cd "$scratch" || exit 1
+while read -r _ words; do
+	# shellcheck disable=SC2086 # a line of words
+	expect 0 ${words//.\/train/hello}
+done <"$scratch/lines"
+
+finish

@@ -1,0 +1,52 @@
+#!/bin/bash
+# When a send of the program ends, in simulation: by the option, the variable,
+# the profile, in this order; told by the trace, and by what hangs.
+. tests/cli/support.bash
+
+sim=(run --backend sim --platform star-8 --nproc-per-node 2)
+both_send=(zoo 31_both_send)
+
+# Two ranks that send first hang unless the message is buffered; that they would
+# not then is not known where the simulation cannot be copied.
+hangs=$([ "$SANITIZED" = yes ] && echo 11 || echo 16)
+expect $hangs "${sim[@]}" "${both_send[@]}"
+expect $hangs "${sim[@]}" --p2p rendezvous "${both_send[@]}"
+expect $hangs "${sim[@]}" --p2p eager:15 "${both_send[@]}"
+expect 0 "${sim[@]}" --p2p eager:16 "${both_send[@]}"
+expect 0 "${sim[@]}" --p2p buffered "${both_send[@]}"
+expect 0 "${sim[@]}" --profile lockstep-tcp "${both_send[@]}"
+expect $hangs "${sim[@]}" --profile lockstep-tcp --p2p rendezvous "${both_send[@]}"
+LOCKSTEP_P2P=buffered expect 0 "${sim[@]}" "${both_send[@]}"
+LOCKSTEP_P2P=buffered expect $hangs "${sim[@]}" --p2p rendezvous "${both_send[@]}"
+LOCKSTEP_P2P=fast expect_refusal 'LOCKSTEP_P2P: expected rendezvous' \
+	"${sim[@]}" "${both_send[@]}"
+# As it does over TCP.
+expect 0 run --backend tcp --nproc-per-node 2 "${both_send[@]}"
+
+# The seeded deadlock has another cause: the same sentences in every mode.
+for mode in rendezvous buffered; do
+	expect 11 "${sim[@]}" --p2p "$mode" deadlock
+	cp "$scratch/err" "$scratch/$mode.err"
+	expect 0 "${sim[@]}" --p2p "$mode" deadlock --fixed
+done
+cmp "$scratch/rendezvous.err" "$scratch/buffered.err" ||
+	fail "the deadlock reads otherwise when buffered"
+
+# A message that is awaited takes as long in every mode.
+for mode in rendezvous buffered; do
+	expect 0 "${sim[@]}" --p2p "$mode" pingpong -e 64K -n 3
+	cp "$scratch/out" "$scratch/$mode.out"
+done
+cmp "$scratch/rendezvous.out" "$scratch/buffered.out" ||
+	fail "pingpong takes another time when buffered"
+
+# The trace tells.
+expect 0 "${sim[@]}" --p2p eager:4096 --trace "$scratch/t.json" deadlock --fixed
+grep -q '"p2p":"eager:4096"' "$scratch/t.json" || fail "no mode in the trace"
+expect 0 "${sim[@]}" --trace "$scratch/t.json" deadlock --fixed
+grep -q '"p2p":"rendezvous"' "$scratch/t.json" || fail "no default in the trace"
+expect 0 run --backend tcp --nproc-per-node 2 --trace "$scratch/t.json" \
+	deadlock --fixed
+grep -q '"p2p":"buffered"' "$scratch/t.json" || fail "no mode of tcp"
+
+finish

@@ -1,0 +1,59 @@
+#!/bin/bash
+# What machines read of a verdict is well formed and says what the words say.
+. tests/cli/support.bash
+
+export LOCKSTEP_JSON="$scratch/v.json" LOCKSTEP_JUNIT="$scratch/v.xml"
+export LOCKSTEP_SARIF="$scratch/v.sarif" LOCKSTEP_ANNOTATE=github
+site=scenarios/zoo/05_root.c
+line=$(grep -n 'culprit \*/' $site | cut -d: -f1)
+line=$((line + 1))
+
+# has FILE FILTER - jq's filter holds of the file.
+has() { jq -e "$2" "$1" >/dev/null || fail "not so in $1: $2"; }
+
+for world in "--backend sim --platform star-8" "--backend tcp"; do
+	# shellcheck disable=SC2086 # words
+	expect 10 run $world --timeout 1 --nproc-per-node 4 zoo 05_root
+	has "$LOCKSTEP_JSON" '.version == 1 and .verdict == "mismatch"'
+	has "$LOCKSTEP_JSON" '.exit_status == 10 and .culprits == [2]'
+	has "$LOCKSTEP_JSON" '.world_size == 4 and (.sites | length) == 2'
+	has "$LOCKSTEP_JSON" '.sites[0].role == "culprit"'
+	has "$LOCKSTEP_JSON" ".sites[0].line == $line"
+	has "$LOCKSTEP_JSON" '.sites[1].ranks == [0, 1, 3]'
+	has "$LOCKSTEP_JSON" '.last_calls[0].rank == 2'
+	has "$LOCKSTEP_JSON" '.groups[0].name == "default"'
+	has "$LOCKSTEP_SARIF" '.version == "2.1.0"'
+	has "$LOCKSTEP_SARIF" '.runs[0].results[0].ruleId == "mismatch"'
+	has "$LOCKSTEP_SARIF" '.runs[0].results[0].locations | length == 2'
+	xmllint --noout "$LOCKSTEP_JUNIT" || fail "JUnit is no XML"
+	[ "$(xmllint --xpath 'string(//failure/@type)' "$LOCKSTEP_JUNIT")" = \
+		mismatch ] || fail "JUnit names no mismatch"
+	grep -q "^::error file=$site,line=$line,title=" "$scratch/out" ||
+		fail "no annotation"
+
+	# shellcheck disable=SC2086 # words
+	expect 0 run $world --nproc-per-node 4 zoo 05_root --correct
+	has "$LOCKSTEP_JSON" '.verdict == "fine" and .exit_status == 0'
+	has "$LOCKSTEP_JSON" '.culprits == [] and .sites == []'
+	has "$LOCKSTEP_SARIF" '.runs[0].results == []'
+	[ "$(xmllint --xpath 'count(//failure)' "$LOCKSTEP_JUNIT")" = 0 ] ||
+		fail "JUnit tells of a failure"
+	[ ! -s "$scratch/out" ] || fail "an annotation about nothing"
+done
+
+# A thousand ranks, one of them wrong: a report of a page, that rank named.
+thousand=(run --backend sim --platform star-1024 --nproc-per-node 1024)
+for case in 10:03_other_count 11:15_skipped_batch; do
+	expect "${case%:*}" "${thousand[@]}" zoo "${case#*:}"
+	[ "$(wc -l <"$scratch/err")" -lt 40 ] || fail "a report without end"
+	has "$LOCKSTEP_JSON" '.world_size == 1024 and (.culprits | length) == 1'
+done
+
+# A file that cannot be written: one line, nothing left over.
+LOCKSTEP_JSON="$scratch/none/v.json"
+expect 2 run --nproc-per-node 2 hello
+grep -q "none/v.json: cannot be written: No such file" "$scratch/err" ||
+	fail "not told which file"
+[ -z "$(find "$scratch" -name 'v.*.[0-9]*')" ] || fail "a temporary is left"
+
+finish
