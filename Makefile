@@ -230,14 +230,14 @@ deps:
 
 demo:
 	@tools/install-deps.sh build
-	@$(again) demo-here
+	+@$(again) demo-here
 
 demo-here: all
 	@tools/demo.sh $(COMMAND)
 
 test:
 	@tools/install-deps.sh build test
-	@$(again) test-here
+	+@$(again) test-here
 
 # Everything plain, then under the address and undefined sanitizers (but for
 # the installation, which builds its own), then the thread sanitizer.
@@ -246,8 +246,8 @@ ASAN := address$(comma)undefined
 ASAN_BUILD = $(strip $(call build_of,$(ASAN)))
 TSAN_BUILD = $(strip $(call build_of,thread))
 test-here: all tests-built
-	@$(call sanitized,$(ASAN)) tests-built
-	@$(call sanitized,thread) tsan-built
+	+@$(call sanitized,$(ASAN)) tests-built
+	+@$(call sanitized,thread) tsan-built
 	@tools/run-tests.sh $(COMMAND) $(ASAN_BUILD)/lockstep \
 	  $(KINDS:%=criterion:$(BUILD)/tests/%.test) \
 	  $(SHELL_TESTS:%=shell:%) \
@@ -280,7 +280,7 @@ plots: all
 
 # The parsers, built with sanitizers.
 fuzz:
-	@$(call sanitized,$(ASAN)) fuzzers-built
+	+@$(call sanitized,$(ASAN)) fuzzers-built
 	@for f in $(FUZZ_SRC:%.c=$(ASAN_BUILD)/%); do $$f || exit; done
 	@tools/fuzz.sh $(ASAN_BUILD)/lockstep
 
@@ -293,7 +293,7 @@ CHECKS := format layers headers docs symbols size shell tidy
 .PHONY: check $(CHECKS:%=check-%)
 check:
 	@tools/install-deps.sh build check
-	@tools/check-all.sh "$(again)" $(CHECKS)
+	+@tools/check-all.sh "$(again)" $(CHECKS)
 
 check-format:
 	@clang-format --dry-run -Werror $(ALL_SRC) $(SHIM_SRC) $(HEADERS)

@@ -66,7 +66,7 @@ enum { PROCESSES = 6, STEPS = 30 };
 /* One of several processes: all add, then each reads what the next one set. */
 static int take_part(struct dist_store *store, int number)
 {
-	char key[16], *value = NULL;
+	char key[24], *value = NULL;
 	int64_t sum;
 
 	for (int i = 0; i < STEPS; i++)
