@@ -150,6 +150,12 @@ static void answer(struct dist__request *request)
 	dist__sim_unblock(request->rank->world);
 }
 
+void dist__sim_unqueue(struct dist__request *request)
+{
+	if (dist__sim_queue_remove(&request->channel->queue, request))
+		request->rank->unanswered--;
+}
+
 void dist__sim_match(struct dist__request *request)
 {
 	struct dist__sim_queue *queue = &request->channel->queue;
@@ -157,9 +163,10 @@ void dist__sim_match(struct dist__request *request)
 
 	if (!first || first->is_send == request->is_send) {
 		dist__sim_queue_append(queue, request);
+		request->rank->unanswered++;
 		return;
 	}
-	dist__sim_queue_remove(queue, first);
+	dist__sim_unqueue(first);
 	first->mate = request;
 	request->mate = first;
 	if (!agree(request, first)) {
@@ -234,7 +241,7 @@ void dist__sim_channel_fail(struct dist__sim_world *world,
 	while (channel->queue.first) {
 		struct dist__request *request = channel->queue.first;
 
-		dist__sim_queue_remove(&channel->queue, request);
+		dist__sim_unqueue(request);
 		if (!request->error)
 			request->error = error;
 		blocked |= request->blocked || request->gives_up;

@@ -222,7 +222,7 @@ static void withdraw(struct dist__request *r)
 	sg_comm_t comm = r->comm;
 
 	if (!r->mate)
-		dist__sim_queue_remove(&r->channel->queue, r);
+		dist__sim_unqueue(r);
 	r->comm = NULL;
 	if (sg_comm_wait_for(comm, 0) != SG_OK && r->mate && !r->mate->error)
 		r->mate->error = DIST_ERR_PEER_LOST;
@@ -239,7 +239,7 @@ static enum dist_error blame(struct dist__request *r, int64_t since_ns,
 	enum dist_error error = r->error;
 
 	if (!mate)
-		dist__sim_queue_remove(&r->channel->queue, r);
+		dist__sim_unqueue(r);
 	else if (!mate->error)
 		mate->error = DIST_ERR_PEER_LOST;
 	if (error && error != DIST_ERR_PEER_LOST)
@@ -396,7 +396,7 @@ void dist__sim_close(struct dist__sim_rank *rank)
 	dist__sim_pay(&rank->actor);
 	rank->closed = true;
 	dist__sim_letters_close(rank);
-	for (size_t i = 0; i < world->channels.count; i++) {
+	for (size_t i = 0; rank->unanswered && i < world->channels.count; i++) {
 		struct dist__sim_channel *channel = world->channels.all[i];
 
 		if (channel->queue.first && channel->queue.first->rank == rank)

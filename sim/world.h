@@ -57,6 +57,7 @@ struct dist__sim_rank {
 	size_t num_aborted;
 	struct dist__sim_actor actor;
 	struct dist__lane *lanes; /* not yet freed */
+	size_t unanswered;        /* its requests in queues of channels */
 
 	/* Letters to this rank that no receive has taken: those that have not
 	 * arrived, as sent; those that have, as they arrived. And the receives
@@ -238,6 +239,10 @@ dist__sim_channel_find(struct dist__sim_world *world,
 /* dist__sim_match lets request meet the first unanswered one of the other end,
  * or queues it. Ends that disagree both get DIST_ERR_MISMATCH. */
 void dist__sim_match(struct dist__request *request);
+
+/* dist__sim_unqueue takes request out of the queue of its channel, if it is
+ * there. */
+void dist__sim_unqueue(struct dist__request *request);
 
 /* dist__sim_has_route returns whether there is a way from rank to rank; without
  * one it ends the world. */
