@@ -113,6 +113,8 @@ static enum dist_error run_collective(struct p2p_backend *b,
 
 	if (atomic_load(&b->failed))
 		return DIST_ERR_ABORTED;
+	if (op->on_begin)
+		op->on_begin(op, op->on_begin_arg);
 	op->started_ns = now_ns(&b->base);
 	op->algorithm = dist__select(b->profile, op->kind, coll.world_size,
 				     b->num_nodes, bytes);

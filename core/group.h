@@ -26,9 +26,8 @@ struct dist_group {
 	double *factors;         /* of PREMUL_SUM, by number; NAN: given back */
 	size_t num_factors;
 	struct dist_work *works; /* all handles not freed, newest first */
-	/* Of the root, of all its groups: what operations in flight hold. */
+	/* Of the root: of all its groups, oldest first. */
 	struct dist__watch *watches;
-	struct dist__holding *holdings;
 	struct dist_message message;
 };
 

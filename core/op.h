@@ -174,6 +174,11 @@ struct dist__op {
 	atomic_bool done; /* set last, with release order */
 	void *private;    /* the back end's */
 
+	/* Called by the back end, if not NULL, when a collective begins: those
+	 * of its group before it are done. On any thread or actor. */
+	void (*on_begin)(struct dist__op *op, void *arg);
+	void *on_begin_arg;
+
 	/* Called once by dist__op_finish(), on whatever thread or actor ended
 	 * the op; how the trace recorder hears of it. NULL: nobody asks. */
 	void (*on_end)(struct dist__op *op, void *arg);

@@ -350,9 +350,11 @@ static enum dist_error run_here(struct dist_group *group, struct dist__op *op)
 				  dist_error_string(error));
 	}
 	check_resume(slot);
-	error = dist__watch_end(watch, &op->site);
+	error = dist__watch_sweep(group, op);
+	if (!error)
+		error = dist__watch_end(watch, &op->site);
 	dist__watch_free(watch);
-	return error ? error : dist__watch_sweep(group, op);
+	return error;
 }
 
 /* Starts a copy of op, which *work gets as a handle. */

@@ -5,34 +5,26 @@
 #include <string.h>
 
 #include "check/record.h"
-
-/* Memory of the caller that operations hold. */
-struct dist__holding {
-	struct dist__holding *next; /* of the rank's */
-	char *user;
-	size_t bytes;
-	char *work;  /* what operations work on instead */
-	char *saved; /* user's bytes at the call; NULL: nobody writes work */
-	struct dist__watch *newest; /* of those who share it; NULL: ended */
-	size_t sharers;
-};
+#include "core/holding.h"
 
 /* A tensor of the op, as the caller gave it. */
 struct region {
 	struct dist_tensor tensor;
 	const char *name;
 	int part; /* of a list; -1: none */
-	struct dist__holding *holding;
+	bool writes;
+	struct dist__holding *holding; /* one of the watch's */
 };
 
 struct dist__watch {
-	struct dist__watch *next; /* of the rank's */
+	struct dist__watch *next; /* of the rank's: newer */
 	struct dist_group *group;
 	struct dist__op *op;
 	bool blocks;
 	bool released; /* its handle */
 	bool heard;    /* anything, since then */
 	bool ended;
+	struct dist__holding *holdings;
 	struct region *regions;
 	size_t num_regions;
 	struct dist_tensor *lists; /* of the op's parts and bundle, moved */
@@ -50,6 +42,12 @@ static bool overlap(const struct dist_tensor *a, const struct dist_tensor *b)
 	uintptr_t x = (uintptr_t)a->data, y = (uintptr_t)b->data;
 
 	return x < y + bytes_of(b) && y < x + bytes_of(a);
+}
+
+/* Whether the order of a and b matters to what memory holds. */
+static bool conflict(const struct region *a, const struct region *b)
+{
+	return (a->writes || b->writes) && overlap(&a->tensor, &b->tensor);
 }
 
 static bool is_collective(const struct dist__op *op)
@@ -95,22 +93,17 @@ static enum dist_error accuse_write(struct dist__watch *watch,
 			  (unsigned long long)hazard.element, hazard.buffer);
 }
 
-/* The op of watch was given memory that another still holds. */
+/* The op of watch was given memory that is held, a region of owner's. */
 static enum dist_error accuse_sharing(const struct dist__watch *watch,
 				      const struct region *given,
-				      const struct dist__holding *held)
+				      const struct dist__watch *owner,
+				      const struct region *held)
 {
-	const struct dist__watch *owner = held->newest;
 	struct check_hazard hazard = {.kind = CHECK_HAZARD_SHARED};
-	const struct region *region = owner->regions;
-	uintptr_t address = (uintptr_t)given->tensor.data;
+	const char *begin = held->tensor.data, *other = given->tensor.data;
 
-	while (!overlap(&region->tensor, &given->tensor) &&
-	       region + 1 < owner->regions + owner->num_regions)
-		region++;
-	locate(&hazard, region,
-	       address > (uintptr_t)region->tensor.data ? given->tensor.data
-							: region->tensor.data);
+	locate(&hazard, held,
+	       (uintptr_t)other > (uintptr_t)begin ? other : begin);
 	print_name(hazard.given, sizeof hazard.given, given);
 	check_touch(watch->group->place.slot, &hazard, owner->op->call,
 		    watch->op->call);
@@ -122,70 +115,6 @@ static enum dist_error accuse_sharing(const struct dist__watch *watch,
 
 /* ---- holding memory ----------------------------------------------------- */
 
-static char *duplicate(const char *from, size_t bytes)
-{
-	char *copy = malloc(bytes);
-
-	return copy ? memcpy(copy, from, bytes) : NULL;
-}
-
-static void holding_free(struct dist__holding *holding)
-{
-	free(holding->work);
-	free(holding->saved);
-	free(holding);
-}
-
-static void holding_drop(struct dist_group *root, struct dist__holding *held)
-{
-	struct dist__holding **link = &root->holdings;
-
-	if (--held->sharers > 0)
-		return;
-	while (*link != held)
-		link = &(*link)->next;
-	*link = held->next;
-	holding_free(held);
-}
-
-static struct dist__holding *holding_new(struct dist_group *root,
-					 const struct dist_tensor *tensor,
-					 bool writes)
-{
-	struct dist__holding *held = calloc(1, sizeof *held);
-
-	if (!held)
-		return NULL;
-	held->user = tensor->data;
-	held->bytes = bytes_of(tensor);
-	held->work = duplicate(held->user, held->bytes);
-	if (held->work && writes)
-		held->saved = duplicate(held->user, held->bytes);
-	if (!held->work || (writes && !held->saved)) {
-		holding_free(held);
-		return NULL;
-	}
-	held->next = root->holdings;
-	root->holdings = held;
-	return held;
-}
-
-static bool meets(const struct dist__holding *held,
-		  const struct dist_tensor *tensor)
-{
-	uintptr_t a = (uintptr_t)held->user, b = (uintptr_t)tensor->data;
-
-	return a < b + bytes_of(tensor) && b < a + held->bytes;
-}
-
-static bool covers(const struct dist__holding *held,
-		   const struct dist_tensor *tensor)
-{
-	uintptr_t a = (uintptr_t)held->user, b = (uintptr_t)tensor->data;
-
-	return a <= b && b + bytes_of(tensor) <= a + held->bytes;
-}
-
 /* Whether both are collectives of one group, which run in order. */
 static bool in_order(const struct dist__watch *a, const struct dist__watch *b)
 {
@@ -193,62 +122,85 @@ static bool in_order(const struct dist__watch *a, const struct dist__watch *b)
 	       is_collective(b->op);
 }
 
-/*
- * Returns the holding that the region, which watch's op reads or writes, has
- * to do with: one that somebody writes, or would. Two that only read do not
- * mind each other; of the tensors of one op overlap only those that may.
- */
-static struct dist__holding *find(const struct dist__watch *watch,
-				  const struct dist_tensor *tensor, bool writes)
+/* Returns the first region of watch that conflicts with region; NULL: none. */
+static const struct region *find_conflict(const struct dist__watch *watch,
+					  const struct region *region)
 {
-	struct dist__holding *held = watch->group->root->holdings;
-
-	for (; held; held = held->next) {
-		if (!held->newest || !meets(held, tensor))
-			continue;
-		if (held->newest == watch ? covers(held, tensor)
-					  : held->saved || writes)
-			return held;
-	}
+	for (size_t i = 0; i < watch->num_regions; i++)
+		if (conflict(&watch->regions[i], region))
+			return &watch->regions[i];
 	return NULL;
 }
 
-/* The holder's op continues with a part of the memory, or with more of it:
- * waits for it, so that the caller's memory is what the next op finds. */
-static enum dist_error outwait(struct dist__watch *holder)
+/* Whether an earlier op has to do with the region. Errors: HAZARD, unless they
+ * run in order. */
+static enum dist_error find_earlier(const struct dist__watch *watch,
+				    const struct region *region, bool *found)
 {
-	struct dist__backend *backend = holder->group->backend;
-	enum dist_error error = backend->ops->wait(backend, holder->op,
-						   holder->op->deadline_ns);
+	const struct dist__watch *w = watch->group->root->watches;
 
-	return error ? error : dist__watch_end(holder, NULL);
+	*found = false;
+	for (; w != watch; w = w->next) {
+		const struct region *held =
+			w->ended ? NULL : find_conflict(w, region);
+
+		if (held && !in_order(w, watch))
+			return accuse_sharing(watch, region, w, held);
+		*found |= held != NULL;
+	}
+	return DIST_OK;
 }
 
-static enum dist_error hold(struct dist__watch *watch, struct region *region,
-			    bool writes)
+/* Lets holding go on with what the earlier ops leave. */
+static bool follow(const struct dist__watch *watch,
+		   struct dist__holding *holding)
 {
-	struct dist__holding *held = find(watch, &region->tensor, writes);
-	enum dist_error error = DIST_OK;
+	const struct dist__watch *w = watch->group->root->watches;
+	bool good = true;
 
-	while (held && held->newest != watch && !error) {
-		if (!in_order(held->newest, watch))
-			return accuse_sharing(watch, region, held);
-		if (covers(held, &region->tensor))
-			break;
-		error = outwait(held->newest);
-		held = find(watch, &region->tensor, writes);
-	}
-	if (error || (!held && watch->blocks))
+	for (; w != watch; w = w->next)
+		for (size_t i = 0; i < w->num_regions; i++) {
+			const struct region *r = &w->regions[i];
+
+			if (r->writes)
+				good &= dist__holding_follow(
+					holding, r->holding, r->tensor.data,
+					bytes_of(&r->tensor));
+		}
+	return good;
+}
+
+static struct dist__holding *hold_more(struct dist__watch *watch,
+				       const struct region *region)
+{
+	struct dist__holding *holding = dist__holding_new(
+		region->tensor.data, bytes_of(&region->tensor));
+
+	if (!holding)
+		return NULL;
+	holding->next = watch->holdings;
+	watch->holdings = holding;
+	return follow(watch, holding) ? holding : NULL;
+}
+
+/* Gives region its place in one of watch's holdings, or in none: a blocking
+ * op without an earlier one needs none. */
+static enum dist_error hold(struct dist__watch *watch, struct region *region)
+{
+	struct dist__holding *holding = watch->holdings;
+	bool found;
+	enum dist_error error = find_earlier(watch, region, &found);
+
+	if (error || (watch->blocks && !found))
 		return error;
-	if (held && writes && !held->saved)
-		held->saved = duplicate(held->work, held->bytes);
-	else if (!held)
-		held = holding_new(watch->group->root, &region->tensor, writes);
-	if (!held || (writes && !held->saved))
+	while (holding && !dist__holding_covers(holding, region->tensor.data,
+						bytes_of(&region->tensor)))
+		holding = holding->next;
+	if (!holding)
+		holding = hold_more(watch, region);
+	if (!holding || (region->writes && !dist__holding_keep(holding)))
 		return DIST_ERR_NO_MEMORY;
-	held->newest = watch;
-	held->sharers++;
-	region->holding = held;
+	region->holding = holding;
 	return DIST_OK;
 }
 
@@ -266,7 +218,8 @@ static enum dist_error take(struct dist__watch *watch,
 		return DIST_OK;
 	*region = *like;
 	region->tensor = *tensor;
-	error = hold(watch, region, writes);
+	region->writes = writes;
+	error = hold(watch, region);
 	if (error || !region->holding)
 		return error;
 	watch->num_regions++;
@@ -375,6 +328,16 @@ static enum dist_error take_all(struct dist__watch *watch)
 
 /* ---- the watch ---------------------------------------------------------- */
 
+/* Whether any operation of the rank holds memory. */
+static bool is_any_held(const struct dist_group *group)
+{
+	const struct dist__watch *w = group->root->watches;
+
+	while (w && w->ended)
+		w = w->next;
+	return w != NULL;
+}
+
 static bool is_needed(const struct dist_group *group, const struct dist__op *op,
 		      bool blocks)
 {
@@ -383,13 +346,14 @@ static bool is_needed(const struct dist_group *group, const struct dist__op *op,
 	/* Lists of lists are let alone. */
 	if (op->bundle.in_lists || op->bundle.out_lists)
 		return false;
-	return !blocks || group->root->holdings;
+	return !blocks || is_any_held(group);
 }
 
 static struct dist__watch *watch_new(struct dist_group *group,
 				     struct dist__op *op, bool blocks)
 {
 	struct dist__watch *watch = calloc(1, sizeof *watch);
+	struct dist__watch **link = &group->root->watches;
 	size_t most = 1 + (size_t)op->in.count + (size_t)op->out.count +
 		      2 * op->bundle.num;
 
@@ -400,12 +364,23 @@ static struct dist__watch *watch_new(struct dist_group *group,
 	watch->blocks = blocks;
 	watch->regions = calloc(most, sizeof *watch->regions);
 	watch->lists = calloc(most, sizeof *watch->lists);
-	watch->next = group->root->watches;
-	group->root->watches = watch;
+	while (*link)
+		link = &(*link)->next;
+	*link = watch;
 	if (watch->regions && watch->lists)
 		return watch;
 	dist__watch_free(watch);
 	return NULL;
+}
+
+/* Its op begins. */
+static void begin(struct dist__op *op, void *arg)
+{
+	const struct dist__watch *watch = arg;
+
+	(void)op;
+	for (struct dist__holding *h = watch->holdings; h; h = h->next)
+		dist__holding_begin(h);
 }
 
 enum dist_error dist__watch_begin(struct dist_group *group, struct dist__op *op,
@@ -425,25 +400,10 @@ enum dist_error dist__watch_begin(struct dist_group *group, struct dist__op *op,
 		dist__watch_free(fresh);
 		return error;
 	}
+	op->on_begin = begin;
+	op->on_begin_arg = fresh;
 	*watch = fresh;
 	return DIST_OK;
-}
-
-/* The first byte of region that is not what it was; NULL: none. */
-static const char *first_change(const struct region *region)
-{
-	const struct dist__holding *held = region->holding;
-	const char *was = held->saved ? held->saved : held->work;
-	const char *is = region->tensor.data;
-
-	was += is - held->user;
-	if (!held->newest || memcmp(was, is, bytes_of(&region->tensor)) == 0)
-		return NULL;
-	while (*was == *is) {
-		was++;
-		is++;
-	}
-	return is;
 }
 
 /* Compares all before it delivers any: parts of one list may overlap. */
@@ -452,7 +412,9 @@ static enum dist_error compare(struct dist__watch *watch,
 {
 	for (size_t i = 0; i < watch->num_regions; i++) {
 		const struct region *region = &watch->regions[i];
-		const char *address = first_change(region);
+		const char *address = dist__holding_change(
+			region->holding, region->tensor.data,
+			bytes_of(&region->tensor));
 
 		if (address)
 			return accuse_write(watch, region, address, seen);
@@ -460,15 +422,59 @@ static enum dist_error compare(struct dist__watch *watch,
 	return DIST_OK;
 }
 
+/* Gives the caller the results of region, or a part of it, but for what the
+ * ops of w and newer ones write as well: it comes from them. */
+static void deliver(const struct region *region, char *begin, char *end,
+		    struct dist__watch *w)
+{
+	size_t bytes = (size_t)(end - begin);
+	const struct region part = {
+		.tensor = dist_tensor(begin, bytes, DIST_UINT8)};
+
+	for (; w; w = w->next) {
+		const struct region *later =
+			w->ended ? NULL : find_conflict(w, &part);
+		char *from, *to;
+
+		if (!later)
+			continue;
+		from = later->tensor.data;
+		to = from + bytes_of(&later->tensor);
+		if (begin < from)
+			deliver(region, begin, from, w);
+		if (to < end)
+			deliver(region, to, end, w);
+		return;
+	}
+	dist__holding_deliver(region->holding, begin, bytes);
+}
+
+/* Gives the caller the results. */
+static void deliver_all(struct dist__watch *watch)
+{
+	for (size_t i = 0; i < watch->num_regions; i++) {
+		const struct region *region = &watch->regions[i];
+		char *begin = region->tensor.data;
+		size_t bytes = bytes_of(&region->tensor);
+
+		if (!region->writes)
+			continue;
+		deliver(region, begin, begin + bytes, watch->next);
+		for (struct dist__watch *w = watch->next; w; w = w->next)
+			for (struct dist__holding *h = w->holdings; h;
+			     h = h->next)
+				dist__holding_expect(h, begin, bytes);
+	}
+}
+
 /* Gives up what watch holds. */
 static void let_go(struct dist__watch *watch)
 {
-	for (size_t i = 0; i < watch->num_regions; i++) {
-		struct dist__holding *held = watch->regions[i].holding;
+	struct dist__holding *holding;
 
-		if (held->newest == watch)
-			held->newest = NULL;
-		holding_drop(watch->group->root, held);
+	while ((holding = watch->holdings)) {
+		watch->holdings = holding->next;
+		dist__holding_free(holding);
 	}
 	watch->num_regions = 0;
 	watch->ended = true;
@@ -481,14 +487,8 @@ static enum dist_error end(struct dist__watch *watch,
 
 	if (compares && !watch->op->error)
 		error = compare(watch, seen);
-	for (size_t i = 0; i < watch->num_regions; i++) {
-		const struct dist__holding *held = watch->regions[i].holding;
-
-		/* Who shares it after watch may be at work there. */
-		if (!error && !watch->op->error && held->saved &&
-		    held->newest == watch)
-			memcpy(held->user, held->work, held->bytes);
-	}
+	if (!error && !watch->op->error)
+		deliver_all(watch);
 	let_go(watch);
 	return error;
 }

@@ -7,8 +7,8 @@
  * at the call: a difference is a hazard, exact to the byte, and only without
  * one the results are put there. Reading is not seen. Giving memory that an
  * operation holds to another one is a hazard at once if either writes it;
- * but collectives of one group run in order, and may be chained: they share
- * the copy.
+ * but collectives of one group run in order, and may be chained: each begins
+ * with what those before it left (holding.h), and they end in order.
  *
  * The rank knows an operation complete when the call or a wait on its handle
  * returned, and when a later collective of the group is complete. Once it gave
@@ -28,16 +28,16 @@ struct dist__watch;
  * dist__watch_begin watches op of group, which stays where it is, from before
  * its submission on, and lets it work on copies; *watch is the caller's to
  * free. Stores NULL when there is nothing to watch: the level is off, it has
- * no memory, or it blocks and no other operation holds any of it. Errors:
- * NO_MEMORY; HAZARD; those of an operation that had to be awaited because op
- * continues with memory that is only partly the same.
+ * no memory, or it blocks and no other operation holds any of it. Never
+ * blocks. Errors: NO_MEMORY; HAZARD.
  */
 enum dist_error dist__watch_begin(struct dist_group *group, struct dist__op *op,
 				  bool blocks, struct dist__watch **watch);
 
 /* dist__watch_end ends what watch, which may be NULL, watches: the rank knows
- * its op complete. seen is where from; NULL: a call of none of its lines. Gives
- * the caller the results. Does nothing the second time. Errors: HAZARD. */
+ * its op complete, and watch_sweep() has ended those before it. seen is where
+ * from; NULL: a call of none of its lines. Gives the caller the results. Does
+ * nothing the second time. Errors: HAZARD. */
 enum dist_error dist__watch_end(struct dist__watch *watch,
 				const struct dist__site *seen);
 

@@ -51,9 +51,9 @@ static void settle(struct dist_work *work, const struct dist__site *seen)
 	enum dist_error error;
 
 	report_end(work);
-	error = dist__watch_end(work->watch, seen);
+	error = dist__watch_sweep(work->group, &work->op);
 	if (!error)
-		error = dist__watch_sweep(work->group, &work->op);
+		error = dist__watch_end(work->watch, seen);
 	if (error)
 		work->op.error = error;
 }

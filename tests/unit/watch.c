@@ -325,6 +325,37 @@ static int chained(struct dist_group *group, const struct run *run)
 	return !good;
 }
 
+/* A chain does not make a call wait: rank 1 comes only when rank 0 has issued
+ * all of it. What is read later is there once what wrote it is complete. */
+static int chained_in_parts(struct dist_group *group, const struct run *run)
+{
+	float x[4] = {1, 1, 1, 1}, all[3 * RANKS], token = 0;
+	int rank = dist_get_rank(group);
+	struct dist_work *works[4];
+	bool good = true;
+
+	if (rank == 1)
+		good &= !dist_recv(group, floats(&token, 1), 0, 0);
+	good &= !dist_all_reduce(group, floats(x, 2), DIST_SUM, &works[0]);
+	good &= !dist_all_reduce(group, floats(x + 1, 2), DIST_SUM, &works[1]);
+	good &= !dist_all_reduce(group, floats(x, 4), DIST_SUM, &works[2]);
+	good &= !dist_all_gather_single(group, floats(all, 3 * RANKS),
+					floats(x + 1, 3), &works[3]);
+	if (rank == 0)
+		good &= !dist_send(group, floats(&token, 1), 1, 0);
+	for (int i = rank == 2 ? 2 : 0; i < 3; i++)
+		good &= !dist_work_wait(works[i], DIST_TIMEOUT_OF_GROUP);
+	good &= equal(x, 9, 27) && equal(x + 2, 9, 3);
+	good &= !dist_work_wait(works[3], DIST_TIMEOUT_OF_GROUP);
+	good &= equal(x, 9, 27) && equal(x + 2, 9, 3);
+	for (int i = 0; i < RANKS; i++)
+		good &= equal(all + i * 3, 27, 9) && all[i * 3 + 2] == 3;
+	for (int i = 0; i < 4; i++)
+		dist_work_free(works[i]);
+	run->results->good |= good;
+	return !good;
+}
+
 /* Once a later collective is complete the rank knows it of the earlier ones. */
 static int known_by_a_barrier(struct dist_group *group, const struct run *run)
 {
@@ -407,6 +438,11 @@ static void expect_good(int (*program)(struct dist_group *, const struct run *))
 Test(watch, collectives_of_a_group_may_be_chained)
 {
 	expect_good(chained);
+}
+
+Test(watch, chained_parts_wait_for_nothing)
+{
+	expect_good(chained_in_parts);
 }
 
 Test(watch, a_later_collective_tells_of_the_earlier)
