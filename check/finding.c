@@ -256,6 +256,25 @@ static void find_hazards(struct check_finding *f)
 	}
 }
 
+static void find_left(struct check_finding *f)
+{
+	const struct check_board *board = f->picture.board;
+	struct check_left left;
+
+	if (!check_find_left(board, &left))
+		return;
+	add(f, left.rank, left.call, true);
+	if (left.kind != CHECK_LEFT_HANDLE)
+		return;
+	for (uint32_t rank = left.rank; rank < board->world_size; rank++) {
+		const struct check_call *call =
+			check_next_held(&board->slots[rank], 0);
+
+		if (call)
+			add(f, rank, call, true);
+	}
+}
+
 /* ---- all -------------------------------------------------------------- */
 
 bool check_finding_init(struct check_finding *f,
@@ -263,7 +282,6 @@ bool check_finding_init(struct check_finding *f,
 			const struct check_verdict *verdict)
 {
 	uint32_t n = board->world_size;
-	struct check_left left;
 
 	*f = (struct check_finding){.party_of = NULL};
 	if (!check_picture_init(&f->picture, board))
@@ -280,8 +298,8 @@ bool check_finding_init(struct check_finding *f,
 		find_stuck(f, verdict->rank);
 	else if (verdict->kind == CHECK_TIMEOUT)
 		find_late(f);
-	else if (verdict->kind == CHECK_LEFT && check_find_left(board, &left))
-		add(f, left.rank, left.call, true);
+	else if (verdict->kind == CHECK_LEFT)
+		find_left(f);
 	else if (verdict->kind == CHECK_HAZARD)
 		find_hazards(f);
 	else if (verdict->kind != CHECK_FINE && verdict->rank >= 0)

@@ -33,20 +33,78 @@ static bool is_left(const struct check_board *board, uint32_t rank,
 	return received <= sent->index;
 }
 
-bool check_find_left(const struct check_board *board, struct check_left *left)
+/* Counts one more that is left behind; the first is remembered. */
+static void count(struct check_left *left, enum check_left_kind kind,
+		  const struct check_call *call, uint32_t rank)
 {
-	*left = (struct check_left){.call = NULL};
+	if (left->call)
+		left->others++;
+	else
+		*left = (struct check_left){kind, call, rank, 0};
+}
+
+static void find_messages(const struct check_board *board,
+			  struct check_left *left)
+{
 	for (uint32_t rank = 0; rank < board->world_size; rank++)
 		for (int i = 0; i < CHECK_RING; i++) {
 			const struct check_call *call =
 				&board->slots[rank].ring[i];
 
-			if (!is_left(board, rank, call))
-				continue;
-			if (left->call)
-				left->others++;
-			else
-				*left = (struct check_left){call, rank, 0};
+			if (is_left(board, rank, call))
+				count(left, CHECK_LEFT_MESSAGE, call, rank);
 		}
+}
+
+/* Whether what the rank did not wait for counts: it has ended well. */
+static bool is_accountable(const struct check_slot *slot)
+{
+	if (slot->state != CHECK_RANK_FINISHED)
+		return false;
+	for (int i = 0; i < CHECK_RING; i++)
+		if (slot->ring[i].state == CHECK_CALL_FAILED)
+			return false;
+	return true;
+}
+
+const struct check_call *check_next_held(const struct check_slot *slot,
+					 uint32_t number)
+{
+	uint32_t forgotten =
+		slot->calls > CHECK_RING ? slot->calls - CHECK_RING : 0;
+
+	if (slot->held == 0 || !is_accountable(slot))
+		return NULL;
+	if (slot->kept.number > number)
+		return &slot->kept;
+	if (number < forgotten)
+		number = forgotten;
+	while (number < slot->calls) {
+		const struct check_call *call = check_call_find(slot, ++number);
+
+		if (call && call->held)
+			return call;
+	}
+	return NULL;
+}
+
+static void find_handles(const struct check_board *board,
+			 struct check_left *left)
+{
+	for (uint32_t rank = 0; rank < board->world_size; rank++) {
+		const struct check_slot *slot = &board->slots[rank];
+		const struct check_call *call = check_next_held(slot, 0);
+
+		for (; call; call = check_next_held(slot, call->number))
+			count(left, CHECK_LEFT_HANDLE, call, rank);
+	}
+}
+
+bool check_find_left(const struct check_board *board, struct check_left *left)
+{
+	*left = (struct check_left){.call = NULL};
+	find_messages(board, left);
+	if (!left->call)
+		find_handles(board, left);
 	return left->call != NULL;
 }

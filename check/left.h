@@ -8,16 +8,27 @@
 
 #include "check/record.h"
 
-/* A message that was sent and that nobody received. */
+enum check_left_kind {
+	CHECK_LEFT_MESSAGE, /* that was sent and that nobody received */
+	CHECK_LEFT_HANDLE   /* that was neither waited for nor freed */
+};
+
 struct check_left {
+	enum check_left_kind kind;
 	const struct check_call *call; /* the first of them */
-	uint32_t rank;                 /* who sent it */
+	uint32_t rank;                 /* who called it */
 	uint32_t others;               /* more of them */
 };
 
-/* check_find_left returns whether there is one. Where the records of the
- * receiver are missing or have forgotten calls, or it has received from any
- * source without our knowing whom, nobody is accused. */
+/* check_find_left returns whether there is one: a message, else a handle. Where
+ * the records of the receiver are missing or have forgotten calls, or it has
+ * received from any source without our knowing whom, nobody is accused; and no
+ * rank of leaving a handle behind of which a call has failed. */
 bool check_find_left(const struct check_board *board, struct check_left *left);
+
+/* check_next_held returns the first call after the one of that number of which
+ * the rank left the handle behind; NULL: there is none. */
+const struct check_call *check_next_held(const struct check_slot *slot,
+					 uint32_t number);
 
 #endif

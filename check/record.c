@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define BOARD_MAGIC   UINT32_C(0x4c535442) /* "LSTB" */
-#define BOARD_VERSION 6
+#define BOARD_VERSION 7
 
 size_t check_board_bytes(uint32_t world_size)
 {
@@ -139,6 +139,8 @@ uint32_t check_issue(struct check_slot *slot, const struct check_call *call)
 
 	if (call->tag >= 0)
 		index = index_of_message(slot, call);
+	if (kept->held && !slot->kept.number)
+		slot->kept = *kept;
 	*kept = *call;
 	kept->index = index;
 	kept->source = -1;

@@ -64,6 +64,8 @@ struct check_call {
 	int64_t timeout_ns; /* that the call may take; 0: not told */
 	int64_t issued_ns;
 	int64_t ended_ns;
+	uint32_t held; /* the rank has a handle of it, and was not told yet
+			  that it is complete */
 	struct check_site site;
 };
 
@@ -123,7 +125,10 @@ struct check_slot {
 		wait_site; /* where it waits, if not where it called */
 	struct check_membership memberships[CHECK_GROUPS];
 	struct check_parts parts;
-	struct check_hazard hazard;         /* the rank's first */
+	struct check_hazard hazard; /* the rank's first */
+	uint32_t held;              /* number of calls held, those that left the
+				       ring included */
+	struct check_call kept;     /* one of these; its number is 0: none */
 	struct check_call ring[CHECK_RING]; /* call n at (n - 1) % CHECK_RING */
 };
 
@@ -184,6 +189,17 @@ void check_resume(struct check_slot *slot);
  * that has left the ring is passed over. */
 void check_end(struct check_slot *slot, uint32_t number, int32_t error,
 	       int64_t now_ns);
+
+/* check_hold notes that call number, the last one, gave the rank a handle. */
+void check_hold(struct check_slot *slot, uint32_t number);
+
+/* check_release notes that the rank gave up the handle of call number, if it
+ * holds one. */
+void check_release(struct check_slot *slot, uint32_t number);
+
+/* check_tell notes that the rank was told that call number is complete, and so,
+ * as collectives of a group run in order, are those before it. */
+void check_tell(struct check_slot *slot, uint32_t number);
 
 /* check_touch notes what was done to the memory of call number, and SHARED by
  * call number other, else 0: of *hazard all but the calls is set, but for the

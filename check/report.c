@@ -266,17 +266,25 @@ static int64_t timeout_of(const struct check_board *board,
 static void print_left(FILE *out, const struct check_board *board)
 {
 	struct check_left left;
+	bool handle;
 
-	fputs("lockstep: left behind: a message was never received\n", out);
 	if (!board || !check_find_left(board, &left))
 		return;
+	handle = left.kind == CHECK_LEFT_HANDLE;
+	fprintf(out, "lockstep: left behind: %s\n",
+		handle ? "a handle was never waited for"
+		       : "a message was never received");
 	fprintf(out, "  rank %u called ", left.rank);
 	check_print_call_in_place(out, left.call);
-	fprintf(out, "; rank %d never called its receive\n",
-		(int)left.call->peer_rank);
+	if (handle)
+		fputs("; it never waited for its handle\n", out);
+	else
+		fprintf(out, "; rank %d never called its receive\n",
+			(int)left.call->peer_rank);
 	if (left.others > 0)
-		fprintf(out, "  so it is with %u other messages\n",
-			left.others);
+		fprintf(out, "  so it is with %u other %s%s\n", left.others,
+			handle ? "handle" : "message",
+			left.others > 1 ? "s" : "");
 }
 
 static void print_headline(FILE *out, const struct check_board *board,

@@ -24,7 +24,7 @@ enum check_verdict_kind {
 	CHECK_LOST,
 	CHECK_HAZARD,     /* memory touched while an operation held it */
 	CHECK_BUFFERING,  /* a deadlock, but not where sends are buffered */
-	CHECK_LEFT,       /* all ended well, but a message has no receive */
+	CHECK_LEFT,       /* all ended well, but something is left behind */
 	CHECK_RENDEZVOUS, /* never judged: told by who started the ranks */
 	CHECK_FAILED /* nor this: a rank ended badly, nobody waited for it */
 };
@@ -57,7 +57,7 @@ struct check_verdict check_judge(const struct check_board *board,
 /* check_judge_end is check_judge() for a job of which every rank ended well.
  * Ranks that dealt with a failure did well, but ranks that disagreed, or spoilt
  * their memory, computed nonsense (CHECK_MISMATCH, CHECK_HAZARD), and what was
- * sent should be received (CHECK_LEFT).
+ * sent should be received, and what was begun be waited for (CHECK_LEFT).
  * A group that nobody destroyed is no fault: a rank may just exit. */
 struct check_verdict check_judge_end(const struct check_board *board,
 				     const struct check_facts *facts);

@@ -49,6 +49,7 @@ enum dist_error dist__fail(struct dist_group *group, enum dist_error error,
 	if (poisons(error) && group->poison == DIST_OK) {
 		group->poison = error;
 		group->backend->ops->abort(group->backend);
+		dist__works_give_up(group);
 		add_words(group);
 	}
 	return error;

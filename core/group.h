@@ -117,6 +117,10 @@ void dist__work_drop(struct dist_work *work);
 /* dist__works_wait waits for everything in flight; returns the first error. */
 enum dist_error dist__works_wait(struct dist_group *group);
 
+/* dist__works_give_up notes in the records that the group has failed, so that
+ * nobody need wait for its handles. */
+void dist__works_give_up(struct dist_group *group);
+
 /* dist__works_release frees the handles that the caller gave up and cuts the
  * others loose. Only once nothing is in flight: after the back end is gone. */
 void dist__works_release(struct dist_group *group);

@@ -350,6 +350,7 @@ static enum dist_error run_here(struct dist_group *group, struct dist__op *op)
 				  dist_error_string(error));
 	}
 	check_resume(slot);
+	check_tell(slot, op->call);
 	error = dist__watch_sweep(group, op);
 	if (!error)
 		error = dist__watch_end(watch, &op->site);
@@ -374,6 +375,7 @@ static enum dist_error start(struct dist_group *group,
 		dist__work_drop(handle);
 		return not_started(group, op, error);
 	}
+	check_hold(group->place.slot, op->call);
 	*work = handle;
 	return DIST_OK;
 }

@@ -51,6 +51,7 @@ static void settle(struct dist_work *work, const struct dist__site *seen)
 	enum dist_error error;
 
 	report_end(work);
+	check_tell(work->group->place.slot, work->op.call);
 	error = dist__watch_sweep(work->group, &work->op);
 	if (!error)
 		error = dist__watch_end(work->watch, seen);
@@ -171,6 +172,8 @@ void dist_work_free(struct dist_work *work)
 {
 	if (!work)
 		return;
+	if (work->group)
+		check_release(work->group->place.slot, work->op.call);
 	if (!work->group || dist__op_is_done(&work->op)) {
 		if (work->group)
 			settle(work, NULL);
@@ -197,6 +200,12 @@ enum dist_error dist__works_wait(struct dist_group *group)
 			error = work->op.error;
 	}
 	return error;
+}
+
+void dist__works_give_up(struct dist_group *group)
+{
+	for (struct dist_work *work = group->works; work; work = work->next)
+		check_release(group->place.slot, work->op.call);
 }
 
 void dist__works_release(struct dist_group *group)

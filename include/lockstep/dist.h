@@ -647,6 +647,9 @@ int dist_work_source(const struct dist_work *work);
 /*
  * dist_work_free frees the handle. Work still in flight goes on and its memory
  * must stay valid until the group is destroyed. work may be NULL.
+ * A job that ended well gets the verdict "left behind" when a rank has neither
+ * freed a handle nor learnt that its work, or for a collective a later one of
+ * the group, is complete: then it cannot know whether its memory is its own.
  */
 void dist_work_free(struct dist_work *work);
 

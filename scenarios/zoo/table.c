@@ -31,11 +31,13 @@ extern const struct zoo_program zoo_31_both_send;
 extern const struct zoo_program zoo_32_no_receive;
 extern const struct zoo_program zoo_33_other_batches;
 extern const struct zoo_program zoo_34_batches_split;
+extern const struct zoo_program zoo_35_first_work_only;
 extern const struct zoo_program zoo_36_tag_mismatch;
 extern const struct zoo_program zoo_37_recv_size;
 extern const struct zoo_program zoo_40_written_before_wait;
 extern const struct zoo_program zoo_41_forwarded_before_wait;
 extern const struct zoo_program zoo_42_wait_for_another;
+extern const struct zoo_program zoo_43_never_waited;
 extern const struct zoo_program zoo_44_slow_rank;
 extern const struct zoo_program zoo_45_first_timeout;
 extern const struct zoo_program zoo_46_caught_exception;
@@ -75,11 +77,13 @@ const struct zoo_program *const zoo_table[] = {
 	&zoo_32_no_receive,
 	&zoo_33_other_batches,
 	&zoo_34_batches_split,
+	&zoo_35_first_work_only,
 	&zoo_36_tag_mismatch,
 	&zoo_37_recv_size,
 	&zoo_40_written_before_wait,
 	&zoo_41_forwarded_before_wait,
 	&zoo_42_wait_for_another,
+	&zoo_43_never_waited,
 	&zoo_44_slow_rank,
 	&zoo_45_first_timeout,
 	&zoo_46_caught_exception,

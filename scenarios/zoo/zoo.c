@@ -58,14 +58,18 @@ static int rank_main(void *arg)
 	const struct options *options = arg;
 	struct zoo zoo = {.correct = options->correct};
 	enum dist_error error;
+	int status;
 
 	if (rank_join(&zoo.group))
 		return 1;
 	zoo.rank = dist_get_rank(zoo.group);
 	zoo.world_size = dist_get_world_size(zoo.group);
 	error = options->program->run(&zoo);
-	return zoo.group ? rank_leave(zoo.group, options->program->name, error)
-			 : error != DIST_OK;
+	status = error != DIST_OK;
+	if (zoo.group)
+		status = rank_leave(zoo.group, options->program->name, error);
+	dist_work_free(zoo.kept);
+	return status;
 }
 
 static int list(void)

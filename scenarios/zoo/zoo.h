@@ -25,7 +25,8 @@ struct zoo {
 	struct dist_group *group; /* the default group; NULL: in none */
 	int rank;
 	int world_size;
-	bool correct; /* be the twin */
+	bool correct;           /* be the twin */
+	struct dist_work *kept; /* freed only after the group; or NULL */
 };
 
 struct zoo_program {

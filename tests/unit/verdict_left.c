@@ -71,7 +71,7 @@ Test(verdict_left, a_message_too_many_is_left)
 	fclose(out);
 	cr_expect(strstr(text, "rank 0 called send(dst 1, tag 3) of group "
 			       "default at prog.c:13; rank 1 never called its "
-			       "receive\n  so it is with 1 other messages\n"),
+			       "receive\n  so it is with 1 other message\n"),
 		  "%s", text);
 	free(text);
 	free(board);
@@ -96,6 +96,112 @@ Test(verdict_left, who_has_forgotten_calls_is_not_accused)
 	done(board, 1, "recv", 0, 3);
 	for (int i = 0; i < CHECK_RING; i++)
 		done(board, 1, "barrier", -1, -1);
+	expect(board, CHECK_FINE);
+}
+
+/* Rank has called op on the default group, and has a handle of it. */
+static uint32_t held(struct check_board *board, uint32_t rank, const char *op,
+		     uint32_t index)
+{
+	struct check_slot *slot = &board->slots[rank];
+	struct check_call call = {.index = index, .peer = -1, .tag = -1};
+	uint32_t number;
+
+	snprintf(call.op, sizeof call.op, "%s", op);
+	snprintf(call.group, sizeof call.group, "default");
+	check_site_set(&call.site, "prog.c", 20 + (int)index);
+	number = check_issue(slot, &call);
+	check_hold(slot, number);
+	return number;
+}
+
+Test(verdict_left, a_handle_never_waited_for_is_left)
+{
+	struct check_board *board = two_ranks();
+	struct check_facts facts = {.lost_rank = -1};
+	struct check_verdict verdict;
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	check_tell(&board->slots[0], held(board, 0, "barrier", 0));
+	check_tell(&board->slots[1], held(board, 1, "barrier", 0));
+	held(board, 1, "all_reduce", 1);
+	check_tell(&board->slots[0], held(board, 0, "all_reduce", 1));
+	held(board, 1, "all_reduce", 2);
+	verdict = check_judge_end(board, &facts);
+	cr_expect_eq(check_exit_status(&verdict), 17);
+	check_report(out, board, &facts, &verdict);
+	fclose(out);
+	cr_expect(
+		strstr(text,
+		       "rank 1 called all_reduce() #1 of group default "
+		       "at prog.c:21; it never waited for its handle\n  so it "
+		       "is with 1 other handle\n"),
+		"%s", text);
+	free(text);
+	free(board);
+}
+
+Test(verdict_left, a_handle_given_up_is_not_left)
+{
+	struct check_board *board = two_ranks();
+
+	check_release(&board->slots[0], held(board, 0, "barrier", 0));
+	expect(board, CHECK_FINE);
+}
+
+Test(verdict_left, a_later_collective_tells_of_those_before_it)
+{
+	struct check_board *board = two_ranks();
+
+	held(board, 0, "all_reduce", 0);
+	held(board, 0, "all_reduce", 1);
+	check_tell(&board->slots[0], held(board, 0, "all_reduce", 2));
+	expect(board, CHECK_FINE);
+}
+
+Test(verdict_left, a_message_tells_of_itself_alone)
+{
+	struct check_board *board = two_ranks();
+	uint32_t number;
+
+	held(board, 0, "all_reduce", 0);
+	number = done(board, 0, "send", 1, 3);
+	done(board, 1, "recv", 0, 3);
+	check_tell(&board->slots[0], number);
+	expect(board, CHECK_LEFT);
+}
+
+Test(verdict_left, a_handle_older_than_the_records_is_left)
+{
+	struct check_board *board = two_ranks();
+	uint32_t number = held(board, 0, "all_reduce", 0);
+
+	for (int i = 0; i < 2 * CHECK_RING; i++)
+		done(board, 0, "barrier", -1, -1);
+	cr_expect_eq(board->slots[0].kept.number, number);
+	expect(board, CHECK_LEFT);
+}
+
+Test(verdict_left, a_handle_older_than_the_records_can_be_waited_for)
+{
+	struct check_board *board = two_ranks();
+	uint32_t numbers[2 * CHECK_RING];
+
+	for (uint32_t i = 0; i < 2 * CHECK_RING; i++)
+		numbers[i] = held(board, 0, "all_reduce", i);
+	for (int i = 0; i < 2 * CHECK_RING; i++)
+		check_tell(&board->slots[0], numbers[i]);
+	expect(board, CHECK_FINE);
+}
+
+Test(verdict_left, who_dealt_with_a_failure_need_not_wait)
+{
+	struct check_board *board = two_ranks();
+
+	held(board, 0, "all_reduce", 0);
+	check_end(&board->slots[0], held(board, 0, "all_reduce", 1), -5, 1);
 	expect(board, CHECK_FINE);
 }
 
