@@ -3,9 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "check/file.h"
 #include "check/story.h"
 
 /* The same number as DIST_EXIT_USAGE: check/ does not include dist.h. */
@@ -157,39 +156,18 @@ struct output {
 		      const char *name);
 };
 
-/* A device or a pipe is written in place: renaming would replace it. */
-static bool is_special(const char *path)
+/* What one file is made of. */
+struct page {
+	const struct output *output;
+	const struct check_story *story;
+	const char *name;
+};
+
+static bool print_page(FILE *out, const void *arg)
 {
-	struct stat status;
+	const struct page *page = arg;
 
-	return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
-}
-
-static bool write_file(const struct output *output,
-		       const struct check_story *story, const char *name)
-{
-	bool in_place = is_special(output->path), good;
-	char temporary[4096];
-	FILE *out;
-	int len;
-
-	len = snprintf(temporary, sizeof temporary, in_place ? "%s" : "%s.%ld",
-		       output->path, (long)getpid());
-	errno = ENAMETOOLONG;
-	if (len < 0 || (size_t)len >= sizeof temporary)
-		return false;
-	out = fopen(temporary, "we");
-	if (!out)
-		return false;
-	errno = ENOMEM;
-	good = output->print(out, story, name);
-	good = fclose(out) == 0 && good;
-	if (in_place)
-		return good;
-	if (good && rename(temporary, output->path) == 0)
-		return true;
-	remove(temporary);
-	return false;
+	return page->output->print(out, page->story, page->name);
 }
 
 bool check_write_outputs(const struct check_outputs *asked,
@@ -209,8 +187,10 @@ bool check_write_outputs(const struct check_outputs *asked,
 		return false;
 	}
 	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+		const struct page page = {&files[i], &story, asked->name};
+
 		if (!files[i].path ||
-		    write_file(&files[i], &story, asked->name))
+		    check_file_write(files[i].path, print_page, &page))
 			continue;
 		snprintf(message, 256, "%.180s: cannot be written: %s",
 			 files[i].path, strerror(errno));
