@@ -246,6 +246,14 @@ const struct check_call *check_call_find(const struct check_slot *slot,
 	return call->number == number ? call : NULL;
 }
 
+const struct check_call *check_failed_call(const struct check_slot *slot)
+{
+	uint32_t number = slot->waiting ? slot->waiting : slot->calls;
+	const struct check_call *call = check_call_find(slot, number);
+
+	return call && call->state == CHECK_CALL_FAILED ? call : NULL;
+}
+
 uint32_t check_collectives(const struct check_slot *slot, uint32_t group_id)
 {
 	const struct check_membership *own =

@@ -211,6 +211,10 @@ void check_touch(struct check_slot *slot, const struct check_hazard *hazard,
 const struct check_call *check_call_find(const struct check_slot *slot,
 					 uint32_t number);
 
+/* check_failed_call returns the call that failed last on a rank: the one it
+ * stopped waiting in, or its last one; NULL: it failed by itself, if at all. */
+const struct check_call *check_failed_call(const struct check_slot *slot);
+
 /* check_membership_find returns the rank's place in the group, NULL if the slot
  * knows of none. */
 const struct check_membership *

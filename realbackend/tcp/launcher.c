@@ -227,7 +227,7 @@ static void run(struct job *job)
 static void tell_end(const struct job *job)
 {
 	const struct dist__workers *workers = &job->workers;
-	const struct dist__cause *cause = &workers->outcome.cause;
+	const struct check_cause *cause = &workers->outcome.cause;
 
 	if (!job->leaving && job->agent.orders.words[0])
 		fprintf(stderr, "lockstep: %s\n", job->agent.orders.words);

@@ -116,7 +116,7 @@ static int first_rank(const struct dist__orders *orders, int node)
 
 /* Finds the cause among those of all nodes; false: a round without one. */
 static bool find_cause(const struct dist__agent *agent,
-		       struct dist__cause *cause)
+		       struct check_cause *cause)
 {
 	const struct dist__muster *muster = &agent->muster;
 	int ticket = dist__muster_culprit(muster);
@@ -142,7 +142,7 @@ static bool find_cause(const struct dist__agent *agent,
 static void tell_restart(const struct dist__agent *agent)
 {
 	const struct dist__muster *muster = &agent->muster;
-	struct dist__cause cause;
+	struct check_cause cause;
 
 	fputs("lockstep: ", stderr);
 	if (find_cause(agent, &cause))

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "check/cause.h"
+
 /* Names of roles and hosts, and addresses, with their final 0. */
 #define DIST__NAME_SIZE 64
 #define DIST__HOST_SIZE 256
@@ -25,15 +27,6 @@ enum dist__agent_state {
 	DIST__AGENT_LEFT     /* the agent goes */
 };
 
-/* The failure that counts among those of one node. */
-struct dist__cause {
-	int weight; /* 0: none; 1: a rank that followed another; 2: failed by
-		       itself; 3: killed */
-	int rank;
-	bool lost;    /* it gave no error of a call as the reason */
-	char how[64]; /* "was killed by signal 9 (Killed)" */
-};
-
 struct dist__report {
 	int64_t beat; /* counts the reports: it changes while the agent lives */
 	enum dist__agent_state state;
@@ -42,7 +35,7 @@ struct dist__report {
 	int nproc;
 	int node_rank; /* that it was told to be; -1: any */
 	long pid;
-	struct dist__cause cause;
+	struct check_cause cause;
 	char role[DIST__NAME_SIZE]; /* without white space, like host */
 	char host[DIST__NAME_SIZE];
 };

@@ -11,23 +11,13 @@ bool dist__outcome_failed(const struct dist__child *child)
 	return child->ended && (child->by_signal || child->code != 0);
 }
 
-/* The call that failed last on a rank: the one it stopped waiting in, or its
- * last one; NULL: it failed by itself. */
-static const struct check_call *failed_call(const struct check_slot *slot)
-{
-	uint32_t number = slot->waiting ? slot->waiting : slot->calls;
-	const struct check_call *call = check_call_find(slot, number);
-
-	return call && call->state == CHECK_CALL_FAILED ? call : NULL;
-}
-
 /* Whether a failed child ended for the sake of another that is gone: then the
  * other's end will be seen in a moment. */
 static bool follows(const struct dist__child *child,
 		    const struct check_board *board)
 {
 	const struct check_call *call =
-		board ? failed_call(&board->slots[child->rank]) : NULL;
+		board ? check_failed_call(&board->slots[child->rank]) : NULL;
 
 	return !child->by_signal && call &&
 	       (call->error == DIST_ERR_PEER_LOST ||
@@ -38,7 +28,7 @@ bool dist__outcome_is_told(const struct dist__child *child,
 			   const struct check_board *board)
 {
 	const struct check_call *call =
-		board ? failed_call(&board->slots[child->rank]) : NULL;
+		board ? check_failed_call(&board->slots[child->rank]) : NULL;
 
 	return !follows(child, board) &&
 	       (child->by_signal || !call || call->error != DIST_ERR_MISMATCH);
@@ -65,7 +55,7 @@ static void describe(const struct dist__child *child, char *text, size_t size)
 
 /* Finds the rank on which the end turns: one killed, else one that did not
  * merely follow another. */
-static void find_cause(struct dist__cause *cause,
+static void find_cause(struct check_cause *cause,
 		       const struct dist__child *children, int num_children,
 		       const struct check_board *board)
 {
@@ -83,7 +73,7 @@ static void find_cause(struct dist__cause *cause,
 		return;
 	cause->rank = best->rank;
 	cause->lost = best->by_signal || !board ||
-		      !failed_call(&board->slots[best->rank]);
+		      !check_failed_call(&board->slots[best->rank]);
 	describe(best, cause->how, sizeof cause->how);
 }
 
@@ -124,48 +114,10 @@ void dist__outcome_release(struct dist__outcome *outcome)
 	memset(outcome, 0, sizeof *outcome);
 }
 
-/* ---- words -------------------------------------------------------------- */
-
-/* Whether a rank says so, which may call itself by another's number. */
-static bool failed_to_meet(const struct check_board *board)
-{
-	for (uint32_t rank = 0; rank < board->world_size; rank++) {
-		const struct check_call *call =
-			failed_call(&board->slots[rank]);
-
-		if (call && call->error == DIST_ERR_RENDEZVOUS)
-			return true;
-	}
-	return false;
-}
-
-/* Judges what the records show, and where they show nothing, what the ranks'
- * ends do. */
-static struct check_verdict judge(const struct dist__outcome *outcome,
-				  const struct check_facts *facts)
-{
-	const struct dist__cause *cause = &outcome->cause;
-	const struct check_board *board = outcome->board;
-	struct check_verdict verdict = {CHECK_FINE, -1};
-
-	if (board && cause->weight > 0 && cause->weight < 3 &&
-	    failed_to_meet(board))
-		return (struct check_verdict){CHECK_RENDEZVOUS, -1};
-	if (cause->weight == 0)
-		return board ? check_judge_end(board, facts) : verdict;
-	if (board)
-		verdict = check_judge(board, facts);
-	if (verdict.kind == CHECK_FINE)
-		verdict = (struct check_verdict){
-			cause->weight == 3 ? CHECK_LOST : CHECK_FAILED,
-			cause->rank};
-	return verdict;
-}
-
 int dist__outcome_report(FILE *out, const struct dist__outcome *outcome,
 			 int64_t timeout_ns)
 {
-	const struct dist__cause *cause = &outcome->cause;
+	const struct check_cause *cause = &outcome->cause;
 	struct check_facts facts = {.now_ns = dist__clock_ns(),
 				    .timeout_ns = timeout_ns,
 				    .lost_rank =
@@ -175,6 +127,6 @@ int dist__outcome_report(FILE *out, const struct dist__outcome *outcome,
 				      NULL};
 
 	memcpy(facts.lost_how, cause->how, sizeof facts.lost_how);
-	verdict = judge(outcome, &facts);
+	verdict = check_judge_cause(outcome->board, &facts, cause);
 	return check_conclude(out, &job);
 }

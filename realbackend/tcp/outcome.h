@@ -11,7 +11,7 @@
 
 /* How things stood on a node when its ranks were ended, or had ended. */
 struct dist__outcome {
-	struct dist__cause cause;  /* weight 0: nothing has failed here */
+	struct check_cause cause;  /* weight 0: nothing has failed here */
 	struct check_board *board; /* a copy of the records; NULL: none */
 };
 
