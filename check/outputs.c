@@ -33,6 +33,8 @@ const char *check_verdict_name(enum check_verdict_kind kind)
 		return "rendezvous";
 	case CHECK_FAILED:
 		return "failed";
+	case CHECK_STATUS:
+		return "status";
 	}
 	return "unknown";
 }

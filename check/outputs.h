@@ -52,8 +52,8 @@ bool check_write_outputs(const struct check_outputs *outputs,
 int check_conclude(FILE *out, const struct check_job *job);
 
 /* check_verdict_name returns the verdict in one word: "fine", "mismatch",
- * "deadlock", "timeout", "lost", "buffering", "left", "rendezvous", "failed".
- */
+ * "deadlock", "timeout", "lost", "buffering", "left", "rendezvous", "failed",
+ * "status". */
 const char *check_verdict_name(enum check_verdict_kind kind);
 
 #ifdef __cplusplus

@@ -168,8 +168,8 @@ static bool may_come(const struct check_picture *p,
 	return (rank == p->world_size) != one;
 }
 
-/* The least set of cohorts that may move: those in their own code or not yet
- * here, and those that wait only for such. */
+/* The least set of cohorts that may move: those in their own code, not yet
+ * here or not known, and those that wait only for such. */
 static void find_movable(struct check_picture *p)
 {
 	bool changed = true;
@@ -178,7 +178,8 @@ static void find_movable(struct check_picture *p)
 		uint32_t state = p->cohorts[i].slot->state;
 
 		p->cohorts[i].may_move = state == CHECK_RANK_RUNNING ||
-					 state == CHECK_RANK_ABSENT;
+					 state == CHECK_RANK_ABSENT ||
+					 state == CHECK_RANK_UNKNOWN;
 	}
 	while (changed) {
 		changed = false;

@@ -93,7 +93,8 @@ enum check_rank_state {
 	CHECK_RANK_RUNNING,  /* in its own code */
 	CHECK_RANK_WAITING,  /* blocked in call number `waiting` */
 	CHECK_RANK_FINISHED, /* left the group, or its rank program ended */
-	CHECK_RANK_LOST      /* killed or crashed (written by the launcher) */
+	CHECK_RANK_LOST,     /* killed or crashed (written by the launcher) */
+	CHECK_RANK_UNKNOWN   /* its records are not here (by who looks) */
 };
 
 /*
@@ -117,6 +118,8 @@ struct check_parts {
 };
 
 struct check_slot {
+	char host[64];    /* on which the rank runs; "": not told */
+	int64_t pid;      /* of its process there; 0: not told */
 	uint32_t state;   /* enum check_rank_state */
 	uint32_t calls;   /* number of calls so far */
 	uint32_t waiting; /* CHECK_RANK_WAITING: number of the call; else 0 */

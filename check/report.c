@@ -69,6 +69,10 @@ static void print_state(FILE *out, const struct check_cohort *cohort, bool one,
 	case CHECK_RANK_ABSENT:
 		fputs(one ? "has not joined" : "have not joined", out);
 		return;
+	case CHECK_RANK_UNKNOWN:
+		fputs(one ? "has no records here" : "have no records here",
+		      out);
+		return;
 	case CHECK_RANK_WAITING:
 		fputs(one ? "waits in " : "wait in ", out);
 		break;
@@ -163,6 +167,8 @@ static const char *end_of_chain(const struct check_cohort *cohort)
 		return " has finished";
 	case CHECK_RANK_LOST:
 		return " is lost";
+	case CHECK_RANK_UNKNOWN:
+		return " has no records here";
 	default:
 		return " is late";
 	}
@@ -325,6 +331,9 @@ static void print_headline(FILE *out, const struct check_board *board,
 			fprintf(out, "lockstep: rank %d %s\n", verdict->rank,
 				facts->lost_how);
 		break;
+	case CHECK_STATUS:
+		fputs("lockstep: status: where the ranks are\n", out);
+		break;
 	case CHECK_FINE:
 	case CHECK_MISMATCH:
 	case CHECK_HAZARD:
@@ -336,7 +345,7 @@ static void print_headline(FILE *out, const struct check_board *board,
 static bool has_picture(const struct check_verdict *verdict)
 {
 	return check_is_stuck(verdict) || verdict->kind == CHECK_TIMEOUT ||
-	       verdict->kind == CHECK_LOST;
+	       verdict->kind == CHECK_LOST || verdict->kind == CHECK_STATUS;
 }
 
 void check_report(FILE *out, const struct check_board *board,

@@ -37,7 +37,7 @@ void check_print_xml(FILE *out, const char *text)
 void check_print_junit(FILE *out, const struct check_story *story,
 		       const char *name)
 {
-	bool bad = story->job->verdict->kind != CHECK_FINE;
+	bool bad = check_exit_status(story->job->verdict) != 0;
 
 	fprintf(out,
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
@@ -99,7 +99,7 @@ static json_t *results(const struct check_story *story)
 	const struct check_finding *f = &story->finding;
 	json_t *locations;
 
-	if (story->job->verdict->kind == CHECK_FINE)
+	if (check_exit_status(story->job->verdict) == 0)
 		return json_array();
 	locations = json_array();
 	for (uint32_t i = 0; i < f->num_parties; i++)
@@ -158,7 +158,7 @@ void check_print_annotations(FILE *out, const struct check_story *story)
 	const struct check_finding *f = &story->finding;
 	bool any = false;
 
-	if (story->job->verdict->kind == CHECK_FINE)
+	if (check_exit_status(story->job->verdict) == 0)
 		return;
 	for (uint32_t i = 0; i < f->num_parties; i++)
 		if (f->parties[i].call && f->parties[i].call->site.file[0]) {

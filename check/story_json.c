@@ -121,6 +121,8 @@ static const char *state_of_rank(const struct check_slot *slot)
 		return "finished";
 	case CHECK_RANK_LOST:
 		return "lost";
+	case CHECK_RANK_UNKNOWN:
+		return "unknown";
 	default:
 		return "running";
 	}

@@ -102,6 +102,7 @@ int check_exit_status(const struct check_verdict *verdict)
 {
 	switch (verdict->kind) {
 	case CHECK_FINE:
+	case CHECK_STATUS:
 		return 0;
 	case CHECK_MISMATCH:
 		return 10;

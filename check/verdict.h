@@ -26,7 +26,8 @@ enum check_verdict_kind {
 	CHECK_BUFFERING,  /* a deadlock, but not where sends are buffered */
 	CHECK_LEFT,       /* all ended well, but something is left behind */
 	CHECK_RENDEZVOUS, /* never judged: told by who started the ranks */
-	CHECK_FAILED /* nor this: a rank ended badly, nobody waited for it */
+	CHECK_FAILED, /* nor this: a rank ended badly, nobody waited for it */
+	CHECK_STATUS  /* no verdict: where the ranks are, because one asked */
 };
 
 /* What the world around the ranks knows and the board does not. */
