@@ -15,9 +15,9 @@ extern "C" {
 
 /* The failure that counts among those of some ranks. */
 struct check_cause {
-	int weight; /* 0: none; 1: a rank that followed another; 2: failed by
-		       itself; 3: killed */
-	int rank;
+	int32_t weight; /* 0: none; 1: a rank that followed another; 2: failed
+		       by itself; 3: killed */
+	int32_t rank;
 	bool lost;    /* it gave no error of a call as the reason */
 	char how[64]; /* "was killed by signal 9 (Killed)" */
 };

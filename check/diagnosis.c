@@ -1,0 +1,201 @@
+#include "check/diagnosis.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The same numbers as of enum dist_error: check/ does not include dist.h. */
+enum { ERROR_TIMEOUT = -5, ERROR_PEER_LOST = -8 };
+
+/* ---- gathering ---------------------------------------------------------- */
+
+static bool open_board(struct check_diagnosis *d, const struct check_dump *dump)
+{
+	d->board = calloc(1, check_board_bytes(dump->world_size));
+	if (!d->board)
+		return false;
+	check_board_init(d->board, dump->world_size);
+	for (uint32_t rank = 0; rank < dump->world_size; rank++)
+		d->board->slots[rank].state = CHECK_RANK_UNKNOWN;
+	memcpy(d->job, dump->job, sizeof d->job);
+	memcpy(d->world, dump->world, sizeof d->world);
+	d->attempt = dump->attempt;
+	d->facts.now_ns = -1;
+	d->facts.lost_rank = -1;
+	return true;
+}
+
+/* Puts the times of the slot onto the clock that all machines have. */
+static void shift_times(struct check_slot *slot, int64_t by_ns)
+{
+	for (int i = 0; i < CHECK_RING; i++) {
+		struct check_call *call = &slot->ring[i];
+
+		if (!call->number)
+			continue;
+		call->issued_ns += by_ns;
+		call->ended_ns += by_ns;
+	}
+}
+
+bool check_diagnosis_add(struct check_diagnosis *d,
+			 const struct check_dump *dump, char message[256])
+{
+	if (!d->board && !open_board(d, dump)) {
+		snprintf(message, 256, "no memory for %u ranks",
+			 dump->world_size);
+		return false;
+	}
+	if (strcmp(dump->job, d->job) != 0 || dump->attempt != d->attempt ||
+	    dump->world_size != d->board->world_size) {
+		snprintf(message, 256,
+			 "of job %s, start %u, world of %u: expected one of "
+			 "job %s, start %u, world of %u, as before",
+			 dump->job, dump->attempt, dump->world_size, d->job,
+			 d->attempt, d->board->world_size);
+		return false;
+	}
+	if (!check_diagnosis_missing(d, dump->rank)) {
+		snprintf(message, 256, "a second dump of rank %u", dump->rank);
+		return false;
+	}
+	d->board->slots[dump->rank] = dump->slot;
+	shift_times(&d->board->slots[dump->rank],
+		    dump->time_ns - dump->clock_ns);
+	if (dump->timeout_ns > d->facts.timeout_ns)
+		d->facts.timeout_ns = dump->timeout_ns;
+	if (dump->cause.weight > d->cause.weight)
+		d->cause = dump->cause;
+	return true;
+}
+
+bool check_diagnosis_missing(const struct check_diagnosis *d, uint32_t rank)
+{
+	return d->board->slots[rank].state == CHECK_RANK_UNKNOWN;
+}
+
+/* ---- dumps that ranks wrote one by one ---------------------------------- */
+
+/* When the first rank gave up a call at its deadline; INT64_MAX: none did. */
+static int64_t first_timeout(const struct check_board *board)
+{
+	int64_t first_ns = INT64_MAX;
+
+	for (uint32_t rank = 0; rank < board->world_size; rank++) {
+		const struct check_call *call =
+			check_failed_call(&board->slots[rank]);
+
+		if (call && call->error == ERROR_TIMEOUT &&
+		    call->ended_ns < first_ns)
+			first_ns = call->ended_ns;
+	}
+	return first_ns;
+}
+
+/* Takes the rank's last call back. */
+static void forget_last(struct check_slot *slot)
+{
+	struct check_call *call = &slot->ring[(slot->calls - 1) % CHECK_RING];
+
+	if (slot->waiting == call->number)
+		check_resume(slot);
+	if (slot->parts.number == call->number)
+		slot->parts.number = 0;
+	for (uint32_t i = 0; call->tag < 0 && i < slot->groups; i++)
+		if (slot->memberships[i].group_id == call->group_id)
+			slot->memberships[i].collectives = call->index;
+	memset(call, 0, sizeof *call);
+	slot->calls--;
+}
+
+/* Takes back what ranks called after until_ns. */
+static void rewind_board(struct check_board *board, int64_t until_ns)
+{
+	for (uint32_t rank = 0; rank < board->world_size; rank++) {
+		struct check_slot *slot = &board->slots[rank];
+		const struct check_call *last =
+			check_call_find(slot, slot->calls);
+
+		while (last && last->issued_ns > until_ns) {
+			forget_last(slot);
+			last = check_call_find(slot, slot->calls);
+		}
+	}
+}
+
+/* What has become of the ranks, by what they wrote alone. */
+struct ends {
+	/* First of each; -1: none. A silent rank did not tell of its end: there
+	 * is no dump of it, or one of earlier. */
+	int64_t missing, silent, failed, bereft;
+	bool all_finished;
+};
+
+static struct ends ends_of(const struct check_board *board)
+{
+	struct ends ends = {-1, -1, -1, -1, true};
+
+	for (int64_t rank = board->world_size - 1; rank >= 0; rank--) {
+		const struct check_slot *slot = &board->slots[rank];
+		const struct check_call *call = check_failed_call(slot);
+
+		if (slot->state == CHECK_RANK_UNKNOWN)
+			ends.missing = rank;
+		if (!call && slot->state != CHECK_RANK_FINISHED)
+			ends.silent = rank;
+		if (call)
+			ends.failed = rank;
+		if (call && call->error == ERROR_PEER_LOST)
+			ends.bereft = rank;
+		ends.all_finished &= slot->state == CHECK_RANK_FINISHED;
+	}
+	return ends;
+}
+
+/* A rank that others lost, and that did not tell of its end, is the cause; else
+ * one that failed. */
+static void find_cause(struct check_cause *cause, const struct ends *ends)
+{
+	int64_t gone = ends->missing >= 0 ? ends->missing : ends->silent;
+	bool lost = gone >= 0 && ends->bereft >= 0;
+
+	if (!lost && ends->failed < 0)
+		return;
+	cause->weight = lost ? 3 : 2;
+	cause->rank = (int32_t)(lost ? gone : ends->failed);
+	cause->lost = lost;
+	snprintf(cause->how, sizeof cause->how, "%s",
+		 lost ? "left its peers, and no dump of its end" : "gave up");
+}
+
+static struct check_verdict judge(struct check_diagnosis *d)
+{
+	d->facts.lost_rank = d->cause.lost ? d->cause.rank : -1;
+	memcpy(d->facts.lost_how, d->cause.how, sizeof d->facts.lost_how);
+	return check_judge_cause(d->board, &d->facts, &d->cause);
+}
+
+struct check_verdict check_diagnose(struct check_diagnosis *d)
+{
+	int64_t until_ns = first_timeout(d->board);
+	struct check_verdict verdict;
+	struct ends ends;
+
+	if (d->cause.weight > 0)
+		return judge(d);
+	ends = ends_of(d->board);
+	find_cause(&d->cause, &ends);
+	if (d->cause.weight == 0 && !ends.all_finished)
+		return (struct check_verdict){CHECK_STATUS, -1};
+	verdict = judge(d);
+	/* Who disagreed did so whenever it was. */
+	if (check_is_certain(&verdict) || until_ns == INT64_MAX)
+		return verdict;
+	rewind_board(d->board, until_ns);
+	return judge(d);
+}
+
+void check_diagnosis_release(struct check_diagnosis *d)
+{
+	free(d->board);
+	d->board = NULL;
+}

@@ -1,0 +1,278 @@
+/* Dumps: written, read back, refused, and put together to a verdict. */
+#include <criterion/criterion.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/diagnosis.h"
+
+enum { TIMEOUT = -5, PEER_LOST = -8, ABORTED = -9 };
+
+static const struct check_dump blank = {
+	.job = "a", .world = "tcp", .world_size = 3, .timeout_ns = 1000};
+
+/* A call at time_ns on which the rank blocks; error: it failed there. */
+static uint32_t block(struct check_dump *dump, int64_t time_ns, int32_t error)
+{
+	struct check_slot *slot = &dump->slot;
+	struct check_call call = {.op = "all_reduce",
+				  .dtype = "float32",
+				  .reduce_op = "sum",
+				  .group = "default",
+				  .index = check_collectives(slot, 0),
+				  .peer = -1,
+				  .peer_rank = -1,
+				  .tag = -1,
+				  .numel = 4,
+				  .terms = UINT64_MAX,
+				  .issued_ns = time_ns};
+	uint32_t number;
+
+	check_site_set(&call.site, "train.c", 7);
+	number = check_issue(slot, &call);
+	check_wait(slot, number, NULL);
+	if (error)
+		check_end(slot, number, error, time_ns + 1000);
+	return number;
+}
+
+static struct check_dump dump_of(uint32_t rank)
+{
+	struct check_dump dump = blank;
+
+	dump.rank = rank;
+	dump.slot.state = CHECK_RANK_RUNNING;
+	check_join(&dump.slot, 0, 0);
+	return dump;
+}
+
+/* The dump as a rank leaves it; the caller frees it. */
+static char *print(const struct check_dump *dump)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	cr_assert(check_dump_print(out, dump));
+	fclose(out);
+	return text;
+}
+
+static bool read_text(const char *text, struct check_dump *dump,
+		      char message[256])
+{
+	FILE *in = fmemopen((void *)text, strlen(text), "r");
+	bool good = check_dump_read(in, dump, message);
+
+	fclose(in);
+	return good;
+}
+
+Test(dump, comes_back_as_it_was)
+{
+	struct check_dump before = dump_of(1), after;
+	char *text, *again, message[256];
+	struct check_parts *parts;
+
+	before.cause = (struct check_cause){2, 1, true, "exited"};
+	for (int i = 0; i < CHECK_RING + 5; i++)
+		check_end(&before.slot, block(&before, i, 0), 0, i + 1);
+	parts = check_parts_begin(&before.slot, 1, 2);
+	check_part(parts, 0, 1, 2);
+	check_part(parts, 1, 3, 4);
+	check_parts_end(parts, before.slot.calls);
+	check_touch(&before.slot,
+		    &(struct check_hazard){.kind = CHECK_HAZARD_WRITTEN,
+					   .element = 3,
+					   .numel = 4,
+					   .buffer = "tensor"},
+		    before.slot.calls, 0);
+	text = print(&before);
+	cr_assert(read_text(text, &after, message), "%s", message);
+	again = print(&after);
+	cr_expect_str_eq(text, again);
+	cr_expect(strstr(text, "\"calls_dropped\": 5"));
+	free(text);
+	free(again);
+}
+
+Test(dump, names_that_are_no_utf8_are_written)
+{
+	struct check_dump before = dump_of(0), after;
+	char *text, message[256];
+
+	block(&before, 1, 0);
+	strcpy(before.slot.ring[0].group, "gr\xfc"
+					  "n");
+	text = print(&before);
+	cr_assert(read_text(text, &after, message), "%s", message);
+	cr_expect_str_eq(after.slot.ring[0].group, "gr?n");
+	free(text);
+}
+
+/* Sets the member to value and expects a refusal that names it. */
+static void expect_refused(const char *path, json_t *value, const char *words)
+{
+	struct check_dump before = dump_of(1), after;
+	char *text, message[256] = "";
+	json_t *document, *object;
+
+	block(&before, 1, 0);
+	text = print(&before);
+	document = object = json_loads(text, 0, NULL);
+	free(text);
+	if (strncmp(path, "calls.", 6) == 0) {
+		object = json_array_get(json_object_get(document, "calls"), 0);
+		path += 6;
+	}
+	json_object_set_new(object, path, value);
+	text = json_dumps(document, 0);
+	cr_expect_not(read_text(text, &after, message), "%s", path);
+	cr_expect(strstr(message, words), "\"%s\" is not in: %s", words,
+		  message);
+	cr_expect_null(strchr(message, '\n'));
+	json_decref(document);
+	free(text);
+}
+
+Test(dump, what_is_out_of_range_is_refused_by_name)
+{
+	expect_refused("version", json_integer(2), "version: expected 1");
+	expect_refused("format", json_string("trace"), "\"lockstep dump\"");
+	expect_refused("rank", json_integer(3), "less than world_size");
+	expect_refused("rank", json_real(0.5), "rank: expected an integer");
+	expect_refused("world_size", json_integer(1 << 30), "world_size");
+	expect_refused("state", json_string("happy"), "one of the words");
+	expect_refused("cause", json_null(), "cause.weight: expected");
+	expect_refused("groups", json_object(), "groups: expected an array");
+	expect_refused("calls", json_integer(1), "calls: expected an array");
+	expect_refused("calls.number", json_integer(9), "calls[0]: expected");
+	expect_refused("calls.peer_rank", json_integer(3), "ranks of the job");
+	expect_refused("calls.terms", json_string("1"), "16 hexadecimal");
+	expect_refused("calls.op", json_string("a_call_of_no_such_length"),
+		       "calls[0].op: expected a short text");
+	expect_refused("time_ns", json_integer(INT64_MAX), "70 years");
+}
+
+Test(dump, the_place_follows_from_the_pattern)
+{
+	char path[24];
+
+	cr_assert(check_dump_path("d", 3, path, sizeof path));
+	cr_expect_str_eq(path, "d/rank3.dump.json");
+	cr_assert(check_dump_path("d/%r-%r.json", 12, path, sizeof path));
+	cr_expect_str_eq(path, "d/12-12.json");
+	cr_expect_not(check_dump_path("a/folder", 100000, path, sizeof path));
+	cr_expect_not(check_dump_path("a/name/of/any-length/%r", 0, path, 8));
+}
+
+/* ---- put together ------------------------------------------------------- */
+
+static void add(struct check_diagnosis *diagnosis,
+		const struct check_dump *dump)
+{
+	char message[256];
+
+	cr_assert(check_diagnosis_add(diagnosis, dump, message), "%s", message);
+}
+
+Test(dump, ranks_without_a_dump_are_neither_well_nor_lost)
+{
+	struct check_diagnosis d = {.board = NULL};
+	struct check_dump dump = dump_of(0);
+	struct check_verdict verdict;
+
+	block(&dump, 1, TIMEOUT);
+	add(&d, &dump);
+	cr_expect(check_diagnosis_missing(&d, 1));
+	cr_expect_not(check_diagnosis_missing(&d, 0));
+	verdict = check_diagnose(&d);
+	cr_expect_eq(verdict.kind, CHECK_TIMEOUT);
+	check_diagnosis_release(&d);
+}
+
+Test(dump, a_rank_that_others_lost_and_that_left_none_is_lost)
+{
+	struct check_diagnosis d = {.board = NULL};
+	struct check_verdict verdict;
+
+	for (uint32_t rank = 0; rank < 2; rank++) {
+		struct check_dump dump = dump_of(rank);
+
+		block(&dump, 1, PEER_LOST);
+		add(&d, &dump);
+	}
+	verdict = check_diagnose(&d);
+	cr_expect_eq(verdict.kind, CHECK_LOST);
+	cr_expect_eq(verdict.rank, 2);
+	check_diagnosis_release(&d);
+}
+
+Test(dump, nothing_has_failed_is_a_status)
+{
+	struct check_diagnosis d = {.board = NULL};
+	struct check_dump dump = dump_of(2);
+
+	block(&dump, 1, 0);
+	add(&d, &dump);
+	cr_expect_eq(check_diagnose(&d).kind, CHECK_STATUS);
+	check_diagnosis_release(&d);
+}
+
+Test(dump, all_that_finished_are_fine)
+{
+	struct check_diagnosis d = {.board = NULL};
+
+	for (uint32_t rank = 0; rank < 3; rank++) {
+		struct check_dump dump = dump_of(rank);
+
+		dump.slot.state = CHECK_RANK_FINISHED;
+		add(&d, &dump);
+	}
+	cr_expect_eq(check_diagnose(&d).kind, CHECK_FINE);
+	check_diagnosis_release(&d);
+}
+
+/* Each rank's clock began at another time; rank 2 called when the others had
+ * given up already. */
+Test(dump, a_call_after_the_first_timeout_came_too_late)
+{
+	struct check_diagnosis d = {.board = NULL};
+	struct check_verdict verdict;
+
+	for (uint32_t rank = 0; rank < 3; rank++) {
+		struct check_dump dump = dump_of(rank);
+		int64_t start_ns = 1000000 * (int64_t)rank;
+
+		dump.clock_ns = start_ns;
+		dump.time_ns = 5000000;
+		if (rank < 2)
+			block(&dump, start_ns + 10, TIMEOUT);
+		else
+			block(&dump, start_ns + 5000, ABORTED);
+		add(&d, &dump);
+	}
+	verdict = check_diagnose(&d);
+	cr_expect_eq(verdict.kind, CHECK_TIMEOUT);
+	cr_expect_eq(verdict.rank, 2);
+	cr_expect_eq(d.board->slots[2].state, CHECK_RANK_RUNNING);
+	cr_expect_eq(d.board->slots[2].calls, 0);
+	check_diagnosis_release(&d);
+}
+
+Test(dump, those_of_another_job_and_second_ones_are_refused)
+{
+	struct check_diagnosis d = {.board = NULL};
+	struct check_dump dump = dump_of(0);
+	char message[256];
+
+	add(&d, &dump);
+	cr_expect_not(check_diagnosis_add(&d, &dump, message));
+	cr_expect(strstr(message, "a second dump of rank 0"));
+	dump.rank = 1;
+	strcpy(dump.job, "b");
+	cr_expect_not(check_diagnosis_add(&d, &dump, message));
+	cr_expect(strstr(message, "expected one of job a"));
+	check_diagnosis_release(&d);
+}
