@@ -192,6 +192,11 @@ struct dist__world {
 				  struct dist__place *place,
 				  struct dist_message *message);
 
+	/* Writes the rank's records into a file, where one is asked for and
+	 * nobody else does. Caller: core, when a group of the rank has failed,
+	 * or the rank has finished. NULL: never. */
+	void (*dump)(void);
+
 	/* dist_launch() for this world: options complete, world_size > 0. */
 	int (*launch)(const struct dist_launch_options *options,
 		      int (*rank_main)(void *arg), void *arg);

@@ -37,6 +37,12 @@ static void add_words(struct dist_group *group)
 			 sizeof group->message.text - used, " (%s)", words);
 }
 
+void dist__dump(const struct dist_group *group)
+{
+	if (group->world->dump)
+		group->world->dump();
+}
+
 enum dist_error dist__fail(struct dist_group *group, enum dist_error error,
 			   const char *format, ...)
 {
@@ -51,6 +57,7 @@ enum dist_error dist__fail(struct dist_group *group, enum dist_error error,
 		group->backend->ops->abort(group->backend);
 		dist__works_give_up(group);
 		add_words(group);
+		dist__dump(group);
 	}
 	return error;
 }
@@ -245,6 +252,7 @@ enum dist_error dist_destroy_process_group(struct dist_group *group)
 	slot = group->place.slot;
 	if (!group->poison && slot->state != CHECK_RANK_WAITING)
 		slot->state = CHECK_RANK_FINISHED;
+	dist__dump(group);
 	free(group);
 	return error;
 }

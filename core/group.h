@@ -41,6 +41,9 @@ struct dist_work {
 	bool reported;             /* its end stands in the records */
 };
 
+/* dist__dump has the rank's records written, where they are asked for. */
+void dist__dump(const struct dist_group *group);
+
 /* dist__fail notes error as the group's last failure, with words; a failure
  * of the world rather than of an argument poisons the group. Returns error. */
 enum dist_error dist__fail(struct dist_group *group, enum dist_error error,

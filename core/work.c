@@ -79,6 +79,8 @@ static enum dist_error wait_until(struct dist_work *work, int64_t deadline_ns)
 		(void)backend->ops->wait(backend, &work->op,
 					 DIST_TIMEOUT_NEVER);
 	report_end(work);
+	if (error)
+		dist__dump(group);
 	return error;
 }
 

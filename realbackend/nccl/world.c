@@ -170,6 +170,11 @@ static int launch(const struct dist_launch_options *options,
 	return dist__tcp_world.launch(options, rank_main, arg);
 }
 
+static void dump(void)
+{
+	dist__tcp_world.dump();
+}
+
 const struct dist__world dist__nccl_world = {
 	.name = "nccl",
 	.summary = "real processes, a GPU each, over NCCL",
@@ -178,6 +183,7 @@ const struct dist__world dist__nccl_world = {
 	.is_available = is_available,
 	.default_timeout_ns = DIST_TIMEOUT_DEFAULT_NCCL,
 	.attach = attach,
+	.dump = dump,
 	.launch = launch,
 	.backend_new = backend_new,
 	.reduces = dist__launch_reduces,

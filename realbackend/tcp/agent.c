@@ -100,7 +100,7 @@ static bool interrupted(const struct dist__signals *signals, int *signal)
 	int number;
 
 	while ((number = dist__signals_next(signals)) != 0)
-		if (number != SIGCHLD)
+		if (number != SIGCHLD && number != SIGUSR1)
 			*signal = number;
 	return *signal != 0;
 }

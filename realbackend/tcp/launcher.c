@@ -33,7 +33,9 @@ static void handle_signals(struct job *job)
 	int number;
 
 	while ((number = dist__signals_next(&job->signals)) != 0) {
-		if (number == SIGCHLD)
+		if (number == SIGUSR1)
+			dist__workers_tell(&job->workers);
+		if (number == SIGCHLD || number == SIGUSR1)
 			continue;
 		/* Whoever asks twice does not want to wait. */
 		if (job->signal)
@@ -266,6 +268,8 @@ static bool join(struct job *job)
 
 static int open_job(struct job *job)
 {
+	static const int numbers[] = {SIGCHLD, SIGINT,  SIGTERM,
+				      SIGHUP,  SIGQUIT, SIGUSR1};
 	struct dist_message message;
 
 	job->fds = calloc(1 + 2 * (size_t)job->spec->nproc, sizeof *job->fds);
@@ -275,7 +279,8 @@ static int open_job(struct job *job)
 		fprintf(stderr, "lockstep: %s\n", message.text);
 		return DIST_EXIT_INTERNAL;
 	}
-	if (!dist__signals_catch(&job->signals))
+	if (!dist__signals_catch(&job->signals, numbers,
+				 (int)(sizeof numbers / sizeof *numbers)))
 		return complain("catch signals");
 	job->workers.plumbing.spec = job->spec;
 	job->workers.plumbing.streams = &job->streams;

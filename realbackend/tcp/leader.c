@@ -182,7 +182,7 @@ static void gather_records(struct dist__agent *agent,
 /* The last round is over: says why, if it failed. */
 static bool conclude(struct dist__agent *agent, const struct dist__outcome *own)
 {
-	struct dist__outcome all = {.board = NULL};
+	struct dist__outcome all = {.attempt = agent->orders.round};
 	char words[128] = "";
 	int status;
 

@@ -1,10 +1,14 @@
 #include "realbackend/tcp/outcome.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "check/dump.h"
 #include "check/outputs.h"
 #include "core/clock.h"
+#include "realbackend/tcp/dump.h"
 
 bool dist__outcome_failed(const struct dist__child *child)
 {
@@ -114,6 +118,36 @@ void dist__outcome_release(struct dist__outcome *outcome)
 	memset(outcome, 0, sizeof *outcome);
 }
 
+/* ---- telling ------------------------------------------------------------ */
+
+/* Leaves the dumps of the ranks that are known, if somebody wants them. */
+static void save_dumps(FILE *out, const struct dist__outcome *outcome,
+		       int64_t timeout_ns)
+{
+	const char *pattern = dist__dump_pattern();
+	struct check_dump dump = {.attempt = (uint32_t)outcome->attempt,
+				  .timeout_ns = timeout_ns,
+				  .cause = outcome->cause};
+	bool good = true;
+
+	if (!pattern || !outcome->board)
+		return;
+	dist__dump_stamp(&dump);
+	snprintf(dump.job, sizeof dump.job, "%ld.%lld", (long)getpid(),
+		 (long long)dump.time_ns);
+	snprintf(dump.world, sizeof dump.world, "tcp");
+	dump.world_size = outcome->board->world_size;
+	good = check_dump_prepare(pattern);
+	for (; good && dump.rank < dump.world_size; dump.rank++) {
+		dump.slot = outcome->board->slots[dump.rank];
+		if (dump.slot.state != CHECK_RANK_UNKNOWN)
+			good = check_dump_save(pattern, &dump);
+	}
+	if (!good)
+		fprintf(out, "lockstep: %.200s: dumps cannot be written: %s\n",
+			pattern, strerror(errno));
+}
+
 int dist__outcome_report(FILE *out, const struct dist__outcome *outcome,
 			 int64_t timeout_ns)
 {
@@ -128,5 +162,29 @@ int dist__outcome_report(FILE *out, const struct dist__outcome *outcome,
 
 	memcpy(facts.lost_how, cause->how, sizeof facts.lost_how);
 	verdict = check_judge_cause(outcome->board, &facts, cause);
+	save_dumps(out, outcome, timeout_ns);
 	return check_conclude(out, &job);
+}
+
+void dist__outcome_status(FILE *out, struct dist__outcome *outcome, int first,
+			  int num_ranks, int64_t timeout_ns)
+{
+	const struct check_verdict verdict = {CHECK_STATUS, -1};
+	const struct check_facts facts = {.now_ns = dist__clock_ns(),
+					  .timeout_ns = timeout_ns,
+					  .lost_rank = -1};
+	const struct check_job job = {outcome->board, &facts, &verdict, "tcp",
+				      NULL};
+	const struct check_outputs asked = {.json = check_outputs_asked().json};
+	struct check_board *board = outcome->board;
+	char message[256];
+
+	for (int rank = 0; board && rank < (int)board->world_size; rank++)
+		if (rank < first || rank >= first + num_ranks)
+			board->slots[rank].state = CHECK_RANK_UNKNOWN;
+	save_dumps(out, outcome, timeout_ns);
+	check_report(out, board, &facts, &verdict);
+	if (!check_write_outputs(&asked, &job, message))
+		fprintf(out, "lockstep: %s\n", message);
+	fflush(out);
 }

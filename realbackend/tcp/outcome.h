@@ -13,6 +13,7 @@
 struct dist__outcome {
 	struct check_cause cause;  /* weight 0: nothing has failed here */
 	struct check_board *board; /* a copy of the records; NULL: none */
+	int attempt;               /* number of the round */
 };
 
 /* dist__outcome_failed returns whether child has ended, and badly. */
@@ -32,8 +33,15 @@ void dist__outcome_take(struct dist__outcome *outcome,
 void dist__outcome_release(struct dist__outcome *outcome);
 
 /* dist__outcome_report says on out what went wrong, if anything did, and writes
- * it where the environment asks for it; returns the exit status of the job. */
+ * it, and the ranks' dumps, where the environment asks for them; returns the
+ * exit status of the job. */
 int dist__outcome_report(FILE *out, const struct dist__outcome *outcome,
 			 int64_t timeout_ns);
+
+/* dist__outcome_status says on out, and as JSON and dumps where these are asked
+ * for, where the num_ranks ranks from first on are; the others, on other nodes,
+ * are not known. */
+void dist__outcome_status(FILE *out, struct dist__outcome *outcome, int first,
+			  int num_ranks, int64_t timeout_ns);
 
 #endif

@@ -7,9 +7,6 @@
 
 #include "realbackend/tcp/socket.h"
 
-static const int caught[DIST__SIGNALS] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP,
-					  SIGQUIT};
-
 /* A handler has no argument of ours; -1: nothing is caught. */
 static volatile sig_atomic_t pipe_end = -1;
 
@@ -39,7 +36,17 @@ static bool open_pipe(int ends[2])
 	return true;
 }
 
-bool dist__signals_catch(struct dist__signals *signals)
+/* Whether a signal that is handled like this may be caught. */
+static bool is_free(int number, const struct sigaction *now)
+{
+	if (number == SIGCHLD)
+		return true;
+	return number == SIGUSR1 ? now->sa_handler == SIG_DFL
+				 : now->sa_handler != SIG_IGN;
+}
+
+bool dist__signals_catch(struct dist__signals *signals, const int *numbers,
+			 int count)
 {
 	struct sigaction action;
 	int ends[2];
@@ -48,24 +55,31 @@ bool dist__signals_catch(struct dist__signals *signals)
 		return false;
 	signals->fd = ends[0];
 	signals->write_fd = ends[1];
+	signals->count = count;
 	pipe_end = ends[1];
 	memset(&action, 0, sizeof action);
 	action.sa_handler = on_signal;
 	action.sa_flags = SA_RESTART | SA_NOCLDSTOP;
 	sigfillset(&action.sa_mask);
-	for (int i = 0; i < DIST__SIGNALS; i++) {
-		sigaction(caught[i], NULL, &signals->before[i]);
-		if (caught[i] == SIGCHLD ||
-		    signals->before[i].sa_handler != SIG_IGN)
-			sigaction(caught[i], &action, NULL);
+	for (int i = 0; i < count; i++) {
+		signals->numbers[i] = numbers[i];
+		sigaction(numbers[i], NULL, &signals->before[i]);
+		if (is_free(numbers[i], &signals->before[i]))
+			sigaction(numbers[i], &action, NULL);
 	}
 	return true;
 }
 
 void dist__signals_restore(struct dist__signals *signals)
 {
-	for (int i = 0; i < DIST__SIGNALS; i++)
-		sigaction(caught[i], &signals->before[i], NULL);
+	struct sigaction now;
+
+	for (int i = 0; i < signals->count; i++) {
+		sigaction(signals->numbers[i], NULL, &now);
+		if (now.sa_handler == on_signal)
+			sigaction(signals->numbers[i], &signals->before[i],
+				  NULL);
+	}
 	pipe_end = -1;
 	close(signals->fd);
 	close(signals->write_fd);

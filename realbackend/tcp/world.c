@@ -9,6 +9,7 @@
 #include "core/backend.h"
 #include "core/data.h"
 #include "realbackend/tcp/board.h"
+#include "realbackend/tcp/dump.h"
 #include "realbackend/tcp/environment.h"
 #include "realbackend/tcp/launcher.h"
 #include "realbackend/tcp/rendezvous.h"
@@ -25,7 +26,9 @@
 struct keep {
 	struct dist__profile profile;
 	int *nodes;
-	struct check_slot slot; /* where no launcher gave one */
+	uint64_t token;              /* of the job */
+	struct check_slot slot;      /* where no launcher gave one */
+	struct dist__dumper *dumper; /* likewise; NULL: no dumps wanted */
 	struct dist__fact facts[MAX_FACTS];
 	size_t num_facts;
 	char texts[MAX_FACTS][320];
@@ -158,6 +161,7 @@ static enum dist_error attach_as(const struct dist__environment *e,
 	if (error)
 		return error;
 	keep->nodes = rendezvous.nodes;
+	keep->token = rendezvous.token;
 	add_facts(keep, backend, e, &rendezvous, cores);
 	error = open_transport(e, &rendezvous, cores, &place->transport);
 	if (error)
@@ -176,10 +180,37 @@ static enum dist_error attach_as(const struct dist__environment *e,
 static void keep_free(struct keep *keep)
 {
 	if (keep) {
+		dist__dumper_free(keep->dumper);
 		dist__profile_release(&keep->profile);
 		free(keep->nodes);
 	}
 	free(keep);
+}
+
+/* Where no launcher keeps the records, the rank does. */
+static enum dist_error open_dumper(const struct dist__environment *e,
+				   const char *backend, struct keep *keep,
+				   struct dist_message *message)
+{
+	const char *attempt = getenv("TORCHELASTIC_RESTART_COUNT");
+	struct check_dump head = {.rank = (uint32_t)e->rank,
+				  .world_size = (uint32_t)e->world_size,
+				  .timeout_ns = e->timeout_ns};
+
+	if (attempt)
+		head.attempt = (uint32_t)strtoul(attempt, NULL, 10);
+	snprintf(head.job, sizeof head.job, "%016llx",
+		 (unsigned long long)keep->token);
+	snprintf(head.world, sizeof head.world, "%s", backend);
+	return dist__dumper_new(&head, &keep->slot, &keep->dumper, message);
+}
+
+/* Who writes these records. */
+static void sign(struct check_slot *slot)
+{
+	slot->pid = getpid();
+	if (gethostname(slot->host, sizeof slot->host - 1) != 0)
+		slot->host[0] = '\0';
 }
 
 static enum dist_error attach(const struct dist_init_options *options,
@@ -209,6 +240,12 @@ static enum dist_error attach(const struct dist_init_options *options,
 	}
 	keep_free(kept);
 	kept = keep;
+	if (!slot)
+		error = open_dumper(&e, options->backend, keep, message);
+	if (error) {
+		place->transport->ops->free(place->transport);
+		return error;
+	}
 	place->rank = e.rank;
 	place->world_size = e.world_size;
 	place->timeout_ns = e.timeout_ns;
@@ -218,7 +255,13 @@ static enum dist_error attach(const struct dist_init_options *options,
 	place->profile = &keep->profile;
 	place->nodes = keep->nodes;
 	place->slot = slot ? slot : &keep->slot;
+	sign(place->slot);
 	return DIST_OK;
+}
+
+static void dump(void)
+{
+	dist__dumper_write(kept->dumper);
 }
 
 /* ---- launching ---------------------------------------------------------- */
@@ -292,5 +335,6 @@ const struct dist__world dist__tcp_world = {
 	.pause = NULL,
 	.default_timeout_ns = DIST_TIMEOUT_DEFAULT,
 	.attach = attach,
+	.dump = dump,
 	.launch = launch,
 };
