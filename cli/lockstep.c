@@ -15,6 +15,8 @@ static const struct command commands[] = {
 	{"bench", "time a collective over sizes", command_bench},
 	{"check", "hold back ends against the conformance table",
 	 command_check},
+	{"diagnose", "the verdict on a job that is over, from its dumps",
+	 command_diagnose},
 	{"calibrate", "fit a platform and a profile to this machine",
 	 command_calibrate},
 	{"compare", "hold a predicted trace against a measured one",

@@ -25,6 +25,7 @@ struct run_request {
 	char *trace;
 	char *json, *junit, *sarif; /* the verdict for machines */
 	char *annotate;
+	char *dump;
 	int prefix_output;
 
 	/* torchrun's */

@@ -50,6 +50,7 @@ int run_export(const struct run_request *request, const struct run_plan *plan)
 		{"LOCKSTEP_JUNIT", request->junit},
 		{"LOCKSTEP_SARIF", request->sarif},
 		{"LOCKSTEP_ANNOTATE", request->annotate},
+		{"LOCKSTEP_DUMP", request->dump},
 	};
 	int failed = 0;
 

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "check/dump.h"
 #include "core/data.h"
 #include "sim/platform.h"
 
@@ -197,6 +198,22 @@ static int check_debug(const char *option)
 			  "expected " DIST__DEBUG_LEVELS);
 }
 
+/* A place that cannot be written to is better known before than after. */
+static int check_dump(const struct run_request *request,
+		      const struct run_plan *plan)
+{
+	const char *pattern = run_given(request->dump, "LOCKSTEP_DUMP");
+
+	if (plan->world->is_here)
+		return request->dump ? run_refuse("--dump", pattern,
+						  "simulated ranks leave none")
+				     : DIST_EXIT_OK;
+	if (!pattern || check_dump_prepare(pattern))
+		return DIST_EXIT_OK;
+	return run_refuse(request->dump ? "--dump" : "LOCKSTEP_DUMP", pattern,
+			  "expected a folder that can be written to");
+}
+
 static int choose_program(struct run_plan *plan)
 {
 	const char *name = plan->argv[0];
@@ -276,6 +293,8 @@ int run_plan_make(const struct run_request *request, struct run_plan *plan)
 		status = choose_nproc(request, plan);
 	if (!status)
 		status = run_choose_output(request, plan);
+	if (!status)
+		status = check_dump(request, plan);
 	if (!status)
 		status = choose_program(plan);
 	if (!status)

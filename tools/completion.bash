@@ -13,7 +13,7 @@ _lockstep() {
 	local words=
 
 	if [ "$COMP_CWORD" -eq 1 ]; then
-		words="run predict bench check calibrate compare trace platform
+		words="run predict bench check diagnose calibrate compare trace platform
 			list help --help --version"
 	elif [[ $before == --backend ]]; then
 		words="sim tcp nccl"
@@ -31,7 +31,7 @@ _lockstep() {
 		words=$(lockstep "$command" --help 2>/dev/null |
 			grep -oE -- '--[a-z][a-z-]*')
 	elif [[ $command == help ]]; then
-		words="run predict bench check calibrate compare trace platform
+		words="run predict bench check diagnose calibrate compare trace platform
 			list"
 	elif [[ $command == list ]]; then
 		words="backends scenarios algorithms models platforms profiles"

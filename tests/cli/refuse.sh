@@ -6,7 +6,7 @@ expect_refusal 'no command "rum"; did you mean "run"' rum
 expect_refusal 'no command "frobnicate"' frobnicate
 expect_refusal 'no option "--frobnicate"' --frobnicate
 expect_refusal 'no command "frobnicate"' help frobnicate
-for command in run predict bench check calibrate compare trace platform list; do
+for command in run predict bench check diagnose calibrate compare trace platform list; do
 	expect_refusal 'frobnicate' "$command" --frobnicate
 done
 
@@ -64,6 +64,19 @@ done
 for filter in x '1,' ',1' -1; do
 	expect_refusal 'local-ranks-filter' run --local-ranks-filter=$filter hello
 done
+expect_refusal '--dump: expected a folder' run --dump "$scratch/no/such" hello
+expect_refusal '--dump: expected a folder' run --dump /dev/null/%r hello
+
+# diagnose
+expect_refusal 'diagnose what' diagnose
+expect_refusal 'no-such: No such file' diagnose "$scratch/no-such"
+mkdir "$scratch/empty"
+expect_refusal 'empty: expected files \*.dump.json' diagnose "$scratch/empty"
+printf '{"format": "lockstep dump", "version": 99}' >"$scratch/broken.dump.json"
+expect_refusal 'broken.dump.json: version: expected 1' diagnose "$scratch"
+printf 'no dump' >"$scratch/broken.text"
+expect_refusal 'broken.text: line 1: expected a dump, in JSON' diagnose \
+	"$scratch/broken.text"
 
 # simulation
 expect_refusal 'no-such' run --backend sim --platform no-such hello
@@ -75,7 +88,8 @@ expect_refusal 'broken.xml' run --backend sim --platform "$scratch/broken.xml" \
 	hello
 platform=$("$LOCKSTEP" list platforms | awk 'NR == 2 { print $1 }')
 for words in '--max-restarts 1' '--nnodes 1:2' '--node-rank 1' '--tee 3' \
-	'--redirects 1' '--log-dir logs' '--local-ranks-filter 0'; do
+	'--redirects 1' '--log-dir logs' '--local-ranks-filter 0' \
+	'--dump dumps'; do
 	# shellcheck disable=SC2086 # an option and its value
 	expect_refusal "${words% *}" run --backend sim --platform "$platform" \
 		--world-size 2 $words hello
