@@ -5,6 +5,7 @@
 
 #include "check/chain.h"
 #include "check/left.h"
+#include "check/refusal.h"
 
 /* ---- parties ---------------------------------------------------------- */
 
@@ -226,10 +227,21 @@ static void find_late(struct check_finding *f)
 			add(f, rank, place_of(f, rank), false);
 }
 
+/* The ranks that gave up because a call was refused like one of lost's. */
+static void add_refused(struct check_finding *f, uint32_t lost)
+{
+	const struct check_slot *slots = f->picture.board->slots;
+
+	for (uint32_t rank = lost; rank < f->picture.world_size; rank++)
+		if (check_refused_alike(&slots[rank], &slots[lost]))
+			add(f, rank, &slots[rank].refusal.call, true);
+}
+
 static void find_lost(struct check_finding *f, uint32_t lost)
 {
 	const struct check_picture *p = &f->picture;
 
+	add_refused(f, lost);
 	add(f, lost, place_of(f, lost), true);
 	for (uint32_t rank = 0; rank < p->world_size; rank++)
 		if (is_awaited_by(f, cohort_of(f, rank), lost))

@@ -34,7 +34,8 @@ static bool same_state(const struct check_slot *x, const struct check_call *a,
 		return false;
 	return !a ||
 	       ((a->index == b->index || a->tag >= 0) && a->tag == b->tag &&
-		check_same_call(a, b) && same_site(&a->site, &b->site));
+		check_same_call(a, b) && strcmp(a->label, b->label) == 0 &&
+		same_site(&a->site, &b->site));
 }
 
 static bool belongs(const struct check_cohort *cohort,

@@ -1,7 +1,12 @@
 #include "check/record.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
+
+/* The same number as DIST_ERR_INVALID_ARGUMENT: check/ does not include
+ * dist.h. */
+enum { ERROR_ARGUMENT = -1 };
 
 #define BOARD_MAGIC   UINT32_C(0x4c535442) /* "LSTB" */
 #define BOARD_VERSION 7
@@ -147,9 +152,30 @@ uint32_t check_issue(struct check_slot *slot, const struct check_call *call)
 	kept->number = number;
 	kept->state = CHECK_CALL_ISSUED;
 	slot->calls = number;
+	slot->refusal.call.op[0] = '\0';
 	if (call->tag < 0)
 		advance(slot, call);
 	return number;
+}
+
+void check_refuse(struct check_slot *slot, const char *group, const char *words,
+		  const struct check_site *site)
+{
+	struct check_refusal *refusal = &slot->refusal;
+	size_t name = strcspn(words, ":");
+
+	*refusal = (struct check_refusal){.call = {.state = CHECK_CALL_FAILED,
+						   .error = ERROR_ARGUMENT,
+						   .peer = -1,
+						   .peer_rank = -1,
+						   .tag = -1,
+						   .site = *site}};
+	snprintf(refusal->call.op, sizeof refusal->call.op, "%.*s", (int)name,
+		 words);
+	snprintf(refusal->call.group, sizeof refusal->call.group, "%s", group);
+	words += name;
+	words += strspn(words, ": ");
+	snprintf(refusal->words, sizeof refusal->words, "%s", words);
 }
 
 void check_source(struct check_slot *slot, uint32_t number, int32_t source)

@@ -25,6 +25,8 @@ extern "C" {
 #define CHECK_GROUPS 32
 /* Ranks up to which a slot remembers the parts of an all-to-all. */
 #define CHECK_PARTS 64
+/* Bytes of a label, its end included. */
+#define CHECK_LABEL 112
 
 /* Where a call stands in the source; "" and 0 when not known. A path too long
  * keeps its end. */
@@ -54,13 +56,16 @@ struct check_call {
 	 * with this peer, tag and direction; set by check_issue(). */
 	uint32_t index;
 	int32_t peer; /* root, src or dst, in the group; -1: none, or any */
-	int32_t peer_rank;  /* the same as global rank */
-	int32_t source;     /* global rank that a recv from any heard; or -1 */
-	int32_t tag;        /* point to point; -1 for collectives */
-	int32_t error;      /* enum dist_error once it failed */
-	uint64_t numel;     /* of the tensor, or of all ranks' parts together */
-	uint64_t terms;     /* what else the ranks must agree about: a hash */
-	char words[48];     /* the same for a reader, cut short; "" */
+	int32_t peer_rank; /* the same as global rank */
+	int32_t source;    /* global rank that a recv from any heard; or -1 */
+	int32_t tag;       /* point to point; -1 for collectives */
+	int32_t error;     /* enum dist_error once it failed */
+	uint64_t numel;    /* of the tensor, or of all ranks' parts together */
+	uint64_t terms;    /* what else the ranks must agree about: a hash */
+	char words[48];    /* the same for a reader, cut short; "" */
+	/* What it is for, in the words of the layer that made it: "bucket 2
+	 * (fc.bias) of step 7"; "" */
+	char label[CHECK_LABEL];
 	int64_t timeout_ns; /* that the call may take; 0: not told */
 	int64_t issued_ns;
 	int64_t ended_ns;
@@ -86,6 +91,13 @@ struct check_hazard {
 	/* SHARED: the call that it was given to. WRITTEN: the same as call, but
 	 * at the site where it came out, of which the file may be "". */
 	struct check_call other;
+};
+
+/* A call that was refused for its arguments, and so never issued. */
+struct check_refusal {
+	struct check_call call; /* op, group, peer and site; op "": there is
+				   none */
+	char words[200];        /* why, cut short */
 };
 
 enum check_rank_state {
@@ -128,10 +140,11 @@ struct check_slot {
 		wait_site; /* where it waits, if not where it called */
 	struct check_membership memberships[CHECK_GROUPS];
 	struct check_parts parts;
-	struct check_hazard hazard; /* the rank's first */
-	uint32_t held;              /* number of calls held, those that left the
-				       ring included */
-	struct check_call kept;     /* one of these; its number is 0: none */
+	struct check_hazard hazard;   /* the rank's first */
+	struct check_refusal refusal; /* if it was the rank's last call */
+	uint32_t held;                /* number of calls held, those that left
+					 the ring included */
+	struct check_call kept;       /* one of these; its number is 0: none */
 	struct check_call ring[CHECK_RING]; /* call n at (n - 1) % CHECK_RING */
 };
 
@@ -167,6 +180,11 @@ void check_leave(struct check_slot *slot, uint32_t group_id);
 /* check_issue takes a copy of *call into the rank's ring, numbers it, counts
  * it as issued, and returns its number. */
 uint32_t check_issue(struct check_slot *slot, const struct check_call *call);
+
+/* check_refuse notes that a call at site on group was refused; words are its
+ * name, ": " and the reason. Forgotten with the next call that is issued. */
+void check_refuse(struct check_slot *slot, const char *group, const char *words,
+		  const struct check_site *site);
 
 /* check_source notes whom call number, a receive from any source, heard, as
  * global rank. */

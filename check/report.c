@@ -11,6 +11,7 @@
 #include "check/message.h"
 #include "check/left.h"
 #include "check/picture.h"
+#include "check/refusal.h"
 #include "check/verdict.h"
 #include "check/words.h"
 
@@ -364,6 +365,8 @@ void check_report(FILE *out, const struct check_board *board,
 		return;
 	}
 	print_headline(out, board, facts, verdict);
+	if (verdict->kind == CHECK_LOST || verdict->kind == CHECK_FAILED)
+		check_report_refusal(out, board, verdict->rank);
 	if (!board || !has_picture(verdict) ||
 	    !check_picture_init(&picture, board))
 		return;

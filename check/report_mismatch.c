@@ -56,6 +56,7 @@ static void print_side(FILE *out, const struct side *side)
 	check_print_ranks(out, side->board->world_size, on_side, side);
 	fputs(" called ", out);
 	check_print_call(out, side->like);
+	check_print_label(out, side->like);
 	fputs(" at ", out);
 	check_print_site(out, &side->like->site);
 	fputc('\n', out);

@@ -46,13 +46,14 @@ static json_t *call_json(const struct check_call *call)
 
 	return json_pack(
 		"{s:i, s:s, s:s, s:o*, s:s, s:s*, s:s*, s:s*, s:I, s:o*, s:o*, "
-		"s:o*}",
+		"s:s*, s:o*}",
 		"number", (int)call->number, "op", call->op, "group",
 		call->group, "index", index, "state", state_of_call(call),
 		"dtype", word(call->dtype), "reduce_op", word(call->reduce_op),
 		"terms", word(call->words), "numel", (json_int_t)call->numel,
 		"peer", number_or_none(call->peer_rank), "tag",
-		number_or_none(call->tag), "site", site(&call->site));
+		number_or_none(call->tag), "label", word(call->label), "site",
+		site(&call->site));
 }
 
 /* Ranks for which has() is true. */

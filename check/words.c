@@ -92,13 +92,21 @@ void check_print_call(FILE *out, const struct check_call *call)
 	fputc(')', out);
 }
 
+void check_print_label(FILE *out, const struct check_call *call)
+{
+	if (call->label[0])
+		fprintf(out, " for %s", call->label);
+}
+
 static void print_in_place(FILE *out, const struct check_call *call,
 			   const char *whose, const char *group)
 {
 	check_print_call(out, call);
 	if (call->tag < 0)
 		fprintf(out, " #%u", call->index);
-	fprintf(out, " of %s%s at ", whose, group);
+	fprintf(out, " of %s%s", whose, group);
+	check_print_label(out, call);
+	fputs(" at ", out);
 	check_print_site(out, &call->site);
 }
 
@@ -127,6 +135,8 @@ void check_print_link(FILE *out, const struct check_call *call)
 		print_peer(out, call);
 		fprintf(out, ", tag %d, ", (int)call->tag);
 	}
+	if (call->label[0])
+		fprintf(out, "%s, ", call->label);
 	check_print_site(out, &call->site);
 	fputc(')', out);
 }

@@ -22,8 +22,12 @@ void check_print_site(FILE *out, const struct check_site *site);
  * wrote it. */
 void check_print_call(FILE *out, const struct check_call *call);
 
+/* check_print_label writes " for bucket 2 (fc.bias) of step 7", of a call that
+ * has a label. */
+void check_print_label(FILE *out, const struct check_call *call);
+
 /* check_print_call_in_place writes "all_reduce(...) #17 of group default at
- * train.c:88". */
+ * train.c:88", with the label if there is one. */
 void check_print_call_in_place(FILE *out, const struct check_call *call);
 
 /* check_print_calls_in_place writes the same for calls in several groups: "...

@@ -43,6 +43,16 @@ void dist__dump(const struct dist_group *group)
 		group->world->dump();
 }
 
+/* Notes the words of the last failure as why the call being made is refused. */
+static void note_refusal(struct dist_group *group)
+{
+	struct check_site site;
+
+	check_site_set(&site, group->site.file, group->site.line);
+	check_refuse(group->place.slot, group->title, group->message.text,
+		     &site);
+}
+
 enum dist_error dist__fail(struct dist_group *group, enum dist_error error,
 			   const char *format, ...)
 {
@@ -52,6 +62,8 @@ enum dist_error dist__fail(struct dist_group *group, enum dist_error error,
 	vsnprintf(group->message.text, sizeof group->message.text, format,
 		  args);
 	va_end(args);
+	if (error == DIST_ERR_INVALID_ARGUMENT)
+		note_refusal(group);
 	if (poisons(error) && group->poison == DIST_OK) {
 		group->poison = error;
 		group->backend->ops->abort(group->backend);
@@ -268,6 +280,23 @@ struct dist_group *dist_at(struct dist_group *group, const char *file, int line)
 {
 	if (group)
 		group->site = (struct dist__site){file, line};
+	return group;
+}
+
+enum dist_error dist_refuse(struct dist_group *group, const char *words)
+{
+	return group ? dist__fail(group, DIST_ERR_INVALID_ARGUMENT, "%s", words)
+		     : DIST_ERR_INVALID_ARGUMENT;
+}
+
+struct dist_group *dist_label(struct dist_group *group, const char *words,
+			      uint64_t terms)
+{
+	if (!group)
+		return NULL;
+	snprintf(group->label.words, sizeof group->label.words, "%s",
+		 words ? words : "");
+	group->label.terms = terms;
 	return group;
 }
 

@@ -6,24 +6,33 @@
 #ifndef LOCKSTEP_CORE_GROUP_H
 #define LOCKSTEP_CORE_GROUP_H
 
+#include "check/record.h"
 #include "core/backend.h"
+
+/* What a call is for, and a hash of what all ranks must agree about in that; 0:
+ * nothing. */
+struct dist__label {
+	char words[CHECK_LABEL];
+	uint64_t terms;
+};
 
 struct dist_group {
 	const struct dist__world *world;
 	struct dist__place place;
 	struct dist__members members;
 	struct dist__backend *backend;
-	char name[32];           /* the members' name */
-	char title[24];          /* what verdicts call it */
-	int *ranks;              /* the members' ranks, owned; or NULL */
-	struct dist_group *root; /* the rank's default group */
-	struct dist_group *subs; /* of the root: all the others */
-	struct dist_group *next; /* in that list */
-	uint32_t next_id;        /* of the root: above all that were given */
-	uint32_t next_seq;       /* of the next collective */
-	enum dist_error poison;  /* the failure that ended the group */
-	struct dist__site site;  /* of the call being made */
-	double *factors;         /* of PREMUL_SUM, by number; NAN: given back */
+	char name[32];            /* the members' name */
+	char title[24];           /* what verdicts call it */
+	int *ranks;               /* the members' ranks, owned; or NULL */
+	struct dist_group *root;  /* the rank's default group */
+	struct dist_group *subs;  /* of the root: all the others */
+	struct dist_group *next;  /* in that list */
+	uint32_t next_id;         /* of the root: above all that were given */
+	uint32_t next_seq;        /* of the next collective */
+	enum dist_error poison;   /* the failure that ended the group */
+	struct dist__site site;   /* of the call being made */
+	struct dist__label label; /* and what it is for */
+	double *factors; /* of PREMUL_SUM, by number; NAN: given back */
 	size_t num_factors;
 	struct dist_work *works; /* all handles not freed, newest first */
 	/* Of the root: of all its groups, oldest first. */

@@ -40,7 +40,8 @@ static uint64_t mix_parts(uint64_t hash, const struct dist__parts *parts)
 
 /* What every rank of the operation must agree about. What two ranks exchange in
  * an all-to-all only they can compare, by the size of the message. */
-static uint64_t fingerprint(const struct dist__op *op, int world_size)
+static uint64_t fingerprint(const struct dist__op *op, int world_size,
+			    const struct dist__label *label)
 {
 	uint64_t hash = dist__mix_begin;
 	bool p2p = dist__op_is_p2p(op->kind);
@@ -58,6 +59,8 @@ static uint64_t fingerprint(const struct dist__op *op, int world_size)
 		hash = dist__mix(hash, op->purpose->terms);
 	if (op->bundle.kind)
 		hash = dist__mix(hash, dist__bundle_terms(&op->bundle));
+	if (label->terms && !p2p)
+		hash = dist__mix(hash, label->terms);
 	return dist__mix(hash, p2p ? 0 : (uint64_t)op->peer);
 }
 
@@ -272,8 +275,30 @@ static void record_parts(struct dist_group *group, const struct dist__op *op)
 		check_parts_end(parts, op->call);
 }
 
+/* Names the arguments of op in *call; those of a purpose are its own. */
+static void record_arguments(struct check_call *call, const struct dist__op *op)
+{
+	if (op->purpose) {
+		call->terms = op->purpose->terms;
+		memcpy(call->words, op->purpose->words, sizeof call->words);
+		return;
+	}
+	if (op->bundle.kind) {
+		call->terms = dist__bundle_terms(&op->bundle);
+		dist__bundle_words(&op->bundle, call->words,
+				   sizeof call->words);
+	}
+	if (op->kind != DIST__BARRIER && op->kind != DIST__MONITORED_BARRIER)
+		snprintf(call->dtype, sizeof call->dtype, "%s",
+			 dist_dtype_name(op->tensor.dtype));
+	if (dist__op_reduces(op->kind))
+		snprintf(call->reduce_op, sizeof call->reduce_op, "%s",
+			 dist_reduce_op_name(op->reduce_op));
+}
+
 /* Writes the call into the rank's records and returns its number. */
-static uint32_t record(struct dist_group *group, const struct dist__op *op)
+static uint32_t record(struct dist_group *group, const struct dist__op *op,
+		       const struct dist__label *label)
 {
 	struct check_call call = {
 		.group_id = group->members.group_id,
@@ -290,21 +315,10 @@ static uint32_t record(struct dist_group *group, const struct dist__op *op)
 	snprintf(call.op, sizeof call.op, "%s", dist__op_called(op));
 	snprintf(call.group, sizeof call.group, "%s", group->title);
 	check_site_set(&call.site, op->site.file, op->site.line);
-	if (op->purpose) {
-		call.terms = op->purpose->terms;
-		memcpy(call.words, op->purpose->words, sizeof call.words);
-		return check_issue(group->place.slot, &call);
-	}
-	if (op->bundle.kind) {
-		call.terms = dist__bundle_terms(&op->bundle);
-		dist__bundle_words(&op->bundle, call.words, sizeof call.words);
-	}
-	if (op->kind != DIST__BARRIER && op->kind != DIST__MONITORED_BARRIER)
-		snprintf(call.dtype, sizeof call.dtype, "%s",
-			 dist_dtype_name(op->tensor.dtype));
-	if (dist__op_reduces(op->kind))
-		snprintf(call.reduce_op, sizeof call.reduce_op, "%s",
-			 dist_reduce_op_name(op->reduce_op));
+	record_arguments(&call, op);
+	if (label->terms && op->tag < 0)
+		call.terms = dist__mix(call.terms, label->terms);
+	memcpy(call.label, label->words, sizeof call.label);
 	return check_issue(group->place.slot, &call);
 }
 
@@ -384,9 +398,11 @@ enum dist_error dist__submit(struct dist_group *group,
 			     const struct dist__op *request,
 			     struct dist_work **work)
 {
+	const struct dist__label label = group->label;
 	struct dist__op op = *request;
 	enum dist_error error;
 
+	group->label = (struct dist__label){.terms = 0};
 	error = dist__factor_find(group, &op);
 	if (!error)
 		error = dist__check(group, &op);
@@ -396,14 +412,14 @@ enum dist_error dist__submit(struct dist_group *group,
 	op.site = group->site;
 	group->site = (struct dist__site){NULL, 0};
 	op.seq = dist__op_is_p2p(op.kind) ? 0 : group->next_seq++;
-	op.fingerprint = fingerprint(&op, group->members.world_size);
+	op.fingerprint = fingerprint(&op, group->members.world_size, &label);
 	op.issued_ns = group->backend->ops->now_ns(group->backend);
 	if (op.timeout_ns == DIST_TIMEOUT_OF_GROUP)
 		op.timeout_ns = group->place.timeout_ns;
 	op.deadline_ns = op.timeout_ns >= DIST_TIMEOUT_NEVER - op.issued_ns
 				 ? DIST_TIMEOUT_NEVER
 				 : op.issued_ns + op.timeout_ns;
-	op.call = record(group, &op);
+	op.call = record(group, &op, &label);
 	record_parts(group, &op);
 	return work ? start(group, &op, work) : run_here(group, &op);
 }

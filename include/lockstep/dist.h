@@ -687,6 +687,32 @@ struct dist_group *dist_at(struct dist_group *group, const char *file,
 struct dist_work *dist_work_at(struct dist_work *work, const char *file,
 			       int line);
 
+/*
+ * dist_label notes what the next call on group is for, in the words of the
+ * layer that makes it ("bucket 2 (fc.bias, fc.weight) of step 7"), and returns
+ * group; NULL passes through. Verdicts say it with the call. words are copied,
+ * cut to 111 bytes; NULL: none.
+ *
+ * terms is a hash of what all ranks must agree about beyond the arguments of a
+ * collective; 0: nothing. So two tensors of one shape are told apart that would
+ * be reduced with each other, which is a DIST_ERR_MISMATCH then. Ranks that
+ * agree must all give the same terms, or all none. Messages ignore them.
+ *
+ *	dist_all_reduce(dist_label(group, "layer 3", 3), t, DIST_AVG, NULL);
+ */
+struct dist_group *dist_label(struct dist_group *group, const char *words,
+			      uint64_t terms);
+
+/*
+ * dist_refuse is how a layer above refuses one of its own calls for what the
+ * caller asks: words, the call's name, a colon and the reason, are the group's
+ * message and, with the line that dist_at() noted, stand in the rank's records,
+ * so that a verdict on a job that fails because of it says them. Returns
+ * DIST_ERR_INVALID_ARGUMENT.
+ */
+DIST_MUST_CHECK enum dist_error dist_refuse(struct dist_group *group,
+					    const char *words);
+
 #define DIST_HERE(group) dist_at((group), __FILE__, __LINE__)
 #define dist_all_reduce(group, ...)                                            \
 	(dist_all_reduce)(DIST_HERE(group), __VA_ARGS__)

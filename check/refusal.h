@@ -1,0 +1,25 @@
+/*
+ * refusal.h - a rank that gave up because a call of it was refused, in
+ * sentences. Private to check/.
+ */
+#ifndef LOCKSTEP_CHECK_REFUSAL_H
+#define LOCKSTEP_CHECK_REFUSAL_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "check/record.h"
+
+/* check_is_refused returns whether the last call of the rank was refused. */
+bool check_is_refused(const struct check_slot *slot);
+
+/* check_refused_alike returns whether two ranks' last calls were refused at the
+ * same line. */
+bool check_refused_alike(const struct check_slot *a,
+			 const struct check_slot *b);
+
+/* check_report_refusal writes which call of rank was refused and why, with the
+ * ranks that fared alike; nothing if none was. */
+void check_report_refusal(FILE *out, const struct check_board *board, int rank);
+
+#endif
