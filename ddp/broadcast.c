@@ -1,5 +1,6 @@
 /*
- * The constructor's broadcast: every rank starts from rank 0's parameters.
+ * One rank's parameters for all: rank 0's to start from, and when uneven inputs
+ * have ended those of a rank that had most.
  *
  * Parameters are packed, as PyTorch does it (broadcast_coalesced with a buffer
  * of 250 MiB): hundreds of small messages would cost their latency each.
@@ -52,60 +53,52 @@ static bool is_phantom(const struct dist__ddp_partition *partition,
 }
 
 static enum dist_error
-broadcast_span(struct dist_group *group, const struct dist__ddp_site *site,
-	       const struct dist_ddp_parameter *params,
+broadcast_span(struct dist_ddp *ddp, const struct dist__ddp_site *site,
 	       const struct dist__ddp_partition *partition,
-	       const struct dist__ddp_span *span)
+	       const struct dist__ddp_span *span, int src)
 {
-	bool phantom = is_phantom(partition, span, params);
+	size_t bytes = span->numel * dist_dtype_size(span->dtype);
 	enum dist_error err;
 	char *flat = NULL;
 
-	if (!phantom) {
-		flat = malloc(span->numel * dist_dtype_size(span->dtype));
+	if (!is_phantom(partition, span, ddp->params)) {
+		flat = calloc(1, bytes);
 		if (!flat)
 			return DIST_ERR_NO_MEMORY;
-		if (dist_get_rank(group) == 0)
-			copy_span(partition, span, params, flat, true);
-		else
-			memset(flat, 0,
-			       span->numel * dist_dtype_size(span->dtype));
+		if (dist_get_rank(ddp->group) == src)
+			copy_span(partition, span, ddp->params, flat, true);
 	}
-	err = (dist_broadcast)(dist_at(group, site->file, site->line),
-			       dist_tensor(flat, span->numel, span->dtype), 0,
+	err = (dist_broadcast)(dist__ddp_at_parameters(ddp, site),
+			       dist_tensor(flat, span->numel, span->dtype), src,
 			       NULL);
 	if (!err && flat)
-		copy_span(partition, span, params, flat, false);
+		copy_span(partition, span, ddp->params, flat, false);
 	free(flat);
 	return err;
 }
 
-enum dist_error dist__ddp_broadcast(struct dist_group *group,
-				    const struct dist__ddp_site *site,
-				    const struct dist_ddp_parameter *params,
-				    size_t num, struct dist_message *message)
+enum dist_error dist__ddp_broadcast(struct dist_ddp *ddp,
+				    const struct dist__ddp_site *site, int src)
 {
 	const struct dist__ddp_limits limits = {BUFFER_BYTES, BUFFER_BYTES};
-	struct dist__ddp_item *items = calloc(num, sizeof(*items));
+	struct dist__ddp_item *items = calloc(ddp->num, sizeof(*items));
 	struct dist__ddp_partition partition = {0};
 	enum dist_error err = DIST_ERR_NO_MEMORY;
 	size_t i;
 
 	if (!items)
 		goto out;
-	for (i = 0; i < num; i++) {
-		items[i].numel = params[i].parameter.numel;
-		items[i].dtype = params[i].parameter.dtype;
+	for (i = 0; i < ddp->num; i++) {
+		items[i].numel = ddp->params[i].parameter.numel;
+		items[i].dtype = ddp->params[i].parameter.dtype;
 	}
-	err = dist__ddp_partition_init(&partition, items, num, false, &limits);
+	err = dist__ddp_partition_init(&partition, items, ddp->num, false,
+				       &limits);
 	for (i = 0; !err && i < partition.num_spans; i++)
-		err = broadcast_span(group, site, params, &partition,
-				     &partition.spans[i]);
+		err = broadcast_span(ddp, site, &partition, &partition.spans[i],
+				     src);
 	if (err)
-		snprintf(message->text, sizeof(message->text),
-			 "broadcast of the parameters: %.400s",
-			 *dist_error_message(group) ? dist_error_message(group)
-						    : dist_error_string(err));
+		(void)dist__ddp_failed(ddp, "broadcast of the parameters", err);
 out:
 	dist__ddp_partition_release(&partition);
 	free(items);

@@ -132,6 +132,7 @@ static enum dist_error allocate_bucket(struct dist_ddp *ddp, size_t b)
 			g->data = data ? data + offset_bytes : NULL;
 		offset_bytes += g->numel * dist_dtype_size(g->dtype);
 	}
+	dist__ddp_describe(ddp, b);
 	return DIST_OK;
 }
 
@@ -163,11 +164,10 @@ static enum dist_error make_buckets(struct dist_ddp *ddp,
 
 /* Everything of dist_ddp_new() but the broadcast; *made is to be freed also on
  * failure. */
-static enum dist_error allocate(struct dist_group *group,
-				const struct dist_ddp_parameter *params,
-				size_t num, bool views,
-				const struct dist__ddp_limits *limits,
-				struct dist_ddp **made)
+static enum dist_error
+allocate(struct dist_group *group, const struct dist_ddp_parameter *params,
+	 size_t num, const struct dist_ddp_options *options,
+	 const struct dist__ddp_limits *limits, struct dist_ddp **made)
 {
 	struct dist_ddp *ddp = calloc(1, sizeof(*ddp));
 	enum dist_error err;
@@ -177,16 +177,31 @@ static enum dist_error allocate(struct dist_group *group,
 		return DIST_ERR_NO_MEMORY;
 	ddp->group = group;
 	ddp->num = num;
-	ddp->views = views;
+	ddp->views = options->gradient_as_bucket_view;
+	ddp->static_graph = options->static_graph;
+	ddp->find_unused =
+		options->find_unused_parameters && !options->static_graph;
 	ddp->params = calloc(num, sizeof(*ddp->params));
 	ddp->slots = calloc(num, sizeof(*ddp->slots));
-	if (!ddp->params || !ddp->slots)
+	ddp->used = calloc(num, sizeof(*ddp->used));
+	if (!ddp->params || !ddp->slots || !ddp->used)
 		return DIST_ERR_NO_MEMORY;
 	memcpy(ddp->params, params, num * sizeof(*params));
 	err = make_buckets(ddp, limits);
 	if (!err)
-		dist__ddp_start_step(ddp);
+		dist__ddp_empty(ddp);
 	return err;
+}
+
+/* Lets verdicts say why there is no ddp. */
+static void record_refusal(struct dist_group *group,
+			   const struct dist__ddp_site *site,
+			   const struct dist_message *message)
+{
+	char words[sizeof message->text];
+
+	snprintf(words, sizeof words, "ddp_new: %.480s", message->text);
+	(void)dist_refuse(dist_at(group, site->file, site->line), words);
 }
 
 enum dist_error
@@ -213,21 +228,22 @@ dist_ddp_new_at(const char *file, int line, struct dist_group *group,
 	if (!err)
 		err = choose_limits(options, &limits, &message);
 	if (!err)
-		err = allocate(group, params, num,
-			       options->gradient_as_bucket_view, &limits,
-			       &made);
-	if (!err)
-		err = dist__ddp_broadcast(group, &site, params, num, &message);
+		err = allocate(group, params, num, options, &limits, &made);
+	if (!err) {
+		err = dist__ddp_broadcast(made, &site, 0);
+		message = made->message;
+	}
 	if (!err)
 		*ddp = made;
 out:
-	if (err) {
+	if (err && !*message.text)
+		(void)refuse(&message, "%s", dist_error_string(err));
+	if (err && options->message)
+		*options->message = message;
+	if (err == DIST_ERR_INVALID_ARGUMENT && !made)
+		record_refusal(group, &site, &message);
+	if (err)
 		dist_ddp_free(made);
-		if (!*message.text)
-			(void)refuse(&message, "%s", dist_error_string(err));
-		if (options->message)
-			*options->message = message;
-	}
 	return err;
 }
 
@@ -240,24 +256,28 @@ enum dist_error(dist_ddp_new)(struct dist_group *group,
 	return dist_ddp_new_at(NULL, 0, group, params, num, options, ddp);
 }
 
+/* Memory is in use until the work on it has ended. A wait that times out aborts
+ * the group, which ends it too. */
+static void end_work(struct dist_ddp *ddp, struct dist_work *work)
+{
+	if (work && (dist_work_wait)(work, DIST_TIMEOUT_OF_GROUP) != DIST_OK)
+		dist_abort(ddp->group);
+	dist_work_free(work);
+}
+
 void dist_ddp_free(struct dist_ddp *ddp)
 {
 	size_t i;
 
 	if (!ddp)
 		return;
+	end_work(ddp, ddp->join.work);
 	for (i = 0; ddp->buckets && i < ddp->partition.num_spans; i++) {
-		struct dist_work *work = ddp->buckets[i].work;
-
-		/* The bucket's memory is in use until the work has ended. A
-		 * wait that times out aborts the group, which ends it too. */
-		if (work &&
-		    (dist_work_wait)(work, DIST_TIMEOUT_OF_GROUP) != DIST_OK)
-			dist_abort(ddp->group);
-		dist_work_free(work);
+		end_work(ddp, ddp->buckets[i].work);
 		free(ddp->buckets[i].data);
 	}
 	free(ddp->buckets);
+	free(ddp->used);
 	dist__ddp_partition_release(&ddp->partition);
 	free(ddp->slots);
 	free(ddp->params);
@@ -269,6 +289,11 @@ struct dist_tensor dist_ddp_gradient(const struct dist_ddp *ddp, size_t index)
 	if (!ddp || index >= ddp->num)
 		return dist_tensor(NULL, 0, DIST_FLOAT32);
 	return ddp->params[index].gradient;
+}
+
+bool dist_ddp_is_used(const struct dist_ddp *ddp, size_t index)
+{
+	return ddp && index < ddp->num && ddp->slots[index].averaged;
 }
 
 size_t dist_ddp_num_buckets(const struct dist_ddp *ddp)

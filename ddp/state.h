@@ -15,15 +15,42 @@ struct dist__ddp_site {
  * all-reduce on it. Gradients lie in cutting order without gaps. */
 struct dist__ddp_bucket {
 	void *data;             /* owned; NULL: phantom, or no bytes */
-	size_t missing;         /* gradients of this step not yet copied in */
+	size_t missing;         /* gradients of this micro-batch not in yet */
 	struct dist_work *work; /* owned; NULL: not under way */
+	char words[72];         /* "bucket 2 (fc.bias, fc.weight)" */
+	uint64_t terms;         /* a hash of all that is in it, */
+	uint64_t graph;         /* and of what of it a static graph uses */
 };
 
 /* Where a gradient goes. */
 struct dist__ddp_slot {
 	size_t bucket;
 	size_t offset_bytes;
-	bool ready; /* marked in this step */
+	bool ready;    /* marked in this micro-batch */
+	bool in_graph; /* static_graph: marked in the first one */
+	bool averaged; /* the last average holds something of some rank */
+};
+
+/* How far training got. */
+struct dist__ddp_place {
+	uint64_t steps;      /* of the optimizer */
+	bool steps_told;     /* by the caller; else averages count as steps */
+	uint64_t in_step;    /* micro-batches done since the last step */
+	uint64_t averages;   /* micro-batches that were averaged */
+	uint64_t unaveraged; /* and those done since, under no_sync */
+	bool no_sync;        /* the micro-batch is only accumulated */
+	bool begun;          /* something of the micro-batch was marked */
+};
+
+/* Ranks with inputs left, and those among them that average: what each
+ * micro-batch begins with when inputs are uneven. */
+struct dist__ddp_join {
+	bool on;
+	struct dist_ddp_join_options options;
+	bool ended;   /* throw_on_early_termination: some rank has no inputs */
+	bool shadows; /* this one has none */
+	int32_t counts[2];
+	struct dist_work *work; /* owned; on counts; NULL: not under way */
 };
 
 /* Buckets before num_launched are under way or done; they are started in their
@@ -33,24 +60,111 @@ struct dist_ddp {
 	struct dist_group *group; /* borrowed */
 	struct dist_ddp_parameter *params;
 	struct dist__ddp_slot *slots; /* one a parameter */
+	int32_t *used; /* by parameter: marked since the last average */
 	size_t num;
-	bool views; /* the gradients lie in the buckets */
+	bool views;       /* the gradients lie in the buckets */
+	bool find_unused; /* and the graph is not static */
+	bool static_graph;
+	bool graph_known; /* in_graph is set */
 	struct dist__ddp_partition partition;
 	struct dist__ddp_bucket *buckets; /* partition.num_spans of them */
 	size_t num_launched;
+	struct dist__ddp_place place;
+	struct dist__ddp_join join;
 	struct dist__ddp_site next_site; /* noted by dist_ddp_at() */
 	struct dist_message message;
 };
 
-/* dist__ddp_start_step makes all gradients unmarked and all buckets empty. No
- * work is under way. */
-void dist__ddp_start_step(struct dist_ddp *ddp);
+/* ---- step.c ----------------------------------------------------------- */
 
-/* dist__ddp_broadcast sends rank 0's parameters to all ranks, packed. Errors:
- * any group error; message says what failed. */
-enum dist_error dist__ddp_broadcast(struct dist_group *group,
-				    const struct dist__ddp_site *site,
-				    const struct dist_ddp_parameter *params,
-				    size_t num, struct dist_message *message);
+/* dist__ddp_enter takes the site that dist_ddp_at() noted, and clears the last
+ * message. */
+struct dist__ddp_site dist__ddp_enter(struct dist_ddp *ddp);
+
+/* dist__ddp_refuse notes why call, "ddp_finish" and so on, is refused, and
+ * returns DIST_ERR_INVALID_ARGUMENT. */
+enum dist_error dist__ddp_refuse(struct dist_ddp *ddp,
+				 const struct dist__ddp_site *site,
+				 const char *call, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* dist__ddp_failed notes that what, an operation of ddp's, failed with err.
+ * Returns err. */
+enum dist_error dist__ddp_failed(struct dist_ddp *ddp, const char *what,
+				 enum dist_error err);
+
+/* dist__ddp_empty makes all gradients unmarked and all buckets empty. No work
+ * is under way. */
+void dist__ddp_empty(struct dist_ddp *ddp);
+
+/* dist__ddp_average starts the averages of all buckets that are not under way,
+ * which are full, and waits for all. Errors: any group error. */
+enum dist_error dist__ddp_average(struct dist_ddp *ddp,
+				  const struct dist__ddp_site *site);
+
+/* ---- broadcast.c ------------------------------------------------------ */
+
+/* dist__ddp_broadcast sends src's parameters to all ranks, packed. Errors: any
+ * group error; ddp's message says what failed. */
+enum dist_error dist__ddp_broadcast(struct dist_ddp *ddp,
+				    const struct dist__ddp_site *site, int src);
+
+/* ---- label.c ---------------------------------------------------------- */
+
+/* dist__ddp_describe gives bucket b its words and terms. */
+void dist__ddp_describe(struct dist_ddp *ddp, size_t b);
+
+/* dist__ddp_at_bucket returns ddp's group for a call at site on bucket b. */
+struct dist_group *dist__ddp_at_bucket(struct dist_ddp *ddp,
+				       const struct dist__ddp_site *site,
+				       size_t b);
+
+/* dist__ddp_at_parameters returns it for a call on the parameters. */
+struct dist_group *dist__ddp_at_parameters(struct dist_ddp *ddp,
+					   const struct dist__ddp_site *site);
+
+/* dist__ddp_at_words returns it for a call on neither: what says enough to tell
+ * it from others. */
+struct dist_group *dist__ddp_at_words(struct dist_ddp *ddp,
+				      const struct dist__ddp_site *site,
+				      const char *what);
+
+/* dist__ddp_print_place writes "step 3, micro-batch 0". */
+void dist__ddp_print_place(const struct dist_ddp *ddp, char *text, size_t size);
+
+/* dist__ddp_name returns the name of parameter index, "?" if it has none. */
+const char *dist__ddp_name(const struct dist_ddp *ddp, size_t index);
+
+/* ---- unused.c --------------------------------------------------------- */
+
+/* dist__ddp_check_used decides, at the end of a micro-batch, about parameters
+ * not marked in it: the first with a static graph says which it has. Errors:
+ * INVALID_ARGUMENT (they should have been marked). */
+enum dist_error dist__ddp_check_used(struct dist_ddp *ddp,
+				     const struct dist__ddp_site *site);
+
+/* dist__ddp_share_used learns from all ranks which parameters any of them used
+ * since the last average. Errors: any group error. */
+enum dist_error dist__ddp_share_used(struct dist_ddp *ddp,
+				     const struct dist__ddp_site *site);
+
+/* ---- join.c ----------------------------------------------------------- */
+
+/* dist__ddp_announce begins a micro-batch of a rank that has inputs left, where
+ * inputs are uneven. Errors: any group error; PEER_LOST (another rank has none,
+ * and that is not to be). */
+enum dist_error dist__ddp_announce(struct dist_ddp *ddp,
+				   const struct dist__ddp_site *site);
+
+/* dist__ddp_announced waits for what dist__ddp_announce() started, if it did.
+ * Errors: any group error. */
+enum dist_error dist__ddp_announced(struct dist_ddp *ddp,
+				    const struct dist__ddp_site *site);
+
+/* dist__ddp_reduce_bucket starts the average of bucket b over the ranks that
+ * count. Errors: any group error. */
+enum dist_error dist__ddp_reduce_bucket(struct dist_ddp *ddp,
+					const struct dist__ddp_site *site,
+					size_t b);
 
 #endif

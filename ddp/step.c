@@ -1,11 +1,11 @@
-/* One training step: gradients into buckets, buckets averaged, and back. */
+/* One micro-batch: gradients into buckets, buckets averaged, and back. */
 #include "ddp/state.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Takes the site that dist_ddp_at() noted, and clears the last message. */
-static struct dist__ddp_site enter(struct dist_ddp *ddp)
+struct dist__ddp_site dist__ddp_enter(struct dist_ddp *ddp)
 {
 	struct dist__ddp_site site = ddp->next_site;
 
@@ -15,31 +15,43 @@ static struct dist__ddp_site enter(struct dist_ddp *ddp)
 	return site;
 }
 
-static const char *name_of(const struct dist_ddp *ddp, size_t index)
+enum dist_error dist__ddp_refuse(struct dist_ddp *ddp,
+				 const struct dist__ddp_site *site,
+				 const char *call, const char *format, ...)
 {
-	return ddp->params[index].name ? ddp->params[index].name : "?";
+	char words[sizeof ddp->message.text];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(ddp->message.text, sizeof ddp->message.text, format, args);
+	va_end(args);
+	snprintf(words, sizeof words, "%s: %.480s", call, ddp->message.text);
+	return dist_refuse(dist_at(ddp->group, site->file, site->line), words);
 }
 
-/* Notes how bucket b failed; passes err through. */
-static enum dist_error bucket_failed(struct dist_ddp *ddp, size_t b,
-				     enum dist_error err)
+enum dist_error dist__ddp_failed(struct dist_ddp *ddp, const char *what,
+				 enum dist_error err)
 {
 	const char *words = dist_error_message(ddp->group);
 
-	snprintf(ddp->message.text, sizeof(ddp->message.text),
-		 "bucket %zu: %.400s", b,
-		 *words ? words : dist_error_string(err));
+	snprintf(ddp->message.text, sizeof ddp->message.text, "%.80s: %.400s",
+		 what, *words ? words : dist_error_string(err));
 	return err;
 }
 
-void dist__ddp_start_step(struct dist_ddp *ddp)
+void dist__ddp_empty(struct dist_ddp *ddp)
 {
 	size_t i;
 
-	for (i = 0; i < ddp->num; i++)
-		ddp->slots[i].ready = false;
 	for (i = 0; i < ddp->partition.num_spans; i++)
 		ddp->buckets[i].missing = ddp->partition.spans[i].num;
+	for (i = 0; i < ddp->num; i++) {
+		struct dist__ddp_slot *slot = &ddp->slots[i];
+
+		slot->ready = false;
+		if (ddp->graph_known && !slot->in_graph)
+			ddp->buckets[slot->bucket].missing--;
+	}
 	ddp->num_launched = 0;
 }
 
@@ -48,20 +60,13 @@ static enum dist_error launch(struct dist_ddp *ddp,
 			      const struct dist__ddp_site *site)
 {
 	while (ddp->num_launched < ddp->partition.num_spans) {
-		size_t b = ddp->num_launched;
-		const struct dist__ddp_span *span = &ddp->partition.spans[b];
-		struct dist__ddp_bucket *bucket = &ddp->buckets[b];
 		enum dist_error err;
 
-		if (bucket->missing > 0)
+		if (ddp->buckets[ddp->num_launched].missing > 0)
 			break;
-		err = (dist_all_reduce)(dist_at(ddp->group, site->file,
-						site->line),
-					dist_tensor(bucket->data, span->numel,
-						    span->dtype),
-					DIST_AVG, &bucket->work);
+		err = dist__ddp_reduce_bucket(ddp, site, ddp->num_launched);
 		if (err)
-			return bucket_failed(ddp, b, err);
+			return err;
 		ddp->num_launched++;
 	}
 	return DIST_OK;
@@ -83,48 +88,64 @@ static void copy_gradient(struct dist_ddp *ddp, size_t index, bool back)
 		memcpy(data + slot->offset_bytes, g->data, bytes);
 }
 
+static void put_gradient(struct dist_ddp *ddp, size_t index)
+{
+	copy_gradient(ddp, index, false);
+	ddp->buckets[ddp->slots[index].bucket].missing--;
+}
+
+/* What comes before the first gradient of a micro-batch. */
+static enum dist_error begin(struct dist_ddp *ddp,
+			     const struct dist__ddp_site *site)
+{
+	enum dist_error err;
+
+	if (ddp->place.begun || !ddp->join.on)
+		err = DIST_OK;
+	else
+		err = dist__ddp_announce(ddp, site);
+	ddp->place.begun |= !err;
+	return err;
+}
+
 enum dist_error(dist_ddp_gradient_ready)(struct dist_ddp *ddp, size_t index)
 {
+	const char *call = "ddp_gradient_ready";
 	struct dist__ddp_site site;
+	struct dist__ddp_slot *slot;
+	enum dist_error err;
 
 	if (!ddp)
 		return DIST_ERR_INVALID_ARGUMENT;
-	site = enter(ddp);
-	if (index >= ddp->num) {
-		snprintf(ddp->message.text, sizeof(ddp->message.text),
-			 "no parameter %zu: there are %zu", index, ddp->num);
-		return DIST_ERR_INVALID_ARGUMENT;
-	}
-	if (ddp->slots[index].ready) {
-		snprintf(ddp->message.text, sizeof(ddp->message.text),
-			 "the gradient of parameter %zu (%.200s) was marked "
-			 "ready twice in one step",
-			 index, name_of(ddp, index));
-		return DIST_ERR_INVALID_ARGUMENT;
-	}
-	copy_gradient(ddp, index, false);
-	ddp->slots[index].ready = true;
-	ddp->buckets[ddp->slots[index].bucket].missing--;
-	return launch(ddp, &site);
-}
-
-static enum dist_error check_all_ready(struct dist_ddp *ddp)
-{
-	size_t i, num_missing = 0, first = 0;
-
-	for (i = ddp->num; i-- > 0;) {
-		if (ddp->slots[i].ready)
-			continue;
-		num_missing++;
-		first = i;
-	}
-	if (num_missing == 0)
+	site = dist__ddp_enter(ddp);
+	if (index >= ddp->num)
+		return dist__ddp_refuse(ddp, &site, call,
+					"no parameter %zu: there are %zu",
+					index, ddp->num);
+	slot = &ddp->slots[index];
+	if (slot->ready)
+		return dist__ddp_refuse(ddp, &site, call,
+					"the gradient of parameter %zu "
+					"(%.200s) was marked ready twice in "
+					"one micro-batch",
+					index, dist__ddp_name(ddp, index));
+	if (ddp->graph_known && !slot->in_graph)
+		return dist__ddp_refuse(ddp, &site, call,
+					"the graph is not static: parameter "
+					"%zu (%.200s) has a gradient, of which "
+					"the first micro-batch had none",
+					index, dist__ddp_name(ddp, index));
+	err = begin(ddp, &site);
+	if (err)
+		return err;
+	slot->ready = true;
+	ddp->used[index] = 1;
+	if (ddp->place.no_sync)
 		return DIST_OK;
-	snprintf(ddp->message.text, sizeof(ddp->message.text),
-		 "the gradient of parameter %zu (%.200s) was never marked "
-		 "ready in this step (%zu of %zu missing)",
-		 first, name_of(ddp, first), num_missing, ddp->num);
-	return DIST_ERR_INVALID_ARGUMENT;
+	put_gradient(ddp, index);
+	/* What a static graph uses is known at the end of the first one. */
+	return ddp->static_graph && !ddp->graph_known ? DIST_OK
+						      : launch(ddp, &site);
 }
 
 /* Waits for every bucket under way, also after one has failed: their memory is
@@ -136,40 +157,77 @@ static enum dist_error wait_buckets(struct dist_ddp *ddp,
 	size_t b;
 
 	for (b = 0; b < ddp->num_launched; b++) {
-		struct dist_work *work = ddp->buckets[b].work;
+		struct dist__ddp_bucket *bucket = &ddp->buckets[b];
 		enum dist_error err =
-			(dist_work_wait)(dist_work_at(work, site->file,
+			(dist_work_wait)(dist_work_at(bucket->work, site->file,
 						      site->line),
 					 DIST_TIMEOUT_OF_GROUP);
 
 		if (err && !first)
-			first = bucket_failed(ddp, b, err);
-		dist_work_free(work);
-		ddp->buckets[b].work = NULL;
+			first = dist__ddp_failed(ddp, bucket->words, err);
+		dist_work_free(bucket->work);
+		bucket->work = NULL;
 	}
 	return first;
 }
 
-enum dist_error(dist_ddp_finish)(struct dist_ddp *ddp)
+enum dist_error dist__ddp_average(struct dist_ddp *ddp,
+				  const struct dist__ddp_site *site)
 {
-	struct dist__ddp_site site;
+	enum dist_error err = launch(ddp, site);
+	enum dist_error waited;
+
+	if (!err && ddp->find_unused)
+		err = dist__ddp_share_used(ddp, site);
+	waited = wait_buckets(ddp, site);
+	return err ? err : waited;
+}
+
+/* Averages the gradients; those not marked count with what they hold. */
+static enum dist_error average(struct dist_ddp *ddp,
+			       const struct dist__ddp_site *site)
+{
 	enum dist_error err;
 	size_t i;
 
+	for (i = 0; i < ddp->num; i++) {
+		struct dist__ddp_slot *slot = &ddp->slots[i];
+
+		slot->averaged = !ddp->graph_known || slot->in_graph;
+		if (slot->averaged && !slot->ready)
+			put_gradient(ddp, i);
+	}
+	err = dist__ddp_average(ddp, site);
+	for (i = 0; !err && i < ddp->num; i++)
+		if (ddp->slots[i].averaged)
+			copy_gradient(ddp, i, true);
+	return err;
+}
+
+enum dist_error(dist_ddp_finish)(struct dist_ddp *ddp)
+{
+	struct dist__ddp_place *place;
+	struct dist__ddp_site site;
+	enum dist_error err;
+
 	if (!ddp)
 		return DIST_ERR_INVALID_ARGUMENT;
-	site = enter(ddp);
-	err = check_all_ready(ddp);
+	place = &ddp->place;
+	site = dist__ddp_enter(ddp);
+	err = begin(ddp, &site);
+	if (!err)
+		err = dist__ddp_check_used(ddp, &site);
 	if (err)
 		return err;
-	/* Only a launch that failed before leaves some to launch here. */
-	err = launch(ddp, &site);
+	if (!place->no_sync)
+		err = average(ddp, &site);
 	if (!err)
-		err = wait_buckets(ddp, &site);
-	else
-		(void)wait_buckets(ddp, &site);
-	for (i = 0; !err && i < ddp->num; i++)
-		copy_gradient(ddp, i, true);
-	dist__ddp_start_step(ddp);
+		err = dist__ddp_announced(ddp, &site);
+	dist__ddp_empty(ddp);
+	place->in_step++;
+	place->averages += !place->no_sync;
+	place->unaveraged = place->no_sync ? place->unaveraged + 1 : 0;
+	place->no_sync = false;
+	place->begun = false;
 	return err;
 }

@@ -29,11 +29,30 @@
  *	}
  *	dist_ddp_free(ddp);
  *
+ * Gradients are averaged once a micro-batch: all that is marked from one
+ * dist_ddp_finish() to the next. A step of the optimizer has one, or several of
+ * which the others are accumulated:
+ *
+ *	for (i = 0; i < num; i++) {
+ *		if (i < num - 1 && dist_ddp_no_sync(ddp))
+ *			return 1;
+ *		... backward, which adds to the gradients; mark them
+ *		if (dist_ddp_finish(ddp))
+ *			return 1;
+ *	}
+ *	if (dist_ddp_optimizer_step(ddp))
+ *		return 1;
+ *	... optimizer; zero the gradients
+ *
  * A ddp object belongs to one rank and one thread of it, as its group does.
- * All ranks register the same parameters in the same order and mark the same
- * gradients in each step; the order of marking may differ between ranks,
- * because buckets are sent in their own order. "Any group error" is explained
- * in dist.h.
+ * All ranks register the same parameters, of the same names, in the same order
+ * and mark the same gradients in each micro-batch (but for
+ * find_unused_parameters); the order of marking may differ between ranks,
+ * because buckets are sent in their own order. Every collective that ddp starts
+ * has a label (dist.h) of its bucket, parameters, step and micro-batch. Ranks
+ * that meet with other buckets, other parameters in them, or in other steps,
+ * get DIST_ERR_MISMATCH, also where the sizes are equal. "Any group error" is
+ * explained in dist.h.
  */
 #ifndef LOCKSTEP_DDP_H
 #define LOCKSTEP_DDP_H
@@ -59,20 +78,30 @@ struct dist_ddp;
  * With gradient_as_bucket_view the gradient's data is not looked at.
  */
 struct dist_ddp_parameter {
-	const char *name; /* for messages; borrowed like the memory */
+	const char *name; /* the same on every rank, or NULL; borrowed like
+			     the memory */
 	struct dist_tensor parameter;
 	struct dist_tensor gradient;
 };
 
 /*
- * How buckets are cut. All-zero (or a NULL pointer) means PyTorch's defaults.
- * Sizes are in units of 2^20 bytes and may be fractions.
+ * How buckets are cut and what is put in. All-zero (or a NULL pointer) means
+ * PyTorch's defaults. Sizes are in units of 2^20 bytes and may be fractions.
  */
 struct dist_ddp_options {
 	double bucket_cap_mb;         /* 0: DIST_DDP_BUCKET_CAP_MB */
 	double first_bucket_mb;       /* 0: DIST_DDP_FIRST_BUCKET_MB */
 	bool gradient_as_bucket_view; /* gradients live in their buckets, see
 					 dist_ddp_gradient() */
+	/* A micro-batch need not mark all: those left out count with what their
+	 * gradients hold, and the ranks tell each other which any of them used.
+	 * A gradient that none used stays as it is. Without it, not to mark a
+	 * parameter is refused. */
+	bool find_unused_parameters;
+	/* Every micro-batch marks what the first did, on all ranks the same;
+	 * what it leaves out is never averaged. The first is averaged as a
+	 * whole at its end. Goes before find_unused_parameters. */
+	bool static_graph;
 	struct dist_message *message; /* NULL, or receives a sentence about a
 					 failure of dist_ddp_new */
 };
@@ -104,33 +133,100 @@ dist_ddp_new(struct dist_group *group, const struct dist_ddp_parameter *params,
 
 /*
  * dist_ddp_gradient_ready says that the gradient of parameter index
- * (registration order) is complete for this step. It is copied into its
+ * (registration order) is complete for this micro-batch. It is copied into its
  * bucket, so that its memory is free again at once (unless it lives in the
  * bucket: see dist_ddp_gradient()). When this fills the bucket
  * and all buckets before it are under way, the bucket's average over the ranks
- * is started. Does not block.
+ * is started. Under dist_ddp_no_sync() it is only noted. Does not block, but
+ * with throw_on_early_termination.
  *
  * Errors: any group error; DIST_ERR_INVALID_ARGUMENT also for an index outside
- * the parameters and for a gradient marked a second time in one step.
+ * the parameters, for a gradient marked a second time in one micro-batch, and
+ * with static_graph for one that the first left out; DIST_ERR_PEER_LOST also as
+ * dist_ddp_join_begin() says.
  */
 DIST_MUST_CHECK enum dist_error dist_ddp_gradient_ready(struct dist_ddp *ddp,
 							size_t index);
 
 /*
- * dist_ddp_finish ends the step: it waits for the buckets in their order,
- * copies the averages back into the gradients and makes ready for the next
- * step. Blocks.
+ * dist_ddp_finish ends the micro-batch: it waits for the buckets in their
+ * order, copies the averages back into the gradients and makes ready for the
+ * next. Blocks. Under dist_ddp_no_sync() gradients stay what they are.
  *
  * Errors: any group error; DIST_ERR_INVALID_ARGUMENT also when a gradient was
- * not marked ready in this step (the message names the parameter; nothing is
- * waited for and the step goes on, so that the caller may mark it and finish
- * again).
+ * not marked ready that should have been (the message names the parameters;
+ * nothing is waited for and the micro-batch goes on, so that the caller may
+ * mark them and finish again); DIST_ERR_PEER_LOST also as dist_ddp_join_begin()
+ * says.
  */
 DIST_MUST_CHECK enum dist_error dist_ddp_finish(struct dist_ddp *ddp);
 
 /*
+ * dist_ddp_no_sync says that the micro-batch that begins now is accumulated and
+ * not averaged; with the next dist_ddp_finish() that is over. All ranks do the
+ * same. The caller's backward adds to the gradients, which hold the sum when
+ * the last micro-batch averages them.
+ *
+ * Errors: DIST_ERR_INVALID_ARGUMENT (NULL; something of the micro-batch has
+ * been marked).
+ */
+DIST_MUST_CHECK enum dist_error dist_ddp_no_sync(struct dist_ddp *ddp);
+
+/*
+ * dist_ddp_optimizer_step says that the optimizer is about to use the
+ * gradients. Who calls it, on all ranks, hears when they are not averages;
+ * messages and verdicts then count steps of the optimizer and the micro-batches
+ * in them, and ranks that average in different steps get DIST_ERR_MISMATCH.
+ * Without it every average counts as a step. Not a collective; does not block.
+ *
+ * Errors: DIST_ERR_INVALID_ARGUMENT (NULL; a micro-batch has begun; the last
+ * micro-batches were accumulated under dist_ddp_no_sync() and not averaged).
+ */
+DIST_MUST_CHECK enum dist_error dist_ddp_optimizer_step(struct dist_ddp *ddp);
+
+/* How uneven inputs are dealt with; all-zero is PyTorch's default. */
+struct dist_ddp_join_options {
+	/* Average over the ranks that have inputs left, rather than over all
+	 * (divide_by_initial_world_size=False there). Floats only. */
+	bool divide_by_remaining;
+	/* Fail on all ranks as soon as one has no inputs left. */
+	bool throw_on_early_termination;
+};
+
+/*
+ * dist_ddp_join_begin says that from now on ranks may have different numbers of
+ * micro-batches. Each of them begins with a small all-reduce that counts the
+ * ranks with inputs left. All ranks call it, with the same options (NULL: the
+ * default), and dist_ddp_join_end() once their inputs have ended. Does not
+ * block.
+ *
+ * With throw_on_early_termination the first call of a micro-batch, and
+ * dist_ddp_join_end(), return DIST_ERR_PEER_LOST on every rank when some rank's
+ * inputs have ended before those of others; the group stays usable.
+ *
+ * Errors: DIST_ERR_INVALID_ARGUMENT (NULL; begun already; a micro-batch has
+ * begun).
+ */
+DIST_MUST_CHECK enum dist_error
+dist_ddp_join_begin(struct dist_ddp *ddp,
+		    const struct dist_ddp_join_options *options);
+
+/*
+ * dist_ddp_join_end takes part in the averages of ranks that have inputs left,
+ * with zeros, until none has; then all ranks get the parameters of the highest
+ * rank that had inputs longest. The collectives of the caller's own, on this
+ * group too, it does not shadow. What this rank's gradients hold in their
+ * buckets is lost. Blocks.
+ *
+ * Errors: any group error; DIST_ERR_INVALID_ARGUMENT also when not begun or
+ * when a micro-batch has begun; DIST_ERR_PEER_LOST also as
+ * dist_ddp_join_begin() says.
+ */
+DIST_MUST_CHECK enum dist_error dist_ddp_join_end(struct dist_ddp *ddp);
+
+/*
  * dist_ddp_free frees the state; parameters, gradients and the group stay. Ends
- * an unfinished step by waiting for its buckets. ddp may be NULL.
+ * an unfinished micro-batch by waiting for its buckets. ddp may be NULL.
  */
 void dist_ddp_free(struct dist_ddp *ddp);
 
@@ -143,6 +239,11 @@ void dist_ddp_free(struct dist_ddp *ddp);
  * for NULL or an index past the end.
  */
 struct dist_tensor dist_ddp_gradient(const struct dist_ddp *ddp, size_t index);
+
+/* dist_ddp_is_used returns whether the last average holds a gradient of
+ * parameter index: not if no rank used it. False for NULL or an index past the
+ * end. */
+bool dist_ddp_is_used(const struct dist_ddp *ddp, size_t index);
 
 /* dist_ddp_num_buckets returns the number of buckets; 0 for NULL. */
 size_t dist_ddp_num_buckets(const struct dist_ddp *ddp);
@@ -175,12 +276,17 @@ dist_ddp_new_at(const char *file, int line, struct dist_group *group,
 		const struct dist_ddp_parameter *params, size_t num,
 		const struct dist_ddp_options *options, struct dist_ddp **ddp);
 
-#define dist_ddp_new(...) dist_ddp_new_at(__FILE__, __LINE__, __VA_ARGS__)
+#define DIST_DDP_HERE(ddp) dist_ddp_at((ddp), __FILE__, __LINE__)
+#define dist_ddp_new(...)  dist_ddp_new_at(__FILE__, __LINE__, __VA_ARGS__)
 #define dist_ddp_gradient_ready(ddp, index)                                    \
-	(dist_ddp_gradient_ready)(dist_ddp_at((ddp), __FILE__, __LINE__),      \
-				  (index))
-#define dist_ddp_finish(ddp)                                                   \
-	(dist_ddp_finish)(dist_ddp_at((ddp), __FILE__, __LINE__))
+	(dist_ddp_gradient_ready)(DIST_DDP_HERE(ddp), (index))
+#define dist_ddp_finish(ddp)  (dist_ddp_finish)(DIST_DDP_HERE(ddp))
+#define dist_ddp_no_sync(ddp) (dist_ddp_no_sync)(DIST_DDP_HERE(ddp))
+#define dist_ddp_optimizer_step(ddp)                                           \
+	(dist_ddp_optimizer_step)(DIST_DDP_HERE(ddp))
+#define dist_ddp_join_begin(ddp, options)                                      \
+	(dist_ddp_join_begin)(DIST_DDP_HERE(ddp), options)
+#define dist_ddp_join_end(ddp) (dist_ddp_join_end)(DIST_DDP_HERE(ddp))
 
 #ifdef __cplusplus
 }

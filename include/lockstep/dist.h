@@ -710,8 +710,7 @@ struct dist_group *dist_label(struct dist_group *group, const char *words,
  * so that a verdict on a job that fails because of it says them. Returns
  * DIST_ERR_INVALID_ARGUMENT.
  */
-DIST_MUST_CHECK enum dist_error dist_refuse(struct dist_group *group,
-					    const char *words);
+enum dist_error dist_refuse(struct dist_group *group, const char *words);
 
 #define DIST_HERE(group) dist_at((group), __FILE__, __LINE__)
 #define dist_all_reduce(group, ...)                                            \

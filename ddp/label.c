@@ -1,0 +1,200 @@
+/*
+ * What ddp's collectives are for, in words that verdicts print, and as hashes
+ * by which ranks are told apart that put other things into equal buffers.
+ *
+ * The step belongs to it once the caller tells of steps: then ranks that come
+ * to one average in different steps have left out or repeated one. The
+ * micro-batch does not: ranks may have different numbers of them. Where inputs
+ * are uneven only the bucket itself counts.
+ */
+#include "ddp/state.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define HASH_BEGIN UINT64_C(14695981039346656037)
+
+/* FNV-1a: draft-eastlake-fnv. */
+static uint64_t mix(uint64_t hash, const void *data, size_t bytes)
+{
+	const unsigned char *byte = data;
+
+	while (bytes-- > 0)
+		hash = (hash ^ *byte++) * UINT64_C(1099511628211);
+	return hash;
+}
+
+static uint64_t mix_number(uint64_t hash, uint64_t number)
+{
+	return mix(hash, &number, sizeof number);
+}
+
+static uint64_t mix_parameter(uint64_t hash, const struct dist_ddp_parameter *p)
+{
+	const char *name = p->name ? p->name : "";
+
+	hash = mix(hash, name, strlen(name) + 1);
+	hash = mix_number(hash, p->parameter.numel);
+	return mix_number(hash, p->parameter.dtype);
+}
+
+/* Text that is written piece by piece and cut at its end. */
+struct text {
+	char *at;
+	size_t left;
+};
+
+static void __attribute__((format(printf, 2, 3)))
+say(struct text *text, const char *format, ...)
+{
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(text->at, text->left, format, args);
+	va_end(args);
+	if (n < 0)
+		return;
+	if ((size_t)n >= text->left)
+		n = (int)text->left - 1;
+	text->at += n;
+	text->left -= (size_t)n;
+}
+
+const char *dist__ddp_name(const struct dist_ddp *ddp, size_t index)
+{
+	return ddp->params[index].name ? ddp->params[index].name : "?";
+}
+
+/* Lists names as far as there is room for one more and for what follows. */
+struct list {
+	struct text *text;
+	const char *separator;
+	bool full;
+};
+
+static void list_name(struct list *list, const char *name)
+{
+	enum { FOLLOWING = 8 };
+	size_t bytes = strlen(list->separator) + strlen(name) + FOLLOWING;
+
+	if (list->full)
+		return;
+	list->full = bytes >= list->text->left;
+	say(list->text, "%s%s", list->separator, list->full ? "..." : name);
+	list->separator = ", ";
+}
+
+/* Lists the members of span that the graph uses, or that it does not, after
+ * first. Returns whether there are any. */
+static bool list_members(const struct dist_ddp *ddp,
+			 const struct dist__ddp_span *span, struct text *text,
+			 bool used, const char *first)
+{
+	struct list list = {text, first, false};
+	size_t i;
+
+	for (i = 0; i < span->num; i++) {
+		size_t index = ddp->partition.members[span->first + i];
+		bool in_graph = !ddp->graph_known || ddp->slots[index].in_graph;
+
+		if (in_graph == used)
+			list_name(&list, dist__ddp_name(ddp, index));
+	}
+	return list.separator != first;
+}
+
+void dist__ddp_describe(struct dist_ddp *ddp, size_t b)
+{
+	const struct dist__ddp_span *span = &ddp->partition.spans[b];
+	struct dist__ddp_bucket *bucket = &ddp->buckets[b];
+	struct text text = {bucket->words, sizeof bucket->words};
+	bool unused;
+	size_t i;
+
+	bucket->terms = mix_number(HASH_BEGIN, b + 1);
+	bucket->graph = HASH_BEGIN;
+	for (i = 0; i < span->num; i++) {
+		size_t index = ddp->partition.members[span->first + i];
+
+		bucket->terms =
+			mix_parameter(bucket->terms, &ddp->params[index]);
+		bucket->graph =
+			mix_number(bucket->graph, ddp->slots[index].in_graph);
+	}
+	say(&text, "bucket %zu (", b);
+	unused = list_members(ddp, span, &text, false, "unused: ");
+	list_members(ddp, span, &text, true, unused ? "; " : "");
+	say(&text, ")");
+}
+
+void dist__ddp_print_place(const struct dist_ddp *ddp, char *text, size_t size)
+{
+	const struct dist__ddp_place *place = &ddp->place;
+
+	snprintf(text, size, "step %" PRIu64 ", micro-batch %" PRIu64,
+		 place->steps_told ? place->steps : place->averages,
+		 place->steps_told ? place->in_step : place->unaveraged);
+}
+
+static struct dist_group *label(struct dist_ddp *ddp,
+				const struct dist__ddp_site *site,
+				const char *words, uint64_t terms)
+{
+	return dist_label(dist_at(ddp->group, site->file, site->line), words,
+			  terms);
+}
+
+struct dist_group *dist__ddp_at_bucket(struct dist_ddp *ddp,
+				       const struct dist__ddp_site *site,
+				       size_t b)
+{
+	const struct dist__ddp_bucket *bucket = &ddp->buckets[b];
+	uint64_t terms = bucket->terms;
+	char words[144], place[64];
+
+	dist__ddp_print_place(ddp, place, sizeof place);
+	snprintf(words, sizeof words, "%s of %s", bucket->words,
+		 ddp->join.shadows ? "ranks with inputs left" : place);
+	if (!ddp->join.on && ddp->graph_known)
+		terms = mix_number(terms, bucket->graph);
+	if (!ddp->join.on && ddp->place.steps_told)
+		terms = mix_number(terms, ddp->place.steps);
+	return label(ddp, site, words, terms);
+}
+
+struct dist_group *dist__ddp_at_parameters(struct dist_ddp *ddp,
+					   const struct dist__ddp_site *site)
+{
+	char words[112];
+	struct text text = {words, sizeof words};
+	struct list list = {&text, "", false};
+	uint64_t terms = HASH_BEGIN;
+	size_t i;
+
+	say(&text, "ddp's %zu parameters in %zu bucket%s%s%s (", ddp->num,
+	    ddp->partition.num_spans, ddp->partition.num_spans == 1 ? "" : "s",
+	    ddp->find_unused ? ", find_unused_parameters" : "",
+	    ddp->static_graph ? ", static_graph" : "");
+	for (i = 0; i < ddp->num; i++)
+		list_name(&list, dist__ddp_name(ddp, i));
+	say(&text, ")");
+	for (i = 0; i < ddp->partition.num_spans; i++)
+		terms = mix_number(terms, ddp->buckets[i].terms);
+	terms = mix_number(terms, ddp->find_unused);
+	terms = mix_number(terms, ddp->static_graph);
+	return label(ddp, site, words, terms);
+}
+
+struct dist_group *dist__ddp_at_words(struct dist_ddp *ddp,
+				      const struct dist__ddp_site *site,
+				      const char *what)
+{
+	char words[144], place[64];
+
+	dist__ddp_print_place(ddp, place, sizeof place);
+	snprintf(words, sizeof words, "%s, %s", what, place);
+	return label(ddp, site, words, mix(HASH_BEGIN, what, strlen(what)));
+}
