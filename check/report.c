@@ -270,6 +270,33 @@ static int64_t timeout_of(const struct check_board *board,
 	return facts->timeout_ns;
 }
 
+/* "late, not lost: rank 2 would have come 3.200 s after the deadline; the run
+ * would have finished at 12.400 s" */
+static void print_forecast(FILE *out, const struct check_facts *facts)
+{
+	const struct check_forecast *f = &facts->forecast;
+	double late_s = (double)(f->came_ns - facts->now_ns) / 1e9;
+
+	if (f->stuck_ns) {
+		fprintf(out,
+			"  a timeout at %.3f s was the first sign of it; no "
+			"rank could have moved from %.3f s on\n",
+			(double)facts->now_ns / 1e9, (double)f->stuck_ns / 1e9);
+		return;
+	}
+	if (!f->came_ns && !f->ended_ns)
+		return;
+	fputs("  late, not lost: ", out);
+	if (f->came_ns)
+		fprintf(out,
+			"rank %d would have come %.3f s after the deadline",
+			f->rank, late_s);
+	if (f->ended_ns)
+		fprintf(out, "%sthe run would have finished at %.3f s",
+			f->came_ns ? "; " : "", (double)f->ended_ns / 1e9);
+	fputc('\n', out);
+}
+
 static void print_left(FILE *out, const struct check_board *board)
 {
 	struct check_left left;
@@ -375,5 +402,6 @@ void check_report(FILE *out, const struct check_board *board,
 	print_groups(out, &picture, odd);
 	if (check_is_stuck(verdict))
 		print_chain(out, &picture, odd);
+	print_forecast(out, facts);
 	check_picture_release(&picture);
 }

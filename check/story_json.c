@@ -25,6 +25,11 @@ static json_t *number_or_none(int64_t number)
 	return number < 0 ? NULL : json_integer(number);
 }
 
+static json_t *seconds_or_none(int64_t ns)
+{
+	return ns > 0 ? json_real((double)ns / 1e9) : NULL;
+}
+
 static const char *state_of_call(const struct check_call *call)
 {
 	switch (call->state) {
@@ -205,6 +210,21 @@ static json_t *histories(const struct check_finding *f)
 	return all;
 }
 
+/* What would have come of a timeout; NULL: not known. */
+static json_t *forecast(const struct check_facts *facts)
+{
+	const struct check_forecast *f = &facts->forecast;
+
+	if (!f->came_ns && !f->ended_ns && !f->stuck_ns)
+		return NULL;
+	return json_pack("{s:f, s:o*, s:o*, s:o*, s:o*}", "deadline_s",
+			 (double)facts->now_ns / 1e9, "rank",
+			 f->came_ns ? json_integer(f->rank) : NULL, "came_s",
+			 seconds_or_none(f->came_ns), "finished_s",
+			 seconds_or_none(f->ended_ns), "stuck_s",
+			 seconds_or_none(f->stuck_ns));
+}
+
 /* The lines of the report after the first. */
 static json_t *evidence(const char *text)
 {
@@ -228,19 +248,18 @@ json_t *check_story_json(const struct check_story *story)
 {
 	const struct check_job *job = story->job;
 	const struct check_finding *f = &story->finding;
-	double timeout_s = (double)job->facts->timeout_ns / 1e9;
 
 	return json_pack(
-		"{s:i, s:s, s:i, s:s, s:s, s:i, s:o*, s:s?, s:o, s:o, s:o, "
-		"s:o, s:o, s:o}",
+		"{s:i, s:s, s:i, s:s, s:s, s:i, s:o*, s:o*, s:s?, s:o, s:o, "
+		"s:o, s:o, s:o, s:o}",
 		"version", CHECK_JSON_VERSION, "verdict",
 		check_verdict_name(job->verdict->kind), "exit_status",
 		check_exit_status(job->verdict), "summary", story->summary,
 		"world", job->world, "world_size",
 		job->board ? (int)job->board->world_size : 0, "timeout_s",
-		job->facts->timeout_ns > 0 ? json_real(timeout_s) : NULL,
-		"replay", job->replay, "culprits", ranks_json(f, is_culprit, 0),
-		"sites", sites_json(f), "evidence", evidence(story->text),
-		"ranks", ranks_table(f), "groups", groups_json(f), "last_calls",
-		histories(f));
+		seconds_or_none(job->facts->timeout_ns), "forecast",
+		forecast(job->facts), "replay", job->replay, "culprits",
+		ranks_json(f, is_culprit, 0), "sites", sites_json(f),
+		"evidence", evidence(story->text), "ranks", ranks_table(f),
+		"groups", groups_json(f), "last_calls", histories(f));
 }

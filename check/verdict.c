@@ -1,5 +1,7 @@
 #include "check/verdict.h"
 
+#include <string.h>
+
 #include "check/disagreement.h"
 #include "check/left.h"
 #include "check/picture.h"
@@ -96,6 +98,26 @@ struct check_verdict check_judge_end(const struct check_board *board,
 	if (verdict.kind == CHECK_FINE && check_find_left(board, &left))
 		return (struct check_verdict){CHECK_LEFT, (int)left.rank};
 	return (struct check_verdict){CHECK_FINE, -1};
+}
+
+uint32_t check_awaited(const struct check_board *board, uint32_t rank,
+		       bool *awaited)
+{
+	const struct check_cohort *cohort;
+	struct check_picture picture;
+	uint32_t count = 0, next;
+
+	memset(awaited, 0, board->world_size * sizeof *awaited);
+	if (!check_picture_init(&picture, board))
+		return 0;
+	cohort = &picture.cohorts[picture.cohort_of[rank]];
+	next = check_next_awaited(&picture, cohort, 0);
+	for (; next < board->world_size; count++) {
+		awaited[next] = true;
+		next = check_next_awaited(&picture, cohort, next + 1);
+	}
+	check_picture_release(&picture);
+	return count;
 }
 
 int check_exit_status(const struct check_verdict *verdict)

@@ -7,6 +7,7 @@
 #ifndef LOCKSTEP_CHECK_VERDICT_H
 #define LOCKSTEP_CHECK_VERDICT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -30,6 +31,15 @@ enum check_verdict_kind {
 	CHECK_STATUS  /* no verdict: where the ranks are, because one asked */
 };
 
+/* What would have come of a timeout, found out by a simulation that went on
+ * without deadlines. A time that is 0 is not known. */
+struct check_forecast {
+	int rank;         /* the last that the call waited for, */
+	int64_t came_ns;  /* and when it would have come */
+	int64_t ended_ns; /* when every rank would have ended well */
+	int64_t stuck_ns; /* or no rank could have moved any more */
+};
+
 /* What the world around the ranks knows and the board does not. */
 struct check_facts {
 	int64_t now_ns;     /* the job's clock at the verdict; -1: not told */
@@ -37,6 +47,7 @@ struct check_facts {
 	int nothing_moves;  /* simulation: proved that no rank can move */
 	int lost_rank;      /* first rank that died; -1: none */
 	char lost_how[64];  /* "killed by signal 9 (Killed)" */
+	struct check_forecast forecast; /* of a timeout at now_ns */
 };
 
 struct check_verdict {
@@ -69,6 +80,11 @@ struct check_verdict check_judge_end(const struct check_board *board,
 void check_report(FILE *out, const struct check_board *board,
 		  const struct check_facts *facts,
 		  const struct check_verdict *verdict);
+
+/* check_awaited marks, by rank, those that the call of rank waits for, and
+ * returns how many they are; without memory none. */
+uint32_t check_awaited(const struct check_board *board, uint32_t rank,
+		       bool *awaited);
 
 /* check_is_certain returns whether the verdict stands although all ranks ended
  * well, and is no consequence of anything: they computed nonsense. */

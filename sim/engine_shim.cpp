@@ -58,6 +58,13 @@ std::string one_line(const std::string &path, std::string text)
 	return first_line(text);
 }
 
+/* SimGrid looks at the actor's last call when it begins to wait for any of
+ * several transfers, and that is gone if it threw. A call of nothing is not. */
+void forget_failed_call()
+{
+	simgrid::kernel::actor::simcall_answered([] {});
+}
+
 } // namespace
 
 bool dist__engine_load(const char *path, char *text, size_t size)
@@ -129,6 +136,7 @@ bool dist__engine_transfer(sg_host_t from, sg_host_t to, size_t bytes)
 		simgrid::s4u::Comm::sendto(from, to, bytes);
 		return true;
 	} catch (const std::exception &) {
+		forget_failed_call();
 		return false;
 	}
 }
@@ -143,11 +151,41 @@ void dist__engine_at_end_of_instant(void (*run)(void *arg), void *arg)
 	});
 }
 
+/* Comm::wait_for() would tear the transfer when the time is up. */
+enum dist__engine_outcome dist__engine_wait(sg_comm_t comm, double seconds)
+{
+	auto outcome = DIST__ENGINE_DONE;
+
+	try {
+		if (simgrid::s4u::Comm::wait_any_for({comm}, seconds) < 0)
+			return DIST__ENGINE_LATE;
+	} catch (const std::exception &) {
+		forget_failed_call();
+		outcome = DIST__ENGINE_FAILED;
+	}
+	comm->unref();
+	return outcome;
+}
+
+bool dist__engine_tear(sg_comm_t comm)
+{
+	simgrid::s4u::CommPtr mine(comm, false);
+
+	try {
+		mine->wait_for(0);
+		return true;
+	} catch (const std::exception &) {
+		forget_failed_call();
+		return false;
+	}
+}
+
 bool dist__engine_comm_ended(sg_comm_t comm)
 {
 	try {
 		return comm->test();
 	} catch (const std::exception &) {
+		forget_failed_call();
 		return true;
 	}
 }

@@ -53,6 +53,21 @@ bool dist__engine_transfer(sg_host_t from, sg_host_t to, size_t bytes);
  * not wait. */
 void dist__engine_at_end_of_instant(void (*run)(void *arg), void *arg);
 
+/* How a wait for a transfer ended. */
+enum dist__engine_outcome {
+	DIST__ENGINE_DONE,
+	DIST__ENGINE_FAILED,
+	DIST__ENGINE_LATE /* not yet, and nothing has happened to it */
+};
+
+/* dist__engine_wait blocks the calling actor until the transfer is over, or for
+ * so many seconds. Consumes comm unless LATE. */
+enum dist__engine_outcome dist__engine_wait(sg_comm_t comm, double seconds);
+
+/* dist__engine_tear takes comm back without waiting; a transfer under way is
+ * torn for both ends. Consumes comm. Returns whether it was well over. */
+bool dist__engine_tear(sg_comm_t comm);
+
 /* dist__engine_comm_ended returns whether the transfer is over, well or not,
  * without consuming comm as sg_comm_test() does. */
 bool dist__engine_comm_ended(sg_comm_t comm);

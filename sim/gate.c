@@ -13,8 +13,8 @@ void dist__sim_gate_wait(struct dist__sim_world *world,
 	if (!dist__sim_block(world))
 		return;
 	gate->waiting = true;
-	late = sg_sem_acquire_timeout(gate->sem,
-				      dist__sim_seconds_until(deadline_ns));
+	late = sg_sem_acquire_timeout(
+		gate->sem, dist__sim_seconds_until(world, deadline_ns));
 	if (!late)
 		return;
 	if (gate->waiting) {

@@ -130,10 +130,9 @@ enum dist_error dist__sim_lane_wait(struct dist__lane *lane,
 	while (!dist__op_is_done(op)) {
 		if (deadline_ns != DIST_TIMEOUT_NEVER && world->ended)
 			return world->end_error;
-		if (dist__sim_now_ns(world) >= deadline_ns) {
-			dist__sim_note_timeout(rank);
+		if (dist__sim_is_late(world, deadline_ns) &&
+		    dist__sim_time_is_up(rank))
 			return DIST_ERR_TIMEOUT;
-		}
 		dist__sim_gate_wait(world, &lane->done, deadline_ns);
 	}
 	return DIST_OK;

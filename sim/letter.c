@@ -281,12 +281,13 @@ enum dist_error dist__sim_letter_wait(struct dist__sim_actor *actor,
 
 	r->gate = &actor->gate;
 	while (!r->done && !world->ended &&
-	       dist__sim_now_ns(world) < deadline_ns)
+	       !(dist__sim_is_late(world, deadline_ns) &&
+		 dist__sim_time_is_up(r->rank)))
 		dist__sim_gate_wait(world, r->gate, deadline_ns);
 	r->gate = NULL;
 	error = r->done ? r->error : world->end_error;
 	/* A mate that gave up in this very instant had the same deadline. */
-	late = !world->ended && dist__sim_now_ns(world) >= deadline_ns;
+	late = !world->ended && dist__sim_is_late(world, deadline_ns);
 	if (late && (!r->done || error == DIST_ERR_PEER_LOST)) {
 		dist__sim_note_timeout(r->rank);
 		error = DIST_ERR_TIMEOUT;

@@ -15,6 +15,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <simgrid/engine.h>
 
@@ -30,9 +31,16 @@ int64_t dist__sim_now_ns(const struct dist__sim_world *world)
 	return world->ended ? world->ended_ns : engine_now_ns();
 }
 
-double dist__sim_seconds_until(int64_t deadline_ns)
+bool dist__sim_is_late(const struct dist__sim_world *world, int64_t deadline_ns)
 {
-	double seconds = (double)deadline_ns * 1e-9 - simgrid_get_clock();
+	return !world->is_patient && dist__sim_now_ns(world) >= deadline_ns;
+}
+
+double dist__sim_seconds_until(const struct dist__sim_world *world,
+			       int64_t deadline_ns)
+{
+	int64_t until_ns = world->is_patient ? DIST_TIMEOUT_NEVER : deadline_ns;
+	double seconds = (double)until_ns * 1e-9 - simgrid_get_clock();
 
 	return seconds > 0 ? seconds : 0;
 }
@@ -89,7 +97,7 @@ static int report(const struct check_board *board,
 /* Replaces a verdict by that on the first timeout, if there was one: what came
  * later is what it led to. But what a mismatch or a hazard leaves behind is
  * given up, and looks late. */
-static void look_back(const struct dist__sim_world *world,
+static void look_back(struct dist__sim_world *world,
 		      const struct check_board **board,
 		      struct check_facts *facts, struct check_verdict *verdict)
 {
@@ -100,9 +108,22 @@ static void look_back(const struct dist__sim_world *world,
 	late = check_judge(world->late_board, &world->late_facts);
 	if (late.kind == CHECK_FINE)
 		return;
-	*board = world->late_board;
 	*facts = world->late_facts;
 	*verdict = late;
+	dist__sim_look_ahead(world, facts, verdict);
+	*board = world->late_board;
+}
+
+/* Ends the copy with the last that it tells. */
+static void tell_end(const struct dist__sim_world *world,
+		     enum dist__sim_event what, int value)
+{
+	const struct dist__sim_news news = {what, value,
+					    dist__sim_now_ns(world)};
+
+	if (what != DIST__SIM_NOTHING)
+		dist__sim_tell(world, &news);
+	_exit(DIST_EXIT_OK);
 }
 
 /* Nothing moves. Whether that is a deadlock or what a mismatch or a timeout led
@@ -120,12 +141,14 @@ static bool judge_standstill(struct dist__sim_world *world)
 	if (verdict.kind == CHECK_FINE)
 		verdict = (struct check_verdict){CHECK_DEADLOCK, -1};
 	look_back(world, &board, &facts, &verdict);
-	if (verdict.kind == CHECK_DEADLOCK || world->is_copy)
-		answer = dist__sim_ask_copy(world);
+	if (verdict.kind == CHECK_DEADLOCK && !facts.forecast.stuck_ns)
+		answer = dist__sim_ask_buffered(world);
 	if (answer == DIST__SIM_IS_COPY)
 		return true;
 	if (answer == DIST__SIM_WOULD_END)
 		verdict.kind = CHECK_BUFFERING;
+	if (world->is_copy)
+		tell_end(world, DIST__SIM_STUCK, (int)verdict.kind);
 	end(world, DIST_ERR_DEADLOCK, report(board, &facts, &verdict));
 	return false;
 }
@@ -213,7 +236,11 @@ int dist__sim_exit_status(struct dist__sim_world *world)
 	struct check_verdict verdict;
 	bool failed = any_failed(world);
 
-	dist__sim_answer(world, failed);
+	if (world->is_copy)
+		tell_end(world,
+			 failed || world->ended ? DIST__SIM_NOTHING
+						: DIST__SIM_ENDED,
+			 dist__sim_any_letter(world));
 	if (world->ended)
 		return world->exit_status;
 	verdict = failed ? check_judge(board, &facts)

@@ -177,6 +177,7 @@ static enum dist_error post(struct dist__sim_rank *rank,
 
 	assert(m->peer < world->world_size);
 	assert(m->peer >= 0 || (is_letter && !is_send));
+	dist__sim_note_call(rank);
 	if (is_send)
 		actor->debt_s += world->overhead_s;
 	dist__sim_pay(actor);
@@ -224,8 +225,28 @@ static void withdraw(struct dist__request *r)
 	if (!r->mate)
 		dist__sim_unqueue(r);
 	r->comm = NULL;
-	if (sg_comm_wait_for(comm, 0) != SG_OK && r->mate && !r->mate->error)
+	if (!dist__engine_tear(comm) && r->mate && !r->mate->error)
 		r->mate->error = DIST_ERR_PEER_LOST;
+}
+
+/* Waits for the transfer; false: it failed, or its time was up and it is torn.
+ * Who had no time left when it came to wait has given up. */
+static bool complete(struct dist__request *r, int64_t deadline_ns)
+{
+	struct dist__sim_world *world = r->rank->world;
+	bool gives_up = r->gives_up || dist__sim_is_late(world, deadline_ns);
+	enum dist__engine_outcome outcome;
+	sg_comm_t comm = r->comm;
+
+	r->comm = NULL;
+	do
+		outcome = dist__engine_wait(
+			comm, dist__sim_seconds_until(world, deadline_ns));
+	while (outcome == DIST__ENGINE_LATE && !dist__engine_comm_ended(comm) &&
+	       !gives_up && !dist__sim_time_is_up(r->rank));
+	if (outcome == DIST__ENGINE_LATE)
+		return dist__engine_tear(comm);
+	return outcome == DIST__ENGINE_DONE;
 }
 
 /* The transfer failed, or its time was up: says which, and to whom. A torn
@@ -235,7 +256,7 @@ static enum dist_error blame(struct dist__request *r, int64_t since_ns,
 			     int64_t deadline_ns)
 {
 	struct dist__request *mate = r->mate;
-	bool late = dist__sim_now_ns(r->rank->world) >= deadline_ns;
+	bool late = dist__sim_is_late(r->rank->world, deadline_ns);
 	enum dist_error error = r->error;
 
 	if (!mate)
@@ -256,23 +277,21 @@ static enum dist_error await(struct dist__request *r, int64_t deadline_ns)
 {
 	struct dist__sim_world *world = r->rank->world;
 	int64_t since_ns = dist__sim_now_ns(world);
-	sg_comm_t comm = r->comm;
-	sg_error_t outcome;
+	bool well;
 
-	if (!r->mate && !r->gives_up) {
+	if (!r->mate && (!r->gives_up || world->is_patient)) {
 		if (!dist__sim_block(world)) {
 			withdraw(r);
 			return world->end_error;
 		}
 		r->blocked = true;
 	}
-	r->comm = NULL;
-	outcome = sg_comm_wait_for(comm, dist__sim_seconds_until(deadline_ns));
+	well = complete(r, deadline_ns);
 	if (r->blocked) {
 		r->blocked = false;
 		dist__sim_unblock(world);
 	}
-	if (outcome != SG_OK)
+	if (!well)
 		return blame(r, since_ns, deadline_ns);
 	return state_of_request(r);
 }

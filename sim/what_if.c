@@ -2,28 +2,16 @@
  * what_if.c - whether a job that stands still would end if sends did not wait
  * for their receives.
  *
- * A copy of the process tries it: it lets every send that waits go, buffers all
- * later ones, goes on with the simulation, and tells how that ended by its exit
- * status. Nothing of it is seen or heard but what the ranks write into files.
- * Where a simulation cannot be copied the answer is no.
+ * A copy lets every send that waits go, buffers all later ones, and goes on.
  */
 #include "sim/world.h"
 
-#include <fcntl.h>
-#include <signal.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <sys/types.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <stdlib.h>
 
 #include "sim/engine_shim.h"
-#include "sim/platform.h"
 
-/* After that the answer is not known, and counts as no. */
-#define LIMIT_S 10
-
-static bool any_letter(const struct dist__sim_world *world)
+bool dist__sim_any_letter(const struct dist__sim_world *world)
 {
 	for (int i = 0; i < world->world_size; i++)
 		if (world->ranks[i].sent.first || world->ranks[i].arrived.first)
@@ -51,47 +39,24 @@ static void let_all_go(void *arg)
 	(void)dist__sim_block(world);
 }
 
-/* Makes this process the copy. */
-static void begin(struct dist__sim_world *world)
+enum dist__sim_answer dist__sim_ask_buffered(struct dist__sim_world *world)
 {
-	int null = open("/dev/null", O_WRONLY);
+	struct dist__sim_future future;
+	const struct dist__sim_news *ended = &future.news[DIST__SIM_ENDED];
+	struct dist__sim_copy copy;
 
-	if (null < 0)
-		_exit(DIST_EXIT_INTERNAL);
-	dup2(null, STDOUT_FILENO);
-	dup2(null, STDERR_FILENO);
-	signal(SIGALRM, SIG_DFL);
-	alarm(LIMIT_S);
-	world->is_copy = true;
-	world->profile.p2p.eager_below = SIZE_MAX;
-	dist__sim_unblock(world);
-	dist__engine_at_end_of_instant(let_all_go, world);
-}
-
-enum dist__sim_answer dist__sim_ask_copy(struct dist__sim_world *world)
-{
-	int status = 1;
-	pid_t pid;
-
-	if (world->is_copy)
-		_exit(DIST_EXIT_FAILED);
-	if (world->profile.p2p.eager_below == SIZE_MAX || !any_letter(world) ||
-	    !dist__platform_can_copy())
+	if (world->profile.p2p.eager_below == SIZE_MAX ||
+	    !dist__sim_any_letter(world))
 		return DIST__SIM_STAYS;
-	fflush(NULL);
-	pid = fork();
-	if (pid == 0) {
-		begin(world);
+	if (dist__sim_copy_make(world, &copy)) {
+		world->profile.p2p.eager_below = SIZE_MAX;
+		dist__sim_unblock(world);
+		dist__engine_at_end_of_instant(let_all_go, world);
 		return DIST__SIM_IS_COPY;
 	}
-	if (pid < 0 || waitpid(pid, &status, 0) != pid)
-		return DIST__SIM_STAYS;
-	return status == 0 ? DIST__SIM_WOULD_END : DIST__SIM_STAYS;
-}
-
-void dist__sim_answer(const struct dist__sim_world *world, bool failed)
-{
-	if (world->is_copy)
-		_exit(failed || any_letter(world) ? DIST_EXIT_FAILED
-						  : DIST_EXIT_OK);
+	dist__sim_copy_ask(world, &copy, &future);
+	free(future.board);
+	return ended->what == DIST__SIM_ENDED && !ended->value
+		       ? DIST__SIM_WOULD_END
+		       : DIST__SIM_STAYS;
 }

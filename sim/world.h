@@ -11,6 +11,8 @@
 #ifndef LOCKSTEP_SIM_WORLD_H
 #define LOCKSTEP_SIM_WORLD_H
 
+#include <sys/types.h>
+
 #include <simgrid/comm.h>
 #include <simgrid/forward.h>
 #include <simgrid/semaphore.h>
@@ -126,6 +128,12 @@ struct dist__request {
 	bool over;                   /* nobody but its owner looks at it */
 };
 
+/* A copy, seen by who asks it. */
+struct dist__sim_copy {
+	pid_t pid; /* 0: none could be made, or it is gone */
+	int ask, news;
+};
+
 struct dist__sim_slab;
 struct dist__sim_reaper;
 
@@ -155,7 +163,13 @@ struct dist__sim_world {
 	int64_t ended_ns;
 	enum dist_error end_error; /* what every call returns from then on */
 	int exit_status;
-	bool is_copy; /* this process tries what would be; see what_if.c */
+
+	struct dist__sim_copy patience; /* of the first timeout's instant */
+	bool is_copy;    /* this process tries what would be; see copy.c */
+	int news;        /* then: where it tells of it */
+	bool is_patient; /* and there are no deadlines; see forecast.c */
+	int late_rank;   /* then: whose deadline it was */
+	bool *awaited;   /* by rank: the late one waits for it still */
 
 	struct dist__sim_channels channels;
 	struct dist__sim_rank *unsettled;
@@ -173,8 +187,14 @@ struct dist__sim_world {
 /* dist__sim_now_ns returns the clock; it stands still once the world ended. */
 int64_t dist__sim_now_ns(const struct dist__sim_world *world);
 
+/* dist__sim_is_late returns whether deadline_ns has come; never where there are
+ * no deadlines. */
+bool dist__sim_is_late(const struct dist__sim_world *world,
+		       int64_t deadline_ns);
+
 /* dist__sim_seconds_until returns the time until deadline_ns, 0 if passed. */
-double dist__sim_seconds_until(int64_t deadline_ns);
+double dist__sim_seconds_until(const struct dist__sim_world *world,
+			       int64_t deadline_ns);
 
 /*
  * dist__sim_block notes that the calling actor is about to wait for an act of
@@ -211,6 +231,48 @@ void dist__sim_gate_wait(struct dist__sim_world *world,
 void dist__sim_gate_open(struct dist__sim_world *world,
 			 struct dist__sim_gate *gate);
 
+/* ---- copy.c: a copy of the process that tries another rule ----------- */
+
+enum dist__sim_event {
+	DIST__SIM_NOTHING,
+	DIST__SIM_CAME,  /* who was awaited; value is the rank */
+	DIST__SIM_ENDED, /* all ranks did well; value is whether letters are
+			    left that nobody received */
+	DIST__SIM_STUCK, /* nothing can move; value is the verdict's kind */
+	DIST__SIM_EVENTS
+};
+
+/* What a copy tells; the records follow when it is stuck. */
+struct dist__sim_news {
+	enum dist__sim_event what;
+	int value;
+	int64_t at_ns;
+};
+
+/* All that it told, by event; NOTHING: not that. */
+struct dist__sim_future {
+	struct dist__sim_news news[DIST__SIM_EVENTS];
+	struct check_board *board; /* the caller's to free; NULL: none */
+};
+
+/* dist__sim_copy_make makes a copy of this instant that waits to be asked.
+ * Returns true in the copy, once it is: go on there by the other rule. */
+bool dist__sim_copy_make(struct dist__sim_world *world,
+			 struct dist__sim_copy *copy);
+
+/* dist__sim_copy_ask lets the copy go on to its end, and stores what it tells.
+ * A copy that there is not tells nothing. */
+void dist__sim_copy_ask(const struct dist__sim_world *world,
+			struct dist__sim_copy *copy,
+			struct dist__sim_future *future);
+
+/* dist__sim_copy_drop ends a copy that need not be asked. */
+void dist__sim_copy_drop(struct dist__sim_copy *copy);
+
+/* dist__sim_tell tells who asked, in a copy. */
+void dist__sim_tell(const struct dist__sim_world *world,
+		    const struct dist__sim_news *news);
+
 /* ---- what_if.c: would it end if sends were buffered? ---------------- */
 
 enum dist__sim_answer {
@@ -219,14 +281,29 @@ enum dist__sim_answer {
 	DIST__SIM_IS_COPY    /* this is the copy that finds out: go on */
 };
 
-/* dist__sim_ask_copy finds out, when nothing can move. In the copy the caller
- * is blocked as before, and others can move. A copy that asks again has ended.
- */
-enum dist__sim_answer dist__sim_ask_copy(struct dist__sim_world *world);
+/* dist__sim_ask_buffered finds out, when nothing can move. In the copy the
+ * caller is blocked as before, and others can move. */
+enum dist__sim_answer dist__sim_ask_buffered(struct dist__sim_world *world);
 
-/* dist__sim_answer ends the process if it is the copy, whose ranks have all
- * returned. */
-void dist__sim_answer(const struct dist__sim_world *world, bool failed);
+/* dist__sim_any_letter returns whether there is one that nobody received. */
+bool dist__sim_any_letter(const struct dist__sim_world *world);
+
+/* ---- forecast.c: what would it come to without deadlines? ------------ */
+
+/* dist__sim_time_is_up notes that rank runs into its deadline, and returns
+ * whether the call must end: not so in the copy that goes on without. */
+bool dist__sim_time_is_up(struct dist__sim_rank *rank);
+
+/* dist__sim_note_call notes that rank has made a call, which may be what others
+ * waited for. */
+void dist__sim_note_call(const struct dist__sim_rank *rank);
+
+/* dist__sim_look_ahead adds to the facts of a timeout, the first, what would
+ * have come of it; if that is a deadlock, it is the verdict, and the records
+ * kept are those of it. */
+void dist__sim_look_ahead(struct dist__sim_world *world,
+			  struct check_facts *facts,
+			  struct check_verdict *verdict);
 
 /* ---- channel.c: finding channels, matching, letting requests fail --- */
 

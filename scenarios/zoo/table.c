@@ -38,6 +38,7 @@ extern const struct zoo_program zoo_40_written_before_wait;
 extern const struct zoo_program zoo_41_forwarded_before_wait;
 extern const struct zoo_program zoo_42_wait_for_another;
 extern const struct zoo_program zoo_43_never_waited;
+extern const struct zoo_program zoo_44_late_and_stuck;
 extern const struct zoo_program zoo_44_slow_rank;
 extern const struct zoo_program zoo_45_first_timeout;
 extern const struct zoo_program zoo_46_caught_exception;
@@ -84,6 +85,7 @@ const struct zoo_program *const zoo_table[] = {
 	&zoo_41_forwarded_before_wait,
 	&zoo_42_wait_for_another,
 	&zoo_43_never_waited,
+	&zoo_44_late_and_stuck,
 	&zoo_44_slow_rank,
 	&zoo_45_first_timeout,
 	&zoo_46_caught_exception,

@@ -10,6 +10,8 @@
  *	                       when the ranks did not meet
  *	worlds: sim tcp        where it can be seen
  *	debug: info            the debug level that it takes; none: off
+ *	copy: needed           not where a simulation cannot be copied, as under
+ *	                       the sanitizers
  *
  * and above each line that the report must name stands a comment, culprit or
  * partner. `lockstep run --nproc-per-node N zoo NAME` runs it as it was

@@ -1,0 +1,165 @@
+/*
+ * copy.c - a copy of the process that tries what the run would come to by
+ * another rule.
+ *
+ * The copy is made at the instant in question, and sleeps until it is asked: a
+ * run that needs no answer is not run twice. Then it goes on with the
+ * simulation and tells through a pipe what it learns. Nothing else of it is
+ * seen or heard but what the ranks write into files. Where a simulation cannot
+ * be copied, nothing is told.
+ */
+#include "sim/world.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sim/platform.h"
+
+/* After that the copy is told no more. */
+#define LIMIT_S 10
+
+/* ---- both ends of a pipe ---------------------------------------------- */
+
+static bool read_all(int fd, void *data, size_t size)
+{
+	char *at = data;
+
+	while (size > 0) {
+		ssize_t got = read(fd, at, size);
+
+		if (got <= 0)
+			return false;
+		at += got;
+		size -= (size_t)got;
+	}
+	return true;
+}
+
+static bool write_all(int fd, const void *data, size_t size)
+{
+	const char *at = data;
+
+	while (size > 0) {
+		ssize_t put = write(fd, at, size);
+
+		if (put <= 0)
+			return false;
+		at += put;
+		size -= (size_t)put;
+	}
+	return true;
+}
+
+static void close_both(const int ends[2])
+{
+	close(ends[0]);
+	close(ends[1]);
+}
+
+/* ---- the copy --------------------------------------------------------- */
+
+/* Makes this process the copy, once somebody asks. */
+static void begin(struct dist__sim_world *world, int asked, int news)
+{
+	int null = open("/dev/null", O_WRONLY);
+	char go;
+
+	if (null < 0 || !read_all(asked, &go, 1))
+		_exit(DIST_EXIT_OK);
+	close(asked);
+	dup2(null, STDOUT_FILENO);
+	dup2(null, STDERR_FILENO);
+	signal(SIGALRM, SIG_DFL);
+	signal(SIGPIPE, SIG_DFL);
+	alarm(LIMIT_S);
+	if (world->is_copy)
+		close(world->news);
+	world->is_copy = true;
+	world->news = news;
+}
+
+void dist__sim_tell(const struct dist__sim_world *world,
+		    const struct dist__sim_news *news)
+{
+	size_t bytes = news->what == DIST__SIM_STUCK
+			       ? check_board_bytes((uint32_t)world->world_size)
+			       : 0;
+
+	if (!write_all(world->news, news, sizeof *news) ||
+	    !write_all(world->news, world->board, bytes))
+		_exit(DIST_EXIT_FAILED);
+}
+
+/* ---- who asks --------------------------------------------------------- */
+
+bool dist__sim_copy_make(struct dist__sim_world *world,
+			 struct dist__sim_copy *copy)
+{
+	int ask[2], news[2];
+
+	*copy = (struct dist__sim_copy){.pid = 0};
+	if (!dist__platform_can_copy() || pipe(ask))
+		return false;
+	if (pipe(news)) {
+		close_both(ask);
+		return false;
+	}
+	fflush(NULL);
+	copy->pid = fork();
+	if (copy->pid < 0) {
+		close_both(ask);
+		close_both(news);
+		copy->pid = 0;
+		return false;
+	}
+	if (copy->pid > 0) {
+		close(ask[0]);
+		close(news[1]);
+		copy->ask = ask[1];
+		copy->news = news[0];
+		return false;
+	}
+	close(ask[1]);
+	close(news[0]);
+	begin(world, ask[0], news[1]);
+	return true;
+}
+
+void dist__sim_copy_ask(const struct dist__sim_world *world,
+			struct dist__sim_copy *copy,
+			struct dist__sim_future *future)
+{
+	size_t bytes = check_board_bytes((uint32_t)world->world_size);
+	void (*before)(int) = signal(SIGPIPE, SIG_IGN);
+	struct dist__sim_news news;
+
+	*future = (struct dist__sim_future){.board = NULL};
+	if (copy->pid)
+		(void)write_all(copy->ask, "", 1);
+	while (copy->pid && read_all(copy->news, &news, sizeof news)) {
+		future->news[news.what] = news;
+		if (news.what != DIST__SIM_STUCK)
+			continue;
+		future->board = malloc(bytes);
+		if (!future->board ||
+		    !read_all(copy->news, future->board, bytes))
+			break;
+	}
+	signal(SIGPIPE, before);
+	dist__sim_copy_drop(copy);
+}
+
+void dist__sim_copy_drop(struct dist__sim_copy *copy)
+{
+	if (!copy->pid)
+		return;
+	close(copy->ask);
+	close(copy->news);
+	(void)waitpid(copy->pid, NULL, 0);
+	copy->pid = 0;
+}
