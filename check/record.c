@@ -178,6 +178,11 @@ void check_refuse(struct check_slot *slot, const char *group, const char *words,
 	snprintf(refusal->words, sizeof refusal->words, "%s", words);
 }
 
+int check_is_refused(const struct check_slot *slot)
+{
+	return slot->refusal.call.op[0] != '\0';
+}
+
 void check_source(struct check_slot *slot, uint32_t number, int32_t source)
 {
 	struct check_call *call = entry(slot, number);

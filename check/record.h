@@ -186,6 +186,9 @@ uint32_t check_issue(struct check_slot *slot, const struct check_call *call);
 void check_refuse(struct check_slot *slot, const char *group, const char *words,
 		  const struct check_site *site);
 
+/* check_is_refused returns whether the last call of the rank was refused. */
+int check_is_refused(const struct check_slot *slot);
+
 /* check_source notes whom call number, a receive from any source, heard, as
  * global rank. */
 void check_source(struct check_slot *slot, uint32_t number, int32_t source);

@@ -4,11 +4,6 @@
 
 #include "check/words.h"
 
-bool check_is_refused(const struct check_slot *slot)
-{
-	return slot->refusal.call.op[0] != '\0';
-}
-
 bool check_refused_alike(const struct check_slot *a, const struct check_slot *b)
 {
 	const struct check_call *x = &a->refusal.call, *y = &b->refusal.call;
@@ -46,5 +41,5 @@ void check_report_refusal(FILE *out, const struct check_board *board, int rank)
 	check_print_ranks(out, board->world_size, is_refused_so, &refused);
 	fprintf(out, " called %s at ", refusal->call.op);
 	check_print_site(out, &refusal->call.site);
-	fprintf(out, ", which was refused:\n  %s\n", refusal->words);
+	fprintf(out, ", which was refused:\n    %s\n", refusal->words);
 }

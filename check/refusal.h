@@ -10,9 +10,6 @@
 
 #include "check/record.h"
 
-/* check_is_refused returns whether the last call of the rank was refused. */
-bool check_is_refused(const struct check_slot *slot);
-
 /* check_refused_alike returns whether two ranks' last calls were refused at the
  * same line. */
 bool check_refused_alike(const struct check_slot *a,

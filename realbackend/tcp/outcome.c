@@ -31,11 +31,15 @@ static bool follows(const struct dist__child *child,
 bool dist__outcome_is_told(const struct dist__child *child,
 			   const struct check_board *board)
 {
-	const struct check_call *call =
-		board ? check_failed_call(&board->slots[child->rank]) : NULL;
+	const struct check_slot *slot;
+	const struct check_call *call;
 
-	return !follows(child, board) &&
-	       (child->by_signal || !call || call->error != DIST_ERR_MISMATCH);
+	if (child->by_signal || !board)
+		return true;
+	slot = &board->slots[child->rank];
+	call = check_failed_call(slot);
+	return !follows(child, board) && !check_is_refused(slot) &&
+	       (!call || call->error != DIST_ERR_MISMATCH);
 }
 
 static int weigh(const struct dist__child *child,

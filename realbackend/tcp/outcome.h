@@ -21,7 +21,8 @@ bool dist__outcome_failed(const struct dist__child *child);
 
 /* dist__outcome_is_told returns whether nothing needs to be waited for to tell
  * why a failed child ended: neither another's end that it followed, nor, after
- * a mismatch, that the others make the call that it met first. */
+ * a mismatch or a call that was refused, that the others come to where they
+ * meet it or fare alike. */
 bool dist__outcome_is_told(const struct dist__child *child,
 			   const struct check_board *board);
 
