@@ -232,7 +232,7 @@ static void add_refused(struct check_finding *f, uint32_t lost)
 {
 	const struct check_slot *slots = f->picture.board->slots;
 
-	for (uint32_t rank = lost; rank < f->picture.world_size; rank++)
+	for (uint32_t rank = 0; rank < f->picture.world_size; rank++)
 		if (check_refused_alike(&slots[rank], &slots[lost]))
 			add(f, rank, &slots[rank].refusal.call, true);
 }

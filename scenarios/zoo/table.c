@@ -15,10 +15,21 @@ extern const struct zoo_program zoo_10_file_exists;
 extern const struct zoo_program zoo_11_value_of_reduce;
 extern const struct zoo_program zoo_12_early_stop;
 extern const struct zoo_program zoo_13_uneven_batches;
+extern const struct zoo_program zoo_13_uneven_ddp;
 extern const struct zoo_program zoo_14_validation;
 extern const struct zoo_program zoo_15_skipped_batch;
 extern const struct zoo_program zoo_16_split_sizes;
 extern const struct zoo_program zoo_17_counter_skew;
+extern const struct zoo_program zoo_18_no_gradient;
+extern const struct zoo_program zoo_19_static_unused;
+extern const struct zoo_program zoo_20_parameter_order;
+extern const struct zoo_program zoo_20_ready_order;
+extern const struct zoo_program zoo_21_step_ahead;
+extern const struct zoo_program zoo_21_sync_first;
+extern const struct zoo_program zoo_21_sync_some;
+extern const struct zoo_program zoo_22_static_no_sync;
+extern const struct zoo_program zoo_23_module_calls;
+extern const struct zoo_program zoo_24_generation_lengths;
 extern const struct zoo_program zoo_25_expert_skips;
 extern const struct zoo_program zoo_26_members_only;
 extern const struct zoo_program zoo_26_non_member;
@@ -62,10 +73,21 @@ const struct zoo_program *const zoo_table[] = {
 	&zoo_11_value_of_reduce,
 	&zoo_12_early_stop,
 	&zoo_13_uneven_batches,
+	&zoo_13_uneven_ddp,
 	&zoo_14_validation,
 	&zoo_15_skipped_batch,
 	&zoo_16_split_sizes,
 	&zoo_17_counter_skew,
+	&zoo_18_no_gradient,
+	&zoo_19_static_unused,
+	&zoo_20_parameter_order,
+	&zoo_20_ready_order,
+	&zoo_21_step_ahead,
+	&zoo_21_sync_first,
+	&zoo_21_sync_some,
+	&zoo_22_static_no_sync,
+	&zoo_23_module_calls,
+	&zoo_24_generation_lengths,
 	&zoo_25_expert_skips,
 	&zoo_26_members_only,
 	&zoo_26_non_member,

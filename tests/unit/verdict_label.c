@@ -117,7 +117,7 @@ Test(verdict_label, a_rank_that_gave_up_says_why)
 	expect(board, &facts, CHECK_LOST,
 	       "lockstep: rank lost: rank 1 exited with status 1\n"
 	       "  ranks 1,3 (2) called send at prog.c:20, which was refused:\n"
-	       "  dst is 9\n");
+	       "    dst is 9\n");
 }
 
 Test(verdict_label, a_refusal_is_forgotten_when_the_rank_goes_on)
