@@ -31,6 +31,16 @@ for world in "--backend sim --platform star-8" "--backend tcp"; do
 	grep -q "^::error file=$site,line=$line,title=" "$scratch/out" ||
 		fail "no annotation"
 
+	# What calls are for, and why one was refused.
+	# shellcheck disable=SC2086 # words
+	expect 10 run $world --nproc-per-node 3 zoo 20_ready_order
+	has "$LOCKSTEP_JSON" '.sites[0].call.label == "right.weight"'
+	has "$LOCKSTEP_JSON" '.sites[1].call.label == "left.weight"'
+	# shellcheck disable=SC2086 # words
+	expect 13 run $world --nproc-per-node 4 zoo 18_no_gradient
+	has "$LOCKSTEP_JSON" '.sites[0].call.op == "ddp_finish"'
+	has "$LOCKSTEP_JSON" 'any(.evidence[]; test("has no gradient of 2 of 4"))'
+
 	# shellcheck disable=SC2086 # words
 	expect 0 run $world --nproc-per-node 4 zoo 05_root --correct
 	has "$LOCKSTEP_JSON" '.verdict == "fine" and .exit_status == 0'
