@@ -2,6 +2,8 @@
  * report_mismatch.c - where ranks disagree, in sentences: the minority first,
  * each side with its ranks, arguments and place in the source.
  */
+#include <string.h>
+
 #include "check/disagreement.h"
 #include "check/words.h"
 
@@ -131,15 +133,29 @@ static void print_pair(FILE *out, const struct check_board *board,
 	check_print_group(out, found->group, found->a, board->world_size);
 }
 
+/* Whether only what they are for tells two calls apart. */
+static bool differ_in_purpose(const struct check_call *a,
+			      const struct check_call *b)
+{
+	struct check_call relabelled = *a;
+
+	relabelled.terms = b->terms;
+	return check_same_call(&relabelled, b) &&
+	       strcmp(a->label, b->label) != 0;
+}
+
 static void print_collective(FILE *out, const struct check_board *board,
 			     const struct check_disagreement *found)
 {
 	const struct side sides[2] = {{board, found->a}, {board, found->b}};
 
+	bool purpose = differ_in_purpose(found->a, found->b);
+
 	fprintf(out,
-		"lockstep: mismatch: the ranks disagree about collective #%u "
-		"of group %s\n",
-		found->a->index, found->a->group);
+		"lockstep: mismatch: the ranks disagree about %scollective #%u "
+		"of group %s%s\n",
+		purpose ? "what " : "", found->a->index, found->a->group,
+		purpose ? " is for" : "");
 	print_side(out, &sides[0]);
 	print_side(out, &sides[1]);
 	for (uint32_t rank = 0; rank < board->world_size; rank++)

@@ -64,6 +64,9 @@ Test(verdict_label, other_terms_are_a_mismatch_of_labels)
 	reduce(board, 1, "bucket 1 (a) of step 1", 12);
 	reduce(board, 2, "bucket 0 (b) of step 1", 11);
 	expect(board, &facts, CHECK_MISMATCH,
+	       "lockstep: mismatch: the ranks disagree about what collective "
+	       "#0 "
+	       "of group default is for\n"
 	       "  rank 1 called all_reduce(float32, 4) for bucket 1 (a) of "
 	       "step 1 at prog.c:7\n"
 	       "  ranks 0,2 (2) called all_reduce(float32, 4) for bucket 0 (b) "

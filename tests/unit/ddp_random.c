@@ -1,0 +1,213 @@
+/* Right training programs drawn by lot: the averages are what arithmetic says,
+ * and no verdict is given. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lockstep/ddp.h"
+
+#define PROGRAMS   200
+#define MOST       6 /* parameters */
+#define MOST_NUMEL 5
+#define STEPS      3
+#define RANKS      4
+
+/* What is drawn for so many things; the same for everyone who asks. */
+static unsigned draw(unsigned program, unsigned what, unsigned of, unsigned who)
+{
+	uint64_t x = program;
+
+	x = x * 1000003 + what;
+	x = x * 1000003 + of;
+	x = x * 1000003 + who;
+	x ^= x >> 31;
+	x *= UINT64_C(0x9e3779b97f4a7c15);
+	return (unsigned)(x >> 40);
+}
+
+enum { PARAMS, NUMEL, CAP, VIEWS, FIND, STATIC, BATCHES, USED, VALUE };
+
+struct trainer {
+	unsigned program;
+	unsigned num; /* parameters */
+	struct dist_group *group;
+	struct dist_ddp *ddp;
+	float values[MOST][MOST_NUMEL], gradients[MOST][MOST_NUMEL];
+};
+
+static unsigned numel_of(const struct trainer *t, unsigned param)
+{
+	return 1 + draw(t->program, NUMEL, param, 0) % MOST_NUMEL;
+}
+
+static bool is_static(const struct trainer *t)
+{
+	return draw(t->program, STATIC, 0, 0) % 3 == 0;
+}
+
+static bool finds_unused(const struct trainer *t)
+{
+	return draw(t->program, FIND, 0, 0) % 2 == 0;
+}
+
+/* Each rank has its own number of micro-batches in a step. */
+static unsigned batches(const struct trainer *t, unsigned rank, unsigned step)
+{
+	return 1 + draw(t->program, BATCHES, step, rank) % 3;
+}
+
+static bool uses(const struct trainer *t, unsigned rank, unsigned step,
+		 unsigned batch, unsigned param)
+{
+	if (is_static(t))
+		return draw(t->program, USED, param, 0) % 4 > 0;
+	return !finds_unused(t) ||
+	       draw(t->program, USED, param * 100 + step * 10 + batch, rank) %
+		       3;
+}
+
+static float value(const struct trainer *t, unsigned rank, unsigned step,
+		   unsigned batch, unsigned param)
+{
+	return (float)(draw(t->program, VALUE, param * 100 + step * 10 + batch,
+			    rank) %
+		       16);
+}
+
+/* The average of what all ranks add in a step. */
+static float average(const struct trainer *t, unsigned step, unsigned param)
+{
+	float sum = 0;
+
+	for (unsigned rank = 0; rank < RANKS; rank++)
+		for (unsigned b = 0; b < batches(t, rank, step); b++)
+			if (uses(t, rank, step, b, param))
+				sum += value(t, rank, step, b, param);
+	return sum / RANKS;
+}
+
+static enum dist_error make(struct trainer *t)
+{
+	static const char *const names[MOST] = {"a", "b", "c", "d", "e", "f"};
+	const struct dist_ddp_options options = {
+		.bucket_cap_mb =
+			(1 + draw(t->program, CAP, 0, 0) % 40) / 1048576.0,
+		.first_bucket_mb =
+			(1 + draw(t->program, CAP, 1, 0) % 40) / 1048576.0,
+		.gradient_as_bucket_view =
+			draw(t->program, VIEWS, 0, 0) % 2 == 0,
+		.find_unused_parameters = finds_unused(t),
+		.static_graph = is_static(t)};
+	struct dist_ddp_parameter params[MOST];
+
+	t->num = 1 + draw(t->program, PARAMS, 0, 0) % MOST;
+	for (unsigned i = 0; i < t->num; i++)
+		params[i] = (struct dist_ddp_parameter){
+			names[i],
+			dist_tensor(t->values[i], numel_of(t, i), DIST_FLOAT32),
+			dist_tensor(t->gradients[i], numel_of(t, i),
+				    DIST_FLOAT32)};
+	return dist_ddp_new(t->group, params, t->num, &options, &t->ddp);
+}
+
+/* Backward, in an order that each rank draws for itself. */
+static enum dist_error backward(struct trainer *t, unsigned rank, unsigned step,
+				unsigned batch)
+{
+	unsigned turn = draw(t->program, USED, step, rank);
+	enum dist_error err = DIST_OK;
+
+	for (unsigned k = 0; k < t->num && !err; k++) {
+		unsigned param = (turn + k) % t->num;
+		struct dist_tensor g = dist_ddp_gradient(t->ddp, param);
+
+		if (!uses(t, rank, step, batch, param))
+			continue;
+		for (unsigned i = 0; i < g.numel; i++)
+			((float *)g.data)[i] +=
+				value(t, rank, step, batch, param);
+		err = dist_ddp_gradient_ready(t->ddp, param);
+	}
+	return err;
+}
+
+/* Counts the wrong averages of a step, and makes the gradients zero. */
+static int check(struct trainer *t, unsigned step)
+{
+	int wrong = 0;
+
+	for (unsigned param = 0; param < t->num; param++) {
+		struct dist_tensor g = dist_ddp_gradient(t->ddp, param);
+
+		for (unsigned i = 0; i < g.numel; i++)
+			wrong +=
+				((float *)g.data)[i] != average(t, step, param);
+		memset(g.data, 0, g.numel * sizeof(float));
+	}
+	return wrong;
+}
+
+static enum dist_error train(struct trainer *t, unsigned rank, int *wrong)
+{
+	enum dist_error err = make(t);
+
+	for (unsigned step = 0; step < STEPS && !err; step++) {
+		unsigned num = batches(t, rank, step);
+
+		for (unsigned batch = 0; batch < num && !err; batch++) {
+			if (batch + 1 < num)
+				err = dist_ddp_no_sync(t->ddp);
+			if (!err)
+				err = backward(t, rank, step, batch);
+			if (!err)
+				err = dist_ddp_finish(t->ddp);
+		}
+		if (!err)
+			err = dist_ddp_optimizer_step(t->ddp);
+		if (!err)
+			*wrong += check(t, step);
+	}
+	return err;
+}
+
+/* All programs, one after the other: a process has one simulation. */
+static int rank_main(void *arg)
+{
+	enum dist_error err = DIST_OK;
+	struct dist_group *group;
+	int wrong = 0;
+
+	(void)arg;
+	if (dist_init_process_group(NULL, &group))
+		return 1;
+	for (unsigned i = 0; i < PROGRAMS && !err && !wrong; i++) {
+		struct trainer t = {.program = i, .group = group};
+
+		err = train(&t, (unsigned)dist_get_rank(group), &wrong);
+		if (err || wrong)
+			fprintf(stderr, "program %u: %d wrong; %s\n", i, wrong,
+				dist_ddp_error_message(t.ddp));
+		dist_ddp_free(t.ddp);
+	}
+	return dist_destroy_process_group(group) || err || wrong;
+}
+
+static int run(const char *backend)
+{
+	const struct dist_launch_options options = {
+		.backend = backend,
+		.world_size = RANKS,
+		.platform = "scenarios/platforms/star-8.xml"};
+
+	return dist_launch(&options, rank_main, NULL);
+}
+
+Test(ddp_random, right_programs_simulated)
+{
+	cr_expect_eq(run("sim"), 0);
+}
+
+Test(ddp_random, right_programs_over_tcp)
+{
+	cr_expect_eq(run("tcp"), 0);
+}
