@@ -78,13 +78,23 @@ static json_t *uri(const char *path)
 	return json_string(text);
 }
 
+/* "rank 1 and others called all_reduce for bucket 0 (fc.bias) here" */
+static void describe(const struct check_party *party, char *words, size_t size)
+{
+	const struct check_call *call = party->call;
+
+	snprintf(words, size, "rank %u%s called %s%s%s here", party->first,
+		 party->size > 1 ? " and others" : "", call->op,
+		 call->label[0] ? " for " : "", call->label);
+}
+
 static json_t *location(const struct check_party *party)
 {
-	char words[96];
+	char called[192], words[208];
 
-	snprintf(words, sizeof words, "%s: rank %u%s called %s here",
-		 party->culprit ? "culprit" : "partner", party->first,
-		 party->size > 1 ? " and others" : "", party->call->op);
+	describe(party, called, sizeof called);
+	snprintf(words, sizeof words, "%s: %s",
+		 party->culprit ? "culprit" : "partner", called);
 	return json_pack(
 		"{s:{s:{s:o}, s:{s:i}}, s:{s:s}}", "physicalLocation",
 		"artifactLocation", "uri", uri(party->call->site.file),
@@ -138,6 +148,8 @@ static void print_escaped(FILE *out, const char *text, bool property)
 static void print_annotation(FILE *out, const struct check_story *story,
 			     const struct check_party *party)
 {
+	char called[192];
+
 	fputs("::error ", out);
 	if (party) {
 		fputs("file=", out);
@@ -146,9 +158,11 @@ static void print_annotation(FILE *out, const struct check_story *story,
 	}
 	fprintf(out, "title=lockstep%%3A %s::",
 		check_verdict_name(story->job->verdict->kind));
-	if (party)
-		fprintf(out, "rank %u%s called %s here; ", party->first,
-			party->size > 1 ? " and others" : "", party->call->op);
+	if (party) {
+		describe(party, called, sizeof called);
+		print_escaped(out, called, false);
+		fputs("; ", out);
+	}
 	print_escaped(out, story->summary, false);
 	fputc('\n', out);
 }

@@ -94,9 +94,10 @@ struct dist_ddp_options {
 	bool gradient_as_bucket_view; /* gradients live in their buckets, see
 					 dist_ddp_gradient() */
 	/* A micro-batch need not mark all: those left out count with what their
-	 * gradients hold, and the ranks tell each other which any of them used.
-	 * A gradient that none used stays as it is. Without it, not to mark a
-	 * parameter is refused. */
+	 * gradients hold (zero, once the caller made them so), and the ranks
+	 * tell each other which any of them used. A gradient that none used
+	 * stays as it is, unless it lives in a bucket. Without this, not to
+	 * mark a parameter is refused. */
 	bool find_unused_parameters;
 	/* Every micro-batch marks what the first did, on all ranks the same;
 	 * what it leaves out is never averaged. The first is averaged as a

@@ -36,6 +36,8 @@ for world in "--backend sim --platform star-8" "--backend tcp"; do
 	expect 10 run $world --nproc-per-node 3 zoo 20_ready_order
 	has "$LOCKSTEP_JSON" '.sites[0].call.label == "right.weight"'
 	has "$LOCKSTEP_JSON" '.sites[1].call.label == "left.weight"'
+	grep -q "::rank 1 called all_reduce for right.weight here; mismatch" \
+		"$scratch/out" || fail "no label in the annotation"
 	# shellcheck disable=SC2086 # words
 	expect 13 run $world --nproc-per-node 4 zoo 18_no_gradient
 	has "$LOCKSTEP_JSON" '.sites[0].call.op == "ddp_finish"'
