@@ -186,7 +186,8 @@ struct dist__world {
 	int64_t default_timeout_ns;
 
 	/* Gives the calling rank its place; blocks for the rendezvous. options
-	 * is never NULL and names the world; message neither. Errors:
+	 * is never NULL and names the world, but may leave the place to its
+	 * init method (core/init_method.h); message neither. Errors:
 	 * dist_init_process_group's. */
 	enum dist_error (*attach)(const struct dist_init_options *options,
 				  struct dist__place *place,

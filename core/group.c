@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "check/record.h"
-#include "core/init_method.h"
 
 static bool poisons(enum dist_error error)
 {
@@ -102,25 +101,15 @@ static enum dist_error choose_world(const struct dist_init_options *options,
 	return DIST_OK;
 }
 
-/* Completes options by what their init method says of the caller's place. */
-static enum dist_error complete(struct dist_init_options *options,
-				struct dist_message *message)
+static enum dist_error check_timeout(const struct dist_init_options *options,
+				     struct dist_message *message)
 {
-	struct dist__init_method method;
-	enum dist_error error;
-
-	error = dist__init_method_read(options, &method, message);
-	if (!error && options->timeout_ns < 0) {
-		snprintf(message->text, sizeof message->text,
-			 "timeout_ns is %lld: expected more than 0",
-			 (long long)options->timeout_ns);
-		error = DIST_ERR_INVALID_ARGUMENT;
-	}
-	if (!error && method.world_size > 0) {
-		options->rank = method.rank;
-		options->world_size = method.world_size;
-	}
-	return error;
+	if (options->timeout_ns >= 0)
+		return DIST_OK;
+	snprintf(message->text, sizeof message->text,
+		 "timeout_ns is %lld: expected more than 0",
+		 (long long)options->timeout_ns);
+	return DIST_ERR_INVALID_ARGUMENT;
 }
 
 /* Makes the back end: the world's own, or coll over the transport. */
@@ -186,7 +175,7 @@ static enum dist_error group_open(struct dist_group *group,
 
 	error = choose_world(&options, &group->world, message);
 	if (!error)
-		error = complete(&options, message);
+		error = check_timeout(&options, message);
 	if (!error) {
 		options.backend = group->world->name;
 		error = group->world->attach(&options, place, message);

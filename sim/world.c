@@ -11,6 +11,7 @@
 #include <simgrid/engine.h>
 
 #include "core/data.h"
+#include "core/init_method.h"
 
 /* SimGrid has one engine a process; while it runs, all code runs in it. */
 static struct dist__sim_world *running;
@@ -41,13 +42,18 @@ static enum dist_error check_place(const struct dist_init_options *options,
 				   struct dist_message *message)
 {
 	int world_size = rank->world->world_size;
+	struct dist__init_method method;
+	enum dist_error error;
 
-	if (options->world_size &&
-	    (options->world_size != world_size || options->rank != rank->rank))
+	error = dist__init_method_read(options, &method, message);
+	if (error)
+		return error;
+	if (method.world_size > 0 &&
+	    (method.world_size != world_size || method.rank != rank->rank))
 		snprintf(message->text, sizeof message->text,
 			 "this actor is rank %d of %d, not rank %d of %d",
-			 rank->rank, world_size, options->rank,
-			 options->world_size);
+			 rank->rank, world_size, method.rank,
+			 method.world_size);
 	else if (rank->attached)
 		snprintf(message->text, sizeof message->text,
 			 "rank %d has joined already: destroy its process "
