@@ -1,20 +1,6 @@
 #include "check/cause.h"
 
-/* The same number as DIST_ERR_RENDEZVOUS: check/ does not include dist.h. */
-enum { ERROR_RENDEZVOUS = -10 };
-
-/* Whether a rank says so, which may call itself by another's number. */
-static bool failed_to_meet(const struct check_board *board)
-{
-	for (uint32_t rank = 0; rank < board->world_size; rank++) {
-		const struct check_call *call =
-			check_failed_call(&board->slots[rank]);
-
-		if (call && call->error == ERROR_RENDEZVOUS)
-			return true;
-	}
-	return false;
-}
+#include "check/meeting.h"
 
 struct check_verdict check_judge_cause(const struct check_board *board,
 				       const struct check_facts *facts,
@@ -23,7 +9,7 @@ struct check_verdict check_judge_cause(const struct check_board *board,
 	struct check_verdict verdict = {CHECK_FINE, -1};
 
 	if (board && cause->weight > 0 && cause->weight < 3 &&
-	    failed_to_meet(board))
+	    check_failed_to_meet(board))
 		return (struct check_verdict){CHECK_RENDEZVOUS, -1};
 	if (cause->weight == 0)
 		return board ? check_judge_end(board, facts) : verdict;

@@ -50,11 +50,12 @@ static json_t *calls_json(const struct check_slot *slot, uint32_t *told)
 	return calls;
 }
 
-static json_t *numbers_json(const uint32_t *numbers, uint32_t count)
+static json_t *numbers_json(const uint32_t *numbers, uint32_t count,
+			    uint32_t most)
 {
 	json_t *array = json_array();
 
-	for (uint32_t i = 0; i < count && i < CHECK_PARTS; i++)
+	for (uint32_t i = 0; i < count && i < most; i++)
 		json_array_append_new(array, json_integer(numbers[i]));
 	return array;
 }
@@ -67,9 +68,10 @@ static json_t *parts_json(const struct check_parts *parts)
 		return json_null();
 	object = object_of(check_parts_fields, parts);
 	json_object_set_new(object, "in",
-			    numbers_json(parts->in, parts->count));
-	json_object_set_new(object, "out",
-			    numbers_json(parts->out, parts->count));
+			    numbers_json(parts->in, parts->count, CHECK_PARTS));
+	json_object_set_new(
+		object, "out",
+		numbers_json(parts->out, parts->count, CHECK_PARTS));
 	return object;
 }
 
@@ -101,14 +103,17 @@ bool check_dump_print(FILE *out, const struct check_dump *dump)
 	       check_fields_write(check_dump_fields, dump, document);
 	good = json_object_update_new(
 		       document,
-		       json_pack("{s:I, s:o, s:o, s:o, s:o, s:o}",
+		       json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o}",
 				 "calls_dropped",
 				 (json_int_t)slot->calls - told, "cause",
 				 object_of(check_cause_fields, &dump->cause),
 				 "groups", groups_json(slot), "parts",
 				 parts_json(&slot->parts), "hazard",
-				 hazard_json(&slot->hazard), "calls", calls)) ==
-		       0 &&
+				 hazard_json(&slot->hazard), "absent",
+				 numbers_json(slot->meeting.ranks,
+					      slot->meeting.count,
+					      CHECK_ABSENT),
+				 "calls", calls)) == 0 &&
 	       good;
 	good = good && json_dumpf(document, out, JSON_INDENT(1)) == 0;
 	json_decref(document);

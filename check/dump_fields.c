@@ -23,6 +23,7 @@ const struct check_field check_dump_fields[] = {
 	DUMP(INT64, time_ns, "time_ns"),
 	DUMP(INT64, clock_ns, "clock_ns"),
 	DUMP(INT64, timeout_ns, "timeout_ns"),
+	DUMP(TEXT, slot.meeting.words, "rendezvous"),
 	CHECK_FIELD_OF(struct check_dump, slot.state, "state", rank_states),
 	DUMP(UINT32, slot.calls, "calls_made"),
 	DUMP(UINT32, slot.waiting, "waiting"),

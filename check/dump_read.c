@@ -93,14 +93,13 @@ static bool read_groups(struct reader *r, const json_t *groups)
 	return true;
 }
 
+/* An array of at most `most` numbers. */
 static bool read_numbers(struct reader *r, const json_t *array,
-			 const char *where, uint32_t *numbers)
+			 const char *where, uint32_t *numbers, uint32_t most)
 {
-	uint32_t count = r->dump->slot.parts.count;
-
-	if (!json_is_array(array) || json_array_size(array) != count)
-		return refuse(r, where, "a number for each rank of the group");
-	for (uint32_t i = 0; i < count; i++) {
+	if (!json_is_array(array) || json_array_size(array) > most)
+		return refuse(r, where, "an array, not too long");
+	for (size_t i = 0; i < json_array_size(array); i++) {
 		const json_t *value = json_array_get(array, i);
 		json_int_t number = json_integer_value(value);
 
@@ -124,9 +123,17 @@ static bool read_parts(struct reader *r, const json_t *object)
 	if (parts->count > CHECK_PARTS || parts->rank >= parts->count)
 		return refuse(r, "parts", "a rank of a group, not too large");
 	return read_numbers(r, json_object_get(object, "in"), "parts.in",
-			    parts->in) &&
+			    parts->in, parts->count) &&
 	       read_numbers(r, json_object_get(object, "out"), "parts.out",
-			    parts->out);
+			    parts->out, parts->count);
+}
+
+static bool read_absent(struct reader *r, const json_t *array)
+{
+	struct check_meeting *meeting = &r->dump->slot.meeting;
+
+	meeting->count = (uint32_t)json_array_size(array);
+	return read_numbers(r, array, "absent", meeting->ranks, CHECK_ABSENT);
 }
 
 static bool read_hazard(struct reader *r, const json_t *object)
@@ -198,6 +205,7 @@ bool check_dump_read(FILE *in, struct check_dump *dump, char message[256])
 	       read_groups(&r, json_object_get(document, "groups")) &&
 	       read_parts(&r, json_object_get(document, "parts")) &&
 	       read_hazard(&r, json_object_get(document, "hazard")) &&
+	       read_absent(&r, json_object_get(document, "absent")) &&
 	       read_calls(&r, json_object_get(document, "calls"));
 	json_decref(document);
 	return good;

@@ -28,6 +28,9 @@ extern "C" {
 /* Bytes of a label, its end included. */
 #define CHECK_LABEL 112
 
+/* Ranks that are named when a rendezvous fails, at most. */
+#define CHECK_ABSENT 16
+
 /* Where a call stands in the source; "" and 0 when not known. A path too long
  * keeps its end. */
 struct check_site {
@@ -129,11 +132,19 @@ struct check_parts {
 	uint32_t in[CHECK_PARTS], out[CHECK_PARTS];
 };
 
+/* What a rank was told when the ranks did not find each other. */
+struct check_meeting {
+	char words[256]; /* "3 of 4 ranks came; missing: 2"; "": nothing */
+	uint32_t count;  /* ranks that it turns on, rising: those missing, */
+	uint32_t ranks[CHECK_ABSENT]; /* there twice, or too many */
+};
+
 struct check_slot {
-	char host[64];    /* on which the rank runs; "": not told */
-	int64_t pid;      /* of its process there; 0: not told */
-	uint32_t state;   /* enum check_rank_state */
-	uint32_t calls;   /* number of calls so far */
+	char host[64];                /* on which the rank runs; "": not told */
+	int64_t pid;                  /* of its process there; 0: not told */
+	struct check_meeting meeting; /* the last one, if it failed */
+	uint32_t state;               /* enum check_rank_state */
+	uint32_t calls;               /* number of calls so far */
 	uint32_t waiting; /* CHECK_RANK_WAITING: number of the call; else 0 */
 	uint32_t groups;
 	struct check_site

@@ -10,6 +10,7 @@
 #include "check/disagreement.h"
 #include "check/message.h"
 #include "check/left.h"
+#include "check/meeting.h"
 #include "check/picture.h"
 #include "check/refusal.h"
 #include "check/verdict.h"
@@ -353,6 +354,8 @@ static void print_headline(FILE *out, const struct check_board *board,
 		fputs("lockstep: rendezvous failed: the ranks did not find "
 		      "each other\n",
 		      out);
+		if (board)
+			check_report_meeting(out, board);
 		break;
 	case CHECK_FAILED:
 		if (facts->lost_how[0])

@@ -1,6 +1,7 @@
 /* story_json.c - the verdict as JSON of our own form: docs/verdict.md. */
 #include <string.h>
 
+#include "check/meeting.h"
 #include "check/story.h"
 #include "check/words.h"
 
@@ -94,6 +95,25 @@ static bool is_culprit(const struct check_finding *f, uint32_t rank,
 {
 	(void)number;
 	return check_is_culprit(f, rank);
+}
+
+/* The ranks that the verdict turns on. Those of a rendezvous that failed need
+ * not be ranks of the job. */
+static json_t *culprits_json(const struct check_story *story)
+{
+	const struct check_board *board = story->job->board;
+	json_t *ranks;
+	uint32_t rank;
+
+	if (!board || story->job->verdict->kind != CHECK_RENDEZVOUS)
+		return ranks_json(&story->finding, is_culprit, 0);
+	ranks = json_array();
+	rank = check_meeting_next(board, 0);
+	while (rank < UINT32_MAX) {
+		json_array_append_new(ranks, json_integer(rank));
+		rank = check_meeting_next(board, rank + 1);
+	}
+	return ranks;
 }
 
 static json_t *sites_json(const struct check_finding *f)
@@ -259,7 +279,7 @@ json_t *check_story_json(const struct check_story *story)
 		job->board ? (int)job->board->world_size : 0, "timeout_s",
 		seconds_or_none(job->facts->timeout_ns), "forecast",
 		forecast(job->facts), "replay", job->replay, "culprits",
-		ranks_json(f, is_culprit, 0), "sites", sites_json(f),
+		culprits_json(story), "sites", sites_json(f),
 		"evidence", evidence(story->text), "ranks", ranks_table(f),
 		"groups", groups_json(f), "last_calls", histories(f));
 }

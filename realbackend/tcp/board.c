@@ -62,17 +62,18 @@ enum dist_error dist__board_create(uint32_t world_size, int *fd,
 	return DIST_OK;
 }
 
-struct check_board *dist__board_open(int fd, uint32_t world_size)
+struct check_board *dist__board_open(int fd)
 {
 	struct check_board *board;
 	struct stat status;
-	size_t bytes = check_board_bytes(world_size);
+	size_t bytes;
 
-	if (fstat(fd, &status) != 0 || status.st_size != (off_t)bytes)
+	if (fstat(fd, &status) != 0 || status.st_size <= 0)
 		return NULL;
+	bytes = (size_t)status.st_size;
 	board = map(fd, bytes);
 	if (board && (!check_board_valid(board, bytes) ||
-		      board->world_size != world_size)) {
+		      check_board_bytes(board->world_size) != bytes)) {
 		munmap(board, bytes);
 		return NULL;
 	}

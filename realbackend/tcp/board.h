@@ -13,9 +13,8 @@
 enum dist_error dist__board_create(uint32_t world_size, int *fd,
 				   struct check_board **board);
 
-/* dist__board_open maps the board that fd holds; NULL: there is none for
- * world_size ranks. */
-struct check_board *dist__board_open(int fd, uint32_t world_size);
+/* dist__board_open maps the board that fd holds; NULL: there is none. */
+struct check_board *dist__board_open(int fd);
 
 /* dist__board_unmap ends the mapping. NULL allowed. */
 void dist__board_unmap(struct check_board *board);

@@ -180,7 +180,7 @@ enum dist_error dist__environment_read(const struct dist_init_options *options,
 	enum dist_error error;
 
 	e->local_world_size = 0;
-	e->group_rank = e->store_fd = e->board_fd = -1;
+	e->group_rank = e->store_fd = -1;
 	e->store = options->store;
 	e->profile = text_of("LOCKSTEP_PROFILE");
 	e->algorithm = text_of("LOCKSTEP_ALGORITHM");
@@ -192,7 +192,8 @@ enum dist_error dist__environment_read(const struct dist_init_options *options,
 		error = read_timeout(options, &e->timeout_ns, message);
 	if (!error)
 		error = read_debug(&e->debug, message);
-	if (!error)
+	/* It tells of the launcher's world, not of one that the caller says. */
+	if (!error && e->method.world_size < 0)
 		error = read_int("LOCAL_WORLD_SIZE", 1, e->world_size,
 				 &e->local_world_size, message);
 	if (!error)
@@ -200,9 +201,6 @@ enum dist_error dist__environment_read(const struct dist_init_options *options,
 				 message);
 	if (!error)
 		error = read_int("LOCKSTEP_STORE_FD", 0, INT_MAX, &e->store_fd,
-				 message);
-	if (!error)
-		error = read_int("LOCKSTEP_BOARD_FD", 0, INT_MAX, &e->board_fd,
 				 message);
 	return error ? error : read_master(scheduler, e, message);
 }

@@ -24,7 +24,6 @@ struct dist__environment {
 	const char *trace;        /* LOCKSTEP_TRACE; NULL: none */
 	char master_host[256];    /* what master_addr may point to */
 	int store_fd; /* LOCKSTEP_STORE_FD: rank 0's listener; -1: none */
-	int board_fd; /* LOCKSTEP_BOARD_FD: memory for records; -1: none */
 };
 
 /*

@@ -7,6 +7,7 @@
  */
 #include "realbackend/tcp/rendezvous.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #include "core/clock.h"
 #include "core/store.h"
 #include "realbackend/tcp/meeting.h"
+#include "realbackend/tcp/roster.h"
 #include "realbackend/tcp/store.h"
 #include "realbackend/tcp/store_server.h"
 
@@ -135,6 +137,7 @@ static enum dist_error take_answer(const struct dist__environment *e,
 
 	if (dist__parcel_code(reply) != DIST_OK) {
 		dist__store_explain(reply, message);
+		dist__roster_heed(reply, &r->failure);
 		error = DIST_ERR_RENDEZVOUS;
 	} else if (!read_roster(reply, e->world_size, r)) {
 		error = DIST_ERR_IO;
@@ -279,12 +282,15 @@ static enum dist_error meet_in_file(const struct dist__environment *e,
 		return error;
 	(void)!dist__meeting_is_over(r->file, &over);
 	error = meet_in_store(e, r, r->file, message);
+	if (error != DIST_ERR_RENDEZVOUS || !over)
+		return error;
+	/* Whom an earlier job missed is none of ours. */
+	r->failure.count = 0;
 	used = strlen(message->text);
-	if (error == DIST_ERR_RENDEZVOUS && over)
-		snprintf(message->text + used, sizeof message->text - used,
-			 "; so says %.200s: if an earlier job wrote it, delete "
-			 "the file",
-			 e->method.path);
+	snprintf(message->text + used, sizeof message->text - used,
+		 "; so says %.200s: if an earlier job wrote it, delete the "
+		 "file",
+		 e->method.path);
 	return error;
 }
 
@@ -350,6 +356,19 @@ static enum dist_error meet_nobody(struct dist__rendezvous *r,
 	return error;
 }
 
+/* Says so where this rank cannot even listen or dial. */
+static enum dist_error explain(const struct dist__environment *e,
+			       enum dist_error error,
+			       struct dist_message *message)
+{
+	if (error != DIST_ERR_IO || errno != EMFILE)
+		return error;
+	snprintf(message->text, sizeof message->text,
+		 "rendezvous: rank %d may open no more files (ulimit -n)",
+		 e->rank);
+	return DIST_ERR_RENDEZVOUS;
+}
+
 enum dist_error dist__rendezvous_meet(const struct dist__environment *e,
 				      struct dist__rendezvous *r,
 				      struct dist_message *message)
@@ -365,6 +384,7 @@ enum dist_error dist__rendezvous_meet(const struct dist__environment *e,
 		free(r->nodes);
 		return DIST_ERR_NO_MEMORY;
 	}
+	errno = 0;
 	if (e->world_size == 1)
 		error = meet_nobody(r, message);
 	else if (e->method.kind == DIST__INIT_STORE)
@@ -378,6 +398,7 @@ enum dist_error dist__rendezvous_meet(const struct dist__environment *e,
 		find_nodes(e, r);
 		return DIST_OK;
 	}
+	error = explain(e, error, message);
 	hang_up(r);
 	dist__store_server_stop(r->server);
 	dist_store_free(r->file);

@@ -3,6 +3,7 @@
 #ifndef LOCKSTEP_TCP_RENDEZVOUS_H
 #define LOCKSTEP_TCP_RENDEZVOUS_H
 
+#include "check/record.h"
 #include "realbackend/tcp/environment.h"
 #include "realbackend/tcp/socket.h"
 
@@ -20,14 +21,15 @@ struct dist__rendezvous {
 	struct dist__store *store;         /* NULL: none */
 	struct dist__store_server *server; /* rank 0; NULL: none */
 	struct dist_store *file;           /* file://; NULL: none */
+	struct check_meeting failure;      /* RENDEZVOUS: on whom it turns */
 };
 
 /*
  * dist__rendezvous_meet serves the store (rank 0) or opens the one that the
  * init method says, joins, and waits until all ranks have. Everything in *r is
- * the caller's then; on failure nothing is. Errors: RENDEZVOUS (port taken,
- * host unknown, not all came in time, two of one rank, different world sizes;
- * message says which), NO_MEMORY, IO.
+ * the caller's then; on failure, nothing but r->failure. Errors: RENDEZVOUS
+ * (port taken, host unknown, not all came in time, two of one rank, different
+ * world sizes; message says which), NO_MEMORY, IO.
  */
 enum dist_error dist__rendezvous_meet(const struct dist__environment *e,
 				      struct dist__rendezvous *r,

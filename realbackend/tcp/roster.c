@@ -1,5 +1,6 @@
 #include "realbackend/tcp/roster.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,9 +23,17 @@ fail(struct dist__roster *roster, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(roster->failure, sizeof roster->failure, format, args);
+	vsnprintf(roster->failure.words, sizeof roster->failure.words, format,
+		  args);
 	va_end(args);
 	return DIST__ROSTER_FAILED;
+}
+
+/* Notes that the failure turns on rank, which is not below those before. */
+static void blame(struct check_meeting *failure, int64_t rank)
+{
+	if (failure->count < CHECK_ABSENT)
+		failure->ranks[failure->count++] = (uint32_t)rank;
 }
 
 static bool open_roster(struct dist__roster *roster, int rank, int world_size)
@@ -44,7 +53,7 @@ enum dist__roster_answer dist__roster_join(struct dist__roster *roster,
 {
 	char *entry;
 
-	if (roster->failure[0])
+	if (roster->failure.words[0])
 		return DIST__ROSTER_FAILED;
 	if (world_size < 1 || world_size > DIST__ROSTER_MAX_WORLD)
 		return fail(roster,
@@ -59,18 +68,22 @@ enum dist__roster_answer dist__roster_join(struct dist__roster *roster,
 			    "it is %d",
 			    rank, world_size, roster->first,
 			    roster->world_size);
-	if (rank < 0 || rank >= world_size)
+	if (rank < 0 || rank >= world_size) {
+		blame(&roster->failure, rank);
 		return fail(roster,
 			    "a rank %d came to a world of %d: expected 0 to %d",
 			    rank, world_size, world_size - 1);
+	}
 	entry = roster->addresses[rank];
 	if (roster->complete)
 		return entry[0] ? DIST__ROSTER_REFUSED : DIST__ROSTER_AGAIN;
-	if (entry[0])
+	if (entry[0]) {
+		blame(&roster->failure, rank);
 		return fail(roster,
 			    "two ranks call themselves rank %d: one at %s, one "
 			    "at %s",
 			    rank, entry, address);
+	}
 	snprintf(entry, DIST__ADDRESS_TEXT, "%s", address);
 	roster->came++;
 	roster->complete = roster->came == roster->world_size;
@@ -88,59 +101,102 @@ void dist__roster_leave(struct dist__roster *roster, int rank)
 
 void dist__roster_distrust(struct dist__roster *roster, int rank, int judge)
 {
-	if (!roster->failure[0])
-		(void)fail(roster,
-			   "rank %d has another LOCKSTEP_SECRET than rank %d, "
-			   "or one of them has none",
-			   rank, judge);
+	if (roster->failure.words[0])
+		return;
+	blame(&roster->failure, rank);
+	(void)fail(roster,
+		   "rank %d has another LOCKSTEP_SECRET than rank %d, or one "
+		   "of them has none",
+		   rank, judge);
 }
 
 static void name_missing(struct dist__roster *roster)
 {
-	size_t used, size = sizeof roster->failure;
+	size_t used, size = sizeof roster->failure.words;
+	char *words = roster->failure.words;
 	const char *before = "";
 
 	for (int rank = 0; rank < roster->world_size; rank++) {
 		if (roster->addresses[rank][0])
 			continue;
-		used = strlen(roster->failure);
+		blame(&roster->failure, rank);
+		used = strlen(words);
 		if (used > size - 96) {
-			snprintf(roster->failure + used, size - used, ", ...");
+			snprintf(words + used, size - used, ", ...");
 			return;
 		}
-		snprintf(roster->failure + used, size - used, "%s%d", before,
-			 rank);
+		snprintf(words + used, size - used, "%s%d", before, rank);
 		before = ", ";
 	}
 }
 
+/* Fails the roster because, as why says, not all came. */
+static void fall_short(struct dist__roster *roster, const char *why)
+{
+	(void)fail(roster, "%s%d of %d ranks came; missing: ", why,
+		   roster->came, roster->world_size);
+	name_missing(roster);
+}
+
 void dist__roster_late(struct dist__roster *roster)
 {
-	size_t used, size = sizeof roster->failure;
+	size_t used, size = sizeof roster->failure.words;
 
-	if (roster->failure[0] || roster->complete)
+	if (roster->failure.words[0] || roster->complete)
 		return;
-	(void)fail(roster, "%d of %d ranks came; missing: ", roster->came,
-		   roster->world_size);
-	name_missing(roster);
-	used = strlen(roster->failure);
+	fall_short(roster, "");
+	used = strlen(roster->failure.words);
 	if (roster->turned_away)
-		snprintf(roster->failure + used, size - used,
+		snprintf(roster->failure.words + used, size - used,
 			 "; turned away for another LOCKSTEP_SECRET, or none: "
 			 "%d",
 			 roster->turned_away);
 }
 
+void dist__roster_crowded(struct dist__roster *roster)
+{
+	static const char why[] = "rank 0 may open no more files (ulimit -n): ";
+
+	if (roster->failure.words[0] || roster->complete)
+		return;
+	if (roster->world_size > 0)
+		fall_short(roster, why);
+	else
+		(void)fail(roster, "%snobody could come", why);
+}
+
 void dist__roster_tell(const struct dist__roster *roster, const char *token,
 		       struct dist__parcel *parcel)
 {
-	if (roster->failure[0]) {
+	const struct check_meeting *failure = &roster->failure;
+	char number[16];
+
+	if (failure->words[0]) {
 		dist__parcel_init(parcel, DIST_ERR_RENDEZVOUS, 0);
-		dist__parcel_add_text(parcel, roster->failure);
+		dist__parcel_add_text(parcel, failure->words);
+		for (uint32_t i = 0; i < failure->count; i++) {
+			snprintf(number, sizeof number, "%u",
+				 failure->ranks[i]);
+			dist__parcel_add_text(parcel, number);
+		}
 		return;
 	}
 	dist__parcel_init(parcel, DIST_OK, 0);
 	dist__parcel_add_text(parcel, token);
 	for (int rank = 0; rank < roster->world_size; rank++)
 		dist__parcel_add_text(parcel, roster->addresses[rank]);
+}
+
+void dist__roster_heed(const struct dist__parcel *parcel,
+		       struct check_meeting *failure)
+{
+	struct dist__bytes string;
+	size_t offset = 0;
+	int64_t rank;
+
+	(void)dist__parcel_next(parcel, &offset, &string);
+	while (dist__parcel_next(parcel, &offset, &string))
+		if (dist__bytes_number(string, &rank) && rank >= 0 &&
+		    rank <= INT_MAX)
+			blame(failure, rank);
 }

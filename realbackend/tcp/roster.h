@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "check/record.h"
 #include "core/parcel.h"
 #include "realbackend/tcp/socket.h"
 
@@ -21,7 +22,7 @@ struct dist__roster {
 	char (*addresses)[DIST__ADDRESS_TEXT]; /* by rank; "": not here */
 	bool complete;                         /* all were here at once */
 	int turned_away;                       /* for want of the secret */
-	char failure[400];                     /* "": none */
+	struct check_meeting failure;          /* words "": none */
 };
 
 enum dist__roster_answer {
@@ -50,10 +51,19 @@ void dist__roster_distrust(struct dist__roster *roster, int rank, int judge);
 /* dist__roster_late fails the roster: "3 of 4 ranks came; missing: 2". */
 void dist__roster_late(struct dist__roster *roster);
 
+/* dist__roster_crowded fails the roster: there is no descriptor for those who
+ * have not come. */
+void dist__roster_crowded(struct dist__roster *roster);
+
 /* dist__roster_tell makes the answer to all who came: token and the addresses
- * of all ranks in order, with code DIST_OK; or the failure, with code
- * DIST_ERR_RENDEZVOUS. The caller releases it. */
+ * of all ranks in order, with code DIST_OK; or the failure, words and ranks,
+ * with code DIST_ERR_RENDEZVOUS. The caller releases it. */
 void dist__roster_tell(const struct dist__roster *roster, const char *token,
 		       struct dist__parcel *parcel);
+
+/* dist__roster_heed takes the ranks out of an answer that tells of a failure.
+ */
+void dist__roster_heed(const struct dist__parcel *parcel,
+		       struct check_meeting *failure);
 
 #endif

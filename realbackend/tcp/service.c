@@ -251,7 +251,7 @@ bool dist__service_reply_join(struct dist__service *service,
 {
 	struct dist__parcel reply;
 
-	service->told += service->roster.failure[0] != 0;
+	service->told += service->roster.failure.words[0] != 0;
 	dist__roster_tell(&service->roster, service->token, &reply);
 	return dist__session_reply(session, &reply);
 }

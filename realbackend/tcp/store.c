@@ -263,7 +263,8 @@ static int connect_any(const struct dist__address *addresses, int n,
 	for (;;) {
 		for (int i = 0; i < n && fd < 0; i++)
 			fd = connect_once(&addresses[i], deadline_ns);
-		if (fd >= 0 || dist__clock_ns() >= deadline_ns)
+		if (fd >= 0 || dist__clock_ns() >= deadline_ns ||
+		    errno == EMFILE)
 			return fd;
 		/* Nobody there to tell us when there will be: ask again. */
 		error = errno;
@@ -292,9 +293,10 @@ enum dist_error dist__store_connect(const char *host, int port,
 		fresh.broken = false;
 		if (fresh.fd < 0) {
 			snprintf(message->text, sizeof message->text,
-				 "rendezvous: no store at %.200s:%d: %s; rank "
-				 "0 has not come",
-				 host, port, strerror(errno));
+				 "rendezvous: no store at %.200s:%d: %s%s",
+				 host, port, strerror(errno),
+				 errno == EMFILE ? " (ulimit -n)"
+						 : "; rank 0 has not come");
 			return DIST_ERR_RENDEZVOUS;
 		}
 		message->text[0] = '\0';

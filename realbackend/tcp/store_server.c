@@ -26,8 +26,10 @@
 #define MAX_STRANGERS 256
 /* How long a stranger stays at least, while more of them knock. */
 #define WELCOME_NS ((int64_t)200 * 1000000)
-/* Pause after accept() ran out of descriptors. */
+/* Pause after accept() ran out of descriptors... */
 #define PAUSE_NS ((int64_t)100 * 1000000)
+/* ...and how long it may go on so while ranks are missing. */
+#define CROWDED_NS ((int64_t)1000000000)
 /* How long rank 0 stays, after the rendezvous failed, to tell those who have
  * not come yet. */
 #define LINGER_NS ((int64_t)1000000000)
@@ -35,10 +37,12 @@
 struct dist__store_server {
 	int listener;
 	int wake[2]; /* a byte comes: stop */
+	int spare;   /* given up to tell who finds no room; -1: it has been */
 	pthread_t thread;
 	struct dist__service service;
 	int64_t failed_ns; /* when the rendezvous failed; 0: it has not */
 	int64_t accept_ns;
+	int64_t crowded_ns; /* since when accept() has no descriptor; 0: has */
 	struct dist__session **sessions; /* room for MAX_SESSIONS */
 	size_t num_sessions;             /* oldest first */
 	size_t num_strangers;            /* among them */
@@ -77,7 +81,7 @@ static void answer_joins(struct dist__store_server *server)
 {
 	int64_t now_ns = dist__clock_ns();
 
-	if (server->service.roster.failure[0] && !server->failed_ns)
+	if (server->service.roster.failure.words[0] && !server->failed_ns)
 		server->failed_ns = now_ns;
 	if (!server->service.roster.complete && !server->failed_ns)
 		return;
@@ -162,6 +166,23 @@ static int64_t room_ns(const struct dist__store_server *server)
 		       : server->accept_ns;
 }
 
+/* The system has no descriptor for who knocks. If all are held by ranks, the
+ * others can never come. */
+static void refuse(struct dist__store_server *server)
+{
+	int64_t now_ns = dist__clock_ns();
+
+	server->accept_ns = now_ns + PAUSE_NS;
+	if (!server->crowded_ns)
+		server->crowded_ns = now_ns;
+	if (now_ns - server->crowded_ns <= CROWDED_NS ||
+	    server->num_strangers > 0 || server->spare < 0)
+		return;
+	dist__roster_crowded(&server->service.roster);
+	close(server->spare);
+	server->spare = -1;
+}
+
 static void accept_all(struct dist__store_server *server)
 {
 	struct dist__session *session;
@@ -171,9 +192,10 @@ static void accept_all(struct dist__store_server *server)
 		fd = dist__socket_accept(server->listener);
 		if (fd < 0) {
 			if (errno != EAGAIN && errno != EWOULDBLOCK)
-				server->accept_ns = dist__clock_after(PAUSE_NS);
+				refuse(server);
 			return;
 		}
+		server->crowded_ns = 0;
 		if (server->num_strangers == MAX_STRANGERS)
 			drop(server, oldest_stranger(server));
 		session = dist__session_new(
@@ -274,6 +296,8 @@ static void release(struct dist__store_server *server)
 	for (int i = 0; i < 2; i++)
 		if (server->wake[i] >= 0)
 			close(server->wake[i]);
+	if (server->spare >= 0)
+		close(server->spare);
 	close(server->listener);
 	dist__service_release(&server->service);
 	free(server->sessions);
@@ -283,9 +307,13 @@ static void release(struct dist__store_server *server)
 
 static bool open_pipe(struct dist__store_server *server)
 {
-	return pipe(server->wake) == 0 &&
+	if (pipe(server->wake) != 0)
+		return false;
+	server->spare = dup(server->wake[0]);
+	return server->spare >= 0 &&
 	       dist__socket_cloexec(server->wake[0], true) &&
-	       dist__socket_cloexec(server->wake[1], true);
+	       dist__socket_cloexec(server->wake[1], true) &&
+	       dist__socket_cloexec(server->spare, true);
 }
 
 /* Deaf to signals: those are for the program's own threads. */
@@ -312,7 +340,7 @@ enum dist_error dist__store_server_start(int listener,
 		return DIST_ERR_NO_MEMORY;
 	}
 	fresh->listener = listener;
-	fresh->wake[0] = fresh->wake[1] = -1;
+	fresh->wake[0] = fresh->wake[1] = fresh->spare = -1;
 	error = dist__service_init(&fresh->service);
 	fresh->sessions = calloc(MAX_SESSIONS, sizeof *fresh->sessions);
 	fresh->fds = calloc(MAX_SESSIONS + 2, sizeof *fresh->fds);

@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdarg.h>
@@ -64,27 +65,59 @@ static enum dist_error load_profile(const struct dist__environment *e,
 	return error;
 }
 
-/* This rank's slot on the launcher's board, if there is one. */
-static struct check_slot *find_slot(const struct dist__environment *e)
+/* A variable's number, -1 if it has none. */
+static int number_of(const char *name)
 {
-	if (e->board_fd < 0)
-		return NULL;
-	if (board && board->world_size != (uint32_t)e->world_size) {
-		dist__board_unmap(board);
-		board = NULL;
-	}
-	if (!board)
-		board = dist__board_open(e->board_fd, (uint32_t)e->world_size);
-	return board ? &board->slots[e->rank] : NULL;
+	const char *text = getenv(name);
+
+	return text && *text ? atoi(text) : -1;
 }
 
-/* Leaves word for the launcher, which sees only an exit status. */
-static void record_failure(struct check_slot *slot, enum dist_error error)
+/* Maps the launcher's board, if there is one. */
+static void open_board(void)
 {
-	struct check_call call = {.op = "init", .group = "default", .peer = -1};
+	int fd = number_of("LOCKSTEP_BOARD_FD");
 
-	if (slot && error == DIST_ERR_RENDEZVOUS)
-		check_end(slot, check_issue(slot, &call), error, 0);
+	if (!board && fd >= 0)
+		board = dist__board_open(fd);
+}
+
+/* This rank's slot there, if it has come to the world that it was started for.
+ */
+static struct check_slot *find_slot(const struct dist__environment *e)
+{
+	if (!board || board->world_size != (uint32_t)e->world_size)
+		return NULL;
+	return &board->slots[e->rank];
+}
+
+/* Leaves word of how the ranks met for the launcher, which sees only an exit
+ * status, as the rank that it started, whatever that calls itself. */
+static void record_meeting(const char *words,
+			   const struct check_meeting *failure)
+{
+	static const char prefix[] = "rendezvous: ";
+	int rank = board ? number_of("RANK") : -1;
+	struct check_meeting *meeting;
+
+	if (rank < 0 || (uint32_t)rank >= board->world_size)
+		return;
+	meeting = &board->slots[rank].meeting;
+	*meeting = *failure;
+	if (strncmp(words, prefix, strlen(prefix)) == 0)
+		words += strlen(prefix);
+	snprintf(meeting->words, sizeof meeting->words, "%.255s", words);
+}
+
+/* The same of a rank that is one too many. */
+static void record_excess(const struct dist__init_method *method,
+			  const char *words)
+{
+	const struct check_meeting excess = {.count = 1,
+					     .ranks = {(uint32_t)method->rank}};
+
+	if (method->world_size > 0 && method->rank >= method->world_size)
+		record_meeting(words, &excess);
 }
 
 __attribute__((format(printf, 3, 4))) static void
@@ -156,14 +189,22 @@ static enum dist_error attach_as(const struct dist__environment *e,
 	enum dist_error error;
 
 	error = load_profile(e, &keep->profile, message);
-	if (!error)
-		error = dist__rendezvous_meet(e, &rendezvous, message);
+	if (error)
+		return error;
+	error = dist__rendezvous_meet(e, &rendezvous, message);
+	if (error == DIST_ERR_RENDEZVOUS)
+		record_meeting(message->text, &rendezvous.failure);
 	if (error)
 		return error;
 	keep->nodes = rendezvous.nodes;
 	keep->token = rendezvous.token;
 	add_facts(keep, backend, e, &rendezvous, cores);
+	errno = 0;
 	error = open_transport(e, &rendezvous, cores, &place->transport);
+	if (error && errno)
+		snprintf(message->text, sizeof message->text,
+			 "rank %d cannot serve its peers: %s", e->rank,
+			 strerror(errno));
 	if (error)
 		return error;
 	if (e->trace) {
@@ -217,6 +258,7 @@ static enum dist_error attach(const struct dist_init_options *options,
 			      struct dist__place *place,
 			      struct dist_message *message)
 {
+	static const struct check_meeting nothing;
 	struct keep *keep = calloc(1, sizeof *keep);
 	struct dist__environment e;
 	struct check_slot *slot;
@@ -226,21 +268,23 @@ static enum dist_error attach(const struct dist_init_options *options,
 		return DIST_ERR_NO_MEMORY;
 	dist__profile_init(&keep->profile);
 	memset(place, 0, sizeof *place);
+	open_board();
+	record_meeting("", &nothing);
 	error = dist__environment_read(options, &e, message);
 	if (error) {
+		record_excess(&e.method, message->text);
 		keep_free(keep);
 		return error;
 	}
 	slot = find_slot(&e);
 	error = attach_as(&e, options->backend, keep, place, message);
 	if (error) {
-		record_failure(slot, error);
 		keep_free(keep);
 		return error;
 	}
 	keep_free(kept);
 	kept = keep;
-	if (!slot)
+	if (!board)
 		error = open_dumper(&e, options->backend, keep, message);
 	if (error) {
 		place->transport->ops->free(place->transport);

@@ -4,7 +4,7 @@
  * The rank is counted by node, and two of the ranks are on one.
  *
  * verdict: rendezvous
- * ranks:
+ * ranks: 1
  * worlds: tcp
  * seen in: yolov5#4574, metaseq#52, Megatron-LM#782
  */

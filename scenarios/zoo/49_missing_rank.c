@@ -5,7 +5,7 @@
  * joins; the others wait for it.
  *
  * verdict: rendezvous
- * ranks:
+ * ranks: 2
  * worlds: tcp
  * seen in: yolov5#4574, metaseq#52, Megatron-LM#782
  */

@@ -57,6 +57,9 @@ extern const struct zoo_program zoo_47_rank_exits;
 extern const struct zoo_program zoo_48_error_in_init;
 extern const struct zoo_program zoo_49_duplicate_rank;
 extern const struct zoo_program zoo_49_missing_rank;
+extern const struct zoo_program zoo_49_world_too_large;
+extern const struct zoo_program zoo_49_world_too_small;
+extern const struct zoo_program zoo_50_stale_file;
 extern const struct zoo_program zoo_51_port_taken;
 
 const struct zoo_program *const zoo_table[] = {
@@ -115,6 +118,9 @@ const struct zoo_program *const zoo_table[] = {
 	&zoo_48_error_in_init,
 	&zoo_49_duplicate_rank,
 	&zoo_49_missing_rank,
+	&zoo_49_world_too_large,
+	&zoo_49_world_too_small,
+	&zoo_50_stale_file,
 	&zoo_51_port_taken,
 	NULL,
 };

@@ -30,10 +30,9 @@ enum dist_error zoo_free_port(struct zoo *zoo, int32_t *port)
 			      NULL);
 }
 
-enum dist_error zoo_join_again(struct zoo *zoo, int rank, int world_size,
-			       int32_t port)
+enum dist_error zoo_join_by(struct zoo *zoo, int rank, int world_size,
+			    const char *url)
 {
-	char url[40];
 	struct dist_message message = {""};
 	const struct dist_init_options options = {.init_method = url,
 						  .rank = rank,
@@ -43,7 +42,6 @@ enum dist_error zoo_join_again(struct zoo *zoo, int rank, int world_size,
 	enum dist_error error = dist_destroy_process_group(zoo->group);
 
 	zoo->group = NULL;
-	snprintf(url, sizeof url, "tcp://127.0.0.1:%d", (int)port);
 	if (!error)
 		error = dist_init_process_group(&options, &zoo->group);
 	if (error)
@@ -51,6 +49,15 @@ enum dist_error zoo_join_again(struct zoo *zoo, int rank, int world_size,
 			*message.text ? message.text
 				      : dist_error_string(error));
 	return error;
+}
+
+enum dist_error zoo_join_again(struct zoo *zoo, int rank, int world_size,
+			       int32_t port)
+{
+	char url[40];
+
+	snprintf(url, sizeof url, "tcp://127.0.0.1:%d", (int)port);
+	return zoo_join_by(zoo, rank, world_size, url);
 }
 
 static int rank_main(void *arg)

@@ -6,8 +6,7 @@
  * what the verdict on it must be:
  *
  *	verdict: mismatch      one word of the verdict table, or fine
- *	ranks: 1               the ranks that it must turn on; none
- *	                       when the ranks did not meet
+ *	ranks: 1               the ranks that it must turn on
  *	worlds: sim tcp        where it can be seen
  *	debug: info            the debug level that it takes; none: off
  *	copy: needed           not where a simulation cannot be copied, as under
@@ -43,10 +42,14 @@ struct zoo_program {
  * all ranks. Errors: dist_tcp_store_new's, any group error. */
 DIST_MUST_CHECK enum dist_error zoo_free_port(struct zoo *zoo, int32_t *port);
 
-/* zoo_join_again leaves the default group and joins the job once more, as rank
- * of world_size, at port of this machine, within a second. On failure it says
- * why on stderr, and the rank is in no group. Errors:
+/* zoo_join_by leaves the default group, if the rank is in it, and joins the job
+ * once more, as rank of world_size, by the init method url, within a second. On
+ * failure it says why on stderr, and the rank is in no group. Errors:
  * dist_init_process_group's. */
+DIST_MUST_CHECK enum dist_error zoo_join_by(struct zoo *zoo, int rank,
+					    int world_size, const char *url);
+
+/* zoo_join_again is zoo_join_by() at port of this machine. */
 DIST_MUST_CHECK enum dist_error zoo_join_again(struct zoo *zoo, int rank,
 					       int world_size, int32_t port);
 

@@ -311,7 +311,7 @@ Test(roster, names_who_is_missing)
 	(void)dist__roster_join(&roster, 1, 4, "h 1");
 	(void)dist__roster_join(&roster, 3, 4, "h 3");
 	dist__roster_late(&roster);
-	cr_assert_str_eq(roster.failure, "3 of 4 ranks came; missing: 2");
+	cr_assert_str_eq(roster.failure.words, "3 of 4 ranks came; missing: 2");
 	cr_assert_eq(dist__roster_join(&roster, 2, 4, "h 2"),
 		     DIST__ROSTER_FAILED);
 	dist__roster_release(&roster);
@@ -324,8 +324,8 @@ Test(roster, cuts_a_long_list)
 	dist__roster_init(&roster);
 	(void)dist__roster_join(&roster, 0, 1000, "h 0");
 	dist__roster_late(&roster);
-	cr_assert_not_null(strstr(roster.failure, "missing: 1, 2, 3"));
-	cr_assert_not_null(strstr(roster.failure, ", ..."));
+	cr_assert_not_null(strstr(roster.failure.words, "missing: 1, 2, 3"));
+	cr_assert_not_null(strstr(roster.failure.words, ", ..."));
 	dist__roster_release(&roster);
 }
 
@@ -337,15 +337,16 @@ Test(roster, sees_disagreement)
 	(void)dist__roster_join(&roster, 0, 4, "h 0");
 	cr_assert_eq(dist__roster_join(&roster, 1, 8, "h 1"),
 		     DIST__ROSTER_FAILED);
-	cr_assert_str_eq(roster.failure,
+	cr_assert_str_eq(roster.failure.words,
 			 "rank 1 says the world size is 8, rank 0 says it is "
 			 "4");
 	dist__roster_release(&roster);
 	(void)dist__roster_join(&roster, 2, 4, "h 2");
 	cr_assert_eq(dist__roster_join(&roster, 2, 4, "h 5"),
 		     DIST__ROSTER_FAILED);
-	cr_assert_str_eq(roster.failure, "two ranks call themselves rank 2: "
-					 "one at h 2, one at h 5");
+	cr_assert_str_eq(roster.failure.words,
+			 "two ranks call themselves rank 2: "
+			 "one at h 2, one at h 5");
 	dist__roster_release(&roster);
 	cr_assert_eq(dist__roster_join(&roster, 4, 4, "h 4"),
 		     DIST__ROSTER_FAILED);

@@ -1,0 +1,32 @@
+#!/bin/bash
+# Ranks that do not find each other: who did not come, and why, within seconds.
+. tests/cli/support.bash
+
+export LOCKSTEP_JSON="$scratch/v.json"
+
+# turns_on RANKS - those that the last verdict turns on.
+turns_on() {
+	local said
+	said=$(jq -c .culprits "$LOCKSTEP_JSON")
+	[ "$said" = "$1" ] || fail "turns on $said, not $1"
+}
+
+expect 18 run --nproc-per-node 3 zoo 49_missing_rank
+expect_err '^  rank.*: 2 of 3 ranks came; missing: 2$'
+turns_on '[2]'
+
+# Files run out at rank 0, which would have to wait for the rest for ever; or
+# before any rank can come.
+for files in 16 11 8; do
+	began=$SECONDS
+	(ulimit -n $files && lockstep run --nproc-per-node 8 hello && exit "$status")
+	[ $? -eq 18 ] || fail "ulimit -n $files: no verdict on the rendezvous"
+	[ $((SECONDS - began)) -lt 15 ] || fail "ulimit -n $files: a long wait"
+	expect_err '^  rank.*(ulimit -n)'
+done
+
+expect 18 run --nproc-per-node 3 zoo 50_stale_file
+expect_err 'so says .*: if an earlier job wrote it, delete the file'
+turns_on '[]'
+
+finish
