@@ -127,12 +127,13 @@ struct ends {
 	/* First of each; -1: none. A silent rank did not tell of its end: there
 	 * is no dump of it, or one of earlier. */
 	int64_t missing, silent, failed, bereft;
+	bool timed_out; /* one of them at least */
 	bool all_finished;
 };
 
 static struct ends ends_of(const struct check_board *board)
 {
-	struct ends ends = {-1, -1, -1, -1, true};
+	struct ends ends = {-1, -1, -1, -1, false, true};
 
 	for (int64_t rank = board->world_size - 1; rank >= 0; rank--) {
 		const struct check_slot *slot = &board->slots[rank];
@@ -146,17 +147,18 @@ static struct ends ends_of(const struct check_board *board)
 			ends.failed = rank;
 		if (call && call->error == ERROR_PEER_LOST)
 			ends.bereft = rank;
+		ends.timed_out |= call && call->error == ERROR_TIMEOUT;
 		ends.all_finished &= slot->state == CHECK_RANK_FINISHED;
 	}
 	return ends;
 }
 
 /* A rank that others lost, and that did not tell of its end, is the cause; else
- * one that failed. */
+ * one that failed. Who gave up at a deadline is lost to the others, too. */
 static void find_cause(struct check_cause *cause, const struct ends *ends)
 {
 	int64_t gone = ends->missing >= 0 ? ends->missing : ends->silent;
-	bool lost = gone >= 0 && ends->bereft >= 0;
+	bool lost = gone >= 0 && ends->bereft >= 0 && !ends->timed_out;
 
 	if (!lost && ends->failed < 0)
 		return;

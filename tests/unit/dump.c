@@ -209,6 +209,20 @@ Test(dump, a_rank_that_others_lost_and_that_left_none_is_lost)
 	check_diagnosis_release(&d);
 }
 
+Test(dump, a_rank_lost_to_one_that_timed_out_is_late)
+{
+	struct check_diagnosis d = {.board = NULL};
+
+	for (uint32_t rank = 0; rank < 2; rank++) {
+		struct check_dump dump = dump_of(rank);
+
+		block(&dump, 1, rank == 0 ? TIMEOUT : PEER_LOST);
+		add(&d, &dump);
+	}
+	cr_expect_eq(check_diagnose(&d).kind, CHECK_TIMEOUT);
+	check_diagnosis_release(&d);
+}
+
 Test(dump, nothing_has_failed_is_a_status)
 {
 	struct check_diagnosis d = {.board = NULL};

@@ -312,8 +312,29 @@ Test(roster, names_who_is_missing)
 	(void)dist__roster_join(&roster, 3, 4, "h 3");
 	dist__roster_late(&roster);
 	cr_assert_str_eq(roster.failure.words, "3 of 4 ranks came; missing: 2");
+	cr_assert_eq(roster.failure.count, 1);
+	cr_assert_eq(roster.failure.ranks[0], 2);
 	cr_assert_eq(dist__roster_join(&roster, 2, 4, "h 2"),
 		     DIST__ROSTER_FAILED);
+	dist__roster_release(&roster);
+}
+
+Test(roster, passes_on_whom_its_failure_turns_on)
+{
+	struct check_meeting heard = {.count = 0};
+	struct dist__roster roster;
+	struct dist__parcel parcel;
+
+	dist__roster_init(&roster);
+	(void)dist__roster_join(&roster, 1, 4, "h 1");
+	dist__roster_crowded(&roster);
+	cr_assert_not_null(strstr(roster.failure.words, "no more files"));
+	dist__roster_tell(&roster, "token", &parcel);
+	dist__roster_heed(&parcel, &heard);
+	cr_assert_eq(heard.count, 3);
+	cr_assert_eq(heard.ranks[0], 0);
+	cr_assert_eq(heard.ranks[2], 3);
+	dist__parcel_release(&parcel);
 	dist__roster_release(&roster);
 }
 
