@@ -89,7 +89,7 @@ TESTS := $(KINDS:%=$(BUILD)/tests/%.test)
 DOUBLES := $(addprefix $(BUILD)/doubles/,libcudart.so.13 libnccl.so.2 libnccl_old.so)
 TSAN_TESTS := $(TSAN_SRC:%.c=$(BUILD)/%)
 FUZZERS := $(FUZZ_SRC:%.c=$(BUILD)/%)
-PROGRAMS := $(PROGRAM_SRC:%.c=$(BUILD)/%)
+STARTED := $(PROGRAM_SRC:%.c=$(BUILD)/%)
 BENCHES := $(BENCH_SRC:bench/%.c=$(BUILD)/bench/%)
 
 .DELETE_ON_ERROR:
@@ -209,7 +209,7 @@ $(BUILD)/bench/%: $(BUILD)/bench/%.o $(COMMAND_LIB) $(LIB)
 	$(Q)$(link)
 
 .PHONY: tests-built tsan-built fuzzers-built
-tests-built: $(TESTS) $(PROGRAMS) $(COMMAND) $(DOUBLES)
+tests-built: $(TESTS) $(STARTED) $(COMMAND) $(DOUBLES)
 tsan-built: $(TSAN_TESTS) $(DOUBLES)
 fuzzers-built: $(FUZZERS) $(COMMAND)
 
@@ -267,7 +267,7 @@ bench: all $(BENCHES)
 
 # The test of killed ranks, at greater length.
 KILLS ?= 200
-kills: all $(PROGRAMS)
+kills: all $(STARTED)
 	@KILLS=$(KILLS) LOCKSTEP=$(COMMAND) bash tests/cli/killed.sh
 
 # The test of programs drawn by lot, with more of them.
