@@ -55,19 +55,16 @@ uint32_t check_count_like(const struct check_board *board,
 }
 
 static bool disagree_at(const struct check_board *board,
-			const struct check_group *group, uint32_t index,
+			const struct check_group *group,
+			const struct check_call *place,
 			struct check_disagreement *found)
 {
-	const struct check_call place = {.group_id = group->id,
-					 .leader = group->leader,
-					 .index = index,
-					 .tag = -1};
 	const struct check_call *first = NULL, *call = NULL;
 	uint32_t rank = 0, rank_first = 0, i;
 
 	for (i = 0; i < group->num_members; i++) {
 		rank = check_group_member(group, i);
-		call = check_counterpart(&board->slots[rank], &place);
+		call = check_counterpart(&board->slots[rank], place);
 		if (!call || (first && check_same_call(first, call)))
 			continue;
 		if (first)
@@ -96,11 +93,15 @@ static bool disagree_in_group(const struct check_board *board,
 			      const struct check_group *group,
 			      struct check_disagreement *found)
 {
+	struct check_call place = {
+		.group_id = group->id, .leader = group->leader, .tag = -1};
 	uint32_t low = UINT32_MAX, high = 0;
 
+	place.generation = check_group_generation(group, board);
 	for (uint32_t i = 0; i < group->num_members; i++) {
 		uint32_t rank = check_group_member(group, i);
-		uint32_t n = check_collectives(&board->slots[rank], group->id);
+		uint32_t n = check_collectives(&board->slots[rank], group->id,
+					       place.generation);
 
 		if (n > high && n < UINT32_MAX)
 			high = n;
@@ -108,8 +109,8 @@ static bool disagree_in_group(const struct check_board *board,
 			low = n;
 	}
 	low = low > CHECK_RING ? low - CHECK_RING : 0;
-	for (uint32_t index = low; index < high; index++)
-		if (disagree_at(board, group, index, found))
+	for (place.index = low; place.index < high; place.index++)
+		if (disagree_at(board, group, &place, found))
 			return true;
 	return false;
 }

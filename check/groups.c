@@ -118,6 +118,20 @@ const struct check_group *check_group_of(const struct check_groups *groups,
 	return bsearch(&key, groups->all, groups->count, sizeof key, by_group);
 }
 
+uint32_t check_group_generation(const struct check_group *group,
+				const struct check_board *board)
+{
+	uint32_t last = 0;
+
+	for (uint32_t i = 0; i < group->num_members; i++) {
+		uint32_t rank = check_group_member(group, i);
+
+		if (board->slots[rank].generation > last)
+			last = board->slots[rank].generation;
+	}
+	return last;
+}
+
 uint32_t check_group_from(const struct check_group *group, uint32_t rank)
 {
 	uint32_t low = 0, high = group->num_members;

@@ -42,6 +42,11 @@ static inline uint32_t check_group_member(const struct check_group *group,
 	return group->members ? group->members[i] : i;
 }
 
+/* check_group_generation returns how often the members left the job and joined
+ * again; where some have yet to do so, how often the others did. */
+uint32_t check_group_generation(const struct check_group *group,
+				const struct check_board *board);
+
 /* check_group_from returns the number of the first member that is not below
  * rank; num_members: there is none. */
 uint32_t check_group_from(const struct check_group *group, uint32_t rank);

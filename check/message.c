@@ -15,7 +15,7 @@ int32_t check_other_end(const struct check_call *call)
 static bool same_kind(const struct check_call *a, const struct check_call *b)
 {
 	return b->state != CHECK_CALL_NONE && a->tag == b->tag &&
-	       a->group_id == b->group_id;
+	       a->group_id == b->group_id && a->generation == b->generation;
 }
 
 bool check_is_counterpart(const struct check_call *a, uint32_t rank,

@@ -46,7 +46,9 @@ static bool belongs(const struct check_cohort *cohort,
 	assert(cohort->slot);
 	if (cohort->answered != answered)
 		return false;
-	if (a && b && (a->group_id != b->group_id || a->leader != b->leader))
+	if (a && b &&
+	    (a->group_id != b->group_id || a->leader != b->leader ||
+	     a->generation != b->generation))
 		return false;
 	return same_state(cohort->slot, a, slot, b);
 }
@@ -130,8 +132,8 @@ uint32_t check_next_awaited(const struct check_picture *p,
 	for (; i < cohort->group->num_members; i++) {
 		uint32_t rank = check_group_member(cohort->group, i);
 
-		if (check_collectives(&p->board->slots[rank], call->group_id) <=
-		    call->index)
+		if (check_collectives(&p->board->slots[rank], call->group_id,
+				      call->generation) <= call->index)
 			return rank;
 	}
 	return p->world_size;

@@ -9,7 +9,7 @@
 enum { ERROR_ARGUMENT = -1 };
 
 #define BOARD_MAGIC   UINT32_C(0x4c535442) /* "LSTB" */
-#define BOARD_VERSION 8
+#define BOARD_VERSION 9
 
 size_t check_board_bytes(uint32_t world_size)
 {
@@ -35,8 +35,11 @@ int check_board_valid(const struct check_board *board, size_t bytes)
 
 void check_site_set(struct check_site *site, const char *file, int line)
 {
-	size_t len = file ? strlen(file) : 0;
+	size_t len;
 
+	if (file && file[0] == '.' && file[1] == '/')
+		file += 2;
+	len = file ? strlen(file) : 0;
 	if (len >= sizeof site->file) {
 		file += len - (sizeof site->file - 1);
 		while ((*file & 0xc0) == 0x80) /* no half character */
@@ -73,7 +76,7 @@ check_membership_find(const struct check_slot *slot, uint32_t group_id)
 	return i < slot->groups ? &slot->memberships[i] : NULL;
 }
 
-void check_join(struct check_slot *slot, uint32_t group_id, uint32_t leader)
+static void enter(struct check_slot *slot, uint32_t group_id, uint32_t leader)
 {
 	uint32_t i = place_of(slot, group_id);
 
@@ -86,6 +89,15 @@ void check_join(struct check_slot *slot, uint32_t group_id, uint32_t leader)
 		(struct check_membership){group_id, leader, 0, 0};
 	if (i == slot->groups)
 		slot->groups++;
+}
+
+void check_join(struct check_slot *slot, uint32_t group_id, uint32_t leader)
+{
+	if (group_id == 0 && check_membership_find(slot, 0)) {
+		slot->groups = 0;
+		slot->generation++;
+	}
+	enter(slot, group_id, leader);
 }
 
 void check_leave(struct check_slot *slot, uint32_t group_id)
@@ -102,7 +114,7 @@ static void advance(struct check_slot *slot, const struct check_call *call)
 	uint32_t i = place_of(slot, call->group_id);
 
 	if (i == slot->groups) {
-		check_join(slot, call->group_id, call->leader);
+		enter(slot, call->group_id, call->leader);
 		i = place_of(slot, call->group_id);
 	}
 	if (i < slot->groups)
@@ -123,6 +135,8 @@ static uint32_t index_of_message(const struct check_slot *slot,
 	for (uint32_t n = slot->calls; n > oldest; n--) {
 		const struct check_call *old = check_call_find(slot, n);
 
+		if (old->generation != slot->generation)
+			return call->peer < 0 ? CHECK_INDEX_UNKNOWN : 0;
 		if (old->tag != call->tag || old->group_id != call->group_id ||
 		    strcmp(old->op, call->op) != 0)
 			continue;
@@ -149,6 +163,7 @@ uint32_t check_issue(struct check_slot *slot, const struct check_call *call)
 	*kept = *call;
 	kept->index = index;
 	kept->source = -1;
+	kept->generation = slot->generation;
 	kept->number = number;
 	kept->state = CHECK_CALL_ISSUED;
 	slot->calls = number;
@@ -285,11 +300,14 @@ const struct check_call *check_failed_call(const struct check_slot *slot)
 	return call && call->state == CHECK_CALL_FAILED ? call : NULL;
 }
 
-uint32_t check_collectives(const struct check_slot *slot, uint32_t group_id)
+uint32_t check_collectives(const struct check_slot *slot, uint32_t group_id,
+			   uint32_t generation)
 {
 	const struct check_membership *own =
 		check_membership_find(slot, group_id);
 
+	if (slot->generation != generation)
+		return slot->generation < generation ? 0 : UINT32_MAX;
 	if (own)
 		return own->collectives;
 	return slot->groups == CHECK_GROUPS ? UINT32_MAX : 0;
@@ -299,5 +317,6 @@ int check_same_collective(const struct check_call *a,
 			  const struct check_call *b)
 {
 	return a->tag < 0 && b->tag < 0 && a->group_id == b->group_id &&
-	       a->leader == b->leader && a->index == b->index;
+	       a->leader == b->leader && a->index == b->index &&
+	       a->generation == b->generation;
 }

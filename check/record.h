@@ -59,13 +59,14 @@ struct check_call {
 	 * with this peer, tag and direction; set by check_issue(). */
 	uint32_t index;
 	int32_t peer; /* root, src or dst, in the group; -1: none, or any */
-	int32_t peer_rank; /* the same as global rank */
-	int32_t source;    /* global rank that a recv from any heard; or -1 */
-	int32_t tag;       /* point to point; -1 for collectives */
-	int32_t error;     /* enum dist_error once it failed */
-	uint64_t numel;    /* of the tensor, or of all ranks' parts together */
-	uint64_t terms;    /* what else the ranks must agree about: a hash */
-	char words[48];    /* the same for a reader, cut short; "" */
+	int32_t peer_rank;   /* the same as global rank */
+	int32_t source;      /* global rank that a recv from any heard; or -1 */
+	int32_t tag;         /* point to point; -1 for collectives */
+	int32_t error;       /* enum dist_error once it failed */
+	uint32_t generation; /* of the rank's groups; set by check_issue() */
+	uint64_t numel;      /* of the tensor, or of all ranks' parts together */
+	uint64_t terms;      /* what else the ranks must agree about: a hash */
+	char words[48];      /* the same for a reader, cut short; "" */
 	/* What it is for, in the words of the layer that made it: "bucket 2
 	 * (fc.bias) of step 7"; "" */
 	char label[CHECK_LABEL];
@@ -147,6 +148,8 @@ struct check_slot {
 	uint32_t calls;               /* number of calls so far */
 	uint32_t waiting; /* CHECK_RANK_WAITING: number of the call; else 0 */
 	uint32_t groups;
+	uint32_t generation; /* how often it left the default group and joined
+				again: all its groups are new since */
 	struct check_site
 		wait_site; /* where it waits, if not where it called */
 	struct check_membership memberships[CHECK_GROUPS];
@@ -181,7 +184,8 @@ int check_board_valid(const struct check_board *board, size_t bytes);
 void check_site_set(struct check_site *site, const char *file, int line);
 
 /* check_join notes that the rank is in a group from now on. Where the slot has
- * no room, the rank is not accused of missing anything there. */
+ * no room, the rank is not accused of missing anything there. Who joins the
+ * default group once more is in no other. */
 void check_join(struct check_slot *slot, uint32_t group_id, uint32_t leader);
 
 /* check_leave notes that the rank will not call on the group again; but not of
@@ -255,9 +259,10 @@ const struct check_call *check_failed_call(const struct check_slot *slot);
 const struct check_membership *
 check_membership_find(const struct check_slot *slot, uint32_t group_id);
 
-/* check_collectives returns how many collectives of group_id were issued;
- * UINT32_MAX when the slot has no room to tell. */
-uint32_t check_collectives(const struct check_slot *slot, uint32_t group_id);
+/* check_collectives returns how many collectives of group_id, of that
+ * generation, were issued; UINT32_MAX when the slot cannot tell. */
+uint32_t check_collectives(const struct check_slot *slot, uint32_t group_id,
+			   uint32_t generation);
 
 /* check_same_collective returns whether two ranks' calls are at the same place
  * in the same group, whatever each of them does there. */

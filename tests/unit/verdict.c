@@ -27,7 +27,7 @@ static uint32_t issue(struct check_board *board, uint32_t rank, const char *op,
 		.peer = peer, .peer_rank = peer, .tag = tag, .numel = 4};
 
 	if (tag < 0)
-		call.index = check_collectives(slot, 0);
+		call.index = check_collectives(slot, 0, 0);
 	snprintf(call.op, sizeof call.op, "%s", op);
 	snprintf(call.dtype, sizeof call.dtype, "float32");
 	snprintf(call.group, sizeof call.group, "default");
@@ -293,7 +293,7 @@ Test(record, the_ring_forgets_the_oldest)
 	check_end(slot, 1, TIMEOUT, 0);
 	cr_expect_eq(check_call_find(slot, CHECK_RING + 1)->state,
 		     CHECK_CALL_DONE);
-	cr_expect_eq(check_collectives(slot, 0), CHECK_RING + 1);
+	cr_expect_eq(check_collectives(slot, 0, 0), CHECK_RING + 1);
 	free(board);
 }
 

@@ -40,7 +40,7 @@ static uint32_t block(struct check_board *board, uint32_t rank,
 	struct check_slot *slot = &board->slots[rank];
 	struct check_call call = {.group_id = team->id,
 				  .leader = team->leader,
-				  .index = check_collectives(slot, team->id),
+				  .index = check_collectives(slot, team->id, 0),
 				  .peer = -1,
 				  .peer_rank = -1,
 				  .tag = -1,
@@ -319,7 +319,7 @@ Test(record, groups_that_were_left_make_room)
 
 	for (uint32_t id = 1; id < CHECK_GROUPS; id++)
 		check_join(slot, id, 0);
-	cr_expect_eq(check_collectives(slot, CHECK_GROUPS), UINT32_MAX);
+	cr_expect_eq(check_collectives(slot, CHECK_GROUPS, 0), UINT32_MAX);
 	check_join(slot, CHECK_GROUPS, 0);
 	cr_expect_null(check_membership_find(slot, CHECK_GROUPS));
 	check_leave(slot, 3);

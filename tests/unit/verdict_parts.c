@@ -27,7 +27,7 @@ static uint32_t call(struct check_board *board, uint32_t rank, const char *op,
 				  .peer = -1,
 				  .peer_rank = -1,
 				  .tag = -1,
-				  .index = check_collectives(slot, group),
+				  .index = check_collectives(slot, group, 0),
 				  .issued_ns = now_ns};
 
 	snprintf(call.op, sizeof call.op, "%s", op);

@@ -1,0 +1,117 @@
+/* What a report says of where a wait or a disagreement comes from, on boards
+ * written by hand. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/verdict.h"
+
+static struct check_board *board_of(uint32_t world_size)
+{
+	struct check_board *board = calloc(1, check_board_bytes(world_size));
+
+	cr_assert(board);
+	check_board_init(board, world_size);
+	for (uint32_t rank = 0; rank < world_size; rank++) {
+		board->slots[rank].state = CHECK_RANK_RUNNING;
+		check_join(&board->slots[rank], 0, 0);
+	}
+	return board;
+}
+
+/* A collective, for tag -1, or a message with peer. */
+static uint32_t issue(struct check_board *board, uint32_t rank, const char *op,
+		      int peer, int tag, int line)
+{
+	struct check_slot *slot = &board->slots[rank];
+	struct check_call call = {
+		.peer = peer, .peer_rank = peer, .tag = tag, .numel = 4};
+
+	if (tag < 0)
+		call.index = check_collectives(slot, 0, slot->generation);
+	snprintf(call.op, sizeof call.op, "%s", op);
+	snprintf(call.group, sizeof call.group, "default");
+	check_site_set(&call.site, "prog.c", line);
+	return check_issue(slot, &call);
+}
+
+static void block(struct check_board *board, uint32_t rank, const char *op,
+		  int peer, int tag, int line)
+{
+	uint32_t number = issue(board, rank, op, peer, tag, line);
+
+	check_wait(&board->slots[rank], number, NULL);
+}
+
+static void complete(struct check_board *board, uint32_t rank, const char *op,
+		     int peer, int tag, int line)
+{
+	uint32_t number = issue(board, rank, op, peer, tag, line);
+
+	check_end(&board->slots[rank], number, 0, 1);
+}
+
+/* The report on a board of which nothing moves; frees the board. */
+static char *judged(struct check_board *board, enum check_verdict_kind kind)
+{
+	struct check_facts facts = {.lost_rank = -1, .nothing_moves = 1};
+	struct check_verdict verdict = check_judge(board, &facts);
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	check_report(out, board, &facts, &verdict);
+	fclose(out);
+	cr_expect_eq(verdict.kind, kind, "%s", text);
+	free(board);
+	return text;
+}
+
+static void expect_text(char *text, const char *part)
+{
+	cr_expect(strstr(text, part), "\"%s\" is not in:\n%s", part, text);
+	free(text);
+}
+
+/* ---- joining again ---------------------------------------------------- */
+
+Test(verdict_origins, calls_before_joining_again_are_not_compared)
+{
+	struct check_board *board = board_of(2);
+
+	complete(board, 0, "all_reduce", -1, -1, 10);
+	complete(board, 1, "all_reduce", -1, -1, 10);
+	check_join(&board->slots[0], 0, 0);
+	block(board, 0, "broadcast", -1, -1, 20);
+	expect_text(judged(board, CHECK_DEADLOCK), "rank 0 waits in broadcast");
+}
+
+Test(verdict_origins, who_has_yet_to_join_again_is_awaited)
+{
+	struct check_board *board = board_of(2);
+
+	complete(board, 0, "barrier", -1, -1, 10);
+	complete(board, 1, "barrier", -1, -1, 10);
+	complete(board, 1, "barrier", -1, -1, 11);
+	board->slots[1].state = CHECK_RANK_FINISHED;
+	check_join(&board->slots[0], 0, 0);
+	block(board, 0, "barrier", -1, -1, 20);
+	expect_text(judged(board, CHECK_DEADLOCK),
+		    "for rank 1, which has finished");
+}
+
+Test(verdict_origins, messages_before_joining_again_do_not_count)
+{
+	struct check_board *board = board_of(2);
+
+	complete(board, 0, "send", 1, 0, 10);
+	complete(board, 1, "recv", 0, 0, 11);
+	for (uint32_t rank = 0; rank < 2; rank++)
+		check_join(&board->slots[rank], 0, 0);
+	block(board, 1, "recv", 0, 0, 21);
+	board->slots[0].state = CHECK_RANK_FINISHED;
+	cr_expect_eq(board->slots[1].ring[1].index, 0);
+	expect_text(judged(board, CHECK_DEADLOCK),
+		    "for rank 0, which has finished");
+}
