@@ -252,6 +252,14 @@ void check_resume(struct check_slot *slot)
 	slot->waiting = 0;
 }
 
+void check_limit(struct check_slot *slot, uint32_t number, int64_t timeout_ns)
+{
+	struct check_call *call = entry(slot, number);
+
+	if (call->number == number)
+		call->timeout_ns = timeout_ns;
+}
+
 void check_end(struct check_slot *slot, uint32_t number, int32_t error,
 	       int64_t now_ns)
 {

@@ -224,6 +224,10 @@ void check_wait(struct check_slot *slot, uint32_t number,
 		const struct check_site *site);
 void check_resume(struct check_slot *slot);
 
+/* check_limit notes that the rank waits for call number so long at most, from
+ * now on. */
+void check_limit(struct check_slot *slot, uint32_t number, int64_t timeout_ns);
+
 /* check_end notes that call number ended, with an enum dist_error. A call
  * that has left the ring is passed over. */
 void check_end(struct check_slot *slot, uint32_t number, int32_t error,

@@ -36,13 +36,20 @@ void dist__work_drop(struct dist_work *work)
 	free(work);
 }
 
-/* Writes the end of a done op into the records, once. */
+/* Writes the end of a done op into the records, once. One that failed stays
+ * there as the one that the rank got stuck in, unless it is in another. */
 static void report_end(struct dist_work *work)
 {
+	struct check_slot *slot;
+
 	if (work->reported || !work->group)
 		return;
 	work->reported = true;
 	dist__report_end(work->group, &work->op);
+	slot = work->group->place.slot;
+	if (work->op.error && work->op.error != DIST_ERR_ABORTED &&
+	    slot->state == CHECK_RANK_RUNNING)
+		check_wait(slot, work->op.call, NULL);
 }
 
 /* The rank knows now that work is done. A hazard is its error from then on. */
@@ -62,7 +69,8 @@ static void settle(struct dist_work *work, const struct dist__site *seen)
 /*
  * Blocks until work is done or deadline_ns passes. On a timeout of the wait
  * alone the op still holds the caller's memory: the group is aborted, which
- * ends the op, and only then may the caller go on.
+ * ends the op, and only then may the caller go on. How the wait ended is how
+ * the op did.
  */
 static enum dist_error wait_until(struct dist_work *work, int64_t deadline_ns)
 {
@@ -75,9 +83,11 @@ static enum dist_error wait_until(struct dist_work *work, int64_t deadline_ns)
 		(void)dist__fail(group, error, "wait for %s: %s",
 				 dist__op_name(work->op.kind),
 				 dist_error_string(error));
-	if (!dist__op_is_done(&work->op))
+	if (!dist__op_is_done(&work->op)) {
 		(void)backend->ops->wait(backend, &work->op,
 					 DIST_TIMEOUT_NEVER);
+		work->op.error = error;
+	}
 	report_end(work);
 	if (error)
 		dist__dump(group);
@@ -118,6 +128,8 @@ enum dist_error dist_work_wait(struct dist_work *work, int64_t timeout_ns)
 	slot = work->group->place.slot;
 	check_site_set(&site, work->wait_site.file, work->wait_site.line);
 	check_wait(slot, work->op.call, &site);
+	if (timeout_ns != DIST_TIMEOUT_OF_GROUP)
+		check_limit(slot, work->op.call, timeout_ns);
 	error = wait_until(work, deadline_of(work, timeout_ns));
 	if (error)
 		return error;
