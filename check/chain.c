@@ -1,15 +1,51 @@
 #include "check/chain.h"
 
+#include "check/message.h"
+
+/* How many messages that cohort might have taken came from rank. */
+static uint32_t count_sent(const struct check_picture *p,
+			   const struct check_cohort *cohort, uint32_t rank)
+{
+	const struct check_slot *slot = &p->board->slots[rank];
+	uint32_t n = 0;
+
+	for (int i = 0; i < CHECK_RING; i++)
+		n += check_is_counterpart(cohort->call, cohort->first,
+					  &slot->ring[i]);
+	return n;
+}
+
+/* How well rank, which cannot come, explains that cohort waits: if it is stuck
+ * itself the chain goes on; of many that may send, who did not. */
+static uint32_t weigh(const struct check_picture *p,
+		      const struct check_cohort *cohort, uint32_t rank)
+{
+	uint32_t stuck = p->cohorts[p->cohort_of[rank]].waiting;
+
+	if (check_from_any(cohort->call))
+		return 2 * (CHECK_RING - count_sent(p, cohort, rank)) + stuck;
+	return stuck && !check_has_left(p, cohort, rank);
+}
+
 int64_t check_chain_next(const struct check_picture *p,
 			 const struct check_cohort *cohort)
 {
-	uint32_t first = check_next_awaited(p, cohort, 0), rank = first;
+	uint32_t rank = check_next_awaited(p, cohort, 0), best = 0, weight;
+	int64_t next = rank < p->world_size ? (int64_t)rank : -1;
+	bool found = false;
 
-	while (rank < p->world_size && check_can_come(p, cohort, rank))
-		rank = check_next_awaited(p, cohort, rank + 1);
-	if (rank < p->world_size)
-		return rank;
-	return first < p->world_size ? (int64_t)first : -1;
+	for (; rank < p->world_size;
+	     rank = check_next_awaited(p, cohort, rank + 1)) {
+		if (check_can_come(p, cohort, rank))
+			continue;
+		weight = weigh(p, cohort, rank);
+		if (found && weight <= best)
+			continue;
+		best = weight;
+		next = rank;
+		found = true;
+	}
+	return next;
 }
 
 /* Where the chain of waits from rank leads in that many links, or to its end.

@@ -7,8 +7,10 @@
 
 #include "check/picture.h"
 
-/* check_chain_next returns the first rank that cohort waits for and that cannot
- * come, else the first that it waits for at all; -1: none. */
+/* check_chain_next returns a rank that cohort waits for and that cannot come:
+ * the first that is stuck itself, else the first that is gone; of those that a
+ * receive from any source waits for, one that has sent least. If all can come,
+ * the first; -1: it waits for none. */
 int64_t check_chain_next(const struct check_picture *picture,
 			 const struct check_cohort *cohort);
 

@@ -5,7 +5,12 @@
 
 #include "check/chain.h"
 #include "check/left.h"
+#include "check/parting.h"
 #include "check/refusal.h"
+#include "check/unanswered.h"
+
+/* Lines that ranks may have besides the one that they are in. */
+#define MOST_LINES 6
 
 /* ---- parties ---------------------------------------------------------- */
 
@@ -33,6 +38,34 @@ static void add(struct check_finding *f, uint32_t rank,
 			.call = call, .culprit = culprit, .first = rank};
 	f->parties[i].size++;
 	f->party_of[rank] = i + 1;
+}
+
+/* One more line of a rank, which has another part in the story. */
+static void add_line(struct check_finding *f, uint32_t rank,
+		     const struct check_call *call)
+{
+	for (uint32_t i = 0; i < f->num_parties; i++)
+		if (same_line(f->parties[i].call, call))
+			return;
+	f->parties[f->num_parties++] =
+		(struct check_party){.call = call,
+				     .culprit = check_is_culprit(f, rank),
+				     .first = rank,
+				     .size = 1,
+				     .alone = true};
+}
+
+/* The lines at which ranks went different ways before a call of group. */
+static void add_parting(struct check_finding *f,
+			const struct check_group *group,
+			const struct check_call *before)
+{
+	struct check_parting parting;
+
+	if (!check_find_parting(f->picture.board, group, before, &parting))
+		return;
+	add_line(f, parting.rank_few, parting.few);
+	add_line(f, parting.rank_most, parting.most);
 }
 
 static const struct check_cohort *cohort_of(const struct check_finding *f,
@@ -86,6 +119,7 @@ static void find_mismatch(struct check_finding *f)
 			add(f, rank, call, true);
 	} else if (found.group && !found.pair) {
 		find_sides(f, &found);
+		add_parting(f, found.group, found.a);
 	} else {
 		add(f, found.rank_a, found.a, true);
 		add(f, found.rank_b, found.b, true);
@@ -190,19 +224,52 @@ static void find_ends(struct check_finding *f, const struct check_cohort *last)
 		add(f, (uint32_t)gone, place_of(f, (uint32_t)gone), true);
 }
 
+/* An end, in which the rank need not wait. */
+static void add_end(struct check_finding *f, const struct check_end *end)
+{
+	add(f, end->rank, place_of(f, end->rank), true);
+	add_line(f, end->rank, end->call);
+}
+
+/* Two ends that almost meet, if there are such. */
+static bool find_miss(struct check_finding *f)
+{
+	struct check_miss miss;
+
+	if (!check_find_miss(&f->picture, &miss))
+		return false;
+	add_end(f, &miss.send);
+	add_end(f, &miss.recv);
+	return true;
+}
+
+/* The collective that an awaited rank lacks, where others were. */
+static void find_lack(struct check_finding *f)
+{
+	struct check_lack lack;
+
+	if (check_find_lack(&f->picture, &lack))
+		add_line(f, lack.rank_other, lack.call);
+}
+
 static void find_stuck(struct check_finding *f, int odd)
 {
-	uint32_t start = odd > 0 ? (uint32_t)odd : 0;
-	const struct check_cohort *last =
-		walk(f, check_chain_start(&f->picture, start));
+	uint32_t start =
+		check_chain_start(&f->picture, odd > 0 ? (uint32_t)odd : 0);
+	bool missed = find_miss(f);
+	const struct check_cohort *last = walk(f, start), *cohort;
 
-	if (last && last->call && last->call->tag >= 0)
+	if (last && last->call && last->call->tag >= 0 && !missed)
 		find_ends(f, last);
-	else if (last)
+	else if (last && !missed)
 		find_smaller_side(f);
 	for (uint32_t rank = 0; rank < f->picture.world_size; rank++)
 		if (is_stuck(cohort_of(f, rank)))
 			add(f, rank, place_of(f, rank), false);
+	find_lack(f);
+	cohort = check_gathering(&f->picture, start);
+	if (cohort)
+		add_parting(f, cohort->group, cohort->call);
 }
 
 /* ---- late and lost ---------------------------------------------------- */
@@ -225,6 +292,7 @@ static void find_late(struct check_finding *f)
 	for (uint32_t rank = 0; rank < p->world_size; rank++)
 		if (cohort_of(f, rank)->waiting)
 			add(f, rank, place_of(f, rank), false);
+	find_lack(f);
 }
 
 /* The ranks that gave up because a call was refused like one of lost's. */
@@ -246,6 +314,7 @@ static void find_lost(struct check_finding *f, uint32_t lost)
 	for (uint32_t rank = 0; rank < p->world_size; rank++)
 		if (is_awaited_by(f, cohort_of(f, rank), lost))
 			add(f, rank, place_of(f, rank), false);
+	find_lack(f);
 }
 
 /* Each culprit has two lines. */
@@ -299,7 +368,7 @@ bool check_finding_init(struct check_finding *f,
 	if (!check_picture_init(&f->picture, board))
 		return false;
 	f->party_of = calloc(n, sizeof *f->party_of);
-	f->parties = calloc(2 * (size_t)n, sizeof *f->parties);
+	f->parties = calloc(2 * (size_t)n + MOST_LINES, sizeof *f->parties);
 	if (!f->party_of || !f->parties) {
 		check_finding_release(f);
 		return false;

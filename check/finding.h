@@ -14,6 +14,7 @@ struct check_party {
 	const struct check_call *call; /* that shows it; NULL: there is none */
 	bool culprit;    /* else a partner: the others of the story */
 	uint32_t beside; /* number + 1 of that whose ranks these are; or 0 */
+	bool alone;      /* of rank first, which is in another party as well */
 	uint32_t first, size;
 };
 
@@ -29,11 +30,11 @@ struct check_finding {
  *
  * The culprits are: of a mismatch, the ranks that differ from most, or all of
  * them where two calls have as many ranks; of a message, both its ends, also
- * where one is gone; of a cycle, the ranks in it; of a collective that awaits
- * who is gone, the smaller of both sides, or both; of a timeout, the ranks that
- * are late; of a lost rank, that rank, with those that gave up for the same
- * reason; of hazards, those that caused them; of handles left behind, those who
- * left some.
+ * where one is gone, and those of two that almost meet; of a cycle, the ranks
+ * in it; of a collective that awaits who is gone, the smaller of both sides, or
+ * both; of a timeout, the ranks that are late; of a lost rank, that rank, with
+ * those that gave up for the same reason; of hazards, those that caused them; of
+ * handles left behind, those who left some.
  */
 bool check_finding_init(struct check_finding *finding,
 			const struct check_board *board,

@@ -11,8 +11,10 @@
 #include "check/message.h"
 #include "check/left.h"
 #include "check/meeting.h"
+#include "check/parting.h"
 #include "check/picture.h"
 #include "check/refusal.h"
+#include "check/unanswered.h"
 #include "check/verdict.h"
 #include "check/words.h"
 
@@ -383,6 +385,7 @@ void check_report(FILE *out, const struct check_board *board,
 		  const struct check_facts *facts,
 		  const struct check_verdict *verdict)
 {
+	const struct check_cohort *gathering;
 	struct check_picture picture;
 	uint32_t odd = verdict->rank > 0 ? (uint32_t)verdict->rank : 0;
 
@@ -405,6 +408,13 @@ void check_report(FILE *out, const struct check_board *board,
 	print_groups(out, &picture, odd);
 	if (check_is_stuck(verdict))
 		print_chain(out, &picture, odd);
+	check_report_lack(out, &picture);
+	if (verdict->kind != CHECK_LOST)
+		check_report_unanswered(out, &picture);
+	gathering = check_gathering(&picture, odd);
+	if (check_is_stuck(verdict) && gathering)
+		check_report_parting(out, board, gathering->group,
+				     gathering->call);
 	print_forecast(out, facts);
 	check_picture_release(&picture);
 }

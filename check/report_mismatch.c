@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "check/disagreement.h"
+#include "check/parting.h"
 #include "check/words.h"
 
 /* Ranks that made the same call as one of them. */
@@ -169,6 +170,7 @@ static void print_collective(FILE *out, const struct check_board *board,
 	check_print_group(out, found->group, found->a, board->world_size);
 	print_history(out, board, found->rank_a, found->a->number);
 	print_history(out, board, found->rank_b, found->b->number);
+	check_report_parting(out, board, found->group, found->a);
 }
 
 void check_report_mismatch(FILE *out, const struct check_board *board)

@@ -81,6 +81,8 @@ static bool in_party(const struct check_finding *f, uint32_t rank,
 {
 	uint32_t beside = f->parties[number].beside;
 
+	if (f->parties[number].alone)
+		return rank == f->parties[number].first;
 	return f->party_of[rank] == (beside ? beside : number + 1);
 }
 

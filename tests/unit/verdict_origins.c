@@ -74,6 +74,139 @@ static void expect_text(char *text, const char *part)
 	free(text);
 }
 
+static void expect_no_text(char *text, const char *part)
+{
+	cr_expect(!strstr(text, part), "\"%s\" is in:\n%s", part, text);
+	free(text);
+}
+
+/* ---- messages that do not meet ---------------------------------------- */
+
+Test(verdict_origins, another_tag_is_named)
+{
+	struct check_board *board = board_of(2);
+
+	issue(board, 0, "recv", 1, 3, 11);
+	block(board, 0, "barrier", -1, -1, 12);
+	block(board, 1, "send", 0, 4, 21);
+	expect_text(judged(board, CHECK_DEADLOCK),
+		    "rank 1's send(dst 0, tag 4) of group default at prog.c:21 "
+		    "and rank 0's recv(src 1, tag 3) of group default at "
+		    "prog.c:11 do not meet: they differ in the tag\n");
+}
+
+Test(verdict_origins, another_rank_is_named)
+{
+	struct check_board *board = board_of(3);
+
+	block(board, 0, "recv", 2, 0, 11);
+	board->slots[1].state = CHECK_RANK_FINISHED;
+	block(board, 2, "send", 1, 0, 21);
+	expect_text(judged(board, CHECK_DEADLOCK), "they differ in a rank\n");
+}
+
+Test(verdict_origins, what_differs_in_more_is_no_miss)
+{
+	struct check_board *board = board_of(3);
+
+	block(board, 0, "recv", 2, 0, 11);
+	board->slots[1].state = CHECK_RANK_FINISHED;
+	block(board, 2, "send", 1, 5, 21);
+	expect_no_text(judged(board, CHECK_DEADLOCK), "do not meet");
+}
+
+Test(verdict_origins, a_message_in_flight_is_named)
+{
+	struct check_board *board = board_of(2);
+
+	issue(board, 0, "recv", 1, 3, 11);
+	block(board, 0, "barrier", -1, -1, 12);
+	board->slots[1].state = CHECK_RANK_FINISHED;
+	expect_text(judged(board, CHECK_DEADLOCK),
+		    "nobody answers rank 0's recv(src 1, tag 3) of group "
+		    "default at prog.c:11\n");
+}
+
+Test(verdict_origins, an_answered_message_is_not)
+{
+	struct check_board *board = board_of(2);
+
+	issue(board, 0, "recv", 1, 3, 11);
+	block(board, 0, "barrier", -1, -1, 12);
+	complete(board, 1, "send", 0, 3, 21);
+	board->slots[1].state = CHECK_RANK_FINISHED;
+	expect_no_text(judged(board, CHECK_DEADLOCK), "nobody answers");
+}
+
+Test(verdict_origins, who_sent_least_is_awaited_from_any)
+{
+	struct check_board *board = board_of(3);
+
+	for (uint32_t rank = 1; rank < 3; rank++)
+		board->slots[rank].state = CHECK_RANK_FINISHED;
+	complete(board, 1, "send", 0, 0, 21);
+	complete(board, 0, "recv", -1, 0, 11);
+	check_source(&board->slots[0], 1, 1);
+	block(board, 0, "recv", -1, 0, 11);
+	expect_text(judged(board, CHECK_DEADLOCK),
+		    "for one of ranks 1-2 (2), of which rank 2 has finished");
+}
+
+/* ---- collectives ------------------------------------------------------ */
+
+Test(verdict_origins, where_ranks_parted_is_named)
+{
+	struct check_board *board = board_of(3);
+
+	for (uint32_t rank = 0; rank < 3; rank++) {
+		complete(board, rank, "barrier", -1, -1, 10);
+		complete(board, rank, "barrier", -1, -1, rank == 1 ? 11 : 20);
+		complete(board, rank, "barrier", -1, -1, rank == 1 ? 20 : 30);
+		block(board, rank, rank == 1 ? "barrier" : "all_reduce", -1, -1,
+		      rank == 1 ? 30 : 40);
+	}
+	expect_text(judged(board, CHECK_MISMATCH),
+		    "ranks called from different lines before: rank 1 "
+		    "barrier() #1 of group default at prog.c:11, rank 0 at "
+		    "prog.c:20\n");
+}
+
+Test(verdict_origins, ranks_that_never_parted_have_no_such_line)
+{
+	struct check_board *board = board_of(2);
+
+	for (uint32_t rank = 0; rank < 2; rank++)
+		complete(board, rank, "barrier", -1, -1, 10);
+	block(board, 0, "barrier", -1, -1, 11);
+	board->slots[1].state = CHECK_RANK_FINISHED;
+	expect_no_text(judged(board, CHECK_DEADLOCK), "different lines");
+}
+
+Test(verdict_origins, the_first_call_that_is_lacking_is_named)
+{
+	struct check_board *board = board_of(2);
+
+	complete(board, 0, "broadcast", -1, -1, 10);
+	block(board, 0, "barrier", -1, -1, 11);
+	board->slots[1].state = CHECK_RANK_FINISHED;
+	expect_text(judged(board, CHECK_DEADLOCK),
+		    "rank 1 did not come to broadcast() #0 of group default at "
+		    "prog.c:10, where rank 0 was\n");
+}
+
+Test(verdict_origins, an_awaited_rank_that_is_stuck_goes_before_one_that_left)
+{
+	struct check_board *board = board_of(3);
+
+	block(board, 0, "barrier", -1, -1, 10);
+	board->slots[1].state = CHECK_RANK_FINISHED;
+	block(board, 2, "recv", 0, 0, 12);
+	expect_text(judged(board, CHECK_DEADLOCK),
+		    "rank 0 waits in barrier (group default, #0, prog.c:10) "
+		    "for rank 2, which waits in recv (src 0, tag 0, prog.c:12) "
+		    "for rank 0: a cycle\n");
+}
+
 /* ---- joining again ---------------------------------------------------- */
 
 Test(verdict_origins, calls_before_joining_again_are_not_compared)

@@ -1,0 +1,178 @@
+#include "check/parting.h"
+
+#include <string.h>
+
+#include "check/disagreement.h"
+#include "check/words.h"
+
+static bool same_site(const struct check_call *a, const struct check_call *b)
+{
+	return a->site.line == b->site.line &&
+	       strcmp(a->site.file, b->site.file) == 0;
+}
+
+/* The call at whose line most members made theirs at that place, as far as one
+ * line has a majority (Boyer and Moore); NULL: nobody made one. */
+static const struct check_call *usual_call(const struct check_board *board,
+					   const struct check_group *group,
+					   const struct check_call *place)
+{
+	const struct check_call *usual = NULL, *call;
+	uint32_t votes = 0;
+
+	for (uint32_t i = 0; i < group->num_members; i++) {
+		call = check_counterpart(
+			&board->slots[check_group_member(group, i)], place);
+		if (!call)
+			continue;
+		if (votes == 0)
+			usual = call;
+		if (same_site(call, usual))
+			votes++;
+		else
+			votes--;
+	}
+	return usual;
+}
+
+static bool part_at(const struct check_board *board,
+		    const struct check_group *group,
+		    const struct check_call *place,
+		    struct check_parting *parting)
+{
+	const struct check_call *usual = usual_call(board, group, place), *call;
+
+	*parting = (struct check_parting){.few = NULL};
+	for (uint32_t i = 0; usual && i < group->num_members; i++) {
+		uint32_t rank = check_group_member(group, i);
+
+		call = check_counterpart(&board->slots[rank], place);
+		if (!call)
+			continue;
+		if (!same_site(call, usual) && !parting->few) {
+			parting->few = call;
+			parting->rank_few = rank;
+		} else if (same_site(call, usual) && !parting->most) {
+			parting->most = call;
+			parting->rank_most = rank;
+		}
+	}
+	return parting->few && parting->most;
+}
+
+bool check_find_parting(const struct check_board *board,
+			const struct check_group *group,
+			const struct check_call *before,
+			struct check_parting *parting)
+{
+	struct check_call place = *before;
+	struct check_parting earlier;
+	uint32_t low =
+		before->index > CHECK_RING ? before->index - CHECK_RING : 0;
+	bool found = false;
+
+	while (place.index-- > low) {
+		if (part_at(board, group, &place, &earlier)) {
+			*parting = earlier;
+			found = true;
+		} else if (found) {
+			break;
+		}
+	}
+	return found;
+}
+
+/* Whether a rank waits in the collective at place, so that all see it. */
+static bool is_waited_in(const struct check_picture *p,
+			 const struct check_call *place)
+{
+	for (uint32_t i = 0; i < p->num_cohorts; i++)
+		if (p->cohorts[i].waiting && p->cohorts[i].call &&
+		    check_same_collective(p->cohorts[i].call, place))
+			return true;
+	return false;
+}
+
+/* The first rank that cohort waits for and that lacks an earlier call than the
+ * awaited one. */
+static bool find_lack_of(const struct check_picture *p,
+			 const struct check_cohort *cohort,
+			 struct check_lack *lack)
+{
+	const struct check_group *group = cohort->group;
+	uint32_t rank = check_next_awaited(p, cohort, 0);
+	struct check_call place;
+
+	if (rank == p->world_size || cohort->call->tag >= 0)
+		return false;
+	for (; rank < p->world_size;
+	     rank = check_next_awaited(p, cohort, rank + 1)) {
+		place = *cohort->call;
+		place.index =
+			check_collectives(&p->board->slots[rank],
+					  place.group_id, place.generation);
+		if (place.index >= cohort->call->index ||
+		    is_waited_in(p, &place))
+			continue;
+		*lack = (struct check_lack){.rank = rank};
+		for (uint32_t i = 0; i < group->num_members && !lack->call;
+		     i++) {
+			lack->rank_other = check_group_member(group, i);
+			lack->call = check_counterpart(
+				&p->board->slots[lack->rank_other], &place);
+		}
+		if (lack->call)
+			return true;
+	}
+	return false;
+}
+
+bool check_find_lack(const struct check_picture *p, struct check_lack *lack)
+{
+	for (uint32_t i = 0; i < p->num_cohorts; i++)
+		if (find_lack_of(p, &p->cohorts[i], lack))
+			return true;
+	return false;
+}
+
+const struct check_cohort *check_gathering(const struct check_picture *p,
+					   uint32_t rank)
+{
+	for (uint32_t i = 0; i < p->num_cohorts; i++) {
+		const struct check_cohort *cohort =
+			&p->cohorts[(p->cohort_of[rank] + i) % p->num_cohorts];
+
+		if (cohort->waiting && cohort->group && cohort->call->tag < 0)
+			return cohort;
+	}
+	return NULL;
+}
+
+/* ---- in words --------------------------------------------------------- */
+
+void check_report_parting(FILE *out, const struct check_board *board,
+			  const struct check_group *group,
+			  const struct check_call *before)
+{
+	struct check_parting parting;
+
+	if (!check_find_parting(board, group, before, &parting))
+		return;
+	fprintf(out, "  ranks called from different lines before: rank %u ",
+		parting.rank_few);
+	check_print_call_in_place(out, parting.few);
+	fprintf(out, ", rank %u at ", parting.rank_most);
+	check_print_site(out, &parting.most->site);
+	fputc('\n', out);
+}
+
+void check_report_lack(FILE *out, const struct check_picture *p)
+{
+	struct check_lack lack;
+
+	if (!check_find_lack(p, &lack))
+		return;
+	fprintf(out, "  rank %u did not come to ", lack.rank);
+	check_print_call_in_place(out, lack.call);
+	fprintf(out, ", where rank %u was\n", lack.rank_other);
+}

@@ -1,0 +1,56 @@
+/*
+ * parting.h - where ranks that should do the same went different ways.
+ * Private to check/.
+ *
+ * Most programs are one source for all ranks, so that equal calls at different
+ * lines, before ranks come to disagree or wait for ever, show where one of them
+ * made a call too many or too few.
+ */
+#ifndef LOCKSTEP_CHECK_PARTING_H
+#define LOCKSTEP_CHECK_PARTING_H
+
+#include "check/picture.h"
+
+/* A collective that was called at different lines: by the fewer, and by the
+ * more. */
+struct check_parting {
+	const struct check_call *few, *most;
+	uint32_t rank_few, rank_most; /* first rank of each */
+};
+
+/* check_find_parting finds the last time, before the collective `before` of
+ * its group, that members began to call at different lines. False: as far as
+ * the records go, they never did. */
+bool check_find_parting(const struct check_board *board,
+			const struct check_group *group,
+			const struct check_call *before,
+			struct check_parting *parting);
+
+/* A collective that others called and are through with, and that a rank, which
+ * is awaited in a later one of the group, did not call. */
+struct check_lack {
+	uint32_t rank;
+	const struct check_call *call; /* of the other */
+	uint32_t rank_other;
+};
+
+/* check_find_lack finds the first lack of a rank that others wait for. False:
+ * there is none. */
+bool check_find_lack(const struct check_picture *picture,
+		     struct check_lack *lack);
+
+/* check_gathering returns the first cohort, counted from that of rank on and
+ * around, that waits in a collective; NULL: there is none. */
+const struct check_cohort *check_gathering(const struct check_picture *picture,
+					   uint32_t rank);
+
+/* check_report_parting writes the parting before a call; nothing if there was
+ * none. */
+void check_report_parting(FILE *out, const struct check_board *board,
+			  const struct check_group *group,
+			  const struct check_call *before);
+
+/* check_report_lack writes what check_find_lack() finds. */
+void check_report_lack(FILE *out, const struct check_picture *picture);
+
+#endif

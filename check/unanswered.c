@@ -1,0 +1,171 @@
+#include "check/unanswered.h"
+
+#include <string.h>
+
+#include "check/message.h"
+#include "check/words.h"
+
+/* Ends that are looked at, and lines that they take in a report. */
+#define MOST_ENDS  128
+#define MOST_LINES 4
+
+/* Whether rank's call, a message, has no other end. A send may be complete
+ * without one, as long as it is buffered. */
+static bool is_unanswered(const struct check_board *board, uint32_t rank,
+			  const struct check_call *call)
+{
+	bool done = call->state == CHECK_CALL_DONE, any = false;
+	const struct check_slot *peer;
+
+	if (call->state == CHECK_CALL_NONE || call->tag < 0 ||
+	    (done && strcmp(call->op, "recv") == 0))
+		return false;
+	if (check_from_any(call))
+		return !done && call->source < 0;
+	if ((uint32_t)call->peer_rank >= board->world_size)
+		return false;
+	peer = &board->slots[call->peer_rank];
+	for (int i = 0; i < CHECK_RING; i++) {
+		const struct check_call *other = &peer->ring[i];
+
+		if (!check_is_counterpart(call, rank, other))
+			continue;
+		if (other->index == CHECK_INDEX_UNKNOWN ||
+		    other->index >= call->index)
+			return false;
+		any = true;
+	}
+	if (call->index == CHECK_INDEX_UNKNOWN && any)
+		return false;
+	return !done || peer->calls <= CHECK_RING;
+}
+
+uint32_t check_unanswered(const struct check_board *board,
+			  struct check_end *ends, uint32_t most)
+{
+	uint32_t found = 0;
+
+	for (uint32_t rank = 0; rank < board->world_size; rank++) {
+		const struct check_slot *slot = &board->slots[rank];
+		uint32_t n =
+			slot->calls > CHECK_RING ? slot->calls - CHECK_RING : 0;
+
+		while (n++ < slot->calls) {
+			const struct check_call *call =
+				check_call_find(slot, n);
+
+			if (!call || !is_unanswered(board, rank, call))
+				continue;
+			if (found < most)
+				ends[found] = (struct check_end){call, rank};
+			found++;
+		}
+	}
+	return found;
+}
+
+static bool is_stuck_in(const struct check_picture *p,
+			const struct check_end *end)
+{
+	const struct check_slot *slot = &p->board->slots[end->rank];
+
+	return slot->state == CHECK_RANK_WAITING &&
+	       slot->waiting == end->call->number &&
+	       !p->cohorts[p->cohort_of[end->rank]].may_move;
+}
+
+/* Whether send and recv differ in nothing but the thing that is named. */
+static bool almost_meet(const struct check_end *send,
+			const struct check_end *recv, enum check_near differs)
+{
+	const struct check_call *a = send->call, *b = recv->call;
+	bool to = a->peer_rank == (int32_t)recv->rank;
+	bool from = check_from_any(b) || b->peer_rank == (int32_t)send->rank;
+	bool tag = a->tag == b->tag, group = a->group_id == b->group_id;
+
+	if (strcmp(a->op, "send") != 0 || strcmp(b->op, "recv") != 0 ||
+	    a->numel != b->numel || strcmp(a->dtype, b->dtype) != 0 ||
+	    a->generation != b->generation)
+		return false;
+	switch (differs) {
+	case CHECK_NEAR_TAG:
+		return !tag && group && to && from;
+	case CHECK_NEAR_GROUP:
+		return !group && tag && to && from;
+	case CHECK_NEAR_RANK:
+		return tag && group && to != from;
+	}
+	return false;
+}
+
+bool check_find_miss(const struct check_picture *p, struct check_miss *miss)
+{
+	struct check_end ends[MOST_ENDS];
+	uint32_t n = check_unanswered(p->board, ends, MOST_ENDS);
+
+	n = n < MOST_ENDS ? n : MOST_ENDS;
+	for (int differs = 0; differs <= CHECK_NEAR_RANK; differs++)
+		for (uint32_t i = 0; i < n * n; i++) {
+			*miss = (struct check_miss){ends[i / n], ends[i % n],
+						    (enum check_near)differs};
+			if (almost_meet(&miss->send, &miss->recv,
+					miss->differs) &&
+			    (is_stuck_in(p, &miss->send) ||
+			     is_stuck_in(p, &miss->recv)))
+				return true;
+		}
+	return false;
+}
+
+/* ---- in words --------------------------------------------------------- */
+
+static void print_end(FILE *out, const struct check_end *end)
+{
+	fprintf(out, "rank %u's ", end->rank);
+	check_print_call_in_place(out, end->call);
+}
+
+static void print_miss(FILE *out, const struct check_miss *miss)
+{
+	static const char *const differences[] = {"the tag", "the group",
+						  "a rank"};
+
+	fputs("  ", out);
+	print_end(out, &miss->send);
+	fputs(" and ", out);
+	print_end(out, &miss->recv);
+	fprintf(out, " do not meet: they differ in %s\n",
+		differences[miss->differs]);
+}
+
+/* Whether another line of the report tells of end. */
+static bool is_told(const struct check_picture *p, const struct check_end *end,
+		    const struct check_miss *miss)
+{
+	const struct check_slot *slot = &p->board->slots[end->rank];
+
+	return slot->waiting == end->call->number ||
+	       (miss &&
+		(miss->send.call == end->call || miss->recv.call == end->call));
+}
+
+void check_report_unanswered(FILE *out, const struct check_picture *p)
+{
+	struct check_end ends[MOST_ENDS];
+	uint32_t n = check_unanswered(p->board, ends, MOST_ENDS), told = 0;
+	struct check_miss miss;
+	bool missed = check_find_miss(p, &miss);
+
+	if (missed)
+		print_miss(out, &miss);
+	for (uint32_t i = 0; i < n && i < MOST_ENDS; i++) {
+		if (is_told(p, &ends[i], missed ? &miss : NULL) ||
+		    told++ >= MOST_LINES)
+			continue;
+		fputs("  nobody answers ", out);
+		print_end(out, &ends[i]);
+		fputc('\n', out);
+	}
+	if (told > MOST_LINES)
+		fprintf(out, "  nor %u other messages\n", told - MOST_LINES);
+}
