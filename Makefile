@@ -67,12 +67,13 @@ DOUBLE_SRC := $(wildcard tests/support/nccl_double/*.c)
 TSAN_SRC := $(wildcard tests/tsan/*.c)
 FUZZ_SRC := $(wildcard tests/fuzz/*.c)
 PROGRAM_SRC := $(wildcard tests/cli/*.c)
+LABELLED_SRC := $(wildcard tests/programs/*.c)
 BENCH_SRC := $(wildcard bench/*.c)
-KINDS := $(filter-out support tsan fuzz cli,$(sort \
+KINDS := $(filter-out support tsan fuzz cli programs,$(sort \
 	$(patsubst tests/%/,%,$(dir $(wildcard tests/*/*.c)))))
 TEST_SRC := $(foreach kind,$(KINDS),$(wildcard tests/$(kind)/*.c))
 ALL_SRC := $(LIB_SRC) cli/lockstep.c $(CLI_SRC) $(SUPPORT_SRC) $(TSAN_SRC) $(FUZZ_SRC) \
-	$(TEST_SRC) $(PROGRAM_SRC) $(BENCH_SRC) $(DOUBLE_SRC)
+	$(TEST_SRC) $(PROGRAM_SRC) $(LABELLED_SRC) $(BENCH_SRC) $(DOUBLE_SRC)
 HEADERS := $(wildcard include/lockstep/*.h $(addsuffix /*.h,$(LIB_DIRS)) \
 	$(addsuffix /*.h,$(SCENARIO_DIRS)) cli/*.h conformance/*.h tests/*/*.h \
 	tests/support/*/*.h bench/*.h)
@@ -89,7 +90,8 @@ TESTS := $(KINDS:%=$(BUILD)/tests/%.test)
 DOUBLES := $(addprefix $(BUILD)/doubles/,libcudart.so.13 libnccl.so.2 libnccl_old.so)
 TSAN_TESTS := $(TSAN_SRC:%.c=$(BUILD)/%)
 FUZZERS := $(FUZZ_SRC:%.c=$(BUILD)/%)
-STARTED := $(PROGRAM_SRC:%.c=$(BUILD)/%)
+LABELLED := $(BUILD)/tests/programs/programs
+STARTED := $(PROGRAM_SRC:%.c=$(BUILD)/%) $(LABELLED)
 BENCHES := $(BENCH_SRC:bench/%.c=$(BUILD)/bench/%)
 
 .DELETE_ON_ERROR:
@@ -186,6 +188,10 @@ $(TSAN_TESTS) $(FUZZERS): %: %.o $(SUPPORT_LIB) $(COMMAND_LIB) $(LIB)
 
 # Rank programs that the tests of the command start.
 $(BUILD)/tests/cli/%: $(BUILD)/tests/cli/%.o $(LIB)
+	$(call say,LD)
+	$(Q)$(link)
+
+$(LABELLED): $(call obj,$(LABELLED_SRC)) $(LIB)
 	$(call say,LD)
 	$(Q)$(link)
 

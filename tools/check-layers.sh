@@ -24,6 +24,7 @@ scenarios/tutorial/nn | | cblas.h
 conformance       | lockstep/ scenarios/element.h |
 cli               | lockstep/ trace/ check/ scenarios/ conformance/ core/data.h core/profile.h core/reduce.h core/algorithm.h core/backend.h realbackend/tcp/launcher.h sim/platform.h | jansson.h popt.h zlib.h
 tests/conformance | lockstep/ conformance/ tests/support/ | criterion/
+tests/programs | lockstep/ tests/programs/ |
 '
 
 # Headers of libc (and of POSIX) that anyone may include; sockets are not

@@ -1,0 +1,246 @@
+/* Ranks that come late, end early, die, or pass what no call takes. */
+#include "tests/programs/programs.h"
+
+#include <signal.h>
+#include <stdlib.h>
+
+static enum dist_error step(struct job *job)
+{
+	float x[4] = {0};
+
+	/* partner: ends_with_an_error crashes aborts exits_with_3 is_killed
+	 * returns_early leaves_the_job_early */
+	return dist_all_reduce(job->world, floats(x), DIST_SUM, NULL);
+}
+
+/* Runs three steps, and fails, as fail has it, before the third. */
+static enum dist_error three_steps(struct job *job, int rank,
+				   void (*fail)(void))
+{
+	for (int i = 0; i < 3; i++) {
+		if (i == 2 && at_fault(job, rank))
+			fail();
+		try(step(job));
+	}
+	return DIST_OK;
+}
+
+static void crash(void)
+{
+	raise(SIGSEGV);
+}
+
+static void exit_with_3(void)
+{
+	_Exit(3);
+}
+
+static void kill_itself(void)
+{
+	raise(SIGKILL);
+}
+
+static enum dist_error crashes(struct job *job)
+{
+	return three_steps(job, 1, crash);
+}
+
+static enum dist_error aborts(struct job *job)
+{
+	return three_steps(job, 0, abort);
+}
+
+static enum dist_error exits_with_3(struct job *job)
+{
+	return three_steps(job, 2, exit_with_3);
+}
+
+static enum dist_error is_killed(struct job *job)
+{
+	return three_steps(job, 3, kill_itself);
+}
+
+/* By the time that rank does what is wrong, the others are in their next call.
+ */
+static enum dist_error let_others_ahead(struct job *job, int rank)
+{
+	try(dist_barrier(job->world, NULL));
+	return at_fault(job, rank)
+		       ? dist_compute(job->world, 100000000, "reading")
+		       : DIST_OK;
+}
+
+/* A file is not there; the rank gives up, the others do not know. */
+static enum dist_error ends_with_an_error(struct job *job)
+{
+	try(let_others_ahead(job, 2));
+	if (at_fault(job, 2))
+		return DIST_ERR_IO;
+	return step(job);
+}
+
+static enum dist_error returns_early(struct job *job)
+{
+	try(step(job));
+	if (at_fault(job, 1))
+		return DIST_OK;
+	return step(job);
+}
+
+/* It says goodbye before the others are done, and goes on alone. */
+static enum dist_error leaves_the_job_early(struct job *job)
+{
+	try(step(job));
+	if (at_fault(job, 0)) {
+		try(dist_destroy_process_group(job->world));
+		job->world = NULL;
+		return DIST_OK;
+	}
+	return step(job);
+}
+
+/* Reads its data for longer than the others wait. */
+static enum dist_error late_for_the_sum(struct job *job)
+{
+	float x[4] = {0};
+
+	if (at_fault(job, 1))
+		dist_compute(job->world, 5000000000, "loading");
+	/* partner */
+	return dist_all_reduce(job->world, floats(x), DIST_SUM, NULL);
+}
+
+static enum dist_error late_with_a_message(struct job *job)
+{
+	float x[4] = {0};
+
+	if (job->rank == 2) {
+		if (job->wrong)
+			dist_compute(job->world, 5000000000, "saving");
+		return dist_send(job->world, floats(x), 0, 0);
+	}
+	if (job->rank == 0)
+		/* partner */
+		return dist_recv(job->world, floats(x), 2, 0);
+	return DIST_OK;
+}
+
+static enum dist_error two_are_late(struct job *job)
+{
+	if (job->wrong && job->rank >= 3)
+		dist_compute(job->world, 5000000000, "evaluation");
+	/* partner */
+	return dist_barrier(job->world, NULL);
+}
+
+static enum dist_error root_out_of_range(struct job *job)
+{
+	float x[4] = {0};
+
+	try(let_others_ahead(job, 1));
+	/* culprit */
+	return dist_reduce(job->world, floats(x),
+			   at_fault(job, 1) ? job->size : 0, DIST_SUM, NULL);
+}
+
+static enum dist_error sends_to_itself(struct job *job)
+{
+	float x[4] = {0};
+
+	if (job->rank == 0)
+		/* culprit */
+		return dist_send(job->world, floats(x), job->wrong ? 0 : 1, 0);
+	return !job->wrong && job->rank == 1
+		       ? dist_recv(job->world, floats(x), 0, 0)
+		       : DIST_OK;
+}
+
+static enum dist_error negative_tag(struct job *job)
+{
+	float x[4] = {0};
+
+	if (job->rank == 0)
+		return dist_send(job->world, floats(x), 1, 0);
+	if (job->rank == 1)
+		/* culprit */
+		return dist_recv(job->world, floats(x), 0, job->wrong ? -2 : 0);
+	return DIST_OK;
+}
+
+static enum dist_error bits_of_floats(struct job *job)
+{
+	float x[4] = {0};
+	int32_t n[4] = {0};
+
+	try(let_others_ahead(job, 1));
+	/* culprit */
+	return dist_all_reduce(job->world,
+			       at_fault(job, 1) ? floats(x)
+						: dist_tensor(n, 4, DIST_INT32),
+			       DIST_BXOR, NULL);
+}
+
+/* Its group is none: it is in no list. */
+static enum dist_error group_of_others(struct job *job)
+{
+	static const int two[] = {0, 1};
+	struct dist_group *sub;
+	float x[4] = {0};
+
+	try(dist_new_group(job->world, two, 2, NULL, &sub));
+	if (job->rank < 2 || job->wrong)
+		try(dist_all_reduce(sub, floats(x), DIST_SUM, NULL));
+	return DIST_OK;
+}
+
+static enum dist_error listed_twice(struct job *job)
+{
+	static const int twice[] = {0, 1, 1}, once[] = {0, 1, 2};
+	struct dist_group *sub;
+
+	try(let_others_ahead(job, 2));
+	/* culprit */
+	return dist_new_group(job->world, at_fault(job, 2) ? twice : once, 3,
+			      NULL, &sub);
+}
+
+static enum dist_error uneven_subgroups(struct job *job)
+{
+	struct dist_group *sub;
+
+	try(let_others_ahead(job, 0));
+	/* culprit */
+	return dist_new_subgroups(job->world, at_fault(job, 0) ? 2 : 3, NULL,
+				  &sub);
+}
+
+/* Not wrong: ranks end one after the other, long after their last call. */
+static enum dist_error ends_one_by_one(struct job *job)
+{
+	try(step(job));
+	if (job->rank > 0)
+		dist_compute(job->world, (int64_t)job->rank * 50000000, "tail");
+	return DIST_OK;
+}
+
+const struct program ending_programs[] = {
+	PROGRAM(crashes, 3, "lost", "1", "tcp"),
+	PROGRAM(aborts, 3, "lost", "0", "tcp"),
+	PROGRAM(exits_with_3, 4, "lost", "2", "tcp"),
+	PROGRAM(is_killed, 4, "lost", "3", "tcp"),
+	PROGRAM(ends_with_an_error, 4, "lost", "2", BOTH),
+	PROGRAM(returns_early, 4, "deadlock", "1", BOTH),
+	PROGRAM(leaves_the_job_early, 3, "deadlock", "0", BOTH),
+	PROGRAM(late_for_the_sum, 3, "timeout", "1", BOTH),
+	PROGRAM(late_with_a_message, 3, "timeout", "2", BOTH),
+	PROGRAM(two_are_late, 5, "timeout", "3 4", BOTH),
+	PROGRAM(root_out_of_range, 3, "lost", "1", BOTH),
+	PROGRAM(sends_to_itself, 2, "failed", "0", BOTH),
+	PROGRAM(negative_tag, 3, "lost", "1", "sim"),
+	PROGRAM(bits_of_floats, 3, "lost", "1", BOTH),
+	PROGRAM(group_of_others, 3, "failed", "2", BOTH),
+	PROGRAM(listed_twice, 3, "lost", "2", BOTH),
+	PROGRAM(uneven_subgroups, 3, "lost", "0", BOTH),
+	PROGRAM(ends_one_by_one, 4, "fine", "", BOTH),
+	{0},
+};

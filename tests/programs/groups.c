@@ -1,0 +1,340 @@
+/* Groups made, used and left otherwise than by the others. */
+#include "tests/programs/programs.h"
+
+/* torch's oldest trap: only its members make the group. */
+static enum dist_error made_by_members(struct job *job)
+{
+	static const int low[] = {0, 1};
+	struct dist_group *sub = NULL;
+	float x[2] = {0};
+
+	if (!job->wrong || job->rank < 2)
+		/* culprit */
+		try(dist_new_group(job->world, low, 2, NULL, &sub));
+	if (job->rank < 2)
+		try(dist_all_reduce(sub, floats(x), DIST_SUM, NULL));
+	/* culprit */
+	return dist_barrier(job->world, NULL);
+}
+
+static enum dist_error another_list(struct job *job)
+{
+	static const int usual[] = {0, 1, 2}, other[] = {0, 1, 3};
+	struct dist_group *sub;
+
+	/* culprit */
+	return dist_new_group(job->world, at_fault(job, 3) ? other : usual, 3,
+			      NULL, &sub);
+}
+
+/* Two groups, made by rank 2 in the other order. */
+static enum dist_error made_in_other_order(struct job *job)
+{
+	static const int even[] = {0, 2}, odd[] = {1, 3};
+	bool other = at_fault(job, 2);
+	struct dist_group *first, *second;
+
+	/* culprit */
+	try(dist_new_group(job->world, other ? odd : even, 2, NULL, &first));
+	return dist_new_group(job->world, other ? even : odd, 2, NULL, &second);
+}
+
+/* The root is a global rank, where the group's own is meant. */
+static enum dist_error global_rank_as_root(struct job *job)
+{
+	static const int upper[] = {2, 3, 4, 5};
+	struct dist_group *sub;
+	float x[2] = {0};
+	int root = at_fault(job, 4) ? 3 : 1;
+
+	try(dist_new_group(job->world, upper, 4, NULL, &sub));
+	if (job->rank >= 2)
+		/* culprit */
+		try(dist_broadcast(sub, floats(x), root, NULL));
+	return DIST_OK;
+}
+
+/* The destination too. */
+static enum dist_error global_rank_as_destination(struct job *job)
+{
+	static const int upper[] = {1, 2, 3, 4};
+	struct dist_group *sub;
+	float x[2] = {0};
+
+	try(dist_new_group(job->world, upper, 4, NULL, &sub));
+	if (job->rank == 1)
+		/* culprit */
+		try(dist_send(sub, floats(x), job->wrong ? 2 : 1, 0));
+	if (job->rank == 2)
+		/* culprit */
+		try(dist_recv(sub, floats(x), 0, 0));
+	return DIST_OK;
+}
+
+/* Rank 0 waits in one group, rank 1 in the other. */
+static enum dist_error two_groups_crossed(struct job *job)
+{
+	struct dist_group *a, *b;
+	float x[2] = {0};
+	bool crossed = at_fault(job, 1);
+
+	try(dist_new_group(job->world, NULL, 0, NULL, &a));
+	try(dist_new_group(job->world, NULL, 0, NULL, &b));
+	/* culprit */
+	try(dist_all_reduce(crossed ? b : a, floats(x), DIST_SUM, NULL));
+	return dist_all_reduce(crossed ? a : b, floats(x), DIST_SUM, NULL);
+}
+
+/* A grid of 2 by 2: some reduce their rows first, some their columns. */
+static enum dist_error grid(struct job *job, bool column_first)
+{
+	struct dist_group *row, *column;
+	const int up[] = {0, 2}, down[] = {1, 3};
+	const struct dist_rank_list columns[2] = {{up, 2}, {down, 2}};
+	float x[2] = {0};
+
+	try(dist_new_subgroups(job->world, 2, NULL, &row));
+	try(dist_new_subgroups_by_enumeration(job->world, columns, 2, NULL,
+					      &column));
+	/* culprit: rows_and_columns */
+	try(dist_all_reduce(column_first ? column : row, floats(x), DIST_SUM,
+			    NULL));
+	return dist_all_reduce(column_first ? row : column, floats(x), DIST_SUM,
+			       NULL);
+}
+
+static enum dist_error rows_and_columns(struct job *job)
+{
+	return grid(job, job->wrong && (job->rank == 0 || job->rank == 3));
+}
+
+/* Not wrong: one alone that begins with its column closes no circle. */
+static enum dist_error one_column_first(struct job *job)
+{
+	return grid(job, job->rank == 3);
+}
+
+static enum dist_error world_for_the_group(struct job *job)
+{
+	static const int three[] = {0, 1, 2};
+	struct dist_group *sub;
+	float x[2] = {0};
+
+	try(dist_new_group(job->world, three, 3, NULL, &sub));
+	if (at_fault(job, 2))
+		/* culprit */
+		return dist_all_reduce(job->world, floats(x), DIST_SUM, NULL);
+	if (sub)
+		/* partner */
+		return dist_all_reduce(sub, floats(x), DIST_SUM, NULL);
+	return DIST_OK;
+}
+
+static enum dist_error other_size_of_subgroups(struct job *job)
+{
+	struct dist_group *sub;
+
+	/* culprit */
+	return dist_new_subgroups(job->world, at_fault(job, 5) ? 3 : 2, NULL,
+				  &sub);
+}
+
+/* Rank 2 has rows and columns of the mesh the other way round. */
+static enum dist_error transposed_mesh(struct job *job)
+{
+	const int a[] = {0, 1}, b[] = {2, 3}, c[] = {0, 2}, d[] = {1, 3};
+	const struct dist_rank_list rows[2] = {{a, 2}, {b, 2}};
+	const struct dist_rank_list columns[2] = {{c, 2}, {d, 2}};
+	struct dist_group *sub;
+
+	/* culprit */
+	return dist_split_group(job->world, at_fault(job, 2) ? columns : rows,
+				2, NULL, &sub);
+}
+
+/* With keep_order the order of the list is part of it. */
+static enum dist_error order_that_counts(struct job *job)
+{
+	static const int up[] = {0, 1, 2}, down[] = {2, 1, 0};
+	const struct dist_group_options options = {.keep_order = job->wrong};
+	struct dist_group *sub;
+
+	/* culprit */
+	return dist_new_group(job->world, job->rank == 1 ? down : up, 3,
+			      &options, &sub);
+}
+
+static enum dist_error another_name(struct job *job)
+{
+	const struct dist_group_options options = {
+		.name = at_fault(job, 0) ? "dp" : "tp"};
+	struct dist_group *sub;
+
+	/* culprit */
+	return dist_new_group(job->world, NULL, 0, &options, &sub);
+}
+
+/* Rank 1 leaves the group while the others still sum in it. */
+static enum dist_error leaves_the_group_early(struct job *job)
+{
+	struct dist_group *sub;
+	float x[2] = {0};
+
+	try(dist_new_group(job->world, NULL, 0, NULL, &sub));
+	for (int i = 0; i < (at_fault(job, 1) ? 2 : 3); i++)
+		/* partner */
+		try(dist_all_reduce(sub, floats(x), DIST_SUM, NULL));
+	return dist_destroy_process_group(sub);
+}
+
+/* A group in a group; rank 1 calls on the outer one. */
+static enum dist_error inner_and_outer(struct job *job)
+{
+	static const int four[] = {0, 1, 2, 3}, three[] = {1, 2, 3};
+	struct dist_group *outer, *inner;
+	float x[1] = {0};
+
+	try(dist_new_group(job->world, four, 4, NULL, &outer));
+	if (!outer)
+		return DIST_OK;
+	try(dist_new_group(outer, three, 3, NULL, &inner));
+	if (!inner)
+		return DIST_OK;
+	/* culprit */
+	return dist_all_reduce(at_fault(job, 1) ? outer : inner, floats(x),
+			       DIST_SUM, NULL);
+}
+
+/* A message in the group, awaited in the world. */
+static enum dist_error message_of_the_group(struct job *job)
+{
+	struct dist_group *sub;
+	float x[2] = {0};
+
+	try(dist_new_group(job->world, NULL, 0, NULL, &sub));
+	if (job->rank == 0)
+		/* culprit */
+		return dist_send(sub, floats(x), 1, 0);
+	/* culprit */
+	return dist_recv(job->wrong ? job->world : sub, floats(x), 0, 0);
+}
+
+/* Members disagree inside one of three groups that are at work at once. */
+static enum dist_error one_of_three_groups(struct job *job)
+{
+	struct dist_group *sub;
+	float x[4] = {0};
+	size_t n = at_fault(job, 4) ? 2 : 4;
+
+	try(dist_new_subgroups(job->world, 2, NULL, &sub));
+	try(dist_all_reduce(sub, floats(x), DIST_SUM, NULL));
+	/* culprit */
+	try(dist_all_reduce(sub, dist_tensor(x, n, DIST_FLOAT32), DIST_MAX,
+			    NULL));
+	return dist_barrier(job->world, NULL);
+}
+
+/* Lazily made: who does not need the group yet does not make it. */
+static enum dist_error made_when_needed(struct job *job)
+{
+	struct dist_group *sub = NULL;
+	float x[2] = {0};
+
+	if (!at_fault(job, 3))
+		/* partner */
+		try(dist_new_group(job->world, NULL, 0, NULL, &sub));
+	/* culprit */
+	try(dist_all_reduce(job->world, floats(x), DIST_SUM, NULL));
+	return DIST_OK;
+}
+
+/* Leaves the job and joins it again, and is wrong only then. */
+static enum dist_error wrong_after_joining_again(struct job *job)
+{
+	float x[2] = {0};
+
+	for (int i = 0; i < 2; i++)
+		try(dist_all_reduce(job->world, floats(x), DIST_SUM, NULL));
+	try(dist_destroy_process_group(job->world));
+	job->world = NULL;
+	try(dist_init_process_group(NULL, &job->world));
+	/* culprit */
+	return dist_broadcast(job->world, floats(x), at_fault(job, 2) ? 1 : 0,
+			      NULL);
+}
+
+/* Not wrong: the order of a list does not count, nor does one's timeout. */
+static enum dist_error order_that_does_not_count(struct job *job)
+{
+	static const int up[] = {0, 1, 2}, mixed[] = {1, 0, 2};
+	const struct dist_group_options options = {
+		.timeout_ns = (int64_t)(job->rank + 1) * 1000000000};
+	struct dist_group *sub;
+	float x[2] = {0};
+
+	try(dist_new_group(job->world, job->rank == 2 ? mixed : up, 3, &options,
+			   &sub));
+	return dist_broadcast(sub, floats(x), 1, NULL);
+}
+
+/* Not wrong: groups at their own pace, one left before the others are. */
+static enum dist_error groups_at_their_pace(struct job *job)
+{
+	struct dist_group *pair, *all;
+	float x[2] = {0};
+
+	try(dist_new_subgroups(job->world, 2, NULL, &pair));
+	try(dist_new_group(job->world, NULL, 0, NULL, &all));
+	for (int i = 0; i < 1 + job->rank / 2; i++)
+		try(dist_all_reduce(pair, floats(x), DIST_SUM, NULL));
+	if (job->rank < 2)
+		try(dist_destroy_process_group(pair));
+	try(dist_barrier(all, NULL));
+	return dist_destroy_process_group(all);
+}
+
+/* Not wrong: joins again, and goes on with another call. */
+static enum dist_error joins_again(struct job *job)
+{
+	float x[2] = {0};
+	int64_t n[5] = {0};
+
+	try(dist_all_reduce(job->world, floats(x), DIST_SUM, NULL));
+	for (int i = 0; i < 3; i++) {
+		try(dist_destroy_process_group(job->world));
+		job->world = NULL;
+		try(dist_init_process_group(NULL, &job->world));
+		try(dist_broadcast(job->world, longs(n), i, NULL));
+		if (job->rank == 0)
+			try(dist_send(job->world, longs(n), 1, 0));
+		if (job->rank == 1)
+			try(dist_recv(job->world, longs(n), 0, 0));
+	}
+	return dist_barrier(job->world, NULL);
+}
+
+const struct program group_programs[] = {
+	PROGRAM(made_by_members, 4, "mismatch", "0 1 2 3", BOTH),
+	PROGRAM(another_list, 4, "mismatch", "3", BOTH),
+	PROGRAM(made_in_other_order, 4, "mismatch", "2", BOTH),
+	PROGRAM(global_rank_as_root, 6, "mismatch", "4", BOTH),
+	PROGRAM(global_rank_as_destination, 5, "deadlock", "1 2", "sim"),
+	PROGRAM(two_groups_crossed, 3, "deadlock", "0 1 2", BOTH),
+	PROGRAM(rows_and_columns, 4, "deadlock", "0 1 2 3", BOTH),
+	PROGRAM(world_for_the_group, 4, "deadlock", "0 1 2", BOTH),
+	PROGRAM(other_size_of_subgroups, 6, "mismatch", "5", BOTH),
+	PROGRAM(transposed_mesh, 4, "mismatch", "2", BOTH),
+	PROGRAM(order_that_counts, 3, "mismatch", "1", BOTH),
+	PROGRAM(another_name, 3, "mismatch", "0", BOTH),
+	PROGRAM(leaves_the_group_early, 3, "deadlock", "1", BOTH),
+	PROGRAM(inner_and_outer, 5, "deadlock", "1 2 3", BOTH),
+	PROGRAM(message_of_the_group, 2, "deadlock", "0 1", "sim"),
+	PROGRAM(one_of_three_groups, 6, "mismatch", "4 5", BOTH),
+	PROGRAM(made_when_needed, 5, "mismatch", "3", BOTH),
+	PROGRAM(wrong_after_joining_again, 4, "mismatch", "2", "sim"),
+	PROGRAM(one_column_first, 4, "fine", "", BOTH),
+	PROGRAM(order_that_does_not_count, 3, "fine", "", BOTH),
+	PROGRAM(groups_at_their_pace, 4, "fine", "", BOTH),
+	PROGRAM(joins_again, 3, "fine", "", "sim"),
+	{0},
+};

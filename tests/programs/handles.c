@@ -1,0 +1,200 @@
+/* Calls that go on while the rank does something else. */
+#include "tests/programs/programs.h"
+
+static enum dist_error end(struct dist_work *work)
+{
+	enum dist_error error = dist_work_wait(work, DIST_TIMEOUT_OF_GROUP);
+
+	dist_work_free(work);
+	return error;
+}
+
+/* Two calls at once, issued by one rank in the other order. */
+static enum dist_error issued_in_other_order(struct job *job)
+{
+	float a[4] = {0}, b[4] = {0};
+	struct dist_work *sum, *copy;
+	bool other = at_fault(job, 1);
+
+	if (other)
+		/* culprit */
+		try(dist_broadcast(job->world, floats(b), 0, &copy));
+	/* partner */
+	try(dist_all_reduce(job->world, floats(a), DIST_SUM, &sum));
+	if (!other)
+		try(dist_broadcast(job->world, floats(b), 0, &copy));
+	try(end(sum));
+	return end(copy);
+}
+
+/* Each waits for what it is to be sent before it sends. */
+static enum dist_error waits_before_it_sends(struct job *job)
+{
+	float in[2], out[2] = {0};
+	int other = 1 - job->rank;
+	struct dist_work *work;
+
+	/* culprit */
+	try(dist_irecv(job->world, floats(in), other, 0, &work));
+	if (!job->wrong)
+		try(dist_send(job->world, floats(out), other, 0));
+	/* culprit */
+	try(dist_work_wait(work, DIST_TIMEOUT_OF_GROUP));
+	dist_work_free(work);
+	return job->wrong ? dist_send(job->world, floats(out), other, 0)
+			  : DIST_OK;
+}
+
+/* Buckets are reduced while the next is computed; one rank has one less. */
+static enum dist_error one_bucket_less(struct job *job)
+{
+	float buckets[4][8] = {0};
+	struct dist_work *works[4];
+	int num = at_fault(job, 2) ? 3 : 4;
+
+	for (int i = 0; i < num; i++) {
+		dist_compute(job->world, 1000000, "backward");
+		/* partner */
+		try(dist_all_reduce(job->world, floats(buckets[i]), DIST_AVG,
+				    &works[i]));
+	}
+	for (int i = 0; i < num; i++)
+		try(end(works[i]));
+	return DIST_OK;
+}
+
+/* A bucket is cut otherwise on one rank. */
+static enum dist_error bucket_cut_otherwise(struct job *job)
+{
+	float gradient[16] = {0};
+	size_t cut = at_fault(job, 0) ? 6 : 8;
+	struct dist_work *works[2];
+
+	/* culprit */
+	try(dist_all_reduce(job->world,
+			    dist_tensor(gradient, cut, DIST_FLOAT32), DIST_SUM,
+			    &works[0]));
+	try(dist_all_reduce(job->world,
+			    dist_tensor(gradient + cut, 16 - cut, DIST_FLOAT32),
+			    DIST_SUM, &works[1]));
+	try(end(works[0]));
+	return end(works[1]);
+}
+
+/* Looks again and again at what one rank never joins. */
+static enum dist_error polls_in_vain(struct job *job)
+{
+	float x[2] = {0};
+	struct dist_work *work;
+
+	if (at_fault(job, 2))
+		return DIST_OK;
+	/* partner */
+	try(dist_all_reduce(job->world, floats(x), DIST_SUM, &work));
+	while (!dist_work_is_completed(work))
+		dist_compute(job->world, 1000000, NULL);
+	return end(work);
+}
+
+/* Two groups, each call waited for on the spot by half of the ranks. */
+static enum dist_error waits_in_one_group(struct job *job)
+{
+	struct dist_group *a, *b;
+	struct dist_work *first, *second;
+	float x[2] = {0}, y[2] = {0};
+	bool crossed = at_fault(job, 0);
+
+	try(dist_new_group(job->world, NULL, 0, NULL, &a));
+	try(dist_new_group(job->world, NULL, 0, NULL, &b));
+	/* culprit */
+	try(dist_all_reduce(crossed ? b : a, floats(x), DIST_SUM, &first));
+	/* culprit */
+	try(dist_work_wait(first, DIST_TIMEOUT_OF_GROUP));
+	dist_work_free(first);
+	try(dist_all_reduce(crossed ? a : b, floats(y), DIST_SUM, &second));
+	return end(second);
+}
+
+/* Prefetches the next batch, also after the last. */
+static enum dist_error prefetches_too_much(struct job *job)
+{
+	float batch[8] = {0};
+	struct dist_work *work = NULL;
+
+	for (int i = 0; i < 3; i++) {
+		if (job->rank == 0)
+			/* culprit */
+			try(dist_send(job->world, floats(batch), 1, 0));
+		if (job->rank != 1)
+			continue;
+		if (!work)
+			try(dist_irecv(job->world, floats(batch), 0, 0, &work));
+		try(end(work));
+		work = NULL;
+		if (i < 2 + job->wrong)
+			/* culprit */
+			try(dist_irecv(job->world, floats(batch), 0, 0, &work));
+	}
+	return work ? end(work) : DIST_OK;
+}
+
+/* A handle without a deadline, and one for which there is not enough time. */
+static enum dist_error impatient(struct job *job)
+{
+	float x[2] = {0};
+	struct dist_work *work;
+	enum dist_error error;
+
+	if (job->rank == 1 && job->wrong)
+		dist_compute(job->world, 500000000, "loading");
+	/* partner */
+	try(dist_all_reduce(job->world, floats(x), DIST_SUM, &work));
+	/* partner */
+	error = dist_work_wait(work, 100000000);
+	dist_work_free(work);
+	return error;
+}
+
+/* Not wrong: each rank waits, polls or blocks as it likes, in any order. */
+static enum dist_error waited_for_in_any_way(struct job *job)
+{
+	float a[2] = {0}, b[2] = {0};
+	struct dist_work *first, *second;
+
+	if (job->rank == 0) {
+		try(dist_all_reduce(job->world, floats(a), DIST_SUM, NULL));
+		return dist_broadcast(job->world, floats(b), 1, NULL);
+	}
+	try(dist_all_reduce(job->world, floats(a), DIST_SUM, &first));
+	try(dist_broadcast(job->world, floats(b), 1, &second));
+	if (job->rank == 1) {
+		while (!dist_work_is_completed(second))
+			dist_compute(job->world, 100000, NULL);
+		try(end(second));
+		return end(first);
+	}
+	try(end(first));
+	return end(second);
+}
+
+/* Not wrong: computes long, but within the deadline. */
+static enum dist_error slow_but_in_time(struct job *job)
+{
+	if (job->rank == 1)
+		dist_compute(job->world, 300000000, "slow");
+	return dist_barrier(job->world, NULL);
+}
+
+const struct program handle_programs[] = {
+	PROGRAM(issued_in_other_order, 3, "mismatch", "1", BOTH),
+	PROGRAM(waits_before_it_sends, 2, "deadlock", "0 1", BOTH),
+	PROGRAM(one_bucket_less, 4, "deadlock", "2", BOTH),
+	PROGRAM(bucket_cut_otherwise, 4, "mismatch", "0", BOTH),
+	PROGRAM(polls_in_vain, 3, "deadlock", "2", BOTH),
+	PROGRAM(waits_in_one_group, 3, "deadlock", "0 1 2", BOTH),
+	PROGRAM(prefetches_too_much, 2, "deadlock", "0 1", BOTH),
+	PROGRAM(impatient, 3, "timeout", "1", BOTH),
+	PROGRAM(waited_for_in_any_way, 3, "fine", "", BOTH),
+	PROGRAM(slow_but_in_time, 3, "fine", "", BOTH),
+	{0},
+};

@@ -1,0 +1,408 @@
+/* Messages that do not meet. */
+#include "tests/programs/programs.h"
+
+static enum dist_error both_receive_first(struct job *job)
+{
+	float mine[2] = {0}, theirs[2];
+	int other = 1 - job->rank;
+
+	if (job->wrong || job->rank == 0)
+		/* culprit */
+		try(dist_recv(job->world, floats(theirs), other, 0));
+	try(dist_send(job->world, floats(mine), other, 0));
+	if (!job->wrong && job->rank == 1)
+		try(dist_recv(job->world, floats(theirs), other, 0));
+	return DIST_OK;
+}
+
+static enum dist_error ring_receives_first(struct job *job)
+{
+	int right = (job->rank + 1) % job->size;
+	int left = (job->rank + job->size - 1) % job->size;
+	float token[1] = {0};
+
+	if (!job->wrong && job->rank == 0)
+		try(dist_send(job->world, floats(token), right, 3));
+	/* culprit */
+	try(dist_recv(job->world, floats(token), left, 3));
+	if (job->wrong || job->rank != 0)
+		try(dist_send(job->world, floats(token), right, 3));
+	return DIST_OK;
+}
+
+/* A ring of sends before receives lives by buffers alone. */
+static enum dist_error ring_sends_first(struct job *job)
+{
+	int right = (job->rank + 1) % job->size;
+	int left = (job->rank + job->size - 1) % job->size;
+	float out[256] = {0}, in[256];
+
+	if (!job->wrong && job->rank == 0)
+		try(dist_recv(job->world, floats(in), left, 0));
+	/* culprit */
+	try(dist_send(job->world, floats(out), right, 0));
+	if (job->wrong || job->rank != 0)
+		try(dist_recv(job->world, floats(in), left, 0));
+	return DIST_OK;
+}
+
+/* Tags are numbers of steps, from 0 here and from 1 there. */
+static enum dist_error tags_from_one(struct job *job)
+{
+	float x[4] = {0};
+
+	for (int step = 0; step < 3; step++)
+		if (job->rank == 0)
+			/* culprit */
+			try(dist_send(job->world, floats(x), 1, step));
+		else
+			/* culprit */
+			try(dist_recv(job->world, floats(x), 0,
+				      step + job->wrong));
+	return DIST_OK;
+}
+
+/* Rank 3 listens to the wrong rank. */
+static enum dist_error wrong_source(struct job *job)
+{
+	float x[4] = {0};
+
+	if (job->rank == 2)
+		/* culprit */
+		return dist_send(job->world, floats(x), 3, 0);
+	if (job->rank == 3)
+		/* culprit */
+		return dist_recv(job->world, floats(x), job->wrong ? 1 : 2, 0);
+	return DIST_OK;
+}
+
+/* Activations go to the stage after the next. */
+static enum dist_error wrong_destination(struct job *job)
+{
+	float x[4] = {0};
+	int dst = job->rank + 1;
+
+	if (job->rank > 0)
+		/* culprit */
+		try(dist_recv(job->world, floats(x), job->rank - 1, 0));
+	if (at_fault(job, 0))
+		dst = 2;
+	if (dst < job->size)
+		/* culprit */
+		try(dist_send(job->world, floats(x), dst, 0));
+	return DIST_OK;
+}
+
+static enum dist_error message_too_long(struct job *job)
+{
+	float x[100] = {0};
+
+	if (job->rank == 1)
+		/* culprit */
+		return dist_send(
+			job->world,
+			dist_tensor(x, job->wrong ? 100 : 99, DIST_FLOAT32), 0,
+			1);
+	if (job->rank == 0)
+		/* culprit */
+		return dist_recv(job->world, dist_tensor(x, 99, DIST_FLOAT32),
+				 1, 1);
+	return DIST_OK;
+}
+
+static enum dist_error message_of_another_type(struct job *job)
+{
+	int64_t n[4] = {0};
+	enum dist_dtype dtype = job->wrong ? DIST_FLOAT64 : DIST_INT64;
+	struct dist_work *work;
+
+	if (job->rank == 0) {
+		/* culprit */
+		try(dist_isend(job->world, longs(n), 1, 0, &work));
+		try(dist_work_wait(work, DIST_TIMEOUT_OF_GROUP));
+		dist_work_free(work);
+		return DIST_OK;
+	}
+	/* culprit */
+	return dist_recv(job->world, dist_tensor(n, 4, dtype), 0, 0);
+}
+
+/* A size goes ahead of the message, but that of the padded one. */
+static enum dist_error announced_otherwise(struct job *job)
+{
+	char text[64] = "hello";
+	int64_t size[1] = {job->wrong ? 64 : 6};
+
+	if (job->rank == 0) {
+		try(dist_send(job->world, longs(size), 1, 0));
+		/* culprit */
+		return dist_send(job->world, dist_tensor(text, 6, DIST_INT8), 1,
+				 1);
+	}
+	try(dist_recv(job->world, longs(size), 0, 0));
+	/* culprit */
+	return dist_recv(job->world,
+			 dist_tensor(text, (size_t)size[0], DIST_INT8), 0, 1);
+}
+
+/* The server expects three results, a worker sends none. */
+static enum dist_error server_expects_more(struct job *job)
+{
+	float result[1] = {0};
+	int from;
+
+	if (job->rank != 0)
+		return at_fault(job, 2)
+			       ? DIST_OK
+			       : dist_send(job->world, floats(result), 0, 9);
+	for (int i = 1; i < job->size; i++)
+		/* culprit */
+		try(dist_recv_any(job->world, floats(result), 9, &from));
+	return DIST_OK;
+}
+
+/* The stop is not sent to the last worker. */
+static enum dist_error last_worker_not_stopped(struct job *job)
+{
+	int64_t task[1] = {0};
+	int last = job->size - (job->wrong ? 1 : 0);
+
+	if (job->rank == 0) {
+		for (int w = 1; w < job->size; w++) {
+			task[0] = w;
+			try(dist_send(job->world, longs(task), w, 0));
+		}
+		task[0] = -1;
+		for (int w = 1; w < last; w++)
+			try(dist_send(job->world, longs(task), w, 0));
+		return DIST_OK;
+	}
+	do {
+		/* culprit */
+		try(dist_recv(job->world, longs(task), 0, 0));
+	} while (task[0] >= 0);
+	return DIST_OK;
+}
+
+/* Halos of a line of ranks; one end believes in a ring. */
+static enum dist_error halo_of_a_ring(struct job *job)
+{
+	float out[2] = {0}, in[2];
+	struct dist_work *works[4];
+	int num = 0, right = job->rank + 1;
+
+	if (at_fault(job, 3))
+		right = 0;
+	if (right < job->size) {
+		/* culprit */
+		try(dist_irecv(job->world, dist_tensor(in, 1, DIST_FLOAT32),
+			       right, 0, &works[num++]));
+		try(dist_isend(job->world, dist_tensor(out, 1, DIST_FLOAT32),
+			       right, 0, &works[num++]));
+	}
+	if (job->rank > 0) {
+		try(dist_irecv(job->world, dist_tensor(in + 1, 1, DIST_FLOAT32),
+			       job->rank - 1, 0, &works[num++]));
+		try(dist_isend(job->world,
+			       dist_tensor(out + 1, 1, DIST_FLOAT32),
+			       job->rank - 1, 0, &works[num++]));
+	}
+	for (int i = 0; i < num; i++) {
+		/* culprit */
+		try(dist_work_wait(works[i], DIST_TIMEOUT_OF_GROUP));
+		dist_work_free(works[i]);
+	}
+	return DIST_OK;
+}
+
+/* Rank 2 forgets to expect what rank 1 sends in its batch. */
+static enum dist_error batch_without_receive(struct job *job)
+{
+	float out[2] = {0}, in[2];
+	int left = (job->rank + 2) % 3, right = (job->rank + 1) % 3;
+	const struct dist_p2p_op ops[2] = {
+		{DIST_ISEND, floats(out), right, 0},
+		{DIST_IRECV, floats(in), left, 0},
+	};
+	struct dist_work *works[2];
+	size_t num = at_fault(job, 2) ? 1 : 2;
+
+	/* culprit */
+	try(dist_batch_isend_irecv(job->world, ops, num, works));
+	for (size_t i = 0; i < num; i++) {
+		try(dist_work_wait(works[i], DIST_TIMEOUT_OF_GROUP));
+		dist_work_free(works[i]);
+	}
+	return DIST_OK;
+}
+
+/* The second stage wants the gradient before it has given the activation. */
+static enum dist_error backward_before_forward(struct job *job)
+{
+	float activation[3] = {0}, gradient[3] = {0};
+
+	if (job->rank == 0) {
+		try(dist_send(job->world, floats(activation), 1, 0));
+		/* partner */
+		return dist_recv(job->world, floats(gradient), 1, 1);
+	}
+	if (job->rank == 1) {
+		try(dist_recv(job->world, floats(activation), 0, 0));
+		if (job->wrong)
+			/* culprit */
+			try(dist_recv(job->world, floats(gradient), 2, 1));
+		try(dist_send(job->world, floats(activation), 2, 0));
+		if (!job->wrong)
+			try(dist_recv(job->world, floats(gradient), 2, 1));
+		return dist_send(job->world, floats(gradient), 0, 1);
+	}
+	/* culprit */
+	try(dist_recv(job->world, floats(activation), 1, 0));
+	return dist_send(job->world, floats(gradient), 1, 1);
+}
+
+static enum dist_error one_receive_more(struct job *job)
+{
+	float x[1] = {0};
+
+	if (job->rank == 0)
+		for (int i = 0; i < 3; i++)
+			try(dist_send(job->world, floats(x), 1, 0));
+	for (int i = 0; job->rank == 1 && i < 3 + job->wrong; i++)
+		/* culprit */
+		try(dist_recv(job->world, floats(x), 0, 0));
+	/* culprit */
+	return dist_barrier(job->world, NULL);
+}
+
+/* Two tags in the other order: fine as long as the first is buffered. */
+static enum dist_error tags_in_other_order(struct job *job)
+{
+	float a[2] = {0}, b[2] = {0};
+
+	if (job->rank == 0) {
+		/* culprit */
+		try(dist_send(job->world, floats(a), 1, 1));
+		return dist_send(job->world, floats(b), 1, 2);
+	}
+	if (!job->wrong)
+		try(dist_recv(job->world, floats(a), 0, 1));
+	/* culprit */
+	try(dist_recv(job->world, floats(b), 0, 2));
+	return job->wrong ? dist_recv(job->world, floats(a), 0, 1) : DIST_OK;
+}
+
+/* One end is in a message, the other in a collective. */
+static enum dist_error receives_before_the_sum(struct job *job)
+{
+	float x[2] = {0}, sum[2] = {0};
+
+	if (job->rank == 0) {
+		/* culprit */
+		try(dist_recv(job->world, floats(x), 1, 0));
+		return dist_all_reduce(job->world, floats(sum), DIST_SUM, NULL);
+	}
+	if (!job->wrong && job->rank == 1)
+		try(dist_send(job->world, floats(x), 0, 0));
+	/* partner */
+	try(dist_all_reduce(job->world, floats(sum), DIST_SUM, NULL));
+	if (job->wrong && job->rank == 1)
+		try(dist_send(job->world, floats(x), 0, 0));
+	return DIST_OK;
+}
+
+/* A broadcast by hand; a loop that ends one too early. */
+static enum dist_error broadcast_by_hand(struct job *job)
+{
+	float x[5] = {0};
+
+	if (job->rank == 0) {
+		for (int dst = 1; dst < job->size - job->wrong; dst++)
+			try(dist_send(job->world, floats(x), dst, 0));
+	} else {
+		/* culprit */
+		try(dist_recv(job->world, floats(x), 0, 0));
+	}
+	/* partner */
+	return dist_barrier(job->world, NULL);
+}
+
+/* Nobody takes what is sent. */
+static enum dist_error nobody_receives(struct job *job)
+{
+	float x[2] = {0};
+	struct dist_work *work;
+
+	if (job->rank == 1) {
+		/* culprit */
+		try(dist_isend(job->world, floats(x), 2, 4, &work));
+		try(dist_work_wait(work, DIST_TIMEOUT_OF_GROUP));
+		dist_work_free(work);
+	}
+	if (job->rank == 2 && !job->wrong)
+		return dist_recv(job->world, floats(x), 1, 4);
+	return DIST_OK;
+}
+
+/* Not wrong: receives from anybody, as many as there are sends. */
+static enum dist_error anybody_first(struct job *job)
+{
+	float x[2] = {0};
+	int from;
+
+	if (job->rank == 0)
+		for (int i = 1; i < job->size; i++)
+			try(dist_recv_any(job->world, floats(x), 2, &from));
+	else
+		try(dist_send(job->world, floats(x), 0, 2));
+	return dist_barrier(job->world, NULL);
+}
+
+/* Not wrong: posted before anybody waits, in any order of tags and peers. */
+static enum dist_error all_posted_first(struct job *job)
+{
+	float out[4] = {0}, in[4];
+	struct dist_work *works[8];
+	int num = 0;
+
+	for (int peer = job->size - 1; peer >= 0; peer--)
+		if (peer != job->rank)
+			try(dist_isend(job->world,
+				       dist_tensor(out, 1, DIST_FLOAT32), peer,
+				       job->rank, &works[num++]));
+	for (int peer = 0; peer < job->size; peer++)
+		if (peer != job->rank)
+			try(dist_irecv(job->world,
+				       dist_tensor(in + peer, 1, DIST_FLOAT32),
+				       peer, peer, &works[num++]));
+	while (num-- > 0) {
+		try(dist_work_wait(works[num], DIST_TIMEOUT_OF_GROUP));
+		dist_work_free(works[num]);
+	}
+	return DIST_OK;
+}
+
+const struct program message_programs[] = {
+	PROGRAM(both_receive_first, 2, "deadlock", "0 1", BOTH),
+	PROGRAM(ring_receives_first, 5, "deadlock", "0 1 2 3 4", BOTH),
+	PROGRAM(ring_sends_first, 4, "buffering", "0 1 2 3", "sim"),
+	PROGRAM(tags_from_one, 2, "deadlock", "0 1", "sim"),
+	PROGRAM(wrong_source, 4, "deadlock", "2 3", "sim"),
+	PROGRAM(wrong_destination, 3, "deadlock", "0 1 2", "sim"),
+	PROGRAM(message_too_long, 3, "mismatch", "0 1", BOTH),
+	PROGRAM(message_of_another_type, 2, "mismatch", "0 1", BOTH),
+	PROGRAM(announced_otherwise, 2, "mismatch", "0 1", BOTH),
+	PROGRAM(server_expects_more, 4, "deadlock", "0 2", BOTH),
+	PROGRAM(last_worker_not_stopped, 4, "deadlock", "0 3", BOTH),
+	PROGRAM(halo_of_a_ring, 4, "deadlock", "0 3", BOTH),
+	PROGRAM(batch_without_receive, 3, "deadlock", "1 2", "sim"),
+	PROGRAM(backward_before_forward, 3, "deadlock", "1 2", BOTH),
+	PROGRAM(one_receive_more, 2, "deadlock", "0 1", BOTH),
+	PROGRAM(tags_in_other_order, 2, "buffering", "0 1", "sim"),
+	PROGRAM(receives_before_the_sum, 3, "deadlock", "0 1", BOTH),
+	PROGRAM(broadcast_by_hand, 4, "deadlock", "0 3", BOTH),
+	PROGRAM(nobody_receives, 3, "deadlock", "1 2", "sim"),
+	PROGRAM(anybody_first, 4, "fine", "", BOTH),
+	PROGRAM(all_posted_first, 4, "fine", "", BOTH),
+	{0},
+};
