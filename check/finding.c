@@ -243,13 +243,22 @@ static bool find_miss(struct check_finding *f)
 	return true;
 }
 
+/* A message like the one that a rank is stuck in. */
+static void find_twin(struct check_finding *f)
+{
+	struct check_end twin;
+
+	if (check_find_twin(&f->picture, &twin))
+		add_line(f, twin.rank, twin.call);
+}
+
 /* The collective that an awaited rank lacks, where others were. */
 static void find_lack(struct check_finding *f)
 {
 	struct check_lack lack;
 
 	if (check_find_lack(&f->picture, &lack))
-		add_line(f, lack.rank_other, lack.call);
+		add_line(f, lack.caller, lack.call);
 }
 
 static void find_stuck(struct check_finding *f, int odd)
@@ -267,6 +276,7 @@ static void find_stuck(struct check_finding *f, int odd)
 		if (is_stuck(cohort_of(f, rank)))
 			add(f, rank, place_of(f, rank), false);
 	find_lack(f);
+	find_twin(f);
 	cohort = check_gathering(&f->picture, start);
 	if (cohort)
 		add_parting(f, cohort->group, cohort->call);

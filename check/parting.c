@@ -93,45 +93,64 @@ static bool is_waited_in(const struct check_picture *p,
 	return false;
 }
 
-/* The first rank that cohort waits for and that lacks an earlier call than the
- * awaited one. */
-static bool find_lack_of(const struct check_picture *p,
-			 const struct check_cohort *cohort,
+/* The next collective of group that rank would have to call, if a member has
+ * called it; NULL: nobody has, or rank is none. */
+static const struct check_call *next_call(const struct check_picture *p,
+					  const struct check_group *group,
+					  uint32_t rank, uint32_t *caller)
+{
+	const struct check_slot *slots = p->board->slots;
+	const struct check_call place = {
+		.group_id = group->id,
+		.leader = group->leader,
+		.tag = -1,
+		.generation = slots[rank].generation,
+		.index = check_collectives(&slots[rank], group->id,
+					   slots[rank].generation)};
+	const struct check_call *call;
+	uint32_t i = check_group_from(group, rank);
+
+	if (i == group->num_members || check_group_member(group, i) != rank)
+		return NULL;
+	for (i = 0; i < group->num_members; i++) {
+		*caller = check_group_member(group, i);
+		call = check_counterpart(&slots[*caller], &place);
+		if (call)
+			return call;
+	}
+	return NULL;
+}
+
+/* What rank lacks in any of its groups, the first that others called. */
+static bool find_lack_of(const struct check_picture *p, uint32_t rank,
 			 struct check_lack *lack)
 {
-	const struct check_group *group = cohort->group;
-	uint32_t rank = check_next_awaited(p, cohort, 0);
-	struct check_call place;
+	*lack = (struct check_lack){.rank = rank};
+	for (size_t i = 0; i < p->groups.count; i++) {
+		uint32_t caller;
+		const struct check_call *call =
+			next_call(p, &p->groups.all[i], rank, &caller);
 
-	if (rank == p->world_size || cohort->call->tag >= 0)
-		return false;
-	for (; rank < p->world_size;
-	     rank = check_next_awaited(p, cohort, rank + 1)) {
-		place = *cohort->call;
-		place.index =
-			check_collectives(&p->board->slots[rank],
-					  place.group_id, place.generation);
-		if (place.index >= cohort->call->index ||
-		    is_waited_in(p, &place))
+		if (!call || is_waited_in(p, call) ||
+		    (lack->call && call->issued_ns >= lack->call->issued_ns))
 			continue;
-		*lack = (struct check_lack){.rank = rank};
-		for (uint32_t i = 0; i < group->num_members && !lack->call;
-		     i++) {
-			lack->rank_other = check_group_member(group, i);
-			lack->call = check_counterpart(
-				&p->board->slots[lack->rank_other], &place);
-		}
-		if (lack->call)
-			return true;
+		lack->call = call;
+		lack->caller = caller;
 	}
-	return false;
+	return lack->call;
 }
 
 bool check_find_lack(const struct check_picture *p, struct check_lack *lack)
 {
-	for (uint32_t i = 0; i < p->num_cohorts; i++)
-		if (find_lack_of(p, &p->cohorts[i], lack))
-			return true;
+	for (uint32_t i = 0; i < p->num_cohorts; i++) {
+		const struct check_cohort *cohort = &p->cohorts[i];
+		uint32_t rank = check_next_awaited(p, cohort, 0);
+
+		for (; rank < p->world_size;
+		     rank = check_next_awaited(p, cohort, rank + 1))
+			if (find_lack_of(p, rank, lack))
+				return true;
+	}
 	return false;
 }
 
@@ -174,5 +193,5 @@ void check_report_lack(FILE *out, const struct check_picture *p)
 		return;
 	fprintf(out, "  rank %u did not come to ", lack.rank);
 	check_print_call_in_place(out, lack.call);
-	fprintf(out, ", where rank %u was\n", lack.rank_other);
+	fprintf(out, ", where rank %u was\n", lack.caller);
 }

@@ -26,16 +26,16 @@ bool check_find_parting(const struct check_board *board,
 			const struct check_call *before,
 			struct check_parting *parting);
 
-/* A collective that others called and are through with, and that a rank, which
- * is awaited in a later one of the group, did not call. */
+/* A collective that one rank called, and none waits in any more, and that
+ * another rank of the group, which is awaited, did not call. */
 struct check_lack {
-	uint32_t rank;
-	const struct check_call *call; /* of the other */
-	uint32_t rank_other;
+	uint32_t rank; /* that did not */
+	const struct check_call *call;
+	uint32_t caller;
 };
 
-/* check_find_lack finds the first lack of a rank that others wait for. False:
- * there is none. */
+/* check_find_lack finds the first lack of the first rank that others wait for
+ * and that has one. False: there is none. */
 bool check_find_lack(const struct check_picture *picture,
 		     struct check_lack *lack);
 

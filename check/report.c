@@ -409,8 +409,9 @@ void check_report(FILE *out, const struct check_board *board,
 	if (check_is_stuck(verdict))
 		print_chain(out, &picture, odd);
 	check_report_lack(out, &picture);
-	if (verdict->kind != CHECK_LOST)
-		check_report_unanswered(out, &picture);
+	check_report_unanswered(out, &picture,
+				verdict->kind == CHECK_LOST ? verdict->rank
+							    : -1);
 	gathering = check_gathering(&picture, odd);
 	if (check_is_stuck(verdict) && gathering)
 		check_report_parting(out, board, gathering->group,

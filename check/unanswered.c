@@ -114,6 +114,43 @@ bool check_find_miss(const struct check_picture *p, struct check_miss *miss)
 			     is_stuck_in(p, &miss->recv)))
 				return true;
 		}
+	*miss = (struct check_miss){.send = {.call = NULL}};
+	return false;
+}
+
+/* The rank's last call of the kind of end from another line, before end. */
+static const struct check_call *twin_of(const struct check_board *board,
+					const struct check_end *end)
+{
+	const struct check_call *call = end->call, *old;
+
+	for (uint32_t n = call->number - 1; n > 0; n--) {
+		old = check_call_find(&board->slots[end->rank], n);
+		if (!old)
+			break;
+		if (old->tag == call->tag && old->group_id == call->group_id &&
+		    old->generation == call->generation &&
+		    old->peer == call->peer && strcmp(old->op, call->op) == 0 &&
+		    (old->site.line != call->site.line ||
+		     strcmp(old->site.file, call->site.file) != 0))
+			return old;
+	}
+	return NULL;
+}
+
+bool check_find_twin(const struct check_picture *p, struct check_end *twin)
+{
+	struct check_end ends[MOST_ENDS];
+	uint32_t n = check_unanswered(p->board, ends, MOST_ENDS);
+
+	for (uint32_t i = 0; i < n && i < MOST_ENDS; i++) {
+		if (!is_stuck_in(p, &ends[i]))
+			continue;
+		*twin = (struct check_end){twin_of(p->board, &ends[i]),
+					   ends[i].rank};
+		if (twin->call)
+			return true;
+	}
 	return false;
 }
 
@@ -138,28 +175,32 @@ static void print_miss(FILE *out, const struct check_miss *miss)
 		differences[miss->differs]);
 }
 
-/* Whether another line of the report tells of end. */
+static void print_twin(FILE *out, const struct check_end *twin)
+{
+	fprintf(out, "  rank %u called the same from another line before: ",
+		twin->rank);
+	check_print_call_in_place(out, twin->call);
+	fputc('\n', out);
+}
+
+/* Whether other lines of the report tell of end. */
 static bool is_told(const struct check_picture *p, const struct check_end *end,
 		    const struct check_miss *miss)
 {
-	const struct check_slot *slot = &p->board->slots[end->rank];
-
-	return slot->waiting == end->call->number ||
-	       (miss &&
-		(miss->send.call == end->call || miss->recv.call == end->call));
+	return p->board->slots[end->rank].waiting == end->call->number ||
+	       miss->send.call == end->call || miss->recv.call == end->call;
 }
 
-void check_report_unanswered(FILE *out, const struct check_picture *p)
+/* Messages in flight of which nothing was told, with peer if that is a rank. */
+static void print_in_flight(FILE *out, const struct check_picture *p,
+			    const struct check_miss *miss, int peer)
 {
 	struct check_end ends[MOST_ENDS];
 	uint32_t n = check_unanswered(p->board, ends, MOST_ENDS), told = 0;
-	struct check_miss miss;
-	bool missed = check_find_miss(p, &miss);
 
-	if (missed)
-		print_miss(out, &miss);
 	for (uint32_t i = 0; i < n && i < MOST_ENDS; i++) {
-		if (is_told(p, &ends[i], missed ? &miss : NULL) ||
+		if (is_told(p, &ends[i], miss) ||
+		    (peer >= 0 && check_other_end(ends[i].call) != peer) ||
 		    told++ >= MOST_LINES)
 			continue;
 		fputs("  nobody answers ", out);
@@ -168,4 +209,16 @@ void check_report_unanswered(FILE *out, const struct check_picture *p)
 	}
 	if (told > MOST_LINES)
 		fprintf(out, "  nor %u other messages\n", told - MOST_LINES);
+}
+
+void check_report_unanswered(FILE *out, const struct check_picture *p, int peer)
+{
+	struct check_miss miss = {.send = {.call = NULL}};
+	struct check_end twin;
+
+	if (peer < 0 && check_find_miss(p, &miss))
+		print_miss(out, &miss);
+	if (peer < 0 && check_find_twin(p, &twin))
+		print_twin(out, &twin);
+	print_in_flight(out, p, &miss, peer);
 }

@@ -34,8 +34,16 @@ uint32_t check_unanswered(const struct check_board *board,
 bool check_find_miss(const struct check_picture *picture,
 		     struct check_miss *miss);
 
-/* check_report_unanswered writes that miss, and messages in flight in which no
- * rank waits. */
-void check_report_unanswered(FILE *out, const struct check_picture *picture);
+/* check_find_twin finds a rank that waits for ever in an unanswered message,
+ * and its last call before of the same peer, tag and direction from another
+ * line: one of them may be one too many. False: there is none. */
+bool check_find_twin(const struct check_picture *picture,
+		     struct check_end *twin);
+
+/* check_report_unanswered writes that miss, that twin, and messages in flight
+ * in which no rank waits; with peer 0 or more only the latter with that rank.
+ */
+void check_report_unanswered(FILE *out, const struct check_picture *picture,
+			     int peer);
 
 #endif

@@ -138,6 +138,21 @@ Test(verdict_origins, an_answered_message_is_not)
 	expect_no_text(judged(board, CHECK_DEADLOCK), "nobody answers");
 }
 
+Test(verdict_origins, a_message_like_the_one_too_many_is_named)
+{
+	struct check_board *board = board_of(2);
+
+	complete(board, 0, "send", 1, 0, 10);
+	complete(board, 0, "send", 1, 0, 11);
+	complete(board, 1, "recv", 0, 0, 20);
+	complete(board, 1, "recv", 0, 0, 20);
+	block(board, 0, "send", 1, 0, 10);
+	board->slots[1].state = CHECK_RANK_FINISHED;
+	expect_text(judged(board, CHECK_DEADLOCK),
+		    "rank 0 called the same from another line before: send(dst "
+		    "1, tag 0) of group default at prog.c:11\n");
+}
+
 Test(verdict_origins, who_sent_least_is_awaited_from_any)
 {
 	struct check_board *board = board_of(3);
@@ -188,6 +203,18 @@ Test(verdict_origins, the_first_call_that_is_lacking_is_named)
 
 	complete(board, 0, "broadcast", -1, -1, 10);
 	block(board, 0, "barrier", -1, -1, 11);
+	board->slots[1].state = CHECK_RANK_FINISHED;
+	expect_text(judged(board, CHECK_DEADLOCK),
+		    "rank 1 did not come to broadcast() #0 of group default at "
+		    "prog.c:10, where rank 0 was\n");
+}
+
+Test(verdict_origins, what_lacks_is_named_where_a_message_is_awaited)
+{
+	struct check_board *board = board_of(2);
+
+	complete(board, 0, "broadcast", -1, -1, 10);
+	block(board, 0, "send", 1, 0, 11);
 	board->slots[1].state = CHECK_RANK_FINISHED;
 	expect_text(judged(board, CHECK_DEADLOCK),
 		    "rank 1 did not come to broadcast() #0 of group default at "
