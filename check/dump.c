@@ -89,6 +89,25 @@ static json_t *hazard_json(const struct check_hazard *hazard)
 	return object;
 }
 
+static json_t *refusal_json(const struct check_slot *slot)
+{
+	json_t *object;
+
+	if (!check_is_refused(slot))
+		return json_null();
+	object = object_of(check_refusal_fields, &slot->refusal);
+	json_object_set_new(object, "call",
+			    object_of(check_call_fields, &slot->refusal.call));
+	return object;
+}
+
+static json_t *kept_json(const struct check_slot *slot)
+{
+	return slot->kept.number == 0
+		       ? json_null()
+		       : object_of(check_call_fields, &slot->kept);
+}
+
 bool check_dump_print(FILE *out, const struct check_dump *dump)
 {
 	const struct check_slot *slot = &dump->slot;
@@ -103,17 +122,19 @@ bool check_dump_print(FILE *out, const struct check_dump *dump)
 	       check_fields_write(check_dump_fields, dump, document);
 	good = json_object_update_new(
 		       document,
-		       json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o}",
-				 "calls_dropped",
-				 (json_int_t)slot->calls - told, "cause",
-				 object_of(check_cause_fields, &dump->cause),
-				 "groups", groups_json(slot), "parts",
-				 parts_json(&slot->parts), "hazard",
-				 hazard_json(&slot->hazard), "absent",
-				 numbers_json(slot->meeting.ranks,
-					      slot->meeting.count,
-					      CHECK_ABSENT),
-				 "calls", calls)) == 0 &&
+		       json_pack(
+			       "{s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+			       "calls_dropped", (json_int_t)slot->calls - told,
+			       "cause",
+			       object_of(check_cause_fields, &dump->cause),
+			       "groups", groups_json(slot), "parts",
+			       parts_json(&slot->parts), "hazard",
+			       hazard_json(&slot->hazard), "refusal",
+			       refusal_json(slot), "kept", kept_json(slot),
+			       "absent",
+			       numbers_json(slot->meeting.ranks,
+					    slot->meeting.count, CHECK_ABSENT),
+			       "calls", calls)) == 0 &&
 	       good;
 	good = good && json_dumpf(document, out, JSON_INDENT(1)) == 0;
 	json_decref(document);

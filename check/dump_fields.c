@@ -25,7 +25,9 @@ const struct check_field check_dump_fields[] = {
 	DUMP(INT64, timeout_ns, "timeout_ns"),
 	DUMP(TEXT, slot.meeting.words, "rendezvous"),
 	CHECK_FIELD_OF(struct check_dump, slot.state, "state", rank_states),
+	DUMP(UINT32, slot.generation, "generation"),
 	DUMP(UINT32, slot.calls, "calls_made"),
+	DUMP(UINT32, slot.held, "handles_held"),
 	DUMP(UINT32, slot.waiting, "waiting"),
 	DUMP(TEXT, slot.wait_site.file, "waiting_file"),
 	DUMP(INT32, slot.wait_site.line, "waiting_line"),
@@ -72,6 +74,11 @@ const struct check_field check_hazard_fields[] = {
 	CHECK_FIELDS_END,
 };
 
+const struct check_field check_refusal_fields[] = {
+	CHECK_FIELD(TEXT, struct check_refusal, words, "words"),
+	CHECK_FIELDS_END,
+};
+
 #define CALL(kind, member) CHECK_FIELD(kind, struct check_call, member, #member)
 
 const struct check_field check_call_fields[] = {
@@ -88,10 +95,13 @@ const struct check_field check_call_fields[] = {
 	CALL(INT32, peer_rank),
 	CALL(INT32, source),
 	CALL(INT32, tag),
+	CALL(UINT32, generation),
 	CALL(INT32, error),
 	CALL(UINT64, numel),
 	CALL(HASH, terms),
 	CALL(TEXT, words),
+	CALL(TEXT, label),
+	CALL(UINT32, held),
 	CALL(INT64, timeout_ns),
 	CALL(INT64, issued_ns),
 	CALL(INT64, ended_ns),

@@ -12,6 +12,7 @@ extern const struct check_field check_cause_fields[]; /* struct check_cause */
 extern const struct check_field check_membership_fields[];
 extern const struct check_field check_parts_fields[];
 extern const struct check_field check_hazard_fields[];
+extern const struct check_field check_refusal_fields[];
 extern const struct check_field check_call_fields[];
 
 #endif

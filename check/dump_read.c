@@ -149,6 +149,24 @@ static bool read_hazard(struct reader *r, const json_t *object)
 			  &hazard->other));
 }
 
+static bool read_refusal(struct reader *r, const json_t *object)
+{
+	struct check_refusal *refusal = &r->dump->slot.refusal;
+
+	return json_is_null(object) ||
+	       (check_fields_read(check_refusal_fields, object, "refusal",
+				  refusal, r->why) &&
+		read_call(r, json_object_get(object, "call"), "refusal.call",
+			  &refusal->call));
+}
+
+/* The one of the calls held that may have left the ring. */
+static bool read_kept(struct reader *r, const json_t *object)
+{
+	return json_is_null(object) ||
+	       read_call(r, object, "kept", &r->dump->slot.kept);
+}
+
 static bool read_head(struct reader *r, const json_t *document)
 {
 	struct check_dump *dump = r->dump;
@@ -205,6 +223,8 @@ bool check_dump_read(FILE *in, struct check_dump *dump, char message[256])
 	       read_groups(&r, json_object_get(document, "groups")) &&
 	       read_parts(&r, json_object_get(document, "parts")) &&
 	       read_hazard(&r, json_object_get(document, "hazard")) &&
+	       read_refusal(&r, json_object_get(document, "refusal")) &&
+	       read_kept(&r, json_object_get(document, "kept")) &&
 	       read_absent(&r, json_object_get(document, "absent")) &&
 	       read_calls(&r, json_object_get(document, "calls"));
 	json_decref(document);

@@ -33,8 +33,8 @@ struct check_finding {
  * where one is gone, and those of two that almost meet; of a cycle, the ranks
  * in it; of a collective that awaits who is gone, the smaller of both sides, or
  * both; of a timeout, the ranks that are late; of a lost rank, that rank, with
- * those that gave up for the same reason; of hazards, those that caused them; of
- * handles left behind, those who left some.
+ * those that gave up for the same reason; of hazards, those that caused them;
+ * of handles left behind, those who left some.
  */
 bool check_finding_init(struct check_finding *finding,
 			const struct check_board *board,

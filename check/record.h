@@ -64,9 +64,9 @@ struct check_call {
 	int32_t tag;         /* point to point; -1 for collectives */
 	int32_t error;       /* enum dist_error once it failed */
 	uint32_t generation; /* of the rank's groups; set by check_issue() */
-	uint64_t numel;      /* of the tensor, or of all ranks' parts together */
-	uint64_t terms;      /* what else the ranks must agree about: a hash */
-	char words[48];      /* the same for a reader, cut short; "" */
+	uint64_t numel; /* of the tensor, or of all ranks' parts together */
+	uint64_t terms; /* what else the ranks must agree about: a hash */
+	char words[48]; /* the same for a reader, cut short; "" */
 	/* What it is for, in the words of the layer that made it: "bucket 2
 	 * (fc.bias) of step 7"; "" */
 	char label[CHECK_LABEL];

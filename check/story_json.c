@@ -281,7 +281,7 @@ json_t *check_story_json(const struct check_story *story)
 		job->board ? (int)job->board->world_size : 0, "timeout_s",
 		seconds_or_none(job->facts->timeout_ns), "forecast",
 		forecast(job->facts), "replay", job->replay, "culprits",
-		culprits_json(story), "sites", sites_json(f),
-		"evidence", evidence(story->text), "ranks", ranks_table(f),
-		"groups", groups_json(f), "last_calls", histories(f));
+		culprits_json(story), "sites", sites_json(f), "evidence",
+		evidence(story->text), "ranks", ranks_table(f), "groups",
+		groups_json(f), "last_calls", histories(f));
 }

@@ -61,7 +61,7 @@ enum dist_error dist__fail(struct dist_group *group, enum dist_error error,
 	vsnprintf(group->message.text, sizeof group->message.text, format,
 		  args);
 	va_end(args);
-	if (error == DIST_ERR_INVALID_ARGUMENT)
+	if (error == DIST_ERR_INVALID_ARGUMENT || error == DIST_ERR_UNSUPPORTED)
 		note_refusal(group);
 	if (poisons(error) && group->poison == DIST_OK) {
 		group->poison = error;

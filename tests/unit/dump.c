@@ -20,7 +20,7 @@ static uint32_t block(struct check_dump *dump, int64_t time_ns, int32_t error)
 				  .dtype = "float32",
 				  .reduce_op = "sum",
 				  .group = "default",
-				  .index = check_collectives(slot, 0),
+				  .index = check_collectives(slot, 0, 0),
 				  .peer = -1,
 				  .peer_rank = -1,
 				  .tag = -1,
@@ -88,10 +88,14 @@ Test(dump, comes_back_as_it_was)
 					   .numel = 4,
 					   .buffer = "tensor"},
 		    before.slot.calls, 0);
+	check_refuse(&before.slot, "default", "send: dst is 9",
+		     &(struct check_site){"train.c", 8});
+	strcpy(before.slot.ring[0].label, "bucket 1 of step 2");
 	text = print(&before);
 	cr_assert(read_text(text, &after, message), "%s", message);
 	again = print(&after);
 	cr_expect_str_eq(text, again);
+	cr_expect_eq(memcmp(&before.slot, &after.slot, sizeof after.slot), 0);
 	cr_expect(strstr(text, "\"calls_dropped\": 5"));
 	free(text);
 	free(again);

@@ -28,7 +28,7 @@ static void reduce(struct check_board *board, uint32_t rank, const char *label,
 				  .tag = -1,
 				  .numel = 4,
 				  .terms = terms,
-				  .index = check_collectives(slot, 0)};
+				  .index = check_collectives(slot, 0, 0)};
 
 	snprintf(call.op, sizeof call.op, "all_reduce");
 	snprintf(call.dtype, sizeof call.dtype, "float32");
