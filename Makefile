@@ -17,7 +17,7 @@ BUILD := build/$(call variant,$(SANITIZE))
 
 # ---- flags -------------------------------------------------------------
 
-PACKAGES := simgrid jansson yaml-0.1 zlib popt nettle
+PACKAGES := simgrid jansson yaml-0.1 zlib popt nettle libdw
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wpointer-arith -Wwrite-strings \
 	-Wvla -Wundef -Wformat=2 $(if $(filter 1,$(DEVELOPER)),-Werror)
 WARN_C := -Wstrict-prototypes -Wmissing-prototypes
@@ -56,7 +56,7 @@ say = $(if $(filter 1,$(V)),,@printf '  %-7s %s\n' $1 $(or $2,$@))
 
 # ---- what there is -----------------------------------------------------
 
-LIB_DIRS := core coll check sim realbackend/tcp realbackend/nccl trace ddp
+LIB_DIRS := core guard coll check sim realbackend/tcp realbackend/nccl trace ddp
 LIB_SRC := $(wildcard $(addsuffix /*.c,$(LIB_DIRS)))
 SHIM_SRC := $(wildcard sim/*.cpp)
 SCENARIO_DIRS := scenarios scenarios/zoo scenarios/tutorial scenarios/tutorial/nn

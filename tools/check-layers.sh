@@ -9,7 +9,8 @@ cd "$(dirname "$0")/.."
 # folder | "..." of other folders | <...> beyond libc
 table='
 include/lockstep  | lockstep/ |
-core              | lockstep/ check/record.h | yaml.h
+core              | lockstep/ check/record.h guard/ | yaml.h
+guard             | | dwarf.h elfutils/ unwind.h
 coll              | lockstep/ core/op.h core/backend.h core/transport.h core/algorithm.h core/profile.h core/reduce.h |
 check             | | jansson.h
 sim               | lockstep/ core/op.h core/backend.h core/transport.h core/data.h core/profile.h core/init_method.h check/record.h check/verdict.h check/outputs.h | simgrid/ xbt/ xbt.h
