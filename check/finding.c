@@ -22,20 +22,30 @@ static bool same_line(const struct check_call *a, const struct check_call *b)
 	       strcmp(a->site.file, b->site.file) == 0 && check_same_call(a, b);
 }
 
+/* NULL for a line that is not known. */
+static const struct check_site *known(const struct check_site *site)
+{
+	return site && site->file[0] ? site : NULL;
+}
+
 /* Takes rank into the story; who is in it already stays what it is. */
 static void add(struct check_finding *f, uint32_t rank,
 		const struct check_call *call, bool culprit)
 {
+	enum check_role role = culprit ? CHECK_CULPRIT : CHECK_PARTNER;
 	uint32_t i = 0;
 
 	if (f->party_of[rank])
 		return;
-	while (i < f->num_parties && (f->parties[i].culprit != culprit ||
+	while (i < f->num_parties && (f->parties[i].role != role ||
 				      !same_line(f->parties[i].call, call)))
 		i++;
 	if (i == f->num_parties)
 		f->parties[f->num_parties++] = (struct check_party){
-			.call = call, .culprit = culprit, .first = rank};
+			.call = call,
+			.site = known(call ? &call->site : NULL),
+			.role = role,
+			.first = rank};
 	f->parties[i].size++;
 	f->party_of[rank] = i + 1;
 }
@@ -47,12 +57,14 @@ static void add_line(struct check_finding *f, uint32_t rank,
 	for (uint32_t i = 0; i < f->num_parties; i++)
 		if (same_line(f->parties[i].call, call))
 			return;
-	f->parties[f->num_parties++] =
-		(struct check_party){.call = call,
-				     .culprit = check_is_culprit(f, rank),
-				     .first = rank,
-				     .size = 1,
-				     .alone = true};
+	f->parties[f->num_parties++] = (struct check_party){
+		.call = call,
+		.site = known(&call->site),
+		.role = check_is_culprit(f, rank) ? CHECK_CULPRIT
+						  : CHECK_PARTNER,
+		.first = rank,
+		.size = 1,
+		.alone = true};
 }
 
 /* The lines at which ranks went different ways before a call of group. */
@@ -327,7 +339,8 @@ static void find_lost(struct check_finding *f, uint32_t lost)
 	find_lack(f);
 }
 
-/* Each culprit has two lines. */
+/* Each culprit has two lines more: of what it did to the memory of its call,
+ * if that was seen, and of where it came out, or was given to. */
 static void find_hazards(struct check_finding *f)
 {
 	const struct check_board *board = f->picture.board;
@@ -339,10 +352,19 @@ static void find_hazards(struct check_finding *f)
 	num = f->num_parties;
 	for (uint32_t i = 0; i < num; i++) {
 		struct check_party beside = f->parties[i];
+		const struct check_hazard *hazard =
+			&board->slots[beside.first].hazard;
 
-		beside.call = &board->slots[beside.first].hazard.other;
-		beside.culprit = false;
 		beside.beside = i + 1;
+		beside.role = CHECK_ACCESS;
+		beside.site = known(&hazard->access);
+		beside.function = hazard->function;
+		if (beside.site)
+			f->parties[f->num_parties++] = beside;
+		beside.role = CHECK_PARTNER;
+		beside.call = &hazard->other;
+		beside.site = known(&hazard->other.site);
+		beside.function = NULL;
 		f->parties[f->num_parties++] = beside;
 	}
 }
@@ -378,7 +400,7 @@ bool check_finding_init(struct check_finding *f,
 	if (!check_picture_init(&f->picture, board))
 		return false;
 	f->party_of = calloc(n, sizeof *f->party_of);
-	f->parties = calloc(2 * (size_t)n + MOST_LINES, sizeof *f->parties);
+	f->parties = calloc(3 * (size_t)n + MOST_LINES, sizeof *f->parties);
 	if (!f->party_of || !f->parties) {
 		check_finding_release(f);
 		return false;
@@ -409,5 +431,15 @@ void check_finding_release(struct check_finding *f)
 
 bool check_is_culprit(const struct check_finding *f, uint32_t rank)
 {
-	return f->party_of[rank] && f->parties[f->party_of[rank] - 1].culprit;
+	return f->party_of[rank] &&
+	       f->parties[f->party_of[rank] - 1].role == CHECK_CULPRIT;
+}
+
+const char *check_role_name(enum check_role role)
+{
+	static const char *const names[] = {[CHECK_CULPRIT] = "culprit",
+					    [CHECK_PARTNER] = "partner",
+					    [CHECK_ACCESS] = "access"};
+
+	return names[role];
 }

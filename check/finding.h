@@ -9,10 +9,18 @@
 #include "check/picture.h"
 #include "check/verdict.h"
 
+enum check_role {
+	CHECK_CULPRIT,
+	CHECK_PARTNER, /* the others of the story */
+	CHECK_ACCESS   /* what a culprit did to the memory of its call */
+};
+
 /* Ranks of which the verdict says the same, because of the same line. */
 struct check_party {
 	const struct check_call *call; /* that shows it; NULL: there is none */
-	bool culprit;    /* else a partner: the others of the story */
+	const struct check_site *site; /* the line; NULL: not known */
+	const char *function;          /* ACCESS: the line's; else NULL */
+	enum check_role role;
 	uint32_t beside; /* number + 1 of that whose ranks these are; or 0 */
 	bool alone;      /* of rank first, which is in another party as well */
 	uint32_t first, size;
@@ -43,5 +51,8 @@ void check_finding_release(struct check_finding *finding);
 
 /* check_is_culprit returns whether the verdict turns on rank. */
 bool check_is_culprit(const struct check_finding *finding, uint32_t rank);
+
+/* check_role_name returns "culprit", "partner" or "access". */
+const char *check_role_name(enum check_role role);
 
 #endif

@@ -9,7 +9,7 @@
 enum { ERROR_ARGUMENT = -1 };
 
 #define BOARD_MAGIC   UINT32_C(0x4c535442) /* "LSTB" */
-#define BOARD_VERSION 9
+#define BOARD_VERSION 10
 
 size_t check_board_bytes(uint32_t world_size)
 {

@@ -82,18 +82,21 @@ struct check_call {
 enum check_hazard_kind {
 	CHECK_HAZARD_NONE,
 	CHECK_HAZARD_WRITTEN, /* the program wrote it before the wait */
+	CHECK_HAZARD_READ,    /* or read what was still to be written */
 	CHECK_HAZARD_SHARED   /* and gave it to another call, one writing it */
 };
 
 struct check_hazard {
-	uint32_t kind;          /* enum check_hazard_kind */
-	uint64_t element;       /* the first that was touched */
-	uint64_t numel;         /* of the buffer */
-	char buffer[24];        /* of call: "tensor", "in", "out[3]" */
-	char given[24];         /* SHARED: of other */
-	struct check_call call; /* whose memory it was */
-	/* SHARED: the call that it was given to. WRITTEN: the same as call, but
-	 * at the site where it came out, of which the file may be "". */
+	uint32_t kind;            /* enum check_hazard_kind */
+	uint64_t element;         /* the first that was touched */
+	uint64_t numel;           /* of the buffer */
+	char buffer[24];          /* of call: "tensor", "in", "out[3]" */
+	char given[24];           /* SHARED: of other */
+	char function[40];        /* WRITTEN, READ: that did it; "": not seen */
+	struct check_site access; /* and where; "" and 0 when not known */
+	struct check_call call;   /* whose memory it was */
+	/* SHARED: the call that it was given to. Else the same as call, but at
+	 * the site where it came out, of which the file may be "". */
 	struct check_call other;
 };
 

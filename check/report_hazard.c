@@ -28,7 +28,9 @@ static bool is_culprit(const void *arg, uint32_t rank)
 	const struct check_hazard *b = &culprits->board->slots[rank].hazard;
 
 	return a->kind == b->kind && same_site(&a->call.site, &b->call.site) &&
-	       same_site(&a->other.site, &b->other.site);
+	       same_site(&a->other.site, &b->other.site) &&
+	       same_site(&a->access, &b->access) &&
+	       strcmp(a->function, b->function) == 0;
 }
 
 static bool has_any(const void *arg, uint32_t rank)
@@ -38,12 +40,29 @@ static bool has_any(const void *arg, uint32_t rank)
 	return culprits->board->slots[rank].hazard.kind != CHECK_HAZARD_NONE;
 }
 
-static void print_written(FILE *out, const struct check_hazard *hazard)
+/* What was done to which element, and where, if that was seen. */
+static void print_access(FILE *out, const struct check_hazard *hazard)
 {
 	fprintf(out,
-		"  and wrote to its %s, from element %llu of %llu on, before ",
+		hazard->function[0] ? "  and %s its %s, element %llu of %llu, "
+				    : "  and %s its %s, from element %llu of "
+				      "%llu on, ",
+		hazard->kind == CHECK_HAZARD_READ ? "read" : "wrote to",
 		hazard->buffer, (unsigned long long)hazard->element,
 		(unsigned long long)hazard->numel);
+	if (hazard->access.file[0]) {
+		fputs("at ", out);
+		check_print_site(out, &hazard->access);
+		fputc(' ', out);
+	}
+	if (hazard->function[0])
+		fprintf(out, "in %s, ", hazard->function);
+}
+
+static void print_touched(FILE *out, const struct check_hazard *hazard)
+{
+	print_access(out, hazard);
+	fputs("before ", out);
 	if (hazard->other.site.file[0]) {
 		fputs("the wait at ", out);
 		check_print_site(out, &hazard->other.site);
@@ -77,7 +96,7 @@ static void print_hazard(FILE *out, const struct culprits *culprits)
 	if (hazard->kind == CHECK_HAZARD_SHARED)
 		print_shared(out, hazard);
 	else
-		print_written(out, hazard);
+		print_touched(out, hazard);
 }
 
 /* Whether a rank below did the same. */

@@ -78,14 +78,17 @@ static json_t *uri(const char *path)
 	return json_string(text);
 }
 
-/* "rank 1 and others called all_reduce for bucket 0 (fc.bias) here" */
+/* What the ranks of party did at its line: "rank 1 and others called all_reduce
+ * for bucket 0 (fc.bias) here". */
 static void describe(const struct check_party *party, char *words, size_t size)
 {
 	const struct check_call *call = party->call;
 
-	snprintf(words, size, "rank %u%s called %s%s%s here", party->first,
-		 party->size > 1 ? " and others" : "", call->op,
-		 call->label[0] ? " for " : "", call->label);
+	snprintf(words, size, "rank %u%s %s %s%s%s here", party->first,
+		 party->size > 1 ? " and others" : "",
+		 party->role == CHECK_ACCESS ? "touched the memory of"
+					     : "called",
+		 call->op, call->label[0] ? " for " : "", call->label);
 }
 
 static json_t *location(const struct check_party *party)
@@ -93,14 +96,13 @@ static json_t *location(const struct check_party *party)
 	char called[192], words[208];
 
 	describe(party, called, sizeof called);
-	snprintf(words, sizeof words, "%s: %s",
-		 party->culprit ? "culprit" : "partner", called);
-	return json_pack(
-		"{s:{s:{s:o}, s:{s:i}}, s:{s:s}}", "physicalLocation",
-		"artifactLocation", "uri", uri(party->call->site.file),
-		"region", "startLine",
-		party->call->site.line > 0 ? (int)party->call->site.line : 1,
-		"message", "text", words);
+	snprintf(words, sizeof words, "%s: %s", check_role_name(party->role),
+		 called);
+	return json_pack("{s:{s:{s:o}, s:{s:i}}, s:{s:s}}", "physicalLocation",
+			 "artifactLocation", "uri", uri(party->site->file),
+			 "region", "startLine",
+			 party->site->line > 0 ? (int)party->site->line : 1,
+			 "message", "text", words);
 }
 
 /* Of an end that is not fine: one result, with every line that shows it. */
@@ -113,7 +115,7 @@ static json_t *results(const struct check_story *story)
 		return json_array();
 	locations = json_array();
 	for (uint32_t i = 0; i < f->num_parties; i++)
-		if (f->parties[i].call && f->parties[i].call->site.file[0])
+		if (f->parties[i].site)
 			json_array_append_new(locations,
 					      location(&f->parties[i]));
 	return json_pack("[{s:s, s:s, s:{s:s}, s:o}]", "ruleId",
@@ -153,8 +155,8 @@ static void print_annotation(FILE *out, const struct check_story *story,
 	fputs("::error ", out);
 	if (party) {
 		fputs("file=", out);
-		print_escaped(out, party->call->site.file, true);
-		fprintf(out, ",line=%d,", (int)party->call->site.line);
+		print_escaped(out, party->site->file, true);
+		fprintf(out, ",line=%d,", (int)party->site->line);
 	}
 	fprintf(out, "title=lockstep%%3A %s::",
 		check_verdict_name(story->job->verdict->kind));
@@ -175,7 +177,7 @@ void check_print_annotations(FILE *out, const struct check_story *story)
 	if (check_exit_status(story->job->verdict) == 0)
 		return;
 	for (uint32_t i = 0; i < f->num_parties; i++)
-		if (f->parties[i].call && f->parties[i].call->site.file[0]) {
+		if (f->parties[i].site) {
 			print_annotation(out, story, &f->parties[i]);
 			any = true;
 		}

@@ -125,15 +125,16 @@ static json_t *sites_json(const struct check_finding *f)
 	for (uint32_t i = 0; i < f->num_parties; i++) {
 		const struct check_party *party = &f->parties[i];
 
-		if (!party->call || !party->call->site.file[0])
+		if (!party->site)
 			continue;
 		json_array_append_new(
-			sites, json_pack("{s:s, s:i, s:s, s:o, s:o}", "file",
-					 party->call->site.file, "line",
-					 (int)party->call->site.line, "role",
-					 party->culprit ? "culprit" : "partner",
-					 "ranks", ranks_json(f, in_party, i),
-					 "call", call_json(party->call)));
+			sites, json_pack("{s:s, s:i, s:s*, s:s, s:o, s:o}",
+					 "file", party->site->file, "line",
+					 (int)party->site->line, "function",
+					 party->function, "role",
+					 check_role_name(party->role), "ranks",
+					 ranks_json(f, in_party, i), "call",
+					 call_json(party->call)));
 	}
 	return sites;
 }

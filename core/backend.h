@@ -122,10 +122,11 @@ static inline int dist__group_rank(const struct dist__members *members,
 /* How closely calls are watched. */
 enum dist__debug {
 	DIST__DEBUG_OFF,
-	DIST__DEBUG_INFO /* the memory of operations in flight: core/watch.h */
+	DIST__DEBUG_INFO, /* the memory of operations in flight: core/watch.h */
+	DIST__DEBUG_DETAIL /* and who touches it: guard/guard.h */
 };
 
-#define DIST__DEBUG_LEVELS "off or info"
+#define DIST__DEBUG_LEVELS "off, info or detail"
 
 /* dist__debug_parse reads a level; false: it is none. NULL is off. */
 bool dist__debug_parse(enum dist__debug *level, const char *words);

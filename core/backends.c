@@ -53,7 +53,15 @@ bool dist_is_backend_available(const char *backend)
 
 bool dist__debug_parse(enum dist__debug *level, const char *words)
 {
-	*level = words && strcmp(words, "info") == 0 ? DIST__DEBUG_INFO
-						     : DIST__DEBUG_OFF;
-	return *level || !words || strcmp(words, "off") == 0;
+	static const char *const levels[] = {[DIST__DEBUG_OFF] = "off",
+					     [DIST__DEBUG_INFO] = "info",
+					     [DIST__DEBUG_DETAIL] = "detail"};
+
+	*level = DIST__DEBUG_OFF;
+	for (int i = 0; words && i <= DIST__DEBUG_DETAIL; i++)
+		if (strcmp(words, levels[i]) == 0) {
+			*level = (enum dist__debug)i;
+			return true;
+		}
+	return !words;
 }

@@ -1,51 +1,20 @@
 #include "core/watch.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/record.h"
 #include "core/holding.h"
-
-/* A tensor of the op, as the caller gave it. */
-struct region {
-	struct dist_tensor tensor;
-	const char *name;
-	int part; /* of a list; -1: none */
-	bool writes;
-	struct dist__holding *holding; /* one of the watch's */
-};
-
-struct dist__watch {
-	struct dist__watch *next; /* of the rank's: newer */
-	struct dist_group *group;
-	struct dist__op *op;
-	bool blocks;
-	bool released; /* its handle */
-	bool heard;    /* anything, since then */
-	bool ended;
-	struct dist__holding *holdings;
-	struct region *regions;
-	size_t num_regions;
-	struct dist_tensor *lists; /* of the op's parts and bundle, moved */
-	size_t num_listed;
-};
-
-static size_t bytes_of(const struct dist_tensor *tensor)
-{
-	return tensor->data ? tensor->numel * dist_dtype_size(tensor->dtype)
-			    : 0;
-}
+#include "core/watch_state.h"
 
 static bool overlap(const struct dist_tensor *a, const struct dist_tensor *b)
 {
 	uintptr_t x = (uintptr_t)a->data, y = (uintptr_t)b->data;
 
-	return x < y + bytes_of(b) && y < x + bytes_of(a);
+	return x < y + dist__tensor_bytes(b) && y < x + dist__tensor_bytes(a);
 }
 
 /* Whether the order of a and b matters to what memory holds. */
-static bool conflict(const struct region *a, const struct region *b)
+static bool conflict(const struct dist__region *a, const struct dist__region *b)
 {
 	return (a->writes || b->writes) && overlap(&a->tensor, &b->tensor);
 }
@@ -55,62 +24,41 @@ static bool is_collective(const struct dist__op *op)
 	return !dist__op_is_p2p(op->kind);
 }
 
-/* ---- hazards ------------------------------------------------------------ */
+/* ---- guarding memory ---------------------------------------------------- */
 
-static void print_name(char *text, size_t size, const struct region *region)
+static bool is_guarded(const struct dist__watch *watch)
 {
-	if (region->part < 0)
-		snprintf(text, size, "%s", region->name);
-	else
-		snprintf(text, size, "%s[%d]", region->name, region->part);
+	return watch->group->place.debug >= DIST__DEBUG_DETAIL;
 }
 
-/* Writes into the hazard which of region's elements lies at address. */
-static void locate(struct check_hazard *hazard, const struct region *region,
-		   const char *address)
+/* We touch the caller's memory, which other operations may guard. */
+static void lift(const struct dist__watch *watch,
+		 const struct dist__region *region)
 {
-	print_name(hazard->buffer, sizeof hazard->buffer, region);
-	hazard->element = (size_t)(address - (char *)region->tensor.data) /
-			  dist_dtype_size(region->tensor.dtype);
-	hazard->numel = region->tensor.numel;
+	if (is_guarded(watch))
+		dist__guard_lift(region->tensor.data,
+				 dist__tensor_bytes(&region->tensor));
 }
 
-static enum dist_error accuse_write(struct dist__watch *watch,
-				    const struct region *region,
-				    const char *address,
-				    const struct dist__site *seen)
+static void lower(const struct dist__watch *watch,
+		  const struct dist__region *region)
 {
-	struct check_hazard hazard = {.kind = CHECK_HAZARD_WRITTEN};
-	uint32_t number = watch->op->call;
-
-	locate(&hazard, region, address);
-	if (seen)
-		check_site_set(&hazard.other.site, seen->file, seen->line);
-	check_touch(watch->group->place.slot, &hazard, number, 0);
-	return dist__fail(watch->group, DIST_ERR_HAZARD,
-			  "%s: element %llu of %s was written before the wait",
-			  dist__op_called(watch->op),
-			  (unsigned long long)hazard.element, hazard.buffer);
+	if (is_guarded(watch))
+		dist__guard_lower(region->tensor.data,
+				  dist__tensor_bytes(&region->tensor));
 }
 
-/* The op of watch was given memory that is held, a region of owner's. */
-static enum dist_error accuse_sharing(const struct dist__watch *watch,
-				      const struct region *given,
-				      const struct dist__watch *owner,
-				      const struct region *held)
+/* While a call blocks the program touches nothing. */
+static void guard_all(struct dist__watch *watch)
 {
-	struct check_hazard hazard = {.kind = CHECK_HAZARD_SHARED};
-	const char *begin = held->tensor.data, *other = given->tensor.data;
+	for (size_t i = 0; i < watch->num_regions && !watch->blocks; i++) {
+		struct dist__region *region = &watch->regions[i];
 
-	locate(&hazard, held,
-	       (uintptr_t)other > (uintptr_t)begin ? other : begin);
-	print_name(hazard.given, sizeof hazard.given, given);
-	check_touch(watch->group->place.slot, &hazard, owner->op->call,
-		    watch->op->call);
-	return dist__fail(watch->group, DIST_ERR_HAZARD,
-			  "%s: %s is memory that %s still holds",
-			  dist__op_called(watch->op), hazard.given,
-			  dist__op_called(owner->op));
+		region->guard = dist__guard_new(
+			region->tensor.data,
+			dist__tensor_bytes(&region->tensor),
+			region->writes ? DIST__GUARD_ALL : DIST__GUARD_WRITES);
+	}
 }
 
 /* ---- holding memory ----------------------------------------------------- */
@@ -123,8 +71,9 @@ static bool in_order(const struct dist__watch *a, const struct dist__watch *b)
 }
 
 /* Returns the first region of watch that conflicts with region; NULL: none. */
-static const struct region *find_conflict(const struct dist__watch *watch,
-					  const struct region *region)
+static const struct dist__region *
+find_conflict(const struct dist__watch *watch,
+	      const struct dist__region *region)
 {
 	for (size_t i = 0; i < watch->num_regions; i++)
 		if (conflict(&watch->regions[i], region))
@@ -135,17 +84,18 @@ static const struct region *find_conflict(const struct dist__watch *watch,
 /* Whether an earlier op has to do with the region. Errors: HAZARD, unless they
  * run in order. */
 static enum dist_error find_earlier(const struct dist__watch *watch,
-				    const struct region *region, bool *found)
+				    const struct dist__region *region,
+				    bool *found)
 {
 	const struct dist__watch *w = watch->group->root->watches;
 
 	*found = false;
 	for (; w != watch; w = w->next) {
-		const struct region *held =
+		const struct dist__region *held =
 			w->ended ? NULL : find_conflict(w, region);
 
 		if (held && !in_order(w, watch))
-			return accuse_sharing(watch, region, w, held);
+			return dist__accuse_sharing(watch, region, w, held);
 		*found |= held != NULL;
 	}
 	return DIST_OK;
@@ -160,22 +110,25 @@ static bool follow(const struct dist__watch *watch,
 
 	for (; w != watch; w = w->next)
 		for (size_t i = 0; i < w->num_regions; i++) {
-			const struct region *r = &w->regions[i];
+			const struct dist__region *r = &w->regions[i];
 
 			if (r->writes)
 				good &= dist__holding_follow(
 					holding, r->holding, r->tensor.data,
-					bytes_of(&r->tensor));
+					dist__tensor_bytes(&r->tensor));
 		}
 	return good;
 }
 
 static struct dist__holding *hold_more(struct dist__watch *watch,
-				       const struct region *region)
+				       const struct dist__region *region)
 {
-	struct dist__holding *holding = dist__holding_new(
-		region->tensor.data, bytes_of(&region->tensor));
+	struct dist__holding *holding;
 
+	lift(watch, region);
+	holding = dist__holding_new(region->tensor.data,
+				    dist__tensor_bytes(&region->tensor));
+	lower(watch, region);
 	if (!holding)
 		return NULL;
 	holding->next = watch->holdings;
@@ -185,7 +138,8 @@ static struct dist__holding *hold_more(struct dist__watch *watch,
 
 /* Gives region its place in one of watch's holdings, or in none: a blocking
  * op without an earlier one needs none. */
-static enum dist_error hold(struct dist__watch *watch, struct region *region)
+static enum dist_error hold(struct dist__watch *watch,
+			    struct dist__region *region)
 {
 	struct dist__holding *holding = watch->holdings;
 	bool found;
@@ -193,8 +147,9 @@ static enum dist_error hold(struct dist__watch *watch, struct region *region)
 
 	if (error || (watch->blocks && !found))
 		return error;
-	while (holding && !dist__holding_covers(holding, region->tensor.data,
-						bytes_of(&region->tensor)))
+	while (holding &&
+	       !dist__holding_covers(holding, region->tensor.data,
+				     dist__tensor_bytes(&region->tensor)))
 		holding = holding->next;
 	if (!holding)
 		holding = hold_more(watch, region);
@@ -209,12 +164,12 @@ static enum dist_error hold(struct dist__watch *watch, struct region *region)
 /* Takes hold of *tensor, and moves it to the copy. */
 static enum dist_error take(struct dist__watch *watch,
 			    struct dist_tensor *tensor,
-			    const struct region *like, bool writes)
+			    const struct dist__region *like, bool writes)
 {
-	struct region *region = &watch->regions[watch->num_regions];
+	struct dist__region *region = &watch->regions[watch->num_regions];
 	enum dist_error error;
 
-	if (bytes_of(tensor) == 0)
+	if (dist__tensor_bytes(tensor) == 0)
 		return DIST_OK;
 	*region = *like;
 	region->tensor = *tensor;
@@ -234,7 +189,7 @@ static enum dist_error take_list(struct dist__watch *watch,
 				 const char *name, bool writes)
 {
 	struct dist_tensor *moved = watch->lists + watch->num_listed;
-	struct region like = {.name = name};
+	struct dist__region like = {.name = name};
 	enum dist_error error = DIST_OK;
 
 	if (!*list)
@@ -253,7 +208,7 @@ static enum dist_error take_parts(struct dist__watch *watch,
 				  struct dist__parts *parts, const char *name,
 				  bool writes)
 {
-	struct region like = {.name = name, .part = -1};
+	struct dist__region like = {.name = name, .part = -1};
 
 	if (parts->count == 0)
 		return DIST_OK;
@@ -314,7 +269,7 @@ static enum dist_error take_all(struct dist__watch *watch)
 {
 	struct dist__op *op = watch->op;
 	struct use use = use_of(watch);
-	struct region like = {.name = use.name, .part = -1};
+	struct dist__region like = {.name = use.name, .part = -1};
 	enum dist_error error;
 
 	if (op->bundle.kind)
@@ -400,46 +355,50 @@ enum dist_error dist__watch_begin(struct dist_group *group, struct dist__op *op,
 		dist__watch_free(fresh);
 		return error;
 	}
+	if (is_guarded(fresh))
+		guard_all(fresh);
 	op->on_begin = begin;
 	op->on_begin_arg = fresh;
 	*watch = fresh;
 	return DIST_OK;
 }
 
-/* Compares all before it delivers any: parts of one list may overlap. */
-static enum dist_error compare(struct dist__watch *watch,
+/* Looks at all before any is delivered: parts of one list may overlap. */
+static enum dist_error inspect(const struct dist__watch *watch,
 			       const struct dist__site *seen)
 {
 	for (size_t i = 0; i < watch->num_regions; i++) {
-		const struct region *region = &watch->regions[i];
+		const struct dist__region *region = &watch->regions[i];
+		struct dist__access access = dist__guard_access(region->guard);
 		const char *address = dist__holding_change(
 			region->holding, region->tensor.data,
-			bytes_of(&region->tensor));
+			dist__tensor_bytes(&region->tensor));
 
-		if (address)
-			return accuse_write(watch, region, address, seen);
+		if (access.level || address)
+			return dist__accuse_touch(watch, region, &access,
+						  address, seen);
 	}
 	return DIST_OK;
 }
 
 /* Gives the caller the results of region, or a part of it, but for what the
  * ops of w and newer ones write as well: it comes from them. */
-static void deliver(const struct region *region, char *begin, char *end,
+static void deliver(const struct dist__region *region, char *begin, char *end,
 		    struct dist__watch *w)
 {
 	size_t bytes = (size_t)(end - begin);
-	const struct region part = {
+	const struct dist__region part = {
 		.tensor = dist_tensor(begin, bytes, DIST_UINT8)};
 
 	for (; w; w = w->next) {
-		const struct region *later =
+		const struct dist__region *later =
 			w->ended ? NULL : find_conflict(w, &part);
 		char *from, *to;
 
 		if (!later)
 			continue;
 		from = later->tensor.data;
-		to = from + bytes_of(&later->tensor);
+		to = from + dist__tensor_bytes(&later->tensor);
 		if (begin < from)
 			deliver(region, begin, from, w);
 		if (to < end)
@@ -453,9 +412,9 @@ static void deliver(const struct region *region, char *begin, char *end,
 static void deliver_all(struct dist__watch *watch)
 {
 	for (size_t i = 0; i < watch->num_regions; i++) {
-		const struct region *region = &watch->regions[i];
+		const struct dist__region *region = &watch->regions[i];
 		char *begin = region->tensor.data;
-		size_t bytes = bytes_of(&region->tensor);
+		size_t bytes = dist__tensor_bytes(&region->tensor);
 
 		if (!region->writes)
 			continue;
@@ -476,6 +435,8 @@ static void let_go(struct dist__watch *watch)
 		watch->holdings = holding->next;
 		dist__holding_free(holding);
 	}
+	for (size_t i = 0; i < watch->num_regions; i++)
+		dist__guard_free(watch->regions[i].guard);
 	watch->num_regions = 0;
 	watch->ended = true;
 }
@@ -485,10 +446,14 @@ static enum dist_error end(struct dist__watch *watch,
 {
 	enum dist_error error = DIST_OK;
 
+	for (size_t i = 0; i < watch->num_regions; i++)
+		lift(watch, &watch->regions[i]);
 	if (compares && !watch->op->error)
-		error = compare(watch, seen);
+		error = inspect(watch, seen);
 	if (!error && !watch->op->error)
 		deliver_all(watch);
+	for (size_t i = 0; i < watch->num_regions; i++)
+		lower(watch, &watch->regions[i]);
 	let_go(watch);
 	return error;
 }

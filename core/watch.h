@@ -5,7 +5,9 @@
  * can know it complete nobody else may write what the operation reads or
  * writes, so that the caller's own memory must then still hold what it held
  * at the call: a difference is a hazard, exact to the byte, and only without
- * one the results are put there. Reading is not seen. Giving memory that an
+ * one the results are put there. With the debug level detail the pages of that
+ * memory are guarded as well: then a read that comes too early is a hazard, and
+ * who reads or writes is known (guard/guard.h). Giving memory that an
  * operation holds to another one is a hazard at once if either writes it;
  * but collectives of one group run in order, and may be chained: each begins
  * with what those before it left (holding.h), and they end in order.

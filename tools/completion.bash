@@ -17,6 +17,8 @@ _lockstep() {
 			list help --help --version"
 	elif [[ $before == --backend ]]; then
 		words="sim tcp nccl"
+	elif [[ $before == --debug ]]; then
+		words="off info detail"
 	elif [[ $before == --rdzv-backend ]]; then
 		words="static c10d"
 	elif [[ $before == --nproc-per-node ]]; then

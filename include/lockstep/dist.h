@@ -50,9 +50,10 @@
  * operation), DIST_ERR_PEER_LOST (another rank died or left),
  * DIST_ERR_DEADLOCK (simulation only: no rank can ever move),
  * DIST_ERR_ABORTED (the group failed earlier), DIST_ERR_IO (the wire failed
- * below us); with the debug level info also DIST_ERR_HAZARD (the memory of an
- * operation was written, or given to another, before this rank could know it
- * complete).
+ * below us); with the debug levels info and detail also DIST_ERR_HAZARD (the
+ * memory of an operation was written, or given to another, or, with detail,
+ * read while it was still to be written, before this rank could know the
+ * operation complete).
  */
 #ifndef LOCKSTEP_DIST_H
 #define LOCKSTEP_DIST_H
@@ -79,8 +80,8 @@ struct dist_launch_options {
 	const char *algorithm; /* "all_reduce=ring,..."; $LOCKSTEP_ALGORITHM */
 	const char *p2p;       /* sim: "rendezvous", "buffered", "eager:BYTES":
 				* when a send ends; $LOCKSTEP_P2P, the profile */
-	const char *debug;     /* "off" or "info": watch the memory of
-				* operations in flight; $LOCKSTEP_DEBUG */
+	const char *debug;     /* "off", "info" or "detail": watch the memory
+				* of operations in flight; $LOCKSTEP_DEBUG */
 	const char *trace;     /* trace to write; $LOCKSTEP_TRACE; none */
 	int64_t timeout_ns;    /* $LOCKSTEP_TIMEOUT (seconds); 30 minutes */
 	bool prefix_output;    /* tcp: "[rank]: " before each line of output */

@@ -7,27 +7,43 @@
  * verdict: hazard
  * ranks: 1
  * worlds: sim tcp
- * debug: info
+ * debug: detail
  * seen in: OpenNMT-py#2295
  */
+#include <stdlib.h>
+
 #include "scenarios/zoo/zoo.h"
 
-static enum dist_error run(struct zoo *zoo)
+/* Of the size of a bucket rather than of a toy: some pages of memory. */
+#define NUMEL 16384
+
+static enum dist_error step(struct zoo *zoo, float *gradient)
 {
-	float gradient[64] = {1, 2, 3};
+	struct dist_tensor g = dist_tensor(gradient, NUMEL, DIST_FLOAT32);
 	struct dist_work *work;
 	enum dist_error error;
-	struct dist_tensor g = zoo_floats(gradient);
 
 	/* culprit */
 	zoo_try(dist_all_reduce(zoo->group, g, DIST_SUM, &work));
 	/* The next batch begins. */
-	if (zoo->rank == 1 && !zoo->correct)
-		gradient[2] = 0;
+	for (int i = 0; zoo->rank == 1 && !zoo->correct && i < NUMEL; i++)
+		/* access */
+		gradient[i] = 0;
 	/* partner */
 	error = dist_work_wait(work, DIST_TIMEOUT_OF_GROUP);
 	dist_work_free(work);
 	gradient[2] = 0;
+	return error;
+}
+
+static enum dist_error run(struct zoo *zoo)
+{
+	float *gradient = calloc(NUMEL, sizeof *gradient);
+	enum dist_error error = DIST_ERR_NO_MEMORY;
+
+	if (gradient)
+		error = step(zoo, gradient);
+	free(gradient);
 	return error;
 }
 

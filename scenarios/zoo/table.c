@@ -47,6 +47,7 @@ extern const struct zoo_program zoo_36_tag_mismatch;
 extern const struct zoo_program zoo_37_recv_size;
 extern const struct zoo_program zoo_40_written_before_wait;
 extern const struct zoo_program zoo_41_forwarded_before_wait;
+extern const struct zoo_program zoo_41_used_before_wait;
 extern const struct zoo_program zoo_42_wait_for_another;
 extern const struct zoo_program zoo_43_never_waited;
 extern const struct zoo_program zoo_44_late_and_stuck;
@@ -108,6 +109,7 @@ const struct zoo_program *const zoo_table[] = {
 	&zoo_37_recv_size,
 	&zoo_40_written_before_wait,
 	&zoo_41_forwarded_before_wait,
+	&zoo_41_used_before_wait,
 	&zoo_42_wait_for_another,
 	&zoo_43_never_waited,
 	&zoo_44_late_and_stuck,

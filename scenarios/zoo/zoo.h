@@ -12,9 +12,10 @@
  *	copy: needed           not where a simulation cannot be copied, as under
  *	                       the sanitizers
  *
- * and above each line that the report must name stands a comment, culprit or
- * partner. `lockstep run --nproc-per-node N zoo NAME` runs it as it was
- * written, `zoo NAME --correct` its twin, about which nothing may be said.
+ * and above each line that the report must name stands a comment, culprit,
+ * partner or, of what was done to memory, access. `lockstep run
+ *--nproc-per-node N zoo NAME` runs it as it was written, `zoo NAME --correct`
+ *its twin, about which nothing may be said.
  */
 #ifndef LOCKSTEP_SCENARIOS_ZOO_ZOO_H
 #define LOCKSTEP_SCENARIOS_ZOO_ZOO_H

@@ -27,6 +27,9 @@ expect_refusal 'world-size' run --nproc-per-node 2 --world-size 4 hello
 for timeout in 0 -1 soon nan inf 1s; do
 	expect_refusal 'timeout' run --timeout="$timeout" hello
 done
+for debug in loud DETAIL 2; do
+	expect_refusal 'debug.*off, info or detail' run --debug="$debug" hello
+done
 for nodes in 0 -1 two 2: :2 3:2 1:2:3 ''; do
 	expect_refusal 'nnodes' run --nnodes="$nodes" hello
 done

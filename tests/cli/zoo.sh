@@ -10,7 +10,7 @@ head_says() { sed -n "s/^ \* $1: //p" "$folder/$2.c" | tail -n 1; }
 
 # The lines that the program marks.
 marked() {
-	grep -nE '/\* (culprit|partner) \*/' "$folder/$1.c" |
+	grep -nE '/\* (culprit|partner|access) \*/' "$folder/$1.c" |
 		while IFS=: read -r line _; do echo $((line + 1)); done
 }
 
@@ -54,7 +54,7 @@ check_program() {
 		echo "$name on $world: $said"
 		head -n 12 "$out"
 	fi
-	LOCKSTEP_DEBUG=info timeout 30 \
+	LOCKSTEP_DEBUG=detail timeout 30 \
 		"$LOCKSTEP" run "${options[@]}" --correct >"$out" 2>&1 </dev/null
 	status=$?
 	[ $status -eq 0 ] && [ ! -s "$out" ] && return

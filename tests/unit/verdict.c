@@ -590,6 +590,30 @@ Test(verdict, memory_written_too_early_is_a_hazard)
 	free(board);
 }
 
+Test(verdict, memory_read_too_early_is_told_with_its_line)
+{
+	struct check_board *board = board_of(2);
+	struct check_facts facts = {.lost_rank = -1};
+	struct check_hazard hazard = {.kind = CHECK_HAZARD_READ,
+				      .buffer = "tensor",
+				      .function = "norm",
+				      .element = 3,
+				      .numel = 4};
+	struct check_verdict verdict;
+	char *text;
+
+	issue(board, 1, "recv", 0, 0, 20);
+	check_site_set(&hazard.access, "norm.c", 21);
+	check_site_set(&hazard.other.site, "prog.c", 22);
+	check_touch(&board->slots[1], &hazard, 1, 0);
+	verdict = check_judge(board, &facts);
+	text = report(board, &facts, &verdict);
+	expect_text(text, "  and read its tensor, element 3 of 4, at norm.c:21 "
+			  "in norm, before the wait at prog.c:22\n");
+	free(text);
+	free(board);
+}
+
 Test(verdict, memory_given_twice_is_a_hazard)
 {
 	struct check_board *board = board_of(2);

@@ -4,7 +4,9 @@
  * written too early is always found. Every run is a process of its own, because
  * the simulator has one engine a process.
  */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include <criterion/criterion.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +22,7 @@
 #define RANKS 3
 #define SLOTS 5
 #define STEPS 24
-#define PART  7 /* floats that a rank has of a collective */
+#define PART  1531 /* floats that a rank has of a collective: some pages */
 #define WHOLE ((size_t)RANKS * PART)
 
 /* What the ranks leave behind, in memory that processes share. */
@@ -249,7 +251,7 @@ static int any_program(struct dist_group *group, const struct run *run)
 	return error != DIST_OK;
 }
 
-static void try_legal(const char *backend, uint64_t seed)
+static void try_legal(const char *backend, const char *debug, uint64_t seed)
 {
 	struct results *results = results_new();
 	struct run run = {backend, "off", any_program, seed, false, results};
@@ -257,7 +259,7 @@ static void try_legal(const char *backend, uint64_t seed)
 
 	cr_assert_eq(launch(&run), DIST_EXIT_OK, "seed %d", (int)seed);
 	before = *results;
-	run.debug = "info";
+	run.debug = debug;
 	memset(results, 0, sizeof *results);
 	cr_expect_eq(launch(&run), DIST_EXIT_OK, "seed %d", (int)seed);
 	cr_expect_arr_eq(results->hash, before.hash, sizeof before.hash,
@@ -265,10 +267,10 @@ static void try_legal(const char *backend, uint64_t seed)
 	munmap(results, sizeof *results);
 }
 
-static void try_injected(const char *backend, uint64_t seed)
+static void try_injected(const char *backend, const char *debug, uint64_t seed)
 {
 	struct results *results = results_new();
-	struct run run = {backend, "info", any_program, seed, true, results};
+	struct run run = {backend, debug, any_program, seed, true, results};
 	int status = launch(&run);
 
 	cr_expect(results->injected, "seed %d", (int)seed);
@@ -280,17 +282,17 @@ static void try_injected(const char *backend, uint64_t seed)
 Test(watch, no_legal_program_is_accused_or_changed)
 {
 	for (uint64_t seed = 1; seed <= 30; seed++)
-		try_legal("sim", seed);
+		try_legal("sim", seed % 2 ? "info" : "detail", seed);
 	for (uint64_t seed = 1; seed <= 4; seed++)
-		try_legal("tcp", seed);
+		try_legal("tcp", seed % 2 ? "info" : "detail", seed);
 }
 
 Test(watch, a_byte_written_too_early_is_always_found)
 {
 	for (uint64_t seed = 1; seed <= 60; seed++)
-		try_injected("sim", seed);
+		try_injected("sim", seed % 2 ? "info" : "detail", seed);
 	for (uint64_t seed = 1; seed <= 6; seed++)
-		try_injected("tcp", seed);
+		try_injected("tcp", seed % 2 ? "info" : "detail", seed);
 }
 
 /* ---- what is legal although it looks odd --------------------------------- */
@@ -352,6 +354,52 @@ static int chained_in_parts(struct dist_group *group, const struct run *run)
 		good &= equal(all + i * 3, 27, 9) && all[i * 3 + 2] == 3;
 	for (int i = 0; i < 4; i++)
 		dist_work_free(works[i]);
+	run->results->good |= good;
+	return !good;
+}
+
+#define BLOCK 2048
+
+static bool is_block(const float *block, float value)
+{
+	bool good = true;
+
+	for (int i = 0; i < BLOCK; i++)
+		good &= block[i] == value;
+	return good;
+}
+
+/* The same with pages of memory: what only a later one reads may be read too,
+ * and what nobody holds any more be written. */
+static int chained_in_pages(struct dist_group *group, const struct run *run)
+{
+	float *x = malloc(3 * BLOCK * sizeof *x);
+	float *all = malloc(RANKS * BLOCK * sizeof *all);
+	struct dist_work *works[3];
+	bool good = x && all;
+
+	for (int i = 0; good && i < 3 * BLOCK; i++)
+		x[i] = 1;
+	good = good &&
+	       !dist_all_reduce(group, floats(x, 2 * BLOCK), DIST_SUM,
+				&works[0]) &&
+	       !dist_all_gather_single(group, floats(all, RANKS * BLOCK),
+				       floats(x, BLOCK), &works[1]) &&
+	       !dist_all_reduce(group, floats(x + BLOCK, 2 * BLOCK), DIST_SUM,
+				&works[2]) &&
+	       !dist_work_wait(works[0], DIST_TIMEOUT_OF_GROUP) &&
+	       is_block(x, 3) &&
+	       !dist_work_wait(works[1], DIST_TIMEOUT_OF_GROUP) &&
+	       is_block(all, 3) && is_block(all + 2 * (size_t)BLOCK, 3);
+	if (good)
+		x[1] = x[BLOCK - 1] = 3;
+	good = good && !dist_work_wait(works[2], DIST_TIMEOUT_OF_GROUP) &&
+	       is_block(x, 3) && is_block(x + BLOCK, 9) &&
+	       is_block(x + 2 * (size_t)BLOCK, 3);
+	for (int i = 0; i < 3; i++)
+		dist_work_free(works[i]);
+	free(x);
+	free(all);
 	run->results->good |= good;
 	return !good;
 }
@@ -420,11 +468,11 @@ static int read_twice(struct dist_group *group, const struct run *run)
 static void expect_good(int (*program)(struct dist_group *, const struct run *))
 {
 	static const char *const backends[] = {"sim", "tcp"};
+	static const char *const levels[] = {"off", "info", "detail"};
 
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < 6; i++) {
 		struct results *results = results_new();
-		struct run run = {backends[i / 2], i % 2 ? "info" : "off",
-				  program,         0,
+		struct run run = {backends[i / 3], levels[i % 3], program, 0,
 				  false,           results};
 
 		cr_expect_eq(launch(&run), DIST_EXIT_OK, "%s, debug %s",
@@ -443,6 +491,11 @@ Test(watch, collectives_of_a_group_may_be_chained)
 Test(watch, chained_parts_wait_for_nothing)
 {
 	expect_good(chained_in_parts);
+}
+
+Test(watch, chained_pages_are_guarded_as_long_as_they_are_held)
+{
+	expect_good(chained_in_pages);
 }
 
 Test(watch, a_later_collective_tells_of_the_earlier)
@@ -493,6 +546,37 @@ Test(watch, memory_is_received_into_once)
 	cr_expect_eq(launch(&run), DIST_EXIT_HAZARD);
 	run.backend = "tcp";
 	cr_expect_eq(launch(&run), DIST_EXIT_HAZARD);
+}
+
+/* A crash that has nothing to do with memory that is held. */
+static int crashes_in_flight(struct dist_group *group, const struct run *run)
+{
+	float *x = calloc(WHOLE, sizeof *x);
+	struct dist_work *work;
+	enum dist_error error;
+	char *page =
+		mmap(NULL, 1, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	(void)run;
+	signal(SIGSEGV, SIG_DFL);
+	if (!x || page == MAP_FAILED ||
+	    dist_all_reduce(group, floats(x, WHOLE), DIST_SUM, &work))
+		return 1;
+	if (dist_get_rank(group) == 1)
+		*(volatile char *)page = 1;
+	error = dist_work_wait(work, DIST_TIMEOUT_OF_GROUP);
+	dist_work_free(work);
+	free(x);
+	return error != DIST_OK;
+}
+
+Test(watch, a_crash_in_flight_is_a_lost_rank)
+{
+	struct run run = {.backend = "tcp",
+			  .debug = "detail",
+			  .program = crashes_in_flight};
+
+	cr_expect_eq(launch(&run), DIST_EXIT_RANK_LOST);
 }
 
 Test(watch, a_level_that_is_none_is_refused)

@@ -1,0 +1,81 @@
+/* accuse.c - what is said of memory that was touched while it was held. */
+#include <stdio.h>
+
+#include "check/record.h"
+#include "core/watch_state.h"
+#include "guard/source.h"
+
+static void print_name(char *text, size_t size,
+		       const struct dist__region *region)
+{
+	if (region->part < 0)
+		snprintf(text, size, "%s", region->name);
+	else
+		snprintf(text, size, "%s[%d]", region->name, region->part);
+}
+
+/* Writes into the hazard which of region's elements lies at address. */
+static void locate(struct check_hazard *hazard,
+		   const struct dist__region *region, const char *address)
+{
+	print_name(hazard->buffer, sizeof hazard->buffer, region);
+	hazard->element = (size_t)(address - (char *)region->tensor.data) /
+			  dist_dtype_size(region->tensor.dtype);
+	hazard->numel = region->tensor.numel;
+}
+
+/* Writes into the hazard where the program was. */
+static void name_access(struct check_hazard *hazard,
+			const struct dist__access *access)
+{
+	struct dist__source source =
+		dist__source_find(access->frames, DIST__GUARD_FRAMES);
+
+	if (source.file[0])
+		check_site_set(&hazard->access, source.file, source.line);
+	snprintf(hazard->function, sizeof hazard->function, "%s",
+		 source.function);
+	if (access->level == DIST__GUARD_ALL)
+		hazard->kind = CHECK_HAZARD_READ;
+}
+
+enum dist_error dist__accuse_touch(const struct dist__watch *watch,
+				   const struct dist__region *region,
+				   const struct dist__access *access,
+				   const char *address,
+				   const struct dist__site *seen)
+{
+	struct check_hazard hazard = {.kind = CHECK_HAZARD_WRITTEN};
+
+	if (access->level)
+		name_access(&hazard, access);
+	locate(&hazard, region, access->level ? access->address : address);
+	if (seen)
+		check_site_set(&hazard.other.site, seen->file, seen->line);
+	check_touch(watch->group->place.slot, &hazard, watch->op->call, 0);
+	return dist__fail(watch->group, DIST_ERR_HAZARD,
+			  "%s: element %llu of %s was %s before the wait",
+			  dist__op_called(watch->op),
+			  (unsigned long long)hazard.element, hazard.buffer,
+			  hazard.kind == CHECK_HAZARD_READ ? "read"
+							   : "written");
+}
+
+enum dist_error dist__accuse_sharing(const struct dist__watch *watch,
+				     const struct dist__region *given,
+				     const struct dist__watch *owner,
+				     const struct dist__region *held)
+{
+	struct check_hazard hazard = {.kind = CHECK_HAZARD_SHARED};
+	const char *begin = held->tensor.data, *other = given->tensor.data;
+
+	locate(&hazard, held,
+	       (uintptr_t)other > (uintptr_t)begin ? other : begin);
+	print_name(hazard.given, sizeof hazard.given, given);
+	check_touch(watch->group->place.slot, &hazard, owner->op->call,
+		    watch->op->call);
+	return dist__fail(watch->group, DIST_ERR_HAZARD,
+			  "%s: %s is memory that %s still holds",
+			  dist__op_called(watch->op), hazard.given,
+			  dist__op_called(owner->op));
+}

@@ -1,0 +1,61 @@
+/*
+ * watch_state.h - what a watched operation is made of, and what is said of a
+ * hazard.
+ *
+ * Private to core/.
+ */
+#ifndef LOCKSTEP_CORE_WATCH_STATE_H
+#define LOCKSTEP_CORE_WATCH_STATE_H
+
+#include "core/group.h"
+#include "guard/guard.h"
+
+/* A tensor of the op, as the caller gave it. */
+struct dist__region {
+	struct dist_tensor tensor;
+	const char *name;
+	int part; /* of a list; -1: none */
+	bool writes;
+	struct dist__holding *holding; /* one of the watch's */
+	struct dist__guard *guard;     /* NULL: none */
+};
+
+struct dist__watch {
+	struct dist__watch *next; /* of the rank's: newer */
+	struct dist_group *group;
+	struct dist__op *op;
+	bool blocks;
+	bool released; /* its handle */
+	bool heard;    /* anything, since then */
+	bool ended;
+	struct dist__holding *holdings;
+	struct dist__region *regions;
+	size_t num_regions;
+	struct dist_tensor *lists; /* of the op's parts and bundle, moved */
+	size_t num_listed;
+};
+
+/* dist__tensor_bytes returns the length of memory that tensor has. */
+static inline size_t dist__tensor_bytes(const struct dist_tensor *tensor)
+{
+	return tensor->data ? tensor->numel * dist_dtype_size(tensor->dtype)
+			    : 0;
+}
+
+/* dist__accuse_touch says that the program touched region of watch, which came
+ * out at seen (NULL: not at one of its lines): by the access, or, if that has
+ * none, by a write to address that nobody saw. Returns HAZARD. */
+enum dist_error dist__accuse_touch(const struct dist__watch *watch,
+				   const struct dist__region *region,
+				   const struct dist__access *access,
+				   const char *address,
+				   const struct dist__site *seen);
+
+/* dist__accuse_sharing says that the op of watch was given memory that is held,
+ * a region of owner's. Returns HAZARD. */
+enum dist_error dist__accuse_sharing(const struct dist__watch *watch,
+				     const struct dist__region *given,
+				     const struct dist__watch *owner,
+				     const struct dist__region *held);
+
+#endif
