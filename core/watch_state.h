@@ -33,6 +33,7 @@ struct dist__watch {
 	size_t num_regions;
 	struct dist_tensor *lists; /* of the op's parts and bundle, moved */
 	size_t num_listed;
+	const struct dist_tensor **heads; /* of a list of lists, moved */
 };
 
 /* dist__tensor_bytes returns the length of memory that tensor has. */
@@ -41,6 +42,30 @@ static inline size_t dist__tensor_bytes(const struct dist_tensor *tensor)
 	return tensor->data ? tensor->numel * dist_dtype_size(tensor->dtype)
 			    : 0;
 }
+
+/* dist__watch_most returns the number of tensors that op has at most. */
+size_t dist__watch_most(const struct dist_group *group,
+			const struct dist__op *op);
+
+/* dist__watch_take gives the op of watch, the newest, copies to work on, and
+ * watch the regions. Errors: HAZARD, NO_MEMORY. */
+enum dist_error dist__watch_take(struct dist__watch *watch);
+
+/* dist__region_conflict returns the first region of watch to which the order of
+ * its op and of another that has region matters; NULL: none. */
+const struct dist__region *
+dist__region_conflict(const struct dist__watch *watch,
+		      const struct dist__region *region);
+
+/* dist__watch_is_guarded returns whether the memory of watch is guarded. */
+bool dist__watch_is_guarded(const struct dist__watch *watch);
+
+/* dist__region_lift lets us touch the caller's memory in region, which other
+ * operations may guard, until dist__region_lower(). */
+void dist__region_lift(const struct dist__watch *watch,
+		       const struct dist__region *region);
+void dist__region_lower(const struct dist__watch *watch,
+			const struct dist__region *region);
 
 /* dist__accuse_touch says that the program touched region of watch, which came
  * out at seen (NULL: not at one of its lines): by the access, or, if that has

@@ -375,7 +375,7 @@ static int chained_in_pages(struct dist_group *group, const struct run *run)
 {
 	float *x = malloc(3 * BLOCK * sizeof *x);
 	float *all = malloc(RANKS * BLOCK * sizeof *all);
-	struct dist_work *works[3];
+	struct dist_work *works[3] = {NULL};
 	bool good = x && all;
 
 	for (int i = 0; good && i < 3 * BLOCK; i++)
@@ -400,6 +400,46 @@ static int chained_in_pages(struct dist_group *group, const struct run *run)
 		dist_work_free(works[i]);
 	free(x);
 	free(all);
+	run->results->good |= good;
+	return !good;
+}
+
+#define DEVICES 2
+#define PARTS   (RANKS * DEVICES)
+
+/* Several devices: lists of lists go on with what was left as well, and what
+ * is broadcast may be read meanwhile. */
+static int chained_on_devices(struct dist_group *group, const struct run *run)
+{
+	float *x = calloc((1 + PARTS) * DEVICES * BLOCK, sizeof *x);
+	struct dist_tensor devices[DEVICES], lists[DEVICES][PARTS];
+	const struct dist_tensor *heads[DEVICES] = {lists[0], lists[1]};
+	struct dist_work *works[3] = {NULL};
+	bool good = x;
+
+	for (size_t d = 0; d < DEVICES; d++) {
+		devices[d] = floats(x + d * BLOCK, BLOCK);
+		for (size_t i = 0; i < PARTS; i++)
+			lists[d][i] = floats(
+				x + (DEVICES + d * PARTS + i) * BLOCK, BLOCK);
+	}
+	for (size_t i = 0; good && i < BLOCK; i++)
+		x[i] = 1;
+	good = good &&
+	       !dist_broadcast_multigpu(group, devices, DEVICES, 0, 0,
+					&works[0]) &&
+	       (dist_get_rank(group) > 0 || is_block(x, 1)) &&
+	       !dist_all_reduce_multigpu(group, devices, DEVICES, DIST_SUM,
+					 &works[1]) &&
+	       !dist_all_gather_multigpu(group, heads, devices, DEVICES,
+					 &works[2]);
+	for (int i = 0; good && i < 3; i++)
+		good = !dist_work_wait(works[i], DIST_TIMEOUT_OF_GROUP);
+	for (size_t i = 0; good && i < (1 + PARTS) * DEVICES; i++)
+		good = is_block(x + i * BLOCK, PARTS);
+	for (int i = 0; i < 3; i++)
+		dist_work_free(works[i]);
+	free(x);
 	run->results->good |= good;
 	return !good;
 }
@@ -496,6 +536,11 @@ Test(watch, chained_parts_wait_for_nothing)
 Test(watch, chained_pages_are_guarded_as_long_as_they_are_held)
 {
 	expect_good(chained_in_pages);
+}
+
+Test(watch, lists_of_lists_are_held_as_well)
+{
+	expect_good(chained_on_devices);
 }
 
 Test(watch, a_later_collective_tells_of_the_earlier)
