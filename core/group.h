@@ -90,8 +90,20 @@ enum dist_error dist__check(struct dist_group *group, struct dist__op *op);
 enum dist_error dist__parts_check(struct dist_group *group,
 				  struct dist__op *op);
 
-/* dist__report_end writes the end of a done op into the rank's records. */
-void dist__report_end(struct dist_group *group, const struct dist__op *op);
+/* dist__fingerprint returns a hash of what every rank of op must agree about,
+ * label included. */
+uint64_t dist__fingerprint(const struct dist__op *op, int world_size,
+			   const struct dist__label *label);
+
+/* dist__report_begin writes op, which is for what label says, into the rank's
+ * records, and returns the number that it has there. */
+uint32_t dist__report_begin(const struct dist_group *group,
+			    const struct dist__op *op,
+			    const struct dist__label *label);
+
+/* dist__report_end writes the end of a done op there. */
+void dist__report_end(const struct dist_group *group,
+		      const struct dist__op *op);
 
 /*
  * dist__bundle_check checks the tensors of op's bundle against each other and

@@ -12,58 +12,6 @@
 #include "core/reduce.h"
 #include "core/watch.h"
 
-uint64_t dist__mix(uint64_t hash, uint64_t word)
-{
-	/* FNV-1a, a byte at a time: draft-eastlake-fnv. */
-	for (int i = 0; i < 8; i++, word >>= 8)
-		hash = (hash ^ (word & 0xff)) * UINT64_C(1099511628211);
-	return hash;
-}
-
-/* The lengths of parts, by rank; equal ones that follow each other count as
- * one, so that parts in one tensor and in a list agree. */
-static uint64_t mix_parts(uint64_t hash, const struct dist__parts *parts)
-{
-	size_t numel = 0;
-
-	if (!parts->list)
-		return dist__mix(dist__mix(hash, 0),
-				 dist__part(parts, 0).numel);
-	for (int rank = 0; rank < parts->count; rank++) {
-		if (rank > 0 && parts->list[rank].numel == numel)
-			continue;
-		numel = parts->list[rank].numel;
-		hash = dist__mix(dist__mix(hash, (uint64_t)rank), numel);
-	}
-	return hash;
-}
-
-/* What every rank of the operation must agree about. What two ranks exchange in
- * an all-to-all only they can compare, by the size of the message. */
-static uint64_t fingerprint(const struct dist__op *op, int world_size,
-			    const struct dist__label *label)
-{
-	uint64_t hash = dist__mix_begin;
-	bool p2p = dist__op_is_p2p(op->kind);
-
-	hash = dist__mix(hash, p2p ? DIST__SEND : op->kind);
-	if (op->kind == DIST__ALL_GATHER)
-		hash = mix_parts(hash, &op->out);
-	else if (op->kind == DIST__REDUCE_SCATTER)
-		hash = mix_parts(hash, &op->in);
-	else if (op->kind != DIST__ALL_TO_ALL)
-		hash = dist__mix(hash, dist__op_numel(op, world_size));
-	hash = dist__mix(hash, op->tensor.dtype);
-	hash = dist__mix(hash, op->reduce_op);
-	if (op->purpose)
-		hash = dist__mix(hash, op->purpose->terms);
-	if (op->bundle.kind)
-		hash = dist__mix(hash, dist__bundle_terms(&op->bundle));
-	if (label->terms && !p2p)
-		hash = dist__mix(hash, label->terms);
-	return dist__mix(hash, p2p ? 0 : (uint64_t)op->peer);
-}
-
 /* What an operation needs of its arguments. */
 struct demand {
 	bool peer;  /* a rank of the group */
@@ -259,79 +207,6 @@ enum dist_error dist__check(struct dist_group *group, struct dist__op *op)
 	return error ? error : dist__parts_check(group, op);
 }
 
-/* What every two ranks of an all-to-all must agree about. */
-static void record_parts(struct dist_group *group, const struct dist__op *op)
-{
-	int count = op->kind == DIST__ALL_TO_ALL ? op->in.count : 0;
-	struct check_parts *parts = NULL;
-
-	if (count > 0)
-		parts = check_parts_begin(group->place.slot,
-					  group->members.rank, count);
-	for (int i = 0; parts && i < count; i++)
-		check_part(parts, i, dist__part(&op->in, i).numel,
-			   dist__part(&op->out, i).numel);
-	if (parts)
-		check_parts_end(parts, op->call);
-}
-
-/* Names the arguments of op in *call; those of a purpose are its own. */
-static void record_arguments(struct check_call *call, const struct dist__op *op)
-{
-	if (op->purpose) {
-		call->terms = op->purpose->terms;
-		memcpy(call->words, op->purpose->words, sizeof call->words);
-		return;
-	}
-	if (op->bundle.kind) {
-		call->terms = dist__bundle_terms(&op->bundle);
-		dist__bundle_words(&op->bundle, call->words,
-				   sizeof call->words);
-	}
-	if (op->kind != DIST__BARRIER && op->kind != DIST__MONITORED_BARRIER)
-		snprintf(call->dtype, sizeof call->dtype, "%s",
-			 dist_dtype_name(op->tensor.dtype));
-	if (dist__op_reduces(op->kind))
-		snprintf(call->reduce_op, sizeof call->reduce_op, "%s",
-			 dist_reduce_op_name(op->reduce_op));
-}
-
-/* Writes the call into the rank's records and returns its number. */
-static uint32_t record(struct dist_group *group, const struct dist__op *op,
-		       const struct dist__label *label)
-{
-	struct check_call call = {
-		.group_id = group->members.group_id,
-		.leader = (uint32_t)dist__global_rank(&group->members, 0),
-		.index = op->seq,
-		.peer = op->peer,
-		.peer_rank = dist__global_rank(&group->members, op->peer),
-		.tag = op->tag,
-		.numel = dist__op_numel(op, group->members.world_size),
-		.timeout_ns = op->timeout_ns,
-		.issued_ns = op->issued_ns,
-	};
-
-	snprintf(call.op, sizeof call.op, "%s", dist__op_called(op));
-	snprintf(call.group, sizeof call.group, "%s", group->title);
-	check_site_set(&call.site, op->site.file, op->site.line);
-	record_arguments(&call, op);
-	if (label->terms && op->tag < 0)
-		call.terms = dist__mix(call.terms, label->terms);
-	memcpy(call.label, label->words, sizeof call.label);
-	return check_issue(group->place.slot, &call);
-}
-
-void dist__report_end(struct dist_group *group, const struct dist__op *op)
-{
-	struct check_slot *slot = group->place.slot;
-
-	if (dist__op_is_any(op) && op->source >= 0)
-		check_source(slot, op->call,
-			     dist__global_rank(&group->members, op->source));
-	check_end(slot, op->call, op->error, op->ended_ns);
-}
-
 /* Notes that op, which was recorded, was not started. */
 static enum dist_error not_started(struct dist_group *group,
 				   const struct dist__op *op,
@@ -412,14 +287,14 @@ enum dist_error dist__submit(struct dist_group *group,
 	op.site = group->site;
 	group->site = (struct dist__site){NULL, 0};
 	op.seq = dist__op_is_p2p(op.kind) ? 0 : group->next_seq++;
-	op.fingerprint = fingerprint(&op, group->members.world_size, &label);
+	op.fingerprint =
+		dist__fingerprint(&op, group->members.world_size, &label);
 	op.issued_ns = group->backend->ops->now_ns(group->backend);
 	if (op.timeout_ns == DIST_TIMEOUT_OF_GROUP)
 		op.timeout_ns = group->place.timeout_ns;
 	op.deadline_ns = op.timeout_ns >= DIST_TIMEOUT_NEVER - op.issued_ns
 				 ? DIST_TIMEOUT_NEVER
 				 : op.issued_ns + op.timeout_ns;
-	op.call = record(group, &op, &label);
-	record_parts(group, &op);
+	op.call = dist__report_begin(group, &op, &label);
 	return work ? start(group, &op, work) : run_here(group, &op);
 }

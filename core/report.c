@@ -1,0 +1,90 @@
+/* report.c - what a rank writes down about its calls. */
+#include <string.h>
+
+#include "check/record.h"
+#include "core/group.h"
+
+/* Writes down what every two ranks of an all-to-all must agree about. */
+static void record_parts(const struct dist_group *group,
+			 const struct dist__op *op, uint32_t number)
+{
+	int count = op->kind == DIST__ALL_TO_ALL ? op->in.count : 0;
+	struct check_parts *parts = NULL;
+
+	if (count > 0)
+		parts = check_parts_begin(group->place.slot,
+					  group->members.rank, count);
+	for (int i = 0; parts && i < count; i++)
+		check_part(parts, i, dist__part(&op->in, i).numel,
+			   dist__part(&op->out, i).numel);
+	if (parts)
+		check_parts_end(parts, number);
+}
+
+/* Of what is zeroed, and for less than snprintf() takes: every call pays. */
+static void put(char *text, size_t size, const char *word)
+{
+	size_t len = strlen(word);
+
+	memcpy(text, word, len < size ? len : size - 1);
+}
+
+/* Names the arguments of op in *call; those of a purpose are its own. */
+static void record_arguments(struct check_call *call, const struct dist__op *op)
+{
+	if (op->purpose) {
+		call->terms = op->purpose->terms;
+		memcpy(call->words, op->purpose->words, sizeof call->words);
+		return;
+	}
+	if (op->bundle.kind) {
+		call->terms = dist__bundle_terms(&op->bundle);
+		dist__bundle_words(&op->bundle, call->words,
+				   sizeof call->words);
+	}
+	if (op->kind != DIST__BARRIER && op->kind != DIST__MONITORED_BARRIER)
+		put(call->dtype, sizeof call->dtype,
+		    dist_dtype_name(op->tensor.dtype));
+	if (dist__op_reduces(op->kind))
+		put(call->reduce_op, sizeof call->reduce_op,
+		    dist_reduce_op_name(op->reduce_op));
+}
+
+uint32_t dist__report_begin(const struct dist_group *group,
+			    const struct dist__op *op,
+			    const struct dist__label *label)
+{
+	struct check_call call = {
+		.group_id = group->members.group_id,
+		.leader = (uint32_t)dist__global_rank(&group->members, 0),
+		.index = op->seq,
+		.peer = op->peer,
+		.peer_rank = dist__global_rank(&group->members, op->peer),
+		.tag = op->tag,
+		.numel = dist__op_numel(op, group->members.world_size),
+		.timeout_ns = op->timeout_ns,
+		.issued_ns = op->issued_ns,
+	};
+	uint32_t number;
+
+	put(call.op, sizeof call.op, dist__op_called(op));
+	put(call.group, sizeof call.group, group->title);
+	check_site_set(&call.site, op->site.file, op->site.line);
+	record_arguments(&call, op);
+	if (label->terms && !dist__op_is_p2p(op->kind))
+		call.terms = dist__mix(call.terms, label->terms);
+	memcpy(call.label, label->words, sizeof call.label);
+	number = check_issue(group->place.slot, &call);
+	record_parts(group, op, number);
+	return number;
+}
+
+void dist__report_end(const struct dist_group *group, const struct dist__op *op)
+{
+	struct check_slot *slot = group->place.slot;
+
+	if (dist__op_is_any(op) && op->source >= 0)
+		check_source(slot, op->call,
+			     dist__global_rank(&group->members, op->source));
+	check_end(slot, op->call, op->error, op->ended_ns);
+}
