@@ -15,10 +15,11 @@
 	"--conformance [OPTION...]\n"                                          \
 	"   or: lockstep check [--observe] [OPTION...] PROGRAM "               \
 	"[ARGUMENT...]\n\n"                                                    \
-	"PROGRAM runs as by `lockstep run`, with its options, and a call may " \
-	"take 60 seconds\ninstead of half an hour. With --observe, before "    \
-	"all "                                                                 \
-	"others, a verdict on it is\ntold and not held against it.\n\n"        \
+	"PROGRAM runs as by `lockstep run`, with its options, but that a "     \
+	"call "                                                                \
+	"may take 60\nseconds instead of half an hour, and the memory of "     \
+	"operations is watched (--debug info).\nWith --observe, before all "   \
+	"others, a verdict on it is told and not held\nagainst it.\n\n"        \
 	"Walks the conformance table: every call x algorithm x world size x "  \
 	"dtype x\noperation x count, each result checked, and the bytes of "   \
 	"all back ends compared.\n\n"                                          \
@@ -144,7 +145,8 @@ static int check_program(int argc, const char **argv)
 	if (words.argc < 2)
 		return refuse("check what?",
 			      "expected a program, or --conformance");
-	if (setenv("LOCKSTEP_TIMEOUT", "60", 0)) {
+	if (setenv("LOCKSTEP_TIMEOUT", "60", 0) ||
+	    setenv("LOCKSTEP_DEBUG", "info", 0)) {
 		perror("lockstep check");
 		return DIST_EXIT_INTERNAL;
 	}

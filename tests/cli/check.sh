@@ -41,6 +41,10 @@ grep -q '01_swapped.c' "$scratch/sarif" || fail "no line as SARIF"
 expect 0 check "${sim[@]}" --json "$scratch/json" zoo 01_swapped --correct
 grep -q '"verdict": "fine"' "$scratch/json" || fail "not fine as JSON"
 
+# Memory is watched unless told otherwise.
+expect 14 check "${sim[@]}" zoo 42_wait_for_another
+expect 0 check "${sim[@]}" --debug off zoo 42_wait_for_another
+
 # Observed, a verdict is told and not held against it; bad input is.
 expect 0 check --observe "${sim[@]}" zoo 01_swapped
 grep -q 'mismatch' "$scratch/err" || fail "--observe is silent"
