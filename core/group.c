@@ -254,6 +254,7 @@ enum dist_error dist_destroy_process_group(struct dist_group *group)
 	if (!group->poison && slot->state != CHECK_RANK_WAITING)
 		slot->state = CHECK_RANK_FINISHED;
 	dist__dump(group);
+	dist__spares_release(&group->spares);
 	free(group);
 	return error;
 }

@@ -8,6 +8,7 @@
 
 #include "check/record.h"
 #include "core/backend.h"
+#include "core/spares.h"
 
 /* What a call is for, and a hash of what all ranks must agree about in that; 0:
  * nothing. */
@@ -37,6 +38,7 @@ struct dist_group {
 	struct dist_work *works; /* all handles not freed, newest first */
 	/* Of the root: of all its groups, oldest first. */
 	struct dist__watch *watches;
+	struct dist__spares spares; /* of the root: for their copies */
 	struct dist_message message;
 };
 

@@ -12,32 +12,34 @@ struct dist__inflow {
 	size_t bytes;
 };
 
-static char *duplicate(const char *from, size_t bytes)
+static char *duplicate(const struct dist__holding *holding, const char *from)
 {
-	char *copy = malloc(bytes);
+	char *copy = dist__spares_take(holding->spares, holding->bytes);
 
-	return copy ? memcpy(copy, from, bytes) : NULL;
+	return copy ? memcpy(copy, from, holding->bytes) : NULL;
 }
 
 static void drop(struct dist__holding *holding)
 {
 	if (--holding->users > 0)
 		return;
-	free(holding->work);
-	free(holding->was);
+	dist__spares_give(holding->spares, holding->work, holding->bytes);
+	dist__spares_give(holding->spares, holding->was, holding->bytes);
 	free(holding);
 }
 
-struct dist__holding *dist__holding_new(char *user, size_t bytes)
+struct dist__holding *dist__holding_new(struct dist__spares *spares, char *user,
+					size_t bytes)
 {
 	struct dist__holding *holding = calloc(1, sizeof *holding);
 
 	if (!holding)
 		return NULL;
+	holding->spares = spares;
 	holding->user = user;
 	holding->bytes = bytes;
 	holding->users = 1;
-	holding->work = duplicate(user, bytes);
+	holding->work = duplicate(holding, user);
 	if (holding->work)
 		return holding;
 	drop(holding);
@@ -47,7 +49,7 @@ struct dist__holding *dist__holding_new(char *user, size_t bytes)
 bool dist__holding_keep(struct dist__holding *holding)
 {
 	if (!holding->was)
-		holding->was = duplicate(holding->work, holding->bytes);
+		holding->was = duplicate(holding, holding->work);
 	return holding->was != NULL;
 }
 

@@ -14,8 +14,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "core/spares.h"
+
 struct dist__holding {
 	struct dist__holding *next; /* of the operation's */
+	struct dist__spares *spares;
 	char *user;
 	size_t bytes;
 	char *work;   /* the copy */
@@ -24,8 +27,10 @@ struct dist__holding {
 	struct dist__inflow *inflows;
 };
 
-/* dist__holding_new makes a copy of bytes at user. NULL: no memory. */
-struct dist__holding *dist__holding_new(char *user, size_t bytes);
+/* dist__holding_new makes a copy of bytes at user, in memory from spares, which
+ * outlive it. NULL: no memory. */
+struct dist__holding *dist__holding_new(struct dist__spares *spares, char *user,
+					size_t bytes);
 
 /* dist__holding_keep keeps what user holds apart from the copy, which will
  * change. false: no memory. */

@@ -108,7 +108,8 @@ static struct dist__holding *hold_more(struct dist__watch *watch,
 	struct dist__holding *holding;
 
 	dist__region_lift(watch, region);
-	holding = dist__holding_new(region->tensor.data,
+	holding = dist__holding_new(&watch->group->root->spares,
+				    region->tensor.data,
 				    dist__tensor_bytes(&region->tensor));
 	dist__region_lower(watch, region);
 	if (!holding)

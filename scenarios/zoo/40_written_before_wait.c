@@ -41,6 +41,8 @@ static enum dist_error run(struct zoo *zoo)
 	float *gradient = calloc(NUMEL, sizeof *gradient);
 	enum dist_error error = DIST_ERR_NO_MEMORY;
 
+	for (int i = 0; gradient && i < NUMEL; i++)
+		gradient[i] = 1;
 	if (gradient)
 		error = step(zoo, gradient);
 	free(gradient);
