@@ -15,8 +15,8 @@
 bool check_refused_alike(const struct check_slot *a,
 			 const struct check_slot *b);
 
-/* check_report_refusal writes which call of rank was refused and why, with the
- * ranks that fared alike; nothing if none was. */
+/* check_report_refusal writes which call of rank was refused, with the ranks
+ * that were refused at the same line, and why each was; nothing if none was. */
 void check_report_refusal(FILE *out, const struct check_board *board, int rank);
 
 #endif

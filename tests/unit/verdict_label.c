@@ -98,12 +98,13 @@ Test(verdict_label, ranks_that_wait_for_other_things_have_other_lines)
 	       "for step 2 at prog.c:7\n");
 }
 
-static void refuse(struct check_board *board, uint32_t rank, int line)
+static void refuse(struct check_board *board, uint32_t rank, int line,
+		   const char *words)
 {
 	struct check_site site;
 
 	check_site_set(&site, "prog.c", line);
-	check_refuse(&board->slots[rank], "default", "send: dst is 9", &site);
+	check_refuse(&board->slots[rank], "default", words, &site);
 	board->slots[rank].state = CHECK_RANK_FINISHED;
 }
 
@@ -114,20 +115,36 @@ Test(verdict_label, a_rank_that_gave_up_says_why)
 					  .lost_how = "exited with status 1"};
 
 	reduce(board, 0, "", 0);
-	refuse(board, 1, 20);
-	refuse(board, 2, 30);
-	refuse(board, 3, 20);
+	refuse(board, 1, 20, "send: dst is 9");
+	refuse(board, 2, 30, "send: dst is 9");
+	refuse(board, 3, 20, "send: dst is 9");
 	expect(board, &facts, CHECK_LOST,
 	       "lockstep: rank lost: rank 1 exited with status 1\n"
 	       "  ranks 1,3 (2) called send at prog.c:20, which was refused:\n"
 	       "    dst is 9\n");
 }
 
+Test(verdict_label, each_rank_has_its_own_reason)
+{
+	struct check_board *board = board_of(4);
+	const struct check_facts facts = {.lost_rank = 1,
+					  .lost_how = "exited with status 1"};
+
+	reduce(board, 0, "", 0);
+	refuse(board, 1, 20, "send: dst is 9");
+	refuse(board, 2, 20, "send: dst is 8");
+	refuse(board, 3, 20, "send: dst is 9");
+	expect(board, &facts, CHECK_LOST,
+	       "  ranks 1-3 (3) called send at prog.c:20, which was refused:\n"
+	       "    ranks 1,3 (2): dst is 9\n"
+	       "    rank 2: dst is 8\n");
+}
+
 Test(verdict_label, a_refusal_is_forgotten_when_the_rank_goes_on)
 {
 	struct check_board *board = board_of(2);
 
-	refuse(board, 0, 20);
+	refuse(board, 0, 20, "send: dst is 9");
 	cr_expect_str_eq(board->slots[0].refusal.call.op, "send");
 	reduce(board, 0, "", 0);
 	cr_expect_str_eq(board->slots[0].refusal.call.op, "");
