@@ -11,11 +11,21 @@ static bool same_site(const struct check_call *a, const struct check_call *b)
 	       strcmp(a->site.file, b->site.file) == 0;
 }
 
-/* The call at whose line most members made theirs at that place, as far as one
- * line has a majority (Boyer and Moore); NULL: nobody made one. */
+static bool same_label(const struct check_call *a, const struct check_call *b)
+{
+	return strcmp(a->label, b->label) == 0;
+}
+
+/* What two calls of ranks that go the same way have in common. */
+typedef bool (*same_way)(const struct check_call *a,
+			 const struct check_call *b);
+
+/* The call that most members made theirs like at that place, as far as one has
+ * a majority (Boyer and Moore); NULL: nobody made one. */
 static const struct check_call *usual_call(const struct check_board *board,
 					   const struct check_group *group,
-					   const struct check_call *place)
+					   const struct check_call *place,
+					   same_way same)
 {
 	const struct check_call *usual = NULL, *call;
 	uint32_t votes = 0;
@@ -27,7 +37,7 @@ static const struct check_call *usual_call(const struct check_board *board,
 			continue;
 		if (votes == 0)
 			usual = call;
-		if (same_site(call, usual))
+		if (same(call, usual))
 			votes++;
 		else
 			votes--;
@@ -37,10 +47,11 @@ static const struct check_call *usual_call(const struct check_board *board,
 
 static bool part_at(const struct check_board *board,
 		    const struct check_group *group,
-		    const struct check_call *place,
+		    const struct check_call *place, same_way same,
 		    struct check_parting *parting)
 {
-	const struct check_call *usual = usual_call(board, group, place), *call;
+	const struct check_call *usual = usual_call(board, group, place, same);
+	const struct check_call *call;
 
 	*parting = (struct check_parting){.few = NULL};
 	for (uint32_t i = 0; usual && i < group->num_members; i++) {
@@ -49,10 +60,10 @@ static bool part_at(const struct check_board *board,
 		call = check_counterpart(&board->slots[rank], place);
 		if (!call)
 			continue;
-		if (!same_site(call, usual) && !parting->few) {
+		if (!same(call, usual) && !parting->few) {
 			parting->few = call;
 			parting->rank_few = rank;
-		} else if (same_site(call, usual) && !parting->most) {
+		} else if (same(call, usual) && !parting->most) {
 			parting->most = call;
 			parting->rank_most = rank;
 		}
@@ -60,10 +71,10 @@ static bool part_at(const struct check_board *board,
 	return parting->few && parting->most;
 }
 
-bool check_find_parting(const struct check_board *board,
-			const struct check_group *group,
-			const struct check_call *before,
-			struct check_parting *parting)
+static bool find_by(const struct check_board *board,
+		    const struct check_group *group,
+		    const struct check_call *before, same_way same,
+		    struct check_parting *parting)
 {
 	struct check_call place = *before;
 	struct check_parting earlier;
@@ -72,7 +83,7 @@ bool check_find_parting(const struct check_board *board,
 	bool found = false;
 
 	while (place.index-- > low) {
-		if (part_at(board, group, &place, &earlier)) {
+		if (part_at(board, group, &place, same, &earlier)) {
 			*parting = earlier;
 			found = true;
 		} else if (found) {
@@ -80,6 +91,15 @@ bool check_find_parting(const struct check_board *board,
 		}
 	}
 	return found;
+}
+
+bool check_find_parting(const struct check_board *board,
+			const struct check_group *group,
+			const struct check_call *before,
+			struct check_parting *parting)
+{
+	return find_by(board, group, before, same_site, parting) ||
+	       find_by(board, group, before, same_label, parting);
 }
 
 /* Whether a rank waits in the collective at place, so that all see it. */
@@ -177,10 +197,14 @@ void check_report_parting(FILE *out, const struct check_board *board,
 
 	if (!check_find_parting(board, group, before, &parting))
 		return;
-	fprintf(out, "  ranks called from different lines before: rank %u ",
+	fprintf(out, "  ranks called %s before: rank %u ",
+		same_site(parting.few, parting.most) ? "for different things"
+						     : "from different lines",
 		parting.rank_few);
 	check_print_call_in_place(out, parting.few);
-	fprintf(out, ", rank %u at ", parting.rank_most);
+	fprintf(out, ", rank %u", parting.rank_most);
+	check_print_label(out, parting.most);
+	fputs(" at ", out);
 	check_print_site(out, &parting.most->site);
 	fputc('\n', out);
 }

@@ -4,23 +4,24 @@
  *
  * Most programs are one source for all ranks, so that equal calls at different
  * lines, before ranks come to disagree or wait for ever, show where one of them
- * made a call too many or too few.
+ * made a call too many or too few; as do equal calls that were for different
+ * things.
  */
 #ifndef LOCKSTEP_CHECK_PARTING_H
 #define LOCKSTEP_CHECK_PARTING_H
 
 #include "check/picture.h"
 
-/* A collective that was called at different lines: by the fewer, and by the
- * more. */
+/* A collective that was called at different lines, or for different things: by
+ * the fewer, and by the more. */
 struct check_parting {
 	const struct check_call *few, *most;
 	uint32_t rank_few, rank_most; /* first rank of each */
 };
 
 /* check_find_parting finds the last time, before the collective `before` of
- * its group, that members began to call at different lines. False: as far as
- * the records go, they never did. */
+ * its group, that members began to call at different lines; if they never did,
+ * for different things. False: as far as the records go, neither. */
 bool check_find_parting(const struct check_board *board,
 			const struct check_group *group,
 			const struct check_call *before,

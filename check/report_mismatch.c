@@ -149,7 +149,6 @@ static void print_collective(FILE *out, const struct check_board *board,
 			     const struct check_disagreement *found)
 {
 	const struct side sides[2] = {{board, found->a}, {board, found->b}};
-
 	bool purpose = differ_in_purpose(found->a, found->b);
 
 	fprintf(out,

@@ -24,6 +24,7 @@ extern const struct zoo_program zoo_18_no_gradient;
 extern const struct zoo_program zoo_19_static_unused;
 extern const struct zoo_program zoo_20_parameter_order;
 extern const struct zoo_program zoo_20_ready_order;
+extern const struct zoo_program zoo_21_no_sync_on_one;
 extern const struct zoo_program zoo_21_step_ahead;
 extern const struct zoo_program zoo_21_sync_first;
 extern const struct zoo_program zoo_21_sync_some;
@@ -86,6 +87,7 @@ const struct zoo_program *const zoo_table[] = {
 	&zoo_19_static_unused,
 	&zoo_20_parameter_order,
 	&zoo_20_ready_order,
+	&zoo_21_no_sync_on_one,
 	&zoo_21_step_ahead,
 	&zoo_21_sync_first,
 	&zoo_21_sync_some,

@@ -186,6 +186,36 @@ Test(verdict_origins, where_ranks_parted_is_named)
 		    "prog.c:20\n");
 }
 
+/* A barrier at line 10, for what a label says. */
+static void complete_for(struct check_board *board, uint32_t rank,
+			 const char *label)
+{
+	struct check_slot *slot = &board->slots[rank];
+	uint32_t number = issue(board, rank, "barrier", -1, -1, 10);
+	struct check_call *call = &slot->ring[(number - 1) % CHECK_RING];
+
+	snprintf(call->label, sizeof call->label, "%s", label);
+	check_end(slot, number, 0, 1);
+}
+
+Test(verdict_origins, what_ranks_called_for_at_one_line_is_named)
+{
+	struct check_board *board = board_of(3);
+
+	for (uint32_t rank = 0; rank < 3; rank++) {
+		complete_for(board, rank, "step 0");
+		complete_for(board, rank, rank == 1 ? "step 2" : "step 1");
+		complete_for(board, rank, rank == 1 ? "step 3" : "step 2");
+	}
+	for (uint32_t rank = 0; rank < 3; rank += 2)
+		block(board, rank, "barrier", -1, -1, 10);
+	board->slots[1].state = CHECK_RANK_FINISHED;
+	expect_text(judged(board, CHECK_DEADLOCK),
+		    "ranks called for different things before: rank 1 "
+		    "barrier() #1 of group default for step 2 at prog.c:10, "
+		    "rank 0 for step 1 at prog.c:10\n");
+}
+
 Test(verdict_origins, ranks_that_never_parted_have_no_such_line)
 {
 	struct check_board *board = board_of(2);
