@@ -1,4 +1,4 @@
-/* file.h - a file that appears whole or not at all. Private to check/. */
+/* file.h - a file that appears whole or not at all. */
 #ifndef LOCKSTEP_CHECK_FILE_H
 #define LOCKSTEP_CHECK_FILE_H
 

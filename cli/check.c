@@ -7,19 +7,22 @@
 
 #include <popt.h>
 
+#include "cli/check_order.h"
 #include "cli/child.h"
 #include "cli/conformity.h"
 #include "lockstep/dist.h"
 
 #define USAGE                                                                  \
 	"--conformance [OPTION...]\n"                                          \
-	"   or: lockstep check [--observe] [OPTION...] PROGRAM "               \
-	"[ARGUMENT...]\n\n"                                                    \
+	"   or: lockstep check [--observe] [--record FILE] [--expect FILE] "   \
+	"[OPTION...]\n       PROGRAM [ARGUMENT...]\n\n"                        \
 	"PROGRAM runs as by `lockstep run`, with its options, but that a "     \
 	"call "                                                                \
 	"may take 60\nseconds instead of half an hour, and the memory of "     \
 	"operations is watched (--debug info).\nWith --observe, before all "   \
-	"others, a verdict on it is told and not held\nagainst it.\n\n"        \
+	"others, a verdict on it is told and not held\nagainst it; --record "  \
+	"writes the order of its collectives, group by group, and\n--expect "  \
+	"fails unless it is the one recorded.\n\n"                             \
 	"Walks the conformance table: every call x algorithm x world size x "  \
 	"dtype x\noperation x count, each result checked, and the bytes of "   \
 	"all back ends compared.\n\n"                                          \
@@ -124,24 +127,63 @@ static bool is_verdict(int status)
 	       (status >= DIST_EXIT_MISMATCH && status <= DIST_EXIT_RENDEZVOUS);
 }
 
-static int observe(struct words *words)
+/* Runs the program beside us, who have more to do when it is over. */
+static int run_beside(struct words *words)
 {
 	struct child child;
 	size_t got;
-	int status;
 
 	fflush(NULL);
 	if (child_start(&child, run_child, words))
 		return DIST_EXIT_INTERNAL;
-	status = child_finish(&child, NULL, 0, &got);
-	return is_verdict(status) ? DIST_EXIT_OK : status;
+	return child_finish(&child, NULL, 0, &got);
+}
+
+static int run_ordered(struct words *words, struct check_order *order)
+{
+	int status = check_order_begin(order);
+
+	if (!status)
+		status = run_beside(words);
+	return check_order_end(order, status);
+}
+
+/* Takes the options that stand before all of run's. False: one lacks its
+ * file. */
+static bool take_options(struct words *words, bool *observes,
+			 struct check_order *order)
+{
+	while (words->argc > 1) {
+		const char *option = words->argv[1];
+		bool record = strcmp(option, "--record") == 0;
+		int taken = 2;
+
+		if (strcmp(option, "--observe") == 0) {
+			*observes = true;
+			taken = 1;
+		} else if (!record && strcmp(option, "--expect") != 0) {
+			return true;
+		} else if (words->argc < 3) {
+			return false;
+		} else {
+			*(record ? &order->record : &order->expect) =
+				words->argv[2];
+		}
+		words->argc -= taken;
+		words->argv += taken;
+	}
+	return true;
 }
 
 static int check_program(int argc, const char **argv)
 {
-	bool observes = argc > 1 && strcmp(argv[1], "--observe") == 0;
-	struct words words = {argc - observes, argv + observes};
+	struct check_order order = {.record = NULL};
+	struct words words = {argc, argv};
+	bool observes = false;
+	int status;
 
+	if (!take_options(&words, &observes, &order))
+		return refuse(words.argv[1], "expected a file");
 	if (words.argc < 2)
 		return refuse("check what?",
 			      "expected a program, or --conformance");
@@ -151,7 +193,13 @@ static int check_program(int argc, const char **argv)
 		return DIST_EXIT_INTERNAL;
 	}
 	words.argv[0] = argv[0];
-	return observes ? observe(&words) : command_run(words.argc, words.argv);
+	if (order.record || order.expect)
+		status = run_ordered(&words, &order);
+	else if (observes)
+		status = run_beside(&words);
+	else
+		return command_run(words.argc, words.argv);
+	return observes && is_verdict(status) ? DIST_EXIT_OK : status;
 }
 
 int command_check(int argc, const char **argv)

@@ -54,6 +54,29 @@ expect_refusal '"minute"' check --timeout minute hello
 expect_refusal 'a program, or --conformance' check
 expect_refusal 'a program, or --conformance' check --observe
 
+# The order of collectives, recorded and held against, in both worlds.
+tcp=(--backend tcp --nproc-per-node 3)
+expect 0 check --record "$scratch/order" "${sim[@]}" zoo 43_never_waited --correct
+cmp "$scratch/order" - <<-END || fail "another order: $(cat "$scratch/order")"
+	group default, ranks 0-2
+	  3 x all_reduce(float32 x 1, avg) in 43_never_waited.c
+END
+expect 0 check --expect "$scratch/order" "${tcp[@]}" zoo 43_never_waited --correct
+expect 1 check --expect "$scratch/order" "${tcp[@]}" zoo 45_first_timeout --correct
+expect_err "rank 0, #0 of group default: expected all_reduce\(float32 x 1, avg\) in 43_never_waited.c \(.*/order:2\), got all_reduce\(float32 x 4, avg\) in 45_first_timeout.c at line [0-9]+$"
+expect_err 'differ besides: 2$'
+expect 0 check --observe --expect "$scratch/order" "${tcp[@]}" \
+	zoo 45_first_timeout --correct
+expect 1 check --expect "$scratch/order" --nproc-per-node 2 \
+	zoo 43_never_waited --correct
+expect_err 'rank 2, #0 of group default: expected .*, got no more$'
+expect 2 check --record "$scratch/none" --trace "$scratch/trace" \
+	--nproc-per-node 2 hello
+expect_err 'expected no other trace'
+# Only of what ended well: a verdict comes first.
+expect 10 check --record "$scratch/none" "${sim[@]}" zoo 01_swapped
+[ ! -e "$scratch/none" ] || fail "recorded what failed"
+
 # What docs/ci.md tells others to run.
 sed -n 's/.*\(lockstep check .*\)/\1/p' docs/ci.md | sort -u >"$scratch/lines"
 [ "$(wc -l <"$scratch/lines")" -ge 2 ] || fail "no command in docs/ci.md"

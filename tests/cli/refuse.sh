@@ -6,6 +6,13 @@ expect_refusal 'no command "rum"; did you mean "run"' rum
 expect_refusal 'no command "frobnicate"' frobnicate
 expect_refusal 'no option "--frobnicate"' --frobnicate
 expect_refusal 'no command "frobnicate"' help frobnicate
+expect_refusal 'record: expected a file' check --record
+expect_refusal 'expect: expected a file' check --observe --expect
+expect_refusal 'no-such-order' check --expect no-such-order hello
+printf 'group default, ranks 0-1\n  barrier()\nbarrier()\n' >"$scratch/order"
+expect_refusal 'order:3: expected "group NAME' check \
+	--expect "$scratch/order" hello
+rm "$scratch/order"
 for command in run predict bench check diagnose calibrate compare trace platform list; do
 	expect_refusal 'frobnicate' "$command" --frobnicate
 done

@@ -1,0 +1,265 @@
+#include "trace/points.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- putting them together -------------------------------------------- */
+
+static const struct dist__points_track *find(const struct dist__points *points,
+					     int rank, const char *group)
+{
+	for (size_t i = points->num; i-- > 0;)
+		if (points->tracks[i].rank == rank &&
+		    strcmp(points->tracks[i].group, group) == 0)
+			return &points->tracks[i];
+	return NULL;
+}
+
+/* Returns items with room for one more of size bytes; NULL: no memory. */
+static void *grow(void *items, size_t num, size_t *room, size_t size)
+{
+	size_t more = *room ? 2 * *room : 8;
+
+	if (num < *room)
+		return items;
+	items = realloc(items, more * size);
+	if (items)
+		*room = more;
+	return items;
+}
+
+struct dist__points_track *dist__points_track(struct dist__points *points,
+					      int rank, const char *group)
+{
+	const struct dist__points_track *old = find(points, rank, group);
+	struct dist__points_track *tracks, fresh = {.rank = rank};
+
+	if (old)
+		return &points->tracks[old - points->tracks];
+	tracks = grow(points->tracks, points->num, &points->room,
+		      sizeof *tracks);
+	if (tracks)
+		points->tracks = tracks;
+	fresh.group = tracks ? strdup(group) : NULL;
+	if (!fresh.group)
+		return NULL;
+	tracks[points->num] = fresh;
+	return &tracks[points->num++];
+}
+
+bool dist__points_append(struct dist__points_track *track,
+			 const struct dist__point *point)
+{
+	struct dist__point *points =
+		grow(track->points, track->num, &track->room, sizeof *points);
+	char *words = strdup(point->words);
+
+	if (points)
+		track->points = points;
+	if (!points || !words) {
+		free(words);
+		return false;
+	}
+	points[track->num] = *point;
+	points[track->num++].words = words;
+	return true;
+}
+
+void dist__points_release(struct dist__points *points)
+{
+	for (size_t i = 0; i < points->num; i++) {
+		struct dist__points_track *track = &points->tracks[i];
+
+		for (size_t j = 0; j < track->num; j++)
+			free(track->points[j].words);
+		free(track->points);
+		free(track->group);
+	}
+	free(points->tracks);
+	*points = (struct dist__points){NULL, 0, 0};
+}
+
+/* ---- of a trace ------------------------------------------------------- */
+
+static void describe(const struct dist__trace_call *call, char *words,
+		     size_t size)
+{
+	struct dist__trace_call placeless = *call;
+	const char *file = call->file ? strrchr(call->file, '/') : NULL;
+	size_t used;
+
+	placeless.file = NULL;
+	if (strcmp(call->op, "all_to_all") == 0)
+		placeless.numel = 0;
+	dist__trace_describe(&placeless, words, size);
+	used = strlen(words);
+	if (call->file)
+		snprintf(words + used, size - used, " in %s",
+			 file ? file + 1 : call->file);
+}
+
+enum dist_error dist__points_of(const struct dist__trace *trace,
+				struct dist__points *points)
+{
+	*points = (struct dist__points){NULL, 0, 0};
+	for (size_t i = 0; i < trace->num_calls; i++) {
+		const struct dist__trace_call *call = &trace->calls[i];
+		bool is_default = strcmp(call->group, "0") == 0;
+		struct dist__points_track *track;
+		char words[256];
+		const struct dist__point point = {words, 0, call};
+
+		if (dist__trace_is_p2p(call))
+			continue;
+		describe(call, words, sizeof words);
+		track = dist__points_track(points, call->rank,
+					   is_default ? "default"
+						      : call->group);
+		if (!track || !dist__points_append(track, &point))
+			return DIST_ERR_NO_MEMORY;
+	}
+	return DIST_OK;
+}
+
+/* ---- as a text -------------------------------------------------------- */
+
+static bool same(const struct dist__points_track *a,
+		 const struct dist__points_track *b)
+{
+	if (a->num != b->num || strcmp(a->group, b->group) != 0)
+		return false;
+	for (size_t i = 0; i < a->num; i++)
+		if (strcmp(a->points[i].words, b->points[i].words) != 0)
+			return false;
+	return true;
+}
+
+static bool is_first(const struct dist__points *points, size_t i)
+{
+	for (size_t j = 0; j < i; j++)
+		if (same(&points->tracks[j], &points->tracks[i]))
+			return false;
+	return true;
+}
+
+/* "ranks 0-2,5": those of the tracks that are as number i. */
+static void print_ranks(FILE *out, const struct dist__points *points, size_t i)
+{
+	int first = -1, last = -2;
+	const char *separator = "ranks ";
+
+	for (size_t j = i; j <= points->num; j++) {
+		bool more = j < points->num;
+
+		if (more && !same(&points->tracks[i], &points->tracks[j]))
+			continue;
+		if (more && points->tracks[j].rank == last + 1) {
+			last++;
+			continue;
+		}
+		if (first >= 0) {
+			fprintf(out, "%s%d", separator, first);
+			separator = ",";
+		}
+		if (last > first)
+			fprintf(out, "-%d", last);
+		first = last = more ? points->tracks[j].rank : -1;
+	}
+}
+
+void dist__points_print(FILE *out, const struct dist__points *points)
+{
+	for (size_t i = 0; i < points->num; i++) {
+		const struct dist__points_track *track = &points->tracks[i];
+		size_t times;
+
+		if (!is_first(points, i))
+			continue;
+		fprintf(out, "group %s, ", track->group);
+		print_ranks(out, points, i);
+		fputc('\n', out);
+		for (size_t j = 0; j < track->num; j += times) {
+			const char *words = track->points[j].words;
+
+			for (times = 1; j + times < track->num; times++)
+				if (strcmp(track->points[j + times].words,
+					   words) != 0)
+					break;
+			fputs("  ", out);
+			if (times > 1)
+				fprintf(out, "%zu x ", times);
+			fprintf(out, "%s\n", words);
+		}
+	}
+}
+
+/* ---- against each other ----------------------------------------------- */
+
+/* The first point that differs; the greater number if none does. */
+static size_t first_difference(const struct dist__points_track *a,
+			       const struct dist__points_track *b)
+{
+	size_t i = 0;
+
+	while (i < a->num && i < b->num &&
+	       strcmp(a->points[i].words, b->points[i].words) == 0)
+		i++;
+	return i;
+}
+
+static void tell(FILE *out, const char *path,
+		 const struct dist__points_track *expected,
+		 const struct dist__points_track *got)
+{
+	size_t i = first_difference(expected, got);
+
+	fprintf(out, "  rank %d, #%zu of group %s: expected ", got->rank, i,
+		got->group);
+	if (i < expected->num)
+		fprintf(out, "%s (%s:%d)", expected->points[i].words, path,
+			expected->points[i].line);
+	else
+		fputs("no more", out);
+	if (i >= got->num)
+		fputs(", got no more\n", out);
+	else if (got->points[i].call->file)
+		fprintf(out, ", got %s at line %d\n", got->points[i].words,
+			got->points[i].call->line);
+	else
+		fprintf(out, ", got %s\n", got->points[i].words);
+}
+
+bool dist__points_compare(FILE *out, const char *path,
+			  const struct dist__points *expected,
+			  const struct dist__points *got)
+{
+	size_t differences = 0;
+
+	for (int side = 0; side < 2; side++) {
+		const struct dist__points *these = side ? got : expected;
+
+		for (size_t i = 0; i < these->num; i++) {
+			const struct dist__points_track *one =
+				&these->tracks[i];
+			const struct dist__points_track nothing = {
+				.rank = one->rank, .group = one->group};
+			const struct dist__points_track *other = find(
+				side ? expected : got, one->rank, one->group);
+
+			if (other && (side || same(one, other)))
+				continue;
+			if (differences++ > 0)
+				continue;
+			fprintf(out,
+				"lockstep: the order of sync points is not "
+				"that of %s\n",
+				path);
+			tell(out, path, side ? &nothing : one,
+			     side ? one : (other ? other : &nothing));
+		}
+	}
+	if (differences > 1)
+		fprintf(out, "  ranks and groups that differ besides: %zu\n",
+			differences - 1);
+	return differences > 0;
+}

@@ -1,0 +1,117 @@
+/* points_read.c - the order of sync points, from its text. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/points.h"
+
+/* More ranks, or sync points in a row, are a slip of the pen. */
+#define MOST_RANKS 1000000
+#define MOST_TIMES 1000000
+
+struct reader {
+	struct dist__points *points;
+	size_t block; /* its first track: one for each rank of the block */
+	int line;
+};
+
+/* Reads a number at *text that is at most `most`, and steps over it. */
+static bool read_number(const char **text, long most, long *number)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)**text))
+		return false;
+	errno = 0;
+	*number = strtol(*text, &end, 10);
+	*text = end;
+	return errno == 0 && *number <= most;
+}
+
+/* "group NAME, ranks 0-2,5" */
+static enum dist_error read_block(struct reader *reader, const char *text)
+{
+	const char *at = strstr(text, ", ranks ");
+	long first, last;
+	char group[64];
+
+	if (strncmp(text, "group ", 6) != 0 || !at)
+		return DIST_ERR_INVALID_ARGUMENT;
+	snprintf(group, sizeof group, "%.*s", (int)(at - text - 6), text + 6);
+	reader->block = reader->points->num;
+	at += strlen(", ranks ");
+	do {
+		if (!read_number(&at, MOST_RANKS, &first))
+			return DIST_ERR_INVALID_ARGUMENT;
+		last = first;
+		if (*at == '-' && (at++, !read_number(&at, MOST_RANKS, &last)))
+			return DIST_ERR_INVALID_ARGUMENT;
+		for (long rank = first; rank <= last; rank++)
+			if (!dist__points_track(reader->points, (int)rank,
+						group))
+				return DIST_ERR_NO_MEMORY;
+	} while (*at++ == ',');
+	return at[-1] ? DIST_ERR_INVALID_ARGUMENT : DIST_OK;
+}
+
+/* "  3 x all_reduce(...)" */
+static enum dist_error read_point(const struct reader *reader, char *text)
+{
+	struct dist__point point = {.words = text, .line = reader->line};
+	const char *at = text;
+	long times = 1;
+
+	if (isdigit((unsigned char)*text)) {
+		if (!read_number(&at, MOST_TIMES, &times) ||
+		    strncmp(at, " x ", 3) != 0)
+			return DIST_ERR_INVALID_ARGUMENT;
+		point.words = text + (at - text) + 3;
+	}
+	if (reader->block == reader->points->num)
+		return DIST_ERR_INVALID_ARGUMENT;
+	for (size_t i = reader->block; i < reader->points->num; i++)
+		for (long n = 0; n < times; n++)
+			if (!dist__points_append(&reader->points->tracks[i],
+						 &point))
+				return DIST_ERR_NO_MEMORY;
+	return DIST_OK;
+}
+
+static enum dist_error read_line(struct reader *reader, char *text)
+{
+	char *words = text + strspn(text, " \t");
+
+	text[strcspn(text, "\r\n")] = '\0';
+	if (!*words || *words == '#')
+		return DIST_OK;
+	return words == text ? read_block(reader, text)
+			     : read_point(reader, words);
+}
+
+enum dist_error dist__points_read(const char *path, struct dist__points *points,
+				  struct dist_message *message)
+{
+	struct reader reader = {.points = points};
+	enum dist_error error = DIST_OK;
+	FILE *in = fopen(path, "re");
+	char text[1024];
+
+	*points = (struct dist__points){NULL, 0, 0};
+	if (!in) {
+		snprintf(message->text, sizeof message->text, "%.180s: %s",
+			 path, strerror(errno));
+		return DIST_ERR_IO;
+	}
+	while (!error && fgets(text, sizeof text, in)) {
+		reader.line++;
+		error = read_line(&reader, text);
+	}
+	if (error)
+		snprintf(message->text, sizeof message->text,
+			 "%.180s:%d: expected \"group NAME, ranks 0-3\" or, "
+			 "indented, a call",
+			 path, reader.line);
+	fclose(in);
+	return error;
+}
