@@ -211,6 +211,8 @@ int check_conclude(FILE *out, const struct check_job *job)
 	char message[256];
 
 	check_report(out, job->board, job->facts, job->verdict);
+	if (job->facts->warning)
+		fprintf(out, "lockstep: warning: %s\n", job->facts->warning);
 	if (!check_write_outputs(&asked, job, message)) {
 		fprintf(out, "lockstep: %s\n", message);
 		if (status == 0)

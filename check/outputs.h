@@ -46,9 +46,9 @@ struct check_outputs check_outputs_asked(void);
 bool check_write_outputs(const struct check_outputs *outputs,
 			 const struct check_job *job, char message[256]);
 
-/* check_conclude writes the report to out and the outputs that the environment
- * asks for, and returns the exit status: that of the verdict, but 2 if it is
- * fine and could not be written. */
+/* check_conclude writes the report and the warning to out and the outputs that
+ * the environment asks for, and returns the exit status: that of the verdict,
+ * but 2 if it is fine and could not be written. */
 int check_conclude(FILE *out, const struct check_job *job);
 
 /* check_verdict_name returns the verdict in one word: "fine", "mismatch",

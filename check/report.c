@@ -4,6 +4,7 @@
  * Equal ranks share a line, so that a thousand ranks of which one is wrong
  * still make a page. Nothing here depends on the world that the ranks ran in.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "check/chain.h"
@@ -224,7 +225,6 @@ static void print_chain(FILE *out, const struct check_picture *p,
 	uint32_t steps = 0;
 	int64_t rank = start;
 
-	fputs("  ", out);
 	for (; rank >= 0; before = cohort, steps++) {
 		cohort = &p->cohorts[p->cohort_of[rank]];
 		fprintf(out, "rank %lld", (long long)rank);
@@ -253,7 +253,6 @@ static void print_chain(FILE *out, const struct check_picture *p,
 		if (rank >= 0)
 			print_awaited(out, p, cohort);
 	}
-	fputc('\n', out);
 }
 
 /* What the call that was given up could take; a call may have a deadline of
@@ -381,6 +380,25 @@ static bool has_picture(const struct check_verdict *verdict)
 	       verdict->kind == CHECK_LOST || verdict->kind == CHECK_STATUS;
 }
 
+char *check_buffering_warning(const struct check_board *board)
+{
+	struct check_picture picture;
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+	bool good = out && check_picture_init(&picture, board);
+
+	if (good) {
+		fputs("it ended only because sends are buffered: ", out);
+		print_chain(out, &picture, check_chain_start(&picture, 0));
+		check_picture_release(&picture);
+	}
+	if (out && fclose(out) == 0 && good)
+		return text;
+	free(text);
+	return NULL;
+}
+
 void check_report(FILE *out, const struct check_board *board,
 		  const struct check_facts *facts,
 		  const struct check_verdict *verdict)
@@ -406,8 +424,11 @@ void check_report(FILE *out, const struct check_board *board,
 	print_table(out, &picture);
 	odd = check_chain_start(&picture, odd);
 	print_groups(out, &picture, odd);
-	if (check_is_stuck(verdict))
+	if (check_is_stuck(verdict)) {
+		fputs("  ", out);
 		print_chain(out, &picture, odd);
+		fputc('\n', out);
+	}
 	check_report_lack(out, &picture);
 	check_report_unanswered(out, &picture,
 				verdict->kind == CHECK_LOST ? verdict->rank

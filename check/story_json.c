@@ -28,7 +28,7 @@ static json_t *number_or_none(int64_t number)
 
 static json_t *seconds_or_none(int64_t ns)
 {
-	return ns > 0 ? json_real((double)ns / 1e9) : NULL;
+	return ns > 0 && ns < INT64_MAX ? json_real((double)ns / 1e9) : NULL;
 }
 
 static const char *state_of_call(const struct check_call *call)
@@ -52,13 +52,14 @@ static json_t *call_json(const struct check_call *call)
 
 	return json_pack(
 		"{s:i, s:s, s:s, s:o*, s:s, s:s*, s:s*, s:s*, s:I, s:o*, s:o*, "
-		"s:s*, s:o*}",
+		"s:s*, s:o*, s:o*}",
 		"number", (int)call->number, "op", call->op, "group",
 		call->group, "index", index, "state", state_of_call(call),
 		"dtype", word(call->dtype), "reduce_op", word(call->reduce_op),
 		"terms", word(call->words), "numel", (json_int_t)call->numel,
 		"peer", number_or_none(call->peer_rank), "tag",
-		number_or_none(call->tag), "label", word(call->label), "site",
+		number_or_none(call->tag), "label", word(call->label),
+		"timeout_s", seconds_or_none(call->timeout_ns), "site",
 		site(&call->site));
 }
 
@@ -267,22 +268,27 @@ static json_t *evidence(const char *text)
 	return lines;
 }
 
+static json_t *warnings(const struct check_facts *facts)
+{
+	return facts->warning ? json_pack("[s]", facts->warning) : NULL;
+}
+
 json_t *check_story_json(const struct check_story *story)
 {
 	const struct check_job *job = story->job;
 	const struct check_finding *f = &story->finding;
 
 	return json_pack(
-		"{s:i, s:s, s:i, s:s, s:s, s:i, s:o*, s:o*, s:s?, s:o, s:o, "
-		"s:o, s:o, s:o, s:o}",
+		"{s:i, s:s, s:i, s:s, s:o*, s:s, s:i, s:o*, s:o*, s:s?, s:o, "
+		"s:o, s:o, s:o, s:o, s:o}",
 		"version", CHECK_JSON_VERSION, "verdict",
 		check_verdict_name(job->verdict->kind), "exit_status",
 		check_exit_status(job->verdict), "summary", story->summary,
-		"world", job->world, "world_size",
-		job->board ? (int)job->board->world_size : 0, "timeout_s",
-		seconds_or_none(job->facts->timeout_ns), "forecast",
-		forecast(job->facts), "replay", job->replay, "culprits",
-		culprits_json(story), "sites", sites_json(f), "evidence",
-		evidence(story->text), "ranks", ranks_table(f), "groups",
-		groups_json(f), "last_calls", histories(f));
+		"warnings", warnings(job->facts), "world", job->world,
+		"world_size", job->board ? (int)job->board->world_size : 0,
+		"timeout_s", seconds_or_none(job->facts->timeout_ns),
+		"forecast", forecast(job->facts), "replay", job->replay,
+		"culprits", culprits_json(story), "sites", sites_json(f),
+		"evidence", evidence(story->text), "ranks", ranks_table(f),
+		"groups", groups_json(f), "last_calls", histories(f));
 }

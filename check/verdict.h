@@ -48,6 +48,7 @@ struct check_facts {
 	int lost_rank;      /* first rank that died; -1: none */
 	char lost_how[64];  /* "killed by signal 9 (Killed)" */
 	struct check_forecast forecast; /* of a timeout at now_ns */
+	const char *warning; /* not held against the job; NULL: none */
 };
 
 struct check_verdict {
@@ -80,6 +81,11 @@ struct check_verdict check_judge_end(const struct check_board *board,
 void check_report(FILE *out, const struct check_board *board,
 		  const struct check_facts *facts,
 		  const struct check_verdict *verdict);
+
+/* check_buffering_warning returns the waits on board, on which nothing can move
+ * but buffered sends would, as a sentence, which the caller frees; NULL: no
+ * memory. */
+char *check_buffering_warning(const struct check_board *board);
 
 /* check_awaited marks, by rank, those that the call of rank waits for, and
  * returns how many they are; without memory none. */

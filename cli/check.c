@@ -188,7 +188,8 @@ static int check_program(int argc, const char **argv)
 		return refuse("check what?",
 			      "expected a program, or --conformance");
 	if (setenv("LOCKSTEP_TIMEOUT", "60", 0) ||
-	    setenv("LOCKSTEP_DEBUG", "info", 0)) {
+	    setenv("LOCKSTEP_DEBUG", "info", 0) ||
+	    setenv("LOCKSTEP_CHECK", "1", 1)) {
 		perror("lockstep check");
 		return DIST_EXIT_INTERNAL;
 	}

@@ -236,6 +236,8 @@ void dist__sim_letter_post(struct dist__request *r,
 			settle_later(r->rank);
 		return;
 	}
+	if (m->bytes < world->profile.p2p.eager_below)
+		dist__sim_note_buffered(world);
 	r->eager = r->done = m->bytes < world->profile.p2p.eager_below;
 	dist__sim_queue_append(&addressee(r)->sent, r);
 	if (r->eager)

@@ -235,6 +235,8 @@ int dist__sim_exit_status(struct dist__sim_world *world)
 	struct check_facts facts = facts_now(world);
 	struct check_verdict verdict;
 	bool failed = any_failed(world);
+	char *warning = NULL;
+	int status;
 
 	if (world->is_copy)
 		tell_end(world,
@@ -249,5 +251,9 @@ int dist__sim_exit_status(struct dist__sim_world *world)
 		look_back(world, &board, &facts, &verdict);
 	if (failed && verdict.kind == CHECK_FINE)
 		verdict = (struct check_verdict){CHECK_FAILED, facts.lost_rank};
-	return report(board, &facts, &verdict);
+	if (verdict.kind == CHECK_FINE)
+		facts.warning = warning = dist__sim_warning(world);
+	status = report(board, &facts, &verdict);
+	free(warning);
+	return status;
 }

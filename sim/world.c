@@ -231,6 +231,7 @@ static void world_free(struct dist__sim_world *world)
 	if (!world)
 		return;
 	dist__sim_copy_drop(&world->patience);
+	dist__sim_copy_drop(&world->strictness);
 	dist__sim_requests_release(world);
 	dist__sim_channels_release(world);
 	dist__platform_close(world->platform);

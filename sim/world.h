@@ -164,7 +164,9 @@ struct dist__sim_world {
 	enum dist_error end_error; /* what every call returns from then on */
 	int exit_status;
 
-	struct dist__sim_copy patience; /* of the first timeout's instant */
+	struct dist__sim_copy patience;   /* of the first timeout's instant */
+	struct dist__sim_copy strictness; /* of the first buffered send's */
+	bool has_buffered;
 	bool is_copy;    /* this process tries what would be; see copy.c */
 	int news;        /* then: where it tells of it */
 	bool is_patient; /* and there are no deadlines; see forecast.c */
@@ -287,6 +289,16 @@ enum dist__sim_answer dist__sim_ask_buffered(struct dist__sim_world *world);
 
 /* dist__sim_any_letter returns whether there is one that nobody received. */
 bool dist__sim_any_letter(const struct dist__sim_world *world);
+
+/* ---- strict.c: would it end if sends were not buffered? -------------- */
+
+/* dist__sim_note_buffered notes that a send is about not to wait; in the copy
+ * that finds out, it will. */
+void dist__sim_note_buffered(struct dist__sim_world *world);
+
+/* dist__sim_warning returns what is to be said of a job that ended well, which
+ * the caller frees; NULL: nothing. */
+char *dist__sim_warning(struct dist__sim_world *world);
 
 /* ---- forecast.c: what would it come to without deadlines? ------------ */
 

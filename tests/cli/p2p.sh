@@ -40,6 +40,21 @@ done
 cmp "$scratch/rendezvous.out" "$scratch/buffered.out" ||
 	fail "pingpong takes another time when buffered"
 
+# lockstep check warns of what ends only because sends are buffered.
+checked=(check "${sim[@]:1}" --p2p buffered --json "$scratch/json")
+expect 0 "${checked[@]}" "${both_send[@]}"
+if [ "$SANITIZED" = no ]; then
+	expect_err 'warning: it ended only because sends are buffered: rank 0 waits in send .*31_both_send.c:25\) for rank 1, which waits .* for rank 0: a cycle$'
+	jq -e '.verdict == "fine" and (.warnings | length) == 1' "$scratch/json" \
+		>/dev/null || fail "no warning as JSON"
+fi
+expect 0 "${checked[@]}" "${both_send[@]}" --correct
+[ ! -s "$scratch/err" ] || fail "warned of a right program"
+jq -e 'has("warnings") | not' "$scratch/json" >/dev/null ||
+	fail "a warning as JSON"
+expect 0 "${sim[@]}" --p2p buffered "${both_send[@]}"
+[ ! -s "$scratch/err" ] || fail "warned where nobody checks"
+
 # The trace tells.
 expect 0 "${sim[@]}" --p2p eager:4096 --trace "$scratch/t.json" deadlock --fixed
 grep -q '"p2p":"eager:4096"' "$scratch/t.json" || fail "no mode in the trace"
