@@ -5,12 +5,11 @@
  * The copy is made at the instant in question, and sleeps until it is asked: a
  * run that needs no answer is not run twice. Then it goes on with the
  * simulation and tells through a pipe what it learns. Nothing else of it is
- * seen or heard but what the ranks write into files. Where a simulation cannot
- * be copied, nothing is told.
+ * seen or heard but what the ranks write into files that they open. Where a
+ * simulation cannot be copied, nothing is told.
  */
 #include "sim/world.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,14 +65,13 @@ static void close_both(const int ends[2])
 /* Makes this process the copy, once somebody asks. */
 static void begin(struct dist__sim_world *world, int asked, int news)
 {
-	int null = open("/dev/null", O_WRONLY);
 	char go;
 
-	if (null < 0 || !read_all(asked, &go, 1))
+	if (!read_all(asked, &go, 1))
 		_exit(DIST_EXIT_OK);
 	close(asked);
-	dup2(null, STDOUT_FILENO);
-	dup2(null, STDERR_FILENO);
+	if (!dist__sim_seclude(news))
+		_exit(DIST_EXIT_FAILED);
 	signal(SIGALRM, SIG_DFL);
 	signal(SIGPIPE, SIG_DFL);
 	alarm(LIMIT_S);

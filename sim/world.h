@@ -275,6 +275,12 @@ void dist__sim_copy_drop(struct dist__sim_copy *copy);
 void dist__sim_tell(const struct dist__sim_world *world,
 		    const struct dist__sim_news *news);
 
+/* ---- seclude.c -------------------------------------------------------- */
+
+/* dist__sim_seclude parts this process, a copy, from all memory and output that
+ * others see, but for one file descriptor. False: it could not. */
+bool dist__sim_seclude(int but);
+
 /* ---- what_if.c: would it end if sends were buffered? ---------------- */
 
 enum dist__sim_answer {

@@ -2,14 +2,13 @@
  * What is said of a timeout beside that it was one: who would have come, and
  * whether the run would have ended.
  */
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include <criterion/criterion.h>
 #include <criterion/redirect.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "check/verdict.h"
 #include "lockstep/dist.h"
@@ -79,17 +78,19 @@ static int simulate(int (*program)(void *arg), void *arg)
 	return dist_launch(&options, program, arg);
 }
 
-/* Rank 1 is late. *arg counts how often it came; the copy counts as well. */
+/* Rank 1 is late. The file called arg gets a byte whenever it came, in the copy
+ * as well. */
 static int come_late(void *arg)
 {
-	_Atomic int *came = arg;
 	struct dist_group *group = NULL;
 	enum dist_error error;
+	FILE *file;
 
 	cr_assert_eq(dist_init_process_group(NULL, &group), DIST_OK);
 	if (dist_get_rank(group) == 1) {
 		(void)dist_compute(group, 9 * MS, "load");
-		(*came)++;
+		file = fopen(arg, "a");
+		cr_assert(file && fputc('!', file) == '!' && !fclose(file));
 	}
 	error = dist_barrier(group, NULL);
 	if (dist_destroy_process_group(group))
@@ -103,28 +104,73 @@ static int come_late_and_do_well(void *arg)
 	return 0;
 }
 
-static _Atomic int *shared_count(void)
+/* Simulates program; returns how often rank 1 came. */
+static long count_arrivals(int (*program)(void *arg), int status)
 {
-	void *memory = mmap(NULL, sizeof(_Atomic int), PROT_READ | PROT_WRITE,
-			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	char path[] = "/tmp/forecast-XXXXXX";
+	int fd = mkstemp(path);
+	long count;
 
-	cr_assert_neq(memory, MAP_FAILED);
-	return memory;
+	cr_assert(fd >= 0);
+	cr_redirect_stderr();
+	cr_expect_eq(simulate(program, path), status);
+	count = lseek(fd, 0, SEEK_END);
+	close(fd);
+	unlink(path);
+	return count;
 }
 
 Test(forecast, a_timeout_that_fails_the_job_is_tried_without)
 {
-	_Atomic int *came = shared_count();
-
-	cr_redirect_stderr();
-	cr_expect_eq(simulate(come_late, came), DIST_EXIT_TIMEOUT);
-	cr_expect_eq(*came, dist__platform_can_copy() ? 2 : 1);
+	cr_expect_eq(count_arrivals(come_late, DIST_EXIT_TIMEOUT),
+		     dist__platform_can_copy() ? 2 : 1);
 }
 
 Test(forecast, a_timeout_that_is_dealt_with_is_not)
 {
-	_Atomic int *came = shared_count();
+	cr_expect_eq(count_arrivals(come_late_and_do_well, DIST_EXIT_OK), 1);
+}
 
-	cr_expect_eq(simulate(come_late_and_do_well, came), DIST_EXIT_OK);
-	cr_expect_eq(*came, 1);
+/* Rank 1 is late, and leaves a mark in memory that is shared, and in a file
+ * that is open. */
+struct marks {
+	char *shared;
+	int file;
+};
+
+static int leave_marks(void *arg)
+{
+	const struct marks *marks = arg;
+	struct dist_group *group = NULL;
+	enum dist_error error;
+
+	cr_assert_eq(dist_init_process_group(NULL, &group), DIST_OK);
+	error = dist_get_rank(group) == 1 ? dist_compute(group, 9 * MS, "load")
+					  : DIST_OK;
+	if (!error)
+		error = dist_barrier(group, NULL);
+	if (!error) {
+		++*marks->shared;
+		cr_assert_eq(write(marks->file, "!", 1), 1);
+	}
+	return dist_destroy_process_group(group) || error;
+}
+
+Test(forecast, nobody_sees_what_the_copy_does)
+{
+	char path[] = "/tmp/forecast-XXXXXX";
+	struct marks marks = {.file = mkstemp(path)};
+
+	unlink(path);
+	cr_assert(marks.file >= 0 && ftruncate(marks.file, 4096) == 0);
+	marks.shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED,
+			    marks.file, 0);
+	cr_assert_neq((void *)marks.shared, MAP_FAILED);
+	lseek(marks.file, 0, SEEK_END);
+	cr_redirect_stderr();
+	cr_expect_eq(simulate(leave_marks, &marks), DIST_EXIT_TIMEOUT);
+	cr_expect_eq(*marks.shared, 0);
+	cr_expect_eq(lseek(marks.file, 0, SEEK_END), 4096);
+	munmap(marks.shared, 4096);
+	close(marks.file);
 }
