@@ -173,6 +173,10 @@ struct dist__world {
 	 */
 	bool (*is_here)(void);
 
+	/* Returns the records of the calling rank, which need not be in a
+	 * group; NULL: it never joined this world. No slot: never. */
+	struct check_slot *(*records)(void);
+
 	/* Returns whether this machine can run it; if not, says why, else what
 	 * of note was found ("": nothing). */
 	bool (*is_available)(struct dist_message *why);
@@ -234,6 +238,10 @@ const struct dist__world *dist__world_find(const char *name);
 /* dist__world_here returns the world that runs the caller as a rank inside
  * this process, or NULL. */
 const struct dist__world *dist__world_here(void);
+
+/* dist__records_here returns the records of the calling rank; NULL: it never
+ * joined. */
+struct check_slot *dist__records_here(void);
 
 /* dist__worlds returns the table, ended by NULL. */
 const struct dist__world *const *dist__worlds(void);

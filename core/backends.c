@@ -32,6 +32,16 @@ const struct dist__world *dist__world_here(void)
 	return NULL;
 }
 
+struct check_slot *dist__records_here(void)
+{
+	struct check_slot *slot = NULL;
+
+	for (const struct dist__world *const *w = worlds; *w && !slot; w++)
+		if ((*w)->records)
+			slot = (*w)->records();
+	return slot;
+}
+
 bool dist_is_available(void)
 {
 	struct dist_message why;

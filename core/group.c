@@ -266,10 +266,27 @@ void dist_abort(struct dist_group *group)
 				 "the group was aborted by this rank");
 }
 
+/* Notes that a call on no group, which will be refused, stands there. */
+static void record_no_group(const char *file, int line)
+{
+	struct check_slot *slot = dist__records_here();
+	struct check_call call = {.op = "call",
+				  .peer = -1,
+				  .peer_rank = -1,
+				  .tag = -1,
+				  .error = DIST_ERR_INVALID_ARGUMENT};
+
+	check_site_set(&call.site, file, line);
+	if (slot)
+		check_refuse(slot, &call, dist_error_message(NULL));
+}
+
 struct dist_group *dist_at(struct dist_group *group, const char *file, int line)
 {
 	if (group)
 		group->site = (struct dist__site){file, line};
+	else
+		record_no_group(file, line);
 	return group;
 }
 

@@ -21,6 +21,14 @@ static bool is_here(void)
 	return running != NULL;
 }
 
+static struct check_slot *records(void)
+{
+	struct dist__sim_actor *actor =
+		running ? sg_actor_self_get_data() : NULL;
+
+	return actor ? &running->board->slots[actor->rank->rank] : NULL;
+}
+
 static bool is_available(struct dist_message *why)
 {
 	(void)why;
@@ -369,6 +377,7 @@ const struct dist__world dist__sim_world = {
 	.summary = "simulated hosts and links, by SimGrid",
 	.has_phantoms = true,
 	.is_here = is_here,
+	.records = records,
 	.is_available = is_available,
 	.pause = pause_rank,
 	.default_timeout_ns = DIST_TIMEOUT_DEFAULT,

@@ -38,6 +38,12 @@ struct keep {
 /* A process is one rank at a time, so these are the rank's. */
 static struct keep *kept;
 static struct check_board *board;
+static struct check_slot *own; /* on the board, or of what is kept */
+
+static struct check_slot *records(void)
+{
+	return own;
+}
 
 static bool is_available(struct dist_message *why)
 {
@@ -298,7 +304,7 @@ static enum dist_error attach(const struct dist_init_options *options,
 		place->debug = e.debug;
 	place->profile = &keep->profile;
 	place->nodes = keep->nodes;
-	place->slot = slot ? slot : &keep->slot;
+	place->slot = own = slot ? slot : &keep->slot;
 	sign(place->slot);
 	return DIST_OK;
 }
@@ -375,6 +381,7 @@ const struct dist__world dist__tcp_world = {
 	.summary = "real processes over TCP",
 	.has_phantoms = false,
 	.is_here = NULL,
+	.records = records,
 	.is_available = is_available,
 	.pause = NULL,
 	.default_timeout_ns = DIST_TIMEOUT_DEFAULT,

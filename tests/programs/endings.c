@@ -189,6 +189,7 @@ static enum dist_error group_of_others(struct job *job)
 
 	try(dist_new_group(job->world, two, 2, NULL, &sub));
 	if (job->rank < 2 || job->wrong)
+		/* culprit */
 		try(dist_all_reduce(sub, floats(x), DIST_SUM, NULL));
 	return DIST_OK;
 }
