@@ -205,6 +205,19 @@ static bool has_gone(const struct check_finding *f, uint32_t rank)
 	return false;
 }
 
+/* Whether cohort is stuck for the sake of a rank that has gone, and not of one
+ * that is stuck itself. */
+static bool misses_some(const struct check_finding *f,
+			const struct check_cohort *cohort)
+{
+	const struct check_picture *p = &f->picture;
+	uint32_t rank = check_next_awaited(p, cohort, 0);
+
+	while (rank < p->world_size && !has_gone(f, rank))
+		rank = check_next_awaited(p, cohort, rank + 1);
+	return is_stuck(cohort) && rank < p->world_size;
+}
+
 static void find_smaller_side(struct check_finding *f)
 {
 	uint32_t gone = 0, stuck = 0, n = f->picture.world_size;
@@ -213,14 +226,14 @@ static void find_smaller_side(struct check_finding *f)
 		bool went = has_gone(f, rank);
 
 		gone += went;
-		stuck += !went && is_stuck(cohort_of(f, rank));
+		stuck += !went && misses_some(f, cohort_of(f, rank));
 	}
 	for (int culprits = 1; culprits >= 0; culprits--)
 		for (uint32_t rank = 0; rank < n; rank++) {
 			bool went = has_gone(f, rank);
 			bool odd = went ? gone <= stuck : stuck <= gone;
 
-			if ((went || is_stuck(cohort_of(f, rank))) &&
+			if ((went || misses_some(f, cohort_of(f, rank))) &&
 			    odd == culprits)
 				add(f, rank, place_of(f, rank), odd);
 		}

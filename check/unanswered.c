@@ -98,24 +98,46 @@ static bool almost_meet(const struct check_end *send,
 	return false;
 }
 
+/* Whether the rank at the other end of end will call nothing any more. */
+static bool is_hopeless(const struct check_picture *p,
+			const struct check_end *end)
+{
+	int32_t peer = check_other_end(end->call);
+
+	return peer >= 0 && (uint32_t)peer < p->world_size &&
+	       p->board->slots[peer].state == CHECK_RANK_FINISHED;
+}
+
+/* How surely the two ends are one message gone wrong; 0: they are not. */
+static int weigh(const struct check_picture *p, const struct check_miss *miss)
+{
+	if (!almost_meet(&miss->send, &miss->recv, miss->differs) ||
+	    (!is_stuck_in(p, &miss->send) && !is_stuck_in(p, &miss->recv)))
+		return 0;
+	return 1 + is_hopeless(p, &miss->send) + is_hopeless(p, &miss->recv);
+}
+
 bool check_find_miss(const struct check_picture *p, struct check_miss *miss)
 {
 	struct check_end ends[MOST_ENDS];
 	uint32_t n = check_unanswered(p->board, ends, MOST_ENDS);
+	int best = 0;
 
 	n = n < MOST_ENDS ? n : MOST_ENDS;
-	for (int differs = 0; differs <= CHECK_NEAR_RANK; differs++)
-		for (uint32_t i = 0; i < n * n; i++) {
-			*miss = (struct check_miss){ends[i / n], ends[i % n],
-						    (enum check_near)differs};
-			if (almost_meet(&miss->send, &miss->recv,
-					miss->differs) &&
-			    (is_stuck_in(p, &miss->send) ||
-			     is_stuck_in(p, &miss->recv)))
-				return true;
-		}
 	*miss = (struct check_miss){.send = {.call = NULL}};
-	return false;
+	for (int differs = 0; differs <= CHECK_NEAR_RANK && !best; differs++)
+		for (uint32_t i = 0; i < n * n; i++) {
+			const struct check_miss next = {
+				ends[i / n], ends[i % n],
+				(enum check_near)differs};
+			int weight = weigh(p, &next);
+
+			if (weight <= best)
+				continue;
+			best = weight;
+			*miss = next;
+		}
+	return best > 0;
 }
 
 /* The rank's last call of the kind of end from another line, before end. */

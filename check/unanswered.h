@@ -30,7 +30,8 @@ uint32_t check_unanswered(const struct check_board *board,
 
 /* check_find_miss finds a send and a receive of one length and type that differ
  * in the tag alone, else in the group, else in one of the ranks, and of which
- * one keeps its rank for ever. False: there are none. */
+ * one keeps its rank for ever; of several first those that are called to a rank
+ * that has finished. False: there are none. */
 bool check_find_miss(const struct check_picture *picture,
 		     struct check_miss *miss);
 
