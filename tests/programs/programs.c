@@ -10,8 +10,8 @@
 #include <string.h>
 
 static const struct program *const tables[] = {
-	collective_programs, flow_programs,   message_programs,
-	group_programs,      handle_programs, ending_programs,
+	collective_programs, flow_programs,   message_programs, group_programs,
+	handle_programs,     ending_programs, pattern_programs,
 };
 #define NUM_TABLES (sizeof tables / sizeof *tables)
 

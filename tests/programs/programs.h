@@ -38,7 +38,7 @@ struct program {
 /* The tables, one a file, each ended by a program without a name. */
 extern const struct program collective_programs[], flow_programs[],
 	message_programs[], group_programs[], handle_programs[],
-	ending_programs[];
+	ending_programs[], pattern_programs[];
 
 /* Whether this is the rank that does the wrong thing, in the wrong form. */
 static inline bool at_fault(const struct job *job, int rank)
