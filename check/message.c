@@ -45,21 +45,26 @@ static uint32_t count_over(const struct check_slot *slot,
 }
 
 /* Whether peer has called the other end of call, which rank waits in. The
- * indices tell; where one is missing, the number of calls does; and when the
- * rings have forgotten some, a single one. */
+ * indices tell, and if the ring has forgotten that end, how many there were;
+ * where an index is missing, the number of calls does; and when the rings have
+ * forgotten some, a single one. */
 static bool answered_by(const struct check_board *board, uint32_t rank,
 			const struct check_call *call, uint32_t peer)
 {
 	const struct check_slot *other = &board->slots[peer];
-	bool guess = call->index == CHECK_INDEX_UNKNOWN;
+	uint32_t answers = check_answers(other, rank, call);
+	bool guess = call->index == CHECK_INDEX_UNKNOWN, failed = false;
 	uint32_t theirs = 0;
 
 	for (int i = 0; i < CHECK_RING; i++) {
 		const struct check_call *b = &other->ring[i];
 
-		if (!check_is_counterpart(call, rank, b) ||
-		    b->state == CHECK_CALL_FAILED)
+		if (!check_is_counterpart(call, rank, b))
 			continue;
+		if (b->state == CHECK_CALL_FAILED) {
+			failed |= b->index >= call->index;
+			continue;
+		}
 		theirs++;
 		if (b->index == CHECK_INDEX_UNKNOWN)
 			guess = true;
@@ -67,7 +72,8 @@ static bool answered_by(const struct check_board *board, uint32_t rank,
 			return true;
 	}
 	if (!guess)
-		return false;
+		return !failed && answers != CHECK_INDEX_UNKNOWN &&
+		       answers > call->index;
 	if (other->calls > CHECK_RING || board->slots[rank].calls > CHECK_RING)
 		return theirs > 0;
 	return theirs > count_over(&board->slots[rank], call, peer);

@@ -1,6 +1,7 @@
 #include "check/record.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +10,7 @@
 enum { ERROR_ARGUMENT = -1 };
 
 #define BOARD_MAGIC   UINT32_C(0x4c535442) /* "LSTB" */
-#define BOARD_VERSION 10
+#define BOARD_VERSION 11
 
 size_t check_board_bytes(uint32_t world_size)
 {
@@ -94,7 +95,7 @@ static void enter(struct check_slot *slot, uint32_t group_id, uint32_t leader)
 void check_join(struct check_slot *slot, uint32_t group_id, uint32_t leader)
 {
 	if (group_id == 0 && check_membership_find(slot, 0)) {
-		slot->groups = 0;
+		slot->groups = slot->kinds = 0;
 		slot->generation++;
 	}
 	enter(slot, group_id, leader);
@@ -121,33 +122,65 @@ static void advance(struct check_slot *slot, const struct check_call *call)
 		slot->memberships[i].collectives = call->index + 1;
 }
 
-/*
- * Which message of its kind, peer and tag call is, by the last of them in the
- * ring. A receive from any source may have taken any, so that it has no index,
- * and none that follows it has one.
- */
-static uint32_t index_of_message(const struct check_slot *slot,
+static bool is_send(const struct check_call *call)
+{
+	return strcmp(call->op, "send") == 0;
+}
+
+/* The kind of messages that are sent, or received, by group, tag and peer; the
+ * number of kinds if there is none. *any: one from any source is among them. */
+static uint32_t find_kind(const struct check_slot *slot,
+			  const struct check_kind *like, bool *any)
+{
+	uint32_t found = slot->kinds;
+
+	*any = false;
+	for (uint32_t i = 0; i < slot->kinds; i++) {
+		const struct check_kind *kind = &slot->kind[i];
+
+		if (kind->group_id != like->group_id ||
+		    kind->tag != like->tag || kind->sends != like->sends)
+			continue;
+		*any |= kind->peer < 0;
+		if (kind->peer == like->peer)
+			found = i;
+	}
+	return found;
+}
+
+/* Which message of its kind call is, and counts it. Where one was received from
+ * any source before, it may have been of each kind. */
+static uint32_t index_of_message(struct check_slot *slot,
 				 const struct check_call *call)
 {
-	uint32_t oldest =
-		slot->calls > CHECK_RING ? slot->calls - CHECK_RING : 0;
+	const struct check_kind like = {
+		.group_id = call->group_id,
+		.peer = call->peer < 0 ? -1 : call->peer_rank,
+		.tag = call->tag,
+		.sends = is_send(call)};
+	bool any;
+	uint32_t i = find_kind(slot, &like, &any);
 
-	for (uint32_t n = slot->calls; n > oldest; n--) {
-		const struct check_call *old = check_call_find(slot, n);
+	if (i == slot->kinds && i < CHECK_KINDS)
+		slot->kind[slot->kinds++] = like;
+	if (i == CHECK_KINDS || any || call->peer < 0)
+		return CHECK_INDEX_UNKNOWN;
+	return slot->kind[i].count++;
+}
 
-		if (old->generation != slot->generation)
-			return call->peer < 0 ? CHECK_INDEX_UNKNOWN : 0;
-		if (old->tag != call->tag || old->group_id != call->group_id ||
-		    strcmp(old->op, call->op) != 0)
-			continue;
-		if (old->peer < 0)
-			return CHECK_INDEX_UNKNOWN;
-		if (old->peer == call->peer)
-			return old->index == CHECK_INDEX_UNKNOWN
-				       ? CHECK_INDEX_UNKNOWN
-				       : old->index + 1;
-	}
-	return oldest > 0 || call->peer < 0 ? CHECK_INDEX_UNKNOWN : 0;
+uint32_t check_answers(const struct check_slot *slot, uint32_t rank,
+		       const struct check_call *call)
+{
+	const struct check_kind like = {.group_id = call->group_id,
+					.peer = (int32_t)rank,
+					.tag = call->tag,
+					.sends = !is_send(call)};
+	bool any;
+	uint32_t i = find_kind(slot, &like, &any);
+
+	if (any || i == CHECK_KINDS || slot->generation != call->generation)
+		return CHECK_INDEX_UNKNOWN;
+	return i < slot->kinds ? slot->kind[i].count : 0;
 }
 
 uint32_t check_issue(struct check_slot *slot, const struct check_call *call)

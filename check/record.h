@@ -16,13 +16,15 @@
 extern "C" {
 #endif
 
-/* The index of a message of which the ring does not tell how many there were
+/* The index of a message of which the records do not tell how many there were
  * before. */
 #define CHECK_INDEX_UNKNOWN UINT32_MAX
 /* The last calls kept per rank. */
 #define CHECK_RING 32
 /* Groups of which a slot remembers how far the rank got. */
 #define CHECK_GROUPS 32
+/* Kinds of messages of which a slot remembers how many there were. */
+#define CHECK_KINDS 64
 /* Ranks up to which a slot remembers the parts of an all-to-all. */
 #define CHECK_PARTS 64
 /* Bytes of a label, its end included. */
@@ -143,6 +145,15 @@ struct check_meeting {
 	uint32_t ranks[CHECK_ABSENT]; /* there twice, or too many */
 };
 
+/* Messages of a rank that go one way, and are matched in their order. */
+struct check_kind {
+	uint32_t group_id;
+	int32_t peer; /* global rank; -1: any */
+	int32_t tag;
+	uint32_t sends; /* else it receives */
+	uint32_t count;
+};
+
 struct check_slot {
 	char host[64];                /* on which the rank runs; "": not told */
 	int64_t pid;                  /* of its process there; 0: not told */
@@ -157,6 +168,8 @@ struct check_slot {
 		wait_site; /* where it waits, if not where it called */
 	struct check_membership memberships[CHECK_GROUPS];
 	struct check_parts parts;
+	uint32_t kinds;
+	struct check_kind kind[CHECK_KINDS];
 	struct check_hazard hazard;   /* the rank's first */
 	struct check_refusal refusal; /* if it was the rank's last call */
 	uint32_t held;                /* number of calls held, those that left
@@ -198,6 +211,13 @@ void check_leave(struct check_slot *slot, uint32_t group_id);
 /* check_issue takes a copy of *call into the rank's ring, numbers it, counts
  * it as issued, and returns its number. */
 uint32_t check_issue(struct check_slot *slot, const struct check_call *call);
+
+/* check_answers returns how many messages of the other direction than call, a
+ * message of rank, but of its group and tag, the slot's rank called with rank;
+ * CHECK_INDEX_UNKNOWN when the slot cannot tell, or has received some from any
+ * source. */
+uint32_t check_answers(const struct check_slot *slot, uint32_t rank,
+		       const struct check_call *call);
 
 /* check_refuse notes that a call at site on group was refused; words are its
  * name, ": " and the reason. Forgotten with the next call that is issued. */

@@ -10,12 +10,14 @@
 #define MOST_LINES 4
 
 /* Whether rank's call, a message, has no other end. A send may be complete
- * without one, as long as it is buffered. */
+ * without one, as long as it is buffered. Where nobody counted, one that may be
+ * the other end counts as it. */
 static bool is_unanswered(const struct check_board *board, uint32_t rank,
 			  const struct check_call *call)
 {
-	bool done = call->state == CHECK_CALL_DONE, any = false;
+	bool done = call->state == CHECK_CALL_DONE;
 	const struct check_slot *peer;
+	uint32_t answers;
 
 	if (call->state == CHECK_CALL_NONE || call->tag < 0 ||
 	    (done && strcmp(call->op, "recv") == 0))
@@ -25,19 +27,14 @@ static bool is_unanswered(const struct check_board *board, uint32_t rank,
 	if ((uint32_t)call->peer_rank >= board->world_size)
 		return false;
 	peer = &board->slots[call->peer_rank];
-	for (int i = 0; i < CHECK_RING; i++) {
-		const struct check_call *other = &peer->ring[i];
-
-		if (!check_is_counterpart(call, rank, other))
-			continue;
-		if (other->index == CHECK_INDEX_UNKNOWN ||
-		    other->index >= call->index)
+	answers = check_answers(peer, rank, call);
+	if (call->index != CHECK_INDEX_UNKNOWN &&
+	    answers != CHECK_INDEX_UNKNOWN)
+		return answers <= call->index;
+	for (int i = 0; i < CHECK_RING; i++)
+		if (check_is_counterpart(call, rank, &peer->ring[i]))
 			return false;
-		any = true;
-	}
-	if (call->index == CHECK_INDEX_UNKNOWN && any)
-		return false;
-	return !done || peer->calls <= CHECK_RING;
+	return !done;
 }
 
 uint32_t check_unanswered(const struct check_board *board,

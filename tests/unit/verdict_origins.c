@@ -153,6 +153,21 @@ Test(verdict_origins, a_message_like_the_one_too_many_is_named)
 		    "1, tag 0) of group default at prog.c:11\n");
 }
 
+Test(verdict_origins, an_answer_that_the_ring_forgot_counts)
+{
+	struct check_facts facts = {.lost_rank = -1};
+	struct check_board *board = board_of(2);
+
+	complete(board, 0, "send", 1, 3, 10);
+	for (int i = 0; i < CHECK_RING; i++)
+		complete(board, 0, "send", 1, 4, 11);
+	block(board, 0, "recv", 1, 0, 12);
+	block(board, 1, "recv", 0, 3, 20);
+	check_end(&board->slots[0], CHECK_RING + 2, -5, 1);
+	cr_expect_eq(check_judge(board, &facts).kind, CHECK_TIMEOUT);
+	free(board);
+}
+
 Test(verdict_origins, who_sent_least_is_awaited_from_any)
 {
 	struct check_board *board = board_of(3);
