@@ -10,19 +10,9 @@
 #include "lockstep/store.h"
 #include "realbackend/tcp/service.h"
 #include "realbackend/tcp/store.h"
+#include "tests/support/draw.h"
 
 #define SECRET "sesame"
-
-/* SplitMix64: Steele, Lea, Flood, "Fast splittable pseudorandom number
- * generators", 2014. */
-static uint64_t draw(uint64_t *state)
-{
-	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return z ^ (z >> 31);
-}
 
 /* A parcel of a code that there is, or hardly, with strings of any kind. */
 static void compose(uint64_t *state, int32_t codes, struct dist__parcel *parcel)

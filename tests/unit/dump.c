@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "check/diagnosis.h"
+#include "tests/support/dump_fuzz.h"
 
 enum { TIMEOUT = -5, PEER_LOST = -8, ABORTED = -9 };
 
@@ -293,4 +294,18 @@ Test(dump, those_of_another_job_and_second_ones_are_refused)
 	cr_expect_not(check_diagnosis_add(&d, &dump, message));
 	cr_expect(strstr(message, "expected one of job a"));
 	check_diagnosis_release(&d);
+}
+
+/* `make fuzz` does this for longer. */
+Test(dump, mutated_ones_are_refused_or_judged, .timeout = 100)
+{
+	int taken = 0;
+
+	for (uint64_t seed = 1; seed <= 300; seed++) {
+		int n = dump_fuzz_job(seed);
+
+		cr_assert_geq(n, 0, "seed %llu", (unsigned long long)seed);
+		taken += n;
+	}
+	cr_expect_geq(taken, 600, "most were refused: %d", taken);
 }

@@ -1,0 +1,15 @@
+/* dump_fuzz.h - dumps, right and wrong, against what reads and judges them. */
+#ifndef LOCKSTEP_TESTS_SUPPORT_DUMP_FUZZ_H
+#define LOCKSTEP_TESTS_SUPPORT_DUMP_FUZZ_H
+
+#include <stdint.h>
+
+/*
+ * dump_fuzz_job puts together dumps of a job whose calls, states and failures
+ * are drawn by seed, mutates some of them, as values or as bytes, and diagnoses
+ * those that are not refused, with all outputs. Returns how many were taken, or
+ * -1: one that nobody had mutated was refused.
+ */
+int dump_fuzz_job(uint64_t seed);
+
+#endif
