@@ -211,7 +211,8 @@ struct dist__world {
 	 * Makes the back end of a group over place's transport; blocks until
 	 * every member has. place and members are borrowed. NULL: coll over
 	 * the transport. Errors: UNAVAILABLE (refused below, message says
-	 * why), RENDEZVOUS (not all members came), NO_MEMORY.
+	 * why), RENDEZVOUS (not all members came, or two of them have one
+	 * device), NO_MEMORY.
 	 */
 	enum dist_error (*backend_new)(const struct dist__place *place,
 				       const struct dist__members *members,

@@ -15,7 +15,7 @@ coll              | lockstep/ core/op.h core/backend.h core/transport.h core/alg
 check             | | jansson.h
 sim               | lockstep/ core/op.h core/backend.h core/transport.h core/data.h core/profile.h core/init_method.h check/record.h check/verdict.h check/outputs.h | simgrid/ xbt/ xbt.h
 realbackend/tcp   | lockstep/ core/op.h core/backend.h core/transport.h core/data.h core/profile.h core/clock.h core/endian.h core/parcel.h core/table.h core/store.h core/init_method.h check/record.h check/verdict.h check/outputs.h check/cause.h check/dump.h | sys/socket.h netinet/ arpa/inet.h netdb.h sys/un.h nettle/
-realbackend/nccl  | lockstep/ core/op.h core/backend.h core/transport.h core/half.h | nccl.h cuda_runtime.h
+realbackend/nccl  | lockstep/ core/op.h core/backend.h core/transport.h core/half.h check/record.h | nccl.h cuda_runtime.h
 trace             | lockstep/ core/op.h core/backend.h core/transport.h core/algorithm.h | jansson.h zlib.h
 ddp               | lockstep/ |
 scenarios         | lockstep/ | popt.h

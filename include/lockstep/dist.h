@@ -158,8 +158,9 @@ struct dist_init_options {
  * outside the world, a malformed variable of the environment, a file that is no
  * store), DIST_ERR_UNAVAILABLE (the back end is not on this machine),
  * DIST_ERR_RENDEZVOUS (not every rank came in time, and which did not; two
- * ranks of one number; different world sizes; port taken; a file of an earlier
- * job; different secrets), DIST_ERR_NO_MEMORY, DIST_ERR_IO.
+ * ranks of one number, or on one device; different world sizes; port taken; a
+ * file of an earlier job; different secrets; no more files may be opened),
+ * DIST_ERR_NO_MEMORY, DIST_ERR_IO.
  */
 DIST_MUST_CHECK enum dist_error
 dist_init_process_group(const struct dist_init_options *options,

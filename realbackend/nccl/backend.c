@@ -7,7 +7,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "check/record.h"
 #include "realbackend/nccl/group.h"
 #include "realbackend/nccl/patience.h"
 
@@ -252,16 +254,38 @@ static struct dist__nccl_group *group_new(const struct dist__device *device,
 	return g;
 }
 
+/* Whether NCCL says that two ranks have one device; then it is in the records
+ * which. */
+static bool record_shared_device(const struct dist__nccl_group *g,
+				 struct check_meeting *meeting)
+{
+	const char *words = strstr(g->words.text, "Duplicate GPU detected");
+	int a, b;
+
+	if (!words || sscanf(words, "%*[^:]: rank %d and rank %d", &a, &b) != 2)
+		return false;
+	a = dist__global_rank(g->members, a);
+	b = dist__global_rank(g->members, b);
+	snprintf(meeting->words, sizeof meeting->words, "%.255s",
+		 g->words.text);
+	meeting->count = 2;
+	meeting->ranks[0] = (uint32_t)(a < b ? a : b);
+	meeting->ranks[1] = (uint32_t)(a < b ? b : a);
+	return true;
+}
+
 /* What a group that could not be made means to who asked for it. */
 static enum dist_error explain(const struct dist__nccl_group *g,
-			       enum dist_error error,
+			       enum dist_error error, struct check_slot *slot,
 			       struct dist_message *message)
 {
 	if (error == DIST_ERR_NO_MEMORY)
 		return error;
 	if (g->words.text[0]) {
 		*message = g->words;
-		return DIST_ERR_UNAVAILABLE;
+		return record_shared_device(g, &slot->meeting)
+			       ? DIST_ERR_RENDEZVOUS
+			       : DIST_ERR_UNAVAILABLE;
 	}
 	snprintf(message->text, sizeof message->text,
 		 "no NCCL communicator of %d ranks: %s", g->members->world_size,
@@ -288,7 +312,7 @@ enum dist_error dist__nccl_backend_new(const struct dist__device *device,
 	error = g->messages ? dist__nccl_open(g, deadline_ns)
 			    : DIST_ERR_NO_MEMORY;
 	if (error) {
-		error = explain(g, error, message);
+		error = explain(g, error, place->slot, message);
 		free_group(&g->base);
 		return error;
 	}

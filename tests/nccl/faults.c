@@ -125,12 +125,14 @@ Test(nccl_faults, two_ranks_on_one_device)
 	const struct job_note *note = &outcome.notes[1];
 
 	/* Whoever is told first; the other may learn that it is alone. */
-	if (note->error != DIST_ERR_UNAVAILABLE)
+	if (!strstr(note->message, "Duplicate"))
 		note = &outcome.notes[0];
-	cr_expect_eq(note->error, DIST_ERR_UNAVAILABLE);
+	cr_expect_eq(note->error, DIST_ERR_RENDEZVOUS);
 	cr_expect(strstr(note->message, "on device 0 of 1: invalid usage: "
 					"Duplicate GPU detected"),
 		  "%s", note->message);
+	cr_expect_eq(outcome.status, DIST_EXIT_RENDEZVOUS, "%s", outcome.text);
+	cr_expect(strstr(outcome.text, "rank 0 and rank 1 on one device"));
 }
 
 /* ---- ranks ------------------------------------------------------------- */
