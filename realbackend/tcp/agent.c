@@ -373,30 +373,28 @@ int dist__agent_node(const struct dist__agent *agent)
 
 /* ---- records ------------------------------------------------------------ */
 
-void dist__agent_give_slots(struct dist__agent *agent,
+void dist__agent_give_slots(struct dist__agent *agent, const char *shelf,
 			    const struct check_board *board, int first,
 			    int num_ranks)
 {
 	enum dist_error error = DIST_OK;
-	char key[48];
+	char key[64];
 
 	for (int rank = first; !error && rank < first + num_ranks; rank++) {
-		snprintf(key, sizeof key, "slot/%d/%d", agent->report.round,
-			 rank);
+		snprintf(key, sizeof key, "%s/%d", shelf, rank);
 		error = dist__store_set(agent->store, key, &board->slots[rank],
 					sizeof board->slots[rank]);
 	}
 }
 
-void dist__agent_take_slots(struct dist__agent *agent,
+void dist__agent_take_slots(struct dist__agent *agent, const char *shelf,
 			    struct check_board *board, int first, int num_ranks)
 {
-	char key[48], *slot;
+	char key[64], *slot;
 	size_t len;
 
 	for (int rank = first; rank < first + num_ranks; rank++) {
-		snprintf(key, sizeof key, "slot/%d/%d", agent->muster.round,
-			 rank);
+		snprintf(key, sizeof key, "%s/%d", shelf, rank);
 		if (dist__store_get(agent->store, key, 0, &slot, &len))
 			continue;
 		if (len == sizeof board->slots[rank])

@@ -5,7 +5,9 @@
  * The agents' store is at an endpoint that all of them know. Who serves it
  * leads the job: it is node 0 of every round, and when it goes, the job ends.
  * Keys: run (the job's id), arrivals (a counter that gives the tickets out),
- * report/TICKET, orders, slot/ROUND/RANK (the records of a round that failed).
+ * report/TICKET, orders, looks (a counter: how often all were asked where their
+ * ranks are), and records: slot/ROUND/RANK of a round that failed, look/N/RANK
+ * in answer to look N.
  * A job of one node has no store, and its agent leads itself.
  * Private to realbackend/tcp/.
  */
@@ -61,14 +63,14 @@ bool dist__agent_publish(struct dist__agent *agent);
 int dist__agent_node(const struct dist__agent *agent);
 
 /* dist__agent_give_slots leaves the records of num_ranks ranks from first on
- * for the leader. */
-void dist__agent_give_slots(struct dist__agent *agent,
+ * for the leader, at the keys shelf/RANK. */
+void dist__agent_give_slots(struct dist__agent *agent, const char *shelf,
 			    const struct check_board *board, int first,
 			    int num_ranks);
 
 /* dist__agent_take_slots replaces those of rank first and the next ones in
  * board by what an agent left; one that is not there stays as it is. */
-void dist__agent_take_slots(struct dist__agent *agent,
+void dist__agent_take_slots(struct dist__agent *agent, const char *shelf,
 			    struct check_board *board, int first,
 			    int num_ranks);
 

@@ -9,6 +9,7 @@
 #include "core/clock.h"
 #include "realbackend/tcp/agent.h"
 #include "realbackend/tcp/leader.h"
+#include "realbackend/tcp/look.h"
 #include "realbackend/tcp/signals.h"
 #include "realbackend/tcp/summary.h"
 #include "realbackend/tcp/workers.h"
@@ -19,6 +20,7 @@ struct job {
 	struct dist__streams streams;
 	struct dist__agent agent;
 	struct dist__workers workers;
+	struct dist__look look;
 	struct pollfd *fds; /* signals, then the workers' */
 	int store_fd;       /* leader: of the round to be started; -1: none */
 	int signal;         /* that ends the job here; 0: none */
@@ -34,7 +36,7 @@ static void handle_signals(struct job *job)
 
 	while ((number = dist__signals_next(&job->signals)) != 0) {
 		if (number == SIGUSR1)
-			dist__workers_tell(&job->workers);
+			dist__look_ask(&job->look, &job->agent);
 		if (number == SIGCHLD || number == SIGUSR1)
 			continue;
 		/* Whoever asks twice does not want to wait. */
@@ -82,6 +84,7 @@ static bool take_stock(struct job *job)
 	struct dist__report *r = &job->agent.report;
 	struct dist__report before = *r;
 	const struct dist__workers *workers = &job->workers;
+	char shelf[32];
 
 	r->state = state_of(job);
 	r->busy = dist__workers_busy(workers);
@@ -89,11 +92,12 @@ static bool take_stock(struct job *job)
 	if (workers->phase != DIST__WORKERS_NONE)
 		r->round = workers->plumbing.seat.round;
 	/* The leader judges when nobody is busy: the records come first. */
+	snprintf(shelf, sizeof shelf, "slot/%d", r->round);
 	if (before.busy && !r->busy && !job->agent.leads &&
 	    workers->outcome.board)
-		dist__agent_give_slots(&job->agent, workers->outcome.board,
-				       workers->plumbing.seat.first_rank,
-				       workers->started);
+		dist__agent_give_slots(
+			&job->agent, shelf, workers->outcome.board,
+			workers->plumbing.seat.first_rank, workers->started);
 	return r->state != before.state || r->busy != before.busy ||
 	       r->round != before.round;
 }
@@ -212,6 +216,7 @@ static void run(struct job *job)
 		if (!take_turn(job, news))
 			lose_leader(job);
 		obey(job);
+		dist__look_turn(&job->look, &job->agent, &job->workers);
 		if (!dist__workers_busy(&job->workers) &&
 		    (job->leaving || agent->orders.order == DIST__ORDER_END))
 			break;

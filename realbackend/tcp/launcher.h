@@ -82,10 +82,10 @@ struct dist__job_spec {
  * world start again smaller, or larger, at no cost. At the end the rank that
  * ended first and the verdict on the last start go to stderr (of the first
  * node: a verdict takes the records of all). SIGINT, SIGTERM, SIGQUIT and
- * SIGHUP are passed on and end the job the same way. SIGUSR1 has it say on
- * stderr, and in the JSON that the environment asks for, where the ranks of
- * this node are, and go on. LOCKSTEP_DUMP has it leave the ranks' dumps at both
- * times, on the first node those of all (docs/dumps.md). If the caller is
+ * SIGHUP are passed on and end the job the same way. SIGUSR1, on any node, has
+ * the first say on stderr, and in the JSON that the environment asks for, where
+ * the ranks of all are, and the job go on. LOCKSTEP_DUMP has the first node
+ * leave all ranks' dumps at both times (docs/dumps.md). If the caller is
  * killed, the kernel kills the ranks (Linux).
  *
  * Returns one of enum dist_exit: OK; FAILED (a rank returned non-zero, with no

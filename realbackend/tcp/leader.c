@@ -156,9 +156,8 @@ static void tell_restart(const struct dist__agent *agent)
 		fputs("starting again with the nodes that are there\n", stderr);
 }
 
-/* Adds to *outcome the records of the other nodes. */
-static void gather_records(struct dist__agent *agent,
-			   struct dist__outcome *outcome)
+void dist__leader_gather(struct dist__agent *agent, const char *shelf,
+			 struct check_board *board)
 {
 	const struct dist__orders *orders = &agent->orders;
 	int num_members = agent->muster.num_members;
@@ -170,12 +169,11 @@ static void gather_records(struct dist__agent *agent,
 		if (node < 0)
 			continue;
 		first = first_rank(orders, node);
-		dist__agent_take_slots(agent, outcome->board, first,
+		dist__agent_take_slots(agent, shelf, board, first,
 				       orders->nodes[node].nproc);
 		for (int j = 0;
 		     !member->present && j < orders->nodes[node].nproc; j++)
-			outcome->board->slots[first + j].state =
-				CHECK_RANK_LOST;
+			board->slots[first + j].state = CHECK_RANK_LOST;
 	}
 }
 
@@ -183,7 +181,7 @@ static void gather_records(struct dist__agent *agent,
 static bool conclude(struct dist__agent *agent, const struct dist__outcome *own)
 {
 	struct dist__outcome all = {.attempt = agent->orders.round};
-	char words[128] = "";
+	char words[128] = "", shelf[32];
 	int status;
 
 	if (own->board) {
@@ -196,8 +194,9 @@ static bool conclude(struct dist__agent *agent, const struct dist__outcome *own)
 	if (find_cause(agent, &all.cause))
 		snprintf(words, sizeof words, "rank %d %s", all.cause.rank,
 			 all.cause.how);
+	snprintf(shelf, sizeof shelf, "slot/%d", agent->muster.round);
 	if (all.board && agent->store)
-		gather_records(agent, &all);
+		dist__leader_gather(agent, shelf, all.board);
 	status = dist__outcome_report(stderr, &all, agent->spec->timeout_ns);
 	dist__outcome_release(&all);
 	/* Our own words are out. */

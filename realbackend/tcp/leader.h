@@ -22,6 +22,11 @@ bool dist__leader_turn(struct dist__agent *agent,
 /* dist__leader_end orders END. false: as above. */
 bool dist__leader_end(struct dist__agent *agent, int status, const char *words);
 
+/* dist__leader_gather puts the records that the other agents left on shelf onto
+ * board; those of a node that is gone are lost. */
+void dist__leader_gather(struct dist__agent *agent, const char *shelf,
+			 struct check_board *board);
+
 /* dist__leader_merge makes the job's trace, if it writes one, of the parts that
  * the ranks of the last round wrote. Returns status, or FAILED after a line on
  * stderr. */

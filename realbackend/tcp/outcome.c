@@ -170,8 +170,8 @@ int dist__outcome_report(FILE *out, const struct dist__outcome *outcome,
 	return check_conclude(out, &job);
 }
 
-void dist__outcome_status(FILE *out, struct dist__outcome *outcome, int first,
-			  int num_ranks, int64_t timeout_ns)
+void dist__outcome_status(FILE *out, const struct dist__outcome *outcome,
+			  int64_t timeout_ns)
 {
 	const struct check_verdict verdict = {CHECK_STATUS, -1};
 	const struct check_facts facts = {.now_ns = dist__clock_ns(),
@@ -180,14 +180,10 @@ void dist__outcome_status(FILE *out, struct dist__outcome *outcome, int first,
 	const struct check_job job = {outcome->board, &facts, &verdict, "tcp",
 				      NULL};
 	const struct check_outputs asked = {.json = check_outputs_asked().json};
-	struct check_board *board = outcome->board;
 	char message[256];
 
-	for (int rank = 0; board && rank < (int)board->world_size; rank++)
-		if (rank < first || rank >= first + num_ranks)
-			board->slots[rank].state = CHECK_RANK_UNKNOWN;
 	save_dumps(out, outcome, timeout_ns);
-	check_report(out, board, &facts, &verdict);
+	check_report(out, outcome->board, &facts, &verdict);
 	if (!check_write_outputs(&asked, &job, message))
 		fprintf(out, "lockstep: %s\n", message);
 	fflush(out);

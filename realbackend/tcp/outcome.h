@@ -40,9 +40,8 @@ int dist__outcome_report(FILE *out, const struct dist__outcome *outcome,
 			 int64_t timeout_ns);
 
 /* dist__outcome_status says on out, and as JSON and dumps where these are asked
- * for, where the num_ranks ranks from first on are; the others, on other nodes,
- * are not known. */
-void dist__outcome_status(FILE *out, struct dist__outcome *outcome, int first,
-			  int num_ranks, int64_t timeout_ns);
+ * for, where the ranks are. */
+void dist__outcome_status(FILE *out, const struct dist__outcome *outcome,
+			  int64_t timeout_ns);
 
 #endif

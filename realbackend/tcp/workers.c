@@ -50,23 +50,6 @@ void dist__workers_kill(struct dist__workers *workers)
 	dist__workers_end(workers, SIGKILL);
 }
 
-void dist__workers_tell(const struct dist__workers *workers)
-{
-	struct dist__outcome now;
-
-	if (!dist__workers_busy(workers)) {
-		fputs("lockstep: status: no ranks run here now\n", stderr);
-		return;
-	}
-	dist__outcome_take(&now, workers->children, workers->started,
-			   workers->board);
-	now.attempt = workers->plumbing.seat.round;
-	dist__outcome_status(stderr, &now, workers->plumbing.seat.first_rank,
-			     workers->started,
-			     workers->plumbing.spec->timeout_ns);
-	dist__outcome_release(&now);
-}
-
 bool dist__workers_busy(const struct dist__workers *workers)
 {
 	return workers->phase > DIST__WORKERS_NONE &&

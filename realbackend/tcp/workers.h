@@ -44,9 +44,6 @@ void dist__workers_end(struct dist__workers *workers, int number);
 /* dist__workers_kill does not wait for that second. */
 void dist__workers_kill(struct dist__workers *workers);
 
-/* dist__workers_tell says on stderr where the ranks are. */
-void dist__workers_tell(const struct dist__workers *workers);
-
 /* dist__workers_busy returns whether there are processes. */
 bool dist__workers_busy(const struct dist__workers *workers);
 

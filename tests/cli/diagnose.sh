@@ -74,6 +74,30 @@ kill -0 $job || fail 'SIGUSR1 ended the job'
 kill $job
 wait $job
 
+# Of several nodes: any is asked, the first tells of all.
+free_port
+rm "$scratch/ranks"/*
+nodes=()
+for node in 0 1; do
+	LOCKSTEP_JSON="$scratch/status.json" "$LOCKSTEP" run --nnodes 2 \
+		--node-rank $node --master-port "$port" --nproc-per-node 2 \
+		"$endless" "$scratch/ranks" 2>"$scratch/node$node" &
+	nodes+=($!)
+done
+for rank in 0 1 2 3; do
+	wait_for grep -q joined "$scratch/ranks/$rank" || fail 'not joined'
+done
+for node in 1 0; do
+	rm -f "$scratch/status.json"
+	kill -USR1 "${nodes[node]}"
+	wait_for jq -e '[.ranks[].ranks[]] | length == 4' \
+		"$scratch/status.json" || fail 'not told of all'
+	jq -e 'all(.ranks[]; .state != "unknown")' "$scratch/status.json" \
+		>/dev/null || fail "$(cat "$scratch/node0")"
+done
+kill "${nodes[0]}"
+wait "${nodes[@]}"
+
 # SIGUSR1 to ranks; then one of them is killed, and the others tell who.
 free_port
 rm "$scratch/ranks"/*
