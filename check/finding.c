@@ -401,10 +401,25 @@ static void find_left(struct check_finding *f)
 	}
 }
 
+/* ---- race ------------------------------------------------------------- */
+
+static const struct check_call *known(const struct check_call *call)
+{
+	return call->op[0] ? call : NULL;
+}
+
+static void find_race(struct check_finding *f, const struct check_race *race)
+{
+	add(f, race->rank, known(&race->receive), true);
+	add(f, race->other.sender, known(&race->other.send), false);
+	add(f, race->here.sender, known(&race->here.send), false);
+}
+
 /* ---- all -------------------------------------------------------------- */
 
 bool check_finding_init(struct check_finding *f,
 			const struct check_board *board,
+			const struct check_facts *facts,
 			const struct check_verdict *verdict)
 {
 	uint32_t n = board->world_size;
@@ -428,6 +443,8 @@ bool check_finding_init(struct check_finding *f,
 		find_left(f);
 	else if (verdict->kind == CHECK_HAZARD)
 		find_hazards(f);
+	else if (verdict->kind == CHECK_RACE && facts->race)
+		find_race(f, facts->race);
 	else if (verdict->kind != CHECK_FINE && verdict->rank >= 0)
 		find_lost(f, (uint32_t)verdict->rank);
 	return true;

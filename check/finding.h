@@ -42,10 +42,12 @@ struct check_finding {
  * in it; of a collective that awaits who is gone, the smaller of both sides, or
  * both; of a timeout, the ranks that are late; of a lost rank, that rank, with
  * those that gave up for the same reason; of hazards, those that caused them;
- * of handles left behind, those who left some.
+ * of handles left behind, those who left some; of a race, the rank that
+ * receives, and the two that send are partners.
  */
 bool check_finding_init(struct check_finding *finding,
 			const struct check_board *board,
+			const struct check_facts *facts,
 			const struct check_verdict *verdict);
 void check_finding_release(struct check_finding *finding);
 

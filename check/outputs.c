@@ -29,6 +29,8 @@ const char *check_verdict_name(enum check_verdict_kind kind)
 		return "left";
 	case CHECK_HAZARD:
 		return "hazard";
+	case CHECK_RACE:
+		return "race";
 	case CHECK_RENDEZVOUS:
 		return "rendezvous";
 	case CHECK_FAILED:
@@ -104,8 +106,8 @@ static void story_release(struct check_story *story)
 static bool story_init(struct check_story *story, const struct check_job *job)
 {
 	*story = (struct check_story){.job = job};
-	if (job->board &&
-	    !check_finding_init(&story->finding, job->board, job->verdict))
+	if (job->board && !check_finding_init(&story->finding, job->board,
+					      job->facts, job->verdict))
 		return false;
 	story->text = report_text(job);
 	if (!story->text) {

@@ -24,6 +24,16 @@ struct check_outputs {
 	const char *name; /* of the job, for JUnit; NULL: "job" */
 };
 
+/* Runs of one job in which ranks and messages met in different ways. */
+struct check_explored {
+	const char *p2p;  /* when sends end; NULL: the end of a list */
+	uint64_t runs;    /* by every match of receives from any source */
+	uint64_t states;  /* in which they chose, or that they ended in */
+	uint64_t skewed;  /* runs with delays, beside */
+	uint64_t late;    /* of all, those that ran into a deadline */
+	const char *left; /* why there may be other ways; NULL: no others */
+};
+
 /* A job that has ended, and what is said of it. Borrowed. */
 struct check_job {
 	const struct check_board *board; /* NULL: there are no records */
@@ -31,6 +41,7 @@ struct check_job {
 	const struct check_verdict *verdict;
 	const char *world;  /* "sim", "tcp" */
 	const char *replay; /* how to see it again; NULL: just run it */
+	const struct check_explored *explored; /* a list; NULL: this run */
 };
 
 /* check_outputs_asked returns what the environment asks for: LOCKSTEP_JSON,
@@ -52,8 +63,8 @@ bool check_write_outputs(const struct check_outputs *outputs,
 int check_conclude(FILE *out, const struct check_job *job);
 
 /* check_verdict_name returns the verdict in one word: "fine", "mismatch",
- * "deadlock", "timeout", "lost", "buffering", "left", "rendezvous", "failed",
- * "status". */
+ * "deadlock", "timeout", "lost", "hazard", "race", "buffering", "left",
+ * "rendezvous", "failed", "status". */
 const char *check_verdict_name(enum check_verdict_kind kind);
 
 #ifdef __cplusplus

@@ -14,6 +14,7 @@
 #include "check/meeting.h"
 #include "check/parting.h"
 #include "check/picture.h"
+#include "check/race.h"
 #include "check/refusal.h"
 #include "check/unanswered.h"
 #include "check/verdict.h"
@@ -369,6 +370,7 @@ static void print_headline(FILE *out, const struct check_board *board,
 	case CHECK_FINE:
 	case CHECK_MISMATCH:
 	case CHECK_HAZARD:
+	case CHECK_RACE:
 		break;
 	}
 }
@@ -413,6 +415,11 @@ void check_report(FILE *out, const struct check_board *board,
 	}
 	if (verdict->kind == CHECK_HAZARD) {
 		check_report_hazard(out, board);
+		return;
+	}
+	if (verdict->kind == CHECK_RACE && facts->race) {
+		check_report_race(out, facts->race);
+		check_report(out, board, facts, &facts->race->outcome);
 		return;
 	}
 	print_headline(out, board, facts, verdict);

@@ -273,13 +273,46 @@ static json_t *warnings(const struct check_facts *facts)
 	return facts->warning ? json_pack("[s]", facts->warning) : NULL;
 }
 
+static json_t *explored_json(const struct check_explored *e)
+{
+	json_t *array = json_array();
+
+	for (; e->p2p; e++)
+		json_array_append_new(
+			array,
+			json_pack("{s:s, s:I, s:I, s:I, s:I, s:b, s:s*}", "p2p",
+				  e->p2p, "schedules", (json_int_t)e->runs,
+				  "states", (json_int_t)e->states, "skewed",
+				  (json_int_t)e->skewed, "late",
+				  (json_int_t)e->late, "all", !e->left, "left",
+				  e->left));
+	return array;
+}
+
+static json_t *match_json(const struct check_match *match)
+{
+	return json_pack("{s:i, s:o*, s:s, s:s}", "sender", (int)match->sender,
+			 "send",
+			 match->send.op[0] ? call_json(&match->send) : NULL,
+			 "outcome", match->outcome, "replay", match->replay);
+}
+
+static json_t *race_json(const struct check_race *race)
+{
+	return json_pack(
+		"{s:i, s:o*, s:[o, o]}", "rank", (int)race->rank, "receive",
+		race->receive.op[0] ? call_json(&race->receive) : NULL,
+		"matches", match_json(&race->other), match_json(&race->here));
+}
+
 json_t *check_story_json(const struct check_story *story)
 {
 	const struct check_job *job = story->job;
 	const struct check_finding *f = &story->finding;
 
 	return json_pack(
-		"{s:i, s:s, s:i, s:s, s:o*, s:s, s:i, s:o*, s:o*, s:s?, s:o, "
+		"{s:i, s:s, s:i, s:s, s:o*, s:s, s:i, s:o*, s:o*, s:s?, s:o*, "
+		"s:o*, s:o, "
 		"s:o, s:o, s:o, s:o, s:o}",
 		"version", CHECK_JSON_VERSION, "verdict",
 		check_verdict_name(job->verdict->kind), "exit_status",
@@ -287,7 +320,9 @@ json_t *check_story_json(const struct check_story *story)
 		"warnings", warnings(job->facts), "world", job->world,
 		"world_size", job->board ? (int)job->board->world_size : 0,
 		"timeout_s", seconds_or_none(job->facts->timeout_ns),
-		"forecast", forecast(job->facts), "replay", job->replay,
+		"forecast", forecast(job->facts), "replay", job->replay, "race",
+		job->facts->race ? race_json(job->facts->race) : NULL,
+		"explored", job->explored ? explored_json(job->explored) : NULL,
 		"culprits", culprits_json(story), "sites", sites_json(f),
 		"evidence", evidence(story->text), "ranks", ranks_table(f),
 		"groups", groups_json(f), "last_calls", histories(f));

@@ -140,6 +140,8 @@ int check_exit_status(const struct check_verdict *verdict)
 		return 17;
 	case CHECK_HAZARD:
 		return 14;
+	case CHECK_RACE:
+		return 15;
 	case CHECK_RENDEZVOUS:
 		return 18;
 	case CHECK_FAILED:

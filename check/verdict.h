@@ -24,6 +24,7 @@ enum check_verdict_kind {
 	CHECK_TIMEOUT,
 	CHECK_LOST,
 	CHECK_HAZARD,     /* memory touched while an operation held it */
+	CHECK_RACE,       /* never judged: told by who tried other matches */
 	CHECK_BUFFERING,  /* a deadlock, but not where sends are buffered */
 	CHECK_LEFT,       /* all ended well, but something is left behind */
 	CHECK_RENDEZVOUS, /* never judged: told by who started the ranks */
@@ -39,6 +40,7 @@ struct check_forecast {
 	int64_t ended_ns; /* when every rank would have ended well */
 	int64_t stuck_ns; /* or no rank could have moved any more */
 };
+struct check_race;
 
 /* What the world around the ranks knows and the board does not. */
 struct check_facts {
@@ -49,11 +51,29 @@ struct check_facts {
 	char lost_how[64];  /* "killed by signal 9 (Killed)" */
 	struct check_forecast forecast; /* of a timeout at now_ns */
 	const char *warning; /* not held against the job; NULL: none */
+	const struct check_race *race; /* CHECK_RACE: it; else NULL */
 };
 
 struct check_verdict {
 	enum check_verdict_kind kind;
 	int rank; /* the rank it turns on: lost, late or odd one out; or -1 */
+};
+
+/* One match of a receive from any source. Strings are borrowed. */
+struct check_match {
+	uint32_t sender;
+	struct check_call send; /* op "": not known */
+	const char *outcome;    /* what it led to: "the job ends well" */
+	const char *replay;     /* how to see that again */
+};
+
+/* A receive from any source of which two matches lead to different ends. */
+struct check_race {
+	uint32_t rank;
+	struct check_call receive;    /* op "": not known */
+	struct check_match other;     /* of another run */
+	struct check_match here;      /* of this one, */
+	struct check_verdict outcome; /* on which this is the verdict */
 };
 
 /*
@@ -108,7 +128,7 @@ static inline int check_is_stuck(const struct check_verdict *verdict)
 }
 
 /* check_exit_status returns the command's exit status for the verdict: 0, 1,
- * 10 to 14, 16 to 18. */
+ * 10 to 18. */
 int check_exit_status(const struct check_verdict *verdict);
 
 #ifdef __cplusplus

@@ -88,7 +88,7 @@ static int report(const struct check_board *board,
 		  const struct check_facts *facts,
 		  const struct check_verdict *verdict)
 {
-	const struct check_job job = {board, facts, verdict, "sim", NULL};
+	const struct check_job job = {board, facts, verdict, "sim", NULL, NULL};
 
 	fflush(stdout);
 	return check_conclude(stderr, &job);

@@ -1,0 +1,28 @@
+#include "check/race.h"
+
+#include "check/words.h"
+
+static void print_match(FILE *out, const struct check_match *match)
+{
+	fprintf(out, "  from rank %u", match->sender);
+	if (match->send.op[0]) {
+		fputs(", which called ", out);
+		check_print_call_in_place(out, &match->send);
+	}
+	fprintf(out, ": %s (--replay %s)\n", match->outcome, match->replay);
+}
+
+void check_report_race(FILE *out, const struct check_race *race)
+{
+	fprintf(out,
+		"lockstep: message race: how the job ends depends on whose "
+		"message rank %u receives\n",
+		race->rank);
+	if (race->receive.op[0]) {
+		fprintf(out, "  rank %u called ", race->rank);
+		check_print_call_in_place(out, &race->receive);
+		fputc('\n', out);
+	}
+	print_match(out, &race->other);
+	print_match(out, &race->here);
+}
