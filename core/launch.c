@@ -95,6 +95,8 @@ int dist_launch(const struct dist_launch_options *given,
 	options.p2p = string_of(options.p2p, "LOCKSTEP_P2P");
 	options.debug = string_of(options.debug, "LOCKSTEP_DEBUG");
 	options.trace = string_of(options.trace, "LOCKSTEP_TRACE");
+	options.replay = string_of(options.replay, "LOCKSTEP_REPLAY");
+	options.explore = string_of(options.explore, "LOCKSTEP_EXPLORE");
 	if (complete_world_size(&options) || complete_timeout(&options))
 		return DIST_EXIT_USAGE;
 	if (!dist__debug_parse(&debug, options.debug))
@@ -105,6 +107,10 @@ int dist_launch(const struct dist_launch_options *given,
 		return refuse(
 			"unknown back end \"%s\": expected sim, tcp or nccl",
 			options.backend);
+	if ((options.replay || options.explore) && !world->is_here)
+		return refuse("%s: expected back end sim, not %s",
+			      options.replay ? "replay" : "explore",
+			      world->name);
 	if (!world->is_available(&why)) {
 		(void)refuse("back end %s: %s", world->name, why.text);
 		return DIST_EXIT_SKIPPED;

@@ -78,6 +78,8 @@ static void begin(struct dist__sim_world *world, int asked, int news)
 	if (world->is_copy)
 		close(world->news);
 	world->is_copy = true;
+	world->plan = NULL; /* what is left to choose goes as usual */
+	world->log = NULL;
 	world->news = news;
 }
 

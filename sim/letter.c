@@ -134,21 +134,52 @@ static void meet(struct dist__request *letter, struct dist__request *receive)
 		carry(letter);
 }
 
+struct dist__request *
+dist__sim_letter_receive(const struct dist__request *letter)
+{
+	struct dist__request *receive = addressee(letter)->receives.first;
+
+	while (receive && !fits(receive, letter))
+		receive = receive->next;
+	return receive;
+}
+
+/* Whether what receive takes is chosen later. */
+static bool is_chosen(const struct dist__request *receive)
+{
+	const struct dist__sim_plan *plan = receive->rank->world->plan;
+
+	return receive->peer == DIST_ANY_SOURCE && plan && plan->chooses;
+}
+
+static void take(struct dist__request *letter, struct dist__request *receive)
+{
+	struct dist__sim_rank *rank = receive->rank;
+
+	dist__sim_queue_remove(&rank->arrived, letter);
+	dist__sim_queue_remove(&rank->receives, receive);
+	meet(letter, receive);
+}
+
 static void settle(struct dist__sim_rank *rank)
 {
 	struct dist__request *letter = rank->arrived.first, *next, *receive;
 
 	for (; letter; letter = next) {
 		next = letter->next;
-		receive = rank->receives.first;
-		while (receive && !fits(receive, letter))
-			receive = receive->next;
-		if (!receive)
-			continue;
-		dist__sim_queue_remove(&rank->arrived, letter);
-		dist__sim_queue_remove(&rank->receives, receive);
-		meet(letter, receive);
+		receive = dist__sim_letter_receive(letter);
+		if (receive && !is_chosen(receive))
+			take(letter, receive);
 	}
+}
+
+void dist__sim_letter_take(struct dist__request *letter,
+			   struct dist__request *receive)
+{
+	struct dist__sim_rank *rank = receive->rank;
+
+	take(letter, receive);
+	settle(rank);
 }
 
 static void settle_all(void *arg)
@@ -213,6 +244,7 @@ static void arrive(struct dist__request *letter)
 			break;
 		dist__sim_queue_remove(&to->sent, at);
 		file(&to->arrived, at, now_ns);
+		dist__sim_note_letter(to->world, at);
 	}
 	settle_later(to);
 }
@@ -228,7 +260,10 @@ void dist__sim_letter_post(struct dist__request *r,
 	r->joined = r->rank->joined;
 	r->peer = m->peer;
 	r->tag = m->tag;
+	r->call = world->board->slots[r->rank->rank].calls;
 	if (!r->is_send) {
+		if (m->peer == DIST_ANY_SOURCE)
+			r->number = r->rank->num_any++;
 		r->members = m->members;
 		r->source = m->source;
 		dist__sim_queue_append(&r->rank->receives, r);

@@ -84,12 +84,26 @@ static struct check_facts facts_now(const struct dist__sim_world *world)
 	return facts;
 }
 
-static int report(const struct check_board *board,
-		  const struct check_facts *facts,
-		  const struct check_verdict *verdict)
+/* Tells the verdict, or the race that it is an outcome of. A run that is one of
+ * many tells who explores. */
+static int report(struct dist__sim_world *world,
+		  const struct check_board *board, struct check_facts *facts,
+		  struct check_verdict *verdict)
 {
-	const struct check_job job = {board, facts, verdict, "sim", NULL, NULL};
+	const struct check_job job = {board, facts,        verdict,
+				      "sim", world->token, world->explored};
+	struct check_race race;
 
+	if (world->log) {
+		dist__sim_note_end(world, verdict);
+		return check_exit_status(verdict);
+	}
+	if (world->race) {
+		race = *world->race;
+		race.outcome = *verdict;
+		facts->race = &race;
+		*verdict = (struct check_verdict){CHECK_RACE, (int)race.rank};
+	}
 	fflush(stdout);
 	return check_conclude(stderr, &job);
 }
@@ -149,7 +163,7 @@ static bool judge_standstill(struct dist__sim_world *world)
 		verdict.kind = CHECK_BUFFERING;
 	if (world->is_copy)
 		tell_end(world, DIST__SIM_STUCK, (int)verdict.kind);
-	end(world, DIST_ERR_DEADLOCK, report(board, &facts, &verdict));
+	end(world, DIST_ERR_DEADLOCK, report(world, board, &facts, &verdict));
 	return false;
 }
 
@@ -160,7 +174,7 @@ bool dist__sim_block(struct dist__sim_world *world)
 	if (world->movable > 0 || world->unfinished == 0 || world->ended)
 		return true;
 	world->movable++;
-	if (!judge_standstill(world))
+	if (!dist__sim_choose(world) && !judge_standstill(world))
 		return false;
 	world->movable--;
 	return true;
@@ -253,7 +267,7 @@ int dist__sim_exit_status(struct dist__sim_world *world)
 		verdict = (struct check_verdict){CHECK_FAILED, facts.lost_rank};
 	if (verdict.kind == CHECK_FINE)
 		facts.warning = warning = dist__sim_warning(world);
-	status = report(board, &facts, &verdict);
+	status = report(world, board, &facts, &verdict);
 	free(warning);
 	return status;
 }

@@ -180,6 +180,7 @@ static enum dist_error post(struct dist__sim_rank *rank,
 	dist__sim_note_call(rank);
 	if (is_send)
 		actor->debt_s += world->overhead_s;
+	dist__sim_skew_call(actor);
 	dist__sim_pay(actor);
 	actor->look_s = LOOK_S;
 	if (is_letter && is_send)
@@ -192,6 +193,7 @@ static enum dist_error post(struct dist__sim_rank *rank,
 	r = channel || is_letter ? describe(rank, m, is_send) : NULL;
 	if (!r)
 		return DIST_ERR_NO_MEMORY;
+	dist__sim_note_post(rank, m, is_send);
 	if (is_letter)
 		dist__sim_letter_post(r, m);
 	else
@@ -329,13 +331,19 @@ static bool test(struct dist__transport *t, struct dist__request *r)
 	struct dist__sim_world *world = rank_of(t)->world;
 	struct dist__sim_actor *actor = self();
 
+	dist__sim_skew_look(actor);
 	if (r && is_over(r))
 		return true;
 	if (world->ended)
 		return false;
 	if (world->movable > 1 || actor->look_s < LOOK_S)
 		actor->look_s = LOOK_S;
+	dist__sim_note_look(world);
+	world->looking++;
+	if (world->movable == world->looking)
+		(void)dist__sim_choose(world);
 	sg_actor_sleep_for(actor->look_s);
+	world->looking--;
 	if (world->movable == 1 && actor->look_s < LONGEST_LOOK_S)
 		actor->look_s *= 2;
 	return false;

@@ -12,6 +12,7 @@
 
 #include "core/data.h"
 #include "core/init_method.h"
+#include "sim/explore.h"
 
 /* SimGrid has one engine a process; while it runs, all code runs in it. */
 static struct dist__sim_world *running;
@@ -40,6 +41,7 @@ static enum dist_error pause_rank(int64_t duration_ns)
 	struct dist__sim_actor *actor = sg_actor_self_get_data();
 	struct dist__transport *transport = &actor->rank->transport;
 
+	dist__sim_note_look(actor->rank->world);
 	return transport->ops->compute(transport, duration_ns);
 }
 
@@ -169,6 +171,13 @@ static void number(char *text, size_t size, double value)
 	snprintf(text, size, "%.12g", value);
 }
 
+/* The trace keeps where the text is. */
+static void print_p2p(struct dist__sim_world *world)
+{
+	dist__p2p_mode_print(&world->profile.p2p, world->p2p_text,
+			     sizeof world->p2p_text);
+}
+
 static enum dist_error open_recorder(struct dist__sim_world *world,
 				     const struct dist_launch_options *options)
 {
@@ -185,8 +194,7 @@ static enum dist_error open_recorder(struct dist__sim_world *world,
 	       profile->reduce_Bps);
 	number(world->segment_text, sizeof world->segment_text,
 	       profile->segment_bytes);
-	dist__p2p_mode_print(&profile->p2p, world->p2p_text,
-			     sizeof world->p2p_text);
+	print_p2p(world);
 	facts[n++] = (struct dist__fact){"backend", "sim"};
 	facts[n++] = (struct dist__fact){"fidelity", "message"};
 	facts[n++] = (struct dist__fact){"platform", options->platform};
@@ -244,6 +252,7 @@ static void world_free(struct dist__sim_world *world)
 	dist__sim_channels_release(world);
 	dist__platform_close(world->platform);
 	dist__profile_release(&world->profile);
+	free(world->chooser.pairs);
 	free(world->late_board);
 	free(world->board);
 	free(world->ranks);
@@ -319,7 +328,7 @@ static void start_rank(struct dist__sim_rank *rank)
 	sg_actor_start(actor, rank_actor, 0, NULL);
 }
 
-static int run(struct dist__sim_world *world)
+int dist__sim_run(struct dist__sim_world *world)
 {
 	world->movable = world->world_size;
 	world->unfinished = world->world_size;
@@ -344,6 +353,60 @@ static int complain(enum dist_error error, const struct dist_message *message)
 					   : DIST_EXIT_USAGE;
 }
 
+bool dist__sim_follow(struct dist__sim_world *world,
+		      const struct dist__sim_plan *plan)
+{
+	if (plan->p2p[0] &&
+	    !dist__p2p_mode_parse(&world->profile.p2p, plan->p2p))
+		return false;
+	print_p2p(world);
+	world->plan = plan;
+	return true;
+}
+
+static int refuse_words(const char *variable, const char *words,
+			const char *expected)
+{
+	fprintf(stderr, "lockstep: %s: expected %s, not \"%s\"\n", variable,
+		expected, words);
+	return DIST_EXIT_USAGE;
+}
+
+static int replay(struct dist__sim_world *world, const char *token)
+{
+	struct dist__sim_plan plan = {.skew = 0};
+	int status;
+
+	if (!dist__sim_plan_parse(&plan, token) ||
+	    !dist__sim_follow(world, &plan)) {
+		status = refuse_words("replay", token, DIST__SIM_TOKEN);
+	} else {
+		world->token = token;
+		status = dist__sim_run(world);
+		if (!world->ended && !dist__sim_chose_all(world)) {
+			fputs("lockstep: " DIST__SIM_OTHER_JOB "\n", stderr);
+			status = DIST_EXIT_USAGE;
+		}
+	}
+	dist__sim_plan_release(&plan);
+	return status;
+}
+
+static int run_as_asked(struct dist__sim_world *world,
+			const struct dist_launch_options *options)
+{
+	struct dist__sim_bounds bounds;
+
+	if (options->replay)
+		return replay(world, options->replay);
+	if (!options->explore)
+		return dist__sim_run(world);
+	if (!dist__sim_bounds_parse(&bounds, options->explore))
+		return refuse_words("explore", options->explore,
+				    DIST__SIM_BOUNDS);
+	return dist__sim_explore(world, &bounds, options->p2p != NULL);
+}
+
 static int launch(const struct dist_launch_options *options,
 		  int (*rank_main)(void *arg), void *arg)
 {
@@ -363,7 +426,7 @@ static int launch(const struct dist_launch_options *options,
 	if (error) {
 		status = complain(error, &message);
 	} else {
-		status = run(world);
+		status = run_as_asked(world, options);
 		error = dist__recorder_finish(world->recorder, &message);
 		if (error)
 			status = complain(error, &message);

@@ -19,8 +19,10 @@
 
 #include "check/verdict.h"
 #include "core/backend.h"
+#include "sim/plan.h"
 #include "sim/platform_state.h"
 
+struct dist__sim_log;
 struct dist__sim_world;
 struct dist__sim_rank;
 
@@ -40,8 +42,9 @@ struct dist__sim_actor {
 	struct dist__sim_rank *rank;
 	struct dist__lane *lane;    /* NULL: the rank program itself */
 	struct dist__sim_gate gate; /* where it waits for a letter */
-	double debt_s; /* processor time used but not yet let pass */
-	double look_s; /* what the next unsuccessful look costs */
+	double debt_s;         /* processor time used but not yet let pass */
+	double look_s;         /* what the next unsuccessful look costs */
+	uint32_t call, delays; /* the last delayed, and their number; skew.c */
 };
 
 /* Groups that one rank may abort one by one; beyond, it aborts all. */
@@ -65,7 +68,8 @@ struct dist__sim_rank {
 	 * arrived, as sent; those that have, as they arrived. And the receives
 	 * that no letter has come for, as posted. */
 	struct dist__sim_queue sent, arrived, receives;
-	bool wrote; /* it has posted a letter or receive */
+	bool wrote;       /* it has posted a letter or receive */
+	uint32_t num_any; /* receives from any source that it has posted */
 	struct dist__sim_rank *next_unsettled;
 	bool unsettled; /* something came into one of them in this instant */
 };
@@ -117,6 +121,8 @@ struct dist__request {
 	uint32_t joined; /* how often its rank had attached */
 	int peer;        /* DIST_ANY_SOURCE: any */
 	int tag;         /* 0 or more */
+	uint32_t call;   /* number in the records of its rank */
+	uint32_t number; /* of a receive from any: of those of its rank */
 	const struct dist__members *members; /* of a receive from any */
 	int *source;                 /* the same: where to tell the sender */
 	int64_t there_ns;            /* when it arrived */
@@ -136,6 +142,16 @@ struct dist__sim_copy {
 
 struct dist__sim_slab;
 struct dist__sim_reaper;
+struct dist__sim_pair;
+
+/* How far a run is with its choices; see choose.c. */
+struct dist__sim_chooser {
+	uint32_t steps;               /* messages chosen */
+	uint32_t points;              /* where there was more than one */
+	size_t next;                  /* of the plan's choices */
+	struct dist__sim_pair *pairs; /* what there is to choose from */
+	size_t num_pairs, space;
+};
 
 struct dist__sim_world {
 	struct dist__platform *platform;
@@ -157,6 +173,17 @@ struct dist__sim_world {
 	int movable;    /* actors that do not wait for another to act; and 1
 			 * while ranks are unsettled */
 	int unfinished; /* rank programs that have not returned */
+
+	int looking; /* movable ones that only look whether work is complete */
+
+	const struct dist__sim_plan *plan; /* NULL: nothing is prescribed */
+	struct dist__sim_chooser chooser;
+	struct dist__sim_log *log; /* of a run that is one of many; or NULL */
+	const char *token;         /* of the plan; NULL: none */
+
+	/* What other runs have shown; NULL: there were none. */
+	const struct check_race *race;
+	const struct check_explored *explored;
 
 	/* The end came early: by deadlock, or a fault found on the way. */
 	bool ended;
@@ -183,6 +210,12 @@ struct dist__sim_world {
 	char p2p_text[32];
 	void *sink; /* SimGrid writes payload pointers here; never read */
 };
+
+/* ---- world.c --------------------------------------------------------- */
+
+/* dist__sim_run runs a world that is open, once in a process, and returns the
+ * job's exit status. */
+int dist__sim_run(struct dist__sim_world *world);
 
 /* ---- progress.c: what can move, and the end when nothing can -------- */
 
@@ -323,6 +356,49 @@ void dist__sim_look_ahead(struct dist__sim_world *world,
 			  struct check_facts *facts,
 			  struct check_verdict *verdict);
 
+/* ---- choose.c, skew.c, note.c: runs that follow a plan, and their log -- */
+
+/* What is said of a token that asks for what this job cannot do. */
+#define DIST__SIM_OTHER_JOB                                                    \
+	"the replay token is of another job: expected the same program, "      \
+	"platform and number of ranks"
+
+/* dist__sim_follow lets the world run by plan, which is borrowed. False: its
+ * rule for sends is none. */
+bool dist__sim_follow(struct dist__sim_world *world,
+		      const struct dist__sim_plan *plan);
+
+/* dist__sim_choose lets a message meet an any-source receive soon if the plan
+ * is to choose and there is one; false: there is none. Called when nothing can
+ * move, or only look; afterwards one can. */
+bool dist__sim_choose(struct dist__sim_world *world);
+
+/* dist__sim_chose_all returns whether all choices of the plan were made. */
+bool dist__sim_chose_all(const struct dist__sim_world *world);
+
+/* dist__sim_note_letter notes in the log which receives that took another
+ * letter could have taken this one, which has just arrived. */
+void dist__sim_note_letter(struct dist__sim_world *world,
+			   const struct dist__request *letter);
+
+/* dist__sim_note_look notes that what a rank finds depends on time. */
+void dist__sim_note_look(struct dist__sim_world *world);
+
+/* dist__sim_note_post notes that rank posts m. */
+void dist__sim_note_post(const struct dist__sim_rank *rank,
+			 const struct dist__message *m, bool is_send);
+
+/* dist__sim_note_end notes how the run ends. */
+void dist__sim_note_end(struct dist__sim_world *world,
+			const struct check_verdict *verdict);
+
+/* dist__sim_skew_call lets the calling actor owe the time by which the plan
+ * delays its call, at the first message of that. */
+void dist__sim_skew_call(struct dist__sim_actor *actor);
+
+/* dist__sim_skew_look lets the time pass by which the plan delays a look. */
+void dist__sim_skew_look(struct dist__sim_actor *actor);
+
 /* ---- channel.c: finding channels, matching, letting requests fail --- */
 
 /* dist__sim_channel_find returns the channel, made when missing; NULL: no
@@ -362,6 +438,16 @@ void dist__sim_letter_post(struct dist__request *request,
 enum dist_error dist__sim_letter_wait(struct dist__sim_actor *actor,
 				      struct dist__request *request,
 				      int64_t deadline_ns);
+
+/* dist__sim_letter_receive returns the receive that letter, which has arrived,
+ * is for: the first that it fits; NULL: none. */
+struct dist__request *
+dist__sim_letter_receive(const struct dist__request *letter);
+
+/* dist__sim_letter_take lets receive take letter, which has arrived, and the
+ * letters behind it go to those that they are for now. */
+void dist__sim_letter_take(struct dist__request *letter,
+			   struct dist__request *receive);
 
 /* dist__sim_letters_abort fails what belongs to rank and group, on its side and
  * on that of its peers. */

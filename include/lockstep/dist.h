@@ -83,6 +83,12 @@ struct dist_launch_options {
 	const char *debug;     /* "off", "info" or "detail": watch the memory
 				* of operations in flight; $LOCKSTEP_DEBUG */
 	const char *trace;     /* trace to write; $LOCKSTEP_TRACE; none */
+	const char *replay;    /* sim: a replay token, to see once more what
+				* exploring found; $LOCKSTEP_REPLAY; none */
+	const char *explore;   /* sim: run in many ways, within bounds such as
+				* "max-runs=1000,max-seconds=60,skew=64,values"
+				* (each of them may be missing), unless replay
+				* is given; $LOCKSTEP_EXPLORE; none */
 	int64_t timeout_ns;    /* $LOCKSTEP_TIMEOUT (seconds); 30 minutes */
 	bool prefix_output;    /* tcp: "[rank]: " before each line of output */
 };
@@ -103,7 +109,7 @@ struct dist_launch_options {
  *
  * Returns one of enum dist_exit: OK; FAILED (a rank returned non-zero, with no
  * verdict); USAGE (unusable options); MISMATCH, DEADLOCK, TIMEOUT, RANK_LOST,
- * HAZARD, BUFFERING, LEFT, RENDEZVOUS (verdicts); SKIPPED (back end not
+ * HAZARD, RACE, BUFFERING, LEFT, RENDEZVOUS (verdicts); SKIPPED (back end not
  * available); INTERNAL. In a process that a launcher started as one rank: what
  * rank_main returned.
  */

@@ -1,0 +1,255 @@
+/*
+ * choose.c - any-source receives that wait until nothing else can move, and
+ * then take the message that the plan says, or the first.
+ *
+ * What a receive could take by then is all that can have been sent without it.
+ * A message that fits an any-source receive first is held back from those that
+ * were posted later, whatever their source: so no message meets a receive that
+ * it could not meet on a network.
+ */
+#include "sim/world.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "sim/engine_shim.h"
+#include "sim/log.h"
+
+/* ---- what there is to choose from ------------------------------------- */
+
+struct dist__sim_pair {
+	struct dist__request *letter, *receive;
+};
+
+static struct dist__sim_option option_of(const struct dist__sim_pair *pair)
+{
+	return (struct dist__sim_option){pair->receive->rank->rank,
+					 pair->receive->number,
+					 pair->letter->rank->rank};
+}
+
+static bool add_pair(struct dist__sim_chooser *chooser,
+		     struct dist__sim_pair pair)
+{
+	size_t space = chooser->space ? 2 * chooser->space : 64;
+	struct dist__sim_pair *pairs = chooser->pairs;
+
+	if (chooser->num_pairs == chooser->space) {
+		pairs = realloc(pairs, space * sizeof *pairs);
+		if (!pairs)
+			return false;
+		chooser->pairs = pairs;
+		chooser->space = space;
+	}
+	pairs[chooser->num_pairs++] = pair;
+	return true;
+}
+
+/* Whether receive already has a pair, since `first`, with a letter of the same
+ * sender: later ones wait behind it. */
+static bool has_sender(const struct dist__sim_chooser *chooser, size_t first,
+		       const struct dist__request *letter)
+{
+	for (size_t i = first; i < chooser->num_pairs; i++)
+		if (chooser->pairs[i].letter->rank == letter->rank)
+			return true;
+	return false;
+}
+
+/* Adds the letters that receive may take, as they arrived. */
+static bool collect_for(struct dist__sim_chooser *chooser,
+			struct dist__request *receive)
+{
+	struct dist__request *letter = receive->rank->arrived.first;
+	size_t first = chooser->num_pairs;
+	bool good = true;
+
+	for (; letter && good; letter = letter->next)
+		if (dist__sim_letter_receive(letter) == receive &&
+		    !has_sender(chooser, first, letter))
+			good = add_pair(chooser, (struct dist__sim_pair){
+							 letter, receive});
+	return good;
+}
+
+/* Finds all pairs, by rank and as the receives were posted. */
+static void collect(struct dist__sim_world *world)
+{
+	struct dist__sim_chooser *chooser = &world->chooser;
+	struct dist__request *receive;
+	bool good = true;
+
+	chooser->num_pairs = 0;
+	for (int rank = 0; rank < world->world_size; rank++) {
+		receive = world->ranks[rank].receives.first;
+		for (; receive && good; receive = receive->next)
+			if (receive->peer == DIST_ANY_SOURCE)
+				good = collect_for(chooser, receive);
+	}
+	if (!good)
+		dist__sim_break(world, "no memory to choose messages");
+}
+
+/* ---- choosing --------------------------------------------------------- */
+
+static bool is_asleep(const struct dist__sim_world *world,
+		      const struct dist__sim_pair *pair)
+{
+	const struct dist__sim_plan *plan = world->plan;
+	struct dist__sim_option option = option_of(pair);
+
+	if (world->chooser.steps < plan->prefix)
+		return false;
+	for (size_t i = 0; i < plan->num_asleep; i++)
+		if (plan->asleep[i].rank == option.rank &&
+		    plan->asleep[i].receive == option.receive &&
+		    plan->asleep[i].sender == option.sender)
+			return true;
+	return false;
+}
+
+/* What the plan says of this point. False: it says nothing. */
+static bool is_planned(struct dist__sim_world *world, uint32_t *option)
+{
+	struct dist__sim_chooser *chooser = &world->chooser;
+	const struct dist__sim_plan *plan = world->plan;
+	uint32_t point = chooser->points;
+
+	if (chooser->num_pairs < 2)
+		return false;
+	chooser->points++;
+	if (chooser->next == plan->num_choices ||
+	    plan->choices[chooser->next].point != point)
+		return false;
+	*option = plan->choices[chooser->next++].option;
+	return true;
+}
+
+/* Returns the number of the pair to let meet; num_pairs: there is none. */
+static uint32_t pick(struct dist__sim_world *world)
+{
+	const struct dist__sim_chooser *chooser = &world->chooser;
+	uint32_t count = (uint32_t)chooser->num_pairs, option = 0;
+
+	if (is_planned(world, &option)) {
+		if (option >= count)
+			dist__sim_break(world, DIST__SIM_OTHER_JOB);
+		return option < count ? option : count;
+	}
+	while (option < count && is_asleep(world, &chooser->pairs[option]))
+		option++;
+	return option;
+}
+
+static struct check_call call_of(const struct dist__request *r)
+{
+	const struct check_call *call = check_call_find(
+		&r->rank->world->board->slots[r->rank->rank], r->call);
+
+	return call ? *call : (struct check_call){.number = 0};
+}
+
+static void note(struct dist__sim_world *world, uint32_t taken)
+{
+	const struct dist__sim_chooser *chooser = &world->chooser;
+	const struct dist__sim_pair *pair = &chooser->pairs[taken];
+	uint32_t count = (uint32_t)chooser->num_pairs;
+	struct dist__sim_log *log = world->log;
+
+	if (log->num_steps == DIST__SIM_STEPS ||
+	    count > DIST__SIM_OPTIONS - log->num_options)
+		log->full = true;
+	if (log->full)
+		return;
+	log->steps[log->num_steps++] = (struct dist__sim_step){
+		.first = log->num_options,
+		.count = count,
+		.taken = taken,
+		.group = pair->receive->group,
+		.joined = pair->receive->joined,
+		.tag = pair->receive->tag,
+		.receive = call_of(pair->receive),
+		.send = call_of(pair->letter),
+	};
+	for (uint32_t i = 0; i < count; i++)
+		log->options[log->num_options++] =
+			option_of(&chooser->pairs[i]);
+}
+
+/* Whether step has the sender of letter among its options. */
+static bool had_option(const struct dist__sim_log *log,
+		       const struct dist__sim_step *step,
+		       const struct dist__request *letter)
+{
+	const struct dist__sim_option *taken =
+		&log->options[step->first + step->taken];
+
+	for (uint32_t i = 0; i < step->count; i++) {
+		const struct dist__sim_option *option =
+			&log->options[step->first + i];
+
+		if (option->rank == taken->rank &&
+		    option->receive == taken->receive &&
+		    option->sender == letter->rank->rank)
+			return true;
+	}
+	return false;
+}
+
+void dist__sim_note_letter(struct dist__sim_world *world,
+			   const struct dist__request *letter)
+{
+	struct dist__sim_log *log = world->log;
+
+	for (uint32_t i = 0; log && i < log->num_steps; i++) {
+		struct dist__sim_step *step = &log->steps[i];
+
+		if (!step->raced && step->group == letter->group &&
+		    step->joined == letter->joined &&
+		    step->tag == letter->tag &&
+		    log->options[step->first + step->taken].rank ==
+			    letter->peer)
+			step->raced = !had_option(log, step, letter);
+	}
+}
+
+/* Nobody else acts in this instant. */
+static void choose(void *arg)
+{
+	struct dist__sim_world *world = arg;
+	struct dist__sim_pair pair;
+	uint32_t taken;
+
+	collect(world);
+	taken = pick(world);
+	if (!world->ended && taken == world->chooser.num_pairs) {
+		/* Only an explorer puts options to sleep. */
+		world->log->fate = DIST__SIM_REDUNDANT;
+		_exit(DIST_EXIT_OK);
+	}
+	if (!world->ended) {
+		pair = world->chooser.pairs[taken];
+		world->chooser.steps++;
+		if (world->log)
+			note(world, taken);
+		dist__sim_letter_take(pair.letter, pair.receive);
+	}
+	(void)dist__sim_block(world);
+}
+
+bool dist__sim_choose(struct dist__sim_world *world)
+{
+	if (!world->plan || !world->plan->chooses)
+		return false;
+	collect(world);
+	if (world->chooser.num_pairs == 0 || world->ended)
+		return false;
+	dist__sim_unblock(world);
+	dist__engine_at_end_of_instant(choose, world);
+	return true;
+}
+
+bool dist__sim_chose_all(const struct dist__sim_world *world)
+{
+	return !world->plan || world->chooser.next == world->plan->num_choices;
+}
