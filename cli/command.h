@@ -20,6 +20,7 @@ int command_run(int argc, const char **argv);
 int command_predict(int argc, const char **argv);
 int command_bench(int argc, const char **argv);
 int command_check(int argc, const char **argv);
+int command_explore(int argc, const char **argv);
 int command_diagnose(int argc, const char **argv);
 int command_calibrate(int argc, const char **argv);
 int command_compare(int argc, const char **argv);

@@ -15,6 +15,8 @@ static const struct command commands[] = {
 	{"bench", "time a collective over sizes", command_bench},
 	{"check", "hold back ends against the conformance table",
 	 command_check},
+	{"explore", "run a program in every way its messages can meet",
+	 command_explore},
 	{"diagnose", "the verdict on a job that is over, from its dumps",
 	 command_diagnose},
 	{"calibrate", "fit a platform and a profile to this machine",

@@ -73,12 +73,14 @@ static int start(const struct run_request *request, struct run_plan *plan)
 	return dist__job_run(&spec);
 }
 
-int command_run(int argc, const char **argv)
+int run_with(int argc, const char **argv, const struct run_extra *extra)
 {
 	struct run_request request = {.nproc_per_node = NULL};
 	struct run_plan plan = {.nproc = 1};
-	int status = run_options_read(argc, argv, &request, &plan);
+	int status = run_options_read(argc, argv, extra, &request, &plan);
 
+	if (!status && extra)
+		status = extra->accept(&request, extra->arg);
 	if (!status)
 		status = run_plan_make(&request, &plan);
 	if (!status)
@@ -88,4 +90,9 @@ int command_run(int argc, const char **argv)
 	run_plan_release(&plan);
 	run_options_release(&request);
 	return status;
+}
+
+int command_run(int argc, const char **argv)
+{
+	return run_with(argc, argv, NULL);
 }

@@ -23,6 +23,7 @@ struct run_request {
 	char *timeout;
 	char *debug;
 	char *trace;
+	char *replay;
 	char *json, *junit, *sarif; /* the verdict for machines */
 	char *annotate;
 	char *dump;
@@ -47,6 +48,19 @@ struct run_request {
 	char *local_ranks_filter;
 	int standalone;
 	int no_python;
+};
+
+struct poptOption;
+
+/* What a command has beyond lockstep run. */
+struct run_extra {
+	const char *summary; /* for --help, behind the command's name */
+	const char *title;   /* of its options there */
+	const struct poptOption *options; /* ended as popt has it */
+
+	/* Checks them and sets what they change; returns as those below. */
+	int (*accept)(struct run_request *request, void *arg);
+	void *arg;
 };
 
 /* What it asks for, once checked. Zeroed but for nproc, 1. */
@@ -84,10 +98,13 @@ bool run_seconds(const char *words, int64_t *ns);
  * something, else NULL. */
 const char *run_given(const char *option, const char *variable);
 
+/* run_with is lockstep run with more options; extra NULL: none. */
+int run_with(int argc, const char **argv, const struct run_extra *extra);
+
 /* run_options_read reads the command line, and the program's words into the
  * plan. The caller releases both in any case. */
-int run_options_read(int argc, const char **argv, struct run_request *request,
-		     struct run_plan *plan);
+int run_options_read(int argc, const char **argv, const struct run_extra *extra,
+		     struct run_request *request, struct run_plan *plan);
 void run_options_release(struct run_request *request);
 
 /* run_plan_make checks the request and completes the plan. */

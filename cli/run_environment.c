@@ -46,6 +46,7 @@ int run_export(const struct run_request *request, const struct run_plan *plan)
 		{"LOCKSTEP_TIMEOUT", request->timeout},
 		{"LOCKSTEP_DEBUG", request->debug},
 		{"LOCKSTEP_TRACE", request->trace},
+		{"LOCKSTEP_REPLAY", request->replay},
 		{"LOCKSTEP_JSON", request->json},
 		{"LOCKSTEP_JUNIT", request->junit},
 		{"LOCKSTEP_SARIF", request->sarif},

@@ -71,7 +71,10 @@ static void list_torchrun(struct run_request *r,
 	memcpy(options, table, sizeof(table));
 }
 
+static const struct poptOption no_options[] = {POPT_TABLEEND};
+
 static void list_ours(struct run_request *r, struct poptOption *torchrun,
+		      const struct run_extra *extra,
 		      struct poptOption options[MAX_OPTIONS])
 {
 	const struct poptOption table[] = {
@@ -98,6 +101,8 @@ static void list_ours(struct run_request *r, struct poptOption *torchrun,
 		 "off|info|detail"},
 		{"trace", '\0', POPT_ARG_STRING, &r->trace, 0,
 		 "write a trace, compressed by suffix .gz", "FILE"},
+		{"replay", '\0', POPT_ARG_STRING, &r->replay, 0,
+		 "sim: run as `lockstep explore` found it", "TOKEN"},
 		{"json", '\0', POPT_ARG_STRING, &r->json, 0,
 		 "write the verdict as JSON", "FILE"},
 		{"junit", '\0', POPT_ARG_STRING, &r->junit, 0,
@@ -114,6 +119,9 @@ static void list_ours(struct run_request *r, struct poptOption *torchrun,
 		 "tcp: [rank]: before each line of output", NULL},
 		{NULL, '\0', POPT_ARG_INCLUDE_TABLE, torchrun, 0,
 		 "Options as torchrun's (defaults: PET_NNODES, ...):", NULL},
+		{NULL, '\0', POPT_ARG_INCLUDE_TABLE,
+		 (void *)(extra ? extra->options : no_options), 0,
+		 extra ? extra->title : NULL, NULL},
 		POPT_AUTOHELP POPT_TABLEEND};
 
 	_Static_assert(sizeof(table) / sizeof(table[0]) <= MAX_OPTIONS, "");
@@ -176,6 +184,16 @@ static int allow_underscores(poptContext context,
 	return poptAddItem(context, &alias, 0);
 }
 
+static int allow_all_underscores(poptContext context,
+				 const struct poptOption *option)
+{
+	int status = 0;
+
+	for (; !status && option->longName; option++)
+		status = allow_underscores(context, option);
+	return status;
+}
+
 static int parse(poptContext context, const struct poptOption *torchrun,
 		 struct run_plan *plan)
 {
@@ -193,28 +211,29 @@ static int parse(poptContext context, const struct poptOption *torchrun,
 	return DIST_EXIT_INTERNAL;
 }
 
-int run_options_read(int argc, const char **argv, struct run_request *request,
-		     struct run_plan *plan)
+static const char summary[] =
+	"[OPTION...] PROGRAM [ARGUMENT...]\n\n"
+	"PROGRAM is one of `lockstep list scenarios` or an executable file.\n\n"
+	"Example: lockstep run --backend sim --platform star-8 "
+	"--nproc-per-node 8 ddp_step\n";
+
+int run_options_read(int argc, const char **argv, const struct run_extra *extra,
+		     struct run_request *request, struct run_plan *plan)
 {
 	struct poptOption torchrun[MAX_OPTIONS], options[MAX_OPTIONS];
 	poptContext context;
 	int status = 0;
 
 	list_torchrun(request, torchrun);
-	list_ours(request, torchrun, options);
+	list_ours(request, torchrun, extra, options);
 	context = poptGetContext(argv[0], argc, argv, options,
 				 POPT_CONTEXT_POSIXMEHARDER);
-	poptSetOtherOptionHelp(
-		context,
-		"[OPTION...] PROGRAM [ARGUMENT...]\n\n"
-		"PROGRAM is one of `lockstep list scenarios` or an "
-		"executable file.\n\n"
-		"Example: lockstep run --backend sim --platform star-8 "
-		"--nproc-per-node 8 ddp_step\n");
-	for (const struct poptOption *o = options; !status && o->longName; o++)
-		status = allow_underscores(context, o);
-	for (const struct poptOption *o = torchrun; !status && o->longName; o++)
-		status = allow_underscores(context, o);
+	poptSetOtherOptionHelp(context, extra ? extra->summary : summary);
+	status = allow_all_underscores(context, options);
+	if (!status)
+		status = allow_all_underscores(context, torchrun);
+	if (!status && extra)
+		status = allow_all_underscores(context, extra->options);
 	status = status ? DIST_EXIT_INTERNAL : parse(context, torchrun, plan);
 	poptFreeContext(context);
 	return status;
@@ -233,6 +252,6 @@ void run_options_release(struct run_request *request)
 
 	list_torchrun(request, options);
 	release_strings(options);
-	list_ours(request, NULL, options);
+	list_ours(request, NULL, NULL, options);
 	release_strings(options);
 }

@@ -13,8 +13,8 @@ _lockstep() {
 	local words=
 
 	if [ "$COMP_CWORD" -eq 1 ]; then
-		words="run predict bench check diagnose calibrate compare trace platform
-			list help --help --version"
+		words="run predict bench check explore diagnose calibrate
+			compare trace platform list help --help --version"
 	elif [[ $before == --backend ]]; then
 		words="sim tcp nccl"
 	elif [[ $before == --debug ]]; then
@@ -33,8 +33,8 @@ _lockstep() {
 		words=$(lockstep "$command" --help 2>/dev/null |
 			grep -oE -- '--[a-z][a-z-]*')
 	elif [[ $command == help ]]; then
-		words="run predict bench check diagnose calibrate compare trace platform
-			list"
+		words="run predict bench check explore diagnose calibrate
+			compare trace platform list"
 	elif [[ $command == list ]]; then
 		words="backends scenarios algorithms models platforms profiles"
 	elif [[ $command == platform && $COMP_CWORD -eq 2 ]]; then
@@ -43,7 +43,7 @@ _lockstep() {
 		words=$(_lockstep_list platforms)
 	elif [[ $command == trace && $COMP_CWORD -eq 2 ]]; then
 		words="show gantt"
-	elif [[ $command == run ]]; then
+	elif [[ $command == run || $command == explore ]]; then
 		words=$(_lockstep_list scenarios)
 	fi
 	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")

@@ -46,6 +46,9 @@ extern const struct zoo_program zoo_34_batches_split;
 extern const struct zoo_program zoo_35_first_work_only;
 extern const struct zoo_program zoo_36_tag_mismatch;
 extern const struct zoo_program zoo_37_recv_size;
+extern const struct zoo_program zoo_38_any_then_named;
+extern const struct zoo_program zoo_39_eager_backward;
+extern const struct zoo_program zoo_39_first_come;
 extern const struct zoo_program zoo_40_written_before_wait;
 extern const struct zoo_program zoo_41_forwarded_before_wait;
 extern const struct zoo_program zoo_41_used_before_wait;
@@ -109,6 +112,9 @@ const struct zoo_program *const zoo_table[] = {
 	&zoo_35_first_work_only,
 	&zoo_36_tag_mismatch,
 	&zoo_37_recv_size,
+	&zoo_38_any_then_named,
+	&zoo_39_eager_backward,
+	&zoo_39_first_come,
 	&zoo_40_written_before_wait,
 	&zoo_41_forwarded_before_wait,
 	&zoo_41_used_before_wait,

@@ -7,15 +7,15 @@
  *
  *	verdict: mismatch      one word of the verdict table, or fine
  *	ranks: 1               the ranks that it must turn on
- *	worlds: sim tcp        where it can be seen
+ *	worlds: sim tcp        where it can be seen; explore: not by one run
  *	debug: info            the debug level that it takes; none: off
  *	copy: needed           not where a simulation cannot be copied, as under
  *	                       the sanitizers
  *
  * and above each line that the report must name stands a comment, culprit,
  * partner or, of what was done to memory, access. `lockstep run
- *--nproc-per-node N zoo NAME` runs it as it was written, `zoo NAME --correct`
- *its twin, about which nothing may be said.
+ * --nproc-per-node N zoo NAME` runs it as it was written, `zoo NAME --correct`
+ * its twin, about which nothing may be said.
  */
 #ifndef LOCKSTEP_SCENARIOS_ZOO_ZOO_H
 #define LOCKSTEP_SCENARIOS_ZOO_ZOO_H

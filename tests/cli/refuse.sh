@@ -14,6 +14,7 @@ expect_refusal 'order:3: expected "group NAME' check \
 	--expect "$scratch/order" hello
 rm "$scratch/order"
 for command in run predict bench check diagnose calibrate compare trace platform list; do
+for command in run predict bench check explore diagnose calibrate compare trace platform list; do
 	expect_refusal 'frobnicate' "$command" --frobnicate
 done
 
@@ -127,6 +128,30 @@ expect_refusal 'world-size' predict --model resnet50 --platform "$platform" \
 printf 'parameter,numel,forward_flops\na,12\n' >"$scratch/broken.csv"
 expect_refusal 'broken.csv:2' predict --model "$scratch/broken.csv" \
 	--platform "$platform" --world-size 4
+
+# explore and replay
+explore=(explore --platform "$platform" --world-size 2)
+for number in 0 -1 many 1.5 ''; do
+	expect_refusal '--max-runs: expected' "${explore[@]}" \
+		--max-runs="$number" hello
+	expect_refusal '--max-seconds: expected' "${explore[@]}" \
+		--max-seconds="$number" hello
+done
+for number in -1 many ''; do
+	expect_refusal '--skew: expected' "${explore[@]}" --skew="$number" hello
+done
+expect_refusal '--backend: expected sim' explore --backend tcp hello
+expect_refusal 'no PROGRAM' explore --platform "$platform"
+expect_refusal 'replay: expected back end sim' run --replay v1/any hello
+for token in v2/any v1/all v1/any: v1/any:1 v1/any:1.x v1/any:2.1,2.1 \
+	v1/skew:0 v1/p2p: v1/p2p:fast v1/ any; do
+	expect_refusal 'expected a replay token' run --backend sim \
+		--platform "$platform" --world-size 2 --replay "$token" hello
+done
+for words in frobnicate max-runs=0 max-runs=x skew= values=1; do
+	LOCKSTEP_EXPLORE=$words expect_refusal 'explore: expected' run \
+		--backend sim --platform "$platform" --world-size 2 hello
+done
 
 # compare and trace
 expect_refusal 'no-such' compare "$scratch/no-such" "$scratch/no-such"

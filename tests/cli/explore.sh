@@ -1,0 +1,85 @@
+#!/bin/bash
+# Every way in which messages can meet, and delays: what is found is counted,
+# told, and comes again by its token, byte for byte.
+. tests/cli/support.bash
+
+options=(--platform star-8 --nproc-per-node 3)
+sim=(run --backend sim "${options[@]}")
+
+# found NAME - explores a program of the zoo, and runs it by the token: the same
+# verdict, to the last byte, as explore shows it, and the same trace.
+found() {
+	local token
+	lockstep explore "${options[@]}" --trace "$scratch/found.trace" \
+		--json "$scratch/json" zoo "$1"
+	token=$(jq -r .replay "$scratch/json")
+	grep -v '^lockstep: \(explored\|once more\)' "$scratch/err" |
+		sed '/^lockstep: message race/,/^  from rank .*--replay .*any:/d' \
+			>"$scratch/found"
+	expect_err "^lockstep: once more: --replay $token$"
+	lockstep "${sim[@]}" --replay "$token" --trace "$scratch/again.trace" \
+		zoo "$1"
+	cmp "$scratch/err" "$scratch/found" || fail "$1: $token tells another story"
+	cmp "$scratch/again.trace" "$scratch/found.trace" ||
+		fail "$1: $token leaves another trace"
+	cp "$scratch/err" "$scratch/again"
+	lockstep explore "${options[@]}" --replay "$token" zoo "$1"
+	cmp "$scratch/err" "$scratch/again" || fail "$1: explore --replay differs"
+}
+
+# A race is told with both senders, both ends, a token for each.
+expect 15 explore "${options[@]}" zoo 38_any_then_named
+expect_err '^lockstep: message race: .* rank 0 receives$'
+expect_err '^  from rank 2, .*38_any_then_named.c:[0-9]+: the job ends well \(--replay v1/p2p:rendezvous/any\)$'
+expect_err '^  from rank 1, .*38_any_then_named.c:[0-9]+: deadlock \(--replay v1/p2p:rendezvous/any:0.1\)$'
+expect_err '^lockstep: explored, sends rendezvous: 2 schedules, 3 states'
+expect 0 "${sim[@]}" --replay v1/p2p:rendezvous/any zoo 38_any_then_named
+expect 11 "${sim[@]}" --replay v1/p2p:rendezvous/any:0.1 zoo 38_any_then_named
+LOCKSTEP_REPLAY=v1/any:0.1 expect 11 "${sim[@]}" zoo 38_any_then_named
+found 38_any_then_named
+jq -e '.verdict == "race" and .exit_status == 15 and
+	(.race.matches | length == 2 and all(.send.site.line > 0)) and
+	.race.receive.site.line > 0 and (.sites | length >= 2)' \
+	"$scratch/json" >/dev/null || fail "the race is not in the JSON"
+
+# Delays find what depends on time alone.
+found 39_eager_backward
+jq -e '.verdict == "buffering" and (.replay | test("/skew:[0-9]+$"))' \
+	"$scratch/json" >/dev/null || fail "no delay was found"
+expect 0 explore "${options[@]}" --skew 0 zoo 39_eager_backward
+expect_err 'maybe not all: a rank looks'
+
+# What ends well is counted: all ways, under both rules or the one asked for.
+expect 0 explore "${options[@]}" zoo 38_any_then_named --correct
+expect_err '^lockstep: explored, sends rendezvous: all 2 schedules, 3 states; 64 with delays$'
+expect_err '^lockstep: explored, sends buffered: all 2 schedules, 3 states; 64 with delays$'
+expect 0 explore "${options[@]}" --p2p buffered zoo 38_any_then_named --correct
+[ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "more than the rule asked for"
+expect 0 explore "${options[@]}" --max-runs 1 --skew 3 zoo 39_first_come --correct
+expect_err '1 schedule, [0-9]+ states, maybe not all: there are more than --max-runs; 3 with delays$'
+
+# Other bytes are told, and held against it when asked.
+expect 0 explore "${options[@]}" zoo 39_first_come --correct
+expect_err 'the same bytes in all'
+expect 15 explore "${options[@]}" --values zoo 39_first_come --correct
+expect_err 'other bytes'
+
+# A plain verdict stays what it is; so does bad input of the program.
+expect 10 explore "${options[@]}" --p2p rendezvous zoo 01_swapped
+expect 2 explore "${options[@]}" zoo no-such
+
+# The files that CI reads.
+expect 15 explore "${options[@]}" --junit "$scratch/junit" \
+	--sarif "$scratch/sarif" --annotate github zoo 38_any_then_named
+expect_out '^::error file=scenarios/zoo/38_any_then_named.c,line=[0-9]+'
+grep -q '<failure type="race"' "$scratch/junit" || fail "no race as JUnit"
+jq -e '.runs[0].results[0] | .ruleId == "race" and (.locations | length >= 2)' \
+	"$scratch/sarif" >/dev/null || fail "no race as SARIF"
+
+# A token of another job is refused.
+expect 2 "${sim[@]}" --replay v1/any:0.7 zoo 38_any_then_named
+expect_err 'the replay token is of another job'
+expect 2 "${sim[@]}" --replay v1/any:4.1 zoo 38_any_then_named --correct
+expect_err 'the replay token is of another job'
+
+finish
