@@ -107,6 +107,8 @@ enum dist_error dist__sim_lane_new(struct dist__transport *t,
 enum dist_error dist__sim_lane_submit(struct dist__lane *lane,
 				      struct dist__job *job)
 {
+	dist__sim_skew_call(&lane->rank->actor);
+	dist__sim_pay(&lane->rank->actor);
 	job->next = NULL;
 	if (lane->last)
 		lane->last->next = job;

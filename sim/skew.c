@@ -75,7 +75,8 @@ void dist__sim_skew_call(struct dist__sim_actor *actor)
 	const struct dist__sim_world *world = actor->rank->world;
 	uint32_t call = world->board->slots[actor->rank->rank].calls;
 
-	if (!world->plan || !world->plan->skew || actor->call == call)
+	if (!world->plan || !world->plan->skew || actor->lane ||
+	    actor->call == call)
 		return;
 	actor->call = call;
 	delay(actor);
