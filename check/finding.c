@@ -410,7 +410,9 @@ static const struct check_call *known(const struct check_call *call)
 
 static void find_race(struct check_finding *f, const struct check_race *race)
 {
-	add(f, race->rank, known(&race->receive), true);
+	add(f, race->rank, known(&race->call), true);
+	if (race->look)
+		return;
 	add(f, race->other.sender, known(&race->other.send), false);
 	add(f, race->here.sender, known(&race->here.send), false);
 }

@@ -43,7 +43,8 @@ struct check_finding {
  * both; of a timeout, the ranks that are late; of a lost rank, that rank, with
  * those that gave up for the same reason; of hazards, those that caused them;
  * of handles left behind, those who left some; of a race, the rank that
- * receives, and the two that send are partners.
+ * receives, and the two that send are partners, or
+ * the rank that looks.
  */
 bool check_finding_init(struct check_finding *finding,
 			const struct check_board *board,

@@ -2,9 +2,13 @@
 
 #include "check/words.h"
 
-static void print_match(FILE *out, const struct check_match *match)
+static void print_match(FILE *out, const struct check_race *race,
+			const struct check_match *match)
 {
-	fprintf(out, "  from rank %u", match->sender);
+	if (race->look)
+		fputs(match->seen ? "  if it is" : "  if it is not", out);
+	else
+		fprintf(out, "  from rank %u", match->sender);
 	if (match->send.op[0]) {
 		fputs(", which called ", out);
 		check_print_call_in_place(out, &match->send);
@@ -14,15 +18,21 @@ static void print_match(FILE *out, const struct check_match *match)
 
 void check_report_race(FILE *out, const struct check_race *race)
 {
-	fprintf(out,
-		"lockstep: message race: how the job ends depends on whose "
-		"message rank %u receives\n",
-		race->rank);
-	if (race->receive.op[0]) {
+	if (race->look)
+		fprintf(out,
+			"lockstep: message race: how the job ends depends on "
+			"whether a message is complete when rank %u looks\n",
+			race->rank);
+	else
+		fprintf(out,
+			"lockstep: message race: how the job ends depends on "
+			"whose message rank %u receives\n",
+			race->rank);
+	if (race->call.op[0]) {
 		fprintf(out, "  rank %u called ", race->rank);
-		check_print_call_in_place(out, &race->receive);
+		check_print_call_in_place(out, &race->call);
 		fputc('\n', out);
 	}
-	print_match(out, &race->other);
-	print_match(out, &race->here);
+	print_match(out, race, &race->other);
+	print_match(out, race, &race->here);
 }

@@ -1,12 +1,13 @@
 /*
- * race.h - a receive whose match decides how the job ends. Private to check/.
+ * race.h - a receive or a look that decides how the job ends. Private to
+ * check/.
  */
 #ifndef LOCKSTEP_CHECK_RACE_H
 #define LOCKSTEP_CHECK_RACE_H
 
 #include "check/verdict.h"
 
-/* check_report_race writes the receive, both matches, and what each leads to.
+/* check_report_race writes the call, both ways, and what each leads to.
  */
 void check_report_race(FILE *out, const struct check_race *race);
 

@@ -289,20 +289,23 @@ static json_t *explored_json(const struct check_explored *e)
 	return array;
 }
 
-static json_t *match_json(const struct check_match *match)
+static json_t *match_json(const struct check_race *race,
+			  const struct check_match *match)
 {
-	return json_pack("{s:i, s:o*, s:s, s:s}", "sender", (int)match->sender,
-			 "send",
-			 match->send.op[0] ? call_json(&match->send) : NULL,
-			 "outcome", match->outcome, "replay", match->replay);
+	return json_pack(
+		"{s:o*, s:o*, s:o*, s:s, s:s}", "sender",
+		race->look ? NULL : json_integer(match->sender), "send",
+		match->send.op[0] ? call_json(&match->send) : NULL, "complete",
+		race->look ? json_boolean(match->seen) : NULL, "outcome",
+		match->outcome, "replay", match->replay);
 }
 
 static json_t *race_json(const struct check_race *race)
 {
 	return json_pack(
-		"{s:i, s:o*, s:[o, o]}", "rank", (int)race->rank, "receive",
-		race->receive.op[0] ? call_json(&race->receive) : NULL,
-		"matches", match_json(&race->other), match_json(&race->here));
+		"{s:i, s:o*, s:[o, o]}", "rank", (int)race->rank, "call",
+		race->call.op[0] ? call_json(&race->call) : NULL, "matches",
+		match_json(race, &race->other), match_json(race, &race->here));
 }
 
 json_t *check_story_json(const struct check_story *story)

@@ -59,18 +59,21 @@ struct check_verdict {
 	int rank; /* the rank it turns on: lost, late or odd one out; or -1 */
 };
 
-/* One match of a receive from any source. Strings are borrowed. */
+/* One way in which a race may go. Strings are borrowed. */
 struct check_match {
-	uint32_t sender;
+	uint32_t sender;        /* whose message was received */
 	struct check_call send; /* op "": not known */
+	bool seen;              /* of a look: it was complete */
 	const char *outcome;    /* what it led to: "the job ends well" */
 	const char *replay;     /* how to see that again */
 };
 
-/* A receive from any source of which two matches lead to different ends. */
+/* A receive from any source of which two matches lead to different ends; or a
+ * look whether a message is complete, of which the two answers do. */
 struct check_race {
 	uint32_t rank;
-	struct check_call receive;    /* op "": not known */
+	bool look;
+	struct check_call call; /* the receive, or what was looked at; or "" */
 	struct check_match other;     /* of another run */
 	struct check_match here;      /* of this one, */
 	struct check_verdict outcome; /* on which this is the verdict */

@@ -13,9 +13,10 @@ static const char summary[] =
 	"[OPTION...] PROGRAM [ARGUMENT...]\n\n"
 	"PROGRAM runs simulated, as by `lockstep run`, with its options: in "
 	"every way in\nwhich its messages can meet its receives from any "
-	"source, with sends that wait\nfor their receives and with sends that "
-	"are buffered (unless --p2p is given), and\nwith delays; then once "
-	"more, in the worst way that was found.\n\n"
+	"source and its looks whether\nthey are complete, with sends that wait "
+	"for their receives and with sends that\nare buffered (unless --p2p is "
+	"given), and with delays; then once more, in the\nworst way that was "
+	"found.\n\n"
 	"Example: lockstep explore --platform star-8 --nproc-per-node 3 zoo "
 	"38_any_then_named\n";
 

@@ -1,11 +1,16 @@
 /*
  * choose.c - any-source receives that wait until nothing else can move, and
- * then take the message that the plan says, or the first.
+ * then take the message that the plan says, or the first; and looks at messages
+ * in flight, which wait as long and then are told yes or no.
  *
  * What a receive could take by then is all that can have been sent without it.
  * A message that fits an any-source receive first is held back from those that
  * were posted later, whatever their source: so no message meets a receive that
  * it could not meet on a network.
+ *
+ * A look at what is complete by then may have come too soon: "no" is a choice,
+ * but once only for each message, so that who looks again and again comes to an
+ * end. A look at what is not is told no when there is nothing else to choose.
  */
 #include "sim/world.h"
 
@@ -17,14 +22,22 @@
 
 /* ---- what there is to choose from ------------------------------------- */
 
+/* A letter and the receive that may take it; or no letter, and what a rank
+ * looks at. */
 struct dist__sim_pair {
 	struct dist__request *letter, *receive;
+	bool yes; /* the answer to the look */
 };
 
 static struct dist__sim_option option_of(const struct dist__sim_pair *pair)
 {
-	return (struct dist__sim_option){pair->receive->rank->rank,
-					 pair->receive->number,
+	const struct dist__sim_rank *rank = pair->receive->rank;
+
+	if (!pair->letter)
+		return (struct dist__sim_option){
+			rank->rank, DIST__SIM_LOOK | rank->num_looks,
+			pair->yes};
+	return (struct dist__sim_option){rank->rank, pair->receive->number,
 					 pair->letter->rank->rank};
 }
 
@@ -67,25 +80,57 @@ static bool collect_for(struct dist__sim_chooser *chooser,
 	for (; letter && good; letter = letter->next)
 		if (dist__sim_letter_receive(letter) == receive &&
 		    !has_sender(chooser, first, letter))
-			good = add_pair(chooser, (struct dist__sim_pair){
-							 letter, receive});
+			good = add_pair(
+				chooser,
+				(struct dist__sim_pair){letter, receive, true});
 	return good;
 }
 
-/* Finds all pairs, by rank and as the receives were posted. */
+/* Adds the letters that receives of rank may take, as these were posted. */
+static bool collect_letters(struct dist__sim_chooser *chooser,
+			    struct dist__sim_rank *rank)
+{
+	struct dist__request *receive = rank->receives.first;
+	bool good = true;
+
+	for (; receive && good; receive = receive->next)
+		if (receive->peer == DIST_ANY_SOURCE)
+			good = collect_for(chooser, receive);
+	return good;
+}
+
+/* Adds the answers to the look of rank, if it waits for one: at what is
+ * complete, and else only if `all` are wanted. */
+static bool collect_look(struct dist__sim_chooser *chooser,
+			 struct dist__sim_rank *rank, bool all)
+{
+	struct dist__request *r = rank->look;
+	bool good = true;
+
+	if (r && r->done)
+		good = add_pair(chooser,
+				(struct dist__sim_pair){NULL, r, true});
+	if (r && good && (r->done ? !r->denied : all))
+		good = add_pair(chooser,
+				(struct dist__sim_pair){NULL, r, false});
+	return good;
+}
+
+/* Finds all options, by rank. */
 static void collect(struct dist__sim_world *world)
 {
 	struct dist__sim_chooser *chooser = &world->chooser;
-	struct dist__request *receive;
+	int size = world->world_size;
 	bool good = true;
 
 	chooser->num_pairs = 0;
-	for (int rank = 0; rank < world->world_size; rank++) {
-		receive = world->ranks[rank].receives.first;
-		for (; receive && good; receive = receive->next)
-			if (receive->peer == DIST_ANY_SOURCE)
-				good = collect_for(chooser, receive);
-	}
+	for (int rank = 0; rank < size && good; rank++)
+		good = collect_letters(chooser, &world->ranks[rank]);
+	for (int rank = 0; rank < size && good; rank++)
+		good = collect_look(chooser, &world->ranks[rank], false);
+	if (chooser->num_pairs == 0)
+		for (int rank = 0; rank < size && good; rank++)
+			good = collect_look(chooser, &world->ranks[rank], true);
 	if (!good)
 		dist__sim_break(world, "no memory to choose messages");
 }
@@ -155,31 +200,35 @@ static void note(struct dist__sim_world *world, uint32_t taken)
 	const struct dist__sim_pair *pair = &chooser->pairs[taken];
 	uint32_t count = (uint32_t)chooser->num_pairs;
 	struct dist__sim_log *log = world->log;
+	struct dist__sim_step *step;
 
 	if (log->num_steps == DIST__SIM_STEPS ||
 	    count > DIST__SIM_OPTIONS - log->num_options)
 		log->full = true;
 	if (log->full)
 		return;
-	log->steps[log->num_steps++] = (struct dist__sim_step){
+	step = &log->steps[log->num_steps++];
+	*step = (struct dist__sim_step){
 		.first = log->num_options,
 		.count = count,
 		.taken = taken,
 		.group = pair->receive->group,
 		.joined = pair->receive->joined,
-		.tag = pair->receive->tag,
+		.tag = pair->letter ? pair->receive->tag : -1,
+		.look = pair->letter ? 0 : pair->receive->call,
 		.receive = call_of(pair->receive),
-		.send = call_of(pair->letter),
 	};
+	if (pair->letter)
+		step->send = call_of(pair->letter);
 	for (uint32_t i = 0; i < count; i++)
 		log->options[log->num_options++] =
 			option_of(&chooser->pairs[i]);
 }
 
-/* Whether step has the sender of letter among its options. */
+/* Whether step had, for the receive or look that was served, the option of
+ * this sender or answer. */
 static bool had_option(const struct dist__sim_log *log,
-		       const struct dist__sim_step *step,
-		       const struct dist__request *letter)
+		       const struct dist__sim_step *step, int sender)
 {
 	const struct dist__sim_option *taken =
 		&log->options[step->first + step->taken];
@@ -190,7 +239,7 @@ static bool had_option(const struct dist__sim_log *log,
 
 		if (option->rank == taken->rank &&
 		    option->receive == taken->receive &&
-		    option->sender == letter->rank->rank)
+		    option->sender == sender)
 			return true;
 	}
 	return false;
@@ -209,9 +258,67 @@ void dist__sim_note_letter(struct dist__sim_world *world,
 		    step->tag == letter->tag &&
 		    log->options[step->first + step->taken].rank ==
 			    letter->peer)
-			step->raced = !had_option(log, step, letter);
+			step->raced =
+				!had_option(log, step, letter->rank->rank);
 	}
 }
+
+void dist__sim_note_done(struct dist__sim_world *world,
+			 const struct dist__request *r)
+{
+	struct dist__sim_log *log = world->log;
+
+	for (uint32_t i = 0; log && i < log->num_steps; i++) {
+		struct dist__sim_step *step = &log->steps[i];
+
+		if (!step->raced && step->look == r->call &&
+		    log->options[step->first + step->taken].rank ==
+			    r->rank->rank)
+			step->raced = !had_option(log, step, true);
+	}
+}
+
+/* ---- looks ------------------------------------------------------------ */
+
+bool dist__sim_choosing(const struct dist__sim_world *world)
+{
+	return world->plan && world->plan->chooses;
+}
+
+bool dist__sim_look(struct dist__sim_actor *actor, struct dist__request *r)
+{
+	struct dist__sim_rank *rank = actor->rank;
+
+	rank->num_looks++;
+	rank->seen = false;
+	rank->look = r;
+	while (rank->look && !rank->world->ended)
+		dist__sim_gate_wait(rank->world, &actor->gate,
+				    DIST_TIMEOUT_NEVER);
+	rank->look = NULL;
+	return rank->seen;
+}
+
+void dist__sim_looks_end(struct dist__sim_world *world)
+{
+	for (int rank = 0; rank < world->world_size; rank++)
+		if (world->ranks[rank].look)
+			dist__sim_gate_open(world,
+					    &world->ranks[rank].actor.gate);
+}
+
+static void answer(const struct dist__sim_pair *pair)
+{
+	struct dist__sim_rank *rank = pair->receive->rank;
+
+	rank->look = NULL;
+	rank->seen = pair->yes;
+	if (!pair->yes && pair->receive->done)
+		pair->receive->denied = true;
+	dist__sim_gate_open(rank->world, &rank->actor.gate);
+}
+
+/* ---- at a point of choice --------------------------------------------- */
 
 /* Nobody else acts in this instant. */
 static void choose(void *arg)
@@ -232,14 +339,17 @@ static void choose(void *arg)
 		world->chooser.steps++;
 		if (world->log)
 			note(world, taken);
-		dist__sim_letter_take(pair.letter, pair.receive);
+		if (pair.letter)
+			dist__sim_letter_take(pair.letter, pair.receive);
+		else
+			answer(&pair);
 	}
 	(void)dist__sim_block(world);
 }
 
 bool dist__sim_choose(struct dist__sim_world *world)
 {
-	if (!world->plan || !world->plan->chooses)
+	if (!dist__sim_choosing(world))
 		return false;
 	collect(world);
 	if (world->chooser.num_pairs == 0 || world->ended)

@@ -90,6 +90,19 @@ find_step(const struct dist__sim_log *log,
 	return NULL;
 }
 
+static struct check_match match_of(const struct dist__sim_ending *ending,
+				   const struct dist__sim_step *step)
+{
+	int what = ending->log->options[step->first + step->taken].sender;
+
+	return (struct check_match){
+		.sender = step->look ? 0 : (uint32_t)what,
+		.send = step->send,
+		.seen = step->look && what,
+		.outcome = outcome_of(ending),
+	};
+}
+
 bool dist__sim_race_find(struct check_race *race,
 			 const struct dist__sim_ending *other,
 			 const struct dist__sim_ending *here)
@@ -100,22 +113,17 @@ bool dist__sim_race_find(struct check_race *race,
 			&here->log->options[step->first + step->taken];
 		const struct dist__sim_step *like =
 			find_step(other->log, taken);
-		int sender;
 
-		if (!like)
-			continue;
-		sender = other->log->options[like->first + like->taken].sender;
-		if (sender == taken->sender)
+		if (!like ||
+		    other->log->options[like->first + like->taken].sender ==
+			    taken->sender)
 			continue;
 		*race = (struct check_race){
 			.rank = (uint32_t)taken->rank,
-			.receive = step->receive,
-			.other = {.sender = (uint32_t)sender,
-				  .send = like->send,
-				  .outcome = outcome_of(other)},
-			.here = {.sender = (uint32_t)taken->sender,
-				 .send = step->send,
-				 .outcome = outcome_of(here)},
+			.look = step->look > 0,
+			.call = step->receive,
+			.other = match_of(other, like),
+			.here = match_of(here, step),
 		};
 		return true;
 	}

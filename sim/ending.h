@@ -20,8 +20,8 @@ bool dist__sim_ending_keep(struct dist__sim_ending *ending,
 			   const struct dist__sim_log *log);
 
 /* dist__sim_race_find finds the first receive of `here` that heard another
- * sender in `other`. Of *race, all is set but the outcome and the replay
- * tokens. False: there is none. */
+ * sender in `other`, or look that was told otherwise. Of *race, all is set but
+ * the outcome and the replay tokens. False: there is none. */
 bool dist__sim_race_find(struct check_race *race,
 			 const struct dist__sim_ending *other,
 			 const struct dist__sim_ending *here);

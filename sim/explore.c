@@ -222,7 +222,7 @@ static bool explore_rule(struct explorer *e, const char *p2p,
 		(void)dist__sim_ending_keep(&e->bad, &plan, e->log);
 	if (e->log->looked)
 		line->left = LOOKED;
-	if (e->log->any && e->log->fate == DIST__SIM_ENDED)
+	if ((e->log->any || e->log->looked) && e->log->fate == DIST__SIM_ENDED)
 		search_matches(e, p2p, line);
 	if (!has_found(e))
 		try_skews(e, p2p, line);

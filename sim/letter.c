@@ -40,6 +40,7 @@ static void end(struct dist__request *r, enum dist_error error)
 	if (!r->done)
 		r->error = error;
 	r->done = true;
+	dist__sim_note_done(r->rank->world, r);
 }
 
 /* Lets the owner of r, which has ended, go on. Other actors may run meanwhile,
@@ -147,9 +148,8 @@ dist__sim_letter_receive(const struct dist__request *letter)
 /* Whether what receive takes is chosen later. */
 static bool is_chosen(const struct dist__request *receive)
 {
-	const struct dist__sim_plan *plan = receive->rank->world->plan;
-
-	return receive->peer == DIST_ANY_SOURCE && plan && plan->chooses;
+	return receive->peer == DIST_ANY_SOURCE &&
+	       dist__sim_choosing(receive->rank->world);
 }
 
 static void take(struct dist__request *letter, struct dist__request *receive)

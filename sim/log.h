@@ -12,17 +12,21 @@
 #define DIST__SIM_STEPS   4096
 #define DIST__SIM_OPTIONS 65536
 
-/* A moment when nothing else could move, and a message was taken. */
+/* A moment when nothing else could move, and a message was taken, or a look
+ * told. */
 struct dist__sim_step {
 	uint32_t first, count; /* the options that there were, in the log */
 	uint32_t taken;        /* which of them */
 
 	/* A message came later that the receive could have taken, of a sender
-	 * that was no option: had others gone first, it would have been. */
+	 * that was no option, or what was looked at was complete later: had
+	 * others gone first, it would have been an option. */
 	bool raced;
 
-	/* What fits the receive, and the two calls that met; their op is ""
-	 * where the records have forgotten them. */
+	/* The number of the call that a rank looked at; 0: a message was taken.
+	 * What fits the receive; and the two calls that met, or the one that
+	 * was looked at: their op is "" where the records have forgotten. */
+	uint32_t look;
 	uint32_t group, joined;
 	int tag;
 	struct check_call receive, send;

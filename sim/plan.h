@@ -18,12 +18,15 @@
 
 /* What one can do when nothing else can move: let this rank's any-source
  * receive, number `receive` of those that it posted, take the next message of
- * this sender. */
+ * this sender; or tell a rank that looks, for the time of that number and
+ * DIST__SIM_LOOK, yes (1) or no (0). */
 struct dist__sim_option {
 	int rank;
 	uint32_t receive;
 	int sender;
 };
+
+#define DIST__SIM_LOOK UINT32_C(0x80000000)
 
 /* At a point of choice, of those with more than one option: which of them. */
 struct dist__sim_choice {

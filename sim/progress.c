@@ -56,6 +56,7 @@ static void end(struct dist__sim_world *world, enum dist_error error,
 	for (size_t i = 0; i < world->channels.count; i++)
 		dist__sim_channel_fail(world, world->channels.all[i], error);
 	dist__sim_letters_end(world, error);
+	dist__sim_looks_end(world);
 }
 
 /* Returns the first rank whose program returned non-zero by itself, not for a

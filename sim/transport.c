@@ -332,13 +332,18 @@ static bool test(struct dist__transport *t, struct dist__request *r)
 	struct dist__sim_actor *actor = self();
 
 	dist__sim_skew_look(actor);
-	if (r && is_over(r))
+	dist__sim_note_look(world);
+	if (r && !r->channel && dist__sim_choosing(world) &&
+	    !state_of_request(r)) {
+		if (dist__sim_look(actor, r))
+			return true;
+	} else if (r && is_over(r)) {
 		return true;
+	}
 	if (world->ended)
 		return false;
 	if (world->movable > 1 || actor->look_s < LOOK_S)
 		actor->look_s = LOOK_S;
-	dist__sim_note_look(world);
 	world->looking++;
 	if (world->movable == world->looking)
 		(void)dist__sim_choose(world);

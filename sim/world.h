@@ -70,6 +70,9 @@ struct dist__sim_rank {
 	struct dist__sim_queue sent, arrived, receives;
 	bool wrote;       /* it has posted a letter or receive */
 	uint32_t num_any; /* receives from any source that it has posted */
+	struct dist__request *look; /* it waits to be told whether it is done */
+	uint32_t num_looks;         /* so far; told last was: */
+	bool seen;
 	struct dist__sim_rank *next_unsettled;
 	bool unsettled; /* something came into one of them in this instant */
 };
@@ -131,6 +134,7 @@ struct dist__request {
 	bool carried;                /* an actor is moving it */
 	bool there;                  /* and has done so, or need not */
 	bool done;                   /* wait() would return */
+	bool denied;                 /* and a look was told that it is not */
 	bool over;                   /* nobody but its owner looks at it */
 };
 
@@ -368,9 +372,9 @@ void dist__sim_look_ahead(struct dist__sim_world *world,
 bool dist__sim_follow(struct dist__sim_world *world,
 		      const struct dist__sim_plan *plan);
 
-/* dist__sim_choose lets a message meet an any-source receive soon if the plan
- * is to choose and there is one; false: there is none. Called when nothing can
- * move, or only look; afterwards one can. */
+/* dist__sim_choose lets a message meet an any-source receive soon, or a look be
+ * told, if the plan is to choose and there is one; false: there is none. Called
+ * when nothing can move, or only look at collectives; afterwards one can. */
 bool dist__sim_choose(struct dist__sim_world *world);
 
 /* dist__sim_chose_all returns whether all choices of the plan were made. */
@@ -392,8 +396,24 @@ void dist__sim_note_post(const struct dist__sim_rank *rank,
 void dist__sim_note_end(struct dist__sim_world *world,
 			const struct check_verdict *verdict);
 
-/* dist__sim_skew_call lets the calling actor owe the time by which the plan
- * delays its call, at the first message of that. */
+/* dist__sim_note_done notes in the log which looks at r, which is complete now,
+ * were told no because it was not. */
+void dist__sim_note_done(struct dist__sim_world *world,
+			 const struct dist__request *r);
+
+/* dist__sim_choosing returns whether receives from any source, and looks, wait
+ * until nothing else can move. */
+bool dist__sim_choosing(const struct dist__sim_world *world);
+
+/* dist__sim_look lets the calling actor, a rank, wait to be told whether r, a
+ * letter or receive, is complete; false also when the world has ended. */
+bool dist__sim_look(struct dist__sim_actor *actor, struct dist__request *r);
+
+/* dist__sim_looks_end tells all that look that the world has ended. */
+void dist__sim_looks_end(struct dist__sim_world *world);
+
+/* dist__sim_skew_call lets the calling actor, if it is a rank, owe the time by
+ * which the plan delays its call, at the first message or job of that. */
 void dist__sim_skew_call(struct dist__sim_actor *actor);
 
 /* dist__sim_skew_look lets the time pass by which the plan delays a look. */

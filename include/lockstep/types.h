@@ -135,7 +135,7 @@ enum dist_exit {
 	DIST_EXIT_TIMEOUT = 12,   /* late */
 	DIST_EXIT_RANK_LOST = 13, /* a rank was killed or crashed */
 	DIST_EXIT_HAZARD = 14,    /* a buffer was touched before the wait */
-	DIST_EXIT_RACE = 15,      /* whom a receive hears decides the end */
+	DIST_EXIT_RACE = 15,      /* what comes first decides the end */
 	DIST_EXIT_BUFFERING = 16, /* deadlock, unless sends are buffered */
 	DIST_EXIT_LEFT = 17,      /* a message or a handle was left behind */
 	DIST_EXIT_RENDEZVOUS = 18, /* the ranks did not find each other */

@@ -6,8 +6,8 @@
  * else goes forward with the next. In time it never is; when the second stage
  * is slow it is, and both stages send.
  *
- * verdict: buffering
- * ranks: 0 1
+ * verdict: race
+ * ranks: 1
  * worlds: explore
  * seen in: pytorch#127332, pytorch#172668, torchtitan#775, PiPPy#1088
  */
@@ -18,7 +18,6 @@ enum { AHEAD = 2 };
 static enum dist_error first_stage(struct zoo *zoo, struct dist_tensor batch)
 {
 	for (int i = 0; i < AHEAD; i++)
-		/* culprit */
 		zoo_try(dist_send(zoo->group, batch, 1, 0));
 	for (int i = 0; i < AHEAD; i++)
 		zoo_try(dist_recv(zoo->group, batch, 1, 0));
@@ -36,7 +35,6 @@ static enum dist_error backward(struct zoo *zoo, struct dist_tensor gradient,
 {
 	zoo_try(dist_work_wait(work, DIST_TIMEOUT_OF_GROUP));
 	dist_work_free(work);
-	/* culprit */
 	return dist_send(zoo->group, gradient, 0, 0);
 }
 
@@ -48,6 +46,7 @@ static enum dist_error second_stage(struct zoo *zoo, struct dist_tensor batch)
 	bool early;
 
 	zoo_try(forward(zoo, batch));
+	/* culprit */
 	zoo_try(dist_irecv(zoo->group, g, 2, 0, &work));
 	early = !zoo->correct && dist_work_is_completed(work);
 	if (!early)

@@ -14,7 +14,7 @@ found() {
 		--json "$scratch/json" zoo "$1"
 	token=$(jq -r .replay "$scratch/json")
 	grep -v '^lockstep: \(explored\|once more\)' "$scratch/err" |
-		sed '/^lockstep: message race/,/^  from rank .*--replay .*any:/d' \
+		sed '/^lockstep: message race/,/--replay .*any/d; /^  .*(--replay /d' \
 			>"$scratch/found"
 	expect_err "^lockstep: once more: --replay $token$"
 	lockstep "${sim[@]}" --replay "$token" --trace "$scratch/again.trace" \
@@ -39,15 +39,26 @@ LOCKSTEP_REPLAY=v1/any:0.1 expect 11 "${sim[@]}" zoo 38_any_then_named
 found 38_any_then_named
 jq -e '.verdict == "race" and .exit_status == 15 and
 	(.race.matches | length == 2 and all(.send.site.line > 0)) and
-	.race.receive.site.line > 0 and (.sites | length >= 2)' \
+	.race.call.site.line > 0 and (.sites | length >= 2)' \
 	"$scratch/json" >/dev/null || fail "the race is not in the JSON"
 
-# Delays find what depends on time alone.
+# So is a look that decides, with both answers.
 found 39_eager_backward
-jq -e '.verdict == "buffering" and (.replay | test("/skew:[0-9]+$"))' \
-	"$scratch/json" >/dev/null || fail "no delay was found"
-expect 0 explore "${options[@]}" --skew 0 zoo 39_eager_backward
+jq -e '.verdict == "race" and .race.rank == 1 and
+	([.race.matches[].complete] | sort == [false, true])' \
+	"$scratch/json" >/dev/null || fail "the look is not in the JSON"
+
+# Delays find what depends on time alone.
+hasty=$(dirname "$LOCKSTEP")/tests/cli/hasty
+expect 0 "${sim[@]}" "$hasty"
+expect 0 explore "${options[@]}" --skew 0 "$hasty"
 expect_err 'maybe not all: a rank looks'
+expect 1 explore "${options[@]}" --json "$scratch/json" "$hasty"
+token=$(jq -r .replay "$scratch/json")
+[[ $token =~ ^v1/p2p:rendezvous/skew:[0-9]+$ ]] || fail "$token is no delay"
+grep '^lockstep: rank 0' "$scratch/err" >"$scratch/found"
+expect 1 "${sim[@]}" --replay "$token" "$hasty"
+cmp "$scratch/err" "$scratch/found" || fail "$token tells another story"
 
 # What ends well is counted: all ways, under both rules or the one asked for.
 expect 0 explore "${options[@]}" zoo 38_any_then_named --correct

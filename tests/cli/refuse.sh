@@ -13,7 +13,6 @@ printf 'group default, ranks 0-1\n  barrier()\nbarrier()\n' >"$scratch/order"
 expect_refusal 'order:3: expected "group NAME' check \
 	--expect "$scratch/order" hello
 rm "$scratch/order"
-for command in run predict bench check diagnose calibrate compare trace platform list; do
 for command in run predict bench check explore diagnose calibrate compare trace platform list; do
 	expect_refusal 'frobnicate' "$command" --frobnicate
 done

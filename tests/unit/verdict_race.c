@@ -21,10 +21,11 @@ static struct check_call call_of(const char *op, int peer, int line)
 static struct check_race race_of(enum check_verdict_kind kind)
 {
 	return (struct check_race){
-		.receive = call_of("recv", -1, 10),
-		.other = {1, call_of("send", 0, 20), "the job ends well",
+		.call = call_of("recv", -1, 10),
+		.other = {1, call_of("send", 0, 20), false, "the job ends well",
 			  "v1/any"},
-		.here = {2, call_of("send", 0, 30), "deadlock", "v1/any:0.1"},
+		.here = {2, call_of("send", 0, 30), false, "deadlock",
+			 "v1/any:0.1"},
 		.outcome = {kind, -1},
 	};
 }
@@ -68,9 +69,30 @@ Test(verdict_race, calls_that_are_forgotten_are_left_out)
 	struct check_race race = race_of(CHECK_FINE);
 	char *text;
 
-	race.receive.op[0] = race.other.send.op[0] = '\0';
+	race.call.op[0] = race.other.send.op[0] = '\0';
 	text = report_of(&race);
 	cr_expect(strstr(text, "receives\n  from rank 1: the job ends well"),
 		  "%s", text);
+	free(text);
+}
+
+Test(verdict_race, a_look_is_told_by_its_answers)
+{
+	struct check_race race = race_of(CHECK_FINE);
+	char *text;
+
+	race.look = true;
+	race.call = call_of("recv", 1, 10);
+	race.other.send.op[0] = race.here.send.op[0] = '\0';
+	race.here.seen = true;
+	text = report_of(&race);
+	cr_expect_str_eq(
+		text,
+		"lockstep: message race: how the job ends depends on whether "
+		"a message is complete when rank 0 looks\n"
+		"  rank 0 called recv(src 1, tag 0) of group default at "
+		"prog.c:10\n"
+		"  if it is not: the job ends well (--replay v1/any)\n"
+		"  if it is: deadlock (--replay v1/any:0.1)\n");
 	free(text);
 }
