@@ -58,8 +58,15 @@ check_program() {
 	LOCKSTEP_DEBUG=detail timeout 30 \
 		"$LOCKSTEP" run "${options[@]}" --correct >"$out" 2>&1 </dev/null
 	status=$?
-	[ $status -eq 0 ] && [ ! -s "$out" ] && return
-	echo "$name --correct on $world: status $status"
+	if [ $status -ne 0 ] || [ -s "$out" ]; then
+		echo "$name --correct on $world: status $status"
+		head -n 12 "$out"
+	fi
+	[ "$world" = sim ] || return
+	options=(--platform star-8 --nproc-per-node "$ranks" --skew 6)
+	timeout 30 "$LOCKSTEP" explore "${options[@]}" zoo "$name" --correct \
+		>"$out" 2>&1 </dev/null && return
+	echo "$name --correct explored: status $?"
 	head -n 12 "$out"
 }
 

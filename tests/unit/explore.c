@@ -6,6 +6,8 @@
 #include <criterion/redirect.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "lockstep/dist.h"
 #include "sim/bounds.h"
@@ -272,4 +274,123 @@ static int late(void *arg)
 Test(explore, a_deadline_that_a_plan_lets_pass_is_no_verdict)
 {
 	cr_expect_eq(explore(3, late, NULL), DIST_EXIT_OK);
+}
+
+/* ---- right programs --------------------------------------------------- */
+
+enum { RANKS = 4, PHASES = 3, MOST_MESSAGES = 4 };
+
+struct message {
+	int src, dst;
+};
+
+/* In each phase messages fly, and are summed up by all. A rank receives all of
+ * a phase from any source or each by its name, waits or looks. */
+struct right {
+	uint64_t seed;
+	int count[PHASES];
+	struct message messages[PHASES][MOST_MESSAGES];
+};
+
+static uint64_t next(uint64_t *seed)
+{
+	/* SplitMix64: Steele, Lea, Flood 2014. */
+	uint64_t z = (*seed += UINT64_C(0x9e3779b97f4a7c15));
+
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return z ^ (z >> 31);
+}
+
+static void draw(struct right *right, uint64_t seed)
+{
+	right->seed = seed;
+	for (int phase = 0; phase < PHASES; phase++) {
+		right->count[phase] = 1 + (int)(next(&seed) % MOST_MESSAGES);
+		for (int i = 0; i < right->count[phase]; i++) {
+			struct message *m = &right->messages[phase][i];
+
+			m->src = (int)(next(&seed) % RANKS);
+			m->dst = (m->src + 1 +
+				  (int)(next(&seed) % (RANKS - 1))) %
+				 RANKS;
+		}
+	}
+}
+
+static enum dist_error finish(struct dist_work *work, bool looks)
+{
+	enum dist_error error;
+
+	while (looks && !dist_work_is_completed(work))
+		;
+	error = dist_work_wait(work, DIST_TIMEOUT_OF_GROUP);
+	dist_work_free(work);
+	return error;
+}
+
+static enum dist_error exchange(struct dist_group *group,
+				const struct right *right, int phase)
+{
+	int rank = dist_get_rank(group), count = 0;
+	uint64_t seed = right->seed ^ (uint64_t)(100 * phase + rank);
+	bool any = next(&seed) % 2, looks = next(&seed) % 4 == 0;
+	struct dist_work *works[MOST_MESSAGES];
+	float out = (float)rank, in[MOST_MESSAGES] = {0}, sum = 0;
+	enum dist_error error =
+		dist_compute(group, (int64_t)(next(&seed) % 100000), "work");
+
+	for (int i = 0; i < right->count[phase] && !error; i++) {
+		const struct message *m = &right->messages[phase][i];
+
+		if (m->src == rank)
+			error = dist_isend(group, number(&out), m->dst, phase,
+					   &works[count++]);
+		else if (m->dst == rank)
+			error = dist_irecv(group, number(&in[i]),
+					   any ? DIST_ANY_SOURCE : m->src,
+					   phase, &works[count++]);
+	}
+	for (int i = 0; i < count && !error; i++)
+		error = finish(works[i], looks);
+	for (int i = 0; i < MOST_MESSAGES; i++)
+		sum += in[i];
+	return error ? error
+		     : dist_all_reduce(group, number(&sum), DIST_SUM, NULL);
+}
+
+static int right_program(void *arg)
+{
+	struct dist_group *group = join();
+	enum dist_error error = DIST_OK;
+
+	for (int phase = 0; phase < PHASES && !error; phase++)
+		error = exchange(group, arg, phase);
+	return leave(group, error);
+}
+
+Test(explore, nothing_is_said_of_a_right_program)
+{
+	cr_redirect_stderr();
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct dist_launch_options options = {
+			.backend = "sim",
+			.world_size = RANKS,
+			.platform = STAR4,
+			.explore = "skew=3,max-runs=40,values",
+		};
+		struct right right;
+		int status;
+		pid_t child;
+
+		draw(&right, seed);
+		fflush(NULL);
+		child = fork();
+		cr_assert_geq(child, 0);
+		if (child == 0)
+			_exit(dist_launch(&options, right_program, &right));
+		cr_assert_eq(waitpid(child, &status, 0), child);
+		cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0,
+			  "seed %d: status %#x", (int)seed, (unsigned)status);
+	}
 }
