@@ -158,6 +158,7 @@ static void search_matches(struct explorer *e, const char *p2p,
 	bool looked = false, again;
 
 	snprintf(plan.p2p, sizeof plan.p2p, "%s", p2p);
+	dist__sim_ending_release(&e->usual); /* of another rule */
 	dist__sim_search_init(&search);
 	do {
 		line->left = try_plan(e, &plan, &search);
