@@ -3,12 +3,17 @@
 #include "sim/world.h"
 
 /* FNV-1a: draft-eastlake-fnv. */
-static uint64_t mix(uint64_t hash, const void *data, size_t bytes)
-{
-	const unsigned char *at = data;
+#define HASH_BEGIN UINT64_C(14695981039346656037)
 
-	for (size_t i = 0; i < bytes; i++)
-		hash = (hash ^ at[i]) * UINT64_C(1099511628211);
+static uint64_t mix_byte(uint64_t hash, uint64_t byte)
+{
+	return (hash ^ (byte & 0xff)) * UINT64_C(1099511628211);
+}
+
+static uint64_t mix_number(uint64_t hash, uint64_t number)
+{
+	for (int shift = 0; shift < 64; shift += 8)
+		hash = mix_byte(hash, number >> shift);
 	return hash;
 }
 
@@ -24,20 +29,19 @@ static void note_value(const struct dist__sim_rank *rank,
 		       const struct dist__message *m)
 {
 	const struct dist__sim_world *world = rank->world;
+	const unsigned char *data = m->data;
 	bool is_letter = m->tag >= 0;
-	const uint64_t place[] = {
-		(uint64_t)rank->rank,
-		(uint64_t)m->peer,
-		m->group,
-		is_letter ? world->board->slots[rank->rank].calls : m->seq,
-		is_letter ? UINT64_MAX : m->step,
-		m->bytes,
-	};
-	uint64_t hash =
-		mix(UINT64_C(14695981039346656037), place, sizeof place);
+	uint64_t hash = mix_number(HASH_BEGIN, (uint64_t)rank->rank);
 
-	if (m->data)
-		hash = mix(hash, m->data, m->bytes);
+	hash = mix_number(hash, (uint64_t)m->peer);
+	hash = mix_number(hash, m->group);
+	hash = mix_number(hash, is_letter
+					? world->board->slots[rank->rank].calls
+					: m->seq);
+	hash = mix_number(hash, is_letter ? UINT64_MAX : m->step);
+	hash = mix_number(hash, m->bytes);
+	for (size_t i = 0; data && i < m->bytes; i++)
+		hash = mix_byte(hash, data[i]);
 	world->log->values += hash;
 }
 
