@@ -33,6 +33,16 @@ static json_t *groups_json(const struct check_slot *slot)
 	return groups;
 }
 
+static json_t *kinds_json(const struct check_slot *slot)
+{
+	json_t *kinds = json_array();
+
+	for (uint32_t i = 0; i < slot->kinds && i < CHECK_KINDS; i++)
+		json_array_append_new(
+			kinds, object_of(check_kind_fields, &slot->kind[i]));
+	return kinds;
+}
+
 static json_t *calls_json(const struct check_slot *slot, uint32_t *told)
 {
 	uint32_t n = slot->calls > CHECK_RING ? slot->calls - CHECK_RING : 0;
@@ -122,19 +132,21 @@ bool check_dump_print(FILE *out, const struct check_dump *dump)
 	       check_fields_write(check_dump_fields, dump, document);
 	good = json_object_update_new(
 		       document,
-		       json_pack(
-			       "{s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
-			       "calls_dropped", (json_int_t)slot->calls - told,
-			       "cause",
-			       object_of(check_cause_fields, &dump->cause),
-			       "groups", groups_json(slot), "parts",
-			       parts_json(&slot->parts), "hazard",
-			       hazard_json(&slot->hazard), "refusal",
-			       refusal_json(slot), "kept", kept_json(slot),
-			       "absent",
-			       numbers_json(slot->meeting.ranks,
-					    slot->meeting.count, CHECK_ABSENT),
-			       "calls", calls)) == 0 &&
+		       json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+				 "s:o, s:o}",
+				 "calls_dropped",
+				 (json_int_t)slot->calls - told, "cause",
+				 object_of(check_cause_fields, &dump->cause),
+				 "groups", groups_json(slot), "kinds",
+				 kinds_json(slot), "parts",
+				 parts_json(&slot->parts), "hazard",
+				 hazard_json(&slot->hazard), "refusal",
+				 refusal_json(slot), "kept", kept_json(slot),
+				 "absent",
+				 numbers_json(slot->meeting.ranks,
+					      slot->meeting.count,
+					      CHECK_ABSENT),
+				 "calls", calls)) == 0 &&
 	       good;
 	good = good && json_dumpf(document, out, JSON_INDENT(1)) == 0;
 	json_decref(document);

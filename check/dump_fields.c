@@ -7,7 +7,8 @@ static const char *const rank_states[] = {"absent",   "running", "waiting",
 					  "finished", "lost",    NULL};
 static const char *const call_states[] = {"none", "issued", "done", "failed",
 					  NULL};
-static const char *const hazard_kinds[] = {"none", "written", "shared", NULL};
+static const char *const hazard_kinds[] = {"none", "written", "read", "shared",
+					   NULL};
 
 #define DUMP(kind, member, name)                                               \
 	CHECK_FIELD(kind, struct check_dump, member, name)
@@ -53,6 +54,18 @@ const struct check_field check_membership_fields[] = {
 	CHECK_FIELDS_END,
 };
 
+#define KIND(kind, member, name)                                               \
+	CHECK_FIELD(kind, struct check_kind, member, name)
+
+const struct check_field check_kind_fields[] = {
+	KIND(UINT32, group_id, "group_id"),
+	KIND(INT32, peer, "peer"),
+	KIND(INT32, tag, "tag"),
+	KIND(UINT32, sends, "sends"),
+	KIND(UINT32, count, "count"),
+	CHECK_FIELDS_END,
+};
+
 #define PARTS(member) CHECK_FIELD(UINT32, struct check_parts, member, #member)
 
 const struct check_field check_parts_fields[] = {
@@ -71,6 +84,9 @@ const struct check_field check_hazard_fields[] = {
 	HAZARD(UINT64, numel),
 	HAZARD(TEXT, buffer),
 	HAZARD(TEXT, given),
+	HAZARD(TEXT, function),
+	CHECK_FIELD(TEXT, struct check_hazard, access.file, "access_file"),
+	CHECK_FIELD(INT32, struct check_hazard, access.line, "access_line"),
 	CHECK_FIELDS_END,
 };
 

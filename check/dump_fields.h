@@ -10,6 +10,7 @@
 extern const struct check_field check_dump_fields[];  /* struct check_dump */
 extern const struct check_field check_cause_fields[]; /* struct check_cause */
 extern const struct check_field check_membership_fields[];
+extern const struct check_field check_kind_fields[];
 extern const struct check_field check_parts_fields[];
 extern const struct check_field check_hazard_fields[];
 extern const struct check_field check_refusal_fields[];

@@ -93,6 +93,28 @@ static bool read_groups(struct reader *r, const json_t *groups)
 	return true;
 }
 
+static bool read_kinds(struct reader *r, const json_t *kinds)
+{
+	struct check_slot *slot = &r->dump->slot;
+
+	if (!json_is_array(kinds) || json_array_size(kinds) > CHECK_KINDS)
+		return refuse(r, "kinds", "an array, not too long");
+	for (size_t i = 0; i < json_array_size(kinds); i++) {
+		struct check_kind *kind = &slot->kind[i];
+		char where[32];
+
+		snprintf(where, sizeof where, "kinds[%zu]", i);
+		if (!check_fields_read(check_kind_fields,
+				       json_array_get(kinds, i), where, kind,
+				       r->why))
+			return false;
+		if (kind->peer != -1 && !is_rank(r, kind->peer))
+			return refuse(r, where, "a peer of the job, or -1");
+		slot->kinds++;
+	}
+	return true;
+}
+
 /* An array of at most `most` numbers. */
 static bool read_numbers(struct reader *r, const json_t *array,
 			 const char *where, uint32_t *numbers, uint32_t most)
@@ -221,6 +243,7 @@ bool check_dump_read(FILE *in, struct check_dump *dump, char message[256])
 	good = read_head(&r, document) &&
 	       read_cause(&r, json_object_get(document, "cause")) &&
 	       read_groups(&r, json_object_get(document, "groups")) &&
+	       read_kinds(&r, json_object_get(document, "kinds")) &&
 	       read_parts(&r, json_object_get(document, "parts")) &&
 	       read_hazard(&r, json_object_get(document, "hazard")) &&
 	       read_refusal(&r, json_object_get(document, "refusal")) &&

@@ -403,18 +403,18 @@ static void find_left(struct check_finding *f)
 
 /* ---- race ------------------------------------------------------------- */
 
-static const struct check_call *known(const struct check_call *call)
+static const struct check_call *if_recorded(const struct check_call *call)
 {
 	return call->op[0] ? call : NULL;
 }
 
 static void find_race(struct check_finding *f, const struct check_race *race)
 {
-	add(f, race->rank, known(&race->call), true);
+	add(f, race->rank, if_recorded(&race->call), true);
 	if (race->look)
 		return;
-	add(f, race->other.sender, known(&race->other.send), false);
-	add(f, race->here.sender, known(&race->here.send), false);
+	add(f, race->other.sender, if_recorded(&race->other.send), false);
+	add(f, race->here.sender, if_recorded(&race->here.send), false);
 }
 
 /* ---- all -------------------------------------------------------------- */

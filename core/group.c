@@ -270,15 +270,14 @@ void dist_abort(struct dist_group *group)
 static void record_no_group(const char *file, int line)
 {
 	struct check_slot *slot = dist__records_here();
-	struct check_call call = {.op = "call",
-				  .peer = -1,
-				  .peer_rank = -1,
-				  .tag = -1,
-				  .error = DIST_ERR_INVALID_ARGUMENT};
+	struct check_site site;
+	char words[200];
 
-	check_site_set(&call.site, file, line);
-	if (slot)
-		check_refuse(slot, &call, dist_error_message(NULL));
+	if (!slot)
+		return;
+	check_site_set(&site, file, line);
+	snprintf(words, sizeof words, "call: %s", dist_error_message(NULL));
+	check_refuse(slot, "", words, &site);
 }
 
 struct dist_group *dist_at(struct dist_group *group, const char *file, int line)

@@ -98,7 +98,7 @@ static bool run(struct explorer *e, const struct dist__sim_plan *plan)
 		return false;
 	if (e->log->fate == DIST__SIM_GONE &&
 	    !(WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)) {
-		e->log->fate = DIST__SIM_ENDED;
+		e->log->fate = DIST__SIM_JUDGED;
 		e->log->verdict = (struct check_verdict){CHECK_LOST, -1};
 	}
 	return true;
@@ -122,7 +122,7 @@ static bool compare(struct explorer *e, const struct dist__sim_plan *plan)
 	const struct dist__sim_log *usual = e->usual.log, *log = e->log;
 	bool fine = log->verdict.kind == CHECK_FINE, alike;
 
-	if (log->fate != DIST__SIM_ENDED)
+	if (log->fate != DIST__SIM_JUDGED)
 		return true;
 	if (!fine && !e->bad.log && !dist__sim_ending_keep(&e->bad, plan, log))
 		return false;
@@ -190,7 +190,7 @@ static void try_skews(struct explorer *e, const char *p2p,
 			return;
 		line->skewed++;
 		line->late += e->log->fate == DIST__SIM_LATE;
-		if (e->log->fate == DIST__SIM_ENDED &&
+		if (e->log->fate == DIST__SIM_JUDGED &&
 		    e->log->verdict.kind != CHECK_FINE)
 			(void)dist__sim_ending_keep(&e->bad, &plan, e->log);
 	}
@@ -223,7 +223,7 @@ static bool explore_rule(struct explorer *e, const char *p2p,
 		(void)dist__sim_ending_keep(&e->bad, &plan, e->log);
 	if (e->log->looked)
 		line->left = LOOKED;
-	if ((e->log->any || e->log->looked) && e->log->fate == DIST__SIM_ENDED)
+	if ((e->log->any || e->log->looked) && e->log->fate == DIST__SIM_JUDGED)
 		search_matches(e, p2p, line);
 	if (!has_found(e))
 		try_skews(e, p2p, line);

@@ -64,5 +64,5 @@ void dist__sim_note_end(struct dist__sim_world *world,
 	struct dist__sim_log *log = world->log;
 
 	log->verdict = *verdict;
-	log->fate = world->late_board ? DIST__SIM_LATE : DIST__SIM_ENDED;
+	log->fate = world->late_board ? DIST__SIM_LATE : DIST__SIM_JUDGED;
 }

@@ -39,7 +39,7 @@ static void call(uint64_t *state, struct check_dump *dump)
 	int32_t error;
 
 	call.peer_rank = call.peer;
-	call.index = check_collectives(slot, call.group_id);
+	call.index = check_collectives(slot, call.group_id, 0);
 	snprintf(call.op, sizeof call.op, "%s", ops[op]);
 	check_site_set(&call.site, "train.c", (int)below(state, 9));
 	number = check_issue(slot, &call);

@@ -89,6 +89,9 @@ Test(dump, comes_back_as_it_was)
 					   .numel = 4,
 					   .buffer = "tensor"},
 		    before.slot.calls, 0);
+	check_issue(
+		&before.slot,
+		&(struct check_call){.op = "send", .peer_rank = 2, .tag = 5});
 	check_refuse(&before.slot, "default", "send: dst is 9",
 		     &(struct check_site){"train.c", 8});
 	strcpy(before.slot.ring[0].label, "bucket 1 of step 2");
@@ -97,7 +100,7 @@ Test(dump, comes_back_as_it_was)
 	again = print(&after);
 	cr_expect_str_eq(text, again);
 	cr_expect_eq(memcmp(&before.slot, &after.slot, sizeof after.slot), 0);
-	cr_expect(strstr(text, "\"calls_dropped\": 5"));
+	cr_expect(strstr(text, "\"calls_dropped\": 6"));
 	free(text);
 	free(again);
 }

@@ -238,7 +238,7 @@ static void run(struct state *s, const struct dist__sim_plan *plan)
 	struct dist__sim_log *log = s->log;
 	uint32_t count, taken, point = 0;
 
-	log->fate = DIST__SIM_ENDED;
+	log->fate = DIST__SIM_JUDGED;
 	while ((count = settle(s, options)) > 0) {
 		taken = pick(plan, log->num_steps, &point, options, count);
 		if (taken == count) {
