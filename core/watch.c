@@ -163,6 +163,14 @@ static void deliver_all(struct dist__watch *watch)
 	}
 }
 
+static void unguard(struct dist__watch *watch)
+{
+	for (size_t i = 0; i < watch->num_regions; i++) {
+		dist__guard_free(watch->regions[i].guard);
+		watch->regions[i].guard = NULL;
+	}
+}
+
 /* Gives up what watch holds. */
 static void let_go(struct dist__watch *watch)
 {
@@ -172,8 +180,7 @@ static void let_go(struct dist__watch *watch)
 		watch->holdings = holding->next;
 		dist__holding_free(holding);
 	}
-	for (size_t i = 0; i < watch->num_regions; i++)
-		dist__guard_free(watch->regions[i].guard);
+	unguard(watch);
 	watch->num_regions = 0;
 	watch->ended = true;
 }
@@ -224,6 +231,8 @@ enum dist_error dist__watch_sweep(struct dist_group *group,
 		if ((w->released || before) && !w->ended &&
 		    dist__op_is_done(w->op))
 			error = end(w, &op->site, first);
+		else if (w->heard)
+			unguard(w);
 	}
 	return error;
 }
