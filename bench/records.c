@@ -22,12 +22,16 @@ enum { MOST_TURNS = 2000, JOBS = 7 };
 
 static bool records = true;
 
-uint64_t __real_dist__fingerprint(const struct dist__op *op, int world_size);
-uint64_t __wrap_dist__fingerprint(const struct dist__op *op, int world_size);
+uint64_t __real_dist__fingerprint(const struct dist__op *op, int world_size,
+				  const struct dist__label *label);
+uint64_t __wrap_dist__fingerprint(const struct dist__op *op, int world_size,
+				  const struct dist__label *label);
 uint32_t __real_dist__report_begin(const struct dist_group *group,
-				   const struct dist__op *op);
+				   const struct dist__op *op,
+				   const struct dist__label *label);
 uint32_t __wrap_dist__report_begin(const struct dist_group *group,
-				   const struct dist__op *op);
+				   const struct dist__op *op,
+				   const struct dist__label *label);
 void __real_dist__report_end(const struct dist_group *group,
 			     const struct dist__op *op);
 void __wrap_dist__report_end(const struct dist_group *group,
@@ -36,18 +40,22 @@ void __real_check_wait(struct check_slot *slot, uint32_t number,
 		       const struct check_site *site);
 void __wrap_check_wait(struct check_slot *slot, uint32_t number,
 		       const struct check_site *site);
+void __real_check_tell(struct check_slot *slot, uint32_t number);
+void __wrap_check_tell(struct check_slot *slot, uint32_t number);
 void __real_check_resume(struct check_slot *slot);
 void __wrap_check_resume(struct check_slot *slot);
 
-uint64_t __wrap_dist__fingerprint(const struct dist__op *op, int world_size)
+uint64_t __wrap_dist__fingerprint(const struct dist__op *op, int world_size,
+				  const struct dist__label *label)
 {
-	return records ? __real_dist__fingerprint(op, world_size) : 0;
+	return records ? __real_dist__fingerprint(op, world_size, label) : 0;
 }
 
 uint32_t __wrap_dist__report_begin(const struct dist_group *group,
-				   const struct dist__op *op)
+				   const struct dist__op *op,
+				   const struct dist__label *label)
 {
-	return records ? __real_dist__report_begin(group, op) : 0;
+	return records ? __real_dist__report_begin(group, op, label) : 0;
 }
 
 void __wrap_dist__report_end(const struct dist_group *group,
@@ -68,6 +76,12 @@ void __wrap_check_resume(struct check_slot *slot)
 {
 	if (records)
 		__real_check_resume(slot);
+}
+
+void __wrap_check_tell(struct check_slot *slot, uint32_t number)
+{
+	if (records)
+		__real_check_tell(slot, number);
 }
 
 /* ---- measuring ---------------------------------------------------------- */
