@@ -4,7 +4,7 @@
 #include <unwind.h>
 
 struct walk {
-	void **frames;
+	uintptr_t *frames;
 	size_t num, used;
 	bool past_handler;
 };
@@ -22,17 +22,17 @@ static _Unwind_Reason_Code step(struct _Unwind_Context *context, void *arg)
 		return _URC_NO_REASON;
 	if (at == 0)
 		return _URC_END_OF_STACK;
-	walk->frames[walk->used++] = (void *)(interrupted ? at : at - 1);
+	walk->frames[walk->used++] = interrupted ? at : at - 1;
 	return walk->used < walk->num ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
 
-void dist__frames_of_fault(void **frames, size_t num)
+void dist__frames_of_fault(uintptr_t *frames, size_t num)
 {
 	struct walk walk = {.frames = frames, .num = num};
 
 	(void)_Unwind_Backtrace(step, &walk);
 	while (walk.used < num)
-		frames[walk.used++] = NULL;
+		frames[walk.used++] = 0;
 }
 
 static _Unwind_Reason_Code climb(struct _Unwind_Context *context, void *arg)

@@ -11,8 +11,8 @@ uintptr_t dist__frames_outermost(void);
 
 /* dist__frames_of_fault stores, for the handler of a fault, the instruction
  * that faulted and the calls that led there, innermost first, the rest of num
- * NULL. Not before dist__frames_outermost() has been called once: what that
+ * 0. Not before dist__frames_outermost() has been called once: what that
  * loads is not to be loaded by a handler. */
-void dist__frames_of_fault(void **frames, size_t num);
+void dist__frames_of_fault(uintptr_t *frames, size_t num);
 
 #endif

@@ -14,7 +14,8 @@
 
 struct dist__guard {
 	struct dist__guard *next;
-	uintptr_t begin, end;         /* whole pages */
+	char *pages;
+	uintptr_t begin, end;         /* theirs */
 	enum dist__guard_level level; /* falls by one with each access */
 	struct dist__access access;
 };
@@ -28,7 +29,8 @@ static struct {
 	struct dist__guard *guards;
 	struct sigaction previous;
 	/* The last fault that no guard had to do with. */
-	void *stray, *stray_frame;
+	void *stray;
+	uintptr_t stray_frame;
 } state = {.lock = ATOMIC_FLAG_INIT};
 
 static void lock(void)
@@ -78,8 +80,8 @@ static bool protect(uintptr_t begin, uintptr_t end,
 		uintptr_t to = g->end < end ? g->end : end;
 
 		if (g->level == level && from < to)
-			good &= mprotect((void *)from, to - from, protection) ==
-				0;
+			good &= mprotect(g->pages + (from - g->begin),
+					 to - from, protection) == 0;
 	}
 	return good;
 }
@@ -98,12 +100,13 @@ static bool close_pages(uintptr_t begin, uintptr_t end)
 	       protect(begin, end, DIST__GUARD_ALL, PROT_NONE);
 }
 
-/* Gives the pages from begin to end, all of one guard, what protection the
- * guards that are left ask for. */
-static bool settle(uintptr_t begin, uintptr_t end)
+/* Gives the pages of guard, which may be gone from the list, what protection
+ * those in it ask for. */
+static bool settle(const struct dist__guard *guard)
 {
-	(void)mprotect((void *)begin, end - begin, PROT_READ | PROT_WRITE);
-	return close_pages(begin, end);
+	(void)mprotect(guard->pages, guard->end - guard->begin,
+		       PROT_READ | PROT_WRITE);
+	return close_pages(guard->begin, guard->end);
 }
 
 /* ---- faults ------------------------------------------------------------- */
@@ -124,7 +127,7 @@ static bool give_way(const char *address)
 		g->access.level = g->level--;
 		g->access.address = address;
 		dist__frames_of_fault(g->access.frames, DIST__GUARD_FRAMES);
-		(void)settle(g->begin, g->end);
+		(void)settle(g);
 	}
 	return found;
 }
@@ -133,7 +136,7 @@ static bool give_way(const char *address)
  * the guard may have gone meanwhile, on another thread. */
 static bool is_first(void *address)
 {
-	void *frame;
+	uintptr_t frame;
 	bool again;
 
 	dist__frames_of_fault(&frame, 1);
@@ -213,8 +216,7 @@ static void open_all(void)
 
 		state.guards = g->next;
 		g->level = DIST__GUARD_OPEN;
-		(void)mprotect((void *)g->begin, g->end - g->begin,
-			       PROT_READ | PROT_WRITE);
+		(void)settle(g);
 	}
 	give_signal_back();
 	unlock();
@@ -258,8 +260,11 @@ struct dist__guard *dist__guard_new(const void *memory, size_t bytes,
 	guard = malloc(sizeof *guard);
 	if (!guard)
 		return NULL;
-	*guard = (struct dist__guard){
-		.begin = begin, .end = end, .level = level};
+	*guard = (struct dist__guard){.pages = (char *)memory +
+					       (begin - (uintptr_t)memory),
+				      .begin = begin,
+				      .end = end,
+				      .level = level};
 	lock();
 	good = add(guard);
 	unlock();
@@ -292,7 +297,7 @@ void dist__guard_free(struct dist__guard *guard)
 		link = &(*link)->next;
 	if (*link) {
 		*link = guard->next;
-		(void)settle(guard->begin, guard->end);
+		(void)settle(guard);
 	}
 	if (!state.guards)
 		give_signal_back();

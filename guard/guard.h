@@ -20,6 +20,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Callers that an access is noted with, innermost first. */
 #define DIST__GUARD_FRAMES 8
@@ -34,9 +35,9 @@ struct dist__access {
 	enum dist__guard_level level; /* OPEN: there was none; WRITES: it wrote;
 				       * ALL: it may have read only */
 	const char *address;
-	/* Instructions: the access, and the calls that led there; NULL: no
+	/* Instructions: the access, and the calls that led there; 0: no
 	 * more. */
-	void *frames[DIST__GUARD_FRAMES];
+	uintptr_t frames[DIST__GUARD_FRAMES];
 };
 
 struct dist__guard;

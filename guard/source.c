@@ -95,12 +95,12 @@ static void find_function(struct dist__source *source, Dwfl_Module *module,
 		 (unsigned long long)(address - begin));
 }
 
-static struct dist__source find(Dwfl *dwfl, void *const *frames, size_t num)
+static struct dist__source find(Dwfl *dwfl, const uintptr_t *frames, size_t num)
 {
 	struct dist__source source = {.line = 0};
 
 	for (size_t i = 0; i < num && frames[i]; i++) {
-		Dwarf_Addr address = (uintptr_t)frames[i];
+		Dwarf_Addr address = frames[i];
 		Dwfl_Module *module = dwfl_addrmodule(dwfl, address);
 
 		if (!module || is_servant(module))
@@ -112,7 +112,7 @@ static struct dist__source find(Dwfl *dwfl, void *const *frames, size_t num)
 	return source;
 }
 
-struct dist__source dist__source_find(void *const *frames, size_t num)
+struct dist__source dist__source_find(const uintptr_t *frames, size_t num)
 {
 	static const Dwfl_Callbacks callbacks = {
 		.find_elf = dwfl_linux_proc_find_elf,

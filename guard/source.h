@@ -6,6 +6,7 @@
 #define LOCKSTEP_GUARD_SOURCE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct dist__source {
 	char file[256]; /* as the compiler was given it; "": not known */
@@ -16,10 +17,10 @@ struct dist__source {
 };
 
 /*
- * dist__source_find finds the innermost of num instructions, NULLs at their
+ * dist__source_find finds the innermost of num instructions, zeros at their
  * end, that is the program's: not of the C library, nor of a sanitizer, which
  * do what the program asks them for. Takes some milliseconds; not for handlers.
  */
-struct dist__source dist__source_find(void *const *frames, size_t num);
+struct dist__source dist__source_find(const uintptr_t *frames, size_t num);
 
 #endif
