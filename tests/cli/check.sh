@@ -44,6 +44,12 @@ grep -q '"verdict": "fine"' "$scratch/json" || fail "not fine as JSON"
 # Memory is watched unless told otherwise.
 expect 14 check "${sim[@]}" zoo 42_wait_for_another
 expect 0 check "${sim[@]}" --debug off zoo 42_wait_for_another
+expect 14 check "${sim[@]}" --debug detail --json "$scratch/json" \
+	--sarif "$scratch/sarif" --annotate github zoo 40_written_before_wait
+expect_out '^::error file=.*rank 1 touched the memory of all_reduce here'
+jq -e '.sites | any(.role == "access" and .function == "step")' \
+	"$scratch/json" >/dev/null || fail "no access as JSON"
+grep -q 'access: rank 1 touched' "$scratch/sarif" || fail "no access as SARIF"
 
 # Observed, a verdict is told and not held against it; bad input is.
 expect 0 check --observe "${sim[@]}" zoo 01_swapped

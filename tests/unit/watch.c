@@ -597,19 +597,20 @@ Test(watch, memory_is_received_into_once)
 static int crashes_in_flight(struct dist_group *group, const struct run *run)
 {
 	float *x = calloc(WHOLE, sizeof *x);
-	struct dist_work *work;
-	enum dist_error error;
+	struct dist_work *work = NULL;
+	enum dist_error error = DIST_ERR_NO_MEMORY;
 	char *page =
 		mmap(NULL, 1, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	(void)run;
 	signal(SIGSEGV, SIG_DFL);
-	if (!x || page == MAP_FAILED ||
-	    dist_all_reduce(group, floats(x, WHOLE), DIST_SUM, &work))
-		return 1;
-	if (dist_get_rank(group) == 1)
+	if (x && page != MAP_FAILED)
+		error = dist_all_reduce(group, floats(x, WHOLE), DIST_SUM,
+					&work);
+	if (!error && dist_get_rank(group) == 1)
 		*(volatile char *)page = 1;
-	error = dist_work_wait(work, DIST_TIMEOUT_OF_GROUP);
+	if (!error)
+		error = dist_work_wait(work, DIST_TIMEOUT_OF_GROUP);
 	dist_work_free(work);
 	free(x);
 	return error != DIST_OK;
