@@ -125,15 +125,16 @@ static void rewind_board(struct check_board *board, int64_t until_ns)
 /* What has become of the ranks, by what they wrote alone. */
 struct ends {
 	/* First of each; -1: none. A silent rank did not tell of its end: there
-	 * is no dump of it, or one of earlier. */
-	int64_t missing, silent, failed, bereft;
+	 * is no dump of it, or one of earlier. A refused one ended with a call
+	 * that was refused. */
+	int64_t missing, silent, refused, failed, bereft;
 	bool timed_out; /* one of them at least */
 	bool all_finished;
 };
 
 static struct ends ends_of(const struct check_board *board)
 {
-	struct ends ends = {-1, -1, -1, -1, false, true};
+	struct ends ends = {-1, -1, -1, -1, -1, false, true};
 
 	for (int64_t rank = board->world_size - 1; rank >= 0; rank--) {
 		const struct check_slot *slot = &board->slots[rank];
@@ -143,6 +144,8 @@ static struct ends ends_of(const struct check_board *board)
 			ends.missing = rank;
 		if (!call && slot->state != CHECK_RANK_FINISHED)
 			ends.silent = rank;
+		if (!call && check_is_refused(slot))
+			ends.refused = rank;
 		if (call)
 			ends.failed = rank;
 		if (call && call->error == ERROR_PEER_LOST)
@@ -153,20 +156,24 @@ static struct ends ends_of(const struct check_board *board)
 	return ends;
 }
 
-/* A rank that others lost, and that did not tell of its end, is the cause; else
- * one that failed. Who gave up at a deadline is lost to the others, too. */
+/* The cause is a rank that others lost, and that did not tell of its end; else
+ * one that ended because a call was refused; else one that failed. Who gave up
+ * at a deadline is lost to the others, too. */
 static void find_cause(struct check_cause *cause, const struct ends *ends)
 {
 	int64_t gone = ends->missing >= 0 ? ends->missing : ends->silent;
 	bool lost = gone >= 0 && ends->bereft >= 0 && !ends->timed_out;
 
-	if (!lost && ends->failed < 0)
-		return;
-	cause->weight = lost ? 3 : 2;
-	cause->rank = (int32_t)(lost ? gone : ends->failed);
-	cause->lost = lost;
-	snprintf(cause->how, sizeof cause->how, "%s",
-		 lost ? "left its peers, and no dump of its end" : "gave up");
+	if (lost)
+		*cause = (struct check_cause){
+			3, (int32_t)gone, true,
+			"left its peers, and no dump of its end"};
+	else if (ends->failed >= 0 && ends->refused >= 0)
+		*cause = (struct check_cause){2, (int32_t)ends->refused, true,
+					      "gave up"};
+	else if (ends->failed >= 0)
+		*cause = (struct check_cause){2, (int32_t)ends->failed, false,
+					      "gave up"};
 }
 
 static struct check_verdict judge(struct check_diagnosis *d)

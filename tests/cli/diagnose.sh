@@ -24,7 +24,8 @@ as_a_rank() {
 # The launcher leaves the dumps of all ranks.
 export LOCKSTEP_JSON
 for case in 10:05_root:4 10:16_split_sizes:4 11:15_skipped_batch:4 \
-	11:28_two_groups:4 12:44_slow_rank:3 13:47_rank_exits:4; do
+	11:28_two_groups:4 12:44_slow_rank:3 13:47_rank_exits:4 \
+	13:48_error_in_init:4 17:43_never_waited:3; do
 	IFS=: read -r wanted name ranks <<<"$case"
 	LOCKSTEP_JSON="$scratch/live.json"
 	expect "$wanted" run --timeout 1 --dump "$scratch/all" \
