@@ -13,9 +13,10 @@
 /* One host and the ranks it holds. */
 struct dist__seat {
 	sg_host_t host;
-	long order; /* property "rank"; -1: none */
-	int first;  /* first rank on it */
-	int ranks;  /* property "ranks" */
+	long order;  /* property "rank"; -1: none */
+	int first;   /* first rank on it */
+	int ranks;   /* property "ranks" */
+	double pace; /* property "pace" */
 };
 
 struct dist__platform {
@@ -39,8 +40,10 @@ enum dist_error dist__platform_load(const char *path, int ranks,
  * count as numbers. Negative, 0 (equal) or positive. */
 int dist__platform_compare_names(const char *a, const char *b);
 
-/* dist__platform_host returns the host that rank sits on. */
+/* dist__platform_host returns the host that rank sits on, and
+ * dist__platform_pace how fast it computes, 1 as declared. */
 sg_host_t dist__platform_host(const struct dist__platform *platform, int rank);
+double dist__platform_pace(const struct dist__platform *platform, int rank);
 
 /* dist__platform_nodes stores in nodes, for each of the first `ranks` ranks,
  * the lowest of them on the same node, and returns the number of those nodes,

@@ -15,6 +15,10 @@
 /* The most ranks a host may hold: more is a slip of the pen. */
 #define MOST_RANKS_A_HOST 4096
 
+/* The same of a host that is slow, or fast. */
+#define LEAST_PACE 1e-6
+#define MOST_PACE  1e6
+
 /* ---- order ---------------------------------------------------------- */
 
 static bool is_digit(char c)
@@ -101,6 +105,28 @@ static enum dist_error read_property(const struct dist__platform *p,
 	return DIST_OK;
 }
 
+static enum dist_error read_pace(const struct dist__platform *p,
+				 struct dist__seat *seat,
+				 struct dist_message *message)
+{
+	const char *text = sg_host_get_property_value(seat->host, "pace");
+	char *end;
+
+	seat->pace = 1;
+	if (!text)
+		return DIST_OK;
+	errno = 0;
+	seat->pace = strtod(text, &end);
+	if (!errno && end != text && !*end && seat->pace >= LEAST_PACE &&
+	    seat->pace <= MOST_PACE)
+		return DIST_OK;
+	return dist__platform_refuse(message,
+				     "%s: host %s: property \"pace\" is "
+				     "\"%.32s\": expected %g to %g",
+				     p->path, sg_host_get_name(seat->host),
+				     text, LEAST_PACE, MOST_PACE);
+}
+
 static enum dist_error read_seats(struct dist__platform *p, sg_host_t *hosts,
 				  struct dist_message *message)
 {
@@ -118,6 +144,8 @@ static enum dist_error read_seats(struct dist__platform *p, sg_host_t *hosts,
 			error = read_property(p, hosts[i], "ranks",
 					      MOST_RANKS_A_HOST, &ranks,
 					      message);
+		if (!error)
+			error = read_pace(p, seat, message);
 		seat->ranks = (int)ranks;
 	}
 	return error;
@@ -179,7 +207,8 @@ enum dist_error dist__platform_seat_ranks(struct dist__platform *p,
 	return number_ranks(p, message);
 }
 
-sg_host_t dist__platform_host(const struct dist__platform *p, int rank)
+static const struct dist__seat *seat_of(const struct dist__platform *p,
+					int rank)
 {
 	size_t low = 0, high = p->num_seats;
 
@@ -193,5 +222,15 @@ sg_host_t dist__platform_host(const struct dist__platform *p, int rank)
 		else
 			high = middle;
 	}
-	return p->seats[low].host;
+	return &p->seats[low];
+}
+
+sg_host_t dist__platform_host(const struct dist__platform *p, int rank)
+{
+	return seat_of(p, rank)->host;
+}
+
+double dist__platform_pace(const struct dist__platform *p, int rank)
+{
+	return seat_of(p, rank)->pace;
 }

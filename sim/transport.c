@@ -370,13 +370,17 @@ static enum dist_error compute(struct dist__transport *t, int64_t duration_ns)
 	actor->look_s = LOOK_S;
 	dist__sim_pay(actor);
 	if (!world->ended)
-		sg_actor_sleep_for((double)duration_ns * 1e-9);
+		sg_actor_sleep_for((double)duration_ns * 1e-9 /
+				   rank_of(t)->pace);
 	return world->ended ? world->end_error : DIST_OK;
 }
 
 static void charge_reduce(struct dist__transport *t, size_t bytes)
 {
-	self()->debt_s += (double)bytes * rank_of(t)->world->reduce_s_per_byte;
+	const struct dist__sim_rank *rank = rank_of(t);
+
+	self()->debt_s +=
+		(double)bytes * rank->world->reduce_s_per_byte / rank->pace;
 }
 
 /* ---- leaving -------------------------------------------------------- */

@@ -323,6 +323,7 @@ static void start_rank(struct dist__sim_rank *rank)
 
 	snprintf(name, sizeof name, "rank %d", rank->rank);
 	actor = sg_actor_init(name, host);
+	rank->pace = dist__platform_pace(rank->world->platform, rank->rank);
 	rank->actor.gate.sem = sg_sem_init(0);
 	sg_actor_set_data(actor, &rank->actor);
 	sg_actor_start(actor, rank_actor, 0, NULL);

@@ -54,6 +54,7 @@ struct dist__sim_rank {
 	struct dist__transport transport; /* first: a transport is its rank */
 	struct dist__sim_world *world;
 	int rank;
+	double pace;     /* of its host: 0.8 computes for 1/0.8 of the time */
 	int status;      /* what rank_main returned */
 	bool attached;   /* holds a transport */
 	bool closed;     /* its program has returned */

@@ -154,6 +154,10 @@ static const struct bad bad_platforms[] = {
 	 HEAD ZONE
 	 "<host id=\"a\" speed=\"1Gf\">" PROP("ranks", "many") "</host>\n" END,
 	 ": ", "\"ranks\" is \"many\""},
+	{"a host that stands still",
+	 HEAD ZONE
+	 "<host id=\"a\" speed=\"1Gf\">" PROP("pace", "0") "</host>\n" END,
+	 ": ", "\"pace\" is \"0\": expected 1e-06 to 1e+06"},
 	{"two hosts of one rank",
 	 HEAD ZONE "<host id=\"a\" speed=\"1Gf\">" PROP(
 		 "rank", "1") "</host>\n<host id=\"b\" "
@@ -394,6 +398,33 @@ Test(sim_platform, ranks_of_a_host_or_a_property_share_a_node,
 	cr_expect_eq(nodes[1], 1);
 	cr_expect_eq(nodes[2], 1);
 	cr_expect_eq(nodes[3], 0);
+}
+
+/* Stores how long each rank takes for what it declares as one millisecond. */
+static int compute_1_ms(void *arg)
+{
+	struct dist_group *group;
+	int64_t *took_ns = arg, start_ns;
+
+	if (dist_init_process_group(NULL, &group))
+		return 1;
+	start_ns = dist_now_ns(group);
+	if (dist_compute(group, 1000000, NULL))
+		return 1;
+	took_ns[dist_get_rank(group)] = dist_now_ns(group) - start_ns;
+	return dist_destroy_process_group(group) != DIST_OK;
+}
+
+Test(sim_platform, a_host_computes_at_its_pace, .fini = remove_file)
+{
+	const char *text = STAR(PROP("pace", "0.5"), "", PROP("pace", "0.8"));
+	int64_t took_ns[3] = {0};
+
+	write_file(text);
+	cr_assert_eq(launch(file_name, 3, compute_1_ms, took_ns), DIST_EXIT_OK);
+	cr_expect_eq(took_ns[0], 2000000);
+	cr_expect_eq(took_ns[1], 1000000);
+	cr_expect_eq(took_ns[2], 1250000);
 }
 
 Test(sim_platform, elsewhere_every_rank_has_a_node, .fini = remove_file)
