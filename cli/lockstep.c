@@ -24,7 +24,7 @@ static const struct command commands[] = {
 	{"compare", "hold a predicted trace against a measured one",
 	 command_compare},
 	{"trace", "look at a trace: show, gantt", command_trace},
-	{"platform", "platforms: list, show", command_platform},
+	{"platform", "platforms: list, show, write new ones", command_platform},
 	{"list", "what there is: scenarios, algorithms, models, ...",
 	 command_list},
 };

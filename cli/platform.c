@@ -6,6 +6,7 @@
 
 #include <popt.h>
 
+#include "cli/platform.h"
 #include "core/data.h"
 #include "lockstep/dist.h"
 #include "sim/platform.h"
@@ -47,8 +48,8 @@ static int act(poptContext context, bool as_json)
 		if (strcmp(verb, "show") == 0 && name && !as_json)
 			return show(name);
 	}
-	fputs("lockstep platform: expected \"list [--json]\" or \"show "
-	      "NAME\"\n",
+	fputs("lockstep platform: expected \"list [--json]\", \"show NAME\" "
+	      "or \"new ...\"\n",
 	      stderr);
 	return DIST_EXIT_USAGE;
 }
@@ -60,12 +61,19 @@ int command_platform(int argc, const char **argv)
 		{"json", '\0', POPT_ARG_NONE, &as_json, 0,
 		 "list: print JSON instead of a table", NULL},
 		POPT_AUTOHELP POPT_TABLEEND};
-	poptContext context = poptGetContext(argv[0], argc, argv, options, 0);
+	poptContext context;
 	int rc;
 
+	if (argc > 1 && strcmp(argv[1], "new") == 0) {
+		argv[1] = "lockstep platform new";
+		return platform_new(argc - 1, argv + 1);
+	}
+	context = poptGetContext(argv[0], argc, argv, options, 0);
 	poptSetOtherOptionHelp(context,
-			       "list [--json] | show NAME\n\n"
-			       "NAME is one of the list or an XML file.\n\n"
+			       "list [--json] | show NAME | new ...\n\n"
+			       "NAME is one of the list or an XML file; of "
+			       "\"new\" tells lockstep platform new --help."
+			       "\n\n"
 			       "Example: lockstep platform show star-8\n");
 	rc = poptGetNextOpt(context);
 	if (rc < -1) {

@@ -29,6 +29,15 @@ _lockstep() {
 		words=$(_lockstep_list profiles)
 	elif [[ $before == --model ]]; then
 		words=$(_lockstep_list models)
+	elif [[ $before == --intra ]]; then
+		words="nvswitch: cube-mesh: pcie:"
+	elif [[ $before == --inter ]]; then
+		words="ib: roce: efa: tcp:"
+	elif [[ $before == --topology ]]; then
+		words="star leaf-spine: fat-tree: dragonfly:"
+	elif [[ $command == platform && ${COMP_WORDS[2]} == new ]]; then
+		words=$(lockstep platform new --help 2>/dev/null |
+			grep -oE -- '--[a-z][a-z-]*')
 	elif [[ $word == -* ]]; then
 		words=$(lockstep "$command" --help 2>/dev/null |
 			grep -oE -- '--[a-z][a-z-]*')
@@ -38,7 +47,7 @@ _lockstep() {
 	elif [[ $command == list ]]; then
 		words="backends scenarios algorithms models platforms profiles"
 	elif [[ $command == platform && $COMP_CWORD -eq 2 ]]; then
-		words="list show"
+		words="list show new"
 	elif [[ $command == platform ]]; then
 		words=$(_lockstep_list platforms)
 	elif [[ $command == trace && $COMP_CWORD -eq 2 ]]; then

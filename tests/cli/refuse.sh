@@ -21,6 +21,22 @@ expect_refusal 'list what' list
 expect_refusal 'no list of "frogs"' list frogs
 expect_refusal 'no-such-platform' platform show no-such-platform
 
+for option in '--nodes 0' '--gpus 0' '--gpus 257' '--intra nvswitch:300' \
+	'--intra nvlink:300GB/s' '--inter ib:0x400G' '--inter ib:400' \
+	'--inter efa:100G' '--topology fat-tree:4' '--topology ring' \
+	'--degrade node0.nic0' '--degrade node0.nic0:2' '--slow node1:0.5' \
+	'--slow node0:0'; do
+	# shellcheck disable=SC2086 # an option and its value
+	expect_refusal "${option% *}" platform new $option
+done
+expect_refusal '--gpus 8: expected --intra' platform new --gpus 8
+expect_refusal 'expected --inter' platform new --nodes 2
+expect_refusal 'room for 4 nodes' platform new --nodes 5 --inter ib:100G \
+	--topology fat-tree:2x2
+expect_refusal 'no link "node0.nic0"' platform new --degrade node0.nic0:0.5
+expect_refusal 'options only' platform new cluster
+expect_refusal 'no-such' platform new -o "$scratch/no-such/a.xml"
+
 # run
 expect_refusal 'no PROGRAM' run
 expect_refusal 'no scenario and no program "no-such"' run no-such

@@ -1,0 +1,96 @@
+/*
+ * inter.c - out of a node: --inter.
+ *
+ * A message takes lat= from card to card under one switch, half of it on each
+ * side. Where it is not stated: InfiniBand and RoCE, 1.7 us, TCP, 21.2 us, the
+ * half round trips that MPI shows for 4 bytes on 100 Gbit/s InfiniBand and 10
+ * Gbit/s Ethernet (OSU latency 5.7, github.com/dexhunter/allreduce-experiments,
+ * 100g-latency.txt and 10g-latency.txt). A GPU's way to its card is as fast as
+ * its cards unless pcie= says less.
+ */
+#include "platform/description.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "platform/clause.h"
+
+static const struct {
+	const char *name;
+	double latency_s; /* 0: must be stated */
+} fabrics[] = {{"ib", 1.7e-6}, {"roce", 1.7e-6}, {"efa", 0}, {"tcp", 21.2e-6}};
+
+#define NUM_FABRICS (sizeof(fabrics) / sizeof(fabrics[0]))
+
+/* [COUNTx]BANDWIDTH */
+static enum dist_error read_nics(const struct platform_clause *clause,
+				 struct platform_inter *inter,
+				 struct dist_message *message)
+{
+	const char *x = strchr(clause->word, 'x');
+	const char *bandwidth = x ? x + 1 : clause->word;
+	char count[16];
+
+	inter->nics = 1;
+	snprintf(count, sizeof(count), "%.*s", x ? (int)(x - clause->word) : 0,
+		 clause->word);
+	if ((!x || platform_read_count(count, PLATFORM_NICS, &inter->nics)) &&
+	    platform_read_bandwidth(bandwidth, &inter->nic.bandwidth_Bps))
+		return DIST_OK;
+	return platform_refuse(message,
+			       "--inter %s: expected [CARDSx]BANDWIDTH with 1 "
+			       "to %d cards and a unit, such as 8x400G, not "
+			       "\"%s\"",
+			       clause->kind, PLATFORM_NICS, clause->word);
+}
+
+static enum dist_error read_latency(const struct platform_clause *clause,
+				    double latency_s,
+				    struct platform_inter *inter,
+				    struct dist_message *message)
+{
+	enum dist_error error =
+		platform_clause_latency(clause, "lat", &latency_s, message);
+
+	if (!error && latency_s == 0)
+		return platform_refuse(message,
+				       "--inter %s: expected lat=TIME, from "
+				       "card to card, such as lat=15us",
+				       clause->kind);
+	inter->nic.latency_s = latency_s / 2;
+	return error;
+}
+
+enum dist_error platform_read_inter(const char *text,
+				    struct platform_inter *inter,
+				    struct dist_message *message)
+{
+	struct platform_clause clause;
+	enum dist_error error =
+		platform_clause_read("--inter", text, &clause, message);
+	size_t i = 0;
+
+	if (error)
+		return error;
+	while (i < NUM_FABRICS && strcmp(clause.kind, fabrics[i].name) != 0)
+		i++;
+	if (i == NUM_FABRICS)
+		return platform_refuse(message,
+				       "--inter: expected ib, roce, efa or "
+				       "tcp, then :[CARDSx]BANDWIDTH, not "
+				       "\"%s\"",
+				       text);
+	memset(inter, 0, sizeof(*inter));
+	snprintf(inter->fabric, sizeof(inter->fabric), "%s", fabrics[i].name);
+	inter->bonded = platform_clause_value(&clause, "bonded") != NULL;
+	error = platform_clause_only(&clause, "lat pcie bonded", message);
+	if (!error)
+		error = read_nics(&clause, inter, message);
+	if (!error)
+		error = read_latency(&clause, fabrics[i].latency_s, inter,
+				     message);
+	if (!error && platform_clause_value(&clause, "pcie"))
+		error = platform_clause_bandwidth(&clause, "pcie",
+						  &inter->pcie_Bps, message);
+	return error;
+}

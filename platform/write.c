@@ -1,0 +1,186 @@
+/* write.c - the whole file: head, network model, the zones. */
+#include "platform/writer.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "platform/clause.h"
+
+/* ---- links ----------------------------------------------------------- */
+
+void platform_write_link(struct platform_writer *w, struct platform_wire wire,
+			 const char *format, ...)
+{
+	const struct platform_description *d = w->description;
+	char name[64];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(name, sizeof(name), format, args);
+	va_end(args);
+	for (int i = 0; i < d->num_degraded; i++)
+		if (strcmp(d->degraded[i].name, name) == 0) {
+			wire.bandwidth_Bps *= d->degraded[i].factor;
+			w->degraded[i] = true;
+		}
+	fprintf(w->out,
+		"      <link id=\"%s\" bandwidth=\"%.9gBps\" latency=\"%.9gs\" "
+		"sharing_policy=\"SPLITDUPLEX\"/>\n",
+		name, wire.bandwidth_Bps, wire.latency_s);
+}
+
+/* ---- the head -------------------------------------------------------- */
+
+#define INDENT  5
+#define COLUMNS 80
+
+/* Words inside an XML comment, which must not hold two dashes in a row; broken
+ * into lines. */
+static void write_words(FILE *out, const char *text)
+{
+	size_t column = INDENT;
+
+	for (char last = ' '; *text; last = *text++) {
+		bool is_space = *text == ' ' || *text == '\n';
+		size_t word = is_space ? strcspn(text + 1, " \n") : 0;
+
+		if (*text == '\n' || (is_space && column + word >= COLUMNS)) {
+			fputs("\n     ", out);
+			column = INDENT;
+			continue;
+		}
+		if (last == '-' && *text == '-')
+			fputc(' ', out);
+		fputc(*text, out);
+		column++;
+	}
+}
+
+static void write_summary(FILE *out, const struct platform_description *d)
+{
+	static const char *const kinds[] = {
+		[PLATFORM_ALONE] = "",
+		[PLATFORM_NVSWITCH] = " under NVSwitch",
+		[PLATFORM_MESH] = " in a mesh of NVLinks",
+		[PLATFORM_PCIE] = " over PCIe"};
+
+	for (int i = 0; i < d->kinds; i++) {
+		const struct platform_nodes *n = &d->nodes[i];
+
+		fprintf(out, "%s%d node%s of %d GPU%s%s", i ? "; " : "",
+			n->count, n->count > 1 ? "s" : "", n->gpus,
+			n->gpus > 1 ? "s" : "", kinds[n->intra.kind]);
+	}
+}
+
+/* An attribute's value. */
+static void write_escaped(FILE *out, const char *text)
+{
+	for (; *text; text++)
+		if (*text == '"')
+			fputs("&quot;", out);
+		else if (*text == '&')
+			fputs("&amp;", out);
+		else if (*text == '<')
+			fputs("&lt;", out);
+		else
+			fputc(*text, out);
+}
+
+static const char model[] =
+	"     The network model is stated, not assumed: CM02 with all factors "
+	"1 "
+	"and no\n"
+	"     TCP corrections, so that a message alone on its route takes\n"
+	"     latency + bytes / bandwidth. One host is one rank. -->\n"
+	"<platform version=\"4.1\">\n"
+	"  <config id=\"General\">\n"
+	"    <prop id=\"network/model\" value=\"CM02\"/>\n"
+	"    <prop id=\"network/crosstraffic\" value=\"0\"/>\n"
+	"    <prop id=\"network/TCP-gamma\" value=\"0\"/>\n"
+	"    <prop id=\"network/latency-factor\" value=\"1\"/>\n"
+	"    <prop id=\"network/bandwidth-factor\" value=\"1\"/>\n"
+	"    <prop id=\"network/weight-S\" value=\"0\"/>\n"
+	"  </config>\n";
+
+/* Where latencies come from that no option states. */
+static const char defaults[] =
+	"Latencies that no option states: over NVLink 0.6 us and over PCIe "
+	"1.0 us from GPU to GPU, NCCL's for a hop of its LL protocol "
+	"(github.com/NVIDIA/nccl, src/graph/tuning.cc), half of it a link; "
+	"from "
+	"card to card 1.7 us over InfiniBand and RoCE and 21.2 us over TCP, "
+	"what MPI shows for 4 bytes (github.com/dexhunter/"
+	"allreduce-experiments, 100g-latency.txt and 10g-latency.txt), half of "
+	"it a card; a link between switches 0.13 us (NVIDIA, QM8700 data "
+	"sheet).\nA switch's links up are one link of their bandwidth "
+	"together: traffic is spread evenly over them.";
+
+static void write_head(FILE *out, const struct platform_description *d,
+		       const char *note, const char *command)
+{
+	fputs("<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM "
+	      "\"https://simgrid.org/simgrid.dtd\">\n<!-- ",
+	      out);
+	if (note)
+		write_words(out, note);
+	else
+		write_summary(out, d);
+	fputs("\n     ", out);
+	write_words(out, defaults);
+	fprintf(out, "\n%s", model);
+	fputs("  <zone id=\"cluster\" routing=\"Full\">\n"
+	      "    <prop id=\"command\" value=\"",
+	      out);
+	write_escaped(out, command);
+	fputs("\"/>\n", out);
+}
+
+/* ---- the whole ------------------------------------------------------- */
+
+static enum dist_error check_slow(const struct platform_description *d,
+				  struct dist_message *message)
+{
+	int nodes = platform_count_nodes(d);
+
+	for (int i = 0; i < d->num_slow; i++) {
+		const char *name = d->slow[i].name;
+		char number[16];
+		int node;
+
+		if (sscanf(name, "node%9d", &node) == 1 && node >= 0 &&
+		    node < nodes) {
+			snprintf(number, sizeof(number), "node%d", node);
+			if (strcmp(number, name) == 0)
+				continue;
+		}
+		return platform_refuse(message,
+				       "--slow: no \"%s\": expected node0 to "
+				       "node%d",
+				       name, nodes - 1);
+	}
+	return DIST_OK;
+}
+
+enum dist_error platform_write(const struct platform_description *d,
+			       const char *note, const char *command, FILE *out,
+			       struct dist_message *message)
+{
+	struct platform_writer w = {.out = out, .description = d};
+	enum dist_error error = check_slow(d, message);
+
+	if (error)
+		return error;
+	write_head(out, d, note, command);
+	platform_write_fabric(&w);
+	fputs("  </zone>\n</platform>\n", out);
+	for (int i = 0; i < d->num_degraded; i++)
+		if (!w.degraded[i])
+			return platform_refuse(
+				message,
+				"--degrade: no link \"%s\": expected one that "
+				"`lockstep platform show` lists, such as "
+				"node0.nic0",
+				d->degraded[i].name);
+	return ferror(out) ? DIST_ERR_IO : DIST_OK;
+}

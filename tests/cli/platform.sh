@@ -1,0 +1,57 @@
+#!/bin/bash
+# Platforms from a few words: written, loaded, shown; and changed by hand.
+. tests/cli/support.bash
+
+new=(platform new --nodes 4 --gpus 2 --intra nvswitch:300GB/s
+	--inter ib:2x200G --topology fat-tree:2x2)
+
+# To stdout and to a file the same, with the command in it.
+expect 0 "${new[@]}"
+cp "$scratch/out" "$scratch/stdout.xml"
+expect 0 "${new[@]}" -o "$scratch/a.xml"
+cmp -s "$scratch/stdout.xml" "$scratch/a.xml" ||
+	fail "platform new: -o differs from stdout"
+grep -qF "value=\"lockstep ${new[*]}\"" "$scratch/a.xml" ||
+	fail "platform new: no command in the file"
+if command -v xmllint >/dev/null; then
+	xmllint --noout --nonet "$scratch/a.xml" || fail "platform new: no XML"
+fi
+expect 0 run --backend sim --platform "$scratch/a.xml" --nproc-per-node 8 hello
+expect_out 'the sum of ones is 8'
+expect 2 run --backend sim --platform "$scratch/a.xml" --nproc-per-node 9 hello
+
+# Words of the user's own, which XML must not take for its own.
+expect 0 "${new[@]}" --note 'A & B -- <our cluster> "C"
+measured --> 3 times' -o "$scratch/note.xml"
+expect 0 run --backend sim --platform "$scratch/note.xml" --nproc-per-node 8 \
+	hello
+grep -qF '<!-- A & B - - <our cluster> "C"' "$scratch/note.xml" ||
+	fail "platform new: no note in the file"
+
+# Nodes of two sorts, the second as the first but for what is said.
+expect 0 "${new[@]}" --nodes 1 --gpus 4 --inter ib:4x200G --topology star \
+	-o "$scratch/mixed.xml"
+expect 0 run --backend sim --platform "$scratch/mixed.xml" \
+	--nproc-per-node 12 hello
+expect_out 'the sum of ones is 12'
+
+# milliseconds FILE - simulated time of a step of computing alone.
+milliseconds() {
+	expect 0 predict --model mnist --platform "$1" --world-size 1 \
+		--step-ms 10 --json
+	sed -n 's/.*"step_ms": \([0-9.]*\).*/\1/p' "$scratch/out" | head -n 1
+}
+expect 0 "${new[@]}" --slow node0:0.5 -o "$scratch/slow.xml"
+whole=$(milliseconds "$scratch/a.xml")
+slow=$(milliseconds "$scratch/slow.xml")
+awk -v a="$whole" -v b="$slow" 'BEGIN { exit !(a > 0 && b == 2 * a) }' ||
+	fail "--slow node0:0.5: a step of $slow ms, $whole ms before"
+
+# As many GPUs as a large cluster has: written and loaded in seconds.
+expect 0 platform new --nodes 2048 --gpus 8 --intra nvswitch:450GB/s \
+	--inter ib:8x400G --topology fat-tree:32x8x8 -o "$scratch/large.xml"
+expect 0 run --backend sim --platform "$scratch/large.xml" \
+	--nproc-per-node 64 hello
+expect_out 'the sum of ones is 64'
+
+finish
