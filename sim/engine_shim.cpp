@@ -130,6 +130,35 @@ bool dist__engine_route(sg_host_t from, sg_host_t to, double *latency_s,
 	return !links.empty();
 }
 
+size_t dist__engine_route_links(sg_host_t from, sg_host_t to, sg_link_t *links,
+				size_t most)
+{
+	std::vector<simgrid::s4u::Link *> way;
+
+	try {
+		from->route_to(to, way, nullptr);
+	} catch (const std::exception &) {
+		return 0;
+	}
+	if (way.size() > most)
+		return 0;
+	std::copy(way.begin(), way.end(), links);
+	return way.size();
+}
+
+size_t dist__engine_zones(sg_host_t host, const char **names, size_t most)
+{
+	const auto *root =
+		simgrid::s4u::Engine::get_instance()->get_netzone_root();
+	const auto *zone = host->get_englobing_zone();
+	size_t count = 0;
+
+	for (; zone != root && count < most; zone = zone->get_parent())
+		names[count++] = zone->get_cname();
+	std::reverse(names, names + count);
+	return count;
+}
+
 bool dist__engine_transfer(sg_host_t from, sg_host_t to, size_t bytes)
 {
 	try {

@@ -44,6 +44,16 @@ const char *dist__engine_model(void);
 bool dist__engine_route(sg_host_t from, sg_host_t to, double *latency_s,
 			double *bandwidth_Bps, size_t *num_links);
 
+/* dist__engine_route_links stores the links of the way from one host to another
+ * and returns how many; 0 when there is no way, or one of more than `most`. */
+size_t dist__engine_route_links(sg_host_t from, sg_host_t to, sg_link_t *links,
+				size_t most);
+
+/* dist__engine_zones stores the names of the zones that host is in, but for the
+ * root, the outermost first, and returns how many; the innermost `most` if
+ * there are more. They live as long as the platform. */
+size_t dist__engine_zones(sg_host_t host, const char **names, size_t most);
+
 /* dist__engine_transfer moves bytes from host to host, and blocks the calling
  * actor until they are there. Returns false when the network failed. */
 bool dist__engine_transfer(sg_host_t from, sg_host_t to, size_t bytes);

@@ -66,11 +66,12 @@ enum dist_error dist__platform_count_nodes(const char *path, int ranks,
 					   struct dist_message *message);
 
 /*
- * dist__platform_show writes a table of the platform file at path: hosts,
- * network model and its factors, links, and the routes between the first two
- * and the most distant hosts (of all pairs up to 64 hosts; above, of the pairs
- * with the first host). Once per process, as dist__platform_open. Errors: as
- * dist__platform_open.
+ * dist__platform_show writes the platform file at path for people: hosts,
+ * network model and its factors; zones, nodes and hosts as a tree; links; the
+ * routes between the first two hosts, the first two nodes and the most distant
+ * hosts (of all pairs up to 64 hosts; above, of the pairs with the first host);
+ * and what one half of the hosts can send to the other. Once per process, as
+ * dist__platform_open. Errors: as dist__platform_open.
  */
 enum dist_error dist__platform_show(const char *path, FILE *out,
 				    struct dist_message *message);

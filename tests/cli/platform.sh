@@ -20,6 +20,25 @@ expect 0 run --backend sim --platform "$scratch/a.xml" --nproc-per-node 8 hello
 expect_out 'the sum of ones is 8'
 expect 2 run --backend sim --platform "$scratch/a.xml" --nproc-per-node 9 hello
 
+# Drawn, with what leaves a node, and what crosses the middle.
+expect 0 platform show "$scratch/a.xml"
+expect_out "^written by +lockstep platform new --nodes 4"
+expect_out '^└─ leaf0 \.\. leaf1: 2 alike, each$'
+expect_out 'node0.gpu0 .. node0.gpu1: 2 ranks, 300 GB/s inside, 25 GB/s out$'
+expect_out '^node0.nic0_UP .. node3.nic1_UP +8 +200 +25 +0.85$'
+expect_out '^node0.gpu0 -> node1.gpu0 .* first two nodes$'
+expect_out '^bisection 100 GB/s each way: .* a host has 25 GB/s of it'
+
+# A fat tree that is four times as wide below; one card of half the bandwidth.
+expect 0 "${new[@]}" --topology fat-tree:2x2,taper=4 -o "$scratch/taper.xml"
+expect 0 platform show "$scratch/taper.xml"
+expect_out '^bisection 25 GB/s each way: .* the slowest 6.25$'
+expect 0 "${new[@]}" --degrade node1.nic0:0.5 -o "$scratch/worn.xml"
+expect 0 platform show "$scratch/worn.xml"
+expect_out 'node1.gpu0: 1 rank, 300 GB/s inside, 12.5 GB/s out$'
+expect_out '^node1.nic0_UP +1 +100 +12.5 +0.85$'
+expect_out '^bisection 87.5 GB/s each way: .* the slowest 12.5$'
+
 # Words of the user's own, which XML must not take for its own.
 expect 0 "${new[@]}" --note 'A & B -- <our cluster> "C"
 measured --> 3 times' -o "$scratch/note.xml"
@@ -53,5 +72,8 @@ expect 0 platform new --nodes 2048 --gpus 8 --intra nvswitch:450GB/s \
 expect 0 run --backend sim --platform "$scratch/large.xml" \
 	--nproc-per-node 64 hello
 expect_out 'the sum of ones is 64'
+expect 0 platform show "$scratch/large.xml"
+expect_out '^bisection 409600 GB/s'
+[ "$(wc -l <"$scratch/out")" -lt 60 ] || fail "platform show: too long"
 
 finish
