@@ -66,6 +66,15 @@ slow=$(milliseconds "$scratch/slow.xml")
 awk -v a="$whole" -v b="$slow" 'BEGIN { exit !(a > 0 && b == 2 * a) }' ||
 	fail "--slow node0:0.5: a step of $slow ms, $whole ms before"
 
+# Those that come with Lockstep are what their commands write.
+mkdir "$scratch/bundled"
+bash tools/platforms.sh "$LOCKSTEP" "$scratch/bundled" ||
+	fail "tools/platforms.sh: status $?"
+for file in "$scratch"/bundled/*; do
+	cmp -s "$file" "scenarios/platforms/${file##*/}" ||
+		fail "${file##*/} is not what tools/platforms.sh writes"
+done
+
 # As many GPUs as a large cluster has: written and loaded in seconds.
 expect 0 platform new --nodes 2048 --gpus 8 --intra nvswitch:450GB/s \
 	--inter ib:8x400G --topology fat-tree:32x8x8 -o "$scratch/large.xml"
