@@ -17,7 +17,7 @@ BUILD := build/$(call variant,$(SANITIZE))
 
 # ---- flags -------------------------------------------------------------
 
-PACKAGES := simgrid jansson yaml-0.1 zlib popt nettle libdw
+PACKAGES := simgrid jansson yaml-0.1 zlib popt nettle libdw expat
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wpointer-arith -Wwrite-strings \
 	-Wvla -Wundef -Wformat=2 $(if $(filter 1,$(DEVELOPER)),-Werror)
 WARN_C := -Wstrict-prototypes -Wmissing-prototypes

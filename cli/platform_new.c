@@ -29,6 +29,7 @@ enum option {
 	TOPOLOGY,
 	DEGRADE,
 	SLOW,
+	NCCL,
 	NOTE,
 	OUTPUT
 };
@@ -61,6 +62,10 @@ static const struct poptOption options[] = {
 	 "a node whose ranks compute at a fraction of the pace, as node2:0.8; "
 	 "again for others",
 	 "NODE:FACTOR"},
+	{"import-nccl-topo", '\0', POPT_ARG_STRING, NULL, NCCL,
+	 "GPUs, links and cards of a node from what NCCL wrote to "
+	 "NCCL_TOPO_DUMP_FILE; what follows changes it",
+	 "FILE"},
 	{"note", '\0', POPT_ARG_STRING, NULL, NOTE,
 	 "words for the file's head: a title, then where numbers are from",
 	 "TEXT"},
@@ -147,6 +152,8 @@ static enum dist_error read_option(enum option option, char *text,
 	case SLOW:
 		return platform_read_change("--slow", text, d->slow,
 					    &d->num_slow, message);
+	case NCCL:
+		return platform_read_nccl(text, last_sort(d), message);
 	case NOTE:
 		return keep(&request->note, text);
 	default:

@@ -39,6 +39,8 @@ static bool shares_out(int a, int b)
 /* Whether every GPU has an NVLink, and none leads past the last GPU. */
 static bool mesh_fits(const struct platform_nodes *n)
 {
+	if (n->gpus > PLATFORM_MESH_GPUS)
+		return false;
 	for (int i = 0; i < PLATFORM_MESH_GPUS; i++) {
 		int links = 0;
 

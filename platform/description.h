@@ -22,6 +22,16 @@
 #define PLATFORM_CHANGES   64    /* most links and nodes that are not as new */
 #define PLATFORM_MESH_GPUS 16    /* most GPUs that NVLinks join pairwise */
 
+/*
+ * Latencies where none is stated: from GPU to GPU what NCCL's cost model has
+ * for a hop of its LL protocol (github.com/NVIDIA/nccl, src/graph/tuning.cc),
+ * from card to card what MPI shows for 4 bytes over 100 Gbit/s InfiniBand (OSU
+ * latency 5.7, github.com/dexhunter/allreduce-experiments, 100g-latency.txt).
+ */
+#define PLATFORM_NVLINK_HOP_S 0.6e-6
+#define PLATFORM_PCIE_HOP_S   1.0e-6
+#define PLATFORM_IB_HOP_S     1.7e-6
+
 struct platform_wire {
 	double bandwidth_Bps;
 	double latency_s;
@@ -122,6 +132,16 @@ enum dist_error platform_read_topology(const char *text,
 enum dist_error platform_read_change(const char *option, const char *text,
 				     struct platform_change *changes, int *n,
 				     struct dist_message *message);
+
+/*
+ * platform_read_nccl reads what NCCL wrote to NCCL_TOPO_DUMP_FILE: a node's
+ * GPUs, what joins them, its cards (as InfiniBand, which the file does not
+ * tell); node's count stays. Errors: INVALID_ARGUMENT (message: path, line and
+ * what was expected), NO_MEMORY.
+ */
+enum dist_error platform_read_nccl(const char *path,
+				   struct platform_nodes *node,
+				   struct dist_message *message);
 
 /* ---- the whole ------------------------------------------------------- */
 

@@ -18,7 +18,10 @@
 static const struct {
 	const char *name;
 	double latency_s; /* 0: must be stated */
-} fabrics[] = {{"ib", 1.7e-6}, {"roce", 1.7e-6}, {"efa", 0}, {"tcp", 21.2e-6}};
+} fabrics[] = {{"ib", PLATFORM_IB_HOP_S},
+	       {"roce", PLATFORM_IB_HOP_S},
+	       {"efa", 0},
+	       {"tcp", 21.2e-6}};
 
 #define NUM_FABRICS (sizeof(fabrics) / sizeof(fabrics[0]))
 

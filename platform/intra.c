@@ -1,18 +1,9 @@
-/*
- * intra.c - inside a node: --intra.
- *
- * Latencies that are not stated are those that NCCL's cost model has for a hop
- * of its LL protocol (github.com/NVIDIA/nccl, src/graph/tuning.cc): 0.6 us over
- * NVLink, 1.0 us over PCIe; where the way has two links, half of it each.
- */
+/* intra.c - inside a node: --intra. */
 #include "platform/description.h"
 
 #include <string.h>
 
 #include "platform/clause.h"
-
-#define NVLINK_HOP_S 0.6e-6
-#define PCIE_HOP_S   1.0e-6
 
 /* The NVLinks of the hybrid cube mesh of eight V100, as `nvidia-smi topo -m`
  * shows them on a DGX-1: six of each GPU. */
@@ -48,7 +39,8 @@ static enum dist_error read_nvswitch(const struct platform_clause *clause,
 
 	intra->kind = PLATFORM_NVSWITCH;
 	return error ? error
-		     : read_gpu(clause, NVLINK_HOP_S, 2, &intra->gpu, message);
+		     : read_gpu(clause, PLATFORM_NVLINK_HOP_S, 2, &intra->gpu,
+				message);
 }
 
 static enum dist_error read_cube_mesh(const struct platform_clause *clause,
@@ -61,7 +53,8 @@ static enum dist_error read_cube_mesh(const struct platform_clause *clause,
 	for (int i = 0; i < CUBE_GPUS; i++)
 		memcpy(intra->links[i], cube_mesh[i], CUBE_GPUS);
 	return error ? error
-		     : read_gpu(clause, NVLINK_HOP_S, 1, &intra->gpu, message);
+		     : read_gpu(clause, PLATFORM_NVLINK_HOP_S, 1, &intra->gpu,
+				message);
 }
 
 static enum dist_error read_pcie(const struct platform_clause *clause,
@@ -75,7 +68,8 @@ static enum dist_error read_pcie(const struct platform_clause *clause,
 	intra->kind = PLATFORM_PCIE;
 	intra->sockets = 1;
 	if (!error)
-		error = read_gpu(clause, PCIE_HOP_S, 2, &intra->gpu, message);
+		error = read_gpu(clause, PLATFORM_PCIE_HOP_S, 2, &intra->gpu,
+				 message);
 	if (error)
 		return error;
 	if (sockets && !platform_read_count(sockets, 8, &intra->sockets))

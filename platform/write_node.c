@@ -15,9 +15,6 @@
 
 #include <string.h>
 
-/* Half of what NCCL's cost model has for a hop of its LL protocol over PCIe. */
-#define PCIE_LATENCY_S 0.5e-6
-
 static bool is_bonded_switch(const struct platform_nodes *n)
 {
 	return n->inter.bonded && n->intra.kind == PLATFORM_NVSWITCH;
@@ -123,7 +120,7 @@ static void write_gpu_links(struct platform_writer *w, int node,
 			    const struct platform_nodes *n)
 {
 	bool has_rail = n->inter.fabric[0] && !is_bonded_switch(n);
-	struct platform_wire pcie = {bundle_Bps(n), PCIE_LATENCY_S};
+	struct platform_wire pcie = {bundle_Bps(n), PLATFORM_PCIE_HOP_S / 2};
 
 	if (n->inter.pcie_Bps > 0)
 		pcie.bandwidth_Bps = n->inter.pcie_Bps;

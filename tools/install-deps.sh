@@ -7,7 +7,8 @@ packages_for() {
 	case $1 in
 	build)
 		echo gcc g++ make pkg-config libc6-dev libsimgrid-dev \
-			libjansson-dev libyaml-dev zlib1g-dev libpopt-dev nettle-dev libdw-dev \
+			libjansson-dev libyaml-dev zlib1g-dev libpopt-dev nettle-dev \
+			libdw-dev libexpat1-dev \
 			libopenblas-serial-dev \
 			gnuplot-nox fonts-dejavu-core
 		;;
@@ -40,7 +41,7 @@ if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
 		command -v $tool >/dev/null || missing="$missing $tool"
 	done
 	if [ -z "$missing" ] && pkg-config --exists simgrid jansson yaml-0.1 \
-		zlib popt openblas nettle libdw; then
+		zlib popt openblas nettle libdw expat; then
 		exit 0
 	fi
 	echo "install-deps.sh: no apt-get here; please install what these" \

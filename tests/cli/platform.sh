@@ -39,6 +39,27 @@ expect_out 'node1.gpu0: 1 rank, 300 GB/s inside, 12.5 GB/s out$'
 expect_out '^node1.nic0_UP +1 +100 +12.5 +0.85$'
 expect_out '^bisection 87.5 GB/s each way: .* the slowest 12.5$'
 
+# A node as NCCL saw it, four times.
+cat >"$scratch/topology.xml" <<'END'
+<system version="1">
+  <cpu numaid="0" arch="x86_64" vendor="GenuineIntel" modelid="85">
+    <pci busid="0000:0a:00.0" link_speed="16.0 GT/s PCIe" link_width="16">
+      <gpu dev="0" sm="80"><nvlink target="c" count="12" tclass="0x068000"/></gpu>
+    </pci>
+    <pci busid="0000:0b:00.0" link_speed="16.0 GT/s PCIe" link_width="16">
+      <gpu dev="1" sm="80"><nvlink target="c" count="12" tclass="0x068000"/></gpu>
+    </pci>
+    <pci busid="0000:0c:00.0" link_speed="16.0 GT/s PCIe" link_width="16">
+      <nic><net name="mlx5_0" speed="100000"/></nic>
+    </pci>
+  </cpu>
+</system>
+END
+expect 0 platform new --nodes 4 --import-nccl-topo "$scratch/topology.xml" \
+	-o "$scratch/seen.xml"
+expect 0 platform show "$scratch/seen.xml"
+expect_out 'node0.gpu0 .. node0.gpu1: 2 ranks, 240 GB/s inside, 12.5 GB/s out$'
+
 # Words of the user's own, which XML must not take for its own.
 expect 0 "${new[@]}" --note 'A & B -- <our cluster> "C"
 measured --> 3 times' -o "$scratch/note.xml"

@@ -34,6 +34,10 @@ expect_refusal 'expected --inter' platform new --nodes 2
 expect_refusal 'room for 4 nodes' platform new --nodes 5 --inter ib:100G \
 	--topology fat-tree:2x2
 expect_refusal 'no link "node0.nic0"' platform new --degrade node0.nic0:0.5
+expect_refusal 'no-such' platform new --import-nccl-topo "$scratch/no-such"
+echo '<system><gpu/>' >"$scratch/broken.topology"
+expect_refusal 'broken.topology:1: ' platform new --import-nccl-topo \
+	"$scratch/broken.topology"
 expect_refusal 'options only' platform new cluster
 expect_refusal 'no-such' platform new -o "$scratch/no-such/a.xml"
 

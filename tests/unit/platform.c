@@ -178,6 +178,7 @@ Test(platform, parts_that_do_not_fit_are_refused)
 		{1, 2, NULL, NULL, "star", "expected --intra"},
 		{2, 1, NULL, NULL, "star", "expected --inter"},
 		{1, 4, "cube-mesh:25GB/s", NULL, "star", "mesh"},
+		{1, 200, "cube-mesh:25GB/s", NULL, "star", "mesh"},
 		{1, 3, "pcie:9GB/s,sockets=2,socket=9GB/s", NULL, "star",
 		 "2 sockets"},
 		{2, 8, "nvswitch:9GB/s", "ib:3x1G", "star", "3 cards"},
