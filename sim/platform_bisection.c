@@ -29,7 +29,8 @@ struct pipe {
 struct flow {
 	struct pipe **pipes;
 	size_t num_pipes;
-	double rate_Bps; /* 0: still grows */
+	double rate_Bps; /* once it has stopped growing */
+	bool stopped;
 };
 
 struct network {
@@ -124,6 +125,7 @@ static double flow_share(const struct flow *flow)
 static void stop_growing(struct flow *flow, double rate_Bps)
 {
 	flow->rate_Bps = rate_Bps;
+	flow->stopped = true;
 	for (size_t i = 0; i < flow->num_pipes; i++) {
 		flow->pipes[i]->growing--;
 		if (sg_link_is_shared(flow->pipes[i]->link))
@@ -138,13 +140,12 @@ static size_t fill(struct network *network)
 	size_t stopped = 0;
 
 	for (size_t i = 0; i < network->num_flows; i++)
-		if (network->flows[i].rate_Bps == 0)
+		if (!network->flows[i].stopped)
 			level = fmin(level, flow_share(&network->flows[i]));
 	for (size_t i = 0; i < network->num_flows; i++) {
 		struct flow *flow = &network->flows[i];
 
-		if (flow->rate_Bps == 0 &&
-		    flow_share(flow) <= level * (1 + ALIKE)) {
+		if (!flow->stopped && flow_share(flow) <= level * (1 + ALIKE)) {
 			stop_growing(flow, level);
 			stopped++;
 		}
