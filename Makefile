@@ -61,7 +61,7 @@ LIB_SRC := $(wildcard $(addsuffix /*.c,$(LIB_DIRS)))
 SHIM_SRC := $(wildcard sim/*.cpp)
 SCENARIO_DIRS := scenarios scenarios/zoo scenarios/tutorial scenarios/tutorial/nn
 CLI_SRC := $(filter-out cli/lockstep.c,$(wildcard cli/*.c)) \
-	$(wildcard $(addsuffix /*.c,$(SCENARIO_DIRS) conformance platform))
+	$(wildcard $(addsuffix /*.c,$(SCENARIO_DIRS) conformance measured platform))
 SUPPORT_SRC := $(wildcard tests/support/*.c)
 DOUBLE_SRC := $(wildcard tests/support/nccl_double/*.c)
 TSAN_SRC := $(wildcard tests/tsan/*.c)
@@ -75,7 +75,7 @@ TEST_SRC := $(foreach kind,$(KINDS),$(wildcard tests/$(kind)/*.c))
 ALL_SRC := $(LIB_SRC) cli/lockstep.c $(CLI_SRC) $(SUPPORT_SRC) $(TSAN_SRC) $(FUZZ_SRC) \
 	$(TEST_SRC) $(PROGRAM_SRC) $(LABELLED_SRC) $(BENCH_SRC) $(DOUBLE_SRC)
 HEADERS := $(wildcard include/lockstep/*.h $(addsuffix /*.h,$(LIB_DIRS)) \
-	$(addsuffix /*.h,$(SCENARIO_DIRS)) cli/*.h conformance/*.h platform/*.h tests/*/*.h \
+	$(addsuffix /*.h,$(SCENARIO_DIRS)) cli/*.h conformance/*.h measured/*.h platform/*.h tests/*/*.h \
 	tests/support/*/*.h bench/*.h)
 SCRIPTS := .ci/run $(wildcard tools/*.sh tools/*.bash tests/cli/*.sh bench/*.sh plots/*.sh)
 
@@ -321,7 +321,7 @@ check-docs:
 
 # What thousands of simulated ranks share.
 SHARED_SRC := $(wildcard $(addsuffix /*.c,core coll check trace ddp \
-	$(SCENARIO_DIRS) conformance platform))
+	$(SCENARIO_DIRS) conformance measured platform))
 check-symbols: $(LIB) $(call obj,$(SHARED_SRC))
 	@tools/check-symbols.sh $(LIB) "$(call obj,$(SHARED_SRC))"
 
@@ -394,7 +394,7 @@ install: $(STAGE)/liblockstep.a $(STAGE)/$(SONAME) $(STAGE)/lockstep
 	 >$(D)/share/man/man1/lockstep.1
 	install -m 644 tools/completion.bash \
 	 $(D)/share/bash-completion/completions/lockstep
-	$(foreach kind,models platforms profiles,install -d \
+	$(foreach kind,models platforms profiles measured/collectives,install -d \
 	 $(D)/share/lockstep/$(kind) && install -m 644 \
 	 scenarios/$(kind)/* $(D)/share/lockstep/$(kind)/ &&) true
 	install -m 644 $(wildcard plots/*) $(D)/share/lockstep/plots/

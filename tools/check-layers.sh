@@ -23,8 +23,9 @@ scenarios/zoo     | lockstep/ scenarios/ |
 scenarios/tutorial    | lockstep/ scenarios/ | popt.h
 scenarios/tutorial/nn | | cblas.h
 conformance       | lockstep/ scenarios/element.h |
+measured          | lockstep/ |
 platform          | lockstep/ | expat.h
-cli               | lockstep/ trace/ check/ scenarios/ conformance/ platform/ core/data.h core/profile.h core/reduce.h core/algorithm.h core/backend.h realbackend/tcp/launcher.h sim/platform.h | jansson.h popt.h zlib.h
+cli               | lockstep/ trace/ check/ scenarios/ conformance/ measured/ platform/ core/data.h core/profile.h core/reduce.h core/algorithm.h core/backend.h realbackend/tcp/launcher.h sim/platform.h | jansson.h popt.h zlib.h
 tests/conformance | lockstep/ conformance/ tests/support/ | criterion/
 tests/programs | lockstep/ tests/programs/ |
 '

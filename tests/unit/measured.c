@@ -1,0 +1,212 @@
+/* Reading tables of measured figures, and holding them against each other. */
+#include <criterion/criterion.h>
+#include <glob.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "measured/collectives.h"
+
+#define ABOUT "# title: t\n# source: s\n"
+#define HEAD                                                                   \
+	ABOUT "# machine: m\n# transport: tcp\n# library: nccl\n"              \
+	      "# collective: all_reduce\n# ranks: 4\n# statistic: mean\n"
+#define COLUMNS "use\tbytes\ttime_us\talgbw_GBps\tbusbw_GBps\n"
+#define ROW     "validation\t1000000\t250.0\t4.00\t6.00\n"
+
+/* Writes text to a file of its own; path is that of mkstemp. */
+static void write_text(char *path, const char *text)
+{
+	int file = mkstemp(path);
+	size_t len = strlen(text);
+
+	cr_assert_geq(file, 0);
+	cr_assert_eq(write(file, text, len), (ssize_t)len);
+	close(file);
+}
+
+static enum dist_error load_text(const char *text, struct collectives *table,
+				 struct dist_message *message)
+{
+	char path[] = "/tmp/lockstep-measured-XXXXXX";
+	enum dist_error err;
+
+	write_text(path, text);
+	err = collectives_load(table, path, message);
+	unlink(path);
+	return err;
+}
+
+Test(measured, a_field_stands_in_the_head_or_in_a_column)
+{
+	struct dist_message message;
+	struct collectives table;
+
+	cr_assert_eq(load_text(HEAD "# algorithm: ring\n" COLUMNS
+				    "calibration\t8\t12.5\t-\t-\r\n" ROW,
+			       &table, &message),
+		     DIST_OK, "%s", message.text);
+	cr_assert_eq(table.sheet.num_rows, 2);
+	cr_assert_str_eq(sheet_title(&table.sheet), "t");
+	cr_assert_str_eq(sheet_source(&table.sheet), "s");
+	cr_assert_eq(table.rows[0].use, VALUE_CALIBRATION);
+	cr_assert_eq(table.rows[0].bytes, 8);
+	cr_assert_eq(table.rows[0].time_us.value, 12.5);
+	cr_assert_eq(table.rows[0].time_us.rounding, 0.05);
+	cr_assert_not(table.rows[0].algbw_GBps.known);
+	cr_assert_eq(table.rows[1].use, VALUE_VALIDATION);
+	cr_assert_eq(table.rows[1].ranks, 4);
+	cr_assert_eq(table.rows[1].nodes, 0);
+	cr_assert_eq(table.rows[1].line, 12);
+	cr_assert_str_eq(table.rows[1].algorithm, "ring");
+	cr_assert_eq(table.rows[1].collective, COLLECTIVE_ALL_REDUCE);
+	cr_assert_null(table.rows[1].protocol);
+	cr_assert_eq(table.rows[1].busbw_GBps.value, 6);
+	collectives_release(&table);
+}
+
+struct bad {
+	const char *text;
+	const char *line; /* ":LINE: " of the message */
+	const char *words;
+};
+
+static void refuse_all(const struct bad *bad, size_t num)
+{
+	struct dist_message message;
+	struct collectives table;
+
+	for (size_t i = 0; i < num; i++) {
+		cr_assert_eq(load_text(bad[i].text, &table, &message),
+			     DIST_ERR_INVALID_ARGUMENT, "case %zu", i);
+		cr_assert(strstr(message.text, bad[i].line), "case %zu: %s", i,
+			  message.text);
+		cr_assert(strstr(message.text, bad[i].words), "case %zu: %s", i,
+			  message.text);
+		cr_assert_null(table.rows);
+		cr_assert_null(table.sheet.text);
+		cr_assert_not(strchr(message.text, '\n'));
+	}
+}
+
+Test(measured, bad_files_are_refused_with_their_line)
+{
+	static const struct bad bad[] = {
+		{"", ":1: ", "a title and a source"},
+		{"# title: t\nuse\nx\n", ":4: ", "a title and a source"},
+		{ABOUT, ":3: ", "at least one row"},
+		{"# words\n", ":1: ", "\"# name: value\""},
+		{ABOUT "# title: again\n", ":3: ", "\"title\" once"},
+		{ABOUT "use\tuse\n", ":3: ", "each once"},
+		{ABOUT "# use: x\nuse\n", ":4: ", "not in the head"},
+		{ABOUT "\n", ":3: ", "names of columns"},
+		{HEAD "use\tbytes\n" ROW, ":10: ", "2 fields parted by tabs"},
+		{HEAD COLUMNS "validation\t\t1\t1\t1\n",
+		 ":10: ", "a value or - for bytes"},
+		{HEAD COLUMNS ROW "# late: head\n", ":11: ", "the head ends"},
+		{HEAD COLUMNS ROW "\n", ":11: ", "5 fields"},
+		{HEAD "# speed: 1\n" COLUMNS ROW, ":9: ", "no field \"speed\""},
+		{HEAD "use\tsize\nx\t1\n", ":9: ", "no column \"size\""},
+		{ABOUT COLUMNS ROW, ":3: ", "a column \"collective\""},
+	};
+
+	refuse_all(bad, sizeof(bad) / sizeof(bad[0]));
+}
+
+Test(measured, bad_values_are_refused_with_their_line)
+{
+	static const struct bad bad[] = {
+		{HEAD COLUMNS "both\t8\t1\t-\t-\n", ":10: ", "use to be"},
+		{HEAD COLUMNS "validation\t8k\t1\t-\t-\n", ":10: ", "bytes"},
+		{HEAD COLUMNS "validation\t8\t-1\t-\t-\n", ":10: ", "time_us"},
+		{HEAD COLUMNS "validation\t8\t1e3\t-\t-\n", ":10: ", "time_us"},
+		{HEAD COLUMNS "validation\t8\t.5\t-\t-\n", ":10: ", "time_us"},
+		{HEAD COLUMNS "validation\t8\t-\t-\t-\n", ":10: ", "known"},
+		{HEAD COLUMNS "validation\t8\t0\t-\t-\n", ":10: ", "above 0"},
+		{HEAD "# nodes: 0\n" COLUMNS ROW, ":11: ", "nodes to be"},
+		{HEAD "# place: left\n" COLUMNS ROW, ":11: ", "in or out"},
+		{HEAD "# memory: disk\n" COLUMNS ROW,
+		 ":11: ", "host or device"},
+	};
+
+	refuse_all(bad, sizeof(bad) / sizeof(bad[0]));
+}
+
+/* Of the same measurement, each with one figure in another unit, by another
+ * count of ranks or of another collective. */
+Test(measured, figures_that_contradict_each_other_are_refused)
+{
+	static const struct bad bad[] = {
+		{HEAD COLUMNS "validation\t1000000\t0.250\t4.00\t6.00\n",
+		 ":10: ", "algbw_GBps 4000"},
+		{HEAD COLUMNS "validation\t1000\t250.0\t4.00\t6.00\n",
+		 ":10: ", "algbw_GBps 0.004"},
+		{HEAD COLUMNS "validation\t1000000\t250.0\t3.73\t6.00\n",
+		 ":10: ", "algbw_GBps 4"},
+		{HEAD COLUMNS "validation\t1000000\t250.0\t4.00\t48.0\n",
+		 ":10: ", "busbw_GBps 6"},
+		{HEAD COLUMNS "validation\t1000000\t250.0\t4.00\t7.00\n",
+		 ":10: ", "times 1.5"},
+		{HEAD COLUMNS "validation\t1000000\t250.0\t4.02\t6.00\n",
+		 ":10: ", "algbw_GBps 4"},
+		{HEAD "# p25_us: 251.0\n" COLUMNS ROW, ":11: ", "p25_us"},
+		{HEAD "# p75_us: 0.249\n" COLUMNS ROW, ":11: ", "p75_us"},
+	};
+
+	refuse_all(bad, sizeof(bad) / sizeof(bad[0]));
+}
+
+Test(measured, the_bus_factors_are_those_of_nccl_tests)
+{
+	cr_assert_eq(collective_bus_factor(COLLECTIVE_ALL_REDUCE, 4), 1.5);
+	cr_assert_eq(collective_bus_factor(COLLECTIVE_ALL_GATHER, 4), 0.75);
+	cr_assert_eq(collective_bus_factor(COLLECTIVE_REDUCE_SCATTER, 4), 0.75);
+	cr_assert_eq(collective_bus_factor(COLLECTIVE_ALL_TO_ALL, 4), 0.75);
+	cr_assert_eq(collective_bus_factor(COLLECTIVE_BROADCAST, 4), 1);
+	cr_assert_eq(collective_bus_factor(COLLECTIVE_REDUCE, 4), 1);
+}
+
+Test(measured, missing_files_are_named)
+{
+	struct dist_message message;
+	struct collectives table;
+
+	cr_assert_eq(collectives_load(&table, "/tmp/no-such.tsv", &message),
+		     DIST_ERR_INVALID_ARGUMENT);
+	cr_assert(strstr(message.text, "/tmp/no-such.tsv"));
+	cr_assert_neq(collectives_load(&table, "/tmp/", &message), DIST_OK);
+}
+
+/* What a table gives away for calibration: few rows, and none that lies
+ * between the ends of its sizes. */
+static void check_uses(const struct collectives *table, const char *path)
+{
+	size_t calibration = 0;
+
+	for (size_t i = 0; i < table->sheet.num_rows; i++)
+		calibration += table->rows[i].use == VALUE_CALIBRATION;
+	cr_assert_leq(calibration, 2, "%s", path);
+	cr_assert_lt(2 * calibration, table->sheet.num_rows, "%s", path);
+}
+
+Test(measured, the_tables_of_the_project_hold)
+{
+	struct dist_message message;
+	struct collectives table;
+	size_t rows = 0;
+	glob_t found;
+
+	cr_assert_eq(
+		glob("scenarios/measured/collectives/*.tsv", 0, NULL, &found),
+		0);
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		cr_assert_eq(
+			collectives_load(&table, found.gl_pathv[i], &message),
+			DIST_OK, "%s", message.text);
+		check_uses(&table, found.gl_pathv[i]);
+		rows += table.sheet.num_rows;
+		collectives_release(&table);
+	}
+	globfree(&found);
+	cr_assert_geq(rows, 2762);
+}
