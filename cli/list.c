@@ -15,6 +15,7 @@
 #include "core/data.h"
 #include "core/profile.h"
 #include "lockstep/dist.h"
+#include "measured/collectives.h"
 #include "scenarios/model.h"
 #include "scenarios/scenario.h"
 #include "sim/platform.h"
@@ -192,6 +193,59 @@ static int fill_platforms(struct table *table)
 	return each_file("platforms", ".xml", add_platform, table);
 }
 
+/* The value of a field that is the same in every row; "several" if not. */
+static const char *common_value(const struct sheet *sheet, const char *field)
+{
+	const char *first = sheet_get(sheet, 0, field);
+
+	for (size_t i = 1; first && i < sheet->num_rows; i++) {
+		const char *value = sheet_get(sheet, i, field);
+
+		if (!value || strcmp(value, first) != 0)
+			return "several";
+	}
+	return first ? first : "-";
+}
+
+static void add_sheet(struct table *table, const char *name, const char *kind,
+		      const struct sheet *sheet)
+{
+	size_t calibration = 0;
+
+	for (size_t i = 0; i < sheet->num_rows; i++) {
+		const char *use = sheet_get(sheet, i, "use");
+
+		calibration += use && strcmp(use, "calibration") == 0;
+	}
+	table_add(table,
+		  json_pack("{s:s, s:s, s:I, s:I, s:s, s:s}", "name", name,
+			    "kind", kind, "rows", (json_int_t)sheet->num_rows,
+			    "calibration", (json_int_t)calibration, "machine",
+			    common_value(sheet, "machine"), "source",
+			    sheet_source(sheet)));
+}
+
+static int add_collectives(struct table *table, const char *name,
+			   const char *path)
+{
+	struct dist_message message;
+	struct collectives read;
+
+	if (collectives_load(&read, path, &message)) {
+		fprintf(stderr, "lockstep list: %s\n", message.text);
+		return DIST_EXIT_USAGE;
+	}
+	add_sheet(table, name, "collectives", &read.sheet);
+	collectives_release(&read);
+	return DIST_EXIT_OK;
+}
+
+static int fill_measured(struct table *table)
+{
+	return each_file("measured/collectives", ".tsv", add_collectives,
+			 table);
+}
+
 static const char *const name_summary[] = {"name", "summary", NULL};
 static const char *const algorithm_columns[] = {"op", "name", "summary", "time",
 						NULL};
@@ -205,6 +259,9 @@ static const char *const profile_columns[] = {"name", "version", "source",
 static const char *const backend_columns[] = {"name", "available", "summary",
 					      "found", NULL};
 
+static const char *const measured_columns[] = {
+	"name", "kind", "rows", "calibration", "machine", "source", NULL};
+
 static const struct listing listings[] = {
 	{"backends", backend_columns, fill_backends},
 	{"scenarios", name_summary, fill_scenarios},
@@ -212,6 +269,7 @@ static const struct listing listings[] = {
 	{"models", model_columns, fill_models},
 	{"platforms", platform_columns, fill_platforms},
 	{"profiles", profile_columns, fill_profiles},
+	{"measured", measured_columns, fill_measured},
 };
 
 static const struct listing *listing_find(const char *name)
@@ -251,8 +309,8 @@ static const struct listing *listing_asked(poptContext context)
 		fprintf(stderr, "lockstep list: no list of \"%s\";", name);
 	else
 		fputs("lockstep list: one at a time;", stderr);
-	fputs(" backends, scenarios, algorithms, models, platforms or "
-	      "profiles\n",
+	fputs(" backends, scenarios, algorithms, models, platforms, "
+	      "profiles or measured\n",
 	      stderr);
 	return NULL;
 }
@@ -271,7 +329,8 @@ int command_list(int argc, const char **argv)
 	poptSetOtherOptionHelp(
 		context,
 		"[--json] "
-		"backends|scenarios|algorithms|models|platforms|profiles\n\n"
+		"backends|scenarios|algorithms|models|platforms|profiles|"
+		"measured\n\n"
 		"The time of an algorithm is that of p ranks and n bytes: "
 		"alpha "
 		"for a message, beta to carry a byte, gamma to reduce one.\n"

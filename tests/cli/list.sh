@@ -17,7 +17,7 @@ expect 0 list backends
 expect_out '^tcp +yes +'
 expect_out '^nccl +(yes|no) +real processes, a GPU each, over NCCL +[^-]'
 
-for kind in backends scenarios algorithms models platforms profiles; do
+for kind in backends scenarios algorithms models platforms profiles measured; do
 	expect 0 list "$kind"
 	rows=$(($(wc -l <"$scratch/out") - 1))
 	[ "$rows" -gt 0 ] || fail "list $kind: empty"
@@ -26,6 +26,19 @@ for kind in backends scenarios algorithms models platforms profiles; do
 	[ "$objects" -eq "$rows" ] ||
 		fail "list $kind: $objects in JSON, $rows rows in the table"
 done
+
+# A table of measured figures that does not hold is named; the others are there.
+expect 0 list measured
+expect_out '^nccl-dgx-2-1x12 +collectives +62 +2 +dgx-2 +'
+mkdir -p "$scratch/data"
+cp -r scenarios/measured "$scratch/data/"
+table=$scratch/data/measured/collectives/nccl-dgx-2-1x12.tsv
+sed -i 's/\t60\.87\t/\t0.06087\t/' "$table"
+LOCKSTEP_DATA=$scratch/data expect 2 list measured
+expect_out '^nccl-aws-p5-1x8 '
+! grep -q '^nccl-dgx-2-1x12 ' "$scratch/out" || fail "a wrong table is listed"
+grep -qE "nccl-dgx-2-1x12.tsv:[0-9]+: expected algbw_GBps" "$scratch/err" ||
+	fail "no word of the wrong table: $(cat "$scratch/err")"
 
 # Each platform that is listed can be shown.
 expect 0 platform list
