@@ -208,5 +208,5 @@ Test(measured, the_tables_of_the_project_hold)
 		collectives_release(&table);
 	}
 	globfree(&found);
-	cr_assert_geq(rows, 2762);
+	cr_assert_geq(rows, 4134);
 }
