@@ -16,6 +16,7 @@
 #include "core/profile.h"
 #include "lockstep/dist.h"
 #include "measured/collectives.h"
+#include "measured/steps.h"
 #include "scenarios/model.h"
 #include "scenarios/scenario.h"
 #include "sim/platform.h"
@@ -240,10 +241,27 @@ static int add_collectives(struct table *table, const char *name,
 	return DIST_EXIT_OK;
 }
 
+static int add_steps(struct table *table, const char *name, const char *path)
+{
+	struct dist_message message;
+	struct steps read;
+
+	if (steps_load(&read, path, &message)) {
+		fprintf(stderr, "lockstep list: %s\n", message.text);
+		return DIST_EXIT_USAGE;
+	}
+	add_sheet(table, name, "steps", &read.sheet);
+	steps_release(&read);
+	return DIST_EXIT_OK;
+}
+
 static int fill_measured(struct table *table)
 {
-	return each_file("measured/collectives", ".tsv", add_collectives,
-			 table);
+	int status = each_file("measured/collectives", ".tsv", add_collectives,
+			       table);
+	int steps = each_file("measured/steps", ".tsv", add_steps, table);
+
+	return status ? status : steps;
 }
 
 static const char *const name_summary[] = {"name", "summary", NULL};

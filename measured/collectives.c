@@ -119,24 +119,23 @@ static bool is_ordered(const struct value_number *less,
 	return !less->known || !more->known || less->value <= more->value;
 }
 
-static enum dist_error check_row(const struct collectives *table,
+static enum dist_error check_row(const struct sheet *sheet, size_t i,
 				 const struct collective_row *row,
 				 struct dist_message *message)
 {
 	double factor = collective_bus_factor(row->collective, row->ranks);
-	const struct sheet *sheet = &table->sheet;
 	double rate = (double)row->bytes / row->time_us.value / 1e3;
+	int line = sheet->lines[i];
 
 	if (row->time_us.value <= 0)
-		return sheet_refuse(sheet, row->line, message,
-				    "time_us above 0");
+		return sheet_refuse(sheet, line, message, "time_us above 0");
 	if (!is_rate(&row->algbw_GBps, row, 1))
-		return sheet_refuse(sheet, row->line, message,
+		return sheet_refuse(sheet, line, message,
 				    "algbw_GBps %.4g, which is bytes over "
 				    "time_us, got %.10g",
 				    rate, row->algbw_GBps.value);
 	if (!is_rate(&row->busbw_GBps, row, factor))
-		return sheet_refuse(sheet, row->line, message,
+		return sheet_refuse(sheet, line, message,
 				    "busbw_GBps %.4g, which is bytes over "
 				    "time_us times %.4g, got %.10g",
 				    rate * factor, factor,
@@ -145,7 +144,7 @@ static enum dist_error check_row(const struct collectives *table,
 	    !is_ordered(&row->p25_us, &row->time_us) ||
 	    !is_ordered(&row->time_us, &row->p75_us) ||
 	    !is_ordered(&row->time_us, &row->p99_us))
-		return sheet_refuse(sheet, row->line, message,
+		return sheet_refuse(sheet, line, message,
 				    "min_us and p25_us of at most time_us, "
 				    "p75_us and p99_us of at least it");
 	return DIST_OK;
@@ -157,23 +156,17 @@ static enum dist_error read_rows(struct collectives *table,
 				 struct dist_message *message)
 {
 	struct sheet *sheet = &table->sheet;
-	enum dist_error err = sheet_check(sheet, fields, message);
+	enum dist_error err;
 
-	if (err)
-		return err;
 	table->rows = calloc(sheet->num_rows, sizeof(*table->rows));
 	if (!table->rows) {
 		snprintf(message->text, sizeof(message->text), "out of memory");
 		return DIST_ERR_NO_MEMORY;
 	}
-	for (size_t i = 0; i < sheet->num_rows && !err; i++) {
-		struct collective_row *row = &table->rows[i];
-
-		row->line = sheet->lines[i];
-		err = sheet_fill(sheet, i, fields, row, message);
-		if (!err)
-			err = check_row(table, row, message);
-	}
+	err = sheet_read(sheet, fields, table->rows, sizeof(*table->rows),
+			 message);
+	for (size_t i = 0; i < sheet->num_rows && !err; i++)
+		err = check_row(sheet, i, &table->rows[i], message);
 	return err;
 }
 

@@ -19,7 +19,6 @@ enum collective {
 
 /* One measurement. Texts are the sheet's; NULL and 0: not known. */
 struct collective_row {
-	int line; /* in the file */
 	enum value_use use;
 	enum collective collective;
 	const char *machine; /* its description: measured/machine.h */

@@ -304,9 +304,10 @@ static bool is_about_sheet(const char *name)
 	       strcmp(name, "licence") == 0 || strcmp(name, "note") == 0;
 }
 
-enum dist_error sheet_check(const struct sheet *sheet,
-			    const struct sheet_field *fields,
-			    struct dist_message *message)
+/* Holds the names of head and columns against the legal fields. */
+static enum dist_error check_names(const struct sheet *sheet,
+				   const struct sheet_field *fields,
+				   struct dist_message *message)
 {
 	const struct sheet_entry *entry = sheet->head;
 	size_t column;
@@ -332,9 +333,9 @@ enum dist_error sheet_check(const struct sheet *sheet,
 	return DIST_OK;
 }
 
-enum dist_error sheet_fill(const struct sheet *sheet, size_t row,
-			   const struct sheet_field *fields, void *into,
-			   struct dist_message *message)
+static enum dist_error fill_row(const struct sheet *sheet, size_t row,
+				const struct sheet_field *fields, void *into,
+				struct dist_message *message)
 {
 	for (; fields->name; fields++) {
 		const char *text = sheet_get(sheet, row, fields->name);
@@ -352,4 +353,16 @@ enum dist_error sheet_fill(const struct sheet *sheet, size_t row,
 					    text ? text : "-");
 	}
 	return DIST_OK;
+}
+
+enum dist_error sheet_read(const struct sheet *sheet,
+			   const struct sheet_field *fields, void *rows,
+			   size_t size, struct dist_message *message)
+{
+	enum dist_error err = check_names(sheet, fields, message);
+
+	for (size_t i = 0; i < sheet->num_rows && !err; i++)
+		err = fill_row(sheet, i, fields, (char *)rows + i * size,
+			       message);
+	return err;
 }

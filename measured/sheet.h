@@ -69,24 +69,15 @@ const char *sheet_title(const struct sheet *sheet);
 const char *sheet_source(const struct sheet *sheet);
 
 /*
- * sheet_check holds the names of head and columns against the legal fields.
- * The head may also have title, source, licence and note. Errors:
- * DIST_ERR_INVALID_ARGUMENT (one is not legal, or a required one is not
- * there: message says which).
+ * sheet_read fills rows, an array of num_rows structs of size bytes each, all
+ * zero, by the legal fields; what is not known stays zero. The head may also
+ * have title, source, licence and note. Errors: DIST_ERR_INVALID_ARGUMENT (a
+ * field is not legal, a required one is not there, or a value is not what was
+ * expected: message says which, with its line).
  */
-DIST_MUST_CHECK enum dist_error sheet_check(const struct sheet *sheet,
-					    const struct sheet_field *fields,
-					    struct dist_message *message);
-
-/*
- * sheet_fill reads the fields of a row into the struct at into; what is not
- * known is left as it was. Errors: DIST_ERR_INVALID_ARGUMENT (message says
- * what was expected in which line).
- */
-DIST_MUST_CHECK enum dist_error sheet_fill(const struct sheet *sheet,
-					   size_t row,
+DIST_MUST_CHECK enum dist_error sheet_read(const struct sheet *sheet,
 					   const struct sheet_field *fields,
-					   void *into,
+					   void *rows, size_t size,
 					   struct dist_message *message);
 
 /* sheet_refuse says what was expected in a line; returns INVALID_ARGUMENT. */

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "measured/collectives.h"
+#include "measured/steps.h"
 
 #define ABOUT "# title: t\n# source: s\n"
 #define HEAD                                                                   \
@@ -13,6 +14,11 @@
 	      "# collective: all_reduce\n# ranks: 4\n# statistic: mean\n"
 #define COLUMNS "use\tbytes\ttime_us\talgbw_GBps\tbusbw_GBps\n"
 #define ROW     "validation\t1000000\t250.0\t4.00\t6.00\n"
+
+#define STEP_HEAD                                                              \
+	ABOUT "# gpu: A100\n# model: gpt\n# nodes: 1\n# batch_per_gpu: 10\n"   \
+	      "# accumulation: 2\n# tokens: 100\n"
+#define STEP_COLUMNS "use\tgpus\tstep_ms\tunit\tthroughput\n"
 
 /* Writes text to a file of its own; path is that of mkstemp. */
 static void write_text(char *path, const char *text)
@@ -37,6 +43,18 @@ static enum dist_error load_text(const char *text, struct collectives *table,
 	return err;
 }
 
+static enum dist_error load_steps(const char *text, struct steps *table,
+				  struct dist_message *message)
+{
+	char path[] = "/tmp/lockstep-measured-XXXXXX";
+	enum dist_error err;
+
+	write_text(path, text);
+	err = steps_load(table, path, message);
+	unlink(path);
+	return err;
+}
+
 Test(measured, a_field_stands_in_the_head_or_in_a_column)
 {
 	struct dist_message message;
@@ -57,7 +75,7 @@ Test(measured, a_field_stands_in_the_head_or_in_a_column)
 	cr_assert_eq(table.rows[1].use, VALUE_VALIDATION);
 	cr_assert_eq(table.rows[1].ranks, 4);
 	cr_assert_eq(table.rows[1].nodes, 0);
-	cr_assert_eq(table.rows[1].line, 12);
+	cr_assert_eq(table.sheet.lines[1], 12);
 	cr_assert_str_eq(table.rows[1].algorithm, "ring");
 	cr_assert_eq(table.rows[1].collective, COLLECTIVE_ALL_REDUCE);
 	cr_assert_null(table.rows[1].protocol);
@@ -177,6 +195,82 @@ Test(measured, missing_files_are_named)
 	cr_assert_neq(collectives_load(&table, "/tmp/", &message), DIST_OK);
 }
 
+Test(measured, steps_have_a_time_or_a_throughput)
+{
+	struct dist_message message;
+	struct steps table;
+
+	cr_assert_eq(load_steps(STEP_HEAD STEP_COLUMNS
+				"calibration\t1\t20\t-\t-\n"
+				"validation\t4\t-\tmels\t900.0\n"
+				"validation\t4\t20.0\tsamples\t4000\n"
+				"validation\t4\t20.0\ttokens\t400000\n",
+				&table, &message),
+		     DIST_OK, "%s", message.text);
+	cr_assert_eq(table.rows[0].use, VALUE_CALIBRATION);
+	cr_assert_eq(table.rows[0].step_ms.value, 20);
+	cr_assert_not(table.rows[0].throughput.known);
+	cr_assert_str_eq(table.rows[1].unit, "mels");
+	cr_assert_eq(table.rows[1].gpus, 4);
+	cr_assert_eq(table.rows[1].batch_per_gpu, 10);
+	cr_assert_eq(table.rows[1].accumulation, 2);
+	cr_assert_eq(table.rows[1].tokens, 100);
+	cr_assert_null(table.rows[1].machine);
+	steps_release(&table);
+}
+
+Test(measured, the_throughput_may_be_that_of_one_gpu)
+{
+	struct dist_message message;
+	struct steps table;
+
+	cr_assert_eq(load_steps(STEP_HEAD "# throughput_per_gpu: 1000\n"
+					  "use\tgpus\tstep_ms\tunit\n"
+					  "validation\t4\t20.0\tsamples\n",
+				&table, &message),
+		     DIST_OK, "%s", message.text);
+	cr_assert_eq(table.rows[0].throughput_per_gpu.value, 1000);
+	steps_release(&table);
+}
+
+Test(measured, steps_that_contradict_themselves_are_refused)
+{
+	static const struct bad bad[] = {
+		{STEP_HEAD STEP_COLUMNS "validation\t4\t-\t-\t-\n",
+		 ":10: ", "step_ms or throughput"},
+		{STEP_HEAD STEP_COLUMNS "validation\t4\t0\tsamples\t0\n",
+		 ":10: ", "step_ms or throughput"},
+		{STEP_HEAD STEP_COLUMNS "validation\t4\t20\t-\t4000\n",
+		 ":10: ", "the unit of throughput"},
+		{STEP_HEAD STEP_COLUMNS "validation\t4\t20\timages\t4000\n",
+		 ":10: ", "unit to be samples, tokens or mels"},
+		{STEP_HEAD STEP_COLUMNS "validation\t4\t0.02\tsamples\t4000\n",
+		 ":10: ", "step_ms 20, in which 80 samples"},
+		{STEP_HEAD STEP_COLUMNS "validation\t1\t20\tsamples\t4000\n",
+		 ":10: ", "step_ms 5"},
+		{STEP_HEAD STEP_COLUMNS "validation\t4\t20\ttokens\t4000\n",
+		 ":10: ", "step_ms 2000"},
+		{ABOUT "# nodes: 8\n# gpu: A100\n# model: gpt\n" STEP_COLUMNS
+		       "validation\t4\t20\t-\t-\n",
+		 ":7: ", "a GPU in each of 8 nodes"},
+		{ABOUT STEP_COLUMNS "validation\t4\t20\t-\t-\n",
+		 ":3: ", "a column \"gpu\""},
+	};
+	struct dist_message message;
+	struct steps table;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		cr_assert_eq(load_steps(bad[i].text, &table, &message),
+			     DIST_ERR_INVALID_ARGUMENT, "case %zu", i);
+		cr_assert(strstr(message.text, bad[i].line), "case %zu: %s", i,
+			  message.text);
+		cr_assert(strstr(message.text, bad[i].words), "case %zu: %s", i,
+			  message.text);
+		cr_assert_null(table.rows);
+		cr_assert_null(table.sheet.text);
+	}
+}
+
 /* What a table gives away for calibration: few rows, and none that lies
  * between the ends of its sizes. */
 static void check_uses(const struct collectives *table, const char *path)
@@ -189,7 +283,7 @@ static void check_uses(const struct collectives *table, const char *path)
 	cr_assert_lt(2 * calibration, table->sheet.num_rows, "%s", path);
 }
 
-Test(measured, the_tables_of_the_project_hold)
+Test(measured, the_collectives_of_the_project_hold)
 {
 	struct dist_message message;
 	struct collectives table;
@@ -209,4 +303,31 @@ Test(measured, the_tables_of_the_project_hold)
 	}
 	globfree(&found);
 	cr_assert_geq(rows, 4134);
+}
+
+/* One GPU computes alone: its time is never predicted. */
+Test(measured, the_steps_of_the_project_hold)
+{
+	struct dist_message message;
+	struct steps table;
+	size_t rows = 0;
+	glob_t found;
+
+	cr_assert_eq(glob("scenarios/measured/steps/*.tsv", 0, NULL, &found),
+		     0);
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		cr_assert_eq(steps_load(&table, found.gl_pathv[i], &message),
+			     DIST_OK, "%s", message.text);
+		for (size_t k = 0; k < table.sheet.num_rows; k++)
+			cr_assert(table.rows[k].gpus > 1 ||
+					  table.rows[k].use ==
+						  VALUE_CALIBRATION ||
+					  table.rows[k].bucket_cap_mb.known,
+				  "%s:%d", found.gl_pathv[i],
+				  table.sheet.lines[k]);
+		rows += table.sheet.num_rows;
+		steps_release(&table);
+	}
+	globfree(&found);
+	cr_assert_geq(rows, 1146);
 }
