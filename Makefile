@@ -394,7 +394,7 @@ install: $(STAGE)/liblockstep.a $(STAGE)/$(SONAME) $(STAGE)/lockstep
 	 >$(D)/share/man/man1/lockstep.1
 	install -m 644 tools/completion.bash \
 	 $(D)/share/bash-completion/completions/lockstep
-	$(foreach kind,models platforms profiles measured/collectives measured/steps,install -d \
+	$(foreach kind,models platforms profiles machines measured/collectives measured/steps,install -d \
 	 $(D)/share/lockstep/$(kind) && install -m 644 \
 	 scenarios/$(kind)/* $(D)/share/lockstep/$(kind)/ &&) true
 	install -m 644 $(wildcard plots/*) $(D)/share/lockstep/plots/

@@ -16,6 +16,7 @@
 #include "core/profile.h"
 #include "lockstep/dist.h"
 #include "measured/collectives.h"
+#include "measured/machine.h"
 #include "measured/steps.h"
 #include "scenarios/model.h"
 #include "scenarios/scenario.h"
@@ -194,6 +195,28 @@ static int fill_platforms(struct table *table)
 	return each_file("platforms", ".xml", add_platform, table);
 }
 
+static int add_machine(struct table *table, const char *name, const char *path)
+{
+	struct dist_message message;
+	struct machine machine;
+
+	if (machine_load(&machine, path, &message)) {
+		fprintf(stderr, "lockstep list: %s\n", message.text);
+		return DIST_EXIT_USAGE;
+	}
+	table_add(table, json_pack("{s:s, s:i, s:I, s:s, s:s}", "name", name,
+				   "nodes", machine.nodes, "gpus_per_node",
+				   (json_int_t)machine.gpus_per_node, "gpu",
+				   machine.gpu[0] ? machine.gpu : "-", "title",
+				   machine.title));
+	return DIST_EXIT_OK;
+}
+
+static int fill_machines(struct table *table)
+{
+	return each_file("machines", ".yaml", add_machine, table);
+}
+
 /* The value of a field that is the same in every row; "several" if not. */
 static const char *common_value(const struct sheet *sheet, const char *field)
 {
@@ -277,6 +300,8 @@ static const char *const profile_columns[] = {"name", "version", "source",
 static const char *const backend_columns[] = {"name", "available", "summary",
 					      "found", NULL};
 
+static const char *const machine_columns[] = {"name", "nodes", "gpus_per_node",
+					      "gpu",  "title", NULL};
 static const char *const measured_columns[] = {
 	"name", "kind", "rows", "calibration", "machine", "source", NULL};
 
@@ -287,6 +312,7 @@ static const struct listing listings[] = {
 	{"models", model_columns, fill_models},
 	{"platforms", platform_columns, fill_platforms},
 	{"profiles", profile_columns, fill_profiles},
+	{"machines", machine_columns, fill_machines},
 	{"measured", measured_columns, fill_measured},
 };
 
@@ -328,7 +354,7 @@ static const struct listing *listing_asked(poptContext context)
 	else
 		fputs("lockstep list: one at a time;", stderr);
 	fputs(" backends, scenarios, algorithms, models, platforms, "
-	      "profiles or measured\n",
+	      "profiles, machines or measured\n",
 	      stderr);
 	return NULL;
 }
@@ -348,7 +374,7 @@ int command_list(int argc, const char **argv)
 		context,
 		"[--json] "
 		"backends|scenarios|algorithms|models|platforms|profiles|"
-		"measured\n\n"
+		"machines|measured\n\n"
 		"The time of an algorithm is that of p ranks and n bytes: "
 		"alpha "
 		"for a message, beta to carry a byte, gamma to reduce one.\n"

@@ -23,7 +23,7 @@ scenarios/zoo     | lockstep/ scenarios/ |
 scenarios/tutorial    | lockstep/ scenarios/ | popt.h
 scenarios/tutorial/nn | | cblas.h
 conformance       | lockstep/ scenarios/element.h |
-measured          | lockstep/ |
+measured          | lockstep/ core/yaml_keys.h | yaml.h
 platform          | lockstep/ | expat.h
 cli               | lockstep/ trace/ check/ scenarios/ conformance/ measured/ platform/ core/data.h core/profile.h core/reduce.h core/algorithm.h core/backend.h realbackend/tcp/launcher.h sim/platform.h | jansson.h popt.h zlib.h
 tests/conformance | lockstep/ conformance/ tests/support/ | criterion/

@@ -45,7 +45,8 @@ _lockstep() {
 		words="run predict bench check explore diagnose calibrate
 			compare trace platform list"
 	elif [[ $command == list ]]; then
-		words="backends scenarios algorithms models platforms profiles measured"
+		words="backends scenarios algorithms models platforms profiles machines
+			measured"
 	elif [[ $command == platform && $COMP_CWORD -eq 2 ]]; then
 		words="list show new"
 	elif [[ $command == platform ]]; then

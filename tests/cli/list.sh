@@ -17,7 +17,7 @@ expect 0 list backends
 expect_out '^tcp +yes +'
 expect_out '^nccl +(yes|no) +real processes, a GPU each, over NCCL +[^-]'
 
-for kind in backends scenarios algorithms models platforms profiles measured; do
+for kind in backends scenarios algorithms models platforms profiles machines measured; do
 	expect 0 list "$kind"
 	rows=$(($(wc -l <"$scratch/out") - 1))
 	[ "$rows" -gt 0 ] || fail "list $kind: empty"
@@ -26,6 +26,16 @@ for kind in backends scenarios algorithms models platforms profiles measured; do
 	[ "$objects" -eq "$rows" ] ||
 		fail "list $kind: $objects in JSON, $rows rows in the table"
 done
+
+# What joins the GPUs of a machine must be said in full.
+expect 0 list machines
+expect_out '^dgx-1 +2 +8 +V100 +DGX-1'
+mkdir -p "$scratch/other/machines"
+sed 's/^  link_GBps: .*/  link_GBps: 0/' scenarios/machines/dgx-a100.yaml \
+	>"$scratch/other/machines/dgx-a100.yaml"
+LOCKSTEP_DATA=$scratch/other expect 2 list machines
+grep -qE "dgx-a100.yaml:[0-9]+: link_GBps: expected more" "$scratch/err" ||
+	fail "no word of the wrong machine: $(cat "$scratch/err")"
 
 # A table of measured figures that does not hold is named; the others are there.
 expect 0 list measured
