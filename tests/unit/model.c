@@ -108,17 +108,21 @@ struct known {
 /* The counts that torchvision and transformers publish. */
 Test(model, bundled_models_have_the_published_counts)
 {
-	static const struct known table[] = {{"resnet18", 11689512, 62},
-					     {"resnet50", 25557032, 161},
-					     {"resnet101", 44549160, 314},
-					     {"resnet152", 60192808, 467},
-					     {"vgg16", 138357544, 32},
-					     {"bert_base", 110106428, 206},
-					     {"bert_large", 336226108, 398},
-					     {"gpt2_small", 124439808, 148},
-					     {"gpt2_medium", 354823168, 292},
-					     {"gpt2_xl", 1557611200, 580},
-					     {"mnist", 1199882, 8}};
+	static const struct known table[] = {
+		{"resnet18", 11689512, 62},
+		{"resnet50", 25557032, 161},
+		{"resnet101", 44549160, 314},
+		{"resnet152", 60192808, 467},
+		{"vgg16", 138357544, 32},
+		{"bert_base", 110106428, 206},
+		{"bert_large", 336226108, 398},
+		{"gpt2_small", 124439808, 148},
+		{"gpt2_medium", 354823168, 292},
+		{"gpt2_xl", 1557611200, 580},
+		{"mnist", 1199882, 8},
+		{"mnist_tutorial", 21840, 8},
+		{"resnext50_32x4d", 25028904, 161},
+		{"resnext101_32x8d", 88791336, 314}};
 	struct dist_message message;
 	struct model model;
 	size_t i;
