@@ -378,6 +378,9 @@ $(STAGE)/lockstep: $(BUILD)/cli/lockstep.o $(call staged,$(call obj,$(CLI_SRC)))
 
 -include $(STAGED_OBJ:.o=.d)
 
+DATA_KINDS := models platforms profiles machines \
+	$(addprefix measured/,collectives steps parts hardware)
+
 .PHONY: install uninstall
 install: $(STAGE)/liblockstep.a $(STAGE)/$(SONAME) $(STAGE)/lockstep
 	install -d $(D)/bin $(D)/lib/pkgconfig $(D)/include/lockstep \
@@ -394,7 +397,7 @@ install: $(STAGE)/liblockstep.a $(STAGE)/$(SONAME) $(STAGE)/lockstep
 	 >$(D)/share/man/man1/lockstep.1
 	install -m 644 tools/completion.bash \
 	 $(D)/share/bash-completion/completions/lockstep
-	$(foreach kind,models platforms profiles machines measured/collectives measured/steps,install -d \
+	$(foreach kind,$(DATA_KINDS),install -d \
 	 $(D)/share/lockstep/$(kind) && install -m 644 \
 	 scenarios/$(kind)/* $(D)/share/lockstep/$(kind)/ &&) true
 	install -m 644 $(wildcard plots/*) $(D)/share/lockstep/plots/

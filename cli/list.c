@@ -278,13 +278,50 @@ static int add_steps(struct table *table, const char *name, const char *path)
 	return DIST_EXIT_OK;
 }
 
+/* A table that nothing but its form is asked of. */
+static int add_plain(struct table *table, const char *name, const char *kind,
+		     const char *path)
+{
+	struct dist_message message;
+	struct sheet sheet;
+
+	if (sheet_load(&sheet, path, &message)) {
+		fprintf(stderr, "lockstep list: %s\n", message.text);
+		return DIST_EXIT_USAGE;
+	}
+	add_sheet(table, name, kind, &sheet);
+	sheet_release(&sheet);
+	return DIST_EXIT_OK;
+}
+
+static int add_parts(struct table *table, const char *name, const char *path)
+{
+	return add_plain(table, name, "parts", path);
+}
+
+static int add_hardware(struct table *table, const char *name, const char *path)
+{
+	return add_plain(table, name, "hardware", path);
+}
+
 static int fill_measured(struct table *table)
 {
-	int status = each_file("measured/collectives", ".tsv", add_collectives,
-			       table);
-	int steps = each_file("measured/steps", ".tsv", add_steps, table);
+	static const struct {
+		const char *folder;
+		int (*add)(struct table *table, const char *name,
+			   const char *path);
+	} kinds[] = {
+		{"measured/collectives", add_collectives},
+		{"measured/steps", add_steps},
+		{"measured/parts", add_parts},
+		{"measured/hardware", add_hardware},
+	};
+	int status = DIST_EXIT_OK;
 
-	return status ? status : steps;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (each_file(kinds[i].folder, ".tsv", kinds[i].add, table))
+			status = DIST_EXIT_USAGE;
+	return status;
 }
 
 static const char *const name_summary[] = {"name", "summary", NULL};

@@ -23,6 +23,8 @@ fi
 for file in bin/lockstep lib/liblockstep.a lib/liblockstep.so \
 	include/lockstep/dist.h lib/pkgconfig/lockstep.pc \
 	share/man/man1/lockstep.1 share/lockstep/models/resnet50.csv \
+	share/lockstep/machines/dgx-1.yaml \
+	share/lockstep/measured/hardware/gpus.tsv \
 	share/bash-completion/completions/lockstep; do
 	[ -e "$installed/$file" ] || fail "not installed: $file"
 done

@@ -331,3 +331,59 @@ Test(measured, the_steps_of_the_project_hold)
 	globfree(&found);
 	cr_assert_geq(rows, 1146);
 }
+
+/* A constant is a number with a unit. */
+static void check_constant(const struct sheet *sheet, size_t row)
+{
+	const char *text = sheet_get(sheet, row, "value");
+	struct value_number value;
+
+	cr_assert_not_null(text, "%s:%d", sheet->path, sheet->lines[row]);
+	cr_assert_null(value_read_number(text, &value), "%s:%d", sheet->path,
+		       sheet->lines[row]);
+	cr_assert_not_null(sheet_get(sheet, row, "unit"), "%s:%d", sheet->path,
+			   sheet->lines[row]);
+}
+
+Test(measured, the_constants_of_the_project_are_numbers_with_a_unit)
+{
+	static const char *const names[] = {"gpus", "interconnects",
+					    "nccl-tuning"};
+	struct dist_message message;
+	struct sheet sheet;
+	char path[128];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(path, sizeof(path),
+			 "scenarios/measured/hardware/%s.tsv", names[i]);
+		cr_assert_eq(sheet_load(&sheet, path, &message), DIST_OK, "%s",
+			     message.text);
+		for (size_t row = 0; row < sheet.num_rows; row++)
+			check_constant(&sheet, row);
+		sheet_release(&sheet);
+	}
+}
+
+/* The buckets of three recorded steps, and what a model's parameters sum to. */
+Test(measured, the_recorded_buckets_are_all_of_resnet50)
+{
+	struct dist_message message;
+	struct sheet sheet;
+	size_t sum = 0;
+
+	cr_assert_eq(sheet_load(&sheet,
+				"scenarios/measured/parts/"
+				"ddp-profile-resnet50.tsv",
+				&message),
+		     DIST_OK, "%s", message.text);
+	for (size_t row = 0; row < sheet.num_rows; row++) {
+		const char *op = sheet_get(&sheet, row, "collective");
+		size_t elements;
+
+		cr_assert_null(value_read_size(
+			sheet_get(&sheet, row, "elements"), &elements));
+		sum += strcmp(op, "all_reduce") == 0 ? elements : 0;
+	}
+	cr_assert_eq(sum, 3 * 25557032);
+	sheet_release(&sheet);
+}
