@@ -58,10 +58,16 @@ const char *value_read_count(const char *text, void *into)
 
 const char *value_read_use(const char *text, void *into)
 {
-	enum value_use *use = into;
+	static const char *const names[] = {
+		[VALUE_NEITHER] = "neither",
+		[VALUE_CALIBRATION] = "calibration",
+		[VALUE_VALIDATION] = "validation",
+	};
 
-	*use = *text == 'c' ? VALUE_CALIBRATION : VALUE_VALIDATION;
-	if (strcmp(text, "calibration") == 0 || strcmp(text, "validation") == 0)
-		return NULL;
-	return "calibration or validation";
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(names[i], text) == 0) {
+			*(enum value_use *)into = (enum value_use)i;
+			return NULL;
+		}
+	return "calibration, validation or neither";
 }

@@ -13,8 +13,9 @@ struct value_number {
 	bool known;
 };
 
-/* What a row is for: to fix a constant of its machine, or to be predicted. */
-enum value_use { VALUE_CALIBRATION, VALUE_VALIDATION };
+/* What a row is for: to fix a constant of its machine, to be predicted, or
+ * neither, where too little is known. */
+enum value_use { VALUE_NEITHER, VALUE_CALIBRATION, VALUE_VALIDATION };
 
 /* Fills a const char *, with text itself. */
 const char *value_read_text(const char *text, void *into);
@@ -28,7 +29,7 @@ const char *value_read_count(const char *text, void *into);
 /* Fills a size_t. */
 const char *value_read_size(const char *text, void *into);
 
-/* Fills an enum value_use, of "calibration" or "validation". */
+/* Fills an enum value_use, of "calibration", "validation" or "neither". */
 const char *value_read_use(const char *text, void *into);
 
 #endif
