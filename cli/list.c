@@ -9,15 +9,14 @@
 #include <jansson.h>
 #include <popt.h>
 
+#include "cli/list.h"
 #include "cli/table.h"
 #include "core/algorithm.h"
 #include "core/backend.h"
 #include "core/data.h"
 #include "core/profile.h"
 #include "lockstep/dist.h"
-#include "measured/collectives.h"
 #include "measured/machine.h"
-#include "measured/steps.h"
 #include "scenarios/model.h"
 #include "scenarios/scenario.h"
 #include "sim/platform.h"
@@ -71,12 +70,10 @@ static int fill_algorithms(struct table *table)
 	return DIST_EXIT_OK;
 }
 
-/* Calls add(table, name, path) for every file of a kind, in order of name,
- * where name is the file's without suffix. */
-static int each_file(const char *kind, const char *suffix,
-		     int (*add)(struct table *table, const char *name,
-				const char *path),
-		     struct table *table)
+int list_each_file(const char *kind, const char *suffix,
+		   int (*add)(struct table *table, const char *name,
+			      const char *path),
+		   struct table *table)
 {
 	char dir[PATH_SIZE], path[2 * PATH_SIZE];
 	int status = DIST_EXIT_OK;
@@ -123,7 +120,7 @@ static int add_model(struct table *table, const char *name, const char *path)
 
 static int fill_models(struct table *table)
 {
-	return each_file("models", ".csv", add_model, table);
+	return list_each_file("models", ".csv", add_model, table);
 }
 
 static int add_profile(struct table *table, const char *name, const char *path)
@@ -143,7 +140,7 @@ static int add_profile(struct table *table, const char *name, const char *path)
 
 static int fill_profiles(struct table *table)
 {
-	return each_file("profiles", ".yaml", add_profile, table);
+	return list_each_file("profiles", ".yaml", add_profile, table);
 }
 
 /* Stores the first line with words of the first XML comment of a file in
@@ -192,7 +189,7 @@ static int add_platform(struct table *table, const char *name, const char *path)
 
 static int fill_platforms(struct table *table)
 {
-	return each_file("platforms", ".xml", add_platform, table);
+	return list_each_file("platforms", ".xml", add_platform, table);
 }
 
 static int add_machine(struct table *table, const char *name, const char *path)
@@ -214,114 +211,7 @@ static int add_machine(struct table *table, const char *name, const char *path)
 
 static int fill_machines(struct table *table)
 {
-	return each_file("machines", ".yaml", add_machine, table);
-}
-
-/* The value of a field that is the same in every row; "several" if not. */
-static const char *common_value(const struct sheet *sheet, const char *field)
-{
-	const char *first = sheet_get(sheet, 0, field);
-
-	for (size_t i = 1; first && i < sheet->num_rows; i++) {
-		const char *value = sheet_get(sheet, i, field);
-
-		if (!value || strcmp(value, first) != 0)
-			return "several";
-	}
-	return first ? first : "-";
-}
-
-static void add_sheet(struct table *table, const char *name, const char *kind,
-		      const struct sheet *sheet)
-{
-	size_t calibration = 0;
-
-	for (size_t i = 0; i < sheet->num_rows; i++) {
-		const char *use = sheet_get(sheet, i, "use");
-
-		calibration += use && strcmp(use, "calibration") == 0;
-	}
-	table_add(table,
-		  json_pack("{s:s, s:s, s:I, s:I, s:s, s:s}", "name", name,
-			    "kind", kind, "rows", (json_int_t)sheet->num_rows,
-			    "calibration", (json_int_t)calibration, "machine",
-			    common_value(sheet, "machine"), "source",
-			    sheet_source(sheet)));
-}
-
-static int add_collectives(struct table *table, const char *name,
-			   const char *path)
-{
-	struct dist_message message;
-	struct collectives read;
-
-	if (collectives_load(&read, path, &message)) {
-		fprintf(stderr, "lockstep list: %s\n", message.text);
-		return DIST_EXIT_USAGE;
-	}
-	add_sheet(table, name, "collectives", &read.sheet);
-	collectives_release(&read);
-	return DIST_EXIT_OK;
-}
-
-static int add_steps(struct table *table, const char *name, const char *path)
-{
-	struct dist_message message;
-	struct steps read;
-
-	if (steps_load(&read, path, &message)) {
-		fprintf(stderr, "lockstep list: %s\n", message.text);
-		return DIST_EXIT_USAGE;
-	}
-	add_sheet(table, name, "steps", &read.sheet);
-	steps_release(&read);
-	return DIST_EXIT_OK;
-}
-
-/* A table that nothing but its form is asked of. */
-static int add_plain(struct table *table, const char *name, const char *kind,
-		     const char *path)
-{
-	struct dist_message message;
-	struct sheet sheet;
-
-	if (sheet_load(&sheet, path, &message)) {
-		fprintf(stderr, "lockstep list: %s\n", message.text);
-		return DIST_EXIT_USAGE;
-	}
-	add_sheet(table, name, kind, &sheet);
-	sheet_release(&sheet);
-	return DIST_EXIT_OK;
-}
-
-static int add_parts(struct table *table, const char *name, const char *path)
-{
-	return add_plain(table, name, "parts", path);
-}
-
-static int add_hardware(struct table *table, const char *name, const char *path)
-{
-	return add_plain(table, name, "hardware", path);
-}
-
-static int fill_measured(struct table *table)
-{
-	static const struct {
-		const char *folder;
-		int (*add)(struct table *table, const char *name,
-			   const char *path);
-	} kinds[] = {
-		{"measured/collectives", add_collectives},
-		{"measured/steps", add_steps},
-		{"measured/parts", add_parts},
-		{"measured/hardware", add_hardware},
-	};
-	int status = DIST_EXIT_OK;
-
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (each_file(kinds[i].folder, ".tsv", kinds[i].add, table))
-			status = DIST_EXIT_USAGE;
-	return status;
+	return list_each_file("machines", ".yaml", add_machine, table);
 }
 
 static const char *const name_summary[] = {"name", "summary", NULL};
@@ -339,8 +229,6 @@ static const char *const backend_columns[] = {"name", "available", "summary",
 
 static const char *const machine_columns[] = {"name", "nodes", "gpus_per_node",
 					      "gpu",  "title", NULL};
-static const char *const measured_columns[] = {
-	"name", "kind", "rows", "calibration", "machine", "source", NULL};
 
 static const struct listing listings[] = {
 	{"backends", backend_columns, fill_backends},
@@ -350,7 +238,7 @@ static const struct listing listings[] = {
 	{"platforms", platform_columns, fill_platforms},
 	{"profiles", profile_columns, fill_profiles},
 	{"machines", machine_columns, fill_machines},
-	{"measured", measured_columns, fill_measured},
+	{"measured", list_measured_columns, list_measured},
 };
 
 static const struct listing *listing_find(const char *name)

@@ -39,7 +39,7 @@ grep -qE "dgx-a100.yaml:[0-9]+: link_GBps: expected more" "$scratch/err" ||
 
 # A table of measured figures that does not hold is named; the others are there.
 expect 0 list measured
-expect_out '^nccl-dgx-2-1x12 +collectives +62 +2 +dgx-2 +'
+expect_out '^nccl-dgx-2-1x12 +collectives +62 +2 +[0-9.]+ +[0-9.]+ +dgx-2 +'
 mkdir -p "$scratch/data"
 cp -r scenarios/measured "$scratch/data/"
 table=$scratch/data/measured/collectives/nccl-dgx-2-1x12.tsv

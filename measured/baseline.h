@@ -1,0 +1,31 @@
+/*
+ * baseline.h - the fit that a prediction must beat: a latency and a rate for
+ * each series of a table, time = alpha + bytes x beta, taken from the very
+ * times that a prediction may not see.
+ *
+ * A series is what differs in size alone (and in place and run): the same
+ * collective, algorithm, protocol, library, machine, network, memory, nodes
+ * and ranks.
+ */
+#ifndef LOCKSTEP_MEASURED_BASELINE_H
+#define LOCKSTEP_MEASURED_BASELINE_H
+
+#include "measured/collectives.h"
+
+struct baseline {
+	double alpha_us;    /* 0 or more */
+	double us_per_byte; /* 0 or more */
+};
+
+/* baseline_fit returns the fit of the series that a row of table is of: least
+ * squares of fit / time - 1, so that small and large sizes count alike, over
+ * all rows but those of use "neither"; zero if there are only such. */
+struct baseline baseline_fit(const struct collectives *table, size_t row);
+
+/* baseline_errors stores by how much the rows of use "validation" are missed
+ * by the fits of their series, |fit / time - 1|, in errors: room for all rows
+ * of table. Series of less than three sizes are passed over. Returns how many
+ * errors there are; by series, not in order of rows. */
+size_t baseline_errors(const struct collectives *table, double *errors);
+
+#endif
