@@ -63,7 +63,7 @@ static const char *read_memory(const char *text, void *into)
 }
 
 #define FIELD(kind, field)                                                     \
-	.name = #field, .read = kind,                                          \
+	.name = #field, .read = (kind),                                        \
 	.offset = offsetof(struct collective_row, field)
 
 static const struct sheet_field fields[] = {

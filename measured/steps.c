@@ -16,7 +16,8 @@ static const char *read_unit(const char *text, void *into)
 }
 
 #define FIELD(kind, field)                                                     \
-	.name = #field, .read = kind, .offset = offsetof(struct step_row, field)
+	.name = #field, .read = (kind),                                        \
+	.offset = offsetof(struct step_row, field)
 
 static const struct sheet_field fields[] = {
 	{FIELD(value_read_use, use), .required = true},
