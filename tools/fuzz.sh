@@ -1,8 +1,8 @@
 #!/bin/bash
-# fuzz.sh COMMAND - feed the parsers of models, profiles, platforms and traces
-# with mutated files for FUZZ_SECONDS (60). What a parser refuses must be
-# refused with status 2 and one line; anything but that and success is a find,
-# kept in build/fuzz/. FUZZ_SEED makes a run again.
+# fuzz.sh COMMAND - feed the parsers of models, profiles, platforms, traces and
+# measured tables with mutated files for FUZZ_SECONDS (60). What a parser
+# refuses must be refused with status 2 and one line; anything but that and
+# success is a find, kept in build/fuzz/. FUZZ_SEED makes a run again.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -20,7 +20,9 @@ mkdir -p "$finds"
 "$lockstep" run --backend sim --platform star-8 --world-size 2 \
 	--trace "$scratch/seed.json" hello >/dev/null || exit 1
 seeds=(scenarios/models/mnist.csv scenarios/profiles/*.yaml
-	scenarios/platforms/star-8.xml "$scratch/seed.json")
+	scenarios/platforms/star-8.xml "$scratch/seed.json"
+	scenarios/measured/collectives/nccl-dgx-2-1x12.tsv)
+mkdir -p "$scratch/data/measured/"{collectives,steps,parts,hardware}
 
 # How a file of each kind is read.
 read_it() {
@@ -29,6 +31,11 @@ read_it() {
 	*.yaml) set -- predict --profile "$1" --model mnist --platform star-8 \
 		--world-size 2 ;;
 	*.xml) set -- platform show "$1" ;;
+	*.tsv)
+		cp "$1" "$scratch/data/measured/collectives/"
+		set -- list measured
+		local -x LOCKSTEP_DATA=$scratch/data
+		;;
 	*.json) set -- compare "$1" "$1" ;;
 	esac
 	timeout 20 "$lockstep" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
