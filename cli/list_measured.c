@@ -30,6 +30,7 @@ static const char *common_value(const struct sheet *sheet, const char *field)
 	return first ? first : "-";
 }
 
+/* The title has no column: it stands in the JSON alone. */
 static json_t *row_of(const char *name, const char *kind,
 		      const struct sheet *sheet)
 {
@@ -40,9 +41,10 @@ static json_t *row_of(const char *name, const char *kind,
 
 		calibration += use && strcmp(use, "calibration") == 0;
 	}
-	return json_pack("{s:s, s:s, s:I, s:I, s:s, s:s}", "name", name, "kind",
-			 kind, "rows", (json_int_t)sheet->num_rows,
-			 "calibration", (json_int_t)calibration, "machine",
+	return json_pack("{s:s, s:s, s:s, s:I, s:I, s:s, s:s}", "name", name,
+			 "kind", kind, "title", sheet_title(sheet), "rows",
+			 (json_int_t)sheet->num_rows, "calibration",
+			 (json_int_t)calibration, "machine",
 			 common_value(sheet, "machine"), "source",
 			 sheet_source(sheet));
 }

@@ -40,6 +40,8 @@ grep -qE "dgx-a100.yaml:[0-9]+: link_GBps: expected more" "$scratch/err" ||
 # A table of measured figures that does not hold is named; the others are there.
 expect 0 list measured
 expect_out '^nccl-dgx-2-1x12 +collectives +62 +2 +[0-9.]+ +[0-9.]+ +dgx-2 +'
+expect 0 list measured --json
+expect_out '"title": "All-reduce on 12 of the 16 V100 of a DGX-2'
 mkdir -p "$scratch/data"
 cp -r scenarios/measured "$scratch/data/"
 table=$scratch/data/measured/collectives/nccl-dgx-2-1x12.tsv
