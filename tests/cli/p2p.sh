@@ -9,15 +9,15 @@ both_send=(zoo 31_both_send)
 # Two ranks that send first hang unless the message is buffered; that they would
 # not then is not known where the simulation cannot be copied.
 hangs=$([ "$SANITIZED" = yes ] && echo 11 || echo 16)
-expect $hangs "${sim[@]}" "${both_send[@]}"
-expect $hangs "${sim[@]}" --p2p rendezvous "${both_send[@]}"
-expect $hangs "${sim[@]}" --p2p eager:15 "${both_send[@]}"
+expect "$hangs" "${sim[@]}" "${both_send[@]}"
+expect "$hangs" "${sim[@]}" --p2p rendezvous "${both_send[@]}"
+expect "$hangs" "${sim[@]}" --p2p eager:15 "${both_send[@]}"
 expect 0 "${sim[@]}" --p2p eager:16 "${both_send[@]}"
 expect 0 "${sim[@]}" --p2p buffered "${both_send[@]}"
 expect 0 "${sim[@]}" --profile lockstep-tcp "${both_send[@]}"
-expect $hangs "${sim[@]}" --profile lockstep-tcp --p2p rendezvous "${both_send[@]}"
+expect "$hangs" "${sim[@]}" --profile lockstep-tcp --p2p rendezvous "${both_send[@]}"
 LOCKSTEP_P2P=buffered expect 0 "${sim[@]}" "${both_send[@]}"
-LOCKSTEP_P2P=buffered expect $hangs "${sim[@]}" --p2p rendezvous "${both_send[@]}"
+LOCKSTEP_P2P=buffered expect "$hangs" "${sim[@]}" --p2p rendezvous "${both_send[@]}"
 LOCKSTEP_P2P=fast expect_refusal 'LOCKSTEP_P2P: expected rendezvous' \
 	"${sim[@]}" "${both_send[@]}"
 # As it does over TCP.
