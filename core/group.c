@@ -276,7 +276,8 @@ static void record_no_group(const char *file, int line)
 	if (!slot)
 		return;
 	check_site_set(&site, file, line);
-	snprintf(words, sizeof words, "call: %s", dist_error_message(NULL));
+	snprintf(words, sizeof words, "an operation: %s",
+		 dist_error_message(NULL));
 	check_refuse(slot, "", words, &site);
 }
 
