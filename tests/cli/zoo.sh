@@ -43,7 +43,7 @@ check_program() {
 	local options=(--backend tcp) debug
 
 	[ "$world" = sim ] && options=(--backend sim --platform star-8)
-	options+=(--timeout 1 --nproc-per-node "$ranks" zoo "$name")
+	options+=(--timeout 2 --nproc-per-node "$ranks" zoo "$name")
 	debug=$(head_says debug "$name")
 	LOCKSTEP_JSON="$out.json" LOCKSTEP_DEBUG=$debug timeout 30 \
 		"$LOCKSTEP" run "${options[@]}" >"$out" 2>&1 </dev/null
