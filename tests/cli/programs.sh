@@ -10,10 +10,8 @@ program=$(dirname "$LOCKSTEP")/tests/programs/programs
 # Built with sanitizers it is slow: no more than is seen in the simulation. There
 # ranks are threads then, of which a copy of the process has but one, so that
 # nobody knows what buffers would change.
-sanitized=$(grep -c -e -fsanitize "$(dirname "$LOCKSTEP")/flags" 2>/dev/null)
 is_run() {
-	[ "${sanitized:-0}" -eq 0 ] ||
-		{ [ "$2" = sim ] && [ "$1" != buffering ]; }
+	[ "$SANITIZED" = no ] || { [ "$2" = sim ] && [ "$1" != buffering ]; }
 }
 
 # The lines that program NAME marks, as FILE:LINE: in its function, or anywhere

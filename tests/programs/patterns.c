@@ -382,17 +382,19 @@ static enum dist_error writers_meet_in_the_world(struct job *job)
 static enum dist_error one_forward_one_backward(struct job *job)
 {
 	int last = job->size - 1, warm = last - job->rank, forward = 0;
-	float x[4] = {0};
+	float activations[4][4] = {{0}}, gradient[4] = {0};
 
 	for (int i = 0; i < warm + 4; i++) {
 		if (forward < 4) {
 			if (job->rank > 0)
-				try(dist_recv(job->world, floats(x),
+				try(dist_recv(job->world,
+					      floats(activations[forward]),
 					      job->rank - 1, forward));
 			if (job->rank < last) {
 				struct dist_work *work;
 
-				try(dist_isend(job->world, floats(x),
+				try(dist_isend(job->world,
+					       floats(activations[forward]),
 					       job->rank + 1, forward, &work));
 				dist_work_free(work);
 			}
@@ -401,11 +403,11 @@ static enum dist_error one_forward_one_backward(struct job *job)
 		if (i < warm)
 			continue;
 		if (job->rank < last)
-			try(dist_recv(job->world, floats(x), job->rank + 1,
-				      100 + i - warm));
+			try(dist_recv(job->world, floats(gradient),
+				      job->rank + 1, 100 + i - warm));
 		if (job->rank > 0)
-			try(dist_send(job->world, floats(x), job->rank - 1,
-				      100 + i - warm));
+			try(dist_send(job->world, floats(gradient),
+				      job->rank - 1, 100 + i - warm));
 	}
 	return DIST_OK;
 }
