@@ -3,7 +3,6 @@
  * hears anything.
  */
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,14 +52,14 @@ static bool part_all(void)
 	FILE *maps = fopen("/proc/self/maps", "re");
 	int zero = open("/dev/zero", O_RDWR);
 	bool good = maps && zero >= 0;
-	uintptr_t from, to;
+	void *from, *to;
 	char line[4352], mode[5];
 
 	while (good && fgets(line, sizeof line, maps))
-		if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s", &from, &to,
-			   mode) == 3 &&
+		if (sscanf(line, "%p-%p %4s", &from, &to, mode) == 3 &&
 		    mode[1] == 'w' && mode[3] == 's')
-			good = part((void *)from, to - from, zero);
+			good = part(from, (size_t)((char *)to - (char *)from),
+				    zero);
 	if (maps)
 		fclose(maps);
 	close(zero);
