@@ -34,7 +34,7 @@ static int launch(int world_size, int (*rank_main)(void *arg), const void *arg)
 		.backend = "sim",
 		.world_size = world_size,
 		.platform = "scenarios/platforms/star-8.xml"};
-	void *given = (void *)(uintptr_t)arg;
+	void *given = (void *)arg;
 	int status = dist_launch(&options, rank_main, given);
 
 	options.backend = "tcp";

@@ -99,7 +99,8 @@ Test(dump, comes_back_as_it_was)
 	cr_assert(read_text(text, &after, message), "%s", message);
 	again = print(&after);
 	cr_expect_str_eq(text, again);
-	cr_expect_eq(memcmp(&before.slot, &after.slot, sizeof after.slot), 0);
+	cr_expect_arr_eq((char *)&before.slot, (char *)&after.slot,
+			 sizeof after.slot);
 	cr_expect(strstr(text, "\"calls_dropped\": 6"));
 	free(text);
 	free(again);
