@@ -28,4 +28,8 @@ static enum dist_error run(struct zoo *zoo)
 	return DIST_OK;
 }
 
-const struct zoo_program zoo_01_swapped = {"01_swapped", 3, run};
+const struct zoo_program zoo_01_swapped = {
+	.name = "01_swapped",
+	.world_size = 3,
+	.run = run,
+};

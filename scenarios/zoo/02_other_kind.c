@@ -31,4 +31,8 @@ static enum dist_error run(struct zoo *zoo)
 	return dist_all_reduce(all, g, DIST_SUM, NULL);
 }
 
-const struct zoo_program zoo_02_other_kind = {"02_other_kind", 4, run};
+const struct zoo_program zoo_02_other_kind = {
+	.name = "02_other_kind",
+	.world_size = 4,
+	.run = run,
+};

@@ -21,4 +21,8 @@ static enum dist_error run(struct zoo *zoo)
 	return dist_all_reduce(zoo->group, g, DIST_SUM, NULL);
 }
 
-const struct zoo_program zoo_03_other_count = {"03_other_count", 4, run};
+const struct zoo_program zoo_03_other_count = {
+	.name = "03_other_count",
+	.world_size = 4,
+	.run = run,
+};

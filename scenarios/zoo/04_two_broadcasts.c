@@ -26,4 +26,8 @@ static enum dist_error run(struct zoo *zoo)
 	return dist_broadcast(all, s, 0, NULL);
 }
 
-const struct zoo_program zoo_04_two_broadcasts = {"04_two_broadcasts", 3, run};
+const struct zoo_program zoo_04_two_broadcasts = {
+	.name = "04_two_broadcasts",
+	.world_size = 3,
+	.run = run,
+};

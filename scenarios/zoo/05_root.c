@@ -27,4 +27,8 @@ static enum dist_error run(struct zoo *zoo)
 	return dist_all_reduce(all, l, DIST_SUM, NULL);
 }
 
-const struct zoo_program zoo_05_root = {"05_root", 4, run};
+const struct zoo_program zoo_05_root = {
+	.name = "05_root",
+	.world_size = 4,
+	.run = run,
+};

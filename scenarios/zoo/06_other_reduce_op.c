@@ -23,5 +23,8 @@ static enum dist_error run(struct zoo *zoo)
 	return dist_all_reduce(zoo->group, l, DIST_AVG, NULL);
 }
 
-const struct zoo_program zoo_06_other_reduce_op = {"06_other_reduce_op", 4,
-						   run};
+const struct zoo_program zoo_06_other_reduce_op = {
+	.name = "06_other_reduce_op",
+	.world_size = 4,
+	.run = run,
+};

@@ -25,4 +25,8 @@ static enum dist_error run(struct zoo *zoo)
 	return DIST_OK;
 }
 
-const struct zoo_program zoo_07_rank_0_only = {"07_rank_0_only", 3, run};
+const struct zoo_program zoo_07_rank_0_only = {
+	.name = "07_rank_0_only",
+	.world_size = 3,
+	.run = run,
+};

@@ -32,5 +32,8 @@ static enum dist_error run(struct zoo *zoo)
 	return dist_barrier(all, NULL);
 }
 
-const struct zoo_program zoo_08_evaluation_on_0 = {"08_evaluation_on_0", 3,
-						   run};
+const struct zoo_program zoo_08_evaluation_on_0 = {
+	.name = "08_evaluation_on_0",
+	.world_size = 3,
+	.run = run,
+};

@@ -25,4 +25,8 @@ static enum dist_error run(struct zoo *zoo)
 	return dist_barrier(all, NULL);
 }
 
-const struct zoo_program zoo_09_save_on_0 = {"09_save_on_0", 4, run};
+const struct zoo_program zoo_09_save_on_0 = {
+	.name = "09_save_on_0",
+	.world_size = 4,
+	.run = run,
+};

@@ -28,4 +28,8 @@ static enum dist_error run(struct zoo *zoo)
 	return dist_all_reduce(all, g, DIST_AVG, NULL);
 }
 
-const struct zoo_program zoo_10_file_exists = {"10_file_exists", 4, run};
+const struct zoo_program zoo_10_file_exists = {
+	.name = "10_file_exists",
+	.world_size = 4,
+	.run = run,
+};

@@ -29,5 +29,8 @@ static enum dist_error run(struct zoo *zoo)
 	return dist_barrier(all, NULL);
 }
 
-const struct zoo_program zoo_11_value_of_reduce = {"11_value_of_reduce", 3,
-						   run};
+const struct zoo_program zoo_11_value_of_reduce = {
+	.name = "11_value_of_reduce",
+	.world_size = 3,
+	.run = run,
+};

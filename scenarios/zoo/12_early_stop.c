@@ -25,4 +25,8 @@ static enum dist_error run(struct zoo *zoo)
 	return DIST_OK;
 }
 
-const struct zoo_program zoo_12_early_stop = {"12_early_stop", 4, run};
+const struct zoo_program zoo_12_early_stop = {
+	.name = "12_early_stop",
+	.world_size = 4,
+	.run = run,
+};

@@ -24,4 +24,8 @@ static enum dist_error run(struct zoo *zoo)
 	return DIST_OK;
 }
 
-const struct zoo_program zoo_13_uneven_batches = {"13_uneven_batches", 3, run};
+const struct zoo_program zoo_13_uneven_batches = {
+	.name = "13_uneven_batches",
+	.world_size = 3,
+	.run = run,
+};

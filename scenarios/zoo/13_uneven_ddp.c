@@ -36,4 +36,8 @@ static enum dist_error run(struct zoo *zoo)
 	return error;
 }
 
-const struct zoo_program zoo_13_uneven_ddp = {"13_uneven_ddp", 3, run};
+const struct zoo_program zoo_13_uneven_ddp = {
+	.name = "13_uneven_ddp",
+	.world_size = 3,
+	.run = run,
+};

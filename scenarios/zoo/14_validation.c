@@ -30,4 +30,8 @@ static enum dist_error run(struct zoo *zoo)
 	return DIST_OK;
 }
 
-const struct zoo_program zoo_14_validation = {"14_validation", 4, run};
+const struct zoo_program zoo_14_validation = {
+	.name = "14_validation",
+	.world_size = 4,
+	.run = run,
+};

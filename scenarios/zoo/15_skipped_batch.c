@@ -28,4 +28,8 @@ static enum dist_error run(struct zoo *zoo)
 	return DIST_OK;
 }
 
-const struct zoo_program zoo_15_skipped_batch = {"15_skipped_batch", 3, run};
+const struct zoo_program zoo_15_skipped_batch = {
+	.name = "15_skipped_batch",
+	.world_size = 3,
+	.run = run,
+};

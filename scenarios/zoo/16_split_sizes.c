@@ -25,4 +25,8 @@ static enum dist_error run(struct zoo *zoo)
 	return dist_all_to_all_single(zoo->group, r, t, out, in, NULL);
 }
 
-const struct zoo_program zoo_16_split_sizes = {"16_split_sizes", 4, run};
+const struct zoo_program zoo_16_split_sizes = {
+	.name = "16_split_sizes",
+	.world_size = 4,
+	.run = run,
+};

@@ -45,4 +45,8 @@ static enum dist_error run(struct zoo *zoo)
 	return pass_token(&counted, zoo->world_size);
 }
 
-const struct zoo_program zoo_17_counter_skew = {"17_counter_skew", 4, run};
+const struct zoo_program zoo_17_counter_skew = {
+	.name = "17_counter_skew",
+	.world_size = 4,
+	.run = run,
+};

@@ -41,4 +41,8 @@ static enum dist_error run(struct zoo *zoo)
 	return error;
 }
 
-const struct zoo_program zoo_18_no_gradient = {"18_no_gradient", 4, run};
+const struct zoo_program zoo_18_no_gradient = {
+	.name = "18_no_gradient",
+	.world_size = 4,
+	.run = run,
+};

@@ -28,4 +28,8 @@ static enum dist_error run(struct zoo *zoo)
 	return error;
 }
 
-const struct zoo_program zoo_19_static_unused = {"19_static_unused", 3, run};
+const struct zoo_program zoo_19_static_unused = {
+	.name = "19_static_unused",
+	.world_size = 3,
+	.run = run,
+};

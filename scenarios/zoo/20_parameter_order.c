@@ -30,5 +30,8 @@ static enum dist_error run(struct zoo *zoo)
 	return DIST_OK;
 }
 
-const struct zoo_program zoo_20_parameter_order = {"20_parameter_order", 3,
-						   run};
+const struct zoo_program zoo_20_parameter_order = {
+	.name = "20_parameter_order",
+	.world_size = 3,
+	.run = run,
+};

@@ -32,4 +32,8 @@ static enum dist_error run(struct zoo *zoo)
 	return on_ready(zoo->group, gradients[1 - first], 1 - first);
 }
 
-const struct zoo_program zoo_20_ready_order = {"20_ready_order", 3, run};
+const struct zoo_program zoo_20_ready_order = {
+	.name = "20_ready_order",
+	.world_size = 3,
+	.run = run,
+};

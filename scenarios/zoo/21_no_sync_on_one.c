@@ -35,4 +35,8 @@ static enum dist_error run(struct zoo *zoo)
 	return error;
 }
 
-const struct zoo_program zoo_21_no_sync_on_one = {"21_no_sync_on_one", 3, run};
+const struct zoo_program zoo_21_no_sync_on_one = {
+	.name = "21_no_sync_on_one",
+	.world_size = 3,
+	.run = run,
+};

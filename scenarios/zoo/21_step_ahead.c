@@ -40,4 +40,8 @@ static enum dist_error run(struct zoo *zoo)
 	return error;
 }
 
-const struct zoo_program zoo_21_step_ahead = {"21_step_ahead", 3, run};
+const struct zoo_program zoo_21_step_ahead = {
+	.name = "21_step_ahead",
+	.world_size = 3,
+	.run = run,
+};

@@ -36,4 +36,8 @@ static enum dist_error run(struct zoo *zoo)
 	return error;
 }
 
-const struct zoo_program zoo_21_sync_first = {"21_sync_first", 2, run};
+const struct zoo_program zoo_21_sync_first = {
+	.name = "21_sync_first",
+	.world_size = 2,
+	.run = run,
+};

@@ -38,4 +38,8 @@ static enum dist_error run(struct zoo *zoo)
 	return error;
 }
 
-const struct zoo_program zoo_21_sync_some = {"21_sync_some", 4, run};
+const struct zoo_program zoo_21_sync_some = {
+	.name = "21_sync_some",
+	.world_size = 4,
+	.run = run,
+};

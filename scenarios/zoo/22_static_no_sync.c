@@ -35,4 +35,8 @@ static enum dist_error run(struct zoo *zoo)
 	return error;
 }
 
-const struct zoo_program zoo_22_static_no_sync = {"22_static_no_sync", 3, run};
+const struct zoo_program zoo_22_static_no_sync = {
+	.name = "22_static_no_sync",
+	.world_size = 3,
+	.run = run,
+};

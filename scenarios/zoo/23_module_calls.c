@@ -37,4 +37,8 @@ static enum dist_error run(struct zoo *zoo)
 	return forward(zoo->group, DECODER);
 }
 
-const struct zoo_program zoo_23_module_calls = {"23_module_calls", 3, run};
+const struct zoo_program zoo_23_module_calls = {
+	.name = "23_module_calls",
+	.world_size = 3,
+	.run = run,
+};

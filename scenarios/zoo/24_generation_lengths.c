@@ -38,5 +38,8 @@ static enum dist_error run(struct zoo *zoo)
 	return gather(dist_label(zoo->group, "teacher forward", TEACHER));
 }
 
-const struct zoo_program zoo_24_generation_lengths = {"24_generation_lengths",
-						      4, run};
+const struct zoo_program zoo_24_generation_lengths = {
+	.name = "24_generation_lengths",
+	.world_size = 4,
+	.run = run,
+};

@@ -31,4 +31,8 @@ static enum dist_error run(struct zoo *zoo)
 	return dist_barrier(zoo->group, NULL);
 }
 
-const struct zoo_program zoo_25_expert_skips = {"25_expert_skips", 6, run};
+const struct zoo_program zoo_25_expert_skips = {
+	.name = "25_expert_skips",
+	.world_size = 6,
+	.run = run,
+};

@@ -24,4 +24,8 @@ static enum dist_error run(struct zoo *zoo)
 	return dist_all_reduce(zoo->group, zoo_floats(losses), DIST_AVG, NULL);
 }
 
-const struct zoo_program zoo_26_members_only = {"26_members_only", 4, run};
+const struct zoo_program zoo_26_members_only = {
+	.name = "26_members_only",
+	.world_size = 4,
+	.run = run,
+};

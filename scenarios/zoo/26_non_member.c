@@ -29,4 +29,8 @@ static enum dist_error run(struct zoo *zoo)
 	return err;
 }
 
-const struct zoo_program zoo_26_non_member = {"26_non_member", 3, run};
+const struct zoo_program zoo_26_non_member = {
+	.name = "26_non_member",
+	.world_size = 3,
+	.run = run,
+};

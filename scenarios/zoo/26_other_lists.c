@@ -23,4 +23,8 @@ static enum dist_error run(struct zoo *zoo)
 	return dist_new_group(zoo->group, first, 2, NULL, &pair);
 }
 
-const struct zoo_program zoo_26_other_lists = {"26_other_lists", 4, run};
+const struct zoo_program zoo_26_other_lists = {
+	.name = "26_other_lists",
+	.world_size = 4,
+	.run = run,
+};

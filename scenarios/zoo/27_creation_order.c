@@ -26,4 +26,8 @@ static enum dist_error run(struct zoo *zoo)
 	return dist_new_group(zoo->group, odd, 2, NULL, &a);
 }
 
-const struct zoo_program zoo_27_creation_order = {"27_creation_order", 4, run};
+const struct zoo_program zoo_27_creation_order = {
+	.name = "27_creation_order",
+	.world_size = 4,
+	.run = run,
+};

@@ -33,4 +33,8 @@ static enum dist_error run(struct zoo *zoo)
 	return b ? dist_all_reduce(b, l, DIST_MAX, NULL) : DIST_OK;
 }
 
-const struct zoo_program zoo_28_two_groups = {"28_two_groups", 4, run};
+const struct zoo_program zoo_28_two_groups = {
+	.name = "28_two_groups",
+	.world_size = 4,
+	.run = run,
+};

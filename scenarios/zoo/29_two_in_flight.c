@@ -34,4 +34,8 @@ static enum dist_error run(struct zoo *zoo)
 	return DIST_OK;
 }
 
-const struct zoo_program zoo_29_two_in_flight = {"29_two_in_flight", 2, run};
+const struct zoo_program zoo_29_two_in_flight = {
+	.name = "29_two_in_flight",
+	.world_size = 2,
+	.run = run,
+};

@@ -34,5 +34,8 @@ static enum dist_error run(struct zoo *zoo)
 	return early ? DIST_OK : dist_recv(stages, l, 0, 0);
 }
 
-const struct zoo_program zoo_30_message_in_group = {"30_message_in_group", 4,
-						    run};
+const struct zoo_program zoo_30_message_in_group = {
+	.name = "30_message_in_group",
+	.world_size = 4,
+	.run = run,
+};

@@ -26,4 +26,8 @@ static enum dist_error run(struct zoo *zoo)
 	return dist_recv(zoo->group, t, other, 0);
 }
 
-const struct zoo_program zoo_31_both_send = {"31_both_send", 2, run};
+const struct zoo_program zoo_31_both_send = {
+	.name = "31_both_send",
+	.world_size = 2,
+	.run = run,
+};

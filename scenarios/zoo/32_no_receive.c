@@ -38,4 +38,8 @@ static enum dist_error run(struct zoo *zoo)
 	return dist_all_reduce(zoo->group, a, DIST_SUM, NULL);
 }
 
-const struct zoo_program zoo_32_no_receive = {"32_no_receive", 3, run};
+const struct zoo_program zoo_32_no_receive = {
+	.name = "32_no_receive",
+	.world_size = 3,
+	.run = run,
+};

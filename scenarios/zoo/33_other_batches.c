@@ -34,4 +34,8 @@ static enum dist_error run(struct zoo *zoo)
 	return dist_barrier(zoo->group, NULL);
 }
 
-const struct zoo_program zoo_33_other_batches = {"33_other_batches", 3, run};
+const struct zoo_program zoo_33_other_batches = {
+	.name = "33_other_batches",
+	.world_size = 3,
+	.run = run,
+};

@@ -44,4 +44,8 @@ static enum dist_error run(struct zoo *zoo)
 	return exchange(zoo, turned ? 0 : 2);
 }
 
-const struct zoo_program zoo_34_batches_split = {"34_batches_split", 2, run};
+const struct zoo_program zoo_34_batches_split = {
+	.name = "34_batches_split",
+	.world_size = 2,
+	.run = run,
+};

@@ -32,5 +32,8 @@ static enum dist_error run(struct zoo *zoo)
 	return error;
 }
 
-const struct zoo_program zoo_35_first_work_only = {"35_first_work_only", 3,
-						   run};
+const struct zoo_program zoo_35_first_work_only = {
+	.name = "35_first_work_only",
+	.world_size = 3,
+	.run = run,
+};

@@ -28,4 +28,8 @@ static enum dist_error run(struct zoo *zoo)
 	return dist_send(all, g, 0, 7);
 }
 
-const struct zoo_program zoo_36_tag_mismatch = {"36_tag_mismatch", 2, run};
+const struct zoo_program zoo_36_tag_mismatch = {
+	.name = "36_tag_mismatch",
+	.world_size = 2,
+	.run = run,
+};

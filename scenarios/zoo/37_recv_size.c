@@ -26,4 +26,8 @@ static enum dist_error run(struct zoo *zoo)
 	return dist_recv(zoo->group, r, 0, 0);
 }
 
-const struct zoo_program zoo_37_recv_size = {"37_recv_size", 2, run};
+const struct zoo_program zoo_37_recv_size = {
+	.name = "37_recv_size",
+	.world_size = 2,
+	.run = run,
+};

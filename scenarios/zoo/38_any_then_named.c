@@ -34,4 +34,8 @@ static enum dist_error run(struct zoo *zoo)
 	return dist_send(zoo->group, r, 0, 0);
 }
 
-const struct zoo_program zoo_38_any_then_named = {"38_any_then_named", 3, run};
+const struct zoo_program zoo_38_any_then_named = {
+	.name = "38_any_then_named",
+	.world_size = 3,
+	.run = run,
+};

@@ -78,4 +78,8 @@ static enum dist_error run(struct zoo *zoo)
 	return zoo->rank == 1 ? second_stage(zoo, a) : last_stage(zoo, a);
 }
 
-const struct zoo_program zoo_39_eager_backward = {"39_eager_backward", 3, run};
+const struct zoo_program zoo_39_eager_backward = {
+	.name = "39_eager_backward",
+	.world_size = 3,
+	.run = run,
+};

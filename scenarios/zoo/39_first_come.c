@@ -87,4 +87,8 @@ static enum dist_error run(struct zoo *zoo)
 	return zoo->rank == 1 ? second_stage(zoo) : last_stage(zoo);
 }
 
-const struct zoo_program zoo_39_first_come = {"39_first_come", 3, run};
+const struct zoo_program zoo_39_first_come = {
+	.name = "39_first_come",
+	.world_size = 3,
+	.run = run,
+};

@@ -49,5 +49,8 @@ static enum dist_error run(struct zoo *zoo)
 	return error;
 }
 
-const struct zoo_program zoo_40_written_before_wait = {"40_written_before_wait",
-						       3, run};
+const struct zoo_program zoo_40_written_before_wait = {
+	.name = "40_written_before_wait",
+	.world_size = 3,
+	.run = run,
+};

@@ -41,4 +41,7 @@ static enum dist_error run(struct zoo *zoo)
 }
 
 const struct zoo_program zoo_41_forwarded_before_wait = {
-	"41_forwarded_before_wait", 3, run};
+	.name = "41_forwarded_before_wait",
+	.world_size = 3,
+	.run = run,
+};

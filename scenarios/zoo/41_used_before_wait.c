@@ -72,5 +72,8 @@ static enum dist_error run(struct zoo *zoo)
 	return error;
 }
 
-const struct zoo_program zoo_41_used_before_wait = {"41_used_before_wait", 2,
-						    run};
+const struct zoo_program zoo_41_used_before_wait = {
+	.name = "41_used_before_wait",
+	.world_size = 2,
+	.run = run,
+};

@@ -42,5 +42,8 @@ static enum dist_error run(struct zoo *zoo)
 	return dist_recv(zoo->group, zoo_floats(batch), 0, 0);
 }
 
-const struct zoo_program zoo_42_wait_for_another = {"42_wait_for_another", 3,
-						    run};
+const struct zoo_program zoo_42_wait_for_another = {
+	.name = "42_wait_for_another",
+	.world_size = 3,
+	.run = run,
+};

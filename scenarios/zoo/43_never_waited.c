@@ -31,4 +31,8 @@ static enum dist_error run(struct zoo *zoo)
 	return DIST_OK;
 }
 
-const struct zoo_program zoo_43_never_waited = {"43_never_waited", 3, run};
+const struct zoo_program zoo_43_never_waited = {
+	.name = "43_never_waited",
+	.world_size = 3,
+	.run = run,
+};

@@ -35,4 +35,8 @@ static enum dist_error run(struct zoo *zoo)
 	return DIST_OK;
 }
 
-const struct zoo_program zoo_44_late_and_stuck = {"44_late_and_stuck", 3, run};
+const struct zoo_program zoo_44_late_and_stuck = {
+	.name = "44_late_and_stuck",
+	.world_size = 3,
+	.run = run,
+};

@@ -24,4 +24,8 @@ static enum dist_error run(struct zoo *zoo)
 	return dist_all_reduce(zoo->group, g, DIST_AVG, NULL);
 }
 
-const struct zoo_program zoo_44_slow_rank = {"44_slow_rank", 3, run};
+const struct zoo_program zoo_44_slow_rank = {
+	.name = "44_slow_rank",
+	.world_size = 3,
+	.run = run,
+};

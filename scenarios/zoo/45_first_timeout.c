@@ -26,4 +26,8 @@ static enum dist_error run(struct zoo *zoo)
 	return dist_all_reduce(zoo->group, g, DIST_AVG, NULL);
 }
 
-const struct zoo_program zoo_45_first_timeout = {"45_first_timeout", 3, run};
+const struct zoo_program zoo_45_first_timeout = {
+	.name = "45_first_timeout",
+	.world_size = 3,
+	.run = run,
+};

@@ -27,5 +27,8 @@ static enum dist_error run(struct zoo *zoo)
 	return dist_all_reduce(all, g, DIST_AVG, NULL);
 }
 
-const struct zoo_program zoo_46_caught_exception = {"46_caught_exception", 3,
-						    run};
+const struct zoo_program zoo_46_caught_exception = {
+	.name = "46_caught_exception",
+	.world_size = 3,
+	.run = run,
+};

@@ -26,4 +26,8 @@ static enum dist_error run(struct zoo *zoo)
 	return dist_all_reduce(all, g, DIST_AVG, NULL);
 }
 
-const struct zoo_program zoo_47_rank_exits = {"47_rank_exits", 3, run};
+const struct zoo_program zoo_47_rank_exits = {
+	.name = "47_rank_exits",
+	.world_size = 3,
+	.run = run,
+};

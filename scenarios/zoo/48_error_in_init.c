@@ -23,4 +23,8 @@ static enum dist_error run(struct zoo *zoo)
 	return group ? dist_barrier(group, NULL) : DIST_OK;
 }
 
-const struct zoo_program zoo_48_error_in_init = {"48_error_in_init", 4, run};
+const struct zoo_program zoo_48_error_in_init = {
+	.name = "48_error_in_init",
+	.world_size = 4,
+	.run = run,
+};

@@ -20,4 +20,8 @@ static enum dist_error run(struct zoo *zoo)
 	return dist_barrier(zoo->group, NULL);
 }
 
-const struct zoo_program zoo_49_duplicate_rank = {"49_duplicate_rank", 3, run};
+const struct zoo_program zoo_49_duplicate_rank = {
+	.name = "49_duplicate_rank",
+	.world_size = 3,
+	.run = run,
+};

@@ -30,4 +30,8 @@ static enum dist_error run(struct zoo *zoo)
 	return dist_barrier(zoo->group, NULL);
 }
 
-const struct zoo_program zoo_49_missing_rank = {"49_missing_rank", 3, run};
+const struct zoo_program zoo_49_missing_rank = {
+	.name = "49_missing_rank",
+	.world_size = 3,
+	.run = run,
+};

@@ -21,5 +21,8 @@ static enum dist_error run(struct zoo *zoo)
 	return dist_barrier(zoo->group, NULL);
 }
 
-const struct zoo_program zoo_49_world_too_large = {"49_world_too_large", 3,
-						   run};
+const struct zoo_program zoo_49_world_too_large = {
+	.name = "49_world_too_large",
+	.world_size = 3,
+	.run = run,
+};

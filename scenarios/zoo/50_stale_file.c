@@ -56,4 +56,8 @@ static enum dist_error run(struct zoo *zoo)
 	return error;
 }
 
-const struct zoo_program zoo_50_stale_file = {"50_stale_file", 3, run};
+const struct zoo_program zoo_50_stale_file = {
+	.name = "50_stale_file",
+	.world_size = 3,
+	.run = run,
+};

@@ -31,4 +31,8 @@ static enum dist_error run(struct zoo *zoo)
 	return error;
 }
 
-const struct zoo_program zoo_51_port_taken = {"51_port_taken", 3, run};
+const struct zoo_program zoo_51_port_taken = {
+	.name = "51_port_taken",
+	.world_size = 3,
+	.run = run,
+};

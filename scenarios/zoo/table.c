@@ -66,6 +66,7 @@ extern const struct zoo_program zoo_49_world_too_large;
 extern const struct zoo_program zoo_49_world_too_small;
 extern const struct zoo_program zoo_50_stale_file;
 extern const struct zoo_program zoo_51_port_taken;
+extern const struct zoo_program zoo_52_one_device;
 
 const struct zoo_program *const zoo_table[] = {
 	&zoo_01_swapped,
@@ -132,5 +133,6 @@ const struct zoo_program *const zoo_table[] = {
 	&zoo_49_world_too_small,
 	&zoo_50_stale_file,
 	&zoo_51_port_taken,
+	&zoo_52_one_device,
 	NULL,
 };

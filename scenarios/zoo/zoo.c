@@ -67,6 +67,8 @@ static int rank_main(void *arg)
 	enum dist_error error;
 	int status;
 
+	if (options->program->before)
+		options->program->before(options->correct);
 	if (rank_join(&zoo.group))
 		return 1;
 	zoo.rank = dist_get_rank(zoo.group);

@@ -7,7 +7,7 @@
  *
  *	verdict: mismatch      one word of the verdict table, or fine
  *	ranks: 1               the ranks that it must turn on
- *	worlds: sim tcp        where it can be seen; explore: not by one run
+ *	worlds: sim tcp nccl   where it can be seen; explore: not by one run
  *	debug: info            the debug level that it takes; none: off
  *	copy: needed           not where a simulation cannot be copied, as under
  *	                       the sanitizers
@@ -37,6 +37,9 @@ struct zoo_program {
 
 	/* The rank program, between joining and leaving the group. */
 	enum dist_error (*run)(struct zoo *zoo);
+
+	/* What the process does before it joins; NULL: nothing. */
+	void (*before)(bool correct);
 };
 
 /* zoo_free_port finds a port of this machine at which nobody serves, and tells

@@ -5,6 +5,10 @@
 . tests/cli/support.bash
 
 folder=scenarios/zoo
+# Devices there need not be.
+doubles=$(dirname "$LOCKSTEP")/doubles
+export LOCKSTEP_NCCL_LIBRARY=$doubles/libnccl.so.2
+export LOCKSTEP_CUDART_LIBRARY=$doubles/libcudart.so.13
 
 # head_says WORD NAME - the last line of the program's head for the word.
 head_says() { sed -n "s/^ \* $1: //p" "$folder/$2.c" | tail -n 1; }
@@ -40,9 +44,9 @@ check_verdict() {
 # well. Runs beside others: uses files of its own.
 check_program() {
 	local name=$1 ranks=$2 world=$3 out="$scratch/$1.$3" status said
-	local options=(--backend tcp) debug
+	local options=(--backend "$world") debug
 
-	[ "$world" = sim ] && options=(--backend sim --platform star-8)
+	[ "$world" = sim ] && options+=(--platform star-8)
 	options+=(--timeout 2 --nproc-per-node "$ranks" zoo "$name")
 	debug=$(head_says debug "$name")
 	LOCKSTEP_JSON="$out.json" LOCKSTEP_DEBUG=$debug timeout 30 \
