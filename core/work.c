@@ -83,11 +83,11 @@ static enum dist_error wait_until(struct dist_work *work, int64_t deadline_ns)
 		(void)dist__fail(group, error, "wait for %s: %s",
 				 dist__op_name(work->op.kind),
 				 dist_error_string(error));
-	if (!dist__op_is_done(&work->op)) {
+	if (!dist__op_is_done(&work->op))
 		(void)backend->ops->wait(backend, &work->op,
 					 DIST_TIMEOUT_NEVER);
+	if (error)
 		work->op.error = error;
-	}
 	report_end(work);
 	if (error)
 		dist__dump(group);
