@@ -14,11 +14,11 @@
 
 static enum dist_error run(struct zoo *zoo)
 {
-	float mine[2] = {1, 2}, theirs[2];
+	float theirs[4];
 	int n = zoo->world_size, rank = zoo->rank;
 	const struct dist_p2p_op ops[2] = {
 		{DIST_IRECV, zoo_floats(theirs), (rank + n - 1) % n, 0},
-		{DIST_ISEND, zoo_floats(mine), (rank + 1) % n, 0}};
+		{DIST_ISEND, zoo_floats(zoo->held), (rank + 1) % n, 0}};
 	struct dist_work *works[2];
 	enum dist_error error;
 

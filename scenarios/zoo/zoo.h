@@ -29,6 +29,7 @@ struct zoo {
 	int world_size;
 	bool correct;           /* be the twin */
 	struct dist_work *kept; /* freed only after the group; or NULL */
+	float held[4];          /* for what is still in flight then */
 };
 
 struct zoo_program {
