@@ -60,12 +60,9 @@ static enum dist_error second_stage(struct zoo *zoo)
 	return DIST_OK;
 }
 
-/* It never waits for a gradient to be taken before it takes an activation. */
-static enum dist_error last_stage(struct zoo *zoo)
+static enum dist_error go_back(struct zoo *zoo, float data[][4],
+			       struct dist_work **works)
 {
-	float data[BATCHES][4];
-	struct dist_work *works[BATCHES];
-
 	for (int i = 0; i < BATCHES; i++) {
 		zoo_try(dist_recv(zoo->group, zoo_floats(data[i]), 1, 0));
 		zoo_try(dist_compute(zoo->group, 1000000, "backward"));
@@ -73,11 +70,22 @@ static enum dist_error last_stage(struct zoo *zoo)
 		zoo_try(dist_isend(zoo->group, zoo_floats(data[i]), 1, 0,
 				   &works[i]));
 	}
+	return DIST_OK;
+}
+
+/* It never waits for a gradient to be taken before it takes an activation. */
+static enum dist_error last_stage(struct zoo *zoo)
+{
+	float data[BATCHES][4];
+	struct dist_work *works[BATCHES] = {NULL};
+	enum dist_error error = go_back(zoo, data, works);
+
 	for (int i = 0; i < BATCHES; i++) {
-		zoo_try(dist_work_wait(works[i], DIST_TIMEOUT_OF_GROUP));
+		if (!error)
+			error = dist_work_wait(works[i], DIST_TIMEOUT_OF_GROUP);
 		dist_work_free(works[i]);
 	}
-	return DIST_OK;
+	return error;
 }
 
 static enum dist_error run(struct zoo *zoo)
