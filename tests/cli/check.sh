@@ -65,11 +65,11 @@ tcp=(--backend tcp --nproc-per-node 3)
 expect 0 check --record "$scratch/order" "${sim[@]}" zoo 43_never_waited --correct
 cmp "$scratch/order" - <<-END || fail "another order: $(cat "$scratch/order")"
 	group default, ranks 0-2
-	  3 x all_reduce(float32 x 1, avg) in 43_never_waited.c
+	  3 x all_reduce(float32 x 4, avg) in 43_never_waited.c
 END
 expect 0 check --expect "$scratch/order" "${tcp[@]}" zoo 43_never_waited --correct
 expect 1 check --expect "$scratch/order" "${tcp[@]}" zoo 45_first_timeout --correct
-expect_err "rank 0, #0 of group default: expected all_reduce\(float32 x 1, avg\) in 43_never_waited.c \(.*/order:2\), got all_reduce\(float32 x 4, avg\) in 45_first_timeout.c at line [0-9]+$"
+expect_err "rank 0, #0 of group default: expected all_reduce\(float32 x 4, avg\) in 43_never_waited.c \(.*/order:2\), got all_reduce\(float32 x 4, avg\) in 45_first_timeout.c at line [0-9]+$"
 expect_err 'differ besides: 2$'
 expect 0 check --observe --expect "$scratch/order" "${tcp[@]}" \
 	zoo 45_first_timeout --correct
