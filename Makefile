@@ -23,11 +23,13 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wpointer-arith -Wwrite-strings \
 WARN_C := -Wstrict-prototypes -Wmissing-prototypes
 CPPFLAGS := -I. -Iinclude -D_POSIX_C_SOURCE=200809L
 # Unwind tables: the simulation engine ends a killed rank by unwinding its
-# stack, through frames of ours.
+# stack, through frames of ours. Its headers use fences, which the thread
+# sanitizer does not follow: simulated ranks share one thread anyway.
 COMMON := $(if $(SANITIZE),-O1,-O2) -g -fPIC -fno-semantic-interposition -fno-common \
 	-funwind-tables -pthread \
 	$(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer \
-	$(if $(findstring undefined,$(SANITIZE)),-fno-sanitize-recover=undefined))
+	$(if $(findstring undefined,$(SANITIZE)),-fno-sanitize-recover=undefined) \
+	$(if $(findstring thread,$(SANITIZE)),-Wno-tsan))
 CFLAGS := -std=c17 $(COMMON) $(WARN) $(WARN_C)
 CXXFLAGS := -std=c++17 $(COMMON) $(WARN)
 LDFLAGS := -Wl,--as-needed $(COMMON)
@@ -56,27 +58,32 @@ say = $(if $(filter 1,$(V)),,@printf '  %-7s %s\n' $1 $(or $2,$@))
 
 # ---- what there is -----------------------------------------------------
 
-LIB_DIRS := core guard coll check sim realbackend/tcp realbackend/nccl trace ddp
+LIB_DIRS := core guard coll library check sim realbackend/tcp realbackend/nccl trace ddp
 LIB_SRC := $(wildcard $(addsuffix /*.c,$(LIB_DIRS)))
 SHIM_SRC := $(wildcard sim/*.cpp)
 SCENARIO_DIRS := scenarios scenarios/zoo scenarios/tutorial scenarios/tutorial/nn
 CLI_SRC := $(filter-out cli/lockstep.c,$(wildcard cli/*.c)) \
-	$(wildcard $(addsuffix /*.c,$(SCENARIO_DIRS) conformance measured platform))
+	$(wildcard $(addsuffix /*.c,$(SCENARIO_DIRS) conformance measured platform testbed validation study))
 SUPPORT_SRC := $(wildcard tests/support/*.c)
 DOUBLE_SRC := $(wildcard tests/support/nccl_double/*.c)
 TSAN_SRC := $(wildcard tests/tsan/*.c)
 FUZZ_SRC := $(wildcard tests/fuzz/*.c)
 PROGRAM_SRC := $(wildcard tests/cli/*.c)
 LABELLED_SRC := $(wildcard tests/programs/*.c)
+SOAK_SRC := $(wildcard tests/soak/*.c)
 BENCH_SRC := $(wildcard bench/*.c)
-KINDS := $(filter-out support tsan fuzz cli programs,$(sort \
+# Those that need the headers of another library.
+PEER_SRC := bench/peers/mpi.c bench/peers/gloo.cpp
+KINDS := $(filter-out support tsan fuzz cli programs soak,$(sort \
 	$(patsubst tests/%/,%,$(dir $(wildcard tests/*/*.c)))))
 TEST_SRC := $(foreach kind,$(KINDS),$(wildcard tests/$(kind)/*.c))
 ALL_SRC := $(LIB_SRC) cli/lockstep.c $(CLI_SRC) $(SUPPORT_SRC) $(TSAN_SRC) $(FUZZ_SRC) \
-	$(TEST_SRC) $(PROGRAM_SRC) $(LABELLED_SRC) $(BENCH_SRC) $(DOUBLE_SRC)
+	$(TEST_SRC) $(PROGRAM_SRC) $(LABELLED_SRC) $(SOAK_SRC) $(BENCH_SRC) bench/peers/measure.c \
+	$(DOUBLE_SRC)
 HEADERS := $(wildcard include/lockstep/*.h $(addsuffix /*.h,$(LIB_DIRS)) \
-	$(addsuffix /*.h,$(SCENARIO_DIRS)) cli/*.h conformance/*.h measured/*.h platform/*.h tests/*/*.h \
-	tests/support/*/*.h bench/*.h)
+	$(addsuffix /*.h,$(SCENARIO_DIRS)) cli/*.h conformance/*.h measured/*.h platform/*.h testbed/*.h validation/*.h \
+	study/*.h tests/*/*.h \
+	tests/support/*/*.h bench/*.h bench/peers/*.h)
 SCRIPTS := .ci/run $(wildcard tools/*.sh tools/*.bash tests/cli/*.sh bench/*.sh plots/*.sh)
 
 obj = $(patsubst %.cpp,$(BUILD)/%.o,$(patsubst %.c,$(BUILD)/%.o,$1))
@@ -91,8 +98,13 @@ DOUBLES := $(addprefix $(BUILD)/doubles/,libcudart.so.13 libnccl.so.2 libnccl_ol
 TSAN_TESTS := $(TSAN_SRC:%.c=$(BUILD)/%)
 FUZZERS := $(FUZZ_SRC:%.c=$(BUILD)/%)
 LABELLED := $(BUILD)/tests/programs/programs
-STARTED := $(PROGRAM_SRC:%.c=$(BUILD)/%) $(LABELLED)
+SOAK := $(BUILD)/tests/soak/soak
+STARTED := $(PROGRAM_SRC:%.c=$(BUILD)/%) $(LABELLED) $(SOAK)
 BENCHES := $(BENCH_SRC:bench/%.c=$(BUILD)/bench/%)
+PEER_DIR := $(BUILD)/bench/peers
+PEERS := $(if $(wildcard /usr/bin/mpicc.openmpi),$(PEER_DIR)/openmpi) \
+	$(if $(wildcard /usr/bin/mpicc.mpich),$(PEER_DIR)/mpich) \
+	$(if $(wildcard /usr/include/gloo/context.h),$(PEER_DIR)/gloo)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -112,7 +124,7 @@ $(BUILD)/flags: FORCE
 	@printf '%s\n' '$(subst ','\'',$(FLAGS))' | cmp -s - $@ || \
 	 printf '%s\n' '$(subst ','\'',$(FLAGS))' >$@
 
-$(BUILD)/core/reduce.o: CFLAGS += -O3
+$(BUILD)/core/reduce.o: CFLAGS += -O3 -fno-trapping-math
 
 # NCCL and CUDA are loaded at run time. Where their headers are installed, what
 # we declare of them is compiled against them.
@@ -195,6 +207,11 @@ $(LABELLED): $(call obj,$(LABELLED_SRC)) $(LIB)
 	$(call say,LD)
 	$(Q)$(link)
 
+# All-reduces under faults; no test framework, for the thread sanitizer's sake.
+$(SOAK): $(call obj,$(SOAK_SRC)) $(SUPPORT_LIB) $(COMMAND_LIB) $(LIB)
+	$(call say,LD)
+	$(Q)$(call link,$(TEST_LIBS))
+
 # What stands in for NCCL and the CUDA runtime where there is no GPU. The first
 # finds the second where it lies itself.
 double = $(CC) $(LDFLAGS) -shared -Wl,-soname,$(@F) -o $@ $(filter %.o,$^) \
@@ -218,9 +235,21 @@ $(BUILD)/bench/%: $(BUILD)/bench/%.o $(COMMAND_LIB) $(LIB)
 	$(call say,LD)
 	$(Q)$(link)
 
+# The peers that lockstep bench is held against, each by the compiler of its own
+# library, as fast as that makes it: Gloo's reductions are templates.
+peer_flags = $(CPPFLAGS) $(filter-out -O%,$1) -O3 -march=native
+$(PEERS): bench/peers/peer.h
+$(PEER_DIR)/openmpi $(PEER_DIR)/mpich: $(PEER_DIR)/%: bench/peers/mpi.c $(PEER_DIR)/measure.o
+	$(call say,CC)
+	$(Q)mpicc.$* $(call peer_flags,$(CFLAGS)) -o $@ $(filter-out %.h,$^)
+
+$(PEER_DIR)/gloo: bench/peers/gloo.cpp $(PEER_DIR)/measure.o
+	$(call say,CXX)
+	$(Q)$(CXX) $(call peer_flags,$(CXXFLAGS)) -o $@ $(filter-out %.h,$^) -lgloo
+
 .PHONY: tests-built tsan-built fuzzers-built
 tests-built: $(TESTS) $(STARTED) $(COMMAND) $(DOUBLES)
-tsan-built: $(TSAN_TESTS) $(DOUBLES)
+tsan-built: $(TSAN_TESTS) $(SOAK) $(DOUBLES)
 fuzzers-built: $(FUZZERS) $(COMMAND)
 
 -include $(patsubst %.o,%.d,$(call obj,$(ALL_SRC) $(SHIM_SRC)))
@@ -263,9 +292,10 @@ test-here: all tests-built
 	  $(SHELL_TESTS:%=shell:%) \
 	  $(patsubst %,sanitized:$(ASAN_BUILD)/tests/%.test,$(KINDS)) \
 	  $(patsubst %,sanitized-shell:%,$(filter-out %/install.sh,$(SHELL_TESTS))) \
-	  $(TSAN_SRC:tests/tsan/%.c=thread:$(TSAN_BUILD)/tests/tsan/%)
+	  $(TSAN_SRC:tests/tsan/%.c=thread:$(TSAN_BUILD)/tests/tsan/%) \
+	  thread:$(TSAN_BUILD)/tests/soak/soak
 
-.PHONY: golden bench kills programs plots fuzz format
+.PHONY: golden bench bench-peers bench-peers-here kills programs soak plots validate validate-local fuzz format
 golden: tests-built
 	@LOCKSTEP_GOLDEN=write $(BUILD)/tests/golden.test
 	@git diff --stat -- tests/golden 2>/dev/null || true
@@ -274,6 +304,15 @@ bench: all $(BENCHES)
 	@for b in $(BENCHES) $(wildcard bench/*.sh); do \
 		echo "== $$b" && LOCKSTEP=$(COMMAND) $$b || \
 		[ $$? -eq 77 ] || exit; done
+
+# Ours and the peers' in turns; without one of them, the others.
+bench-peers:
+	@tools/install-deps.sh build
+	@tools/install-deps.sh peers || echo "without the peers that are missing"
+	+@$(again) bench-peers-here
+
+bench-peers-here: all $(PEERS)
+	@tools/peers.sh $(COMMAND) $(PEER_DIR) build/bench-peers
 
 # The test of killed ranks, at greater length.
 KILLS ?= 200
@@ -285,8 +324,26 @@ PROGRAMS ?= 1000
 programs: tests-built
 	@PROGRAMS=$(PROGRAMS) $(BUILD)/tests/property.test
 
+# All-reduces under faults: at length, and a tenth of that under each sanitizer.
+RUNS ?= 10000
+FEWER_RUNS = $(shell expr $(RUNS) / 10 + 1)
+soak: $(SOAK)
+	+@$(call sanitized,$(ASAN)) $(ASAN_BUILD)/tests/soak/soak
+	+@$(call sanitized,thread) $(TSAN_BUILD)/tests/soak/soak
+	@RUNS=$(RUNS) SEED=$(SEED) $(SOAK)
+	@RUNS=$(FEWER_RUNS) SEED=$(SEED) $(ASAN_BUILD)/tests/soak/soak
+	@RUNS=$(FEWER_RUNS) SEED=$(SEED) $(TSAN_BUILD)/tests/soak/soak
+
 plots: all
 	@tools/plots.sh $(COMMAND) build/demo
+
+# Predictions against what others measured; rewrites docs/validation.md.
+validate: all
+	@tools/validate.sh $(COMMAND) build/validation
+
+# Predictions against what is measured here.
+validate-local: all
+	@tools/validate-local.sh $(COMMAND) build/validation-local
 
 # The parsers, built with sanitizers.
 fuzz:
@@ -295,7 +352,7 @@ fuzz:
 	@tools/fuzz.sh $(ASAN_BUILD)/lockstep
 
 format:
-	$(Q)clang-format -i $(ALL_SRC) $(SHIM_SRC) $(HEADERS)
+	$(Q)clang-format -i $(ALL_SRC) $(SHIM_SRC) $(PEER_SRC) $(HEADERS)
 
 # ---- checking ----------------------------------------------------------
 
@@ -306,7 +363,7 @@ check:
 	+@tools/check-all.sh "$(again)" $(CHECKS)
 
 check-format:
-	@clang-format --dry-run -Werror $(ALL_SRC) $(SHIM_SRC) $(HEADERS)
+	@clang-format --dry-run -Werror $(ALL_SRC) $(SHIM_SRC) $(PEER_SRC) $(HEADERS)
 	@echo "check-format: every source is as clang-format leaves it"
 
 check-layers:
@@ -320,13 +377,13 @@ check-docs:
 	@tools/check-docs.sh
 
 # What thousands of simulated ranks share.
-SHARED_SRC := $(wildcard $(addsuffix /*.c,core coll check trace ddp \
-	$(SCENARIO_DIRS) conformance measured platform))
+SHARED_SRC := $(wildcard $(addsuffix /*.c,core coll library check trace ddp \
+	$(SCENARIO_DIRS) conformance measured platform testbed validation study))
 check-symbols: $(LIB) $(call obj,$(SHARED_SRC))
 	@tools/check-symbols.sh $(LIB) "$(call obj,$(SHARED_SRC))"
 
 check-size:
-	@tools/check-size.sh $(ALL_SRC) $(SHIM_SRC) $(HEADERS)
+	@tools/check-size.sh $(ALL_SRC) $(SHIM_SRC) $(PEER_SRC) $(HEADERS)
 
 check-shell:
 	@shellcheck -x $(SCRIPTS)
@@ -378,7 +435,7 @@ $(STAGE)/lockstep: $(BUILD)/cli/lockstep.o $(call staged,$(call obj,$(CLI_SRC)))
 
 -include $(STAGED_OBJ:.o=.d)
 
-DATA_KINDS := models platforms profiles machines \
+DATA_KINDS := models platforms profiles machines studies \
 	$(addprefix measured/,collectives steps parts hardware)
 
 .PHONY: install uninstall
@@ -426,10 +483,20 @@ help:
 #?              each alone as check-format, check-layers, ...
 #?   golden     rewrite the golden predictions; review the diff
 #?   bench      speed and memory figures
+#?   bench-peers  Gloo, Open MPI, MPICH and ours in turns; PEERS_WORLDS="2 4",
+#?              PEERS_SIZES=..., PEERS_COLLECTIVES=all_reduce, PEERS_ROUNDS=5,
+#?              PEERS_TRANSPORTS="tcp shm", PEERS_LIMIT=30 (seconds a run);
+#?              table, TSV and figures to build/bench-peers
 #?   kills      kill a rank at a random moment, KILLS=200 times
 #?   programs   draw PROGRAMS=1000 programs, right and wrong, hold the verdicts
 #?              on them against what must come of them
+#?   soak       RUNS=10000 worlds make all-reduces while faults are done to a
+#?              rank; RUNS=1 SEED=N runs case N again
 #?   plots      draw the plots of the last demo again
+#?   validate   hold predictions against what others measured; rewrites
+#?              docs/validation.md, draws to build/validation
+#?   validate-local  predict what this machine's loopback and a test bed do
+#?              (root), measure it, tell the errors; to build/validation-local
 #?   fuzz       feed the parsers with mutated input for a while
 #?   format     rewrite the sources by clang-format
 #?   deps       install the Debian packages that are missing

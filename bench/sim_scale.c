@@ -14,80 +14,155 @@
 
 #include "lockstep/dist.h"
 
-struct sweep {
-	const char *platform, *algorithm;
+/* A platform of any number of hosts around a switch. */
+static const char star[] =
+	"<?xml version='1.0'?>\n"
+	"<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
+	"<platform version=\"4.1\">\n"
+	"  <config>\n"
+	"    <prop id=\"network/model\" value=\"CM02\"/>\n"
+	"    <prop id=\"network/crosstraffic\" value=\"0\"/>\n"
+	"    <prop id=\"network/TCP-gamma\" value=\"0\"/>\n"
+	"    <prop id=\"network/weight-S\" value=\"0\"/>\n"
+	"  </config>\n"
+	"  <cluster id=\"star\" prefix=\"host-\" suffix=\"\" radical=\"0-%d\"\n"
+	"           speed=\"1Gf\" bw=\"25GBps\" lat=\"1us\"\n"
+	"           sharing_policy=\"SPLITDUPLEX\"/>\n"
+	"</platform>\n";
+
+struct job {
+	const char *algorithm, *fidelity;
 	int world_size;
+	int buckets; /* all-reduces, with some computing before each */
 	size_t bytes;
 	int64_t simulated_ns; /* written by rank 0 */
 };
 
+#define MOST_BUCKETS 25
+#define COMPUTE_NS   1000000 /* before each bucket */
+
+/* One step: the buckets are reduced while the rest is computed. */
+static enum dist_error step(struct dist_group *group, const struct job *job)
+{
+	struct dist_work *works[MOST_BUCKETS];
+	enum dist_error error = DIST_OK;
+	int started = 0;
+
+	while (started < job->buckets && !error) {
+		error = dist_compute(group, COMPUTE_NS, "backward");
+		if (!error)
+			error = dist_all_reduce(
+				group,
+				dist_tensor(NULL, job->bytes / 4, DIST_FLOAT32),
+				DIST_SUM, &works[started]);
+		started += !error;
+	}
+	for (int i = 0; i < started; i++) {
+		if (!error)
+			error = dist_work_wait(works[i], DIST_TIMEOUT_OF_GROUP);
+		dist_work_free(works[i]);
+	}
+	return error;
+}
+
 static int rank_main(void *arg)
 {
-	struct sweep *sweep = arg;
+	struct job *job = arg;
 	struct dist_group *group;
 	int64_t start_ns;
+	enum dist_error error;
 
 	if (dist_init_process_group(NULL, &group))
 		return 1;
 	start_ns = dist_now_ns(group);
-	if (dist_all_reduce(group,
-			    dist_tensor(NULL, sweep->bytes / 4, DIST_FLOAT32),
-			    DIST_SUM, NULL))
-		return 1;
+	error = step(group, job);
 	if (dist_get_rank(group) == 0)
-		sweep->simulated_ns = dist_now_ns(group) - start_ns;
-	return dist_destroy_process_group(group) != DIST_OK;
+		job->simulated_ns = dist_now_ns(group) - start_ns;
+	return dist_destroy_process_group(group) || error;
 }
 
-static int all_reduce(struct sweep *sweep)
+static int run_job(struct job *job)
 {
+	char path[] = "/tmp/lockstep-scale-XXXXXX";
+	int fd = mkstemp(path);
+	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
 	struct dist_launch_options options = {
 		.backend = "sim",
-		.platform = sweep->platform,
-		.algorithm = sweep->algorithm,
-		.world_size = sweep->world_size,
+		.platform = path,
+		.algorithm = job->algorithm,
+		.fidelity = job->fidelity,
+		.world_size = job->world_size,
 	};
-	int status = dist_launch(&options, rank_main, sweep);
+	int status;
 
-	printf("%4d ranks, all_reduce %s, %3zu MiB, message:  simulated %10.3f "
-	       "ms",
-	       sweep->world_size, sweep->algorithm, sweep->bytes >> 20,
-	       (double)sweep->simulated_ns / 1e6);
+	if (!out)
+		return 1;
+	fprintf(out, star, job->world_size - 1);
+	fclose(out);
+	status = dist_launch(&options, rank_main, job);
+	unlink(path);
+	printf("%5d ranks, %2d x %3zu MiB all_reduce, %-12s %-8s simulated "
+	       "%10.3f ms",
+	       job->world_size, job->buckets, job->bytes >> 20, job->algorithm,
+	       job->fidelity, (double)job->simulated_ns / 1e6);
 	fflush(stdout);
 	return status;
 }
 
-static int step(void)
+#define MIB ((size_t)1 << 20)
+
+static const struct job jobs[] = {
+	{"ring", "message", 64, 1, 100 * MIB, 0},
+	{"ring", "message", 256, 1, 100 * MIB, 0},
+	{"ring", "message", 1024, 1, 100 * MIB, 0},
+	{"ring", "flow", 64, 1, 100 * MIB, 0},
+	{"ring", "flow", 256, 1, 100 * MIB, 0},
+	{"ring", "flow", 1024, 1, 100 * MIB, 0},
+	{"ring", "flow", 4096, 1, 100 * MIB, 0},
+	{"ring", "flow", 16384, 1, 100 * MIB, 0},
+	{"double_tree", "flow", 1024, 1, 100 * MIB, 0},
+	{"ring", "flow", 1024, MOST_BUCKETS, 25 * MIB, 0},
+	{"ring", "flow", 4096, MOST_BUCKETS, 25 * MIB, 0},
+	{"ring", "flow", 16384, MOST_BUCKETS, 25 * MIB, 0},
+};
+
+/* A step of lockstep predict: the option that says where, with its value. */
+struct prediction {
+	const char *where, *place, *world_size, *fidelity;
+};
+
+static int predict(const struct prediction *of)
 {
 	const char *lockstep = getenv("LOCKSTEP");
 
-	printf("  64 ranks, a ResNet-50 step, 5 buckets, message:          "
-	       "               ");
+	printf("%5s ranks, a ResNet-50 step, 5 buckets,     %-8s %24s",
+	       of->world_size, of->fidelity, "");
 	fflush(stdout);
 	if (!freopen("/dev/null", "w", stdout))
 		return 1;
 	execlp(lockstep ? lockstep : "lockstep", "lockstep", "predict",
-	       "--model", "resnet50", "--platform", "star-64", "--world-size",
-	       "64", (char *)NULL);
+	       "--model", "resnet50", of->where, of->place, "--world-size",
+	       of->world_size, "--fidelity", of->fidelity, (char *)NULL);
 	return 127;
 }
 
-static const struct sweep sweeps[] = {
-	{"star-64", "ring", 64, (size_t)100 << 20, 0},
-	{"star-1024", "ring", 256, (size_t)100 << 20, 0},
-	{"star-1024", "ring", 1024, (size_t)100 << 20, 0},
+static const struct prediction predictions[] = {
+	{"--platform", "star-64", "64", "message"},
+	{"--machine", "hgx-h100-400g", "131072", "formula"},
 };
 
-#define CASES (1 + (int)(sizeof sweeps / sizeof sweeps[0]))
+#define JOBS        ((int)(sizeof jobs / sizeof jobs[0]))
+#define PREDICTIONS ((int)(sizeof predictions / sizeof predictions[0]))
+#define CASES       (JOBS + PREDICTIONS)
 
 static int run_case(int number)
 {
-	struct sweep sweep;
+	struct job job;
 
-	if (number == 0)
-		return step();
-	sweep = sweeps[number - 1];
-	return all_reduce(&sweep);
+	if (number >= JOBS)
+		return predict(&predictions[number - JOBS]);
+	job = jobs[number];
+	return run_job(&job);
 }
 
 /* The child starts afresh from the file, so that its memory is all its own. */
@@ -123,7 +198,7 @@ int main(int argc, char **argv)
 	int failed = 0;
 
 	if (argc == 2)
-		return run_case(argv[1][0] - '0');
+		return run_case(atoi(argv[1]));
 	for (int number = 0; number < CASES; number++)
 		failed |= measure(argv[0], number);
 	return failed;

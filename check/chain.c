@@ -9,7 +9,7 @@ static uint32_t count_sent(const struct check_picture *p,
 	const struct check_slot *slot = &p->board->slots[rank];
 	uint32_t n = 0;
 
-	for (int i = 0; i < CHECK_RING; i++)
+	for (uint32_t i = 0; i < check_ring(slot); i++)
 		n += check_is_counterpart(cohort->call, cohort->first,
 					  &slot->ring[i]);
 	return n;

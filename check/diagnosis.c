@@ -27,7 +27,7 @@ static bool open_board(struct check_diagnosis *d, const struct check_dump *dump)
 /* Puts the times of the slot onto the clock that all machines have. */
 static void shift_times(struct check_slot *slot, int64_t by_ns)
 {
-	for (int i = 0; i < CHECK_RING; i++) {
+	for (uint32_t i = 0; i < check_ring(slot); i++) {
 		struct check_call *call = &slot->ring[i];
 
 		if (!call->number)
@@ -94,7 +94,8 @@ static int64_t first_timeout(const struct check_board *board)
 /* Takes the rank's last call back. */
 static void forget_last(struct check_slot *slot)
 {
-	struct check_call *call = &slot->ring[(slot->calls - 1) % CHECK_RING];
+	struct check_call *call =
+		&slot->ring[check_ring_place(slot, slot->calls)];
 
 	if (slot->waiting == call->number)
 		check_resume(slot);

@@ -28,7 +28,7 @@ const struct check_call *check_counterpart(const struct check_slot *slot,
 {
 	const struct check_call *newest = NULL;
 
-	for (int i = 0; i < CHECK_RING; i++) {
+	for (uint32_t i = 0; i < check_ring(slot); i++) {
 		const struct check_call *call = &slot->ring[i];
 
 		if (call->state != CHECK_CALL_NONE &&
@@ -200,7 +200,7 @@ static const struct check_call *
 contradiction_of(const struct check_board *board, uint32_t rank,
 		 const struct check_call *a)
 {
-	const struct check_slot *slot = &board->slots[rank];
+	const struct check_slot *slot = &board->slots[rank], *other;
 	bool waits =
 		slot->state == CHECK_RANK_WAITING && slot->waiting == a->number;
 	uint32_t peer = (uint32_t)check_other_end(a);
@@ -208,8 +208,9 @@ contradiction_of(const struct check_board *board, uint32_t rank,
 	if (a->tag < 0 || peer >= board->world_size ||
 	    (!waits && a->state != CHECK_CALL_ISSUED))
 		return NULL;
-	for (int i = 0; i < CHECK_RING; i++) {
-		const struct check_call *b = &board->slots[peer].ring[i];
+	other = &board->slots[peer];
+	for (uint32_t i = 0; i < check_ring(other); i++) {
+		const struct check_call *b = &other->ring[i];
 
 		if (check_is_counterpart(a, rank, b) && contradict(a, b, waits))
 			return b;
@@ -224,7 +225,7 @@ static bool disagree_in_message(const struct check_board *board,
 	for (uint32_t rank = 0; rank < board->world_size; rank++) {
 		const struct check_slot *slot = &board->slots[rank];
 
-		for (int i = 0; i < CHECK_RING; i++) {
+		for (uint32_t i = 0; i < check_ring(slot); i++) {
 			const struct check_call *a = &slot->ring[i], *b;
 
 			if (a->state == CHECK_CALL_NONE)
@@ -282,7 +283,7 @@ bool check_disagree(const struct check_board *board,
 static const struct check_call *
 failed_by_mismatch(const struct check_slot *slot)
 {
-	for (int i = 0; i < CHECK_RING; i++) {
+	for (uint32_t i = 0; i < check_ring(slot); i++) {
 		const struct check_call *call = &slot->ring[i];
 
 		if (call->state == CHECK_CALL_FAILED && call->tag < 0 &&

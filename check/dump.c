@@ -45,7 +45,7 @@ static json_t *kinds_json(const struct check_slot *slot)
 
 static json_t *calls_json(const struct check_slot *slot, uint32_t *told)
 {
-	uint32_t n = slot->calls > CHECK_RING ? slot->calls - CHECK_RING : 0;
+	uint32_t n = check_dropped(slot);
 	json_t *calls = json_array();
 
 	for (*told = 0; n < slot->calls; n++) {

@@ -48,8 +48,7 @@ static bool read_call(struct reader *r, const json_t *object, const char *where,
 static bool read_calls(struct reader *r, const json_t *calls)
 {
 	struct check_slot *slot = &r->dump->slot;
-	uint32_t dropped =
-		slot->calls > CHECK_RING ? slot->calls - CHECK_RING : 0;
+	uint32_t dropped = check_dropped(slot);
 
 	if (!json_is_array(calls))
 		return refuse(r, "calls", "an array");
@@ -64,7 +63,7 @@ static bool read_calls(struct reader *r, const json_t *calls)
 		    check_call_find(slot, call.number))
 			return refuse(r, where,
 				      "one of the last numbers, once");
-		slot->ring[(call.number - 1) % CHECK_RING] = call;
+		slot->ring[check_ring_place(slot, call.number)] = call;
 	}
 	return true;
 }

@@ -8,7 +8,7 @@
 
 void check_hold(struct check_slot *slot, uint32_t number)
 {
-	struct check_call *call = &slot->ring[(number - 1) % CHECK_RING];
+	struct check_call *call = &slot->ring[check_ring_place(slot, number)];
 
 	call->held = 1;
 	slot->held++;
@@ -25,7 +25,7 @@ static void let_go(struct check_slot *slot, struct check_call *call)
 
 void check_release(struct check_slot *slot, uint32_t number)
 {
-	struct check_call *call = &slot->ring[(number - 1) % CHECK_RING];
+	struct check_call *call = &slot->ring[check_ring_place(slot, number)];
 
 	if (slot->kept.number == number)
 		let_go(slot, &slot->kept);
@@ -61,6 +61,6 @@ void check_tell(struct check_slot *slot, uint32_t number)
 	if (told.tag >= 0)
 		return;
 	let_go_before(slot, &slot->kept, &told);
-	for (int i = 0; i < CHECK_RING; i++)
+	for (uint32_t i = 0; i < check_ring(slot); i++)
 		let_go_before(slot, &slot->ring[i], &told);
 }

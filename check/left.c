@@ -19,9 +19,9 @@ static bool is_left(const struct check_board *board, uint32_t rank,
 	    (uint32_t)sent->peer_rank >= board->world_size)
 		return false;
 	to = &board->slots[sent->peer_rank];
-	if (to->state != CHECK_RANK_FINISHED || to->calls > CHECK_RING)
+	if (to->state != CHECK_RANK_FINISHED || check_dropped(to) > 0)
 		return false;
-	for (int i = 0; i < CHECK_RING; i++) {
+	for (uint32_t i = 0; i < check_ring(to); i++) {
 		const struct check_call *call = &to->ring[i];
 
 		if (!check_is_counterpart(sent, rank, call))
@@ -46,14 +46,14 @@ static void count(struct check_left *left, enum check_left_kind kind,
 static void find_messages(const struct check_board *board,
 			  struct check_left *left)
 {
-	for (uint32_t rank = 0; rank < board->world_size; rank++)
-		for (int i = 0; i < CHECK_RING; i++) {
-			const struct check_call *call =
-				&board->slots[rank].ring[i];
+	for (uint32_t rank = 0; rank < board->world_size; rank++) {
+		const struct check_slot *slot = &board->slots[rank];
 
-			if (is_left(board, rank, call))
-				count(left, CHECK_LEFT_MESSAGE, call, rank);
-		}
+		for (uint32_t i = 0; i < check_ring(slot); i++)
+			if (is_left(board, rank, &slot->ring[i]))
+				count(left, CHECK_LEFT_MESSAGE, &slot->ring[i],
+				      rank);
+	}
 }
 
 /* Whether what the rank did not wait for counts: it has ended well. */
@@ -61,7 +61,7 @@ static bool is_accountable(const struct check_slot *slot)
 {
 	if (slot->state != CHECK_RANK_FINISHED)
 		return false;
-	for (int i = 0; i < CHECK_RING; i++)
+	for (uint32_t i = 0; i < check_ring(slot); i++)
 		if (slot->ring[i].state == CHECK_CALL_FAILED)
 			return false;
 	return true;
@@ -70,8 +70,7 @@ static bool is_accountable(const struct check_slot *slot)
 const struct check_call *check_next_held(const struct check_slot *slot,
 					 uint32_t number)
 {
-	uint32_t forgotten =
-		slot->calls > CHECK_RING ? slot->calls - CHECK_RING : 0;
+	uint32_t forgotten = check_dropped(slot);
 
 	if (slot->held == 0 || !is_accountable(slot))
 		return NULL;

@@ -34,7 +34,7 @@ static uint32_t count_over(const struct check_slot *slot,
 {
 	uint32_t n = 0;
 
-	for (int i = 0; i < CHECK_RING; i++) {
+	for (uint32_t i = 0; i < check_ring(slot); i++) {
 		const struct check_call *a = &slot->ring[i];
 
 		n += a->state == CHECK_CALL_DONE && same_kind(call, a) &&
@@ -56,7 +56,7 @@ static bool answered_by(const struct check_board *board, uint32_t rank,
 	bool guess = call->index == CHECK_INDEX_UNKNOWN, failed = false;
 	uint32_t theirs = 0;
 
-	for (int i = 0; i < CHECK_RING; i++) {
+	for (uint32_t i = 0; i < check_ring(other); i++) {
 		const struct check_call *b = &other->ring[i];
 
 		if (!check_is_counterpart(call, rank, b))
@@ -74,7 +74,7 @@ static bool answered_by(const struct check_board *board, uint32_t rank,
 	if (!guess)
 		return !failed && answers != CHECK_INDEX_UNKNOWN &&
 		       answers > call->index;
-	if (other->calls > CHECK_RING || board->slots[rank].calls > CHECK_RING)
+	if (check_dropped(other) || check_dropped(&board->slots[rank]))
 		return theirs > 0;
 	return theirs > count_over(&board->slots[rank], call, peer);
 }

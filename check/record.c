@@ -10,7 +10,15 @@
 enum { ERROR_ARGUMENT = -1 };
 
 #define BOARD_MAGIC   UINT32_C(0x4c535442) /* "LSTB" */
-#define BOARD_VERSION 11
+#define BOARD_VERSION 12
+
+/* A board's head and an allocator's leave so much of a slot's first page. */
+#define FIRST_PAGE 4064
+
+_Static_assert(sizeof(struct check_slot) % 4096 == 0 &&
+		       offsetof(struct check_slot, ring[CHECK_RING_SHORT]) <=
+			       FIRST_PAGE,
+	       "the calls of a short ring touch one page a rank");
 
 size_t check_board_bytes(uint32_t world_size)
 {
@@ -24,6 +32,9 @@ void check_board_init(struct check_board *board, uint32_t world_size)
 	board->version = BOARD_VERSION;
 	board->world_size = world_size;
 	board->slot_bytes = sizeof(struct check_slot);
+	for (uint32_t r = 0; world_size > CHECK_MANY_RANKS && r < world_size;
+	     r++)
+		board->slots[r].short_ring = CHECK_RING_SHORT;
 }
 
 int check_board_valid(const struct check_board *board, size_t bytes)
@@ -55,7 +66,7 @@ void check_site_set(struct check_site *site, const char *file, int line)
 
 static struct check_call *entry(struct check_slot *slot, uint32_t number)
 {
-	return &slot->ring[(number - 1) % CHECK_RING];
+	return &slot->ring[check_ring_place(slot, number)];
 }
 
 /* Where the group stands among the rank's memberships; their number if it does
@@ -200,7 +211,8 @@ uint32_t check_issue(struct check_slot *slot, const struct check_call *call)
 	kept->number = number;
 	kept->state = CHECK_CALL_ISSUED;
 	slot->calls = number;
-	slot->refusal.call.op[0] = '\0';
+	if (check_is_refused(slot)) /* else leaves its page alone */
+		slot->refusal.call.op[0] = '\0';
 	if (call->tag < 0)
 		advance(slot, call);
 	return number;
@@ -329,7 +341,7 @@ const struct check_call *check_call_find(const struct check_slot *slot,
 
 	if (number == 0)
 		return NULL;
-	call = &slot->ring[(number - 1) % CHECK_RING];
+	call = &slot->ring[check_ring_place(slot, number)];
 	return call->number == number ? call : NULL;
 }
 

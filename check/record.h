@@ -19,14 +19,19 @@ extern "C" {
 /* The index of a message of which the records do not tell how many there were
  * before. */
 #define CHECK_INDEX_UNKNOWN UINT32_MAX
-/* The last calls kept per rank. */
-#define CHECK_RING 32
+/* The last calls kept per rank; fewer where there are more ranks than many, as
+ * many as lie in the first page of a slot. */
+#define CHECK_RING       32
+#define CHECK_RING_SHORT 8
+#define CHECK_MANY_RANKS 4096
 /* Groups of which a slot remembers how far the rank got. */
 #define CHECK_GROUPS 32
 /* Kinds of messages of which a slot remembers how many there were. */
 #define CHECK_KINDS 64
 /* Ranks up to which a slot remembers the parts of an all-to-all. */
 #define CHECK_PARTS 64
+/* Bytes that fill a slot up to whole pages of 4 KiB. */
+#define CHECK_UNUSED 3464
 /* Bytes of a label, its end included. */
 #define CHECK_LABEL 112
 
@@ -154,28 +159,35 @@ struct check_kind {
 	uint32_t count;
 };
 
+/*
+ * What a rank writes at every call comes first, what few ranks ever write last:
+ * pages that nobody wrote take no memory.
+ */
 struct check_slot {
-	char host[64];                /* on which the rank runs; "": not told */
-	int64_t pid;                  /* of its process there; 0: not told */
-	struct check_meeting meeting; /* the last one, if it failed */
-	uint32_t state;               /* enum check_rank_state */
-	uint32_t calls;               /* number of calls so far */
+	uint32_t state;   /* enum check_rank_state */
+	uint32_t calls;   /* number of calls so far */
 	uint32_t waiting; /* CHECK_RANK_WAITING: number of the call; else 0 */
+	uint32_t short_ring; /* calls that the ring holds; 0: CHECK_RING */
 	uint32_t groups;
 	uint32_t generation; /* how often it left the default group and joined
 				again: all its groups are new since */
+	uint32_t kinds;
+	uint32_t held; /* number of calls held, those that left the ring
+			  included */
 	struct check_site
 		wait_site; /* where it waits, if not where it called */
 	struct check_membership memberships[CHECK_GROUPS];
-	struct check_parts parts;
-	uint32_t kinds;
+	struct check_call kept; /* one of those held; its number is 0: none */
+	/* Call n at (n - 1) % check_ring(). */
+	struct check_call ring[CHECK_RING];
 	struct check_kind kind[CHECK_KINDS];
+	struct check_parts parts;
 	struct check_hazard hazard;   /* the rank's first */
 	struct check_refusal refusal; /* if it was the rank's last call */
-	uint32_t held;                /* number of calls held, those that left
-					 the ring included */
-	struct check_call kept;       /* one of these; its number is 0: none */
-	struct check_call ring[CHECK_RING]; /* call n at (n - 1) % CHECK_RING */
+	struct check_meeting meeting; /* the last one, if it failed */
+	char host[64];                /* on which the rank runs; "": not told */
+	int64_t pid;                  /* of its process there; 0: not told */
+	char unused[CHECK_UNUSED];    /* to whole pages */
 };
 
 struct check_board {
@@ -194,6 +206,28 @@ void check_board_init(struct check_board *board, uint32_t world_size);
 
 /* check_board_valid returns whether bytes of memory hold a board of ours. */
 int check_board_valid(const struct check_board *board, size_t bytes);
+
+/* check_ring returns how many of its last calls slot keeps. */
+static inline uint32_t check_ring(const struct check_slot *slot)
+{
+	return slot->short_ring ? slot->short_ring : CHECK_RING;
+}
+
+/* check_ring_place returns where call number stands in the ring, if it still
+ * does. */
+static inline uint32_t check_ring_place(const struct check_slot *slot,
+					uint32_t number)
+{
+	return (number - 1) % check_ring(slot);
+}
+
+/* check_dropped returns how many of its first calls slot keeps no more. */
+static inline uint32_t check_dropped(const struct check_slot *slot)
+{
+	uint32_t kept = check_ring(slot);
+
+	return slot->calls > kept ? slot->calls - kept : 0;
+}
 
 /* check_site_set stores file (NULL: unknown) and line, keeping a long path's
  * end. */

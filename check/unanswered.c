@@ -31,7 +31,7 @@ static bool is_unanswered(const struct check_board *board, uint32_t rank,
 	if (call->index != CHECK_INDEX_UNKNOWN &&
 	    answers != CHECK_INDEX_UNKNOWN)
 		return answers <= call->index;
-	for (int i = 0; i < CHECK_RING; i++)
+	for (uint32_t i = 0; i < check_ring(peer); i++)
 		if (check_is_counterpart(call, rank, &peer->ring[i]))
 			return false;
 	return !done;
@@ -44,8 +44,7 @@ uint32_t check_unanswered(const struct check_board *board,
 
 	for (uint32_t rank = 0; rank < board->world_size; rank++) {
 		const struct check_slot *slot = &board->slots[rank];
-		uint32_t n =
-			slot->calls > CHECK_RING ? slot->calls - CHECK_RING : 0;
+		uint32_t n = check_dropped(slot);
 
 		while (n++ < slot->calls) {
 			const struct check_call *call =

@@ -11,7 +11,9 @@
 #include <jansson.h>
 #include <popt.h>
 
+#include "cli/tally.h"
 #include "lockstep/dist.h"
+#include "realbackend/tcp/launcher.h"
 #include "scenarios/sweep.h"
 #include "trace/output.h"
 
@@ -30,6 +32,9 @@ struct command_line {
 	char *platform;
 	char *profile;
 	char *algorithm;
+	char *fidelity;
+	char *intra;
+	char *bind_to;
 	char *trace;
 	char *tsv;
 	int ranks;
@@ -59,9 +64,15 @@ static int launch(const struct command_line *line, struct sweep *sweep)
 		.platform = line->platform,
 		.profile = line->profile,
 		.algorithm = line->algorithm,
+		.fidelity = line->fidelity,
 		.trace = line->trace,
 	};
 
+	/* The ranks are forks of this process, and read it there. */
+	if ((line->intra && setenv("LOCKSTEP_INTRA", line->intra, 1) != 0) ||
+	    (line->bind_to &&
+	     setenv("LOCKSTEP_BIND_TO", line->bind_to, 1) != 0))
+		return DIST_EXIT_INTERNAL;
 	if (!line->ranks && !(inherited && *inherited))
 		options.world_size = DEFAULT_RANKS;
 	if (options.world_size > 0 && sweep->root >= options.world_size)
@@ -98,10 +109,24 @@ static double average_busbw(const struct sweep_row *rows, size_t num)
 	return num ? sum / (double)num : 0;
 }
 
+/* How closely it was simulated, if it was. */
+static void print_fidelity(const struct dist__tally *tally)
+{
+	char words[512];
+
+	if (tally->fidelity == DIST__FIDELITY_AUTO)
+		return;
+	tally_describe(tally, words, sizeof(words));
+	printf("# Fidelity             : %s%s%s\n",
+	       dist__fidelity_name(tally->fidelity), *words ? ", " : "", words);
+}
+
 static void print_end(const struct sweep_row *rows, size_t num)
 {
 	int64_t wrong = 0;
 	size_t i;
+
+	print_fidelity(dist__sim_tally());
 
 	for (i = 0; i < num; i++)
 		wrong += rows[i].wrong > 0 ? rows[i].wrong : 0;
@@ -115,10 +140,12 @@ static json_t *json_row(const struct sweep_row *row)
 {
 	json_t *wrong = row->wrong < 0 ? json_null() : json_integer(row->wrong);
 
-	return json_pack("{s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:o}",
+	return json_pack("{s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:o}",
 			 "size_bytes", (json_int_t)row->bytes, "count",
 			 (json_int_t)row->numel, "time_us", row->time_us,
-			 "min_us", row->min_us, "max_us", row->max_us,
+			 "min_us", row->min_us, "low_quartile_us",
+			 row->low_quartile_us, "high_quartile_us",
+			 row->high_quartile_us, "max_us", row->max_us,
 			 "algbw_GBps", row->algbw_GBps, "busbw_GBps",
 			 row->busbw_GBps, "wrong", wrong);
 }
@@ -126,16 +153,24 @@ static json_t *json_row(const struct sweep_row *row)
 static int print_json(const struct sweep *sweep, const struct sweep_row *rows,
 		      size_t num)
 {
+	const struct dist__tally *tally = dist__sim_tally();
+	bool simulated = tally->fidelity != DIST__FIDELITY_AUTO;
 	json_t *array = json_array(), *all;
 	int status;
 	size_t i;
 
 	for (i = 0; i < num; i++)
 		json_array_append_new(array, json_row(&rows[i]));
-	all = json_pack("{s:s, s:i, s:i, s:o, s:f}", "collective",
-			sweep_name(sweep->collective), "iterations",
-			sweep->iterations, "warmup", sweep->warmup, "rows",
-			array, "average_busbw_GBps", average_busbw(rows, num));
+	all = json_pack("{s:s, s:i, s:i, s:i, s:b, s:b, s:o, s:f, s:s?, "
+			"s:o}",
+			"collective", sweep_name(sweep->collective),
+			"iterations", sweep->iterations, "calls_an_iteration",
+			sweep->calls, "warmup", sweep->warmup, "cold",
+			sweep->cold, "together", sweep->together, "rows", array,
+			"average_busbw_GBps", average_busbw(rows, num),
+			"fidelity",
+			simulated ? dist__fidelity_name(tally->fidelity) : NULL,
+			"collectives", tally_json(tally));
 	status = all ? json_dumpf(all, stdout,
 				  JSON_INDENT(2) | JSON_REAL_PRECISION(9))
 		     : -1;
@@ -154,16 +189,21 @@ static int write_tsv(const char *path, const struct sweep *sweep,
 	if (dist__output_open(path, &out, &message))
 		return refuse(message.text);
 	dist__output_print(out,
-			   "# collective: %s, %d iterations\n"
+			   "# collective: %s, %d iterations of %d calls, %s\n"
 			   "size_bytes\tcount\ttime_us\tmin_us\tmax_us\t"
-			   "algbw_GBps\tbusbw_GBps\twrong\n",
-			   sweep_name(sweep->collective), sweep->iterations);
+			   "algbw_GBps\tbusbw_GBps\twrong\t"
+			   "low_quartile_us\thigh_quartile_us\n",
+			   sweep_name(sweep->collective), sweep->iterations,
+			   sweep->calls, sweep->cold ? "cold" : "warm");
 	for (i = 0; i < num; i++)
 		dist__output_print(
-			out, "%zu\t%zu\t%.3f\t%.3f\t%.3f\t%.6f\t%.6f\t%lld\n",
+			out,
+			"%zu\t%zu\t%.3f\t%.3f\t%.3f\t%.6f\t%.6f\t%lld"
+			"\t%.3f\t%.3f\n",
 			rows[i].bytes, rows[i].numel, rows[i].time_us,
 			rows[i].min_us, rows[i].max_us, rows[i].algbw_GBps,
-			rows[i].busbw_GBps, (long long)rows[i].wrong);
+			rows[i].busbw_GBps, (long long)rows[i].wrong,
+			rows[i].low_quartile_us, rows[i].high_quartile_us);
 	if (dist__output_close(out, &message))
 		return refuse(message.text);
 	return DIST_EXIT_OK;
@@ -181,7 +221,8 @@ static int conclude(const struct command_line *line, const struct sweep *sweep)
 		fprintf(stderr, "lockstep bench: out of memory\n");
 		return DIST_EXIT_INTERNAL;
 	}
-	if (line->tsv)
+	/* Of ranks that are processes of their own rank 0 alone has rows. */
+	if (line->tsv && num > 0)
 		status = write_tsv(line->tsv, sweep, rows, num);
 	if (!status && line->json)
 		status = print_json(sweep, rows, num);
@@ -196,10 +237,15 @@ static int bench(const struct command_line *line, const char *name)
 	struct dist_message message = {""};
 	struct sweep sweep = {0};
 	int status, end, found;
+	bool shares, binds;
 
 	found = name ? sweep_find(name) : -1;
 	if (found < 0)
 		return refuse("which collective? expected " SWEEP_NAMES);
+	if (line->intra && !dist__intra_parse(line->intra, &shares))
+		return refuse("--intra: expected " DIST__INTRA_WORDS);
+	if (line->bind_to && !dist__bind_parse(line->bind_to, &binds))
+		return refuse("--bind-to: expected " DIST__BIND_WORDS);
 	if (line->ranks < 0)
 		return refuse("--nproc-per-node: expected 1 or more");
 	if (!sweep_arguments_use(&line->arguments, is_simulated(line), &sweep,
@@ -266,6 +312,17 @@ int command_bench(int argc, const char **argv)
 		 "library: a name or a YAML file", "L"},
 		{"algorithm", '\0', POPT_ARG_STRING, &line.algorithm, 0,
 		 "algorithm instead of the profile's choice", "A"},
+		{"fidelity", '\0', POPT_ARG_STRING, &line.fidelity, 0,
+		 "sim: how closely it is simulated (default: auto, by the "
+		 "number of ranks)",
+		 "auto|message|flow|formula"},
+		{"intra", '\0', POPT_ARG_STRING, &line.intra, 0,
+		 "tcp: what ranks of one machine talk through (default shm)",
+		 "shm|tcp"},
+		{"bind-to", '\0', POPT_ARG_STRING, &line.bind_to, 0,
+		 "tcp: core: a processor each for the ranks, by turns where "
+		 "there are fewer (default none)",
+		 "none|core"},
 		{"trace", '\0', POPT_ARG_STRING, &line.trace, 0,
 		 "write a trace", "FILE"},
 		{"tsv", '\0', POPT_ARG_STRING, &line.tsv, 0,
@@ -282,6 +339,9 @@ int command_bench(int argc, const char **argv)
 	free(line.platform);
 	free(line.profile);
 	free(line.algorithm);
+	free(line.fidelity);
+	free(line.intra);
+	free(line.bind_to);
 	free(line.trace);
 	free(line.tsv);
 	return status;

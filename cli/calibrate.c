@@ -10,19 +10,35 @@
 
 #include <popt.h>
 
+#include "cli/calibrate_log.h"
 #include "cli/calibration.h"
+#include "cli/log_arguments.h"
+#include "realbackend/tcp/launcher.h"
 #include "scenarios/arguments.h"
 
 #define USAGE                                                                  \
-	"[-o DIR] [--world-size N]\n\n"                                        \
+	"[-o DIR] [--world-size N] [--intra shm|tcp]\n"                        \
+	"       lockstep calibrate --from LOG --machine NAME [--transport T] " \
+	"[--profile P] [-o DIR]\n\n"                                           \
+	"As ranks of a job, on two hosts: lockstep run ... lockstep "          \
+	"calibrate -o DIR\n\n"                                                 \
 	"Example: lockstep calibrate -o here && lockstep predict --platform "  \
-	"here/loopback.xml --profile here/loopback.yaml --world-size 4\n"
+	"here/loopback.xml --profile here/loopback.yaml --world-size 4\n"      \
+	"         lockstep calibrate --from all_reduce.log --machine aws-p5 "  \
+	"--transport efa\n"
 
 /* How often a machine may be too busy. */
 #define ATTEMPTS 5
 
 /* Ranks of one machine; each takes 32 MiB. */
 #define MOST_RANKS 128
+
+/* Ranks when neither the option nor a job says. */
+#define DEFAULT_RANKS 4
+
+/* World sizes that are none: not said; said by the environment. */
+#define UNKNOWN (-1)
+#define OF_JOB  0
 
 /* Hosts of the platform, at least. */
 #define LEAST_HOSTS 16
@@ -33,21 +49,24 @@ static int refuse(const char *what)
 	return DIST_EXIT_USAGE;
 }
 
-/* Measures until a run is quiet; else the quietest of some must do. */
+/* Measures until a run is quiet; else the quietest of some must do. The ranks
+ * of a job are one run. */
 static int measure(int world_size, struct calibration_measures *best)
 {
+	int attempts = dist__job_is_rank() ? 1 : ATTEMPTS, attempt;
 	double best_spread = CALIBRATION_NOISY;
 	bool found = false;
-	int attempt;
 
-	for (attempt = 1; attempt <= ATTEMPTS; attempt++) {
+	for (attempt = 1; attempt <= attempts; attempt++) {
 		struct calibration_measures measures;
 		int status = calibration_measure(world_size, &measures);
 		const char *what;
 		double spread;
 
-		if (status)
+		if (status || measures.world_size == 0) {
+			*best = measures;
 			return status;
+		}
 		spread = calibration_spread(&measures, &what);
 		if (spread <= best_spread) {
 			*best = measures;
@@ -59,7 +78,7 @@ static int measure(int world_size, struct calibration_measures *best)
 		fprintf(stderr,
 			"lockstep calibrate: attempt %d of %d: %s spreads by "
 			"%.0f %% (interquartile range by median)\n",
-			attempt, ATTEMPTS, what, spread * 100);
+			attempt, attempts, what, spread * 100);
 	}
 	if (found)
 		return DIST_EXIT_OK;
@@ -103,48 +122,132 @@ static void print_model(const struct calibration_model *model)
 {
 	printf("fitted: overhead %.2f us a message, latency %.2f us, one pair "
 	       "%.3f GB/s, all pairs %.3f GB/s, reduction %.3f GB/s\n"
-	       "residual: %.0f %% at most over the exchanges\n",
+	       "residual: %.0f %% at most, each exchange by its neighbours\n",
 	       model->overhead_ns / 1e3, model->latency_ns / 1e3,
 	       model->pair_Bps / 1e9, model->capacity_Bps / 1e9,
 	       model->reduce_Bps / 1e9, model->residual * 100);
+}
+
+/* What `lockstep testbed platform` takes, in its units. */
+static int write_wire(const char *dir, const struct calibration_model *model)
+{
+	struct dist_message message = {""};
+
+	if (calibration_write_wire(dir, model, &message))
+		return refuse(message.text);
+	printf("wrote %s/wire.yaml\n"
+	       "between hosts: %.2f us, %.3f mbit each way at once\n",
+	       dir, model->latency_ns / 1e3,
+	       calibration_wire_Bps(model) * 8e-6);
+	return DIST_EXIT_OK;
 }
 
 /* Measures, fits, writes; dir is there. */
 static int fit(const char *dir, int world_size)
 {
 	int hosts = world_size > LEAST_HOSTS ? world_size : LEAST_HOSTS;
-	struct calibration_measures measures = {.world_size = world_size};
+	struct calibration_measures measures = {.world_size = 0};
 	struct calibration_model model;
 	struct dist_message message = {""};
 	int status;
 
 	status = measure(world_size, &measures);
-	if (status)
+	if (status || measures.world_size == 0)
 		return status;
 	calibration_fit(&measures, &model);
 	print_measures(&measures, &model);
 	print_model(&model);
+	if (dist__job_is_rank())
+		return write_wire(dir, &model);
 	if (calibration_write(dir, hosts, &measures, &model, &message))
 		return refuse(message.text);
 	printf("wrote %s/loopback.xml and %s/loopback.yaml\n", dir, dir);
 	return DIST_EXIT_OK;
 }
 
-/* Makes sure of the folder first: measuring takes a while. */
-static int calibrate(const char *dir, int world_size)
+/* The command line; strings are popt's, NULL when not given. */
+struct command_line {
+	char *dir;
+	char *intra;
+	int world_size; /* UNKNOWN: not given */
+	char *log;
+	char *profile;
+	struct log_arguments of_log;
+};
+
+/* What belongs to a log, and only there. */
+static int check(const struct command_line *line)
 {
+	bool of_log = line->of_log.machine || line->profile ||
+		      log_arguments_are_more(&line->of_log);
+	const char *fault = log_arguments_fault(&line->of_log);
+
+	if (!line->log && of_log)
+		return refuse("--machine, --transport, --nodes, --ranks, "
+			      "--collective and --profile: expected with "
+			      "--from");
+	if (line->log && (line->world_size != UNKNOWN || line->intra))
+		return refuse("--world-size, --intra: expected without "
+			      "--from");
+	if (line->log && !line->of_log.machine)
+		return refuse("--from: expected --machine too, a name of "
+			      "lockstep list machines");
+	return fault ? refuse(fault) : DIST_EXIT_OK;
+}
+
+static int fit_log(const char *dir, const struct command_line *line)
+{
+	const struct calibrate_log request = {
+		.log = line->log,
+		.profile = line->profile ? line->profile : "nccl",
+		.dir = dir,
+		.facts = log_arguments_facts(&line->of_log, NULL),
+	};
+
+	return calibrate_log(&request);
+}
+
+/* A job has its size; the ranks that we start are forks, and read --intra in
+ * the environment. */
+static int prepare(int *world_size, const char *intra)
+{
+	bool shares;
+
+	if (intra && !dist__intra_parse(intra, &shares))
+		return refuse("--intra: expected shm or tcp");
+	if (intra && setenv("LOCKSTEP_INTRA", intra, 1) != 0)
+		return DIST_EXIT_INTERNAL;
+	if (dist__job_is_rank() && *world_size != UNKNOWN)
+		return refuse("--world-size: a job has its own");
+	if (*world_size == UNKNOWN)
+		*world_size = dist__job_is_rank() ? OF_JOB : DEFAULT_RANKS;
+	else if (*world_size < 2 || *world_size > MOST_RANKS)
+		return refuse("--world-size: expected 2 to 128");
+	return DIST_EXIT_OK;
+}
+
+/* Makes sure of the folder first: measuring takes a while. */
+static int calibrate(const struct command_line *line)
+{
+	int world_size = line->world_size;
+	const char *dir = line->dir ? line->dir : ".";
 	bool made;
 	int status;
 
-	if (world_size < 2 || world_size > MOST_RANKS)
-		return refuse("--world-size: expected 2 to 128");
+	if (check(line))
+		return DIST_EXIT_USAGE;
+	if (!line->log) {
+		status = prepare(&world_size, line->intra);
+		if (status)
+			return status;
+	}
 	made = mkdir(dir, 0777) == 0;
 	if ((!made && errno != EEXIST) || access(dir, W_OK | X_OK) != 0) {
 		fprintf(stderr, "lockstep calibrate: %s: %s\n", dir,
 			strerror(errno));
 		return DIST_EXIT_USAGE;
 	}
-	status = fit(dir, world_size);
+	status = line->log ? fit_log(dir, line) : fit(dir, world_size);
 	if (status && made)
 		(void)rmdir(dir);
 	return status;
@@ -152,18 +255,36 @@ static int calibrate(const char *dir, int world_size)
 
 int command_calibrate(int argc, const char **argv)
 {
-	int world_size = 4, status = DIST_EXIT_USAGE;
-	char *dir = NULL;
+	struct command_line line = {.world_size = UNKNOWN};
+	int status = DIST_EXIT_USAGE;
+	struct poptOption of_log[LOG_ARGUMENTS_TABLE];
 	const struct poptOption table[] = {
-		{"output", 'o', POPT_ARG_STRING, &dir, 0,
-		 "folder for loopback.xml and loopback.yaml (default .)",
+		{"output", 'o', POPT_ARG_STRING, &line.dir, 0,
+		 "folder for loopback.xml and loopback.yaml, or with --from "
+		 "for NAME.yaml (default .)",
 		 "DIR"},
-		{"world-size", '\0', POPT_ARG_INT, &world_size, 0,
+		{"world-size", '\0', POPT_ARG_INT, &line.world_size, 0,
 		 "ranks that the fit is for (default 4)", "N"},
+		{"from", '\0', POPT_ARG_STRING, &line.log, 0,
+		 "measure nothing: fit a profile to this log of nccl-tests or "
+		 "lockstep bench",
+		 "LOG"},
+		{NULL, '\0', POPT_ARG_INCLUDE_TABLE, of_log, 0, NULL, NULL},
+		{"profile", '\0', POPT_ARG_STRING, &line.profile, 0,
+		 "library profile to fit, a name or a file (default nccl)",
+		 "P"},
+		{"intra", '\0', POPT_ARG_STRING, &line.intra, 0,
+		 "tcp: what ranks of one machine talk through (default shm)",
+		 "shm|tcp"},
 		POPT_AUTOHELP POPT_TABLEEND};
 
+	log_arguments_init(&line.of_log, of_log);
 	if (arguments_parse(argc, argv, table, USAGE))
-		status = calibrate(dir ? dir : ".", world_size);
-	free(dir);
+		status = calibrate(&line);
+	free(line.dir);
+	free(line.intra);
+	free(line.log);
+	log_arguments_release(&line.of_log);
+	free(line.profile);
 	return status;
 }

@@ -9,20 +9,26 @@
  * under load, all ranks at once. The model is that a rank which sends m bytes
  * and receives as many, while all others do too, needs
  *
- *	alpha + m * world_size / capacity
+ *	alpha + m * world_size / (capacity * share(m))
  *
- * alpha comes from the barrier: a dissemination barrier is ceil(log2(p)) rounds
- * in which every rank sends and receives an empty message. capacity comes from
- * exchanges between neighbours in a ring.
+ * On one machine alpha comes from the exchange of 8 bytes, with what the calls
+ * cost: in a row of barriers ranks that share processors get into step, which a
+ * call alone does not find. Between hosts it comes from the barrier: a
+ * dissemination barrier is ceil(log2(p)) rounds in which every rank sends and
+ * receives an empty message; of two ranks it is the half round trip. There the
+ * lower quartile counts. capacity and share come from exchanges between
+ * neighbours in a ring: capacity of the longest ones, which the caches do not
+ * hold, share, of capacity, of shorter ones.
  */
 #ifndef LOCKSTEP_CLI_CALIBRATION_H
 #define LOCKSTEP_CLI_CALIBRATION_H
 
+#include "core/profile.h"
 #include "lockstep/dist.h"
 #include "scenarios/sample.h"
 
 /* Message sizes of the exchange; the first is next to nothing. */
-#define CALIBRATION_SIZES 6
+#define CALIBRATION_SIZES 8
 extern const size_t calibration_bytes[CALIBRATION_SIZES];
 
 /* Interquartile range by median of the noisiest measure: up to the first it is
@@ -33,6 +39,7 @@ extern const size_t calibration_bytes[CALIBRATION_SIZES];
 /* What was measured. Nanoseconds unless the name says otherwise. */
 struct calibration_measures {
 	int world_size;
+	bool local;                 /* the ranks are of one machine */
 	struct sample half_trip;    /* 8 bytes, one pair alone */
 	struct sample round;        /* of the barrier, all ranks at once */
 	struct sample issue;        /* to issue one send of 8 bytes */
@@ -47,24 +54,38 @@ struct calibration_model {
 	double overhead_ns;  /* processor time of a send */
 	double latency_ns;   /* of a route, without the overhead */
 	double pair_Bps;     /* of one pair alone */
-	double capacity_Bps; /* of all pairs together */
+	double capacity_Bps; /* of all pairs together, longest messages */
 	double reduce_Bps;
-	double residual; /* worst |modelled / measured - 1| of the exchanges but
-			  the smallest */
+	/* Of the capacity, by the longer sizes of the exchange. */
+	struct dist__rate rates[CALIBRATION_SIZES - 1];
+	size_t num_rates;
+	double residual; /* worst |modelled / measured - 1| of an exchange when
+			  its neighbours alone are known */
 };
 
-/* calibration_measure runs world_size ranks over TCP on this machine. Returns
- * one of enum dist_exit; a failure has been reported. */
+/* calibration_measure runs world_size ranks over TCP on this machine, or is one
+ * rank of a job that has been started (world_size 0). Returns
+ * one of enum dist_exit; a failure has been reported. measures->world_size is 0
+ * when the measures are another process's: that of rank 0. */
 int calibration_measure(int world_size, struct calibration_measures *measures);
 
-/* calibration_spread returns the largest interquartile range by median of all
- * measures; what (not NULL) names the measure it belongs to. */
+/* calibration_message returns the measure that alpha comes from. */
+const struct sample *
+calibration_message(const struct calibration_measures *measures);
+
+/* calibration_spread returns the largest interquartile range by median of the
+ * measures that the fit stands on; what (not NULL) names the measure it belongs
+ * to. */
 double calibration_spread(const struct calibration_measures *measures,
 			  const char **what);
 
 /* calibration_fit makes the model. */
 void calibration_fit(const struct calibration_measures *measures,
 		     struct calibration_model *model);
+
+/* calibration_wire_Bps returns what a rank sends a second while it receives as
+ * much. */
+double calibration_wire_Bps(const struct calibration_model *model);
 
 /* calibration_exchange_ns returns what model says about an exchange. */
 double calibration_exchange_ns(const struct calibration_model *model,
@@ -73,10 +94,15 @@ double calibration_exchange_ns(const struct calibration_model *model,
 /*
  * calibration_write writes dir/loopback.xml, a platform of hosts hosts, and
  * dir/loopback.yaml, a profile. Errors: of the files; message says what.
+ * calibration_write_wire writes dir/wire.yaml, a profile, alone: of what lies
+ * between two hosts nobody but the user knows how far it reaches.
  */
 enum dist_error calibration_write(const char *dir, int hosts,
 				  const struct calibration_measures *measures,
 				  const struct calibration_model *model,
 				  struct dist_message *message);
+enum dist_error calibration_write_wire(const char *dir,
+				       const struct calibration_model *model,
+				       struct dist_message *message);
 
 #endif

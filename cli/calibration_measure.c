@@ -1,7 +1,9 @@
 /*
- * Every measure is taken in batches, each timed as a whole between a barrier
- * and the slowest rank's end: single messages are too short for the clock, and
- * the quartiles over many short batches show how quiet the machine was.
+ * Every measure is taken in batches, each timed as a whole from a barrier to
+ * the ranks' ends: single messages are too short for the clock, and the
+ * quartiles over many short batches show how quiet the machine was. What else
+ * the machine does may last longer than all batches of a measure: all are taken
+ * in several passes, and the one in the middle counts.
  */
 #include "cli/calibration.h"
 
@@ -11,11 +13,14 @@
 #include <string.h>
 
 #include "core/reduce.h"
+#include "realbackend/tcp/launcher.h"
 
 #define MIB        ((size_t)1 << 20)
+#define PASSES     3
 #define BATCHES    21
 #define SMALL      8 /* bytes of the smallest message */
 #define BUFFER     (16 * MIB)
+#define LONGEST    (2 * MIB) /* of an exchange */
 #define TIMEOUT_NS ((int64_t)60 * 1000000000)
 
 /* Rounds in a batch. */
@@ -23,11 +28,16 @@
 #define BARRIERS   150
 #define ISSUES     64
 #define STREAM     8
-#define REDUCTIONS 32
+#define REDUCTIONS 8
 
-const size_t calibration_bytes[CALIBRATION_SIZES] = {SMALL, MIB / 64, MIB / 8,
-						     MIB,   4 * MIB,  8 * MIB};
-static const int exchange_rounds[CALIBRATION_SIZES] = {150, 100, 40, 8, 4, 4};
+const size_t calibration_bytes[CALIBRATION_SIZES] = {
+	SMALL, MIB / 64, MIB / 16, MIB / 8, MIB / 4, MIB / 2, MIB, LONGEST};
+static const int exchange_rounds[CALIBRATION_SIZES] = {150, 100, 60, 40,
+						       20,  10,  8,  4};
+#define EXCHANGE_ALGORITHM "all_gather=ring"
+
+/* A batch need not take longer. */
+#define BATCH_NS 1e7
 
 /* One rank's part. */
 struct measurer {
@@ -125,32 +135,18 @@ static enum dist_error stream(struct measurer *m, size_t bytes, int rounds)
 	return dist_send(m->group, view(m->out, SMALL), 0, 1);
 }
 
-/* All ranks at once: to the right, from the left. */
+/* All ranks at once: to the right, from the left, a step fewer than there are
+ * ranks. An all-gather in a ring is nothing else, and its messages go the way
+ * of those of collectives, which programs' own do not. */
 static enum dist_error exchanges(struct measurer *m, size_t bytes, int rounds)
 {
-	int right = (m->rank + 1) % m->world_size;
-	int left = (m->rank + m->world_size - 1) % m->world_size;
+	struct dist_tensor own = view(m->in + (size_t)m->rank * bytes, bytes);
 	enum dist_error err = DIST_OK;
-	int i, num;
 
-	for (i = 0; !err && i < rounds; i++) {
-		struct dist_work *works[2];
-		enum dist_error end;
-
-		num = 0;
-		err = dist_irecv(m->group,
-				 view(walk(m, m->in, bytes, i), bytes), left, 0,
-				 &works[num]);
-		num += !err;
-		if (!err) {
-			err = dist_isend(m->group,
-					 view(walk(m, m->out, bytes, i), bytes),
-					 right, 0, &works[num]);
-			num += !err;
-		}
-		end = wait_all(works, num);
-		err = err ? err : end;
-	}
+	for (int i = 0; !err && i < rounds; i++)
+		err = dist_all_gather_single(
+			m->group, view(m->in, (size_t)m->world_size * bytes),
+			own, NULL);
 	return err;
 }
 
@@ -175,31 +171,48 @@ static enum dist_error reductions(struct measurer *m, size_t bytes, int rounds)
 	return DIST_OK;
 }
 
-/* Describes the time of one round, over batches, as the slowest rank saw it. A
- * batch more in front opens connections and is not counted. */
-static enum dist_error take(struct measurer *m, batch_function *batch,
-			    size_t bytes, int rounds, struct sample *sample)
+/* Times a round of num batches. Out of the barrier in front of it ranks come
+ * one after the other, so it is their average where all take part, DIST_AVG;
+ * DIST_MAX where others stand by. */
+static enum dist_error time_batches(struct measurer *m, batch_function *batch,
+				    size_t bytes, int rounds,
+				    enum dist_reduce_op op, double *round_ns,
+				    size_t num)
 {
-	double round_ns[BATCHES];
 	enum dist_error err = DIST_OK;
-	int i;
+	size_t i;
 
-	for (i = -1; !err && i < BATCHES; i++) {
+	for (i = 0; !err && i < num; i++) {
 		int64_t start_ns;
 
 		err = dist_barrier(m->group, NULL);
 		start_ns = dist_now_ns(m->group);
 		if (!err)
 			err = batch(m, bytes, rounds);
-		if (i >= 0)
-			round_ns[i] =
-				(double)(dist_now_ns(m->group) - start_ns) /
-				rounds;
+		round_ns[i] =
+			(double)(dist_now_ns(m->group) - start_ns) / rounds;
 	}
+	return err ? err
+		   : dist_all_reduce(m->group,
+				     dist_tensor(round_ns, num, DIST_FLOAT64),
+				     op, NULL);
+}
+
+/* Describes the time of one round over batches of up to so many. A batch in
+ * front, which opens connections, tells how many a batch has time for. */
+static enum dist_error take(struct measurer *m, batch_function *batch,
+			    size_t bytes, int rounds, enum dist_reduce_op op,
+			    struct sample *sample)
+{
+	double round_ns[BATCHES];
+	enum dist_error err =
+		time_batches(m, batch, bytes, rounds, op, round_ns, 1);
+
+	if (!err && round_ns[0] * rounds > BATCH_NS)
+		rounds = (int)(BATCH_NS / round_ns[0]) + 1;
 	if (!err)
-		err = dist_all_reduce(
-			m->group, dist_tensor(round_ns, BATCHES, DIST_FLOAT64),
-			DIST_MAX, NULL);
+		err = time_batches(m, batch, bytes, rounds, op, round_ns,
+				   BATCHES);
 	if (!err)
 		*sample = sample_of(round_ns, BATCHES);
 	return err;
@@ -227,40 +240,89 @@ static int barrier_rounds(int world_size)
 static enum dist_error take_all(struct measurer *m,
 				struct calibration_measures *all)
 {
+	int i, steps = m->world_size - 1;
 	enum dist_error err;
-	int i;
 
 	all->world_size = m->world_size;
-	err = take(m, round_trips, SMALL, TRIPS, &all->half_trip);
+	err = take(m, round_trips, SMALL, TRIPS, DIST_MAX, &all->half_trip);
 	divide(&all->half_trip, 2);
 	if (!err)
-		err = take(m, barriers, 0, BARRIERS, &all->round);
+		err = take(m, barriers, 0, BARRIERS, DIST_AVG, &all->round);
 	divide(&all->round, barrier_rounds(m->world_size));
 	if (!err)
-		err = take(m, stream, SMALL, ISSUES, &all->issue);
+		err = take(m, stream, SMALL, ISSUES, DIST_MAX, &all->issue);
 	if (!err)
-		err = take(m, stream, MIB, STREAM, &all->pair_message);
-	for (i = 0; !err && i < CALIBRATION_SIZES; i++)
+		err = take(m, stream, MIB, STREAM, DIST_MAX,
+			   &all->pair_message);
+	for (i = 0; !err && i < CALIBRATION_SIZES; i++) {
 		err = take(m, exchanges, calibration_bytes[i],
-			   exchange_rounds[i], &all->exchange[i]);
+			   exchange_rounds[i] / steps + 1, DIST_AVG,
+			   &all->exchange[i]);
+		divide(&all->exchange[i], steps);
+	}
 	if (!err)
-		err = take(m, reductions, MIB, REDUCTIONS, &all->reduce);
+		err = take(m, reductions, MIB, REDUCTIONS, DIST_AVG,
+			   &all->reduce);
+	return err;
+}
+
+#define MEASURES (5 + CALIBRATION_SIZES)
+
+static void list(struct calibration_measures *all,
+		 struct sample *samples[MEASURES])
+{
+	size_t n = 0;
+
+	samples[n++] = &all->half_trip;
+	samples[n++] = &all->round;
+	samples[n++] = &all->issue;
+	samples[n++] = &all->pair_message;
+	samples[n++] = &all->reduce;
+	for (int i = 0; i < CALIBRATION_SIZES; i++)
+		samples[n++] = &all->exchange[i];
+}
+
+static int by_median(const void *a, const void *b)
+{
+	const struct sample *x = a, *y = b;
+
+	return (x->median > y->median) - (x->median < y->median);
+}
+
+/* Leaves in all, of each measure, the pass in the middle. */
+static enum dist_error take_passes(struct measurer *m,
+				   struct calibration_measures *all)
+{
+	struct sample taken[MEASURES][PASSES], *samples[MEASURES];
+	enum dist_error err = DIST_OK;
+
+	list(all, samples);
+	for (int pass = 0; !err && pass < PASSES; pass++) {
+		err = take_all(m, all);
+		for (int i = 0; i < MEASURES; i++)
+			taken[i][pass] = *samples[i];
+	}
+	for (int i = 0; !err && i < MEASURES; i++) {
+		qsort(taken[i], PASSES, sizeof taken[i][0], by_median);
+		*samples[i] = taken[i][PASSES / 2];
+	}
 	return err;
 }
 
 /* Memory that is really there, and holds ordinary numbers: untouched pages are
  * one page of zeros, which sends faster than data does. */
-static char *buffer_new(void)
+static char *buffer_new(size_t bytes)
 {
-	float *values = malloc(BUFFER);
+	float *values = malloc(bytes);
 	size_t i;
 
-	for (i = 0; values && i < BUFFER / sizeof(*values); i++)
+	for (i = 0; values && i < bytes / sizeof(*values); i++)
 		values[i] = 1;
 	return (char *)values;
 }
 
-/* arg is the file that rank 0 writes the measures to: ranks are processes. */
+/* arg is the file that rank 0 writes the measures to: ranks are processes.
+ * In a job that others started, that is the file of rank 0's process. */
 static int rank_main(void *arg)
 {
 	struct calibration_measures all;
@@ -269,17 +331,23 @@ static int rank_main(void *arg)
 	FILE *results = arg;
 
 	memset(&all, 0, sizeof(all));
-	if (dist_init_process_group(NULL, &m.group))
+	if (setenv("LOCKSTEP_ALGORITHM", EXCHANGE_ALGORITHM, 1) != 0 ||
+	    dist_init_process_group(NULL, &m.group))
 		return 1;
 	m.rank = dist_get_rank(m.group);
 	m.world_size = dist_get_world_size(m.group);
-	m.out = buffer_new();
-	m.in = buffer_new();
-	if (m.out && m.in)
-		err = take_all(&m, &all);
+	m.out = buffer_new(BUFFER);
+	m.in = buffer_new((size_t)m.world_size * LONGEST);
+	if (m.world_size < 2)
+		err = DIST_ERR_INVALID_ARGUMENT;
+	else if (m.out && m.in)
+		err = take_passes(&m, &all);
 	if (!err && m.rank == 0 &&
 	    (fwrite(&all, sizeof(all), 1, results) != 1 || fflush(results)))
 		err = DIST_ERR_IO;
+	if (err)
+		fprintf(stderr, "lockstep calibrate: rank %d: %s\n", m.rank,
+			dist_error_string(err));
 	if (dist_destroy_process_group(m.group))
 		err = err ? err : DIST_ERR_IO;
 	free(m.out);
@@ -305,11 +373,15 @@ int calibration_measure(int world_size, struct calibration_measures *measures)
 	fflush(NULL);
 	status = dist_launch(&options, rank_main, results);
 	rewind(results);
+	measures->world_size = 0;
 	if (status == DIST_EXIT_OK &&
-	    fread(measures, sizeof(*measures), 1, results) != 1) {
+	    fread(measures, sizeof(*measures), 1, results) != 1 &&
+	    !dist__job_is_rank()) {
 		fprintf(stderr, "lockstep calibrate: no results\n");
 		status = DIST_EXIT_INTERNAL;
 	}
+	/* Of a job it is not known. */
+	measures->local = world_size > 0;
 	fclose(results);
 	return status;
 }

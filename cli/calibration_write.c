@@ -66,14 +66,15 @@ static void write_origin(struct dist__output *out, const char *machine,
 			   m->round.median / 1e3, m->half_trip.median / 1e3,
 			   model->pair_Bps / 1e9, model->capacity_Bps / 1e9);
 	dist__output_print(out,
-			   "     The fit misses the measured exchanges of 16 "
-			   "KiB to 8 MiB by %.0f %% at most;\n"
+			   "     What is between two sizes misses the "
+			   "measured exchanges by %.0f %% at most;\n"
 			   "     the noisiest measure has an interquartile "
 			   "range of %.0f %% of its median.\n",
 			   model->residual * 100,
 			   calibration_spread(m, &noisiest) * 100);
-	dist__output_text(out, "     Latency is the barrier's round less the "
-			       "profile's overhead of a message. -->\n");
+	dist__output_text(
+		out, "     Latency is an exchange of 8 B, less the profile's "
+		     "overhead of a message. -->\n");
 }
 
 /*
@@ -105,27 +106,71 @@ static void write_platform(struct dist__output *out, int hosts,
 		model->capacity_Bps, model->latency_ns / 3);
 }
 
-static void write_profile(struct dist__output *out, const char *machine,
+/* Where the numbers hold, and a sentence more about it. */
+struct place {
+	const char *name;
+	const char *words;
+	const char *note;
+	size_t window_bytes; /* 0: not stated */
+};
+
+static const struct place loopback = {
+	"loopback", "on this machine's loopback",
+	" The platform beside this file belongs to it.", 0};
+
+/* What a connection may carry before its receiver has told of more: half of the
+ * buffer that Linux gives it at first (tcp(7): tcp_rmem, tcp_adv_win_scale). */
+static size_t first_window(void)
+{
+	FILE *file = fopen("/proc/sys/net/ipv4/tcp_rmem", "r");
+	size_t bytes = 131072; /* Linux's own default */
+
+	if (file) {
+		if (fscanf(file, "%*u %zu", &bytes) != 1)
+			bytes = 131072;
+		fclose(file);
+	}
+	return bytes / 2;
+}
+
+static void write_rates(struct dist__output *out,
+			const struct calibration_model *model)
+{
+	size_t i;
+
+	dist__output_text(out, "rates:\n");
+	for (i = 0; i < model->num_rates; i++)
+		dist__output_print(out, "  - {bytes: %zu, share: %.4g}\n",
+				   model->rates[i].bytes,
+				   model->rates[i].share);
+}
+
+static void write_profile(struct dist__output *out, const struct place *place,
+			  const char *machine,
 			  const struct calibration_model *model)
 {
 	dist__output_print(
 		out,
-		"# Lockstep's own TCP back end on this machine's loopback, "
+		"# Lockstep's own TCP back end %s, "
 		"with the built-in\n"
 		"# selection of algorithms. message_overhead_ns: time to issue "
 		"a send of 8\n"
 		"# bytes in a stream of 64. reduce_Bps: float32 sums of 1 MiB "
 		"on %d ranks at\n"
-		"# once. Medians of 21 batches. The platform beside this file "
-		"belongs to it.\n"
-		"name: loopback\n"
+		"# once. Medians of 21 batches.%s\n"
+		"name: %s\n"
 		"version: 1\n"
-		"source: lockstep calibrate --world-size %d; %s\n"
+		"source: lockstep calibrate on %d ranks; %s\n"
 		"message_overhead_ns: %.0f\n"
 		"reduce_Bps: %.4g\n"
 		"p2p: buffered\n",
-		model->world_size, model->world_size, machine,
-		model->overhead_ns, model->reduce_Bps);
+		place->words, model->world_size, place->note, place->name,
+		model->world_size, machine, model->overhead_ns,
+		model->reduce_Bps);
+	if (place->window_bytes > 0)
+		dist__output_print(out, "window_bytes: %zu\n",
+				   place->window_bytes);
+	write_rates(out, model);
 }
 
 enum dist_error calibration_write(const char *dir, int hosts,
@@ -149,11 +194,29 @@ enum dist_error calibration_write(const char *dir, int hosts,
 		return err;
 	}
 	write_platform(platform, hosts, machine, measures, model);
-	write_profile(profile, machine, model);
+	write_profile(profile, &loopback, machine, model);
 	err = dist__output_close(platform, message);
 	if (err)
 		dist__output_abandon(profile);
 	else
 		err = dist__output_close(profile, message);
 	return err;
+}
+
+enum dist_error calibration_write_wire(const char *dir,
+				       const struct calibration_model *model,
+				       struct dist_message *message)
+{
+	const struct place wire = {"wire", "between hosts", "", first_window()};
+	struct dist__output *profile = NULL;
+	char path[PATH_SIZE], machine[160];
+	enum dist_error err;
+
+	describe_machine(machine, sizeof(machine));
+	snprintf(path, sizeof(path), "%s/wire.yaml", dir);
+	err = dist__output_open(path, &profile, message);
+	if (err)
+		return err;
+	write_profile(profile, &wire, machine, model);
+	return dist__output_close(profile, message);
 }

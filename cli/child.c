@@ -2,7 +2,9 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,6 +24,8 @@ int child_start(struct child *child, int (*work)(void *arg, int pipe),
 	child->id = fork();
 	if (child->id == 0) {
 		close(ends[0]);
+		/* Nobody is left to hear of it when the parent is killed. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		status = work(arg, ends[1]);
 		fflush(NULL);
 		_exit(status);

@@ -17,6 +17,7 @@ struct child {
 /*
  * child_start runs work(arg, pipe) in a child, which ends with the status that
  * work returns; what it writes to the file descriptor pipe, child_finish reads.
+ * The child is killed when this process ends before it.
  * Returns 0, or -1 (no process, no pipe) after a line on stderr.
  */
 int child_start(struct child *child, int (*work)(void *arg, int pipe),

@@ -59,6 +59,20 @@ void columns_time_text(char *text, size_t text_size, double ns)
 		snprintf(text, text_size, "%.4g s", ns / 1e9);
 }
 
+void columns_bytes_text(char *text, size_t text_size, int64_t bytes)
+{
+	double size = (double)bytes;
+
+	if (bytes < 1000)
+		snprintf(text, text_size, "%lld B", (long long)bytes);
+	else if (size < 999.5e3)
+		snprintf(text, text_size, "%.3g kB", size / 1e3);
+	else if (size < 999.5e6)
+		snprintf(text, text_size, "%.3g MB", size / 1e6);
+	else
+		snprintf(text, text_size, "%.3g GB", size / 1e9);
+}
+
 void columns_add_time(struct columns *columns, double ns)
 {
 	char *cell = next_cell(columns);
@@ -115,6 +129,25 @@ int columns_print(const struct columns *columns, FILE *out)
 	for (size_t i = 0; i < columns->used; i++)
 		print_cell(columns, i % num, widths[i % num], columns->cells[i],
 			   out);
+	return 0;
+}
+
+int columns_print_markdown(const struct columns *columns, FILE *out)
+{
+	size_t num = columns->num;
+
+	assert(num > 0);
+	if (columns->failed)
+		return -1;
+	for (size_t i = 0; i < num; i++)
+		fprintf(out, "| %s ", name_of(columns, i));
+	fputs("|\n", out);
+	for (size_t i = 0; i < num; i++)
+		fputs(columns->names[i][0] == '>' ? "|--:" : "|---", out);
+	fputs("|\n", out);
+	for (size_t i = 0; i < columns->used; i++)
+		fprintf(out, "| %s %s", columns->cells[i],
+			i % num + 1 == num ? "|\n" : "");
 	return 0;
 }
 

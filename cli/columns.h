@@ -4,6 +4,7 @@
 #define LOCKSTEP_CLI_COLUMNS_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #define COLUMNS_MOST 16
@@ -34,9 +35,16 @@ void columns_add_time(struct columns *columns, double ns);
 /* columns_time_text writes a time in such words to text. */
 void columns_time_text(char *text, size_t size, double ns);
 
+/* columns_bytes_text writes a size in such words to text: "31.5 MB". */
+void columns_bytes_text(char *text, size_t size, int64_t bytes);
+
 /* columns_print writes the table under its names. Returns 0, or -1 when memory
  * had run out on the way here. */
 int columns_print(const struct columns *columns, FILE *out);
+
+/* columns_print_markdown writes it as a table of GitHub's Markdown; cells must
+ * not have a '|'. Returns as columns_print(). */
+int columns_print_markdown(const struct columns *columns, FILE *out);
 
 /* columns_release frees the cells. */
 void columns_release(struct columns *columns);

@@ -18,14 +18,17 @@ struct command {
 
 int command_run(int argc, const char **argv);
 int command_predict(int argc, const char **argv);
+int command_sweep(int argc, const char **argv);
 int command_bench(int argc, const char **argv);
 int command_check(int argc, const char **argv);
 int command_explore(int argc, const char **argv);
 int command_diagnose(int argc, const char **argv);
 int command_calibrate(int argc, const char **argv);
 int command_compare(int argc, const char **argv);
+int command_validate(int argc, const char **argv);
 int command_trace(int argc, const char **argv);
 int command_platform(int argc, const char **argv);
+int command_testbed(int argc, const char **argv);
 int command_list(int argc, const char **argv);
 
 #endif

@@ -10,6 +10,7 @@
 #include <popt.h>
 
 #include "cli/list.h"
+#include "cli/provenance.h"
 #include "cli/table.h"
 #include "core/algorithm.h"
 #include "core/backend.h"
@@ -20,6 +21,7 @@
 #include "scenarios/model.h"
 #include "scenarios/scenario.h"
 #include "sim/platform.h"
+#include "study/study.h"
 
 #define PATH_SIZE 4096
 
@@ -132,8 +134,11 @@ static int add_profile(struct table *table, const char *name, const char *path)
 		fprintf(stderr, "lockstep list: %s\n", message.text);
 		return DIST_EXIT_USAGE;
 	}
-	table_add(table, json_pack("{s:s, s:s, s:s}", "name", name, "version",
-				   profile.version, "source", profile.source));
+	table_add(table,
+		  json_pack("{s:s, s:s, s:s, s:s}", "name", name, "library",
+			    profile.library[0] ? profile.library : "lockstep",
+			    "version", profile.version, "source",
+			    profile.source));
 	dist__profile_release(&profile);
 	return DIST_EXIT_OK;
 }
@@ -141,33 +146,6 @@ static int add_profile(struct table *table, const char *name, const char *path)
 static int fill_profiles(struct table *table)
 {
 	return list_each_file("profiles", ".yaml", add_profile, table);
-}
-
-/* Stores the first line with words of the first XML comment of a file in
- * text; "" if there is none. */
-static void first_comment(const char *path, char *text, size_t size)
-{
-	FILE *file = fopen(path, "r");
-	bool inside = false;
-	char line[512];
-
-	text[0] = '\0';
-	while (file && !text[0] && fgets(line, sizeof(line), file)) {
-		char *words = inside ? line : strstr(line, "<!--");
-
-		if (!words)
-			continue;
-		if (!inside)
-			words += strlen("<!--");
-		inside = true;
-		words += strspn(words, " \t\n");
-		words[strcspn(words, "\n")] = '\0';
-		if (strstr(words, "-->"))
-			*strstr(words, "-->") = '\0';
-		snprintf(text, size, "%s", words);
-	}
-	if (file)
-		fclose(file);
 }
 
 static int add_platform(struct table *table, const char *name, const char *path)
@@ -180,7 +158,8 @@ static int add_platform(struct table *table, const char *name, const char *path)
 		fprintf(stderr, "lockstep list: %s\n", message.text);
 		return DIST_EXIT_USAGE;
 	}
-	first_comment(path, text, sizeof(text));
+	provenance_platform(path, text, sizeof(text));
+	text[strcspn(text, "\n")] = '\0';
 	table_add(table,
 		  json_pack("{s:s, s:i, s:i, s:s}", "name", name, "hosts",
 			    hosts, "ranks", ranks, "summary", text));
@@ -214,6 +193,27 @@ static int fill_machines(struct table *table)
 	return list_each_file("machines", ".yaml", add_machine, table);
 }
 
+static int add_study(struct table *table, const char *name, const char *path)
+{
+	struct dist_message message;
+	struct study study;
+
+	if (study_load(&study, path, &message)) {
+		fprintf(stderr, "lockstep list: %s\n", message.text);
+		return DIST_EXIT_USAGE;
+	}
+	table_add(table, json_pack("{s:s, s:I, s:s}", "name", name, "points",
+				   (json_int_t)study_num_points(&study),
+				   "title", study.title));
+	study_release(&study);
+	return DIST_EXIT_OK;
+}
+
+static int fill_studies(struct table *table)
+{
+	return list_each_file("studies", ".yaml", add_study, table);
+}
+
 static const char *const name_summary[] = {"name", "summary", NULL};
 static const char *const algorithm_columns[] = {"op", "name", "summary", "time",
 						NULL};
@@ -221,14 +221,16 @@ static const char *const platform_columns[] = {"name", "hosts", "ranks",
 					       "summary", NULL};
 static const char *const model_columns[] = {"name", "parameters", "tensors",
 					    "forward_gflop", NULL};
-static const char *const profile_columns[] = {"name", "version", "source",
-					      NULL};
+static const char *const profile_columns[] = {"name", "library", "version",
+					      "source", NULL};
 
 static const char *const backend_columns[] = {"name", "available", "summary",
 					      "found", NULL};
 
 static const char *const machine_columns[] = {"name", "nodes", "gpus_per_node",
 					      "gpu",  "title", NULL};
+
+static const char *const study_columns[] = {"name", "points", "title", NULL};
 
 static const struct listing listings[] = {
 	{"backends", backend_columns, fill_backends},
@@ -239,6 +241,7 @@ static const struct listing listings[] = {
 	{"profiles", profile_columns, fill_profiles},
 	{"machines", machine_columns, fill_machines},
 	{"measured", list_measured_columns, list_measured},
+	{"studies", study_columns, fill_studies},
 };
 
 static const struct listing *listing_find(const char *name)
@@ -279,7 +282,7 @@ static const struct listing *listing_asked(poptContext context)
 	else
 		fputs("lockstep list: one at a time;", stderr);
 	fputs(" backends, scenarios, algorithms, models, platforms, "
-	      "profiles, machines or measured\n",
+	      "profiles, machines, measured or studies\n",
 	      stderr);
 	return NULL;
 }
@@ -299,7 +302,7 @@ int command_list(int argc, const char **argv)
 		context,
 		"[--json] "
 		"backends|scenarios|algorithms|models|platforms|profiles|"
-		"machines|measured\n\n"
+		"machines|measured|studies\n\n"
 		"The time of an algorithm is that of p ranks and n bytes: "
 		"alpha "
 		"for a message, beta to carry a byte, gamma to reduce one.\n"

@@ -7,12 +7,13 @@
 
 #include <popt.h>
 
+#include "core/data.h"
 #include "platform/clause.h"
-#include "platform/description.h"
+#include "platform/machine.h"
 #include "trace/output.h"
 
 #define USAGE                                                                  \
-	"[--nodes N] [--gpus G] [--intra KIND:BANDWIDTH] "                     \
+	"[--machine NAME] [--nodes N] [--gpus G] [--intra KIND:BANDWIDTH] "    \
 	"[--inter KIND:[CARDSx]BANDWIDTH] [--topology KIND:SHAPE] [...]\n\n"   \
 	"--nodes begins another sort of node, which is as the one before but " \
 	"for what follows.\n"                                                  \
@@ -20,6 +21,8 @@
 	"Example: lockstep platform new --nodes 32 --gpus 8 --intra "          \
 	"nvswitch:235.3GB/s --inter ib:8x200G --topology fat-tree:8x4 -o "     \
 	"cluster.xml\n"
+
+#define PATH_SIZE 4096
 
 enum option {
 	NODES = 1,
@@ -30,13 +33,17 @@ enum option {
 	DEGRADE,
 	SLOW,
 	NCCL,
+	MACHINE,
+	GPU,
 	NOTE,
 	OUTPUT
 };
 
 static const struct poptOption options[] = {
 	{"nodes", '\0', POPT_ARG_STRING, NULL, NODES,
-	 "nodes of this sort (default 1)", "N"},
+	 "nodes of this sort (default 1); any: two that stand for any number, "
+	 "for fidelity formula alone",
+	 "N|any"},
 	{"gpus", '\0', POPT_ARG_STRING, NULL, GPUS,
 	 "GPUs of a node (default 1)", "G"},
 	{"intra", '\0', POPT_ARG_STRING, NULL, INTRA,
@@ -66,6 +73,13 @@ static const struct poptOption options[] = {
 	 "GPUs, links and cards of a node from what NCCL wrote to "
 	 "NCCL_TOPO_DUMP_FILE; what follows changes it",
 	 "FILE"},
+	{"machine", '\0', POPT_ARG_STRING, NULL, MACHINE,
+	 "a node of a machine that others measured (lockstep list machines), "
+	 "with its first network or the one of TRANSPORT; what follows changes "
+	 "it",
+	 "NAME[:TRANSPORT]"},
+	{"gpu", '\0', POPT_ARG_STRING, NULL, GPU,
+	 "kind of the GPUs, as \"H100 80GB\", for models of libraries", "KIND"},
 	{"note", '\0', POPT_ARG_STRING, NULL, NOTE,
 	 "words for the file's head: a title, then where numbers are from",
 	 "TEXT"},
@@ -77,6 +91,11 @@ struct request {
 	struct platform_description description;
 	char *note, *output;
 	bool counted; /* --nodes was given for the last sort */
+
+	/* Of the last --machine; measured: there was one for the last sort. */
+	struct machine machine;
+	char *transport; /* NULL: its first network */
+	bool measured;
 };
 
 static int refuse(const char *text)
@@ -96,7 +115,11 @@ static enum dist_error read_nodes(const char *text, struct request *request,
 				  struct dist_message *message)
 {
 	struct platform_description *d = &request->description;
+	bool any = strcmp(text, "any") == 0;
 
+	if (request->counted && (any || d->any_nodes))
+		return platform_refuse(message, "--nodes: expected any for the "
+						"only sort of node");
 	if (request->counted) {
 		if (d->kinds == PLATFORM_KINDS)
 			return platform_refuse(message,
@@ -107,26 +130,79 @@ static enum dist_error read_nodes(const char *text, struct request *request,
 		d->kinds++;
 	}
 	request->counted = true;
+	d->any_nodes = any;
+	if (any) {
+		d->nodes[0].count = 2;
+		return DIST_OK;
+	}
 	if (platform_read_count(text, PLATFORM_NODES, &last_sort(d)->count))
 		return DIST_OK;
-	return platform_refuse(message, "--nodes: expected 1 to %d, not \"%s\"",
+	return platform_refuse(message,
+			       "--nodes: expected 1 to %d, or any for the "
+			       "only sort, not \"%s\"",
 			       PLATFORM_NODES, text);
 }
 
-static enum dist_error read_gpus(const char *text, int *gpus,
+/* Of a measured machine fewer GPUs have fewer links and cards. */
+static enum dist_error read_gpus(const char *text, struct request *request,
 				 struct dist_message *message)
 {
-	if (platform_read_count(text, PLATFORM_GPUS, gpus))
+	struct platform_nodes *sort = last_sort(&request->description);
+
+	if (!platform_read_count(text, PLATFORM_GPUS, &sort->gpus))
+		return platform_refuse(message,
+				       "--gpus: expected 1 to %d, not \"%s\"",
+				       PLATFORM_GPUS, text);
+	if (!request->measured)
 		return DIST_OK;
-	return platform_refuse(message, "--gpus: expected 1 to %d, not \"%s\"",
-			       PLATFORM_GPUS, text);
+	return platform_of_machine(&request->machine, request->transport,
+				   sort->gpus, sort, message);
 }
 
-static enum dist_error keep(char **place, char *text)
+static enum dist_error keep(char **place, const char *text)
 {
 	free(*place);
 	*place = strdup(text);
 	return *place ? DIST_OK : DIST_ERR_NO_MEMORY;
+}
+
+/* NAME[:TRANSPORT] */
+static enum dist_error read_machine(char *text, struct request *request,
+				    struct dist_message *message)
+{
+	char *transport = strchr(text, ':'), path[PATH_SIZE];
+	enum dist_error error;
+
+	free(request->transport);
+	request->transport = NULL;
+	if (transport) {
+		*transport = '\0';
+		error = keep(&request->transport, transport + 1);
+		if (error)
+			return error;
+	}
+	request->measured = true;
+	error = dist__data_find("machines", text, ".yaml", path, sizeof(path),
+				message);
+	if (!error)
+		error = machine_load(&request->machine, path, message);
+	if (!error)
+		error = platform_of_machine(
+			&request->machine, request->transport, 0,
+			last_sort(&request->description), message);
+	return error;
+}
+
+static enum dist_error read_gpu(const char *text, struct platform_nodes *sort,
+				struct dist_message *message)
+{
+	if (*text && strlen(text) < sizeof(sort->gpu)) {
+		strcpy(sort->gpu, text);
+		return DIST_OK;
+	}
+	return platform_refuse(message,
+			       "--gpu: expected a name of 1 to %zu letters",
+			       sizeof(sort->gpu) - 1);
 }
 
 static enum dist_error read_option(enum option option, char *text,
@@ -139,7 +215,7 @@ static enum dist_error read_option(enum option option, char *text,
 	case NODES:
 		return read_nodes(text, request, message);
 	case GPUS:
-		return read_gpus(text, &last_sort(d)->gpus, message);
+		return read_gpus(text, request, message);
 	case INTRA:
 		return platform_read_intra(text, &last_sort(d)->intra, message);
 	case INTER:
@@ -152,6 +228,10 @@ static enum dist_error read_option(enum option option, char *text,
 	case SLOW:
 		return platform_read_change("--slow", text, d->slow,
 					    &d->num_slow, message);
+	case MACHINE:
+		return read_machine(text, request, message);
+	case GPU:
+		return read_gpu(text, last_sort(d), message);
 	case NCCL:
 		return platform_read_nccl(text, last_sort(d), message);
 	case NOTE:
@@ -278,6 +358,7 @@ int platform_new(int argc, const char **argv)
 		free(command);
 	}
 	poptFreeContext(context);
+	free(request.transport);
 	free(request.note);
 	free(request.output);
 	return status;

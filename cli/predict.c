@@ -4,28 +4,37 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <popt.h>
 
 #include "cli/prediction.h"
+#include "cli/rewiring.h"
 #include "scenarios/arguments.h"
 
 #define USAGE                                                                  \
-	"[--model M] --platform P --world-size N[,N...] [OPTIONS]\n\n"         \
+	"[--workload W] [--model M] --platform P|--machine N "                 \
+	"--world-size N[,N...] [OPTIONS]\n\n"                                  \
 	"Example: lockstep predict --model resnet50 --platform star-64 "       \
 	"--world-size 8,16,32,64\n"
 
 /* The command line; strings are popt's. */
 struct command_line {
-	struct ddp_step_arguments arguments;
+	const struct workload *workload;
+	struct workload_arguments arguments;
+	struct rewiring_arguments rewiring;
+	char *workload_name; /* read beforehand */
 	char *platform;
+	char *machine;
 	char *profile;
 	char *algorithm;
 	char *world_sizes;
+	char *fidelity;
 	char *trace;
 	char *tsv;
-	char *fidelity;
 	int json;
+	int dry_run;
+	int no_explain;
 };
 
 static int refuse(const char *what)
@@ -47,8 +56,8 @@ static int read_sizes(const char *words, struct prediction_request *request)
 		n = strtol(next, &end, 10);
 		if (errno || end == next || (*end && *end != ',') || n < 1 ||
 		    n > 1 << 24)
-			return refuse("--world-size: expected numbers of 1 or "
-				      "more such as 8 or 8,16,32");
+			return refuse("--world-size: expected numbers of 1 to "
+				      "16777216 such as 8 or 8,16,32");
 		if (request->num_world_sizes == PREDICTION_SIZES)
 			return refuse("--world-size: expected at most 64 "
 				      "numbers");
@@ -64,12 +73,16 @@ static int check(const struct command_line *line,
 {
 	struct dist_message message;
 
-	if (!line->platform)
-		return refuse("--platform is needed; see lockstep list "
-			      "platforms");
-	if (line->fidelity && strcmp(line->fidelity, "message") != 0)
-		return refuse("--fidelity: only message is there so far");
-	if (!ddp_step_arguments_check(&line->arguments, &message))
+	if (!line->platform == !line->machine)
+		return refuse(
+			"one of --platform and --machine is needed; see "
+			"lockstep list platforms, lockstep list machines");
+	if (!dist__fidelity_parse(&request->fidelity, line->fidelity))
+		return refuse("--fidelity: expected " DIST__FIDELITIES);
+	if (rewiring_read(&line->rewiring, &request->terms, &message))
+		return refuse(message.text);
+	if (!workload_arguments_check(&line->arguments, line->workload->name,
+				      &message))
 		return refuse(message.text);
 	if (line->world_sizes && read_sizes(line->world_sizes, request))
 		return DIST_EXIT_USAGE;
@@ -79,19 +92,83 @@ static int check(const struct command_line *line,
 }
 
 static int show(const struct prediction *prediction,
+		const struct explanation *explanation,
 		const struct command_line *line)
 {
 	struct dist_message message = {""};
+	int status;
 
 	if (line->tsv && prediction_write_tsv(prediction, line->tsv, &message))
 		return refuse(message.text);
-	if (!line->json) {
-		prediction_print(prediction, stdout);
-	} else if (prediction_print_json(prediction, stdout)) {
-		fprintf(stderr, "lockstep predict: out of memory\n");
-		return DIST_EXIT_INTERNAL;
+	if (line->json)
+		status = prediction_print_json(prediction, explanation, stdout);
+	else
+		status = prediction_print(prediction, explanation, stdout);
+	if (!status)
+		return DIST_EXIT_OK;
+	fprintf(stderr, "lockstep predict: out of memory\n");
+	return DIST_EXIT_INTERNAL;
+}
+
+/* Whether the last row is explained: not where its trace would be too long. One
+ * rank that stands for all has a short one. */
+static bool is_explained(const struct prediction *prediction,
+			 const struct command_line *line)
+{
+	const struct prediction_request *request = prediction->request;
+	size_t last = request->num_world_sizes - 1;
+	bool alone = request->machine &&
+		     prediction->rows[last].fidelity == DIST__FIDELITY_FORMULA;
+
+	return !line->no_explain &&
+	       (alone || request->world_sizes[last] <= EXPLANATION_RANKS);
+}
+
+static int make_and_show(struct prediction *prediction, bool explained,
+			 const struct command_line *line)
+{
+	const struct prediction_request *request = prediction->request;
+	const struct prediction_row *last =
+		&prediction->rows[request->num_world_sizes - 1];
+	struct explanation explanation = {.ranks = 0};
+	struct dist_message message = {""};
+	int status = prediction_make(prediction);
+
+	if (!status && explained &&
+	    explanation_read(&explanation, request->trace,
+			     last->step.world_size, last->step.step_ns,
+			     &message))
+		status = refuse(message.text);
+	if (!status)
+		status = show(prediction, &explanation, line);
+	explanation_release(&explanation);
+	return status;
+}
+
+/* The explanation needs a trace; one that nobody asked for goes again. */
+static int make(struct prediction *prediction,
+		struct prediction_request *request,
+		const struct command_line *line)
+{
+	bool explained = is_explained(prediction, line);
+	char path[] = "/tmp/lockstep-trace-XXXXXX";
+	bool passing = explained && !request->trace;
+	int status, file = -1;
+
+	if (passing) {
+		file = mkstemp(path);
+		request->trace = path;
 	}
-	return DIST_EXIT_OK;
+	status = passing && file < 0
+			 ? refuse("cannot make a temporary file")
+			 : make_and_show(prediction, explained, line);
+	if (passing)
+		request->trace = NULL;
+	if (file >= 0) {
+		close(file);
+		(void)remove(path);
+	}
+	return status;
 }
 
 static int answer(struct prediction_request *request,
@@ -104,9 +181,9 @@ static int answer(struct prediction_request *request,
 		fprintf(stderr, "lockstep predict: out of memory\n");
 		return DIST_EXIT_INTERNAL;
 	}
-	status = prediction_make(prediction, request);
-	if (!status)
-		status = show(prediction, line);
+	status = prediction_open(prediction, request);
+	if (!status && !line->dry_run)
+		status = make(prediction, request, line);
 	prediction_release(prediction);
 	free(prediction);
 	return status;
@@ -114,38 +191,77 @@ static int answer(struct prediction_request *request,
 
 static int predict(const struct command_line *line)
 {
+	struct workload_setup setup = {.compute = ""};
 	struct prediction_request request = {
-		.arguments = &line->arguments,
+		.setup = &setup,
 		.platform = line->platform,
+		.machine = line->machine,
 		.profile = line->profile,
 		.algorithm = line->algorithm,
 		.trace = line->trace,
 	};
 	struct dist_message message = {""};
-	struct model model;
-	int status;
+	int status = check(line, &request);
 
-	if (model_load(&model,
-		       line->arguments.model ? line->arguments.model
-					     : "resnet50",
-		       &message))
-		return refuse(message.text);
-	request.model = &model;
-	status = check(line, &request);
-	if (!status)
+	if (status)
+		return status;
+	rewiring_describe(&line->rewiring, request.links,
+			  sizeof(request.links));
+	if (workload_setup_init(&setup, line->workload, &line->arguments,
+				&message))
+		status = refuse(message.text);
+	else
 		status = answer(&request, line);
-	model_release(&model);
+	workload_setup_release(&setup);
 	return status;
+}
+
+/* The kind of step decides about the other options, so it is looked for before
+ * they are read. Returns NULL after a line when there is no such kind. */
+static const struct workload *find_workload(int argc, const char **argv)
+{
+	static const char option[] = "--workload";
+	const struct workload *workload = &workload_ddp_step;
+	size_t len = strlen(option);
+	const char *name = NULL;
+	int i;
+
+	for (i = 1; i < argc; i++) {
+		if (strncmp(argv[i], option, len) != 0)
+			continue;
+		if (argv[i][len] == '=')
+			name = argv[i] + len + 1;
+		else if (!argv[i][len])
+			name = i + 1 < argc ? argv[i + 1] : "";
+	}
+	if (name)
+		workload = workload_find(name);
+	if (!workload)
+		fprintf(stderr,
+			"lockstep predict: --workload %s: expected one of "
+			"%s\n",
+			name, WORKLOAD_NAMES);
+	return workload;
 }
 
 int command_predict(int argc, const char **argv)
 {
 	struct command_line line = {.json = 0};
-	struct poptOption shared[DDP_STEP_TABLE];
+	struct poptOption shared[WORKLOAD_TABLE], links[REWIRING_TABLE];
 	const struct poptOption table[] = {
+		{"workload", '\0', POPT_ARG_STRING, &line.workload_name, 0,
+		 "kind of step: " WORKLOAD_NAMES
+		 " (default ddp_step); each has "
+		 "options of its own, see --workload W --help",
+		 "W"},
 		{NULL, '\0', POPT_ARG_INCLUDE_TABLE, shared, 0, NULL, NULL},
 		{"platform", '\0', POPT_ARG_STRING, &line.platform, 0,
 		 "hosts and links: a name or a SimGrid XML file", "P"},
+		{"machine", '\0', POPT_ARG_STRING, &line.machine, 0,
+		 "instead of it as many nodes as needed of a machine that "
+		 "others measured, on its first network or that of TRANSPORT",
+		 "NAME[:TRANSPORT]"},
+		{NULL, '\0', POPT_ARG_INCLUDE_TABLE, links, 0, NULL, NULL},
 		{"profile", '\0', POPT_ARG_STRING, &line.profile, 0,
 		 "library: a name or a YAML file (default: built in)", "L"},
 		{"algorithm", '\0', POPT_ARG_STRING, &line.algorithm, 0,
@@ -154,26 +270,39 @@ int command_predict(int argc, const char **argv)
 		 "numbers of ranks (default: all that the platform holds)",
 		 "N[,N...]"},
 		{"fidelity", '\0', POPT_ARG_STRING, &line.fidelity, 0,
-		 "depth of the simulation (default message)", "message"},
+		 "how closely collectives are simulated (default: auto, by the "
+		 "number of ranks)",
+		 "auto|message|flow|formula"},
 		{"trace", '\0', POPT_ARG_STRING, &line.trace, 0,
 		 "write a trace of the step", "FILE"},
 		{"tsv", '\0', POPT_ARG_STRING, &line.tsv, 0,
 		 "write the table, for plots", "FILE"},
 		{"json", '\0', POPT_ARG_NONE, &line.json, 0,
 		 "print JSON instead of a table", NULL},
+		{"no-explain", '\0', POPT_ARG_NONE, &line.no_explain, 0,
+		 "leave out the critical path of the last step", NULL},
+		{"dry-run", '\0', POPT_ARG_NONE, &line.dry_run, 0,
+		 "only say what would be refused", NULL},
 		POPT_AUTOHELP POPT_TABLEEND};
 	int status = DIST_EXIT_USAGE;
 
-	ddp_step_arguments_init(&line.arguments, shared);
+	line.workload = find_workload(argc, argv);
+	if (!line.workload)
+		return DIST_EXIT_USAGE;
+	workload_arguments_init(&line.arguments, line.workload->name, shared);
+	rewiring_init(&line.rewiring, links);
 	if (arguments_parse(argc, argv, table, USAGE))
 		status = predict(&line);
-	free(line.arguments.model);
+	workload_arguments_release(&line.arguments);
+	rewiring_release(&line.rewiring);
+	free(line.workload_name);
 	free(line.platform);
+	free(line.machine);
 	free(line.profile);
 	free(line.algorithm);
 	free(line.world_sizes);
+	free(line.fidelity);
 	free(line.trace);
 	free(line.tsv);
-	free(line.fidelity);
 	return status;
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/tally.h"
 
 /* ---- starting ----------------------------------------------------------- */
 
@@ -73,6 +74,20 @@ static int start(const struct run_request *request, struct run_plan *plan)
 	return dist__job_run(&spec);
 }
 
+/* Says how collectives were simulated, unless message by message. */
+static void tell_fidelity(const struct dist__tally *tally)
+{
+	char words[512];
+
+	if (tally->fidelity == DIST__FIDELITY_AUTO ||
+	    tally->fidelity == DIST__FIDELITY_MESSAGE)
+		return;
+	tally_describe(tally, words, sizeof(words));
+	fprintf(stderr, "lockstep run: fidelity %s%s%s\n",
+		dist__fidelity_name(tally->fidelity), *words ? ": " : "",
+		words);
+}
+
 int run_with(int argc, const char **argv, const struct run_extra *extra)
 {
 	struct run_request request = {.nproc_per_node = NULL};
@@ -87,6 +102,7 @@ int run_with(int argc, const char **argv, const struct run_extra *extra)
 		status = run_export(&request, &plan);
 	if (!status)
 		status = start(&request, &plan);
+	tell_fidelity(dist__sim_tally());
 	run_plan_release(&plan);
 	run_options_release(&request);
 	return status;

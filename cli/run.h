@@ -19,7 +19,10 @@ struct run_request {
 	char *platform;
 	char *profile;
 	char *algorithm;
+	char *fidelity;
 	char *p2p;
+	char *intra;
+	char *bind_to;
 	char *timeout;
 	char *debug;
 	char *trace;

@@ -1,6 +1,7 @@
 /* run_options.c - the command line of lockstep run, by popt. */
 #include "cli/run.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,8 @@
 
 /* Room for a table of options, its end included. */
 #define MAX_OPTIONS 24
+
+#define LENGTH(table) (sizeof(table) / sizeof((table)[0]))
 
 /* ---- the tables --------------------------------------------------------- */
 
@@ -67,15 +70,14 @@ static void list_torchrun(struct run_request *r,
 		 "programs are always started as they are", NULL},
 		POPT_TABLEEND};
 
-	_Static_assert(sizeof(table) / sizeof(table[0]) <= MAX_OPTIONS, "");
+	_Static_assert(LENGTH(table) <= MAX_OPTIONS, "");
 	memcpy(options, table, sizeof(table));
 }
 
 static const struct poptOption no_options[] = {POPT_TABLEEND};
 
-static void list_ours(struct run_request *r, struct poptOption *torchrun,
-		      const struct run_extra *extra,
-		      struct poptOption options[MAX_OPTIONS])
+/* Lists what runs, and how; returns how many options that are. */
+static size_t list_worlds(struct run_request *r, struct poptOption *options)
 {
 	const struct poptOption table[] = {
 		{"world-size", '\0', POPT_ARG_STRING, &r->world_size, 0,
@@ -89,16 +91,36 @@ static void list_ours(struct run_request *r, struct poptOption *torchrun,
 		 "library profile, a name or a file", "L"},
 		{"algorithm", '\0', POPT_ARG_STRING, &r->algorithm, 0,
 		 "such as ring, or all_reduce=ring,broadcast=binomial", "A"},
+		{"fidelity", '\0', POPT_ARG_STRING, &r->fidelity, 0,
+		 "sim: how closely collectives are simulated (default: auto, "
+		 "by the number of ranks)",
+		 "auto|message|flow|formula"},
 		{"p2p", '\0', POPT_ARG_STRING, &r->p2p, 0,
 		 "sim: when a send ends: rendezvous, buffered or eager:BYTES "
 		 "(default: the profile's, else rendezvous)",
 		 "M"},
+		{"intra", '\0', POPT_ARG_STRING, &r->intra, 0,
+		 "tcp: what ranks of one machine talk through (default shm)",
+		 "shm|tcp"},
+		{"bind-to", '\0', POPT_ARG_STRING, &r->bind_to, 0,
+		 "tcp: core: a processor each for the ranks, by turns where "
+		 "there are fewer (default none)",
+		 "none|core"},
 		{"timeout", '\0', POPT_ARG_STRING, &r->timeout, 0,
 		 "seconds that an operation may take (default 1800)", "S"},
 		{"debug", '\0', POPT_ARG_STRING, &r->debug, 0,
 		 "info: find memory touched while an operation holds it; "
 		 "detail: also reads, and the line that did it (tcp, sim)",
-		 "off|info|detail"},
+		 "off|info|detail"}};
+
+	memcpy(options, table, sizeof(table));
+	return LENGTH(table);
+}
+
+/* Lists what remains of the run. */
+static size_t list_outputs(struct run_request *r, struct poptOption *options)
+{
+	const struct poptOption table[] = {
 		{"trace", '\0', POPT_ARG_STRING, &r->trace, 0,
 		 "write a trace, compressed by suffix .gz", "FILE"},
 		{"replay", '\0', POPT_ARG_STRING, &r->replay, 0,
@@ -116,16 +138,28 @@ static void list_ours(struct run_request *r, struct poptOption *torchrun,
 		 "lockstep diagnose; %r in a file's name: the rank",
 		 "DIR"},
 		{"prefix-output", '\0', POPT_ARG_NONE, &r->prefix_output, 0,
-		 "tcp: [rank]: before each line of output", NULL},
+		 "tcp: [rank]: before each line of output", NULL}};
+
+	memcpy(options, table, sizeof(table));
+	return LENGTH(table);
+}
+
+static void list_ours(struct run_request *r, struct poptOption *torchrun,
+		      const struct run_extra *extra,
+		      struct poptOption options[MAX_OPTIONS])
+{
+	const struct poptOption table[] = {
 		{NULL, '\0', POPT_ARG_INCLUDE_TABLE, torchrun, 0,
 		 "Options as torchrun's (defaults: PET_NNODES, ...):", NULL},
 		{NULL, '\0', POPT_ARG_INCLUDE_TABLE,
 		 (void *)(extra ? extra->options : no_options), 0,
 		 extra ? extra->title : NULL, NULL},
 		POPT_AUTOHELP POPT_TABLEEND};
+	size_t n = list_worlds(r, options);
 
-	_Static_assert(sizeof(table) / sizeof(table[0]) <= MAX_OPTIONS, "");
-	memcpy(options, table, sizeof(table));
+	n += list_outputs(r, options + n);
+	assert(n + LENGTH(table) <= MAX_OPTIONS);
+	memcpy(options + n, table, sizeof(table));
 }
 
 /* ---- reading ------------------------------------------------------------ */

@@ -11,6 +11,7 @@
 
 #include "check/dump.h"
 #include "core/data.h"
+#include "core/fidelity.h"
 #include "sim/platform.h"
 
 #define PATH_SIZE 4096
@@ -187,6 +188,28 @@ static int choose_timeout(const char *option, int64_t *timeout_ns)
 	return DIST_EXIT_OK;
 }
 
+static int check_intra(const char *option)
+{
+	const char *words = run_given(option, "LOCKSTEP_INTRA");
+	bool shares;
+
+	if (!words || dist__intra_parse(words, &shares))
+		return DIST_EXIT_OK;
+	return run_refuse(option ? "--intra" : "LOCKSTEP_INTRA", words,
+			  "expected " DIST__INTRA_WORDS);
+}
+
+static int check_bind(const char *option)
+{
+	const char *words = run_given(option, "LOCKSTEP_BIND_TO");
+	bool binds;
+
+	if (!words || dist__bind_parse(words, &binds))
+		return DIST_EXIT_OK;
+	return run_refuse(option ? "--bind-to" : "LOCKSTEP_BIND_TO", words,
+			  "expected " DIST__BIND_WORDS);
+}
+
 static int check_debug(const char *option)
 {
 	const char *words = run_given(option, "LOCKSTEP_DEBUG");
@@ -196,6 +219,17 @@ static int check_debug(const char *option)
 		return DIST_EXIT_OK;
 	return run_refuse(option ? "--debug" : "LOCKSTEP_DEBUG", words,
 			  "expected " DIST__DEBUG_LEVELS);
+}
+
+static int check_fidelity(const char *option)
+{
+	const char *words = run_given(option, "LOCKSTEP_FIDELITY");
+	enum dist__fidelity fidelity;
+
+	if (dist__fidelity_parse(&fidelity, words))
+		return DIST_EXIT_OK;
+	return run_refuse(option ? "--fidelity" : "LOCKSTEP_FIDELITY", words,
+			  "expected " DIST__FIDELITIES);
 }
 
 /* A place that cannot be written to is better known before than after. */
@@ -284,6 +318,12 @@ int run_plan_make(const struct run_request *request, struct run_plan *plan)
 
 	if (!status)
 		status = check_debug(request->debug);
+	if (!status)
+		status = check_fidelity(request->fidelity);
+	if (!status)
+		status = check_intra(request->intra);
+	if (!status)
+		status = check_bind(request->bind_to);
 	if (!status)
 		status = choose_world(request->backend, &plan->world);
 	if (!status)

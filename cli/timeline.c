@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/columns.h"
 #include "trace/output.h"
 
 struct timeline {
@@ -77,18 +78,11 @@ static void write_spans(struct timeline *timeline,
 static void describe(const struct dist__trace_call *call, char *text,
 		     size_t size)
 {
-	double bytes = (double)call->bytes;
+	char bytes[24];
 
-	if (call->bytes == 0)
-		snprintf(text, size, "%s", call->op);
-	else if (call->bytes < 1000)
-		snprintf(text, size, "%s %.0f B", call->op, bytes);
-	else if (call->bytes < 1000000)
-		snprintf(text, size, "%s %.3g kB", call->op, bytes / 1e3);
-	else if (call->bytes < 1000000000)
-		snprintf(text, size, "%s %.3g MB", call->op, bytes / 1e6);
-	else
-		snprintf(text, size, "%s %.3g GB", call->op, bytes / 1e9);
+	columns_bytes_text(bytes, sizeof(bytes), call->bytes);
+	snprintf(text, size, "%s%s%s", call->op, call->bytes ? " " : "",
+		 call->bytes ? bytes : "");
 }
 
 static void write_calls(struct timeline *timeline,

@@ -1,4 +1,5 @@
-/* trace.c - lockstep trace: show what a trace holds, draw its timeline. */
+/* trace.c - lockstep trace: show what a trace holds, draw its timeline, tell
+ * what its end depended on. */
 #include "cli/command.h"
 
 #include <errno.h>
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/critical.h"
 #include "cli/plot.h"
 #include "cli/timeline.h"
 #include "cli/tracetable.h"
@@ -20,9 +22,11 @@
 /* More ranks than this make bars too thin to be read. */
 #define MOST_DRAWN_RANKS 32
 
+struct verb;
+
 /* What the command line says; strings are popt's, NULL when not given. */
 struct request {
-	const char *verb;
+	const struct verb *verb;
 	const char *file;
 	char *output;
 	char *tsv;
@@ -79,14 +83,10 @@ static int parse_ranks(const char *words, struct timeline_window *window)
 	return DIST_EXIT_OK;
 }
 
-static int choose_window(const struct request *request,
-			 const struct dist__trace *trace,
-			 struct timeline_window *window)
+static int choose_times(const struct request *request, int64_t *from_ns,
+			int64_t *to_ns)
 {
-	window->first_rank = 0;
-	window->last_rank = INT_MAX;
-	window->from_ns = 0;
-	window->to_ns = INT64_MAX;
+	*to_ns = INT64_MAX;
 	if (!(request->from_ms >= 0 && request->from_ms < 1e12) ||
 	    !(request->to_ms < 1e12) ||
 	    (request->to_ms >= 0 && request->to_ms <= request->from_ms)) {
@@ -95,9 +95,22 @@ static int choose_window(const struct request *request,
 		      stderr);
 		return DIST_EXIT_USAGE;
 	}
-	window->from_ns = llround(request->from_ms * 1e6);
+	*from_ns = llround(request->from_ms * 1e6);
 	if (request->to_ms >= 0)
-		window->to_ns = llround(request->to_ms * 1e6);
+		*to_ns = llround(request->to_ms * 1e6);
+	return DIST_EXIT_OK;
+}
+
+static int choose_window(const struct request *request,
+			 const struct dist__trace *trace,
+			 struct timeline_window *window)
+{
+	int status = choose_times(request, &window->from_ns, &window->to_ns);
+
+	window->first_rank = 0;
+	window->last_rank = INT_MAX;
+	if (status)
+		return status;
 	if (request->ranks)
 		return parse_ranks(request->ranks, window);
 	if (trace->num_ranks > MOST_DRAWN_RANKS) {
@@ -141,7 +154,58 @@ static int gantt(const struct request *request, const struct dist__trace *trace)
 			 title);
 }
 
+/* ---- path ------------------------------------------------------------- */
+
+static int print_path(const struct request *request,
+		      const struct dist__path *path, int64_t from_ns)
+{
+	json_t *all;
+	int status;
+
+	if (!request->json)
+		return critical_print(path, from_ns, stdout);
+	all = critical_json(path, from_ns);
+	status = all ? json_dumpf(all, stdout,
+				  JSON_INDENT(2) | JSON_REAL_PRECISION(9))
+		     : -1;
+	json_decref(all);
+	putchar('\n');
+	return status;
+}
+
+static int path(const struct request *request, const struct dist__trace *trace)
+{
+	struct dist__path found;
+	int64_t from_ns, to_ns;
+	int status = choose_times(request, &from_ns, &to_ns);
+
+	if (status)
+		return status;
+	if (dist__path_find(trace, from_ns, to_ns, &found) ||
+	    print_path(request, &found, from_ns)) {
+		fputs("lockstep trace: out of memory\n", stderr);
+		status = DIST_EXIT_INTERNAL;
+	}
+	dist__path_release(&found);
+	return status;
+}
+
 /* ---- the command ------------------------------------------------------ */
+
+/* What may be done with a trace. */
+static const struct verb {
+	const char *name;
+	int (*run)(const struct request *request,
+		   const struct dist__trace *trace);
+} verbs[] = {{"show", show}, {"gantt", gantt}, {"path", path}};
+
+static const struct verb *find_verb(const char *name)
+{
+	for (size_t i = 0; name && i < sizeof(verbs) / sizeof(verbs[0]); i++)
+		if (strcmp(verbs[i].name, name) == 0)
+			return &verbs[i];
+	return NULL;
+}
 
 static int parse(poptContext context, struct request *request)
 {
@@ -152,17 +216,17 @@ static int parse(poptContext context, struct request *request)
 			poptBadOption(context, 0), poptStrerror(rc));
 		return DIST_EXIT_USAGE;
 	}
-	request->verb = poptGetArg(context);
+	request->verb = find_verb(poptGetArg(context));
 	request->file = poptGetArg(context);
-	if (!request->verb || (strcmp(request->verb, "show") != 0 &&
-			       strcmp(request->verb, "gantt") != 0)) {
-		fputs("lockstep trace: expected show or gantt; see --help\n",
+	if (!request->verb) {
+		fputs("lockstep trace: expected show, gantt or path; see "
+		      "--help\n",
 		      stderr);
 		return DIST_EXIT_USAGE;
 	}
 	if (!request->file || poptPeekArg(context)) {
 		fprintf(stderr, "lockstep trace: %s: expected one trace\n",
-			request->verb);
+			request->verb->name);
 		return DIST_EXIT_USAGE;
 	}
 	return request->output ? plot_check("lockstep trace", request->output)
@@ -179,8 +243,7 @@ static int run(const struct request *request)
 		fprintf(stderr, "lockstep trace: %s\n", message.text);
 		return DIST_EXIT_USAGE;
 	}
-	status = strcmp(request->verb, "show") == 0 ? show(request, &trace)
-						    : gantt(request, &trace);
+	status = request->verb->run(request, &trace);
 	dist__trace_release(&trace);
 	return status;
 }
@@ -192,7 +255,7 @@ int command_trace(int argc, const char **argv)
 		{"calls", '\0', POPT_ARG_NONE, &request.calls, 0,
 		 "show: list every call", NULL},
 		{"json", '\0', POPT_ARG_NONE, &request.json, 0,
-		 "show: print JSON instead of tables", NULL},
+		 "show, path: print JSON instead of tables", NULL},
 		{"output", 'o', POPT_ARG_STRING, &request.output, 0,
 		 "gantt: draw this; the data goes beside it",
 		 "FILE.svg|FILE.png"},
@@ -201,16 +264,16 @@ int command_trace(int argc, const char **argv)
 		{"ranks", '\0', POPT_ARG_STRING, &request.ranks, 0,
 		 "gantt: only these", "FIRST-LAST"},
 		{"from", '\0', POPT_ARG_DOUBLE, &request.from_ms, 0,
-		 "gantt: only from this time on", "MS"},
+		 "gantt, path: only from this time on", "MS"},
 		{"to", '\0', POPT_ARG_DOUBLE, &request.to_ms, 0,
-		 "gantt: only up to this time", "MS"},
+		 "gantt, path: only up to this time", "MS"},
 		POPT_AUTOHELP POPT_TABLEEND};
 	poptContext context = poptGetContext(argv[0], argc, argv, options, 0);
 	int status;
 
 	poptSetOtherOptionHelp(
 		context,
-		"show|gantt [OPTION...] TRACE\n\n"
+		"show|gantt|path [OPTION...] TRACE\n\n"
 		"Example: lockstep trace gantt --ranks 0-7 -o step.svg "
 		"sim.json.gz\n");
 	status = parse(context, &request);

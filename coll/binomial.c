@@ -51,17 +51,16 @@ static enum dist_error take_children(const struct dist__coll *coll,
 				     uint32_t step)
 {
 	struct dist__span tensor = dist__span_tensor(coll);
-	struct dist__span in = {.bytes = tensor.bytes};
+	struct dist__addition theirs = {tensor, tensor, NULL};
 	enum dist_error error = DIST_OK;
 
 	if (dist__tree_has_child(place, 1))
-		error = dist__scratch_new(coll, in.bytes, &in.data);
-	for (int i = 1; dist__tree_has_child(place, i) && !error; i *= 2) {
-		error = dist__recv(coll, step, dist__tree_child(place, i), in);
-		if (!error)
-			dist__combine(coll, tensor, in);
-	}
-	free(in.data);
+		error = dist__sum_scratch_new(coll, tensor.bytes,
+					      &theirs.scratch);
+	for (int i = 1; dist__tree_has_child(place, i) && !error; i *= 2)
+		error = dist__recv_sum(coll, step, dist__tree_child(place, i),
+				       &theirs);
+	free(theirs.scratch);
 	return error;
 }
 

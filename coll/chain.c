@@ -33,24 +33,42 @@ struct chain {
 	int root;
 };
 
-static struct dist__move move(const struct dist__schedule *schedule, int rank,
-			      int step)
+/* What the link to number, from the root, carries in step, with peer. */
+static struct dist__move carried(const struct chain *chain, int number,
+				 int step, int peer)
+{
+	int segment = step + 1 - number, p = chain->schedule.world_size;
+
+	if (number == 0 || number == p || segment < 0 ||
+	    segment >= chain->num_segments)
+		return dist__move_none();
+	return (struct dist__move){
+		.peer = peer % p,
+		.slice = dist__segment(&chain->segments, segment),
+	};
+}
+
+static int number_of(const struct dist__schedule *schedule, int rank)
 {
 	const struct chain *chain = (const struct chain *)schedule;
-	struct dist__move move = dist__move_none();
 	int p = schedule->world_size;
-	int number = (rank - chain->root + p) % p;
-	int out = step - number, in = out + 1; /* segments */
 
-	if (number + 1 < p && out >= 0 && out < chain->num_segments) {
-		move.to = (rank + 1) % p;
-		move.out = dist__segment(&chain->segments, out);
-	}
-	if (number > 0 && in >= 0 && in < chain->num_segments) {
-		move.from = (rank + p - 1) % p;
-		move.in = dist__segment(&chain->segments, in);
-	}
-	return move;
+	return (rank - chain->root + p) % p;
+}
+
+static struct dist__move out(const struct dist__schedule *schedule, int rank,
+			     int step)
+{
+	return carried((const struct chain *)schedule,
+		       number_of(schedule, rank) + 1, step, rank + 1);
+}
+
+static struct dist__move in(const struct dist__schedule *schedule, int rank,
+			    int step)
+{
+	return carried((const struct chain *)schedule,
+		       number_of(schedule, rank), step,
+		       rank - 1 + schedule->world_size);
 }
 
 static struct chain chain_of(int p, int root, size_t numel,
@@ -64,7 +82,8 @@ static struct chain chain_of(int p, int root, size_t numel,
 		.world_size = p,
 		.num_steps = p > 1 ? p - 2 + chain.num_segments : 0,
 		.longest = dist__chunks_numel(&chain.segments, 1),
-		.move = move,
+		.out = out,
+		.in = in,
 	};
 	return chain;
 }

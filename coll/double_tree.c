@@ -189,42 +189,54 @@ static int carried(const struct double_tree *d, int tree, int number, int step)
 	return since + tree;
 }
 
-/* Notes in *move that the link to number in tree carries from or to the rank,
- * if it does so in step. */
-static void note(const struct double_tree *d, struct dist__move *move, int step,
-		 int tree, int number, bool goes_out)
+/* What the link to number in tree carries in step, seen from where it comes
+ * from (out), or from number itself. */
+static struct dist__move over(const struct double_tree *d, int tree, int number,
+			      int step, bool out)
 {
 	int segment = number ? carried(d, tree, number, step) : -1;
-	int other = goes_out ? number : parent(d, tree, number);
-	int rank = (other + d->root) % d->schedule.world_size;
+	int other;
 
 	if (segment < 0)
-		return;
-	if (goes_out) {
-		move->to = rank;
-		move->out = dist__segment(&d->segments, segment);
-	} else {
-		move->from = rank;
-		move->in = dist__segment(&d->segments, segment);
-	}
+		return dist__move_none();
+	other = out ? number : parent(d, tree, number);
+	return (struct dist__move){
+		.peer = (other + d->root) % d->schedule.world_size,
+		.slice = dist__segment(&d->segments, segment),
+	};
 }
 
-static struct dist__move move(const struct dist__schedule *schedule, int rank,
-			      int step)
+static int number_of(const struct double_tree *d, int rank)
+{
+	int p = d->schedule.world_size;
+
+	return (rank - d->root + p) % p;
+}
+
+static struct dist__move in(const struct dist__schedule *schedule, int rank,
+			    int step)
+{
+	const struct double_tree *d = (const struct double_tree *)schedule;
+	int number = number_of(d, rank);
+	struct dist__move move = over(d, 0, number, step, false);
+
+	return move.peer < 0 ? over(d, 1, number, step, false) : move;
+}
+
+/* The root sends to the tops alone. */
+static struct dist__move out(const struct dist__schedule *schedule, int rank,
+			     int step)
 {
 	const struct double_tree *d = (const struct double_tree *)schedule;
 	struct dist__move move = dist__move_none();
-	int p = schedule->world_size;
-	int number = (rank - d->root + p) % p;
+	int number = number_of(d, rank);
 
-	for (int tree = 0; tree < 2; tree++) {
-		if (number == 0) {
-			note(d, &move, step, tree, top(d, tree), true);
-			continue;
-		}
-		note(d, &move, step, tree, number, false);
-		note(d, &move, step, tree, child(d, tree, number, false), true);
-		note(d, &move, step, tree, child(d, tree, number, true), true);
+	for (int link = 0; link < 4 && move.peer < 0; link++) {
+		int tree = link / 2;
+		int below = number ? child(d, tree, number, link % 2 == 1)
+				   : top(d, tree);
+
+		move = over(d, tree, below, step, true);
 	}
 	return move;
 }
@@ -238,7 +250,8 @@ static enum dist_error trees_open(struct double_tree *d, int p, int root,
 	d->segments = dist__segments_of(numel, element_bytes, segment_bytes, 2,
 					&d->num_segments);
 	d->schedule.world_size = p;
-	d->schedule.move = move;
+	d->schedule.out = out;
+	d->schedule.in = in;
 	d->schedule.longest = dist__chunks_numel(&d->segments, 1);
 	if (p == 1)
 		return DIST_OK;
@@ -296,6 +309,101 @@ static enum dist_error run_all_reduce(const struct dist__coll *coll)
 	return run(coll, 0, true, true);
 }
 
+/* ---- as a flow -------------------------------------------------------- */
+
+static enum dist_error open_flow(struct dist__flow *flow, int root)
+{
+	struct double_tree *d = malloc(sizeof *d);
+	enum dist_error error;
+
+	flow->timetable = d;
+	if (!d)
+		return DIST_ERR_NO_MEMORY;
+	error = trees_open(d, flow->world_size, root, flow->numel,
+			   flow->element_bytes, flow->segment_bytes);
+	flow->steps = d->schedule.num_steps;
+	return error;
+}
+
+/* A rank that does not come holds up its neighbours in both trees at once, and
+ * whoever is h links away after 2 h more segments at most. */
+static enum dist_error open_one_way(struct dist__flow *flow)
+{
+	enum dist_error error = open_flow(flow, flow->root);
+	const struct double_tree *d = flow->timetable;
+
+	if (error)
+		return error;
+	return d->num_segments > 4 * dist__log2_ceil(flow->world_size)
+		       ? DIST_OK
+		       : DIST_ERR_UNAVAILABLE;
+}
+
+static enum dist_error open_both_ways(struct dist__flow *flow)
+{
+	enum dist_error error = open_flow(flow, 0);
+
+	flow->steps *= 2;
+	return error;
+}
+
+static void close_flow(struct dist__flow *flow)
+{
+	if (flow->timetable)
+		trees_close(flow->timetable);
+	free(flow->timetable);
+}
+
+static struct dist__hop hop_down(const struct dist__flow *flow, int rank,
+				 int step)
+{
+	const struct double_tree *d = flow->timetable;
+
+	return dist__schedule_hop(&d->schedule, flow->element_bytes, rank, step,
+				  false);
+}
+
+static struct dist__hop hop_up(const struct dist__flow *flow, int rank,
+			       int step)
+{
+	const struct double_tree *d = flow->timetable;
+
+	return dist__schedule_hop(&d->schedule, flow->element_bytes, rank, step,
+				  true);
+}
+
+static struct dist__hop hop_both_ways(const struct dist__flow *flow, int rank,
+				      int step)
+{
+	int half = flow->steps / 2;
+
+	return step < half ? hop_up(flow, rank, step)
+			   : hop_down(flow, rank, step - half);
+}
+
+/* Between filling and emptying, a step is like the one before the last. */
+static int like(const struct dist__flow *flow, int step)
+{
+	const struct double_tree *d = flow->timetable;
+	int place = step % d->schedule.num_steps;
+	int first = 2 * dist__log2_ceil(flow->world_size);
+
+	if (place < first || place >= d->num_segments)
+		return step;
+	return step - place + first + (place - first) % 2;
+}
+
+static const struct dist__flow_ops all_reduce_flow = {.open = open_both_ways,
+						      .hop = hop_both_ways,
+						      .like = like,
+						      .close = close_flow};
+static const struct dist__flow_ops reduce_flow = {
+	.open = open_one_way, .hop = hop_up, .like = like, .close = close_flow};
+static const struct dist__flow_ops broadcast_flow = {.open = open_one_way,
+						     .hop = hop_down,
+						     .like = like,
+						     .close = close_flow};
+
 /*
  * T <= (k + 2 ceil(log2 p)) (alpha + s beta) for k segments of s bytes, and s
  * gamma more a step in a reduce: the steps that a link stands idle for its
@@ -344,6 +452,7 @@ const struct dist__algorithm dist__double_tree_all_reduce = {
 	.formula = "(k + 2 ceil(log2 p)) (2 alpha + 2n/k beta + n/k gamma)",
 	.run = run_all_reduce,
 	.cost_ns = cost_all_reduce_ns,
+	.flow = &all_reduce_flow,
 };
 
 const struct dist__algorithm dist__double_tree_reduce = {
@@ -355,6 +464,7 @@ const struct dist__algorithm dist__double_tree_reduce = {
 	.formula = "(k + 2 ceil(log2 p)) (alpha + n/k beta + n/k gamma)",
 	.run = run_reduce,
 	.cost_ns = cost_reduce_ns,
+	.flow = &reduce_flow,
 };
 
 const struct dist__algorithm dist__double_tree_broadcast = {
@@ -366,4 +476,5 @@ const struct dist__algorithm dist__double_tree_broadcast = {
 	.formula = "(k + 2 ceil(log2 p)) (alpha + n/k beta)",
 	.run = run_broadcast,
 	.cost_ns = cost_broadcast_ns,
+	.flow = &broadcast_flow,
 };

@@ -51,17 +51,13 @@ enum dist_error dist__fold_in(const struct dist__coll *coll,
 			      const struct dist__fold *fold, uint32_t step,
 			      struct dist__span vector, void *scratch)
 {
-	struct dist__span other = {.data = scratch, .bytes = vector.bytes};
-	enum dist_error error = DIST_OK;
+	struct dist__addition theirs = {vector, vector, scratch};
 
 	if (fold->rank < 0)
 		return dist__send(coll, step, partner(coll, fold), vector);
 	if (!dist__fold_receives(fold))
 		return DIST_OK;
-	error = dist__recv(coll, step, partner(coll, fold), other);
-	if (!error)
-		dist__combine(coll, vector, other);
-	return error;
+	return dist__recv_sum(coll, step, partner(coll, fold), &theirs);
 }
 
 enum dist_error dist__fold_out(const struct dist__coll *coll,

@@ -31,15 +31,14 @@ static enum dist_error reduce_scatter(struct dist__halving *h, void *scratch)
 	for (int size = h->fold.size / 2; size > 0; size /= 2) {
 		int partner = dist__fold_member(&h->fold, number ^ size);
 		struct dist__span keep = dist__halving_block(h, number, size);
-		struct dist__span in = {.data = scratch, .bytes = keep.bytes};
-		enum dist_error error = dist__exchange(
+		struct dist__addition theirs = {keep, keep, scratch};
+		enum dist_error error = dist__exchange_sum(
 			h->coll, h->step++, partner,
 			dist__halving_block(h, number ^ size, size), partner,
-			in);
+			&theirs);
 
 		if (error)
 			return error;
-		dist__combine(h->coll, keep, in);
 	}
 	return DIST_OK;
 }
@@ -59,7 +58,7 @@ enum dist_error dist__halving_scatter_sums(struct dist__halving *h)
 {
 	void *scratch = NULL;
 	enum dist_error error =
-		dist__scratch_new(h->coll, scratch_bytes(h), &scratch);
+		dist__sum_scratch_new(h->coll, scratch_bytes(h), &scratch);
 
 	if (!error)
 		error = dist__fold_in(h->coll, &h->fold, h->step,

@@ -400,6 +400,7 @@ const struct dist__algorithm dist__hierarchical_all_reduce = {
 	.formula = "RS(q, n) + AR(p/q, n/q; q beta) + AG(q, n)",
 	.run = run_all_reduce,
 	.cost_ns = cost_all_reduce_ns,
+	.in_teams = true,
 };
 
 const struct dist__algorithm dist__hierarchical_reduce = {
@@ -409,6 +410,7 @@ const struct dist__algorithm dist__hierarchical_reduce = {
 	.formula = "R(q, n) + R(p/q, n)",
 	.run = run_reduce,
 	.cost_ns = cost_reduce_ns,
+	.in_teams = true,
 };
 
 const struct dist__algorithm dist__hierarchical_broadcast = {
@@ -418,6 +420,7 @@ const struct dist__algorithm dist__hierarchical_broadcast = {
 	.formula = "B(p/q, n) + B(q, n)",
 	.run = run_broadcast,
 	.cost_ns = cost_broadcast_ns,
+	.in_teams = true,
 };
 
 const struct dist__algorithm dist__hierarchical_barrier = {
@@ -428,6 +431,7 @@ const struct dist__algorithm dist__hierarchical_barrier = {
 	.formula = "R(q, 0) + barrier(p/q) + B(q, 0)",
 	.run = run_barrier,
 	.cost_ns = cost_barrier_ns,
+	.in_teams = true,
 };
 
 const struct dist__algorithm dist__hierarchical_all_gather = {
@@ -438,4 +442,5 @@ const struct dist__algorithm dist__hierarchical_all_gather = {
 	.formula = "G(q, n q/p) + AG(p/q, n) + B(q, n)",
 	.run = run_all_gather,
 	.cost_ns = cost_all_gather_ns,
+	.in_teams = true,
 };

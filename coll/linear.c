@@ -72,20 +72,17 @@ static enum dist_error run_broadcast(const struct dist__coll *coll)
 static enum dist_error run_reduce(const struct dist__coll *coll)
 {
 	struct dist__span sum = dist__span_tensor(coll);
-	struct dist__span in = {.bytes = sum.bytes};
+	struct dist__addition theirs = {sum, sum, NULL};
 	enum dist_error error = DIST_OK;
 
 	if (coll->rank != coll->op->peer)
 		return dist__send(coll, 0, coll->op->peer, sum);
 	if (coll->world_size > 1)
-		error = dist__scratch_new(coll, in.bytes, &in.data);
-	for (int i = 1; i < coll->world_size && !error; i++) {
-		error = dist__recv(coll, 0, (coll->rank + i) % coll->world_size,
-				   in);
-		if (!error)
-			dist__combine(coll, sum, in);
-	}
-	free(in.data);
+		error = dist__sum_scratch_new(coll, sum.bytes, &theirs.scratch);
+	for (int i = 1; i < coll->world_size && !error; i++)
+		error = dist__recv_sum(
+			coll, 0, (coll->rank + i) % coll->world_size, &theirs);
+	free(theirs.scratch);
 	return error;
 }
 

@@ -7,8 +7,10 @@
  * the transport's own requests and need no lane.
  */
 #include <assert.h>
+#include <stddef.h>
 #include <stdlib.h>
 
+#include "coll/flow.h"
 #include "coll/stage.h"
 #include "coll/team.h"
 #include "core/reduce.h"
@@ -22,13 +24,10 @@ struct p2p_backend {
 	struct dist__lane *lane; /* NULL until the first use */
 	atomic_uint lane_ops;    /* collectives on the lane, not done */
 	atomic_bool failed;      /* an op failed: nothing runs any more */
-};
 
-/* A collective on its way through the lane. */
-struct pending {
-	struct dist__job job;
-	struct p2p_backend *backend;
-	struct dist__op *op;
+	/* The flow that is under way on the lane. */
+	struct dist__flow_seat seat;
+	struct dist__op *flowing;
 };
 
 static struct p2p_backend *p2p(struct dist__backend *b)
@@ -53,28 +52,38 @@ static void finish(struct p2p_backend *b, struct dist__op *op,
 
 /* ---- collectives ------------------------------------------------------ */
 
-/* Makes the average of a sum, where the result is. A pass over it costs what a
- * reduction of that length does. */
-static void divide(const struct dist__coll *coll)
+/* The bytes of the sum that this rank is to make an average of; 0: none. */
+static size_t bytes_to_divide(const struct dist__coll *coll)
 {
 	const struct dist__op *op = coll->op;
-	struct dist__transport *t = coll->transport;
 	const struct dist_tensor *result = &op->tensor;
 	bool here = op->kind != DIST__REDUCE || op->peer == coll->rank;
 
 	if (!dist__op_reduces(op->kind) || op->reduce_op != DIST_AVG || !here)
+		return 0;
+	return result->numel * dist_dtype_size(result->dtype);
+}
+
+/* Makes the average of a sum, where the result is. A pass over it costs what a
+ * reduction of that length does. */
+static void divide(const struct dist__coll *coll)
+{
+	struct dist__transport *t = coll->transport;
+	const struct dist_tensor *result = &coll->op->tensor;
+	size_t bytes = bytes_to_divide(coll);
+
+	if (bytes == 0)
 		return;
 	if (result->data)
 		dist__divide(result->dtype, result->data, result->numel,
 			     dist__contributors(coll));
 	if (t->ops->charge_reduce)
-		t->ops->charge_reduce(
-			t, result->numel * dist_dtype_size(result->dtype));
+		t->ops->charge_reduce(t, bytes);
 }
 
 static enum dist_error run_flat(const struct dist__coll *coll)
 {
-	enum dist_error error = coll->op->algorithm->run(coll);
+	enum dist_error error = dist__coll_run(coll, coll->op->algorithm);
 
 	if (!error)
 		divide(coll);
@@ -96,67 +105,121 @@ static enum dist_error run_staged(const struct dist__coll *coll)
 	return error;
 }
 
-/* Runs a collective to its end, on whatever thread this is. */
-static enum dist_error run_collective(struct p2p_backend *b,
-				      struct dist__op *op)
+static struct dist__coll coll_of(const struct p2p_backend *b,
+				 struct dist__op *op)
 {
-	struct dist__coll coll = {
+	int world_size = b->members->world_size;
+	size_t bytes = dist__op_numel(op, world_size) *
+		       dist_dtype_size(op->tensor.dtype);
+
+	op->algorithm = dist__select(b->profile, op->kind, world_size,
+				     b->num_nodes, bytes);
+	return (struct dist__coll){
 		.transport = b->transport,
 		.members = b->members,
 		.op = op,
 		.rank = b->members->rank,
-		.world_size = b->members->world_size,
+		.world_size = world_size,
 		.segment_bytes = (size_t)b->profile->segment_bytes,
 	};
-	size_t bytes = dist__op_numel(op, coll.world_size) *
-		       dist_dtype_size(op->tensor.dtype);
+}
 
+static enum dist_error begin(struct p2p_backend *b, struct dist__op *op)
+{
 	if (atomic_load(&b->failed))
 		return DIST_ERR_ABORTED;
 	if (op->on_begin)
-		op->on_begin(op, op->on_begin_arg);
+		op->on_begin(op);
 	op->started_ns = now_ns(&b->base);
-	op->algorithm = dist__select(b->profile, op->kind, coll.world_size,
-				     b->num_nodes, bytes);
+	return DIST_OK;
+}
+
+/* Runs a collective to its end, on whatever thread this is. */
+static enum dist_error run_collective(struct p2p_backend *b,
+				      struct dist__op *op)
+{
+	struct dist__coll coll = coll_of(b, op);
+	enum dist_error error = begin(b, op);
+
+	if (error)
+		return error;
 	return dist__stage_needed(op) ? run_staged(&coll) : run_flat(&coll);
 }
 
-static void run_pending(void *arg)
+static void run_on_lane(void *arg)
 {
-	struct pending *pending = arg;
-	struct p2p_backend *b = pending->backend;
-	struct dist__op *op = pending->op;
+	struct dist__op *op = arg;
+	struct p2p_backend *b = op->private;
 	enum dist_error error = run_collective(b, op);
 
-	free(pending);
 	atomic_fetch_sub(&b->lane_ops, 1);
 	finish(b, op, error);
 	b->transport->ops->lane_notify(b->lane);
+}
+
+/* The flow on the lane is over, or was none; finishes its op. */
+static void end_flow(struct dist__flow_seat *seat, enum dist_error error)
+{
+	struct p2p_backend *b =
+		(struct p2p_backend *)((char *)seat -
+				       offsetof(struct p2p_backend, seat));
+
+	atomic_fetch_sub(&b->lane_ops, 1);
+	finish(b, b->flowing, error);
+	b->transport->ops->lane_over(b->lane);
+}
+
+/* Whether op is to be a flow on the lane, described in seat. */
+static bool is_flow(const struct p2p_backend *b, struct dist__op *op,
+		    struct dist__flow_seat *seat)
+{
+	struct dist__coll coll = coll_of(b, op);
+
+	if (dist__stage_needed(op) ||
+	    !dist__flow_of(&coll, op->algorithm, seat))
+		return false;
+	seat->last_pass_bytes = bytes_to_divide(&coll);
+	seat->over = end_flow;
+	return true;
+}
+
+static void join_flow(void *arg)
+{
+	struct dist__op *op = arg;
+	struct p2p_backend *b = op->private;
+	struct dist__transport *t = b->transport;
+	enum dist_error error = begin(b, op);
+
+	b->flowing = op;
+	(void)is_flow(b, op, &b->seat);
+	if (!error)
+		error = t->ops->flow_join(t, &b->seat);
+	if (error)
+		end_flow(&b->seat, error);
 }
 
 static enum dist_error submit_collective(struct p2p_backend *b,
 					 struct dist__op *op)
 {
 	const struct dist__transport_ops *ops = b->transport->ops;
-	struct pending *pending = NULL;
+	struct dist__flow_seat seat;
 	enum dist_error error = DIST_OK;
 
 	if (!b->lane)
 		error = ops->lane_new(b->transport, &b->lane);
 	if (error)
 		return error;
-	pending = malloc(sizeof *pending);
-	if (!pending)
-		return DIST_ERR_NO_MEMORY;
-	*pending = (struct pending){.job = {.run = run_pending, .arg = pending},
-				    .backend = b,
-				    .op = op};
-	atomic_fetch_add(&b->lane_ops, 1);
-	error = ops->lane_submit(b->lane, &pending->job);
-	if (error) {
-		atomic_fetch_sub(&b->lane_ops, 1);
-		free(pending);
+	op->private = b;
+	op->job = (struct dist__job){.run = run_on_lane, .arg = op};
+	/* A flow needs nobody to wait for it. */
+	if (is_flow(b, op, &seat)) {
+		op->job.run = join_flow;
+		op->job.is_flow = true;
 	}
+	atomic_fetch_add(&b->lane_ops, 1);
+	error = ops->lane_submit(b->lane, &op->job);
+	if (error)
+		atomic_fetch_sub(&b->lane_ops, 1);
 	return error;
 }
 
@@ -259,12 +322,13 @@ static enum dist_error wait(struct dist__backend *backend, struct dist__op *op,
 static bool test(struct dist__backend *backend, struct dist__op *op)
 {
 	struct p2p_backend *b = p2p(backend);
+	bool is_p2p = dist__op_is_p2p(op->kind);
 
 	if (dist__op_is_done(op))
 		return true;
-	if (!b->transport->ops->test(b->transport, op->private))
-		return dist__op_is_done(op);
-	if (dist__op_is_p2p(op->kind))
+	if (b->transport->ops->test(b->transport,
+				    is_p2p ? op->private : NULL) &&
+	    is_p2p)
 		(void)end_p2p(b, op, DIST_TIMEOUT_NEVER);
 	return dist__op_is_done(op);
 }

@@ -47,40 +47,81 @@ static enum dist_error run_all_to_all(const struct dist__coll *coll)
 	return error;
 }
 
-static enum dist_error add_parts(const struct dist__coll *coll,
-				 struct dist__span in)
+static enum dist_error add_parts(const struct dist__coll *coll, void *scratch)
 {
 	const struct dist__op *op = coll->op;
 	int p = coll->world_size;
 	struct dist__span sum = dist__span_tensor(coll);
+	struct dist__addition theirs = {
+		sum, dist__span_part(coll, &op->in, coll->rank), scratch};
 	enum dist_error error = DIST_OK;
 
-	dist__copy(sum, dist__span_part(coll, &op->in, coll->rank));
 	for (int k = 1; k < p && !error; k++) {
 		int to = (coll->rank + k) % p;
 		int from = (coll->rank + p - k) % p;
 
-		error = dist__exchange(coll, (uint32_t)k, to,
-				       dist__span_part(coll, &op->in, to), from,
-				       in);
-		if (!error)
-			dist__combine(coll, sum, in);
+		error = dist__exchange_sum(coll, (uint32_t)k, to,
+					   dist__span_part(coll, &op->in, to),
+					   from, &theirs);
+		theirs.mine = sum;
 	}
 	return error;
 }
 
 static enum dist_error run_reduce_scatter(const struct dist__coll *coll)
 {
-	struct dist__span in = {.bytes = dist__span_tensor(coll).bytes};
-	enum dist_error error = DIST_OK;
+	struct dist__span sum = dist__span_tensor(coll);
+	void *scratch = NULL;
+	enum dist_error error;
 
-	if (coll->world_size > 1)
-		error = dist__scratch_new(coll, in.bytes, &in.data);
+	if (coll->world_size == 1) {
+		dist__copy(sum, dist__span_part(coll, &coll->op->in, 0));
+		return DIST_OK;
+	}
+	error = dist__sum_scratch_new(coll, sum.bytes, &scratch);
 	if (!error)
-		error = add_parts(coll, in);
-	free(in.data);
+		error = add_parts(coll, scratch);
+	free(scratch);
 	return error;
 }
+
+static struct dist__hop hop(const struct dist__flow *flow, int rank, int step)
+{
+	struct dist__chunks chunks =
+		dist__chunks_of(flow->numel, flow->world_size);
+
+	return (struct dist__hop){
+		.to = (rank + step + 1) % flow->world_size,
+		.bytes = dist__chunks_numel(&chunks, 1) * flow->element_bytes,
+	};
+}
+
+static struct dist__hop summing_hop(const struct dist__flow *flow, int rank,
+				    int step)
+{
+	struct dist__hop h = hop(flow, rank, step);
+
+	h.reduced = true;
+	return h;
+}
+
+/* No step is like another. */
+static int like(const struct dist__flow *flow, int step)
+{
+	(void)flow;
+	return step;
+}
+
+static enum dist_error open_steps(struct dist__flow *flow)
+{
+	flow->steps = flow->world_size - 1;
+	return DIST_OK;
+}
+
+static const struct dist__flow_ops all_to_all_flow = {
+	.open = open_steps, .hop = hop, .like = like};
+static const struct dist__flow_ops reduce_scatter_flow = {
+	.open = open_steps, .hop = summing_hop, .like = like};
 
 /* T = (p - 1) (alpha + n / p beta), for equal parts. */
 static double cost_all_to_all_ns(const struct dist__cost *cost, int p,
@@ -98,6 +139,7 @@ const struct dist__algorithm dist__pairwise_all_to_all = {
 	.formula = "(p-1) (alpha + n/p beta)",
 	.run = run_all_to_all,
 	.cost_ns = cost_all_to_all_ns,
+	.flow = &all_to_all_flow,
 };
 
 /* The steps of a reduce-scatter backwards, last one first: an all-gather, in
@@ -107,19 +149,30 @@ struct steps {
 	struct dist__chunks chunks;
 };
 
-static struct dist__move move(const struct dist__schedule *schedule, int rank,
-			      int step)
+/* Chunk of a message with peer. */
+static struct dist__move with(const struct dist__schedule *schedule, int peer,
+			      int chunk)
 {
 	const struct steps *steps = (const struct steps *)schedule;
-	int p = schedule->world_size, k = p - 1 - step;
-	int from = (rank + k) % p;
 
 	return (struct dist__move){
-		.to = (rank + p - k) % p,
-		.from = from,
-		.out = dist__segment(&steps->chunks, rank),
-		.in = dist__segment(&steps->chunks, from),
+		.peer = peer,
+		.slice = dist__segment(&steps->chunks, chunk),
 	};
+}
+
+static struct dist__move out(const struct dist__schedule *schedule, int rank,
+			     int step)
+{
+	return with(schedule, (rank + step + 1) % schedule->world_size, rank);
+}
+
+static struct dist__move in(const struct dist__schedule *schedule, int rank,
+			    int step)
+{
+	int p = schedule->world_size, from = (rank + p - 1 - step) % p;
+
+	return with(schedule, from, from);
 }
 
 /* T = (p - 1) (alpha + n / p beta + n / p gamma), p dividing n; in general a
@@ -129,7 +182,10 @@ static double cost_reduce_scatter_ns(const struct dist__cost *cost, int p,
 				     size_t numel, size_t element_bytes)
 {
 	struct steps steps = {
-		.schedule = {.world_size = p, .num_steps = p - 1, .move = move},
+		.schedule = {.world_size = p,
+			     .num_steps = p - 1,
+			     .out = out,
+			     .in = in},
 		.chunks = dist__chunks_of(numel, p),
 	};
 
@@ -144,4 +200,5 @@ const struct dist__algorithm dist__pairwise_reduce_scatter = {
 	.formula = "(p-1) (alpha + n/p beta + n/p gamma)",
 	.run = run_reduce_scatter,
 	.cost_ns = cost_reduce_scatter_ns,
+	.flow = &reduce_scatter_flow,
 };

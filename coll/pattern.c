@@ -72,6 +72,13 @@ enum dist_error dist__scratch_new(const struct dist__coll *coll, size_t bytes,
 	return *scratch ? DIST_OK : DIST_ERR_NO_MEMORY;
 }
 
+enum dist_error dist__sum_scratch_new(const struct dist__coll *coll,
+				      size_t bytes, void **scratch)
+{
+	return dist__scratch_new(
+		coll, coll->transport->ops->combines ? 0 : bytes, scratch);
+}
+
 /* The lengths of the parts of a list come first, then their elements. */
 enum dist_error dist__packed_new(const struct dist__coll *coll,
 				 const struct dist__parts *parts,
@@ -151,14 +158,20 @@ static enum dist_error post_send(const struct dist__coll *coll, uint32_t step,
 	return t->ops->isend(t, &m, request);
 }
 
+static enum dist_error post(const struct dist__coll *coll,
+			    const struct dist__message *in,
+			    struct dist__request **request)
+{
+	return coll->transport->ops->irecv(coll->transport, in, request);
+}
+
 static enum dist_error post_recv(const struct dist__coll *coll, uint32_t step,
 				 int from, struct dist__span in,
 				 struct dist__request **request)
 {
-	struct dist__transport *t = coll->transport;
 	struct dist__message m = dist__message_of(coll, step, from, in);
 
-	return t->ops->irecv(t, &m, request);
+	return post(coll, &m, request);
 }
 
 static enum dist_error finish(const struct dist__coll *coll,
@@ -186,21 +199,30 @@ enum dist_error dist__send(const struct dist__coll *coll, uint32_t step, int to,
 	return error ? error : finish(coll, request);
 }
 
-enum dist_error dist__recv(const struct dist__coll *coll, uint32_t step,
-			   int from, struct dist__span in)
+static enum dist_error receive(const struct dist__coll *coll,
+			       const struct dist__message *in)
 {
 	struct dist__request *request = NULL;
-	enum dist_error error = post_recv(coll, step, from, in, &request);
+	enum dist_error error = post(coll, in, &request);
 
 	return error ? error : finish(coll, request);
 }
 
-enum dist_error dist__exchange(const struct dist__coll *coll, uint32_t step,
-			       int to, struct dist__span out, int from,
-			       struct dist__span in)
+enum dist_error dist__recv(const struct dist__coll *coll, uint32_t step,
+			   int from, struct dist__span in)
+{
+	struct dist__message m = dist__message_of(coll, step, from, in);
+
+	return receive(coll, &m);
+}
+
+/* Sends out while in comes. */
+static enum dist_error exchange(const struct dist__coll *coll, uint32_t step,
+				int to, struct dist__span out,
+				const struct dist__message *in)
 {
 	struct dist__request *received = NULL, *sent = NULL;
-	enum dist_error error = post_recv(coll, step, from, in, &received);
+	enum dist_error error = post(coll, in, &received);
 
 	if (error)
 		return error;
@@ -215,6 +237,15 @@ enum dist_error dist__exchange(const struct dist__coll *coll, uint32_t step,
 		return error;
 	}
 	return finish(coll, sent);
+}
+
+enum dist_error dist__exchange(const struct dist__coll *coll, uint32_t step,
+			       int to, struct dist__span out, int from,
+			       struct dist__span in)
+{
+	struct dist__message m = dist__message_of(coll, step, from, in);
+
+	return exchange(coll, step, to, out, &m);
 }
 
 /* Waits for the n requests; once something failed the others have until now. */
@@ -296,4 +327,66 @@ void dist__combine(const struct dist__coll *coll, struct dist__span acc,
 			     acc.bytes / element_bytes(coll));
 	if (t->ops->charge_reduce)
 		t->ops->charge_reduce(t, acc.bytes);
+}
+
+/* ---- messages that are added up ---------------------------------------- */
+
+static bool in_place(const struct dist__addition *addition)
+{
+	return addition->sum.data == addition->mine.data;
+}
+
+static struct dist__message term(const struct dist__coll *coll, uint32_t step,
+				 int from,
+				 const struct dist__addition *addition)
+{
+	struct dist__message m =
+		dist__message_of(coll, step, from, addition->sum);
+
+	if (coll->transport->ops->combines) {
+		m.mine = addition->mine.data;
+		m.dtype = coll->op->tensor.dtype;
+		m.reduce_op = coll->op->reduce_op;
+	} else if (in_place(addition)) {
+		m.data = addition->scratch;
+	}
+	return m;
+}
+
+/* Adds up the message, unless the transport did. */
+static void add(const struct dist__coll *coll,
+		const struct dist__addition *addition,
+		const struct dist__message *message)
+{
+	struct dist__span come = {message->data, message->bytes};
+
+	if (coll->transport->ops->combines)
+		return;
+	if (in_place(addition))
+		dist__combine(coll, addition->sum, come);
+	else
+		dist__combine(coll, come, addition->mine);
+}
+
+enum dist_error dist__recv_sum(const struct dist__coll *coll, uint32_t step,
+			       int from, const struct dist__addition *addition)
+{
+	struct dist__message m = term(coll, step, from, addition);
+	enum dist_error error = receive(coll, &m);
+
+	if (!error)
+		add(coll, addition, &m);
+	return error;
+}
+
+enum dist_error dist__exchange_sum(const struct dist__coll *coll, uint32_t step,
+				   int to, struct dist__span out, int from,
+				   const struct dist__addition *addition)
+{
+	struct dist__message m = term(coll, step, from, addition);
+	enum dist_error error = exchange(coll, step, to, out, &m);
+
+	if (!error)
+		add(coll, addition, &m);
+	return error;
 }

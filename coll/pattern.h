@@ -89,6 +89,27 @@ enum dist_error dist__exchange(const struct dist__coll *coll, uint32_t step,
 			       int to, struct dist__span out, int from,
 			       struct dist__span in);
 
+/* What becomes of a message that is added up: sum = mine op message, where the
+ * two are the same memory, else sum = message op mine. All have the same
+ * length. */
+struct dist__addition {
+	struct dist__span sum, mine;
+	void *scratch; /* of dist__sum_scratch_new; not for two memories */
+};
+
+/* dist__sum_scratch_new is dist__scratch_new for messages of so many bytes that
+ * are added up in place; NULL where the transport does it by itself. */
+enum dist_error dist__sum_scratch_new(const struct dist__coll *coll,
+				      size_t bytes, void **scratch);
+
+/* dist__recv_sum and dist__exchange_sum are dist__recv and dist__exchange of a
+ * message that is added up; out does not overlap sum. Errors: theirs. */
+enum dist_error dist__recv_sum(const struct dist__coll *coll, uint32_t step,
+			       int from, const struct dist__addition *addition);
+enum dist_error dist__exchange_sum(const struct dist__coll *coll, uint32_t step,
+				   int to, struct dist__span out, int from,
+				   const struct dist__addition *addition);
+
 /*
  * dist__exchange_all sends every other rank its part of out and receives its
  * part of in, all at the same time; the two do not overlap. Blocks until all

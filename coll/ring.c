@@ -25,8 +25,8 @@
  * J. of Parallel and Distributed Computing 69(2), 2009.
  *
  * A chunk is reduced along one path and then copied: all ranks end with the
- * same bytes. Sums are built up in scratch memory, two chunks of it, because
- * the input of a reduce-scatter is not ours to write to.
+ * same bytes. An all-reduce sums up in place. The input of a reduce-scatter is
+ * not ours to write to: sums pass through two chunks of scratch memory there.
  */
 #include <stdlib.h>
 
@@ -65,50 +65,55 @@ static struct dist__span chunk(const struct ring *ring, int back)
 			       (ring->number + p - back) % p);
 }
 
+static size_t longest(const struct ring *ring)
+{
+	return dist__parts_longest(ring->parts) *
+	       dist_dtype_size(ring->coll->op->tensor.dtype);
+}
+
+/* Leaves the sum of the rank's own chunk in its place, and sums of others in
+ * theirs. */
+static enum dist_error sum_in_place(const struct ring *ring)
+{
+	const struct dist__coll *coll = ring->coll;
+	struct dist__addition next = {.sum = chunk(ring, 1)};
+	enum dist_error error = DIST_OK;
+
+	if (coll->world_size > 1)
+		error = dist__sum_scratch_new(coll, longest(ring),
+					      &next.scratch);
+	for (int step = 0; step < coll->world_size - 1 && !error; step++) {
+		struct dist__span sum = next.sum;
+
+		next.sum = next.mine = chunk(ring, step + 2);
+		error = dist__exchange_sum(coll, (uint32_t)step, ring->right,
+					   sum, ring->left, &next);
+	}
+	free(next.scratch);
+	return error;
+}
+
 /* Leaves in out, which may be the rank's own chunk, the sum of that chunk.
- * scratch is two of the longest, room bytes each. */
+ * scratch is two of the longest, room bytes each; of two ranks, one or none. */
 static enum dist_error pass_sums(const struct ring *ring, struct dist__span out,
 				 char *scratch, size_t room)
 {
 	const struct dist__coll *coll = ring->coll;
 	int last = coll->world_size - 2;
-	struct dist__span sum = chunk(ring, 1);
-
-	for (int step = 0; step <= last; step++) {
-		struct dist__span mine = chunk(ring, step + 2);
-		struct dist__span in = {.bytes = mine.bytes};
-		enum dist_error error;
-
-		if (scratch)
-			in.data = scratch + (step % 2 ? room : 0);
-		error = dist__exchange(coll, (uint32_t)step, ring->right, sum,
-				       ring->left, in);
-		if (error)
-			return error;
-		if (step < last)
-			dist__combine(coll, in, mine);
-		sum = in;
-	}
-	dist__copy(out, chunk(ring, 0));
-	if (last >= 0)
-		dist__combine(coll, out, sum);
-	return DIST_OK;
-}
-
-static enum dist_error reduce_scatter(const struct ring *ring,
-				      struct dist__span out)
-{
-	const struct dist__coll *coll = ring->coll;
-	size_t room = dist__parts_longest(ring->parts) *
-		      dist_dtype_size(coll->op->tensor.dtype);
-	void *scratch = NULL;
+	struct dist__addition next = {.sum = chunk(ring, 1)};
 	enum dist_error error = DIST_OK;
 
-	if (coll->world_size > 1)
-		error = dist__scratch_new(coll, 2 * room, &scratch);
-	if (!error)
-		error = pass_sums(ring, out, scratch, room);
-	free(scratch);
+	for (int step = 0; step <= last && !error; step++) {
+		struct dist__span sum = next.sum;
+
+		if (scratch)
+			next.scratch = scratch + (step % 2 ? room : 0);
+		next.mine = chunk(ring, step + 2);
+		next.sum = next.mine;
+		next.sum.data = step < last ? next.scratch : out.data;
+		error = dist__exchange_sum(coll, (uint32_t)step, ring->right,
+					   sum, ring->left, &next);
+	}
 	return error;
 }
 
@@ -143,7 +148,7 @@ static enum dist_error run_all_reduce(const struct dist__coll *coll)
 	struct dist__parts chunks = {.count = coll->world_size,
 				     .whole = coll->op->tensor};
 	struct ring ring = ring_of(coll, &chunks, coll->rank);
-	enum dist_error error = reduce_scatter(&ring, chunk(&ring, 0));
+	enum dist_error error = sum_in_place(&ring);
 
 	return error ? error : all_gather(&ring, coll->world_size - 1);
 }
@@ -151,8 +156,22 @@ static enum dist_error run_all_reduce(const struct dist__coll *coll)
 static enum dist_error run_reduce_scatter(const struct dist__coll *coll)
 {
 	struct ring ring = ring_of(coll, &coll->op->in, coll->rank);
+	size_t room = longest(&ring);
+	struct dist__span out = dist__span_tensor(coll);
+	void *scratch = NULL;
+	enum dist_error error;
 
-	return reduce_scatter(&ring, dist__span_tensor(coll));
+	if (coll->world_size == 1) {
+		dist__copy(out, chunk(&ring, 0));
+		return DIST_OK;
+	}
+	error = coll->world_size == 2
+			? dist__sum_scratch_new(coll, room, &scratch)
+			: dist__scratch_new(coll, 2 * room, &scratch);
+	if (!error)
+		error = pass_sums(&ring, out, scratch, room);
+	free(scratch);
+	return error;
 }
 
 static enum dist_error run_all_gather(const struct dist__coll *coll)
@@ -170,6 +189,57 @@ static double chunk_bytes(int p, size_t numel, size_t element_bytes)
 
 	return (double)(dist__chunks_numel(&chunks, 1) * element_bytes);
 }
+
+/* ---- time ------------------------------------------------------------- */
+
+/* A step is like the others of its half; all chunks are as long as the longest.
+ */
+static struct dist__hop hop(const struct dist__flow *flow, int rank, int step)
+{
+	struct dist__chunks chunks =
+		dist__chunks_of(flow->numel, flow->world_size);
+
+	(void)step;
+	return (struct dist__hop){
+		.to = (rank + 1) % flow->world_size,
+		.bytes = dist__chunks_numel(&chunks, 1) * flow->element_bytes,
+	};
+}
+
+static struct dist__hop summing_hop(const struct dist__flow *flow, int rank,
+				    int step)
+{
+	struct dist__hop h = hop(flow, rank, step);
+
+	h.reduced = step < flow->world_size - 1;
+	return h;
+}
+
+static int like(const struct dist__flow *flow, int step)
+{
+	int half = flow->world_size - 1;
+
+	return step < half ? 0 : half;
+}
+
+static enum dist_error open_half(struct dist__flow *flow)
+{
+	flow->steps = flow->world_size - 1;
+	return DIST_OK;
+}
+
+static enum dist_error open_whole(struct dist__flow *flow)
+{
+	flow->steps = 2 * (flow->world_size - 1);
+	return DIST_OK;
+}
+
+static const struct dist__flow_ops all_reduce_flow = {
+	.open = open_whole, .hop = summing_hop, .like = like};
+static const struct dist__flow_ops reduce_scatter_flow = {
+	.open = open_half, .hop = summing_hop, .like = like};
+static const struct dist__flow_ops all_gather_flow = {
+	.open = open_half, .hop = hop, .like = like};
 
 /*
  * T = (p - 1) (alpha + c beta + c gamma), with c the bytes of the longest
@@ -207,6 +277,7 @@ const struct dist__algorithm dist__ring_all_reduce = {
 	.formula = "2(p-1) alpha + 2(p-1)/p n beta + (p-1)/p n gamma",
 	.run = run_all_reduce,
 	.cost_ns = cost_all_reduce_ns,
+	.flow = &all_reduce_flow,
 };
 
 const struct dist__algorithm dist__ring_reduce_scatter = {
@@ -216,6 +287,7 @@ const struct dist__algorithm dist__ring_reduce_scatter = {
 	.formula = "(p-1) alpha + (p-1)/p n beta + (p-1)/p n gamma",
 	.run = run_reduce_scatter,
 	.cost_ns = cost_reduce_scatter_ns,
+	.flow = &reduce_scatter_flow,
 };
 
 const struct dist__algorithm dist__ring_all_gather = {
@@ -225,4 +297,5 @@ const struct dist__algorithm dist__ring_all_gather = {
 	.formula = "(p-1) alpha + (p-1)/p n beta",
 	.run = run_all_gather,
 	.cost_ns = cost_all_gather_ns,
+	.flow = &all_gather_flow,
 };

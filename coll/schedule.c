@@ -32,19 +32,43 @@ struct dist__slice dist__segment(const struct dist__chunks *segments, int i)
 	};
 }
 
-/* The move of rank at a place in the row, in the direction of the run. */
-static struct dist__move move_at(const struct dist__schedule *schedule,
-				 int rank, int place, bool backwards)
+/* The step at a place in the row of a run. */
+static int step_at(const struct dist__schedule *schedule, int place,
+		   bool backwards)
 {
-	int step = backwards ? schedule->num_steps - 1 - place : place;
-	struct dist__move move = schedule->move(schedule, rank, step);
+	return backwards ? schedule->num_steps - 1 - place : place;
+}
 
-	if (!backwards)
-		return move;
-	return (struct dist__move){.to = move.from,
-				   .from = move.to,
-				   .out = move.in,
-				   .in = move.out};
+/* What goes out of rank there, and what comes in, in the run's direction. */
+static struct dist__move out_at(const struct dist__schedule *schedule, int rank,
+				int place, bool backwards)
+{
+	int step = step_at(schedule, place, backwards);
+
+	return backwards ? schedule->in(schedule, rank, step)
+			 : schedule->out(schedule, rank, step);
+}
+
+static struct dist__move in_at(const struct dist__schedule *schedule, int rank,
+			       int place, bool backwards)
+{
+	int step = step_at(schedule, place, backwards);
+
+	return backwards ? schedule->out(schedule, rank, step)
+			 : schedule->in(schedule, rank, step);
+}
+
+struct dist__hop dist__schedule_hop(const struct dist__schedule *schedule,
+				    size_t element_bytes, int rank, int place,
+				    bool backwards)
+{
+	struct dist__move out = out_at(schedule, rank, place, backwards);
+
+	return (struct dist__hop){
+		.to = out.peer,
+		.bytes = out.slice.numel * element_bytes,
+		.reduced = backwards,
+	};
 }
 
 /* ---- running ---------------------------------------------------------- */
@@ -62,17 +86,36 @@ static struct dist__span span_of(const struct dist__coll *coll,
 	};
 }
 
-/* Passes the messages of one move; in is where the one that comes goes. */
+/* Passes the messages of one step. */
 static enum dist_error pass(const struct dist__coll *coll, uint32_t step,
-			    const struct dist__move *move, struct dist__span in)
+			    const struct dist__move *out,
+			    const struct dist__move *in)
 {
-	struct dist__span out = span_of(coll, &move->out);
+	struct dist__span there = span_of(coll, &out->slice);
+	struct dist__span here = span_of(coll, &in->slice);
 
-	if (move->to < 0)
-		return dist__recv(coll, step, move->from, in);
-	if (move->from < 0)
-		return dist__send(coll, step, move->to, out);
-	return dist__exchange(coll, step, move->to, out, move->from, in);
+	if (out->peer < 0)
+		return dist__recv(coll, step, in->peer, here);
+	if (in->peer < 0)
+		return dist__send(coll, step, out->peer, there);
+	return dist__exchange(coll, step, out->peer, there, in->peer, here);
+}
+
+/* As pass; what comes is added up. */
+static enum dist_error pass_sum(const struct dist__coll *coll, uint32_t step,
+				const struct dist__move *out,
+				const struct dist__move *in, void *scratch)
+{
+	struct dist__span here = span_of(coll, &in->slice);
+	struct dist__addition theirs = {here, here, scratch};
+
+	if (in->peer < 0)
+		return pass(coll, step, out, in);
+	if (out->peer < 0)
+		return dist__recv_sum(coll, step, in->peer, &theirs);
+	return dist__exchange_sum(coll, step, out->peer,
+				  span_of(coll, &out->slice), in->peer,
+				  &theirs);
 }
 
 enum dist_error dist__schedule_run(const struct dist__coll *coll,
@@ -84,20 +127,19 @@ enum dist_error dist__schedule_run(const struct dist__coll *coll,
 	enum dist_error error = DIST_OK;
 
 	if (backwards && schedule->num_steps > 0)
-		error = dist__scratch_new(coll, schedule->longest * size,
-					  &scratch);
+		error = dist__sum_scratch_new(coll, schedule->longest * size,
+					      &scratch);
 	for (int i = 0; i < schedule->num_steps && !error; i++) {
-		struct dist__move move =
-			move_at(schedule, coll->rank, i, backwards);
-		struct dist__span here = span_of(coll, &move.in), in = here;
+		uint32_t step = first_step + (uint32_t)i;
+		struct dist__move out =
+			out_at(schedule, coll->rank, i, backwards);
+		struct dist__move in =
+			in_at(schedule, coll->rank, i, backwards);
 
-		if (move.to < 0 && move.from < 0)
+		if (out.peer < 0 && in.peer < 0)
 			continue;
-		if (backwards)
-			in.data = scratch;
-		error = pass(coll, first_step + (uint32_t)i, &move, in);
-		if (!error && backwards && move.from >= 0)
-			dist__combine(coll, here, in);
+		error = backwards ? pass_sum(coll, step, &out, &in, scratch)
+				  : pass(coll, step, &out, &in);
 	}
 	free(scratch);
 	return error;
@@ -111,33 +153,43 @@ static void set_later(double *clock_ns, double time_ns)
 		*clock_ns = time_ns;
 }
 
+/* Times of every rank: when its steps so far end, and this one; and what it
+ * reduces in this one takes. */
+struct clocks {
+	double *before_ns, *after_ns, *reduce_ns;
+};
+
 /* Lets one step pass on all ranks: a message starts when its sender has issued
- * it and its receiver waits for it, which is when their steps before ended. */
+ * it and its receiver waits for it, which is when their steps before ended.
+ * Each is found once, where it comes in when not turned round. */
 static void time_step(const struct dist__cost *cost,
 		      const struct dist__schedule *schedule, int place,
 		      bool backwards, size_t element_bytes,
-		      const double *before_ns, double *after_ns)
+		      struct clocks *clocks)
 {
+	int step = step_at(schedule, place, backwards);
+
 	for (int rank = 0; rank < schedule->world_size; rank++) {
-		struct dist__move move =
-			move_at(schedule, rank, place, backwards);
-		double bytes = (double)(move.out.numel * element_bytes);
-		double time_ns = before_ns[rank] + cost->overhead_ns;
+		struct dist__move in = schedule->in(schedule, rank, step);
+		int src = backwards ? rank : in.peer;
+		int dst = backwards ? in.peer : rank;
+		double bytes = (double)(in.slice.numel * element_bytes);
+		double time_ns;
 
-		if (move.to < 0)
+		if (in.peer < 0)
 			continue;
-		set_later(&time_ns, before_ns[move.to]);
+		time_ns = clocks->before_ns[src] + cost->overhead_ns;
+		set_later(&time_ns, clocks->before_ns[dst]);
 		time_ns += cost->alpha_ns + bytes * cost->beta_ns_per_byte;
-		set_later(&after_ns[rank], time_ns);
-		set_later(&after_ns[move.to], time_ns);
+		set_later(&clocks->after_ns[src], time_ns);
+		set_later(&clocks->after_ns[dst], time_ns);
+		if (backwards)
+			clocks->reduce_ns[dst] = dist__cost_reduce(cost, bytes);
 	}
-	for (int rank = 0; rank < schedule->world_size && backwards; rank++) {
-		struct dist__move move =
-			move_at(schedule, rank, place, backwards);
-
-		if (move.from >= 0)
-			after_ns[rank] += dist__cost_reduce(
-				cost, (double)(move.in.numel * element_bytes));
+	for (int rank = 0; rank < schedule->world_size; rank++) {
+		clocks->after_ns[rank] += clocks->reduce_ns[rank];
+		clocks->before_ns[rank] = clocks->after_ns[rank];
+		clocks->reduce_ns[rank] = 0;
 	}
 }
 
@@ -146,19 +198,15 @@ double dist__schedule_cost_ns(const struct dist__cost *cost,
 			      size_t element_bytes, bool backwards)
 {
 	size_t p = (size_t)schedule->world_size;
-	double *before_ns = calloc(2 * p, sizeof *before_ns);
-	double *after_ns = before_ns + p, end_ns = 0;
+	double *memory = calloc(3 * p, sizeof *memory), end_ns = 0;
+	struct clocks clocks = {memory, memory + p, memory + 2 * p};
 
-	if (!before_ns)
+	if (!memory)
 		return INFINITY;
-	for (int i = 0; i < schedule->num_steps; i++) {
-		time_step(cost, schedule, i, backwards, element_bytes,
-			  before_ns, after_ns);
-		for (size_t rank = 0; rank < p; rank++)
-			before_ns[rank] = after_ns[rank];
-	}
+	for (int i = 0; i < schedule->num_steps; i++)
+		time_step(cost, schedule, i, backwards, element_bytes, &clocks);
 	for (size_t rank = 0; rank < p; rank++)
-		set_later(&end_ns, after_ns[rank]);
-	free(before_ns);
+		set_later(&end_ns, clocks.after_ns[rank]);
+	free(memory);
 	return end_ns;
 }

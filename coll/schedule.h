@@ -4,7 +4,7 @@
  *
  * What is pipelined keeps every rank busy with one message in and one out at a
  * time, most of them in the middle of a long row of equal steps. Written down
- * as a function of rank and step, such a row is run by one loop and timed by
+ * as functions of rank and step, such a row is run by one loop and timed by
  * another, and run backwards, with the messages turned round, it makes a reduce
  * of a broadcast.
  */
@@ -19,10 +19,10 @@ struct dist__slice {
 	size_t numel;
 };
 
-/* What a rank does in one step: both messages at the same time. */
+/* One end of a message. */
 struct dist__move {
-	int to, from; /* group ranks; -1: nobody */
-	struct dist__slice out, in;
+	int peer; /* group rank at the other end; -1: there is no message */
+	struct dist__slice slice;
 };
 
 struct dist__schedule {
@@ -30,16 +30,18 @@ struct dist__schedule {
 	int num_steps;
 	size_t longest; /* elements of the longest message */
 
-	/* What rank does in step, from 0; a message must be a move of both its
-	 * ends in the same step. */
-	struct dist__move (*move)(const struct dist__schedule *schedule,
-				  int rank, int step);
+	/* What goes out of rank, and what comes in, in step, from 0: both at
+	 * the same time. What goes out of one must come in at the other. */
+	struct dist__move (*out)(const struct dist__schedule *schedule,
+				 int rank, int step);
+	struct dist__move (*in)(const struct dist__schedule *schedule, int rank,
+				int step);
 };
 
-/* dist__move_none is the move of a rank that has nothing to do. */
+/* dist__move_none is no message. */
 static inline struct dist__move dist__move_none(void)
 {
-	return (struct dist__move){.to = -1, .from = -1};
+	return (struct dist__move){.peer = -1};
 }
 
 /*
@@ -57,18 +59,24 @@ struct dist__slice dist__segment(const struct dist__chunks *segments, int i);
 
 /*
  * dist__schedule_run runs this rank's part on the op's tensor, its messages
- * numbered from first_step; backwards: from the last step to the first, with to
- * and from, out and in exchanged, and all that comes in reduced. Scratch
- * memory: one segment, where anything is reduced. Errors: those of the
- * transport; NO_MEMORY.
+ * numbered from first_step; backwards: from the last step to the first, with
+ * out and in exchanged, and all that comes in reduced. Scratch memory: one
+ * segment, where anything is reduced. Errors: those of the transport;
+ * NO_MEMORY.
  */
 enum dist_error dist__schedule_run(const struct dist__coll *coll,
 				   const struct dist__schedule *schedule,
 				   uint32_t first_step, bool backwards);
 
+/* dist__schedule_hop returns what rank sends in the step at a place in the row
+ * of a run, in its direction. */
+struct dist__hop dist__schedule_hop(const struct dist__schedule *schedule,
+				    size_t element_bytes, int rank, int place,
+				    bool backwards);
+
 /* dist__schedule_cost_ns returns when the last rank ends, by the rule of
- * struct dist__cost, which it applies to every move; INFINITY if it has no
- * memory for two clocks a rank. */
+ * struct dist__cost, which it applies to every message; INFINITY if it has no
+ * memory for three clocks a rank. */
 double dist__schedule_cost_ns(const struct dist__cost *cost,
 			      const struct dist__schedule *schedule,
 			      size_t element_bytes, bool backwards);

@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "coll/flow.h"
+
 /* ---- nodes ------------------------------------------------------------ */
 
 /* One more than the highest number that dist__node() has for a rank. */
@@ -152,5 +154,5 @@ enum dist_error dist__team_run(const struct dist__team *team,
 	coll.world_size = size;
 	if (!algorithm)
 		algorithm = dist__select(NULL, op->kind, size, size, bytes);
-	return algorithm->run(&coll);
+	return dist__coll_run(&coll, algorithm);
 }

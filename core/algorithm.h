@@ -52,6 +52,13 @@ struct dist__algorithm {
 	 * element_bytes each: of the tensor, or of p equal parts together. */
 	double (*cost_ns)(const struct dist__cost *cost, int p, size_t numel,
 			  size_t element_bytes);
+
+	/* Its timetable; NULL: its messages are few, O(log p) a rank or O(p) in
+	 * all, or no timetable. */
+	const struct dist__flow_ops *flow;
+
+	/* Made of other algorithms among some of the ranks (coll/team.h). */
+	bool in_teams;
 };
 
 /* dist__algorithms returns the table of all algorithms, ended by NULL. */

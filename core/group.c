@@ -281,6 +281,14 @@ static void record_no_group(const char *file, int line)
 	check_refuse(slot, "", words, &site);
 }
 
+struct dist__site dist__site_take(struct dist_group *group)
+{
+	const struct dist__site site = group->site;
+
+	group->site = (struct dist__site){NULL, 0};
+	return site;
+}
+
 struct dist_group *dist_at(struct dist_group *group, const char *file, int line)
 {
 	if (group)

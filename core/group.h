@@ -44,12 +44,10 @@ struct dist_group {
 
 struct dist_work {
 	struct dist__op op;
-	struct dist_group *group; /* NULL once the group is gone */
-	struct dist_work *next;
-	struct dist__site wait_site;
-	struct dist__watch *watch; /* of op; NULL: none */
-	bool freed;                /* the caller has no handle any more */
-	bool reported;             /* its end stands in the records */
+	struct dist_group *group;       /* NULL once the group is gone */
+	struct dist_work *next, **link; /* in its list; what points at it */
+	bool freed;                     /* the caller has no handle any more */
+	bool reported;                  /* its end stands in the records */
 };
 
 /* dist__dump has the rank's records written, where they are asked for. */
@@ -127,6 +125,9 @@ void dist__bundle_words(const struct dist__bundle *bundle, char *words,
  * INVALID_ARGUMENT (PREMUL_SUM without a factor). */
 enum dist_error dist__factor_find(struct dist_group *group,
 				  struct dist__op *op);
+
+/* dist__site_take returns where the call that is being made stands, once. */
+struct dist__site dist__site_take(struct dist_group *group);
 
 /* dist__submit runs op now (work NULL) or starts it and stores a handle. */
 enum dist_error dist__submit(struct dist_group *group,

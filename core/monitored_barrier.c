@@ -33,7 +33,7 @@ enum dist_error dist_monitored_barrier(struct dist_group *group,
 {
 	struct dist__op request = {.kind = DIST__MONITORED_BARRIER,
 				   .wait_all = wait_all_ranks,
-				   .timeout_ns = timeout_ns,
+				   .deadline_ns = timeout_ns,
 				   .peer = -1,
 				   .tag = -1};
 	enum dist_error error;

@@ -12,6 +12,7 @@
 #include "lockstep/dist.h"
 
 struct dist__algorithm;
+struct dist__watch;
 
 enum dist__op_kind {
 	DIST__ALL_REDUCE,
@@ -104,6 +105,7 @@ enum dist__bundle_kind {
 
 struct dist__bundle {
 	enum dist__bundle_kind kind;
+	int chosen; /* DEVICES: the root's device */
 	size_t num; /* tensors, or devices of the rank */
 	/* What goes in; of all_reduce, reduce and broadcast what comes out
 	 * too. Of a reduce_scatter over devices: in_lists. */
@@ -114,7 +116,6 @@ struct dist__bundle {
 	/* A list for each device, of a tensor for each device of each rank. */
 	const struct dist_tensor *const *in_lists;
 	const struct dist_tensor *const *out_lists;
-	int chosen; /* DEVICES: the root's device */
 };
 
 struct dist__site {
@@ -130,16 +131,32 @@ struct dist__purpose {
 	char words[48];   /* the same for a reader, cut short */
 };
 
+/* One job of a lane; owned by the caller, must outlive its run. */
+struct dist__job {
+	void (*run)(void *arg);
+	void *arg;
+	/* Of a job that joins a flow: run() does not block, anybody may call
+	 * it, and the job is not done before lane_over(). */
+	bool is_flow;
+	struct dist__job *next; /* the lane's */
+};
+
 /*
  * Lives on the caller's stack for a blocking call, inside a dist_work
- * otherwise. Fields up to timeout_ns are set by core and constant from submit
+ * otherwise. Fields up to call are set by core and constant from submit
  * on; those below are set by the back end, once, before it marks the op done.
  */
 struct dist__op {
 	enum dist__op_kind kind;
-	const struct dist__purpose *purpose; /* borrowed; NULL: itself */
 	enum dist_reduce_op reduce_op;
-	double factor; /* PREMUL_SUM: times what this rank puts in */
+	const struct dist__purpose *purpose; /* borrowed; NULL: itself */
+	union {
+		double factor; /* PREMUL_SUM: times what this rank puts in */
+		/* MONITORED_BARRIER: a flag for each rank, the caller's, that
+		 * is set for those that did not come; with wait_all not only
+		 * for the first. */
+		bool *missing;
+	};
 	/* What the rank has one of: the input of all_gather and gather, the
 	 * output of reduce_scatter and scatter. Of all_to_all only dtype. */
 	struct dist_tensor tensor;
@@ -151,33 +168,32 @@ struct dist__op {
 	/* When it has a kind, tensor and parts say how much there is and of
 	 * which dtype; the data is in the bundle's tensors. */
 	struct dist__bundle bundle;
-	/* MONITORED_BARRIER: a flag for each rank, the caller's, that is set
-	 * for those that did not come; with wait_all not only for the first. */
-	bool *missing;
 	bool wait_all;
-	int64_t timeout_ns; /* from the call on; 0: the group's */
-	bool phantom;       /* there are elements, and no bytes of them */
+	bool phantom; /* there are elements, and no bytes of them */
 	int peer; /* root, src or dst as group rank; -1: none, or any source */
 	int tag;  /* point to point; -1 for collectives */
 	uint32_t seq;         /* collectives: index in the group; p2p: 0 */
 	uint64_t fingerprint; /* equal on every rank that agrees */
 	struct dist__site site;
 	int64_t issued_ns;
-	int64_t deadline_ns; /* on the rank's clock; DIST_TIMEOUT_NEVER */
-	uint32_t call;       /* number of the call in the rank's records */
+	/* On the rank's clock; DIST_TIMEOUT_NEVER. Of a request, that is not
+	 * yet submitted: from the call on; 0: the group's. */
+	int64_t deadline_ns;
+	struct dist__watch *watch; /* core's; NULL: none */
+	uint32_t call;             /* its number in the rank's records */
 
+	int source; /* receives: whose message, as group rank; or -1 */
 	const struct dist__algorithm *algorithm; /* NULL: not one of ours */
-	int source;         /* receives: whose message, as group rank; or -1 */
-	int64_t started_ns; /* the back end began it */
+	int64_t started_ns;                      /* the back end began it */
 	int64_t ended_ns;
 	enum dist_error error;
-	atomic_bool done; /* set last, with release order */
-	void *private;    /* the back end's */
+	atomic_bool done;     /* set last, with release order */
+	void *private;        /* the back end's */
+	struct dist__job job; /* the same, of a collective that is on a lane */
 
 	/* Called by the back end, if not NULL, when a collective begins: those
 	 * of its group before it are done. On any thread or actor. */
-	void (*on_begin)(struct dist__op *op, void *arg);
-	void *on_begin_arg;
+	void (*on_begin)(struct dist__op *op);
 
 	/* Called once by dist__op_finish(), on whatever thread or actor ended
 	 * the op; how the trace recorder hears of it. NULL: nobody asks. */
@@ -200,6 +216,14 @@ size_t dist__op_numel(const struct dist__op *op, int world_size);
 static inline bool dist__op_is_any(const struct dist__op *op)
 {
 	return op->kind == DIST__RECV && op->peer == DIST_ANY_SOURCE;
+}
+
+/* dist__op_timeout_ns returns how long op, which was submitted, may take. */
+static inline int64_t dist__op_timeout_ns(const struct dist__op *op)
+{
+	return op->deadline_ns == DIST_TIMEOUT_NEVER
+		       ? DIST_TIMEOUT_NEVER
+		       : op->deadline_ns - op->issued_ns;
 }
 
 static inline bool dist__op_is_done(struct dist__op *op)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,6 +96,9 @@ static const struct dist__yaml_key rule_keys[] = {
 	{.name = "min_node_ranks",
 	 .read = dist__yaml_read_count,
 	 .offset = offsetof(struct dist__rule, min_node_ranks)},
+	{.name = "max_nodes",
+	 .read = dist__yaml_read_count,
+	 .offset = offsetof(struct dist__rule, max_nodes)},
 	{.name = "algorithm", .read = read_algorithm, .required = true},
 	{.name = NULL},
 };
@@ -202,6 +206,158 @@ static enum dist_error read_p2p(const struct dist__yaml *yaml,
 	return dist__yaml_refuse_value(yaml, key->name, value, DIST__P2P_MODES);
 }
 
+/* ---- rates by size ---------------------------------------------------- */
+
+static const struct dist__yaml_key rate_keys[] = {
+	{.name = "bytes",
+	 .read = dist__yaml_read_size,
+	 .offset = offsetof(struct dist__rate, bytes),
+	 .required = true},
+	{.name = "share",
+	 .read = dist__yaml_read_double,
+	 .offset = offsetof(struct dist__rate, share),
+	 .required = true},
+	{.name = NULL},
+};
+
+static enum dist_error read_rates(const struct dist__yaml *yaml,
+				  const struct dist__yaml_key *key,
+				  const yaml_node_t *list, void *into)
+{
+	struct dist__profile *profile = into;
+	const yaml_node_item_t *item;
+	size_t last = 0;
+
+	if (list->type != YAML_SEQUENCE_NODE ||
+	    list->data.sequence.items.top - list->data.sequence.items.start >
+		    DIST__RATES)
+		return dist__yaml_refuse_value(yaml, key->name, list,
+					       "a list of up to 16 rates");
+	for (item = list->data.sequence.items.start;
+	     item < list->data.sequence.items.top; item++) {
+		const yaml_node_t *node = dist__yaml_node(yaml, *item);
+		struct dist__rate rate;
+		enum dist_error error = dist__yaml_read_mapping(
+			yaml, rate_keys, "a rate", node, &rate);
+
+		if (error)
+			return error;
+		if (rate.bytes <= last || rate.share <= 0)
+			return dist__yaml_refuse(
+				yaml, node,
+				"rates: expected bytes above those of the rate "
+				"before, and a share above 0");
+		last = rate.bytes;
+		profile->rates[profile->num_rates++] = rate;
+	}
+	return DIST_OK;
+}
+
+static double share_of(const struct dist__profile *profile, size_t bytes)
+{
+	const struct dist__rate *rate = profile->rates;
+	const struct dist__rate *last = rate + profile->num_rates - 1;
+	double part;
+
+	while (rate < last && rate->bytes < bytes)
+		rate++;
+	if (rate == profile->rates || rate->bytes <= bytes)
+		return rate->share;
+	part = log((double)bytes / (double)rate[-1].bytes) /
+	       log((double)rate->bytes / (double)rate[-1].bytes);
+	return rate[-1].share + part * (rate->share - rate[-1].share);
+}
+
+double dist__profile_load_bytes(const struct dist__profile *profile,
+				size_t bytes)
+{
+	if (profile->num_rates == 0)
+		return (double)bytes;
+	return (double)bytes / share_of(profile, bytes);
+}
+
+void dist__profile_rates_print(const struct dist__profile *profile, char *text,
+			       size_t size)
+{
+	size_t used = 0;
+
+	*text = '\0';
+	for (size_t i = 0; i < profile->num_rates && used < size; i++)
+		used += (size_t)snprintf(text + used, size - used, "%s%zu:%.4g",
+					 i > 0 ? " " : "",
+					 profile->rates[i].bytes,
+					 profile->rates[i].share);
+}
+
+/* ---- constants -------------------------------------------------------- */
+
+double dist__profile_constant(const struct dist__profile *profile,
+			      const char *name, double fallback)
+{
+	for (size_t i = 0; i < profile->num_constants; i++)
+		if (strcmp(profile->constants[i].name, name) == 0)
+			return profile->constants[i].value;
+	return fallback;
+}
+
+enum dist_error dist__profile_set(struct dist__profile *profile,
+				  const char *name, double value)
+{
+	size_t count = profile->num_constants;
+	struct dist__constant *all;
+
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(profile->constants[i].name, name) != 0)
+			continue;
+		profile->constants[i].value = value;
+		return DIST_OK;
+	}
+	all = realloc(profile->constants, (count + 1) * sizeof *all);
+	if (!all)
+		return DIST_ERR_NO_MEMORY;
+	profile->constants = all;
+	profile->num_constants = count + 1;
+	snprintf(all[count].name, sizeof all[count].name, "%s", name);
+	all[count].value = value;
+	return DIST_OK;
+}
+
+static enum dist_error read_constant(const struct dist__yaml *yaml,
+				     const yaml_node_pair_t *pair,
+				     struct dist__profile *profile)
+{
+	const char *name = dist__yaml_text(dist__yaml_node(yaml, pair->key));
+	const struct dist__yaml_key number = {.name = name};
+	double value;
+	enum dist_error error;
+
+	if (!*name || strlen(name) >= sizeof profile->constants->name)
+		return dist__yaml_refuse(yaml, dist__yaml_node(yaml, pair->key),
+					 "expected the name of a constant");
+	error = dist__yaml_read_double(
+		yaml, &number, dist__yaml_node(yaml, pair->value), &value);
+	return error ? error : dist__profile_set(profile, name, value);
+}
+
+static enum dist_error read_constants(const struct dist__yaml *yaml,
+				      const struct dist__yaml_key *key,
+				      const yaml_node_t *mapping, void *into)
+{
+	const yaml_node_pair_t *pair;
+	enum dist_error error = DIST_OK;
+
+	if (mapping->type != YAML_MAPPING_NODE)
+		return dist__yaml_refuse_value(yaml, key->name, mapping,
+					       "a mapping of numbers");
+	for (pair = mapping->data.mapping.pairs.start;
+	     pair < mapping->data.mapping.pairs.top && !error; pair++) {
+		error = dist__yaml_repeated(yaml, mapping, pair);
+		if (!error)
+			error = read_constant(yaml, pair, into);
+	}
+	return error;
+}
+
 /* ---- the file --------------------------------------------------------- */
 
 #define FIELD(field)                                                           \
@@ -225,6 +381,12 @@ static const struct dist__yaml_key profile_keys[] = {
 	 .read = dist__yaml_read_count,
 	 FIELD(segment_bytes)},
 	{.name = "p2p", .read = read_p2p},
+	{.name = "window_bytes",
+	 .read = dist__yaml_read_size,
+	 FIELD(window_bytes)},
+	{.name = "rates", .read = read_rates},
+	{.name = "library", .read = dist__yaml_read_text, FIELD(library)},
+	{.name = "constants", .read = read_constants},
 	{.name = "selection", .read = read_selection},
 	{.name = NULL},
 };
@@ -235,6 +397,7 @@ void dist__profile_init(struct dist__profile *profile)
 		.name = "default",
 		.source = "built in",
 		.segment_bytes = DIST__SEGMENT_BYTES,
+		.window_bytes = SIZE_MAX,
 	};
 }
 
@@ -242,7 +405,8 @@ enum dist_error dist__profile_load(struct dist__profile *profile,
 				   const char *path,
 				   struct dist_message *message)
 {
-	struct dist__profile loaded = {.segment_bytes = DIST__SEGMENT_BYTES};
+	struct dist__profile loaded = {.segment_bytes = DIST__SEGMENT_BYTES,
+				       .window_bytes = SIZE_MAX};
 	enum dist_error error = dist__yaml_load(path, profile_keys, "a profile",
 						&loaded, message);
 
@@ -257,6 +421,7 @@ enum dist_error dist__profile_load(struct dist__profile *profile,
 void dist__profile_release(struct dist__profile *profile)
 {
 	free(profile->rules);
+	free(profile->constants);
 	dist__profile_init(profile);
 }
 

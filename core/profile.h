@@ -9,15 +9,25 @@
  *	message_overhead_ns: 2500	# processor time of a send, each
  *	reduce_Bps: 5.0e9		# local reduction, bytes of one input
  *	segment_bytes: 131072		# what a pipeline sends at a time
- *	p2p: buffered			# or rendezvous (the default),
- *eager:BYTES selection: all_reduce:
+ *	p2p: buffered			# or rendezvous, eager:BYTES
+ *	window_bytes: 65536		# of a connection, until told of more
+ *	rates:				# by size, of what links carry
+ *	  - {bytes: 65536, share: 3.1}
+ *	  - {bytes: 4194304, share: 1}
+ *	library: nccl			# whose model predicts it
+ *	constants:			# of that model, by its names
+ *	  launch_us: 4.5
+ *	selection:
+ *	  all_reduce:
  *	    - {max_bytes: 32768, algorithm: recursive_doubling}
  *	    - {max_bytes: 262144, algorithm: halving_doubling}
  *	    - {algorithm: ring}
  *
- * A rule may also have the keys max_world_size and min_node_ranks (ranks a node
- * at least, of several nodes). Rules are tried in order; the first whose limits
- *hold wins. An op without rules uses the built-in table (coll/select.c).
+ * A rule may also have the keys max_world_size, min_node_ranks (ranks a node at
+ * least, of several nodes) and max_nodes. Rules are tried in order; the first
+ * whose limits hold wins. An op without rules uses the built-in table
+ * (coll/select.c). Between two rates share is linear in the logarithm of bytes;
+ * below the first and above the last it is theirs.
  */
 #ifndef LOCKSTEP_CORE_PROFILE_H
 #define LOCKSTEP_CORE_PROFILE_H
@@ -40,6 +50,7 @@ struct dist__rule {
 	/* So many ranks a node at least, on the average, and several nodes;
 	 * 0 or 1: any. */
 	int min_node_ranks;
+	int max_nodes; /* 0: any */
 	const struct dist__algorithm *algorithm;
 };
 
@@ -50,6 +61,21 @@ struct dist__p2p_mode {
 	size_t eager_below; /* 0: rendezvous; SIZE_MAX: buffered */
 };
 
+/* Messages of so many bytes go at share of the links' rates: above 1 where
+ * those are of messages too long for the caches. */
+struct dist__rate {
+	size_t bytes;
+	double share;
+};
+
+#define DIST__RATES 16 /* most of a profile */
+
+/* One number of a library's model; library/ knows the names. */
+struct dist__constant {
+	char name[48];
+	double value;
+};
+
 struct dist__profile {
 	char name[64];
 	char version[32];
@@ -58,13 +84,22 @@ struct dist__profile {
 	double reduce_Bps;          /* 0: reductions cost nothing */
 	int segment_bytes;          /* 1 or more */
 	struct dist__p2p_mode p2p;
+	/* A message of a collective of as much or more, which with its header
+	 * does not fit, is the connection's when posted, and shares its
+	 * sender's links with what that sends next; SIZE_MAX: none is. */
+	size_t window_bytes;
+	struct dist__rate rates[DIST__RATES]; /* bytes ascending */
+	size_t num_rates;         /* 0: all messages at the links' */
 	struct dist__rule *rules; /* owned */
 	size_t num_rules;
+	char library[16];                 /* "": Lockstep's own algorithms */
+	struct dist__constant *constants; /* owned; in the file's order */
+	size_t num_constants;
 };
 
 /* dist__profile_init makes the built-in profile: name "default", no overhead,
- * no reduction cost, DIST__SEGMENT_BYTES, rendezvous, no rules (so the built-in
- * table selects). */
+ * no reduction cost, DIST__SEGMENT_BYTES, rendezvous, no window, no rates, no
+ * rules (so the built-in table selects). */
 void dist__profile_init(struct dist__profile *profile);
 
 /*
@@ -96,6 +131,23 @@ bool dist__p2p_mode_parse(struct dist__p2p_mode *mode, const char *words);
 /* dist__p2p_mode_print writes the words for *mode into text. */
 void dist__p2p_mode_print(const struct dist__p2p_mode *mode, char *text,
 			  size_t size);
+
+/* dist__profile_load_bytes returns with how many bytes a message of so many
+ * loads the links: bytes over its share of their rates. */
+double dist__profile_load_bytes(const struct dist__profile *profile,
+				size_t bytes);
+
+/* dist__profile_rates_print writes the rates as "bytes:share ..." into text. */
+void dist__profile_rates_print(const struct dist__profile *profile, char *text,
+			       size_t size);
+
+/* dist__profile_constant returns the constant of that name, or fallback. */
+double dist__profile_constant(const struct dist__profile *profile,
+			      const char *name, double fallback);
+
+/* dist__profile_set gives a constant a value. Errors: NO_MEMORY. */
+enum dist_error dist__profile_set(struct dist__profile *profile,
+				  const char *name, double value);
 
 /* dist__profile_release frees what profile holds. */
 void dist__profile_release(struct dist__profile *profile);

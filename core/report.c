@@ -62,7 +62,7 @@ uint32_t dist__report_begin(const struct dist_group *group,
 		.peer_rank = dist__global_rank(&group->members, op->peer),
 		.tag = op->tag,
 		.numel = dist__op_numel(op, group->members.world_size),
-		.timeout_ns = op->timeout_ns,
+		.timeout_ns = dist__op_timeout_ns(op),
 		.issued_ns = op->issued_ns,
 	};
 	uint32_t number;

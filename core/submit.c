@@ -224,17 +224,15 @@ static enum dist_error not_started(struct dist_group *group,
 static enum dist_error run_here(struct dist_group *group, struct dist__op *op)
 {
 	struct check_slot *slot = group->place.slot;
-	struct dist__watch *watch;
-	enum dist_error error;
+	enum dist_error error = dist__watch_begin(group, op, true);
 
-	error = dist__watch_begin(group, op, true, &watch);
 	if (error)
 		return not_started(group, op, error);
 	check_wait(slot, op->call, NULL);
 	error = group->backend->ops->run(group->backend, op);
 	dist__report_end(group, op);
 	if (error) {
-		dist__watch_free(watch);
+		dist__watch_free(op->watch);
 		return dist__fail(group, error, "%s: %s", dist__op_called(op),
 				  dist_error_string(error));
 	}
@@ -242,8 +240,8 @@ static enum dist_error run_here(struct dist_group *group, struct dist__op *op)
 	check_tell(slot, op->call);
 	error = dist__watch_sweep(group, op);
 	if (!error)
-		error = dist__watch_end(watch, &op->site);
-	dist__watch_free(watch);
+		error = dist__watch_end(op->watch, &op->site);
+	dist__watch_free(op->watch);
 	return error;
 }
 
@@ -255,8 +253,7 @@ static enum dist_error start(struct dist_group *group,
 	enum dist_error error = DIST_ERR_NO_MEMORY;
 
 	if (handle)
-		error = dist__watch_begin(group, &handle->op, false,
-					  &handle->watch);
+		error = dist__watch_begin(group, &handle->op, false);
 	if (!error)
 		error = group->backend->ops->submit(group->backend,
 						    &handle->op);
@@ -284,17 +281,16 @@ enum dist_error dist__submit(struct dist_group *group,
 	if (error)
 		return error;
 	op.source = -1;
-	op.site = group->site;
-	group->site = (struct dist__site){NULL, 0};
+	op.site = dist__site_take(group);
 	op.seq = dist__op_is_p2p(op.kind) ? 0 : group->next_seq++;
 	op.fingerprint =
 		dist__fingerprint(&op, group->members.world_size, &label);
 	op.issued_ns = group->backend->ops->now_ns(group->backend);
-	if (op.timeout_ns == DIST_TIMEOUT_OF_GROUP)
-		op.timeout_ns = group->place.timeout_ns;
-	op.deadline_ns = op.timeout_ns >= DIST_TIMEOUT_NEVER - op.issued_ns
+	if (op.deadline_ns == DIST_TIMEOUT_OF_GROUP)
+		op.deadline_ns = group->place.timeout_ns;
+	op.deadline_ns = op.deadline_ns >= DIST_TIMEOUT_NEVER - op.issued_ns
 				 ? DIST_TIMEOUT_NEVER
-				 : op.issued_ns + op.timeout_ns;
+				 : op.issued_ns + op.deadline_ns;
 	op.call = dist__report_begin(group, &op, &label);
 	return work ? start(group, &op, work) : run_here(group, &op);
 }

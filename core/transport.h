@@ -10,9 +10,8 @@
 #ifndef LOCKSTEP_CORE_TRANSPORT_H
 #define LOCKSTEP_CORE_TRANSPORT_H
 
+#include "core/flow.h"
 #include "core/op.h"
-
-struct dist__members;
 
 /* What matches a send with a receive, and what travels. */
 struct dist__message {
@@ -25,6 +24,13 @@ struct dist__message {
 	uint64_t fingerprint; /* compared at the match */
 	void *data;           /* NULL: phantom, or bytes == 0 */
 	size_t bytes;
+
+	/* irecv, where ops->combines: what comes is combined with the elements
+	 * at mine, as many, before it lies in data: data = mine op come where
+	 * mine is data itself, else data = come op mine. NULL: nothing is. */
+	const void *mine;
+	enum dist_dtype dtype;
+	enum dist_reduce_op reduce_op;
 
 	/* From any source: who is in the group, borrowed until the request is
 	 * consumed, and where the sender's global rank is stored at the match,
@@ -42,18 +48,14 @@ struct dist__request;
 /* A FIFO of jobs that run one after the other beside the rank's own thread. */
 struct dist__lane;
 
-/* One job of a lane; owned by the caller, must outlive its run. */
-struct dist__job {
-	void (*run)(void *arg);
-	void *arg;
-	struct dist__job *next; /* the lane's */
-};
-
 struct dist__transport {
 	const struct dist__transport_ops *ops;
 };
 
 struct dist__transport_ops {
+	/* Messages are combined on receipt; else the receiver does it. */
+	bool combines;
+
 	/*
 	 * Posts a send. Caller: coll, any thread. m->data stays untouched until
 	 * wait() or a true test(); *m itself may go at once. Never blocks for
@@ -128,9 +130,48 @@ struct dist__transport_ops {
 	 * dist__op_finish(). Must not touch the op. */
 	void (*lane_notify)(struct dist__lane *lane);
 
+	/* The flow of the job that runs is over; the next may start. From the
+	 * seat's over(), once. NULL where there are no flows. */
+	void (*lane_over)(struct dist__lane *lane);
+
 	/* Waits for all queued jobs, then frees. Rank's thread. NULL allowed.
 	 */
 	void (*lane_free)(struct dist__lane *lane);
+
+	/*
+	 * Returns whether a collective without data shall be this flow of the
+	 * members, rather than run message by message; the same on every rank.
+	 * NULL: never, and no other slot of flows is there.
+	 */
+	bool (*has_flow)(struct dist__transport *t,
+			 const struct dist__flow *flow,
+			 const struct dist__members *members);
+
+	/* Notes that the calling rank is about to run a collective without
+	 * data message by message: this flow of the members, or one without a
+	 * timetable (flow->ops NULL). Any thread. NULL where has_flow is. */
+	void (*by_messages)(struct dist__transport *t,
+			    const struct dist__flow *flow,
+			    const struct dist__members *members);
+
+	/*
+	 * Joins the flow that seat is a part of. It starts when all members
+	 * have, and never blocks. A rank joins the flows of one (group,
+	 * members) one after the other. seat is the transport's until it is
+	 * over. Any thread. Errors, then it has not joined: ABORTED, PEER_LOST,
+	 * MISMATCH (those that came before fail too), NO_MEMORY, DEADLOCK.
+	 */
+	enum dist_error (*flow_join)(struct dist__transport *t,
+				     struct dist__flow_seat *seat);
+
+	/*
+	 * Blocks until a flow that was joined is over, or the clock passes
+	 * deadline_ns; the transport has done with seat either way. Errors: as
+	 * flow_join; TIMEOUT.
+	 */
+	enum dist_error (*flow_wait)(struct dist__transport *t,
+				     struct dist__flow_seat *seat,
+				     int64_t deadline_ns);
 
 	/*
 	 * Fails all requests of group, now and later, with ABORTED, and lets

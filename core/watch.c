@@ -66,22 +66,18 @@ static void guard_all(struct dist__watch *watch)
 }
 
 /* Its op begins. */
-static void begin(struct dist__op *op, void *arg)
+static void begin(struct dist__op *op)
 {
-	const struct dist__watch *watch = arg;
-
-	(void)op;
-	for (struct dist__holding *h = watch->holdings; h; h = h->next)
+	for (struct dist__holding *h = op->watch->holdings; h; h = h->next)
 		dist__holding_begin(h);
 }
 
 enum dist_error dist__watch_begin(struct dist_group *group, struct dist__op *op,
-				  bool blocks, struct dist__watch **watch)
+				  bool blocks)
 {
 	struct dist__watch *fresh;
 	enum dist_error error;
 
-	*watch = NULL;
 	if (!is_needed(group, op, blocks))
 		return DIST_OK;
 	fresh = watch_new(group, op, blocks);
@@ -95,8 +91,7 @@ enum dist_error dist__watch_begin(struct dist_group *group, struct dist__op *op,
 	if (dist__watch_is_guarded(fresh))
 		guard_all(fresh);
 	op->on_begin = begin;
-	op->on_begin_arg = fresh;
-	*watch = fresh;
+	op->watch = fresh;
 	return DIST_OK;
 }
 

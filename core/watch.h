@@ -28,13 +28,13 @@ struct dist__watch;
 
 /*
  * dist__watch_begin watches op of group, which stays where it is, from before
- * its submission on, and lets it work on copies; *watch is the caller's to
- * free. Stores NULL when there is nothing to watch: the level is off, it has
+ * its submission on, and lets it work on copies; op->watch is the caller's to
+ * free. There is none when there is nothing to watch: the level is off, it has
  * no memory, or it blocks and no other operation holds any of it. Never
  * blocks. Errors: NO_MEMORY; HAZARD.
  */
 enum dist_error dist__watch_begin(struct dist_group *group, struct dist__op *op,
-				  bool blocks, struct dist__watch **watch);
+				  bool blocks);
 
 /* dist__watch_end ends what watch, which may be NULL, watches: the rank knows
  * its op complete, and watch_sweep() has ended those before it. seen is where

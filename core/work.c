@@ -14,25 +14,26 @@ struct dist_work *dist__work_new(struct dist_group *group,
 
 	if (!work)
 		return NULL;
-	*work = (struct dist_work){
-		.op = *op, .group = group, .next = group->works};
+	*work = (struct dist_work){.op = *op,
+				   .group = group,
+				   .next = group->works,
+				   .link = &group->works};
+	if (work->next)
+		work->next->link = &work->next;
 	group->works = work;
 	return work;
 }
 
 void dist__work_drop(struct dist_work *work)
 {
-	struct dist_work **link;
-
 	if (!work)
 		return;
 	if (work->group) {
-		link = &work->group->works;
-		while (*link != work)
-			link = &(*link)->next;
-		*link = work->next;
+		*work->link = work->next;
+		if (work->next)
+			work->next->link = work->link;
 	}
-	dist__watch_free(work->watch);
+	dist__watch_free(work->op.watch);
 	free(work);
 }
 
@@ -61,7 +62,7 @@ static void settle(struct dist_work *work, const struct dist__site *seen)
 	check_tell(work->group->place.slot, work->op.call);
 	error = dist__watch_sweep(work->group, &work->op);
 	if (!error)
-		error = dist__watch_end(work->watch, seen);
+		error = dist__watch_end(work->op.watch, seen);
 	if (error)
 		work->op.error = error;
 }
@@ -108,6 +109,7 @@ static int64_t deadline_of(struct dist_work *work, int64_t timeout_ns)
 
 enum dist_error dist_work_wait(struct dist_work *work, int64_t timeout_ns)
 {
+	struct dist__site here;
 	struct check_site site;
 	struct check_slot *slot;
 	enum dist_error error;
@@ -116,8 +118,9 @@ enum dist_error dist_work_wait(struct dist_work *work, int64_t timeout_ns)
 		return DIST_ERR_INVALID_ARGUMENT;
 	if (!work->group)
 		return work->op.error;
+	here = dist__site_take(work->group);
 	if (dist__op_is_done(&work->op)) {
-		settle(work, &work->wait_site);
+		settle(work, &here);
 		if (work->op.error && work->op.error != DIST_ERR_HAZARD)
 			(void)dist__fail(work->group, work->op.error,
 					 "wait for %s: %s",
@@ -126,7 +129,7 @@ enum dist_error dist_work_wait(struct dist_work *work, int64_t timeout_ns)
 		return work->op.error;
 	}
 	slot = work->group->place.slot;
-	check_site_set(&site, work->wait_site.file, work->wait_site.line);
+	check_site_set(&site, here.file, here.line);
 	check_wait(slot, work->op.call, &site);
 	if (timeout_ns != DIST_TIMEOUT_OF_GROUP)
 		check_limit(slot, work->op.call, timeout_ns);
@@ -134,15 +137,15 @@ enum dist_error dist_work_wait(struct dist_work *work, int64_t timeout_ns)
 	if (error)
 		return error;
 	check_resume(slot);
-	settle(work, &work->wait_site);
+	settle(work, &here);
 	return work->op.error;
 }
 
 struct dist_work *dist_work_at(struct dist_work *work, const char *file,
 			       int line)
 {
-	if (work)
-		work->wait_site = (struct dist__site){file, line};
+	if (work && work->group)
+		work->group->site = (struct dist__site){file, line};
 	return work;
 }
 
@@ -194,7 +197,7 @@ void dist_work_free(struct dist_work *work)
 		dist__work_drop(work);
 	} else {
 		work->freed = true;
-		dist__watch_release(work->watch);
+		dist__watch_release(work->op.watch);
 	}
 }
 
@@ -228,8 +231,8 @@ void dist__works_release(struct dist_group *group)
 
 	for (work = group->works; work; work = next) {
 		next = work->next;
-		dist__watch_free(work->watch);
-		work->watch = NULL;
+		dist__watch_free(work->op.watch);
+		work->op.watch = NULL;
 		work->group = NULL;
 		if (work->freed)
 			free(work);

@@ -3,8 +3,8 @@
  *
  * A mapping of the file fills a struct: each legal key has a reader for its
  * value. Whatever is not in the table, or not of the right kind, is refused
- * with one sentence, "file:line: what was expected". Private to core/ and
- * measured/.
+ * with one sentence, "file:line: what was expected". Private to core/,
+ * measured/ and study/.
  */
 #ifndef LOCKSTEP_CORE_YAML_KEYS_H
 #define LOCKSTEP_CORE_YAML_KEYS_H

@@ -74,7 +74,7 @@ static enum dist_error check_parameters(const struct dist_ddp_parameter *params,
 }
 
 /* Fills in the defaults. The comparisons are written so that NaN fails. */
-static enum dist_error choose_limits(const struct dist_ddp_options *options,
+static enum dist_error check_options(const struct dist_ddp_options *options,
 				     struct dist__ddp_limits *limits,
 				     struct dist_message *message)
 {
@@ -83,6 +83,10 @@ static enum dist_error choose_limits(const struct dist_ddp_options *options,
 
 	if (!(first_mb >= 0) || !(cap_mb >= 0))
 		return refuse(message, "bucket sizes must not be negative");
+	if (options->comm_hook < DIST_DDP_ALLREDUCE ||
+	    options->comm_hook > DIST_DDP_BF16_COMPRESS)
+		return refuse(message, "comm_hook %d: there is none",
+			      (int)options->comm_hook);
 	if (first_mb == 0)
 		first_mb = DIST_DDP_FIRST_BUCKET_MB;
 	if (cap_mb == 0)
@@ -110,18 +114,30 @@ static bool is_real(const struct dist_ddp *ddp,
 	return false;
 }
 
+static enum dist_error allocate_bytes(struct dist_ddp *ddp, size_t b)
+{
+	const struct dist__ddp_span *span = &ddp->partition.spans[b];
+	struct dist__ddp_bucket *bucket = &ddp->buckets[b];
+	size_t compressed_bytes = dist__ddp_compressed_bytes(ddp, b);
+
+	bucket->data = calloc(span->numel, dist_dtype_size(span->dtype));
+	if (!bucket->data)
+		return DIST_ERR_NO_MEMORY;
+	if (compressed_bytes > 0)
+		bucket->compressed = calloc(1, compressed_bytes);
+	return compressed_bytes > 0 && !bucket->compressed ? DIST_ERR_NO_MEMORY
+							   : DIST_OK;
+}
+
 static enum dist_error allocate_bucket(struct dist_ddp *ddp, size_t b)
 {
 	const struct dist__ddp_span *span = &ddp->partition.spans[b];
 	size_t i, offset_bytes = 0;
-	char *data = NULL;
+	char *data;
 
-	if (is_real(ddp, span)) {
-		data = calloc(span->numel, dist_dtype_size(span->dtype));
-		if (!data)
-			return DIST_ERR_NO_MEMORY;
-	}
-	ddp->buckets[b].data = data;
+	if (is_real(ddp, span) && allocate_bytes(ddp, b))
+		return DIST_ERR_NO_MEMORY;
+	data = ddp->buckets[b].data;
 	for (i = 0; i < span->num; i++) {
 		size_t index = ddp->partition.members[span->first + i];
 		struct dist_tensor *g = &ddp->params[index].gradient;
@@ -179,6 +195,7 @@ allocate(struct dist_group *group, const struct dist_ddp_parameter *params,
 	ddp->num = num;
 	ddp->views = options->gradient_as_bucket_view;
 	ddp->static_graph = options->static_graph;
+	ddp->hook = options->comm_hook;
 	ddp->find_unused =
 		options->find_unused_parameters && !options->static_graph;
 	ddp->params = calloc(num, sizeof(*ddp->params));
@@ -226,7 +243,7 @@ dist_ddp_new_at(const char *file, int line, struct dist_group *group,
 	err = check_parameters(params, num, options->gradient_as_bucket_view,
 			       &message);
 	if (!err)
-		err = choose_limits(options, &limits, &message);
+		err = check_options(options, &limits, &message);
 	if (!err)
 		err = allocate(group, params, num, options, &limits, &made);
 	if (!err) {
@@ -275,6 +292,7 @@ void dist_ddp_free(struct dist_ddp *ddp)
 	for (i = 0; ddp->buckets && i < ddp->partition.num_spans; i++) {
 		end_work(ddp, ddp->buckets[i].work);
 		free(ddp->buckets[i].data);
+		free(ddp->buckets[i].compressed);
 	}
 	free(ddp->buckets);
 	free(ddp->used);

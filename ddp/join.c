@@ -76,45 +76,19 @@ enum dist_error dist__ddp_announced(struct dist_ddp *ddp,
 	return err ? dist__ddp_failed(ddp, count_words, err) : DIST_OK;
 }
 
-/* Chooses what averages over the ranks that count; *made: it is to be given
- * back. */
-static enum dist_error choose_op(struct dist_ddp *ddp,
-				 const struct dist__ddp_site *site,
-				 enum dist_reduce_op *op, bool *made)
+enum dist_error dist__ddp_divisor(struct dist_ddp *ddp,
+				  const struct dist__ddp_site *site,
+				  int *divisor)
 {
 	enum dist_error err;
 
-	*op = DIST_AVG;
-	*made = false;
+	*divisor = dist_get_world_size(ddp->group);
 	if (!ddp->join.on || !ddp->join.options.divide_by_remaining)
 		return DIST_OK;
 	err = dist__ddp_announced(ddp, site);
-	if (err || remaining(ddp) == dist_get_world_size(ddp->group))
-		return err;
-	err = dist_make_premul_sum(ddp->group, 1.0 / remaining(ddp), op);
-	*made = !err;
-	return err;
-}
-
-enum dist_error dist__ddp_reduce_bucket(struct dist_ddp *ddp,
-					const struct dist__ddp_site *site,
-					size_t b)
-{
-	const struct dist__ddp_span *span = &ddp->partition.spans[b];
-	struct dist__ddp_bucket *bucket = &ddp->buckets[b];
-	enum dist_reduce_op op;
-	enum dist_error err;
-	bool made;
-
-	err = choose_op(ddp, site, &op, &made);
 	if (!err)
-		err = (dist_all_reduce)(dist__ddp_at_bucket(ddp, site, b),
-					dist_tensor(bucket->data, span->numel,
-						    span->dtype),
-					op, &bucket->work);
-	if (made)
-		(void)dist_free_premul_sum(ddp->group, op);
-	return err ? dist__ddp_failed(ddp, bucket->words, err) : DIST_OK;
+		*divisor = remaining(ddp);
+	return err;
 }
 
 enum dist_error(dist_ddp_join_begin)(
@@ -224,12 +198,13 @@ enum dist_error(dist_ddp_join_end)(struct dist_ddp *ddp)
 		return dist__ddp_refuse(ddp, &site, call,
 					"a micro-batch has begun: expected "
 					"ddp_finish first");
-	if (ddp->join.ended)
+	if (ddp->join.ended) {
 		err = end_early(ddp);
-	else
+	} else {
 		err = shadow_all(ddp, &site, &last);
-	if (!err)
-		err = level(ddp, &site, last);
+		if (!err)
+			err = level(ddp, &site, last);
+	}
 	ddp->join.on = false;
 	return err;
 }

@@ -168,16 +168,20 @@ struct dist_group *dist__ddp_at_bucket(struct dist_ddp *ddp,
 struct dist_group *dist__ddp_at_parameters(struct dist_ddp *ddp,
 					   const struct dist__ddp_site *site)
 {
+	static const char *const hook_words[] = {
+		[DIST_DDP_ALLREDUCE] = "",
+		[DIST_DDP_FP16_COMPRESS] = ", fp16_compress",
+		[DIST_DDP_BF16_COMPRESS] = ", bf16_compress"};
 	char words[112];
 	struct text text = {words, sizeof words};
 	struct list list = {&text, "", false};
 	uint64_t terms = HASH_BEGIN;
 	size_t i;
 
-	say(&text, "ddp's %zu parameters in %zu bucket%s%s%s (", ddp->num,
+	say(&text, "ddp's %zu parameters in %zu bucket%s%s%s%s (", ddp->num,
 	    ddp->partition.num_spans, ddp->partition.num_spans == 1 ? "" : "s",
 	    ddp->find_unused ? ", find_unused_parameters" : "",
-	    ddp->static_graph ? ", static_graph" : "");
+	    ddp->static_graph ? ", static_graph" : "", hook_words[ddp->hook]);
 	for (i = 0; i < ddp->num; i++)
 		list_name(&list, dist__ddp_name(ddp, i));
 	say(&text, ")");
@@ -185,6 +189,7 @@ struct dist_group *dist__ddp_at_parameters(struct dist_ddp *ddp,
 		terms = mix_number(terms, ddp->buckets[i].terms);
 	terms = mix_number(terms, ddp->find_unused);
 	terms = mix_number(terms, ddp->static_graph);
+	terms = mix_number(terms, ddp->hook);
 	return label(ddp, site, words, terms);
 }
 

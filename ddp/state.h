@@ -15,6 +15,8 @@ struct dist__ddp_site {
  * all-reduce on it. Gradients lie in cutting order without gaps. */
 struct dist__ddp_bucket {
 	void *data;             /* owned; NULL: phantom, or no bytes */
+	void *compressed;       /* owned; what the hook sends; NULL: data, or
+				   phantom */
 	size_t missing;         /* gradients of this micro-batch not in yet */
 	struct dist_work *work; /* owned; NULL: not under way */
 	char words[72];         /* "bucket 2 (fc.bias, fc.weight)" */
@@ -66,6 +68,7 @@ struct dist_ddp {
 	bool find_unused; /* and the graph is not static */
 	bool static_graph;
 	bool graph_known; /* in_graph is set */
+	enum dist_ddp_comm_hook hook;
 	struct dist__ddp_partition partition;
 	struct dist__ddp_bucket *buckets; /* partition.num_spans of them */
 	size_t num_launched;
@@ -161,10 +164,25 @@ enum dist_error dist__ddp_announce(struct dist_ddp *ddp,
 enum dist_error dist__ddp_announced(struct dist_ddp *ddp,
 				    const struct dist__ddp_site *site);
 
+/* dist__ddp_divisor stores how many ranks an average counts. Errors: any group
+ * error. */
+enum dist_error dist__ddp_divisor(struct dist_ddp *ddp,
+				  const struct dist__ddp_site *site,
+				  int *divisor);
+
+/* ---- reduce.c --------------------------------------------------------- */
+
+/* dist__ddp_compressed_bytes returns what bucket b takes beside its data for
+ * what the hook sends; 0: nothing. */
+size_t dist__ddp_compressed_bytes(const struct dist_ddp *ddp, size_t b);
+
 /* dist__ddp_reduce_bucket starts the average of bucket b over the ranks that
  * count. Errors: any group error. */
 enum dist_error dist__ddp_reduce_bucket(struct dist_ddp *ddp,
 					const struct dist__ddp_site *site,
 					size_t b);
+
+/* dist__ddp_restore_bucket makes data of what came, once it has come. */
+void dist__ddp_restore_bucket(struct dist_ddp *ddp, size_t b);
 
 #endif

@@ -163,7 +163,9 @@ static enum dist_error wait_buckets(struct dist_ddp *ddp,
 						      site->line),
 					 DIST_TIMEOUT_OF_GROUP);
 
-		if (err && !first)
+		if (!err)
+			dist__ddp_restore_bucket(ddp, b);
+		else if (!first)
 			first = dist__ddp_failed(ddp, bucket->words, err);
 		dist_work_free(bucket->work);
 		bucket->work = NULL;

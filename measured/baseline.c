@@ -127,18 +127,10 @@ static bool has_three_sizes(const struct collectives *table, size_t row)
 	return false;
 }
 
-static double error_of(const struct baseline *fit,
-		       const struct collective_row *row)
+void baseline_times(const struct collectives *table, double *times_us)
 {
-	double time_us = fit->alpha_us + fit->us_per_byte * (double)row->bytes;
-
-	return fabs(time_us / row->time_us.value - 1);
-}
-
-size_t baseline_errors(const struct collectives *table, double *errors)
-{
-	size_t num = 0;
-
+	for (size_t i = 0; i < table->sheet.num_rows; i++)
+		times_us[i] = 0;
 	for (size_t first = 0; first < table->sheet.num_rows; first++) {
 		struct baseline fit;
 
@@ -146,9 +138,25 @@ size_t baseline_errors(const struct collectives *table, double *errors)
 			continue;
 		fit = baseline_fit(table, first);
 		for (size_t i = first; i < table->sheet.num_rows; i++)
-			if (table->rows[i].use == VALUE_VALIDATION &&
-			    same_series(&table->rows[first], &table->rows[i]))
-				errors[num++] = error_of(&fit, &table->rows[i]);
+			if (same_series(&table->rows[first], &table->rows[i]))
+				times_us[i] =
+					fit.alpha_us +
+					fit.us_per_byte *
+						(double)table->rows[i].bytes;
+	}
+}
+
+size_t baseline_errors(const struct collectives *table, double *errors)
+{
+	size_t num = 0;
+
+	baseline_times(table, errors);
+	for (size_t i = 0; i < table->sheet.num_rows; i++) {
+		const struct collective_row *row = &table->rows[i];
+
+		if (row->use == VALUE_VALIDATION && errors[i] > 0)
+			errors[num++] =
+				fabs(errors[i] / row->time_us.value - 1);
 	}
 	return num;
 }

@@ -22,10 +22,14 @@ struct baseline {
  * all rows but those of use "neither"; zero if there are only such. */
 struct baseline baseline_fit(const struct collectives *table, size_t row);
 
+/* baseline_times stores what the fits of their series say of all rows of table
+ * in times_us, which has room for them; 0 in series of less than three sizes,
+ * which are met exactly. */
+void baseline_times(const struct collectives *table, double *times_us);
+
 /* baseline_errors stores by how much the rows of use "validation" are missed
- * by the fits of their series, |fit / time - 1|, in errors: room for all rows
- * of table. Series of less than three sizes are passed over. Returns how many
- * errors there are; by series, not in order of rows. */
+ * by these times, |fit / time - 1|, in errors: room for all rows of table.
+ * Returns how many errors there are. */
 size_t baseline_errors(const struct collectives *table, double *errors);
 
 #endif

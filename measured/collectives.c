@@ -18,6 +18,16 @@ const char *collective_name(enum collective collective)
 	return names[collective];
 }
 
+bool collective_find(const char *name, enum collective *collective)
+{
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(names[i], name) == 0) {
+			*collective = (enum collective)i;
+			return true;
+		}
+	return false;
+}
+
 double collective_bus_factor(enum collective collective, int ranks)
 {
 	double others = (double)(ranks - 1) / ranks;
@@ -37,13 +47,10 @@ double collective_bus_factor(enum collective collective, int ranks)
 
 static const char *read_collective(const char *text, void *into)
 {
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(names[i], text) == 0) {
-			*(enum collective *)into = (enum collective)i;
-			return NULL;
-		}
-	return "all_reduce, all_gather, reduce_scatter, all_to_all, broadcast "
-	       "or reduce";
+	return collective_find(text, into)
+		       ? NULL
+		       : "all_reduce, all_gather, reduce_scatter, all_to_all, "
+			 "broadcast or reduce";
 }
 
 static const char *read_place(const char *text, void *into)
@@ -150,6 +157,16 @@ static enum dist_error check_row(const struct sheet *sheet, size_t i,
 	return DIST_OK;
 }
 
+enum dist_error collectives_check(const struct collectives *table,
+				  struct dist_message *message)
+{
+	enum dist_error err = DIST_OK;
+
+	for (size_t i = 0; i < table->sheet.num_rows && !err; i++)
+		err = check_row(&table->sheet, i, &table->rows[i], message);
+	return err;
+}
+
 /* ---- the table -------------------------------------------------------- */
 
 static enum dist_error read_rows(struct collectives *table,
@@ -165,9 +182,7 @@ static enum dist_error read_rows(struct collectives *table,
 	}
 	err = sheet_read(sheet, fields, table->rows, sizeof(*table->rows),
 			 message);
-	for (size_t i = 0; i < sheet->num_rows && !err; i++)
-		err = check_row(sheet, i, &table->rows[i], message);
-	return err;
+	return err ? err : collectives_check(table, message);
 }
 
 enum dist_error collectives_load(struct collectives *table, const char *path,

@@ -44,12 +44,19 @@ struct collectives {
 };
 
 /*
- * collectives_load reads the sheet at path and holds its figures against each
- * other: algbw is bytes over time, busbw that times the factor of the
- * collective, the quartiles lie around the median, all within the rounding of
- * what was published. On failure *table is empty and message says
- * "file:line: what was expected". Errors: DIST_ERR_INVALID_ARGUMENT,
- * DIST_ERR_IO, DIST_ERR_NO_MEMORY.
+ * collectives_check holds the figures of a table against each other: algbw is
+ * bytes over time, busbw that times the factor of the collective, the quartiles
+ * lie around the median, all within the rounding of what was published. Errors:
+ * DIST_ERR_INVALID_ARGUMENT (message: "file:line: what was expected").
+ */
+DIST_MUST_CHECK enum dist_error
+collectives_check(const struct collectives *table,
+		  struct dist_message *message);
+
+/*
+ * collectives_load reads the sheet at path and checks it. On failure *table is
+ * empty and message says "file:line: what was expected". Errors:
+ * DIST_ERR_INVALID_ARGUMENT, DIST_ERR_IO, DIST_ERR_NO_MEMORY.
  */
 DIST_MUST_CHECK enum dist_error collectives_load(struct collectives *table,
 						 const char *path,
@@ -60,6 +67,9 @@ void collectives_release(struct collectives *table);
 
 /* collective_name returns torch's name, "all_reduce". */
 const char *collective_name(enum collective collective);
+
+/* collective_find stores the collective of that name; false: there is none. */
+bool collective_find(const char *name, enum collective *collective);
 
 /* collective_bus_factor returns busbw over algbw, of nccl-tests: what a link
  * carries, of each byte, if the algorithm is the best one. */

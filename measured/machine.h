@@ -38,6 +38,7 @@ struct machine_network {
 	char transport[32]; /* as in the tables: "ib", "roce", "tcp", ... */
 	int cards;          /* of a node; 0: not known */
 	double card_Gbps;   /* 10^9 bits a second, each way; 0: not known */
+	int card_nodes;     /* neighbours that share them; 0: none do */
 	char topology[64];  /* of the switches; "": not known */
 };
 

@@ -21,6 +21,13 @@ int platform_count_gpus(const struct platform_description *d)
 	return count;
 }
 
+int platform_count_bundles(const struct platform_nodes *n)
+{
+	if (n->inter.bonded)
+		return 1;
+	return n->inter.nics < n->gpus ? n->inter.nics : n->gpus;
+}
+
 const struct platform_nodes *
 platform_nodes_of(const struct platform_description *d, int node)
 {
@@ -60,6 +67,16 @@ static enum dist_error check_nodes(const struct platform_nodes *n, bool alone,
 				       "--gpus %d: expected --intra, how the "
 				       "GPUs of a node reach each other",
 				       n->gpus);
+	if (n->gpus > 1 && n->intra.gpu.bandwidth_Bps <= 0)
+		return platform_refuse(message,
+				       "--intra: expected the bandwidth of a "
+				       "GPU's link, which is not known of this "
+				       "machine");
+	if (n->inter.fabric[0] && n->inter.nic.bandwidth_Bps <= 0)
+		return platform_refuse(message,
+				       "--inter: expected the bandwidth of a "
+				       "card, which is not known of this "
+				       "machine");
 	if (n->intra.kind == PLATFORM_MESH && !mesh_fits(n))
 		return platform_refuse(message,
 				       "--intra: a mesh of NVLinks for other "

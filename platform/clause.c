@@ -155,6 +155,12 @@ bool platform_read_bandwidth(const char *text, double *Bps)
 	       *Bps <= MOST_BPS;
 }
 
+bool platform_read_latency(const char *text, double *seconds)
+{
+	return read_quantity(text, times, seconds) && *seconds > 0 &&
+	       *seconds <= MOST_S;
+}
+
 bool platform_read_count(const char *text, int most, int *count)
 {
 	char *end;
@@ -178,9 +184,8 @@ enum dist_error platform_clause_bandwidth(const struct platform_clause *clause,
 	if (text && platform_read_bandwidth(text, Bps))
 		return DIST_OK;
 	return platform_refuse(message,
-			       "%s %s: %s%sexpected a bandwidth with its "
-			       "unit, 1Kbps to 1000Tbps, such as 400G (bits) "
-			       "or 50GB/s, not \"%s\"",
+			       "%s %s: %s%sexpected " PLATFORM_BANDWIDTH_WORDS
+			       ", not \"%s\"",
 			       clause->option, clause->kind, key ? key : "",
 			       key ? ": " : "", text ? text : "");
 }
@@ -190,18 +195,13 @@ enum dist_error platform_clause_latency(const struct platform_clause *clause,
 					struct dist_message *message)
 {
 	const char *text = platform_clause_value(clause, key);
-	double value;
 
-	if (!text)
+	if (!text || platform_read_latency(text, seconds))
 		return DIST_OK;
-	if (!read_quantity(text, times, &value) || value <= 0 || value > MOST_S)
-		return platform_refuse(message,
-				       "%s %s: %s: expected a time with its "
-				       "unit, above 0 and up to 10s, such as "
-				       "0.6us, not \"%s\"",
-				       clause->option, clause->kind, key, text);
-	*seconds = value;
-	return DIST_OK;
+	return platform_refuse(message,
+			       "%s %s: %s: expected " PLATFORM_LATENCY_WORDS
+			       ", not \"%s\"",
+			       clause->option, clause->kind, key, text);
 }
 
 enum dist_error platform_clause_shape(const struct platform_clause *clause,

@@ -59,7 +59,7 @@ struct platform_intra {
 /* How a node reaches others: network cards, each a rail for its share of the
  * GPUs, or bonded, all of them one link for any GPU. */
 struct platform_inter {
-	char fabric[8]; /* "ib", "roce", "efa", "tcp"; "" without */
+	char fabric[32]; /* "ib", "roce", "efa", "tcp", ...; "" without */
 	int nics;
 	bool bonded;
 	struct platform_wire nic;
@@ -70,6 +70,7 @@ struct platform_inter {
 struct platform_nodes {
 	int count;
 	int gpus;
+	char gpu[64]; /* kind, as "H100 80GB"; "": not stated */
 	struct platform_intra intra;
 	struct platform_inter inter;
 };
@@ -103,6 +104,7 @@ struct platform_change {
 struct platform_description {
 	struct platform_nodes nodes[PLATFORM_KINDS];
 	int kinds;
+	bool any_nodes; /* one or two, which stand for any number */
 	struct platform_fabric fabric;
 	struct platform_change degraded[PLATFORM_CHANGES];
 	int num_degraded;
@@ -143,6 +145,11 @@ enum dist_error platform_read_nccl(const char *path,
 				   struct platform_nodes *node,
 				   struct dist_message *message);
 
+/* platform_wire_latency_s returns the time from card to card by a transport of
+ * a measured machine: TCP's for all that begin with "tcp", InfiniBand's where
+ * nothing better is known. */
+double platform_wire_latency_s(const char *transport);
+
 /* ---- the whole ------------------------------------------------------- */
 
 /* platform_check looks at what no option shows alone: whether GPUs can reach
@@ -154,6 +161,10 @@ enum dist_error platform_check(const struct platform_description *description,
 /* platform_count_nodes and platform_count_gpus return how many there are. */
 int platform_count_nodes(const struct platform_description *description);
 int platform_count_gpus(const struct platform_description *description);
+
+/* platform_count_bundles returns how many links the cards of such a node are:
+ * one for each GPU, fewer that GPUs share, or one of them all. */
+int platform_count_bundles(const struct platform_nodes *nodes);
 
 /* platform_nodes_of returns the sort of node that number node is of. */
 const struct platform_nodes *

@@ -116,6 +116,32 @@ static const char defaults[] =
 	"sheet).\nA switch's links up are one link of their bandwidth "
 	"together: traffic is spread evenly over them.";
 
+static void write_property(FILE *out, const char *name, const char *value)
+{
+	fprintf(out, "    <prop id=\"%s\" value=\"", name);
+	write_escaped(out, value);
+	fputs("\"/>\n", out);
+}
+
+/* What links do not tell, for models of libraries: of the first sort of node.
+ */
+static void write_kinds(FILE *out, const struct platform_nodes *n)
+{
+	static const char *const kinds[] = {[PLATFORM_NVSWITCH] = "nvswitch",
+					    [PLATFORM_MESH] = "nvlink",
+					    [PLATFORM_PCIE] = "pcie"};
+
+	if (n->gpu[0])
+		write_property(out, "gpu", n->gpu);
+	if (n->gpus > 1)
+		write_property(out, "intra", kinds[n->intra.kind]);
+	if (!n->inter.fabric[0])
+		return;
+	write_property(out, "transport", n->inter.fabric);
+	fprintf(out, "    <prop id=\"cards_per_link\" value=\"%d\"/>\n",
+		n->inter.nics / platform_count_bundles(n));
+}
+
 static void write_head(FILE *out, const struct platform_description *d,
 		       const char *note, const char *command)
 {
@@ -134,6 +160,9 @@ static void write_head(FILE *out, const struct platform_description *d,
 	      out);
 	write_escaped(out, command);
 	fputs("\"/>\n", out);
+	if (d->any_nodes)
+		write_property(out, "nodes", "any");
+	write_kinds(out, &d->nodes[0]);
 }
 
 /* ---- the whole ------------------------------------------------------- */

@@ -27,22 +27,15 @@ static int socket_of(const struct platform_nodes *n, int gpu)
 	return gpu / (n->gpus / n->intra.sockets);
 }
 
-/* Bundles of cards that are one link: a GPU's own, or one that GPUs share. */
-static int count_bundles(const struct platform_nodes *n)
-{
-	if (n->inter.bonded)
-		return 1;
-	return n->inter.nics < n->gpus ? n->inter.nics : n->gpus;
-}
-
 static int bundle_of(const struct platform_nodes *n, int gpu)
 {
-	return gpu / (n->gpus / count_bundles(n));
+	return gpu / (n->gpus / platform_count_bundles(n));
 }
 
 static double bundle_Bps(const struct platform_nodes *n)
 {
-	return n->inter.nic.bandwidth_Bps * n->inter.nics / count_bundles(n);
+	return n->inter.nic.bandwidth_Bps * n->inter.nics /
+	       platform_count_bundles(n);
 }
 
 /* nic3, or nics where they are one. */
@@ -144,7 +137,8 @@ void platform_write_links(struct platform_writer *w, int node)
 
 	write_gpu_links(w, node, n);
 	write_pairs(w, node, n);
-	for (int i = 0; n->inter.fabric[0] && i < count_bundles(n); i++) {
+	for (int i = 0; n->inter.fabric[0] && i < platform_count_bundles(n);
+	     i++) {
 		char name[16];
 
 		name_bundle(n, i, name, sizeof(name));
@@ -239,7 +233,7 @@ static void write_rail(struct platform_writer *w, int node,
 	snprintf(way.from, NAME_SIZE, "gpu%d", gpu);
 	snprintf(next_link(&way), NAME_SIZE, "gpu%d.pcie", gpu);
 	if (n->intra.kind == PLATFORM_PCIE) {
-		int first = bundle * (n->gpus / count_bundles(n));
+		int first = bundle * (n->gpus / platform_count_bundles(n));
 		int here = socket_of(n, gpu), there = socket_of(n, first);
 
 		if (here != there) {

@@ -1,5 +1,7 @@
 #include "scenarios/fill.h"
 
+#include <math.h>
+
 /* A prime that no bucket or chunk size is a multiple of by accident: values
  * put into a wrong place are then wrong values. */
 #define PERIOD 61
@@ -32,15 +34,38 @@ void fill_gradients(float *values, size_t numel, size_t first, int rank,
 			    (float)rank;
 }
 
-double count_wrong_gradients(const float *values, size_t numel, size_t first,
-			     int world_size, int step)
+/* Counts what is not factor times what a rank of this number would have, or
+ * more than allowance times that away from it. */
+static double count_wrong(const float *values, size_t numel, size_t from,
+			  double factor, double rank, double allowance)
 {
-	float middle = (float)(world_size - 1) / 2;
 	double wrong = 0;
 	size_t i;
 
-	for (i = 0; i < numel; i++)
-		wrong += values[i] !=
-			 (float)((first + i + (size_t)step) % PERIOD) + middle;
+	for (i = 0; i < numel; i++) {
+		double right = factor * ((double)((from + i) % PERIOD) + rank);
+
+		wrong += !(fabs(values[i] - right) <= allowance * right);
+	}
 	return wrong;
+}
+
+double count_wrong_values(const float *values, size_t numel, size_t first,
+			  int rank, int step)
+{
+	return count_wrong(values, numel, first + (size_t)step, 1, rank, 0);
+}
+
+double count_wrong_sums(const float *values, size_t numel, size_t first,
+			int world_size, int step)
+{
+	return count_wrong(values, numel, first + (size_t)step, world_size,
+			   (world_size - 1) / 2.0, 0);
+}
+
+double count_wrong_gradients(const float *values, size_t numel, size_t first,
+			     int world_size, int step, double allowance)
+{
+	return count_wrong(values, numel, first + (size_t)step, 1,
+			   (world_size - 1) / 2.0, allowance);
 }

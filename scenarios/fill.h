@@ -24,9 +24,19 @@ double count_wrong_parameters(const float *values, size_t numel);
 void fill_gradients(float *values, size_t numel, size_t first, int rank,
 		    int step);
 
+/* count_wrong_values returns how many of numel elements from first on are not
+ * rank's gradients. */
+double count_wrong_values(const float *values, size_t numel, size_t first,
+			  int rank, int step);
+
+/* count_wrong_sums returns how many are not the sum over world_size ranks. */
+double count_wrong_sums(const float *values, size_t numel, size_t first,
+			int world_size, int step);
+
 /* count_wrong_gradients returns how many of numel elements from first on are
- * not the average over world_size ranks. */
+ * not the average over world_size ranks, or more than allowance times that away
+ * from it. */
 double count_wrong_gradients(const float *values, size_t numel, size_t first,
-			     int world_size, int step);
+			     int world_size, int step, double allowance);
 
 #endif

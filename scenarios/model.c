@@ -7,9 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifndef LOCKSTEP_DATADIR
-#define LOCKSTEP_DATADIR "scenarios"
-#endif
+#include "scenarios/data.h"
 
 #define HEADER "parameter,numel,forward_flops"
 
@@ -43,13 +41,14 @@ static bool ends_in(const char *text, const char *tail)
 
 static void find_path(const char *name, char *path, size_t size)
 {
-	const char *data = getenv("LOCKSTEP_DATA");
+	char file[512];
 
-	if (strchr(name, '/') || ends_in(name, ".csv"))
+	if (strchr(name, '/') || ends_in(name, ".csv")) {
 		snprintf(path, size, "%s", name);
-	else
-		snprintf(path, size, "%s/models/%s.csv",
-			 data && *data ? data : LOCKSTEP_DATADIR, name);
+		return;
+	}
+	snprintf(file, sizeof(file), "models/%.480s.csv", name);
+	data_path(path, size, file);
 }
 
 static void set_name(struct model *model, const char *path)

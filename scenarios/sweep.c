@@ -1,49 +1,113 @@
 #include "scenarios/sweep.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "scenarios/caches.h"
 #include "scenarios/rank.h"
 #include "scenarios/sample.h"
 #include "scenarios/sweep_call.h"
+
+/* Until the agreed start, as barriers: all ranks must have heard of it. */
+#define WINDOW 4
+
+/* Before the start ranks do not sleep: a processor wakes up late, and slow. */
+#define SPIN_NS ((int64_t)500 * 1000)
 
 /* One rank's sweep. */
 struct sweeper {
 	const struct sweep *job;
 	struct dist_group *group;
+	bool simulated;
 	struct sweep_call call;
-	double *time_us; /* one an iteration */
+	struct caches caches; /* all zeros: of a warm sweep */
+	double *time_us;      /* one an iteration */
 	const char *doing;
 };
 
-/* Runs the warm-up and the timed calls of one size; rank 0 then has the
- * slowest rank's times. */
-static enum dist_error time_size(struct sweeper *s, size_t numel)
+/*
+ * Waits for an instant that all ranks agree on, which takes a clock that they
+ * share: out of a barrier ranks come up to a message apart. Hunold and
+ * Carpen-Amarie, "Reproducible MPI Benchmarking is Still Not as Easy as You
+ * Think", IEEE Trans. on Parallel and Distributed Systems 27(12), 2016.
+ * barrier_ns: what a barrier took; *now_ns becomes that instant.
+ */
+static enum dist_error start_together(struct sweeper *s, int64_t barrier_ns,
+				      int64_t *now_ns)
+{
+	int64_t start_ns = *now_ns + WINDOW * barrier_ns, left_ns;
+	enum dist_error err =
+		dist_all_reduce(s->group, dist_tensor(&start_ns, 1, DIST_INT64),
+				DIST_MAX, NULL);
+
+	while (!err && (left_ns = start_ns - dist_now_ns(s->group)) > 0)
+		if (s->simulated)
+			err = dist_compute(s->group, left_ns, "start");
+		else if (left_ns > SPIN_NS)
+			err = dist_compute(s->group, left_ns - SPIN_NS,
+					   "start");
+		else
+			sched_yield();
+	*now_ns = start_ns;
+	return err;
+}
+
+/* Runs the calls of one iteration; stores the time by call. */
+static enum dist_error run_calls(struct sweeper *s, size_t numel,
+				 double *time_us)
 {
 	const struct sweep *job = s->job;
 	enum dist_error err = DIST_OK;
+	int64_t came_ns, start_ns;
+	int i;
+
+	if (job->cold)
+		err = caches_empty(&s->caches);
+	came_ns = dist_now_ns(s->group);
+	if (!err)
+		err = dist_barrier(s->group, NULL);
+	start_ns = dist_now_ns(s->group);
+	if (!err && job->together)
+		err = start_together(s, start_ns - came_ns, &start_ns);
+	for (i = 0; !err && i < job->calls; i++)
+		err = sweep_call_run(&s->call, numel);
+	*time_us =
+		(double)(dist_now_ns(s->group) - start_ns) / 1e3 / job->calls;
+	return err;
+}
+
+/* Rank 0 has the times of those that the job asks for. */
+static enum dist_error average(struct sweeper *s)
+{
+	static const enum dist_reduce_op ops[] = {
+		[SWEEP_ALL_RANKS] = DIST_AVG,
+		[SWEEP_FASTEST_RANK] = DIST_MIN,
+		[SWEEP_SLOWEST_RANK] = DIST_MAX,
+	};
+	const struct sweep *job = s->job;
+
+	if (job->average == SWEEP_FIRST_RANK)
+		return DIST_OK;
+	return dist_all_reduce(
+		s->group,
+		dist_tensor(s->time_us, (size_t)job->iterations, DIST_FLOAT64),
+		ops[job->average], NULL);
+}
+
+/* Runs the warm-up and the timed calls of one size. */
+static enum dist_error time_size(struct sweeper *s, size_t numel)
+{
+	const struct sweep *job = s->job;
+	enum dist_error err;
+	double ignored;
 	int i;
 
 	/* Zeros stay zeros under every operation, however often repeated. */
 	err = sweep_call_clear(&s->call, numel);
-	for (i = -job->warmup; !err && i < job->iterations; i++) {
-		int64_t start_ns;
-
-		err = dist_barrier(s->group, NULL);
-		start_ns = dist_now_ns(s->group);
-		if (!err)
-			err = sweep_call_run(&s->call, numel);
-		if (i >= 0)
-			s->time_us[i] =
-				(double)(dist_now_ns(s->group) - start_ns) /
-				1e3;
-	}
-	if (err)
-		return err;
-	return dist_all_reduce(
-		s->group,
-		dist_tensor(s->time_us, (size_t)job->iterations, DIST_FLOAT64),
-		DIST_MAX, NULL);
+	for (i = -job->warmup; !err && i < job->iterations; i++)
+		err = run_calls(s, numel, i < 0 ? &ignored : &s->time_us[i]);
+	return err ? err : average(s);
 }
 
 /* Runs one call on known values; rank 0 then has all ranks' wrong elements. */
@@ -93,6 +157,8 @@ static struct sweep_row make_row(struct sweeper *s, size_t numel, int64_t wrong)
 		.bytes = sweep_call_bytes(&s->call, numel),
 		.time_us = sample.median,
 		.min_us = sample.min,
+		.low_quartile_us = sample.low_quartile,
+		.high_quartile_us = sample.high_quartile,
 		.max_us = sample.max,
 		.wrong = wrong,
 	};
@@ -131,6 +197,9 @@ static size_t next_size(const struct sweep *job, size_t bytes)
 	size_t max = job->max_bytes;
 	double next = (double)bytes * job->factor;
 
+	if (job->step_bytes)
+		return max - bytes < job->step_bytes ? max + 1
+						     : bytes + job->step_bytes;
 	if (bytes == 0)
 		next = (double)dist_dtype_size(job->dtype);
 	if (next > (double)max)
@@ -167,14 +236,18 @@ static enum dist_error sweep_sizes(struct sweeper *s, bool *wrong_seen)
 static enum dist_error allocate(struct sweeper *s)
 {
 	const struct sweep *job = s->job;
-	bool simulated = strcmp(dist_get_backend(s->group), "sim") == 0;
+	enum dist_error err;
 
 	s->doing = "allocating the buffers";
 	s->time_us = calloc((size_t)job->iterations, sizeof(*s->time_us));
 	if (!s->time_us)
 		return DIST_ERR_NO_MEMORY;
-	return sweep_call_init(&s->call, job, s->group,
-			       simulated && !job->check);
+	s->simulated = strcmp(dist_get_backend(s->group), "sim") == 0;
+	err = sweep_call_init(&s->call, job, s->group,
+			      s->simulated && !job->check);
+	if (!err && job->cold)
+		err = caches_init(&s->caches, s->group);
+	return err;
 }
 
 int sweep_rank(void *arg)
@@ -193,6 +266,7 @@ int sweep_rank(void *arg)
 				   dist_get_backend(s.group));
 	if (!err)
 		err = sweep_sizes(&s, &wrong_seen);
+	caches_release(&s.caches);
 	sweep_call_release(&s.call);
 	status = rank_leave(s.group, s.doing, err);
 	free(s.time_us);

@@ -3,8 +3,9 @@
  * nccl-tests does it, as a rank function; used by the programs all_reduce,
  * broadcast and reduce, and by `lockstep bench`.
  *
- * A sample is the time from the barrier before a call to the last rank's
- * return from it.
+ * A sample is the time from the barrier before a call, or several one after the
+ * other, to a rank's return from it, by call; of the slowest rank unless told
+ * otherwise.
  */
 #ifndef LOCKSTEP_SCENARIOS_SWEEP_H
 #define LOCKSTEP_SCENARIOS_SWEEP_H
@@ -27,12 +28,22 @@ enum sweep_collective {
 	SWEEP_SENDRECV /* to the next rank, from the previous one */
 };
 
+/* Whose time a sample is: nccl-tests' numbers. */
+enum sweep_average {
+	SWEEP_FIRST_RANK,
+	SWEEP_ALL_RANKS, /* on average */
+	SWEEP_FASTEST_RANK,
+	SWEEP_SLOWEST_RANK
+};
+
 /* One size of the sweep. Times in microseconds, rates in 10^9 bytes/s. */
 struct sweep_row {
 	size_t bytes;
 	size_t numel;   /* of the tensor, or of each part */
 	double time_us; /* median over the iterations */
 	double min_us;
+	double low_quartile_us;
+	double high_quartile_us;
 	double max_us;
 	double algbw_GBps;
 	double busbw_GBps;
@@ -44,10 +55,16 @@ struct sweep {
 	enum sweep_collective collective;
 	size_t min_bytes;
 	size_t max_bytes;
-	double factor; /* above 1: from one size to the next */
+	size_t step_bytes; /* from one size to the next; 0: by the factor */
+	double factor;     /* above 1 */
 	int iterations;
+	int calls; /* of an iteration, one after the other */
 	int warmup;
-	bool check; /* real data, compared with the known result */
+	enum sweep_average average;
+	bool cold;     /* the caches are emptied before every iteration */
+	bool together; /* every iteration starts at one instant of the clock
+			  that the ranks share */
+	bool check;    /* real data, compared with the known result */
 	enum dist_dtype dtype;
 	enum dist_reduce_op op;
 	int root;
@@ -90,17 +107,22 @@ void sweep_print_row(FILE *out, const struct sweep *sweep,
 struct sweep_arguments {
 	char *min_bytes;
 	char *max_bytes;
+	char *step_bytes; /* NULL: by the factor */
 	double factor;
 	int iterations; /* -1: 20, in simulation 1 */
-	int warmup;     /* -1: 5, in simulation 0 */
-	int check;      /* -1: 1, in simulation 0 */
+	int calls;
+	int warmup; /* -1: 5, in simulation 0 */
+	int average;
+	int cold;
+	int together;
+	int check; /* -1: 1, in simulation 0 */
 	char *dtype;
 	char *op;
 	int root;
 };
 
 /* Entries of the table below, its end included. */
-#define SWEEP_TABLE 10
+#define SWEEP_TABLE 15
 
 /* sweep_arguments_init sets the defaults and fills table with the options that
  * set the fields of arguments, to be included in a program's own. */

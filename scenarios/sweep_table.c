@@ -120,22 +120,38 @@ static const char *op_name(const struct sweep *sweep)
 	return "none";
 }
 
+static const char *const averages[] = {"rank 0's", "all ranks' average",
+				       "the fastest rank's",
+				       "the slowest rank's"};
+#define AVERAGES "0 (rank 0), 1 (average), 2 (fastest rank) or 3 (slowest rank)"
+
 #define HEADER_LINE "#%12s %13s %9s %7s %7s %9s %8s %8s %7s %10s %10s\n"
 
 void sweep_print_header(FILE *out, const struct sweep *sweep, int world_size,
 			const char *backend)
 {
+	bool stepped = sweep->step_bytes > 0;
+
 	fprintf(out,
 		"# collective: %s ranks: %d backend: %s\n"
-		"# minBytes %zu maxBytes %zu step: %g(factor) warmup iters: %d "
-		"iters: %d validate: %d\n"
-		"# %s; time is the median over the iterations of the "
-		"slowest rank's\n#\n",
+		"# minBytes %zu maxBytes %zu step: %g(%s) warmup iters: %d "
+		"iters: %d validate: %d\n",
 		sweep_name(sweep->collective), world_size, backend,
-		sweep->min_bytes, sweep->max_bytes, sweep->factor,
-		sweep->warmup, sweep->iterations, sweep->check,
+		sweep->min_bytes, sweep->max_bytes,
+		stepped ? (double)sweep->step_bytes : sweep->factor,
+		stepped ? "bytes" : "factor", sweep->warmup, sweep->iterations,
+		sweep->check);
+	fprintf(out, "# %s%s%s; time is the median over the iterations of %s\n",
 		sweep_is_in_place(sweep->collective) ? "in-place"
-						     : "out-of-place");
+						     : "out-of-place",
+		sweep->cold ? ", cold: caches emptied before each call" : "",
+		sweep->together ? ", started together by the clock" : "",
+		averages[sweep->average]);
+	if (sweep->calls > 1)
+		fprintf(out,
+			"# agg iters: %d, timed together; time is a call's\n",
+			sweep->calls);
+	fprintf(out, "#\n");
 	fprintf(out, HEADER_LINE, "size", "count", "type", "redop", "root",
 		"time", "algbw", "busbw", "#wrong", "min", "max");
 	fprintf(out, HEADER_LINE, "(B)", "(elements)", "", "", "", "(us)",
@@ -169,10 +185,21 @@ void sweep_arguments_init(struct sweep_arguments *a,
 		 "largest size (default 64M)", "SIZE"},
 		{"stepfactor", 'f', POPT_ARG_DOUBLE, &a->factor, 0,
 		 "from one size to the next (default 2)", "F"},
+		{"stepbytes", 'i', POPT_ARG_STRING, &a->step_bytes, 0,
+		 "from one size to the next, instead of a factor", "SIZE"},
 		{"iters", 'n', POPT_ARG_INT, &a->iterations, 0,
 		 "timed calls (default 20; simulated 1: no noise)", "N"},
+		{"agg_iters", 'm', POPT_ARG_INT, &a->calls, 0,
+		 "calls timed together, one after the other (default 1)", "N"},
 		{"warmup_iters", 'w', POPT_ARG_INT, &a->warmup, 0,
 		 "calls before them (default 5; simulated 0)", "N"},
+		{"average", 'a', POPT_ARG_INT, &a->average, 0,
+		 "whose time: " AVERAGES " (default 3)", "0|1|2|3"},
+		{"cold", '\0', POPT_ARG_NONE, &a->cold, 0,
+		 "empty the caches before each call", NULL},
+		{"together", '\0', POPT_ARG_NONE, &a->together, 0,
+		 "ranks of one machine: start each iteration by its clock",
+		 NULL},
 		{"check", 'c', POPT_ARG_INT, &a->check, 0,
 		 "verify results (default 1; simulated 0: no data)", "0|1"},
 		{"datatype", 'd', POPT_ARG_STRING, &a->dtype, 0,
@@ -184,8 +211,12 @@ void sweep_arguments_init(struct sweep_arguments *a,
 		POPT_TABLEEND};
 	size_t i;
 
-	*a = (struct sweep_arguments){
-		.factor = 2, .iterations = -1, .warmup = -1, .check = -1};
+	*a = (struct sweep_arguments){.factor = 2,
+				      .iterations = -1,
+				      .calls = 1,
+				      .warmup = -1,
+				      .average = SWEEP_SLOWEST_RANK,
+				      .check = -1};
 	for (i = 0; i < SWEEP_TABLE; i++)
 		table[i] = options[i];
 }
@@ -194,6 +225,7 @@ void sweep_arguments_release(struct sweep_arguments *a)
 {
 	free(a->min_bytes);
 	free(a->max_bytes);
+	free(a->step_bytes);
 	free(a->dtype);
 	free(a->op);
 }
@@ -214,40 +246,81 @@ static const char *or_else(const char *text, const char *otherwise)
 	return text ? text : otherwise;
 }
 
+/* What is wrong with the sizes, or NULL. */
+static const char *read_sizes(const struct sweep_arguments *a,
+			      struct sweep *sweep)
+{
+	sweep->factor = a->factor;
+	if (!arguments_size(or_else(a->min_bytes, "8"), &sweep->min_bytes))
+		return "-b: expected a size such as 8, 64K or 1M";
+	if (!arguments_size(or_else(a->max_bytes, "64M"), &sweep->max_bytes))
+		return "-e: expected a size such as 8, 64K or 1M";
+	if (sweep->max_bytes < sweep->min_bytes)
+		return "-e: expected a size not below that of -b";
+	if (!(sweep->factor > 1))
+		return "-f: expected a factor above 1";
+	if (a->step_bytes &&
+	    (!arguments_size(a->step_bytes, &sweep->step_bytes) ||
+	     sweep->step_bytes == 0))
+		return "-i: expected a size above 0, such as 8, 64K or 1M";
+	return NULL;
+}
+
+/* What is wrong with what is called, or NULL. */
+static const char *read_call(const struct sweep_arguments *a,
+			     struct sweep *sweep)
+{
+	sweep->root = a->root;
+	if (sweep->root < 0)
+		return "-r: expected a rank";
+	if (!find_dtype(or_else(a->dtype, "float"), &sweep->dtype))
+		return "-d: expected " DTYPES;
+	if (!find_op(or_else(a->op, "sum"), &sweep->op))
+		return "-o: expected " OPS;
+	if (!is_legal(sweep))
+		return "-o: expected for floats sum, prod, min, max or avg, "
+		       "for bool any but avg";
+	return NULL;
+}
+
+/* What is wrong with how it is timed, or NULL. */
+static const char *read_timing(const struct sweep_arguments *a, bool simulated,
+			       struct sweep *sweep)
+{
+	sweep->iterations =
+		a->iterations != -1 ? a->iterations : (simulated ? 1 : 20);
+	sweep->calls = a->calls;
+	sweep->warmup = a->warmup != -1 ? a->warmup : (simulated ? 0 : 5);
+	sweep->cold = a->cold != 0;
+	sweep->together = a->together != 0;
+	sweep->check = a->check != -1 ? a->check != 0 : !simulated;
+	if (sweep->iterations < 1)
+		return "-n: expected 1 or more";
+	if (sweep->calls < 1)
+		return "-m: expected 1 or more";
+	if (sweep->warmup < 0)
+		return "-w: expected 0 or more";
+	if (a->average < SWEEP_FIRST_RANK || a->average > SWEEP_SLOWEST_RANK)
+		return "-a: expected " AVERAGES;
+	sweep->average = (enum sweep_average)a->average;
+	if (sweep->cold && simulated)
+		return "--cold: expected a real back end, as simulated memory "
+		       "has no caches";
+	if (sweep->cold && sweep->calls > 1)
+		return "--cold: expected -m 1, as the second call of several "
+		       "is warm";
+	return NULL;
+}
+
 bool sweep_arguments_use(const struct sweep_arguments *a, bool simulated,
 			 struct sweep *sweep, struct dist_message *message)
 {
-	const char *min = or_else(a->min_bytes, "8");
-	const char *max = or_else(a->max_bytes, "64M");
-	const char *what = NULL;
+	const char *what = read_sizes(a, sweep);
 
-	sweep->factor = a->factor;
-	sweep->iterations =
-		a->iterations != -1 ? a->iterations : (simulated ? 1 : 20);
-	sweep->warmup = a->warmup != -1 ? a->warmup : (simulated ? 0 : 5);
-	sweep->check = a->check != -1 ? a->check != 0 : !simulated;
-	sweep->root = a->root;
-	if (!arguments_size(min, &sweep->min_bytes))
-		what = "-b: expected a size such as 8, 64K or 1M";
-	else if (!arguments_size(max, &sweep->max_bytes))
-		what = "-e: expected a size such as 8, 64K or 1M";
-	else if (sweep->max_bytes < sweep->min_bytes)
-		what = "-e: expected a size not below that of -b";
-	else if (!(sweep->factor > 1))
-		what = "-f: expected a factor above 1";
-	else if (sweep->iterations < 1)
-		what = "-n: expected 1 or more";
-	else if (sweep->warmup < 0)
-		what = "-w: expected 0 or more";
-	else if (sweep->root < 0)
-		what = "-r: expected a rank";
-	else if (!find_dtype(or_else(a->dtype, "float"), &sweep->dtype))
-		what = "-d: expected " DTYPES;
-	else if (!find_op(or_else(a->op, "sum"), &sweep->op))
-		what = "-o: expected " OPS;
-	else if (!is_legal(sweep))
-		what = "-o: expected for floats sum, prod, min, max or avg, "
-		       "for bool any but avg";
+	if (!what)
+		what = read_timing(a, simulated, sweep);
+	if (!what)
+		what = read_call(a, sweep);
 	if (what)
 		snprintf(message->text, sizeof(message->text), "%s", what);
 	return !what;

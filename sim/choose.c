@@ -120,7 +120,7 @@ static bool collect_look(struct dist__sim_chooser *chooser,
 static void collect(struct dist__sim_world *world)
 {
 	struct dist__sim_chooser *chooser = &world->chooser;
-	int size = world->world_size;
+	int size = world->present;
 	bool good = true;
 
 	chooser->num_pairs = 0;
@@ -301,7 +301,7 @@ bool dist__sim_look(struct dist__sim_actor *actor, struct dist__request *r)
 
 void dist__sim_looks_end(struct dist__sim_world *world)
 {
-	for (int rank = 0; rank < world->world_size; rank++)
+	for (int rank = 0; rank < world->present; rank++)
 		if (world->ranks[rank].look)
 			dist__sim_gate_open(world,
 					    &world->ranks[rank].actor.gate);

@@ -87,7 +87,7 @@ void dist__sim_tell(const struct dist__sim_world *world,
 		    const struct dist__sim_news *news)
 {
 	size_t bytes = news->what == DIST__SIM_STUCK
-			       ? check_board_bytes((uint32_t)world->world_size)
+			       ? check_board_bytes((uint32_t)world->present)
 			       : 0;
 
 	if (!write_all(world->news, news, sizeof *news) ||
@@ -134,7 +134,7 @@ void dist__sim_copy_ask(const struct dist__sim_world *world,
 			struct dist__sim_copy *copy,
 			struct dist__sim_future *future)
 {
-	size_t bytes = check_board_bytes((uint32_t)world->world_size);
+	size_t bytes = check_board_bytes((uint32_t)world->present);
 	void (*before)(int) = signal(SIGPIPE, SIG_IGN);
 	struct dist__sim_news news;
 

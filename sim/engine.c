@@ -111,7 +111,18 @@ static char *next_value(struct dist__platform *p)
 	return p->values[p->num_facts];
 }
 
-void dist__platform_collect_facts(struct dist__platform *p)
+static void add_change(struct dist__platform *p, const char *key,
+		       struct dist__change change, const char *unit)
+{
+	if (change.value == 0)
+		return;
+	snprintf(next_value(p), sizeof p->values[0],
+		 change.is_factor ? "x%.12g" : "%.12g %s", change.value, unit);
+	add_fact(p, key);
+}
+
+void dist__platform_collect_facts(struct dist__platform *p,
+				  const struct dist__terms *terms)
 {
 	size_t size = sizeof p->values[0];
 	int major, minor, patch;
@@ -134,4 +145,8 @@ void dist__platform_collect_facts(struct dist__platform *p)
 	sg_version_get(&major, &minor, &patch);
 	snprintf(next_value(p), size, "%d.%d", major, minor);
 	add_fact(p, "SimGrid");
+	add_change(p, "inter bandwidth", terms->inter.bandwidth, "B/s");
+	add_change(p, "inter latency", terms->inter.latency, "s");
+	add_change(p, "intra bandwidth", terms->intra.bandwidth, "B/s");
+	add_change(p, "intra latency", terms->intra.latency, "s");
 }

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include <simgrid/kernel/Timer.hpp>
+#include <simgrid/kernel/routing/NetPoint.hpp>
+#include <simgrid/kernel/routing/NetZoneImpl.hpp>
 #include <simgrid/s4u.hpp>
 #include <simgrid/simix.hpp>
 #include <xbt/config.hpp>
@@ -65,6 +67,53 @@ void forget_failed_call()
 	simgrid::kernel::actor::simcall_answered([] {});
 }
 
+/* A place beside the platform and not in it, two hosts, with a way between them
+ * that leads over whatever links the next flow takes. */
+class FlowZone : public simgrid::kernel::routing::NetZoneImpl
+{
+      public:
+	simgrid::s4u::Host *from, *to;
+
+	explicit FlowZone(const simgrid::kernel::routing::NetZoneImpl *root)
+	    : NetZoneImpl("flows")
+	{
+		set_network_model(root->get_network_model());
+		set_cpu_pm_model(root->get_cpu_pm_model());
+		set_cpu_vm_model(root->get_cpu_vm_model());
+		set_disk_model(root->get_disk_model());
+		set_host_model(root->get_host_model());
+		from = get_iface()->create_host("flows from", 1);
+		to = get_iface()->create_host("flows to", 1);
+		seal();
+	}
+
+	void take(const sg_link_t *links, size_t count, double latency_s)
+	{
+		links_.clear();
+		for (size_t i = 0; i < count; i++)
+			links_.push_back(links[i]->get_impl());
+		latency_s_ = latency_s;
+	}
+
+	void get_local_route(const simgrid::kernel::routing::NetPoint *src,
+			     const simgrid::kernel::routing::NetPoint *,
+			     simgrid::kernel::routing::Route *into,
+			     double *latency) override
+	{
+		if (src != from->get_netpoint())
+			return;
+		into->link_list_ = links_;
+		if (latency)
+			*latency += latency_s_;
+	}
+
+      private:
+	std::vector<simgrid::kernel::resource::StandardLinkImpl *> links_;
+	double latency_s_ = 0;
+};
+
+FlowZone *flow_zone; /* until the process ends, like the engine */
+
 } // namespace
 
 bool dist__engine_load(const char *path, char *text, size_t size)
@@ -84,6 +133,9 @@ bool dist__engine_load(const char *path, char *text, size_t size)
 			return false;
 		}
 		engine->seal_platform();
+		flow_zone =
+			new FlowZone(engine->get_netzone_root()->get_impl());
+		dist__engine_share_links();
 		return true;
 	} catch (const std::exception &failure) {
 		snprintf(text, size, "%s: %s", path,
@@ -146,6 +198,21 @@ size_t dist__engine_route_links(sg_host_t from, sg_host_t to, sg_link_t *links,
 	return way.size();
 }
 
+sg_host_t *dist__engine_hosts(size_t *count)
+{
+	auto hosts = simgrid::s4u::Engine::get_instance()->get_filtered_hosts(
+		[](const simgrid::s4u::Host *host) {
+			return host != flow_zone->from && host != flow_zone->to;
+		});
+	auto *copy = static_cast<sg_host_t *>(
+		malloc((hosts.size() + 1) * sizeof(sg_host_t)));
+
+	*count = hosts.size();
+	if (copy)
+		std::copy(hosts.begin(), hosts.end(), copy);
+	return copy;
+}
+
 size_t dist__engine_zones(sg_host_t host, const char **names, size_t most)
 {
 	const auto *root =
@@ -168,6 +235,26 @@ bool dist__engine_transfer(sg_host_t from, sg_host_t to, size_t bytes)
 		forget_failed_call();
 		return false;
 	}
+}
+
+/* No other actor may run between the setting of the way and its use. */
+sg_comm_t dist__engine_flow(const sg_link_t *links, size_t count,
+			    double latency_s, uint64_t bytes)
+{
+	simgrid::s4u::CommPtr comm;
+
+	simgrid::kernel::actor::simcall_answered([&] {
+		flow_zone->take(links, count, latency_s);
+		comm = simgrid::s4u::Comm::sendto_async(flow_zone->from,
+							flow_zone->to, bytes);
+	});
+	comm->add_ref();
+	return comm.get();
+}
+
+double dist__engine_bytes_left(sg_comm_t comm)
+{
+	return comm->get_remaining();
 }
 
 /* A timer of this instant: those are looked at when all actors have run. */

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <simgrid/forward.h>
 
@@ -23,6 +24,11 @@ extern "C" {
  * SimGrid may also end the process, by abort, signal or exit (see trial.c).
  */
 bool dist__engine_load(const char *path, char *text, size_t size);
+
+/* dist__engine_share_links sees to it that flows share links as the platform
+ * says even if they begin in one instant, from now on, in the platform that is
+ * loaded (engine_sharing.cpp). */
+void dist__engine_share_links(void);
 
 /* dist__engine_line returns where SimGrid keeps the number of the line of the
  * platform file that it is reading, for a signal handler to look at. */
@@ -49,6 +55,10 @@ bool dist__engine_route(sg_host_t from, sg_host_t to, double *latency_s,
 size_t dist__engine_route_links(sg_host_t from, sg_host_t to, sg_link_t *links,
 				size_t most);
 
+/* dist__engine_hosts stores in *count how many hosts the platform has, and
+ * returns them, which the caller frees; NULL: no memory. */
+sg_host_t *dist__engine_hosts(size_t *count);
+
 /* dist__engine_zones stores the names of the zones that host is in, but for the
  * root, the outermost first, and returns how many; the innermost `most` if
  * there are more. They live as long as the platform. */
@@ -57,6 +67,18 @@ size_t dist__engine_zones(sg_host_t host, const char **names, size_t most);
 /* dist__engine_transfer moves bytes from host to host, and blocks the calling
  * actor until they are there. Returns false when the network failed. */
 bool dist__engine_transfer(sg_host_t from, sg_host_t to, size_t bytes);
+
+/*
+ * dist__engine_flow starts a transfer of bytes over all of count links at once,
+ * at one rate; a link that stands there n times is loaded n times. Before the
+ * first byte and in sharing it has that latency. Afterwards it is a transfer
+ * like any other.
+ */
+sg_comm_t dist__engine_flow(const sg_link_t *links, size_t count,
+			    double latency_s, uint64_t bytes);
+
+/* dist__engine_bytes_left returns what a flow has still to carry. */
+double dist__engine_bytes_left(sg_comm_t comm);
 
 /* dist__engine_at_end_of_instant has run(arg) called once no actor can do
  * anything more before the clock goes on; outside all actors, so that it must

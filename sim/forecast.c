@@ -20,7 +20,7 @@ static void begin(struct dist__sim_world *world, int late_rank)
 {
 	world->is_patient = true;
 	world->late_rank = late_rank;
-	world->awaited = calloc((size_t)world->world_size, 1);
+	world->awaited = calloc((size_t)world->present, 1);
 	if (world->awaited)
 		(void)look(world);
 	free(world->late_board);

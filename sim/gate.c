@@ -8,31 +8,35 @@
 void dist__sim_gate_wait(struct dist__sim_world *world,
 			 struct dist__sim_gate *gate, int64_t deadline_ns)
 {
+	sg_sem_t sem;
 	bool late;
 
 	if (!dist__sim_block(world))
 		return;
-	gate->waiting = true;
+	/* Most ranks wait nowhere most of the time, and a semaphore takes more
+	 * memory than what waits there. */
+	sem = gate->sem = sg_sem_init(0);
 	late = sg_sem_acquire_timeout(
-		gate->sem, dist__sim_seconds_until(world, deadline_ns));
-	if (!late)
-		return;
-	if (gate->waiting) {
-		gate->waiting = false;
+		sem, dist__sim_seconds_until(world, deadline_ns));
+	if (late && gate->sem == sem) {
+		gate->sem = NULL;
 		dist__sim_unblock(world);
-	} else {
-		/* Opened in the very instant of the deadline: the token is
-		 * there, and must not let a later wait through. */
-		sg_sem_acquire(gate->sem);
+	} else if (late) {
+		/* Opened in the very instant of the deadline: who does it still
+		 * has the semaphore in hand. */
+		sg_sem_acquire(sem);
 	}
+	sg_sem_destroy(sem);
 }
 
 void dist__sim_gate_open(struct dist__sim_world *world,
 			 struct dist__sim_gate *gate)
 {
-	if (!gate->waiting)
+	sg_sem_t sem = gate->sem;
+
+	if (!sem)
 		return;
-	gate->waiting = false;
+	gate->sem = NULL;
 	dist__sim_unblock(world);
-	sg_sem_release(gate->sem);
+	sg_sem_release(sem);
 }

@@ -3,7 +3,9 @@
  * jobs one after the other while the rank computes.
  *
  * The worker comes with the first job and ends by itself when the lane is
- * freed, so SimGrid never has to kill one.
+ * freed, so SimGrid never has to kill one. Flows are joined by whoever is at
+ * hand: who submits them, or who ends what was before them; a lane that has
+ * nothing else has no worker.
  */
 #include "sim/world.h"
 
@@ -11,14 +13,13 @@
 #include <stdlib.h>
 
 #include <simgrid/actor.h>
-#include <simgrid/semaphore.h>
 
 struct dist__lane {
 	struct dist__lane *next; /* of the rank's */
 	struct dist__sim_rank *rank;
 	struct dist__job *first, *last;
 	bool started;               /* there is a worker */
-	bool running;               /* a job is under way */
+	bool running;               /* a job is under way, or a flow */
 	bool stopped;               /* the worker shall end */
 	struct dist__sim_gate work; /* the worker waits here for jobs */
 	struct dist__sim_gate done; /* the rank, for jobs to end */
@@ -27,48 +28,36 @@ struct dist__lane {
 
 /* ---- the worker ----------------------------------------------------- */
 
-static void lane_release(struct dist__lane *lane)
+static struct dist__job *take(struct dist__lane *lane)
 {
-	sg_sem_destroy(lane->actor.gate.sem);
-	sg_sem_destroy(lane->work.sem);
-	sg_sem_destroy(lane->done.sem);
-	free(lane);
+	struct dist__job *job = lane->first;
+
+	lane->first = job->next;
+	if (!lane->first)
+		lane->last = NULL;
+	lane->running = true;
+	return job;
 }
 
-/* Runs the jobs that are there; false: there was none. */
-static bool run_jobs(struct dist__sim_world *world, struct dist__lane *lane)
+/* Whether the next job is one for the worker, now. */
+static bool has_work(const struct dist__lane *lane)
 {
-	bool any = lane->first != NULL;
+	return lane->first && !lane->first->is_flow && !lane->running;
+}
 
-	while (lane->first) {
-		struct dist__job *job = lane->first;
+/* Runs the jobs that are there, up to a flow. */
+static void run_jobs(struct dist__sim_world *world, struct dist__lane *lane)
+{
+	while (has_work(lane)) {
+		struct dist__job *job = take(lane);
 
-		lane->first = job->next;
-		if (!lane->first)
-			lane->last = NULL;
-		lane->running = true;
 		job->run(job->arg);
 		lane->running = false;
 		dist__sim_gate_open(world, &lane->done);
 	}
-	return any;
 }
 
-static void work(int argc, char **argv)
-{
-	struct dist__sim_actor *actor = sg_actor_self_get_data();
-	struct dist__sim_world *world = actor->rank->world;
-	struct dist__lane *lane = actor->lane;
-
-	(void)argc;
-	(void)argv;
-	while (run_jobs(world, lane) || !lane->stopped)
-		if (!lane->first && !lane->stopped)
-			dist__sim_gate_wait(world, &lane->work,
-					    DIST_TIMEOUT_NEVER);
-	lane_release(lane);
-	(void)dist__sim_block(world);
-}
+static void work(int argc, char **argv);
 
 static void start_worker(struct dist__lane *lane)
 {
@@ -83,6 +72,41 @@ static void start_worker(struct dist__lane *lane)
 	sg_actor_start(actor, work, 0, NULL);
 }
 
+/* Joins the flows that are next, and wakes the worker for what comes then. */
+static void go_on(struct dist__lane *lane)
+{
+	while (lane->first && lane->first->is_flow && !lane->running) {
+		struct dist__job *job = take(lane);
+
+		job->run(job->arg);
+	}
+	if (!has_work(lane))
+		return;
+	if (lane->started)
+		dist__sim_gate_open(lane->rank->world, &lane->work);
+	else
+		start_worker(lane);
+}
+
+static void work(int argc, char **argv)
+{
+	struct dist__sim_actor *actor = sg_actor_self_get_data();
+	struct dist__sim_world *world = actor->rank->world;
+	struct dist__lane *lane = actor->lane;
+
+	(void)argc;
+	(void)argv;
+	while (has_work(lane) || !lane->stopped) {
+		run_jobs(world, lane);
+		go_on(lane);
+		if (!has_work(lane) && !lane->stopped)
+			dist__sim_gate_wait(world, &lane->work,
+					    DIST_TIMEOUT_NEVER);
+	}
+	free(lane);
+	(void)dist__sim_block(world);
+}
+
 /* ---- the slots ------------------------------------------------------ */
 
 enum dist_error dist__sim_lane_new(struct dist__transport *t,
@@ -95,9 +119,6 @@ enum dist_error dist__sim_lane_new(struct dist__transport *t,
 		return DIST_ERR_NO_MEMORY;
 	fresh->rank = rank;
 	fresh->actor = (struct dist__sim_actor){.rank = rank, .lane = fresh};
-	fresh->actor.gate.sem = sg_sem_init(0);
-	fresh->work.sem = sg_sem_init(0);
-	fresh->done.sem = sg_sem_init(0);
 	fresh->next = rank->lanes;
 	rank->lanes = fresh;
 	*lane = fresh;
@@ -115,10 +136,7 @@ enum dist_error dist__sim_lane_submit(struct dist__lane *lane,
 	else
 		lane->first = job;
 	lane->last = job;
-	if (lane->started)
-		dist__sim_gate_open(lane->rank->world, &lane->work);
-	else
-		start_worker(lane);
+	go_on(lane);
 	return DIST_OK;
 }
 
@@ -145,6 +163,14 @@ void dist__sim_lane_notify(struct dist__lane *lane)
 	dist__sim_gate_open(lane->rank->world, &lane->done);
 }
 
+void dist__sim_lane_over(struct dist__lane *lane)
+{
+	lane->running = false;
+	go_on(lane);
+	/* Last: who waits there may free the lane. */
+	dist__sim_gate_open(lane->rank->world, &lane->done);
+}
+
 void dist__sim_lane_free(struct dist__lane *lane)
 {
 	struct dist__lane **link;
@@ -158,7 +184,7 @@ void dist__sim_lane_free(struct dist__lane *lane)
 		assert(*link);
 	*link = lane->next;
 	if (!lane->started) {
-		lane_release(lane);
+		free(lane);
 		return;
 	}
 	lane->stopped = true;

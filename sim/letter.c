@@ -1,11 +1,15 @@
 /*
- * letter.c - the messages of the program itself, point to point.
+ * letter.c - the messages of the program itself, point to point, and those of
+ * collectives that their sender does not wait for.
  *
  * A letter goes to the office of its addressee (sent), arrives there (arrived),
  * and meets a receive. An eager letter is carried first and arrives when it is
  * through: its sender does not wait for it. Any other arrives at once and is
  * carried when it has met its receive, for which its sender waits. Either way
  * carrying is an actor of its own that SimGrid gives the time it takes.
+ *
+ * A collective's are the segments of a stream, and what one connection carries
+ * it carries one after the other; other connections share links with it.
  *
  * Who meets whom is settled once nobody can do anything more in an instant, so
  * that the order in which SimGrid ran the ranks does not show: letters as they
@@ -72,11 +76,13 @@ static void deliver(struct dist__request *letter, enum dist_error error)
 /* ---- carrying --------------------------------------------------------- */
 
 static void arrive(struct dist__request *letter);
+static void carry_first(const struct dist__request *like);
 
 static void carry_on(int argc, char **argv)
 {
 	struct dist__request *letter = sg_actor_self_get_data();
 	struct dist__sim_world *world = letter->rank->world;
+	struct dist__request line;
 	bool well;
 
 	(void)argc;
@@ -84,14 +90,18 @@ static void carry_on(int argc, char **argv)
 	well = dist__engine_transfer(
 		dist__platform_host(world->platform, letter->rank->rank),
 		dist__platform_host(world->platform, letter->peer),
-		letter->bytes);
+		(uint64_t)dist__profile_load_bytes(&world->profile,
+						   letter->bytes));
 	letter->carried = false;
+	line = *letter;
 	if (letter->over)
 		release(letter);
 	else if (well && letter->eager)
 		arrive(letter);
 	else
 		deliver(letter, well ? DIST_OK : DIST_ERR_PEER_LOST);
+	if (well && line.tag < 0)
+		carry_first(&line);
 	(void)dist__sim_block(world);
 }
 
@@ -107,6 +117,26 @@ static void carry(struct dist__request *letter)
 		dist__platform_host(world->platform, letter->rank->rank));
 	sg_actor_set_data(actor, letter);
 	sg_actor_start(actor, carry_on, 0, NULL);
+}
+
+/* Of one sender, to one addressee, of one tag: what arrives as sent. */
+static bool same_line(const struct dist__request *a,
+		      const struct dist__request *b)
+{
+	return a->rank == b->rank && a->group == b->group && a->tag == b->tag &&
+	       a->joined == b->joined;
+}
+
+/* Carries the first letter on its way that is in line with like, which need not
+ * be one any more. */
+static void carry_first(const struct dist__request *like)
+{
+	struct dist__request *first = addressee(like)->sent.first;
+
+	while (first && !same_line(first, like))
+		first = first->next;
+	if (first && !first->carried)
+		carry(first);
 }
 
 /* ---- meeting ---------------------------------------------------------- */
@@ -127,7 +157,8 @@ static void meet(struct dist__request *letter, struct dist__request *receive)
 	if (receive->peer == DIST_ANY_SOURCE)
 		*receive->source = letter->rank->rank;
 	if (letter->fingerprint != receive->fingerprint ||
-	    letter->bytes != receive->bytes)
+	    letter->bytes != receive->bytes || letter->seq != receive->seq ||
+	    letter->step != receive->step)
 		deliver(letter, DIST_ERR_MISMATCH);
 	else if (letter->eager)
 		deliver(letter, DIST_OK);
@@ -237,8 +268,7 @@ static void arrive(struct dist__request *letter)
 	letter->there = true;
 	for (; at; at = next) {
 		next = at->next;
-		if (at->rank != letter->rank || at->group != letter->group ||
-		    at->tag != letter->tag || at->joined != letter->joined)
+		if (!same_line(at, letter))
 			continue;
 		if (!at->there)
 			break;
@@ -250,6 +280,14 @@ static void arrive(struct dist__request *letter)
 }
 
 /* ---- posting and waiting ---------------------------------------------- */
+
+/* Whether the send of m ends when it is posted. */
+static bool is_eager(const struct dist__profile *profile,
+		     const struct dist__message *m)
+{
+	return m->tag < 0 ? m->bytes >= profile->window_bytes
+			  : m->bytes < profile->p2p.eager_below;
+}
 
 void dist__sim_letter_post(struct dist__request *r,
 			   const struct dist__message *m)
@@ -271,14 +309,17 @@ void dist__sim_letter_post(struct dist__request *r,
 			settle_later(r->rank);
 		return;
 	}
-	if (m->bytes < world->profile.p2p.eager_below)
+	/* In the copy that comes of this no message of the program is eager. */
+	if (m->tag >= 0 && is_eager(&world->profile, m))
 		dist__sim_note_buffered(world);
-	r->eager = r->done = m->bytes < world->profile.p2p.eager_below;
+	r->eager = r->done = is_eager(&world->profile, m);
 	dist__sim_queue_append(&addressee(r)->sent, r);
-	if (r->eager)
+	if (!r->eager)
+		arrive(r);
+	else if (m->tag >= 0)
 		carry(r);
 	else
-		arrive(r);
+		carry_first(r);
 }
 
 /* Takes r out of the office: nobody meets it any more. */
@@ -367,7 +408,7 @@ static void fail_all(struct dist__sim_world *world,
 	struct dist__sim_queue failed = {NULL, NULL};
 	struct dist__request *r, *next;
 
-	for (int i = 0; i < world->world_size; i++) {
+	for (int i = 0; i < world->present; i++) {
 		struct dist__sim_rank *rank = &world->ranks[i];
 
 		fail_queue(&rank->sent, why, arg, &failed);

@@ -7,12 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A host without the property is a node called after itself. */
+const char *dist__platform_node_name(sg_host_t host)
+{
+	const char *name = sg_host_get_property_value(host, "node");
+
+	return name ? name : sg_host_get_name(host);
+}
+
 static const char *node_name(const struct dist__seat *seat)
 {
-	const char *name = sg_host_get_property_value(seat->host, "node");
-
-	return name ? name : sg_host_get_name(seat->host);
+	return dist__platform_node_name(seat->host);
 }
 
 static int by_node_and_rank(const void *a, const void *b)
@@ -34,7 +38,7 @@ static void set_node(const struct dist__seat *seat, int node, int ranks,
 		nodes[rank] = node;
 }
 
-int dist__platform_nodes(const struct dist__platform *p, int ranks, int *nodes)
+static int find_nodes(const struct dist__platform *p, int ranks, int *nodes)
 {
 	const struct dist__seat **sorted =
 		calloc(p->num_seats, sizeof(const struct dist__seat *));
@@ -60,4 +64,19 @@ int dist__platform_nodes(const struct dist__platform *p, int ranks, int *nodes)
 	}
 	free(sorted);
 	return count;
+}
+
+/* Of any number of nodes, alike. */
+static int number_nodes(int node_ranks, int ranks, int *nodes)
+{
+	for (int rank = 0; rank < ranks; rank++)
+		nodes[rank] = rank - rank % node_ranks;
+	return (ranks + node_ranks - 1) / node_ranks;
+}
+
+int dist__platform_nodes(const struct dist__platform *p, int ranks, int *nodes)
+{
+	if (p->any_node_ranks)
+		return number_nodes(p->any_node_ranks, ranks, nodes);
+	return find_nodes(p, ranks, nodes);
 }

@@ -31,6 +31,21 @@ enum dist_error dist__platform_refuse(struct dist_message *message,
 	return DIST_ERR_INVALID_ARGUMENT;
 }
 
+/* ---- terms ---------------------------------------------------------- */
+
+/* A process has one platform, as SimGrid has one engine. */
+static struct dist__terms agreed;
+
+void dist__platform_agree(const struct dist__terms *terms)
+{
+	agreed = *terms;
+}
+
+const char *dist__platform_name(const char *asked)
+{
+	return agreed.name[0] ? agreed.name : asked;
+}
+
 /* ---- what SimGrid does not check ------------------------------------ */
 
 static enum dist_error check_links(const struct dist__platform *p,
@@ -82,6 +97,8 @@ static enum dist_error check_ways(const struct dist__platform *p, int ranks,
 {
 	enum dist_error error = DIST_OK;
 
+	if (p->any_node_ranks && ranks > 2 * p->any_node_ranks)
+		ranks = 2 * p->any_node_ranks;
 	for (int rank = 1; rank < ranks && !error; rank++) {
 		error = check_way(p, rank - 1, rank, message);
 		if (!error)
@@ -150,6 +167,10 @@ enum dist_error dist__platform_load(const char *path, int ranks,
 	if (!error)
 		error = dist__platform_seat_ranks(p, message);
 	if (!error)
+		error = dist__platform_read_any(p, message);
+	if (!error)
+		error = dist__platform_rewire(p, &agreed, message);
+	if (!error)
 		error = check_room(p, ranks, message);
 	if (!error)
 		error = check_ways(p, ranks, message);
@@ -157,7 +178,7 @@ enum dist_error dist__platform_load(const char *path, int ranks,
 		dist__platform_close(p);
 		return error;
 	}
-	dist__platform_collect_facts(p);
+	dist__platform_collect_facts(p, &agreed);
 	*platform = p;
 	return DIST_OK;
 }

@@ -15,6 +15,10 @@
  * and of all hosts that have the same text as property "node", share a node,
  * which is what hierarchical algorithms go by. The property "pace" is how fast
  * a host computes: at 0.8 what a rank declares takes 1/0.8 of the time.
+ *
+ * Where the outermost zone has the property "nodes" with the value "any", the
+ * platform is one node, or two that stand for any number of them: ranks beyond
+ * sit on nodes like the second, and rank 0 alone runs, for all.
  */
 #ifndef LOCKSTEP_SIM_PLATFORM_H
 #define LOCKSTEP_SIM_PLATFORM_H
@@ -22,14 +26,43 @@
 #include <stdio.h>
 
 #include "core/backend.h"
+#include "library/fabric.h"
 
 struct dist__platform;
 
+/* What is to be instead of what a platform file says: that, or as many times as
+ * much; value 0: nothing else. */
+struct dist__change {
+	double value;
+	bool is_factor;
+};
+
+/* Of the links between nodes, or of those within nodes (platform_rewire.c): B/s
+ * and seconds. */
+struct dist__rewiring {
+	struct dist__change bandwidth, latency;
+};
+
+/* What a process says of the platform that it opens. */
+struct dist__terms {
+	char name[128]; /* in traces; "": as it was asked for */
+	struct dist__rewiring inter, intra;
+};
+
+/* dist__platform_agree copies the terms, for platforms that this process and
+ * its children look at from now on. Without it: none. */
+void dist__platform_agree(const struct dist__terms *terms);
+
+/* dist__platform_name returns the platform's name for traces, of one that was
+ * asked for as `asked`. */
+const char *dist__platform_name(const char *asked);
+
 /*
  * dist__platform_open starts the simulation engine with the platform file at
- * path, able to hold `ranks` ranks, and stores it in *platform. Once per
- * process. Errors: INVALID_ARGUMENT (message: "file:line: reason" in one line;
- * also: a second platform in this process), NO_MEMORY, IO (no child process).
+ * path, able to hold `ranks` ranks, on the terms agreed, and stores it in
+ * *platform. Once per process. Errors: INVALID_ARGUMENT (message: "file:line:
+ * reason" in one line; also: a second platform in this process, or terms that
+ * do not fit), NO_MEMORY, IO (no child process).
  */
 enum dist_error dist__platform_open(const char *path, int ranks,
 				    struct dist__platform **platform,
@@ -38,6 +71,9 @@ enum dist_error dist__platform_open(const char *path, int ranks,
 /* dist__platform_close frees platform; the engine goes at exit. NULL allowed.
  */
 void dist__platform_close(struct dist__platform *platform);
+
+/* dist__platform_is_any returns whether its nodes stand for any number. */
+bool dist__platform_is_any(const struct dist__platform *platform);
 
 /* dist__platform_can_copy returns whether fork() copies a running simulation;
  * not where ranks are threads, as under the sanitizers. */
@@ -49,6 +85,19 @@ bool dist__platform_can_copy(void);
  */
 const struct dist__fact *
 dist__platform_facts(const struct dist__platform *platform, size_t *n);
+
+/*
+ * dist__platform_fabric answers what joins the n ranks (NULL: the first n of
+ * the platform): nodes, and the ranks of the fullest; rates and latencies of
+ * the way inside its first rank's node, and of those from there to the next
+ * one. Cards are links that hold a node's ranks back when all of them send out
+ * at once, times the property "cards_per_link" of the outermost zone; of the
+ * properties "gpu", "intra" ("nvswitch", "nvlink", "pcie") and "transport" are
+ * the words. A few routes are looked at, whatever n. Errors: NO_MEMORY.
+ */
+DIST_MUST_CHECK enum dist_error
+dist__platform_fabric(const struct dist__platform *platform, const int *ranks,
+		      int n, struct fabric *fabric);
 
 /*
  * dist__platform_hosts stores in *hosts how many hosts the platform file at
@@ -64,6 +113,22 @@ enum dist_error dist__platform_hosts(const char *path, int *hosts, int *ranks,
 enum dist_error dist__platform_count_nodes(const char *path, int ranks,
 					   int *nodes,
 					   struct dist_message *message);
+
+/* What holds up a ring, in which each rank sends to the next one and the last
+ * to the first, all at the same time. */
+struct dist__narrowest {
+	char name[64]; /* of the link; the first in order of names */
+	double bandwidth_Bps;
+	double hop_Bps; /* what each hop over it has */
+	int hops;       /* of the ring that cross it */
+	int links;      /* that are as narrow; 0: the ring crosses none */
+};
+
+/* dist__platform_narrowest finds the link that leaves the least to a hop of a
+ * ring over the first `ranks` ranks. Errors: NO_MEMORY. */
+enum dist_error dist__platform_narrowest(const struct dist__platform *platform,
+					 int ranks,
+					 struct dist__narrowest *narrowest);
 
 /*
  * dist__platform_show writes the platform file at path for people: hosts,

@@ -8,7 +8,7 @@
 
 #include "sim/platform.h"
 
-#define DIST__PLATFORM_FACTS 12
+#define DIST__PLATFORM_FACTS 16
 
 /* One host and the ranks it holds. */
 struct dist__seat {
@@ -25,6 +25,9 @@ struct dist__platform {
 	size_t num_seats;         /* hosts that ranks may sit on */
 	size_t num_hosts;
 	int num_ranks; /* as many as there is room for */
+
+	/* Of any number of nodes, alike: the ranks of each; else 0. */
+	int any_node_ranks;
 	struct dist__fact facts[DIST__PLATFORM_FACTS];
 	char values[DIST__PLATFORM_FACTS][64];
 	size_t num_facts;
@@ -45,6 +48,10 @@ int dist__platform_compare_names(const char *a, const char *b);
 sg_host_t dist__platform_host(const struct dist__platform *platform, int rank);
 double dist__platform_pace(const struct dist__platform *platform, int rank);
 
+/* dist__platform_node_name returns the node that host is of; without the
+ * property it is one by itself and has the host's name. */
+const char *dist__platform_node_name(sg_host_t host);
+
 /* dist__platform_nodes stores in nodes, for each of the first `ranks` ranks,
  * the lowest of them on the same node, and returns the number of those nodes,
  * -1 when there is no memory. */
@@ -61,13 +68,30 @@ void dist__platform_start_engine(void);
 enum dist_error dist__platform_check_model(const char *path,
 					   struct dist_message *message);
 
+/* dist__platform_rewire changes the links as terms say. Errors:
+ * INVALID_ARGUMENT (there are no such links, or no latency to change),
+ * NO_MEMORY. */
+enum dist_error dist__platform_rewire(const struct dist__platform *platform,
+				      const struct dist__terms *terms,
+				      struct dist_message *message);
+
 /* dist__platform_collect_facts fills platform's facts, once the rest stands. */
-void dist__platform_collect_facts(struct dist__platform *platform);
+void dist__platform_collect_facts(struct dist__platform *platform,
+				  const struct dist__terms *terms);
 
 /* dist__platform_seat_ranks fills platform's seats from SimGrid's hosts.
  * Errors: INVALID_ARGUMENT (no host, a bad property), NO_MEMORY. */
 enum dist_error dist__platform_seat_ranks(struct dist__platform *platform,
 					  struct dist_message *message);
+
+/* dist__platform_read_any looks whether seats stand for any number of nodes, as
+ * the property "nodes" of the outermost zone says, and makes the room. Errors:
+ * INVALID_ARGUMENT (the nodes are not one or two, alike), NO_MEMORY. */
+enum dist_error dist__platform_read_any(struct dist__platform *platform,
+					struct dist_message *message);
+
+/* dist__platform_any_seat returns the rank with a seat that stands for rank. */
+int dist__platform_any_seat(const struct dist__platform *platform, int rank);
 
 /* dist__platform_refuse writes the sentence and returns INVALID_ARGUMENT. */
 __attribute__((format(printf, 2, 3))) enum dist_error

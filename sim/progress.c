@@ -20,6 +20,7 @@
 #include <simgrid/engine.h>
 
 #include "check/outputs.h"
+#include "sim/flow.h"
 
 static int64_t engine_now_ns(void)
 {
@@ -56,14 +57,16 @@ static void end(struct dist__sim_world *world, enum dist_error error,
 	for (size_t i = 0; i < world->channels.count; i++)
 		dist__sim_channel_fail(world, world->channels.all[i], error);
 	dist__sim_letters_end(world, error);
+	dist__sim_flows_end(world, error);
 	dist__sim_looks_end(world);
+	dist__sim_meetings_end(world);
 }
 
 /* Returns the first rank whose program returned non-zero by itself, not for a
  * call that failed; -1: none. */
 static int first_to_give_up(const struct dist__sim_world *world)
 {
-	for (int rank = 0; rank < world->world_size; rank++)
+	for (int rank = 0; rank < world->present; rank++)
 		if (world->ranks[rank].closed && world->ranks[rank].status &&
 		    world->board->slots[rank].state != CHECK_RANK_WAITING)
 			return rank;
@@ -224,7 +227,7 @@ static void mark_late(struct check_board *board, int rank, int64_t now_ns)
 void dist__sim_note_timeout(struct dist__sim_rank *rank)
 {
 	struct dist__sim_world *world = rank->world;
-	size_t bytes = check_board_bytes((uint32_t)world->world_size);
+	size_t bytes = check_board_bytes((uint32_t)world->present);
 
 	if (world->late_board || world->ended)
 		return;
@@ -238,7 +241,7 @@ void dist__sim_note_timeout(struct dist__sim_rank *rank)
 
 static bool any_failed(const struct dist__sim_world *world)
 {
-	for (int rank = 0; rank < world->world_size; rank++)
+	for (int rank = 0; rank < world->present; rank++)
 		if (world->ranks[rank].status != 0)
 			return true;
 	return false;

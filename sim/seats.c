@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/engine_shim.h"
+
 /* The most ranks a host may hold: more is a slip of the pen. */
 #define MOST_RANKS_A_HOST 4096
 
@@ -187,18 +189,17 @@ static enum dist_error number_ranks(struct dist__platform *p,
 enum dist_error dist__platform_seat_ranks(struct dist__platform *p,
 					  struct dist_message *message)
 {
-	sg_host_t *hosts;
+	sg_host_t *hosts = dist__engine_hosts(&p->num_hosts);
 	enum dist_error error;
 
-	p->num_hosts = sg_host_count();
-	if (p->num_hosts == 0)
+	if (hosts && p->num_hosts == 0) {
+		free(hosts);
 		return dist__platform_refuse(message, "%s: no host in it",
 					     p->path);
+	}
 	p->seats = calloc(p->num_hosts, sizeof p->seats[0]);
-	if (!p->seats)
-		return DIST_ERR_NO_MEMORY;
-	hosts = sg_host_list();
-	error = read_seats(p, hosts, message);
+	error = hosts && p->seats ? read_seats(p, hosts, message)
+				  : DIST_ERR_NO_MEMORY;
 	free(hosts);
 	if (error)
 		return error;
@@ -213,6 +214,8 @@ static const struct dist__seat *seat_of(const struct dist__platform *p,
 	size_t low = 0, high = p->num_seats;
 
 	assert(rank >= 0 && rank < p->num_ranks && p->seats);
+	if (p->any_node_ranks)
+		rank = dist__platform_any_seat(p, rank);
 	/* Invariant: the seat of rank is in [low, high). */
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;

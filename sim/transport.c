@@ -5,7 +5,8 @@
  * are posted and both ends complete together when it is through. The ends are
  * matched here, in the order posted in their channel, and once more by
  * SimGrid's mailbox in that same order; so each end knows its mate, and SimGrid
- * supplies the time. Messages of the program are letter.c's.
+ * supplies the time. Messages of the program are letter.c's, and so are those
+ * of a collective that fill the profile's window.
  */
 #include "sim/world.h"
 
@@ -18,6 +19,7 @@
 #include <simgrid/mailbox.h>
 
 #include "sim/engine_shim.h"
+#include "sim/flow.h"
 
 /* What an unsuccessful look costs: enough that the clock goes on. While nobody
  * else can move, nothing can come of looking, and each look costs twice the one
@@ -25,6 +27,13 @@
  * deadline in few steps. */
 #define LOOK_S         1e-6
 #define LONGEST_LOOK_S 1.0
+
+/* What is said of a message where rank 0 stands for all. */
+#define ALONE                                                                  \
+	"on a platform of any number of nodes rank 0 stands for all: "         \
+	"expected "                                                            \
+	"no messages, and of collectives that carry data broadcast, reduce "   \
+	"and all_reduce"
 
 static struct dist__sim_rank *rank_of(struct dist__transport *t)
 {
@@ -59,9 +68,8 @@ static bool has_aborted(const struct dist__sim_rank *rank, uint32_t group)
 	return false;
 }
 
-/* Why no message of group can pass at this rank any more, or OK. */
-static enum dist_error state_of(const struct dist__sim_rank *rank,
-				uint32_t group)
+enum dist_error dist__sim_state_of(const struct dist__sim_rank *rank,
+				   uint32_t group)
 {
 	if (rank->world->ended)
 		return rank->world->end_error;
@@ -72,7 +80,7 @@ static enum dist_error state_of(const struct dist__sim_rank *rank,
 
 static enum dist_error state_of_request(const struct dist__request *r)
 {
-	return r->error ? r->error : state_of(r->rank, r->group);
+	return r->error ? r->error : dist__sim_state_of(r->rank, r->group);
 }
 
 /* ---- posting -------------------------------------------------------- */
@@ -88,7 +96,7 @@ static bool is_lost(const struct dist__sim_rank *rank, int peer, uint32_t group)
 static enum dist_error check_ends(const struct dist__sim_rank *rank,
 				  const struct dist__message *m)
 {
-	enum dist_error error = state_of(rank, m->group);
+	enum dist_error error = dist__sim_state_of(rank, m->group);
 	bool lost = false;
 
 	if (error)
@@ -158,8 +166,10 @@ static void post_in_channel(struct dist__request *r,
 	r->channel = channel;
 	dist__sim_match(r);
 	if (r->is_send)
-		r->comm = sg_mailbox_put_async(channel->mailbox, sink,
-					       (long)r->bytes);
+		r->comm = sg_mailbox_put_async(
+			channel->mailbox, sink,
+			(long)dist__profile_load_bytes(&r->rank->world->profile,
+						       r->bytes));
 	else
 		r->comm = sg_mailbox_get_async(channel->mailbox, sink);
 }
@@ -171,10 +181,14 @@ static enum dist_error post(struct dist__sim_rank *rank,
 	struct dist__sim_world *world = rank->world;
 	struct dist__sim_actor *actor = self();
 	struct dist__sim_channel *channel = NULL;
-	bool is_letter = m->tag >= 0;
+	bool is_letter = m->tag >= 0 || m->bytes >= world->profile.window_bytes;
 	struct dist__request *r;
 	enum dist_error error;
 
+	if (world->present < world->world_size) {
+		dist__sim_break(world, ALONE);
+		return world->end_error;
+	}
 	assert(m->peer < world->world_size);
 	assert(m->peer >= 0 || (is_letter && !is_send));
 	dist__sim_note_call(rank);
@@ -404,6 +418,7 @@ static void abort_group(struct dist__transport *t, uint32_t group)
 		rank->aborted[rank->num_aborted] = group;
 	rank->num_aborted++;
 	dist__sim_letters_abort(rank, group);
+	dist__sim_flows_abort(rank, group);
 	for (size_t i = 0; i < world->channels.count; i++) {
 		struct dist__sim_channel *channel = world->channels.all[i];
 
@@ -439,6 +454,7 @@ void dist__sim_close(struct dist__sim_rank *rank)
 			dist__sim_channel_fail(world, channel,
 					       DIST_ERR_ABORTED);
 	}
+	dist__sim_flows_close(rank);
 	while (rank->lanes)
 		dist__sim_lane_free(rank->lanes);
 }
@@ -455,7 +471,12 @@ const struct dist__transport_ops dist__sim_transport_ops = {
 	.lane_submit = dist__sim_lane_submit,
 	.lane_wait = dist__sim_lane_wait,
 	.lane_notify = dist__sim_lane_notify,
+	.lane_over = dist__sim_lane_over,
 	.lane_free = dist__sim_lane_free,
+	.has_flow = dist__sim_has_flow,
+	.by_messages = dist__sim_by_messages,
+	.flow_join = dist__sim_flow_join,
+	.flow_wait = dist__sim_flow_wait,
 	.abort = abort_group,
 	.free = free_transport,
 };

@@ -13,7 +13,7 @@
 
 bool dist__sim_any_letter(const struct dist__sim_world *world)
 {
-	for (int i = 0; i < world->world_size; i++)
+	for (int i = 0; i < world->present; i++)
 		if (world->ranks[i].sent.first || world->ranks[i].arrived.first)
 			return true;
 	return false;
@@ -32,7 +32,7 @@ static void let_all_go(void *arg)
 {
 	struct dist__sim_world *world = arg;
 
-	for (int i = 0; i < world->world_size; i++) {
+	for (int i = 0; i < world->present; i++) {
 		let_go(world, &world->ranks[i].sent);
 		let_go(world, &world->ranks[i].arrived);
 	}

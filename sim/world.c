@@ -4,6 +4,7 @@
  */
 #include "sim/world.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,10 +13,21 @@
 
 #include "core/data.h"
 #include "core/init_method.h"
+#include "library/fidelity.h"
 #include "sim/explore.h"
+#include "sim/flow.h"
+#include "sim/formula.h"
 
 /* SimGrid has one engine a process; while it runs, all code runs in it. */
 static struct dist__sim_world *running;
+
+/* What the last one followed. */
+static struct dist__tally told;
+
+const struct dist__tally *dist__sim_tally(void)
+{
+	return &told;
+}
 
 static bool is_here(void)
 {
@@ -47,23 +59,19 @@ static enum dist_error pause_rank(int64_t duration_ns)
 
 /* ---- joining -------------------------------------------------------- */
 
-static enum dist_error check_place(const struct dist_init_options *options,
+/* Whether the method says of the rank's place what is so. */
+static enum dist_error check_place(const struct dist__init_method *method,
 				   const struct dist__sim_rank *rank,
 				   struct dist_message *message)
 {
 	int world_size = rank->world->world_size;
-	struct dist__init_method method;
-	enum dist_error error;
 
-	error = dist__init_method_read(options, &method, message);
-	if (error)
-		return error;
-	if (method.world_size > 0 &&
-	    (method.world_size != world_size || method.rank != rank->rank))
+	if (method->world_size > 0 &&
+	    (method->world_size != world_size || method->rank != rank->rank))
 		snprintf(message->text, sizeof message->text,
 			 "this actor is rank %d of %d, not rank %d of %d",
-			 rank->rank, world_size, method.rank,
-			 method.world_size);
+			 rank->rank, world_size, method->rank,
+			 method->world_size);
 	else if (rank->attached)
 		snprintf(message->text, sizeof message->text,
 			 "rank %d has joined already: destroy its process "
@@ -72,6 +80,22 @@ static enum dist_error check_place(const struct dist_init_options *options,
 	else
 		return DIST_OK;
 	return DIST_ERR_INVALID_ARGUMENT;
+}
+
+/* A method has room for a path: on the stack, every rank would keep that. */
+static enum dist_error check_options(const struct dist_init_options *options,
+				     const struct dist__sim_rank *rank,
+				     struct dist_message *message)
+{
+	struct dist__init_method *method = malloc(sizeof *method);
+	enum dist_error error = DIST_ERR_NO_MEMORY;
+
+	if (method)
+		error = dist__init_method_read(options, method, message);
+	if (!error)
+		error = check_place(method, rank, message);
+	free(method);
+	return error;
 }
 
 static enum dist_error attach(const struct dist_init_options *options,
@@ -90,7 +114,7 @@ static enum dist_error attach(const struct dist_init_options *options,
 		return DIST_ERR_INVALID_ARGUMENT;
 	}
 	rank = actor->rank;
-	error = check_place(options, rank, message);
+	error = check_options(options, rank, message);
 	if (error)
 		return error;
 	rank->attached = true;
@@ -113,7 +137,7 @@ static enum dist_error attach(const struct dist_init_options *options,
 
 /* ---- what the run stands on ----------------------------------------- */
 
-#define OWN_FACTS 12
+#define OWN_FACTS 14
 
 static enum dist_error open_profile(struct dist__sim_world *world,
 				    const struct dist_launch_options *options,
@@ -146,6 +170,62 @@ static enum dist_error open_profile(struct dist__sim_world *world,
 	return error;
 }
 
+static enum dist_error refuse_fidelity(const struct dist__sim_world *world,
+				       const char *expected,
+				       struct dist_message *message)
+{
+	snprintf(message->text, sizeof message->text,
+		 "fidelity: expected %s, not %s", expected,
+		 dist__fidelity_name(world->fidelity));
+	return DIST_ERR_INVALID_ARGUMENT;
+}
+
+/* Schedules are searched, and seen again, message by message; where rank 0
+ * stands for all, there is nobody to send one to. */
+static enum dist_error open_fidelity(struct dist__sim_world *world,
+				     const struct dist_launch_options *options,
+				     struct dist_message *message)
+{
+	bool scheduled = options->explore || options->replay;
+	bool alone = world->present < world->world_size;
+	enum dist__fidelity asked;
+	enum dist_error error;
+
+	if (!dist__fidelity_parse(&asked, options->fidelity)) {
+		snprintf(message->text, sizeof message->text,
+			 "fidelity: expected " DIST__FIDELITIES
+			 ", not \"%.40s\"",
+			 options->fidelity);
+		return DIST_ERR_INVALID_ARGUMENT;
+	}
+	if (scheduled && asked == DIST__FIDELITY_AUTO)
+		asked = DIST__FIDELITY_MESSAGE;
+	else if (alone && asked == DIST__FIDELITY_AUTO)
+		asked = DIST__FIDELITY_FORMULA;
+	error = library_fidelity(&world->profile, world->world_size, asked,
+				 &world->fidelity, message);
+	if (error)
+		return error;
+	if (scheduled && world->fidelity != DIST__FIDELITY_MESSAGE)
+		return refuse_fidelity(world,
+				       "message where schedules are "
+				       "explored or replayed",
+				       message);
+	if (alone && world->fidelity != DIST__FIDELITY_FORMULA)
+		return refuse_fidelity(world,
+				       "formula on a platform of any "
+				       "number of nodes",
+				       message);
+	return DIST_OK;
+}
+
+/* Where the network model has no simple arithmetic all goes by messages. */
+static void open_flows(struct dist__sim_world *world)
+{
+	if (world->fidelity == DIST__FIDELITY_FLOW)
+		world->flows = dist__sim_flows_new(world);
+}
+
 static enum dist_error open_platform(struct dist__sim_world *world,
 				     const struct dist_launch_options *options,
 				     struct dist_message *message)
@@ -162,8 +242,12 @@ static enum dist_error open_platform(struct dist__sim_world *world,
 				world->path, sizeof world->path, message);
 	if (error)
 		return error;
-	return dist__platform_open(world->path, options->world_size,
-				   &world->platform, message);
+	error = dist__platform_open(world->path, options->world_size,
+				    &world->platform, message);
+	world->present = world->world_size;
+	if (!error && dist__platform_is_any(world->platform))
+		world->present = 1;
+	return error;
 }
 
 static void number(char *text, size_t size, double value)
@@ -194,10 +278,16 @@ static enum dist_error open_recorder(struct dist__sim_world *world,
 	       profile->reduce_Bps);
 	number(world->segment_text, sizeof world->segment_text,
 	       profile->segment_bytes);
+	number(world->window_text, sizeof world->window_text,
+	       (double)profile->window_bytes);
+	dist__profile_rates_print(profile, world->rates_text,
+				  sizeof world->rates_text);
 	print_p2p(world);
 	facts[n++] = (struct dist__fact){"backend", "sim"};
-	facts[n++] = (struct dist__fact){"fidelity", "message"};
-	facts[n++] = (struct dist__fact){"platform", options->platform};
+	facts[n++] = (struct dist__fact){"fidelity",
+					 dist__fidelity_name(world->fidelity)};
+	facts[n++] = (struct dist__fact){
+		"platform", dist__platform_name(options->platform)};
 	more = dist__platform_facts(world->platform, &num_more);
 	while (num_more-- > 0)
 		facts[n++] = *more++;
@@ -209,6 +299,11 @@ static enum dist_error open_recorder(struct dist__sim_world *world,
 	facts[n++] = (struct dist__fact){"reduce_Bps", world->reduce_text};
 	facts[n++] = (struct dist__fact){"segment_bytes", world->segment_text};
 	facts[n++] = (struct dist__fact){"p2p", world->p2p_text};
+	if (profile->window_bytes < SIZE_MAX)
+		facts[n++] =
+			(struct dist__fact){"window_bytes", world->window_text};
+	if (profile->num_rates > 0)
+		facts[n++] = (struct dist__fact){"rates", world->rates_text};
 	if (options->algorithm)
 		facts[n++] =
 			(struct dist__fact){"algorithm", options->algorithm};
@@ -223,7 +318,7 @@ static enum dist_error open_recorder(struct dist__sim_world *world,
 
 static enum dist_error open_ranks(struct dist__sim_world *world)
 {
-	size_t size = (size_t)world->world_size;
+	size_t size = (size_t)world->present;
 
 	world->ranks = calloc(size, sizeof world->ranks[0]);
 	/* Zeroed by the system: slots that no rank touches cost nothing. */
@@ -231,7 +326,7 @@ static enum dist_error open_ranks(struct dist__sim_world *world)
 	if (!world->ranks || !world->board)
 		return DIST_ERR_NO_MEMORY;
 	check_board_init(world->board, (uint32_t)size);
-	for (int r = 0; r < world->world_size; r++) {
+	for (int r = 0; r < world->present; r++) {
 		struct dist__sim_rank *rank = &world->ranks[r];
 
 		rank->transport.ops = &dist__sim_transport_ops;
@@ -250,6 +345,8 @@ static void world_free(struct dist__sim_world *world)
 	dist__sim_copy_drop(&world->strictness);
 	dist__sim_requests_release(world);
 	dist__sim_channels_release(world);
+	dist__sim_meetings_release(world);
+	dist__sim_flows_free(world->flows);
 	dist__platform_close(world->platform);
 	dist__profile_release(&world->profile);
 	free(world->chooser.pairs);
@@ -287,12 +384,25 @@ static enum dist_error world_open(struct dist__sim_world *world,
 	if (!error)
 		error = open_platform(world, options, message);
 	if (!error)
+		error = open_fidelity(world, options, message);
+	if (!error)
 		error = open_nodes(world);
 	if (!error)
 		error = open_ranks(world);
 	if (!error)
+		open_flows(world);
+	if (!error)
 		error = open_recorder(world, options);
 	return error;
+}
+
+/* What the ranks held is free now, and lies between their stacks. SimGrid is
+ * about to free those, which writes a page that was never used into each. */
+static void give_back_memory(void)
+{
+#ifdef __GLIBC__
+	malloc_trim(0);
+#endif
 }
 
 /* The life of a rank. A rank that failed keeps the state in which it got
@@ -310,8 +420,8 @@ static void rank_actor(int argc, char **argv)
 	if (slot->state != CHECK_RANK_WAITING)
 		slot->state = CHECK_RANK_FINISHED;
 	dist__sim_close(rank);
-	world->unfinished--;
-	sg_sem_destroy(actor->gate.sem);
+	if (--world->unfinished == 0)
+		give_back_memory();
 	(void)dist__sim_block(world);
 }
 
@@ -324,16 +434,15 @@ static void start_rank(struct dist__sim_rank *rank)
 	snprintf(name, sizeof name, "rank %d", rank->rank);
 	actor = sg_actor_init(name, host);
 	rank->pace = dist__platform_pace(rank->world->platform, rank->rank);
-	rank->actor.gate.sem = sg_sem_init(0);
 	sg_actor_set_data(actor, &rank->actor);
 	sg_actor_start(actor, rank_actor, 0, NULL);
 }
 
 int dist__sim_run(struct dist__sim_world *world)
 {
-	world->movable = world->world_size;
-	world->unfinished = world->world_size;
-	for (int rank = 0; rank < world->world_size; rank++)
+	world->movable = world->present;
+	world->unfinished = world->present;
+	for (int rank = 0; rank < world->present; rank++)
 		start_rank(&world->ranks[rank]);
 	running = world;
 	simgrid_run();
@@ -428,12 +537,27 @@ static int launch(const struct dist_launch_options *options,
 		status = complain(error, &message);
 	} else {
 		status = run_as_asked(world, options);
+		told = world->tally;
+		told.fidelity = world->fidelity;
 		error = dist__recorder_finish(world->recorder, &message);
 		if (error)
 			status = complain(error, &message);
 	}
 	world_free(world);
 	return status;
+}
+
+static enum dist_error backend_new(const struct dist__place *place,
+				   const struct dist__members *members,
+				   struct dist__backend **backend,
+				   struct dist_message *message)
+{
+	(void)message;
+	if (running->fidelity == DIST__FIDELITY_FORMULA)
+		return dist__sim_formula_new(place, members, backend);
+	*backend = dist__p2p_backend_new(place->transport, members,
+					 place->profile);
+	return *backend ? DIST_OK : DIST_ERR_NO_MEMORY;
 }
 
 const struct dist__world dist__sim_world = {
@@ -447,4 +571,5 @@ const struct dist__world dist__sim_world = {
 	.default_timeout_ns = DIST_TIMEOUT_DEFAULT,
 	.attach = attach,
 	.launch = launch,
+	.backend_new = backend_new,
 };

@@ -19,17 +19,20 @@
 
 #include "check/verdict.h"
 #include "core/backend.h"
+#include "core/fidelity.h"
 #include "sim/plan.h"
 #include "sim/platform_state.h"
+#include "sim/tally.h"
 
+struct dist__sim_flows;
 struct dist__sim_log;
+struct dist__sim_meeting;
 struct dist__sim_world;
 struct dist__sim_rank;
 
 /* A place where one actor waits until another opens it. */
 struct dist__sim_gate {
-	sg_sem_t sem;
-	bool waiting;
+	sg_sem_t sem; /* of who waits there; NULL: nobody does */
 };
 
 /* Requests in order. */
@@ -161,7 +164,9 @@ struct dist__sim_chooser {
 struct dist__sim_world {
 	struct dist__platform *platform;
 	struct dist__profile profile;
-	double overhead_s; /* of a send */
+	enum dist__fidelity fidelity; /* never AUTO */
+	struct dist__tally tally;     /* but for the fidelity, so far */
+	double overhead_s;            /* of a send */
 	double reduce_s_per_byte;
 	struct dist__recorder *recorder;
 	struct check_board *board;
@@ -170,6 +175,7 @@ struct dist__sim_world {
 	int64_t timeout_ns;
 	enum dist__debug debug;
 	int world_size;
+	int present; /* ranks that run: all, or 0 alone, for all */
 	struct dist__sim_rank *ranks;
 	int *nodes; /* of every rank's place; NULL: each its own */
 	int (*rank_main)(void *arg);
@@ -206,13 +212,15 @@ struct dist__sim_world {
 	bool *awaited;   /* by rank: the late one waits for it still */
 
 	struct dist__sim_channels channels;
+	struct dist__sim_meeting *meetings;
+	struct dist__sim_flows *flows; /* NULL: message by message */
 	struct dist__sim_rank *unsettled;
 	struct dist__sim_slab *slabs;
 	struct dist__request *free_requests;
 	struct dist__sim_reaper *reapers;
 	char path[4096]; /* of the platform */
 	char overhead_text[32], reduce_text[32], segment_text[32]; /* facts */
-	char p2p_text[32];
+	char p2p_text[32], window_text[32], rates_text[32 * DIST__RATES];
 	void *sink; /* SimGrid writes payload pointers here; never read */
 };
 
@@ -482,6 +490,14 @@ void dist__sim_letters_close(struct dist__sim_rank *rank);
 void dist__sim_letters_end(struct dist__sim_world *world,
 			   enum dist_error error);
 
+/* ---- meeting.c: collectives without messages ------------------------- */
+
+/* dist__sim_meetings_end tells all that wait in one that the world has ended.
+ */
+void dist__sim_meetings_end(struct dist__sim_world *world);
+
+void dist__sim_meetings_release(struct dist__sim_world *world);
+
 /* ---- request.c: their memory, and queues ----------------------------- */
 
 /* dist__sim_request_new returns a zeroed request; NULL: no memory. */
@@ -513,6 +529,11 @@ extern const struct dist__transport_ops dist__sim_transport_ops;
 /* dist__sim_pay lets the time pass that the calling actor owes. */
 void dist__sim_pay(struct dist__sim_actor *actor);
 
+/* dist__sim_state_of returns why nothing of group can pass at rank any more, or
+ * OK. */
+enum dist_error dist__sim_state_of(const struct dist__sim_rank *rank,
+				   uint32_t group);
+
 /* dist__sim_close ends what a rank left behind when its program returned:
  * messages in flight fail, lanes run dry. */
 void dist__sim_close(struct dist__sim_rank *rank);
@@ -525,6 +546,7 @@ enum dist_error dist__sim_lane_submit(struct dist__lane *lane,
 enum dist_error dist__sim_lane_wait(struct dist__lane *lane,
 				    struct dist__op *op, int64_t deadline_ns);
 void dist__sim_lane_notify(struct dist__lane *lane);
+void dist__sim_lane_over(struct dist__lane *lane);
 void dist__sim_lane_free(struct dist__lane *lane);
 
 #endif

@@ -13,10 +13,13 @@ _lockstep() {
 	local words=
 
 	if [ "$COMP_CWORD" -eq 1 ]; then
-		words="run predict bench check explore diagnose calibrate
-			compare trace platform list help --help --version"
+		words="run predict sweep bench check explore diagnose calibrate
+			compare validate trace platform testbed list help --help
+			--version"
 	elif [[ $before == --backend ]]; then
 		words="sim tcp nccl"
+	elif [[ $before == --fidelity ]]; then
+		words="auto message flow formula"
 	elif [[ $before == --debug ]]; then
 		words="off info detail"
 	elif [[ $before == --rdzv-backend ]]; then
@@ -29,6 +32,21 @@ _lockstep() {
 		words=$(_lockstep_list profiles)
 	elif [[ $before == --model ]]; then
 		words=$(_lockstep_list models)
+	elif [[ $before == --machine ]]; then
+		words=$(_lockstep_list machines)
+	elif [[ $before == --workload ]]; then
+		words="ddp_step fsdp hybrid moe pipeline ps
+			tensor_parallel"
+	elif [[ $before == --schedule ]]; then
+		words="gpipe 1f1b"
+	elif [[ $before == --comm-hook ]]; then
+		words="allreduce fp16_compress bf16_compress"
+	elif [[ $before == --precision ]]; then
+		words="fp32 tf32 amp"
+	elif [[ $before == --intra && $command != platform ]]; then
+		words="shm tcp"
+	elif [[ $before == --bind-to ]]; then
+		words="none core"
 	elif [[ $before == --intra ]]; then
 		words="nvswitch: cube-mesh: pcie:"
 	elif [[ $before == --inter ]]; then
@@ -42,17 +60,23 @@ _lockstep() {
 		words=$(lockstep "$command" --help 2>/dev/null |
 			grep -oE -- '--[a-z][a-z-]*')
 	elif [[ $command == help ]]; then
-		words="run predict bench check explore diagnose calibrate
-			compare trace platform list"
+		words="run predict sweep bench check explore diagnose calibrate
+			compare validate trace platform testbed list"
 	elif [[ $command == list ]]; then
 		words="backends scenarios algorithms models platforms profiles machines
-			measured"
+			measured studies"
 	elif [[ $command == platform && $COMP_CWORD -eq 2 ]]; then
 		words="list show new"
 	elif [[ $command == platform ]]; then
 		words=$(_lockstep_list platforms)
+	elif [[ $command == testbed && $COMP_CWORD -eq 2 ]]; then
+		words="up show exec down run platform"
+	elif [[ $command == sweep ]]; then
+		words=$(_lockstep_list studies)
 	elif [[ $command == trace && $COMP_CWORD -eq 2 ]]; then
-		words="show gantt"
+		words="show gantt path"
+	elif [[ $command == validate ]]; then
+		words=$(_lockstep_list measured)
 	elif [[ $command == run || $command == explore ]]; then
 		words=$(_lockstep_list scenarios)
 	fi

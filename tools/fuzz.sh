@@ -1,8 +1,9 @@
 #!/bin/bash
-# fuzz.sh COMMAND - feed the parsers of models, profiles, platforms, traces and
-# measured tables with mutated files for FUZZ_SECONDS (60). What a parser
-# refuses must be refused with status 2 and one line; anything but that and
-# success is a find, kept in build/fuzz/. FUZZ_SEED makes a run again.
+# fuzz.sh COMMAND - feed the parsers of models, profiles, platforms, traces,
+# studies and measured tables and logs of nccl-tests with mutated files for FUZZ_SECONDS
+# (60). What a parser refuses must be refused with status 2 and one line;
+# anything but that and success is a find, kept in build/fuzz/. FUZZ_SEED makes
+# a run again.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -19,9 +20,12 @@ mkdir -p "$finds"
 
 "$lockstep" run --backend sim --platform star-8 --world-size 2 \
 	--trace "$scratch/seed.json" hello >/dev/null || exit 1
+"$lockstep" bench all_reduce -b 8 -e 1M --backend sim --platform star-8 \
+	--nproc-per-node 2 >"$scratch/seed.log" || exit 1
 seeds=(scenarios/models/mnist.csv scenarios/profiles/*.yaml
 	scenarios/platforms/star-8.xml "$scratch/seed.json"
-	scenarios/measured/collectives/nccl-dgx-2-1x12.tsv)
+	"$scratch/seed.log" scenarios/measured/collectives/nccl-dgx-2-1x12.tsv "$scratch/seed.study")
+cp scenarios/studies/bucket-size.yaml "$scratch/seed.study"
 mkdir -p "$scratch/data/measured/"{collectives,steps,parts,hardware}
 
 # How a file of each kind is read.
@@ -30,12 +34,17 @@ read_it() {
 	*.csv) set -- predict --model "$1" --platform star-8 --world-size 2 ;;
 	*.yaml) set -- predict --profile "$1" --model mnist --platform star-8 \
 		--world-size 2 ;;
+	*.study)
+		cp "$1" "$1.yaml"
+		set -- sweep --dry-run "$1.yaml"
+		;;
 	*.xml) set -- platform show "$1" ;;
 	*.tsv)
 		cp "$1" "$scratch/data/measured/collectives/"
 		set -- list measured
 		local -x LOCKSTEP_DATA=$scratch/data
 		;;
+	*.log) set -- validate --machine aws-p5 --nodes 1 --calibrate "$1" ;;
 	*.json) set -- compare "$1" "$1" ;;
 	esac
 	timeout 20 "$lockstep" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null

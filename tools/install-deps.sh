@@ -1,5 +1,5 @@
 #!/bin/sh
-# install-deps.sh build|test|check ... - install the Debian packages that are
+# install-deps.sh build|test|check|peers ... - install the Debian packages that are
 # missing for what is named, showing the command before it runs.
 set -eu
 
@@ -12,10 +12,11 @@ packages_for() {
 			libopenblas-serial-dev \
 			gnuplot-nox fonts-dejavu-core
 		;;
-	test) echo libcriterion-dev jq libxml2-utils ;;
+	test) echo libcriterion-dev jq libxml2-utils iproute2 ;;
+	peers) echo libgloo-dev libopenmpi-dev openmpi-bin libmpich-dev mpich ;;
 	check) echo libcriterion-dev clang-format clang-tidy shellcheck ;;
 	*)
-		echo "install-deps.sh: build, test or check, not \"$1\"" >&2
+		echo "install-deps.sh: build, test, check or peers, not \"$1\"" >&2
 		exit 2
 		;;
 	esac

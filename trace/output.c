@@ -26,12 +26,13 @@ static enum dist_error fail(struct dist_message *message, const char *path,
 	return error == ENOMEM ? DIST_ERR_NO_MEMORY : DIST_ERR_IO;
 }
 
-/* Renaming over a device or a pipe would put a plain file in its place. */
+/* Renaming over a device, a pipe or a link (as /dev/stdout is one) would put a
+ * plain file in its place. */
 static bool is_special(const char *path)
 {
 	struct stat status;
 
-	return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
+	return lstat(path, &status) == 0 && !S_ISREG(status.st_mode);
 }
 
 static struct dist__output *output_new(const char *path)

@@ -9,9 +9,9 @@ struct dist__output;
 /*
  * dist__output_open starts the file that will be path: a temporary beside it,
  * compressed by gzip when path ends in ".gz". Something that exists and is no
- * regular file (a device, a pipe) is written in place. On success *output is
- * the caller's until close or abandon. Errors: IO, NO_MEMORY; message says
- * what.
+ * regular file (a device, a pipe, a symbolic link) is written in place. On
+ * success *output is the caller's until close or abandon. Errors: IO,
+ * NO_MEMORY; message says what.
  */
 enum dist_error dist__output_open(const char *path,
 				  struct dist__output **output,

@@ -85,6 +85,18 @@ struct dist_ddp_parameter {
 };
 
 /*
+ * How a bucket travels: PyTorch's communication hooks. The compressing ones
+ * send a float32 bucket as float16 or bfloat16, half of its bytes: every rank
+ * divides by the number of ranks, rounds, and the sum of what was rounded is
+ * the average. Buckets of other types travel as they are.
+ */
+enum dist_ddp_comm_hook {
+	DIST_DDP_ALLREDUCE,     /* as it is */
+	DIST_DDP_FP16_COMPRESS, /* fp16_compress_hook */
+	DIST_DDP_BF16_COMPRESS  /* bf16_compress_hook */
+};
+
+/*
  * How buckets are cut and what is put in. All-zero (or a NULL pointer) means
  * PyTorch's defaults. Sizes are in units of 2^20 bytes and may be fractions.
  */
@@ -103,6 +115,7 @@ struct dist_ddp_options {
 	 * what it leaves out is never averaged. The first is averaged as a
 	 * whole at its end. Goes before find_unused_parameters. */
 	bool static_graph;
+	enum dist_ddp_comm_hook comm_hook; /* the same on every rank */
 	struct dist_message *message; /* NULL, or receives a sentence about a
 					 failure of dist_ddp_new */
 };
@@ -124,8 +137,8 @@ struct dist_ddp_options {
  *
  * Errors: any group error; DIST_ERR_INVALID_ARGUMENT also for num 0, a NULL
  * pointer, an unknown dtype, a gradient of another shape than its parameter,
- * phantoms mixed with memory, a negative size; DIST_ERR_UNSUPPORTED (phantom
- * in a real world). On error *ddp is untouched.
+ * phantoms mixed with memory, a negative size, no such comm_hook;
+ * DIST_ERR_UNSUPPORTED (phantom in a real world). On error *ddp is untouched.
  */
 DIST_MUST_CHECK enum dist_error
 dist_ddp_new(struct dist_group *group, const struct dist_ddp_parameter *params,

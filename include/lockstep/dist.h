@@ -78,6 +78,9 @@ struct dist_launch_options {
 	const char *platform; /* sim: SimGrid XML; $LOCKSTEP_PLATFORM */
 	const char *profile;  /* library profile, YAML; $LOCKSTEP_PROFILE */
 	const char *algorithm; /* "all_reduce=ring,..."; $LOCKSTEP_ALGORITHM */
+	const char *fidelity;  /* sim: "auto", "message", "flow" or "formula":
+				* how closely collectives are simulated;
+				* $LOCKSTEP_FIDELITY; auto: by their size */
 	const char *p2p;       /* sim: "rendezvous", "buffered", "eager:BYTES":
 				* when a send ends; $LOCKSTEP_P2P, the profile */
 	const char *debug;     /* "off", "info" or "detail": watch the memory

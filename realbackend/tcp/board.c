@@ -1,45 +1,10 @@
 #include "realbackend/tcp/board.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "realbackend/tcp/socket.h"
-
-/* Opens a file in dir that is gone with its last user; -1: not possible. */
-static int open_nameless(const char *dir)
-{
-	char path[4096];
-	int fd, len;
-
-	len = snprintf(path, sizeof path, "%s/lockstep-XXXXXX", dir);
-	if (len < 0 || (size_t)len >= sizeof path)
-		return -1;
-	fd = mkstemp(path);
-	if (fd >= 0)
-		unlink(path);
-	return fd;
-}
-
-static int open_shared(void)
-{
-	const char *dir = getenv("TMPDIR");
-	int fd = open_nameless("/dev/shm"); /* memory, where Linux has it */
-
-	if (fd < 0 && dir && *dir)
-		fd = open_nameless(dir);
-	return fd < 0 ? open_nameless("/tmp") : fd;
-}
-
-static struct check_board *map(int fd, size_t bytes)
-{
-	void *memory =
-		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-
-	return memory == MAP_FAILED ? NULL : memory;
-}
+#include "realbackend/tcp/memory_file.h"
 
 enum dist_error dist__board_create(uint32_t world_size, int *fd,
 				   struct check_board **board)
@@ -47,12 +12,10 @@ enum dist_error dist__board_create(uint32_t world_size, int *fd,
 	size_t bytes = check_board_bytes(world_size);
 
 	*board = NULL;
-	*fd = open_shared();
+	*fd = dist__memory_file_new(bytes);
 	if (*fd < 0)
 		return DIST_ERR_IO;
-	if (dist__socket_cloexec(*fd, true) &&
-	    ftruncate(*fd, (off_t)bytes) == 0)
-		*board = map(*fd, bytes);
+	*board = dist__memory_file_map(*fd, bytes);
 	if (!*board) {
 		close(*fd);
 		*fd = -1;
@@ -71,7 +34,7 @@ struct check_board *dist__board_open(int fd)
 	if (fstat(fd, &status) != 0 || status.st_size <= 0)
 		return NULL;
 	bytes = (size_t)status.st_size;
-	board = map(fd, bytes);
+	board = dist__memory_file_map(fd, bytes);
 	if (board && (!check_board_valid(board, bytes) ||
 		      check_board_bytes(board->world_size) != bytes)) {
 		munmap(board, bytes);

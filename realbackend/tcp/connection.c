@@ -7,12 +7,12 @@
  * payload of several queued messages go out in one sendmsg().
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "core/clock.h"
+#include "core/endian.h"
 #include "realbackend/tcp/mesh.h"
 
 /* Bytes a call moves at most before the other connections get their turn; and
@@ -22,74 +22,24 @@
 #define WRITE_BYTES ((size_t)256 << 10)
 #define WRITE_PARTS 16
 
-struct dist__connection *dist__connection_new(struct dist__mesh *mesh, int fd,
-					      enum dist__connection_state state,
-					      struct dist__peer *peer)
+/* Sends a few bytes at once. */
+static bool send_whole(int fd, const unsigned char *bytes, size_t len)
 {
-	struct dist__connection *connection = calloc(1, sizeof *connection);
-	size_t wanted = 2 * mesh->max_connections + 8;
-	void *grown;
+	ssize_t sent;
 
-	if (connection && mesh->num_connections == mesh->max_connections) {
-		grown = realloc(mesh->connections,
-				wanted * sizeof(struct dist__connection *));
-		if (grown) {
-			mesh->connections = grown;
-			mesh->max_connections = wanted;
-		}
-	}
-	if (!connection || mesh->num_connections == mesh->max_connections) {
-		free(connection);
-		close(fd);
-		return NULL;
-	}
-	connection->fd = fd;
-	connection->state = state;
-	connection->peer = peer;
-	connection->deadline_ns = DIST_TIMEOUT_NEVER;
-	mesh->connections[mesh->num_connections++] = connection;
-	if (state == DIST__STRANGER)
-		mesh->num_strangers++;
-	return connection;
+	do
+		sent = send(fd, bytes, len, MSG_NOSIGNAL);
+	while (sent < 0 && errno == EINTR);
+	return sent == (ssize_t)len;
 }
 
-void dist__connection_kill(struct dist__mesh *mesh,
-			   struct dist__connection *connection)
+bool dist__connection_say(struct dist__connection *connection,
+			  const struct dist__frame *frame)
 {
-	struct dist__peer *peer = connection->peer;
+	unsigned char header[DIST__FRAME_BYTES];
 
-	if (connection->state == DIST__DEAD)
-		return;
-	if (connection->state == DIST__STRANGER)
-		mesh->num_strangers--;
-	connection->state = DIST__DEAD;
-	if (connection->held_until_ns)
-		mesh->num_held--;
-	connection->held_until_ns = 0;
-	if (peer) {
-		dist__matching_cut(mesh, connection);
-		if (peer->connection == connection)
-			peer->connection = NULL;
-	}
-	/* Also wakes whoever polls it; the number stays taken until then. */
-	shutdown(connection->fd, SHUT_RDWR);
-}
-
-void dist__connections_reap(struct dist__mesh *mesh)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < mesh->num_connections; i++) {
-		struct dist__connection *connection = mesh->connections[i];
-
-		if (connection->state != DIST__DEAD) {
-			mesh->connections[kept++] = connection;
-			continue;
-		}
-		close(connection->fd);
-		free(connection);
-	}
-	mesh->num_connections = kept;
+	dist__frame_encode(frame, header);
+	return send_whole(connection->fd, header, sizeof header);
 }
 
 bool dist__connection_greet(const struct dist__mesh *mesh,
@@ -105,16 +55,12 @@ bool dist__connection_greet(const struct dist__mesh *mesh,
 				    .fingerprint = mesh->token,
 				    .bytes = extra ? DIST__FRAME_EXTRA : 0};
 	unsigned char whole[DIST__FRAME_BYTES + DIST__FRAME_EXTRA];
-	size_t len = DIST__FRAME_BYTES + frame.bytes;
-	ssize_t sent;
 
 	dist__frame_encode(&frame, whole);
 	if (extra)
 		memcpy(whole + DIST__FRAME_BYTES, extra, DIST__FRAME_EXTRA);
-	do
-		sent = send(connection->fd, whole, len, MSG_NOSIGNAL);
-	while (sent < 0 && errno == EINTR);
-	return sent == (ssize_t)len;
+	return send_whole(connection->fd, whole,
+			  DIST__FRAME_BYTES + frame.bytes);
 }
 
 /* The connection broke, or ended without a goodbye. */
@@ -152,6 +98,11 @@ static void begin_frame(struct dist__mesh *mesh,
 	int64_t hold_ns;
 
 	switch (frame->kind) {
+	case DIST__FRAME_TAKEN:
+		if (!dist__neighbour_taken(mesh, peer))
+			lose(mesh, connection, DIST_ERR_IO);
+		break;
+	case DIST__FRAME_LENT:
 	case DIST__FRAME_DATA:
 		hold_ns = dist__matching_hold_ns(mesh, connection);
 		if (hold_ns) {
@@ -172,13 +123,11 @@ static void begin_frame(struct dist__mesh *mesh,
 	}
 }
 
-/* Accounts for n bytes of payload that are where they belong. */
+/* Accounts for n bytes of payload that are in the sink. */
 static void advance(struct dist__mesh *mesh,
 		    struct dist__connection *connection, size_t n)
 {
-	if (connection->sink)
-		connection->sink += n;
-	connection->payload_left -= n;
+	dist__sink_advance(connection, n);
 	if (n > 0 && connection->payload_left == 0)
 		dist__matching_end(mesh, connection);
 }
@@ -201,36 +150,59 @@ static bool greeted(struct dist__mesh *mesh, struct dist__connection *c)
 	return true;
 }
 
+/* Decodes the header at the front of the buffer, and what belongs to it. false:
+ * it is not there as a whole, or none of ours: the connection is lost. */
+static bool decode(struct dist__mesh *mesh, struct dist__connection *c)
+{
+	const unsigned char *at = c->buffer + c->begin;
+	size_t there = c->end - c->begin;
+	bool lent;
+
+	if (there < DIST__FRAME_BYTES)
+		return false;
+	if (!dist__frame_decode(at, &c->frame)) {
+		lose(mesh, c, DIST_ERR_IO);
+		return false;
+	}
+	lent = c->frame.kind == DIST__FRAME_LENT;
+	if (lent && !dist__connection_shares(c)) {
+		lose(mesh, c, DIST_ERR_IO);
+		return false;
+	}
+	if (lent && there < DIST__FRAME_BYTES + DIST__FRAME_ADDRESS)
+		return false;
+	c->remote = lent ? dist__get64(at + DIST__FRAME_BYTES) : 0;
+	return true;
+}
+
 /* Looks at what lies in the buffer: payload, then headers and payloads. */
 static void digest(struct dist__mesh *mesh, struct dist__connection *connection)
 {
 	struct dist__connection *c = connection;
 
-	while (c->state != DIST__DEAD && !c->held_until_ns &&
+	while (c->state != DIST__DEAD && !c->held_until_ns && !c->remote &&
 	       c->begin < c->end) {
 		size_t there = c->end - c->begin;
 
 		if (c->payload_left > 0) {
-			if (there > c->payload_left)
-				there = c->payload_left;
+			if (there > dist__sink_room(c))
+				there = dist__sink_room(c);
 			if (c->sink)
 				memcpy(c->sink, c->buffer + c->begin, there);
 			c->begin += there;
 			advance(mesh, c, there);
 			continue;
 		}
-		if (there < DIST__FRAME_BYTES)
+		if (!decode(mesh, c))
 			break;
-		if (!dist__frame_decode(c->buffer + c->begin, &c->frame)) {
-			lose(mesh, c, DIST_ERR_IO);
-			return;
-		}
 		if (c->state != DIST__CONNECTED) {
 			if (!greeted(mesh, c))
 				break;
 			continue;
 		}
 		c->begin += DIST__FRAME_BYTES;
+		if (c->remote)
+			c->begin += DIST__FRAME_ADDRESS;
 		begin_frame(mesh, c);
 	}
 	if (c->begin < c->end && c->begin > 0)
@@ -239,22 +211,87 @@ static void digest(struct dist__mesh *mesh, struct dist__connection *connection)
 	c->begin = 0;
 }
 
+/* As recvmsg(), from wherever the bytes come. */
+static ssize_t receive(struct dist__connection *connection,
+		       struct msghdr *header)
+{
+	/* Asked before: the last bytes came before the end. */
+	bool ended = connection->hung_up;
+	ssize_t n;
+
+	if (!dist__connection_shares(connection))
+		return recvmsg(connection->fd, header, 0);
+	n = dist__shared_take(connection->shared, header->msg_iov,
+			      header->msg_iovlen);
+	if (n == 0 && !ended) {
+		errno = EAGAIN;
+		return -1;
+	}
+	if (n < 0)
+		errno = EIO;
+	return n;
+}
+
+/* As sendmsg(), to wherever the bytes go. */
+static ssize_t transmit(struct dist__connection *connection,
+			const struct msghdr *header)
+{
+	size_t n;
+
+	if (!dist__connection_shares(connection))
+		return sendmsg(connection->fd, header, MSG_NOSIGNAL);
+	n = dist__shared_put(connection->shared, header->msg_iov,
+			     header->msg_iovlen);
+	if (n > 0)
+		return (ssize_t)n;
+	errno = EAGAIN;
+	return -1;
+}
+
+/* Fetches a turn of the lent payload that is due. Returns as read_once(). */
+static bool fetch_once(struct dist__mesh *mesh, struct dist__connection *c,
+		       size_t *taken)
+{
+	struct dist__peer *peer = c->peer;
+	size_t n = 0;
+
+	if (!dist__neighbour_fetch(c, TURN_BYTES, &n)) {
+		lose(mesh, c, DIST_ERR_PEER_LOST);
+		return false;
+	}
+	*taken += n;
+	c->remote += n;
+	advance(mesh, c, n);
+	if (c->payload_left > 0)
+		return true;
+	c->remote = 0;
+	if (!dist__neighbour_fetched(mesh, peer))
+		lose(mesh, c, DIST_ERR_NO_MEMORY);
+	digest(mesh, c);
+	return c->state != DIST__DEAD && !c->held_until_ns;
+}
+
 /* Reads once. Returns whether there may be more at this moment. */
 static bool read_once(struct dist__mesh *mesh,
 		      struct dist__connection *connection, size_t *taken)
 {
 	struct dist__connection *c = connection;
-	bool direct = c->payload_left > 0 && c->sink;
+	size_t direct = c->sink ? dist__sink_room(c) : 0, asked, into_sink;
 	struct iovec parts[2] = {
-		{c->sink, direct ? c->payload_left : 0},
+		{c->sink, direct},
 		{c->buffer + c->end, sizeof c->buffer - c->end}};
 	struct msghdr header = {.msg_iov = direct ? parts : parts + 1,
 				.msg_iovlen = direct ? 2 : 1};
-	size_t asked = parts[0].iov_len + parts[1].iov_len, into_sink;
 	ssize_t n;
 
+	if (c->remote)
+		return fetch_once(mesh, c, taken);
+	/* The stage fills up first: what follows it goes there, too. */
+	if (direct && direct < c->payload_left)
+		parts[1].iov_len = 0;
+	asked = parts[0].iov_len + parts[1].iov_len;
 	do
-		n = recvmsg(c->fd, &header, 0);
+		n = receive(c, &header);
 	while (n < 0 && errno == EINTR);
 	if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
 		return false;
@@ -268,7 +305,7 @@ static bool read_once(struct dist__mesh *mesh,
 	advance(mesh, c, into_sink);
 	digest(mesh, c);
 	return c->state != DIST__DEAD && !c->held_until_ns &&
-	       (size_t)n == asked;
+	       ((size_t)n == asked || c->remote);
 }
 
 void dist__connection_read(struct dist__mesh *mesh,
@@ -320,26 +357,40 @@ void dist__connection_timeouts(struct dist__mesh *mesh, int64_t now_ns)
 
 /* ---- writing ------------------------------------------------------------ */
 
-/* Collects the front of the queue into parts; returns how many. */
-static int gather(const struct dist__peer *peer, struct iovec *parts,
-		  size_t *asked)
+static size_t head_bytes(const struct dist__request *request)
 {
-	struct dist__request *request = peer->sends.first;
+	return request->lent ? DIST__FRAME_BYTES + DIST__FRAME_ADDRESS
+			     : DIST__FRAME_BYTES;
+}
+
+static size_t body_bytes(const struct dist__request *request)
+{
+	return request->lent ? 0 : request->m.bytes;
+}
+
+/* Collects the front of the queue into parts; returns how many. */
+static int gather(const struct dist__connection *connection,
+		  struct iovec *parts, size_t *asked)
+{
+	struct dist__request *request = connection->peer->sends.first;
 	int n = 0;
 
 	*asked = 0;
 	for (; request && n + 2 <= WRITE_PARTS && *asked < WRITE_BYTES;
 	     request = request->next) {
-		size_t written = request->written, offset = 0, left;
+		size_t written = request->written, offset = 0, left, head;
 
-		if (written < DIST__FRAME_BYTES) {
+		if (written == 0)
+			dist__neighbour_lend(connection, request);
+		head = head_bytes(request);
+		if (written < head) {
 			parts[n].iov_base = request->header + written;
-			parts[n].iov_len = DIST__FRAME_BYTES - written;
+			parts[n].iov_len = head - written;
 			*asked += parts[n++].iov_len;
 		} else {
-			offset = written - DIST__FRAME_BYTES;
+			offset = written - head;
 		}
-		left = request->m.bytes - offset;
+		left = body_bytes(request) - offset;
 		if (left > WRITE_BYTES)
 			left = WRITE_BYTES;
 		if (left == 0)
@@ -347,7 +398,7 @@ static int gather(const struct dist__peer *peer, struct iovec *parts,
 		parts[n].iov_base = (unsigned char *)request->m.data + offset;
 		parts[n].iov_len = left;
 		*asked += parts[n++].iov_len;
-		if (offset + left < request->m.bytes)
+		if (offset + left < body_bytes(request))
 			break; /* the next may only follow the whole of it */
 	}
 	return n;
@@ -358,7 +409,7 @@ static void consume(struct dist__mesh *mesh, struct dist__peer *peer, size_t n)
 {
 	while (n > 0) {
 		struct dist__request *request = peer->sends.first;
-		size_t whole = DIST__FRAME_BYTES + request->m.bytes;
+		size_t whole = head_bytes(request) + body_bytes(request);
 		size_t left = whole - request->written;
 
 		if (n < left) {
@@ -368,7 +419,10 @@ static void consume(struct dist__mesh *mesh, struct dist__peer *peer, size_t n)
 		n -= left;
 		request->written = whole;
 		dist__queue_remove(&peer->sends, request);
-		dist__request_complete(mesh, request, DIST_OK);
+		if (request->lent)
+			dist__queue_append(&peer->lent, request);
+		else
+			dist__request_complete(mesh, request, DIST_OK);
 	}
 }
 
@@ -397,8 +451,8 @@ void dist__connection_write(struct dist__mesh *mesh,
 	ssize_t n;
 
 	while (peer->sends.first && total < TURN_BYTES) {
-		header.msg_iovlen = (size_t)gather(peer, parts, &asked);
-		n = sendmsg(connection->fd, &header, MSG_NOSIGNAL);
+		header.msg_iovlen = (size_t)gather(connection, parts, &asked);
+		n = transmit(connection, &header);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "realbackend/tcp/launcher.h"
 #include "realbackend/tcp/roster.h"
@@ -74,6 +75,33 @@ static enum dist_error read_debug(enum dist__debug *level,
 	snprintf(message->text, sizeof message->text,
 		 "LOCKSTEP_DEBUG is \"%.64s\": expected " DIST__DEBUG_LEVELS,
 		 text);
+	return DIST_ERR_INVALID_ARGUMENT;
+}
+
+bool dist__intra_parse(const char *words, bool *shares)
+{
+	*shares = strcmp(words, "shm") == 0;
+	return *shares || strcmp(words, "tcp") == 0;
+}
+
+bool dist__bind_parse(const char *words, bool *binds)
+{
+	*binds = strcmp(words, "core") == 0;
+	return *binds || strcmp(words, "none") == 0;
+}
+
+/* Reads one of two words; *value stays where there is none. */
+static enum dist_error read_choice(const char *name,
+				   bool (*parse)(const char *, bool *),
+				   const char *expected, bool *value,
+				   struct dist_message *message)
+{
+	const char *text = text_of(name);
+
+	if (!text || parse(text, value))
+		return DIST_OK;
+	snprintf(message->text, sizeof message->text,
+		 "%s is \"%.64s\": expected %s", name, text, expected);
 	return DIST_ERR_INVALID_ARGUMENT;
 }
 
@@ -180,6 +208,8 @@ enum dist_error dist__environment_read(const struct dist_init_options *options,
 	enum dist_error error;
 
 	e->local_world_size = 0;
+	e->shares = true;
+	e->binds = false;
 	e->group_rank = e->store_fd = -1;
 	e->store = options->store;
 	e->profile = text_of("LOCKSTEP_PROFILE");
@@ -192,6 +222,12 @@ enum dist_error dist__environment_read(const struct dist_init_options *options,
 		error = read_timeout(options, &e->timeout_ns, message);
 	if (!error)
 		error = read_debug(&e->debug, message);
+	if (!error)
+		error = read_choice("LOCKSTEP_INTRA", dist__intra_parse,
+				    DIST__INTRA_WORDS, &e->shares, message);
+	if (!error)
+		error = read_choice("LOCKSTEP_BIND_TO", dist__bind_parse,
+				    DIST__BIND_WORDS, &e->binds, message);
 	/* It tells of the launcher's world, not of one that the caller says. */
 	if (!error && e->method.world_size < 0)
 		error = read_int("LOCAL_WORLD_SIZE", 1, e->world_size,

@@ -21,6 +21,8 @@ struct dist__environment {
 	enum dist__debug debug;   /* LOCKSTEP_DEBUG */
 	const char *profile;      /* LOCKSTEP_PROFILE; NULL: the built-in one */
 	const char *algorithm;    /* LOCKSTEP_ALGORITHM; NULL: as selected */
+	bool shares;              /* LOCKSTEP_INTRA: shm, not tcp */
+	bool binds;               /* LOCKSTEP_BIND_TO: core, not none */
 	const char *trace;        /* LOCKSTEP_TRACE; NULL: none */
 	char master_host[256];    /* what master_addr may point to */
 	int store_fd; /* LOCKSTEP_STORE_FD: rank 0's listener; -1: none */

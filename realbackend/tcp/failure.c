@@ -4,7 +4,8 @@
  *
  * The memory of a request is the caller's again the moment it is complete. A
  * send of which half is on the wire can therefore not be completed without
- * breaking its connection: the peer would take the next frame for the rest.
+ * breaking its connection: the peer would take the next frame for the rest. Nor
+ * can one whose memory the peer is reading.
  */
 #include <stdlib.h>
 
@@ -35,6 +36,7 @@ void dist__peer_end(struct dist__mesh *mesh, struct dist__peer *peer,
 	if (peer->connection)
 		dist__connection_kill(mesh, peer->connection);
 	fail_queue(mesh, &peer->sends, error);
+	fail_queue(mesh, &peer->lent, error);
 	fail_queue(mesh, &peer->receives, error);
 	message = peer->unexpected;
 	for (; message; message = message->next) {
@@ -60,7 +62,8 @@ enum dist_error dist__peer_refuses(const struct dist__peer *peer,
 static bool withdraw_send(struct dist__mesh *mesh, struct dist__peer *peer,
 			  struct dist__request *request)
 {
-	if (!dist__queue_remove(&peer->sends, request))
+	if (!dist__queue_remove(&peer->sends, request) &&
+	    !dist__queue_remove(&peer->lent, request))
 		return false;
 	if (request->written > 0)
 		dist__peer_end(mesh, peer, DIST__PEER_LOST, DIST_ERR_PEER_LOST);
@@ -82,10 +85,11 @@ void dist__request_withdraw(struct dist__mesh *mesh,
 
 /* ---- groups ------------------------------------------------------------- */
 
-static void fail_group_sends(struct dist__mesh *mesh, struct dist__peer *peer,
-			     uint32_t group, enum dist_error error)
+static void fail_queued_sends(struct dist__mesh *mesh, struct dist__peer *peer,
+			      const struct dist__queue *sends, uint32_t group,
+			      enum dist_error error)
 {
-	struct dist__request *request = peer->sends.first, *next;
+	struct dist__request *request = sends->first, *next;
 
 	for (; request; request = next) {
 		next = request->next;
@@ -98,6 +102,13 @@ static void fail_group_sends(struct dist__mesh *mesh, struct dist__peer *peer,
 		(void)withdraw_send(mesh, peer, request);
 		dist__request_complete(mesh, request, error);
 	}
+}
+
+static void fail_group_sends(struct dist__mesh *mesh, struct dist__peer *peer,
+			     uint32_t group, enum dist_error error)
+{
+	fail_queued_sends(mesh, peer, &peer->lent, group, error);
+	fail_queued_sends(mesh, peer, &peer->sends, group, error);
 }
 
 static void fail_group_queue(struct dist__mesh *mesh,

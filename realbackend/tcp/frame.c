@@ -30,11 +30,14 @@ bool dist__frame_decode(const unsigned char in[DIST__FRAME_BYTES],
 	frame->fingerprint = dist__get64(in + 24);
 	frame->bytes = dist__get64(in + 32);
 	if (dist__get32(in) != MAGIC || frame->kind < DIST__FRAME_HELLO ||
-	    frame->kind > DIST__FRAME_PROOF)
+	    frame->kind > DIST__FRAME_TAKEN)
 		return false;
 	switch (frame->kind) {
 	case DIST__FRAME_DATA: /* what fits into memory */
 		return frame->bytes <= (uint64_t)PTRDIFF_MAX;
+	case DIST__FRAME_LENT:
+		return frame->bytes > 0 &&
+		       frame->bytes <= (uint64_t)PTRDIFF_MAX;
 	case DIST__FRAME_HELLO:
 	case DIST__FRAME_WELCOME:
 		return frame->bytes == 0 || frame->bytes == DIST__FRAME_EXTRA;

@@ -14,8 +14,11 @@
  * A connection begins with the dialler's HELLO, answered by WELCOME or REFUSED.
  * Where the job has a secret (secret.h) HELLO carries a nonce and is answered
  * by CHALLENGE, with a nonce; then the dialler sends PROOF, with its proof, and
- * WELCOME carries the other's. Nothing else is sent before WELCOME. BYE ends a
- * connection in good order.
+ * WELCOME carries the other's. Between ranks of one machine WELCOME is followed
+ * by an OFFER of shared memory (shared.h) and that by an ANSWER. If it is taken
+ * all that comes after goes through the memory, and a long message may be LENT:
+ * its receiver reads it where the sender has it, and says TAKEN. Nothing else
+ *is sent before that. BYE ends a connection in good order.
  *
  * Private to realbackend/tcp/.
  */
@@ -26,7 +29,10 @@
 #include <stdint.h>
 
 #define DIST__FRAME_BYTES  40
-#define DIST__WIRE_VERSION 1
+#define DIST__WIRE_VERSION 2
+
+/* What follows the header of LENT: the address of the payload, u64. */
+#define DIST__FRAME_ADDRESS 8
 
 /* What frames of a handshake carry, if anything: a nonce or a proof. */
 #define DIST__FRAME_EXTRA 32
@@ -39,7 +45,11 @@ enum dist__frame_kind {
 	DIST__FRAME_ABORT, /* the sender is out of the group */
 	DIST__FRAME_BYE,   /* the sender leaves; nothing follows */
 	DIST__FRAME_CHALLENGE,
-	DIST__FRAME_PROOF
+	DIST__FRAME_PROOF,
+	DIST__FRAME_OFFER, /* group: process, 0: none; seq: file; fingerprint */
+	DIST__FRAME_ANSWER, /* group: 1: the offer is taken, 0: it is not */
+	DIST__FRAME_LENT,   /* as DATA, but the payload is where it was */
+	DIST__FRAME_TAKEN   /* the first lent of those not taken has been */
 };
 
 struct dist__frame {

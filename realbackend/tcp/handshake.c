@@ -94,11 +94,13 @@ void dist__handshake_connected(struct dist__mesh *mesh,
 
 /* ---- opening ------------------------------------------------------------ */
 
-static void open_peer(struct dist__mesh *mesh, struct dist__peer *peer,
-		      struct dist__connection *connection)
+void dist__handshake_open(struct dist__mesh *mesh, struct dist__peer *peer,
+			  struct dist__connection *connection)
 {
 	if (peer->state == DIST__PEER_CROSSED)
 		mesh->num_crossed--;
+	if (dist__is_neighbour(mesh, peer))
+		dist__socket_tune_local(connection->fd);
 	connection->state = DIST__CONNECTED;
 	peer->state = DIST__PEER_OPEN;
 	peer->met = true;
@@ -113,6 +115,8 @@ static void open_peer(struct dist__mesh *mesh, struct dist__peer *peer,
 		}
 	dist__connection_write(mesh, connection);
 }
+
+/* ---- being answered ----------------------------------------------------- */
 
 /* Shows that we know the secret. */
 static bool prove(struct dist__mesh *mesh, struct dist__connection *connection,
@@ -152,7 +156,10 @@ static void answered(struct dist__mesh *mesh,
 	uint32_t kind = connection->frame.kind;
 
 	if (kind == DIST__FRAME_WELCOME && is_ours(mesh, connection, extra)) {
-		open_peer(mesh, peer, connection);
+		if (dist__is_neighbour(mesh, peer))
+			connection->awaits = DIST__FRAME_OFFER;
+		else
+			dist__handshake_open(mesh, peer, connection);
 	} else if (kind == DIST__FRAME_REFUSED) {
 		dist__connection_kill(mesh, connection);
 		peer->state = DIST__PEER_CROSSED;
@@ -229,7 +236,7 @@ static void welcome(struct dist__mesh *mesh,
 	peer->connection = connection;
 	if (dist__connection_greet(mesh, connection, DIST__FRAME_WELCOME,
 				   mesh->secret ? proof : NULL))
-		open_peer(mesh, peer, connection);
+		dist__neighbour_offer(mesh, connection);
 	else
 		dist__peer_end(mesh, peer, DIST__PEER_LOST, DIST_ERR_PEER_LOST);
 }
@@ -283,6 +290,8 @@ void dist__handshake_frame(struct dist__mesh *mesh,
 {
 	if (connection->state == DIST__STRANGER)
 		introduced_itself(mesh, connection, extra);
+	else if (connection->awaits)
+		dist__neighbour_agree(mesh, connection);
 	else
 		answered(mesh, connection, extra);
 }

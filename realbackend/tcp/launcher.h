@@ -100,4 +100,17 @@ int dist__job_run(const struct dist__job_spec *spec);
  * of a job: RANK is set, or it is one of several of mpirun or srun. */
 bool dist__job_is_rank(void);
 
+/* dist__intra_parse reads what ranks of one machine talk through: *shares is
+ * whether it is memory ("shm"), not sockets ("tcp"). false: words are neither.
+ */
+bool dist__intra_parse(const char *words, bool *shares);
+
+/* What it expects, for a message and for help. */
+#define DIST__INTRA_WORDS "shm or tcp"
+
+/* dist__bind_parse reads what ranks are bound to: *binds is whether it is a
+ * processor each ("core"), not nothing ("none"). false: words are neither. */
+bool dist__bind_parse(const char *words, bool *binds);
+#define DIST__BIND_WORDS "none or core"
+
 #endif

@@ -9,7 +9,6 @@
  */
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/backend.h"
 #include "realbackend/tcp/mesh.h"
@@ -165,8 +164,7 @@ static void take_unexpected(struct dist__mesh *mesh, struct dist__peer *peer,
 		message->receiver = request;
 		return;
 	}
-	if (request->m.bytes)
-		memcpy(request->m.data, message->data, request->m.bytes);
+	dist__sink_fill(&request->m, message->data);
 	drop_unexpected(mesh, peer, message);
 	dist__request_complete(mesh, request, DIST_OK);
 }
@@ -390,11 +388,8 @@ bool dist__matching_begin(struct dist__mesh *mesh,
 	}
 	request = take_receive(mesh, peer, frame);
 	if (request) {
-		if (agrees(&request->m, frame)) {
-			connection->receive = request;
-			connection->sink = request->m.data;
-			return true;
-		}
+		if (agrees(&request->m, frame))
+			return dist__sink_open(mesh, connection, request);
 		dist__request_complete(mesh, request, DIST_ERR_MISMATCH);
 	}
 	connection->message = new_unexpected(mesh, peer, frame);
@@ -410,8 +405,7 @@ void dist__matching_end(struct dist__mesh *mesh,
 	struct dist__request *request = connection->receive;
 	struct dist__unexpected *message = connection->message;
 
-	connection->sink = NULL;
-	connection->receive = NULL;
+	dist__sink_close(mesh, connection);
 	connection->message = NULL;
 	if (request)
 		dist__request_complete(mesh, request, DIST_OK);
@@ -460,8 +454,7 @@ void dist__matching_cut(struct dist__mesh *mesh,
 	struct dist__unexpected *message = connection->message;
 	struct dist__peer *peer = connection->peer;
 
-	connection->sink = NULL;
-	connection->receive = NULL;
+	dist__sink_close(mesh, connection);
 	connection->message = NULL;
 	connection->payload_left = 0;
 	if (message) {
@@ -480,4 +473,5 @@ void dist__matching_free(struct dist__mesh *mesh)
 		while (peer->unexpected)
 			drop_unexpected(mesh, peer, peer->unexpected);
 	}
+	free(mesh->spare_stage);
 }

@@ -10,7 +10,8 @@
  *
  * When both dial at once, the connection dialled by the lower rank wins: the
  * lower refuses the other's HELLO, the higher gives its own attempt up. No data
- * has been sent on the loser, because data waits for WELCOME.
+ * has been sent on the loser, because data waits for WELCOME. A peer of this
+ * machine stays DIALING from WELCOME to ANSWER, at either end.
  *
  * Everything here is called with the mutex held, unless it says otherwise.
  * Private to realbackend/tcp/.
@@ -19,6 +20,7 @@
 #define LOCKSTEP_TCP_MESH_H
 
 #include <pthread.h>
+#include <stdalign.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,6 +28,7 @@
 #include "core/transport.h"
 #include "realbackend/tcp/frame.h"
 #include "realbackend/tcp/secret.h"
+#include "realbackend/tcp/shared.h"
 #include "realbackend/tcp/socket.h"
 
 enum dist__request_kind {
@@ -43,8 +46,9 @@ struct dist__request {
 	bool complete;
 	bool counted;   /* in mesh->detached */
 	bool awaited;   /* a thread sleeps until it is complete */
+	bool lent;      /* sends: the payload stays for the peer to read */
 	size_t written; /* sends: bytes of header and payload on the wire */
-	unsigned char header[DIST__FRAME_BYTES];
+	unsigned char header[DIST__FRAME_BYTES + DIST__FRAME_ADDRESS];
 };
 
 struct dist__queue {
@@ -59,7 +63,7 @@ struct dist__unexpected {
 	struct dist__frame frame;
 	struct dist__request *receiver; /* posted meanwhile; gets the copy */
 	bool complete;
-	unsigned char data[];
+	alignas(max_align_t) unsigned char data[];
 };
 
 enum dist__peer_state {
@@ -80,6 +84,7 @@ struct dist__peer {
 	struct dist__connection *connection; /* DIALING, OPEN */
 	int64_t redial_ns;                   /* CROSSED */
 	struct dist__queue sends;
+	struct dist__queue lent;             /* sends that the peer reads */
 	struct dist__queue receives;         /* posted, not matched */
 	struct dist__unexpected *unexpected; /* oldest first */
 	uint32_t *left_groups;               /* groups it aborted */
@@ -88,7 +93,7 @@ struct dist__peer {
 
 enum dist__connection_state {
 	DIST__CONNECTING, /* ours, the kernel has not answered */
-	DIST__GREETING,   /* ours, HELLO sent */
+	DIST__GREETING,   /* HELLO sent, or WELCOME and OFFER */
 	DIST__STRANGER,   /* accepted, HELLO or PROOF not seen yet */
 	DIST__CONNECTED,
 	DIST__DEAD /* shut down; closed once nobody polls it */
@@ -105,11 +110,19 @@ struct dist__connection {
 	int64_t deadline_ns;      /* of a stranger to introduce itself */
 	bool challenged;          /* stranger: claim stands, proof is due */
 	struct dist__claim claim; /* with a secret: until CONNECTED */
+	uint32_t awaits;          /* GREETING, WELCOME said: OFFER, ANSWER */
+
+	/* Once CONNECTED, what carries the bytes in place of fd; NULL: fd does.
+	 * Owned. Then nothing comes on fd but the bell, and its end. */
+	struct dist__shared *shared;
+	bool hung_up; /* that end has come */
 
 	/* The frame whose payload is arriving; payload_left > 0. */
 	struct dist__frame frame;
 	size_t payload_left;
-	unsigned char *sink; /* where it goes on; NULL: nowhere */
+	unsigned char *sink;  /* where it goes on; NULL: nowhere */
+	unsigned char *stage; /* of what is combined; owned; NULL: nothing is */
+	uint64_t remote;      /* LENT: its address at the peer; else 0 */
 	struct dist__request *receive;
 	struct dist__unexpected *message;
 
@@ -136,6 +149,7 @@ struct dist__mesh {
 	int rank, world_size;
 	uint64_t token; /* of the job: keeps strangers out */
 	char *secret;   /* that peers must know; NULL: none; owned */
+	bool shares;    /* memory with the peers of this machine */
 	int listener;
 	int64_t accept_ns; /* no accept() before: out of descriptors */
 	struct dist__peer *peers;
@@ -148,6 +162,7 @@ struct dist__mesh {
 	struct dist__group_state *groups;
 	size_t num_groups;
 	size_t num_unexpected;
+	void *spare_stage; /* NULL: a connection has it, or none was needed */
 	struct dist__queue any_receives; /* from any source, not matched */
 	uint64_t receives_posted, messages_come;
 
@@ -221,8 +236,29 @@ void dist__matching_any_lost(struct dist__mesh *mesh);
 void dist__matching_cut(struct dist__mesh *mesh,
 			struct dist__connection *connection);
 
-/* dist__matching_free frees the messages that nobody received. */
+/* dist__matching_free frees what nobody received, and the spare stage. */
 void dist__matching_free(struct dist__mesh *mesh);
+
+/* ---- sink.c: where a payload goes --------------------------------------- */
+
+/* dist__sink_open lets the payload of connection->frame go to receive; false:
+ * no memory. dist__sink_close ends that, and leaves the receive to the caller.
+ */
+bool dist__sink_open(struct dist__mesh *mesh,
+		     struct dist__connection *connection,
+		     struct dist__request *receive);
+void dist__sink_close(struct dist__mesh *mesh,
+		      struct dist__connection *connection);
+
+/* dist__sink_room returns how many bytes of the payload may now be put to
+ * connection->sink, if that is anywhere; dist__sink_advance accounts for those
+ * that were. */
+size_t dist__sink_room(const struct dist__connection *connection);
+void dist__sink_advance(struct dist__connection *connection, size_t bytes);
+
+/* dist__sink_fill puts a whole payload, which it may change, where receive m
+ * wants it. */
+void dist__sink_fill(const struct dist__message *m, void *payload);
 
 /* ---- failure.c: lost peers, aborted groups ------------------------------ */
 
@@ -246,7 +282,7 @@ void dist__mesh_abort(struct dist__mesh *mesh, uint32_t group);
 void dist__request_withdraw(struct dist__mesh *mesh,
 			    struct dist__request *request);
 
-/* ---- connection.c: bytes of one connection ------------------------------ */
+/* ---- connections.c: their life ------------------------------------------ */
 
 /* dist__connection_new adds fd to the mesh, which owns it; NULL: no memory, fd
  * is closed. */
@@ -261,6 +297,8 @@ void dist__connection_kill(struct dist__mesh *mesh,
 /* dist__connections_reap closes and frees the dead. Nobody may be polling. */
 void dist__connections_reap(struct dist__mesh *mesh);
 
+/* ---- connection.c: bytes of one connection ------------------------------ */
+
 /* dist__connection_greet sends a frame of the handshake at once, with extra
  * (DIST__FRAME_EXTRA bytes; NULL: none): the socket is fresh, so it takes that
  * much. false: the connection is broken. */
@@ -268,6 +306,10 @@ bool dist__connection_greet(const struct dist__mesh *mesh,
 			    struct dist__connection *connection,
 			    enum dist__frame_kind kind,
 			    const unsigned char *extra);
+
+/* dist__connection_say sends any frame without payload, likewise. */
+bool dist__connection_say(struct dist__connection *connection,
+			  const struct dist__frame *frame);
 
 /* dist__connection_read takes what has arrived, up to a bound, so that no
  * connection starves the others. */
@@ -288,10 +330,66 @@ int64_t dist__connection_timer(const struct dist__mesh *mesh);
 void dist__connection_write(struct dist__mesh *mesh,
 			    struct dist__connection *connection);
 
+/* ---- neighbour.c: connections through memory ---------------------------- */
+
+/* dist__is_neighbour returns whether peer is of this machine, as far as
+ * addresses tell. */
+bool dist__is_neighbour(const struct dist__mesh *mesh,
+			const struct dist__peer *peer);
+
+/* dist__neighbour_offer goes on from WELCOME, which we said: a neighbour gets
+ * an offer even if it is of nothing, for it waits for one; with another peer
+ * the connection is open. */
+void dist__neighbour_offer(struct dist__mesh *mesh,
+			   struct dist__connection *connection);
+
+/* dist__neighbour_agree goes on from the frame that connection awaits. */
+void dist__neighbour_agree(struct dist__mesh *mesh,
+			   struct dist__connection *connection);
+
+/* dist__connection_shares returns whether the bytes go through memory. */
+bool dist__connection_shares(const struct dist__connection *connection);
+
+/* dist__connection_bell reads what has come on the socket of one that does. */
+void dist__connection_bell(struct dist__mesh *mesh,
+			   struct dist__connection *connection);
+
+/* dist__neighbour_lend makes a send that has not begun one of lent memory,
+ * where that pays. */
+void dist__neighbour_lend(const struct dist__connection *connection,
+			  struct dist__request *request);
+
+/* dist__neighbour_fetch reads the next bytes of a lent payload, most at most,
+ * to where they belong, and stores how many. false: the peer is gone, or has
+ * recalled them. */
+bool dist__neighbour_fetch(const struct dist__connection *connection,
+			   size_t most, size_t *fetched);
+
+/* dist__neighbour_fetched tells the peer that it has its memory back. false: no
+ * memory. */
+bool dist__neighbour_fetched(struct dist__mesh *mesh, struct dist__peer *peer);
+
+/* dist__neighbour_taken ends the send whose memory we have back. false: there
+ * is none. */
+bool dist__neighbour_taken(struct dist__mesh *mesh, struct dist__peer *peer);
+
+/* dist__neighbours_serve moves what neighbours have put into memory, or made
+ * room for. */
+void dist__neighbours_serve(struct dist__mesh *mesh);
+
+/* dist__neighbours_sleep, before a thread blocks, asks for the bell: false:
+ * there is something to serve already. dist__neighbours_wake takes it back. */
+bool dist__neighbours_sleep(const struct dist__mesh *mesh);
+void dist__neighbours_wake(const struct dist__mesh *mesh);
+
 /* ---- handshake.c: who is connected to whom ------------------------------ */
 
 /* dist__handshake_dial begins to connect to an IDLE peer. */
 void dist__handshake_dial(struct dist__mesh *mesh, struct dist__peer *peer);
+
+/* dist__handshake_open ends the handshake: messages may go. */
+void dist__handshake_open(struct dist__mesh *mesh, struct dist__peer *peer,
+			  struct dist__connection *connection);
 
 /* dist__handshake_timeouts drops silent strangers and dials again those peers
  * that refused us but did not come: called when the clock passes

@@ -17,6 +17,24 @@
  * calls in a row thus wake it once, not once each. */
 #define IDLE_TICKS 8
 
+/* While it spins, a waiting thread tries the connection that counts, and polls
+ * all of them once in so many looks: one system call each time, not two. */
+#define LOOKS_A_POLL 8
+
+/* How patient a waiting thread is: for so long it looks again and again before
+ * it blocks, and gives the processor away once in so many looks. */
+struct patience {
+	int64_t spin_ns;
+	unsigned looks;
+};
+
+/* With a processor for each rank of the machine: several round trips. Now and
+ * then it goes all the same: they may have been put on one. */
+static const struct patience own = {.spin_ns = 50000, .looks = 16};
+/* With more ranks than processors: long enough for the next to have its turn,
+ * for giving the processor away costs less than to be woken up. */
+static const struct patience shared = {.spin_ns = 20000, .looks = 1};
+
 /* What one thread polls. Entry 0 is the wake-up pipe, 1 the listener. */
 struct poller {
 	struct pollfd *fds;
@@ -27,7 +45,7 @@ struct poller {
 
 struct dist__progress {
 	struct dist__mesh *mesh;
-	int64_t spin_ns;
+	const struct patience *patience;
 	pthread_cond_t announced; /* to the followers */
 	unsigned followers;
 	unsigned polling; /* threads in look(): connections stay allocated */
@@ -89,6 +107,8 @@ static short events_of(const struct dist__connection *connection)
 	case DIST__CONNECTING:
 		return POLLOUT;
 	case DIST__CONNECTED:
+		if (connection->shared)
+			return POLLIN;
 		return (short)((connection->held_until_ns ? 0 : POLLIN) |
 			       (connection->peer->sends.first ? POLLOUT : 0));
 	default:
@@ -129,6 +149,11 @@ static void serve(struct dist__mesh *mesh, struct dist__connection *connection,
 		dist__handshake_connected(mesh, connection);
 		return;
 	}
+	if (dist__connection_shares(connection)) {
+		dist__connection_bell(mesh, connection);
+		dist__connection_read(mesh, connection);
+		return;
+	}
 	/* The peer is gone: what it sent will not wait in the socket. */
 	if (connection->state != DIST__DEAD && (events & (POLLHUP | POLLERR)))
 		dist__connection_resume(mesh, connection);
@@ -149,6 +174,7 @@ static void handle(struct dist__progress *p, struct poller *poller)
 			serve(mesh, poller->who[i], poller->fds[i].revents);
 	if (poller->fds[1].revents)
 		dist__handshake_accept(mesh);
+	dist__neighbours_serve(mesh);
 }
 
 static int64_t next_timer(const struct dist__mesh *mesh)
@@ -173,7 +199,7 @@ static void look(struct dist__progress *p, struct poller *poller,
 	int ready, timeout_ms = 0;
 
 	gather(p, poller, now_ns);
-	if (deadline_ns)
+	if (deadline_ns && dist__neighbours_sleep(mesh))
 		timeout_ms = dist__clock_poll_ms(
 			timer_ns < deadline_ns ? timer_ns : deadline_ns);
 	p->polling++;
@@ -181,8 +207,12 @@ static void look(struct dist__progress *p, struct poller *poller,
 	ready = poll(poller->fds, (nfds_t)poller->num, timeout_ms);
 	pthread_mutex_lock(&mesh->mutex);
 	if (poller == &p->front || !p->led) {
+		if (deadline_ns)
+			dist__neighbours_wake(mesh);
 		if (ready > 0)
 			handle(p, poller);
+		else
+			dist__neighbours_serve(mesh);
 		if (timer_ns != DIST_TIMEOUT_NEVER) {
 			now_ns = dist__clock_ns();
 			dist__handshake_timeouts(mesh, now_ns);
@@ -196,7 +226,8 @@ static void look(struct dist__progress *p, struct poller *poller,
 /* ---- waiting ------------------------------------------------------------ */
 
 /* Tries the one connection that counts for request: often the answer is there
- * already, and this saves the poll. */
+ * already, and this saves the poll. A send of lent memory waits to be told that
+ * the peer has read it. */
 static void look_directly(struct dist__mesh *mesh,
 			  const struct dist__request *request)
 {
@@ -209,32 +240,59 @@ static void look_directly(struct dist__mesh *mesh,
 	connection = peer->connection;
 	if (peer->state != DIST__PEER_OPEN)
 		return;
-	if (request->kind == DIST__REQUEST_RECEIVE)
+	if (request->kind == DIST__REQUEST_RECEIVE || request->lent)
 		dist__connection_read(mesh, connection);
 	else
 		dist__connection_write(mesh, connection);
+}
+
+/* The leader leaves. What the background thread polls for is its own again. */
+static void step_down(struct dist__progress *p)
+{
+	p->led = false;
+	if (p->polling && !dist__neighbours_sleep(p->mesh))
+		kick(p);
+	if (p->followers)
+		pthread_cond_broadcast(&p->announced);
+}
+
+/* Leaves the processor to who needs it for the answer, then looks again. */
+static void look_again(struct dist__progress *p,
+		       const struct dist__request *request, bool poll_all)
+{
+	pthread_mutex_unlock(&p->mesh->mutex);
+	sched_yield();
+	pthread_mutex_lock(&p->mesh->mutex);
+	if (poll_all)
+		look(p, &p->front, 0);
+	else if (!request->complete)
+		look_directly(p->mesh, request);
 }
 
 static void lead(struct dist__progress *p, struct dist__request *request,
 		 int64_t deadline_ns)
 {
 	int64_t now_ns, spin_until_ns = 0;
+	unsigned looks = 1, yields = 0;
 
 	p->led = true;
 	look_directly(p->mesh, request);
-	if (!request->complete && p->spin_ns)
-		spin_until_ns = dist__clock_ns() + p->spin_ns;
+	if (!request->complete)
+		spin_until_ns = dist__clock_ns() + p->patience->spin_ns;
 	while (!request->complete) {
+		if (looks++ % p->patience->looks) {
+			look_directly(p->mesh, request);
+			continue;
+		}
 		now_ns = dist__clock_ns();
 		if (now_ns >= deadline_ns)
 			break;
-		look(p, &p->front, now_ns < spin_until_ns ? 0 : deadline_ns);
-		if (now_ns < spin_until_ns && !request->complete)
-			sched_yield();
+		if (now_ns < spin_until_ns)
+			look_again(p, request, ++yields % LOOKS_A_POLL == 0);
+		else
+			look(p, &p->front, deadline_ns);
 	}
-	p->led = false;
-	if (p->followers)
-		pthread_cond_broadcast(&p->announced);
+	step_down(p);
 }
 
 static void follow(struct dist__progress *p, struct dist__request *request,
@@ -272,9 +330,7 @@ void dist__progress_look(struct dist__progress *p)
 		return;
 	p->led = true;
 	look(p, &p->front, 0);
-	p->led = false;
-	if (p->followers)
-		pthread_cond_broadcast(&p->announced);
+	step_down(p);
 }
 
 void dist__progress_until(struct dist__progress *p, int64_t deadline_ns)
@@ -379,7 +435,7 @@ static bool make_pipe(int wake[2])
 	return true;
 }
 
-enum dist_error dist__progress_new(struct dist__mesh *mesh, int64_t spin_ns,
+enum dist_error dist__progress_new(struct dist__mesh *mesh, bool crowded,
 				   struct dist__progress **progress)
 {
 	struct dist__progress *p = calloc(1, sizeof *p);
@@ -389,7 +445,7 @@ enum dist_error dist__progress_new(struct dist__mesh *mesh, int64_t spin_ns,
 	if (!p)
 		return DIST_ERR_NO_MEMORY;
 	p->mesh = mesh;
-	p->spin_ns = spin_ns;
+	p->patience = crowded ? &shared : &own;
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
 	pthread_cond_init(&p->announced, &monotonic);

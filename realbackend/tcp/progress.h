@@ -24,11 +24,10 @@ struct dist__request;
 struct dist__progress;
 
 /*
- * dist__progress_new makes it for mesh. Mutex not held. spin_ns: how long a
- * waiting thread looks again and again before it blocks; 0 where other ranks
- * need the processor. Errors: NO_MEMORY, IO.
+ * dist__progress_new makes it for mesh. Mutex not held. crowded: there
+ * are more ranks on this machine than processors. Errors: NO_MEMORY, IO.
  */
-enum dist_error dist__progress_new(struct dist__mesh *mesh, int64_t spin_ns,
+enum dist_error dist__progress_new(struct dist__mesh *mesh, bool crowded,
 				   struct dist__progress **progress);
 
 /* dist__progress_stop ends the background thread. Mutex not held. */

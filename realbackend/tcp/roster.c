@@ -14,6 +14,7 @@ void dist__roster_init(struct dist__roster *roster)
 void dist__roster_release(struct dist__roster *roster)
 {
 	free(roster->addresses);
+	free(roster->here);
 	memset(roster, 0, sizeof *roster);
 }
 
@@ -40,8 +41,11 @@ static bool open_roster(struct dist__roster *roster, int rank, int world_size)
 {
 	roster->addresses =
 		calloc((size_t)world_size, sizeof *roster->addresses);
-	if (!roster->addresses)
+	roster->here = calloc((size_t)world_size, sizeof *roster->here);
+	if (!roster->addresses || !roster->here) {
+		dist__roster_release(roster);
 		return false;
+	}
 	roster->world_size = world_size;
 	roster->first = rank;
 	return true;
@@ -76,8 +80,9 @@ enum dist__roster_answer dist__roster_join(struct dist__roster *roster,
 	}
 	entry = roster->addresses[rank];
 	if (roster->complete)
-		return entry[0] ? DIST__ROSTER_REFUSED : DIST__ROSTER_AGAIN;
-	if (entry[0]) {
+		return roster->here[rank] ? DIST__ROSTER_REFUSED
+					  : DIST__ROSTER_AGAIN;
+	if (roster->here[rank]) {
 		blame(&roster->failure, rank);
 		return fail(roster,
 			    "two ranks call themselves rank %d: one at %s, one "
@@ -85,6 +90,7 @@ enum dist__roster_answer dist__roster_join(struct dist__roster *roster,
 			    rank, entry, address);
 	}
 	snprintf(entry, DIST__ADDRESS_TEXT, "%s", address);
+	roster->here[rank] = true;
 	roster->came++;
 	roster->complete = roster->came == roster->world_size;
 	return roster->complete ? DIST__ROSTER_COMPLETE : DIST__ROSTER_WAIT;
@@ -92,10 +98,9 @@ enum dist__roster_answer dist__roster_join(struct dist__roster *roster,
 
 void dist__roster_leave(struct dist__roster *roster, int rank)
 {
-	if (rank < 0 || rank >= roster->world_size ||
-	    !roster->addresses[rank][0])
+	if (rank < 0 || rank >= roster->world_size || !roster->here[rank])
 		return;
-	roster->addresses[rank][0] = '\0';
+	roster->here[rank] = false;
 	roster->came--;
 }
 
@@ -117,7 +122,7 @@ static void name_missing(struct dist__roster *roster)
 	const char *before = "";
 
 	for (int rank = 0; rank < roster->world_size; rank++) {
-		if (roster->addresses[rank][0])
+		if (roster->here[rank])
 			continue;
 		blame(&roster->failure, rank);
 		used = strlen(words);

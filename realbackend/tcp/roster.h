@@ -19,7 +19,8 @@ struct dist__roster {
 	int world_size;                        /* 0: nobody has come */
 	int first;                             /* the rank that said so */
 	int came;                              /* ranks present */
-	char (*addresses)[DIST__ADDRESS_TEXT]; /* by rank; "": not here */
+	char (*addresses)[DIST__ADDRESS_TEXT]; /* by rank, of who came */
+	bool *here;                            /* by rank: has not left */
 	bool complete;                         /* all were here at once */
 	int turned_away;                       /* for want of the secret */
 	struct check_meeting failure;          /* words "": none */
@@ -41,7 +42,8 @@ enum dist__roster_answer dist__roster_join(struct dist__roster *roster,
 					   int rank, int world_size,
 					   const char *address);
 
-/* dist__roster_leave notes that rank, which had joined, hung up. */
+/* dist__roster_leave notes that rank, which had joined, hung up. Once all came,
+ * who has not been told yet is told its address all the same. */
 void dist__roster_leave(struct dist__roster *roster, int rank);
 
 /* dist__roster_distrust fails the roster: rank has another secret than judge.

@@ -1,5 +1,5 @@
 /* scheduler.h - the place of a process that mpirun or srun started, by their
- * variables. Private to realbackend/tcp/. */
+ * variables. */
 #ifndef LOCKSTEP_TCP_SCHEDULER_H
 #define LOCKSTEP_TCP_SCHEDULER_H
 

@@ -37,6 +37,18 @@ bool dist__socket_prepare(int fd)
 	return true;
 }
 
+void dist__socket_tune_local(int fd)
+{
+#ifdef TCP_CONGESTION
+	static const char cubic[] = "cubic";
+
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, cubic,
+			 sizeof cubic - 1);
+#else
+	(void)fd;
+#endif
+}
+
 /* Returns a listening socket, or -1 with errno. */
 static int listen_at(const struct sockaddr *address, socklen_t len)
 {

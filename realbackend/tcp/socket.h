@@ -21,6 +21,11 @@ struct dist__address {
  * Nagle's algorithm off. Returns false when the system refuses. */
 bool dist__socket_prepare(int fd);
 
+/* dist__socket_tune_local prepares fd for a peer on this machine: congestion
+ * control by loss, for there is no link whose rate a sender should find and
+ * pace by. Where the system refuses, all works but more slowly. */
+void dist__socket_tune_local(int fd);
+
 /* dist__socket_cloexec sets or clears close-on-exec. */
 bool dist__socket_cloexec(int fd, bool on);
 

@@ -54,6 +54,7 @@ static struct dist__request *request_new(const struct dist__message *m,
 	request->complete = false;
 	request->counted = false;
 	request->awaited = false;
+	request->lent = false;
 	request->written = 0;
 	if (kind == DIST__REQUEST_SEND)
 		dist__frame_encode(&frame, request->header);
@@ -220,7 +221,8 @@ static bool has_sends(const struct dist__mesh *mesh)
 {
 	for (int rank = 0; rank < mesh->world_size; rank++)
 		if (mesh->peers[rank].state == DIST__PEER_OPEN &&
-		    mesh->peers[rank].sends.first)
+		    (mesh->peers[rank].sends.first ||
+		     mesh->peers[rank].lent.first))
 			return true;
 	return false;
 }
@@ -285,6 +287,7 @@ static void tcp_free(struct dist__transport *transport)
 }
 
 static const struct dist__transport_ops tcp_ops = {
+	.combines = true,
 	.isend = tcp_isend,
 	.irecv = tcp_irecv,
 	.wait = tcp_wait,
@@ -311,6 +314,7 @@ static bool mesh_init(struct dist__mesh *mesh,
 	mesh->rank = endpoint->rank;
 	mesh->world_size = endpoint->world_size;
 	mesh->token = endpoint->token;
+	mesh->shares = endpoint->shares;
 	mesh->listener = endpoint->listener;
 	pthread_mutex_init(&mesh->mutex, NULL);
 	mesh->peers = calloc((size_t)mesh->world_size, sizeof *mesh->peers);
@@ -323,6 +327,7 @@ static bool mesh_init(struct dist__mesh *mesh,
 		peer->rank = rank;
 		peer->address = endpoint->addresses[rank];
 		dist__queue_init(&peer->sends);
+		dist__queue_init(&peer->lent);
 		dist__queue_init(&peer->receives);
 	}
 	dist__queue_init(&mesh->any_receives);
@@ -336,7 +341,7 @@ enum dist_error dist__tcp_transport_new(const struct dist__endpoint *endpoint,
 	enum dist_error error = DIST_ERR_NO_MEMORY;
 
 	if (tcp && mesh_init(&tcp->mesh, endpoint))
-		error = dist__progress_new(&tcp->mesh, endpoint->spin_ns,
+		error = dist__progress_new(&tcp->mesh, endpoint->crowded,
 					   &tcp->mesh.progress);
 	if (!error) {
 		tcp->base.ops = &tcp_ops;

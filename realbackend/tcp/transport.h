@@ -14,7 +14,8 @@ struct dist__endpoint {
 	int rank, world_size;
 	uint64_t token;                        /* of the job */
 	const struct dist__address *addresses; /* by rank; borrowed */
-	int64_t spin_ns;                       /* see dist__progress_new() */
+	bool crowded; /* more ranks on this machine than processors */
+	bool shares;  /* memory with the ranks of this machine */
 
 	/* Owned by the transport from then on, also when making it fails. */
 	int listener;

@@ -10,17 +10,14 @@
 #include "core/backend.h"
 #include "core/data.h"
 #include "realbackend/tcp/board.h"
+#include "realbackend/tcp/cores.h"
 #include "realbackend/tcp/dump.h"
 #include "realbackend/tcp/environment.h"
 #include "realbackend/tcp/launcher.h"
 #include "realbackend/tcp/rendezvous.h"
 #include "realbackend/tcp/transport.h"
 
-/* Where there is a processor for every rank, a thread that waits looks again
- * for this long before it blocks: several round trips on one machine. */
-#define SPIN_NS ((int64_t)50 * 1000)
-
-#define MAX_FACTS 9
+#define MAX_FACTS 11
 
 /* What a rank's place points to. It outlives the rank, that is, until the
  * process ends or joins its next job. */
@@ -140,7 +137,7 @@ add_fact(struct keep *keep, const char *key, const char *format, ...)
 
 static void add_facts(struct keep *keep, const char *backend,
 		      const struct dist__environment *e,
-		      const struct dist__rendezvous *r, long cores)
+		      const struct dist__rendezvous *r, int cores)
 {
 	char congestion[32] = "unknown";
 #ifdef TCP_CONGESTION
@@ -156,8 +153,10 @@ static void add_facts(struct keep *keep, const char *backend,
 	add_fact(keep, "profile source", "%s", keep->profile.source);
 	add_fact(keep, "p2p", "buffered");
 	add_fact(keep, "hosts", "%d", r->hosts);
+	add_fact(keep, "intra", "%s", e->shares ? "shm" : "tcp");
+	add_fact(keep, "bind_to", "%s", e->binds ? "core" : "none");
 	add_fact(keep, "congestion control", "%s", congestion);
-	add_fact(keep, "cores", "%ld", cores);
+	add_fact(keep, "cores", "%d", cores);
 	if (e->debug)
 		add_fact(keep, "debug", "%s", getenv("LOCKSTEP_DEBUG"));
 }
@@ -165,7 +164,7 @@ static void add_facts(struct keep *keep, const char *backend,
 /* Makes the transport of what the rendezvous gave; r's parts are its own or
  * gone afterwards. */
 static enum dist_error open_transport(const struct dist__environment *e,
-				      struct dist__rendezvous *r, long cores,
+				      struct dist__rendezvous *r, int cores,
 				      struct dist__transport **transport)
 {
 	struct dist__endpoint endpoint = {
@@ -173,7 +172,8 @@ static enum dist_error open_transport(const struct dist__environment *e,
 		.world_size = e->world_size,
 		.token = r->token,
 		.addresses = r->addresses,
-		.spin_ns = r->local_ranks <= cores ? SPIN_NS : 0,
+		.crowded = r->local_ranks > cores,
+		.shares = e->shares,
 		.listener = r->listener,
 		.store = r->store,
 		.server = r->server,
@@ -190,7 +190,7 @@ static enum dist_error attach_as(const struct dist__environment *e,
 				 struct dist__place *place,
 				 struct dist_message *message)
 {
-	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+	int cores = dist__cores();
 	struct dist__rendezvous rendezvous;
 	enum dist_error error;
 
@@ -213,6 +213,8 @@ static enum dist_error attach_as(const struct dist__environment *e,
 			 strerror(errno));
 	if (error)
 		return error;
+	if (e->binds)
+		dist__cores_bind(e->rank);
 	if (e->trace) {
 		place->recorder =
 			dist__recorder_new(e->trace, e->rank, e->world_size,

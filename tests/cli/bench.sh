@@ -1,14 +1,19 @@
 #!/bin/bash
-# The benches time every collective in both worlds, with right results.
+# The benches time every collective on every back end, with right results.
 . tests/cli/support.bash
+
+# What stands in for NCCL and CUDA.
+doubles=$(dirname "$LOCKSTEP")/doubles
+export LOCKSTEP_NCCL_LIBRARY=$doubles/libnccl.so.2
+export LOCKSTEP_CUDART_LIBRARY=$doubles/libcudart.so.13
 
 sim=(--backend sim --platform star-8)
 
 collectives="all_reduce broadcast reduce all_gather reduce_scatter alltoall
 	gather scatter sendrecv"
 for collective in $collectives; do
-	for world in sim tcp; do
-		options=(--backend tcp -n 3 -w 1)
+	for world in sim tcp nccl; do
+		options=(--backend "$world" -n 3 -w 1)
 		[ $world = sim ] && options=("${sim[@]}" -c 1)
 		expect 0 bench "$collective" "${options[@]}" \
 			--nproc-per-node 3 -b 0 -e 64K -f 64
@@ -17,6 +22,37 @@ for collective in $collectives; do
 		expect_out '^# Avg bus bandwidth'
 	done
 done
+
+# What was a flow, and why the rest was not.
+flows() { # PATTERN WORDS...
+	local pattern=$1
+	shift
+	expect 0 bench "$@" --backend sim -b 64K -e 64K
+	expect_out "^# Fidelity +: $pattern\$"
+}
+none='flow, 0 of 1 collectives were flows; by messages 1'
+tree=(--platform fat-tree-64 --nproc-per-node 64 --fidelity flow)
+flows message all_reduce --platform star-8
+flows formula all_reduce --platform star-8 --fidelity formula
+flows 'flow, 1 of 1 collectives were flows' all_gather "${tree[@]}" \
+	--algorithm all_gather=ring
+flows "$none whose own messages share links" alltoall "${tree[@]}" \
+	--algorithm all_to_all=pairwise
+flows "$none with ranks through before others come" broadcast "${tree[@]}" \
+	--algorithm broadcast=double_tree
+flows "$none of few messages or without a timetable" reduce "${tree[@]}"
+sed 's/CM02/LV08/; s/TCP-gamma" value="0"/TCP-gamma" value="4194304"/' \
+	scenarios/platforms/star-8.xml >"$scratch/window.xml"
+flows "$none by a network model with windows or factors" all_reduce \
+	--platform "$scratch/window.xml" --fidelity flow
+expect 0 bench alltoall --backend sim "${tree[@]}" -b 64K -e 64K \
+	--algorithm all_to_all=pairwise --json
+jq -e '.fidelity == "flow" and .collectives == {flows: 0, by_messages: 1, why:
+	{shared_links: 1, early_ranks: 0, no_timetable: 0, network_model: 0}}' \
+	"$scratch/out" >/dev/null || fail "$(jq -c .collectives "$scratch/out")"
+expect 0 bench all_reduce --backend tcp --nproc-per-node 2 -b 1K -e 1K --json
+jq -e '.fidelity == null and .collectives == null' "$scratch/out" >/dev/null ||
+	fail "a fidelity of what was measured"
 
 # nccl-tests' columns, in its order.
 expect 0 bench all_reduce "${sim[@]}" -b 1K -e 1K --tsv "$scratch/tsv"
@@ -58,6 +94,67 @@ for type in float double half bfloat16 int8 uint8 int32 int64 bool; do
 	done
 done
 
+# Ranks of one machine: through memory, through sockets, and some of them so
+# that they must find out that the others do not.
+for intra in shm tcp; do
+	expect 0 bench all_reduce --backend tcp --nproc-per-node 3 \
+		--intra "$intra" -b 1M -e 1M -n 2
+	expect_out '^# Out of bounds values : 0 OK$'
+done
+# shellcheck disable=SC2016 # what the ranks expand
+expect 0 run --nproc-per-node 3 /bin/sh -c \
+	'[ "$RANK" = 1 ] && export LOCKSTEP_INTRA=tcp
+	exec "$0" bench all_reduce -b 1M -e 1M -n 2' "$LOCKSTEP"
+expect_out '^# Out of bounds values : 0 OK$'
+
+# Sizes by a step as well as by a factor.
+expect 0 bench all_reduce "${sim[@]}" -b 1K -e 10K -i 4K --tsv "$scratch/tsv"
+expect_out 'step: 4096\(bytes\)'
+sizes=$(sed '1,2d' "$scratch/tsv" | cut -f 1 | xargs)
+[ "$sizes" = "1024 5120 9216" ] || fail "-i 4K from 1K to 10K: $sizes"
+
+# Calls timed together: where nothing varies, each takes the same but for the
+# rounding of clocks that tick in ns.
+single=$("$LOCKSTEP" bench all_reduce "${sim[@]}" -b 64K -e 64K --json |
+	jq '.rows[0].time_us')
+expect 0 bench all_reduce "${sim[@]}" -b 64K -e 64K -m 10 --json
+jq -e --argjson t "$single" '.calls_an_iteration == 10 and
+	(.rows[0].time_us / $t - 1 | fabs) < 1e-4' "$scratch/out" >/dev/null ||
+	fail "-m 10: not the time of one call"
+
+# Whose time: the root of a broadcast is done before the others.
+for average in 0 1 2 3; do
+	expect 0 bench broadcast "${sim[@]}" --nproc-per-node 4 -b 1M -e 1M \
+		-a $average --json
+	jq '.rows[0].time_us' "$scratch/out"
+done >"$scratch/averages"
+xargs <"$scratch/averages" | awk '
+	{ exit !($3 <= $1 && $3 < $2 && $2 < $4) }' ||
+	fail "-a 0 to 3: $(xargs <"$scratch/averages")"
+
+# Spread, and calls that find the caches empty, checked as well.
+expect 0 bench all_reduce --backend tcp --nproc-per-node 2 -n 5 -w 1 -b 256K \
+	-e 256K --cold --json
+jq -e '.cold and (.rows[0] | .wrong == 0 and .min_us <= .low_quartile_us and
+	.low_quartile_us <= .time_us and .time_us <= .high_quartile_us and
+	.high_quartile_us <= .max_us)' "$scratch/out" >/dev/null ||
+	fail "--cold: $(cat "$scratch/out")"
+expect 0 bench all_reduce --backend tcp --nproc-per-node 2 -n 1 -b 8 -e 8 --cold
+expect_out '^# in-place, cold: caches emptied before each call;'
+
+# By the clock rank 1 begins a broadcast with rank 0 and waits for the message;
+# simulated, all of them begin in one instant and the time is the message's.
+expect 0 bench broadcast --backend tcp --nproc-per-node 2 -n 3 -b 8 -e 8 \
+	--together --json
+jq -e '.together and .rows[0].wrong == 0' "$scratch/out" >/dev/null ||
+	fail "--together: $(cat "$scratch/out")"
+for together in "" --together; do
+	expect 0 bench all_reduce "${sim[@]}" -b 1M -e 1M $together
+	grep -v '^#' "$scratch/out" >>"$scratch/starts"
+done
+[ "$(sort -u "$scratch/starts" | wc -l)" -eq 1 ] ||
+	fail "--together in simulation: $(cat "$scratch/starts")"
+
 # One name with and without underscores.
 expect 0 bench all_to_all "${sim[@]}" -b 1K -e 1K
 expect_out '^# collective: alltoall '
@@ -70,6 +167,14 @@ expect_refusal '-b' bench all_reduce -b many
 expect_refusal '-e' bench all_reduce -b 8 -e 4
 expect_refusal '-f' bench all_reduce -f 1
 expect_refusal '-n' bench all_reduce -n 0
+expect_refusal '-i' bench all_reduce -i 0
+expect_refusal '-i' bench all_reduce -i little
+expect_refusal '-m' bench all_reduce -m 0
+expect_refusal '-a' bench all_reduce -a 4
+expect_refusal '-a' bench all_reduce -a -1
+expect_refusal '--cold: expected a real back end' bench all_reduce "${sim[@]}" \
+	--cold
+expect_refusal '--cold: expected -m 1' bench all_reduce --cold -m 2
 expect_refusal '-d' bench all_reduce -d short
 expect_refusal '-o' bench all_reduce -o xor
 expect_refusal 'sendrecv' bench sendrecv --nproc-per-node 1

@@ -26,5 +26,55 @@ fi
 
 expect_refusal 'world-size' calibrate --world-size 1
 expect_refusal 'no-such' calibrate --world-size 2 -o "$scratch/no-such/deep"
+expect_refusal 'intra: expected shm or tcp' calibrate --intra pcie
+RANK=0 WORLD_SIZE=2 expect_refusal 'a job has its own' calibrate --world-size 2
+
+# A log of nccl-tests moves the constants of a library: what a node of 8 A100
+# took by scenarios/measured/collectives/nccl-a100-40gb-1x8.tsv.
+log=$scratch/a100.log
+{
+	echo '# Collective test starting: all_reduce_perf'
+	for rank in 0 1 2 3 4 5 6 7; do
+		echo "#  Rank  $rank Group  0 Pid 1 on node1 device 0 [0x07] GPU"
+	done
+	cat <<'END'
+#  size  count  type  redop  root  time  algbw  busbw #wrong  time  algbw  busbw #wrong
+      4      1 float    sum    -1 34.73   0.00   0.00      0 35.30   0.00   0.00      0
+      8      2 float    sum    -1 34.66   0.00   0.00      0 34.84   0.00   0.00      0
+     16      4 float    sum    -1 35.00   0.00   0.00      0 35.61   0.00   0.00      0
+8589934592 2147483648 float sum -1 63965 134.29 235.01     0 63959 134.30 235.03      0
+END
+} >"$log"
+expect 0 calibrate --from "$log" --machine a100-nvswitch -o "$scratch/fit"
+expect_out '^launch_us +15 -> 20.6'
+expect_out '^intra_share +1 -> 1.0'
+expect_out '^residual: 0.0 % .* of all 8 rows median [0-3]'
+expect_out 'wrote .*/fit/a100-nvswitch.yaml'
+grep -q 'a100.log: all_reduce on a100-nvswitch, 8 ranks' \
+	"$scratch/fit/a100-nvswitch.yaml" || fail "no source in the profile"
+
+# What was written is a profile, and fits: nothing has to move again.
+expect 0 calibrate --from "$log" --machine a100-nvswitch -o "$scratch/again" \
+	--profile "$scratch/fit/a100-nvswitch.yaml"
+expect_out '^residual: 0.0 %'
+
+# A table of lockstep bench is read as well; what no constants of a library can
+# explain is left as residual. (Lockstep's own ring over these links takes less
+# than NCCL does to start.)
+expect 0 bench all_reduce --backend sim --platform nvswitch-8 \
+	--nproc-per-node 8 -b 8 -e 1M -f 2
+cp "$scratch/out" "$scratch/bench.txt"
+expect 0 calibrate --from "$scratch/bench.txt" --machine a100-nvswitch \
+	--nodes 1 -o "$scratch/fit"
+expect_out '^launch_us +15 -> -5'
+expect_out '^residual: [1-9][0-9.]+ %'
+
+{ cat "$log"; grep Rank "$log"; } >"$scratch/twice.log"
+expect_refusal 'twice.log:15: expected the ranks of one run' calibrate \
+	--from "$scratch/twice.log" --machine a100-nvswitch -o "$scratch/none"
+{ cat "$log"; echo '# starting: all_gather_perf'; } >"$scratch/two.log"
+expect_refusal 'two.log:15: expected rows of one collective' calibrate \
+	--from "$scratch/two.log" --machine a100-nvswitch -o "$scratch/none"
+[ ! -e "$scratch/none" ] || fail "half written"
 
 finish

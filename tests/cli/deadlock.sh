@@ -13,6 +13,14 @@ waits >"$scratch/sim"
 grep -qE 'deadlock\.c:[0-9]+' "$scratch/err" || fail "no source line"
 [ -s "$scratch/sim" ] || fail "no rank named: $(cat "$scratch/err")"
 
+for fidelity in flow formula; do
+	expect 11 run --backend sim --platform "$platform" --world-size 2 \
+		--fidelity "$fidelity" deadlock
+	waits >"$scratch/$fidelity"
+	diff "$scratch/sim" "$scratch/$fidelity" ||
+		fail "fidelity $fidelity: other words"
+done
+
 lockstep run --backend tcp --world-size 2 --timeout 1 deadlock
 case $status in
 11 | 12) ;;

@@ -2,7 +2,7 @@
 # Every command explains itself on stdout and ends well.
 . tests/cli/support.bash
 
-commands="run predict bench check explore diagnose calibrate compare trace platform list"
+commands="run predict bench check explore diagnose calibrate compare validate trace platform list"
 
 expect 0 --help
 for command in $commands; do

@@ -12,12 +12,14 @@ expect 0 list models
 expect_out '^resnet50 +25557032 +161 +'
 expect 0 list platforms
 expect 0 list profiles
+expect_out '^openmpi +openmpi +4.1 +github.com/open-mpi/ompi'
+expect_out '^ideal +lockstep '
 
 expect 0 list backends
 expect_out '^tcp +yes +'
 expect_out '^nccl +(yes|no) +real processes, a GPU each, over NCCL +[^-]'
 
-for kind in backends scenarios algorithms models platforms profiles machines measured; do
+for kind in backends scenarios algorithms models platforms profiles machines measured studies; do
 	expect 0 list "$kind"
 	rows=$(($(wc -l <"$scratch/out") - 1))
 	[ "$rows" -gt 0 ] || fail "list $kind: empty"

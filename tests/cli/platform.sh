@@ -60,6 +60,18 @@ expect 0 platform new --nodes 4 --import-nccl-topo "$scratch/topology.xml" \
 expect 0 platform show "$scratch/seen.xml"
 expect_out 'node0.gpu0 .. node0.gpu1: 2 ranks, 240 GB/s inside, 12.5 GB/s out$'
 
+# A node as others measured it, with fewer GPUs and cards, and a kind of GPU.
+expect 0 platform new --machine aws-p5 --nodes 2 --gpus 2 --gpu 'H200 "SXM"' \
+	-o "$scratch/measured.xml"
+grep -qF '<prop id="gpu" value="H200 &quot;SXM&quot;"/>' \
+	"$scratch/measured.xml" || fail "platform new: no kind of GPU"
+expect 0 platform show "$scratch/measured.xml"
+expect_out 'node0.gpu0 .. node0.gpu1: 2 ranks, 450 GB/s inside, 50 GB/s out$'
+expect 0 platform new --machine alps-gh200:tcp --nodes 2 \
+	-o "$scratch/measured.xml"
+expect 0 platform show "$scratch/measured.xml"
+expect_out '^node0.nic0_UP .. node1.nic3_UP +8 +200 +25 +10.6$'
+
 # Words of the user's own, which XML must not take for its own.
 expect 0 "${new[@]}" --note 'A & B -- <our cluster> "C"
 measured --> 3 times' -o "$scratch/note.xml"

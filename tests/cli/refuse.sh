@@ -13,7 +13,7 @@ printf 'group default, ranks 0-1\n  barrier()\nbarrier()\n' >"$scratch/order"
 expect_refusal 'order:3: expected "group NAME' check \
 	--expect "$scratch/order" hello
 rm "$scratch/order"
-for command in run predict bench check explore diagnose calibrate compare trace platform list; do
+for command in run predict sweep bench check explore diagnose calibrate compare trace platform list; do
 	expect_refusal 'frobnicate' "$command" --frobnicate
 done
 
@@ -29,6 +29,25 @@ for option in '--nodes 0' '--gpus 0' '--gpus 257' '--intra nvswitch:300' \
 	# shellcheck disable=SC2086 # an option and its value
 	expect_refusal "${option% *}" platform new $option
 done
+expect_refusal 'no-such' platform new --machine no-such
+expect_refusal 'expected slingshot or tcp' platform new \
+	--machine alps-gh200:ib
+expect_refusal '5 ranks on a node of 4 GPUs' platform new \
+	--machine alps-gh200 --gpus 5
+expect_refusal '--inter: expected the bandwidth of a card, which is not known' \
+	platform new --machine aws-ena
+expect_refusal '--gpu: expected a name of 1 to 63 letters' platform new --gpu=
+expect_refusal '--nodes: expected any for the only' platform new --nodes any \
+	--inter ib:100G --nodes 3
+expect_refusal '--nodes: expected any for the only' platform new --nodes 3 \
+	--inter ib:100G --nodes any
+"$LOCKSTEP" platform new --nodes any --inter ib:100G -o "$scratch/broken.any.xml"
+expect_refusal 'expected formula on a platform of any number of nodes' run \
+	--backend sim --platform "$scratch/broken.any.xml" --world-size 4096 \
+	--fidelity message hello
+sed -i '0,/value="any"/s//value="all"/' "$scratch/broken.any.xml"
+expect_refusal 'property "nodes" is "all": expected any' run --backend sim \
+	--platform "$scratch/broken.any.xml" --world-size 2 hello
 expect_refusal '--gpus 8: expected --intra' platform new --gpus 8
 expect_refusal 'expected --inter' platform new --nodes 2
 expect_refusal 'room for 4 nodes' platform new --nodes 5 --inter ib:100G \
@@ -40,6 +59,21 @@ expect_refusal 'broken.topology:1: ' platform new --import-nccl-topo \
 	"$scratch/broken.topology"
 expect_refusal 'options only' platform new cluster
 expect_refusal 'no-such' platform new -o "$scratch/no-such/a.xml"
+
+# sweep
+expect_refusal 'what' sweep
+expect_refusal 'no-such' sweep no-such
+for jobs in 0 -1 two; do
+	expect_refusal 'jobs' sweep --jobs=$jobs bucket-size
+done
+for part in 0/2 3/2 1 1/ 1/0 a/b 1/2/3; do
+	expect_refusal 'part' sweep --part=$part bucket-size
+done
+expect_refusal 'restart' sweep --restart --part 1/2 bucket-size
+expect_refusal 'merge' sweep --merge -o "$scratch/a" "$scratch/b"
+expect_refusal 'merge' sweep --merge --dry-run "$scratch/b"
+expect_refusal 'no-such/study\.yaml' sweep --merge "$scratch/no-such"
+expect_refusal 'no-such' sweep -o "$scratch/no-such/a" bucket-size
 
 # run
 expect_refusal 'no PROGRAM' run
@@ -54,6 +88,15 @@ expect_refusal 'world-size' run --nproc-per-node 2 --world-size 4 hello
 for timeout in 0 -1 soon nan inf 1s; do
 	expect_refusal 'timeout' run --timeout="$timeout" hello
 done
+for intra in pcie SHM; do
+	expect_refusal 'intra: expected shm or tcp' run --intra="$intra" hello
+	expect_refusal 'intra: expected shm or tcp' bench --intra="$intra" \
+		all_reduce
+done
+LOCKSTEP_INTRA=udp expect_refusal 'INTRA: expected shm or tcp' run hello
+LOCKSTEP_BIND_TO=1 expect_refusal 'BIND_TO: expected none or core' run hello
+expect_refusal 'bind-to: expected none or core' run --bind-to socket hello
+expect_refusal 'bind-to: expected none or core' bench all_reduce --bind-to 0
 for debug in loud DETAIL 2; do
 	expect_refusal 'debug.*off, info or detail' run --debug="$debug" hello
 done
@@ -135,6 +178,23 @@ for mode in eager eager: eager:-1 eager:4k rendez-vous; do
 		--backend sim --platform "$platform" --world-size 2 \
 		--p2p "$mode" hello
 done
+for command in run bench; do
+	expect_refusal 'fidelity: expected auto, message, flow or formula' \
+		"$command" --backend sim --platform "$platform" --world-size 2 \
+		--fidelity exact all_reduce
+done
+expect_refusal '--fidelity: expected auto, message, flow or formula' predict \
+	--platform "$platform" --world-size 4 --fidelity exact
+for fidelity in flow formula; do
+	expect_refusal 'expected message where schedules are explored' run \
+		--backend sim --platform "$platform" --world-size 2 \
+		--replay v1/any --fidelity "$fidelity" hello
+done
+printf 'name: x\nlibrary: no-such\n' >"$scratch/no-library.yaml"
+expect_refusal 'unknown library "no-such": expected lockstep' \
+	predict --platform "$platform" --world-size 4 \
+	--profile "$scratch/no-library.yaml"
+rm "$scratch/no-library.yaml"
 printf 'name: x\nselection: [3\n' >"$scratch/broken.yaml"
 expect_refusal 'broken.yaml:[0-9]+' run --backend sim --platform "$platform" \
 	--world-size 2 --profile "$scratch/broken.yaml" hello
@@ -147,6 +207,55 @@ expect_refusal 'world-size' predict --model resnet50 --platform "$platform" \
 printf 'parameter,numel,forward_flops\na,12\n' >"$scratch/broken.csv"
 expect_refusal 'broken.csv:2' predict --model "$scratch/broken.csv" \
 	--platform "$platform" --world-size 4
+
+# workloads
+on_star=(predict --platform "$platform" --world-size 4)
+expect_refusal '--workload .*expected one of ddp_step' predict --workload nap
+expect_refusal '--workload .*expected one of' predict --workload=
+for flag in batch=0 flops=nan flops=inf step-ms=-1 jitter=-1 jitter=101 seed=-1 steps=0 \
+	bucket-cap-mb=-1 first-bucket-mb=nan accumulate=0; do
+	expect_refusal "--${flag%=*}: expected " "${on_star[@]}" "--$flag"
+	expect_refusal "--${flag%=*}: expected " run ddp_step "--$flag"
+done
+expect_refusal '--comm-hook powersgd: expected one of allreduce' \
+	"${on_star[@]}" --comm-hook powersgd
+expect_refusal '--precision fp8: expected one of fp32' "${on_star[@]}" \
+	--gpu A100 --precision fp8
+expect_refusal '--precision: expected --gpu' "${on_star[@]}" --precision amp
+expect_refusal '--gpu abacus: .*A100 SXM' "${on_star[@]}" --gpu abacus
+expect_refusal '--straggler 1: expected RANK:FACTOR' "${on_star[@]}" \
+	--straggler 1
+for words in 'fsdp --zero=0' 'fsdp --zero=4' 'pipeline --stages=0' \
+	'pipeline --micro-batches=0' 'moe --experts=0' 'moe --top-k=0' \
+	'moe --imbalance=-1' 'ps --servers=0' 'tensor_parallel --tp=0' 'hybrid --pp=0'; do
+	flag=${words#* } kind=${words% *}
+	expect_refusal "${flag%=*}: expected " "${on_star[@]}" \
+		--workload "$kind" "$flag"
+	expect_refusal "${flag%=*}: expected " run "$kind" "$flag"
+done
+expect_refusal '--schedule zigzag: expected one of gpipe 1f1b' \
+	"${on_star[@]}" --workload pipeline --schedule zigzag
+expect_refusal 'bucket-cap-mb: unknown option' "${on_star[@]}" \
+	--workload fsdp --bucket-cap-mb 1
+expect_refusal 'divide the world size, 4' "${on_star[@]}" --workload hybrid \
+	--tp 3
+expect_refusal 'divide the world size, 4' run --nproc-per-node 4 hybrid --pp 3
+expect_refusal 'stages: expected 1 to 4, the layers of mnist' predict \
+	--platform star-8 --world-size 8 --workload pipeline --model mnist
+expect_refusal '--experts 6: expected a multiple of the world size, 4' \
+	"${on_star[@]}" --workload moe --experts 6
+expect_refusal '--top-k 5: expected 1 to 4' "${on_star[@]}" --workload moe \
+	--top-k 5
+expect_refusal '--servers 4: expected 1 to 3' "${on_star[@]}" --workload ps \
+	--servers 4
+expect_refusal '--servers 1: expected' run --nproc-per-node 1 ps
+expect_refusal '--micro-batches 4: expected at most --batch, 2' \
+	"${on_star[@]}" --workload pipeline --batch 2
+expect_refusal '--batch 1e\+15: expected less' "${on_star[@]}" --step-ms 10 \
+	--batch 1e15
+expect_refusal '--straggler: no rank 4: expected 0 to 3' "${on_star[@]}" \
+	--straggler 1:2,4:2
+expect_refusal '--phantom' run ddp_step --phantom --check
 
 # explore and replay
 explore=(explore --platform "$platform" --world-size 2)
@@ -178,6 +287,43 @@ printf '{"traceEvents": [' >"$scratch/broken.json"
 expect_refusal 'broken.json' trace show "$scratch/broken.json"
 expect_refusal 'broken.json' compare "$scratch/broken.json" \
 	"$scratch/broken.json"
+
+# calibrate, from a log
+expect_refusal '--from: expected --machine' calibrate --from x.log
+expect_refusal '--world-size, --intra: expected without --from' calibrate \
+	--from x.log --machine aws-p5 --world-size 4
+for option in --machine --transport --collective --profile; do
+	expect_refusal 'expected with --from' calibrate $option aws-p5
+done
+expect_refusal '--nodes, --ranks: expected numbers' calibrate --from x.log \
+	--machine aws-p5 --nodes -1
+expect_refusal '--nodes, --ranks: expected numbers' calibrate --from x.log \
+	--machine aws-p5 --ranks -1
+expect_refusal '--collective: expected all_reduce' calibrate --from x.log \
+	--machine aws-p5 --collective dance
+expect_refusal 'no "nowhere" among' calibrate --from x.log --machine nowhere
+expect_refusal 'has no network of transport "pigeon": expected efa' calibrate --from x.log \
+	--machine aws-p5 --transport pigeon
+expect_refusal 'x.log: No such file' calibrate --from x.log --machine aws-p5
+
+# validate
+expect_refusal 'no table "no-such": expected a name' validate no-such
+expect_refusal 'no table "..no-such.tsv": expected' validate ./no-such.tsv
+for number in -1 many 10x ''; do
+	expect_refusal '--max-error: expected a percentage' validate \
+		--max-error "$number"
+done
+printf '# title: t\n# source: s\nuse\tbytes\n' >"$scratch/broken.tsv"
+expect_refusal 'broken.tsv' validate "$scratch/broken.tsv"
+expect_refusal '--collective: expected all_reduce' validate \
+	--machine aws-p5 --collective sum x.log
+expect_refusal '--nodes, --ranks: expected numbers' validate \
+	--machine aws-p5 --nodes -1 x.log
+expect_refusal 'x.log: No such file' validate --machine aws-p5 x.log
+for option in --plot --plot-errors; do
+	expect_refusal 'ends in .svg or .png' validate $option x.jpg
+done
+expect_refusal '/no/such/folder' validate --tsv /no/such/folder/x.tsv
 
 left=$(find "$scratch" -type f ! -name out ! -name err ! -name 'broken.*')
 [ -z "$left" ] || fail "left behind: $left"

@@ -14,6 +14,9 @@ for world in sim tcp; do
 	[ -s "$scratch/$world.json" ] || fail "$world: no trace"
 done
 
+expect 0 "${tcp[@]}" --bind-to core --trace "$scratch/bound.json" hello
+grep -q '"bind_to":"core"' "$scratch/bound.json" || fail "not bound"
+
 # Options end at the program: what follows is the program's.
 expect_refusal 'frobnicate' "${tcp[@]}" hello --frobnicate
 

@@ -33,6 +33,13 @@ expect_out '"world_size": 4'
 expect 0 trace gantt "$a" --tsv "$scratch/bars.tsv"
 head -n 1 "$scratch/bars.tsv" | grep -q "^rank	track	start_ms	end_ms	label$" ||
 	fail "gantt: $(head -n 1 "$scratch/bars.tsv")"
+expect 0 trace path "$a"
+expect_out '^critical path: .* ms computing \+ .* ms moving$'
+expect 0 trace path "$a" --json
+jq -e '(.compute_ms + .move_ms + .other_ms) as $sum |
+	([.legs[].took_ms] | add) - $sum | fabs < 1e-6' "$scratch/out" \
+	>/dev/null || fail "path: the legs are not the sum"
+
 if command -v gnuplot >/dev/null; then
 	for suffix in svg png; do
 		expect 0 trace gantt "$a" -o "$scratch/bars.$suffix"
@@ -51,7 +58,7 @@ expect_refusal 'cut.json:[0-9]+:[0-9]+: the file ends too early' \
 expect_refusal 'cut.json.gz:[0-9]+:[0-9]+: the compressed data is damaged' \
 	compare "$a" "$scratch/cut.json.gz"
 expect_refusal 'nonexistent: cannot be read' compare "$a" /nonexistent
-expect_refusal 'expected show or gantt' trace frobnicate "$a"
+expect_refusal 'expected show, gantt or path' trace frobnicate "$a"
 expect_refusal 'expected one trace' trace show
 expect_refusal 'expected two traces' compare "$a"
 expect_refusal 'max-error: a percentage' compare "$a" "$b" --max-error ten

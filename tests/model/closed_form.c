@@ -8,20 +8,15 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "core/algorithm.h"
 #include "lockstep/dist.h"
+#include "tests/support/stopwatch.h"
 
-#define STAR       "tests/support/star16.xml" /* 1 GB/s, 2 links of 5 us */
-#define NODES      "tests/support/nodes4x4.xml"
-#define COSTLY     "tests/support/costly.yaml"
-#define ERROR      1e-3
-#define SIZES      7
-#define MOST_RANKS 16
-
-static const size_t sizes[SIZES] = {0, 1, 4, 7, 16, 4099, 1 << 20};
+#define STAR   "tests/support/star16.xml" /* 1 GB/s, 2 links of 5 us */
+#define NODES  "tests/support/nodes4x4.xml"
+#define COSTLY "tests/support/costly.yaml"
+#define ERROR  1e-3
 
 struct setup {
 	char op[24], algorithm[32], profile[32];
@@ -29,90 +24,8 @@ struct setup {
 	bool nodes;
 };
 
-/* Times of one collective, shared between the simulated ranks. */
-struct stopwatch {
-	const struct dist__algorithm *algorithm;
-	int64_t start_ns[SIZES]; /* of all ranks */
-	int64_t end_ns[SIZES];   /* the latest of all ranks */
-};
-
-/* numel elements, or numel for each rank where the collective has parts. */
-static enum dist_error call(struct dist_group *group, enum dist__op_kind kind,
-			    size_t numel)
-{
-	struct dist_tensor phantom = dist_tensor(NULL, numel, DIST_FLOAT32);
-	int p = dist_get_world_size(group), rank = dist_get_rank(group);
-	struct dist_tensor whole =
-		dist_tensor(NULL, numel * (size_t)p, DIST_FLOAT32);
-	struct dist_tensor list[MOST_RANKS];
-
-	for (int i = 0; i < p; i++)
-		list[i] = phantom;
-	switch (kind) {
-	case DIST__ALL_REDUCE:
-		return dist_all_reduce(group, phantom, DIST_SUM, NULL);
-	case DIST__REDUCE:
-		return dist_reduce(group, phantom, 0, DIST_SUM, NULL);
-	case DIST__BROADCAST:
-		return dist_broadcast(group, phantom, 0, NULL);
-	case DIST__ALL_GATHER:
-		return dist_all_gather_single(group, whole, phantom, NULL);
-	case DIST__REDUCE_SCATTER:
-		return dist_reduce_scatter_single(group, phantom, whole,
-						  DIST_SUM, NULL);
-	case DIST__ALL_TO_ALL:
-		return dist_all_to_all_single(group, whole, whole, NULL, NULL,
-					      NULL);
-	case DIST__GATHER:
-		return dist_gather(group, phantom, rank == 0 ? list : NULL, 0,
-				   NULL);
-	case DIST__SCATTER:
-		return dist_scatter(group, phantom, rank == 0 ? list : NULL, 0,
-				    NULL);
-	case DIST__MONITORED_BARRIER:
-		return dist_monitored_barrier(group, DIST_TIMEOUT_OF_GROUP,
-					      false);
-	default:
-		return dist_barrier(group, NULL);
-	}
-}
-
-/* Ranks leave a barrier at different times where their ways differ; they all go
- * on with the next second. */
-static enum dist_error start_together(struct dist_group *group)
-{
-	const int64_t second_ns = 1000000000;
-	enum dist_error error = dist_barrier(group, NULL);
-
-	return error ? error
-		     : dist_compute(group,
-				    second_ns - dist_now_ns(group) % second_ns,
-				    NULL);
-}
-
-static int rank_main(void *arg)
-{
-	struct stopwatch *watch = arg;
-	struct dist_group *group;
-	enum dist_error error = DIST_OK;
-
-	if (dist_init_process_group(NULL, &group))
-		return 1;
-	for (int i = 0; i < SIZES && !error; i++) {
-		int64_t now_ns;
-
-		error = start_together(group);
-		watch->start_ns[i] = dist_now_ns(group);
-		if (!error)
-			error = call(group, watch->algorithm->op, sizes[i]);
-		now_ns = dist_now_ns(group);
-		if (now_ns > watch->end_ns[i])
-			watch->end_ns[i] = now_ns;
-	}
-	return dist_destroy_process_group(group) || error;
-}
-
-static void expect_formula(const struct stopwatch *watch,
+static void expect_formula(const struct dist__algorithm *algorithm,
+			   const struct stopwatch *watch,
 			   const struct setup *setup)
 {
 	bool costly = setup->profile[0] != '\0';
@@ -127,12 +40,12 @@ static void expect_formula(const struct stopwatch *watch,
 		.node_beta_ns_per_byte = 0.1,
 	};
 
-	for (int i = 0; i < SIZES; i++) {
-		bool parts = watch->algorithm->op >= DIST__ALL_GATHER;
-		size_t numel =
-			sizes[i] * (parts ? (size_t)setup->world_size : 1);
-		double want = watch->algorithm->cost_ns(
-			&cost, setup->world_size, numel, 4);
+	for (int i = 0; i < STOPWATCH_SIZES; i++) {
+		bool parts = algorithm->op >= DIST__ALL_GATHER;
+		size_t numel = stopwatch_sizes[i] *
+			       (parts ? (size_t)setup->world_size : 1);
+		double want =
+			algorithm->cost_ns(&cost, setup->world_size, numel, 4);
 		double got = (double)(watch->end_ns[i] - watch->start_ns[i]);
 
 		cr_expect(fabs(got - want) <= ERROR * want,
@@ -140,7 +53,7 @@ static void expect_formula(const struct stopwatch *watch,
 			  "simulated %.0f ns",
 			  setup->op, setup->algorithm, costly ? ", costly" : "",
 			  setup->nodes ? ", nodes" : "", setup->world_size,
-			  sizes[i], want, got);
+			  stopwatch_sizes[i], want, got);
 	}
 }
 
@@ -169,7 +82,7 @@ ParameterizedTestParameters(model, closed_form)
 			for (int costly = 0; costly < 2; costly++)
 				add_setup(&setups[n++], *a, worlds[w], false,
 					  costly);
-		for (int p = 4; nodes && p <= MOST_RANKS; p += 4)
+		for (int p = 4; nodes && p <= STOPWATCH_RANKS; p += 4)
 			for (int costly = 0; costly < 2; costly++)
 				add_setup(&setups[n++], *a, p, true, costly);
 	}
@@ -179,9 +92,10 @@ ParameterizedTestParameters(model, closed_form)
 ParameterizedTest(struct setup *setup, model, closed_form, .timeout = 60)
 {
 	char words[64];
-	struct stopwatch watch = {
-		.algorithm = dist__algorithm_find(dist__op_from_name(setup->op),
-						  setup->algorithm)};
+	enum dist__op_kind kind = dist__op_from_name(setup->op);
+	const struct dist__algorithm *algorithm =
+		dist__algorithm_find(kind, setup->algorithm);
+	struct stopwatch watch = {.kind = kind};
 	struct dist_launch_options options = {
 		.backend = "sim",
 		.platform = setup->nodes ? NODES : STAR,
@@ -190,8 +104,8 @@ ParameterizedTest(struct setup *setup, model, closed_form, .timeout = 60)
 		.algorithm = words,
 	};
 
-	cr_assert(watch.algorithm);
+	cr_assert(algorithm);
 	snprintf(words, sizeof words, "%s=%s", setup->op, setup->algorithm);
-	cr_assert_eq(dist_launch(&options, rank_main, &watch), 0);
-	expect_formula(&watch, setup);
+	cr_assert_eq(dist_launch(&options, stopwatch_rank, &watch), 0);
+	expect_formula(algorithm, &watch, setup);
 }

@@ -1,6 +1,7 @@
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "tests/support/tcp_cases.h"
 
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include "realbackend/tcp/socket.h"
 #include "tests/support/leaks.h"
 #include "tests/support/tcp_any.h"
+#include "tests/support/tcp_sums.h"
 
 #define SECOND     ((int64_t)1000000000)
 #define PATIENCE   TCP_PATIENCE
@@ -575,6 +577,44 @@ static void late(struct tcp_rank *r)
 	free(data);
 }
 
+/* A send that timed out gives its memory back: whatever the peer receives after
+ * that is not what was written there since. */
+static void recalled(struct tcp_rank *r)
+{
+	enum { BIG = 1 << 20 };
+	unsigned char *data = allocate(BIG);
+	enum dist_error error;
+	struct dist__request *request;
+	struct dist__message m = {
+		.peer = 1 - r->rank, .tag = -1, .data = data, .bytes = BIG};
+
+	all_pairs_once(r, 1);
+	m.seq = 2;
+	if (r->rank == 0) {
+		fill(data, BIG, 9);
+		tcp_is(r, "isend", tcp_post(r, true, &m, &request), DIST_OK);
+		error = tcp_wait(r, request, 20000000);
+		tcp_is(r, "in time or not",
+		       error == DIST_OK || error == DIST_ERR_TIMEOUT, true);
+		memset(data, 0, BIG);
+		atomic_store(flag, 1);
+		while (atomic_load(flag) != 2)
+			sched_yield();
+	} else {
+		while (!atomic_load(flag))
+			sched_yield();
+		error = tcp_post(r, false, &m, &request);
+		if (!error)
+			error = tcp_wait(r, request, PATIENCE);
+		tcp_is(r, "right or lost",
+		       error == DIST_ERR_PEER_LOST ||
+			       (!error && is_filled(data, BIG, 9)),
+		       true);
+		atomic_store(flag, 2);
+	}
+	free(data);
+}
+
 /* Rank 0 gives up group 1: its own requests end ABORTED, rank 1's end
  * PEER_LOST, group 0 goes on. */
 static void aborted(struct tcp_rank *r)
@@ -684,6 +724,7 @@ const struct tcp_case tcp_cases[] = {
 	{"behind the back", 2, behind_the_back},
 	{"mismatch", 2, mismatch},
 	{"late", 2, late},
+	{"recalled", 2, recalled},
 	{"aborted", 2, aborted},
 	{"abort wakes", 2, abort_wakes},
 	{"goodbye", 2, goodbye},
@@ -692,6 +733,7 @@ const struct tcp_case tcp_cases[] = {
 	{"some have left", 4, tcp_some_have_left},
 	{"any and abort", 3, tcp_any_and_abort},
 	{"any and late", 2, tcp_any_and_late},
+	{"sums", 2, tcp_sums},
 	{NULL, 0, NULL},
 };
 
@@ -714,13 +756,16 @@ static int run_one(void *arg)
 	return r.failures != 0 || leaks_found();
 }
 
-int tcp_case_run(const struct tcp_case *one)
+const char *const tcp_intras[] = {"shm", "tcp", NULL};
+
+int tcp_case_run(const struct tcp_case *one, const char *intra)
 {
 	struct dist__job_spec spec = {
 		.nproc = one->world_size, .start = run_one, .arg = (void *)one};
-
 	int status;
 
+	if (setenv("LOCKSTEP_INTRA", intra, 1) != 0)
+		return DIST_EXIT_INTERNAL;
 	flag = mmap(NULL, sizeof *flag, PROT_READ | PROT_WRITE,
 		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (flag == MAP_FAILED)

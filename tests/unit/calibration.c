@@ -49,6 +49,31 @@ Test(calibration, finds_the_constants_of_an_ideal_machine)
 	cr_assert_eq(calibration_spread(&m, &what), 0);
 }
 
+/* Twice as fast to 64 KiB, as from a cache, and nothing learnt of 16 KiB. */
+Test(calibration, finds_rates_by_size)
+{
+	struct calibration_measures m = ideal(20000, 4e9);
+	struct calibration_model model;
+	int i;
+
+	for (i = 1; calibration_bytes[i] <= 65536; i++)
+		m.exchange[i] =
+			exactly(20000 + (double)calibration_bytes[i] * 4 / 8);
+	calibration_fit(&m, &model);
+	cr_assert(near(model.capacity_Bps, 4e9));
+	cr_assert_eq(model.rates[0].bytes, 65536);
+	cr_assert(near(model.rates[0].share, 2));
+	cr_assert(near(model.rates[1].share, 1));
+	cr_assert(near(calibration_exchange_ns(&model, 16384),
+		       20000 + 16384 * 0.5));
+	cr_assert(near(calibration_exchange_ns(&model, 2097152),
+		       20000 + 2097152));
+	/* 128 KiB by its neighbours: at one and a half. */
+	cr_assert(near(1 - model.residual,
+		       (20000 + 131072 / 1.5 * 4 / 4) / (20000 + 131072)),
+		  "%g", model.residual);
+}
+
 Test(calibration, overhead_never_eats_the_latency)
 {
 	struct calibration_measures m = ideal(3000, 4e9);
@@ -57,6 +82,30 @@ Test(calibration, overhead_never_eats_the_latency)
 	calibration_fit(&m, &model);
 	cr_assert_gt(model.latency_ns, 0);
 	cr_assert(near(model.overhead_ns + model.latency_ns, 3000));
+}
+
+Test(calibration, two_ranks_take_half_a_round_trip)
+{
+	struct calibration_measures m = ideal(20000, 4e9);
+	struct calibration_model model;
+	const char *what;
+
+	m.world_size = 2;
+	m.round.high_quartile *= 9; /* no part of the fit */
+	calibration_fit(&m, &model);
+	cr_assert(near(model.overhead_ns + model.latency_ns, 10000));
+	cr_assert_eq(calibration_spread(&m, &what), 0);
+}
+
+Test(calibration, one_machine_takes_an_exchange)
+{
+	struct calibration_measures m = ideal(20000, 4e9);
+	struct calibration_model model;
+
+	m.local = true;
+	m.round = exactly(10000);
+	calibration_fit(&m, &model);
+	cr_assert(near(model.overhead_ns + model.latency_ns, 20000));
 }
 
 Test(calibration, stays_finite_when_size_costs_nothing)
@@ -78,6 +127,7 @@ Test(calibration, names_the_noisiest_measure)
 	struct calibration_measures m = ideal(20000, 4e9);
 	const char *what;
 
+	m.half_trip.high_quartile *= 9; /* no part of the fit */
 	m.reduce.low_quartile *= 0.5;
 	m.reduce.high_quartile *= 1.5;
 	cr_assert(near(calibration_spread(&m, &what), 1));

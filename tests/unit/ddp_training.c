@@ -536,3 +536,64 @@ Test(ddp_training, uneven_inputs_may_end_together)
 
 	cr_expect_eq(launch(3, early_rank, inputs), 0);
 }
+
+/* ---- communication hooks ------------------------------------------------ */
+
+/* Averages x, alike on all ranks, and returns what came out. */
+static float average_of(struct model *m, float x)
+{
+	zero(m);
+	backward(m, x);
+	EXPECT(m, !dist_ddp_finish(m->ddp));
+	EXPECT(m, all_are(m, 1, gradient(m, 0)[0]));
+	return gradient(m, 0)[0];
+}
+
+/* Three ranks: thirds of 3 are exact, those of 4097 have too many digits for
+ * what is sent, and the sum of three 60000 is no float16. */
+static int hook_rank(void *arg)
+{
+	const struct dist_ddp_options *options = arg;
+	bool fp16 = options->comm_hook == DIST_DDP_FP16_COMPRESS;
+	struct model m;
+	float x;
+
+	EXPECT(&m, !join(&m, options));
+	EXPECT(&m, average_of(&m, 3) == 3);
+	x = average_of(&m, 4097);
+	EXPECT(&m, x != 4097 && x > 4064 && x < 4128);
+	EXPECT(&m, !fp16 || average_of(&m, 60000) == 60000);
+	return leave(&m);
+}
+
+Test(ddp_training, fp16_compress_sends_float16)
+{
+	const struct dist_ddp_options options = {
+		.comm_hook = DIST_DDP_FP16_COMPRESS};
+
+	cr_expect_eq(launch(3, hook_rank, &options), 0);
+}
+
+Test(ddp_training, bf16_compress_sends_bfloat16)
+{
+	const struct dist_ddp_options options = {
+		.comm_hook = DIST_DDP_BF16_COMPRESS};
+
+	cr_expect_eq(launch(3, hook_rank, &options), 0);
+}
+
+static int no_hook_rank(void *arg)
+{
+	const struct dist_ddp_options options = {
+		.comm_hook = DIST_DDP_BF16_COMPRESS + 1};
+	struct model m;
+
+	(void)arg;
+	EXPECT(&m, join(&m, &options) == DIST_ERR_INVALID_ARGUMENT);
+	return leave(&m);
+}
+
+Test(ddp_training, a_hook_that_there_is_not_is_refused)
+{
+	cr_expect_eq(launch(1, no_hook_rank, NULL), 0);
+}

@@ -118,6 +118,38 @@ Test(profile, when_a_send_ends)
 		"list");
 }
 
+Test(profile, rates_by_size)
+{
+	char text[64];
+
+	cr_assert_eq(load("name: x\nwindow_bytes: 65536\nrates:\n"
+			  "  - {bytes: 1024, share: 4}\n"
+			  "  - {bytes: 4096, share: 2}\n"),
+		     DIST_OK, "%s", message.text);
+	cr_assert_eq(profile.window_bytes, 65536);
+	cr_assert_eq(dist__profile_load_bytes(&profile, 0), 0);
+	cr_assert_eq(dist__profile_load_bytes(&profile, 512), 128);
+	cr_assert_eq(dist__profile_load_bytes(&profile, 1024), 256);
+	cr_assert_float_eq(dist__profile_load_bytes(&profile, 2048), 2048 / 3.0,
+			   1e-9);
+	cr_assert_eq(dist__profile_load_bytes(&profile, 4096), 2048);
+	cr_assert_eq(dist__profile_load_bytes(&profile, 8192), 4096);
+	dist__profile_rates_print(&profile, text, sizeof text);
+	cr_assert_str_eq(text, "1024:4 4096:2");
+	refused("name: x\nrates: 2\n", 2,
+		"rates: expected a list of up to 16 rates, not \"2\"");
+	refused("name: x\nrates:\n  - {bytes: 8, share: 1}\n"
+		"  - {bytes: 8, share: 2}\n",
+		4,
+		"rates: expected bytes above those of the rate before, and a "
+		"share above 0");
+	refused("name: x\nrates: [{bytes: 8, share: 0}]\n", 2,
+		"rates: expected bytes above those of the rate before, and a "
+		"share above 0");
+	refused("name: x\nrates: [{bytes: 8}]\n", 2,
+		"expected a key \"share\" in a rate");
+}
+
 Test(profile, only_the_name_is_needed)
 {
 	cr_assert_eq(load("name: x\n"), DIST_OK);
@@ -126,6 +158,8 @@ Test(profile, only_the_name_is_needed)
 	cr_assert_eq(profile.message_overhead_ns, 0);
 	cr_assert_eq(profile.reduce_Bps, 0);
 	cr_assert_eq(profile.segment_bytes, DIST__SEGMENT_BYTES);
+	cr_assert_eq(profile.window_bytes, SIZE_MAX);
+	cr_assert_eq(profile.num_rates, 0);
 	cr_assert_eq(profile.num_rules, 0);
 	dist__profile_release(&profile);
 	cr_assert_not(leaks_found());
@@ -133,7 +167,8 @@ Test(profile, only_the_name_is_needed)
 
 #define KEYS                                                                   \
 	"name, version, source, message_overhead_ns, reduce_Bps, "             \
-	"segment_bytes, p2p, selection"
+	"segment_bytes, p2p, window_bytes, rates, library, constants, "        \
+	"selection"
 
 Test(profile, keys_are_checked)
 {
@@ -179,6 +214,28 @@ Test(profile, values_are_checked)
 	cr_assert_not(leaks_found());
 }
 
+Test(profile, constants_are_numbers_by_name)
+{
+	cr_assert_eq(load("name: x\nlibrary: nccl\nconstants:\n"
+			  "  launch_us: 4.5\n  efficiency: 0.9\n"),
+		     DIST_OK, "%s", message.text);
+	cr_assert_str_eq(profile.library, "nccl");
+	cr_assert_eq(profile.num_constants, 2);
+	cr_assert_eq(dist__profile_constant(&profile, "launch_us", 1), 4.5);
+	cr_assert_eq(dist__profile_constant(&profile, "missing", 7), 7);
+	cr_assert_eq(dist__profile_set(&profile, "launch_us", 5), DIST_OK);
+	cr_assert_eq(profile.num_constants, 2);
+	cr_assert_eq(dist__profile_constant(&profile, "launch_us", 1), 5);
+	dist__profile_release(&profile);
+	refused("name: x\nconstants: 3\n", 2,
+		"constants: expected a mapping of numbers, not \"3\"");
+	refused("name: x\nconstants:\n  a: 1\n  a: 2\n", 4,
+		"expected \"a\" only once");
+	refused("name: x\nconstants:\n  a: fast\n", 3,
+		"a: expected a number of 0 or more, not \"fast\"");
+	cr_assert_not(leaks_found());
+}
+
 Test(profile, selection_is_checked)
 {
 #define HEAD "name: x\nselection:\n"
@@ -199,7 +256,7 @@ Test(profile, selection_is_checked)
 		"reduce: expected a list of rules, not \"binomial\"");
 	refused(HEAD "  all_reduce:\n    - ring\n", 4,
 		"expected a rule: a mapping with the keys max_bytes, "
-		"max_world_size, min_node_ranks, algorithm");
+		"max_world_size, min_node_ranks, max_nodes, algorithm");
 	refused(HEAD "  all_reduce:\n    - {max_bytes: 3}\n", 4,
 		"expected a key \"algorithm\" in a rule");
 	refused(HEAD "  all_reduce:\n    - {algorithm: ring}\n"

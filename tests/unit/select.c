@@ -24,9 +24,9 @@ Test(select, built_in_goes_by_size_and_world)
 	cr_assert_str_eq(selected(&profile, 8, 0), "recursive_doubling");
 	cr_assert_str_eq(selected(&profile, 8, 32768), "recursive_doubling");
 	cr_assert_str_eq(selected(&profile, 8, 32769), "halving_doubling");
-	cr_assert_str_eq(selected(&profile, 8, 262144), "halving_doubling");
-	cr_assert_str_eq(selected(&profile, 8, 262145), "ring");
-	cr_assert_str_eq(selected(&profile, 9, 262145), "halving_doubling");
+	cr_assert_str_eq(selected(&profile, 8, 524288), "halving_doubling");
+	cr_assert_str_eq(selected(&profile, 8, 524289), "ring");
+	cr_assert_str_eq(selected(&profile, 9, 524289), "halving_doubling");
 	cr_assert_str_eq(selected(&profile, 64, 4 << 20), "ring");
 	cr_assert_str_eq(selected(&profile, 65, 4 << 20), "halving_doubling");
 	cr_assert_str_eq(selected(&profile, 4096, SIZE_MAX), "ring");
@@ -49,9 +49,13 @@ Test(select, built_in_pipelines_what_is_long)
 	expect(DIST__BROADCAST, 9, 9, 1, "binomial");
 	expect(DIST__BROADCAST, 8, 8, 262145, "double_tree");
 	expect(DIST__BROADCAST, 2, 2, 1 << 30, "binomial");
+	expect(DIST__BROADCAST, 8, 1, 1 << 30, "binomial");
+	expect(DIST__BROADCAST, 9, 1, 1 << 30, "double_tree");
 	expect(DIST__REDUCE, 8, 8, 131072, "binomial");
 	expect(DIST__REDUCE, 8, 8, 131073, "rabenseifner");
 	expect(DIST__REDUCE, 8, 8, (1 << 20) + 1, "double_tree");
+	expect(DIST__ALL_GATHER, 8, 8, (256 << 10) + 1, "ring");
+	expect(DIST__ALL_GATHER, 9, 9, (256 << 10) + 1, "bruck");
 	expect(DIST__ALL_GATHER, 64, 64, (512 << 10) + 1, "ring");
 	expect(DIST__ALL_GATHER, 65, 65, (512 << 10) + 1, "bruck");
 }
@@ -97,8 +101,8 @@ Test(select, first_rule_of_the_profile_wins)
 	const struct dist__algorithm *tree =
 		dist__algorithm_find(DIST__ALL_REDUCE, "binomial_tree");
 	struct dist__rule rules[] = {
-		{DIST__ALL_REDUCE, 4, 100, 1, tree},
-		{DIST__ALL_REDUCE, INT_MAX, 200, 1, ring},
+		{DIST__ALL_REDUCE, 4, 100, 1, 0, tree},
+		{DIST__ALL_REDUCE, INT_MAX, 200, 1, 0, ring},
 	};
 	struct dist__profile profile = {.rules = rules, .num_rules = 2};
 
@@ -115,7 +119,7 @@ Test(select, a_rule_may_ask_for_ranks_a_node)
 {
 	const struct dist__algorithm *tree =
 		dist__algorithm_find(DIST__BARRIER, "binomial_tree");
-	struct dist__rule rule = {DIST__BARRIER, INT_MAX, SIZE_MAX, 2, tree};
+	struct dist__rule rule = {DIST__BARRIER, INT_MAX, SIZE_MAX, 2, 0, tree};
 	const struct dist__profile profile = {.rules = &rule, .num_rules = 1};
 	static const struct {
 		int world_size, num_nodes;

@@ -472,3 +472,37 @@ Test(sim_platform, there_is_one_simulation_a_process)
 	refuse(STAR4, said, sizeof said);
 	cr_expect_not_null(strstr(said, "one simulation per process"));
 }
+
+/* Four hosts behind one uplink each way of two switches: the ring crosses it
+ * twice, once forth and once back. */
+Test(sim_platform, the_narrowest_link_of_a_ring, .fini = remove_file)
+{
+	/* clang-format off */
+	const char *path = write_file(
+		HEAD "<zone id=\"z\" routing=\"Dijkstra\">\n"
+		HOST("a0") HOST("a1") HOST("b0") HOST("b1")
+		"<router id=\"x\"/><router id=\"y\"/>\n"
+		LINK("l0", "10GBps", "1us") LINK("l1", "10GBps", "1us")
+		LINK("l2", "10GBps", "1us") LINK("l3", "9GBps", "1us")
+		LINK("up", "12GBps", "1us")
+		ROUTE("a0", "x", "l0") ROUTE("a1", "x", "l1")
+		ROUTE("b0", "y", "l2") ROUTE("b1", "y", "l3")
+		ROUTE("x", "y", "up") END);
+	/* clang-format on */
+	struct dist__platform *platform;
+	struct dist__narrowest narrowest;
+	struct dist_message message;
+
+	cr_assert_eq(dist__platform_open(path, 4, &platform, &message), DIST_OK,
+		     "%s", message.text);
+	cr_assert_eq(dist__platform_narrowest(platform, 4, &narrowest),
+		     DIST_OK);
+	cr_assert_str_eq(narrowest.name, "l3");
+	cr_assert_eq(narrowest.hops, 2);
+	cr_assert_eq(narrowest.links, 1);
+	cr_assert_float_eq(narrowest.hop_Bps, 4.5e9, 1);
+	cr_assert_eq(dist__platform_narrowest(platform, 1, &narrowest),
+		     DIST_OK);
+	cr_assert_eq(narrowest.links, 0);
+	dist__platform_close(platform);
+}

@@ -145,25 +145,103 @@ static int charged(void *arg)
 	return 0;
 }
 
-Test(sim_transport, a_profile_charges_messages_and_reductions)
+static int simulate_by(const char *profile, int ranks, int (*program)(void *))
 {
 	char path[] = "/tmp/lockstep-profile-XXXXXX";
 	struct dist_launch_options options = {
-		.world_size = 2,
+		.world_size = ranks,
 		.platform = STAR4,
 		.profile = path,
 		.timeout_ns = DIST_TIMEOUT_DEFAULT,
 	};
-	const char *text = "name: charging\nversion: 1\nsource: this test\n"
-			   "message_overhead_ns: 1000\nreduce_Bps: 1.0e9\n";
 	int fd = mkstemp(path), status;
 
 	cr_assert_geq(fd, 0);
-	cr_assert_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	cr_assert_eq(write(fd, profile, strlen(profile)),
+		     (ssize_t)strlen(profile));
 	close(fd);
-	status = dist__sim_world.launch(&options, charged, NULL);
+	status = dist__sim_world.launch(&options, program, NULL);
 	unlink(path);
-	cr_assert_eq(status, DIST_EXIT_OK);
+	return status;
+}
+
+Test(sim_transport, a_profile_charges_messages_and_reductions)
+{
+	cr_assert_eq(simulate_by("name: charging\nversion: 1\n"
+				 "source: this test\n"
+				 "message_overhead_ns: 1000\n"
+				 "reduce_Bps: 1.0e9\n",
+				 2, charged),
+		     DIST_EXIT_OK);
+}
+
+/* A megabyte, then one of a hundredth; the latter at half the links' rate. */
+static int by_size(void *arg)
+{
+	struct seat seat = seat_take();
+	int peer = 1 - seat.rank;
+
+	(void)arg;
+	for (int i = 0; i < 2; i++) {
+		size_t bytes = i == 0 ? MEGABYTE : MEGABYTE / 100;
+
+		seat_finish(&seat,
+			    seat.rank == 0
+				    ? seat_isend(&seat, peer, NULL, bytes)
+				    : seat_irecv(&seat, peer, NULL, bytes));
+	}
+	cr_expect_eq(seat_now(&seat), MEGABYTE_NS + 2 * US + 2 * 800);
+	seat_leave(&seat);
+	return 0;
+}
+
+Test(sim_transport, a_profile_has_rates_by_size)
+{
+	cr_assert_eq(simulate_by("name: by size\nrates:\n"
+				 "  - {bytes: 10000, share: 0.5}\n"
+				 "  - {bytes: 1000000, share: 1}\n",
+				 2, by_size),
+		     DIST_EXIT_OK);
+}
+
+/*
+ * Rank 0 sends two megabytes to rank 1 and one to rank 2 and waits for none. On
+ * its link the two connections share, until the second megabyte to rank 1,
+ * which waits for the first, has it alone; what is short is a rendezvous.
+ */
+static int streams(void *arg)
+{
+	const int64_t shared_ns = 2 * US + 2 * (MEGABYTE_NS - 2 * US);
+	struct seat seat = seat_take();
+
+	(void)arg;
+	if (seat.rank == 0) {
+		for (int i = 0; i < 3; i++)
+			seat_finish(&seat, seat_isend(&seat, 1 + i / 2, NULL,
+						      MEGABYTE));
+		cr_expect_eq(seat_now(&seat), 0);
+		seat_finish(&seat, seat_isend(&seat, 3, NULL, 0));
+		cr_expect_eq(seat_now(&seat), MS + 2 * US);
+	} else if (seat.rank < 3) {
+		seat_finish(&seat, seat_irecv(&seat, 0, NULL, MEGABYTE));
+		cr_expect_eq(seat_now(&seat), shared_ns);
+	} else {
+		seat_compute(&seat, MS);
+		seat_finish(&seat, seat_irecv(&seat, 0, NULL, 0));
+	}
+	if (seat.rank == 1) {
+		seat_finish(&seat, seat_irecv(&seat, 0, NULL, MEGABYTE));
+		cr_expect_eq(seat_now(&seat), shared_ns + MEGABYTE_NS);
+	}
+	seat_leave(&seat);
+	return 0;
+}
+
+Test(sim_transport, a_message_that_fills_the_window_is_not_waited_for)
+{
+	cr_assert_eq(simulate_by("name: streams\nwindow_bytes: 1000000\n", 4,
+				 streams),
+		     DIST_EXIT_OK);
 }
 
 /* ---- payload -------------------------------------------------------- */

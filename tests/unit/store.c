@@ -284,6 +284,9 @@ Test(roster, lists_all_once_all_came)
 {
 	struct dist__roster roster;
 	struct dist__parcel parcel;
+	struct dist__bytes string = {NULL, 0};
+	char address[DIST__ADDRESS_TEXT];
+	size_t offset = 0;
 
 	dist__roster_init(&roster);
 	cr_assert_eq(dist__roster_join(&roster, 1, 2, "h 1"),
@@ -299,6 +302,13 @@ Test(roster, lists_all_once_all_came)
 	dist__roster_leave(&roster, 1);
 	cr_assert_eq(dist__roster_join(&roster, 1, 2, "h 9"),
 		     DIST__ROSTER_AGAIN, "the next job");
+	dist__roster_tell(&roster, "token", &parcel);
+	(void)dist__parcel_next(&parcel, &offset, &string);
+	(void)dist__parcel_next(&parcel, &offset, &string);
+	(void)dist__parcel_next(&parcel, &offset, &string);
+	dist__bytes_copy(string, address, sizeof address);
+	cr_assert_str_eq(address, "h 1", "who is told late is told all");
+	dist__parcel_release(&parcel);
 	dist__roster_release(&roster);
 }
 

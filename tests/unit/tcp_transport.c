@@ -22,7 +22,9 @@ ParameterizedTest(int *number, tcp_transport, cases, .timeout = 60)
 {
 	const struct tcp_case *one = &tcp_cases[*number];
 
-	cr_assert_eq(tcp_case_run(one), 0, "%s", one->name);
+	for (const char *const *intra = tcp_intras; *intra; intra++)
+		cr_assert_eq(tcp_case_run(one, *intra), 0, "%s over %s",
+			     one->name, *intra);
 }
 
 Test(tcp_transport, frame_survives_the_wire)

@@ -449,6 +449,26 @@ Test(trace_record, a_device_stays_a_device)
 	cr_assert(S_ISCHR(status.st_mode));
 }
 
+Test(trace_record, a_link_stays_a_link)
+{
+	char path[128], name[128];
+	struct recording r;
+	struct stat status;
+
+	recording_path(path, sizeof path, "t.json");
+	recording_path(name, sizeof name, "link.json");
+	cr_assert_eq(symlink(path, name), 0);
+	recording_start(&r, name, -1, 1);
+	recording_all_reduce(&r, 10);
+	recording_finish(&r);
+	cr_assert_eq(lstat(name, &status), 0);
+	cr_assert(S_ISLNK(status.st_mode));
+	cr_assert_eq(stat(path, &status), 0);
+	cr_assert_gt(status.st_size, 0);
+	unlink(name);
+	unlink(path);
+}
+
 static void count_end(struct dist__op *op, void *arg)
 {
 	(void)op;

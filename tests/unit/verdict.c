@@ -297,6 +297,28 @@ Test(record, the_ring_forgets_the_oldest)
 	free(board);
 }
 
+/* One more rank than the limit: all keep fewer calls; at the limit, as many as
+ * ever. */
+Test(record, many_ranks_keep_fewer_calls)
+{
+	struct check_board *board = board_of(CHECK_MANY_RANKS);
+	struct check_slot *slot = &board->slots[CHECK_MANY_RANKS - 1];
+
+	cr_expect_eq(check_ring(slot), CHECK_RING);
+	free(board);
+	board = board_of(CHECK_MANY_RANKS + 1);
+	slot = &board->slots[CHECK_MANY_RANKS];
+	cr_expect_eq(check_ring(slot), CHECK_RING_SHORT);
+	for (int i = 0; i < CHECK_RING_SHORT + 1; i++)
+		complete(board, CHECK_MANY_RANKS, "barrier", i);
+	cr_expect_eq(check_dropped(slot), 1);
+	cr_expect_null(check_call_find(slot, 1));
+	for (uint32_t n = 2; n <= CHECK_RING_SHORT + 1; n++)
+		cr_expect_not_null(check_call_find(slot, n));
+	cr_expect_eq(slot->ring[CHECK_RING_SHORT].state, CHECK_CALL_NONE);
+	free(board);
+}
+
 Test(record, a_long_path_keeps_its_end)
 {
 	struct check_site site;

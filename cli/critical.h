@@ -1,0 +1,19 @@
+/* critical.h - the critical path of a trace in words: `lockstep trace path`,
+ * and what a prediction says of itself. */
+#ifndef LOCKSTEP_CLI_CRITICAL_H
+#define LOCKSTEP_CLI_CRITICAL_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "trace/path.h"
+
+/* critical_print writes a line of sums and one for each leg, in ms after
+ * from_ns; calls of a kind that only waited for each other share a line.
+ * Returns 0, -1: no memory. */
+int critical_print(const struct dist__path *path, int64_t from_ns, FILE *out);
+
+/* critical_json returns the sums and all legs; NULL: no memory. */
+json_t *critical_json(const struct dist__path *path, int64_t from_ns);
+
+#endif

@@ -1,0 +1,52 @@
+/*
+ * machine_room.h - a machine that others measured (measured/machine.h), as the
+ * platforms that predictions on so many of its ranks need: files in a folder of
+ * their own, which goes with the room.
+ */
+#ifndef LOCKSTEP_CLI_MACHINE_ROOM_H
+#define LOCKSTEP_CLI_MACHINE_ROOM_H
+
+#include "measured/machine.h"
+
+struct machine_room {
+	struct machine machine;
+	char name[64];      /* as given, without the transport */
+	char transport[32]; /* "": its first network's */
+	char folder[32];    /* "": none yet */
+	char path[64];      /* of the last platform; "": none */
+};
+
+/* machine_room_open parts "NAME[:TRANSPORT]", and loads the machine of that
+ * name. Errors: as dist__data_find and machine_load; INVALID_ARGUMENT (message:
+ * the machine has no such network, or the name is too long). */
+DIST_MUST_CHECK enum dist_error machine_room_open(struct machine_room *room,
+						  const char *words,
+						  struct dist_message *message);
+
+/* machine_room_title writes "NAME:TRANSPORT", or "NAME" of a machine without
+ * networks. */
+void machine_room_title(const struct machine_room *room, char *text,
+			size_t size);
+
+/* machine_room_node_ranks returns the ranks of a node that has its share of
+ * that many, one a GPU. */
+int machine_room_node_ranks(const struct machine_room *room, int ranks);
+
+/* machine_room_check looks whether so many ranks can be had. Errors:
+ * INVALID_ARGUMENT (message: there is no network for more than one node). */
+DIST_MUST_CHECK enum dist_error
+machine_room_check(const struct machine_room *room, int ranks,
+		   struct dist_message *message);
+
+/* machine_room_write writes the platform for so many ranks, which replaces the
+ * last one, and stores where it is in room->path: with all their nodes; or, if
+ * `any`, with those that stand for them. Errors: INVALID_ARGUMENT (message:
+ * more nodes than a platform may have), IO, NO_MEMORY. */
+DIST_MUST_CHECK enum dist_error
+machine_room_write(struct machine_room *room, int ranks, bool any,
+		   struct dist_message *message);
+
+/* machine_room_close removes the files. */
+void machine_room_close(struct machine_room *room);
+
+#endif

@@ -1,0 +1,249 @@
+#include "cli/sweep.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/point.h"
+#include "cli/pool.h"
+#include "cli/progress.h"
+#include "cli/study_check.h"
+#include "cli/sweep_report.h"
+#include "cli/sweep_stamp.h"
+#include "study/answers.h"
+#include "study/journal.h"
+#include "trace/output.h"
+
+#define PATH_SIZE 4200
+
+/* A sweep under way. */
+struct sweep {
+	const struct sweep_job *job;
+	struct study study;
+	struct answers answers;
+	char *stamp;
+	struct journal *journal;
+	struct progress progress;
+};
+
+static int refuse(const struct dist_message *message)
+{
+	fprintf(stderr, "lockstep sweep: %s\n", message->text);
+	return DIST_EXIT_USAGE;
+}
+
+static int fail_memory(void)
+{
+	fprintf(stderr, "lockstep sweep: out of memory\n");
+	return DIST_EXIT_INTERNAL;
+}
+
+/* ---- the points ------------------------------------------------------- */
+
+static int answer_point(void *arg, size_t point, int pipe)
+{
+	const struct sweep *sweep = arg;
+
+	return point_answer(&sweep->study, point, pipe);
+}
+
+static int take_answer(void *arg, size_t point, int status, const char *text)
+{
+	struct sweep *sweep = arg;
+	json_t *answer = status ? NULL : json_loads(text, 0, NULL);
+	struct dist_message message;
+	char words[512];
+
+	if (!status && !answer)
+		status = DIST_EXIT_INTERNAL;
+	if (status) {
+		study_words(&sweep->study, point, words, sizeof(words));
+		fprintf(stderr,
+			"lockstep sweep: point %zu was not answered: "
+			"%s\n",
+			point + 1, words);
+		return status;
+	}
+	sweep->answers.of[point] = answer;
+	progress_step(&sweep->progress);
+	if (journal_add(sweep->journal, point, answer, &message))
+		return refuse(&message);
+	return DIST_EXIT_OK;
+}
+
+/* A point, and how long it will take among others. */
+struct task {
+	size_t point;
+	double size;
+};
+
+static int longest_first(const void *a, const void *b)
+{
+	const struct task *left = a, *right = b;
+
+	if (left->size != right->size)
+		return left->size > right->size ? -1 : 1;
+	return left->point < right->point ? -1 : left->point > right->point;
+}
+
+/* Sorts all points, those of most ranks first: cores are then busy to the end,
+ * and parts of equal size take about as long. */
+static void sort_points(const struct study *study, struct task *tasks,
+			size_t num)
+{
+	size_t axis = study_axis(study, "world-size");
+
+	for (size_t i = 0; i < num; i++) {
+		tasks[i] = (struct task){.point = i};
+		if (axis < study->num_axes)
+			tasks[i].size = atof(study_value(study, i, axis));
+	}
+	qsort(tasks, num, sizeof(*tasks), longest_first);
+}
+
+static int predict_points(struct sweep *sweep)
+{
+	const struct pool_work work = {answer_point, take_answer, sweep};
+	size_t num = sweep->answers.num, num_points = 0;
+	struct task *tasks = calloc(num, sizeof(*tasks));
+	size_t *points = calloc(num, sizeof(*points));
+	int status = DIST_EXIT_OK;
+
+	if (!tasks || !points) {
+		status = fail_memory();
+	} else {
+		sort_points(&sweep->study, tasks, num);
+		for (size_t i = 0; i < num; i++)
+			if (share_has(&sweep->job->share, i) &&
+			    !sweep->answers.of[tasks[i].point])
+				points[num_points++] = tasks[i].point;
+		progress_begin(&sweep->progress, num_points);
+		status = pool_run(&work, points, num_points, sweep->job->jobs);
+		progress_end(&sweep->progress);
+	}
+	free(tasks);
+	free(points);
+	return status;
+}
+
+/* ---- the folder ------------------------------------------------------- */
+
+/* Copies the study into the folder, where --merge finds it. */
+static enum dist_error copy_study(const struct sweep_job *job,
+				  struct dist_message *message)
+{
+	char path[PATH_SIZE], text[512];
+	struct dist__output *out;
+	enum dist_error error;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/study.yaml", job->folder);
+	file = fopen(job->path, "r");
+	error = file ? dist__output_open(path, &out, message) : DIST_ERR_IO;
+	if (!file)
+		snprintf(message->text, sizeof(message->text), "%.300s: %s",
+			 job->path, strerror(errno));
+	if (!error) {
+		while (fgets(text, sizeof(text), file))
+			dist__output_text(out, text);
+		error = dist__output_close(out, message);
+	}
+	if (file)
+		fclose(file);
+	return error;
+}
+
+static enum dist_error make_folder(const struct sweep_job *job,
+				   struct dist_message *message)
+{
+	if (mkdir(job->folder, 0777) == 0 || errno == EEXIST)
+		return job->restart ? journal_remove(job->folder, message)
+				    : DIST_OK;
+	snprintf(message->text, sizeof(message->text),
+		 "--output: %.300s: cannot be made: %s", job->folder,
+		 strerror(errno));
+	return DIST_ERR_IO;
+}
+
+static enum dist_error load_points(struct sweep *sweep,
+				   struct dist_message *message)
+{
+	return journal_load(sweep->job->folder, sweep->stamp, sweep->answers.of,
+			    sweep->answers.num, message);
+}
+
+/* Predicts what is missing, and looks what others have done meanwhile. */
+static int work(struct sweep *sweep)
+{
+	const struct sweep_job *job = sweep->job;
+	struct dist_message message = {""};
+	int status;
+
+	if (make_folder(job, &message) || load_points(sweep, &message) ||
+	    journal_open(job->folder, sweep->stamp, job->share.part,
+			 job->share.parts, &sweep->journal, &message) ||
+	    copy_study(job, &message))
+		return refuse(&message);
+	status = predict_points(sweep);
+	journal_close(sweep->journal);
+	sweep->journal = NULL;
+	if (!status && load_points(sweep, &message))
+		status = refuse(&message);
+	return status;
+}
+
+static int merge(struct sweep *sweep)
+{
+	struct dist_message message = {""};
+	size_t missing;
+
+	if (load_points(sweep, &message))
+		return refuse(&message);
+	missing = answers_missing(&sweep->answers);
+	if (missing == 0)
+		return DIST_EXIT_OK;
+	fprintf(stderr, "lockstep sweep: %s: %zu of %zu points are missing\n",
+		sweep->job->folder, missing, sweep->answers.num);
+	return DIST_EXIT_FAILED;
+}
+
+/* Reports, unless others still work on their parts. */
+static int finish(const struct sweep *sweep)
+{
+	const struct sweep_job *job = sweep->job;
+	size_t missing = answers_missing(&sweep->answers);
+
+	if (missing == 0)
+		return sweep_report(&sweep->answers, job->folder, job->jobs);
+	printf("part %d of %d is done; %zu of %zu points are missing\n",
+	       job->share.part, job->share.parts, missing, sweep->answers.num);
+	return DIST_EXIT_OK;
+}
+
+int sweep_run(const struct sweep_job *job)
+{
+	struct sweep sweep = {.job = job};
+	struct dist_message message = {""};
+	int status;
+
+	if (study_load(&sweep.study, job->path, &message))
+		return refuse(&message);
+	sweep.stamp = sweep_stamp(&sweep.study);
+	if (!sweep.stamp || answers_init(&sweep.answers, &sweep.study))
+		status = fail_memory();
+	else if (job->merge)
+		status = merge(&sweep);
+	else
+		status = study_check(&sweep.study, job->path, job->jobs);
+	if (!status && !job->merge && !job->dry_run)
+		status = work(&sweep);
+	if (!status && !job->dry_run)
+		status = finish(&sweep);
+	journal_close(sweep.journal);
+	answers_release(&sweep.answers);
+	study_release(&sweep.study);
+	free(sweep.stamp);
+	return status;
+}

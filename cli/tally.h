@@ -1,0 +1,19 @@
+/* tally.h - telling how many collectives were flows, and why others were not.
+ */
+#ifndef LOCKSTEP_CLI_TALLY_H
+#define LOCKSTEP_CLI_TALLY_H
+
+#include <stddef.h>
+
+#include <jansson.h>
+
+#include "sim/tally.h"
+
+/* tally_describe writes it in one line; "": at other fidelities than flow. */
+void tally_describe(const struct dist__tally *tally, char *text, size_t size);
+
+/* tally_json returns it as an object, which the caller owns; null at other
+ * fidelities than flow; NULL: no memory. */
+json_t *tally_json(const struct dist__tally *tally);
+
+#endif

@@ -1,0 +1,110 @@
+/*
+ * validate.h - predictions held against what others measured: asked for by
+ * validate.c, read and made by validate_make.c, told by validate_print.c,
+ * validate_json.c and validate_tsv.c.
+ */
+#ifndef LOCKSTEP_CLI_VALIDATE_H
+#define LOCKSTEP_CLI_VALIDATE_H
+
+#include <stdio.h>
+
+#include "cli/columns.h"
+#include "measured/log.h"
+#include "validation/crossover.h"
+#include "validation/outcome.h"
+#include "validation/step_outcome.h"
+
+#define VALIDATE_NAME 64
+
+/* A table of collectives or of steps. Those that nobody asked for are there for
+ * their calibration rows. */
+struct validate_table {
+	char name[VALIDATE_NAME];
+	bool wanted;
+	bool is_steps;
+
+	struct collectives collectives; /* of what it is, and empty */
+	struct outcome outcome;         /* where it is not wanted */
+	struct steps steps;
+	struct step_outcome step_outcome;
+};
+
+/* What is asked. Strings are borrowed. */
+struct validate_request {
+	const char *const *names; /* tables; logs if facts has a machine */
+	size_t num;
+	struct log_facts facts;
+	bool calibrate; /* from the logs themselves */
+};
+
+struct validate {
+	struct validate_table *tables; /* owned */
+	size_t num;
+	const struct collectives **calibration; /* of all tables; owned */
+	struct bases bases;
+};
+
+/*
+ * validate_make reads the tables that come with Lockstep and those of the names
+ * that are files, or logs, and predicts those named, all if there are none.
+ * Returns an exit status, after a line on stderr when it is not OK. Either way
+ * validate_release frees what *validate holds.
+ */
+int validate_make(struct validate *validate,
+		  const struct validate_request *request);
+
+/* validate_release frees what validate holds. */
+void validate_release(struct validate *validate);
+
+/* What all tables of collectives say together. */
+struct validate_summary {
+	size_t tables; /* of which a row could be predicted */
+	size_t good;   /* and that hold the bounds of accuracy.h */
+
+	/* Medians over tables, of their medians and 90th percentiles; num is
+	 * that of the tables, worst the worst median of one. */
+	struct accuracy ranges[ACCURACY_RANGES];
+	struct accuracy fit; /* the same of the two-parameter fit */
+
+	double worst_steps; /* median of a schedule of a table of steps */
+};
+
+/* validate_summarize fills *summary. Returns 0, or -1: no memory. */
+int validate_summarize(const struct validate *validate,
+		       struct validate_summary *summary);
+
+/* validate_goal returns how far off a step of that schedule may be, by median:
+ * 0.07, or 0.12 where communication hides behind computing. */
+double validate_goal(enum stream_schedule schedule);
+
+/* validate_print writes errors by table for people, or as Markdown; returns 0,
+ * or -1: no memory. */
+int validate_print(const struct validate *validate, bool markdown, FILE *out);
+
+/* validate_print_steps writes the part of it that is about steps. */
+int validate_print_steps(const struct validate *validate, bool markdown,
+			 FILE *out);
+
+/* validate_print_bases writes what the rows for calibration moved. */
+void validate_print_bases(const struct validate *validate, bool markdown,
+			  FILE *out);
+
+/* validate_add_percent fills the next cell with a fraction in percent, "-" if
+ * there are no rows. */
+void validate_add_percent(struct columns *columns, size_t rows,
+			  double fraction);
+
+/* validate_print_columns writes a table and frees it; returns 0, or -1: no
+ * memory. */
+int validate_print_columns(struct columns *columns, bool markdown, FILE *out);
+
+/* validate_print_json writes the same as one JSON object; returns as that. */
+int validate_print_json(const struct validate *validate, FILE *out);
+
+/* validate_write_tsv writes a line for each row that was predicted to path,
+ * whole or not at all. Errors: of the file; message says what. */
+enum dist_error validate_write_tsv(const struct validate *validate,
+				   const char *path,
+				   struct dist_message *message);
+
+#endif

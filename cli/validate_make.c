@@ -1,0 +1,229 @@
+/* validate_make.c - reading the tables, and predicting those asked for. */
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/validate.h"
+#include "cli/log_arguments.h"
+#include "core/data.h"
+#include "lockstep/dist.h"
+
+#define PATH_SIZE 4096
+
+static int refuse(const char *what)
+{
+	fprintf(stderr, "lockstep validate: %s\n", what);
+	return DIST_EXIT_USAGE;
+}
+
+static int out_of_memory(void)
+{
+	fputs("lockstep validate: out of memory\n", stderr);
+	return DIST_EXIT_INTERNAL;
+}
+
+/* The file's name, without folder and suffix. */
+static void name_of(const char *path, char *name)
+{
+	const char *slash = strrchr(path, '/');
+
+	snprintf(name, VALIDATE_NAME, "%s", slash ? slash + 1 : path);
+	if (strlen(name) > 4 && strcmp(name + strlen(name) - 4, ".tsv") == 0)
+		name[strlen(name) - 4] = '\0';
+}
+
+/* Whether the file has the fields of steps; what is no sheet has none. */
+static bool has_steps(const char *path)
+{
+	struct dist_message ignored;
+	struct sheet sheet;
+	bool has;
+
+	if (sheet_load(&sheet, path, &ignored))
+		return false;
+	has = sheet.num_rows > 0 && sheet_get(&sheet, 0, "gpus");
+	sheet_release(&sheet);
+	return has;
+}
+
+/* Appends an empty table; NULL: no memory. */
+static struct validate_table *append(struct validate *validate,
+				     const char *path)
+{
+	size_t more = validate->num + 1;
+	struct validate_table *tables =
+		realloc(validate->tables, more * sizeof(*tables));
+
+	if (!tables)
+		return NULL;
+	validate->tables = tables;
+	tables += validate->num++;
+	memset(tables, 0, sizeof(*tables));
+	name_of(path, tables->name);
+	return tables;
+}
+
+static int read_table(struct validate *validate, const char *path, bool wanted)
+{
+	struct validate_table *table = append(validate, path);
+	struct dist_message message;
+	enum dist_error err;
+
+	if (!table)
+		return out_of_memory();
+	table->wanted = wanted;
+	table->is_steps = has_steps(path);
+	err = table->is_steps
+		      ? steps_load(&table->steps, path, &message)
+		      : collectives_load(&table->collectives, path, &message);
+	return err ? refuse(message.text) : DIST_EXIT_OK;
+}
+
+/* Whether the machine of a log is known, and has the network. */
+static int check_machine(const struct log_facts *facts)
+{
+	struct dist_message message;
+	struct machine machine;
+
+	return log_machine_load(facts, &machine, &message)
+		       ? refuse(message.text)
+		       : DIST_EXIT_OK;
+}
+
+static int read_log(struct validate *validate, const char *path,
+		    const struct validate_request *request)
+{
+	struct validate_table *table = append(validate, path);
+	struct dist_message message;
+
+	if (!table)
+		return out_of_memory();
+	table->wanted = true;
+	if (collectives_load_log(&table->collectives, path, &request->facts,
+				 &message))
+		return refuse(message.text);
+	if (request->calibrate)
+		collectives_give_away(&table->collectives);
+	return DIST_EXIT_OK;
+}
+
+/* Reads what comes with Lockstep. */
+static int read_all(struct validate *validate, const char *kind, bool wanted)
+{
+	char pattern[PATH_SIZE + 8], dir[PATH_SIZE];
+	glob_t found = {0};
+	int status = DIST_EXIT_OK;
+
+	dist__data_dir(kind, dir, sizeof(dir));
+	snprintf(pattern, sizeof(pattern), "%s/*.tsv", dir);
+	if (glob(pattern, 0, NULL, &found) == GLOB_NOSPACE)
+		status = out_of_memory();
+	for (size_t i = 0; !status && i < found.gl_pathc; i++)
+		status = read_table(validate, found.gl_pathv[i], wanted);
+	globfree(&found);
+	return status;
+}
+
+/* Marks the table of that name, or reads the file. */
+static int want(struct validate *validate, const char *name)
+{
+	struct dist_message message;
+
+	for (size_t i = 0; i < validate->num; i++)
+		if (strcmp(validate->tables[i].name, name) == 0) {
+			validate->tables[i].wanted = true;
+			return DIST_EXIT_OK;
+		}
+	if (access(name, R_OK)) {
+		snprintf(message.text, sizeof(message.text),
+			 "no table \"%.128s\": expected a name that lockstep "
+			 "list measured shows as collectives or steps, or a "
+			 "readable file of that form",
+			 name);
+		return refuse(message.text);
+	}
+	return read_table(validate, name, true);
+}
+
+/* ---- predicting ------------------------------------------------------- */
+
+static enum dist_error predict(struct validate *validate,
+			       struct validate_table *table)
+{
+	if (!table->wanted)
+		return DIST_OK;
+	if (table->is_steps)
+		return step_outcome_make(&table->step_outcome, &table->steps,
+					 &validate->bases);
+	return outcome_make(&table->outcome, &table->collectives,
+			    &validate->bases);
+}
+
+/* Predicts what is wanted, once all tables are there. */
+static int predict_all(struct validate *validate)
+{
+	size_t num = 0;
+
+	validate->calibration =
+		calloc(validate->num + 1, sizeof(*validate->calibration));
+	if (!validate->calibration)
+		return out_of_memory();
+	for (size_t i = 0; i < validate->num; i++)
+		if (!validate->tables[i].is_steps)
+			validate->calibration[num++] =
+				&validate->tables[i].collectives;
+	bases_init(&validate->bases, validate->calibration, num);
+	for (size_t i = 0; i < validate->num; i++)
+		if (predict(validate, &validate->tables[i]))
+			return out_of_memory();
+	return DIST_EXIT_OK;
+}
+
+static int read_wanted(struct validate *validate,
+		       const struct validate_request *request)
+{
+	int status = DIST_EXIT_OK;
+
+	for (size_t i = 0; !status && i < request->num; i++)
+		status =
+			request->facts.machine
+				? read_log(validate, request->names[i], request)
+				: want(validate, request->names[i]);
+	return status;
+}
+
+int validate_make(struct validate *validate,
+		  const struct validate_request *request)
+{
+	bool all = request->num == 0;
+	int status = DIST_EXIT_OK;
+
+	*validate = (struct validate){.num = 0};
+	if (request->facts.machine)
+		status = check_machine(&request->facts);
+	/* Logs that calibrate themselves need nobody. */
+	if (!status && !request->calibrate)
+		status = read_all(validate, "measured/collectives", all);
+	if (!status && !request->calibrate)
+		status = read_all(validate, "measured/steps", all);
+	if (!status)
+		status = read_wanted(validate, request);
+	return status ? status : predict_all(validate);
+}
+
+void validate_release(struct validate *validate)
+{
+	for (size_t i = 0; i < validate->num; i++) {
+		struct validate_table *table = &validate->tables[i];
+
+		outcome_release(&table->outcome);
+		collectives_release(&table->collectives);
+		step_outcome_release(&table->step_outcome);
+		steps_release(&table->steps);
+	}
+	bases_release(&validate->bases);
+	free(validate->calibration);
+	free(validate->tables);
+	*validate = (struct validate){.num = 0};
+}

@@ -1,0 +1,67 @@
+#include "coll/flow.h"
+
+/* Of an all-to-all each rank knows its own lengths only. */
+static bool has_timetable(const struct dist__op *op)
+{
+	return op->kind != DIST__ALL_TO_ALL ||
+	       (!op->in.list && !op->in.splits && !op->out.list &&
+		!op->out.splits);
+}
+
+static size_t numel_of(const struct dist__coll *coll)
+{
+	const struct dist__op *op = coll->op;
+	const struct dist__parts *parts = op->in.count ? &op->in : &op->out;
+
+	return parts->count
+		       ? (size_t)coll->world_size * dist__parts_longest(parts)
+		       : op->tensor.numel;
+}
+
+/* Whether coll is one that could be a flow, by some algorithm. */
+static bool is_candidate(const struct dist__coll *coll)
+{
+	return coll->op->phantom && coll->world_size > 1 &&
+	       coll->transport->ops->has_flow;
+}
+
+bool dist__flow_of(const struct dist__coll *coll,
+		   const struct dist__algorithm *algorithm,
+		   struct dist__flow_seat *seat)
+{
+	struct dist__transport *t = coll->transport;
+	const struct dist__op *op = coll->op;
+
+	if (!is_candidate(coll))
+		return false;
+	*seat = (struct dist__flow_seat){
+		.flow = {.ops = has_timetable(op) ? algorithm->flow : NULL,
+			 .world_size = coll->world_size,
+			 .root = op->peer,
+			 .numel = numel_of(coll),
+			 .element_bytes = dist_dtype_size(op->tensor.dtype),
+			 .segment_bytes = coll->segment_bytes},
+		.members = coll->members,
+		.seq = op->seq,
+		.fingerprint = op->fingerprint,
+	};
+	return seat->flow.ops &&
+	       t->ops->has_flow(t, &seat->flow, seat->members);
+}
+
+enum dist_error dist__coll_run(const struct dist__coll *coll,
+			       const struct dist__algorithm *algorithm)
+{
+	struct dist__transport *t = coll->transport;
+	struct dist__flow_seat seat;
+	enum dist_error error;
+
+	if (!dist__flow_of(coll, algorithm, &seat)) {
+		if (is_candidate(coll) && !algorithm->in_teams)
+			t->ops->by_messages(t, &seat.flow, coll->members);
+		return algorithm->run(coll);
+	}
+	error = t->ops->flow_join(t, &seat);
+	return error ? error
+		     : t->ops->flow_wait(t, &seat, coll->op->deadline_ns);
+}

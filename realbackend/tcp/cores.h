@@ -1,0 +1,15 @@
+/* cores.h - the processors of this rank's machine. Private to
+ * realbackend/tcp/. */
+#ifndef LOCKSTEP_TCP_CORES_H
+#define LOCKSTEP_TCP_CORES_H
+
+/* dist__cores returns how many processors this process may run on, at least 1:
+ * fewer than the machine has, where it was bound to some of them. */
+int dist__cores(void);
+
+/* dist__cores_bind leaves the calling thread, and those that it starts, one of
+ * those processors: by place, modulo their number. Where the system refuses,
+ * all of them. */
+void dist__cores_bind(int place);
+
+#endif

@@ -1,0 +1,373 @@
+#define _GNU_SOURCE /* process_vm_readv */
+#include "realbackend/tcp/shared.h"
+
+#include <fcntl.h>
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "realbackend/tcp/memory_file.h"
+#include "realbackend/tcp/secret.h"
+
+/* Bytes of a ring: both rings of a pair stay in a core's second cache, and 31
+ * pairs of a rank are 8 MiB, half of them its own. A power of two. */
+#define RING_BYTES ((size_t)128 << 10)
+/* What one side copies before it tells the other. */
+#define PIECE_BYTES ((size_t)16 << 10)
+
+/* What one processor writes lies apart from what another does. */
+#define LINE 64
+
+/* The bytes that one side writes and the other one reads. Counts are of all
+ * bytes ever; a byte's place is its count modulo RING_BYTES. */
+struct ring {
+	alignas(LINE) atomic_uint_least64_t written;
+	atomic_bool full; /* the writer has more than there was room for */
+	alignas(LINE) atomic_uint_least64_t taken;
+	alignas(LINE) unsigned char bytes[RING_BYTES];
+};
+
+struct memory {
+	uint64_t nonce;
+	struct side {
+		alignas(LINE) atomic_bool asleep;
+		atomic_bool reads;    /* the other side's memory */
+		atomic_bool recalled; /* what it had lent */
+		pid_t pid;
+		uint64_t address; /* of this memory, in that process */
+	} sides[2];
+	struct ring rings[2]; /* by the side that writes */
+};
+
+struct dist__shared {
+	struct memory *memory;
+	int side;
+	int bell; /* borrowed */
+	int fd;   /* of the memory, until settled; -1: closed */
+};
+
+static struct side *mine(const struct dist__shared *shared)
+{
+	return &shared->memory->sides[shared->side];
+}
+
+static struct side *theirs(const struct dist__shared *shared)
+{
+	return &shared->memory->sides[!shared->side];
+}
+
+/* ---- life --------------------------------------------------------------- */
+
+static struct dist__shared *shared_of(int side, int bell, int fd)
+{
+	struct dist__shared *shared = malloc(sizeof *shared);
+
+	if (!shared)
+		return NULL;
+	*shared = (struct dist__shared){.side = side, .bell = bell, .fd = fd};
+	shared->memory = dist__memory_file_map(fd, sizeof *shared->memory);
+	if (!shared->memory) {
+		free(shared);
+		return NULL;
+	}
+	mine(shared)->pid = getpid();
+	mine(shared)->address = (uint64_t)(uintptr_t)shared->memory;
+	return shared;
+}
+
+/* Whether this process may read the peer's memory: tried with a number that it
+ * holds. */
+static bool may_read(struct dist__shared *shared)
+{
+	uint64_t nonce = 0;
+
+	return dist__shared_read(shared, &nonce,
+				 theirs(shared)->address +
+					 offsetof(struct memory, nonce),
+				 sizeof nonce) &&
+	       nonce == shared->memory->nonce;
+}
+
+struct dist__shared *dist__shared_new(int bell,
+				      struct dist__shared_offer *offer)
+{
+	unsigned char nonce[DIST__NONCE_BYTES];
+	struct dist__shared *shared = NULL;
+	int fd = -1;
+
+	*offer = (struct dist__shared_offer){.pid = 0};
+	if (dist__nonce_draw(nonce))
+		fd = dist__memory_file_new(sizeof(struct memory));
+	if (fd >= 0)
+		shared = shared_of(0, bell, fd);
+	if (!shared) {
+		if (fd >= 0)
+			close(fd);
+		return NULL;
+	}
+	memcpy(&shared->memory->nonce, nonce, sizeof shared->memory->nonce);
+	*offer = (struct dist__shared_offer){.pid = (uint32_t)getpid(),
+					     .fd = (uint32_t)fd,
+					     .nonce = shared->memory->nonce};
+	return shared;
+}
+
+struct dist__shared *dist__shared_open(int bell,
+				       const struct dist__shared_offer *offer)
+{
+	struct dist__shared *shared = NULL;
+	struct stat status;
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof path, "/proc/%u/fd/%u", offer->pid, offer->fd);
+	fd = offer->pid ? open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK) : -1;
+	if (fd < 0)
+		return NULL;
+	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+	    status.st_size == (off_t)sizeof(struct memory))
+		shared = shared_of(1, bell, fd);
+	if (shared && shared->memory->nonce != offer->nonce) {
+		dist__shared_free(shared);
+		return NULL;
+	}
+	if (shared)
+		dist__shared_settled(shared);
+	else
+		close(fd);
+	return shared;
+}
+
+void dist__shared_settled(struct dist__shared *shared)
+{
+	close(shared->fd);
+	shared->fd = -1;
+	atomic_store(&mine(shared)->reads, may_read(shared));
+}
+
+void dist__shared_free(struct dist__shared *shared)
+{
+	if (!shared)
+		return;
+	munmap(shared->memory, sizeof *shared->memory);
+	if (shared->fd >= 0)
+		close(shared->fd);
+	free(shared);
+}
+
+/* ---- the bell ----------------------------------------------------------- */
+
+void dist__shared_sleep(struct dist__shared *shared)
+{
+	atomic_store(&mine(shared)->asleep, true);
+}
+
+void dist__shared_wake(struct dist__shared *shared)
+{
+	atomic_store_explicit(&mine(shared)->asleep, false,
+			      memory_order_relaxed);
+}
+
+/*
+ * Wakes the peer if it sleeps. Both sides first write and then look at what the
+ * other one wrote, with a fence between: at least one of them sees it. Where
+ * the socket is full there are bells enough in it.
+ */
+static void ring_bell(struct dist__shared *shared)
+{
+	atomic_bool *asleep = &theirs(shared)->asleep;
+
+	if (atomic_load(asleep) && atomic_exchange(asleep, false))
+		(void)send(shared->bell, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* ---- lent memory -------------------------------------------------------- */
+
+bool dist__shared_lends(const struct dist__shared *shared)
+{
+	return atomic_load_explicit(&theirs(shared)->reads,
+				    memory_order_relaxed);
+}
+
+bool dist__shared_read(struct dist__shared *shared, void *to, uint64_t from,
+		       size_t len)
+{
+	char *at = to;
+
+	while (len > 0) {
+		struct iovec here = {at, len};
+		/* An address of the other process, a number here.
+		 * NOLINTNEXTLINE(performance-no-int-to-ptr) */
+		struct iovec there = {(void *)(uintptr_t)from, len};
+		ssize_t n = process_vm_readv(theirs(shared)->pid, &here, 1,
+					     &there, 1, 0);
+
+		if (n <= 0)
+			return false;
+		at += n;
+		from += (uint64_t)n;
+		len -= (size_t)n;
+	}
+	/* Not before the bytes are here: they were the peer's to change then.
+	 */
+	atomic_thread_fence(memory_order_seq_cst);
+	return !atomic_load(&theirs(shared)->recalled);
+}
+
+void dist__shared_recall(struct dist__shared *shared)
+{
+	atomic_store(&mine(shared)->recalled, true);
+}
+
+/* ---- bytes -------------------------------------------------------------- */
+
+static struct ring *ring_out(const struct dist__shared *shared)
+{
+	return &shared->memory->rings[shared->side];
+}
+
+static struct ring *ring_in(const struct dist__shared *shared)
+{
+	return &shared->memory->rings[!shared->side];
+}
+
+/* How many bytes lie in ring; more than RING_BYTES: somebody wrote nonsense. */
+static uint64_t fill_of(const struct ring *ring)
+{
+	return atomic_load(&ring->written) - atomic_load(&ring->taken);
+}
+
+bool dist__shared_has_room(const struct dist__shared *shared)
+{
+	return fill_of(ring_out(shared)) < RING_BYTES;
+}
+
+bool dist__shared_has(const struct dist__shared *shared)
+{
+	return fill_of(ring_in(shared)) > 0;
+}
+
+/* How much to copy at once: not round the end, nor more than there is, nor so
+ * much that the peer would wait for the rest of it. */
+static size_t piece(size_t wanted, uint64_t at, uint64_t there)
+{
+	size_t n = wanted < PIECE_BYTES ? wanted : PIECE_BYTES;
+
+	if (n > RING_BYTES - at % RING_BYTES)
+		n = RING_BYTES - (size_t)(at % RING_BYTES);
+	return n < there ? n : (size_t)there;
+}
+
+/* Lets the peer have what was written up to a count. */
+static void publish(struct dist__shared *shared, uint64_t written)
+{
+	atomic_store(&ring_out(shared)->written, written);
+	ring_bell(shared);
+}
+
+/* Copies as much of part as there is room for, after *written, and publishes
+ * it piece by piece, so that the peer reads one while the next is written; the
+ * rest waits for what follows. Returns how much. */
+static size_t put_part(struct dist__shared *shared, const struct iovec *part,
+		       uint64_t *written)
+{
+	struct ring *ring = ring_out(shared);
+	size_t done = 0;
+
+	while (done < part->iov_len) {
+		uint64_t fill = *written - atomic_load(&ring->taken);
+		size_t n;
+
+		if (fill >= RING_BYTES)
+			break;
+		n = piece(part->iov_len - done, *written, RING_BYTES - fill);
+		memcpy(ring->bytes + *written % RING_BYTES,
+		       (const char *)part->iov_base + done, n);
+		*written += n;
+		done += n;
+		if (n == PIECE_BYTES)
+			publish(shared, *written);
+	}
+	return done;
+}
+
+size_t dist__shared_put(struct dist__shared *shared, const struct iovec *parts,
+			size_t num)
+{
+	struct ring *ring = ring_out(shared);
+	uint64_t before =
+		atomic_load_explicit(&ring->written, memory_order_relaxed);
+	uint64_t written = before;
+	bool full = false;
+
+	for (size_t i = 0; i < num && !full; i++)
+		full = put_part(shared, &parts[i], &written) < parts[i].iov_len;
+	if (full != atomic_load_explicit(&ring->full, memory_order_relaxed))
+		atomic_store(&ring->full, full);
+	if (written != before)
+		publish(shared, written);
+	return (size_t)(written - before);
+}
+
+/* Gives back to the peer what was taken up to a count. */
+static void release(struct dist__shared *shared, uint64_t taken)
+{
+	struct ring *ring = ring_in(shared);
+
+	atomic_store(&ring->taken, taken);
+	if (atomic_load(&ring->full))
+		ring_bell(shared);
+}
+
+/* As put_part, the other way. -1: nonsense. */
+static ssize_t take_part(struct dist__shared *shared, const struct iovec *part,
+			 uint64_t *taken)
+{
+	struct ring *ring = ring_in(shared);
+	size_t done = 0;
+
+	while (done < part->iov_len) {
+		uint64_t fill = atomic_load(&ring->written) - *taken;
+		size_t n;
+
+		if (fill > RING_BYTES)
+			return -1;
+		if (fill == 0)
+			break;
+		n = piece(part->iov_len - done, *taken, fill);
+		memcpy((char *)part->iov_base + done,
+		       ring->bytes + *taken % RING_BYTES, n);
+		*taken += n;
+		done += n;
+		if (n == PIECE_BYTES)
+			release(shared, *taken);
+	}
+	return (ssize_t)done;
+}
+
+ssize_t dist__shared_take(struct dist__shared *shared,
+			  const struct iovec *parts, size_t num)
+{
+	uint64_t before = atomic_load_explicit(&ring_in(shared)->taken,
+					       memory_order_relaxed);
+	uint64_t taken = before;
+
+	for (size_t i = 0; i < num; i++) {
+		ssize_t done = take_part(shared, &parts[i], &taken);
+
+		if (done < 0)
+			return -1;
+		if ((size_t)done < parts[i].iov_len)
+			break;
+	}
+	if (taken != before)
+		release(shared, taken);
+	return (ssize_t)(taken - before);
+}

@@ -1,0 +1,23 @@
+/* caches.h - emptying of the caches of the processor and the rank's device. */
+#ifndef LOCKSTEP_SCENARIOS_CACHES_H
+#define LOCKSTEP_SCENARIOS_CACHES_H
+
+#include "lockstep/dist.h"
+
+/* Memory that fills the caches when it is copied. */
+struct caches {
+	struct dist_group *group;
+	size_t bytes;
+	void *host, *device;
+};
+
+/* caches_init gets the memory, on both sides as large as the caches need.
+ * Errors: NO_MEMORY, IO. caches_release frees it, before the group goes; also
+ * what is all zeros. */
+enum dist_error caches_init(struct caches *caches, struct dist_group *group);
+void caches_release(struct caches *caches);
+
+/* caches_empty leaves nothing in the caches but that memory. Errors: IO. */
+enum dist_error caches_empty(const struct caches *caches);
+
+#endif

@@ -1,0 +1,263 @@
+/*
+ * fsdp - training steps with what a model needs sharded over the ranks: ZeRO
+ * (S. Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training Trillion
+ * Parameter Models", SC 2020, section 7) by layers, at its third stage as
+ * PyTorch's FullyShardedDataParallel does it (Y. Zhao et al., Proc. VLDB
+ * Endowment 16(12), 2023).
+ *
+ * stage 3	a layer's parameters are gathered before its forward and again
+ *		before its backward, the next layer's meanwhile; its gradients
+ *		are scattered as they come
+ * stage 2	gradients are scattered as they come; each rank updates its
+ *		part of the parameters, which are gathered then
+ * stage 1	the same, with all gradients scattered after backward
+ *
+ * Of n parameters a rank sends 3 n (p-1)/p elements at stage 3, else
+ * 2 n (p-1)/p. A layer is padded to a multiple of the ranks.
+ */
+#include "scenarios/training.h"
+
+#include <stdlib.h>
+
+#include "scenarios/fill.h"
+
+/* One layer's tensors: whole, and this rank's part of them. */
+struct sharded {
+	size_t first; /* element of the model, padded */
+	struct dist_tensor parameters, parameters_part;
+	struct dist_tensor gradients, gradients_part;
+	struct pending gather, scatter;
+};
+
+struct fsdp {
+	struct sharded *layers;
+	size_t num;
+};
+
+static enum dist_error start(struct training *t)
+{
+	const struct layers *layers = t->job->layers;
+	size_t l, first = 0, ranks = (size_t)t->world_size;
+	struct fsdp *f = calloc(1, sizeof(*f));
+	enum dist_error err = DIST_OK;
+
+	t->state = f;
+	if (!f)
+		return DIST_ERR_NO_MEMORY;
+	f->layers = calloc(layers->num, sizeof(*f->layers));
+	if (!f->layers)
+		return DIST_ERR_NO_MEMORY;
+	f->num = layers->num;
+	for (l = 0; !err && l < f->num; l++) {
+		struct sharded *s = &f->layers[l];
+		size_t part = (layers->list[l].numel + ranks - 1) / ranks;
+
+		s->first = first;
+		first += part * ranks;
+		err = training_tensor(t, part * ranks, &s->parameters);
+		if (!err)
+			err = training_tensor(t, part, &s->parameters_part);
+		if (!err)
+			err = training_tensor(t, part * ranks, &s->gradients);
+		if (!err)
+			err = training_tensor(t, part, &s->gradients_part);
+	}
+	return err;
+}
+
+static void stop(struct training *t)
+{
+	struct fsdp *f = t->state;
+	size_t l;
+
+	if (!f)
+		return;
+	for (l = 0; l < f->num; l++) {
+		dist_work_free(f->layers[l].gather.work);
+		dist_work_free(f->layers[l].scatter.work);
+	}
+	free(f->layers);
+	free(f);
+}
+
+/* Where this rank's part of a layer begins. */
+static size_t part_first(const struct training *t, const struct sharded *s)
+{
+	return s->first + (size_t)t->rank * s->parameters_part.numel;
+}
+
+/* Parameters are those that one rank would have as gradients. */
+static void fill(struct training *t)
+{
+	const struct fsdp *f = t->state;
+	size_t l;
+
+	for (l = 0; l < f->num; l++) {
+		const struct sharded *s = &f->layers[l];
+
+		fill_gradients(s->parameters_part.data,
+			       s->parameters_part.numel, part_first(t, s), 0,
+			       t->step);
+		fill_gradients(s->gradients.data, s->gradients.numel, s->first,
+			       t->rank, t->step);
+	}
+}
+
+static double count_wrong(const struct training *t)
+{
+	const struct fsdp *f = t->state;
+	double wrong = 0;
+	size_t l;
+
+	for (l = 0; l < f->num; l++) {
+		const struct sharded *s = &f->layers[l];
+
+		wrong += count_wrong_values(s->parameters.data,
+					    s->parameters.numel, s->first, 0,
+					    t->step);
+		wrong += count_wrong_gradients(
+			s->gradients_part.data, s->gradients_part.numel,
+			part_first(t, s), t->world_size, t->step, 0);
+	}
+	return wrong;
+}
+
+static enum dist_error gather(struct training *t, size_t l)
+{
+	struct fsdp *f = t->state;
+	struct sharded *s = &f->layers[l];
+	struct dist_group *group =
+		training_begin(t, &s->gather, WORKLOAD_ALL_GATHER, &t->lanes[0],
+			       s->parameters.numel);
+
+	return dist_all_gather_single(
+		dist_label(group, "parameters of a layer", l + 1),
+		s->parameters, s->parameters_part, &s->gather.work);
+}
+
+static enum dist_error scatter(struct training *t, size_t l)
+{
+	struct fsdp *f = t->state;
+	struct sharded *s = &f->layers[l];
+	struct dist_group *group =
+		training_begin(t, &s->scatter, WORKLOAD_REDUCE_SCATTER,
+			       &t->lanes[0], s->gradients.numel);
+
+	return dist_reduce_scatter_single(
+		dist_label(group, "gradients of a layer", l + 1),
+		s->gradients_part, s->gradients, DIST_AVG, &s->scatter.work);
+}
+
+/* Makes sure of layer l's parameters, and asks for those of the one that is
+ * next (num: none is). */
+static enum dist_error gather_ahead(struct training *t, size_t l, size_t next)
+{
+	struct fsdp *f = t->state;
+	bool ahead = !t->job->arguments->no_prefetch;
+	enum dist_error err = DIST_OK;
+
+	if (!f->layers[l].gather.work)
+		err = gather(t, l);
+	if (!err && ahead && next < f->num)
+		err = gather(t, next);
+	return err ? err : training_wait(t, &f->layers[l].gather);
+}
+
+static enum dist_error forward(struct training *t, bool gathers)
+{
+	const struct fsdp *f = t->state;
+	enum dist_error err = DIST_OK;
+	size_t l;
+
+	t->doing = "forward";
+	for (l = 0; !err && l < f->num; l++) {
+		if (gathers)
+			err = gather_ahead(t, l, l + 1);
+		if (!err)
+			err = training_compute(
+				t,
+				layer_forward_ns(&t->job->layers->list[l],
+						 t->job->schedule),
+				"forward");
+	}
+	return err;
+}
+
+static enum dist_error backward(struct training *t, bool gathers, bool scatters)
+{
+	const struct fsdp *f = t->state;
+	enum dist_error err = DIST_OK;
+	size_t l;
+
+	t->doing = "backward";
+	for (l = f->num; !err && l-- > 0;) {
+		if (gathers)
+			err = gather_ahead(t, l, l > 0 ? l - 1 : f->num);
+		if (!err)
+			err = training_compute(
+				t,
+				layer_backward_ns(&t->job->layers->list[l],
+						  t->job->schedule),
+				"backward");
+		if (!err && scatters)
+			err = scatter(t, l);
+	}
+	return err;
+}
+
+/* Of all layers in the order of backward. */
+static enum dist_error wait_scatters(struct training *t, bool begin)
+{
+	struct fsdp *f = t->state;
+	enum dist_error err = DIST_OK;
+	size_t l;
+
+	t->doing = "scattering gradients";
+	for (l = f->num; !err && begin && l-- > 0;)
+		err = scatter(t, l);
+	for (l = f->num; !err && l-- > 0;)
+		err = training_wait(t, &f->layers[l].scatter);
+	return err;
+}
+
+static enum dist_error gather_all(struct training *t)
+{
+	struct fsdp *f = t->state;
+	enum dist_error err = DIST_OK;
+	size_t l;
+
+	t->doing = "gathering parameters";
+	for (l = 0; !err && l < f->num; l++)
+		err = gather(t, l);
+	for (l = 0; !err && l < f->num; l++)
+		err = training_wait(t, &f->layers[l].gather);
+	return err;
+}
+
+static enum dist_error step(struct training *t)
+{
+	int stage = t->job->arguments->zero;
+	enum dist_error err = forward(t, stage == 3);
+
+	if (!err)
+		err = backward(t, stage == 3, stage > 1);
+	if (!err)
+		err = wait_scatters(t, stage == 1);
+	t->doing = "optimizer";
+	if (!err)
+		err = training_compute(
+			t, t->job->schedule->optimizer_ns / t->world_size,
+			"optimizer");
+	return err || stage == 3 ? err : gather_all(t);
+}
+
+const struct workload workload_fsdp = {
+	.name = "fsdp",
+	.example = "--nproc-per-node 4 fsdp --model mnist --zero 3 --check",
+	.contents = "parameters and gradients",
+	.start = start,
+	.stop = stop,
+	.fill = fill,
+	.step = step,
+	.count_wrong = count_wrong,
+};

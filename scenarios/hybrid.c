@@ -1,0 +1,396 @@
+/*
+ * hybrid - training steps of a model cut three ways: layers within by tensor
+ * parallelism, between by a pipeline, and the rest of the ranks as replicas.
+ *
+ * A rank has the layers of its stage, of each the tp-th part. In forward and in
+ * backward a layer's two parts, attention and MLP, end with an all-reduce of
+ * activations among the tensor group (M. Shoeybi et al., "Megatron-LM", 2019,
+ * section 3). Stages hand each other activations and their gradients, by
+ * micro-batch. With the last micro-batch the replicas average each layer's
+ * gradients while backward goes on.
+ *
+ * pipeline and tensor_parallel are the same with one of them alone.
+ */
+#include "scenarios/training.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scenarios/fill.h"
+#include "scenarios/grid.h"
+#include "scenarios/micro_batches.h"
+#include "scenarios/stage_link.h"
+
+/* All-reduces of activations a layer, each way. */
+#define REDUCTIONS 2
+
+/* One layer of the stage. */
+struct part {
+	const struct layer *layer;
+	struct dist_tensor gradients; /* this rank's */
+	struct pending average;
+};
+
+struct hybrid {
+	struct grid grid;
+	struct grid_place place;
+	struct micro_batches order;
+	struct part *parts; /* of the stage's layers */
+	size_t num_parts;
+	struct lane *tensor, *data; /* NULL: alone there */
+	struct dist_tensor partial; /* activations to be summed */
+	struct stage_link links[2]; /* forward, backward */
+	bool piped;                 /* there are other stages */
+	double wrong;
+};
+
+static struct grid grid_of(const struct workload_job *job, int world_size)
+{
+	const struct workload_arguments *a = job->arguments;
+	struct grid grid = {
+		.tp = a->tp == WORKLOAD_WHOLE_WORLD ? world_size : a->tp,
+		.pp = a->pp == WORKLOAD_WHOLE_WORLD ? world_size : a->pp,
+	};
+
+	grid.dp = world_size / grid.tp / grid.pp;
+	return grid;
+}
+
+static bool fits(const struct workload_job *job, int world_size,
+		 struct dist_message *message)
+{
+	struct grid grid = grid_of(job, world_size);
+	const struct workload_arguments *a = job->arguments;
+
+	if ((int64_t)grid.tp * grid.pp * grid.dp != world_size) {
+		snprintf(
+			message->text, sizeof(message->text),
+			"%d ranks a tensor group and %d stages: expected their "
+			"product to divide the world size, %d",
+			grid.tp, grid.pp, world_size);
+		return false;
+	}
+	if ((size_t)grid.pp > job->layers->num) {
+		snprintf(message->text, sizeof(message->text),
+			 "%d stages: expected 1 to %zu, the layers of %s",
+			 grid.pp, job->layers->num, job->model->name);
+		return false;
+	}
+	if (a->micro_batches > a->rate.batch) {
+		snprintf(message->text, sizeof(message->text),
+			 "--micro-batches %d: expected at most --batch, %g",
+			 a->micro_batches, a->rate.batch);
+		return false;
+	}
+	return true;
+}
+
+/* Elements that leave a layer in a micro-batch. */
+static size_t activation(const struct training *t, const struct layer *layer)
+{
+	const struct workload_arguments *a = t->job->arguments;
+
+	return (size_t)ceil((double)layer->activation * a->rate.batch /
+			    a->micro_batches);
+}
+
+static enum dist_error make_groups(struct training *t, struct hybrid *h)
+{
+	struct dist_group *tensor, *data, *pipeline;
+	enum dist_error err;
+	int way;
+
+	err = grid_group(&h->grid, GRID_TP, t->group, &tensor);
+	if (!err)
+		err = grid_group(&h->grid, GRID_DP, t->group, &data);
+	if (!err)
+		err = grid_group(&h->grid, GRID_PP, t->group, &pipeline);
+	if (err)
+		return err;
+	h->tensor = tensor ? training_lane(t, tensor) : NULL;
+	h->data = data ? training_lane(t, data) : NULL;
+	h->piped = pipeline != NULL;
+	for (way = 0; way < 2; way++) {
+		struct stage_link *link = &h->links[way];
+		int before = h->place.pp_rank - 1;
+		int behind = h->place.pp_rank + 1 < h->grid.pp
+				     ? h->place.pp_rank + 1
+				     : -1;
+
+		link->group = pipeline;
+		link->tag = way;
+		link->num = h->order.num;
+		link->from = way == 0 ? before : behind;
+		link->to = way == 0 ? behind : before;
+	}
+	return DIST_OK;
+}
+
+static enum dist_error make_links(struct training *t, struct hybrid *h)
+{
+	const struct layer *first = h->parts[0].layer;
+	const struct layer *last = h->parts[h->num_parts - 1].layer;
+	size_t leaves = activation(t, last), comes = 0;
+	enum dist_error err;
+
+	if (!h->piped)
+		return DIST_OK;
+	if (h->place.pp_rank > 0)
+		comes = activation(t, first - 1);
+	err = stage_link_init(t, &h->links[0], comes, leaves);
+	return err ? err : stage_link_init(t, &h->links[1], leaves, comes);
+}
+
+static enum dist_error make_parts(struct training *t, struct hybrid *h)
+{
+	size_t l, first, largest = 0, tp = (size_t)h->grid.tp;
+	enum dist_error err = DIST_OK;
+
+	layers_stage(t->job->layers, h->grid.pp, h->place.pp_rank, &first,
+		     &h->num_parts);
+	h->parts = calloc(h->num_parts, sizeof(*h->parts));
+	if (!h->parts)
+		return DIST_ERR_NO_MEMORY;
+	for (l = 0; !err && l < h->num_parts; l++) {
+		struct part *part = &h->parts[l];
+		size_t numel;
+
+		part->layer = &t->job->layers->list[first + l];
+		numel = activation(t, part->layer);
+		largest = numel > largest ? numel : largest;
+		err = training_tensor(t, (part->layer->numel + tp - 1) / tp,
+				      &part->gradients);
+	}
+	return err ? err : training_tensor(t, largest, &h->partial);
+}
+
+static enum dist_error start(struct training *t)
+{
+	const struct workload_arguments *a = t->job->arguments;
+	struct hybrid *h = calloc(1, sizeof(*h));
+	enum dist_error err;
+
+	t->state = h;
+	if (!h)
+		return DIST_ERR_NO_MEMORY;
+	h->grid = grid_of(t->job, t->world_size);
+	h->place = grid_place(&h->grid, t->rank);
+	h->order = (struct micro_batches){
+		.one_forward_one_backward =
+			!a->schedule || strcmp(a->schedule, "gpipe") != 0,
+		.stages = h->grid.pp,
+		.stage = h->place.pp_rank,
+		.num = a->micro_batches,
+	};
+	err = make_groups(t, h);
+	if (!err)
+		err = make_parts(t, h);
+	return err ? err : make_links(t, h);
+}
+
+static void stop(struct training *t)
+{
+	struct hybrid *h = t->state;
+	size_t l;
+
+	if (!h)
+		return;
+	for (l = 0; h->parts && l < h->num_parts; l++)
+		dist_work_free(h->parts[l].average.work);
+	stage_link_release(&h->links[0]);
+	stage_link_release(&h->links[1]);
+	free(h->parts);
+	free(h);
+}
+
+static void fill(struct training *t)
+{
+	const struct hybrid *h = t->state;
+	size_t l;
+
+	for (l = 0; l < h->num_parts; l++)
+		fill_gradients(h->parts[l].gradients.data,
+			       h->parts[l].gradients.numel, l, h->place.dp_rank,
+			       t->step);
+}
+
+static double count_wrong(const struct training *t)
+{
+	struct hybrid *h = t->state;
+	double wrong = h->wrong + h->links[0].wrong + h->links[1].wrong;
+	size_t l;
+
+	for (l = 0; l < h->num_parts; l++)
+		wrong += count_wrong_gradients(h->parts[l].gradients.data,
+					       h->parts[l].gradients.numel, l,
+					       h->grid.dp, t->step, 0);
+	h->wrong = h->links[0].wrong = h->links[1].wrong = 0;
+	return wrong;
+}
+
+/* Sums a layer's activations, or their gradients, in the tensor group. */
+static enum dist_error reduce_partial(struct training *t, size_t numel)
+{
+	struct hybrid *h = t->state;
+	struct dist_tensor tensor = h->partial;
+	struct pending pending;
+	enum dist_error err;
+
+	tensor.numel = numel;
+	if (t->job->check)
+		fill_gradients(tensor.data, numel, 0, h->place.tp_rank,
+			       t->step);
+	err = dist_all_reduce(training_begin(t, &pending, WORKLOAD_ALL_REDUCE,
+					     h->tensor, numel),
+			      tensor, DIST_SUM, &pending.work);
+	if (!err)
+		err = training_wait(t, &pending);
+	if (!err && t->job->check)
+		h->wrong += count_wrong_sums(tensor.data, numel, 0, h->grid.tp,
+					     t->step);
+	return err;
+}
+
+/* A layer's computing in one micro-batch; all of it takes all_ns. */
+static enum dist_error work(struct training *t, const struct part *part,
+			    int64_t all_ns, const char *label)
+{
+	const struct hybrid *h = t->state;
+	int64_t part_ns = all_ns / h->order.num / h->grid.tp;
+	enum dist_error err = DIST_OK;
+	int i;
+
+	if (!h->tensor)
+		return training_compute(t, part_ns, label);
+	for (i = 0; !err && i < REDUCTIONS; i++) {
+		err = training_compute(t, part_ns / REDUCTIONS, label);
+		if (!err)
+			err = reduce_partial(t, activation(t, part->layer));
+	}
+	return err;
+}
+
+static enum dist_error forward(struct training *t, int index)
+{
+	struct hybrid *h = t->state;
+	enum dist_error err;
+	size_t l;
+
+	t->doing = "forward";
+	err = stage_link_receive(t, &h->links[0], index);
+	for (l = 0; !err && l < h->num_parts; l++)
+		err = work(
+			t, &h->parts[l],
+			layer_forward_ns(h->parts[l].layer, t->job->schedule),
+			"forward");
+	return err ? err : stage_link_send(t, &h->links[0], index);
+}
+
+static enum dist_error begin_average(struct training *t, struct part *part)
+{
+	struct hybrid *h = t->state;
+	struct dist_group *group =
+		training_begin(t, &part->average, WORKLOAD_ALL_REDUCE, h->data,
+			       part->gradients.numel);
+
+	return dist_all_reduce(group, part->gradients, DIST_AVG,
+			       &part->average.work);
+}
+
+static enum dist_error backward(struct training *t, int index)
+{
+	struct hybrid *h = t->state;
+	bool averages = h->data && index == h->order.num - 1;
+	enum dist_error err;
+	size_t l;
+
+	t->doing = "backward";
+	err = stage_link_receive(t, &h->links[1], index);
+	for (l = h->num_parts; !err && l-- > 0;) {
+		err = work(
+			t, &h->parts[l],
+			layer_backward_ns(h->parts[l].layer, t->job->schedule),
+			"backward");
+		if (!err && averages)
+			err = begin_average(t, &h->parts[l]);
+	}
+	return err ? err : stage_link_send(t, &h->links[1], index);
+}
+
+static enum dist_error finish(struct training *t)
+{
+	struct hybrid *h = t->state;
+	enum dist_error err = DIST_OK;
+	double numel = 0;
+	size_t l;
+
+	t->doing = "averaging";
+	for (l = h->num_parts; !err && l-- > 0;) {
+		err = training_wait(t, &h->parts[l].average);
+		numel += (double)h->parts[l].layer->numel;
+	}
+	if (!err && h->piped)
+		err = stage_link_finish(t, &h->links[0]);
+	if (!err && h->piped)
+		err = stage_link_finish(t, &h->links[1]);
+	t->doing = "optimizer";
+	return err ? err
+		   : training_compute(
+			     t,
+			     llround((double)t->job->schedule->optimizer_ns *
+				     numel / (double)t->job->model->numel /
+				     h->grid.tp),
+			     "optimizer");
+}
+
+static enum dist_error step(struct training *t)
+{
+	const struct hybrid *h = t->state;
+	enum dist_error err = DIST_OK;
+	int i;
+
+	for (i = 0; !err && i < 2 * h->order.num; i++) {
+		struct micro_batch next = micro_batches_at(&h->order, i);
+
+		err = next.is_forward ? forward(t, next.index)
+				      : backward(t, next.index);
+	}
+	return err ? err : finish(t);
+}
+
+static enum dist_error idle(struct training *t, int64_t *idle_ns)
+{
+	struct hybrid *h = t->state;
+	enum dist_error err;
+
+	if (!h->piped)
+		return DIST_OK;
+	err = stage_link_idle(t, &h->links[0], idle_ns);
+	return err ? err : stage_link_idle(t, &h->links[1], idle_ns);
+}
+
+#define HYBRID                                                                 \
+	.contents = "activations and gradients", .fits = fits, .start = start, \
+	.stop = stop, .fill = fill, .step = step, .count_wrong = count_wrong,  \
+	.idle = idle
+
+const struct workload workload_hybrid = {
+	.name = "hybrid",
+	.example = "--nproc-per-node 8 hybrid --model mnist --tp 2 --pp 2 "
+		   "--check",
+	HYBRID,
+};
+
+const struct workload workload_pipeline = {
+	.name = "pipeline",
+	.example = "--nproc-per-node 4 pipeline --model mnist "
+		   "--micro-batches 8 --check",
+	HYBRID,
+};
+
+const struct workload workload_tensor_parallel = {
+	.name = "tensor_parallel",
+	.example = "--nproc-per-node 4 tensor_parallel --model mnist --check",
+	HYBRID,
+};

@@ -1,0 +1,84 @@
+#include "scenarios/pace.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MOST_FACTOR 1000
+#define PI          3.14159265358979323846
+
+/* G. Steele, D. Lea, C. Flood, "Fast Splittable Pseudorandom Number
+ * Generators", OOPSLA 2014: SplitMix64's finalizer. */
+static uint64_t mix(uint64_t x)
+{
+	x += UINT64_C(0x9e3779b97f4a7c15);
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	return x ^ x >> 31;
+}
+
+/* In (0, 1): never 0, of which there is no logarithm. */
+static double uniform(uint64_t bits)
+{
+	return ((double)(bits >> 11) + 0.5) * 0x1p-53;
+}
+
+/* Box and Muller's transformation makes a normal number of two uniform ones. */
+double pace_draw(double spread, uint64_t seed, uint64_t a, uint64_t b)
+{
+	uint64_t bits = mix(mix(mix(seed) ^ a) ^ b);
+	double variance = log1p(spread * spread);
+	double normal = sqrt(-2 * log(uniform(bits))) *
+			cos(2 * PI * uniform(mix(bits)));
+
+	return exp(sqrt(variance) * normal - variance / 2);
+}
+
+enum dist_error pace_read(struct pace *pace, const char *words,
+			  struct dist_message *message)
+{
+	const char *next = words;
+	char *end;
+
+	pace->num_stragglers = 0;
+	while (next && pace->num_stragglers < PACE_STRAGGLERS) {
+		size_t i = pace->num_stragglers++;
+		long rank;
+
+		errno = 0;
+		rank = strtol(next, &end, 10);
+		if (errno || end == next || *end != ':' || rank < 0 ||
+		    rank > INT32_MAX)
+			break;
+		next = end + 1;
+		pace->stragglers[i].rank = (int)rank;
+		pace->stragglers[i].factor = strtod(next, &end);
+		if (end == next || (*end && *end != ',') ||
+		    !(pace->stragglers[i].factor > 0 &&
+		      pace->stragglers[i].factor <= MOST_FACTOR))
+			break;
+		next = *end ? end + 1 : NULL;
+	}
+	if (!next)
+		return DIST_OK;
+	snprintf(message->text, sizeof(message->text),
+		 "--straggler %.80s: expected RANK:FACTOR[,RANK:FACTOR...], at "
+		 "most %d of them, factors above 0 and up to %d",
+		 words, PACE_STRAGGLERS, MOST_FACTOR);
+	return DIST_ERR_INVALID_ARGUMENT;
+}
+
+double pace_factor(const struct pace *pace, int rank, int step)
+{
+	double factor = 1;
+	size_t i;
+
+	for (i = 0; i < pace->num_stragglers; i++)
+		if (pace->stragglers[i].rank == rank)
+			factor = pace->stragglers[i].factor;
+	if (pace->jitter > 0)
+		factor *= pace_draw(pace->jitter, pace->seed, (uint64_t)rank,
+				    (uint64_t)step);
+	return factor;
+}

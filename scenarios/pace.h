@@ -1,0 +1,40 @@
+/*
+ * pace.h - how much longer than declared a rank computes: stragglers, and
+ * jitter drawn by lot from a seed, so that it is the same in every world.
+ */
+#ifndef LOCKSTEP_SCENARIOS_PACE_H
+#define LOCKSTEP_SCENARIOS_PACE_H
+
+#include "lockstep/dist.h"
+
+/* Most ranks that are named as stragglers. */
+#define PACE_STRAGGLERS 16
+
+struct pace {
+	double jitter; /* standard deviation by mean; 0: none */
+	uint64_t seed;
+	size_t num_stragglers;
+	struct {
+		int rank;
+		double factor;
+	} stragglers[PACE_STRAGGLERS];
+};
+
+/*
+ * pace_read reads "RANK:FACTOR[,RANK:FACTOR...]" into pace's stragglers; words
+ * NULL: none. A factor is more than 0 and at most 1000. Errors:
+ * DIST_ERR_INVALID_ARGUMENT; message says what was expected.
+ */
+DIST_MUST_CHECK enum dist_error pace_read(struct pace *pace, const char *words,
+					  struct dist_message *message);
+
+/* pace_factor returns what rank's computing in a step takes by what was
+ * declared: its factor as a straggler, 1 for others, times a draw from a
+ * log-normal distribution of mean 1. */
+double pace_factor(const struct pace *pace, int rank, int step);
+
+/* pace_draw returns a draw from the log-normal distribution of mean 1 and
+ * standard deviation spread, by three numbers: the same for the same three. */
+double pace_draw(double spread, uint64_t seed, uint64_t a, uint64_t b);
+
+#endif

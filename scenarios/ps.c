@@ -1,0 +1,317 @@
+/*
+ * ps - training steps with parameter servers: workers push each layer's
+ * gradients to the server that keeps the layer, as backward yields them, and
+ * pull its parameters once the server has heard of all workers (M. Li et al.,
+ * "Scaling Distributed Machine Learning with the Parameter Server", OSDI 2014;
+ * synchronous).
+ *
+ * The first ranks are the servers. Layers are dealt out to them the last first,
+ * each to the one that keeps least. What leads to a server is shared by all
+ * workers: n bytes of w workers on s servers take w n / s on its link, there
+ * and back.
+ *
+ * A push and its pull are to a worker what an all-reduce among the workers is:
+ * until the last of them has begun to push the layer it is idle, and from then
+ * on, the server's update included, communication is exposed.
+ */
+#include "scenarios/training.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "scenarios/fill.h"
+
+/* A layer, with one message each way for each worker on its server, or for this
+ * worker. */
+struct kept {
+	int server;
+	struct dist_tensor parameters; /* the server's sums; what was pulled */
+	struct dist_tensor *gradients; /* by worker; owned */
+	struct pending *pushes, *pulls;
+};
+
+struct ps {
+	struct kept *layers;
+	size_t num;
+	int servers, workers;
+	size_t peers; /* messages of a layer here */
+	bool serves;
+	struct lane *lane; /* of the workers; NULL: a server */
+};
+
+static bool fits(const struct workload_job *job, int world_size,
+		 struct dist_message *message)
+{
+	if (job->arguments->servers < world_size)
+		return true;
+	snprintf(message->text, sizeof(message->text),
+		 "--servers %d: expected 1 to %d, of a world of %d",
+		 job->arguments->servers, world_size - 1, world_size);
+	return false;
+}
+
+/* Chooses the servers of all layers, alike on all ranks. */
+static enum dist_error deal_out(struct training *t, struct ps *p)
+{
+	double *loads = calloc((size_t)p->servers, sizeof(*loads));
+	size_t l;
+
+	if (!loads)
+		return DIST_ERR_NO_MEMORY;
+	for (l = p->num; l-- > 0;) {
+		int s, least = 0;
+
+		for (s = 1; s < p->servers; s++)
+			if (loads[s] < loads[least])
+				least = s;
+		p->layers[l].server = least;
+		loads[least] += (double)t->job->layers->list[l].numel;
+	}
+	free(loads);
+	return DIST_OK;
+}
+
+static enum dist_error make_layer(struct training *t, struct ps *p, size_t l)
+{
+	struct kept *k = &p->layers[l];
+	size_t i, numel = t->job->layers->list[l].numel;
+	enum dist_error err;
+
+	if (p->serves && k->server != t->rank)
+		return DIST_OK;
+	k->gradients = calloc(p->peers, sizeof(*k->gradients));
+	k->pushes = calloc(p->peers, sizeof(*k->pushes));
+	k->pulls = calloc(p->peers, sizeof(*k->pulls));
+	if (!k->gradients || !k->pushes || !k->pulls)
+		return DIST_ERR_NO_MEMORY;
+	err = training_tensor(t, numel, &k->parameters);
+	for (i = 0; !err && i < p->peers; i++)
+		err = training_tensor(t, numel, &k->gradients[i]);
+	return err;
+}
+
+/* The workers as a group, in which they compare when they began. */
+static enum dist_error join_workers(struct training *t, struct ps *p)
+{
+	const struct dist_group_options options = {.name = "workers"};
+	int *ranks = calloc((size_t)p->workers, sizeof(*ranks));
+	struct dist_group *workers;
+	enum dist_error err;
+
+	if (!ranks)
+		return DIST_ERR_NO_MEMORY;
+	for (int w = 0; w < p->workers; w++)
+		ranks[w] = p->servers + w;
+	err = dist_new_group(t->group, ranks, p->workers, &options, &workers);
+	free(ranks);
+	if (!err && !p->serves)
+		p->lane = training_lane(t, workers);
+	return err;
+}
+
+static enum dist_error start(struct training *t)
+{
+	struct ps *p = calloc(1, sizeof(*p));
+	enum dist_error err;
+	size_t l;
+
+	t->state = p;
+	if (!p)
+		return DIST_ERR_NO_MEMORY;
+	p->servers = t->job->arguments->servers;
+	p->workers = t->world_size - p->servers;
+	p->serves = t->rank < p->servers;
+	p->peers = p->serves ? (size_t)p->workers : 1;
+	t->computes = !p->serves;
+	p->layers = calloc(t->job->layers->num, sizeof(*p->layers));
+	if (!p->layers)
+		return DIST_ERR_NO_MEMORY;
+	p->num = t->job->layers->num;
+	err = join_workers(t, p);
+	if (!err)
+		err = deal_out(t, p);
+	for (l = 0; !err && l < p->num; l++)
+		err = make_layer(t, p, l);
+	return err;
+}
+
+static void stop(struct training *t)
+{
+	struct ps *p = t->state;
+	size_t l, i;
+
+	if (!p)
+		return;
+	for (l = 0; l < p->num; l++) {
+		struct kept *k = &p->layers[l];
+
+		for (i = 0; i < p->peers; i++) {
+			if (k->pushes)
+				dist_work_free(k->pushes[i].work);
+			if (k->pulls)
+				dist_work_free(k->pulls[i].work);
+		}
+		free(k->gradients);
+		free(k->pushes);
+		free(k->pulls);
+	}
+	free(p->layers);
+	free(p);
+}
+
+static void fill(struct training *t)
+{
+	const struct ps *p = t->state;
+	size_t l;
+
+	for (l = 0; !p->serves && l < p->num; l++)
+		fill_gradients(p->layers[l].gradients[0].data,
+			       p->layers[l].gradients[0].numel, l,
+			       t->rank - p->servers, t->step);
+}
+
+static double count_wrong(const struct training *t)
+{
+	const struct ps *p = t->state;
+	double wrong = 0;
+	size_t l;
+
+	for (l = 0; !p->serves && l < p->num; l++)
+		wrong += count_wrong_sums(p->layers[l].parameters.data,
+					  p->layers[l].parameters.numel, l,
+					  p->workers, t->step);
+	return wrong;
+}
+
+/* Messages of layer l: pushes have even tags, pulls odd ones. */
+static enum dist_error send(struct training *t, struct dist_tensor tensor,
+			    int dst, int tag, struct pending *pending)
+{
+	(void)training_begin(t, pending, WORKLOAD_SEND, NULL, tensor.numel);
+	return dist_isend(t->group, tensor, dst, tag, &pending->work);
+}
+
+/* ---- workers ------------------------------------------------------------ */
+
+/* Pushes a layer and asks for it. */
+static enum dist_error push(struct training *t, size_t l)
+{
+	const struct ps *p = t->state;
+	struct kept *k = &p->layers[l];
+	enum dist_error err = dist_irecv(t->group, k->parameters, k->server,
+					 2 * (int)l + 1, &k->pulls[0].work);
+
+	if (!err)
+		err = send(t, k->gradients[0], k->server, 2 * (int)l,
+			   &k->pushes[0]);
+	k->pulls[0].lane = p->lane;
+	k->pulls[0].begun_ns = k->pushes[0].begun_ns;
+	return err;
+}
+
+static enum dist_error train(struct training *t)
+{
+	const struct workload_job *job = t->job;
+	const struct ps *p = t->state;
+	enum dist_error err;
+	size_t l;
+
+	t->doing = "forward";
+	err = training_compute(t, job->schedule->forward_ns, "forward");
+	for (l = p->num; !err && l-- > 0;) {
+		t->doing = "backward";
+		err = training_compute(
+			t,
+			layer_backward_ns(&job->layers->list[l], job->schedule),
+			"backward");
+		if (!err)
+			err = push(t, l);
+	}
+	t->doing = "pulling parameters";
+	for (l = p->num; !err && l-- > 0;) {
+		err = training_wait(t, &p->layers[l].pushes[0]);
+		if (!err)
+			err = training_wait(t, &p->layers[l].pulls[0]);
+	}
+	return err;
+}
+
+/* ---- servers ------------------------------------------------------------ */
+
+/* Adds up what the workers pushed. */
+static void add_up(const struct ps *p, struct kept *k)
+{
+	float *sums = k->parameters.data;
+	size_t w, i;
+
+	for (i = 0; sums && i < k->parameters.numel; i++) {
+		sums[i] = 0;
+		for (w = 0; w < p->peers; w++)
+			sums[i] += ((float *)k->gradients[w].data)[i];
+	}
+}
+
+/* Hears of all workers about a layer, updates it and answers. */
+static enum dist_error serve_layer(struct training *t, size_t l)
+{
+	const struct workload_job *job = t->job;
+	struct ps *p = t->state;
+	struct kept *k = &p->layers[l];
+	enum dist_error err = DIST_OK;
+	size_t w;
+
+	for (w = 0; !err && w < p->peers; w++)
+		err = training_wait(t, &k->pushes[w]);
+	if (err)
+		return err;
+	add_up(p, k);
+	err = training_compute(t,
+			       llround((double)job->schedule->optimizer_ns *
+				       (double)job->layers->list[l].numel /
+				       (double)job->model->numel),
+			       "optimizer");
+	for (w = 0; !err && w < p->peers; w++)
+		err = send(t, k->parameters, p->servers + (int)w,
+			   2 * (int)l + 1, &k->pulls[w]);
+	return err;
+}
+
+static enum dist_error serve(struct training *t)
+{
+	struct ps *p = t->state;
+	enum dist_error err = DIST_OK;
+	size_t l, w;
+
+	t->doing = "serving";
+	for (l = p->num; !err && l-- > 0;)
+		for (w = 0; !err && p->layers[l].pushes && w < p->peers; w++)
+			err = dist_irecv(t->group, p->layers[l].gradients[w],
+					 p->servers + (int)w, 2 * (int)l,
+					 &p->layers[l].pushes[w].work);
+	for (l = p->num; !err && l-- > 0;)
+		if (p->layers[l].pushes)
+			err = serve_layer(t, l);
+	for (l = p->num; !err && l-- > 0;)
+		for (w = 0; !err && p->layers[l].pulls && w < p->peers; w++)
+			err = training_wait(t, &p->layers[l].pulls[w]);
+	return err;
+}
+
+static enum dist_error step(struct training *t)
+{
+	const struct ps *p = t->state;
+
+	return p->serves ? serve(t) : train(t);
+}
+
+const struct workload workload_ps = {
+	.name = "ps",
+	.example = "--nproc-per-node 4 ps --model mnist --servers 1 --check",
+	.contents = "parameters",
+	.fits = fits,
+	.start = start,
+	.stop = stop,
+	.fill = fill,
+	.step = step,
+	.count_wrong = count_wrong,
+};

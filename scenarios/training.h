@@ -1,0 +1,80 @@
+/*
+ * training.h - one rank's run of a workload: what its functions are given, and
+ * what they do alike.
+ */
+#ifndef LOCKSTEP_SCENARIOS_TRAINING_H
+#define LOCKSTEP_SCENARIOS_TRAINING_H
+
+#include "lockstep/dist.h"
+#include "scenarios/waits.h"
+#include "scenarios/workload.h"
+
+/* A group in which the workload waits for collectives. */
+struct lane {
+	struct dist_group *group;
+	struct waits waits;
+};
+
+/* Most lanes of a rank; the first is the default group. */
+#define TRAINING_LANES 4
+
+struct training {
+	const struct workload_job *job;
+	struct dist_group *group; /* the default group */
+	int rank, world_size;
+	bool phantom;      /* tensors have no bytes */
+	bool computes;     /* counts in the means of the result */
+	int step;          /* the current one */
+	double factor;     /* what computing takes by what is declared */
+	int64_t start_ns;  /* of the step */
+	void *state;       /* the workload's */
+	const char *doing; /* for the message of a failure */
+
+	struct lane lanes[TRAINING_LANES];
+	size_t num_lanes;
+	int64_t computed_ns;                             /* in all steps */
+	struct workload_calls calls[WORKLOAD_NUM_CALLS]; /* of all steps */
+	double *times; /* of each step, then the wrong elements; owned */
+	void **memory; /* of its tensors; owned */
+	size_t num_memory;
+};
+
+/* One operation that the rank will wait for. */
+struct pending {
+	struct dist_work *work; /* NULL: none */
+	struct lane *lane;      /* NULL: a message */
+	int64_t begun_ns;
+};
+
+/* training_lane returns the lane of a group that the workload made, which the
+ * default group's end destroys. group NULL: none, and there are no waits. */
+struct lane *training_lane(struct training *t, struct dist_group *group);
+
+/* training_tensor makes a tensor of float32 that lives as long as the training;
+ * a phantom where those are wanted. Errors: DIST_ERR_NO_MEMORY. */
+DIST_MUST_CHECK enum dist_error
+training_tensor(struct training *t, size_t numel, struct dist_tensor *tensor);
+
+/* training_compute lets duration_ns pass, by the rank's factor. Errors: those
+ * of dist_compute. */
+DIST_MUST_CHECK enum dist_error
+training_compute(struct training *t, int64_t duration_ns, const char *label);
+
+/*
+ * training_begin counts a call on numel elements of float32 and notes when it
+ * begins; returns the lane's group to make the call on, with &pending->work.
+ *
+ *	err = dist_all_reduce(training_begin(t, &p, WORKLOAD_ALL_REDUCE, lane,
+ *					     g.numel),
+ *			      g, DIST_SUM, &p.work);
+ */
+struct dist_group *training_begin(struct training *t, struct pending *pending,
+				  enum workload_call call, struct lane *lane,
+				  size_t numel);
+
+/* training_wait waits for what began, if anything, and frees it. Errors: those
+ * of the operation; DIST_ERR_NO_MEMORY. */
+DIST_MUST_CHECK enum dist_error training_wait(struct training *t,
+					      struct pending *pending);
+
+#endif

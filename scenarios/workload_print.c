@@ -1,0 +1,87 @@
+/* A result for people; and the table of all kinds. */
+#include "scenarios/workload.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const struct workload *const kinds[] = {
+	&workload_ddp_step,       &workload_fsdp,
+	&workload_hybrid,         &workload_moe,
+	&workload_pipeline,       &workload_ps,
+	&workload_tensor_parallel};
+#define NUM_KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+const struct workload *workload_find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < NUM_KINDS; i++)
+		if (strcmp(kinds[i]->name, name) == 0)
+			return kinds[i];
+	return NULL;
+}
+
+const char *workload_call_name(enum workload_call call)
+{
+	static const char *const names[WORKLOAD_NUM_CALLS] = {
+		"all_reduce", "all_gather", "reduce_scatter", "all_to_all",
+		"send"};
+
+	return names[call];
+}
+
+static void print_calls(const struct workload_result *r, FILE *out)
+{
+	const char *between = "";
+	size_t i;
+
+	fprintf(out, "calls of rank 0 in a step:");
+	for (i = 0; i < WORKLOAD_NUM_CALLS; i++) {
+		if (r->calls[i].num == 0)
+			continue;
+		fprintf(out, "%s %" PRIu64 " %s of %" PRIu64 " B", between,
+			r->calls[i].num,
+			workload_call_name((enum workload_call)i),
+			r->calls[i].bytes);
+		between = ",";
+	}
+	fprintf(out, "%s\n", *between ? "" : " none");
+}
+
+static void print_buckets(const struct workload_result *r, FILE *out)
+{
+	size_t b;
+
+	fprintf(out, "buckets (bytes):");
+	for (b = 0; b < r->num_buckets && b < WORKLOAD_BUCKETS; b++)
+		fprintf(out, " %zu", r->bucket_bytes[b]);
+	fputc('\n', out);
+}
+
+void workload_print(const struct workload_job *job, const char *backend,
+		    const struct workload_result *r, FILE *out)
+{
+	int steps = job->arguments->steps;
+
+	fprintf(out, "%s: %d ranks over %s, batch %g, %d step%s\n",
+		job->model->name, r->world_size, backend,
+		job->arguments->rate.batch, steps, steps == 1 ? "" : "s");
+	if (r->num_buckets > 0)
+		print_buckets(r, out);
+	else
+		print_calls(r, out);
+	fprintf(out,
+		"step %.3f ms (%.3f to %.3f), compute %.3f ms, exposed "
+		"communication %.3f ms, idle %.3f ms\n",
+		(double)r->step_ns / 1e6, (double)r->min_ns / 1e6,
+		(double)r->max_ns / 1e6, (double)r->compute_ns / 1e6,
+		(double)r->exposed_ns / 1e6, (double)r->idle_ns / 1e6);
+	if (!job->check)
+		return;
+	if (r->wrong == 0)
+		fprintf(out, "%s: right on all %d ranks\n",
+			job->workload->contents, r->world_size);
+	else
+		fprintf(out, "%s: %lld elements wrong on the worst rank\n",
+			job->workload->contents, (long long)r->wrong);
+}

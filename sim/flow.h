@@ -1,0 +1,181 @@
+/*
+ * flow.h - collectives that are timed as a whole. Private to sim/.
+ *
+ * Not every flow can be (flow_fit.c). The ranks of a group meet
+ * (flow_meeting.c). When all have come, the timetable of the algorithm says
+ * when each would be through if nobody else used the links (flow_timetable.c);
+ * meanwhile all its bytes flow over SimGrid's links, where they share with what
+ * else is there (flow_ways.c), and by as much as that takes longer than alone,
+ * all ranks end later (flow_conduct.c).
+ */
+#ifndef LOCKSTEP_SIM_FLOW_H
+#define LOCKSTEP_SIM_FLOW_H
+
+#include <stddef.h>
+
+#include <simgrid/link.h>
+
+#include "sim/world.h"
+
+/* ---- flow_ways.c: who loads which link ------------------------------------
+ */
+
+/* One link, as often as it is part of ways. */
+struct dist__sim_cable {
+	sg_link_t link;
+	double Bps;
+	bool is_shared;
+	double load;  /* messages on it at the same time */
+	double bytes; /* of the whole flow */
+
+	/* Who uses it in the flow that is looked at, as ranks + 1; 0: nobody,
+	 * -1: several. */
+	int senders, receivers;
+};
+
+/* From one rank to another. */
+struct dist__sim_way {
+	struct dist__sim_way *next; /* from the same rank */
+	int to;
+	bool is_kept;
+	double latency_s;
+	size_t count, back_count;
+	uint32_t cables[]; /* there, then those of the way back that are
+			      loaded too */
+};
+
+struct dist__sim_ways {
+	struct dist__sim_world *world;
+	struct dist__sim_cable *cables;
+	size_t num_cables;
+	uint32_t *used; /* those with bytes */
+	size_t num_used;
+	struct dist__sim_way **from; /* by rank: those that were kept */
+	uint8_t *kept;               /* by rank: their number */
+	double latency_factor, bandwidth_factor;
+	double back_load; /* what a message loads its way back with */
+};
+
+/* dist__sim_ways_new returns the ways of world's platform; NULL: no memory, or
+ * a network model in which bytes and latencies do not simply add up. */
+struct dist__sim_ways *dist__sim_ways_new(struct dist__sim_world *world);
+void dist__sim_ways_free(struct dist__sim_ways *ways);
+
+/* dist__sim_way_find returns the way between two ranks, to be released; NULL:
+ * no memory, or there is none (then the world has ended). */
+struct dist__sim_way *dist__sim_way_find(struct dist__sim_ways *ways, int from,
+					 int to);
+void dist__sim_way_release(struct dist__sim_way *way);
+
+/* dist__sim_way_load puts messages onto the links of way, or takes them off. */
+void dist__sim_way_load(struct dist__sim_ways *ways,
+			const struct dist__sim_way *way, double messages);
+
+/* dist__sim_way_Bps returns what a message gets on way, as links are loaded. */
+double dist__sim_way_Bps(const struct dist__sim_ways *ways,
+			 const struct dist__sim_way *way);
+
+/* dist__sim_way_carry notes that so many bytes of the flow go over way, and
+ * dist__sim_ways_clear forgets what was noted. */
+void dist__sim_way_carry(struct dist__sim_ways *ways,
+			 const struct dist__sim_way *way, double bytes);
+void dist__sim_ways_clear(struct dist__sim_ways *ways);
+
+/* ---- flow_timetable.c ------------------------------------------------------
+ */
+
+/* One rank in a meeting. */
+struct dist__sim_guest {
+	struct dist__flow_seat *seat; /* NULL: not come, or gone again */
+	struct dist__sim_rank *rank;
+	double time_s; /* when it came; after dist__sim_timetable_run(), when it
+			  is through, alone, from the last one's coming on */
+	size_t last_pass_bytes; /* the seat's */
+};
+
+/*
+ * dist__sim_timetable_run works out when each of the guests, by number, is
+ * through, now being the time at which the last one came, and notes what the
+ * links carry. Stores the longest latency. Errors: NO_MEMORY; IO (the world
+ * has ended).
+ */
+enum dist_error dist__sim_timetable_run(struct dist__sim_ways *ways,
+					struct dist__flow *flow,
+					struct dist__sim_guest *guests,
+					double now_s, double *latency_s);
+
+/* ---- flow_meeting.c, flow_conduct.c
+ * --------------------------------------------- */
+
+struct dist__flow_meeting {
+	struct dist__flow_meeting *next;
+	struct dist__sim_world *world;
+	struct dist__flow flow; /* not open */
+	uint32_t joined;        /* how often the ranks had attached */
+	uint32_t group;
+	uint32_t seq;
+	int first, last; /* global ranks of the members' ends */
+	int size, came;
+	uint64_t fingerprint;
+	int deserter; /* a rank that left when all had come; -1: none */
+	struct dist__sim_actor conductor;
+	struct dist__sim_guest guests[]; /* by number in the group */
+};
+
+#define DIST__SIM_TABLE 256 /* lists, by what their meetings are of */
+
+struct dist__sim_flows {
+	struct dist__sim_ways *ways;
+	struct dist__flow_meeting
+		*open[DIST__SIM_TABLE]; /* some have not come */
+	size_t num_open;
+	struct dist__flow_meeting *under_way;        /* all have come */
+	struct dist__sim_fit *fits[DIST__SIM_TABLE]; /* what is known of them */
+
+	/* Groups that a rank has left by abort. */
+	struct dist__sim_lost {
+		uint32_t joined, group;
+	} * lost;
+	size_t num_lost;
+};
+
+/* dist__sim_flows_new returns what a world with flows needs; NULL: no memory,
+ * or its platform is none for flows (see dist__sim_ways_new). */
+struct dist__sim_flows *dist__sim_flows_new(struct dist__sim_world *world);
+void dist__sim_flows_free(struct dist__sim_flows *flows);
+
+/* The slots of the transport; see core/transport.h. */
+bool dist__sim_has_flow(struct dist__transport *t,
+			const struct dist__flow *flow,
+			const struct dist__members *members);
+void dist__sim_by_messages(struct dist__transport *t,
+			   const struct dist__flow *flow,
+			   const struct dist__members *members);
+enum dist_error dist__sim_flow_join(struct dist__transport *t,
+				    struct dist__flow_seat *seat);
+enum dist_error dist__sim_flow_wait(struct dist__transport *t,
+				    struct dist__flow_seat *seat,
+				    int64_t deadline_ns);
+
+/* dist__sim_fits_free forgets what has_flow has found out. */
+void dist__sim_fits_free(struct dist__sim_flows *flows);
+
+/* dist__sim_flow_over tells guest, unless it has left, how it went. */
+void dist__sim_flow_over(struct dist__sim_guest *guest, enum dist_error error);
+
+/* dist__sim_conduct lets the flow that all have come to take its course:
+ * starts an actor that tells them when they are through, and ends the meeting.
+ */
+void dist__sim_conduct(struct dist__flow_meeting *meeting);
+
+/* dist__sim_flows_abort fails the flows of group, of which rank is out. */
+void dist__sim_flows_abort(struct dist__sim_rank *rank, uint32_t group);
+
+/* dist__sim_flows_close takes rank, whose program has returned, out of the
+ * flows that it waits for. */
+void dist__sim_flows_close(struct dist__sim_rank *rank);
+
+/* dist__sim_flows_end fails all that somebody waits for. */
+void dist__sim_flows_end(struct dist__sim_world *world, enum dist_error error);
+
+#endif

@@ -1,0 +1,196 @@
+/*
+ * flow_fit.c - which flows can be timed as a whole.
+ *
+ * Where messages of several ranks share a link, each is as fast as the others
+ * let it be, and it depends on who is ahead of whom which of them meet there:
+ * what cannot be said without simulating them is simulated, message by message.
+ * But a link that messages of one sender only, or to one receiver only, go over
+ * has them one by one.
+ */
+#include "sim/flow.h"
+
+#include <stdlib.h>
+
+enum dist__sim_fitness { DIST__SIM_FITS, DIST__SIM_SHARES, DIST__SIM_EARLY };
+
+struct dist__sim_fit {
+	struct dist__sim_fit *next;
+	const struct dist__flow_ops *ops;
+	uint32_t joined, group;
+	int first, last, size, root;
+	size_t numel, element_bytes;
+	enum dist__sim_fitness fitness;
+};
+
+static struct dist__sim_fit fit_of(const struct dist__sim_rank *rank,
+				   const struct dist__flow *flow,
+				   const struct dist__members *members)
+{
+	return (struct dist__sim_fit){
+		.ops = flow->ops,
+		.joined = rank->joined,
+		.group = members->group_id,
+		.first = dist__global_rank(members, 0),
+		.last = dist__global_rank(members, members->world_size - 1),
+		.size = members->world_size,
+		.root = flow->root,
+		.numel = flow->numel,
+		.element_bytes = flow->element_bytes,
+	};
+}
+
+static bool same(const struct dist__sim_fit *a, const struct dist__sim_fit *b)
+{
+	return a->ops == b->ops && a->joined == b->joined &&
+	       a->group == b->group && a->first == b->first &&
+	       a->last == b->last && a->size == b->size && a->root == b->root &&
+	       a->numel == b->numel && a->element_bytes == b->element_bytes;
+}
+
+/* ---- finding out ----------------------------------------------------------
+ */
+
+/* Notes a user of a link; returns whether there are several. */
+static bool add_user(int *users, int rank)
+{
+	if (*users == 0)
+		*users = rank + 1;
+	else if (*users != rank + 1)
+		*users = -1;
+	return *users < 0;
+}
+
+/* Notes a message on all its links; false: one has several senders and several
+ * receivers. */
+static bool add_message(struct dist__sim_ways *ways, int from, int to)
+{
+	struct dist__sim_way *way = dist__sim_way_find(ways, from, to);
+	bool alone = way;
+
+	for (size_t i = 0; way && i < way->count; i++) {
+		struct dist__sim_cable *cable = &ways->cables[way->cables[i]];
+		bool senders = add_user(&cable->senders, from);
+		bool receivers = add_user(&cable->receivers, to);
+
+		if (cable->is_shared && senders && receivers)
+			alone = false;
+	}
+	dist__sim_way_release(way);
+	return alone;
+}
+
+static bool add_step(struct dist__sim_ways *ways, const struct dist__flow *flow,
+		     const struct dist__members *members, int step)
+{
+	bool alone = true;
+
+	for (int rank = 0; rank < flow->world_size && alone; rank++) {
+		int to = flow->ops->hop(flow, rank, step).to;
+
+		if (to >= 0)
+			alone = add_message(ways,
+					    dist__global_rank(members, rank),
+					    dist__global_rank(members, to));
+	}
+	return alone;
+}
+
+static enum dist__sim_fitness judge(struct dist__sim_ways *ways,
+				    const struct dist__flow *given,
+				    const struct dist__members *members)
+{
+	struct dist__flow flow = *given;
+	bool meets = flow.ops->open(&flow) == DIST_OK, alone = meets;
+
+	for (size_t i = 0; i < ways->num_cables; i++)
+		ways->cables[i].senders = ways->cables[i].receivers = 0;
+	for (int step = 0; step < flow.steps && alone; step++)
+		if (flow.ops->like(&flow, step) == step)
+			alone = add_step(ways, &flow, members, step);
+	if (flow.ops->close)
+		flow.ops->close(&flow);
+	if (!meets)
+		return DIST__SIM_EARLY;
+	return alone ? DIST__SIM_FITS : DIST__SIM_SHARES;
+}
+
+/* ---- remembering ------------------------------------------------------------
+ */
+
+static struct dist__sim_fit **list_of(struct dist__sim_flows *flows,
+				      const struct dist__sim_fit *key)
+{
+	uint32_t number = key->group * 31 + (uint32_t)key->first;
+
+	return &flows->fits[number % DIST__SIM_TABLE];
+}
+
+static enum dist__sim_fitness fitness_of(const struct dist__sim_rank *rank,
+					 const struct dist__flow *flow,
+					 const struct dist__members *members)
+{
+	struct dist__sim_flows *flows = rank->world->flows;
+	struct dist__sim_fit key = fit_of(rank, flow, members);
+	struct dist__sim_fit *fit, **list = list_of(flows, &key);
+
+	for (fit = *list; fit; fit = fit->next)
+		if (same(fit, &key))
+			return fit->fitness;
+	key.fitness = judge(flows->ways, flow, members);
+	fit = malloc(sizeof *fit);
+	if (!fit)
+		return key.fitness;
+	*fit = key;
+	fit->next = *list;
+	*list = fit;
+	return fit->fitness;
+}
+
+/* Flows know neither rates by size nor windows. */
+static bool has_flows(const struct dist__sim_world *world)
+{
+	return world->flows && world->profile.num_rates == 0 &&
+	       world->profile.window_bytes == SIZE_MAX;
+}
+
+bool dist__sim_has_flow(struct dist__transport *t,
+			const struct dist__flow *flow,
+			const struct dist__members *members)
+{
+	const struct dist__sim_rank *rank = (struct dist__sim_rank *)t;
+
+	return has_flows(rank->world) &&
+	       fitness_of(rank, flow, members) == DIST__SIM_FITS;
+}
+
+/* One of the ranks counts for all. */
+void dist__sim_by_messages(struct dist__transport *t,
+			   const struct dist__flow *flow,
+			   const struct dist__members *members)
+{
+	const struct dist__sim_rank *rank = (struct dist__sim_rank *)t;
+	struct dist__sim_world *world = rank->world;
+	enum dist__by_messages why = DIST__BY_LINKS;
+
+	if (members->rank != 0)
+		return;
+	if (!has_flows(world))
+		why = DIST__BY_MODEL;
+	else if (!flow->ops)
+		why = DIST__BY_TIMETABLE;
+	else if (fitness_of(rank, flow, members) == DIST__SIM_EARLY)
+		why = DIST__BY_EARLY;
+	world->tally.messages[why]++;
+}
+
+void dist__sim_fits_free(struct dist__sim_flows *flows)
+{
+	for (size_t i = 0; i < DIST__SIM_TABLE; i++) {
+		struct dist__sim_fit *fit, *next;
+
+		for (fit = flows->fits[i]; fit; fit = next) {
+			next = fit->next;
+			free(fit);
+		}
+	}
+}

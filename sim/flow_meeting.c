@@ -1,0 +1,348 @@
+/*
+ * flow_meeting.c - where the ranks of a group meet for a flow, and what becomes
+ * of those that wait when one does not come.
+ */
+#include "sim/flow.h"
+
+#include <stdlib.h>
+
+#include <simgrid/actor.h>
+#include <simgrid/engine.h>
+
+struct dist__sim_flows *dist__sim_flows_new(struct dist__sim_world *world)
+{
+	struct dist__sim_flows *flows = calloc(1, sizeof *flows);
+
+	if (!flows)
+		return NULL;
+	flows->ways = dist__sim_ways_new(world);
+	if (flows->ways)
+		return flows;
+	free(flows);
+	return NULL;
+}
+
+void dist__sim_flows_free(struct dist__sim_flows *flows)
+{
+	if (!flows)
+		return;
+	dist__sim_fits_free(flows);
+	dist__sim_ways_free(flows->ways);
+	free(flows->lost);
+	free(flows);
+}
+
+/* ---- finding --------------------------------------------------------------
+ */
+
+/* What the meeting of seat and rank would be like. */
+static struct dist__flow_meeting key_of(const struct dist__sim_rank *rank,
+					const struct dist__flow_seat *seat)
+{
+	const struct dist__members *members = seat->members;
+
+	return (struct dist__flow_meeting){
+		.world = rank->world,
+		.flow = seat->flow,
+		.joined = rank->joined,
+		.group = members->group_id,
+		.seq = seat->seq,
+		.first = dist__global_rank(members, 0),
+		.last = dist__global_rank(members, members->world_size - 1),
+		.size = members->world_size,
+		.fingerprint = seat->fingerprint,
+		.deserter = -1,
+	};
+}
+
+/* The teams of a group that are in a flow at the same time differ in their
+ * ends. */
+static bool same(const struct dist__flow_meeting *a,
+		 const struct dist__flow_meeting *b)
+{
+	return a->joined == b->joined && a->group == b->group &&
+	       a->seq == b->seq && a->first == b->first && a->last == b->last &&
+	       a->size == b->size;
+}
+
+static struct dist__flow_meeting **list_of(struct dist__sim_flows *flows,
+					   const struct dist__flow_meeting *key)
+{
+	uint32_t number = key->group * 31 + key->seq + (uint32_t)key->first;
+
+	return &flows->open[number % DIST__SIM_TABLE];
+}
+
+static struct dist__flow_meeting *find(struct dist__sim_flows *flows,
+				       const struct dist__flow_meeting *key)
+{
+	struct dist__flow_meeting *meeting = *list_of(flows, key);
+
+	while (meeting && !same(meeting, key))
+		meeting = meeting->next;
+	return meeting;
+}
+
+static struct dist__flow_meeting *add(struct dist__sim_flows *flows,
+				      const struct dist__flow_meeting *key)
+{
+	struct dist__flow_meeting **list = list_of(flows, key);
+	struct dist__flow_meeting *meeting = calloc(
+		1, sizeof *meeting + (size_t)key->size * sizeof key->guests[0]);
+
+	if (!meeting)
+		return NULL;
+	*meeting = *key;
+	meeting->next = *list;
+	*list = meeting;
+	flows->num_open++;
+	return meeting;
+}
+
+static void unlink_open(struct dist__sim_flows *flows,
+			struct dist__flow_meeting *meeting)
+{
+	struct dist__flow_meeting **link = list_of(flows, meeting);
+
+	while (*link != meeting)
+		link = &(*link)->next;
+	*link = meeting->next;
+	flows->num_open--;
+}
+
+/* ---- coming ----------------------------------------------------------------
+ */
+
+static bool is_lost(const struct dist__sim_flows *flows,
+		    const struct dist__flow_meeting *key)
+{
+	for (size_t i = 0; i < flows->num_lost; i++)
+		if (flows->lost[i].joined == key->joined &&
+		    flows->lost[i].group == key->group)
+			return true;
+	return false;
+}
+
+void dist__sim_flow_over(struct dist__sim_guest *guest, enum dist_error error)
+{
+	struct dist__flow_seat *seat = guest->seat;
+
+	if (!seat)
+		return;
+	guest->seat = NULL;
+	seat->meeting = NULL;
+	seat->error = error;
+	seat->is_over = true;
+	if (seat->over)
+		seat->over(seat, error);
+	else if (seat->waiter)
+		dist__sim_gate_open(guest->rank->world, seat->waiter);
+}
+
+/* Ends a meeting that not all have come to; rank, if there is one, is why. */
+static void call_off(struct dist__sim_flows *flows,
+		     struct dist__flow_meeting *meeting,
+		     const struct dist__sim_rank *rank, enum dist_error error)
+{
+	unlink_open(flows, meeting);
+	for (int i = 0; i < meeting->size; i++) {
+		struct dist__sim_guest *guest = &meeting->guests[i];
+		bool own = rank && guest->rank == rank;
+
+		dist__sim_flow_over(guest, own ? DIST_ERR_ABORTED : error);
+	}
+	free(meeting);
+}
+
+static void sit_down(struct dist__flow_meeting *meeting,
+		     struct dist__sim_rank *rank, struct dist__flow_seat *seat)
+{
+	meeting->guests[seat->members->rank] = (struct dist__sim_guest){
+		.seat = seat,
+		.rank = rank,
+		.time_s = simgrid_get_clock(),
+		.last_pass_bytes = seat->last_pass_bytes,
+	};
+	seat->meeting = meeting;
+	seat->waiter = NULL;
+	seat->is_over = false;
+	if (++meeting->came < meeting->size)
+		return;
+	unlink_open(meeting->world->flows, meeting);
+	dist__sim_conduct(meeting);
+}
+
+enum dist_error dist__sim_flow_join(struct dist__transport *t,
+				    struct dist__flow_seat *seat)
+{
+	struct dist__sim_rank *rank = (struct dist__sim_rank *)t;
+	struct dist__sim_flows *flows = rank->world->flows;
+	struct dist__sim_actor *actor = sg_actor_self_get_data();
+	struct dist__flow_meeting key, *meeting;
+	enum dist_error error;
+
+	dist__sim_note_call(rank);
+	dist__sim_skew_call(actor);
+	dist__sim_pay(actor);
+	key = key_of(rank, seat);
+	error = dist__sim_state_of(rank, key.group);
+	if (error)
+		return error;
+	if (is_lost(flows, &key))
+		return DIST_ERR_PEER_LOST;
+	meeting = find(flows, &key);
+	if (meeting && meeting->fingerprint != key.fingerprint) {
+		call_off(flows, meeting, NULL, DIST_ERR_MISMATCH);
+		return DIST_ERR_MISMATCH;
+	}
+	if (!meeting)
+		meeting = add(flows, &key);
+	if (!meeting)
+		return DIST_ERR_NO_MEMORY;
+	sit_down(meeting, rank, seat);
+	return DIST_OK;
+}
+
+/* ---- waiting, leaving -------------------------------------------------------
+ */
+
+/* Takes a guest out; others go on waiting for it, or will hear that it left. */
+static void leave(struct dist__sim_flows *flows,
+		  struct dist__flow_meeting *meeting,
+		  struct dist__sim_guest *guest)
+{
+	guest->seat->meeting = NULL;
+	guest->seat = NULL;
+	if (meeting->came == meeting->size) {
+		meeting->deserter = guest->rank->rank;
+	} else if (--meeting->came == 0) {
+		unlink_open(flows, meeting);
+		free(meeting);
+	}
+}
+
+static struct dist__sim_guest *guest_of(struct dist__flow_meeting *meeting,
+					const struct dist__sim_rank *rank)
+{
+	for (int i = 0; i < meeting->size; i++)
+		if (meeting->guests[i].seat && meeting->guests[i].rank == rank)
+			return &meeting->guests[i];
+	return NULL;
+}
+
+enum dist_error dist__sim_flow_wait(struct dist__transport *t,
+				    struct dist__flow_seat *seat,
+				    int64_t deadline_ns)
+{
+	struct dist__sim_rank *rank = (struct dist__sim_rank *)t;
+	struct dist__sim_world *world = rank->world;
+	struct dist__sim_actor *actor = sg_actor_self_get_data();
+	enum dist_error error = DIST_OK;
+
+	seat->waiter = &actor->gate;
+	while (!seat->is_over && !error) {
+		if (world->ended)
+			error = world->end_error;
+		else if (dist__sim_is_late(world, deadline_ns) &&
+			 dist__sim_time_is_up(rank))
+			error = DIST_ERR_TIMEOUT;
+		else
+			dist__sim_gate_wait(world, &actor->gate, deadline_ns);
+	}
+	/* Who is late itself, by the same deadline, did not lose the other. */
+	if (seat->is_over && seat->error == DIST_ERR_PEER_LOST &&
+	    dist__sim_is_late(world, deadline_ns))
+		return DIST_ERR_TIMEOUT;
+	if (seat->is_over)
+		return seat->error;
+	leave(world->flows, seat->meeting, guest_of(seat->meeting, rank));
+	return error;
+}
+
+/* ---- what stops a flow
+ * -------------------------------------------------------- */
+
+static bool is_of(const struct dist__flow_meeting *meeting,
+		  const struct dist__sim_lost *group)
+{
+	return !group || (meeting->joined == group->joined &&
+			  meeting->group == group->group);
+}
+
+/* Returns a meeting of the group (NULL: of any) that not all have come to. */
+static struct dist__flow_meeting *any_open(const struct dist__sim_flows *flows,
+					   const struct dist__sim_lost *group)
+{
+	for (size_t i = 0; flows->num_open && i < DIST__SIM_TABLE; i++)
+		for (struct dist__flow_meeting *m = flows->open[i]; m;
+		     m = m->next)
+			if (is_of(m, group))
+				return m;
+	return NULL;
+}
+
+static void note_lost(struct dist__sim_flows *flows,
+		      const struct dist__sim_lost *group)
+{
+	struct dist__sim_lost *lost;
+
+	for (size_t i = 0; i < flows->num_lost; i++)
+		if (flows->lost[i].joined == group->joined &&
+		    flows->lost[i].group == group->group)
+			return;
+	lost = realloc(flows->lost, (flows->num_lost + 1) * sizeof *lost);
+	if (!lost)
+		return;
+	flows->lost = lost;
+	flows->lost[flows->num_lost++] = *group;
+}
+
+void dist__sim_flows_abort(struct dist__sim_rank *rank, uint32_t group)
+{
+	const struct dist__sim_lost key = {rank->joined, group};
+	struct dist__sim_flows *flows = rank->world->flows;
+	struct dist__flow_meeting *meeting;
+
+	if (!flows)
+		return;
+	note_lost(flows, &key);
+	for (meeting = flows->under_way; meeting; meeting = meeting->next)
+		if (is_of(meeting, &key) && meeting->deserter < 0)
+			meeting->deserter = rank->rank;
+	while ((meeting = any_open(flows, &key)))
+		call_off(flows, meeting, rank, DIST_ERR_PEER_LOST);
+}
+
+/* Takes rank out of one flow; false: it is in none that waits for others. */
+static bool take_out(struct dist__sim_flows *flows,
+		     const struct dist__sim_rank *rank)
+{
+	for (size_t i = 0; flows->num_open && i < DIST__SIM_TABLE; i++)
+		for (struct dist__flow_meeting *m = flows->open[i]; m;
+		     m = m->next) {
+			struct dist__sim_guest *guest = guest_of(m, rank);
+			struct dist__sim_guest copy;
+
+			if (!guest)
+				continue;
+			copy = *guest;
+			leave(flows, m, guest);
+			dist__sim_flow_over(&copy, DIST_ERR_ABORTED);
+			return true;
+		}
+	return false;
+}
+
+void dist__sim_flows_close(struct dist__sim_rank *rank)
+{
+	while (rank->world->flows && take_out(rank->world->flows, rank))
+		continue;
+}
+
+void dist__sim_flows_end(struct dist__sim_world *world, enum dist_error error)
+{
+	struct dist__flow_meeting *meeting;
+
+	while (world->flows && (meeting = any_open(world->flows, NULL)))
+		call_off(world->flows, meeting, NULL, error);
+}

@@ -1,0 +1,210 @@
+/*
+ * flow_ways.c - which links the messages of a flow go over, and who gets what
+ * of them.
+ *
+ * A link that n messages are on at the same time gives each one an nth; the
+ * most loaded one sets the pace of all. Where another one is narrower for some
+ * of the messages, the others could have more; but in the steps of a collective
+ * they would only wait for those.
+ */
+#include "sim/flow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <xbt/config.h>
+
+#include "sim/engine_shim.h"
+
+#define MOST_LINKS 256 /* of a way, either direction */
+
+/* Ways kept of a rank: more than the neighbours that it has in any ring, chain
+ * and tree; who sends to all others is looked up again. */
+#define MOST_KEPT 16
+
+/* What SimGrid's models load the way back with, for acknowledgements, if cross
+ * traffic is on: src/surf/network_cm02.cpp of its 3.32. */
+#define ACKNOWLEDGEMENTS 0.05
+
+/* Bytes and latencies add up where no window bounds a transfer, and all flows
+ * share alike; the other models have factors by size. */
+static bool is_linear(void)
+{
+	const char *model = dist__engine_model();
+
+	return (strcmp(model, "CM02") == 0 || strcmp(model, "LV08") == 0) &&
+	       sg_cfg_get_double("network/TCP-gamma") == 0 &&
+	       sg_cfg_get_double("network/weight-S") == 0;
+}
+
+static bool number_cables(struct dist__sim_ways *ways)
+{
+	sg_link_t *links = sg_link_list();
+
+	ways->num_cables = sg_link_count();
+	ways->cables = calloc(ways->num_cables + 1, sizeof ways->cables[0]);
+	ways->used = calloc(ways->num_cables + 1, sizeof ways->used[0]);
+	for (size_t i = 0; ways->cables && i < ways->num_cables; i++) {
+		ways->cables[i] = (struct dist__sim_cable){
+			.link = links[i],
+			.Bps = sg_link_get_bandwidth(links[i]),
+			.is_shared = sg_link_is_shared(links[i]),
+		};
+		sg_link_set_data(links[i], &ways->cables[i]);
+	}
+	free(links);
+	return ways->cables && ways->used;
+}
+
+struct dist__sim_ways *dist__sim_ways_new(struct dist__sim_world *world)
+{
+	size_t size = (size_t)world->world_size;
+	struct dist__sim_ways *ways = NULL;
+
+	if (is_linear())
+		ways = calloc(1, sizeof *ways);
+	if (!ways)
+		return NULL;
+	ways->world = world;
+	ways->latency_factor = sg_cfg_get_double("network/latency-factor");
+	ways->bandwidth_factor = sg_cfg_get_double("network/bandwidth-factor");
+	if (sg_cfg_get_boolean("network/crosstraffic"))
+		ways->back_load = ACKNOWLEDGEMENTS;
+	ways->from = calloc(size, sizeof(struct dist__sim_way *));
+	ways->kept = calloc(size, sizeof ways->kept[0]);
+	if (ways->from && ways->kept && number_cables(ways))
+		return ways;
+	dist__sim_ways_free(ways);
+	return NULL;
+}
+
+void dist__sim_ways_free(struct dist__sim_ways *ways)
+{
+	struct dist__sim_way *way, *next;
+
+	if (!ways)
+		return;
+	for (int rank = 0; ways->from && rank < ways->world->world_size; rank++)
+		for (way = ways->from[rank]; way; way = next) {
+			next = way->next;
+			free(way);
+		}
+	free(ways->from);
+	free(ways->kept);
+	free(ways->cables);
+	free(ways->used);
+	free(ways);
+}
+
+/* ---- finding ----------------------------------------------------------- */
+
+static struct dist__sim_way *look_up(struct dist__sim_ways *ways, int from,
+				     int to)
+{
+	const struct dist__platform *platform = ways->world->platform;
+	sg_host_t src = dist__platform_host(platform, from);
+	sg_host_t dst = dist__platform_host(platform, to);
+	sg_link_t links[2 * MOST_LINKS];
+	double latency_s = 0;
+	size_t count, back_count = 0;
+	struct dist__sim_way *way;
+
+	count = dist__engine_route_links(src, dst, links, MOST_LINKS);
+	if (count == 0 ||
+	    !dist__engine_route(src, dst, &latency_s, NULL, NULL)) {
+		(void)dist__sim_has_route(ways->world, from, to);
+		return NULL;
+	}
+	if (ways->back_load > 0)
+		back_count = dist__engine_route_links(dst, src, links + count,
+						      MOST_LINKS);
+	way = malloc(sizeof *way +
+		     (count + back_count) * sizeof way->cables[0]);
+	if (!way)
+		return NULL;
+	*way = (struct dist__sim_way){
+		.to = to,
+		.latency_s = latency_s * ways->latency_factor,
+		.count = count,
+		.back_count = back_count,
+	};
+	for (size_t i = 0; i < count + back_count; i++) {
+		struct dist__sim_cable *cable = sg_link_get_data(links[i]);
+
+		way->cables[i] = (uint32_t)(cable - ways->cables);
+	}
+	return way;
+}
+
+struct dist__sim_way *dist__sim_way_find(struct dist__sim_ways *ways, int from,
+					 int to)
+{
+	struct dist__sim_way *way = ways->from[from];
+
+	while (way && way->to != to)
+		way = way->next;
+	if (way)
+		return way;
+	way = look_up(ways, from, to);
+	if (way && ways->kept[from] < MOST_KEPT) {
+		way->is_kept = true;
+		way->next = ways->from[from];
+		ways->from[from] = way;
+		ways->kept[from]++;
+	}
+	return way;
+}
+
+void dist__sim_way_release(struct dist__sim_way *way)
+{
+	if (way && !way->is_kept)
+		free(way);
+}
+
+/* ---- load --------------------------------------------------------------- */
+
+void dist__sim_way_load(struct dist__sim_ways *ways,
+			const struct dist__sim_way *way, double messages)
+{
+	for (size_t i = 0; i < way->count; i++)
+		ways->cables[way->cables[i]].load += messages;
+	for (size_t i = way->count; i < way->count + way->back_count; i++)
+		ways->cables[way->cables[i]].load += messages * ways->back_load;
+}
+
+double dist__sim_way_Bps(const struct dist__sim_ways *ways,
+			 const struct dist__sim_way *way)
+{
+	double least_Bps = ways->cables[way->cables[0]].Bps;
+
+	for (size_t i = 0; i < way->count; i++) {
+		const struct dist__sim_cable *cable =
+			&ways->cables[way->cables[i]];
+		double Bps = cable->Bps;
+
+		if (cable->is_shared && cable->load > 1)
+			Bps /= cable->load;
+		if (Bps < least_Bps)
+			least_Bps = Bps;
+	}
+	return least_Bps * ways->bandwidth_factor;
+}
+
+void dist__sim_way_carry(struct dist__sim_ways *ways,
+			 const struct dist__sim_way *way, double bytes)
+{
+	for (size_t i = 0; i < way->count; i++) {
+		uint32_t number = way->cables[i];
+
+		if (ways->cables[number].bytes == 0)
+			ways->used[ways->num_used++] = number;
+		ways->cables[number].bytes += bytes;
+	}
+}
+
+void dist__sim_ways_clear(struct dist__sim_ways *ways)
+{
+	for (size_t i = 0; i < ways->num_used; i++)
+		ways->cables[ways->used[i]].bytes = 0;
+	ways->num_used = 0;
+}

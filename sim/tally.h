@@ -1,0 +1,33 @@
+/*
+ * tally.h - how closely the last simulation of this process followed its
+ * collectives, and why not all of them were flows (flow.h).
+ */
+#ifndef LOCKSTEP_SIM_TALLY_H
+#define LOCKSTEP_SIM_TALLY_H
+
+#include <stdint.h>
+
+#include "core/fidelity.h"
+
+/* Why a collective without data goes by messages where flows are wanted. */
+enum dist__by_messages {
+	DIST__BY_LINKS,     /* its own messages share links */
+	DIST__BY_EARLY,     /* a rank may be through before others come */
+	DIST__BY_TIMETABLE, /* its algorithm has few messages, or lengths that
+			       not all ranks know: there is no timetable */
+	DIST__BY_MODEL,     /* the network model is no simple arithmetic */
+	DIST__BY_NUM
+};
+
+/* Collectives without data, all of the simulation; of one that is made of
+ * others among some of the ranks, those. */
+struct dist__tally {
+	enum dist__fidelity fidelity; /* AUTO: there was no simulation */
+	uint64_t flows;
+	uint64_t messages[DIST__BY_NUM]; /* with fidelity FLOW */
+};
+
+/* dist__sim_tally returns that of the last simulation. */
+const struct dist__tally *dist__sim_tally(void);
+
+#endif

@@ -1,0 +1,191 @@
+/*
+ * What joins ranks: of a measured machine, of a platform, and that a platform
+ * written of a machine has the machine's fabric.
+ */
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "platform/machine.h"
+#include "sim/platform.h"
+
+static void load_machine(const char *name, struct machine *machine)
+{
+	char path[256];
+	struct dist_message message;
+
+	snprintf(path, sizeof(path), "%s/machines/%s.yaml", LOCKSTEP_DATADIR,
+		 name);
+	cr_assert_eq(machine_load(machine, path, &message), DIST_OK, "%s",
+		     message.text);
+}
+
+/* Writes the platform of a machine and opens it. */
+static struct dist__platform *open_written(const struct machine *machine,
+					   const char *transport, int nodes,
+					   int node_ranks)
+{
+	struct platform_description d = {.nodes = {{.count = nodes}},
+					 .kinds = 1};
+	char path[] = "/tmp/lockstep-fabric-XXXXXX";
+	struct dist__platform *platform;
+	struct dist_message message = {""};
+	int file = mkstemp(path);
+	FILE *out = fdopen(file, "w");
+
+	cr_assert_not_null(out);
+	cr_assert_eq(platform_read_topology("star", &d.fabric, &message),
+		     DIST_OK);
+	cr_assert_eq(platform_of_machine(machine, transport, node_ranks,
+					 &d.nodes[0], &message),
+		     DIST_OK, "%s", message.text);
+	cr_assert_eq(platform_check(&d, &message), DIST_OK, "%s", message.text);
+	cr_assert_eq(platform_write(&d, "t", "c", out, &message), DIST_OK);
+	cr_assert_eq(fclose(out), 0);
+	cr_assert_eq(dist__platform_open(path, nodes * node_ranks, &platform,
+					 &message),
+		     DIST_OK, "%s", message.text);
+	unlink(path);
+	return platform;
+}
+
+struct place {
+	char machine[32], transport[32];
+	int nodes, node_ranks;
+};
+
+ParameterizedTestParameters(fabric, of_a_written_machine)
+{
+	static struct place places[] = {
+		{"aws-p5", "efa", 2, 8},
+		{"aws-p5", "efa", 3, 1},
+		{"aws-p4de", "efa", 2, 8},
+		{"alps-gh200", "tcp", 2, 4},
+		{"mn5-acc", "ib", 16, 4},
+		{"dgx-1", "ib", 2, 8},
+		{"dgx-2", "", 1, 12},
+		{"hkbu-2080ti", "ib", 8, 4},
+		{"mn5-gpp", "ib", 32, 1},
+		{"server-1gbe", "tcp", 2, 1},
+		{"a100-pcie-4", "", 1, 4},
+		{"oci-a100", "roce", 2, 8},
+		{"gb200-nvl72", "nvlink", 18, 4},
+	};
+
+	return cr_make_param_array(struct place, places,
+				   sizeof(places) / sizeof(places[0]));
+}
+
+static bool is_close(double a, double b)
+{
+	return a - b < 1e-6 * b && b - a < 1e-6 * b;
+}
+
+ParameterizedTest(struct place *place, fabric, of_a_written_machine)
+{
+	const char *transport = place->transport[0] ? place->transport : NULL;
+	struct dist_message message = {""};
+	struct dist__platform *platform;
+	struct fabric wanted, got;
+	struct machine machine;
+
+	load_machine(place->machine, &machine);
+	cr_assert_eq(machine_fabric(&machine, transport, place->nodes,
+				    place->node_ranks, &wanted, &message),
+		     DIST_OK, "%s", message.text);
+	platform = open_written(&machine, transport, place->nodes,
+				place->node_ranks);
+	cr_assert_eq(dist__platform_fabric(platform, NULL,
+					   place->nodes * place->node_ranks,
+					   &got),
+		     DIST_OK);
+	dist__platform_close(platform);
+	cr_expect_eq(got.nodes, wanted.nodes);
+	cr_expect_eq(got.node_ranks, wanted.node_ranks);
+	cr_expect_str_eq(got.gpu, wanted.gpu);
+	cr_expect_eq(got.intra, wanted.intra);
+	cr_expect_str_eq(got.transport, wanted.transport);
+	cr_expect_eq(got.cards, wanted.cards, "%d cards, not %d", got.cards,
+		     wanted.cards);
+	cr_expect(got.intra_Bps == wanted.intra_Bps ||
+			  is_close(got.intra_Bps, wanted.intra_Bps),
+		  "%g B/s inside, not %g", got.intra_Bps, wanted.intra_Bps);
+	cr_expect(
+		got.intra_latency_ns == wanted.intra_latency_ns ||
+			is_close(got.intra_latency_ns, wanted.intra_latency_ns),
+		"%g ns inside, not %g", got.intra_latency_ns,
+		wanted.intra_latency_ns);
+	cr_expect(got.card_Bps == wanted.card_Bps ||
+			  is_close(got.card_Bps, wanted.card_Bps),
+		  "%g B/s a card, not %g", got.card_Bps, wanted.card_Bps);
+	cr_expect(
+		got.inter_latency_ns == wanted.inter_latency_ns ||
+			is_close(got.inter_latency_ns, wanted.inter_latency_ns),
+		"%g ns between nodes, not %g", got.inter_latency_ns,
+		wanted.inter_latency_ns);
+}
+
+Test(fabric, figures_of_a_machine)
+{
+	struct dist_message message = {""};
+	struct machine machine;
+	struct fabric fabric;
+
+	load_machine("alps-gh200", &machine);
+	cr_assert_eq(
+		machine_fabric(&machine, "slingshot", 2, 4, &fabric, &message),
+		DIST_OK);
+	cr_expect_eq(fabric.intra, FABRIC_NVLINK);
+	cr_expect(is_close(fabric.intra_Bps, 450e9));
+	cr_expect(is_close(fabric.intra_latency_ns, 600));
+	cr_expect_eq(fabric.cards, 4);
+	cr_expect(is_close(fabric.card_Bps, 25e9));
+	cr_expect(is_close(fabric.inter_latency_ns, 2700));
+	cr_expect_eq(machine_fabric(&machine, "ib", 2, 4, &fabric, &message),
+		     DIST_ERR_INVALID_ARGUMENT);
+	cr_expect_not_null(strstr(message.text, "slingshot or tcp"));
+	cr_expect_eq(machine_fabric(&machine, NULL, 1, 5, &fabric, &message),
+		     DIST_ERR_INVALID_ARGUMENT);
+}
+
+Test(fabric, what_is_not_known_is_0)
+{
+	struct dist_message message = {""};
+	struct machine machine;
+	struct fabric fabric;
+
+	load_machine("aws-ena", &machine);
+	cr_assert_eq(machine_fabric(&machine, "tcp", 4, 1, &fabric, &message),
+		     DIST_OK);
+	cr_expect_eq(fabric.card_Bps, 0);
+	cr_expect_eq(fabric.gpu[0], '\0');
+	/* Processors have no PCIe on their way. */
+	cr_expect(is_close(fabric.inter_latency_ns, 21200));
+}
+
+Test(fabric, of_some_ranks)
+{
+	static const int rail[] = {1, 9, 17}, node[] = {8, 9, 10};
+	struct dist__platform *platform;
+	struct machine machine;
+	struct fabric fabric;
+
+	load_machine("oci-a100", &machine);
+	platform = open_written(&machine, "roce", 3, 8);
+	cr_assert_eq(dist__platform_fabric(platform, rail, 3, &fabric),
+		     DIST_OK);
+	cr_expect_eq(fabric.nodes, 3);
+	cr_expect_eq(fabric.node_ranks, 1);
+	cr_expect_eq(fabric.intra, FABRIC_ALONE);
+	cr_expect_eq(fabric.cards, 2);
+	cr_expect(is_close(fabric.card_Bps, 12.5e9));
+	cr_assert_eq(dist__platform_fabric(platform, node, 3, &fabric),
+		     DIST_OK);
+	cr_expect_eq(fabric.nodes, 1);
+	cr_expect_eq(fabric.node_ranks, 3);
+	cr_expect_eq(fabric.intra, FABRIC_NVSWITCH);
+	cr_expect_eq(fabric.cards, 0);
+	dist__platform_close(platform);
+}

@@ -1,0 +1,82 @@
+/* Which fidelity a simulation gets. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "core/fidelity.h"
+#include "library/fidelity.h"
+
+Test(fidelity, words_and_fidelities_are_one_to_one)
+{
+	static const char *const words[] = {"auto", "message", "flow",
+					    "formula"};
+	enum dist__fidelity fidelity;
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+		cr_expect(dist__fidelity_parse(&fidelity, words[i]));
+		cr_expect_eq(fidelity, (enum dist__fidelity)i);
+		cr_expect_str_eq(dist__fidelity_name(fidelity), words[i]);
+	}
+	cr_expect_not(dist__fidelity_parse(&fidelity, "Message"));
+	cr_expect_not(dist__fidelity_parse(&fidelity, ""));
+	cr_expect(dist__fidelity_parse(&fidelity, NULL));
+	cr_expect_eq(fidelity, DIST__FIDELITY_AUTO);
+}
+
+static enum dist__fidelity chosen(const char *library, int ranks,
+				  enum dist__fidelity asked)
+{
+	struct dist__profile profile;
+	enum dist__fidelity fidelity = DIST__FIDELITY_AUTO;
+	struct dist_message message = {""};
+
+	dist__profile_init(&profile);
+	strcpy(profile.library, library);
+	cr_expect_eq(
+		library_fidelity(&profile, ranks, asked, &fidelity, &message),
+		DIST_OK, "%s", message.text);
+	dist__profile_release(&profile);
+	return fidelity;
+}
+
+Test(fidelity, few_ranks_are_simulated_message_by_message)
+{
+	cr_expect_eq(chosen("", 1, DIST__FIDELITY_AUTO),
+		     DIST__FIDELITY_MESSAGE);
+	cr_expect_eq(chosen("lockstep", 256, DIST__FIDELITY_AUTO),
+		     DIST__FIDELITY_MESSAGE);
+}
+
+Test(fidelity, more_are_flows)
+{
+	cr_expect_eq(chosen("", 257, DIST__FIDELITY_AUTO), DIST__FIDELITY_FLOW);
+	cr_expect_eq(chosen("", 16384, DIST__FIDELITY_AUTO),
+		     DIST__FIDELITY_FLOW);
+}
+
+Test(fidelity, very_many_take_the_time_of_a_formula)
+{
+	cr_expect_eq(chosen("", 16385, DIST__FIDELITY_AUTO),
+		     DIST__FIDELITY_FORMULA);
+}
+
+Test(fidelity, what_is_asked_for_is_given)
+{
+	for (enum dist__fidelity asked = DIST__FIDELITY_MESSAGE;
+	     asked <= DIST__FIDELITY_FORMULA; asked++)
+		cr_expect_eq(chosen("", 1000, asked), asked);
+}
+
+Test(fidelity, an_unknown_library_is_refused)
+{
+	struct dist__profile profile;
+	enum dist__fidelity fidelity;
+	struct dist_message message = {""};
+
+	dist__profile_init(&profile);
+	strcpy(profile.library, "no-such");
+	cr_expect_eq(library_fidelity(&profile, 2, DIST__FIDELITY_AUTO,
+				      &fidelity, &message),
+		     DIST_ERR_INVALID_ARGUMENT);
+	cr_expect(strstr(message.text, "expected lockstep"));
+	dist__profile_release(&profile);
+}

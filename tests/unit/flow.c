@@ -1,0 +1,184 @@
+/*
+ * Collectives as flows, beside what they take: they run in order beside the
+ * rank, mixed with others, and fail as message by message. Each test is one
+ * simulation.
+ */
+#include <criterion/criterion.h>
+#include <criterion/redirect.h>
+
+#include "lockstep/dist.h"
+#include "sim/tally.h"
+
+#define STAR "tests/support/star16.xml" /* 1 GB/s, 10 us from host to host */
+#define MS   INT64_C(1000000)
+
+static int simulate(int (*rank_main)(void *arg), void *arg)
+{
+	struct dist_launch_options options = {
+		.backend = "sim",
+		.platform = STAR,
+		.fidelity = "flow",
+		.algorithm = "all_reduce=ring",
+		.world_size = 4,
+		.timeout_ns = 100 * MS,
+	};
+
+	return dist_launch(&options, rank_main, arg);
+}
+
+static struct dist_tensor phantom(size_t numel)
+{
+	return dist_tensor(NULL, numel, DIST_FLOAT32);
+}
+
+/* ---- order ------------------------------------------------------------- */
+
+/* 6 steps of 10 us and a megabyte, each; what is behind waits for it. */
+static int in_order(void *arg)
+{
+	int64_t *end_ns = arg;
+	struct dist_group *group;
+	struct dist_work *works[3];
+	float one = 1;
+
+	cr_assert_eq(dist_init_process_group(NULL, &group), DIST_OK);
+	cr_assert_eq(
+		dist_all_reduce(group, phantom(1000000), DIST_SUM, &works[0]),
+		DIST_OK);
+	cr_assert_eq(dist_all_reduce(group, dist_tensor(&one, 1, DIST_FLOAT32),
+				     DIST_SUM, &works[1]),
+		     DIST_OK);
+	cr_assert_eq(
+		dist_all_reduce(group, phantom(1000000), DIST_SUM, &works[2]),
+		DIST_OK);
+	cr_expect_eq(dist_now_ns(group), 0, "submitting takes no time");
+	for (int i = 0; i < 3; i++) {
+		cr_expect_eq(dist_work_wait(works[i], DIST_TIMEOUT_OF_GROUP),
+			     DIST_OK);
+		if (dist_get_rank(group) == 0)
+			end_ns[i] = dist_now_ns(group);
+		dist_work_free(works[i]);
+	}
+	cr_expect_eq(one, 4, "what carries data has its result");
+	cr_expect_eq(dist_all_reduce(group, phantom(1000000), DIST_SUM, NULL),
+		     DIST_OK);
+	return dist_destroy_process_group(group) != DIST_OK;
+}
+
+Test(flow, those_of_a_group_run_in_order_with_what_carries_data)
+{
+	int64_t end_ns[3] = {0};
+
+	const int64_t little = 30; /* six times 4 bytes, and rounding */
+
+	cr_assert_eq(simulate(in_order, end_ns), DIST_EXIT_OK);
+	cr_expect_eq(end_ns[0], 6060000);
+	cr_expect_geq(end_ns[1], end_ns[0] + 60000);
+	cr_expect_leq(end_ns[1], end_ns[0] + 60000 + little);
+	cr_expect_geq(end_ns[2], end_ns[1] + 6060000);
+	cr_expect_leq(end_ns[2], end_ns[1] + 6060000 + little);
+}
+
+/* Once each, asked for in whatever way, and what carries data not at all. */
+Test(flow, those_of_a_job_are_counted)
+{
+	const struct dist__tally *tally = dist__sim_tally();
+	int64_t end_ns[3];
+
+	cr_expect_eq(tally->fidelity, DIST__FIDELITY_AUTO);
+	cr_assert_eq(simulate(in_order, end_ns), DIST_EXIT_OK);
+	cr_expect_eq(tally->fidelity, DIST__FIDELITY_FLOW);
+	cr_expect_eq(tally->flows, 3);
+	for (int why = 0; why < DIST__BY_NUM; why++)
+		cr_expect_eq(tally->messages[why], 0);
+}
+
+static int by_messages(void *arg)
+{
+	struct dist_group *group;
+	struct dist_work *work;
+
+	(void)arg;
+	cr_assert_eq(dist_init_process_group(NULL, &group), DIST_OK);
+	cr_assert_eq(dist_reduce(group, phantom(8), 0, DIST_SUM, &work),
+		     DIST_OK);
+	cr_assert_eq(dist_work_wait(work, DIST_TIMEOUT_OF_GROUP), DIST_OK);
+	dist_work_free(work);
+	cr_assert_eq(dist_reduce(group, phantom(8), 0, DIST_SUM, NULL),
+		     DIST_OK);
+	return dist_destroy_process_group(group) != DIST_OK;
+}
+
+Test(flow, so_are_those_that_go_by_messages)
+{
+	cr_assert_eq(simulate(by_messages, NULL), DIST_EXIT_OK);
+	cr_expect_eq(dist__sim_tally()->flows, 0);
+	cr_expect_eq(dist__sim_tally()->messages[DIST__BY_TIMETABLE], 2);
+}
+
+/* ---- failing ------------------------------------------------------------ */
+
+static int one_stays_away(void *arg)
+{
+	enum dist_error *error = arg;
+	struct dist_group *group;
+
+	cr_assert_eq(dist_init_process_group(NULL, &group), DIST_OK);
+	if (dist_get_rank(group) == 3)
+		return dist_recv(group, phantom(8), 0, 0);
+	error[dist_get_rank(group)] =
+		dist_all_reduce(group, phantom(8), DIST_SUM, NULL);
+	return 1;
+}
+
+Test(flow, a_rank_that_does_not_come_is_a_deadlock)
+{
+	enum dist_error errors[3] = {DIST_OK};
+
+	cr_redirect_stderr();
+	cr_expect_eq(simulate(one_stays_away, errors), DIST_EXIT_DEADLOCK);
+	for (int i = 0; i < 3; i++)
+		cr_expect_eq(errors[i], DIST_ERR_DEADLOCK);
+}
+
+static int one_is_late(void *arg)
+{
+	enum dist_error *errors = arg;
+	struct dist_group *group;
+	int rank;
+
+	cr_assert_eq(dist_init_process_group(NULL, &group), DIST_OK);
+	rank = dist_get_rank(group);
+	if (rank == 3)
+		(void)dist_compute(group, 200 * MS, NULL);
+	errors[rank] = dist_all_reduce(group, phantom(8), DIST_SUM, NULL);
+	return errors[rank] != DIST_OK;
+}
+
+Test(flow, a_rank_that_comes_too_late_is_a_timeout)
+{
+	enum dist_error errors[4] = {DIST_OK};
+
+	cr_redirect_stderr();
+	cr_expect_eq(simulate(one_is_late, errors), DIST_EXIT_TIMEOUT);
+	for (int i = 0; i < 3; i++)
+		cr_expect_eq(errors[i], DIST_ERR_TIMEOUT);
+	cr_expect_eq(errors[3], DIST_ERR_PEER_LOST);
+}
+
+static int one_differs(void *arg)
+{
+	struct dist_group *group;
+	size_t numel;
+
+	(void)arg;
+	cr_assert_eq(dist_init_process_group(NULL, &group), DIST_OK);
+	numel = dist_get_rank(group) == 2 ? 9 : 8;
+	return dist_all_reduce(group, phantom(numel), DIST_SUM, NULL);
+}
+
+Test(flow, ranks_that_disagree_are_a_mismatch)
+{
+	cr_redirect_stderr();
+	cr_expect_eq(simulate(one_differs, NULL), DIST_EXIT_MISMATCH);
+}

@@ -1,0 +1,381 @@
+/* What NCCL is said to choose and to take, and what calibration makes of it. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+#include "library/library.h"
+
+#define KIB 1024.0
+#define MIB (1024 * KIB)
+#define GIB (1024 * MIB)
+
+/* Machines of the measured tables, rates as their descriptions say. */
+static const struct fabric h100 = {.nodes = 1,
+				   .node_ranks = 8,
+				   .gpu = "H100 80GB",
+				   .intra = FABRIC_NVSWITCH,
+				   .intra_Bps = 450e9};
+static const struct fabric a100 = {.nodes = 1,
+				   .node_ranks = 8,
+				   .gpu = "A100 40GB",
+				   .intra = FABRIC_NVSWITCH,
+				   .intra_Bps = 300e9};
+static const struct fabric two_h100 = {.nodes = 2,
+				       .node_ranks = 8,
+				       .gpu = "H100 80GB",
+				       .intra = FABRIC_NVSWITCH,
+				       .intra_Bps = 450e9,
+				       .transport = "ib",
+				       .cards = 8,
+				       .card_Bps = 50e9};
+static const struct fabric two_a100_efa = {.nodes = 2,
+					   .node_ranks = 8,
+					   .gpu = "A100 80GB",
+					   .intra = FABRIC_NVSWITCH,
+					   .intra_Bps = 300e9,
+					   .transport = "efa",
+					   .cards = 4,
+					   .card_Bps = 12.5e9};
+static const struct fabric two_pcie = {.nodes = 2,
+				       .node_ranks = 4,
+				       .gpu = "RTX 2080 Ti",
+				       .intra = FABRIC_PCIE,
+				       .intra_Bps = 15.75e9,
+				       .transport = "tcp-10gbe",
+				       .cards = 1,
+				       .card_Bps = 1.25e9};
+
+static struct fabric mn5(int nodes)
+{
+	return (struct fabric){.nodes = nodes,
+			       .node_ranks = 4,
+			       .gpu = "H100 64GB",
+			       .intra = FABRIC_NVLINK,
+			       .intra_Bps = 450e9,
+			       .transport = "ib",
+			       .cards = 4,
+			       .card_Bps = 25e9};
+}
+
+static struct dist__profile nccl(void)
+{
+	struct dist__profile profile;
+
+	dist__profile_init(&profile);
+	strcpy(profile.library, "nccl");
+	return profile;
+}
+
+static struct library_call call_of(const struct fabric *fabric,
+				   enum dist__op_kind op, double bytes)
+{
+	return (struct library_call){.op = op,
+				     .numel = (size_t)bytes,
+				     .element_bytes = 1,
+				     .ranks = fabric_ranks(fabric)};
+}
+
+static struct library_estimate estimate(const struct dist__profile *profile,
+					const struct fabric *fabric,
+					const struct library_call *call)
+{
+	struct library_estimate result;
+	struct dist_message message = {""};
+
+	cr_assert_eq(library_estimate(profile, fabric, call, &result, &message),
+		     DIST_OK, "%s", message.text);
+	return result;
+}
+
+static void expect_pair(const struct fabric *fabric, double bytes,
+			const char *algorithm, const char *protocol)
+{
+	struct dist__profile profile = nccl();
+	struct library_call call = call_of(fabric, DIST__ALL_REDUCE, bytes);
+	struct library_estimate got = estimate(&profile, fabric, &call);
+
+	cr_expect_str_eq(got.algorithm, algorithm, "%.0f bytes: %s", bytes,
+			 got.algorithm);
+	cr_expect_str_eq(got.protocol, protocol, "%.0f bytes: %s", bytes,
+			 got.protocol);
+	dist__profile_release(&profile);
+}
+
+Test(nccl_model, chooses_as_nccl_does)
+{
+	expect_pair(&h100, KIB, "ring", "LL");
+	expect_pair(&h100, 64 * MIB, "nvls", "Simple");
+	expect_pair(&a100, 16 * KIB, "ring", "LL");
+	expect_pair(&a100, 8 * MIB, "ring", "LL128");
+	expect_pair(&a100, GIB, "ring", "Simple");
+	expect_pair(&two_h100, KIB, "tree", "LL");
+	expect_pair(&two_h100, MIB, "tree", "LL128");
+	expect_pair(&two_h100, GIB, "nvlstree", "Simple");
+	expect_pair(&two_a100_efa, KIB, "tree", "Simple");
+	expect_pair(&two_pcie, MIB, "ring", "Simple");
+}
+
+/* Lines of LL128 must reach a GPU whole: not by sockets, nor past a Grace. */
+Test(nccl_model, ll128_needs_direct_cards)
+{
+	struct fabric fabric = mn5(2);
+
+	expect_pair(&fabric, MIB, "tree", "LL128");
+	strcpy(fabric.transport, "tcp");
+	expect_pair(&fabric, MIB, "ring", "LL");
+	strcpy(fabric.transport, "slingshot");
+	expect_pair(&fabric, MIB, "tree", "LL128");
+	strcpy(fabric.gpu, "GH200 120GB");
+	expect_pair(&fabric, MIB, "ring", "LL");
+	fabric.nodes = 1;
+	expect_pair(&fabric, 8 * MIB, "ring", "LL128");
+}
+
+Test(nccl_model, switches_reduce_since_2_17)
+{
+	struct dist__profile profile = nccl();
+	struct library_call call = call_of(&h100, DIST__ALL_REDUCE, GIB);
+
+	cr_assert_eq(dist__profile_set(&profile, "minor", 16), DIST_OK);
+	cr_expect_str_eq(estimate(&profile, &h100, &call).algorithm, "ring");
+	cr_assert_eq(dist__profile_set(&profile, "minor", 17), DIST_OK);
+	cr_expect_str_eq(estimate(&profile, &h100, &call).algorithm, "nvls");
+	dist__profile_release(&profile);
+}
+
+/* Two nodes of a GPU with one card of 100 Gbit/s. */
+static double pair_ns(const char *transport)
+{
+	struct fabric fabric = {.nodes = 2,
+				.node_ranks = 1,
+				.gpu = "A100 40GB",
+				.cards = 1,
+				.card_Bps = 12.5e9};
+	struct dist__profile profile = nccl();
+	struct library_call call = call_of(&fabric, DIST__ALL_REDUCE, GIB);
+	struct library_estimate got;
+
+	strcpy(fabric.transport, transport);
+	call.ranks = 2;
+	got = estimate(&profile, &fabric, &call);
+	dist__profile_release(&profile);
+	return library_time_ns(&got);
+}
+
+Test(nccl_model, sockets_do_not_keep_up_with_a_fast_card)
+{
+	cr_expect_gt(pair_ns("tcp"), 2 * pair_ns("ib"));
+	cr_expect_eq(pair_ns("tcp"), pair_ns("tcp-100gbe"));
+	cr_expect_lt(pair_ns("tcpxo"), 1.1 * pair_ns("ib"));
+}
+
+Test(nccl_model, obeys_what_is_forced)
+{
+	struct dist__profile profile = nccl();
+	struct fabric fabric = mn5(4);
+	struct library_call call = call_of(&fabric, DIST__ALL_REDUCE, KIB);
+	struct library_estimate got;
+	struct dist_message message = {""};
+
+	call.algorithm = "Ring";
+	call.protocol = "simple";
+	got = estimate(&profile, &fabric, &call);
+	cr_expect_str_eq(got.algorithm, "ring");
+	cr_expect_str_eq(got.protocol, "Simple");
+	call.protocol = NULL;
+	call.algorithm = "nvlstree"; /* there are no switches */
+	cr_expect_str_eq(estimate(&profile, &fabric, &call).algorithm, "ring");
+	call.algorithm = "butterfly";
+	cr_expect_eq(library_estimate(&profile, &fabric, &call, &got, &message),
+		     DIST_ERR_INVALID_ARGUMENT);
+	cr_expect(strstr(message.text, "butterfly") &&
+			  strstr(message.text, "ring tree nvls nvlstree"),
+		  "%s", message.text);
+	dist__profile_release(&profile);
+}
+
+static const struct fabric *const all[] = {&h100, &a100, &two_h100,
+					   &two_a100_efa, &two_pcie};
+static const enum dist__op_kind ops[] = {
+	DIST__ALL_REDUCE, DIST__ALL_GATHER, DIST__REDUCE_SCATTER,
+	DIST__BROADCAST,  DIST__REDUCE,     DIST__ALL_TO_ALL};
+
+/* Another pair may be faster than NCCL thinks, or slower: it does not know that
+ * a network is slow (nccl-hkbu-8x4-10gbe.tsv: 472 us of 8 KiB, 871 of 16). */
+#define MOST_FALL 0.5
+#define MOST_RISE 0.9
+
+/* By 2 % in size: the time never falls while the pair stays, rises little, and
+ * where NCCL changes to another one it is not worlds away. */
+static void expect_smooth(const struct fabric *fabric, enum dist__op_kind op)
+{
+	struct dist__profile profile = nccl();
+	struct library_estimate before = {.channels = 0};
+	double ns = 0;
+
+	for (double bytes = 8; bytes < 16 * GIB; bytes *= 1.02) {
+		struct library_call call = call_of(fabric, op, bytes);
+		struct library_estimate now = estimate(&profile, fabric, &call);
+		bool same = strcmp(now.algorithm, before.algorithm) == 0 &&
+			    strcmp(now.protocol, before.protocol) == 0;
+		double then = ns;
+
+		ns = library_time_ns(&now);
+		cr_assert(isfinite(ns) && ns > 0);
+		if (then == 0 || same)
+			cr_assert(ns >= then * (1 - 1e-9),
+				  "%s of %.0f bytes: %.0f ns after %.0f",
+				  dist__op_name(op), bytes, ns, then);
+		if (then > 0 && same)
+			cr_assert_leq(ns, 1.08 * then);
+		if (then > 0 && !same)
+			cr_assert(ns > (1 - MOST_FALL) * then &&
+					  ns < (1 + MOST_RISE) * then,
+				  "%s of %.0f bytes, %s %s: %.0f ns after %.0f",
+				  dist__op_name(op), bytes, now.algorithm,
+				  now.protocol, ns, then);
+		before = now;
+	}
+	dist__profile_release(&profile);
+}
+
+Test(nccl_model, times_rise_with_the_size)
+{
+	for (size_t f = 0; f < sizeof all / sizeof all[0]; f++)
+		for (size_t o = 0; o < sizeof ops / sizeof ops[0]; o++)
+			expect_smooth(all[f], ops[o]);
+}
+
+static double forced_ns(const struct fabric *fabric, const char *algorithm,
+			double bytes)
+{
+	struct dist__profile profile = nccl();
+	struct library_call call = call_of(fabric, DIST__ALL_REDUCE, bytes);
+	struct library_estimate got;
+
+	call.algorithm = algorithm;
+	got = estimate(&profile, fabric, &call);
+	dist__profile_release(&profile);
+	return library_time_ns(&got);
+}
+
+/* From which size on a ring is always the faster one. */
+static double crossover(const struct fabric *fabric)
+{
+	double bytes = 16 * GIB;
+
+	while (bytes > 256 && forced_ns(fabric, "tree", bytes) >
+				      forced_ns(fabric, "ring", bytes))
+		bytes /= 1.05;
+	return bytes;
+}
+
+/* scenarios/measured/collectives/nccl-mn5-acc-*: of 4 nodes between 8 and 64
+ * MiB, of 16 between 128 and 512. */
+Test(nccl_model, ring_and_tree_cross_where_they_were_measured_to)
+{
+	struct fabric four = mn5(4), sixteen = mn5(16);
+
+	cr_expect(crossover(&four) > 8 * MIB && crossover(&four) < 64 * MIB,
+		  "%.0f", crossover(&four));
+	cr_expect(crossover(&sixteen) > 128 * MIB &&
+			  crossover(&sixteen) < 512 * MIB,
+		  "%.0f", crossover(&sixteen));
+}
+
+/* There, rows without a forced algorithm take what these take. */
+Test(nccl_model, trees_give_way_to_rings_where_nccl_was_seen_to_change)
+{
+	struct fabric four = mn5(4), sixteen = mn5(16);
+
+	expect_pair(&four, 256, "tree", "LL");
+	expect_pair(&four, MIB, "tree", "LL128");
+	expect_pair(&four, 8 * MIB, "ring", "LL128");
+	expect_pair(&four, 512 * MIB, "ring", "Simple");
+	expect_pair(&sixteen, 8 * MIB, "tree", "LL128");
+	expect_pair(&sixteen, 512 * MIB, "ring", "Simple");
+}
+
+static double latency_ns(const struct fabric *fabric, const char *algorithm)
+{
+	struct dist__profile profile = nccl();
+	struct library_call call = call_of(fabric, DIST__ALL_REDUCE, 256);
+	struct library_estimate got;
+
+	call.algorithm = algorithm;
+	got = estimate(&profile, fabric, &call);
+	dist__profile_release(&profile);
+	return got.latency_ns;
+}
+
+Test(nccl_model, small_rings_grow_with_ranks_trees_with_their_log)
+{
+	struct fabric four = mn5(4), sixteen = mn5(16);
+
+	cr_expect_gt(latency_ns(&sixteen, "ring"),
+		     3.5 * latency_ns(&four, "ring"));
+	cr_expect_lt(latency_ns(&sixteen, "tree"),
+		     2 * latency_ns(&four, "tree"));
+}
+
+/* A ring whose nodes have several ranks carries some parts over the network
+ * while others are inside nodes: once it is busy latencies do not count. */
+Test(nccl_model, sockets_are_never_idle_in_large_rings)
+{
+	struct dist__profile profile = nccl();
+	struct library_call call =
+		call_of(&two_pcie, DIST__ALL_REDUCE, 256 * MIB);
+	struct library_estimate got;
+
+	call.algorithm = "ring";
+	got = estimate(&profile, &two_pcie, &call);
+	cr_expect_eq(got.latency_ns, 0);
+	call.numel = 1 << 16;
+	call.protocol = "Simple";
+	cr_expect_gt(estimate(&profile, &two_pcie, &call).latency_ns, 0);
+	dist__profile_release(&profile);
+}
+
+Test(nccl_model, no_rank_sends_less_than_it_must)
+{
+	struct dist__profile profile = nccl();
+	struct library_call call = call_of(&a100, DIST__ALL_REDUCE, GIB);
+	struct library_estimate got = estimate(&profile, &a100, &call);
+
+	cr_expect_eq(got.shape, LIBRARY_RING);
+	cr_expect_float_eq(got.local_bytes, GIB * 14 / 8, 1);
+	cr_expect_eq(got.remote_bytes, 0);
+	call = call_of(&two_h100, DIST__ALL_REDUCE, GIB);
+	got = estimate(&profile, &two_h100, &call);
+	cr_expect_eq(got.shape, LIBRARY_SWITCH);
+	cr_expect_float_eq(got.remote_bytes, GIB / 8, 1);
+	dist__profile_release(&profile);
+}
+
+Test(nccl_model, the_profile_states_what_is_built_in)
+{
+	struct dist__profile built_in = nccl(), read;
+	struct dist_message message = {""};
+
+	cr_assert_eq(dist__profile_load(&read,
+					LOCKSTEP_DATADIR "/profiles/nccl.yaml",
+					&message),
+		     DIST_OK, "%s", message.text);
+	cr_assert_eq(library_check(&read, &message), DIST_OK, "%s",
+		     message.text);
+	cr_expect_eq(read.num_constants, 16);
+	for (size_t f = 0; f < sizeof all / sizeof all[0]; f++)
+		for (double bytes = 8; bytes < GIB; bytes *= 3) {
+			struct library_call call =
+				call_of(all[f], DIST__ALL_REDUCE, bytes);
+			struct library_estimate one =
+				estimate(&built_in, all[f], &call);
+			struct library_estimate other =
+				estimate(&read, all[f], &call);
+
+			cr_expect_eq(library_time_ns(&one),
+				     library_time_ns(&other));
+		}
+	dist__profile_release(&read);
+	dist__profile_release(&built_in);
+}

@@ -1,0 +1,147 @@
+/* Platforms whose links are made faster or slower. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+#include "cli/rewiring.h"
+
+#define PLATFORM(name) LOCKSTEP_DATADIR "/platforms/" name ".xml"
+
+/* Cards of 24.575 GB/s, 2.7 us from one to the other; NVSwitch within, 235.3
+ * GB/s and 0.6 us. */
+#define NODES PLATFORM("fat-tree-hdr-16x8")
+
+static struct fabric survey(const char *path, const struct dist__terms *terms)
+{
+	struct dist_message message = {""};
+	struct dist__platform *platform;
+	struct fabric fabric;
+
+	dist__platform_agree(terms);
+	cr_assert_eq(dist__platform_open(path, 128, &platform, &message),
+		     DIST_OK, "%s", message.text);
+	cr_assert_eq(dist__platform_fabric(platform, NULL, 128, &fabric),
+		     DIST_OK);
+	dist__platform_close(platform);
+	return fabric;
+}
+
+static void expect_near(double got, double wanted)
+{
+	cr_expect(fabs(got - wanted) <= 1e-9 * wanted, "%g, not %g", got,
+		  wanted);
+}
+
+static void expect_fabric(const struct dist__terms *terms, double card_Bps,
+			  double inter_ns, double intra_Bps, double intra_ns)
+{
+	struct fabric fabric = survey(NODES, terms);
+
+	cr_expect_eq(fabric.nodes, 16);
+	expect_near(fabric.card_Bps, card_Bps);
+	expect_near(fabric.inter_latency_ns, inter_ns);
+	expect_near(fabric.intra_Bps, intra_Bps);
+	expect_near(fabric.intra_latency_ns, intra_ns);
+}
+
+Test(rewiring, without_terms_nothing_changes)
+{
+	const struct dist__terms terms = {.name = ""};
+
+	expect_fabric(&terms, 24.575e9, 2700, 235.3e9, 600);
+}
+
+Test(rewiring, links_between_nodes_get_what_is_asked_for)
+{
+	const struct dist__terms terms = {
+		.inter = {.bandwidth = {.value = 50e9},
+			  .latency = {.value = 5e-6}}};
+
+	expect_fabric(&terms, 50e9, 5000, 235.3e9, 600);
+}
+
+Test(rewiring, links_within_nodes_are_others)
+{
+	const struct dist__terms terms = {
+		.intra = {.bandwidth = {0.5, true}, .latency = {3, true}}};
+
+	expect_fabric(&terms, 24.575e9, 2700, 0.5 * 235.3e9, 1800);
+}
+
+/* Where PCIe held up a ring before, cards do now. */
+Test(rewiring, every_link_of_the_kind_changes)
+{
+	const struct dist__terms terms = {.inter = {.bandwidth = {0.25, true}}};
+	struct dist__narrowest narrowest;
+	struct dist__platform *platform;
+	struct dist_message message;
+
+	dist__platform_agree(&terms);
+	cr_assert_eq(dist__platform_open(PLATFORM("leaf-spine-roce-16x4"), 64,
+					 &platform, &message),
+		     DIST_OK);
+	cr_assert_eq(dist__platform_narrowest(platform, 64, &narrowest),
+		     DIST_OK);
+	dist__platform_close(platform);
+	expect_near(narrowest.hop_Bps, 12.5e9 / 4);
+	cr_expect_eq(narrowest.links, 32);
+}
+
+/* ---- what is refused ---------------------------------------------------- */
+
+static void expect_refused(const char *path, const struct dist__terms *terms,
+			   const char *words)
+{
+	struct dist_message message = {""};
+	int hosts;
+
+	dist__platform_agree(terms);
+	cr_expect_eq(dist__platform_hosts(path, &hosts, NULL, &message),
+		     DIST_ERR_INVALID_ARGUMENT);
+	cr_expect(strstr(message.text, words), "%s", message.text);
+}
+
+Test(rewiring, there_must_be_such_links)
+{
+	const struct dist__terms inter = {.inter = {.latency = {2, true}}};
+	const struct dist__terms intra = {
+		.intra = {.bandwidth = {.value = 1e9}}};
+
+	expect_refused(PLATFORM("h100-nvswitch-8"), &inter,
+		       "has no links between nodes: expected hosts on several");
+	expect_refused(PLATFORM("star-8"), &intra,
+		       "has no links within nodes: expected hosts that share");
+}
+
+/* Reads a word for one of the four. */
+static bool reads(int option, const char *word)
+{
+	struct rewiring_arguments arguments = {{NULL}};
+	struct dist__terms terms = {.name = ""};
+	struct dist_message message;
+	char text[64];
+
+	snprintf(text, sizeof(text), "%s", word);
+	arguments.words[option] = text;
+	return rewiring_read(&arguments, &terms, &message) == DIST_OK;
+}
+
+Test(rewiring, quantities_have_units_and_bounds)
+{
+	static const char *const bandwidths[] = {"100G", "12.5GB/s", "x2",
+						 "x0.001", "x1000"};
+	static const char *const none[] = {
+		"",    "100",   "0G", "-1G", "1e9G", "x",    "x0",
+		"x2G", "x1001", "2x", "x-1", "nan",  "xnan", "100 G"};
+
+	for (size_t i = 0; i < sizeof(bandwidths) / sizeof(*bandwidths); i++)
+		cr_expect(reads(0, bandwidths[i]), "%s", bandwidths[i]);
+	for (int option = 0; option < REWIRING_OPTIONS; option++)
+		for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++)
+			cr_expect_not(reads(option, none[i]), "%s", none[i]);
+	cr_expect(reads(1, "5us"));
+	cr_expect_not(reads(1, "5"));
+	cr_expect_not(reads(1, "100G"));
+	cr_expect_not(reads(1, "11s"));
+	cr_expect_not(reads(2, "5us"));
+}

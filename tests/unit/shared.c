@@ -1,0 +1,212 @@
+/* Memory that two ranks of one machine share: what comes out is what went in,
+ * the bell rings for who asked for it, and nothing else is taken for ours. */
+#include <criterion/criterion.h>
+
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "realbackend/tcp/shared.h"
+
+/* More than goes into a ring at once, and no multiple of a piece. */
+#define STREAM_BYTES ((size_t)1000003)
+
+struct pair {
+	int bells[2];
+	struct dist__shared *sides[2];
+};
+
+static void open_pair(struct pair *pair)
+{
+	struct dist__shared_offer offer;
+
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, pair->bells), 0);
+	pair->sides[0] = dist__shared_new(pair->bells[0], &offer);
+	cr_assert(pair->sides[0]);
+	pair->sides[1] = dist__shared_open(pair->bells[1], &offer);
+	cr_assert(pair->sides[1]);
+	dist__shared_settled(pair->sides[0]);
+}
+
+static void close_pair(struct pair *pair)
+{
+	for (int i = 0; i < 2; i++) {
+		dist__shared_free(pair->sides[i]);
+		close(pair->bells[i]);
+	}
+}
+
+/* How often the bell of side i has rung since the last look. */
+static int rings(const struct pair *pair, int i)
+{
+	char bytes[16];
+	ssize_t n = recv(pair->bells[i], bytes, sizeof bytes, MSG_DONTWAIT);
+
+	return n > 0 ? (int)n : 0;
+}
+
+static size_t put(struct dist__shared *side, const char *data, size_t len)
+{
+	const struct iovec part = {(void *)data, len};
+
+	return dist__shared_put(side, &part, 1);
+}
+
+static ssize_t take(struct dist__shared *side, char *data, size_t len)
+{
+	const struct iovec part = {data, len};
+
+	return dist__shared_take(side, &part, 1);
+}
+
+static char byte_of(size_t i)
+{
+	return (char)(i * 2654435761U >> 13);
+}
+
+/* The other process: writes the stream in writes of growing length. */
+static void write_stream(struct dist__shared *side)
+{
+	static char data[STREAM_BYTES];
+	size_t done = 0, len = 1;
+
+	for (size_t i = 0; i < STREAM_BYTES; i++)
+		data[i] = byte_of(i);
+	for (; done < STREAM_BYTES; len = len * 3 % 70001 + 1) {
+		if (len > STREAM_BYTES - done)
+			len = STREAM_BYTES - done;
+		done += put(side, data + done, len);
+	}
+	_exit(0);
+}
+
+Test(shared, bytes_come_out_as_they_went_in, .timeout = 60)
+{
+	struct pair pair;
+	char data[4099];
+	size_t done = 0;
+	int status;
+	pid_t pid;
+
+	open_pair(&pair);
+	pid = fork();
+	cr_assert_geq(pid, 0);
+	if (pid == 0)
+		write_stream(pair.sides[1]);
+	while (done < STREAM_BYTES) {
+		ssize_t n = take(pair.sides[0], data, sizeof data);
+
+		cr_assert_geq(n, 0);
+		for (ssize_t i = 0; i < n; i++)
+			cr_assert_eq(data[i], byte_of(done + (size_t)i));
+		done += (size_t)n;
+	}
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_assert_eq(status, 0);
+	cr_assert_not(dist__shared_has(pair.sides[0]));
+	close_pair(&pair);
+}
+
+Test(shared, parts_are_gathered_and_scattered)
+{
+	struct pair pair;
+	char head[3], tail[9] = "";
+	char text[] = "abcdefg";
+	const struct iovec out[] = {{text, 2}, {text, 0}, {text + 2, 5}};
+	const struct iovec in[] = {{head, sizeof head}, {tail, sizeof tail}};
+
+	open_pair(&pair);
+	cr_assert_eq(dist__shared_put(pair.sides[0], out, 3), 7);
+	cr_assert_eq(dist__shared_take(pair.sides[1], in, 2), 7);
+	cr_assert_eq(memcmp(head, "abc", 3), 0);
+	cr_assert_str_eq(tail, "defg");
+	close_pair(&pair);
+}
+
+Test(shared, rings_once_for_who_sleeps)
+{
+	struct pair pair;
+	char data[8];
+
+	open_pair(&pair);
+	cr_assert_eq(put(pair.sides[0], "x", 1), 1);
+	cr_assert_eq(rings(&pair, 1), 0, "nobody asked");
+	dist__shared_sleep(pair.sides[1]);
+	cr_assert(dist__shared_has(pair.sides[1]), "came before");
+	cr_assert_eq(put(pair.sides[0], "y", 1), 1);
+	cr_assert_eq(put(pair.sides[0], "z", 1), 1);
+	cr_assert_eq(rings(&pair, 1), 1);
+	dist__shared_sleep(pair.sides[1]);
+	dist__shared_wake(pair.sides[1]);
+	cr_assert_eq(put(pair.sides[0], "!", 1), 1);
+	cr_assert_eq(rings(&pair, 1), 0, "awake again");
+	cr_assert_eq(take(pair.sides[1], data, sizeof data), 4);
+	cr_assert_eq(memcmp(data, "xyz!", 4), 0);
+	close_pair(&pair);
+}
+
+Test(shared, rings_when_there_is_room_again)
+{
+	static char data[STREAM_BYTES];
+	struct pair pair;
+	size_t held;
+
+	open_pair(&pair);
+	held = put(pair.sides[0], data, sizeof data);
+	cr_assert_lt(held, sizeof data);
+	cr_assert_not(dist__shared_has_room(pair.sides[0]));
+	dist__shared_sleep(pair.sides[0]);
+	cr_assert_eq(take(pair.sides[1], data, 1), 1);
+	cr_assert_eq(rings(&pair, 0), 1);
+	cr_assert(dist__shared_has_room(pair.sides[0]));
+	cr_assert_eq(put(pair.sides[0], data, 1), 1, "no more than that");
+	dist__shared_sleep(pair.sides[0]);
+	cr_assert_eq(take(pair.sides[1], data, 1), 1);
+	cr_assert_eq(rings(&pair, 0), 0, "there is nothing to write");
+	close_pair(&pair);
+}
+
+Test(shared, lent_memory_is_read_until_it_is_recalled)
+{
+	struct pair pair;
+	char here[] = "what was lent", there[sizeof here] = "";
+
+	open_pair(&pair);
+	cr_assert(dist__shared_lends(pair.sides[0]));
+	cr_assert(dist__shared_lends(pair.sides[1]));
+	cr_assert(dist__shared_read(pair.sides[1], there,
+				    (uint64_t)(uintptr_t)here, sizeof here));
+	cr_assert_str_eq(there, "what was lent");
+	cr_assert_not(dist__shared_read(pair.sides[1], there, 1, sizeof there),
+		      "nothing is there");
+	dist__shared_recall(pair.sides[0]);
+	cr_assert_not(dist__shared_read(
+		pair.sides[1], there, (uint64_t)(uintptr_t)here, sizeof here));
+	cr_assert(dist__shared_read(pair.sides[0], there,
+				    (uint64_t)(uintptr_t)here, sizeof here),
+		  "the other direction");
+	close_pair(&pair);
+}
+
+Test(shared, refuses_what_was_not_offered)
+{
+	struct dist__shared_offer offer, wrong;
+	struct dist__shared *made = dist__shared_new(-1, &offer);
+
+	cr_assert(made);
+	cr_assert_eq(offer.pid, (uint32_t)getpid());
+	wrong = offer;
+	wrong.nonce ^= 1;
+	cr_assert_null(dist__shared_open(-1, &wrong), "another's memory");
+	wrong = offer;
+	wrong.pid = 0;
+	cr_assert_null(dist__shared_open(-1, &wrong), "no offer");
+	wrong = offer;
+	wrong.fd = STDIN_FILENO;
+	cr_assert_null(dist__shared_open(-1, &wrong), "no memory");
+	dist__shared_settled(made);
+	cr_assert_null(dist__shared_open(-1, &offer), "settled");
+	dist__shared_free(made);
+	dist__shared_free(NULL);
+}

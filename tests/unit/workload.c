@@ -1,0 +1,273 @@
+/* What workloads stand on: layers, rates, lots, waits, arguments. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scenarios/gpu.h"
+#include "scenarios/grid.h"
+#include "scenarios/layers.h"
+#include "scenarios/micro_batches.h"
+#include "scenarios/pace.h"
+#include "scenarios/waits.h"
+#include "scenarios/workload.h"
+
+/* ---- layers ------------------------------------------------------------- */
+
+struct cut {
+	const char *model;
+	size_t layers;
+	size_t activation; /* of the first layer */
+};
+
+Test(layers, are_the_blocks_of_a_model)
+{
+	/* 1024 and 128 tokens of 768, 56 x 56 positions of 256 channels, 26 x
+	 * 26 of 32, 224 x 224 of 64. */
+	static const struct cut cuts[] = {
+		{"gpt2_small", 12, 1024 * 768}, {"gpt2_xl", 48, 1024 * 1600},
+		{"bert_base", 12, 128 * 768},   {"resnet50", 16, 56 * 56 * 256},
+		{"mnist", 4, 26 * 26 * 32},     {"vgg16", 16, 224 * 224 * 64}};
+
+	for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
+		struct dist_message message;
+		struct layers layers;
+		struct model model;
+		size_t numel = 0, rows = 0;
+		double flops = 0;
+
+		cr_assert_eq(model_load(&model, cuts[i].model, &message), 0);
+		cr_assert_eq(layers_init(&layers, &model), DIST_OK);
+		cr_expect_eq(layers.num, cuts[i].layers, "%s: %zu layers",
+			     cuts[i].model, layers.num);
+		cr_expect_eq(layers.list[0].activation, cuts[i].activation,
+			     "%s: %zu", cuts[i].model,
+			     layers.list[0].activation);
+		for (size_t l = 0; l < layers.num; l++) {
+			cr_expect_eq(layers.list[l].first_row, rows);
+			rows += layers.list[l].num_rows;
+			numel += layers.list[l].numel;
+			flops += layers.list[l].forward_flops;
+		}
+		cr_expect_eq(rows, model.num_rows);
+		cr_expect_eq(numel, model.numel);
+		cr_expect_eq(flops, model.forward_flops);
+		layers_release(&layers);
+		model_release(&model);
+	}
+}
+
+Test(layers, may_have_names_without_modules)
+{
+	struct model_row rows[] = {{(char[]){".w"}, 4, 8},
+				   {(char[]){"."}, 2, 0},
+				   {(char[]){"w."}, 2, 0}};
+	const struct model model = {
+		.rows = rows, .num_rows = 3, .num_parameters = 3, .numel = 8};
+	struct layers layers;
+
+	cr_assert_eq(layers_init(&layers, &model), DIST_OK);
+	cr_expect_eq(layers.num, 3);
+	layers_release(&layers);
+}
+
+/* FLOPs of each layer of a model, and where its stages begin. */
+struct stages {
+	double flops[6];
+	int num;
+	size_t begins[6];
+};
+
+Test(layers, are_dealt_out_to_stages)
+{
+	static const struct stages table[] = {
+		{{1, 1, 1, 1, 1, 1}, 3, {0, 2, 4}},
+		{{1, 1, 1, 1, 1, 1}, 6, {0, 1, 2, 3, 4, 5}},
+		{{9, 1, 1, 1, 1, 1}, 2, {0, 1}},
+		{{1, 1, 1, 1, 1, 9}, 2, {0, 5}},
+		{{1, 1, 1, 1, 1, 90}, 3, {0, 4, 5}},
+		{{90, 1, 1, 1, 1, 1}, 3, {0, 1, 2}},
+		{{0, 0, 0, 0, 0, 0}, 2, {0, 1}}};
+
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		struct layer list[6] = {{.first_row = 0}};
+		struct layers layers = {.list = list, .num = 6};
+		size_t first, count, end = 0;
+
+		for (int l = 0; l < 6; l++)
+			list[l].forward_flops = table[i].flops[l];
+		for (int stage = 0; stage < table[i].num; stage++) {
+			layers_stage(&layers, table[i].num, stage, &first,
+				     &count);
+			cr_expect_eq(first, table[i].begins[stage],
+				     "%zu: stage %d begins at %zu", i, stage,
+				     first);
+			cr_expect_eq(first, end);
+			cr_expect_geq(count, 1);
+			end = first + count;
+		}
+		cr_expect_eq(end, 6, "%zu", i);
+	}
+}
+
+/* ---- pipelines ---------------------------------------------------------- */
+
+Test(micro_batches, forward_comes_before_backward_once_each)
+{
+	for (int bits = 0; bits < 2 * 5 * 7; bits++) {
+		struct micro_batches order = {.one_forward_one_backward =
+						      bits % 2,
+					      .stages = 5,
+					      .stage = bits / 2 % 5,
+					      .num = 1 + bits / 10};
+		int forward = 0, backward = 0, held = 0, most;
+
+		for (int i = 0; i < 2 * order.num; i++) {
+			struct micro_batch next = micro_batches_at(&order, i);
+			int *count = next.is_forward ? &forward : &backward;
+
+			cr_assert_eq(next.index, *count);
+			++*count;
+			cr_assert_leq(backward, forward);
+			if (forward - backward > held)
+				held = forward - backward;
+		}
+		cr_expect_eq(forward, order.num);
+		cr_expect_eq(backward, order.num);
+		most = order.stages - order.stage;
+		if (!order.one_forward_one_backward || most > order.num)
+			most = order.num;
+		cr_expect_eq(held, most, "stage %d of %d", order.stage,
+			     order.num);
+	}
+}
+
+Test(grid, stands_as_megatron_has_it)
+{
+	const struct grid grid = {.tp = 2, .dp = 3, .pp = 4};
+	struct grid_place place = grid_place(&grid, 9);
+
+	cr_expect_eq(place.tp_rank, 1);
+	cr_expect_eq(place.dp_rank, 1);
+	cr_expect_eq(place.pp_rank, 1);
+	for (int rank = 0; rank < 24; rank++)
+		cr_expect_eq(grid_rank(&grid, grid_place(&grid, rank)), rank);
+}
+
+/* ---- computing ---------------------------------------------------------- */
+
+Test(gpu, has_the_rates_that_were_measured)
+{
+	struct dist_message message;
+	struct gpu_rate rate;
+
+	cr_assert_eq(gpu_find("a100", "amp", "resnet50", &rate, &message), 0);
+	cr_expect_float_eq(rate.flops, 60.6e12, 1e9);
+	cr_assert_eq(gpu_find("V100 SXM2 32GB", "fp32", "bert_large", &rate,
+			      &message),
+		     0);
+	cr_expect_float_eq(rate.flops, 11.8e12, 1e9);
+	/* Of another model where there is none of this one. */
+	cr_assert_eq(gpu_find("rtx", NULL, "vgg16", &rate, &message), 0);
+	cr_expect_float_eq(rate.flops, 6.2e12, 1e9);
+	cr_expect_neq(strstr(rate.words, "ResNet-50"), NULL);
+	cr_expect_eq(gpu_find("a100", "fp64", "resnet50", &rate, &message),
+		     DIST_ERR_INVALID_ARGUMENT);
+	cr_expect_eq(gpu_find("abacus", NULL, "resnet50", &rate, &message),
+		     DIST_ERR_INVALID_ARGUMENT);
+	cr_expect_neq(strstr(message.text, "A100 SXM 80GB"), NULL);
+}
+
+Test(pace, draws_have_mean_one_and_the_spread_asked_for)
+{
+	enum { DRAWS = 100000 };
+	double sum = 0, squares = 0;
+
+	for (uint64_t i = 0; i < DRAWS; i++) {
+		double x = pace_draw(0.2, 7, i / 100, i % 100);
+
+		cr_assert_gt(x, 0);
+		sum += x;
+		squares += (x - 1) * (x - 1);
+	}
+	/* Five standard errors, of the mean and of the deviation. */
+	cr_expect_lt(fabs(sum / DRAWS - 1), 5 * 0.2 / sqrt(DRAWS));
+	cr_expect_lt(fabs(sqrt(squares / DRAWS) - 0.2), 5 * 0.2 / sqrt(DRAWS));
+	cr_expect_eq(pace_draw(0.2, 7, 1, 2), pace_draw(0.2, 7, 1, 2));
+	cr_expect_neq(pace_draw(0.2, 7, 1, 2), pace_draw(0.2, 8, 1, 2));
+	cr_expect_neq(pace_draw(0.2, 7, 1, 2), pace_draw(0.2, 7, 2, 1));
+}
+
+Test(pace, reads_stragglers)
+{
+	static const char *const wrong[] = {"",     "1",     "1:",    "1:0",
+					    ":2",   "1:2,",  "-1:2",  "1:x",
+					    "1:-2", "1:nan", "1:1001"};
+	struct pace pace = {.jitter = 0};
+	struct dist_message message;
+
+	cr_assert_eq(pace_read(&pace, "3:1.5,0:0.5", &message), DIST_OK);
+	cr_expect_eq(pace_factor(&pace, 0, 4), 0.5);
+	cr_expect_eq(pace_factor(&pace, 1, 4), 1);
+	cr_expect_eq(pace_factor(&pace, 3, 4), 1.5);
+	cr_assert_eq(pace_read(&pace, NULL, &message), DIST_OK);
+	cr_expect_eq(pace_factor(&pace, 3, 4), 1);
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+		cr_expect_eq(pace_read(&pace, wrong[i], &message),
+			     DIST_ERR_INVALID_ARGUMENT, "\"%s\"", wrong[i]);
+}
+
+/* ---- waits -------------------------------------------------------------- */
+
+Test(waits, are_idle_until_the_last_begins)
+{
+	const struct wait wait = {.begun_ns = 5, .from_ns = 10, .to_ns = 30};
+
+	cr_expect_eq(wait_idle_ns(&wait, 5), 0);
+	cr_expect_eq(wait_idle_ns(&wait, 10), 0);
+	cr_expect_eq(wait_idle_ns(&wait, 25), 15);
+	cr_expect_eq(wait_idle_ns(&wait, 40), 20);
+}
+
+/* ---- arguments ---------------------------------------------------------- */
+
+Test(workload_arguments, have_ranges)
+{
+	struct poptOption table[WORKLOAD_TABLE];
+	struct workload_arguments a;
+	struct dist_message message;
+
+	workload_arguments_init(&a, "ddp_step", table);
+	cr_expect(workload_arguments_check(&a, "ddp_step", &message));
+	a.rate.batch = NAN;
+	cr_expect_not(workload_arguments_check(&a, "ddp_step", &message));
+	cr_expect_str_eq(message.text, "--batch: expected more than 0");
+	a.rate.batch = 1;
+	a.jitter_percent = 101;
+	cr_expect_not(workload_arguments_check(&a, "ddp_step", &message));
+	cr_expect_str_eq(message.text,
+			 "--jitter: expected 0 or more, at most 100");
+	a.jitter_percent = 0;
+	a.comm_hook = (char[]){"powersgd"};
+	cr_expect_not(workload_arguments_check(&a, "ddp_step", &message));
+	cr_expect_neq(strstr(message.text, "fp16_compress"), NULL);
+}
+
+Test(workload_arguments, describe_what_is_not_by_default)
+{
+	struct poptOption table[WORKLOAD_TABLE];
+	struct workload_arguments a;
+	char text[128];
+
+	workload_arguments_init(&a, "ddp_step", table);
+	workload_arguments_describe(&a, "ddp_step", text, sizeof text);
+	cr_expect_str_eq(text, "");
+	a.bucket_cap_mb = 2.5;
+	a.no_overlap = 1;
+	a.accumulate = 4;
+	a.comm_hook = (char[]){"allreduce"};
+	workload_arguments_describe(&a, "ddp_step", text, sizeof text);
+	cr_expect_str_eq(text, " --bucket-cap-mb 2.5 --no-overlap "
+			       "--accumulate 4 --comm-hook allreduce");
+}

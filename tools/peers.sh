@@ -1,0 +1,170 @@
+#!/bin/bash
+# peers.sh COMMAND PEERS DIR - time lockstep bench and the programs in PEERS
+# (gloo, openmpi, mpich; those that are there) in turns: in every round all of
+# them at each point, in random order, so that a slow spell of the machine meets
+# everyone. DIR gets runs.tsv (every run, with its conditions), ratios.tsv (how
+# many times faster ours is than each peer), log (what runs said) and a figure
+# for each collective.
+#
+# PEERS_WORLDS, PEERS_SIZES (bytes), PEERS_COLLECTIVES, PEERS_ROUNDS,
+# PEERS_TRANSPORTS (tcp, shm) say what, PEERS_LIMIT how many seconds a run may
+# take; one that takes longer or fails is left out from there on, with a word.
+set -eu
+cd "$(dirname "$0")/.."
+
+lockstep=$1 peers=$2 dir=$3
+: "${PEERS_WORLDS:=2 4}" "${PEERS_ROUNDS:=5}" "${PEERS_LIMIT:=30}"
+: "${PEERS_SIZES:=8 1024 32768 262144 4194304 33554432}"
+: "${PEERS_COLLECTIVES:=all_reduce}" "${PEERS_TRANSPORTS:=tcp shm}"
+scratch=$(mktemp -d) && trap 'rm -rf "$scratch"' EXIT
+mkdir -p "$dir"
+declare -A left_out
+# Open MPI asks twice before root may use it.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+
+# What there is to run over a transport. Gloo knows TCP alone, and two
+# algorithms of one collective.
+libraries_of() { # transport, collective
+	echo lockstep
+	[ ! -x "$peers/openmpi" ] || echo openmpi
+	[ ! -x "$peers/mpich" ] || echo mpich
+	if [ ! -x "$peers/gloo" ] || [ "$1" != tcp ]; then
+		return
+	fi
+	if [ "$2" = all_reduce ]; then
+		echo gloo-ring gloo-bcube
+	else
+		echo gloo
+	fi
+}
+
+# iterations, calls and warm-up: more of what is short, so that the kernel has
+# spread the ranks over the processors before they are timed.
+effort_of() { # ranks, bytes
+	local calls=$((400 / ($1 * $1)))
+
+	if [ "$2" -le 65536 ]; then
+		echo 15 $((calls > 5 ? calls : 5)) 20
+	elif [ "$2" -le 1048576 ]; then
+		echo 15 5 2
+	else
+		echo 10 1 2
+	fi
+}
+
+# Sets the words that run a library, without what all peers take.
+set_command() { # library, transport, ranks
+	case $1:$2 in
+	openmpi:*)
+		command=(mpirun.openmpi --oversubscribe -n "$3")
+		[ "$2" = shm ] || command+=(--mca pml ob1 --mca btl "tcp,self"
+			--mca btl_tcp_if_include lo)
+		command+=("$peers/openmpi")
+		;;
+	mpich:*)
+		command=(mpirun.mpich -n "$3")
+		[ "$2" = shm ] || command+=(-genv MPIR_CVAR_NOLOCAL 1
+			-genv UCX_TLS "tcp,self" -genv UCX_NET_DEVICES lo)
+		command+=("$peers/mpich")
+		;;
+	gloo*)
+		command=(env "PEER_STORE=$(mktemp -d -p "$scratch")"
+			"PEER_ALGORITHM=${1#gloo-}" "$lockstep" run
+			--nproc-per-node "$3" "$peers/gloo")
+		;;
+	esac
+}
+
+# Prints the median, smallest and largest time of one run. Open MPI binds two
+# ranks, not more, to processors; so we do.
+run() { # library, transport, collective, ranks, bytes
+	local iterations calls warmup command bind=none
+
+	read -r iterations calls warmup <<<"$(effort_of "$4" "$5")"
+	[ "$4" -gt 2 ] || [ "$(nproc)" -lt 2 ] || bind=core
+	if [ "$1" = lockstep ]; then
+		timeout -k 5 "$PEERS_LIMIT" "$lockstep" bench "$3" \
+			--backend tcp --intra "$2" --nproc-per-node "$4" \
+			--bind-to $bind \
+			-b "$5" -e "$5" -n "$iterations" -m "$calls" \
+			-w "$warmup" --tsv "$scratch/row" >/dev/null &&
+			sed 1,2d "$scratch/row" | cut -f 3-5
+	else
+		set_command "$1" "$2" "$4"
+		timeout -k 5 "$PEERS_LIMIT" "${command[@]}" "$3" "$5" \
+			"$iterations" "$calls" "$warmup"
+	fi
+}
+
+# One run, as a line of runs.tsv.
+try() { # library, transport, collective, ranks, bytes
+	local point="$2 $3 $4 $5" status=0
+
+	[ -z "${left_out[$1 $point]-}" ] || return 0
+	run "$@" >"$scratch/out" 2>"$scratch/error" </dev/null || status=$?
+	if [ $status -eq 0 ]; then
+		printf '%s\t%s\t%s\n' "$round" "${point// /$'\t'}"$'\t'"$1" \
+			"$(head -n 1 "$scratch/out")" >>"$scratch/runs"
+		return 0
+	fi
+	left_out[$1 $point]=1
+	[ $status -ne 124 ] || echo "took over $PEERS_LIMIT s" >"$scratch/why"
+	[ $status -eq 124 ] || cp "$scratch/error" "$scratch/why"
+	printf '# left out: %s, %s: status %s, %s\n' "$1" "$point" $status \
+		"$(grep -m 1 . "$scratch/why" || echo "no word")" |
+		tee -a "$scratch/runs" >&2
+	cat "$scratch/error" >>"$dir/log"
+}
+
+version() { # package
+	dpkg-query -W -f "\${Package} \${Version}" "$1" 2>/dev/null || true
+}
+
+: >"$dir/log"
+{
+	echo "# $(uname -srm), $(nproc) cores, load $(cut -d ' ' -f 1-3 \
+		/proc/loadavg), $(date -u +%Y-%m-%d)"
+	echo "# $("$lockstep" --version); $(version libgloo0);" \
+		"$(version openmpi-bin); $(version mpich)"
+	echo "# times by call in microseconds, of the slowest rank"
+	printf 'round\ttransport\tcollective\tranks\tsize_bytes\tlibrary\t'
+	printf 'time_us\tmin_us\tmax_us\n'
+} >"$scratch/runs"
+for ((round = 1; round <= PEERS_ROUNDS; round++)); do
+	echo "round $round of $PEERS_ROUNDS" >&2
+	for collective in $PEERS_COLLECTIVES; do
+		for ranks in $PEERS_WORLDS; do
+			for size in $PEERS_SIZES; do
+				for transport in $PEERS_TRANSPORTS; do
+					libraries=$(libraries_of "$transport" \
+						"$collective" | xargs -n 1 | shuf)
+					for library in $libraries; do
+						try "$library" "$transport" \
+							"$collective" \
+							"$ranks" "$size"
+					done
+				done
+			done
+		done
+	done
+done
+mv "$scratch/runs" "$dir/runs.tsv"
+awk -f bench/peers/ratios.awk "$dir/runs.tsv" >"$scratch/ratios"
+mv "$scratch/ratios" "$dir/ratios.tsv"
+
+awk -f bench/peers/table.awk "$dir/ratios.tsv"
+for collective in $PEERS_COLLECTIVES; do
+	awk -v c="$collective" 'NR == 1 || $2 == c' "$dir/ratios.tsv" \
+		>"$scratch/figure"
+	[ "$(wc -l <"$scratch/figure")" -gt 1 ] || continue
+	for kind in svg png; do
+		gnuplot -e "input='$scratch/figure'" \
+			-e "output='$dir/$collective.$kind'" \
+			-e "title='$collective: how many times faster ours is'" \
+			-e "transports='$PEERS_TRANSPORTS'" \
+			-e "worlds='$PEERS_WORLDS'" plots/peers.gp
+	done
+	printf '  %-40s %s\n' "$dir/$collective.{svg,png}" \
+		"ours against each peer, by size"
+done
+printf '  %-40s %s\n' "$dir/runs.tsv" "every run" "$dir/ratios.tsv" "the ratios"

@@ -1,0 +1,283 @@
+#!/bin/bash
+# validate-local.sh COMMAND DIR - calibrate on messages between ranks, predict
+# collectives and training steps that calibration has not measured, measure
+# them, and say how far off that was: on this machine's loopback, and between
+# the hosts of a test bed where there is the privilege to make one. To DIR:
+# table.tsv, every row; a figure for each scene of collectives. A machine that
+# is too busy to calibrate on: exit 1, as lockstep calibrate says.
+set -eu
+cd "$(dirname "$0")/.."
+
+lockstep=$(realpath "$1")
+dir=$(mkdir -p "$2" && realpath "$2")
+# Worlds on loopback, "": none; the test bed, 0 hosts: none.
+: "${RANKS=2 3 4}" "${HOSTS:=4}"
+# The test bed's links: slow enough that two processors carry the frames of all
+# hosts in time. BEDS: which of them.
+: "${BANDWIDTH:=200mbit}" "${DELAY_US:=1000}"
+: "${BEDS:=star slow oversubscribed}"
+# Ranks have their processors, for where the kernel puts them is chance; what is
+# left of that shows between launches, of each loopback collective so many. Odd.
+export LOCKSTEP_BIND_TO=core
+: "${ROUNDS:=5}"
+rounds=1
+calibrated=" "
+sizes=(-b 1K -f 4 -n 17 -w 3 -c 0 --together)
+calls=1 # on end, in one measurement
+largest=4M # by loopback; the test bed's links take their time
+step=(ddp_step --model mnist --step-ms 40 --steps 12)
+bed=validate$$
+header=$(printf '%s\t' op algorithm measured_algorithm ranks bytes calls \
+	predicted_us measured_us measured_min_us measured_p25_us \
+	measured_p75_us measured_max_us)ratio
+
+printf 'scene\t%s\n' "$header" >"$dir/table.tsv"
+
+# A scene: where to measure (real) and what to predict on (simulated), so many
+# ranks. Each program is predicted and then measured, by the same words.
+begin() {
+	scene=$1 ranks=$2
+	echo "$scene"
+}
+
+# on SIDE WORD... - runs a program on one side, predicted or measured; a trace
+# of the real world would take its time.
+on() {
+	local side=$1 words=("${simulated[@]}" --nproc-per-node "$ranks"
+		--trace "$dir/predicted.json")
+
+	shift
+	[ "$side" = predicted ] || words=("${real[@]}")
+	"${words[@]}" "$@" >"$dir/$side.txt"
+}
+
+# bench SIDE NAME - rows of lockstep bench, without its head.
+bench() {
+	on "$1" "$lockstep" bench "$2" "${sizes[@]}" -e "$largest" \
+		-m "$calls" --tsv "$dir/bench.tsv"
+	grep '^[0-9]' "$dir/bench.tsv"
+}
+
+# collective NAME OP - NAME of lockstep bench, which traces call OP. Its times
+# are the slowest rank's from the common start on, the median over the launches,
+# and the quartiles likewise, of one launch its own; the trace tells the
+# algorithms.
+collective() {
+	local round
+
+	bench predicted "$1" >"$dir/predicted.tsv"
+	for ((round = 0; round < rounds; round++)); do
+		bench measured "$1"
+	done >"$dir/launches.tsv"
+	sort -t $'\t' -k 1,1n -k 3,3g "$dir/launches.tsv" >"$dir/measured.tsv"
+	"$lockstep" compare --tsv "$dir/one.tsv" "$dir/predicted.json" \
+		"$dir/predicted.json" >/dev/null
+	awk -v scene="$scene" -v op="$2" -v rounds="$rounds" -F'\t' -v OFS='\t' '
+		FILENAME ~ /predicted.tsv$/ { predicted[$1] = $3; next }
+		FILENAME ~ /measured.tsv$/ {
+			n = ++launches[$1]
+			if (n == 1 || $4 < min[$1]) min[$1] = $4
+			if (n == 1 || $5 > max[$1]) max[$1] = $5
+			if (n == (rounds + 1) / 2) measured[$1] = $3
+			if (n == int((rounds + 3) / 4))
+				low[$1] = rounds > 1 ? $3 : $9
+			if (n == int((3 * rounds + 3) / 4))
+				high[$1] = rounds > 1 ? $3 : $10
+			next }
+		$1 == op && $5 in measured { rows++
+			print scene, $1, $2, $3, $4, $5, $6, predicted[$5],
+				measured[$5], min[$5], low[$5], high[$5],
+				max[$5], predicted[$5] / measured[$5] }
+		END { exit !rows }' "$dir/predicted.tsv" "$dir/measured.tsv" \
+		"$dir/one.tsv" >>"$dir/table.tsv"
+}
+
+collectives() {
+	collective all_reduce all_reduce
+	collective all_gather all_gather_single
+	collective reduce_scatter reduce_scatter_single
+	collective broadcast broadcast
+	collective alltoall all_to_all
+}
+
+# A training step, by what the program says of it: instead of quartiles, the
+# shortest and the longest.
+step() {
+	on predicted "$@"
+	on measured "$@"
+	sed -nE 's/^step ([0-9.]+) ms \(([0-9.]+) to ([0-9.]+)\).*/\1 \2 \3/p' \
+		"$dir/predicted.txt" "$dir/measured.txt" |
+		awk -v OFS='\t' -v scene="$scene" -v ranks="$ranks" -v op="$1" '
+		{ t[NR] = $1 * 1000; low = $2 * 1000; high = $3 * 1000 }
+		END { if (NR != 2) exit 1
+			print scene, op, "-", "-", ranks, 0, 1, t[1], t[2],
+				low, low, high, high, t[1] / t[2] }' \
+			>>"$dir/table.tsv"
+}
+
+draw() {
+	local kind name=${scene// /-}
+
+	{
+		echo "$header"
+		awk -F'\t' -v scene="$scene" '$1 == scene && $6 > 0' \
+			"$dir/table.tsv" | cut -f 2-
+	} >"$dir/$name.tsv"
+	for kind in svg png; do
+		gnuplot -e "input='$dir/$name.tsv'" \
+			-e "output='$dir/$name.$kind'" \
+			-e "title='Predicted and measured: $scene'" \
+			plots/predicted_measured.gp
+	done
+}
+
+# ---- loopback: ranks that share the machine's cores -----------------------
+# So many ranks, on what is fitted for an even number of them.
+loopback() {
+	local fitted=$(($1 + $1 % 2))
+	local at=$dir/loopback-$fitted
+
+	if [[ $calibrated != *" $fitted "* ]]; then
+		"$lockstep" calibrate --intra tcp --world-size $fitted \
+			-o "$at" >"$dir/calibrate-$fitted.txt"
+		calibrated+="$fitted "
+	fi
+	real=("$lockstep" run --intra tcp --nproc-per-node "$1")
+	simulated=("$lockstep" run --backend sim --platform "$at/loopback.xml"
+		--profile "$at/loopback.yaml")
+	begin "loopback $1 ranks" "$1"
+	rounds=$ROUNDS calls=10
+	collectives
+	rounds=1 calls=1
+	step "${step[@]}"
+	draw
+}
+
+# ---- the test bed: hosts behind links of a known rate and delay -----------
+on_bed() {
+	"$lockstep" testbed exec --name "$bed" "$@"
+}
+
+bed_up() {
+	"$lockstep" testbed up --name "$bed" --hosts "$HOSTS" \
+		--bandwidth "$BANDWIDTH" --delay "${DELAY_US}us" --switch user \
+		"$@" >"$dir/testbed.txt"
+}
+
+bed_down() {
+	"$lockstep" testbed down --name "$bed" 2>/dev/null
+}
+
+wire() {
+	"$lockstep" testbed run --name "$bed" --hosts "$HOSTS" \
+		--bandwidth "$BANDWIDTH" --delay "${DELAY_US}us" --switch user \
+		"$lockstep" run --nnodes "$HOSTS" --nproc-per-node 1 \
+		--rdzv-backend c10d --rdzv-endpoint '{address0}:29400' \
+		"$lockstep" calibrate -o "$dir/wire" >"$dir/calibrate-wire.txt"
+}
+
+# What is between two hosts, for the twin of all; unlike on loopback, ranks of a
+# job do not try again by themselves.
+bed_calibrate() {
+	local attempt=1
+
+	until wire; do
+		[ $((attempt += 1)) -le 3 ] || exit 1
+	done
+	read -r latency_us goodput < <(awk -v delay="$DELAY_US" '
+		/^between hosts:/ { us = $3 - delay
+			print (us > 0 ? us : 0), $5 "mbit" }' \
+		"$dir/calibrate-wire.txt")
+}
+
+bed_ready() {
+	"$lockstep" testbed platform --name "$bed" --latency "$latency_us" \
+		--goodput "$goodput" -o "$dir/bed.xml"
+	real=(on_bed all -- "$lockstep" run --nnodes "$HOSTS" --nproc-per-node 1
+		--node-rank '{host}' --master-addr '{address0}'
+		--master-port 29400)
+	simulated=("$lockstep" run --backend sim --platform "$dir/bed.xml"
+		--profile "$dir/wire/wire.yaml")
+}
+
+# bed NAME OPTION... - the scenes of a test bed that is up so.
+bed() {
+	scene="test bed $1"
+	shift
+	bed_up "$@"
+	bed_ready
+	begin "$scene" "$HOSTS"
+	collectives
+	step "${step[@]}"
+	draw
+}
+
+test_bed() {
+	largest=1M
+	bed_calibrate
+	trap bed_down EXIT
+	if [[ $BEDS = *star* ]]; then
+		bed star
+		begin "test bed straggler" "$HOSTS"
+		step "${step[@]}" --straggler 1:1.5
+		begin "test bed two groups" "$HOSTS"
+		step hybrid --tp 2 --model mnist --step-ms 40 --steps 12
+		bed_down
+	fi
+	if [[ $BEDS = *slow* ]]; then
+		bed "slow link" --slow 1:0.5
+		bed_down
+	fi
+	if [[ $BEDS = *oversubscribed* ]]; then
+		bed oversubscribed --topology oversubscribed
+		bed_down
+	fi
+}
+
+# ---- how far off ----------------------------------------------------------
+# quantile Q - of the numbers on stdin, linear between neighbours.
+quantile() {
+	sort -g | awk -v q="$1" '{ v[NR] = $1 }
+		END { x = 1 + q * (NR - 1); i = int(x)
+			print v[i] + (i < NR ? (x - i) * (v[i + 1] - v[i]) : 0) }'
+}
+
+# of_scene SCENE EXPRESSION - of its rows: r is predicted over measured, s the
+# measured quartiles' distance over the median.
+of_scene() {
+	awk -F'\t' -v scene="$1" '$1 == scene { r = $14; s = ($12 - $11) / $9
+		print 100 * ('"$2"') }' "$dir/table.tsv"
+}
+
+errors() {
+	local scene error='r > 1 ? r - 1 : 1 - r'
+
+	echo "|predicted / measured - 1|, and how far the measured quartiles" \
+		"are apart by the median, in percent"
+	printf '%-26s %5s %8s %8s %8s %8s\n' scene rows median p90 worst spread
+	cut -f 1 "$dir/table.tsv" | sed 1d | uniq | while read -r scene; do
+		printf '%-26s %5d %8.1f %8.1f %8.1f %8.1f\n' "$scene" \
+			"$(of_scene "$scene" r | wc -l)" \
+			"$(of_scene "$scene" "$error" | quantile 0.5)" \
+			"$(of_scene "$scene" "$error" | quantile 0.9)" \
+			"$(of_scene "$scene" "$error" | quantile 1)" \
+			"$(of_scene "$scene" s | quantile 0.5)"
+	done
+}
+
+for ranks in $RANKS; do
+	loopback "$ranks"
+done
+status=0
+if [ "$HOSTS" -gt 0 ]; then
+	bed_up || status=$?
+	case $status in
+	0)
+		bed_down
+		test_bed
+		;;
+	77) echo "skipped: the test bed needs root" ;;
+	*) exit "$status" ;;
+	esac
+fi
+errors | tee "$dir/errors.txt"
