@@ -79,6 +79,8 @@ void dist__nccl_fail(struct dist__nccl_group *g, struct dist__task *culprit,
 	if (g->failed)
 		return;
 	g->failed = error;
+	if (!g->wires || !g->watches)
+		return; /* nobody has heard of it yet */
 	t->ops->abort(t, g->members->group_id);
 	/* The device must be done with their memory before they end. */
 	release_all(g, dist__communicator_abort);
@@ -266,8 +268,6 @@ enum dist_error dist__nccl_open(struct dist__nccl_group *g, int64_t deadline_ns)
 		error = wait_until_quiet(g, deadline_ns);
 	if (!error)
 		error = meet(g, DIST__STEP_READY, deadline_ns);
-	if (error)
-		dist__nccl_fail(g, NULL, error);
 	return error;
 }
 
@@ -321,14 +321,12 @@ void dist__nccl_close(struct dist__nccl_group *g)
 {
 	enum dist_error error = DIST_OK;
 
-	if (g->wires && g->watches) {
-		if (!g->failed)
-			error = root == g ? part(g) : bequeath(g, root);
-		if (error)
-			dist__nccl_fail(g, NULL, error);
-		for (int i = 0; i < num_wires(g); i++)
-			free(g->wires[i]);
-	}
+	if (!g->failed)
+		error = root == g ? part(g) : bequeath(g, root);
+	if (error)
+		dist__nccl_fail(g, NULL, error);
+	for (int i = 0; g->wires && i < num_wires(g); i++)
+		free(g->wires[i]);
 	if (root == g)
 		root = NULL;
 	dist__device_return(g->device, g->caller.scratch);

@@ -96,8 +96,8 @@ struct dist__nccl_group {
 /* ---- group.c ----------------------------------------------------------- */
 
 /* dist__nccl_open makes the communicator with all members. Errors: those of
- * backend_new in core/backend.h. On failure the group has been aborted;
- * dist__nccl_close() must follow either way. */
+ * backend_new in core/backend.h. On failure the others do not know yet:
+ * dist__nccl_fail() tells them. dist__nccl_close() must follow either way. */
 enum dist_error dist__nccl_open(struct dist__nccl_group *g,
 				int64_t deadline_ns);
 
