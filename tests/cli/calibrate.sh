@@ -3,7 +3,7 @@
 # may be too busy to be measured: then it says so and writes nothing.
 . tests/cli/support.bash
 
-lockstep calibrate -o "$scratch/here" --world-size 3
+limit=300 lockstep calibrate -o "$scratch/here" --world-size 3
 if [ "$status" -eq 1 ]; then
 	grep -q 'too busy' "$scratch/err" || fail "no reason for status 1"
 	[ ! -e "$scratch/here/loopback.xml" ] || fail "half written"

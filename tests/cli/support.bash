@@ -29,9 +29,9 @@ fail() {
 }
 
 # Runs the command; its output lands in $scratch/out and $scratch/err, its
-# status in $status.
+# status in $status. It may take $limit seconds.
 lockstep() {
-	timeout 60 "$LOCKSTEP" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
+	timeout "${limit:-60}" "$LOCKSTEP" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
 	status=$?
 }
 

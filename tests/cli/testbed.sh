@@ -62,16 +62,18 @@ for by in kernel user; do
 		"$scratch/out" || fail "$by: $(grep -v '^#' "$scratch/out")"
 done
 
-# Two hosts calibrate what is between them: no less than the delay, no more than
-# the link, unless the machine is too busy to be measured.
+# Two hosts calibrate what is between them: no less than the delay, and 2 MiB in
+# no less than the link needs for them, unless the machine is too busy to be
+# measured.
 lockstep "${bed[@]}" --hosts 2 --bandwidth 1gbit --delay 0.2ms \
 	"$LOCKSTEP" run --nnodes '{hosts}' --nproc-per-node 1 \
 	--rdzv-backend c10d --rdzv-endpoint '{address0}:29400' \
 	"$LOCKSTEP" calibrate -o "$scratch/wire"
 if [ "$status" -eq 0 ]; then
-	awk '/^between hosts:/ { found = $3 > 150 && $5 > 100 && $5 < 1000 }
-		END { exit !found }' "$scratch/out" ||
-		fail "wire: $(tail -n 1 "$scratch/out")"
+	awk '/^ *2097152 B/ { taken_us = $3 }
+		/^between hosts:/ { found = $3 > 150 && $5 > 100 }
+		END { exit !(found && taken_us > 2097152 * 8 / 1000) }' \
+		"$scratch/out" || fail "wire: $(tail -n 4 "$scratch/out")"
 	grep -q '^name: wire' "$scratch/wire/wire.yaml" || fail "no profile"
 else
 	grep -q 'too busy' "$scratch/err" ||

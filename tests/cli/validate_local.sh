@@ -3,7 +3,7 @@
 # and measured, and the errors told. The machine may be too busy for it.
 . tests/cli/support.bash
 
-RANKS=2 HOSTS=0 ROUNDS=3 timeout 120 tools/validate-local.sh "$LOCKSTEP" \
+RANKS=2 HOSTS=0 ROUNDS=3 timeout 300 tools/validate-local.sh "$LOCKSTEP" \
 	"$scratch/here" >"$scratch/out" 2>"$scratch/err" </dev/null
 status=$?
 if [ "$status" -eq 1 ] && grep -q 'too busy' "$scratch/err"; then
