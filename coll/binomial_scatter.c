@@ -93,9 +93,9 @@ static enum dist_error run_scatter(const struct dist__coll *coll)
 	if (!error && s.place.number != 0)
 		error = dist__recv(coll, 0, dist__tree_parent(&s.place),
 				   share_of(&s, 0));
-	for (int i = 0; i < coll->op->in.count && !error; i++)
+	for (int i = 0; i < coll->op->sides->in.count && !error; i++)
 		dist__copy(place_at(&s, i),
-			   dist__span_part(coll, &coll->op->in,
+			   dist__span_part(coll, &coll->op->sides->in,
 					   dist__tree_rank(&s.place, i)));
 	for (int i = s.place.reach / 2; i > 0 && !error; i /= 2)
 		if (dist__tree_has_child(&s.place, i))
@@ -121,8 +121,8 @@ static enum dist_error run_gather(const struct dist__coll *coll)
 	if (!error && s.place.number != 0)
 		error = dist__send(coll, 0, dist__tree_parent(&s.place),
 				   share_of(&s, 0));
-	for (int i = 0; i < coll->op->out.count && !error; i++)
-		dist__copy(dist__span_part(coll, &coll->op->out,
+	for (int i = 0; i < coll->op->sides->out.count && !error; i++)
+		dist__copy(dist__span_part(coll, &coll->op->sides->out,
 					   dist__tree_rank(&s.place, i)),
 			   place_at(&s, i));
 	free(s.scratch);

@@ -33,7 +33,7 @@ struct rotated {
 /* The elements of the first count parts from the rank's own on. */
 static size_t numel_of(const struct rotated *r, int count)
 {
-	const struct dist__parts *parts = &r->coll->op->out;
+	const struct dist__parts *parts = &r->coll->op->sides->out;
 	size_t before = dist__parts_before(parts, r->coll->rank);
 	int end = r->coll->rank + count;
 
@@ -77,7 +77,7 @@ static enum dist_error gather(const struct rotated *r)
 
 static enum dist_error run(const struct dist__coll *coll)
 {
-	const struct dist__parts *out = &coll->op->out;
+	const struct dist__parts *out = &coll->op->sides->out;
 	struct rotated r = {.coll = coll};
 	void *scratch = NULL;
 	enum dist_error error = dist__scratch_new(

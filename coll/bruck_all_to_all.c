@@ -109,8 +109,9 @@ static enum dist_error deliver(const struct bruck *b, int bit)
 	int p = coll->world_size;
 
 	for (int way = bit; way < 2 * bit && way < p; way++) {
-		struct dist__span out = dist__span_part(
-			coll, &coll->op->out, (coll->rank + p - way) % p);
+		struct dist__span out =
+			dist__span_part(coll, &coll->op->sides->out,
+					(coll->rank + p - way) % p);
 
 		if (out.bytes != b->held[way].bytes)
 			return DIST_ERR_MISMATCH;
@@ -156,9 +157,10 @@ static enum dist_error hand_on(struct bruck *b)
 	enum dist_error error = DIST_OK;
 
 	for (int way = 0; way < p; way++)
-		b->held[way] =
-			dist__span_part(coll, &op->in, (coll->rank + way) % p);
-	dist__copy(dist__span_part(coll, &op->out, coll->rank), b->held[0]);
+		b->held[way] = dist__span_part(coll, &op->sides->in,
+					       (coll->rank + way) % p);
+	dist__copy(dist__span_part(coll, &op->sides->out, coll->rank),
+		   b->held[0]);
 	for (int step = 0; step < steps && !error; step++)
 		error = hop(b, step, 1 << step);
 	for (int step = 0; step < steps; step++)

@@ -3,19 +3,22 @@
 /* Of an all-to-all each rank knows its own lengths only. */
 static bool has_timetable(const struct dist__op *op)
 {
+	const struct dist__sides *sides = dist__op_sides(op);
+
 	return op->kind != DIST__ALL_TO_ALL ||
-	       (!op->in.list && !op->in.splits && !op->out.list &&
-		!op->out.splits);
+	       (!sides->in.list && !sides->in.splits && !sides->out.list &&
+		!sides->out.splits);
 }
 
 static size_t numel_of(const struct dist__coll *coll)
 {
-	const struct dist__op *op = coll->op;
-	const struct dist__parts *parts = op->in.count ? &op->in : &op->out;
+	const struct dist__sides *sides = dist__op_sides(coll->op);
+	const struct dist__parts *parts =
+		sides->in.count ? &sides->in : &sides->out;
 
 	return parts->count
 		       ? (size_t)coll->world_size * dist__parts_longest(parts)
-		       : op->tensor.numel;
+		       : coll->op->tensor.numel;
 }
 
 /* Whether coll is one that could be a flow, by some algorithm. */

@@ -86,7 +86,7 @@ static enum dist_error run_all_reduce(const struct dist__coll *coll)
 static enum dist_error run_reduce_scatter(const struct dist__coll *coll)
 {
 	struct dist__span out = dist__span_tensor(coll), theirs = out;
-	const struct dist__parts *in = &coll->op->in;
+	const struct dist__parts *in = &coll->op->sides->in;
 	struct dist__packed packed = {.scratch = NULL};
 	struct dist__halving h = {
 		.coll = coll,
@@ -129,7 +129,7 @@ static enum dist_error fold_parts_in(struct dist__halving *h)
 
 static enum dist_error run_all_gather(const struct dist__coll *coll)
 {
-	const struct dist__parts *out = &coll->op->out;
+	const struct dist__parts *out = &coll->op->sides->out;
 	struct dist__packed packed = {.scratch = NULL};
 	struct dist__halving h = {
 		.coll = coll,

@@ -86,16 +86,17 @@ static enum dist_error run_phase(const struct levels *l,
 				 struct dist_tensor tensor,
 				 const struct dist__parts *parts)
 {
+	struct dist__sides sides = {.in = {.count = 0}};
 	struct dist__op op = *l->coll->op;
 
 	op.kind = kind;
 	op.peer = 0;
 	op.tensor = tensor;
-	op.in = op.out = (struct dist__parts){.count = 0};
+	op.sides = &sides;
 	if (kind == DIST__REDUCE_SCATTER)
-		op.in = *parts;
+		sides.in = *parts;
 	else if (parts)
-		op.out = *parts;
+		sides.out = *parts;
 	return dist__team_run(
 		team, &op, kind == DIST__GATHER ? &dist__linear_gather : NULL);
 }
@@ -211,7 +212,7 @@ struct sorted {
 static enum dist_error sorted_new(const struct levels *l, struct sorted *s)
 {
 	const struct dist__coll *coll = l->coll;
-	const struct dist__parts *out = &coll->op->out;
+	const struct dist__parts *out = &coll->op->sides->out;
 	const struct dist__nodes *nodes = &l->nodes;
 	int p = coll->world_size, node = nodes->node[coll->rank];
 	size_t numel = dist__parts_before(out, p);
@@ -254,8 +255,8 @@ static void copy_out(const struct levels *l, const struct sorted *s)
 	char *data = s->data;
 
 	for (int i = 0; data && i < coll->world_size; i++) {
-		struct dist__span to = dist__span_part(coll, &coll->op->out,
-						       l->nodes.sorted[i]);
+		struct dist__span to = dist__span_part(
+			coll, &coll->op->sides->out, l->nodes.sorted[i]);
 		struct dist__span from = {data, to.bytes};
 
 		dist__copy(to, from);

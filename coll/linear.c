@@ -31,12 +31,13 @@ static enum dist_error run_gather(const struct dist__coll *coll)
 
 	if (coll->rank != op->peer)
 		return dist__send(coll, 0, op->peer, mine);
-	dist__copy(dist__span_part(coll, &op->out, coll->rank), mine);
+	dist__copy(dist__span_part(coll, &op->sides->out, coll->rank), mine);
 	for (int i = 1; i < coll->world_size && !error; i++) {
 		int from = (coll->rank + i) % coll->world_size;
 
-		error = dist__recv(coll, 0, from,
-				   dist__span_part(coll, &op->out, from));
+		error = dist__recv(
+			coll, 0, from,
+			dist__span_part(coll, &op->sides->out, from));
 	}
 	return error;
 }
@@ -53,10 +54,11 @@ static enum dist_error run_scatter(const struct dist__coll *coll)
 		int to = (coll->rank + i) % coll->world_size;
 
 		error = dist__send(coll, 0, to,
-				   dist__span_part(coll, &op->in, to));
+				   dist__span_part(coll, &op->sides->in, to));
 	}
 	if (!error)
-		dist__copy(mine, dist__span_part(coll, &op->in, coll->rank));
+		dist__copy(mine,
+			   dist__span_part(coll, &op->sides->in, coll->rank));
 	return error;
 }
 
@@ -90,9 +92,9 @@ static enum dist_error run_all_to_all(const struct dist__coll *coll)
 {
 	const struct dist__op *op = coll->op;
 
-	dist__copy(dist__span_part(coll, &op->out, coll->rank),
-		   dist__span_part(coll, &op->in, coll->rank));
-	return dist__exchange_all(coll, 0, &op->in, &op->out);
+	dist__copy(dist__span_part(coll, &op->sides->out, coll->rank),
+		   dist__span_part(coll, &op->sides->in, coll->rank));
+	return dist__exchange_all(coll, 0, &op->sides->in, &op->sides->out);
 }
 
 /* T = (p - 1) (alpha + n / p beta); the overheads of all senders but the first

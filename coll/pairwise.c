@@ -34,15 +34,15 @@ static enum dist_error run_all_to_all(const struct dist__coll *coll)
 	int p = coll->world_size;
 	enum dist_error error = DIST_OK;
 
-	dist__copy(dist__span_part(coll, &op->out, coll->rank),
-		   dist__span_part(coll, &op->in, coll->rank));
+	dist__copy(dist__span_part(coll, &op->sides->out, coll->rank),
+		   dist__span_part(coll, &op->sides->in, coll->rank));
 	for (int k = 1; k < p && !error; k++) {
 		int to = (coll->rank + k) % p;
 		int from = (coll->rank + p - k) % p;
 
-		error = dist__exchange(coll, 0, to,
-				       dist__span_part(coll, &op->in, to), from,
-				       dist__span_part(coll, &op->out, from));
+		error = dist__exchange(
+			coll, 0, to, dist__span_part(coll, &op->sides->in, to),
+			from, dist__span_part(coll, &op->sides->out, from));
 	}
 	return error;
 }
@@ -53,16 +53,18 @@ static enum dist_error add_parts(const struct dist__coll *coll, void *scratch)
 	int p = coll->world_size;
 	struct dist__span sum = dist__span_tensor(coll);
 	struct dist__addition theirs = {
-		sum, dist__span_part(coll, &op->in, coll->rank), scratch};
+		sum, dist__span_part(coll, &op->sides->in, coll->rank),
+		scratch};
 	enum dist_error error = DIST_OK;
 
 	for (int k = 1; k < p && !error; k++) {
 		int to = (coll->rank + k) % p;
 		int from = (coll->rank + p - k) % p;
 
-		error = dist__exchange_sum(coll, (uint32_t)k, to,
-					   dist__span_part(coll, &op->in, to),
-					   from, &theirs);
+		error = dist__exchange_sum(
+			coll, (uint32_t)k, to,
+			dist__span_part(coll, &op->sides->in, to), from,
+			&theirs);
 		theirs.mine = sum;
 	}
 	return error;
@@ -75,7 +77,7 @@ static enum dist_error run_reduce_scatter(const struct dist__coll *coll)
 	enum dist_error error;
 
 	if (coll->world_size == 1) {
-		dist__copy(sum, dist__span_part(coll, &coll->op->in, 0));
+		dist__copy(sum, dist__span_part(coll, &coll->op->sides->in, 0));
 		return DIST_OK;
 	}
 	error = dist__sum_scratch_new(coll, sum.bytes, &scratch);

@@ -155,7 +155,7 @@ static enum dist_error run_all_reduce(const struct dist__coll *coll)
 
 static enum dist_error run_reduce_scatter(const struct dist__coll *coll)
 {
-	struct ring ring = ring_of(coll, &coll->op->in, coll->rank);
+	struct ring ring = ring_of(coll, &coll->op->sides->in, coll->rank);
 	size_t room = longest(&ring);
 	struct dist__span out = dist__span_tensor(coll);
 	void *scratch = NULL;
@@ -176,7 +176,7 @@ static enum dist_error run_reduce_scatter(const struct dist__coll *coll)
 
 static enum dist_error run_all_gather(const struct dist__coll *coll)
 {
-	struct ring ring = ring_of(coll, &coll->op->out, coll->rank);
+	struct ring ring = ring_of(coll, &coll->op->sides->out, coll->rank);
 
 	dist__copy(chunk(&ring, 0), dist__span_tensor(coll));
 	return all_gather(&ring, 0);

@@ -44,29 +44,31 @@ static struct dist_tensor cut(struct dist_tensor t, size_t first, size_t numel)
 /* Devices share in one piece, rather than having one each. */
 static bool is_shared(const struct dist__op *op)
 {
-	return op->bundle.kind == DIST__DEVICES && op->kind < DIST__ALL_GATHER;
+	return op->sides->bundle.kind == DIST__DEVICES &&
+	       op->kind < DIST__ALL_GATHER;
 }
 
 /* What the rank has one of, of each tensor or device. */
 static const struct dist_tensor *ones(const struct dist__op *op)
 {
-	return op->kind == DIST__REDUCE_SCATTER ? op->bundle.out
-						: op->bundle.in;
+	return op->kind == DIST__REDUCE_SCATTER ? op->sides->bundle.out
+						: op->sides->bundle.in;
 }
 
 /* How many tensors of the caller's a piece stands for. */
 static size_t copies(const struct dist__op *op, const struct piece *piece)
 {
-	bool many = op->bundle.kind == DIST__DEVICES &&
-		    (piece->rank >= 0 || is_shared(op));
+	const struct dist__bundle *b = &op->sides->bundle;
+	bool many =
+		b->kind == DIST__DEVICES && (piece->rank >= 0 || is_shared(op));
 
-	return many ? op->bundle.num : 1;
+	return many ? b->num : 1;
 }
 
 static struct dist_tensor tensor_of(const struct dist__op *op,
 				    const struct piece *piece, size_t d)
 {
-	const struct dist__bundle *b = &op->bundle;
+	const struct dist__bundle *b = &op->sides->bundle;
 	bool gathers = op->kind == DIST__ALL_GATHER;
 	size_t rank = (size_t)piece->rank;
 
@@ -101,7 +103,7 @@ static void put(const struct dist__stage *stage, const struct piece *piece)
 	struct dist_tensor more = cut(stage->spare, 0, piece->staged.numel);
 
 	if (coll->op->kind == DIST__BROADCAST && n > 1) {
-		first = (size_t)coll->op->bundle.chosen;
+		first = (size_t)coll->op->sides->bundle.chosen;
 		n = first + 1;
 	}
 	dist__copy(span(piece->staged),
@@ -120,7 +122,7 @@ static void take(const struct dist__stage *stage, const struct piece *piece)
 	size_t first = 0, n = copies(op, piece);
 
 	if (op->kind == DIST__REDUCE) {
-		first = (size_t)op->bundle.chosen;
+		first = (size_t)op->sides->bundle.chosen;
 		n = op->peer == stage->coll->rank ? first + 1 : first;
 	}
 	for (size_t d = first; d < n; d++)
@@ -141,7 +143,7 @@ static void each_piece(const struct dist__stage *stage, struct dist_tensor run,
 		move(stage, &piece);
 		return;
 	}
-	for (; piece.i < op->bundle.num; piece.i++) {
+	for (; piece.i < op->sides->bundle.num; piece.i++) {
 		piece.staged = cut(run, first, ones(op)[piece.i].numel);
 		move(stage, &piece);
 		first += piece.staged.numel;
@@ -161,13 +163,13 @@ static void each_run(const struct dist__stage *stage,
 
 bool dist__stage_needed(const struct dist__op *op)
 {
-	return op->bundle.kind ||
+	return dist__op_sides(op)->bundle.kind ||
 	       (dist__op_reduces(op->kind) && op->reduce_op == DIST_PREMUL_SUM);
 }
 
 int dist__contributors(const struct dist__coll *coll)
 {
-	const struct dist__bundle *b = &coll->op->bundle;
+	const struct dist__bundle *b = &dist__op_sides(coll->op)->bundle;
 
 	return coll->world_size * (b->kind == DIST__DEVICES ? (int)b->num : 1);
 }
@@ -175,20 +177,20 @@ int dist__contributors(const struct dist__coll *coll)
 /* A factor alone: what may be written to is multiplied where it lies. */
 static enum dist_error stage_factor(struct dist__stage *stage)
 {
-	struct dist__op *op = &stage->op;
+	struct dist__parts *in = &stage->sides.in;
 	struct dist__packed packed;
 	enum dist_error error;
 
-	if (op->kind != DIST__REDUCE_SCATTER) {
-		scale(stage->coll, op->tensor);
+	if (stage->op.kind != DIST__REDUCE_SCATTER) {
+		scale(stage->coll, stage->op.tensor);
 		return DIST_OK;
 	}
-	error = dist__packed_new(stage->coll, &op->in, &packed);
+	error = dist__packed_new(stage->coll, in, &packed);
 	if (error)
 		return error;
-	dist__parts_copy(stage->coll, &packed.parts, &op->in);
+	dist__parts_copy(stage->coll, &packed.parts, in);
 	scale(stage->coll, packed.parts.whole);
-	op->in = packed.parts;
+	*in = packed.parts;
 	stage->memory = packed.scratch;
 	return DIST_OK;
 }
@@ -204,22 +206,23 @@ static void place(struct dist_tensor *t, char **free)
 /* Room for the run of the rank, those of the other side, and a piece. */
 static enum dist_error stage_memory(struct dist__stage *stage)
 {
-	struct dist__op *op = &stage->op;
+	struct dist_tensor *tensor = &stage->op.tensor;
+	struct dist_tensor *in = &stage->sides.in.whole;
+	struct dist_tensor *out = &stage->sides.out.whole;
 	enum dist_error error;
 	char *free;
 
-	stage->spare = op->tensor;
+	stage->spare = *tensor;
 	error = dist__scratch_new(stage->coll,
-				  2 * span(op->tensor).bytes +
-					  span(op->in.whole).bytes +
-					  span(op->out.whole).bytes,
+				  2 * span(*tensor).bytes + span(*in).bytes +
+					  span(*out).bytes,
 				  &stage->memory);
 	if (error)
 		return error;
 	free = stage->memory;
-	place(&op->tensor, &free);
-	place(&op->in.whole, &free);
-	place(&op->out.whole, &free);
+	place(tensor, &free);
+	place(in, &free);
+	place(out, &free);
 	place(&stage->spare, &free);
 	return DIST_OK;
 }
@@ -230,12 +233,15 @@ enum dist_error dist__stage_in(struct dist__stage *stage,
 	bool scatters = coll->op->kind == DIST__REDUCE_SCATTER;
 	enum dist_error error;
 
-	*stage = (struct dist__stage){.coll = coll, .op = *coll->op};
-	if (!coll->op->bundle.kind)
+	*stage = (struct dist__stage){.coll = coll,
+				      .op = *coll->op,
+				      .sides = *dist__op_sides(coll->op)};
+	stage->op.sides = &stage->sides;
+	if (!stage->sides.bundle.kind)
 		return stage_factor(stage);
 	error = stage_memory(stage);
 	if (!error && scatters)
-		each_run(stage, &stage->op.in, put);
+		each_run(stage, &stage->sides.in, put);
 	else if (!error)
 		each_piece(stage, stage->op.tensor, -1, put);
 	return error;
@@ -243,10 +249,10 @@ enum dist_error dist__stage_in(struct dist__stage *stage,
 
 void dist__stage_out(const struct dist__stage *stage)
 {
-	if (!stage->op.bundle.kind)
+	if (!stage->sides.bundle.kind)
 		return;
 	if (stage->op.kind == DIST__ALL_GATHER)
-		each_run(stage, &stage->op.out, take);
+		each_run(stage, &stage->sides.out, take);
 	else
 		each_piece(stage, stage->op.tensor, -1, take);
 }

@@ -14,6 +14,7 @@
 struct dist__stage {
 	const struct dist__coll *coll; /* of the caller's op */
 	struct dist__op op;            /* the one to run instead */
+	struct dist__sides sides;      /* of that one */
 	struct dist_tensor spare;      /* room for one more piece */
 	void *memory;                  /* that they lie in; or NULL */
 };

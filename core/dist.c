@@ -114,7 +114,7 @@ enum dist_error dist_all_gather_single(struct dist_group *group,
 
 	if (!group)
 		return DIST_ERR_INVALID_ARGUMENT;
-	request.out = cut(group, out, NULL);
+	request.sides = &(struct dist__sides){.out = cut(group, out, NULL)};
 	return dist__submit(group, &request, work);
 }
 
@@ -129,7 +129,7 @@ enum dist_error dist_all_gather(struct dist_group *group,
 		return DIST_ERR_INVALID_ARGUMENT;
 	if (check_list(group, request.kind, "out_list", out_list, true))
 		return DIST_ERR_INVALID_ARGUMENT;
-	request.out = listed(group, out_list);
+	request.sides = &(struct dist__sides){.out = listed(group, out_list)};
 	return dist__submit(group, &request, work);
 }
 
@@ -147,7 +147,7 @@ enum dist_error dist_reduce_scatter_single(struct dist_group *group,
 
 	if (!group)
 		return DIST_ERR_INVALID_ARGUMENT;
-	request.in = cut(group, in, NULL);
+	request.sides = &(struct dist__sides){.in = cut(group, in, NULL)};
 	return dist__submit(group, &request, work);
 }
 
@@ -167,7 +167,7 @@ enum dist_error dist_reduce_scatter(struct dist_group *group,
 		return DIST_ERR_INVALID_ARGUMENT;
 	if (check_list(group, request.kind, "in_list", in_list, true))
 		return DIST_ERR_INVALID_ARGUMENT;
-	request.in = listed(group, in_list);
+	request.sides = &(struct dist__sides){.in = listed(group, in_list)};
 	return dist__submit(group, &request, work);
 }
 
@@ -183,8 +183,9 @@ dist_all_to_all_single(struct dist_group *group, struct dist_tensor out,
 
 	if (!group)
 		return DIST_ERR_INVALID_ARGUMENT;
-	request.in = cut(group, in, in_splits);
-	request.out = cut(group, out, out_splits);
+	request.sides =
+		&(struct dist__sides){.in = cut(group, in, in_splits),
+				      .out = cut(group, out, out_splits)};
 	return dist__submit(group, &request, work);
 }
 
@@ -201,8 +202,8 @@ enum dist_error dist_all_to_all(struct dist_group *group,
 	if (check_list(group, request.kind, "out_list", out_list, true) ||
 	    check_list(group, request.kind, "in_list", in_list, true))
 		return DIST_ERR_INVALID_ARGUMENT;
-	request.in = listed(group, in_list);
-	request.out = listed(group, out_list);
+	request.sides = &(struct dist__sides){.in = listed(group, in_list),
+					      .out = listed(group, out_list)};
 	request.tensor.dtype = in_list[0].dtype;
 	return dist__submit(group, &request, work);
 }
@@ -219,7 +220,7 @@ enum dist_error dist_gather(struct dist_group *group, struct dist_tensor in,
 	if (check_list(group, request.kind, "out_list", out_list,
 		       dst == group->members.rank))
 		return DIST_ERR_INVALID_ARGUMENT;
-	request.out = listed(group, out_list);
+	request.sides = &(struct dist__sides){.out = listed(group, out_list)};
 	return dist__submit(group, &request, work);
 }
 
@@ -235,6 +236,6 @@ enum dist_error dist_scatter(struct dist_group *group, struct dist_tensor out,
 	if (check_list(group, request.kind, "in_list", in_list,
 		       src == group->members.rank))
 		return DIST_ERR_INVALID_ARGUMENT;
-	request.in = listed(group, in_list);
+	request.sides = &(struct dist__sides){.in = listed(group, in_list)};
 	return dist__submit(group, &request, work);
 }

@@ -32,22 +32,23 @@ static uint64_t mix_parts(uint64_t hash, const struct dist__parts *parts)
 uint64_t dist__fingerprint(const struct dist__op *op, int world_size,
 			   const struct dist__label *label)
 {
+	const struct dist__bundle *bundle = &dist__op_sides(op)->bundle;
 	uint64_t hash = dist__mix_begin;
 	bool p2p = dist__op_is_p2p(op->kind);
 
 	hash = dist__mix(hash, p2p ? DIST__SEND : op->kind);
 	if (op->kind == DIST__ALL_GATHER)
-		hash = mix_parts(hash, &op->out);
+		hash = mix_parts(hash, &op->sides->out);
 	else if (op->kind == DIST__REDUCE_SCATTER)
-		hash = mix_parts(hash, &op->in);
+		hash = mix_parts(hash, &op->sides->in);
 	else if (op->kind != DIST__ALL_TO_ALL)
 		hash = dist__mix(hash, dist__op_numel(op, world_size));
 	hash = dist__mix(hash, op->tensor.dtype);
 	hash = dist__mix(hash, op->reduce_op);
 	if (op->purpose)
 		hash = dist__mix(hash, op->purpose->terms);
-	if (op->bundle.kind)
-		hash = dist__mix(hash, dist__bundle_terms(&op->bundle));
+	if (bundle->kind)
+		hash = dist__mix(hash, dist__bundle_terms(bundle));
 	if (label->terms && !p2p)
 		hash = dist__mix(hash, label->terms);
 	return dist__mix(hash, p2p ? 0 : (uint64_t)op->peer);

@@ -48,6 +48,7 @@ struct dist_work {
 	struct dist_work *next, **link; /* in its list; what points at it */
 	bool freed;                     /* the caller has no handle any more */
 	bool reported;                  /* its end stands in the records */
+	struct dist__sides sides[];     /* the op's, if it has any */
 };
 
 /* dist__dump has the rank's records written, where they are asked for. */

@@ -20,9 +20,10 @@ static enum dist_error submit(struct dist_group *group, enum dist__op_kind kind,
 			      const struct dist__bundle *bundle, int root,
 			      enum dist_reduce_op op, struct dist_work **work)
 {
+	struct dist__sides sides = {.bundle = *bundle};
 	struct dist__op request = {.kind = kind,
 				   .reduce_op = op,
-				   .bundle = *bundle,
+				   .sides = &sides,
 				   .peer = root,
 				   .tag = -1};
 

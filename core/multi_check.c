@@ -56,7 +56,7 @@ static enum dist_error check_one(struct checker *c, const struct row *row,
 static enum dist_error check_ones(struct checker *c, const struct row *row)
 {
 	struct dist_tensor *sum = &c->op->tensor;
-	bool devices = c->op->bundle.kind == DIST__DEVICES;
+	bool devices = c->op->sides->bundle.kind == DIST__DEVICES;
 	size_t most = (size_t)PTRDIFF_MAX / dist_dtype_size(sum->dtype) /
 		      (size_t)c->group->members.world_size;
 	enum dist_error error = DIST_OK;
@@ -94,7 +94,7 @@ static enum dist_error check_lists(struct checker *c, const char *name,
 				   const struct dist_tensor *const *lists,
 				   size_t numel)
 {
-	size_t devices = c->op->bundle.num;
+	size_t devices = c->op->sides->bundle.num;
 	size_t parts = devices * (size_t)c->group->members.world_size;
 	enum dist_error error = check_null(c, name, lists);
 
@@ -111,7 +111,7 @@ static enum dist_error check_lists(struct checker *c, const char *name,
 static enum dist_error check_other_side(struct checker *c,
 					const struct dist_tensor *ones)
 {
-	const struct dist__bundle *b = &c->op->bundle;
+	const struct dist__bundle *b = &c->op->sides->bundle;
 	bool gathers = c->op->kind == DIST__ALL_GATHER;
 	struct row wholes = {gathers ? "out" : "in", gathers ? b->out : b->in,
 			     b->num};
@@ -126,7 +126,7 @@ static enum dist_error check_other_side(struct checker *c,
 
 static enum dist_error check_num(struct checker *c)
 {
-	const struct dist__bundle *b = &c->op->bundle;
+	const struct dist__bundle *b = &c->op->sides->bundle;
 
 	if (b->num < 1 || b->num > INT32_MAX)
 		return dist__fail(c->group, DIST_ERR_INVALID_ARGUMENT,
@@ -146,15 +146,15 @@ static void describe(struct checker *c, const struct dist_tensor *ones)
 	struct dist__op *op = c->op;
 	struct dist__parts parts = {.count = c->group->members.world_size};
 
-	if (op->bundle.kind == DIST__DEVICES &&
+	if (op->sides->bundle.kind == DIST__DEVICES &&
 	    op->kind < DIST__ALL_GATHER) /* they share one result */
 		op->tensor.numel = ones[0].numel;
 	parts.whole = op->tensor;
 	parts.whole.numel *= (size_t)parts.count;
 	if (op->kind == DIST__ALL_GATHER)
-		op->out = parts;
+		op->sides->out = parts;
 	if (op->kind == DIST__REDUCE_SCATTER)
-		op->in = parts;
+		op->sides->in = parts;
 	op->phantom = c->phantom;
 }
 
@@ -164,8 +164,9 @@ enum dist_error dist__bundle_check(struct dist_group *group,
 	struct checker c = {.group = group, .op = op};
 	bool scatters = op->kind == DIST__REDUCE_SCATTER;
 	const struct row ones = {scatters ? "out" : "in",
-				 scatters ? op->bundle.out : op->bundle.in,
-				 op->bundle.num};
+				 scatters ? op->sides->bundle.out
+					  : op->sides->bundle.in,
+				 op->sides->bundle.num};
 	enum dist_error error = check_num(&c);
 
 	if (!error)

@@ -17,6 +17,8 @@ static const char *const names[DIST__OP_KINDS] = {
 	[DIST__RECV] = "recv",
 };
 
+const struct dist__sides dist__no_sides = {.bundle = {DIST__NO_BUNDLE}};
+
 const char *dist__op_name(enum dist__op_kind kind)
 {
 	return (unsigned)kind < DIST__OP_KINDS ? names[kind] : "?";
@@ -36,10 +38,11 @@ size_t dist__op_numel(const struct dist__op *op, int world_size)
 {
 	switch (op->kind) {
 	case DIST__ALL_GATHER:
-		return dist__parts_before(&op->out, op->out.count);
+		return dist__parts_before(&op->sides->out,
+					  op->sides->out.count);
 	case DIST__REDUCE_SCATTER:
 	case DIST__ALL_TO_ALL:
-		return dist__parts_before(&op->in, op->in.count);
+		return dist__parts_before(&op->sides->in, op->sides->in.count);
 	case DIST__GATHER:
 	case DIST__SCATTER:
 		return op->tensor.numel * (size_t)world_size;

@@ -118,6 +118,19 @@ struct dist__bundle {
 	const struct dist_tensor *const *out_lists;
 };
 
+/* What an operation has besides one tensor. Most have nothing: a rank may have
+ * many of those in flight, so they do not make room for it. */
+struct dist__sides {
+	/* What the rank has a part for each rank of: the input of
+	 * reduce_scatter, all_to_all and, on the root, scatter; the output of
+	 * all_gather, all_to_all and, on the root, gather. */
+	struct dist__parts in;
+	struct dist__parts out;
+	/* When it has a kind, tensor and parts say how much there is and of
+	 * which dtype; the data is in the bundle's tensors. */
+	struct dist__bundle bundle;
+};
+
 struct dist__site {
 	const char *file; /* NULL: not known */
 	int line;
@@ -160,14 +173,9 @@ struct dist__op {
 	/* What the rank has one of: the input of all_gather and gather, the
 	 * output of reduce_scatter and scatter. Of all_to_all only dtype. */
 	struct dist_tensor tensor;
-	/* What it has a part for each rank of: the input of reduce_scatter,
-	 * all_to_all and, on the root, scatter; the output of all_gather,
-	 * all_to_all and, on the root, gather. */
-	struct dist__parts in;
-	struct dist__parts out;
-	/* When it has a kind, tensor and parts say how much there is and of
-	 * which dtype; the data is in the bundle's tensors. */
-	struct dist__bundle bundle;
+	/* Lives as long as the op; NULL: nothing of the kind. Never NULL from
+	 * ALL_GATHER to SCATTER; of other kinds ask dist__op_sides(). */
+	struct dist__sides *sides;
 	bool wait_all;
 	bool phantom; /* there are elements, and no bytes of them */
 	int peer; /* root, src or dst as group rank; -1: none, or any source */
@@ -205,6 +213,16 @@ struct dist__op {
 static inline const char *dist__op_called(const struct dist__op *op)
 {
 	return op->purpose ? op->purpose->name : dist__op_name(op->kind);
+}
+
+/* dist__no_sides are those of an op that has none. */
+extern const struct dist__sides dist__no_sides;
+
+/* dist__op_sides returns what op has besides its tensor, of any kind. */
+static inline const struct dist__sides *
+dist__op_sides(const struct dist__op *op)
+{
+	return op->sides ? op->sides : &dist__no_sides;
 }
 
 /* dist__op_numel returns the elements that op is about: of its tensor, or of

@@ -116,7 +116,7 @@ static enum dist_error check_lengths(struct checker *c, struct side side)
 	if (side.parts->count == 0)
 		return DIST_OK;
 	if (op->kind == DIST__ALL_TO_ALL)
-		numel = dist__part(&op->in, own).numel;
+		numel = dist__part(&op->sides->in, own).numel;
 	if (op->kind != DIST__GATHER && op->kind != DIST__SCATTER)
 		return check_length(c, side, own, numel);
 	for (int rank = 0; rank < side.parts->count && !error; rank++)
@@ -153,18 +153,19 @@ static bool meets(const struct dist__parts *parts, struct dist_tensor tensor,
 static enum dist_error check_overlap(struct checker *c)
 {
 	const struct dist__op *op = c->op;
+	const struct dist__parts *in = &op->sides->in, *out = &op->sides->out;
 	bool found = false;
 
 	if (op->kind != DIST__ALL_TO_ALL) {
 		int own = c->group->members.rank;
 
-		found = meets(&op->in, op->tensor, own) ||
-			meets(&op->out, op->tensor, own);
-	} else if (op->in.list) {
-		for (int i = 0; i < op->in.count && c->real && !found; i++)
-			found = meets(&op->out, op->in.list[i], -1);
+		found = meets(in, op->tensor, own) ||
+			meets(out, op->tensor, own);
+	} else if (in->list) {
+		for (int i = 0; i < in->count && c->real && !found; i++)
+			found = meets(out, in->list[i], -1);
 	} else {
-		found = meets(&op->out, op->in.whole, -1);
+		found = meets(out, in->whole, -1);
 	}
 	if (!found)
 		return DIST_OK;
@@ -196,7 +197,8 @@ enum dist_error dist__parts_check(struct dist_group *group, struct dist__op *op)
 {
 	struct checker c = {
 		.group = group, .op = op, .name = dist__op_name(op->kind)};
-	struct side in = {&op->in, "in"}, out = {&op->out, "out"};
+	const struct dist__sides *sides = dist__op_sides(op);
+	struct side in = {&sides->in, "in"}, out = {&sides->out, "out"};
 	size_t most = (size_t)PTRDIFF_MAX / (size_t)group->members.world_size;
 	enum dist_error error;
 

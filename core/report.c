@@ -8,15 +8,15 @@
 static void record_parts(const struct dist_group *group,
 			 const struct dist__op *op, uint32_t number)
 {
-	int count = op->kind == DIST__ALL_TO_ALL ? op->in.count : 0;
+	int count = op->kind == DIST__ALL_TO_ALL ? op->sides->in.count : 0;
 	struct check_parts *parts = NULL;
 
 	if (count > 0)
 		parts = check_parts_begin(group->place.slot,
 					  group->members.rank, count);
 	for (int i = 0; parts && i < count; i++)
-		check_part(parts, i, dist__part(&op->in, i).numel,
-			   dist__part(&op->out, i).numel);
+		check_part(parts, i, dist__part(&op->sides->in, i).numel,
+			   dist__part(&op->sides->out, i).numel);
 	if (parts)
 		check_parts_end(parts, number);
 }
@@ -32,15 +32,16 @@ static void put(char *text, size_t size, const char *word)
 /* Names the arguments of op in *call; those of a purpose are its own. */
 static void record_arguments(struct check_call *call, const struct dist__op *op)
 {
+	const struct dist__bundle *bundle = &dist__op_sides(op)->bundle;
+
 	if (op->purpose) {
 		call->terms = op->purpose->terms;
 		memcpy(call->words, op->purpose->words, sizeof call->words);
 		return;
 	}
-	if (op->bundle.kind) {
-		call->terms = dist__bundle_terms(&op->bundle);
-		dist__bundle_words(&op->bundle, call->words,
-				   sizeof call->words);
+	if (bundle->kind) {
+		call->terms = dist__bundle_terms(bundle);
+		dist__bundle_words(bundle, call->words, sizeof call->words);
 	}
 	if (op->kind != DIST__BARRIER && op->kind != DIST__MONITORED_BARRIER)
 		put(call->dtype, sizeof call->dtype,

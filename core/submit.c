@@ -122,8 +122,9 @@ static enum dist_error check_reduce_op(struct dist_group *group,
 /* Of the tensor; a bundle has looked at its own. */
 static bool is_phantom(const struct dist__op *op)
 {
-	return op->bundle.kind ? op->phantom
-			       : op->tensor.numel > 0 && !op->tensor.data;
+	return dist__op_sides(op)->bundle.kind
+		       ? op->phantom
+		       : op->tensor.numel > 0 && !op->tensor.data;
 }
 
 static enum dist_error check_tensor(struct dist_group *group,
@@ -180,6 +181,7 @@ static enum dist_error check_peer(struct dist_group *group,
 
 enum dist_error dist__check(struct dist_group *group, struct dist__op *op)
 {
+	enum dist__bundle_kind bundle = dist__op_sides(op)->bundle.kind;
 	const char *name = dist__op_called(op);
 	enum dist_error error;
 
@@ -194,12 +196,12 @@ enum dist_error dist__check(struct dist_group *group, struct dist__op *op)
 		return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
 				  "%s: tag is %d: expected 0 or more", name,
 				  op->tag);
-	if (op->bundle.kind == DIST__DEVICES && group->world->one_device)
+	if (bundle == DIST__DEVICES && group->world->one_device)
 		return dist__fail(group, DIST_ERR_UNSUPPORTED,
 				  "%s: several devices: a rank has one in back "
 				  "end %s",
 				  name, group->world->name);
-	if (op->bundle.kind) {
+	if (bundle) {
 		error = dist__bundle_check(group, op);
 		return error ? error : check_tensor(group, op);
 	}

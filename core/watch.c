@@ -42,7 +42,8 @@ static struct dist__watch *watch_new(struct dist_group *group,
 	watch->blocks = blocks;
 	watch->regions = calloc(most, sizeof *watch->regions);
 	watch->lists = calloc(most, sizeof *watch->lists);
-	watch->heads = calloc(1 + op->bundle.num, sizeof *watch->heads);
+	watch->heads = calloc(1 + dist__op_sides(op)->bundle.num,
+			      sizeof *watch->heads);
 	while (*link)
 		link = &(*link)->next;
 	*link = watch;

@@ -179,10 +179,11 @@ static enum dist_error take(struct dist__watch *watch,
 static bool may_change(const struct dist__watch *watch, size_t i)
 {
 	const struct dist__op *op = watch->op;
+	const struct dist__bundle *bundle = &dist__op_sides(op)->bundle;
 	bool is_root = op->peer == watch->group->members.rank &&
-		       op->bundle.chosen == (int)i;
+		       bundle->chosen == (int)i;
 
-	if (op->bundle.kind != DIST__DEVICES)
+	if (bundle->kind != DIST__DEVICES)
 		return true;
 	if (op->kind == DIST__BROADCAST)
 		return !is_root;
@@ -233,19 +234,20 @@ struct use {
 static struct use use_of(const struct dist__watch *watch)
 {
 	const struct dist__op *op = watch->op;
+	enum dist__bundle_kind bundle = dist__op_sides(op)->bundle.kind;
 
 	switch (op->kind) {
 	case DIST__ALL_GATHER:
 	case DIST__GATHER:
 		return (struct use){"in", false};
 	case DIST__REDUCE_SCATTER:
-		return (struct use){"out", op->bundle.kind == DIST__NO_BUNDLE};
+		return (struct use){"out", bundle == DIST__NO_BUNDLE};
 	case DIST__SCATTER:
 		return (struct use){"out", true};
 	case DIST__BROADCAST:
 		return (struct use){"tensor",
 				    op->peer != watch->group->members.rank ||
-					    op->bundle.kind == DIST__DEVICES};
+					    bundle == DIST__DEVICES};
 	case DIST__SEND:
 		return (struct use){"tensor", false};
 	default:
@@ -258,17 +260,17 @@ static enum dist_error take_lists(struct dist__watch *watch,
 				  const struct dist_tensor *const **lists,
 				  const char *name, bool writes)
 {
-	size_t num = watch->op->bundle.num;
+	size_t num = watch->op->sides->bundle.num;
 	enum dist_error error = DIST_OK;
 
 	if (!*lists)
 		return DIST_OK;
 	for (size_t device = 0; device < num && !error; device++) {
 		watch->heads[device] = (*lists)[device];
-		error = take_list(
-			watch, &watch->heads[device],
-			parts_per_device(watch->group, &watch->op->bundle),
-			name, writes);
+		error = take_list(watch, &watch->heads[device],
+				  parts_per_device(watch->group,
+						   &watch->op->sides->bundle),
+				  name, writes);
 	}
 	*lists = watch->heads;
 	return error;
@@ -276,7 +278,7 @@ static enum dist_error take_lists(struct dist__watch *watch,
 
 static enum dist_error take_bundle(struct dist__watch *watch, bool writes)
 {
-	struct dist__bundle *b = &watch->op->bundle;
+	struct dist__bundle *b = &watch->op->sides->bundle;
 	bool is_one_sided = !b->out && !b->out_lists && !b->in_lists;
 	const char *name = is_one_sided ? "tensors" : "in";
 	bool gathers = watch->op->kind == DIST__ALL_GATHER;
@@ -299,15 +301,17 @@ static enum dist_error take_bundle(struct dist__watch *watch, bool writes)
 enum dist_error dist__watch_take(struct dist__watch *watch)
 {
 	struct dist__op *op = watch->op;
+	struct dist__sides *sides = op->sides;
 	struct use use = use_of(watch);
 	struct dist__region like = {.name = use.name, .part = -1};
-	enum dist_error error;
+	enum dist_error error = DIST_OK;
 
-	if (op->bundle.kind)
+	if (sides && sides->bundle.kind)
 		return take_bundle(watch, use.writes);
-	error = take_parts(watch, &op->in, "in", false);
-	if (!error)
-		error = take_parts(watch, &op->out, "out", true);
+	if (sides)
+		error = take_parts(watch, &sides->in, "in", false);
+	if (sides && !error)
+		error = take_parts(watch, &sides->out, "out", true);
 	/* The rank's own part may be its tensor. */
 	return error ? error : take(watch, &op->tensor, &like, use.writes);
 }
@@ -315,6 +319,9 @@ enum dist_error dist__watch_take(struct dist__watch *watch)
 size_t dist__watch_most(const struct dist_group *group,
 			const struct dist__op *op)
 {
-	return 1 + (size_t)op->in.count + (size_t)op->out.count +
-	       op->bundle.num * (2 + parts_per_device(group, &op->bundle));
+	const struct dist__sides *sides = dist__op_sides(op);
+
+	return 1 + (size_t)sides->in.count + (size_t)sides->out.count +
+	       sides->bundle.num *
+		       (2 + parts_per_device(group, &sides->bundle));
 }

@@ -10,7 +10,8 @@
 struct dist_work *dist__work_new(struct dist_group *group,
 				 const struct dist__op *op)
 {
-	struct dist_work *work = malloc(sizeof *work);
+	size_t more = op->sides ? sizeof *op->sides : 0;
+	struct dist_work *work = malloc(sizeof *work + more);
 
 	if (!work)
 		return NULL;
@@ -18,6 +19,10 @@ struct dist_work *dist__work_new(struct dist_group *group,
 				   .group = group,
 				   .next = group->works,
 				   .link = &group->works};
+	if (op->sides) {
+		work->op.sides = work->sides;
+		work->sides[0] = *op->sides;
+	}
 	if (work->next)
 		work->next->link = &work->next;
 	group->works = work;

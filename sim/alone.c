@@ -7,7 +7,7 @@
 
 bool dist__sim_alone_can(const struct dist__op *op)
 {
-	if (op->bundle.kind != DIST__NO_BUNDLE)
+	if (dist__op_sides(op)->bundle.kind != DIST__NO_BUNDLE)
 		return false;
 	return op->kind == DIST__BROADCAST ||
 	       ((op->kind == DIST__ALL_REDUCE || op->kind == DIST__REDUCE) &&

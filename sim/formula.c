@@ -66,7 +66,8 @@ static bool carries_data(const struct formula_backend *b,
 	if (op->phantom)
 		return false;
 	if (op->kind == DIST__ALL_TO_ALL)
-		return has_memory(&op->in) || has_memory(&op->out);
+		return has_memory(&op->sides->in) ||
+		       has_memory(&op->sides->out);
 	return dist__op_numel(op, b->size) > 0;
 }
 
@@ -77,7 +78,8 @@ static bool needs_messages(const struct formula_backend *b,
 	if (b->alone && dist__sim_alone_can(op))
 		return false;
 	return op->kind == DIST__MONITORED_BARRIER ||
-	       op->bundle.kind == DIST__DEVICES || carries_data(b, op);
+	       dist__op_sides(op)->bundle.kind == DIST__DEVICES ||
+	       carries_data(b, op);
 }
 
 /* ---- one collective ---------------------------------------------------- */

@@ -91,8 +91,8 @@ static struct dist__splits *splits_new(const struct dist__op *op)
 
 	if (!splits)
 		return NULL;
-	splits->num_in = list_lengths(splits->in, &op->in);
-	splits->num_out = list_lengths(splits->out, &op->out);
+	splits->num_in = list_lengths(splits->in, &op->sides->in);
+	splits->num_out = list_lengths(splits->out, &op->sides->out);
 	return splits;
 }
 
@@ -102,7 +102,8 @@ static void count_numel(struct dist__event *event, const struct dist__op *op)
 {
 	event->in_numel = event->out_numel = op->tensor.numel;
 	if (op->kind == DIST__ALL_TO_ALL)
-		event->out_numel = dist__parts_before(&op->out, op->out.count);
+		event->out_numel = dist__parts_before(&op->sides->out,
+						      op->sides->out.count);
 	if (op->kind == DIST__ALL_GATHER || op->kind == DIST__GATHER)
 		event->out_numel = event->numel;
 	if (op->kind == DIST__REDUCE_SCATTER || op->kind == DIST__SCATTER ||
@@ -112,6 +113,7 @@ static void count_numel(struct dist__event *event, const struct dist__op *op)
 
 static void keep_op(struct recording_backend *self, const struct dist__op *op)
 {
+	const struct dist__sides *sides = dist__op_sides(op);
 	int peer = dist__op_is_any(op) ? op->source : op->peer;
 	struct dist__event event = {
 		.issued_ns = op->issued_ns,
@@ -128,7 +130,7 @@ static void keep_op(struct recording_backend *self, const struct dist__op *op)
 		.seq = op->seq,
 		.call = op->call,
 		.kind = (uint8_t)op->kind,
-		.in_one = !op->in.list && !op->out.list,
+		.in_one = !sides->in.list && !sides->out.list,
 		.any = dist__op_is_any(op),
 		.dtype = (uint8_t)op->tensor.dtype,
 		.reduce_op = (uint8_t)op->reduce_op,

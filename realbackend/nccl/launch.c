@@ -133,7 +133,7 @@ static void reduce_scatter_one(struct launch *l, const void *in,
 
 static void all_gather(struct launch *l)
 {
-	const struct dist__parts *out = &l->placed->out;
+	const struct dist__parts *out = &l->placed->sides.out;
 	struct dist_tensor own = l->placed->tensor;
 
 	if (!out->list) {
@@ -151,7 +151,7 @@ static void all_gather(struct launch *l)
 
 static void reduce_scatter(struct launch *l)
 {
-	const struct dist__parts *in = &l->placed->in;
+	const struct dist__parts *in = &l->placed->sides.in;
 	struct dist_tensor own = l->placed->tensor;
 
 	if (!in->list) {
@@ -169,8 +169,8 @@ static void reduce_scatter(struct launch *l)
 static void all_to_all(struct launch *l)
 {
 	for (int rank = 0; rank < l->caller->world_size; rank++) {
-		send(l, dist__part(&l->placed->in, rank), rank);
-		receive(l, dist__part(&l->placed->out, rank), rank);
+		send(l, dist__part(&l->placed->sides.in, rank), rank);
+		receive(l, dist__part(&l->placed->sides.out, rank), rank);
 	}
 }
 
@@ -179,26 +179,27 @@ static void gather(struct launch *l)
 {
 	struct dist_tensor own = l->placed->tensor;
 	bool root = l->peer == l->caller->rank;
-	bool there =
-		root && dist__part(&l->placed->out, l->peer).data == own.data;
+	bool there = root && dist__part(&l->placed->sides.out, l->peer).data ==
+				     own.data;
 
 	if (!there)
 		send(l, own, l->peer);
 	for (int rank = 0; root && rank < l->caller->world_size; rank++)
 		if (rank != l->peer || !there)
-			receive(l, dist__part(&l->placed->out, rank), rank);
+			receive(l, dist__part(&l->placed->sides.out, rank),
+				rank);
 }
 
 static void scatter(struct launch *l)
 {
 	struct dist_tensor own = l->placed->tensor;
 	bool root = l->peer == l->caller->rank;
-	bool there =
-		root && dist__part(&l->placed->in, l->peer).data == own.data;
+	bool there = root &&
+		     dist__part(&l->placed->sides.in, l->peer).data == own.data;
 
 	for (int rank = 0; root && rank < l->caller->world_size; rank++)
 		if (rank != l->peer || !there)
-			send(l, dist__part(&l->placed->in, rank), rank);
+			send(l, dist__part(&l->placed->sides.in, rank), rank);
 	if (!there)
 		receive(l, own, l->peer);
 }
@@ -213,7 +214,7 @@ static void barrier(struct launch *l)
 /* Several tensors, a call each. */
 static void call_bundle(struct launch *l, enum dist__op_kind kind)
 {
-	const struct dist__bundle *b = &l->placed->bundle;
+	const struct dist__bundle *b = &l->placed->sides.bundle;
 
 	for (size_t i = 0; i < b->num; i++) {
 		if (kind == DIST__ALL_REDUCE)
@@ -335,7 +336,7 @@ enum dist_error dist__launch(struct dist__communicator *c,
 	if (l.error)
 		return l.error;
 	check(&l, "ncclGroupStart", l.l->nccl.GroupStart());
-	if (op->bundle.kind)
+	if (s->sides.bundle.kind)
 		call_bundle(&l, op->kind);
 	else
 		call(&l, op->kind);

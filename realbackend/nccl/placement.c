@@ -83,7 +83,7 @@ static enum dist_error place_parts(struct dist__placement *s,
 static enum dist_error place_bundle(struct dist__placement *s,
 				    const struct dist__op *op, int rank)
 {
-	struct dist__bundle *b = &s->bundle;
+	struct dist__bundle *b = &s->sides.bundle;
 	enum dist_error error;
 	int use = READ;
 
@@ -100,27 +100,26 @@ static enum dist_error place_bundle(struct dist__placement *s,
 enum dist_error dist__placement_enter(struct dist__placement *s,
 				      const struct dist__op *op, int rank)
 {
-	size_t parts = (size_t)op->in.count + (size_t)op->out.count;
-	size_t most = 1 + parts + 2 * op->bundle.num;
+	const struct dist__sides *sides = dist__op_sides(op);
+	size_t parts = (size_t)sides->in.count + (size_t)sides->out.count;
+	size_t most = 1 + parts + 2 * sides->bundle.num;
 	enum dist_error error;
 
 	s->tensor = op->tensor;
-	s->in = op->in;
-	s->out = op->out;
-	s->bundle = op->bundle;
+	s->sides = *sides;
 	s->num_copies = 0;
 	s->lists = calloc(most, sizeof *s->lists);
 	s->copies = calloc(most, sizeof *s->copies);
 	if (!s->lists || !s->copies)
 		return DIST_ERR_NO_MEMORY;
-	if (op->bundle.kind)
+	if (sides->bundle.kind)
 		return place_bundle(s, op, rank);
 	error = place(s, &s->tensor, use_of_tensor(op, rank));
 	if (!error)
-		error = place_parts(s, &s->in, s->lists, READ);
+		error = place_parts(s, &s->sides.in, s->lists, READ);
 	if (!error)
-		error = place_parts(s, &s->out, s->lists + op->in.count,
-				    WRITTEN);
+		error = place_parts(s, &s->sides.out,
+				    s->lists + sides->in.count, WRITTEN);
 	return error;
 }
 

@@ -12,10 +12,9 @@ struct dist__placement {
 	const struct dist__device *device;
 	/* As in struct dist__op, but for where the data is. */
 	struct dist_tensor tensor;
-	struct dist__parts in, out;
-	struct dist__bundle bundle;
+	struct dist__sides sides;
 
-	struct dist_tensor *lists; /* those of in, out and the bundle */
+	struct dist_tensor *lists; /* those of the sides */
 	struct dist__copy *copies; /* what had to be copied */
 	size_t num_copies;
 };

@@ -70,7 +70,8 @@ static enum dist_error agree(struct dist__nccl_group *g,
 			error = dist__wire_ask(g, task);
 		else if (op->kind == DIST__ALL_TO_ALL)
 			error = dist__agreement_lengths(&task->agreement,
-							&op->in, &op->out);
+							&op->sides->in,
+							&op->sides->out);
 	}
 	if (error)
 		return error;

@@ -124,11 +124,11 @@ enum dist_error algorithm_case_run(const struct algorithm_case *c,
 					.world_size = c->world_size,
 					.ranks = ranks,
 					.nodes = nodes};
+	struct dist__sides sides = {.in = c->in, .out = c->out};
 	struct dist__op op = {.kind = c->algorithm->op,
 			      .reduce_op = c->reduce_op,
 			      .tensor = c->tensor,
-			      .in = c->in,
-			      .out = c->out,
+			      .sides = &sides,
 			      .phantom = is_phantom(c->tensor) ||
 					 is_phantom(c->in.whole),
 			      .missing = missing,

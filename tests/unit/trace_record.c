@@ -63,23 +63,30 @@ Test(trace_record, parts_are_counted_as_the_profiler_does)
 	const size_t out_splits[] = {1, 4}, in_splits[] = {3, 0};
 	const struct dist_tensor list[] = {{NULL, 5, DIST_FLOAT32},
 					   {NULL, 6, DIST_FLOAT32}};
+	struct dist__sides gathered = {
+		.out = {.count = 2, .whole = {NULL, 14, DIST_FLOAT32}}};
+	struct dist__sides listed = {.in = {.count = 2, .list = list}};
+	struct dist__sides split = {.in = {.count = 2,
+					   .whole = {NULL, 3, DIST_FLOAT32},
+					   .splits = in_splits},
+				    .out = {.count = 2,
+					    .whole = {NULL, 5, DIST_FLOAT32},
+					    .splits = out_splits}};
+	struct dist__sides none = dist__no_sides;
 	const struct dist__op ops[] = {
 		{.kind = DIST__ALL_GATHER,
 		 .tensor = {NULL, 7, DIST_FLOAT32},
-		 .out = {.count = 2, .whole = {NULL, 14, DIST_FLOAT32}}},
+		 .sides = &gathered},
 		{.kind = DIST__REDUCE_SCATTER,
 		 .tensor = {NULL, 5, DIST_FLOAT32},
 		 .reduce_op = DIST_MAX,
-		 .in = {.count = 2, .list = list}},
+		 .sides = &listed},
 		{.kind = DIST__ALL_TO_ALL,
 		 .tensor = {.dtype = DIST_FLOAT32},
-		 .in = {.count = 2,
-			.whole = {NULL, 3, DIST_FLOAT32},
-			.splits = in_splits},
-		 .out = {.count = 2,
-			 .whole = {NULL, 5, DIST_FLOAT32},
-			 .splits = out_splits}},
-		{.kind = DIST__GATHER, .tensor = {NULL, 4, DIST_FLOAT32}},
+		 .sides = &split},
+		{.kind = DIST__GATHER,
+		 .tensor = {NULL, 4, DIST_FLOAT32},
+		 .sides = &none},
 	};
 	static const char *const names[] = {"_allgather_base", "reduce_scatter",
 					    "all_to_allv", "gather"};
