@@ -128,8 +128,7 @@ static enum dist_error begin(struct p2p_backend *b, struct dist__op *op)
 {
 	if (atomic_load(&b->failed))
 		return DIST_ERR_ABORTED;
-	if (op->on_begin)
-		op->on_begin(op);
+	dist__op_begin(op);
 	op->started_ns = now_ns(&b->base);
 	return DIST_OK;
 }

@@ -199,10 +199,6 @@ struct dist__op {
 	void *private;        /* the back end's */
 	struct dist__job job; /* the same, of a collective that is on a lane */
 
-	/* Called by the back end, if not NULL, when a collective begins: those
-	 * of its group before it are done. On any thread or actor. */
-	void (*on_begin)(struct dist__op *op);
-
 	/* Called once by dist__op_finish(), on whatever thread or actor ended
 	 * the op; how the trace recorder hears of it. NULL: nobody asks. */
 	void (*on_end)(struct dist__op *op, void *arg);
@@ -248,6 +244,10 @@ static inline bool dist__op_is_done(struct dist__op *op)
 {
 	return atomic_load_explicit(&op->done, memory_order_acquire);
 }
+
+/* dist__op_begin is how the back end says that a collective begins: those of
+ * its group before it are done. On any thread or actor. */
+void dist__op_begin(struct dist__op *op);
 
 /* dist__op_finish sets error and ended_ns, calls on_end, marks op done. */
 void dist__op_finish(struct dist__op *op, enum dist_error error,

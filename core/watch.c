@@ -66,10 +66,11 @@ static void guard_all(struct dist__watch *watch)
 	}
 }
 
-/* Its op begins. */
-static void begin(struct dist__op *op)
+void dist__op_begin(struct dist__op *op)
 {
-	for (struct dist__holding *h = op->watch->holdings; h; h = h->next)
+	struct dist__holding *h = op->watch ? op->watch->holdings : NULL;
+
+	for (; h; h = h->next)
 		dist__holding_begin(h);
 }
 
@@ -91,7 +92,6 @@ enum dist_error dist__watch_begin(struct dist_group *group, struct dist__op *op,
 	}
 	if (dist__watch_is_guarded(fresh))
 		guard_all(fresh);
-	op->on_begin = begin;
 	op->watch = fresh;
 	return DIST_OK;
 }

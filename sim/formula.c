@@ -92,8 +92,7 @@ static struct dist__sim_round *come(struct formula_backend *b,
 
 	if (!round)
 		return NULL;
-	if (op->on_begin)
-		op->on_begin(op);
+	dist__op_begin(op);
 	op->started_ns = dist__sim_now_ns(b->rank->world);
 	if (b->last)
 		dist__sim_round_drop(b->meeting, b->last);
