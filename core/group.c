@@ -23,17 +23,27 @@ static bool poisons(enum dist_error error)
 	}
 }
 
+/* Most groups never fail: there is a message from the first failure on. NULL:
+ * no memory for it. */
+static struct dist_message *message_of(struct dist_group *group)
+{
+	if (!group->message)
+		group->message = calloc(1, sizeof *group->message);
+	return group->message;
+}
+
 /* Appends to the group's message what the system below said. */
 static void add_words(struct dist_group *group)
 {
 	struct dist__backend *backend = group->backend;
+	struct dist_message *message = group->message;
 	const char *words =
 		backend->ops->words ? backend->ops->words(backend) : "";
-	size_t used = strlen(group->message.text);
+	size_t used = message ? strlen(message->text) : 0;
 
-	if (*words)
-		snprintf(group->message.text + used,
-			 sizeof group->message.text - used, " (%s)", words);
+	if (*words && message)
+		snprintf(message->text + used, sizeof message->text - used,
+			 " (%s)", words);
 }
 
 void dist__dump(const struct dist_group *group)
@@ -48,18 +58,19 @@ static void note_refusal(struct dist_group *group)
 	struct check_site site;
 
 	check_site_set(&site, group->site.file, group->site.line);
-	check_refuse(group->place.slot, group->title, group->message.text,
+	check_refuse(group->place.slot, group->title, dist_error_message(group),
 		     &site);
 }
 
 enum dist_error dist__fail(struct dist_group *group, enum dist_error error,
 			   const char *format, ...)
 {
+	struct dist_message *message = message_of(group);
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(group->message.text, sizeof group->message.text, format,
-		  args);
+	if (message)
+		vsnprintf(message->text, sizeof message->text, format, args);
 	va_end(args);
 	if (error == DIST_ERR_INVALID_ARGUMENT || error == DIST_ERR_UNSUPPORTED)
 		note_refusal(group);
@@ -114,23 +125,25 @@ static enum dist_error check_timeout(const struct dist_init_options *options,
 
 /* Makes the back end: the world's own, or coll over the transport. */
 static enum dist_error make_backend(struct dist_group *group,
-				    struct dist__backend **backend)
+				    struct dist__backend **backend,
+				    struct dist_message *message)
 {
 	const struct dist__place *place = &group->place;
 
 	if (group->world->backend_new)
 		return group->world->backend_new(place, &group->members,
-						 backend, &group->message);
+						 backend, message);
 	*backend = dist__p2p_backend_new(place->transport, &group->members,
 					 place->profile);
 	return *backend ? DIST_OK : DIST_ERR_NO_MEMORY;
 }
 
 /* Opens the back end, under the recorder if any. */
-static enum dist_error open_backend(struct dist_group *group)
+static enum dist_error open_backend(struct dist_group *group,
+				    struct dist_message *message)
 {
 	struct dist__backend *inner = NULL;
-	enum dist_error error = make_backend(group, &inner);
+	enum dist_error error = make_backend(group, &inner, message);
 
 	group->backend = inner;
 	if (error || !group->place.recorder)
@@ -143,10 +156,11 @@ static enum dist_error open_backend(struct dist_group *group)
 	return DIST_ERR_NO_MEMORY;
 }
 
-enum dist_error dist__group_start(struct dist_group *group)
+enum dist_error dist__group_start(struct dist_group *group,
+				  struct dist_message *message)
 {
 	const struct dist__members *members = &group->members;
-	enum dist_error error = open_backend(group);
+	enum dist_error error = open_backend(group, message);
 
 	if (error)
 		return error;
@@ -162,6 +176,7 @@ enum dist_error dist__group_stop(struct dist_group *group)
 	group->backend->ops->free(group->backend);
 	dist__works_release(group);
 	free(group->factors);
+	free(group->message);
 	return error;
 }
 
@@ -188,13 +203,11 @@ static enum dist_error group_open(struct dist_group *group,
 	strcpy(group->title, "default");
 	group->root = group;
 	group->next_id = 1;
-	error = dist__group_start(group);
-	if (error) {
-		*message = group->message;
+	error = dist__group_start(group, message);
+	if (error)
 		place->transport->ops->free(place->transport);
-	} else {
+	else
 		place->slot->state = CHECK_RANK_RUNNING;
-	}
 	return error;
 }
 
@@ -350,9 +363,10 @@ const char *dist_get_backend(const struct dist_group *group)
 
 const char *dist_error_message(const struct dist_group *group)
 {
-	return group ? group->message.text
-		     : "the group is NULL: never made, or this rank is no "
+	if (!group)
+		return "the group is NULL: never made, or this rank is no "
 		       "member of it";
+	return group->message ? group->message->text : "";
 }
 
 int64_t dist_now_ns(struct dist_group *group)

@@ -38,8 +38,8 @@ struct dist_group {
 	struct dist_work *works; /* all handles not freed, newest first */
 	/* Of the root: of all its groups, oldest first. */
 	struct dist__watch *watches;
-	struct dist__spares spares; /* of the root: for their copies */
-	struct dist_message message;
+	struct dist__spares spares;   /* of the root: for their copies */
+	struct dist_message *message; /* of the last failure; NULL: none */
 };
 
 struct dist_work {
@@ -62,11 +62,13 @@ enum dist_error dist__fail(struct dist_group *group, enum dist_error error,
 
 /* dist__group_start gives group, of which all but the back end is set, its back
  * end, and notes in the records that the rank is in it. Errors: NO_MEMORY; of
- * the world's backend_new, with words in the group's message. */
-enum dist_error dist__group_start(struct dist_group *group);
+ * the world's backend_new, with words in *message. */
+enum dist_error dist__group_start(struct dist_group *group,
+				  struct dist_message *message);
 
-/* dist__group_stop waits for what is in flight and takes the back end away.
- * Returns the first error of an operation in flight. */
+/* dist__group_stop waits for what is in flight, takes the back end away and
+ * frees what the group holds. Returns the first error of an operation in
+ * flight. */
 enum dist_error dist__group_stop(struct dist_group *group);
 
 /* dist__subgroup_free destroys a group that is not the default one. Errors: as

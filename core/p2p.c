@@ -5,6 +5,7 @@
 #include "core/group.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #undef dist_send
 #undef dist_recv
@@ -83,10 +84,11 @@ enum dist_error dist_irecv(struct dist_group *group, struct dist_tensor tensor,
 static enum dist_error blame(struct dist_group *group, size_t i,
 			     enum dist_error error)
 {
-	struct dist_message words = group->message;
+	char words[400];
 
-	return dist__fail(group, error, "batch_isend_irecv: op %zu: %.400s", i,
-			  words.text);
+	snprintf(words, sizeof words, "%s", dist_error_message(group));
+	return dist__fail(group, error, "batch_isend_irecv: op %zu: %s", i,
+			  words);
 }
 
 static enum dist_error request_of_batch(struct dist_group *group,
@@ -123,14 +125,16 @@ static enum dist_error check_batch(struct dist_group *group,
 static void take_back(struct dist_group *group, struct dist_work **works,
 		      size_t num)
 {
-	struct dist_message words = group->message;
+	struct dist_message *words = group->message;
 
+	group->message = NULL; /* what follows is no news */
 	dist_abort(group);
 	(void)dist__works_wait(group);
 	for (size_t i = 0; i < num; i++) {
 		dist_work_free(works[i]);
 		works[i] = NULL;
 	}
+	free(group->message);
 	group->message = words;
 }
 

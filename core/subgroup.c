@@ -294,6 +294,7 @@ static enum dist_error open_group(struct making *making, uint32_t id,
 {
 	struct dist_group *parent = making->parent, *root = parent->root;
 	struct dist_group *group = calloc(1, sizeof *group);
+	struct dist_message message = {""};
 	enum dist_error error;
 
 	if (!group)
@@ -306,12 +307,11 @@ static enum dist_error open_group(struct making *making, uint32_t id,
 	group->members.group_id = id;
 	group->root = root;
 	set_names(group, parent, making->options.name);
-	error = dist__group_start(group);
+	error = dist__group_start(group, &message);
 	if (error) {
-		if (group->message.text[0])
+		if (message.text[0])
 			(void)dist__fail(parent, error, "%s: %s",
-					 making->purpose.name,
-					 group->message.text);
+					 making->purpose.name, message.text);
 		free(group);
 		return error;
 	}
