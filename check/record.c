@@ -194,28 +194,39 @@ uint32_t check_answers(const struct check_slot *slot, uint32_t rank,
 	return i < slot->kinds ? slot->kind[i].count : 0;
 }
 
-uint32_t check_issue(struct check_slot *slot, const struct check_call *call)
+struct check_call *check_draft(struct check_slot *slot)
+{
+	struct check_call *draft = entry(slot, slot->calls + 1);
+
+	if (draft->held && !slot->kept.number)
+		slot->kept = *draft;
+	memset(draft, 0, sizeof *draft);
+	return draft;
+}
+
+uint32_t check_issue_draft(struct check_slot *slot)
 {
 	uint32_t number = slot->calls + 1;
-	struct check_call *kept = entry(slot, number);
-	uint32_t index = call->index;
+	struct check_call *call = entry(slot, number);
 
 	if (call->tag >= 0)
-		index = index_of_message(slot, call);
-	if (kept->held && !slot->kept.number)
-		slot->kept = *kept;
-	*kept = *call;
-	kept->index = index;
-	kept->source = -1;
-	kept->generation = slot->generation;
-	kept->number = number;
-	kept->state = CHECK_CALL_ISSUED;
+		call->index = index_of_message(slot, call);
+	call->source = -1;
+	call->generation = slot->generation;
+	call->number = number;
+	call->state = CHECK_CALL_ISSUED;
 	slot->calls = number;
 	if (check_is_refused(slot)) /* else leaves its page alone */
 		slot->refusal.call.op[0] = '\0';
 	if (call->tag < 0)
 		advance(slot, call);
 	return number;
+}
+
+uint32_t check_issue(struct check_slot *slot, const struct check_call *call)
+{
+	*check_draft(slot) = *call;
+	return check_issue_draft(slot);
 }
 
 void check_refuse(struct check_slot *slot, const char *group, const char *words,

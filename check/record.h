@@ -242,8 +242,13 @@ void check_join(struct check_slot *slot, uint32_t group_id, uint32_t leader);
  * a rank that gives up because a call failed: that is stuck where it stands. */
 void check_leave(struct check_slot *slot, uint32_t group_id);
 
-/* check_issue takes a copy of *call into the rank's ring, numbers it, counts
- * it as issued, and returns its number. */
+/* check_draft returns where the rank's next call goes in its ring, zeroed, to
+ * be filled in; check_issue_draft then numbers that call, counts it as issued,
+ * and returns its number. */
+struct check_call *check_draft(struct check_slot *slot);
+uint32_t check_issue_draft(struct check_slot *slot);
+
+/* check_issue does so with a copy of *call. */
 uint32_t check_issue(struct check_slot *slot, const struct check_call *call);
 
 /* check_answers returns how many messages of the other direction than call, a

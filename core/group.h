@@ -132,9 +132,9 @@ enum dist_error dist__factor_find(struct dist_group *group,
 /* dist__site_take returns where the call that is being made stands, once. */
 struct dist__site dist__site_take(struct dist_group *group);
 
-/* dist__submit runs op now (work NULL) or starts it and stores a handle. */
-enum dist_error dist__submit(struct dist_group *group,
-			     const struct dist__op *op,
+/* dist__submit runs op, a request of which it makes what back ends see, now
+ * (work NULL), or starts a copy and stores a handle. */
+enum dist_error dist__submit(struct dist_group *group, struct dist__op *op,
 			     struct dist_work **work);
 
 /* dist__work_new makes a handle for a copy of *op; NULL: no memory. */

@@ -55,27 +55,27 @@ uint32_t dist__report_begin(const struct dist_group *group,
 			    const struct dist__op *op,
 			    const struct dist__label *label)
 {
-	struct check_call call = {
-		.group_id = group->members.group_id,
-		.leader = (uint32_t)dist__global_rank(&group->members, 0),
-		.index = op->seq,
-		.peer = op->peer,
-		.peer_rank = dist__global_rank(&group->members, op->peer),
-		.tag = op->tag,
-		.numel = dist__op_numel(op, group->members.world_size),
-		.timeout_ns = dist__op_timeout_ns(op),
-		.issued_ns = op->issued_ns,
-	};
+	const struct dist__members *members = &group->members;
+	struct check_call *call = check_draft(group->place.slot);
 	uint32_t number;
 
-	put(call.op, sizeof call.op, dist__op_called(op));
-	put(call.group, sizeof call.group, group->title);
-	check_site_set(&call.site, op->site.file, op->site.line);
-	record_arguments(&call, op);
+	call->group_id = members->group_id;
+	call->leader = (uint32_t)dist__global_rank(members, 0);
+	call->index = op->seq;
+	call->peer = op->peer;
+	call->peer_rank = dist__global_rank(members, op->peer);
+	call->tag = op->tag;
+	call->numel = dist__op_numel(op, members->world_size);
+	call->timeout_ns = dist__op_timeout_ns(op);
+	call->issued_ns = op->issued_ns;
+	put(call->op, sizeof call->op, dist__op_called(op));
+	put(call->group, sizeof call->group, group->title);
+	check_site_set(&call->site, op->site.file, op->site.line);
+	record_arguments(call, op);
 	if (label->terms && !dist__op_is_p2p(op->kind))
-		call.terms = dist__mix(call.terms, label->terms);
-	memcpy(call.label, label->words, sizeof call.label);
-	number = check_issue(group->place.slot, &call);
+		call->terms = dist__mix(call->terms, label->terms);
+	put(call->label, sizeof call->label, label->words);
+	number = check_issue_draft(group->place.slot);
 	record_parts(group, op, number);
 	return number;
 }

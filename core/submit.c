@@ -56,13 +56,11 @@ static const char *words(struct choice *choice)
 	return choice->text;
 }
 
-static enum dist_error check_dtype(struct dist_group *group,
-				   const struct dist__op *op)
+static enum dist_error refuse_dtype(struct dist_group *group,
+				    const struct dist__op *op)
 {
 	struct choice all = {.num = 0};
 
-	if (dist_dtype_size(op->tensor.dtype) > 0)
-		return DIST_OK;
 	for (; all.num < DIST_NUM_DTYPES; all.num++)
 		all.names[all.num] = dist_dtype_name((enum dist_dtype)all.num);
 	return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
@@ -71,17 +69,13 @@ static enum dist_error check_dtype(struct dist_group *group,
 			  words(&all));
 }
 
-/* What is legal may still be more than this world's library has. */
-static enum dist_error check_world_op(struct dist_group *group,
-				      const struct dist__op *op)
+static enum dist_error refuse_world_op(struct dist_group *group,
+				       const struct dist__op *op)
 {
-	bool (*reduces)(enum dist_reduce_op) = group->world->reduces;
 	struct choice able = {.num = 0};
 
-	if (!reduces || reduces(op->reduce_op))
-		return DIST_OK;
 	for (int i = 0; i < DIST_NUM_REDUCE_OPS; i++)
-		if (reduces((enum dist_reduce_op)i))
+		if (group->world->reduces((enum dist_reduce_op)i))
 			able.names[able.num++] =
 				dist_reduce_op_name((enum dist_reduce_op)i);
 	return dist__fail(group, DIST_ERR_UNSUPPORTED,
@@ -91,32 +85,49 @@ static enum dist_error check_world_op(struct dist_group *group,
 			  group->world->name, words(&able));
 }
 
-/* An op that reduces nothing has SUM here, which is legal everywhere. */
-static enum dist_error check_reduce_op(struct dist_group *group,
-				       const struct dist__op *op)
+static enum dist_error refuse_reduce_op(struct dist_group *group,
+					const struct dist__op *op)
 {
-	const char *name = dist__op_name(op->kind);
 	struct choice legal = {.num = 0};
-	int i;
 
-	if ((unsigned)op->reduce_op >= DIST_NUM_REDUCE_OPS) {
-		for (i = 0; i < DIST_NUM_REDUCE_OPS; i++)
-			legal.names[legal.num++] =
-				dist_reduce_op_name((enum dist_reduce_op)i);
-		return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
-				  "%s: reduce op %d is none: expected %s", name,
-				  (int)op->reduce_op, words(&legal));
-	}
-	if (dist__reduce_has(op->tensor.dtype, op->reduce_op))
-		return check_world_op(group, op);
-	for (i = 0; i < DIST_NUM_DTYPES; i++)
+	for (int i = 0; i < DIST_NUM_REDUCE_OPS; i++)
+		legal.names[legal.num++] =
+			dist_reduce_op_name((enum dist_reduce_op)i);
+	return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
+			  "%s: reduce op %d is none: expected %s",
+			  dist__op_name(op->kind), (int)op->reduce_op,
+			  words(&legal));
+}
+
+static enum dist_error refuse_pair(struct dist_group *group,
+				   const struct dist__op *op)
+{
+	struct choice legal = {.num = 0};
+
+	for (int i = 0; i < DIST_NUM_DTYPES; i++)
 		if (dist__reduce_has((enum dist_dtype)i, op->reduce_op))
 			legal.names[legal.num++] =
 				dist_dtype_name((enum dist_dtype)i);
 	return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
-			  "%s: %s of %s: expected %s", name,
+			  "%s: %s of %s: expected %s", dist__op_name(op->kind),
 			  dist_reduce_op_name(op->reduce_op),
 			  dist_dtype_name(op->tensor.dtype), words(&legal));
+}
+
+/* An op that reduces nothing has SUM here, which is legal everywhere; what is
+ * legal may still be more than this world's library has. */
+static enum dist_error check_reduce_op(struct dist_group *group,
+				       const struct dist__op *op)
+{
+	bool (*reduces)(enum dist_reduce_op) = group->world->reduces;
+
+	if ((unsigned)op->reduce_op >= DIST_NUM_REDUCE_OPS)
+		return refuse_reduce_op(group, op);
+	if (!dist__reduce_has(op->tensor.dtype, op->reduce_op))
+		return refuse_pair(group, op);
+	if (reduces && !reduces(op->reduce_op))
+		return refuse_world_op(group, op);
+	return DIST_OK;
 }
 
 /* Of the tensor; a bundle has looked at its own. */
@@ -131,11 +142,11 @@ static enum dist_error check_tensor(struct dist_group *group,
 				    const struct dist__op *op)
 {
 	const char *name = dist__op_name(op->kind);
-	enum dist_error error = check_dtype(group, op);
 	size_t element = dist_dtype_size(op->tensor.dtype);
+	enum dist_error error;
 
-	if (error)
-		return error;
+	if (element == 0)
+		return refuse_dtype(group, op);
 	if (op->tensor.numel > (size_t)PTRDIFF_MAX / element)
 		return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
 				  "%s: numel %zu is more than memory holds "
@@ -268,31 +279,35 @@ static enum dist_error start(struct dist_group *group,
 	return DIST_OK;
 }
 
-enum dist_error dist__submit(struct dist_group *group,
-			     const struct dist__op *request,
+/* Numbers op, which is in order, and writes it into the records. */
+static void record(struct dist_group *group, struct dist__op *op)
+{
+	op->source = -1;
+	op->site = dist__site_take(group);
+	op->seq = dist__op_is_p2p(op->kind) ? 0 : group->next_seq++;
+	op->fingerprint =
+		dist__fingerprint(op, group->members.world_size, &group->label);
+	op->issued_ns = group->backend->ops->now_ns(group->backend);
+	if (op->deadline_ns == DIST_TIMEOUT_OF_GROUP)
+		op->deadline_ns = group->place.timeout_ns;
+	op->deadline_ns = op->deadline_ns >= DIST_TIMEOUT_NEVER - op->issued_ns
+				  ? DIST_TIMEOUT_NEVER
+				  : op->issued_ns + op->deadline_ns;
+	op->call = dist__report_begin(group, op, &group->label);
+}
+
+enum dist_error dist__submit(struct dist_group *group, struct dist__op *op,
 			     struct dist_work **work)
 {
-	const struct dist__label label = group->label;
-	struct dist__op op = *request;
-	enum dist_error error;
+	enum dist_error error = dist__factor_find(group, op);
 
-	group->label = (struct dist__label){.terms = 0};
-	error = dist__factor_find(group, &op);
 	if (!error)
-		error = dist__check(group, &op);
+		error = dist__check(group, op);
+	if (!error)
+		record(group, op);
+	group->label.words[0] = '\0';
+	group->label.terms = 0;
 	if (error)
 		return error;
-	op.source = -1;
-	op.site = dist__site_take(group);
-	op.seq = dist__op_is_p2p(op.kind) ? 0 : group->next_seq++;
-	op.fingerprint =
-		dist__fingerprint(&op, group->members.world_size, &label);
-	op.issued_ns = group->backend->ops->now_ns(group->backend);
-	if (op.deadline_ns == DIST_TIMEOUT_OF_GROUP)
-		op.deadline_ns = group->place.timeout_ns;
-	op.deadline_ns = op.deadline_ns >= DIST_TIMEOUT_NEVER - op.issued_ns
-				 ? DIST_TIMEOUT_NEVER
-				 : op.issued_ns + op.deadline_ns;
-	op.call = dist__report_begin(group, &op, &label);
-	return work ? start(group, &op, work) : run_here(group, &op);
+	return work ? start(group, op, work) : run_here(group, op);
 }
