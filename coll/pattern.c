@@ -158,20 +158,14 @@ static enum dist_error post_send(const struct dist__coll *coll, uint32_t step,
 	return t->ops->isend(t, &m, request);
 }
 
-static enum dist_error post(const struct dist__coll *coll,
-			    const struct dist__message *in,
-			    struct dist__request **request)
-{
-	return coll->transport->ops->irecv(coll->transport, in, request);
-}
-
 static enum dist_error post_recv(const struct dist__coll *coll, uint32_t step,
 				 int from, struct dist__span in,
 				 struct dist__request **request)
 {
+	struct dist__transport *t = coll->transport;
 	struct dist__message m = dist__message_of(coll, step, from, in);
 
-	return post(coll, &m, request);
+	return t->ops->irecv(t, &m, request);
 }
 
 static enum dist_error finish(const struct dist__coll *coll,
@@ -190,64 +184,6 @@ static void drop(const struct dist__coll *coll, struct dist__request *request)
 	(void)t->ops->wait(t, request, t->ops->now_ns(t));
 }
 
-enum dist_error dist__send(const struct dist__coll *coll, uint32_t step, int to,
-			   struct dist__span out)
-{
-	struct dist__request *request = NULL;
-	enum dist_error error = post_send(coll, step, to, out, &request);
-
-	return error ? error : finish(coll, request);
-}
-
-static enum dist_error receive(const struct dist__coll *coll,
-			       const struct dist__message *in)
-{
-	struct dist__request *request = NULL;
-	enum dist_error error = post(coll, in, &request);
-
-	return error ? error : finish(coll, request);
-}
-
-enum dist_error dist__recv(const struct dist__coll *coll, uint32_t step,
-			   int from, struct dist__span in)
-{
-	struct dist__message m = dist__message_of(coll, step, from, in);
-
-	return receive(coll, &m);
-}
-
-/* Sends out while in comes. */
-static enum dist_error exchange(const struct dist__coll *coll, uint32_t step,
-				int to, struct dist__span out,
-				const struct dist__message *in)
-{
-	struct dist__request *received = NULL, *sent = NULL;
-	enum dist_error error = post(coll, in, &received);
-
-	if (error)
-		return error;
-	error = post_send(coll, step, to, out, &sent);
-	if (error) {
-		drop(coll, received);
-		return error;
-	}
-	error = finish(coll, received);
-	if (error) {
-		drop(coll, sent);
-		return error;
-	}
-	return finish(coll, sent);
-}
-
-enum dist_error dist__exchange(const struct dist__coll *coll, uint32_t step,
-			       int to, struct dist__span out, int from,
-			       struct dist__span in)
-{
-	struct dist__message m = dist__message_of(coll, step, from, in);
-
-	return exchange(coll, step, to, out, &m);
-}
-
 /* Waits for the n requests; once something failed the others have until now. */
 static enum dist_error finish_all(const struct dist__coll *coll,
 				  struct dist__request **requests, int n,
@@ -260,6 +196,51 @@ static enum dist_error finish_all(const struct dist__coll *coll,
 			error = finish(coll, requests[i]);
 	}
 	return error;
+}
+
+/* Receives in and sends out, of which one may be NULL, at the same time. */
+static enum dist_error exchange(const struct dist__coll *coll,
+				const struct dist__message *in,
+				const struct dist__message *out)
+{
+	struct dist__transport *t = coll->transport;
+	struct dist__request *requests[2];
+	enum dist_error error = DIST_OK;
+	int n = 0;
+
+	if (t->ops->exchange)
+		return t->ops->exchange(t, in, out, coll->op->deadline_ns);
+	if (in)
+		error = t->ops->irecv(t, in, &requests[n++]);
+	if (out && !error)
+		error = t->ops->isend(t, out, &requests[n++]);
+	return finish_all(coll, requests, n - (error != DIST_OK), error);
+}
+
+enum dist_error dist__send(const struct dist__coll *coll, uint32_t step, int to,
+			   struct dist__span out)
+{
+	struct dist__message m = dist__message_of(coll, step, to, out);
+
+	return exchange(coll, NULL, &m);
+}
+
+enum dist_error dist__recv(const struct dist__coll *coll, uint32_t step,
+			   int from, struct dist__span in)
+{
+	struct dist__message m = dist__message_of(coll, step, from, in);
+
+	return exchange(coll, &m, NULL);
+}
+
+enum dist_error dist__exchange(const struct dist__coll *coll, uint32_t step,
+			       int to, struct dist__span out, int from,
+			       struct dist__span in)
+{
+	struct dist__message come = dist__message_of(coll, step, from, in);
+	struct dist__message go = dist__message_of(coll, step, to, out);
+
+	return exchange(coll, &come, &go);
 }
 
 enum dist_error dist__exchange_all(const struct dist__coll *coll, uint32_t step,
@@ -372,7 +353,7 @@ enum dist_error dist__recv_sum(const struct dist__coll *coll, uint32_t step,
 			       int from, const struct dist__addition *addition)
 {
 	struct dist__message m = term(coll, step, from, addition);
-	enum dist_error error = receive(coll, &m);
+	enum dist_error error = exchange(coll, &m, NULL);
 
 	if (!error)
 		add(coll, addition, &m);
@@ -383,10 +364,11 @@ enum dist_error dist__exchange_sum(const struct dist__coll *coll, uint32_t step,
 				   int to, struct dist__span out, int from,
 				   const struct dist__addition *addition)
 {
-	struct dist__message m = term(coll, step, from, addition);
-	enum dist_error error = exchange(coll, step, to, out, &m);
+	struct dist__message come = term(coll, step, from, addition);
+	struct dist__message go = dist__message_of(coll, step, to, out);
+	enum dist_error error = exchange(coll, &come, &go);
 
 	if (!error)
-		add(coll, addition, &m);
+		add(coll, addition, &come);
 	return error;
 }

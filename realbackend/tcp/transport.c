@@ -33,10 +33,10 @@ static struct dist__mesh *mesh_of(struct dist__transport *transport)
 
 /* ---- posting ------------------------------------------------------------ */
 
-static struct dist__request *request_new(const struct dist__message *m,
-					 enum dist__request_kind kind)
+static void request_init(struct dist__request *request,
+			 const struct dist__message *m,
+			 enum dist__request_kind kind)
 {
-	struct dist__request *request = malloc(sizeof *request);
 	struct dist__frame frame = {.kind = DIST__FRAME_DATA,
 				    .group = m->group,
 				    .seq = m->seq,
@@ -45,8 +45,6 @@ static struct dist__request *request_new(const struct dist__message *m,
 				    .fingerprint = m->fingerprint,
 				    .bytes = m->bytes};
 
-	if (!request)
-		return NULL;
 	request->next = NULL;
 	request->m = *m;
 	request->kind = kind;
@@ -58,7 +56,6 @@ static struct dist__request *request_new(const struct dist__message *m,
 	request->written = 0;
 	if (kind == DIST__REQUEST_SEND)
 		dist__frame_encode(&frame, request->header);
-	return request;
 }
 
 static void post_send(struct dist__mesh *mesh, struct dist__request *request)
@@ -73,38 +70,50 @@ static void post_send(struct dist__mesh *mesh, struct dist__request *request)
 		dist__connection_write(mesh, peer->connection);
 }
 
-static enum dist_error post(struct dist__transport *transport,
+/* Makes a request of m and posts it. On an error there is none. */
+static enum dist_error post(struct dist__mesh *mesh,
+			    struct dist__request *request,
 			    const struct dist__message *m,
-			    enum dist__request_kind kind,
-			    struct dist__request **request)
+			    enum dist__request_kind kind)
 {
-	struct dist__mesh *mesh = mesh_of(transport);
-	struct dist__request *fresh = request_new(m, kind);
-	struct dist__group_state *group;
+	uint64_t completions = mesh->completions;
+	struct dist__group_state *group = dist__matching_enter(mesh, m);
 	enum dist_error error = DIST_OK;
-	uint64_t completions;
 
 	assert(m->peer >= 0 || (m->peer == DIST_ANY_SOURCE && m->tag >= 0 &&
 				kind == DIST__REQUEST_RECEIVE));
 	assert(m->peer < mesh->world_size && m->peer != mesh->rank);
 	assert(m->data || !m->bytes);
+	if (!group)
+		return DIST_ERR_NO_MEMORY;
+	if (group->aborted)
+		return DIST_ERR_ABORTED;
+	if (kind == DIST__REQUEST_SEND)
+		error = dist__peer_refuses(&mesh->peers[m->peer], m->group);
+	if (error)
+		return error;
+	request_init(request, m, kind);
+	if (kind == DIST__REQUEST_SEND)
+		post_send(mesh, request);
+	else
+		dist__matching_post(mesh, request);
+	dist__progress_posted(mesh->progress, request, completions);
+	return DIST_OK;
+}
+
+static enum dist_error post_new(struct dist__transport *transport,
+				const struct dist__message *m,
+				enum dist__request_kind kind,
+				struct dist__request **request)
+{
+	struct dist__mesh *mesh = mesh_of(transport);
+	struct dist__request *fresh = malloc(sizeof *fresh);
+	enum dist_error error;
+
 	if (!fresh)
 		return DIST_ERR_NO_MEMORY;
 	pthread_mutex_lock(&mesh->mutex);
-	completions = mesh->completions;
-	group = dist__matching_enter(mesh, m);
-	if (!group)
-		error = DIST_ERR_NO_MEMORY;
-	else if (group->aborted)
-		error = DIST_ERR_ABORTED;
-	else if (kind == DIST__REQUEST_SEND)
-		error = dist__peer_refuses(&mesh->peers[m->peer], m->group);
-	if (!error && kind == DIST__REQUEST_SEND)
-		post_send(mesh, fresh);
-	else if (!error)
-		dist__matching_post(mesh, fresh);
-	if (!error)
-		dist__progress_posted(mesh->progress, fresh, completions);
+	error = post(mesh, fresh, m, kind);
 	pthread_mutex_unlock(&mesh->mutex);
 	if (error)
 		free(fresh);
@@ -117,17 +126,31 @@ static enum dist_error tcp_isend(struct dist__transport *transport,
 				 const struct dist__message *m,
 				 struct dist__request **request)
 {
-	return post(transport, m, DIST__REQUEST_SEND, request);
+	return post_new(transport, m, DIST__REQUEST_SEND, request);
 }
 
 static enum dist_error tcp_irecv(struct dist__transport *transport,
 				 const struct dist__message *m,
 				 struct dist__request **request)
 {
-	return post(transport, m, DIST__REQUEST_RECEIVE, request);
+	return post_new(transport, m, DIST__REQUEST_RECEIVE, request);
 }
 
 /* ---- ending ------------------------------------------------------------- */
+
+/* Waits for request, and takes it back if that is too long. */
+static enum dist_error end(struct dist__mesh *mesh,
+			   struct dist__request *request, int64_t deadline_ns)
+{
+	uint64_t completions;
+
+	if (dist__progress_wait(mesh->progress, request, deadline_ns))
+		return request->error;
+	completions = mesh->completions;
+	dist__request_withdraw(mesh, request);
+	dist__progress_touched(mesh->progress, completions);
+	return DIST_ERR_TIMEOUT;
+}
 
 static enum dist_error tcp_wait(struct dist__transport *transport,
 				struct dist__request *request,
@@ -135,19 +158,35 @@ static enum dist_error tcp_wait(struct dist__transport *transport,
 {
 	struct dist__mesh *mesh = mesh_of(transport);
 	enum dist_error error;
-	uint64_t completions;
 
 	pthread_mutex_lock(&mesh->mutex);
-	if (dist__progress_wait(mesh->progress, request, deadline_ns)) {
-		error = request->error;
-	} else {
-		completions = mesh->completions;
-		dist__request_withdraw(mesh, request);
-		dist__progress_touched(mesh->progress, completions);
-		error = DIST_ERR_TIMEOUT;
-	}
+	error = end(mesh, request, deadline_ns);
 	pthread_mutex_unlock(&mesh->mutex);
 	free(request);
+	return error;
+}
+
+static enum dist_error tcp_exchange(struct dist__transport *transport,
+				    const struct dist__message *in,
+				    const struct dist__message *out,
+				    int64_t deadline_ns)
+{
+	struct dist__mesh *mesh = mesh_of(transport);
+	struct dist__request requests[2];
+	enum dist_error error = DIST_OK, one;
+	int n = 0;
+
+	pthread_mutex_lock(&mesh->mutex);
+	if (in)
+		error = post(mesh, &requests[n++], in, DIST__REQUEST_RECEIVE);
+	if (out && !error)
+		error = post(mesh, &requests[n++], out, DIST__REQUEST_SEND);
+	n -= error != DIST_OK;
+	for (int i = 0; i < n; i++) {
+		one = end(mesh, &requests[i], error ? 0 : deadline_ns);
+		error = error ? error : one;
+	}
+	pthread_mutex_unlock(&mesh->mutex);
 	return error;
 }
 
@@ -291,6 +330,7 @@ static const struct dist__transport_ops tcp_ops = {
 	.isend = tcp_isend,
 	.irecv = tcp_irecv,
 	.wait = tcp_wait,
+	.exchange = tcp_exchange,
 	.test = tcp_test,
 	.now_ns = tcp_now_ns,
 	.compute = tcp_compute,
