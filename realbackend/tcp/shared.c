@@ -49,8 +49,11 @@ struct memory {
 struct dist__shared {
 	struct memory *memory;
 	int side;
-	int bell; /* borrowed */
-	int fd;   /* of the memory, until settled; -1: closed */
+	int bell;        /* borrowed */
+	int fd;          /* of the memory, until settled; -1: closed */
+	uint64_t taken;  /* by this side, the peer told or not */
+	uint64_t theirs; /* taken by the peer when last looked: a look takes
+			    its line from it */
 };
 
 static struct side *mine(const struct dist__shared *shared)
@@ -238,20 +241,35 @@ static struct ring *ring_in(const struct dist__shared *shared)
 	return &shared->memory->rings[!shared->side];
 }
 
-/* How many bytes lie in ring; more than RING_BYTES: somebody wrote nonsense. */
-static uint64_t fill_of(const struct ring *ring)
+/* How many bytes there are to take; more than RING_BYTES: somebody wrote
+ * nonsense. */
+static uint64_t fill_in(const struct dist__shared *shared)
 {
-	return atomic_load(&ring->written) - atomic_load(&ring->taken);
+	return atomic_load(&ring_in(shared)->written) - shared->taken;
 }
 
-bool dist__shared_has_room(const struct dist__shared *shared)
+/* How many bytes may follow the first `written`, looked up if fewer than wanted
+ * are known of. */
+static size_t room_out(struct dist__shared *shared, uint64_t written,
+		       size_t wanted)
 {
-	return fill_of(ring_out(shared)) < RING_BYTES;
+	uint64_t fill = written - shared->theirs;
+
+	if (fill > RING_BYTES || RING_BYTES - fill < wanted) {
+		shared->theirs = atomic_load(&ring_out(shared)->taken);
+		fill = written - shared->theirs;
+	}
+	return fill < RING_BYTES ? RING_BYTES - (size_t)fill : 0;
+}
+
+bool dist__shared_has_room(struct dist__shared *shared)
+{
+	return room_out(shared, atomic_load(&ring_out(shared)->written), 1) > 0;
 }
 
 bool dist__shared_has(const struct dist__shared *shared)
 {
-	return fill_of(ring_in(shared)) > 0;
+	return fill_in(shared) > 0;
 }
 
 /* How much to copy at once: not round the end, nor more than there is, nor so
@@ -282,12 +300,12 @@ static size_t put_part(struct dist__shared *shared, const struct iovec *part,
 	size_t done = 0;
 
 	while (done < part->iov_len) {
-		uint64_t fill = *written - atomic_load(&ring->taken);
-		size_t n;
+		size_t left = part->iov_len - done;
+		size_t n =
+			piece(left, *written, room_out(shared, *written, left));
 
-		if (fill >= RING_BYTES)
+		if (n == 0)
 			break;
-		n = piece(part->iov_len - done, *written, RING_BYTES - fill);
 		memcpy(ring->bytes + *written % RING_BYTES,
 		       (const char *)part->iov_base + done, n);
 		*written += n;
@@ -316,38 +334,42 @@ size_t dist__shared_put(struct dist__shared *shared, const struct iovec *parts,
 	return (size_t)(written - before);
 }
 
-/* Gives back to the peer what was taken up to a count. */
-static void release(struct dist__shared *shared, uint64_t taken)
+/* Gives back to the peer what was taken, once that is a piece or the peer waits
+ * for it. One that comes to wait for room finds a piece less than all of it
+ * full, of which the rest is still to be taken. */
+static void release(struct dist__shared *shared)
 {
 	struct ring *ring = ring_in(shared);
+	uint64_t given =
+		atomic_load_explicit(&ring->taken, memory_order_relaxed);
 
-	atomic_store(&ring->taken, taken);
+	if (shared->taken - given < PIECE_BYTES &&
+	    !atomic_load_explicit(&ring->full, memory_order_relaxed))
+		return;
+	atomic_store(&ring->taken, shared->taken);
 	if (atomic_load(&ring->full))
 		ring_bell(shared);
 }
 
 /* As put_part, the other way. -1: nonsense. */
-static ssize_t take_part(struct dist__shared *shared, const struct iovec *part,
-			 uint64_t *taken)
+static ssize_t take_part(struct dist__shared *shared, const struct iovec *part)
 {
 	struct ring *ring = ring_in(shared);
 	size_t done = 0;
 
 	while (done < part->iov_len) {
-		uint64_t fill = atomic_load(&ring->written) - *taken;
-		size_t n;
+		uint64_t fill = fill_in(shared);
+		size_t n = piece(part->iov_len - done, shared->taken, fill);
 
 		if (fill > RING_BYTES)
 			return -1;
-		if (fill == 0)
+		if (n == 0)
 			break;
-		n = piece(part->iov_len - done, *taken, fill);
 		memcpy((char *)part->iov_base + done,
-		       ring->bytes + *taken % RING_BYTES, n);
-		*taken += n;
+		       ring->bytes + shared->taken % RING_BYTES, n);
+		shared->taken += n;
 		done += n;
-		if (n == PIECE_BYTES)
-			release(shared, *taken);
+		release(shared);
 	}
 	return (ssize_t)done;
 }
@@ -355,19 +377,15 @@ static ssize_t take_part(struct dist__shared *shared, const struct iovec *part,
 ssize_t dist__shared_take(struct dist__shared *shared,
 			  const struct iovec *parts, size_t num)
 {
-	uint64_t before = atomic_load_explicit(&ring_in(shared)->taken,
-					       memory_order_relaxed);
-	uint64_t taken = before;
+	uint64_t before = shared->taken;
 
 	for (size_t i = 0; i < num; i++) {
-		ssize_t done = take_part(shared, &parts[i], &taken);
+		ssize_t done = take_part(shared, &parts[i]);
 
 		if (done < 0)
 			return -1;
 		if ((size_t)done < parts[i].iov_len)
 			break;
 	}
-	if (taken != before)
-		release(shared, taken);
-	return (ssize_t)(taken - before);
+	return (ssize_t)(shared->taken - before);
 }

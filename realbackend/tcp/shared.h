@@ -58,7 +58,7 @@ ssize_t dist__shared_take(struct dist__shared *shared,
 /* dist__shared_has returns whether there is something to take,
  * dist__shared_has_room whether something can be put. */
 bool dist__shared_has(const struct dist__shared *shared);
-bool dist__shared_has_room(const struct dist__shared *shared);
+bool dist__shared_has_room(struct dist__shared *shared);
 
 /* dist__shared_lends returns whether the peer can read this process's memory by
  * itself, where the system lets it; dist__shared_read reads len bytes of the
