@@ -220,7 +220,10 @@ static ssize_t receive(struct dist__connection *connection,
 	ssize_t n;
 
 	if (!dist__connection_shares(connection))
-		return recvmsg(connection->fd, header, 0);
+		return header->msg_iovlen == 1
+			       ? recv(connection->fd, header->msg_iov->iov_base,
+				      header->msg_iov->iov_len, 0)
+			       : recvmsg(connection->fd, header, 0);
 	n = dist__shared_take(connection->shared, header->msg_iov,
 			      header->msg_iovlen);
 	if (n == 0 && !ended) {
@@ -239,7 +242,10 @@ static ssize_t transmit(struct dist__connection *connection,
 	size_t n;
 
 	if (!dist__connection_shares(connection))
-		return sendmsg(connection->fd, header, MSG_NOSIGNAL);
+		return header->msg_iovlen == 1
+			       ? send(connection->fd, header->msg_iov->iov_base,
+				      header->msg_iov->iov_len, MSG_NOSIGNAL)
+			       : sendmsg(connection->fd, header, MSG_NOSIGNAL);
 	n = dist__shared_put(connection->shared, header->msg_iov,
 			     header->msg_iovlen);
 	if (n > 0)
@@ -308,12 +314,19 @@ static bool read_once(struct dist__mesh *mesh,
 	       ((size_t)n == asked || c->remote);
 }
 
+/* Whether nothing has come, as far as memory tells: who spins asks often. */
+static bool is_silent(const struct dist__connection *c)
+{
+	return dist__connection_shares(c) && !c->remote && !c->hung_up &&
+	       !dist__shared_has(c->shared);
+}
+
 void dist__connection_read(struct dist__mesh *mesh,
 			   struct dist__connection *connection)
 {
 	size_t taken = 0;
 
-	if (connection->held_until_ns)
+	if (connection->held_until_ns || is_silent(connection))
 		return;
 	while (read_once(mesh, connection, &taken) && taken < TURN_BYTES)
 		;
@@ -357,15 +370,12 @@ void dist__connection_timeouts(struct dist__mesh *mesh, int64_t now_ns)
 
 /* ---- writing ------------------------------------------------------------ */
 
-static size_t head_bytes(const struct dist__request *request)
-{
-	return request->lent ? DIST__FRAME_BYTES + DIST__FRAME_ADDRESS
-			     : DIST__FRAME_BYTES;
-}
-
+/* What follows the header from where the payload lies. */
 static size_t body_bytes(const struct dist__request *request)
 {
-	return request->lent ? 0 : request->m.bytes;
+	bool apart = !request->lent && request->m.bytes > DIST__SHORT_BYTES;
+
+	return apart ? request->m.bytes : 0;
 }
 
 /* Collects the front of the queue into parts; returns how many. */
@@ -378,17 +388,16 @@ static int gather(const struct dist__connection *connection,
 	*asked = 0;
 	for (; request && n + 2 <= WRITE_PARTS && *asked < WRITE_BYTES;
 	     request = request->next) {
-		size_t written = request->written, offset = 0, left, head;
+		size_t written = request->written, offset = 0, left;
 
 		if (written == 0)
 			dist__neighbour_lend(connection, request);
-		head = head_bytes(request);
-		if (written < head) {
+		if (written < request->head) {
 			parts[n].iov_base = request->header + written;
-			parts[n].iov_len = head - written;
+			parts[n].iov_len = request->head - written;
 			*asked += parts[n++].iov_len;
 		} else {
-			offset = written - head;
+			offset = written - request->head;
 		}
 		left = body_bytes(request) - offset;
 		if (left > WRITE_BYTES)
@@ -409,7 +418,7 @@ static void consume(struct dist__mesh *mesh, struct dist__peer *peer, size_t n)
 {
 	while (n > 0) {
 		struct dist__request *request = peer->sends.first;
-		size_t whole = head_bytes(request) + body_bytes(request);
+		size_t whole = request->head + body_bytes(request);
 		size_t left = whole - request->written;
 
 		if (n < left) {

@@ -31,6 +31,9 @@
 #include "realbackend/tcp/shared.h"
 #include "realbackend/tcp/socket.h"
 
+/* A payload so short goes with its frame, in one piece. */
+#define DIST__SHORT_BYTES 64
+
 enum dist__request_kind {
 	DIST__REQUEST_SEND,
 	DIST__REQUEST_RECEIVE,
@@ -48,7 +51,9 @@ struct dist__request {
 	bool awaited;   /* a thread sleeps until it is complete */
 	bool lent;      /* sends: the payload stays for the peer to read */
 	size_t written; /* sends: bytes of header and payload on the wire */
-	unsigned char header[DIST__FRAME_BYTES + DIST__FRAME_ADDRESS];
+	size_t head;    /* bytes of header: */
+	/* The frame, and the address of what is lent, or a short payload. */
+	unsigned char header[DIST__FRAME_BYTES + DIST__SHORT_BYTES];
 };
 
 struct dist__queue {
@@ -348,7 +353,11 @@ void dist__neighbour_agree(struct dist__mesh *mesh,
 			   struct dist__connection *connection);
 
 /* dist__connection_shares returns whether the bytes go through memory. */
-bool dist__connection_shares(const struct dist__connection *connection);
+static inline bool
+dist__connection_shares(const struct dist__connection *connection)
+{
+	return connection->shared && connection->state == DIST__CONNECTED;
+}
 
 /* dist__connection_bell reads what has come on the socket of one that does. */
 void dist__connection_bell(struct dist__mesh *mesh,

@@ -123,6 +123,7 @@ void dist__neighbour_lend(const struct dist__connection *connection,
 	dist__frame_encode(&frame, request->header);
 	dist__put64(request->header + DIST__FRAME_BYTES,
 		    (uint64_t)(uintptr_t)m->data);
+	request->head = DIST__FRAME_BYTES + DIST__FRAME_ADDRESS;
 }
 
 bool dist__neighbour_fetch(const struct dist__connection *connection,
@@ -160,11 +161,6 @@ bool dist__neighbour_taken(struct dist__mesh *mesh, struct dist__peer *peer)
 }
 
 /* ---- the bell ----------------------------------------------------------- */
-
-bool dist__connection_shares(const struct dist__connection *connection)
-{
-	return connection->shared && connection->state == DIST__CONNECTED;
-}
 
 static bool is_ready(const struct dist__connection *connection)
 {

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "core/clock.h"
@@ -54,8 +55,14 @@ static void request_init(struct dist__request *request,
 	request->awaited = false;
 	request->lent = false;
 	request->written = 0;
-	if (kind == DIST__REQUEST_SEND)
-		dist__frame_encode(&frame, request->header);
+	if (kind != DIST__REQUEST_SEND)
+		return;
+	dist__frame_encode(&frame, request->header);
+	request->head = DIST__FRAME_BYTES;
+	if (m->bytes == 0 || m->bytes > DIST__SHORT_BYTES)
+		return;
+	memcpy(request->header + request->head, m->data, m->bytes);
+	request->head += m->bytes;
 }
 
 static void post_send(struct dist__mesh *mesh, struct dist__request *request)
