@@ -21,8 +21,12 @@
  * all of them once in so many looks: one system call each time, not two. */
 #define LOOKS_A_POLL 8
 
+/* A look at a socket calls the system, and takes as long as so many looks at
+ * memory. */
+#define SOCKET_LOOK 16
+
 /* How patient a waiting thread is: for so long it looks again and again before
- * it blocks, and gives the processor away once in so many looks. */
+ * it blocks, and gives the processor away once in so many looks at memory. */
 struct patience {
 	int64_t spin_ns;
 	unsigned looks;
@@ -30,7 +34,7 @@ struct patience {
 
 /* With a processor for each rank of the machine: several round trips. Now and
  * then it goes all the same: they may have been put on one. */
-static const struct patience own = {.spin_ns = 50000, .looks = 16};
+static const struct patience own = {.spin_ns = 50000, .looks = 256};
 /* With more ranks than processors: long enough for the next to have its turn,
  * for giving the processor away costs less than to be woken up. */
 static const struct patience shared = {.spin_ns = 20000, .looks = 1};
@@ -227,23 +231,26 @@ static void look(struct dist__progress *p, struct poller *poller,
 
 /* Tries the one connection that counts for request: often the answer is there
  * already, and this saves the poll. A send of lent memory waits to be told that
- * the peer has read it. */
-static void look_directly(struct dist__mesh *mesh,
-			  const struct dist__request *request)
+ * the peer has read it. Returns the price, in looks at memory. */
+static unsigned look_directly(struct dist__mesh *mesh,
+			      const struct dist__request *request)
 {
 	struct dist__connection *connection;
 	struct dist__peer *peer;
+	unsigned price;
 
 	if (request->m.peer == DIST_ANY_SOURCE)
-		return;
+		return SOCKET_LOOK;
 	peer = &mesh->peers[request->m.peer];
 	connection = peer->connection;
 	if (peer->state != DIST__PEER_OPEN)
-		return;
+		return SOCKET_LOOK;
+	price = dist__connection_shares(connection) ? 1 : SOCKET_LOOK;
 	if (request->kind == DIST__REQUEST_RECEIVE || request->lent)
 		dist__connection_read(mesh, connection);
 	else
 		dist__connection_write(mesh, connection);
+	return price;
 }
 
 /* The leader leaves. What the background thread polls for is its own again. */
@@ -266,27 +273,28 @@ static void look_again(struct dist__progress *p,
 	if (poll_all)
 		look(p, &p->front, 0);
 	else if (!request->complete)
-		look_directly(p->mesh, request);
+		(void)look_directly(p->mesh, request);
 }
 
 static void lead(struct dist__progress *p, struct dist__request *request,
 		 int64_t deadline_ns)
 {
 	int64_t now_ns, spin_until_ns = 0;
-	unsigned looks = 1, yields = 0;
+	unsigned looks, yields = 0;
 
 	p->led = true;
-	look_directly(p->mesh, request);
-	if (!request->complete)
-		spin_until_ns = dist__clock_ns() + p->patience->spin_ns;
+	looks = look_directly(p->mesh, request);
 	while (!request->complete) {
-		if (looks++ % p->patience->looks) {
-			look_directly(p->mesh, request);
+		if (looks < p->patience->looks) {
+			looks += look_directly(p->mesh, request);
 			continue;
 		}
+		looks = 0;
 		now_ns = dist__clock_ns();
 		if (now_ns >= deadline_ns)
 			break;
+		if (!spin_until_ns)
+			spin_until_ns = now_ns + p->patience->spin_ns;
 		if (now_ns < spin_until_ns)
 			look_again(p, request, ++yields % LOOKS_A_POLL == 0);
 		else
