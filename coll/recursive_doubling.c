@@ -24,11 +24,16 @@
  * otherwise). The higher rank therefore reduces its own vector into the one it
  * received, and the two change roles.
  */
+#include <stdalign.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "coll/algorithms.h"
 #include "coll/fold.h"
+
+/* Less than malloc() and free() cost, on a stack that is there anyway. */
+#define SHORT_BYTES 256
 
 static enum dist_error doubling(const struct dist__coll *coll,
 				const struct dist__fold *fold, void *scratch)
@@ -61,24 +66,26 @@ static enum dist_error doubling(const struct dist__coll *coll,
 static enum dist_error run(const struct dist__coll *coll)
 {
 	struct dist__fold fold = dist__fold_from(coll, 0);
+	struct dist__span tensor = dist__span_tensor(coll);
 	uint32_t last_step = 1 + (uint32_t)dist__log2_ceil(fold.size);
-	void *scratch = NULL;
+	/* Vectors are short where this is the algorithm of choice. */
+	alignas(max_align_t) unsigned char near[SHORT_BYTES];
+	bool is_short = tensor.bytes <= sizeof near && !coll->op->phantom;
+	void *scratch = is_short ? near : NULL;
 	enum dist_error error = DIST_OK;
 
 	if (coll->world_size == 1)
 		return DIST_OK;
-	if (fold.rank >= 0)
-		error = dist__scratch_new(coll, dist__span_tensor(coll).bytes,
-					  &scratch);
+	if (fold.rank >= 0 && !is_short)
+		error = dist__scratch_new(coll, tensor.bytes, &scratch);
 	if (!error)
-		error = dist__fold_in(coll, &fold, 0, dist__span_tensor(coll),
-				      scratch);
+		error = dist__fold_in(coll, &fold, 0, tensor, scratch);
 	if (!error && fold.rank >= 0)
 		error = doubling(coll, &fold, scratch);
 	if (!error)
-		error = dist__fold_out(coll, &fold, last_step,
-				       dist__span_tensor(coll));
-	free(scratch);
+		error = dist__fold_out(coll, &fold, last_step, tensor);
+	if (!is_short)
+		free(scratch);
 	return error;
 }
 
