@@ -324,6 +324,29 @@ static void large_both_ways(struct tcp_rank *r)
 	free(in);
 }
 
+/* Both ways in one call. What never comes does not keep what goes. */
+static void exchange(struct tcp_rank *r)
+{
+	struct dist__transport *t = r->transport;
+	int64_t mine = r->rank, theirs = -1;
+	struct dist__message out = {
+		.peer = 1 - r->rank, .tag = -1, .data = &mine, .bytes = 8};
+	struct dist__message in = out;
+
+	in.data = &theirs;
+	tcp_is(r, "both", t->ops->exchange(t, &in, &out, after(r, PATIENCE)),
+	       DIST_OK);
+	tcp_is(r, "theirs", theirs, 1 - r->rank);
+	in.step = 2;
+	out.step = 1;
+	tcp_is(r, "late", t->ops->exchange(t, &in, &out, after(r, SECOND / 20)),
+	       DIST_ERR_TIMEOUT);
+	in.step = 1;
+	tcp_is(r, "sent", t->ops->exchange(t, &in, NULL, after(r, PATIENCE)),
+	       DIST_OK);
+	all_pairs_once(r, 1); /* nobody leaves before the other is late */
+}
+
 /* Messages that are there, or on their way, before anybody asks. */
 enum { EARLY_MESSAGES = 10, EARLY_BIG = 3 << 20 };
 
@@ -718,6 +741,7 @@ const struct tcp_case tcp_cases[] = {
 	{"random stream of two", 2, random_stream},
 	{"random stream of four", 4, random_stream},
 	{"large both ways", 2, large_both_ways},
+	{"exchange", 2, exchange},
 	{"unexpected", 2, unexpected},
 	{"both send first", 2, both_send_first},
 	{"lanes", 3, lanes},

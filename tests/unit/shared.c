@@ -167,6 +167,22 @@ Test(shared, rings_when_there_is_room_again)
 	close_pair(&pair);
 }
 
+Test(shared, has_room_for_who_is_read)
+{
+	char data[100] = "";
+	struct pair pair;
+
+	open_pair(&pair);
+	for (size_t done = 0; done < STREAM_BYTES; done += sizeof data) {
+		cr_assert_eq(put(pair.sides[0], data, sizeof data),
+			     sizeof data);
+		cr_assert_eq(take(pair.sides[1], data, sizeof data),
+			     (ssize_t)sizeof data);
+	}
+	cr_assert_eq(rings(&pair, 0), 0);
+	close_pair(&pair);
+}
+
 Test(shared, lent_memory_is_read_until_it_is_recalled)
 {
 	struct pair pair;
