@@ -485,8 +485,8 @@ help:
 #?   bench      speed and memory figures
 #?   bench-peers  Gloo, Open MPI, MPICH and ours in turns; PEERS_WORLDS="2 4",
 #?              PEERS_SIZES=..., PEERS_COLLECTIVES=all_reduce, PEERS_ROUNDS=5,
-#?              PEERS_TRANSPORTS="tcp shm", PEERS_LIMIT=30 (seconds a run);
-#?              table, TSV and figures to build/bench-peers
+#?              PEERS_TRANSPORTS="tcp shm", PEERS_SECONDS=4 (what a peer
+#?              may iterate for), PEERS_LIMIT=30 (seconds a run); table, TSV and figures to build/bench-peers
 #?   kills      kill a rank at a random moment, KILLS=200 times
 #?   programs   draw PROGRAMS=1000 programs, right and wrong, hold the verdicts
 #?              on them against what must come of them

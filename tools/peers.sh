@@ -7,17 +7,20 @@
 # for each collective.
 #
 # PEERS_WORLDS, PEERS_SIZES (bytes), PEERS_COLLECTIVES, PEERS_ROUNDS,
-# PEERS_TRANSPORTS (tcp, shm) say what, PEERS_LIMIT how many seconds a run may
-# take; one that takes longer or fails is left out from there on, with a word.
+# PEERS_TRANSPORTS (tcp, shm) say what, PEERS_SECONDS how long a peer may go on
+# with its iterations (those that spin take their processors from each other
+# where ranks outnumber them: fewer iterations, which the table tells), and
+# PEERS_LIMIT how many seconds a run may take; one that takes longer or fails is
+# left out from there on, with a word.
 set -eu
 cd "$(dirname "$0")/.."
 
 lockstep=$1 peers=$2 dir=$3
 : "${PEERS_WORLDS:=2 4}" "${PEERS_ROUNDS:=5}" "${PEERS_LIMIT:=30}"
+: "${PEERS_SECONDS:=4}"
 : "${PEERS_SIZES:=8 1024 32768 262144 4194304 33554432}"
 : "${PEERS_COLLECTIVES:=all_reduce}" "${PEERS_TRANSPORTS:=tcp shm}"
 scratch=$(mktemp -d) && trap 'rm -rf "$scratch"' EXIT
-mkdir -p "$dir"
 declare -A left_out
 # Open MPI asks twice before root may use it.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
@@ -47,8 +50,10 @@ effort_of() { # ranks, bytes
 		echo 15 $((calls > 5 ? calls : 5)) 20
 	elif [ "$2" -le 1048576 ]; then
 		echo 15 5 2
-	else
+	elif [ "$2" -le 33554432 ]; then
 		echo 10 1 2
+	else
+		echo 5 1 1
 	fi
 }
 
@@ -63,6 +68,7 @@ set_command() { # library, transport, ranks
 		;;
 	mpich:*)
 		command=(mpirun.mpich -n "$3")
+		[ "$bind" = none ] || command+=(-bind-to core)
 		[ "$2" = shm ] || command+=(-genv MPIR_CVAR_NOLOCAL 1
 			-genv UCX_TLS "tcp,self" -genv UCX_NET_DEVICES lo)
 		command+=("$peers/mpich")
@@ -75,12 +81,12 @@ set_command() { # library, transport, ranks
 	esac
 }
 
-# Prints the median, smallest and largest time of one run. Open MPI binds two
-# ranks, not more, to processors; so we do.
+# Prints the median, smallest and largest time of one run, and the number of its
+# iterations. Open MPI binds two ranks, not more, to processors; so do we, and
+# so does MPICH when it is told to.
 run() { # library, transport, collective, ranks, bytes
-	local iterations calls warmup command bind=none
+	local command bind=none
 
-	read -r iterations calls warmup <<<"$(effort_of "$4" "$5")"
 	[ "$4" -gt 2 ] || [ "$(nproc)" -lt 2 ] || bind=core
 	if [ "$1" = lockstep ]; then
 		timeout -k 5 "$PEERS_LIMIT" "$lockstep" bench "$3" \
@@ -88,23 +94,28 @@ run() { # library, transport, collective, ranks, bytes
 			--bind-to $bind \
 			-b "$5" -e "$5" -n "$iterations" -m "$calls" \
 			-w "$warmup" --tsv "$scratch/row" >/dev/null &&
-			sed 1,2d "$scratch/row" | cut -f 3-5
+			sed 1,2d "$scratch/row" | cut -f 3-5 |
+			sed "s/\$/\t$iterations/"
 	else
 		set_command "$1" "$2" "$4"
 		timeout -k 5 "$PEERS_LIMIT" "${command[@]}" "$3" "$5" \
-			"$iterations" "$calls" "$warmup"
+			"$iterations" "$calls" "$warmup" "$PEERS_SECONDS"
 	fi
 }
 
-# One run, as a line of runs.tsv.
+# One run, as a line of runs.tsv. Once it has told its times it may end as it
+# likes.
 try() { # library, transport, collective, ranks, bytes
-	local point="$2 $3 $4 $5" status=0
+	local point="$2 $3 $4 $5" status=0 iterations calls warmup
 
 	[ -z "${left_out[$1 $point]-}" ] || return 0
+	read -r iterations calls warmup <<<"$(effort_of "$4" "$5")"
 	run "$@" >"$scratch/out" 2>"$scratch/error" </dev/null || status=$?
-	if [ $status -eq 0 ]; then
-		printf '%s\t%s\t%s\n' "$round" "${point// /$'\t'}"$'\t'"$1" \
-			"$(head -n 1 "$scratch/out")" >>"$scratch/runs"
+	if [ $status -eq 0 ] || [ -s "$scratch/out" ]; then
+		printf '%s\t%s\t%s\t%s\n' "$round" \
+			"${point// /$'\t'}"$'\t'"$1" \
+			"$(head -n 1 "$scratch/out")" "$iterations" \
+			>>"$scratch/runs"
 		return 0
 	fi
 	left_out[$1 $point]=1
@@ -120,6 +131,7 @@ version() { # package
 	dpkg-query -W -f "\${Package} \${Version}" "$1" 2>/dev/null || true
 }
 
+mkdir -p "$dir"
 : >"$dir/log"
 {
 	echo "# $(uname -srm), $(nproc) cores, load $(cut -d ' ' -f 1-3 \
@@ -128,7 +140,7 @@ version() { # package
 		"$(version openmpi-bin); $(version mpich)"
 	echo "# times by call in microseconds, of the slowest rank"
 	printf 'round\ttransport\tcollective\tranks\tsize_bytes\tlibrary\t'
-	printf 'time_us\tmin_us\tmax_us\n'
+	printf 'time_us\tmin_us\tmax_us\titerations\tasked\n'
 } >"$scratch/runs"
 for ((round = 1; round <= PEERS_ROUNDS; round++)); do
 	echo "round $round of $PEERS_ROUNDS" >&2
@@ -153,6 +165,7 @@ awk -f bench/peers/ratios.awk "$dir/runs.tsv" >"$scratch/ratios"
 mv "$scratch/ratios" "$dir/ratios.tsv"
 
 awk -f bench/peers/table.awk "$dir/ratios.tsv"
+sed -n 's/^# left out/left out/p' "$dir/runs.tsv"
 for collective in $PEERS_COLLECTIVES; do
 	awk -v c="$collective" 'NR == 1 || $2 == c' "$dir/ratios.tsv" \
 		>"$scratch/figure"

@@ -1,11 +1,14 @@
 /*
  * measure.c - one collective of one size, checked and then timed:
  *
- *	PROGRAM COLLECTIVE BYTES ITERATIONS CALLS WARMUP
+ *	PROGRAM COLLECTIVE BYTES ITERATIONS CALLS WARMUP SECONDS
  *
  * An iteration is CALLS calls, one after the other, behind a barrier; its time
  * is that of the slowest rank, by call. Rank 0 prints the median, the smallest
- * and the largest of the ITERATIONS' times in microseconds, separated by tabs.
+ * and the largest of the iterations' times in microseconds, and how many they
+ * were, separated by tabs: fewer than ITERATIONS, yet one, where those take
+ * longer than half of SECONDS; warming up ends after the other half.
+ *
  * Status 0, 1 after a wrong result, 2 for a bad command line, 77 when the
  * library does not have the collective.
  */
@@ -29,6 +32,7 @@ struct measurement {
 	enum peer_collective collective;
 	size_t num;
 	int iterations, calls, warmup;
+	double seconds;
 	float *data, *apart;
 	double *time_us; /* one an iteration */
 };
@@ -113,6 +117,21 @@ static double time_calls(struct measurement *m)
 	return (now_us() - start) / m->calls;
 }
 
+/* Makes up to most iterations, until half of the time is over on some rank;
+ * returns how many it made. */
+static int iterate(struct measurement *m, int most, double *time_us)
+{
+	double end_us = now_us() + m->seconds / 2 * 1e6, over = 0;
+	int made;
+
+	for (made = 0; made < most && over <= 0; made++) {
+		time_us[made] = time_calls(m);
+		over = now_us() >= end_us;
+		peer_max(&m->peer, &over, 1);
+	}
+	return made;
+}
+
 static int by_value(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -120,19 +139,19 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void print_times(struct measurement *m)
+static void print_times(struct measurement *m, size_t num)
 {
-	size_t num = (size_t)m->iterations;
 	double *t = m->time_us;
 
 	qsort(t, num, sizeof(*t), by_value);
-	printf("%.3f\t%.3f\t%.3f\n", (t[(num - 1) / 2] + t[num / 2]) / 2, t[0],
-	       t[num - 1]);
+	printf("%.3f\t%.3f\t%.3f\t%zu\n", (t[(num - 1) / 2] + t[num / 2]) / 2,
+	       t[0], t[num - 1], num);
 }
 
 static int measure(struct measurement *m)
 {
 	double wrong = is_wrong(m);
+	size_t num;
 
 	peer_max(&m->peer, &wrong, 1);
 	if (wrong > 0) {
@@ -142,13 +161,11 @@ static int measure(struct measurement *m)
 	}
 	/* Zeros stay zeros under every operation, however often repeated. */
 	memset(m->data, 0, m->num * sizeof(*m->data));
-	for (int i = 0; i < m->warmup; i++)
-		time_calls(m);
-	for (int i = 0; i < m->iterations; i++)
-		m->time_us[i] = time_calls(m);
-	peer_max(&m->peer, m->time_us, (size_t)m->iterations);
+	iterate(m, m->warmup, m->time_us);
+	num = (size_t)iterate(m, m->iterations, m->time_us);
+	peer_max(&m->peer, m->time_us, num);
 	if (m->peer.rank == 0)
-		print_times(m);
+		print_times(m, num);
 	return OK;
 }
 
@@ -163,9 +180,9 @@ static bool read_arguments(struct measurement *m, int argc, char **argv)
 {
 	size_t name = 0, size = (size_t)m->peer.world_size;
 
-	while (argc == 6 && name < NUM_NAMES && strcmp(names[name], argv[1]))
+	while (argc == 7 && name < NUM_NAMES && strcmp(names[name], argv[1]))
 		name++;
-	if (argc != 6 || name == NUM_NAMES)
+	if (argc != 7 || name == NUM_NAMES)
 		return false;
 	m->collective = (enum peer_collective)name;
 	m->num = strtoull(argv[2], NULL, 10) / sizeof(float);
@@ -174,6 +191,7 @@ static bool read_arguments(struct measurement *m, int argc, char **argv)
 	m->iterations = atoi(argv[3]);
 	m->calls = atoi(argv[4]);
 	m->warmup = atoi(argv[5]);
+	m->seconds = atof(argv[6]);
 	return m->iterations > 0 && m->calls > 0 && m->warmup >= 0;
 }
 
@@ -185,7 +203,8 @@ int main(int argc, char **argv)
 	if (read_arguments(&m, argc, argv)) {
 		m.data = calloc(m.num + 1, sizeof(*m.data));
 		m.apart = calloc(m.num + 1, sizeof(*m.apart));
-		m.time_us = calloc((size_t)m.iterations, sizeof(*m.time_us));
+		m.time_us = calloc((size_t)(m.iterations + m.warmup),
+				   sizeof(*m.time_us));
 		if (!m.data || !m.apart || !m.time_us)
 			abort();
 		status = LACKS;
@@ -196,7 +215,7 @@ int main(int argc, char **argv)
 	} else {
 		fprintf(stderr,
 			"%s: expected COLLECTIVE BYTES ITERATIONS "
-			"CALLS WARMUP\n",
+			"CALLS WARMUP SECONDS\n",
 			argv[0]);
 	}
 	fflush(stdout);

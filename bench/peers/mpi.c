@@ -1,6 +1,9 @@
 /* mpi.c - the collectives of an MPI: Open MPI and MPICH, by their mpicc. */
 #include "bench/peers/peer.h"
 
+#include <signal.h>
+#include <unistd.h>
+
 #include <mpi.h>
 
 #define WORLD MPI_COMM_WORLD
@@ -98,8 +101,18 @@ void peer_max(const struct peer *peer, double *values, size_t num)
 		      WORLD);
 }
 
+static void leave(int number)
+{
+	(void)number;
+	_exit(0);
+}
+
 void peer_stop(const struct peer *peer)
 {
 	(void)peer;
+	/* Where ranks outnumber processors MPICH may never come back from here;
+	 * what was timed has been printed by now. */
+	signal(SIGALRM, leave);
+	alarm(2);
 	MPI_Finalize();
 }

@@ -2,11 +2,13 @@
 # each peer at each point: the peer's time over ours in the same round, median,
 # smallest and largest over the rounds; and of_minima, the same of the shortest
 # call of all rounds, which a busy machine disturbs least. The best peer of a
-# point is the one with the smallest median time.
+# point is the one with the smallest median time. Of the iterations asked for,
+# those that the peer made in the round in which it made fewest.
 BEGIN {
 	FS = OFS = "\t"
 	print "transport", "collective", "ranks", "size_bytes", "curve",
-		"lockstep_us", "peer_us", "ratio", "low", "high", "of_minima", "best"
+		"lockstep_us", "peer_us", "ratio", "low", "high", "of_minima", "best",
+		"iterations", "asked"
 }
 /^#/ || $1 == "round" { next }
 {
@@ -24,6 +26,9 @@ BEGIN {
 	time[point, $6, $1] = $7
 	if (!((point, $6) in shortest) || $8 < shortest[point, $6])
 		shortest[point, $6] = $8
+	if (!((point, $6) in fewest) || $10 < fewest[point, $6])
+		fewest[point, $6] = $10
+	asked[point] = $11
 }
 
 # By name, whatever the order in which they ran, so that colours stay.
@@ -91,7 +96,8 @@ END {
 				sprintf("%.3f", values[num]),
 				sprintf("%.3f", shortest[point, library] / \
 					shortest[point, "lockstep"]),
-				library == best
+				library == best, fewest[point, library],
+				asked[point]
 		}
 	}
 }

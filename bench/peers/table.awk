@@ -13,6 +13,11 @@ NR == 1 {
 {
 	log_sum[$1, $5] += log($8)
 	points[$1, $5]++
+	if ($13 < $14) {
+		cut_short[$1, $5]++
+		if (!(($1, $5) in fewest) || $13 < fewest[$1, $5])
+			fewest[$1, $5] = $13
+	}
 	if (!(($1, $5) in points_named)) {
 		points_named[$1, $5] = 1
 		pairs[++num_pairs] = $1 SUBSEP $5
@@ -20,7 +25,8 @@ NR == 1 {
 }
 $12 == 1 {
 	printf "%-5s %-14s %5d %10d  %11.1f %-10s %11.1f  %8.2f  %6.2f " \
-		"(%.2f to %.2f)\n", $1, $2, $3, $4, $6, $5, $7, $11, $8, $9, $10
+		"(%.2f to %.2f)%s\n", $1, $2, $3, $4, $6, $5, $7, $11, $8, $9,
+		$10, $13 < $14 ? ", " $13 " iterations of " $14 : ""
 	num++
 	won += $8 >= 1
 	if (num == 1 || $8 + 0 < worst) {
@@ -41,5 +47,9 @@ END {
 			pair[1], pair[2],
 			exp(log_sum[pairs[i]] / points[pairs[i]]),
 			points[pairs[i]]
+		if (pairs[i] in cut_short)
+			printf "%s over %s ran out of time at %d of them, " \
+				"after as few as %d iterations\n", pair[2],
+				pair[1], cut_short[pairs[i]], fewest[pairs[i]]
 	}
 }

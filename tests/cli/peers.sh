@@ -1,36 +1,41 @@
 #!/bin/bash
 # Ours is held against peers in turns: on runs whose ratios are known, and with
-# peers that answer at once, hang, or fail.
+# peers that answer at once, run out of time, hang, or fail.
 . tests/cli/support.bash
 
 # Ours takes 10, 20, 40; fast 20, 20, 20; slow 100, 400, 100 and, in the first
 # round alone, an operation of another size that fast lacks. The shortest calls
-# of a round r take an r-th of that.
+# of a round r take an r-th of that. Slow makes r of 3 iterations.
 {
 	echo "# conditions"
 	printf 'round\ttransport\tcollective\tranks\tsize_bytes\tlibrary\t'
-	printf 'time_us\tmin_us\n'
+	printf 'time_us\tmin_us\tmax_us\titerations\tasked\n'
 	for run in 1:lockstep:10 1:fast:20 1:slow:100 2:slow:400 2:fast:20 \
 		2:lockstep:20 3:lockstep:40 3:slow:100 3:fast:20; do
 		IFS=: read -r round library time <<<"$run"
-		printf '%s\ttcp\treduce\t4\t8\t%s\t%s\t%s\n' "$round" \
-			"$library" "$time" $((time / round))
+		made=3
+		[ "$library" != slow ] || made=$round
+		printf '%s\ttcp\treduce\t4\t8\t%s\t%s\t%s\t%s\t%s\t3\n' \
+			"$round" "$library" "$time" $((time / round)) "$time" \
+			"$made"
 	done
-	printf '1\tshm\treduce\t4\t64\tlockstep\t30\t20\n'
-	printf '1\tshm\treduce\t4\t64\tslow\t15\t9\n'
+	printf '1\tshm\treduce\t4\t64\tlockstep\t30\t20\t30\t3\t3\n'
+	printf '1\tshm\treduce\t4\t64\tslow\t15\t9\t15\t2\t3\n'
 } >"$scratch/runs.tsv"
 awk -f bench/peers/ratios.awk "$scratch/runs.tsv" >"$scratch/ratios.tsv"
 cat >"$scratch/wanted" <<'END'
-tcp reduce 4 8 fast 20.00 20.00 1.000 0.500 2.000 0.600 1
-tcp reduce 4 8 slow 20.00 100.00 10.000 2.500 20.000 3.300 0
-shm reduce 4 64 slow 30.00 15.00 0.500 0.500 0.500 0.450 1
+tcp reduce 4 8 fast 20.00 20.00 1.000 0.500 2.000 0.600 1 3 3
+tcp reduce 4 8 slow 20.00 100.00 10.000 2.500 20.000 3.300 0 1 3
+shm reduce 4 64 slow 30.00 15.00 0.500 0.500 0.500 0.450 1 2 3
 END
 sed 1d "$scratch/ratios.tsv" | tr '\t' ' ' | diff "$scratch/wanted" - ||
 	fail "ratios.awk: not the known ratios"
 awk -f bench/peers/table.awk "$scratch/ratios.tsv" >"$scratch/out"
 expect_out '^tcp +reduce +4 +8 +20.0 fast +20.0 +0.60 +1.00 \(0.50 to 2.00\)$'
 expect_out '^as fast as the best peer, or faster, at 1 of 2 points; worst 0.50: '
+expect_out '^shm .* 0.50 \(0.50 to 0.50\), 2 iterations of 3$'
 expect_out '^geometric mean over tcp against slow: 10.00 \(1 points\)$'
+expect_out '^slow over tcp ran out of time at 1 of them, after as few as 1 it'
 
 # A peer is an executable of its name, started by a launcher on the path.
 mkdir "$scratch/bin" "$scratch/peers"
@@ -43,12 +48,13 @@ starts() { # launcher, commands
 }
 peers() {
 	PATH=$scratch/bin:$PATH PEERS_WORLDS=2 PEERS_SIZES=64 PEERS_ROUNDS=2 \
-		PEERS_TRANSPORTS="tcp shm" PEERS_LIMIT="$1" tools/peers.sh \
+		PEERS_TRANSPORTS="tcp shm" PEERS_LIMIT="$1" \
+		PEERS_COLLECTIVES="${2-all_reduce}" tools/peers.sh \
 		"$LOCKSTEP" "$scratch/peers" "$scratch/results" \
 		>"$scratch/out" 2>"$scratch/err" ||
 		fail "peers.sh: status $?: $(tail -n 3 "$scratch/err")"
 }
-starts mpirun.openmpi "printf '1e6\t1e6\t1e6\n'"
+starts mpirun.openmpi "printf '1e6\t1e6\t1e6\t10\n'"
 starts mpirun.mpich 'echo "no such link" >&2; exit 3'
 peers 30
 expect_out '^tcp +all_reduce +2 +64 .* openmpi +1000000.0 +[0-9.]+ +[0-9.]+ \('
@@ -66,6 +72,12 @@ starts mpirun.mpich 'sleep 60'
 peers 5
 grep -q 'left out: mpich, tcp all_reduce 2 64: status 124, took over 5 s' \
 	"$scratch/err" || fail "a peer that hangs: $(cat "$scratch/err")"
+
+# A peer that has answered may hang.
+starts mpirun.mpich "printf '1e6\t1e6\t1e6\t10\n'; exec sleep 60"
+peers 3 alltoall
+[ "$(grep -c 'alltoall	2	64	mpich	1e6' "$scratch/results/runs.tsv")" \
+	-eq 4 ] || fail "a peer that hangs after its answer: left out"
 
 # Without a peer there is nothing to compare, and nothing to draw.
 rm "$scratch/peers"/*
