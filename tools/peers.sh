@@ -25,6 +25,18 @@ declare -A left_out
 # Open MPI asks twice before root may use it.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
+# The name of a collective, by that name, nccl-tests' or torch's.
+name_of() { # word
+	local name word=${1,,}
+
+	word=${word%_perf} word=${word%_single} word=${word%_into_tensor}
+	word=${word%_tensor} word=${word//[_-]/}
+	for name in all_reduce broadcast reduce all_gather reduce_scatter \
+		alltoall gather scatter sendrecv; do
+		[ "${name//_/}" != "$word" ] || echo "$name"
+	done
+}
+
 # What there is to run over a transport. Gloo knows TCP alone, and two
 # algorithms of one collective.
 libraries_of() { # transport, collective
@@ -131,6 +143,15 @@ version() { # package
 	dpkg-query -W -f "\${Package} \${Version}" "$1" 2>/dev/null || true
 }
 
+collectives=
+for word in $PEERS_COLLECTIVES; do
+	name=$(name_of "$word")
+	[ "$name" ] || {
+		echo "peers.sh: PEERS_COLLECTIVES: no collective \"$word\"" >&2
+		exit 2
+	}
+	collectives+=" $name"
+done
 mkdir -p "$dir"
 : >"$dir/log"
 {
@@ -144,7 +165,7 @@ mkdir -p "$dir"
 } >"$scratch/runs"
 for ((round = 1; round <= PEERS_ROUNDS; round++)); do
 	echo "round $round of $PEERS_ROUNDS" >&2
-	for collective in $PEERS_COLLECTIVES; do
+	for collective in $collectives; do
 		for ranks in $PEERS_WORLDS; do
 			for size in $PEERS_SIZES; do
 				for transport in $PEERS_TRANSPORTS; do
@@ -166,7 +187,7 @@ mv "$scratch/ratios" "$dir/ratios.tsv"
 
 awk -f bench/peers/table.awk "$dir/ratios.tsv"
 sed -n 's/^# left out/left out/p' "$dir/runs.tsv"
-for collective in $PEERS_COLLECTIVES; do
+for collective in $collectives; do
 	awk -v c="$collective" 'NR == 1 || $2 == c' "$dir/ratios.tsv" \
 		>"$scratch/figure"
 	[ "$(wc -l <"$scratch/figure")" -gt 1 ] || continue
