@@ -24,6 +24,7 @@
 struct world {
 	const struct soak_case *c;
 	struct soak_report *reports; /* by rank, shared with the ranks */
+	int kept;                    /* what keeps the port */
 	pid_t pids[SOAK_MOST_RANKS];
 	int statuses[SOAK_MOST_RANKS]; /* -1: has not ended */
 	int rank;                      /* the next to start */
@@ -49,9 +50,12 @@ static int start_rank(void *arg)
 static bool start(struct world *w)
 {
 	struct tcp_world world;
+	int port;
 
-	if (setenv("LOCKSTEP_INTRA", w->c->intra, 1) || !soak_arm(w->c) ||
-	    !tcp_world_open(&world))
+	if (setenv("LOCKSTEP_INTRA", w->c->intra, 1) || !soak_arm(w->c))
+		return false;
+	w->kept = tcp_port_keep(&port);
+	if (w->kept < 0 || !tcp_world_open_at(&world, port))
 		return false;
 	fflush(NULL);
 	for (w->rank = 0; w->rank < w->c->world_size; w->rank++) {
@@ -118,6 +122,7 @@ static void gather(struct world *w)
 		kill(w->pids[rank], SIGKILL);
 		w->statuses[rank] = tcp_status(w->pids[rank]);
 	}
+	close(w->kept);
 }
 
 /* ---- judging ------------------------------------------------------------- */

@@ -1,22 +1,47 @@
 #include "tests/support/tcp_world.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "realbackend/tcp/socket.h"
 #include "tests/support/leaks.h"
 
-bool tcp_world_open(struct tcp_world *world)
+bool tcp_world_open_at(struct tcp_world *world, int port)
 {
 	struct dist_message message;
 
-	if (dist__socket_listen("127.0.0.1", 0, &world->listener, &message))
+	if (dist__socket_listen("127.0.0.1", port, &world->listener, &message))
 		return false;
 	world->port = dist__socket_port(world->listener);
 	return true;
+}
+
+bool tcp_world_open(struct tcp_world *world)
+{
+	return tcp_world_open_at(world, 0);
+}
+
+int tcp_port_keep(int *port)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET};
+	int fd = socket(AF_INET, SOCK_STREAM, 0), on = 1;
+
+	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (fd < 0)
+		return -1;
+	/* By which the one who listens there may do so. */
+	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) ||
+	    bind(fd, (struct sockaddr *)&address, sizeof address)) {
+		close(fd);
+		return -1;
+	}
+	*port = dist__socket_port(fd);
+	return fd;
 }
 
 static void set_number(const char *name, int number)

@@ -17,9 +17,18 @@ struct tcp_world {
 };
 
 bool tcp_world_open(struct tcp_world *world);
+bool tcp_world_open_at(struct tcp_world *world, int port);
 pid_t tcp_world_start(const struct tcp_world *world, int rank, int world_size,
 		      int (*fn)(void *arg), void *arg);
 void tcp_world_close(struct tcp_world *world);
+
+/*
+ * tcp_port_keep returns a socket that is bound to a free port and does not
+ * listen; -1: there is none. Until it is closed the port is given to nobody who
+ * does not ask for its number: not to another world, whose store the ranks of
+ * this one would come to after their own has died.
+ */
+int tcp_port_keep(int *port);
 
 /* tcp_status waits for a child: its exit status, or 128 + signal. */
 int tcp_status(pid_t pid);
