@@ -54,14 +54,17 @@ libraries_of() { # transport, collective
 }
 
 # iterations, calls and warm-up: more of what is short, so that the kernel has
-# spread the ranks over the processors before they are timed.
+# spread the ranks over the processors before they are timed: that takes it tens
+# of milliseconds.
 effort_of() { # ranks, bytes
-	local calls=$((400 / ($1 * $1)))
+	local calls=$((400 / $1))
 
 	if [ "$2" -le 65536 ]; then
 		echo 15 $((calls > 5 ? calls : 5)) 20
 	elif [ "$2" -le 1048576 ]; then
-		echo 15 5 2
+		echo 15 5 20
+	elif [ "$2" -le 8388608 ]; then
+		echo 20 1 20
 	elif [ "$2" -le 33554432 ]; then
 		echo 10 1 2
 	else
