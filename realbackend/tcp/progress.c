@@ -25,16 +25,22 @@
  * memory. */
 #define SOCKET_LOOK 16
 
+/* Bytes of another process's memory that a peer reads in a ns, at least. */
+#define READ_RATE 8
+
 /* How patient a waiting thread is: for so long it looks again and again before
- * it blocks, and gives the processor away once in so many looks at memory. */
+ * it blocks, and gives the processor away once in so many looks at memory.
+ * While the peer reads what it was lent it looks on, where that takes no longer
+ * than reading_ns: to be woken up takes another 30 us. */
 struct patience {
-	int64_t spin_ns;
+	int64_t spin_ns, reading_ns;
 	unsigned looks;
 };
 
 /* With a processor for each rank of the machine: several round trips. Now and
  * then it goes all the same: they may have been put on one. */
-static const struct patience own = {.spin_ns = 50000, .looks = 256};
+static const struct patience own = {
+	.spin_ns = 50000, .reading_ns = 1000000, .looks = 256};
 /* With more ranks than processors: long enough for the next to have its turn,
  * for giving the processor away costs less than to be woken up. */
 static const struct patience shared = {.spin_ns = 20000, .looks = 1};
@@ -276,6 +282,17 @@ static void look_again(struct dist__progress *p,
 		(void)look_directly(p->mesh, request);
 }
 
+/* How long to spin for a request. */
+static int64_t spin_ns(const struct patience *patience,
+		       const struct dist__request *request)
+{
+	int64_t reading_ns = (int64_t)(request->m.bytes / READ_RATE);
+
+	if (!request->lent || reading_ns > patience->reading_ns)
+		reading_ns = 0;
+	return patience->spin_ns + reading_ns;
+}
+
 static void lead(struct dist__progress *p, struct dist__request *request,
 		 int64_t deadline_ns)
 {
@@ -294,7 +311,7 @@ static void lead(struct dist__progress *p, struct dist__request *request,
 		if (now_ns >= deadline_ns)
 			break;
 		if (!spin_until_ns)
-			spin_until_ns = now_ns + p->patience->spin_ns;
+			spin_until_ns = now_ns + spin_ns(p->patience, request);
 		if (now_ns < spin_until_ns)
 			look_again(p, request, ++yields % LOOKS_A_POLL == 0);
 		else
