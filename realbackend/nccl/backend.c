@@ -312,7 +312,8 @@ enum dist_error dist__nccl_backend_new(const struct dist__device *device,
 	error = g->messages ? dist__nccl_open(g, deadline_ns)
 			    : DIST_ERR_NO_MEMORY;
 	if (error) {
-		/* On record before a peer, told of it, ends and is asked why. */
+		/* On record before a peer, told of it, ends and is asked why.
+		 */
 		error = explain(g, error, place->slot, message);
 		dist__nccl_fail(g, NULL, error);
 		free_group(&g->base);
