@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/quantity.h"
 #include "platform/clause.h"
 
 #define LEAST_FACTOR 0.001
@@ -59,8 +60,8 @@ static bool read_change(const char *words, bool is_latency,
 	change->is_factor = words[0] == 'x';
 	if (change->is_factor)
 		return read_factor(words + 1, &change->value);
-	return is_latency ? platform_read_latency(words, &change->value)
-			  : platform_read_bandwidth(words, &change->value);
+	return is_latency ? dist__latency_read(words, &change->value)
+			  : dist__bandwidth_read(words, &change->value);
 }
 
 enum dist_error rewiring_read(const struct rewiring_arguments *arguments,
@@ -78,8 +79,8 @@ enum dist_error rewiring_read(const struct rewiring_arguments *arguments,
 				"not \"%.40s\"",
 				options[i].name,
 				options[i].is_latency
-					? PLATFORM_LATENCY_WORDS
-					: PLATFORM_BANDWIDTH_WORDS,
+					? DIST__LATENCY_WORDS
+					: DIST__BANDWIDTH_WORDS,
 				LEAST_FACTOR, (double)MOST_FACTOR, words);
 	}
 	return DIST_OK;

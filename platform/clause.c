@@ -2,17 +2,12 @@
 #include "platform/clause.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The slowest link is 1 kbit/s and the fastest 1 Pbit/s, the longest latency
- * 10 s: the rest are slips of the pen. */
-#define LEAST_BPS 125.0
-#define MOST_BPS  125e12
-#define MOST_S    10.0
+#include "core/quantity.h"
 
 enum dist_error platform_refuse(struct dist_message *message,
 				const char *format, ...)
@@ -116,51 +111,6 @@ const char *platform_clause_value(const struct platform_clause *clause,
 
 /* ---- quantities ------------------------------------------------------ */
 
-struct unit {
-	const char *name;
-	double factor;
-};
-
-static const struct unit bandwidths[] = {
-	{"K", 125},    {"M", 125e3},    {"G", 125e6},    {"T", 125e9},
-	{"Kbps", 125}, {"Mbps", 125e3}, {"Gbps", 125e6}, {"Tbps", 125e9},
-	{"MB/s", 1e6}, {"GB/s", 1e9},   {"TB/s", 1e12},  {"MBps", 1e6},
-	{"GBps", 1e9}, {"TBps", 1e12},  {NULL, 0},
-};
-
-static const struct unit times[] = {
-	{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}, {NULL, 0}};
-
-/* Reads a number with one of the units; nothing else may stand there. */
-static bool read_quantity(const char *text, const struct unit *units,
-			  double *value)
-{
-	char *end;
-
-	errno = 0;
-	*value = strtod(text, &end);
-	if (errno || end == text || !isfinite(*value))
-		return false;
-	for (; units->name; units++)
-		if (strcmp(end, units->name) == 0) {
-			*value *= units->factor;
-			return true;
-		}
-	return false;
-}
-
-bool platform_read_bandwidth(const char *text, double *Bps)
-{
-	return read_quantity(text, bandwidths, Bps) && *Bps >= LEAST_BPS &&
-	       *Bps <= MOST_BPS;
-}
-
-bool platform_read_latency(const char *text, double *seconds)
-{
-	return read_quantity(text, times, seconds) && *seconds > 0 &&
-	       *seconds <= MOST_S;
-}
-
 bool platform_read_count(const char *text, int most, int *count)
 {
 	char *end;
@@ -181,10 +131,10 @@ enum dist_error platform_clause_bandwidth(const struct platform_clause *clause,
 	const char *text =
 		key ? platform_clause_value(clause, key) : clause->word;
 
-	if (text && platform_read_bandwidth(text, Bps))
+	if (text && dist__bandwidth_read(text, Bps))
 		return DIST_OK;
 	return platform_refuse(message,
-			       "%s %s: %s%sexpected " PLATFORM_BANDWIDTH_WORDS
+			       "%s %s: %s%sexpected " DIST__BANDWIDTH_WORDS
 			       ", not \"%s\"",
 			       clause->option, clause->kind, key ? key : "",
 			       key ? ": " : "", text ? text : "");
@@ -196,10 +146,10 @@ enum dist_error platform_clause_latency(const struct platform_clause *clause,
 {
 	const char *text = platform_clause_value(clause, key);
 
-	if (!text || platform_read_latency(text, seconds))
+	if (!text || dist__latency_read(text, seconds))
 		return DIST_OK;
 	return platform_refuse(message,
-			       "%s %s: %s: expected " PLATFORM_LATENCY_WORDS
+			       "%s %s: %s: expected " DIST__LATENCY_WORDS
 			       ", not \"%s\"",
 			       clause->option, clause->kind, key, text);
 }

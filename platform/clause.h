@@ -57,17 +57,8 @@ enum dist_error platform_clause_shape(const struct platform_clause *clause,
 				      int *shape, int *n,
 				      struct dist_message *message);
 
-/* What the functions below expect. */
-#define PLATFORM_BANDWIDTH_WORDS                                               \
-	"a bandwidth with its unit, 1Kbps to 1000Tbps, such as 400G (bits) "   \
-	"or 50GB/s"
-#define PLATFORM_LATENCY_WORDS                                                 \
-	"a time with its unit, above 0 and up to 10s, such as 0.6us"
-
-/* platform_read_bandwidth, _latency and _count read a whole text; false when it
- * is none. A count is 1 to most. */
-bool platform_read_bandwidth(const char *text, double *Bps);
-bool platform_read_latency(const char *text, double *seconds);
+/* platform_read_count reads a whole text as 1 to most; false when it is none.
+ */
 bool platform_read_count(const char *text, int most, int *count);
 
 /* platform_refuse writes the sentence and returns INVALID_ARGUMENT. */

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/quantity.h"
 #include "platform/clause.h"
 
 #define TCP_HOP_S 21.2e-6
@@ -49,7 +50,7 @@ static enum dist_error read_nics(const struct platform_clause *clause,
 	snprintf(count, sizeof(count), "%.*s", x ? (int)(x - clause->word) : 0,
 		 clause->word);
 	if ((!x || platform_read_count(count, PLATFORM_NICS, &inter->nics)) &&
-	    platform_read_bandwidth(bandwidth, &inter->nic.bandwidth_Bps))
+	    dist__bandwidth_read(bandwidth, &inter->nic.bandwidth_Bps))
 		return DIST_OK;
 	return platform_refuse(message,
 			       "--inter %s: expected [CARDSx]BANDWIDTH with 1 "

@@ -14,7 +14,7 @@ guard             | | dwarf.h elfutils/ unwind.h
 coll              | lockstep/ core/op.h core/backend.h core/flow.h core/transport.h core/algorithm.h core/profile.h core/reduce.h |
 library           | lockstep/ core/op.h core/algorithm.h core/fidelity.h core/profile.h |
 check             | | jansson.h
-sim               | lockstep/ library/ core/op.h core/backend.h core/transport.h core/data.h core/profile.h core/reduce.h core/fidelity.h core/init_method.h check/record.h check/verdict.h check/outputs.h | simgrid/ xbt/ xbt.h
+sim               | lockstep/ library/ core/op.h core/backend.h core/transport.h core/data.h core/profile.h core/quantity.h core/reduce.h core/fidelity.h core/init_method.h check/record.h check/verdict.h check/outputs.h | simgrid/ xbt/ xbt.h
 realbackend/tcp   | lockstep/ core/op.h core/backend.h core/transport.h core/data.h core/profile.h core/clock.h core/endian.h core/parcel.h core/reduce.h core/table.h core/store.h core/init_method.h check/record.h check/verdict.h check/outputs.h check/cause.h check/dump.h | sys/socket.h netinet/ arpa/inet.h netdb.h sys/un.h nettle/
 realbackend/nccl  | lockstep/ core/op.h core/backend.h core/transport.h core/half.h check/record.h | nccl.h cuda_runtime.h
 trace             | lockstep/ core/op.h core/backend.h core/transport.h core/algorithm.h | jansson.h zlib.h
@@ -25,10 +25,10 @@ scenarios/tutorial    | lockstep/ scenarios/ | popt.h
 scenarios/tutorial/nn | | cblas.h
 conformance       | lockstep/ scenarios/element.h |
 measured          | lockstep/ core/yaml_keys.h | yaml.h
-platform          | lockstep/ library/fabric.h measured/machine.h | expat.h
+platform          | lockstep/ core/quantity.h library/fabric.h measured/machine.h | expat.h
 testbed           | lockstep/ platform/description.h | linux/if.h linux/if_tun.h
 study             | lockstep/ core/yaml_keys.h trace/output.h | yaml.h jansson.h
-cli               | lockstep/ testbed/ library/ trace/ check/ scenarios/ conformance/ measured/ platform/ study/ core/data.h core/profile.h core/reduce.h core/algorithm.h core/backend.h realbackend/tcp/launcher.h realbackend/tcp/scheduler.h sim/platform.h sim/tally.h core/fidelity.h validation/ | jansson.h popt.h zlib.h
+cli               | lockstep/ testbed/ library/ trace/ check/ scenarios/ conformance/ measured/ platform/ study/ core/data.h core/profile.h core/quantity.h core/reduce.h core/algorithm.h core/backend.h realbackend/tcp/launcher.h realbackend/tcp/scheduler.h sim/platform.h sim/tally.h core/fidelity.h validation/ | jansson.h popt.h zlib.h
 validation        | lockstep/ library/ measured/ scenarios/model.h scenarios/schedule.h platform/machine.h trace/statistics.h core/op.h core/data.h core/profile.h |
 bench/peers       | | mpi.h gloo/
 tests/conformance | lockstep/ conformance/ tests/support/ | criterion/
