@@ -11,6 +11,7 @@
 #include <jansson.h>
 #include <popt.h>
 
+#include "cli/rewiring.h"
 #include "cli/tally.h"
 #include "lockstep/dist.h"
 #include "realbackend/tcp/launcher.h"
@@ -28,6 +29,8 @@
 /* The command line; strings are popt's. */
 struct command_line {
 	struct sweep_arguments arguments;
+	struct rewiring_arguments rewiring;
+	char links[DIST__LINKS_SIZE]; /* what they say, "": nothing */
 	char *backend;
 	char *platform;
 	char *profile;
@@ -55,6 +58,19 @@ static bool is_simulated(const struct command_line *line)
 	return backend && strcasecmp(backend, "sim") == 0;
 }
 
+/* Reads what is said of links; returns what is wrong with it, or NULL. */
+static const char *read_links(struct command_line *line,
+			      struct dist_message *message)
+{
+	struct dist__terms terms = {.name = ""};
+
+	if (rewiring_read(&line->rewiring, &terms, line->links, message))
+		return message->text;
+	if (*line->links && !is_simulated(line))
+		return "--backend: expected sim where links are changed";
+	return NULL;
+}
+
 static int launch(const struct command_line *line, struct sweep *sweep)
 {
 	const char *inherited = getenv("WORLD_SIZE");
@@ -62,6 +78,7 @@ static int launch(const struct command_line *line, struct sweep *sweep)
 		.backend = line->backend,
 		.world_size = line->ranks,
 		.platform = line->platform,
+		.links = *line->links ? line->links : NULL,
 		.profile = line->profile,
 		.algorithm = line->algorithm,
 		.fidelity = line->fidelity,
@@ -232,11 +249,12 @@ static int conclude(const struct command_line *line, const struct sweep *sweep)
 	return status;
 }
 
-static int bench(const struct command_line *line, const char *name)
+static int bench(struct command_line *line, const char *name)
 {
 	struct dist_message message = {""};
 	struct sweep sweep = {0};
 	int status, end, found;
+	const char *wrong;
 	bool shares, binds;
 
 	found = name ? sweep_find(name) : -1;
@@ -248,6 +266,9 @@ static int bench(const struct command_line *line, const char *name)
 		return refuse("--bind-to: expected " DIST__BIND_WORDS);
 	if (line->ranks < 0)
 		return refuse("--nproc-per-node: expected 1 or more");
+	wrong = read_links(line, &message);
+	if (wrong)
+		return refuse(wrong);
 	if (!sweep_arguments_use(&line->arguments, is_simulated(line), &sweep,
 				 &message))
 		return refuse(message.text);
@@ -297,7 +318,7 @@ static int parse(struct command_line *line, int argc, const char **argv,
 int command_bench(int argc, const char **argv)
 {
 	struct command_line line = {.json = 0};
-	struct poptOption shared[SWEEP_TABLE];
+	struct poptOption shared[SWEEP_TABLE], links[REWIRING_TABLE];
 	const struct poptOption table[] = {
 		{NULL, '\0', POPT_ARG_INCLUDE_TABLE, shared, 0, NULL, NULL},
 		{"backend", '\0', POPT_ARG_STRING, &line.backend, 0,
@@ -308,6 +329,7 @@ int command_bench(int argc, const char **argv)
 		 "N"},
 		{"platform", '\0', POPT_ARG_STRING, &line.platform, 0,
 		 "sim: hosts and links, a name or an XML file", "P"},
+		{NULL, '\0', POPT_ARG_INCLUDE_TABLE, links, 0, NULL, NULL},
 		{"profile", '\0', POPT_ARG_STRING, &line.profile, 0,
 		 "library: a name or a YAML file", "L"},
 		{"algorithm", '\0', POPT_ARG_STRING, &line.algorithm, 0,
@@ -333,8 +355,10 @@ int command_bench(int argc, const char **argv)
 	int status;
 
 	sweep_arguments_init(&line.arguments, shared);
+	rewiring_init(&line.rewiring, links);
 	status = parse(&line, argc, argv, table);
 	sweep_arguments_release(&line.arguments);
+	rewiring_release(&line.rewiring);
 	free(line.backend);
 	free(line.platform);
 	free(line.profile);

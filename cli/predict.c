@@ -79,7 +79,8 @@ static int check(const struct command_line *line,
 			"lockstep list platforms, lockstep list machines");
 	if (!dist__fidelity_parse(&request->fidelity, line->fidelity))
 		return refuse("--fidelity: expected " DIST__FIDELITIES);
-	if (rewiring_read(&line->rewiring, &request->terms, &message))
+	if (rewiring_read(&line->rewiring, &request->terms, request->links,
+			  &message))
 		return refuse(message.text);
 	if (!workload_arguments_check(&line->arguments, line->workload->name,
 				      &message))
@@ -205,8 +206,6 @@ static int predict(const struct command_line *line)
 
 	if (status)
 		return status;
-	rewiring_describe(&line->rewiring, request.links,
-			  sizeof(request.links));
 	if (workload_setup_init(&setup, line->workload, &line->arguments,
 				&message))
 		status = refuse(message.text);

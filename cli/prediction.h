@@ -23,7 +23,7 @@ struct prediction_request {
 	const char *platform;         /* as given; NULL: */
 	const char *machine;          /* "NAME[:TRANSPORT]" */
 	struct dist__terms terms;     /* about links; the name is found */
-	char links[256];              /* about links, as given; "": nothing */
+	char links[DIST__LINKS_SIZE]; /* about links, as given; "": nothing */
 	const char *profile;          /* as given; NULL: built-in */
 	const char *algorithm;        /* as given; NULL: the profile's */
 	enum dist__fidelity fidelity; /* may be AUTO */

@@ -1,33 +1,22 @@
 #include "cli/rewiring.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "core/quantity.h"
-#include "platform/clause.h"
-
-#define LEAST_FACTOR 0.001
-#define MOST_FACTOR  1000
-
-/* The options, and the part of struct dist__terms that each is about. */
 static const struct {
 	const char *name, *words, *value;
-	bool is_latency;
-	size_t offset;
 } options[REWIRING_OPTIONS] = {
 	{"inter-bandwidth",
 	 "what the narrowest link between two nodes has (100G, 12.5GB/s), or "
 	 "as many times as much (x2); the others in proportion",
-	 "BW|xF", false, offsetof(struct dist__terms, inter.bandwidth)},
+	 "BW|xF"},
 	{"inter-latency",
 	 "what the links between two nodes take together (5us), or as many "
 	 "times as much",
-	 "TIME|xF", true, offsetof(struct dist__terms, inter.latency)},
-	{"intra-bandwidth", "the same of links within nodes", "BW|xF", false,
-	 offsetof(struct dist__terms, intra.bandwidth)},
-	{"intra-latency", "the same of links within nodes", "TIME|xF", true,
-	 offsetof(struct dist__terms, intra.latency)},
+	 "TIME|xF"},
+	{"intra-bandwidth", "the same of links within nodes", "BW|xF"},
+	{"intra-latency", "the same of links within nodes", "TIME|xF"},
 };
 
 void rewiring_init(struct rewiring_arguments *arguments,
@@ -44,60 +33,39 @@ void rewiring_init(struct rewiring_arguments *arguments,
 	table[REWIRING_OPTIONS] = end;
 }
 
-static bool read_factor(const char *words, double *factor)
+/* Appends the option to text, in the words of dist__terms_read. */
+static enum dist_error append(char text[DIST__LINKS_SIZE], const char *name,
+			      const char *words, struct dist_message *message)
 {
-	char *end;
+	size_t used = strlen(text), room = DIST__LINKS_SIZE - used;
+	int len = snprintf(text + used, room, "%s%s %s", used ? ", " : "", name,
+			   words);
 
-	errno = 0;
-	*factor = strtod(words, &end);
-	return !errno && end != words && !*end && *factor >= LEAST_FACTOR &&
-	       *factor <= MOST_FACTOR;
-}
-
-static bool read_change(const char *words, bool is_latency,
-			struct dist__change *change)
-{
-	change->is_factor = words[0] == 'x';
-	if (change->is_factor)
-		return read_factor(words + 1, &change->value);
-	return is_latency ? dist__latency_read(words, &change->value)
-			  : dist__bandwidth_read(words, &change->value);
+	if (len >= 0 && (size_t)len < room)
+		return DIST_OK;
+	snprintf(message->text, sizeof(message->text),
+		 "--%s: expected fewer characters", name);
+	return DIST_ERR_INVALID_ARGUMENT;
 }
 
 enum dist_error rewiring_read(const struct rewiring_arguments *arguments,
 			      struct dist__terms *terms,
+			      char text[DIST__LINKS_SIZE],
 			      struct dist_message *message)
 {
-	for (size_t i = 0; i < REWIRING_OPTIONS; i++) {
-		const char *words = arguments->words[i];
-		void *place = (char *)terms + options[i].offset;
-
-		if (words && !read_change(words, options[i].is_latency, place))
-			return platform_refuse(
-				message,
-				"--%s: expected %s, or a factor of x%g to x%g, "
-				"not \"%.40s\"",
-				options[i].name,
-				options[i].is_latency
-					? DIST__LATENCY_WORDS
-					: DIST__BANDWIDTH_WORDS,
-				LEAST_FACTOR, (double)MOST_FACTOR, words);
-	}
-	return DIST_OK;
-}
-
-void rewiring_describe(const struct rewiring_arguments *arguments, char *text,
-		       size_t size)
-{
-	size_t used = 0;
+	enum dist_error error = DIST_OK;
 
 	text[0] = '\0';
-	for (size_t i = 0; i < REWIRING_OPTIONS && used < size; i++)
-		if (arguments->words[i])
-			used += (size_t)snprintf(text + used, size - used,
-						 "%s%s %s", used ? ", " : "",
-						 options[i].name,
-						 arguments->words[i]);
+	for (size_t i = 0; i < REWIRING_OPTIONS && !error; i++) {
+		const char *words = arguments->words[i];
+
+		if (!words)
+			continue;
+		error = dist__terms_set(terms, options[i].name, words, message);
+		if (!error)
+			error = append(text, options[i].name, words, message);
+	}
+	return error;
 }
 
 void rewiring_release(struct rewiring_arguments *arguments)

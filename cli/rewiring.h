@@ -18,16 +18,13 @@ struct rewiring_arguments {
 void rewiring_init(struct rewiring_arguments *arguments,
 		   struct poptOption table[REWIRING_TABLE]);
 
-/* rewiring_read reads them into terms. Errors: INVALID_ARGUMENT (message: what
- * was expected). */
+/* rewiring_read reads them into terms, and writes what was given to text:
+ * "inter-bandwidth 100G, intra-latency x2"; "": nothing. Errors:
+ * INVALID_ARGUMENT (message: what was expected). */
 DIST_MUST_CHECK enum dist_error
 rewiring_read(const struct rewiring_arguments *arguments,
-	      struct dist__terms *terms, struct dist_message *message);
-
-/* rewiring_describe writes what was given, "inter-bandwidth 100G"; "": nothing.
- */
-void rewiring_describe(const struct rewiring_arguments *arguments, char *text,
-		       size_t size);
+	      struct dist__terms *terms, char text[DIST__LINKS_SIZE],
+	      struct dist_message *message);
 
 /* rewiring_release frees the strings. */
 void rewiring_release(struct rewiring_arguments *arguments);

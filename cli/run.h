@@ -7,6 +7,7 @@
 #ifndef LOCKSTEP_CLI_RUN_H
 #define LOCKSTEP_CLI_RUN_H
 
+#include "cli/rewiring.h"
 #include "core/backend.h"
 #include "realbackend/tcp/launcher.h"
 #include "scenarios/scenario.h"
@@ -31,6 +32,7 @@ struct run_request {
 	char *annotate;
 	char *dump;
 	int prefix_output;
+	struct rewiring_arguments links;
 
 	/* torchrun's */
 	char *nnodes;
@@ -79,6 +81,7 @@ struct run_plan {
 	char endpoint_host[256];
 	char run_id[64];
 	struct dist__output_spec output; /* its arrays are the plan's */
+	char links[DIST__LINKS_SIZE];    /* what they have instead, in words */
 	const struct scenario *scenario; /* NULL: an executable file */
 	int argc;
 	char **argv; /* the program's, argv[0] its name; ended by NULL */

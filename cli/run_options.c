@@ -145,10 +145,12 @@ static size_t list_outputs(struct run_request *r, struct poptOption *options)
 }
 
 static void list_ours(struct run_request *r, struct poptOption *torchrun,
-		      const struct run_extra *extra,
+		      struct poptOption *links, const struct run_extra *extra,
 		      struct poptOption options[MAX_OPTIONS])
 {
 	const struct poptOption table[] = {
+		{NULL, '\0', POPT_ARG_INCLUDE_TABLE, links, 0,
+		 "Options about the links of sim:", NULL},
 		{NULL, '\0', POPT_ARG_INCLUDE_TABLE, torchrun, 0,
 		 "Options as torchrun's (defaults: PET_NNODES, ...):", NULL},
 		{NULL, '\0', POPT_ARG_INCLUDE_TABLE,
@@ -255,17 +257,21 @@ int run_options_read(int argc, const char **argv, const struct run_extra *extra,
 		     struct run_request *request, struct run_plan *plan)
 {
 	struct poptOption torchrun[MAX_OPTIONS], options[MAX_OPTIONS];
+	struct poptOption links[REWIRING_TABLE];
 	poptContext context;
 	int status = 0;
 
 	list_torchrun(request, torchrun);
-	list_ours(request, torchrun, extra, options);
+	rewiring_init(&request->links, links);
+	list_ours(request, torchrun, links, extra, options);
 	context = poptGetContext(argv[0], argc, argv, options,
 				 POPT_CONTEXT_POSIXMEHARDER);
 	poptSetOtherOptionHelp(context, extra ? extra->summary : summary);
 	status = allow_all_underscores(context, options);
 	if (!status)
 		status = allow_all_underscores(context, torchrun);
+	if (!status)
+		status = allow_all_underscores(context, links);
 	if (!status && extra)
 		status = allow_all_underscores(context, extra->options);
 	status = status ? DIST_EXIT_INTERNAL : parse(context, torchrun, plan);
@@ -286,6 +292,7 @@ void run_options_release(struct run_request *request)
 
 	list_torchrun(request, options);
 	release_strings(options);
-	list_ours(request, NULL, NULL, options);
+	list_ours(request, NULL, NULL, NULL, options);
 	release_strings(options);
+	rewiring_release(&request->links);
 }

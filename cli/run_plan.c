@@ -232,6 +232,19 @@ static int check_fidelity(const char *option)
 			  "expected " DIST__FIDELITIES);
 }
 
+static int check_links(const struct run_request *request, struct run_plan *plan)
+{
+	struct dist__terms terms = {.name = ""};
+	struct dist_message message;
+
+	if (rewiring_read(&request->links, &terms, plan->links, &message))
+		return complain(&message);
+	if (*plan->links && !plan->world->is_here)
+		return run_refuse("--backend", plan->world->name,
+				  "expected sim where links are changed");
+	return DIST_EXIT_OK;
+}
+
 /* A place that cannot be written to is better known before than after. */
 static int check_dump(const struct run_request *request,
 		      const struct run_plan *plan)
@@ -326,6 +339,8 @@ int run_plan_make(const struct run_request *request, struct run_plan *plan)
 		status = check_bind(request->bind_to);
 	if (!status)
 		status = choose_world(request->backend, &plan->world);
+	if (!status)
+		status = check_links(request, plan);
 	if (!status)
 		status = run_choose_nodes(request, plan);
 	plan->is_rank = !status && choose_is_rank(request, plan);

@@ -90,6 +90,7 @@ int dist_launch(const struct dist_launch_options *given,
 	if (!options.backend)
 		options.backend = "tcp";
 	options.platform = string_of(options.platform, "LOCKSTEP_PLATFORM");
+	options.links = string_of(options.links, "LOCKSTEP_LINKS");
 	options.profile = string_of(options.profile, "LOCKSTEP_PROFILE");
 	options.algorithm = string_of(options.algorithm, "LOCKSTEP_ALGORITHM");
 	options.fidelity = string_of(options.fidelity, "LOCKSTEP_FIDELITY");

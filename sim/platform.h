@@ -49,6 +49,23 @@ struct dist__terms {
 	struct dist__rewiring inter, intra;
 };
 
+/* Room for the words of all of them, with the ending zero. */
+#define DIST__LINKS_SIZE 256
+
+/* dist__terms_set reads words, a quantity or "xFACTOR", as what name says of
+ * the links, such as "inter-bandwidth". Errors: INVALID_ARGUMENT (message: what
+ * was expected). */
+DIST_MUST_CHECK enum dist_error dist__terms_set(struct dist__terms *terms,
+						const char *name,
+						const char *words,
+						struct dist_message *message);
+
+/* dist__terms_read reads names and words, "inter-bandwidth 100G, intra-latency
+ * x2". Errors: those of dist__terms_set. */
+DIST_MUST_CHECK enum dist_error dist__terms_read(struct dist__terms *terms,
+						 const char *words,
+						 struct dist_message *message);
+
 /* dist__platform_agree copies the terms, for platforms that this process and
  * its children look at from now on. Without it: none. */
 void dist__platform_agree(const struct dist__terms *terms);

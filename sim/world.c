@@ -230,6 +230,7 @@ static enum dist_error open_platform(struct dist__sim_world *world,
 				     const struct dist_launch_options *options,
 				     struct dist_message *message)
 {
+	struct dist__terms terms;
 	enum dist_error error;
 
 	if (!options->platform) {
@@ -240,8 +241,12 @@ static enum dist_error open_platform(struct dist__sim_world *world,
 	}
 	error = dist__data_find("platforms", options->platform, ".xml",
 				world->path, sizeof world->path, message);
+	if (!error && options->links)
+		error = dist__terms_read(&terms, options->links, message);
 	if (error)
 		return error;
+	if (options->links)
+		dist__platform_agree(&terms);
 	error = dist__platform_open(world->path, options->world_size,
 				    &world->platform, message);
 	world->present = world->world_size;

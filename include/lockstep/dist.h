@@ -76,6 +76,9 @@ struct dist_launch_options {
 	const char *backend;  /* "sim", "tcp", "nccl"; $LOCKSTEP_BACKEND; tcp */
 	int world_size;       /* number of ranks; $WORLD_SIZE; 1 */
 	const char *platform; /* sim: SimGrid XML; $LOCKSTEP_PLATFORM */
+	const char *links;    /* sim: "inter-bandwidth 100G, intra-latency x2":
+			       * what links between and within nodes have
+			       * instead; $LOCKSTEP_LINKS; the platform's */
 	const char *profile;  /* library profile, YAML; $LOCKSTEP_PROFILE */
 	const char *algorithm; /* "all_reduce=ring,..."; $LOCKSTEP_ALGORITHM */
 	const char *fidelity;  /* sim: "auto", "message", "flow" or "formula":

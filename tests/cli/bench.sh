@@ -155,6 +155,25 @@ done
 [ "$(sort -u "$scratch/starts" | wc -l)" -eq 1 ] ||
 	fail "--together in simulation: $(cat "$scratch/starts")"
 
+# Links of another speed are as those of a platform that has them, by option
+# and by variable.
+busbw() {
+	expect 0 "$@"
+	awk '$1 == 16777216 { print $8 }' "$scratch/out"
+}
+large=(all_reduce -b 16M -e 16M)
+wanted=$(busbw bench "${large[@]}" --backend sim --platform ethernet-100g-1024 \
+	--nproc-per-node 4)
+on_25G=(--backend sim --platform star-64 --nproc-per-node 4)
+for is in "$(busbw bench "${large[@]}" "${on_25G[@]}" --inter-bandwidth x4)" \
+	"$(busbw run "${on_25G[@]}" --inter-bandwidth 100G "${large[@]}")" \
+	"$(LOCKSTEP_LINKS='inter-bandwidth 100G, inter-latency x1' \
+		busbw run "${on_25G[@]}" "${large[@]}")"; do
+	if [ -z "$is" ] || [ "$is" != "$wanted" ]; then
+		fail "25G as 100G: $is GB/s, not $wanted"
+	fi
+done
+
 # One name with and without underscores.
 expect 0 bench all_to_all "${sim[@]}" -b 1K -e 1K
 expect_out '^# collective: alltoall '

@@ -93,6 +93,17 @@ for intra in pcie SHM; do
 	expect_refusal 'intra: expected shm or tcp' bench --intra="$intra" \
 		all_reduce
 done
+for command in run bench; do
+	expect_refusal "^lockstep $command: --backend: expected sim where links" \
+		"$command" --inter-latency x2 all_reduce
+	expect_refusal "^lockstep $command: --intra-bandwidth: expected a band" \
+		"$command" --backend sim --intra-bandwidth 100 all_reduce
+	expect_refusal '--intra-latency: .* has no links within nodes' \
+		"$command" --backend sim --platform star-8 --world-size 2 \
+		--intra-latency x2 all_reduce
+done
+LOCKSTEP_LINKS=fast expect_refusal 'links: no word "fast": expected inter-b' \
+	run --backend sim --platform star-8 --world-size 2 hello
 LOCKSTEP_INTRA=udp expect_refusal 'INTRA: expected shm or tcp' run hello
 LOCKSTEP_BIND_TO=1 expect_refusal 'BIND_TO: expected none or core' run hello
 expect_refusal 'bind-to: expected none or core' run --bind-to socket hello

@@ -119,11 +119,56 @@ static bool reads(int option, const char *word)
 	struct rewiring_arguments arguments = {{NULL}};
 	struct dist__terms terms = {.name = ""};
 	struct dist_message message;
-	char text[64];
+	char text[64], links[DIST__LINKS_SIZE];
 
 	snprintf(text, sizeof(text), "%s", word);
 	arguments.words[option] = text;
-	return rewiring_read(&arguments, &terms, &message) == DIST_OK;
+	return rewiring_read(&arguments, &terms, links, &message) == DIST_OK;
+}
+
+static void expect_change(struct dist__change got, double value, bool is_factor)
+{
+	cr_expect_float_eq(got.value, value, 1e-9 * value);
+	cr_expect_eq(got.is_factor, is_factor);
+}
+
+/* What options say, variables can: the words that come of them are read. */
+Test(rewiring, words_of_options_are_read_again)
+{
+	char inter[] = "100G", intra[] = "x0.5", links[DIST__LINKS_SIZE];
+	struct rewiring_arguments arguments = {.words = {inter, [3] = intra}};
+	struct dist__terms terms = {.name = ""}, again;
+	struct dist_message message = {""};
+
+	cr_assert_eq(rewiring_read(&arguments, &terms, links, &message),
+		     DIST_OK);
+	cr_expect_str_eq(links, "inter-bandwidth 100G, intra-latency x0.5");
+	cr_assert_eq(dist__terms_read(&again, links, &message), DIST_OK);
+	expect_change(again.inter.bandwidth, 12.5e9, false);
+	expect_change(again.inter.latency, 0, false);
+	expect_change(again.intra.bandwidth, 0, false);
+	expect_change(again.intra.latency, 0.5, true);
+}
+
+Test(rewiring, words_are_refused_that_say_nothing)
+{
+	static const char *const none[] = {
+		"fast",
+		"inter-bandwidth",
+		"inter-bandwidth 5",
+		"inter-bandwidth=5G",
+		"inter-latency 5us intra-latency 5us",
+	};
+	struct dist_message message;
+	struct dist__terms terms;
+	char zeros[300] = "inter-bandwidth ";
+
+	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++)
+		cr_expect_eq(dist__terms_read(&terms, none[i], &message),
+			     DIST_ERR_INVALID_ARGUMENT, "%s", none[i]);
+	memset(zeros + strlen(zeros), '0', sizeof(zeros) - strlen(zeros) - 1);
+	cr_expect_eq(dist__terms_read(&terms, zeros, &message),
+		     DIST_ERR_INVALID_ARGUMENT);
 }
 
 Test(rewiring, quantities_have_units_and_bounds)
