@@ -33,6 +33,13 @@ struct outcome {
 	struct dist__tally tally;
 };
 
+/* An option of the simulation. What the environment says of jobs does not count
+ * here: it would not stand beside the answer. */
+static const char *given(const char *option)
+{
+	return option ? option : "";
+}
+
 /* In a child: simulates and writes the result down the pipe. */
 static int simulate(void *arg, int pipe)
 {
@@ -44,10 +51,15 @@ static int simulate(void *arg, int pipe)
 		.backend = "sim",
 		.world_size = s->world_size,
 		.platform = s->platform,
-		.profile = request->profile,
-		.algorithm = request->algorithm,
+		.links = "", /* as agreed */
+		.profile = given(request->profile),
+		.algorithm = given(request->algorithm),
 		.fidelity = dist__fidelity_name(s->fidelity),
-		.trace = s->traced ? request->trace : NULL,
+		.p2p = "",
+		.debug = "",
+		.trace = given(s->traced ? request->trace : NULL),
+		.replay = "",
+		.explore = "",
 	};
 	int status;
 

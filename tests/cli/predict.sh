@@ -24,6 +24,14 @@ awk '/^ / && $1 ~ /^[0-9]+$/ {
 expect 0 predict --platform star-8 --world-size 1,2,8
 cmp -s "$scratch/out" "$scratch/first" || fail "two runs differ"
 
+# What the environment says of jobs would not stand beside the answer.
+LOCKSTEP_PROFILE=no-such LOCKSTEP_ALGORITHM=all_reduce=double_tree \
+	LOCKSTEP_P2P=buffered LOCKSTEP_TRACE=$scratch/no-such/trace \
+	LOCKSTEP_LINKS='inter-bandwidth x2' \
+	expect 0 predict --platform star-8 --world-size 1,2,8
+cmp -s "$scratch/out" "$scratch/first" ||
+	fail "a variable of jobs changed a prediction"
+
 # Why: the legs of the critical path add up, and a straggler is on it.
 expect_out '^# narrowest .* of a ring over 8 ranks'
 expect_out '^with 8 ranks, critical path: '
