@@ -89,29 +89,43 @@ static enum dist_error read_line(struct reader *reader, char *text)
 			     : read_point(reader, words);
 }
 
+static enum dist_error read_lines(struct reader *reader, FILE *in)
+{
+	enum dist_error error = DIST_OK;
+	char *text = NULL;
+	size_t room = 0;
+	ssize_t len;
+
+	while (!error && (len = getline(&text, &room, in)) >= 0) {
+		reader->line++;
+		error = strlen(text) == (size_t)len ? read_line(reader, text)
+						    : DIST_ERR_INVALID_ARGUMENT;
+	}
+	if (!error && ferror(in))
+		error = DIST_ERR_IO;
+	free(text);
+	return error;
+}
+
 enum dist_error dist__points_read(const char *path, struct dist__points *points,
 				  struct dist_message *message)
 {
 	struct reader reader = {.points = points};
-	enum dist_error error = DIST_OK;
+	enum dist_error error = DIST_ERR_IO;
 	FILE *in = fopen(path, "re");
-	char text[1024];
 
 	*points = (struct dist__points){NULL, 0, 0};
-	if (!in) {
+	if (in)
+		error = read_lines(&reader, in);
+	if (error == DIST_ERR_IO)
 		snprintf(message->text, sizeof message->text, "%.180s: %s",
 			 path, strerror(errno));
-		return DIST_ERR_IO;
-	}
-	while (!error && fgets(text, sizeof text, in)) {
-		reader.line++;
-		error = read_line(&reader, text);
-	}
-	if (error)
+	else if (error)
 		snprintf(message->text, sizeof message->text,
 			 "%.180s:%d: expected \"group NAME, ranks 0-3\" or, "
 			 "indented, a call",
 			 path, reader.line);
-	fclose(in);
+	if (in)
+		fclose(in);
 	return error;
 }

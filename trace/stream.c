@@ -22,6 +22,7 @@ struct stream {
 	int line;
 	int column;  /* of c, in bytes, from 1 */
 	bool broken; /* reading failed: IO, not syntax */
+	int reason;  /* why the file itself failed, as errno; 0: it did not */
 	unsigned char buffer[16384];
 	int filled, taken;
 	char *text; /* the value being cut out */
@@ -42,6 +43,7 @@ static void fill(struct stream *s)
 	if (s->filled > 0)
 		return;
 	gzerror(s->file, &error);
+	s->reason = error == Z_ERRNO ? errno : 0;
 	s->broken = s->filled < 0 || error == Z_BUF_ERROR;
 	s->filled = 0;
 }
@@ -83,6 +85,12 @@ static enum dist_error fail_at(struct stream *s, int line, int column,
 
 static enum dist_error fail(struct stream *s, const char *words)
 {
+	if (s->reason) {
+		snprintf(s->message->text, sizeof s->message->text,
+			 "%.300s: cannot be read: %s", s->path,
+			 strerror(s->reason));
+		return DIST_ERR_IO;
+	}
 	if (s->broken)
 		return fail_at(s, s->line, s->column, DIST_ERR_IO,
 			       "the compressed data is damaged or incomplete");

@@ -121,6 +121,26 @@ Test(points, what_was_recorded_is_no_difference)
 	dist__points_release(&points);
 }
 
+/* Every other rank: a line longer than any buffer. */
+Test(points, a_block_may_name_many_ranks)
+{
+	enum { RANKS = 1024 };
+	struct dist__trace_call calls[RANKS];
+	struct dist__points points;
+	char *text, *said;
+
+	for (int rank = 0; rank < RANKS; rank++)
+		calls[rank] =
+			call(rank, "0", rank % 2 ? "barrier" : "all_reduce", 4);
+	points = points_of(calls, RANKS);
+	text = print(&points);
+	said = difference(text, &points);
+	cr_expect_str_eq(said, "");
+	free(said);
+	free(text);
+	dist__points_release(&points);
+}
+
 static void expect_difference(const char *text, const char *words)
 {
 	struct dist__trace_call calls[] = {call(0, "0", "barrier", 0),
