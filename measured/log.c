@@ -268,6 +268,7 @@ static enum dist_error find_facts(struct reader *r)
 			  "ranks";
 	else if (facts->nodes > 1 && !facts->transport)
 		unknown = "the transport between its nodes";
+	r->line += r->line == 0;
 	return unknown ? refuse(r, unknown) : DIST_OK;
 }
 
@@ -315,8 +316,11 @@ enum dist_error collectives_load_log(struct collectives *table,
 		reader.line++;
 		err = read_line(&reader, text);
 	}
-	if (!err && ferror(in))
+	if (!err && ferror(in)) {
 		err = DIST_ERR_IO;
+		snprintf(message->text, sizeof(message->text), "%.256s: %s",
+			 path, strerror(errno));
+	}
 	fclose(in);
 	if (!err)
 		err = fill(&reader);

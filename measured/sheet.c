@@ -192,6 +192,17 @@ static enum dist_error read_row(const struct reader *r, char *line)
 	return DIST_OK;
 }
 
+/* Of a text that a zero byte ends too early. */
+static enum dist_error refuse_zero(const struct reader *r)
+{
+	int line = 1;
+
+	for (const char *c = r->sheet->text; *c; c++)
+		line += *c == '\n';
+	return sheet_refuse(r->sheet, line, r->message,
+			    "text, found a zero byte");
+}
+
 static enum dist_error read_lines(struct reader *r, size_t len)
 {
 	struct sheet *sheet = r->sheet;
@@ -199,8 +210,7 @@ static enum dist_error read_lines(struct reader *r, size_t len)
 	char *next = sheet->text;
 
 	if (strlen(sheet->text) != len)
-		return sheet_refuse(sheet, r->line, r->message,
-				    "text, found a zero byte");
+		return refuse_zero(r);
 	while (!err && *next) {
 		char *line = next;
 

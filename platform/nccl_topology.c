@@ -315,6 +315,9 @@ static enum dist_error parse(struct reader *r, FILE *in)
 		size_t len = fread(text, 1, sizeof(text), in);
 
 		last = len < sizeof(text);
+		if (ferror(in))
+			return platform_refuse(r->message, "%s: %s", r->path,
+					       strerror(errno));
 		if (!XML_Parse(r->parser, text, (int)len, last) && !r->error)
 			refuse(r, XML_ErrorString(XML_GetErrorCode(r->parser)));
 	} while (!last && !r->error);
