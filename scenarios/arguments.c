@@ -15,12 +15,46 @@ static const char *original(int argc, const char **argv, const char *copy)
 	return NULL;
 }
 
+/* Whether the option of a table, its name len characters long, is a number. */
+static bool is_number(const struct poptOption *table, const char *name,
+		      size_t len)
+{
+	for (; table->longName || table->shortName || table->arg; table++) {
+		unsigned kind = table->argInfo & POPT_ARG_MASK;
+
+		if (kind == POPT_ARG_INCLUDE_TABLE) {
+			if (is_number(table->arg, name, len))
+				return true;
+		} else if (table->longName && strlen(table->longName) == len &&
+			   strncmp(table->longName, name, len) == 0) {
+			return kind == POPT_ARG_INT || kind == POPT_ARG_DOUBLE;
+		}
+	}
+	return false;
+}
+
+/* popt takes "--seed=" for the number 0; whoever wrote that had a variable that
+ * was not set. Returns the option, or NULL. */
+static const char *find_empty(int argc, const char **argv,
+			      const struct poptOption *table)
+{
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+		size_t len = strcspn(argv[i], "=");
+
+		if (strncmp(argv[i], "--", 2) == 0 && argv[i][len] == '=' &&
+		    !argv[i][len + 1] && is_number(table, argv[i] + 2, len - 2))
+			return argv[i];
+	}
+	return NULL;
+}
+
 bool arguments_parse_word(int argc, const char **argv,
 			  const struct poptOption *table, const char *usage,
 			  const char **word)
 {
 	poptContext context = poptGetContext(NULL, argc, argv, table, 0);
 	const char *name = argc > 0 ? argv[0] : "?";
+	const char *empty = find_empty(argc, argv, table);
 	bool fine = false;
 	int rc;
 
@@ -28,7 +62,9 @@ bool arguments_parse_word(int argc, const char **argv,
 		return false;
 	poptSetOtherOptionHelp(context, usage);
 	rc = poptGetNextOpt(context);
-	if (rc < -1)
+	if (empty)
+		fprintf(stderr, "%s: %s: expected a number\n", name, empty);
+	else if (rc < -1)
 		fprintf(stderr, "%s: %s: %s\n", name,
 			poptBadOption(context, POPT_BADOPTION_NOALIAS),
 			poptStrerror(rc));

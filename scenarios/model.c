@@ -186,8 +186,9 @@ enum dist_error model_load(struct model *model, const char *name,
 	in = fopen(path, "r");
 	if (!in) {
 		snprintf(message->text, sizeof(message->text),
-			 "model %.100s: cannot read %.200s: %s", name, path,
-			 strerror(errno));
+			 "model %.100s: cannot read %.200s: %s; expected one "
+			 "of lockstep list models, or a FILE.csv",
+			 name, path, strerror(errno));
 		return DIST_ERR_INVALID_ARGUMENT;
 	}
 	set_name(model, path);

@@ -109,13 +109,13 @@ struct sweep_arguments {
 	char *max_bytes;
 	char *step_bytes; /* NULL: by the factor */
 	double factor;
-	int iterations; /* -1: 20, in simulation 1 */
+	int iterations; /* INT_MIN: 20, in simulation 1 */
 	int calls;
-	int warmup; /* -1: 5, in simulation 0 */
+	int warmup; /* INT_MIN: 5, in simulation 0 */
 	int average;
 	int cold;
 	int together;
-	int check; /* -1: 1, in simulation 0 */
+	int check; /* INT_MIN: 1, in simulation 0 */
 	char *dtype;
 	char *op;
 	int root;

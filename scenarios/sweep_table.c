@@ -2,6 +2,7 @@
 #include "scenarios/sweep.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -175,6 +176,9 @@ void sweep_print_row(FILE *out, const struct sweep *sweep,
 		row->busbw_GBps, wrong, row->min_us, row->max_us);
 }
 
+/* What no number of an option is. */
+#define NOT_GIVEN INT_MIN
+
 void sweep_arguments_init(struct sweep_arguments *a,
 			  struct poptOption table[SWEEP_TABLE])
 {
@@ -212,11 +216,11 @@ void sweep_arguments_init(struct sweep_arguments *a,
 	size_t i;
 
 	*a = (struct sweep_arguments){.factor = 2,
-				      .iterations = -1,
+				      .iterations = NOT_GIVEN,
 				      .calls = 1,
-				      .warmup = -1,
+				      .warmup = NOT_GIVEN,
 				      .average = SWEEP_SLOWEST_RANK,
-				      .check = -1};
+				      .check = NOT_GIVEN};
 	for (i = 0; i < SWEEP_TABLE; i++)
 		table[i] = options[i];
 }
@@ -283,23 +287,29 @@ static const char *read_call(const struct sweep_arguments *a,
 	return NULL;
 }
 
+static int given_or(int number, int otherwise)
+{
+	return number == NOT_GIVEN ? otherwise : number;
+}
+
 /* What is wrong with how it is timed, or NULL. */
 static const char *read_timing(const struct sweep_arguments *a, bool simulated,
 			       struct sweep *sweep)
 {
-	sweep->iterations =
-		a->iterations != -1 ? a->iterations : (simulated ? 1 : 20);
+	sweep->iterations = given_or(a->iterations, simulated ? 1 : 20);
 	sweep->calls = a->calls;
-	sweep->warmup = a->warmup != -1 ? a->warmup : (simulated ? 0 : 5);
+	sweep->warmup = given_or(a->warmup, simulated ? 0 : 5);
 	sweep->cold = a->cold != 0;
 	sweep->together = a->together != 0;
-	sweep->check = a->check != -1 ? a->check != 0 : !simulated;
+	sweep->check = given_or(a->check, !simulated) != 0;
 	if (sweep->iterations < 1)
 		return "-n: expected 1 or more";
 	if (sweep->calls < 1)
 		return "-m: expected 1 or more";
 	if (sweep->warmup < 0)
 		return "-w: expected 0 or more";
+	if (a->check < 0 && a->check != NOT_GIVEN)
+		return "-c: expected 0 or 1";
 	if (a->average < SWEEP_FIRST_RANK || a->average > SWEEP_SLOWEST_RANK)
 		return "-a: expected " AVERAGES;
 	sweep->average = (enum sweep_average)a->average;

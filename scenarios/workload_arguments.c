@@ -205,8 +205,14 @@ static bool check_number(const struct flag *flag, double value,
 static bool check_word(const struct flag *flag, const char *word,
 		       struct dist_message *message)
 {
-	if (!flag->words || !word || is_listed(flag->words, word))
+	if (!word || (*word && !flag->words) ||
+	    (flag->words && is_listed(flag->words, word)))
 		return true;
+	if (!flag->words) {
+		snprintf(message->text, sizeof(message->text),
+			 "--%s: expected a word", flag->name);
+		return false;
+	}
 	snprintf(message->text, sizeof(message->text),
 		 "--%s %.80s: expected one of%.*s", flag->name, word,
 		 (int)strlen(flag->words) - 1, flag->words);

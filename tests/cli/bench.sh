@@ -186,6 +186,9 @@ expect_refusal '-b' bench all_reduce -b many
 expect_refusal '-e' bench all_reduce -b 8 -e 4
 expect_refusal '-f' bench all_reduce -f 1
 expect_refusal '-n' bench all_reduce -n 0
+expect_refusal '-n' bench all_reduce -n -1
+expect_refusal '-w' bench all_reduce -w -1
+expect_refusal '-c' bench all_reduce -c -1
 expect_refusal '-i' bench all_reduce -i 0
 expect_refusal '-i' bench all_reduce -i little
 expect_refusal '-m' bench all_reduce -m 0
