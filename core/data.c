@@ -78,7 +78,8 @@ enum dist_error dist__data_find(const char *kind, const char *name,
 	if (*name && len >= 0 && (size_t)len < size && access(path, R_OK) == 0)
 		return DIST_OK;
 	snprintf(message->text, sizeof message->text,
-		 "no \"%.64s\" among the %s", name, kind);
+		 "no \"%.64s\" among the %s, and no FILE%s", name, kind,
+		 suffix);
 	append_choices(dir, suffix, message->text, sizeof message->text);
 	return DIST_ERR_INVALID_ARGUMENT;
 }
