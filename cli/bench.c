@@ -11,6 +11,7 @@
 #include <jansson.h>
 #include <popt.h>
 
+#include "cli/place.h"
 #include "cli/rewiring.h"
 #include "cli/tally.h"
 #include "lockstep/dist.h"
@@ -269,6 +270,8 @@ static int bench(struct command_line *line, const char *name)
 	wrong = read_links(line, &message);
 	if (wrong)
 		return refuse(wrong);
+	if (!place_check("bench", (const char *[]){line->tsv, line->trace}, 2))
+		return DIST_EXIT_USAGE;
 	if (!sweep_arguments_use(&line->arguments, is_simulated(line), &sweep,
 				 &message))
 		return refuse(message.text);

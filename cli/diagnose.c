@@ -148,6 +148,8 @@ static int diagnose(poptContext context, const struct command_line *line)
 
 	if (!poptPeekArg(context))
 		return refuse("diagnose what?", "expected dumps, or folders");
+	if (line->annotate && strcmp(line->annotate, "github") != 0)
+		return refuse("--annotate", "expected github");
 	while (!status && (path = poptGetArg(context)))
 		status = add(&diagnosis, path);
 	if (!status && !export_outputs(line))

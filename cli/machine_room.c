@@ -27,6 +27,7 @@ static enum dist_error split(struct machine_room *room, const char *words,
 	const char *transport = words[len] ? words + len + 1 : "";
 
 	if (len == 0 || len >= sizeof(room->name) ||
+	    (words[len] && !*transport) ||
 	    strlen(transport) >= sizeof(room->transport)) {
 		snprintf(message->text, sizeof(message->text),
 			 "--machine: expected NAME[:TRANSPORT], not \"%.80s\"",

@@ -8,6 +8,7 @@
 
 #include <popt.h>
 
+#include "cli/place.h"
 #include "cli/prediction.h"
 #include "cli/rewiring.h"
 #include "scenarios/arguments.h"
@@ -89,6 +90,9 @@ static int check(const struct command_line *line,
 		return DIST_EXIT_USAGE;
 	if (line->trace && request->num_world_sizes > 1)
 		return refuse("--trace: one world size at a time");
+	if (!place_check("predict", (const char *[]){line->tsv, line->trace},
+			 2))
+		return DIST_EXIT_USAGE;
 	return DIST_EXIT_OK;
 }
 

@@ -10,11 +10,13 @@
 #include <unistd.h>
 
 #include "check/dump.h"
+#include "cli/place.h"
 #include "core/data.h"
 #include "core/fidelity.h"
 #include "sim/platform.h"
 
-#define PATH_SIZE 4096
+#define PATH_SIZE  4096
+#define MOST_PORTS 65535
 
 /* ---- words -------------------------------------------------------------- */
 
@@ -117,11 +119,15 @@ static int parse_nproc(const struct run_request *request, const char *option,
 						"there is no GPU here (no "
 						"/dev/nvidia0), a number");
 	}
-	return run_number(words, 1, 1 << 24, &plan->nproc)
-		       ? DIST_EXIT_OK
-		       : run_refuse(option, words,
-				    "a number of ranks from 1 on, auto, cpu or "
-				    "gpu");
+	if (!run_number(words, 1, 1 << 24, &plan->nproc))
+		return run_refuse(option, words,
+				  "a number of ranks from 1 on, auto, cpu or "
+				  "gpu");
+	if (!plan->world->is_here && plan->nproc > MOST_PORTS)
+		return run_refuse(option, words,
+				  "at most 65535 ranks, each of which listens "
+				  "on a port");
+	return DIST_EXIT_OK;
 }
 
 /* The ranks of a node: either spelling of the option, else WORLD_SIZE, else 1
@@ -261,6 +267,33 @@ static int check_dump(const struct run_request *request,
 			  "expected a folder that can be written to");
 }
 
+/* Of several nodes one writes them, maybe not this one. */
+static int check_places(const struct run_request *request,
+			const struct run_plan *plan)
+{
+	const char *const paths[] = {
+		run_given(request->trace, "LOCKSTEP_TRACE"),
+		run_given(request->json, "LOCKSTEP_JSON"),
+		run_given(request->junit, "LOCKSTEP_JUNIT"),
+		run_given(request->sarif, "LOCKSTEP_SARIF"),
+	};
+
+	if (plan->nodes.max_nodes > 1 ||
+	    place_check("run", paths, sizeof(paths) / sizeof(paths[0])))
+		return DIST_EXIT_OK;
+	return DIST_EXIT_USAGE;
+}
+
+static int check_annotate(const char *option)
+{
+	const char *words = run_given(option, "LOCKSTEP_ANNOTATE");
+
+	if (!words || strcmp(words, "github") == 0)
+		return DIST_EXIT_OK;
+	return run_refuse(option ? "--annotate" : "LOCKSTEP_ANNOTATE", words,
+			  "expected github");
+}
+
 static int choose_program(struct run_plan *plan)
 {
 	const char *name = plan->argv[0];
@@ -350,6 +383,10 @@ int run_plan_make(const struct run_request *request, struct run_plan *plan)
 		status = run_choose_output(request, plan);
 	if (!status)
 		status = check_dump(request, plan);
+	if (!status)
+		status = check_places(request, plan);
+	if (!status)
+		status = check_annotate(request->annotate);
 	if (!status)
 		status = choose_program(plan);
 	if (!status)

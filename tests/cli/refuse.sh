@@ -148,6 +148,24 @@ done
 for filter in x '1,' ',1' -1; do
 	expect_refusal 'local-ranks-filter' run --local-ranks-filter=$filter hello
 done
+expect_refusal 'at most 65535 ranks' run --nproc-per-node 65536 hello
+for command in run check; do
+	expect_refusal '--annotate: expected github' "$command" \
+		--annotate gitlab hello
+done
+expect_refusal '--annotate: expected github' diagnose --annotate gitlab dumps
+for option in trace json junit sarif; do
+	expect_refusal 'cannot be written: Is a directory' run \
+		--$option "$scratch" hello
+	expect_refusal 'no/such: cannot be written: No such file' run \
+		--$option "$scratch/no/such" hello
+done
+for option in tsv trace; do
+	expect_refusal 'no/such: cannot be written: No such file' bench \
+		--$option "$scratch/no/such" all_reduce
+	expect_refusal 'no/such: cannot be written: No such file' predict \
+		--platform star-8 --$option "$scratch/no/such"
+done
 expect_refusal '--dump: expected a folder' run --dump "$scratch/no/such" hello
 expect_refusal '--dump: expected a folder' run --dump /dev/null/%r hello
 
@@ -210,7 +228,33 @@ printf 'name: x\nselection: [3\n' >"$scratch/broken.yaml"
 expect_refusal 'broken.yaml:[0-9]+' run --backend sim --platform "$platform" \
 	--world-size 2 --profile "$scratch/broken.yaml" hello
 
+# a folder, or bytes, for a file
+mkdir "$scratch/folder"
+printf '\0' >"$scratch/zero"
+for words in 'trace show' compare 'platform new --import-nccl-topo' \
+	'calibrate --machine aws-p5 --from' 'validate' \
+	'validate --machine aws-p5 --transport efa' \
+	'validate --machine' 'check --expect'; do
+	case $words in
+	compare) rest=$scratch/folder ;;
+	'check --expect') rest=hello ;;
+	'validate --machine') rest=/dev/null ;;
+	*) rest= ;;
+	esac
+	# shellcheck disable=SC2086 # words
+	expect_refusal 'folder: .*Is a directory$' $words "$scratch/folder" $rest
+done
+expect_refusal 'zero:1: expected "group' check --expect "$scratch/zero" hello
+expect_refusal 'zero:1: expected text' validate "$scratch/zero"
+rm -r "$scratch/folder" "$scratch/zero"
+
 # predict
+expect_refusal 'model no-such: .* expected one of lockstep list models, or' \
+	predict --model no-such --platform "$platform" --world-size 4
+expect_refusal 'no "mine" among the platforms, and no FILE.xml; there are' \
+	predict --platform mine
+expect_refusal '--machine: expected NAME' predict --machine hgx-h100-400g: \
+	--world-size 8
 expect_refusal 'no-such' predict --model no-such --platform "$platform" \
 	--world-size 4
 expect_refusal 'world-size' predict --model resnet50 --platform "$platform" \
@@ -223,6 +267,10 @@ expect_refusal 'broken.csv:2' predict --model "$scratch/broken.csv" \
 on_star=(predict --platform "$platform" --world-size 4)
 expect_refusal '--workload .*expected one of ddp_step' predict --workload nap
 expect_refusal '--workload .*expected one of' predict --workload=
+for flag in steps= seed= jitter= bucket-cap-mb= gpu= model=; do
+	expect_refusal "--$flag?: expected a (number|word)" "${on_star[@]}" \
+		"--$flag"
+done
 for flag in batch=0 flops=nan flops=inf step-ms=-1 jitter=-1 jitter=101 seed=-1 steps=0 \
 	bucket-cap-mb=-1 first-bucket-mb=nan accumulate=0; do
 	expect_refusal "--${flag%=*}: expected " "${on_star[@]}" "--$flag"

@@ -1,0 +1,39 @@
+#include "cli/place.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A file is written beside its place and renamed, so that its folder counts.
+ * Returns 0, else an error number. */
+static int error_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char folder[4096] = ".";
+	struct stat info;
+
+	if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
+		return S_ISDIR(info.st_mode) ? EISDIR : 0;
+	if (slash && (size_t)(slash - path) + 1 >= sizeof(folder))
+		return ENAMETOOLONG;
+	if (slash)
+		snprintf(folder, sizeof(folder), "%.*s",
+			 (int)(slash - path) + 1, path);
+	return access(folder, W_OK) ? errno : 0;
+}
+
+bool place_check(const char *command, const char *const *paths, int num)
+{
+	for (int i = 0; i < num; i++) {
+		int error = paths[i] && *paths[i] ? error_of(paths[i]) : 0;
+
+		if (!error)
+			continue;
+		fprintf(stderr, "lockstep %s: %s: cannot be written: %s\n",
+			command, paths[i], strerror(error));
+		return false;
+	}
+	return true;
+}

@@ -1,0 +1,11 @@
+/* place.h - whether a file could be written, asked before the work is done. */
+#ifndef LOCKSTEP_CLI_PLACE_H
+#define LOCKSTEP_CLI_PLACE_H
+
+#include <stdbool.h>
+
+/* place_check looks whether a file could be written to each of num paths, NULL
+ * for none. Returns false after a line on stderr, which command begins. */
+bool place_check(const char *command, const char *const *paths, int num);
+
+#endif
