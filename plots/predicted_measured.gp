@@ -119,11 +119,17 @@ set format x "%.0s %cB"
 set xlabel "size"
 set label 3 "predicted / measured" at screen 0.018, graph 0.5 rotate center \
 	textcolor rgb ink
-set yrange [(ratio_min < 0.75 ? ratio_min / 1.05 : 0.75) : \
-	(ratio_max > 1.3 ? ratio_max * 1.05 : 1.3)]
+# Room for the marks at both ends.
+room = (ratio_max / ratio_min) ** 0.04 * 1.05
+set yrange [(ratio_min < 0.75 ? ratio_min / room : 0.75) : \
+	(ratio_max > 1.3 ? ratio_max * room : 1.3)]
 if (wide) {
-	set ytics ("0.01" 0.01, "0.1" 0.1, "0.2" 0.2, "0.5" 0.5, "1" 1, \
-		"2" 2, "5" 5, "10" 10, "100" 100)
+	set ytics (1)
+	do for [e = -4:4] {
+		do for [m in (ratio_max / ratio_min < 300 ? "1 2 5" : "1")] {
+			set ytics add (m * 10.0 ** e)
+		}
+	}
 } else {
 	set ytics ("0.5" 0.5, "0.6" 0.6, "0.7" 0.7, "0.8" 0.8, "0.9" 0.9, \
 		"1" 1, "1.1" 1.1, "1.2" 1.2, "1.4" 1.4, "1.6" 1.6, "2" 2)
