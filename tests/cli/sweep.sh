@@ -173,7 +173,7 @@ bad 3 '--inter-latency: expected .* above 0 and up to 10s' \
 	's/grid: {/&inter-latency: [5us, 0us], /'
 bad 3 'unknown key "uplink-bandwidth" of grid: .* inter-bandwidth inter-latency' \
 	's/grid: {/&uplink-bandwidth: 25G, /'
-bad 3 'intra bandwidth: .* has no links within nodes' \
+bad 3 '--intra-bandwidth: .* has no links within nodes' \
 	's/grid: {/&intra-bandwidth: [x1, x2], /'
 bad 2 'unknown key "json"' 's/predict: {/&json: true, /'
 bad 3 'algorithm.*no-such' 's/grid: {/&algorithm: [ring, no-such], /'
