@@ -60,6 +60,7 @@ static int simulate(void *arg, int pipe)
 		.trace = given(s->traced ? request->trace : NULL),
 		.replay = "",
 		.explore = "",
+		.timeout_ns = DIST_TIMEOUT_DEFAULT,
 	};
 	int status;
 

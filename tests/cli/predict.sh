@@ -27,7 +27,7 @@ cmp -s "$scratch/out" "$scratch/first" || fail "two runs differ"
 # What the environment says of jobs would not stand beside the answer.
 LOCKSTEP_PROFILE=no-such LOCKSTEP_ALGORITHM=all_reduce=double_tree \
 	LOCKSTEP_P2P=buffered LOCKSTEP_TRACE=$scratch/no-such/trace \
-	LOCKSTEP_LINKS='inter-bandwidth x2' \
+	LOCKSTEP_LINKS='inter-bandwidth x2' LOCKSTEP_TIMEOUT=0.001 \
 	expect 0 predict --platform star-8 --world-size 1,2,8
 cmp -s "$scratch/out" "$scratch/first" ||
 	fail "a variable of jobs changed a prediction"
