@@ -12,7 +12,8 @@ static const struct {
 	[DIST__BY_TIMETABLE] = {"no_timetable",
 				"of few messages or without a timetable"},
 	[DIST__BY_MODEL] = {"network_model",
-			    "by a network model with windows or factors"},
+			    "by a network model with windows or factors, or a "
+			    "profile with rates, windows, receives or cores"},
 };
 
 static uint64_t by_messages(const struct dist__tally *tally)

@@ -7,6 +7,8 @@
  *	version: 1
  *	source: lockstep calibrate on a 2-core machine, loopback
  *	message_overhead_ns: 2500	# processor time of a send, each
+ *	receive_overhead_ns: 1000	# processor time of a receive, each
+ *	cores: 2			# of the machine that all ranks share
  *	reduce_Bps: 5.0e9		# local reduction, bytes of one input
  *	segment_bytes: 131072		# what a pipeline sends at a time
  *	p2p: buffered			# or rendezvous, eager:BYTES
@@ -81,8 +83,12 @@ struct dist__profile {
 	char version[32];
 	char source[256];
 	double message_overhead_ns; /* 0: none */
-	double reduce_Bps;          /* 0: reductions cost nothing */
-	int segment_bytes;          /* 1 or more */
+	double receive_overhead_ns; /* 0: none */
+	/* Of one machine that all ranks share: rank r's messages and sums take
+	 * core r modulo so many; 0: every rank has its own. */
+	int cores;
+	double reduce_Bps; /* 0: reductions cost nothing */
+	int segment_bytes; /* 1 or more */
 	struct dist__p2p_mode p2p;
 	/* A message of a collective of as much or more, which with its header
 	 * does not fit, is the connection's when posted, and shares its

@@ -9,9 +9,12 @@
 #define MESSAGE_RANKS 256
 #define FLOW_RANKS    16384
 
-static enum dist__fidelity choose(bool has_steps, int ranks)
+static enum dist__fidelity choose(const struct dist__profile *profile,
+				  int ranks)
 {
-	if (!has_steps || ranks > FLOW_RANKS)
+	if (profile->cores > 0)
+		return DIST__FIDELITY_MESSAGE;
+	if (!library_has_steps(profile) || ranks > FLOW_RANKS)
 		return DIST__FIDELITY_FORMULA;
 	return ranks > MESSAGE_RANKS ? DIST__FIDELITY_FLOW
 				     : DIST__FIDELITY_MESSAGE;
@@ -23,15 +26,21 @@ enum dist_error library_fidelity(const struct dist__profile *profile, int ranks,
 				 struct dist_message *message)
 {
 	enum dist_error error = library_check(profile, message);
-	bool has_steps;
 
 	if (error)
 		return error;
-	has_steps = library_has_steps(profile);
 	*fidelity = asked;
 	if (asked == DIST__FIDELITY_AUTO)
-		*fidelity = choose(has_steps, ranks);
-	if (*fidelity == DIST__FIDELITY_FORMULA || has_steps)
+		*fidelity = choose(profile, ranks);
+	if (*fidelity == DIST__FIDELITY_FORMULA && profile->cores > 0) {
+		snprintf(message->text, sizeof message->text,
+			 "fidelity formula: expected auto, message or flow: by "
+			 "profile %s ranks share cores, and no formula knows "
+			 "whose turn it is",
+			 profile->name);
+		return DIST_ERR_INVALID_ARGUMENT;
+	}
+	if (*fidelity == DIST__FIDELITY_FORMULA || library_has_steps(profile))
 		return DIST_OK;
 	snprintf(message->text, sizeof message->text,
 		 "fidelity %s: expected auto or formula: profile %s is of "

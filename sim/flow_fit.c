@@ -146,11 +146,15 @@ static enum dist__sim_fitness fitness_of(const struct dist__sim_rank *rank,
 	return fit->fitness;
 }
 
-/* Flows know neither rates by size nor windows. */
+/* Flows know neither rates by size nor windows, nor what a receive takes, nor
+ * whose turn it is on a core. */
 static bool has_flows(const struct dist__sim_world *world)
 {
-	return world->flows && world->profile.num_rates == 0 &&
-	       world->profile.window_bytes == SIZE_MAX;
+	const struct dist__profile *profile = &world->profile;
+
+	return world->flows && profile->num_rates == 0 &&
+	       profile->window_bytes == SIZE_MAX &&
+	       profile->receive_overhead_ns <= 0 && profile->cores == 0;
 }
 
 bool dist__sim_has_flow(struct dist__transport *t,

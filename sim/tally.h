@@ -15,7 +15,9 @@ enum dist__by_messages {
 	DIST__BY_EARLY,     /* a rank may be through before others come */
 	DIST__BY_TIMETABLE, /* its algorithm has few messages, or lengths that
 			       not all ranks know: there is no timetable */
-	DIST__BY_MODEL,     /* the network model is no simple arithmetic */
+	DIST__BY_MODEL,     /* the network model is no simple arithmetic, or
+			       the profile knows rates, windows, receives or
+			       cores */
 	DIST__BY_NUM
 };
 

@@ -53,7 +53,7 @@ void dist__sim_pay(struct dist__sim_actor *actor)
 		return;
 	actor->debt_s = 0;
 	if (!actor->rank->world->ended)
-		sg_actor_sleep_for(debt_s);
+		sg_actor_sleep_for(dist__sim_core_take(actor->rank, debt_s));
 }
 
 /* ---- what stops a message ------------------------------------------- */
@@ -312,15 +312,12 @@ static enum dist_error await(struct dist__request *r, int64_t deadline_ns)
 	return state_of_request(r);
 }
 
-static enum dist_error wait(struct dist__transport *t, struct dist__request *r,
-			    int64_t deadline_ns)
+static enum dist_error wait_in_channel(struct dist__request *r,
+				       int64_t deadline_ns)
 {
-	struct dist__sim_world *world = rank_of(t)->world;
-	enum dist_error error;
+	struct dist__sim_world *world = r->rank->world;
+	enum dist_error error = state_of_request(r);
 
-	if (!r->channel)
-		return dist__sim_letter_wait(self(), r, deadline_ns);
-	error = state_of_request(r);
 	if (error)
 		withdraw(r);
 	else
@@ -329,6 +326,24 @@ static enum dist_error wait(struct dist__transport *t, struct dist__request *r,
 		memcpy(r->data, r->mate->copy, r->bytes);
 	dist__sim_request_consume(world, r);
 	return error;
+}
+
+static enum dist_error wait(struct dist__transport *t, struct dist__request *r,
+			    int64_t deadline_ns)
+{
+	double receive_s = r->is_send ? 0 : rank_of(t)->world->receive_s;
+	struct dist__sim_actor *actor = self();
+	enum dist_error error;
+
+	if (r->channel)
+		error = wait_in_channel(r, deadline_ns);
+	else
+		error = dist__sim_letter_wait(actor, r, deadline_ns);
+	if (error || receive_s <= 0)
+		return error;
+	actor->debt_s += receive_s;
+	dist__sim_pay(actor);
+	return DIST_OK;
 }
 
 /* Whether the end is in sight that wait() would return. */

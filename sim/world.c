@@ -137,7 +137,7 @@ static enum dist_error attach(const struct dist_init_options *options,
 
 /* ---- what the run stands on ----------------------------------------- */
 
-#define OWN_FACTS 14
+#define OWN_FACTS 16
 
 static enum dist_error open_profile(struct dist__sim_world *world,
 				    const struct dist_launch_options *options,
@@ -165,6 +165,7 @@ static enum dist_error open_profile(struct dist__sim_world *world,
 		error = DIST_ERR_INVALID_ARGUMENT;
 	}
 	world->overhead_s = world->profile.message_overhead_ns * 1e-9;
+	world->receive_s = world->profile.receive_overhead_ns * 1e-9;
 	if (world->profile.reduce_Bps > 0)
 		world->reduce_s_per_byte = 1 / world->profile.reduce_Bps;
 	return error;
@@ -283,6 +284,9 @@ static enum dist_error open_recorder(struct dist__sim_world *world,
 	       profile->reduce_Bps);
 	number(world->segment_text, sizeof world->segment_text,
 	       profile->segment_bytes);
+	number(world->receive_text, sizeof world->receive_text,
+	       profile->receive_overhead_ns);
+	number(world->cores_text, sizeof world->cores_text, profile->cores);
 	number(world->window_text, sizeof world->window_text,
 	       (double)profile->window_bytes);
 	dist__profile_rates_print(profile, world->rates_text,
@@ -304,6 +308,11 @@ static enum dist_error open_recorder(struct dist__sim_world *world,
 	facts[n++] = (struct dist__fact){"reduce_Bps", world->reduce_text};
 	facts[n++] = (struct dist__fact){"segment_bytes", world->segment_text};
 	facts[n++] = (struct dist__fact){"p2p", world->p2p_text};
+	if (profile->receive_overhead_ns > 0)
+		facts[n++] = (struct dist__fact){"receive_overhead_ns",
+						 world->receive_text};
+	if (profile->cores > 0)
+		facts[n++] = (struct dist__fact){"cores", world->cores_text};
 	if (profile->window_bytes < SIZE_MAX)
 		facts[n++] =
 			(struct dist__fact){"window_bytes", world->window_text};
@@ -354,6 +363,7 @@ static void world_free(struct dist__sim_world *world)
 	dist__sim_flows_free(world->flows);
 	dist__platform_close(world->platform);
 	dist__profile_release(&world->profile);
+	free(world->cores_free_s);
 	free(world->chooser.pairs);
 	free(world->late_board);
 	free(world->board);
@@ -392,6 +402,8 @@ static enum dist_error world_open(struct dist__sim_world *world,
 		error = open_fidelity(world, options, message);
 	if (!error)
 		error = open_nodes(world);
+	if (!error)
+		error = dist__sim_cores_open(world);
 	if (!error)
 		error = open_ranks(world);
 	if (!error)

@@ -167,7 +167,9 @@ struct dist__sim_world {
 	enum dist__fidelity fidelity; /* never AUTO */
 	struct dist__tally tally;     /* but for the fidelity, so far */
 	double overhead_s;            /* of a send */
+	double receive_s;             /* of a receive */
 	double reduce_s_per_byte;
+	double *cores_free_s; /* of each core, when; NULL: a core each */
 	struct dist__recorder *recorder;
 	struct check_board *board;
 	struct check_board *late_board; /* at the first timeout; NULL: none */
@@ -221,6 +223,7 @@ struct dist__sim_world {
 	char path[4096]; /* of the platform */
 	char overhead_text[32], reduce_text[32], segment_text[32]; /* facts */
 	char p2p_text[32], window_text[32], rates_text[32 * DIST__RATES];
+	char receive_text[32], cores_text[32];
 	void *sink; /* SimGrid writes payload pointers here; never read */
 };
 
@@ -229,6 +232,15 @@ struct dist__sim_world {
 /* dist__sim_run runs a world that is open, once in a process, and returns the
  * job's exit status. */
 int dist__sim_run(struct dist__sim_world *world);
+
+/* ---- cores.c --------------------------------------------------------- */
+
+/* dist__sim_cores_open makes the cores of the profile. Errors: NO_MEMORY. */
+enum dist_error dist__sim_cores_open(struct dist__sim_world *world);
+
+/* dist__sim_core_take has the core of rank do so much more work, and returns
+ * the time until that is done. */
+double dist__sim_core_take(const struct dist__sim_rank *rank, double work_s);
 
 /* ---- progress.c: what can move, and the end when nothing can -------- */
 

@@ -43,8 +43,11 @@ flows "$none with ranks through before others come" broadcast "${tree[@]}" \
 flows "$none of few messages or without a timetable" reduce "${tree[@]}"
 sed 's/CM02/LV08/; s/TCP-gamma" value="0"/TCP-gamma" value="4194304"/' \
 	scenarios/platforms/star-8.xml >"$scratch/window.xml"
-flows "$none by a network model with windows or factors" all_reduce \
+flows "$none by a network model with windows or factors, .*" all_reduce \
 	--platform "$scratch/window.xml" --fidelity flow
+printf 'name: shared\ncores: 2\n' >"$scratch/shared.yaml"
+flows "$none by a network model .* or cores" all_gather "${tree[@]}" \
+	--algorithm all_gather=ring --profile "$scratch/shared.yaml"
 expect 0 bench alltoall --backend sim "${tree[@]}" -b 64K -e 64K \
 	--algorithm all_to_all=pairwise --json
 jq -e '.fidelity == "flow" and .collectives == {flows: 0, by_messages: 1, why:

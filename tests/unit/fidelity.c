@@ -66,6 +66,25 @@ Test(fidelity, what_is_asked_for_is_given)
 		cr_expect_eq(chosen("", 1000, asked), asked);
 }
 
+Test(fidelity, whose_turn_it_is_on_a_core_no_formula_knows)
+{
+	struct dist__profile profile;
+	enum dist__fidelity fidelity;
+	struct dist_message message = {""};
+
+	dist__profile_init(&profile);
+	profile.cores = 2;
+	cr_expect_eq(library_fidelity(&profile, 100000, DIST__FIDELITY_AUTO,
+				      &fidelity, &message),
+		     DIST_OK);
+	cr_expect_eq(fidelity, DIST__FIDELITY_MESSAGE);
+	cr_expect_eq(library_fidelity(&profile, 2, DIST__FIDELITY_FORMULA,
+				      &fidelity, &message),
+		     DIST_ERR_INVALID_ARGUMENT);
+	cr_expect(strstr(message.text, "share cores"), "%s", message.text);
+	dist__profile_release(&profile);
+}
+
 Test(fidelity, an_unknown_library_is_refused)
 {
 	struct dist__profile profile;

@@ -175,6 +175,41 @@ Test(sim_transport, a_profile_charges_messages_and_reductions)
 		     DIST_EXIT_OK);
 }
 
+/*
+ * Ranks 0 and 2 send to rank 1 at once: on two cores rank 2 has its turn after
+ * rank 0. Receives take of rank 1's core, one after the other.
+ */
+static int in_turn(void *arg)
+{
+	const int64_t ends_ns[] = {3 * US, 4 * US + 500, 4 * US};
+	struct seat seat = seat_take();
+
+	(void)arg;
+	if (seat.rank == 1) {
+		struct dist__request *first = seat_irecv(&seat, 0, NULL, 0);
+		struct dist__request *second = seat_irecv(&seat, 2, NULL, 0);
+
+		seat_finish(&seat, first);
+		cr_expect_eq(seat_now(&seat), 3 * US + 500);
+		seat_finish(&seat, second);
+	} else {
+		seat_finish(&seat, seat_isend(&seat, 1, NULL, 0));
+	}
+	cr_expect_eq(seat_now(&seat), ends_ns[seat.rank]);
+	seat_leave(&seat);
+	return 0;
+}
+
+Test(sim_transport, ranks_of_one_core_take_turns)
+{
+	cr_assert_eq(simulate_by("name: shared cores\n"
+				 "message_overhead_ns: 1000\n"
+				 "receive_overhead_ns: 500\n"
+				 "cores: 2\n",
+				 3, in_turn),
+		     DIST_EXIT_OK);
+}
+
 /* A megabyte, then one of a hundredth; the latter at half the links' rate. */
 static int by_size(void *arg)
 {

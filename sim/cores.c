@@ -1,0 +1,36 @@
+/*
+ * cores.c - the processors of a machine that all ranks share.
+ *
+ * Rank r is on core r modulo their number, where LOCKSTEP_BIND_TO=core puts it
+ * as well. What its messages and sums take of that core, the ranks of one core
+ * take one after the other, in the order in which they come.
+ */
+#include "sim/world.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include <simgrid/engine.h>
+
+enum dist_error dist__sim_cores_open(struct dist__sim_world *world)
+{
+	int cores = world->profile.cores;
+
+	if (cores == 0)
+		return DIST_OK;
+	world->cores_free_s = calloc((size_t)cores, sizeof(double));
+	return world->cores_free_s ? DIST_OK : DIST_ERR_NO_MEMORY;
+}
+
+double dist__sim_core_take(const struct dist__sim_rank *rank, double work_s)
+{
+	const struct dist__sim_world *world = rank->world;
+	double now_s, *free_s;
+
+	if (!world->cores_free_s)
+		return work_s;
+	now_s = simgrid_get_clock();
+	free_s = &world->cores_free_s[rank->rank % world->profile.cores];
+	*free_s = fmax(*free_s, now_s) + work_s;
+	return *free_s - now_s;
+}
