@@ -120,12 +120,14 @@ static void print_measures(const struct calibration_measures *m,
 
 static void print_model(const struct calibration_model *model)
 {
-	printf("fitted: overhead %.2f us a message, latency %.2f us, one pair "
-	       "%.3f GB/s, all pairs %.3f GB/s, reduction %.3f GB/s\n"
+	printf("fitted: a send %.2f us, a receive %.2f us, latency %.2f us, "
+	       "one pair %.3f GB/s, all pairs %.3f GB/s, "
+	       "reduction %.3f GB/s\n"
 	       "residual: %.0f %% at most, each exchange by its neighbours\n",
-	       model->overhead_ns / 1e3, model->latency_ns / 1e3,
-	       model->pair_Bps / 1e9, model->capacity_Bps / 1e9,
-	       model->reduce_Bps / 1e9, model->residual * 100);
+	       model->overhead_ns / 1e3, model->receive_ns / 1e3,
+	       model->latency_ns / 1e3, model->pair_Bps / 1e9,
+	       model->capacity_Bps / 1e9, model->reduce_Bps / 1e9,
+	       model->residual * 100);
 }
 
 /* What `lockstep testbed platform` takes, in its units. */

@@ -11,14 +11,15 @@
  *
  *	alpha + m * world_size / (capacity * share(m))
  *
- * On one machine alpha comes from the exchange of 8 bytes, with what the calls
- * cost: in a row of barriers ranks that share processors get into step, which a
- * call alone does not find. Between hosts it comes from the barrier: a
- * dissemination barrier is ceil(log2(p)) rounds in which every rank sends and
- * receives an empty message; of two ranks it is the half round trip. There the
- * lower quartile counts. capacity and share come from exchanges between
- * neighbours in a ring: capacity of the longest ones, which the caches do not
- * hold, share, of capacity, of shorter ones.
+ * alpha comes from the barrier: a dissemination barrier is ceil(log2(p)) rounds
+ * in which every rank sends and receives an empty message. On one machine a
+ * message is processor time, of its sender, who does most of the stack's work,
+ * and of its receiver; and a round is that of as many ranks as share a core,
+ * one after the other. (Of longer messages it is less: while the bytes of one
+ * are under way, another has the core.) Between hosts the lower quartile
+ * counts, and of two ranks it is the half round trip. capacity and share come
+ *from exchanges between neighbours in a ring: capacity of the longest ones,
+ *which the caches do not hold, share, of capacity, of shorter ones.
  */
 #ifndef LOCKSTEP_CLI_CALIBRATION_H
 #define LOCKSTEP_CLI_CALIBRATION_H
@@ -39,7 +40,7 @@ extern const size_t calibration_bytes[CALIBRATION_SIZES];
 /* What was measured. Nanoseconds unless the name says otherwise. */
 struct calibration_measures {
 	int world_size;
-	bool local;                 /* the ranks are of one machine */
+	int cores; /* of the machine of all ranks; 0: of several machines */
 	struct sample half_trip;    /* 8 bytes, one pair alone */
 	struct sample round;        /* of the barrier, all ranks at once */
 	struct sample issue;        /* to issue one send of 8 bytes */
@@ -51,8 +52,10 @@ struct calibration_measures {
 /* What follows from it. */
 struct calibration_model {
 	int world_size;
+	int cores;           /* that the ranks share; 0: each its own */
 	double overhead_ns;  /* processor time of a send */
-	double latency_ns;   /* of a route, without the overhead */
+	double receive_ns;   /* processor time of a receive */
+	double latency_ns;   /* of a route, without the overheads */
 	double pair_Bps;     /* of one pair alone */
 	double capacity_Bps; /* of all pairs together, longest messages */
 	double reduce_Bps;

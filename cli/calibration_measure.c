@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "core/reduce.h"
+#include "realbackend/tcp/cores.h"
 #include "realbackend/tcp/launcher.h"
 
 #define MIB        ((size_t)1 << 20)
@@ -381,7 +382,7 @@ int calibration_measure(int world_size, struct calibration_measures *measures)
 		status = DIST_EXIT_INTERNAL;
 	}
 	/* Of a job it is not known. */
-	measures->local = world_size > 0;
+	measures->cores = world_size > 0 ? dist__cores() : 0;
 	fclose(results);
 	return status;
 }

@@ -73,8 +73,8 @@ static void write_origin(struct dist__output *out, const char *machine,
 			   model->residual * 100,
 			   calibration_spread(m, &noisiest) * 100);
 	dist__output_text(
-		out, "     Latency is an exchange of 8 B, less the profile's "
-		     "overhead of a message. -->\n");
+		out, "     A message takes processor time, by the profile, and "
+		     "next to no latency. -->\n");
 }
 
 /*
@@ -111,7 +111,7 @@ struct place {
 	const char *name;
 	const char *words;
 	const char *note;
-	size_t window_bytes; /* 0: not stated */
+	size_t window_bytes; /* 0: no send waits for its receive */
 };
 
 static const struct place loopback = {
@@ -167,9 +167,12 @@ static void write_profile(struct dist__output *out, const struct place *place,
 		place->words, model->world_size, place->note, place->name,
 		model->world_size, machine, model->overhead_ns,
 		model->reduce_Bps);
-	if (place->window_bytes > 0)
-		dist__output_print(out, "window_bytes: %zu\n",
-				   place->window_bytes);
+	if (model->cores > 0)
+		dist__output_print(out,
+				   "receive_overhead_ns: %.0f\n"
+				   "cores: %d\n",
+				   model->receive_ns, model->cores);
+	dist__output_print(out, "window_bytes: %zu\n", place->window_bytes);
 	write_rates(out, model);
 }
 

@@ -28,7 +28,7 @@ measured          | lockstep/ core/yaml_keys.h | yaml.h
 platform          | lockstep/ core/quantity.h library/fabric.h measured/machine.h | expat.h
 testbed           | lockstep/ platform/description.h | linux/if.h linux/if_tun.h
 study             | lockstep/ core/yaml_keys.h trace/output.h | yaml.h jansson.h
-cli               | lockstep/ testbed/ library/ trace/ check/ scenarios/ conformance/ measured/ platform/ study/ core/data.h core/profile.h core/reduce.h core/algorithm.h core/backend.h realbackend/tcp/launcher.h realbackend/tcp/scheduler.h sim/platform.h sim/tally.h core/fidelity.h validation/ | jansson.h popt.h zlib.h
+cli               | lockstep/ testbed/ library/ trace/ check/ scenarios/ conformance/ measured/ platform/ study/ core/data.h core/profile.h core/reduce.h core/algorithm.h core/backend.h realbackend/tcp/cores.h realbackend/tcp/launcher.h realbackend/tcp/scheduler.h sim/platform.h sim/tally.h core/fidelity.h validation/ | jansson.h popt.h zlib.h
 validation        | lockstep/ library/ measured/ scenarios/model.h scenarios/schedule.h platform/machine.h trace/statistics.h core/op.h core/data.h core/profile.h |
 bench/peers       | | mpi.h gloo/
 tests/conformance | lockstep/ conformance/ tests/support/ | criterion/

@@ -1,5 +1,4 @@
-/* cores.h - the processors of this rank's machine. Private to
- * realbackend/tcp/. */
+/* cores.h - the processors of this rank's machine. */
 #ifndef LOCKSTEP_TCP_CORES_H
 #define LOCKSTEP_TCP_CORES_H
 

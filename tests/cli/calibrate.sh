@@ -15,11 +15,16 @@ else
 		grep -qE "$word" "$scratch/here/loopback.xml" ||
 			fail "no /$word/ in the platform"
 	done
-	grep -q '^message_overhead_ns: [0-9]' "$scratch/here/loopback.yaml" ||
-		fail "no overhead in the profile"
+	for key in message_overhead_ns receive_overhead_ns cores; do
+		grep -q "^$key: [0-9]" "$scratch/here/loopback.yaml" ||
+			fail "no $key in the profile"
+	done
 	expect 0 platform show "$scratch/here/loopback.xml"
 	expect 0 predict --model mnist --platform "$scratch/here/loopback.xml" \
 		--profile "$scratch/here/loopback.yaml" --world-size 3,16
+	expect_refusal 'share cores' predict --model mnist --world-size 3 \
+		--platform "$scratch/here/loopback.xml" --fidelity formula \
+		--profile "$scratch/here/loopback.yaml"
 	ls "$scratch/here" >"$scratch/files"
 	[ "$(wc -l <"$scratch/files")" -eq 2 ] || fail "more than two files"
 fi

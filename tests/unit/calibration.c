@@ -97,15 +97,42 @@ Test(calibration, two_ranks_take_half_a_round_trip)
 	cr_assert_eq(calibration_spread(&m, &what), 0);
 }
 
-Test(calibration, one_machine_takes_an_exchange)
+/* Four ranks on two cores; 16 KiB waited for the turn of another rank. */
+Test(calibration, ranks_of_one_core_take_turns)
 {
-	struct calibration_measures m = ideal(20000, 4e9);
+	struct calibration_measures m = ideal(10000, 4e9);
+	struct calibration_model model;
+	const char *what;
+
+	m.cores = 2;
+	m.round = exactly(20000);
+	m.exchange[0].high_quartile *= 9; /* no part of the fit */
+	m.exchange[1] = exactly(90000);
+	calibration_fit(&m, &model);
+	cr_assert_eq(calibration_spread(&m, &what), 0);
+	cr_assert_eq(model.cores, 2);
+	cr_assert(near(model.overhead_ns, 2000));
+	cr_assert(near(model.overhead_ns + model.receive_ns + model.latency_ns,
+		       10000));
+	cr_assert(near(model.capacity_Bps, 4e9), "%g", model.capacity_Bps);
+	cr_assert_eq(model.rates[0].bytes, 16384);
+	cr_assert(near(model.rates[0].share, 1));
+	cr_assert(near(calibration_exchange_ns(&model, 8), 20000));
+	cr_assert(near(calibration_exchange_ns(&model, 2097152),
+		       10000 + 2097152));
+}
+
+Test(calibration, a_receive_takes_some_of_a_message)
+{
+	struct calibration_measures m = ideal(10000, 4e9);
 	struct calibration_model model;
 
-	m.local = true;
-	m.round = exactly(10000);
+	m.cores = 4;
+	m.issue = exactly(30000);
 	calibration_fit(&m, &model);
-	cr_assert(near(model.overhead_ns + model.latency_ns, 20000));
+	cr_assert(near(model.overhead_ns, 8000));
+	cr_assert_gt(model.receive_ns, 0);
+	cr_assert_gt(model.latency_ns, 0);
 }
 
 Test(calibration, stays_finite_when_size_costs_nothing)
