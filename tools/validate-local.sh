@@ -21,7 +21,6 @@ dir=$(mkdir -p "$2" && realpath "$2")
 export LOCKSTEP_BIND_TO=core
 : "${ROUNDS:=5}"
 rounds=1
-calibrated=" "
 sizes=(-b 1K -f 4 -n 17 -w 3 -c 0 --together)
 calls=1 # on end, in one measurement
 largest=4M # by loopback; the test bed's links take their time
@@ -132,16 +131,12 @@ draw() {
 }
 
 # ---- loopback: ranks that share the machine's cores -----------------------
-# So many ranks, on what is fitted for an even number of them.
+# So many ranks, on what is fitted for as many.
 loopback() {
-	local fitted=$(($1 + $1 % 2))
-	local at=$dir/loopback-$fitted
+	local at=$dir/loopback-$1
 
-	if [[ $calibrated != *" $fitted "* ]]; then
-		"$lockstep" calibrate --intra tcp --world-size $fitted \
-			-o "$at" >"$dir/calibrate-$fitted.txt"
-		calibrated+="$fitted "
-	fi
+	"$lockstep" calibrate --intra tcp --world-size "$1" -o "$at" \
+		>"$dir/calibrate-$1.txt"
 	real=("$lockstep" run --intra tcp --nproc-per-node "$1")
 	simulated=("$lockstep" run --backend sim --platform "$at/loopback.xml"
 		--profile "$at/loopback.yaml")
