@@ -18,8 +18,8 @@
  * one after the other. (Of longer messages it is less: while the bytes of one
  * are under way, another has the core.) Between hosts the lower quartile
  * counts, and of two ranks it is the half round trip. capacity and share come
- *from exchanges between neighbours in a ring: capacity of the longest ones,
- *which the caches do not hold, share, of capacity, of shorter ones.
+ * from exchanges between neighbours in a ring: capacity of the longest ones,
+ * which the caches do not hold, share, of capacity, of shorter ones.
  */
 #ifndef LOCKSTEP_CLI_CALIBRATION_H
 #define LOCKSTEP_CLI_CALIBRATION_H
