@@ -12,6 +12,15 @@ struct stretch {
 	int64_t bytes;
 };
 
+/* Legs that come again and again, told once from so many repeats on. */
+struct round {
+	size_t num;
+	size_t repeats;
+};
+
+#define MOST_ROUND    12
+#define LEAST_REPEATS 3
+
 static double ms(int64_t ns)
 {
 	return (double)ns / 1e6;
@@ -43,7 +52,9 @@ static bool goes_on(const struct dist__leg *a, const struct dist__leg *b)
 	       same_text(a->call->group, b->call->group);
 }
 
-static struct stretch stretch_at(const struct dist__path *path, size_t i)
+/* The stretch at leg i, before leg `end`. */
+static struct stretch stretch_at(const struct dist__path *path, size_t i,
+				 size_t end)
 {
 	const struct dist__leg *leg = &path->legs[i];
 	struct stretch s = {.first = leg, .num = 1};
@@ -51,12 +62,61 @@ static struct stretch stretch_at(const struct dist__path *path, size_t i)
 	if (leg->kind != DIST__LEG_MOVE)
 		return s;
 	s.bytes = leg->call->bytes;
-	for (; i + s.num < path->num_legs; s.num++) {
+	for (; i + s.num < end; s.num++) {
 		if (!goes_on(leg, leg + s.num))
 			break;
 		s.bytes += leg[s.num].call->bytes;
 	}
 	return s;
+}
+
+static bool came_late(const struct dist__leg *move)
+{
+	return move->call->started_ns > move->first_ns;
+}
+
+/* Whether two legs are told in the same words, but for when. */
+static bool alike(const struct dist__leg *a, const struct dist__leg *b)
+{
+	if (a->kind != b->kind || a->rank != b->rank)
+		return false;
+	if (a->kind == DIST__LEG_COMPUTE)
+		return same_text(a->label, b->label);
+	return a->kind == DIST__LEG_OTHER ||
+	       (same_text(a->call->op, b->call->op) &&
+		same_text(a->call->algorithm, b->call->algorithm) &&
+		same_text(a->call->group, b->call->group) &&
+		a->call->bytes == b->call->bytes &&
+		a->call->peer == b->call->peer && a->queued == b->queued &&
+		came_late(a) == came_late(b));
+}
+
+/* How often the num legs at i come again right after themselves. */
+static size_t repeats_of(const struct dist__path *path, size_t i, size_t num)
+{
+	size_t next = i + num;
+
+	while (next < path->num_legs &&
+	       alike(&path->legs[next - num], &path->legs[next]))
+		next++;
+	return (next - i) / num - 1;
+}
+
+/* Legs from i on that are told once, for they come again and again; num is how
+ * many, 0: none. What is one stretch anyway is no round. */
+static struct round round_at(const struct dist__path *path, size_t i)
+{
+	struct round round = {.num = 1};
+
+	for (; round.num <= MOST_ROUND; round.num++) {
+		if (i + round.num > path->num_legs)
+			break;
+		round.repeats = repeats_of(path, i, round.num);
+		if (round.repeats >= LEAST_REPEATS &&
+		    stretch_at(path, i, i + round.num + 1).num <= round.num)
+			return round;
+	}
+	return (struct round){.num = 0};
 }
 
 static void add_move(struct columns *columns, const struct stretch *s)
@@ -85,19 +145,14 @@ static void add_move(struct columns *columns, const struct stretch *s)
 /* Why it was then that it began. */
 static void add_reason(struct columns *columns, const struct dist__leg *leg)
 {
-	int64_t late_ns;
-
-	if (leg->kind != DIST__LEG_MOVE) {
+	if (leg->kind != DIST__LEG_MOVE)
 		columns_add(columns, "%s", "");
-		return;
-	}
-	late_ns = leg->call->started_ns - leg->first_ns;
-	if (leg->queued)
+	else if (leg->queued)
 		columns_add(columns, "issued %.3f ms before, waited its turn",
 			    ms(leg->started_ns - leg->call->issued_ns));
-	else if (late_ns > 0)
+	else if (came_late(leg))
 		columns_add(columns, "came last, %.3f ms after the first",
-			    ms(late_ns));
+			    ms(leg->call->started_ns - leg->first_ns));
 	else
 		columns_add(columns, "%s", "all came together");
 }
@@ -117,6 +172,32 @@ static void add_line(struct columns *columns, const struct stretch *s,
 	else
 		columns_add(columns, "does what is not told");
 	add_reason(columns, s->first);
+}
+
+/* Legs from i to end, a line each or less. */
+static void add_lines(struct columns *columns, const struct dist__path *path,
+		      size_t i, size_t end, int64_t from_ns)
+{
+	while (i < end) {
+		const struct stretch s = stretch_at(path, i, end);
+
+		add_line(columns, &s, from_ns);
+		i += s.num;
+	}
+}
+
+/* The repeats of the round at leg i, in one line. */
+static void add_repeats(struct columns *columns, const struct dist__path *path,
+			size_t i, struct round round, int64_t from_ns)
+{
+	const struct dist__leg *first = &path->legs[i + round.num];
+	const struct dist__leg *last = first + round.num * round.repeats - 1;
+
+	columns_add(columns, "%.3f", ms(first->started_ns - from_ns));
+	columns_add(columns, "%.3f", ms(last->ended_ns - first->started_ns));
+	columns_add(columns, "%s", "");
+	columns_add(columns, "the same %zu times more", round.repeats);
+	columns_add(columns, "%s", "");
 }
 
 static void print_sums(const struct dist__path *path, FILE *out)
@@ -140,15 +221,23 @@ int critical_print(const struct dist__path *path, int64_t from_ns, FILE *out)
 	static const char *const names[] = {">at_ms", ">took_ms", ">rank",
 					    "what",   "why then", NULL};
 	struct columns columns;
+	size_t told = 0; /* legs before this one */
 	int status;
 
 	columns_init(&columns, names);
 	for (size_t i = 0; i < path->num_legs;) {
-		const struct stretch s = stretch_at(path, i);
+		struct round round = round_at(path, i);
 
-		add_line(&columns, &s, from_ns);
-		i += s.num;
+		if (round.num == 0) {
+			i++;
+			continue;
+		}
+		add_lines(&columns, path, told, i + round.num, from_ns);
+		add_repeats(&columns, path, i, round, from_ns);
+		i += round.num * (1 + round.repeats);
+		told = i;
 	}
+	add_lines(&columns, path, told, path->num_legs, from_ns);
 	print_sums(path, out);
 	status = columns_print(&columns, out);
 	columns_release(&columns);

@@ -47,6 +47,15 @@ expect 0 predict --platform star-8 --world-size 8 --no-explain --json
 jq -e 'has("critical_path") | not' "$scratch/out" >/dev/null ||
 	fail "explained though not asked"
 
+# Layer after layer is told once, and what is left out still counts.
+expect 0 predict --workload tensor_parallel --model gpt2_small \
+	--platform star-8 --world-size 8
+expect_out ' the same [0-9]+ times more'
+awk '/critical path:/ { whole = $6; next }
+	whole && $2 ~ /^[0-9]/ { sum += $2 }
+	END { off = sum - whole; exit !(off < 0.1 && off > -0.1) }' \
+	"$scratch/out" || fail "lines do not add up: $(cat "$scratch/out")"
+
 # Whose model it is, and with which constants.
 expect 0 predict --model mnist --platform star-8 --world-size 4 --profile gloo
 expect_out '^# profile +gloo 2020: 17000 ns a message'
