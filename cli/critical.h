@@ -9,9 +9,8 @@
 #include "trace/path.h"
 
 /* critical_print writes a line of sums and one for each leg, in ms after
- * from_ns; calls of a kind that only waited for each other share a line, and legs
- * that come again and again are told once.
- * Returns 0, -1: no memory. */
+ * from_ns; calls of a kind that only waited for each other share a line, and
+ * legs that come again and again are told once. Returns 0, -1: no memory. */
 int critical_print(const struct dist__path *path, int64_t from_ns, FILE *out);
 
 /* critical_json returns the sums and all legs; NULL: no memory. */
