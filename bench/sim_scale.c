@@ -143,6 +143,7 @@ static int predict(const struct prediction *of)
 	execlp(lockstep ? lockstep : "lockstep", "lockstep", "predict",
 	       "--model", "resnet50", of->where, of->place, "--world-size",
 	       of->world_size, "--fidelity", of->fidelity, (char *)NULL);
+	perror("sim_scale: no command lockstep, nor in LOCKSTEP");
 	return 127;
 }
 
