@@ -20,6 +20,14 @@ lockstep=$1 peers=$2 dir=$3
 : "${PEERS_SECONDS:=4}"
 : "${PEERS_SIZES:=8 1024 32768 262144 4194304 33554432}"
 : "${PEERS_COLLECTIVES:=all_reduce}" "${PEERS_TRANSPORTS:=tcp shm}"
+for name in PEERS_WORLDS PEERS_ROUNDS PEERS_LIMIT PEERS_SECONDS PEERS_SIZES; do
+	for word in ${!name}; do
+		[[ $word =~ ^[1-9][0-9]*$ ]] && continue
+		echo "peers.sh: $name: expected a number from 1 on, not" \
+			"\"$word\"" >&2
+		exit 2
+	done
+done
 scratch=$(mktemp -d) && trap 'rm -rf "$scratch"' EXIT
 declare -A left_out
 # Open MPI asks twice before root may use it.

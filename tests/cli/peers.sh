@@ -83,6 +83,12 @@ peers 3 all_to_all_single
 	fail "all_to_none: accepted"
 grep -q 'no collective "all_to_none"' "$scratch/err" ||
 	fail "all_to_none: $(cat "$scratch/err")"
+for wrong in PEERS_SECONDS=-1 PEERS_SIZES=8K PEERS_ROUNDS=0; do
+	! env "$wrong" tools/peers.sh "$LOCKSTEP" "$scratch/peers" \
+		"$scratch/refused" 2>"$scratch/err" || fail "$wrong: accepted"
+	grep -q "${wrong%=*}: expected a number from 1 on" "$scratch/err" ||
+		fail "$wrong: $(cat "$scratch/err")"
+done
 [ ! -e "$scratch/refused" ] || fail "a folder made for nothing"
 
 # Without a peer there is nothing to compare, and nothing to draw.
