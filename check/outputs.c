@@ -10,37 +10,6 @@
 /* The same number as DIST_EXIT_USAGE: check/ does not include dist.h. */
 enum { EXIT_USAGE = 2 };
 
-const char *check_verdict_name(enum check_verdict_kind kind)
-{
-	switch (kind) {
-	case CHECK_FINE:
-		return "fine";
-	case CHECK_MISMATCH:
-		return "mismatch";
-	case CHECK_DEADLOCK:
-		return "deadlock";
-	case CHECK_TIMEOUT:
-		return "timeout";
-	case CHECK_LOST:
-		return "lost";
-	case CHECK_BUFFERING:
-		return "buffering";
-	case CHECK_LEFT:
-		return "left";
-	case CHECK_HAZARD:
-		return "hazard";
-	case CHECK_RACE:
-		return "race";
-	case CHECK_RENDEZVOUS:
-		return "rendezvous";
-	case CHECK_FAILED:
-		return "failed";
-	case CHECK_STATUS:
-		return "status";
-	}
-	return "unknown";
-}
-
 static const char *variable(const char *name)
 {
 	const char *value = getenv(name);

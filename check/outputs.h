@@ -62,11 +62,6 @@ bool check_write_outputs(const struct check_outputs *outputs,
  * but 2 if it is fine and could not be written. */
 int check_conclude(FILE *out, const struct check_job *job);
 
-/* check_verdict_name returns the verdict in one word: "fine", "mismatch",
- * "deadlock", "timeout", "lost", "hazard", "race", "buffering", "left",
- * "rendezvous", "failed", "status". */
-const char *check_verdict_name(enum check_verdict_kind kind);
-
 #ifdef __cplusplus
 }
 #endif

@@ -120,32 +120,32 @@ uint32_t check_awaited(const struct check_board *board, uint32_t rank,
 	return count;
 }
 
+/* ---- what a verdict is called ------------------------------------------- */
+
+static const struct verdict_word {
+	const char *name;
+	int exit_status;
+} words[] = {
+	[CHECK_FINE] = {"fine", 0},
+	[CHECK_MISMATCH] = {"mismatch", 10},
+	[CHECK_DEADLOCK] = {"deadlock", 11},
+	[CHECK_TIMEOUT] = {"timeout", 12},
+	[CHECK_LOST] = {"lost", 13},
+	[CHECK_HAZARD] = {"hazard", 14},
+	[CHECK_RACE] = {"race", 15},
+	[CHECK_BUFFERING] = {"buffering", 16},
+	[CHECK_LEFT] = {"left", 17},
+	[CHECK_RENDEZVOUS] = {"rendezvous", 18},
+	[CHECK_FAILED] = {"failed", 1},
+	[CHECK_STATUS] = {"status", 0},
+};
+
+const char *check_verdict_name(enum check_verdict_kind kind)
+{
+	return words[kind].name;
+}
+
 int check_exit_status(const struct check_verdict *verdict)
 {
-	switch (verdict->kind) {
-	case CHECK_FINE:
-	case CHECK_STATUS:
-		return 0;
-	case CHECK_MISMATCH:
-		return 10;
-	case CHECK_DEADLOCK:
-		return 11;
-	case CHECK_TIMEOUT:
-		return 12;
-	case CHECK_LOST:
-		return 13;
-	case CHECK_BUFFERING:
-		return 16;
-	case CHECK_LEFT:
-		return 17;
-	case CHECK_HAZARD:
-		return 14;
-	case CHECK_RACE:
-		return 15;
-	case CHECK_RENDEZVOUS:
-		return 18;
-	case CHECK_FAILED:
-		return 1;
-	}
-	return 3;
+	return words[verdict->kind].exit_status;
 }

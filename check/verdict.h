@@ -130,6 +130,11 @@ static inline int check_is_stuck(const struct check_verdict *verdict)
 	       verdict->kind == CHECK_BUFFERING;
 }
 
+/* check_verdict_name returns the verdict in one word: "fine", "mismatch",
+ * "deadlock", "timeout", "lost", "hazard", "race", "buffering", "left",
+ * "rendezvous", "failed", "status". */
+const char *check_verdict_name(enum check_verdict_kind kind);
+
 /* check_exit_status returns the command's exit status for the verdict: 0, 1,
  * 10 to 18. */
 int check_exit_status(const struct check_verdict *verdict);

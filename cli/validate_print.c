@@ -3,24 +3,7 @@
 
 #include "cli/validate.h"
 
-int validate_print_columns(struct columns *columns, bool markdown, FILE *out)
-{
-	int rc = markdown ? columns_print_markdown(columns, out)
-			  : columns_print(columns, out);
-
-	columns_release(columns);
-	return rc;
-}
-
 /* ---- errors by table -------------------------------------------------- */
-
-void validate_add_percent(struct columns *columns, size_t num, double fraction)
-{
-	if (num)
-		columns_add(columns, "%.1f", 100 * fraction);
-	else
-		columns_add(columns, "-");
-}
 
 static void add_table(struct columns *columns,
 		      const struct validate_table *table, double *scratch)

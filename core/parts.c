@@ -1,5 +1,5 @@
 /* parts.c - the parts of an operation: where each lies, how long it is. */
-#include "core/op.h"
+#include "core/parts.h"
 
 #include <assert.h>
 
