@@ -30,8 +30,7 @@ mirror=${mirror:-$(cat /etc/apt/sources.list /etc/apt/sources.list.d/* \
 root=$(mktemp -d "${TMPDIR:-/tmp}/fresh.XXXXXX")
 chmod 755 "$root"
 clean_up() {
-	umount "$root/sys" "$root/proc" "$root/dev/shm" "$root/dev" \
-		2>/dev/null || true
+	umount --recursive --lazy "$root" 2>/dev/null || true
 	rm -rf --one-file-system "$root"
 }
 trap clean_up EXIT
@@ -40,6 +39,10 @@ trap 'exit 130' INT TERM
 echo "== a bare Debian 12 in $root"
 debootstrap --variant=minbase --include=make,git,ca-certificates bookworm \
 	"$root" "$mirror"
+
+# A machine's root is a mount point, without which no network namespace is
+# entered.
+mount --bind "$root" "$root"
 
 # How this machine reaches its archive (proxy, certificates, names) holds in
 # there too; which packages are chosen does not.
