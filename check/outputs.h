@@ -34,6 +34,8 @@ struct check_explored {
 	const char *left; /* why there may be other ways; NULL: no others */
 };
 
+struct check_simulated; /* simulated.h */
+
 /* A job that has ended, and what is said of it. Borrowed. */
 struct check_job {
 	const struct check_board *board; /* NULL: there are no records */
@@ -41,7 +43,8 @@ struct check_job {
 	const struct check_verdict *verdict;
 	const char *world;  /* "sim", "tcp" */
 	const char *replay; /* how to see it again; NULL: just run it */
-	const struct check_explored *explored; /* a list; NULL: this run */
+	const struct check_explored *explored;   /* a list; NULL: this run */
+	const struct check_simulated *simulated; /* NULL: it was not */
 };
 
 /* check_outputs_asked returns what the environment asks for: LOCKSTEP_JSON,

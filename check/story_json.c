@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "check/meeting.h"
+#include "check/simulated.h"
 #include "check/story.h"
 #include "check/words.h"
 
@@ -308,22 +309,30 @@ static json_t *race_json(const struct check_race *race)
 		match_json(race, &race->other), match_json(race, &race->here));
 }
 
+static json_t *collectives_json(const struct check_simulated *simulated)
+{
+	return simulated && simulated->by_messages
+		       ? check_collectives_json(simulated)
+		       : NULL;
+}
+
 json_t *check_story_json(const struct check_story *story)
 {
 	const struct check_job *job = story->job;
 	const struct check_finding *f = &story->finding;
 
 	return json_pack(
-		"{s:i, s:s, s:i, s:s, s:o*, s:s, s:i, s:o*, s:o*, s:s?, s:o*, "
-		"s:o*, s:o, "
-		"s:o, s:o, s:o, s:o, s:o}",
+		"{s:i, s:s, s:i, s:s, s:o*, s:s, s:i, s:s*, s:o*, s:o*, s:o*, "
+		"s:s?, s:o*, s:o*, s:o, s:o, s:o, s:o, s:o, s:o}",
 		"version", CHECK_JSON_VERSION, "verdict",
 		check_verdict_name(job->verdict->kind), "exit_status",
 		check_exit_status(job->verdict), "summary", story->summary,
 		"warnings", warnings(job->facts), "world", job->world,
 		"world_size", job->board ? (int)job->board->world_size : 0,
-		"timeout_s", seconds_or_none(job->facts->timeout_ns),
-		"forecast", forecast(job->facts), "replay", job->replay, "race",
+		"fidelity", job->simulated ? job->simulated->fidelity : NULL,
+		"collectives", collectives_json(job->simulated), "timeout_s",
+		seconds_or_none(job->facts->timeout_ns), "forecast",
+		forecast(job->facts), "replay", job->replay, "race",
 		job->facts->race ? race_json(job->facts->race) : NULL,
 		"explored", job->explored ? explored_json(job->explored) : NULL,
 		"culprits", culprits_json(story), "sites", sites_json(f),

@@ -94,8 +94,16 @@ static int report(struct dist__sim_world *world,
 		  const struct check_board *board, struct check_facts *facts,
 		  struct check_verdict *verdict)
 {
-	const struct check_job job = {board, facts,        verdict,
-				      "sim", world->token, world->explored};
+	struct check_count why[DIST__BY_NUM + 1];
+	const struct check_simulated simulated =
+		dist__tally_tell(&world->tally, why);
+	const struct check_job job = {.board = board,
+				      .facts = facts,
+				      .verdict = verdict,
+				      .world = "sim",
+				      .replay = world->token,
+				      .explored = world->explored,
+				      .simulated = &simulated};
 	struct check_race race;
 
 	if (world->log) {

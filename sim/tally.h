@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 
+#include "check/simulated.h"
 #include "core/fidelity.h"
 
 /* Why a collective without data goes by messages where flows are wanted. */
@@ -31,5 +32,10 @@ struct dist__tally {
 
 /* dist__sim_tally returns that of the last simulation. */
 const struct dist__tally *dist__sim_tally(void);
+
+/* dist__tally_tell returns it for check/. why is the caller's, of
+ * DIST__BY_NUM + 1 elements, and what is returned points there. */
+struct check_simulated dist__tally_tell(const struct dist__tally *tally,
+					struct check_count why[]);
 
 #endif

@@ -207,6 +207,7 @@ static enum dist_error open_fidelity(struct dist__sim_world *world,
 				 &world->fidelity, message);
 	if (error)
 		return error;
+	world->tally.fidelity = world->fidelity;
 	if (scheduled && world->fidelity != DIST__FIDELITY_MESSAGE)
 		return refuse_fidelity(world,
 				       "message where schedules are "
@@ -555,7 +556,6 @@ static int launch(const struct dist_launch_options *options,
 	} else {
 		status = run_as_asked(world, options);
 		told = world->tally;
-		told.fidelity = world->fidelity;
 		error = dist__recorder_finish(world->recorder, &message);
 		if (error)
 			status = complain(error, &message);

@@ -165,7 +165,7 @@ struct dist__sim_world {
 	struct dist__platform *platform;
 	struct dist__profile profile;
 	enum dist__fidelity fidelity; /* never AUTO */
-	struct dist__tally tally;     /* but for the fidelity, so far */
+	struct dist__tally tally;     /* so far */
 	double overhead_s;            /* of a send */
 	double receive_s;             /* of a receive */
 	double reduce_s_per_byte;

@@ -161,8 +161,10 @@ int dist__outcome_report(FILE *out, const struct dist__outcome *outcome,
 				    .lost_rank =
 					    cause->lost ? cause->rank : -1};
 	struct check_verdict verdict;
-	const struct check_job job = {outcome->board, &facts, &verdict,
-				      "tcp",          NULL,   NULL};
+	const struct check_job job = {.board = outcome->board,
+				      .facts = &facts,
+				      .verdict = &verdict,
+				      .world = "tcp"};
 
 	memcpy(facts.lost_how, cause->how, sizeof facts.lost_how);
 	verdict = check_judge_cause(outcome->board, &facts, cause);
@@ -177,8 +179,10 @@ void dist__outcome_status(FILE *out, const struct dist__outcome *outcome,
 	const struct check_facts facts = {.now_ns = dist__clock_ns(),
 					  .timeout_ns = timeout_ns,
 					  .lost_rank = -1};
-	const struct check_job job = {outcome->board, &facts, &verdict,
-				      "tcp",          NULL,   NULL};
+	const struct check_job job = {.board = outcome->board,
+				      .facts = &facts,
+				      .verdict = &verdict,
+				      .world = "tcp"};
 	const struct check_outputs asked = {.json = check_outputs_asked().json};
 	char message[256];
 

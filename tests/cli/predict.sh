@@ -136,11 +136,19 @@ expect 0 predict --platform star-8 --model mnist --no-explain --json
 jq -e '.rows[0].collectives == null' "$scratch/out" >/dev/null ||
 	fail "flows at fidelity message"
 expect 0 run --backend sim --platform star-64 --nproc-per-node 64 \
-	--fidelity flow ddp_step --model mnist
+	--fidelity flow --json "$scratch/run.json" ddp_step --model mnist
 expect_err '^lockstep run: fidelity flow: 2 of 3 collectives were flows; '
-expect 0 run --backend sim --platform star-8 --nproc-per-node 8 ddp_step \
-	--model mnist
+jq -e '.fidelity == "flow" and .collectives == {flows: 2, by_messages: 1, why:
+	{shared_links: 0, early_ranks: 0, no_timetable: 1, network_model: 0}}' \
+	"$scratch/run.json" >/dev/null || fail "$(jq -c . "$scratch/run.json")"
+expect 0 run --backend sim --platform star-8 --nproc-per-node 8 \
+	--json "$scratch/run.json" ddp_step --model mnist
 [ ! -s "$scratch/err" ] || fail "talk of flows: $(cat "$scratch/err")"
+jq -e '.fidelity == "message" and (has("collectives") | not)' \
+	"$scratch/run.json" >/dev/null || fail "$(jq -c . "$scratch/run.json")"
+expect 0 run --nproc-per-node 2 --json "$scratch/run.json" hello
+jq -e 'has("fidelity") or has("collectives") | not' "$scratch/run.json" \
+	>/dev/null || fail "fidelity of real ranks"
 
 # Links of another speed are as those of a platform that has them, what is
 # degraded included.
