@@ -286,7 +286,8 @@ enum dist_error dist__recorder_finish(struct dist__recorder *recorder,
 				      struct dist_message *message);
 
 /* dist__recorder_merge makes path of the parts that ranks 0 to world_size - 1
- * wrote (missing ones are passed over) and removes them. Errors: as finish. */
+ * wrote (missing ones are passed over) and removes them, also after an error.
+ * Errors: as finish. */
 enum dist_error dist__recorder_merge(const char *path, int world_size,
 				     struct dist_message *message);
 

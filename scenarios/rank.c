@@ -46,6 +46,10 @@ int rank_leave(struct dist_group *group, const char *what, enum dist_error err)
 		say(rank, what, dist_error_message(group), err);
 	end = dist_destroy_process_group(group);
 	if (end && !err)
-		say(rank, "leaving the group", "", end);
+		say(rank, "leaving the group",
+		    end == DIST_ERR_IO ? "its part of the trace cannot be "
+					 "written"
+				       : "",
+		    end);
 	return err || end;
 }

@@ -172,8 +172,7 @@ enum dist_error dist__recorder_merge(const char *path, int world_size,
 	error = read_heads(&merge, path, world_size, message);
 	if (!error)
 		error = write_merged(&merge, path, world_size, message);
-	if (!error)
-		remove_parts(path, world_size);
+	remove_parts(path, world_size);
 	json_decref(merge.distributed);
 	json_decref(merge.facts);
 	return error;

@@ -188,7 +188,8 @@ dist_init_process_group(const struct dist_init_options *options,
  * every rank destroys it, for its timeout at most, as the library demands.
  *
  * Errors: the first error of an operation still in flight, of the "any group
- * error" kind. An earlier failure of the group is not reported again.
+ * error" kind; DIST_ERR_IO, DIST_ERR_NO_MEMORY (this rank's part of the trace
+ * was not written). An earlier failure of the group is not reported again.
  */
 enum dist_error dist_destroy_process_group(struct dist_group *group);
 

@@ -69,4 +69,11 @@ for left in "$scratch"/x* "$scratch"/y* "$scratch"/*.tmp*; do
 	[ ! -e "$left" ] || fail "left behind: $left"
 done
 
+# A disk that is full: one line says so, and nothing is left of the parts.
+ln -s /dev/full "$scratch/full.json"
+expect 1 run --nproc-per-node 2 --trace "$scratch/full.json" hello
+expect_err '^lockstep: .*full\.json: cannot be written: No space left'
+[ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "not one line: $(cat "$scratch/err")"
+[ -z "$(find "$scratch" -name 'full.json.*')" ] || fail "parts are left"
+
 finish

@@ -434,6 +434,25 @@ Test(trace_record, merge_of_nothing_is_an_error)
 	cr_assert_neq(access(path, F_OK), 0);
 }
 
+Test(trace_record, merge_that_cannot_be_written_leaves_nothing)
+{
+	struct dist_message words = {""};
+	struct recording r;
+	char path[128], part[136];
+
+	recording_path(path, sizeof path, "full.json");
+	snprintf(part, sizeof part, "%s.rank0", path);
+	cr_assert_eq(symlink("/dev/full", path), 0);
+	recording_start(&r, path, 0, 1);
+	recording_all_reduce(&r, 10);
+	recording_finish(&r);
+	cr_assert_eq(access(part, F_OK), 0);
+	cr_assert_eq(dist__recorder_merge(path, 1, &words), DIST_ERR_IO);
+	cr_assert(strstr(words.text, path), "%s", words.text);
+	cr_assert_neq(access(part, F_OK), 0);
+	unlink(path);
+}
+
 Test(trace_record, unwritable_path_is_an_error)
 {
 	struct dist__recorder *recorder =
