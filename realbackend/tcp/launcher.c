@@ -30,8 +30,9 @@ struct job {
 
 /* ---- what happens here -------------------------------------------------- */
 
-static void handle_signals(struct job *job)
+static void handle_signals(void *arg)
 {
+	struct job *job = arg;
 	int number;
 
 	while ((number = dist__signals_next(&job->signals)) != 0) {
@@ -129,6 +130,7 @@ static void find_seat(const struct job *job, int node, struct dist__seat *seat)
 
 static void obey(struct job *job)
 {
+	const struct dist__hearing hearing = {handle_signals, job};
 	const struct dist__orders *orders = &job->agent.orders;
 	bool mine = dist__agent_node(&job->agent) >= 0 &&
 		    job->workers.phase != DIST__WORKERS_NONE &&
@@ -141,9 +143,12 @@ static void obey(struct job *job)
 	    dist__workers_busy(&job->workers) || job->leaving)
 		return;
 	find_seat(job, dist__agent_node(&job->agent), &seat);
-	job->status = dist__workers_start(&job->workers, &seat, job->store_fd);
+	job->status = dist__workers_start(&job->workers, &seat, job->store_fd,
+					  &hearing);
 	job->store_fd = -1;
-	job->leaving = job->status != DIST_EXIT_OK;
+	job->leaving |= job->status != DIST_EXIT_OK;
+	/* Those that ended meanwhile were heard, and not looked at. */
+	dist__workers_look(&job->workers, NULL);
 }
 
 /* The leader is gone, and with it the only way to the others. */

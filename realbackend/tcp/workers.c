@@ -177,7 +177,8 @@ static int prepare(struct dist__workers *workers)
 }
 
 int dist__workers_start(struct dist__workers *workers,
-			const struct dist__seat *seat, int store_fd)
+			const struct dist__seat *seat, int store_fd,
+			const struct dist__hearing *hearing)
 {
 	struct dist__plumbing *p = &workers->plumbing;
 	int status;
@@ -189,12 +190,14 @@ int dist__workers_start(struct dist__workers *workers,
 	/* What is buffered would come out once more in every child. */
 	fflush(NULL);
 	enter(workers, DIST__WORKERS_RUNNING, 0);
-	while (!status && workers->started < p->spec->nproc) {
+	while (!status && workers->started < p->spec->nproc &&
+	       workers->phase == DIST__WORKERS_RUNNING) {
 		if (dist__child_start(&workers->children[workers->started],
 				      workers->started, p))
 			workers->started++;
 		else
 			status = complain("start a rank");
+		hearing->hear(hearing->arg);
 	}
 	/* Only rank 0 holds the store's port now. */
 	if (store_fd >= 0)

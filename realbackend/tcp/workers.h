@@ -29,13 +29,22 @@ struct dist__workers {
 	struct dist__outcome outcome; /* ENDING and later; GONE */
 };
 
+/* Who hears what comes while ranks are started, which takes a while of many: it
+ * is called after each, and may end them. */
+struct dist__hearing {
+	void (*hear)(void *arg);
+	void *arg;
+};
+
 /*
  * dist__workers_start starts the ranks of a round; those of the round before
- * are gone. store_fd is the workers' from then on. Returns OK, or INTERNAL
- * after a line on stderr; then there may be some to wait for all the same.
+ * are gone. store_fd is the workers' from then on. Once they are ended, no more
+ * are started. Returns OK, or INTERNAL after a line on stderr; then there may
+ * be some to wait for all the same.
  */
 int dist__workers_start(struct dist__workers *workers,
-			const struct dist__seat *seat, int store_fd);
+			const struct dist__seat *seat, int store_fd,
+			const struct dist__hearing *hearing);
 
 /* dist__workers_end has the ranks end: sends number to all, and SIGKILL after a
  * second. */

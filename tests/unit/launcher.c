@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -249,6 +250,38 @@ Test(launcher, kills_the_rest_and_names_the_first)
 	cr_assert_not_null(
 		strstr(text, "rank 2 was killed by signal 9 (Killed)"), "%s",
 		text);
+	cr_assert(all_soon_gone());
+}
+
+static int linger(void *arg)
+{
+	(void)arg;
+	atomic_store(&page->pids[rank_of_mine()], getpid());
+	alarm(60);
+	for (;;)
+		pause();
+}
+
+/* Ends the job while it starts its third rank. */
+static void end_at_third(void)
+{
+	static int forks;
+
+	if (++forks == 3)
+		raise(SIGTERM);
+}
+
+Test(launcher, starts_no_more_ranks_when_it_is_to_end)
+{
+	char text[4096];
+	struct dist__job_spec spec = {.nproc = 8, .start = linger};
+
+	cr_assert_eq(pthread_atfork(end_at_third, NULL, NULL), 0);
+	cr_assert_eq(run_captured(&spec, STDERR_FILENO, text, sizeof text),
+		     128 + SIGTERM);
+	for (int rank = 3; rank < 8; rank++)
+		cr_assert_eq(atomic_load(&page->pids[rank]), 0, "rank %d",
+			     rank);
 	cr_assert(all_soon_gone());
 }
 
