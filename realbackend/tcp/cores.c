@@ -2,16 +2,33 @@
 #include "realbackend/tcp/cores.h"
 
 #include <sched.h>
+#include <stdbool.h>
 #include <unistd.h>
+
+/* A process may be a rank again after it was bound: of what it had before. */
+static struct {
+	bool is_bound;
+	cpu_set_t before, after;
+} binding;
+
+/* Stores the processors that this thread may run on but for our own binding;
+ * false: more than the set has room for. */
+static bool find_all(cpu_set_t *all)
+{
+	if (sched_getaffinity(0, sizeof *all, all) != 0)
+		return false;
+	if (binding.is_bound && CPU_EQUAL(all, &binding.after))
+		*all = binding.before;
+	return true;
+}
 
 int dist__cores(void)
 {
 	long online;
-	cpu_set_t set;
+	cpu_set_t all;
 
-	if (sched_getaffinity(0, sizeof set, &set) == 0)
-		return CPU_COUNT(&set);
-	/* More processors than the set has room for. */
+	if (find_all(&all))
+		return CPU_COUNT(&all);
 	online = sysconf(_SC_NPROCESSORS_ONLN);
 	return online > 0 ? (int)online : 1;
 }
@@ -21,7 +38,7 @@ void dist__cores_bind(int place)
 	cpu_set_t all, one;
 	int cpu = -1;
 
-	if (sched_getaffinity(0, sizeof all, &all) != 0)
+	if (!find_all(&all))
 		return;
 	place %= CPU_COUNT(&all);
 	do
@@ -29,5 +46,9 @@ void dist__cores_bind(int place)
 	while (!CPU_ISSET(cpu, &all) || place-- > 0);
 	CPU_ZERO(&one);
 	CPU_SET(cpu, &one);
-	(void)sched_setaffinity(0, sizeof one, &one);
+	if (sched_setaffinity(0, sizeof one, &one) != 0)
+		return;
+	binding.is_bound = true;
+	binding.before = all;
+	binding.after = one;
 }

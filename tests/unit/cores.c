@@ -28,7 +28,6 @@ Test(cores, ranks_are_bound_by_turns)
 	dist__cores_bind(0);
 	first = own_core();
 	cr_assert_geq(first, 0);
-	cr_assert_eq(dist__cores(), 1);
 	for (int place = 1; place <= cores; place++) {
 		cr_assert_eq(sched_setaffinity(0, sizeof all, &all), 0);
 		dist__cores_bind(place);
@@ -36,4 +35,33 @@ Test(cores, ranks_are_bound_by_turns)
 		cr_assert_eq(own_core() == first, place == cores, "place %d",
 			     place);
 	}
+}
+
+/* As a process that is a rank of one job and then of another. */
+Test(cores, a_rank_of_a_second_job_has_all_again)
+{
+	int cores = dist__cores(), first;
+
+	dist__cores_bind(0);
+	first = own_core();
+	cr_assert_eq(dist__cores(), cores);
+	dist__cores_bind(1);
+	cr_assert_eq(own_core() == first, cores == 1);
+	cr_assert_eq(dist__cores(), cores);
+}
+
+Test(cores, what_others_bind_to_counts)
+{
+	cpu_set_t all, one;
+	int cpu = 0;
+
+	cr_assert_eq(sched_getaffinity(0, sizeof all, &all), 0);
+	dist__cores_bind(0);
+	while (!CPU_ISSET(cpu, &all) || cpu == own_core())
+		if (++cpu == CPU_SETSIZE)
+			cr_skip_test("one processor");
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	cr_assert_eq(sched_setaffinity(0, sizeof one, &one), 0);
+	cr_assert_eq(dist__cores(), 1);
 }
