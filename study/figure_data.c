@@ -11,7 +11,7 @@ static bool has_point(const struct figure *figure, const struct study *study,
 		      size_t point)
 {
 	for (size_t i = 0; i < study->num_axes; i++)
-		if (!figure->own[i] &&
+		if ((!figure->own[i] || figure->alike[i]) &&
 		    study_choice(study, point, i) !=
 			    study_choice(study, figure->point, i))
 			return false;
@@ -152,16 +152,24 @@ void figure_write_breakdown(const struct figure *figure,
 
 #define ALGORITHM_COLUMNS "bytes\tworld_size\talgorithm\n"
 
+/* Returns how far apart points are whose values of an axis are neighbours. */
+static size_t stride(const struct study *study, size_t axis)
+{
+	size_t step = 1;
+
+	for (size_t i = axis + 1; i < study->num_axes; i++)
+		step *= study->axes[i].num_values;
+	return step;
+}
+
 /* Returns the point of the least communication among those that differ from
  * `point` in the algorithm alone. */
 static size_t fastest_of(const struct answers *answers, size_t point)
 {
 	const struct study *study = answers->study;
 	size_t algorithm = study_axis(study, "algorithm"), best = point;
-	size_t step = 1;
+	size_t step = stride(study, algorithm);
 
-	for (size_t i = algorithm + 1; i < study->num_axes; i++)
-		step *= study->axes[i].num_values;
 	for (size_t v = 1; v < study->axes[algorithm].num_values; v++)
 		if (answers_number(answers, point + v * step,
 				   "communication_ms", 0) <
@@ -210,6 +218,46 @@ void figure_write_chosen(const struct figure *figure,
 				json_string_value(
 					json_object_get(bucket, "algorithm")));
 		}
+}
+
+static const char *algorithm_of(const json_t *bucket)
+{
+	const char *name =
+		json_string_value(json_object_get(bucket, "algorithm"));
+
+	return name ? name : "";
+}
+
+/* Returns whether two points have the same algorithms for the same buckets. */
+static bool choose_alike(const struct answers *answers, size_t a, size_t b)
+{
+	const json_t *left = answers_buckets(answers, a), *bucket, *other;
+	const json_t *right = answers_buckets(answers, b);
+	size_t i;
+
+	if (json_array_size(left) != json_array_size(right))
+		return false;
+	json_array_foreach(left, i, bucket)
+	{
+		other = json_array_get(right, i);
+		if (!json_equal(json_object_get(bucket, "bytes"),
+				json_object_get(other, "bytes")) ||
+		    strcmp(algorithm_of(bucket), algorithm_of(other)) != 0)
+			return false;
+	}
+	return true;
+}
+
+bool figure_is_alike(const struct answers *answers, size_t axis)
+{
+	const struct study *study = answers->study;
+	size_t step = stride(study, axis);
+
+	for (size_t p = 0; p < answers->num; p++)
+		if (study_choice(study, p, axis) > 0 &&
+		    !choose_alike(answers, p - step, p))
+			return false;
+	return true;
 }
 
 int figure_algorithms(const struct figure *figure,

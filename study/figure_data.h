@@ -21,6 +21,10 @@ void figure_write_chosen(const struct figure *figure,
 			 const struct answers *answers,
 			 struct dist__output *out);
 
+/* figure_is_alike returns whether all values of an axis have the same
+ * algorithms chosen for the same buckets. */
+bool figure_is_alike(const struct answers *answers, size_t axis);
+
 /* figure_algorithms returns how many algorithms its points use, counting to
  * 2. */
 int figure_algorithms(const struct figure *figure,

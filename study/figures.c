@@ -147,19 +147,30 @@ static bool is_first(const struct study *study, const struct figure *figure,
 	return true;
 }
 
+/* Takes in the axes that make no difference to what is chosen. */
+static void take_alike(const struct answers *answers, struct figure *figure)
+{
+	for (size_t i = 0; i < answers->study->num_axes; i++)
+		if (!figure->own[i] && figure_is_alike(answers, i))
+			figure->own[i] = figure->alike[i] = true;
+}
+
 /* Writes the values that all points of the figure share, and not all of the
- * study. */
+ * study; and which make no difference. */
 static void tell_shared(const struct study *study, struct figure *figure)
 {
 	size_t used = 0, size = sizeof(figure->words);
 
 	figure->words[0] = '\0';
 	for (size_t i = 0; i < study->num_axes && used < size; i++)
-		if (!figure->own[i] && study->axes[i].num_values > 1)
+		if ((!figure->own[i] || figure->alike[i]) &&
+		    study->axes[i].num_values > 1)
 			used += (size_t)snprintf(
 				figure->words + used, size - used, "%s%s %s",
 				used ? ", " : "", study->axes[i].name,
-				study_value(study, figure->point, i));
+				figure->alike[i]
+					? "any"
+					: study_value(study, figure->point, i));
 }
 
 /* Returns whether there is more than one algorithm to be seen. */
@@ -179,6 +190,8 @@ static size_t plan_kind(const struct answers *answers, enum figure_kind kind,
 
 	if (!kinds[kind].take(study, &figure))
 		return num;
+	if (kind == FIGURE_CHOSEN)
+		take_alike(answers, &figure);
 	for (size_t p = 0; p < answers->num && num < first + FIGURES_OF_A_KIND;
 	     p++) {
 		figure.point = p;

@@ -3,7 +3,8 @@
  *
  * What a figure shows follows from the axes of the grid that have several
  * values. Those it has no place for give a figure each of their combinations,
- * up to FIGURES_OF_A_KIND.
+ * up to FIGURES_OF_A_KIND; but one figure where they make no difference to what
+ * is chosen.
  */
 #ifndef LOCKSTEP_STUDY_FIGURES_H
 #define LOCKSTEP_STUDY_FIGURES_H
@@ -25,9 +26,11 @@ struct figure {
 	enum figure_kind kind;
 	char name[32];   /* of its files, without suffix: "scaling-2" */
 	char words[256]; /* the values that all its points share; "": all do */
-	bool own[STUDY_AXES]; /* axes that differ within it */
-	size_t curve;         /* axis of its curves; num_axes: one curve */
-	size_t point;         /* its first */
+	bool own[STUDY_AXES];   /* axes that differ within it */
+	bool alike[STUDY_AXES]; /* of these, which show nothing: one value
+				   stands for all */
+	size_t curve;           /* axis of its curves; num_axes: one curve */
+	size_t point;           /* its first */
 };
 
 /* figures_plan stores the figures of a study in figures, FIGURES_MOST at most,

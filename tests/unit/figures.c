@@ -81,9 +81,7 @@ Test(figures, follow_from_the_axes)
 		 "scaling breakdown-1 breakdown-2 breakdown-3 breakdown-4 "
 		 "breakdown-5 breakdown-6 breakdown-7 breakdown-8 chosen"},
 		{"world-size: [2, 4], profile: [a, b]",
-		 "scaling breakdown chosen-1 chosen-2"},
-		{"world-size: [2, 4], inter-bandwidth: [10G, 100G]",
-		 "scaling breakdown chosen-1 chosen-2"},
+		 "scaling breakdown chosen"},
 		{"steps: 1..50", ""},
 		{"steps: 3", "breakdown"},
 	};
@@ -185,5 +183,41 @@ Test(figures, of_algorithms_name_the_fastest_or_the_chosen)
 			 "4096\t2\ttree\n8192\t2\tring\n"
 			 "4096\t4\ttree\n8192\t4\tring\n",
 			 "%s", text);
+	tear_down(&s);
+}
+
+/* Where the speed of links changes nothing about the choice, one figure shows
+ * it and says so; where it does, each speed has its own. */
+Test(figures, of_what_is_chosen_differ)
+{
+	char text[1024];
+	struct setup s;
+	json_t *bucket;
+
+	set_up(&s, "world-size: [2, 4], inter-bandwidth: [10G, 100G], "
+		   "profile: [a, b]");
+	cr_assert_str_eq(s.figures[s.num - 1].name, "chosen");
+	cr_expect_str_eq(s.figures[s.num - 1].words,
+			 "inter-bandwidth any, profile any");
+	read_figure(&s, "chosen", text, sizeof(text));
+	cr_expect_str_eq(text,
+			 "bytes\tworld_size\talgorithm\n"
+			 "4096\t2\ttree\n8192\t2\tring\n"
+			 "4096\t4\ttree\n8192\t4\tring\n",
+			 "%s", text);
+	/* The last point: 4 ranks, 100G, profile b. */
+	bucket = json_array_get(
+		json_object_get(
+			json_array_get(json_object_get(s.answers.of[7], "rows"),
+				       0),
+			"buckets"),
+		0);
+	json_object_set_new(bucket, "algorithm", json_string("pairwise"));
+	s.num = figures_plan(&s.answers, s.figures);
+	cr_assert_str_eq(s.figures[s.num - 1].name, "chosen-4");
+	cr_expect_str_eq(s.figures[s.num - 1].words,
+			 "inter-bandwidth 100G, profile b");
+	read_figure(&s, "chosen-4", text, sizeof(text));
+	cr_expect(strstr(text, "\n4096\t4\tpairwise\n"), "%s", text);
 	tear_down(&s);
 }
