@@ -78,10 +78,13 @@ program() {
 	chmod +x "$scratch/$1"
 }
 
-# Stores a port that was free a moment ago in $port.
+# Stores in $port a port where nobody else listens until this script has ended:
+# a process keeps it, for as long as what it prints can be read here.
 free_port() {
-	program port <<<'echo "$MASTER_PORT"'
-	port=$("$LOCKSTEP" run --nproc-per-node 1 "$scratch/port")
+	local kept
+	# No child of this script, so that a bare wait does not wait for it.
+	exec {kept}< <("$(dirname "$LOCKSTEP")/tests/cli/port" &)
+	read -r port <&"$kept" || fail 'no port is free'
 }
 
 # wait_for COMMAND... - until it succeeds; false after 30 s.

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "lockstep/store.h"
+#include "tests/support/tcp_world.h"
 
 #define PLATFORM "tests/support/star16.xml"
 #define SECOND   ((int64_t)1000000000)
@@ -17,33 +18,21 @@ enum { WORLD = 4, TIMES = 2 };
 
 static char folder[] = "/tmp/lockstep-init-XXXXXX";
 static char path[64], file_url[96], tcp_url[64];
-static int port;
-
-/* A port that was free a moment ago. */
-static int find_port(void)
-{
-	struct dist_store *store;
-	int found;
-
-	cr_assert_eq(
-		dist_tcp_store_new("127.0.0.1", 0, 0, true, 0, &store, NULL),
-		DIST_OK);
-	found = dist_tcp_store_port(store);
-	dist_store_free(store);
-	return found;
-}
+static int port, kept; /* and the socket that keeps it for us */
 
 static void make_places(void)
 {
 	cr_assert_not_null(mkdtemp(folder));
 	snprintf(path, sizeof path, "%s/store", folder);
 	snprintf(file_url, sizeof file_url, "file://%s", path);
-	port = find_port();
+	kept = tcp_port_keep(&port);
+	cr_assert_geq(kept, 0);
 	snprintf(tcp_url, sizeof tcp_url, "tcp://127.0.0.1:%d", port);
 }
 
 static void remove_places(void)
 {
+	close(kept);
 	cr_assert_eq(rmdir(folder), 0, "something was left in %s", folder);
 }
 
