@@ -1,9 +1,10 @@
 /*
  * pattern.c - the one place where an algorithm meets the transport.
  *
- * A receive is posted before the send it goes with, so that the peer's message
- * finds its memory waiting. Every request posted is waited for, whatever
- * happens to the other one: only then does the transport let go of the memory.
+ * Where it takes calls, a receive is posted before the send it goes with, so
+ * that the peer's message finds its memory waiting. Every request posted is
+ * waited for, whatever happens to the other one: only then does the transport
+ * let go of the memory.
  */
 #include "coll/pattern.h"
 
@@ -148,26 +149,6 @@ struct dist__message dist__message_of(const struct dist__coll *coll,
 	};
 }
 
-static enum dist_error post_send(const struct dist__coll *coll, uint32_t step,
-				 int to, struct dist__span out,
-				 struct dist__request **request)
-{
-	struct dist__transport *t = coll->transport;
-	struct dist__message m = dist__message_of(coll, step, to, out);
-
-	return t->ops->isend(t, &m, request);
-}
-
-static enum dist_error post_recv(const struct dist__coll *coll, uint32_t step,
-				 int from, struct dist__span in,
-				 struct dist__request **request)
-{
-	struct dist__transport *t = coll->transport;
-	struct dist__message m = dist__message_of(coll, step, from, in);
-
-	return t->ops->irecv(t, &m, request);
-}
-
 static enum dist_error finish(const struct dist__coll *coll,
 			      struct dist__request *request)
 {
@@ -198,23 +179,42 @@ static enum dist_error finish_all(const struct dist__coll *coll,
 	return error;
 }
 
-/* Receives in and sends out, of which one may be NULL, at the same time. */
-static enum dist_error exchange(const struct dist__coll *coll,
-				const struct dist__message *in,
-				const struct dist__message *out)
+/* Receives all of in and sends all of out by a call for each. */
+static enum dist_error
+exchange_by_calls(const struct dist__coll *coll, const struct dist__message *in,
+		  int num_in, const struct dist__message *out, int num_out)
 {
 	struct dist__transport *t = coll->transport;
-	struct dist__request *requests[2];
+	struct dist__request *few[2], **requests = few;
+	size_t total = (size_t)num_in + (size_t)num_out;
 	enum dist_error error = DIST_OK;
 	int n = 0;
 
-	if (t->ops->exchange)
-		return t->ops->exchange(t, in, out, coll->op->deadline_ns);
-	if (in)
-		error = t->ops->irecv(t, in, &requests[n++]);
-	if (out && !error)
-		error = t->ops->isend(t, out, &requests[n++]);
-	return finish_all(coll, requests, n - (error != DIST_OK), error);
+	if (total > sizeof few / sizeof few[0])
+		requests = malloc(total * sizeof(struct dist__request *));
+	if (!requests)
+		return DIST_ERR_NO_MEMORY;
+	for (int i = 0; i < num_in && !error; i++, n += !error)
+		error = t->ops->irecv(t, &in[i], &requests[n]);
+	for (int i = 0; i < num_out && !error; i++, n += !error)
+		error = t->ops->isend(t, &out[i], &requests[n]);
+	error = finish_all(coll, requests, n, error);
+	if (requests != few)
+		free(requests);
+	return error;
+}
+
+/* Receives all of in and sends all of out, at the same time. */
+static enum dist_error exchange(const struct dist__coll *coll,
+				const struct dist__message *in, int num_in,
+				const struct dist__message *out, int num_out)
+{
+	struct dist__transport *t = coll->transport;
+
+	if (!t->ops->exchange)
+		return exchange_by_calls(coll, in, num_in, out, num_out);
+	return t->ops->exchange(t, in, num_in, out, num_out,
+				coll->op->deadline_ns);
 }
 
 enum dist_error dist__send(const struct dist__coll *coll, uint32_t step, int to,
@@ -222,7 +222,7 @@ enum dist_error dist__send(const struct dist__coll *coll, uint32_t step, int to,
 {
 	struct dist__message m = dist__message_of(coll, step, to, out);
 
-	return exchange(coll, NULL, &m);
+	return exchange(coll, NULL, 0, &m, 1);
 }
 
 enum dist_error dist__recv(const struct dist__coll *coll, uint32_t step,
@@ -230,7 +230,7 @@ enum dist_error dist__recv(const struct dist__coll *coll, uint32_t step,
 {
 	struct dist__message m = dist__message_of(coll, step, from, in);
 
-	return exchange(coll, &m, NULL);
+	return exchange(coll, &m, 1, NULL, 0);
 }
 
 enum dist_error dist__exchange(const struct dist__coll *coll, uint32_t step,
@@ -240,57 +240,55 @@ enum dist_error dist__exchange(const struct dist__coll *coll, uint32_t step,
 	struct dist__message come = dist__message_of(coll, step, from, in);
 	struct dist__message go = dist__message_of(coll, step, to, out);
 
-	return exchange(coll, &come, &go);
+	return exchange(coll, &come, 1, &go, 1);
+}
+
+/* Memory for two messages with every rank, which the caller frees; NULL: there
+ * is none. */
+static struct dist__message *messages_new(const struct dist__coll *coll)
+{
+	return malloc(2 * (size_t)coll->world_size *
+		      sizeof(struct dist__message));
 }
 
 enum dist_error dist__exchange_all(const struct dist__coll *coll, uint32_t step,
 				   const struct dist__parts *out,
 				   const struct dist__parts *in)
 {
-	int p = coll->world_size, n = 0;
-	struct dist__request **requests;
-	enum dist_error error = DIST_OK;
+	int p = coll->world_size;
+	struct dist__message *come = messages_new(coll), *go;
+	enum dist_error error;
 
-	requests = calloc(2 * (size_t)p, sizeof(struct dist__request *));
-	if (!requests)
+	if (!come)
 		return DIST_ERR_NO_MEMORY;
-	for (int i = 1; i < p && !error; i++) {
-		int from = (coll->rank + p - i) % p;
+	go = come + p;
+	for (int i = 1; i < p; i++) {
+		int from = (coll->rank + p - i) % p, to = (coll->rank + i) % p;
 
-		error = post_recv(coll, step, from,
-				  dist__span_part(coll, in, from),
-				  &requests[n]);
-		n += !error;
+		come[i - 1] = dist__message_of(coll, step, from,
+					       dist__span_part(coll, in, from));
+		go[i - 1] = dist__message_of(coll, step, to,
+					     dist__span_part(coll, out, to));
 	}
-	for (int i = 1; i < p && !error; i++) {
-		int to = (coll->rank + i) % p;
-
-		error = post_send(coll, step, to,
-				  dist__span_part(coll, out, to), &requests[n]);
-		n += !error;
-	}
-	error = finish_all(coll, requests, n, error);
-	free(requests);
+	error = exchange(coll, come, p - 1, go, p - 1);
+	free(come);
 	return error;
 }
 
 enum dist_error dist__send_all(const struct dist__coll *coll, uint32_t step,
 			       struct dist__span out)
 {
-	int p = coll->world_size, n = 0;
-	struct dist__request **requests;
-	enum dist_error error = DIST_OK;
+	int p = coll->world_size;
+	struct dist__message *go = messages_new(coll);
+	enum dist_error error;
 
-	requests = calloc((size_t)p, sizeof(struct dist__request *));
-	if (!requests)
+	if (!go)
 		return DIST_ERR_NO_MEMORY;
-	for (int i = 1; i < p && !error; i++) {
-		error = post_send(coll, step, (coll->rank + i) % p, out,
-				  &requests[n]);
-		n += !error;
-	}
-	error = finish_all(coll, requests, n, error);
-	free(requests);
+	for (int i = 1; i < p; i++)
+		go[i - 1] =
+			dist__message_of(coll, step, (coll->rank + i) % p, out);
+	error = exchange(coll, NULL, 0, go, p - 1);
+	free(go);
 	return error;
 }
 
@@ -353,7 +351,7 @@ enum dist_error dist__recv_sum(const struct dist__coll *coll, uint32_t step,
 			       int from, const struct dist__addition *addition)
 {
 	struct dist__message m = term(coll, step, from, addition);
-	enum dist_error error = exchange(coll, &m, NULL);
+	enum dist_error error = exchange(coll, &m, 1, NULL, 0);
 
 	if (!error)
 		add(coll, addition, &m);
@@ -366,7 +364,7 @@ enum dist_error dist__exchange_sum(const struct dist__coll *coll, uint32_t step,
 {
 	struct dist__message come = term(coll, step, from, addition);
 	struct dist__message go = dist__message_of(coll, step, to, out);
-	enum dist_error error = exchange(coll, &come, &go);
+	enum dist_error error = exchange(coll, &come, 1, &go, 1);
 
 	if (!error)
 		add(coll, addition, &come);

@@ -88,16 +88,18 @@ struct dist__transport_ops {
 				int64_t deadline_ns);
 
 	/*
-	 * Receives in and sends out, of which one may be NULL, and blocks until
-	 * both are complete: irecv, isend and a wait for each, at the price of
-	 * one call. The clock past deadline_ns, or the one failed, the other
-	 * has until now. Errors: of all three, the receive's first. Caller:
-	 * coll, any thread. NULL: what waits costs more, coll makes the calls.
+	 * Receives num_in messages and sends num_out, and blocks until all are
+	 * complete: irecv or isend and a wait for each, at the price of one
+	 * call. in and out are NULL where there are none, and may go when it
+	 * returns. The clock past deadline_ns, or one failed, the others have
+	 * until now. Errors: of all three, the receives' first; NO_MEMORY.
+	 * Caller: coll, any thread. NULL: what waits costs more, coll makes
+	 * the calls.
 	 */
 	enum dist_error (*exchange)(struct dist__transport *t,
-				    const struct dist__message *in,
+				    const struct dist__message *in, int num_in,
 				    const struct dist__message *out,
-				    int64_t deadline_ns);
+				    int num_out, int64_t deadline_ns);
 
 	/*
 	 * Returns whether wait() would return at once. Does not consume. Makes

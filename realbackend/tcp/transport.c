@@ -18,6 +18,9 @@
 /* How long leaving may take while a peer does not read what was sent. */
 #define FLUSH_NS ((int64_t)1000000000)
 
+/* So many messages at once need no memory but the stack's. */
+#define EXCHANGE_FEW 16
+
 struct tcp_transport {
 	struct dist__transport base;
 	struct dist__mesh mesh;
@@ -173,27 +176,64 @@ static enum dist_error tcp_wait(struct dist__transport *transport,
 	return error;
 }
 
-static enum dist_error tcp_exchange(struct dist__transport *transport,
-				    const struct dist__message *in,
-				    const struct dist__message *out,
-				    int64_t deadline_ns)
+/* Posts n messages to requests, the first that fails last; stores how many
+ * were. */
+static enum dist_error post_all(struct dist__mesh *mesh,
+				struct dist__request *requests,
+				const struct dist__message *messages, int n,
+				enum dist__request_kind kind, int *posted)
 {
-	struct dist__mesh *mesh = mesh_of(transport);
-	struct dist__request requests[2];
-	enum dist_error error = DIST_OK, one;
-	int n = 0;
+	enum dist_error error = DIST_OK;
 
-	pthread_mutex_lock(&mesh->mutex);
-	if (in)
-		error = post(mesh, &requests[n++], in, DIST__REQUEST_RECEIVE);
-	if (out && !error)
-		error = post(mesh, &requests[n++], out, DIST__REQUEST_SEND);
-	n -= error != DIST_OK;
+	for (*posted = 0; *posted < n && !error; *posted += !error)
+		error = post(mesh, &requests[*posted], &messages[*posted],
+			     kind);
+	return error;
+}
+
+/* Waits for n requests; once something failed the others have until now. */
+static enum dist_error end_all(struct dist__mesh *mesh,
+			       struct dist__request *requests, int n,
+			       int64_t deadline_ns, enum dist_error error)
+{
+	enum dist_error one;
+
 	for (int i = 0; i < n; i++) {
 		one = end(mesh, &requests[i], error ? 0 : deadline_ns);
 		error = error ? error : one;
 	}
+	return error;
+}
+
+/* What goes is posted first: the peers get it while the rest is posted. */
+static enum dist_error tcp_exchange(struct dist__transport *transport,
+				    const struct dist__message *in, int num_in,
+				    const struct dist__message *out,
+				    int num_out, int64_t deadline_ns)
+{
+	struct dist__mesh *mesh = mesh_of(transport);
+	struct dist__request few[EXCHANGE_FEW], *requests = few;
+	struct dist__request *receives;
+	size_t n = (size_t)num_in + (size_t)num_out;
+	enum dist_error error;
+	int sent, received = 0;
+
+	if (n > EXCHANGE_FEW)
+		requests = malloc(n * sizeof *requests);
+	if (!requests)
+		return DIST_ERR_NO_MEMORY;
+	receives = requests + num_out;
+	pthread_mutex_lock(&mesh->mutex);
+	error = post_all(mesh, requests, out, num_out, DIST__REQUEST_SEND,
+			 &sent);
+	if (!error)
+		error = post_all(mesh, receives, in, num_in,
+				 DIST__REQUEST_RECEIVE, &received);
+	error = end_all(mesh, receives, received, deadline_ns, error);
+	error = end_all(mesh, requests, sent, deadline_ns, error);
 	pthread_mutex_unlock(&mesh->mutex);
+	if (requests != few)
+		free(requests);
 	return error;
 }
 

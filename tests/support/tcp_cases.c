@@ -13,6 +13,7 @@
 #include "realbackend/tcp/socket.h"
 #include "tests/support/leaks.h"
 #include "tests/support/tcp_any.h"
+#include "tests/support/tcp_exchange.h"
 #include "tests/support/tcp_sums.h"
 
 #define SECOND     ((int64_t)1000000000)
@@ -322,29 +323,6 @@ static void large_both_ways(struct tcp_rank *r)
 	tcp_is(r, "last", in[bytes - 1], 99);
 	free(out);
 	free(in);
-}
-
-/* Both ways in one call. What never comes does not keep what goes. */
-static void exchange(struct tcp_rank *r)
-{
-	struct dist__transport *t = r->transport;
-	int64_t mine = r->rank, theirs = -1;
-	struct dist__message out = {
-		.peer = 1 - r->rank, .tag = -1, .data = &mine, .bytes = 8};
-	struct dist__message in = out;
-
-	in.data = &theirs;
-	tcp_is(r, "both", t->ops->exchange(t, &in, &out, after(r, PATIENCE)),
-	       DIST_OK);
-	tcp_is(r, "theirs", theirs, 1 - r->rank);
-	in.step = 2;
-	out.step = 1;
-	tcp_is(r, "late", t->ops->exchange(t, &in, &out, after(r, SECOND / 20)),
-	       DIST_ERR_TIMEOUT);
-	in.step = 1;
-	tcp_is(r, "sent", t->ops->exchange(t, &in, NULL, after(r, PATIENCE)),
-	       DIST_OK);
-	all_pairs_once(r, 1); /* nobody leaves before the other is late */
 }
 
 /* Messages that are there, or on their way, before anybody asks. */
@@ -741,7 +719,8 @@ const struct tcp_case tcp_cases[] = {
 	{"random stream of two", 2, random_stream},
 	{"random stream of four", 4, random_stream},
 	{"large both ways", 2, large_both_ways},
-	{"exchange", 2, exchange},
+	{"exchange", 2, tcp_exchange},
+	{"exchange of four", 4, tcp_exchange},
 	{"unexpected", 2, unexpected},
 	{"both send first", 2, both_send_first},
 	{"lanes", 3, lanes},
