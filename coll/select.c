@@ -26,7 +26,8 @@
  * processors, by `lockstep bench --algorithm` over TCP and through memory. They
  * are higher for an all-reduce, to the ring's loss of a few steps more; lower
  * for Bruck's all-gather, which copies; and one tree makes the best of a node
- * whose processors do all the copying of a broadcast.
+ * whose processors do all the copying of a broadcast, and, where it is short,
+ * the sending: a root that sends to all is itself what broadcasts wait for.
  *
  * The formulas leave out what links have to share and memory to copy. Where two
  * algorithms carry the same bytes, the one of fewer steps wins while it saves
@@ -110,9 +111,9 @@ static const struct dist__rule built_in[] = {
 	{DIST__REDUCE, INT_MAX, 1 * MIB, 1, 0, &dist__rabenseifner_reduce},
 	{DIST__REDUCE, INT_MAX, SIZE_MAX, 1, 0, &dist__double_tree_reduce},
 	{DIST__BROADCAST, 2, SIZE_MAX, 1, 0, &dist__binomial_broadcast},
+	{DIST__BROADCAST, 8, SIZE_MAX, 1, 1, &dist__binomial_broadcast},
 	{DIST__BROADCAST, 8, 4 * KIB, 1, 0, &dist__linear_broadcast},
 	{DIST__BROADCAST, INT_MAX, 256 * KIB, 1, 0, &dist__binomial_broadcast},
-	{DIST__BROADCAST, 8, SIZE_MAX, 1, 1, &dist__binomial_broadcast},
 	{DIST__BROADCAST, INT_MAX, SIZE_MAX, 2, 0,
 	 &dist__hierarchical_broadcast},
 	{DIST__BROADCAST, INT_MAX, SIZE_MAX, 1, 0,

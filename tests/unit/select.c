@@ -49,6 +49,9 @@ Test(select, built_in_pipelines_what_is_long)
 	expect(DIST__BROADCAST, 9, 9, 1, "binomial");
 	expect(DIST__BROADCAST, 8, 8, 262145, "double_tree");
 	expect(DIST__BROADCAST, 2, 2, 1 << 30, "binomial");
+	expect(DIST__BROADCAST, 8, 2, 4096, "linear");
+	expect(DIST__BROADCAST, 8, 1, 1, "binomial");
+	expect(DIST__BROADCAST, 8, 1, 4096, "binomial");
 	expect(DIST__BROADCAST, 8, 1, 1 << 30, "binomial");
 	expect(DIST__BROADCAST, 9, 1, 1 << 30, "double_tree");
 	expect(DIST__REDUCE, 8, 8, 131072, "binomial");
