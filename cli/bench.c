@@ -11,6 +11,7 @@
 #include <jansson.h>
 #include <popt.h>
 
+#include "cli/forced.h"
 #include "cli/place.h"
 #include "cli/rewiring.h"
 #include "cli/tally.h"
@@ -70,6 +71,38 @@ static const char *read_links(struct command_line *line,
 	if (*line->links && !is_simulated(line))
 		return "--backend: expected sim where links are changed";
 	return NULL;
+}
+
+/* The collective as --algorithm names it; NULL: it is none. */
+static const char *operation_of(int collective)
+{
+	switch ((enum sweep_collective)collective) {
+	case SWEEP_ALL_TO_ALL:
+		return "all_to_all";
+	case SWEEP_SENDRECV:
+		return NULL;
+	default:
+		return sweep_name((enum sweep_collective)collective);
+	}
+}
+
+/* Reads what is said of algorithms, a name alone being one of the collective
+ * that is benched; returns what is wrong with it, or NULL. */
+static const char *read_algorithm(struct command_line *line, int collective,
+				  struct dist_message *message)
+{
+	const char *inherited = getenv("LOCKSTEP_ALGORITHM");
+	char *said = line->algorithm;
+	bool good = true;
+
+	if (said) {
+		good = forced_spell_out(said, operation_of(collective),
+					&line->algorithm, message);
+		free(said);
+	} else if (inherited && *inherited) {
+		good = forced_check(inherited, message);
+	}
+	return good ? NULL : message->text;
 }
 
 static int launch(const struct command_line *line, struct sweep *sweep)
@@ -267,7 +300,9 @@ static int bench(struct command_line *line, const char *name)
 		return refuse("--bind-to: expected " DIST__BIND_WORDS);
 	if (line->ranks < 0)
 		return refuse("--nproc-per-node: expected 1 or more");
-	wrong = read_links(line, &message);
+	wrong = read_algorithm(line, found, &message);
+	if (!wrong)
+		wrong = read_links(line, &message);
 	if (wrong)
 		return refuse(wrong);
 	if (!place_check("bench", (const char *[]){line->tsv, line->trace}, 2))
@@ -336,7 +371,9 @@ int command_bench(int argc, const char **argv)
 		{"profile", '\0', POPT_ARG_STRING, &line.profile, 0,
 		 "library: a name or a YAML file", "L"},
 		{"algorithm", '\0', POPT_ARG_STRING, &line.algorithm, 0,
-		 "algorithm instead of the profile's choice", "A"},
+		 "algorithm instead of the profile's choice: a name, or "
+		 "all_gather=ring,...",
+		 "A"},
 		{"fidelity", '\0', POPT_ARG_STRING, &line.fidelity, 0,
 		 "sim: how closely it is simulated (default: auto, by the "
 		 "number of ranks)",

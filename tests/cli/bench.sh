@@ -177,6 +177,22 @@ for is in "$(busbw bench "${large[@]}" "${on_25G[@]}" --inter-bandwidth x4)" \
 	fi
 done
 
+# A name alone is one of the collective benched; others are said in full.
+for words in pairwise all_to_all=pairwise reduce=linear,pairwise; do
+	expect 0 bench alltoall "${sim[@]}" -b 1K -e 1K --algorithm $words \
+		--json
+	jq '.rows[0].time_us' "$scratch/out"
+done | sort -u >"$scratch/pairwise"
+expect 0 bench alltoall "${sim[@]}" -b 1K -e 1K --algorithm linear --json
+jq '.rows[0].time_us' "$scratch/out" >"$scratch/linear"
+[ "$(wc -l <"$scratch/pairwise")" -eq 1 ] || fail "pairwise in three words"
+! cmp -s "$scratch/pairwise" "$scratch/linear" || fail "pairwise as linear"
+expect_refusal "of all_to_all: expected one of pairwise, linear, bruck" \
+	bench alltoall --algorithm ring
+expect_refusal 'unknown operation "square"' bench alltoall --algorithm square=a
+expect_refusal '--algorithm: expected COLLECTIVE=' bench sendrecv --algorithm ring
+LOCKSTEP_ALGORITHM=pairwise expect_refusal 'of all_reduce' bench alltoall
+
 # One name with and without underscores.
 expect 0 bench all_to_all "${sim[@]}" -b 1K -e 1K
 expect_out '^# collective: alltoall '
