@@ -30,6 +30,7 @@ extern const struct dist__algorithm dist__linear_monitored_barrier;
 extern const struct dist__algorithm dist__ring_all_gather;
 extern const struct dist__algorithm dist__doubling_all_gather;
 extern const struct dist__algorithm dist__bruck_all_gather;
+extern const struct dist__algorithm dist__linear_all_gather;
 extern const struct dist__algorithm dist__hierarchical_all_gather;
 extern const struct dist__algorithm dist__ring_reduce_scatter;
 extern const struct dist__algorithm dist__halving_reduce_scatter;

@@ -1,16 +1,16 @@
 /*
- * linear.c - every rank straight to the root or from it; all-to-all with every
- * message at once.
+ * linear.c - every rank straight to the root or from it; all-gather and
+ * all-to-all with every message at once.
  *
  * Gather, reduce, scatter: the root takes the other ranks one after the other,
  * from its right hand on. Broadcast: it posts all its sends and waits for them
  * together, so that their latencies overlap and only its link is shared out;
- * all-to-all: so does each rank, with receives and sends.
+ * all-gather and all-to-all: so does each rank, with receives and sends.
  *
  *	5 ranks, root 1:  gather, reduce  2>1  3>1  4>1  0>1
  *	                  scatter         1>2  1>3  1>4  1>0
  *	                  broadcast       1>2 1>3 1>4 1>0 at the same time
- *	all-to-all:       0>1 0>2 0>3 0>4, 1>2 1>3 ... at the same time
+ *	the other two:    0>1 0>2 0>3 0>4, 1>2 1>3 ... at the same time
  *
  * p - 1 messages of the root, or of each rank; nobody passes on what is not
  * for him, and no scratch memory for parts; the root of a reduce has one vector
@@ -68,7 +68,7 @@ static enum dist_error run_broadcast(const struct dist__coll *coll)
 
 	if (coll->rank != coll->op->peer)
 		return dist__recv(coll, 0, coll->op->peer, vector);
-	return dist__send_all(coll, 0, vector);
+	return dist__send_all(coll, 0, vector, NULL);
 }
 
 static enum dist_error run_reduce(const struct dist__coll *coll)
@@ -86,6 +86,15 @@ static enum dist_error run_reduce(const struct dist__coll *coll)
 			coll, 0, (coll->rank + i) % coll->world_size, &theirs);
 	free(theirs.scratch);
 	return error;
+}
+
+static enum dist_error run_all_gather(const struct dist__coll *coll)
+{
+	const struct dist__parts *out = &coll->op->sides->out;
+	struct dist__span mine = dist__span_tensor(coll);
+
+	dist__copy(dist__span_part(coll, out, coll->rank), mine);
+	return dist__send_all(coll, 0, mine, out);
 }
 
 static enum dist_error run_all_to_all(const struct dist__coll *coll)
@@ -152,7 +161,7 @@ static double cost_broadcast_ns(const struct dist__cost *cost, int p,
 	return all_at_once_ns(cost, p, (double)(numel * element_bytes));
 }
 
-/* The links of all ranks are equally busy. */
+/* The links of all ranks are equally busy, in an all-gather too. */
 static double cost_all_to_all_ns(const struct dist__cost *cost, int p,
 				 size_t numel, size_t element_bytes)
 {
@@ -193,6 +202,15 @@ const struct dist__algorithm dist__linear_scatter = {
 	.formula = "(p-1) (alpha + n/p beta)",
 	.run = run_scatter,
 	.cost_ns = cost_scatter_ns,
+};
+
+const struct dist__algorithm dist__linear_all_gather = {
+	.op = DIST__ALL_GATHER,
+	.name = "linear",
+	.summary = "1 step, every part to all ranks at once",
+	.formula = "alpha + (p-1)/p n beta",
+	.run = run_all_gather,
+	.cost_ns = cost_all_to_all_ns,
 };
 
 const struct dist__algorithm dist__linear_all_to_all = {

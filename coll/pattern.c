@@ -276,19 +276,27 @@ enum dist_error dist__exchange_all(const struct dist__coll *coll, uint32_t step,
 }
 
 enum dist_error dist__send_all(const struct dist__coll *coll, uint32_t step,
-			       struct dist__span out)
+			       struct dist__span out,
+			       const struct dist__parts *in)
 {
 	int p = coll->world_size;
-	struct dist__message *go = messages_new(coll);
+	struct dist__message *come = messages_new(coll), *go;
 	enum dist_error error;
 
-	if (!go)
+	if (!come)
 		return DIST_ERR_NO_MEMORY;
-	for (int i = 1; i < p; i++)
-		go[i - 1] =
-			dist__message_of(coll, step, (coll->rank + i) % p, out);
-	error = exchange(coll, NULL, 0, go, p - 1);
-	free(go);
+	go = come + p;
+	for (int i = 1; i < p; i++) {
+		int from = (coll->rank + p - i) % p, to = (coll->rank + i) % p;
+
+		if (in)
+			come[i - 1] = dist__message_of(
+				coll, step, from,
+				dist__span_part(coll, in, from));
+		go[i - 1] = dist__message_of(coll, step, to, out);
+	}
+	error = exchange(coll, come, in ? p - 1 : 0, go, p - 1);
+	free(come);
 	return error;
 }
 

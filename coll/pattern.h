@@ -120,11 +120,12 @@ enum dist_error dist__exchange_all(const struct dist__coll *coll, uint32_t step,
 				   const struct dist__parts *out,
 				   const struct dist__parts *in);
 
-/* dist__send_all sends out to every other rank at the same time, beginning on
- * the right hand, and blocks until it has arrived everywhere; then as
- * dist__exchange_all. */
+/* dist__send_all sends out to every other rank, beginning on the right hand,
+ * and receives from each its part of in, unless that is NULL, all at the same
+ * time; then as dist__exchange_all. */
 enum dist_error dist__send_all(const struct dist__coll *coll, uint32_t step,
-			       struct dist__span out);
+			       struct dist__span out,
+			       const struct dist__parts *in);
 
 /* dist__combine reduces in into acc, of the same length: acc = acc op in.
  * Phantoms only take their time. */

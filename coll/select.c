@@ -69,6 +69,7 @@ static const struct dist__algorithm *const algorithms[] = {
 	&dist__ring_all_gather,
 	&dist__doubling_all_gather,
 	&dist__bruck_all_gather,
+	&dist__linear_all_gather,
 	&dist__hierarchical_all_gather,
 	&dist__ring_reduce_scatter,
 	&dist__halving_reduce_scatter,

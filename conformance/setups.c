@@ -36,6 +36,7 @@ static const struct {
 	{CONFORMANCE_ALL_GATHER, "ring"},
 	{CONFORMANCE_ALL_GATHER, "recursive_doubling"},
 	{CONFORMANCE_ALL_GATHER, "bruck"},
+	{CONFORMANCE_ALL_GATHER, "linear"},
 	{CONFORMANCE_ALL_GATHER, "hierarchical"},
 	{CONFORMANCE_REDUCE_SCATTER, "ring"},
 	{CONFORMANCE_REDUCE_SCATTER, "recursive_halving"},

@@ -202,6 +202,7 @@ static bool shares_links(const struct dist__algorithm *algorithm)
 	if (strcmp(algorithm->name, "hierarchical") == 0)
 		return true;
 	return (algorithm->op == DIST__ALL_TO_ALL ||
+		algorithm->op == DIST__ALL_GATHER ||
 		algorithm->op == DIST__BROADCAST ||
 		algorithm->op == DIST__MONITORED_BARRIER) &&
 	       strcmp(algorithm->name, "linear") == 0;
