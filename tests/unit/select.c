@@ -63,6 +63,22 @@ Test(select, built_in_pipelines_what_is_long)
 	expect(DIST__ALL_GATHER, 65, 65, (512 << 10) + 1, "bruck");
 }
 
+Test(select, built_in_copies_little_among_few)
+{
+	expect(DIST__ALL_GATHER, 2, 1, 1 << 30, "linear");
+	expect(DIST__ALL_GATHER, 3, 3, 1, "linear");
+	expect(DIST__ALL_GATHER, 4, 1, 256 << 10, "recursive_doubling");
+	expect(DIST__ALL_GATHER, 4, 1, (256 << 10) + 1, "ring");
+	expect(DIST__ALL_GATHER, 4, 2, 1, "bruck");
+	expect(DIST__ALL_GATHER, 8, 1, 64 << 10, "recursive_doubling");
+	expect(DIST__ALL_GATHER, 8, 1, (64 << 10) + 1, "bruck");
+	expect(DIST__ALL_GATHER, 9, 1, 1, "bruck");
+	expect(DIST__REDUCE_SCATTER, 2, 2, 1, "pairwise");
+	expect(DIST__REDUCE_SCATTER, 3, 1, 64 << 10, "recursive_halving");
+	expect(DIST__REDUCE_SCATTER, 3, 1, 1 << 30, "pairwise");
+	expect(DIST__REDUCE_SCATTER, 4, 4, 1, "recursive_halving");
+}
+
 Test(select, built_in_goes_by_nodes)
 {
 	expect(DIST__ALL_REDUCE, 64, 8, 32768, "recursive_doubling");
