@@ -29,6 +29,17 @@ else
 	[ "$(wc -l <"$scratch/files")" -eq 2 ] || fail "more than two files"
 fi
 
+# What one pair sends goes the way of a collective's messages.
+limit=300 lockstep run --nproc-per-node 2 --trace "$scratch/job.json" \
+	"$LOCKSTEP" calibrate -o "$scratch/job"
+if [ "$status" -eq 0 ]; then
+	grep -q '"gather"' "$scratch/job.json" || fail "no stream of gathers"
+	[ -s "$scratch/job/wire.yaml" ] || fail "no profile of a job"
+else
+	grep -q 'too busy' "$scratch/out" "$scratch/err" ||
+		fail "a job: status $status: $(cat "$scratch/err")"
+fi
+
 expect_refusal 'world-size' calibrate --world-size 1
 expect_refusal 'no-such' calibrate --world-size 2 -o "$scratch/no-such/deep"
 expect_refusal 'intra: expected shm or tcp' calibrate --intra pcie
