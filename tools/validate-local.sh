@@ -1,17 +1,18 @@
 #!/bin/bash
 # validate-local.sh COMMAND DIR - calibrate on messages between ranks, predict
 # collectives and training steps that calibration has not measured, measure
-# them, and say how far off that was: on this machine's loopback, and between
-# the hosts of a test bed where there is the privilege to make one. To DIR:
-# table.tsv, every row; a figure for each scene of collectives. A machine that
-# is too busy to calibrate on: exit 1, as lockstep calibrate says.
+# them, and say how far off that was: on this machine's loopback, through the
+# memory that its ranks share, and between the hosts of a test bed where there is
+# the privilege to make one. To DIR: table.tsv, every row; a figure for each
+# scene of collectives. A machine that is too busy to calibrate on: exit 1, as
+# lockstep calibrate says.
 set -eu
 cd "$(dirname "$0")/.."
 
 lockstep=$(realpath "$1")
 dir=$(mkdir -p "$2" && realpath "$2")
-# Worlds on loopback, "": none; the test bed, 0 hosts: none.
-: "${RANKS=2 3 4}" "${HOSTS:=4}"
+# Worlds on loopback and on shared memory, "": none; the test bed, 0 hosts: none.
+: "${RANKS=2 3 4}" "${SHM=2 4}" "${HOSTS:=4}"
 # The test bed's links: slow enough that two processors carry the frames of all
 # hosts in time. BEDS: which of them.
 : "${BANDWIDTH:=200mbit}" "${DELAY_US:=1000}"
@@ -21,8 +22,9 @@ dir=$(mkdir -p "$2" && realpath "$2")
 export LOCKSTEP_BIND_TO=core
 : "${ROUNDS:=5}"
 rounds=1
-sizes=(-b 1K -f 4 -n 17 -w 3 -c 0 --together)
-calls=1 # on end, in one measurement
+sizes=(-b 1K -f 4 -n 17 -c 0 --together)
+calls=1  # on end, in one measurement
+warmup=3 # measurements before the first; 3 of short calls find ranks half awake
 largest=4M # by loopback; the test bed's links take their time
 step=(ddp_step --model mnist --step-ms 40 --steps 12)
 bed=validate$$
@@ -53,7 +55,7 @@ on() {
 # bench SIDE NAME - rows of lockstep bench, without its head.
 bench() {
 	on "$1" "$lockstep" bench "$2" "${sizes[@]}" -e "$largest" \
-		-m "$calls" --tsv "$dir/bench.tsv"
+		-m "$calls" -w "$warmup" --tsv "$dir/bench.tsv"
 	grep '^[0-9]' "$dir/bench.tsv"
 }
 
@@ -130,20 +132,21 @@ draw() {
 	done
 }
 
-# ---- loopback: ranks that share the machine's cores -----------------------
-# So many ranks, on what is fitted for as many.
-loopback() {
-	local at=$dir/loopback-$1
+# ---- this machine: ranks that share its cores -----------------------------
+# here INTRA RANKS NAME - so many ranks that talk by INTRA, on what is fitted for
+# as many.
+here() {
+	local at=$dir/$1-$2
 
-	"$lockstep" calibrate --intra tcp --world-size "$1" -o "$at" \
-		>"$dir/calibrate-$1.txt"
-	real=("$lockstep" run --intra tcp --nproc-per-node "$1")
+	"$lockstep" calibrate --intra "$1" --world-size "$2" -o "$at" \
+		>"$dir/calibrate-$1-$2.txt"
+	real=("$lockstep" run --intra "$1" --nproc-per-node "$2")
 	simulated=("$lockstep" run --backend sim --platform "$at/loopback.xml"
 		--profile "$at/loopback.yaml")
-	begin "loopback $1 ranks" "$1"
-	rounds=$ROUNDS calls=10
+	begin "$3 $2 ranks" "$2"
+	rounds=$ROUNDS calls=10 warmup=30
 	collectives
-	rounds=1 calls=1
+	rounds=1 calls=1 warmup=3
 	step "${step[@]}"
 	draw
 }
@@ -261,7 +264,10 @@ errors() {
 }
 
 for ranks in $RANKS; do
-	loopback "$ranks"
+	here tcp "$ranks" loopback
+done
+for ranks in $SHM; do
+	here shm "$ranks" "shared memory"
 done
 status=0
 if [ "$HOSTS" -gt 0 ]; then
