@@ -108,6 +108,7 @@ static void print_measures(const struct calibration_measures *m,
 	print_sample("issue of a send, 8 B", &m->issue, 1e3, "us");
 	print_sample("message in a stream, 1 MiB", &m->pair_message, 1e3, "us");
 	print_sample("reduction of 1 MiB, all ranks", &m->reduce, 1e3, "us");
+	print_sample("copy of 1 MiB, all ranks", &m->copy, 1e3, "us");
 	printf("exchange in a ring of %d, all ranks at once, against the "
 	       "fit:\n",
 	       m->world_size);
@@ -122,12 +123,12 @@ static void print_model(const struct calibration_model *model)
 {
 	printf("fitted: a send %.2f us, a receive %.2f us, latency %.2f us, "
 	       "one pair %.3f GB/s, all pairs %.3f GB/s, "
-	       "reduction %.3f GB/s\n"
+	       "reduction %.3f GB/s, copy %.3f GB/s\n"
 	       "residual: %.0f %% at most, each exchange by its neighbours\n",
 	       model->overhead_ns / 1e3, model->receive_ns / 1e3,
 	       model->latency_ns / 1e3, model->pair_Bps / 1e9,
 	       model->capacity_Bps / 1e9, model->reduce_Bps / 1e9,
-	       model->residual * 100);
+	       model->copy_Bps / 1e9, model->residual * 100);
 }
 
 /* What `lockstep testbed platform` takes, in its units. */

@@ -47,6 +47,7 @@ struct calibration_measures {
 	struct sample pair_message; /* 1 MiB in a stream, one pair alone */
 	struct sample exchange[CALIBRATION_SIZES]; /* all ranks at once */
 	struct sample reduce; /* reducing 1 MiB, all ranks at once */
+	struct sample copy;   /* copying 1 MiB, likewise */
 };
 
 /* What follows from it. */
@@ -59,6 +60,7 @@ struct calibration_model {
 	double pair_Bps;     /* of one pair alone */
 	double capacity_Bps; /* of all pairs together, longest messages */
 	double reduce_Bps;
+	double copy_Bps; /* of a rank's memory to its own */
 	/* Of the capacity, by the longer sizes of the exchange. */
 	struct dist__rate rates[CALIBRATION_SIZES - 1];
 	size_t num_rates;

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#define REDUCED_BYTES 1048576 /* of the measures reduce and pair_message */
+#define MEASURED_BYTES 1048576 /* of reduce, copy and pair_message */
 
 /* Of a message on one machine: what the sender's processor does at most, and
  * what is left to the link, which SimGrid shares oddly when it has none. */
@@ -39,7 +39,8 @@ double calibration_spread(const struct calibration_measures *m,
 		"exchange of 256 KiB", "exchange of 512 KiB",
 		"exchange of 1 MiB",   "exchange of 2 MiB"};
 	double worst = -1;
-	/* On one machine the smallest exchange is no part of the fit. */
+	/* On one machine the smallest exchange is no part of the fit, and
+	 * between hosts the local copy. */
 	int i = m->cores > 0 ? 1 : 0;
 
 	*what = "";
@@ -49,6 +50,8 @@ double calibration_spread(const struct calibration_measures *m,
 	for (; i < CALIBRATION_SIZES; i++)
 		consider(&m->exchange[i], exchange_names[i], &worst, what);
 	consider(&m->reduce, "local reduction", &worst, what);
+	if (m->cores > 0)
+		consider(&m->copy, "local copy", &worst, what);
 	return worst;
 }
 
@@ -186,11 +189,12 @@ void calibration_fit(const struct calibration_measures *m,
 	fit_message(m, model);
 	fit_rates(m, model);
 	/* One pair alone cannot be slower than its share under load. */
-	model->pair_Bps =
-		load_bytes(model->rates, CALIBRATION_SIZES - 1, REDUCED_BYTES) /
-		m->pair_message.median * 1e9;
+	model->pair_Bps = load_bytes(model->rates, CALIBRATION_SIZES - 1,
+				     MEASURED_BYTES) /
+			  m->pair_message.median * 1e9;
 	model->pair_Bps =
 		fmax(model->pair_Bps, model->capacity_Bps / m->world_size);
-	model->reduce_Bps = REDUCED_BYTES / m->reduce.median * 1e9;
+	model->reduce_Bps = MEASURED_BYTES / m->reduce.median * 1e9;
+	model->copy_Bps = MEASURED_BYTES / m->copy.median * 1e9;
 	model->residual = residual_of(m, model);
 }

@@ -191,6 +191,13 @@ static enum dist_error reductions(struct measurer *m, size_t bytes, int rounds)
 	return DIST_OK;
 }
 
+static enum dist_error copies(struct measurer *m, size_t bytes, int rounds)
+{
+	for (int i = 0; i < rounds; i++)
+		memcpy(m->in, walk(m, m->out, bytes, i), bytes);
+	return DIST_OK;
+}
+
 /* Times a round of num batches. Out of the barrier in front of it ranks come
  * one after the other, so it is their average where all take part, DIST_AVG;
  * DIST_MAX where others stand by. */
@@ -283,10 +290,12 @@ static enum dist_error take_all(struct measurer *m,
 	if (!err)
 		err = take(m, reductions, MIB, REDUCTIONS, DIST_AVG,
 			   &all->reduce);
+	if (!err)
+		err = take(m, copies, MIB, REDUCTIONS, DIST_AVG, &all->copy);
 	return err;
 }
 
-#define MEASURES (5 + CALIBRATION_SIZES)
+#define MEASURES (6 + CALIBRATION_SIZES)
 
 static void list(struct calibration_measures *all,
 		 struct sample *samples[MEASURES])
@@ -298,6 +307,7 @@ static void list(struct calibration_measures *all,
 	samples[n++] = &all->issue;
 	samples[n++] = &all->pair_message;
 	samples[n++] = &all->reduce;
+	samples[n++] = &all->copy;
 	for (int i = 0; i < CALIBRATION_SIZES; i++)
 		samples[n++] = &all->exchange[i];
 }

@@ -170,8 +170,10 @@ static void write_profile(struct dist__output *out, const struct place *place,
 	if (model->cores > 0)
 		dist__output_print(out,
 				   "receive_overhead_ns: %.0f\n"
-				   "cores: %d\n",
-				   model->receive_ns, model->cores);
+				   "cores: %d\n"
+				   "copy_Bps: %.4g\n",
+				   model->receive_ns, model->cores,
+				   model->copy_Bps);
 	dist__output_print(out, "window_bytes: %zu\n", place->window_bytes);
 	write_rates(out, model);
 }

@@ -8,7 +8,8 @@ static const char *const reasons[DIST__BY_NUM] = {
 	[DIST__BY_EARLY] = "with ranks through before others come",
 	[DIST__BY_TIMETABLE] = "of few messages or without a timetable",
 	[DIST__BY_MODEL] = "by a network model with windows or factors, or a "
-			   "profile with rates, windows, receives or cores",
+			   "profile with rates, windows, receives, "
+			   "copies or cores",
 };
 
 static uint64_t by_messages(const struct dist__tally *tally)

@@ -86,12 +86,15 @@ static enum dist_error run(const struct dist__coll *coll)
 	r.data = scratch;
 	if (!error) {
 		dist__copy(places(&r, 0, 1), dist__span_tensor(coll));
+		dist__charge_copy(coll, places(&r, 0, 1).bytes);
 		error = gather(&r);
 	}
 	for (int i = 0; r.data && i < coll->world_size && !error; i++)
 		dist__copy(dist__span_part(coll, out,
 					   (coll->rank + i) % coll->world_size),
 			   places(&r, i, 1));
+	if (!error)
+		dist__charge_copy(coll, places(&r, 0, coll->world_size).bytes);
 	free(scratch);
 	return error;
 }

@@ -88,10 +88,13 @@ static enum dist_error pack(const struct bruck *b, int bit,
 	for (int way = bit; way < p; way = next_way(way, bit))
 		b->lengths[i++] = b->held[way].bytes;
 	error = room_for(b, b->lengths, i, out);
+	if (error)
+		return error;
 	rest = *out;
-	for (int way = bit; way < p && !error; way = next_way(way, bit))
+	for (int way = bit; way < p; way = next_way(way, bit))
 		dist__copy(take(&rest, b->held[way].bytes), b->held[way]);
-	return error;
+	dist__charge_copy(b->coll, out->bytes);
+	return DIST_OK;
 }
 
 /* Notes where the parts of a step lie. */
@@ -116,6 +119,7 @@ static enum dist_error deliver(const struct bruck *b, int bit)
 		if (out.bytes != b->held[way].bytes)
 			return DIST_ERR_MISMATCH;
 		dist__copy(out, b->held[way]);
+		dist__charge_copy(coll, out.bytes);
 	}
 	return DIST_OK;
 }
@@ -161,6 +165,7 @@ static enum dist_error hand_on(struct bruck *b)
 					       (coll->rank + way) % p);
 	dist__copy(dist__span_part(coll, &op->sides->out, coll->rank),
 		   b->held[0]);
+	dist__charge_copy(coll, b->held[0].bytes);
 	for (int step = 0; step < steps && !error; step++)
 		error = hop(b, step, 1 << step);
 	for (int step = 0; step < steps; step++)

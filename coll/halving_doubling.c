@@ -99,10 +99,14 @@ static enum dist_error run_reduce_scatter(const struct dist__coll *coll)
 	if (!error) {
 		h.vector = packed.parts;
 		dist__parts_copy(coll, &h.vector, in);
+		if (h.fold.rank >= 0)
+			dist__charge_copy(coll, dist__halving_whole(&h).bytes);
 		error = dist__halving_scatter_sums(&h);
 	}
-	if (!error && h.fold.rank >= 0)
+	if (!error && h.fold.rank >= 0) {
 		dist__copy(out, dist__span_part(coll, &h.vector, coll->rank));
+		dist__charge_copy(coll, out.bytes);
+	}
 	if (!error && dist__fold_receives(&h.fold))
 		theirs = dist__span_part(coll, &h.vector, coll->rank + 1);
 	if (!error)

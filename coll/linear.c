@@ -103,6 +103,8 @@ static enum dist_error run_all_to_all(const struct dist__coll *coll)
 
 	dist__copy(dist__span_part(coll, &op->sides->out, coll->rank),
 		   dist__span_part(coll, &op->sides->in, coll->rank));
+	dist__charge_copy(
+		coll, dist__span_part(coll, &op->sides->in, coll->rank).bytes);
 	return dist__exchange_all(coll, 0, &op->sides->in, &op->sides->out);
 }
 

@@ -36,6 +36,8 @@ static enum dist_error run_all_to_all(const struct dist__coll *coll)
 
 	dist__copy(dist__span_part(coll, &op->sides->out, coll->rank),
 		   dist__span_part(coll, &op->sides->in, coll->rank));
+	dist__charge_copy(
+		coll, dist__span_part(coll, &op->sides->in, coll->rank).bytes);
 	for (int k = 1; k < p && !error; k++) {
 		int to = (coll->rank + k) % p;
 		int from = (coll->rank + p - k) % p;

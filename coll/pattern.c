@@ -63,6 +63,14 @@ void dist__copy(struct dist__span to, struct dist__span from)
 		memcpy(to.data, from.data, to.bytes);
 }
 
+void dist__charge_copy(const struct dist__coll *coll, size_t bytes)
+{
+	struct dist__transport *t = coll->transport;
+
+	if (t->ops->charge_copy)
+		t->ops->charge_copy(t, bytes);
+}
+
 enum dist_error dist__scratch_new(const struct dist__coll *coll, size_t bytes,
 				  void **scratch)
 {

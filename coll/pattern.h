@@ -31,6 +31,11 @@ struct dist__span dist__span_parts(const struct dist__coll *coll,
  * memory. Phantoms are left alone. */
 void dist__copy(struct dist__span to, struct dist__span from);
 
+/* dist__charge_copy accounts for bytes that were copied, or would have been but
+ * for phantoms, from memory of the rank to other memory of it: not where the
+ * two may be the same, which of phantoms nobody knows. */
+void dist__charge_copy(const struct dist__coll *coll, size_t bytes);
+
 /*
  * dist__scratch_new stores in *scratch memory for bytes, which the caller
  * frees: NULL, and nothing to free, for a phantom or for 0 bytes. To be called

@@ -381,6 +381,7 @@ static const struct dist__yaml_key profile_keys[] = {
 	{.name = "reduce_Bps",
 	 .read = dist__yaml_read_double,
 	 FIELD(reduce_Bps)},
+	{.name = "copy_Bps", .read = dist__yaml_read_double, FIELD(copy_Bps)},
 	{.name = "segment_bytes",
 	 .read = dist__yaml_read_count,
 	 FIELD(segment_bytes)},

@@ -10,6 +10,7 @@
  *	receive_overhead_ns: 1000	# processor time of a receive, each
  *	cores: 2			# of the machine that all ranks share
  *	reduce_Bps: 5.0e9		# local reduction, bytes of one input
+ *	copy_Bps: 10.0e9		# a rank's own memory to its own
  *	segment_bytes: 131072		# what a pipeline sends at a time
  *	p2p: buffered			# or rendezvous, eager:BYTES
  *	window_bytes: 65536		# of a connection, until told of more
@@ -88,6 +89,9 @@ struct dist__profile {
 	 * core r modulo so many; 0: every rank has its own. */
 	int cores;
 	double reduce_Bps; /* 0: reductions cost nothing */
+	/* Of what an algorithm copies beside its messages; no formula knows it.
+	 * 0: that costs nothing. */
+	double copy_Bps;
 	int segment_bytes; /* 1 or more */
 	struct dist__p2p_mode p2p;
 	/* A message of a collective of as much or more, which with its header

@@ -121,6 +121,10 @@ struct dist__transport_ops {
 	 */
 	void (*charge_reduce)(struct dist__transport *t, size_t bytes);
 
+	/* Accounts likewise for bytes that an algorithm has copied from the
+	 * rank's memory to other memory of it, beside its messages. */
+	void (*charge_copy)(struct dist__transport *t, size_t bytes);
+
 	/* Makes a lane; the thread or actor may start later. Rank's thread.
 	 * Errors: NO_MEMORY, IO. */
 	enum dist_error (*lane_new)(struct dist__transport *t,

@@ -17,8 +17,8 @@ enum dist__by_messages {
 	DIST__BY_TIMETABLE, /* its algorithm has few messages, or lengths that
 			       not all ranks know: there is no timetable */
 	DIST__BY_MODEL,     /* the network model is no simple arithmetic, or
-			       the profile knows rates, windows, receives or
-			       cores */
+			       the profile knows rates, windows, receives,
+			       copies or cores */
 	DIST__BY_NUM
 };
 

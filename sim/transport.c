@@ -412,6 +412,14 @@ static void charge_reduce(struct dist__transport *t, size_t bytes)
 		(double)bytes * rank->world->reduce_s_per_byte / rank->pace;
 }
 
+static void charge_copy(struct dist__transport *t, size_t bytes)
+{
+	const struct dist__sim_rank *rank = rank_of(t);
+
+	self()->debt_s +=
+		(double)bytes * rank->world->copy_s_per_byte / rank->pace;
+}
+
 /* ---- leaving -------------------------------------------------------- */
 
 static bool concerns(const struct dist__sim_channel *channel,
@@ -482,6 +490,7 @@ const struct dist__transport_ops dist__sim_transport_ops = {
 	.now_ns = now_ns,
 	.compute = compute,
 	.charge_reduce = charge_reduce,
+	.charge_copy = charge_copy,
 	.lane_new = dist__sim_lane_new,
 	.lane_submit = dist__sim_lane_submit,
 	.lane_wait = dist__sim_lane_wait,

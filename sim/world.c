@@ -137,7 +137,7 @@ static enum dist_error attach(const struct dist_init_options *options,
 
 /* ---- what the run stands on ----------------------------------------- */
 
-#define OWN_FACTS 16
+#define OWN_FACTS 17
 
 static enum dist_error open_profile(struct dist__sim_world *world,
 				    const struct dist_launch_options *options,
@@ -168,6 +168,8 @@ static enum dist_error open_profile(struct dist__sim_world *world,
 	world->receive_s = world->profile.receive_overhead_ns * 1e-9;
 	if (world->profile.reduce_Bps > 0)
 		world->reduce_s_per_byte = 1 / world->profile.reduce_Bps;
+	if (world->profile.copy_Bps > 0)
+		world->copy_s_per_byte = 1 / world->profile.copy_Bps;
 	return error;
 }
 
@@ -288,6 +290,7 @@ static enum dist_error open_recorder(struct dist__sim_world *world,
 	number(world->receive_text, sizeof world->receive_text,
 	       profile->receive_overhead_ns);
 	number(world->cores_text, sizeof world->cores_text, profile->cores);
+	number(world->copy_text, sizeof world->copy_text, profile->copy_Bps);
 	number(world->window_text, sizeof world->window_text,
 	       (double)profile->window_bytes);
 	dist__profile_rates_print(profile, world->rates_text,
@@ -314,6 +317,8 @@ static enum dist_error open_recorder(struct dist__sim_world *world,
 						 world->receive_text};
 	if (profile->cores > 0)
 		facts[n++] = (struct dist__fact){"cores", world->cores_text};
+	if (profile->copy_Bps > 0)
+		facts[n++] = (struct dist__fact){"copy_Bps", world->copy_text};
 	if (profile->window_bytes < SIZE_MAX)
 		facts[n++] =
 			(struct dist__fact){"window_bytes", world->window_text};

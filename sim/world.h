@@ -168,7 +168,7 @@ struct dist__sim_world {
 	struct dist__tally tally;     /* so far */
 	double overhead_s;            /* of a send */
 	double receive_s;             /* of a receive */
-	double reduce_s_per_byte;
+	double reduce_s_per_byte, copy_s_per_byte;
 	double *cores_free_s; /* of each core, when; NULL: a core each */
 	struct dist__recorder *recorder;
 	struct check_board *board;
@@ -223,7 +223,7 @@ struct dist__sim_world {
 	char path[4096]; /* of the platform */
 	char overhead_text[32], reduce_text[32], segment_text[32]; /* facts */
 	char p2p_text[32], window_text[32], rates_text[32 * DIST__RATES];
-	char receive_text[32], cores_text[32];
+	char receive_text[32], cores_text[32], copy_text[32];
 	void *sink; /* SimGrid writes payload pointers here; never read */
 };
 

@@ -382,6 +382,7 @@ static const struct dist__transport_ops tcp_ops = {
 	.now_ns = tcp_now_ns,
 	.compute = tcp_compute,
 	.charge_reduce = NULL, /* the reduction itself takes the time */
+	.charge_copy = NULL,
 	.lane_new = dist__lane_new,
 	.lane_submit = dist__lane_submit,
 	.lane_wait = dist__lane_wait,

@@ -97,6 +97,30 @@ for type in float double half bfloat16 int8 uint8 int32 int64 bool; do
 	done
 done
 
+# What an algorithm copies beside its messages: 1 us for 1000 bytes. Of 4 ranks'
+# parts of 1 MB: all-to-alls their own one, and Bruck's those of both steps and
+# what they have brought; Bruck's all-gather its own one and all; a
+# reduce-scatter by halving all and its own one.
+echo 'name: none' >"$scratch/free.yaml"
+printf 'name: copies\ncopy_Bps: 1e9\n' >"$scratch/copies.yaml"
+us() { # PROFILE COLLECTIVE ALGORITHM
+	expect 0 bench "$2" "${sim[@]}" --nproc-per-node 4 -b 4M -e 4M \
+		--algorithm "$3" --profile "$scratch/$1.yaml" --json
+	jq '.rows[0].time_us' "$scratch/out"
+}
+expect_copied() { # COLLECTIVE ALGORITHM PARTS
+	awk -v with="$(us copies "$1" "$2")" -v without="$(us free "$1" "$2")" \
+		-v us="$(($3 * 1048576))e-3" \
+		'BEGIN { exit (with - without - us) ^ 2 > 1 }' ||
+		fail "$2: not $3 parts copied"
+}
+expect_copied alltoall all_to_all=linear 1
+expect_copied alltoall all_to_all=pairwise 1
+expect_copied alltoall all_to_all=bruck 8
+expect_copied all_gather all_gather=bruck 5
+expect_copied reduce_scatter reduce_scatter=recursive_halving 5
+expect_copied all_gather all_gather=ring 0
+
 # Ranks of one machine: through memory, through sockets, and some of them so
 # that they must find out that the others do not.
 for intra in shm tcp; do

@@ -20,6 +20,7 @@ static struct calibration_measures ideal(double alpha_ns, double capacity_Bps)
 	m.issue = exactly(2000);
 	m.pair_message = exactly(1048576 / 3.0); /* 3 GB/s */
 	m.reduce = exactly(1048576 / 5.0);       /* 5 GB/s */
+	m.copy = exactly(1048576 / 6.0);         /* 6 GB/s */
 	m.exchange[0] = exactly(alpha_ns);
 	for (i = 1; i < CALIBRATION_SIZES; i++)
 		m.exchange[i] =
@@ -45,6 +46,7 @@ Test(calibration, finds_the_constants_of_an_ideal_machine)
 	cr_assert(near(model.pair_Bps, 3e9));
 	cr_assert(near(model.capacity_Bps, 4e9), "%g", model.capacity_Bps);
 	cr_assert(near(model.reduce_Bps, 5e9));
+	cr_assert(near(model.copy_Bps, 6e9));
 	cr_assert_lt(model.residual, 1e-3);
 	cr_assert_eq(calibration_spread(&m, &what), 0);
 }

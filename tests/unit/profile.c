@@ -152,10 +152,12 @@ Test(profile, rates_by_size)
 
 Test(profile, cores_of_a_machine)
 {
-	cr_assert_eq(load("name: x\nreceive_overhead_ns: 1000\ncores: 2\n"),
+	cr_assert_eq(load("name: x\nreceive_overhead_ns: 1000\ncores: 2\n"
+			  "copy_Bps: 8e9\n"),
 		     DIST_OK, "%s", message.text);
 	cr_assert_eq(profile.receive_overhead_ns, 1000);
 	cr_assert_eq(profile.cores, 2);
+	cr_assert_eq(profile.copy_Bps, 8e9);
 	refused("name: x\ncores: 0\n", 2,
 		"cores: expected a whole number of 1 or more, not \"0\"");
 	refused("name: x\ncores: 1.5\n", 2,
@@ -173,6 +175,7 @@ Test(profile, only_the_name_is_needed)
 	cr_assert_eq(profile.message_overhead_ns, 0);
 	cr_assert_eq(profile.receive_overhead_ns, 0);
 	cr_assert_eq(profile.cores, 0);
+	cr_assert_eq(profile.copy_Bps, 0);
 	cr_assert_eq(profile.reduce_Bps, 0);
 	cr_assert_eq(profile.segment_bytes, DIST__SEGMENT_BYTES);
 	cr_assert_eq(profile.window_bytes, SIZE_MAX);
@@ -184,8 +187,8 @@ Test(profile, only_the_name_is_needed)
 
 #define KEYS                                                                   \
 	"name, version, source, message_overhead_ns, receive_overhead_ns, "    \
-	"cores, reduce_Bps, segment_bytes, p2p, window_bytes, rates, "         \
-	"library, constants, selection"
+	"cores, reduce_Bps, copy_Bps, segment_bytes, p2p, window_bytes, "      \
+	"rates, library, constants, selection"
 
 Test(profile, keys_are_checked)
 {

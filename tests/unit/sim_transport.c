@@ -130,12 +130,13 @@ static int charged(void *arg)
 	struct seat seat = seat_take();
 
 	/* A reduction of 5 us, the sender's 1 us, then the transfer; what is
-	 * owed at the end shows on the clock. */
+	 * owed at the end, of a reduction and a copy, shows on the clock. */
 	(void)arg;
 	if (seat.rank == 0) {
 		seat.t->ops->charge_reduce(seat.t, 5000);
 		seat_finish(&seat, seat_isend(&seat, 1, NULL, MEGABYTE));
-		seat.t->ops->charge_reduce(seat.t, 3000);
+		seat.t->ops->charge_reduce(seat.t, 1000);
+		seat.t->ops->charge_copy(seat.t, 4000);
 		cr_expect_eq(seat_now(&seat), 9 * US + MEGABYTE_NS);
 	} else {
 		seat_finish(&seat, seat_irecv(&seat, 0, NULL, MEGABYTE));
@@ -165,12 +166,13 @@ static int simulate_by(const char *profile, int ranks, int (*program)(void *))
 	return status;
 }
 
-Test(sim_transport, a_profile_charges_messages_and_reductions)
+Test(sim_transport, a_profile_charges_messages_reductions_and_copies)
 {
 	cr_assert_eq(simulate_by("name: charging\nversion: 1\n"
 				 "source: this test\n"
 				 "message_overhead_ns: 1000\n"
-				 "reduce_Bps: 1.0e9\n",
+				 "reduce_Bps: 1.0e9\n"
+				 "copy_Bps: 2.0e9\n",
 				 2, charged),
 		     DIST_EXIT_OK);
 }
