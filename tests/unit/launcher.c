@@ -258,8 +258,9 @@ static int linger(void *arg)
 	(void)arg;
 	atomic_store(&page->pids[rank_of_mine()], getpid());
 	alarm(60);
-	for (;;)
-		pause();
+	while (pause() < 0)
+		;
+	return 0;
 }
 
 /* Ends the job while it starts its third rank. */
