@@ -24,6 +24,25 @@ static int error_of(const char *path)
 	return access(folder, W_OK) ? errno : 0;
 }
 
+/* Whether two outputs are one file, of which the later would be left. */
+static bool are_one(const char *a, const char *b)
+{
+	struct stat info;
+
+	return a && b && *a && strcmp(a, b) == 0 &&
+	       (stat(a, &info) != 0 || S_ISREG(info.st_mode));
+}
+
+/* The first path that stands for two outputs; NULL: none does. */
+static const char *find_double(const char *const *paths, int num)
+{
+	for (int i = 0; i < num; i++)
+		for (int j = 0; j < i; j++)
+			if (are_one(paths[i], paths[j]))
+				return paths[i];
+	return NULL;
+}
+
 bool place_check(const char *command, const char *const *paths, int num)
 {
 	for (int i = 0; i < num; i++) {
@@ -33,6 +52,13 @@ bool place_check(const char *command, const char *const *paths, int num)
 			continue;
 		fprintf(stderr, "lockstep %s: %s: cannot be written: %s\n",
 			command, paths[i], strerror(error));
+		return false;
+	}
+	if (find_double(paths, num)) {
+		fprintf(stderr,
+			"lockstep %s: %s: expected a file of its own for each "
+			"output\n",
+			command, find_double(paths, num));
 		return false;
 	}
 	return true;

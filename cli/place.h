@@ -5,7 +5,8 @@
 #include <stdbool.h>
 
 /* place_check looks whether a file could be written to each of num paths, NULL
- * for none. Returns false after a line on stderr, which command begins. */
+ * for none, and whether they are different files. Returns false after a line on
+ * stderr, which command begins. */
 bool place_check(const char *command, const char *const *paths, int num);
 
 #endif

@@ -166,6 +166,13 @@ for option in tsv trace; do
 	expect_refusal 'no/such: cannot be written: No such file' predict \
 		--platform star-8 --$option "$scratch/no/such"
 done
+both='twice: expected a file of its own for each output'
+twice=(--trace "$scratch/twice" --tsv "$scratch/twice")
+expect_refusal "$both" run "${twice[@]/--tsv/--json}" hello
+expect_refusal "$both" bench all_reduce "${twice[@]}"
+expect_refusal "$both" predict --platform star-8 "${twice[@]}"
+[ ! -e "$scratch/twice" ] || fail "wrote one of two outputs"
+expect 0 run --trace /dev/null --json /dev/null hello
 expect_refusal '--dump: expected a folder' run --dump "$scratch/no/such" hello
 expect_refusal '--dump: expected a folder' run --dump /dev/null/%r hello
 
