@@ -76,7 +76,7 @@ static int check(const struct command_line *line,
 
 	if (!line->platform == !line->machine)
 		return refuse(
-			"one of --platform and --machine is needed; see "
+			"expected one of --platform and --machine; see "
 			"lockstep list platforms, lockstep list machines");
 	if (!dist__fidelity_parse(&request->fidelity, line->fidelity))
 		return refuse("--fidelity: expected " DIST__FIDELITIES);
