@@ -1,6 +1,7 @@
 /* testbed.c - lockstep testbed: several hosts on one machine. */
 #include "cli/command.h"
 
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@
 struct request {
 	char *name, *bandwidth, *delay, *topology, *slow, *by, *goodput,
 		*output;
-	int hosts;
+	int hosts; /* INT_MIN: not given */
 	int mtu;
 	double latency_us;
 	const char *const *words; /* after the options, ended by NULL */
@@ -192,7 +193,8 @@ static const struct verb *find(const char *name)
 static bool describes(const struct request *request)
 {
 	return request->bandwidth || request->delay || request->topology ||
-	       request->slow || request->by || request->hosts || request->mtu;
+	       request->slow || request->by || request->hosts != INT_MIN ||
+	       request->mtu;
 }
 
 static enum dist_error describe(struct request *request,
@@ -201,7 +203,7 @@ static enum dist_error describe(struct request *request,
 	struct testbed *testbed = &request->testbed;
 	enum dist_error error = DIST_OK;
 
-	if (request->hosts)
+	if (request->hosts != INT_MIN)
 		testbed->hosts = request->hosts;
 	testbed->mtu = request->mtu;
 	if (request->bandwidth)
@@ -264,7 +266,7 @@ static int parse_and_act(poptContext context, struct request *request,
 
 int command_testbed(int argc, const char **argv)
 {
-	struct request request = {.hosts = 0};
+	struct request request = {.hosts = INT_MIN};
 	struct poptOption options[] = {
 		{"name", '\0', POPT_ARG_STRING, &request.name, 0,
 		 "of the test bed (default testbed)", "NAME"},

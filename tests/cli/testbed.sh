@@ -16,6 +16,7 @@ expect_refusal 'leaves of 2 hosts' "${bed[@]}" --topology tree true
 expect_refusal 'run: expected a command' "${bed[@]}"
 expect_refusal 'no test bed "none"' testbed show --name none
 expect_refusal 'only up and run' testbed down --hosts 3
+expect_refusal 'hosts: expected' testbed up --name "$name" --hosts 0
 expect_refusal 'expected up, show' testbed sideways
 
 lockstep testbed up --name "$name" --hosts 3 --bandwidth 100mbit \
