@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define PATH_SIZE 4096
@@ -38,9 +39,13 @@ bool checkpoint_save(const struct network *network, const char *path,
 		     struct dist_message *message)
 {
 	char beside[PATH_SIZE];
+	struct stat info;
 	FILE *file;
 	bool fine;
 
+	/* Renaming would put a plain file in the place of a device. */
+	if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
+		return refuse(message, path, "expected a plain file");
 	snprintf(beside, sizeof(beside), "%s.new", path);
 	file = fopen(beside, "wb");
 	if (!file)

@@ -104,6 +104,11 @@ expect 0 run --nproc-per-node 2 tutorial_checkpoint --file "$scratch/weights"
 expect 1 run --nproc-per-node 2 tutorial_checkpoint --file "$scratch/no/weights"
 grep -q "no/weights.new: No such file" "$scratch/err" ||
 	fail "no reason: $(cat "$scratch/err")"
+ln -s /dev/null "$scratch/null"
+expect 1 run --nproc-per-node 2 tutorial_checkpoint --file "$scratch/null"
+grep -q "null: expected a plain file" "$scratch/err" ||
+	fail "no reason: $(cat "$scratch/err")"
+[ -L "$scratch/null" ] || fail "a device was replaced"
 
 expect_refusal 'nonexistent/train-images-idx3-ubyte: No such file' \
 	run tutorial_sgd --data /nonexistent
