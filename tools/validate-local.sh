@@ -32,6 +32,8 @@ header=$(printf '%s\t' op algorithm measured_algorithm ranks bytes calls \
 	predicted_us measured_us measured_min_us measured_p25_us \
 	measured_p75_us measured_max_us)ratio
 
+declare -A drifts # of scenes on this machine
+
 printf 'scene\t%s\n' "$header" >"$dir/table.tsv"
 
 # A scene: where to measure (real) and what to predict on (simulated), so many
@@ -133,13 +135,28 @@ draw() {
 }
 
 # ---- this machine: ranks that share its cores -----------------------------
+# measure_here INTRA RANKS WHEN - calibrates, and stores what it says.
+measure_here() {
+	"$lockstep" calibrate --intra "$1" --world-size "$2" \
+		-o "$dir/$1-$2-$3" >"$dir/calibrate-$1-$2-$3.txt"
+}
+
+# drift FILE FILE - how far two calibrations are apart, in percent: by a round
+# of a barrier or by the bytes of all pairs, whichever is more.
+drift() {
+	awk 'function apart(a, b) { return a > b ? a / b - 1 : b / a - 1 }
+		/^round of a barrier/ { round[NR == FNR] = $7 }
+		/^fitted:/ { sub(/.*all pairs /, ""); pairs[NR == FNR] = $1 }
+		END { r = apart(round[0], round[1]); p = apart(pairs[0], pairs[1])
+			printf "%.1f\n", 100 * (r > p ? r : p) }' "$@"
+}
+
 # here INTRA RANKS NAME - so many ranks that talk by INTRA, on what is fitted for
 # as many.
 here() {
-	local at=$dir/$1-$2
+	local at=$dir/$1-$2-before
 
-	"$lockstep" calibrate --intra "$1" --world-size "$2" -o "$at" \
-		>"$dir/calibrate-$1-$2.txt"
+	measure_here "$1" "$2" before
 	real=("$lockstep" run --intra "$1" --nproc-per-node "$2")
 	simulated=("$lockstep" run --backend sim --platform "$at/loopback.xml"
 		--profile "$at/loopback.yaml")
@@ -149,6 +166,8 @@ here() {
 	rounds=1 calls=1 warmup=3
 	step "${step[@]}"
 	draw
+	measure_here "$1" "$2" after
+	drifts[$scene]=$(drift "$dir/calibrate-$1-$2"-{before,after}.txt)
 }
 
 # ---- the test bed: hosts behind links of a known rate and delay -----------
@@ -250,16 +269,19 @@ of_scene() {
 errors() {
 	local scene error='r > 1 ? r - 1 : 1 - r'
 
-	echo "|predicted / measured - 1|, and how far the measured quartiles" \
-		"are apart by the median, in percent"
-	printf '%-26s %5s %8s %8s %8s %8s\n' scene rows median p90 worst spread
+	echo "|predicted / measured - 1|, how far the measured quartiles are" \
+		"apart by the median, and" \
+		"the calibrations before and after, in percent"
+	printf '%-26s %5s %8s %8s %8s %8s %8s\n' \
+		scene rows median p90 worst spread drift
 	cut -f 1 "$dir/table.tsv" | sed 1d | uniq | while read -r scene; do
-		printf '%-26s %5d %8.1f %8.1f %8.1f %8.1f\n' "$scene" \
+		printf '%-26s %5d %8.1f %8.1f %8.1f %8.1f %8s\n' "$scene" \
 			"$(of_scene "$scene" r | wc -l)" \
 			"$(of_scene "$scene" "$error" | quantile 0.5)" \
 			"$(of_scene "$scene" "$error" | quantile 0.9)" \
 			"$(of_scene "$scene" "$error" | quantile 1)" \
-			"$(of_scene "$scene" s | quantile 0.5)"
+			"$(of_scene "$scene" s | quantile 0.5)" \
+			"${drifts[$scene]:--}"
 	done
 }
 

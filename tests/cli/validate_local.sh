@@ -12,7 +12,7 @@ if [ "$status" -eq 1 ] && grep -q 'too busy' "$scratch/err"; then
 fi
 [ "$status" -eq 0 ] || fail "status $status: $(cat "$scratch/err")"
 for scene in "loopback 2 ranks" "shared memory 2 ranks"; do
-	expect_out "^$scene +36( +[0-9.]+){4}\$"
+	expect_out "^$scene +36( +[0-9.]+){5}\$"
 	for op in all_reduce all_gather_single reduce_scatter_single broadcast \
 		all_to_all; do
 		[ "$(grep -c "^$scene.$op" "$scratch/here/table.tsv")" -eq 7 ] ||
