@@ -132,83 +132,111 @@ static void advance(struct dist__mesh *mesh,
 		dist__matching_end(mesh, connection);
 }
 
-/* Acts on a frame of the handshake, which comes as a whole. false: there is
- * more of it to come. */
-static bool greeted(struct dist__mesh *mesh, struct dist__connection *c)
+/* Acts on a frame of the handshake that begins at bytes, and comes as a whole.
+ * Returns its length; 0: there is more of it to come. */
+static size_t greeted(struct dist__mesh *mesh, struct dist__connection *c,
+		      const unsigned char *bytes, size_t len)
 {
-	size_t extra = (size_t)c->frame.bytes;
-	const unsigned char *at = c->buffer + c->begin + DIST__FRAME_BYTES;
+	size_t whole = DIST__FRAME_BYTES + (size_t)c->frame.bytes;
 
-	if (extra > DIST__FRAME_EXTRA) {
+	if (c->frame.bytes > DIST__FRAME_EXTRA) {
 		lose(mesh, c, DIST_ERR_IO);
-		return true;
+		return len;
 	}
-	if (c->end - c->begin < DIST__FRAME_BYTES + extra)
-		return false;
-	c->begin += DIST__FRAME_BYTES + extra;
-	dist__handshake_frame(mesh, c, at);
-	return true;
+	if (len < whole)
+		return 0;
+	dist__handshake_frame(mesh, c, bytes + DIST__FRAME_BYTES);
+	/* What follows on the socket is the bell from then on. */
+	return dist__connection_shares(c) ? len : whole;
 }
 
-/* Decodes the header at the front of the buffer, and what belongs to it. false:
- * it is not there as a whole, or none of ours: the connection is lost. */
-static bool decode(struct dist__mesh *mesh, struct dist__connection *c)
+/* Decodes the header at bytes, and what belongs to it. Returns their length; 0:
+ * they are not there as a whole, or none of ours: the connection is lost. */
+static size_t decode(struct dist__mesh *mesh, struct dist__connection *c,
+		     const unsigned char *bytes, size_t len)
 {
-	const unsigned char *at = c->buffer + c->begin;
-	size_t there = c->end - c->begin;
+	size_t whole = DIST__FRAME_BYTES;
 	bool lent;
 
-	if (there < DIST__FRAME_BYTES)
-		return false;
-	if (!dist__frame_decode(at, &c->frame)) {
+	if (len < whole)
+		return 0;
+	if (!dist__frame_decode(bytes, &c->frame)) {
 		lose(mesh, c, DIST_ERR_IO);
-		return false;
+		return 0;
 	}
 	lent = c->frame.kind == DIST__FRAME_LENT;
 	if (lent && !dist__connection_shares(c)) {
 		lose(mesh, c, DIST_ERR_IO);
-		return false;
+		return 0;
 	}
-	if (lent && there < DIST__FRAME_BYTES + DIST__FRAME_ADDRESS)
-		return false;
-	c->remote = lent ? dist__get64(at + DIST__FRAME_BYTES) : 0;
-	return true;
+	if (lent)
+		whole += DIST__FRAME_ADDRESS;
+	if (len < whole)
+		return 0;
+	c->remote = lent ? dist__get64(bytes + DIST__FRAME_BYTES) : 0;
+	return whole;
 }
 
-/* Looks at what lies in the buffer: payload, then headers and payloads. */
-static void digest(struct dist__mesh *mesh, struct dist__connection *connection)
+/* Takes what there is of the payload from the front of len bytes. */
+static size_t take_payload(struct dist__mesh *mesh, struct dist__connection *c,
+			   const unsigned char *bytes, size_t len)
 {
-	struct dist__connection *c = connection;
+	size_t room = dist__sink_room(c);
 
-	while (c->state != DIST__DEAD && !c->held_until_ns && !c->remote &&
-	       c->begin < c->end) {
-		size_t there = c->end - c->begin;
+	if (len > room)
+		len = room;
+	if (c->sink)
+		memcpy(c->sink, bytes, len);
+	advance(mesh, c, len);
+	return len;
+}
+
+/* Looks at what has come: payload, then headers and payloads. Returns how many
+ * of the len bytes that was; the others wait for more. */
+static size_t digest(struct dist__mesh *mesh, struct dist__connection *c,
+		     const unsigned char *bytes, size_t len)
+{
+	size_t done = 0, n = 1;
+
+	while (n > 0 && done < len && c->state != DIST__DEAD &&
+	       !c->held_until_ns && !c->remote) {
+		const unsigned char *at = bytes + done;
 
 		if (c->payload_left > 0) {
-			if (there > dist__sink_room(c))
-				there = dist__sink_room(c);
-			if (c->sink)
-				memcpy(c->sink, c->buffer + c->begin, there);
-			c->begin += there;
-			advance(mesh, c, there);
+			done += take_payload(mesh, c, at, len - done);
 			continue;
 		}
-		if (!decode(mesh, c))
-			break;
-		if (c->state != DIST__CONNECTED) {
-			if (!greeted(mesh, c))
-				break;
-			continue;
-		}
-		c->begin += DIST__FRAME_BYTES;
-		if (c->remote)
-			c->begin += DIST__FRAME_ADDRESS;
-		begin_frame(mesh, c);
+		n = decode(mesh, c, at, len - done);
+		if (n > 0 && c->state != DIST__CONNECTED)
+			n = greeted(mesh, c, at, len - done);
+		else if (n > 0)
+			begin_frame(mesh, c);
+		done += n;
 	}
-	if (c->begin < c->end && c->begin > 0)
-		memmove(c->buffer, c->buffer + c->begin, c->end - c->begin);
-	c->end -= c->begin;
-	c->begin = 0;
+	return done;
+}
+
+/* Digests what lies in the buffer. */
+static void digest_buffer(struct dist__mesh *mesh, struct dist__connection *c)
+{
+	size_t done = digest(mesh, c, c->buffer, c->end);
+
+	c->end -= done;
+	if (done > 0 && c->end > 0)
+		memmove(c->buffer, c->buffer + done, c->end);
+}
+
+/* Digests what lies in memory, where it lies. Returns how much: nothing of a
+ * frame that is there in part, or goes round the end; it has to be put
+ * together. */
+static size_t digest_shared(struct dist__mesh *mesh, struct dist__connection *c)
+{
+	const unsigned char *bytes;
+	size_t len = dist__shared_peek(c->shared, &bytes);
+	size_t done = digest(mesh, c, bytes, len);
+
+	dist__shared_skip(c->shared, done);
+	return done;
 }
 
 /* As recvmsg(), from wherever the bytes come. */
@@ -273,7 +301,7 @@ static bool fetch_once(struct dist__mesh *mesh, struct dist__connection *c,
 	c->remote = 0;
 	if (!dist__neighbour_fetched(mesh, peer))
 		lose(mesh, c, DIST_ERR_NO_MEMORY);
-	digest(mesh, c);
+	digest_buffer(mesh, c);
 	return c->state != DIST__DEAD && !c->held_until_ns;
 }
 
@@ -282,7 +310,8 @@ static bool read_once(struct dist__mesh *mesh,
 		      struct dist__connection *connection, size_t *taken)
 {
 	struct dist__connection *c = connection;
-	size_t direct = c->sink ? dist__sink_room(c) : 0, asked, into_sink;
+	size_t direct = c->sink ? dist__sink_room(c) : 0, digested = 0;
+	size_t asked, into_sink;
 	struct iovec parts[2] = {
 		{c->sink, direct},
 		{c->buffer + c->end, sizeof c->buffer - c->end}};
@@ -292,6 +321,12 @@ static bool read_once(struct dist__mesh *mesh,
 
 	if (c->remote)
 		return fetch_once(mesh, c, taken);
+	if (!direct && c->end == 0 && dist__connection_shares(c))
+		digested = digest_shared(mesh, c);
+	*taken += digested;
+	if (digested > 0)
+		return c->state != DIST__DEAD && !c->held_until_ns &&
+		       (c->remote || c->payload_left > 0);
 	/* The stage fills up first: what follows it goes there, too. */
 	if (direct && direct < c->payload_left)
 		parts[1].iov_len = 0;
@@ -309,7 +344,7 @@ static bool read_once(struct dist__mesh *mesh,
 	into_sink = (size_t)n < parts[0].iov_len ? (size_t)n : parts[0].iov_len;
 	c->end += (size_t)n - into_sink;
 	advance(mesh, c, into_sink);
-	digest(mesh, c);
+	digest_buffer(mesh, c);
 	return c->state != DIST__DEAD && !c->held_until_ns &&
 	       ((size_t)n == asked || c->remote);
 }
@@ -341,7 +376,7 @@ void dist__connection_resume(struct dist__mesh *mesh,
 	mesh->num_held--;
 	mesh->stale = true;
 	begin_data(mesh, connection);
-	digest(mesh, connection);
+	digest_buffer(mesh, connection);
 }
 
 int64_t dist__connection_timer(const struct dist__mesh *mesh)

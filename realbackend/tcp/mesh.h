@@ -135,7 +135,7 @@ struct dist__connection {
 	 * is read until it is, or the clock passes this. 0: not so. */
 	int64_t held_until_ns;
 
-	size_t begin, end; /* bytes of buffer not looked at yet */
+	size_t end; /* bytes of buffer not looked at yet */
 	unsigned char buffer[DIST__READ_BUFFER];
 };
 

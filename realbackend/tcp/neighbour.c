@@ -70,8 +70,6 @@ static void settle_sharing(struct dist__mesh *mesh,
 {
 	if (connection->frame.group) {
 		dist__shared_settled(connection->shared);
-		/* What followed on the socket was the bell. */
-		connection->begin = connection->end;
 	} else {
 		dist__shared_free(connection->shared);
 		connection->shared = NULL;

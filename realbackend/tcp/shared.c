@@ -389,3 +389,18 @@ ssize_t dist__shared_take(struct dist__shared *shared,
 	}
 	return (ssize_t)(shared->taken - before);
 }
+
+size_t dist__shared_peek(const struct dist__shared *shared,
+			 const unsigned char **bytes)
+{
+	uint64_t fill = fill_in(shared);
+
+	*bytes = ring_in(shared)->bytes + shared->taken % RING_BYTES;
+	return fill <= RING_BYTES ? piece(PIECE_BYTES, shared->taken, fill) : 0;
+}
+
+void dist__shared_skip(struct dist__shared *shared, size_t len)
+{
+	shared->taken += len;
+	release(shared);
+}

@@ -108,6 +108,35 @@ Test(shared, bytes_come_out_as_they_went_in, .timeout = 60)
 	close_pair(&pair);
 }
 
+Test(shared, bytes_are_looked_at_where_they_lie, .timeout = 60)
+{
+	struct pair pair;
+	const unsigned char *bytes;
+	size_t done = 0, looks = 0, n;
+	int status;
+	pid_t pid;
+
+	open_pair(&pair);
+	cr_assert_eq(dist__shared_peek(pair.sides[0], &bytes), 0);
+	pid = fork();
+	cr_assert_geq(pid, 0);
+	if (pid == 0)
+		write_stream(pair.sides[1]);
+	while (done < STREAM_BYTES) {
+		n = dist__shared_peek(pair.sides[0], &bytes);
+		if (n > 1 && ++looks % 2)
+			n /= 2; /* the rest stays for the next look */
+		for (size_t i = 0; i < n; i++)
+			cr_assert_eq((char)bytes[i], byte_of(done + i));
+		dist__shared_skip(pair.sides[0], n);
+		done += n;
+	}
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_assert_eq(status, 0);
+	cr_assert_not(dist__shared_has(pair.sides[0]));
+	close_pair(&pair);
+}
+
 Test(shared, parts_are_gathered_and_scattered)
 {
 	struct pair pair;
