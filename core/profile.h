@@ -9,6 +9,8 @@
  *	message_overhead_ns: 2500	# processor time of a send, each
  *	receive_overhead_ns: 1000	# processor time of a receive, each
  *	cores: 2			# of the machine that all ranks share
+ *	send_Bps: 1.1e10		# bytes that one of them sends
+ *	receive_Bps: 2.2e10		# and that one of them receives
  *	reduce_Bps: 5.0e9		# local reduction, bytes of one input
  *	copy_Bps: 10.0e9		# a rank's own memory to its own
  *	segment_bytes: 131072		# what a pipeline sends at a time
@@ -29,7 +31,8 @@
  * A rule may also have the keys max_world_size, min_node_ranks (ranks a node at
  * least, of several nodes) and max_nodes. Rules are tried in order; the first
  * whose limits hold wins. An op without rules uses the built-in table
- * (coll/select.c). Between two rates share is linear in the logarithm of bytes;
+ * (coll/select.c). send_Bps and receive_Bps count where there are cores, at the
+ * message's share. Between two rates share is linear in the logarithm of bytes;
  * below the first and above the last it is theirs.
  */
 #ifndef LOCKSTEP_CORE_PROFILE_H
@@ -88,7 +91,9 @@ struct dist__profile {
 	/* Of one machine that all ranks share: rank r's messages and sums take
 	 * core r modulo so many; 0: every rank has its own. */
 	int cores;
-	double reduce_Bps; /* 0: reductions cost nothing */
+	double send_Bps;    /* bytes that a core sends, if nothing else */
+	double receive_Bps; /* the same, of receiving; 0: they take none */
+	double reduce_Bps;  /* 0: reductions cost nothing */
 	/* Of what an algorithm copies beside its messages; no formula knows it.
 	 * 0: that costs nothing. */
 	double copy_Bps;

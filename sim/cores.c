@@ -2,8 +2,8 @@
  * cores.c - the processors of a machine that all ranks share.
  *
  * Rank r is on core r modulo their number, where LOCKSTEP_BIND_TO=core puts it
- * as well. What its messages and sums take of that core, the ranks of one core
- * take one after the other, in the order in which they come.
+ * as well. What its messages, their bytes and sums take of that core, the ranks
+ * of one core take one after the other, in the order in which they come.
  */
 #include "sim/world.h"
 
@@ -33,4 +33,12 @@ double dist__sim_core_take(const struct dist__sim_rank *rank, double work_s)
 	free_s = &world->cores_free_s[rank->rank % world->profile.cores];
 	*free_s = fmax(*free_s, now_s) + work_s;
 	return *free_s - now_s;
+}
+
+double dist__sim_copy_s(const struct dist__sim_world *world, size_t bytes,
+			double rate_Bps)
+{
+	if (!world->cores_free_s || rate_Bps <= 0)
+		return 0;
+	return dist__profile_load_bytes(&world->profile, bytes) / rate_Bps;
 }

@@ -45,15 +45,27 @@ static struct dist__sim_actor *self(void)
 	return sg_actor_self_get_data();
 }
 
-void dist__sim_pay(struct dist__sim_actor *actor)
+static void pass(const struct dist__sim_actor *actor, double time_s)
 {
-	double debt_s = actor->debt_s;
+	if (time_s > 0 && !actor->rank->world->ended)
+		sg_actor_sleep_for(time_s);
+}
 
-	if (debt_s <= 0)
+/* Takes what actor owes and copy_s more of its core, and lets the time pass
+ * until the latter begins. */
+static void pay_before(struct dist__sim_actor *actor, double copy_s)
+{
+	double work_s = actor->debt_s + copy_s;
+
+	if (work_s <= 0)
 		return;
 	actor->debt_s = 0;
-	if (!actor->rank->world->ended)
-		sg_actor_sleep_for(dist__sim_core_take(actor->rank, debt_s));
+	pass(actor, dist__sim_core_take(actor->rank, work_s) - copy_s);
+}
+
+void dist__sim_pay(struct dist__sim_actor *actor)
+{
+	pay_before(actor, 0);
 }
 
 /* ---- what stops a message ------------------------------------------- */
@@ -174,6 +186,7 @@ static void post_in_channel(struct dist__request *r,
 		r->comm = sg_mailbox_get_async(channel->mailbox, sink);
 }
 
+/* A send is on its way while the sender's core copies it. */
 static enum dist_error post(struct dist__sim_rank *rank,
 			    const struct dist__message *m, bool is_send,
 			    struct dist__request **request)
@@ -184,6 +197,7 @@ static enum dist_error post(struct dist__sim_rank *rank,
 	bool is_letter = m->tag >= 0 || m->bytes >= world->profile.window_bytes;
 	struct dist__request *r;
 	enum dist_error error;
+	double copy_s = 0;
 
 	if (world->present < world->world_size) {
 		dist__sim_break(world, ALONE);
@@ -192,10 +206,13 @@ static enum dist_error post(struct dist__sim_rank *rank,
 	assert(m->peer < world->world_size);
 	assert(m->peer >= 0 || (is_letter && !is_send));
 	dist__sim_note_call(rank);
-	if (is_send)
+	if (is_send) {
 		actor->debt_s += world->overhead_s;
+		copy_s = dist__sim_copy_s(world, m->bytes,
+					  world->profile.send_Bps);
+	}
 	dist__sim_skew_call(actor);
-	dist__sim_pay(actor);
+	pay_before(actor, copy_s);
 	actor->look_s = LOOK_S;
 	if (is_letter && is_send)
 		(void)dist__sim_has_route(world, rank->rank, m->peer);
@@ -212,6 +229,7 @@ static enum dist_error post(struct dist__sim_rank *rank,
 		dist__sim_letter_post(r, m);
 	else
 		post_in_channel(r, channel);
+	pass(actor, copy_s);
 	*request = r;
 	return DIST_OK;
 }
@@ -331,10 +349,15 @@ static enum dist_error wait_in_channel(struct dist__request *r,
 static enum dist_error wait(struct dist__transport *t, struct dist__request *r,
 			    int64_t deadline_ns)
 {
-	double receive_s = r->is_send ? 0 : rank_of(t)->world->receive_s;
+	const struct dist__sim_world *world = rank_of(t)->world;
 	struct dist__sim_actor *actor = self();
+	double receive_s = 0;
 	enum dist_error error;
 
+	if (!r->is_send)
+		receive_s = world->receive_s +
+			    dist__sim_copy_s(world, r->bytes,
+					     world->profile.receive_Bps);
 	if (r->channel)
 		error = wait_in_channel(r, deadline_ns);
 	else

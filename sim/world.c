@@ -137,7 +137,7 @@ static enum dist_error attach(const struct dist_init_options *options,
 
 /* ---- what the run stands on ----------------------------------------- */
 
-#define OWN_FACTS 17
+#define OWN_FACTS 19
 
 static enum dist_error open_profile(struct dist__sim_world *world,
 				    const struct dist_launch_options *options,
@@ -264,11 +264,36 @@ static void number(char *text, size_t size, double value)
 	snprintf(text, size, "%.12g", value);
 }
 
-/* The trace keeps where the text is. */
+/* The trace keeps where the texts are. */
 static void print_p2p(struct dist__sim_world *world)
 {
 	dist__p2p_mode_print(&world->profile.p2p, world->p2p_text,
 			     sizeof world->p2p_text);
+}
+
+static void print_profile(struct dist__sim_world *world)
+{
+	const struct dist__profile *profile = &world->profile;
+
+	number(world->overhead_text, sizeof world->overhead_text,
+	       profile->message_overhead_ns);
+	number(world->reduce_text, sizeof world->reduce_text,
+	       profile->reduce_Bps);
+	number(world->segment_text, sizeof world->segment_text,
+	       profile->segment_bytes);
+	number(world->receive_text, sizeof world->receive_text,
+	       profile->receive_overhead_ns);
+	number(world->cores_text, sizeof world->cores_text, profile->cores);
+	number(world->send_rate_text, sizeof world->send_rate_text,
+	       profile->send_Bps);
+	number(world->receive_rate_text, sizeof world->receive_rate_text,
+	       profile->receive_Bps);
+	number(world->copy_text, sizeof world->copy_text, profile->copy_Bps);
+	number(world->window_text, sizeof world->window_text,
+	       (double)profile->window_bytes);
+	dist__profile_rates_print(profile, world->rates_text,
+				  sizeof world->rates_text);
+	print_p2p(world);
 }
 
 static enum dist_error open_recorder(struct dist__sim_world *world,
@@ -281,21 +306,7 @@ static enum dist_error open_recorder(struct dist__sim_world *world,
 
 	if (!options->trace)
 		return DIST_OK;
-	number(world->overhead_text, sizeof world->overhead_text,
-	       profile->message_overhead_ns);
-	number(world->reduce_text, sizeof world->reduce_text,
-	       profile->reduce_Bps);
-	number(world->segment_text, sizeof world->segment_text,
-	       profile->segment_bytes);
-	number(world->receive_text, sizeof world->receive_text,
-	       profile->receive_overhead_ns);
-	number(world->cores_text, sizeof world->cores_text, profile->cores);
-	number(world->copy_text, sizeof world->copy_text, profile->copy_Bps);
-	number(world->window_text, sizeof world->window_text,
-	       (double)profile->window_bytes);
-	dist__profile_rates_print(profile, world->rates_text,
-				  sizeof world->rates_text);
-	print_p2p(world);
+	print_profile(world);
 	facts[n++] = (struct dist__fact){"backend", "sim"};
 	facts[n++] = (struct dist__fact){"fidelity",
 					 dist__fidelity_name(world->fidelity)};
@@ -317,6 +328,12 @@ static enum dist_error open_recorder(struct dist__sim_world *world,
 						 world->receive_text};
 	if (profile->cores > 0)
 		facts[n++] = (struct dist__fact){"cores", world->cores_text};
+	if (profile->send_Bps > 0)
+		facts[n++] =
+			(struct dist__fact){"send_Bps", world->send_rate_text};
+	if (profile->receive_Bps > 0)
+		facts[n++] = (struct dist__fact){"receive_Bps",
+						 world->receive_rate_text};
 	if (profile->copy_Bps > 0)
 		facts[n++] = (struct dist__fact){"copy_Bps", world->copy_text};
 	if (profile->window_bytes < SIZE_MAX)

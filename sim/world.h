@@ -224,6 +224,7 @@ struct dist__sim_world {
 	char overhead_text[32], reduce_text[32], segment_text[32]; /* facts */
 	char p2p_text[32], window_text[32], rates_text[32 * DIST__RATES];
 	char receive_text[32], cores_text[32], copy_text[32];
+	char send_rate_text[32], receive_rate_text[32];
 	void *sink; /* SimGrid writes payload pointers here; never read */
 };
 
@@ -241,6 +242,11 @@ enum dist_error dist__sim_cores_open(struct dist__sim_world *world);
 /* dist__sim_core_take has the core of rank do so much more work, and returns
  * the time until that is done. */
 double dist__sim_core_take(const struct dist__sim_rank *rank, double work_s);
+
+/* dist__sim_copy_s returns what a message of so many bytes takes of a core that
+ * copies rate_Bps, the profile's send_Bps or receive_Bps. */
+double dist__sim_copy_s(const struct dist__sim_world *world, size_t bytes,
+			double rate_Bps);
 
 /* ---- progress.c: what can move, and the end when nothing can -------- */
 

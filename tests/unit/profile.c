@@ -153,8 +153,11 @@ Test(profile, rates_by_size)
 Test(profile, cores_of_a_machine)
 {
 	cr_assert_eq(load("name: x\nreceive_overhead_ns: 1000\ncores: 2\n"
+			  "send_Bps: 8e9\nreceive_Bps: 16e9\n"
 			  "copy_Bps: 8e9\n"),
 		     DIST_OK, "%s", message.text);
+	cr_assert_eq(profile.send_Bps, 8e9);
+	cr_assert_eq(profile.receive_Bps, 16e9);
 	cr_assert_eq(profile.receive_overhead_ns, 1000);
 	cr_assert_eq(profile.cores, 2);
 	cr_assert_eq(profile.copy_Bps, 8e9);
@@ -175,6 +178,8 @@ Test(profile, only_the_name_is_needed)
 	cr_assert_eq(profile.message_overhead_ns, 0);
 	cr_assert_eq(profile.receive_overhead_ns, 0);
 	cr_assert_eq(profile.cores, 0);
+	cr_assert_eq(profile.send_Bps, 0);
+	cr_assert_eq(profile.receive_Bps, 0);
 	cr_assert_eq(profile.copy_Bps, 0);
 	cr_assert_eq(profile.reduce_Bps, 0);
 	cr_assert_eq(profile.segment_bytes, DIST__SEGMENT_BYTES);
@@ -187,8 +192,8 @@ Test(profile, only_the_name_is_needed)
 
 #define KEYS                                                                   \
 	"name, version, source, message_overhead_ns, receive_overhead_ns, "    \
-	"cores, reduce_Bps, copy_Bps, segment_bytes, p2p, window_bytes, "      \
-	"rates, library, constants, selection"
+	"cores, send_Bps, receive_Bps, reduce_Bps, copy_Bps, segment_bytes, "  \
+	"p2p, window_bytes, rates, library, constants, selection"
 
 Test(profile, keys_are_checked)
 {

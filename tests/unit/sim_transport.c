@@ -212,6 +212,77 @@ Test(sim_transport, ranks_of_one_core_take_turns)
 		     DIST_EXIT_OK);
 }
 
+/*
+ * The same with a megabyte each, which takes 80 us of the sender's core, and of
+ * the links at once, and 40 us of the receiver's.
+ */
+static int bytes_in_turn(void *arg)
+{
+	const int64_t ends_ns[] = {82 * US, 202 * US, 162 * US};
+	struct seat seat = seat_take();
+
+	(void)arg;
+	if (seat.rank == 1) {
+		struct dist__request *first =
+			seat_irecv(&seat, 0, NULL, MEGABYTE);
+		struct dist__request *second =
+			seat_irecv(&seat, 2, NULL, MEGABYTE);
+
+		seat_finish(&seat, first);
+		cr_expect_eq(seat_now(&seat), 122 * US);
+		seat_finish(&seat, second);
+	} else {
+		seat_finish(&seat, seat_isend(&seat, 1, NULL, MEGABYTE));
+	}
+	cr_expect_eq(seat_now(&seat), ends_ns[seat.rank]);
+	seat_leave(&seat);
+	return 0;
+}
+
+Test(sim_transport, bytes_take_the_core_of_either_end)
+{
+	cr_assert_eq(simulate_by("name: shared cores\n"
+				 "cores: 2\n"
+				 "send_Bps: 1.25e10\n"
+				 "receive_Bps: 2.5e10\n",
+				 3, bytes_in_turn),
+		     DIST_EXIT_OK);
+}
+
+/* Its sender does not wait for what fills the window, but copies it. */
+static int buffered(void *arg)
+{
+	struct seat seat = seat_take();
+
+	(void)arg;
+	seat_finish(&seat, seat.rank == 0
+				   ? seat_isend(&seat, 1, NULL, MEGABYTE)
+				   : seat_irecv(&seat, 0, NULL, MEGABYTE));
+	cr_expect_eq(seat_now(&seat), (seat.rank == 0 ? 80 : 122) * US);
+	seat_leave(&seat);
+	return 0;
+}
+
+Test(sim_transport, a_sender_goes_on_when_it_has_copied)
+{
+	cr_assert_eq(simulate_by("name: shared cores\n"
+				 "cores: 2\n"
+				 "send_Bps: 1.25e10\n"
+				 "receive_Bps: 2.5e10\n"
+				 "window_bytes: 0\n",
+				 2, buffered),
+		     DIST_EXIT_OK);
+}
+
+Test(sim_transport, bytes_take_no_core_that_is_not_shared)
+{
+	cr_assert_eq(simulate_by("name: own cores\n"
+				 "send_Bps: 1.25e9\n"
+				 "receive_Bps: 2.5e9\n",
+				 2, ping_pong),
+		     DIST_EXIT_OK);
+}
+
 /* A megabyte, then one of a hundredth; the latter at half the links' rate. */
 static int by_size(void *arg)
 {
