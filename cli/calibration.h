@@ -3,23 +3,24 @@
  * made of: measured by calibration_measure.c, fitted by calibration_fit.c,
  * written by calibration_write.c.
  *
- * Ranks on one machine share its processors: a byte costs a copy on either
- * side whoever sends it, and when there are more ranks than processors, ranks
- * wait for each other's turn as well. So the measurements that count are taken
+ * Ranks on one machine share its processors: a message is their time, and a
+ * byte is a copy on either side; when there are more ranks than processors,
+ * ranks wait for each other's turn. So the measurements that count are taken
  * under load, all ranks at once. The model is that a rank which sends m bytes
  * and receives as many, while all others do too, needs
  *
- *	alpha + m * world_size / (capacity * share(m))
+ *	turns * (alpha + m * byte / share(m))
+ *
+ * where turns is how many ranks share a core at most; between hosts 1.
  *
  * alpha comes from the barrier: a dissemination barrier is ceil(log2(p)) rounds
- * in which every rank sends and receives an empty message. On one machine a
- * message is processor time, of its sender, who does most of the stack's work,
- * and of its receiver; and a round is that of as many ranks as share a core,
- * one after the other. (Of longer messages it is less: while the bytes of one
- * are under way, another has the core.) Between hosts the lower quartile
- * counts, and of two ranks it is the half round trip. capacity and share come
- * from exchanges between neighbours in a ring: capacity of the longest ones,
- * which the caches do not hold, share, of capacity, of shorter ones.
+ * in which every rank sends and receives an empty message. Between hosts the
+ * lower quartile counts, and of two ranks it is the half round trip. byte and
+ * share come from exchanges between neighbours in a ring: byte of the longest
+ * ones, which the caches do not hold, share of shorter ones.
+ *
+ * On one machine alpha and byte are processor time, most of it the sender's,
+ * who does most of the stack's work.
  */
 #ifndef LOCKSTEP_CLI_CALIBRATION_H
 #define LOCKSTEP_CLI_CALIBRATION_H
@@ -57,6 +58,8 @@ struct calibration_model {
 	double overhead_ns;  /* processor time of a send */
 	double receive_ns;   /* processor time of a receive */
 	double latency_ns;   /* of a route, without the overheads */
+	double send_Bps;     /* of a core that only sends, longest messages; */
+	double receive_Bps;  /* that only receives; where there are cores */
 	double pair_Bps;     /* of one pair alone */
 	double capacity_Bps; /* of all pairs together, longest messages */
 	double reduce_Bps;

@@ -61,10 +61,11 @@ static void write_origin(struct dist__output *out, const char *machine,
 	dist__output_print(out,
 			   "     Medians: round of a barrier %.2f us, half "
 			   "round trip of one pair alone\n"
-			   "     %.2f us, stream of one pair alone %.3f GB/s, "
-			   "all ranks at once %.3f GB/s.\n",
+			   "     %.2f us, 1 MiB in a stream of one pair alone "
+			   "%.2f us; all ranks at once %.3f GB/s.\n",
 			   m->round.median / 1e3, m->half_trip.median / 1e3,
-			   model->pair_Bps / 1e9, model->capacity_Bps / 1e9);
+			   m->pair_message.median / 1e3,
+			   model->capacity_Bps / 1e9);
 	dist__output_print(out,
 			   "     What is between two sizes misses the "
 			   "measured exchanges by %.0f %% at most;\n"
@@ -73,14 +74,15 @@ static void write_origin(struct dist__output *out, const char *machine,
 			   model->residual * 100,
 			   calibration_spread(m, &noisiest) * 100);
 	dist__output_text(
-		out, "     A message takes processor time, by the profile, and "
-		     "next to no latency. -->\n");
+		out, "     A message and its bytes take processor time, by the "
+		     "profile, and next to no\n"
+		     "     latency; a link carries what a core sends. -->\n");
 }
 
 /*
- * Every route is a private link up, the shared one, a private link down. The
- * latency is spread evenly: a link without any would share its bandwidth
- * oddly.
+ * Every route is a private link up, the shared one, which carries what all
+ * cores send, a private link down. The latency is spread evenly: a link without
+ * any would share its bandwidth oddly.
  */
 static void write_platform(struct dist__output *out, int hosts,
 			   const char *machine,
@@ -103,7 +105,7 @@ static void write_platform(struct dist__output *out, int hosts,
 		"bb_sharing_policy=\"SHARED\"/>\n"
 		"</platform>\n",
 		hosts - 1, model->pair_Bps, model->latency_ns / 3,
-		model->capacity_Bps, model->latency_ns / 3);
+		model->cores * model->pair_Bps, model->latency_ns / 3);
 }
 
 /* Where the numbers hold, and a sentence more about it. */
@@ -171,8 +173,11 @@ static void write_profile(struct dist__output *out, const struct place *place,
 		dist__output_print(out,
 				   "receive_overhead_ns: %.0f\n"
 				   "cores: %d\n"
+				   "send_Bps: %.4g\n"
+				   "receive_Bps: %.4g\n"
 				   "copy_Bps: %.4g\n",
 				   model->receive_ns, model->cores,
+				   model->send_Bps, model->receive_Bps,
 				   model->copy_Bps);
 	dist__output_print(out, "window_bytes: %zu\n", place->window_bytes);
 	write_rates(out, model);

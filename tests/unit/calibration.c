@@ -102,13 +102,13 @@ Test(calibration, two_ranks_take_half_a_round_trip)
 /* Four ranks on two cores; 16 KiB waited for the turn of another rank. */
 Test(calibration, ranks_of_one_core_take_turns)
 {
-	struct calibration_measures m = ideal(10000, 4e9);
+	struct calibration_measures m = ideal(20000, 4e9);
 	struct calibration_model model;
 	const char *what;
 
 	m.cores = 2;
-	m.round = exactly(20000);
 	m.exchange[0].high_quartile *= 9; /* no part of the fit */
+	m.pair_message.high_quartile *= 9;
 	m.exchange[1] = exactly(90000);
 	calibration_fit(&m, &model);
 	cr_assert_eq(calibration_spread(&m, &what), 0);
@@ -117,11 +117,13 @@ Test(calibration, ranks_of_one_core_take_turns)
 	cr_assert(near(model.overhead_ns + model.receive_ns + model.latency_ns,
 		       10000));
 	cr_assert(near(model.capacity_Bps, 4e9), "%g", model.capacity_Bps);
+	cr_assert(near(model.send_Bps, 3e9), "%g", model.send_Bps);
+	cr_assert(near(model.receive_Bps, 6e9), "%g", model.receive_Bps);
 	cr_assert_eq(model.rates[0].bytes, 16384);
 	cr_assert(near(model.rates[0].share, 1));
-	cr_assert(near(calibration_exchange_ns(&model, 8), 20000));
+	cr_assert(near(calibration_exchange_ns(&model, 8), 20000 + 8));
 	cr_assert(near(calibration_exchange_ns(&model, 2097152),
-		       10000 + 2097152));
+		       20000 + 2097152));
 }
 
 Test(calibration, a_receive_takes_some_of_a_message)
