@@ -82,7 +82,7 @@ static void write_origin(struct dist__output *out, const char *machine,
 /*
  * Every route is a private link up, the shared one, which carries what all
  * cores send, a private link down. The latency is spread evenly: a link without
- * any would share its bandwidth oddly.
+ * any would share its bandwidth oddly. All ranks are on one node.
  */
 static void write_platform(struct dist__output *out, int hosts,
 			   const char *machine,
@@ -102,7 +102,9 @@ static void write_platform(struct dist__output *out, int hosts,
 		"           speed=\"1Gf\" bw=\"%.0fBps\" lat=\"%.3fns\" "
 		"sharing_policy=\"SPLITDUPLEX\"\n"
 		"           bb_bw=\"%.0fBps\" bb_lat=\"%.3fns\" "
-		"bb_sharing_policy=\"SHARED\"/>\n"
+		"bb_sharing_policy=\"SHARED\">\n"
+		"    <prop id=\"node\" value=\"loopback\"/>\n"
+		"  </cluster>\n"
 		"</platform>\n",
 		hosts - 1, model->pair_Bps, model->latency_ns / 3,
 		model->cores * model->pair_Bps, model->latency_ns / 3);
