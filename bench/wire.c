@@ -3,11 +3,12 @@
  * near an all-reduce between two ranks comes to it, in turns. Figures, not a
  * test.
  *
- * Latency: half a round trip of 8 bytes, both ends looking all the time.
- * Bandwidth: bytes sent both ways at once over as many connections as are
- * tried, CHUNK_BYTES at a time, which is the fastest way to write them on
- * loopback. An all-reduce of n bytes between two ranks sends n bytes each way
- * and sums n / 2, so that the limit is the time of both one after the other.
+ * Latency: half a round trip of 8 bytes, and 8 bytes each way at once, which is
+ * what an all-reduce sends; both ends looking all the time. Bandwidth: bytes
+ * sent both ways at once, over one connection and over several. An all-reduce
+ * of n bytes between two ranks sends n bytes each way and sums n / 2, and is
+ * held against both one after the other; ours sums what has come while it is
+ * in the cache, and may be the faster.
  */
 #define _GNU_SOURCE /* sched_setaffinity, MAP_ANONYMOUS */
 #include <netinet/in.h>
@@ -156,13 +157,25 @@ static double tcp_side(int side, void *arg)
 	return (now_us() - start_us) / (2 * CALLS);
 }
 
-static double tcp_latency_us(void)
+static double both_side(int side, void *arg)
+{
+	const int *ends = arg;
+	double start_us;
+
+	meet(ends[side]);
+	start_us = now_us();
+	for (int i = 0; i < CALLS; i++)
+		meet(ends[side]);
+	return (now_us() - start_us) / CALLS;
+}
+
+static double tcp_latency_us(double (*side)(int number, void *arg))
 {
 	int ends[2];
 	double us;
 
 	connect_pair(ends);
-	us = in_two(tcp_side, ends);
+	us = in_two(side, ends);
 	close(ends[0]);
 	close(ends[1]);
 	return us;
@@ -360,15 +373,18 @@ static void tell(const char *what, struct pair *pair, const char *other)
 
 static void latencies(void)
 {
-	struct pair tcp, memory;
+	struct pair tcp, both, memory;
 
 	for (int i = 0; i < ROUNDS; i++) {
-		note(&tcp, i, tcp_latency_us(),
-		     all_reduce_us("tcp", SMALL_BYTES, CALLS));
+		double ours_us = all_reduce_us("tcp", SMALL_BYTES, CALLS);
+
+		note(&tcp, i, tcp_latency_us(tcp_side), ours_us);
+		note(&both, i, tcp_latency_us(both_side), ours_us);
 		note(&memory, i, memory_latency_us(),
 		     all_reduce_us("shm", SMALL_BYTES, CALLS));
 	}
 	tell("8 bytes over TCP, half a round trip", &tcp, "ours");
+	tell("8 bytes each way at once over TCP", &both, "ours");
 	tell("a count in memory, half a round trip", &memory, "ours");
 }
 
