@@ -28,22 +28,25 @@
 /* Bytes of another process's memory that a peer reads in a ns, at least. */
 #define READ_RATE 8
 
-/* How patient a waiting thread is: for so long it looks again and again before
- * it blocks, and gives the processor away once in so many looks at memory.
- * While the peer reads what it was lent it looks on, where that takes no longer
- * than reading_ns: to be woken up takes another 30 us. */
+/* For so long a waiting thread looks again and again before it blocks, for to
+ * be woken up takes another 30 us, and more where somebody else has the
+ * processor: several round trips, and long enough for the next rank to have its
+ * turn, in which it may copy a MiB. */
+#define SPIN_NS ((int64_t)200000)
+
+/* How patient it is: it gives the processor away once in so many looks at
+ * memory. While the peer reads what it was lent it looks on, where that takes
+ * no longer than reading_ns. */
 struct patience {
-	int64_t spin_ns, reading_ns;
+	int64_t reading_ns;
 	unsigned looks;
 };
 
-/* With a processor for each rank of the machine: several round trips. Now and
- * then it goes all the same: they may have been put on one. */
-static const struct patience own = {
-	.spin_ns = 50000, .reading_ns = 1000000, .looks = 256};
-/* With more ranks than processors: long enough for the next to have its turn,
- * for giving the processor away costs less than to be woken up. */
-static const struct patience shared = {.spin_ns = 20000, .looks = 1};
+/* With a processor for each rank of the machine. Now and then it goes all the
+ * same: they may have been put on one. */
+static const struct patience own = {.reading_ns = 1000000, .looks = 256};
+/* With more ranks than processors. */
+static const struct patience shared = {.looks = 1};
 
 /* What one thread polls. Entry 0 is the wake-up pipe, 1 the listener. */
 struct poller {
@@ -290,7 +293,7 @@ static int64_t spin_ns(const struct patience *patience,
 
 	if (!request->lent || reading_ns > patience->reading_ns)
 		reading_ns = 0;
-	return patience->spin_ns + reading_ns;
+	return SPIN_NS + reading_ns;
 }
 
 static void lead(struct dist__progress *p, struct dist__request *request,
