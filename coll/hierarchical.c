@@ -323,7 +323,9 @@ static struct model model_of(const struct dist__cost *cost, int p)
 static double phase_ns(const struct dist__cost *cost, enum dist__op_kind kind,
 		       int p, size_t numel, size_t element_bytes)
 {
-	return dist__select(NULL, kind, p, p, numel * element_bytes)
+	const struct dist__layout layout = {.world_size = p, .num_nodes = p};
+
+	return dist__select(NULL, kind, &layout, numel * element_bytes)
 		->cost_ns(cost, p, numel, element_bytes);
 }
 

@@ -20,7 +20,7 @@ struct p2p_backend {
 	struct dist__transport *transport;
 	const struct dist__members *members;
 	const struct dist__profile *profile;
-	int num_nodes;
+	struct dist__layout layout;
 	struct dist__lane *lane; /* NULL until the first use */
 	atomic_uint lane_ops;    /* collectives on the lane, not done */
 	atomic_bool failed;      /* an op failed: nothing runs any more */
@@ -108,12 +108,11 @@ static enum dist_error run_staged(const struct dist__coll *coll)
 static struct dist__coll coll_of(const struct p2p_backend *b,
 				 struct dist__op *op)
 {
-	int world_size = b->members->world_size;
+	int world_size = b->layout.world_size;
 	size_t bytes = dist__op_numel(op, world_size) *
 		       dist_dtype_size(op->tensor.dtype);
 
-	op->algorithm = dist__select(b->profile, op->kind, world_size,
-				     b->num_nodes, bytes);
+	op->algorithm = dist__select(b->profile, op->kind, &b->layout, bytes);
 	return (struct dist__coll){
 		.transport = b->transport,
 		.members = b->members,
@@ -381,7 +380,8 @@ struct dist__backend *dist__p2p_backend_new(struct dist__transport *transport,
 		free(b);
 		return NULL;
 	}
-	b->num_nodes = nodes.count;
+	b->layout = (struct dist__layout){.world_size = members->world_size,
+					  .num_nodes = nodes.count};
 	dist__nodes_release(&nodes);
 	b->base.ops = &p2p_ops;
 	b->transport = transport;

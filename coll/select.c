@@ -183,21 +183,19 @@ const struct dist__algorithm *dist__algorithm_find(enum dist__op_kind op,
 /* What rules are held against. */
 struct question {
 	enum dist__op_kind op;
-	int world_size;
-	int num_nodes;
+	const struct dist__layout *layout;
 	size_t bytes;
 };
 
 static bool matches(const struct dist__rule *rule, const struct question *q)
 {
-	bool nodes = rule->min_node_ranks <= 1 ||
-		     (q->num_nodes > 1 &&
-		      q->world_size / q->num_nodes >= rule->min_node_ranks);
+	int ranks = q->layout->world_size, nodes = q->layout->num_nodes;
+	bool dense = rule->min_node_ranks <= 1 ||
+		     (nodes > 1 && ranks / nodes >= rule->min_node_ranks);
 
-	return rule->op == q->op && nodes &&
-	       (!rule->max_nodes || q->num_nodes <= rule->max_nodes) &&
-	       q->world_size <= rule->max_world_size &&
-	       q->bytes <= rule->max_bytes;
+	return rule->op == q->op && dense &&
+	       (!rule->max_nodes || nodes <= rule->max_nodes) &&
+	       ranks <= rule->max_world_size && q->bytes <= rule->max_bytes;
 }
 
 static const struct dist__algorithm *first_match(const struct dist__rule *rules,
@@ -212,10 +210,10 @@ static const struct dist__algorithm *first_match(const struct dist__rule *rules,
 
 const struct dist__algorithm *dist__select(const struct dist__profile *profile,
 					   enum dist__op_kind op,
-					   int world_size, int num_nodes,
+					   const struct dist__layout *layout,
 					   size_t bytes)
 {
-	const struct question q = {op, world_size, num_nodes, bytes};
+	const struct question q = {op, layout, bytes};
 	const struct dist__algorithm *found = NULL;
 
 	if (profile)

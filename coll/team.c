@@ -144,6 +144,8 @@ enum dist_error dist__team_run(const struct dist__team *team,
 			       const struct dist__algorithm *algorithm)
 {
 	int size = team->members.world_size;
+	const struct dist__layout layout = {.world_size = size,
+					    .num_nodes = size};
 	size_t bytes =
 		dist__op_numel(op, size) * dist_dtype_size(op->tensor.dtype);
 	struct dist__coll coll = *team->coll;
@@ -153,6 +155,6 @@ enum dist_error dist__team_run(const struct dist__team *team,
 	coll.rank = team->members.rank;
 	coll.world_size = size;
 	if (!algorithm)
-		algorithm = dist__select(NULL, op->kind, size, size, bytes);
+		algorithm = dist__select(NULL, op->kind, &layout, bytes);
 	return dist__coll_run(&coll, algorithm);
 }

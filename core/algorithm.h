@@ -68,13 +68,19 @@ const struct dist__algorithm *const *dist__algorithms(void);
 const struct dist__algorithm *dist__algorithm_find(enum dist__op_kind op,
 						   const char *name);
 
+/* How the ranks of a group lie to each other. */
+struct dist__layout {
+	int world_size;
+	int num_nodes;
+};
+
 /* dist__select returns the algorithm for op of bytes (of dist__op_numel()
- * elements) on world_size ranks that sit on num_nodes nodes: the first matching
- * rule of profile, else of the built-in table (profile NULL: of that alone).
- * Never NULL for a collective. */
+ * elements) on ranks that lie so: the first matching rule of profile, else of
+ * the built-in table (profile NULL: of that alone). Never NULL for a
+ * collective. */
 const struct dist__algorithm *dist__select(const struct dist__profile *profile,
 					   enum dist__op_kind op,
-					   int world_size, int num_nodes,
+					   const struct dist__layout *layout,
 					   size_t bytes);
 
 #endif

@@ -216,6 +216,9 @@ static enum dist_error choose(const struct dist__profile *profile,
 			      struct spelling *spelling,
 			      struct dist_message *message)
 {
+	const struct dist__layout layout = {.world_size = call->ranks,
+					    .num_nodes = fabric->nodes};
+
 	if (call->protocol) {
 		snprintf(message->text, sizeof message->text,
 			 "%s: the model of %s has no protocols",
@@ -224,8 +227,7 @@ static enum dist_error choose(const struct dist__profile *profile,
 	}
 	if (!is_forced(call))
 		library_spell_ours(
-			dist__select(profile, call->op, call->ranks,
-				     fabric->nodes,
+			dist__select(profile, call->op, &layout,
 				     call->numel * call->element_bytes),
 			spelling);
 	else if (!library_spell(call->op, call->algorithm, spelling))

@@ -110,10 +110,13 @@ static void estimate_direct(const struct dist__profile *profile,
 			    const struct library_call *call, double bytes,
 			    struct library_estimate *estimate)
 {
+	const struct dist__layout layout = {.world_size = call->ranks,
+					    .num_nodes = fabric->nodes};
+
 	snprintf(estimate->algorithm, sizeof estimate->algorithm, "p2p");
 	estimate->shape = LIBRARY_STEPS;
-	estimate->ours = dist__select(profile, call->op, call->ranks,
-				      fabric->nodes, (size_t)bytes);
+	estimate->ours =
+		dist__select(profile, call->op, &layout, (size_t)bytes);
 	library_nccl_direct_time(system, constants, call->op, bytes, estimate);
 }
 

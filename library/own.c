@@ -33,9 +33,12 @@ static const struct dist__algorithm *choose(const struct dist__profile *profile,
 					    const struct fabric *fabric,
 					    const struct library_call *call)
 {
+	const struct dist__layout layout = {.world_size = call->ranks,
+					    .num_nodes = fabric->nodes};
+
 	if (call->algorithm)
 		return dist__algorithm_find(call->op, call->algorithm);
-	return dist__select(profile, call->op, call->ranks, fabric->nodes,
+	return dist__select(profile, call->op, &layout,
 			    call->numel * call->element_bytes);
 }
 

@@ -137,13 +137,15 @@ Test(coll, hierarchical_is_flat_on_nodes_of_one)
 		dist__algorithm_find(DIST__ALL_REDUCE, "hierarchical");
 
 	for (int p = 1; p <= ODD_WORLD; p++) {
+		const struct dist__layout layout = {.world_size = p,
+						    .num_nodes = p};
 		struct loop_options options = {.world_size = p};
 		struct odd_floats two, one = {.c = {.algorithm = hierarchical,
 						    .world_size = p,
 						    .reduce_op = DIST_SUM}};
 
 		two = one;
-		two.c.algorithm = dist__select(NULL, DIST__ALL_REDUCE, p, p,
+		two.c.algorithm = dist__select(NULL, DIST__ALL_REDUCE, &layout,
 					       ODD_NUMEL * sizeof(float));
 		loop_run(&options, reduce_odd_floats, &one);
 		loop_run(&options, reduce_odd_floats, &two);

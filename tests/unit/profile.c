@@ -340,13 +340,15 @@ Test(profile, a_file_that_cannot_be_read)
 
 Test(profile, forcing)
 {
+	const struct dist__layout four = {.world_size = 4, .num_nodes = 4};
+
 	cr_assert_eq(load("name: x\nselection:\n  all_reduce:\n"
 			  "    - {algorithm: binomial_tree}\n"),
 		     DIST_OK);
 	cr_assert_eq(dist__profile_force(&profile, "ring", &message), DIST_OK);
 	cr_assert_eq(profile.num_rules, 2);
 	cr_assert_str_eq(
-		dist__select(&profile, DIST__ALL_REDUCE, 4, 4, 1)->name,
+		dist__select(&profile, DIST__ALL_REDUCE, &four, 1)->name,
 		"ring");
 	cr_assert_eq(dist__profile_force(
 			     &profile,
@@ -355,7 +357,7 @@ Test(profile, forcing)
 		     DIST_OK);
 	cr_assert_eq(profile.num_rules, 4);
 	cr_assert_str_eq(
-		dist__select(&profile, DIST__ALL_REDUCE, 4, 4, 1)->name,
+		dist__select(&profile, DIST__ALL_REDUCE, &four, 1)->name,
 		"halving_doubling");
 	dist__profile_release(&profile);
 	cr_assert_not(leaks_found());

@@ -9,8 +9,10 @@
 static const char *selected(const struct dist__profile *profile, int world_size,
 			    size_t bytes)
 {
-	const struct dist__algorithm *algorithm = dist__select(
-		profile, DIST__ALL_REDUCE, world_size, world_size, bytes);
+	const struct dist__layout layout = {.world_size = world_size,
+					    .num_nodes = world_size};
+	const struct dist__algorithm *algorithm =
+		dist__select(profile, DIST__ALL_REDUCE, &layout, bytes);
 
 	cr_assert(algorithm);
 	return algorithm->name;
@@ -36,10 +38,12 @@ Test(select, built_in_goes_by_size_and_world)
 static void expect(enum dist__op_kind op, int world_size, int num_nodes,
 		   size_t bytes, const char *name)
 {
-	cr_expect_str_eq(
-		dist__select(NULL, op, world_size, num_nodes, bytes)->name,
-		name, "%s of %zu bytes, %d ranks on %d nodes",
-		dist__op_name(op), bytes, world_size, num_nodes);
+	const struct dist__layout layout = {.world_size = world_size,
+					    .num_nodes = num_nodes};
+
+	cr_expect_str_eq(dist__select(NULL, op, &layout, bytes)->name, name,
+			 "%s of %zu bytes, %d ranks on %d nodes",
+			 dist__op_name(op), bytes, world_size, num_nodes);
 }
 
 Test(select, built_in_pipelines_what_is_long)
@@ -100,13 +104,16 @@ Test(select, every_collective_gets_one_of_its_own)
 	dist__profile_init(&profile);
 	for (int op = 0; op < DIST__OP_KINDS; op++)
 		for (int i = 0; i < 4 * 31; i++) {
+			const struct dist__layout layout = {
+				.world_size = 1 << i / 4,
+				.num_nodes = 1 << i / 8};
 			const struct dist__algorithm *algorithm;
 
 			if (dist__op_is_p2p((enum dist__op_kind)op))
 				break;
-			algorithm = dist__select(
-				&profile, (enum dist__op_kind)op, 1 << i / 4,
-				1 << i / 8, sizes[i % 4]);
+			algorithm =
+				dist__select(&profile, (enum dist__op_kind)op,
+					     &layout, sizes[i % 4]);
 			cr_assert(algorithm);
 			cr_assert_eq((int)algorithm->op, op);
 		}
@@ -124,13 +131,14 @@ Test(select, first_rule_of_the_profile_wins)
 		{DIST__ALL_REDUCE, INT_MAX, 200, 1, 0, ring},
 	};
 	struct dist__profile profile = {.rules = rules, .num_rules = 2};
+	const struct dist__layout four = {.world_size = 4, .num_nodes = 4};
 
 	cr_assert_str_eq(selected(&profile, 4, 100), "binomial_tree");
 	cr_assert_str_eq(selected(&profile, 5, 100), "ring");
 	cr_assert_str_eq(selected(&profile, 4, 101), "ring");
 	/* No rule: the built-in table. */
 	cr_assert_str_eq(selected(&profile, 4, 201), "recursive_doubling");
-	cr_assert_str_eq(dist__select(&profile, DIST__BARRIER, 4, 4, 0)->name,
+	cr_assert_str_eq(dist__select(&profile, DIST__BARRIER, &four, 0)->name,
 			 "dissemination");
 }
 
@@ -146,12 +154,16 @@ Test(select, a_rule_may_ask_for_ranks_a_node)
 	} cases[] = {{8, 8, false}, {8, 5, false}, {8, 4, true}, {9, 4, true},
 		     {8, 2, true},  {8, 1, false}, {1, 1, false}};
 
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-		cr_expect_eq(dist__select(&profile, DIST__BARRIER,
-					  cases[i].world_size,
-					  cases[i].num_nodes, 0) == tree,
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct dist__layout layout = {
+			.world_size = cases[i].world_size,
+			.num_nodes = cases[i].num_nodes};
+
+		cr_expect_eq(dist__select(&profile, DIST__BARRIER, &layout,
+					  0) == tree,
 			     cases[i].wins, "%d ranks on %d nodes",
-			     cases[i].world_size, cases[i].num_nodes);
+			     layout.world_size, layout.num_nodes);
+	}
 }
 
 Test(select, every_algorithm_is_found_by_its_name)
