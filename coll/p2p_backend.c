@@ -380,8 +380,10 @@ struct dist__backend *dist__p2p_backend_new(struct dist__transport *transport,
 		free(b);
 		return NULL;
 	}
-	b->layout = (struct dist__layout){.world_size = members->world_size,
-					  .num_nodes = nodes.count};
+	b->layout = (struct dist__layout){
+		.world_size = members->world_size,
+		.num_nodes = nodes.count,
+		.in_memory = nodes.count == 1 && transport->shares_memory};
 	dist__nodes_release(&nodes);
 	b->base.ops = &p2p_ops;
 	b->transport = transport;

@@ -72,6 +72,7 @@ const struct dist__algorithm *dist__algorithm_find(enum dist__op_kind op,
 struct dist__layout {
 	int world_size;
 	int num_nodes;
+	bool in_memory; /* on one node, talking through its memory */
 };
 
 /* dist__select returns the algorithm for op of bytes (of dist__op_numel()

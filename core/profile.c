@@ -86,6 +86,39 @@ static enum dist_error read_algorithm(const struct dist__yaml *yaml,
 		algorithm_names(rule->op).text, name);
 }
 
+/* What ranks of a node talk through, as --intra says it. */
+static enum dist_error read_intra(const struct dist__yaml *yaml,
+				  const struct dist__yaml_key *key,
+				  const yaml_node_t *value, void *into)
+{
+	struct dist__profile *profile = into;
+	const char *word = dist__yaml_text(value);
+
+	profile->shares_memory = strcmp(word, "shm") == 0;
+	if (profile->shares_memory || strcmp(word, "tcp") == 0)
+		return DIST_OK;
+	return dist__yaml_refuse_value(yaml, key->name, value, "shm or tcp");
+}
+
+/* Sums that go another way round otherwise. */
+static enum dist_error read_rule_intra(const struct dist__yaml *yaml,
+				       const struct dist__yaml_key *key,
+				       const yaml_node_t *value, void *into)
+{
+	struct dist__rule *rule = into;
+
+	if (dist__op_reduces(rule->op))
+		return dist__yaml_refuse(
+			yaml, value,
+			"%s: expected none in a rule of %s, whose sums are the "
+			"same by every transport",
+			key->name, dist__op_name(rule->op));
+	if (strcmp(dist__yaml_text(value), "shm") != 0)
+		return dist__yaml_refuse_value(yaml, key->name, value, "shm");
+	rule->in_memory = true;
+	return DIST_OK;
+}
+
 static const struct dist__yaml_key rule_keys[] = {
 	{.name = "max_bytes",
 	 .read = dist__yaml_read_size,
@@ -99,6 +132,7 @@ static const struct dist__yaml_key rule_keys[] = {
 	{.name = "max_nodes",
 	 .read = dist__yaml_read_count,
 	 .offset = offsetof(struct dist__rule, max_nodes)},
+	{.name = "intra", .read = read_rule_intra},
 	{.name = "algorithm", .read = read_algorithm, .required = true},
 	{.name = NULL},
 };
@@ -389,6 +423,7 @@ static const struct dist__yaml_key profile_keys[] = {
 	{.name = "segment_bytes",
 	 .read = dist__yaml_read_count,
 	 FIELD(segment_bytes)},
+	{.name = "intra", .read = read_intra},
 	{.name = "p2p", .read = read_p2p},
 	{.name = "window_bytes",
 	 .read = dist__yaml_read_size,

@@ -14,6 +14,7 @@
  *	reduce_Bps: 5.0e9		# local reduction, bytes of one input
  *	copy_Bps: 10.0e9		# a rank's own memory to its own
  *	segment_bytes: 131072		# what a pipeline sends at a time
+ *	intra: shm			# through memory; or tcp: within a node
  *	p2p: buffered			# or rendezvous, eager:BYTES
  *	window_bytes: 65536		# of a connection, until told of more
  *	rates:				# by size, of what links carry
@@ -28,12 +29,15 @@
  *	    - {max_bytes: 262144, algorithm: halving_doubling}
  *	    - {algorithm: ring}
  *
- * A rule may also have the keys max_world_size, min_node_ranks (ranks a node at
- * least, of several nodes) and max_nodes. Rules are tried in order; the first
- * whose limits hold wins. An op without rules uses the built-in table
- * (coll/select.c). send_Bps and receive_Bps count where there are cores, at the
- * message's share. Between two rates share is linear in the logarithm of bytes;
- * below the first and above the last it is theirs.
+ * A rule may also have the keys max_world_size, min_node_ranks (ranks a node
+ * at least, of several nodes), max_nodes and, unless the op reduces, intra:
+ * only shm, of ranks that are all on one node and talk through its memory.
+ * Rules are tried in order; the first whose limits hold wins. An op without
+ * rules uses the built-in table (coll/select.c). The profile's own intra is
+ * for predictions: real ranks know what they talk through. send_Bps and
+ * receive_Bps count where there are cores, at the message's share. Between
+ * two rates share is linear in the logarithm of bytes; below the first and
+ * above the last it is theirs.
  */
 #ifndef LOCKSTEP_CORE_PROFILE_H
 #define LOCKSTEP_CORE_PROFILE_H
@@ -57,6 +61,9 @@ struct dist__rule {
 	 * 0 or 1: any. */
 	int min_node_ranks;
 	int max_nodes; /* 0: any */
+	/* On one node, through its memory. Never of an op that reduces: its
+	 * sums must be the same by every transport. */
+	bool in_memory;
 	const struct dist__algorithm *algorithm;
 };
 
@@ -97,7 +104,8 @@ struct dist__profile {
 	/* Of what an algorithm copies beside its messages; no formula knows it.
 	 * 0: that costs nothing. */
 	double copy_Bps;
-	int segment_bytes; /* 1 or more */
+	int segment_bytes;  /* 1 or more */
+	bool shares_memory; /* what a simulated node's ranks talk through */
 	struct dist__p2p_mode p2p;
 	/* A message of a collective of as much or more, which with its header
 	 * does not fit, is the connection's when posted, and shares its

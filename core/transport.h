@@ -50,6 +50,9 @@ struct dist__lane;
 
 struct dist__transport {
 	const struct dist__transport_ops *ops;
+	/* Ranks of one node talk through memory that they share, where the
+	 * system lets them; the same on every rank. */
+	bool shares_memory;
 };
 
 struct dist__transport_ops {

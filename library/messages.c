@@ -216,8 +216,8 @@ static enum dist_error choose(const struct dist__profile *profile,
 			      struct spelling *spelling,
 			      struct dist_message *message)
 {
-	const struct dist__layout layout = {.world_size = call->ranks,
-					    .num_nodes = fabric->nodes};
+	const struct dist__layout layout =
+		library_layout(profile, fabric, call);
 
 	if (call->protocol) {
 		snprintf(message->text, sizeof message->text,

@@ -29,6 +29,11 @@ struct library_model {
 				    struct dist_message *message);
 };
 
+/* library_layout returns how the ranks of call lie on fabric. */
+struct dist__layout library_layout(const struct dist__profile *profile,
+				   const struct fabric *fabric,
+				   const struct library_call *call);
+
 /* library_find returns the model that profile names; NULL: it is not known. */
 const struct library_model *library_find(const struct dist__profile *profile);
 

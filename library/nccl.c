@@ -110,8 +110,8 @@ static void estimate_direct(const struct dist__profile *profile,
 			    const struct library_call *call, double bytes,
 			    struct library_estimate *estimate)
 {
-	const struct dist__layout layout = {.world_size = call->ranks,
-					    .num_nodes = fabric->nodes};
+	const struct dist__layout layout =
+		library_layout(profile, fabric, call);
 
 	snprintf(estimate->algorithm, sizeof estimate->algorithm, "p2p");
 	estimate->shape = LIBRARY_STEPS;

@@ -33,8 +33,8 @@ static const struct dist__algorithm *choose(const struct dist__profile *profile,
 					    const struct fabric *fabric,
 					    const struct library_call *call)
 {
-	const struct dist__layout layout = {.world_size = call->ranks,
-					    .num_nodes = fabric->nodes};
+	const struct dist__layout layout =
+		library_layout(profile, fabric, call);
 
 	if (call->algorithm)
 		return dist__algorithm_find(call->op, call->algorithm);

@@ -137,7 +137,7 @@ static enum dist_error attach(const struct dist_init_options *options,
 
 /* ---- what the run stands on ----------------------------------------- */
 
-#define OWN_FACTS 19
+#define OWN_FACTS 20
 
 static enum dist_error open_profile(struct dist__sim_world *world,
 				    const struct dist_launch_options *options,
@@ -323,6 +323,8 @@ static enum dist_error open_recorder(struct dist__sim_world *world,
 	facts[n++] = (struct dist__fact){"reduce_Bps", world->reduce_text};
 	facts[n++] = (struct dist__fact){"segment_bytes", world->segment_text};
 	facts[n++] = (struct dist__fact){"p2p", world->p2p_text};
+	if (profile->shares_memory)
+		facts[n++] = (struct dist__fact){"intra", "shm"};
 	if (profile->receive_overhead_ns > 0)
 		facts[n++] = (struct dist__fact){"receive_overhead_ns",
 						 world->receive_text};
@@ -367,6 +369,7 @@ static enum dist_error open_ranks(struct dist__sim_world *world)
 		struct dist__sim_rank *rank = &world->ranks[r];
 
 		rank->transport.ops = &dist__sim_transport_ops;
+		rank->transport.shares_memory = world->profile.shares_memory;
 		rank->world = world;
 		rank->rank = r;
 		rank->actor.rank = rank;

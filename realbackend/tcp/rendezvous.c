@@ -1,9 +1,10 @@
 /*
  * rendezvous.c - every rank opens a listener for its peers, joins the store at
  * rank 0 with its address, and gets, in the answer to that one request, the
- * token of the job and the addresses of all. Behind the address goes the number
- * of the node, where a launcher has told. In a store that others made
- * (meeting.c) it gets the same answer.
+ * token of the job and the addresses of all. Behind the address goes what the
+ * rank would talk through on its machine, "shm" or "tcp", and the number of the
+ * node, where a launcher has told. In a store that others made (meeting.c) it
+ * gets the same answer.
  */
 #include "realbackend/tcp/rendezvous.h"
 
@@ -79,6 +80,7 @@ static enum dist_error open_listener(const struct dist__environment *e,
 				     struct dist__address address,
 				     char text[DIST__ADDRESS_TEXT])
 {
+	char node[16] = "";
 	size_t used;
 
 	if (dist__socket_listen_at(&address, &r->listener) != DIST_OK ||
@@ -87,22 +89,25 @@ static enum dist_error open_listener(const struct dist__environment *e,
 	dist__address_format(&address, ' ', text);
 	used = strlen(text);
 	if (e->group_rank >= 0)
-		snprintf(text + used, DIST__ADDRESS_TEXT - used, " %d",
-			 e->group_rank);
+		snprintf(node, sizeof node, " %d", e->group_rank);
+	snprintf(text + used, DIST__ADDRESS_TEXT - used, " %s%s",
+		 e->shares ? "shm" : "tcp", node);
 	return DIST_OK;
 }
 
 /* Reads what open_listener() of a rank wrote; the number is -1 without one. */
-static bool read_seat(char *text, struct dist__address *address, int *group)
+static bool read_seat(char *text, struct dist__address *address, bool *shares,
+		      int *group)
 {
 	char *space = strchr(text, ' ');
+	char word[4];
 
-	*group = -1;
 	space = space ? strchr(space + 1, ' ') : NULL;
-	if (space) {
-		*group = atoi(space + 1);
-		*space = '\0';
-	}
+	*group = -1;
+	if (!space || sscanf(space, " %3s %d", word, group) < 1)
+		return false;
+	*shares = strcmp(word, "shm") == 0;
+	*space = '\0';
 	return dist__address_parse(text, address);
 }
 
@@ -112,17 +117,21 @@ static bool read_roster(const struct dist__parcel *reply, int world_size,
 	struct dist__bytes string;
 	char text[DIST__ADDRESS_TEXT];
 	size_t offset = 0;
+	bool shares;
 
 	if (!dist__parcel_next(reply, &offset, &string))
 		return false;
 	dist__bytes_copy(string, text, sizeof text);
 	r->token = strtoull(text, NULL, 16);
+	r->all_share = true;
 	for (int rank = 0; rank < world_size; rank++) {
 		if (!dist__parcel_next(reply, &offset, &string))
 			return false;
 		dist__bytes_copy(string, text, sizeof text);
-		if (!read_seat(text, &r->addresses[rank], &r->nodes[rank]))
+		if (!read_seat(text, &r->addresses[rank], &shares,
+			       &r->nodes[rank]))
 			return false;
+		r->all_share &= shares;
 	}
 	return true;
 }

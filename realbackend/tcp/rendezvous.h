@@ -17,6 +17,7 @@ struct dist__rendezvous {
 	int local_ranks;                   /* ranks on this machine */
 	int hosts;                         /* machines */
 	int *nodes;                        /* struct dist__place has them */
+	bool all_share;                    /* every rank wants shared memory */
 	int listener;                      /* for the peers; -1: none */
 	struct dist__store *store;         /* NULL: none */
 	struct dist__store_server *server; /* rank 0; NULL: none */

@@ -14,7 +14,8 @@ struct dist__address {
 	socklen_t len;
 };
 
-/* Room for a numeric host, a separator and a port, with the final 0. */
+/* Room for a numeric host, a port and the little that a rendezvous adds, with
+ * separators and the final 0. */
 #define DIST__ADDRESS_TEXT 72
 
 /* dist__socket_prepare makes fd non-blocking and closed on exec, and switches

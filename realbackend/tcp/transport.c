@@ -433,6 +433,7 @@ enum dist_error dist__tcp_transport_new(const struct dist__endpoint *endpoint,
 					   &tcp->mesh.progress);
 	if (!error) {
 		tcp->base.ops = &tcp_ops;
+		tcp->base.shares_memory = endpoint->all_share;
 		tcp->store = endpoint->store;
 		tcp->server = endpoint->server;
 		tcp->file = endpoint->file;

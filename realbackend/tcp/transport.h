@@ -14,8 +14,9 @@ struct dist__endpoint {
 	int rank, world_size;
 	uint64_t token;                        /* of the job */
 	const struct dist__address *addresses; /* by rank; borrowed */
-	bool crowded; /* more ranks on this machine than processors */
-	bool shares;  /* memory with the ranks of this machine */
+	bool crowded;   /* more ranks on this machine than processors */
+	bool shares;    /* memory with the ranks of this machine */
+	bool all_share; /* every rank of the job, with those of its own */
 
 	/* Owned by the transport from then on, also when making it fails. */
 	int listener;

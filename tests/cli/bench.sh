@@ -134,6 +134,40 @@ expect 0 run --nproc-per-node 3 /bin/sh -c \
 	exec "$0" bench all_reduce -b 1M -e 1M -n 2' "$LOCKSTEP"
 expect_out '^# Out of bounds values : 0 OK$'
 
+# What goes through memory alone may go its own way, where all ranks say so; a
+# simulation goes by its profile, within a node.
+cat >"$scratch/memory.yaml" <<'.'
+name: memory
+selection:
+  broadcast:
+    - {intra: shm, algorithm: chain}
+    - {algorithm: linear}
+.
+sed 's/^name:.*/&\nintra: shm/' "$scratch/memory.yaml" >"$scratch/near.yaml"
+expect_way() { # ALGORITHM WORDS... - by which the 4 ranks of these broadcast
+	local algorithm=$1 way
+	shift
+	expect 0 run --nproc-per-node 4 --trace "$scratch/way.json" "$@"
+	way=$(jq -r '[.traceEvents[] | select(.name == "lockstep:broadcast") |
+		.args.algorithm // empty] | unique[]' "$scratch/way.json")
+	[ "$way" = "$algorithm" ] || fail "$*: by $way, not $algorithm"
+}
+broadcast=(broadcast -b 1K -e 1K -n 1 -w 0 -c 0)
+real=(--profile "$scratch/memory.yaml")
+one_node=(--backend sim --platform h100-nvswitch-8)
+four_nodes=(--backend sim --platform star-8)
+expect_way chain "${real[@]}" "${broadcast[@]}"
+expect_way linear "${real[@]}" --intra tcp "${broadcast[@]}"
+# shellcheck disable=SC2016 # what the ranks expand
+expect_way linear "${real[@]}" /bin/sh -c \
+	'[ "$RANK" = 1 ] && export LOCKSTEP_INTRA=tcp
+	exec "$0" bench "$@"' "$LOCKSTEP" "${broadcast[@]}"
+expect_way chain "${one_node[@]}" --profile "$scratch/near.yaml" "${broadcast[@]}"
+jq -e '.lockstep.intra == "shm"' "$scratch/way.json" >/dev/null ||
+	fail "the trace does not tell what ranks of a node talk through"
+expect_way linear "${one_node[@]}" "${real[@]}" "${broadcast[@]}"
+expect_way linear "${four_nodes[@]}" --profile "$scratch/near.yaml" "${broadcast[@]}"
+
 # Sizes by a step as well as by a factor.
 expect 0 bench all_reduce "${sim[@]}" -b 1K -e 10K -i 4K --tsv "$scratch/tsv"
 expect_out 'step: 4096\(bytes\)'

@@ -54,6 +54,7 @@ Test(profile, a_full_one)
 			  "message_overhead_ns: 2500\n"
 			  "reduce_Bps: 5.0e9\n"
 			  "segment_bytes: 4096\n"
+			  "intra: shm\n"
 			  "selection:\n"
 			  "  all_reduce:\n"
 			  "    - {max_bytes: 32768, max_world_size: 8, "
@@ -61,7 +62,8 @@ Test(profile, a_full_one)
 			  "    - {algorithm: ring}\n"
 			  "  broadcast:\n"
 			  "    - algorithm: binomial\n"
-			  "      max_bytes: 0\n"),
+			  "      max_bytes: 0\n"
+			  "      intra: shm\n"),
 		     DIST_OK, "%s", message.text);
 	cr_assert_str_eq(profile.name, "lockstep-tcp");
 	cr_assert_str_eq(profile.version, "1");
@@ -69,6 +71,7 @@ Test(profile, a_full_one)
 	cr_assert_eq(profile.message_overhead_ns, 2500);
 	cr_assert_eq(profile.reduce_Bps, 5e9);
 	cr_assert_eq(profile.segment_bytes, 4096);
+	cr_assert(profile.shares_memory);
 	cr_assert_eq(profile.num_rules, 3);
 	rule = profile.rules;
 	cr_assert_eq(rule[0].op, DIST__ALL_REDUCE);
@@ -76,11 +79,13 @@ Test(profile, a_full_one)
 	cr_assert_eq(rule[0].max_world_size, 8);
 	cr_assert_eq(rule[0].min_node_ranks, 2);
 	cr_assert_str_eq(rule[0].algorithm->name, "recursive_doubling");
+	cr_assert_not(rule[0].in_memory);
 	cr_assert_eq(rule[1].max_bytes, SIZE_MAX);
 	cr_assert_eq(rule[1].max_world_size, INT_MAX);
 	cr_assert_str_eq(rule[1].algorithm->name, "ring");
 	cr_assert_eq(rule[2].op, DIST__BROADCAST);
 	cr_assert_eq(rule[2].max_bytes, 0);
+	cr_assert(rule[2].in_memory);
 	dist__profile_release(&profile);
 	cr_assert_not(leaks_found());
 }
@@ -193,7 +198,7 @@ Test(profile, only_the_name_is_needed)
 #define KEYS                                                                   \
 	"name, version, source, message_overhead_ns, receive_overhead_ns, "    \
 	"cores, send_Bps, receive_Bps, reduce_Bps, copy_Bps, segment_bytes, "  \
-	"p2p, window_bytes, rates, library, constants, selection"
+	"intra, p2p, window_bytes, rates, library, constants, selection"
 
 Test(profile, keys_are_checked)
 {
@@ -239,6 +244,25 @@ Test(profile, values_are_checked)
 	cr_assert_not(leaks_found());
 }
 
+Test(profile, intra_is_a_word)
+{
+	cr_assert_eq(load("name: x\nintra: tcp\n"), DIST_OK, "%s",
+		     message.text);
+	cr_assert_not(profile.shares_memory);
+	dist__profile_release(&profile);
+	refused("name: x\nintra: pcie\n", 2,
+		"intra: expected shm or tcp, not \"pcie\"");
+	refused("name: x\nselection:\n  gather:\n"
+		"    - {algorithm: linear, intra: tcp}\n",
+		4, "intra: expected shm, not \"tcp\"");
+	refused("name: x\nselection:\n  all_reduce:\n"
+		"    - {algorithm: ring, intra: shm}\n",
+		4,
+		"intra: expected none in a rule of all_reduce, whose sums are "
+		"the same by every transport");
+	cr_assert_not(leaks_found());
+}
+
 Test(profile, constants_are_numbers_by_name)
 {
 	cr_assert_eq(load("name: x\nlibrary: nccl\nconstants:\n"
@@ -281,7 +305,7 @@ Test(profile, selection_is_checked)
 		"reduce: expected a list of rules, not \"binomial\"");
 	refused(HEAD "  all_reduce:\n    - ring\n", 4,
 		"expected a rule: a mapping with the keys max_bytes, "
-		"max_world_size, min_node_ranks, max_nodes, algorithm");
+		"max_world_size, min_node_ranks, max_nodes, intra, algorithm");
 	refused(HEAD "  all_reduce:\n    - {max_bytes: 3}\n", 4,
 		"expected a key \"algorithm\" in a rule");
 	refused(HEAD "  all_reduce:\n    - {algorithm: ring}\n"

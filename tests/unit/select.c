@@ -127,8 +127,8 @@ Test(select, first_rule_of_the_profile_wins)
 	const struct dist__algorithm *tree =
 		dist__algorithm_find(DIST__ALL_REDUCE, "binomial_tree");
 	struct dist__rule rules[] = {
-		{DIST__ALL_REDUCE, 4, 100, 1, 0, tree},
-		{DIST__ALL_REDUCE, INT_MAX, 200, 1, 0, ring},
+		{DIST__ALL_REDUCE, 4, 100, 1, 0, false, tree},
+		{DIST__ALL_REDUCE, INT_MAX, 200, 1, 0, false, ring},
 	};
 	struct dist__profile profile = {.rules = rules, .num_rules = 2};
 	const struct dist__layout four = {.world_size = 4, .num_nodes = 4};
@@ -146,7 +146,8 @@ Test(select, a_rule_may_ask_for_ranks_a_node)
 {
 	const struct dist__algorithm *tree =
 		dist__algorithm_find(DIST__BARRIER, "binomial_tree");
-	struct dist__rule rule = {DIST__BARRIER, INT_MAX, SIZE_MAX, 2, 0, tree};
+	struct dist__rule rule = {DIST__BARRIER, INT_MAX, SIZE_MAX, 2, 0,
+				  false,         tree};
 	const struct dist__profile profile = {.rules = &rule, .num_rules = 1};
 	static const struct {
 		int world_size, num_nodes;
@@ -164,6 +165,45 @@ Test(select, a_rule_may_ask_for_ranks_a_node)
 			     cases[i].wins, "%d ranks on %d nodes",
 			     layout.world_size, layout.num_nodes);
 	}
+}
+
+Test(select, a_rule_may_ask_for_memory)
+{
+	const struct dist__algorithm *chain =
+		dist__algorithm_find(DIST__BROADCAST, "chain");
+	struct dist__rule rule = {
+		DIST__BROADCAST, INT_MAX, SIZE_MAX, 1, 1, true, chain};
+	const struct dist__profile profile = {.rules = &rule, .num_rules = 1};
+	struct dist__layout layout = {.world_size = 4, .num_nodes = 1};
+
+	cr_expect_neq(dist__select(&profile, DIST__BROADCAST, &layout, 0),
+		      chain);
+	layout.in_memory = true;
+	cr_expect_eq(dist__select(&profile, DIST__BROADCAST, &layout, 0),
+		     chain);
+}
+
+/* A sum of floats is the sum of one order. */
+Test(select, sums_go_the_same_way_through_memory)
+{
+	for (int op = 0; op < DIST__OP_KINDS; op++)
+		for (int i = 0; i < 16 * 32; i++) {
+			struct dist__layout layout = {.world_size = 1 + i / 32,
+						      .num_nodes = 1};
+			size_t bytes = (size_t)1 << i % 32;
+			const struct dist__algorithm *through_tcp;
+
+			if (!dist__op_reduces((enum dist__op_kind)op))
+				break;
+			through_tcp = dist__select(NULL, (enum dist__op_kind)op,
+						   &layout, bytes);
+			layout.in_memory = true;
+			cr_expect_eq(dist__select(NULL, (enum dist__op_kind)op,
+						  &layout, bytes),
+				     through_tcp, "%s of %zu bytes on %d ranks",
+				     dist__op_name((enum dist__op_kind)op),
+				     bytes, layout.world_size);
+		}
 }
 
 Test(select, every_algorithm_is_found_by_its_name)
