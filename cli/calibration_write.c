@@ -1,6 +1,7 @@
 #include "cli/calibration.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -137,6 +138,14 @@ static size_t first_window(void)
 	return bytes / 2;
 }
 
+/* What the ranks, which read the same, have talked through. */
+static const char *intra(void)
+{
+	const char *words = getenv("LOCKSTEP_INTRA");
+
+	return words && *words ? words : "shm";
+}
+
 static void write_rates(struct dist__output *out,
 			const struct calibration_model *model)
 {
@@ -177,10 +186,11 @@ static void write_profile(struct dist__output *out, const struct place *place,
 				   "cores: %d\n"
 				   "send_Bps: %.4g\n"
 				   "receive_Bps: %.4g\n"
-				   "copy_Bps: %.4g\n",
+				   "copy_Bps: %.4g\n"
+				   "intra: %s\n",
 				   model->receive_ns, model->cores,
 				   model->send_Bps, model->receive_Bps,
-				   model->copy_Bps);
+				   model->copy_Bps, intra());
 	dist__output_print(out, "window_bytes: %zu\n", place->window_bytes);
 	write_rates(out, model);
 }

@@ -20,6 +20,8 @@ else
 		grep -q "^$key: [0-9]" "$scratch/here/loopback.yaml" ||
 			fail "no $key in the profile"
 	done
+	grep -qx 'intra: shm' "$scratch/here/loopback.yaml" ||
+		fail "the profile does not tell what the ranks talked through"
 	expect 0 platform show "$scratch/here/loopback.xml"
 	expect 0 predict --model mnist --platform "$scratch/here/loopback.xml" \
 		--profile "$scratch/here/loopback.yaml" --world-size 3,16
