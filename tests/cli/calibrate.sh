@@ -25,15 +25,16 @@ else
 	expect 0 platform show "$scratch/here/loopback.xml"
 	expect 0 predict --model mnist --platform "$scratch/here/loopback.xml" \
 		--profile "$scratch/here/loopback.yaml" --world-size 3,16
-	# Ranks of one node: long vectors go by one tree, as they do for real.
+	# Ranks of one memory: long vectors go from the root to all, as they do
+	# for real.
 	expect 0 bench broadcast --backend sim --nproc-per-node 3 -b 1M -e 1M \
 		--platform "$scratch/here/loopback.xml" \
 		--profile "$scratch/here/loopback.yaml" \
 		--trace "$scratch/broadcast.json"
 	expect 0 compare --tsv "$scratch/calls.tsv" "$scratch/broadcast.json" \
 		"$scratch/broadcast.json"
-	grep -q "^broadcast	binomial	" "$scratch/calls.tsv" ||
-		fail "no binomial tree: $(cat "$scratch/calls.tsv")"
+	grep -q "^broadcast	linear	" "$scratch/calls.tsv" ||
+		fail "not from the root: $(cat "$scratch/calls.tsv")"
 	expect_refusal 'share cores' predict --model mnist --world-size 3 \
 		--platform "$scratch/here/loopback.xml" --fidelity formula \
 		--profile "$scratch/here/loopback.yaml"
