@@ -103,14 +103,26 @@ static double in_two(double (*side)(int number, void *arg), void *arg)
 
 /* ---- latency ------------------------------------------------------------ */
 
+/* Like ours: without a control that paces, which would stay with a connection
+ * that was made under it. */
+static int new_socket(void)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0), yes = 1;
+
+	if (setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes) ||
+	    setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "cubic", 5))
+		fail("TCP_NODELAY, TCP_CONGESTION");
+	return fd;
+}
+
 static void connect_pair(int ends[2])
 {
 	struct sockaddr_in address = {.sin_family = AF_INET};
 	socklen_t len = sizeof address;
-	int listener = socket(AF_INET, SOCK_STREAM, 0), yes = 1;
+	int listener = new_socket();
 
 	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	ends[0] = socket(AF_INET, SOCK_STREAM, 0);
+	ends[0] = new_socket();
 	if (bind(listener, (struct sockaddr *)&address, len) ||
 	    listen(listener, 1) ||
 	    getsockname(listener, (struct sockaddr *)&address, &len) ||
@@ -118,12 +130,6 @@ static void connect_pair(int ends[2])
 		fail("a connection of its own");
 	ends[1] = accept(listener, NULL, NULL);
 	close(listener);
-	for (int i = 0; i < 2; i++)
-		if (setsockopt(ends[i], IPPROTO_TCP, TCP_NODELAY, &yes,
-			       sizeof yes) ||
-		    setsockopt(ends[i], IPPROTO_TCP, TCP_CONGESTION, "cubic",
-			       5))
-			fail("TCP_NODELAY, TCP_CONGESTION");
 }
 
 static void pass_tcp(int fd, bool sends)

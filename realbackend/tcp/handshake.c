@@ -65,7 +65,8 @@ void dist__handshake_dial(struct dist__mesh *mesh, struct dist__peer *peer)
 	if (peer->state == DIST__PEER_CROSSED)
 		mesh->num_crossed--;
 	peer->state = DIST__PEER_DIALING;
-	error = dist__socket_dial(&peer->address, &fd);
+	error = dist__socket_dial(&peer->address,
+				  dist__is_neighbour(mesh, peer), &fd);
 	if (error && error != EINPROGRESS) {
 		dist__peer_end(mesh, peer, DIST__PEER_LOST, dial_error(error));
 		return;
@@ -99,8 +100,8 @@ void dist__handshake_open(struct dist__mesh *mesh, struct dist__peer *peer,
 {
 	if (peer->state == DIST__PEER_CROSSED)
 		mesh->num_crossed--;
-	if (dist__is_neighbour(mesh, peer))
-		dist__socket_tune_local(connection->fd);
+	if (!dist__is_neighbour(mesh, peer))
+		dist__socket_tune_away(connection->fd);
 	connection->state = DIST__CONNECTED;
 	peer->state = DIST__PEER_OPEN;
 	peer->met = true;

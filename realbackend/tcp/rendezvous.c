@@ -86,6 +86,7 @@ static enum dist_error open_listener(const struct dist__environment *e,
 	if (dist__socket_listen_at(&address, &r->listener) != DIST_OK ||
 	    !dist__socket_local(r->listener, &address))
 		return DIST_ERR_IO;
+	dist__socket_tune_local(r->listener);
 	dist__address_format(&address, ' ', text);
 	used = strlen(text);
 	if (e->group_rank >= 0)

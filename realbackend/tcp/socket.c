@@ -37,16 +37,43 @@ bool dist__socket_prepare(int fd)
 	return true;
 }
 
-void dist__socket_tune_local(int fd)
+void dist__socket_congestion(char name[DIST__CONGESTION_TEXT])
+{
+	strcpy(name, "unknown");
+#ifdef TCP_CONGESTION
+	socklen_t len = DIST__CONGESTION_TEXT - 1;
+	char found[DIST__CONGESTION_TEXT] = "";
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	if (getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, found, &len) == 0)
+		strcpy(name, found);
+	if (fd >= 0)
+		close(fd);
+#endif
+}
+
+static void set_congestion(int fd, const char *name)
 {
 #ifdef TCP_CONGESTION
-	static const char cubic[] = "cubic";
-
-	(void)setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, cubic,
-			 sizeof cubic - 1);
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name,
+			 (socklen_t)strlen(name));
 #else
 	(void)fd;
+	(void)name;
 #endif
+}
+
+void dist__socket_tune_local(int fd)
+{
+	set_congestion(fd, "cubic");
+}
+
+void dist__socket_tune_away(int fd)
+{
+	char name[DIST__CONGESTION_TEXT];
+
+	dist__socket_congestion(name);
+	set_congestion(fd, name);
 }
 
 /* Returns a listening socket, or -1 with errno. */
@@ -185,7 +212,7 @@ int dist__socket_resolve(const char *host, int port,
 	return n;
 }
 
-int dist__socket_dial(const struct dist__address *address, int *fd)
+int dist__socket_dial(const struct dist__address *address, bool local, int *fd)
 {
 	int error = EIO;
 
@@ -193,6 +220,8 @@ int dist__socket_dial(const struct dist__address *address, int *fd)
 	if (*fd < 0)
 		return errno;
 	if (dist__socket_prepare(*fd)) {
+		if (local)
+			dist__socket_tune_local(*fd);
 		if (connect(*fd, (const struct sockaddr *)&address->storage,
 			    address->len) == 0)
 			return 0;

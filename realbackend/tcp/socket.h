@@ -22,10 +22,24 @@ struct dist__address {
  * Nagle's algorithm off. Returns false when the system refuses. */
 bool dist__socket_prepare(int fd);
 
-/* dist__socket_tune_local prepares fd for a peer on this machine: congestion
+/* Room for the name of a congestion control, with the final 0. */
+#define DIST__CONGESTION_TEXT 16
+
+/* dist__socket_congestion stores the name of the congestion control that the
+ * system gives a new socket, or "unknown". */
+void dist__socket_congestion(char name[DIST__CONGESTION_TEXT]);
+
+/*
+ * dist__socket_tune_local prepares fd for peers on this machine: congestion
  * control by loss, for there is no link whose rate a sender should find and
- * pace by. Where the system refuses, all works but more slowly. */
+ * pace by. To be called before fd connects or is dialled: a control that paces
+ * (BBR) begins to when the connection is made, and the pacing stays when
+ * another takes its place. What a listener accepts is as the listener;
+ * dist__socket_tune_away makes it as the system has it, for a peer on another
+ * machine. Where the system refuses, all works but more slowly.
+ */
 void dist__socket_tune_local(int fd);
+void dist__socket_tune_away(int fd);
 
 /* dist__socket_cloexec sets or clears close-on-exec. */
 bool dist__socket_cloexec(int fd, bool on);
@@ -58,9 +72,9 @@ int dist__socket_resolve(const char *host, int port,
 			 struct dist__address *addresses, int max,
 			 struct dist_message *message);
 
-/* dist__socket_dial begins to connect; returns 0 (connected), EINPROGRESS, or
- * another errno, and then *fd is -1. */
-int dist__socket_dial(const struct dist__address *address, int *fd);
+/* dist__socket_dial begins to connect; local: tuned for this machine. Returns 0
+ * (connected), EINPROGRESS, or another errno, and then *fd is -1. */
+int dist__socket_dial(const struct dist__address *address, bool local, int *fd);
 
 /* dist__socket_error returns and clears the error of a connect in progress. */
 int dist__socket_error(int fd);

@@ -155,7 +155,7 @@ static int connect_once(const struct dist__address *address,
 
 	if (limit_ns > deadline_ns)
 		limit_ns = deadline_ns;
-	error = dist__socket_dial(address, &fd);
+	error = dist__socket_dial(address, false, &fd);
 	if (error == EINPROGRESS)
 		error = await(fd, POLLOUT, limit_ns) ? dist__socket_error(fd)
 						     : ETIMEDOUT;

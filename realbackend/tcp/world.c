@@ -1,6 +1,4 @@
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +13,7 @@
 #include "realbackend/tcp/environment.h"
 #include "realbackend/tcp/launcher.h"
 #include "realbackend/tcp/rendezvous.h"
+#include "realbackend/tcp/socket.h"
 #include "realbackend/tcp/transport.h"
 
 #define MAX_FACTS 11
@@ -139,14 +138,9 @@ static void add_facts(struct keep *keep, const char *backend,
 		      const struct dist__environment *e,
 		      const struct dist__rendezvous *r, int cores)
 {
-	char congestion[32] = "unknown";
-#ifdef TCP_CONGESTION
-	socklen_t len = sizeof congestion - 1;
+	char congestion[DIST__CONGESTION_TEXT];
 
-	if (getsockopt(r->listener, IPPROTO_TCP, TCP_CONGESTION, congestion,
-		       &len) != 0)
-		strcpy(congestion, "unknown");
-#endif
+	dist__socket_congestion(congestion);
 	add_fact(keep, "backend", "%s", backend);
 	add_fact(keep, "profile", "%s", keep->profile.name);
 	add_fact(keep, "profile version", "%s", keep->profile.version);
