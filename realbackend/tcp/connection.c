@@ -15,11 +15,10 @@
 #include "core/endian.h"
 #include "realbackend/tcp/mesh.h"
 
-/* Bytes a call moves at most before the other connections get their turn; and
- * the most handed to the kernel at once: writes of 128 to 256 KiB were measured
- * the fastest on loopback. */
-#define TURN_BYTES  ((size_t)1 << 20)
-#define WRITE_BYTES ((size_t)256 << 10)
+/* Bytes a call reads at most before the other connections get their turn; and
+ * writes, handed to the kernel in one piece, for several take longer. */
+#define READ_BYTES  ((size_t)1 << 20)
+#define WRITE_BYTES ((size_t)2 << 20)
 #define WRITE_PARTS 16
 
 /* Sends a few bytes at once. */
@@ -289,7 +288,7 @@ static bool fetch_once(struct dist__mesh *mesh, struct dist__connection *c,
 	struct dist__peer *peer = c->peer;
 	size_t n = 0;
 
-	if (!dist__neighbour_fetch(c, TURN_BYTES, &n)) {
+	if (!dist__neighbour_fetch(c, READ_BYTES, &n)) {
 		lose(mesh, c, DIST_ERR_PEER_LOST);
 		return false;
 	}
@@ -363,7 +362,7 @@ void dist__connection_read(struct dist__mesh *mesh,
 
 	if (connection->held_until_ns || is_silent(connection))
 		return;
-	while (read_once(mesh, connection, &taken) && taken < TURN_BYTES)
+	while (read_once(mesh, connection, &taken) && taken < READ_BYTES)
 		;
 }
 
@@ -494,7 +493,7 @@ void dist__connection_write(struct dist__mesh *mesh,
 	size_t asked, total = 0;
 	ssize_t n;
 
-	while (peer->sends.first && total < TURN_BYTES) {
+	while (peer->sends.first && total < WRITE_BYTES) {
 		header.msg_iovlen = (size_t)gather(connection, parts, &asked);
 		n = transmit(connection, &header);
 		if (n < 0 && errno == EINTR)
