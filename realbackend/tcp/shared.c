@@ -46,14 +46,19 @@ struct memory {
 	struct ring rings[2]; /* by the side that writes */
 };
 
+/* What a side knows by itself, for a look at a line of the peer's, or of its
+ * own that the peer has looked at, waits for it to come. */
 struct dist__shared {
 	struct memory *memory;
 	int side;
-	int bell;        /* borrowed */
-	int fd;          /* of the memory, until settled; -1: closed */
-	uint64_t taken;  /* by this side, the peer told or not */
-	uint64_t theirs; /* taken by the peer when last looked: a look takes
-			    its line from it */
+	int bell; /* borrowed */
+	int fd;   /* of the memory, until settled; -1: closed */
+	bool full;
+	uint64_t written;
+	uint64_t taken; /* the peer told or not */
+	uint64_t told;  /* of those */
+	/* By the peer, when last looked. */
+	uint64_t their_written, their_taken;
 };
 
 static struct side *mine(const struct dist__shared *shared)
@@ -241,11 +246,13 @@ static struct ring *ring_in(const struct dist__shared *shared)
 	return &shared->memory->rings[!shared->side];
 }
 
-/* How many bytes there are to take; more than RING_BYTES: somebody wrote
- * nonsense. */
-static uint64_t fill_in(const struct dist__shared *shared)
+/* How many bytes there are to take, looked up if none are known of; more than
+ * RING_BYTES: somebody wrote nonsense. */
+static uint64_t fill_in(struct dist__shared *shared)
 {
-	return atomic_load(&ring_in(shared)->written) - shared->taken;
+	if (shared->their_written == shared->taken)
+		shared->their_written = atomic_load(&ring_in(shared)->written);
+	return shared->their_written - shared->taken;
 }
 
 /* How many bytes may follow the first `written`, looked up if fewer than wanted
@@ -253,21 +260,21 @@ static uint64_t fill_in(const struct dist__shared *shared)
 static size_t room_out(struct dist__shared *shared, uint64_t written,
 		       size_t wanted)
 {
-	uint64_t fill = written - shared->theirs;
+	uint64_t fill = written - shared->their_taken;
 
 	if (fill > RING_BYTES || RING_BYTES - fill < wanted) {
-		shared->theirs = atomic_load(&ring_out(shared)->taken);
-		fill = written - shared->theirs;
+		shared->their_taken = atomic_load(&ring_out(shared)->taken);
+		fill = written - shared->their_taken;
 	}
 	return fill < RING_BYTES ? RING_BYTES - (size_t)fill : 0;
 }
 
 bool dist__shared_has_room(struct dist__shared *shared)
 {
-	return room_out(shared, atomic_load(&ring_out(shared)->written), 1) > 0;
+	return room_out(shared, shared->written, 1) > 0;
 }
 
-bool dist__shared_has(const struct dist__shared *shared)
+bool dist__shared_has(struct dist__shared *shared)
 {
 	return fill_in(shared) > 0;
 }
@@ -286,6 +293,7 @@ static size_t piece(size_t wanted, uint64_t at, uint64_t there)
 /* Lets the peer have what was written up to a count. */
 static void publish(struct dist__shared *shared, uint64_t written)
 {
+	shared->written = written;
 	atomic_store(&ring_out(shared)->written, written);
 	ring_bell(shared);
 }
@@ -319,16 +327,14 @@ static size_t put_part(struct dist__shared *shared, const struct iovec *part,
 size_t dist__shared_put(struct dist__shared *shared, const struct iovec *parts,
 			size_t num)
 {
-	struct ring *ring = ring_out(shared);
-	uint64_t before =
-		atomic_load_explicit(&ring->written, memory_order_relaxed);
-	uint64_t written = before;
+	uint64_t before = shared->written, written = before;
 	bool full = false;
 
 	for (size_t i = 0; i < num && !full; i++)
 		full = put_part(shared, &parts[i], &written) < parts[i].iov_len;
-	if (full != atomic_load_explicit(&ring->full, memory_order_relaxed))
-		atomic_store(&ring->full, full);
+	if (full != shared->full)
+		atomic_store(&ring_out(shared)->full, full);
+	shared->full = full;
 	if (written != before)
 		publish(shared, written);
 	return (size_t)(written - before);
@@ -340,12 +346,11 @@ size_t dist__shared_put(struct dist__shared *shared, const struct iovec *parts,
 static void release(struct dist__shared *shared)
 {
 	struct ring *ring = ring_in(shared);
-	uint64_t given =
-		atomic_load_explicit(&ring->taken, memory_order_relaxed);
 
-	if (shared->taken - given < PIECE_BYTES &&
+	if (shared->taken - shared->told < PIECE_BYTES &&
 	    !atomic_load_explicit(&ring->full, memory_order_relaxed))
 		return;
+	shared->told = shared->taken;
 	atomic_store(&ring->taken, shared->taken);
 	if (atomic_load(&ring->full))
 		ring_bell(shared);
@@ -390,7 +395,7 @@ ssize_t dist__shared_take(struct dist__shared *shared,
 	return (ssize_t)(shared->taken - before);
 }
 
-size_t dist__shared_peek(const struct dist__shared *shared,
+size_t dist__shared_peek(struct dist__shared *shared,
 			 const unsigned char **bytes)
 {
 	uint64_t fill = fill_in(shared);

@@ -58,13 +58,13 @@ ssize_t dist__shared_take(struct dist__shared *shared,
 /* dist__shared_peek stores where the next bytes lie, and returns how many
  * follow each other there, a piece at most; 0: none, or the memory is not as it
  * should be. dist__shared_skip takes the first len of them. */
-size_t dist__shared_peek(const struct dist__shared *shared,
+size_t dist__shared_peek(struct dist__shared *shared,
 			 const unsigned char **bytes);
 void dist__shared_skip(struct dist__shared *shared, size_t len);
 
 /* dist__shared_has returns whether there is something to take,
  * dist__shared_has_room whether something can be put. */
-bool dist__shared_has(const struct dist__shared *shared);
+bool dist__shared_has(struct dist__shared *shared);
 bool dist__shared_has_room(struct dist__shared *shared);
 
 /* dist__shared_lends returns whether the peer can read this process's memory by
