@@ -44,14 +44,22 @@ size_t dist__parts_longest(const struct dist__parts *parts)
 struct dist_tensor dist__part(const struct dist__parts *parts, int rank)
 {
 	struct dist_tensor part = parts->whole;
-	size_t element = dist_dtype_size(part.dtype);
+	struct dist__chunks chunks;
+	size_t before;
 
 	assert(rank >= 0 && rank < parts->count);
 	if (parts->list)
 		return parts->list[rank];
-	part.numel = part_numel(parts, rank);
+	if (parts->splits) {
+		part.numel = parts->splits[rank];
+		before = dist__parts_before(parts, rank);
+	} else { /* one division: every message of a collective comes here */
+		chunks = dist__chunks_of(part.numel, parts->count);
+		before = dist__chunks_numel(&chunks, rank);
+		part.numel = dist__chunks_numel(&chunks, rank + 1) - before;
+	}
 	if (part.data)
 		part.data = (char *)part.data +
-			    dist__parts_before(parts, rank) * element;
+			    before * dist_dtype_size(part.dtype);
 	return part;
 }
