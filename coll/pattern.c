@@ -14,6 +14,9 @@
 
 #include "core/reduce.h"
 
+/* So many ranks need no memory but the stack's for a message with each. */
+#define FEW_RANKS 2
+
 static size_t element_bytes(const struct dist__coll *coll)
 {
 	return dist_dtype_size(coll->op->tensor.dtype);
@@ -251,61 +254,53 @@ enum dist_error dist__exchange(const struct dist__coll *coll, uint32_t step,
 	return exchange(coll, &come, 1, &go, 1);
 }
 
-/* Memory for two messages with every rank, which the caller frees; NULL: there
- * is none. */
-static struct dist__message *messages_new(const struct dist__coll *coll)
+/* Sends every other rank its part of out, or without that all of same, and
+ * receives its part of in, if that is there, all at the same time. */
+static enum dist_error exchange_with_all(const struct dist__coll *coll,
+					 uint32_t step,
+					 const struct dist__parts *out,
+					 struct dist__span same,
+					 const struct dist__parts *in)
 {
-	return malloc(2 * (size_t)coll->world_size *
-		      sizeof(struct dist__message));
+	int p = coll->world_size, rank = coll->rank;
+	struct dist__message few[FEW_RANKS * 2], *come = few, *go;
+	enum dist_error error;
+
+	if (p > FEW_RANKS)
+		come = malloc(2 * (size_t)p * sizeof *come);
+	if (!come)
+		return DIST_ERR_NO_MEMORY;
+	go = come + p;
+	for (int i = 1; i < p; i++) {
+		int from = (rank + p - i) % p, to = (rank + i) % p;
+
+		if (in)
+			come[i - 1] = dist__message_of(
+				coll, step, from,
+				dist__span_part(coll, in, from));
+		go[i - 1] = dist__message_of(
+			coll, step, to,
+			out ? dist__span_part(coll, out, to) : same);
+	}
+	error = exchange(coll, come, in ? p - 1 : 0, go, p - 1);
+	if (come != few)
+		free(come);
+	return error;
 }
 
 enum dist_error dist__exchange_all(const struct dist__coll *coll, uint32_t step,
 				   const struct dist__parts *out,
 				   const struct dist__parts *in)
 {
-	int p = coll->world_size;
-	struct dist__message *come = messages_new(coll), *go;
-	enum dist_error error;
-
-	if (!come)
-		return DIST_ERR_NO_MEMORY;
-	go = come + p;
-	for (int i = 1; i < p; i++) {
-		int from = (coll->rank + p - i) % p, to = (coll->rank + i) % p;
-
-		come[i - 1] = dist__message_of(coll, step, from,
-					       dist__span_part(coll, in, from));
-		go[i - 1] = dist__message_of(coll, step, to,
-					     dist__span_part(coll, out, to));
-	}
-	error = exchange(coll, come, p - 1, go, p - 1);
-	free(come);
-	return error;
+	return exchange_with_all(coll, step, out,
+				 (struct dist__span){.data = NULL}, in);
 }
 
 enum dist_error dist__send_all(const struct dist__coll *coll, uint32_t step,
 			       struct dist__span out,
 			       const struct dist__parts *in)
 {
-	int p = coll->world_size;
-	struct dist__message *come = messages_new(coll), *go;
-	enum dist_error error;
-
-	if (!come)
-		return DIST_ERR_NO_MEMORY;
-	go = come + p;
-	for (int i = 1; i < p; i++) {
-		int from = (coll->rank + p - i) % p, to = (coll->rank + i) % p;
-
-		if (in)
-			come[i - 1] = dist__message_of(
-				coll, step, from,
-				dist__span_part(coll, in, from));
-		go[i - 1] = dist__message_of(coll, step, to, out);
-	}
-	error = exchange(coll, come, in ? p - 1 : 0, go, p - 1);
-	free(come);
-	return error;
+	return exchange_with_all(coll, step, NULL, out, in);
 }
 
 /* ---- local work ------------------------------------------------------- */
