@@ -17,7 +17,7 @@
 #include "scenarios/arguments.h"
 
 #define USAGE                                                                  \
-	"[-o DIR] [--world-size N] [--intra shm|tcp]\n"                        \
+	"[-o DIR] [--world-size N] [--intra shm|tcp] [--passes N]\n"           \
 	"       lockstep calibrate --from LOG --machine NAME [--transport T] " \
 	"[--profile P] [-o DIR]\n\n"                                           \
 	"As ranks of a job, on two hosts: lockstep run ... lockstep "          \
@@ -51,7 +51,8 @@ static int refuse(const char *what)
 
 /* Measures until a run is quiet; else the quietest of some must do. The ranks
  * of a job are one run. */
-static int measure(int world_size, struct calibration_measures *best)
+static int measure(int world_size, int passes,
+		   struct calibration_measures *best)
 {
 	int attempts = dist__job_is_rank() ? 1 : ATTEMPTS, attempt;
 	double best_spread = CALIBRATION_NOISY;
@@ -59,7 +60,7 @@ static int measure(int world_size, struct calibration_measures *best)
 
 	for (attempt = 1; attempt <= attempts; attempt++) {
 		struct calibration_measures measures;
-		int status = calibration_measure(world_size, &measures);
+		int status = calibration_measure(world_size, passes, &measures);
 		const char *what;
 		double spread;
 
@@ -146,7 +147,7 @@ static int write_wire(const char *dir, const struct calibration_model *model)
 }
 
 /* Measures, fits, writes; dir is there. */
-static int fit(const char *dir, int world_size)
+static int fit(const char *dir, int world_size, int passes)
 {
 	int hosts = world_size > LEAST_HOSTS ? world_size : LEAST_HOSTS;
 	struct calibration_measures measures = {.world_size = 0};
@@ -154,7 +155,7 @@ static int fit(const char *dir, int world_size)
 	struct dist_message message = {""};
 	int status;
 
-	status = measure(world_size, &measures);
+	status = measure(world_size, passes, &measures);
 	if (status || measures.world_size == 0)
 		return status;
 	calibration_fit(&measures, &model);
@@ -173,6 +174,7 @@ struct command_line {
 	char *dir;
 	char *intra;
 	int world_size; /* UNKNOWN: not given */
+	int passes;     /* UNKNOWN: not given */
 	char *log;
 	char *profile;
 	struct log_arguments of_log;
@@ -189,9 +191,13 @@ static int check(const struct command_line *line)
 		return refuse("--machine, --transport, --nodes, --ranks, "
 			      "--collective and --profile: expected with "
 			      "--from");
-	if (line->log && (line->world_size != UNKNOWN || line->intra))
-		return refuse("--world-size, --intra: expected without "
-			      "--from");
+	if (line->log && (line->world_size != UNKNOWN || line->intra ||
+			  line->passes != UNKNOWN))
+		return refuse("--world-size, --intra, --passes: expected "
+			      "without --from");
+	if (line->passes != UNKNOWN &&
+	    (line->passes < 1 || line->passes > CALIBRATION_MOST_PASSES))
+		return refuse("--passes: expected 1 to 9");
 	if (line->log && !line->of_log.machine)
 		return refuse("--from: expected --machine too, a name of "
 			      "lockstep list machines");
@@ -233,6 +239,8 @@ static int prepare(int *world_size, const char *intra)
 static int calibrate(const struct command_line *line)
 {
 	int world_size = line->world_size;
+	int passes =
+		line->passes == UNKNOWN ? CALIBRATION_PASSES : line->passes;
 	const char *dir = line->dir ? line->dir : ".";
 	bool made;
 	int status;
@@ -250,7 +258,7 @@ static int calibrate(const struct command_line *line)
 			strerror(errno));
 		return DIST_EXIT_USAGE;
 	}
-	status = line->log ? fit_log(dir, line) : fit(dir, world_size);
+	status = line->log ? fit_log(dir, line) : fit(dir, world_size, passes);
 	if (status && made)
 		(void)rmdir(dir);
 	return status;
@@ -258,7 +266,7 @@ static int calibrate(const struct command_line *line)
 
 int command_calibrate(int argc, const char **argv)
 {
-	struct command_line line = {.world_size = UNKNOWN};
+	struct command_line line = {.world_size = UNKNOWN, .passes = UNKNOWN};
 	int status = DIST_EXIT_USAGE;
 	struct poptOption of_log[LOG_ARGUMENTS_TABLE];
 	const struct poptOption table[] = {
@@ -268,6 +276,10 @@ int command_calibrate(int argc, const char **argv)
 		 "DIR"},
 		{"world-size", '\0', POPT_ARG_INT, &line.world_size, 0,
 		 "ranks that the fit is for (default 4)", "N"},
+		{"passes", '\0', POPT_ARG_INT, &line.passes, 0,
+		 "times that all is measured, the one in the middle counting "
+		 "(default 3)",
+		 "N"},
 		{"from", '\0', POPT_ARG_STRING, &line.log, 0,
 		 "measure nothing: fit a profile to this log of nccl-tests or "
 		 "lockstep bench",

@@ -71,11 +71,17 @@ struct calibration_model {
 			  its neighbours alone are known */
 };
 
+/* Times that all measures may be taken, the one in the middle counting. */
+#define CALIBRATION_PASSES      3
+#define CALIBRATION_MOST_PASSES 9
+
 /* calibration_measure runs world_size ranks over TCP on this machine, or is one
- * rank of a job that has been started (world_size 0). Returns
- * one of enum dist_exit; a failure has been reported. measures->world_size is 0
- * when the measures are another process's: that of rank 0. */
-int calibration_measure(int world_size, struct calibration_measures *measures);
+ * rank of a job that has been started (world_size 0), and takes all measures so
+ * many times. Returns one of enum dist_exit; a failure has been reported.
+ * measures->world_size is 0 when the measures are another process's: that of
+ * rank 0. */
+int calibration_measure(int world_size, int passes,
+			struct calibration_measures *measures);
 
 /* calibration_message returns the measure that alpha comes from. */
 const struct sample *

@@ -17,7 +17,6 @@
 #include "realbackend/tcp/launcher.h"
 
 #define MIB        ((size_t)1 << 20)
-#define PASSES     3
 #define BATCHES    21
 #define SMALL      8 /* bytes of the smallest message */
 #define BUFFER     (16 * MIB)
@@ -39,6 +38,12 @@ static const int exchange_rounds[CALIBRATION_SIZES] = {150, 100, 60, 40,
 
 /* A batch need not take longer. */
 #define BATCH_NS 1e7
+
+/* What all ranks are told. */
+struct task {
+	int passes;
+	FILE *results; /* rank 0 writes the measures there */
+};
 
 /* One rank's part. */
 struct measurer {
@@ -320,21 +325,22 @@ static int by_median(const void *a, const void *b)
 }
 
 /* Leaves in all, of each measure, the pass in the middle. */
-static enum dist_error take_passes(struct measurer *m,
+static enum dist_error take_passes(struct measurer *m, int passes,
 				   struct calibration_measures *all)
 {
-	struct sample taken[MEASURES][PASSES], *samples[MEASURES];
+	struct sample taken[MEASURES][CALIBRATION_MOST_PASSES];
+	struct sample *samples[MEASURES];
 	enum dist_error err = DIST_OK;
 
 	list(all, samples);
-	for (int pass = 0; !err && pass < PASSES; pass++) {
+	for (int pass = 0; !err && pass < passes; pass++) {
 		err = take_all(m, all);
 		for (int i = 0; i < MEASURES; i++)
 			taken[i][pass] = *samples[i];
 	}
 	for (int i = 0; !err && i < MEASURES; i++) {
-		qsort(taken[i], PASSES, sizeof taken[i][0], by_median);
-		*samples[i] = taken[i][PASSES / 2];
+		qsort(taken[i], (size_t)passes, sizeof taken[i][0], by_median);
+		*samples[i] = taken[i][passes / 2];
 	}
 	return err;
 }
@@ -351,14 +357,14 @@ static char *buffer_new(size_t bytes)
 	return (char *)values;
 }
 
-/* arg is the file that rank 0 writes the measures to: ranks are processes.
- * In a job that others started, that is the file of rank 0's process. */
+/* arg is the task; ranks are processes. In a job that others started, the file
+ * is that of rank 0's process. */
 static int rank_main(void *arg)
 {
 	struct calibration_measures all;
 	struct measurer m = {.group = NULL};
 	enum dist_error err = DIST_ERR_NO_MEMORY;
-	FILE *results = arg;
+	const struct task *task = arg;
 
 	memset(&all, 0, sizeof(all));
 	if (setenv("LOCKSTEP_ALGORITHM", EXCHANGE_ALGORITHM, 1) != 0 ||
@@ -373,9 +379,10 @@ static int rank_main(void *arg)
 	if (m.world_size < 2)
 		err = DIST_ERR_INVALID_ARGUMENT;
 	else if (m.out && m.in)
-		err = take_passes(&m, &all);
+		err = take_passes(&m, task->passes, &all);
 	if (!err && m.rank == 0 &&
-	    (fwrite(&all, sizeof(all), 1, results) != 1 || fflush(results)))
+	    (fwrite(&all, sizeof(all), 1, task->results) != 1 ||
+	     fflush(task->results)))
 		err = DIST_ERR_IO;
 	if (err)
 		fprintf(stderr, "lockstep calibrate: rank %d: %s\n", m.rank,
@@ -387,7 +394,8 @@ static int rank_main(void *arg)
 	return err != DIST_OK;
 }
 
-int calibration_measure(int world_size, struct calibration_measures *measures)
+int calibration_measure(int world_size, int passes,
+			struct calibration_measures *measures)
 {
 	const struct dist_launch_options options = {
 		.backend = "tcp",
@@ -395,6 +403,7 @@ int calibration_measure(int world_size, struct calibration_measures *measures)
 		.timeout_ns = TIMEOUT_NS,
 	};
 	FILE *results = tmpfile();
+	struct task task = {passes, results};
 	int status;
 
 	if (!results) {
@@ -403,7 +412,7 @@ int calibration_measure(int world_size, struct calibration_measures *measures)
 		return DIST_EXIT_INTERNAL;
 	}
 	fflush(NULL);
-	status = dist_launch(&options, rank_main, results);
+	status = dist_launch(&options, rank_main, &task);
 	rewind(results);
 	measures->world_size = 0;
 	if (status == DIST_EXIT_OK &&

@@ -56,6 +56,10 @@ fi
 expect_refusal 'world-size' calibrate --world-size 1
 expect_refusal 'no-such' calibrate --world-size 2 -o "$scratch/no-such/deep"
 expect_refusal 'intra: expected shm or tcp' calibrate --intra pcie
+expect_refusal 'passes: expected 1 to 9' calibrate --passes 0
+expect_refusal 'passes: expected 1 to 9' calibrate --passes 10
+expect_refusal 'passes: expected without --from' calibrate --from x --machine y \
+	--passes 1
 RANK=0 WORLD_SIZE=2 expect_refusal 'a job has its own' calibrate --world-size 2
 
 # A log of nccl-tests moves the constants of a library: what a node of 8 A100
