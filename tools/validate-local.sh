@@ -18,13 +18,15 @@ dir=$(mkdir -p "$2" && realpath "$2")
 : "${BANDWIDTH:=200mbit}" "${DELAY_US:=1000}"
 : "${BEDS:=star slow oversubscribed}"
 # Ranks have their processors, for where the kernel puts them is chance; what is
-# left of that shows between launches, of each loopback collective so many. Odd.
+# left of that shows between launches, of each loopback collective so many. The
+# machine itself is another from minute to minute, so that each is predicted
+# from a calibration of its own. Odd.
 export LOCKSTEP_BIND_TO=core
 : "${ROUNDS:=5}"
-rounds=1
-sizes=(-b 1K -f 4 -n 17 -c 0 --together)
+sizes=(-f 4 -n 17 -c 0 --together)
 calls=1  # on end, in one measurement
 warmup=3 # measurements before the first; 3 of short calls find ranks half awake
+smallest=1K # here less comes before, to wake them, and is not counted
 largest=4M # by loopback; the test bed's links take their time
 step=(ddp_step --model mnist --step-ms 40 --steps 12)
 bed=validate$$
@@ -56,51 +58,80 @@ on() {
 
 # bench SIDE NAME - rows of lockstep bench, without its head.
 bench() {
-	on "$1" "$lockstep" bench "$2" "${sizes[@]}" -e "$largest" \
-		-m "$calls" -w "$warmup" --tsv "$dir/bench.tsv"
-	grep '^[0-9]' "$dir/bench.tsv"
+	on "$1" "$lockstep" bench "$2" "${sizes[@]}" -b "$smallest" \
+		-e "$largest" -m "$calls" -w "$warmup" --tsv "$dir/bench.tsv"
+	awk '/^[0-9]/ && $1 >= 1024' "$dir/bench.tsv"
 }
 
-# collective NAME OP - NAME of lockstep bench, which traces call OP. Its times
-# are the slowest rank's from the common start on, the median over the launches,
-# and the quartiles likewise, of one launch its own; the trace tells the
-# algorithms.
+# collective NAME - predicts and measures NAME of lockstep bench once more; a
+# trace tells the algorithms.
 collective() {
-	local round
-
 	bench predicted "$1" >"$dir/predicted.tsv"
-	for ((round = 0; round < rounds; round++)); do
-		bench measured "$1"
-	done >"$dir/launches.tsv"
-	sort -t $'\t' -k 1,1n -k 3,3g "$dir/launches.tsv" >"$dir/measured.tsv"
-	"$lockstep" compare --tsv "$dir/one.tsv" "$dir/predicted.json" \
+	"$lockstep" compare --tsv "$dir/$1.traced" "$dir/predicted.json" \
 		"$dir/predicted.json" >/dev/null
-	awk -v scene="$scene" -v op="$2" -v rounds="$rounds" -F'\t' -v OFS='\t' '
-		FILENAME ~ /predicted.tsv$/ { predicted[$1] = $3; next }
-		FILENAME ~ /measured.tsv$/ {
-			n = ++launches[$1]
-			if (n == 1 || $4 < min[$1]) min[$1] = $4
-			if (n == 1 || $5 > max[$1]) max[$1] = $5
-			if (n == (rounds + 1) / 2) measured[$1] = $3
-			if (n == int((rounds + 3) / 4))
-				low[$1] = rounds > 1 ? $3 : $9
-			if (n == int((3 * rounds + 3) / 4))
-				high[$1] = rounds > 1 ? $3 : $10
+	bench measured "$1" >"$dir/measured.tsv"
+	paste "$dir/predicted.tsv" "$dir/measured.tsv" >>"$dir/$1.launches"
+}
+
+# rows NAME OP - the rows of NAME, which traces call OP. Its times are the
+# slowest rank's from the common start on, the median over the launches, and the
+# quartiles likewise, of one launch its own; and so is the ratio, of the launch
+# to what was predicted of it.
+rows() {
+	awk -v scene="$scene" -v op="$2" -F'\t' -v OFS='\t' '
+		function nth(list, n,   v, last, i, j, x) {
+			last = split(list, v, " ")
+			for (i = 2; i <= last; i++) {
+				x = v[i]
+				for (j = i - 1; j > 0 && v[j] + 0 > x + 0; j--)
+					v[j + 1] = v[j]
+				v[j + 1] = x
+			}
+			return v[int(n)]
+		}
+		FILENAME ~ /launches$/ { n = ++launches[$1]
+			predicted[$1] = predicted[$1] " " $3
+			measured[$1] = measured[$1] " " $13
+			ratio[$1] = ratio[$1] " " $3 / $13
+			if (n == 1 || $14 < min[$1]) min[$1] = $14
+			if (n == 1 || $15 > max[$1]) max[$1] = $15
+			low[$1] = $19
+			high[$1] = $20
 			next }
 		$1 == op && $5 in measured { rows++
-			print scene, $1, $2, $3, $4, $5, $6, predicted[$5],
-				measured[$5], min[$5], low[$5], high[$5],
-				max[$5], predicted[$5] / measured[$5] }
-		END { exit !rows }' "$dir/predicted.tsv" "$dir/measured.tsv" \
-		"$dir/one.tsv" >>"$dir/table.tsv"
+			n = launches[$5]
+			if (n > 1) {
+				low[$5] = nth(measured[$5], (n + 3) / 4)
+				high[$5] = nth(measured[$5], (3 * n + 3) / 4)
+			}
+			print scene, $1, $2, $3, $4, $5, $6,
+				nth(predicted[$5], (n + 1) / 2),
+				nth(measured[$5], (n + 1) / 2), min[$5],
+				low[$5], high[$5], max[$5],
+				nth(ratio[$5], (n + 1) / 2) }
+		END { exit !rows }' "$dir/$1.launches" "$dir/$1.traced" \
+		>>"$dir/table.tsv"
 }
 
-collectives() {
-	collective all_reduce all_reduce
-	collective all_gather all_gather_single
-	collective reduce_scatter reduce_scatter_single
-	collective broadcast broadcast
-	collective alltoall all_to_all
+# rounds N COMMAND... - all collectives N times, each one right after COMMAND.
+rounds() {
+	local n=$1 round name
+	local -A op=([all_reduce]=all_reduce [all_gather]=all_gather_single
+		[reduce_scatter]=reduce_scatter_single [broadcast]=broadcast
+		[alltoall]=all_to_all)
+	local names=(all_reduce all_gather reduce_scatter broadcast alltoall)
+
+	shift
+	rm -f "$dir"/*.launches
+	for ((round = 1; round <= n; round++)); do
+		for name in "${names[@]}"; do
+			"$@" "$round"
+			collective "$name"
+		done
+	done
+	for name in "${names[@]}"; do
+		rows "$name" "${op[$name]}"
+	done
 }
 
 # A training step, by what the program says of it: instead of quartiles, the
@@ -134,11 +165,21 @@ draw() {
 	done
 }
 
+# thrice COMMAND... - up to three times, until it succeeds.
+thrice() {
+	"$@" || "$@" || "$@"
+}
+
 # ---- this machine: ranks that share its cores -----------------------------
-# measure_here INTRA RANKS WHEN - calibrates, and stores what it says.
-measure_here() {
-	"$lockstep" calibrate --intra "$1" --world-size "$2" \
-		-o "$dir/$1-$2-$3" >"$dir/calibrate-$1-$2-$3.txt"
+# calibrate_here INTRA RANKS ROUND - what is predicted from next; of a round the
+# last one stays.
+calibrate_here() {
+	local at=$dir/$1-$2-$3
+
+	thrice "$lockstep" calibrate --intra "$1" --world-size "$2" \
+		--passes 1 -o "$at" >"$dir/calibrate-$1-$2-$3.txt"
+	simulated=("$lockstep" run --backend sim --platform "$at/loopback.xml"
+		--profile "$at/loopback.yaml")
 }
 
 # drift FILE FILE - how far two calibrations are apart, in percent: by a round
@@ -154,20 +195,14 @@ drift() {
 # here INTRA RANKS NAME - so many ranks that talk by INTRA, on what is fitted for
 # as many.
 here() {
-	local at=$dir/$1-$2-before
-
-	measure_here "$1" "$2" before
 	real=("$lockstep" run --intra "$1" --nproc-per-node "$2")
-	simulated=("$lockstep" run --backend sim --platform "$at/loopback.xml"
-		--profile "$at/loopback.yaml")
 	begin "$3 $2 ranks" "$2"
-	rounds=$ROUNDS calls=10 warmup=30
-	collectives
-	rounds=1 calls=1 warmup=3
+	smallest=256 calls=10 warmup=30
+	rounds "$ROUNDS" calibrate_here "$1" "$2"
+	smallest=1K calls=1 warmup=3
 	step "${step[@]}"
 	draw
-	measure_here "$1" "$2" after
-	drifts[$scene]=$(drift "$dir/calibrate-$1-$2"-{before,after}.txt)
+	drifts[$scene]=$(drift "$dir/calibrate-$1-$2"-{1,"$ROUNDS"}.txt)
 }
 
 # ---- the test bed: hosts behind links of a known rate and delay -----------
@@ -193,14 +228,9 @@ wire() {
 		"$lockstep" calibrate -o "$dir/wire" >"$dir/calibrate-wire.txt"
 }
 
-# What is between two hosts, for the twin of all; unlike on loopback, ranks of a
-# job do not try again by themselves.
+# What is between two hosts, for the twin of all.
 bed_calibrate() {
-	local attempt=1
-
-	until wire; do
-		[ $((attempt += 1)) -le 3 ] || exit 1
-	done
+	thrice wire
 	read -r latency_us goodput < <(awk -v delay="$DELAY_US" '
 		/^between hosts:/ { us = $3 - delay
 			print (us > 0 ? us : 0), $5 "mbit" }' \
@@ -224,7 +254,7 @@ bed() {
 	bed_up "$@"
 	bed_ready
 	begin "$scene" "$HOSTS"
-	collectives
+	rounds 1 true
 	step "${step[@]}"
 	draw
 }
@@ -271,7 +301,7 @@ errors() {
 
 	echo "|predicted / measured - 1|, how far the measured quartiles are" \
 		"apart by the median, and" \
-		"the calibrations before and after, in percent"
+		"the first and the last calibration, in percent"
 	printf '%-26s %5s %8s %8s %8s %8s %8s\n' \
 		scene rows median p90 worst spread drift
 	cut -f 1 "$dir/table.tsv" | sed 1d | uniq | while read -r scene; do

@@ -3,22 +3,42 @@
 # and measured, and the errors told. The machine may be too busy for it.
 . tests/cli/support.bash
 
-RANKS=2 SHM=2 HOSTS=0 ROUNDS=3 timeout 300 tools/validate-local.sh "$LOCKSTEP" \
-	"$scratch/here" >"$scratch/out" 2>"$scratch/err" </dev/null
-status=$?
-if [ "$status" -eq 1 ] && grep -q 'too busy' "$scratch/err"; then
-	cat "$scratch/err"
-	exit 77
-fi
-[ "$status" -eq 0 ] || fail "status $status: $(cat "$scratch/err")"
-for scene in "loopback 2 ranks" "shared memory 2 ranks"; do
-	expect_out "^$scene +36( +[0-9.]+){5}\$"
+# try NAME WORD... - a scene of 2 ranks by variables WORD; skips where the
+# machine is too busy.
+try() {
+	local name=$1 status=0
+
+	shift
+	env RANKS= SHM= HOSTS=0 "$@" timeout 300 tools/validate-local.sh \
+		"$LOCKSTEP" "$scratch/here" >"$scratch/out" 2>"$scratch/err" \
+		</dev/null || status=$?
+	if [ "$status" -eq 1 ] && grep -q 'too busy' "$scratch/err"; then
+		cat "$scratch/err"
+		exit 77
+	fi
+	[ "$status" -eq 0 ] || fail "status $status: $(cat "$scratch/err")"
+	expect_out "^$name +36( +[0-9.]+){5}\$"
 	for op in all_reduce all_gather_single reduce_scatter_single broadcast \
 		all_to_all; do
-		[ "$(grep -c "^$scene.$op" "$scratch/here/table.tsv")" -eq 7 ] ||
-			fail "$scene: not seven sizes of $op"
+		[ "$(grep -c "^$name.$op" "$scratch/here/table.tsv")" -eq 7 ] ||
+			fail "$name: not seven sizes of $op"
 	done
-	[ -s "$scratch/here/${scene// /-}.svg" ] || fail "$scene: no figure"
-done
+	[ -s "$scratch/here/${name// /-}.svg" ] || fail "$name: no figure"
+}
+
+# launches - time and ratio of each all-to-all of 1 KiB.
+launches() {
+	awk -F'\t' -v OFMT=%.6g '$1 == 1024 { print $13, $3 / $13 }' \
+		"$scratch/here/alltoall.launches"
+}
+
+try "loopback 2 ranks" RANKS=2 ROUNDS=1
+try "shared memory 2 ranks" SHM=2 ROUNDS=3
+read -r measured ratio < <(awk -F'\t' '$2 == "all_to_all" && $6 == 1024 {
+	print $9, $14 }' "$scratch/here/table.tsv")
+launches | cut -d ' ' -f 1 | sort -g | sed -n 2p >"$scratch/middle"
+launches | cut -d ' ' -f 2 | sort -g | sed -n 2p >>"$scratch/middle"
+printf '%s\n' "$measured" "$ratio" | diff - "$scratch/middle" ||
+	fail "not of the launch in the middle"
 
 finish
