@@ -169,6 +169,8 @@ static void print_ranks(FILE *out, const struct dist__points *points, size_t i)
 
 void dist__points_print(FILE *out, const struct dist__points *points)
 {
+	if (points->num == 0)
+		fputs(DIST__NO_POINTS "\n", out);
 	for (size_t i = 0; i < points->num; i++) {
 		const struct dist__points_track *track = &points->tracks[i];
 		size_t times;

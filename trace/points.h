@@ -11,7 +11,9 @@
  *
  * A line of the source would change with every edit, so that only the file's
  * name counts; the lengths of an all_to_all may depend on the data. The making
- * of groups shows in their names, which count up.
+ * of groups shows in their names, which count up. A run without collectives is
+ * the line DIST__NO_POINTS, so that a file that was cut off is not taken for
+ *one.
  */
 #ifndef LOCKSTEP_TRACE_POINTS_H
 #define LOCKSTEP_TRACE_POINTS_H
@@ -19,6 +21,8 @@
 #include <stdio.h>
 
 #include "trace/trace.h"
+
+#define DIST__NO_POINTS "no collectives"
 
 struct dist__point {
 	char *words; /* owned */

@@ -14,6 +14,8 @@ struct reader {
 	struct dist__points *points;
 	size_t block; /* its first track: one for each rank of the block */
 	int line;
+	bool none;         /* it says that there is none */
+	const char *wrong; /* what is, instead of a line of another form */
 };
 
 /* Reads a number at *text that is at most `most`, and steps over it. */
@@ -29,13 +31,44 @@ static bool read_number(const char **text, long most, long *number)
 	return errno == 0 && *number <= most;
 }
 
+/* Adds a track for each rank, of a group that it has none of yet. */
+static enum dist_error add_ranks(struct reader *reader, const char *group,
+				 long first, long last)
+{
+	for (long rank = first; rank <= last; rank++) {
+		size_t num = reader->points->num;
+
+		if (!dist__points_track(reader->points, (int)rank, group))
+			return DIST_ERR_NO_MEMORY;
+		if (reader->points->num > num)
+			continue;
+		reader->wrong = "a rank stands there twice for that group";
+		return DIST_ERR_INVALID_ARGUMENT;
+	}
+	return DIST_OK;
+}
+
+/* A block has calls: ranks without any on a group are in none. */
+static enum dist_error end_block(struct reader *reader)
+{
+	const struct dist__points *points = reader->points;
+
+	if (reader->block == points->num || points->tracks[reader->block].num)
+		return DIST_OK;
+	reader->wrong = "expected, indented, a call of the group above";
+	return DIST_ERR_INVALID_ARGUMENT;
+}
+
 /* "group NAME, ranks 0-2,5" */
 static enum dist_error read_block(struct reader *reader, const char *text)
 {
 	const char *at = strstr(text, ", ranks ");
+	enum dist_error error = end_block(reader);
 	long first, last;
 	char group[64];
 
+	if (error)
+		return error;
 	if (strncmp(text, "group ", 6) != 0 || !at)
 		return DIST_ERR_INVALID_ARGUMENT;
 	snprintf(group, sizeof group, "%.*s", (int)(at - text - 6), text + 6);
@@ -47,10 +80,11 @@ static enum dist_error read_block(struct reader *reader, const char *text)
 		last = first;
 		if (*at == '-' && (at++, !read_number(&at, MOST_RANKS, &last)))
 			return DIST_ERR_INVALID_ARGUMENT;
-		for (long rank = first; rank <= last; rank++)
-			if (!dist__points_track(reader->points, (int)rank,
-						group))
-				return DIST_ERR_NO_MEMORY;
+		if (last < first)
+			return DIST_ERR_INVALID_ARGUMENT;
+		error = add_ranks(reader, group, first, last);
+		if (error)
+			return error;
 	} while (*at++ == ',');
 	return at[-1] ? DIST_ERR_INVALID_ARGUMENT : DIST_OK;
 }
@@ -63,12 +97,13 @@ static enum dist_error read_point(const struct reader *reader, char *text)
 	long times = 1;
 
 	if (isdigit((unsigned char)*text)) {
-		if (!read_number(&at, MOST_TIMES, &times) ||
+		if (!read_number(&at, MOST_TIMES, &times) || times == 0 ||
 		    strncmp(at, " x ", 3) != 0)
 			return DIST_ERR_INVALID_ARGUMENT;
 		point.words = text + (at - text) + 3;
 	}
-	if (reader->block == reader->points->num)
+	if (!isalpha((unsigned char)*point.words) ||
+	    reader->block == reader->points->num)
 		return DIST_ERR_INVALID_ARGUMENT;
 	for (size_t i = reader->block; i < reader->points->num; i++)
 		for (long n = 0; n < times; n++)
@@ -85,6 +120,10 @@ static enum dist_error read_line(struct reader *reader, char *text)
 	text[strcspn(text, "\r\n")] = '\0';
 	if (!*words || *words == '#')
 		return DIST_OK;
+	if (strcmp(text, DIST__NO_POINTS) == 0) {
+		reader->none = true;
+		return DIST_OK;
+	}
 	return words == text ? read_block(reader, text)
 			     : read_point(reader, words);
 }
@@ -103,6 +142,10 @@ static enum dist_error read_lines(struct reader *reader, FILE *in)
 	}
 	if (!error && ferror(in))
 		error = DIST_ERR_IO;
+	if (!error)
+		error = end_block(reader);
+	if (!error && (reader->points->num == 0) != reader->none)
+		error = DIST_ERR_INVALID_ARGUMENT;
 	free(text);
 	return error;
 }
@@ -121,10 +164,11 @@ enum dist_error dist__points_read(const char *path, struct dist__points *points,
 		snprintf(message->text, sizeof message->text, "%.180s: %s",
 			 path, strerror(errno));
 	else if (error)
-		snprintf(message->text, sizeof message->text,
-			 "%.180s:%d: expected \"group NAME, ranks 0-3\" or, "
-			 "indented, a call",
-			 path, reader.line);
+		snprintf(message->text, sizeof message->text, "%.180s:%d: %s",
+			 path, reader.line ? reader.line : 1,
+			 reader.wrong ? reader.wrong
+				      : "expected \"group NAME, ranks 0-3\" "
+					"or, indented, a call");
 	if (in)
 		fclose(in);
 	return error;

@@ -183,7 +183,13 @@ Test(points, a_line_that_is_neither_is_refused)
 			     "group default, ranks 0;1\n",
 			     "group default, ranks 0-99999999\n",
 			     "group default, ranks 0\n  2 y barrier()\n",
-			     "group default, ranks 0\n  99999999 x b()\n"};
+			     "group default, ranks 0\n  99999999 x b()\n",
+			     "group default, ranks 0\n  0 x barrier()\n",
+			     "group default, ranks 0\n  -1 x barrier()\n",
+			     "group default, ranks 1-0\n  barrier()\n",
+			     "no collectives\ngroup default, ranks 0\n  b()\n",
+			     "# cut off\n",
+			     ""};
 
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
 		struct dist_message message = {""};
@@ -195,4 +201,40 @@ Test(points, a_line_that_is_neither_is_refused)
 			  message.text);
 		dist__points_release(&points);
 	}
+}
+
+static void expect_refusal(const char *text, const char *words)
+{
+	struct dist_message message = {""};
+	struct dist__points points;
+
+	cr_expect_eq(read_text(text, &points, &message),
+		     DIST_ERR_INVALID_ARGUMENT, "%s", text);
+	cr_expect(strstr(message.text, words), "%s", message.text);
+	dist__points_release(&points);
+}
+
+/* A file that lacks its end, or has it twice, is not one of fewer calls. */
+Test(points, a_block_without_calls_or_twice_is_refused)
+{
+	expect_refusal("group default, ranks 0-1\n",
+		       ":1: expected, indented, a call");
+	expect_refusal("group a, ranks 0\ngroup b, ranks 0\n  b()\n",
+		       ":2: expected, indented, a call");
+	expect_refusal("group a, ranks 0-1\n  b()\ngroup a, ranks 1\n  b()\n",
+		       ":3: a rank stands there twice");
+}
+
+Test(points, no_collectives_are_a_line)
+{
+	struct dist__points points = points_of(NULL, 0);
+	char *text = print(&points), *said = difference(text, &points);
+
+	cr_expect_str_eq(text, "no collectives\n");
+	cr_expect_str_eq(said, "");
+	free(said);
+	free(text);
+	dist__points_release(&points);
+	expect_difference("no collectives\n",
+			  "#0 of group default: expected no more, got barrier");
 }
