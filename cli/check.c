@@ -10,6 +10,7 @@
 #include "cli/check_order.h"
 #include "cli/child.h"
 #include "cli/conformity.h"
+#include "cli/run.h"
 #include "lockstep/dist.h"
 
 #define USAGE                                                                  \
@@ -19,10 +20,10 @@
 	"PROGRAM runs as by `lockstep run`, with its options, but that a "     \
 	"call "                                                                \
 	"may take 60\nseconds instead of half an hour, and the memory of "     \
-	"operations is watched (--debug info).\nWith --observe, before all "   \
-	"others, a verdict on it is told and not held\nagainst it; --record "  \
-	"writes the order of its collectives, group by group, and\n--expect "  \
-	"fails unless it is the one recorded.\n\n"                             \
+	"operations is watched (--debug info).\nWith --observe a verdict on "  \
+	"it is told and not held against it; --record writes\nthe order of "   \
+	"its collectives, group by group, and --expect fails unless it is\n"   \
+	"the one recorded.\n\n"                                                \
 	"Walks the conformance table: every call x algorithm x world size x "  \
 	"dtype x\noperation x count, each result checked, and the bytes of "   \
 	"all back ends compared.\n\n"                                          \
@@ -106,18 +107,90 @@ static int check_conformance(int argc, const char **argv)
 
 /* ---- a program ---------------------------------------------------------- */
 
-/* What lockstep run gets; argv[0] is its name. */
+/* What the options beside those of lockstep run say; strings are popt's. */
+struct ordering {
+	int observes;
+	char *record, *expect;
+};
+
+/* Room for a table of them, its end included. */
+#define MAX_OPTIONS 4
+
+static void list_ordering(struct ordering *ordering,
+			  struct poptOption options[MAX_OPTIONS])
+{
+	const struct poptOption table[MAX_OPTIONS] = {
+		{"observe", '\0', POPT_ARG_NONE, &ordering->observes, 0,
+		 "tell the verdict, and exit with 0", NULL},
+		{"record", '\0', POPT_ARG_STRING, &ordering->record, 0,
+		 "write the order of collectives", "FILE"},
+		{"expect", '\0', POPT_ARG_STRING, &ordering->expect, 0,
+		 "exit with 1 if it is not this one", "FILE"},
+		POPT_TABLEEND};
+
+	memcpy(options, table, sizeof(table));
+}
+
+static int accept_ordering(struct run_request *request, void *arg)
+{
+	(void)request;
+	(void)arg;
+	return DIST_EXIT_OK;
+}
+
+/* Calls what() with lockstep run's options and those of ordering. */
+static int with_options(int argc, const char **argv, struct ordering *ordering,
+			int (*what)(int argc, const char **argv,
+				    const struct run_extra *extra))
+{
+	struct poptOption options[MAX_OPTIONS];
+	const struct run_extra extra = {.summary = USAGE,
+					.title = "Options to check:",
+					.options = options,
+					.accept = accept_ordering};
+
+	list_ordering(ordering, options);
+	return what(argc, argv, &extra);
+}
+
+static int read_alone(int argc, const char **argv,
+		      const struct run_extra *extra)
+{
+	struct run_request request = {.nproc_per_node = NULL};
+	struct run_plan plan = {.nproc = 1};
+	int status = run_options_read(argc, argv, extra, &request, &plan);
+
+	run_plan_release(&plan);
+	run_options_release(&request);
+	return status;
+}
+
+static void release_ordering(struct ordering *ordering)
+{
+	free(ordering->record);
+	free(ordering->expect);
+}
+
+/* The command line. */
 struct words {
 	int argc;
 	const char **argv;
 };
 
+static int run_words(const struct words *words)
+{
+	struct ordering ordering = {.observes = 0};
+	int status =
+		with_options(words->argc, words->argv, &ordering, run_with);
+
+	release_ordering(&ordering);
+	return status;
+}
+
 static int run_child(void *arg, int pipe)
 {
-	const struct words *words = arg;
-
 	(void)pipe;
-	return command_run(words->argc, words->argv);
+	return run_words(arg);
 }
 
 /* Whether a job's exit status is a verdict on it, not a failure to run it. */
@@ -139,68 +212,52 @@ static int run_beside(struct words *words)
 	return child_finish(&child, NULL, 0, &got);
 }
 
-static int run_ordered(struct words *words, struct check_order *order)
+static int run_ordered(struct words *words, const struct ordering *ordering)
 {
-	int status = check_order_begin(order);
+	struct check_order order = {.record = ordering->record,
+				    .expect = ordering->expect};
+	int status = check_order_begin(&order);
 
 	if (!status)
 		status = run_beside(words);
-	return check_order_end(order, status);
+	return check_order_end(&order, status);
 }
 
-/* Takes the options that stand before all of run's. False: one lacks its
- * file. */
-static bool take_options(struct words *words, bool *observes,
-			 struct check_order *order)
+static int run_as_asked(struct words *words, const struct ordering *ordering)
 {
-	while (words->argc > 1) {
-		const char *option = words->argv[1];
-		bool record = strcmp(option, "--record") == 0;
-		int taken = 2;
-
-		if (strcmp(option, "--observe") == 0) {
-			*observes = true;
-			taken = 1;
-		} else if (!record && strcmp(option, "--expect") != 0) {
-			return true;
-		} else if (words->argc < 3) {
-			return false;
-		} else {
-			*(record ? &order->record : &order->expect) =
-				words->argv[2];
-		}
-		words->argc -= taken;
-		words->argv += taken;
-	}
-	return true;
-}
-
-static int check_program(int argc, const char **argv)
-{
-	struct check_order order = {.record = NULL};
-	struct words words = {argc, argv};
-	bool observes = false;
 	int status;
 
-	if (!take_options(&words, &observes, &order))
-		return refuse(words.argv[1], "expected a file");
-	if (words.argc < 2)
-		return refuse("check what?",
-			      "expected a program, or --conformance");
 	if (setenv("LOCKSTEP_TIMEOUT", "60", 0) ||
 	    setenv("LOCKSTEP_DEBUG", "info", 0) ||
 	    setenv("LOCKSTEP_CHECK", "1", 1)) {
 		perror("lockstep check");
 		return DIST_EXIT_INTERNAL;
 	}
-	words.argv[0] = argv[0];
-	if (order.record || order.expect)
-		status = run_ordered(&words, &order);
-	else if (observes)
-		status = run_beside(&words);
+	if (ordering->record || ordering->expect)
+		status = run_ordered(words, ordering);
+	else if (ordering->observes)
+		status = run_beside(words);
 	else
-		return command_run(words.argc, words.argv);
-	return observes && is_verdict(status) ? DIST_EXIT_OK : status;
+		return run_words(words);
+	return ordering->observes && is_verdict(status) ? DIST_EXIT_OK : status;
+}
+
+static int check_program(int argc, const char **argv)
+{
+	struct ordering ordering = {.observes = 0};
+	struct words words = {argc, argv};
+	int status;
+
+	if (argc < 2)
+		return refuse("check what?",
+			      "expected a program, or --conformance");
+	status = with_options(argc, argv, &ordering, read_alone);
+	if (!status && ordering.record && !*ordering.record)
+		status = refuse("--record", "expected a file");
+	if (!status)
+		status = run_as_asked(&words, &ordering);
+	release_ordering(&ordering);
+	return status;
 }
 
 int command_check(int argc, const char **argv)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "check/file.h"
+#include "cli/place.h"
 #include "trace/read.h"
 
 static int complain(const char *what, const char *why, int status)
@@ -31,6 +32,8 @@ int check_order_begin(struct check_order *order)
 	enum dist_error error = DIST_OK;
 
 	snprintf(order->folder, sizeof order->folder, "/tmp/lockstep-XXXXXX");
+	if (!place_check("check", &order->record, 1))
+		return DIST_EXIT_USAGE;
 	if (order->expect)
 		error = dist__points_read(order->expect, &order->expected,
 					  &message);

@@ -58,7 +58,7 @@ expect 0 check --observe --nproc-per-node 2 hello
 expect_refusal 'no-such' check --observe no-such
 expect_refusal '"minute"' check --timeout minute hello
 expect_refusal 'a program, or --conformance' check
-expect_refusal 'a program, or --conformance' check --observe
+expect_refusal 'no PROGRAM' check --observe
 
 # The order of collectives, recorded and held against, in both worlds.
 tcp=(--backend tcp --nproc-per-node 3)
@@ -67,7 +67,7 @@ cmp "$scratch/order" - <<-END || fail "another order: $(cat "$scratch/order")"
 	group default, ranks 0-2
 	  3 x all_reduce(float32 x 4, avg) in 43_never_waited.c
 END
-expect 0 check --expect "$scratch/order" "${tcp[@]}" zoo 43_never_waited --correct
+expect 0 check "${tcp[@]}" --expect="$scratch/order" zoo 43_never_waited --correct
 expect 1 check --expect "$scratch/order" "${tcp[@]}" zoo 45_first_timeout --correct
 expect_err "rank 0, #0 of group default: expected all_reduce\(float32 x 4, avg\) in 43_never_waited.c \(.*/order:2\), got all_reduce\(float32 x 4, avg\) in 45_first_timeout.c at line [0-9]+$"
 expect_err 'differ besides: 2$'
@@ -79,6 +79,12 @@ expect_err 'rank 2, #0 of group default: expected .*, got no more$'
 expect 2 check --record "$scratch/none" --trace "$scratch/trace" \
 	--nproc-per-node 2 hello
 expect_err 'expected no other trace'
+# Of a program without collectives it says so.
+expect 0 check --record "$scratch/none" --nproc-per-node 2 tutorial_send_recv
+expect 0 check --expect "$scratch/none" --nproc-per-node 2 tutorial_send_recv
+expect 1 check --expect "$scratch/none" --nproc-per-node 2 hello
+[ "$(cat "$scratch/none")" = "no collectives" ] || fail "not said: none"
+rm "$scratch/none"
 # Only of what ended well: a verdict comes first.
 expect 10 check --record "$scratch/none" "${sim[@]}" zoo 01_swapped
 [ ! -e "$scratch/none" ] || fail "recorded what failed"

@@ -6,11 +6,17 @@ expect_refusal 'no command "rum"; did you mean "run"' rum
 expect_refusal 'no command "frobnicate"' frobnicate
 expect_refusal 'no option "--frobnicate"' --frobnicate
 expect_refusal 'no command "frobnicate"' help frobnicate
-expect_refusal 'record: expected a file' check --record
-expect_refusal 'expect: expected a file' check --observe --expect
+expect_refusal 'record: missing argument' check --record
+expect_refusal 'expect: missing argument' check --observe --expect
+expect_refusal 'record: expected a file' check --record= hello
+expect_refusal 'no-such/order: cannot be written' check \
+	--record "$scratch/no-such/order" hello
 expect_refusal 'no-such-order' check --expect no-such-order hello
 printf 'group default, ranks 0-1\n  barrier()\nbarrier()\n' >"$scratch/order"
 expect_refusal 'order:3: expected "group NAME' check \
+	--expect "$scratch/order" hello
+: >"$scratch/order"
+expect_refusal 'order:1: expected "group NAME' check \
 	--expect "$scratch/order" hello
 rm "$scratch/order"
 for command in run predict sweep bench check explore diagnose calibrate compare trace platform list; do
