@@ -364,6 +364,7 @@ void dist__connection_read(struct dist__mesh *mesh,
 		return;
 	while (read_once(mesh, connection, &taken) && taken < READ_BYTES)
 		;
+	mesh->moved += taken;
 }
 
 void dist__connection_resume(struct dist__mesh *mesh,
@@ -505,6 +506,7 @@ void dist__connection_write(struct dist__mesh *mesh,
 			return;
 		}
 		consume(mesh, peer, (size_t)n);
+		mesh->moved += (size_t)n;
 		total += (size_t)n;
 		if ((size_t)n < asked)
 			return;

@@ -175,6 +175,7 @@ struct dist__mesh {
 	struct dist__progress *progress;
 	size_t detached;      /* incomplete requests of tag >= 0 */
 	uint64_t completions; /* requests completed so far */
+	uint64_t moved;       /* bytes read and written so far */
 };
 
 /* ---- request.c: life of a request, queues ------------------------------- */

@@ -18,7 +18,8 @@
 #define IDLE_TICKS 8
 
 /* While it spins, a waiting thread tries the connection that counts, and polls
- * all of them once in so many looks: one system call each time, not two. */
+ * all of them once in so many looks: one system call each time, not two. With
+ * something to write on any of them it polls all each time. */
 #define LOOKS_A_POLL 8
 
 /* A look at a socket calls the system, and takes as long as so many looks at
@@ -28,10 +29,10 @@
 /* Bytes of another process's memory that a peer reads in a ns, at least. */
 #define READ_RATE 8
 
-/* For so long a waiting thread looks again and again before it blocks, for to
- * be woken up takes another 30 us, and more where somebody else has the
- * processor: several round trips, and long enough for the next rank to have its
- * turn, in which it may copy a MiB. */
+/* While nothing moves a waiting thread looks again and again for so long before
+ * it blocks, for to be woken up takes another 30 us, and more where somebody
+ * else has the processor: several round trips, and long enough for the next
+ * rank to have its turn, in which it may copy a MiB. */
 #define SPIN_NS ((int64_t)200000)
 
 /* How patient it is: it gives the processor away once in so many looks at
@@ -272,6 +273,15 @@ static void step_down(struct dist__progress *p)
 		pthread_cond_broadcast(&p->announced);
 }
 
+/* Whether something waits until a socket takes it. */
+static bool is_writing(const struct dist__mesh *mesh)
+{
+	for (size_t i = 0; i < mesh->num_connections; i++)
+		if (events_of(mesh->connections[i]) & POLLOUT)
+			return true;
+	return false;
+}
+
 /* Leaves the processor to who needs it for the answer, then looks again. */
 static void look_again(struct dist__progress *p,
 		       const struct dist__request *request, bool poll_all)
@@ -299,24 +309,29 @@ static int64_t spin_ns(const struct patience *patience,
 static void lead(struct dist__progress *p, struct dist__request *request,
 		 int64_t deadline_ns)
 {
+	struct dist__mesh *mesh = p->mesh;
+	uint64_t moved = mesh->moved;
 	int64_t now_ns, spin_until_ns = 0;
 	unsigned looks, yields = 0;
 
 	p->led = true;
-	looks = look_directly(p->mesh, request);
+	looks = look_directly(mesh, request);
 	while (!request->complete) {
 		if (looks < p->patience->looks) {
-			looks += look_directly(p->mesh, request);
+			looks += look_directly(mesh, request);
 			continue;
 		}
 		looks = 0;
 		now_ns = dist__clock_ns();
 		if (now_ns >= deadline_ns)
 			break;
-		if (!spin_until_ns)
+		if (!spin_until_ns || mesh->moved != moved)
 			spin_until_ns = now_ns + spin_ns(p->patience, request);
+		moved = mesh->moved;
 		if (now_ns < spin_until_ns)
-			look_again(p, request, ++yields % LOOKS_A_POLL == 0);
+			look_again(p, request,
+				   ++yields % LOOKS_A_POLL == 0 ||
+					   is_writing(mesh));
 		else
 			look(p, &p->front, deadline_ns);
 	}

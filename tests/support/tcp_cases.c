@@ -15,6 +15,7 @@
 #include "tests/support/tcp_any.h"
 #include "tests/support/tcp_exchange.h"
 #include "tests/support/tcp_sums.h"
+#include "tests/support/tcp_trickle.h"
 
 #define SECOND     ((int64_t)1000000000)
 #define PATIENCE   TCP_PATIENCE
@@ -737,6 +738,7 @@ const struct tcp_case tcp_cases[] = {
 	{"any and abort", 3, tcp_any_and_abort},
 	{"any and late", 2, tcp_any_and_late},
 	{"sums", 2, tcp_sums},
+	{"trickle", 2, tcp_trickle},
 	{NULL, 0, NULL},
 };
 
