@@ -180,14 +180,11 @@ static size_t decode(struct dist__mesh *mesh, struct dist__connection *c,
 static size_t take_payload(struct dist__mesh *mesh, struct dist__connection *c,
 			   const unsigned char *bytes, size_t len)
 {
-	size_t room = dist__sink_room(c);
+	size_t taken = dist__sink_put(c, bytes, len);
 
-	if (len > room)
-		len = room;
-	if (c->sink)
-		memcpy(c->sink, bytes, len);
-	advance(mesh, c, len);
-	return len;
+	if (c->payload_left == 0)
+		dist__matching_end(mesh, c);
+	return taken;
 }
 
 /* Looks at what has come: payload, then headers and payloads. Returns how many
@@ -320,7 +317,8 @@ static bool read_once(struct dist__mesh *mesh,
 
 	if (c->remote)
 		return fetch_once(mesh, c, taken);
-	if (!direct && c->end == 0 && dist__connection_shares(c))
+	/* What is to be combined is so where it lies. */
+	if ((!direct || c->stage) && c->end == 0 && dist__connection_shares(c))
 		digested = digest_shared(mesh, c);
 	*taken += digested;
 	if (digested > 0)

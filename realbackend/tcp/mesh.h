@@ -262,6 +262,11 @@ void dist__sink_close(struct dist__mesh *mesh,
 size_t dist__sink_room(const struct dist__connection *connection);
 void dist__sink_advance(struct dist__connection *connection, size_t bytes);
 
+/* dist__sink_put puts what there is of the payload from the front of the len
+ * bytes that came where it belongs, and returns how many bytes that was. */
+size_t dist__sink_put(struct dist__connection *connection,
+		      const unsigned char *come, size_t len);
+
 /* dist__sink_fill puts a whole payload, which it may change, where receive m
  * wants it. */
 void dist__sink_fill(const struct dist__message *m, void *payload);

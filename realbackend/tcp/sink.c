@@ -92,3 +92,42 @@ void dist__sink_advance(struct dist__connection *c, size_t bytes)
 	combine(m, m->bytes - c->payload_left - staged, c->stage, staged);
 	c->sink = c->stage;
 }
+
+/* Combines whole elements from where they lie, if they lie where elements may;
+ * returns how many bytes of them. */
+static size_t combine_there(struct dist__connection *c,
+			    const unsigned char *come, size_t len)
+{
+	const struct dist__message *m = &c->receive->m;
+	size_t element = dist_dtype_size(m->dtype);
+	size_t offset = m->bytes - c->payload_left, numel = len / element;
+	char *data = (char *)m->data + offset;
+
+	if ((uintptr_t)come % element != 0)
+		return 0;
+	if (m->mine != m->data)
+		memcpy(data, come, numel * element);
+	dist__reduce(m->dtype, m->reduce_op, data,
+		     m->mine == m->data ? (const void *)come
+					: (const char *)m->mine + offset,
+		     numel);
+	c->payload_left -= numel * element;
+	return numel * element;
+}
+
+size_t dist__sink_put(struct dist__connection *c, const unsigned char *come,
+		      size_t len)
+{
+	size_t room = dist__sink_room(c), done = 0;
+
+	if (len > room)
+		len = room;
+	if (c->stage && c->sink == c->stage)
+		done = combine_there(c, come, len);
+	if (done > 0)
+		return done;
+	if (c->sink)
+		memcpy(c->sink, come, len);
+	dist__sink_advance(c, len);
+	return len;
+}
