@@ -483,8 +483,9 @@ static void write_failed(struct dist__mesh *mesh,
 	lose(mesh, connection, DIST_ERR_PEER_LOST);
 }
 
-void dist__connection_write(struct dist__mesh *mesh,
-			    struct dist__connection *connection)
+/* Writes until the queue is empty, there is no room, or it was enough. */
+static void write_turn(struct dist__mesh *mesh,
+		       struct dist__connection *connection)
 {
 	struct dist__peer *peer = connection->peer;
 	struct iovec parts[WRITE_PARTS];
@@ -509,4 +510,13 @@ void dist__connection_write(struct dist__mesh *mesh,
 		if ((size_t)n < asked)
 			return;
 	}
+}
+
+void dist__connection_write(struct dist__mesh *mesh,
+			    struct dist__connection *connection)
+{
+	write_turn(mesh, connection);
+	if (dist__connection_shares(connection) &&
+	    connection->peer->sends.first)
+		mesh->stuck = true;
 }

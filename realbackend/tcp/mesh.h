@@ -164,6 +164,7 @@ struct dist__mesh {
 	size_t num_crossed;
 	size_t num_held; /* connections */
 	bool stale;      /* what is being polled for has changed since */
+	bool stuck;      /* some neighbour's ring may have been full */
 	struct dist__group_state *groups;
 	size_t num_groups;
 	size_t num_unexpected;
@@ -391,6 +392,10 @@ bool dist__neighbour_taken(struct dist__mesh *mesh, struct dist__peer *peer);
 /* dist__neighbours_serve moves what neighbours have put into memory, or made
  * room for. */
 void dist__neighbours_serve(struct dist__mesh *mesh);
+
+/* dist__neighbours_write goes on with what was stuck, where there is room now.
+ */
+void dist__neighbours_write(struct dist__mesh *mesh);
 
 /* dist__neighbours_sleep, before a thread blocks, asks for the bell: false:
  * there is something to serve already. dist__neighbours_wake takes it back. */

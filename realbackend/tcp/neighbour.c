@@ -199,6 +199,21 @@ void dist__neighbours_serve(struct dist__mesh *mesh)
 	}
 }
 
+void dist__neighbours_write(struct dist__mesh *mesh)
+{
+	mesh->stuck = false;
+	for (size_t i = 0; i < mesh->num_connections; i++) {
+		struct dist__connection *c = mesh->connections[i];
+
+		if (!dist__connection_shares(c) || !c->peer->sends.first)
+			continue;
+		if (dist__shared_has_room(c->shared))
+			dist__connection_write(mesh, c);
+		else
+			mesh->stuck = true;
+	}
+}
+
 bool dist__neighbours_sleep(const struct dist__mesh *mesh)
 {
 	bool quiet = true;

@@ -260,6 +260,9 @@ static unsigned look_directly(struct dist__mesh *mesh,
 		dist__connection_read(mesh, connection);
 	else
 		dist__connection_write(mesh, connection);
+	/* What comes may wait for what goes. */
+	if (mesh->stuck)
+		dist__neighbours_write(mesh);
 	return price;
 }
 
