@@ -412,7 +412,8 @@ static size_t body_bytes(const struct dist__request *request)
 }
 
 /* Collects the front of the queue into parts; returns how many. */
-static int gather(const struct dist__connection *connection,
+static int gather(const struct dist__mesh *mesh,
+		  const struct dist__connection *connection,
 		  struct iovec *parts, size_t *asked)
 {
 	struct dist__request *request = connection->peer->sends.first;
@@ -424,7 +425,7 @@ static int gather(const struct dist__connection *connection,
 		size_t written = request->written, offset = 0, left;
 
 		if (written == 0)
-			dist__neighbour_lend(connection, request);
+			dist__neighbour_lend(mesh, connection, request);
 		if (written < request->head) {
 			parts[n].iov_base = request->header + written;
 			parts[n].iov_len = request->head - written;
@@ -494,7 +495,8 @@ static void write_turn(struct dist__mesh *mesh,
 	ssize_t n;
 
 	while (peer->sends.first && total < WRITE_BYTES) {
-		header.msg_iovlen = (size_t)gather(connection, parts, &asked);
+		header.msg_iovlen =
+			(size_t)gather(mesh, connection, parts, &asked);
 		n = transmit(connection, &header);
 		if (n < 0 && errno == EINTR)
 			continue;

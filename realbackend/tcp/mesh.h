@@ -155,6 +155,7 @@ struct dist__mesh {
 	uint64_t token; /* of the job: keeps strangers out */
 	char *secret;   /* that peers must know; NULL: none; owned */
 	bool shares;    /* memory with the peers of this machine */
+	bool crowded;   /* with more ranks than processors */
 	int listener;
 	int64_t accept_ns; /* no accept() before: out of descriptors */
 	struct dist__peer *peers;
@@ -372,7 +373,8 @@ void dist__connection_bell(struct dist__mesh *mesh,
 
 /* dist__neighbour_lend makes a send that has not begun one of lent memory,
  * where that pays. */
-void dist__neighbour_lend(const struct dist__connection *connection,
+void dist__neighbour_lend(const struct dist__mesh *mesh,
+			  const struct dist__connection *connection,
 			  struct dist__request *request);
 
 /* dist__neighbour_fetch reads the next bytes of a lent payload, most at most,

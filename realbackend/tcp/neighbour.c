@@ -95,16 +95,21 @@ void dist__neighbour_agree(struct dist__mesh *mesh,
 
 /* ---- lent memory -------------------------------------------------------- */
 
-/* From this length on, which no ring takes whole, it is cheaper for the peer to
- * call the system once than for both to copy. */
-#define LEND_BYTES ((size_t)128 << 10)
+/* From this length on it is cheaper for the peer to have the system read, which
+ * looks up page after page of another process, than for both to copy through
+ * caches: with a processor for each rank of the machine, where the two copy at
+ * the same time, and with more ranks than processors. */
+#define LEND_BYTES         ((size_t)32 << 20)
+#define CROWDED_LEND_BYTES ((size_t)1 << 20)
 
 /* A send of the program ends without its receiver, so its memory cannot wait
  * for that. */
-void dist__neighbour_lend(const struct dist__connection *connection,
+void dist__neighbour_lend(const struct dist__mesh *mesh,
+			  const struct dist__connection *connection,
 			  struct dist__request *request)
 {
 	const struct dist__message *m = &request->m;
+	size_t from = mesh->crowded ? CROWDED_LEND_BYTES : LEND_BYTES;
 	struct dist__frame frame = {.kind = DIST__FRAME_LENT,
 				    .group = m->group,
 				    .seq = m->seq,
@@ -113,7 +118,7 @@ void dist__neighbour_lend(const struct dist__connection *connection,
 				    .fingerprint = m->fingerprint,
 				    .bytes = m->bytes};
 
-	if (!dist__connection_shares(connection) || m->bytes < LEND_BYTES ||
+	if (!dist__connection_shares(connection) || m->bytes < from ||
 	    m->tag >= 0 || request->kind != DIST__REQUEST_SEND ||
 	    !dist__shared_lends(connection->shared))
 		return;

@@ -403,6 +403,7 @@ static bool mesh_init(struct dist__mesh *mesh,
 	mesh->world_size = endpoint->world_size;
 	mesh->token = endpoint->token;
 	mesh->shares = endpoint->shares;
+	mesh->crowded = endpoint->crowded;
 	mesh->listener = endpoint->listener;
 	pthread_mutex_init(&mesh->mutex, NULL);
 	mesh->peers = calloc((size_t)mesh->world_size, sizeof *mesh->peers);

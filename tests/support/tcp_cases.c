@@ -1,4 +1,4 @@
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+#define _GNU_SOURCE /* MAP_ANONYMOUS, sched_setaffinity */
 #include "tests/support/tcp_cases.h"
 
 #include <sched.h>
@@ -761,15 +761,33 @@ static int run_one(void *arg)
 	return r.failures != 0 || leaks_found();
 }
 
-const char *const tcp_intras[] = {"shm", "tcp", NULL};
+const char *const tcp_intras[] = {"shm", "crowded", "tcp", NULL};
+
+/* Leaves this process, and those that it starts, one of its processors. */
+static bool crowd(cpu_set_t *before)
+{
+	cpu_set_t one;
+	int cpu = 0;
+
+	if (sched_getaffinity(0, sizeof *before, before) != 0)
+		return false;
+	while (!CPU_ISSET(cpu, before))
+		cpu++;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	return sched_setaffinity(0, sizeof one, &one) == 0;
+}
 
 int tcp_case_run(const struct tcp_case *one, const char *intra)
 {
 	struct dist__job_spec spec = {
 		.nproc = one->world_size, .start = run_one, .arg = (void *)one};
+	bool crowded = strcmp(intra, "crowded") == 0;
+	cpu_set_t before;
 	int status;
 
-	if (setenv("LOCKSTEP_INTRA", intra, 1) != 0)
+	if (setenv("LOCKSTEP_INTRA", crowded ? "shm" : intra, 1) != 0 ||
+	    (crowded && !crowd(&before)))
 		return DIST_EXIT_INTERNAL;
 	flag = mmap(NULL, sizeof *flag, PROT_READ | PROT_WRITE,
 		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -777,5 +795,7 @@ int tcp_case_run(const struct tcp_case *one, const char *intra)
 		return DIST_EXIT_INTERNAL;
 	status = dist__job_run(&spec);
 	munmap(flag, sizeof *flag);
+	if (crowded)
+		(void)sched_setaffinity(0, sizeof before, &before);
 	return status;
 }

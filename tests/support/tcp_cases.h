@@ -34,11 +34,12 @@ struct tcp_case {
 /* The table, ended by a NULL name. */
 extern const struct tcp_case tcp_cases[];
 
-/* tcp_case_run launches a case, its ranks talking through memory ("shm") or
- * sockets ("tcp"); 0: every rank found everything right. */
+/* tcp_case_run launches a case, its ranks talking through memory ("shm"; on one
+ * processor: "crowded") or sockets ("tcp"); 0: every rank found everything
+ * right. */
 int tcp_case_run(const struct tcp_case *one, const char *intra);
 
-/* Both of them, ended by NULL. */
+/* All of them, ended by NULL. */
 extern const char *const tcp_intras[];
 
 /* ---- parts, for the fault tests ----------------------------------------- */
