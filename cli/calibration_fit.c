@@ -71,7 +71,7 @@ static double load_bytes(const struct dist__rate *rates, size_t num,
 	struct dist__profile profile = {.num_rates = num};
 
 	memcpy(profile.rates, rates, num * sizeof *rates);
-	return dist__profile_load_bytes(&profile, bytes);
+	return dist__profile_load_bytes(&profile, bytes, 0);
 }
 
 /* Ranks that take turns on one core, at most. */

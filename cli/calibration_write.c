@@ -146,6 +146,14 @@ static const char *intra(void)
 	return words && *words ? words : "shm";
 }
 
+/* The largest that a core has alone; 0: the C library does not know. */
+static size_t own_cache_bytes(void)
+{
+	long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+
+	return bytes > 0 ? (size_t)bytes : 0;
+}
+
 static void write_rates(struct dist__output *out,
 			const struct calibration_model *model)
 {
@@ -193,6 +201,11 @@ static void write_profile(struct dist__output *out, const struct place *place,
 				   model->copy_Bps, intra());
 	dist__output_print(out, "window_bytes: %zu\n", place->window_bytes);
 	write_rates(out, model);
+	if (model->cores > 0)
+		dist__output_print(out,
+				   "rates_ranks: %d\n"
+				   "cache_bytes: %zu\n",
+				   model->world_size, own_cache_bytes());
 }
 
 enum dist_error calibration_write(const char *dir, int hosts,

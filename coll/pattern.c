@@ -157,6 +157,7 @@ struct dist__message dist__message_of(const struct dist__coll *coll,
 		.fingerprint = coll->op->fingerprint,
 		.data = span.data,
 		.bytes = span.bytes,
+		.op = coll->op,
 	};
 }
 

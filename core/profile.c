@@ -303,11 +303,15 @@ static double share_of(const struct dist__profile *profile, size_t bytes)
 }
 
 double dist__profile_load_bytes(const struct dist__profile *profile,
-				size_t bytes)
+				size_t bytes, size_t walked)
 {
+	size_t like = bytes;
+
 	if (profile->num_rates == 0)
 		return (double)bytes;
-	return (double)bytes / share_of(profile, bytes);
+	if (profile->rates_ranks > 0 && walked > profile->cache_bytes)
+		like = walked / (size_t)profile->rates_ranks;
+	return (double)bytes / share_of(profile, like > bytes ? like : bytes);
 }
 
 void dist__profile_rates_print(const struct dist__profile *profile, char *text,
@@ -321,6 +325,10 @@ void dist__profile_rates_print(const struct dist__profile *profile, char *text,
 					 i > 0 ? " " : "",
 					 profile->rates[i].bytes,
 					 profile->rates[i].share);
+	if (profile->rates_ranks > 0 && used < size)
+		snprintf(text + used, size - used,
+			 " in a ring of %d, cache_bytes %zu",
+			 profile->rates_ranks, profile->cache_bytes);
 }
 
 /* ---- constants -------------------------------------------------------- */
@@ -429,6 +437,12 @@ static const struct dist__yaml_key profile_keys[] = {
 	 .read = dist__yaml_read_size,
 	 FIELD(window_bytes)},
 	{.name = "rates", .read = read_rates},
+	{.name = "rates_ranks",
+	 .read = dist__yaml_read_count,
+	 FIELD(rates_ranks)},
+	{.name = "cache_bytes",
+	 .read = dist__yaml_read_size,
+	 FIELD(cache_bytes)},
 	{.name = "library", .read = dist__yaml_read_text, FIELD(library)},
 	{.name = "constants", .read = read_constants},
 	{.name = "selection", .read = read_selection},

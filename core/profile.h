@@ -20,6 +20,8 @@
  *	rates:				# by size, of what links carry
  *	  - {bytes: 65536, share: 3.1}
  *	  - {bytes: 4194304, share: 1}
+ *	rates_ranks: 4			# of the ring that these are of
+ *	cache_bytes: 1048576		# of a core alone
  *	library: nccl			# whose model predicts it
  *	constants:			# of that model, by its names
  *	  launch_us: 4.5
@@ -37,7 +39,10 @@
  * for predictions: real ranks know what they talk through. send_Bps and
  * receive_Bps count where there are cores, at the message's share. Between
  * two rates share is linear in the logarithm of bytes; below the first and
- * above the last it is theirs.
+ * above the last it is theirs. In a ring of rates_ranks a rank walks through
+ *the memory of so many messages. What walks through more than cache_bytes finds
+ *it cold, and goes at the share of the exchange that walks through as much, if
+ * that has the longer messages.
  */
 #ifndef LOCKSTEP_CORE_PROFILE_H
 #define LOCKSTEP_CORE_PROFILE_H
@@ -112,7 +117,9 @@ struct dist__profile {
 	 * sender's links with what that sends next; SIZE_MAX: none is. */
 	size_t window_bytes;
 	struct dist__rate rates[DIST__RATES]; /* bytes ascending */
-	size_t num_rates;         /* 0: all messages at the links' */
+	size_t num_rates;   /* 0: all messages at the links' */
+	int rates_ranks;    /* 0: what else a call walks through is nothing */
+	size_t cache_bytes; /* that a call walks through and finds again */
 	struct dist__rule *rules; /* owned */
 	size_t num_rules;
 	char library[16];                 /* "": Lockstep's own algorithms */
@@ -156,11 +163,13 @@ void dist__p2p_mode_print(const struct dist__p2p_mode *mode, char *text,
 			  size_t size);
 
 /* dist__profile_load_bytes returns with how many bytes a message of so many
- * loads the links: bytes over its share of their rates. */
+ * loads the links: bytes over its share of their rates. walked: bytes of memory
+ * that the rank's call walks through; 0: no more than the message. */
 double dist__profile_load_bytes(const struct dist__profile *profile,
-				size_t bytes);
+				size_t bytes, size_t walked);
 
-/* dist__profile_rates_print writes the rates as "bytes:share ..." into text. */
+/* dist__profile_rates_print writes the rates as "bytes:share ..." into text,
+ * and of which ring they are. */
 void dist__profile_rates_print(const struct dist__profile *profile, char *text,
 			       size_t size);
 

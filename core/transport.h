@@ -38,6 +38,10 @@ struct dist__message {
 	const struct dist__members *members;
 	int *source;
 
+	/* The collective that it is of, borrowed by isend and irecv for their
+	 * call; NULL: the program's own. */
+	const struct dist__op *op;
+
 	bool gives_up; /* who waits for it goes on once its deadline is over:
 			  as long as it waits, there is no deadlock */
 };

@@ -35,10 +35,30 @@ double dist__sim_core_take(const struct dist__sim_rank *rank, double work_s)
 	return *free_s - now_s;
 }
 
-double dist__sim_copy_s(const struct dist__sim_world *world, size_t bytes,
+/* What a call walks through: of an all-to-all what it sends, and as much that
+ * comes to lie elsewhere; of a gather and a scatter a rank's own part. */
+static size_t walked_bytes(const struct dist__op *op)
+{
+	size_t bytes =
+		dist__op_numel(op, 1) * dist_dtype_size(op->tensor.dtype);
+
+	return op->kind == DIST__ALL_TO_ALL ? 2 * bytes : bytes;
+}
+
+double dist__sim_load_bytes(const struct dist__sim_world *world,
+			    const struct dist__message *m)
+{
+	size_t walked = 0;
+
+	if (m->op && world->profile.rates_ranks > 0)
+		walked = walked_bytes(m->op);
+	return dist__profile_load_bytes(&world->profile, m->bytes, walked);
+}
+
+double dist__sim_copy_s(const struct dist__sim_world *world, double load_bytes,
 			double rate_Bps)
 {
 	if (!world->cores_free_s || rate_Bps <= 0)
 		return 0;
-	return dist__profile_load_bytes(&world->profile, bytes) / rate_Bps;
+	return load_bytes / rate_Bps;
 }

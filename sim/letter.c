@@ -90,8 +90,7 @@ static void carry_on(int argc, char **argv)
 	well = dist__engine_transfer(
 		dist__platform_host(world->platform, letter->rank->rank),
 		dist__platform_host(world->platform, letter->peer),
-		(uint64_t)dist__profile_load_bytes(&world->profile,
-						   letter->bytes));
+		(uint64_t)letter->load_bytes);
 	letter->carried = false;
 	line = *letter;
 	if (letter->over)

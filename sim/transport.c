@@ -147,6 +147,7 @@ static struct dist__request *describe(struct dist__sim_rank *rank,
 	r->rank = rank;
 	r->group = m->group;
 	r->bytes = m->bytes;
+	r->load_bytes = dist__sim_load_bytes(rank->world, m);
 	r->fingerprint = m->fingerprint;
 	r->seq = m->seq;
 	r->step = m->step;
@@ -178,10 +179,8 @@ static void post_in_channel(struct dist__request *r,
 	r->channel = channel;
 	dist__sim_match(r);
 	if (r->is_send)
-		r->comm = sg_mailbox_put_async(
-			channel->mailbox, sink,
-			(long)dist__profile_load_bytes(&r->rank->world->profile,
-						       r->bytes));
+		r->comm = sg_mailbox_put_async(channel->mailbox, sink,
+					       (long)r->load_bytes);
 	else
 		r->comm = sg_mailbox_get_async(channel->mailbox, sink);
 }
@@ -208,7 +207,7 @@ static enum dist_error post(struct dist__sim_rank *rank,
 	dist__sim_note_call(rank);
 	if (is_send) {
 		actor->debt_s += world->overhead_s;
-		copy_s = dist__sim_copy_s(world, m->bytes,
+		copy_s = dist__sim_copy_s(world, dist__sim_load_bytes(world, m),
 					  world->profile.send_Bps);
 	}
 	dist__sim_skew_call(actor);
@@ -356,7 +355,7 @@ static enum dist_error wait(struct dist__transport *t, struct dist__request *r,
 
 	if (!r->is_send)
 		receive_s = world->receive_s +
-			    dist__sim_copy_s(world, r->bytes,
+			    dist__sim_copy_s(world, r->load_bytes,
 					     world->profile.receive_Bps);
 	if (r->channel)
 		error = wait_in_channel(r, deadline_ns);

@@ -115,6 +115,7 @@ struct dist__request {
 	void *copy;     /* of a send: the payload at isend */
 	void *data;     /* of a receive: where it goes; NULL: phantom */
 	size_t bytes;
+	double load_bytes; /* by the profile's rates */
 	uint64_t fingerprint;
 	uint32_t seq, step;
 	enum dist_error error; /* known before the wait */
@@ -222,7 +223,7 @@ struct dist__sim_world {
 	struct dist__sim_reaper *reapers;
 	char path[4096]; /* of the platform */
 	char overhead_text[32], reduce_text[32], segment_text[32]; /* facts */
-	char p2p_text[32], window_text[32], rates_text[32 * DIST__RATES];
+	char p2p_text[32], window_text[32], rates_text[32 * DIST__RATES + 64];
 	char receive_text[32], cores_text[32], copy_text[32];
 	char send_rate_text[32], receive_rate_text[32];
 	void *sink; /* SimGrid writes payload pointers here; never read */
@@ -243,9 +244,13 @@ enum dist_error dist__sim_cores_open(struct dist__sim_world *world);
  * the time until that is done. */
 double dist__sim_core_take(const struct dist__sim_rank *rank, double work_s);
 
-/* dist__sim_copy_s returns what a message of so many bytes takes of a core that
+/* dist__sim_load_bytes returns with how many bytes m loads links and cores. */
+double dist__sim_load_bytes(const struct dist__sim_world *world,
+			    const struct dist__message *m);
+
+/* dist__sim_copy_s returns what a message of that load takes of a core that
  * copies rate_Bps, the profile's send_Bps or receive_Bps. */
-double dist__sim_copy_s(const struct dist__sim_world *world, size_t bytes,
+double dist__sim_copy_s(const struct dist__sim_world *world, double load_bytes,
 			double rate_Bps);
 
 /* ---- progress.c: what can move, and the end when nothing can -------- */

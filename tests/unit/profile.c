@@ -132,13 +132,13 @@ Test(profile, rates_by_size)
 			  "  - {bytes: 4096, share: 2}\n"),
 		     DIST_OK, "%s", message.text);
 	cr_assert_eq(profile.window_bytes, 65536);
-	cr_assert_eq(dist__profile_load_bytes(&profile, 0), 0);
-	cr_assert_eq(dist__profile_load_bytes(&profile, 512), 128);
-	cr_assert_eq(dist__profile_load_bytes(&profile, 1024), 256);
-	cr_assert_float_eq(dist__profile_load_bytes(&profile, 2048), 2048 / 3.0,
-			   1e-9);
-	cr_assert_eq(dist__profile_load_bytes(&profile, 4096), 2048);
-	cr_assert_eq(dist__profile_load_bytes(&profile, 8192), 4096);
+	cr_assert_eq(dist__profile_load_bytes(&profile, 0, 0), 0);
+	cr_assert_eq(dist__profile_load_bytes(&profile, 512, 0), 128);
+	cr_assert_eq(dist__profile_load_bytes(&profile, 1024, 0), 256);
+	cr_assert_float_eq(dist__profile_load_bytes(&profile, 2048, 0),
+			   2048 / 3.0, 1e-9);
+	cr_assert_eq(dist__profile_load_bytes(&profile, 4096, 0), 2048);
+	cr_assert_eq(dist__profile_load_bytes(&profile, 8192, 0), 4096);
 	dist__profile_rates_print(&profile, text, sizeof text);
 	cr_assert_str_eq(text, "1024:4 4096:2");
 	refused("name: x\nrates: 2\n", 2,
@@ -153,6 +153,27 @@ Test(profile, rates_by_size)
 		"share above 0");
 	refused("name: x\nrates: [{bytes: 8}]\n", 2,
 		"expected a key \"share\" in a rate");
+}
+
+Test(profile, what_a_call_walks_through)
+{
+	char text[64];
+
+	cr_assert_eq(load("name: x\nrates:\n"
+			  "  - {bytes: 1024, share: 4}\n"
+			  "  - {bytes: 4096, share: 2}\n"
+			  "rates_ranks: 4\ncache_bytes: 8192\n"),
+		     DIST_OK, "%s", message.text);
+	cr_assert_eq(dist__profile_load_bytes(&profile, 1024, 8192), 256);
+	cr_assert_float_eq(dist__profile_load_bytes(&profile, 1024, 8193),
+			   1024 / 3.0, 0.1);
+	cr_assert_eq(dist__profile_load_bytes(&profile, 1024, 65536), 512);
+	cr_assert_eq(dist__profile_load_bytes(&profile, 4096, 8193), 2048);
+	dist__profile_rates_print(&profile, text, sizeof text);
+	cr_assert_str_eq(text,
+			 "1024:4 4096:2 in a ring of 4, cache_bytes 8192");
+	refused("name: x\nrates_ranks: 0\n", 2,
+		"rates_ranks: expected a whole number of 1 or more, not \"0\"");
 }
 
 Test(profile, cores_of_a_machine)
@@ -198,7 +219,8 @@ Test(profile, only_the_name_is_needed)
 #define KEYS                                                                   \
 	"name, version, source, message_overhead_ns, receive_overhead_ns, "    \
 	"cores, send_Bps, receive_Bps, reduce_Bps, copy_Bps, segment_bytes, "  \
-	"intra, p2p, window_bytes, rates, library, constants, selection"
+	"intra, p2p, window_bytes, rates, rates_ranks, cache_bytes, library, " \
+	"constants, selection"
 
 Test(profile, keys_are_checked)
 {

@@ -1,0 +1,96 @@
+/*
+ * What a call walks through beyond a core's own cache is cold, by a profile
+ * whose rates are of a ring of 4: in its all-gather a rank walks through four
+ * messages, in an all-to-all through twice as many, which go as messages of
+ * twice their length do.
+ */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "lockstep/dist.h"
+
+#define STAR       "tests/support/star16.xml" /* 1 GB/s, 2 links of 5 us */
+#define LATENCY_NS 10000
+#define RANKS      4
+#define PART       1000000 /* bytes of a message, ns on a link */
+#define ERROR      1e-3
+
+/* Phantom bytes, as every rank has them. */
+static const struct dist_tensor part = {NULL, PART, DIST_UINT8};
+static const struct dist_tensor parts = {NULL, RANKS *PART, DIST_UINT8};
+
+struct run {
+	bool exchanges; /* or else gathers */
+	int64_t took_ns;
+};
+
+static int rank_main(void *arg)
+{
+	struct run *run = arg;
+	struct dist_group *group;
+	enum dist_error error;
+	int64_t start_ns;
+
+	if (dist_init_process_group(NULL, &group))
+		return 1;
+	start_ns = dist_now_ns(group);
+	if (run->exchanges)
+		error = dist_all_to_all_single(group, parts, parts, NULL, NULL,
+					       NULL);
+	else
+		error = dist_all_gather_single(group, parts, part, NULL);
+	if (dist_get_rank(group) == 0)
+		run->took_ns = dist_now_ns(group) - start_ns;
+	return dist_destroy_process_group(group) || error;
+}
+
+/* Three messages of each rank at share of the links. */
+static void expect_share(bool exchanges, size_t cache_bytes, double share)
+{
+	char path[] = "/tmp/lockstep-memory-XXXXXX";
+	struct dist_launch_options options = {
+		.backend = "sim",
+		.platform = STAR,
+		.profile = path,
+		.algorithm = "all_gather=ring,all_to_all=pairwise",
+		.world_size = RANKS,
+	};
+	struct run run = {.exchanges = exchanges};
+	double want = (RANKS - 1) * (LATENCY_NS + PART / share);
+	int fd = mkstemp(path);
+
+	cr_assert_geq(fd, 0);
+	dprintf(fd,
+		"name: memory\n"
+		"rates:\n"
+		"  - {bytes: %d, share: 4}\n"
+		"  - {bytes: %d, share: 2}\n"
+		"rates_ranks: %d\n"
+		"cache_bytes: %zu\n",
+		PART, 2 * PART, RANKS, cache_bytes);
+	close(fd);
+	cr_assert_eq(dist_launch(&options, rank_main, &run), 0);
+	unlink(path);
+	cr_expect(fabs((double)run.took_ns - want) <= ERROR * want,
+		  "%s, cache of %zu: %.0f ns, simulated %.0f ns",
+		  exchanges ? "all-to-all" : "all-gather", cache_bytes, want,
+		  (double)run.took_ns);
+}
+
+Test(memory, that_the_ring_walks_through_is_in_its_rates)
+{
+	expect_share(false, 0, 4);
+}
+
+Test(memory, beyond_the_cache_is_cold)
+{
+	expect_share(true, (size_t)2 * RANKS * PART - 1, 2);
+}
+
+Test(memory, within_the_cache_is_not)
+{
+	expect_share(true, (size_t)2 * RANKS * PART, 4);
+}
