@@ -165,9 +165,10 @@ draw() {
 	done
 }
 
-# thrice COMMAND... - up to three times, until it succeeds.
+# thrice COMMAND... - up to three times, until it succeeds; who is busy may be
+# through soon.
 thrice() {
-	"$@" || "$@" || "$@"
+	"$@" || { sleep 5 && "$@"; } || { sleep 15 && "$@"; }
 }
 
 # ---- this machine: ranks that share its cores -----------------------------
