@@ -177,6 +177,11 @@ struct dist__world {
 	 * group; NULL: it never joined this world. No slot: never. */
 	struct check_slot *(*records)(void);
 
+	/* Returns where core keeps the calling rank's default group, which is
+	 * NULL while it has none; NULL: the caller is no rank. No slot: ranks
+	 * share no memory, and so no group. */
+	struct dist_group **(*own)(void);
+
 	/* Returns whether this machine can run it; if not, says why, else what
 	 * of note was found ("": nothing). */
 	bool (*is_available)(struct dist_message *why);

@@ -208,6 +208,8 @@ static enum dist_error group_open(struct dist_group *group,
 		place->transport->ops->free(place->transport);
 	else
 		place->slot->state = CHECK_RANK_RUNNING;
+	if (!error)
+		dist__own_set(group);
 	return error;
 }
 
@@ -239,6 +241,25 @@ enum dist_error dist_init_process_group(const struct dist_init_options *options,
 	return DIST_OK;
 }
 
+/* Refuses the call `name` on a group that is none of the caller's, at a line if
+ * that is known, in the records of the caller. */
+static enum dist_error refuse_group(const struct dist_group *group,
+				    const char *name, const char *file,
+				    int line)
+{
+	struct check_slot *slot = dist__records_here();
+	struct check_site site;
+	char words[200];
+
+	if (slot) {
+		check_site_set(&site, file, line);
+		snprintf(words, sizeof words, "%s: %.160s", name,
+			 dist_error_message(group));
+		check_refuse(slot, "", words, &site);
+	}
+	return DIST_ERR_INVALID_ARGUMENT;
+}
+
 enum dist_error dist_destroy_process_group(struct dist_group *group)
 {
 	enum dist_error error = DIST_OK, late;
@@ -248,6 +269,8 @@ enum dist_error dist_destroy_process_group(struct dist_group *group)
 
 	if (!group)
 		return DIST_OK;
+	if (!dist__is_own(group))
+		return refuse_group(group, "destroy", NULL, 0);
 	if (group != group->root)
 		return dist__subgroup_free(group);
 	while (group->subs) {
@@ -268,6 +291,7 @@ enum dist_error dist_destroy_process_group(struct dist_group *group)
 		slot->state = CHECK_RANK_FINISHED;
 	dist__dump(group);
 	dist__spares_release(&group->spares);
+	dist__own_set(NULL);
 	free(group);
 	return error;
 }
@@ -277,21 +301,6 @@ void dist_abort(struct dist_group *group)
 	if (group && !group->poison)
 		(void)dist__fail(group, DIST_ERR_ABORTED,
 				 "the group was aborted by this rank");
-}
-
-/* Notes that a call on no group, which will be refused, stands there. */
-static void record_no_group(const char *file, int line)
-{
-	struct check_slot *slot = dist__records_here();
-	struct check_site site;
-	char words[200];
-
-	if (!slot)
-		return;
-	check_site_set(&site, file, line);
-	snprintf(words, sizeof words, "an operation: %s",
-		 dist_error_message(NULL));
-	check_refuse(slot, "", words, &site);
 }
 
 struct dist__site dist__site_take(struct dist_group *group)
@@ -304,10 +313,11 @@ struct dist__site dist__site_take(struct dist_group *group)
 
 struct dist_group *dist_at(struct dist_group *group, const char *file, int line)
 {
-	if (group)
-		group->site = (struct dist__site){file, line};
-	else
-		record_no_group(file, line);
+	if (!group || !dist__is_own(group)) {
+		(void)refuse_group(group, "an operation", file, line);
+		return NULL;
+	}
+	group->site = (struct dist__site){file, line};
 	return group;
 }
 
@@ -366,6 +376,9 @@ const char *dist_error_message(const struct dist_group *group)
 	if (!group)
 		return "the group is NULL: never made, or this rank is no "
 		       "member of it";
+	if (!dist__is_own(group))
+		return "the group is destroyed, or another rank's: what is "
+		       "global or static, simulated ranks share";
 	return group->message ? group->message->text : "";
 }
 
@@ -381,6 +394,8 @@ enum dist_error dist_compute(struct dist_group *group, int64_t duration_ns,
 
 	if (!group)
 		return DIST_ERR_INVALID_ARGUMENT;
+	if (!dist__is_own(group))
+		return refuse_group(group, "compute", NULL, 0);
 	if (duration_ns < 0)
 		return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
 				  "compute: duration_ns is %lld: expected 0 "

@@ -60,6 +60,15 @@ enum dist_error dist__fail(struct dist_group *group, enum dist_error error,
 			   const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* dist__own_set notes the default group of the calling rank, NULL for none,
+ * where ranks share memory. */
+void dist__own_set(struct dist_group *group);
+
+/* dist__is_own returns whether group is one of the calling rank's; false for
+ * another rank's, which a global variable may hold in a simulation, and for one
+ * that was destroyed there. Does not look into it. */
+bool dist__is_own(const struct dist_group *group);
+
 /* dist__group_start gives group, of which all but the back end is set, its back
  * end, and notes in the records that the rank is in it. Errors: NO_MEMORY; of
  * the world's backend_new, with words in *message. */

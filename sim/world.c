@@ -42,6 +42,14 @@ static struct check_slot *records(void)
 	return actor ? &running->board->slots[actor->rank->rank] : NULL;
 }
 
+static struct dist_group **own(void)
+{
+	struct dist__sim_actor *actor =
+		running ? sg_actor_self_get_data() : NULL;
+
+	return actor ? &actor->rank->group : NULL;
+}
+
 static bool is_available(struct dist_message *why)
 {
 	(void)why;
@@ -608,6 +616,7 @@ const struct dist__world dist__sim_world = {
 	.has_phantoms = true,
 	.is_here = is_here,
 	.records = records,
+	.own = own,
 	.is_available = is_available,
 	.pause = pause_rank,
 	.default_timeout_ns = DIST_TIMEOUT_DEFAULT,

@@ -64,6 +64,7 @@ struct dist__sim_rank {
 	uint32_t joined; /* how often it attached: parts the groups */
 	uint32_t aborted[DIST__SIM_ABORTED];
 	size_t num_aborted;
+	struct dist_group *group; /* core's: its default group */
 	struct dist__sim_actor actor;
 	struct dist__lane *lanes; /* not yet freed */
 	size_t unanswered;        /* its requests in queues of channels */

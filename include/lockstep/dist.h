@@ -37,7 +37,9 @@
  *   poisoned: every later call on it returns DIST_ERR_ABORTED.
  * - Times are int64_t nanoseconds (_ns), sizes size_t bytes (_bytes), counts
  *   are elements (numel).
- * - A group and its work handles belong to one rank and one thread of it.
+ * - A group and its work handles belong to one rank and one thread of it. What
+ *   is global or static, simulated ranks share: calls on a group that is
+ *   another rank's, or destroyed, are refused (DIST_ERR_INVALID_ARGUMENT).
  * - A rank's number in the default group is its global rank. Every call takes
  *   and gives the numbers of the group that it is given: src, dst and the
  *   places in a list are group ranks (torch's group_src and group_dst). Where
@@ -187,9 +189,11 @@ dist_init_process_group(const struct dist_init_options *options,
  * Work handles must be freed before. Over NCCL the default group waits until
  * every rank destroys it, for its timeout at most, as the library demands.
  *
- * Errors: the first error of an operation still in flight, of the "any group
- * error" kind; DIST_ERR_IO, DIST_ERR_NO_MEMORY (this rank's part of the trace
- * was not written). An earlier failure of the group is not reported again.
+ * Errors: DIST_ERR_INVALID_ARGUMENT (simulated, another rank's or destroyed:
+ * nothing is done); the first error of an operation still in flight, of the
+ * "any group error" kind; DIST_ERR_IO, DIST_ERR_NO_MEMORY (this rank's part of
+ * the trace was not written). An earlier failure of the group is not reported
+ * again.
  */
 enum dist_error dist_destroy_process_group(struct dist_group *group);
 

@@ -159,3 +159,48 @@ Test(refusals, lists_of_ranks_that_are_none_are_refused)
 
 	cr_assert_eq(dist_launch(&options, grouped_rank, NULL), DIST_EXIT_OK);
 }
+
+/* ---- whose a group is ------------------------------------------------- */
+
+/* What a program keeps in a global variable is the last rank's. */
+static struct dist_group *shared;
+
+static const char not_own[] = "the group is destroyed, or another rank's: what "
+			      "is global or static, simulated ranks share";
+
+static int sharing_rank(void *arg)
+{
+	struct dist_group *mine, *sub;
+	int rank, wrong = 0;
+
+	(void)arg;
+	if (dist_init_process_group(NULL, &shared))
+		return 1;
+	mine = shared;
+	rank = dist_get_rank(mine);
+	if (dist_new_group(mine, NULL, 0, NULL, &sub) ||
+	    dist_barrier(sub, NULL))
+		return 1;
+	if (rank != 3) {
+		wrong += refused(shared, dist_barrier(shared, NULL), not_own);
+		wrong +=
+			refused(shared, dist_compute(shared, 1, NULL), not_own);
+		wrong += refused(shared, dist_destroy_process_group(shared),
+				 not_own);
+	}
+	/* The other ranks are through with it, and only they were refused. */
+	if (dist_barrier(sub, NULL) || dist_destroy_process_group(sub) ||
+	    dist_barrier(mine, NULL) || dist_destroy_process_group(mine))
+		return 1;
+	wrong += refused(mine, dist_barrier(mine, NULL), not_own);
+	wrong += refused(sub, dist_barrier(sub, NULL), not_own);
+	return wrong + refused(mine, dist_destroy_process_group(mine), not_own);
+}
+
+Test(refusals, a_group_of_another_rank_or_destroyed_is_refused)
+{
+	const struct dist_launch_options options = {
+		.backend = "sim", .world_size = 4, .platform = PLATFORM};
+
+	cr_assert_eq(dist_launch(&options, sharing_rank, NULL), DIST_EXIT_OK);
+}
