@@ -2,7 +2,9 @@
 #include "cli/command.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lockstep/dist.h"
 
@@ -14,7 +16,7 @@ static const struct command commands[] = {
 	{"predict", "predict one training step on a platform", command_predict},
 	{"sweep", "predict every point of a study, and report", command_sweep},
 	{"bench", "time a collective over sizes", command_bench},
-	{"check", "hold back ends against the conformance table",
+	{"check", "the verdict on a program, for CI; the conformance table",
 	 command_check},
 	{"explore", "run a program in every way its messages can meet",
 	 command_explore},
@@ -26,7 +28,7 @@ static const struct command commands[] = {
 	 command_compare},
 	{"validate", "hold predictions against what others measured",
 	 command_validate},
-	{"trace", "look at a trace: show, gantt", command_trace},
+	{"trace", "look at a trace: show, gantt, path", command_trace},
 	{"platform", "platforms: list, show, write new ones", command_platform},
 	{"testbed", "several hosts on one machine, with links of a known rate",
 	 command_testbed},
@@ -172,14 +174,22 @@ static int dispatch(int argc, const char **argv)
 		       : command_unknown(argv[1]);
 }
 
+/* Of the command once it is over; popt ends the process itself after --help. */
+static int status = DIST_EXIT_OK;
+
+/* Results that did not reach their file are no results. */
+static void check_output(void)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return;
+	perror("lockstep: standard output");
+	_exit(status ? status : DIST_EXIT_FAILED);
+}
+
 int main(int argc, char **argv)
 {
-	int status = dispatch(argc, (const char **)argv);
-
-	/* Results that did not reach their file are no results. */
-	if (fflush(stdout) != 0 || ferror(stdout)) {
-		perror("lockstep: standard output");
-		return status ? status : DIST_EXIT_FAILED;
-	}
+	if (atexit(check_output))
+		return DIST_EXIT_INTERNAL;
+	status = dispatch(argc, (const char **)argv);
 	return status;
 }

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* Reads torchrun's code for streams: "3" for all ranks, or "0:1,1:2" for some;
  * 0 none, 1 stdout, 2 stderr, 3 both. NULL: all none. */
@@ -91,6 +93,18 @@ static int refuse_simulated(const struct run_request *request)
 	return DIST_EXIT_OK;
 }
 
+/* What is there must be a folder; what is not will be made. */
+static int check_folder(const char *folder)
+{
+	struct stat info;
+
+	if (!folder || stat(folder, &info) ||
+	    (S_ISDIR(info.st_mode) && access(folder, W_OK) == 0))
+		return DIST_EXIT_OK;
+	return run_refuse("--log-dir", folder,
+			  "expected a folder that can be written to");
+}
+
 int run_choose_output(const struct run_request *request, struct run_plan *plan)
 {
 	struct dist__output_spec *output = &plan->output;
@@ -100,8 +114,10 @@ int run_choose_output(const struct run_request *request, struct run_plan *plan)
 		return refuse_simulated(request);
 	output->prefix = request->prefix_output != 0;
 	output->log_dir = request->log_dir;
-	status = parse_codes("--redirects", request->redirects, plan->nproc,
-			     &output->redirects);
+	status = check_folder(output->log_dir);
+	if (!status)
+		status = parse_codes("--redirects", request->redirects,
+				     plan->nproc, &output->redirects);
 	if (!status)
 		status = parse_codes("--tee", request->tee, plan->nproc,
 				     &output->tee);

@@ -2,7 +2,7 @@
 # Every command explains itself on stdout and ends well.
 . tests/cli/support.bash
 
-commands="run predict bench check explore diagnose calibrate compare validate trace platform list"
+commands="run predict sweep bench check explore diagnose calibrate compare validate trace platform testbed list"
 
 expect 0 --help
 for command in $commands; do
@@ -19,6 +19,15 @@ for command in $commands; do
 	[ ! -s "$scratch/err" ] || fail "$command --help wrote to stderr"
 	expect 0 help "$command"
 	expect_out "^Usage: lockstep $command"
+done
+
+# What does not reach its reader is a failure.
+for words in --help 'run --help' --version 'list models'; do
+	# shellcheck disable=SC2086 # words
+	"$LOCKSTEP" $words >/dev/full 2>"$scratch/err"
+	[ $? -eq 1 ] || fail "$words to a full device: not status 1"
+	grep -q 'standard output: No space' "$scratch/err" ||
+		fail "$words to a full device: $(cat "$scratch/err")"
 done
 
 expect 0 --version

@@ -151,6 +151,7 @@ for code in 4 x 0: 0:4 '0:1,' '0:1,1' 12 -1; do
 	expect_refusal 'redirects' run --redirects=$code hello
 	expect_refusal 'tee' run --tee=$code hello
 done
+expect_refusal 'log-dir: expected a folder' run --tee=3 --log-dir /dev/full hello
 for filter in x '1,' ',1' -1; do
 	expect_refusal 'local-ranks-filter' run --local-ranks-filter=$filter hello
 done
