@@ -12,6 +12,7 @@
 #include "realbackend/tcp/launcher.h"
 #include "realbackend/tcp/socket.h"
 #include "tests/support/leaks.h"
+#include "tests/support/tcp_abort.h"
 #include "tests/support/tcp_any.h"
 #include "tests/support/tcp_exchange.h"
 #include "tests/support/tcp_sums.h"
@@ -649,54 +650,6 @@ static void aborted(struct tcp_rank *r)
 	all_pairs_once(r, 3);
 }
 
-/* A lane waits for what never comes, until the rank's thread gives the group
- * up. */
-struct vain_wait {
-	struct tcp_rank *r;
-	enum dist_error error;
-	struct dist__op op;
-	struct dist__lane *lane;
-	struct dist__job job;
-};
-
-static void wait_in_vain(void *arg)
-{
-	struct vain_wait *wait = arg;
-	int64_t word;
-	struct dist__message m = {.peer = 1 - wait->r->rank,
-				  .group = 1,
-				  .tag = -1,
-				  .data = &word,
-				  .bytes = sizeof word};
-
-	wait->error = move(wait->r, false, &m, PATIENCE);
-	dist__op_finish(&wait->op, DIST_OK, 0);
-	wait->r->transport->ops->lane_notify(wait->lane);
-}
-
-static void abort_wakes(struct tcp_rank *r)
-{
-	const struct dist__transport_ops *ops = r->transport->ops;
-	struct vain_wait wait = {.r = r};
-	int64_t before = ops->now_ns(r->transport);
-
-	tcp_is(r, "lane_new", ops->lane_new(r->transport, &wait.lane), DIST_OK);
-	wait.job.run = wait_in_vain;
-	wait.job.arg = &wait;
-	tcp_is(r, "lane_submit", ops->lane_submit(wait.lane, &wait.job),
-	       DIST_OK);
-	/* Long enough to find it asleep, mostly; right in either case. */
-	ops->compute(r->transport, SECOND / 20);
-	ops->abort(r->transport, 1);
-	ops->lane_free(wait.lane);
-	tcp_is(r, "woken",
-	       wait.error == DIST_ERR_ABORTED ||
-		       wait.error == DIST_ERR_PEER_LOST,
-	       true);
-	tcp_is(r, "soon", ops->now_ns(r->transport) - before < PATIENCE / 2,
-	       true);
-}
-
 /* Rank 0 sends and leaves: what it sent can still be received, more cannot. */
 static void goodbye(struct tcp_rank *r)
 {
@@ -730,7 +683,7 @@ const struct tcp_case tcp_cases[] = {
 	{"late", 2, late},
 	{"recalled", 2, recalled},
 	{"aborted", 2, aborted},
-	{"abort wakes", 2, abort_wakes},
+	{"abort wakes", 2, tcp_abort_wakes},
 	{"goodbye", 2, goodbye},
 	{"from all", 5, tcp_from_all},
 	{"any and named", 2, tcp_any_and_named},
