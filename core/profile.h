@@ -40,9 +40,9 @@
  * receive_Bps count where there are cores, at the message's share. Between
  * two rates share is linear in the logarithm of bytes; below the first and
  * above the last it is theirs. In a ring of rates_ranks a rank walks through
- *the memory of so many messages. What walks through more than cache_bytes finds
- *it cold, and goes at the share of the exchange that walks through as much, if
- * that has the longer messages.
+ * the memory of so many messages. What walks through more than cache_bytes
+ * finds it cold, and goes at the share of the exchange that walks through as
+ * much, if that has the longer messages.
  */
 #ifndef LOCKSTEP_CORE_PROFILE_H
 #define LOCKSTEP_CORE_PROFILE_H
