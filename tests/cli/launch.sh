@@ -138,8 +138,8 @@ grep -q 'out' "$scratch"/lockstep_none_*/attempt_0/*/stdout.log ||
 	fail "no logs below the temporary folder"
 rm -rf "$scratch"/lockstep_none_*
 : >"$scratch/file"
-expect 3 "${tcp[@]}" --log-dir "$scratch/file" "$scratch/talk"
-expect_err "cannot make a folder for logs in $scratch/file"
+expect 2 "${tcp[@]}" --log-dir "$scratch/file" "$scratch/talk"
+expect_err "--log-dir: expected a folder that can be written to, not \"$scratch/file\""
 
 # ---- mpirun and srun, whose variables are faked
 
