@@ -74,9 +74,9 @@ collective() {
 }
 
 # rows NAME OP - the rows of NAME, which traces call OP. Its times are the
-# slowest rank's from the common start on, the median over the launches, and the
-# quartiles likewise, of one launch its own; and so is the ratio, of the launch
-# to what was predicted of it.
+# slowest rank's from the common start on. Of several launches, each with what
+# was predicted of it, that counts whose ratio is the one in the middle; the
+# quartiles are those of all launches, of one launch its own.
 rows() {
 	awk -v scene="$scene" -v op="$2" -F'\t' -v OFS='\t' '
 		function nth(list, n,   v, last, i, j, x) {
@@ -90,9 +90,8 @@ rows() {
 			return v[int(n)]
 		}
 		FILENAME ~ /launches$/ { n = ++launches[$1]
-			predicted[$1] = predicted[$1] " " $3
 			measured[$1] = measured[$1] " " $13
-			ratio[$1] = ratio[$1] " " $3 / $13
+			pairs[$1] = pairs[$1] " " $3 / $13 ":" $3 ":" $13
 			if (n == 1 || $14 < min[$1]) min[$1] = $14
 			if (n == 1 || $15 > max[$1]) max[$1] = $15
 			low[$1] = $19
@@ -104,11 +103,10 @@ rows() {
 				low[$5] = nth(measured[$5], (n + 3) / 4)
 				high[$5] = nth(measured[$5], (3 * n + 3) / 4)
 			}
+			split(nth(pairs[$5], (n + 1) / 2), middle, ":")
 			print scene, $1, $2, $3, $4, $5, $6,
-				nth(predicted[$5], (n + 1) / 2),
-				nth(measured[$5], (n + 1) / 2), min[$5],
-				low[$5], high[$5], max[$5],
-				nth(ratio[$5], (n + 1) / 2) }
+				middle[2], middle[3], min[$5], low[$5],
+				high[$5], max[$5], middle[1] }
 		END { exit !rows }' "$dir/$1.launches" "$dir/$1.traced" \
 		>>"$dir/table.tsv"
 }
