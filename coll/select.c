@@ -103,9 +103,9 @@ static const struct dist__algorithm *const algorithms[] = {
 #define ONE_NODE       1, 1, false
 #define ONE_MEMORY     1, 1, true
 
-/* The first rule whose limits (ranks, bytes, where) hold wins; the last of an
- * op has none. */
-static const struct dist__rule built_in[] = {
+/* By op. The first rule whose limits (ranks, bytes, where) hold wins; the last
+ * has none. */
+static const struct dist__rule all_reduce[] = {
 	{DIST__ALL_REDUCE, INT_MAX, 32 * KIB, ANYWHERE,
 	 &dist__recursive_doubling_all_reduce},
 	{DIST__ALL_REDUCE, INT_MAX, 32 * MIB, SEVERAL_A_NODE,
@@ -122,12 +122,18 @@ static const struct dist__rule built_in[] = {
 	{DIST__ALL_REDUCE, INT_MAX, 128 * MIB, ANYWHERE,
 	 &dist__halving_doubling_all_reduce},
 	{DIST__ALL_REDUCE, INT_MAX, SIZE_MAX, ANYWHERE, &dist__ring_all_reduce},
+};
+
+static const struct dist__rule reduce[] = {
 	{DIST__REDUCE, 2, SIZE_MAX, ANYWHERE, &dist__binomial_reduce},
 	{DIST__REDUCE, INT_MAX, 128 * KIB, ANYWHERE, &dist__binomial_reduce},
 	{DIST__REDUCE, INT_MAX, SIZE_MAX, SEVERAL_A_NODE,
 	 &dist__hierarchical_reduce},
 	{DIST__REDUCE, INT_MAX, 1 * MIB, ANYWHERE, &dist__rabenseifner_reduce},
 	{DIST__REDUCE, INT_MAX, SIZE_MAX, ANYWHERE, &dist__double_tree_reduce},
+};
+
+static const struct dist__rule broadcast[] = {
 	{DIST__BROADCAST, 2, SIZE_MAX, ANYWHERE, &dist__binomial_broadcast},
 	{DIST__BROADCAST, 8, SIZE_MAX, ONE_MEMORY, &dist__linear_broadcast},
 	{DIST__BROADCAST, 8, SIZE_MAX, ONE_NODE, &dist__binomial_broadcast},
@@ -138,12 +144,21 @@ static const struct dist__rule built_in[] = {
 	 &dist__hierarchical_broadcast},
 	{DIST__BROADCAST, INT_MAX, SIZE_MAX, ANYWHERE,
 	 &dist__double_tree_broadcast},
+};
+
+static const struct dist__rule barrier[] = {
 	{DIST__BARRIER, INT_MAX, SIZE_MAX, SEVERAL_A_NODE,
 	 &dist__hierarchical_barrier},
 	{DIST__BARRIER, INT_MAX, SIZE_MAX, ANYWHERE,
 	 &dist__dissemination_barrier},
+};
+
+static const struct dist__rule monitored_barrier[] = {
 	{DIST__MONITORED_BARRIER, INT_MAX, SIZE_MAX, ANYWHERE,
 	 &dist__linear_monitored_barrier},
+};
+
+static const struct dist__rule all_gather[] = {
 	{DIST__ALL_GATHER, 3, SIZE_MAX, ANYWHERE, &dist__linear_all_gather},
 	{DIST__ALL_GATHER, 8, SIZE_MAX, ONE_MEMORY, &dist__linear_all_gather},
 	{DIST__ALL_GATHER, 4, 256 * KIB, ONE_NODE, &dist__doubling_all_gather},
@@ -157,6 +172,9 @@ static const struct dist__rule built_in[] = {
 	{DIST__ALL_GATHER, INT_MAX, 16 * MIB, ANYWHERE,
 	 &dist__bruck_all_gather},
 	{DIST__ALL_GATHER, INT_MAX, SIZE_MAX, ANYWHERE, &dist__ring_all_gather},
+};
+
+static const struct dist__rule reduce_scatter[] = {
 	{DIST__REDUCE_SCATTER, 2, SIZE_MAX, ANYWHERE,
 	 &dist__pairwise_reduce_scatter},
 	{DIST__REDUCE_SCATTER, 3, 64 * KIB, ANYWHERE,
@@ -179,18 +197,51 @@ static const struct dist__rule built_in[] = {
 	 &dist__halving_reduce_scatter},
 	{DIST__REDUCE_SCATTER, INT_MAX, SIZE_MAX, ANYWHERE,
 	 &dist__ring_reduce_scatter},
+};
+
+static const struct dist__rule all_to_all[] = {
 	{DIST__ALL_TO_ALL, 64, 256 * KIB, ANYWHERE, &dist__linear_all_to_all},
 	{DIST__ALL_TO_ALL, 3, SIZE_MAX, ANYWHERE, &dist__pairwise_all_to_all},
 	{DIST__ALL_TO_ALL, 8, 4 * MIB, ONE_MEMORY, &dist__linear_all_to_all},
 	{DIST__ALL_TO_ALL, INT_MAX, SIZE_MAX, ANYWHERE,
 	 &dist__pairwise_all_to_all},
+};
+
+static const struct dist__rule gather[] = {
 	{DIST__GATHER, 8, SIZE_MAX, ONE_MEMORY, &dist__linear_gather},
 	{DIST__GATHER, INT_MAX, 1 * MIB, ANYWHERE, &dist__binomial_gather},
 	{DIST__GATHER, INT_MAX, SIZE_MAX, ANYWHERE, &dist__linear_gather},
+};
+
+static const struct dist__rule scatter[] = {
 	{DIST__SCATTER, 2, 64 * KIB, ONE_NODE, &dist__binomial_scatter},
 	{DIST__SCATTER, 8, SIZE_MAX, ONE_MEMORY, &dist__linear_scatter},
 	{DIST__SCATTER, INT_MAX, 1 * MIB, ANYWHERE, &dist__binomial_scatter},
 	{DIST__SCATTER, INT_MAX, SIZE_MAX, ANYWHERE, &dist__linear_scatter},
+};
+
+/* The rules of one op. */
+struct table {
+	const struct dist__rule *rules;
+	size_t num;
+};
+
+#define TABLE(rules)                                                           \
+	{                                                                      \
+		rules, sizeof(rules) / sizeof(rules)[0]                        \
+	}
+
+static const struct table built_in[DIST__OP_KINDS] = {
+	[DIST__ALL_REDUCE] = TABLE(all_reduce),
+	[DIST__REDUCE] = TABLE(reduce),
+	[DIST__BROADCAST] = TABLE(broadcast),
+	[DIST__BARRIER] = TABLE(barrier),
+	[DIST__MONITORED_BARRIER] = TABLE(monitored_barrier),
+	[DIST__ALL_GATHER] = TABLE(all_gather),
+	[DIST__REDUCE_SCATTER] = TABLE(reduce_scatter),
+	[DIST__ALL_TO_ALL] = TABLE(all_to_all),
+	[DIST__GATHER] = TABLE(gather),
+	[DIST__SCATTER] = TABLE(scatter),
 };
 
 const struct dist__algorithm *const *dist__algorithms(void)
@@ -249,5 +300,5 @@ const struct dist__algorithm *dist__select(const struct dist__profile *profile,
 		found = first_match(profile->rules, profile->num_rules, &q);
 	if (found)
 		return found;
-	return first_match(built_in, sizeof built_in / sizeof built_in[0], &q);
+	return first_match(built_in[op].rules, built_in[op].num, &q);
 }
