@@ -229,7 +229,7 @@ $(DOUBLES):
 
 # Who writes records can be left out there, call by call.
 $(BUILD)/bench/records: LDFLAGS += $(addprefix -Wl$(comma)--wrap=,dist__fingerprint \
-	dist__report_begin dist__report_end check_wait check_resume check_tell)
+	dist__report_begin dist__report_again dist__report_end check_wait check_resume check_tell)
 
 $(BUILD)/bench/%: $(BUILD)/bench/%.o $(COMMAND_LIB) $(LIB)
 	$(call say,LD)

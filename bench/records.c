@@ -32,6 +32,12 @@ uint32_t __real_dist__report_begin(const struct dist_group *group,
 uint32_t __wrap_dist__report_begin(const struct dist_group *group,
 				   const struct dist__op *op,
 				   const struct dist__label *label);
+uint32_t __real_dist__report_again(const struct dist_group *group,
+				   const struct dist__op *op,
+				   const struct check_call *call);
+uint32_t __wrap_dist__report_again(const struct dist_group *group,
+				   const struct dist__op *op,
+				   const struct check_call *call);
 void __real_dist__report_end(const struct dist_group *group,
 			     const struct dist__op *op);
 void __wrap_dist__report_end(const struct dist_group *group,
@@ -56,6 +62,13 @@ uint32_t __wrap_dist__report_begin(const struct dist_group *group,
 				   const struct dist__label *label)
 {
 	return records ? __real_dist__report_begin(group, op, label) : 0;
+}
+
+uint32_t __wrap_dist__report_again(const struct dist_group *group,
+				   const struct dist__op *op,
+				   const struct check_call *call)
+{
+	return records ? __real_dist__report_again(group, op, call) : 0;
 }
 
 void __wrap_dist__report_end(const struct dist_group *group,

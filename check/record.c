@@ -194,13 +194,30 @@ uint32_t check_answers(const struct check_slot *slot, uint32_t rank,
 	return i < slot->kinds ? slot->kind[i].count : 0;
 }
 
+/* Where the next call goes; the one that it drives out is kept if held. */
+static struct check_call *next_entry(struct check_slot *slot)
+{
+	struct check_call *next = entry(slot, slot->calls + 1);
+
+	if (next->held && !slot->kept.number)
+		slot->kept = *next;
+	return next;
+}
+
 struct check_call *check_draft(struct check_slot *slot)
 {
-	struct check_call *draft = entry(slot, slot->calls + 1);
+	struct check_call *draft = next_entry(slot);
 
-	if (draft->held && !slot->kept.number)
-		slot->kept = *draft;
 	memset(draft, 0, sizeof *draft);
+	return draft;
+}
+
+struct check_call *check_draft_like(struct check_slot *slot,
+				    const struct check_call *call)
+{
+	struct check_call *draft = next_entry(slot);
+
+	*draft = *call;
 	return draft;
 }
 
@@ -225,7 +242,7 @@ uint32_t check_issue_draft(struct check_slot *slot)
 
 uint32_t check_issue(struct check_slot *slot, const struct check_call *call)
 {
-	*check_draft(slot) = *call;
+	(void)check_draft_like(slot, call);
 	return check_issue_draft(slot);
 }
 

@@ -248,7 +248,12 @@ void check_leave(struct check_slot *slot, uint32_t group_id);
 struct check_call *check_draft(struct check_slot *slot);
 uint32_t check_issue_draft(struct check_slot *slot);
 
-/* check_issue does so with a copy of *call. */
+/* check_draft_like is check_draft of a copy of *call, a draft or a call that
+ * was just issued. */
+struct check_call *check_draft_like(struct check_slot *slot,
+				    const struct check_call *call);
+
+/* check_issue does both with a copy of *call. */
 uint32_t check_issue(struct check_slot *slot, const struct check_call *call);
 
 /* check_answers returns how many messages of the other direction than call, a

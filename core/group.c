@@ -176,6 +176,7 @@ enum dist_error dist__group_stop(struct dist_group *group)
 	group->backend->ops->free(group->backend);
 	dist__works_release(group);
 	free(group->factors);
+	free(group->known);
 	free(group->message);
 	return error;
 }

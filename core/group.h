@@ -10,6 +10,8 @@
 #include "core/backend.h"
 #include "core/spares.h"
 
+struct dist__known;
+
 /* What a call is for, and a hash of what all ranks must agree about in that; 0:
  * nothing. */
 struct dist__label {
@@ -22,17 +24,18 @@ struct dist_group {
 	struct dist__place place;
 	struct dist__members members;
 	struct dist__backend *backend;
-	char name[32];            /* the members' name */
-	char title[24];           /* what verdicts call it */
-	int *ranks;               /* the members' ranks, owned; or NULL */
-	struct dist_group *root;  /* the rank's default group */
-	struct dist_group *subs;  /* of the root: all the others */
-	struct dist_group *next;  /* in that list */
-	uint32_t next_id;         /* of the root: above all that were given */
-	uint32_t next_seq;        /* of the next collective */
-	enum dist_error poison;   /* the failure that ended the group */
-	struct dist__site site;   /* of the call being made */
-	struct dist__label label; /* and what it is for */
+	char name[32];             /* the members' name */
+	char title[24];            /* what verdicts call it */
+	int *ranks;                /* the members' ranks, owned; or NULL */
+	struct dist_group *root;   /* the rank's default group */
+	struct dist_group *subs;   /* of the root: all the others */
+	struct dist_group *next;   /* in that list */
+	uint32_t next_id;          /* of the root: above all that were given */
+	uint32_t next_seq;         /* of the next collective */
+	enum dist_error poison;    /* the failure that ended the group */
+	struct dist__site site;    /* of the call being made */
+	struct dist__label label;  /* and what it is for */
+	struct dist__known *known; /* calls made before, by place; or NULL */
 	double *factors; /* of PREMUL_SUM, by number; NAN: given back */
 	size_t num_factors;
 	struct dist_work *works; /* all handles not freed, newest first */
@@ -112,6 +115,12 @@ uint64_t dist__fingerprint(const struct dist__op *op, int world_size,
 uint32_t dist__report_begin(const struct dist_group *group,
 			    const struct dist__op *op,
 			    const struct dist__label *label);
+
+/* dist__report_again does so with op, which is call but for what each call has
+ * for itself. */
+uint32_t dist__report_again(const struct dist_group *group,
+			    const struct dist__op *op,
+			    const struct check_call *call);
 
 /* dist__report_end writes the end of a done op there. */
 void dist__report_end(const struct dist_group *group,

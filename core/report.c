@@ -80,6 +80,21 @@ uint32_t dist__report_begin(const struct dist_group *group,
 	return number;
 }
 
+uint32_t dist__report_again(const struct dist_group *group,
+			    const struct dist__op *op,
+			    const struct check_call *call)
+{
+	struct check_call *draft = check_draft_like(group->place.slot, call);
+	uint32_t number;
+
+	draft->index = op->seq;
+	draft->timeout_ns = dist__op_timeout_ns(op);
+	draft->issued_ns = op->issued_ns;
+	number = check_issue_draft(group->place.slot);
+	record_parts(group, op, number);
+	return number;
+}
+
 void dist__report_end(const struct dist_group *group, const struct dist__op *op)
 {
 	struct check_slot *slot = group->place.slot;

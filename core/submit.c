@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "check/record.h"
+#include "core/known.h"
 #include "core/reduce.h"
 #include "core/watch.h"
 
@@ -279,32 +280,62 @@ static enum dist_error start(struct dist_group *group,
 	return DIST_OK;
 }
 
+/* Writes op into the records; what is known about it, if anything, or else is
+ * found out now. */
+static uint32_t report(struct dist_group *group, struct dist__op *op,
+		       struct dist__known *place, bool known)
+{
+	const struct check_call *call;
+	uint32_t number;
+
+	if (known)
+		return dist__report_again(group, op, &place->call);
+	number = dist__report_begin(group, op, &group->label);
+	call = check_call_find(group->place.slot, number);
+	if (place && call)
+		dist__known_set(place, op, call);
+	return number;
+}
+
 /* Numbers op, which is in order, and writes it into the records. */
-static void record(struct dist_group *group, struct dist__op *op)
+static void record(struct dist_group *group, struct dist__op *op,
+		   struct dist__known *place, bool known)
 {
 	op->source = -1;
-	op->site = dist__site_take(group);
 	op->seq = dist__op_is_p2p(op->kind) ? 0 : group->next_seq++;
 	op->fingerprint =
-		dist__fingerprint(op, group->members.world_size, &group->label);
+		known ? place->fingerprint
+		      : dist__fingerprint(op, group->members.world_size,
+					  &group->label);
 	op->issued_ns = group->backend->ops->now_ns(group->backend);
 	if (op->deadline_ns == DIST_TIMEOUT_OF_GROUP)
 		op->deadline_ns = group->place.timeout_ns;
 	op->deadline_ns = op->deadline_ns >= DIST_TIMEOUT_NEVER - op->issued_ns
 				  ? DIST_TIMEOUT_NEVER
 				  : op->issued_ns + op->deadline_ns;
-	op->call = dist__report_begin(group, op, &group->label);
+	op->call = report(group, op, place, known);
 }
 
+/* A refusal says where the call stands: its site is taken when it is in order.
+ */
 enum dist_error dist__submit(struct dist_group *group, struct dist__op *op,
 			     struct dist_work **work)
 {
-	enum dist_error error = dist__factor_find(group, op);
+	struct dist__known *place;
+	enum dist_error error = DIST_OK;
+	bool known;
 
-	if (!error)
+	op->site = group->site;
+	place = dist__known_place(group, op);
+	known = place && dist__known_is(place, op);
+	if (!known)
+		error = dist__factor_find(group, op);
+	if (!known && !error)
 		error = dist__check(group, op);
-	if (!error)
-		record(group, op);
+	if (!error) {
+		(void)dist__site_take(group);
+		record(group, op, place, known);
+	}
 	group->label.words[0] = '\0';
 	group->label.terms = 0;
 	if (error)
