@@ -35,6 +35,12 @@ static bool agrees(const struct dist__message *m,
 	       m->bytes == (size_t)frame->bytes;
 }
 
+bool dist__matching_is(const struct dist__message *m,
+		       const struct dist__frame *frame)
+{
+	return same_key(m, frame) && agrees(m, frame);
+}
+
 /* Whether frame belongs to the collective that this rank is in, and was sent
  * by a rank that is in another one. */
 static bool contradicts(const struct dist__group_state *group,

@@ -56,6 +56,19 @@ struct dist__request {
 	unsigned char header[DIST__FRAME_BYTES + DIST__SHORT_BYTES];
 };
 
+/* dist__frame_of returns the header that m goes under. */
+static inline struct dist__frame dist__frame_of(const struct dist__message *m,
+						enum dist__frame_kind kind)
+{
+	return (struct dist__frame){.kind = kind,
+				    .group = m->group,
+				    .seq = m->seq,
+				    .step = m->step,
+				    .tag = m->tag,
+				    .fingerprint = m->fingerprint,
+				    .bytes = m->bytes};
+}
+
 struct dist__queue {
 	struct dist__request *first;
 	struct dist__request **end;
@@ -210,6 +223,10 @@ struct dist__group_state *dist__matching_group(struct dist__mesh *mesh,
 struct dist__group_state *dist__matching_enter(struct dist__mesh *mesh,
 					       const struct dist__message *m);
 
+/* dist__matching_is returns whether frame is that of message m. */
+bool dist__matching_is(const struct dist__message *m,
+		       const struct dist__frame *frame);
+
 /* dist__matching_post posts a receive: it may be complete on return. */
 void dist__matching_post(struct dist__mesh *mesh,
 			 struct dist__request *request);
@@ -268,6 +285,10 @@ void dist__sink_advance(struct dist__connection *connection, size_t bytes);
  * bytes that came where it belongs, and returns how many bytes that was. */
 size_t dist__sink_put(struct dist__connection *connection,
 		      const unsigned char *come, size_t len);
+
+/* dist__sink_pour puts a whole payload where receive m wants it, from where it
+ * lies; false: elements may not lie there. */
+bool dist__sink_pour(const struct dist__message *m, const unsigned char *come);
 
 /* dist__sink_fill puts a whole payload, which it may change, where receive m
  * wants it. */
@@ -403,6 +424,15 @@ void dist__neighbours_write(struct dist__mesh *mesh);
  * there is something to serve already. dist__neighbours_wake takes it back. */
 bool dist__neighbours_sleep(const struct dist__mesh *mesh);
 void dist__neighbours_wake(const struct dist__mesh *mesh);
+
+/* ---- quick.c: short messages through memory ----------------------------- */
+
+/* dist__quick_send passes m, of a collective, at once; dist__quick_receive
+ * takes m, which is there or comes in a moment. false: nothing was done, it
+ * takes a request. */
+bool dist__quick_send(struct dist__mesh *mesh, const struct dist__message *m);
+bool dist__quick_receive(struct dist__mesh *mesh,
+			 const struct dist__message *m);
 
 /* ---- handshake.c: who is connected to whom ------------------------------ */
 

@@ -110,13 +110,7 @@ void dist__neighbour_lend(const struct dist__mesh *mesh,
 {
 	const struct dist__message *m = &request->m;
 	size_t from = mesh->crowded ? CROWDED_LEND_BYTES : LEND_BYTES;
-	struct dist__frame frame = {.kind = DIST__FRAME_LENT,
-				    .group = m->group,
-				    .seq = m->seq,
-				    .step = m->step,
-				    .tag = m->tag,
-				    .fingerprint = m->fingerprint,
-				    .bytes = m->bytes};
+	const struct dist__frame frame = dist__frame_of(m, DIST__FRAME_LENT);
 
 	if (!dist__connection_shares(connection) || m->bytes < from ||
 	    m->tag >= 0 || request->kind != DIST__REQUEST_SEND ||

@@ -370,6 +370,11 @@ bool dist__progress_wait(struct dist__progress *p,
 	return true;
 }
 
+unsigned dist__progress_looks(const struct dist__progress *p)
+{
+	return p->patience->looks;
+}
+
 void dist__progress_look(struct dist__progress *p)
 {
 	if (p->led)

@@ -41,6 +41,10 @@ void dist__progress_free(struct dist__progress *progress);
 bool dist__progress_wait(struct dist__progress *progress,
 			 struct dist__request *request, int64_t deadline_ns);
 
+/* dist__progress_looks returns how often a waiting thread looks at memory
+ * before it gives the processor away. */
+unsigned dist__progress_looks(const struct dist__progress *progress);
+
 /* dist__progress_look moves what can be moved now, unless another thread is at
  * it already. */
 void dist__progress_look(struct dist__progress *progress);

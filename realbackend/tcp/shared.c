@@ -274,6 +274,11 @@ bool dist__shared_has_room(struct dist__shared *shared)
 	return room_out(shared, shared->written, 1) > 0;
 }
 
+bool dist__shared_fits(struct dist__shared *shared, size_t bytes)
+{
+	return room_out(shared, shared->written, bytes) >= bytes;
+}
+
 bool dist__shared_has(struct dist__shared *shared)
 {
 	return fill_in(shared) > 0;

@@ -67,6 +67,9 @@ void dist__shared_skip(struct dist__shared *shared, size_t len);
 bool dist__shared_has(struct dist__shared *shared);
 bool dist__shared_has_room(struct dist__shared *shared);
 
+/* dist__shared_fits returns whether so many bytes can be put. */
+bool dist__shared_fits(struct dist__shared *shared, size_t bytes);
+
 /* dist__shared_lends returns whether the peer can read this process's memory by
  * itself, where the system lets it; dist__shared_read reads len bytes of the
  * peer's, at its address from. false: it is gone, or has recalled what it had

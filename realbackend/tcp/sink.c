@@ -93,14 +93,13 @@ void dist__sink_advance(struct dist__connection *c, size_t bytes)
 	c->sink = c->stage;
 }
 
-/* Combines whole elements from where they lie, if they lie where elements may;
- * returns how many bytes of them. */
-static size_t combine_there(struct dist__connection *c,
+/* Combines whole elements from where they lie, if they lie where elements may,
+ * with those offset bytes from the begin of m; returns how many bytes of them.
+ */
+static size_t combine_there(const struct dist__message *m, size_t offset,
 			    const unsigned char *come, size_t len)
 {
-	const struct dist__message *m = &c->receive->m;
-	size_t element = dist_dtype_size(m->dtype);
-	size_t offset = m->bytes - c->payload_left, numel = len / element;
+	size_t element = dist_dtype_size(m->dtype), numel = len / element;
 	char *data = (char *)m->data + offset;
 
 	if ((uintptr_t)come % element != 0)
@@ -111,8 +110,17 @@ static size_t combine_there(struct dist__connection *c,
 		     m->mine == m->data ? (const void *)come
 					: (const char *)m->mine + offset,
 		     numel);
-	c->payload_left -= numel * element;
 	return numel * element;
+}
+
+bool dist__sink_pour(const struct dist__message *m, const unsigned char *come)
+{
+	if (m->bytes == 0)
+		return true;
+	if (m->mine)
+		return combine_there(m, 0, come, m->bytes) > 0;
+	memcpy(m->data, come, m->bytes);
+	return true;
 }
 
 size_t dist__sink_put(struct dist__connection *c, const unsigned char *come,
@@ -123,7 +131,10 @@ size_t dist__sink_put(struct dist__connection *c, const unsigned char *come,
 	if (len > room)
 		len = room;
 	if (c->stage && c->sink == c->stage)
-		done = combine_there(c, come, len);
+		done = combine_there(&c->receive->m,
+				     c->receive->m.bytes - c->payload_left,
+				     come, len);
+	c->payload_left -= done;
 	if (done > 0)
 		return done;
 	if (c->sink)

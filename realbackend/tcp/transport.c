@@ -41,13 +41,7 @@ static void request_init(struct dist__request *request,
 			 const struct dist__message *m,
 			 enum dist__request_kind kind)
 {
-	struct dist__frame frame = {.kind = DIST__FRAME_DATA,
-				    .group = m->group,
-				    .seq = m->seq,
-				    .step = m->step,
-				    .tag = m->tag,
-				    .fingerprint = m->fingerprint,
-				    .bytes = m->bytes};
+	const struct dist__frame frame = dist__frame_of(m, DIST__FRAME_DATA);
 
 	request->next = NULL;
 	request->m = *m;
@@ -176,8 +170,16 @@ static enum dist_error tcp_wait(struct dist__transport *transport,
 	return error;
 }
 
-/* Posts n messages to requests, the first that fails last; stores how many
- * were. */
+/* Passes a message that needs no request. */
+static bool pass(struct dist__mesh *mesh, const struct dist__message *m,
+		 enum dist__request_kind kind)
+{
+	return kind == DIST__REQUEST_SEND ? dist__quick_send(mesh, m)
+					  : dist__quick_receive(mesh, m);
+}
+
+/* Passes n messages or posts them to requests, the first that fails last;
+ * stores how many were posted. */
 static enum dist_error post_all(struct dist__mesh *mesh,
 				struct dist__request *requests,
 				const struct dist__message *messages, int n,
@@ -185,9 +187,13 @@ static enum dist_error post_all(struct dist__mesh *mesh,
 {
 	enum dist_error error = DIST_OK;
 
-	for (*posted = 0; *posted < n && !error; *posted += !error)
-		error = post(mesh, &requests[*posted], &messages[*posted],
-			     kind);
+	*posted = 0;
+	for (int i = 0; i < n && !error; i++) {
+		if (pass(mesh, &messages[i], kind))
+			continue;
+		error = post(mesh, &requests[*posted], &messages[i], kind);
+		*posted += !error;
+	}
 	return error;
 }
 

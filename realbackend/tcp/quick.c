@@ -1,0 +1,93 @@
+/*
+ * quick.c - short messages of collectives between neighbours.
+ *
+ * One that has only to be copied into memory, or that lies there already or in
+ * a moment, is passed in less time than it takes to make a request of it, queue
+ * it, wait for it and take it out again. Whatever is out of the ordinary is
+ * left to a request.
+ */
+#include "core/backend.h"
+#include "realbackend/tcp/mesh.h"
+#include "realbackend/tcp/progress.h"
+
+/* A payload that takes about as long to copy as a request to live. */
+#define QUICK_BYTES ((size_t)4 << 10)
+
+/* The connection that m is to be passed on; NULL: by a request. */
+static struct dist__connection *connection_for(struct dist__mesh *mesh,
+					       const struct dist__message *m)
+{
+	const struct dist__peer *peer;
+	const struct dist__group_state *group;
+
+	if (m->tag >= 0 || m->bytes > QUICK_BYTES)
+		return NULL;
+	peer = &mesh->peers[m->peer];
+	if (peer->state != DIST__PEER_OPEN || peer->num_left_groups > 0 ||
+	    !dist__connection_shares(peer->connection))
+		return NULL;
+	group = dist__matching_enter(mesh, m);
+	return !group || group->aborted || group->mismatch ? NULL
+							   : peer->connection;
+}
+
+bool dist__quick_send(struct dist__mesh *mesh, const struct dist__message *m)
+{
+	const struct dist__frame frame = dist__frame_of(m, DIST__FRAME_DATA);
+	struct dist__connection *c = connection_for(mesh, m);
+	unsigned char header[DIST__FRAME_BYTES];
+	const struct iovec parts[] = {{header, sizeof header},
+				      {m->data, m->bytes}};
+	size_t whole = sizeof header + m->bytes;
+
+	if (!c || c->peer->sends.first || !dist__shared_fits(c->shared, whole))
+		return false;
+	dist__frame_encode(&frame, header);
+	dist__shared_put(c->shared, parts, m->bytes > 0 ? 2 : 1);
+	mesh->moved += whole;
+	return true;
+}
+
+/* Whether the next bytes on c are the front of a frame, and no receive came
+ * before. */
+static bool is_next(const struct dist__mesh *mesh,
+		    const struct dist__connection *c)
+{
+	const struct dist__peer *peer = c->peer;
+
+	return !peer->receives.first && !peer->unexpected &&
+	       !mesh->any_receives.first && c->payload_left == 0 &&
+	       c->end == 0 && !c->held_until_ns && !c->remote;
+}
+
+/* Takes m from c if it lies there. */
+static bool take(struct dist__mesh *mesh, struct dist__connection *c,
+		 const struct dist__message *m)
+{
+	const unsigned char *bytes;
+	size_t whole = DIST__FRAME_BYTES + m->bytes;
+	struct dist__frame frame;
+
+	if (dist__shared_peek(c->shared, &bytes) < whole ||
+	    !dist__frame_decode(bytes, &frame) ||
+	    frame.kind != DIST__FRAME_DATA || !dist__matching_is(m, &frame) ||
+	    !dist__sink_pour(m, bytes + DIST__FRAME_BYTES))
+		return false;
+	dist__shared_skip(c->shared, whole);
+	mesh->moved += whole;
+	return true;
+}
+
+bool dist__quick_receive(struct dist__mesh *mesh, const struct dist__message *m)
+{
+	struct dist__connection *c = connection_for(mesh, m);
+	unsigned looks = dist__progress_looks(mesh->progress);
+
+	if (!c || !is_next(mesh, c))
+		return false;
+	/* What comes may wait for what goes. */
+	while (!dist__shared_has(c->shared))
+		if (looks-- == 0 || mesh->stuck)
+			return false;
+	return take(mesh, c, m);
+}
