@@ -142,6 +142,10 @@ void dist__platform_collect_facts(struct dist__platform *p,
 				 sg_cfg_get_double(s->name));
 		add_fact(p, s->name);
 	}
+	if (p->has_queues) {
+		snprintf(next_value(p), size, "fifo");
+		add_fact(p, "queues");
+	}
 	sg_version_get(&major, &minor, &patch);
 	snprintf(next_value(p), size, "%d.%d", major, minor);
 	add_fact(p, "SimGrid");

@@ -257,14 +257,23 @@ double dist__engine_bytes_left(sg_comm_t comm)
 	return comm->get_remaining();
 }
 
-/* A timer of this instant: those are looked at when all actors have run. */
+/* A timer: those of an instant are looked at when all actors have run. */
+void dist__engine_at(double clock_s, void (*run)(void *arg), void *arg)
+{
+	simgrid::kernel::actor::simcall_answered([clock_s, run, arg] {
+		simgrid::kernel::timer::Timer::set(clock_s,
+						   [run, arg] { run(arg); });
+	});
+}
+
 void dist__engine_at_end_of_instant(void (*run)(void *arg), void *arg)
 {
-	simgrid::kernel::actor::simcall_answered([run, arg] {
-		simgrid::kernel::timer::Timer::set(
-			simgrid::s4u::Engine::get_clock(),
-			[run, arg] { run(arg); });
-	});
+	dist__engine_at(simgrid::s4u::Engine::get_clock(), run, arg);
+}
+
+bool dist__engine_link_is_on(sg_link_t link)
+{
+	return link->is_on();
 }
 
 /* Comm::wait_for() would tear the transfer when the time is up. */

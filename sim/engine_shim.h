@@ -85,6 +85,12 @@ double dist__engine_bytes_left(sg_comm_t comm);
  * not wait. */
 void dist__engine_at_end_of_instant(void (*run)(void *arg), void *arg);
 
+/* dist__engine_at has run(arg) called at that time, the same way. */
+void dist__engine_at(double clock_s, void (*run)(void *arg), void *arg);
+
+/* dist__engine_link_is_on returns whether the link carries anything. */
+bool dist__engine_link_is_on(sg_link_t link);
+
 /* How a wait for a transfer ended. */
 enum dist__engine_outcome {
 	DIST__ENGINE_DONE,

@@ -9,7 +9,8 @@
  * carrying is an actor of its own that SimGrid gives the time it takes.
  *
  * A collective's are the segments of a stream, and what one connection carries
- * it carries one after the other; other connections share links with it.
+ * it carries one after the other; other connections share links with it. Where
+ * links have queues, all letters are given to those at once (queues.c).
  *
  * Who meets whom is settled once nobody can do anything more in an instant, so
  * that the order in which SimGrid ran the ranks does not show: letters as they
@@ -24,6 +25,7 @@
 #include <simgrid/actor.h>
 
 #include "sim/engine_shim.h"
+#include "sim/queues.h"
 
 static struct dist__sim_rank *addressee(const struct dist__request *letter)
 {
@@ -82,7 +84,6 @@ static void carry_on(int argc, char **argv)
 {
 	struct dist__request *letter = sg_actor_self_get_data();
 	struct dist__sim_world *world = letter->rank->world;
-	struct dist__request line;
 	bool well;
 
 	(void)argc;
@@ -91,6 +92,14 @@ static void carry_on(int argc, char **argv)
 		dist__platform_host(world->platform, letter->rank->rank),
 		dist__platform_host(world->platform, letter->peer),
 		(uint64_t)letter->load_bytes);
+	dist__sim_letter_come(letter, well);
+}
+
+void dist__sim_letter_come(struct dist__request *letter, bool well)
+{
+	struct dist__sim_world *world = letter->rank->world;
+	struct dist__request line;
+
 	letter->carried = false;
 	line = *letter;
 	if (letter->over)
@@ -99,7 +108,7 @@ static void carry_on(int argc, char **argv)
 		arrive(letter);
 	else
 		deliver(letter, well ? DIST_OK : DIST_ERR_PEER_LOST);
-	if (well && line.tag < 0)
+	if (well && line.tag < 0 && !world->queues)
 		carry_first(&line);
 	(void)dist__sim_block(world);
 }
@@ -111,6 +120,8 @@ static void carry(struct dist__request *letter)
 
 	letter->carried = true;
 	dist__sim_unblock(world);
+	if (world->queues && dist__sim_queues_send(world->queues, letter))
+		return;
 	actor = sg_actor_init(
 		"carrier",
 		dist__platform_host(world->platform, letter->rank->rank));
@@ -280,12 +291,17 @@ static void arrive(struct dist__request *letter)
 
 /* ---- posting and waiting ---------------------------------------------- */
 
-/* Whether the send of m ends when it is posted. */
-static bool is_eager(const struct dist__profile *profile,
+/* Whether the send of m ends when it is posted. Where links have queues, those
+ * order what a connection takes on, and one that has a window takes on all. */
+static bool is_eager(const struct dist__sim_world *world,
 		     const struct dist__message *m)
 {
-	return m->tag < 0 ? m->bytes >= profile->window_bytes
-			  : m->bytes < profile->p2p.eager_below;
+	const struct dist__profile *profile = &world->profile;
+
+	if (m->tag >= 0)
+		return m->bytes < profile->p2p.eager_below;
+	return m->bytes >= profile->window_bytes ||
+	       (world->queues && profile->window_bytes < SIZE_MAX);
 }
 
 void dist__sim_letter_post(struct dist__request *r,
@@ -309,13 +325,13 @@ void dist__sim_letter_post(struct dist__request *r,
 		return;
 	}
 	/* In the copy that comes of this no message of the program is eager. */
-	if (m->tag >= 0 && is_eager(&world->profile, m))
+	if (m->tag >= 0 && is_eager(world, m))
 		dist__sim_note_buffered(world);
-	r->eager = r->done = is_eager(&world->profile, m);
+	r->eager = r->done = is_eager(world, m);
 	dist__sim_queue_append(&addressee(r)->sent, r);
 	if (!r->eager)
 		arrive(r);
-	else if (m->tag >= 0)
+	else if (m->tag >= 0 || world->queues)
 		carry(r);
 	else
 		carry_first(r);

@@ -169,6 +169,8 @@ enum dist_error dist__platform_load(const char *path, int ranks,
 	if (!error)
 		error = dist__platform_read_any(p, message);
 	if (!error)
+		error = dist__platform_read_queues(p, message);
+	if (!error)
 		error = dist__platform_rewire(p, &agreed, message);
 	if (!error)
 		error = check_room(p, ranks, message);

@@ -16,6 +16,13 @@
  * which is what hierarchical algorithms go by. The property "pace" is how fast
  * a host computes: at 0.8 what a rank declares takes 1/0.8 of the time.
  *
+ * Where the outermost zone has the property "queues" with the value "fifo",
+ * links let messages pass in the order they come, packet by packet, as the
+ * ports of a network that TCP goes over (queues.c), instead of sharing
+ * themselves out among all that are under way; "none", as without it, leaves
+ * that to the network model. A simulation then takes time by the bytes that it
+ * sends.
+ *
  * Where the outermost zone has the property "nodes" with the value "any", the
  * platform is one node, or two that stand for any number of them: ranks beyond
  * sit on nodes like the second, and rank 0 alone runs, for all.

@@ -28,6 +28,8 @@ struct dist__platform {
 
 	/* Of any number of nodes, alike: the ranks of each; else 0. */
 	int any_node_ranks;
+
+	bool has_queues; /* links let pass in order; else they are shared */
 	struct dist__fact facts[DIST__PLATFORM_FACTS];
 	char values[DIST__PLATFORM_FACTS][64];
 	size_t num_facts;
@@ -89,6 +91,12 @@ enum dist_error dist__platform_seat_ranks(struct dist__platform *platform,
  * INVALID_ARGUMENT (the nodes are not one or two, alike), NO_MEMORY. */
 enum dist_error dist__platform_read_any(struct dist__platform *platform,
 					struct dist_message *message);
+
+/* dist__platform_read_queues reads the property "queues" of the outermost zone.
+ * Errors: INVALID_ARGUMENT (a bad value; or a network model that queues do not
+ * know). */
+enum dist_error dist__platform_read_queues(struct dist__platform *platform,
+					   struct dist_message *message);
 
 /* dist__platform_any_seat returns the rank with a seat that stands for rank. */
 int dist__platform_any_seat(const struct dist__platform *platform, int rank);

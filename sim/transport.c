@@ -6,7 +6,8 @@
  * matched here, in the order posted in their channel, and once more by
  * SimGrid's mailbox in that same order; so each end knows its mate, and SimGrid
  * supplies the time. Messages of the program are letter.c's, and so are those
- * of a collective that fill the profile's window.
+ * of a collective that fill the profile's window, or go over links that have
+ * queues.
  */
 #include "sim/world.h"
 
@@ -193,7 +194,8 @@ static enum dist_error post(struct dist__sim_rank *rank,
 	struct dist__sim_world *world = rank->world;
 	struct dist__sim_actor *actor = self();
 	struct dist__sim_channel *channel = NULL;
-	bool is_letter = m->tag >= 0 || m->bytes >= world->profile.window_bytes;
+	bool is_letter = m->tag >= 0 || world->queues ||
+			 m->bytes >= world->profile.window_bytes;
 	struct dist__request *r;
 	enum dist_error error;
 	double copy_s = 0;

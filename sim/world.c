@@ -16,6 +16,7 @@
 #include "library/fidelity.h"
 #include "sim/explore.h"
 #include "sim/flow.h"
+#include "sim/queues.h"
 #include "sim/formula.h"
 
 /* SimGrid has one engine a process; while it runs, all code runs in it. */
@@ -231,11 +232,17 @@ static enum dist_error open_fidelity(struct dist__sim_world *world,
 	return DIST_OK;
 }
 
-/* Where the network model has no simple arithmetic all goes by messages. */
-static void open_flows(struct dist__sim_world *world)
+/* Where the network model has no simple arithmetic, or links have queues, all
+ * goes by messages. */
+static enum dist_error open_links(struct dist__sim_world *world)
 {
+	if (world->platform->has_queues) {
+		world->queues = dist__sim_queues_new(world);
+		return world->queues ? DIST_OK : DIST_ERR_NO_MEMORY;
+	}
 	if (world->fidelity == DIST__FIDELITY_FLOW)
 		world->flows = dist__sim_flows_new(world);
+	return DIST_OK;
 }
 
 static enum dist_error open_platform(struct dist__sim_world *world,
@@ -395,6 +402,7 @@ static void world_free(struct dist__sim_world *world)
 	dist__sim_channels_release(world);
 	dist__sim_meetings_release(world);
 	dist__sim_flows_free(world->flows);
+	dist__sim_queues_free(world->queues);
 	dist__platform_close(world->platform);
 	dist__profile_release(&world->profile);
 	free(world->cores_free_s);
@@ -441,7 +449,7 @@ static enum dist_error world_open(struct dist__sim_world *world,
 	if (!error)
 		error = open_ranks(world);
 	if (!error)
-		open_flows(world);
+		error = open_links(world);
 	if (!error)
 		error = open_recorder(world, options);
 	return error;

@@ -25,6 +25,7 @@
 #include "sim/tally.h"
 
 struct dist__sim_flows;
+struct dist__sim_queues;
 struct dist__sim_log;
 struct dist__sim_meeting;
 struct dist__sim_world;
@@ -217,7 +218,8 @@ struct dist__sim_world {
 
 	struct dist__sim_channels channels;
 	struct dist__sim_meeting *meetings;
-	struct dist__sim_flows *flows; /* NULL: message by message */
+	struct dist__sim_flows *flows;   /* NULL: message by message */
+	struct dist__sim_queues *queues; /* NULL: messages share links */
 	struct dist__sim_rank *unsettled;
 	struct dist__sim_slab *slabs;
 	struct dist__request *free_requests;
@@ -491,6 +493,10 @@ void dist__sim_letter_post(struct dist__request *request,
 enum dist_error dist__sim_letter_wait(struct dist__sim_actor *actor,
 				      struct dist__request *request,
 				      int64_t deadline_ns);
+
+/* dist__sim_letter_come notes that what carried letter is done with it, well or
+ * not. */
+void dist__sim_letter_come(struct dist__request *letter, bool well);
 
 /* dist__sim_letter_receive returns the receive that letter, which has arrived,
  * is for: the first that it fits; NULL: none. */
