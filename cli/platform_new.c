@@ -30,6 +30,7 @@ enum option {
 	INTRA,
 	INTER,
 	TOPOLOGY,
+	QUEUES,
 	DEGRADE,
 	SLOW,
 	NCCL,
@@ -61,6 +62,10 @@ static const struct poptOption options[] = {
 	 "dragonfly:GROUPSxROUTERSxNODES,local=BW,global=BW; ,hop=TIME between "
 	 "switches",
 	 "KIND:SHAPE"},
+	{"queues", '\0', POPT_ARG_STRING, NULL, QUEUES,
+	 "fifo: links let messages pass in the order they come, as TCP has it; "
+	 "none (default): they are shared among all that are under way",
+	 "fifo|none"},
 	{"degrade", '\0', POPT_ARG_STRING, NULL, DEGRADE,
 	 "a link with a fraction of its bandwidth, as node3.nic0:0.5; again "
 	 "for others",
@@ -222,6 +227,8 @@ static enum dist_error read_option(enum option option, char *text,
 		return platform_read_inter(text, &last_sort(d)->inter, message);
 	case TOPOLOGY:
 		return platform_read_topology(text, &d->fabric, message);
+	case QUEUES:
+		return platform_read_queues(text, &d->queues, message);
 	case DEGRADE:
 		return platform_read_change("--degrade", text, d->degraded,
 					    &d->num_degraded, message);

@@ -9,6 +9,7 @@
 
 #include <popt.h>
 
+#include "platform/description.h"
 #include "testbed/testbed.h"
 
 #define USAGE                                                                  \
@@ -24,7 +25,7 @@
 /* The command line; strings are popt's, NULL when not given. */
 struct request {
 	char *name, *bandwidth, *delay, *topology, *slow, *by, *goodput,
-		*output;
+		*queues, *output;
 	int hosts; /* INT_MIN: not given */
 	int mtu;
 	double latency_us;
@@ -145,7 +146,8 @@ static int run(struct request *request)
 static int platform(struct request *request)
 {
 	struct testbed_wire wire = {
-		.latency_ns = (int64_t)(request->latency_us * 1e3)};
+		.latency_ns = (int64_t)(request->latency_us * 1e3),
+		.queues = true};
 	struct dist_message message = {""};
 	enum dist_error error = DIST_OK;
 	FILE *out = stdout;
@@ -154,6 +156,9 @@ static int platform(struct request *request)
 		return refuse("--latency: expected 0 to 1000000 us");
 	if (request->goodput)
 		error = testbed_read_goodput(request->goodput, &wire, &message);
+	if (!error && request->queues)
+		error = platform_read_queues(request->queues, &wire.queues,
+					     &message);
 	if (error)
 		return complain(error, &message);
 	if (request->output)
@@ -291,6 +296,8 @@ int command_testbed(int argc, const char **argv)
 		{"goodput", '\0', POPT_ARG_STRING, &request.goodput, 0,
 		 "platform: that TCP reaches (default: rate less headers)",
 		 "RATE"},
+		{"queues", '\0', POPT_ARG_STRING, &request.queues, 0,
+		 "platform: fifo (default) or none: links pass in order", "Q"},
 		{"output", 'o', POPT_ARG_STRING, &request.output, 0,
 		 "platform: write there", "FILE"},
 		POPT_AUTOHELP POPT_TABLEEND};
@@ -310,6 +317,7 @@ int command_testbed(int argc, const char **argv)
 	free(request.slow);
 	free(request.by);
 	free(request.goodput);
+	free(request.queues);
 	free(request.output);
 	poptFreeContext(context);
 	return status;

@@ -105,6 +105,7 @@ struct platform_description {
 	struct platform_nodes nodes[PLATFORM_KINDS];
 	int kinds;
 	bool any_nodes; /* one or two, which stand for any number */
+	bool queues;    /* links let pass in order; else they are shared */
 	struct platform_fabric fabric;
 	struct platform_change degraded[PLATFORM_CHANGES];
 	int num_degraded;
@@ -128,6 +129,9 @@ enum dist_error platform_read_inter(const char *text,
 enum dist_error platform_read_topology(const char *text,
 				       struct platform_fabric *fabric,
 				       struct dist_message *message);
+
+enum dist_error platform_read_queues(const char *text, bool *queues,
+				     struct dist_message *message);
 
 /* platform_read_change reads "NAME:FACTOR", the value of option, and adds it to
  * the *n changes. */

@@ -152,3 +152,13 @@ enum dist_error platform_read_topology(const char *text,
 			       "fat-tree:... or dragonfly:..., not \"%s\"",
 			       text);
 }
+
+enum dist_error platform_read_queues(const char *text, bool *queues,
+				     struct dist_message *message)
+{
+	*queues = strcmp(text, "fifo") == 0;
+	if (*queues || strcmp(text, "none") == 0)
+		return DIST_OK;
+	return platform_refuse(
+		message, "--queues: expected fifo or none, not \"%s\"", text);
+}

@@ -162,6 +162,8 @@ static void write_head(FILE *out, const struct platform_description *d,
 	fputs("\"/>\n", out);
 	if (d->any_nodes)
 		write_property(out, "nodes", "any");
+	if (d->queues)
+		write_property(out, "queues", "fifo");
 	write_kinds(out, &d->nodes[0]);
 }
 

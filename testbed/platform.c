@@ -26,6 +26,7 @@ enum dist_error testbed_write_platform(const struct testbed *testbed,
 	if (!d)
 		return DIST_ERR_NO_MEMORY;
 	d->kinds = 1;
+	d->queues = wire->queues;
 	d->nodes[0] = (struct platform_nodes){
 		.count = testbed->hosts,
 		.gpus = 1,

@@ -57,6 +57,7 @@ struct testbed_wire {
 	int64_t latency_ns; /* of a message, beyond the delay */
 	double goodput_Bps; /* of a host's link, both ways busy; 0: what
 			     * headers leave of its rate */
+	bool queues;        /* links let pass in order; else they are shared */
 };
 
 /* ---- words (description.c) ------------------------------------------ */

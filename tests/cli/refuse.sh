@@ -30,7 +30,7 @@ expect_refusal 'no-such-platform' platform show no-such-platform
 for option in '--nodes 0' '--gpus 0' '--gpus 257' '--intra nvswitch:300' \
 	'--intra nvlink:300GB/s' '--inter ib:0x400G' '--inter ib:400' \
 	'--inter efa:100G' '--topology fat-tree:4' '--topology ring' \
-	'--degrade node0.nic0' '--degrade node0.nic0:2' '--slow node1:0.5' \
+	'--queues lifo' '--degrade node0.nic0' '--degrade node0.nic0:2' '--slow node1:0.5' \
 	'--slow node0:0'; do
 	# shellcheck disable=SC2086 # an option and its value
 	expect_refusal "${option% *}" platform new $option
@@ -54,6 +54,14 @@ expect_refusal 'expected formula on a platform of any number of nodes' run \
 sed -i '0,/value="any"/s//value="all"/' "$scratch/broken.any.xml"
 expect_refusal 'property "nodes" is "all": expected any' run --backend sim \
 	--platform "$scratch/broken.any.xml" --world-size 2 hello
+"$LOCKSTEP" platform new --queues fifo -o "$scratch/broken.queues.xml"
+sed -i '0,/value="fifo"/s//value="lifo"/' "$scratch/broken.queues.xml"
+expect_refusal 'property "queues" is "lifo": expected none or fifo' run \
+	--backend sim --platform "$scratch/broken.queues.xml" --world-size 1 hello
+sed -i 's/value="lifo"/value="fifo"/; s/"CM02"/"LV08"/' \
+	"$scratch/broken.queues.xml"
+expect_refusal 'property "queues" is fifo: expected network/model CM02' run \
+	--backend sim --platform "$scratch/broken.queues.xml" --world-size 1 hello
 expect_refusal '--gpus 8: expected --intra' platform new --gpus 8
 expect_refusal 'expected --inter' platform new --nodes 2
 expect_refusal 'room for 4 nodes' platform new --nodes 5 --inter ib:100G \

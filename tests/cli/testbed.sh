@@ -40,7 +40,12 @@ expect 0 run --backend sim --platform "$scratch/bed.xml" \
 	--nproc-per-node 3 all_reduce
 expect_refusal 'goodput: expected 1mbit to' testbed platform --name "$name" \
 	--goodput 1
+expect_refusal 'queues: expected fifo or none' testbed platform --name "$name" \
+	--queues some
+expect 0 testbed platform --name "$name" --queues none
+! grep -q queues "$scratch/out" || fail "queues that were not asked for"
 expect 0 testbed platform --name "$name" --goodput 80mbit --latency 50
+expect_out 'id="queues" value="fifo"'
 expect_out 'bandwidth="10000000Bps"'
 expect_out 'bandwidth="5000000Bps"'
 expect 0 testbed down --name "$name"
