@@ -8,11 +8,11 @@
 static const struct dist__points_track *find(const struct dist__points *points,
 					     int rank, const char *group)
 {
-	for (size_t i = points->num; i-- > 0;)
-		if (points->tracks[i].rank == rank &&
-		    strcmp(points->tracks[i].group, group) == 0)
-			return &points->tracks[i];
-	return NULL;
+	size_t i = (size_t)rank < points->ranks ? points->latest[rank] : 0;
+
+	while (i > 0 && strcmp(points->tracks[i - 1].group, group) != 0)
+		i = points->tracks[i - 1].before;
+	return i > 0 ? &points->tracks[i - 1] : NULL;
 }
 
 /* Returns items with room for one more of size bytes; NULL: no memory. */
@@ -28,6 +28,25 @@ static void *grow(void *items, size_t num, size_t *room, size_t size)
 	return items;
 }
 
+/* Makes room for rank among the latest; false: no memory. */
+static bool admit(struct dist__points *points, int rank)
+{
+	size_t ranks = points->ranks ? points->ranks : 8, *latest;
+
+	if ((size_t)rank < points->ranks)
+		return true;
+	while (ranks <= (size_t)rank)
+		ranks *= 2;
+	latest = realloc(points->latest, ranks * sizeof *latest);
+	if (!latest)
+		return false;
+	memset(latest + points->ranks, 0,
+	       (ranks - points->ranks) * sizeof *latest);
+	points->latest = latest;
+	points->ranks = ranks;
+	return true;
+}
+
 struct dist__points_track *dist__points_track(struct dist__points *points,
 					      int rank, const char *group)
 {
@@ -40,11 +59,15 @@ struct dist__points_track *dist__points_track(struct dist__points *points,
 		      sizeof *tracks);
 	if (tracks)
 		points->tracks = tracks;
-	fresh.group = tracks ? strdup(group) : NULL;
+	if (!tracks || !admit(points, rank))
+		return NULL;
+	fresh.group = strdup(group);
 	if (!fresh.group)
 		return NULL;
-	tracks[points->num] = fresh;
-	return &tracks[points->num++];
+	fresh.before = points->latest[rank];
+	tracks[points->num++] = fresh;
+	points->latest[rank] = points->num;
+	return &tracks[points->num - 1];
 }
 
 bool dist__points_append(struct dist__points_track *track,
@@ -76,7 +99,8 @@ void dist__points_release(struct dist__points *points)
 		free(track->group);
 	}
 	free(points->tracks);
-	*points = (struct dist__points){NULL, 0, 0};
+	free(points->latest);
+	*points = (struct dist__points){NULL};
 }
 
 /* ---- of a trace ------------------------------------------------------- */
@@ -101,7 +125,7 @@ static void describe(const struct dist__trace_call *call, char *words,
 enum dist_error dist__points_of(const struct dist__trace *trace,
 				struct dist__points *points)
 {
-	*points = (struct dist__points){NULL, 0, 0};
+	*points = (struct dist__points){NULL};
 	for (size_t i = 0; i < trace->num_calls; i++) {
 		const struct dist__trace_call *call = &trace->calls[i];
 		bool is_default = strcmp(call->group, "0") == 0;

@@ -33,7 +33,8 @@ struct dist__point {
 /* Those of one rank on one group, in the order of the calls. */
 struct dist__points_track {
 	int rank;
-	char *group; /* owned */
+	char *group;   /* owned */
+	size_t before; /* the rank's track before this one, plus 1; 0: none */
 	struct dist__point *points;
 	size_t num, room;
 };
@@ -41,6 +42,8 @@ struct dist__points_track {
 struct dist__points {
 	struct dist__points_track *tracks; /* by rank, then as first called */
 	size_t num, room;
+	size_t *latest; /* of each rank its latest track, plus 1; 0: none */
+	size_t ranks;   /* that latest has room for */
 };
 
 /* dist__points_of finds the sync points of trace, which must stay. The caller

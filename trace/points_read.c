@@ -157,7 +157,7 @@ enum dist_error dist__points_read(const char *path, struct dist__points *points,
 	enum dist_error error = DIST_ERR_IO;
 	FILE *in = fopen(path, "re");
 
-	*points = (struct dist__points){NULL, 0, 0};
+	*points = (struct dist__points){NULL};
 	if (in)
 		error = read_lines(&reader, in);
 	if (error == DIST_ERR_IO)

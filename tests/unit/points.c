@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "trace/points.h"
@@ -237,4 +238,31 @@ Test(points, no_collectives_are_a_line)
 	dist__points_release(&points);
 	expect_difference("no collectives\n",
 			  "#0 of group default: expected no more, got barrier");
+}
+
+/* Reads the same call of so many ranks and holds it against itself; returns the
+ * processor time. */
+static double seconds_of(int ranks)
+{
+	struct dist_message message = {""};
+	struct dist__points points;
+	clock_t began = clock();
+	char text[64], *said;
+
+	snprintf(text, sizeof text, "group a, ranks 0-%d\n  b()\n", ranks - 1);
+	cr_assert_eq(read_text(text, &points, &message), DIST_OK);
+	cr_expect_eq(points.num, (size_t)ranks);
+	said = difference(text, &points);
+	cr_expect_str_eq(said, "");
+	free(said);
+	dist__points_release(&points);
+	return (double)(clock() - began) / CLOCKS_PER_SEC;
+}
+
+/* Eight times as many ranks take 64 times as long where each looks at all. */
+Test(points, many_ranks_take_time_in_proportion)
+{
+	double few = seconds_of(25000), many = seconds_of(200000);
+
+	cr_expect_lt(many, 32 * few, "%g s, then %g s", few, many);
 }
