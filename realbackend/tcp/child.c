@@ -112,6 +112,17 @@ static bool redirect(const int write_fds[2])
 	return true;
 }
 
+/* The status of a rank that ends: results that did not reach their file are no
+ * results. */
+static int flush_output(int status)
+{
+	fflush(NULL);
+	if (!ferror(stdout) || status)
+		return status;
+	perror("lockstep: standard output");
+	return DIST_EXIT_FAILED;
+}
+
 static _Noreturn void become_rank(int local_rank,
 				  const struct dist__plumbing *p,
 				  pid_t launcher, const int write_fds[2],
@@ -135,9 +146,8 @@ static _Noreturn void become_rank(int local_rank,
 	else if (p->store_fd >= 0)
 		close(p->store_fd);
 	status = good ? p->spec->start(p->spec->arg) : DIST_EXIT_INTERNAL;
-	fflush(NULL);
 	/* What the parent registered with atexit() is the parent's. */
-	_exit(status);
+	_exit(flush_output(status));
 }
 
 /* ---- in the launcher ---------------------------------------------------- */

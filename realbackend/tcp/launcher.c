@@ -250,6 +250,18 @@ static void tell_end(const struct job *job)
 				    &workers->plumbing);
 }
 
+/* What ranks printed and nobody can read fails the job, as it fails a rank that
+ * prints itself. */
+static void check_output(struct job *job)
+{
+	if (!job->workers.output_error)
+		return;
+	fprintf(stderr, "lockstep: output of ranks: %s\n",
+		strerror(job->workers.output_error));
+	if (job->status == DIST_EXIT_OK)
+		job->status = DIST_EXIT_FAILED;
+}
+
 /* ---- the beginning ------------------------------------------------------ */
 
 static int complain(const char *what)
@@ -307,6 +319,7 @@ int dist__job_run(const struct dist__job_spec *spec)
 		if (join(&job)) {
 			run(&job);
 			tell_end(&job);
+			check_output(&job);
 			if (job.agent.leads)
 				job.status = dist__leader_merge(&job.agent,
 								job.status);

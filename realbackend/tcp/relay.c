@@ -29,14 +29,17 @@ bool dist__relay_open(struct dist__relay *output, const char *prefix,
 	       fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0;
 }
 
-static void write_all(int fd, const char *text, size_t len)
+static void write_all(struct dist__relay *output, int fd, const char *text,
+		      size_t len)
 {
 	ssize_t n;
 
 	while (len > 0) {
 		n = write(fd, text, len);
-		if (n < 0 && errno != EINTR)
-			return; /* nobody reads it; nobody to tell */
+		if (n < 0 && errno != EINTR) {
+			output->error = output->error ? output->error : errno;
+			return;
+		}
 		if (n > 0) {
 			text += n;
 			len -= (size_t)n;
@@ -46,8 +49,7 @@ static void write_all(int fd, const char *text, size_t len)
 
 /* In one write, so that lines of several launchers on one terminal stay
  * whole. */
-static void write_line(const struct dist__relay *output, const char *text,
-		       size_t len)
+static void write_line(struct dist__relay *output, const char *text, size_t len)
 {
 	char whole[DIST__OUTPUT_LINE + DIST__RELAY_PREFIX + 1];
 	size_t prefix = strlen(output->prefix);
@@ -55,7 +57,7 @@ static void write_line(const struct dist__relay *output, const char *text,
 	memcpy(whole, output->prefix, prefix);
 	memcpy(whole + prefix, text, len);
 	whole[prefix + len] = '\n';
-	write_all(output->target, whole, prefix + len + 1);
+	write_all(output, output->target, whole, prefix + len + 1);
 }
 
 /* Passes on the whole lines among the len bytes gathered. */
@@ -93,8 +95,8 @@ void dist__relay_pass(struct dist__relay *output)
 			return;
 		}
 		if (output->log >= 0)
-			write_all(output->log, output->line + output->len,
-				  (size_t)n);
+			write_all(output, output->log,
+				  output->line + output->len, (size_t)n);
 		output->len += (size_t)n;
 		pass_lines(output);
 	}
@@ -102,12 +104,16 @@ void dist__relay_pass(struct dist__relay *output)
 
 void dist__relay_close(struct dist__relay *output)
 {
+	int error;
+
 	if (output->len)
 		write_line(output, output->line, output->len);
+	error = output->error;
 	if (output->fd >= 0)
 		close(output->fd);
 	if (output->log >= 0)
 		close(output->log);
 	free(output->line);
 	*output = DIST__RELAY_NONE;
+	output->error = error;
 }

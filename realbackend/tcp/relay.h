@@ -16,6 +16,7 @@ struct dist__relay {
 	int fd;     /* read end of the pipe; -1: at its end */
 	int target; /* descriptor of ours that it is passed on to */
 	int log;    /* of the file; owned; -1: none */
+	int error;  /* errno of the first write that failed; 0: none */
 	char prefix[DIST__RELAY_PREFIX];
 	size_t len; /* of the line begun */
 	char *line; /* owned; DIST__OUTPUT_LINE bytes */
@@ -32,7 +33,7 @@ bool dist__relay_open(struct dist__relay *output, const char *prefix,
 /* dist__relay_pass passes on what has come, whole lines only. */
 void dist__relay_pass(struct dist__relay *output);
 
-/* dist__relay_close passes on the rest and closes. */
+/* dist__relay_close passes on the rest and closes; the error stays. */
 void dist__relay_close(struct dist__relay *output);
 
 #endif

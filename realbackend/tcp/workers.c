@@ -90,6 +90,8 @@ static void finish(struct dist__workers *workers)
 	for (int i = 0; i < 2 * workers->started; i++) {
 		dist__relay_pass(output_of(workers, i));
 		dist__relay_close(output_of(workers, i));
+		if (output_of(workers, i)->error)
+			workers->output_error = output_of(workers, i)->error;
 	}
 	/* The groups of a round that failed end with it. */
 	if (workers->phase >= DIST__WORKERS_ENDING)

@@ -26,6 +26,7 @@ struct dist__workers {
 	enum dist__workers_phase phase;
 	int64_t phase_ends_ns;
 	bool stopped;                 /* told to end although none had failed */
+	int output_error;             /* errno: output was lost; 0: none */
 	struct dist__outcome outcome; /* ENDING and later; GONE */
 };
 

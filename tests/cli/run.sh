@@ -49,5 +49,15 @@ expect_out '^0 of 2, 0 of 2, --argument$'
 # A program that cannot be run.
 : >"$scratch/plain"
 expect_refusal 'plain' "${tcp[@]}" --nproc-per-node 2 "$scratch/plain"
+# What a rank printed and could not be written fails the job in either world,
+# also where the launcher writes it.
+for words in '' '--prefix-output' '--tee 1' \
+	"--backend sim --platform $platform"; do
+	# shellcheck disable=SC2086 # words
+	"$LOCKSTEP" run $words --nproc-per-node 1 hello >/dev/full 2>"$scratch/err"
+	[ $? -eq 1 ] || fail "run $words to a full device: not status 1"
+	expect_err ': No space left on device$'
+done
+
 
 finish
