@@ -599,7 +599,9 @@ static int launch(const struct dist_launch_options *options,
 		told = world->tally;
 		error = dist__recorder_finish(world->recorder, &message);
 		if (error)
-			status = complain(error, &message);
+			(void)complain(error, &message);
+		if (error && status == DIST_EXIT_OK)
+			status = DIST_EXIT_FAILED;
 	}
 	world_free(world);
 	return status;

@@ -115,11 +115,11 @@ struct dist_launch_options {
  * on a failed job (deadlock, timeout, rank lost, ...) and words about unusable
  * options go to stderr.
  *
- * Returns one of enum dist_exit: OK; FAILED (a rank returned non-zero, with no
- * verdict); USAGE (unusable options); MISMATCH, DEADLOCK, TIMEOUT, RANK_LOST,
- * HAZARD, RACE, BUFFERING, LEFT, RENDEZVOUS (verdicts); SKIPPED (back end not
- * available); INTERNAL. In a process that a launcher started as one rank: what
- * rank_main returned.
+ * Returns one of enum dist_exit: OK; FAILED (with no verdict: a rank returned
+ * non-zero, or output or trace could not be written); USAGE (unusable options);
+ * MISMATCH, DEADLOCK, TIMEOUT, RANK_LOST, HAZARD, RACE, BUFFERING, LEFT,
+ * RENDEZVOUS (verdicts); SKIPPED (back end not available); INTERNAL. In a
+ * process that a launcher started as one rank: what rank_main returned.
  */
 DIST_MUST_CHECK int dist_launch(const struct dist_launch_options *options,
 				int (*rank_main)(void *arg), void *arg);

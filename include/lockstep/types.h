@@ -127,7 +127,7 @@ struct dist_message {
 /* Exit status of a job, as dist_launch() and the lockstep command give it. */
 enum dist_exit {
 	DIST_EXIT_OK = 0,
-	DIST_EXIT_FAILED = 1,     /* a rank returned non-zero; compare failed */
+	DIST_EXIT_FAILED = 1,     /* a rank or compare failed, output is lost */
 	DIST_EXIT_USAGE = 2,      /* bad input */
 	DIST_EXIT_INTERNAL = 3,   /* a defect of ours */
 	DIST_EXIT_MISMATCH = 10,  /* ranks disagree about an operation */

@@ -71,9 +71,17 @@ done
 
 # A disk that is full: one line says so, and nothing is left of the parts.
 ln -s /dev/full "$scratch/full.json"
-expect 1 run --nproc-per-node 2 --trace "$scratch/full.json" hello
-expect_err '^lockstep: .*full\.json: cannot be written: No space left'
-[ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "not one line: $(cat "$scratch/err")"
+for world in 'tcp' 'sim --platform star-8'; do
+	# shellcheck disable=SC2086 # words
+	expect 1 run --backend $world --nproc-per-node 2 \
+		--trace "$scratch/full.json" hello
+	expect_err '^lockstep: .*full\.json: cannot be written: No space left'
+	[ "$(wc -l <"$scratch/err")" -eq 1 ] ||
+		fail "$world: not one line: $(cat "$scratch/err")"
+done
+# The verdict on the job comes first.
+expect 10 run --backend sim --platform star-8 --trace "$scratch/full.json" \
+	--nproc-per-node 3 zoo 01_swapped
 [ -z "$(find "$scratch" -name 'full.json.*')" ] || fail "parts are left"
 
 finish
