@@ -37,18 +37,21 @@ bool dist__socket_prepare(int fd)
 	return true;
 }
 
-void dist__socket_congestion(char name[DIST__CONGESTION_TEXT])
+void dist__socket_congestion(int fd, char name[DIST__CONGESTION_TEXT])
 {
 	strcpy(name, "unknown");
 #ifdef TCP_CONGESTION
 	socklen_t len = DIST__CONGESTION_TEXT - 1;
 	char found[DIST__CONGESTION_TEXT] = "";
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	int fresh = fd < 0 ? socket(AF_INET, SOCK_STREAM, 0) : -1;
 
-	if (getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, found, &len) == 0)
+	if (getsockopt(fd < 0 ? fresh : fd, IPPROTO_TCP, TCP_CONGESTION, found,
+		       &len) == 0)
 		strcpy(name, found);
-	if (fd >= 0)
-		close(fd);
+	if (fresh >= 0)
+		close(fresh);
+#else
+	(void)fd;
 #endif
 }
 
@@ -72,7 +75,7 @@ void dist__socket_tune_away(int fd)
 {
 	char name[DIST__CONGESTION_TEXT];
 
-	dist__socket_congestion(name);
+	dist__socket_congestion(-1, name);
 	set_congestion(fd, name);
 }
 

@@ -25,9 +25,9 @@ bool dist__socket_prepare(int fd);
 /* Room for the name of a congestion control, with the final 0. */
 #define DIST__CONGESTION_TEXT 16
 
-/* dist__socket_congestion stores the name of the congestion control that the
- * system gives a new socket, or "unknown". */
-void dist__socket_congestion(char name[DIST__CONGESTION_TEXT]);
+/* dist__socket_congestion stores the name of the congestion control of fd, or
+ * of a new socket (-1) as the system gives it; or "unknown". */
+void dist__socket_congestion(int fd, char name[DIST__CONGESTION_TEXT]);
 
 /*
  * dist__socket_tune_local prepares fd for peers on this machine: congestion

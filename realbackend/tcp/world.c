@@ -134,13 +134,25 @@ add_fact(struct keep *keep, const char *key, const char *format, ...)
 	keep->facts[keep->num_facts++] = (struct dist__fact){key, text};
 }
 
+/* The listener has what the connections within this machine have. */
+static void add_congestion(struct keep *keep, const struct dist__environment *e,
+			   const struct dist__rendezvous *r)
+{
+	static const char key[] = "congestion control";
+	char near[DIST__CONGESTION_TEXT], away[DIST__CONGESTION_TEXT];
+
+	dist__socket_congestion(r->listener, near);
+	dist__socket_congestion(-1, away);
+	if (r->hosts > 1 && r->hosts < e->world_size && strcmp(near, away) != 0)
+		add_fact(keep, key, "%s within hosts, %s between", near, away);
+	else
+		add_fact(keep, key, "%s", r->hosts > 1 ? away : near);
+}
+
 static void add_facts(struct keep *keep, const char *backend,
 		      const struct dist__environment *e,
 		      const struct dist__rendezvous *r, int cores)
 {
-	char congestion[DIST__CONGESTION_TEXT];
-
-	dist__socket_congestion(congestion);
 	add_fact(keep, "backend", "%s", backend);
 	add_fact(keep, "profile", "%s", keep->profile.name);
 	add_fact(keep, "profile version", "%s", keep->profile.version);
@@ -149,7 +161,7 @@ static void add_facts(struct keep *keep, const char *backend,
 	add_fact(keep, "hosts", "%d", r->hosts);
 	add_fact(keep, "intra", "%s", e->shares ? "shm" : "tcp");
 	add_fact(keep, "bind_to", "%s", e->binds ? "core" : "none");
-	add_fact(keep, "congestion control", "%s", congestion);
+	add_congestion(keep, e, r);
 	add_fact(keep, "cores", "%d", cores);
 	if (e->debug)
 		add_fact(keep, "debug", "%s", getenv("LOCKSTEP_DEBUG"));

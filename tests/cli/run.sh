@@ -16,6 +16,9 @@ done
 
 expect 0 "${tcp[@]}" --bind-to core --trace "$scratch/bound.json" hello
 grep -q '"bind_to":"core"' "$scratch/bound.json" || fail "not bound"
+# Of the ranks' own connections, which are all on this machine.
+grep -q '"congestion control":"cubic"' "$scratch/tcp.json" ||
+	fail "not the connections' own congestion control"
 
 # Options end at the program: what follows is the program's.
 expect_refusal 'frobnicate' "${tcp[@]}" hello --frobnicate
@@ -46,9 +49,6 @@ expect 1 "${tcp[@]}" --nproc-per-node 2 "$scratch/program" --argument \
 	"$scratch/spoken"
 expect_out '^0 of 2, 0 of 2, --argument$'
 
-# A program that cannot be run.
-: >"$scratch/plain"
-expect_refusal 'plain' "${tcp[@]}" --nproc-per-node 2 "$scratch/plain"
 # What a rank printed and could not be written fails the job in either world,
 # also where the launcher writes it.
 for words in '' '--prefix-output' '--tee 1' \
@@ -59,5 +59,8 @@ for words in '' '--prefix-output' '--tee 1' \
 	expect_err ': No space left on device$'
 done
 
+# A program that cannot be run.
+: >"$scratch/plain"
+expect_refusal 'plain' "${tcp[@]}" --nproc-per-node 2 "$scratch/plain"
 
 finish

@@ -46,7 +46,7 @@ Test(socket, is_tuned_before_the_connection_is_made)
 	struct dist_message message;
 	int listener, ends[2];
 
-	dist__socket_congestion(system);
+	dist__socket_congestion(-1, system);
 	cr_assert_str_neq(system, "unknown");
 	cr_assert_eq(dist__socket_listen("127.0.0.1", 0, &listener, &message),
 		     DIST_OK);
@@ -63,6 +63,8 @@ Test(socket, is_tuned_before_the_connection_is_made)
 	close(ends[1]);
 
 	dist__socket_tune_local(listener);
+	dist__socket_congestion(listener, system);
+	cr_expect_str_eq(system, "cubic");
 	dial(listener, true, ends);
 	expect_control(ends[0], "cubic");
 	expect_control(ends[1], "cubic");
