@@ -366,16 +366,18 @@ static enum dist_error meet_nobody(struct dist__rendezvous *r,
 	return error;
 }
 
-/* Says so where this rank cannot even listen or dial. */
-static enum dist_error explain(const struct dist__environment *e,
-			       enum dist_error error,
-			       struct dist_message *message)
+enum dist_error dist__rendezvous_explain(const struct dist__environment *e,
+					 enum dist_error error,
+					 struct dist_message *message)
 {
+	char limit[DIST__LIMIT_TEXT];
+
 	if (error != DIST_ERR_IO || errno != EMFILE)
 		return error;
+	dist__socket_limit(e->world_size, limit);
 	snprintf(message->text, sizeof message->text,
-		 "rendezvous: rank %d may open no more files (ulimit -n)",
-		 e->rank);
+		 "rendezvous: rank %d may open no more files (%s)", e->rank,
+		 limit);
 	return DIST_ERR_RENDEZVOUS;
 }
 
@@ -408,7 +410,7 @@ enum dist_error dist__rendezvous_meet(const struct dist__environment *e,
 		find_nodes(e, r);
 		return DIST_OK;
 	}
-	error = explain(e, error, message);
+	error = dist__rendezvous_explain(e, error, message);
 	hang_up(r);
 	dist__store_server_stop(r->server);
 	dist_store_free(r->file);

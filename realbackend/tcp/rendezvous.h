@@ -36,4 +36,10 @@ enum dist_error dist__rendezvous_meet(const struct dist__environment *e,
 				      struct dist__rendezvous *r,
 				      struct dist_message *message);
 
+/* dist__rendezvous_explain returns RENDEZVOUS, and says why in message, where
+ * an IO error (errno) is that this rank may open no more files; else error. */
+enum dist_error dist__rendezvous_explain(const struct dist__environment *e,
+					 enum dist_error error,
+					 struct dist_message *message);
+
 #endif

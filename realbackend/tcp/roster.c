@@ -160,10 +160,13 @@ void dist__roster_late(struct dist__roster *roster)
 
 void dist__roster_crowded(struct dist__roster *roster)
 {
-	static const char why[] = "rank 0 may open no more files (ulimit -n): ";
+	char limit[DIST__LIMIT_TEXT], why[DIST__LIMIT_TEXT + 64];
 
 	if (roster->failure.words[0] || roster->complete)
 		return;
+	dist__socket_limit(roster->world_size, limit);
+	snprintf(why, sizeof why,
+		 "rank 0 may open no more files (%s): ", limit);
 	if (roster->world_size > 0)
 		fall_short(roster, why);
 	else

@@ -7,6 +7,7 @@
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* The kernel cuts this down to its own limit. */
@@ -53,6 +54,23 @@ void dist__socket_congestion(int fd, char name[DIST__CONGESTION_TEXT])
 #else
 	(void)fd;
 #endif
+}
+
+/* A connection to the store and one between peers for each rank, and what a
+ * process has open beside them. */
+void dist__socket_limit(int world_size, char text[DIST__LIMIT_TEXT])
+{
+	enum { BESIDE = 16 };
+	struct rlimit limit = {0, 0};
+	int used;
+
+	(void)getrlimit(RLIMIT_NOFILE, &limit);
+	used = snprintf(text, DIST__LIMIT_TEXT, "ulimit -n is %llu",
+			(unsigned long long)limit.rlim_cur);
+	if (world_size > 0)
+		snprintf(text + used, DIST__LIMIT_TEXT - (size_t)used,
+			 "; %d ranks want %lld", world_size,
+			 2LL * world_size + BESIDE);
 }
 
 static void set_congestion(int fd, const char *name)

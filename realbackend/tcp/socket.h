@@ -29,6 +29,14 @@ bool dist__socket_prepare(int fd);
  * of a new socket (-1) as the system gives it; or "unknown". */
 void dist__socket_congestion(int fd, char name[DIST__CONGESTION_TEXT]);
 
+/* Room for what dist__socket_limit() says, with the final 0. */
+#define DIST__LIMIT_TEXT 96
+
+/* dist__socket_limit says how many files this process may open, and how many
+ * rank 0 of world_size ranks, which serves the store, may want: "ulimit -n is
+ * 20; 8 ranks want 32". world_size 0: unknown. */
+void dist__socket_limit(int world_size, char text[DIST__LIMIT_TEXT]);
+
 /*
  * dist__socket_tune_local prepares fd for peers on this machine: congestion
  * control by loss, for there is no link whose rate a sender should find and

@@ -275,6 +275,21 @@ static int connect_any(const struct dist__address *addresses, int n,
 	}
 }
 
+/* errno says why. */
+static enum dist_error nobody_there(const char *host, int port,
+				    struct dist_message *message)
+{
+	char why[DIST__LIMIT_TEXT] = "rank 0 has not come";
+	const char *what = strerror(errno);
+
+	if (errno == EMFILE)
+		dist__socket_limit(0, why);
+	snprintf(message->text, sizeof message->text,
+		 "rendezvous: no store at %.200s:%d: %.80s; %s", host, port,
+		 what, why);
+	return DIST_ERR_RENDEZVOUS;
+}
+
 enum dist_error dist__store_connect(const char *host, int port,
 				    int64_t deadline_ns,
 				    struct dist__store **store,
@@ -291,14 +306,8 @@ enum dist_error dist__store_connect(const char *host, int port,
 	for (;;) {
 		fresh.fd = connect_any(addresses, n, deadline_ns);
 		fresh.broken = false;
-		if (fresh.fd < 0) {
-			snprintf(message->text, sizeof message->text,
-				 "rendezvous: no store at %.200s:%d: %s%s",
-				 host, port, strerror(errno),
-				 errno == EMFILE ? " (ulimit -n)"
-						 : "; rank 0 has not come");
-			return DIST_ERR_RENDEZVOUS;
-		}
+		if (fresh.fd < 0)
+			return nobody_there(host, port, message);
 		message->text[0] = '\0';
 		error = introduce(&fresh, deadline_ns, message);
 		if (!error)

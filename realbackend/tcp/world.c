@@ -218,6 +218,9 @@ static enum dist_error attach_as(const struct dist__environment *e,
 		snprintf(message->text, sizeof message->text,
 			 "rank %d cannot serve its peers: %s", e->rank,
 			 strerror(errno));
+	error = dist__rendezvous_explain(e, error, message);
+	if (error == DIST_ERR_RENDEZVOUS)
+		record_meeting(message->text, &rendezvous.failure);
 	if (error)
 		return error;
 	if (e->binds)
