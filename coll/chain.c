@@ -82,6 +82,8 @@ static struct chain chain_of(int p, int root, size_t numel,
 		.world_size = p,
 		.num_steps = p > 1 ? p - 2 + chain.num_segments : 0,
 		.longest = dist__chunks_numel(&chain.segments, 1),
+		.steady = chain.num_segments > p ? p : 0,
+		.steady_end = chain.num_segments > p ? chain.num_segments : 0,
 		.out = out,
 		.in = in,
 	};

@@ -265,6 +265,10 @@ static enum dist_error trees_open(struct double_tree *d, int p, int root,
 	for (int tree = 0; tree < 2; tree++)
 		set_arrivals(d, tree, top(d, tree), tree);
 	d->schedule.num_steps = d->num_segments + 2 * dist__log2_ceil(p);
+	if (d->num_segments > 2 * dist__log2_ceil(p)) {
+		d->schedule.steady = 2 * dist__log2_ceil(p);
+		d->schedule.steady_end = d->num_segments;
+	}
 	return DIST_OK;
 }
 

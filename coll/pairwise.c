@@ -188,6 +188,7 @@ static double cost_reduce_scatter_ns(const struct dist__cost *cost, int p,
 	struct steps steps = {
 		.schedule = {.world_size = p,
 			     .num_steps = p - 1,
+			     .steady_end = p - 1,
 			     .out = out,
 			     .in = in},
 		.chunks = dist__chunks_of(numel, p),

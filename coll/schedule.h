@@ -29,6 +29,9 @@ struct dist__schedule {
 	int world_size;
 	int num_steps;
 	size_t longest; /* elements of the longest message */
+	/* From step `steady` on to before steady_end, each step has the
+	 * messages of the one two before, of other segments; both 0: never. */
+	int steady, steady_end;
 
 	/* What goes out of rank, and what comes in, in step, from 0: both at
 	 * the same time. What goes out of one must come in at the other. */
@@ -74,9 +77,12 @@ struct dist__hop dist__schedule_hop(const struct dist__schedule *schedule,
 				    size_t element_bytes, int rank, int place,
 				    bool backwards);
 
-/* dist__schedule_cost_ns returns when the last rank ends, by the rule of
+/*
+ * dist__schedule_cost_ns returns when the last rank ends, by the rule of
  * struct dist__cost, which it applies to every message; INFINITY if it has no
- * memory for three clocks a rank. */
+ * memory for four clocks a rank. Of many ranks and steps, the steady ones are
+ * not gone through to the end once they take all ranks equally long, to 1e-4.
+ */
 double dist__schedule_cost_ns(const struct dist__cost *cost,
 			      const struct dist__schedule *schedule,
 			      size_t element_bytes, bool backwards);

@@ -377,3 +377,36 @@ Test(coll, an_absent_rank_leaves_nothing_behind)
 		}
 	cr_assert_not(leaks_found());
 }
+
+/* Steady steps of many ranks are not gone through one by one: each segment more
+ * takes as long as it did where they were. */
+Test(coll, steady_steps_are_left_out_without_a_trace)
+{
+	static const struct {
+		enum dist__op_kind op;
+		const char *name;
+	} walked[] = {{DIST__ALL_REDUCE, "double_tree"},
+		      {DIST__REDUCE, "double_tree"},
+		      {DIST__BROADCAST, "double_tree"}};
+	static const size_t segments[] = {400, 900, 1900};
+	const struct dist__cost cost = {.overhead_ns = 700,
+					.alpha_ns = 5000,
+					.beta_ns_per_byte = 0.02,
+					.gamma_ns_per_byte = 0.01,
+					.segment_bytes = 4096};
+
+	for (size_t i = 0; i < sizeof walked / sizeof walked[0]; i++)
+		for (int p = 16384; p < 16386; p++) {
+			const struct dist__algorithm *algorithm =
+				dist__algorithm_find(walked[i].op,
+						     walked[i].name);
+			double ns[3];
+
+			for (int j = 0; j < 3; j++)
+				ns[j] = algorithm->cost_ns(
+					&cost, p, segments[j] * 4096, 1);
+			cr_expect_float_eq((ns[2] - ns[1]) / (ns[1] - ns[0]), 2,
+					   1e-9, "%s of %d ranks",
+					   walked[i].name, p);
+		}
+}
