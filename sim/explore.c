@@ -20,6 +20,9 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 
 #include "check/outputs.h"
 #include "sim/ending.h"
@@ -36,6 +39,7 @@ struct explorer {
 	const struct dist__sim_bounds *bounds;
 	struct dist__sim_log *log; /* shared with the run under way */
 	time_t end_s;              /* when time is over */
+	pid_t process;             /* that explores */
 
 	/* Of runs that choose, the last that ended as the first one did, and
 	 * the first that ended otherwise. */
@@ -69,7 +73,11 @@ run_copy(struct explorer *e, const struct dist__sim_plan *plan)
 	struct dist__sim_world *world = e->world;
 	int null = open("/dev/null", O_WRONLY);
 
-	if (null < 0)
+	/* Nobody is left to read the log when the explorer is killed. */
+#ifdef __linux__
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+	if (null < 0 || getppid() != e->process)
 		_exit(DIST_EXIT_INTERNAL);
 	(void)dup2(null, STDOUT_FILENO);
 	(void)dup2(null, STDERR_FILENO);
@@ -345,6 +353,7 @@ int dist__sim_explore(struct dist__sim_world *world,
 		.world = world,
 		.bounds = bounds,
 		.end_s = now_s() + (time_t)bounds->seconds,
+		.process = getpid(),
 	};
 	int status;
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Every way in which messages can meet, and delays: what is found is counted,
 # told, and comes again by its token, byte for byte.
+# shellcheck disable=SC2317 # what wait_for calls
 . tests/cli/support.bash
 
 options=(--platform star-8 --nproc-per-node 3)
@@ -84,6 +85,23 @@ expect_err 'other bytes'
 # A plain verdict stays what it is; so does bad input of the program.
 expect 10 explore "${options[@]}" --p2p rendezvous zoo 01_swapped
 expect 2 explore "${options[@]}" zoo no-such
+
+# A run goes with who explores, however long it would take.
+"$LOCKSTEP" explore "${options[@]}" all_reduce -n 100000000 >"$scratch/out" \
+	2>"$scratch/err" </dev/null &
+explorer=$!
+has_run() {
+	read -r run <"/proc/$explorer/task/$explorer/children"
+	[ -n "$run" ]
+}
+is_gone() {
+	! kill -0 "$run"
+}
+wait_for has_run || fail "nothing is explored"
+kill -TERM $explorer
+wait $explorer
+[ $? -eq 143 ] || fail "explore was to end by SIGTERM"
+wait_for is_gone || fail "a run goes on without explore"
 
 # The files that CI reads.
 expect 15 explore "${options[@]}" --junit "$scratch/junit" \
