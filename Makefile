@@ -5,6 +5,9 @@
 VERSION := 0.1.0
 SONAME := liblockstep.so.0
 
+# Numbers have points, in scripts too.
+export LC_ALL := C.UTF-8
+
 PREFIX ?= /usr/local
 CC := gcc
 CXX := g++

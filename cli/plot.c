@@ -114,7 +114,8 @@ static void append_variable(char *program, size_t size, const char *name,
 	snprintf(program + used, size - used, "'; ");
 }
 
-/* Runs gnuplot and returns its wait status, or -1 after a message. */
+/* Runs gnuplot and returns its wait status, or -1 after a message. Its numbers
+ * have points and its text is UTF-8, whatever the user's language is. */
 static int run_gnuplot(const char *command, const char *program,
 		       const char *script)
 {
@@ -122,8 +123,10 @@ static int run_gnuplot(const char *command, const char *program,
 	int status, error;
 	pid_t pid;
 
-	error = posix_spawnp(&pid, "gnuplot", NULL, NULL, (char *const *)argv,
-			     environ);
+	error = setenv("LC_ALL", "C.UTF-8", 1) ? errno : 0;
+	if (!error)
+		error = posix_spawnp(&pid, "gnuplot", NULL, NULL,
+				     (char *const *)argv, environ);
 	if (error) {
 		fprintf(stderr, "%s: gnuplot cannot be started: %s%s\n",
 			command, strerror(error),

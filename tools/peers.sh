@@ -14,6 +14,7 @@
 # left out from there on, with a word.
 set -eu
 cd "$(dirname "$0")/.."
+export LC_ALL=C.UTF-8
 
 lockstep=$1 peers=$2 dir=$3
 : "${PEERS_WORLDS:=2 4}" "${PEERS_ROUNDS:=5}" "${PEERS_LIMIT:=30}"

@@ -8,6 +8,7 @@
 # lockstep calibrate says.
 set -eu
 cd "$(dirname "$0")/.."
+export LC_ALL=C.UTF-8
 
 lockstep=$(realpath "$1")
 dir=$(mkdir -p "$2" && realpath "$2")

@@ -3,6 +3,7 @@
 # docs/validation.md and the figures that the README shows, and draw to DIR.
 set -eu
 cd "$(dirname "$0")/.."
+export LC_ALL=C.UTF-8
 
 lockstep=$1
 dir=$2

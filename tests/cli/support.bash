@@ -4,6 +4,7 @@
 # shellcheck shell=bash
 
 set -u
+export LC_ALL=C.UTF-8
 : "${LOCKSTEP:=build/default/lockstep}" "${SANITIZED:=no}"
 if [ ! -x "$LOCKSTEP" ]; then
 	echo "no command at $LOCKSTEP; set LOCKSTEP"
