@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/message.h"
 #include "check/verdict.h"
 
 enum { TIMEOUT = -5, MISMATCH = -6 };
@@ -160,6 +161,59 @@ Test(verdict, waiting_for_a_rank_that_computes_is_only_late)
 		    "barrier(float32, 4) #0 of group default at prog.c:5");
 	free(text);
 	free(board);
+}
+
+Test(verdict, a_timeout_of_unknown_length_is_told_without)
+{
+	struct check_board *board = board_of(2);
+	struct check_facts facts = {.lost_rank = -1};
+	struct check_verdict verdict;
+	char *text;
+
+	check_end(&board->slots[0], block(board, 0, "barrier", -1, -1, 8),
+		  TIMEOUT, 9);
+	verdict = check_judge(board, &facts);
+	text = report(board, &facts, &verdict);
+	expect_text(text, "timeout: a call was not complete\n");
+	free(text);
+	free(board);
+}
+
+/* The verdict turns on rank 0, which waits for the cycle from outside. */
+Test(verdict, a_cycle_begins_with_a_rank_in_it)
+{
+	struct check_board *board = board_of(3);
+	struct check_facts facts = {.lost_rank = -1, .nothing_moves = 1};
+	struct check_verdict verdict;
+	char *text;
+
+	block(board, 0, "recv", 1, 0, 10);
+	block(board, 1, "recv", 2, 0, 11);
+	block(board, 2, "recv", 1, 0, 12);
+	verdict = check_judge(board, &facts);
+	cr_expect_eq(verdict.rank, 0);
+	text = report(board, &facts, &verdict);
+	expect_text(text, "  rank 2 waits in recv (src 1, tag 0, prog.c:12) "
+			  "for rank 1, which waits in recv (src 2, tag 0, "
+			  "prog.c:11) for rank 2: a cycle\n");
+	free(text);
+	free(board);
+}
+
+Test(verdict, a_receive_from_any_that_heard_somebody_is_taken)
+{
+	const struct check_call send = {.op = "send",
+					.state = CHECK_CALL_ISSUED};
+	struct check_call receive = {.op = "recv",
+				     .state = CHECK_CALL_ISSUED,
+				     .peer = -1,
+				     .peer_rank = -1,
+				     .source = -1};
+
+	cr_expect(check_is_counterpart(&send, 2, &receive));
+	receive.source = 0;
+	cr_expect(!check_is_counterpart(&send, 2, &receive));
+	cr_expect(check_is_counterpart(&send, 0, &receive));
 }
 
 Test(verdict, waiting_for_a_finished_rank_is_a_deadlock)

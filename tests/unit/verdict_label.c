@@ -73,6 +73,20 @@ Test(verdict_label, other_terms_are_a_mismatch_of_labels)
 	       "of step 1 at prog.c:7\n");
 }
 
+/* Then the labels are not what tells them apart. */
+Test(verdict_label, other_calls_with_other_labels_are_a_plain_mismatch)
+{
+	struct check_board *board = board_of(2);
+	const struct check_facts facts = {.lost_rank = -1};
+
+	reduce(board, 0, "bucket 0", 11);
+	reduce(board, 1, "bucket 1", 12);
+	board->slots[1].ring[0].numel = 8;
+	expect(board, &facts, CHECK_MISMATCH,
+	       "lockstep: mismatch: the ranks disagree about collective #0 of "
+	       "group default\n");
+}
+
 Test(verdict_label, other_words_alone_are_fine)
 {
 	struct check_board *board = board_of(2);

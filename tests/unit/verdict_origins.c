@@ -292,6 +292,20 @@ Test(verdict_origins, calls_before_joining_again_are_not_compared)
 	expect_text(judged(board, CHECK_DEADLOCK), "rank 0 waits in broadcast");
 }
 
+Test(verdict_origins, calls_after_joining_again_are)
+{
+	struct check_board *board = board_of(2);
+
+	for (uint32_t rank = 0; rank < 2; rank++) {
+		complete(board, rank, "all_reduce", -1, -1, 10);
+		check_join(&board->slots[rank], 0, 0);
+	}
+	block(board, 0, "broadcast", -1, -1, 20);
+	block(board, 1, "all_reduce", -1, -1, 21);
+	expect_text(judged(board, CHECK_MISMATCH),
+		    "the ranks disagree about collective #0");
+}
+
 Test(verdict_origins, who_has_yet_to_join_again_is_awaited)
 {
 	struct check_board *board = board_of(2);
