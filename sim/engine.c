@@ -9,6 +9,7 @@
  */
 #include "sim/platform_state.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -60,23 +61,38 @@ struct setting {
 	bool is_switch;  /* else a number */
 	bool must_state; /* by every platform */
 	bool is_factor;  /* must be stated unless the model has no factors */
+	bool divides;    /* more than 0, else 0 or more */
 };
 
 static const struct setting settings[] = {
-	{"network/crosstraffic", true, true, false},
-	{"network/TCP-gamma", false, true, false},
-	{"network/latency-factor", false, false, true},
-	{"network/bandwidth-factor", false, false, true},
-	{"network/weight-S", false, false, false},
-	{"network/loopback-lat", false, false, false},
-	{"network/loopback-bw", false, false, false},
+	{"network/crosstraffic", true, true, false, false},
+	{"network/TCP-gamma", false, true, false, false},
+	{"network/latency-factor", false, false, true, false},
+	{"network/bandwidth-factor", false, false, true, true},
+	{"network/weight-S", false, false, false, false},
+	{"network/loopback-lat", false, false, false, false},
+	{"network/loopback-bw", false, false, false, true},
 };
 #define NUM_SETTINGS (sizeof settings / sizeof settings[0])
+
+/* What SimGrid takes for a number need not be one that it can go on with. */
+static enum dist_error check_number(const char *path, const struct setting *s,
+				    struct dist_message *message)
+{
+	double number = s->is_switch ? 1 : sg_cfg_get_double(s->name);
+
+	if (isfinite(number) && (s->divides ? number > 0 : number >= 0))
+		return DIST_OK;
+	return dist__platform_refuse(
+		message, "%s: its <config> states %s %g: expected %s", path,
+		s->name, number, s->divides ? "more than 0" : "0 or more");
+}
 
 enum dist_error dist__platform_check_model(const char *path,
 					   struct dist_message *message)
 {
 	const char *model = dist__engine_model();
+	enum dist_error error = DIST_OK;
 
 	if (dist__engine_is_default("network/model"))
 		return dist__platform_refuse(
@@ -84,7 +100,7 @@ enum dist_error dist__platform_check_model(const char *path,
 			"%s: its <config> does not state network/model: "
 			"expected one, such as CM02",
 			path);
-	for (size_t i = 0; i < NUM_SETTINGS; i++) {
+	for (size_t i = 0; i < NUM_SETTINGS && !error; i++) {
 		const struct setting *s = &settings[i];
 		bool needed = s->must_state ||
 			      (s->is_factor && strcmp(model, "CM02") != 0);
@@ -95,8 +111,9 @@ enum dist_error dist__platform_check_model(const char *path,
 				"%s: its <config> states network/model "
 				"%s but not %s",
 				path, model, s->name);
+		error = check_number(path, s, message);
 	}
-	return DIST_OK;
+	return error;
 }
 
 static void add_fact(struct dist__platform *p, const char *key)

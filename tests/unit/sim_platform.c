@@ -141,6 +141,23 @@ static const struct bad bad_platforms[] = {
 	 ": ", "network/crosstraffic"},
 	{"factors left to default", XML CONFIG("LV08") ZONE HOST("a") END, ": ",
 	 "network/latency-factor"},
+	{"a window that is no number",
+	 XML "<config>" PROP("network/model", "CM02") PROP(
+		 "network/crosstraffic", "0") PROP("network/TCP-gamma", "nan")
+		 PROP("network/weight-S", "0") "</config>\n" ZONE HOST("a") END,
+	 ": ", "network/TCP-gamma nan: expected 0 or more"},
+	{"a latency that goes back",
+	 XML "<config>" PROP("network/model", "CM02") PROP(
+		 "network/crosstraffic", "0") PROP("network/TCP-gamma", "0")
+		 PROP("network/latency-factor",
+		      "-1") "</config>\n" ZONE HOST("a") END,
+	 ": ", "network/latency-factor -1: expected 0 or more"},
+	{"a factor of no bandwidth",
+	 XML "<config>" PROP("network/model", "CM02") PROP(
+		 "network/crosstraffic", "0") PROP("network/TCP-gamma", "0")
+		 PROP("network/bandwidth-factor",
+		      "0") "</config>\n" ZONE HOST("a") END,
+	 ": ", "network/bandwidth-factor 0: expected more than 0"},
 	{"no route", HEAD ZONE HOST("a") HOST("b") END, ": ",
 	 "no route from host a to host b"},
 	{"no route between zones",
