@@ -98,6 +98,14 @@ static void print_sample(const char *name, const struct sample *s, double unit,
 	       s->high_quartile / unit);
 }
 
+static void print_calls(const struct calibration_measures *m)
+{
+	print_sample("a call without messages", &m->call, 1e3, "us");
+	print_sample("a call that sends 8 B to all", &m->sends, 1e3, "us");
+	print_sample("one that takes 8 B from all", &m->receives, 1e3, "us");
+	print_sample("message in a stream, 256 KiB", &m->one_way, 1e3, "us");
+}
+
 static void print_measures(const struct calibration_measures *m,
 			   const struct calibration_model *model)
 {
@@ -107,6 +115,8 @@ static void print_measures(const struct calibration_measures *m,
 		     "us");
 	print_sample("round of a barrier, all ranks", &m->round, 1e3, "us");
 	print_sample("issue of a send, 8 B", &m->issue, 1e3, "us");
+	if (m->in_memory)
+		print_calls(m);
 	print_sample("message in a stream, 1 MiB", &m->pair_message, 1e3, "us");
 	print_sample("reduction of 1 MiB, all ranks", &m->reduce, 1e3, "us");
 	print_sample("copy of 1 MiB, all ranks", &m->copy, 1e3, "us");
@@ -122,11 +132,13 @@ static void print_measures(const struct calibration_measures *m,
 
 static void print_model(const struct calibration_model *model)
 {
-	printf("fitted: a send %.2f us, a receive %.2f us, latency %.2f us, "
+	printf("fitted: a call %.2f us, a send %.2f us, a receive %.2f us, "
+	       "a wait %.2f us, latency %.2f us, "
 	       "one pair %.3f GB/s, all pairs %.3f GB/s, "
 	       "reduction %.3f GB/s, copy %.3f GB/s\n"
 	       "residual: %.0f %% at most, each exchange by its neighbours\n",
-	       model->overhead_ns / 1e3, model->receive_ns / 1e3,
+	       model->call_ns / 1e3, model->overhead_ns / 1e3,
+	       model->receive_ns / 1e3, model->wait_ns / 1e3,
 	       model->latency_ns / 1e3, model->pair_Bps / 1e9,
 	       model->capacity_Bps / 1e9, model->reduce_Bps / 1e9,
 	       model->copy_Bps / 1e9, model->residual * 100);

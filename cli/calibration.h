@@ -19,8 +19,18 @@
  * share come from exchanges between neighbours in a ring: byte of the longest
  * ones, which the caches do not hold, share of shorter ones.
  *
- * On one machine alpha and byte are processor time, most of it the sender's,
- * who does most of the stack's work.
+ * On one machine alpha and byte are processor time; by TCP most of it is the
+ * sender's, who does most of the stack's work. Through memory alpha is
+ *
+ *	call / messages + send + receive + wait * (turns - 1) / turns
+ *
+ * call: that of a group of one rank, which sends nothing. send, receive: by how
+ * much calls take longer that have messages and need not wait. wait: what is
+ * left, where ranks take turns: one that waits leaves its core to the others
+ * and comes back to it, but the last to come finds all there. With a core for
+ * each rank what is left is the receive's, and alpha is of the smallest
+ * exchange: a barrier's call takes less than others. Of a byte its sender takes
+ * what one way takes of the time that both ways at once take.
  */
 #ifndef LOCKSTEP_CLI_CALIBRATION_H
 #define LOCKSTEP_CLI_CALIBRATION_H
@@ -33,6 +43,9 @@
 #define CALIBRATION_SIZES 8
 extern const size_t calibration_bytes[CALIBRATION_SIZES];
 
+/* The one that is measured one way as well. */
+#define CALIBRATION_ONE_WAY 4
+
 /* Interquartile range by median of the noisiest measure: up to the first it is
  * believed at once, up to the second when nothing better can be had. */
 #define CALIBRATION_QUIET 0.5
@@ -42,6 +55,7 @@ extern const size_t calibration_bytes[CALIBRATION_SIZES];
 struct calibration_measures {
 	int world_size;
 	int cores; /* of the machine of all ranks; 0: of several machines */
+	bool in_memory;             /* of one machine, through its memory */
 	struct sample half_trip;    /* 8 bytes, one pair alone */
 	struct sample round;        /* of the barrier, all ranks at once */
 	struct sample issue;        /* to issue one send of 8 bytes */
@@ -49,14 +63,23 @@ struct calibration_measures {
 	struct sample exchange[CALIBRATION_SIZES]; /* all ranks at once */
 	struct sample reduce; /* reducing 1 MiB, all ranks at once */
 	struct sample copy;   /* copying 1 MiB, likewise */
+	/* Through memory. */
+	struct sample one_way;  /* 256 KiB in a stream, one pair alone */
+	struct sample call;     /* of a group of one rank, alone */
+	struct sample sends;    /* a call that sends 8 bytes to all others, and
+				 * waits for none */
+	struct sample receives; /* one that takes as many from all */
 };
 
 /* What follows from it. */
 struct calibration_model {
 	int world_size;
-	int cores;           /* that the ranks share; 0: each its own */
+	int cores; /* that the ranks share; 0: each its own */
+	bool in_memory;
+	double call_ns;      /* processor time of a call, beside messages */
 	double overhead_ns;  /* processor time of a send */
 	double receive_ns;   /* processor time of a receive */
+	double wait_ns;      /* the same of a wait on a core of several ranks */
 	double latency_ns;   /* of a route, without the overheads */
 	double send_Bps;     /* of a core that only sends, longest messages; */
 	double receive_Bps;  /* that only receives; where there are cores */
@@ -82,6 +105,10 @@ struct calibration_model {
  * rank 0. */
 int calibration_measure(int world_size, int passes,
 			struct calibration_measures *measures);
+
+/* calibration_barrier_rounds returns the rounds of a dissemination barrier:
+ * ceil(log2(world_size)). */
+int calibration_barrier_rounds(int world_size);
 
 /* calibration_message returns the measure that alpha comes from. */
 const struct sample *

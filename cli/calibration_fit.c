@@ -6,12 +6,16 @@
 #define MEASURED_BYTES 1048576 /* of reduce, copy and pair_message */
 
 /* Of a message on one machine: what the sender's processor does at most, and
- * what is left to the link, which SimGrid shares oddly when it has none. Of its
- * bytes the sender's does two thirds: so the processor times of two ranks of
- * one core are, one of which sends the other 256 KiB to 4 MiB by TCP. */
-#define SEND_PART      0.8
-#define LINK_PART      0.02
-#define SEND_BYTE_PART (2.0 / 3)
+ * what is left to the link, which SimGrid shares oddly when it has none. */
+#define SEND_PART 0.8
+#define LINK_PART 0.02
+
+/* Of its bytes by TCP: so the processor times of two ranks of one core are, one
+ * of which sends the other 256 KiB to 4 MiB. Through memory, where that is
+ * measured, at least and at most. */
+#define SEND_BYTE_PART  (2.0 / 3)
+#define LEAST_SEND_PART 0.5
+#define MOST_SEND_PART  0.9
 
 static double spread_of(const struct sample *s)
 {
@@ -26,6 +30,21 @@ static void consider(const struct sample *s, const char *name, double *worst,
 		return;
 	*worst = spread_of(s);
 	*what = name;
+}
+
+/* Ranks that take turns on one core, at most. */
+static int turns(int world_size, int cores)
+{
+	return cores > 0 ? (world_size + cores - 1) / cores : 1;
+}
+
+int calibration_barrier_rounds(int world_size)
+{
+	int rounds = 0;
+
+	while (1 << rounds < world_size)
+		rounds++;
+	return rounds;
 }
 
 const struct sample *calibration_message(const struct calibration_measures *m)
@@ -43,14 +62,25 @@ double calibration_spread(const struct calibration_measures *m,
 		"exchange of 1 MiB",   "exchange of 2 MiB"};
 	double worst = -1;
 	/* On one machine the smallest exchange is no part of the fit, nor is
-	 * what one pair does alone; between hosts the local copy is none. */
-	int i = m->cores > 0 ? 1 : 0;
+	 * what one pair does alone, but through memory and with a core for each
+	 * rank, where a barrier is none; between hosts the local copy. */
+	bool steps = m->in_memory && turns(m->world_size, m->cores) == 1;
+	int i = m->cores > 0 && !steps ? 1 : 0;
 
 	*what = "";
-	consider(calibration_message(m), "time of a message", &worst, what);
-	consider(&m->issue, "issue of a message", &worst, what);
+	if (!steps)
+		consider(calibration_message(m), "time of a message", &worst,
+			 what);
+	if (!m->in_memory)
+		consider(&m->issue, "issue of a message", &worst, what);
 	if (m->cores == 0)
 		consider(&m->pair_message, "stream of one pair", &worst, what);
+	if (m->in_memory) {
+		consider(&m->call, "a call without messages", &worst, what);
+		consider(&m->sends, "a call that sends", &worst, what);
+		consider(&m->receives, "a call that receives", &worst, what);
+		consider(&m->one_way, "256 KiB one way", &worst, what);
+	}
 	for (; i < CALIBRATION_SIZES; i++)
 		consider(&m->exchange[i], exchange_names[i], &worst, what);
 	consider(&m->reduce, "local reduction", &worst, what);
@@ -74,16 +104,16 @@ static double load_bytes(const struct dist__rate *rates, size_t num,
 	return dist__profile_load_bytes(&profile, bytes, 0);
 }
 
-/* Ranks that take turns on one core, at most. */
-static int turns(int world_size, int cores)
+/* What a step of an exchange of nothing takes: a message, a wait for one, and
+ * of the call its part. Of the ranks of a core all wait but the last to come,
+ * for whom the others have left time enough. */
+static double step_ns(const struct calibration_model *model)
 {
-	return cores > 0 ? (world_size + cores - 1) / cores : 1;
-}
+	int share = turns(model->world_size, model->cores);
 
-/* What a message of nothing takes. */
-static double message_ns(const struct calibration_model *model)
-{
-	return model->overhead_ns + model->latency_ns + model->receive_ns;
+	return model->overhead_ns + model->latency_ns + model->receive_ns +
+	       model->wait_ns * (share - 1) / share +
+	       model->call_ns / (model->world_size - 1);
 }
 
 /* What a byte takes of an exchange, longest messages. */
@@ -101,7 +131,7 @@ double calibration_exchange_ns(const struct calibration_model *model,
 			  byte_ns(model);
 
 	return turns(model->world_size, model->cores) *
-	       (message_ns(model) + bytes_ns);
+	       (step_ns(model) + bytes_ns);
 }
 
 /* What a turn of an exchange takes. */
@@ -117,7 +147,7 @@ static double turn_ns(const struct calibration_measures *m, int i)
 static double intercept_ns(const struct calibration_measures *m,
 			   const struct calibration_model *model)
 {
-	return m->cores > 0 ? message_ns(model) : m->exchange[0].median;
+	return m->cores > 0 ? step_ns(model) : m->exchange[0].median;
 }
 
 /* What a byte takes while all ranks exchange so many. At least a tenth of the
@@ -151,6 +181,23 @@ static double residual_of(const struct calibration_measures *m,
 	return worst;
 }
 
+/* What the sender's core does of a byte: one way two are at it at the same
+ * time, and the slower one, the sender if any, is what takes time; both ways
+ * each core does all of it. */
+static double send_part(const struct calibration_measures *m,
+			const struct calibration_model *model)
+{
+	double one_way_ns = m->one_way.median /
+			    (double)calibration_bytes[CALIBRATION_ONE_WAY];
+
+	if (!m->in_memory)
+		return SEND_BYTE_PART;
+	return fmin(
+		fmax(one_way_ns / ns_per_byte(m, model, CALIBRATION_ONE_WAY),
+		     LEAST_SEND_PART),
+		MOST_SEND_PART);
+}
+
 /* Where bytes take less than half of what the intercept does, the time says too
  * little of their rate, and they have that of the next longer. The longest
  * always has one. Where ranks take turns, bytes that seem slower than those of
@@ -180,8 +227,8 @@ static void fit_rates(const struct calibration_measures *m,
 		return;
 	}
 	model->capacity_Bps = fmin(m->world_size, m->cores) / longest_ns * 1e9;
-	model->send_Bps = 1e9 / (SEND_BYTE_PART * longest_ns);
-	model->receive_Bps = 1e9 / ((1 - SEND_BYTE_PART) * longest_ns);
+	model->send_Bps = 1e9 / (send_part(m, model) * longest_ns);
+	model->receive_Bps = 1e9 / ((1 - send_part(m, model)) * longest_ns);
 }
 
 /* A pair of one machine is as fast as its sender's core. Between hosts one pair
@@ -198,6 +245,7 @@ static double pair_Bps(const struct calibration_measures *m,
 		    model->capacity_Bps / m->world_size);
 }
 
+/* By TCP a message is the system's work, whoever waits for it. */
 static void fit_message(const struct calibration_measures *m,
 			struct calibration_model *model)
 {
@@ -217,12 +265,48 @@ static void fit_message(const struct calibration_measures *m,
 	model->receive_ns = alpha_ns - model->latency_ns - model->overhead_ns;
 }
 
+/* Through memory it is next to none: what a step takes is mostly the call's,
+ * and where ranks take turns a wait's. What one message takes is what calls
+ * take longer that have more of them and wait for none. Of those that receive,
+ * a core has the other ranks of the receiver's too, which send. */
+static void fit_call(const struct calibration_measures *m,
+		     struct calibration_model *model)
+{
+	int share = turns(m->world_size, m->cores),
+	    messages = m->world_size - 1;
+	double call_ns = m->call.median, step, receives_ns;
+
+	step = m->exchange[0].median / share - call_ns / messages;
+	if (share > 1)
+		step = m->round.median / share -
+		       call_ns / calibration_barrier_rounds(m->world_size);
+	step = fmax(step, m->exchange[0].median / share / 10);
+	model->call_ns = call_ns;
+	model->latency_ns = LINK_PART * step;
+	step -= model->latency_ns;
+	model->overhead_ns = fmin(fmax(m->sends.median - call_ns, 0) / messages,
+				  SEND_PART * step);
+	model->receive_ns = step - model->overhead_ns;
+	if (share == 1)
+		return;
+	receives_ns = m->receives.median - call_ns -
+		      (share - 1) * (call_ns + model->overhead_ns);
+	model->receive_ns =
+		fmin(fmax(receives_ns, 0) / messages, model->receive_ns);
+	model->wait_ns = (step - model->overhead_ns - model->receive_ns) *
+			 share / (share - 1);
+}
+
 void calibration_fit(const struct calibration_measures *m,
 		     struct calibration_model *model)
 {
 	*model = (struct calibration_model){.world_size = m->world_size,
-					    .cores = m->cores};
-	fit_message(m, model);
+					    .cores = m->cores,
+					    .in_memory = m->in_memory};
+	if (m->in_memory)
+		fit_call(m, model);
+	else
+		fit_message(m, model);
 	fit_rates(m, model);
 	model->pair_Bps = pair_Bps(m, model);
 	model->reduce_Bps = MEASURED_BYTES / m->reduce.median * 1e9;

@@ -28,13 +28,15 @@
 #define BARRIERS   150
 #define ISSUES     64
 #define STREAM     8
+#define CALLS      400
+#define STREAMED   32
 #define REDUCTIONS 8
 
 const size_t calibration_bytes[CALIBRATION_SIZES] = {
 	SMALL, MIB / 64, MIB / 16, MIB / 8, MIB / 4, MIB / 2, MIB, LONGEST};
 static const int exchange_rounds[CALIBRATION_SIZES] = {150, 100, 60, 40,
 						       20,  10,  8,  4};
-#define EXCHANGE_ALGORITHM "all_gather=ring"
+#define ALGORITHMS "all_gather=ring,broadcast=linear,gather=linear"
 
 /* A batch need not take longer. */
 #define BATCH_NS 1e7
@@ -42,17 +44,21 @@ static const int exchange_rounds[CALIBRATION_SIZES] = {150, 100, 60, 40,
 /* What all ranks are told. */
 struct task {
 	int passes;
+	bool in_memory;
 	FILE *results; /* rank 0 writes the measures there */
 };
 
 /* One rank's part. */
 struct measurer {
 	struct dist_group *group;
-	struct dist_group *pair; /* of ranks 0 and 1; NULL on the others */
+	struct dist_group *pair;  /* of ranks 0 and 1; NULL on the others */
+	struct dist_group *alone; /* of this rank */
 	int rank;
 	int world_size;
 	char *out;
 	char *in;
+	struct dist_tensor *parts; /* one of each rank */
+	bool in_memory;
 };
 
 /* One batch of rounds on this rank. */
@@ -175,6 +181,42 @@ static enum dist_error exchanges(struct measurer *m, size_t bytes, int rounds)
 	return err;
 }
 
+/* Rank 0 calls what nobody else takes part in. */
+static enum dist_error calls(struct measurer *m, size_t bytes, int rounds)
+{
+	struct dist_tensor own = view(m->in, bytes);
+	enum dist_error err = DIST_OK;
+
+	for (int i = 0; !err && i < rounds && m->rank == 0; i++)
+		err = dist_all_gather_single(m->alone, own, own, NULL);
+	return err;
+}
+
+/* Rank 0 sends to all others and waits for none. */
+static enum dist_error sends(struct measurer *m, size_t bytes, int rounds)
+{
+	struct dist_tensor tensor = view(m->in, bytes);
+	enum dist_error err = DIST_OK;
+
+	for (int i = 0; !err && i < rounds; i++)
+		err = dist_broadcast(m->group, tensor, 0, NULL);
+	return err;
+}
+
+/* The others send to rank 0 and do not wait for it. */
+static enum dist_error receives(struct measurer *m, size_t bytes, int rounds)
+{
+	struct dist_tensor own = view(m->out, bytes);
+	struct dist_tensor *all = m->rank == 0 ? m->parts : NULL;
+	enum dist_error err = DIST_OK;
+
+	for (int i = 0; i < m->world_size; i++)
+		m->parts[i] = view(m->in + (size_t)i * bytes, bytes);
+	for (int i = 0; !err && i < rounds; i++)
+		err = dist_gather(m->group, own, all, 0, NULL);
+	return err;
+}
+
 static enum dist_error barriers(struct measurer *m, size_t bytes, int rounds)
 {
 	enum dist_error err = DIST_OK;
@@ -205,7 +247,7 @@ static enum dist_error copies(struct measurer *m, size_t bytes, int rounds)
 
 /* Times a round of num batches. Out of the barrier in front of it ranks come
  * one after the other, so it is their average where all take part, DIST_AVG;
- * DIST_MAX where others stand by. */
+ * DIST_MAX where others stand by; DIST_SUM is the time of rank 0 alone. */
 static enum dist_error time_batches(struct measurer *m, batch_function *batch,
 				    size_t bytes, int rounds,
 				    enum dist_reduce_op op, double *round_ns,
@@ -224,6 +266,8 @@ static enum dist_error time_batches(struct measurer *m, batch_function *batch,
 		round_ns[i] =
 			(double)(dist_now_ns(m->group) - start_ns) / rounds;
 	}
+	for (i = 0; i < num && op == DIST_SUM && m->rank > 0; i++)
+		round_ns[i] = 0;
 	return err ? err
 		   : dist_all_reduce(m->group,
 				     dist_tensor(round_ns, num, DIST_FLOAT64),
@@ -259,14 +303,19 @@ static void divide(struct sample *s, int parts)
 	s->high_quartile /= parts;
 }
 
-/* Rounds of a dissemination barrier: ceil(log2(p)). */
-static int barrier_rounds(int world_size)
+/* What counts through memory. */
+static enum dist_error take_calls(struct measurer *m,
+				  struct calibration_measures *all)
 {
-	int rounds = 0;
+	enum dist_error err =
+		take(m, calls, SMALL, CALLS, DIST_MAX, &all->call);
 
-	while (1 << rounds < world_size)
-		rounds++;
-	return rounds;
+	if (!err)
+		err = take(m, sends, SMALL, STREAMED, DIST_SUM, &all->sends);
+	if (!err)
+		err = take(m, receives, SMALL, STREAMED, DIST_MAX,
+			   &all->receives);
+	return err;
 }
 
 static enum dist_error take_all(struct measurer *m,
@@ -280,7 +329,7 @@ static enum dist_error take_all(struct measurer *m,
 	divide(&all->half_trip, 2);
 	if (!err)
 		err = take(m, barriers, 0, BARRIERS, DIST_AVG, &all->round);
-	divide(&all->round, barrier_rounds(m->world_size));
+	divide(&all->round, calibration_barrier_rounds(m->world_size));
 	if (!err)
 		err = take(m, stream, SMALL, ISSUES, DIST_MAX, &all->issue);
 	if (!err)
@@ -291,16 +340,22 @@ static enum dist_error take_all(struct measurer *m,
 			   exchange_rounds[i] / steps + 1, DIST_AVG,
 			   &all->exchange[i]);
 		divide(&all->exchange[i], steps);
+		/* Right after what it is held against. */
+		if (!err && i == CALIBRATION_ONE_WAY && m->in_memory)
+			err = take(m, one_way, calibration_bytes[i], 4 * STREAM,
+				   DIST_MAX, &all->one_way);
 	}
 	if (!err)
 		err = take(m, reductions, MIB, REDUCTIONS, DIST_AVG,
 			   &all->reduce);
 	if (!err)
 		err = take(m, copies, MIB, REDUCTIONS, DIST_AVG, &all->copy);
+	if (!err && m->in_memory)
+		err = take_calls(m, all);
 	return err;
 }
 
-#define MEASURES (6 + CALIBRATION_SIZES)
+#define MEASURES (10 + CALIBRATION_SIZES)
 
 static void list(struct calibration_measures *all,
 		 struct sample *samples[MEASURES])
@@ -311,6 +366,10 @@ static void list(struct calibration_measures *all,
 	samples[n++] = &all->round;
 	samples[n++] = &all->issue;
 	samples[n++] = &all->pair_message;
+	samples[n++] = &all->one_way;
+	samples[n++] = &all->call;
+	samples[n++] = &all->sends;
+	samples[n++] = &all->receives;
 	samples[n++] = &all->reduce;
 	samples[n++] = &all->copy;
 	for (int i = 0; i < CALIBRATION_SIZES; i++)
@@ -367,18 +426,21 @@ static int rank_main(void *arg)
 	const struct task *task = arg;
 
 	memset(&all, 0, sizeof(all));
-	if (setenv("LOCKSTEP_ALGORITHM", EXCHANGE_ALGORITHM, 1) != 0 ||
+	if (setenv("LOCKSTEP_ALGORITHM", ALGORITHMS, 1) != 0 ||
 	    dist_init_process_group(NULL, &m.group))
 		return 1;
-	if (dist_new_group(m.group, (int[]){0, 1}, 2, NULL, &m.pair))
+	if (dist_new_group(m.group, (int[]){0, 1}, 2, NULL, &m.pair) ||
+	    dist_new_subgroups(m.group, 1, NULL, &m.alone))
 		return 1;
+	m.in_memory = task->in_memory;
 	m.rank = dist_get_rank(m.group);
 	m.world_size = dist_get_world_size(m.group);
 	m.out = buffer_new(BUFFER);
 	m.in = buffer_new((size_t)m.world_size * LONGEST);
+	m.parts = calloc((size_t)m.world_size, sizeof *m.parts);
 	if (m.world_size < 2)
 		err = DIST_ERR_INVALID_ARGUMENT;
-	else if (m.out && m.in)
+	else if (m.out && m.in && m.parts)
 		err = take_passes(&m, task->passes, &all);
 	if (!err && m.rank == 0 &&
 	    (fwrite(&all, sizeof(all), 1, task->results) != 1 ||
@@ -391,7 +453,19 @@ static int rank_main(void *arg)
 		err = err ? err : DIST_ERR_IO;
 	free(m.out);
 	free(m.in);
+	free(m.parts);
 	return err != DIST_OK;
+}
+
+/* What ranks of one machine, which read the same, talk through. */
+static bool shares_memory(void)
+{
+	const char *words = getenv("LOCKSTEP_INTRA");
+	bool shares = true;
+
+	if (words && *words)
+		(void)dist__intra_parse(words, &shares);
+	return shares;
 }
 
 int calibration_measure(int world_size, int passes,
@@ -403,7 +477,7 @@ int calibration_measure(int world_size, int passes,
 		.timeout_ns = TIMEOUT_NS,
 	};
 	FILE *results = tmpfile();
-	struct task task = {passes, results};
+	struct task task = {passes, world_size > 0 && shares_memory(), results};
 	int status;
 
 	if (!results) {
@@ -423,6 +497,7 @@ int calibration_measure(int world_size, int passes,
 	}
 	/* Of a job it is not known. */
 	measures->cores = world_size > 0 ? dist__cores() : 0;
+	measures->in_memory = task.in_memory;
 	fclose(results);
 	return status;
 }

@@ -138,14 +138,6 @@ static size_t first_window(void)
 	return bytes / 2;
 }
 
-/* What the ranks, which read the same, have talked through. */
-static const char *intra(void)
-{
-	const char *words = getenv("LOCKSTEP_INTRA");
-
-	return words && *words ? words : "shm";
-}
-
 /* The largest that a core has alone; 0: the C library does not know. */
 static size_t own_cache_bytes(void)
 {
@@ -198,7 +190,13 @@ static void write_profile(struct dist__output *out, const struct place *place,
 				   "intra: %s\n",
 				   model->receive_ns, model->cores,
 				   model->send_Bps, model->receive_Bps,
-				   model->copy_Bps, intra());
+				   model->copy_Bps,
+				   model->in_memory ? "shm" : "tcp");
+	if (model->in_memory)
+		dist__output_print(out,
+				   "call_ns: %.0f\n"
+				   "wait_ns: %.0f\n",
+				   model->call_ns, model->wait_ns);
 	dist__output_print(out, "window_bytes: %zu\n", place->window_bytes);
 	write_rates(out, model);
 	if (model->cores > 0)

@@ -309,9 +309,12 @@ double dist__profile_load_bytes(const struct dist__profile *profile,
 
 	if (profile->num_rates == 0)
 		return (double)bytes;
-	if (profile->rates_ranks > 0 && walked > profile->cache_bytes)
+	if (profile->rates_ranks > 0 && walked > 0)
 		like = walked / (size_t)profile->rates_ranks;
-	return (double)bytes / share_of(profile, like > bytes ? like : bytes);
+	if (like > bytes ? walked <= profile->cache_bytes
+			 : !profile->shares_memory)
+		like = bytes;
+	return (double)bytes / share_of(profile, like);
 }
 
 void dist__profile_rates_print(const struct dist__profile *profile, char *text,
@@ -413,12 +416,14 @@ static const struct dist__yaml_key profile_keys[] = {
 	 .required = true},
 	{.name = "version", .read = dist__yaml_read_text, FIELD(version)},
 	{.name = "source", .read = dist__yaml_read_text, FIELD(source)},
+	{.name = "call_ns", .read = dist__yaml_read_double, FIELD(call_ns)},
 	{.name = "message_overhead_ns",
 	 .read = dist__yaml_read_double,
 	 FIELD(message_overhead_ns)},
 	{.name = "receive_overhead_ns",
 	 .read = dist__yaml_read_double,
 	 FIELD(receive_overhead_ns)},
+	{.name = "wait_ns", .read = dist__yaml_read_double, FIELD(wait_ns)},
 	{.name = "cores", .read = dist__yaml_read_count, FIELD(cores)},
 	{.name = "send_Bps", .read = dist__yaml_read_double, FIELD(send_Bps)},
 	{.name = "receive_Bps",

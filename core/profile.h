@@ -6,8 +6,10 @@
  *	name: lockstep-tcp
  *	version: 1
  *	source: lockstep calibrate on a 2-core machine, loopback
+ *	call_ns: 400		# processor time of a call, each
  *	message_overhead_ns: 2500	# processor time of a send, each
  *	receive_overhead_ns: 1000	# processor time of a receive, each
+ *	wait_ns: 900		# to leave a core to others meanwhile
  *	cores: 2			# of the machine that all ranks share
  *	send_Bps: 1.1e10		# bytes that one of them sends
  *	receive_Bps: 2.2e10		# and that one of them receives
@@ -36,13 +38,18 @@
  * only shm, of ranks that are all on one node and talk through its memory.
  * Rules are tried in order; the first whose limits hold wins. An op without
  * rules uses the built-in table (coll/select.c). The profile's own intra is
- * for predictions: real ranks know what they talk through. send_Bps and
- * receive_Bps count where there are cores, at the message's share. Between
- * two rates share is linear in the logarithm of bytes; below the first and
- * above the last it is theirs. In a ring of rates_ranks a rank walks through
- * the memory of so many messages. What walks through more than cache_bytes
- * finds it cold, and goes at the share of the exchange that walks through as
- * much, if that has the longer messages.
+ * for predictions: real ranks know what they talk through. A call is a
+ * collective with messages, or a send or receive of the program; what it takes
+ * is beside its messages. wait_ns is what a rank takes of a core that
+ * it has not for itself, each time it comes to wait for a message: it leaves to
+ * others, and comes back. send_Bps and receive_Bps count where there are cores,
+ * at the message's share. Between two rates share is linear in the logarithm of
+ * bytes; below the first and above the last it is theirs. Where intra is shm,
+ * to add up a message takes the place of its copy. In a ring of
+ * rates_ranks a rank walks through the memory of so many messages. What walks
+ * through more than cache_bytes finds it cold, and goes at the share of the
+ * exchange that walks through as much, if that has the longer messages; where
+ * intra is shm, also if it has the shorter ones, which caches hold as well.
  */
 #ifndef LOCKSTEP_CORE_PROFILE_H
 #define LOCKSTEP_CORE_PROFILE_H
@@ -98,8 +105,11 @@ struct dist__profile {
 	char name[64];
 	char version[32];
 	char source[256];
+	double call_ns;             /* 0: none */
 	double message_overhead_ns; /* 0: none */
 	double receive_overhead_ns; /* 0: none */
+	/* Of who waits while more ranks than cores share these; 0: none. */
+	double wait_ns;
 	/* Of one machine that all ranks share: rank r's messages and sums take
 	 * core r modulo so many; 0: every rank has its own. */
 	int cores;
@@ -164,7 +174,8 @@ void dist__p2p_mode_print(const struct dist__p2p_mode *mode, char *text,
 
 /* dist__profile_load_bytes returns with how many bytes a message of so many
  * loads the links: bytes over its share of their rates. walked: bytes of memory
- * that the rank's call walks through; 0: no more than the message. */
+ * that the rank's call walks through; 0: as many as the ring of the rates with
+ * messages of bytes. */
 double dist__profile_load_bytes(const struct dist__profile *profile,
 				size_t bytes, size_t walked);
 

@@ -35,6 +35,15 @@ double dist__sim_core_take(const struct dist__sim_rank *rank, double work_s)
 	return *free_s - now_s;
 }
 
+bool dist__sim_core_is_shared(const struct dist__sim_rank *rank)
+{
+	const struct dist__sim_world *world = rank->world;
+	int cores = world->profile.cores;
+
+	return cores > 0 &&
+	       (rank->rank >= cores || rank->rank + cores < world->world_size);
+}
+
 /* What a call walks through: of an all-to-all what it sends, and as much that
  * comes to lie elsewhere; of a gather and a scatter a rank's own part. */
 static size_t walked_bytes(const struct dist__op *op)

@@ -146,14 +146,14 @@ static enum dist__sim_fitness fitness_of(const struct dist__sim_rank *rank,
 	return fit->fitness;
 }
 
-/* Flows know neither rates by size nor windows, nor what a receive or a copy
- * takes, nor whose turn it is on a core. */
+/* Flows know neither rates by size nor windows, nor what a call, a receive or a
+ * copy takes, nor whose turn it is on a core. */
 static bool has_flows(const struct dist__sim_world *world)
 {
 	const struct dist__profile *profile = &world->profile;
 
 	return world->flows && profile->num_rates == 0 &&
-	       profile->window_bytes == SIZE_MAX &&
+	       profile->window_bytes == SIZE_MAX && profile->call_ns <= 0 &&
 	       profile->receive_overhead_ns <= 0 && profile->cores == 0 &&
 	       profile->copy_Bps <= 0;
 }

@@ -12,6 +12,7 @@
 #include "sim/world.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,9 @@
  * deadline in few steps. */
 #define LOOK_S         1e-6
 #define LONGEST_LOOK_S 1.0
+
+/* So many messages at once need no memory but the stack's. */
+#define FEW_REQUESTS 16
 
 /* What is said of a message where rank 0 stands for all. */
 #define ALONE                                                                  \
@@ -52,8 +56,8 @@ static void pass(const struct dist__sim_actor *actor, double time_s)
 		sg_actor_sleep_for(time_s);
 }
 
-/* Takes what actor owes and copy_s more of its core, and lets the time pass
- * until the latter begins. */
+/* Takes what actor owes and copy_s more of its core, unless it holds that, and
+ * lets the time pass until the latter begins. */
 static void pay_before(struct dist__sim_actor *actor, double copy_s)
 {
 	double work_s = actor->debt_s + copy_s;
@@ -61,7 +65,9 @@ static void pay_before(struct dist__sim_actor *actor, double copy_s)
 	if (work_s <= 0)
 		return;
 	actor->debt_s = 0;
-	pass(actor, dist__sim_core_take(actor->rank, work_s) - copy_s);
+	if (!actor->holds)
+		work_s = dist__sim_core_take(actor->rank, work_s);
+	pass(actor, work_s - copy_s);
 }
 
 void dist__sim_pay(struct dist__sim_actor *actor)
@@ -186,6 +192,27 @@ static void post_in_channel(struct dist__request *r,
 		r->comm = sg_mailbox_get_async(channel->mailbox, sink);
 }
 
+/* Charges actor for the call that m belongs to, once. */
+static void charge_call(struct dist__sim_actor *actor,
+			const struct dist__message *m)
+{
+	uint64_t collective = ((uint64_t)m->group << 32 | m->seq) + 1;
+
+	if (m->tag < 0 && actor->charged == collective)
+		return;
+	if (m->tag < 0)
+		actor->charged = collective;
+	actor->debt_s += actor->rank->world->call_s;
+}
+
+/* What the bytes of a send take of its core. */
+static double send_copy_s(const struct dist__sim_world *world,
+			  const struct dist__message *m)
+{
+	return dist__sim_copy_s(world, dist__sim_load_bytes(world, m),
+				world->profile.send_Bps);
+}
+
 /* A send is on its way while the sender's core copies it. */
 static enum dist_error post(struct dist__sim_rank *rank,
 			    const struct dist__message *m, bool is_send,
@@ -207,10 +234,10 @@ static enum dist_error post(struct dist__sim_rank *rank,
 	assert(m->peer < world->world_size);
 	assert(m->peer >= 0 || (is_letter && !is_send));
 	dist__sim_note_call(rank);
+	charge_call(actor, m);
 	if (is_send) {
 		actor->debt_s += world->overhead_s;
-		copy_s = dist__sim_copy_s(world, dist__sim_load_bytes(world, m),
-					  world->profile.send_Bps);
+		copy_s = send_copy_s(world, m);
 	}
 	dist__sim_skew_call(actor);
 	pay_before(actor, copy_s);
@@ -347,27 +374,47 @@ static enum dist_error wait_in_channel(struct dist__request *r,
 	return error;
 }
 
-static enum dist_error wait(struct dist__transport *t, struct dist__request *r,
-			    int64_t deadline_ns)
+/* Waits for r; actor then owes what that takes of its core. */
+static enum dist_error wait_owing(struct dist__sim_actor *actor,
+				  struct dist__request *r, int64_t deadline_ns)
 {
-	const struct dist__sim_world *world = rank_of(t)->world;
-	struct dist__sim_actor *actor = self();
-	double receive_s = 0;
+	const struct dist__sim_world *world = actor->rank->world;
+	double since_s = simgrid_get_clock(), copy_s = 0;
+	size_t bytes = r->bytes;
+	bool is_send = r->is_send;
 	enum dist_error error;
 
-	if (!r->is_send)
-		receive_s = world->receive_s +
-			    dist__sim_copy_s(world, r->load_bytes,
-					     world->profile.receive_Bps);
+	if (!is_send)
+		copy_s = dist__sim_copy_s(world, r->load_bytes,
+					  world->profile.receive_Bps);
 	if (r->channel)
 		error = wait_in_channel(r, deadline_ns);
 	else
 		error = dist__sim_letter_wait(actor, r, deadline_ns);
-	if (error || receive_s <= 0)
+	if (error)
 		return error;
-	actor->debt_s += receive_s;
-	dist__sim_pay(actor);
+	if (!is_send) {
+		actor->debt_s += world->receive_s + copy_s;
+		actor->copied_bytes = bytes;
+		actor->copied_s = copy_s;
+	}
+	if (simgrid_get_clock() > since_s &&
+	    dist__sim_core_is_shared(actor->rank))
+		actor->debt_s += world->wait_s;
 	return DIST_OK;
+}
+
+static enum dist_error wait(struct dist__transport *t, struct dist__request *r,
+			    int64_t deadline_ns)
+{
+	struct dist__sim_actor *actor = self();
+	double debt_s = actor->debt_s;
+	enum dist_error error = wait_owing(actor, r, deadline_ns);
+
+	(void)t;
+	if (actor->debt_s > debt_s)
+		dist__sim_pay(actor);
+	return error;
 }
 
 /* Whether the end is in sight that wait() would return. */
@@ -377,6 +424,91 @@ static bool is_over(const struct dist__request *r)
 		return true;
 	return state_of_request(r) ||
 	       (r->mate && r->comm && dist__engine_comm_ended(r->comm));
+}
+
+/* ---- several at once -------------------------------------------------- */
+
+/* Takes of the core what actor owes and all of out will: through memory that is
+ * no work of the system, and a rank does not leave its core before it waits. */
+static void hold(struct dist__sim_actor *actor, const struct dist__message *out,
+		 int num)
+{
+	const struct dist__sim_world *world = actor->rank->world;
+	double work_s = actor->debt_s;
+
+	for (int i = 0; i < num; i++)
+		work_s += world->overhead_s + send_copy_s(world, &out[i]);
+	pass(actor, dist__sim_core_take(actor->rank, work_s) - work_s);
+	actor->holds = true;
+}
+
+/* Posts n of messages; stores how many were. */
+static enum dist_error post_all(struct dist__sim_rank *rank,
+				const struct dist__message *messages, int n,
+				bool is_send, struct dist__request **requests,
+				int *posted)
+{
+	enum dist_error error = DIST_OK;
+	int i;
+
+	for (i = 0; i < n && !error; i += !error)
+		error = post(rank, &messages[i], is_send, &requests[i]);
+	*posted += i;
+	return error;
+}
+
+/* Waits for n requests; once something failed the others have until now. What
+ * is in memory already is taken in one go. */
+static enum dist_error end_all(struct dist__sim_actor *actor,
+			       struct dist__request **requests, int n,
+			       int64_t deadline_ns, enum dist_error error)
+{
+	struct dist__sim_world *world = actor->rank->world;
+	bool in_one_go = world->profile.shares_memory;
+
+	for (int i = 0; i < n; i++) {
+		if (error) {
+			(void)wait_owing(actor, requests[i],
+					 dist__sim_now_ns(world));
+			continue;
+		}
+		error = wait_owing(actor, requests[i], deadline_ns);
+		if (error || i + 1 == n || !in_one_go ||
+		    !is_over(requests[i + 1]))
+			dist__sim_pay(actor);
+	}
+	return error;
+}
+
+static enum dist_error exchange(struct dist__transport *t,
+				const struct dist__message *in, int num_in,
+				const struct dist__message *out, int num_out,
+				int64_t deadline_ns)
+{
+	struct dist__sim_rank *rank = rank_of(t);
+	struct dist__sim_actor *actor = self();
+	struct dist__request *few[FEW_REQUESTS], **requests = few;
+	int total = num_in + num_out, n = 0;
+	enum dist_error error;
+
+	if (total == 0)
+		return DIST_OK;
+	if (total > FEW_REQUESTS)
+		requests =
+			malloc((size_t)total * sizeof(struct dist__request *));
+	if (!requests)
+		return DIST_ERR_NO_MEMORY;
+	charge_call(actor, num_in > 0 ? in : out);
+	if (rank->world->profile.shares_memory)
+		hold(actor, out, num_out);
+	error = post_all(rank, in, num_in, false, requests, &n);
+	if (!error)
+		error = post_all(rank, out, num_out, true, requests + n, &n);
+	actor->holds = false;
+	error = end_all(actor, requests, n, deadline_ns, error);
+	if (requests != few)
+		free(requests);
+	return error;
 }
 
 static bool test(struct dist__transport *t, struct dist__request *r)
@@ -428,12 +560,19 @@ static enum dist_error compute(struct dist__transport *t, int64_t duration_ns)
 	return world->ended ? world->end_error : DIST_OK;
 }
 
+/* Through memory a message is added up where the peer put it: that takes the
+ * place of its copy, which has been charged. */
 static void charge_reduce(struct dist__transport *t, size_t bytes)
 {
 	const struct dist__sim_rank *rank = rank_of(t);
+	const struct dist__sim_world *world = rank->world;
+	struct dist__sim_actor *actor = self();
+	double sum_s = (double)bytes * world->reduce_s_per_byte / rank->pace;
 
-	self()->debt_s +=
-		(double)bytes * rank->world->reduce_s_per_byte / rank->pace;
+	if (world->profile.shares_memory && actor->copied_bytes == bytes)
+		sum_s -= fmin(sum_s, actor->copied_s);
+	actor->copied_bytes = 0;
+	actor->debt_s += sum_s;
 }
 
 static void charge_copy(struct dist__transport *t, size_t bytes)
@@ -510,6 +649,7 @@ const struct dist__transport_ops dist__sim_transport_ops = {
 	.isend = isend,
 	.irecv = irecv,
 	.wait = wait,
+	.exchange = exchange,
 	.test = test,
 	.now_ns = now_ns,
 	.compute = compute,

@@ -146,7 +146,7 @@ static enum dist_error attach(const struct dist_init_options *options,
 
 /* ---- what the run stands on ----------------------------------------- */
 
-#define OWN_FACTS 20
+#define OWN_FACTS 22
 
 static enum dist_error open_profile(struct dist__sim_world *world,
 				    const struct dist_launch_options *options,
@@ -173,8 +173,10 @@ static enum dist_error open_profile(struct dist__sim_world *world,
 			 options->p2p);
 		error = DIST_ERR_INVALID_ARGUMENT;
 	}
+	world->call_s = world->profile.call_ns * 1e-9;
 	world->overhead_s = world->profile.message_overhead_ns * 1e-9;
 	world->receive_s = world->profile.receive_overhead_ns * 1e-9;
+	world->wait_s = world->profile.wait_ns * 1e-9;
 	if (world->profile.reduce_Bps > 0)
 		world->reduce_s_per_byte = 1 / world->profile.reduce_Bps;
 	if (world->profile.copy_Bps > 0)
@@ -298,6 +300,8 @@ static void print_profile(struct dist__sim_world *world)
 	       profile->segment_bytes);
 	number(world->receive_text, sizeof world->receive_text,
 	       profile->receive_overhead_ns);
+	number(world->call_text, sizeof world->call_text, profile->call_ns);
+	number(world->wait_text, sizeof world->wait_text, profile->wait_ns);
 	number(world->cores_text, sizeof world->cores_text, profile->cores);
 	number(world->send_rate_text, sizeof world->send_rate_text,
 	       profile->send_Bps);
@@ -343,6 +347,10 @@ static enum dist_error open_recorder(struct dist__sim_world *world,
 	if (profile->receive_overhead_ns > 0)
 		facts[n++] = (struct dist__fact){"receive_overhead_ns",
 						 world->receive_text};
+	if (profile->call_ns > 0)
+		facts[n++] = (struct dist__fact){"call_ns", world->call_text};
+	if (profile->wait_ns > 0)
+		facts[n++] = (struct dist__fact){"wait_ns", world->wait_text};
 	if (profile->cores > 0)
 		facts[n++] = (struct dist__fact){"cores", world->cores_text};
 	if (profile->send_Bps > 0)

@@ -47,6 +47,10 @@ struct dist__sim_actor {
 	struct dist__lane *lane;    /* NULL: the rank program itself */
 	struct dist__sim_gate gate; /* where it waits for a letter */
 	double debt_s;         /* processor time used but not yet let pass */
+	double copied_s;       /* of that, the last message that came, of */
+	size_t copied_bytes;   /* so many; 0: it has been added up */
+	bool holds;            /* what it sends has been taken of its core */
+	uint64_t charged;      /* the last collective that it was charged */
 	double look_s;         /* what the next unsuccessful look costs */
 	uint32_t call, delays; /* the last delayed, and their number; skew.c */
 };
@@ -169,8 +173,10 @@ struct dist__sim_world {
 	struct dist__profile profile;
 	enum dist__fidelity fidelity; /* never AUTO */
 	struct dist__tally tally;     /* so far */
+	double call_s;                /* of a call */
 	double overhead_s;            /* of a send */
 	double receive_s;             /* of a receive */
+	double wait_s;                /* of a wait */
 	double reduce_s_per_byte, copy_s_per_byte;
 	double *cores_free_s; /* of each core, when; NULL: a core each */
 	struct dist__recorder *recorder;
@@ -228,6 +234,7 @@ struct dist__sim_world {
 	char overhead_text[32], reduce_text[32], segment_text[32]; /* facts */
 	char p2p_text[32], window_text[32], rates_text[32 * DIST__RATES + 64];
 	char receive_text[32], cores_text[32], copy_text[32];
+	char call_text[32], wait_text[32];
 	char send_rate_text[32], receive_rate_text[32];
 	void *sink; /* SimGrid writes payload pointers here; never read */
 };
@@ -246,6 +253,9 @@ enum dist_error dist__sim_cores_open(struct dist__sim_world *world);
 /* dist__sim_core_take has the core of rank do so much more work, and returns
  * the time until that is done. */
 double dist__sim_core_take(const struct dist__sim_rank *rank, double work_s);
+
+/* dist__sim_core_is_shared returns whether the core of rank is others' too. */
+bool dist__sim_core_is_shared(const struct dist__sim_rank *rank);
 
 /* dist__sim_load_bytes returns with how many bytes m loads links and cores. */
 double dist__sim_load_bytes(const struct dist__sim_world *world,

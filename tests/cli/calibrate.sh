@@ -15,7 +15,8 @@ else
 		grep -qE "$word" "$scratch/here/loopback.xml" ||
 			fail "no /$word/ in the platform"
 	done
-	for key in message_overhead_ns receive_overhead_ns cores send_Bps \
+	for key in call_ns message_overhead_ns receive_overhead_ns \
+		wait_ns cores send_Bps \
 		receive_Bps copy_Bps rates_ranks cache_bytes; do
 		grep -q "^$key: [0-9]" "$scratch/here/loopback.yaml" ||
 			fail "no $key in the profile"

@@ -2,7 +2,8 @@
  * What a call walks through beyond a core's own cache is cold, by a profile
  * whose rates are of a ring of 4: in its all-gather a rank walks through four
  * messages, in an all-to-all through twice as many, which go as messages of
- * twice their length do.
+ * twice their length do. In a broadcast it walks through one, which goes as one
+ * of a quarter does.
  */
 #include <criterion/criterion.h>
 #include <math.h>
@@ -22,8 +23,10 @@
 static const struct dist_tensor part = {NULL, PART, DIST_UINT8};
 static const struct dist_tensor parts = {NULL, RANKS *PART, DIST_UINT8};
 
+enum call { GATHER, EXCHANGE, BROADCAST };
+
 struct run {
-	bool exchanges; /* or else gathers */
+	enum call call;
 	int64_t took_ns;
 };
 
@@ -37,7 +40,9 @@ static int rank_main(void *arg)
 	if (dist_init_process_group(NULL, &group))
 		return 1;
 	start_ns = dist_now_ns(group);
-	if (run->exchanges)
+	if (run->call == BROADCAST)
+		error = dist_broadcast(group, part, 0, NULL);
+	else if (run->call == EXCHANGE)
 		error = dist_all_to_all_single(group, parts, parts, NULL, NULL,
 					       NULL);
 	else
@@ -47,50 +52,61 @@ static int rank_main(void *arg)
 	return dist_destroy_process_group(group) || error;
 }
 
-/* Three messages of each rank at share of the links. */
-static void expect_share(bool exchanges, size_t cache_bytes, double share)
+/* So many messages of a rank at share of the links. */
+static void expect_share(enum call call, size_t cache_bytes, int messages,
+			 double share)
 {
+	static const char *const names[] = {"all-gather", "all-to-all",
+					    "broadcast"};
 	char path[] = "/tmp/lockstep-memory-XXXXXX";
 	struct dist_launch_options options = {
 		.backend = "sim",
 		.platform = STAR,
 		.profile = path,
-		.algorithm = "all_gather=ring,all_to_all=pairwise",
+		.algorithm = "all_gather=ring,all_to_all=pairwise,"
+			     "broadcast=binomial",
 		.world_size = RANKS,
 	};
-	struct run run = {.exchanges = exchanges};
-	double want = (RANKS - 1) * (LATENCY_NS + PART / share);
+	struct run run = {.call = call};
+	double want = messages * (LATENCY_NS + PART / share);
 	int fd = mkstemp(path);
 
 	cr_assert_geq(fd, 0);
 	dprintf(fd,
 		"name: memory\n"
+		"intra: shm\n"
 		"rates:\n"
+		"  - {bytes: %d, share: 8}\n"
 		"  - {bytes: %d, share: 4}\n"
 		"  - {bytes: %d, share: 2}\n"
 		"rates_ranks: %d\n"
 		"cache_bytes: %zu\n",
-		PART, 2 * PART, RANKS, cache_bytes);
+		PART / RANKS, PART, 2 * PART, RANKS, cache_bytes);
 	close(fd);
 	cr_assert_eq(dist_launch(&options, rank_main, &run), 0);
 	unlink(path);
 	cr_expect(fabs((double)run.took_ns - want) <= ERROR * want,
-		  "%s, cache of %zu: %.0f ns, simulated %.0f ns",
-		  exchanges ? "all-to-all" : "all-gather", cache_bytes, want,
-		  (double)run.took_ns);
+		  "%s, cache of %zu: %.0f ns, simulated %.0f ns", names[call],
+		  cache_bytes, want, (double)run.took_ns);
 }
 
 Test(memory, that_the_ring_walks_through_is_in_its_rates)
 {
-	expect_share(false, 0, 4);
+	expect_share(GATHER, 0, RANKS - 1, 4);
 }
 
 Test(memory, beyond_the_cache_is_cold)
 {
-	expect_share(true, (size_t)2 * RANKS * PART - 1, 2);
+	expect_share(EXCHANGE, (size_t)2 * RANKS * PART - 1, RANKS - 1, 2);
 }
 
 Test(memory, within_the_cache_is_not)
 {
-	expect_share(true, (size_t)2 * RANKS * PART, 4);
+	expect_share(EXCHANGE, (size_t)2 * RANKS * PART, RANKS - 1, 4);
+}
+
+/* Two steps. */
+Test(memory, that_a_call_does_not_walk_through_does_not_count)
+{
+	expect_share(BROADCAST, 0, 2, 8);
 }

@@ -29,6 +29,25 @@ static struct calibration_measures ideal(double alpha_ns, double capacity_Bps)
 	return m;
 }
 
+/* The same of one machine of four ranks on so many cores, where a call takes 1
+ * us, a send 0.5 us, a receive 0.8 us, 0.6 of a byte is its sender's, and a
+ * step of an exchange step_ns. */
+static struct calibration_measures node(int cores, double step_ns)
+{
+	int turns = 4 / cores;
+	struct calibration_measures m = ideal(turns * step_ns, 4e9);
+
+	m.cores = cores;
+	m.in_memory = true;
+	m.round = exactly(turns * (step_ns + 1000 / 2.0 - 1000 / 3.0));
+	m.call = exactly(1000);
+	m.sends = exactly(1000 + 3 * 500);
+	m.receives = exactly(1000 + 3 * 800 + (turns - 1) * (1000 + 500));
+	m.one_way = exactly(
+		0.6 * (double)calibration_bytes[CALIBRATION_ONE_WAY] / turns);
+	return m;
+}
+
 static bool near(double value, double expected)
 {
 	return fabs(value / expected - 1) < 1e-9;
@@ -137,6 +156,81 @@ Test(calibration, a_receive_takes_some_of_a_message)
 	cr_assert(near(model.overhead_ns, 8000));
 	cr_assert_gt(model.receive_ns, 0);
 	cr_assert_gt(model.latency_ns, 0);
+}
+
+/* The same through memory. */
+Test(calibration, a_rank_leaves_its_core_to_wait)
+{
+	struct calibration_measures m = node(2, 10000);
+	struct calibration_model model;
+	const char *what;
+
+	m.exchange[0].high_quartile *= 9; /* no part of the fit */
+	m.pair_message.high_quartile *= 9;
+	m.issue.high_quartile *= 9;
+	m.exchange[1] = exactly(90000);
+	calibration_fit(&m, &model);
+	cr_assert_eq(calibration_spread(&m, &what), 0);
+	cr_assert_eq(model.cores, 2);
+	cr_assert(near(model.call_ns, 1000));
+	cr_assert(near(model.overhead_ns, 500));
+	cr_assert(near(model.receive_ns, 800));
+	cr_assert(near(model.overhead_ns + model.receive_ns +
+			       model.wait_ns / 2 + model.latency_ns,
+		       10000 - 1000 / 3.0));
+	cr_assert_gt(model.wait_ns, 0);
+	cr_assert(near(model.capacity_Bps, 4e9), "%g", model.capacity_Bps);
+	cr_assert(near(model.send_Bps, 2e9 / 0.6), "%g", model.send_Bps);
+	cr_assert(near(model.receive_Bps, 2e9 / 0.4), "%g", model.receive_Bps);
+	cr_assert_eq(model.rates[0].bytes, 16384);
+	cr_assert(near(model.rates[0].share, 1));
+	cr_assert(near(calibration_exchange_ns(&model, 8), 20000 + 8));
+	cr_assert(near(calibration_exchange_ns(&model, 2097152),
+		       20000 + 2097152));
+}
+
+/* What is left of a step is the receive's, and nobody waits for a turn. */
+Test(calibration, ranks_with_a_core_each_do_not_leave_it)
+{
+	struct calibration_measures m = node(4, 10000);
+	struct calibration_model model;
+
+	m.round = exactly(1); /* no part of the fit */
+	calibration_fit(&m, &model);
+	cr_assert(near(model.call_ns, 1000));
+	cr_assert(near(model.overhead_ns, 500));
+	cr_assert_eq(model.wait_ns, 0);
+	cr_assert(near(model.receive_ns + model.latency_ns,
+		       10000 - 1000 / 3.0 - 500));
+	cr_assert(near(calibration_exchange_ns(&model, 8), 10000 + 8));
+}
+
+Test(calibration, a_receive_takes_some_of_a_step)
+{
+	struct calibration_measures m = node(4, 10000);
+	struct calibration_model model;
+
+	m.sends = exactly(90000);
+	calibration_fit(&m, &model);
+	cr_assert_lt(model.overhead_ns, 8000);
+	cr_assert_gt(model.receive_ns, 0);
+	cr_assert_gt(model.latency_ns, 0);
+}
+
+/* What is as slow one way as both ways at once is its sender's but for a rest,
+ * and what is faster than half of that could be, half of it. */
+Test(calibration, a_sender_takes_half_of_a_byte_or_more)
+{
+	struct calibration_measures m = node(4, 10000);
+	struct calibration_model model;
+
+	m.one_way =
+		exactly(0.1 * (double)calibration_bytes[CALIBRATION_ONE_WAY]);
+	calibration_fit(&m, &model);
+	cr_assert(near(model.send_Bps, model.receive_Bps));
+	m.one_way = exactly((double)calibration_bytes[CALIBRATION_ONE_WAY]);
+	calibration_fit(&m, &model);
+	cr_assert(near(model.send_Bps, 1e9 / 0.9), "%g", model.send_Bps);
 }
 
 Test(calibration, stays_finite_when_size_costs_nothing)

@@ -169,6 +169,13 @@ Test(profile, what_a_call_walks_through)
 			   1024 / 3.0, 0.1);
 	cr_assert_eq(dist__profile_load_bytes(&profile, 1024, 65536), 512);
 	cr_assert_eq(dist__profile_load_bytes(&profile, 4096, 8193), 2048);
+	profile.shares_memory = true;
+	cr_assert_eq(dist__profile_load_bytes(&profile, 1024, 8192), 256);
+	cr_assert_eq(dist__profile_load_bytes(&profile, 1024, 65536), 512);
+	cr_assert_float_eq(dist__profile_load_bytes(&profile, 4096, 8193),
+			   4096 / 3.0, 0.1);
+	cr_assert_eq(dist__profile_load_bytes(&profile, 4096, 4096), 1024);
+	cr_assert_eq(dist__profile_load_bytes(&profile, 4096, 0), 2048);
 	dist__profile_rates_print(&profile, text, sizeof text);
 	cr_assert_str_eq(text,
 			 "1024:4 4096:2 in a ring of 4, cache_bytes 8192");
@@ -179,12 +186,15 @@ Test(profile, what_a_call_walks_through)
 Test(profile, cores_of_a_machine)
 {
 	cr_assert_eq(load("name: x\nreceive_overhead_ns: 1000\ncores: 2\n"
+			  "call_ns: 400\nwait_ns: 900\n"
 			  "send_Bps: 8e9\nreceive_Bps: 16e9\n"
 			  "copy_Bps: 8e9\n"),
 		     DIST_OK, "%s", message.text);
 	cr_assert_eq(profile.send_Bps, 8e9);
 	cr_assert_eq(profile.receive_Bps, 16e9);
 	cr_assert_eq(profile.receive_overhead_ns, 1000);
+	cr_assert_eq(profile.call_ns, 400);
+	cr_assert_eq(profile.wait_ns, 900);
 	cr_assert_eq(profile.cores, 2);
 	cr_assert_eq(profile.copy_Bps, 8e9);
 	refused("name: x\ncores: 0\n", 2,
@@ -203,6 +213,8 @@ Test(profile, only_the_name_is_needed)
 	cr_assert_str_eq(profile.source, "");
 	cr_assert_eq(profile.message_overhead_ns, 0);
 	cr_assert_eq(profile.receive_overhead_ns, 0);
+	cr_assert_eq(profile.call_ns, 0);
+	cr_assert_eq(profile.wait_ns, 0);
 	cr_assert_eq(profile.cores, 0);
 	cr_assert_eq(profile.send_Bps, 0);
 	cr_assert_eq(profile.receive_Bps, 0);
@@ -217,7 +229,8 @@ Test(profile, only_the_name_is_needed)
 }
 
 #define KEYS                                                                   \
-	"name, version, source, message_overhead_ns, receive_overhead_ns, "    \
+	"name, version, source, call_ns, message_overhead_ns, "                \
+	"receive_overhead_ns, wait_ns, "                                       \
 	"cores, send_Bps, receive_Bps, reduce_Bps, copy_Bps, segment_bytes, "  \
 	"intra, p2p, window_bytes, rates, rates_ranks, cache_bytes, library, " \
 	"constants, selection"

@@ -213,6 +213,57 @@ Test(sim_transport, ranks_of_one_core_take_turns)
 }
 
 /*
+ * On two cores rank 0 sends rank 1 two messages, and rank 2 one, at once: rank
+ * 2 has its turn when rank 0 has sent both. What rank 1 sends then rank 2 comes
+ * to wait for; it shares its core, and rank 1, which waits for all three, does
+ * not. A call is charged once, of the rank that is in it.
+ */
+static int turns_held(void *arg)
+{
+	const int64_t ends_ns[] = {5 * US, 15 * US + 500, 20 * US};
+	struct seat seat = seat_take();
+	struct dist__message out[2], in[3];
+	int sent[] = {2, 0, 1};
+
+	(void)arg;
+	for (int i = 0; i < 3; i++)
+		in[i] = seat_message(i == 2 ? 2 : 0, NULL, 0);
+	for (int i = 0; i < 2; i++)
+		out[i] = seat_message(1, NULL, 0);
+	cr_expect_eq(seat.t->ops->exchange(seat.t, in, seat.rank == 1 ? 3 : 0,
+					   out, sent[seat.rank], NEVER),
+		     DIST_OK);
+	in[0] = seat_message(1, NULL, 0);
+	out[0] = seat_message(2, NULL, 0);
+	in[0].seq++;
+	out[0].seq++;
+	if (seat.rank == 1)
+		cr_expect_eq(seat_now(&seat), 11 * US + 500);
+	if (seat.rank > 0)
+		cr_expect_eq(seat.t->ops->exchange(seat.t, in, seat.rank == 2,
+						   out, seat.rank == 1, NEVER),
+			     DIST_OK);
+	cr_expect(llabs(seat_now(&seat) - ends_ns[seat.rank]) <= 1,
+		  "rank %d: %lld ns", seat.rank, (long long)seat_now(&seat));
+	seat_leave(&seat);
+	return 0;
+}
+
+Test(sim_transport, a_rank_has_its_core_until_it_waits)
+{
+	cr_assert_eq(simulate_by("name: shared cores\n"
+				 "call_ns: 3000\n"
+				 "message_overhead_ns: 1000\n"
+				 "receive_overhead_ns: 500\n"
+				 "wait_ns: 2000\n"
+				 "intra: shm\n"
+				 "cores: 2\n"
+				 "window_bytes: 0\n",
+				 3, turns_held),
+		     DIST_EXIT_OK);
+}
+
+/*
  * The same with a megabyte each, which takes 80 us of the sender's core, and of
  * the links at once, and 40 us of the receiver's.
  */
