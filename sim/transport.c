@@ -380,10 +380,13 @@ static enum dist_error wait_owing(struct dist__sim_actor *actor,
 {
 	const struct dist__sim_world *world = actor->rank->world;
 	double since_s = simgrid_get_clock(), copy_s = 0;
-	size_t bytes = r->bytes;
-	bool is_send = r->is_send;
 	enum dist_error error;
+	size_t bytes;
+	bool is_send;
 
+	assert(r);
+	bytes = r->bytes;
+	is_send = r->is_send;
 	if (!is_send)
 		copy_s = dist__sim_copy_s(world, r->load_bytes,
 					  world->profile.receive_Bps);
@@ -420,6 +423,7 @@ static enum dist_error wait(struct dist__transport *t, struct dist__request *r,
 /* Whether the end is in sight that wait() would return. */
 static bool is_over(const struct dist__request *r)
 {
+	assert(r);
 	if (!r->channel && r->done)
 		return true;
 	return state_of_request(r) ||
@@ -487,7 +491,7 @@ static enum dist_error exchange(struct dist__transport *t,
 {
 	struct dist__sim_rank *rank = rank_of(t);
 	struct dist__sim_actor *actor = self();
-	struct dist__request *few[FEW_REQUESTS], **requests = few;
+	struct dist__request *few[FEW_REQUESTS] = {NULL}, **requests = few;
 	int total = num_in + num_out, n = 0;
 	enum dist_error error;
 
@@ -495,7 +499,7 @@ static enum dist_error exchange(struct dist__transport *t,
 		return DIST_OK;
 	if (total > FEW_REQUESTS)
 		requests =
-			malloc((size_t)total * sizeof(struct dist__request *));
+			calloc((size_t)total, sizeof(struct dist__request *));
 	if (!requests)
 		return DIST_ERR_NO_MEMORY;
 	charge_call(actor, num_in > 0 ? in : out);
