@@ -10,8 +10,7 @@
 
 #include "core/known.h"
 
-/* Calls remembered, each in the place that its line in the source gives it:
- * more than a step makes of them by other lines. A power of two. */
+/* Calls remembered, each in the place that its line in the source gives it. */
 #define PLACES 8
 
 /* Lists and splits may have changed where they lie, a label is new each time,

@@ -12,7 +12,7 @@ packages_for() {
 			libopenblas-serial-dev \
 			gnuplot-nox fonts-dejavu-core
 		;;
-	test) echo libcriterion-dev jq libxml2-utils iproute2 ;;
+	test) echo libcriterion-dev jq libxml2-utils iproute2 locales ;;
 	peers) echo libgloo-dev libopenmpi-dev openmpi-bin libmpich-dev mpich ;;
 	check) echo libcriterion-dev clang-format clang-tidy shellcheck ;;
 	*)

@@ -1,7 +1,9 @@
 #include "tests/support/seat.h"
 
 #include <criterion/criterion.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "check/record.h"
 #include "tests/support/leaks.h"
@@ -91,6 +93,28 @@ int seat_simulate(int ranks, int (*program)(void *arg), void *arg)
 {
 	int status = seat_launch(ranks, program, arg);
 
+	cr_expect_eq(leaks_found(), 0);
+	return status;
+}
+
+int seat_simulate_by(const char *platform, const char *profile, int ranks,
+		     int (*program)(void *arg))
+{
+	char path[] = "/tmp/lockstep-profile-XXXXXX";
+	struct dist_launch_options options = {
+		.world_size = ranks,
+		.platform = platform,
+		.profile = path,
+		.timeout_ns = DIST_TIMEOUT_DEFAULT,
+	};
+	int fd = mkstemp(path), status;
+
+	cr_assert_geq(fd, 0);
+	cr_assert_eq(write(fd, profile, strlen(profile)),
+		     (ssize_t)strlen(profile));
+	close(fd);
+	status = dist__sim_world.launch(&options, program, NULL);
+	unlink(path);
 	cr_expect_eq(leaks_found(), 0);
 	return status;
 }

@@ -46,6 +46,9 @@ enum dist_error seat_wait(struct seat *seat, struct dist__request *request,
 void seat_finish(struct seat *seat, struct dist__request *request);
 int seat_launch(int ranks, int (*program)(void *arg), void *arg);
 int seat_simulate(int ranks, int (*program)(void *arg), void *arg);
+/* The same on another platform, by the text of a profile. */
+int seat_simulate_by(const char *platform, const char *profile, int ranks,
+		     int (*program)(void *arg));
 void seat_record_recv(struct seat *seat, int peer);
 void task_submit(struct seat *seat, struct dist__lane *lane, struct task *task);
 

@@ -6,10 +6,7 @@
  */
 #include <criterion/criterion.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "tests/support/leaks.h"
 #include "tests/support/seat.h"
 
 #define QUEUES4 LOCKSTEP_DATADIR "/../tests/support/queues4.xml"
@@ -21,24 +18,8 @@
 /* Sends are the connection's. */
 static int simulate(int ranks, int (*program)(void *))
 {
-	static const char profile[] = "name: streams\nwindow_bytes: 65536\n";
-	char path[] = "/tmp/lockstep-profile-XXXXXX";
-	struct dist_launch_options options = {
-		.world_size = ranks,
-		.platform = QUEUES4,
-		.profile = path,
-		.timeout_ns = DIST_TIMEOUT_DEFAULT,
-	};
-	int fd = mkstemp(path), status;
-
-	cr_assert_geq(fd, 0);
-	cr_assert_eq(write(fd, profile, strlen(profile)),
-		     (ssize_t)strlen(profile));
-	close(fd);
-	status = dist__sim_world.launch(&options, program, NULL);
-	unlink(path);
-	cr_expect_eq(leaks_found(), 0);
-	return status;
+	return seat_simulate_by(QUEUES4, "name: streams\nwindow_bytes: 65536\n",
+				ranks, program);
 }
 
 static void send(struct seat *seat, int peer, size_t bytes)

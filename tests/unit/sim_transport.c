@@ -148,22 +148,7 @@ static int charged(void *arg)
 
 static int simulate_by(const char *profile, int ranks, int (*program)(void *))
 {
-	char path[] = "/tmp/lockstep-profile-XXXXXX";
-	struct dist_launch_options options = {
-		.world_size = ranks,
-		.platform = STAR4,
-		.profile = path,
-		.timeout_ns = DIST_TIMEOUT_DEFAULT,
-	};
-	int fd = mkstemp(path), status;
-
-	cr_assert_geq(fd, 0);
-	cr_assert_eq(write(fd, profile, strlen(profile)),
-		     (ssize_t)strlen(profile));
-	close(fd);
-	status = dist__sim_world.launch(&options, program, NULL);
-	unlink(path);
-	return status;
+	return seat_simulate_by(STAR4, profile, ranks, program);
 }
 
 Test(sim_transport, a_profile_charges_messages_reductions_and_copies)
