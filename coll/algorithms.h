@@ -7,6 +7,7 @@
 
 extern const struct dist__algorithm dist__ring_all_reduce;
 extern const struct dist__algorithm dist__recursive_doubling_all_reduce;
+extern const struct dist__algorithm dist__one_shot_all_reduce;
 extern const struct dist__algorithm dist__halving_doubling_all_reduce;
 extern const struct dist__algorithm dist__binomial_all_reduce;
 extern const struct dist__algorithm dist__double_tree_all_reduce;
@@ -35,6 +36,7 @@ extern const struct dist__algorithm dist__hierarchical_all_gather;
 extern const struct dist__algorithm dist__ring_reduce_scatter;
 extern const struct dist__algorithm dist__halving_reduce_scatter;
 extern const struct dist__algorithm dist__pairwise_reduce_scatter;
+extern const struct dist__algorithm dist__one_shot_reduce_scatter;
 extern const struct dist__algorithm dist__pairwise_all_to_all;
 extern const struct dist__algorithm dist__linear_all_to_all;
 extern const struct dist__algorithm dist__bruck_all_to_all;

@@ -140,34 +140,18 @@ static double cost_reduce_ns(const struct dist__cost *cost, int p, size_t numel,
 	       (p - 1) * dist__cost_reduce(cost, n);
 }
 
-/*
- * T = alpha + (p - 1) m beta for messages of m bytes, when they cost no
- * overhead. In general message k sets out after k overheads. The link never
- * idles with a message to carry, however it is shared out, and so ends with the
- * last message that finds it idle, the first or the last one.
- */
-static double all_at_once_ns(const struct dist__cost *cost, int p, double m)
-{
-	double carry_ns = m * cost->beta_ns_per_byte;
-	double overhead_ns = cost->overhead_ns;
-
-	if (p == 1)
-		return 0;
-	return cost->alpha_ns + overhead_ns + carry_ns +
-	       (p - 2) * (overhead_ns > carry_ns ? overhead_ns : carry_ns);
-}
-
 static double cost_broadcast_ns(const struct dist__cost *cost, int p,
 				size_t numel, size_t element_bytes)
 {
-	return all_at_once_ns(cost, p, (double)(numel * element_bytes));
+	return dist__cost_all_at_once(cost, p, (double)(numel * element_bytes));
 }
 
 /* The links of all ranks are equally busy, in an all-gather too. */
 static double cost_all_to_all_ns(const struct dist__cost *cost, int p,
 				 size_t numel, size_t element_bytes)
 {
-	return all_at_once_ns(cost, p, (double)(numel * element_bytes) / p);
+	return dist__cost_all_at_once(cost, p,
+				      (double)(numel * element_bytes) / p);
 }
 
 const struct dist__algorithm dist__linear_broadcast = {

@@ -165,4 +165,23 @@ static inline double dist__cost_reduce(const struct dist__cost *cost,
 	return bytes * cost->gamma_ns_per_byte;
 }
 
+/*
+ * Every rank sends p - 1 messages of so many bytes at once, to all others:
+ * alpha + (p - 1) n beta, when they cost no overhead. In general message k sets
+ * out after k overheads. The link never idles with a message to carry, however
+ * it is shared out, and so ends with the last message that finds it idle, the
+ * first or the last one.
+ */
+static inline double dist__cost_all_at_once(const struct dist__cost *cost,
+					    int p, double bytes)
+{
+	double carry_ns = bytes * cost->beta_ns_per_byte;
+	double overhead_ns = cost->overhead_ns;
+
+	if (p == 1)
+		return 0;
+	return cost->alpha_ns + overhead_ns + carry_ns +
+	       (p - 2) * (overhead_ns > carry_ns ? overhead_ns : carry_ns);
+}
+
 #endif

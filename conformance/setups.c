@@ -13,6 +13,7 @@ static const struct {
 } algorithms[] = {
 	{CONFORMANCE_ALL_REDUCE, "ring"},
 	{CONFORMANCE_ALL_REDUCE, "recursive_doubling"},
+	{CONFORMANCE_ALL_REDUCE, "one_shot"},
 	{CONFORMANCE_ALL_REDUCE, "halving_doubling"},
 	{CONFORMANCE_ALL_REDUCE, "binomial_tree"},
 	{CONFORMANCE_ALL_REDUCE, "double_tree"},
@@ -41,6 +42,7 @@ static const struct {
 	{CONFORMANCE_REDUCE_SCATTER, "ring"},
 	{CONFORMANCE_REDUCE_SCATTER, "recursive_halving"},
 	{CONFORMANCE_REDUCE_SCATTER, "pairwise"},
+	{CONFORMANCE_REDUCE_SCATTER, "one_shot"},
 	{CONFORMANCE_ALL_TO_ALL, "pairwise"},
 	{CONFORMANCE_ALL_TO_ALL, "linear"},
 	{CONFORMANCE_ALL_TO_ALL, "bruck"},

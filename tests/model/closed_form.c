@@ -80,9 +80,10 @@ static void add_queues(struct setup *setups, size_t *n)
 	size_t last = *n;
 
 	for (size_t i = 0; i < last; i++) {
-		bool meet = strcmp(setups[i].algorithm, "linear") == 0 &&
-			    (strcmp(setups[i].op, "all_gather") == 0 ||
-			     strcmp(setups[i].op, "all_to_all") == 0);
+		bool meet = strcmp(setups[i].algorithm, "one_shot") == 0 ||
+			    (strcmp(setups[i].algorithm, "linear") == 0 &&
+			     (strcmp(setups[i].op, "all_gather") == 0 ||
+			      strcmp(setups[i].op, "all_to_all") == 0));
 
 		if (setups[i].nodes || meet || setups[i].world_size < 5 ||
 		    setups[i].world_size > 8)

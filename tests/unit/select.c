@@ -108,6 +108,17 @@ Test(select, built_in_sends_at_once_through_memory)
 	expect_in_memory(DIST__BROADCAST, 8, 1 << 30, "linear");
 	expect_in_memory(DIST__BROADCAST, 9, 1, "binomial");
 	expect_in_memory(DIST__GATHER, 8, 1, "linear");
+	expect_in_memory(DIST__ALL_REDUCE, 2, 8, "recursive_doubling");
+	expect_in_memory(DIST__ALL_REDUCE, 3, 8, "one_shot");
+	expect_in_memory(DIST__ALL_REDUCE, 8, 4 << 10, "one_shot");
+	expect_in_memory(DIST__ALL_REDUCE, 8, (4 << 10) + 1,
+			 "recursive_doubling");
+	expect_in_memory(DIST__ALL_REDUCE, 9, 8, "recursive_doubling");
+	expect_in_memory(DIST__REDUCE_SCATTER, 2, 8, "pairwise");
+	expect_in_memory(DIST__REDUCE_SCATTER, 3, 8, "one_shot");
+	expect_in_memory(DIST__REDUCE_SCATTER, 8, 16 << 10, "one_shot");
+	expect_in_memory(DIST__REDUCE_SCATTER, 8, (16 << 10) + 1,
+			 "recursive_halving");
 	expect_in_memory(DIST__GATHER, 9, 1, "binomial");
 	expect_in_memory(DIST__SCATTER, 2, 64 << 10, "binomial");
 	expect_in_memory(DIST__SCATTER, 2, (64 << 10) + 1, "linear");
@@ -216,27 +227,38 @@ Test(select, a_rule_may_ask_for_memory)
 		     chain);
 }
 
+/* The algorithm whose sums are those of another in more steps. */
+static const char *in_steps(enum dist__op_kind op, const char *name)
+{
+	if (strcmp(name, "one_shot") != 0)
+		return name;
+	return op == DIST__ALL_REDUCE ? "recursive_doubling"
+				      : "recursive_halving";
+}
+
 /* A sum of floats is the sum of one order. */
+static void expect_one_order(enum dist__op_kind op, int world_size,
+			     size_t bytes)
+{
+	struct dist__layout layout = {.world_size = world_size, .num_nodes = 1};
+	const char *through_tcp = dist__select(NULL, op, &layout, bytes)->name;
+	const char *through_memory;
+
+	layout.in_memory = true;
+	through_memory = dist__select(NULL, op, &layout, bytes)->name;
+	cr_expect_str_eq(in_steps(op, through_memory), through_tcp,
+			 "%s of %zu bytes on %d ranks", dist__op_name(op),
+			 bytes, world_size);
+}
+
 Test(select, sums_go_the_same_way_through_memory)
 {
 	for (int op = 0; op < DIST__OP_KINDS; op++)
-		for (int i = 0; i < 16 * 32; i++) {
-			struct dist__layout layout = {.world_size = 1 + i / 32,
-						      .num_nodes = 1};
-			size_t bytes = (size_t)1 << i % 32;
-			const struct dist__algorithm *through_tcp;
-
-			if (!dist__op_reduces((enum dist__op_kind)op))
-				break;
-			through_tcp = dist__select(NULL, (enum dist__op_kind)op,
-						   &layout, bytes);
-			layout.in_memory = true;
-			cr_expect_eq(dist__select(NULL, (enum dist__op_kind)op,
-						  &layout, bytes),
-				     through_tcp, "%s of %zu bytes on %d ranks",
-				     dist__op_name((enum dist__op_kind)op),
-				     bytes, layout.world_size);
-		}
+		for (int i = 0; i < 16 * 32; i++)
+			if (dist__op_reduces((enum dist__op_kind)op))
+				expect_one_order((enum dist__op_kind)op,
+						 1 + i / 32,
+						 (size_t)1 << i % 32);
 }
 
 Test(select, every_algorithm_is_found_by_its_name)
