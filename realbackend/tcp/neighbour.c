@@ -215,16 +215,20 @@ void dist__neighbours_write(struct dist__mesh *mesh)
 
 bool dist__neighbours_sleep(const struct dist__mesh *mesh)
 {
-	bool quiet = true;
+	bool some = false, quiet = true;
 
 	for (size_t i = 0; i < mesh->num_connections; i++) {
-		struct dist__connection *connection = mesh->connections[i];
-
-		if (!dist__connection_shares(connection))
+		if (!dist__connection_shares(mesh->connections[i]))
 			continue;
-		dist__shared_sleep(connection->shared);
-		quiet &= !is_ready(connection);
+		dist__shared_sleep(mesh->connections[i]->shared);
+		some = true;
 	}
+	if (!some)
+		return true;
+	dist__shared_asleep();
+	for (size_t i = 0; i < mesh->num_connections && quiet; i++)
+		quiet = !dist__connection_shares(mesh->connections[i]) ||
+			!is_ready(mesh->connections[i]);
 	return quiet;
 }
 

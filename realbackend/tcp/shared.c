@@ -1,7 +1,8 @@
-#define _GNU_SOURCE /* process_vm_readv */
+#define _GNU_SOURCE /* process_vm_readv, syscall */
 #include "realbackend/tcp/shared.h"
 
 #include <fcntl.h>
+#include <linux/membarrier.h>
 #include <stdalign.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -11,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "realbackend/tcp/memory_file.h"
@@ -38,6 +40,7 @@ struct memory {
 	uint64_t nonce;
 	struct side {
 		alignas(LINE) atomic_bool asleep;
+		atomic_bool barriers; /* it sets some before it sleeps */
 		atomic_bool reads;    /* the other side's memory */
 		atomic_bool recalled; /* what it had lent */
 		pid_t pid;
@@ -54,6 +57,7 @@ struct dist__shared {
 	int bell; /* borrowed */
 	int fd;   /* of the memory, until settled; -1: closed */
 	bool full;
+	bool reached; /* by barriers of others */
 	uint64_t written;
 	uint64_t taken; /* the peer told or not */
 	uint64_t told;  /* of those */
@@ -73,6 +77,14 @@ static struct side *theirs(const struct dist__shared *shared)
 
 /* ---- life --------------------------------------------------------------- */
 
+/* Lets barriers of other processes reach this one, from now on. Returns whether
+ * the system knows how. */
+static bool barriers_reach(void)
+{
+	return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED,
+		       0, 0) == 0;
+}
+
 static struct dist__shared *shared_of(int side, int bell, int fd)
 {
 	struct dist__shared *shared = malloc(sizeof *shared);
@@ -85,6 +97,8 @@ static struct dist__shared *shared_of(int side, int bell, int fd)
 		free(shared);
 		return NULL;
 	}
+	shared->reached = barriers_reach();
+	atomic_store(&mine(shared)->barriers, shared->reached);
 	mine(shared)->pid = getpid();
 	mine(shared)->address = (uint64_t)(uintptr_t)shared->memory;
 	return shared;
@@ -172,9 +186,23 @@ void dist__shared_free(struct dist__shared *shared)
 
 /* ---- the bell ----------------------------------------------------------- */
 
+/*
+ * Who puts bytes writes how many there are, then looks whether the peer sleeps;
+ * who goes to sleep says so, then looks for bytes. With a fence between, on
+ * either side, at least one sees what the other wrote. But a fence waits until
+ * the lines just written have come here from the other processor, and putting
+ * is what happens all the time: so the fence is left to who goes to sleep, and
+ * the system sets it on all processors (membarrier(2)).
+ */
 void dist__shared_sleep(struct dist__shared *shared)
 {
 	atomic_store(&mine(shared)->asleep, true);
+}
+
+void dist__shared_asleep(void)
+{
+	/* It fails where the peers do without. */
+	(void)syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
 }
 
 void dist__shared_wake(struct dist__shared *shared)
@@ -183,11 +211,24 @@ void dist__shared_wake(struct dist__shared *shared)
 			      memory_order_relaxed);
 }
 
-/*
- * Wakes the peer if it sleeps. Both sides first write and then look at what the
- * other one wrote, with a fence between: at least one of them sees it. Where
- * the socket is full there are bells enough in it.
- */
+/* Says to the peer how far a ring was written, before it is looked at whether
+ * the peer sleeps. */
+static void say(struct dist__shared *shared, atomic_uint_least64_t *count,
+		uint64_t value)
+{
+	bool barriers = atomic_load_explicit(&theirs(shared)->barriers,
+					     memory_order_relaxed);
+
+	if (!shared->reached || !barriers) {
+		atomic_store(count, value);
+		return;
+	}
+	atomic_store_explicit(count, value, memory_order_release);
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
+/* Wakes the peer if it sleeps. Where the socket is full there are bells enough
+ * in it. */
 static void ring_bell(struct dist__shared *shared)
 {
 	atomic_bool *asleep = &theirs(shared)->asleep;
@@ -299,7 +340,7 @@ static size_t piece(size_t wanted, uint64_t at, uint64_t there)
 static void publish(struct dist__shared *shared, uint64_t written)
 {
 	shared->written = written;
-	atomic_store(&ring_out(shared)->written, written);
+	say(shared, &ring_out(shared)->written, written);
 	ring_bell(shared);
 }
 

@@ -79,11 +79,14 @@ bool dist__shared_read(struct dist__shared *shared, void *to, uint64_t from,
 		       size_t len);
 void dist__shared_recall(struct dist__shared *shared);
 
-/* dist__shared_sleep asks the peer for the bell: once, when it has put
- * something, or has taken something where there had been no room for us. What
- * came before must be looked for afterwards. dist__shared_wake takes that
- * back. */
+/*
+ * dist__shared_sleep asks the peer for the bell: once, when it has put
+ * something, or has taken something where there had been no room for us. After
+ * dist__shared_asleep, one for all that were asked, what came before must be
+ * looked for. dist__shared_wake takes the asking back.
+ */
 void dist__shared_sleep(struct dist__shared *shared);
+void dist__shared_asleep(void);
 void dist__shared_wake(struct dist__shared *shared);
 
 #endif
