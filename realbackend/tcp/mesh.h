@@ -427,12 +427,18 @@ void dist__neighbours_wake(const struct dist__mesh *mesh);
 
 /* ---- quick.c: short messages through memory ----------------------------- */
 
-/* dist__quick_send passes m, of a collective, at once; dist__quick_receive
- * takes m, which is there or comes in a moment. false: nothing was done, it
- * takes a request. */
+/* How many messages can be received together. */
+#define DIST__QUICK_MOST 64
+
+/*
+ * dist__quick_send passes m, of a collective, at once; false: nothing was done,
+ * it takes a request. dist__quick_receive takes those of n messages, 1 to
+ * DIST__QUICK_MOST, that are there or come in a moment, and returns the others,
+ * which take a request each: bit i stands for messages[i].
+ */
 bool dist__quick_send(struct dist__mesh *mesh, const struct dist__message *m);
-bool dist__quick_receive(struct dist__mesh *mesh,
-			 const struct dist__message *m);
+uint64_t dist__quick_receive(struct dist__mesh *mesh,
+			     const struct dist__message *messages, int n);
 
 /* ---- handshake.c: who is connected to whom ------------------------------ */
 

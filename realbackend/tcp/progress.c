@@ -36,18 +36,19 @@
 #define SPIN_NS ((int64_t)200000)
 
 /* How patient it is: it gives the processor away once in so many looks at
- * memory. While the peer reads what it was lent it looks on, where that takes
- * no longer than reading_ns. */
+ * memory, and for a short message so often before it makes a request. While the
+ * peer reads what it was lent it looks on, where that takes no longer than
+ * reading_ns. */
 struct patience {
 	int64_t reading_ns;
-	unsigned looks;
+	unsigned looks, turns;
 };
 
 /* With a processor for each rank of the machine. Now and then it goes all the
  * same: they may have been put on one. */
 static const struct patience own = {.reading_ns = 1000000, .looks = 256};
 /* With more ranks than processors. */
-static const struct patience shared = {.looks = 1};
+static const struct patience shared = {.looks = 1, .turns = 16};
 
 /* What one thread polls. Entry 0 is the wake-up pipe, 1 the listener. */
 struct poller {
@@ -370,9 +371,16 @@ bool dist__progress_wait(struct dist__progress *p,
 	return true;
 }
 
-unsigned dist__progress_looks(const struct dist__progress *p)
+bool dist__progress_linger(struct dist__progress *p, unsigned *tries)
 {
-	return p->patience->looks;
+	if (++*tries < p->patience->looks)
+		return true;
+	if (*tries >= p->patience->looks + p->patience->turns)
+		return false;
+	pthread_mutex_unlock(&p->mesh->mutex);
+	sched_yield();
+	pthread_mutex_lock(&p->mesh->mutex);
+	return true;
 }
 
 void dist__progress_look(struct dist__progress *p)

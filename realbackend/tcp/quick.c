@@ -78,16 +78,40 @@ static bool take(struct dist__mesh *mesh, struct dist__connection *c,
 	return true;
 }
 
-bool dist__quick_receive(struct dist__mesh *mesh, const struct dist__message *m)
-{
-	struct dist__connection *c = connection_for(mesh, m);
-	unsigned looks = dist__progress_looks(mesh->progress);
+/* What a look for messages found. */
+struct found {
+	uint64_t missing; /* by the bit of their number */
+	bool odd;         /* one of them has to be received by a request */
+};
 
-	if (!c || !is_next(mesh, c))
-		return false;
+/* Takes those of the missing messages that lie there. */
+static void look(struct dist__mesh *mesh, const struct dist__message *messages,
+		 struct found *found)
+{
+	for (uint64_t left = found->missing; left; left &= left - 1) {
+		int i = __builtin_ctzll(left);
+		struct dist__connection *c = connection_for(mesh, &messages[i]);
+
+		if (c && is_next(mesh, c) && !dist__shared_has(c->shared))
+			continue;
+		if (c && is_next(mesh, c) && take(mesh, c, &messages[i]))
+			found->missing &= ~(UINT64_C(1) << i);
+		else
+			found->odd = true;
+	}
+}
+
+uint64_t dist__quick_receive(struct dist__mesh *mesh,
+			     const struct dist__message *messages, int n)
+{
+	struct found found = {.missing =
+				      ~UINT64_C(0) >> (DIST__QUICK_MOST - n)};
+	unsigned tries = 0;
+
 	/* What comes may wait for what goes. */
-	while (!dist__shared_has(c->shared))
-		if (looks-- == 0 || mesh->stuck)
-			return false;
-	return take(mesh, c, m);
+	do
+		look(mesh, messages, &found);
+	while (found.missing && !found.odd && !mesh->stuck &&
+	       dist__progress_linger(mesh->progress, &tries));
+	return found.missing;
 }

@@ -170,28 +170,43 @@ static enum dist_error tcp_wait(struct dist__transport *transport,
 	return error;
 }
 
-/* Passes a message that needs no request. */
-static bool pass(struct dist__mesh *mesh, const struct dist__message *m,
-		 enum dist__request_kind kind)
-{
-	return kind == DIST__REQUEST_SEND ? dist__quick_send(mesh, m)
-					  : dist__quick_receive(mesh, m);
-}
-
-/* Passes n messages or posts them to requests, the first that fails last;
+/* Sends n messages, or posts them to requests, the first that fails last;
  * stores how many were posted. */
-static enum dist_error post_all(struct dist__mesh *mesh,
+static enum dist_error send_all(struct dist__mesh *mesh,
 				struct dist__request *requests,
 				const struct dist__message *messages, int n,
-				enum dist__request_kind kind, int *posted)
+				int *posted)
 {
 	enum dist_error error = DIST_OK;
 
 	*posted = 0;
 	for (int i = 0; i < n && !error; i++) {
-		if (pass(mesh, &messages[i], kind))
+		if (dist__quick_send(mesh, &messages[i]))
 			continue;
-		error = post(mesh, &requests[*posted], &messages[i], kind);
+		error = post(mesh, &requests[*posted], &messages[i],
+			     DIST__REQUEST_SEND);
+		*posted += !error;
+	}
+	return error;
+}
+
+/* As send_all: receives. */
+static enum dist_error receive_all(struct dist__mesh *mesh,
+				   struct dist__request *requests,
+				   const struct dist__message *messages, int n,
+				   int *posted)
+{
+	bool few = n > 0 && n <= DIST__QUICK_MOST;
+	uint64_t missing =
+		few ? dist__quick_receive(mesh, messages, n) : UINT64_MAX;
+	enum dist_error error = DIST_OK;
+
+	*posted = 0;
+	for (int i = 0; i < n && !error; i++) {
+		if (few && !(missing >> i & 1))
+			continue;
+		error = post(mesh, &requests[*posted], &messages[i],
+			     DIST__REQUEST_RECEIVE);
 		*posted += !error;
 	}
 	return error;
@@ -230,11 +245,9 @@ static enum dist_error tcp_exchange(struct dist__transport *transport,
 		return DIST_ERR_NO_MEMORY;
 	receives = requests + num_out;
 	pthread_mutex_lock(&mesh->mutex);
-	error = post_all(mesh, requests, out, num_out, DIST__REQUEST_SEND,
-			 &sent);
+	error = send_all(mesh, requests, out, num_out, &sent);
 	if (!error)
-		error = post_all(mesh, receives, in, num_in,
-				 DIST__REQUEST_RECEIVE, &received);
+		error = receive_all(mesh, receives, in, num_in, &received);
 	error = end_all(mesh, receives, received, deadline_ns, error);
 	error = end_all(mesh, requests, sent, deadline_ns, error);
 	pthread_mutex_unlock(&mesh->mutex);
