@@ -371,11 +371,14 @@ bool dist__progress_wait(struct dist__progress *p,
 	return true;
 }
 
-bool dist__progress_linger(struct dist__progress *p, unsigned *tries)
+unsigned dist__progress_looks(const struct dist__progress *p)
 {
-	if (++*tries < p->patience->looks)
-		return true;
-	if (*tries >= p->patience->looks + p->patience->turns)
+	return p->patience->looks;
+}
+
+bool dist__progress_linger(struct dist__progress *p, unsigned *turns)
+{
+	if ((*turns)++ >= p->patience->turns)
 		return false;
 	pthread_mutex_unlock(&p->mesh->mutex);
 	sched_yield();

@@ -41,10 +41,14 @@ void dist__progress_free(struct dist__progress *progress);
 bool dist__progress_wait(struct dist__progress *progress,
 			 struct dist__request *request, int64_t deadline_ns);
 
-/* dist__progress_linger says whether a thread that looked at memory in vain,
- * for the time numbered *tries from 0 on, is to look again at once, and gives
- * the processor away before where it is due. The mutex is released then. */
-bool dist__progress_linger(struct dist__progress *progress, unsigned *tries);
+/*
+ * dist__progress_looks returns how often a waiting thread looks at memory
+ * before it gives the processor away. dist__progress_linger does that, for the
+ * time numbered *turns from 0 on, or returns false: it is not worth it any
+ * more. The mutex is released meanwhile.
+ */
+unsigned dist__progress_looks(const struct dist__progress *progress);
+bool dist__progress_linger(struct dist__progress *progress, unsigned *turns);
 
 /* dist__progress_look moves what can be moved now, unless another thread is at
  * it already. */

@@ -6,6 +6,8 @@
  * it, wait for it and take it out again. Whatever is out of the ordinary is
  * left to a request.
  */
+#include <string.h>
+
 #include "core/backend.h"
 #include "realbackend/tcp/mesh.h"
 #include "realbackend/tcp/progress.h"
@@ -35,15 +37,17 @@ bool dist__quick_send(struct dist__mesh *mesh, const struct dist__message *m)
 {
 	const struct dist__frame frame = dist__frame_of(m, DIST__FRAME_DATA);
 	struct dist__connection *c = connection_for(mesh, m);
-	unsigned char header[DIST__FRAME_BYTES];
-	const struct iovec parts[] = {{header, sizeof header},
-				      {m->data, m->bytes}};
-	size_t whole = sizeof header + m->bytes;
+	size_t whole = DIST__FRAME_BYTES + m->bytes;
+	unsigned char *place = NULL;
 
-	if (!c || c->peer->sends.first || !dist__shared_fits(c->shared, whole))
+	if (c && !c->peer->sends.first)
+		place = dist__shared_place(c->shared, whole);
+	if (!place)
 		return false;
-	dist__frame_encode(&frame, header);
-	dist__shared_put(c->shared, parts, m->bytes > 0 ? 2 : 1);
+	dist__frame_encode(&frame, place);
+	if (m->bytes > 0)
+		memcpy(place + DIST__FRAME_BYTES, m->data, m->bytes);
+	dist__shared_placed(c->shared, whole);
 	mesh->moved += whole;
 	return true;
 }
@@ -78,6 +82,15 @@ static bool take(struct dist__mesh *mesh, struct dist__connection *c,
 	return true;
 }
 
+/* Whether something comes on c while it is looked at so many times. */
+static bool comes(struct dist__connection *c, unsigned looks)
+{
+	while (!dist__shared_has(c->shared))
+		if (--looks == 0)
+			return false;
+	return true;
+}
+
 /* What a look for messages found. */
 struct found {
 	uint64_t missing; /* by the bit of their number */
@@ -88,13 +101,19 @@ struct found {
 static void look(struct dist__mesh *mesh, const struct dist__message *messages,
 		 struct found *found)
 {
+	unsigned looks = dist__progress_looks(mesh->progress);
+
 	for (uint64_t left = found->missing; left; left &= left - 1) {
 		int i = __builtin_ctzll(left);
 		struct dist__connection *c = connection_for(mesh, &messages[i]);
 
-		if (c && is_next(mesh, c) && !dist__shared_has(c->shared))
+		if (!c || !is_next(mesh, c)) {
+			found->odd = true;
 			continue;
-		if (c && is_next(mesh, c) && take(mesh, c, &messages[i]))
+		}
+		if (!comes(c, looks))
+			continue;
+		if (take(mesh, c, &messages[i]))
 			found->missing &= ~(UINT64_C(1) << i);
 		else
 			found->odd = true;
@@ -106,12 +125,12 @@ uint64_t dist__quick_receive(struct dist__mesh *mesh,
 {
 	struct found found = {.missing =
 				      ~UINT64_C(0) >> (DIST__QUICK_MOST - n)};
-	unsigned tries = 0;
+	unsigned turns = 0;
 
 	/* What comes may wait for what goes. */
 	do
 		look(mesh, messages, &found);
 	while (found.missing && !found.odd && !mesh->stuck &&
-	       dist__progress_linger(mesh->progress, &tries));
+	       dist__progress_linger(mesh->progress, &turns));
 	return found.missing;
 }

@@ -315,11 +315,6 @@ bool dist__shared_has_room(struct dist__shared *shared)
 	return room_out(shared, shared->written, 1) > 0;
 }
 
-bool dist__shared_fits(struct dist__shared *shared, size_t bytes)
-{
-	return room_out(shared, shared->written, bytes) >= bytes;
-}
-
 bool dist__shared_has(struct dist__shared *shared)
 {
 	return fill_in(shared) > 0;
@@ -384,6 +379,21 @@ size_t dist__shared_put(struct dist__shared *shared, const struct iovec *parts,
 	if (written != before)
 		publish(shared, written);
 	return (size_t)(written - before);
+}
+
+unsigned char *dist__shared_place(struct dist__shared *shared, size_t bytes)
+{
+	size_t at = (size_t)(shared->written % RING_BYTES);
+
+	if (shared->full || RING_BYTES - at < bytes ||
+	    room_out(shared, shared->written, bytes) < bytes)
+		return NULL;
+	return ring_out(shared)->bytes + at;
+}
+
+void dist__shared_placed(struct dist__shared *shared, size_t bytes)
+{
+	publish(shared, shared->written + bytes);
 }
 
 /* Gives back to the peer what was taken, once that is a piece or the peer waits

@@ -50,6 +50,11 @@ void dist__shared_free(struct dist__shared *shared);
 size_t dist__shared_put(struct dist__shared *shared, const struct iovec *parts,
 			size_t num);
 
+/* dist__shared_place returns where so many bytes can be put at once; NULL: they
+ * do not fit there. dist__shared_placed says that they have been. */
+unsigned char *dist__shared_place(struct dist__shared *shared, size_t bytes);
+void dist__shared_placed(struct dist__shared *shared, size_t bytes);
+
 /* dist__shared_take reads what there is into the num parts, as far as they
  * reach, and returns how many bytes; -1: the memory is not as it should be. */
 ssize_t dist__shared_take(struct dist__shared *shared,
@@ -66,9 +71,6 @@ void dist__shared_skip(struct dist__shared *shared, size_t len);
  * dist__shared_has_room whether something can be put. */
 bool dist__shared_has(struct dist__shared *shared);
 bool dist__shared_has_room(struct dist__shared *shared);
-
-/* dist__shared_fits returns whether so many bytes can be put. */
-bool dist__shared_fits(struct dist__shared *shared, size_t bytes);
 
 /* dist__shared_lends returns whether the peer can read this process's memory by
  * itself, where the system lets it; dist__shared_read reads len bytes of the
