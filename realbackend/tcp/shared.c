@@ -27,12 +27,22 @@
 /* What one processor writes lies apart from what another does. */
 #define LINE 64
 
+/* So much goes with the line that tells of it, once more: who looks for
+ * something has it at once. A frame and one or two elements. */
+#define NEAR_WORDS 6
+#define NEAR_BYTES (NEAR_WORDS * sizeof(uint64_t))
+#define NOTHING    UINT64_MAX
+
 /* The bytes that one side writes and the other one reads. Counts are of all
  * bytes ever; a byte's place is its count modulo RING_BYTES. */
 struct ring {
 	alignas(LINE) atomic_uint_least64_t written;
-	atomic_bool full; /* the writer has more than there was room for */
+	/* Those from near_from to written once more, or NOTHING: changed
+	 * before the words are, so that who reads them knows. */
+	atomic_uint_least64_t near_from;
+	atomic_uint_least64_t near_words[NEAR_WORDS];
 	alignas(LINE) atomic_uint_least64_t taken;
+	atomic_bool full; /* the writer has more than there was room for */
 	alignas(LINE) unsigned char bytes[RING_BYTES];
 };
 
@@ -63,6 +73,7 @@ struct dist__shared {
 	uint64_t told;  /* of those */
 	/* By the peer, when last looked. */
 	uint64_t their_written, their_taken;
+	uint64_t near[NEAR_WORDS];
 };
 
 static struct side *mine(const struct dist__shared *shared)
@@ -339,6 +350,41 @@ static void publish(struct dist__shared *shared, uint64_t written)
 	ring_bell(shared);
 }
 
+/* What is published next is not near as a whole. */
+static void put_nothing_near(struct dist__shared *shared)
+{
+	atomic_store_explicit(&ring_out(shared)->near_from, NOTHING,
+			      memory_order_relaxed);
+}
+
+/* Puts what lies at a place, and is published next, near. */
+static void put_near(struct dist__shared *shared, const unsigned char *place,
+		     size_t bytes)
+{
+	struct ring *ring = ring_out(shared);
+	uint64_t words[NEAR_WORDS] = {0};
+
+	atomic_store_explicit(&ring->near_from, shared->written,
+			      memory_order_relaxed);
+	memcpy(words, place, bytes);
+	for (size_t i = 0; i * sizeof *words < bytes; i++)
+		atomic_store_explicit(&ring->near_words[i], words[i],
+				      memory_order_release);
+}
+
+/* Takes a look at fill bytes that lie near; false: they do not, or are being
+ * changed. */
+static bool look_near(struct dist__shared *shared, uint64_t fill)
+{
+	struct ring *ring = ring_in(shared);
+
+	for (size_t i = 0; i * sizeof *shared->near < fill; i++)
+		shared->near[i] = atomic_load_explicit(&ring->near_words[i],
+						       memory_order_acquire);
+	return atomic_load_explicit(&ring->near_from, memory_order_relaxed) ==
+	       shared->taken;
+}
+
 /* Copies as much of part as there is room for, after *written, and publishes
  * it piece by piece, so that the peer reads one while the next is written; the
  * rest waits for what follows. Returns how much. */
@@ -371,6 +417,7 @@ size_t dist__shared_put(struct dist__shared *shared, const struct iovec *parts,
 	uint64_t before = shared->written, written = before;
 	bool full = false;
 
+	put_nothing_near(shared);
 	for (size_t i = 0; i < num && !full; i++)
 		full = put_part(shared, &parts[i], &written) < parts[i].iov_len;
 	if (full != shared->full)
@@ -393,6 +440,13 @@ unsigned char *dist__shared_place(struct dist__shared *shared, size_t bytes)
 
 void dist__shared_placed(struct dist__shared *shared, size_t bytes)
 {
+	const unsigned char *place =
+		ring_out(shared)->bytes + shared->written % RING_BYTES;
+
+	if (bytes <= NEAR_BYTES)
+		put_near(shared, place, bytes);
+	else
+		put_nothing_near(shared);
 	publish(shared, shared->written + bytes);
 }
 
@@ -456,6 +510,10 @@ size_t dist__shared_peek(struct dist__shared *shared,
 {
 	uint64_t fill = fill_in(shared);
 
+	if (fill > 0 && fill <= NEAR_BYTES && look_near(shared, fill)) {
+		*bytes = (const unsigned char *)shared->near;
+		return (size_t)fill;
+	}
 	*bytes = ring_in(shared)->bytes + shared->taken % RING_BYTES;
 	return fill <= RING_BYTES ? piece(PIECE_BYTES, shared->taken, fill) : 0;
 }

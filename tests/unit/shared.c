@@ -65,75 +65,115 @@ static char byte_of(size_t i)
 	return (char)(i * 2654435761U >> 13);
 }
 
-/* The other process: writes the stream in writes of growing length. */
-static void write_stream(struct dist__shared *side)
+/* Puts bytes in one place, if there is one: a few lie near. */
+static size_t put_at_once(struct dist__shared *side, const char *data,
+			  size_t len)
+{
+	unsigned char *place = dist__shared_place(side, len);
+
+	if (!place)
+		return put(side, data, len);
+	memcpy(place, data, len);
+	dist__shared_placed(side, len);
+	return len;
+}
+
+/* The other process: writes the stream in writes of growing length up to most,
+ * every third by a list. */
+static void write_stream(struct dist__shared *side, size_t most)
 {
 	static char data[STREAM_BYTES];
 	size_t done = 0, len = 1;
 
+	alarm(60); /* should nobody read any more */
 	for (size_t i = 0; i < STREAM_BYTES; i++)
 		data[i] = byte_of(i);
-	for (; done < STREAM_BYTES; len = len * 3 % 70001 + 1) {
+	for (; done < STREAM_BYTES; len = len * 3 % most + 1) {
 		if (len > STREAM_BYTES - done)
 			len = STREAM_BYTES - done;
-		done += put(side, data + done, len);
+		done += len % 3 ? put_at_once(side, data + done, len)
+				: put(side, data + done, len);
 	}
 	_exit(0);
 }
 
-Test(shared, bytes_come_out_as_they_went_in, .timeout = 60)
+/* Takes some of the stream, the bytes from done on, each time another way. */
+static size_t read_some(struct dist__shared *side, size_t done, unsigned turn)
+{
+	const unsigned char *bytes;
+	char data[4099];
+	size_t n;
+
+	if (turn % 5 == 0) {
+		ssize_t taken = take(side, data, turn % sizeof data + 1);
+
+		cr_assert_geq(taken, 0);
+		bytes = (const unsigned char *)data;
+		n = (size_t)taken;
+	} else {
+		n = dist__shared_peek(side, &bytes);
+		if (n > 1 && turn % 2)
+			n /= 2; /* the rest stays for the next look */
+	}
+	for (size_t i = 0; i < n; i++)
+		cr_assert_eq((char)bytes[i], byte_of(done + i),
+			     "byte %zu of the stream", done + i);
+	if (turn % 5 > 0)
+		dist__shared_skip(side, n);
+	return n;
+}
+
+static void stream_through(size_t most)
 {
 	struct pair pair;
-	char data[4099];
+	unsigned turn = 0;
 	size_t done = 0;
 	int status;
 	pid_t pid;
 
 	open_pair(&pair);
+	cr_assert_eq(read_some(pair.sides[0], 0, 1), 0);
 	pid = fork();
 	cr_assert_geq(pid, 0);
 	if (pid == 0)
-		write_stream(pair.sides[1]);
-	while (done < STREAM_BYTES) {
-		ssize_t n = take(pair.sides[0], data, sizeof data);
-
-		cr_assert_geq(n, 0);
-		for (ssize_t i = 0; i < n; i++)
-			cr_assert_eq(data[i], byte_of(done + (size_t)i));
-		done += (size_t)n;
-	}
+		write_stream(pair.sides[1], most);
+	while (done < STREAM_BYTES)
+		done += read_some(pair.sides[0], done, turn++);
 	cr_assert_eq(waitpid(pid, &status, 0), pid);
 	cr_assert_eq(status, 0);
 	cr_assert_not(dist__shared_has(pair.sides[0]));
 	close_pair(&pair);
 }
 
-Test(shared, bytes_are_looked_at_where_they_lie, .timeout = 60)
+Test(shared, bytes_come_out_as_they_went_in, .timeout = 60)
+{
+	stream_through(70001);
+	stream_through(61);
+}
+
+Test(shared, what_lies_near_is_of_one_message)
 {
 	struct pair pair;
 	const unsigned char *bytes;
-	size_t done = 0, looks = 0, n;
-	int status;
-	pid_t pid;
 
 	open_pair(&pair);
-	cr_assert_eq(dist__shared_peek(pair.sides[0], &bytes), 0);
-	pid = fork();
-	cr_assert_geq(pid, 0);
-	if (pid == 0)
-		write_stream(pair.sides[1]);
-	while (done < STREAM_BYTES) {
-		n = dist__shared_peek(pair.sides[0], &bytes);
-		if (n > 1 && ++looks % 2)
-			n /= 2; /* the rest stays for the next look */
-		for (size_t i = 0; i < n; i++)
-			cr_assert_eq((char)bytes[i], byte_of(done + i));
-		dist__shared_skip(pair.sides[0], n);
-		done += n;
-	}
-	cr_assert_eq(waitpid(pid, &status, 0), pid);
-	cr_assert_eq(status, 0);
-	cr_assert_not(dist__shared_has(pair.sides[0]));
+	cr_assert_eq(put_at_once(pair.sides[0], "abc", 3), 3);
+	cr_assert_eq(dist__shared_peek(pair.sides[1], &bytes), 3);
+	cr_assert_arr_eq(bytes, "abc", 3);
+	cr_assert_eq(put_at_once(pair.sides[0], "defgh", 5), 5);
+	cr_assert_eq(dist__shared_peek(pair.sides[1], &bytes), 3,
+		     "more is looked for when this is taken");
+	cr_assert_arr_eq(bytes, "abc", 3);
+	dist__shared_skip(pair.sides[1], 1);
+	cr_assert_eq(dist__shared_peek(pair.sides[1], &bytes), 2);
+	cr_assert_arr_eq(bytes, "bc", 2);
+	dist__shared_skip(pair.sides[1], 2);
+	cr_assert_eq(dist__shared_peek(pair.sides[1], &bytes), 5);
+	cr_assert_arr_eq(bytes, "defgh", 5);
+	cr_assert_eq(put(pair.sides[0], "i", 1), 1);
+	dist__shared_skip(pair.sides[1], 5);
+	cr_assert_eq(dist__shared_peek(pair.sides[1], &bytes), 1);
+	cr_assert_arr_eq(bytes, "i", 1);
 	close_pair(&pair);
 }
 
