@@ -350,6 +350,13 @@ static void abort_group(struct dist__backend *backend)
 	b->transport->ops->abort(b->transport, b->members->group_id);
 }
 
+static const char *words(struct dist__backend *backend)
+{
+	struct dist__transport *t = p2p(backend)->transport;
+
+	return t->ops->words ? t->ops->words(t) : "";
+}
+
 static void free_backend(struct dist__backend *backend)
 {
 	struct p2p_backend *b = p2p(backend);
@@ -366,6 +373,7 @@ static const struct dist__backend_ops p2p_ops = {
 	.now_ns = now_ns,
 	.compute = compute,
 	.abort = abort_group,
+	.words = words,
 	.free = free_backend,
 };
 

@@ -204,6 +204,10 @@ struct dist__transport_ops {
 	 */
 	void (*abort)(struct dist__transport *t, uint32_t group);
 
+	/* What the system below said when something failed, "" if nothing.
+	 * Any thread. NULL: it never says anything. */
+	const char *(*words)(struct dist__transport *t);
+
 	/* Says goodbye, frees the transport. Rank's thread; no lane left. */
 	void (*free)(struct dist__transport *t);
 };

@@ -3,6 +3,7 @@
  * states.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/clock.h"
@@ -43,7 +44,21 @@ static void greet_peer(struct dist__mesh *mesh,
 			       DIST_ERR_PEER_LOST);
 }
 
-static enum dist_error dial_error(int error)
+/* Keeps why the system has no connection for us, for whoever reports it. */
+static void note_refusal(struct dist__mesh *mesh, int error)
+{
+	char limit[DIST__LIMIT_TEXT] = "";
+
+	if (mesh->words[0])
+		return;
+	if (error == EMFILE)
+		dist__socket_limit(mesh->world_size, limit);
+	snprintf(mesh->words, sizeof mesh->words, "%.80s%s%s", strerror(error),
+		 *limit ? ": " : "", limit);
+}
+
+/* The peer cannot be reached. */
+static void give_up(struct dist__mesh *mesh, struct dist__peer *peer, int error)
 {
 	switch (error) {
 	case EMFILE:
@@ -51,9 +66,11 @@ static enum dist_error dial_error(int error)
 	case ENOBUFS:
 	case ENOMEM:
 	case EADDRNOTAVAIL:
-		return DIST_ERR_IO;
+		note_refusal(mesh, error);
+		dist__peer_end(mesh, peer, DIST__PEER_LOST, DIST_ERR_IO);
+		break;
 	default:
-		return DIST_ERR_PEER_LOST;
+		dist__peer_end(mesh, peer, DIST__PEER_LOST, DIST_ERR_PEER_LOST);
 	}
 }
 
@@ -68,7 +85,7 @@ void dist__handshake_dial(struct dist__mesh *mesh, struct dist__peer *peer)
 	error = dist__socket_dial(&peer->address,
 				  dist__is_neighbour(mesh, peer), &fd);
 	if (error && error != EINPROGRESS) {
-		dist__peer_end(mesh, peer, DIST__PEER_LOST, dial_error(error));
+		give_up(mesh, peer, error);
 		return;
 	}
 	connection = dist__connection_new(mesh, fd, DIST__CONNECTING, peer);
@@ -87,8 +104,7 @@ void dist__handshake_connected(struct dist__mesh *mesh,
 	int error = dist__socket_error(connection->fd);
 
 	if (error)
-		dist__peer_end(mesh, connection->peer, DIST__PEER_LOST,
-			       dial_error(error));
+		give_up(mesh, connection->peer, error);
 	else
 		greet_peer(mesh, connection);
 }

@@ -186,6 +186,9 @@ struct dist__mesh {
 	struct dist__queue any_receives; /* from any source, not matched */
 	uint64_t receives_posted, messages_come;
 
+	/* What the system said when it first refused; written once. */
+	char words[DIST__LIMIT_TEXT + 96];
+
 	/* progress.c's */
 	struct dist__progress *progress;
 	size_t detached;      /* incomplete requests of tag >= 0 */

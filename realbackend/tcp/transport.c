@@ -288,6 +288,16 @@ static void tcp_abort(struct dist__transport *transport, uint32_t group)
 	pthread_mutex_unlock(&mesh->mutex);
 }
 
+static const char *tcp_words(struct dist__transport *transport)
+{
+	struct dist__mesh *mesh = mesh_of(transport);
+
+	/* They are written once, under the lock. */
+	pthread_mutex_lock(&mesh->mutex);
+	pthread_mutex_unlock(&mesh->mutex);
+	return mesh->words;
+}
+
 /* ---- clock -------------------------------------------------------------- */
 
 static int64_t tcp_now_ns(struct dist__transport *transport)
@@ -408,6 +418,7 @@ static const struct dist__transport_ops tcp_ops = {
 	.lane_notify = dist__lane_notify,
 	.lane_free = dist__lane_free,
 	.abort = tcp_abort,
+	.words = tcp_words,
 	.free = tcp_free,
 };
 

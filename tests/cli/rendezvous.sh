@@ -25,6 +25,11 @@ for files in 20 16 11 9 8; do
 	expect_err "^  rank.*ulimit -n is $files([;)]|\$)"
 done
 
+# Files run out only when all have met and ranks connect among themselves.
+(ulimit -n 24 && lockstep run --nproc-per-node 8 all_reduce && exit "$status")
+[ $? -eq 1 ] || fail "ulimit -n 24: it ended well"
+expect_err '^rank .*\(Too many open files: ulimit -n is 24; 8 ranks want 32\)'
+
 expect 18 run --nproc-per-node 3 zoo 50_stale_file
 expect_err 'so says .*: if an earlier job wrote it, delete the file'
 turns_on '[]'
