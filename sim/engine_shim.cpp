@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <fstream>
 #include <limits>
 #include <string>
 #include <vector>
@@ -114,12 +115,31 @@ class FlowZone : public simgrid::kernel::routing::NetZoneImpl
 
 FlowZone *flow_zone; /* until the process ends, like the engine */
 
+/* SimGrid's parser does not know the mark that editors on Windows put in front
+ * of a file. */
+bool begins_with_mark(const char *path)
+{
+	const std::string mark = "\xEF\xBB\xBF";
+	std::string first(mark.size(), ' ');
+
+	std::ifstream(path, std::ios::binary)
+		.read(&first[0], static_cast<std::streamsize>(mark.size()));
+	return first == mark;
+}
+
 } // namespace
 
 bool dist__engine_load(const char *path, char *text, size_t size)
 {
 	auto *engine = simgrid::s4u::Engine::get_instance();
 
+	if (begins_with_mark(path)) {
+		snprintf(text, size,
+			 "%s:1: expected XML in UTF-8 without a byte order "
+			 "mark, found one in front",
+			 path);
+		return false;
+	}
 	try {
 		engine->load_platform(path);
 	} catch (const std::exception &failure) {

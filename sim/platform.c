@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <simgrid/host.h>
 #include <simgrid/link.h>
 
 #include "sim/engine_shim.h"
@@ -48,6 +49,31 @@ const char *dist__platform_name(const char *asked)
 
 /* ---- what SimGrid does not check ------------------------------------ */
 
+/* Longer than any link takes: what is above is a slip, and every call over it
+ * would only run out of time. */
+#define LONGEST_S 1000.0
+
+static enum dist_error check_speeds(const struct dist__platform *p,
+				    struct dist_message *message)
+{
+	sg_host_t *hosts = sg_host_list();
+	size_t count = sg_host_count();
+	enum dist_error error = DIST_OK;
+
+	for (size_t i = 0; i < count && !error; i++) {
+		double speed = sg_host_get_speed(hosts[i]);
+
+		if (!(speed > 0 && isfinite(speed)))
+			error = dist__platform_refuse(
+				message,
+				"%s: host %s: speed is %g flop/s: expected "
+				"more than 0",
+				p->path, sg_host_get_name(hosts[i]), speed);
+	}
+	free(hosts);
+	return error;
+}
+
 static enum dist_error check_links(const struct dist__platform *p,
 				   struct dist_message *message)
 {
@@ -59,18 +85,19 @@ static enum dist_error check_links(const struct dist__platform *p,
 		double bandwidth = sg_link_get_bandwidth(links[i]);
 		double latency = sg_link_get_latency(links[i]);
 
-		if (!(bandwidth > 0 && isfinite(bandwidth)))
+		if (!(bandwidth >= 1 && isfinite(bandwidth)))
 			error = dist__platform_refuse(
 				message,
 				"%s: link %s: bandwidth is %g B/s: "
-				"expected more than 0",
+				"expected 1 or more",
 				p->path, sg_link_get_name(links[i]), bandwidth);
-		else if (!(latency >= 0 && isfinite(latency)))
+		else if (!(latency >= 0 && latency <= LONGEST_S))
 			error = dist__platform_refuse(
 				message,
 				"%s: link %s: latency is %g s: expected "
-				"0 or more",
-				p->path, sg_link_get_name(links[i]), latency);
+				"0 to %g",
+				p->path, sg_link_get_name(links[i]), latency,
+				LONGEST_S);
 	}
 	free(links);
 	return error;
@@ -166,6 +193,8 @@ enum dist_error dist__platform_load(const char *path, int ranks,
 		error = check_links(p, message);
 	if (!error)
 		error = dist__platform_seat_ranks(p, message);
+	if (!error)
+		error = check_speeds(p, message);
 	if (!error)
 		error = dist__platform_read_any(p, message);
 	if (!error)
