@@ -405,6 +405,25 @@ static enum dist_error read_constants(const struct dist__yaml *yaml,
 
 /* ---- the file --------------------------------------------------------- */
 
+/* More than anything here takes: what is above is a slip, and every call would
+ * only run out of time. */
+#define MOST_NS 1e12
+
+static enum dist_error read_ns(const struct dist__yaml *yaml,
+			       const struct dist__yaml_key *key,
+			       const yaml_node_t *value, void *into)
+{
+	enum dist_error error = dist__yaml_read_double(yaml, key, value, into);
+	double ns;
+
+	if (error)
+		return error;
+	memcpy(&ns, (char *)into + key->offset, sizeof ns);
+	return ns <= MOST_NS ? DIST_OK
+			     : dist__yaml_refuse_value(yaml, key->name, value,
+						       "at most 1e12 (1000 s)");
+}
+
 #define FIELD(field)                                                           \
 	.offset = offsetof(struct dist__profile, field),                       \
 	.bytes = sizeof((struct dist__profile *)0)->field
@@ -416,14 +435,14 @@ static const struct dist__yaml_key profile_keys[] = {
 	 .required = true},
 	{.name = "version", .read = dist__yaml_read_text, FIELD(version)},
 	{.name = "source", .read = dist__yaml_read_text, FIELD(source)},
-	{.name = "call_ns", .read = dist__yaml_read_double, FIELD(call_ns)},
+	{.name = "call_ns", .read = read_ns, FIELD(call_ns)},
 	{.name = "message_overhead_ns",
-	 .read = dist__yaml_read_double,
+	 .read = read_ns,
 	 FIELD(message_overhead_ns)},
 	{.name = "receive_overhead_ns",
-	 .read = dist__yaml_read_double,
+	 .read = read_ns,
 	 FIELD(receive_overhead_ns)},
-	{.name = "wait_ns", .read = dist__yaml_read_double, FIELD(wait_ns)},
+	{.name = "wait_ns", .read = read_ns, FIELD(wait_ns)},
 	{.name = "cores", .read = dist__yaml_read_count, FIELD(cores)},
 	{.name = "send_Bps", .read = dist__yaml_read_double, FIELD(send_Bps)},
 	{.name = "receive_Bps",

@@ -261,6 +261,12 @@ Test(profile, values_are_checked)
 	refused("name: x\nmessage_overhead_ns: -1\n", 2,
 		"message_overhead_ns: expected a number of 0 or more, not "
 		"\"-1\"");
+	refused("name: x\nmessage_overhead_ns: 1e300\n", 2,
+		"message_overhead_ns: expected at most 1e12 (1000 s), not "
+		"\"1e300\"");
+	refused("name: x\nwait_ns: 1000000000001\n", 2,
+		"wait_ns: expected at most 1e12 (1000 s), not "
+		"\"1000000000001\"");
 	refused("name: x\nsegment_bytes: 0\n", 2,
 		"segment_bytes: expected a whole number of 1 or more, not "
 		"\"0\"");
