@@ -211,6 +211,9 @@ static enum dist_error read_lines(struct reader *r, size_t len)
 
 	if (strlen(sheet->text) != len)
 		return refuse_zero(r);
+	/* Editors on Windows put a byte order mark in front. */
+	if (strncmp(next, "\xEF\xBB\xBF", 3) == 0)
+		next += 3;
 	while (!err && *next) {
 		char *line = next;
 

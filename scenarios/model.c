@@ -9,7 +9,8 @@
 
 #include "scenarios/data.h"
 
-#define HEADER "parameter,numel,forward_flops"
+#define HEADER          "parameter,numel,forward_flops"
+#define BYTE_ORDER_MARK "\xEF\xBB\xBF"
 
 /* Where the reader stands in its file. */
 struct reader {
@@ -136,6 +137,24 @@ static enum dist_error read_row(struct model *model, const struct reader *r,
 	return append(model, fields[0], (size_t)numel, (double)flops);
 }
 
+static enum dist_error read_line(struct model *model, const struct reader *r,
+				 char *line, bool *seen_header)
+{
+	bool is_header = !*seen_header;
+
+	/* Editors on Windows put a byte order mark in front. */
+	if (r->line == 1 && strncmp(line, BYTE_ORDER_MARK, 3) == 0)
+		line += 3;
+	if (line[0] == '#' || line[0] == '\0')
+		return DIST_OK;
+	*seen_header = true;
+	if (!is_header)
+		return read_row(model, r, line);
+	return strcmp(line, HEADER) == 0
+		       ? DIST_OK
+		       : expected(r, "the header \"" HEADER "\"");
+}
+
 static enum dist_error read_rows(struct model *model, struct reader *r,
 				 FILE *in)
 {
@@ -150,13 +169,8 @@ static enum dist_error read_rows(struct model *model, struct reader *r,
 		if (strlen(line) != (size_t)n)
 			err = expected(r, "text, found a zero byte");
 		line[strcspn(line, "\r\n")] = '\0';
-		if (err || line[0] == '#' || line[0] == '\0')
-			continue;
-		if (seen_header)
-			err = read_row(model, r, line);
-		else if (strcmp(line, HEADER) != 0)
-			err = expected(r, "the header \"" HEADER "\"");
-		seen_header = true;
+		if (!err)
+			err = read_line(model, r, line, &seen_header);
 	}
 	free(line);
 	if (!err && ferror(in)) {

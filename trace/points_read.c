@@ -115,8 +115,12 @@ static enum dist_error read_point(const struct reader *reader, char *text)
 
 static enum dist_error read_line(struct reader *reader, char *text)
 {
-	char *words = text + strspn(text, " \t");
+	char *words;
 
+	/* Editors on Windows put a byte order mark in front. */
+	if (reader->line == 1 && strncmp(text, "\xEF\xBB\xBF", 3) == 0)
+		text += 3;
+	words = text + strspn(text, " \t");
 	text[strcspn(text, "\r\n")] = '\0';
 	if (!*words || *words == '#')
 		return DIST_OK;

@@ -250,6 +250,25 @@ printf 'name: x\nselection: [3\n' >"$scratch/broken.yaml"
 expect_refusal 'broken.yaml:[0-9]+' run --backend sim --platform "$platform" \
 	--world-size 2 --profile "$scratch/broken.yaml" hello
 
+# a byte order mark in front of a text file is passed over
+marked() {
+	printf '\xEF\xBB\xBF' >"$scratch/marked.$1"
+	cat >>"$scratch/marked.$1"
+}
+printf 'parameter,numel,forward_flops\na,12,24\n' | marked csv
+expect 0 predict --model "$scratch/marked.csv" --platform star-8 --dry-run
+marked tsv <scenarios/measured/collectives/nccl-aws-p5-2x8.tsv
+expect 0 validate "$scratch/marked.tsv"
+"$LOCKSTEP" run --backend sim --platform star-8 --world-size 2 \
+	--trace "$scratch/plain.json" hello >/dev/null
+marked json <"$scratch/plain.json"
+expect 0 trace show "$scratch/marked.json"
+"$LOCKSTEP" check --record "$scratch/plain.json" --nproc-per-node 2 hello \
+	>/dev/null 2>&1
+marked order <"$scratch/plain.json"
+expect 0 check --expect "$scratch/marked.order" --nproc-per-node 2 hello
+rm "$scratch"/marked.* "$scratch/plain.json"
+
 # a folder, or bytes, for a file
 mkdir "$scratch/folder"
 printf '\0' >"$scratch/zero"
