@@ -106,13 +106,6 @@ enum dist_error machine_room_check(const struct machine_room *room, int ranks,
 
 /* ---- files -------------------------------------------------------------- */
 
-static void remove_file(struct machine_room *room)
-{
-	if (room->path[0])
-		(void)unlink(room->path);
-	room->path[0] = '\0';
-}
-
 static enum dist_error describe(const struct machine_room *room, int ranks,
 				bool any, struct platform_description *d,
 				struct dist_message *message)
@@ -132,44 +125,43 @@ static enum dist_error describe(const struct machine_room *room, int ranks,
 	return error ? error : platform_check(d, message);
 }
 
-static enum dist_error save(struct machine_room *room,
+/* Opens the file, or empties it for the next platform. */
+static enum dist_error make_room(struct machine_room *room,
+				 struct dist_message *message)
+{
+	if (!room->file)
+		room->file = tmpfile();
+	if (!room->file || ftruncate(fileno(room->file), 0))
+		return complain(message, "temporary file");
+	rewind(room->file);
+	snprintf(room->path, sizeof(room->path), "/proc/self/fd/%d",
+		 fileno(room->file));
+	return DIST_OK;
+}
+
+static enum dist_error save(const struct machine_room *room,
 			    const struct platform_description *d,
 			    struct dist_message *message)
 {
 	enum dist_error error;
 	char command[128];
-	FILE *out;
 
 	snprintf(command, sizeof(command), "lockstep predict --machine %s%s%s",
 		 room->name, room->transport[0] ? ":" : "", room->transport);
-	snprintf(room->path, sizeof(room->path), "%s/%.24s.xml", room->folder,
-		 room->name);
-	out = fopen(room->path, "w");
-	if (!out)
-		return complain(message, room->path);
-	error = platform_write(d, NULL, command, out, message);
-	if (fclose(out) && !error)
-		error = complain(message, room->path);
+	error = platform_write(d, NULL, command, room->file, message);
+	if (fflush(room->file) && !error)
+		error = complain(message, "temporary file");
 	return error;
 }
 
 enum dist_error machine_room_write(struct machine_room *room, int ranks,
 				   bool any, struct dist_message *message)
 {
-	static const char pattern[] = "/tmp/lockstep-XXXXXX";
 	struct platform_description *d = calloc(1, sizeof(*d));
 	enum dist_error error = d ? DIST_OK : DIST_ERR_NO_MEMORY;
 
-	remove_file(room);
-	if (!error && !room->folder[0]) {
-		char folder[sizeof(pattern)];
-
-		memcpy(folder, pattern, sizeof(pattern));
-		if (mkdtemp(folder))
-			memcpy(room->folder, folder, sizeof(folder));
-		else
-			error = complain(message, folder);
-	}
+	if (!error)
+		error = make_room(room, message);
 	if (!error)
 		error = describe(room, ranks, any, d, message);
 	if (!error)
@@ -180,8 +172,7 @@ enum dist_error machine_room_write(struct machine_room *room, int ranks,
 
 void machine_room_close(struct machine_room *room)
 {
-	remove_file(room);
-	if (room->folder[0])
-		(void)rmdir(room->folder);
-	room->folder[0] = '\0';
+	if (room->file)
+		fclose(room->file);
+	room->file = NULL;
 }

@@ -1,10 +1,12 @@
 /*
  * machine_room.h - a machine that others measured (measured/machine.h), as the
- * platforms that predictions on so many of its ranks need: files in a folder of
- * their own, which goes with the room.
+ * platforms that predictions on so many of its ranks need: a file without a
+ * name, which goes with the process, however that ends.
  */
 #ifndef LOCKSTEP_CLI_MACHINE_ROOM_H
 #define LOCKSTEP_CLI_MACHINE_ROOM_H
+
+#include <stdio.h>
 
 #include "measured/machine.h"
 
@@ -12,8 +14,8 @@ struct machine_room {
 	struct machine machine;
 	char name[64];      /* as given, without the transport */
 	char transport[32]; /* "": its first network's */
-	char folder[32];    /* "": none yet */
-	char path[64];      /* of the last platform; "": none */
+	FILE *file;         /* of the last platform; NULL: none yet */
+	char path[32];      /* where it is, to this process and its children */
 };
 
 /* machine_room_open parts "NAME[:TRANSPORT]", and loads the machine of that
@@ -46,7 +48,7 @@ DIST_MUST_CHECK enum dist_error
 machine_room_write(struct machine_room *room, int ranks, bool any,
 		   struct dist_message *message);
 
-/* machine_room_close removes the files. */
+/* machine_room_close removes the file. */
 void machine_room_close(struct machine_room *room);
 
 #endif

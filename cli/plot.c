@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "lockstep/dist.h"
+#include "trace/output.h"
 
 #ifndef LOCKSTEP_PLOTDIR
 #error "LOCKSTEP_PLOTDIR says where the plot scripts are"
@@ -114,10 +115,26 @@ static void append_variable(char *program, size_t size, const char *name,
 	snprintf(program + used, size - used, "'; ");
 }
 
+/* Starts gnuplot, which prints into the file at fd; returns 0 or errno. */
+static int start_gnuplot(const char *const *argv, int fd, pid_t *pid)
+{
+	posix_spawn_file_actions_t actions;
+	int error = posix_spawn_file_actions_init(&actions);
+
+	if (error)
+		return error;
+	error = posix_spawn_file_actions_adddup2(&actions, fd, STDOUT_FILENO);
+	if (!error)
+		error = posix_spawnp(pid, "gnuplot", &actions, NULL,
+				     (char *const *)argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	return error;
+}
+
 /* Runs gnuplot and returns its wait status, or -1 after a message. Its numbers
  * have points and its text is UTF-8, whatever the user's language is. */
 static int run_gnuplot(const char *command, const char *program,
-		       const char *script)
+		       const char *script, int fd)
 {
 	const char *const argv[] = {"gnuplot", "-e", program, script, NULL};
 	int status, error;
@@ -125,8 +142,7 @@ static int run_gnuplot(const char *command, const char *program,
 
 	error = setenv("LC_ALL", "C.UTF-8", 1) ? errno : 0;
 	if (!error)
-		error = posix_spawnp(&pid, "gnuplot", NULL, NULL,
-				     (char *const *)argv, environ);
+		error = start_gnuplot(argv, fd, &pid);
 	if (error) {
 		fprintf(stderr, "%s: gnuplot cannot be started: %s%s\n",
 			command, strerror(error),
@@ -139,28 +155,53 @@ static int run_gnuplot(const char *command, const char *program,
 	return status;
 }
 
+/* Copies the picture, which is whole now, to where it belongs. */
+static int keep(const char *command, FILE *picture, const char *output)
+{
+	struct dist_message message = {""};
+	struct dist__output *out;
+	enum dist_error error;
+	char part[8192];
+	size_t len;
+
+	rewind(picture);
+	error = dist__output_open(output, &out, &message);
+	if (!error) {
+		while ((len = fread(part, 1, sizeof(part), picture)) > 0)
+			dist__output_bytes(out, part, len);
+		error = dist__output_close(out, &message);
+	}
+	if (!error)
+		return DIST_EXIT_OK;
+	fprintf(stderr, "%s: %s\n", command, message.text);
+	return DIST_EXIT_FAILED;
+}
+
+/* gnuplot draws into a file without a name, so that nothing is left of it when
+ * one of us is killed. */
 int plot_draw(const char *command, const char *script, const char *input,
 	      const char *output, const char *title)
 {
-	char path[PATH_SIZE], temporary[PATH_SIZE], program[4 * PATH_SIZE] = "";
-	int status;
+	char path[PATH_SIZE], program[4 * PATH_SIZE] = "";
+	int status = DIST_EXIT_FAILED, ended;
+	FILE *picture = tmpfile();
 
+	if (!picture) {
+		fprintf(stderr, "%s: temporary file: %s\n", command,
+			strerror(errno));
+		return status;
+	}
 	find_script(script, path, sizeof(path));
-	snprintf(temporary, sizeof(temporary), "%s.tmp%ld", output,
-		 (long)getpid());
 	append_variable(program, sizeof(program), "input", input);
-	append_variable(program, sizeof(program), "output", temporary);
+	append_variable(program, sizeof(program), "output", "/dev/stdout");
 	append_variable(program, sizeof(program), "format", format_of(output));
 	append_variable(program, sizeof(program), "title", title);
-	status = run_gnuplot(command, program, path);
-	if (status == 0 && rename(temporary, output) == 0)
-		return DIST_EXIT_OK;
-	if (status == 0)
-		fprintf(stderr, "%s: %s: cannot be written: %s\n", command,
-			output, strerror(errno));
-	else if (status > 0)
+	ended = run_gnuplot(command, program, path, fileno(picture));
+	if (ended == 0)
+		status = keep(command, picture, output);
+	else if (ended > 0)
 		fprintf(stderr, "%s: gnuplot failed on %s; the data is in %s\n",
 			command, path, input);
-	unlink(temporary);
-	return DIST_EXIT_FAILED;
+	fclose(picture);
+	return status;
 }

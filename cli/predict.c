@@ -150,28 +150,28 @@ static int make_and_show(struct prediction *prediction, bool explained,
 	return status;
 }
 
-/* The explanation needs a trace; one that nobody asked for goes again. */
+/* The explanation needs a trace; one that nobody asked for is a file without a
+ * name, which goes however the process ends. */
 static int make(struct prediction *prediction,
 		struct prediction_request *request,
 		const struct command_line *line)
 {
 	bool explained = is_explained(prediction, line);
-	char path[] = "/tmp/lockstep-trace-XXXXXX";
 	bool passing = explained && !request->trace;
-	int status, file = -1;
+	FILE *file = passing ? tmpfile() : NULL;
+	char path[32];
+	int status;
 
+	if (passing && !file)
+		return refuse("cannot make a temporary file");
 	if (passing) {
-		file = mkstemp(path);
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fileno(file));
 		request->trace = path;
 	}
-	status = passing && file < 0
-			 ? refuse("cannot make a temporary file")
-			 : make_and_show(prediction, explained, line);
-	if (passing)
+	status = make_and_show(prediction, explained, line);
+	if (passing) {
 		request->trace = NULL;
-	if (file >= 0) {
-		close(file);
-		(void)remove(path);
+		fclose(file);
 	}
 	return status;
 }

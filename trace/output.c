@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* O_TMPFILE */
 #include "trace/output.h"
 
 #include <assert.h>
@@ -13,6 +14,7 @@
 
 struct dist__output {
 	gzFile file;
+	int nameless;    /* the file, while it has no name; -1: it has one */
 	int error;       /* errno of the first failure; 0: none */
 	char *temporary; /* NULL: written in place */
 	char path[];
@@ -42,6 +44,7 @@ static struct dist__output *output_new(const char *path)
 
 	if (!output)
 		return NULL;
+	output->nameless = -1;
 	memcpy(output->path, path, len + 1);
 	if (is_special(path))
 		return output;
@@ -56,6 +59,8 @@ static struct dist__output *output_new(const char *path)
 
 static void output_free(struct dist__output *output)
 {
+	if (output->nameless >= 0)
+		close(output->nameless);
 	free(output->temporary);
 	free(output);
 }
@@ -70,6 +75,35 @@ static const char *gzip_mode(const char *path)
 	return len > 3 && strcmp(path + len - 3, ".gz") == 0 ? "wb6" : "wbT";
 }
 
+/* A file in the folder of path that has no name yet, so that nothing is left of
+ * it when the process is killed; -1: the file system has none. */
+static int open_nameless(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	size_t len = slash ? (size_t)(slash - path) + 1 : 1;
+	char *folder = strndup(slash ? path : ".", len);
+	int fd = folder ? open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666)
+			: -1;
+
+	free(folder);
+	return fd;
+}
+
+/* Opens what is written to: a file without a name, and a second hold on it that
+ * outlives the first; else the temporary, or path itself. */
+static int open_output(struct dist__output *output)
+{
+	int fd = output->temporary ? open_nameless(output->path) : -1;
+
+	output->nameless = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (output->nameless >= 0)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return open(output->temporary ? output->temporary : output->path,
+		    O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+}
+
 enum dist_error dist__output_open(const char *path,
 				  struct dist__output **result,
 				  struct dist_message *message)
@@ -79,8 +113,7 @@ enum dist_error dist__output_open(const char *path,
 
 	if (!output)
 		return fail(message, path, ENOMEM);
-	fd = open(output->temporary ? output->temporary : path,
-		  O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	fd = open_output(output);
 	error = errno;
 	output->file = fd < 0 ? NULL : gzdopen(fd, gzip_mode(path));
 	if (!output->file) {
@@ -95,19 +128,24 @@ enum dist_error dist__output_open(const char *path,
 	return DIST_OK;
 }
 
-void dist__output_text(struct dist__output *output, const char *text)
+void dist__output_bytes(struct dist__output *output, const char *bytes,
+			size_t len)
 {
-	size_t len = strlen(text);
 	unsigned piece;
 
 	while (len > 0 && !output->error) {
 		piece = len < 1 << 20 ? (unsigned)len : 1 << 20;
 		errno = 0;
-		if (gzwrite(output->file, text, piece) != (int)piece)
+		if (gzwrite(output->file, bytes, piece) != (int)piece)
 			output->error = errno ? errno : EIO;
-		text += piece;
+		bytes += piece;
 		len -= piece;
 	}
+}
+
+void dist__output_text(struct dist__output *output, const char *text)
+{
+	dist__output_bytes(output, text, strlen(text));
 }
 
 void dist__output_print(struct dist__output *output, const char *format, ...)
@@ -123,6 +161,19 @@ void dist__output_print(struct dist__output *output, const char *format, ...)
 	dist__output_text(output, text);
 }
 
+/* Gives a file without one its temporary name. */
+static bool name_output(const struct dist__output *output)
+{
+	char self[32];
+
+	if (output->nameless < 0)
+		return true;
+	snprintf(self, sizeof self, "/proc/self/fd/%d", output->nameless);
+	(void)unlink(output->temporary);
+	return linkat(AT_FDCWD, self, AT_FDCWD, output->temporary,
+		      AT_SYMLINK_FOLLOW) == 0;
+}
+
 enum dist_error dist__output_close(struct dist__output *output,
 				   struct dist_message *message)
 {
@@ -132,7 +183,8 @@ enum dist_error dist__output_close(struct dist__output *output,
 	if (gzclose(output->file) != Z_OK && !error)
 		error = errno ? errno : EIO;
 	if (!error && output->temporary &&
-	    rename(output->temporary, output->path) != 0)
+	    (!name_output(output) ||
+	     rename(output->temporary, output->path) != 0))
 		error = errno;
 	if (error && output->temporary)
 		unlink(output->temporary);

@@ -2,13 +2,16 @@
 #ifndef LOCKSTEP_TRACE_OUTPUT_H
 #define LOCKSTEP_TRACE_OUTPUT_H
 
+#include <stddef.h>
+
 #include "lockstep/dist.h"
 
 struct dist__output;
 
 /*
- * dist__output_open starts the file that will be path: a temporary beside it,
- * compressed by gzip when path ends in ".gz". Something that exists and is no
+ * dist__output_open starts the file that will be path: one without a name, or
+ * where there is no such thing a temporary beside it, compressed by gzip when
+ * path ends in ".gz". Something that exists and is no
  * regular file (a device, a pipe, a symbolic link) is written in place. On
  * success *output is the caller's until close or abandon. Errors: IO,
  * NO_MEMORY; message says what.
@@ -17,7 +20,10 @@ enum dist_error dist__output_open(const char *path,
 				  struct dist__output **output,
 				  struct dist_message *message);
 
-/* dist__output_text appends text. A failure is kept and reported by close. */
+/* dist__output_bytes appends len bytes, dist__output_text a text. A failure is
+ * kept and reported by close. */
+void dist__output_bytes(struct dist__output *output, const char *bytes,
+			size_t len);
 void dist__output_text(struct dist__output *output, const char *text);
 
 /* dist__output_print appends as printf does, up to 1,023 bytes at a time. A

@@ -49,6 +49,19 @@ if command -v gnuplot >/dev/null; then
 	done
 fi
 
+# Ended while gnuplot draws: no picture, and no part of one.
+mkdir "$scratch/bin" "$scratch/killed"
+cat >"$scratch/bin/gnuplot" <<'END'
+#!/bin/sh
+picture=${2#*output=\'}
+echo half >"${picture%%\'*}"
+kill -TERM $PPID
+END
+chmod +x "$scratch/bin/gnuplot"
+(PATH=$scratch/bin:$PATH && lockstep trace gantt "$a" -o "$scratch/killed/a.svg")
+[ "$(ls "$scratch/killed")" = a.tsv ] ||
+	fail "gantt, killed: left $(ls "$scratch/killed")"
+
 echo '{"traceEvents": [{"ph": }]}' >"$scratch/bad.json"
 gzip -dc "$a" | head -c 3000 >"$scratch/cut.json"
 head -c 500 "$a" >"$scratch/cut.json.gz"
