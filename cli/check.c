@@ -1,9 +1,11 @@
 /* check.c - lockstep check: is it right? */
 #include "cli/command.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include <popt.h>
 
@@ -187,9 +189,25 @@ static int run_words(const struct words *words)
 	return status;
 }
 
+/* What asks a job to end, and tells that it has. */
+static sigset_t awaited(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGCHLD);
+	return set;
+}
+
 static int run_child(void *arg, int pipe)
 {
+	sigset_t set = awaited();
+
 	(void)pipe;
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
 	return run_words(arg);
 }
 
@@ -200,16 +218,56 @@ static bool is_verdict(int status)
 	       (status >= DIST_EXIT_MISMATCH && status <= DIST_EXIT_RENDEZVOUS);
 }
 
-/* Runs the program beside us, who have more to do when it is over. */
+/* Whether child has ended; it stays to be waited for. */
+static bool has_ended(const struct child *child)
+{
+	siginfo_t info = {.si_pid = 0};
+
+	return waitid(P_PID, (id_t)child->id, &info,
+		      WEXITED | WNOHANG | WNOWAIT) ||
+	       info.si_pid;
+}
+
+/* Hands on what asks to end until child has ended; returns the last of it, 0 if
+ * there was none. The keys of a terminal reach the child by themselves. */
+static int pass_on(const struct child *child)
+{
+	sigset_t set = awaited();
+	siginfo_t info;
+	int asked = 0;
+
+	while (!has_ended(child)) {
+		if (sigwaitinfo(&set, &info) < 0 || info.si_signo == SIGCHLD)
+			continue;
+		asked = info.si_signo;
+		if (info.si_code != SI_KERNEL)
+			kill(child->id, asked);
+	}
+	return asked;
+}
+
+/* Runs the program beside us, who have more to do when it is over, also when we
+ * are asked to end. */
 static int run_beside(struct words *words)
 {
+	sigset_t set = awaited(), before;
 	struct child child;
+	int status, asked;
 	size_t got;
 
 	fflush(NULL);
-	if (child_start(&child, run_child, words))
-		return DIST_EXIT_INTERNAL;
-	return child_finish(&child, NULL, 0, &got);
+	(void)signal(SIGCHLD, SIG_DFL); /* ignored, it would not come */
+	sigprocmask(SIG_BLOCK, &set, &before);
+	if (child_start(&child, run_child, words)) {
+		status = DIST_EXIT_INTERNAL;
+	} else {
+		asked = pass_on(&child);
+		status = child_finish(&child, NULL, 0, &got);
+		if (asked)
+			status = 128 + asked;
+	}
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return status;
 }
 
 static int run_ordered(struct words *words, const struct ordering *ordering)

@@ -99,4 +99,17 @@ while read -r _ words; do
 	expect 0 ${words//.\/train/hello}
 done <"$scratch/lines"
 
+# Ended midway: the trace that the order was to be read from goes as well.
+program stays <<'END'
+[ "$RANK" != 0 ] || dirname "$LOCKSTEP_TRACE" >"$1"
+sleep 60
+END
+"$LOCKSTEP" check --record "$scratch/order" --nproc-per-node 2 "$scratch/stays" \
+	"$scratch/folder" 2>/dev/null &
+wait_for test -s "$scratch/folder" || fail "check: no rank came"
+kill -TERM $!
+wait $!
+[ $? -eq 143 ] || fail "check, ended: another status"
+[ ! -e "$(cat "$scratch/folder")" ] || fail "check, ended: left its folder"
+
 finish
