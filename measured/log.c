@@ -224,10 +224,13 @@ static enum dist_error read_row(struct reader *r, char *const *words,
 static enum dist_error read_line(struct reader *r, char *text)
 {
 	char *words[WORDS];
-	size_t num = split(text, words);
 	enum dist_error err = DIST_OK;
-	size_t bytes;
+	size_t bytes, num;
 
+	/* Editors on Windows put a byte order mark in front. */
+	if (r->line == 1 && strncmp(text, "\xEF\xBB\xBF", 3) == 0)
+		text += 3;
+	num = split(text, words);
 	if (num == 0)
 		return DIST_OK;
 	if (words[0][0] == '#')

@@ -267,8 +267,10 @@ static enum dist_error read_member(struct stream *s, bool *has_events)
 	if (!error)
 		error = expect(s, ':', "expected ':'");
 	if (!error && strcmp(json_string_value(key), "traceEvents") == 0) {
+		error = *has_events
+				? fail(s, "expected \"traceEvents\" only once")
+				: read_events(s);
 		*has_events = true;
-		error = read_events(s);
 	} else if (!error) {
 		error = read_plain_member(s, json_string_value(key));
 	}
