@@ -17,6 +17,7 @@
 #include "cli/tally.h"
 #include "lockstep/dist.h"
 #include "realbackend/tcp/launcher.h"
+#include "scenarios/arguments.h"
 #include "scenarios/sweep.h"
 #include "trace/output.h"
 
@@ -340,8 +341,7 @@ static int parse(struct command_line *line, int argc, const char **argv,
 	poptSetOtherOptionHelp(context, USAGE);
 	rc = poptGetNextOpt(context);
 	if (rc < -1) {
-		fprintf(stderr, "lockstep bench: %s: %s\n",
-			poptBadOption(context, 0), poptStrerror(rc));
+		arguments_refuse("lockstep bench", context, rc);
 	} else {
 		name = poptGetArg(context);
 		if (poptPeekArg(context))

@@ -14,6 +14,7 @@
 #include "cli/conformity.h"
 #include "cli/run.h"
 #include "lockstep/dist.h"
+#include "scenarios/arguments.h"
 
 #define USAGE                                                                  \
 	"--conformance [OPTION...]\n"                                          \
@@ -92,12 +93,14 @@ static int check_conformance(int argc, const char **argv)
 		 "seconds that a call may take (default 120)", "S"},
 		POPT_AUTOHELP POPT_TABLEEND};
 	poptContext context = poptGetContext(argv[0], argc, argv, options, 0);
-	int rc, status;
+	int rc, status = DIST_EXIT_USAGE;
 
 	poptSetOtherOptionHelp(context, USAGE);
 	rc = poptGetNextOpt(context);
-	status = rc < -1 ? refuse(poptBadOption(context, 0), poptStrerror(rc))
-			 : check(context, &line);
+	if (rc < -1)
+		arguments_refuse("lockstep check", context, rc);
+	else
+		status = check(context, &line);
 	poptFreeContext(context);
 	free(line.backends);
 	free(line.worlds);

@@ -12,6 +12,7 @@
 
 #include "cli/comparison.h"
 #include "cli/plot.h"
+#include "scenarios/arguments.h"
 #include "trace/compare.h"
 #include "trace/read.h"
 
@@ -55,8 +56,7 @@ static int parse(poptContext context, struct request *request)
 	int rc = poptGetNextOpt(context);
 
 	if (rc < -1) {
-		fprintf(stderr, "lockstep compare: %s: %s\n",
-			poptBadOption(context, 0), poptStrerror(rc));
+		arguments_refuse("lockstep compare", context, rc);
 		return DIST_EXIT_USAGE;
 	}
 	request->predicted = poptGetArg(context);

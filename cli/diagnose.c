@@ -14,6 +14,7 @@
 #include "check/diagnosis.h"
 #include "check/outputs.h"
 #include "lockstep/dist.h"
+#include "scenarios/arguments.h"
 
 #define USAGE                                                                  \
 	"[OPTION...] DUMP...\n\n"                                              \
@@ -178,12 +179,14 @@ int command_diagnose(int argc, const char **argv)
 		 "print it as annotation lines, too", "github"},
 		POPT_AUTOHELP POPT_TABLEEND};
 	poptContext context = poptGetContext(argv[0], argc, argv, options, 0);
-	int rc, status;
+	int rc, status = DIST_EXIT_USAGE;
 
 	poptSetOtherOptionHelp(context, USAGE);
 	rc = poptGetNextOpt(context);
-	status = rc < -1 ? refuse(poptBadOption(context, 0), poptStrerror(rc))
-			 : diagnose(context, &line);
+	if (rc < -1)
+		arguments_refuse("lockstep diagnose", context, rc);
+	else
+		status = diagnose(context, &line);
 	poptFreeContext(context);
 	free(line.json);
 	free(line.junit);

@@ -18,6 +18,7 @@
 #include "core/profile.h"
 #include "lockstep/dist.h"
 #include "measured/machine.h"
+#include "scenarios/arguments.h"
 #include "scenarios/model.h"
 #include "scenarios/scenario.h"
 #include "sim/platform.h"
@@ -309,8 +310,7 @@ int command_list(int argc, const char **argv)
 		"Example: lockstep list models\n");
 	rc = poptGetNextOpt(context);
 	if (rc < -1)
-		fprintf(stderr, "lockstep list: %s: %s\n",
-			poptBadOption(context, 0), poptStrerror(rc));
+		arguments_refuse("lockstep list", context, rc);
 	else
 		listing = listing_asked(context);
 	rc = listing ? listing_print(listing, as_json != 0) : DIST_EXIT_USAGE;

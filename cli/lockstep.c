@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "lockstep/dist.h"
+#include "scenarios/spelling.h"
 
 #define NAME_MAX_LENGTH 32
 
@@ -46,46 +47,14 @@ static const struct command *command_find(const char *name)
 	return NULL;
 }
 
-static size_t min3(size_t a, size_t b, size_t c)
-{
-	size_t least = a < b ? a : b;
-
-	return least < c ? least : c;
-}
-
-/* How many letters to insert, delete or replace to get from a to b: the
- * distance of Levenshtein (1966), a row of the table at a time. */
-static size_t distance(const char *a, const char *b)
-{
-	size_t row[NAME_MAX_LENGTH + 1];
-	size_t length = strlen(b);
-
-	if (length > NAME_MAX_LENGTH)
-		return length;
-	for (size_t j = 0; j <= length; j++)
-		row[j] = j;
-	for (size_t i = 1; a[i - 1] != '\0'; i++) {
-		size_t diagonal = row[0];
-
-		row[0] = i;
-		for (size_t j = 1; j <= length; j++) {
-			size_t replace = diagonal + (a[i - 1] != b[j - 1]);
-
-			diagonal = row[j];
-			row[j] = min3(replace, row[j] + 1, row[j - 1] + 1);
-		}
-	}
-	return row[length];
-}
-
 /* The command that was probably meant by name; NULL if none is near. */
 static const struct command *command_guess(const char *name)
 {
 	const struct command *best = NULL;
-	size_t best_distance = 3;
+	size_t best_distance = SPELLING_NEAR + 1;
 
 	for (size_t i = 0; i < NUM_COMMANDS; i++) {
-		size_t d = distance(name, commands[i].name);
+		size_t d = spelling_distance(name, commands[i].name);
 
 		if (d < best_distance && d < strlen(commands[i].name)) {
 			best = &commands[i];
@@ -128,7 +97,7 @@ static void help(FILE *out)
 			commands[i].summary);
 	fputs("\n`lockstep COMMAND --help` tells more about one, with an "
 	      "example.\n\nExample:\n"
-	      "  lockstep run --backend sim --platform star "
+	      "  lockstep run --backend sim --platform star-8 "
 	      "--nproc-per-node 8 ddp_step\n",
 	      out);
 }

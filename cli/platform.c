@@ -9,6 +9,7 @@
 #include "cli/platform.h"
 #include "core/data.h"
 #include "lockstep/dist.h"
+#include "scenarios/arguments.h"
 #include "sim/platform.h"
 
 #define PATH_SIZE 4096
@@ -77,8 +78,7 @@ int command_platform(int argc, const char **argv)
 			       "Example: lockstep platform show star-8\n");
 	rc = poptGetNextOpt(context);
 	if (rc < -1) {
-		fprintf(stderr, "lockstep platform: %s: %s\n",
-			poptBadOption(context, 0), poptStrerror(rc));
+		arguments_refuse("lockstep platform", context, rc);
 		rc = DIST_EXIT_USAGE;
 	} else {
 		rc = act(context, as_json != 0);

@@ -10,6 +10,7 @@
 #include "core/data.h"
 #include "platform/clause.h"
 #include "platform/machine.h"
+#include "scenarios/arguments.h"
 #include "trace/output.h"
 
 #define USAGE                                                                  \
@@ -265,8 +266,7 @@ static int read_options(poptContext context, struct request *request)
 					      : dist_error_string(error));
 	}
 	if (option < -1) {
-		fprintf(stderr, "lockstep platform new: %s: %s\n",
-			poptBadOption(context, 0), poptStrerror(option));
+		arguments_refuse("lockstep platform new", context, option);
 		return DIST_EXIT_USAGE;
 	}
 	return poptPeekArg(context) ? refuse("expected options only")

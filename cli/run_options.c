@@ -8,6 +8,8 @@
 
 #include <popt.h>
 
+#include "scenarios/arguments.h"
+
 /* Room for a table of options, its end included. */
 #define MAX_OPTIONS 24
 
@@ -236,8 +238,7 @@ static int parse(poptContext context, const struct poptOption *torchrun,
 	int rc = poptGetNextOpt(context);
 
 	if (rc < -1) {
-		fprintf(stderr, "lockstep run: %s: %s\n",
-			poptBadOption(context, 0), poptStrerror(rc));
+		arguments_refuse("lockstep run", context, rc);
 		return DIST_EXIT_USAGE;
 	}
 	take_defaults(torchrun);

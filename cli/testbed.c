@@ -10,6 +10,7 @@
 #include <popt.h>
 
 #include "platform/description.h"
+#include "scenarios/arguments.h"
 #include "testbed/testbed.h"
 
 #define USAGE                                                                  \
@@ -259,8 +260,7 @@ static int parse_and_act(poptContext context, struct request *request,
 	int rc = poptGetNextOpt(context);
 
 	if (rc < -1) {
-		fprintf(stderr, "lockstep testbed: %s: %s\n",
-			poptBadOption(context, 0), poptStrerror(rc));
+		arguments_refuse("lockstep testbed", context, rc);
 		return DIST_EXIT_USAGE;
 	}
 	request->words = (const char *const *)poptGetArgs(context);

@@ -15,6 +15,7 @@
 #include "cli/plot.h"
 #include "cli/timeline.h"
 #include "cli/tracetable.h"
+#include "scenarios/arguments.h"
 #include "trace/read.h"
 
 #define PATH_SIZE 4096
@@ -212,8 +213,7 @@ static int parse(poptContext context, struct request *request)
 	int rc = poptGetNextOpt(context);
 
 	if (rc < -1) {
-		fprintf(stderr, "lockstep trace: %s: %s\n",
-			poptBadOption(context, 0), poptStrerror(rc));
+		arguments_refuse("lockstep trace", context, rc);
 		return DIST_EXIT_USAGE;
 	}
 	request->verb = find_verb(poptGetArg(context));

@@ -12,6 +12,7 @@
 #include "cli/plot.h"
 #include "cli/validate.h"
 #include "lockstep/dist.h"
+#include "scenarios/arguments.h"
 
 /* The command line; strings are popt's, NULL when not given. */
 struct command_line {
@@ -132,8 +133,7 @@ static int validate(poptContext context, const struct command_line *line)
 	int status;
 
 	if (rc < -1) {
-		fprintf(stderr, "lockstep validate: %s: %s\n",
-			poptBadOption(context, 0), poptStrerror(rc));
+		arguments_refuse("lockstep validate", context, rc);
 		return DIST_EXIT_USAGE;
 	}
 	request.names = poptGetArgs(context);

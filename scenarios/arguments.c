@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scenarios/spelling.h"
+
 /* The words of argv that popt leaves are copies of its own. */
 static const char *original(int argc, const char **argv, const char *copy)
 {
@@ -48,6 +50,50 @@ static const char *find_empty(int argc, const char **argv,
 	return NULL;
 }
 
+/* Stores in near the long option of those in text, as --usage prints them, that
+ * was probably meant by bad; "": none is near. */
+static void find_near(const char *text, const char *bad, char near[64])
+{
+	size_t least = SPELLING_NEAR + 1, len, far;
+	char name[64];
+
+	near[0] = '\0';
+	while ((text = strstr(text, "--"))) {
+		text += strspn(text, "-");
+		len = strcspn(text, "=] |\n");
+		snprintf(name, sizeof(name), "%.*s", (int)len, text);
+		far = spelling_distance(bad, name);
+		if (far < least && far < len) {
+			least = far;
+			memcpy(near, name, sizeof(name));
+		}
+	}
+}
+
+void arguments_refuse(const char *who, poptContext context, int rc)
+{
+	const char *bad = poptBadOption(context, POPT_BADOPTION_NOALIAS);
+	char name[64], near[64] = "", *text = NULL;
+	size_t size;
+	FILE *usage = NULL;
+
+	if (rc == POPT_ERROR_BADOPT && strncmp(bad, "--", 2) == 0)
+		usage = open_memstream(&text, &size);
+	if (usage) {
+		poptPrintUsage(context, usage, 0);
+		if (fclose(usage) == 0) {
+			snprintf(name, sizeof(name), "%.*s",
+				 (int)strcspn(bad + 2, "="), bad + 2);
+			find_near(text, name, near);
+		}
+		free(text);
+	}
+	fprintf(stderr, "%s: %s: %s", who, bad, poptStrerror(rc));
+	if (near[0])
+		fprintf(stderr, "; did you mean \"--%s\"?", near);
+	fputc('\n', stderr);
+}
+
 bool arguments_parse_word(int argc, const char **argv,
 			  const struct poptOption *table, const char *usage,
 			  const char **word)
@@ -65,9 +111,7 @@ bool arguments_parse_word(int argc, const char **argv,
 	if (empty)
 		fprintf(stderr, "%s: %s: expected a number\n", name, empty);
 	else if (rc < -1)
-		fprintf(stderr, "%s: %s: %s\n", name,
-			poptBadOption(context, POPT_BADOPTION_NOALIAS),
-			poptStrerror(rc));
+		arguments_refuse(name, context, rc);
 	else if (word && !(*word = original(argc, argv, poptGetArg(context))))
 		fprintf(stderr, "%s: what? Try --help\n", name);
 	else if (poptPeekArg(context))

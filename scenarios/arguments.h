@@ -23,6 +23,10 @@ bool arguments_parse_word(int argc, const char **argv,
 			  const struct poptOption *table, const char *usage,
 			  const char **word);
 
+/* arguments_refuse prints one line on stderr about what poptGetNextOpt() did
+ * not take, rc, with the option that was probably meant; who: the program. */
+void arguments_refuse(const char *who, poptContext context, int rc);
+
 /* arguments_size reads a size in bytes with an optional suffix K, M or G
  * (powers of 1024), as nccl-tests does. Returns false when text is none. */
 bool arguments_size(const char *text, size_t *bytes);

@@ -9,6 +9,8 @@ for command in $commands; do
 	expect_out "^ +$command +[a-z]"
 done
 cp "$scratch/out" "$scratch/help"
+# shellcheck disable=SC2046 # its words
+expect 0 $(sed -n 's/^  lockstep \(run .*\)/\1/p' "$scratch/help")
 expect 0 help
 cmp -s "$scratch/out" "$scratch/help" || fail "help differs from --help"
 

@@ -5,6 +5,17 @@
 expect_refusal 'no command "rum"; did you mean "run"' rum
 expect_refusal 'no command "frobnicate"' frobnicate
 expect_refusal 'no option "--frobnicate"' --frobnicate
+# ... and an option by the one that is near it.
+near='unknown option; did you mean "--world-size"\?$'
+for command in run predict bench check explore calibrate; do
+	expect_refusal "^lockstep .*: --world-sise.*: $near" "$command" \
+		--world-sise 4 hello
+done
+expect_refusal "^lockstep run: --world-sise=4: $near" run --world-sise=4 hello
+expect_refusal 'mean "--json"' trace show --jso x.json
+expect_refusal 'mean "--topology"' platform new --toplogy star
+expect_refusal 'mean "--bucket-cap-mb"' run ddp_step --buckt-cap-mb 3
+expect_refusal '--zzz: unknown option$' compare --zzz
 expect_refusal 'no command "frobnicate"' help frobnicate
 expect_refusal 'record: missing argument' check --record
 expect_refusal 'expect: missing argument' check --observe --expect
@@ -267,6 +278,9 @@ expect 0 trace show "$scratch/marked.json"
 	>/dev/null 2>&1
 marked order <"$scratch/plain.json"
 expect 0 check --expect "$scratch/marked.order" --nproc-per-node 2 hello
+printf '%s\n' '# collective: all_reduce ranks: 16 nodes: 2' '# size count type redop root time algbw busbw #wrong' '1024 256 float sum -1 20 1 1 0' | marked log
+lockstep validate --machine aws-p5 --nodes 2 "$scratch/marked.log"
+! grep -q 'expected the collective' "$scratch/err" || fail "a log with a mark: $(cat "$scratch/err")"
 rm "$scratch"/marked.* "$scratch/plain.json"
 
 # a folder, or bytes, for a file
@@ -383,6 +397,9 @@ done
 
 # compare and trace
 expect_refusal 'no-such' compare "$scratch/no-such" "$scratch/no-such"
+printf '{"traceEvents": [], "traceEvents": []}' >"$scratch/broken.json"
+expect_refusal 'broken.json:1:35: expected "traceEvents" only once' \
+	trace show "$scratch/broken.json"
 printf '{"traceEvents": [' >"$scratch/broken.json"
 expect_refusal 'broken.json' trace show "$scratch/broken.json"
 expect_refusal 'broken.json' compare "$scratch/broken.json" \
