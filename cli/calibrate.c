@@ -289,7 +289,7 @@ int command_calibrate(int argc, const char **argv)
 		{"world-size", '\0', POPT_ARG_INT, &line.world_size, 0,
 		 "ranks that the fit is for (default 4)", "N"},
 		{"passes", '\0', POPT_ARG_INT, &line.passes, 0,
-		 "times that all is measured, the one in the middle counting "
+		 "times as long as need be that all is measured, in turns "
 		 "(default 3)",
 		 "N"},
 		{"from", '\0', POPT_ARG_STRING, &line.log, 0,

@@ -15,9 +15,11 @@
  *
  * alpha comes from the barrier: a dissemination barrier is ceil(log2(p)) rounds
  * in which every rank sends and receives an empty message. Between hosts the
- * lower quartile counts, and of two ranks it is the half round trip. byte and
- * share come from exchanges between neighbours in a ring: byte of the longest
- * ones, which the caches do not hold, share of shorter ones.
+ * lower quartile counts, and of two ranks it is the half round trip. Through
+ * memory it is of the smallest exchange: a barrier's step takes longer than
+ * those of other calls where ranks take turns, and less with a core each. byte
+ * and share come from exchanges between neighbours in a ring: byte of the
+ * longest ones, which the caches do not hold, share of shorter ones.
  *
  * On one machine alpha and byte are processor time; by TCP most of it is the
  * sender's, who does most of the stack's work. Through memory alpha is
@@ -28,8 +30,7 @@
  * much calls take longer that have messages and need not wait. wait: what is
  * left, where ranks take turns: one that waits leaves its core to the others
  * and comes back to it, but the last to come finds all there. With a core for
- * each rank what is left is the receive's, and alpha is of the smallest
- * exchange: a barrier's call takes less than others. Of a byte its sender takes
+ * each rank what is left is the receive's. Of a byte its sender takes
  * what one way takes of the time that both ways at once take.
  */
 #ifndef LOCKSTEP_CLI_CALIBRATION_H
@@ -40,11 +41,11 @@
 #include "scenarios/sample.h"
 
 /* Message sizes of the exchange; the first is next to nothing. */
-#define CALIBRATION_SIZES 8
+#define CALIBRATION_SIZES 10
 extern const size_t calibration_bytes[CALIBRATION_SIZES];
 
 /* The one that is measured one way as well. */
-#define CALIBRATION_ONE_WAY 4
+#define CALIBRATION_ONE_WAY 6
 
 /* Interquartile range by median of the noisiest measure: up to the first it is
  * believed at once, up to the second when nothing better can be had. */
@@ -94,13 +95,13 @@ struct calibration_model {
 			  its neighbours alone are known */
 };
 
-/* Times that all measures may be taken, the one in the middle counting. */
+/* Passes: so many times as many batches of each measure. */
 #define CALIBRATION_PASSES      3
 #define CALIBRATION_MOST_PASSES 9
 
 /* calibration_measure runs world_size ranks over TCP on this machine, or is one
- * rank of a job that has been started (world_size 0), and takes all measures so
- * many times. Returns one of enum dist_exit; a failure has been reported.
+ * rank of a job that has been started (world_size 0), and takes all measures in
+ * so many passes. Returns one of enum dist_exit; a failure has been reported.
  * measures->world_size is 0 when the measures are another process's: that of
  * rank 0. */
 int calibration_measure(int world_size, int passes,

@@ -17,18 +17,18 @@
 #define LEAST_SEND_PART 0.5
 #define MOST_SEND_PART  0.9
 
-static double spread_of(const struct sample *s)
+/* s spreads by so much of whole, which is s itself or what it is a part of. */
+static void consider(const struct sample *s, const struct sample *whole,
+		     const char *name, double *worst, const char **what)
 {
-	return s->median > 0 ? (s->high_quartile - s->low_quartile) / s->median
-			     : 0;
-}
+	double spread =
+		whole->median > 0
+			? (s->high_quartile - s->low_quartile) / whole->median
+			: 0;
 
-static void consider(const struct sample *s, const char *name, double *worst,
-		     const char **what)
-{
-	if (spread_of(s) <= *worst)
+	if (spread <= *worst)
 		return;
-	*worst = spread_of(s);
+	*worst = spread;
 	*what = name;
 }
 
@@ -49,6 +49,8 @@ int calibration_barrier_rounds(int world_size)
 
 const struct sample *calibration_message(const struct calibration_measures *m)
 {
+	if (m->in_memory)
+		return &m->exchange[0];
 	return m->cores == 0 && m->world_size == 2 ? &m->half_trip : &m->round;
 }
 
@@ -56,36 +58,41 @@ double calibration_spread(const struct calibration_measures *m,
 			  const char **what)
 {
 	static const char *const exchange_names[CALIBRATION_SIZES] = {
-		"exchange of 8 B",     "exchange of 16 KiB",
+		"exchange of 8 B",     "exchange of 1 KiB",
+		"exchange of 4 KiB",   "exchange of 16 KiB",
 		"exchange of 64 KiB",  "exchange of 128 KiB",
 		"exchange of 256 KiB", "exchange of 512 KiB",
 		"exchange of 1 MiB",   "exchange of 2 MiB"};
 	double worst = -1;
-	/* On one machine the smallest exchange is no part of the fit, nor is
-	 * what one pair does alone, but through memory and with a core for each
-	 * rank, where a barrier is none; between hosts the local copy. */
-	bool steps = m->in_memory && turns(m->world_size, m->cores) == 1;
-	int i = m->cores > 0 && !steps ? 1 : 0;
+	/* On one machine the smallest exchange is no part of the fit but
+	 * through memory, nor is what one pair does alone; between hosts the
+	 * local copy. */
+	const struct sample *message = calibration_message(m);
+	int i = m->cores > 0 ? 1 : 0;
 
 	*what = "";
-	if (!steps)
-		consider(calibration_message(m), "time of a message", &worst,
-			 what);
+	consider(message, message, "time of a message", &worst, what);
 	if (!m->in_memory)
-		consider(&m->issue, "issue of a message", &worst, what);
+		consider(&m->issue, &m->issue, "issue of a message", &worst,
+			 what);
 	if (m->cores == 0)
-		consider(&m->pair_message, "stream of one pair", &worst, what);
+		consider(&m->pair_message, &m->pair_message,
+			 "stream of one pair", &worst, what);
 	if (m->in_memory) {
-		consider(&m->call, "a call without messages", &worst, what);
-		consider(&m->sends, "a call that sends", &worst, what);
-		consider(&m->receives, "a call that receives", &worst, what);
-		consider(&m->one_way, "256 KiB one way", &worst, what);
+		consider(&m->call, message, "a call without messages", &worst,
+			 what);
+		consider(&m->sends, message, "a call that sends", &worst, what);
+		consider(&m->receives, message, "a call that receives", &worst,
+			 what);
+		consider(&m->one_way, &m->one_way, "256 KiB one way", &worst,
+			 what);
 	}
 	for (; i < CALIBRATION_SIZES; i++)
-		consider(&m->exchange[i], exchange_names[i], &worst, what);
-	consider(&m->reduce, "local reduction", &worst, what);
+		consider(&m->exchange[i], &m->exchange[i], exchange_names[i],
+			 &worst, what);
+	consider(&m->reduce, &m->reduce, "local reduction", &worst, what);
 	if (m->cores > 0)
-		consider(&m->copy, "local copy", &worst, what);
+		consider(&m->copy, &m->copy, "local copy", &worst, what);
 	return worst;
 }
 
@@ -198,7 +205,8 @@ static double send_part(const struct calibration_measures *m,
 		MOST_SEND_PART);
 }
 
-/* Where bytes take less than half of what the intercept does, the time says too
+/* Where bytes take less than half of what the intercept does, or a tenth where
+ * that is steady, through memory with a core for each rank, the time says too
  * little of their rate, and they have that of the next longer. The longest
  * always has one. Where ranks take turns, bytes that seem slower than those of
  * the next longer were waiting for one. */
@@ -207,6 +215,7 @@ static void fit_rates(const struct calibration_measures *m,
 {
 	bool in_turn = turns(m->world_size, m->cores) > 1;
 	double each_ns[CALIBRATION_SIZES], longest_ns;
+	double telling = m->in_memory && !in_turn ? 1.1 : 1.5;
 	int i = CALIBRATION_SIZES - 1, first = 1;
 
 	longest_ns = each_ns[i] = ns_per_byte(m, model, i);
@@ -216,7 +225,7 @@ static void fit_rates(const struct calibration_measures *m,
 			each_ns[i] = fmin(each_ns[i], each_ns[i + 1]);
 	}
 	while (first < CALIBRATION_SIZES - 1 &&
-	       turn_ns(m, first) < 1.5 * intercept_ns(m, model))
+	       turn_ns(m, first) < telling * intercept_ns(m, model))
 		first++;
 	model->num_rates = 0;
 	for (i = first; i < CALIBRATION_SIZES; i++)
@@ -276,11 +285,8 @@ static void fit_call(const struct calibration_measures *m,
 	    messages = m->world_size - 1;
 	double call_ns = m->call.median, step, receives_ns;
 
-	step = m->exchange[0].median / share - call_ns / messages;
-	if (share > 1)
-		step = m->round.median / share -
-		       call_ns / calibration_barrier_rounds(m->world_size);
-	step = fmax(step, m->exchange[0].median / share / 10);
+	step = fmax(m->exchange[0].median / share - call_ns / messages,
+		    m->exchange[0].median / share / 10);
 	model->call_ns = call_ns;
 	model->latency_ns = LINK_PART * step;
 	step -= model->latency_ns;

@@ -1,9 +1,9 @@
 /*
  * Every measure is taken in batches, each timed as a whole from a barrier to
  * the ranks' ends: single messages are too short for the clock, and the
- * quartiles over many short batches show how quiet the machine was. What else
- * the machine does may last longer than all batches of a measure: all are taken
- * in several passes, and the one in the middle counts.
+ * quartiles over many short batches show how quiet the machine was. What bytes
+ * take is measured in turns, a batch of each, for a machine may be another a
+ * moment later: what is held against each other was measured of the same one.
  */
 #include "cli/calibration.h"
 
@@ -33,9 +33,10 @@
 #define REDUCTIONS 8
 
 const size_t calibration_bytes[CALIBRATION_SIZES] = {
-	SMALL, MIB / 64, MIB / 16, MIB / 8, MIB / 4, MIB / 2, MIB, LONGEST};
-static const int exchange_rounds[CALIBRATION_SIZES] = {150, 100, 60, 40,
-						       20,  10,  8,  4};
+	SMALL,   MIB / 1024, MIB / 256, MIB / 64, MIB / 16,
+	MIB / 8, MIB / 4,    MIB / 2,   MIB,      LONGEST};
+static const int exchange_rounds[CALIBRATION_SIZES] = {150, 150, 120, 100, 60,
+						       40,  20,  10,  8,   4};
 #define ALGORITHMS "all_gather=ring,broadcast=linear,gather=linear"
 
 /* A batch need not take longer. */
@@ -245,163 +246,188 @@ static enum dist_error copies(struct measurer *m, size_t bytes, int rounds)
 	return DIST_OK;
 }
 
-/* Times a round of num batches. Out of the barrier in front of it ranks come
- * one after the other, so it is their average where all take part, DIST_AVG;
- * DIST_MAX where others stand by; DIST_SUM is the time of rank 0 alone. */
-static enum dist_error time_batches(struct measurer *m, batch_function *batch,
-				    size_t bytes, int rounds,
-				    enum dist_reduce_op op, double *round_ns,
-				    size_t num)
+#define MOST_MEASURES (10 + CALIBRATION_SIZES)
+
+/* One measure: how it is taken, and what came of it. */
+struct measure {
+	struct sample *sample; /* of a round, or of one of its parts */
+	batch_function *batch;
+	size_t bytes;
+	int rounds; /* in a batch */
+	int parts;  /* of a round */
+	/* Out of the barrier in front of a batch ranks come one after the
+	 * other, so it is their average where all take part, DIST_AVG; DIST_MAX
+	 * where others stand by; DIST_SUM is the time of rank 0 alone. */
+	enum dist_reduce_op op;
+	double *round_ns; /* by batch */
+};
+
+static enum dist_error
+time_batch(struct measurer *m, const struct measure *measure, double *round_ns)
 {
+	enum dist_error err = dist_barrier(m->group, NULL);
+	int64_t start_ns = dist_now_ns(m->group), end_ns;
+
+	if (!err)
+		err = measure->batch(m, measure->bytes, measure->rounds);
+	end_ns = dist_now_ns(m->group);
+	*round_ns = (double)(end_ns - start_ns) / measure->rounds;
+	if (measure->op == DIST_SUM && m->rank > 0)
+		*round_ns = 0;
+	return err;
+}
+
+/* A batch in front, which opens connections, tells how many rounds a batch has
+ * time for. */
+static enum dist_error prepare(struct measurer *m, struct measure *measure)
+{
+	double round_ns;
+	enum dist_error err = time_batch(m, measure, &round_ns);
+
+	if (!err)
+		err = dist_all_reduce(m->group,
+				      dist_tensor(&round_ns, 1, DIST_FLOAT64),
+				      measure->op, NULL);
+	if (!err && round_ns * measure->rounds > BATCH_NS)
+		measure->rounds = (int)(BATCH_NS / round_ns) + 1;
+	return err;
+}
+
+/* Describes a part of a round over all batches. */
+static enum dist_error conclude(struct measurer *m,
+				const struct measure *measure, size_t batches)
+{
+	double *round_ns = measure->round_ns;
+	enum dist_error err = dist_all_reduce(
+		m->group, dist_tensor(round_ns, batches, DIST_FLOAT64),
+		measure->op, NULL);
+
+	for (size_t i = 0; !err && i < batches; i++)
+		round_ns[i] /= measure->parts;
+	if (!err)
+		*measure->sample = sample_of(round_ns, batches);
+	return err;
+}
+
+/* Measures that are taken in turns. */
+struct plan {
+	struct measure measures[MOST_MEASURES];
+	size_t num;
+};
+
+/* Takes so many batches of each. The first of a turn finds the caches full of
+ * what the last one left, and is taken once more. */
+static enum dist_error take(struct measurer *m, struct plan *plan,
+			    size_t batches)
+{
+	struct measure *all = plan->measures;
 	enum dist_error err = DIST_OK;
-	size_t i;
 
-	for (i = 0; !err && i < num; i++) {
-		int64_t start_ns;
-
-		err = dist_barrier(m->group, NULL);
-		start_ns = dist_now_ns(m->group);
-		if (!err)
-			err = batch(m, bytes, rounds);
-		round_ns[i] =
-			(double)(dist_now_ns(m->group) - start_ns) / rounds;
+	for (size_t i = 0; !err && i < plan->num; i++)
+		err = prepare(m, &all[i]);
+	for (size_t turn = 0; !err && turn < batches; turn++) {
+		if (plan->num > 1)
+			err = time_batch(m, &all[0], &all[0].round_ns[turn]);
+		for (size_t i = 0; !err && i < plan->num; i++)
+			err = time_batch(m, &all[i], &all[i].round_ns[turn]);
 	}
-	for (i = 0; i < num && op == DIST_SUM && m->rank > 0; i++)
-		round_ns[i] = 0;
-	return err ? err
-		   : dist_all_reduce(m->group,
-				     dist_tensor(round_ns, num, DIST_FLOAT64),
-				     op, NULL);
-}
-
-/* Describes the time of one round over batches of up to so many. A batch in
- * front, which opens connections, tells how many a batch has time for. */
-static enum dist_error take(struct measurer *m, batch_function *batch,
-			    size_t bytes, int rounds, enum dist_reduce_op op,
-			    struct sample *sample)
-{
-	double round_ns[BATCHES];
-	enum dist_error err =
-		time_batches(m, batch, bytes, rounds, op, round_ns, 1);
-
-	if (!err && round_ns[0] * rounds > BATCH_NS)
-		rounds = (int)(BATCH_NS / round_ns[0]) + 1;
-	if (!err)
-		err = time_batches(m, batch, bytes, rounds, op, round_ns,
-				   BATCHES);
-	if (!err)
-		*sample = sample_of(round_ns, BATCHES);
+	for (size_t i = 0; !err && i < plan->num; i++)
+		err = conclude(m, &all[i], batches);
 	return err;
 }
 
-static void divide(struct sample *s, int parts)
+/* Plans to take sample by batches of so many rounds. */
+static struct measure *add(struct plan *plan, struct sample *sample,
+			   batch_function *batch, size_t bytes, int rounds,
+			   enum dist_reduce_op op)
 {
-	s->min /= parts;
-	s->max /= parts;
-	s->median /= parts;
-	s->low_quartile /= parts;
-	s->high_quartile /= parts;
+	struct measure *measure = &plan->measures[plan->num++];
+
+	*measure = (struct measure){.sample = sample,
+				    .batch = batch,
+				    .bytes = bytes,
+				    .rounds = rounds,
+				    .parts = 1,
+				    .op = op};
+	return measure;
 }
 
-/* What counts through memory. */
-static enum dist_error take_calls(struct measurer *m,
-				  struct calibration_measures *all)
+/* Exchanges of a size. */
+static void plan_exchange(const struct measurer *m, struct plan *plan,
+			  struct calibration_measures *all, int i)
 {
-	enum dist_error err =
-		take(m, calls, SMALL, CALLS, DIST_MAX, &all->call);
+	size_t bytes = calibration_bytes[i];
+	int rounds = exchange_rounds[i], steps = m->world_size - 1;
 
+	add(plan, &all->exchange[i], exchanges, bytes, rounds / steps + 1,
+	    DIST_AVG)
+		->parts = steps;
+}
+
+/* What calls and messages take beside their bytes. */
+static void plan_calls(const struct measurer *m, struct plan *plan,
+		       struct calibration_measures *all)
+{
+	add(plan, &all->half_trip, round_trips, SMALL, TRIPS, DIST_MAX)->parts =
+		2;
+	add(plan, &all->round, barriers, 0, BARRIERS, DIST_AVG)->parts =
+		calibration_barrier_rounds(m->world_size);
+	add(plan, &all->issue, stream, SMALL, ISSUES, DIST_MAX);
+	plan_exchange(m, plan, all, 0);
+	if (!m->in_memory)
+		return;
+	add(plan, &all->call, calls, SMALL, CALLS, DIST_MAX);
+	add(plan, &all->sends, sends, SMALL, STREAMED, DIST_SUM);
+	add(plan, &all->receives, receives, SMALL, STREAMED, DIST_MAX);
+}
+
+/* What bytes take, from the shortest messages on. */
+static void plan_bytes(const struct measurer *m, struct plan *plan,
+		       struct calibration_measures *all)
+{
+	for (int i = 1; i < CALIBRATION_SIZES; i++) {
+		plan_exchange(m, plan, all, i);
+		if (m->in_memory && i == CALIBRATION_ONE_WAY)
+			add(plan, &all->one_way, one_way, calibration_bytes[i],
+			    4 * STREAM, DIST_MAX);
+	}
+	add(plan, &all->pair_message, one_way, MIB, STREAM, DIST_MAX);
+	add(plan, &all->reduce, reductions, MIB, REDUCTIONS, DIST_AVG);
+	add(plan, &all->copy, copies, MIB, REDUCTIONS, DIST_AVG);
+}
+
+static enum dist_error take_plan(struct measurer *m, struct plan *plan,
+				 int passes)
+{
+	size_t batches = (size_t)passes * BATCHES;
+	double *round_ns = calloc(plan->num * batches, sizeof *round_ns);
+	enum dist_error err = round_ns ? DIST_OK : DIST_ERR_NO_MEMORY;
+
+	for (size_t i = 0; !err && i < plan->num; i++)
+		plan->measures[i].round_ns = round_ns + i * batches;
 	if (!err)
-		err = take(m, sends, SMALL, STREAMED, DIST_SUM, &all->sends);
-	if (!err)
-		err = take(m, receives, SMALL, STREAMED, DIST_MAX,
-			   &all->receives);
+		err = take(m, plan, batches);
+	free(round_ns);
 	return err;
 }
 
-static enum dist_error take_all(struct measurer *m,
+/* Calls find the caches as they left them, and come one after the other. */
+static enum dist_error take_all(struct measurer *m, int passes,
 				struct calibration_measures *all)
 {
-	int i, steps = m->world_size - 1;
-	enum dist_error err;
-
-	all->world_size = m->world_size;
-	err = take(m, round_trips, SMALL, TRIPS, DIST_MAX, &all->half_trip);
-	divide(&all->half_trip, 2);
-	if (!err)
-		err = take(m, barriers, 0, BARRIERS, DIST_AVG, &all->round);
-	divide(&all->round, calibration_barrier_rounds(m->world_size));
-	if (!err)
-		err = take(m, stream, SMALL, ISSUES, DIST_MAX, &all->issue);
-	if (!err)
-		err = take(m, one_way, MIB, STREAM, DIST_MAX,
-			   &all->pair_message);
-	for (i = 0; !err && i < CALIBRATION_SIZES; i++) {
-		err = take(m, exchanges, calibration_bytes[i],
-			   exchange_rounds[i] / steps + 1, DIST_AVG,
-			   &all->exchange[i]);
-		divide(&all->exchange[i], steps);
-		/* Right after what it is held against. */
-		if (!err && i == CALIBRATION_ONE_WAY && m->in_memory)
-			err = take(m, one_way, calibration_bytes[i], 4 * STREAM,
-				   DIST_MAX, &all->one_way);
-	}
-	if (!err)
-		err = take(m, reductions, MIB, REDUCTIONS, DIST_AVG,
-			   &all->reduce);
-	if (!err)
-		err = take(m, copies, MIB, REDUCTIONS, DIST_AVG, &all->copy);
-	if (!err && m->in_memory)
-		err = take_calls(m, all);
-	return err;
-}
-
-#define MEASURES (10 + CALIBRATION_SIZES)
-
-static void list(struct calibration_measures *all,
-		 struct sample *samples[MEASURES])
-{
-	size_t n = 0;
-
-	samples[n++] = &all->half_trip;
-	samples[n++] = &all->round;
-	samples[n++] = &all->issue;
-	samples[n++] = &all->pair_message;
-	samples[n++] = &all->one_way;
-	samples[n++] = &all->call;
-	samples[n++] = &all->sends;
-	samples[n++] = &all->receives;
-	samples[n++] = &all->reduce;
-	samples[n++] = &all->copy;
-	for (int i = 0; i < CALIBRATION_SIZES; i++)
-		samples[n++] = &all->exchange[i];
-}
-
-static int by_median(const void *a, const void *b)
-{
-	const struct sample *x = a, *y = b;
-
-	return (x->median > y->median) - (x->median < y->median);
-}
-
-/* Leaves in all, of each measure, the pass in the middle. */
-static enum dist_error take_passes(struct measurer *m, int passes,
-				   struct calibration_measures *all)
-{
-	struct sample taken[MEASURES][CALIBRATION_MOST_PASSES];
-	struct sample *samples[MEASURES];
+	struct plan of_calls = {.num = 0}, of_bytes = {.num = 0};
 	enum dist_error err = DIST_OK;
 
-	list(all, samples);
-	for (int pass = 0; !err && pass < passes; pass++) {
-		err = take_all(m, all);
-		for (int i = 0; i < MEASURES; i++)
-			taken[i][pass] = *samples[i];
+	all->world_size = m->world_size;
+	plan_calls(m, &of_calls, all);
+	plan_bytes(m, &of_bytes, all);
+	for (size_t i = 0; !err && i < of_calls.num; i++) {
+		struct plan one = {.measures = {of_calls.measures[i]},
+				   .num = 1};
+
+		err = take_plan(m, &one, passes);
 	}
-	for (int i = 0; !err && i < MEASURES; i++) {
-		qsort(taken[i], (size_t)passes, sizeof taken[i][0], by_median);
-		*samples[i] = taken[i][passes / 2];
-	}
-	return err;
+	return err ? err : take_plan(m, &of_bytes, passes);
 }
 
 /* Memory that is really there, and holds ordinary numbers: untouched pages are
@@ -441,7 +467,7 @@ static int rank_main(void *arg)
 	if (m.world_size < 2)
 		err = DIST_ERR_INVALID_ARGUMENT;
 	else if (m.out && m.in && m.parts)
-		err = take_passes(&m, task->passes, &all);
+		err = take_all(&m, task->passes, &all);
 	if (!err && m.rank == 0 &&
 	    (fwrite(&all, sizeof(all), 1, task->results) != 1 ||
 	     fflush(task->results)))

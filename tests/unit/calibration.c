@@ -39,7 +39,7 @@ static struct calibration_measures node(int cores, double step_ns)
 
 	m.cores = cores;
 	m.in_memory = true;
-	m.round = exactly(turns * (step_ns + 1000 / 2.0 - 1000 / 3.0));
+	m.round = exactly(1); /* no part of the fit */
 	m.call = exactly(1000);
 	m.sends = exactly(1000 + 3 * 500);
 	m.receives = exactly(1000 + 3 * 800 + (turns - 1) * (1000 + 500));
@@ -118,7 +118,7 @@ Test(calibration, two_ranks_take_half_a_round_trip)
 	cr_assert_eq(calibration_spread(&m, &what), 0);
 }
 
-/* Four ranks on two cores; 16 KiB waited for the turn of another rank. */
+/* Four ranks on two cores; 1 KiB waited for the turn of another rank. */
 Test(calibration, ranks_of_one_core_take_turns)
 {
 	struct calibration_measures m = ideal(20000, 4e9);
@@ -138,7 +138,7 @@ Test(calibration, ranks_of_one_core_take_turns)
 	cr_assert(near(model.capacity_Bps, 4e9), "%g", model.capacity_Bps);
 	cr_assert(near(model.send_Bps, 3e9), "%g", model.send_Bps);
 	cr_assert(near(model.receive_Bps, 6e9), "%g", model.receive_Bps);
-	cr_assert_eq(model.rates[0].bytes, 16384);
+	cr_assert_eq(model.rates[0].bytes, calibration_bytes[1]);
 	cr_assert(near(model.rates[0].share, 1));
 	cr_assert(near(calibration_exchange_ns(&model, 8), 20000 + 8));
 	cr_assert(near(calibration_exchange_ns(&model, 2097152),
@@ -165,8 +165,7 @@ Test(calibration, a_rank_leaves_its_core_to_wait)
 	struct calibration_model model;
 	const char *what;
 
-	m.exchange[0].high_quartile *= 9; /* no part of the fit */
-	m.pair_message.high_quartile *= 9;
+	m.pair_message.high_quartile *= 9; /* no part of the fit */
 	m.issue.high_quartile *= 9;
 	m.exchange[1] = exactly(90000);
 	calibration_fit(&m, &model);
@@ -182,7 +181,7 @@ Test(calibration, a_rank_leaves_its_core_to_wait)
 	cr_assert(near(model.capacity_Bps, 4e9), "%g", model.capacity_Bps);
 	cr_assert(near(model.send_Bps, 2e9 / 0.6), "%g", model.send_Bps);
 	cr_assert(near(model.receive_Bps, 2e9 / 0.4), "%g", model.receive_Bps);
-	cr_assert_eq(model.rates[0].bytes, 16384);
+	cr_assert_eq(model.rates[0].bytes, calibration_bytes[1]);
 	cr_assert(near(model.rates[0].share, 1));
 	cr_assert(near(calibration_exchange_ns(&model, 8), 20000 + 8));
 	cr_assert(near(calibration_exchange_ns(&model, 2097152),
@@ -192,17 +191,16 @@ Test(calibration, a_rank_leaves_its_core_to_wait)
 /* What is left of a step is the receive's, and nobody waits for a turn. */
 Test(calibration, ranks_with_a_core_each_do_not_leave_it)
 {
-	struct calibration_measures m = node(4, 10000);
+	struct calibration_measures m = node(4, 12000);
 	struct calibration_model model;
 
-	m.round = exactly(1); /* no part of the fit */
 	calibration_fit(&m, &model);
 	cr_assert(near(model.call_ns, 1000));
 	cr_assert(near(model.overhead_ns, 500));
 	cr_assert_eq(model.wait_ns, 0);
 	cr_assert(near(model.receive_ns + model.latency_ns,
-		       10000 - 1000 / 3.0 - 500));
-	cr_assert(near(calibration_exchange_ns(&model, 8), 10000 + 8));
+		       12000 - 1000 / 3.0 - 500));
+	cr_assert(near(calibration_exchange_ns(&model, 8), 12000 + 8));
 }
 
 Test(calibration, a_receive_takes_some_of_a_step)
@@ -231,6 +229,17 @@ Test(calibration, a_sender_takes_half_of_a_byte_or_more)
 	m.one_way = exactly((double)calibration_bytes[CALIBRATION_ONE_WAY]);
 	calibration_fit(&m, &model);
 	cr_assert(near(model.send_Bps, 1e9 / 0.9), "%g", model.send_Bps);
+}
+
+/* What a call takes beside a step counts by the step. */
+Test(calibration, a_call_spreads_by_what_it_is_a_part_of)
+{
+	struct calibration_measures m = node(2, 10000);
+	const char *what;
+
+	m.sends.high_quartile += 5000;
+	cr_expect(near(calibration_spread(&m, &what), 0.25));
+	cr_expect_str_eq(what, "a call that sends");
 }
 
 Test(calibration, stays_finite_when_size_costs_nothing)
