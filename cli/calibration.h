@@ -31,7 +31,9 @@
  * left, where ranks take turns: one that waits leaves its core to the others
  * and comes back to it, but the last to come finds all there. With a core for
  * each rank what is left is the receive's. Of a byte its sender takes
- * what one way takes of the time that both ways at once take.
+ * what one way takes of the time that both ways at once take. To add up what
+ * comes takes what a ring of sums and then messages takes longer than two of
+ * messages.
  */
 #ifndef LOCKSTEP_CLI_CALIBRATION_H
 #define LOCKSTEP_CLI_CALIBRATION_H
@@ -65,6 +67,8 @@ struct calibration_measures {
 	struct sample reduce; /* reducing 1 MiB, all ranks at once */
 	struct sample copy;   /* copying 1 MiB, likewise */
 	/* Through memory. */
+	struct sample sums[CALIBRATION_SIZES]; /* two exchanges, what came by
+						* one of them being added up */
 	struct sample one_way;  /* 256 KiB in a stream, one pair alone */
 	struct sample call;     /* of a group of one rank, alone */
 	struct sample sends;    /* a call that sends 8 bytes to all others, and

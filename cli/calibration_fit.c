@@ -87,6 +87,9 @@ double calibration_spread(const struct calibration_measures *m,
 		consider(&m->one_way, &m->one_way, "256 KiB one way", &worst,
 			 what);
 	}
+	for (int j = 1; j < CALIBRATION_SIZES && m->in_memory; j++)
+		consider(&m->sums[j], &m->sums[j], "a sum of exchanges", &worst,
+			 what);
 	for (; i < CALIBRATION_SIZES; i++)
 		consider(&m->exchange[i], &m->exchange[i], exchange_names[i],
 			 &worst, what);
@@ -108,7 +111,7 @@ static double load_bytes(const struct dist__rate *rates, size_t num,
 	struct dist__profile profile = {.num_rates = num};
 
 	memcpy(profile.rates, rates, num * sizeof *rates);
-	return dist__profile_load_bytes(&profile, bytes, 0);
+	return dist__profile_load_bytes(&profile, DIST__LOAD, bytes, 0);
 }
 
 /* What a step of an exchange of nothing takes: a message, a wait for one, and
@@ -205,6 +208,22 @@ static double send_part(const struct calibration_measures *m,
 		MOST_SEND_PART);
 }
 
+/* Of the rate that sums go at without a message. A ring in which what comes is
+ * added up on half of the steps takes longer by that; at least a hundredth, so
+ * that shares stay finite whatever was measured. */
+static double sum_share(const struct calibration_measures *m, int i)
+{
+	double both_ns = m->sums[i].median;
+	double sum_ns =
+		fmax(both_ns - 2 * m->exchange[i].median, both_ns / 100) /
+		turns(m->world_size, m->cores);
+
+	if (!m->in_memory)
+		return 1;
+	return m->reduce.median / MEASURED_BYTES *
+	       (double)calibration_bytes[i] / sum_ns;
+}
+
 /* Where bytes take less than half of what the intercept does, or a tenth where
  * that is steady, through memory with a core for each rank, the time says too
  * little of their rate, and they have that of the next longer. The longest
@@ -230,7 +249,8 @@ static void fit_rates(const struct calibration_measures *m,
 	model->num_rates = 0;
 	for (i = first; i < CALIBRATION_SIZES; i++)
 		model->rates[model->num_rates++] = (struct dist__rate){
-			calibration_bytes[i], longest_ns / each_ns[i]};
+			calibration_bytes[i],
+			{longest_ns / each_ns[i], sum_share(m, i)}};
 	if (m->cores == 0) {
 		model->capacity_Bps = m->world_size / longest_ns * 1e9;
 		return;

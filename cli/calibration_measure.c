@@ -37,7 +37,8 @@ const size_t calibration_bytes[CALIBRATION_SIZES] = {
 	MIB / 8, MIB / 4,    MIB / 2,   MIB,      LONGEST};
 static const int exchange_rounds[CALIBRATION_SIZES] = {150, 150, 120, 100, 60,
 						       40,  20,  10,  8,   4};
-#define ALGORITHMS "all_gather=ring,broadcast=linear,gather=linear"
+#define ALGORITHMS                                                             \
+	"all_reduce=ring,all_gather=ring,broadcast=linear,gather=linear"
 
 /* A batch need not take longer. */
 #define BATCH_NS 1e7
@@ -182,6 +183,17 @@ static enum dist_error exchanges(struct measurer *m, size_t bytes, int rounds)
 	return err;
 }
 
+/* Twice that, all messages of the first time being added up. */
+static enum dist_error sums(struct measurer *m, size_t bytes, int rounds)
+{
+	struct dist_tensor all = view(m->in, (size_t)m->world_size * bytes);
+	enum dist_error err = DIST_OK;
+
+	for (int i = 0; !err && i < rounds; i++)
+		err = dist_all_reduce(m->group, all, DIST_SUM, NULL);
+	return err;
+}
+
 /* Rank 0 calls what nobody else takes part in. */
 static enum dist_error calls(struct measurer *m, size_t bytes, int rounds)
 {
@@ -246,7 +258,7 @@ static enum dist_error copies(struct measurer *m, size_t bytes, int rounds)
 	return DIST_OK;
 }
 
-#define MOST_MEASURES (10 + CALIBRATION_SIZES)
+#define MOST_MEASURES (10 + 2 * CALIBRATION_SIZES)
 
 /* One measure: how it is taken, and what came of it. */
 struct measure {
@@ -352,7 +364,7 @@ static struct measure *add(struct plan *plan, struct sample *sample,
 	return measure;
 }
 
-/* Exchanges of a size. */
+/* Exchanges of a size, and what is held against them. */
 static void plan_exchange(const struct measurer *m, struct plan *plan,
 			  struct calibration_measures *all, int i)
 {
@@ -362,6 +374,10 @@ static void plan_exchange(const struct measurer *m, struct plan *plan,
 	add(plan, &all->exchange[i], exchanges, bytes, rounds / steps + 1,
 	    DIST_AVG)
 		->parts = steps;
+	if (m->in_memory && i > 0)
+		add(plan, &all->sums[i], sums, bytes, rounds / steps / 2 + 1,
+		    DIST_AVG)
+			->parts = steps;
 }
 
 /* What calls and messages take beside their bytes. */

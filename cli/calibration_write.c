@@ -152,10 +152,16 @@ static void write_rates(struct dist__output *out,
 	size_t i;
 
 	dist__output_text(out, "rates:\n");
-	for (i = 0; i < model->num_rates; i++)
-		dist__output_print(out, "  - {bytes: %zu, share: %.4g}\n",
-				   model->rates[i].bytes,
-				   model->rates[i].share);
+	for (i = 0; i < model->num_rates; i++) {
+		const struct dist__rate *rate = &model->rates[i];
+
+		dist__output_print(out, "  - {bytes: %zu, share: %.4g",
+				   rate->bytes, rate->shares[DIST__LOAD]);
+		if (model->in_memory)
+			dist__output_print(out, ", sum_share: %.4g",
+					   rate->shares[DIST__SUM]);
+		dist__output_text(out, "}\n");
+	}
 }
 
 static void write_profile(struct dist__output *out, const struct place *place,

@@ -249,10 +249,21 @@ static const struct dist__yaml_key rate_keys[] = {
 	 .required = true},
 	{.name = "share",
 	 .read = dist__yaml_read_double,
-	 .offset = offsetof(struct dist__rate, share),
+	 .offset = offsetof(struct dist__rate, shares[DIST__LOAD]),
 	 .required = true},
+	{.name = "sum_share",
+	 .read = dist__yaml_read_double,
+	 .offset = offsetof(struct dist__rate, shares[DIST__SUM])},
 	{.name = NULL},
 };
+
+static bool has_shares(const struct dist__rate *rate)
+{
+	for (int i = 0; i < DIST__TRAFFICS; i++)
+		if (rate->shares[i] <= 0)
+			return false;
+	return true;
+}
 
 static enum dist_error read_rates(const struct dist__yaml *yaml,
 				  const struct dist__yaml_key *key,
@@ -270,24 +281,25 @@ static enum dist_error read_rates(const struct dist__yaml *yaml,
 	for (item = list->data.sequence.items.start;
 	     item < list->data.sequence.items.top; item++) {
 		const yaml_node_t *node = dist__yaml_node(yaml, *item);
-		struct dist__rate rate;
+		struct dist__rate rate = {.shares[DIST__SUM] = 1};
 		enum dist_error error = dist__yaml_read_mapping(
 			yaml, rate_keys, "a rate", node, &rate);
 
 		if (error)
 			return error;
-		if (rate.bytes <= last || rate.share <= 0)
+		if (rate.bytes <= last || !has_shares(&rate))
 			return dist__yaml_refuse(
 				yaml, node,
 				"rates: expected bytes above those of the rate "
-				"before, and a share above 0");
+				"before, and shares above 0");
 		last = rate.bytes;
 		profile->rates[profile->num_rates++] = rate;
 	}
 	return DIST_OK;
 }
 
-static double share_of(const struct dist__profile *profile, size_t bytes)
+static double share_of(const struct dist__profile *profile,
+		       enum dist__traffic traffic, size_t bytes)
 {
 	const struct dist__rate *rate = profile->rates;
 	const struct dist__rate *last = rate + profile->num_rates - 1;
@@ -296,14 +308,16 @@ static double share_of(const struct dist__profile *profile, size_t bytes)
 	while (rate < last && rate->bytes < bytes)
 		rate++;
 	if (rate == profile->rates || rate->bytes <= bytes)
-		return rate->share;
+		return rate->shares[traffic];
 	part = log((double)bytes / (double)rate[-1].bytes) /
 	       log((double)rate->bytes / (double)rate[-1].bytes);
-	return rate[-1].share + part * (rate->share - rate[-1].share);
+	return rate[-1].shares[traffic] +
+	       part * (rate->shares[traffic] - rate[-1].shares[traffic]);
 }
 
 double dist__profile_load_bytes(const struct dist__profile *profile,
-				size_t bytes, size_t walked)
+				enum dist__traffic traffic, size_t bytes,
+				size_t walked)
 {
 	size_t like = bytes;
 
@@ -314,7 +328,7 @@ double dist__profile_load_bytes(const struct dist__profile *profile,
 	if (like > bytes ? walked <= profile->cache_bytes
 			 : !profile->shares_memory)
 		like = bytes;
-	return (double)bytes / share_of(profile, like);
+	return (double)bytes / share_of(profile, traffic, like);
 }
 
 void dist__profile_rates_print(const struct dist__profile *profile, char *text,
@@ -323,11 +337,17 @@ void dist__profile_rates_print(const struct dist__profile *profile, char *text,
 	size_t used = 0;
 
 	*text = '\0';
-	for (size_t i = 0; i < profile->num_rates && used < size; i++)
+	for (size_t i = 0; i < profile->num_rates && used < size; i++) {
+		const struct dist__rate *rate = &profile->rates[i];
+
 		used += (size_t)snprintf(text + used, size - used, "%s%zu:%.4g",
-					 i > 0 ? " " : "",
-					 profile->rates[i].bytes,
-					 profile->rates[i].share);
+					 i > 0 ? " " : "", rate->bytes,
+					 rate->shares[DIST__LOAD]);
+		if (rate->shares[DIST__SUM] != 1 && used < size)
+			used += (size_t)snprintf(text + used, size - used,
+						 " sum %.4g",
+						 rate->shares[DIST__SUM]);
+	}
 	if (profile->rates_ranks > 0 && used < size)
 		snprintf(text + used, size - used,
 			 " in a ring of %d, cache_bytes %zu",

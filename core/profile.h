@@ -20,7 +20,7 @@
  *	p2p: buffered			# or rendezvous, eager:BYTES
  *	window_bytes: 65536		# of a connection, until told of more
  *	rates:				# by size, of what links carry
- *	  - {bytes: 65536, share: 3.1}
+ *	  - {bytes: 65536, share: 3.1, sum_share: 2}
  *	  - {bytes: 4194304, share: 1}
  *	rates_ranks: 4			# of the ring that these are of
  *	cache_bytes: 1048576		# of a core alone
@@ -43,9 +43,11 @@
  * is beside its messages. wait_ns is what a rank takes of a core that
  * it has not for itself, each time it comes to wait for a message: it leaves to
  * others, and comes back. send_Bps and receive_Bps count where there are cores,
- * at the message's share. Between two rates share is linear in the logarithm of
- * bytes; below the first and above the last it is theirs. Where intra is shm,
- * to add up a message takes the place of its copy. In a ring of
+ * at the message's share. To add up what came in a message takes reduce_Bps at
+ * its sum_share (1 unless said), beside receiving it: above 1 where it is still
+ * in a cache or spares a copy, below where it takes one more. Between two rates
+ * a share is linear in the logarithm of bytes; below the first and above the
+ * last it is theirs. In a ring of
  * rates_ranks a rank walks through the memory of so many messages. What walks
  * through more than cache_bytes finds it cold, and goes at the share of the
  * exchange that walks through as much, if that has the longer messages; where
@@ -86,11 +88,18 @@ struct dist__p2p_mode {
 	size_t eager_below; /* 0: rendezvous; SIZE_MAX: buffered */
 };
 
-/* Messages of so many bytes go at share of the links' rates: above 1 where
- * those are of messages too long for the caches. */
+/* What a rate has a share of. */
+enum dist__traffic {
+	DIST__LOAD, /* links and cores: messages */
+	DIST__SUM,  /* reduce_Bps: sums of what came in a message */
+	DIST__TRAFFICS
+};
+
+/* Messages of so many bytes go at a share of the rates of the links: above 1
+ * where those are of messages too long for the caches. */
 struct dist__rate {
 	size_t bytes;
-	double share;
+	double shares[DIST__TRAFFICS];
 };
 
 #define DIST__RATES 16 /* most of a profile */
@@ -173,11 +182,12 @@ void dist__p2p_mode_print(const struct dist__p2p_mode *mode, char *text,
 			  size_t size);
 
 /* dist__profile_load_bytes returns with how many bytes a message of so many
- * loads the links: bytes over its share of their rates. walked: bytes of memory
- * that the rank's call walks through; 0: as many as the ring of the rates with
- * messages of bytes. */
+ * loads what carries it or adds it up: bytes over its share. walked: bytes of
+ * memory that the rank's call walks through; 0: as many as the ring of the
+ * rates with messages of bytes. */
 double dist__profile_load_bytes(const struct dist__profile *profile,
-				size_t bytes, size_t walked);
+				enum dist__traffic traffic, size_t bytes,
+				size_t walked);
 
 /* dist__profile_rates_print writes the rates as "bytes:share ..." into text,
  * and of which ring they are. */

@@ -55,13 +55,15 @@ static size_t walked_bytes(const struct dist__op *op)
 }
 
 double dist__sim_load_bytes(const struct dist__sim_world *world,
+			    enum dist__traffic traffic,
 			    const struct dist__message *m)
 {
 	size_t walked = 0;
 
 	if (m->op && world->profile.rates_ranks > 0)
 		walked = walked_bytes(m->op);
-	return dist__profile_load_bytes(&world->profile, m->bytes, walked);
+	return dist__profile_load_bytes(&world->profile, traffic, m->bytes,
+					walked);
 }
 
 double dist__sim_copy_s(const struct dist__sim_world *world, double load_bytes,

@@ -12,7 +12,6 @@
 #include "sim/world.h"
 
 #include <assert.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -154,7 +153,8 @@ static struct dist__request *describe(struct dist__sim_rank *rank,
 	r->rank = rank;
 	r->group = m->group;
 	r->bytes = m->bytes;
-	r->load_bytes = dist__sim_load_bytes(rank->world, m);
+	r->load_bytes = dist__sim_load_bytes(rank->world, DIST__LOAD, m);
+	r->sum_bytes = dist__sim_load_bytes(rank->world, DIST__SUM, m);
 	r->fingerprint = m->fingerprint;
 	r->seq = m->seq;
 	r->step = m->step;
@@ -209,7 +209,8 @@ static void charge_call(struct dist__sim_actor *actor,
 static double send_copy_s(const struct dist__sim_world *world,
 			  const struct dist__message *m)
 {
-	return dist__sim_copy_s(world, dist__sim_load_bytes(world, m),
+	return dist__sim_copy_s(world,
+				dist__sim_load_bytes(world, DIST__LOAD, m),
 				world->profile.send_Bps);
 }
 
@@ -379,13 +380,14 @@ static enum dist_error wait_owing(struct dist__sim_actor *actor,
 				  struct dist__request *r, int64_t deadline_ns)
 {
 	const struct dist__sim_world *world = actor->rank->world;
-	double since_s = simgrid_get_clock(), copy_s = 0;
+	double since_s = simgrid_get_clock(), copy_s = 0, sum_bytes;
 	enum dist_error error;
 	size_t bytes;
 	bool is_send;
 
 	assert(r);
 	bytes = r->bytes;
+	sum_bytes = r->sum_bytes;
 	is_send = r->is_send;
 	if (!is_send)
 		copy_s = dist__sim_copy_s(world, r->load_bytes,
@@ -398,8 +400,8 @@ static enum dist_error wait_owing(struct dist__sim_actor *actor,
 		return error;
 	if (!is_send) {
 		actor->debt_s += world->receive_s + copy_s;
-		actor->copied_bytes = bytes;
-		actor->copied_s = copy_s;
+		actor->came_bytes = bytes;
+		actor->sum_bytes = sum_bytes;
 	}
 	if (simgrid_get_clock() > since_s &&
 	    dist__sim_core_is_shared(actor->rank))
@@ -564,19 +566,17 @@ static enum dist_error compute(struct dist__transport *t, int64_t duration_ns)
 	return world->ended ? world->end_error : DIST_OK;
 }
 
-/* Through memory a message is added up where the peer put it: that takes the
- * place of its copy, which has been charged. */
+/* What came last goes at its share. */
 static void charge_reduce(struct dist__transport *t, size_t bytes)
 {
 	const struct dist__sim_rank *rank = rank_of(t);
-	const struct dist__sim_world *world = rank->world;
 	struct dist__sim_actor *actor = self();
-	double sum_s = (double)bytes * world->reduce_s_per_byte / rank->pace;
+	double load_bytes =
+		actor->came_bytes == bytes ? actor->sum_bytes : (double)bytes;
 
-	if (world->profile.shares_memory && actor->copied_bytes == bytes)
-		sum_s -= fmin(sum_s, actor->copied_s);
-	actor->copied_bytes = 0;
-	actor->debt_s += sum_s;
+	actor->came_bytes = 0;
+	actor->debt_s +=
+		load_bytes * rank->world->reduce_s_per_byte / rank->pace;
 }
 
 static void charge_copy(struct dist__transport *t, size_t bytes)

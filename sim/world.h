@@ -47,8 +47,8 @@ struct dist__sim_actor {
 	struct dist__lane *lane;    /* NULL: the rank program itself */
 	struct dist__sim_gate gate; /* where it waits for a letter */
 	double debt_s;         /* processor time used but not yet let pass */
-	double copied_s;       /* of that, the last message that came, of */
-	size_t copied_bytes;   /* so many; 0: it has been added up */
+	size_t came_bytes;     /* of the last message; 0: it is added up */
+	double sum_bytes;      /* that adding it up loads the core with */
 	bool holds;            /* what it sends has been taken of its core */
 	uint64_t charged;      /* the last collective that it was charged */
 	double look_s;         /* what the next unsuccessful look costs */
@@ -122,6 +122,7 @@ struct dist__request {
 	void *data;     /* of a receive: where it goes; NULL: phantom */
 	size_t bytes;
 	double load_bytes; /* by the profile's rates */
+	double sum_bytes;  /* likewise, if it is added up */
 	uint64_t fingerprint;
 	uint32_t seq, step;
 	enum dist_error error; /* known before the wait */
@@ -232,7 +233,7 @@ struct dist__sim_world {
 	struct dist__sim_reaper *reapers;
 	char path[4096]; /* of the platform */
 	char overhead_text[32], reduce_text[32], segment_text[32]; /* facts */
-	char p2p_text[32], window_text[32], rates_text[32 * DIST__RATES + 64];
+	char p2p_text[32], window_text[32], rates_text[48 * DIST__RATES + 64];
 	char receive_text[32], cores_text[32], copy_text[32];
 	char call_text[32], wait_text[32];
 	char send_rate_text[32], receive_rate_text[32];
@@ -257,8 +258,10 @@ double dist__sim_core_take(const struct dist__sim_rank *rank, double work_s);
 /* dist__sim_core_is_shared returns whether the core of rank is others' too. */
 bool dist__sim_core_is_shared(const struct dist__sim_rank *rank);
 
-/* dist__sim_load_bytes returns with how many bytes m loads links and cores. */
+/* dist__sim_load_bytes returns with how many bytes m loads links and cores, or
+ * to add it up the latter. */
 double dist__sim_load_bytes(const struct dist__sim_world *world,
+			    enum dist__traffic traffic,
 			    const struct dist__message *m);
 
 /* dist__sim_copy_s returns what a message of that load takes of a core that

@@ -21,6 +21,8 @@ else
 		grep -q "^$key: [0-9]" "$scratch/here/loopback.yaml" ||
 			fail "no $key in the profile"
 	done
+	grep -q 'share: [0-9.]*, sum_share: [0-9]' "$scratch/here/loopback.yaml" ||
+		fail "no rate of sums in the profile"
 	grep -qx 'intra: shm' "$scratch/here/loopback.yaml" ||
 		fail "the profile does not tell what the ranks talked through"
 	expect 0 platform show "$scratch/here/loopback.xml"

@@ -30,8 +30,8 @@ static struct calibration_measures ideal(double alpha_ns, double capacity_Bps)
 }
 
 /* The same of one machine of four ranks on so many cores, where a call takes 1
- * us, a send 0.5 us, a receive 0.8 us, 0.6 of a byte is its sender's, and a
- * step of an exchange step_ns. */
+ * us, a send 0.5 us, a receive 0.8 us, to add up a byte that came 0.1 ns, 0.6
+ * of a byte is its sender's, and a step of an exchange step_ns. */
 static struct calibration_measures node(int cores, double step_ns)
 {
 	int turns = 4 / cores;
@@ -43,6 +43,9 @@ static struct calibration_measures node(int cores, double step_ns)
 	m.call = exactly(1000);
 	m.sends = exactly(1000 + 3 * 500);
 	m.receives = exactly(1000 + 3 * 800 + (turns - 1) * (1000 + 500));
+	for (int i = 1; i < CALIBRATION_SIZES; i++)
+		m.sums[i] = exactly(2 * m.exchange[i].median +
+				    turns * 0.1 * (double)calibration_bytes[i]);
 	m.one_way = exactly(
 		0.6 * (double)calibration_bytes[CALIBRATION_ONE_WAY] / turns);
 	return m;
@@ -83,8 +86,8 @@ Test(calibration, finds_rates_by_size)
 	calibration_fit(&m, &model);
 	cr_assert(near(model.capacity_Bps, 4e9));
 	cr_assert_eq(model.rates[0].bytes, 65536);
-	cr_assert(near(model.rates[0].share, 2));
-	cr_assert(near(model.rates[1].share, 1));
+	cr_assert(near(model.rates[0].shares[DIST__LOAD], 2));
+	cr_assert(near(model.rates[1].shares[DIST__LOAD], 1));
 	cr_assert(near(calibration_exchange_ns(&model, 16384),
 		       20000 + 16384 * 0.5));
 	cr_assert(near(calibration_exchange_ns(&model, 2097152),
@@ -139,7 +142,7 @@ Test(calibration, ranks_of_one_core_take_turns)
 	cr_assert(near(model.send_Bps, 3e9), "%g", model.send_Bps);
 	cr_assert(near(model.receive_Bps, 6e9), "%g", model.receive_Bps);
 	cr_assert_eq(model.rates[0].bytes, calibration_bytes[1]);
-	cr_assert(near(model.rates[0].share, 1));
+	cr_assert(near(model.rates[0].shares[DIST__LOAD], 1));
 	cr_assert(near(calibration_exchange_ns(&model, 8), 20000 + 8));
 	cr_assert(near(calibration_exchange_ns(&model, 2097152),
 		       20000 + 2097152));
@@ -182,7 +185,7 @@ Test(calibration, a_rank_leaves_its_core_to_wait)
 	cr_assert(near(model.send_Bps, 2e9 / 0.6), "%g", model.send_Bps);
 	cr_assert(near(model.receive_Bps, 2e9 / 0.4), "%g", model.receive_Bps);
 	cr_assert_eq(model.rates[0].bytes, calibration_bytes[1]);
-	cr_assert(near(model.rates[0].share, 1));
+	cr_assert(near(model.rates[0].shares[DIST__LOAD], 1));
 	cr_assert(near(calibration_exchange_ns(&model, 8), 20000 + 8));
 	cr_assert(near(calibration_exchange_ns(&model, 2097152),
 		       20000 + 2097152));
@@ -229,6 +232,25 @@ Test(calibration, a_sender_takes_half_of_a_byte_or_more)
 	m.one_way = exactly((double)calibration_bytes[CALIBRATION_ONE_WAY]);
 	calibration_fit(&m, &model);
 	cr_assert(near(model.send_Bps, 1e9 / 0.9), "%g", model.send_Bps);
+}
+
+/* A sum takes 0.2 ns a byte when nothing comes. */
+Test(calibration, sums_have_a_rate_of_their_own)
+{
+	struct calibration_measures m = node(2, 10000);
+	struct calibration_model model;
+
+	calibration_fit(&m, &model);
+	for (size_t i = 0; i < model.num_rates; i++)
+		cr_expect(near(model.rates[i].shares[DIST__SUM], 2), "%g",
+			  model.rates[i].shares[DIST__SUM]);
+	/* One that takes nothing has a rate all the same. */
+	m.sums[CALIBRATION_SIZES - 1] = exactly(1);
+	calibration_fit(&m, &model);
+	cr_expect(isfinite(model.rates[model.num_rates - 1].shares[DIST__SUM]));
+	m.in_memory = false;
+	calibration_fit(&m, &model);
+	cr_expect_eq(model.rates[0].shares[DIST__SUM], 1);
 }
 
 /* What a call takes beside a step counts by the step. */

@@ -132,13 +132,18 @@ Test(profile, rates_by_size)
 			  "  - {bytes: 4096, share: 2}\n"),
 		     DIST_OK, "%s", message.text);
 	cr_assert_eq(profile.window_bytes, 65536);
-	cr_assert_eq(dist__profile_load_bytes(&profile, 0, 0), 0);
-	cr_assert_eq(dist__profile_load_bytes(&profile, 512, 0), 128);
-	cr_assert_eq(dist__profile_load_bytes(&profile, 1024, 0), 256);
-	cr_assert_float_eq(dist__profile_load_bytes(&profile, 2048, 0),
-			   2048 / 3.0, 1e-9);
-	cr_assert_eq(dist__profile_load_bytes(&profile, 4096, 0), 2048);
-	cr_assert_eq(dist__profile_load_bytes(&profile, 8192, 0), 4096);
+	cr_assert_eq(dist__profile_load_bytes(&profile, DIST__LOAD, 0, 0), 0);
+	cr_assert_eq(dist__profile_load_bytes(&profile, DIST__LOAD, 512, 0),
+		     128);
+	cr_assert_eq(dist__profile_load_bytes(&profile, DIST__LOAD, 1024, 0),
+		     256);
+	cr_assert_float_eq(
+		dist__profile_load_bytes(&profile, DIST__LOAD, 2048, 0),
+		2048 / 3.0, 1e-9);
+	cr_assert_eq(dist__profile_load_bytes(&profile, DIST__LOAD, 4096, 0),
+		     2048);
+	cr_assert_eq(dist__profile_load_bytes(&profile, DIST__LOAD, 8192, 0),
+		     4096);
 	dist__profile_rates_print(&profile, text, sizeof text);
 	cr_assert_str_eq(text, "1024:4 4096:2");
 	refused("name: x\nrates: 2\n", 2,
@@ -146,13 +151,35 @@ Test(profile, rates_by_size)
 	refused("name: x\nrates:\n  - {bytes: 8, share: 1}\n"
 		"  - {bytes: 8, share: 2}\n",
 		4,
-		"rates: expected bytes above those of the rate before, and a "
-		"share above 0");
+		"rates: expected bytes above those of the rate before, and "
+		"shares above 0");
 	refused("name: x\nrates: [{bytes: 8, share: 0}]\n", 2,
-		"rates: expected bytes above those of the rate before, and a "
-		"share above 0");
+		"rates: expected bytes above those of the rate before, and "
+		"shares above 0");
 	refused("name: x\nrates: [{bytes: 8}]\n", 2,
 		"expected a key \"share\" in a rate");
+}
+
+Test(profile, sums_of_what_came_have_a_share)
+{
+	char text[64];
+
+	cr_assert_eq(load("name: x\nrates:\n"
+			  "  - {bytes: 1024, share: 4}\n"
+			  "  - {bytes: 4096, share: 2, sum_share: 0.5}\n"),
+		     DIST_OK, "%s", message.text);
+	cr_assert_eq(dist__profile_load_bytes(&profile, DIST__SUM, 1024, 0),
+		     1024);
+	cr_assert_float_eq(
+		dist__profile_load_bytes(&profile, DIST__SUM, 2048, 0),
+		2048 / 0.75, 1e-9);
+	cr_assert_eq(dist__profile_load_bytes(&profile, DIST__SUM, 4096, 0),
+		     8192);
+	dist__profile_rates_print(&profile, text, sizeof text);
+	cr_assert_str_eq(text, "1024:4 4096:2 sum 0.5");
+	refused("name: x\nrates: [{bytes: 8, share: 1, sum_share: 0}]\n", 2,
+		"rates: expected bytes above those of the rate before, and "
+		"shares above 0");
 }
 
 Test(profile, what_a_call_walks_through)
@@ -164,18 +191,29 @@ Test(profile, what_a_call_walks_through)
 			  "  - {bytes: 4096, share: 2}\n"
 			  "rates_ranks: 4\ncache_bytes: 8192\n"),
 		     DIST_OK, "%s", message.text);
-	cr_assert_eq(dist__profile_load_bytes(&profile, 1024, 8192), 256);
-	cr_assert_float_eq(dist__profile_load_bytes(&profile, 1024, 8193),
-			   1024 / 3.0, 0.1);
-	cr_assert_eq(dist__profile_load_bytes(&profile, 1024, 65536), 512);
-	cr_assert_eq(dist__profile_load_bytes(&profile, 4096, 8193), 2048);
+	cr_assert_eq(dist__profile_load_bytes(&profile, DIST__LOAD, 1024, 8192),
+		     256);
+	cr_assert_float_eq(
+		dist__profile_load_bytes(&profile, DIST__LOAD, 1024, 8193),
+		1024 / 3.0, 0.1);
+	cr_assert_eq(
+		dist__profile_load_bytes(&profile, DIST__LOAD, 1024, 65536),
+		512);
+	cr_assert_eq(dist__profile_load_bytes(&profile, DIST__LOAD, 4096, 8193),
+		     2048);
 	profile.shares_memory = true;
-	cr_assert_eq(dist__profile_load_bytes(&profile, 1024, 8192), 256);
-	cr_assert_eq(dist__profile_load_bytes(&profile, 1024, 65536), 512);
-	cr_assert_float_eq(dist__profile_load_bytes(&profile, 4096, 8193),
-			   4096 / 3.0, 0.1);
-	cr_assert_eq(dist__profile_load_bytes(&profile, 4096, 4096), 1024);
-	cr_assert_eq(dist__profile_load_bytes(&profile, 4096, 0), 2048);
+	cr_assert_eq(dist__profile_load_bytes(&profile, DIST__LOAD, 1024, 8192),
+		     256);
+	cr_assert_eq(
+		dist__profile_load_bytes(&profile, DIST__LOAD, 1024, 65536),
+		512);
+	cr_assert_float_eq(
+		dist__profile_load_bytes(&profile, DIST__LOAD, 4096, 8193),
+		4096 / 3.0, 0.1);
+	cr_assert_eq(dist__profile_load_bytes(&profile, DIST__LOAD, 4096, 4096),
+		     1024);
+	cr_assert_eq(dist__profile_load_bytes(&profile, DIST__LOAD, 4096, 0),
+		     2048);
 	dist__profile_rates_print(&profile, text, sizeof text);
 	cr_assert_str_eq(text,
 			 "1024:4 4096:2 in a ring of 4, cache_bytes 8192");

@@ -162,6 +162,36 @@ Test(sim_transport, a_profile_charges_messages_reductions_and_copies)
 		     DIST_EXIT_OK);
 }
 
+/* What came in a message is added up once, at its share: 1 ms, then 2 ms. */
+static int added_up(void *arg)
+{
+	struct seat seat = seat_take();
+
+	(void)arg;
+	if (seat.rank == 0) {
+		seat_finish(&seat, seat_isend(&seat, 1, NULL, MEGABYTE));
+	} else {
+		seat_finish(&seat, seat_irecv(&seat, 0, NULL, MEGABYTE));
+		seat.t->ops->charge_reduce(seat.t, MEGABYTE);
+		cr_expect_eq(seat_now(&seat), 1 * MS + MEGABYTE_NS);
+		seat.t->ops->charge_reduce(seat.t, MEGABYTE);
+		cr_expect_eq(seat_now(&seat), 3 * MS + MEGABYTE_NS);
+	}
+	seat_leave(&seat);
+	return 0;
+}
+
+Test(sim_transport, a_profile_charges_sums_of_what_came_at_their_share)
+{
+	cr_assert_eq(simulate_by("name: sums\n"
+				 "reduce_Bps: 0.5e9\n"
+				 "intra: shm\n"
+				 "rates:\n"
+				 "  - {bytes: 8, share: 1, sum_share: 2}\n",
+				 2, added_up),
+		     DIST_EXIT_OK);
+}
+
 /*
  * Ranks 0 and 2 send to rank 1 at once: on two cores rank 2 has its turn after
  * rank 0. Receives take of rank 1's core, one after the other.
