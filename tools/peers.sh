@@ -69,7 +69,7 @@ effort_of() { # ranks, bytes
 	local calls=$((400 / $1))
 
 	if [ "$2" -le 65536 ]; then
-		echo 15 $((calls > 5 ? calls : 5)) 20
+		echo 15 $((calls > 5 ? calls : 5)) 60
 	elif [ "$2" -le 1048576 ]; then
 		echo 15 5 20
 	elif [ "$2" -le 8388608 ]; then
