@@ -6,11 +6,10 @@
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "core/algorithm.h"
-#include "lockstep/dist.h"
+#include "tests/support/simulate.h"
 #include "tests/support/stopwatch.h"
 
 #define STAR   "tests/support/star16.xml"        /* 1 GB/s, 2 links of 5 us */
@@ -18,25 +17,20 @@
 #define NODES  "tests/support/nodes4x4.xml"
 #define COSTLY "tests/support/costly.yaml"
 #define ERROR  1e-3
+#define MOST   1024
 
-struct setup {
-	char op[24], algorithm[32], profile[32];
-	int world_size;
-	bool nodes, queues;
-};
-
-static void expect_formula(const struct dist__algorithm *algorithm,
-			   const struct stopwatch *watch,
-			   const struct setup *setup)
+static void expect_formula(const struct simulation *s,
+			   const struct dist__algorithm *algorithm,
+			   const struct stopwatch *watch)
 {
-	bool costly = setup->profile[0] != '\0';
+	bool costly = s->profile != NULL;
 	struct dist__cost cost = {
 		.overhead_ns = costly ? 3000 : 0,
 		.alpha_ns = 10000,
 		.beta_ns_per_byte = 1,
 		.gamma_ns_per_byte = costly ? 0.5 : 0,
 		.segment_bytes = costly ? 40000 : 0,
-		.node_ranks = setup->nodes ? 4 : 1,
+		.node_ranks = strcmp(s->platform, NODES) == 0 ? 4 : 1,
 		.node_alpha_ns = 2000,
 		.node_beta_ns_per_byte = 0.1,
 	};
@@ -44,96 +38,83 @@ static void expect_formula(const struct dist__algorithm *algorithm,
 	for (int i = 0; i < STOPWATCH_SIZES; i++) {
 		bool parts = algorithm->op >= DIST__ALL_GATHER;
 		size_t numel = stopwatch_sizes[i] *
-			       (parts ? (size_t)setup->world_size : 1);
+			       (parts ? (size_t)s->world_size : 1);
 		double want =
-			algorithm->cost_ns(&cost, setup->world_size, numel, 4);
+			algorithm->cost_ns(&cost, s->world_size, numel, 4);
 		double got = (double)(watch->end_ns[i] - watch->start_ns[i]);
 
-		cr_expect(
-			fabs(got - want) <= ERROR * want,
-			"%s %s%s%s%s, %d ranks, %zu elements: formula %.0f ns, "
-			"simulated %.0f ns",
-			setup->op, setup->algorithm, costly ? ", costly" : "",
-			setup->nodes ? ", nodes" : "",
-			setup->queues ? ", queues" : "", setup->world_size,
-			stopwatch_sizes[i], want, got);
+		cr_expect(fabs(got - want) <= ERROR * want,
+			  "%s %s, %d ranks, %s, %s, %zu elements: formula %.0f "
+			  "ns, simulated %.0f ns",
+			  s->op, s->algorithm, s->world_size, s->platform,
+			  costly ? s->profile : "no profile",
+			  stopwatch_sizes[i], want, got);
 	}
-}
-
-static void add_setup(struct setup *setup,
-		      const struct dist__algorithm *algorithm, int world_size,
-		      bool nodes, bool costly)
-{
-	strcpy(setup->op, dist__op_name(algorithm->op));
-	strcpy(setup->algorithm, algorithm->name);
-	strcpy(setup->profile, costly ? COSTLY : "");
-	setup->world_size = world_size;
-	setup->nodes = nodes;
-	setup->queues = false;
 }
 
 /* Without contention queues change nothing. Where each rank sends to all at
  * once, by rendezvous, messages go in the order in which their receivers meet
  * them, and those of several ranks meet on one's link. */
-static void add_queues(struct setup *setups, size_t *n)
+static bool is_free_of_queues(const struct dist__algorithm *algorithm,
+			      int world_size)
 {
-	size_t last = *n;
+	bool meet = strcmp(algorithm->name, "one_shot") == 0 ||
+		    (strcmp(algorithm->name, "linear") == 0 &&
+		     (algorithm->op == DIST__ALL_GATHER ||
+		      algorithm->op == DIST__ALL_TO_ALL));
 
-	for (size_t i = 0; i < last; i++) {
-		bool meet = strcmp(setups[i].algorithm, "one_shot") == 0 ||
-			    (strcmp(setups[i].algorithm, "linear") == 0 &&
-			     (strcmp(setups[i].op, "all_gather") == 0 ||
-			      strcmp(setups[i].op, "all_to_all") == 0));
-
-		if (setups[i].nodes || meet || setups[i].world_size < 5 ||
-		    setups[i].world_size > 8)
-			continue;
-		setups[*n] = setups[i];
-		setups[(*n)++].queues = true;
-	}
+	return !meet && world_size >= 5 && world_size <= 8;
 }
 
-ParameterizedTestParameters(model, closed_form)
+/* Returns how many simulations it stored. */
+static size_t list(struct simulation *table)
 {
 	static const int worlds[] = {1, 2, 3, 4, 5, 7, 8, 12, 16};
-	static struct setup setups[1024];
 	size_t n = 0;
 
 	for (const struct dist__algorithm *const *a = dist__algorithms(); *a;
 	     a++) {
 		bool nodes = strcmp((*a)->name, "hierarchical") == 0;
 
-		for (size_t w = 0; w < sizeof worlds / sizeof *worlds; w++)
-			for (int costly = 0; costly < 2; costly++)
-				add_setup(&setups[n++], *a, worlds[w], false,
-					  costly);
+		for (size_t w = 0; w < sizeof worlds / sizeof *worlds; w++) {
+			n += simulate_both(&table[n], *a, STAR, COSTLY,
+					   worlds[w]);
+			if (is_free_of_queues(*a, worlds[w]))
+				n += simulate_both(&table[n], *a, QUEUES,
+						   COSTLY, worlds[w]);
+		}
 		for (int p = 4; nodes && p <= STOPWATCH_RANKS; p += 4)
-			for (int costly = 0; costly < 2; costly++)
-				add_setup(&setups[n++], *a, p, true, costly);
+			n += simulate_both(&table[n], *a, NODES, COSTLY, p);
 	}
-	add_queues(setups, &n);
-	return cr_make_param_array(struct setup, setups, n);
+	return n;
 }
 
-ParameterizedTest(struct setup *setup, model, closed_form, .timeout = 60)
+ParameterizedTestParameters(model, closed_form)
 {
-	char words[64];
-	enum dist__op_kind kind = dist__op_from_name(setup->op);
-	const struct dist__algorithm *algorithm =
-		dist__algorithm_find(kind, setup->algorithm);
-	struct stopwatch watch = {.kind = kind};
-	struct dist_launch_options options = {
-		.backend = "sim",
-		.platform = setup->nodes    ? NODES
-			    : setup->queues ? QUEUES
-					    : STAR,
-		.profile = setup->profile[0] ? setup->profile : NULL,
-		.world_size = setup->world_size,
-		.algorithm = words,
-	};
+	static struct simulation table[MOST];
+	static struct span spans[MOST];
+	size_t n = list(table);
 
-	cr_assert(algorithm);
-	snprintf(words, sizeof words, "%s=%s", setup->op, setup->algorithm);
-	cr_assert_eq(dist_launch(&options, stopwatch_rank, &watch), 0);
-	expect_formula(algorithm, &watch, setup);
+	return cr_make_param_array(
+		struct span, spans,
+		simulate_spans(table, n, sizeof *table, spans));
+}
+
+/* All simulations of an algorithm. */
+ParameterizedTest(struct span *span, model, closed_form, .timeout = 300)
+{
+	static struct simulation table[MOST];
+	struct stopwatch *watch = simulate_memory(sizeof *watch);
+
+	list(table);
+	for (size_t i = span->first; i < span->first + span->num; i++) {
+		const struct simulation *s = &table[i];
+		enum dist__op_kind kind = dist__op_from_name(s->op);
+
+		*watch = (struct stopwatch){.kind = kind};
+		if (simulate(s, "message", stopwatch_rank, watch))
+			expect_formula(s,
+				       dist__algorithm_find(kind, s->algorithm),
+				       watch);
+	}
 }

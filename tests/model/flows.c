@@ -3,23 +3,19 @@
  * through, of all algorithms that have a timetable, and of those made of them,
  * on platforms of every kind; ranks that come late; groups that share links.
  */
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "core/algorithm.h"
 #include "lockstep/dist.h"
+#include "tests/support/simulate.h"
 #include "tests/support/thin.h"
 
 #define MOST_RANKS 64
 #define CASES      4
+#define MOST       512
 
 /* Of the time of the last rank. The teams of a hierarchical collective share
  * links with each other. */
@@ -28,14 +24,18 @@
 
 static const size_t sizes[CASES] = {1, 4099, 1 << 18, 1 << 22};
 
+#define STAR   "tests/support/star16.xml"
+#define NODES  "tests/support/nodes4x4.xml"
+#define UNEVEN "tests/support/uneven8x2.xml"
+#define COSTLY "tests/support/costly.yaml"
+
 struct setup {
-	char op[24], algorithm[32], platform[64], profile[32];
-	int world_size;
+	struct simulation simulation;
+	/* How late one rank comes, in percent of the time without that. */
+	int late_percent;
 
 	/* A group whose ranks sit so many places apart; 0: the default one. */
 	int stride;
-	/* How late one rank comes, in percent of the time without that. */
-	int late_percent;
 	/* Even and odd ranks are groups of their own, these with half as much
 	 * to do. */
 	bool two_groups;
@@ -106,7 +106,7 @@ static enum dist_error join(struct dist_group *world, const struct setup *setup,
 			    struct dist_group **group)
 {
 	const struct dist_group_options options = {.keep_order = true};
-	int p = setup->world_size, ranks[MOST_RANKS];
+	int p = setup->simulation.world_size, ranks[MOST_RANKS];
 
 	*group = world;
 	if (setup->two_groups)
@@ -123,7 +123,7 @@ static enum dist_error letter(struct dist_group *world,
 {
 	struct dist_tensor bytes =
 		dist_tensor(NULL, setup->letter_bytes, DIST_UINT8);
-	int last = setup->world_size - 1;
+	int last = setup->simulation.world_size - 1;
 
 	*work = NULL;
 	if (setup->letter_bytes && dist_get_rank(world) == 0)
@@ -147,12 +147,12 @@ static enum dist_error time_call(struct dist_group *world,
 
 	if (setup->two_groups && rank % 2 == 1)
 		numel = numel / 2 + 1;
-	if (!error && rank == setup->world_size / 3)
+	if (!error && rank == setup->simulation.world_size / 3)
 		error = dist_compute(world, times->late_ns[number], NULL);
 	if (!error)
 		error = letter(world, setup, &work);
 	if (!error)
-		error = call(group, setup->op, numel);
+		error = call(group, setup->simulation.op, numel);
 	times->ns[number][rank] = dist_now_ns(world) - start_ns;
 	if (!error && work)
 		error = dist_work_wait(work, DIST_TIMEOUT_OF_GROUP);
@@ -174,41 +174,11 @@ static int rank_main(void *arg)
 	return dist_destroy_process_group(world) || error;
 }
 
-/* Runs the setup in a process of its own. */
-static void measure(const struct setup *setup, const char *fidelity,
+static bool measure(const struct setup *setup, const char *fidelity,
 		    struct times *times)
 {
-	char words[64];
-	struct dist_launch_options options = {
-		.backend = "sim",
-		.platform = setup->platform,
-		.profile = setup->profile[0] ? setup->profile : NULL,
-		.fidelity = fidelity,
-		.world_size = setup->world_size,
-		.algorithm = words,
-		.timeout_ns = DIST_TIMEOUT_NEVER,
-	};
-	int status = -1;
-	pid_t child;
-
-	snprintf(words, sizeof words, "%s=%s", setup->op, setup->algorithm);
 	times->setup = setup;
-	child = fork();
-	if (child == 0)
-		_exit(dist_launch(&options, rank_main, times));
-	cr_assert_eq(waitpid(child, &status, 0), child);
-	cr_assert_eq(status, 0, "%s %s, %s, %s", setup->op, setup->algorithm,
-		     setup->platform, fidelity);
-}
-
-static struct times *shared_times(void)
-{
-	void *memory =
-		mmap(NULL, 2 * sizeof(struct times), PROT_READ | PROT_WRITE,
-		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-	cr_assert_neq(memory, MAP_FAILED);
-	return memory;
+	return simulate(&setup->simulation, fidelity, rank_main, times);
 }
 
 static bool is_hierarchical(const char *algorithm)
@@ -223,47 +193,42 @@ static bool has_flows(const struct dist__algorithm *algorithm)
 				   algorithm->op != DIST__BARRIER);
 }
 
-ParameterizedTestParameters(flows, alone)
+/* Returns how many setups it stored. */
+static size_t list_alone(struct setup *table)
 {
 	static const struct {
-		const char *name;
+		const char *name, *profile;
 		int world_size;
-		const char *profile;
 	} platforms[] = {
-		{"tests/support/star16.xml", 5, "tests/support/costly.yaml"},
-		{"tests/support/star16.xml", 16, ""},
-		{"tests/support/nodes4x4.xml", 16, ""},
-		{"tests/support/nodes4x4.xml", 13, "tests/support/costly.yaml"},
-		{"star-64", 48, ""},
-		{"nvswitch-8", 8, ""},
-		{"dgx-a100-8x8", 24, ""},
-		{"fat-tree-64", 64, ""},
-		{"fat-tree-hdr-16x8", 32, ""},
-		{"leaf-spine-roce-16x4", 32, ""},
-		{"dragonfly-hdr-36x4", 36, ""},
-		{"efa-p5-8x8", 16, ""},
-		{"tcp-10g-8x4", 32, ""},
-		{"v100-cube-mesh-8", 8, ""},
-		{"pcie3-v100-4", 4, ""},
-		{"v100-nvswitch-16", 16, ""},
+		{STAR, COSTLY, 5},
+		{STAR, NULL, 16},
+		{NODES, NULL, 16},
+		{NODES, COSTLY, 13},
+		{"star-64", NULL, 48},
+		{"nvswitch-8", NULL, 8},
+		{"dgx-a100-8x8", NULL, 24},
+		{"fat-tree-64", NULL, 64},
+		{"fat-tree-hdr-16x8", NULL, 32},
+		{"leaf-spine-roce-16x4", NULL, 32},
+		{"dragonfly-hdr-36x4", NULL, 36},
+		{"efa-p5-8x8", NULL, 16},
+		{"tcp-10g-8x4", NULL, 32},
+		{"v100-cube-mesh-8", NULL, 8},
+		{"pcie3-v100-4", NULL, 4},
+		{"v100-nvswitch-16", NULL, 16},
 	};
-	static struct setup setups[512];
 	size_t n = 0;
 
 	for (const struct dist__algorithm *const *a = dist__algorithms(); *a;
 	     a++)
 		for (size_t i = 0; i < sizeof platforms / sizeof *platforms;
-		     i++) {
-			if (!has_flows(*a))
-				continue;
-			strcpy(setups[n].op, dist__op_name((*a)->op));
-			strcpy(setups[n].algorithm, (*a)->name);
-			strcpy(setups[n].platform, platforms[i].name);
-			strcpy(setups[n].profile, platforms[i].profile);
-			setups[n++].world_size = platforms[i].world_size;
-		}
-	return cr_make_param_array(struct setup, setups,
-				   thin(setups, n, sizeof setups[0]));
+		     i++)
+			if (has_flows(*a))
+				table[n++].simulation = (struct simulation){
+					dist__op_name((*a)->op), (*a)->name,
+					platforms[i].name, platforms[i].profile,
+					platforms[i].world_size};
+	return thin(table, n, sizeof *table);
 }
 
 /* Of those ranks that are `first` and every `step` behind. */
@@ -272,7 +237,7 @@ static int64_t last_among(const struct times *times, int number, int first,
 {
 	int64_t last_ns = 0;
 
-	for (int r = first; r < times->setup->world_size; r += step)
+	for (int r = first; r < times->setup->simulation.world_size; r += step)
 		if (times->ns[number][r] > last_ns)
 			last_ns = times->ns[number][r];
 	return last_ns;
@@ -288,88 +253,128 @@ static int64_t last_of(const struct times *times, int number)
 static void expect_same(const struct times *message, const struct times *flow,
 			double part)
 {
-	const struct setup *setup = message->setup;
+	const struct simulation *s = &message->setup->simulation;
 
 	for (int i = 0; i < CASES; i++) {
 		double last_ns = (double)last_of(message, i);
 
-		for (int rank = 0; rank < setup->world_size; rank++) {
+		for (int rank = 0; rank < s->world_size; rank++) {
 			double want = (double)message->ns[i][rank];
 			double got = (double)flow->ns[i][rank];
 
 			cr_expect(fabs(got - want) <= part * last_ns + 2,
 				  "%s %s, rank %d of %d, %s, %zu elements: "
 				  "message %.0f ns, flow %.0f ns, last %.0f ns",
-				  setup->op, setup->algorithm, rank,
-				  setup->world_size, setup->platform, sizes[i],
-				  want, got, last_ns);
+				  s->op, s->algorithm, rank, s->world_size,
+				  s->platform, sizes[i], want, got, last_ns);
 		}
 	}
 }
 
-ParameterizedTest(struct setup *setup, flows, alone, .timeout = 120)
+static void expect_flow_alone(const struct setup *setup, struct times *times)
 {
-	struct times *times = shared_times();
-
-	measure(setup, "message", &times[0]);
-	measure(setup, "flow", &times[1]);
-	expect_same(&times[0], &times[1],
-		    is_hierarchical(setup->algorithm) ? SHARED : ALONE);
+	if (measure(setup, "message", &times[0]) &&
+	    measure(setup, "flow", &times[1]))
+		expect_same(&times[0], &times[1],
+			    is_hierarchical(setup->simulation.algorithm)
+				    ? SHARED
+				    : ALONE);
 }
 
-#define UNEVEN "tests/support/uneven8x2.xml"
+ParameterizedTestParameters(flows, alone)
+{
+	static struct setup table[MOST];
+	static struct span spans[MOST];
+	size_t n = list_alone(table);
+
+	return cr_make_param_array(
+		struct span, spans,
+		simulate_spans(table, n, sizeof *table, spans));
+}
+
+ParameterizedTest(struct span *span, flows, alone, .timeout = 300)
+{
+	static struct setup table[MOST];
+
+	list_alone(table);
+	for (size_t i = span->first; i < span->first + span->num; i++)
+		expect_flow_alone(&table[i],
+				  simulate_memory(2 * sizeof(struct times)));
+}
 
 /* Slow links, cards and hosts, ranks that share links with each other; with a
- * rank that comes late. */
-ParameterizedTestParameters(flows, late)
+ * rank that comes late. Returns how many setups it stored. */
+static size_t list_late(struct setup *table)
 {
 	static const struct setup rings[] = {
-		{"all_reduce", "ring", "tests/support/nodes4x4.xml", "", 16, 0,
-		 0, false, 0},
-		{"all_reduce", "ring", "fat-tree-64", "", 64, 5, 0, false, 0},
-		{"all_reduce", "ring", "leaf-spine-roce-16x4", "", 32, 5, 0,
-		 false, 0},
-		{"all_gather", "ring", "leaf-spine-roce-16x4", "", 64, 27, 0,
-		 false, 0},
-		{"all_reduce", "ring", "tcp-10g-8x4", "", 32, 7, 0, false, 0},
-		{"reduce_scatter", "ring", "dragonfly-hdr-36x4", "", 64, 9, 0,
-		 false, 0},
-		{"all_reduce", "ring", UNEVEN, "", 16, 0, 0, false, 0},
-		{"all_reduce", "ring", UNEVEN, "tests/support/costly.yaml", 16,
-		 0, 0, false, 0},
-		{"all_reduce", "ring", UNEVEN, "", 16, 5, 0, false, 0},
-		{"all_reduce", "double_tree", "star-64", "", 48, 0, 0, false,
-		 0},
-		{"broadcast", "double_tree", "star-64", "", 33, 0, 0, false, 0},
-		{"reduce", "double_tree", "star-64", "", 48, 0, 0, false, 0},
-		{"reduce_scatter", "pairwise", "star-64", "", 48, 0, 0, false,
-		 0},
+		{.simulation = {"all_reduce", "ring", NODES, NULL, 16}},
+		{.simulation = {"all_reduce", "ring", "fat-tree-64", NULL, 64},
+		 .stride = 5},
+		{.simulation = {"all_reduce", "ring", "leaf-spine-roce-16x4",
+				NULL, 32},
+		 .stride = 5},
+		{.simulation = {"all_gather", "ring", "leaf-spine-roce-16x4",
+				NULL, 64},
+		 .stride = 27},
+		{.simulation = {"all_reduce", "ring", "tcp-10g-8x4", NULL, 32},
+		 .stride = 7},
+		{.simulation = {"reduce_scatter", "ring", "dragonfly-hdr-36x4",
+				NULL, 64},
+		 .stride = 9},
+		{.simulation = {"all_reduce", "ring", UNEVEN, NULL, 16}},
+		{.simulation = {"all_reduce", "ring", UNEVEN, COSTLY, 16}},
+		{.simulation = {"all_reduce", "ring", UNEVEN, NULL, 16},
+		 .stride = 5},
+		{.simulation = {"all_reduce", "double_tree", "star-64", NULL,
+				48}},
+		{.simulation = {"broadcast", "double_tree", "star-64", NULL,
+				33}},
+		{.simulation = {"reduce", "double_tree", "star-64", NULL, 48}},
+		{.simulation = {"reduce_scatter", "pairwise", "star-64", NULL,
+				48}},
 	};
 	static const int percents[] = {0, 1, 10, 100, 1000};
 	const size_t num = sizeof percents / sizeof *percents;
-	static struct setup setups[sizeof rings / sizeof *rings *
-				   (sizeof percents / sizeof *percents)];
 	size_t n = 0;
 
-	for (; n < sizeof setups / sizeof *setups; n++) {
-		setups[n] = rings[n / num];
-		setups[n].late_percent = percents[n % num];
+	for (; n < num * (sizeof rings / sizeof *rings); n++) {
+		table[n] = rings[n / num];
+		table[n].late_percent = percents[n % num];
 	}
-	return cr_make_param_array(struct setup, setups,
-				   thin(setups, n, sizeof setups[0]));
+	return thin(table, n, sizeof *table);
 }
 
-ParameterizedTest(struct setup *setup, flows, late, .timeout = 120)
+ParameterizedTestParameters(flows, late)
 {
-	struct times *times = shared_times();
+	static struct setup table[MOST];
+	static struct span spans[MOST];
+	size_t n = list_late(table);
 
-	measure(setup, "message", &times[2]);
+	return cr_make_param_array(
+		struct span, spans,
+		simulate_spans(table, n, sizeof *table, spans));
+}
+
+static void expect_flow_late(const struct setup *setup, struct times *times)
+{
+	if (!measure(setup, "message", &times[2]))
+		return;
 	for (int i = 0; i < CASES; i++)
 		times[0].late_ns[i] = times[1].late_ns[i] =
 			last_of(&times[2], i) * setup->late_percent / 100;
-	measure(setup, "message", &times[0]);
-	measure(setup, "flow", &times[1]);
-	expect_same(&times[0], &times[1], ALONE);
+	if (measure(setup, "message", &times[0]) &&
+	    measure(setup, "flow", &times[1]))
+		expect_same(&times[0], &times[1], ALONE);
+}
+
+ParameterizedTest(struct span *span, flows, late, .timeout = 300)
+{
+	static struct setup table[MOST];
+
+	list_late(table);
+	for (size_t i = span->first; i < span->first + span->num; i++)
+		expect_flow_late(&table[i],
+				 simulate_memory(3 * sizeof(struct times)));
 }
 
 /* The last rank, or that of the half that begins with the rank `first`, is
@@ -378,8 +383,8 @@ ParameterizedTest(struct setup *setup, flows, late, .timeout = 120)
 static void expect_same_end(const struct times *message,
 			    const struct times *flow, int first)
 {
-	const struct setup *setup = message->setup;
-	int step = setup->two_groups ? 2 : 1;
+	const struct simulation *s = &message->setup->simulation;
+	int step = message->setup->two_groups ? 2 : 1;
 
 	for (int i = 0; i < CASES; i++) {
 		double want = (double)last_among(message, i, first, step);
@@ -388,38 +393,43 @@ static void expect_same_end(const struct times *message,
 		cr_expect(fabs(got - want) <= SHARED * want,
 			  "%s %s, ranks from %d on of %d, %s, %zu elements: "
 			  "message %.0f ns, flow %.0f ns",
-			  setup->op, setup->algorithm, first, setup->world_size,
-			  setup->platform, sizes[i], want, got);
+			  s->op, s->algorithm, first, s->world_size,
+			  s->platform, sizes[i], want, got);
 	}
 }
 
-ParameterizedTestParameters(flows, shared)
+static void expect_flow_shared(const struct setup *setup, struct times *times)
 {
-	static struct setup setups[] = {
-		{"all_reduce", "ring", "tests/support/nodes4x4.xml", "", 16, 0,
-		 0, true, 0},
-		{"all_reduce", "ring", "leaf-spine-roce-16x4", "", 32, 0, 0,
-		 true, 0},
-		{"all_gather", "ring", "tcp-10g-8x4", "", 32, 0, 0, true, 0},
-		{"all_reduce", "ring", UNEVEN, "", 16, 0, 0, true, 0},
-		{"all_reduce", "ring", "fat-tree-hdr-16x8", "", 32, 0, 0, true,
-		 0},
-		{"all_reduce", "ring", "tests/support/nodes4x4.xml", "", 16, 0,
-		 0, false, 1 << 20},
-		{"all_reduce", "ring", "star-64", "", 48, 0, 0, false, 1 << 22},
-	};
-	const size_t n = sizeof setups / sizeof *setups;
-
-	return cr_make_param_array(struct setup, setups,
-				   thin(setups, n, sizeof setups[0]));
-}
-
-ParameterizedTest(struct setup *setup, flows, shared, .timeout = 120)
-{
-	struct times *times = shared_times();
-
-	measure(setup, "message", &times[0]);
-	measure(setup, "flow", &times[1]);
+	if (!measure(setup, "message", &times[0]) ||
+	    !measure(setup, "flow", &times[1]))
+		return;
 	for (int first = 0; first < (setup->two_groups ? 2 : 1); first++)
 		expect_same_end(&times[0], &times[1], first);
+}
+
+Test(flows, shared, .timeout = 300)
+{
+	struct setup table[] = {
+		{.simulation = {"all_reduce", "ring", NODES, NULL, 16},
+		 .two_groups = true},
+		{.simulation = {"all_reduce", "ring", "leaf-spine-roce-16x4",
+				NULL, 32},
+		 .two_groups = true},
+		{.simulation = {"all_gather", "ring", "tcp-10g-8x4", NULL, 32},
+		 .two_groups = true},
+		{.simulation = {"all_reduce", "ring", UNEVEN, NULL, 16},
+		 .two_groups = true},
+		{.simulation = {"all_reduce", "ring", "fat-tree-hdr-16x8", NULL,
+				32},
+		 .two_groups = true},
+		{.simulation = {"all_reduce", "ring", NODES, NULL, 16},
+		 .letter_bytes = 1 << 20},
+		{.simulation = {"all_reduce", "ring", "star-64", NULL, 48},
+		 .letter_bytes = 1 << 22},
+	};
+	size_t n = thin(table, sizeof table / sizeof *table, sizeof *table);
+
+	for (size_t i = 0; i < n; i++)
+		expect_flow_shared(&table[i],
+				   simulate_memory(2 * sizeof(struct times)));
 }

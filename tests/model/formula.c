@@ -3,19 +3,15 @@
  * on a star, hierarchical ones also on nodes whose ranks share a link; ranks
  * that come late; collectives that overlap with computing.
  */
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "core/algorithm.h"
 #include "lockstep/dist.h"
+#include "tests/support/simulate.h"
 #include "tests/support/stopwatch.h"
 #include "tests/support/thin.h"
 
@@ -24,28 +20,12 @@
 #define COSTLY "tests/support/costly.yaml"
 #define ERROR  1e-6
 #define TICKS  2 /* ns: both ends of an interval are rounded */
+#define MOST   1024
 
-struct setup {
-	char op[24], algorithm[32], profile[32];
-	int world_size;
-	bool nodes;
-};
-
-static void add_setup(struct setup *setup,
-		      const struct dist__algorithm *algorithm, int world_size,
-		      bool nodes, bool costly)
-{
-	strcpy(setup->op, dist__op_name(algorithm->op));
-	strcpy(setup->algorithm, algorithm->name);
-	strcpy(setup->profile, costly ? COSTLY : "");
-	setup->world_size = world_size;
-	setup->nodes = nodes;
-}
-
-ParameterizedTestParameters(formula, as_message)
+/* Returns how many simulations it stored. */
+static size_t list(struct simulation *table)
 {
 	static const int worlds[] = {1, 2, 3, 5, 8, 16};
-	static struct setup setups[1024];
 	size_t n = 0;
 
 	for (const struct dist__algorithm *const *a = dist__algorithms(); *a;
@@ -53,80 +33,70 @@ ParameterizedTestParameters(formula, as_message)
 		bool nodes = strcmp((*a)->name, "hierarchical") == 0;
 
 		for (size_t w = 0; w < sizeof worlds / sizeof *worlds; w++)
-			for (int costly = 0; costly < 2; costly++)
-				add_setup(&setups[n++], *a, worlds[w], false,
-					  costly);
+			n += simulate_both(&table[n], *a, STAR, COSTLY,
+					   worlds[w]);
 		for (int p = 8; nodes && p <= STOPWATCH_RANKS; p += 4)
-			for (int costly = 0; costly < 2; costly++)
-				add_setup(&setups[n++], *a, p, true, costly);
+			n += simulate_both(&table[n], *a, NODES, COSTLY, p);
 	}
-	return cr_make_param_array(struct setup, setups,
-				   thin(setups, n, sizeof setups[0]));
+	return thin(table, n, sizeof *table);
 }
 
-/* In a process of its own, as a process has one simulation. */
-static void simulate(const struct setup *setup, const char *fidelity,
-		     int (*rank_main)(void *arg), void *shared)
+ParameterizedTestParameters(formula, as_message)
 {
-	char words[64];
-	const struct dist_launch_options options = {
-		.backend = "sim",
-		.platform = setup->nodes ? NODES : STAR,
-		.profile = setup->profile[0] ? setup->profile : NULL,
-		.world_size = setup->world_size,
-		.algorithm = words,
-		.fidelity = fidelity,
-	};
-	pid_t pid;
-	int status;
+	static struct simulation table[MOST];
+	static struct span spans[MOST];
+	size_t n = list(table);
 
-	snprintf(words, sizeof words, "%s=%s", setup->op, setup->algorithm);
-	fflush(NULL);
-	pid = fork();
-	if (pid == 0)
-		_exit(dist_launch(&options, rank_main, shared));
-	cr_assert_eq(waitpid(pid, &status, 0), pid);
-	cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-}
-
-static void *share(size_t bytes)
-{
-	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-	cr_assert_neq(memory, MAP_FAILED);
-	return memory;
+	return cr_make_param_array(
+		struct span, spans,
+		simulate_spans(table, n, sizeof *table, spans));
 }
 
 /* Where the parts of a node's ranks differ by an element, the hierarchical
  * formula takes all of them for the longest; closed_form.c holds that. */
-static bool is_exact(const struct setup *setup, size_t numel)
+static bool is_exact(const struct simulation *s, size_t numel)
 {
-	return !setup->nodes || numel % 4 == 0;
+	return strcmp(s->platform, NODES) != 0 || numel % 4 == 0;
 }
 
-ParameterizedTest(struct setup *setup, formula, as_message, .timeout = 60)
+static double took_ns(const struct stopwatch *watch, int i)
 {
-	struct stopwatch *watches = share(2 * sizeof *watches);
+	return (double)(watch->end_ns[i] - watch->start_ns[i]);
+}
 
-	watches[0].kind = watches[1].kind = dist__op_from_name(setup->op);
-	simulate(setup, "message", stopwatch_rank, &watches[0]);
-	simulate(setup, "formula", stopwatch_rank, &watches[1]);
+static void expect_same(const struct simulation *s,
+			const struct stopwatch *message,
+			const struct stopwatch *formula)
+{
 	for (int i = 0; i < STOPWATCH_SIZES; i++) {
-		double want =
-			(double)(watches[0].end_ns[i] - watches[0].start_ns[i]);
-		double got =
-			(double)(watches[1].end_ns[i] - watches[1].start_ns[i]);
+		double want = took_ns(message, i), got = took_ns(formula, i);
 
-		if (!is_exact(setup, stopwatch_sizes[i]))
+		if (!is_exact(s, stopwatch_sizes[i]))
 			continue;
 		cr_expect(fabs(got - want) <= ERROR * want + TICKS,
-			  "%s %s%s%s, %d ranks, %zu elements: message %.0f ns, "
-			  "formula %.0f ns",
-			  setup->op, setup->algorithm,
-			  setup->profile[0] ? ", costly" : "",
-			  setup->nodes ? ", nodes" : "", setup->world_size,
+			  "%s %s, %d ranks, %s, %s, %zu elements: message %.0f "
+			  "ns, formula %.0f ns",
+			  s->op, s->algorithm, s->world_size, s->platform,
+			  s->profile ? s->profile : "no profile",
 			  stopwatch_sizes[i], want, got);
+	}
+}
+
+/* All simulations of an algorithm. */
+ParameterizedTest(struct span *span, formula, as_message, .timeout = 300)
+{
+	static struct simulation table[MOST];
+	struct stopwatch *watches = simulate_memory(2 * sizeof *watches);
+
+	list(table);
+	for (size_t i = span->first; i < span->first + span->num; i++) {
+		const struct simulation *s = &table[i];
+
+		memset(watches, 0, 2 * sizeof *watches);
+		watches[0].kind = watches[1].kind = dist__op_from_name(s->op);
+		if (simulate(s, "message", stopwatch_rank, &watches[0]) &&
+		    simulate(s, "formula", stopwatch_rank, &watches[1]))
+			expect_same(s, &watches[0], &watches[1]);
 	}
 }
 
@@ -184,13 +154,12 @@ static int overlap_rank(void *arg)
  * at once, also message by message: pairs. */
 Test(formula, beside_others_as_message, .timeout = 60)
 {
-	const struct setup setup = {.op = "all_reduce",
-				    .algorithm = "recursive_doubling",
-				    .world_size = 2};
-	struct overlap *overlaps = share(2 * sizeof *overlaps);
+	const struct simulation s = {"all_reduce", "recursive_doubling", STAR,
+				     NULL, 2};
+	struct overlap *overlaps = simulate_memory(2 * sizeof *overlaps);
 
-	simulate(&setup, "message", overlap_rank, &overlaps[0]);
-	simulate(&setup, "formula", overlap_rank, &overlaps[1]);
+	cr_assert(simulate(&s, "message", overlap_rank, &overlaps[0]));
+	cr_assert(simulate(&s, "formula", overlap_rank, &overlaps[1]));
 	for (int i = 0; i < CALLS; i++)
 		cr_expect(llabs(overlaps[0].over_ns[i] -
 				overlaps[1].over_ns[i]) <= CALLS,
