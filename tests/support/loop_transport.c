@@ -5,6 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Small stacks are kept for the next threads: the C library unmaps those beyond
+ * 40 MiB in all, and a test starts a hundred thousand. */
+#define STACK_BYTES ((size_t)1 << 20)
+
 struct dist__request {
 	struct loop_rank *owner;
 	struct dist__message m;
@@ -337,12 +341,29 @@ static void *run_rank(void *arg)
 	return NULL;
 }
 
+/* Runs all ranks until the last one is through. */
+static void run_ranks(struct loop *loop)
+{
+	int n = loop->options.world_size, failed = 0;
+	pthread_attr_t attributes;
+
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, STACK_BYTES);
+	for (int i = 0; i < n; i++)
+		failed |= pthread_create(&loop->ranks[i].thread, &attributes,
+					 run_rank, &loop->ranks[i]);
+	assert(!failed);
+	for (int i = 0; i < n; i++)
+		pthread_join(loop->ranks[i].thread, NULL);
+	pthread_attr_destroy(&attributes);
+}
+
 struct loop_report loop_run(const struct loop_options *options,
 			    void (*rank_main)(struct dist__transport *transport,
 					      int rank, void *arg),
 			    void *arg)
 {
-	int n = options->world_size, failed = 0;
+	int n = options->world_size;
 	struct loop loop = {.options = *options};
 
 	loop.ranks = calloc((size_t)n, sizeof *loop.ranks);
@@ -356,12 +377,7 @@ struct loop_report loop_run(const struct loop_options *options,
 						   .rank = i};
 		pthread_cond_init(&loop.ranks[i].moved, NULL);
 	}
-	for (int i = 0; i < n; i++)
-		failed |= pthread_create(&loop.ranks[i].thread, NULL, run_rank,
-					 &loop.ranks[i]);
-	assert(!failed);
-	for (int i = 0; i < n; i++)
-		pthread_join(loop.ranks[i].thread, NULL);
+	run_ranks(&loop);
 	for (int i = 0; i < n; i++)
 		pthread_cond_destroy(&loop.ranks[i].moved);
 	pthread_mutex_destroy(&loop.lock);
