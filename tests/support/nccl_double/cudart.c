@@ -30,8 +30,13 @@ struct block {
 	struct block *next;
 	char *device; /* what the program sees; not to be touched */
 	char *real;
-	size_t bytes;
+	size_t bytes;  /* that the program may use: pages */
+	size_t mapped; /* at least as many */
 };
+
+/* Shorter blocks are that long, and kept when they are given back: to map
+ * memory takes longer than a collective of the tests. */
+#define SPARE_BYTES ((size_t)1 << 16)
 
 struct job {
 	struct job *next;
@@ -55,6 +60,7 @@ struct CUevent_st {
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct block *blocks;
+static struct block *spare;    /* given back, of SPARE_BYTES each */
 static _Atomic unsigned fault; /* sticky, as on a GPU */
 static pid_t owner;            /* process that initialised the driver */
 static __thread int current;
@@ -135,23 +141,40 @@ EXPORT int double_device(void)
 
 /* ---- memory ------------------------------------------------------------ */
 
-static struct block *block_new(size_t bytes)
+static struct block *block_map(size_t mapped)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	struct block *block = calloc(1, sizeof *block);
 	int fd = memfd_create("device", MFD_CLOEXEC);
 
-	block->bytes = (bytes + page - 1) / page * page;
-	if (fd < 0 || ftruncate(fd, (off_t)block->bytes) != 0)
+	block->mapped = mapped;
+	if (fd < 0 || ftruncate(fd, (off_t)block->mapped) != 0)
 		abort();
-	block->device = mmap(NULL, block->bytes, PROT_NONE, MAP_SHARED, fd, 0);
-	block->real = mmap(NULL, block->bytes, PROT_READ | PROT_WRITE,
+	block->device = mmap(NULL, block->mapped, PROT_NONE, MAP_SHARED, fd, 0);
+	block->real = mmap(NULL, block->mapped, PROT_READ | PROT_WRITE,
 			   MAP_SHARED, fd, 0);
 	close(fd);
 	if (block->device == MAP_FAILED || block->real == MAP_FAILED)
 		abort();
+	return block;
+}
+
+static struct block *block_new(size_t bytes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	struct block *block = NULL;
+
+	bytes = (bytes + page - 1) / page * page;
+	pthread_mutex_lock(&mutex);
+	if (bytes <= SPARE_BYTES && spare) {
+		block = spare;
+		spare = block->next;
+	}
+	pthread_mutex_unlock(&mutex);
+	if (!block)
+		block = block_map(bytes < SPARE_BYTES ? SPARE_BYTES : bytes);
+	block->bytes = bytes;
 	/* What nobody has written should not look like a result. */
-	memset(block->real, 0xa5, block->bytes);
+	memset(block->real, 0xa5, bytes);
 	return block;
 }
 
@@ -211,11 +234,17 @@ EXPORT unsigned cudaFree(void *memory)
 		block = *found;
 		*found = block->next;
 	}
+	if (block && block->mapped == SPARE_BYTES) {
+		block->next = spare;
+		spare = block;
+	}
 	pthread_mutex_unlock(&mutex);
 	if (!block)
 		return INVALID_VALUE;
-	munmap(block->device, block->bytes);
-	munmap(block->real, block->bytes);
+	if (block->mapped == SPARE_BYTES)
+		return SUCCESS;
+	munmap(block->device, block->mapped);
+	munmap(block->real, block->mapped);
 	free(block);
 	return SUCCESS;
 }
