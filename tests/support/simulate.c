@@ -80,13 +80,13 @@ static bool is_same(const struct simulation *a, const struct simulation *b)
 size_t simulate_spans(const void *elements, size_t n, size_t size,
 		      struct span *spans)
 {
-	const struct simulation *last = NULL;
+	const struct simulation *last = elements;
 	size_t num = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		const void *s = (const char *)elements + i * size;
 
-		if (!last || !is_same(last, s))
+		if (i == 0 || !is_same(last, s))
 			spans[num++] = (struct span){.first = i};
 		spans[num - 1].num++;
 		last = s;
