@@ -391,8 +391,8 @@ Test(profile, selection_is_checked)
 		     "    - {algorithm: square}\n",
 		5,
 		"algorithm: expected an algorithm of all_reduce (ring, "
-		"recursive_doubling, halving_doubling, binomial_tree, "
-		"double_tree, hierarchical), not "
+		"recursive_doubling, halving_doubling, one_shot, "
+		"binomial_tree, double_tree, hierarchical), not "
 		"\"square\"");
 	refused(HEAD "  barrier:\n    - {algorithm: ring}\n", 4,
 		"algorithm: expected an algorithm of barrier (dissemination, "
@@ -479,8 +479,8 @@ static void not_forced(const char *words, const char *want)
 Test(profile, forcing_needs_legal_names)
 {
 #define ALL_REDUCE                                                             \
-	"ring, recursive_doubling, halving_doubling, binomial_tree, "          \
-	"double_tree, hierarchical"
+	"ring, recursive_doubling, halving_doubling, one_shot, "               \
+	"binomial_tree, double_tree, hierarchical"
 	not_forced("square", "unknown algorithm \"square\" of all_reduce: "
 			     "expected one of " ALL_REDUCE);
 	not_forced("", "unknown algorithm \"\" of all_reduce: expected one "
