@@ -20,7 +20,7 @@ export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=0:exitcode=66}
 # One test may take this long, and one program of tests that long, in seconds.
 one_limit=${TEST_LIMIT:-300}
-all_limit=${TEST_LIMIT_ALL:-900}
+all_limit=${TEST_LIMIT_ALL:-1800}
 
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT

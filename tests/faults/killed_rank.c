@@ -9,7 +9,7 @@
 
 #define SECOND ((int64_t)1000000000)
 
-TestSuite(killed_rank, .timeout = 60);
+TestSuite(killed_rank, .timeout = 200);
 
 /* Starts the ranks of a world and returns how many ended with a status other
  * than `wanted`, rank `victim` aside. */

@@ -28,7 +28,7 @@ static void remove_folder(void)
 	cr_assert_eq(rmdir(folder), 0, "something was left in %s", folder);
 }
 
-TestSuite(meeting, .init = make_folder, .fini = remove_folder, .timeout = 60);
+TestSuite(meeting, .init = make_folder, .fini = remove_folder, .timeout = 200);
 
 struct expectation {
 	int64_t timeout_ns;

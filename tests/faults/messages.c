@@ -9,7 +9,7 @@
 
 #include "lockstep/dist.h"
 
-TestSuite(messages, .timeout = 60);
+TestSuite(messages, .timeout = 200);
 
 static int launch(int world_size, int (*program)(void *), void *arg)
 {

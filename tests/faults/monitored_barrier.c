@@ -9,7 +9,7 @@
 #define SECOND ((int64_t)1000000000)
 #define TENTH  (SECOND / 10)
 
-TestSuite(monitored_barrier, .timeout = 60);
+TestSuite(monitored_barrier, .timeout = 200);
 
 /* Ranks 1 and 3 compute for a second; the others meet. */
 struct setup {

@@ -12,7 +12,7 @@
 
 #define SECOND ((int64_t)1000000000)
 
-TestSuite(rendezvous, .timeout = 60);
+TestSuite(rendezvous, .timeout = 200);
 
 /* What a rank expects of attach(). */
 struct expectation {

@@ -32,7 +32,7 @@ static void remove_folder(void)
 	cr_assert_eq(rmdir(folder), 0, "something was left in %s", folder);
 }
 
-TestSuite(secret, .init = make_folder, .fini = remove_folder, .timeout = 60);
+TestSuite(secret, .init = make_folder, .fini = remove_folder, .timeout = 200);
 
 static void know(const char *secret)
 {

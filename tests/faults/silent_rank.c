@@ -10,7 +10,7 @@
 #define SECOND ((int64_t)1000000000)
 #define SHORT  (SECOND / 5)
 
-TestSuite(silent_rank, .timeout = 60);
+TestSuite(silent_rank, .timeout = 200);
 
 static void expect_timeout(struct tcp_rank *r, int peer)
 {

@@ -19,7 +19,7 @@
 /* Much more than it takes; less than what a stranger has for a request. */
 #define PATIENCE (8 * SECOND)
 
-TestSuite(strangers, .timeout = 100);
+TestSuite(strangers, .timeout = 200);
 
 enum { RANKS = 4, GARBAGE = 1000, DESCRIPTORS = 320 };
 
