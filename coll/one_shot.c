@@ -4,7 +4,8 @@
  *
  * Each rank then adds up by itself what has come, in the order of recursive
  * doubling and of recursive halving: who chooses between those and these by
- * size gets the same sum from both, to the last bit.
+ * size gets the same sum from both, to the last bit; of two NaNs a
+ * reduce-scatter may let the other one through.
  *
  *	0>1 0>2 0>3 0>4, 1>2 1>3 ... at the same time;  ((01) 2) (3 4)
  *
