@@ -13,10 +13,14 @@
 extern "C" {
 #endif
 
+/* The weight of a cause that is no rank's end. */
+#define CHECK_CAUSE_PROVED 4
+
 /* The failure that counts among those of some ranks. */
 struct check_cause {
 	int32_t weight; /* 0: none; 1: a rank that followed another; 2: failed
-		       by itself; 3: killed */
+		       by itself; 3: killed; 4: ended, because the records
+		       proved that it had to be (proof.h) */
 	int32_t rank;
 	bool lost;    /* it gave no error of a call as the reason */
 	char how[64]; /* "was killed by signal 9 (Killed)" */

@@ -46,7 +46,7 @@ struct check_race;
 struct check_facts {
 	int64_t now_ns;     /* the job's clock at the verdict; -1: not told */
 	int64_t timeout_ns; /* deadline in force; 0: not told */
-	int nothing_moves;  /* simulation: proved that no rank can move */
+	int nothing_moves;  /* proved that no rank can move */
 	int lost_rank;      /* first rank that died; -1: none */
 	char lost_how[64];  /* "killed by signal 9 (Killed)" */
 	struct check_forecast forecast; /* of a timeout at now_ns */

@@ -290,6 +290,7 @@ static int run_as_asked(struct words *words, const struct ordering *ordering)
 
 	if (setenv("LOCKSTEP_TIMEOUT", "60", 0) ||
 	    setenv("LOCKSTEP_DEBUG", "info", 0) ||
+	    (ordering->observes && setenv("LOCKSTEP_PATIENCE", "0", 0)) ||
 	    setenv("LOCKSTEP_CHECK", "1", 1)) {
 		perror("lockstep check");
 		return DIST_EXIT_INTERNAL;

@@ -25,6 +25,7 @@ struct run_request {
 	char *intra;
 	char *bind_to;
 	char *timeout;
+	char *patience;
 	char *debug;
 	char *trace;
 	char *replay;

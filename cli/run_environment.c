@@ -48,6 +48,7 @@ int run_export(const struct run_request *request, const struct run_plan *plan)
 		{"LOCKSTEP_INTRA", request->intra},
 		{"LOCKSTEP_BIND_TO", request->bind_to},
 		{"LOCKSTEP_TIMEOUT", request->timeout},
+		{"LOCKSTEP_PATIENCE", request->patience},
 		{"LOCKSTEP_DEBUG", request->debug},
 		{"LOCKSTEP_TRACE", request->trace},
 		{"LOCKSTEP_REPLAY", request->replay},

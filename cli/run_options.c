@@ -11,7 +11,7 @@
 #include "scenarios/arguments.h"
 
 /* Room for a table of options, its end included. */
-#define MAX_OPTIONS 24
+#define MAX_OPTIONS 26
 
 #define LENGTH(table) (sizeof(table) / sizeof((table)[0]))
 
@@ -110,6 +110,11 @@ static size_t list_worlds(struct run_request *r, struct poptOption *options)
 		 "none|core"},
 		{"timeout", '\0', POPT_ARG_STRING, &r->timeout, 0,
 		 "seconds that an operation may take (default 1800)", "S"},
+		{"patience", '\0', POPT_ARG_STRING, &r->patience, 0,
+		 "tcp: seconds without a call until ranks are ended that "
+		 "disagree or can never move; 0: wait for the timeout "
+		 "(default 5)",
+		 "S"},
 		{"debug", '\0', POPT_ARG_STRING, &r->debug, 0,
 		 "info: find memory touched while an operation holds it; "
 		 "detail: also reads, and the line that did it (tcp, sim)",

@@ -194,6 +194,17 @@ static int choose_timeout(const char *option, int64_t *timeout_ns)
 	return DIST_EXIT_OK;
 }
 
+static int check_patience(const char *option)
+{
+	const char *words = run_given(option, "LOCKSTEP_PATIENCE");
+	int64_t patience_ns;
+
+	if (!words || run_seconds(words, &patience_ns))
+		return DIST_EXIT_OK;
+	return run_refuse(option ? "--patience" : "LOCKSTEP_PATIENCE", words,
+			  "seconds, 0 or more");
+}
+
 static int check_intra(const char *option)
 {
 	const char *words = run_given(option, "LOCKSTEP_INTRA");
@@ -362,6 +373,8 @@ int run_plan_make(const struct run_request *request, struct run_plan *plan)
 {
 	int status = choose_timeout(request->timeout, &plan->timeout_ns);
 
+	if (!status)
+		status = check_patience(request->patience);
 	if (!status)
 		status = check_debug(request->debug);
 	if (!status)

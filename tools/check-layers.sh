@@ -15,7 +15,7 @@ coll              | lockstep/ core/op.h core/backend.h core/flow.h core/transpor
 library           | lockstep/ core/op.h core/algorithm.h core/fidelity.h core/profile.h |
 check             | | jansson.h
 sim               | lockstep/ library/ core/op.h core/backend.h core/transport.h core/data.h core/profile.h core/quantity.h core/reduce.h core/fidelity.h core/init_method.h check/record.h check/verdict.h check/outputs.h check/simulated.h | simgrid/ xbt/ xbt.h
-realbackend/tcp   | lockstep/ core/op.h core/backend.h core/transport.h core/data.h core/profile.h core/clock.h core/endian.h core/parcel.h core/reduce.h core/table.h core/store.h core/init_method.h check/record.h check/verdict.h check/outputs.h check/cause.h check/dump.h | sys/socket.h netinet/ arpa/inet.h netdb.h sys/un.h linux/membarrier.h nettle/
+realbackend/tcp   | lockstep/ core/op.h core/backend.h core/transport.h core/data.h core/profile.h core/clock.h core/endian.h core/parcel.h core/reduce.h core/table.h core/store.h core/init_method.h check/record.h check/verdict.h check/outputs.h check/cause.h check/dump.h check/proof.h | sys/socket.h netinet/ arpa/inet.h netdb.h sys/un.h linux/membarrier.h nettle/
 realbackend/nccl  | lockstep/ core/op.h core/backend.h core/transport.h core/half.h check/record.h | nccl.h cuda_runtime.h
 trace             | lockstep/ core/op.h core/backend.h core/transport.h core/algorithm.h | jansson.h zlib.h
 ddp               | lockstep/ core/half.h |

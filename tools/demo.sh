@@ -14,7 +14,8 @@ sweep=(all_reduce -b 1K -e 16M -f 4 -n 10 -w 2 -c 0)
 
 mkdir -p "$out"
 unset RANK WORLD_SIZE LOCKSTEP_BACKEND LOCKSTEP_PLATFORM LOCKSTEP_PROFILE \
-	LOCKSTEP_ALGORITHM LOCKSTEP_TRACE LOCKSTEP_TIMEOUT LOCKSTEP_LINKS
+	LOCKSTEP_ALGORITHM LOCKSTEP_TRACE LOCKSTEP_TIMEOUT LOCKSTEP_PATIENCE \
+	LOCKSTEP_LINKS
 
 heading() {
 	printf '\n== %s\n' "$*"
@@ -71,9 +72,9 @@ echo "step 1 alone, and nothing was tuned to these runs."
 heading "5. A seeded deadlock: the same sentences from both worlds"
 show 11 run --backend sim --platform star-8 --nproc-per-node $ranks deadlock
 echo "That took no waiting: in simulation it is known that nothing can move."
-show 11 run --backend tcp --nproc-per-node $ranks --timeout 2 deadlock
-echo "Over TCP it shows when the timeout of 2 s has passed. Both end with"
-echo "status 11, so that a CI job can tell a deadlock from a failure."
+show 11 run --backend tcp --nproc-per-node $ranks deadlock
+echo "Over TCP it was told when no rank had called anything for 5 s. Both end"
+echo "with status 11, so that a CI job can tell a deadlock from a failure."
 
 heading "6. Plots"
 tools/plots.sh "$lockstep" "$out" || exit 1

@@ -11,6 +11,7 @@
 #include "realbackend/tcp/leader.h"
 #include "realbackend/tcp/look.h"
 #include "realbackend/tcp/signals.h"
+#include "realbackend/tcp/stall.h"
 #include "realbackend/tcp/summary.h"
 #include "realbackend/tcp/workers.h"
 
@@ -21,6 +22,7 @@ struct job {
 	struct dist__agent agent;
 	struct dist__workers workers;
 	struct dist__look look;
+	struct dist__stall stall;
 	struct pollfd *fds; /* signals, then the workers' */
 	int store_fd;       /* leader: of the round to be started; -1: none */
 	int signal;         /* that ends the job here; 0: none */
@@ -53,10 +55,14 @@ static void handle_signals(void *arg)
 static void wait_for_news(struct job *job)
 {
 	int64_t until_ns = dist__workers_deadline(&job->workers);
+	int64_t stall_ns =
+		dist__stall_deadline(&job->stall, &job->agent, &job->workers);
 	int n = dist__workers_polled(&job->workers);
 
 	if (job->agent.next_ns < until_ns)
 		until_ns = job->agent.next_ns;
+	if (stall_ns < until_ns)
+		until_ns = stall_ns;
 	job->fds[0] = (struct pollfd){.fd = job->signals.fd, .events = POLLIN};
 	dist__workers_poll(&job->workers, job->fds + 1);
 	if (poll(job->fds, 1 + (nfds_t)n, dist__clock_poll_ms(until_ns)) <= 0)
@@ -209,6 +215,15 @@ static void take_leave(struct job *job)
 	}
 }
 
+/* Where the ranks are: for whoever asked, and for a verdict on those that have
+ * not moved for a while. */
+static void look_around(struct job *job)
+{
+	dist__stall_ask(&job->stall, &job->look, &job->agent, &job->workers);
+	dist__look_turn(&job->look, &job->agent, &job->workers);
+	dist__stall_judge(&job->stall, &job->look, &job->agent, &job->workers);
+}
+
 static void run(struct job *job)
 {
 	struct dist__agent *agent = &job->agent;
@@ -221,7 +236,7 @@ static void run(struct job *job)
 		if (!take_turn(job, news))
 			lose_leader(job);
 		obey(job);
-		dist__look_turn(&job->look, &job->agent, &job->workers);
+		look_around(job);
 		if (!dist__workers_busy(&job->workers) &&
 		    (job->leaving || agent->orders.order == DIST__ORDER_END))
 			break;
@@ -304,6 +319,7 @@ static int open_job(struct job *job)
 	if (!dist__signals_catch(&job->signals, numbers,
 				 (int)(sizeof numbers / sizeof *numbers)))
 		return complain("catch signals");
+	dist__stall_open(&job->stall);
 	job->workers.plumbing.spec = job->spec;
 	job->workers.plumbing.streams = &job->streams;
 	job->workers.plumbing.signals = &job->signals;
@@ -324,6 +340,7 @@ int dist__job_run(const struct dist__job_spec *spec)
 				job.status = dist__leader_merge(&job.agent,
 								job.status);
 		}
+		free(dist__look_found(&job.look));
 		dist__workers_release(&job.workers);
 		dist__agent_close(&job.agent);
 		dist__signals_restore(&job.signals);

@@ -85,8 +85,11 @@ struct dist__job_spec {
  * SIGHUP are passed on and end the job the same way. SIGUSR1, on any node, has
  * the first say on stderr, and in the JSON that the environment asks for, where
  * the ranks of all are, and the job go on. LOCKSTEP_DUMP has the first node
- * leave all ranks' dumps at both times (docs/dumps.md). If the caller is
- * killed, the kernel kills the ranks (Linux).
+ * leave all ranks' dumps at both times (docs/dumps.md). When no rank has made a
+ * call for LOCKSTEP_PATIENCE seconds (5 unless set; 0: never) and the records
+ * of all prove that they disagree, or that none can ever move, they are ended
+ * as if one had failed. If the caller is killed, the kernel kills the ranks
+ * (Linux).
  *
  * Returns one of enum dist_exit: OK; FAILED (a rank returned non-zero, with no
  * verdict); MISMATCH, DEADLOCK, TIMEOUT, RANK_LOST, RENDEZVOUS (verdicts; the

@@ -1,6 +1,7 @@
 #include "realbackend/tcp/look.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "core/clock.h"
 #include "realbackend/tcp/leader.h"
@@ -17,6 +18,23 @@ void dist__look_ask(struct dist__look *look, struct dist__agent *agent)
 		 !agent->leads)
 		fputs("lockstep: status: node 0 tells where the ranks are\n",
 		      stderr);
+}
+
+void dist__look_ask_quietly(struct dist__look *look, struct dist__agent *agent)
+{
+	if (agent->store &&
+	    dist__store_add(agent->store, "looks", 1, &look->asked))
+		return;
+	look->asked += !agent->store;
+	look->quiet++;
+}
+
+struct check_board *dist__look_found(struct dist__look *look)
+{
+	struct check_board *found = look->found;
+
+	look->found = NULL;
+	return found;
 }
 
 /* The records of this node's ranks as they are now; nothing is known of the
@@ -46,6 +64,7 @@ static void answer(struct dist__look *look, struct dist__agent *agent,
 	struct dist__outcome now;
 	char shelf[40];
 
+	look->aloud |= look->asked - look->answered > look->quiet;
 	look->answered = look->asked;
 	if (agent->leads)
 		look->due_ns = dist__clock_after(ANSWER_NS);
@@ -67,16 +86,34 @@ static bool all_known(const struct check_board *board)
 	return true;
 }
 
+/* The look is over, and this is what it found. */
+static void tell(struct dist__look *look, struct dist__outcome *now,
+		 int64_t timeout_ns)
+{
+	if (look->aloud)
+		dist__outcome_status(stderr, now, timeout_ns);
+	if (look->quiet && now->board && all_known(now->board)) {
+		free(look->found);
+		look->found = now->board;
+		now->board = NULL;
+	}
+	look->quiet = look->due_ns = 0;
+	look->aloud = false;
+}
+
 /* Tells, if all have answered or time is up. */
-static void tell(struct dist__look *look, struct dist__agent *agent,
-		 const struct dist__workers *workers)
+static void conclude(struct dist__look *look, struct dist__agent *agent,
+		     const struct dist__workers *workers)
 {
 	struct dist__outcome now;
 	char shelf[40];
 
 	if (!dist__workers_busy(workers)) {
-		fputs("lockstep: status: no ranks run here now\n", stderr);
-		look->due_ns = 0;
+		if (look->aloud)
+			fputs("lockstep: status: no ranks run here now\n",
+			      stderr);
+		look->quiet = look->due_ns = 0;
+		look->aloud = false;
 		return;
 	}
 	name_shelf(look, shelf);
@@ -84,11 +121,8 @@ static void tell(struct dist__look *look, struct dist__agent *agent,
 	if (now.board && agent->store)
 		dist__leader_gather(agent, shelf, now.board);
 	if (!now.board || all_known(now.board) ||
-	    dist__clock_ns() >= look->due_ns) {
-		dist__outcome_status(stderr, &now,
-				     workers->plumbing.spec->timeout_ns);
-		look->due_ns = 0;
-	}
+	    dist__clock_ns() >= look->due_ns)
+		tell(look, &now, workers->plumbing.spec->timeout_ns);
 	dist__outcome_release(&now);
 }
 
@@ -100,5 +134,5 @@ void dist__look_turn(struct dist__look *look, struct dist__agent *agent,
 	if (look->asked > look->answered)
 		answer(look, agent, workers);
 	if (look->due_ns)
-		tell(look, agent, workers);
+		conclude(look, agent, workers);
 }

@@ -45,6 +45,15 @@ void dist__workers_end(struct dist__workers *workers, int number)
 	signal_all(workers, number);
 }
 
+void dist__workers_condemn(struct dist__workers *workers,
+			   const struct check_cause *cause)
+{
+	dist__workers_end(workers, SIGTERM);
+	if (workers->outcome.cause.weight == 0)
+		workers->outcome.cause = *cause;
+	workers->stopped = false;
+}
+
 void dist__workers_kill(struct dist__workers *workers)
 {
 	dist__workers_end(workers, SIGKILL);

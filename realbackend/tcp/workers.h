@@ -51,6 +51,11 @@ int dist__workers_start(struct dist__workers *workers,
  * second. */
 void dist__workers_end(struct dist__workers *workers, int number);
 
+/* dist__workers_condemn has ranks end that none of them, but cause tells why.
+ */
+void dist__workers_condemn(struct dist__workers *workers,
+			   const struct check_cause *cause);
+
 /* dist__workers_kill does not wait for that second. */
 void dist__workers_kill(struct dist__workers *workers);
 

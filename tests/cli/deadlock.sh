@@ -29,4 +29,13 @@ esac
 waits >"$scratch/tcp"
 diff "$scratch/sim" "$scratch/tcp" || fail "the worlds differ in words"
 
+# Nobody waits for the timeout of half an hour when the records are enough.
+lockstep run --backend tcp --world-size 2 --patience 0.3 deadlock
+[ "$status" -eq 11 ] || fail "tcp: status $status after the patience"
+waits >"$scratch/proved"
+diff "$scratch/sim" "$scratch/proved" || fail "other words after the patience"
+expect 10 run --backend tcp --world-size 3 --patience 0.3 zoo 01_swapped
+expect 12 run --backend tcp --world-size 3 --patience 0.3 --timeout 1 \
+	zoo 44_slow_rank
+
 finish

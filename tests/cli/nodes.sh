@@ -72,6 +72,15 @@ ends "$alone" one $id
 ends "$alone" zero $zero
 grep -E 'rank.*(waits|in )' "$scratch/zero.err" |
 	diff "$scratch/alone" - || fail "two nodes make another verdict than one"
+# The same before any call is too late: the first node looks at the records of
+# both.
+agent zero "${static[@]}" 1 --nnodes 2 --node-rank 0 --patience 0.5 deadlock
+zero=$id
+agent one "${static[@]}" 1 --nnodes 2 --node-rank 1 deadlock
+ends "$alone" one $id
+ends "$alone" zero $zero
+grep -E 'rank.*(waits|in )' "$scratch/zero.err" |
+	diff "$scratch/alone" - || fail "the records of two nodes prove less"
 
 # One trace of all.
 agent zero "${static[@]}" 1 --nnodes 2 --node-rank 0 \

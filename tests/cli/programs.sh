@@ -51,8 +51,8 @@ run() {
 
 	shift 3
 	[ "$world" = sim ] && options=(--backend sim --platform star-8)
-	timeout 30 "$LOCKSTEP" check "${options[@]}" --timeout 2 --json "$out.json" \
-		--nproc-per-node "$ranks" "$program" "$@" >"$out" 2>&1 </dev/null
+	timeout 30 "$LOCKSTEP" check "${options[@]}" --timeout 2 \
+		--patience 0.2 --json "$out.json" --nproc-per-node "$ranks" "$program" "$@" >"$out" 2>&1 </dev/null
 }
 
 # check_program NAME RANKS VERDICT CULPRITS WORLD - prints what is wrong.

@@ -47,7 +47,7 @@ check_program() {
 	local options=(--backend "$world") debug
 
 	[ "$world" = sim ] && options+=(--platform star-8)
-	options+=(--timeout 2 --nproc-per-node "$ranks" zoo "$name")
+	options+=(--timeout 2 --patience 0.2 --nproc-per-node "$ranks" zoo "$name")
 	debug=$(head_says debug "$name")
 	LOCKSTEP_JSON="$out.json" LOCKSTEP_DEBUG=$debug timeout 30 \
 		"$LOCKSTEP" run "${options[@]}" >"$out" 2>&1 </dev/null

@@ -1,0 +1,115 @@
+#include "check/proof.h"
+
+#include <string.h>
+
+#include "check/disagreement.h"
+#include "check/message.h"
+#include "check/picture.h"
+
+/* Whether both calls are known to meet, rather than guessed to. */
+static bool is_sure(const struct check_disagreement *found)
+{
+	return found->a->tag < 0 || (found->a->index != CHECK_INDEX_UNKNOWN &&
+				     found->b->index != CHECK_INDEX_UNKNOWN);
+}
+
+/* Who is done only when others have called, by the names of the operations. */
+enum dependent { NOBODY, EVERYBODY, ROOT, OTHERS };
+
+static enum dependent dependent_of(const struct check_call *call)
+{
+	static const struct {
+		const char *op;
+		enum dependent dependent;
+	} table[] = {
+		{"recv", EVERYBODY},
+		{"barrier", EVERYBODY},
+		{"all_reduce", EVERYBODY},
+		{"all_gather", EVERYBODY},
+		{"reduce_scatter", EVERYBODY},
+		{"all_to_all", EVERYBODY},
+		{"reduce", ROOT},
+		{"gather", ROOT},
+		{"broadcast", OTHERS},
+		{"scatter", OTHERS},
+	};
+
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+		if (strcmp(call->op, table[i].op) == 0)
+			return table[i].dependent;
+	return NOBODY;
+}
+
+/* Whether the call, which some have not issued that it waits for, cannot end
+ * before they do. What only hands bytes on ends when these have gone, however
+ * long that takes. */
+static bool needs_others(const struct check_board *board, uint32_t rank,
+			 const struct check_call *call)
+{
+	uint32_t root = (uint32_t)call->peer_rank;
+
+	switch (dependent_of(call)) {
+	case EVERYBODY:
+		return true;
+	case ROOT:
+		return rank == root;
+	case OTHERS:
+		return rank != root && root < board->world_size &&
+		       check_collectives(&board->slots[root], call->group_id,
+					 call->generation) <= call->index;
+	case NOBODY:
+		break;
+	}
+	return false;
+}
+
+static bool is_caught(const struct check_picture *p, uint32_t rank,
+		      int64_t timeout_ns)
+{
+	const struct check_slot *slot = &p->board->slots[rank];
+	const struct check_call *call = check_call_find(slot, slot->waiting);
+
+	return slot->state == CHECK_RANK_WAITING && call &&
+	       call->state == CHECK_CALL_ISSUED &&
+	       call->timeout_ns >= timeout_ns &&
+	       !p->cohorts[p->cohort_of[rank]].may_move &&
+	       needs_others(p->board, rank, call);
+}
+
+static bool nothing_moves(const struct check_picture *p, int64_t timeout_ns)
+{
+	uint32_t caught = 0;
+
+	for (uint32_t rank = 0; rank < p->world_size; rank++) {
+		if (p->board->slots[rank].state == CHECK_RANK_FINISHED)
+			continue;
+		if (!is_caught(p, rank, timeout_ns))
+			return false;
+		caught++;
+	}
+	return caught > 0;
+}
+
+struct check_verdict check_prove(const struct check_board *board,
+				 int64_t timeout_ns)
+{
+	const struct check_facts facts = {.lost_rank = -1, .nothing_moves = 1};
+	struct check_verdict verdict = {CHECK_FINE, -1};
+	struct check_disagreement found;
+	struct check_picture picture;
+
+	for (uint32_t rank = 0; rank < board->world_size; rank++)
+		if (board->slots[rank].state == CHECK_RANK_LOST)
+			return verdict;
+	if (!check_picture_init(&picture, board))
+		return verdict;
+	if (check_disagree(board, &picture.groups, &found)) {
+		if (is_sure(&found))
+			verdict = (struct check_verdict){CHECK_MISMATCH,
+							 (int)found.rank_a};
+	} else if (nothing_moves(&picture, timeout_ns)) {
+		verdict = check_judge(board, &facts);
+	}
+	check_picture_release(&picture);
+	return verdict;
+}

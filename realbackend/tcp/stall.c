@@ -1,0 +1,139 @@
+#include "realbackend/tcp/stall.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "check/proof.h"
+#include "core/clock.h"
+
+#define PATIENCE_S 5.0
+/* Looks at the leader's own records while they may not change. */
+#define LOOKS 5
+
+void dist__stall_open(struct dist__stall *stall)
+{
+	const char *words = getenv("LOCKSTEP_PATIENCE");
+	double seconds = words && *words ? strtod(words, NULL) : PATIENCE_S;
+
+	*stall = (struct dist__stall){.patience_ns = 0};
+	if (seconds > 0 && seconds < 1e9)
+		stall->patience_ns = (int64_t)(seconds * 1e9);
+}
+
+/* Where every rank stands, in short. */
+static uint64_t digest(const struct check_board *board)
+{
+	uint64_t sum = UINT64_C(0xcbf29ce484222325);
+
+	for (uint32_t rank = 0; rank < board->world_size; rank++) {
+		const struct check_slot *slot = &board->slots[rank];
+		const uint32_t words[] = {slot->state, slot->calls,
+					  slot->waiting, slot->generation};
+
+		for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+			sum = (sum ^ words[i]) * UINT64_C(0x100000001b3);
+	}
+	return sum;
+}
+
+/* Whether a rank of this node may be stuck, rather than all compute. */
+static bool any_waits(const struct dist__workers *workers)
+{
+	const struct check_slot *slots =
+		workers->board->slots + workers->plumbing.seat.first_rank;
+
+	for (int i = 0; i < workers->started; i++)
+		if (slots[i].state == CHECK_RANK_WAITING)
+			return true;
+	return false;
+}
+
+static bool is_watched(const struct dist__stall *stall,
+		       const struct dist__agent *agent,
+		       const struct dist__workers *workers)
+{
+	return stall->patience_ns > 0 && agent->leads && workers->board &&
+	       workers->phase == DIST__WORKERS_RUNNING;
+}
+
+int64_t dist__stall_deadline(const struct dist__stall *stall,
+			     const struct dist__agent *agent,
+			     const struct dist__workers *workers)
+{
+	return is_watched(stall, agent, workers) ? stall->next_ns
+						 : DIST_TIMEOUT_NEVER;
+}
+
+void dist__stall_ask(struct dist__stall *stall, struct dist__look *look,
+		     struct dist__agent *agent,
+		     const struct dist__workers *workers)
+{
+	int64_t now_ns = dist__clock_ns();
+	uint64_t own;
+
+	if (!is_watched(stall, agent, workers) || now_ns < stall->next_ns)
+		return;
+	stall->next_ns = now_ns + stall->patience_ns / LOOKS;
+	own = digest(workers->board);
+	if (own != stall->own) {
+		stall->own = own;
+		stall->all = 0;
+		stall->since_ns = now_ns;
+		stall->ask_ns = stall->patience_ns;
+	} else if (any_waits(workers) &&
+		   now_ns - stall->since_ns >= stall->ask_ns) {
+		stall->ask_ns = 2 * (now_ns - stall->since_ns);
+		dist__look_ask_quietly(look, agent);
+	}
+}
+
+/* Whether the records of all ranks have stood still. Those of one node have if
+ * its own have; with others, the last look at them tells. */
+static bool stood_still(struct dist__stall *stall,
+			const struct dist__agent *agent,
+			const struct check_board *board)
+{
+	uint64_t before = agent->store ? stall->all : stall->own;
+
+	stall->all = digest(board);
+	return stall->all == before;
+}
+
+/* A live process that left its group may well come back. */
+static void revive(struct check_board *board,
+		   const struct dist__workers *workers)
+{
+	for (int i = 0; i < workers->started; i++) {
+		const struct dist__child *child = &workers->children[i];
+		struct check_slot *slot = &board->slots[child->rank];
+
+		if (!child->ended && slot->state == CHECK_RANK_FINISHED)
+			slot->state = CHECK_RANK_RUNNING;
+	}
+}
+
+void dist__stall_judge(struct dist__stall *stall, struct dist__look *look,
+		       const struct dist__agent *agent,
+		       struct dist__workers *workers)
+{
+	int64_t timeout_ns = workers->plumbing.spec->timeout_ns;
+	struct check_cause cause = {.weight = CHECK_CAUSE_PROVED};
+	struct check_verdict verdict = {CHECK_FINE, -1};
+	struct check_board *board = dist__look_found(look);
+
+	if (board && is_watched(stall, agent, workers) &&
+	    stood_still(stall, agent, board)) {
+		revive(board, workers);
+		verdict = check_prove(board, timeout_ns > 0
+						     ? timeout_ns
+						     : DIST_TIMEOUT_DEFAULT);
+	}
+	free(board);
+	if (verdict.kind == CHECK_FINE)
+		return;
+	cause.rank = verdict.rank > 0 ? verdict.rank : 0;
+	snprintf(cause.how, sizeof cause.how, "%s",
+		 verdict.kind == CHECK_MISMATCH ? "disagrees with the others"
+						: "cannot move");
+	dist__workers_condemn(workers, &cause);
+}

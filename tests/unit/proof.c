@@ -1,0 +1,213 @@
+/* What the records of a job that runs prove, and what they do not: a table of
+ * ranks and where they stand. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "check/proof.h"
+
+#define SECOND ((int64_t)1000000000)
+
+enum { TIMEOUT = -5 };
+
+enum stand { DONE, ASYNC, WAITS, FAILED };
+
+/* A call of a rank, on float32 x 4 unless numel says otherwise. */
+struct step {
+	uint32_t rank;
+	const char *op; /* NULL: no more steps */
+	int peer, tag;  /* root, src or dst; -1: none */
+	enum stand stand;
+	int timeout_s; /* 0: the job's, a minute */
+	uint64_t numel;
+};
+
+struct proof_case {
+	const char *what;
+	uint32_t world_size;
+	struct step steps[8];
+	enum check_verdict_kind proved;
+	int state; /* of the last rank, if it makes no call; 0: it runs */
+};
+
+static void take(struct check_board *board, const struct step *step)
+{
+	struct check_slot *slot = &board->slots[step->rank];
+	struct check_call call = {.peer = step->peer,
+				  .peer_rank = step->peer,
+				  .tag = step->tag,
+				  .numel = step->numel ? step->numel : 4,
+				  .timeout_ns = 60 * SECOND};
+	uint32_t number;
+
+	if (step->timeout_s)
+		call.timeout_ns = step->timeout_s * SECOND;
+	if (step->tag < 0)
+		call.index = check_collectives(slot, 0, 0);
+	snprintf(call.op, sizeof call.op, "%s", step->op);
+	number = check_issue(slot, &call);
+	if (step->stand == WAITS || step->stand == FAILED)
+		check_wait(slot, number, NULL);
+	if (step->stand == DONE || step->stand == FAILED)
+		check_end(slot, number, step->stand == FAILED ? TIMEOUT : 0, 1);
+}
+
+static const struct proof_case cases[] = {
+	{.what = "two collectives in the other order",
+	 .world_size = 3,
+	 .steps = {{0, "all_reduce", -1, -1, WAITS, 0, 0},
+		   {1, "broadcast", 0, -1, WAITS, 0, 0},
+		   {2, "all_reduce", -1, -1, WAITS, 0, 0}},
+	 .proved = CHECK_MISMATCH},
+	{.what = "the same while another rank computes",
+	 .world_size = 3,
+	 .steps = {{0, "all_reduce", -1, -1, WAITS, 0, 0},
+		   {1, "broadcast", 0, -1, WAITS, 0, 0}},
+	 .proved = CHECK_MISMATCH},
+	{.what = "everybody is in the same collective, however long it takes",
+	 .world_size = 2,
+	 .steps = {{0, "all_reduce", -1, -1, WAITS, 0, 0},
+		   {1, "all_reduce", -1, -1, WAITS, 0, 0}},
+	 .proved = CHECK_FINE},
+	{.what = "two receives",
+	 .world_size = 2,
+	 .steps = {{0, "recv", 1, 0, WAITS, 0, 0},
+		   {1, "recv", 0, 0, WAITS, 0, 0}},
+	 .proved = CHECK_DEADLOCK},
+	{.what = "two receives while a third rank computes",
+	 .world_size = 3,
+	 .steps = {{0, "recv", 1, 0, WAITS, 0, 0},
+		   {1, "recv", 0, 0, WAITS, 0, 0}},
+	 .proved = CHECK_FINE},
+	{.what = "two receives while a third rank is not known",
+	 .world_size = 3,
+	 .steps = {{0, "recv", 1, 0, WAITS, 0, 0},
+		   {1, "recv", 0, 0, WAITS, 0, 0}},
+	 .proved = CHECK_FINE,
+	 .state = CHECK_RANK_UNKNOWN},
+	{.what = "two receives, and a third rank is gone",
+	 .world_size = 3,
+	 .steps = {{0, "recv", 1, 0, WAITS, 0, 0},
+		   {1, "recv", 0, 0, WAITS, 0, 0}},
+	 .proved = CHECK_DEADLOCK,
+	 .state = CHECK_RANK_FINISHED},
+	{.what = "two receives, and a third rank was killed",
+	 .world_size = 3,
+	 .steps = {{0, "recv", 1, 0, WAITS, 0, 0},
+		   {1, "recv", 0, 0, WAITS, 0, 0}},
+	 .proved = CHECK_FINE,
+	 .state = CHECK_RANK_LOST},
+	{.what = "two receives, one by a deadline of its own",
+	 .world_size = 2,
+	 .steps = {{0, "recv", 1, 0, WAITS, 0, 0},
+		   {1, "recv", 0, 0, WAITS, 20, 0}},
+	 .proved = CHECK_FINE},
+	{.what = "two receives, one by a later deadline",
+	 .world_size = 2,
+	 .steps = {{0, "recv", 1, 0, WAITS, 0, 0},
+		   {1, "recv", 0, 0, WAITS, 600, 0}},
+	 .proved = CHECK_DEADLOCK},
+	{.what = "two receives, one that failed and may be dealt with",
+	 .world_size = 2,
+	 .steps = {{0, "recv", 1, 0, WAITS, 0, 0},
+		   {1, "recv", 0, 0, FAILED, 0, 0}},
+	 .proved = CHECK_FINE},
+	{.what = "a receive of what has been sent",
+	 .world_size = 2,
+	 .steps = {{1, "send", 0, 0, ASYNC, 0, 0},
+		   {0, "recv", 1, 0, WAITS, 0, 0},
+		   {1, "recv", 0, 0, WAITS, 0, 0}},
+	 .proved = CHECK_FINE},
+	{.what = "two sends whose bytes are on their way",
+	 .world_size = 2,
+	 .steps = {{0, "send", 1, 0, WAITS, 0, 0},
+		   {1, "send", 0, 0, WAITS, 0, 0}},
+	 .proved = CHECK_FINE},
+	{.what = "a message of another size",
+	 .world_size = 2,
+	 .steps = {{0, "send", 1, 0, DONE, 0, 8},
+		   {1, "recv", 0, 0, WAITS, 0, 0}},
+	 .proved = CHECK_MISMATCH},
+	{.what = "a message of another size that may not be meant",
+	 .world_size = 2,
+	 .steps = {{0, "send", 1, 0, DONE, 0, 8},
+		   {1, "recv", -1, 0, DONE, 0, 8},
+		   {1, "recv", 0, 0, WAITS, 0, 0},
+		   {0, "recv", 1, 1, WAITS, 0, 0}},
+	 .proved = CHECK_FINE},
+	{.what = "a barrier for who is gone",
+	 .world_size = 3,
+	 .steps = {{0, "barrier", -1, -1, WAITS, 0, 0},
+		   {1, "barrier", -1, -1, WAITS, 0, 0}},
+	 .proved = CHECK_DEADLOCK,
+	 .state = CHECK_RANK_FINISHED},
+	{.what = "a root that waits for another, and who waits for the root",
+	 .world_size = 3,
+	 .steps = {{0, "recv", 1, 0, WAITS, 0, 0},
+		   {1, "broadcast", 0, -1, WAITS, 0, 0},
+		   {2, "broadcast", 0, -1, WAITS, 0, 0}},
+	 .proved = CHECK_DEADLOCK},
+	{.what = "a root that may still hand its bytes out",
+	 .world_size = 2,
+	 .steps = {{0, "broadcast", 0, -1, WAITS, 0, 0},
+		   {1, "recv", 0, 0, WAITS, 0, 0}},
+	 .proved = CHECK_FINE},
+	{.what = "who may still hand on the root's bytes",
+	 .world_size = 3,
+	 .steps = {{0, "broadcast", 0, -1, DONE, 0, 0},
+		   {1, "broadcast", 0, -1, WAITS, 0, 0},
+		   {2, "recv", 1, 0, WAITS, 0, 0},
+		   {0, "barrier", -1, -1, WAITS, 0, 0}},
+	 .proved = CHECK_FINE},
+	{.what = "who only gives to a root",
+	 .world_size = 2,
+	 .steps = {{0, "recv", 1, 0, WAITS, 0, 0},
+		   {1, "reduce", 0, -1, WAITS, 0, 0}},
+	 .proved = CHECK_FINE},
+	{.what = "a root that waits for what it is given",
+	 .world_size = 2,
+	 .steps = {{0, "reduce", 0, -1, WAITS, 0, 0},
+		   {1, "recv", 0, 0, WAITS, 0, 0}},
+	 .proved = CHECK_DEADLOCK},
+	{.what = "a call of which nobody knows what ends it",
+	 .world_size = 2,
+	 .steps = {{0, "new_group", -1, -1, WAITS, 0, 0},
+		   {1, "recv", 0, 0, WAITS, 0, 0}},
+	 .proved = CHECK_FINE},
+	{.what = "nobody waits",
+	 .world_size = 2,
+	 .steps = {{0, "barrier", -1, -1, DONE, 0, 0},
+		   {1, "barrier", -1, -1, DONE, 0, 0}},
+	 .proved = CHECK_FINE},
+};
+
+static enum check_verdict_kind prove(const struct proof_case *c)
+{
+	struct check_board *board = calloc(1, check_board_bytes(c->world_size));
+	enum check_verdict_kind kind;
+
+	cr_assert(board);
+	check_board_init(board, c->world_size);
+	for (uint32_t rank = 0; rank < c->world_size; rank++) {
+		board->slots[rank].state = CHECK_RANK_RUNNING;
+		check_join(&board->slots[rank], 0, 0);
+	}
+	if (c->state)
+		board->slots[c->world_size - 1].state = (uint32_t)c->state;
+	for (const struct step *step = c->steps; step->op; step++)
+		take(board, step);
+	kind = check_prove(board, 60 * SECOND).kind;
+	free(board);
+	return kind;
+}
+
+Test(proof, proves_what_is_certain_and_nothing_else)
+{
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		enum check_verdict_kind kind = prove(&cases[i]);
+
+		cr_expect(kind == cases[i].proved, "%s: %s, not %s",
+			  cases[i].what, check_verdict_name(kind),
+			  check_verdict_name(cases[i].proved));
+	}
+}
