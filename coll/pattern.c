@@ -283,7 +283,7 @@ static enum dist_error exchange_with_all(const struct dist__coll *coll,
 			coll, step, to,
 			out ? dist__span_part(coll, out, to) : same);
 	}
-	error = exchange(coll, come, in ? p - 1 : 0, go, p - 1);
+	error = exchange(coll, in ? come : NULL, in ? p - 1 : 0, go, p - 1);
 	if (come != few)
 		free(come);
 	return error;

@@ -20,15 +20,16 @@ void dist__stall_open(struct dist__stall *stall)
 		stall->patience_ns = (int64_t)(seconds * 1e9);
 }
 
-/* Where every rank stands, in short. */
+/* Which calls every rank has made and waits in, in short. That it has ended is
+ * no call. */
 static uint64_t digest(const struct check_board *board)
 {
 	uint64_t sum = UINT64_C(0xcbf29ce484222325);
 
 	for (uint32_t rank = 0; rank < board->world_size; rank++) {
 		const struct check_slot *slot = &board->slots[rank];
-		const uint32_t words[] = {slot->state, slot->calls,
-					  slot->waiting, slot->generation};
+		const uint32_t words[] = {slot->calls, slot->waiting,
+					  slot->generation};
 
 		for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 			sum = (sum ^ words[i]) * UINT64_C(0x100000001b3);
@@ -71,7 +72,12 @@ void dist__stall_ask(struct dist__stall *stall, struct dist__look *look,
 	int64_t now_ns = dist__clock_ns();
 	uint64_t own;
 
-	if (!is_watched(stall, agent, workers) || now_ns < stall->next_ns)
+	if (!is_watched(stall, agent, workers)) {
+		*stall =
+			(struct dist__stall){.patience_ns = stall->patience_ns};
+		return;
+	}
+	if (now_ns < stall->next_ns)
 		return;
 	stall->next_ns = now_ns + stall->patience_ns / LOOKS;
 	own = digest(workers->board);

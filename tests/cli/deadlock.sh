@@ -34,7 +34,14 @@ lockstep run --backend tcp --world-size 2 --patience 0.3 deadlock
 [ "$status" -eq 11 ] || fail "tcp: status $status after the patience"
 waits >"$scratch/proved"
 diff "$scratch/sim" "$scratch/proved" || fail "other words after the patience"
-expect 10 run --backend tcp --world-size 3 --patience 0.3 zoo 01_swapped
+expect 10 run --backend tcp --world-size 3 --patience 0.3 zoo 05_root
+# A round that cannot move has failed as any other, and its dumps tell why.
+expect 11 run --backend tcp --world-size 2 --patience 0.3 --max-restarts 1 \
+	--dump "$scratch/dump" deadlock
+expect_err 'rank [01] cannot move; restart 1 of 1'
+expect 11 diagnose "$scratch"/dump*
+waits >"$scratch/diagnosed"
+diff "$scratch/sim" "$scratch/diagnosed" || fail "other words from the dumps"
 expect 12 run --backend tcp --world-size 3 --patience 0.3 --timeout 1 \
 	zoo 44_slow_rank
 
