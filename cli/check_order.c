@@ -30,8 +30,10 @@ int check_order_begin(struct check_order *order)
 {
 	struct dist_message message = {""};
 	enum dist_error error = DIST_OK;
+	const char *tmp = getenv("TMPDIR");
 
-	snprintf(order->folder, sizeof order->folder, "/tmp/lockstep-XXXXXX");
+	snprintf(order->folder, sizeof order->folder, "%.4000s/lockstep-XXXXXX",
+		 tmp && *tmp ? tmp : "/tmp");
 	if (!place_check("check", &order->record, 1))
 		return DIST_EXIT_USAGE;
 	if (order->expect)

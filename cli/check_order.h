@@ -2,8 +2,8 @@
  * check_order.h - lockstep check --record and --expect: the order of sync
  * points of a run, written down or held against one that was.
  *
- * It comes from a trace of the run, which lies in a folder of its own until the
- * end.
+ * It comes from a trace of the run, which lies in a folder of its own, below
+ * $TMPDIR, until the end.
  */
 #ifndef LOCKSTEP_CLI_CHECK_ORDER_H
 #define LOCKSTEP_CLI_CHECK_ORDER_H
@@ -13,7 +13,7 @@
 struct check_order {
 	const char *record, *expect; /* files; NULL: not asked */
 	struct dist__points expected;
-	char folder[64], trace[80];
+	char folder[4096], trace[4112];
 };
 
 /* Both return one of enum dist_exit, after a line on stderr if it is not OK.

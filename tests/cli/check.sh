@@ -85,6 +85,9 @@ expect 0 check --expect "$scratch/none" --nproc-per-node 2 tutorial_send_recv
 expect 1 check --expect "$scratch/none" --nproc-per-node 2 hello
 [ "$(cat "$scratch/none")" = "no collectives" ] || fail "not said: none"
 rm "$scratch/none"
+# The run's trace, which may be long, goes where the user has the room.
+TMPDIR=$scratch/absent expect 3 check --record "$scratch/none" hello
+expect_err 'absent/lockstep-.*: No such file or directory'
 # Only of what ended well: a verdict comes first.
 expect 10 check --record "$scratch/none" "${sim[@]}" zoo 01_swapped
 [ ! -e "$scratch/none" ] || fail "recorded what failed"
