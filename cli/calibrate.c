@@ -128,6 +128,12 @@ static void print_measures(const struct calibration_measures *m,
 		       calibration_bytes[i], m->exchange[i].median / 1e3,
 		       calibration_exchange_ns(model, calibration_bytes[i]) /
 			       1e3);
+	if (m->core_exchange[1].median <= 0)
+		return;
+	printf("the same between the ranks of a core, all cores at once:\n");
+	for (i = 1; i < CALIBRATION_SIZES; i++)
+		printf("%12zu B %12.2f us measured\n", calibration_bytes[i],
+		       m->core_exchange[i].median / 1e3);
 }
 
 static void print_model(const struct calibration_model *model)

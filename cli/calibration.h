@@ -19,7 +19,9 @@
  * memory it is of the smallest exchange: a barrier's step takes longer than
  * those of other calls where ranks take turns, and less with a core each. byte
  * and share come from exchanges between neighbours in a ring: byte of the
- * longest ones, which the caches do not hold, share of shorter ones.
+ * longest ones, which the caches do not hold, share of shorter ones. What the
+ * ranks of a core send each other its cache holds longer: where each rank has
+ * its processor, rings of theirs alone give such messages a share of their own.
  *
  * On one machine alpha and byte are processor time; by TCP most of it is the
  * sender's, who does most of the stack's work. Through memory alpha is
@@ -64,6 +66,9 @@ struct calibration_measures {
 	struct sample issue;        /* to issue one send of 8 bytes */
 	struct sample pair_message; /* 1 MiB in a stream, one pair alone */
 	struct sample exchange[CALIBRATION_SIZES]; /* all ranks at once */
+	/* The same between the ranks of one processor, of all at once, where
+	 * ranks have theirs and these have as many each; else zeros. */
+	struct sample core_exchange[CALIBRATION_SIZES];
 	struct sample reduce; /* reducing 1 MiB, all ranks at once */
 	struct sample copy;   /* copying 1 MiB, likewise */
 	/* Through memory. */

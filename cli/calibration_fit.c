@@ -90,6 +90,9 @@ double calibration_spread(const struct calibration_measures *m,
 	for (int j = 1; j < CALIBRATION_SIZES && m->in_memory; j++)
 		consider(&m->sums[j], &m->sums[j], "a sum of exchanges", &worst,
 			 what);
+	for (int j = 1; j < CALIBRATION_SIZES; j++)
+		consider(&m->core_exchange[j], &m->core_exchange[j],
+			 "an exchange on one core", &worst, what);
 	for (; i < CALIBRATION_SIZES; i++)
 		consider(&m->exchange[i], &m->exchange[i], exchange_names[i],
 			 &worst, what);
@@ -145,9 +148,10 @@ double calibration_exchange_ns(const struct calibration_model *model,
 }
 
 /* What a turn of an exchange takes. */
-static double turn_ns(const struct calibration_measures *m, int i)
+static double turn_ns(const struct calibration_measures *m,
+		      const struct sample *exchange)
 {
-	return m->exchange[i].median / turns(m->world_size, m->cores);
+	return exchange->median / turns(m->world_size, m->cores);
 }
 
 /* What that is beside its bytes: between hosts the smallest exchange. (That is
@@ -160,13 +164,14 @@ static double intercept_ns(const struct calibration_measures *m,
 	return m->cores > 0 ? step_ns(model) : m->exchange[0].median;
 }
 
-/* What a byte takes while all ranks exchange so many. At least a tenth of the
+/* What a byte of that exchange takes, of size i. At least a tenth of the
  * time counts as that of the bytes, so that rates stay finite whatever was
  * measured. */
 static double ns_per_byte(const struct calibration_measures *m,
-			  const struct calibration_model *model, int i)
+			  const struct calibration_model *model,
+			  const struct sample *exchanges, int i)
 {
-	double whole_ns = turn_ns(m, i);
+	double whole_ns = turn_ns(m, &exchanges[i]);
 
 	return fmax(whole_ns - intercept_ns(m, model), whole_ns / 10) /
 	       (double)calibration_bytes[i];
@@ -186,7 +191,9 @@ static double residual_of(const struct calibration_measures *m,
 			intercept_ns(m, model) +
 			load_bytes(around, 2, rate[1].bytes) * byte_ns(model);
 
-		worst = fmax(worst, fabs(modelled / turn_ns(m, i + 1) - 1));
+		worst = fmax(
+			worst,
+			fabs(modelled / turn_ns(m, &m->exchange[i + 1]) - 1));
 	}
 	return worst;
 }
@@ -202,10 +209,10 @@ static double send_part(const struct calibration_measures *m,
 
 	if (!m->in_memory)
 		return SEND_BYTE_PART;
-	return fmin(
-		fmax(one_way_ns / ns_per_byte(m, model, CALIBRATION_ONE_WAY),
-		     LEAST_SEND_PART),
-		MOST_SEND_PART);
+	return fmin(fmax(one_way_ns / ns_per_byte(m, model, m->exchange,
+						  CALIBRATION_ONE_WAY),
+			 LEAST_SEND_PART),
+		    MOST_SEND_PART);
 }
 
 /* Of the rate that sums go at without a message. A ring in which what comes is
@@ -224,33 +231,57 @@ static double sum_share(const struct calibration_measures *m, int i)
 	       (double)calibration_bytes[i] / sum_ns;
 }
 
+static bool has_core_exchanges(const struct calibration_measures *m)
+{
+	return m->core_exchange[CALIBRATION_SIZES - 1].median > 0;
+}
+
+/* What a byte takes of exchanges of each size but the first. Where ranks take
+ * turns, bytes that seem slower than those of the next longer were waiting for
+ * one. */
+static void bytes_ns(const struct calibration_measures *m,
+		     const struct calibration_model *model,
+		     const struct sample *exchanges,
+		     double each_ns[CALIBRATION_SIZES])
+{
+	bool in_turn = turns(m->world_size, m->cores) > 1;
+
+	for (int i = CALIBRATION_SIZES - 1; i > 0; i--) {
+		each_ns[i] = ns_per_byte(m, model, exchanges, i);
+		if (in_turn && i < CALIBRATION_SIZES - 1)
+			each_ns[i] = fmin(each_ns[i], each_ns[i + 1]);
+	}
+}
+
 /* Where bytes take less than half of what the intercept does, or a tenth where
  * that is steady, through memory with a core for each rank, the time says too
  * little of their rate, and they have that of the next longer. The longest
- * always has one. Where ranks take turns, bytes that seem slower than those of
- * the next longer were waiting for one. */
+ * always has one. */
 static void fit_rates(const struct calibration_measures *m,
 		      struct calibration_model *model)
 {
 	bool in_turn = turns(m->world_size, m->cores) > 1;
-	double each_ns[CALIBRATION_SIZES], longest_ns;
+	double each_ns[CALIBRATION_SIZES], core_ns[CALIBRATION_SIZES],
+		longest_ns;
 	double telling = m->in_memory && !in_turn ? 1.1 : 1.5;
-	int i = CALIBRATION_SIZES - 1, first = 1;
+	int i, first = 1;
 
-	longest_ns = each_ns[i] = ns_per_byte(m, model, i);
-	while (--i > 0) {
-		each_ns[i] = ns_per_byte(m, model, i);
-		if (in_turn)
-			each_ns[i] = fmin(each_ns[i], each_ns[i + 1]);
-	}
+	bytes_ns(m, model, m->exchange, each_ns);
+	bytes_ns(m, model,
+		 has_core_exchanges(m) ? m->core_exchange : m->exchange,
+		 core_ns);
+	longest_ns = each_ns[CALIBRATION_SIZES - 1];
 	while (first < CALIBRATION_SIZES - 1 &&
-	       turn_ns(m, first) < telling * intercept_ns(m, model))
+	       turn_ns(m, &m->exchange[first]) <
+		       telling * intercept_ns(m, model))
 		first++;
 	model->num_rates = 0;
 	for (i = first; i < CALIBRATION_SIZES; i++)
 		model->rates[model->num_rates++] = (struct dist__rate){
 			calibration_bytes[i],
-			{longest_ns / each_ns[i], sum_share(m, i)}};
+			{[DIST__LOAD] = longest_ns / each_ns[i],
+			 [DIST__CORE_LOAD] = longest_ns / core_ns[i],
+			 [DIST__SUM] = sum_share(m, i)}};
 	if (m->cores == 0) {
 		model->capacity_Bps = m->world_size / longest_ns * 1e9;
 		return;

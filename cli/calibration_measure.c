@@ -46,6 +46,7 @@ static const int exchange_rounds[CALIBRATION_SIZES] = {150, 150, 120, 100, 60,
 /* What all ranks are told. */
 struct task {
 	int passes;
+	int cores; /* on which the ranks stay; 0: not known */
 	bool in_memory;
 	FILE *results; /* rank 0 writes the measures there */
 };
@@ -55,6 +56,7 @@ struct measurer {
 	struct dist_group *group;
 	struct dist_group *pair;  /* of ranks 0 and 1; NULL on the others */
 	struct dist_group *alone; /* of this rank */
+	struct dist_group *near;  /* of its core; NULL: not measured */
 	int rank;
 	int world_size;
 	char *out;
@@ -183,6 +185,26 @@ static enum dist_error exchanges(struct measurer *m, size_t bytes, int rounds)
 	return err;
 }
 
+/* All ranks of each core at once: a ring of theirs alone. In turns it walks
+ * through the memory that the ring of all does. */
+static enum dist_error core_exchanges(struct measurer *m, size_t bytes,
+				      int rounds)
+{
+	int ranks = dist_get_world_size(m->near);
+	size_t ring = (size_t)ranks * bytes;
+	enum dist_error err = DIST_OK;
+
+	for (int i = 0; !err && i < rounds; i++) {
+		int place = i % (m->world_size / ranks);
+		char *all = m->in + (size_t)place * ring;
+		char *own = all + (size_t)dist_get_rank(m->near) * bytes;
+
+		err = dist_all_gather_single(m->near, view(all, ring),
+					     view(own, bytes), NULL);
+	}
+	return err;
+}
+
 /* Twice that, all messages of the first time being added up. */
 static enum dist_error sums(struct measurer *m, size_t bytes, int rounds)
 {
@@ -258,7 +280,7 @@ static enum dist_error copies(struct measurer *m, size_t bytes, int rounds)
 	return DIST_OK;
 }
 
-#define MOST_MEASURES (10 + 2 * CALIBRATION_SIZES)
+#define MOST_MEASURES (10 + 3 * CALIBRATION_SIZES)
 
 /* One measure: how it is taken, and what came of it. */
 struct measure {
@@ -374,6 +396,13 @@ static void plan_exchange(const struct measurer *m, struct plan *plan,
 	add(plan, &all->exchange[i], exchanges, bytes, rounds / steps + 1,
 	    DIST_AVG)
 		->parts = steps;
+	if (m->near && i > 0) {
+		steps = dist_get_world_size(m->near) - 1;
+		add(plan, &all->core_exchange[i], core_exchanges, bytes,
+		    rounds / steps + 1, DIST_AVG)
+			->parts = steps;
+		steps = m->world_size - 1;
+	}
 	if (m->in_memory && i > 0)
 		add(plan, &all->sums[i], sums, bytes, rounds / steps / 2 + 1,
 		    DIST_AVG)
@@ -458,6 +487,33 @@ static char *buffer_new(size_t bytes)
 	return (char *)values;
 }
 
+/* Makes the groups of the ranks of each core, if all cores have as many and
+ * more than one; there must be others to tell them from. */
+static enum dist_error group_by_core(struct measurer *m, int cores)
+{
+	int ranks = cores > 1 ? m->world_size / cores : 0;
+	struct dist_rank_list *lists;
+	int *members;
+	enum dist_error err = DIST_ERR_NO_MEMORY;
+
+	if (ranks < 2 || m->world_size % cores != 0)
+		return DIST_OK;
+	lists = calloc((size_t)cores, sizeof *lists);
+	members = calloc((size_t)m->world_size, sizeof *members);
+	if (lists && members) {
+		for (int i = 0; i < m->world_size; i++)
+			members[i] = i % ranks * cores + i / ranks;
+		for (int i = 0; i < cores; i++)
+			lists[i] = (struct dist_rank_list){members + i * ranks,
+							   ranks};
+		err = dist_new_subgroups_by_enumeration(m->group, lists, cores,
+							NULL, &m->near);
+	}
+	free(lists);
+	free(members);
+	return err;
+}
+
 /* arg is the task; ranks are processes. In a job that others started, the file
  * is that of rank 0's process. */
 static int rank_main(void *arg)
@@ -477,6 +533,8 @@ static int rank_main(void *arg)
 	m.in_memory = task->in_memory;
 	m.rank = dist_get_rank(m.group);
 	m.world_size = dist_get_world_size(m.group);
+	if (group_by_core(&m, task->cores))
+		return 1;
 	m.out = buffer_new(BUFFER);
 	m.in = buffer_new((size_t)m.world_size * LONGEST);
 	m.parts = calloc((size_t)m.world_size, sizeof *m.parts);
@@ -510,6 +568,18 @@ static bool shares_memory(void)
 	return shares;
 }
 
+/* The cores on which ranks of one machine stay, each on its own by turns; 0:
+ * they go where the system puts them. */
+static int own_cores(int world_size)
+{
+	const char *words = getenv("LOCKSTEP_BIND_TO");
+	bool binds = false;
+
+	if (words && *words)
+		(void)dist__bind_parse(words, &binds);
+	return binds && world_size > 0 ? dist__cores() : 0;
+}
+
 int calibration_measure(int world_size, int passes,
 			struct calibration_measures *measures)
 {
@@ -519,7 +589,8 @@ int calibration_measure(int world_size, int passes,
 		.timeout_ns = TIMEOUT_NS,
 	};
 	FILE *results = tmpfile();
-	struct task task = {passes, world_size > 0 && shares_memory(), results};
+	struct task task = {passes, own_cores(world_size),
+			    world_size > 0 && shares_memory(), results};
 	int status;
 
 	if (!results) {

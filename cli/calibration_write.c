@@ -157,6 +157,9 @@ static void write_rates(struct dist__output *out,
 
 		dist__output_print(out, "  - {bytes: %zu, share: %.4g",
 				   rate->bytes, rate->shares[DIST__LOAD]);
+		if (rate->shares[DIST__CORE_LOAD] != rate->shares[DIST__LOAD])
+			dist__output_print(out, ", core_share: %.4g",
+					   rate->shares[DIST__CORE_LOAD]);
 		if (model->in_memory)
 			dist__output_print(out, ", sum_share: %.4g",
 					   rate->shares[DIST__SUM]);

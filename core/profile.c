@@ -251,11 +251,18 @@ static const struct dist__yaml_key rate_keys[] = {
 	 .read = dist__yaml_read_double,
 	 .offset = offsetof(struct dist__rate, shares[DIST__LOAD]),
 	 .required = true},
+	{.name = "core_share",
+	 .read = dist__yaml_read_double,
+	 .offset = offsetof(struct dist__rate, shares[DIST__CORE_LOAD])},
 	{.name = "sum_share",
 	 .read = dist__yaml_read_double,
 	 .offset = offsetof(struct dist__rate, shares[DIST__SUM])},
 	{.name = NULL},
 };
+
+/* What is not a number cannot be read, and so was not said. */
+static const struct dist__rate unsaid = {
+	.shares = {[DIST__CORE_LOAD] = NAN, [DIST__SUM] = 1}};
 
 static bool has_shares(const struct dist__rate *rate)
 {
@@ -281,12 +288,14 @@ static enum dist_error read_rates(const struct dist__yaml *yaml,
 	for (item = list->data.sequence.items.start;
 	     item < list->data.sequence.items.top; item++) {
 		const yaml_node_t *node = dist__yaml_node(yaml, *item);
-		struct dist__rate rate = {.shares[DIST__SUM] = 1};
+		struct dist__rate rate = unsaid;
 		enum dist_error error = dist__yaml_read_mapping(
 			yaml, rate_keys, "a rate", node, &rate);
 
 		if (error)
 			return error;
+		if (isnan(rate.shares[DIST__CORE_LOAD]))
+			rate.shares[DIST__CORE_LOAD] = rate.shares[DIST__LOAD];
 		if (rate.bytes <= last || !has_shares(&rate))
 			return dist__yaml_refuse(
 				yaml, node,
@@ -343,6 +352,11 @@ void dist__profile_rates_print(const struct dist__profile *profile, char *text,
 		used += (size_t)snprintf(text + used, size - used, "%s%zu:%.4g",
 					 i > 0 ? " " : "", rate->bytes,
 					 rate->shares[DIST__LOAD]);
+		if (rate->shares[DIST__CORE_LOAD] != rate->shares[DIST__LOAD] &&
+		    used < size)
+			used += (size_t)snprintf(text + used, size - used,
+						 " core %.4g",
+						 rate->shares[DIST__CORE_LOAD]);
 		if (rate->shares[DIST__SUM] != 1 && used < size)
 			used += (size_t)snprintf(text + used, size - used,
 						 " sum %.4g",

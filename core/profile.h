@@ -20,7 +20,7 @@
  *	p2p: buffered			# or rendezvous, eager:BYTES
  *	window_bytes: 65536		# of a connection, until told of more
  *	rates:				# by size, of what links carry
- *	  - {bytes: 65536, share: 3.1, sum_share: 2}
+ *	  - {bytes: 65536, share: 3.1, core_share: 4.2, sum_share: 2}
  *	  - {bytes: 4194304, share: 1}
  *	rates_ranks: 4			# of the ring that these are of
  *	cache_bytes: 1048576		# of a core alone
@@ -43,15 +43,16 @@
  * is beside its messages. wait_ns is what a rank takes of a core that
  * it has not for itself, each time it comes to wait for a message: it leaves to
  * others, and comes back. send_Bps and receive_Bps count where there are cores,
- * at the message's share. To add up what came in a message takes reduce_Bps at
- * its sum_share (1 unless said), beside receiving it: above 1 where it is still
- * in a cache or spares a copy, below where it takes one more. Between two rates
- * a share is linear in the logarithm of bytes; below the first and above the
- * last it is theirs. In a ring of
- * rates_ranks a rank walks through the memory of so many messages. What walks
- * through more than cache_bytes finds it cold, and goes at the share of the
- * exchange that walks through as much, if that has the longer messages; where
- * intra is shm, also if it has the shorter ones, which caches hold as well.
+ * at the message's share, or its core_share (share unless said) between ranks
+ * of one core, whose cache has it. To add up what came in a message takes
+ *reduce_Bps at its sum_share (1 unless said), beside receiving it: above 1
+ *where it is still in a cache or spares a copy, below where it takes one more.
+ *Between two rates a share is linear in the logarithm of bytes; below the first
+ *and above the last it is theirs. In a ring of rates_ranks a rank walks through
+ *the memory of so many messages. What walks through more than cache_bytes finds
+ *it cold, and goes at the share of the exchange that walks through as much, if
+ *that has the longer messages; where intra is shm, also if it has the shorter
+ *ones, which caches hold as well.
  */
 #ifndef LOCKSTEP_CORE_PROFILE_H
 #define LOCKSTEP_CORE_PROFILE_H
@@ -90,8 +91,9 @@ struct dist__p2p_mode {
 
 /* What a rate has a share of. */
 enum dist__traffic {
-	DIST__LOAD, /* links and cores: messages */
-	DIST__SUM,  /* reduce_Bps: sums of what came in a message */
+	DIST__LOAD,      /* links and cores: messages */
+	DIST__CORE_LOAD, /* the same, between ranks of one core */
+	DIST__SUM,       /* reduce_Bps: sums of what came in a message */
 	DIST__TRAFFICS
 };
 

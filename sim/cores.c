@@ -54,9 +54,9 @@ static size_t walked_bytes(const struct dist__op *op)
 	return op->kind == DIST__ALL_TO_ALL ? 2 * bytes : bytes;
 }
 
-double dist__sim_load_bytes(const struct dist__sim_world *world,
-			    enum dist__traffic traffic,
-			    const struct dist__message *m)
+static double bytes_at(const struct dist__sim_world *world,
+		       enum dist__traffic traffic,
+		       const struct dist__message *m)
 {
 	size_t walked = 0;
 
@@ -64,6 +64,22 @@ double dist__sim_load_bytes(const struct dist__sim_world *world,
 		walked = walked_bytes(m->op);
 	return dist__profile_load_bytes(&world->profile, traffic, m->bytes,
 					walked);
+}
+
+double dist__sim_load_bytes(const struct dist__sim_rank *rank,
+			    const struct dist__message *m)
+{
+	int cores = rank->world->profile.cores;
+	bool is_near = cores > 0 && m->peer >= 0 &&
+		       m->peer % cores == rank->rank % cores;
+
+	return bytes_at(rank->world, is_near ? DIST__CORE_LOAD : DIST__LOAD, m);
+}
+
+double dist__sim_sum_bytes(const struct dist__sim_rank *rank,
+			   const struct dist__message *m)
+{
+	return bytes_at(rank->world, DIST__SUM, m);
 }
 
 double dist__sim_copy_s(const struct dist__sim_world *world, double load_bytes,

@@ -153,8 +153,8 @@ static struct dist__request *describe(struct dist__sim_rank *rank,
 	r->rank = rank;
 	r->group = m->group;
 	r->bytes = m->bytes;
-	r->load_bytes = dist__sim_load_bytes(rank->world, DIST__LOAD, m);
-	r->sum_bytes = dist__sim_load_bytes(rank->world, DIST__SUM, m);
+	r->load_bytes = dist__sim_load_bytes(rank, m);
+	r->sum_bytes = dist__sim_sum_bytes(rank, m);
 	r->fingerprint = m->fingerprint;
 	r->seq = m->seq;
 	r->step = m->step;
@@ -206,12 +206,11 @@ static void charge_call(struct dist__sim_actor *actor,
 }
 
 /* What the bytes of a send take of its core. */
-static double send_copy_s(const struct dist__sim_world *world,
+static double send_copy_s(const struct dist__sim_rank *rank,
 			  const struct dist__message *m)
 {
-	return dist__sim_copy_s(world,
-				dist__sim_load_bytes(world, DIST__LOAD, m),
-				world->profile.send_Bps);
+	return dist__sim_copy_s(rank->world, dist__sim_load_bytes(rank, m),
+				rank->world->profile.send_Bps);
 }
 
 /* A send is on its way while the sender's core copies it. */
@@ -238,7 +237,7 @@ static enum dist_error post(struct dist__sim_rank *rank,
 	charge_call(actor, m);
 	if (is_send) {
 		actor->debt_s += world->overhead_s;
-		copy_s = send_copy_s(world, m);
+		copy_s = send_copy_s(rank, m);
 	}
 	dist__sim_skew_call(actor);
 	pay_before(actor, copy_s);
@@ -443,7 +442,7 @@ static void hold(struct dist__sim_actor *actor, const struct dist__message *out,
 	double work_s = actor->debt_s;
 
 	for (int i = 0; i < num; i++)
-		work_s += world->overhead_s + send_copy_s(world, &out[i]);
+		work_s += world->overhead_s + send_copy_s(actor->rank, &out[i]);
 	pass(actor, dist__sim_core_take(actor->rank, work_s) - work_s);
 	actor->holds = true;
 }

@@ -258,11 +258,12 @@ double dist__sim_core_take(const struct dist__sim_rank *rank, double work_s);
 /* dist__sim_core_is_shared returns whether the core of rank is others' too. */
 bool dist__sim_core_is_shared(const struct dist__sim_rank *rank);
 
-/* dist__sim_load_bytes returns with how many bytes m loads links and cores, or
- * to add it up the latter. */
-double dist__sim_load_bytes(const struct dist__sim_world *world,
-			    enum dist__traffic traffic,
+/* dist__sim_load_bytes returns with how many bytes m, of rank, loads links and
+ * cores; dist__sim_sum_bytes to add it up the latter. */
+double dist__sim_load_bytes(const struct dist__sim_rank *rank,
 			    const struct dist__message *m);
+double dist__sim_sum_bytes(const struct dist__sim_rank *rank,
+			   const struct dist__message *m);
 
 /* dist__sim_copy_s returns what a message of that load takes of a core that
  * copies rate_Bps, the profile's send_Bps or receive_Bps. */

@@ -23,6 +23,8 @@ else
 	done
 	grep -q 'share: [0-9.]*, sum_share: [0-9]' "$scratch/here/loopback.yaml" ||
 		fail "no rate of sums in the profile"
+	! grep -q core_share "$scratch/here/loopback.yaml" ||
+		fail "a share of ranks of a core that ranks do not stay on"
 	grep -qx 'intra: shm' "$scratch/here/loopback.yaml" ||
 		fail "the profile does not tell what the ranks talked through"
 	expect 0 platform show "$scratch/here/loopback.xml"
@@ -43,6 +45,22 @@ else
 		--profile "$scratch/here/loopback.yaml"
 	ls "$scratch/here" >"$scratch/files"
 	[ "$(wc -l <"$scratch/files")" -eq 2 ] || fail "more than two files"
+fi
+
+# Ranks that stay on their processors, two on each: what these two send each
+# other is told apart.
+cores=$(nproc)
+if [ "$cores" -gt 1 ] && [ "$cores" -le 4 ]; then
+	LOCKSTEP_BIND_TO=core limit=300 lockstep calibrate -o "$scratch/bound" \
+		--world-size $((2 * cores))
+	if [ "$status" -eq 0 ]; then
+		grep -q 'core_share: [0-9]' "$scratch/bound/loopback.yaml" ||
+			fail "no share of ranks of a core"
+		expect_out '^the same between the ranks of a core'
+	else
+		grep -q 'too busy' "$scratch/err" ||
+			fail "bound: status $status: $(cat "$scratch/err")"
+	fi
 fi
 
 # What one pair sends goes the way of a collective's messages.

@@ -121,6 +121,31 @@ Test(calibration, two_ranks_take_half_a_round_trip)
 	cr_assert_eq(calibration_spread(&m, &what), 0);
 }
 
+/* Four ranks on two cores, and the two of a core exchange twice as fast. */
+Test(calibration, finds_what_stays_on_a_core)
+{
+	struct calibration_measures m = ideal(20000, 4e9);
+	struct calibration_model model;
+	const char *what;
+
+	m.cores = 2;
+	calibration_fit(&m, &model);
+	for (size_t i = 0; i < model.num_rates; i++)
+		cr_expect(near(model.rates[i].shares[DIST__CORE_LOAD], 1));
+	for (int i = 1; i < CALIBRATION_SIZES; i++)
+		m.core_exchange[i] =
+			exactly(20000 + (double)calibration_bytes[i] / 2);
+	calibration_fit(&m, &model);
+	for (size_t i = 0; i < model.num_rates; i++) {
+		cr_expect(near(model.rates[i].shares[DIST__LOAD], 1));
+		cr_expect(near(model.rates[i].shares[DIST__CORE_LOAD], 2));
+	}
+	cr_assert_eq(calibration_spread(&m, &what), 0);
+	m.core_exchange[5].high_quartile *= 2;
+	cr_assert(near(calibration_spread(&m, &what), 1));
+	cr_assert_str_eq(what, "an exchange on one core");
+}
+
 /* Four ranks on two cores; 1 KiB waited for the turn of another rank. */
 Test(calibration, ranks_of_one_core_take_turns)
 {

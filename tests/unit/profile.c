@@ -160,6 +160,31 @@ Test(profile, rates_by_size)
 		"expected a key \"share\" in a rate");
 }
 
+Test(profile, messages_between_ranks_of_a_core_have_a_share)
+{
+	char text[64];
+
+	cr_assert_eq(load("name: x\nrates:\n"
+			  "  - {bytes: 1024, share: 4}\n"
+			  "  - {bytes: 4096, share: 2, core_share: 8}\n"),
+		     DIST_OK, "%s", message.text);
+	cr_assert_eq(
+		dist__profile_load_bytes(&profile, DIST__CORE_LOAD, 1024, 0),
+		256);
+	cr_assert_eq(
+		dist__profile_load_bytes(&profile, DIST__CORE_LOAD, 4096, 0),
+		512);
+	cr_assert_eq(dist__profile_load_bytes(&profile, DIST__LOAD, 4096, 0),
+		     2048);
+	dist__profile_rates_print(&profile, text, sizeof text);
+	cr_assert_str_eq(text, "1024:4 4096:2 core 8");
+	refused("name: x\nrates: [{bytes: 8, share: 1, core_share: 0}]\n", 2,
+		"rates: expected bytes above those of the rate before, and "
+		"shares above 0");
+	refused("name: x\nrates: [{bytes: 8, share: 1, core_share: nan}]\n", 2,
+		"core_share: expected a number of 0 or more, not \"nan\"");
+}
+
 Test(profile, sums_of_what_came_have_a_share)
 {
 	char text[64];

@@ -315,6 +315,34 @@ Test(sim_transport, bytes_take_the_core_of_either_end)
 		     DIST_EXIT_OK);
 }
 
+/* A megabyte to a rank of the same core: a quarter of all that. */
+static int bytes_at_home(void *arg)
+{
+	struct seat seat = seat_take();
+
+	(void)arg;
+	if (seat.rank == 0)
+		seat_finish(&seat, seat_isend(&seat, 2, NULL, MEGABYTE));
+	if (seat.rank == 2)
+		seat_finish(&seat, seat_irecv(&seat, 0, NULL, MEGABYTE));
+	if (seat.rank != 1)
+		cr_expect_eq(seat_now(&seat), (seat.rank == 0 ? 22 : 32) * US);
+	seat_leave(&seat);
+	return 0;
+}
+
+Test(sim_transport, bytes_between_ranks_of_a_core_have_a_share)
+{
+	cr_assert_eq(simulate_by("name: shared cores\n"
+				 "cores: 2\n"
+				 "send_Bps: 1.25e10\n"
+				 "receive_Bps: 2.5e10\n"
+				 "rates: [{bytes: 8, share: 1, "
+				 "core_share: 4}]\n",
+				 3, bytes_at_home),
+		     DIST_EXIT_OK);
+}
+
 /* Its sender does not wait for what fills the window, but copies it. */
 static int buffered(void *arg)
 {
