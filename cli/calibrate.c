@@ -17,7 +17,8 @@
 #include "scenarios/arguments.h"
 
 #define USAGE                                                                  \
-	"[-o DIR] [--world-size N] [--intra shm|tcp] [--passes N]\n"           \
+	"[-o DIR] [--world-size N] [--intra shm|tcp] [--bind-to none|core] "   \
+	"[--passes N]\n"                                                       \
 	"       lockstep calibrate --from LOG --machine NAME [--transport T] " \
 	"[--profile P] [-o DIR]\n\n"                                           \
 	"As ranks of a job, on two hosts: lockstep run ... lockstep "          \
@@ -191,6 +192,7 @@ static int fit(const char *dir, int world_size, int passes)
 struct command_line {
 	char *dir;
 	char *intra;
+	char *bind_to;
 	int world_size; /* UNKNOWN: not given */
 	int passes;     /* UNKNOWN: not given */
 	char *log;
@@ -210,9 +212,9 @@ static int check(const struct command_line *line)
 			      "--collective and --profile: expected with "
 			      "--from");
 	if (line->log && (line->world_size != UNKNOWN || line->intra ||
-			  line->passes != UNKNOWN))
-		return refuse("--world-size, --intra, --passes: expected "
-			      "without --from");
+			  line->bind_to || line->passes != UNKNOWN))
+		return refuse("--world-size, --intra, --bind-to, --passes: "
+			      "expected without --from");
 	if (line->passes != UNKNOWN &&
 	    (line->passes < 1 || line->passes > CALIBRATION_MOST_PASSES))
 		return refuse("--passes: expected 1 to 9");
@@ -234,15 +236,18 @@ static int fit_log(const char *dir, const struct command_line *line)
 	return calibrate_log(&request);
 }
 
-/* A job has its size; the ranks that we start are forks, and read --intra in
- * the environment. */
-static int prepare(int *world_size, const char *intra)
+/* A job has its size; the ranks that we start are forks, and read --intra and
+ * --bind-to in the environment. */
+static int prepare(int *world_size, const char *intra, const char *bind_to)
 {
-	bool shares;
+	bool shares, binds;
 
 	if (intra && !dist__intra_parse(intra, &shares))
-		return refuse("--intra: expected shm or tcp");
-	if (intra && setenv("LOCKSTEP_INTRA", intra, 1) != 0)
+		return refuse("--intra: expected " DIST__INTRA_WORDS);
+	if (bind_to && !dist__bind_parse(bind_to, &binds))
+		return refuse("--bind-to: expected " DIST__BIND_WORDS);
+	if ((intra && setenv("LOCKSTEP_INTRA", intra, 1) != 0) ||
+	    (bind_to && setenv("LOCKSTEP_BIND_TO", bind_to, 1) != 0))
 		return DIST_EXIT_INTERNAL;
 	if (dist__job_is_rank() && *world_size != UNKNOWN)
 		return refuse("--world-size: a job has its own");
@@ -266,7 +271,7 @@ static int calibrate(const struct command_line *line)
 	if (check(line))
 		return DIST_EXIT_USAGE;
 	if (!line->log) {
-		status = prepare(&world_size, line->intra);
+		status = prepare(&world_size, line->intra, line->bind_to);
 		if (status)
 			return status;
 	}
@@ -309,6 +314,11 @@ int command_calibrate(int argc, const char **argv)
 		{"intra", '\0', POPT_ARG_STRING, &line.intra, 0,
 		 "tcp: what ranks of one machine talk through (default shm)",
 		 "shm|tcp"},
+		{"bind-to", '\0', POPT_ARG_STRING, &line.bind_to, 0,
+		 "tcp: core: a processor each for the ranks, by turns where "
+		 "there are fewer; messages between those of one are then told "
+		 "apart (default none)",
+		 "none|core"},
 		POPT_AUTOHELP POPT_TABLEEND};
 
 	log_arguments_init(&line.of_log, of_log);
@@ -316,6 +326,7 @@ int command_calibrate(int argc, const char **argv)
 		status = calibrate(&line);
 	free(line.dir);
 	free(line.intra);
+	free(line.bind_to);
 	free(line.log);
 	log_arguments_release(&line.of_log);
 	free(line.profile);

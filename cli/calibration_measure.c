@@ -392,17 +392,15 @@ static void plan_exchange(const struct measurer *m, struct plan *plan,
 {
 	size_t bytes = calibration_bytes[i];
 	int rounds = exchange_rounds[i], steps = m->world_size - 1;
+	int core_steps = m->near ? dist_get_world_size(m->near) - 1 : 0;
 
 	add(plan, &all->exchange[i], exchanges, bytes, rounds / steps + 1,
 	    DIST_AVG)
 		->parts = steps;
-	if (m->near && i > 0) {
-		steps = dist_get_world_size(m->near) - 1;
+	if (core_steps > 0 && i > 0)
 		add(plan, &all->core_exchange[i], core_exchanges, bytes,
-		    rounds / steps + 1, DIST_AVG)
-			->parts = steps;
-		steps = m->world_size - 1;
-	}
+		    rounds / core_steps + 1, DIST_AVG)
+			->parts = core_steps;
 	if (m->in_memory && i > 0)
 		add(plan, &all->sums[i], sums, bytes, rounds / steps / 2 + 1,
 		    DIST_AVG)

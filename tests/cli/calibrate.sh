@@ -51,7 +51,7 @@ fi
 # other is told apart.
 cores=$(nproc)
 if [ "$cores" -gt 1 ] && [ "$cores" -le 4 ]; then
-	LOCKSTEP_BIND_TO=core limit=300 lockstep calibrate -o "$scratch/bound" \
+	limit=300 lockstep calibrate -o "$scratch/bound" --bind-to core \
 		--world-size $((2 * cores))
 	if [ "$status" -eq 0 ]; then
 		grep -q 'core_share: [0-9]' "$scratch/bound/loopback.yaml" ||
@@ -77,6 +77,9 @@ fi
 expect_refusal 'world-size' calibrate --world-size 1
 expect_refusal 'no-such' calibrate --world-size 2 -o "$scratch/no-such/deep"
 expect_refusal 'intra: expected shm or tcp' calibrate --intra pcie
+expect_refusal 'bind-to: expected none or core' calibrate --bind-to socket
+expect_refusal 'bind-to, --passes: expected without --from' calibrate --from x \
+	--machine y --bind-to core
 expect_refusal 'passes: expected 1 to 9' calibrate --passes 0
 expect_refusal 'passes: expected 1 to 9' calibrate --passes 10
 expect_refusal 'passes: expected without --from' calibrate --from x --machine y \

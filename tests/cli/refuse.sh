@@ -407,7 +407,7 @@ expect_refusal 'broken.json' compare "$scratch/broken.json" \
 
 # calibrate, from a log
 expect_refusal '--from: expected --machine' calibrate --from x.log
-expect_refusal '--world-size, --intra, --passes: expected without --from' calibrate \
+expect_refusal '--world-size, --intra, --bind-to, --passes: expected without --from' calibrate \
 	--from x.log --machine aws-p5 --world-size 4
 for option in --machine --transport --collective --profile; do
 	expect_refusal 'expected with --from' calibrate $option aws-p5
