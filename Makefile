@@ -282,8 +282,10 @@ test:
 	+@$(again) test-here
 
 # Everything plain, then under the address and undefined sanitizers (but for
-# the installation, which builds its own), then the thread sanitizer.
+# the installation, which builds its own, and for the scripts that measure by
+# commands which have tests of their own), then the thread sanitizer.
 SHELL_TESTS := $(sort $(wildcard tests/cli/*.sh))
+PLAIN_ONLY := $(addprefix tests/cli/,install.sh peers.sh validate_local.sh)
 ASAN := address$(comma)undefined
 ASAN_BUILD = $(strip $(call build_of,$(ASAN)))
 TSAN_BUILD = $(strip $(call build_of,thread))
@@ -294,7 +296,7 @@ test-here: all tests-built
 	  $(KINDS:%=criterion:$(BUILD)/tests/%.test) \
 	  $(SHELL_TESTS:%=shell:%) \
 	  $(patsubst %,sanitized:$(ASAN_BUILD)/tests/%.test,$(KINDS)) \
-	  $(patsubst %,sanitized-shell:%,$(filter-out %/install.sh,$(SHELL_TESTS))) \
+	  $(patsubst %,sanitized-shell:%,$(filter-out $(PLAIN_ONLY),$(SHELL_TESTS))) \
 	  $(TSAN_SRC:tests/tsan/%.c=thread:$(TSAN_BUILD)/tests/tsan/%) \
 	  thread:$(TSAN_BUILD)/tests/soak/soak
 
