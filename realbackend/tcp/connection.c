@@ -187,15 +187,25 @@ static size_t take_payload(struct dist__mesh *mesh, struct dist__connection *c,
 	return taken;
 }
 
-/* Looks at what has come: payload, then headers and payloads. Returns how many
- * of the len bytes that was; the others wait for more. */
+/* Whether the leader has what it waits for: what a peer that is ahead has sent
+ * behind that finds its receive posted when it is looked at later, and needs no
+ * room of its own. */
+static bool is_served(const struct dist__mesh *mesh)
+{
+	return mesh->awaited && mesh->awaited->complete;
+}
+
+/* Looks at what has come: payload, then headers and payloads, all of it or
+ * until the leader is served. Returns how many of the len bytes that was; the
+ * others wait for more. */
 static size_t digest(struct dist__mesh *mesh, struct dist__connection *c,
-		     const unsigned char *bytes, size_t len)
+		     const unsigned char *bytes, size_t len, bool all)
 {
 	size_t done = 0, n = 1;
 
 	while (n > 0 && done < len && c->state != DIST__DEAD &&
-	       !c->held_until_ns && !c->remote) {
+	       !c->held_until_ns && !c->remote &&
+	       (all || done == 0 || !is_served(mesh))) {
 		const unsigned char *at = bytes + done;
 
 		if (c->payload_left > 0) {
@@ -215,7 +225,7 @@ static size_t digest(struct dist__mesh *mesh, struct dist__connection *c,
 /* Digests what lies in the buffer. */
 static void digest_buffer(struct dist__mesh *mesh, struct dist__connection *c)
 {
-	size_t done = digest(mesh, c, c->buffer, c->end);
+	size_t done = digest(mesh, c, c->buffer, c->end, true);
 
 	c->end -= done;
 	if (done > 0 && c->end > 0)
@@ -229,7 +239,7 @@ static size_t digest_shared(struct dist__mesh *mesh, struct dist__connection *c)
 {
 	const unsigned char *bytes;
 	size_t len = dist__shared_peek(c->shared, &bytes);
-	size_t done = digest(mesh, c, bytes, len);
+	size_t done = digest(mesh, c, bytes, len, false);
 
 	dist__shared_skip(c->shared, done);
 	return done;
@@ -360,7 +370,8 @@ void dist__connection_read(struct dist__mesh *mesh,
 
 	if (connection->held_until_ns || is_silent(connection))
 		return;
-	while (read_once(mesh, connection, &taken) && taken < READ_BYTES)
+	while (read_once(mesh, connection, &taken) && taken < READ_BYTES &&
+	       !is_served(mesh))
 		;
 	mesh->moved += taken;
 }

@@ -68,23 +68,38 @@ struct dist__group_state *dist__matching_group(struct dist__mesh *mesh,
 	return &groups[mesh->num_groups++];
 }
 
+/* Whether frame belongs to a later collective of group than this rank is in. */
+static bool is_ahead(const struct dist__group_state *group,
+		     const struct dist__frame *frame)
+{
+	return frame->group == group->id && frame->tag < 0 &&
+	       (int32_t)(frame->seq - group->seq) > 0;
+}
+
+/* Whether what came from peer does. A peer issues the collectives of a group in
+ * their order, so that nothing behind a later one counts: a peer that is far
+ * ahead has many of them here. */
+static bool peer_contradicts(const struct dist__peer *peer,
+			     const struct dist__group_state *group)
+{
+	const struct dist__connection *connection = peer->connection;
+	const struct dist__unexpected *message = peer->unexpected;
+
+	if (connection && connection->held_until_ns &&
+	    contradicts(group, &connection->frame))
+		return true;
+	while (message && !contradicts(group, &message->frame) &&
+	       !is_ahead(group, &message->frame))
+		message = message->next;
+	return message && !is_ahead(group, &message->frame);
+}
+
 static bool is_contradicted(const struct dist__mesh *mesh,
 			    const struct dist__group_state *group)
 {
-	const struct dist__unexpected *message;
-
-	for (int rank = 0; rank < mesh->world_size; rank++) {
-		const struct dist__connection *connection =
-			mesh->peers[rank].connection;
-
-		if (connection && connection->held_until_ns &&
-		    contradicts(group, &connection->frame))
+	for (int rank = 0; rank < mesh->world_size; rank++)
+		if (peer_contradicts(&mesh->peers[rank], group))
 			return true;
-		message = mesh->peers[rank].unexpected;
-		for (; message; message = message->next)
-			if (contradicts(group, &message->frame))
-				return true;
-	}
 	return false;
 }
 
@@ -105,6 +120,12 @@ struct dist__group_state *dist__matching_enter(struct dist__mesh *mesh,
 
 /* ---- messages that came before their receive ---------------------------- */
 
+void dist__matching_init(struct dist__peer *peer)
+{
+	peer->unexpected = NULL;
+	peer->unexpected_end = &peer->unexpected;
+}
+
 static struct dist__unexpected **find_unexpected(struct dist__peer *peer,
 						 const struct dist__message *m)
 {
@@ -123,6 +144,8 @@ static void drop_unexpected(struct dist__mesh *mesh, struct dist__peer *peer,
 	while (*link != message)
 		link = &(*link)->next;
 	*link = message->next;
+	if (!message->next)
+		peer->unexpected_end = link;
 	mesh->num_unexpected--;
 	free(message);
 }
@@ -179,7 +202,6 @@ static struct dist__unexpected *new_unexpected(struct dist__mesh *mesh,
 					       struct dist__peer *peer,
 					       const struct dist__frame *frame)
 {
-	struct dist__unexpected **link = &peer->unexpected;
 	struct dist__unexpected *message;
 
 	if (frame->bytes > PTRDIFF_MAX - sizeof *message)
@@ -192,9 +214,8 @@ static struct dist__unexpected *new_unexpected(struct dist__mesh *mesh,
 	message->frame = *frame;
 	message->receiver = NULL;
 	message->complete = false;
-	while (*link)
-		link = &(*link)->next;
-	*link = message;
+	*peer->unexpected_end = message;
+	peer->unexpected_end = &message->next;
 	mesh->num_unexpected++;
 	return message;
 }

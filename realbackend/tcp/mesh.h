@@ -105,7 +105,8 @@ struct dist__peer {
 	struct dist__queue lent;             /* sends that the peer reads */
 	struct dist__queue receives;         /* posted, not matched */
 	struct dist__unexpected *unexpected; /* oldest first */
-	uint32_t *left_groups;               /* groups it aborted */
+	struct dist__unexpected **unexpected_end;
+	uint32_t *left_groups; /* groups it aborted */
 	size_t num_left_groups;
 };
 
@@ -191,6 +192,7 @@ struct dist__mesh {
 
 	/* progress.c's */
 	struct dist__progress *progress;
+	const struct dist__request *awaited; /* by the leader; NULL: none */
 	size_t detached;      /* incomplete requests of tag >= 0 */
 	uint64_t completions; /* requests completed so far */
 	uint64_t moved;       /* bytes read and written so far */
@@ -215,6 +217,9 @@ bool dist__request_control(struct dist__peer *peer, enum dist__frame_kind kind,
 			   uint32_t group);
 
 /* ---- matching.c: posted receives against arriving frames ---------------- */
+
+/* dist__matching_init readies peer for messages without a receive. */
+void dist__matching_init(struct dist__peer *peer);
 
 /* dist__matching_group returns the state of a group, made at its first use;
  * NULL: no memory. Valid until the next call. */

@@ -271,6 +271,7 @@ static unsigned look_directly(struct dist__mesh *mesh,
 static void step_down(struct dist__progress *p)
 {
 	p->led = false;
+	p->mesh->awaited = NULL;
 	if (p->polling && !dist__neighbours_sleep(p->mesh))
 		kick(p);
 	if (p->followers)
@@ -319,6 +320,7 @@ static void lead(struct dist__progress *p, struct dist__request *request,
 	unsigned looks, yields = 0;
 
 	p->led = true;
+	mesh->awaited = request;
 	looks = look_directly(mesh, request);
 	while (!request->complete) {
 		if (looks < p->patience->looks) {

@@ -448,6 +448,7 @@ static bool mesh_init(struct dist__mesh *mesh,
 		dist__queue_init(&peer->sends);
 		dist__queue_init(&peer->lent);
 		dist__queue_init(&peer->receives);
+		dist__matching_init(peer);
 	}
 	dist__queue_init(&mesh->any_receives);
 	return true;

@@ -13,6 +13,7 @@
 #include "realbackend/tcp/socket.h"
 #include "tests/support/leaks.h"
 #include "tests/support/tcp_abort.h"
+#include "tests/support/tcp_ahead.h"
 #include "tests/support/tcp_any.h"
 #include "tests/support/tcp_exchange.h"
 #include "tests/support/tcp_sums.h"
@@ -676,6 +677,7 @@ const struct tcp_case tcp_cases[] = {
 	{"exchange", 2, tcp_exchange},
 	{"exchange of four", 4, tcp_exchange},
 	{"unexpected", 2, unexpected},
+	{"ahead", 2, tcp_ahead},
 	{"both send first", 2, both_send_first},
 	{"lanes", 3, lanes},
 	{"behind the back", 2, behind_the_back},
