@@ -21,7 +21,8 @@
 /* Bytes of a ring: both rings of a pair stay in a core's second cache, and 31
  * pairs of a rank are 8 MiB, half of them its own. A power of two. */
 #define RING_BYTES ((size_t)128 << 10)
-/* What one side copies before it tells the other. */
+/* What one side copies before it tells the other; and how much room who had too
+ * little waits for. */
 #define PIECE_BYTES ((size_t)16 << 10)
 
 /* What one processor writes lies apart from what another does. */
@@ -321,9 +322,22 @@ static size_t room_out(struct dist__shared *shared, uint64_t written,
 	return fill < RING_BYTES ? RING_BYTES - (size_t)fill : 0;
 }
 
+/* Notes whether there was too little room, for the peer to see. */
+static void note_full(struct dist__shared *shared, bool full)
+{
+	if (full != shared->full)
+		atomic_store(&ring_out(shared)->full, full);
+	shared->full = full;
+}
+
+/* The peer, which may sleep, tells of room once it is noted that there is too
+ * little. */
 bool dist__shared_has_room(struct dist__shared *shared)
 {
-	return room_out(shared, shared->written, 1) > 0;
+	if (!shared->full && room_out(shared, shared->written, 1) > 0)
+		return true;
+	note_full(shared, true);
+	return room_out(shared, shared->written, PIECE_BYTES) >= PIECE_BYTES;
 }
 
 bool dist__shared_has(struct dist__shared *shared)
@@ -411,18 +425,29 @@ static size_t put_part(struct dist__shared *shared, const struct iovec *part,
 	return done;
 }
 
+/* Whether parts are to wait: a few bytes are put as a whole, so that who looks
+ * for them finds all of them. */
+static bool waits(struct dist__shared *shared, const struct iovec *parts,
+		  size_t num)
+{
+	size_t whole = 0;
+
+	for (size_t i = 0; i < num && whole <= PIECE_BYTES; i++)
+		whole += parts[i].iov_len;
+	return whole <= PIECE_BYTES &&
+	       room_out(shared, shared->written, whole) < whole;
+}
+
 size_t dist__shared_put(struct dist__shared *shared, const struct iovec *parts,
 			size_t num)
 {
 	uint64_t before = shared->written, written = before;
-	bool full = false;
+	bool full = waits(shared, parts, num);
 
 	put_nothing_near(shared);
 	for (size_t i = 0; i < num && !full; i++)
 		full = put_part(shared, &parts[i], &written) < parts[i].iov_len;
-	if (full != shared->full)
-		atomic_store(&ring_out(shared)->full, full);
-	shared->full = full;
+	note_full(shared, full);
 	if (written != before)
 		publish(shared, written);
 	return (size_t)(written - before);
@@ -450,15 +475,14 @@ void dist__shared_placed(struct dist__shared *shared, size_t bytes)
 	publish(shared, shared->written + bytes);
 }
 
-/* Gives back to the peer what was taken, once that is a piece or the peer waits
- * for it. One that comes to wait for room finds a piece less than all of it
- * full, of which the rest is still to be taken. */
+/* Gives back to the peer what was taken, once that is a piece. One that waits
+ * for a piece of room finds less than two of them free or not given back, so
+ * that there is more to take. */
 static void release(struct dist__shared *shared)
 {
 	struct ring *ring = ring_in(shared);
 
-	if (shared->taken - shared->told < PIECE_BYTES &&
-	    !atomic_load_explicit(&ring->full, memory_order_relaxed))
+	if (shared->taken - shared->told < PIECE_BYTES)
 		return;
 	shared->told = shared->taken;
 	atomic_store(&ring->taken, shared->taken);

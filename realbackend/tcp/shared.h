@@ -45,8 +45,8 @@ void dist__shared_settled(struct dist__shared *shared);
 /* dist__shared_free ends the mapping. NULL allowed. */
 void dist__shared_free(struct dist__shared *shared);
 
-/* dist__shared_put writes as much of the num parts as there is room for, and
- * returns how many bytes. */
+/* dist__shared_put writes as much of the num parts as there is room for, of 16
+ * KiB or less all or nothing, and returns how many bytes. */
 size_t dist__shared_put(struct dist__shared *shared, const struct iovec *parts,
 			size_t num);
 
@@ -68,7 +68,8 @@ size_t dist__shared_peek(struct dist__shared *shared,
 void dist__shared_skip(struct dist__shared *shared, size_t len);
 
 /* dist__shared_has returns whether there is something to take,
- * dist__shared_has_room whether something can be put. */
+ * dist__shared_has_room whether something can be put: when there was too little
+ * room before, 16 KiB. */
 bool dist__shared_has(struct dist__shared *shared);
 bool dist__shared_has_room(struct dist__shared *shared);
 

@@ -11,6 +11,7 @@
 
 /* More than goes into a ring at once, and no multiple of a piece. */
 #define STREAM_BYTES ((size_t)1000003)
+#define PIECE        (16 << 10) /* told of, or waited for */
 
 struct pair {
 	int bells[2];
@@ -226,13 +227,34 @@ Test(shared, rings_when_there_is_room_again)
 	cr_assert_lt(held, sizeof data);
 	cr_assert_not(dist__shared_has_room(pair.sides[0]));
 	dist__shared_sleep(pair.sides[0]);
+	cr_assert_eq(take(pair.sides[1], data, PIECE - 1), PIECE - 1);
+	cr_assert_eq(rings(&pair, 0), 0, "not worth it");
+	cr_assert_not(dist__shared_has_room(pair.sides[0]));
 	cr_assert_eq(take(pair.sides[1], data, 1), 1);
 	cr_assert_eq(rings(&pair, 0), 1);
 	cr_assert(dist__shared_has_room(pair.sides[0]));
 	cr_assert_eq(put(pair.sides[0], data, 1), 1, "no more than that");
 	dist__shared_sleep(pair.sides[0]);
-	cr_assert_eq(take(pair.sides[1], data, 1), 1);
+	cr_assert_eq(take(pair.sides[1], data, PIECE), PIECE);
 	cr_assert_eq(rings(&pair, 0), 0, "there is nothing to write");
+	close_pair(&pair);
+}
+
+Test(shared, puts_a_few_bytes_as_a_whole)
+{
+	static char data[STREAM_BYTES];
+	struct pair pair;
+	size_t held;
+
+	open_pair(&pair);
+	held = put(pair.sides[0], data, sizeof data);
+	cr_assert_eq(take(pair.sides[1], data, PIECE), PIECE);
+	cr_assert_eq(put(pair.sides[0], data, PIECE - 100), PIECE - 100);
+	cr_assert_eq(put(pair.sides[0], data, 101), 0);
+	cr_assert_eq(put(pair.sides[0], data, 100), 100);
+	cr_assert_eq(put(pair.sides[0], data, 1), 0);
+	cr_assert_eq(take(pair.sides[1], data, sizeof data), (ssize_t)held);
+	cr_assert_eq(put(pair.sides[0], data, PIECE), PIECE);
 	close_pair(&pair);
 }
 
