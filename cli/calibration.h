@@ -48,8 +48,10 @@
 #define CALIBRATION_SIZES 10
 extern const size_t calibration_bytes[CALIBRATION_SIZES];
 
-/* The one that is measured one way as well. */
+/* The ones that are measured one way as well: through memory one_way, otherwise
+ * pair_message. */
 #define CALIBRATION_ONE_WAY 6
+#define CALIBRATION_PAIR    8
 
 /* Interquartile range by median of the noisiest measure: up to the first it is
  * believed at once, up to the second when nothing better can be had. */

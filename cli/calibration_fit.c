@@ -10,9 +10,9 @@
 #define SEND_PART 0.8
 #define LINK_PART 0.02
 
-/* Of its bytes by TCP: so the processor times of two ranks of one core are, one
- * of which sends the other 256 KiB to 4 MiB. Through memory, where that is
- * measured, at least and at most. */
+/* Of its bytes by TCP, where ranks take turns: so the processor times of two
+ * ranks of one core are, one of which sends the other 256 KiB to 4 MiB. Where
+ * it is measured, at least and at most. */
 #define SEND_BYTE_PART  (2.0 / 3)
 #define LEAST_SEND_PART 0.5
 #define MOST_SEND_PART  0.9
@@ -47,6 +47,13 @@ int calibration_barrier_rounds(int world_size)
 	return rounds;
 }
 
+/* Whether one pair's stream tells what bytes take of a sender's core. */
+static bool pair_tells(const struct calibration_measures *m)
+{
+	return !m->in_memory && m->cores > 0 &&
+	       turns(m->world_size, m->cores) == 1;
+}
+
 const struct sample *calibration_message(const struct calibration_measures *m)
 {
 	if (m->in_memory)
@@ -65,8 +72,8 @@ double calibration_spread(const struct calibration_measures *m,
 		"exchange of 1 MiB",   "exchange of 2 MiB"};
 	double worst = -1;
 	/* On one machine the smallest exchange is no part of the fit but
-	 * through memory, nor is what one pair does alone; between hosts the
-	 * local copy. */
+	 * through memory, nor is what one pair does alone where ranks take
+	 * turns; between hosts the local copy. */
 	const struct sample *message = calibration_message(m);
 	int i = m->cores > 0 ? 1 : 0;
 
@@ -75,7 +82,7 @@ double calibration_spread(const struct calibration_measures *m,
 	if (!m->in_memory)
 		consider(&m->issue, &m->issue, "issue of a message", &worst,
 			 what);
-	if (m->cores == 0)
+	if (m->cores == 0 || pair_tells(m))
 		consider(&m->pair_message, &m->pair_message,
 			 "stream of one pair", &worst, what);
 	if (m->in_memory) {
@@ -204,13 +211,14 @@ static double residual_of(const struct calibration_measures *m,
 static double send_part(const struct calibration_measures *m,
 			const struct calibration_model *model)
 {
-	double one_way_ns = m->one_way.median /
-			    (double)calibration_bytes[CALIBRATION_ONE_WAY];
+	int i = m->in_memory ? CALIBRATION_ONE_WAY : CALIBRATION_PAIR;
+	const struct sample *one_way =
+		m->in_memory ? &m->one_way : &m->pair_message;
+	double one_way_ns = one_way->median / (double)calibration_bytes[i];
 
-	if (!m->in_memory)
+	if (!m->in_memory && !pair_tells(m))
 		return SEND_BYTE_PART;
-	return fmin(fmax(one_way_ns / ns_per_byte(m, model, m->exchange,
-						  CALIBRATION_ONE_WAY),
+	return fmin(fmax(one_way_ns / ns_per_byte(m, model, m->exchange, i),
 			 LEAST_SEND_PART),
 		    MOST_SEND_PART);
 }

@@ -44,15 +44,16 @@
  * it has not for itself, each time it comes to wait for a message: it leaves to
  * others, and comes back. send_Bps and receive_Bps count where there are cores,
  * at the message's share, or its core_share (share unless said) between ranks
- * of one core, whose cache has it. To add up what came in a message takes
- *reduce_Bps at its sum_share (1 unless said), beside receiving it: above 1
- *where it is still in a cache or spares a copy, below where it takes one more.
- *Between two rates a share is linear in the logarithm of bytes; below the first
- *and above the last it is theirs. In a ring of rates_ranks a rank walks through
- *the memory of so many messages. What walks through more than cache_bytes finds
- *it cold, and goes at the share of the exchange that walks through as much, if
- *that has the longer messages; where intra is shm, also if it has the shorter
- *ones, which caches hold as well.
+ * of one core, whose cache has it. Who waits for a message receives all but its
+ * last 64 KiB while it comes, as far as its core is free. To add up what came
+ * in a message takes reduce_Bps at its sum_share (1 unless said), beside
+ * receiving it: above 1 where it is still in a cache or spares a copy, below
+ * where it takes one more. Between two rates a share is linear in the logarithm
+ * of bytes; below the first and above the last it is theirs. In a ring of
+ * rates_ranks a rank walks through the memory of so many messages. What walks
+ * through more than cache_bytes finds it cold, and goes at the share of the
+ * exchange that walks through as much, if that has the longer messages; where
+ * intra is shm, also if it has the shorter ones, which caches hold as well.
  */
 #ifndef LOCKSTEP_CORE_PROFILE_H
 #define LOCKSTEP_CORE_PROFILE_H

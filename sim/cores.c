@@ -35,6 +35,17 @@ double dist__sim_core_take(const struct dist__sim_rank *rank, double work_s)
 	return *free_s - now_s;
 }
 
+double dist__sim_core_idle_s(const struct dist__sim_rank *rank, double since_s)
+{
+	const struct dist__sim_world *world = rank->world;
+
+	if (world->cores_free_s)
+		since_s = fmax(
+			since_s,
+			world->cores_free_s[rank->rank % world->profile.cores]);
+	return fmax(simgrid_get_clock() - since_s, 0);
+}
+
 bool dist__sim_core_is_shared(const struct dist__sim_rank *rank)
 {
 	const struct dist__sim_world *world = rank->world;

@@ -12,6 +12,7 @@
 #include "sim/world.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -374,12 +375,27 @@ static enum dist_error wait_in_channel(struct dist__request *r,
 	return error;
 }
 
+/* What a receiver may leave uncopied until all of a message is there. */
+#define LAST_PIECE 65536
+
+/* Of copy_s, the copying of a message of so many bytes that took come_s to
+ * come, what is left when it is there: a rank that has waited since then copies
+ * what comes while it comes, if its core has nothing else to do. */
+static double left_to_copy_s(const struct dist__sim_rank *rank, double since_s,
+			     size_t bytes, double come_s, double copy_s)
+{
+	double last = fmin(LAST_PIECE / (double)bytes, 1);
+	double idle_s = dist__sim_core_idle_s(rank, since_s);
+
+	return copy_s - fmin(fmin(idle_s, come_s), (1 - last) * copy_s);
+}
+
 /* Waits for r; actor then owes what that takes of its core. */
 static enum dist_error wait_owing(struct dist__sim_actor *actor,
 				  struct dist__request *r, int64_t deadline_ns)
 {
 	const struct dist__sim_world *world = actor->rank->world;
-	double since_s = simgrid_get_clock(), copy_s = 0, sum_bytes;
+	double since_s = simgrid_get_clock(), come_s = 0, copy_s = 0, sum_bytes;
 	enum dist_error error;
 	size_t bytes;
 	bool is_send;
@@ -388,15 +404,21 @@ static enum dist_error wait_owing(struct dist__sim_actor *actor,
 	bytes = r->bytes;
 	sum_bytes = r->sum_bytes;
 	is_send = r->is_send;
-	if (!is_send)
+	if (!is_send) {
+		come_s = dist__sim_copy_s(world, r->load_bytes,
+					  world->profile.send_Bps);
 		copy_s = dist__sim_copy_s(world, r->load_bytes,
 					  world->profile.receive_Bps);
+	}
 	if (r->channel)
 		error = wait_in_channel(r, deadline_ns);
 	else
 		error = dist__sim_letter_wait(actor, r, deadline_ns);
 	if (error)
 		return error;
+	if (copy_s > 0)
+		copy_s = left_to_copy_s(actor->rank, since_s, bytes, come_s,
+					copy_s);
 	if (!is_send) {
 		actor->debt_s += world->receive_s + copy_s;
 		actor->came_bytes = bytes;

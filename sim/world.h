@@ -255,6 +255,10 @@ enum dist_error dist__sim_cores_open(struct dist__sim_world *world);
  * the time until that is done. */
 double dist__sim_core_take(const struct dist__sim_rank *rank, double work_s);
 
+/* dist__sim_core_idle_s returns how long the core of rank has had nothing to do
+ * until now, since since_s at most. */
+double dist__sim_core_idle_s(const struct dist__sim_rank *rank, double since_s);
+
 /* dist__sim_core_is_shared returns whether the core of rank is others' too. */
 bool dist__sim_core_is_shared(const struct dist__sim_rank *rank);
 

@@ -259,6 +259,23 @@ Test(calibration, a_sender_takes_half_of_a_byte_or_more)
 	cr_assert(near(model.send_Bps, 1e9 / 0.9), "%g", model.send_Bps);
 }
 
+/* By TCP one pair tells, where each rank has a core. */
+Test(calibration, a_pair_tells_what_its_sender_takes)
+{
+	struct calibration_measures m = ideal(10000, 4e9);
+	struct calibration_model model;
+	const char *what;
+
+	m.cores = 4;
+	m.pair_message = exactly(0.6 * 1048576);
+	calibration_fit(&m, &model);
+	cr_assert(near(model.send_Bps, 1e9 / 0.6), "%g", model.send_Bps);
+	cr_assert(near(model.receive_Bps, 1e9 / 0.4), "%g", model.receive_Bps);
+	m.pair_message.high_quartile *= 1.25;
+	cr_assert(near(calibration_spread(&m, &what), 0.25));
+	cr_assert_str_eq(what, "stream of one pair");
+}
+
 /* A sum takes 0.2 ns a byte when nothing comes. */
 Test(calibration, sums_have_a_rate_of_their_own)
 {
