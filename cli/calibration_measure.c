@@ -293,6 +293,7 @@ struct measure {
 	 * other, so it is their average where all take part, DIST_AVG; DIST_MAX
 	 * where others stand by; DIST_SUM is the time of rank 0 alone. */
 	enum dist_reduce_op op;
+	bool warms_up;    /* by a batch that does not count */
 	double *round_ns; /* by batch */
 };
 
@@ -349,8 +350,21 @@ struct plan {
 	size_t num;
 };
 
+/* Takes a batch, the one of a turn. */
+static enum dist_error take_turn(struct measurer *m,
+				 const struct measure *measure, size_t turn)
+{
+	enum dist_error err = DIST_OK;
+
+	if (measure->warms_up)
+		err = time_batch(m, measure, &measure->round_ns[turn]);
+	if (!err)
+		err = time_batch(m, measure, &measure->round_ns[turn]);
+	return err;
+}
+
 /* Takes so many batches of each. The first of a turn finds the caches full of
- * what the last one left, and is taken once more. */
+ * what the last one left. */
 static enum dist_error take(struct measurer *m, struct plan *plan,
 			    size_t batches)
 {
@@ -359,12 +373,10 @@ static enum dist_error take(struct measurer *m, struct plan *plan,
 
 	for (size_t i = 0; !err && i < plan->num; i++)
 		err = prepare(m, &all[i]);
-	for (size_t turn = 0; !err && turn < batches; turn++) {
-		if (plan->num > 1)
-			err = time_batch(m, &all[0], &all[0].round_ns[turn]);
+	all[0].warms_up = plan->num > 1;
+	for (size_t turn = 0; !err && turn < batches; turn++)
 		for (size_t i = 0; !err && i < plan->num; i++)
-			err = time_batch(m, &all[i], &all[i].round_ns[turn]);
-	}
+			err = take_turn(m, &all[i], turn);
 	for (size_t i = 0; !err && i < plan->num; i++)
 		err = conclude(m, &all[i], batches);
 	return err;
@@ -434,9 +446,12 @@ static void plan_bytes(const struct measurer *m, struct plan *plan,
 			add(plan, &all->one_way, one_way, calibration_bytes[i],
 			    4 * STREAM, DIST_MAX);
 	}
-	add(plan, &all->pair_message, one_way, MIB, STREAM, DIST_MAX);
-	add(plan, &all->reduce, reductions, MIB, REDUCTIONS, DIST_AVG);
-	add(plan, &all->copy, copies, MIB, REDUCTIONS, DIST_AVG);
+	add(plan, &all->pair_message, one_way,
+	    calibration_bytes[CALIBRATION_PAIR], STREAM, DIST_MAX);
+	add(plan, &all->reduce, reductions, MIB, REDUCTIONS, DIST_AVG)
+		->warms_up = true;
+	add(plan, &all->copy, copies, MIB, REDUCTIONS, DIST_AVG)->warms_up =
+		true;
 }
 
 static enum dist_error take_plan(struct measurer *m, struct plan *plan,
