@@ -267,6 +267,8 @@ static enum dist_error exchange_with_all(const struct dist__coll *coll,
 	struct dist__message few[FEW_RANKS * 2], *come = few, *go;
 	enum dist_error error;
 
+	if (p < 2) /* nobody else */
+		return DIST_OK;
 	if (p > FEW_RANKS)
 		come = malloc(2 * (size_t)p * sizeof *come);
 	if (!come)
