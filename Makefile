@@ -36,6 +36,11 @@ COMMON := $(if $(SANITIZE),-O1,-O2) -g -fPIC -fno-semantic-interposition -fno-co
 CFLAGS := -std=c17 $(COMMON) $(WARN) $(WARN_C)
 CXXFLAGS := -std=c++17 $(COMMON) $(WARN)
 LDFLAGS := -Wl,--as-needed $(COMMON)
+# A call of a microsecond goes through short functions of many files: the
+# library is optimized as a whole in the command and where it is shared. Tests
+# and programs take its objects as they are.
+LTO := $(if $(SANITIZE)$(filter 1,$(DEVELOPER)),,-flto=auto)
+LINK_LTO := $(if $(LTO),-fno-lto)
 
 # Where data and plot scripts are found: here, or once installed in PREFIX.
 place = -DLOCKSTEP_DATADIR='"$1"' -DLOCKSTEP_PLOTDIR='"$2"' \
@@ -120,7 +125,7 @@ PEERS := $(if $(wildcard /usr/bin/mpicc.openmpi),$(PEER_DIR)/openmpi) \
 all: $(COMMAND) $(LIB) $(LIB_SHARED)
 
 # Rewritten when the flags change, so that a change rebuilds.
-FLAGS := $(CC) $(CXX) $(CPPFLAGS) $(CFLAGS) $(CXXFLAGS) $(PLACE)
+FLAGS := $(CC) $(CXX) $(CPPFLAGS) $(CFLAGS) $(CXXFLAGS) $(LTO) $(PLACE)
 .PHONY: FORCE
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
@@ -128,6 +133,8 @@ $(BUILD)/flags: FORCE
 	 printf '%s\n' '$(subst ','\'',$(FLAGS))' >$@
 
 $(BUILD)/core/reduce.o: CFLAGS += -O3 -fno-trapping-math
+$(LIB_OBJ): CFLAGS += $(LTO:%=% -ffat-lto-objects)
+$(COMMAND) $(LIB_SHARED): LINK_LTO := $(LTO)
 
 # NCCL and CUDA are loaded at run time. Where their headers are installed, what
 # we declare of them is compiled against them.
@@ -168,9 +175,9 @@ $(SUPPORT_LIB): $(call obj,$(SUPPORT_SRC))
 
 # The C++ driver links, for the part of sim/ that is C++. The library does
 # without linear algebra; the programs that learn are in the command.
-link = $(CXX) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $1 $(PKG_LIBS) \
+link = $(CXX) $(LDFLAGS) $(LINK_LTO) -o $@ $(filter %.o %.a,$^) $1 $(PKG_LIBS) \
 	$(BLAS_LIBS) -lm
-share = $(CXX) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,-z,defs \
+share = $(CXX) $(LDFLAGS) $(LINK_LTO) -shared -Wl,-soname,$(SONAME) -Wl,-z,defs \
 	-Wl,--version-script,$(BUILD)/exports.map -o $@ $(filter %.o,$^) \
 	$(PKG_LIBS) -lm
 
@@ -217,7 +224,7 @@ $(SOAK): $(call obj,$(SOAK_SRC)) $(SUPPORT_LIB) $(COMMAND_LIB) $(LIB)
 
 # What stands in for NCCL and the CUDA runtime where there is no GPU. The first
 # finds the second where it lies itself.
-double = $(CC) $(LDFLAGS) -shared -Wl,-soname,$(@F) -o $@ $(filter %.o,$^) \
+double = $(CC) $(LDFLAGS) $(LINK_LTO) -shared -Wl,-soname,$(@F) -o $@ $(filter %.o,$^) \
 	$(filter %.so.13,$^) -lm -Wl,-rpath,'$$ORIGIN'
 double_obj = $(patsubst %,$(BUILD)/tests/support/nccl_double/%.o,$1)
 $(call obj,$(DOUBLE_SRC)): CFLAGS += -fvisibility=hidden -Wno-missing-prototypes
@@ -420,6 +427,8 @@ $(STAGE)/prefix: FORCE
 	@mkdir -p $(@D)
 	@echo "$(PREFIX)" | cmp -s - $@ || echo "$(PREFIX)" >$@
 
+$(call staged,$(filter $(PLACED_OBJ),$(LIB_OBJ))): CFLAGS += $(LTO:%=% -ffat-lto-objects)
+$(STAGE)/lockstep $(STAGE)/$(SONAME): LINK_LTO := $(LTO)
 $(STAGED_OBJ): $(STAGE)/%.o: %.c $(STAGE)/prefix $(BUILD)/flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
@@ -443,13 +452,16 @@ $(STAGE)/lockstep: $(BUILD)/cli/lockstep.o $(call staged,$(call obj,$(CLI_SRC)))
 DATA_KINDS := models platforms profiles machines studies \
 	$(addprefix measured/,collectives steps parts hardware)
 
+# What is optimized as a whole is for this compiler alone; others get objects.
 .PHONY: install uninstall
 install: $(STAGE)/liblockstep.a $(STAGE)/$(SONAME) $(STAGE)/lockstep
 	install -d $(D)/bin $(D)/lib/pkgconfig $(D)/include/lockstep \
 	 $(D)/share/man/man1 $(D)/share/bash-completion/completions \
 	 $(D)/share/lockstep/plots
 	install -m 755 $(STAGE)/lockstep $(D)/bin/lockstep
-	install -m 644 $(STAGE)/liblockstep.a $(D)/lib/
+	objcopy --wildcard --remove-section='.gnu.*lto_*' \
+	 $(STAGE)/liblockstep.a $(STAGE)/plain.a
+	install -m 644 $(STAGE)/plain.a $(D)/lib/liblockstep.a
 	install -m 755 $(STAGE)/$(SONAME) $(D)/lib/
 	ln -sf $(SONAME) $(D)/lib/liblockstep.so
 	install -m 644 $(wildcard include/lockstep/*.h) $(D)/include/lockstep/
