@@ -38,8 +38,8 @@ CXXFLAGS := -std=c++17 $(COMMON) $(WARN)
 LDFLAGS := -Wl,--as-needed $(COMMON)
 # A call of a microsecond goes through short functions of many files: the
 # library is optimized as a whole in the command and where it is shared. Tests
-# and programs take its objects as they are.
-LTO := $(if $(SANITIZE)$(filter 1,$(DEVELOPER)),,-flto=auto)
+# and programs take its objects as they are, which clang has not beside.
+LTO := $(if $(SANITIZE)$(filter 1,$(DEVELOPER))$(findstring clang,$(CC)),,-flto=auto)
 LINK_LTO := $(if $(LTO),-fno-lto)
 
 # Where data and plot scripts are found: here, or once installed in PREFIX.
