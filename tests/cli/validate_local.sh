@@ -14,7 +14,7 @@ try() {
 		</dev/null || status=$?
 	if { [ "$status" -eq 1 ] && grep -q 'too busy' "$scratch/err"; } ||
 		{ [ "$status" -eq 124 ] &&
-			grep -q 'attempt [1-5] of 5' "$scratch/err"; }; then
+			[ "$(grep -c 'attempt . of 5' "$scratch/err")" -ge 5 ]; }; then
 		cat "$scratch/err"
 		exit 77
 	fi

@@ -392,7 +392,7 @@ static int late(void *arg)
 	return 0;
 }
 
-Test(sim_transport, a_receiver_copies_while_it_waits)
+Test(sim_transport, who_comes_late_has_all_to_copy)
 {
 	cr_assert_eq(simulate_by("name: shared cores\n"
 				 "cores: 2\n"
