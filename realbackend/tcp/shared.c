@@ -376,14 +376,20 @@ static void put_near(struct dist__shared *shared, const unsigned char *place,
 		     size_t bytes)
 {
 	struct ring *ring = ring_out(shared);
-	uint64_t words[NEAR_WORDS] = {0};
+	uint64_t word = 0;
 
 	atomic_store_explicit(&ring->near_from, shared->written,
 			      memory_order_relaxed);
-	memcpy(words, place, bytes);
-	for (size_t i = 0; i * sizeof *words < bytes; i++)
-		atomic_store_explicit(&ring->near_words[i], words[i],
+	for (size_t at = 0; at < bytes; at += sizeof word) {
+		size_t left = bytes - at;
+
+		if (left >= sizeof word)
+			memcpy(&word, place + at, sizeof word);
+		else
+			memcpy(&word, place + at, left);
+		atomic_store_explicit(&ring->near_words[at / sizeof word], word,
 				      memory_order_release);
+	}
 }
 
 /* Takes a look at fill bytes that lie near; false: they do not, or are being
