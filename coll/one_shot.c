@@ -42,7 +42,11 @@ static enum dist_error terms_new(const struct dist__coll *coll,
 
 static struct dist__span term(const struct terms *terms, int rank)
 {
-	return dist__span_part(terms->coll, &terms->vectors, rank);
+	struct dist__span one = dist__span_tensor(terms->coll);
+	char *all = terms->vectors.whole.data;
+
+	one.data = all ? all + (size_t)rank * one.bytes : NULL;
+	return one;
 }
 
 /* Adds a number's to another's, after folding. */

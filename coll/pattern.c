@@ -255,6 +255,15 @@ enum dist_error dist__exchange(const struct dist__coll *coll, uint32_t step,
 	return exchange(coll, &come, 1, &go, 1);
 }
 
+/* Makes of a message of the step the one of span to or from peer. */
+static void address(const struct dist__coll *coll, struct dist__message *m,
+		    int peer, struct dist__span span)
+{
+	m->peer = dist__global_rank(coll->members, peer);
+	m->data = span.data;
+	m->bytes = span.bytes;
+}
+
 /* Sends every other rank its part of out, or without that all of same, and
  * receives its part of in, if that is there, all at the same time. */
 static enum dist_error exchange_with_all(const struct dist__coll *coll,
@@ -264,6 +273,7 @@ static enum dist_error exchange_with_all(const struct dist__coll *coll,
 					 const struct dist__parts *in)
 {
 	int p = coll->world_size, rank = coll->rank;
+	const struct dist__message any = dist__message_of(coll, step, -1, same);
 	struct dist__message few[FEW_RANKS * 2], *come = few, *go;
 	enum dist_error error;
 
@@ -275,14 +285,16 @@ static enum dist_error exchange_with_all(const struct dist__coll *coll,
 		return DIST_ERR_NO_MEMORY;
 	go = come + p;
 	for (int i = 1; i < p; i++) {
-		int from = (rank + p - i) % p, to = (rank + i) % p;
+		int from = rank - i + (rank < i ? p : 0);
+		int to = rank + i - (rank + i < p ? 0 : p);
 
-		if (in)
-			come[i - 1] = dist__message_of(
-				coll, step, from,
+		if (in) {
+			come[i - 1] = any;
+			address(coll, &come[i - 1], from,
 				dist__span_part(coll, in, from));
-		go[i - 1] = dist__message_of(
-			coll, step, to,
+		}
+		go[i - 1] = any;
+		address(coll, &go[i - 1], to,
 			out ? dist__span_part(coll, out, to) : same);
 	}
 	error = exchange(coll, in ? come : NULL, in ? p - 1 : 0, go, p - 1);
