@@ -259,6 +259,18 @@ static int prepare(int *world_size, const char *intra, const char *bind_to)
 }
 
 /* Makes sure of the folder first: measuring takes a while. */
+/* errno tells why not. */
+static bool is_open_folder(const char *dir)
+{
+	char inside[4096];
+
+	if (snprintf(inside, sizeof inside, "%s/.", dir) >= (int)sizeof inside)
+		errno = ENAMETOOLONG;
+	else if (access(inside, W_OK | X_OK) == 0)
+		return true;
+	return false;
+}
+
 static int calibrate(const struct command_line *line)
 {
 	int world_size = line->world_size;
@@ -276,7 +288,7 @@ static int calibrate(const struct command_line *line)
 			return status;
 	}
 	made = mkdir(dir, 0777) == 0;
-	if ((!made && errno != EEXIST) || access(dir, W_OK | X_OK) != 0) {
+	if ((!made && errno != EEXIST) || !is_open_folder(dir)) {
 		fprintf(stderr, "lockstep calibrate: %s: %s\n", dir,
 			strerror(errno));
 		return DIST_EXIT_USAGE;

@@ -73,6 +73,15 @@ static enum dist_error save(const struct testbed *testbed,
 	return DIST_ERR_IO;
 }
 
+/* Whether a test bed of that name was begun: its first namespace is there. */
+static bool is_begun(const char *name)
+{
+	char path[sizeof SPACES + TESTBED_NAME];
+
+	snprintf(path, sizeof path, SPACES "/lockstep-%s-net", name);
+	return access(path, F_OK) == 0;
+}
+
 enum dist_error testbed_find(const char *name, struct testbed *testbed,
 			     struct dist_message *message)
 {
@@ -89,7 +98,11 @@ enum dist_error testbed_find(const char *name, struct testbed *testbed,
 	if (found && strcmp(testbed->name, name) == 0)
 		return DIST_OK;
 	snprintf(message->text, sizeof message->text,
-		 "there is no test bed \"%s\": lockstep testbed up makes one",
+		 is_begun(name)
+			 ? "test bed \"%s\" was not finished: lockstep "
+			   "testbed down removes it"
+			 : "there is no test bed \"%s\": lockstep testbed "
+			   "up makes one",
 		 name);
 	return DIST_ERR_INVALID_ARGUMENT;
 }

@@ -86,6 +86,13 @@ else
 		fail "wire: status $status: $(cat "$scratch/err")"
 fi
 
+# One that was not finished is told from none.
+ip netns add "lockstep-$name-net"
+expect_refusal 'was not finished: lockstep testbed down' testbed show \
+	--name "$name"
+expect 0 testbed down --name "$name"
+expect_refusal 'there is no test bed' testbed show --name "$name"
+
 # Killed in the middle, it leaves nothing that down does not find.
 "$LOCKSTEP" "${bed[@]}" --hosts 2 --switch user sleep 100 \
 	>/dev/null 2>&1 </dev/null &
