@@ -157,15 +157,16 @@ static int gantt(const struct request *request, const struct dist__trace *trace)
 
 /* ---- path ------------------------------------------------------------- */
 
+/* Times are those of the trace, as show and gantt give them. */
 static int print_path(const struct request *request,
-		      const struct dist__path *path, int64_t from_ns)
+		      const struct dist__path *path)
 {
 	json_t *all;
 	int status;
 
 	if (!request->json)
-		return critical_print(path, from_ns, stdout);
-	all = critical_json(path, from_ns);
+		return critical_print(path, 0, stdout);
+	all = critical_json(path, 0);
 	status = all ? json_dumpf(all, stdout,
 				  JSON_INDENT(2) | JSON_REAL_PRECISION(9))
 		     : -1;
@@ -183,7 +184,7 @@ static int path(const struct request *request, const struct dist__trace *trace)
 	if (status)
 		return status;
 	if (dist__path_find(trace, from_ns, to_ns, &found) ||
-	    print_path(request, &found, from_ns)) {
+	    print_path(request, &found)) {
 		fputs("lockstep trace: out of memory\n", stderr);
 		status = DIST_EXIT_INTERNAL;
 	}

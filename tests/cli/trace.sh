@@ -39,6 +39,8 @@ expect 0 trace path "$a" --json
 jq -e '(.compute_ms + .move_ms + .other_ms) as $sum |
 	([.legs[].took_ms] | add) - $sum | fabs < 1e-6' "$scratch/out" \
 	>/dev/null || fail "path: the legs are not the sum"
+expect 0 trace path "$a" --from 0.001
+expect_out '^ *0\.001 '
 
 if command -v gnuplot >/dev/null; then
 	for suffix in svg png; do
