@@ -120,7 +120,8 @@ static void print_measures(const struct calibration_measures *m,
 		print_calls(m);
 	print_sample("message in a stream, 1 MiB", &m->pair_message, 1e3, "us");
 	print_sample("reduction of 1 MiB, all ranks", &m->reduce, 1e3, "us");
-	print_sample("copy of 1 MiB, all ranks", &m->copy, 1e3, "us");
+	print_sample("copy of 1 MiB, all ranks", &m->copies[CALIBRATION_PAIR],
+		     1e3, "us");
 	printf("exchange in a ring of %d, all ranks at once, against the "
 	       "fit:\n",
 	       m->world_size);

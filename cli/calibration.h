@@ -35,7 +35,7 @@
  * each rank what is left is the receive's. Of a byte its sender takes
  * what one way takes of the time that both ways at once take. To add up what
  * comes takes what a ring of sums and then messages takes longer than two of
- * messages.
+ * messages; to copy, what copies of that size do.
  */
 #ifndef LOCKSTEP_CLI_CALIBRATION_H
 #define LOCKSTEP_CLI_CALIBRATION_H
@@ -45,13 +45,13 @@
 #include "scenarios/sample.h"
 
 /* Message sizes of the exchange; the first is next to nothing. */
-#define CALIBRATION_SIZES 10
+#define CALIBRATION_SIZES 12
 extern const size_t calibration_bytes[CALIBRATION_SIZES];
 
 /* The ones that are measured one way as well: through memory one_way, otherwise
  * pair_message. */
-#define CALIBRATION_ONE_WAY 6
-#define CALIBRATION_PAIR    8
+#define CALIBRATION_ONE_WAY 8
+#define CALIBRATION_PAIR    10
 
 /* Interquartile range by median of the noisiest measure: up to the first it is
  * believed at once, up to the second when nothing better can be had. */
@@ -72,7 +72,8 @@ struct calibration_measures {
 	 * ranks have theirs and these have as many each; else zeros. */
 	struct sample core_exchange[CALIBRATION_SIZES];
 	struct sample reduce; /* reducing 1 MiB, all ranks at once */
-	struct sample copy;   /* copying 1 MiB, likewise */
+	struct sample copies[CALIBRATION_SIZES]; /* copying, likewise; of all
+						  * sizes but the first */
 	/* Through memory. */
 	struct sample sums[CALIBRATION_SIZES]; /* two exchanges, what came by
 						* one of them being added up */
@@ -117,6 +118,10 @@ struct calibration_model {
  * rank 0. */
 int calibration_measure(int world_size, int passes,
 			struct calibration_measures *measures);
+
+/* calibration_turns returns how many ranks take turns on one core, at most;
+ * cores 0: each has its own. */
+int calibration_turns(int world_size, int cores);
 
 /* calibration_barrier_rounds returns the rounds of a dissemination barrier:
  * ceil(log2(world_size)). */

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#define MEASURED_BYTES 1048576 /* of reduce, copy and pair_message */
+#define MEASURED_BYTES 1048576 /* of reduce and pair_message */
 
 /* Of a message on one machine: what the sender's processor does at most, and
  * what is left to the link, which SimGrid shares oddly when it has none. */
@@ -32,8 +32,7 @@ static void consider(const struct sample *s, const struct sample *whole,
 	*what = name;
 }
 
-/* Ranks that take turns on one core, at most. */
-static int turns(int world_size, int cores)
+int calibration_turns(int world_size, int cores)
 {
 	return cores > 0 ? (world_size + cores - 1) / cores : 1;
 }
@@ -51,7 +50,7 @@ int calibration_barrier_rounds(int world_size)
 static bool pair_tells(const struct calibration_measures *m)
 {
 	return !m->in_memory && m->cores > 0 &&
-	       turns(m->world_size, m->cores) == 1;
+	       calibration_turns(m->world_size, m->cores) == 1;
 }
 
 const struct sample *calibration_message(const struct calibration_measures *m)
@@ -65,8 +64,9 @@ double calibration_spread(const struct calibration_measures *m,
 			  const char **what)
 {
 	static const char *const exchange_names[CALIBRATION_SIZES] = {
-		"exchange of 8 B",     "exchange of 1 KiB",
-		"exchange of 4 KiB",   "exchange of 16 KiB",
+		"exchange of 8 B",     "exchange of 64 B",
+		"exchange of 1 KiB",   "exchange of 4 KiB",
+		"exchange of 16 KiB",  "exchange of 32 KiB",
 		"exchange of 64 KiB",  "exchange of 128 KiB",
 		"exchange of 256 KiB", "exchange of 512 KiB",
 		"exchange of 1 MiB",   "exchange of 2 MiB"};
@@ -105,7 +105,9 @@ double calibration_spread(const struct calibration_measures *m,
 			 &worst, what);
 	consider(&m->reduce, &m->reduce, "local reduction", &worst, what);
 	if (m->cores > 0)
-		consider(&m->copy, &m->copy, "local copy", &worst, what);
+		consider(&m->copies[CALIBRATION_PAIR],
+			 &m->copies[CALIBRATION_PAIR], "local copy", &worst,
+			 what);
 	return worst;
 }
 
@@ -129,7 +131,7 @@ static double load_bytes(const struct dist__rate *rates, size_t num,
  * for whom the others have left time enough. */
 static double step_ns(const struct calibration_model *model)
 {
-	int share = turns(model->world_size, model->cores);
+	int share = calibration_turns(model->world_size, model->cores);
 
 	return model->overhead_ns + model->latency_ns + model->receive_ns +
 	       model->wait_ns * (share - 1) / share +
@@ -150,7 +152,7 @@ double calibration_exchange_ns(const struct calibration_model *model,
 	double bytes_ns = load_bytes(model->rates, model->num_rates, bytes) *
 			  byte_ns(model);
 
-	return turns(model->world_size, model->cores) *
+	return calibration_turns(model->world_size, model->cores) *
 	       (step_ns(model) + bytes_ns);
 }
 
@@ -158,7 +160,7 @@ double calibration_exchange_ns(const struct calibration_model *model,
 static double turn_ns(const struct calibration_measures *m,
 		      const struct sample *exchange)
 {
-	return exchange->median / turns(m->world_size, m->cores);
+	return exchange->median / calibration_turns(m->world_size, m->cores);
 }
 
 /* What that is beside its bytes: between hosts the smallest exchange. (That is
@@ -231,7 +233,7 @@ static double sum_share(const struct calibration_measures *m, int i)
 	double both_ns = m->sums[i].median;
 	double sum_ns =
 		fmax(both_ns - 2 * m->exchange[i].median, both_ns / 100) /
-		turns(m->world_size, m->cores);
+		calibration_turns(m->world_size, m->cores);
 
 	if (!m->in_memory)
 		return 1;
@@ -239,20 +241,27 @@ static double sum_share(const struct calibration_measures *m, int i)
 	       (double)calibration_bytes[i] / sum_ns;
 }
 
+static double copy_Bps(const struct calibration_measures *m, int i)
+{
+	return (double)calibration_bytes[i] / m->copies[i].median * 1e9;
+}
+
 static bool has_core_exchanges(const struct calibration_measures *m)
 {
 	return m->core_exchange[CALIBRATION_SIZES - 1].median > 0;
 }
 
-/* What a byte takes of exchanges of each size but the first. Where ranks take
- * turns, bytes that seem slower than those of the next longer were waiting for
- * one. */
+/* What a byte takes of exchanges of each size but the first. By TCP and on one
+ * core, where ranks take turns, bytes that seem slower than those of the next
+ * longer were waiting for one. Through memory they wait for their lines to come
+ * from core to core. */
 static void bytes_ns(const struct calibration_measures *m,
 		     const struct calibration_model *model,
 		     const struct sample *exchanges,
 		     double each_ns[CALIBRATION_SIZES])
 {
-	bool in_turn = turns(m->world_size, m->cores) > 1;
+	bool in_turn = calibration_turns(m->world_size, m->cores) > 1 &&
+		       (!m->in_memory || exchanges == m->core_exchange);
 
 	for (int i = CALIBRATION_SIZES - 1; i > 0; i--) {
 		each_ns[i] = ns_per_byte(m, model, exchanges, i);
@@ -261,17 +270,15 @@ static void bytes_ns(const struct calibration_measures *m,
 	}
 }
 
-/* Where bytes take less than half of what the intercept does, or a tenth where
- * that is steady, through memory with a core for each rank, the time says too
- * little of their rate, and they have that of the next longer. The longest
- * always has one. */
+/* Where bytes take less than half of what the intercept does, or a tenth
+ * through memory, where that is steady, the time says too little of their rate,
+ * and they have that of the next longer. The longest always has one. */
 static void fit_rates(const struct calibration_measures *m,
 		      struct calibration_model *model)
 {
-	bool in_turn = turns(m->world_size, m->cores) > 1;
 	double each_ns[CALIBRATION_SIZES], core_ns[CALIBRATION_SIZES],
 		longest_ns;
-	double telling = m->in_memory && !in_turn ? 1.1 : 1.5;
+	double telling = m->in_memory ? 1.1 : 1.5;
 	int i, first = 1;
 
 	bytes_ns(m, model, m->exchange, each_ns);
@@ -289,7 +296,8 @@ static void fit_rates(const struct calibration_measures *m,
 			calibration_bytes[i],
 			{[DIST__LOAD] = longest_ns / each_ns[i],
 			 [DIST__CORE_LOAD] = longest_ns / core_ns[i],
-			 [DIST__SUM] = sum_share(m, i)}};
+			 [DIST__SUM] = sum_share(m, i),
+			 [DIST__COPY] = copy_Bps(m, i) / model->copy_Bps}};
 	if (m->cores == 0) {
 		model->capacity_Bps = m->world_size / longest_ns * 1e9;
 		return;
@@ -318,7 +326,8 @@ static void fit_message(const struct calibration_measures *m,
 			struct calibration_model *model)
 {
 	const struct sample *message = calibration_message(m);
-	double alpha_ns = message->median / turns(m->world_size, m->cores);
+	double alpha_ns =
+		message->median / calibration_turns(m->world_size, m->cores);
 
 	if (m->cores == 0) {
 		/* What disturbs a message between hosts makes it longer, never
@@ -340,7 +349,7 @@ static void fit_message(const struct calibration_measures *m,
 static void fit_call(const struct calibration_measures *m,
 		     struct calibration_model *model)
 {
-	int share = turns(m->world_size, m->cores),
+	int share = calibration_turns(m->world_size, m->cores),
 	    messages = m->world_size - 1;
 	double call_ns = m->call.median, step, receives_ns;
 
@@ -372,9 +381,9 @@ void calibration_fit(const struct calibration_measures *m,
 		fit_call(m, model);
 	else
 		fit_message(m, model);
+	model->copy_Bps = copy_Bps(m, CALIBRATION_PAIR);
 	fit_rates(m, model);
 	model->pair_Bps = pair_Bps(m, model);
 	model->reduce_Bps = MEASURED_BYTES / m->reduce.median * 1e9;
-	model->copy_Bps = MEASURED_BYTES / m->copy.median * 1e9;
 	model->residual = residual_of(m, model);
 }

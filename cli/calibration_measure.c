@@ -18,7 +18,8 @@
 
 #define MIB        ((size_t)1 << 20)
 #define BATCHES    21
-#define SMALL      8 /* bytes of the smallest message */
+#define SMALL      8  /* bytes of the smallest message */
+#define SHORT      64 /* of one that the line that tells of it cannot hold */
 #define BUFFER     (16 * MIB)
 #define LONGEST    (2 * MIB) /* of an exchange */
 #define TIMEOUT_NS ((int64_t)60 * 1000000000)
@@ -33,12 +34,15 @@
 #define REDUCTIONS 8
 
 const size_t calibration_bytes[CALIBRATION_SIZES] = {
-	SMALL,   MIB / 1024, MIB / 256, MIB / 64, MIB / 16,
-	MIB / 8, MIB / 4,    MIB / 2,   MIB,      LONGEST};
-static const int exchange_rounds[CALIBRATION_SIZES] = {150, 150, 120, 100, 60,
-						       40,  20,  10,  8,   4};
+	SMALL,    SHORT,   MIB / 1024, MIB / 256, MIB / 64, MIB / 32,
+	MIB / 16, MIB / 8, MIB / 4,    MIB / 2,   MIB,      LONGEST};
+static const int exchange_rounds[CALIBRATION_SIZES] = {
+	150, 150, 150, 120, 100, 80, 60, 40, 20, 10, 8, 4};
 #define ALGORITHMS                                                             \
 	"all_reduce=ring,all_gather=ring,broadcast=linear,gather=linear"
+
+/* Of a message that takes another time where its data are in caches. */
+#define CACHED_BYTES (MIB / 16)
 
 /* A batch need not take longer. */
 #define BATCH_NS 1e7
@@ -280,7 +284,7 @@ static enum dist_error copies(struct measurer *m, size_t bytes, int rounds)
 	return DIST_OK;
 }
 
-#define MOST_MEASURES (10 + 3 * CALIBRATION_SIZES)
+#define MOST_MEASURES (9 + 4 * CALIBRATION_SIZES)
 
 /* One measure: how it is taken, and what came of it. */
 struct measure {
@@ -398,25 +402,36 @@ static struct measure *add(struct plan *plan, struct sample *sample,
 	return measure;
 }
 
+/* Plans rounds of steps each, of messages of size i. Through memory long ones
+ * find the caches as they left them, and do not begin with what another measure
+ * did. */
+static void add_steps(const struct measurer *m, struct plan *plan,
+		      struct sample *sample, batch_function *batch, int i,
+		      int rounds, int steps)
+{
+	size_t bytes = calibration_bytes[i];
+	struct measure *measure =
+		add(plan, sample, batch, bytes, rounds, DIST_AVG);
+
+	measure->parts = steps;
+	measure->warms_up = m->in_memory && bytes >= CACHED_BYTES;
+}
+
 /* Exchanges of a size, and what is held against them. */
 static void plan_exchange(const struct measurer *m, struct plan *plan,
 			  struct calibration_measures *all, int i)
 {
-	size_t bytes = calibration_bytes[i];
 	int rounds = exchange_rounds[i], steps = m->world_size - 1;
 	int core_steps = m->near ? dist_get_world_size(m->near) - 1 : 0;
 
-	add(plan, &all->exchange[i], exchanges, bytes, rounds / steps + 1,
-	    DIST_AVG)
-		->parts = steps;
+	add_steps(m, plan, &all->exchange[i], exchanges, i, rounds / steps + 1,
+		  steps);
 	if (core_steps > 0 && i > 0)
-		add(plan, &all->core_exchange[i], core_exchanges, bytes,
-		    rounds / core_steps + 1, DIST_AVG)
-			->parts = core_steps;
+		add_steps(m, plan, &all->core_exchange[i], core_exchanges, i,
+			  rounds / core_steps + 1, core_steps);
 	if (m->in_memory && i > 0)
-		add(plan, &all->sums[i], sums, bytes, rounds / steps / 2 + 1,
-		    DIST_AVG)
-			->parts = steps;
+		add_steps(m, plan, &all->sums[i], sums, i,
+			  rounds / steps / 2 + 1, steps);
 }
 
 /* What calls and messages take beside their bytes. */
@@ -450,8 +465,10 @@ static void plan_bytes(const struct measurer *m, struct plan *plan,
 	    calibration_bytes[CALIBRATION_PAIR], STREAM, DIST_MAX);
 	add(plan, &all->reduce, reductions, MIB, REDUCTIONS, DIST_AVG)
 		->warms_up = true;
-	add(plan, &all->copy, copies, MIB, REDUCTIONS, DIST_AVG)->warms_up =
-		true;
+	for (int i = 1; i < CALIBRATION_SIZES; i++)
+		add(plan, &all->copies[i], copies, calibration_bytes[i],
+		    exchange_rounds[i], DIST_AVG)
+			->warms_up = true;
 }
 
 static enum dist_error take_plan(struct measurer *m, struct plan *plan,

@@ -138,12 +138,14 @@ static size_t first_window(void)
 	return bytes / 2;
 }
 
-/* The largest that a core has alone; 0: the C library does not know. */
-static size_t own_cache_bytes(void)
+/* Of the largest that a core has alone the part of each rank that takes turns
+ * on it; 0: the C library does not know. */
+static size_t own_cache_bytes(const struct calibration_model *model)
 {
 	long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+	int turns = calibration_turns(model->world_size, model->cores);
 
-	return bytes > 0 ? (size_t)bytes : 0;
+	return bytes > 0 ? (size_t)bytes / (size_t)turns : 0;
 }
 
 static void write_rates(struct dist__output *out,
@@ -163,6 +165,9 @@ static void write_rates(struct dist__output *out,
 		if (model->in_memory)
 			dist__output_print(out, ", sum_share: %.4g",
 					   rate->shares[DIST__SUM]);
+		if (model->cores > 0)
+			dist__output_print(out, ", copy_share: %.4g",
+					   rate->shares[DIST__COPY]);
 		dist__output_text(out, "}\n");
 	}
 }
@@ -212,7 +217,7 @@ static void write_profile(struct dist__output *out, const struct place *place,
 		dist__output_print(out,
 				   "rates_ranks: %d\n"
 				   "cache_bytes: %zu\n",
-				   model->world_size, own_cache_bytes());
+				   model->world_size, own_cache_bytes(model));
 }
 
 enum dist_error calibration_write(const char *dir, int hosts,

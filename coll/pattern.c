@@ -71,7 +71,7 @@ void dist__charge_copy(const struct dist__coll *coll, size_t bytes)
 	struct dist__transport *t = coll->transport;
 
 	if (t->ops->charge_copy)
-		t->ops->charge_copy(t, bytes);
+		t->ops->charge_copy(t, coll->op, bytes);
 }
 
 enum dist_error dist__scratch_new(const struct dist__coll *coll, size_t bytes,

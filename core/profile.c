@@ -257,12 +257,15 @@ static const struct dist__yaml_key rate_keys[] = {
 	{.name = "sum_share",
 	 .read = dist__yaml_read_double,
 	 .offset = offsetof(struct dist__rate, shares[DIST__SUM])},
+	{.name = "copy_share",
+	 .read = dist__yaml_read_double,
+	 .offset = offsetof(struct dist__rate, shares[DIST__COPY])},
 	{.name = NULL},
 };
 
 /* What is not a number cannot be read, and so was not said. */
 static const struct dist__rate unsaid = {
-	.shares = {[DIST__CORE_LOAD] = NAN, [DIST__SUM] = 1}};
+	.shares = {[DIST__CORE_LOAD] = NAN, [DIST__SUM] = 1, [DIST__COPY] = 1}};
 
 static bool has_shares(const struct dist__rate *rate)
 {
@@ -334,7 +337,7 @@ double dist__profile_load_bytes(const struct dist__profile *profile,
 		return (double)bytes;
 	if (profile->rates_ranks > 0 && walked > 0)
 		like = walked / (size_t)profile->rates_ranks;
-	if (like > bytes ? walked <= profile->cache_bytes
+	if (like > bytes ? walked < profile->cache_bytes
 			 : !profile->shares_memory)
 		like = bytes;
 	return (double)bytes / share_of(profile, traffic, like);
@@ -361,6 +364,10 @@ void dist__profile_rates_print(const struct dist__profile *profile, char *text,
 			used += (size_t)snprintf(text + used, size - used,
 						 " sum %.4g",
 						 rate->shares[DIST__SUM]);
+		if (rate->shares[DIST__COPY] != 1 && used < size)
+			used += (size_t)snprintf(text + used, size - used,
+						 " copy %.4g",
+						 rate->shares[DIST__COPY]);
 	}
 	if (profile->rates_ranks > 0 && used < size)
 		snprintf(text + used, size - used,

@@ -21,9 +21,9 @@
  *	window_bytes: 65536		# of a connection, until told of more
  *	rates:				# by size, of what links carry
  *	  - {bytes: 65536, share: 3.1, core_share: 4.2, sum_share: 2}
- *	  - {bytes: 4194304, share: 1}
+ *	  - {bytes: 4194304, share: 1, copy_share: 0.6}
  *	rates_ranks: 4			# of the ring that these are of
- *	cache_bytes: 1048576		# of a core alone
+ *	cache_bytes: 1048576		# of a core alone, each rank's part
  *	library: nccl			# whose model predicts it
  *	constants:			# of that model, by its names
  *	  launch_us: 4.5
@@ -48,12 +48,14 @@
  * last 64 KiB while it comes, as far as its core is free. To add up what came
  * in a message takes reduce_Bps at its sum_share (1 unless said), beside
  * receiving it: above 1 where it is still in a cache or spares a copy, below
- * where it takes one more. Between two rates a share is linear in the logarithm
- * of bytes; below the first and above the last it is theirs. In a ring of
- * rates_ranks a rank walks through the memory of so many messages. What walks
- * through more than cache_bytes finds it cold, and goes at the share of the
- * exchange that walks through as much, if that has the longer messages; where
- * intra is shm, also if it has the shorter ones, which caches hold as well.
+ * where it takes one more. To copy so many bytes of its own a rank takes
+ * copy_Bps at their copy_share (1 unless said). Between two rates a share is
+ * linear in the logarithm of bytes; below the first and above the last it is
+ * theirs. In a ring of rates_ranks a rank walks through the memory of so many
+ * messages. What walks through cache_bytes or more finds it cold, and goes at
+ * the share of the exchange that walks through as much, if that has the longer
+ * messages; where intra is shm, also if it has the shorter ones, which caches
+ * hold as well.
  */
 #ifndef LOCKSTEP_CORE_PROFILE_H
 #define LOCKSTEP_CORE_PROFILE_H
@@ -95,6 +97,7 @@ enum dist__traffic {
 	DIST__LOAD,      /* links and cores: messages */
 	DIST__CORE_LOAD, /* the same, between ranks of one core */
 	DIST__SUM,       /* reduce_Bps: sums of what came in a message */
+	DIST__COPY,      /* copy_Bps: copies of as many bytes */
 	DIST__TRAFFICS
 };
 

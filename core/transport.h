@@ -128,9 +128,11 @@ struct dist__transport_ops {
 	 */
 	void (*charge_reduce)(struct dist__transport *t, size_t bytes);
 
-	/* Accounts likewise for bytes that an algorithm has copied from the
-	 * rank's memory to other memory of it, beside its messages. */
-	void (*charge_copy)(struct dist__transport *t, size_t bytes);
+	/* Accounts likewise for bytes that an algorithm of op (NULL: not known)
+	 * has copied from the rank's memory to other memory of it, beside its
+	 * messages. */
+	void (*charge_copy)(struct dist__transport *t,
+			    const struct dist__op *op, size_t bytes);
 
 	/* Makes a lane; the thread or actor may start later. Rank's thread.
 	 * Errors: NO_MEMORY, IO. */

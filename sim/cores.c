@@ -66,14 +66,14 @@ static size_t walked_bytes(const struct dist__op *op)
 }
 
 static double bytes_at(const struct dist__sim_world *world,
-		       enum dist__traffic traffic,
-		       const struct dist__message *m)
+		       enum dist__traffic traffic, const struct dist__op *op,
+		       size_t bytes)
 {
 	size_t walked = 0;
 
-	if (m->op && world->profile.rates_ranks > 0)
-		walked = walked_bytes(m->op);
-	return dist__profile_load_bytes(&world->profile, traffic, m->bytes,
+	if (op && world->profile.rates_ranks > 0)
+		walked = walked_bytes(op);
+	return dist__profile_load_bytes(&world->profile, traffic, bytes,
 					walked);
 }
 
@@ -84,13 +84,20 @@ double dist__sim_load_bytes(const struct dist__sim_rank *rank,
 	bool is_near = cores > 0 && m->peer >= 0 &&
 		       m->peer % cores == rank->rank % cores;
 
-	return bytes_at(rank->world, is_near ? DIST__CORE_LOAD : DIST__LOAD, m);
+	return bytes_at(rank->world, is_near ? DIST__CORE_LOAD : DIST__LOAD,
+			m->op, m->bytes);
 }
 
 double dist__sim_sum_bytes(const struct dist__sim_rank *rank,
 			   const struct dist__message *m)
 {
-	return bytes_at(rank->world, DIST__SUM, m);
+	return bytes_at(rank->world, DIST__SUM, m->op, m->bytes);
+}
+
+double dist__sim_copy_bytes(const struct dist__sim_rank *rank,
+			    const struct dist__op *op, size_t bytes)
+{
+	return bytes_at(rank->world, DIST__COPY, op, bytes);
 }
 
 double dist__sim_copy_s(const struct dist__sim_world *world, double load_bytes,

@@ -600,12 +600,13 @@ static void charge_reduce(struct dist__transport *t, size_t bytes)
 		load_bytes * rank->world->reduce_s_per_byte / rank->pace;
 }
 
-static void charge_copy(struct dist__transport *t, size_t bytes)
+static void charge_copy(struct dist__transport *t, const struct dist__op *op,
+			size_t bytes)
 {
 	const struct dist__sim_rank *rank = rank_of(t);
 
-	self()->debt_s +=
-		(double)bytes * rank->world->copy_s_per_byte / rank->pace;
+	self()->debt_s += dist__sim_copy_bytes(rank, op, bytes) *
+			  rank->world->copy_s_per_byte / rank->pace;
 }
 
 /* ---- leaving -------------------------------------------------------- */

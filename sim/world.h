@@ -233,7 +233,7 @@ struct dist__sim_world {
 	struct dist__sim_reaper *reapers;
 	char path[4096]; /* of the platform */
 	char overhead_text[32], reduce_text[32], segment_text[32]; /* facts */
-	char p2p_text[32], window_text[32], rates_text[48 * DIST__RATES + 64];
+	char p2p_text[32], window_text[32], rates_text[64 * DIST__RATES + 64];
 	char receive_text[32], cores_text[32], copy_text[32];
 	char call_text[32], wait_text[32];
 	char send_rate_text[32], receive_rate_text[32];
@@ -268,6 +268,11 @@ double dist__sim_load_bytes(const struct dist__sim_rank *rank,
 			    const struct dist__message *m);
 double dist__sim_sum_bytes(const struct dist__sim_rank *rank,
 			   const struct dist__message *m);
+
+/* dist__sim_copy_bytes returns with how many bytes a copy of so many, of a call
+ * of op (NULL: not known), loads the core of rank. */
+double dist__sim_copy_bytes(const struct dist__sim_rank *rank,
+			    const struct dist__op *op, size_t bytes);
 
 /* dist__sim_copy_s returns what a message of that load takes of a core that
  * copies rate_Bps, the profile's send_Bps or receive_Bps. */

@@ -23,6 +23,8 @@ else
 	done
 	grep -q 'share: [0-9.]*, sum_share: [0-9]' "$scratch/here/loopback.yaml" ||
 		fail "no rate of sums in the profile"
+	grep -q ', copy_share: [0-9]' "$scratch/here/loopback.yaml" ||
+		fail "no rates of copies in the profile"
 	! grep -q core_share "$scratch/here/loopback.yaml" ||
 		fail "a share of ranks of a core that ranks do not stay on"
 	grep -qx 'intra: shm' "$scratch/here/loopback.yaml" ||

@@ -97,12 +97,12 @@ Test(memory, that_the_ring_walks_through_is_in_its_rates)
 
 Test(memory, beyond_the_cache_is_cold)
 {
-	expect_share(EXCHANGE, (size_t)2 * RANKS * PART - 1, RANKS - 1, 2);
+	expect_share(EXCHANGE, (size_t)2 * RANKS * PART, RANKS - 1, 2);
 }
 
 Test(memory, within_the_cache_is_not)
 {
-	expect_share(EXCHANGE, (size_t)2 * RANKS * PART, RANKS - 1, 4);
+	expect_share(EXCHANGE, (size_t)2 * RANKS * PART + 1, RANKS - 1, 4);
 }
 
 /* Two steps. */

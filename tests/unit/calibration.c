@@ -20,12 +20,14 @@ static struct calibration_measures ideal(double alpha_ns, double capacity_Bps)
 	m.issue = exactly(2000);
 	m.pair_message = exactly(1048576 / 3.0); /* 3 GB/s */
 	m.reduce = exactly(1048576 / 5.0);       /* 5 GB/s */
-	m.copy = exactly(1048576 / 6.0);         /* 6 GB/s */
 	m.exchange[0] = exactly(alpha_ns);
 	for (i = 1; i < CALIBRATION_SIZES; i++)
 		m.exchange[i] =
 			exactly(alpha_ns + (double)calibration_bytes[i] * 4 /
 						   capacity_Bps * 1e9);
+	for (i = 1; i < CALIBRATION_SIZES; i++)
+		m.copies[i] =
+			exactly((double)calibration_bytes[i] / 6); /* 6 GB/s */
 	return m;
 }
 
@@ -85,9 +87,10 @@ Test(calibration, finds_rates_by_size)
 			exactly(20000 + (double)calibration_bytes[i] * 4 / 8);
 	calibration_fit(&m, &model);
 	cr_assert(near(model.capacity_Bps, 4e9));
-	cr_assert_eq(model.rates[0].bytes, 65536);
+	cr_assert_eq(model.rates[0].bytes, 32768);
 	cr_assert(near(model.rates[0].shares[DIST__LOAD], 2));
-	cr_assert(near(model.rates[1].shares[DIST__LOAD], 1));
+	cr_assert(near(model.rates[1].shares[DIST__LOAD], 2));
+	cr_assert(near(model.rates[2].shares[DIST__LOAD], 1));
 	cr_assert(near(calibration_exchange_ns(&model, 16384),
 		       20000 + 16384 * 0.5));
 	cr_assert(near(calibration_exchange_ns(&model, 2097152),
@@ -195,7 +198,10 @@ Test(calibration, a_rank_leaves_its_core_to_wait)
 
 	m.pair_message.high_quartile *= 9; /* no part of the fit */
 	m.issue.high_quartile *= 9;
-	m.exchange[1] = exactly(90000);
+	m.exchange[1] = exactly(24000); /* lines on their way */
+	for (int i = 1; i < CALIBRATION_SIZES; i++)
+		m.core_exchange[i] = m.exchange[i];
+	m.core_exchange[4] = exactly(90000); /* waited for its turn */
 	calibration_fit(&m, &model);
 	cr_assert_eq(calibration_spread(&m, &what), 0);
 	cr_assert_eq(model.cores, 2);
@@ -210,8 +216,8 @@ Test(calibration, a_rank_leaves_its_core_to_wait)
 	cr_assert(near(model.send_Bps, 2e9 / 0.6), "%g", model.send_Bps);
 	cr_assert(near(model.receive_Bps, 2e9 / 0.4), "%g", model.receive_Bps);
 	cr_assert_eq(model.rates[0].bytes, calibration_bytes[1]);
-	cr_assert(near(model.rates[0].shares[DIST__LOAD], 1));
-	cr_assert(near(calibration_exchange_ns(&model, 8), 20000 + 8));
+	cr_assert(near(calibration_exchange_ns(&model, 64), 24000));
+	cr_assert(near(model.rates[3].shares[DIST__CORE_LOAD], 1));
 	cr_assert(near(calibration_exchange_ns(&model, 2097152),
 		       20000 + 2097152));
 }
@@ -293,6 +299,21 @@ Test(calibration, sums_have_a_rate_of_their_own)
 	m.in_memory = false;
 	calibration_fit(&m, &model);
 	cr_expect_eq(model.rates[0].shares[DIST__SUM], 1);
+}
+
+/* Four times as fast up to 64 KiB, as in a cache. */
+Test(calibration, copies_have_a_rate_by_size)
+{
+	struct calibration_measures m = node(2, 10000);
+	struct calibration_model model;
+
+	for (int i = 1; calibration_bytes[i] <= 65536; i++)
+		m.copies[i] = exactly((double)calibration_bytes[i] / 24);
+	calibration_fit(&m, &model);
+	cr_expect(near(model.copy_Bps, 6e9));
+	for (size_t i = 0; i < model.num_rates; i++)
+		cr_expect(near(model.rates[i].shares[DIST__COPY],
+			       model.rates[i].bytes <= 65536 ? 4 : 1));
 }
 
 /* What a call takes beside a step counts by the step. */

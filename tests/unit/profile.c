@@ -207,6 +207,25 @@ Test(profile, sums_of_what_came_have_a_share)
 		"shares above 0");
 }
 
+Test(profile, copies_have_a_share)
+{
+	char text[64];
+
+	cr_assert_eq(load("name: x\nrates:\n"
+			  "  - {bytes: 1024, share: 4, copy_share: 2}\n"
+			  "  - {bytes: 4096, share: 2}\n"),
+		     DIST_OK, "%s", message.text);
+	cr_assert_eq(dist__profile_load_bytes(&profile, DIST__COPY, 512, 0),
+		     256);
+	cr_assert_eq(dist__profile_load_bytes(&profile, DIST__COPY, 8192, 0),
+		     8192);
+	dist__profile_rates_print(&profile, text, sizeof text);
+	cr_assert_str_eq(text, "1024:4 copy 2 4096:2");
+	refused("name: x\nrates: [{bytes: 8, share: 1, copy_share: 0}]\n", 2,
+		"rates: expected bytes above those of the rate before, and "
+		"shares above 0");
+}
+
 Test(profile, what_a_call_walks_through)
 {
 	char text[64];
@@ -216,24 +235,24 @@ Test(profile, what_a_call_walks_through)
 			  "  - {bytes: 4096, share: 2}\n"
 			  "rates_ranks: 4\ncache_bytes: 8192\n"),
 		     DIST_OK, "%s", message.text);
-	cr_assert_eq(dist__profile_load_bytes(&profile, DIST__LOAD, 1024, 8192),
+	cr_assert_eq(dist__profile_load_bytes(&profile, DIST__LOAD, 1024, 8191),
 		     256);
 	cr_assert_float_eq(
-		dist__profile_load_bytes(&profile, DIST__LOAD, 1024, 8193),
+		dist__profile_load_bytes(&profile, DIST__LOAD, 1024, 8192),
 		1024 / 3.0, 0.1);
 	cr_assert_eq(
 		dist__profile_load_bytes(&profile, DIST__LOAD, 1024, 65536),
 		512);
-	cr_assert_eq(dist__profile_load_bytes(&profile, DIST__LOAD, 4096, 8193),
+	cr_assert_eq(dist__profile_load_bytes(&profile, DIST__LOAD, 4096, 8192),
 		     2048);
 	profile.shares_memory = true;
-	cr_assert_eq(dist__profile_load_bytes(&profile, DIST__LOAD, 1024, 8192),
+	cr_assert_eq(dist__profile_load_bytes(&profile, DIST__LOAD, 1024, 8191),
 		     256);
 	cr_assert_eq(
 		dist__profile_load_bytes(&profile, DIST__LOAD, 1024, 65536),
 		512);
 	cr_assert_float_eq(
-		dist__profile_load_bytes(&profile, DIST__LOAD, 4096, 8193),
+		dist__profile_load_bytes(&profile, DIST__LOAD, 4096, 8192),
 		4096 / 3.0, 0.1);
 	cr_assert_eq(dist__profile_load_bytes(&profile, DIST__LOAD, 4096, 4096),
 		     1024);

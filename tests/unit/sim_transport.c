@@ -140,7 +140,7 @@ static int charged(void *arg)
 		seat.t->ops->charge_reduce(seat.t, 5000);
 		seat_finish(&seat, seat_isend(&seat, 1, NULL, MEGABYTE));
 		seat.t->ops->charge_reduce(seat.t, 1000);
-		seat.t->ops->charge_copy(seat.t, 4000);
+		seat.t->ops->charge_copy(seat.t, NULL, 4000);
 		cr_expect_eq(seat_now(&seat), 9 * US + MEGABYTE_NS);
 	} else {
 		seat_finish(&seat, seat_irecv(&seat, 0, NULL, MEGABYTE));
@@ -164,6 +164,33 @@ Test(sim_transport, a_profile_charges_messages_reductions_and_copies)
 				 "copy_Bps: 2.0e9\n",
 				 2, charged),
 		     DIST_EXIT_OK);
+}
+
+/* Of MEGABYTE, at half and at twice the rate of the profile. */
+static int copied(void *arg)
+{
+	struct seat seat = seat_take();
+
+	(void)arg;
+	seat.t->ops->charge_copy(seat.t, NULL, MEGABYTE);
+	cr_expect_eq(seat_now(&seat), 1 * MS);
+	seat.t->ops->charge_copy(seat.t, NULL, MEGABYTE / 4);
+	cr_expect_eq(seat_now(&seat), 1 * MS + MS / 16);
+	seat_leave(&seat);
+	return 0;
+}
+
+Test(sim_transport, a_profile_charges_copies_at_their_share)
+{
+	cr_assert_eq(
+		simulate_by("name: copies\n"
+			    "copy_Bps: 2.0e9\n"
+			    "rates:\n"
+			    "  - {bytes: 250000, share: 1, copy_share: 2}\n"
+			    "  - {bytes: 1000000, share: 1, "
+			    "copy_share: 0.5}\n",
+			    2, copied),
+		DIST_EXIT_OK);
 }
 
 /* What came in a message is added up once, at its share: 1 ms, then 2 ms. */
