@@ -7,8 +7,12 @@
 #define MESSAGES 40
 #define PAUSE_NS ((int64_t)100000)
 
-/* Whoever else has the processor may hold the sender up, so that the receiver
- * does fall asleep: it may, in all attempts but one. */
+/* Who waits looks on for 200 us. Where others have the processor the sender is
+ * held up, and the receiver does fall asleep: as often as this much time passed
+ * between two messages it may. */
+#define HELD_UP_NS ((int64_t)150000)
+
+/* The receiver's processor may be taken as well: in all attempts but one. */
 #define ATTEMPTS 5
 
 static int64_t now_ns(struct tcp_rank *r)
@@ -27,21 +31,29 @@ static void pause_ns(struct tcp_rank *r, int64_t duration_ns)
 static void give(struct tcp_rank *r)
 {
 	char byte = 0;
+	int held_up = 0;
+	int64_t sent_ns, before_ns;
 
 	tcp_receive(r, 1, MESSAGES, &byte, 1, TCP_PATIENCE);
+	sent_ns = now_ns(r);
 	for (int tag = 0; tag < MESSAGES; tag++) {
 		pause_ns(r, PAUSE_NS);
 		tcp_is(r, "send", tcp_send(r, 1, tag, &byte, 1, TCP_PATIENCE),
 		       DIST_OK);
+		before_ns = sent_ns;
+		sent_ns = now_ns(r);
+		held_up += sent_ns - before_ns > HELD_UP_NS;
 	}
+	tcp_send(r, 1, MESSAGES, &held_up, sizeof(held_up), TCP_PATIENCE);
 }
 
-/* Returns how often this thread fell asleep. */
+/* Returns how often this thread fell asleep while the sender kept time. */
 static long take(struct tcp_rank *r)
 {
 	struct dist__request *requests[MESSAGES];
 	struct rusage before, after;
 	char bytes[MESSAGES], byte = 0;
+	int held_up = MESSAGES;
 
 	for (int tag = 0; tag < MESSAGES; tag++) {
 		struct dist__message m = {
@@ -56,7 +68,11 @@ static long take(struct tcp_rank *r)
 		tcp_is(r, "come", tcp_wait(r, requests[tag], TCP_PATIENCE),
 		       DIST_OK);
 	getrusage(RUSAGE_THREAD, &after);
-	return after.ru_nvcsw - before.ru_nvcsw;
+	tcp_is(r, "held up",
+	       tcp_receive(r, 0, MESSAGES, &held_up, sizeof(held_up),
+			   TCP_PATIENCE),
+	       DIST_OK);
+	return after.ru_nvcsw - before.ru_nvcsw - held_up;
 }
 
 void tcp_trickle(struct tcp_rank *r)
