@@ -259,7 +259,6 @@ static int prepare(int *world_size, const char *intra, const char *bind_to)
 	return DIST_EXIT_OK;
 }
 
-/* Makes sure of the folder first: measuring takes a while. */
 /* errno tells why not. */
 static bool is_open_folder(const char *dir)
 {
@@ -272,6 +271,7 @@ static bool is_open_folder(const char *dir)
 	return false;
 }
 
+/* Makes sure of the folder first: measuring takes a while. */
 static int calibrate(const struct command_line *line)
 {
 	int world_size = line->world_size;
