@@ -104,6 +104,7 @@ static void print_calls(const struct calibration_measures *m)
 	print_sample("a call without messages", &m->call, 1e3, "us");
 	print_sample("a call that sends 8 B to all", &m->sends, 1e3, "us");
 	print_sample("one that takes 8 B from all", &m->receives, 1e3, "us");
+	print_sample("one in which all do both", &m->waits, 1e3, "us");
 	print_sample("message in a stream, 256 KiB", &m->one_way, 1e3, "us");
 }
 

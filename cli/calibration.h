@@ -24,14 +24,17 @@
  * its processor, rings of theirs alone give such messages a share of their own.
  *
  * On one machine alpha and byte are processor time; by TCP most of it is the
- * sender's, who does most of the stack's work. Through memory alpha is
+ * sender's, who does most of the stack's work. Through memory a call in which
+ * all send to all takes
  *
- *	call / messages + send + receive + wait * (turns - 1) / turns
+ *	turns * (call + messages * (send + receive)) + (turns - 1) * wait
  *
  * call: that of a group of one rank, which sends nothing. send, receive: by how
  * much calls take longer that have messages and need not wait. wait: what is
  * left, where ranks take turns: one that waits leaves its core to the others
- * and comes back to it, but the last to come finds all there. With a core for
+ * and comes back to it, but the last to come finds all there. (Not of a ring,
+ * in which a rank may go on for several steps before its core's others do, so
+ * that there are fewer waits than steps.) With a core for
  * each rank what is left is the receive's. Of a byte its sender takes
  * what one way takes of the time that both ways at once take. To add up what
  * comes takes what a ring of sums and then messages takes longer than two of
@@ -82,6 +85,7 @@ struct calibration_measures {
 	struct sample sends;    /* a call that sends 8 bytes to all others, and
 				 * waits for none */
 	struct sample receives; /* one that takes as many from all */
+	struct sample waits;    /* one in which all do both */
 };
 
 /* What follows from it. */
@@ -94,6 +98,7 @@ struct calibration_model {
 	double receive_ns;   /* processor time of a receive */
 	double wait_ns;      /* the same of a wait on a core of several ranks */
 	double latency_ns;   /* of a route, without the overheads */
+	double step_ns;      /* of an exchange of nothing, a rank's turn */
 	double send_Bps;     /* of a core that only sends, longest messages; */
 	double receive_Bps;  /* that only receives; where there are cores */
 	double pair_Bps;     /* of one pair alone */

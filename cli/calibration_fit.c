@@ -91,6 +91,9 @@ double calibration_spread(const struct calibration_measures *m,
 		consider(&m->sends, message, "a call that sends", &worst, what);
 		consider(&m->receives, message, "a call that receives", &worst,
 			 what);
+		if (calibration_turns(m->world_size, m->cores) > 1)
+			consider(&m->waits, &m->waits, "a call that waits",
+				 &worst, what);
 		consider(&m->one_way, &m->one_way, "256 KiB one way", &worst,
 			 what);
 	}
@@ -126,18 +129,6 @@ static double load_bytes(const struct dist__rate *rates, size_t num,
 	return dist__profile_load_bytes(&profile, DIST__LOAD, bytes, 0);
 }
 
-/* What a step of an exchange of nothing takes: a message, a wait for one, and
- * of the call its part. Of the ranks of a core all wait but the last to come,
- * for whom the others have left time enough. */
-static double step_ns(const struct calibration_model *model)
-{
-	int share = calibration_turns(model->world_size, model->cores);
-
-	return model->overhead_ns + model->latency_ns + model->receive_ns +
-	       model->wait_ns * (share - 1) / share +
-	       model->call_ns / (model->world_size - 1);
-}
-
 /* What a byte takes of an exchange, longest messages. */
 static double byte_ns(const struct calibration_model *model)
 {
@@ -153,7 +144,7 @@ double calibration_exchange_ns(const struct calibration_model *model,
 			  byte_ns(model);
 
 	return calibration_turns(model->world_size, model->cores) *
-	       (step_ns(model) + bytes_ns);
+	       (model->step_ns + bytes_ns);
 }
 
 /* What a turn of an exchange takes. */
@@ -165,12 +156,12 @@ static double turn_ns(const struct calibration_measures *m,
 
 /* What that is beside its bytes: between hosts the smallest exchange. (That is
  * not alpha: it holds what the calls of the public interface cost, and a
- * collective pays that once.) On one machine that depends on whose turn it
- * happens to be, and it is a message of the model. */
+ * collective pays that once.) On one machine by TCP that depends on whose turn
+ * it happens to be, and it is a message of the model. */
 static double intercept_ns(const struct calibration_measures *m,
 			   const struct calibration_model *model)
 {
-	return m->cores > 0 ? step_ns(model) : m->exchange[0].median;
+	return m->cores > 0 ? model->step_ns : m->exchange[0].median;
 }
 
 /* What a byte of that exchange takes, of size i. At least a tenth of the
@@ -335,11 +326,27 @@ static void fit_message(const struct calibration_measures *m,
 		alpha_ns = message->low_quartile;
 		model->overhead_ns = fmin(m->issue.median, alpha_ns / 2);
 		model->latency_ns = alpha_ns - model->overhead_ns;
-		return;
+	} else {
+		model->overhead_ns =
+			fmin(m->issue.median, SEND_PART * alpha_ns);
+		model->latency_ns = LINK_PART * alpha_ns;
+		model->receive_ns =
+			alpha_ns - model->latency_ns - model->overhead_ns;
 	}
-	model->overhead_ns = fmin(m->issue.median, SEND_PART * alpha_ns);
-	model->latency_ns = LINK_PART * alpha_ns;
-	model->receive_ns = alpha_ns - model->latency_ns - model->overhead_ns;
+	model->step_ns = alpha_ns;
+}
+
+/* What is left of a call in which all wait for all is a wait of each rank of a
+ * core but the last to come, who finds all there. */
+static double wait_ns(const struct calibration_measures *m,
+		      const struct calibration_model *model)
+{
+	int share = calibration_turns(m->world_size, m->cores);
+	double own_ns =
+		model->call_ns +
+		(m->world_size - 1) * (model->overhead_ns + model->receive_ns);
+
+	return fmax(m->waits.median - share * own_ns, 0) / (share - 1);
 }
 
 /* Through memory it is next to none: what a step takes is mostly the call's,
@@ -353,8 +360,8 @@ static void fit_call(const struct calibration_measures *m,
 	    messages = m->world_size - 1;
 	double call_ns = m->call.median, step, receives_ns;
 
-	step = fmax(m->exchange[0].median / share - call_ns / messages,
-		    m->exchange[0].median / share / 10);
+	model->step_ns = m->exchange[0].median / share;
+	step = fmax(model->step_ns - call_ns / messages, model->step_ns / 10);
 	model->call_ns = call_ns;
 	model->latency_ns = LINK_PART * step;
 	step -= model->latency_ns;
@@ -367,8 +374,7 @@ static void fit_call(const struct calibration_measures *m,
 		      (share - 1) * (call_ns + model->overhead_ns);
 	model->receive_ns =
 		fmin(fmax(receives_ns, 0) / messages, model->receive_ns);
-	model->wait_ns = (step - model->overhead_ns - model->receive_ns) *
-			 share / (share - 1);
+	model->wait_ns = wait_ns(m, model);
 }
 
 void calibration_fit(const struct calibration_measures *m,

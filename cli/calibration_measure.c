@@ -39,7 +39,8 @@ const size_t calibration_bytes[CALIBRATION_SIZES] = {
 static const int exchange_rounds[CALIBRATION_SIZES] = {
 	150, 150, 150, 120, 100, 80, 60, 40, 20, 10, 8, 4};
 #define ALGORITHMS                                                             \
-	"all_reduce=ring,all_gather=ring,broadcast=linear,gather=linear"
+	"all_reduce=ring,all_gather=ring,broadcast=linear,gather=linear,"      \
+	"all_to_all=linear"
 
 /* Of a message that takes another time where its data are in caches. */
 #define CACHED_BYTES (MIB / 16)
@@ -256,6 +257,19 @@ static enum dist_error receives(struct measurer *m, size_t bytes, int rounds)
 	return err;
 }
 
+/* All send to all and wait for all. */
+static enum dist_error waits(struct measurer *m, size_t bytes, int rounds)
+{
+	size_t all = (size_t)m->world_size * bytes;
+	enum dist_error err = DIST_OK;
+
+	for (int i = 0; !err && i < rounds; i++)
+		err = dist_all_to_all_single(m->group, view(m->in, all),
+					     view(m->out, all), NULL, NULL,
+					     NULL);
+	return err;
+}
+
 static enum dist_error barriers(struct measurer *m, size_t bytes, int rounds)
 {
 	enum dist_error err = DIST_OK;
@@ -284,7 +298,7 @@ static enum dist_error copies(struct measurer *m, size_t bytes, int rounds)
 	return DIST_OK;
 }
 
-#define MOST_MEASURES (9 + 4 * CALIBRATION_SIZES)
+#define MOST_MEASURES (10 + 4 * CALIBRATION_SIZES)
 
 /* One measure: how it is taken, and what came of it. */
 struct measure {
@@ -449,6 +463,7 @@ static void plan_calls(const struct measurer *m, struct plan *plan,
 	add(plan, &all->call, calls, SMALL, CALLS, DIST_MAX);
 	add(plan, &all->sends, sends, SMALL, STREAMED, DIST_SUM);
 	add(plan, &all->receives, receives, SMALL, STREAMED, DIST_MAX);
+	add(plan, &all->waits, waits, SMALL, STREAMED, DIST_AVG);
 }
 
 /* What bytes take, from the shortest messages on. */
