@@ -94,7 +94,8 @@ static enum dist_error sum_in_place(const struct ring *ring)
 }
 
 /* Leaves in out, which may be the rank's own chunk, the sum of that chunk.
- * scratch is two of the longest, room bytes each; of two ranks, one or none. */
+ * scratch is two of the longest, room bytes each; of two ranks, one or none.
+ * What passes through it takes more memory than sums in place, as copies do. */
 static enum dist_error pass_sums(const struct ring *ring, struct dist__span out,
 				 char *scratch, size_t room)
 {
@@ -111,6 +112,8 @@ static enum dist_error pass_sums(const struct ring *ring, struct dist__span out,
 		next.mine = chunk(ring, step + 2);
 		next.sum = next.mine;
 		next.sum.data = step < last ? next.scratch : out.data;
+		if (step < last)
+			dist__charge_copy(coll, next.sum.bytes);
 		error = dist__exchange_sum(coll, (uint32_t)step, ring->right,
 					   sum, ring->left, &next);
 	}

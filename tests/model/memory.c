@@ -3,7 +3,8 @@
  * whose rates are of a ring of 4: in its all-gather a rank walks through four
  * messages, in an all-to-all through twice as many, which go as messages of
  * twice their length do. In a broadcast it walks through one, which goes as one
- * of a quarter does.
+ * of a quarter does. Sums that a ring passes through memory of its own are
+ * copies besides.
  */
 #include <criterion/criterion.h>
 #include <math.h>
@@ -23,7 +24,7 @@
 static const struct dist_tensor part = {NULL, PART, DIST_UINT8};
 static const struct dist_tensor parts = {NULL, RANKS *PART, DIST_UINT8};
 
-enum call { GATHER, EXCHANGE, BROADCAST };
+enum call { GATHER, EXCHANGE, BROADCAST, SCATTER };
 
 struct run {
 	enum call call;
@@ -45,11 +46,37 @@ static int rank_main(void *arg)
 	else if (run->call == EXCHANGE)
 		error = dist_all_to_all_single(group, parts, parts, NULL, NULL,
 					       NULL);
+	else if (run->call == SCATTER)
+		error = dist_reduce_scatter_single(group, part, parts, DIST_SUM,
+						   NULL);
 	else
 		error = dist_all_gather_single(group, parts, part, NULL);
 	if (dist_get_rank(group) == 0)
 		run->took_ns = dist_now_ns(group) - start_ns;
 	return dist_destroy_process_group(group) || error;
+}
+
+/* How long the call takes by profile. */
+static double took_ns(enum call call, const char *profile)
+{
+	char path[] = "/tmp/lockstep-memory-XXXXXX";
+	struct dist_launch_options options = {
+		.backend = "sim",
+		.platform = STAR,
+		.profile = path,
+		.algorithm = "all_gather=ring,all_to_all=pairwise,"
+			     "broadcast=binomial,reduce_scatter=ring",
+		.world_size = RANKS,
+	};
+	struct run run = {.call = call};
+	int fd = mkstemp(path);
+
+	cr_assert_geq(fd, 0);
+	dprintf(fd, "%s", profile);
+	close(fd);
+	cr_assert_eq(dist_launch(&options, rank_main, &run), 0);
+	unlink(path);
+	return (double)run.took_ns;
 }
 
 /* So many messages of a rank at share of the links. */
@@ -58,36 +85,23 @@ static void expect_share(enum call call, size_t cache_bytes, int messages,
 {
 	static const char *const names[] = {"all-gather", "all-to-all",
 					    "broadcast"};
-	char path[] = "/tmp/lockstep-memory-XXXXXX";
-	struct dist_launch_options options = {
-		.backend = "sim",
-		.platform = STAR,
-		.profile = path,
-		.algorithm = "all_gather=ring,all_to_all=pairwise,"
-			     "broadcast=binomial",
-		.world_size = RANKS,
-	};
-	struct run run = {.call = call};
-	double want = messages * (LATENCY_NS + PART / share);
-	int fd = mkstemp(path);
+	double want = messages * (LATENCY_NS + PART / share), took;
+	char profile[512];
 
-	cr_assert_geq(fd, 0);
-	dprintf(fd,
-		"name: memory\n"
-		"intra: shm\n"
-		"rates:\n"
-		"  - {bytes: %d, share: 8}\n"
-		"  - {bytes: %d, share: 4}\n"
-		"  - {bytes: %d, share: 2}\n"
-		"rates_ranks: %d\n"
-		"cache_bytes: %zu\n",
-		PART / RANKS, PART, 2 * PART, RANKS, cache_bytes);
-	close(fd);
-	cr_assert_eq(dist_launch(&options, rank_main, &run), 0);
-	unlink(path);
-	cr_expect(fabs((double)run.took_ns - want) <= ERROR * want,
+	snprintf(profile, sizeof profile,
+		 "name: memory\n"
+		 "intra: shm\n"
+		 "rates:\n"
+		 "  - {bytes: %d, share: 8}\n"
+		 "  - {bytes: %d, share: 4}\n"
+		 "  - {bytes: %d, share: 2}\n"
+		 "rates_ranks: %d\n"
+		 "cache_bytes: %zu\n",
+		 PART / RANKS, PART, 2 * PART, RANKS, cache_bytes);
+	took = took_ns(call, profile);
+	cr_expect(fabs(took - want) <= ERROR * want,
 		  "%s, cache of %zu: %.0f ns, simulated %.0f ns", names[call],
-		  cache_bytes, want, (double)run.took_ns);
+		  cache_bytes, want, took);
 }
 
 Test(memory, that_the_ring_walks_through_is_in_its_rates)
@@ -109,4 +123,14 @@ Test(memory, within_the_cache_is_not)
 Test(memory, that_a_call_does_not_walk_through_does_not_count)
 {
 	expect_share(BROADCAST, 0, 2, 8);
+}
+
+/* In all steps but the last, at a byte a ns. */
+Test(memory, that_sums_pass_through_takes_copies)
+{
+	double want = (RANKS - 1) * (LATENCY_NS + PART) + (RANKS - 2) * PART;
+	double took = took_ns(SCATTER, "name: memory\ncopy_Bps: 1e9\n");
+
+	cr_expect(fabs(took - want) <= ERROR * want, "%.0f ns, simulated %.0f",
+		  want, took);
 }
