@@ -37,6 +37,11 @@ int calibration_turns(int world_size, int cores)
 	return cores > 0 ? (world_size + cores - 1) / cores : 1;
 }
 
+static bool takes_turns(const struct calibration_measures *m)
+{
+	return calibration_turns(m->world_size, m->cores) > 1;
+}
+
 int calibration_barrier_rounds(int world_size)
 {
 	int rounds = 0;
@@ -49,8 +54,7 @@ int calibration_barrier_rounds(int world_size)
 /* Whether one pair's stream tells what bytes take of a sender's core. */
 static bool pair_tells(const struct calibration_measures *m)
 {
-	return !m->in_memory && m->cores > 0 &&
-	       calibration_turns(m->world_size, m->cores) == 1;
+	return !m->in_memory && m->cores > 0 && !takes_turns(m);
 }
 
 const struct sample *calibration_message(const struct calibration_measures *m)
@@ -91,7 +95,7 @@ double calibration_spread(const struct calibration_measures *m,
 		consider(&m->sends, message, "a call that sends", &worst, what);
 		consider(&m->receives, message, "a call that receives", &worst,
 			 what);
-		if (calibration_turns(m->world_size, m->cores) > 1)
+		if (takes_turns(m))
 			consider(&m->waits, &m->waits, "a call that waits",
 				 &worst, what);
 		consider(&m->one_way, &m->one_way, "256 KiB one way", &worst,
@@ -251,7 +255,7 @@ static void bytes_ns(const struct calibration_measures *m,
 		     const struct sample *exchanges,
 		     double each_ns[CALIBRATION_SIZES])
 {
-	bool in_turn = calibration_turns(m->world_size, m->cores) > 1 &&
+	bool in_turn = takes_turns(m) &&
 		       (!m->in_memory || exchanges == m->core_exchange);
 
 	for (int i = CALIBRATION_SIZES - 1; i > 0; i--) {
@@ -261,15 +265,16 @@ static void bytes_ns(const struct calibration_measures *m,
 	}
 }
 
-/* Where bytes take less than half of what the intercept does, or a tenth
- * through memory, where that is steady, the time says too little of their rate,
- * and they have that of the next longer. The longest always has one. */
+/* Where bytes take less than half of what the intercept does, or a tenth where
+ * that is steady, through memory with a core for each rank, the time says too
+ * little of their rate, and they have that of the next longer. The longest
+ * always has one. */
 static void fit_rates(const struct calibration_measures *m,
 		      struct calibration_model *model)
 {
 	double each_ns[CALIBRATION_SIZES], core_ns[CALIBRATION_SIZES],
 		longest_ns;
-	double telling = m->in_memory ? 1.1 : 1.5;
+	double telling = m->in_memory && !takes_turns(m) ? 1.1 : 1.5;
 	int i, first = 1;
 
 	bytes_ns(m, model, m->exchange, each_ns);
@@ -349,6 +354,16 @@ static double wait_ns(const struct calibration_measures *m,
 	return fmax(m->waits.median - share * own_ns, 0) / (share - 1);
 }
 
+/* A step of a ring with next to nothing. Where ranks take turns it goes fast or
+ * slowly, as they happen to come: whichever takes longer, for bytes must not
+ * seem to take what waits do. */
+static double shortest_ns(const struct calibration_measures *m)
+{
+	double least = m->exchange[0].median;
+
+	return takes_turns(m) ? fmax(least, m->exchange[1].median) : least;
+}
+
 /* Through memory it is next to none: what a step takes is mostly the call's,
  * and where ranks take turns a wait's. What one message takes is what calls
  * take longer that have more of them and wait for none. Of those that receive,
@@ -360,7 +375,7 @@ static void fit_call(const struct calibration_measures *m,
 	    messages = m->world_size - 1;
 	double call_ns = m->call.median, step, receives_ns;
 
-	model->step_ns = m->exchange[0].median / share;
+	model->step_ns = shortest_ns(m) / share;
 	step = fmax(model->step_ns - call_ns / messages, model->step_ns / 10);
 	model->call_ns = call_ns;
 	model->latency_ns = LINK_PART * step;

@@ -200,7 +200,8 @@ Test(calibration, a_rank_leaves_its_core_to_wait)
 
 	m.pair_message.high_quartile *= 9; /* no part of the fit */
 	m.issue.high_quartile *= 9;
-	m.exchange[1] = exactly(24000); /* lines on their way */
+	m.exchange[1] = exactly(19000); /* in luck */
+	m.exchange[2] = exactly(26000); /* lines on their way */
 	for (int i = 1; i < CALIBRATION_SIZES; i++)
 		m.core_exchange[i] = m.exchange[i];
 	m.core_exchange[4] = exactly(90000); /* waited for its turn */
@@ -214,11 +215,22 @@ Test(calibration, a_rank_leaves_its_core_to_wait)
 	cr_assert(near(model.capacity_Bps, 4e9), "%g", model.capacity_Bps);
 	cr_assert(near(model.send_Bps, 2e9 / 0.6), "%g", model.send_Bps);
 	cr_assert(near(model.receive_Bps, 2e9 / 0.4), "%g", model.receive_Bps);
-	cr_assert_eq(model.rates[0].bytes, calibration_bytes[1]);
-	cr_assert(near(calibration_exchange_ns(&model, 64), 24000));
-	cr_assert(near(model.rates[3].shares[DIST__CORE_LOAD], 1));
+	cr_assert_eq(model.rates[0].bytes, calibration_bytes[4]);
+	cr_assert(near(calibration_exchange_ns(&model, 1024), 20000 + 1024));
+	cr_assert(near(model.rates[0].shares[DIST__CORE_LOAD], 1));
 	cr_assert(near(calibration_exchange_ns(&model, 2097152),
 		       20000 + 2097152));
+}
+
+/* 64 bytes are next to nothing, as 8 are. */
+Test(calibration, the_slower_of_the_shortest_rings_counts)
+{
+	struct calibration_measures m = node(2, 10000);
+	struct calibration_model model;
+
+	m.exchange[1] = exactly(24000);
+	calibration_fit(&m, &model);
+	cr_assert(near(model.step_ns, 12000));
 }
 
 /* Calls that all wait in seem to take less than their messages. */
