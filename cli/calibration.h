@@ -24,20 +24,21 @@
  * its processor, rings of theirs alone give such messages a share of their own.
  *
  * On one machine alpha and byte are processor time; by TCP most of it is the
- * sender's, who does most of the stack's work. Through memory a call in which
- * all send to all takes
+ * sender's, who does most of the stack's work. Through memory calls in which
+ * all send to all take, one after the other, whichever is more of
  *
  *	turns * (call + messages * (send + receive)) + (turns - 1) * wait
+ *	turns * (wait + messages * receive) + call + send
  *
  * call: that of a group of one rank, which sends nothing. send, receive: by how
  * much calls take longer that have messages and need not wait. wait: what is
  * left, where ranks take turns: one that waits leaves its core to the others
- * and comes back to it, but the last to come finds all there. (Not of a ring,
- * in which a rank may go on for several steps before its core's others do, so
- * that there are fewer waits than steps.) With a core for
- * each rank what is left is the receive's. Of a byte its sender takes
- * what one way takes of the time that both ways at once take. To add up what
- * comes takes what a ring of sums and then messages takes longer than two of
+ * and comes back to it, but the last to come finds all there, as long as waits
+ * are short. (Not of a ring, in which a rank may go on for several steps before
+ * its core's others do, so that there are fewer waits than steps.) With a core
+ * for each rank what is left is the receive's. Of a byte its sender takes what
+ * one way takes of the time that both ways at once take. To add up what comes
+ * takes what a ring of sums and then messages takes longer than two of
  * messages; to copy, what copies of that size do.
  */
 #ifndef LOCKSTEP_CLI_CALIBRATION_H

@@ -341,17 +341,24 @@ static void fit_message(const struct calibration_measures *m,
 	model->step_ns = alpha_ns;
 }
 
-/* What is left of a call in which all wait for all is a wait of each rank of a
- * core but the last to come, who finds all there. */
+/* What is left of a call in which all wait for all. Of the ranks of a core all
+ * wait but the last to come, who finds all there; where waits are long, and one
+ * call follows the other, that one waits as well, and what the others of its
+ * core send falls into its wait. */
 static double wait_ns(const struct calibration_measures *m,
 		      const struct calibration_model *model)
 {
-	int share = calibration_turns(m->world_size, m->cores);
-	double own_ns =
-		model->call_ns +
-		(m->world_size - 1) * (model->overhead_ns + model->receive_ns);
+	int share = calibration_turns(m->world_size, m->cores),
+	    messages = m->world_size - 1;
+	double own_ns = model->call_ns +
+			messages * (model->overhead_ns + model->receive_ns);
+	double others_ns = (m->waits.median - share * own_ns) / (share - 1);
+	double all_ns =
+		(m->waits.median - share * messages * model->receive_ns -
+		 model->call_ns - model->overhead_ns) /
+		share;
 
-	return fmax(m->waits.median - share * own_ns, 0) / (share - 1);
+	return fmax(fmin(others_ns, all_ns), 0);
 }
 
 /* A step of a ring with next to nothing. Where ranks take turns it goes fast or

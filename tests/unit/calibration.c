@@ -233,6 +233,17 @@ Test(calibration, the_slower_of_the_shortest_rings_counts)
 	cr_assert(near(model.step_ns, 12000));
 }
 
+/* All of a core wait, and meanwhile the others' sends are done. */
+Test(calibration, long_waits_are_of_all_ranks)
+{
+	struct calibration_measures m = node(2, 10000);
+	struct calibration_model model;
+
+	m.waits = exactly(2 * (9000 + 3 * 800) + 1000 + 500);
+	calibration_fit(&m, &model);
+	cr_assert(near(model.wait_ns, 9000));
+}
+
 /* Calls that all wait in seem to take less than their messages. */
 Test(calibration, a_wait_takes_no_time_rather_than_less)
 {
