@@ -16,8 +16,9 @@
  * alpha comes from the barrier: a dissemination barrier is ceil(log2(p)) rounds
  * in which every rank sends and receives an empty message. Between hosts the
  * lower quartile counts, and of two ranks it is the half round trip. Through
- * memory it is of the smallest exchange: a barrier's step takes longer than
- * those of other calls where ranks take turns, and less with a core each. byte
+ * memory it is of the smallest exchange, and where ranks take turns of the
+ * slower of the two smallest: a barrier's step takes longer than those of other
+ * calls where ranks take turns, and less with a core each. byte
  * and share come from exchanges between neighbours in a ring: byte of the
  * longest ones, which the caches do not hold, share of shorter ones. What the
  * ranks of a core send each other its cache holds longer: where each rank has
@@ -29,6 +30,9 @@
  *
  *	turns * (call + messages * (send + receive)) + (turns - 1) * wait
  *	turns * (wait + messages * receive) + call + send
+ *
+ * which is what the simulator makes of four ranks on two cores
+ * (tests/model/fit.c), and about what it makes of more.
  *
  * call: that of a group of one rank, which sends nothing. send, receive: by how
  * much calls take longer that have messages and need not wait. wait: what is
