@@ -4,6 +4,7 @@
 
 VERSION := 0.1.0
 SONAME := liblockstep.so.0
+ENGINE := liblockstep-sim.so.0
 
 # Numbers have points, in scripts too.
 export LC_ALL := C.UTF-8
@@ -20,15 +21,15 @@ BUILD := build/$(call variant,$(SANITIZE))
 
 # ---- flags -------------------------------------------------------------
 
-PACKAGES := simgrid jansson yaml-0.1 zlib popt nettle libdw expat
+PACKAGES := simgrid jansson yaml-0.1 zlib nettle libdw expat
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wpointer-arith -Wwrite-strings \
 	-Wvla -Wundef -Wformat=2 $(if $(filter 1,$(DEVELOPER)),-Werror)
 WARN_C := -Wstrict-prototypes -Wmissing-prototypes
-CPPFLAGS := -I. -Iinclude -D_POSIX_C_SOURCE=200809L
+CPPFLAGS := -I. -Iinclude -D_POSIX_C_SOURCE=200809L -DLOCKSTEP_VERSION='"$(VERSION)"'
 # Unwind tables: the simulation engine ends a killed rank by unwinding its
 # stack, through frames of ours. Its headers use fences, which the thread
 # sanitizer does not follow: simulated ranks share one thread anyway.
-COMMON := $(if $(SANITIZE),-O1,-O2) -g -fPIC -fno-semantic-interposition -fno-common \
+COMMON := $(if $(SANITIZE),-O1 -g1,-O2 -g) -fPIC -fno-semantic-interposition -fno-common \
 	-funwind-tables -pthread \
 	$(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer \
 	$(if $(findstring undefined,$(SANITIZE)),-fno-sanitize-recover=undefined) \
@@ -42,12 +43,8 @@ LDFLAGS := -Wl,--as-needed $(COMMON)
 LTO := $(if $(SANITIZE)$(filter 1,$(DEVELOPER))$(findstring clang,$(CC)),,-flto=auto)
 LINK_LTO := $(if $(LTO),-fno-lto)
 
-# Where data and plot scripts are found: here, or once installed in PREFIX.
-place = -DLOCKSTEP_DATADIR='"$1"' -DLOCKSTEP_PLOTDIR='"$2"' \
-	-DLOCKSTEP_VERSION='"$(VERSION)"'
-PLACE := $(call place,$(CURDIR)/scenarios,$(CURDIR)/plots)
-DOUBLE_PLACE = -DDOUBLES='"$(abspath $(BUILD))/doubles/"'
-PLACE_INSTALLED = $(call place,$(PREFIX)/share/lockstep,$(PREFIX)/share/lockstep/plots)
+# Tests run in the source tree, where the doubles of NCCL and CUDA are built.
+DOUBLE_PLACE = -DDOUBLES='"$(BUILD)/doubles/"'
 
 # Asked once, when the first recipe needs it. Headers of others count as
 # system headers: their warnings are not ours.
@@ -57,8 +54,6 @@ system = $(patsubst -I%,-isystem %,$1)
 PKG_CFLAGS = $(eval PKG_CFLAGS := $$(call system,$$(call ask,--cflags,$(PACKAGES))))$(PKG_CFLAGS)
 PKG_LIBS = $(eval PKG_LIBS := $$(call ask,--libs,$(PACKAGES)))$(PKG_LIBS)
 TEST_CFLAGS = $(eval TEST_CFLAGS := $$(call system,$$(call ask,--cflags,criterion)))$(TEST_CFLAGS)
-BLAS_CFLAGS = $(eval BLAS_CFLAGS := $$(call system,$$(call ask,--cflags,openblas)))$(BLAS_CFLAGS)
-BLAS_LIBS = $(eval BLAS_LIBS := $$(call ask,--libs,openblas))$(BLAS_LIBS)
 TEST_LIBS = $(eval TEST_LIBS := $$(call ask,--libs,criterion))$(TEST_LIBS)
 
 Q := $(if $(filter 1,$(V)),,@)
@@ -66,12 +61,16 @@ say = $(if $(filter 1,$(V)),,@printf '  %-7s %s\n' $1 $(or $2,$@))
 
 # ---- what there is -----------------------------------------------------
 
-LIB_DIRS := core guard coll library check sim realbackend/tcp realbackend/nccl trace ddp
-LIB_SRC := $(wildcard $(addsuffix /*.c,$(LIB_DIRS)))
-SHIM_SRC := $(wildcard sim/*.cpp)
-SCENARIO_DIRS := scenarios scenarios/zoo scenarios/tutorial scenarios/tutorial/nn
-CLI_SRC := $(filter-out cli/lockstep.c,$(wildcard cli/*.c)) \
-	$(wildcard $(addsuffix /*.c,$(SCENARIO_DIRS) conformance measured platform testbed validation study))
+LIB_DIRS := base core check check/recorder check/watch coll model/library sim sim/engine sim/platform sim/explore sim/seat realbackend/wire realbackend/store realbackend/launch realbackend/nccl realbackend/seat trace worlds ddp
+LATE_SRC := sim/engine/late.c
+LIB_SRC := $(filter-out $(LATE_SRC),$(wildcard $(addsuffix /*.c,$(LIB_DIRS))))
+SHIM_SRC := $(wildcard sim/engine/*.cpp)
+# The conformance table, which the command walks too.
+CASES := tests/conformance/cases
+SCENARIO_DIRS := scenarios scenarios/tutorial scenarios/tutorial/nn
+CLI_DIRS := cli cli/sweep cli/testbed model/training model/measured model/cluster model/loopback model/validation
+CLI_SRC := $(filter-out cli/lockstep.c,$(wildcard \
+	$(addsuffix /*.c,$(CLI_DIRS) $(SCENARIO_DIRS) $(CASES))))
 SUPPORT_SRC := $(wildcard tests/support/*.c)
 DOUBLE_SRC := $(wildcard tests/support/nccl_double/*.c)
 TSAN_SRC := $(wildcard tests/tsan/*.c)
@@ -85,26 +84,30 @@ PEER_SRC := bench/peers/mpi.c bench/peers/gloo.cpp
 KINDS := $(filter-out support tsan fuzz cli programs soak,$(sort \
 	$(patsubst tests/%/,%,$(dir $(wildcard tests/*/*.c)))))
 TEST_SRC := $(foreach kind,$(KINDS),$(wildcard tests/$(kind)/*.c))
-ALL_SRC := $(LIB_SRC) cli/lockstep.c $(CLI_SRC) $(SUPPORT_SRC) $(TSAN_SRC) $(FUZZ_SRC) \
+ALL_SRC := $(LIB_SRC) $(LATE_SRC) cli/lockstep.c $(CLI_SRC) $(SUPPORT_SRC) $(TSAN_SRC) $(FUZZ_SRC) \
 	$(TEST_SRC) $(PROGRAM_SRC) $(LABELLED_SRC) $(SOAK_SRC) $(BENCH_SRC) bench/peers/measure.c \
 	$(DOUBLE_SRC)
 HEADERS := $(wildcard include/lockstep/*.h $(addsuffix /*.h,$(LIB_DIRS)) \
-	$(addsuffix /*.h,$(SCENARIO_DIRS)) cli/*.h conformance/*.h measured/*.h platform/*.h testbed/*.h validation/*.h \
-	study/*.h tests/*/*.h \
-	tests/support/*/*.h bench/*.h bench/peers/*.h)
-SCRIPTS := .ci/run $(wildcard tools/*.sh tools/*.bash tests/cli/*.sh bench/*.sh plots/*.sh)
+	$(addsuffix /*.h,$(SCENARIO_DIRS) $(CLI_DIRS)) tests/*/*.h \
+	tests/*/*/*.h bench/*.h bench/peers/*.h)
+PYTHON_SRC := $(wildcard $(addprefix python/,*.py */*.py */*/*.py) tests/torch/*.py)
+SCRIPTS := .ci/run $(wildcard tools/*.sh tools/*.bash tests/cli/*.sh tests/fuzz/*.sh bench/*.sh plots/*.sh)
 
 obj = $(patsubst %.cpp,$(BUILD)/%.o,$(patsubst %.c,$(BUILD)/%.o,$1))
 LIB_OBJ := $(call obj,$(LIB_SRC) $(SHIM_SRC))
+SHIM_OBJ := $(call obj,$(SHIM_SRC))
+# Sanitizers lose threads whose libraries came late: there SimGrid is linked.
+LATE := $(if $(SANITIZE),,$(call obj,$(LATE_SRC)))
 LIB := $(BUILD)/liblockstep.a
 LIB_SHARED := $(BUILD)/$(SONAME)
+LIB_ENGINE := $(BUILD)/$(ENGINE)
 COMMAND_LIB := $(BUILD)/libcommand.a
 SUPPORT_LIB := $(BUILD)/libsupport.a
 COMMAND := $(BUILD)/lockstep
 TESTS := $(KINDS:%=$(BUILD)/tests/%.test)
 DOUBLES := $(addprefix $(BUILD)/doubles/,libcudart.so.13 libnccl.so.2 libnccl_old.so)
 TSAN_TESTS := $(TSAN_SRC:%.c=$(BUILD)/%)
-FUZZERS := $(FUZZ_SRC:%.c=$(BUILD)/%)
+FUZZER := $(BUILD)/tests/fuzz/fuzz
 LABELLED := $(BUILD)/tests/programs/programs
 SOAK := $(BUILD)/tests/soak/soak
 STARTED := $(PROGRAM_SRC:%.c=$(BUILD)/%) $(LABELLED) $(SOAK)
@@ -122,17 +125,18 @@ PEERS := $(if $(wildcard /usr/bin/mpicc.openmpi),$(PEER_DIR)/openmpi) \
 # ---- building ----------------------------------------------------------
 
 .PHONY: all
-all: $(COMMAND) $(LIB) $(LIB_SHARED)
+all: $(COMMAND) $(LIB) $(LIB_SHARED) $(LIB_ENGINE)
 
 # Rewritten when the flags change, so that a change rebuilds.
-FLAGS := $(CC) $(CXX) $(CPPFLAGS) $(CFLAGS) $(CXXFLAGS) $(LTO) $(PLACE)
+FLAGS := $(filter-out ccache,$(CC) $(CXX)) $(CPPFLAGS) $(CFLAGS) $(CXXFLAGS) $(LTO)
 .PHONY: FORCE
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(subst ','\'',$(FLAGS))' | cmp -s - $@ || \
 	 printf '%s\n' '$(subst ','\'',$(FLAGS))' >$@
 
-$(BUILD)/core/reduce.o: CFLAGS += -O3 -fno-trapping-math
+$(BUILD)/core/reduce.o $(BUILD)/scenarios/tutorial/nn/matrix.o: CFLAGS += \
+	-O3 -fno-trapping-math
 $(LIB_OBJ): CFLAGS += $(LTO:%=% -ffat-lto-objects)
 $(COMMAND) $(LIB_SHARED): LINK_LTO := $(LTO)
 
@@ -141,18 +145,26 @@ $(COMMAND) $(LIB_SHARED): LINK_LTO := $(LTO)
 CUDA_HOME ?= /usr/local/cuda
 CUDA_CFLAGS := $(if $(wildcard $(CUDA_HOME)/include/nccl.h),-isystem $(CUDA_HOME)/include)
 
+# What sim/ calls of SimGrid and of the shim.
+$(BUILD)/sim/engine/names.h: $(filter $(BUILD)/sim/%,$(call obj,$(LIB_SRC)))
+	@mkdir -p $(@D)
+	$(Q)nm -u $^ | awk '$$2 ~ /^(sg_|simgrid_|dist__engine_)/ && \
+		$$2 != "dist__engine_open" { print "NAME(" $$2 ")" }' | sort -u >$@
+
+$(call obj,$(LATE_SRC)): $(BUILD)/sim/engine/names.h
+
 # What only some sources need: Criterion, where the doubles of NCCL and CUDA
-# are, the headers of these, and the linear algebra of nn.
-own_cflags = $(if $(filter tests/%,$<),$(TEST_CFLAGS) $(DOUBLE_PLACE)) \
+# are, the headers of these.
+own_cflags = $(if $(filter tests/%,$(filter-out $(CASES)/%,$<)),$(TEST_CFLAGS) $(DOUBLE_PLACE)) \
 	$(if $(filter %/header_check.c,$<),$(CUDA_CFLAGS)) \
-	$(if $(filter scenarios/tutorial/nn/%,$<),$(BLAS_CFLAGS))
-compile = $(CC) $(CPPFLAGS) $1 $(PKG_CFLAGS) $(own_cflags) $(CFLAGS) \
+	$(if $(filter $(LATE_SRC),$<),-I$(BUILD) -DENGINE='"$(ENGINE)"')
+compile = $(CC) $(CPPFLAGS) $(PKG_CFLAGS) $(own_cflags) $(CFLAGS) \
 	-MMD -MP -c -o $@ $<
 
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(Q)$(call compile,$(PLACE))
+	$(Q)$(compile)
 
 $(BUILD)/%.o: %.cpp $(BUILD)/flags
 	$(call say,CXX,$<)
@@ -173,24 +185,27 @@ $(SUPPORT_LIB): $(call obj,$(SUPPORT_SRC))
 	$(call say,AR)
 	$(Q)$(archive)
 
-# The C++ driver links, for the part of sim/ that is C++. The library does
-# without linear algebra; the programs that learn are in the command.
-link = $(CXX) $(LDFLAGS) $(LINK_LTO) -o $@ $(filter %.o %.a,$^) $1 $(PKG_LIBS) \
-	$(BLAS_LIBS) -lm
-share = $(CXX) $(LDFLAGS) $(LINK_LTO) -shared -Wl,-soname,$(SONAME) -Wl,-z,defs \
-	-Wl,--version-script,$(BUILD)/exports.map -o $@ $(filter %.o,$^) \
-	$(PKG_LIBS) -lm
+# The C++ driver links, for the part of sim/ that is C++.
+link = $(CXX) $(LDFLAGS) $(LINK_LTO) -o $@ $(filter %.o %.a,$^) $1 $(PKG_LIBS) -lm
+share = $(CXX) $(LDFLAGS) $(LINK_LTO) -shared -Wl,-soname,$(@F) \
+	$(if $(SANITIZE),,-Wl$(comma)-z$(comma)defs) -o $@ $(filter %.o,$^) $(PKG_LIBS) -lm
+
+# What has $(LATE) opens this when it simulates.
+$(LIB_ENGINE): $(SHIM_OBJ)
+	$(call say,LD)
+	$(Q)$(share)
 
 # A shared library shows the public functions only.
 $(BUILD)/exports.map: $(BUILD)/flags
 	@printf 'LOCKSTEP_0 {\n\tglobal: dist_[a-z]*;\n\tlocal: *;\n};\n' >$@
 
-$(LIB_SHARED): $(LIB_OBJ) $(BUILD)/exports.map
+$(LIB_SHARED): LDFLAGS += -Wl,--version-script,$(BUILD)/exports.map
+$(LIB_SHARED): $(filter-out $(if $(LATE),$(SHIM_OBJ)),$(LIB_OBJ)) $(LATE) | $(BUILD)/exports.map
 	$(call say,LD)
-	$(Q)$(if $(SANITIZE),$(subst -Wl$(comma)-z$(comma)defs,,$(share)),$(share))
+	$(Q)$(share)
 	@ln -sf $(SONAME) $(BUILD)/liblockstep.so
 
-$(COMMAND): $(BUILD)/cli/lockstep.o $(COMMAND_LIB) $(LIB)
+$(COMMAND): $(BUILD)/cli/lockstep.o $(LATE) $(COMMAND_LIB) $(LIB) | $(LIB_ENGINE)
 	$(call say,LD)
 	$(Q)$(link)
 
@@ -204,16 +219,25 @@ $(foreach kind,$(KINDS),$(eval $(call test_binary,$(kind))))
 
 # Criterion does not survive the thread sanitizer; these, and those that run for
 # as long as they are told, have their own main.
-$(TSAN_TESTS) $(FUZZERS): %: %.o $(SUPPORT_LIB) $(COMMAND_LIB) $(LIB)
+$(TSAN_TESTS): %: %.o $(SUPPORT_LIB) $(COMMAND_LIB) $(LIB)
+	$(call say,LD)
+	$(Q)$(call link,$(TEST_LIBS))
+
+$(FUZZER): $(call obj,$(FUZZ_SRC)) $(SUPPORT_LIB) $(COMMAND_LIB) $(LIB)
 	$(call say,LD)
 	$(Q)$(call link,$(TEST_LIBS))
 
 # Rank programs that the tests of the command start.
-$(BUILD)/tests/cli/%: $(BUILD)/tests/cli/%.o $(LIB)
+$(BUILD)/tests/cli/%: $(BUILD)/tests/cli/%.o $(LATE) $(LIB)
 	$(call say,LD)
 	$(Q)$(link)
 
-$(LABELLED): $(call obj,$(LABELLED_SRC)) $(LIB)
+# One whose ranks other tests start without it.
+$(BUILD)/tests/cli/misbehave: $(call obj,tests/cli/misbehave.c tests/support/misbehave.c) $(LATE) $(LIB)
+	$(call say,LD)
+	$(Q)$(link)
+
+$(LABELLED): $(call obj,$(LABELLED_SRC)) $(LATE) $(LIB)
 	$(call say,LD)
 	$(Q)$(link)
 
@@ -239,7 +263,7 @@ $(DOUBLES):
 
 # Who writes records can be left out there, call by call.
 $(BUILD)/bench/records: LDFLAGS += $(addprefix -Wl$(comma)--wrap=,dist__fingerprint \
-	dist__report_begin dist__report_again dist__report_end check_wait check_resume check_tell)
+	dist__report_begin dist__report_again dist__report_end check_wait check_resume check_seen)
 
 $(BUILD)/bench/%: $(BUILD)/bench/%.o $(COMMAND_LIB) $(LIB)
 	$(call say,LD)
@@ -260,7 +284,7 @@ $(PEER_DIR)/gloo: bench/peers/gloo.cpp $(PEER_DIR)/measure.o
 .PHONY: tests-built tsan-built fuzzers-built
 tests-built: $(TESTS) $(STARTED) $(COMMAND) $(DOUBLES)
 tsan-built: $(TSAN_TESTS) $(SOAK) $(DOUBLES)
-fuzzers-built: $(FUZZERS) $(COMMAND)
+fuzzers-built: $(FUZZER) $(COMMAND)
 
 -include $(patsubst %.o,%.d,$(call obj,$(ALL_SRC) $(SHIM_SRC)))
 
@@ -273,9 +297,13 @@ build_of = $(if $(filter command,$(firstword $(origin BUILD))),\
 	$(BUILD)-$(call dash,$1),build/$(call variant,$1))
 sanitized = $(again) SANITIZE=$1 BUILD=$(strip $(call build_of,$1))
 
-.PHONY: deps demo test demo-here test-here
+.PHONY: deps deps-torch demo test test-sanitized demo-here test-here test-sanitized-here
 deps:
 	@tools/install-deps.sh build
+
+# Only tests take it from there: LOCKSTEP_PYTHON=... names another.
+deps-torch:
+	@tools/deps-torch.sh build/torch
 
 demo:
 	@tools/install-deps.sh build
@@ -288,26 +316,43 @@ test:
 	@tools/install-deps.sh build test
 	+@$(again) test-here
 
-# Everything plain, then under the address and undefined sanitizers (but for
-# the installation, which builds its own, and for the scripts that measure by
-# commands which have tests of their own), then the thread sanitizer.
-SHELL_TESTS := $(sort $(wildcard tests/cli/*.sh))
-PLAIN_ONLY := $(addprefix tests/cli/,install.sh peers.sh validate_local.sh)
+test-sanitized:
+	@tools/install-deps.sh build test
+	+@$(again) test-sanitized-here
+
+# Long ones start first, so that none is left over at the end; before all others
+# those that have processors busy longest. What measures time is last, alone.
+SHELL_TESTS := $(patsubst tests/cli/%.sh,%,$(sort $(wildcard tests/cli/*.sh)))
+ALONE := calibrate peers validate_local
+LONG := programs refuse sweep killed testbed bench diagnose
+BUSY := conformance unit
+REST := $(filter-out $(ALONE) $(LONG) install,$(SHELL_TESTS))
+scripts = $(1:%=shell:tests/cli/%.sh)
+busy = $(BUSY:%=criterion:$1/tests/%.test)
+kinds = $(patsubst %,criterion:$1/tests/%.test,$(filter-out $(BUSY),$(KINDS)))
+test-here: all tests-built
+	@tools/run-tests.sh $(COMMAND) \
+	  $(call busy,$(BUILD)) $(call scripts,install $(LONG)) \
+	  $(call kinds,$(BUILD)) $(call scripts,$(REST)) alone $(call scripts,$(ALONE))
+
+# Not the installation, nor the scripts that measure by commands which have
+# tests of their own; nor those whose many processes go the ways of others here:
+# help, list and locale those of refuse.
+PLAIN_ONLY := install calibrate peers validate_local help list locale
+kept = $(call scripts,$(filter-out $(PLAIN_ONLY),$1))
 ASAN := address$(comma)undefined
 ASAN_BUILD = $(strip $(call build_of,$(ASAN)))
 TSAN_BUILD = $(strip $(call build_of,thread))
-test-here: all tests-built
-	+@$(call sanitized,$(ASAN)) tests-built
+test-sanitized-here:
+	+@$(call sanitized,$(ASAN)) tests-built fuzzers-built
 	+@$(call sanitized,thread) tsan-built
-	@tools/run-tests.sh $(COMMAND) $(ASAN_BUILD)/lockstep \
-	  $(KINDS:%=criterion:$(BUILD)/tests/%.test) \
-	  $(SHELL_TESTS:%=shell:%) \
-	  $(patsubst %,sanitized:$(ASAN_BUILD)/tests/%.test,$(KINDS)) \
-	  $(patsubst %,sanitized-shell:%,$(filter-out $(PLAIN_ONLY),$(SHELL_TESTS))) \
-	  $(TSAN_SRC:tests/tsan/%.c=thread:$(TSAN_BUILD)/tests/tsan/%) \
-	  thread:$(TSAN_BUILD)/tests/soak/soak
+	@SANITIZED=yes tools/run-tests.sh $(ASAN_BUILD)/lockstep \
+	  $(call busy,$(ASAN_BUILD)) $(call kept,$(LONG)) \
+	  shell:tests/fuzz/ci.sh $(TSAN_SRC:tests/tsan/%.c=thread:$(TSAN_BUILD)/tests/tsan/%) \
+	  thread:$(TSAN_BUILD)/tests/soak/soak \
+	  $(call kinds,$(ASAN_BUILD)) $(call kept,$(REST)) alone $(call kept,$(ALONE))
 
-.PHONY: golden bench bench-peers bench-peers-here kills programs soak plots validate validate-local fuzz format
+.PHONY: golden bench bench-peers bench-peers-here kills programs soak plots docs validate validate-local fuzz fuzz-ci format
 golden: tests-built
 	@LOCKSTEP_GOLDEN=write $(BUILD)/tests/golden.test
 	@git diff --stat -- tests/golden 2>/dev/null || true
@@ -349,9 +394,15 @@ soak: $(SOAK)
 plots: all
 	@tools/plots.sh $(COMMAND) build/demo
 
-# Predictions against what others measured; rewrites docs/validation.md.
+# Predictions against what others measured; rewrites docs/validation.md and the
+# table of accuracy.
 validate: all
 	@tools/validate.sh $(COMMAND) build/validation
+
+# What commands print, and the pictures, in README and docs.
+docs: all
+	@tools/run-docs.sh $(COMMAND) --write README.md docs/*.md
+	@tools/draw-docs.sh $(COMMAND)
 
 # Predictions against what is measured here.
 validate-local: all
@@ -360,15 +411,21 @@ validate-local: all
 # The parsers, built with sanitizers.
 fuzz:
 	+@$(call sanitized,$(ASAN)) fuzzers-built
-	@for f in $(FUZZ_SRC:%.c=$(ASAN_BUILD)/%); do $$f || exit; done
+	@$(ASAN_BUILD)/tests/fuzz/fuzz all --seconds $${FUZZ_SECONDS:-60} \
+	  --seed $${FUZZ_SEED:-$$$$}
 	@tools/fuzz.sh $(ASAN_BUILD)/lockstep
+
+# The same for ten seconds each, as test-sanitized does.
+fuzz-ci:
+	+@$(call sanitized,$(ASAN)) fuzzers-built
+	@LOCKSTEP=$(ASAN_BUILD)/lockstep tests/fuzz/ci.sh
 
 format:
 	$(Q)clang-format -i $(ALL_SRC) $(SHIM_SRC) $(PEER_SRC) $(HEADERS)
 
 # ---- checking ----------------------------------------------------------
 
-CHECKS := format layers headers docs symbols size shell tidy
+CHECKS := format layers headers docs symbols size shell python tidy
 .PHONY: check $(CHECKS:%=check-%)
 check:
 	@tools/install-deps.sh build check
@@ -378,111 +435,98 @@ check-format:
 	@clang-format --dry-run -Werror $(ALL_SRC) $(SHIM_SRC) $(PEER_SRC) $(HEADERS)
 	@echo "check-format: every source is as clang-format leaves it"
 
-check-layers:
-	@tools/check-layers.sh
+LAYERED := $(LIB_OBJ) $(LATE) $(call obj,$(CLI_SRC) cli/lockstep.c)
+check-layers: $(LAYERED)
+	@tools/check-layers.sh $(BUILD) $(LAYERED)
 
 check-headers:
 	@tools/check-headers.sh "$(CC) $(CPPFLAGS) $(PKG_CFLAGS) $(TEST_CFLAGS)" \
 	 "$(CFLAGS)" "$(CXX) $(CPPFLAGS)" $(HEADERS)
 
-check-docs:
-	@tools/check-docs.sh
+# LOCKSTEP names another command to check with.
+check-docs: $(if $(LOCKSTEP),,all)
+	@tools/check-docs.sh $(or $(LOCKSTEP),$(COMMAND))
 
 # What thousands of simulated ranks share.
-SHARED_SRC := $(wildcard $(addsuffix /*.c,core coll library check trace ddp \
-	$(SCENARIO_DIRS) conformance measured platform testbed validation study))
+SHARED_SRC := $(wildcard $(addsuffix /*.c,base core coll model/library check trace ddp \
+	$(SCENARIO_DIRS) $(CASES) $(filter-out cli,$(CLI_DIRS))))
 check-symbols: $(LIB) $(call obj,$(SHARED_SRC))
 	@tools/check-symbols.sh $(LIB) "$(call obj,$(SHARED_SRC))"
 
 check-size:
-	@tools/check-size.sh $(ALL_SRC) $(SHIM_SRC) $(PEER_SRC) $(HEADERS)
+	@tools/check-size.sh $(ALL_SRC) $(SHIM_SRC) $(PEER_SRC) $(HEADERS) $(PYTHON_SRC)
 
 check-shell:
 	@shellcheck -x $(SCRIPTS)
 	@echo "check-shell: shellcheck has nothing to say"
 
-check-tidy: $(patsubst %.c,$(BUILD)/tidy/%.ok,$(ALL_SRC))
-	@echo "check-tidy: clang-tidy has nothing to say"
+check-python:
+	@tools/check-python.sh $(VERSION)
+
+# Sources that differ from BASE, and one that includes each header that does.
+TIDY_SRC = $(filter $(if $(filter 1,$(ALL)),%,$(shell tools/changed.sh "$(BASE)")),$(ALL_SRC))
+check-tidy: $(if $(filter check-tidy,$(MAKECMDGOALS)),$(patsubst %.c,$(BUILD)/tidy/%.ok,$(TIDY_SRC)))
+	@echo "check-tidy: clang-tidy has nothing to say of $(words $(TIDY_SRC)) sources"
 
 # After the object, which knows the headers: a change there looks again.
 $(BUILD)/tidy/%.ok: %.c .clang-tidy tests/.clang-tidy $(BUILD)/%.o
 	@mkdir -p $(@D)
-	@tools/check-tidy.sh $< -std=c17 $(CPPFLAGS) $(PLACE) $(PKG_CFLAGS) $(own_cflags)
+	@tools/check-tidy.sh $< -std=c17 $(CPPFLAGS) $(PKG_CFLAGS) $(own_cflags)
 	@touch $@
 
 # ---- installing --------------------------------------------------------
 
-# The sources that know their place are compiled once more for PREFIX.
-PLACED_OBJ := $(call obj,$(shell grep -lE "LOCKSTEP_(DATA|PLOT)DIR" \
-	/dev/null $(LIB_SRC) $(CLI_SRC)))
-STAGE := $(BUILD)/install
-STAGED_OBJ := $(PLACED_OBJ:$(BUILD)/%=$(STAGE)/%)
-staged = $(filter-out $(PLACED_OBJ),$1) \
-	$(patsubst $(BUILD)/%,$(STAGE)/%,$(filter $(PLACED_OBJ),$1))
 D = $(DESTDIR)$(PREFIX)
 # Where the system does not look for libraries, programs are told.
 RPATH = $(if $(filter /usr /usr/local,$(PREFIX)),,-Wl$(comma)-rpath$(comma)$${libdir})
 
-$(STAGE)/prefix: FORCE
-	@mkdir -p $(@D)
-	@echo "$(PREFIX)" | cmp -s - $@ || echo "$(PREFIX)" >$@
-
-$(call staged,$(filter $(PLACED_OBJ),$(LIB_OBJ))): CFLAGS += $(LTO:%=% -ffat-lto-objects)
-$(STAGE)/lockstep $(STAGE)/$(SONAME): LINK_LTO := $(LTO)
-$(STAGED_OBJ): $(STAGE)/%.o: %.c $(STAGE)/prefix $(BUILD)/flags
-	$(call say,CC,$<)
-	@mkdir -p $(@D)
-	$(Q)$(call compile,$(PLACE_INSTALLED))
-
-$(STAGE)/liblockstep.a: $(call staged,$(LIB_OBJ))
-	$(call say,AR)
-	$(Q)$(archive)
-
-$(STAGE)/$(SONAME): $(call staged,$(LIB_OBJ)) $(BUILD)/exports.map
-	$(call say,LD)
-	$(Q)$(share)
-
-$(STAGE)/lockstep: $(BUILD)/cli/lockstep.o $(call staged,$(call obj,$(CLI_SRC))) \
-		$(STAGE)/liblockstep.a
-	$(call say,LD)
-	$(Q)$(link)
-
--include $(STAGED_OBJ:.o=.d)
-
 DATA_KINDS := models platforms profiles machines studies \
 	$(addprefix measured/,collectives steps parts hardware)
 
+COMPLETIONS := bash-completion/completions zsh/site-functions fish/vendor_completions.d
+
 # What is optimized as a whole is for this compiler alone; others get objects.
 .PHONY: install uninstall
-install: $(STAGE)/liblockstep.a $(STAGE)/$(SONAME) $(STAGE)/lockstep
+install: all
 	install -d $(D)/bin $(D)/lib/pkgconfig $(D)/include/lockstep \
-	 $(D)/share/man/man1 $(D)/share/bash-completion/completions \
+	 $(D)/share/man/man1 $(COMPLETIONS:%=$(D)/share/%) \
 	 $(D)/share/lockstep/plots
-	install -m 755 $(STAGE)/lockstep $(D)/bin/lockstep
-	objcopy --wildcard --remove-section='.gnu.*lto_*' \
-	 $(STAGE)/liblockstep.a $(STAGE)/plain.a
-	install -m 644 $(STAGE)/plain.a $(D)/lib/liblockstep.a
-	install -m 755 $(STAGE)/$(SONAME) $(D)/lib/
+	install -m 755 $(COMMAND) $(D)/bin/lockstep
+	objcopy --wildcard --remove-section='.gnu.*lto_*' $(LIB) $(D)/lib/liblockstep.a
+	chmod 644 $(D)/lib/liblockstep.a
+	install -m 755 $(LIB_SHARED) $(LIB_ENGINE) $(D)/lib/
 	ln -sf $(SONAME) $(D)/lib/liblockstep.so
 	install -m 644 $(wildcard include/lockstep/*.h) $(D)/include/lockstep/
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' \
-	 -e 's|@RPATH@|$(RPATH)|' tools/lockstep.pc.in >$(D)/lib/pkgconfig/lockstep.pc
-	sed -e 's|@VERSION@|$(VERSION)|' docs/lockstep.1 \
-	 >$(D)/share/man/man1/lockstep.1
-	install -m 644 tools/completion.bash \
+	 -e 's|@RPATH@|$(RPATH)|' -e 's|@PRIVATE@|$(PKG_LIBS)|' \
+	 tools/lockstep.pc.in >$(D)/lib/pkgconfig/lockstep.pc
+	tools/manual.sh $(COMMAND) $(VERSION) $(D)/share/man/man1
+	install -m 644 tools/completion/lockstep.bash \
 	 $(D)/share/bash-completion/completions/lockstep
+	install -m 644 tools/completion/_lockstep $(D)/share/zsh/site-functions/
+	install -m 644 tools/completion/lockstep.fish \
+	 $(D)/share/fish/vendor_completions.d/
 	$(foreach kind,$(DATA_KINDS),install -d \
 	 $(D)/share/lockstep/$(kind) && install -m 644 \
 	 scenarios/$(kind)/* $(D)/share/lockstep/$(kind)/ &&) true
 	install -m 644 $(wildcard plots/*) $(D)/share/lockstep/plots/
+	cd python && find sitecustomize.py lockstep -name '*.py' -o -name '*.tsv' | \
+	 while read -r file; do install -D -m 644 "$$file" \
+	 "$(if $(filter /%,$D),,$(CURDIR)/)$(D)/share/lockstep/python/$$file" || exit; done
 	@test -n "$(DESTDIR)" || ldconfig 2>/dev/null || true
 
 uninstall:
-	rm -f $(D)/bin/lockstep $(D)/lib/liblockstep.a $(D)/lib/$(SONAME) \
+	rm -f $(D)/bin/lockstep $(D)/lib/liblockstep.a $(D)/lib/$(SONAME) $(D)/lib/$(ENGINE) \
 	 $(D)/lib/liblockstep.so $(D)/lib/pkgconfig/lockstep.pc \
-	 $(D)/share/man/man1/lockstep.1 \
-	 $(D)/share/bash-completion/completions/lockstep
+	 $(D)/share/man/man1/lockstep*.1 \
+	 $(COMPLETIONS:%=$(D)/share/%/*lockstep*)
 	rm -rf $(D)/include/lockstep $(D)/share/lockstep
+
+# In a copy of the tree, below build/.
+.PHONY: deb
+deb:
+	@tools/install-deps.sh build deb
+	@tools/deb.sh $(VERSION) build/deb
 
 .PHONY: clean help
 clean:
@@ -495,9 +539,15 @@ help:
 #?
 #?   all        the library and the lockstep command (the default)
 #?   demo       install what is missing, build, show the main job done
-#?   test       install what is missing, build, run every test
-#?   check      format, layers, headers, docs, symbols, size, shell, tidy;
-#?              each alone as check-format, check-layers, ...
+#?   test       install what is missing, build, run every test; SUITE=unit,
+#?              unit/verdict, cli, launch, ... one kind, suite or script;
+#?              LANES=4 so many side by side
+#?   test-sanitized  the same under the sanitizers of addresses and undefined
+#?              behaviour, and the programs of the thread sanitizer
+#?   check      format, layers, headers, docs, symbols, size, shell, python, tidy;
+#?              each alone as check-format, check-layers, ...; tidy looks
+#?              at what changed since BASE=COMMIT (where the branch left main,
+#?              else the commit before), at everything with ALL=1
 #?   golden     rewrite the golden predictions; review the diff
 #?   bench      speed and memory figures
 #?   bench-peers  Gloo, Open MPI, MPICH and ours in turns; PEERS_WORLDS="2 4",
@@ -510,15 +560,22 @@ help:
 #?   soak       RUNS=10000 worlds make all-reduces while faults are done to a
 #?              rank; RUNS=1 SEED=N runs case N again
 #?   plots      draw the plots of the last demo again
-#?   validate   hold predictions against what others measured; rewrites
-#?              docs/validation.md, draws to build/validation
+#?   docs       rewrite what README and docs show of commands, and their
+#?              pictures; review the diff
+#?   validate   compare predictions with published measurements; rewrites
+#?              docs/validation.md and the table of accuracy in README, draws
+#?              to build/validation
 #?   validate-local  predict what this machine's loopback and a test bed do
 #?              (root), measure it, tell the errors; to build/validation-local
 #?   fuzz       feed the parsers with mutated input for a while
+#?   fuzz-ci    the same for 10 s each, as CI does
 #?   format     rewrite the sources by clang-format
 #?   deps       install the Debian packages that are missing
+#?   deps-torch PyTorch into build/torch by pip, for the tests that need it;
+#?              PYTHON=python3.12 by another interpreter
 #?   install    command, library, headers, data into DESTDIR/PREFIX
 #?   uninstall  remove what install put there
+#?   deb        a package for the Debian or Ubuntu that this is, in build/deb
 #?   clean      remove build/
 #?
 #?   DEVELOPER=1                  warnings are errors

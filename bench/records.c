@@ -46,8 +46,8 @@ void __real_check_wait(struct check_slot *slot, uint32_t number,
 		       const struct check_site *site);
 void __wrap_check_wait(struct check_slot *slot, uint32_t number,
 		       const struct check_site *site);
-void __real_check_tell(struct check_slot *slot, uint32_t number);
-void __wrap_check_tell(struct check_slot *slot, uint32_t number);
+void __real_check_seen(struct check_slot *slot, uint32_t number);
+void __wrap_check_seen(struct check_slot *slot, uint32_t number);
 void __real_check_resume(struct check_slot *slot);
 void __wrap_check_resume(struct check_slot *slot);
 
@@ -91,10 +91,10 @@ void __wrap_check_resume(struct check_slot *slot)
 		__real_check_resume(slot);
 }
 
-void __wrap_check_tell(struct check_slot *slot, uint32_t number)
+void __wrap_check_seen(struct check_slot *slot, uint32_t number)
 {
 	if (records)
-		__real_check_tell(slot, number);
+		__real_check_seen(slot, number);
 }
 
 /* ---- measuring ---------------------------------------------------------- */

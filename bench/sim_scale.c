@@ -141,8 +141,9 @@ static int predict(const struct prediction *of)
 	if (!freopen("/dev/null", "w", stdout))
 		return 1;
 	execlp(lockstep ? lockstep : "lockstep", "lockstep", "predict",
-	       "--model", "resnet50", of->where, of->place, "--world-size",
-	       of->world_size, "--fidelity", of->fidelity, (char *)NULL);
+	       "--model", "resnet50", "--flops", "60e12", of->where, of->place,
+	       "--world-size", of->world_size, "--fidelity", of->fidelity,
+	       (char *)NULL);
 	perror("sim_scale: no command lockstep, nor in LOCKSTEP");
 	return 127;
 }

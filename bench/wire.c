@@ -222,12 +222,12 @@ struct stream {
 };
 
 /* What is done of one connection's share, each way. */
-struct share {
+struct shard {
 	size_t sent, received;
 };
 
 static void move(const struct stream *stream, int fd, int i,
-		 struct share *share)
+		 struct shard *share)
 {
 	size_t whole = stream->bytes / (size_t)stream->num;
 	size_t at = (size_t)i * whole;
@@ -243,7 +243,7 @@ static void move(const struct stream *stream, int fd, int i,
 
 static void pass_bytes(const struct stream *stream, int side)
 {
-	struct share shares[MOST_SOCKETS] = {{0}};
+	struct shard shares[MOST_SOCKETS] = {{0}};
 	size_t whole = stream->bytes / (size_t)stream->num;
 	bool done = false;
 

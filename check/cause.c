@@ -1,22 +1,37 @@
 #include "check/cause.h"
 
-#include "check/meeting.h"
+#include "check/rendezvous_failure.h"
+#include "lockstep/types.h"
+
+/* Whether a call of rank failed for want of memory: then that is the cause of
+ * whatever does not move any more. */
+static bool is_out_of_memory(const struct check_board *board, int32_t rank)
+{
+	const struct check_call *call =
+		rank >= 0 && (uint32_t)rank < board->world_size
+			? check_failed_call(&board->slots[rank])
+			: NULL;
+
+	return call && call->error == DIST_ERR_NO_MEMORY;
+}
 
 struct check_verdict check_judge_cause(const struct check_board *board,
 				       const struct check_facts *facts,
 				       const struct check_cause *cause)
 {
 	struct check_verdict verdict = {CHECK_FINE, -1};
-	struct check_facts proved = *facts;
 
 	if (board && cause->weight > 0 && cause->weight < 3 &&
 	    check_failed_to_meet(board))
 		return (struct check_verdict){CHECK_RENDEZVOUS, -1};
+	if (board && cause->weight == 2 && is_out_of_memory(board, cause->rank))
+		return (struct check_verdict){CHECK_FAILED, cause->rank};
 	if (cause->weight == 0)
 		return board ? check_judge_end(board, facts) : verdict;
-	proved.nothing_moves |= cause->weight == CHECK_CAUSE_PROVED;
 	if (board)
-		verdict = check_judge(board, &proved);
+		verdict = check_judge(board, facts);
+	if (verdict.kind == CHECK_FINE && board && cause->weight == 1)
+		verdict = check_judge_left(board);
 	if (verdict.kind == CHECK_FINE)
 		verdict = (struct check_verdict){
 			cause->weight == 3 ? CHECK_LOST : CHECK_FAILED,

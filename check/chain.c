@@ -20,7 +20,7 @@ static uint32_t count_sent(const struct check_picture *p,
 static uint32_t weigh(const struct check_picture *p,
 		      const struct check_cohort *cohort, uint32_t rank)
 {
-	uint32_t stuck = p->cohorts[p->cohort_of[rank]].waiting;
+	uint32_t stuck = check_cohort_of(p, rank)->waiting;
 
 	if (check_from_any(cohort->call))
 		return 2 * (CHECK_RING - count_sent(p, cohort, rank)) + stuck;
@@ -56,7 +56,7 @@ static uint32_t follow(const struct check_picture *p, uint32_t rank,
 	int64_t next;
 
 	while (links-- > 0) {
-		next = check_chain_next(p, &p->cohorts[p->cohort_of[rank]]);
+		next = check_chain_next(p, check_cohort_of(p, rank));
 		if (next < 0)
 			break;
 		rank = (uint32_t)next;
@@ -69,7 +69,7 @@ uint32_t check_chain_start(const struct check_picture *p, uint32_t preferred)
 	uint32_t inside = follow(p, preferred, p->num_cohorts + 1);
 	uint32_t rank = inside;
 
-	if (check_chain_next(p, &p->cohorts[p->cohort_of[inside]]) < 0)
+	if (check_chain_next(p, check_cohort_of(p, inside)) < 0)
 		return preferred;
 	for (uint32_t i = 0; i <= p->num_cohorts; i++) {
 		if (rank == preferred)

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The same numbers as of enum dist_error: check/ does not include dist.h. */
-enum { ERROR_TIMEOUT = -5, ERROR_PEER_LOST = -8 };
+#include "check/proof.h"
+#include "lockstep/types.h"
 
 /* ---- gathering ---------------------------------------------------------- */
 
@@ -84,7 +84,7 @@ static int64_t first_timeout(const struct check_board *board)
 		const struct check_call *call =
 			check_failed_call(&board->slots[rank]);
 
-		if (call && call->error == ERROR_TIMEOUT &&
+		if (call && call->error == DIST_ERR_TIMEOUT &&
 		    call->ended_ns < first_ns)
 			first_ns = call->ended_ns;
 	}
@@ -102,7 +102,8 @@ static void forget_last(struct check_slot *slot)
 	if (slot->parts.number == call->number)
 		slot->parts.number = 0;
 	for (uint32_t i = 0; call->tag < 0 && i < slot->groups; i++)
-		if (slot->memberships[i].group_id == call->group_id)
+		if (slot->memberships[i].group_id == call->group_id &&
+		    call->state != CHECK_CALL_QUEUED)
 			slot->memberships[i].collectives = call->index;
 	memset(call, 0, sizeof *call);
 	slot->calls--;
@@ -125,8 +126,8 @@ static void rewind_board(struct check_board *board, int64_t until_ns)
 
 /* What has become of the ranks, by what they wrote alone. */
 struct ends {
-	/* First of each; -1: none. A silent rank did not tell of its end: there
-	 * is no dump of it, or one of earlier. A refused one ended with a call
+	/* First of each; -1: none. Of a silent rank's end there is no dump, or
+	 * only one of earlier. A refused one ended with a call
 	 * that was refused. */
 	int64_t missing, silent, refused, failed, bereft;
 	bool timed_out; /* one of them at least */
@@ -145,19 +146,19 @@ static struct ends ends_of(const struct check_board *board)
 			ends.missing = rank;
 		if (!call && slot->state != CHECK_RANK_FINISHED)
 			ends.silent = rank;
-		if (!call && check_is_refused(slot))
+		if (!call && check_last_refusal(slot))
 			ends.refused = rank;
 		if (call)
 			ends.failed = rank;
-		if (call && call->error == ERROR_PEER_LOST)
+		if (call && call->error == DIST_ERR_PEER_LOST)
 			ends.bereft = rank;
-		ends.timed_out |= call && call->error == ERROR_TIMEOUT;
+		ends.timed_out |= call && call->error == DIST_ERR_TIMEOUT;
 		ends.all_finished &= slot->state == CHECK_RANK_FINISHED;
 	}
 	return ends;
 }
 
-/* The cause is a rank that others lost, and that did not tell of its end; else
+/* The cause is a rank that others lost, and of whose end there is no dump; else
  * one that ended because a call was refused; else one that failed. Who gave up
  * at a deadline is lost to the others, too. */
 static void find_cause(struct check_cause *cause, const struct ends *ends)
@@ -179,6 +180,7 @@ static void find_cause(struct check_cause *cause, const struct ends *ends)
 
 static struct check_verdict judge(struct check_diagnosis *d)
 {
+	d->facts.nothing_moves = d->cause.weight == CHECK_CAUSE_PROVED;
 	d->facts.lost_rank = d->cause.lost ? d->cause.rank : -1;
 	memcpy(d->facts.lost_how, d->cause.how, sizeof d->facts.lost_how);
 	return check_judge_cause(d->board, &d->facts, &d->cause);
@@ -194,8 +196,13 @@ struct check_verdict check_diagnose(struct check_diagnosis *d)
 		return judge(d);
 	ends = ends_of(d->board);
 	find_cause(&d->cause, &ends);
-	if (d->cause.weight == 0 && !ends.all_finished)
-		return (struct check_verdict){CHECK_STATUS, -1};
+	if (d->cause.weight == 0 && !ends.all_finished) {
+		/* Nobody has to fail for it to be known that they disagree. */
+		verdict = check_prove(d->board, INT64_MAX);
+		return verdict.kind == CHECK_MISMATCH
+			       ? verdict
+			       : (struct check_verdict){CHECK_STATUS, -1};
+	}
 	verdict = judge(d);
 	/* Who disagreed did so whenever it was. */
 	if (check_is_certain(&verdict) || until_ns == INT64_MAX)

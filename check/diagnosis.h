@@ -39,7 +39,7 @@ bool check_diagnosis_missing(const struct check_diagnosis *diagnosis,
  * check_diagnose judges the dumps, one at least. Where ranks wrote them one by
  * one, and one gave up a call at its deadline, the others' later calls are
  * taken off the board: they came too late. Where nothing has failed, and not
- * all ranks have finished, CHECK_STATUS.
+ * all ranks have finished, CHECK_STATUS, unless they disagree.
  */
 struct check_verdict check_diagnose(struct check_diagnosis *diagnosis);
 

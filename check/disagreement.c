@@ -3,9 +3,10 @@
 #include <string.h>
 
 #include "check/message.h"
+#include "lockstep/types.h"
 
-/* The same number as DIST_ERR_MISMATCH: check/ does not include dist.h. */
-enum { ERROR_MISMATCH = -6 };
+/* Of pairs of ranks that have none in common; -1: that still may. */
+#define NO_RANK (-2)
 
 bool check_may_differ(const struct check_call *call)
 {
@@ -89,6 +90,31 @@ static bool disagree_at(const struct check_board *board,
 	return true;
 }
 
+/* The next place, from place on, at which a member recorded a collective;
+ * UINT32_MAX: there is none. */
+static uint32_t next_recorded(const struct check_board *board,
+			      const struct check_group *group,
+			      const struct check_call *place)
+{
+	uint32_t next = UINT32_MAX;
+
+	for (uint32_t i = 0; i < group->num_members; i++) {
+		const struct check_slot *slot =
+			&board->slots[check_group_member(group, i)];
+
+		for (uint32_t j = 0; j < check_ring(slot); j++) {
+			struct check_call like = *place;
+
+			like.index = slot->ring[j].index;
+			if (like.index >= place->index && like.index < next &&
+			    slot->ring[j].state != CHECK_CALL_NONE &&
+			    check_same_collective(&slot->ring[j], &like))
+				next = like.index;
+		}
+	}
+	return next;
+}
+
 static bool disagree_in_group(const struct check_board *board,
 			      const struct check_group *group,
 			      struct check_disagreement *found)
@@ -108,10 +134,16 @@ static bool disagree_in_group(const struct check_board *board,
 		if (n < low)
 			low = n;
 	}
-	low = low > CHECK_RING ? low - CHECK_RING : 0;
-	for (place.index = low; place.index < high; place.index++)
+	place.index = low > CHECK_RING ? low - CHECK_RING : 0;
+	while (place.index < high) {
 		if (disagree_at(board, group, &place, found))
 			return true;
+		/* Who is far behind leaves a gap of which nobody has records.
+		 */
+		place.index++;
+		if (high - low > 2 * CHECK_RING)
+			place.index = next_recorded(board, group, &place);
+	}
 	return false;
 }
 
@@ -131,6 +163,24 @@ static const struct check_call *call_of_parts(const struct check_slot *slot,
 		       : NULL;
 }
 
+/* Ranks a and b are one more pair: found->common becomes, or stays, the one
+ * rank that is in all pairs so far, if there is one. */
+static void note_common(struct check_disagreement *found, uint32_t a,
+			uint32_t b)
+{
+	bool has_a = found->rank_a == a || found->rank_a == b;
+	bool has_b = found->rank_b == a || found->rank_b == b;
+
+	if (found->common == NO_RANK)
+		return;
+	if (found->common < 0 && has_a != has_b)
+		found->common = has_a ? found->rank_a : found->rank_b;
+	else if ((!has_a && !has_b) ||
+		 (found->common >= 0 && found->common != a &&
+		  found->common != b))
+		found->common = NO_RANK;
+}
+
 /* Looks at what rank a sends to rank b. */
 static void compare_parts(const struct check_board *board,
 			  const struct check_group *group, uint32_t a,
@@ -148,9 +198,10 @@ static void compare_parts(const struct check_board *board,
 	wanted = to->parts.out[from->parts.rank];
 	if (sent == wanted)
 		return;
-	if (found->pair)
+	if (found->pair) {
 		found->other_pairs++;
-	else
+		note_common(found, a, b);
+	} else {
 		*found = (struct check_disagreement){.group = group,
 						     .a = sends,
 						     .b = awaits,
@@ -158,7 +209,9 @@ static void compare_parts(const struct check_board *board,
 						     .rank_b = b,
 						     .pair = true,
 						     .sent = sent,
-						     .wanted = wanted};
+						     .wanted = wanted,
+						     .common = -1};
+	}
 }
 
 static bool disagree_in_parts(const struct check_board *board,
@@ -173,6 +226,8 @@ static bool disagree_in_parts(const struct check_board *board,
 			compare_parts(board, group,
 				      check_group_member(group, i),
 				      check_group_member(group, j), found);
+	if (found->common < 0)
+		found->common = -1;
 	return found->pair;
 }
 
@@ -184,17 +239,18 @@ static bool disagree_in_parts(const struct check_board *board,
 static bool contradict(const struct check_call *a, const struct check_call *b,
 		       bool guess)
 {
-	if (a->numel == b->numel && strcmp(a->dtype, b->dtype) == 0)
+	if (a->numel == b->numel && strcmp(a->dtype, b->dtype) == 0 &&
+	    a->terms == b->terms)
 		return false;
 	if (a->index != CHECK_INDEX_UNKNOWN && b->index != CHECK_INDEX_UNKNOWN)
 		return a->index == b->index;
 	return guess &&
-	       (a->error == ERROR_MISMATCH || b->state != CHECK_CALL_DONE ||
+	       (a->error == DIST_ERR_MISMATCH || b->state != CHECK_CALL_DONE ||
 		b->ended_ns >= a->issued_ns);
 }
 
 /* The other end of a, a call of rank, if the two differ in size or type. How
- * many messages were before tells which it is; for one that rank waits with, a
+ * many messages were before shows which it is; for one that rank waits with, a
  * guess will do. */
 static const struct check_call *
 contradiction_of(const struct check_board *board, uint32_t rank,
@@ -287,7 +343,7 @@ failed_by_mismatch(const struct check_slot *slot)
 		const struct check_call *call = &slot->ring[i];
 
 		if (call->state == CHECK_CALL_FAILED && call->tag < 0 &&
-		    call->error == ERROR_MISMATCH)
+		    call->error == DIST_ERR_MISMATCH)
 			return call;
 	}
 	return NULL;

@@ -16,7 +16,9 @@ struct check_disagreement {
 	uint32_t rank_a, rank_b;         /* first rank of each side */
 	bool pair;             /* a, an all-to-all, sends to b another */
 	uint32_t sent, wanted; /* number of elements than b awaits; */
-	uint32_t other_pairs;  /* and so many others do */
+	uint32_t other_pairs;  /* and so many others do, */
+	int64_t common;        /* of all of which one is this rank; -1: no rank
+				  alone, or there is one pair */
 };
 
 /* check_disagree finds the disagreement that came to be first: later ones may
@@ -28,8 +30,8 @@ bool check_disagree(const struct check_board *board,
 
 /* check_unequal_parts returns a collective that failed on a rank because a
  * message was of another length than awaited, and stores the first such rank;
- * NULL: there is none. What the records tell of the calls may be equal: they do
- * not hold the length of every part. */
+ * NULL: there is none. The calls may be equal on record: they do not hold the
+ * length of every part. */
 const struct check_call *check_unequal_parts(const struct check_board *board,
 					     uint32_t *rank);
 
@@ -51,12 +53,5 @@ const struct check_call *check_counterpart(const struct check_slot *slot,
 uint32_t check_count_like(const struct check_board *board,
 			  const struct check_group *group,
 			  const struct check_call *like);
-
-/* check_report_mismatch writes what check_disagree() or check_unequal_parts()
- * finds on board (report_mismatch.c). */
-void check_report_mismatch(FILE *out, const struct check_board *board);
-
-/* check_report_hazard writes the hazards on board (report_hazard.c). */
-void check_report_hazard(FILE *out, const struct check_board *board);
 
 #endif

@@ -1,4 +1,4 @@
-/* dump.c - writing a dump, and where; dump_read.c reads it. */
+/* dump.c - a dump as a document, written and read, and where it lies. */
 #include "check/dump.h"
 
 #include <errno.h>
@@ -7,150 +7,148 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/character.h"
 #include "check/dump_fields.h"
 #include "check/file.h"
 
-/* ---- the document ------------------------------------------------------- */
+/* ---- writing ------------------------------------------------------------ */
 
-/* An object of the table's members; NULL: no memory. */
-static json_t *object_of(const struct check_field *fields, const void *from)
+/* The calls in the ring, by age. */
+static json_t *calls_json(const struct check_slot *slot)
 {
-	json_t *object = json_object();
-
-	if (object && check_fields_write(fields, from, object))
-		return object;
-	json_decref(object);
-	return NULL;
-}
-
-static json_t *groups_json(const struct check_slot *slot)
-{
-	json_t *groups = json_array();
-
-	for (uint32_t i = 0; i < slot->groups && i < CHECK_GROUPS; i++)
-		json_array_append_new(groups, object_of(check_membership_fields,
-							&slot->memberships[i]));
-	return groups;
-}
-
-static json_t *kinds_json(const struct check_slot *slot)
-{
-	json_t *kinds = json_array();
-
-	for (uint32_t i = 0; i < slot->kinds && i < CHECK_KINDS; i++)
-		json_array_append_new(
-			kinds, object_of(check_kind_fields, &slot->kind[i]));
-	return kinds;
-}
-
-static json_t *calls_json(const struct check_slot *slot, uint32_t *told)
-{
-	uint32_t n = check_dropped(slot);
 	json_t *calls = json_array();
 
-	for (*told = 0; n < slot->calls; n++) {
+	for (uint32_t n = check_dropped(slot); n < slot->calls; n++) {
 		const struct check_call *call = check_call_find(slot, n + 1);
 
-		if (!call)
-			continue;
-		json_array_append_new(calls,
-				      object_of(check_call_fields, call));
-		++*told;
+		if (call)
+			json_array_append_new(
+				calls,
+				check_fields_json(check_call_fields, call));
 	}
 	return calls;
 }
 
-static json_t *numbers_json(const uint32_t *numbers, uint32_t count,
-			    uint32_t most)
-{
-	json_t *array = json_array();
-
-	for (uint32_t i = 0; i < count && i < most; i++)
-		json_array_append_new(array, json_integer(numbers[i]));
-	return array;
-}
-
-static json_t *parts_json(const struct check_parts *parts)
-{
-	json_t *object;
-
-	if (parts->number == 0)
-		return json_null();
-	object = object_of(check_parts_fields, parts);
-	json_object_set_new(object, "in",
-			    numbers_json(parts->in, parts->count, CHECK_PARTS));
-	json_object_set_new(
-		object, "out",
-		numbers_json(parts->out, parts->count, CHECK_PARTS));
-	return object;
-}
-
-static json_t *hazard_json(const struct check_hazard *hazard)
-{
-	json_t *object;
-
-	if (hazard->kind == CHECK_HAZARD_NONE)
-		return json_null();
-	object = object_of(check_hazard_fields, hazard);
-	json_object_set_new(object, "call",
-			    object_of(check_call_fields, &hazard->call));
-	json_object_set_new(object, "other",
-			    object_of(check_call_fields, &hazard->other));
-	return object;
-}
-
-static json_t *refusal_json(const struct check_slot *slot)
-{
-	json_t *object;
-
-	if (!check_is_refused(slot))
-		return json_null();
-	object = object_of(check_refusal_fields, &slot->refusal);
-	json_object_set_new(object, "call",
-			    object_of(check_call_fields, &slot->refusal.call));
-	return object;
-}
-
-static json_t *kept_json(const struct check_slot *slot)
-{
-	return slot->kept.number == 0
-		       ? json_null()
-		       : object_of(check_call_fields, &slot->kept);
-}
-
 bool check_dump_print(FILE *out, const struct check_dump *dump)
 {
-	const struct check_slot *slot = &dump->slot;
-	json_t *document, *calls;
-	uint32_t told;
-	bool good;
+	json_t *calls = calls_json(&dump->slot);
+	json_int_t dropped = (json_int_t)dump->slot.calls -
+			     (json_int_t)json_array_size(calls);
+	json_t *document = json_pack("{s:s, s:i}", "format", CHECK_DUMP_FORMAT,
+				     "version", CHECK_DUMP_VERSION);
+	bool good =
+		document &&
+		check_fields_add(check_dump_fields, dump, document) &&
+		check_fields_add(check_slot_fields, &dump->slot, document) &&
+		json_object_set_new(document, "calls_dropped",
+				    json_integer(dropped)) == 0 &&
+		json_object_set(document, "calls", calls) == 0 &&
+		json_dumpf(document, out, JSON_INDENT(1)) == 0;
 
-	calls = calls_json(slot, &told);
-	document = json_pack("{s:s, s:i}", "format", CHECK_DUMP_FORMAT,
-			     "version", CHECK_DUMP_VERSION);
-	good = document &&
-	       check_fields_write(check_dump_fields, dump, document);
-	good = json_object_update_new(
-		       document,
-		       json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-				 "s:o, s:o}",
-				 "calls_dropped",
-				 (json_int_t)slot->calls - told, "cause",
-				 object_of(check_cause_fields, &dump->cause),
-				 "groups", groups_json(slot), "kinds",
-				 kinds_json(slot), "parts",
-				 parts_json(&slot->parts), "hazard",
-				 hazard_json(&slot->hazard), "refusal",
-				 refusal_json(slot), "kept", kept_json(slot),
-				 "absent",
-				 numbers_json(slot->meeting.ranks,
-					      slot->meeting.count,
-					      CHECK_ABSENT),
-				 "calls", calls)) == 0 &&
-	       good;
-	good = good && json_dumpf(document, out, JSON_INDENT(1)) == 0;
+	json_decref(calls);
 	json_decref(document);
 	fputc('\n', out);
+	return good;
+}
+
+/* ---- reading: nothing is believed --------------------------------------- */
+
+static bool refuse(char *why, const char *where, const char *expected)
+{
+	snprintf(why, CHECK_WHY, "%s: expected %s", where, expected);
+	return false;
+}
+
+static bool read_calls(struct check_dump *dump, const json_t *calls, char *why)
+{
+	struct check_slot *slot = &dump->slot;
+	uint32_t dropped = check_dropped(slot);
+
+	if (!json_is_array(calls))
+		return refuse(why, "calls", "an array");
+	for (size_t i = 0; i < json_array_size(calls); i++) {
+		struct check_call call = {.number = 0};
+		char where[32];
+
+		snprintf(where, sizeof where, "calls[%zu]", i);
+		if (!check_fields_read(check_call_fields,
+				       json_array_get(calls, i),
+				       dump->world_size, where, &call, why))
+			return false;
+		if (call.number <= dropped || call.number > slot->calls ||
+		    check_call_find(slot, call.number))
+			return refuse(why, where,
+				      "one of the last numbers, once");
+		slot->ring[check_ring_place(slot, call.number)] = call;
+	}
+	return true;
+}
+
+static bool read_head(struct check_dump *dump, const json_t *document,
+		      char *why)
+{
+	const json_t *version = json_object_get(document, "version");
+	const char *format =
+		json_string_value(json_object_get(document, "format"));
+
+	if (!format || strcmp(format, CHECK_DUMP_FORMAT) != 0)
+		return refuse(why, "format", "\"" CHECK_DUMP_FORMAT "\"");
+	if (json_integer_value(version) != CHECK_DUMP_VERSION) {
+		snprintf(why, CHECK_WHY,
+			 "version: expected %d, the one that this Lockstep "
+			 "reads",
+			 CHECK_DUMP_VERSION);
+		return false;
+	}
+	if (!check_fields_read(check_dump_fields, document, 0, "", dump, why))
+		return false;
+	if (dump->world_size < 1 || dump->world_size > CHECK_DUMP_MAX_WORLD)
+		return refuse(why, "world_size", "from 1 to 131072");
+	if (dump->rank >= dump->world_size)
+		return refuse(why, "rank", "less than world_size");
+	return (dump->cause.rank >= 0 &&
+		(uint32_t)dump->cause.rank < dump->world_size) ||
+	       refuse(why, "cause.rank", "a rank of the job");
+}
+
+static bool read_body(struct check_dump *dump, const json_t *document,
+		      char *why)
+{
+	struct check_slot *slot = &dump->slot;
+
+	if (!check_fields_read(check_slot_fields, document, dump->world_size,
+			       "", slot, why))
+		return false;
+	for (uint32_t i = 0; i < slot->groups; i++)
+		if (check_membership_find(slot,
+					  slot->memberships[i].group_id) !=
+		    &slot->memberships[i])
+			return refuse(why, "groups", "each group once");
+	if (slot->parts.number && slot->parts.rank >= slot->parts.count)
+		return refuse(why, "parts", "a rank of a group, not too large");
+	if (!read_calls(dump, json_object_get(document, "calls"), why))
+		return false;
+	return check_slot_mend(slot, dump->world_size) ||
+	       refuse(why, "calls", "the records of a rank");
+}
+
+bool check_dump_read(FILE *in, struct check_dump *dump, char message[256])
+{
+	json_error_t error;
+	json_t *document = json_loadf(in, JSON_REJECT_DUPLICATES, &error);
+	bool good;
+
+	memset(dump, 0, sizeof *dump);
+	if (!document) {
+		snprintf(message, CHECK_WHY,
+			 "line %d: expected a dump, in JSON: %.120s",
+			 error.line, error.text);
+		check_printable(message, strlen(message));
+		return false;
+	}
+	good = read_head(dump, document, message) &&
+	       read_body(dump, document, message);
+	json_decref(document);
 	return good;
 }
 

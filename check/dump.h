@@ -18,8 +18,9 @@ extern "C" {
 
 /* Of the format; raised when a field changes its meaning or goes. */
 #define CHECK_DUMP_VERSION 1
-/* A world larger than this is taken for garbage. */
-#define CHECK_DUMP_MAX_WORLD (1u << 20)
+/* A world larger than this is taken for garbage: its records would take more
+ * than 3 GiB. */
+#define CHECK_DUMP_MAX_WORLD (1u << 17)
 /* How the names of dumps in a folder end. */
 #define CHECK_DUMP_SUFFIX ".dump.json"
 
@@ -30,7 +31,7 @@ struct check_dump {
 	uint32_t attempt;   /* starts of the world before this one */
 	int64_t time_ns;    /* when it was taken, since 1970 */
 	int64_t clock_ns;   /* the same by the clock of the calls */
-	int64_t timeout_ns; /* deadline in force; 0: not told */
+	int64_t timeout_ns; /* deadline in force; 0: unknown */
 	/* What the one who started the ranks knows; weight 0: nothing. */
 	struct check_cause cause;
 	struct check_slot slot;

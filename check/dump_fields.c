@@ -3,125 +3,183 @@
 #include "check/dump.h"
 
 /* By the numbers of the enums. */
-static const char *const rank_states[] = {"absent",   "running", "waiting",
-					  "finished", "lost",    NULL};
-static const char *const call_states[] = {"none", "issued", "done", "failed",
-					  NULL};
+const char *const check_rank_states[] = {"absent",   "running", "waiting",
+					 "finished", "lost",    NULL};
+const char *const check_call_states[] = {"none",   "issued", "done",
+					 "failed", "queued", NULL};
 static const char *const hazard_kinds[] = {"none", "written", "read", "shared",
 					   NULL};
 
-#define DUMP(kind, member, name)                                               \
-	CHECK_FIELD(kind, struct check_dump, member, name)
-
-const struct check_field check_dump_fields[] = {
-	DUMP(TEXT, job, "job"),
-	DUMP(TEXT, world, "world"),
-	DUMP(TEXT, slot.host, "host"),
-	DUMP(INT64, slot.pid, "pid"),
-	DUMP(UINT32, rank, "rank"),
-	DUMP(UINT32, world_size, "world_size"),
-	DUMP(UINT32, attempt, "attempt"),
-	DUMP(INT64, time_ns, "time_ns"),
-	DUMP(INT64, clock_ns, "clock_ns"),
-	DUMP(INT64, timeout_ns, "timeout_ns"),
-	DUMP(TEXT, slot.meeting.words, "rendezvous"),
-	CHECK_FIELD_OF(struct check_dump, slot.state, "state", rank_states),
-	DUMP(UINT32, slot.generation, "generation"),
-	DUMP(UINT32, slot.calls, "calls_made"),
-	DUMP(UINT32, slot.held, "handles_held"),
-	DUMP(UINT32, slot.waiting, "waiting"),
-	DUMP(TEXT, slot.wait_site.file, "waiting_file"),
-	DUMP(INT32, slot.wait_site.line, "waiting_line"),
-	CHECK_FIELDS_END,
-};
-
-#define CAUSE(kind, member)                                                    \
-	CHECK_FIELD(kind, struct check_cause, member, #member)
-
-const struct check_field check_cause_fields[] = {
-	CAUSE(INT32, weight), CAUSE(INT32, rank), CAUSE(BOOL, lost),
-	CAUSE(TEXT, how),     CHECK_FIELDS_END,
-};
-
-#define MEMBERSHIP(member, name)                                               \
-	CHECK_FIELD(UINT32, struct check_membership, member, name)
-
-const struct check_field check_membership_fields[] = {
-	MEMBERSHIP(group_id, "id"),
-	MEMBERSHIP(leader, "leader"),
-	MEMBERSHIP(collectives, "collectives"),
-	MEMBERSHIP(left, "left"),
-	CHECK_FIELDS_END,
-};
-
-#define KIND(kind, member, name)                                               \
-	CHECK_FIELD(kind, struct check_kind, member, name)
-
-const struct check_field check_kind_fields[] = {
-	KIND(UINT32, group_id, "group_id"),
-	KIND(INT32, peer, "peer"),
-	KIND(INT32, tag, "tag"),
-	KIND(UINT32, sends, "sends"),
-	KIND(UINT32, count, "count"),
-	CHECK_FIELDS_END,
-};
-
-#define PARTS(member) CHECK_FIELD(UINT32, struct check_parts, member, #member)
-
-const struct check_field check_parts_fields[] = {
-	PARTS(number),
-	PARTS(count),
-	PARTS(rank),
-	CHECK_FIELDS_END,
-};
-
-#define HAZARD(kind, member)                                                   \
-	CHECK_FIELD(kind, struct check_hazard, member, #member)
-
-const struct check_field check_hazard_fields[] = {
-	CHECK_FIELD_OF(struct check_hazard, kind, "kind", hazard_kinds),
-	HAZARD(UINT64, element),
-	HAZARD(UINT64, numel),
-	HAZARD(TEXT, buffer),
-	HAZARD(TEXT, given),
-	HAZARD(TEXT, function),
-	CHECK_FIELD(TEXT, struct check_hazard, access.file, "access_file"),
-	CHECK_FIELD(INT32, struct check_hazard, access.line, "access_line"),
-	CHECK_FIELDS_END,
-};
-
-const struct check_field check_refusal_fields[] = {
-	CHECK_FIELD(TEXT, struct check_refusal, words, "words"),
-	CHECK_FIELDS_END,
-};
-
-#define CALL(kind, member) CHECK_FIELD(kind, struct check_call, member, #member)
+#define NAMED(type, kind, member, name)                                        \
+	{                                                                      \
+		CHECK_FIELD(kind, struct check_##type, member, name)           \
+	}
+#define FIELD(type, kind, member) NAMED(type, kind, member, #member)
+#define OPTIONAL(type, kind, member, name)                                     \
+	{                                                                      \
+		CHECK_FIELD(kind, struct check_##type, member, name),          \
+			.optional = true                                       \
+	}
+#define END                                                                    \
+	{                                                                      \
+		.name = NULL                                                   \
+	}
 
 const struct check_field check_call_fields[] = {
-	CALL(UINT32, number),
-	CHECK_FIELD_OF(struct check_call, state, "state", call_states),
-	CALL(TEXT, op),
-	CALL(TEXT, dtype),
-	CALL(TEXT, reduce_op),
-	CALL(TEXT, group),
-	CALL(UINT32, group_id),
-	CALL(UINT32, leader),
-	CALL(UINT32, index),
-	CALL(INT32, peer),
-	CALL(INT32, peer_rank),
-	CALL(INT32, source),
-	CALL(INT32, tag),
-	CALL(UINT32, generation),
-	CALL(INT32, error),
-	CALL(UINT64, numel),
-	CALL(HASH, terms),
-	CALL(TEXT, words),
-	CALL(TEXT, label),
-	CALL(UINT32, held),
-	CALL(INT64, timeout_ns),
-	CALL(INT64, issued_ns),
-	CALL(INT64, ended_ns),
-	CHECK_FIELD(TEXT, struct check_call, site.file, "file"),
-	CHECK_FIELD(INT32, struct check_call, site.line, "line"),
-	CHECK_FIELDS_END,
+	FIELD(call, UINT32, number),
+	{CHECK_FIELD(ENUM, struct check_call, state, "state"),
+	 .names = check_call_states},
+	FIELD(call, TEXT, op),
+	FIELD(call, TEXT, dtype),
+	FIELD(call, TEXT, reduce_op),
+	FIELD(call, TEXT, group),
+	FIELD(call, UINT32, group_id),
+	FIELD(call, RANK, leader),
+	FIELD(call, UINT32, index),
+	FIELD(call, OR_NONE, peer),
+	FIELD(call, RANK_OR_NONE, peer_rank),
+	FIELD(call, RANK_OR_NONE, source),
+	FIELD(call, OR_NONE, tag),
+	FIELD(call, UINT32, generation),
+	FIELD(call, INT32, error),
+	FIELD(call, UINT64, numel),
+	FIELD(call, HASH, terms),
+	NAMED(call, TEXT, terms_text, "words"),
+	FIELD(call, TEXT, label),
+	FIELD(call, UINT32, held),
+	FIELD(call, INT64, timeout_ns),
+	FIELD(call, TIME, issued_ns),
+	FIELD(call, TIME, ended_ns),
+	NAMED(call, TEXT, site.file, "file"),
+	NAMED(call, INT32, site.line, "line"),
+	OPTIONAL(call, TEXT, from.file, "from_file"),
+	OPTIONAL(call, INT32, from.line, "from_line"),
+	END,
+};
+
+static const struct check_field cause_fields[] = {
+	FIELD(cause, INT32, weight),
+	FIELD(cause, INT32, rank),
+	FIELD(cause, BOOL, lost),
+	FIELD(cause, TEXT, how),
+	END,
+};
+
+static const struct check_field membership_fields[] = {
+	NAMED(membership, UINT32, group_id, "id"),
+	FIELD(membership, RANK, leader),
+	FIELD(membership, UINT32, collectives),
+	FIELD(membership, UINT32, left),
+	OPTIONAL(membership, UINT32, trail, "trail"),
+	END,
+};
+
+static const struct check_field past_fields[] = {
+	NAMED(past, UINT32, was.group_id, "id"),
+	NAMED(past, RANK, was.leader, "leader"),
+	NAMED(past, UINT32, was.collectives, "collectives"),
+	NAMED(past, UINT32, was.trail, "trail"),
+	FIELD(past, UINT32, generation),
+	FIELD(past, UINT32, failed),
+	END,
+};
+
+static const struct check_field kind_fields[] = {
+	FIELD(kind, UINT32, group_id), FIELD(kind, RANK_OR_NONE, peer),
+	FIELD(kind, INT32, tag),       FIELD(kind, UINT32, sends),
+	FIELD(kind, UINT32, count),    END,
+};
+
+#define PARTS_ARRAY(member)                                                    \
+	{                                                                      \
+		CHECK_FIELD_ARRAY(struct check_parts, member, #member, NULL),  \
+			.count = offsetof(struct check_parts, count)           \
+	}
+
+static const struct check_field parts_fields[] = {
+	FIELD(parts, UINT32, number),
+	FIELD(parts, UINT32, count),
+	FIELD(parts, UINT32, rank),
+	PARTS_ARRAY(in),
+	PARTS_ARRAY(out),
+	END,
+};
+
+static const struct check_field hazard_fields[] = {
+	{CHECK_FIELD(ENUM, struct check_hazard, kind, "kind"),
+	 .names = hazard_kinds},
+	FIELD(hazard, UINT64, element),
+	FIELD(hazard, UINT64, numel),
+	FIELD(hazard, TEXT, buffer),
+	FIELD(hazard, TEXT, given),
+	FIELD(hazard, TEXT, function),
+	NAMED(hazard, TEXT, access.file, "access_file"),
+	NAMED(hazard, INT32, access.line, "access_line"),
+	NAMED(hazard, TEXT, after.file, "after_file"),
+	NAMED(hazard, INT32, after.line, "after_line"),
+	NAMED(hazard, TEXT, until.file, "until_file"),
+	NAMED(hazard, INT32, until.line, "until_line"),
+	{CHECK_FIELD_OF(OBJECT, struct check_hazard, call, "call",
+			check_call_fields)},
+	{CHECK_FIELD_OF(OBJECT, struct check_hazard, other, "other",
+			check_call_fields)},
+	END,
+};
+
+static const struct check_field refusal_fields[] = {
+	NAMED(refusal, TEXT, reason, "words"),
+	FIELD(refusal, UINT32, after),
+	FIELD(refusal, UINT32, count),
+	{CHECK_FIELD_OF(OBJECT, struct check_refusal, call, "call",
+			check_call_fields)},
+	END,
+};
+
+const struct check_field check_dump_fields[] = {
+	FIELD(dump, TEXT, job),
+	FIELD(dump, TEXT, world),
+	FIELD(dump, UINT32, rank),
+	FIELD(dump, UINT32, world_size),
+	FIELD(dump, UINT32, attempt),
+	FIELD(dump, TIME, time_ns),
+	FIELD(dump, TIME, clock_ns),
+	FIELD(dump, INT64, timeout_ns),
+	{CHECK_FIELD_OF(OBJECT, struct check_dump, cause, "cause",
+			cause_fields)},
+	END,
+};
+
+#define ARRAY(member, name, table)                                             \
+	CHECK_FIELD_ARRAY(struct check_slot, member, name, table)
+#define COUNT(member) .count = offsetof(struct check_slot, member)
+
+const struct check_field check_slot_fields[] = {
+	FIELD(slot, TEXT, host),
+	FIELD(slot, INT64, pid),
+	NAMED(slot, TEXT, rendezvous.text, "rendezvous"),
+	{ARRAY(rendezvous.ranks, "absent", NULL), COUNT(rendezvous.count)},
+	{CHECK_FIELD(ENUM, struct check_slot, state, "state"),
+	 .names = check_rank_states},
+	FIELD(slot, UINT32, generation),
+	NAMED(slot, UINT32, calls, "calls_made"),
+	NAMED(slot, UINT32, held, "handles_held"),
+	OPTIONAL(slot, UINT32, failed, "failed"),
+	FIELD(slot, UINT32, waiting),
+	OPTIONAL(slot, UINT32, looked_at, "looked_at"),
+	NAMED(slot, TEXT, wait_site.file, "waiting_file"),
+	NAMED(slot, INT32, wait_site.line, "waiting_line"),
+	{ARRAY(memberships, "groups", membership_fields), COUNT(groups)},
+	{ARRAY(past, "past_groups", past_fields), COUNT(pasts),
+	 .optional = true, .wraps = true},
+	{ARRAY(quiet, "last_in_groups", check_call_fields), .optional = true},
+	{ARRAY(kind, "kinds", kind_fields), COUNT(kinds)},
+	{CHECK_FIELD_OF(NULLABLE, struct check_slot, parts, "parts",
+			parts_fields)},
+	{CHECK_FIELD_OF(NULLABLE, struct check_slot, hazard, "hazard",
+			hazard_fields)},
+	{ARRAY(refusals, "refusals", refusal_fields), COUNT(refused),
+	 .optional = true},
+	{CHECK_FIELD_OF(NULLABLE, struct check_slot, kept, "kept",
+			check_call_fields)},
+	END,
 };

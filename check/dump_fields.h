@@ -4,16 +4,17 @@
 
 #include "check/fields.h"
 
-/* The word by which a dump is known. */
+/* By which a dump is recognised. */
 #define CHECK_DUMP_FORMAT "lockstep dump"
 
-extern const struct check_field check_dump_fields[];  /* struct check_dump */
-extern const struct check_field check_cause_fields[]; /* struct check_cause */
-extern const struct check_field check_membership_fields[];
-extern const struct check_field check_kind_fields[];
-extern const struct check_field check_parts_fields[];
-extern const struct check_field check_hazard_fields[];
-extern const struct check_field check_refusal_fields[];
+/* Of struct check_dump all but the slot; of struct check_slot all but the ring,
+ * which has calls of struct check_call. */
+extern const struct check_field check_dump_fields[];
+extern const struct check_field check_slot_fields[];
 extern const struct check_field check_call_fields[];
+
+/* By the numbers of the enums, ended by NULL. */
+extern const char *const check_rank_states[]; /* but CHECK_RANK_UNKNOWN */
+extern const char *const check_call_states[];
 
 #endif

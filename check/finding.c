@@ -4,13 +4,10 @@
 #include <string.h>
 
 #include "check/chain.h"
-#include "check/left.h"
-#include "check/parting.h"
 #include "check/refusal.h"
-#include "check/unanswered.h"
 
 /* Lines that ranks may have besides the one that they are in. */
-#define MOST_LINES 6
+#define MOST_LINES 8
 
 /* ---- parties ---------------------------------------------------------- */
 
@@ -18,8 +15,7 @@ static bool same_line(const struct check_call *a, const struct check_call *b)
 {
 	if (!a || !b)
 		return a == b;
-	return a->site.line == b->site.line &&
-	       strcmp(a->site.file, b->site.file) == 0 && check_same_call(a, b);
+	return check_same_place(a, b) && check_same_call(a, b);
 }
 
 /* NULL for a line that is not known. */
@@ -28,7 +24,7 @@ static const struct check_site *known(const struct check_site *site)
 	return site && site->file[0] ? site : NULL;
 }
 
-/* Takes rank into the story; who is in it already stays what it is. */
+/* Takes rank into the finding; who is in it already stays what it is. */
 static void add(struct check_finding *f, uint32_t rank,
 		const struct check_call *call, bool culprit)
 {
@@ -37,8 +33,9 @@ static void add(struct check_finding *f, uint32_t rank,
 
 	if (f->party_of[rank])
 		return;
-	while (i < f->num_parties && (f->parties[i].role != role ||
-				      !same_line(f->parties[i].call, call)))
+	while (i < f->num_parties &&
+	       (f->parties[i].role != role || f->parties[i].alone ||
+		!same_line(f->parties[i].call, call)))
 		i++;
 	if (i == f->num_parties)
 		f->parties[f->num_parties++] = (struct check_party){
@@ -50,10 +47,13 @@ static void add(struct check_finding *f, uint32_t rank,
 	f->party_of[rank] = i + 1;
 }
 
-/* One more line of a rank, which has another part in the story. */
+/* One more line of a rank, which has another part in the finding; none if call
+ * is NULL. */
 static void add_line(struct check_finding *f, uint32_t rank,
 		     const struct check_call *call)
 {
+	if (!call)
+		return;
 	for (uint32_t i = 0; i < f->num_parties; i++)
 		if (same_line(f->parties[i].call, call))
 			return;
@@ -67,30 +67,32 @@ static void add_line(struct check_finding *f, uint32_t rank,
 		.alone = true};
 }
 
-/* The lines at which ranks went different ways before a call of group. */
-static void add_parting(struct check_finding *f,
-			const struct check_group *group,
-			const struct check_call *before)
+/* The lines of a receive from any source that took the wrong message, and those
+ * at which ranks went different ways. */
+static void add_taken(struct check_finding *f)
 {
-	struct check_parting parting;
+	add_line(f, f->taken.any.rank, f->taken.any.call);
+	if (f->taken.any.call)
+		add_line(f, f->taken.other.rank, f->taken.other.call);
+}
 
-	if (!check_find_parting(f->picture.board, group, before, &parting))
-		return;
-	add_line(f, parting.rank_few, parting.few);
-	add_line(f, parting.rank_most, parting.most);
+static void add_divergence(struct check_finding *f)
+{
+	add_line(f, f->divergence.rank_few, f->divergence.few);
+	add_line(f, f->divergence.rank_most, f->divergence.most);
 }
 
 static const struct check_cohort *cohort_of(const struct check_finding *f,
 					    uint32_t rank)
 {
-	return &f->picture.cohorts[f->picture.cohort_of[rank]];
+	return check_cohort_of(&f->picture, rank);
 }
 
 /* The call that says where rank is, which need not be its cohort's first. */
 static const struct check_call *place_of(const struct check_finding *f,
 					 uint32_t rank)
 {
-	const struct check_slot *slot = &f->picture.board->slots[rank];
+	const struct check_slot *slot = &f->board->slots[rank];
 	bool waiting = cohort_of(f, rank)->waiting;
 
 	return check_call_find(slot, waiting ? slot->waiting : slot->calls);
@@ -101,7 +103,7 @@ static const struct check_call *place_of(const struct check_finding *f,
 static void find_sides(struct check_finding *f,
 		       const struct check_disagreement *found)
 {
-	const struct check_board *board = f->picture.board;
+	const struct check_board *board = f->board;
 	const struct check_group *group = found->group;
 	uint32_t most = check_count_like(board, group, found->b);
 	bool tie = check_count_like(board, group, found->a) == most;
@@ -118,39 +120,67 @@ static void find_sides(struct check_finding *f,
 		}
 }
 
-static void find_mismatch(struct check_finding *f)
+/* The ranks that did not make the calls that most made, or all of them. */
+static void find_missing(struct check_finding *f)
 {
-	const struct check_board *board = f->picture.board;
-	struct check_disagreement found;
-	uint32_t rank;
-	const struct check_call *call;
+	struct check_missing *missing = &f->missing;
 
-	if (!check_disagree(board, &f->picture.groups, &found)) {
-		call = check_unequal_parts(board, &rank);
-		if (call)
-			add(f, rank, call, true);
-	} else if (found.group && !found.pair) {
-		find_sides(f, &found);
-		add_parting(f, found.group, found.a);
-	} else {
-		add(f, found.rank_a, found.a, true);
-		add(f, found.rank_b, found.b, true);
+	if (!check_find_missing(f->board, missing))
+		return;
+	for (int culprits = 1; culprits >= 0; culprits--)
+		for (uint32_t i = 0; i < missing->num; i++) {
+			const struct check_account *own = &missing->accounts[i];
+			bool odd = missing->tie ||
+				   !check_same_account(own, &missing->usual);
+
+			if (odd == culprits)
+				add(f, own->rank,
+				    check_account_call(f->board, own), odd);
+		}
+	add_line(f, missing->caller, missing->call);
+}
+
+/* Both ends of a message, or of a part; but where one rank is in all pairs that
+ * do not fit, that alone. */
+static void find_pair(struct check_finding *f,
+		      const struct check_disagreement *found)
+{
+	bool one = found->pair && found->common >= 0;
+
+	for (int culprits = 1; culprits >= 0; culprits--) {
+		if ((!one || found->rank_a == found->common) == culprits)
+			add(f, found->rank_a, found->a, culprits);
+		if ((!one || found->rank_b == found->common) == culprits)
+			add(f, found->rank_b, found->b, culprits);
 	}
 }
 
+static void find_mismatch(struct check_finding *f)
+{
+	const struct check_board *board = f->board;
+	struct check_disagreement *found = &f->disagreement;
+
+	if (!check_disagree(board, &f->picture.groups, found)) {
+		f->unequal.call = check_unequal_parts(board, &f->unequal.rank);
+		if (f->unequal.call)
+			add(f, f->unequal.rank, f->unequal.call, true);
+		else
+			find_missing(f);
+		return;
+	}
+	if (found->group && !found->pair) {
+		find_sides(f, found);
+		(void)check_find_divergence(board, found->group, found->a,
+					    &f->divergence);
+		add_divergence(f);
+	} else {
+		find_pair(f, found);
+	}
+	check_find_misled(board, found, &f->taken);
+	add_taken(f);
+}
+
 /* ---- deadlock --------------------------------------------------------- */
-
-static bool is_awaited_by(const struct check_finding *f,
-			  const struct check_cohort *cohort, uint32_t rank)
-{
-	return check_next_awaited(&f->picture, cohort, rank) == rank;
-}
-
-/* Whether cohort waits, and some of those that it waits for cannot come. */
-static bool is_stuck(const struct check_cohort *cohort)
-{
-	return cohort->waiting && !cohort->may_move;
-}
 
 /* The ranks of next that before waits for. */
 static void add_awaited(struct check_finding *f,
@@ -159,7 +189,7 @@ static void add_awaited(struct check_finding *f,
 {
 	for (uint32_t rank = next->first; rank < f->picture.world_size; rank++)
 		if (cohort_of(f, rank) == next &&
-		    is_awaited_by(f, before, rank))
+		    check_awaits(&f->picture, before, rank))
 			add(f, rank, place_of(f, rank), culprit);
 }
 
@@ -172,7 +202,7 @@ static const struct check_cohort *walk(struct check_finding *f, uint32_t start)
 
 	for (uint32_t i = 0; rank >= 0; i++) {
 		next = cohort_of(f, (uint32_t)rank);
-		if (!is_stuck(next) ||
+		if (!check_is_caught(next) ||
 		    check_has_left(&f->picture, cohort, (uint32_t)rank))
 			return cohort;
 		if (i > f->picture.num_cohorts)
@@ -197,16 +227,15 @@ static bool has_gone(const struct check_finding *f, uint32_t rank)
 	const struct check_picture *p = &f->picture;
 
 	for (uint32_t i = 0; i < p->num_cohorts; i++)
-		if (is_stuck(&p->cohorts[i]) &&
-		    is_awaited_by(f, &p->cohorts[i], rank) &&
+		if (check_is_caught(&p->cohorts[i]) &&
+		    check_awaits(p, &p->cohorts[i], rank) &&
 		    (!cohort_of(f, rank)->waiting ||
 		     check_has_left(p, &p->cohorts[i], rank)))
 			return true;
 	return false;
 }
 
-/* Whether cohort is stuck for the sake of a rank that has gone, and not of one
- * that is stuck itself. */
+/* Whether cohort is caught and waits for a rank that has gone. */
 static bool misses_some(const struct check_finding *f,
 			const struct check_cohort *cohort)
 {
@@ -215,7 +244,7 @@ static bool misses_some(const struct check_finding *f,
 
 	while (rank < p->world_size && !has_gone(f, rank))
 		rank = check_next_awaited(p, cohort, rank + 1);
-	return is_stuck(cohort) && rank < p->world_size;
+	return check_is_caught(cohort) && rank < p->world_size;
 }
 
 static void find_smaller_side(struct check_finding *f)
@@ -252,59 +281,30 @@ static void find_ends(struct check_finding *f, const struct check_cohort *last)
 /* An end, in which the rank need not wait. */
 static void add_end(struct check_finding *f, const struct check_end *end)
 {
-	add(f, end->rank, place_of(f, end->rank), true);
+	if (end->call)
+		add(f, end->rank, place_of(f, end->rank), true);
 	add_line(f, end->rank, end->call);
 }
 
-/* Two ends that almost meet, if there are such. */
-static bool find_miss(struct check_finding *f)
+static void find_stuck(struct check_finding *f)
 {
-	struct check_miss miss;
+	const struct check_cohort *last;
+	bool missed = f->miss.send.call;
 
-	if (!check_find_miss(&f->picture, &miss))
-		return false;
-	add_end(f, &miss.send);
-	add_end(f, &miss.recv);
-	return true;
-}
-
-/* A message like the one that a rank is stuck in. */
-static void find_twin(struct check_finding *f)
-{
-	struct check_end twin;
-
-	if (check_find_twin(&f->picture, &twin))
-		add_line(f, twin.rank, twin.call);
-}
-
-/* The collective that an awaited rank lacks, where others were. */
-static void find_lack(struct check_finding *f)
-{
-	struct check_lack lack;
-
-	if (check_find_lack(&f->picture, &lack))
-		add_line(f, lack.caller, lack.call);
-}
-
-static void find_stuck(struct check_finding *f, int odd)
-{
-	uint32_t start =
-		check_chain_start(&f->picture, odd > 0 ? (uint32_t)odd : 0);
-	bool missed = find_miss(f);
-	const struct check_cohort *last = walk(f, start), *cohort;
-
+	add_end(f, &f->miss.send);
+	add_end(f, &f->miss.recv);
+	last = walk(f, f->start);
 	if (last && last->call && last->call->tag >= 0 && !missed)
 		find_ends(f, last);
 	else if (last && !missed)
 		find_smaller_side(f);
 	for (uint32_t rank = 0; rank < f->picture.world_size; rank++)
-		if (is_stuck(cohort_of(f, rank)))
+		if (check_is_caught(cohort_of(f, rank)))
 			add(f, rank, place_of(f, rank), false);
-	find_lack(f);
-	find_twin(f);
-	cohort = check_gathering(&f->picture, start);
-	if (cohort)
-		add_parting(f, cohort->group, cohort->call);
+	add_line(f, f->absent.caller, f->absent.call);
+	add_line(f, f->previous.rank, f->previous.call);
+	add_taken(f);
+	add_divergence(f);
 }
 
 /* ---- late and lost ---------------------------------------------------- */
@@ -327,36 +327,87 @@ static void find_late(struct check_finding *f)
 	for (uint32_t rank = 0; rank < p->world_size; rank++)
 		if (cohort_of(f, rank)->waiting)
 			add(f, rank, place_of(f, rank), false);
-	find_lack(f);
+	add_line(f, f->absent.caller, f->absent.call);
+	add_taken(f);
 }
 
-/* The ranks that gave up because a call was refused like one of lost's. */
-static void add_refused(struct check_finding *f, uint32_t lost)
+/* The line that lost was at, unless its last call is there. */
+static void add_place(struct check_finding *f, uint32_t lost,
+		      const struct check_place *place)
 {
-	const struct check_slot *slots = f->picture.board->slots;
+	const struct check_call *call = place_of(f, lost);
 
-	for (uint32_t rank = 0; rank < f->picture.world_size; rank++)
-		if (check_refused_alike(&slots[rank], &slots[lost]))
-			add(f, rank, &slots[rank].refusal.call, true);
+	if (known(&place->site) &&
+	    !(call && check_same_site(&call->site, &place->site)))
+		f->parties[f->num_parties++] =
+			(struct check_party){.site = &place->site,
+					     .function = place->function,
+					     .role = CHECK_CULPRIT,
+					     .first = lost,
+					     .size = 1,
+					     .alone = true};
 }
 
 static void find_lost(struct check_finding *f, uint32_t lost)
 {
 	const struct check_picture *p = &f->picture;
 
-	add_refused(f, lost);
+	if ((int)lost == f->facts->lost_rank)
+		add_place(f, lost, &f->facts->lost_at);
 	add(f, lost, place_of(f, lost), true);
 	for (uint32_t rank = 0; rank < p->world_size; rank++)
-		if (is_awaited_by(f, cohort_of(f, rank), lost))
+		if (check_awaits(p, cohort_of(f, rank), lost))
 			add(f, rank, place_of(f, rank), false);
-	find_lack(f);
+	add_line(f, f->absent.caller, f->absent.call);
 }
 
-/* Each culprit has two lines more: of what it did to the memory of its call,
- * if that was seen, and of where it came out, or was given to. */
+/* One more line of rank, which may have a part in the finding already. */
+static void add_to(struct check_finding *f, uint32_t rank,
+		   const struct check_call *call, bool culprit)
+{
+	if (f->party_of[rank] && call)
+		add_line(f, rank, call);
+	else
+		add(f, rank, call, culprit);
+}
+
+/* The ranks of which calls were refused, and those that it led to wait or to
+ * meet others. */
+static void find_refused(struct check_finding *f)
+{
+	const struct check_board *board = f->board;
+	const struct check_refusal *refusal;
+	struct check_disagreement found;
+
+	for (uint32_t rank = 0; rank < board->world_size; rank++)
+		for (uint32_t i = 0;
+		     (refusal = check_next_refusal(&board->slots[rank], &i));)
+			add_to(f, rank, &refusal->call, true);
+	if (check_disagree(board, &f->picture.groups, &found)) {
+		add_to(f, found.rank_a, found.a, false);
+		add_to(f, found.rank_b, found.b, false);
+	}
+	for (uint32_t rank = 0; rank < board->world_size; rank++)
+		if (cohort_of(f, rank)->waiting)
+			add_to(f, rank, place_of(f, rank), false);
+}
+
+/* The same party, in another role at another line, if that is known. */
+static void add_beside(struct check_finding *f, struct check_party party,
+		       enum check_role role, const struct check_site *site)
+{
+	party.role = role;
+	party.site = known(site);
+	if (party.site)
+		f->parties[f->num_parties++] = party;
+}
+
+/* Each culprit has more lines: of what it did to the memory of its call, if
+ * that was seen, of the nearest calls, and of where it came out, or was given
+ * to. */
 static void find_hazards(struct check_finding *f)
 {
-	const struct check_board *board = f->picture.board;
+	const struct check_board *board = f->board;
 	uint32_t num;
 
 	for (uint32_t rank = 0; rank < board->world_size; rank++)
@@ -369,32 +420,32 @@ static void find_hazards(struct check_finding *f)
 			&board->slots[beside.first].hazard;
 
 		beside.beside = i + 1;
-		beside.role = CHECK_ACCESS;
-		beside.site = known(&hazard->access);
 		beside.function = hazard->function;
-		if (beside.site)
-			f->parties[f->num_parties++] = beside;
+		add_beside(f, beside, CHECK_ACCESS, &hazard->access);
+		beside.function = NULL;
+		add_beside(f, beside, CHECK_BETWEEN, &hazard->after);
+		if (!check_same_site(&hazard->until, &hazard->other.site))
+			add_beside(f, beside, CHECK_BETWEEN, &hazard->until);
 		beside.role = CHECK_PARTNER;
 		beside.call = &hazard->other;
 		beside.site = known(&hazard->other.site);
-		beside.function = NULL;
 		f->parties[f->num_parties++] = beside;
 	}
 }
 
 static void find_left(struct check_finding *f)
 {
-	const struct check_board *board = f->picture.board;
-	struct check_left left;
+	const struct check_board *board = f->board;
+	const struct check_left *left = &f->left;
 
-	if (!check_find_left(board, &left))
+	if (!check_find_left(board, &f->left))
 		return;
-	add(f, left.rank, left.call, true);
-	if (left.kind != CHECK_LEFT_HANDLE)
+	add(f, left->rank, left->call, true);
+	if (left->kind != CHECK_LEFT_HANDLE)
 		return;
-	for (uint32_t rank = left.rank; rank < board->world_size; rank++) {
+	for (uint32_t rank = left->rank; rank < board->world_size; rank++) {
 		const struct check_call *call =
-			check_next_held(&board->slots[rank], 0);
+			check_next_held(&board->slots[rank], 0, CHECK_HELD);
 
 		if (call)
 			add(f, rank, call, true);
@@ -419,46 +470,156 @@ static void find_race(struct check_finding *f, const struct check_race *race)
 
 /* ---- all -------------------------------------------------------------- */
 
+bool check_has_picture(const struct check_finding *f)
+{
+	enum check_verdict_kind kind = f->verdict.kind;
+
+	return check_is_stuck(&f->verdict) || kind == CHECK_TIMEOUT ||
+	       kind == CHECK_LOST || kind == CHECK_STATUS ||
+	       kind == CHECK_INTERRUPTED;
+}
+
+/* Who waits for whom, and why in vain. */
+static void find_waits(struct check_finding *f)
+{
+	const struct check_picture *p = &f->picture;
+	const struct check_cohort *gathering = NULL;
+	bool stuck = check_is_stuck(&f->verdict);
+	int odd = f->verdict.rank;
+
+	f->start = check_chain_start(p, odd > 0 ? (uint32_t)odd : 0);
+	check_find_absent_call(p, &f->absent);
+	check_find_unanswered(f->board, &f->unanswered);
+	if (f->verdict.kind != CHECK_LOST) {
+		check_find_miss(p, &f->unanswered, &f->miss);
+		check_find_previous_call(p, &f->unanswered, &f->previous);
+	}
+	if (stuck || f->verdict.kind == CHECK_TIMEOUT) {
+		check_find_other_group(p, &f->other_group);
+		check_find_taken(p, &f->unanswered, &f->miss, &f->taken);
+	}
+	if (stuck)
+		gathering = check_gathering(p, f->start);
+	if (gathering)
+		(void)check_find_divergence(f->board, gathering->group,
+					    gathering->call, &f->divergence);
+}
+
+/* Finds what the verdict rests on, and the parties that show it. */
+static void find_parties(struct check_finding *f)
+{
+	enum check_verdict_kind kind = f->verdict.kind;
+
+	if (check_has_picture(f) || kind == CHECK_FAILED)
+		find_waits(f);
+	if (kind == CHECK_MISMATCH)
+		find_mismatch(f);
+	else if (check_is_stuck(&f->verdict))
+		find_stuck(f);
+	else if (kind == CHECK_TIMEOUT && !f->facts->endless_ns)
+		find_late(f);
+	else if (kind == CHECK_LEFT)
+		find_left(f);
+	else if (kind == CHECK_HAZARD)
+		find_hazards(f);
+	else if (kind == CHECK_INVALID)
+		find_refused(f);
+	else if (kind == CHECK_RACE)
+		find_race(f, f->facts->race);
+	else if (kind != CHECK_FINE && f->verdict.rank >= 0)
+		find_lost(f, (uint32_t)f->verdict.rank);
+}
+
+static bool find(struct check_finding *f, const struct check_board *board,
+		 const struct check_facts *facts,
+		 const struct check_verdict *verdict)
+{
+	struct check_verdict hence = {CHECK_FINE, -1};
+
+	*f = (struct check_finding){
+		.board = board, .facts = facts, .verdict = *verdict};
+	if (verdict->kind == CHECK_INVALID)
+		hence = check_hence(board, facts);
+	else if (verdict->kind == CHECK_RACE)
+		hence = facts->race->outcome;
+	if (hence.kind != CHECK_FINE) {
+		f->hence = malloc(sizeof *f->hence);
+		if (!f->hence || !find(f->hence, board, facts, &hence))
+			return false;
+	}
+	if (!board)
+		return true;
+	if (!check_picture_init(&f->picture, board))
+		return false;
+	f->party_of = calloc(board->world_size, sizeof *f->party_of);
+	f->parties = calloc((3 + CHECK_REFUSALS) * (size_t)board->world_size +
+				    MOST_LINES,
+			    sizeof *f->parties);
+	if (!f->party_of || !f->parties)
+		return false;
+	find_parties(f);
+	return true;
+}
+
+/* The first line of the report; without one, the verdict's name. */
+static void summarise(struct check_finding *f)
+{
+	const char *text = f->report.text, *prefix = "lockstep: ";
+	size_t len = f->report.num ? f->report.all[0].end : 0;
+
+	if (len == 0)
+		snprintf(f->summary, sizeof f->summary, "%s",
+			 check_verdict_name(f->verdict.kind));
+	else if (strncmp(text, prefix, strlen(prefix)) == 0)
+		snprintf(f->summary, sizeof f->summary, "%.*s",
+			 (int)(len - strlen(prefix)), text + strlen(prefix));
+	else
+		snprintf(f->summary, sizeof f->summary, "%.*s", (int)len, text);
+}
+
+static bool report(struct check_finding *f)
+{
+	bool good;
+
+	if (!check_lines_open(&f->report) || !check_lines_open(&f->warnings))
+		return false;
+	check_write_report(&f->report, f);
+	if (f->facts->warning)
+		fputs(f->facts->warning, check_line(&f->warnings, 0));
+	if (f->board && f->verdict.kind == CHECK_FINE) {
+		check_warn_of_refusals(&f->warnings, f->board);
+		check_warn_of_unwaited(&f->warnings, f->board);
+	}
+	good = check_lines_close(&f->report);
+	if (!check_lines_close(&f->warnings) || !good)
+		return false;
+	summarise(f);
+	return true;
+}
+
 bool check_finding_init(struct check_finding *f,
 			const struct check_board *board,
 			const struct check_facts *facts,
 			const struct check_verdict *verdict)
 {
-	uint32_t n = board->world_size;
-
-	*f = (struct check_finding){.party_of = NULL};
-	if (!check_picture_init(&f->picture, board))
-		return false;
-	f->party_of = calloc(n, sizeof *f->party_of);
-	f->parties = calloc(3 * (size_t)n + MOST_LINES, sizeof *f->parties);
-	if (!f->party_of || !f->parties) {
-		check_finding_release(f);
-		return false;
-	}
-	if (verdict->kind == CHECK_MISMATCH)
-		find_mismatch(f);
-	else if (check_is_stuck(verdict))
-		find_stuck(f, verdict->rank);
-	else if (verdict->kind == CHECK_TIMEOUT)
-		find_late(f);
-	else if (verdict->kind == CHECK_LEFT)
-		find_left(f);
-	else if (verdict->kind == CHECK_HAZARD)
-		find_hazards(f);
-	else if (verdict->kind == CHECK_RACE && facts->race)
-		find_race(f, facts->race);
-	else if (verdict->kind != CHECK_FINE && verdict->rank >= 0)
-		find_lost(f, (uint32_t)verdict->rank);
-	return true;
+	if (find(f, board, facts, verdict) && report(f))
+		return true;
+	check_finding_release(f);
+	return false;
 }
 
 void check_finding_release(struct check_finding *f)
 {
+	if (f->hence)
+		check_finding_release(f->hence);
+	free(f->hence);
 	check_picture_release(&f->picture);
+	check_missing_release(&f->missing);
 	free(f->party_of);
 	free(f->parties);
-	f->party_of = NULL;
-	f->parties = NULL;
+	check_lines_release(&f->report);
+	check_lines_release(&f->warnings);
+	*f = (struct check_finding){.board = NULL};
 }
 
 bool check_is_culprit(const struct check_finding *f, uint32_t rank)
@@ -471,7 +632,8 @@ const char *check_role_name(enum check_role role)
 {
 	static const char *const names[] = {[CHECK_CULPRIT] = "culprit",
 					    [CHECK_PARTNER] = "partner",
-					    [CHECK_ACCESS] = "access"};
+					    [CHECK_ACCESS] = "access",
+					    [CHECK_BETWEEN] = "between"};
 
 	return names[role];
 }

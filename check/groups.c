@@ -2,37 +2,27 @@
 
 #include <stdlib.h>
 
-/* One rank's word that it is in a group. */
+/* That a rank is in a group, as it says itself. */
 struct claim {
 	uint32_t id, leader, rank;
 };
 
-static int by_value(uint32_t a, uint32_t b)
-{
-	return (a > b) - (a < b);
-}
-
 static int by_group_and_rank(const void *a, const void *b)
 {
 	const struct claim *x = a, *y = b;
-	int order = by_value(x->id, y->id);
+	int order = check_by_value(x->id, y->id);
 
 	if (order == 0)
-		order = by_value(x->leader, y->leader);
-	return order ? order : by_value(x->rank, y->rank);
+		order = check_by_value(x->leader, y->leader);
+	return order ? order : check_by_value(x->rank, y->rank);
 }
 
 static int by_group(const void *a, const void *b)
 {
 	const struct check_group *x = a, *y = b;
-	int order = by_value(x->id, y->id);
+	int order = check_by_value(x->id, y->id);
 
-	return order ? order : by_value(x->leader, y->leader);
-}
-
-static bool same_group(const struct claim *a, const struct claim *b)
-{
-	return a->id == b->id && a->leader == b->leader;
+	return order ? order : check_by_value(x->leader, y->leader);
 }
 
 /* All claims but those on the default group, group by group. */
@@ -67,7 +57,8 @@ static void gather(struct check_groups *groups, const struct claim *claims,
 
 	for (size_t i = 0; i < n; i++) {
 		groups->members[i] = claims[i].rank;
-		if (i == 0 || !same_group(&claims[i - 1], &claims[i]))
+		if (i == 0 || claims[i - 1].id != claims[i].id ||
+		    claims[i - 1].leader != claims[i].leader)
 			*++group = (struct check_group){
 				.id = claims[i].id,
 				.leader = claims[i].leader,

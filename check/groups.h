@@ -30,8 +30,8 @@ bool check_groups_init(struct check_groups *groups,
 		       const struct check_board *board);
 void check_groups_release(struct check_groups *groups);
 
-/* check_group_of returns the group that call was made on; NULL: the board does
- * not tell of it. */
+/* check_group_of returns the group that call was made on; NULL: none on the
+ * board. */
 const struct check_group *check_group_of(const struct check_groups *groups,
 					 const struct check_call *call);
 
@@ -46,6 +46,12 @@ static inline uint32_t check_group_member(const struct check_group *group,
  * again; where some have yet to do so, how often the others did. */
 uint32_t check_group_generation(const struct check_group *group,
 				const struct check_board *board);
+
+/* check_by_value orders two numbers, as qsort() asks. */
+static inline int check_by_value(uint32_t a, uint32_t b)
+{
+	return (a > b) - (a < b);
+}
 
 /* check_group_from returns the number of the first member that is not below
  * rank; num_members: there is none. */

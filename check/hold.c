@@ -1,8 +1,8 @@
 /*
  * hold.c - which calls gave the rank a handle that it has not waited for yet.
  *
- * A call that is held and leaves the ring is kept beside it, one at a time; of
- * further ones the slot forgets all but that there were some.
+ * A held call that leaves the ring moves to slot->kept. Where that has one
+ * already, the slot only knows how many there are.
  */
 #include "check/record.h"
 
@@ -10,14 +10,14 @@ void check_hold(struct check_slot *slot, uint32_t number)
 {
 	struct check_call *call = &slot->ring[check_ring_place(slot, number)];
 
-	call->held = 1;
+	call->held = CHECK_HELD;
 	slot->held++;
 }
 
 /* Lets go of *call, if it is held. */
 static void let_go(struct check_slot *slot, struct check_call *call)
 {
-	slot->held -= call->held;
+	slot->held -= call->held != 0;
 	call->held = 0;
 	if (call == &slot->kept)
 		call->number = 0;
@@ -33,19 +33,29 @@ void check_release(struct check_slot *slot, uint32_t number)
 		let_go(slot, call);
 }
 
-/* Lets go of *call if it is a collective complete before `told`. */
-static void let_go_before(struct check_slot *slot, struct check_call *call,
-			  const struct check_call *told)
+void check_give_away(struct check_slot *slot, uint32_t number)
 {
-	if (call->held && call->tag < 0 && call->group_id == told->group_id &&
-	    call->index <= told->index)
+	struct check_call *call = &slot->ring[check_ring_place(slot, number)];
+
+	if (slot->kept.number == number)
+		call = &slot->kept;
+	if (call->number == number && call->held)
+		call->held = CHECK_GIVEN_AWAY;
+}
+
+/* Lets go of *call if it is a collective that was complete before `seen`. */
+static void let_go_before(struct check_slot *slot, struct check_call *call,
+			  const struct check_call *seen)
+{
+	if (call->held && call->tag < 0 && call->group_id == seen->group_id &&
+	    call->index <= seen->index)
 		let_go(slot, call);
 }
 
-void check_tell(struct check_slot *slot, uint32_t number)
+void check_seen(struct check_slot *slot, uint32_t number)
 {
 	const struct check_call *call = check_call_find(slot, number);
-	struct check_call told;
+	struct check_call seen;
 
 	if (slot->held == 0)
 		return;
@@ -56,11 +66,11 @@ void check_tell(struct check_slot *slot, uint32_t number)
 		let_go(slot, &slot->kept);
 		return;
 	}
-	told = *call;
+	seen = *call;
 	check_release(slot, number);
-	if (told.tag >= 0)
+	if (seen.tag >= 0)
 		return;
-	let_go_before(slot, &slot->kept, &told);
+	let_go_before(slot, &slot->kept, &seen);
 	for (uint32_t i = 0; i < check_ring(slot); i++)
-		let_go_before(slot, &slot->ring[i], &told);
+		let_go_before(slot, &slot->ring[i], &seen);
 }

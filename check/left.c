@@ -10,16 +10,22 @@ static bool is_left(const struct check_board *board, uint32_t rank,
 		    const struct check_call *sent)
 {
 	const struct check_slot *to;
-	uint32_t received = 0;
+	uint32_t received = 0, answers;
 
-	if (strcmp(sent->op, "send") != 0 || sent->tag < 0 ||
+	if (!check_is_send(sent) || sent->tag < 0 ||
 	    sent->state == CHECK_CALL_NONE ||
 	    sent->state == CHECK_CALL_FAILED ||
 	    sent->index == CHECK_INDEX_UNKNOWN ||
 	    (uint32_t)sent->peer_rank >= board->world_size)
 		return false;
 	to = &board->slots[sent->peer_rank];
-	if (to->state != CHECK_RANK_FINISHED || check_dropped(to) > 0)
+	if (to->state != CHECK_RANK_FINISHED)
+		return false;
+	answers = check_answers(to, rank, sent);
+	/* Of kinds for which there was no room nobody knows. */
+	if (answers != CHECK_INDEX_UNKNOWN && to->kinds < CHECK_KINDS)
+		return answers <= sent->index;
+	if (check_dropped(to) > 0)
 		return false;
 	for (uint32_t i = 0; i < check_ring(to); i++) {
 		const struct check_call *call = &to->ring[i];
@@ -43,19 +49,6 @@ static void count(struct check_left *left, enum check_left_kind kind,
 		*left = (struct check_left){kind, call, rank, 0};
 }
 
-static void find_messages(const struct check_board *board,
-			  struct check_left *left)
-{
-	for (uint32_t rank = 0; rank < board->world_size; rank++) {
-		const struct check_slot *slot = &board->slots[rank];
-
-		for (uint32_t i = 0; i < check_ring(slot); i++)
-			if (is_left(board, rank, &slot->ring[i]))
-				count(left, CHECK_LEFT_MESSAGE, &slot->ring[i],
-				      rank);
-	}
-}
-
 /* Whether what the rank did not wait for counts: it has ended well. */
 static bool is_accountable(const struct check_slot *slot)
 {
@@ -68,42 +61,110 @@ static bool is_accountable(const struct check_slot *slot)
 }
 
 const struct check_call *check_next_held(const struct check_slot *slot,
-					 uint32_t number)
+					 uint32_t number, enum check_handle how)
 {
 	uint32_t forgotten = check_dropped(slot);
 
 	if (slot->held == 0 || !is_accountable(slot))
 		return NULL;
-	if (slot->kept.number > number)
+	if (slot->kept.number > number && slot->kept.held == how)
 		return &slot->kept;
 	if (number < forgotten)
 		number = forgotten;
 	while (number < slot->calls) {
 		const struct check_call *call = check_call_find(slot, ++number);
 
-		if (call && call->held)
+		if (call && call->held == how)
 			return call;
 	}
 	return NULL;
 }
 
-static void find_handles(const struct check_board *board,
-			 struct check_left *left)
-{
-	for (uint32_t rank = 0; rank < board->world_size; rank++) {
-		const struct check_slot *slot = &board->slots[rank];
-		const struct check_call *call = check_next_held(slot, 0);
-
-		for (; call; call = check_next_held(slot, call->number))
-			count(left, CHECK_LEFT_HANDLE, call, rank);
-	}
-}
-
 bool check_find_left(const struct check_board *board, struct check_left *left)
 {
 	*left = (struct check_left){.call = NULL};
-	find_messages(board, left);
-	if (!left->call)
-		find_handles(board, left);
+	for (uint32_t rank = 0; rank < board->world_size; rank++) {
+		const struct check_slot *slot = &board->slots[rank];
+
+		for (uint32_t i = 0; i < check_ring(slot); i++)
+			if (is_left(board, rank, &slot->ring[i]))
+				count(left, CHECK_LEFT_MESSAGE, &slot->ring[i],
+				      rank);
+	}
+	if (left->call)
+		return true;
+	for (uint32_t rank = 0; rank < board->world_size; rank++) {
+		const struct check_slot *slot = &board->slots[rank];
+		const struct check_call *call =
+			check_next_held(slot, 0, CHECK_HELD);
+
+		for (; call;
+		     call = check_next_held(slot, call->number, CHECK_HELD))
+			count(left, CHECK_LEFT_HANDLE, call, rank);
+	}
 	return left->call != NULL;
+}
+
+/* ---- handles given away -------------------------------------------------- */
+
+/* Lines that are written, at most. */
+#define MOST_LINES 8
+
+struct unwaited {
+	const struct check_board *board;
+	const struct check_call *like;
+};
+
+static bool is_like(const struct check_call *a, const struct check_call *b)
+{
+	return check_same_place(a, b) && strcmp(a->op, b->op) == 0 &&
+	       a->group_id == b->group_id;
+}
+
+/* Whether rank gave away such a call, the one of number or one before it. */
+static bool gave_away(const struct unwaited *unwaited, uint32_t rank,
+		      uint32_t number)
+{
+	const struct check_slot *slot = &unwaited->board->slots[rank];
+	const struct check_call *call =
+		check_next_held(slot, 0, CHECK_GIVEN_AWAY);
+
+	while (call && call->number < number && !is_like(call, unwaited->like))
+		call = check_next_held(slot, call->number, CHECK_GIVEN_AWAY);
+	return call && call->number < number && is_like(call, unwaited->like);
+}
+
+static bool is_one(const void *arg, uint32_t rank)
+{
+	return gave_away(arg, rank, UINT32_MAX);
+}
+
+void check_warn_of_unwaited(struct check_lines *lines,
+			    const struct check_board *board)
+{
+	uint32_t n = 0;
+
+	for (uint32_t rank = 0; rank < board->world_size; rank++) {
+		const struct check_slot *slot = &board->slots[rank];
+		struct unwaited u = {
+			board, check_next_held(slot, 0, CHECK_GIVEN_AWAY)};
+
+		for (; u.like; u.like = check_next_held(slot, u.like->number,
+							CHECK_GIVEN_AWAY)) {
+			FILE *out;
+
+			if (check_any_below(rank, is_one, &u) ||
+			    gave_away(&u, rank, u.like->number) ||
+			    n++ >= MOST_LINES)
+				continue;
+			out = check_line(lines, 0);
+			check_print_ranks(out, board->world_size, is_one, &u);
+			fputs(" never waited for ", out);
+			check_print_call_in_place(out, u.like);
+		}
+	}
+	if (n > MOST_LINES)
+		fprintf(check_line(lines, 0),
+			"and %u other calls were never waited for",
+			n - MOST_LINES);
 }

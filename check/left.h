@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "check/record.h"
+#include "check/text.h"
 
 enum check_left_kind {
 	CHECK_LEFT_MESSAGE, /* that was sent and that nobody received */
@@ -21,14 +22,22 @@ struct check_left {
 };
 
 /* check_find_left returns whether there is one: a message, else a handle. Where
- * the records of the receiver are missing or have forgotten calls, or it has
- * received from any source without our knowing whom, nobody is accused; and no
- * rank of leaving a handle behind of which a call has failed. */
+ * the records of the receiver are missing, or neither its counts nor all its
+ * calls are complete, or it has received from any source without our knowing
+ * whom, nobody is accused; and no rank of leaving a handle behind of which a
+ * call has failed. */
 bool check_find_left(const struct check_board *board, struct check_left *left);
 
 /* check_next_held returns the first call after the one of that number of which
- * the rank left the handle behind; NULL: there is none. */
+ * the rank left the handle behind, or gave it away, as `how` says; NULL: there
+ * is none. */
 const struct check_call *check_next_held(const struct check_slot *slot,
-					 uint32_t number);
+					 uint32_t number,
+					 enum check_handle how);
+
+/* check_warn_of_unwaited says, a line each, which calls the ranks of board, who
+ * have ended well, never waited for but gave the handle away. */
+void check_warn_of_unwaited(struct check_lines *lines,
+			    const struct check_board *board);
 
 #endif

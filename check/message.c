@@ -14,8 +14,9 @@ int32_t check_other_end(const struct check_call *call)
 
 static bool same_kind(const struct check_call *a, const struct check_call *b)
 {
-	return b->state != CHECK_CALL_NONE && a->tag == b->tag &&
-	       a->group_id == b->group_id && a->generation == b->generation;
+	return b->state != CHECK_CALL_NONE && b->state != CHECK_CALL_QUEUED &&
+	       a->tag == b->tag && a->group_id == b->group_id &&
+	       a->generation == b->generation;
 }
 
 bool check_is_counterpart(const struct check_call *a, uint32_t rank,
@@ -26,6 +27,15 @@ bool check_is_counterpart(const struct check_call *a, uint32_t rank,
 	return check_other_end(b) == (int32_t)rank ||
 	       (check_from_any(b) && b->source < 0 &&
 		b->state == CHECK_CALL_ISSUED);
+}
+
+/* Whether b was the other end of a, or would have been had it not failed. */
+static bool could_answer(const struct check_call *a, uint32_t rank,
+			 const struct check_call *b)
+{
+	return check_is_counterpart(a, rank, b) ||
+	       (b->state == CHECK_CALL_FAILED && check_from_any(b) &&
+		b->source < 0 && same_kind(a, b) && strcmp(a->op, b->op) != 0);
 }
 
 /* The messages of the kind of call, with peer, that are over on this side. */
@@ -44,27 +54,26 @@ static uint32_t count_over(const struct check_slot *slot,
 	return n;
 }
 
-/* Whether peer has called the other end of call, which rank waits in. The
- * indices tell, and if the ring has forgotten that end, how many there were;
- * where an index is missing, the number of calls does; and when the rings have
- * forgotten some, a single one. */
+/* Whether peer has called the other end of call, which rank waits in, whatever
+ * became of it: two ends that run out of time did not wait for each other in a
+ * cycle.
+ *
+ * A message with an index is found by it in peer's ring, or is one of those
+ * that peer has counted. Without an index, peer has to have made more such
+ * calls than rank has finished; if a ring has dropped calls, one is enough. */
 static bool answered_by(const struct check_board *board, uint32_t rank,
 			const struct check_call *call, uint32_t peer)
 {
 	const struct check_slot *other = &board->slots[peer];
 	uint32_t answers = check_answers(other, rank, call);
-	bool guess = call->index == CHECK_INDEX_UNKNOWN, failed = false;
+	bool guess = call->index == CHECK_INDEX_UNKNOWN;
 	uint32_t theirs = 0;
 
 	for (uint32_t i = 0; i < check_ring(other); i++) {
 		const struct check_call *b = &other->ring[i];
 
-		if (!check_is_counterpart(call, rank, b))
+		if (!could_answer(call, rank, b))
 			continue;
-		if (b->state == CHECK_CALL_FAILED) {
-			failed |= b->index >= call->index;
-			continue;
-		}
 		theirs++;
 		if (b->index == CHECK_INDEX_UNKNOWN)
 			guess = true;
@@ -72,8 +81,8 @@ static bool answered_by(const struct check_board *board, uint32_t rank,
 			return true;
 	}
 	if (!guess)
-		return !failed && answers != CHECK_INDEX_UNKNOWN &&
-		       answers > call->index;
+		return answers == CHECK_INDEX_UNKNOWN ? check_dropped(other) > 0
+						      : answers > call->index;
 	if (check_dropped(other) || check_dropped(&board->slots[rank]))
 		return theirs > 0;
 	return theirs > count_over(&board->slots[rank], call, peer);

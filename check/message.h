@@ -1,6 +1,6 @@
 /*
  * message.h - which two calls are the ends of one message, as far as the
- * records tell. Private to check/.
+ * records go. Private to check/.
  */
 #ifndef LOCKSTEP_CHECK_MESSAGE_H
 #define LOCKSTEP_CHECK_MESSAGE_H
@@ -23,7 +23,7 @@ bool check_is_counterpart(const struct check_call *a, uint32_t rank,
 /*
  * check_is_answered returns whether the message that rank waits with is under
  * way, because its other end has been called, by a member of group if it is
- * from any source. What the records do not tell for sure counts as under way.
+ * from any source. What is not certain from the records counts as under way.
  */
 bool check_is_answered(const struct check_board *board,
 		       const struct check_group *group, uint32_t rank);

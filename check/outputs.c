@@ -1,14 +1,16 @@
+#define _XOPEN_SOURCE 700 /* realpath */
 #include "check/outputs.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/terminal.h"
 #include "check/file.h"
-#include "check/story.h"
-
-/* The same number as DIST_EXIT_USAGE: check/ does not include dist.h. */
-enum { EXIT_USAGE = 2 };
+#include "check/verdict_document.h"
+#include "lockstep/types.h"
 
 static const char *variable(const char *name)
 {
@@ -28,166 +30,181 @@ struct check_outputs check_outputs_asked(void)
 		.annotations = annotate && strcmp(annotate, "github") == 0
 				       ? stdout
 				       : NULL,
+		.name = variable("LOCKSTEP_JOB"),
+		.root = variable("GITHUB_WORKSPACE")
+				? variable("GITHUB_WORKSPACE")
+				: variable("CI_PROJECT_DIR"),
 	};
 }
 
-/* ---- the story -------------------------------------------------------- */
-
-/* The first line of the report; without one, the verdict's name. */
-static void summarise(struct check_story *story)
+/* Stores the top of the checkout that the job runs in: that of asked, else the
+ * first folder above ours that holds .git. False: there is none. */
+static bool find_root(const struct check_outputs *asked, char root[PATH_MAX])
 {
-	const char *text = story->text, *prefix = "lockstep: ";
-	size_t len;
+	char git[PATH_MAX + 8], *slash;
 
-	if (!*text)
-		text = check_verdict_name(story->job->verdict->kind);
-	if (strncmp(text, prefix, strlen(prefix)) == 0)
-		text += strlen(prefix);
-	len = strcspn(text, "\n");
-	if (len >= sizeof story->summary)
-		len = sizeof story->summary - 1;
-	memcpy(story->summary, text, len);
-	story->summary[len] = '\0';
-}
-
-static char *report_text(const struct check_job *job)
-{
-	char *text = NULL;
-	size_t len = 0;
-	FILE *out = open_memstream(&text, &len);
-
-	if (!out)
-		return NULL;
-	check_report(out, job->board, job->facts, job->verdict);
-	if (fclose(out) == 0)
-		return text;
-	free(text);
-	return NULL;
-}
-
-static void story_release(struct check_story *story)
-{
-	if (story->job->board)
-		check_finding_release(&story->finding);
-	free(story->text);
-}
-
-static bool story_init(struct check_story *story, const struct check_job *job)
-{
-	*story = (struct check_story){.job = job};
-	if (job->board && !check_finding_init(&story->finding, job->board,
-					      job->facts, job->verdict))
+	if (asked->root)
+		return realpath(asked->root, root) != NULL;
+	if (!getcwd(root, PATH_MAX))
 		return false;
-	story->text = report_text(job);
-	if (!story->text) {
-		story_release(story);
-		return false;
+	for (;;) {
+		snprintf(git, sizeof git, "%s/.git", root);
+		if (access(git, F_OK) == 0)
+			return true;
+		slash = strrchr(root, '/');
+		if (!slash || slash == root)
+			return false;
+		*slash = '\0';
 	}
-	summarise(story);
-	return true;
 }
 
 /* ---- files ------------------------------------------------------------ */
 
-static bool print_json(FILE *out, const struct check_story *story,
-		       json_t *(*make)(const struct check_story *story))
+static bool print_json(FILE *out, json_t *json)
 {
-	json_t *document = make(story);
-	bool good = document &&
-		    json_dumpf(document, out,
+	bool good = json &&
+		    json_dumpf(json, out,
 			       JSON_INDENT(2) | JSON_REAL_PRECISION(10)) == 0;
 
-	json_decref(document);
+	json_decref(json);
 	fputc('\n', out);
 	return good;
 }
 
-static bool print_verdict(FILE *out, const struct check_story *story,
-			  const char *name)
+static bool print_verdict(FILE *out, const void *document)
 {
-	(void)name;
-	return print_json(out, story, check_story_json);
+	return print_json(out, check_document_json(document));
 }
 
-static bool print_sarif(FILE *out, const struct check_story *story,
-			const char *name)
+static bool print_sarif(FILE *out, const void *document)
 {
-	(void)name;
-	return print_json(out, story, check_story_sarif);
+	return print_json(out, check_document_sarif(document));
 }
 
-static bool print_junit(FILE *out, const struct check_story *story,
-			const char *name)
+static bool print_junit(FILE *out, const void *document)
 {
-	check_print_junit(out, story, name ? name : "job");
+	check_print_junit(out, document);
 	return true;
 }
 
-struct output {
-	const char *path;
-	bool (*print)(FILE *out, const struct check_story *story,
-		      const char *name);
-};
-
-/* What one file is made of. */
-struct page {
-	const struct output *output;
-	const struct check_story *story;
-	const char *name;
-};
-
-static bool print_page(FILE *out, const void *arg)
+static bool write_outputs(const struct check_outputs *asked,
+			  const struct check_job *job,
+			  const struct check_finding *finding,
+			  char message[256])
 {
-	const struct page *page = arg;
-
-	return page->output->print(out, page->story, page->name);
-}
-
-bool check_write_outputs(const struct check_outputs *asked,
-			 const struct check_job *job, char message[256])
-{
-	const struct output files[] = {{asked->json, print_verdict},
-				       {asked->junit, print_junit},
-				       {asked->sarif, print_sarif}};
-	bool any = asked->json || asked->junit || asked->sarif;
-	struct check_story story;
+	const struct {
+		const char *path;
+		bool (*print)(FILE *out, const void *document);
+	} files[] = {{asked->json, print_verdict},
+		     {asked->junit, print_junit},
+		     {asked->sarif, print_sarif}};
+	char root[PATH_MAX];
+	const struct check_document document = {
+		.job = job,
+		.finding = finding,
+		.name = asked->name ? asked->name : "job",
+		.root = find_root(asked, root) ? root : NULL};
 	bool good = true;
 
-	if (!any && !asked->annotations)
-		return true;
-	if (!story_init(&story, job)) {
-		snprintf(message, 256, "no memory for the verdict's outputs");
-		return false;
-	}
 	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-		const struct page page = {&files[i], &story, asked->name};
-
 		if (!files[i].path ||
-		    check_file_write(files[i].path, print_page, &page))
+		    check_file_write(files[i].path, files[i].print, &document))
 			continue;
 		snprintf(message, 256, "%.180s: cannot be written: %s",
 			 files[i].path, strerror(errno));
 		good = false;
 	}
 	if (asked->annotations)
-		check_print_annotations(asked->annotations, &story);
-	story_release(&story);
+		check_print_annotations(asked->annotations, &document);
 	return good;
 }
 
-int check_conclude(FILE *out, const struct check_job *job)
+static bool find(struct check_finding *finding, const struct check_job *job,
+		 char message[256])
 {
-	struct check_outputs asked = check_outputs_asked();
+	if (check_finding_init(finding, job->board, job->facts, job->verdict))
+		return true;
+	snprintf(message, 256, "no memory for the report of a verdict: %s",
+		 check_verdict_name(job->verdict->kind));
+	return false;
+}
+
+bool check_write_outputs(const struct check_outputs *asked,
+			 const struct check_job *job, char message[256])
+{
+	struct check_finding finding;
+	bool good;
+
+	if (!find(&finding, job, message))
+		return false;
+	good = write_outputs(asked, job, &finding, message);
+	check_finding_release(&finding);
+	return good;
+}
+
+/* ---- the end of a job ---------------------------------------------------- */
+
+/* The first rank that a bad verdict turns on; -1: none. */
+static int first_culprit(const struct check_finding *finding)
+{
+	uint32_t rank = 0;
+
+	if (!check_is_bad(&finding->verdict))
+		return -1;
+	while (rank < finding->picture.world_size &&
+	       !check_is_culprit(finding, rank))
+		rank++;
+	return rank < finding->picture.world_size ? (int)rank : -1;
+}
+
+/* The first line says it all: in colour, where there is. */
+static void print_report(FILE *out, const struct check_finding *finding)
+{
+	const char *text = finding->report.text;
+	size_t first = strcspn(text, "\n");
+	bool bad = check_is_bad(&finding->verdict);
+
+	fprintf(out, "%s%.*s%s%s",
+		dist__terminal_style(out, bad ? TERMINAL_RED : TERMINAL_BOLD),
+		(int)first, text, dist__terminal_style(out, TERMINAL_PLAIN),
+		text + first);
+}
+
+static bool conclude(FILE *out, const struct check_job *job, int *culprit,
+		     char message[256])
+{
+	const struct check_outputs asked =
+		job->outputs ? *job->outputs : check_outputs_asked();
+	const struct check_lines *warnings;
+	struct check_finding finding;
+	bool good;
+
+	if (!find(&finding, job, message))
+		return false;
+	if (culprit)
+		*culprit = first_culprit(&finding);
+	print_report(out, &finding);
+	warnings = &finding.warnings;
+	for (size_t i = 0; i < warnings->num; i++)
+		fprintf(out, "lockstep: warning: %.*s\n",
+			(int)(warnings->all[i].end - warnings->all[i].start),
+			warnings->text + warnings->all[i].start);
+	good = write_outputs(&asked, job, &finding, message);
+	check_finding_release(&finding);
+	return good;
+}
+
+int check_conclude(FILE *out, const struct check_job *job, int *culprit)
+{
 	int status = check_exit_status(job->verdict);
 	char message[256];
 
-	check_report(out, job->board, job->facts, job->verdict);
-	if (job->facts->warning)
-		fprintf(out, "lockstep: warning: %s\n", job->facts->warning);
-	if (!check_write_outputs(&asked, job, message)) {
+	if (culprit)
+		*culprit = -1;
+	if (!conclude(out, job, culprit, message)) {
 		fprintf(out, "lockstep: %s\n", message);
 		if (status == 0)
-			status = EXIT_USAGE;
+			status = DIST_EXIT_USAGE;
 	}
 	fflush(out);
 	return status;

@@ -1,6 +1,6 @@
 /*
  * outputs.h - a verdict for machines: JSON, JUnit XML, SARIF, GitHub's
- * annotation lines. docs/verdict.md describes each.
+ * annotation lines. docs/verdicts.md describes each.
  */
 #ifndef LOCKSTEP_CHECK_OUTPUTS_H
 #define LOCKSTEP_CHECK_OUTPUTS_H
@@ -21,7 +21,8 @@ extern "C" {
 struct check_outputs {
 	const char *json, *junit, *sarif; /* paths */
 	FILE *annotations;
-	const char *name; /* of the job, for JUnit; NULL: "job" */
+	const char *name; /* of the program, for JUnit; NULL: "job" */
+	const char *root; /* top of the checkout; NULL: looked for */
 };
 
 /* Runs of one job in which ranks and messages met in different ways. */
@@ -45,11 +46,13 @@ struct check_job {
 	const char *replay; /* how to see it again; NULL: just run it */
 	const struct check_explored *explored;   /* a list; NULL: this run */
 	const struct check_simulated *simulated; /* NULL: it was not */
+	const struct check_outputs *outputs;     /* NULL: the environment's */
 };
 
 /* check_outputs_asked returns what the environment asks for: LOCKSTEP_JSON,
  * LOCKSTEP_JUNIT and LOCKSTEP_SARIF name files, LOCKSTEP_ANNOTATE=github sends
- * annotation lines to stdout. */
+ * annotation lines to stdout, LOCKSTEP_JOB is the program's name;
+ * GITHUB_WORKSPACE or CI_PROJECT_DIR the top of the checkout. */
 struct check_outputs check_outputs_asked(void);
 
 /*
@@ -60,10 +63,11 @@ struct check_outputs check_outputs_asked(void);
 bool check_write_outputs(const struct check_outputs *outputs,
 			 const struct check_job *job, char message[256]);
 
-/* check_conclude writes the report and the warning to out and the outputs that
- * the environment asks for, and returns the exit status: that of the verdict,
- * but 2 if it is fine and could not be written. */
-int check_conclude(FILE *out, const struct check_job *job);
+/* check_conclude writes the report and the warnings to out, and the outputs
+ * that are asked for. *culprit, unless culprit is NULL, is the first
+ * rank on which the verdict turns; -1: none. Returns the exit status: that of
+ * the verdict, but 2 if it is fine and could not be written. */
+int check_conclude(FILE *out, const struct check_job *job, int *culprit);
 
 #ifdef __cplusplus
 }

@@ -6,9 +6,7 @@
 
 #include "check/disagreement.h"
 #include "check/message.h"
-
-/* The same number as DIST_ERR_TIMEOUT: check/ does not include dist.h. */
-enum { ERROR_TIMEOUT = -5 };
+#include "lockstep/types.h"
 
 /* The call that says where the rank is: the one it waits in, else its last. */
 static const struct check_call *call_of(const struct check_slot *slot)
@@ -18,33 +16,89 @@ static const struct check_call *call_of(const struct check_slot *slot)
 	return check_call_find(slot, waiting ? slot->waiting : slot->calls);
 }
 
-static bool same_site(const struct check_site *a, const struct check_site *b)
-{
-	return a->line == b->line && strcmp(a->file, b->file) == 0;
-}
-
 /* Whether two ranks are in the same state, on whatever group. */
 static bool same_state(const struct check_slot *x, const struct check_call *a,
 		       const struct check_slot *y, const struct check_call *b)
 {
-	if (x->state != y->state || !a != !b)
+	if (x->state != y->state || x->damaged != y->damaged || !a != !b)
 		return false;
 	if (x->state == CHECK_RANK_WAITING &&
-	    !same_site(&x->wait_site, &y->wait_site))
+	    !check_same_site(&x->wait_site, &y->wait_site))
 		return false;
 	return !a ||
 	       ((a->index == b->index || a->tag >= 0) && a->tag == b->tag &&
 		check_same_call(a, b) && strcmp(a->label, b->label) == 0 &&
-		same_site(&a->site, &b->site));
+		check_same_place(a, b));
+}
+
+/* Whether the rank called `call` after another had failed. */
+static bool failed_before(const struct check_slot *slot,
+			  const struct check_call *call)
+{
+	for (uint32_t i = 0; i < check_ring(slot); i++) {
+		const struct check_call *a = &slot->ring[i];
+
+		if (a->state == CHECK_CALL_FAILED &&
+		    a->generation == call->generation &&
+		    a->ended_ns < call->issued_ns)
+			return true;
+	}
+	return false;
+}
+
+/* Whether the rank, of a job in which a call failed, may stand where it does
+ * only for a failure: it went on, or ended, after one. Not so of a rank that
+ * still waits in the first call that failed. */
+static bool is_astray(const struct check_slot *slot)
+{
+	const struct check_call *call = call_of(slot);
+
+	if (!slot->failed || (slot->state != CHECK_RANK_WAITING &&
+			      slot->state != CHECK_RANK_FINISHED))
+		return false;
+	return slot->state == CHECK_RANK_FINISHED || !call ||
+	       call->state != CHECK_CALL_FAILED ||
+	       slot->looked_at == call->number || failed_before(slot, call);
+}
+
+static bool stands_in_failure(const struct check_slot *slot)
+{
+	const struct check_call *call = call_of(slot);
+
+	return slot->state == CHECK_RANK_WAITING && call &&
+	       call->state == CHECK_CALL_FAILED;
+}
+
+/* Whether a call of the rank failed by its deadline: the one that it stands in,
+ * or one before, for which that was given up. */
+static bool ran_out_of_time(const struct check_slot *slot)
+{
+	for (uint32_t i = 0; i < check_ring(slot); i++) {
+		const struct check_call *a = &slot->ring[i];
+
+		if (a->state == CHECK_CALL_FAILED &&
+		    a->generation == slot->generation &&
+		    a->error == DIST_ERR_TIMEOUT)
+			return true;
+	}
+	return false;
+}
+
+static bool any_failed(const struct check_board *board)
+{
+	for (uint32_t rank = 0; rank < board->world_size; rank++)
+		if (stands_in_failure(&board->slots[rank]))
+			return true;
+	return false;
 }
 
 static bool belongs(const struct check_cohort *cohort,
-		    const struct check_slot *slot, bool answered)
+		    const struct check_slot *slot, bool answered, bool astray)
 {
 	const struct check_call *a = cohort->call, *b = call_of(slot);
 
 	assert(cohort->slot);
-	if (cohort->answered != answered)
+	if (cohort->answered != answered || cohort->astray != astray)
 		return false;
 	if (a && b &&
 	    (a->group_id != b->group_id || a->leader != b->leader ||
@@ -66,16 +120,17 @@ static const struct check_group *group_of(const struct check_picture *p,
 	return call ? check_group_of(&p->groups, call) : NULL;
 }
 
-static void classify(struct check_picture *p, uint32_t rank)
+static void classify(struct check_picture *p, uint32_t rank, bool failed)
 {
 	const struct check_slot *slot = &p->board->slots[rank];
 	struct check_cohort *cohort = p->cohorts;
+	bool astray = failed && is_astray(slot);
 	bool answered =
 		check_is_answered(p->board, group_of(p, call_of(slot)), rank);
 	uint32_t i;
 
 	for (i = 0; i < p->num_cohorts; i++, cohort++)
-		if (belongs(cohort, slot, answered))
+		if (belongs(cohort, slot, answered, astray))
 			break;
 	if (i == p->num_cohorts) {
 		p->num_cohorts++;
@@ -85,13 +140,13 @@ static void classify(struct check_picture *p, uint32_t rank)
 			.group = group_of(p, call_of(slot)),
 			.waiting = slot->state == CHECK_RANK_WAITING,
 			.answered = answered,
+			.astray = astray,
 			.first = rank,
 		};
 	}
-	if (cohort->waiting && call_of(slot) &&
-	    call_of(slot)->state == CHECK_CALL_FAILED) {
+	if (stands_in_failure(slot)) {
 		cohort->failed = true;
-		cohort->timed_out |= call_of(slot)->error == ERROR_TIMEOUT;
+		cohort->timed_out |= ran_out_of_time(slot);
 	}
 	cohort->size++;
 	p->cohort_of[rank] = i;
@@ -139,6 +194,14 @@ uint32_t check_next_awaited(const struct check_picture *p,
 	return p->world_size;
 }
 
+bool check_is_awaited(const struct check_picture *p, uint32_t rank)
+{
+	for (uint32_t i = 0; i < p->num_cohorts; i++)
+		if (check_awaits(p, &p->cohorts[i], rank))
+			return true;
+	return false;
+}
+
 bool check_has_left(const struct check_picture *p,
 		    const struct check_cohort *cohort, uint32_t rank)
 {
@@ -151,8 +214,28 @@ bool check_has_left(const struct check_picture *p,
 bool check_can_come(const struct check_picture *p,
 		    const struct check_cohort *cohort, uint32_t rank)
 {
-	return p->cohorts[p->cohort_of[rank]].may_move &&
+	return check_cohort_of(p, rank)->may_move &&
 	       !check_has_left(p, cohort, rank);
+}
+
+/* Whether cohort, which only looked at its call and may have been elsewhere,
+ * awaits there a rank that has ended by itself and made no such call: nothing
+ * that the looking ranks might do instead brings it. */
+static bool is_hopeless(const struct check_picture *p,
+			const struct check_cohort *cohort)
+{
+	const struct check_slot *slot = cohort->slot;
+	uint32_t rank = check_next_awaited(p, cohort, 0);
+
+	if (!cohort->call || slot->looked_at != cohort->call->number ||
+	    failed_before(slot, cohort->call))
+		return false;
+	for (; rank < p->world_size;
+	     rank = check_next_awaited(p, cohort, rank + 1))
+		if (p->board->slots[rank].state == CHECK_RANK_FINISHED &&
+		    !p->board->slots[rank].failed)
+			return true;
+	return false;
 }
 
 /* Whether those may come that cohort waits for: all of them, or one if it
@@ -172,17 +255,21 @@ static bool may_come(const struct check_picture *p,
 }
 
 /* The least set of cohorts that may move: those in their own code, not yet
- * here or not known, and those that wait only for such. */
+ * here or not known, those led astray by a failure, and those that wait only
+ * for such. */
 static void find_movable(struct check_picture *p)
 {
 	bool changed = true;
 
 	for (uint32_t i = 0; i < p->num_cohorts; i++) {
-		uint32_t state = p->cohorts[i].slot->state;
+		struct check_cohort *cohort = &p->cohorts[i];
+		uint32_t state = cohort->slot->state;
 
-		p->cohorts[i].may_move = state == CHECK_RANK_RUNNING ||
-					 state == CHECK_RANK_ABSENT ||
-					 state == CHECK_RANK_UNKNOWN;
+		cohort->astray = cohort->astray && !is_hopeless(p, cohort);
+		cohort->may_move = state == CHECK_RANK_RUNNING ||
+				   state == CHECK_RANK_ABSENT ||
+				   state == CHECK_RANK_UNKNOWN ||
+				   cohort->astray;
 	}
 	while (changed) {
 		changed = false;
@@ -202,6 +289,7 @@ bool check_picture_init(struct check_picture *p,
 			const struct check_board *board)
 {
 	uint32_t n = board->world_size;
+	bool failed;
 
 	*p = (struct check_picture){.board = board, .world_size = n};
 	p->cohort_of = calloc(n, sizeof *p->cohort_of);
@@ -211,8 +299,9 @@ bool check_picture_init(struct check_picture *p,
 		check_picture_release(p);
 		return false;
 	}
+	failed = any_failed(board);
 	for (uint32_t rank = 0; rank < n; rank++)
-		classify(p, rank);
+		classify(p, rank, failed);
 	find_movable(p);
 	return true;
 }

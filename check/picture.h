@@ -15,8 +15,10 @@ struct check_cohort {
 	const struct check_group *group; /* that call is on; NULL: not known */
 	bool waiting;
 	bool failed;    /* of one of them at least the call has failed, */
-	bool timed_out; /* by its deadline */
+	bool timed_out; /* it, or one before it, by its deadline */
 	bool answered;  /* the message that they wait with is under way */
+	bool astray;    /* where they stand, a failure led them: nobody knows
+			   what they would have done without it */
 	bool may_move;  /* can still make progress, as far as can be known */
 	uint32_t first, size;
 };
@@ -45,6 +47,29 @@ void check_picture_release(struct check_picture *picture);
 uint32_t check_next_awaited(const struct check_picture *picture,
 			    const struct check_cohort *cohort, uint32_t from);
 
+static inline const struct check_cohort *
+check_cohort_of(const struct check_picture *picture, uint32_t rank)
+{
+	return &picture->cohorts[picture->cohort_of[rank]];
+}
+
+/* check_is_caught returns whether cohort waits for what cannot come. */
+static inline bool check_is_caught(const struct check_cohort *cohort)
+{
+	return cohort->waiting && !cohort->may_move;
+}
+
+/* check_awaits returns whether cohort waits for rank. */
+static inline bool check_awaits(const struct check_picture *picture,
+				const struct check_cohort *cohort,
+				uint32_t rank)
+{
+	return check_next_awaited(picture, cohort, rank) == rank;
+}
+
+/* check_is_awaited returns whether any cohort does. */
+bool check_is_awaited(const struct check_picture *picture, uint32_t rank);
+
 /* check_can_come returns whether rank, which cohort waits for, may still do
  * what it is awaited for. */
 bool check_can_come(const struct check_picture *picture,
@@ -55,7 +80,7 @@ bool check_can_come(const struct check_picture *picture,
 bool check_has_left(const struct check_picture *picture,
 		    const struct check_cohort *cohort, uint32_t rank);
 
-/* check_alike returns whether a reader need not tell a from b: they differ at
+/* check_alike returns whether a and b are the same to a reader: they differ at
  * most in which groups they are in, and, if they wait there, not in its name.
  */
 bool check_alike(const struct check_cohort *a, const struct check_cohort *b);

@@ -72,7 +72,7 @@ static bool is_caught(const struct check_picture *p, uint32_t rank,
 	return slot->state == CHECK_RANK_WAITING && call &&
 	       call->state == CHECK_CALL_ISSUED &&
 	       call->timeout_ns >= timeout_ns &&
-	       !p->cohorts[p->cohort_of[rank]].may_move &&
+	       !check_cohort_of(p, rank)->may_move &&
 	       needs_others(p->board, rank, call);
 }
 

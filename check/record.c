@@ -1,21 +1,19 @@
 #include "check/record.h"
+#include "base/hash.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-/* The same number as DIST_ERR_INVALID_ARGUMENT: check/ does not include
- * dist.h. */
-enum { ERROR_ARGUMENT = -1 };
-
 #define BOARD_MAGIC   UINT32_C(0x4c535442) /* "LSTB" */
-#define BOARD_VERSION 12
+#define BOARD_VERSION 16
 
 /* A board's head and an allocator's leave so much of a slot's first page. */
 #define FIRST_PAGE 4064
 
 _Static_assert(sizeof(struct check_slot) % 4096 == 0 &&
+		       sizeof(struct check_board) == 4096 &&
 		       offsetof(struct check_slot, ring[CHECK_RING_SHORT]) <=
 			       FIRST_PAGE,
 	       "the calls of a short ring touch one page a rank");
@@ -43,6 +41,11 @@ int check_board_valid(const struct check_board *board, size_t bytes)
 	       board->version == BOARD_VERSION &&
 	       board->slot_bytes == sizeof(struct check_slot) &&
 	       bytes >= check_board_bytes(board->world_size);
+}
+
+int check_same_site(const struct check_site *a, const struct check_site *b)
+{
+	return a->line == b->line && strcmp(a->file, b->file) == 0;
 }
 
 void check_site_set(struct check_site *site, const char *file, int line)
@@ -88,6 +91,13 @@ check_membership_find(const struct check_slot *slot, uint32_t group_id)
 	return i < slot->groups ? &slot->memberships[i] : NULL;
 }
 
+/* Keeps what is known of a group whose place is needed. */
+static void retire(struct check_slot *slot, const struct check_membership *was)
+{
+	slot->past[slot->pasts++ % CHECK_PAST] =
+		(struct check_past){*was, slot->generation, slot->failed};
+}
+
 static void enter(struct check_slot *slot, uint32_t group_id, uint32_t leader)
 {
 	uint32_t i = place_of(slot, group_id);
@@ -97,8 +107,10 @@ static void enter(struct check_slot *slot, uint32_t group_id, uint32_t leader)
 			i++;
 	if (i == CHECK_GROUPS)
 		return;
-	slot->memberships[i] =
-		(struct check_membership){group_id, leader, 0, 0};
+	if (i < slot->groups)
+		retire(slot, &slot->memberships[i]);
+	slot->memberships[i] = (struct check_membership){.group_id = group_id,
+							 .leader = leader};
 	if (i == slot->groups)
 		slot->groups++;
 }
@@ -106,7 +118,9 @@ static void enter(struct check_slot *slot, uint32_t group_id, uint32_t leader)
 void check_join(struct check_slot *slot, uint32_t group_id, uint32_t leader)
 {
 	if (group_id == 0 && check_membership_find(slot, 0)) {
-		slot->groups = slot->kinds = 0;
+		for (uint32_t i = 0; i < slot->groups; i++)
+			retire(slot, &slot->memberships[i]);
+		slot->groups = slot->kinds = slot->failed = 0;
 		slot->generation++;
 	}
 	enter(slot, group_id, leader);
@@ -116,8 +130,22 @@ void check_leave(struct check_slot *slot, uint32_t group_id)
 {
 	uint32_t i = place_of(slot, group_id);
 
-	if (i < slot->groups && slot->state != CHECK_RANK_WAITING)
+	if (i < slot->groups && slot->state != CHECK_RANK_WAITING &&
+	    !slot->failed)
 		slot->memberships[i].left = 1;
+}
+
+void check_give_up(struct check_slot *slot)
+{
+	slot->failed = 1;
+}
+
+/* Takes a call into the hash of those before it, whose order counts. */
+static uint32_t follow(uint32_t trail, uint64_t fingerprint)
+{
+	uint64_t hash = (trail ^ fingerprint) * DIST__HASH_FACTOR;
+
+	return (uint32_t)(hash >> 32);
 }
 
 /* Counts a collective as issued. */
@@ -129,11 +157,14 @@ static void advance(struct check_slot *slot, const struct check_call *call)
 		enter(slot, call->group_id, call->leader);
 		i = place_of(slot, call->group_id);
 	}
-	if (i < slot->groups)
-		slot->memberships[i].collectives = call->index + 1;
+	if (i == slot->groups)
+		return;
+	slot->memberships[i].collectives = call->index + 1;
+	slot->memberships[i].trail =
+		follow(slot->memberships[i].trail, call->fingerprint);
 }
 
-static bool is_send(const struct check_call *call)
+int check_is_send(const struct check_call *call)
 {
 	return strcmp(call->op, "send") == 0;
 }
@@ -168,7 +199,7 @@ static uint32_t index_of_message(struct check_slot *slot,
 		.group_id = call->group_id,
 		.peer = call->peer < 0 ? -1 : call->peer_rank,
 		.tag = call->tag,
-		.sends = is_send(call)};
+		.sends = check_is_send(call)};
 	bool any;
 	uint32_t i = find_kind(slot, &like, &any);
 
@@ -185,7 +216,7 @@ uint32_t check_answers(const struct check_slot *slot, uint32_t rank,
 	const struct check_kind like = {.group_id = call->group_id,
 					.peer = (int32_t)rank,
 					.tag = call->tag,
-					.sends = !is_send(call)};
+					.sends = !check_is_send(call)};
 	bool any;
 	uint32_t i = find_kind(slot, &like, &any);
 
@@ -194,30 +225,71 @@ uint32_t check_answers(const struct check_slot *slot, uint32_t rank,
 	return i < slot->kinds ? slot->kind[i].count : 0;
 }
 
-/* Where the next call goes; the one that it drives out is kept if held. */
-static struct check_call *next_entry(struct check_slot *slot)
+/* Whether no other call followed on the group of call, a collective. */
+static bool is_last_of_group(const struct check_slot *slot,
+			     const struct check_call *call)
+{
+	const struct check_membership *own =
+		check_membership_find(slot, call->group_id);
+
+	return call->number && call->tag < 0 &&
+	       call->generation == slot->generation && own &&
+	       own->collectives == call->index + 1;
+}
+
+/* Where the last call of a group is kept: where one of the group was, else in
+ * place of the oldest. */
+static struct check_call *quiet_place(struct check_slot *slot,
+				      const struct check_call *call)
+{
+	struct check_call *oldest = slot->quiet;
+
+	for (uint32_t i = 0; i < CHECK_QUIET; i++) {
+		struct check_call *quiet = &slot->quiet[i];
+
+		if (quiet->number && quiet->group_id == call->group_id &&
+		    quiet->generation == call->generation)
+			return quiet;
+		if (quiet->number < oldest->number)
+			oldest = quiet;
+	}
+	return oldest;
+}
+
+/* Where the next call goes; the one that it drives out is kept if held, or if
+ * it was the last of its group. Whoever reads the board meanwhile finds no call
+ * there, or a whole one. */
+static struct check_call *cleared_entry(struct check_slot *slot)
 {
 	struct check_call *next = entry(slot, slot->calls + 1);
 
 	if (next->held && !slot->kept.number)
 		slot->kept = *next;
+	if (!slot->short_ring && is_last_of_group(slot, next))
+		*quiet_place(slot, next) = *next;
+	next->state = CHECK_CALL_NONE;
+	next->number = 0;
+	atomic_thread_fence(memory_order_release);
 	return next;
 }
 
+#define AFTER_STATE offsetof(struct check_call, op)
+
 struct check_call *check_draft(struct check_slot *slot)
 {
-	struct check_call *draft = next_entry(slot);
+	struct check_call *draft = cleared_entry(slot);
 
-	memset(draft, 0, sizeof *draft);
+	memset((char *)draft + AFTER_STATE, 0, sizeof *draft - AFTER_STATE);
 	return draft;
 }
 
 struct check_call *check_draft_like(struct check_slot *slot,
 				    const struct check_call *call)
 {
-	struct check_call *draft = next_entry(slot);
+	struct check_call *draft = cleared_entry(slot);
 
-	*draft = *call;
+	memcpy((char *)draft + AFTER_STATE, (const char *)call + AFTER_STATE,
+	       sizeof *draft - AFTER_STATE);
 	return draft;
 }
 
@@ -230,11 +302,10 @@ uint32_t check_issue_draft(struct check_slot *slot)
 		call->index = index_of_message(slot, call);
 	call->source = -1;
 	call->generation = slot->generation;
+	atomic_thread_fence(memory_order_release);
 	call->number = number;
 	call->state = CHECK_CALL_ISSUED;
 	slot->calls = number;
-	if (check_is_refused(slot)) /* else leaves its page alone */
-		slot->refusal.call.op[0] = '\0';
 	if (call->tag < 0)
 		advance(slot, call);
 	return number;
@@ -246,29 +317,57 @@ uint32_t check_issue(struct check_slot *slot, const struct check_call *call)
 	return check_issue_draft(slot);
 }
 
-void check_refuse(struct check_slot *slot, const char *group, const char *words,
-		  const struct check_site *site)
+/* Where the refusal like that one is noted; the last one makes place. */
+static struct check_refusal *place_for(struct check_slot *slot,
+				       const struct check_refusal *like)
 {
-	struct check_refusal *refusal = &slot->refusal;
-	size_t name = strcspn(words, ":");
+	uint32_t i = 0;
 
-	*refusal = (struct check_refusal){.call = {.state = CHECK_CALL_FAILED,
-						   .error = ERROR_ARGUMENT,
-						   .peer = -1,
-						   .peer_rank = -1,
-						   .tag = -1,
-						   .site = *site}};
-	snprintf(refusal->call.op, sizeof refusal->call.op, "%.*s", (int)name,
-		 words);
-	snprintf(refusal->call.group, sizeof refusal->call.group, "%s", group);
-	words += name;
-	words += strspn(words, ": ");
-	snprintf(refusal->words, sizeof refusal->words, "%s", words);
+	while (i < slot->refused &&
+	       (strcmp(slot->refusals[i].call.op, like->call.op) != 0 ||
+		!check_same_site(&slot->refusals[i].call.site,
+				 &like->call.site)))
+		i++;
+	if (i == slot->refused && i == CHECK_REFUSALS)
+		slot->refusals[--i].count = 0;
+	if (i == slot->refused)
+		slot->refused++;
+	return &slot->refusals[i];
 }
 
-int check_is_refused(const struct check_slot *slot)
+void check_refuse(struct check_slot *slot, const struct check_call *call,
+		  const char *text)
 {
-	return slot->refusal.call.op[0] != '\0';
+	size_t name = strcspn(text, ":");
+	struct check_refusal refusal = {.call = {.state = CHECK_CALL_FAILED,
+						 .error = call->error,
+						 .group_id = call->group_id,
+						 .leader = call->leader,
+						 .generation = slot->generation,
+						 .peer = -1,
+						 .peer_rank = -1,
+						 .tag = -1,
+						 .site = call->site},
+					.after = slot->calls};
+	struct check_refusal *place;
+
+	memcpy(refusal.call.group, call->group, sizeof refusal.call.group);
+	snprintf(refusal.call.op, sizeof refusal.call.op, "%.*s", (int)name,
+		 text);
+	text += name;
+	text += strspn(text, ": ");
+	snprintf(refusal.reason, sizeof refusal.reason, "%s", text);
+	place = place_for(slot, &refusal);
+	refusal.count = place->count + 1;
+	*place = refusal;
+}
+
+const struct check_refusal *check_last_refusal(const struct check_slot *slot)
+{
+	for (uint32_t i = 0; i < slot->refused && i < CHECK_REFUSALS; i++)
+		if (slot->refusals[i].after == slot->calls)
+			return &slot->refusals[i];
+	return NULL;
 }
 
 void check_source(struct check_slot *slot, uint32_t number, int32_t source)
@@ -325,6 +424,12 @@ void check_resume(struct check_slot *slot)
 	slot->waiting = 0;
 }
 
+void check_look(struct check_slot *slot, uint32_t number)
+{
+	slot->looked_at = number;
+	check_wait(slot, number, NULL);
+}
+
 void check_limit(struct check_slot *slot, uint32_t number, int64_t timeout_ns)
 {
 	struct check_call *call = entry(slot, number);
@@ -338,11 +443,14 @@ void check_end(struct check_slot *slot, uint32_t number, int32_t error,
 {
 	struct check_call *call = entry(slot, number);
 
+	if (error)
+		slot->failed = 1;
 	if (call->number != number)
 		return;
-	call->state = error ? CHECK_CALL_FAILED : CHECK_CALL_DONE;
 	call->error = error;
 	call->ended_ns = now_ns;
+	atomic_thread_fence(memory_order_release);
+	call->state = error ? CHECK_CALL_FAILED : CHECK_CALL_DONE;
 }
 
 void check_touch(struct check_slot *slot, const struct check_hazard *hazard,
@@ -392,6 +500,31 @@ uint32_t check_collectives(const struct check_slot *slot, uint32_t group_id,
 	if (own)
 		return own->collectives;
 	return slot->groups == CHECK_GROUPS ? UINT32_MAX : 0;
+}
+
+/* The later of two collectives of the group, of which either may be none. */
+static const struct check_call *later(const struct check_call *last,
+				      const struct check_call *call,
+				      uint32_t group_id, uint32_t generation)
+{
+	if (!call->number || call->tag >= 0 || call->group_id != group_id ||
+	    call->generation != generation ||
+	    (last && last->number > call->number))
+		return last;
+	return call;
+}
+
+const struct check_call *check_last_collective(const struct check_slot *slot,
+					       uint32_t group_id,
+					       uint32_t generation)
+{
+	const struct check_call *last = NULL;
+
+	for (uint32_t i = 0; i < check_ring(slot); i++)
+		last = later(last, &slot->ring[i], group_id, generation);
+	for (uint32_t i = 0; !slot->short_ring && i < CHECK_QUIET; i++)
+		last = later(last, &slot->quiet[i], group_id, generation);
+	return last;
 }
 
 int check_same_collective(const struct check_call *a,

@@ -1,22 +1,36 @@
 /*
- * refusal.h - a rank that gave up because a call of it was refused, in
- * sentences. Private to check/.
+ * refusal.h - calls that were refused for their arguments, what came of them,
+ * and the same in sentences. Private to check/.
  */
 #ifndef LOCKSTEP_CHECK_REFUSAL_H
 #define LOCKSTEP_CHECK_REFUSAL_H
 
-#include <stdbool.h>
-#include <stdio.h>
+#include "check/picture.h"
+#include "check/text.h"
+#include "check/verdict.h"
 
-#include "check/record.h"
+/* check_next_refusal returns the rank's first refusal from number *i on that
+ * it did not make up for, by the same call at once from another line, and sets
+ * *i to the number after it; NULL: there is none. */
+const struct check_refusal *check_next_refusal(const struct check_slot *slot,
+					       uint32_t *i);
 
-/* check_refused_alike returns whether two ranks' last calls were refused at the
- * same line. */
-bool check_refused_alike(const struct check_slot *a,
-			 const struct check_slot *b);
+/* check_blame returns the rank whose refused call led to verdict, the one that
+ * check_judge() gives without it: the rank ended badly right after; or others
+ * wait in vain for that call, or met the rank's next one in its place. But what
+ * was refused to all ranks of a group leaves them even. -1: there is none. */
+int check_blame(const struct check_board *board,
+		const struct check_facts *facts,
+		const struct check_verdict *verdict);
 
-/* check_report_refusal writes which call of rank was refused, with the ranks
- * that were refused at the same line, and why each was; nothing if none was. */
-void check_report_refusal(FILE *out, const struct check_board *board, int rank);
+/* check_report_refusals adds all of them, by line of the source, with the ranks
+ * and why each was refused. */
+void check_report_refusals(struct check_lines *lines,
+			   const struct check_board *board);
+
+/* check_warn_of_refusals adds the same of a job that ended well, a sentence for
+ * each line of the source; what this world does not have is no fault. */
+void check_warn_of_refusals(struct check_lines *lines,
+			    const struct check_board *board);
 
 #endif

@@ -8,17 +8,11 @@
 #include <string.h>
 
 #include "check/chain.h"
-#include "check/disagreement.h"
+#include "check/finding.h"
 #include "check/message.h"
-#include "check/left.h"
-#include "check/meeting.h"
-#include "check/parting.h"
-#include "check/picture.h"
-#include "check/race.h"
+#include "check/queued.h"
 #include "check/refusal.h"
-#include "check/unanswered.h"
-#include "check/verdict.h"
-#include "check/words.h"
+#include "check/rendezvous_failure.h"
 
 /* Lines of a table before it is cut, with a count of the rest. */
 #define MOST_LINES  24
@@ -35,18 +29,7 @@ static bool in_line(const void *arg, uint32_t rank)
 	const struct line *line = arg;
 	const struct check_picture *p = line->picture;
 
-	return check_alike(line->like, &p->cohorts[p->cohort_of[rank]]);
-}
-
-/* Whether cohort has the line of one before it. */
-static bool has_line(const struct check_picture *p,
-		     const struct check_cohort *cohort)
-{
-	const struct check_cohort *before = p->cohorts;
-
-	while (!check_alike(before, cohort))
-		before++;
-	return before != cohort;
+	return check_alike(line->like, check_cohort_of(p, rank));
 }
 
 /* Returns how many ranks are in a line, and whether their calls are on groups
@@ -68,63 +51,68 @@ static uint32_t num_in_line(const struct line *line, bool *several)
 	return n;
 }
 
+/* What ranks of cohort do, as it is said of one and of several. */
+static const char *state_text(const struct check_cohort *cohort, bool one)
+{
+	static const char *const texts[][2] = {
+		[CHECK_RANK_ABSENT] = {"have not joined", "has not joined"},
+		[CHECK_RANK_RUNNING] = {"run in their own code",
+					"runs in its own code"},
+		[CHECK_RANK_WAITING] = {"wait in ", "waits in "},
+		[CHECK_RANK_FINISHED] = {"have finished", "has finished"},
+		[CHECK_RANK_LOST] = {"are lost", "is lost"},
+		[CHECK_RANK_UNKNOWN] = {"have no records here",
+					"has no records here"}};
+
+	if (cohort->slot->damaged && cohort->slot->state == CHECK_RANK_UNKNOWN)
+		return one ? "has damaged records" : "have damaged records";
+	return texts[cohort->slot->state][one];
+}
+
 static void print_state(FILE *out, const struct check_cohort *cohort, bool one,
 			bool several)
 {
-	switch (cohort->slot->state) {
-	case CHECK_RANK_ABSENT:
-		fputs(one ? "has not joined" : "have not joined", out);
+	const struct check_slot *slot = cohort->slot;
+
+	fputs(state_text(cohort, one), out);
+	if (slot->state == CHECK_RANK_ABSENT ||
+	    slot->state == CHECK_RANK_UNKNOWN)
 		return;
-	case CHECK_RANK_UNKNOWN:
-		fputs(one ? "has no records here" : "have no records here",
-		      out);
-		return;
-	case CHECK_RANK_WAITING:
-		fputs(one ? "waits in " : "wait in ", out);
-		break;
-	case CHECK_RANK_FINISHED:
-		fputs(one ? "has finished" : "have finished", out);
-		break;
-	case CHECK_RANK_LOST:
-		fputs(one ? "is lost" : "are lost", out);
-		break;
-	default:
-		fputs(one ? "runs in its own code" : "run in their own code",
-		      out);
-	}
-	if (!cohort->waiting)
+	if (!cohort->waiting && !slot->damaged)
 		fputs(cohort->call ? "; last call: " : "; no call yet", out);
 	if (cohort->call && several)
 		check_print_calls_in_place(out, cohort->call);
 	else if (cohort->call)
 		check_print_call_in_place(out, cohort->call);
-	if (cohort->waiting && cohort->slot->wait_site.file[0]) {
+	if (cohort->waiting && slot->wait_site.file[0]) {
 		fputs(", waited for at ", out);
-		check_print_site(out, &cohort->slot->wait_site);
+		check_print_site(out, &slot->wait_site);
 	}
 }
 
-static void print_table(FILE *out, const struct check_picture *p)
+static void report_states(struct check_lines *lines,
+			  const struct check_picture *p)
 {
-	uint32_t lines = 0, left = p->world_size, n;
+	uint32_t num = 0, left = p->world_size, n;
 	bool several;
 
-	for (uint32_t i = 0; left > 0 && lines < MOST_LINES; i++) {
+	for (uint32_t i = 0; left > 0 && num < MOST_LINES; i++) {
 		const struct line line = {p, &p->cohorts[i]};
+		FILE *out;
 
-		if (has_line(p, line.like))
+		if (check_any_below(line.like->first, in_line, &line))
 			continue;
 		n = num_in_line(&line, &several);
-		fputs("  ", out);
+		out = check_line(lines, 1);
 		check_print_ranks(out, p->world_size, in_line, &line);
 		fputc(' ', out);
 		print_state(out, line.like, n == 1, several);
-		fputc('\n', out);
 		left -= n;
-		lines++;
+		num++;
 	}
 	if (left > 0)
-		fprintf(out, "  and %u ranks in other states\n", left);
+		fprintf(check_line(lines, 1), "and %u ranks in other states",
+			left);
 }
 
 /* The cohort number i, counted from that of rank on and around. */
@@ -143,8 +131,8 @@ static const struct check_group *waits_in(const struct check_cohort *cohort)
 }
 
 /* Who is in the groups that ranks wait in, that of rank first. */
-static void print_groups(FILE *out, const struct check_picture *p,
-			 uint32_t rank)
+static void report_groups(struct check_lines *lines,
+			  const struct check_picture *p, uint32_t rank)
 {
 	uint32_t found = 0, before;
 
@@ -158,26 +146,13 @@ static void print_groups(FILE *out, const struct check_picture *p,
 		if (!group || before < i)
 			continue;
 		if (found < MOST_GROUPS)
-			check_print_group(out, group, cohort->call,
-					  p->world_size);
+			check_add_group(lines, group, cohort->call,
+					p->world_size);
 		found++;
 	}
 	if (found > MOST_GROUPS)
-		fprintf(out, "  and %u other groups\n", found - MOST_GROUPS);
-}
-
-static const char *end_of_chain(const struct check_cohort *cohort)
-{
-	switch (cohort->slot->state) {
-	case CHECK_RANK_FINISHED:
-		return " has finished";
-	case CHECK_RANK_LOST:
-		return " is lost";
-	case CHECK_RANK_UNKNOWN:
-		return " has no records here";
-	default:
-		return " is late";
-	}
+		fprintf(check_line(lines, 1), "and %u other groups",
+			found - MOST_GROUPS);
 }
 
 struct waiting {
@@ -189,8 +164,7 @@ static bool is_awaited(const void *arg, uint32_t rank)
 {
 	const struct waiting *waiting = arg;
 
-	return check_next_awaited(waiting->picture, waiting->cohort, rank) ==
-	       rank;
+	return check_awaits(waiting->picture, waiting->cohort, rank);
 }
 
 /* Whether cohort waits for one of several ranks. */
@@ -203,8 +177,7 @@ static bool has_choice(const struct check_picture *p,
 	       check_next_awaited(p, cohort, first + 1) < p->world_size;
 }
 
-/* What leads from one rank of the chain to the next: " for ", and before the
- * one that the chain follows of several, all of them. */
+/* " for ", or " for one of ranks 1-3 (3), of which " */
 static void print_awaited(FILE *out, const struct check_picture *p,
 			  const struct check_cohort *cohort)
 {
@@ -225,9 +198,10 @@ static void print_chain(FILE *out, const struct check_picture *p,
 	const struct check_cohort *cohort, *before = NULL;
 	uint32_t steps = 0;
 	int64_t rank = start;
+	bool ends;
 
 	for (; rank >= 0; before = cohort, steps++) {
-		cohort = &p->cohorts[p->cohort_of[rank]];
+		cohort = check_cohort_of(p, rank);
 		fprintf(out, "rank %lld", (long long)rank);
 		if (before && rank == start) {
 			fputs(": a cycle", out);
@@ -245,7 +219,10 @@ static void print_chain(FILE *out, const struct check_picture *p,
 			break;
 		}
 		if (!cohort->waiting) {
-			fputs(end_of_chain(cohort), out);
+			ends = cohort->slot->state != CHECK_RANK_RUNNING &&
+			       cohort->slot->state != CHECK_RANK_ABSENT;
+			fprintf(out, " %s",
+				ends ? state_text(cohort, true) : "is late");
 			break;
 		}
 		fputs(" waits in ", out);
@@ -257,7 +234,7 @@ static void print_chain(FILE *out, const struct check_picture *p,
 }
 
 /* What the call that was given up could take; a call may have a deadline of
- * its own. 0: not told. */
+ * its own. 0: unknown. */
 static int64_t timeout_of(const struct check_board *board,
 			  const struct check_facts *facts)
 {
@@ -275,111 +252,156 @@ static int64_t timeout_of(const struct check_board *board,
 
 /* "late, not lost: rank 2 would have come 3.200 s after the deadline; the run
  * would have finished at 12.400 s" */
-static void print_forecast(FILE *out, const struct check_facts *facts)
+static void report_forecast(struct check_lines *lines,
+			    const struct check_facts *facts)
 {
 	const struct check_forecast *f = &facts->forecast;
-	double late_s = (double)(f->came_ns - facts->now_ns) / 1e9;
+	FILE *out;
 
 	if (f->stuck_ns) {
-		fprintf(out,
-			"  a timeout at %.3f s was the first sign of it; no "
-			"rank could have moved from %.3f s on\n",
+		fprintf(check_line(lines, 1),
+			"a timeout at %.3f s was the first sign of it; no rank "
+			"could have moved from %.3f s on",
 			(double)facts->now_ns / 1e9, (double)f->stuck_ns / 1e9);
 		return;
 	}
 	if (!f->came_ns && !f->ended_ns)
 		return;
-	fputs("  late, not lost: ", out);
+	out = check_line(lines, 1);
+	fputs("late, not lost: ", out);
 	if (f->came_ns)
 		fprintf(out,
 			"rank %d would have come %.3f s after the deadline",
-			f->rank, late_s);
+			f->rank, (double)(f->came_ns - facts->now_ns) / 1e9);
 	if (f->ended_ns)
 		fprintf(out, "%sthe run would have finished at %.3f s",
 			f->came_ns ? "; " : "", (double)f->ended_ns / 1e9);
-	fputc('\n', out);
 }
 
-static void print_left(FILE *out, const struct check_board *board)
+/* Of a timeout of which no rank is the cause. */
+static void report_slow(struct check_lines *lines,
+			const struct check_picture *p)
 {
-	struct check_left left;
-	bool handle;
+	for (uint32_t i = 0; i < p->num_cohorts; i++)
+		if (!p->cohorts[i].waiting ||
+		    check_next_awaited(p, &p->cohorts[i], 0) < p->world_size)
+			return;
+	fputs("slow, not stuck: every call that these wait for was made",
+	      check_line(lines, 1));
+}
 
-	if (!board || !check_find_left(board, &left))
+static void report_left(struct check_lines *lines,
+			const struct check_left *left)
+{
+	bool handle = left->kind == CHECK_LEFT_HANDLE;
+	FILE *out;
+
+	if (!left->call)
 		return;
-	handle = left.kind == CHECK_LEFT_HANDLE;
-	fprintf(out, "lockstep: left behind: %s\n",
+	fprintf(check_line(lines, 0), "lockstep: left behind: %s",
 		handle ? "a handle was never waited for"
 		       : "a message was never received");
-	fprintf(out, "  rank %u called ", left.rank);
-	check_print_call_in_place(out, left.call);
+	out = check_line(lines, 1);
+	fprintf(out, "rank %u called ", left->rank);
+	check_print_call_in_place(out, left->call);
 	if (handle)
-		fputs("; it never waited for its handle\n", out);
+		fputs("; it never waited for its handle", out);
 	else
-		fprintf(out, "; rank %d never called its receive\n",
-			(int)left.call->peer_rank);
-	if (left.others > 0)
-		fprintf(out, "  so it is with %u other %s%s\n", left.others,
-			handle ? "handle" : "message",
-			left.others > 1 ? "s" : "");
+		fprintf(out, "; rank %d never called its receive",
+			(int)left->call->peer_rank);
+	if (left->others > 0)
+		fprintf(check_line(lines, 1), "so it is with %u other %s%s",
+			left->others, handle ? "handle" : "message",
+			left->others > 1 ? "s" : "");
 }
 
-static void print_headline(FILE *out, const struct check_board *board,
-			   const struct check_facts *facts,
-			   const struct check_verdict *verdict)
+static void print_timeout(FILE *out, const struct check_finding *f)
 {
-	int64_t timeout_ns = timeout_of(board, facts);
+	int64_t timeout_ns = timeout_of(f->board, f->facts);
 
-	switch (verdict->kind) {
+	if (f->facts->endless_ns)
+		fprintf(out,
+			"lockstep: timeout: rank %d has run for %.3g s without "
+			"a call",
+			f->verdict.rank, (double)f->facts->endless_ns / 1e9);
+	else
+		fputs("lockstep: timeout: a call was not complete", out);
+	if (!f->facts->endless_ns && timeout_ns > 0)
+		fprintf(out, " after %.3f s", (double)timeout_ns / 1e9);
+}
+
+static void report_headline(struct check_lines *lines,
+			    const struct check_finding *f)
+{
+	const struct check_facts *facts = f->facts;
+	int rank = f->verdict.rank;
+
+	switch (f->verdict.kind) {
 	case CHECK_DEADLOCK:
-		fputs("lockstep: deadlock: no rank can ever move\n", out);
+		fputs("lockstep: deadlock: no rank can ever move",
+		      check_line(lines, 0));
 		break;
 	case CHECK_BUFFERING:
 		fputs("lockstep: depends on buffering: no rank can ever move "
-		      "unless sends are buffered\n",
-		      out);
+		      "unless sends are buffered",
+		      check_line(lines, 0));
 		break;
 	case CHECK_TIMEOUT:
-		fputs("lockstep: timeout: a call was not complete", out);
-		if (timeout_ns > 0)
-			fprintf(out, " after %.3f s", (double)timeout_ns / 1e9);
-		fputc('\n', out);
+		print_timeout(check_line(lines, 0), f);
 		break;
 	case CHECK_LOST:
-		fprintf(out, "lockstep: rank lost: rank %d %s\n", verdict->rank,
-			facts->lost_how[0] ? facts->lost_how : "is gone");
+		fprintf(check_line(lines, 0), "lockstep: rank lost: rank %d %s",
+			rank, facts->lost_how[0] ? facts->lost_how : "is gone");
 		break;
 	case CHECK_LEFT:
-		print_left(out, board);
+		report_left(lines, &f->left);
 		break;
 	case CHECK_RENDEZVOUS:
 		fputs("lockstep: rendezvous failed: the ranks did not find "
-		      "each other\n",
-		      out);
-		if (board)
-			check_report_meeting(out, board);
+		      "each other",
+		      check_line(lines, 0));
+		if (f->board)
+			check_report_rendezvous_failure(lines, f->board);
 		break;
 	case CHECK_FAILED:
 		if (facts->lost_how[0])
-			fprintf(out, "lockstep: rank %d %s\n", verdict->rank,
-				facts->lost_how);
+			fprintf(check_line(lines, 0), "lockstep: rank %d %s",
+				rank, facts->lost_how);
+		break;
+	case CHECK_INTERRUPTED:
+		fprintf(check_line(lines, 0),
+			"lockstep: interrupted by signal %d (%s): where the "
+			"ranks were",
+			facts->signal, strsignal(facts->signal));
 		break;
 	case CHECK_STATUS:
-		fputs("lockstep: status: where the ranks are\n", out);
+		fputs("lockstep: status: where the ranks are",
+		      check_line(lines, 0));
 		break;
-	case CHECK_FINE:
-	case CHECK_MISMATCH:
-	case CHECK_HAZARD:
-	case CHECK_RACE:
+	default:
 		break;
 	}
 }
 
-/* Whether the states of the ranks tell more about the verdict. */
-static bool has_picture(const struct check_verdict *verdict)
+/* Where the rank of the verdict was, and what to do about it. */
+static void report_place(struct check_lines *lines,
+			 const struct check_finding *f)
 {
-	return check_is_stuck(verdict) || verdict->kind == CHECK_TIMEOUT ||
-	       verdict->kind == CHECK_LOST || verdict->kind == CHECK_STATUS;
+	const struct check_place *place = &f->facts->lost_at;
+	bool known = place->site.file[0];
+
+	if (f->facts->lost_rank < 0 || f->facts->lost_rank != f->verdict.rank)
+		return;
+	if (known || place->function[0]) {
+		FILE *out = check_line(lines, 1);
+
+		fprintf(out, "it was%s%s%s", place->function[0] ? " in " : "",
+			place->function, known ? " at " : "");
+		if (known)
+			check_print_site(out, &place->site);
+	}
+	if (f->facts->advice)
+		fputs(f->facts->advice, check_line(lines, 1));
 }
 
 char *check_buffering_warning(const struct check_board *board)
@@ -401,49 +423,138 @@ char *check_buffering_warning(const struct check_board *board)
 	return NULL;
 }
 
+static bool is_damaged(const void *arg, uint32_t rank)
+{
+	const struct check_board *board = arg;
+
+	return board->slots[rank].damaged;
+}
+
+/* Of whom nothing more is known. */
+static void report_damaged(struct check_lines *lines,
+			   const struct check_board *board)
+{
+	FILE *out;
+
+	if (!board || check_damaged(board, 0) == board->world_size)
+		return;
+	out = check_line(lines, 1);
+	fputs("the records of ", out);
+	check_print_ranks(out, board->world_size, is_damaged, board);
+	fputs(" are damaged: something wrote over them, and what was called "
+	      "there is not known",
+	      out);
+}
+
+static void report_waits(struct check_lines *lines,
+			 const struct check_finding *f)
+{
+	const struct check_picture *p = &f->picture;
+	enum check_verdict_kind kind = f->verdict.kind;
+	bool stuck = check_is_stuck(&f->verdict);
+
+	report_states(lines, p);
+	report_groups(lines, p, f->start);
+	if (stuck)
+		print_chain(check_line(lines, 1), p, f->start);
+	check_report_queued(lines, p);
+	check_report_other_group(lines, &f->other_group);
+	check_report_absent_call(lines, &f->absent);
+	check_report_unanswered(lines, p, &f->unanswered, &f->miss,
+				&f->previous,
+				kind == CHECK_LOST ? f->verdict.rank : -1);
+	check_report_taken(lines, &f->taken, f->facts->race != NULL);
+	check_report_divergence(lines, &f->divergence);
+	report_forecast(lines, f->facts);
+	if (kind == CHECK_TIMEOUT && !f->facts->forecast.ended_ns)
+		report_slow(lines, p);
+}
+
+/* What a refused call led to; NULL: its rank ended. */
+static const char *hence_text(const struct check_finding *hence)
+{
+	switch (hence ? hence->verdict.kind : CHECK_FINE) {
+	case CHECK_MISMATCH:
+		return "hence a mismatch";
+	case CHECK_DEADLOCK:
+		return "hence a deadlock";
+	case CHECK_TIMEOUT:
+		return "hence a timeout";
+	case CHECK_LEFT:
+		return "hence a message was left behind";
+	default:
+		return NULL;
+	}
+}
+
+/* The first refused call that the verdict turns on, and what it led to. */
+static void report_invalid(struct check_lines *lines,
+			   const struct check_finding *f)
+{
+	const char *how = f->facts->lost_how, *hence = hence_text(f->hence);
+	const struct check_refusal *refusal;
+	FILE *out = check_line(lines, 0);
+	uint32_t i = 0;
+
+	refusal = check_next_refusal(&f->board->slots[f->verdict.rank], &i);
+	if (refusal) {
+		fprintf(out, "lockstep: invalid call: rank %d called %s at ",
+			f->verdict.rank, refusal->call.op);
+		check_print_place(out, &refusal->call);
+		fputs(", which was refused; ", out);
+	}
+	if (hence)
+		fputs(hence, out);
+	else
+		fprintf(out, "it %s", *how ? how : "gave up");
+	check_report_refusals(lines, f->board);
+}
+
+static void report_verdict(struct check_lines *lines,
+			   const struct check_finding *f)
+{
+	switch (f->verdict.kind) {
+	case CHECK_MISMATCH:
+		check_report_mismatch(lines, f);
+		check_report_taken(lines, &f->taken, f->facts->race != NULL);
+		break;
+	case CHECK_HAZARD:
+		check_report_hazard(lines, f->board);
+		break;
+	case CHECK_RACE:
+		check_report_race(lines, f->facts->race);
+		break;
+	case CHECK_INVALID:
+		report_invalid(lines, f);
+		break;
+	default:
+		report_headline(lines, f);
+		report_place(lines, f);
+		if (f->board && check_has_picture(f))
+			report_waits(lines, f);
+	}
+	if (f->hence)
+		report_verdict(lines, f->hence);
+}
+
+void check_write_report(struct check_lines *lines,
+			const struct check_finding *f)
+{
+	report_verdict(lines, f);
+	if (f->board &&
+	    (f->verdict.kind == CHECK_LOST || f->verdict.kind == CHECK_FAILED))
+		check_report_refusals(lines, f->board);
+	report_damaged(lines, f->board);
+}
+
 void check_report(FILE *out, const struct check_board *board,
 		  const struct check_facts *facts,
 		  const struct check_verdict *verdict)
 {
-	const struct check_cohort *gathering;
-	struct check_picture picture;
-	uint32_t odd = verdict->rank > 0 ? (uint32_t)verdict->rank : 0;
+	struct check_finding finding;
 
-	if (verdict->kind == CHECK_MISMATCH) {
-		check_report_mismatch(out, board);
+	if (!check_finding_init(&finding, board, facts, verdict))
 		return;
-	}
-	if (verdict->kind == CHECK_HAZARD) {
-		check_report_hazard(out, board);
-		return;
-	}
-	if (verdict->kind == CHECK_RACE && facts->race) {
-		check_report_race(out, facts->race);
-		check_report(out, board, facts, &facts->race->outcome);
-		return;
-	}
-	print_headline(out, board, facts, verdict);
-	if (verdict->kind == CHECK_LOST || verdict->kind == CHECK_FAILED)
-		check_report_refusal(out, board, verdict->rank);
-	if (!board || !has_picture(verdict) ||
-	    !check_picture_init(&picture, board))
-		return;
-	print_table(out, &picture);
-	odd = check_chain_start(&picture, odd);
-	print_groups(out, &picture, odd);
-	if (check_is_stuck(verdict)) {
-		fputs("  ", out);
-		print_chain(out, &picture, odd);
-		fputc('\n', out);
-	}
-	check_report_lack(out, &picture);
-	check_report_unanswered(out, &picture,
-				verdict->kind == CHECK_LOST ? verdict->rank
-							    : -1);
-	gathering = check_gathering(&picture, odd);
-	if (check_is_stuck(verdict) && gathering)
-		check_report_parting(out, board, gathering->group,
-				     gathering->call);
-	print_forecast(out, facts);
-	check_picture_release(&picture);
+	fputs(finding.report.text, out);
+	check_finding_release(&finding);
 }

@@ -4,9 +4,7 @@
  */
 #include <string.h>
 
-#include "check/disagreement.h"
-#include "check/parting.h"
-#include "check/words.h"
+#include "check/finding.h"
 
 /* Ranks that made the same call as one of them. */
 struct side {
@@ -31,15 +29,18 @@ static bool on_no_side(const void *arg, uint32_t rank)
 	       !on_side(&sides[0], rank) && !on_side(&sides[1], rank);
 }
 
-static void print_history(FILE *out, const struct check_board *board,
-			  uint32_t rank, uint32_t last)
+static void report_history(struct check_lines *lines,
+			   const struct check_board *board, uint32_t rank,
+			   uint32_t last)
 {
 	enum { BEFORE = 3 };
 	uint32_t from = last > BEFORE ? last - BEFORE : 1;
+	FILE *out;
 
 	if (last <= 1)
 		return;
-	fprintf(out, "  before it, rank %u called", rank);
+	out = check_line(lines, 1);
+	fprintf(out, "before it, rank %u called", rank);
 	for (uint32_t n = from; n < last; n++) {
 		const struct check_call *call =
 			check_call_find(&board->slots[rank], n);
@@ -49,92 +50,103 @@ static void print_history(FILE *out, const struct check_board *board,
 		fputs(n == from ? " " : ", then ", out);
 		check_print_call_in_place(out, call);
 	}
-	fputc('\n', out);
 }
 
-/* "  ranks 0-2 (3) called all_to_all(float32) at train.c:7" */
-static void print_side(FILE *out, const struct side *side)
+/* "ranks 0-2 (3) called all_to_all(float32) at train.c:7" */
+static void report_side(struct check_lines *lines, const struct side *side)
 {
-	fputs("  ", out);
+	FILE *out = check_line(lines, 1);
+
 	check_print_ranks(out, side->board->world_size, on_side, side);
 	fputs(" called ", out);
 	check_print_call(out, side->like);
 	check_print_label(out, side->like);
 	fputs(" at ", out);
-	check_print_site(out, &side->like->site);
-	fputc('\n', out);
+	check_print_place(out, side->like);
 }
 
 /* The ranks made the same call, and messages in it were of another length than
  * awaited. */
-static void print_unequal_parts(FILE *out, const struct check_board *board,
-				const struct check_groups *groups)
+static void report_unequal_parts(struct check_lines *lines,
+				 const struct check_finding *f)
 {
-	const struct check_call *call;
-	struct side side;
-	uint32_t rank;
+	const struct check_call *call = f->unequal.call;
+	const struct side side = {f->board, call};
 
-	call = check_unequal_parts(board, &rank);
-	if (!call)
-		return;
-	side = (struct side){board, call};
-	fprintf(out,
-		"lockstep: mismatch: the ranks disagree about the lengths of "
-		"the parts in\n  collective #%u of group %s; rank %u found it "
-		"out\n",
-		call->index, call->group, rank);
-	print_side(out, &side);
-	check_print_group(out, check_group_of(groups, call), call,
-			  board->world_size);
+	fputs("lockstep: mismatch: the ranks disagree about the lengths of the "
+	      "parts in",
+	      check_line(lines, 0));
+	fprintf(check_line(lines, 1),
+		"collective #%u of group %s; rank %u found it out", call->index,
+		call->group, f->unequal.rank);
+	report_side(lines, &side);
+	check_add_group(lines, check_group_of(&f->picture.groups, call), call,
+			f->board->world_size);
 }
 
-static void print_message(FILE *out, const struct check_disagreement *found)
+/* Begins "rank 1 called all_to_all(float32) #0 of ..." */
+static FILE *report_rank(struct check_lines *lines, uint32_t rank,
+			 const struct check_call *call)
 {
-	fprintf(out,
-		"lockstep: mismatch: ranks %u and %u disagree about a "
-		"message\n",
+	FILE *out = check_line(lines, 1);
+
+	fprintf(out, "rank %u called ", rank);
+	check_print_call_in_place(out, call);
+	return out;
+}
+
+static void report_message(struct check_lines *lines,
+			   const struct check_disagreement *found)
+{
+	fprintf(check_line(lines, 0),
+		"lockstep: mismatch: ranks %u and %u disagree about a message",
 		found->rank_a, found->rank_b);
-	fprintf(out, "  rank %u called ", found->rank_a);
-	check_print_call_in_place(out, found->a);
-	fprintf(out, "\n  rank %u called ", found->rank_b);
-	check_print_call_in_place(out, found->b);
-	fputc('\n', out);
+	report_rank(lines, found->rank_a, found->a);
+	report_rank(lines, found->rank_b, found->b);
 }
 
-/* "  rank 1 called all_to_all(float32) #0 of ..., and sends 2, 2, 3, 2" */
-static void print_parts(FILE *out, uint32_t rank, const struct check_call *call,
-			const char *does, const uint32_t *numels, uint32_t n)
+/* ", and sends 2, 2, 3, 2" */
+static void print_parts(FILE *out, const char *does, const uint32_t *numels,
+			uint32_t n)
 {
 	enum { MOST = 16 };
 
-	fprintf(out, "  rank %u called ", rank);
-	check_print_call_in_place(out, call);
 	fprintf(out, ", and %s", does);
 	for (uint32_t i = 0; i < n && i < MOST; i++)
 		fprintf(out, "%s%u", i > 0 ? ", " : " ", numels[i]);
-	fputs(n > MOST ? ",...\n" : "\n", out);
+	fputs(n > MOST ? ",..." : "", out);
 }
 
-static void print_pair(FILE *out, const struct check_board *board,
-		       const struct check_disagreement *found)
+static void report_pair(struct check_lines *lines,
+			const struct check_board *board,
+			const struct check_disagreement *found)
 {
 	const struct check_parts *a = &board->slots[found->rank_a].parts;
 	const struct check_parts *b = &board->slots[found->rank_b].parts;
+	FILE *out;
 
-	fprintf(out,
+	fprintf(check_line(lines, 0),
 		"lockstep: mismatch: rank %u sends %u elements to rank %u, "
-		"which awaits %u,\n  in collective #%u of group %s\n",
-		found->rank_a, found->sent, found->rank_b, found->wanted,
+		"which awaits %u,",
+		found->rank_a, found->sent, found->rank_b, found->wanted);
+	fprintf(check_line(lines, 1), "in collective #%u of group %s",
 		found->a->index, found->a->group);
-	print_parts(out, found->rank_a, found->a, "sends", a->in, a->count);
-	print_parts(out, found->rank_b, found->b, "awaits", b->out, b->count);
-	if (found->other_pairs > 0)
-		fprintf(out, "  so it is with %u other pairs of ranks\n",
-			found->other_pairs);
-	check_print_group(out, found->group, found->a, board->world_size);
+	print_parts(report_rank(lines, found->rank_a, found->a), "sends", a->in,
+		    a->count);
+	print_parts(report_rank(lines, found->rank_b, found->b), "awaits",
+		    b->out, b->count);
+	if (found->other_pairs > 0) {
+		out = check_line(lines, 1);
+		fprintf(out, "so it is with %u other pair%s of ranks",
+			found->other_pairs, found->other_pairs > 1 ? "s" : "");
+		if (found->common >= 0)
+			fprintf(out, "; rank %lld is in all of them",
+				(long long)found->common);
+	}
+	check_add_group(lines, found->group, found->a, board->world_size);
 }
 
-/* Whether only what they are for tells two calls apart. */
+/* Whether two calls differ only in what they are for. */
 static bool differ_in_purpose(const struct check_call *a,
 			      const struct check_call *b)
 {
@@ -145,47 +157,45 @@ static bool differ_in_purpose(const struct check_call *a,
 	       strcmp(a->label, b->label) != 0;
 }
 
-static void print_collective(FILE *out, const struct check_board *board,
-			     const struct check_disagreement *found)
+static void report_collective(struct check_lines *lines,
+			      const struct check_finding *f)
 {
-	const struct side sides[2] = {{board, found->a}, {board, found->b}};
+	const struct check_disagreement *found = &f->disagreement;
+	const struct side sides[2] = {{f->board, found->a},
+				      {f->board, found->b}};
 	bool purpose = differ_in_purpose(found->a, found->b);
+	uint32_t n = f->board->world_size;
 
-	fprintf(out,
+	fprintf(check_line(lines, 0),
 		"lockstep: mismatch: the ranks disagree about %scollective #%u "
-		"of group %s%s\n",
+		"of group %s%s",
 		purpose ? "what " : "", found->a->index, found->a->group,
 		purpose ? " is for" : "");
-	print_side(out, &sides[0]);
-	print_side(out, &sides[1]);
-	for (uint32_t rank = 0; rank < board->world_size; rank++)
-		if (on_no_side(sides, rank)) {
-			fputs("  other calls were made by ", out);
-			check_print_ranks(out, board->world_size, on_no_side,
-					  sides);
-			fputc('\n', out);
-			break;
-		}
-	check_print_group(out, found->group, found->a, board->world_size);
-	print_history(out, board, found->rank_a, found->a->number);
-	print_history(out, board, found->rank_b, found->b->number);
-	check_report_parting(out, board, found->group, found->a);
+	report_side(lines, &sides[0]);
+	report_side(lines, &sides[1]);
+	if (check_any_below(n, on_no_side, sides)) {
+		FILE *out = check_line(lines, 1);
+
+		fputs("other calls were made by ", out);
+		check_print_ranks(out, n, on_no_side, sides);
+	}
+	check_add_group(lines, found->group, found->a, n);
+	report_history(lines, f->board, found->rank_a, found->a->number);
+	report_history(lines, f->board, found->rank_b, found->b->number);
+	check_report_divergence(lines, &f->divergence);
 }
 
-void check_report_mismatch(FILE *out, const struct check_board *board)
+void check_report_mismatch(struct check_lines *lines,
+			   const struct check_finding *f)
 {
-	struct check_disagreement found;
-	struct check_groups groups;
-
-	if (!check_groups_init(&groups, board))
-		return;
-	if (!check_disagree(board, &groups, &found))
-		print_unequal_parts(out, board, &groups);
-	else if (found.pair)
-		print_pair(out, board, &found);
-	else if (found.a->tag >= 0)
-		print_message(out, &found);
-	else
-		print_collective(out, board, &found);
-	check_groups_release(&groups);
+	if (f->disagreement.pair)
+		report_pair(lines, f->board, &f->disagreement);
+	else if (f->disagreement.group)
+		report_collective(lines, f);
+	else if (f->disagreement.a)
+		report_message(lines, &f->disagreement);
+	else if (f->unequal.call)
+		report_unequal_parts(lines, f);
+	else if (f->missing.accounts)
+		check_report_missing(lines, f->board, &f->missing);
 }

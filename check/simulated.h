@@ -21,7 +21,7 @@ struct check_count {
 
 /* Strings are borrowed. */
 struct check_simulated {
-	const char *fidelity; /* in one word */
+	const char *fidelity; /* "flow", "message", ... */
 	uint64_t flows;       /* collectives that were simulated as a whole */
 	/* The others, by the reason, a list; NULL: it is not counted which. */
 	const struct check_count *by_messages;

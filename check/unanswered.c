@@ -3,10 +3,8 @@
 #include <string.h>
 
 #include "check/message.h"
-#include "check/words.h"
 
-/* Ends that are looked at, and lines that they take in a report. */
-#define MOST_ENDS  128
+/* Lines that messages in flight take in a report. */
 #define MOST_LINES 4
 
 /* Whether rank's call, a message, has no other end. A send may be complete
@@ -19,7 +17,8 @@ static bool is_unanswered(const struct check_board *board, uint32_t rank,
 	const struct check_slot *peer;
 	uint32_t answers;
 
-	if (call->state == CHECK_CALL_NONE || call->tag < 0 ||
+	if (call->state == CHECK_CALL_NONE ||
+	    call->state == CHECK_CALL_QUEUED || call->tag < 0 ||
 	    (done && strcmp(call->op, "recv") == 0))
 		return false;
 	if (check_from_any(call))
@@ -37,11 +36,12 @@ static bool is_unanswered(const struct check_board *board, uint32_t rank,
 	return !done;
 }
 
-uint32_t check_unanswered(const struct check_board *board,
-			  struct check_end *ends, uint32_t most)
+void check_find_unanswered(const struct check_board *board,
+			   struct check_unanswered *all)
 {
-	uint32_t found = 0;
+	const uint32_t most = sizeof all->ends / sizeof *all->ends;
 
+	all->num = 0;
 	for (uint32_t rank = 0; rank < board->world_size; rank++) {
 		const struct check_slot *slot = &board->slots[rank];
 		uint32_t n = check_dropped(slot);
@@ -50,24 +50,20 @@ uint32_t check_unanswered(const struct check_board *board,
 			const struct check_call *call =
 				check_call_find(slot, n);
 
-			if (!call || !is_unanswered(board, rank, call))
-				continue;
-			if (found < most)
-				ends[found] = (struct check_end){call, rank};
-			found++;
+			if (all->num == most)
+				return;
+			if (call && is_unanswered(board, rank, call))
+				all->ends[all->num++] =
+					(struct check_end){call, rank};
 		}
 	}
-	return found;
 }
 
 static bool is_stuck_in(const struct check_picture *p,
 			const struct check_end *end)
 {
-	const struct check_slot *slot = &p->board->slots[end->rank];
-
-	return slot->state == CHECK_RANK_WAITING &&
-	       slot->waiting == end->call->number &&
-	       !p->cohorts[p->cohort_of[end->rank]].may_move;
+	return p->board->slots[end->rank].waiting == end->call->number &&
+	       check_is_caught(check_cohort_of(p, end->rank));
 }
 
 /* Whether send and recv differ in nothing but the thing that is named. */
@@ -79,7 +75,8 @@ static bool almost_meet(const struct check_end *send,
 	bool from = check_from_any(b) || b->peer_rank == (int32_t)send->rank;
 	bool tag = a->tag == b->tag, group = a->group_id == b->group_id;
 
-	if (strcmp(a->op, "send") != 0 || strcmp(b->op, "recv") != 0 ||
+	if (!check_is_send(a) || strcmp(b->op, "recv") != 0 ||
+	    a->tag == CHECK_TAG_GROUPS || b->tag == CHECK_TAG_GROUPS ||
 	    a->numel != b->numel || strcmp(a->dtype, b->dtype) != 0 ||
 	    a->generation != b->generation)
 		return false;
@@ -113,18 +110,18 @@ static int weigh(const struct check_picture *p, const struct check_miss *miss)
 	return 1 + is_hopeless(p, &miss->send) + is_hopeless(p, &miss->recv);
 }
 
-bool check_find_miss(const struct check_picture *p, struct check_miss *miss)
+void check_find_miss(const struct check_picture *p,
+		     const struct check_unanswered *all,
+		     struct check_miss *miss)
 {
-	struct check_end ends[MOST_ENDS];
-	uint32_t n = check_unanswered(p->board, ends, MOST_ENDS);
+	uint32_t n = all->num;
 	int best = 0;
 
-	n = n < MOST_ENDS ? n : MOST_ENDS;
 	*miss = (struct check_miss){.send = {.call = NULL}};
 	for (int differs = 0; differs <= CHECK_NEAR_RANK && !best; differs++)
 		for (uint32_t i = 0; i < n * n; i++) {
 			const struct check_miss next = {
-				ends[i / n], ends[i % n],
+				all->ends[i / n], all->ends[i % n],
 				(enum check_near)differs};
 			int weight = weigh(p, &next);
 
@@ -133,12 +130,11 @@ bool check_find_miss(const struct check_picture *p, struct check_miss *miss)
 			best = weight;
 			*miss = next;
 		}
-	return best > 0;
 }
 
 /* The rank's last call of the kind of end from another line, before end. */
-static const struct check_call *twin_of(const struct check_board *board,
-					const struct check_end *end)
+static const struct check_call *previous_of(const struct check_board *board,
+					    const struct check_end *end)
 {
 	const struct check_call *call = end->call, *old;
 
@@ -149,30 +145,25 @@ static const struct check_call *twin_of(const struct check_board *board,
 		if (old->tag == call->tag && old->group_id == call->group_id &&
 		    old->generation == call->generation &&
 		    old->peer == call->peer && strcmp(old->op, call->op) == 0 &&
-		    (old->site.line != call->site.line ||
-		     strcmp(old->site.file, call->site.file) != 0))
+		    !check_same_site(&old->site, &call->site))
 			return old;
 	}
 	return NULL;
 }
 
-bool check_find_twin(const struct check_picture *p, struct check_end *twin)
+void check_find_previous_call(const struct check_picture *p,
+			      const struct check_unanswered *all,
+			      struct check_end *previous)
 {
-	struct check_end ends[MOST_ENDS];
-	uint32_t n = check_unanswered(p->board, ends, MOST_ENDS);
-
-	for (uint32_t i = 0; i < n && i < MOST_ENDS; i++) {
-		if (!is_stuck_in(p, &ends[i]))
-			continue;
-		*twin = (struct check_end){twin_of(p->board, &ends[i]),
-					   ends[i].rank};
-		if (twin->call)
-			return true;
-	}
-	return false;
+	*previous = (struct check_end){NULL, 0};
+	for (uint32_t i = 0; i < all->num && !previous->call; i++)
+		if (is_stuck_in(p, &all->ends[i]))
+			*previous = (struct check_end){
+				previous_of(p->board, &all->ends[i]),
+				all->ends[i].rank};
 }
 
-/* ---- in words --------------------------------------------------------- */
+/* ---- in sentences ------------------------------------------------------- */
 
 static void print_end(FILE *out, const struct check_end *end)
 {
@@ -180,63 +171,63 @@ static void print_end(FILE *out, const struct check_end *end)
 	check_print_call_in_place(out, end->call);
 }
 
-static void print_miss(FILE *out, const struct check_miss *miss)
-{
-	static const char *const differences[] = {"the tag", "the group",
-						  "a rank"};
-
-	fputs("  ", out);
-	print_end(out, &miss->send);
-	fputs(" and ", out);
-	print_end(out, &miss->recv);
-	fprintf(out, " do not meet: they differ in %s\n",
-		differences[miss->differs]);
-}
-
-static void print_twin(FILE *out, const struct check_end *twin)
-{
-	fprintf(out, "  rank %u called the same from another line before: ",
-		twin->rank);
-	check_print_call_in_place(out, twin->call);
-	fputc('\n', out);
-}
-
-/* Whether other lines of the report tell of end. */
-static bool is_told(const struct check_picture *p, const struct check_end *end,
-		    const struct check_miss *miss)
+/* Whether other sentences speak of end. */
+static bool is_reported(const struct check_picture *p,
+			const struct check_end *end,
+			const struct check_miss *miss)
 {
 	return p->board->slots[end->rank].waiting == end->call->number ||
 	       miss->send.call == end->call || miss->recv.call == end->call;
 }
 
-/* Messages in flight of which nothing was told, with peer if that is a rank. */
-static void print_in_flight(FILE *out, const struct check_picture *p,
-			    const struct check_miss *miss, int peer)
+static void report_in_flight(struct check_lines *lines,
+			     const struct check_picture *p,
+			     const struct check_unanswered *all,
+			     const struct check_miss *miss, int peer)
 {
-	struct check_end ends[MOST_ENDS];
-	uint32_t n = check_unanswered(p->board, ends, MOST_ENDS), told = 0;
+	uint32_t found = 0;
+	FILE *out;
 
-	for (uint32_t i = 0; i < n && i < MOST_ENDS; i++) {
-		if (is_told(p, &ends[i], miss) ||
-		    (peer >= 0 && check_other_end(ends[i].call) != peer) ||
-		    told++ >= MOST_LINES)
+	for (uint32_t i = 0; i < all->num; i++) {
+		const struct check_end *end = &all->ends[i];
+
+		if (is_reported(p, end, miss) ||
+		    (peer >= 0 && check_other_end(end->call) != peer) ||
+		    found++ >= MOST_LINES)
 			continue;
-		fputs("  nobody answers ", out);
-		print_end(out, &ends[i]);
-		fputc('\n', out);
+		out = check_line(lines, 1);
+		fputs("nobody answers ", out);
+		print_end(out, end);
 	}
-	if (told > MOST_LINES)
-		fprintf(out, "  nor %u other messages\n", told - MOST_LINES);
+	if (found > MOST_LINES)
+		fprintf(check_line(lines, 1), "nor %u other messages",
+			found - MOST_LINES);
 }
 
-void check_report_unanswered(FILE *out, const struct check_picture *p, int peer)
+void check_report_unanswered(struct check_lines *lines,
+			     const struct check_picture *p,
+			     const struct check_unanswered *all,
+			     const struct check_miss *miss,
+			     const struct check_end *previous, int peer)
 {
-	struct check_miss miss = {.send = {.call = NULL}};
-	struct check_end twin;
+	static const char *const differences[] = {"the tag", "the group",
+						  "a rank"};
+	FILE *out;
 
-	if (peer < 0 && check_find_miss(p, &miss))
-		print_miss(out, &miss);
-	if (peer < 0 && check_find_twin(p, &twin))
-		print_twin(out, &twin);
-	print_in_flight(out, p, &miss, peer);
+	if (miss->send.call) {
+		out = check_line(lines, 1);
+		print_end(out, &miss->send);
+		fputs(" and ", out);
+		print_end(out, &miss->recv);
+		fprintf(out, " do not meet: they differ in %s",
+			differences[miss->differs]);
+	}
+	if (previous->call) {
+		out = check_line(lines, 1);
+		fprintf(out,
+			"rank %u called the same from another line before: ",
+			previous->rank);
+		check_print_call_in_place(out, previous->call);
+	}
+	report_in_flight(lines, p, all, miss, peer);
 }

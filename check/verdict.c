@@ -4,7 +4,18 @@
 
 #include "check/disagreement.h"
 #include "check/left.h"
+#include "check/missing_call.h"
 #include "check/picture.h"
+#include "check/refusal.h"
+
+/* Whether the verdict turns on a rather than on b: on ranks that no failure led
+ * astray, and on the smaller cohort. */
+static bool is_odder(const struct check_cohort *a, const struct check_cohort *b)
+{
+	if (a->astray != b->astray)
+		return b->astray;
+	return a->size < b->size;
+}
 
 /* The rank that others turn on: of the smallest cohort that is stuck. */
 static int odd_one(const struct check_picture *p, bool stuck)
@@ -13,10 +24,10 @@ static int odd_one(const struct check_picture *p, bool stuck)
 
 	for (uint32_t i = 0; i < p->num_cohorts; i++) {
 		const struct check_cohort *cohort = &p->cohorts[i];
-		bool counts = stuck ? cohort->waiting && !cohort->may_move
+		bool counts = stuck ? check_is_caught(cohort)
 				    : !cohort->waiting && cohort->may_move;
 
-		if (counts && (!best || cohort->size < best->size))
+		if (counts && (!best || is_odder(cohort, best)))
 			best = cohort;
 	}
 	return best ? (int)best->first : -1;
@@ -32,24 +43,13 @@ static struct check_verdict judge_waits(const struct check_picture *p,
 
 		any_failed |= cohort->failed;
 		any_timeout |= cohort->timed_out;
-		caught |= cohort->waiting && !cohort->may_move;
+		caught |= check_is_caught(cohort);
 	}
 	if (facts->nothing_moves || (any_failed && caught))
 		return (struct check_verdict){CHECK_DEADLOCK, odd_one(p, true)};
 	if (any_timeout)
 		return (struct check_verdict){CHECK_TIMEOUT, odd_one(p, false)};
 	return (struct check_verdict){CHECK_FINE, -1};
-}
-
-static bool is_awaited(const struct check_picture *p, int rank)
-{
-	if (rank < 0)
-		return false;
-	for (uint32_t i = 0; i < p->num_cohorts; i++)
-		if (check_next_awaited(p, &p->cohorts[i], (uint32_t)rank) ==
-		    (uint32_t)rank)
-			return true;
-	return false;
 }
 
 static struct check_verdict judge_picture(const struct check_picture *p,
@@ -60,16 +60,19 @@ static struct check_verdict judge_picture(const struct check_picture *p,
 
 	if (check_disagree(p->board, &p->groups, &found))
 		return (struct check_verdict){CHECK_MISMATCH,
-					      (int)found.rank_a};
+					      found.pair && found.common >= 0
+						      ? (int)found.common
+						      : (int)found.rank_a};
 	if (check_unequal_parts(p->board, &rank))
 		return (struct check_verdict){CHECK_MISMATCH, (int)rank};
-	if (is_awaited(p, facts->lost_rank))
+	if (facts->lost_rank >= 0 &&
+	    check_is_awaited(p, (uint32_t)facts->lost_rank))
 		return (struct check_verdict){CHECK_LOST, facts->lost_rank};
 	return judge_waits(p, facts);
 }
 
-struct check_verdict check_judge(const struct check_board *board,
-				 const struct check_facts *facts)
+static struct check_verdict judge(const struct check_board *board,
+				  const struct check_facts *facts)
 {
 	struct check_verdict verdict = {CHECK_FINE, -1};
 	struct check_picture picture;
@@ -87,17 +90,81 @@ struct check_verdict check_judge(const struct check_board *board,
 	return verdict;
 }
 
+struct check_verdict check_judge_left(const struct check_board *board)
+{
+	struct check_left left;
+
+	if (check_find_left(board, &left))
+		return (struct check_verdict){CHECK_LEFT, (int)left.rank};
+	return (struct check_verdict){CHECK_FINE, -1};
+}
+
+/* What a job that ended well, or dealt with verdict, leaves undone. */
+static struct check_verdict judge_remains(const struct check_board *board,
+					  const struct check_verdict *verdict)
+{
+	struct check_missing missing;
+	int odd;
+
+	if (check_find_missing(board, &missing)) {
+		odd = (int)missing.odd.rank;
+		check_missing_release(&missing);
+		return (struct check_verdict){CHECK_MISMATCH, odd};
+	}
+	return verdict->kind == CHECK_FINE
+		       ? check_judge_left(board)
+		       : (struct check_verdict){CHECK_FINE, -1};
+}
+
+/* Verdict, or CHECK_INVALID if it goes back to a refused call. */
+static struct check_verdict trace_back(const struct check_board *board,
+				       const struct check_facts *facts,
+				       const struct check_verdict *verdict)
+{
+	int rank = check_blame(board, facts, verdict);
+
+	return rank < 0 ? *verdict
+			: (struct check_verdict){CHECK_INVALID, rank};
+}
+
+struct check_verdict check_judge(const struct check_board *board,
+				 const struct check_facts *facts)
+{
+	const struct check_verdict verdict = judge(board, facts);
+
+	return trace_back(board, facts, &verdict);
+}
+
 struct check_verdict check_judge_end(const struct check_board *board,
 				     const struct check_facts *facts)
 {
-	struct check_verdict verdict = check_judge(board, facts);
-	struct check_left left;
+	struct check_verdict verdict = judge(board, facts);
 
-	if (check_is_certain(&verdict))
-		return verdict;
-	if (verdict.kind == CHECK_FINE && check_find_left(board, &left))
-		return (struct check_verdict){CHECK_LEFT, (int)left.rank};
-	return (struct check_verdict){CHECK_FINE, -1};
+	if (!check_is_certain(&verdict))
+		verdict = judge_remains(board, &verdict);
+	return trace_back(board, facts, &verdict);
+}
+
+struct check_verdict check_hence(const struct check_board *board,
+				 const struct check_facts *facts)
+{
+	struct check_verdict verdict = judge(board, facts);
+
+	if (verdict.kind == CHECK_FINE && facts->lost_rank < 0)
+		verdict = judge_remains(board, &verdict);
+	return verdict;
+}
+
+struct check_verdict check_judge_interrupted(const struct check_board *board,
+					     const struct check_facts *facts)
+{
+	struct check_verdict verdict = {CHECK_FINE, -1};
+
+	if (board)
+		verdict = check_judge(board, facts);
+	return check_is_certain(&verdict)
+		       ? verdict
+		       : (struct check_verdict){CHECK_INTERRUPTED, -1};
 }
 
 uint32_t check_awaited(const struct check_board *board, uint32_t rank,
@@ -110,7 +177,7 @@ uint32_t check_awaited(const struct check_board *board, uint32_t rank,
 	memset(awaited, 0, board->world_size * sizeof *awaited);
 	if (!check_picture_init(&picture, board))
 		return 0;
-	cohort = &picture.cohorts[picture.cohort_of[rank]];
+	cohort = check_cohort_of(&picture, rank);
 	next = check_next_awaited(&picture, cohort, 0);
 	for (; next < board->world_size; count++) {
 		awaited[next] = true;
@@ -122,30 +189,49 @@ uint32_t check_awaited(const struct check_board *board, uint32_t rank,
 
 /* ---- what a verdict is called ------------------------------------------- */
 
-static const struct verdict_word {
+static const struct {
 	const char *name;
 	int exit_status;
-} words[] = {
-	[CHECK_FINE] = {"fine", 0},
-	[CHECK_MISMATCH] = {"mismatch", 10},
-	[CHECK_DEADLOCK] = {"deadlock", 11},
-	[CHECK_TIMEOUT] = {"timeout", 12},
-	[CHECK_LOST] = {"lost", 13},
-	[CHECK_HAZARD] = {"hazard", 14},
-	[CHECK_RACE] = {"race", 15},
-	[CHECK_BUFFERING] = {"buffering", 16},
-	[CHECK_LEFT] = {"left", 17},
-	[CHECK_RENDEZVOUS] = {"rendezvous", 18},
-	[CHECK_FAILED] = {"failed", 1},
-	[CHECK_STATUS] = {"status", 0},
+	const char *rule; /* docs/verdicts.md */
+} verdicts[] = {
+	[CHECK_FINE] = {"fine", 0, NULL},
+	[CHECK_MISMATCH] = {"mismatch", 10,
+			    "Ranks disagree about an operation."},
+	[CHECK_DEADLOCK] = {"deadlock", 11, "No rank can ever move."},
+	[CHECK_TIMEOUT] = {"timeout", 12,
+			   "A call took longer than it may, or a rank never "
+			   "called again."},
+	[CHECK_LOST] = {"lost", 13,
+			"A rank died, or left while others wait for it."},
+	[CHECK_HAZARD] = {"hazard", 14,
+			  "Memory was touched while an operation held it."},
+	[CHECK_RACE] = {"race", 15,
+			"Which message a rank receives decides how the job "
+			"ends."},
+	[CHECK_BUFFERING] = {"buffering", 16,
+			     "The job ends only where sends are buffered."},
+	[CHECK_LEFT] = {"left", 17, "Something was left behind at the end."},
+	[CHECK_RENDEZVOUS] = {"rendezvous", 18,
+			      "The ranks did not find each other."},
+	[CHECK_INVALID] = {"invalid", 19,
+			   "A call was refused for its arguments, and the job "
+			   "went wrong for that."},
+	[CHECK_FAILED] = {"failed", 1, "A rank ended with a failure."},
+	[CHECK_INTERRUPTED] = {"interrupted", 1, "A signal ended the job."},
+	[CHECK_STATUS] = {"status", 0, NULL},
 };
 
 const char *check_verdict_name(enum check_verdict_kind kind)
 {
-	return words[kind].name;
+	return verdicts[kind].name;
 }
 
 int check_exit_status(const struct check_verdict *verdict)
 {
-	return words[verdict->kind].exit_status;
+	return verdicts[verdict->kind].exit_status;
+}
+
+const char *check_verdict_rule(enum check_verdict_kind kind)
+{
+	return verdicts[kind].rule;
 }

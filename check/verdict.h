@@ -1,5 +1,5 @@
 /*
- * verdict.h - from the records of all ranks to one verdict and its words.
+ * verdict.h - from the records of all ranks to one verdict and its report.
  *
  * Pure: same board and facts in, same verdict and same bytes out, whether the
  * ranks were simulated or real.
@@ -24,12 +24,14 @@ enum check_verdict_kind {
 	CHECK_TIMEOUT,
 	CHECK_LOST,
 	CHECK_HAZARD,     /* memory touched while an operation held it */
-	CHECK_RACE,       /* never judged: told by who tried other matches */
+	CHECK_RACE,       /* not judged here, but by who tried other matches */
 	CHECK_BUFFERING,  /* a deadlock, but not where sends are buffered */
 	CHECK_LEFT,       /* all ended well, but something is left behind */
-	CHECK_RENDEZVOUS, /* never judged: told by who started the ranks */
+	CHECK_RENDEZVOUS, /* nor this, but by who started the ranks */
+	CHECK_INVALID,    /* a call was refused, and that led to one of these */
 	CHECK_FAILED, /* nor this: a rank ended badly, nobody waited for it */
-	CHECK_STATUS  /* no verdict: where the ranks are, because one asked */
+	CHECK_INTERRUPTED, /* nor this: a signal ended the job */
+	CHECK_STATUS /* no verdict: where the ranks are, because one asked */
 };
 
 /* What would have come of a timeout, found out by a simulation that went on
@@ -42,21 +44,33 @@ struct check_forecast {
 };
 struct check_race;
 
+/* Where a rank was in the program when it ended, or was ended. */
+struct check_place {
+	struct check_site site; /* file "": not known */
+	char function[40];      /* "": not known */
+};
+
 /* What the world around the ranks knows and the board does not. */
 struct check_facts {
-	int64_t now_ns;     /* the job's clock at the verdict; -1: not told */
-	int64_t timeout_ns; /* deadline in force; 0: not told */
+	int64_t now_ns;     /* the job's clock at the verdict; -1: unknown */
+	int64_t timeout_ns; /* deadline in force; 0: unknown */
 	int nothing_moves;  /* proved that no rank can move */
 	int lost_rank;      /* first rank that died; -1: none */
 	char lost_how[64];  /* "killed by signal 9 (Killed)" */
+	struct check_place lost_at;
+	const char *advice; /* for who wrote the lost rank; NULL: none */
+	int64_t endless_ns; /* lost_rank computes: real time since any rank
+			       called something; 0: it is not that */
 	struct check_forecast forecast; /* of a timeout at now_ns */
+	int signal; /* that ended the job, by which it exits; 0: none */
 	const char *warning; /* not held against the job; NULL: none */
 	const struct check_race *race; /* CHECK_RACE: it; else NULL */
 };
 
 struct check_verdict {
 	enum check_verdict_kind kind;
-	int rank; /* the rank it turns on: lost, late or odd one out; or -1 */
+	int rank; /* the rank it turns on: lost, late, refused or odd one out;
+		     or -1 */
 };
 
 /* One way in which a race may go. Strings are borrowed. */
@@ -85,18 +99,36 @@ struct check_race {
  * board); a mismatch; a rank that gave up by itself (lost_rank) while another
  * waits for it; a deadlock (nothing moves, or a call failed and its rank waits
  * in a cycle or for a rank that has finished); a timeout; CHECK_FINE when
- * nothing is wrong. Memory runs out: CHECK_FINE.
+ * nothing is wrong. Memory runs out: CHECK_FINE. But what a refused call led to
+ * (a rank that gave up, a mismatch, a wait) is CHECK_INVALID.
  */
 struct check_verdict check_judge(const struct check_board *board,
 				 const struct check_facts *facts);
 
 /* check_judge_end is check_judge() for a job of which every rank ended well.
  * Ranks that dealt with a failure did well, but ranks that disagreed, or spoilt
- * their memory, computed nonsense (CHECK_MISMATCH, CHECK_HAZARD), and what was
- * sent should be received, and what was begun be waited for (CHECK_LEFT).
+ * their memory, computed nonsense (CHECK_MISMATCH, CHECK_HAZARD); where no call
+ * failed, the ranks of a group should have made the same calls (CHECK_MISMATCH:
+ * one is missing); and what was sent should be received, and what was begun be
+ * waited for (CHECK_LEFT).
  * A group that nobody destroyed is no fault: a rank may just exit. */
 struct check_verdict check_judge_end(const struct check_board *board,
 				     const struct check_facts *facts);
+
+/* check_judge_left returns CHECK_LEFT, with the rank, if something was left
+ * behind by a rank that ended well; else CHECK_FINE. */
+struct check_verdict check_judge_left(const struct check_board *board);
+
+/* check_judge_interrupted is check_judge() for a job that a signal ended: what
+ * waits might still have moved, so it is a mismatch, a hazard, or INTERRUPTED.
+ * board may be NULL. */
+struct check_verdict check_judge_interrupted(const struct check_board *board,
+					     const struct check_facts *facts);
+
+/* check_hence judges without that what a CHECK_INVALID led to; CHECK_FINE: its
+ * rank gave up, and nobody waited for it. */
+struct check_verdict check_hence(const struct check_board *board,
+				 const struct check_facts *facts);
 
 /* check_report writes the verdict as text: one verdict line, a line for each
  * set of ranks in the same state, the waits as sentences. Nothing if all is
@@ -130,14 +162,24 @@ static inline int check_is_stuck(const struct check_verdict *verdict)
 	       verdict->kind == CHECK_BUFFERING;
 }
 
-/* check_verdict_name returns the verdict in one word: "fine", "mismatch",
- * "deadlock", "timeout", "lost", "hazard", "race", "buffering", "left",
- * "rendezvous", "failed", "status". */
+/* check_verdict_name returns "fine", "mismatch", "deadlock", "timeout", "lost",
+ * "hazard", "race", "buffering", "left", "rendezvous", "invalid", "failed",
+ * "interrupted" or "status". */
 const char *check_verdict_name(enum check_verdict_kind kind);
 
 /* check_exit_status returns the command's exit status for the verdict: 0, 1,
- * 10 to 18. */
+ * 10 to 19. */
 int check_exit_status(const struct check_verdict *verdict);
+
+/* check_verdict_rule returns what a bad verdict says, in a sentence that holds
+ * of all of its kind. */
+const char *check_verdict_rule(enum check_verdict_kind kind);
+
+/* check_is_bad returns whether the verdict is one that fails the job. */
+static inline bool check_is_bad(const struct check_verdict *verdict)
+{
+	return check_exit_status(verdict) != 0;
+}
 
 #ifdef __cplusplus
 }

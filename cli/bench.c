@@ -9,49 +9,95 @@
 #include <strings.h>
 
 #include <jansson.h>
-#include <popt.h>
 
-#include "cli/forced.h"
-#include "cli/place.h"
+#include "cli/algorithm_option.h"
+#include "cli/check_writable.h"
+#include "cli/refuse.h"
 #include "cli/rewiring.h"
 #include "cli/tally.h"
 #include "lockstep/dist.h"
-#include "realbackend/tcp/launcher.h"
-#include "scenarios/arguments.h"
+#include "realbackend/launch/launcher.h"
 #include "scenarios/sweep.h"
-#include "trace/output.h"
-
-#define USAGE                                                                  \
-	"[OPTION...] COLLECTIVE\n\n"                                           \
-	"COLLECTIVE is one of " SWEEP_NAMES ".\n\n"                            \
-	"Example: lockstep bench all_reduce -b 1K -e 64M --nproc-per-node 4\n"
+#include "base/rows.h"
 
 /* Ranks when neither the option nor WORLD_SIZE says. */
 #define DEFAULT_RANKS 4
 
-/* The command line; strings are popt's. */
+/* The command line. */
 struct command_line {
 	struct sweep_arguments arguments;
 	struct rewiring_arguments rewiring;
 	char links[DIST__LINKS_SIZE]; /* what they say, "": nothing */
-	char *backend;
-	char *platform;
-	char *profile;
-	char *algorithm;
-	char *fidelity;
-	char *intra;
-	char *bind_to;
-	char *trace;
-	char *tsv;
+	const char *backend;
+	const char *platform;
+	const char *profile;
+	const char *algorithm;
+	char *spelled_out; /* the algorithm, with its collective */
+	const char *fidelity;
+	const char *intra;
+	const char *bind_to;
+	const char *trace;
+	const char *tsv;
 	int ranks;
 	int json;
 };
 
-static int refuse(const char *what)
-{
-	fprintf(stderr, "lockstep bench: %s\n", what);
-	return DIST_EXIT_USAGE;
-}
+#define AT(field) offsetof(struct command_line, field)
+
+static const struct option bench_options[] = {
+	{"backend", OPTION_TEXT, AT(backend), "sim|tcp|nccl",
+	 .help = "the world to run in", .usual = "$LOCKSTEP_BACKEND, else tcp"},
+	{"nproc-per-node", OPTION_COUNT, AT(ranks), "N",
+	 .help = "number of ranks", .usual = "$WORLD_SIZE, else 4", .min = 1},
+	{"world-size", OPTION_COUNT, AT(ranks), "N", .help = "the same",
+	 .min = 1},
+	{"platform", OPTION_TEXT, AT(platform), "PLATFORM",
+	 .help = "sim: hosts and links, a name or an XML file",
+	 .list = "platforms"},
+	{"profile", OPTION_TEXT, AT(profile), "LIBRARY",
+	 .help = "library: a name or a YAML file", .list = "profiles"},
+	{"algorithm", OPTION_TEXT, AT(algorithm), "A",
+	 .help = "algorithm instead of the profile's choice: a name, or "
+		 "all_gather=ring,..."},
+	{"fidelity", OPTION_TEXT, AT(fidelity), "auto|message|flow|formula",
+	 .help = "sim: how closely it is simulated",
+	 .usual = "auto, by the number of ranks"},
+	{"intra", OPTION_CHOICE, AT(intra), "shm|tcp",
+	 .help = "tcp: what ranks of one machine talk through", .usual = "shm"},
+	{"bind-to", OPTION_CHOICE, AT(bind_to), "none|core",
+	 .help = "tcp: core: a processor each for the ranks, by turns where "
+		 "there are fewer",
+	 .usual = "none"},
+	{"trace", OPTION_TEXT, AT(trace), "FILE", .help = "write a trace"},
+	{"tsv", OPTION_TEXT, AT(tsv), "FILE",
+	 .help = "write the table, for plots"},
+	{"json", OPTION_SWITCH, AT(json), NULL,
+	 .help = "print JSON instead of a table"},
+	{.name = NULL}};
+
+static const struct option_group groups[] = {
+	{"As nccl-tests has them", sweep_options, AT(arguments)},
+	{"World", .options = bench_options},
+	{"Links of sim", rewiring_options, AT(rewiring)},
+	{.options = NULL}};
+
+const struct manual manual_bench = {
+	.program = "lockstep bench",
+	.usage = "[OPTION...] COLLECTIVE",
+	.about = "Times a collective over a range of sizes, in the columns of "
+		 "nccl-tests, and checks its results. The time is the median "
+		 "over the iterations of the slowest rank's. COLLECTIVE is one "
+		 "of " SWEEP_NAMES ".",
+	.examples = {"lockstep bench all_reduce -b 1K -e 64M --nproc-per-node "
+		     "4",
+		     "lockstep bench all_reduce --backend sim --platform "
+		     "star-64 --world-size 64 -b 1M -e 64M"},
+	.choices = "all_reduce|broadcast|reduce|all_gather|reduce_scatter|"
+		   "alltoall|gather|scatter|sendrecv",
+	.groups = groups,
+	.least_words = 1,
+	.most_words = 1,
+	.missing = "which collective? expected " SWEEP_NAMES};
 
 static bool is_simulated(const struct command_line *line)
 {
@@ -65,9 +111,10 @@ static bool is_simulated(const struct command_line *line)
 static const char *read_links(struct command_line *line,
 			      struct dist_message *message)
 {
-	struct dist__terms terms = {.name = ""};
+	struct dist__link_overrides overrides = {.name = ""};
 
-	if (rewiring_read(&line->rewiring, &terms, line->links, message))
+	if (rewiring_read(&line->rewiring, &overrides, line->links, NULL,
+			  message))
 		return message->text;
 	if (*line->links && !is_simulated(line))
 		return "--backend: expected sim where links are changed";
@@ -93,13 +140,12 @@ static const char *read_algorithm(struct command_line *line, int collective,
 				  struct dist_message *message)
 {
 	const char *inherited = getenv("LOCKSTEP_ALGORITHM");
-	char *said = line->algorithm;
 	bool good = true;
 
-	if (said) {
-		good = forced_spell_out(said, operation_of(collective),
-					&line->algorithm, message);
-		free(said);
+	if (line->algorithm) {
+		good = algorithm_option_spell_out(line->algorithm,
+						  operation_of(collective),
+						  &line->spelled_out, message);
 	} else if (inherited && *inherited) {
 		good = forced_check(inherited, message);
 	}
@@ -115,7 +161,7 @@ static int launch(const struct command_line *line, struct sweep *sweep)
 		.platform = line->platform,
 		.links = *line->links ? line->links : NULL,
 		.profile = line->profile,
-		.algorithm = line->algorithm,
+		.algorithm = line->spelled_out,
 		.fidelity = line->fidelity,
 		.trace = line->trace,
 	};
@@ -128,9 +174,10 @@ static int launch(const struct command_line *line, struct sweep *sweep)
 	if (!line->ranks && !(inherited && *inherited))
 		options.world_size = DEFAULT_RANKS;
 	if (options.world_size > 0 && sweep->root >= options.world_size)
-		return refuse("-r: expected a rank below the number of ranks");
+		return refuse("bench",
+			      "-r: expected a rank below the number of ranks");
 	if (sweep->collective == SWEEP_SENDRECV && options.world_size == 1)
-		return refuse("sendrecv: expected 2 ranks or more");
+		return refuse("bench", "sendrecv: expected 2 ranks or more");
 	return dist_launch(&options, sweep_rank, sweep);
 }
 
@@ -142,12 +189,12 @@ static struct sweep_row *read_rows(FILE *file, size_t *num)
 
 	*num = 0;
 	rewind(file);
-	while (fread(&row, sizeof(row), 1, file) == 1)
+	while (fread(&row, sizeof row, 1, file) == 1)
 		(*num)++;
-	rows = malloc((*num + 1) * sizeof(*rows));
+	rows = malloc((*num + 1) * sizeof *rows);
 	rewind(file);
 	if (rows)
-		*num = fread(rows, sizeof(*rows), *num, file);
+		*num = fread(rows, sizeof *rows, *num, file);
 	return rows;
 }
 
@@ -164,13 +211,13 @@ static double average_busbw(const struct sweep_row *rows, size_t num)
 /* How closely it was simulated, if it was. */
 static void print_fidelity(const struct dist__tally *tally)
 {
-	char words[512];
+	char text[512];
 
 	if (tally->fidelity == DIST__FIDELITY_AUTO)
 		return;
-	tally_describe(tally, words, sizeof(words));
+	tally_describe(tally, text, sizeof text);
 	printf("# Fidelity             : %s%s%s\n",
-	       dist__fidelity_name(tally->fidelity), *words ? ", " : "", words);
+	       dist__fidelity_name(tally->fidelity), *text ? ", " : "", text);
 }
 
 static void print_end(const struct sweep_row *rows, size_t num)
@@ -188,18 +235,24 @@ static void print_end(const struct sweep_row *rows, size_t num)
 	printf("# Avg bus bandwidth    : %g\n", average_busbw(rows, num));
 }
 
-static json_t *json_row(const struct sweep_row *row)
+static struct dist__rows table_of(const struct sweep_row *rows, size_t num)
 {
-	json_t *wrong = row->wrong < 0 ? json_null() : json_integer(row->wrong);
+	static const char columns[] =
+		"size_bytes;count;time_us;min_us;max_us;algbw_GBps;busbw_GBps;"
+		"wrong;low_quartile_us;high_quartile_us";
+	struct dist__rows table = {.columns = columns};
 
-	return json_pack("{s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:o}",
-			 "size_bytes", (json_int_t)row->bytes, "count",
-			 (json_int_t)row->numel, "time_us", row->time_us,
-			 "min_us", row->min_us, "low_quartile_us",
-			 row->low_quartile_us, "high_quartile_us",
-			 row->high_quartile_us, "max_us", row->max_us,
-			 "algbw_GBps", row->algbw_GBps, "busbw_GBps",
-			 row->busbw_GBps, "wrong", wrong);
+	for (size_t i = 0; i < num; i++)
+		ADD_ROW(&table, cell_size(rows[i].bytes),
+			cell_size(rows[i].numel), cell_real(rows[i].time_us),
+			cell_real(rows[i].min_us), cell_real(rows[i].max_us),
+			cell_real(rows[i].algbw_GBps),
+			cell_real(rows[i].busbw_GBps),
+			cell_int(rows[i].wrong < 0 ? CELL_UNKNOWN
+						   : rows[i].wrong),
+			cell_real(rows[i].low_quartile_us),
+			cell_real(rows[i].high_quartile_us));
+	return table;
 }
 
 static int print_json(const struct sweep *sweep, const struct sweep_row *rows,
@@ -207,57 +260,34 @@ static int print_json(const struct sweep *sweep, const struct sweep_row *rows,
 {
 	const struct dist__tally *tally = dist__sim_tally();
 	bool simulated = tally->fidelity != DIST__FIDELITY_AUTO;
-	json_t *array = json_array(), *all;
-	int status;
-	size_t i;
+	struct dist__rows table = table_of(rows, num);
+	json_t *all = json_pack(
+		"{s:s, s:i, s:i, s:i, s:b, s:b, s:o, s:f, s:s?, s:o}",
+		"collective", sweep_name(sweep->collective), "iterations",
+		sweep->iterations, "calls_an_iteration", sweep->calls, "warmup",
+		sweep->warmup, "cold", sweep->cold, "together", sweep->together,
+		"rows", dist__rows_json(&table), "average_busbw_GBps",
+		average_busbw(rows, num), "fidelity",
+		simulated ? dist__fidelity_name(tally->fidelity) : NULL,
+		"collectives", tally_json(tally));
 
-	for (i = 0; i < num; i++)
-		json_array_append_new(array, json_row(&rows[i]));
-	all = json_pack("{s:s, s:i, s:i, s:i, s:b, s:b, s:o, s:f, s:s?, "
-			"s:o}",
-			"collective", sweep_name(sweep->collective),
-			"iterations", sweep->iterations, "calls_an_iteration",
-			sweep->calls, "warmup", sweep->warmup, "cold",
-			sweep->cold, "together", sweep->together, "rows", array,
-			"average_busbw_GBps", average_busbw(rows, num),
-			"fidelity",
-			simulated ? dist__fidelity_name(tally->fidelity) : NULL,
-			"collectives", tally_json(tally));
-	status = all ? json_dumpf(all, stdout,
-				  JSON_INDENT(2) | JSON_REAL_PRECISION(9))
-		     : -1;
-	json_decref(all);
-	putchar('\n');
-	return status ? DIST_EXIT_INTERNAL : DIST_EXIT_OK;
+	return dist__json_print(all, stdout) ? DIST_EXIT_INTERNAL
+					     : DIST_EXIT_OK;
 }
 
 static int write_tsv(const char *path, const struct sweep *sweep,
 		     const struct sweep_row *rows, size_t num)
 {
+	struct dist__rows table = table_of(rows, num);
 	struct dist_message message = {""};
-	struct dist__output *out;
-	size_t i;
+	char head[160];
 
-	if (dist__output_open(path, &out, &message))
-		return refuse(message.text);
-	dist__output_print(out,
-			   "# collective: %s, %d iterations of %d calls, %s\n"
-			   "size_bytes\tcount\ttime_us\tmin_us\tmax_us\t"
-			   "algbw_GBps\tbusbw_GBps\twrong\t"
-			   "low_quartile_us\thigh_quartile_us\n",
-			   sweep_name(sweep->collective), sweep->iterations,
-			   sweep->calls, sweep->cold ? "cold" : "warm");
-	for (i = 0; i < num; i++)
-		dist__output_print(
-			out,
-			"%zu\t%zu\t%.3f\t%.3f\t%.3f\t%.6f\t%.6f\t%lld"
-			"\t%.3f\t%.3f\n",
-			rows[i].bytes, rows[i].numel, rows[i].time_us,
-			rows[i].min_us, rows[i].max_us, rows[i].algbw_GBps,
-			rows[i].busbw_GBps, (long long)rows[i].wrong,
-			rows[i].low_quartile_us, rows[i].high_quartile_us);
-	if (dist__output_close(out, &message))
-		return refuse(message.text);
+	snprintf(head, sizeof head,
+		 "# collective: %s, %d iterations of %d calls, %s\n",
+		 sweep_name(sweep->collective), sweep->iterations, sweep->calls,
+		 sweep->cold ? "cold" : "warm");
+	if (dist__rows_write(&table, head, path, &message))
+		return refuse("bench", "%s", message.text);
 	return DIST_EXIT_OK;
 }
 
@@ -269,10 +299,8 @@ static int conclude(const struct command_line *line, const struct sweep *sweep)
 	size_t num;
 
 	rows = read_rows(sweep->rows, &num);
-	if (!rows) {
-		fprintf(stderr, "lockstep bench: out of memory\n");
-		return DIST_EXIT_INTERNAL;
-	}
+	if (!rows)
+		return out_of_memory("bench");
 	/* Of ranks that are processes of their own rank 0 alone has rows. */
 	if (line->tsv && num > 0)
 		status = write_tsv(line->tsv, sweep, rows, num);
@@ -290,27 +318,22 @@ static int bench(struct command_line *line, const char *name)
 	struct sweep sweep = {0};
 	int status, end, found;
 	const char *wrong;
-	bool shares, binds;
 
-	found = name ? sweep_find(name) : -1;
+	found = sweep_find(name);
 	if (found < 0)
-		return refuse("which collective? expected " SWEEP_NAMES);
-	if (line->intra && !dist__intra_parse(line->intra, &shares))
-		return refuse("--intra: expected " DIST__INTRA_WORDS);
-	if (line->bind_to && !dist__bind_parse(line->bind_to, &binds))
-		return refuse("--bind-to: expected " DIST__BIND_WORDS);
-	if (line->ranks < 0)
-		return refuse("--nproc-per-node: expected 1 or more");
+		return refuse("bench",
+			      "which collective? expected " SWEEP_NAMES);
 	wrong = read_algorithm(line, found, &message);
 	if (!wrong)
 		wrong = read_links(line, &message);
 	if (wrong)
-		return refuse(wrong);
-	if (!place_check("bench", (const char *[]){line->tsv, line->trace}, 2))
+		return refuse("bench", "%s", wrong);
+	if (!check_writable("bench", (const char *[]){line->tsv, line->trace},
+			    2))
 		return DIST_EXIT_USAGE;
 	if (!sweep_arguments_use(&line->arguments, is_simulated(line), &sweep,
 				 &message))
-		return refuse(message.text);
+		return refuse("bench", "%s", message.text);
 	sweep.collective = (enum sweep_collective)found;
 	sweep.out = line->json ? NULL : stdout;
 	sweep.rows = tmpfile();
@@ -330,83 +353,15 @@ static int bench(struct command_line *line, const char *name)
 	return status;
 }
 
-/* Reads the options, then the one word that names the collective. */
-static int parse(struct command_line *line, int argc, const char **argv,
-		 const struct poptOption *table)
-{
-	poptContext context = poptGetContext(argv[0], argc, argv, table, 0);
-	int rc, status = DIST_EXIT_USAGE;
-	const char *name;
-
-	poptSetOtherOptionHelp(context, USAGE);
-	rc = poptGetNextOpt(context);
-	if (rc < -1) {
-		arguments_refuse("lockstep bench", context, rc);
-	} else {
-		name = poptGetArg(context);
-		if (poptPeekArg(context))
-			(void)refuse("one collective at a time");
-		else
-			status = bench(line, name);
-	}
-	poptFreeContext(context);
-	return status;
-}
-
 int command_bench(int argc, const char **argv)
 {
 	struct command_line line = {.json = 0};
-	struct poptOption shared[SWEEP_TABLE], links[REWIRING_TABLE];
-	const struct poptOption table[] = {
-		{NULL, '\0', POPT_ARG_INCLUDE_TABLE, shared, 0, NULL, NULL},
-		{"backend", '\0', POPT_ARG_STRING, &line.backend, 0,
-		 "sim, tcp or nccl (default $LOCKSTEP_BACKEND, else tcp)", "B"},
-		{"nproc-per-node", '\0', POPT_ARG_INT, &line.ranks, 0,
-		 "number of ranks (default $WORLD_SIZE, else 4)", "N"},
-		{"world-size", '\0', POPT_ARG_INT, &line.ranks, 0, "the same",
-		 "N"},
-		{"platform", '\0', POPT_ARG_STRING, &line.platform, 0,
-		 "sim: hosts and links, a name or an XML file", "P"},
-		{NULL, '\0', POPT_ARG_INCLUDE_TABLE, links, 0, NULL, NULL},
-		{"profile", '\0', POPT_ARG_STRING, &line.profile, 0,
-		 "library: a name or a YAML file", "L"},
-		{"algorithm", '\0', POPT_ARG_STRING, &line.algorithm, 0,
-		 "algorithm instead of the profile's choice: a name, or "
-		 "all_gather=ring,...",
-		 "A"},
-		{"fidelity", '\0', POPT_ARG_STRING, &line.fidelity, 0,
-		 "sim: how closely it is simulated (default: auto, by the "
-		 "number of ranks)",
-		 "auto|message|flow|formula"},
-		{"intra", '\0', POPT_ARG_STRING, &line.intra, 0,
-		 "tcp: what ranks of one machine talk through (default shm)",
-		 "shm|tcp"},
-		{"bind-to", '\0', POPT_ARG_STRING, &line.bind_to, 0,
-		 "tcp: core: a processor each for the ranks, by turns where "
-		 "there are fewer (default none)",
-		 "none|core"},
-		{"trace", '\0', POPT_ARG_STRING, &line.trace, 0,
-		 "write a trace", "FILE"},
-		{"tsv", '\0', POPT_ARG_STRING, &line.tsv, 0,
-		 "write the table, for plots", "FILE"},
-		{"json", '\0', POPT_ARG_NONE, &line.json, 0,
-		 "print JSON instead of a table", NULL},
-		POPT_AUTOHELP POPT_TABLEEND};
 	int status;
 
-	sweep_arguments_init(&line.arguments, shared);
-	rewiring_init(&line.rewiring, links);
-	status = parse(&line, argc, argv, table);
-	sweep_arguments_release(&line.arguments);
-	rewiring_release(&line.rewiring);
-	free(line.backend);
-	free(line.platform);
-	free(line.profile);
-	free(line.algorithm);
-	free(line.fidelity);
-	free(line.intra);
-	free(line.bind_to);
-	free(line.trace);
-	free(line.tsv);
+	sweep_arguments_init(&line.arguments);
+	if (!arguments_parse(&manual_bench, &argc, argv, &line, &status))
+		return status;
+	status = bench(&line, argv[1]);
+	free(line.spelled_out);
 	return status;
 }

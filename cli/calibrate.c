@@ -2,31 +2,20 @@
 #include "cli/command.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <popt.h>
-
+#include "base/progress.h"
 #include "cli/calibrate_log.h"
-#include "cli/calibration.h"
+#include "cli/calibration_measure.h"
 #include "cli/log_arguments.h"
-#include "realbackend/tcp/launcher.h"
-#include "scenarios/arguments.h"
-
-#define USAGE                                                                  \
-	"[-o DIR] [--world-size N] [--intra shm|tcp] [--bind-to none|core] "   \
-	"[--passes N]\n"                                                       \
-	"       lockstep calibrate --from LOG --machine NAME [--transport T] " \
-	"[--profile P] [-o DIR]\n\n"                                           \
-	"As ranks of a job, on two hosts: lockstep run ... lockstep "          \
-	"calibrate -o DIR\n\n"                                                 \
-	"Example: lockstep calibrate -o here && lockstep predict --platform "  \
-	"here/loopback.xml --profile here/loopback.yaml --world-size 4\n"      \
-	"         lockstep calibrate --from all_reduce.log --machine aws-p5 "  \
-	"--transport efa\n"
+#include "cli/refuse.h"
+#include "cli/table_option.h"
+#include "realbackend/launch/launcher.h"
 
 /* How often a machine may be too busy. */
 #define ATTEMPTS 5
@@ -44,15 +33,9 @@
 /* Hosts of the platform, at least. */
 #define LEAST_HOSTS 16
 
-static int refuse(const char *what)
-{
-	fprintf(stderr, "lockstep calibrate: %s\n", what);
-	return DIST_EXIT_USAGE;
-}
-
 /* Measures until a run is quiet; else the quietest of some must do. The ranks
  * of a job are one run. */
-static int measure(int world_size, int passes,
+static int measure(const struct calibration_job *job,
 		   struct calibration_measures *best)
 {
 	int attempts = dist__job_is_rank() ? 1 : ATTEMPTS, attempt;
@@ -61,10 +44,17 @@ static int measure(int world_size, int passes,
 
 	for (attempt = 1; attempt <= attempts; attempt++) {
 		struct calibration_measures measures;
-		int status = calibration_measure(world_size, passes, &measures);
+		struct dist__progress progress;
+		char doing[64];
 		const char *what;
 		double spread;
+		int status;
 
+		snprintf(doing, sizeof doing, "measuring, attempt %d of %d",
+			 attempt, attempts);
+		dist__progress_begin(&progress, doing, 0, 0);
+		status = calibration_measure(job, &measures);
+		dist__progress_end(&progress);
 		if (status || measures.world_size == 0) {
 			*best = measures;
 			return status;
@@ -91,57 +81,60 @@ static int measure(int world_size, int passes,
 	return DIST_EXIT_FAILED;
 }
 
-static void print_sample(const char *name, const struct sample *s, double unit,
-			 const char *unit_name)
+static void add_sample(struct dist__rows *rows, const char *name,
+		       const struct dist__sample *s)
 {
-	printf("%-34s %10.3f %s (quartiles %.3f to %.3f)\n", name,
-	       s->median / unit, unit_name, s->low_quartile / unit,
-	       s->high_quartile / unit);
+	ADD_ROW(rows, cell_text(name), cell_fixed(3, s->median / 1e3),
+		cell_fixed(3, s->low_quartile / 1e3),
+		cell_fixed(3, s->high_quartile / 1e3));
 }
 
-static void print_calls(const struct calibration_measures *m)
+static struct dist__rows samples_of(const struct calibration_measures *m)
 {
-	print_sample("a call without messages", &m->call, 1e3, "us");
-	print_sample("a call that sends 8 B to all", &m->sends, 1e3, "us");
-	print_sample("one that takes 8 B from all", &m->receives, 1e3, "us");
-	print_sample("one in which all do both", &m->waits, 1e3, "us");
-	print_sample("message in a stream, 256 KiB", &m->one_way, 1e3, "us");
+	struct dist__rows rows = {
+		.columns = "measure;median_us|us;low_quartile_us|25 %;"
+			   "high_quartile_us|75 %"};
+
+	add_sample(&rows, "half round trip, 8 B, one pair", &m->half_trip);
+	add_sample(&rows, "round of a barrier, all ranks", &m->round);
+	add_sample(&rows, "issue of a send, 8 B", &m->issue);
+	if (m->in_memory) {
+		add_sample(&rows, "a call without messages", &m->call);
+		add_sample(&rows, "a call that sends 8 B to all", &m->sends);
+		add_sample(&rows, "one that takes 8 B from all", &m->receives);
+		add_sample(&rows, "one in which all do both", &m->waits);
+		add_sample(&rows, "message in a stream, 256 KiB", &m->one_way);
+	}
+	add_sample(&rows, "message in a stream, 1 MiB", &m->pair_message);
+	add_sample(&rows, "reduction of 1 MiB, all ranks", &m->reduce);
+	add_sample(&rows, "copy of 1 MiB, all ranks",
+		   &m->copies[CALIBRATION_PAIR]);
+	return rows;
 }
 
-static void print_measures(const struct calibration_measures *m,
-			   const struct calibration_model *model)
+static struct dist__rows exchanges_of(const struct calibration_measures *m,
+				      const struct calibration_model *model)
 {
-	int i;
+	struct dist__rows rows = {
+		.columns = "size_bytes|bytes;measured_us|measured us;"
+			   "modelled_us|modelled us;core_us|of one core us"};
 
-	print_sample("half round trip, 8 B, one pair", &m->half_trip, 1e3,
-		     "us");
-	print_sample("round of a barrier, all ranks", &m->round, 1e3, "us");
-	print_sample("issue of a send, 8 B", &m->issue, 1e3, "us");
-	if (m->in_memory)
-		print_calls(m);
-	print_sample("message in a stream, 1 MiB", &m->pair_message, 1e3, "us");
-	print_sample("reduction of 1 MiB, all ranks", &m->reduce, 1e3, "us");
-	print_sample("copy of 1 MiB, all ranks", &m->copies[CALIBRATION_PAIR],
-		     1e3, "us");
-	printf("exchange in a ring of %d, all ranks at once, against the "
-	       "fit:\n",
-	       m->world_size);
-	for (i = 0; i < CALIBRATION_SIZES; i++)
-		printf("%12zu B %12.2f us measured %12.2f us modelled\n",
-		       calibration_bytes[i], m->exchange[i].median / 1e3,
-		       calibration_exchange_ns(model, calibration_bytes[i]) /
-			       1e3);
-	if (m->core_exchange[1].median <= 0)
-		return;
-	printf("the same between the ranks of a core, all cores at once:\n");
-	for (i = 1; i < CALIBRATION_SIZES; i++)
-		printf("%12zu B %12.2f us measured\n", calibration_bytes[i],
-		       m->core_exchange[i].median / 1e3);
+	for (int i = 0; i < CALIBRATION_SIZES; i++) {
+		size_t bytes = calibration_bytes[i];
+		double core_ns = m->core_exchange[i].median;
+
+		ADD_ROW(&rows, cell_size(bytes),
+			cell_fixed(2, m->exchange[i].median / 1e3),
+			cell_fixed(2,
+				   calibration_exchange_ns(model, bytes) / 1e3),
+			cell_fixed(2, core_ns > 0 ? core_ns / 1e3 : NAN));
+	}
+	return rows;
 }
 
 static void print_model(const struct calibration_model *model)
 {
-	printf("fitted: a call %.2f us, a send %.2f us, a receive %.2f us, "
+	printf("\nfitted: a call %.2f us, a send %.2f us, a receive %.2f us, "
 	       "a wait %.2f us, latency %.2f us, "
 	       "one pair %.3f GB/s, all pairs %.3f GB/s, "
 	       "reduction %.3f GB/s, copy %.3f GB/s\n"
@@ -153,77 +146,177 @@ static void print_model(const struct calibration_model *model)
 	       model->copy_Bps / 1e9, model->residual * 100);
 }
 
+static json_t *model_json(const struct calibration_model *model)
+{
+	return json_pack(
+		"{sf sf sf sf sf sf sf sf sf sf}", "call_us",
+		model->call_ns / 1e3, "send_us", model->overhead_ns / 1e3,
+		"receive_us", model->receive_ns / 1e3, "wait_us",
+		model->wait_ns / 1e3, "latency_us", model->latency_ns / 1e3,
+		"pair_GBps", model->pair_Bps / 1e9, "all_pairs_GBps",
+		model->capacity_Bps / 1e9, "reduction_GBps",
+		model->reduce_Bps / 1e9, "copy_GBps", model->copy_Bps / 1e9,
+		"residual", model->residual);
+}
+
+static int print(const struct calibration_measures *m,
+		 const struct calibration_model *model, enum dist__form form)
+{
+	struct dist__rows samples = samples_of(m);
+	struct dist__rows exchanges = exchanges_of(m, model);
+	char lead[160];
+	int failed;
+
+	if (form == FORM_JSON)
+		return dist__json_print(
+			json_pack("{si so so so}", "world_size", m->world_size,
+				  "measures", dist__rows_json(&samples),
+				  "exchanges", dist__rows_json(&exchanges),
+				  "fitted", model_json(model)),
+			stdout);
+	snprintf(lead, sizeof lead,
+		 "Exchange in a ring of %d, all ranks at once, against the "
+		 "fit; and between the ranks of\na core, all cores at once.",
+		 m->world_size);
+	failed = dist__rows_print(&samples, form, stdout);
+	dist__rows_release(&samples);
+	failed |= dist__rows_section(&exchanges, lead, form, stdout);
+	print_model(model);
+	return failed;
+}
+
 /* What `lockstep testbed platform` takes, in its units. */
-static int write_wire(const char *dir, const struct calibration_model *model)
+static int write_wire(const char *dir, const struct calibration_model *model,
+		      bool quiet)
 {
 	struct dist_message message = {""};
 
 	if (calibration_write_wire(dir, model, &message))
-		return refuse(message.text);
-	printf("wrote %s/wire.yaml\n"
-	       "between hosts: %.2f us, %.3f mbit each way at once\n",
-	       dir, model->latency_ns / 1e3,
-	       calibration_wire_Bps(model) * 8e-6);
+		return refuse("calibrate", "%s", message.text);
+	if (!quiet)
+		printf("wrote %s/wire.yaml\n"
+		       "between hosts: %.2f us, %.3f mbit each way at once\n",
+		       dir, model->latency_ns / 1e3,
+		       calibration_wire_Bps(model) * 8e-6);
 	return DIST_EXIT_OK;
 }
 
 /* Measures, fits, writes; dir is there. */
-static int fit(const char *dir, int world_size, int passes)
+static int fit(const char *dir, const struct calibration_job *job,
+	       enum dist__form form)
 {
-	int hosts = world_size > LEAST_HOSTS ? world_size : LEAST_HOSTS;
+	int hosts =
+		job->world_size > LEAST_HOSTS ? job->world_size : LEAST_HOSTS;
 	struct calibration_measures measures = {.world_size = 0};
 	struct calibration_model model;
 	struct dist_message message = {""};
 	int status;
 
-	status = measure(world_size, passes, &measures);
+	status = measure(job, &measures);
 	if (status || measures.world_size == 0)
 		return status;
 	calibration_fit(&measures, &model);
-	print_measures(&measures, &model);
-	print_model(&model);
+	if (print(&measures, &model, form))
+		return out_of_memory("calibrate");
 	if (dist__job_is_rank())
-		return write_wire(dir, &model);
+		return write_wire(dir, &model, form == FORM_JSON);
 	if (calibration_write(dir, hosts, &measures, &model, &message))
-		return refuse(message.text);
-	printf("wrote %s/loopback.xml and %s/loopback.yaml\n", dir, dir);
+		return refuse("calibrate", "%s", message.text);
+	if (form != FORM_JSON)
+		printf("wrote %s/loopback.xml and %s/loopback.yaml\n", dir,
+		       dir);
 	return DIST_EXIT_OK;
 }
 
-/* The command line; strings are popt's, NULL when not given. */
+/* The command line; NULL: not given. */
 struct command_line {
-	char *dir;
-	char *intra;
-	char *bind_to;
+	const char *dir;
+	const char *intra;
+	const char *bind_to;
 	int world_size; /* UNKNOWN: not given */
 	int passes;     /* UNKNOWN: not given */
-	char *log;
-	char *profile;
+	const char *log;
+	const char *profile;
 	struct log_arguments of_log;
+	struct table_options form;
 };
+
+#define AT(field) offsetof(struct command_line, field)
+
+static const struct option options[] = {
+	{"output", OPTION_TEXT, AT(dir), "DIR",
+	 .help = "folder for loopback.xml and loopback.yaml, or with --from "
+		 "for NAME.yaml",
+	 .usual = ".", .letter = 'o'},
+	{"world-size", OPTION_COUNT, AT(world_size), "N",
+	 .help = "ranks that the fit is for", .usual = "4", .min = 2,
+	 .max = MOST_RANKS},
+	{"passes", OPTION_COUNT, AT(passes), "N",
+	 .help = "times as long as need be that all is measured, in turns",
+	 .usual = "3", .min = 1, .max = CALIBRATION_MOST_PASSES},
+	{"intra", OPTION_CHOICE, AT(intra), "shm|tcp",
+	 .help = "tcp: what ranks of one machine talk through", .usual = "shm"},
+	{"bind-to", OPTION_CHOICE, AT(bind_to), "none|core",
+	 .help = "tcp: core: a processor each for the ranks, by turns where "
+		 "there are fewer; messages between those of one are then told "
+		 "apart",
+	 .usual = "none"},
+	{.name = NULL}};
+
+static const struct option from_options[] = {
+	{"from", OPTION_TEXT, AT(log), "LOG",
+	 .help = "measure nothing: fit a profile to this log of nccl-tests or "
+		 "lockstep bench"},
+	{"profile", OPTION_TEXT, AT(profile), "LIBRARY",
+	 .help = "library profile to fit, a name or a file", .usual = "nccl",
+	 .list = "profiles"},
+	{.name = NULL}};
+
+static const struct option_group groups[] = {
+	{"Options", .options = options},
+	{"From a log", .options = from_options},
+	{"What it does not say", log_options, AT(of_log)},
+	{"Tables", form_print_options, AT(form)},
+	{.options = NULL}};
+
+const struct manual manual_calibrate = {
+	.program = "lockstep calibrate",
+	.usage = "[-o DIR] [--world-size N] [--intra shm|tcp] [--bind-to "
+		 "none|core] [--passes N]\n--from LOG --machine NAME "
+		 "[--transport T] [--profile LIBRARY] [-o DIR]",
+	.about = "Measures this machine and writes a platform and a profile "
+		 "fitted to it. As ranks of a job, on two hosts or more, it "
+		 "measures what is between them: lockstep run ... lockstep "
+		 "calibrate -o DIR",
+	.examples =
+		{"lockstep calibrate -o here && lockstep predict --platform "
+		 "here/loopback.xml --profile here/loopback.yaml "
+		 "--world-size 4 --model resnet18 --flops 1e12",
+		 "lockstep calibrate --from all_reduce.log --machine "
+		 "aws-p5 --transport efa"},
+	.groups = groups};
 
 /* What belongs to a log, and only there. */
 static int check(const struct command_line *line)
 {
 	bool of_log = line->of_log.machine || line->profile ||
 		      log_arguments_are_more(&line->of_log);
-	const char *fault = log_arguments_fault(&line->of_log);
 
 	if (!line->log && of_log)
-		return refuse("--machine, --transport, --nodes, --ranks, "
+		return refuse("calibrate",
+			      "--machine, --transport, --nodes, --ranks, "
 			      "--collective and --profile: expected with "
 			      "--from");
 	if (line->log && (line->world_size != UNKNOWN || line->intra ||
 			  line->bind_to || line->passes != UNKNOWN))
-		return refuse("--world-size, --intra, --bind-to, --passes: "
+		return refuse("calibrate",
+			      "--world-size, --intra, --bind-to, --passes: "
 			      "expected without --from");
-	if (line->passes != UNKNOWN &&
-	    (line->passes < 1 || line->passes > CALIBRATION_MOST_PASSES))
-		return refuse("--passes: expected 1 to 9");
 	if (line->log && !line->of_log.machine)
-		return refuse("--from: expected --machine too, a name of "
+		return refuse("calibrate",
+			      "--from: expected --machine too, a name of "
 			      "lockstep list machines");
-	return fault ? refuse(fault) : DIST_EXIT_OK;
+	return DIST_EXIT_OK;
 }
 
 static int fit_log(const char *dir, const struct command_line *line)
@@ -233,31 +326,22 @@ static int fit_log(const char *dir, const struct command_line *line)
 		.profile = line->profile ? line->profile : "nccl",
 		.dir = dir,
 		.facts = log_arguments_facts(&line->of_log, NULL),
+		.form = table_options_form(&line->form),
 	};
 
 	return calibrate_log(&request);
 }
 
-/* A job has its size; the ranks that we start are forks, and read --intra and
- * --bind-to in the environment. */
-static int prepare(int *world_size, const char *intra, const char *bind_to)
+static struct calibration_job job_of(const struct command_line *line)
 {
-	bool shares, binds;
+	struct calibration_job job = {line->world_size, line->passes,
+				      line->intra, line->bind_to};
 
-	if (intra && !dist__intra_parse(intra, &shares))
-		return refuse("--intra: expected " DIST__INTRA_WORDS);
-	if (bind_to && !dist__bind_parse(bind_to, &binds))
-		return refuse("--bind-to: expected " DIST__BIND_WORDS);
-	if ((intra && setenv("LOCKSTEP_INTRA", intra, 1) != 0) ||
-	    (bind_to && setenv("LOCKSTEP_BIND_TO", bind_to, 1) != 0))
-		return DIST_EXIT_INTERNAL;
-	if (dist__job_is_rank() && *world_size != UNKNOWN)
-		return refuse("--world-size: a job has its own");
-	if (*world_size == UNKNOWN)
-		*world_size = dist__job_is_rank() ? OF_JOB : DEFAULT_RANKS;
-	else if (*world_size < 2 || *world_size > MOST_RANKS)
-		return refuse("--world-size: expected 2 to 128");
-	return DIST_EXIT_OK;
+	if (job.world_size == UNKNOWN)
+		job.world_size = dist__job_is_rank() ? OF_JOB : DEFAULT_RANKS;
+	if (job.passes == UNKNOWN)
+		job.passes = CALIBRATION_PASSES;
+	return job;
 }
 
 /* errno tells why not. */
@@ -275,27 +359,20 @@ static bool is_open_folder(const char *dir)
 /* Makes sure of the folder first: measuring takes a while. */
 static int calibrate(const struct command_line *line)
 {
-	int world_size = line->world_size;
-	int passes =
-		line->passes == UNKNOWN ? CALIBRATION_PASSES : line->passes;
+	const struct calibration_job job = job_of(line);
 	const char *dir = line->dir ? line->dir : ".";
 	bool made;
 	int status;
 
 	if (check(line))
 		return DIST_EXIT_USAGE;
-	if (!line->log) {
-		status = prepare(&world_size, line->intra, line->bind_to);
-		if (status)
-			return status;
-	}
+	if (!line->log && dist__job_is_rank() && line->world_size != UNKNOWN)
+		return refuse("calibrate", "--world-size: a job has its own");
 	made = mkdir(dir, 0777) == 0;
-	if ((!made && errno != EEXIST) || !is_open_folder(dir)) {
-		fprintf(stderr, "lockstep calibrate: %s: %s\n", dir,
-			strerror(errno));
-		return DIST_EXIT_USAGE;
-	}
-	status = line->log ? fit_log(dir, line) : fit(dir, world_size, passes);
+	if ((!made && errno != EEXIST) || !is_open_folder(dir))
+		return refuse("calibrate", "%s: %s", dir, strerror(errno));
+	status = line->log ? fit_log(dir, line)
+			   : fit(dir, &job, table_options_form(&line->form));
 	if (status && made)
 		(void)rmdir(dir);
 	return status;
@@ -304,45 +381,9 @@ static int calibrate(const struct command_line *line)
 int command_calibrate(int argc, const char **argv)
 {
 	struct command_line line = {.world_size = UNKNOWN, .passes = UNKNOWN};
-	int status = DIST_EXIT_USAGE;
-	struct poptOption of_log[LOG_ARGUMENTS_TABLE];
-	const struct poptOption table[] = {
-		{"output", 'o', POPT_ARG_STRING, &line.dir, 0,
-		 "folder for loopback.xml and loopback.yaml, or with --from "
-		 "for NAME.yaml (default .)",
-		 "DIR"},
-		{"world-size", '\0', POPT_ARG_INT, &line.world_size, 0,
-		 "ranks that the fit is for (default 4)", "N"},
-		{"passes", '\0', POPT_ARG_INT, &line.passes, 0,
-		 "times as long as need be that all is measured, in turns "
-		 "(default 3)",
-		 "N"},
-		{"from", '\0', POPT_ARG_STRING, &line.log, 0,
-		 "measure nothing: fit a profile to this log of nccl-tests or "
-		 "lockstep bench",
-		 "LOG"},
-		{NULL, '\0', POPT_ARG_INCLUDE_TABLE, of_log, 0, NULL, NULL},
-		{"profile", '\0', POPT_ARG_STRING, &line.profile, 0,
-		 "library profile to fit, a name or a file (default nccl)",
-		 "P"},
-		{"intra", '\0', POPT_ARG_STRING, &line.intra, 0,
-		 "tcp: what ranks of one machine talk through (default shm)",
-		 "shm|tcp"},
-		{"bind-to", '\0', POPT_ARG_STRING, &line.bind_to, 0,
-		 "tcp: core: a processor each for the ranks, by turns where "
-		 "there are fewer; messages between those of one are then told "
-		 "apart (default none)",
-		 "none|core"},
-		POPT_AUTOHELP POPT_TABLEEND};
+	int status;
 
-	log_arguments_init(&line.of_log, of_log);
-	if (arguments_parse(argc, argv, table, USAGE))
-		status = calibrate(&line);
-	free(line.dir);
-	free(line.intra);
-	free(line.bind_to);
-	free(line.log);
-	log_arguments_release(&line.of_log);
-	free(line.profile);
-	return status;
+	return arguments_parse(&manual_calibrate, &argc, argv, &line, &status)
+		       ? calibrate(&line)
+		       : status;
 }

@@ -3,8 +3,9 @@
 #ifndef LOCKSTEP_CLI_CALIBRATE_LOG_H
 #define LOCKSTEP_CLI_CALIBRATE_LOG_H
 
-#include "core/profile.h"
-#include "measured/log.h"
+#include "base/rows.h"
+#include "coll/profile.h"
+#include "model/measured/log.h"
 
 /* What is asked for; texts are the caller's. */
 struct calibrate_log {
@@ -12,6 +13,7 @@ struct calibrate_log {
 	const char *profile;    /* a name or a file: what is to be fitted */
 	const char *dir;        /* gets the machine's name.yaml; it is there */
 	struct log_facts facts; /* but for the library: the profile's */
+	enum dist__form form;   /* of what is said: any but TSV */
 };
 
 /* calibrate_log fits the profile, says which constants moved and what is left,

@@ -1,6 +1,6 @@
 /* calibrate_profile.c - a profile as a file. */
 #include "cli/calibrate_log.h"
-#include "trace/output.h"
+#include "base/output.h"
 
 /* A text in single quotes, in which YAML doubles them. */
 static void write_text(struct dist__output *out, const char *key,
@@ -17,12 +17,12 @@ enum dist_error calibrate_write_profile(const char *path,
 					struct dist_message *message)
 {
 	struct dist__output *out;
-	enum dist_error err = dist__output_open(path, &out, message);
+	enum dist_error error = dist__output_open(path, &out, message);
 	char mode[32];
 
-	if (err)
-		return err;
-	dist__p2p_mode_print(&profile->p2p, mode, sizeof(mode));
+	if (error)
+		return error;
+	dist__p2p_mode_print(&profile->p2p, mode, sizeof mode);
 	write_text(out, "name", profile->name);
 	write_text(out, "version", profile->version);
 	write_text(out, "source", profile->source);

@@ -5,7 +5,7 @@
  * take is measured in turns, a batch of each, for a machine may be another a
  * moment later: what is held against each other was measured of the same one.
  */
-#include "cli/calibration.h"
+#include "cli/calibration_measure.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,13 +13,12 @@
 #include <string.h>
 
 #include "core/reduce.h"
-#include "realbackend/tcp/cores.h"
-#include "realbackend/tcp/launcher.h"
+#include "realbackend/launch/cores.h"
+#include "realbackend/launch/launcher.h"
 
 #define MIB        ((size_t)1 << 20)
 #define BATCHES    21
-#define SMALL      8  /* bytes of the smallest message */
-#define SHORT      64 /* of one that the line that tells of it cannot hold */
+#define SMALL      8 /* bytes of the smallest message */
 #define BUFFER     (16 * MIB)
 #define LONGEST    (2 * MIB) /* of an exchange */
 #define TIMEOUT_NS ((int64_t)60 * 1000000000)
@@ -33,9 +32,6 @@
 #define STREAMED   32
 #define REDUCTIONS 8
 
-const size_t calibration_bytes[CALIBRATION_SIZES] = {
-	SMALL,    SHORT,   MIB / 1024, MIB / 256, MIB / 64, MIB / 32,
-	MIB / 16, MIB / 8, MIB / 4,    MIB / 2,   MIB,      LONGEST};
 static const int exchange_rounds[CALIBRATION_SIZES] = {
 	150, 150, 150, 120, 100, 80, 60, 40, 20, 10, 8, 4};
 #define ALGORITHMS                                                             \
@@ -95,19 +91,19 @@ static struct dist_tensor view(char *data, size_t bytes)
 
 static enum dist_error round_trips(struct measurer *m, size_t bytes, int rounds)
 {
-	enum dist_error err = DIST_OK;
+	enum dist_error error = DIST_OK;
 	int i;
 
-	for (i = 0; !err && i < rounds && m->rank < 2; i++) {
+	for (i = 0; !error && i < rounds && m->rank < 2; i++) {
 		if (m->rank == 0)
-			err = dist_send(m->group, view(m->out, bytes), 1, 0);
-		if (!err)
-			err = dist_recv(m->group, view(m->in, bytes),
-					1 - m->rank, 0);
-		if (!err && m->rank == 1)
-			err = dist_send(m->group, view(m->out, bytes), 0, 0);
+			error = dist_send(m->group, view(m->out, bytes), 1, 0);
+		if (!error)
+			error = dist_recv(m->group, view(m->in, bytes),
+					  1 - m->rank, 0);
+		if (!error && m->rank == 1)
+			error = dist_send(m->group, view(m->out, bytes), 0, 0);
 	}
-	return err;
+	return error;
 }
 
 /* Waits for all of them, frees them, and returns the first error. */
@@ -117,10 +113,10 @@ static enum dist_error wait_all(struct dist_work **works, int num)
 	int i;
 
 	for (i = 0; i < num; i++) {
-		enum dist_error err =
+		enum dist_error error =
 			dist_work_wait(works[i], DIST_TIMEOUT_OF_GROUP);
 
-		first = first ? first : err;
+		first = first ? first : error;
 		dist_work_free(works[i]);
 	}
 	return first;
@@ -131,27 +127,28 @@ static enum dist_error wait_all(struct dist_work **works, int num)
 static enum dist_error stream(struct measurer *m, size_t bytes, int rounds)
 {
 	struct dist_work *works[ISSUES];
-	enum dist_error err = DIST_OK, end;
+	enum dist_error error = DIST_OK, end;
 	int i;
 
 	if (m->rank > 1)
 		return DIST_OK;
 	for (i = 0; i < rounds; i++) {
 		if (m->rank == 0)
-			err = dist_isend(m->group,
-					 view(walk(m, m->out, bytes, i), bytes),
-					 1, 0, &works[i]);
+			error = dist_isend(
+				m->group,
+				view(walk(m, m->out, bytes, i), bytes), 1, 0,
+				&works[i]);
 		else
-			err = dist_irecv(m->group,
-					 view(walk(m, m->in, bytes, i), bytes),
-					 0, 0, &works[i]);
-		if (err)
+			error = dist_irecv(
+				m->group, view(walk(m, m->in, bytes, i), bytes),
+				0, 0, &works[i]);
+		if (error)
 			break;
 	}
 	end = wait_all(works, i);
-	err = err ? err : end;
-	if (err)
-		return err;
+	error = error ? error : end;
+	if (error)
+		return error;
 	if (m->rank == 0)
 		return dist_recv(m->group, view(m->in, SMALL), 1, 1);
 	return dist_send(m->group, view(m->out, SMALL), 0, 1);
@@ -162,17 +159,17 @@ static enum dist_error stream(struct measurer *m, size_t bytes, int rounds)
  * way of those of collectives. */
 static enum dist_error one_way(struct measurer *m, size_t bytes, int rounds)
 {
-	enum dist_error err = DIST_OK;
+	enum dist_error error = DIST_OK;
 
-	for (int i = 0; !err && i < rounds && m->rank < 2; i++) {
+	for (int i = 0; !error && i < rounds && m->rank < 2; i++) {
 		struct dist_tensor out = view(walk(m, m->out, bytes, i), bytes);
 		struct dist_tensor all[2] = {
 			out, view(walk(m, m->in, bytes, i), bytes)};
 
-		err = dist_gather(m->pair, out, m->rank == 0 ? all : NULL, 0,
-				  NULL);
+		error = dist_gather(m->pair, out, m->rank == 0 ? all : NULL, 0,
+				    NULL);
 	}
-	return err;
+	return error;
 }
 
 /* All ranks at once: to the right, from the left, a step fewer than there are
@@ -181,13 +178,13 @@ static enum dist_error one_way(struct measurer *m, size_t bytes, int rounds)
 static enum dist_error exchanges(struct measurer *m, size_t bytes, int rounds)
 {
 	struct dist_tensor own = view(m->in + (size_t)m->rank * bytes, bytes);
-	enum dist_error err = DIST_OK;
+	enum dist_error error = DIST_OK;
 
-	for (int i = 0; !err && i < rounds; i++)
-		err = dist_all_gather_single(
+	for (int i = 0; !error && i < rounds; i++)
+		error = dist_all_gather_single(
 			m->group, view(m->in, (size_t)m->world_size * bytes),
 			own, NULL);
-	return err;
+	return error;
 }
 
 /* All ranks of each core at once: a ring of theirs alone. In turns it walks
@@ -197,50 +194,50 @@ static enum dist_error core_exchanges(struct measurer *m, size_t bytes,
 {
 	int ranks = dist_get_world_size(m->near);
 	size_t ring = (size_t)ranks * bytes;
-	enum dist_error err = DIST_OK;
+	enum dist_error error = DIST_OK;
 
-	for (int i = 0; !err && i < rounds; i++) {
+	for (int i = 0; !error && i < rounds; i++) {
 		int place = i % (m->world_size / ranks);
 		char *all = m->in + (size_t)place * ring;
 		char *own = all + (size_t)dist_get_rank(m->near) * bytes;
 
-		err = dist_all_gather_single(m->near, view(all, ring),
-					     view(own, bytes), NULL);
+		error = dist_all_gather_single(m->near, view(all, ring),
+					       view(own, bytes), NULL);
 	}
-	return err;
+	return error;
 }
 
 /* Twice that, all messages of the first time being added up. */
 static enum dist_error sums(struct measurer *m, size_t bytes, int rounds)
 {
 	struct dist_tensor all = view(m->in, (size_t)m->world_size * bytes);
-	enum dist_error err = DIST_OK;
+	enum dist_error error = DIST_OK;
 
-	for (int i = 0; !err && i < rounds; i++)
-		err = dist_all_reduce(m->group, all, DIST_SUM, NULL);
-	return err;
+	for (int i = 0; !error && i < rounds; i++)
+		error = dist_all_reduce(m->group, all, DIST_SUM, NULL);
+	return error;
 }
 
 /* Rank 0 calls what nobody else takes part in. */
 static enum dist_error calls(struct measurer *m, size_t bytes, int rounds)
 {
 	struct dist_tensor own = view(m->in, bytes);
-	enum dist_error err = DIST_OK;
+	enum dist_error error = DIST_OK;
 
-	for (int i = 0; !err && i < rounds && m->rank == 0; i++)
-		err = dist_all_gather_single(m->alone, own, own, NULL);
-	return err;
+	for (int i = 0; !error && i < rounds && m->rank == 0; i++)
+		error = dist_all_gather_single(m->alone, own, own, NULL);
+	return error;
 }
 
 /* Rank 0 sends to all others and waits for none. */
 static enum dist_error sends(struct measurer *m, size_t bytes, int rounds)
 {
 	struct dist_tensor tensor = view(m->in, bytes);
-	enum dist_error err = DIST_OK;
+	enum dist_error error = DIST_OK;
 
-	for (int i = 0; !err && i < rounds; i++)
-		err = dist_broadcast(m->group, tensor, 0, NULL);
-	return err;
+	for (int i = 0; !error && i < rounds; i++)
+		error = dist_broadcast(m->group, tensor, 0, NULL);
+	return error;
 }
 
 /* The others send to rank 0 and do not wait for it. */
@@ -248,37 +245,37 @@ static enum dist_error receives(struct measurer *m, size_t bytes, int rounds)
 {
 	struct dist_tensor own = view(m->out, bytes);
 	struct dist_tensor *all = m->rank == 0 ? m->parts : NULL;
-	enum dist_error err = DIST_OK;
+	enum dist_error error = DIST_OK;
 
 	for (int i = 0; i < m->world_size; i++)
 		m->parts[i] = view(m->in + (size_t)i * bytes, bytes);
-	for (int i = 0; !err && i < rounds; i++)
-		err = dist_gather(m->group, own, all, 0, NULL);
-	return err;
+	for (int i = 0; !error && i < rounds; i++)
+		error = dist_gather(m->group, own, all, 0, NULL);
+	return error;
 }
 
 /* All send to all and wait for all. */
 static enum dist_error waits(struct measurer *m, size_t bytes, int rounds)
 {
 	size_t all = (size_t)m->world_size * bytes;
-	enum dist_error err = DIST_OK;
+	enum dist_error error = DIST_OK;
 
-	for (int i = 0; !err && i < rounds; i++)
-		err = dist_all_to_all_single(m->group, view(m->in, all),
-					     view(m->out, all), NULL, NULL,
-					     NULL);
-	return err;
+	for (int i = 0; !error && i < rounds; i++)
+		error = dist_all_to_all_single(m->group, view(m->in, all),
+					       view(m->out, all), NULL, NULL,
+					       NULL);
+	return error;
 }
 
 static enum dist_error barriers(struct measurer *m, size_t bytes, int rounds)
 {
-	enum dist_error err = DIST_OK;
+	enum dist_error error = DIST_OK;
 	int i;
 
 	(void)bytes;
-	for (i = 0; !err && i < rounds; i++)
-		err = dist_barrier(m->group, NULL);
-	return err;
+	for (i = 0; !error && i < rounds; i++)
+		error = dist_barrier(m->group, NULL);
+	return error;
 }
 
 static enum dist_error reductions(struct measurer *m, size_t bytes, int rounds)
@@ -302,7 +299,7 @@ static enum dist_error copies(struct measurer *m, size_t bytes, int rounds)
 
 /* One measure: how it is taken, and what came of it. */
 struct measure {
-	struct sample *sample; /* of a round, or of one of its parts */
+	struct dist__sample *sample; /* of a round, or of one of its parts */
 	batch_function *batch;
 	size_t bytes;
 	int rounds; /* in a batch */
@@ -318,16 +315,16 @@ struct measure {
 static enum dist_error
 time_batch(struct measurer *m, const struct measure *measure, double *round_ns)
 {
-	enum dist_error err = dist_barrier(m->group, NULL);
+	enum dist_error error = dist_barrier(m->group, NULL);
 	int64_t start_ns = dist_now_ns(m->group), end_ns;
 
-	if (!err)
-		err = measure->batch(m, measure->bytes, measure->rounds);
+	if (!error)
+		error = measure->batch(m, measure->bytes, measure->rounds);
 	end_ns = dist_now_ns(m->group);
 	*round_ns = (double)(end_ns - start_ns) / measure->rounds;
 	if (measure->op == DIST_SUM && m->rank > 0)
 		*round_ns = 0;
-	return err;
+	return error;
 }
 
 /* A batch in front, which opens connections, tells how many rounds a batch has
@@ -335,15 +332,15 @@ time_batch(struct measurer *m, const struct measure *measure, double *round_ns)
 static enum dist_error prepare(struct measurer *m, struct measure *measure)
 {
 	double round_ns;
-	enum dist_error err = time_batch(m, measure, &round_ns);
+	enum dist_error error = time_batch(m, measure, &round_ns);
 
-	if (!err)
-		err = dist_all_reduce(m->group,
-				      dist_tensor(&round_ns, 1, DIST_FLOAT64),
-				      measure->op, NULL);
-	if (!err && round_ns * measure->rounds > BATCH_NS)
+	if (!error)
+		error = dist_all_reduce(m->group,
+					dist_tensor(&round_ns, 1, DIST_FLOAT64),
+					measure->op, NULL);
+	if (!error && round_ns * measure->rounds > BATCH_NS)
 		measure->rounds = (int)(BATCH_NS / round_ns) + 1;
-	return err;
+	return error;
 }
 
 /* Describes a part of a round over all batches. */
@@ -351,15 +348,15 @@ static enum dist_error conclude(struct measurer *m,
 				const struct measure *measure, size_t batches)
 {
 	double *round_ns = measure->round_ns;
-	enum dist_error err = dist_all_reduce(
+	enum dist_error error = dist_all_reduce(
 		m->group, dist_tensor(round_ns, batches, DIST_FLOAT64),
 		measure->op, NULL);
 
-	for (size_t i = 0; !err && i < batches; i++)
+	for (size_t i = 0; !error && i < batches; i++)
 		round_ns[i] /= measure->parts;
-	if (!err)
-		*measure->sample = sample_of(round_ns, batches);
-	return err;
+	if (!error)
+		*measure->sample = dist__sample_of(round_ns, batches);
+	return error;
 }
 
 /* Measures that are taken in turns. */
@@ -372,13 +369,13 @@ struct plan {
 static enum dist_error take_turn(struct measurer *m,
 				 const struct measure *measure, size_t turn)
 {
-	enum dist_error err = DIST_OK;
+	enum dist_error error = DIST_OK;
 
 	if (measure->warms_up)
-		err = time_batch(m, measure, &measure->round_ns[turn]);
-	if (!err)
-		err = time_batch(m, measure, &measure->round_ns[turn]);
-	return err;
+		error = time_batch(m, measure, &measure->round_ns[turn]);
+	if (!error)
+		error = time_batch(m, measure, &measure->round_ns[turn]);
+	return error;
 }
 
 /* Takes so many batches of each. The first of a turn finds the caches full of
@@ -387,21 +384,21 @@ static enum dist_error take(struct measurer *m, struct plan *plan,
 			    size_t batches)
 {
 	struct measure *all = plan->measures;
-	enum dist_error err = DIST_OK;
+	enum dist_error error = DIST_OK;
 
-	for (size_t i = 0; !err && i < plan->num; i++)
-		err = prepare(m, &all[i]);
+	for (size_t i = 0; !error && i < plan->num; i++)
+		error = prepare(m, &all[i]);
 	all[0].warms_up = plan->num > 1;
-	for (size_t turn = 0; !err && turn < batches; turn++)
-		for (size_t i = 0; !err && i < plan->num; i++)
-			err = take_turn(m, &all[i], turn);
-	for (size_t i = 0; !err && i < plan->num; i++)
-		err = conclude(m, &all[i], batches);
-	return err;
+	for (size_t turn = 0; !error && turn < batches; turn++)
+		for (size_t i = 0; !error && i < plan->num; i++)
+			error = take_turn(m, &all[i], turn);
+	for (size_t i = 0; !error && i < plan->num; i++)
+		error = conclude(m, &all[i], batches);
+	return error;
 }
 
 /* Plans to take sample by batches of so many rounds. */
-static struct measure *add(struct plan *plan, struct sample *sample,
+static struct measure *add(struct plan *plan, struct dist__sample *sample,
 			   batch_function *batch, size_t bytes, int rounds,
 			   enum dist_reduce_op op)
 {
@@ -420,7 +417,7 @@ static struct measure *add(struct plan *plan, struct sample *sample,
  * find the caches as they left them, and do not begin with what another measure
  * did. */
 static void add_steps(const struct measurer *m, struct plan *plan,
-		      struct sample *sample, batch_function *batch, int i,
+		      struct dist__sample *sample, batch_function *batch, int i,
 		      int rounds, int steps)
 {
 	size_t bytes = calibration_bytes[i];
@@ -491,14 +488,14 @@ static enum dist_error take_plan(struct measurer *m, struct plan *plan,
 {
 	size_t batches = (size_t)passes * BATCHES;
 	double *round_ns = calloc(plan->num * batches, sizeof *round_ns);
-	enum dist_error err = round_ns ? DIST_OK : DIST_ERR_NO_MEMORY;
+	enum dist_error error = round_ns ? DIST_OK : DIST_ERR_NO_MEMORY;
 
-	for (size_t i = 0; !err && i < plan->num; i++)
+	for (size_t i = 0; !error && i < plan->num; i++)
 		plan->measures[i].round_ns = round_ns + i * batches;
-	if (!err)
-		err = take(m, plan, batches);
+	if (!error)
+		error = take(m, plan, batches);
 	free(round_ns);
-	return err;
+	return error;
 }
 
 /* Calls find the caches as they left them, and come one after the other. */
@@ -506,18 +503,18 @@ static enum dist_error take_all(struct measurer *m, int passes,
 				struct calibration_measures *all)
 {
 	struct plan of_calls = {.num = 0}, of_bytes = {.num = 0};
-	enum dist_error err = DIST_OK;
+	enum dist_error error = DIST_OK;
 
 	all->world_size = m->world_size;
 	plan_calls(m, &of_calls, all);
 	plan_bytes(m, &of_bytes, all);
-	for (size_t i = 0; !err && i < of_calls.num; i++) {
+	for (size_t i = 0; !error && i < of_calls.num; i++) {
 		struct plan one = {.measures = {of_calls.measures[i]},
 				   .num = 1};
 
-		err = take_plan(m, &one, passes);
+		error = take_plan(m, &one, passes);
 	}
-	return err ? err : take_plan(m, &of_bytes, passes);
+	return error ? error : take_plan(m, &of_bytes, passes);
 }
 
 /* Memory that is really there, and holds ordinary numbers: untouched pages are
@@ -527,7 +524,7 @@ static char *buffer_new(size_t bytes)
 	float *values = malloc(bytes);
 	size_t i;
 
-	for (i = 0; values && i < bytes / sizeof(*values); i++)
+	for (i = 0; values && i < bytes / sizeof *values; i++)
 		values[i] = 1;
 	return (char *)values;
 }
@@ -539,7 +536,7 @@ static enum dist_error group_by_core(struct measurer *m, int cores)
 	int ranks = cores > 1 ? m->world_size / cores : 0;
 	struct dist_rank_list *lists;
 	int *members;
-	enum dist_error err = DIST_ERR_NO_MEMORY;
+	enum dist_error error = DIST_ERR_NO_MEMORY;
 
 	if (ranks < 2 || m->world_size % cores != 0)
 		return DIST_OK;
@@ -551,12 +548,12 @@ static enum dist_error group_by_core(struct measurer *m, int cores)
 		for (int i = 0; i < cores; i++)
 			lists[i] = (struct dist_rank_list){members + i * ranks,
 							   ranks};
-		err = dist_new_subgroups_by_enumeration(m->group, lists, cores,
-							NULL, &m->near);
+		error = dist_new_subgroups_by_enumeration(
+			m->group, lists, cores, NULL, &m->near);
 	}
 	free(lists);
 	free(members);
-	return err;
+	return error;
 }
 
 /* arg is the task; ranks are processes. In a job that others started, the file
@@ -565,12 +562,11 @@ static int rank_main(void *arg)
 {
 	struct calibration_measures all;
 	struct measurer m = {.group = NULL};
-	enum dist_error err = DIST_ERR_NO_MEMORY;
+	enum dist_error error = DIST_ERR_NO_MEMORY;
 	const struct task *task = arg;
 
-	memset(&all, 0, sizeof(all));
-	if (setenv("LOCKSTEP_ALGORITHM", ALGORITHMS, 1) != 0 ||
-	    dist_init_process_group(NULL, &m.group))
+	memset(&all, 0, sizeof all);
+	if (dist_init_process_group(NULL, &m.group))
 		return 1;
 	if (dist_new_group(m.group, (int[]){0, 1}, 2, NULL, &m.pair) ||
 	    dist_new_subgroups(m.group, 1, NULL, &m.alone))
@@ -584,62 +580,72 @@ static int rank_main(void *arg)
 	m.in = buffer_new((size_t)m.world_size * LONGEST);
 	m.parts = calloc((size_t)m.world_size, sizeof *m.parts);
 	if (m.world_size < 2)
-		err = DIST_ERR_INVALID_ARGUMENT;
+		error = DIST_ERR_INVALID_ARGUMENT;
 	else if (m.out && m.in && m.parts)
-		err = take_all(&m, task->passes, &all);
-	if (!err && m.rank == 0 &&
-	    (fwrite(&all, sizeof(all), 1, task->results) != 1 ||
+		error = take_all(&m, task->passes, &all);
+	if (!error && m.rank == 0 &&
+	    (fwrite(&all, sizeof all, 1, task->results) != 1 ||
 	     fflush(task->results)))
-		err = DIST_ERR_IO;
-	if (err)
+		error = DIST_ERR_IO;
+	if (error)
 		fprintf(stderr, "lockstep calibrate: rank %d: %s\n", m.rank,
-			dist_error_string(err));
+			dist_error_string(error));
 	if (dist_destroy_process_group(m.group))
-		err = err ? err : DIST_ERR_IO;
+		error = error ? error : DIST_ERR_IO;
 	free(m.out);
 	free(m.in);
 	free(m.parts);
-	return err != DIST_OK;
+	return error != DIST_OK;
 }
 
-/* What ranks of one machine, which read the same, talk through. */
-static bool shares_memory(void)
+/* What ranks of one machine talk through. */
+static bool shares_memory(const struct calibration_job *job)
 {
-	const char *words = getenv("LOCKSTEP_INTRA");
+	const char *text = job->intra ? job->intra : getenv("LOCKSTEP_INTRA");
 	bool shares = true;
 
-	if (words && *words)
-		(void)dist__intra_parse(words, &shares);
+	if (text && *text)
+		(void)dist__intra_parse(text, &shares);
 	return shares;
 }
 
 /* The cores on which ranks of one machine stay, each on its own by turns; 0:
  * they go where the system puts them. */
-static int own_cores(int world_size)
+static int own_cores(const struct calibration_job *job)
 {
-	const char *words = getenv("LOCKSTEP_BIND_TO");
+	const char *text =
+		job->bind_to ? job->bind_to : getenv("LOCKSTEP_BIND_TO");
 	bool binds = false;
 
-	if (words && *words)
-		(void)dist__bind_parse(words, &binds);
-	return binds && world_size > 0 ? dist__cores() : 0;
+	if (text && *text)
+		(void)dist__bind_parse(text, &binds);
+	return binds && job->world_size > 0 ? dist__cores() : 0;
 }
 
-int calibration_measure(int world_size, int passes,
+/* Ranks are forks, and read in the environment where they are. */
+static bool export_job(const struct calibration_job *job)
+{
+	return (!job->intra || setenv("LOCKSTEP_INTRA", job->intra, 1) == 0) &&
+	       (!job->bind_to ||
+		setenv("LOCKSTEP_BIND_TO", job->bind_to, 1) == 0);
+}
+
+int calibration_measure(const struct calibration_job *job,
 			struct calibration_measures *measures)
 {
 	const struct dist_launch_options options = {
 		.backend = "tcp",
-		.world_size = world_size,
+		.world_size = job->world_size,
+		.algorithm = ALGORITHMS,
 		.timeout_ns = TIMEOUT_NS,
 	};
 	FILE *results = tmpfile();
-	struct task task = {passes, own_cores(world_size),
-			    world_size > 0 && shares_memory(), results};
+	struct task task = {job->passes, own_cores(job),
+			    job->world_size > 0 && shares_memory(job), results};
 	int status;
 
-	if (!results) {
-		fprintf(stderr, "lockstep calibrate: no temporary file: %s\n",
+	if (!results || !export_job(job)) {
+		fprintf(stderr, "lockstep calibrate: cannot begin: %s\n",
 			strerror(errno));
 		return DIST_EXIT_INTERNAL;
 	}
@@ -648,13 +654,13 @@ int calibration_measure(int world_size, int passes,
 	rewind(results);
 	measures->world_size = 0;
 	if (status == DIST_EXIT_OK &&
-	    fread(measures, sizeof(*measures), 1, results) != 1 &&
+	    fread(measures, sizeof *measures, 1, results) != 1 &&
 	    !dist__job_is_rank()) {
 		fprintf(stderr, "lockstep calibrate: no results\n");
 		status = DIST_EXIT_INTERNAL;
 	}
 	/* Of a job it is not known. */
-	measures->cores = world_size > 0 ? dist__cores() : 0;
+	measures->cores = job->world_size > 0 ? dist__cores() : 0;
 	measures->in_memory = task.in_memory;
 	fclose(results);
 	return status;

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "check/file.h"
-#include "cli/place.h"
+#include "cli/check_writable.h"
 #include "trace/read.h"
 
 static int complain(const char *what, const char *why, int status)
@@ -18,7 +18,8 @@ static int complain(const char *what, const char *why, int status)
 }
 
 /* The words of a failure to read. */
-static int refuse(const struct dist_message *message, enum dist_error error)
+static int refuse_order(const struct dist_message *message,
+			enum dist_error error)
 {
 	if (error == DIST_ERR_NO_MEMORY)
 		return complain("", dist_error_string(error),
@@ -34,19 +35,18 @@ int check_order_begin(struct check_order *order)
 
 	snprintf(order->folder, sizeof order->folder, "%.4000s/lockstep-XXXXXX",
 		 tmp && *tmp ? tmp : "/tmp");
-	if (!place_check("check", &order->record, 1))
+	if (!check_writable("check", &order->record, 1))
 		return DIST_EXIT_USAGE;
 	if (order->expect)
 		error = dist__points_read(order->expect, &order->expected,
 					  &message);
 	if (error)
-		return refuse(&message, error);
+		return refuse_order(&message, error);
 	if (!mkdtemp(order->folder))
 		return complain(order->folder, strerror(errno),
 				DIST_EXIT_INTERNAL);
 	snprintf(order->trace, sizeof order->trace, "%s/trace", order->folder);
-	return setenv("LOCKSTEP_TRACE", order->trace, 1) ? DIST_EXIT_INTERNAL
-							 : DIST_EXIT_OK;
+	return DIST_EXIT_OK;
 }
 
 static bool print(FILE *out, const void *points)
@@ -70,10 +70,10 @@ static int judge(const struct check_order *order)
 				DIST_EXIT_USAGE);
 	error = dist__trace_read(order->trace, &trace, &message);
 	if (error)
-		return refuse(&message, error);
+		return refuse_order(&message, error);
 	error = dist__points_of(&trace, &got);
 	if (error)
-		status = refuse(&message, error);
+		status = refuse_order(&message, error);
 	else if (order->record && !check_file_write(order->record, print, &got))
 		status = complain(order->record, strerror(errno),
 				  DIST_EXIT_USAGE);

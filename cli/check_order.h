@@ -17,7 +17,8 @@ struct check_order {
 };
 
 /* Both return one of enum dist_exit, after a line on stderr if it is not OK.
- * check_order_begin reads what is expected and has the job write a trace. */
+ * check_order_begin reads what is expected and names the trace that the job is
+ * to write. */
 int check_order_begin(struct check_order *order);
 
 /* check_order_end looks at the run, unless it failed by itself: status is its

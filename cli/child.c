@@ -10,6 +10,13 @@
 
 #include "lockstep/dist.h"
 
+static bool is_child;
+
+bool child_is_one(void)
+{
+	return is_child;
+}
+
 int child_start(struct child *child, int (*work)(void *arg, int pipe),
 		void *arg)
 {
@@ -23,6 +30,7 @@ int child_start(struct child *child, int (*work)(void *arg, int pipe),
 	}
 	child->id = fork();
 	if (child->id == 0) {
+		is_child = true;
 		close(ends[0]);
 		/* Nobody is left to hear of it when the parent is killed. */
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -48,7 +56,7 @@ static size_t read_all(int pipe, char *data, size_t size)
 
 	for (;;) {
 		bool full = got == size;
-		ssize_t n = full ? read(pipe, excess, sizeof(excess))
+		ssize_t n = full ? read(pipe, excess, sizeof excess)
 				 : read(pipe, data + got, size - got);
 
 		if (n < 0 && errno == EINTR)
@@ -73,6 +81,17 @@ int child_finish(struct child *child, void *data, size_t size, size_t *got)
 		return WEXITSTATUS(status);
 	fprintf(stderr, "lockstep: a child process was ended by signal %d\n",
 		WTERMSIG(status));
+	return DIST_EXIT_INTERNAL;
+}
+
+int child_result(struct child *child, void *data, size_t size)
+{
+	size_t got;
+	int status = child_finish(child, data, size, &got);
+
+	if (status != DIST_EXIT_OK || got == size)
+		return status;
+	fprintf(stderr, "lockstep: a child process ended without an answer\n");
 	return DIST_EXIT_INTERNAL;
 }
 

@@ -5,6 +5,7 @@
 #ifndef LOCKSTEP_CLI_CHILD_H
 #define LOCKSTEP_CLI_CHILD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -29,6 +30,13 @@ int child_start(struct child *child, int (*work)(void *arg, int pipe),
  * DIST_EXIT_INTERNAL after a line on stderr when a signal ended it.
  */
 int child_finish(struct child *child, void *data, size_t size, size_t *got);
+
+/* child_is_one returns whether this process is such a child. */
+bool child_is_one(void);
+
+/* child_result is child_finish for a child that answers with size bytes, or
+ * fails: one that ended well with others is INTERNAL, after a line. */
+int child_result(struct child *child, void *data, size_t size);
 
 /* child_write writes all of data to pipe; returns 0, or -1. */
 int child_write(int pipe, const void *data, size_t size);

@@ -2,19 +2,33 @@
 #ifndef LOCKSTEP_CLI_COMMAND_H
 #define LOCKSTEP_CLI_COMMAND_H
 
-/* One subcommand, as the table in cli/lockstep.c lists it. */
+#include "scenarios/arguments.h"
+
+/* One subcommand, as the table in cli/commands.c lists it. */
 struct command {
 	const char *name;
 	const char *summary; /* for `lockstep --help`: no capital, no stop */
+	const struct manual *manual;
+
+	/* What stands behind the name has a manual of its own, as "platform
+	 * new"; NULL: nothing. */
+	const char *verb;
+	const struct manual *verb_manual;
 
 	/*
 	 * Runs the subcommand and returns the exit status of the process (one
 	 * of enum dist_exit). argv[0] is "lockstep NAME", to be shown in
-	 * messages and by popt; argv[1] to argv[argc - 1] are the arguments,
-	 * argv[argc] is NULL. Prints its own errors, one line each.
+	 * messages; argv[1] to argv[argc - 1] are the arguments, argv[argc] is
+	 * NULL. Prints its own errors, one line each.
 	 */
 	int (*main)(int argc, const char **argv);
 };
+
+/* All of them, ended by one without a name. */
+extern const struct command commands[];
+
+/* command_find returns the one named name; NULL: there is none. */
+const struct command *command_find(const char *name);
 
 int command_run(int argc, const char **argv);
 int command_predict(int argc, const char **argv);
@@ -30,5 +44,11 @@ int command_trace(int argc, const char **argv);
 int command_platform(int argc, const char **argv);
 int command_testbed(int argc, const char **argv);
 int command_list(int argc, const char **argv);
+
+extern const struct manual manual_run, manual_predict, manual_sweep,
+	manual_bench, manual_check, manual_conformance, manual_explore,
+	manual_diagnose, manual_calibrate, manual_compare, manual_validate,
+	manual_trace, manual_platform, manual_platform_new, manual_testbed,
+	manual_list;
 
 #endif

@@ -3,74 +3,52 @@
  */
 #include "cli/command.h"
 
-#include <jansson.h>
-#include <math.h>
-#include <popt.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/comparison.h"
 #include "cli/plot.h"
-#include "scenarios/arguments.h"
+#include "cli/refuse.h"
+#include "cli/table_option.h"
 #include "trace/compare.h"
 #include "trace/read.h"
 
-/* What the command line says; strings are popt's, NULL when not given. */
+/* What the command line says. */
 struct request {
 	const char *predicted;
 	const char *measured;
-	char *max_error;
-	char *tsv;
-	char *plot;
-	int json;
+	struct table_options form;
+	const char *plot;
 	int calls;
-	double max_error_fraction; /* < 0: none */
+	double max_error; /* a fraction; < 0: none */
 };
 
-/* "10%" or "10": percent both. */
-static int parse_max_error(struct request *request)
-{
-	const char *words = request->max_error;
-	char *end;
-	double percent;
+#define AT(field) offsetof(struct request, field)
 
-	request->max_error_fraction = -1;
-	if (!words)
-		return DIST_EXIT_OK;
-	percent = strtod(words, &end);
-	if (end == words || (*end && strcmp(end, "%") != 0) ||
-	    !isfinite(percent) || percent < 0) {
-		fprintf(stderr,
-			"lockstep compare: --max-error: a percentage from 0 "
-			"on, as 10%%, not \"%s\"\n",
-			words);
-		return DIST_EXIT_USAGE;
-	}
-	request->max_error_fraction = percent / 100;
-	return DIST_EXIT_OK;
-}
+static const struct option options[] = {
+	{"max-error", OPTION_PERCENT, AT(max_error), "PERCENT",
+	 .help = "exit 1 when a row's error is larger"},
+	{"calls", OPTION_SWITCH, AT(calls), NULL,
+	 .help = "one line for each call, too"},
+	{"plot", OPTION_TEXT, AT(plot), "FILE.svg|FILE.png",
+	 .help = "draw time against size; the data goes beside it"},
+	{.name = NULL}};
 
-static int parse(poptContext context, struct request *request)
-{
-	int rc = poptGetNextOpt(context);
+static const struct option_group groups[] = {{.options = options},
+					     {"Tables", form_options, AT(form)},
+					     {.options = NULL}};
 
-	if (rc < -1) {
-		arguments_refuse("lockstep compare", context, rc);
-		return DIST_EXIT_USAGE;
-	}
-	request->predicted = poptGetArg(context);
-	request->measured = poptGetArg(context);
-	if (!request->measured || poptPeekArg(context)) {
-		fputs("lockstep compare: expected two traces, PREDICTED and "
-		      "MEASURED; see --help\n",
-		      stderr);
-		return DIST_EXIT_USAGE;
-	}
-	if (request->plot && plot_check("lockstep compare", request->plot))
-		return DIST_EXIT_USAGE;
-	return parse_max_error(request);
-}
+const struct manual manual_compare = {
+	.program = "lockstep compare",
+	.usage = "[OPTION...] PREDICTED MEASURED",
+	.about = "Checks that both traces hold the same calls in the same "
+		 "order, then compares the times. Exit status: 0 fine, 1 not "
+		 "comparable or an error above --max-error, 2 bad input.",
+	.examples = {"lockstep compare sim.json.gz tcp.json.gz --max-error "
+		     "10%"},
+	.groups = groups,
+	.least_words = 2,
+	.most_words = 2,
+	.missing = "expected two traces, PREDICTED and MEASURED; see --help"};
 
 /* On logarithmic axes a point needs a size and two times. */
 static bool has_sizes(const struct dist__comparison *comparison)
@@ -86,64 +64,47 @@ static bool has_sizes(const struct dist__comparison *comparison)
 }
 
 static int write_tables(const struct request *request,
-			const struct comparison_story *story)
+			const struct comparison_story *document)
 {
 	char beside[4096], title[512];
-	const char *tsv = request->tsv;
+	const char *tsv = request->form.tsv;
 	struct dist_message message;
 
 	if (request->plot && !tsv) {
-		plot_data_path(request->plot, beside, sizeof(beside));
+		plot_data_path(request->plot, beside, sizeof beside);
 		tsv = beside;
 	}
-	if (tsv && comparison_write_tsv(story, tsv, &message)) {
-		fprintf(stderr, "lockstep compare: %s\n", message.text);
-		return DIST_EXIT_USAGE;
+	if (tsv && comparison_write_tsv(document, tsv, &message)) {
+		return refuse("compare", "%s", message.text);
 	}
 	if (!request->plot)
 		return DIST_EXIT_OK;
-	if (!has_sizes(story->comparison)) {
-		fputs("lockstep compare: --plot: no call with a size and a "
-		      "time to draw\n",
-		      stderr);
+	if (!has_sizes(document->comparison)) {
+		(void)refuse("compare", "--plot: no call with a size and a "
+					"time to draw");
 		return DIST_EXIT_FAILED;
 	}
-	plot_title("Predicted and measured", story->predicted, title,
-		   sizeof(title));
+	plot_title("Predicted and measured", document->predicted, title,
+		   sizeof title);
 	return plot_draw("lockstep compare", "predicted_measured.gp", tsv,
 			 request->plot, title);
 }
 
-static int print_json(const struct comparison_story *story)
-{
-	json_t *object = comparison_json(story);
-	int status =
-		object ? json_dumpf(object, stdout,
-				    JSON_INDENT(2) | JSON_REAL_PRECISION(9))
-		       : -1;
-
-	if (object)
-		fputc('\n', stdout);
-	json_decref(object);
-	return status;
-}
-
 static int tell(const struct request *request,
-		const struct comparison_story *story)
+		const struct comparison_story *document)
 {
-	int status = request->json ? print_json(story)
-				   : comparison_print(story, stdout);
+	int status = comparison_print(
+		document, table_options_form(&request->form), stdout);
 
 	if (status != 0) {
-		fputs("lockstep compare: out of memory\n", stderr);
-		return DIST_EXIT_INTERNAL;
+		return out_of_memory("compare");
 	}
-	if (story->comparison->comparable) {
-		status = write_tables(request, story);
+	if (document->comparison->comparable) {
+		status = write_tables(request, document);
 		if (status)
 			return status;
 	}
-	return comparison_passes(story) ? DIST_EXIT_OK : DIST_EXIT_FAILED;
+	return comparison_passes(document) ? DIST_EXIT_OK : DIST_EXIT_FAILED;
 }
 
 static int compare(const struct request *request)
@@ -151,24 +112,22 @@ static int compare(const struct request *request)
 	struct dist__trace predicted, measured;
 	struct dist__comparison comparison;
 	struct dist_message message;
-	struct comparison_story story = {&predicted, &measured, &comparison,
-					 request->calls != 0,
-					 request->max_error_fraction};
-	int status = DIST_EXIT_INTERNAL;
+	struct comparison_story document = {&predicted, &measured, &comparison,
+					    request->calls != 0,
+					    request->max_error};
+	int status;
 
 	if (dist__trace_read(request->predicted, &predicted, &message)) {
-		fprintf(stderr, "lockstep compare: %s\n", message.text);
-		return DIST_EXIT_USAGE;
+		return refuse("compare", "%s", message.text);
 	}
 	if (dist__trace_read(request->measured, &measured, &message)) {
-		fprintf(stderr, "lockstep compare: %s\n", message.text);
 		dist__trace_release(&predicted);
-		return DIST_EXIT_USAGE;
+		return refuse("compare", "%s", message.text);
 	}
 	if (dist__compare(&predicted, &measured, &comparison)) {
-		fputs("lockstep compare: out of memory\n", stderr);
+		status = out_of_memory("compare");
 	} else {
-		status = tell(request, &story);
+		status = tell(request, &document);
 		dist__comparison_release(&comparison);
 	}
 	dist__trace_release(&predicted);
@@ -178,37 +137,14 @@ static int compare(const struct request *request)
 
 int command_compare(int argc, const char **argv)
 {
-	struct request request = {0};
-	struct poptOption options[] = {
-		{"max-error", '\0', POPT_ARG_STRING, &request.max_error, 0,
-		 "exit 1 when a row's error is larger", "PERCENT"},
-		{"calls", '\0', POPT_ARG_NONE, &request.calls, 0,
-		 "one line for each call, too", NULL},
-		{"json", '\0', POPT_ARG_NONE, &request.json, 0,
-		 "print JSON instead of tables", NULL},
-		{"tsv", '\0', POPT_ARG_STRING, &request.tsv, 0,
-		 "write the rows for plots", "FILE"},
-		{"plot", '\0', POPT_ARG_STRING, &request.plot, 0,
-		 "draw time against size; the data goes beside it",
-		 "FILE.svg|FILE.png"},
-		POPT_AUTOHELP POPT_TABLEEND};
-	poptContext context = poptGetContext(argv[0], argc, argv, options, 0);
+	struct request request = {.max_error = -1};
 	int status;
 
-	poptSetOtherOptionHelp(
-		context,
-		"[OPTION...] PREDICTED MEASURED\n\n"
-		"Checks that both traces hold the same calls in the same "
-		"order, then compares the times.\nExit status: 0 fine, 1 not "
-		"comparable or an error above --max-error, 2 bad input.\n\n"
-		"Example: lockstep compare sim.json.gz tcp.json.gz "
-		"--max-error 10%\n");
-	status = parse(context, &request);
-	if (!status)
-		status = compare(&request);
-	free(request.max_error);
-	free(request.tsv);
-	free(request.plot);
-	poptFreeContext(context);
-	return status;
+	if (!arguments_parse(&manual_compare, &argc, argv, &request, &status))
+		return status;
+	request.predicted = argv[1];
+	request.measured = argv[2];
+	if (request.plot && plot_check("lockstep compare", request.plot))
+		return DIST_EXIT_USAGE;
+	return compare(&request);
 }

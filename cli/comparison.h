@@ -5,9 +5,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "base/rows.h"
 #include "trace/compare.h"
-
-struct json_t;
 
 /* What is being told of; all borrowed. */
 struct comparison_story {
@@ -20,17 +19,15 @@ struct comparison_story {
 
 /* comparison_passes returns whether the traces are comparable and no row's
  * error exceeds max_error. */
-bool comparison_passes(const struct comparison_story *story);
+bool comparison_passes(const struct comparison_story *document);
 
-/* comparison_print writes the story as text. Returns 0, -1: no memory. */
-int comparison_print(const struct comparison_story *story, FILE *out);
-
-/* comparison_json returns the story as an object; NULL: no memory. */
-struct json_t *comparison_json(const struct comparison_story *story);
+/* comparison_print writes it in any form but TSV. Returns 0, -1: no memory. */
+int comparison_print(const struct comparison_story *document,
+		     enum dist__form form, FILE *out);
 
 /* comparison_write_tsv writes the rows to path; the columns are those of
  * plots/predicted_measured.gp. Errors: IO, NO_MEMORY. */
-enum dist_error comparison_write_tsv(const struct comparison_story *story,
+enum dist_error comparison_write_tsv(const struct comparison_story *document,
 				     const char *path,
 				     struct dist_message *message);
 

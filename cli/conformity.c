@@ -1,14 +1,17 @@
 #include "cli/conformity.h"
+#include "cli/refuse.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "conformance/conformance.h"
 #include "core/backend.h"
-#include "core/data.h"
+#include "base/data.h"
+#include "base/quantity.h"
 #include "lockstep/dist.h"
+#include "tests/conformance/cases/conformance.h"
+#include "worlds/worlds.h"
 
 #define PATH_SIZE    4096
 #define MAX_BACKENDS 4
@@ -39,11 +42,11 @@ struct look {
 	unsigned not_walked;
 };
 
-static int refuse(const char *option, const char *word, const char *expected)
+static int refuse_word(const char *option, const char *word,
+		       const char *expected)
 {
-	fprintf(stderr, "lockstep check: %s: expected %s, not \"%s\"\n", option,
-		expected, word);
-	return DIST_EXIT_USAGE;
+	return refuse("check", "%s: expected %s, not \"%s\"", option, expected,
+		      word);
 }
 
 /* ---- what is asked for ------------------------------------------------ */
@@ -54,7 +57,8 @@ static int add_backend(struct plan *plan, const char *word)
 	struct dist_message why = {""};
 
 	if (!world)
-		return refuse("--backend", word, "back ends such as sim,tcp");
+		return refuse_word("--backend", word,
+				   "back ends such as sim,tcp");
 	if (!world->is_available(&why)) {
 		fprintf(stderr, "lockstep check: %s: %s\n", word, why.text);
 		return DIST_EXIT_SKIPPED;
@@ -69,12 +73,11 @@ static int add_backend(struct plan *plan, const char *word)
 
 static int add_world(struct plan *plan, const char *word)
 {
-	char *end;
-	long n = strtol(word, &end, 10);
+	int64_t n;
 
-	if (end == word || *end || n < 1 || n > CONFORMANCE_MAX_WORLD)
-		return refuse("--world-size", word,
-			      "numbers of ranks from 1 to 16");
+	if (!dist__count_read(word, 1, CONFORMANCE_MAX_WORLD, &n))
+		return refuse_word("--world-size", word,
+				   "numbers of ranks from 1 to 16");
 	for (size_t i = 0; i < plan->num_worlds; i++)
 		if (plan->worlds[i] == n)
 			return DIST_EXIT_OK;
@@ -87,7 +90,8 @@ static int add_call(struct plan *plan, const char *word)
 	enum conformance_call call = conformance_call_find(word);
 
 	if (call == CONFORMANCE_CALLS)
-		return refuse("--op", word, "calls such as all_reduce,barrier");
+		return refuse_word("--op", word,
+				   "calls such as all_reduce,barrier");
 	plan->filter.calls |= UINT32_C(1) << call;
 	return DIST_EXIT_OK;
 }
@@ -96,8 +100,8 @@ static int add_call(struct plan *plan, const char *word)
 static int add_each(struct plan *plan, const char *list,
 		    int (*add)(struct plan *plan, const char *word))
 {
-	char *words = strdup(list), *rest = words, *word;
-	int status = words ? DIST_EXIT_OK : DIST_EXIT_INTERNAL;
+	char *text = strdup(list), *rest = text, *word;
+	int status = text ? DIST_EXIT_OK : DIST_EXIT_INTERNAL;
 
 	while (!status && rest) {
 		word = rest;
@@ -106,7 +110,7 @@ static int add_each(struct plan *plan, const char *list,
 			*rest++ = '\0';
 		status = add(plan, word);
 	}
-	free(words);
+	free(text);
 	return status;
 }
 
@@ -155,9 +159,10 @@ static int make_plan(const struct conformity *request, struct plan *plan)
 	else
 		plan->filter.algorithm = request->algorithm;
 	if (!status && !conformance_round(&plan->filter, 0, &setup))
-		status = refuse("--algorithm", request->algorithm,
-				"an algorithm of these calls, as in lockstep "
-				"list algorithms");
+		status = refuse_word(
+			"--algorithm", request->algorithm,
+			"an algorithm of these calls, as in lockstep "
+			"list algorithms");
 	return status ? status : choose_platform(request->platform, plan);
 }
 
@@ -165,7 +170,7 @@ static int make_plan(const struct conformity *request, struct plan *plan)
 
 /* Says what failed, and how to run that again. */
 static void print_failure(const struct look *look, enum conformance_call call,
-			  const char *words, const char *what)
+			  const char *text, const char *what)
 {
 	const struct conformance_setup *setup = look->setup;
 	const char *forced =
@@ -174,7 +179,7 @@ static void print_failure(const struct look *look, enum conformance_call call,
 
 	printf("FAIL %s: %s; again: lockstep check --conformance "
 	       "--backend %s --world-size %d --op %s",
-	       words, what, setup->backend, setup->world_size,
+	       text, what, setup->backend, setup->world_size,
 	       conformance_call_name(call));
 	if (*algorithm)
 		printf(" --algorithm %.*s", (int)strcspn(algorithm, ","),
@@ -183,7 +188,7 @@ static void print_failure(const struct look *look, enum conformance_call call,
 }
 
 static void look_at(void *arg, uint32_t index, enum conformance_call call,
-		    const char *words)
+		    const char *text)
 {
 	struct look *look = arg;
 	enum conformance_state state;
@@ -205,7 +210,7 @@ static void look_at(void *arg, uint32_t index, enum conformance_call call,
 		return;
 	look->plan->failed++;
 	if (state == CONFORMANCE_WRONG || look->not_walked++ == 0)
-		print_failure(look, call, words, what);
+		print_failure(look, call, text, what);
 }
 
 /* Looks at what came of a launch. */

@@ -1,8 +1,9 @@
 #include "cli/critical.h"
 
+#include <math.h>
 #include <string.h>
 
-#include "cli/columns.h"
+#include "base/quantity.h"
 
 /* As many legs as one line tells of: calls of one kind, each of which waited
  * for the one before alone. */
@@ -119,85 +120,90 @@ static struct round round_at(const struct dist__path *path, size_t i)
 	return (struct round){.num = 0};
 }
 
-static void add_move(struct columns *columns, const struct stretch *s)
+static const char line_columns[] = "at_ms;took_ms;rank;|what;|why then";
+
+/* What a stretch does. */
+static void describe(const struct stretch *s, char *text, size_t size)
 {
 	const struct dist__trace_call *call = s->first->call;
 	const struct dist__leg *last = s->first + s->num - 1;
 	char number[48] = "", bytes[24] = "", by[48] = "";
 
+	if (s->first->kind == DIST__LEG_COMPUTE)
+		snprintf(text, size, "computes %.40s", s->first->label);
+	if (s->first->kind == DIST__LEG_OTHER)
+		snprintf(text, size, "does what is not told");
+	if (s->first->kind != DIST__LEG_MOVE)
+		return;
 	if (dist__trace_is_p2p(call))
-		snprintf(number, sizeof(number), " %s %d",
+		snprintf(number, sizeof number, " %s %d",
 			 strcmp(call->op, "send") == 0 ? "to" : "from",
 			 call->peer);
 	else if (s->num > 1)
-		snprintf(number, sizeof(number), " %u to %u",
+		snprintf(number, sizeof number, " %u to %u",
 			 (unsigned)call->seq, (unsigned)last->call->seq);
 	else
-		snprintf(number, sizeof(number), " %u", (unsigned)call->seq);
+		snprintf(number, sizeof number, " %u", (unsigned)call->seq);
 	if (s->bytes > 0)
-		columns_bytes_text(bytes, sizeof(bytes), s->bytes);
+		dist__size_text(bytes, sizeof bytes, s->bytes);
 	if (call->algorithm)
-		snprintf(by, sizeof(by), " by %.40s", call->algorithm);
-	columns_add(columns, "%.32s%s%s%s%s", call->op, number,
-		    *bytes ? ", " : "", bytes, by);
+		snprintf(by, sizeof by, " by %.40s", call->algorithm);
+	snprintf(text, size, "%.32s%s%s%s%s", call->op, number,
+		 *bytes ? ", " : "", bytes, by);
 }
 
 /* Why it was then that it began. */
-static void add_reason(struct columns *columns, const struct dist__leg *leg)
+static void explain(const struct dist__leg *leg, char *text, size_t size)
 {
 	if (leg->kind != DIST__LEG_MOVE)
-		columns_add(columns, "%s", "");
+		*text = '\0';
 	else if (leg->queued)
-		columns_add(columns, "issued %.3f ms before, waited its turn",
-			    ms(leg->started_ns - leg->call->issued_ns));
+		snprintf(text, size, "issued %.3f ms before, waited its turn",
+			 ms(leg->started_ns - leg->call->issued_ns));
 	else if (came_late(leg))
-		columns_add(columns, "came last, %.3f ms after the first",
-			    ms(leg->call->started_ns - leg->first_ns));
+		snprintf(text, size, "came last, %.3f ms after the first",
+			 ms(leg->call->started_ns - leg->first_ns));
 	else
-		columns_add(columns, "%s", "all came together");
+		snprintf(text, size, "all came together");
 }
 
-static void add_line(struct columns *columns, const struct stretch *s,
+static void add_line(struct dist__rows *table, const struct stretch *s,
 		     int64_t from_ns)
 {
-	const struct dist__leg *last = s->first + s->num - 1;
+	const struct dist__leg *first = s->first, *last = first + s->num - 1;
+	char what[128], why[64];
 
-	columns_add(columns, "%.3f", ms(s->first->started_ns - from_ns));
-	columns_add(columns, "%.3f", ms(last->ended_ns - s->first->started_ns));
-	columns_add(columns, "%d", s->first->rank);
-	if (s->first->kind == DIST__LEG_MOVE)
-		add_move(columns, s);
-	else if (s->first->kind == DIST__LEG_COMPUTE)
-		columns_add(columns, "computes %.40s", s->first->label);
-	else
-		columns_add(columns, "does what is not told");
-	add_reason(columns, s->first);
+	describe(s, what, sizeof what);
+	explain(first, why, sizeof why);
+	ADD_ROW(table, cell_fixed(3, ms(first->started_ns - from_ns)),
+		cell_fixed(3, ms(last->ended_ns - first->started_ns)),
+		cell_int(first->rank), cell_copy(what), cell_copy(why));
 }
 
 /* Legs from i to end, a line each or less. */
-static void add_lines(struct columns *columns, const struct dist__path *path,
+static void add_lines(struct dist__rows *table, const struct dist__path *path,
 		      size_t i, size_t end, int64_t from_ns)
 {
 	while (i < end) {
 		const struct stretch s = stretch_at(path, i, end);
 
-		add_line(columns, &s, from_ns);
+		add_line(table, &s, from_ns);
 		i += s.num;
 	}
 }
 
 /* The repeats of the round at leg i, in one line. */
-static void add_repeats(struct columns *columns, const struct dist__path *path,
+static void add_repeats(struct dist__rows *table, const struct dist__path *path,
 			size_t i, struct round round, int64_t from_ns)
 {
 	const struct dist__leg *first = &path->legs[i + round.num];
 	const struct dist__leg *last = first + round.num * round.repeats - 1;
+	char what[64];
 
-	columns_add(columns, "%.3f", ms(first->started_ns - from_ns));
-	columns_add(columns, "%.3f", ms(last->ended_ns - first->started_ns));
-	columns_add(columns, "%s", "");
-	columns_add(columns, "the same %zu times more", round.repeats);
-	columns_add(columns, "%s", "");
+	snprintf(what, sizeof what, "the same %zu times more", round.repeats);
+	ADD_ROW(table, cell_fixed(3, ms(first->started_ns - from_ns)),
+		cell_fixed(3, ms(last->ended_ns - first->started_ns)),
+		cell_int(CELL_UNKNOWN), cell_copy(what), cell_text(""));
 }
 
 static void print_sums(const struct dist__path *path, FILE *out)
@@ -216,15 +222,13 @@ static void print_sums(const struct dist__path *path, FILE *out)
 	fputc('\n', out);
 }
 
-int critical_print(const struct dist__path *path, int64_t from_ns, FILE *out)
+int critical_print(const struct dist__path *path, int64_t from_ns,
+		   enum dist__form form, FILE *out)
 {
-	static const char *const names[] = {">at_ms", ">took_ms", ">rank",
-					    "what",   "why then", NULL};
-	struct columns columns;
+	struct dist__rows table = {.columns = line_columns, .unknown = ""};
 	size_t told = 0; /* legs before this one */
 	int status;
 
-	columns_init(&columns, names);
 	for (size_t i = 0; i < path->num_legs;) {
 		struct round round = round_at(path, i);
 
@@ -232,55 +236,64 @@ int critical_print(const struct dist__path *path, int64_t from_ns, FILE *out)
 			i++;
 			continue;
 		}
-		add_lines(&columns, path, told, i + round.num, from_ns);
-		add_repeats(&columns, path, i, round, from_ns);
+		add_lines(&table, path, told, i + round.num, from_ns);
+		add_repeats(&table, path, i, round, from_ns);
 		i += round.num * (1 + round.repeats);
 		told = i;
 	}
-	add_lines(&columns, path, told, path->num_legs, from_ns);
+	add_lines(&table, path, told, path->num_legs, from_ns);
 	print_sums(path, out);
-	status = columns_print(&columns, out);
-	columns_release(&columns);
+	if (form == FORM_MARKDOWN)
+		fputc('\n', out);
+	status = dist__rows_print(&table, form, out);
+	dist__rows_release(&table);
 	return status;
 }
 
-/* ---- JSON -------------------------------------------------------------- */
+/* ---- for machines ------------------------------------------------------ */
 
-static json_t *json_leg(const struct dist__leg *leg, int64_t from_ns)
+static const char leg_columns[] =
+	"kind;rank;at_ms;took_ms;label;op;group;seq;bytes;algorithm;queued;"
+	"late_ms;issued_ms";
+
+static void add_leg(struct dist__rows *table, const struct dist__leg *leg,
+		    int64_t from_ns)
 {
 	static const char *const kinds[] = {"compute", "move", "other"};
-	const struct dist__trace_call *call = leg->call;
-	json_t *object = json_pack("{s:s, s:i, s:f, s:f}", "kind",
-				   kinds[leg->kind], "rank", leg->rank, "at_ms",
-				   ms(leg->started_ns - from_ns), "took_ms",
-				   ms(leg->ended_ns - leg->started_ns));
+	static const struct dist__trace_call none = {.bytes = CELL_UNKNOWN};
+	bool moves = leg->kind == DIST__LEG_MOVE;
+	const struct dist__trace_call *call = moves ? leg->call : &none;
 
-	if (leg->kind == DIST__LEG_COMPUTE)
-		json_object_set_new(object, "label", json_string(leg->label));
-	if (leg->kind != DIST__LEG_MOVE)
-		return object;
-	json_object_update_new(
-		object,
-		json_pack("{s:s, s:s, s:I, s:I, s:b, s:f, s:f}", "op", call->op,
-			  "group", call->group, "seq", (json_int_t)call->seq,
-			  "bytes", (json_int_t)call->bytes, "queued",
-			  leg->queued, "late_ms",
-			  ms(call->started_ns - leg->first_ns), "issued_ms",
-			  ms(call->issued_ns - from_ns)));
-	if (call->algorithm)
-		json_object_set_new(object, "algorithm",
-				    json_string(call->algorithm));
-	return object;
+	ADD_ROW(table, cell_text(kinds[leg->kind]), cell_int(leg->rank),
+		cell_fixed(3, ms(leg->started_ns - from_ns)),
+		cell_fixed(3, ms(leg->ended_ns - leg->started_ns)),
+		cell_text(leg->kind == DIST__LEG_COMPUTE ? leg->label : NULL),
+		cell_text(call->op), cell_text(call->group),
+		cell_int(moves ? (int64_t)call->seq : CELL_UNKNOWN),
+		cell_int(call->bytes), cell_text(call->algorithm),
+		cell_json(moves ? json_boolean(leg->queued) : json_null()),
+		cell_real(moves ? ms(call->started_ns - leg->first_ns) : NAN),
+		cell_real(moves ? ms(call->issued_ns - from_ns) : NAN));
+}
+
+struct dist__rows critical_legs(const struct dist__path *path, int64_t from_ns)
+{
+	struct dist__rows legs = {.columns = leg_columns};
+
+	for (size_t i = 0; i < path->num_legs; i++)
+		add_leg(&legs, &path->legs[i], from_ns);
+	return legs;
 }
 
 json_t *critical_json(const struct dist__path *path, int64_t from_ns)
 {
-	json_t *legs = json_array();
+	struct dist__rows legs = critical_legs(path, from_ns);
+	json_t *object = json_pack("{s:f, s:f, s:f, s:o}", "compute_ms",
+				   ms(sum(path, DIST__LEG_COMPUTE)), "move_ms",
+				   ms(sum(path, DIST__LEG_MOVE)), "other_ms",
+				   ms(sum(path, DIST__LEG_OTHER)), "legs",
+				   dist__rows_json(&legs));
 
-	for (size_t i = 0; i < path->num_legs; i++)
-		json_array_append_new(legs, json_leg(&path->legs[i], from_ns));
-	return json_pack("{s:f, s:f, s:f, s:o}", "compute_ms",
-			 ms(sum(path, DIST__LEG_COMPUTE)), "move_ms",
-			 ms(sum(path, DIST__LEG_MOVE)), "other_ms",
-			 ms(sum(path, DIST__LEG_OTHER)), "legs", legs);
+	dist__rows_release(&legs);
+	return object;
 }

@@ -6,12 +6,19 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "base/rows.h"
 #include "trace/path.h"
 
-/* critical_print writes a line of sums and one for each leg, in ms after
- * from_ns; calls of a kind that only waited for each other share a line, and
- * legs that come again and again are told once. Returns 0, -1: no memory. */
-int critical_print(const struct dist__path *path, int64_t from_ns, FILE *out);
+/* critical_print writes, as text or Markdown, a line of sums and one for each
+ * leg, in ms after from_ns; calls of a kind that only waited for each other
+ * share a line, and legs that come again and again are told once. Returns 0,
+ * -1: no memory. */
+int critical_print(const struct dist__path *path, int64_t from_ns,
+		   enum dist__form form, FILE *out);
+
+/* critical_legs returns all legs as a table, for TSV; the caller releases it.
+ */
+struct dist__rows critical_legs(const struct dist__path *path, int64_t from_ns);
 
 /* critical_json returns the sums and all legs; NULL: no memory. */
 json_t *critical_json(const struct dist__path *path, int64_t from_ns);

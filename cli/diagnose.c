@@ -9,84 +9,204 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include <popt.h>
-
 #include "check/diagnosis.h"
 #include "check/outputs.h"
+#include "check/recorder/recorder.h"
+#include "cli/refuse.h"
 #include "lockstep/dist.h"
-#include "scenarios/arguments.h"
+#include "base/input.h"
 
-#define USAGE                                                                  \
-	"[OPTION...] DUMP...\n\n"                                              \
-	"DUMP is a file that a rank or the launcher left, or a folder of "     \
-	"files whose names\nend in " CHECK_DUMP_SUFFIX                         \
-	"; all of one job. See "                                               \
-	"LOCKSTEP_DUMP and lockstep run --dump.\n\n"                           \
-	"Example: lockstep diagnose dumps\n"
+/* The command line. */
+struct command_line {
+	const char *json, *junit, *sarif, *annotate;
+};
 
-static int refuse(const char *what, const char *why)
-{
-	fprintf(stderr, "lockstep diagnose: %s: %s\n", what, why);
-	return DIST_EXIT_USAGE;
-}
+#define AT(field) offsetof(struct command_line, field)
+
+static const struct option options[] = {
+	{"json", OPTION_TEXT, AT(json), "FILE",
+	 .help = "write the verdict as JSON"},
+	{"junit", OPTION_TEXT, AT(junit), "FILE",
+	 .help = "write it as JUnit XML"},
+	{"sarif", OPTION_TEXT, AT(sarif), "FILE",
+	 .help = "write it as SARIF 2.1.0"},
+	{"annotate", OPTION_CHOICE, AT(annotate), "github",
+	 .help = "print it as annotation lines, too"},
+	{.name = NULL}};
+
+static const struct option_group groups[] = {{.options = options},
+					     {.options = NULL}};
+
+const struct manual manual_diagnose = {
+	.program = "lockstep diagnose",
+	.usage = "[OPTION...] DUMP...",
+	.about = "The verdict on a job that is over, from the dumps of its "
+		 "ranks. DUMP is a file that a rank or the launcher left, or a "
+		 "folder of files whose names end in " CHECK_DUMP_SUFFIX
+		 "; or a dump of torch's Flight Recorder, in pickle or JSON, "
+		 "of which the name ends with the rank, or a folder of these; "
+		 "all of one job. See LOCKSTEP_DUMP and lockstep run --dump, "
+		 "TORCH_FR_DUMP_TEMP_FILE of torch.",
+	.examples = {"lockstep diagnose dumps",
+		     "lockstep diagnose /tmp/nccl_trace_rank_*"},
+	.groups = groups,
+	.least_words = 1,
+	.most_words = ANY_WORDS,
+	.missing = "diagnose what? expected dumps, or folders"};
 
 /* ---- reading ------------------------------------------------------------ */
 
-static int add_file(struct check_diagnosis *diagnosis, const char *path)
-{
-	struct check_dump *dump = malloc(sizeof(*dump));
-	FILE *in = fopen(path, "re");
-	char message[256];
-	bool good;
+/* The dumps read so far: all of Lockstep, or all of a Flight Recorder. */
+struct dumps {
+	struct check_diagnosis diagnosis;
+	struct check_recorder *recorder; /* NULL: none of those yet */
+};
 
-	snprintf(message, sizeof(message), "%s", strerror(errno));
-	good = dump && in && check_dump_read(in, dump, message) &&
-	       check_diagnosis_add(diagnosis, dump, message);
+static int no_mixture(const char *path)
+{
+	return refuse("diagnose",
+		      "%s: expected dumps of one kind: of Lockstep, or of a "
+		      "Flight Recorder",
+		      path);
+}
+
+static int add_dump(struct dumps *dumps, const char *path, char *text,
+		    size_t len)
+{
+	struct check_dump *dump = malloc(sizeof *dump);
+	FILE *in = fmemopen(text, len ? len : 1, "r");
+	char message[256] = "no memory";
+	bool good = dump && in && check_dump_read(in, dump, message);
+
 	if (in)
 		fclose(in);
-	free(dump);
-	return good ? DIST_EXIT_OK : refuse(path, message);
-}
-
-static int is_dump(const struct dirent *entry)
-{
-	size_t length = strlen(entry->d_name);
-	size_t suffix = strlen(CHECK_DUMP_SUFFIX);
-
-	return length > suffix &&
-	       strcmp(entry->d_name + length - suffix, CHECK_DUMP_SUFFIX) == 0;
-}
-
-static int add_folder(struct check_diagnosis *diagnosis, const char *folder)
-{
-	struct dirent **entries = NULL;
-	int n = scandir(folder, &entries, is_dump, alphasort);
-	int status = DIST_EXIT_OK;
-	char path[4096];
-
-	if (n < 0)
-		return refuse(folder, strerror(errno));
-	if (n == 0)
-		status = refuse(folder,
-				"expected files *" CHECK_DUMP_SUFFIX " there");
-	for (int i = 0; i < n; i++) {
-		snprintf(path, sizeof(path), "%s/%s", folder,
-			 entries[i]->d_name);
-		if (!status)
-			status = add_file(diagnosis, path);
-		free(entries[i]);
+	if (good && dumps->recorder) {
+		free(dump);
+		return no_mixture(path);
 	}
-	free(entries);
-	return status;
+	good = good && check_diagnosis_add(&dumps->diagnosis, dump, message);
+	free(dump);
+	return good ? DIST_EXIT_OK
+		    : refuse("diagnose", "%s: %s", path, message);
 }
 
-static int add(struct check_diagnosis *diagnosis, const char *path)
+/* A Flight Recorder does not say when it wrote; its file does. */
+static int64_t written_ns(const char *path)
 {
 	struct stat info;
 
+	if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+		return INT64_MAX;
+	return (int64_t)info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec;
+}
+
+static int add_recording(struct dumps *dumps, const char *path,
+			 const char *text, size_t len)
+{
+	char message[256];
+	uint32_t rank;
+
+	if (dumps->diagnosis.board)
+		return no_mixture(path);
+	if (!check_recorder_rank(path, &rank))
+		return refuse("diagnose",
+			      "%s: expected a name that ends with the rank, as "
+			      "nccl_trace_rank_0",
+			      path);
+	if (!dumps->recorder)
+		dumps->recorder = check_recorder_new();
+	if (!dumps->recorder)
+		return refuse("diagnose", "%s: no memory", path);
+	return check_recorder_add(dumps->recorder, rank, text, len,
+				  written_ns(path), message)
+		       ? DIST_EXIT_OK
+		       : refuse("diagnose", "%s: %s", path, message);
+}
+
+/* What has a dump's name only, in a folder, may be something else. */
+static int add_file(struct dumps *dumps, const char *path, bool named_so,
+		    int *found)
+{
+	enum dist_error error;
+	char *text;
+	size_t len;
+	int status = DIST_EXIT_OK;
+
+	error = dist__input_read(path, &text, &len);
+	if (error)
+		return refuse("diagnose", "%s: %s", path,
+			      error == DIST_ERR_IO ? strerror(errno)
+						   : dist_error_string(error));
+	++*found;
+	if (check_recorder_knows(text, len))
+		status = add_recording(dumps, path, text, len);
+	else if (named_so)
+		status = add_dump(dumps, path, text, len);
+	else
+		--*found;
+	free(text);
+	return status;
+}
+
+static bool has_suffix(const char *name)
+{
+	size_t length = strlen(name), suffix = strlen(CHECK_DUMP_SUFFIX);
+
+	return length > suffix &&
+	       strcmp(name + length - suffix, CHECK_DUMP_SUFFIX) == 0;
+}
+
+static int may_be_dump(const struct dirent *entry)
+{
+	uint32_t rank;
+
+	return has_suffix(entry->d_name) ||
+	       check_recorder_rank(entry->d_name, &rank);
+}
+
+static bool is_file(const char *path)
+{
+	struct stat info;
+
+	return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+static int add_folder(struct dumps *dumps, const char *folder)
+{
+	struct dirent **entries = NULL;
+	int n = scandir(folder, &entries, may_be_dump, alphasort);
+	int status = DIST_EXIT_OK, found = 0;
+	char path[4096];
+
+	if (n < 0)
+		return refuse("diagnose", "%s: %s", folder, strerror(errno));
+	for (int i = 0; i < n; i++) {
+		bool named_so = has_suffix(entries[i]->d_name);
+
+		snprintf(path, sizeof path, "%s/%s", folder,
+			 entries[i]->d_name);
+		if (!status && (named_so || is_file(path)))
+			status = add_file(dumps, path, named_so, &found);
+		free(entries[i]);
+	}
+	free(entries);
+	if (!status && found == 0)
+		status = refuse("diagnose",
+				"%s: expected files *" CHECK_DUMP_SUFFIX
+				" there, or a Flight Recorder's, as "
+				"nccl_trace_rank_0",
+				folder);
+	return status;
+}
+
+static int add(struct dumps *dumps, const char *path)
+{
+	struct stat info;
+	int found = 0;
+
 	if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
-		return add_folder(diagnosis, path);
-	return add_file(diagnosis, path);
+		return add_folder(dumps, path);
+	return add_file(dumps, path, true, &found);
 }
 
 /* ---- telling ------------------------------------------------------------ */
@@ -113,84 +233,60 @@ static void tell_missing(const struct check_diagnosis *diagnosis)
 		fputc('\n', stderr);
 }
 
-/* The command line; strings are popt's. */
-struct command_line {
-	char *json, *junit, *sarif, *annotate;
-};
-
-/* What the options say stands in the environment, as for a job that runs. */
-static bool export_outputs(const struct command_line *line)
+/* What the options ask for, else the environment, as of a job that runs. */
+static struct check_outputs outputs_of(const struct command_line *line)
 {
-	const struct {
-		const char *name, *value;
-	} variables[] = {
-		{"LOCKSTEP_JSON", line->json},
-		{"LOCKSTEP_JUNIT", line->junit},
-		{"LOCKSTEP_SARIF", line->sarif},
-		{"LOCKSTEP_ANNOTATE", line->annotate},
-	};
+	struct check_outputs outputs = check_outputs_asked();
 
-	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
-		if (variables[i].value &&
-		    setenv(variables[i].name, variables[i].value, 1))
-			return false;
-	return true;
+	if (line->json)
+		outputs.json = line->json;
+	if (line->junit)
+		outputs.junit = line->junit;
+	if (line->sarif)
+		outputs.sarif = line->sarif;
+	if (line->annotate)
+		outputs.annotations = stdout;
+	return outputs;
 }
 
-static int diagnose(poptContext context, const struct command_line *line)
+static int conclude(struct dumps *dumps, const struct command_line *line)
 {
-	struct check_diagnosis diagnosis = {.board = NULL};
+	struct check_diagnosis *diagnosis = &dumps->diagnosis;
+	const struct check_outputs outputs = outputs_of(line);
 	struct check_verdict verdict;
-	struct check_job job = {.facts = &diagnosis.facts,
+	struct check_job job = {.facts = &diagnosis->facts,
 				.verdict = &verdict,
-				.world = diagnosis.world};
-	int status = DIST_EXIT_OK;
-	const char *path;
+				.outputs = &outputs,
+				.world = diagnosis->world};
 
-	if (!poptPeekArg(context))
-		return refuse("diagnose what?", "expected dumps, or folders");
-	if (line->annotate && strcmp(line->annotate, "github") != 0)
-		return refuse("--annotate", "expected github");
-	while (!status && (path = poptGetArg(context)))
-		status = add(&diagnosis, path);
-	if (!status && !export_outputs(line))
-		status = DIST_EXIT_INTERNAL;
-	if (!status) {
-		verdict = check_diagnose(&diagnosis);
-		job.board = diagnosis.board;
-		tell_missing(&diagnosis);
-		status = check_conclude(stderr, &job);
-	}
-	check_diagnosis_release(&diagnosis);
+	if (dumps->recorder && !check_recorder_fill(dumps->recorder, diagnosis))
+		return refuse("diagnose", "no memory for the dumps");
+	verdict = check_diagnose(diagnosis);
+	job.board = diagnosis->board;
+	tell_missing(diagnosis);
+	return check_conclude(stderr, &job, NULL);
+}
+
+static int diagnose(const char **paths, const struct command_line *line)
+{
+	struct dumps dumps = {.recorder = NULL};
+	int status = DIST_EXIT_OK;
+
+	for (; !status && *paths; paths++)
+		status = add(&dumps, *paths);
+	if (!status)
+		status = conclude(&dumps, line);
+	check_recorder_free(dumps.recorder);
+	check_diagnosis_release(&dumps.diagnosis);
 	return status;
 }
 
 int command_diagnose(int argc, const char **argv)
 {
 	struct command_line line = {.json = NULL};
-	const struct poptOption options[] = {
-		{"json", '\0', POPT_ARG_STRING, &line.json, 0,
-		 "write the verdict as JSON", "FILE"},
-		{"junit", '\0', POPT_ARG_STRING, &line.junit, 0,
-		 "write it as JUnit XML", "FILE"},
-		{"sarif", '\0', POPT_ARG_STRING, &line.sarif, 0,
-		 "write it as SARIF 2.1.0", "FILE"},
-		{"annotate", '\0', POPT_ARG_STRING, &line.annotate, 0,
-		 "print it as annotation lines, too", "github"},
-		POPT_AUTOHELP POPT_TABLEEND};
-	poptContext context = poptGetContext(argv[0], argc, argv, options, 0);
-	int rc, status = DIST_EXIT_USAGE;
+	int status;
 
-	poptSetOtherOptionHelp(context, USAGE);
-	rc = poptGetNextOpt(context);
-	if (rc < -1)
-		arguments_refuse("lockstep diagnose", context, rc);
-	else
-		status = diagnose(context, &line);
-	poptFreeContext(context);
-	free(line.json);
-	free(line.junit);
-	free(line.sarif);
-	free(line.annotate);
-	return status;
+	return arguments_parse(&manual_diagnose, &argc, argv, &line, &status)
+		       ? diagnose(argv + 1, &line)
+		       : status;
 }

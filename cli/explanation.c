@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "cli/critical.h"
-#include "trace/read.h"
 
 /* What the steps of all workloads begin after: the last barrier of all. */
 static int64_t find_start(const struct dist__trace *trace)
@@ -20,32 +19,24 @@ static int64_t find_start(const struct dist__trace *trace)
 	return start_ns;
 }
 
-enum dist_error explanation_read(struct explanation *explanation,
-				 const char *path, int ranks, int64_t step_ns,
-				 struct dist_message *message)
+enum dist_error explanation_make(struct explanation *explanation, int ranks,
+				 int64_t step_ns)
 {
-	enum dist_error error;
-
-	memset(explanation, 0, sizeof(*explanation));
-	error = dist__trace_read(path, &explanation->trace, message);
-	if (error)
-		return error;
 	explanation->ranks = ranks;
 	explanation->from_ns = find_start(&explanation->trace);
-	error = dist__path_find(&explanation->trace, explanation->from_ns,
-				explanation->from_ns + step_ns,
-				&explanation->path);
-	if (error)
-		explanation_release(explanation);
-	return error;
+	return dist__path_find(&explanation->trace, explanation->from_ns,
+			       explanation->from_ns + step_ns,
+			       &explanation->path);
 }
 
-int explanation_print(const struct explanation *explanation, FILE *out)
+int explanation_print(const struct explanation *explanation,
+		      enum dist__form form, FILE *out)
 {
 	if (explanation->ranks == 0)
 		return 0;
 	fprintf(out, "\nwith %d ranks, ", explanation->ranks);
-	return critical_print(&explanation->path, explanation->from_ns, out);
+	return critical_print(&explanation->path, explanation->from_ns, form,
+			      out);
 }
 
 json_t *explanation_json(const struct explanation *explanation)
@@ -65,5 +56,5 @@ void explanation_release(struct explanation *explanation)
 {
 	dist__path_release(&explanation->path);
 	dist__trace_release(&explanation->trace);
-	memset(explanation, 0, sizeof(*explanation));
+	memset(explanation, 0, sizeof *explanation);
 }

@@ -6,9 +6,10 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "base/rows.h"
 #include "trace/path.h"
 
-/* Ranks of which a trace is still read in no time. */
+/* Ranks of whose calls the path is still found in no time. */
 #define EXPLANATION_RANKS 1024
 
 struct explanation {
@@ -18,18 +19,16 @@ struct explanation {
 	struct dist__path path; /* borrows from trace */
 };
 
-/*
- * explanation_read reads the trace at path, of which the last step of `ranks`
- * ranks began with a barrier and took step_ns, and follows its path. Errors: as
- * dist__trace_read; then *explanation is empty.
- */
+/* explanation_make follows the path of explanation->trace, of which the last
+ * step of `ranks` ranks began with a barrier and took step_ns. Errors:
+ * NO_MEMORY. */
 DIST_MUST_CHECK enum dist_error
-explanation_read(struct explanation *explanation, const char *path, int ranks,
-		 int64_t step_ns, struct dist_message *message);
+explanation_make(struct explanation *explanation, int ranks, int64_t step_ns);
 
-/* explanation_print writes it for people; nothing if there is none. Returns 0,
- * -1: no memory. */
-int explanation_print(const struct explanation *explanation, FILE *out);
+/* explanation_print writes it as text or Markdown; nothing if there is none.
+ * Returns 0, -1: no memory. */
+int explanation_print(const struct explanation *explanation,
+		      enum dist__form form, FILE *out);
 
 /* explanation_json returns the same; NULL: there is none, or no memory. */
 json_t *explanation_json(const struct explanation *explanation);

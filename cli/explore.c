@@ -2,119 +2,91 @@
 #include "cli/command.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <popt.h>
-
+#include "cli/refuse.h"
 #include "cli/run.h"
 
-static const char summary[] =
-	"[OPTION...] PROGRAM [ARGUMENT...]\n\n"
-	"PROGRAM runs simulated, as by `lockstep run`, with its options: in "
-	"every way in\nwhich its messages can meet its receives from any "
-	"source and its looks whether\nthey are complete, with sends that wait "
-	"for their receives and with sends that\nare buffered (unless --p2p is "
-	"given), and with delays; then once more, in the\nworst way that was "
-	"found.\n\n"
-	"Example: lockstep explore --platform star-8 --nproc-per-node 3 zoo "
-	"38_any_then_named\n";
-
-/* The command line; strings are popt's, NULL when not given. */
-struct bounds {
-	char *max_runs;
-	char *max_seconds;
-	char *skew;
+/* The command line. */
+struct command_line {
+	struct run_request request;
+	int max_runs;
+	int max_seconds;
+	int skew;
 	int values;
 };
 
-static bool check(const char *option, const char *words, long min)
+#define AT(field) offsetof(struct command_line, field)
+#define MOST      1000000000
+
+static const struct option options[] = {
+	{"max-runs", OPTION_COUNT, AT(max_runs), "N",
+	 .help = "ways to try at most, of each rule for sends",
+	 .usual = "10000", .min = 1, .max = MOST},
+	{"max-seconds", OPTION_COUNT, AT(max_seconds), "S",
+	 .help = "and for so long, of real time", .usual = "60", .min = 1,
+	 .max = MOST},
+	{"skew", OPTION_COUNT, AT(skew), "N",
+	 .help = "runs with delays, by the seeds 1 to N", .usual = "64",
+	 .max = MOST},
+	{"values", OPTION_SWITCH, AT(values), NULL,
+	 .help = "it is a race, too, if ranks send other bytes"},
+	{.name = NULL}};
+
+static const struct option_group groups[] = {
+	{"Options of explore", .options = options},
+	RUN_GROUPS,
+	{.options = NULL}};
+
+const struct manual manual_explore = {
+	.program = "lockstep explore",
+	.usage = "[OPTION...] PROGRAM [ARGUMENT...]",
+	.about = "PROGRAM runs simulated, as by lockstep run, with its "
+		 "options: in every way in which its messages can meet its "
+		 "receives from any source and its status requests, with sends "
+		 "that wait for their receives and with sends that are "
+		 "buffered (unless --p2p is given), and with delays; then once "
+		 "more, in the worst way that was found.",
+	.examples =
+		{"lockstep explore --platform star-8 --nproc-per-node 3 race"},
+	.choices = "scenarios",
+	.groups = groups,
+	.most_words = ANY_WORDS,
+	.ends_at_word = true};
+
+/* What the options ask for, for dist_launch(). What is asked for is explored,
+ * even if with nothing but defaults. */
+static void print_bounds(const struct command_line *line, char text[128])
 {
-	int number;
+	int used = snprintf(text, 128, "skew=%d%s", line->skew,
+			    line->values ? ",values" : "");
 
-	if (!words || run_number(words, min, 1000000000, &number))
-		return true;
-	fprintf(stderr,
-		"lockstep explore: %s: expected a number from %ld on, not "
-		"\"%s\"\n",
-		option, min, words);
-	return false;
-}
-
-static int refuse(const char *option, const char *why)
-{
-	fprintf(stderr, "lockstep explore: %s: %s\n", option, why);
-	return DIST_EXIT_USAGE;
-}
-
-static void append(char *words, size_t size, const char *key, const char *value)
-{
-	size_t used = strlen(words);
-
-	if (value)
-		snprintf(words + used, size - used, "%s%s=%s",
-			 used > 0 ? "," : "", key, value);
-}
-
-/* What the options ask for, for dist_launch(). */
-static int export_bounds(const struct bounds *bounds)
-{
-	char words[128] = "";
-
-	append(words, sizeof(words), "max-runs", bounds->max_runs);
-	append(words, sizeof(words), "max-seconds", bounds->max_seconds);
-	/* What is asked for is explored, even if with nothing but defaults. */
-	append(words, sizeof(words), "skew",
-	       bounds->skew ? bounds->skew : "64");
-	if (bounds->values)
-		strcat(words, ",values");
-	if (setenv("LOCKSTEP_EXPLORE", words, 1) == 0)
-		return DIST_EXIT_OK;
-	perror("lockstep explore");
-	return DIST_EXIT_INTERNAL;
-}
-
-static int accept_bounds(struct run_request *request, void *arg)
-{
-	const struct bounds *bounds = arg;
-
-	if (!request->backend)
-		request->backend = strdup("sim");
-	if (!request->backend)
-		return DIST_EXIT_INTERNAL;
-	if (strcmp(request->backend, "sim") != 0)
-		return refuse("--backend", "expected sim: only a simulation "
-					   "can be explored");
-	if (!check("--max-runs", bounds->max_runs, 1) ||
-	    !check("--max-seconds", bounds->max_seconds, 1) ||
-	    !check("--skew", bounds->skew, 0))
-		return DIST_EXIT_USAGE;
-	return export_bounds(bounds);
+	if (line->max_runs)
+		used += snprintf(text + used, 128 - (size_t)used,
+				 ",max-runs=%d", line->max_runs);
+	if (line->max_seconds)
+		(void)snprintf(text + used, 128 - (size_t)used,
+			       ",max-seconds=%d", line->max_seconds);
 }
 
 int command_explore(int argc, const char **argv)
 {
-	struct bounds bounds = {.values = 0};
-	const struct poptOption options[] = {
-		{"max-runs", '\0', POPT_ARG_STRING, &bounds.max_runs, 0,
-		 "ways to try at most, of each rule for sends (default 10000)",
-		 "N"},
-		{"max-seconds", '\0', POPT_ARG_STRING, &bounds.max_seconds, 0,
-		 "and for so long, of real time (default 60)", "S"},
-		{"skew", '\0', POPT_ARG_STRING, &bounds.skew, 0,
-		 "runs with delays, by the seeds 1 to N (default 64)", "N"},
-		{"values", '\0', POPT_ARG_NONE, &bounds.values, 0,
-		 "it is a race, too, if ranks send other bytes", NULL},
-		POPT_TABLEEND};
-	const struct run_extra extra = {.summary = summary,
-					.title = "Options to explore:",
-					.options = options,
-					.accept = accept_bounds,
-					.arg = &bounds};
-	int status = run_with(argc, argv, &extra);
+	struct command_line line = {.request = {.backend = "sim"}, .skew = 64};
+	struct run_plan plan = {.nproc = 1};
+	char bounds[128];
+	int status;
 
-	free(bounds.max_runs);
-	free(bounds.max_seconds);
-	free(bounds.skew);
+	if (run_options_read(argc, argv, &manual_explore, &line, &plan,
+			     &status)) {
+		print_bounds(&line, bounds);
+		line.request.explore = bounds;
+		if (strcmp(line.request.backend, "sim") != 0)
+			status = refuse("explore",
+					"--backend: expected sim: only a "
+					"simulation can be explored");
+		else
+			status = run_request_start(&line.request, &plan);
+	}
+	run_plan_release(&plan);
 	return status;
 }

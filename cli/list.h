@@ -3,7 +3,7 @@
 #ifndef LOCKSTEP_CLI_LIST_H
 #define LOCKSTEP_CLI_LIST_H
 
-#include "cli/table.h"
+#include "base/rows.h"
 
 /*
  * list_each_file calls add(table, name, path) for every file of a kind, in
@@ -12,15 +12,18 @@
  * message: there is no such folder, or add failed for one.
  */
 int list_each_file(const char *kind, const char *suffix,
-		   int (*add)(struct table *table, const char *name,
+		   int (*add)(struct dist__rows *table, const char *name,
 			      const char *path),
-		   struct table *table);
+		   struct dist__rows *table);
 
-/* The measured tables, with what a two-parameter fit misses each by. */
-extern const char *const list_measured_columns[];
+extern const char list_measured_columns[];
 
-/* list_measured adds a row for each; one that cannot be read is named on
- * stderr and left out. Returns the exit status. */
-int list_measured(struct table *table);
+/* list_print_names writes the rows of one list as TSV, the name first. */
+void list_print_names(const char *kind, FILE *out);
+
+/* list_measured adds a row for each measured table, with what a two-parameter
+ * fit misses it by; one that cannot be read is named on stderr and left out.
+ * Returns the exit status. */
+int list_measured(struct dist__rows *table);
 
 #endif

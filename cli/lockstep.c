@@ -1,51 +1,18 @@
-/* lockstep.c - the lockstep command: one table of subcommands. */
+/* lockstep.c - the lockstep command: finds the subcommand, and starts it. */
 #include "cli/command.h"
+#include "cli/document.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/spelling.h"
+#include "base/terminal.h"
 #include "lockstep/dist.h"
-#include "scenarios/spelling.h"
 
 #define NAME_MAX_LENGTH 32
-
-static const struct command commands[] = {
-	{"run", "run a program or scenario, simulated or for real",
-	 command_run},
-	{"predict", "predict one training step on a platform", command_predict},
-	{"sweep", "predict every point of a study, and report", command_sweep},
-	{"bench", "time a collective over sizes", command_bench},
-	{"check", "the verdict on a program, for CI; the conformance table",
-	 command_check},
-	{"explore", "run a program in every way its messages can meet",
-	 command_explore},
-	{"diagnose", "the verdict on a job that is over, from its dumps",
-	 command_diagnose},
-	{"calibrate", "fit a platform and a profile to this machine",
-	 command_calibrate},
-	{"compare", "hold a predicted trace against a measured one",
-	 command_compare},
-	{"validate", "hold predictions against what others measured",
-	 command_validate},
-	{"trace", "look at a trace: show, gantt, path", command_trace},
-	{"platform", "platforms: list, show, write new ones", command_platform},
-	{"testbed", "several hosts on one machine, with links of a known rate",
-	 command_testbed},
-	{"list", "what there is: scenarios, algorithms, models, ...",
-	 command_list},
-};
-
-#define NUM_COMMANDS (sizeof(commands) / sizeof(commands[0]))
-
-static const struct command *command_find(const char *name)
-{
-	for (size_t i = 0; i < NUM_COMMANDS; i++)
-		if (strcmp(commands[i].name, name) == 0)
-			return &commands[i];
-	return NULL;
-}
 
 /* The command that was probably meant by name; NULL if none is near. */
 static const struct command *command_guess(const char *name)
@@ -53,11 +20,11 @@ static const struct command *command_guess(const char *name)
 	const struct command *best = NULL;
 	size_t best_distance = SPELLING_NEAR + 1;
 
-	for (size_t i = 0; i < NUM_COMMANDS; i++) {
-		size_t d = spelling_distance(name, commands[i].name);
+	for (const struct command *c = commands; c->name; c++) {
+		size_t d = dist__spelling_distance(name, c->name);
 
-		if (d < best_distance && d < strlen(commands[i].name)) {
-			best = &commands[i];
+		if (d < best_distance && d < strlen(c->name)) {
+			best = c;
 			best_distance = d;
 		}
 	}
@@ -81,25 +48,30 @@ static int command_start(const struct command *command, int argc,
 {
 	char title[NAME_MAX_LENGTH + 16];
 
-	snprintf(title, sizeof(title), "lockstep %s", command->name);
+	snprintf(title, sizeof title, "lockstep %s", command->name);
 	argv[0] = title;
 	return command->main(argc, argv);
 }
 
 static void help(FILE *out)
 {
-	fputs("Usage: lockstep COMMAND [OPTION...] [ARGUMENT...]\n\n"
-	      "One distributed-training program, simulated or over real TCP,\n"
-	      "traced and compared.\n\nCommands:\n",
-	      out);
-	for (size_t i = 0; i < NUM_COMMANDS; i++)
-		fprintf(out, "  %-10s %s\n", commands[i].name,
-			commands[i].summary);
-	fputs("\n`lockstep COMMAND --help` tells more about one, with an "
-	      "example.\n\nExample:\n"
-	      "  lockstep run --backend sim --platform star-8 "
-	      "--nproc-per-node 8 ddp_step\n",
-	      out);
+	const char *bold = dist__terminal_style(out, TERMINAL_BOLD);
+	const char *plain = dist__terminal_style(out, TERMINAL_PLAIN);
+
+	fprintf(out,
+		"Usage: lockstep COMMAND [OPTION...] [ARGUMENT...]\n\n"
+		"One distributed-training program, simulated or over real "
+		"TCP,\n"
+		"traced and compared.\n\n%sCommands:%s\n",
+		bold, plain);
+	for (const struct command *c = commands; c->name; c++)
+		fprintf(out, "  %-10s %s\n", c->name, c->summary);
+	fprintf(out,
+		"\n`lockstep COMMAND --help` says more about one, with an "
+		"example.\n\n%sExample:%s\n"
+		"  lockstep run --backend sim --platform star-8 "
+		"--nproc-per-node 8 ddp_step\n",
+		bold, plain);
 }
 
 static int help_about(int argc, const char **argv)
@@ -138,20 +110,31 @@ static int dispatch(int argc, const char **argv)
 			argv[1]);
 		return DIST_EXIT_USAGE;
 	}
+	if (strcmp(argv[1], "manual") == 0)
+		return document_write(argv[2]);
+	if (strcmp(argv[1], "complete") == 0)
+		return document_complete(argc - 2, argv + 2);
 	command = command_find(argv[1]);
 	return command ? command_start(command, argc - 1, argv + 1)
 		       : command_unknown(argv[1]);
 }
 
-/* Of the command once it is over; popt ends the process itself after --help. */
+/* Of the command once it is over. */
 static int status = DIST_EXIT_OK;
 
 /* Results that did not reach their file are no results. */
 static void check_output(void)
 {
-	if (fflush(stdout) == 0 && !ferror(stdout))
+	bool lost = ferror(stdout); /* why, nobody may know any more */
+
+	errno = 0;
+	if (fflush(stdout) == 0 && !lost)
 		return;
-	perror("lockstep: standard output");
+	if (errno == 0 && write(STDOUT_FILENO, "", 0) == 0)
+		fputs("lockstep: standard output: not all was written\n",
+		      stderr);
+	else
+		perror("lockstep: standard output");
 	_exit(status ? status : DIST_EXIT_FAILED);
 }
 

@@ -4,85 +4,76 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <popt.h>
-
 #include "cli/platform.h"
-#include "core/data.h"
+#include "cli/refuse.h"
+#include "cli/table_option.h"
+#include "base/data.h"
+#include "base/progress.h"
 #include "lockstep/dist.h"
-#include "scenarios/arguments.h"
-#include "sim/platform.h"
+#include "sim/platform/platform.h"
 
 #define PATH_SIZE 4096
 
-static int show(const char *name)
+static int show(const char *name, enum dist__form form)
 {
 	struct dist_message message = {""};
-	char path[PATH_SIZE];
+	struct dist__progress progress;
+	char path[PATH_SIZE], what[64];
+	enum dist_error error;
 
-	if (dist__data_find("platforms", name, ".xml", path, sizeof(path),
-			    &message) ||
-	    dist__platform_show(path, stdout, &message)) {
-		fprintf(stderr, "lockstep platform show: %s\n", message.text);
-		return DIST_EXIT_USAGE;
-	}
-	return DIST_EXIT_OK;
+	snprintf(what, sizeof what, "loading %.50s", name);
+	dist__progress_begin(&progress, what, 0, 0);
+	error = dist__data_find("platforms", name, ".xml", path, sizeof path,
+				&message);
+	if (!error)
+		error = dist__platform_show(path, form, stdout, &message);
+	dist__progress_end(&progress);
+	return error ? refuse("platform show", "%s", message.text)
+		     : DIST_EXIT_OK;
 }
 
 /* The same table as `lockstep list platforms`. */
-static int list(bool as_json)
+static int list(enum dist__form form)
 {
 	const char *arguments[] = {"lockstep platform list", "platforms",
-				   as_json ? "--json" : NULL, NULL};
+				   form == FORM_JSON       ? "--json"
+				   : form == FORM_MARKDOWN ? "--markdown"
+							   : NULL,
+				   NULL};
 
-	return command_list(as_json ? 3 : 2, arguments);
+	return command_list(form == FORM_TEXT ? 2 : 3, arguments);
 }
 
-/* Looks at the words after the options and does what they say. */
-static int act(poptContext context, bool as_json)
-{
-	const char *verb = poptGetArg(context);
-	const char *name = verb ? poptGetArg(context) : NULL;
+static const struct option_group groups[] = {{.options = form_print_options},
+					     {.options = NULL}};
 
-	if (verb && !poptPeekArg(context)) {
-		if (strcmp(verb, "list") == 0 && !name)
-			return list(as_json);
-		if (strcmp(verb, "show") == 0 && name && !as_json)
-			return show(name);
-	}
-	fputs("lockstep platform: expected \"list [--json]\", \"show NAME\" "
-	      "or \"new ...\"\n",
-	      stderr);
-	return DIST_EXIT_USAGE;
-}
+const struct manual manual_platform = {
+	.program = "lockstep platform",
+	.usage = "list [OPTION...]\nshow [OPTION...] NAME\nnew [OPTION...]",
+	.about = "NAME is one of the list or an XML file. What a new one is "
+		 "made of, says lockstep platform new --help.",
+	.examples = {"lockstep platform show star-8"},
+	.choices = "list|show|new",
+	.groups = groups,
+	.most_words = ANY_WORDS};
 
 int command_platform(int argc, const char **argv)
 {
-	int as_json = 0;
-	struct poptOption options[] = {
-		{"json", '\0', POPT_ARG_NONE, &as_json, 0,
-		 "list: print JSON instead of a table", NULL},
-		POPT_AUTOHELP POPT_TABLEEND};
-	poptContext context;
-	int rc;
+	struct table_options line = {.tsv = NULL};
+	enum dist__form form;
+	int status;
 
 	if (argc > 1 && strcmp(argv[1], "new") == 0) {
 		argv[1] = "lockstep platform new";
 		return platform_new(argc - 1, argv + 1);
 	}
-	context = poptGetContext(argv[0], argc, argv, options, 0);
-	poptSetOtherOptionHelp(context,
-			       "list [--json] | show NAME | new ...\n\n"
-			       "NAME is one of the list or an XML file; of "
-			       "\"new\" tells lockstep platform new --help."
-			       "\n\n"
-			       "Example: lockstep platform show star-8\n");
-	rc = poptGetNextOpt(context);
-	if (rc < -1) {
-		arguments_refuse("lockstep platform", context, rc);
-		rc = DIST_EXIT_USAGE;
-	} else {
-		rc = act(context, as_json != 0);
-	}
-	poptFreeContext(context);
-	return rc;
+	if (!arguments_parse(&manual_platform, &argc, argv, &line, &status))
+		return status;
+	form = table_options_form(&line);
+	if (argc == 2 && strcmp(argv[1], "list") == 0)
+		return list(form);
+	if (argc == 3 && strcmp(argv[1], "show") == 0)
+		return show(argv[2], form);
+	return refuse("platform",
+		      "expected \"list\", \"show NAME\" or \"new ...\"");
 }

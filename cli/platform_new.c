@@ -5,27 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <popt.h>
-
-#include "core/data.h"
-#include "platform/clause.h"
-#include "platform/machine.h"
-#include "scenarios/arguments.h"
-#include "trace/output.h"
-
-#define USAGE                                                                  \
-	"[--machine NAME] [--nodes N] [--gpus G] [--intra KIND:BANDWIDTH] "    \
-	"[--inter KIND:[CARDSx]BANDWIDTH] [--topology KIND:SHAPE] [...]\n\n"   \
-	"--nodes begins another sort of node, which is as the one before but " \
-	"for what follows.\n"                                                  \
-	"Bandwidths are each way: 400G is Gbit/s, 50GB/s bytes.\n\n"           \
-	"Example: lockstep platform new --nodes 32 --gpus 8 --intra "          \
-	"nvswitch:235.3GB/s --inter ib:8x200G --topology fat-tree:8x4 -o "     \
-	"cluster.xml\n"
+#include "base/data.h"
+#include "base/refuse.h"
+#include "cli/command.h"
+#include "cli/refuse.h"
+#include "model/cluster/clause.h"
+#include "model/cluster/machine.h"
+#include "base/output.h"
 
 #define PATH_SIZE 4096
 
-enum option {
+enum option_id {
 	NODES = 1,
 	GPUS,
 	INTRA,
@@ -41,74 +31,61 @@ enum option {
 	OUTPUT
 };
 
-static const struct poptOption options[] = {
-	{"nodes", '\0', POPT_ARG_STRING, NULL, NODES,
-	 "nodes of this sort (default 1); any: two that stand for any number, "
-	 "for fidelity formula alone",
-	 "N|any"},
-	{"gpus", '\0', POPT_ARG_STRING, NULL, GPUS,
-	 "GPUs of a node (default 1)", "G"},
-	{"intra", '\0', POPT_ARG_STRING, NULL, INTRA,
-	 "between the GPUs of a node: nvswitch:BW, cube-mesh:BW (of one "
-	 "NVLink) or pcie:BW[,sockets=N,socket=BW]; ,lat=TIME from GPU to GPU",
-	 "KIND:BW"},
-	{"inter", '\0', POPT_ARG_STRING, NULL, INTER,
-	 "a node's network cards: ib, roce, efa or tcp, :[CARDSx]BW; "
-	 ",lat=TIME from card to card; ,pcie=BW from a GPU to its cards; "
-	 ",bonded for one link instead of rails",
-	 "KIND:CARDSxBW"},
-	{"topology", '\0', POPT_ARG_STRING, NULL, TOPOLOGY,
-	 "star (default); leaf-spine:LEAVESxSPINES,uplink=BW; "
-	 "fat-tree:NODESxLEAVES[xPODS][,taper=R]; "
-	 "dragonfly:GROUPSxROUTERSxNODES,local=BW,global=BW; ,hop=TIME between "
-	 "switches",
-	 "KIND:SHAPE"},
-	{"queues", '\0', POPT_ARG_STRING, NULL, QUEUES,
-	 "fifo: links let messages pass in the order they come, as TCP has it; "
-	 "none (default): they are shared among all that are under way",
-	 "fifo|none"},
-	{"degrade", '\0', POPT_ARG_STRING, NULL, DEGRADE,
-	 "a link with a fraction of its bandwidth, as node3.nic0:0.5; again "
-	 "for others",
-	 "LINK:FACTOR"},
-	{"slow", '\0', POPT_ARG_STRING, NULL, SLOW,
-	 "a node whose ranks compute at a fraction of the pace, as node2:0.8; "
-	 "again for others",
-	 "NODE:FACTOR"},
-	{"import-nccl-topo", '\0', POPT_ARG_STRING, NULL, NCCL,
-	 "GPUs, links and cards of a node from what NCCL wrote to "
-	 "NCCL_TOPO_DUMP_FILE; what follows changes it",
-	 "FILE"},
-	{"machine", '\0', POPT_ARG_STRING, NULL, MACHINE,
-	 "a node of a machine that others measured (lockstep list machines), "
-	 "with its first network or the one of TRANSPORT; what follows changes "
-	 "it",
-	 "NAME[:TRANSPORT]"},
-	{"gpu", '\0', POPT_ARG_STRING, NULL, GPU,
-	 "kind of the GPUs, as \"H100 80GB\", for models of libraries", "KIND"},
-	{"note", '\0', POPT_ARG_STRING, NULL, NOTE,
-	 "words for the file's head: a title, then where numbers are from",
-	 "TEXT"},
-	{"output", 'o', POPT_ARG_STRING, NULL, OUTPUT,
-	 "file to write (default stdout)", "FILE"},
-	POPT_AUTOHELP POPT_TABLEEND};
+static const struct option options[] = {
+	{"nodes", OPTION_EACH, NODES, "N|any",
+	 .help = "nodes of this sort (default 1); any: two that stand for any "
+		 "number, for fidelity formula alone"},
+	{"gpus", OPTION_EACH, GPUS, "G", .help = "GPUs of a node (default 1)"},
+	{"intra", OPTION_EACH, INTRA, "KIND:BW",
+	 .help = "between the GPUs of a node: nvswitch:BW, cube-mesh:BW (of "
+		 "one NVLink) or pcie:BW[,sockets=N,socket=BW]; ,lat=TIME from "
+		 "GPU to GPU"},
+	{"inter", OPTION_EACH, INTER, "KIND:CARDSxBW",
+	 .help = "a node's network cards: ib, roce, efa or tcp, :[CARDSx]BW; "
+		 ",lat=TIME from card to card; ,pcie=BW from a GPU to its "
+		 "cards; ,bonded for one link instead of rails"},
+	{"topology", OPTION_EACH, TOPOLOGY, "KIND:SHAPE",
+	 .help = "star (default); leaf-spine:LEAVESxSPINES,uplink=BW; "
+		 "fat-tree:NODESxLEAVES[xPODS][,taper=R]; "
+		 "dragonfly:GROUPSxROUTERSxNODES,local=BW,global=BW; ,hop=TIME "
+		 "between switches"},
+	{"queues", OPTION_EACH, QUEUES, "fifo|none",
+	 .help = "fifo: links let messages pass in the order they come, as TCP "
+		 "has it; none (default): they are shared among all that are "
+		 "under way"},
+	{"degrade", OPTION_EACH, DEGRADE, "LINK:FACTOR",
+	 .help = "a link with a fraction of its bandwidth, as node3.nic0:0.5; "
+		 "again for others"},
+	{"slow", OPTION_EACH, SLOW, "NODE:FACTOR",
+	 .help = "a node whose ranks compute at a fraction of the pace, as "
+		 "node2:0.8; again for others"},
+	{"import-nccl-topo", OPTION_EACH, NCCL, "FILE",
+	 .help = "GPUs, links and cards of a node from what NCCL wrote to "
+		 "NCCL_TOPO_DUMP_FILE; what follows changes it"},
+	{"machine", OPTION_EACH, MACHINE, "NAME[:TRANSPORT]",
+	 .help = "a node of a machine that others measured (lockstep list "
+		 "machines), with its first network or the one of TRANSPORT; "
+		 "what follows changes it",
+	 .list = "machines"},
+	{"gpu", OPTION_EACH, GPU, "KIND",
+	 .help = "kind of the GPUs, as \"H100 80GB\", for models of libraries"},
+	{"note", OPTION_EACH, NOTE, "TEXT",
+	 .help = "words for the file's head: a title, then where numbers are "
+		 "from"},
+	{"output", OPTION_EACH, OUTPUT, "FILE",
+	 .help = "file to write (default stdout)", .letter = 'o'},
+	{.name = NULL}};
 
 struct request {
 	struct platform_description description;
-	char *note, *output;
+	const char *note, *output;
 	bool counted; /* --nodes was given for the last sort */
 
 	/* Of the last --machine; measured: there was one for the last sort. */
 	struct machine machine;
-	char *transport; /* NULL: its first network */
+	const char *transport; /* NULL: its first network */
 	bool measured;
 };
-
-static int refuse(const char *text)
-{
-	fprintf(stderr, "lockstep platform new: %s\n", text);
-	return DIST_EXIT_USAGE;
-}
 
 /* ---- options --------------------------------------------------------- */
 
@@ -124,14 +101,14 @@ static enum dist_error read_nodes(const char *text, struct request *request,
 	bool any = strcmp(text, "any") == 0;
 
 	if (request->counted && (any || d->any_nodes))
-		return platform_refuse(message, "--nodes: expected any for the "
-						"only sort of node");
+		return dist__refuse(message, "--nodes: expected any for the "
+					     "only sort of node");
 	if (request->counted) {
 		if (d->kinds == PLATFORM_KINDS)
-			return platform_refuse(message,
-					       "--nodes: expected at most %d "
-					       "times",
-					       PLATFORM_KINDS);
+			return dist__refuse(message,
+					    "--nodes: expected at most %d "
+					    "times",
+					    PLATFORM_KINDS);
 		d->nodes[d->kinds] = *last_sort(d);
 		d->kinds++;
 	}
@@ -143,10 +120,10 @@ static enum dist_error read_nodes(const char *text, struct request *request,
 	}
 	if (platform_read_count(text, PLATFORM_NODES, &last_sort(d)->count))
 		return DIST_OK;
-	return platform_refuse(message,
-			       "--nodes: expected 1 to %d, or any for the "
-			       "only sort, not \"%s\"",
-			       PLATFORM_NODES, text);
+	return dist__refuse(message,
+			    "--nodes: expected 1 to %d, or any for the "
+			    "only sort, not \"%s\"",
+			    PLATFORM_NODES, text);
 }
 
 /* Of a measured machine fewer GPUs have fewer links and cards. */
@@ -156,39 +133,29 @@ static enum dist_error read_gpus(const char *text, struct request *request,
 	struct platform_nodes *sort = last_sort(&request->description);
 
 	if (!platform_read_count(text, PLATFORM_GPUS, &sort->gpus))
-		return platform_refuse(message,
-				       "--gpus: expected 1 to %d, not \"%s\"",
-				       PLATFORM_GPUS, text);
+		return dist__refuse(message,
+				    "--gpus: expected 1 to %d, not \"%s\"",
+				    PLATFORM_GPUS, text);
 	if (!request->measured)
 		return DIST_OK;
 	return platform_of_machine(&request->machine, request->transport,
 				   sort->gpus, sort, message);
 }
 
-static enum dist_error keep(char **place, const char *text)
-{
-	free(*place);
-	*place = strdup(text);
-	return *place ? DIST_OK : DIST_ERR_NO_MEMORY;
-}
-
 /* NAME[:TRANSPORT] */
-static enum dist_error read_machine(char *text, struct request *request,
+static enum dist_error read_machine(const char *text, struct request *request,
 				    struct dist_message *message)
 {
-	char *transport = strchr(text, ':'), path[PATH_SIZE];
+	const char *transport = strchr(text, ':');
+	char name[256], path[PATH_SIZE];
 	enum dist_error error;
 
-	free(request->transport);
-	request->transport = NULL;
-	if (transport) {
-		*transport = '\0';
-		error = keep(&request->transport, transport + 1);
-		if (error)
-			return error;
-	}
+	snprintf(name, sizeof name, "%.*s",
+		 (int)(transport ? transport - text : (long)strlen(text)),
+		 text);
+	request->transport = transport ? transport + 1 : NULL;
 	request->measured = true;
-	error = dist__data_find("machines", text, ".yaml", path, sizeof(path),
+	error = dist__data_find("machines", name, ".yaml", path, sizeof path,
 				message);
 	if (!error)
 		error = machine_load(&request->machine, path, message);
@@ -202,16 +169,16 @@ static enum dist_error read_machine(char *text, struct request *request,
 static enum dist_error read_gpu(const char *text, struct platform_nodes *sort,
 				struct dist_message *message)
 {
-	if (*text && strlen(text) < sizeof(sort->gpu)) {
+	if (*text && strlen(text) < sizeof sort->gpu) {
 		strcpy(sort->gpu, text);
 		return DIST_OK;
 	}
-	return platform_refuse(message,
-			       "--gpu: expected a name of 1 to %zu letters",
-			       sizeof(sort->gpu) - 1);
+	return dist__refuse(message,
+			    "--gpu: expected a name of 1 to %zu letters",
+			    sizeof sort->gpu - 1);
 }
 
-static enum dist_error read_option(enum option option, char *text,
+static enum dist_error read_option(enum option_id option, const char *text,
 				   struct request *request,
 				   struct dist_message *message)
 {
@@ -243,35 +210,42 @@ static enum dist_error read_option(enum option option, char *text,
 	case NCCL:
 		return platform_read_nccl(text, last_sort(d), message);
 	case NOTE:
-		return keep(&request->note, text);
+		request->note = text;
+		return DIST_OK;
 	default:
-		return keep(&request->output, text);
+		request->output = text;
+		return DIST_OK;
 	}
 }
 
-static int read_options(poptContext context, struct request *request)
+static bool take_option(void *line, const struct option *option,
+			const char *text, struct dist_message *message)
 {
-	struct dist_message message = {""};
-	int option;
+	enum dist_error error = read_option((enum option_id)option->offset,
+					    text, line, message);
 
-	while ((option = poptGetNextOpt(context)) > 0) {
-		char *text = poptGetOptArg(context);
-		enum dist_error error =
-			read_option(option, text, request, &message);
-
-		free(text);
-		if (error)
-			return refuse(message.text[0]
-					      ? message.text
-					      : dist_error_string(error));
-	}
-	if (option < -1) {
-		arguments_refuse("lockstep platform new", context, option);
-		return DIST_EXIT_USAGE;
-	}
-	return poptPeekArg(context) ? refuse("expected options only")
-				    : DIST_EXIT_OK;
+	if (error && !message->text[0])
+		(void)dist__refuse(message, "--%s: %s", option->name,
+				   dist_error_string(error));
+	return !error;
 }
+
+static const struct option_group groups[] = {{.options = options},
+					     {.options = NULL}};
+
+const struct manual manual_platform_new = {
+	.program = "lockstep platform new",
+	.usage = "[--machine NAME] [--nodes N] [--gpus G] [--intra "
+		 "KIND:BANDWIDTH] [--inter KIND:[CARDSx]BANDWIDTH] [--topology "
+		 "KIND:SHAPE] [OPTION...]",
+	.about = "Writes a platform. --nodes begins another sort of node, "
+		 "which is as the one before but for what follows. Bandwidths "
+		 "are each way: 400G is Gbit/s, 50GB/s bytes.",
+	.examples = {"lockstep platform new --nodes 32 --gpus 8 --intra "
+		     "nvswitch:235.3GB/s --inter ib:8x200G --topology "
+		     "fat-tree:8x4 -o cluster.xml"},
+	.groups = groups,
+	.take = take_option};
 
 /* ---- writing --------------------------------------------------------- */
 
@@ -308,13 +282,14 @@ static int save(const char *path, const char *text,
 	struct dist__output *output;
 
 	if (!path)
-		return fputs(text, stdout) < 0 ? refuse("cannot write")
-					       : DIST_EXIT_OK;
+		return fputs(text, stdout) < 0
+			       ? refuse("platform new", "cannot write")
+			       : DIST_EXIT_OK;
 	if (dist__output_open(path, &output, message))
-		return refuse(message->text);
+		return refuse("platform new", "%s", message->text);
 	dist__output_text(output, text);
 	if (dist__output_close(output, message))
-		return refuse(message->text);
+		return refuse("platform new", "%s", message->text);
 	return DIST_EXIT_OK;
 }
 
@@ -328,13 +303,14 @@ static int write_platform(const struct request *request, const char *command)
 	int status;
 
 	if (!out)
-		return refuse("out of memory");
+		return refuse("platform new", "out of memory");
 	error = platform_write(&request->description, request->note, command,
 			       out, &message);
 	if (fclose(out) && !error)
 		error = DIST_ERR_NO_MEMORY;
 	if (error)
-		status = refuse(message.text[0] ? message.text
+		status = refuse("platform new", "%s",
+				message.text[0] ? message.text
 						: dist_error_string(error));
 	else
 		status = save(request->output, text, &message);
@@ -347,26 +323,23 @@ int platform_new(int argc, const char **argv)
 	struct request request = {
 		.description = {.nodes = {{.count = 1, .gpus = 1}},
 				.kinds = 1}};
-	poptContext context = poptGetContext(argv[0], argc, argv, options, 0);
 	struct dist_message message;
+	char *command = command_line(argc, argv);
 	int status;
 
-	poptSetOtherOptionHelp(context, USAGE);
+	if (!command)
+		return out_of_memory("platform new");
 	(void)platform_read_topology("star", &request.description.fabric,
 				     &message);
-	status = read_options(context, &request);
-	if (!status && platform_check(&request.description, &message))
-		status = refuse(message.text);
-	if (!status) {
-		char *command = command_line(argc, argv);
-
-		status = command ? write_platform(&request, command)
-				 : refuse("out of memory");
+	if (!arguments_parse(&manual_platform_new, &argc, argv, &request,
+			     &status)) {
 		free(command);
+		return status;
 	}
-	poptFreeContext(context);
-	free(request.transport);
-	free(request.note);
-	free(request.output);
+	if (!status && platform_check(&request.description, &message))
+		status = refuse("platform new", "%s", message.text);
+	if (!status)
+		status = write_platform(&request, command);
+	free(command);
 	return status;
 }

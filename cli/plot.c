@@ -8,12 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/data.h"
 #include "lockstep/dist.h"
-#include "trace/output.h"
-
-#ifndef LOCKSTEP_PLOTDIR
-#error "LOCKSTEP_PLOTDIR says where the plot scripts are"
-#endif
+#include "base/output.h"
 
 #define PATH_SIZE 4096
 
@@ -74,7 +71,7 @@ void plot_title(const char *what, const struct dist__trace *trace, char *title,
 		 trace->backend ? trace->backend : "",
 		 trace->backend ? ", " : "",
 		 trace->world_size ? trace->world_size : (int)trace->num_ranks);
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
 		const char *name = dist__trace_fact(trace, keys[i]);
 		int length = name ? name_length(&name) : 0;
 
@@ -85,18 +82,21 @@ void plot_title(const char *what, const struct dist__trace *trace, char *title,
 	}
 }
 
-/* Where the scripts are: among the data that the user points at, else where
- * Lockstep was installed or built. */
+/* Where the scripts are: among the data that the user points at, else among
+ * ours, or beside them in the source tree. */
 static void find_script(const char *script, char *path, size_t size)
 {
-	const char *data = getenv("LOCKSTEP_DATA");
+	char name[256];
 
-	if (data && *data) {
-		snprintf(path, size, "%s/plots/%s", data, script);
-		if (access(path, R_OK) == 0)
-			return;
-	}
-	snprintf(path, size, "%s/%s", LOCKSTEP_PLOTDIR, script);
+	snprintf(name, sizeof name, "plots/%s", script);
+	dist__data_dir(name, path, size);
+	if (access(path, R_OK) == 0)
+		return;
+	dist__data_own(name, path, size);
+	if (access(path, R_OK) == 0)
+		return;
+	snprintf(name, sizeof name, "../plots/%s", script);
+	dist__data_own(name, path, size);
 }
 
 /* Appends "name='value'; " to a gnuplot program; between single quotes only a
@@ -167,7 +167,7 @@ static int keep(const char *command, FILE *picture, const char *output)
 	rewind(picture);
 	error = dist__output_open(output, &out, &message);
 	if (!error) {
-		while ((len = fread(part, 1, sizeof(part), picture)) > 0)
+		while ((len = fread(part, 1, sizeof part, picture)) > 0)
 			dist__output_bytes(out, part, len);
 		error = dist__output_close(out, &message);
 	}
@@ -191,11 +191,11 @@ int plot_draw(const char *command, const char *script, const char *input,
 			strerror(errno));
 		return status;
 	}
-	find_script(script, path, sizeof(path));
-	append_variable(program, sizeof(program), "input", input);
-	append_variable(program, sizeof(program), "output", "/dev/stdout");
-	append_variable(program, sizeof(program), "format", format_of(output));
-	append_variable(program, sizeof(program), "title", title);
+	find_script(script, path, sizeof path);
+	append_variable(program, sizeof program, "input", input);
+	append_variable(program, sizeof program, "output", "/dev/stdout");
+	append_variable(program, sizeof program, "format", format_of(output));
+	append_variable(program, sizeof program, "title", title);
 	ended = run_gnuplot(command, program, path, fileno(picture));
 	if (ended == 0)
 		status = keep(command, picture, output);

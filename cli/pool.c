@@ -80,8 +80,8 @@ static void end(struct pool *pool, struct slot *slot)
 		status = DIST_EXIT_INTERNAL;
 	slot->stream = NULL;
 	pool->num_busy--;
-	keep(pool,
-	     pool->work->done(pool->work->arg, slot->task, status, slot->text));
+	keep(pool, pool->work->done(pool->work->arg, slot->task, status,
+				    slot->text, slot->size));
 	free(slot->text);
 }
 
@@ -89,7 +89,7 @@ static void end(struct pool *pool, struct slot *slot)
 static void hear(struct pool *pool, struct slot *slot)
 {
 	char text[4096];
-	ssize_t n = read(slot->child.pipe, text, sizeof(text));
+	ssize_t n = read(slot->child.pipe, text, sizeof text);
 
 	if (n > 0)
 		fwrite(text, 1, (size_t)n, slot->stream);
@@ -117,8 +117,8 @@ int pool_run(const struct pool_work *work, const size_t *tasks, size_t num,
 	struct pool pool = {.work = work, .num_slots = (size_t)jobs};
 	size_t next = 0;
 
-	pool.slots = calloc(pool.num_slots, sizeof(*pool.slots));
-	pool.polls = calloc(pool.num_slots, sizeof(*pool.polls));
+	pool.slots = calloc(pool.num_slots, sizeof *pool.slots);
+	pool.polls = calloc(pool.num_slots, sizeof *pool.polls);
 	if (!pool.slots || !pool.polls) {
 		fprintf(stderr, "lockstep: out of memory\n");
 		pool.status = DIST_EXIT_INTERNAL;

@@ -11,10 +11,11 @@ struct pool_work {
 	 * descriptor pipe, and returns the child's exit status. */
 	int (*run)(void *arg, size_t task, int pipe);
 
-	/* Here, as each child ends: its exit status, and what it wrote, a text
-	 * of our own that ends here. Returns OK, or the exit status with which
-	 * all is to stop. */
-	int (*done)(void *arg, size_t task, int status, const char *text);
+	/* Here, as each child ends: its exit status, and the size bytes that
+	 * it wrote, behind which is a zero, and which end here. Returns OK, or
+	 * the exit status with which all is to stop. */
+	int (*done)(void *arg, size_t task, int status, const char *data,
+		    size_t size);
 
 	void *arg;
 };

@@ -1,124 +1,206 @@
 /* predict.c - lockstep predict: what would a training step take there? */
 #include "cli/command.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include <popt.h>
+#include "base/quantity.h"
+#include "base/refuse.h"
+#include "cli/check_writable.h"
+#include "cli/predict.h"
+#include "cli/refuse.h"
 
-#include "cli/place.h"
-#include "cli/prediction.h"
-#include "cli/rewiring.h"
-#include "scenarios/arguments.h"
+#define AT(field) offsetof(struct predict_options, field)
 
-#define USAGE                                                                  \
-	"[--workload W] [--model M] --platform P|--machine N "                 \
-	"--world-size N[,N...] [OPTIONS]\n\n"                                  \
-	"Example: lockstep predict --model resnet50 --platform star-64 "       \
-	"--world-size 8,16,32,64\n"
+static const struct option options[] = {
+	{"workload", OPTION_TEXT, AT(workload_name), "W",
+	 .help = "kind of step: " WORKLOAD_NAMES
+		 "; each has options of its own, see --workload W --help",
+	 .usual = "ddp_step", .list = "workloads"},
+	{"platform", OPTION_TEXT, AT(platform), "PLATFORM",
+	 .help = "hosts and links: a name or a SimGrid XML file",
+	 .list = "platforms"},
+	{"machine", OPTION_TEXT, AT(machine), "NAME[:TRANSPORT]",
+	 .help = "instead of it as many nodes as needed of a machine that "
+		 "others measured, on its first network or that of TRANSPORT",
+	 .list = "machines"},
+	{"world-size", OPTION_TEXT, AT(world_sizes), "N[,N...]",
+	 .help = "numbers of ranks", .usual = "all that the platform holds"},
+	{"profile", OPTION_TEXT, AT(profile), "LIBRARY",
+	 .help = "library: a name or a YAML file", .usual = "built in",
+	 .list = "profiles"},
+	{"algorithm", OPTION_TEXT, AT(algorithm), "A",
+	 .help = "algorithm instead of the profile's choice"},
+	{"fidelity", OPTION_CHOICE, AT(fidelity), "auto|message|flow|formula",
+	 .help = "how closely collectives are simulated",
+	 .usual = "auto, by the number of ranks"},
+	{"trace", OPTION_TEXT, AT(trace), "FILE",
+	 .help = "write a trace of the step"},
+	{"no-explain", OPTION_SWITCH, AT(no_explain), NULL,
+	 .help = "leave out the critical path of the last step"},
+	{"dry-run", OPTION_SWITCH, AT(dry_run), NULL,
+	 .help = "only say what would be refused"},
+	{.name = NULL}};
 
-/* The command line; strings are popt's. */
-struct command_line {
-	const struct workload *workload;
-	struct workload_arguments arguments;
-	struct rewiring_arguments rewiring;
-	char *workload_name; /* read beforehand */
-	char *platform;
-	char *machine;
-	char *profile;
-	char *algorithm;
-	char *world_sizes;
-	char *fidelity;
-	char *trace;
-	char *tsv;
-	int json;
-	int dry_run;
-	int no_explain;
-};
+static const struct option_group groups[] = {
+	{.options = options},
+	{"Training step", workload_options, AT(arguments)},
+	{"Links", rewiring_options, AT(rewiring)},
+	{"Tables", form_options, AT(form)},
+	{.options = NULL}};
 
-static int refuse(const char *what)
-{
-	fprintf(stderr, "lockstep predict: %s\n", what);
-	return DIST_EXIT_USAGE;
-}
+const struct manual manual_predict = {
+	.program = "lockstep predict",
+	.usage = "[--workload W] [--model MODEL] --platform PLATFORM "
+		 "[OPTION...]\n[--workload W] [--model MODEL] --machine NAME "
+		 "--world-size N [OPTION...]",
+	.about = "Predicts one training step, its parts and, below the table, "
+		 "why the step of the last world size takes as long as it "
+		 "does: its critical path.\n\nWhat is said of links changes "
+		 "all links between nodes, or within them, by the same factor. "
+		 "An answer that needs more memory than the GPU has, or "
+		 "computes faster than its peak, is marked as impossible.",
+	.examples = {"lockstep predict --model resnet50 --gpu A100 --platform "
+		     "star-64 --world-size 8,16,32,64"},
+	.groups = groups};
+
+/* ---- the request ------------------------------------------------------ */
 
 /* Reads "8" or "8,16,32" into the request. */
-static int read_sizes(const char *words, struct prediction_request *request)
+static enum dist_error read_sizes(const char *text,
+				  struct prediction_request *request,
+				  struct prediction_refusal *refusal)
 {
-	const char *next = words;
+	const char *next = text;
 
-	for (;;) {
-		char *end;
-		long n;
+	refusal->option = "world-size";
+	do {
+		size_t len = strcspn(next, ",");
+		char number[32];
+		int64_t n;
 
-		errno = 0;
-		n = strtol(next, &end, 10);
-		if (errno || end == next || (*end && *end != ',') || n < 1 ||
-		    n > 1 << 24)
-			return refuse("--world-size: expected numbers of 1 to "
-				      "16777216 such as 8 or 8,16,32");
+		refusal->number = request->num_world_sizes;
+		snprintf(number, sizeof number, "%.*s", (int)len, next);
+		if (!dist__count_read(number, 1, 1 << 24, &n))
+			return dist__refuse(&refusal->message,
+					    "--world-size: expected numbers of "
+					    "1 to 16777216 such as 8 or "
+					    "8,16,32, not \"%s\"",
+					    text);
 		if (request->num_world_sizes == PREDICTION_SIZES)
-			return refuse("--world-size: expected at most 64 "
-				      "numbers");
+			return dist__refuse(&refusal->message,
+					    "--world-size: expected at most "
+					    "64 numbers");
 		request->world_sizes[request->num_world_sizes++] = (int)n;
-		if (!*end)
-			return DIST_EXIT_OK;
-		next = end + 1;
-	}
+		next += len;
+	} while (*next++);
+	return DIST_OK;
 }
 
-static int check(const struct command_line *line,
-		 struct prediction_request *request)
+static enum dist_error read_request(const struct predict_options *line,
+				    struct prediction_request *request,
+				    struct prediction_refusal *refusal)
 {
-	struct dist_message message;
+	enum dist_error error;
 
+	request->platform = line->platform;
+	request->machine = line->machine;
+	request->profile = line->profile;
+	request->algorithm = line->algorithm;
+	request->trace = line->trace;
 	if (!line->platform == !line->machine)
-		return refuse(
-			"expected one of --platform and --machine; see "
-			"lockstep list platforms, lockstep list machines");
+		return dist__refuse(&refusal->message,
+				    "expected one of --platform and --machine; "
+				    "see lockstep list platforms, lockstep "
+				    "list machines");
+	refusal->option = "fidelity";
 	if (!dist__fidelity_parse(&request->fidelity, line->fidelity))
-		return refuse("--fidelity: expected " DIST__FIDELITIES);
-	if (rewiring_read(&line->rewiring, &request->terms, request->links,
-			  &message))
-		return refuse(message.text);
-	if (!workload_arguments_check(&line->arguments, line->workload->name,
-				      &message))
-		return refuse(message.text);
-	if (line->world_sizes && read_sizes(line->world_sizes, request))
-		return DIST_EXIT_USAGE;
-	if (line->trace && request->num_world_sizes > 1)
-		return refuse("--trace: one world size at a time");
-	if (!place_check("predict", (const char *[]){line->tsv, line->trace},
-			 2))
-		return DIST_EXIT_USAGE;
-	return DIST_EXIT_OK;
+		return dist__refuse(&refusal->message,
+				    "--fidelity: expected " DIST__FIDELITIES);
+	error = rewiring_read(&line->rewiring, &request->overrides,
+			      request->links, &refusal->option,
+			      &refusal->message);
+	if (!error && line->world_sizes)
+		error = read_sizes(line->world_sizes, request, refusal);
+	if (!error && line->trace && request->num_world_sizes > 1) {
+		refusal->option = "trace";
+		error = dist__refuse(&refusal->message,
+				     "--trace: one world size at a time");
+	}
+	return error;
 }
+
+/* What is asked, with all that is known before anything is simulated. */
+struct inquiry {
+	struct prediction_request request;
+	struct workload_setup setup;
+	struct prediction prediction;
+};
+
+static void inquiry_free(struct inquiry *inquiry)
+{
+	if (!inquiry)
+		return;
+	prediction_release(&inquiry->prediction);
+	workload_setup_release(&inquiry->setup);
+	free(inquiry);
+}
+
+static enum dist_error inquiry_new(const struct predict_options *line,
+				   struct inquiry **result,
+				   struct prediction_refusal *refusal)
+{
+	struct inquiry *inquiry = *result = calloc(1, sizeof *inquiry);
+	enum dist_error error;
+
+	*refusal = (struct prediction_refusal){.message = {"out of memory"}};
+	if (!inquiry)
+		return DIST_ERR_NO_MEMORY;
+	inquiry->request.setup = &inquiry->setup;
+	error = read_request(line, &inquiry->request, refusal);
+	if (!error)
+		error = prediction_open(&inquiry->prediction, &inquiry->request,
+					refusal);
+	if (error)
+		return error;
+	error = workload_setup_init(&inquiry->setup, line->workload,
+				    &line->arguments, inquiry->prediction.gpu,
+				    &refusal->message);
+	refusal->option = inquiry->setup.refused;
+	return error ? error : prediction_check(&inquiry->prediction, refusal);
+}
+
+enum dist_error predict_check(const struct predict_options *line,
+			      struct prediction_refusal *refusal)
+{
+	struct inquiry *inquiry;
+	enum dist_error error = inquiry_new(line, &inquiry, refusal);
+
+	inquiry_free(inquiry);
+	return error;
+}
+
+/* ---- the answer ------------------------------------------------------- */
 
 static int show(const struct prediction *prediction,
 		const struct explanation *explanation,
-		const struct command_line *line)
+		const struct predict_options *line, FILE *out)
 {
 	struct dist_message message = {""};
-	int status;
 
-	if (line->tsv && prediction_write_tsv(prediction, line->tsv, &message))
-		return refuse(message.text);
-	if (line->json)
-		status = prediction_print_json(prediction, explanation, stdout);
-	else
-		status = prediction_print(prediction, explanation, stdout);
-	if (!status)
-		return DIST_EXIT_OK;
-	fprintf(stderr, "lockstep predict: out of memory\n");
-	return DIST_EXIT_INTERNAL;
+	if (line->form.tsv &&
+	    prediction_write_tsv(prediction, line->form.tsv, &message))
+		return refuse("predict", "%s", message.text);
+	if (prediction_print(prediction, explanation,
+			     table_options_form(&line->form), out))
+		return out_of_memory("predict");
+	return DIST_EXIT_OK;
 }
 
 /* Whether the last row is explained: not where its trace would be too long. One
  * rank that stands for all has a short one. */
 static bool is_explained(const struct prediction *prediction,
-			 const struct command_line *line)
+			 const struct predict_options *line)
 {
 	const struct prediction_request *request = prediction->request;
 	size_t last = request->num_world_sizes - 1;
@@ -129,183 +211,84 @@ static bool is_explained(const struct prediction *prediction,
 	       (alone || request->world_sizes[last] <= EXPLANATION_RANKS);
 }
 
-static int make_and_show(struct prediction *prediction, bool explained,
-			 const struct command_line *line)
+static int make(struct prediction *prediction,
+		const struct predict_options *line, FILE *out)
 {
-	const struct prediction_request *request = prediction->request;
 	const struct prediction_row *last =
-		&prediction->rows[request->num_world_sizes - 1];
+		&prediction->rows[prediction->request->num_world_sizes - 1];
+	bool explained = is_explained(prediction, line);
 	struct explanation explanation = {.ranks = 0};
-	struct dist_message message = {""};
-	int status = prediction_make(prediction);
+	int status = prediction_make(prediction,
+				     explained ? &explanation.trace : NULL);
 
 	if (!status && explained &&
-	    explanation_read(&explanation, request->trace,
-			     last->step.world_size, last->step.step_ns,
-			     &message))
-		status = refuse(message.text);
+	    explanation_make(&explanation, last->step.world_size,
+			     last->step.step_ns))
+		status = out_of_memory("predict");
 	if (!status)
-		status = show(prediction, &explanation, line);
+		status = show(prediction, &explanation, line, out);
 	explanation_release(&explanation);
 	return status;
 }
 
-/* The explanation needs a trace; one that nobody asked for is a file without a
- * name, which goes however the process ends. */
-static int make(struct prediction *prediction,
-		struct prediction_request *request,
-		const struct command_line *line)
+int predict_answer(const struct predict_options *line, FILE *out)
 {
-	bool explained = is_explained(prediction, line);
-	bool passing = explained && !request->trace;
-	FILE *file = passing ? tmpfile() : NULL;
-	char path[32];
-	int status;
+	struct prediction_refusal refusal;
+	struct inquiry *inquiry;
+	enum dist_error error = inquiry_new(line, &inquiry, &refusal);
+	int status = DIST_EXIT_OK;
 
-	if (passing && !file)
-		return refuse("cannot make a temporary file");
-	if (passing) {
-		snprintf(path, sizeof(path), "/proc/self/fd/%d", fileno(file));
-		request->trace = path;
-	}
-	status = make_and_show(prediction, explained, line);
-	if (passing) {
-		request->trace = NULL;
-		fclose(file);
-	}
+	if (error)
+		status = refuse("predict", "%s", refusal.message.text);
+	else if (!line->dry_run)
+		status = make(&inquiry->prediction, line, out);
+	inquiry_free(inquiry);
 	return status;
 }
 
-static int answer(struct prediction_request *request,
-		  const struct command_line *line)
-{
-	struct prediction *prediction = malloc(sizeof(*prediction));
-	int status;
+/* ---- the options ------------------------------------------------------ */
 
-	if (!prediction) {
-		fprintf(stderr, "lockstep predict: out of memory\n");
-		return DIST_EXIT_INTERNAL;
+enum dist_error predict_options_init(struct predict_options *line,
+				     const char *workload,
+				     struct prediction_refusal *refusal)
+{
+	*line = (struct predict_options){
+		.workload = workload ? workload_find(workload)
+				     : &workload_ddp_step};
+	if (line->workload) {
+		workload_arguments_init(&line->arguments, line->workload->name);
+		return DIST_OK;
 	}
-	status = prediction_open(prediction, request);
-	if (!status && !line->dry_run)
-		status = make(prediction, request, line);
-	prediction_release(prediction);
-	free(prediction);
-	return status;
-}
-
-static int predict(const struct command_line *line)
-{
-	struct workload_setup setup = {.compute = ""};
-	struct prediction_request request = {
-		.setup = &setup,
-		.platform = line->platform,
-		.machine = line->machine,
-		.profile = line->profile,
-		.algorithm = line->algorithm,
-		.trace = line->trace,
-	};
-	struct dist_message message = {""};
-	int status = check(line, &request);
-
-	if (status)
-		return status;
-	if (workload_setup_init(&setup, line->workload, &line->arguments,
-				&message))
-		status = refuse(message.text);
-	else
-		status = answer(&request, line);
-	workload_setup_release(&setup);
-	return status;
-}
-
-/* The kind of step decides about the other options, so it is looked for before
- * they are read. Returns NULL after a line when there is no such kind. */
-static const struct workload *find_workload(int argc, const char **argv)
-{
-	static const char option[] = "--workload";
-	const struct workload *workload = &workload_ddp_step;
-	size_t len = strlen(option);
-	const char *name = NULL;
-	int i;
-
-	for (i = 1; i < argc; i++) {
-		if (strncmp(argv[i], option, len) != 0)
-			continue;
-		if (argv[i][len] == '=')
-			name = argv[i] + len + 1;
-		else if (!argv[i][len])
-			name = i + 1 < argc ? argv[i + 1] : "";
-	}
-	if (name)
-		workload = workload_find(name);
-	if (!workload)
-		fprintf(stderr,
-			"lockstep predict: --workload %s: expected one of "
-			"%s\n",
-			name, WORKLOAD_NAMES);
-	return workload;
+	refusal->option = "workload";
+	refusal->number = 0;
+	return dist__refuse(&refusal->message,
+			    "--workload %s: expected one of " WORKLOAD_NAMES,
+			    workload);
 }
 
 int command_predict(int argc, const char **argv)
 {
-	struct command_line line = {.json = 0};
-	struct poptOption shared[WORKLOAD_TABLE], links[REWIRING_TABLE];
-	const struct poptOption table[] = {
-		{"workload", '\0', POPT_ARG_STRING, &line.workload_name, 0,
-		 "kind of step: " WORKLOAD_NAMES
-		 " (default ddp_step); each has "
-		 "options of its own, see --workload W --help",
-		 "W"},
-		{NULL, '\0', POPT_ARG_INCLUDE_TABLE, shared, 0, NULL, NULL},
-		{"platform", '\0', POPT_ARG_STRING, &line.platform, 0,
-		 "hosts and links: a name or a SimGrid XML file", "P"},
-		{"machine", '\0', POPT_ARG_STRING, &line.machine, 0,
-		 "instead of it as many nodes as needed of a machine that "
-		 "others measured, on its first network or that of TRANSPORT",
-		 "NAME[:TRANSPORT]"},
-		{NULL, '\0', POPT_ARG_INCLUDE_TABLE, links, 0, NULL, NULL},
-		{"profile", '\0', POPT_ARG_STRING, &line.profile, 0,
-		 "library: a name or a YAML file (default: built in)", "L"},
-		{"algorithm", '\0', POPT_ARG_STRING, &line.algorithm, 0,
-		 "algorithm instead of the profile's choice", "A"},
-		{"world-size", '\0', POPT_ARG_STRING, &line.world_sizes, 0,
-		 "numbers of ranks (default: all that the platform holds)",
-		 "N[,N...]"},
-		{"fidelity", '\0', POPT_ARG_STRING, &line.fidelity, 0,
-		 "how closely collectives are simulated (default: auto, by the "
-		 "number of ranks)",
-		 "auto|message|flow|formula"},
-		{"trace", '\0', POPT_ARG_STRING, &line.trace, 0,
-		 "write a trace of the step", "FILE"},
-		{"tsv", '\0', POPT_ARG_STRING, &line.tsv, 0,
-		 "write the table, for plots", "FILE"},
-		{"json", '\0', POPT_ARG_NONE, &line.json, 0,
-		 "print JSON instead of a table", NULL},
-		{"no-explain", '\0', POPT_ARG_NONE, &line.no_explain, 0,
-		 "leave out the critical path of the last step", NULL},
-		{"dry-run", '\0', POPT_ARG_NONE, &line.dry_run, 0,
-		 "only say what would be refused", NULL},
-		POPT_AUTOHELP POPT_TABLEEND};
-	int status = DIST_EXIT_USAGE;
+	const char *workload = option_peek(argc, argv, "workload");
+	struct manual manual = manual_predict;
+	struct prediction_refusal refusal;
+	struct predict_options line;
+	char example[256];
+	int status;
 
-	line.workload = find_workload(argc, argv);
-	if (!line.workload)
+	/* The kind of step decides about the other options. */
+	if (predict_options_init(&line, workload, &refusal))
+		return refuse("predict", "%s", refusal.message.text);
+	manual.taker = line.workload->name;
+	if (line.workload != &workload_ddp_step) {
+		snprintf(example, sizeof example,
+			 "lockstep predict --workload %s %s",
+			 line.workload->name, line.workload->prediction);
+		manual.examples[0] = example;
+	}
+	if (!arguments_parse(&manual, &argc, argv, &line, &status))
+		return status;
+	if (!check_writable("predict",
+			    (const char *[]){line.form.tsv, line.trace}, 2))
 		return DIST_EXIT_USAGE;
-	workload_arguments_init(&line.arguments, line.workload->name, shared);
-	rewiring_init(&line.rewiring, links);
-	if (arguments_parse(argc, argv, table, USAGE))
-		status = predict(&line);
-	workload_arguments_release(&line.arguments);
-	rewiring_release(&line.rewiring);
-	free(line.workload_name);
-	free(line.platform);
-	free(line.machine);
-	free(line.profile);
-	free(line.algorithm);
-	free(line.world_sizes);
-	free(line.fidelity);
-	free(line.trace);
-	free(line.tsv);
-	return status;
+	return predict_answer(&line, stdout);
 }

@@ -4,28 +4,27 @@
 #include <string.h>
 
 #include "cli/child.h"
-#include "core/backend.h"
-#include "core/data.h"
-#include "library/fidelity.h"
-#include "sim/platform.h"
+#include "cli/refuse.h"
+#include "cli/rewiring.h"
+#include "base/data.h"
+#include "base/progress.h"
+#include "model/library/fidelity.h"
+#include "sim/launch.h"
+#include "trace/events.h"
+#include "trace/recorder.h"
 
 #define PATH_SIZE 4096
 
-/* One simulation: what its child process needs. */
+/* One simulation. */
 struct simulation {
 	const struct prediction_request *request;
 	char *platform; /* path */
+	struct dist__link_overrides overrides;
 	int world_size;
 	enum dist__fidelity fidelity;
 	const struct schedule *schedule;
 	bool traced;
 };
-
-static int refuse(const struct dist_message *message)
-{
-	fprintf(stderr, "lockstep predict: %s\n", message->text);
-	return DIST_EXIT_USAGE;
-}
 
 /* What comes of it. */
 struct outcome {
@@ -33,104 +32,113 @@ struct outcome {
 	struct dist__tally tally;
 };
 
-/* An option of the simulation. What the environment says of jobs does not count
- * here: it would not stand beside the answer. */
-static const char *given(const char *option)
+/* Simulates, heard by recorder; NULL: by none but that of the file that is
+ * asked for. What the environment says of jobs does not count: it would not
+ * stand beside the answer. */
+static int simulate(const struct simulation *s, struct dist__recorder *recorder,
+		    struct outcome *outcome)
 {
-	return option ? option : "";
-}
-
-/* In a child: simulates and writes the result down the pipe. */
-static int simulate(void *arg, int pipe)
-{
-	const struct simulation *s = arg;
 	const struct prediction_request *request = s->request;
-	struct outcome outcome = {.result = {0}};
+	const struct dist__sim_options more = {&s->overrides, recorder};
 	struct workload_job job = request->setup->job;
 	const struct dist_launch_options options = {
 		.backend = "sim",
 		.world_size = s->world_size,
 		.platform = s->platform,
-		.links = "", /* as agreed */
-		.profile = given(request->profile),
-		.algorithm = given(request->algorithm),
+		.profile = request->profile,
+		.algorithm = request->algorithm,
 		.fidelity = dist__fidelity_name(s->fidelity),
-		.p2p = "",
-		.debug = "",
-		.trace = given(s->traced ? request->trace : NULL),
-		.replay = "",
-		.explore = "",
-		.timeout_ns = DIST_TIMEOUT_DEFAULT,
+		.trace = s->traced ? request->trace : NULL,
+		.timeout_ns = DIST_TIMEOUT_NEVER, /* it ends, or nothing can */
 	};
 	int status;
 
 	job.schedule = s->schedule;
 	job.contents = WORKLOAD_PHANTOM;
-	job.result = &outcome.result;
-	status = dist_launch(&options, workload_rank, &job);
-	outcome.tally = *dist__sim_tally();
+	job.result = &outcome->result;
+	status = dist__sim_launch(&options, &more, workload_rank, &job);
+	outcome->tally = *dist__sim_tally();
+	return status;
+}
+
+/* In a child: writes what comes of it down the pipe. */
+static int simulate_apart(void *arg, int pipe)
+{
+	struct outcome outcome = {.result = {0}};
+	int status = simulate(arg, NULL, &outcome);
+
 	if (status == DIST_EXIT_OK &&
-	    child_write(pipe, &outcome, sizeof(outcome)))
+	    child_write(pipe, &outcome, sizeof outcome))
 		status = DIST_EXIT_INTERNAL;
 	return status;
 }
 
-static int finish(struct child *child, struct workload_result *result,
-		  struct dist__tally *tally)
+/* Simulates in this process, whose trace it is. */
+static int predict_here(const struct simulation *step, struct outcome *outcome,
+			struct dist__trace *trace)
 {
-	struct outcome outcome;
-	size_t got;
-	int status = child_finish(child, &outcome, sizeof(outcome), &got);
+	struct dist__recorder *recorder =
+		dist__recorder_new(step->request->trace, -1, step->world_size);
+	struct dist_message message = {"out of memory"};
+	enum dist_error error = DIST_ERR_NO_MEMORY;
+	int status;
 
-	if (status == DIST_EXIT_OK && got != sizeof(outcome)) {
-		fprintf(stderr, "lockstep predict: a simulation ended without "
-				"a result\n");
-		status = DIST_EXIT_INTERNAL;
-	}
-	if (status == DIST_EXIT_OK) {
-		*result = outcome.result;
-		*tally = outcome.tally;
-	}
+	if (!recorder)
+		return refuse("predict", "%s", message.text);
+	status = simulate(step, recorder, outcome);
+	if (!status)
+		error = dist__recorder_trace(recorder, trace);
+	if (recorder->finish(recorder, &message) || (!status && error))
+		status = refuse("predict", "%s", message.text);
 	return status;
+}
+
+static int predict_apart(struct simulation *step, struct outcome *outcome)
+{
+	struct child child;
+
+	if (child_start(&child, simulate_apart, step))
+		return DIST_EXIT_INTERNAL;
+	return child_result(&child, outcome, sizeof *outcome);
 }
 
 /* Two simulations beside each other: the step, and its communication with
- * nothing to hide behind. */
+ * nothing to hide behind. trace NULL: nobody asks for it. */
 static int predict_one(struct simulation *step, struct simulation *alone,
-		       struct prediction_row *row)
+		       struct prediction_row *row, struct dist__trace *trace)
 {
-	struct child step_child, alone_child;
-	struct dist__tally ignored;
+	struct outcome whole = {.result = {0}}, bare = whole;
+	struct child alone_child;
 	int status, alone_status;
 
-	if (child_start(&step_child, simulate, step))
+	if (child_start(&alone_child, simulate_apart, alone))
 		return DIST_EXIT_INTERNAL;
-	if (child_start(&alone_child, simulate, alone)) {
-		(void)finish(&step_child, &row->step, &row->tally);
-		return DIST_EXIT_INTERNAL;
-	}
-	status = finish(&step_child, &row->step, &row->tally);
-	alone_status = finish(&alone_child, &row->alone, &ignored);
+	status = trace ? predict_here(step, &whole, trace)
+		       : predict_apart(step, &whole);
+	alone_status = child_result(&alone_child, &bare, sizeof bare);
+	row->step = whole.result;
+	row->tally = whole.tally;
+	row->alone = bare.result;
 	return status ? status : alone_status;
 }
 
 /* What is said of the platform of so many ranks: one of a machine may have no
  * links between nodes, or none within them. */
-static void agree(const struct prediction *p, int ranks)
+static struct dist__link_overrides overrides_of(const struct prediction *p,
+						int ranks)
 {
-	const struct prediction_request *request = p->request;
-	struct dist__terms terms = request->terms;
+	struct dist__link_overrides overrides = p->request->overrides;
+	int node_ranks;
 
-	if (request->machine) {
-		int node_ranks = machine_room_node_ranks(&p->room, ranks);
-
-		machine_room_title(&p->room, terms.name, sizeof(terms.name));
-		if (node_ranks == ranks)
-			terms.inter = (struct dist__rewiring){.latency = {0}};
-		if (node_ranks == 1)
-			terms.intra = (struct dist__rewiring){.latency = {0}};
-	}
-	dist__platform_agree(&terms);
+	if (!p->request->machine)
+		return overrides;
+	node_ranks = machine_platform_node_ranks(&p->room, ranks);
+	machine_platform_title(&p->room, overrides.name, sizeof overrides.name);
+	if (node_ranks == ranks)
+		overrides.inter = (struct dist__rewiring){.latency = {0}};
+	if (node_ranks == 1)
+		overrides.intra = (struct dist__rewiring){.latency = {0}};
+	return overrides;
 }
 
 /* A machine gets a platform for each number of ranks. */
@@ -143,150 +151,219 @@ static int find_platform(struct prediction *p, const struct prediction_row *row,
 	step->platform = p->path;
 	if (!p->request->machine)
 		return DIST_EXIT_OK;
-	if (machine_room_write(&p->room, step->world_size, any, &message))
-		return refuse(&message);
+	if (machine_platform_write(&p->room, step->world_size, any, &message))
+		return refuse("predict", "%s", message.text);
 	step->platform = p->room.path;
 	return DIST_EXIT_OK;
 }
 
 /* One world size. */
 static int predict_row(struct prediction *p, struct simulation *step,
-		       struct simulation *alone, size_t i)
+		       struct simulation *alone, size_t i,
+		       struct dist__trace *trace)
 {
 	struct prediction_row *row = &p->rows[i];
 	int status;
 
 	step->world_size = alone->world_size = p->request->world_sizes[i];
 	step->fidelity = alone->fidelity = row->fidelity;
-	agree(p, step->world_size);
+	step->overrides = alone->overrides = overrides_of(p, step->world_size);
 	status = find_platform(p, row, step);
 	alone->platform = step->platform;
 	if (!status)
-		status = ground_survey(&row->ground, step->platform,
-				       step->world_size);
+		status = platform_survey(&row->survey, step->platform,
+					 step->world_size, &step->overrides);
 	step->traced = i + 1 == p->request->num_world_sizes;
-	return status ? status : predict_one(step, alone, row);
+	return status ? status
+		      : predict_one(step, alone, row,
+				    step->traced ? trace : NULL);
 }
 
-int prediction_make(struct prediction *p)
+int prediction_make(struct prediction *p, struct dist__trace *trace)
 {
 	const struct prediction_request *request = p->request;
 	struct simulation step = {.request = request,
 				  .schedule = &request->setup->schedule};
 	struct simulation alone = {.request = request,
 				   .schedule = &request->setup->no_computing};
+	struct dist__progress progress = {.shown = false};
 	int status = DIST_EXIT_OK;
+	double all = 0;
+	char what[64];
 	size_t i;
 
-	for (i = 0; !status && i < request->num_world_sizes; i++)
-		status = predict_row(p, &step, &alone, i);
+	for (i = 0; i < request->num_world_sizes; i++)
+		all += request->world_sizes[i];
+	/* A sweep shows its own. */
+	if (!child_is_one())
+		dist__progress_begin(&progress, "", all, 0);
+	for (i = 0; !status && i < request->num_world_sizes; i++) {
+		snprintf(what, sizeof what, "simulating %d ranks",
+			 request->world_sizes[i]);
+		dist__progress_step(&progress,
+				    i ? request->world_sizes[i - 1] : 0, what);
+		status = predict_row(p, &step, &alone, i, trace);
+	}
+	dist__progress_end(&progress);
 	return status;
 }
 
 static enum dist_error load_profile(struct prediction *p,
-				    struct dist_message *message)
+				    struct prediction_refusal *refusal)
 {
 	const struct prediction_request *request = p->request;
-	enum dist_error err = DIST_OK;
+	struct dist_message *message = &refusal->message;
+	enum dist_error error = DIST_OK;
 	char path[PATH_SIZE];
 
+	refusal->option = "profile";
 	if (request->profile) {
-		err = dist__data_find("profiles", request->profile, ".yaml",
-				      path, sizeof(path), message);
-		if (!err)
-			err = dist__profile_load(&p->profile, path, message);
+		error = dist__data_find("profiles", request->profile, ".yaml",
+					path, sizeof path, message);
+		if (!error)
+			error = dist__profile_load(&p->profile, path, message);
 	}
-	if (!err && request->algorithm)
-		err = dist__profile_force(&p->profile, request->algorithm,
-					  message);
-	return err;
+	if (error || !request->algorithm)
+		return error;
+	refusal->option = "algorithm";
+	return dist__profile_force(&p->profile, request->algorithm, message);
 }
 
-static int check_sizes(const struct prediction_request *request, int room)
+static enum dist_error check_sizes(const struct prediction_request *request,
+				   int room, struct prediction_refusal *refusal)
 {
-	const struct workload_job *job = &request->setup->job;
-	struct dist_message message;
-	size_t i;
-
-	for (i = 0; i < request->num_world_sizes; i++) {
-		int size = request->world_sizes[i];
-
-		if (size > room) {
-			fprintf(stderr,
-				"lockstep predict: world size %d: platform %s "
-				"holds at most %d ranks\n",
-				size, request->platform, room);
-			return DIST_EXIT_USAGE;
-		}
-		if (!workload_fits(job, size, &message))
-			return refuse(&message);
+	refusal->option = "world-size";
+	for (size_t i = 0; i < request->num_world_sizes; i++) {
+		if (request->world_sizes[i] <= room)
+			continue;
+		refusal->number = i;
+		snprintf(refusal->message.text, sizeof refusal->message.text,
+			 "world size %d: platform %s holds at most %d ranks",
+			 request->world_sizes[i], request->platform, room);
+		return DIST_ERR_INVALID_ARGUMENT;
 	}
-	return DIST_EXIT_OK;
+	return DIST_OK;
 }
 
-static int find_fidelities(struct prediction *p)
+static enum dist_error find_fidelities(struct prediction *p,
+				       struct prediction_refusal *refusal)
 {
 	const struct prediction_request *request = p->request;
-	struct dist_message message;
+	enum dist_error error = DIST_OK;
 
-	for (size_t i = 0; i < request->num_world_sizes; i++)
-		if (library_fidelity(&p->profile, request->world_sizes[i],
-				     request->fidelity, &p->rows[i].fidelity,
-				     &message))
-			return refuse(&message);
-	return DIST_EXIT_OK;
-}
-
-static int open_machine(struct prediction *p,
-			const struct prediction_request *request)
-{
-	struct dist_message message = {"--world-size is needed: a machine has "
-				       "as many nodes as are asked for"};
-	enum dist_error error =
-		request->num_world_sizes == 0
-			? DIST_ERR_INVALID_ARGUMENT
-			: machine_room_open(&p->room, request->machine,
-					    &message);
-
+	refusal->option = "fidelity";
 	for (size_t i = 0; i < request->num_world_sizes && !error; i++)
-		error = machine_room_check(&p->room, request->world_sizes[i],
-					   &message);
-	return error ? refuse(&message) : DIST_EXIT_OK;
+		error = library_fidelity(
+			&p->profile, request->world_sizes[i], request->fidelity,
+			&p->rows[i].fidelity, &refusal->message);
+	return error;
 }
 
-static int open_platform(struct prediction *p,
-			 struct prediction_request *request)
+static enum dist_error open_machine(struct prediction *p,
+				    const struct prediction_request *request,
+				    struct prediction_refusal *refusal)
 {
-	struct dist_message message = {""};
+	enum dist_error error;
+
+	refusal->option = "world-size";
+	if (request->num_world_sizes == 0) {
+		snprintf(refusal->message.text, sizeof refusal->message.text,
+			 "--world-size is needed: a machine has as many nodes "
+			 "as are asked for");
+		return DIST_ERR_INVALID_ARGUMENT;
+	}
+	refusal->option = "machine";
+	error = machine_platform_open(&p->room, request->machine,
+				      &refusal->message);
+	for (size_t i = 0; i < request->num_world_sizes && !error; i++) {
+		refusal->option = "world-size";
+		refusal->number = i;
+		error = machine_platform_check(
+			&p->room, request->world_sizes[i], &refusal->message);
+	}
+	memcpy(p->gpu, p->room.machine.gpu, sizeof p->gpu);
+	return error;
+}
+
+/* Which option a platform does not open with: one about links, or its own. */
+static const char *blame(const struct prediction *p)
+{
+	struct dist__link_overrides alone;
+	struct dist_message message;
+	int hosts, room;
+	char gpu[64];
+
+	for (size_t i = 0; i < REWIRING_OPTIONS; i++)
+		if (rewiring_pick(&p->request->overrides, i, &alone) &&
+		    !dist__platform_gpu(p->path, NULL, &hosts, &room, gpu,
+					&message) &&
+		    dist__platform_gpu(p->path, &alone, &hosts, &room, gpu,
+				       &message))
+			return rewiring_options[i].name;
+	return "platform";
+}
+
+static enum dist_error open_platform(struct prediction *p,
+				     struct prediction_request *request,
+				     struct prediction_refusal *refusal)
+{
+	enum dist_error error;
 	int room;
 
-	agree(p, 0);
-	if (dist__data_find("platforms", request->platform, ".xml", p->path,
-			    sizeof(p->path), &message) ||
-	    dist__platform_hosts(p->path, &p->hosts, &room, &message))
-		return refuse(&message);
+	refusal->option = "platform";
+	error = dist__data_find("platforms", request->platform, ".xml", p->path,
+				sizeof p->path, &refusal->message);
+	if (error)
+		return error;
+	error = dist__platform_gpu(p->path, &request->overrides, &p->hosts,
+				   &room, p->gpu, &refusal->message);
+	if (error) {
+		refusal->option = blame(p);
+		return error;
+	}
 	if (request->num_world_sizes == 0)
 		request->world_sizes[request->num_world_sizes++] = room;
-	return check_sizes(request, room);
+	return check_sizes(request, room, refusal);
 }
 
-int prediction_open(struct prediction *p, struct prediction_request *request)
+enum dist_error prediction_open(struct prediction *p,
+				struct prediction_request *request,
+				struct prediction_refusal *refusal)
 {
-	struct dist_message message = {""};
-	int status;
+	enum dist_error error;
 
-	memset(p, 0, sizeof(*p));
+	memset(p, 0, sizeof *p);
 	p->request = request;
 	dist__profile_init(&p->profile);
-	if (load_profile(p, &message))
-		return refuse(&message);
-	status = request->machine ? open_machine(p, request)
-				  : open_platform(p, request);
-	return status ? status : find_fidelities(p);
+	error = load_profile(p, refusal);
+	if (error)
+		return error;
+	error = request->machine ? open_machine(p, request, refusal)
+				 : open_platform(p, request, refusal);
+	return error ? error : find_fidelities(p, refusal);
+}
+
+enum dist_error prediction_check(struct prediction *p,
+				 struct prediction_refusal *refusal)
+{
+	const struct prediction_request *request = p->request;
+	const struct workload_setup *setup = request->setup;
+
+	for (size_t i = 0; i < request->num_world_sizes; i++) {
+		int size = request->world_sizes[i];
+
+		refusal->number = i;
+		refusal->option =
+			workload_misfit(&setup->job, size, &refusal->message);
+		if (refusal->option)
+			return DIST_ERR_INVALID_ARGUMENT;
+		physics_judge(setup, size, &p->rows[i].physics);
+	}
+	return DIST_OK;
 }
 
 void prediction_release(struct prediction *p)
 {
-	machine_room_close(&p->room);
+	machine_platform_close(&p->room);
 	dist__profile_release(&p->profile);
 }

@@ -6,11 +6,12 @@
 #define LOCKSTEP_CLI_PREDICTION_H
 
 #include "cli/explanation.h"
-#include "cli/ground.h"
-#include "cli/machine_room.h"
+#include "cli/platform_survey.h"
+#include "cli/machine_platform.h"
 #include "core/fidelity.h"
-#include "core/profile.h"
+#include "coll/profile.h"
 #include "lockstep/dist.h"
+#include "scenarios/physics.h"
 #include "scenarios/workload.h"
 #include "sim/tally.h"
 
@@ -20,9 +21,10 @@
 /* What is asked. Strings are borrowed. */
 struct prediction_request {
 	const struct workload_setup *setup;
-	const char *platform;         /* as given; NULL: */
-	const char *machine;          /* "NAME[:TRANSPORT]" */
-	struct dist__terms terms;     /* about links; the name is found */
+	const char *platform; /* as given; NULL: */
+	const char *machine;  /* "NAME[:TRANSPORT]" */
+	struct dist__link_overrides
+		overrides;            /* about links; the name is found */
 	char links[DIST__LINKS_SIZE]; /* about links, as given; "": nothing */
 	const char *profile;          /* as given; NULL: built-in */
 	const char *algorithm;        /* as given; NULL: the profile's */
@@ -32,51 +34,66 @@ struct prediction_request {
 	size_t num_world_sizes;
 };
 
+/* Why a request is refused. */
+struct prediction_refusal {
+	const char *option; /* whose value it is about; NULL: nobody's alone */
+	size_t number;      /* which of its values, where it has several */
+	struct dist_message message;
+};
+
 /* The answer for one world size. */
 struct prediction_row {
 	struct workload_result step;  /* with compute */
 	struct workload_result alone; /* the same calls without compute */
-	struct ground ground;
+	struct platform_survey survey;
 	enum dist__fidelity fidelity; /* never AUTO */
 	struct dist__tally tally;     /* of the step */
+	struct physics physics;
 };
 
 /* The answer. */
 struct prediction {
 	const struct prediction_request *request;
 	struct dist__profile profile; /* with the forced rules; owned */
-	struct machine_room room;     /* if that is what is asked about */
+	struct machine_platform room; /* if that is what is asked about */
 	char path[4096]; /* of the platform, unless it is the room's */
 	int hosts;
+	char gpu[64]; /* what computes there; "": not known */
 	struct prediction_row rows[PREDICTION_SIZES];
 };
 
 /*
- * prediction_open looks whether what request asks can be answered: profile,
- * platform, and room there. A request without world sizes becomes one for all
- * that the platform holds. Returns one of enum dist_exit, after a line on
- * stderr when it is not OK. Either way prediction_release frees what
- * *prediction holds.
+ * prediction_open looks for what request asks for but its setup, which may
+ * depend on what is found: profile, platform or machine. A request without
+ * world sizes becomes one for all that the platform holds. Either way
+ * prediction_release frees what *prediction holds. Errors: any; refusal says
+ * what was expected.
  */
-int prediction_open(struct prediction *prediction,
-		    struct prediction_request *request);
+DIST_MUST_CHECK enum dist_error
+prediction_open(struct prediction *prediction,
+		struct prediction_request *request,
+		struct prediction_refusal *refusal);
 
-/* prediction_make simulates what was asked, one child process after the other.
- * Returns as prediction_open. */
-int prediction_make(struct prediction *prediction);
+/* prediction_check looks whether the world sizes fit the request's setup, and
+ * judges them. Errors: INVALID_ARGUMENT; refusal says what was expected. */
+DIST_MUST_CHECK enum dist_error
+prediction_check(struct prediction *prediction,
+		 struct prediction_refusal *refusal);
+
+/* prediction_make simulates what was asked, in child processes; if trace is not
+ * NULL the last step in this one, once, which makes its trace, to be released
+ * by the caller. Returns one of enum dist_exit, after a line on stderr when it
+ * is not OK. */
+int prediction_make(struct prediction *prediction, struct dist__trace *trace);
 
 /* prediction_release frees what prediction holds. */
 void prediction_release(struct prediction *prediction);
 
-/* prediction_print writes the conditions and the table for people, and the
- * explanation. Returns 0, or -1 when there is no memory for it. */
+/* prediction_print writes the conditions, the table and the explanation, in any
+ * form but TSV. Returns 0, or -1 when there is no memory for it. */
 int prediction_print(const struct prediction *prediction,
-		     const struct explanation *explanation, FILE *out);
-
-/* prediction_print_json writes all of it as one JSON object. Returns 0, or -1
- * when there is no memory for it. */
-int prediction_print_json(const struct prediction *prediction,
-			  const struct explanation *explanation, FILE *out);
+		     const struct explanation *explanation,
+		     enum dist__form form, FILE *out);
 
 /* prediction_write_tsv writes the table to path, whole or not at all; the
  * conditions stand in lines starting with '#'. Errors: of the file; message

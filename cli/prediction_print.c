@@ -1,44 +1,14 @@
 #include "cli/prediction.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <jansson.h>
 
+#include "base/rows.h"
 #include "cli/tally.h"
-#include "library/library.h"
-#include "trace/output.h"
-
-/* The figures of one row, in the units of the table. */
-struct figures {
-	double step_ms;
-	double compute_ms;
-	double communication_ms;
-	double exposed_ms;
-	double idle_ms;
-	double efficiency;
-	double samples_per_s; /* of all ranks */
-};
-
-static struct figures figures_of(const struct prediction *p,
-				 const struct prediction_row *row)
-{
-	struct figures f = {
-		.step_ms = (double)row->step.step_ns / 1e6,
-		.compute_ms = (double)row->step.compute_ns / 1e6,
-		.communication_ms = (double)row->alone.step_ns / 1e6,
-		.exposed_ms = (double)row->step.exposed_ns / 1e6,
-		.idle_ms = (double)row->step.idle_ns / 1e6,
-		.efficiency = 1,
-	};
-
-	if (f.step_ms > 0) {
-		f.efficiency = f.compute_ms / f.step_ms;
-		f.samples_per_s = p->request->setup->job.arguments->rate.batch *
-				  row->step.world_size / f.step_ms * 1e3;
-	}
-	return f;
-}
+#include "model/library/library.h"
 
 static size_t shown_buckets(const struct workload_result *step)
 {
@@ -47,12 +17,13 @@ static size_t shown_buckets(const struct workload_result *step)
 }
 
 /* What rank 0 calls in a step, where there are no buckets. */
-static void print_calls(const struct workload_result *step, FILE *out)
+static void print_calls(const struct workload_result *step, const char *comment,
+			FILE *out)
 {
 	const char *between = "";
 	size_t i;
 
-	fprintf(out, "# %-10s %d ranks:", "calls", step->world_size);
+	fprintf(out, "%s %-10s %d ranks:", comment, "calls", step->world_size);
 	for (i = 0; i < WORKLOAD_NUM_CALLS; i++) {
 		if (step->calls[i].num == 0)
 			continue;
@@ -79,9 +50,9 @@ static struct library_estimate choice_of(const struct prediction *p,
 	struct library_estimate choice;
 	struct dist_message message;
 
-	if (library_estimate(&p->profile, &row->ground.fabric, &call, &choice,
+	if (library_estimate(&p->profile, &row->survey.fabric, &call, &choice,
 			     &message))
-		snprintf(choice.algorithm, sizeof(choice.algorithm), "?");
+		snprintf(choice.algorithm, sizeof choice.algorithm, "?");
 	return choice;
 }
 
@@ -92,178 +63,148 @@ static bool is_same(const struct library_estimate *a,
 	       strcmp(a->protocol, b->protocol) == 0;
 }
 
-/* Takes the conditions: a name and words. */
-struct sink {
-	void (*put)(void *arg, const char *name, const char *words);
-	void *arg;
-};
+/* ---- conditions: a prediction means nothing without them ---------------- */
 
-static void tell_work(const struct prediction *p, const struct sink *sink)
+static void add_work(json_t *conditions, const struct prediction *p)
 {
 	const struct workload_setup *setup = p->request->setup;
 	const struct model *model = &setup->model;
 	const char *kind = setup->job.workload->name;
-	char words[256], flags[192];
+	char flags[192];
 
 	workload_arguments_describe(setup->job.arguments, kind, flags,
-				    sizeof(flags));
-	snprintf(words, sizeof(words), "%s%s", kind, flags);
-	sink->put(sink->arg, "workload", words);
-	snprintf(words, sizeof(words),
-		 "%s: %zu parameters in %zu tensors, float32, forward %.4g "
-		 "GFLOP a sample",
-		 model->name, model->numel, model->num_parameters,
-		 model->forward_flops / 1e9);
-	sink->put(sink->arg, "model", words);
-	sink->put(sink->arg, "compute", setup->compute);
+				    sizeof flags);
+	json_object_set_new(conditions, "workload",
+			    json_sprintf("%s%s", kind, flags));
+	json_object_set_new(
+		conditions, "model",
+		json_sprintf("%s: %zu parameters in %zu tensors, float32, "
+			     "forward %.4g GFLOP a sample",
+			     model->name, model->numel, model->num_parameters,
+			     model->forward_flops / 1e9));
+	json_object_set_new(conditions, "compute", json_string(setup->compute));
 }
 
-/* The platform's own facts; those about the network in one line. */
-static void tell_platform(const struct prediction *p, const struct sink *sink)
+static void add_place(json_t *conditions, const struct prediction *p)
 {
-	static const char *const prefix = "network/";
-	const struct ground *ground = &p->rows[0].ground;
-	char facts[sizeof(ground->facts)], words[sizeof(ground->facts)] = "";
-	char *line, *rest = NULL;
-	size_t used = 0;
+	const struct prediction_request *request = p->request;
 
-	memcpy(facts, ground->facts, sizeof(facts));
-	for (line = strtok_r(facts, "\n", &rest); line;
-	     line = strtok_r(NULL, "\n", &rest)) {
-		char *colon = strstr(line, ": ");
+	if (request->machine) {
+		int most = request->world_sizes[request->num_world_sizes - 1];
 
-		if (!colon || strncmp(line, prefix, strlen(prefix)) != 0)
-			continue;
-		*colon = '\0';
-		used += (size_t)snprintf(words + used, sizeof(words) - used,
-					 "%s%s %s", used ? ", " : "",
-					 line + strlen(prefix), colon + 2);
+		json_object_set_new(
+			conditions, "machine",
+			json_sprintf(
+				"%.200s, %d ranks a node", request->machine,
+				machine_platform_node_ranks(&p->room, most)));
+	} else {
+		json_object_set_new(conditions, "platform",
+				    json_sprintf("%.200s, %d hosts",
+						 request->platform, p->hosts));
 	}
-	sink->put(sink->arg, "network", words);
+	if (request->links[0])
+		json_object_set_new(conditions, "links",
+				    json_string(request->links));
 }
 
 /* Of the last row, the largest as a rule. */
-static void tell_narrowest(const struct prediction *p, const struct sink *sink)
+static void add_narrowest(json_t *conditions, const struct prediction *p)
 {
 	const struct prediction_row *row =
 		&p->rows[p->request->num_world_sizes - 1];
-	const struct dist__narrowest *n = &row->ground.narrowest;
-	char words[256], alike[48] = "";
+	const struct dist__narrowest *n = &row->survey.narrowest;
+	char alike[48] = "";
 
 	if (n->links == 0)
 		return;
 	if (n->links > 1)
-		snprintf(alike, sizeof(alike), " (and %d more like it)",
+		snprintf(alike, sizeof alike, " (and %d more like it)",
 			 n->links - 1);
-	snprintf(words, sizeof(words),
-		 "%s%s: of a ring over %d ranks %d pass%s it, at %.4g GB/s "
-		 "each",
-		 n->name, alike, row->step.world_size, n->hops,
-		 n->hops == 1 ? "es" : "", n->hop_Bps / 1e9);
-	sink->put(sink->arg, "narrowest", words);
+	json_object_set_new(
+		conditions, "narrowest",
+		json_sprintf("%s%s: of a ring over %d ranks %d pass%s it, at "
+			     "%.4g GB/s each",
+			     n->name, alike, row->step.world_size, n->hops,
+			     n->hops == 1 ? "es" : "", n->hop_Bps / 1e9));
 }
 
-static void tell_profile(const struct prediction *p, const struct sink *sink)
+/* What a message costs, and whose model it is, with every constant that the
+ * profile states for it. */
+static void add_profile(json_t *conditions, const struct prediction *p)
 {
 	const struct dist__profile *profile = &p->profile;
-	char words[256], reduction[64] = "reduction free";
+	char text[1024], reduction[64] = "reduction free";
+	int used;
 
 	if (profile->reduce_Bps > 0)
-		snprintf(reduction, sizeof(reduction), "reduction at %.4g GB/s",
+		snprintf(reduction, sizeof reduction, "reduction at %.4g GB/s",
 			 profile->reduce_Bps / 1e9);
-	snprintf(words, sizeof(words), "%s%s%s: %g ns a message, %s",
-		 profile->name, *profile->version ? " " : "", profile->version,
-		 profile->message_overhead_ns, reduction);
-	sink->put(sink->arg, "profile", words);
-}
-
-/* Whose model it is, with every constant that the profile states for it. */
-static void tell_library(const struct prediction *p, const struct sink *sink)
-{
-	const struct dist__profile *profile = &p->profile;
-	char words[1024];
-	int used = snprintf(words, sizeof(words), "%s, from %s",
-			    profile->library, profile->source);
-
+	json_object_set_new(
+		conditions, "profile",
+		json_sprintf("%s%s%s: %g ns a message, %s", profile->name,
+			     *profile->version ? " " : "", profile->version,
+			     profile->message_overhead_ns, reduction));
 	if (!profile->library[0])
 		return;
+	used = snprintf(text, sizeof text, "%s, from %s", profile->library,
+			profile->source);
 	for (size_t i = 0;
-	     i < profile->num_constants && used < (int)sizeof(words); i++)
-		used += snprintf(words + used, sizeof(words) - (size_t)used,
+	     i < profile->num_constants && used < (int)sizeof text; i++)
+		used += snprintf(text + used, sizeof text - (size_t)used,
 				 "%s %s %g", i ? "," : ";",
 				 profile->constants[i].name,
 				 profile->constants[i].value);
-	sink->put(sink->arg, "library", words);
+	json_object_set_new(conditions, "library", json_string(text));
 }
 
 /* What the fidelities of the rows mean, each of them once. */
-static void tell_fidelity(const struct prediction *p, const struct sink *sink)
+static void add_fidelity(json_t *conditions, const struct prediction *p)
 {
-	char words[256] = "";
-	unsigned told = 0;
+	unsigned named = 0;
+	char text[256] = "";
 	size_t used = 0;
 
 	for (size_t i = 0; i < p->request->num_world_sizes; i++) {
 		enum dist__fidelity fidelity = p->rows[i].fidelity;
 
-		if (told & 1U << fidelity)
+		if (named & 1U << fidelity)
 			continue;
-		used += (size_t)snprintf(words + used, sizeof(words) - used,
-					 "%s%s: %s", told ? "; " : "",
+		used += (size_t)snprintf(text + used, sizeof text - used,
+					 "%s%s: %s", named ? "; " : "",
 					 dist__fidelity_name(fidelity),
 					 dist__fidelity_meaning(fidelity));
-		told |= 1U << fidelity;
+		named |= 1U << fidelity;
 	}
-	sink->put(sink->arg, "fidelity", words);
+	json_object_set_new(conditions, "fidelity", json_string(text));
 }
 
-static void tell_place(const struct prediction *p, const struct sink *sink)
+static json_t *conditions_of(const struct prediction *p)
 {
-	const struct prediction_request *request = p->request;
-	char words[256];
+	json_t *conditions = json_object();
 
-	if (request->machine) {
-		int most = request->world_sizes[request->num_world_sizes - 1];
-
-		snprintf(words, sizeof(words), "%.200s, %d ranks a node",
-			 request->machine,
-			 machine_room_node_ranks(&p->room, most));
-		sink->put(sink->arg, "machine", words);
-	} else {
-		snprintf(words, sizeof(words), "%.200s, %d hosts",
-			 request->platform, p->hosts);
-		sink->put(sink->arg, "platform", words);
-	}
-	if (request->links[0])
-		sink->put(sink->arg, "links", request->links);
+	add_work(conditions, p);
+	add_place(conditions, p);
+	json_object_set_new(conditions, "network",
+			    json_string(p->rows[0].survey.network));
+	add_narrowest(conditions, p);
+	add_profile(conditions, p);
+	add_fidelity(conditions, p);
+	return conditions;
 }
 
-/* A prediction means nothing without them. */
-static void tell_conditions(const struct prediction *p, const struct sink *sink)
-{
-	tell_work(p, sink);
-	tell_place(p, sink);
-	tell_platform(p, sink);
-	tell_narrowest(p, sink);
-	tell_profile(p, sink);
-	tell_library(p, sink);
-	tell_fidelity(p, sink);
-}
-
-static void put_line(void *arg, const char *name, const char *words)
-{
-	fprintf(arg, "# %-10s %s\n", name, words);
-}
+/* ---- what stands behind a row ------------------------------------------- */
 
 /* Which algorithm averages which bucket; neighbours of one algorithm in one
  * word. */
 static void print_algorithms(const struct prediction *p,
-			     const struct prediction_row *row, FILE *out)
+			     const struct prediction_row *row,
+			     const char *comment, FILE *out)
 {
 	size_t b, num = shown_buckets(&row->step);
 	struct library_estimate choice = choice_of(p, row, 0);
 
-	fprintf(out, "# %-10s %d ranks:", "all_reduce", row->step.world_size);
+	fprintf(out, "%s %-10s %d ranks:", comment, "all_reduce",
+		row->step.world_size);
 	for (b = 0; b < num; b++) {
 		const struct library_estimate next =
 			choice_of(p, row, b + 1 == num ? b : b + 1);
@@ -280,59 +221,62 @@ static void print_algorithms(const struct prediction *p,
 	fputc('\n', out);
 }
 
+/* What a rank holds, whatever the step takes beside it. */
+static void print_memory(const struct prediction *p,
+			 const struct prediction_row *row, const char *comment,
+			 FILE *out)
+{
+	char text[96];
+
+	physics_describe(p->request->setup, text, sizeof text);
+	fprintf(out, "%s %-10s %d ranks: %.4g GB a rank for %s\n", comment,
+		"memory", row->step.world_size, row->physics.memory_bytes / 1e9,
+		text);
+}
+
+/* Which rows are no answers. */
+static void print_impossible(const struct prediction *p, FILE *out)
+{
+	for (size_t i = 0; i < p->request->num_world_sizes; i++)
+		if (p->rows[i].physics.impossible[0])
+			fprintf(out, "impossible with %d ranks: %s\n",
+				p->rows[i].step.world_size,
+				p->rows[i].physics.impossible);
+}
+
 /* What was a flow, and what was not. */
-static void print_tally(const struct prediction_row *row, FILE *out)
+static void print_tally(const struct prediction_row *row, const char *comment,
+			FILE *out)
 {
-	char words[512];
+	char text[512];
 
-	tally_describe(&row->tally, words, sizeof(words));
-	if (*words)
-		fprintf(out, "# %-10s %d ranks: %s\n", "flows",
-			row->step.world_size, words);
+	tally_describe(&row->tally, text, sizeof text);
+	if (*text)
+		fprintf(out, "%s %-10s %d ranks: %s\n", comment, "flows",
+			row->step.world_size, text);
 }
 
-int prediction_print(const struct prediction *p,
-		     const struct explanation *explanation, FILE *out)
+/* ---- the rows ----------------------------------------------------------- */
+
+static json_t *calls_json(const struct workload_result *step)
 {
-	const struct sink sink = {put_line, out};
-	size_t i;
+	json_t *calls = json_object();
 
-	tell_conditions(p, &sink);
-	for (i = 0; i < p->request->num_world_sizes; i++) {
-		if (p->rows[i].step.num_buckets > 0)
-			print_algorithms(p, &p->rows[i], out);
-		else
-			print_calls(&p->rows[i].step, out);
-		print_tally(&p->rows[i], out);
-	}
-	fprintf(out, "%10s %12s %12s %16s %12s %12s %12s %9s\n", "world_size",
-		"step_ms", "compute_ms", "communication_ms", "exposed_ms",
-		"idle_ms", "efficiency", "fidelity");
-	for (i = 0; i < p->request->num_world_sizes; i++) {
-		struct figures f = figures_of(p, &p->rows[i]);
-
-		fprintf(out,
-			"%10d %12.3f %12.3f %16.3f %12.3f %12.3f %12.4f %9s\n",
-			p->rows[i].step.world_size, f.step_ms, f.compute_ms,
-			f.communication_ms, f.exposed_ms, f.idle_ms,
-			f.efficiency, dist__fidelity_name(p->rows[i].fidelity));
-	}
-	return explanation_print(explanation, out);
+	for (size_t i = 0; i < WORKLOAD_NUM_CALLS; i++)
+		json_object_set_new(
+			calls, workload_call_name((enum workload_call)i),
+			json_pack("{s:I, s:I}", "calls",
+				  (json_int_t)step->calls[i].num, "bytes",
+				  (json_int_t)step->calls[i].bytes));
+	return calls;
 }
 
-static void put_member(void *arg, const char *name, const char *words)
+static json_t *buckets_json(const struct prediction *p,
+			    const struct prediction_row *row)
 {
-	json_object_set_new(arg, name, json_string(words));
-}
+	json_t *buckets = json_array();
 
-static json_t *json_row(const struct prediction *p,
-			const struct prediction_row *row)
-{
-	struct figures f = figures_of(p, row);
-	json_t *buckets = json_array(), *calls = json_object();
-	size_t b, i;
-
-	for (b = 0; b < shown_buckets(&row->step); b++) {
+	for (size_t b = 0; b < shown_buckets(&row->step); b++) {
 		const struct library_estimate choice = choice_of(p, row, b);
 
 		json_array_append_new(
@@ -342,78 +286,112 @@ static json_t *json_row(const struct prediction *p,
 				  "algorithm", choice.algorithm, "protocol",
 				  choice.protocol));
 	}
-	for (i = 0; i < WORKLOAD_NUM_CALLS; i++)
-		json_object_set_new(
-			calls, workload_call_name((enum workload_call)i),
-			json_pack("{s:I, s:I}", "calls",
-				  (json_int_t)row->step.calls[i].num, "bytes",
-				  (json_int_t)row->step.calls[i].bytes));
-	return json_pack(
-		"{s:i, s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:I, s:o, s:o, "
-		"s:o}",
-		"world_size", row->step.world_size, "fidelity",
-		dist__fidelity_name(row->fidelity), "step_ms", f.step_ms,
-		"compute_ms", f.compute_ms, "communication_ms",
-		f.communication_ms, "exposed_ms", f.exposed_ms, "idle_ms",
-		f.idle_ms, "efficiency", f.efficiency, "samples_per_s",
-		f.samples_per_s, "gradient_bytes",
-		(json_int_t)(p->request->setup->model.numel * sizeof(float)),
-		"calls", calls, "buckets", buckets, "collectives",
-		tally_json(&row->tally));
+	return buckets;
 }
 
-int prediction_print_json(const struct prediction *p,
-			  const struct explanation *explanation, FILE *out)
+static double ms(int64_t ns)
 {
-	json_t *conditions = json_object(), *rows = json_array(), *all;
-	json_t *path = explanation_json(explanation);
-	const struct sink sink = {put_member, conditions};
+	return (double)ns / 1e6;
+}
+
+static struct dist__rows rows_of(const struct prediction *p)
+{
+	static const char columns[] =
+		"world_size;step_ms;compute_ms;communication_ms;exposed_ms;"
+		"idle_ms;efficiency;fidelity;samples_per_s|;gradient_bytes|;"
+		"memory_bytes|;impossible|;calls|;buckets|;collectives|";
+	const struct workload_setup *setup = p->request->setup;
+	struct dist__rows rows = {.columns = columns};
+
+	for (size_t i = 0; i < p->request->num_world_sizes; i++) {
+		const struct prediction_row *row = &p->rows[i];
+		const struct workload_result *step = &row->step;
+		double step_ms = ms(step->step_ns);
+		double samples =
+			workload_samples(&setup->job, step->world_size);
+		const char *impossible = row->physics.impossible;
+
+		ADD_ROW(&rows, cell_int(step->world_size),
+			cell_fixed(3, step_ms),
+			cell_fixed(3, ms(step->compute_ns)),
+			cell_fixed(3, ms(row->alone.step_ns)),
+			cell_fixed(3, ms(step->exposed_ns)),
+			cell_fixed(3, ms(step->idle_ns)),
+			cell_fixed(4, step_ms > 0
+					      ? ms(step->compute_ns) / step_ms
+					      : 1),
+			cell_text(dist__fidelity_name(row->fidelity)),
+			cell_real(step_ms > 0 ? samples / step_ms * 1e3 : 0),
+			cell_size(setup->model.numel * sizeof(float)),
+			cell_int((int64_t)row->physics.memory_bytes),
+			cell_text(*impossible ? impossible : NULL),
+			cell_json(calls_json(step)),
+			cell_json(buckets_json(p, row)),
+			cell_json(tally_json(&row->tally)));
+	}
+	return rows;
+}
+
+/* ---- forms -------------------------------------------------------------- */
+
+static int print_json(json_t *conditions, struct dist__rows *rows,
+		      const struct explanation *explanation, FILE *out)
+{
+	return dist__json_print(
+		json_pack("{s:o, s:o, s:o*}", "conditions", conditions, "rows",
+			  dist__rows_json(rows), "critical_path",
+			  explanation_json(explanation)),
+		out);
+}
+
+int prediction_print(const struct prediction *p,
+		     const struct explanation *explanation,
+		     enum dist__form form, FILE *out)
+{
+	const char *comment = form == FORM_MARKDOWN ? "-" : "#", *name;
+	json_t *conditions = conditions_of(p), *text;
+	struct dist__rows rows = rows_of(p);
 	int status;
-	size_t i;
 
-	tell_conditions(p, &sink);
-	for (i = 0; i < p->request->num_world_sizes; i++)
-		json_array_append_new(rows, json_row(p, &p->rows[i]));
-	all = json_pack("{s:o, s:o}", "conditions", conditions, "rows", rows);
-	if (all && path)
-		json_object_set_new(all, "critical_path", path);
-	status = all ? json_dumpf(all, out,
-				  JSON_INDENT(2) | JSON_REAL_PRECISION(9))
-		     : -1;
-	json_decref(all);
-	if (!status)
-		fputc('\n', out);
-	return status;
-}
-
-static void put_comment(void *arg, const char *name, const char *words)
-{
-	dist__output_print(arg, "# %s: %s\n", name, words);
+	if (form == FORM_JSON)
+		return print_json(conditions, &rows, explanation, out);
+	json_object_foreach(conditions, name, text) fprintf(
+		out, "%s %-10s %s\n", comment, name, json_string_value(text));
+	json_decref(conditions);
+	for (size_t i = 0; i < p->request->num_world_sizes; i++) {
+		if (p->rows[i].step.num_buckets > 0)
+			print_algorithms(p, &p->rows[i], comment, out);
+		else
+			print_calls(&p->rows[i].step, comment, out);
+		print_memory(p, &p->rows[i], comment, out);
+		print_tally(&p->rows[i], comment, out);
+	}
+	fputs(form == FORM_MARKDOWN ? "\n" : "", out);
+	status = dist__rows_print(&rows, form, out);
+	dist__rows_release(&rows);
+	print_impossible(p, out);
+	return status ? status : explanation_print(explanation, form, out);
 }
 
 enum dist_error prediction_write_tsv(const struct prediction *p,
 				     const char *path,
 				     struct dist_message *message)
 {
-	struct dist__output *out;
-	enum dist_error err = dist__output_open(path, &out, message);
-	size_t i;
+	json_t *conditions = conditions_of(p), *text;
+	struct dist__rows rows = rows_of(p);
+	enum dist_error error = DIST_ERR_NO_MEMORY;
+	const char *name;
+	char *head = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&head, &size);
 
-	if (err)
-		return err;
-	tell_conditions(p, &(struct sink){put_comment, out});
-	dist__output_text(out,
-			  "world_size\tstep_ms\tcompute_ms\t"
-			  "communication_ms\texposed_ms\tidle_ms\tefficiency\t"
-			  "fidelity\n");
-	for (i = 0; i < p->request->num_world_sizes; i++) {
-		struct figures f = figures_of(p, &p->rows[i]);
-
-		dist__output_print(
-			out, "%d\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t%s\n",
-			p->rows[i].step.world_size, f.step_ms, f.compute_ms,
-			f.communication_ms, f.exposed_ms, f.idle_ms,
-			f.efficiency, dist__fidelity_name(p->rows[i].fidelity));
-	}
-	return dist__output_close(out, message);
+	json_object_foreach(conditions, name, text) if (out)
+		fprintf(out, "# %s: %s\n", name, json_string_value(text));
+	json_decref(conditions);
+	if (out && fclose(out) == 0)
+		error = dist__rows_write(&rows, head, path, message);
+	else
+		snprintf(message->text, sizeof message->text, "out of memory");
+	free(head);
+	return error;
 }

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/data.h"
-#include "core/profile.h"
-#include "measured/machine.h"
+#include "base/data.h"
+#include "coll/profile.h"
+#include "model/measured/machine.h"
 
 /* Appends a line without the space around it, after a line break if text has
  * one already. */
@@ -29,7 +29,7 @@ void provenance_platform(const char *path, char *text, size_t size)
 	char line[512];
 
 	text[0] = '\0';
-	while (file && !ended && fgets(line, sizeof(line), file)) {
+	while (file && !ended && fgets(line, sizeof line, file)) {
 		const char *words = inside ? line : strstr(line, "<!--");
 		const char *end;
 
@@ -65,7 +65,7 @@ static void tell_model(const char *path, char *text, size_t size)
 	FILE *file = fopen(path, "r");
 	char line[512];
 
-	while (file && fgets(line, sizeof(line), file) && line[0] == '#')
+	while (file && fgets(line, sizeof line, file) && line[0] == '#')
 		append(text, size, line + 1, strcspn(line + 1, "\n"));
 	if (file)
 		fclose(file);
@@ -93,7 +93,7 @@ static const struct kind {
 
 static const struct kind *kind_find(const char *name)
 {
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
 		if (strcmp(kinds[i].name, name) == 0)
 			return &kinds[i];
 	return NULL;
@@ -107,7 +107,7 @@ bool provenance_find(const char *kind, const char *name, char *path,
 	char file[256];
 
 	/* Behind the name of a machine may stand one of its networks. */
-	snprintf(file, sizeof(file), "%.*s",
+	snprintf(file, sizeof file, "%.*s",
 		 (int)(known && known->tell == tell_machine ? strcspn(name, ":")
 							    : strlen(name)),
 		 name);
@@ -120,7 +120,7 @@ bool provenance_of(const char *kind, const char *name, char *text, size_t size)
 	char path[4096];
 
 	text[0] = '\0';
-	if (provenance_find(kind, name, path, sizeof(path)))
+	if (provenance_find(kind, name, path, sizeof path))
 		kind_find(kind)->tell(path, text, size);
 	return text[0] != '\0';
 }

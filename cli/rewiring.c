@@ -1,39 +1,25 @@
 #include "cli/rewiring.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-static const struct {
-	const char *name, *words, *value;
-} options[REWIRING_OPTIONS] = {
-	{"inter-bandwidth",
-	 "what the narrowest link between two nodes has (100G, 12.5GB/s), or "
-	 "as many times as much (x2); the others in proportion",
-	 "BW|xF"},
-	{"inter-latency",
-	 "what the links between two nodes take together (5us), or as many "
-	 "times as much",
-	 "TIME|xF"},
-	{"intra-bandwidth", "the same of links within nodes", "BW|xF"},
-	{"intra-latency", "the same of links within nodes", "TIME|xF"},
-};
+#define AT(i) (offsetof(struct rewiring_arguments, text) + (i) * sizeof(char *))
 
-void rewiring_init(struct rewiring_arguments *arguments,
-		   struct poptOption table[REWIRING_TABLE])
-{
-	static const struct poptOption end = POPT_TABLEEND;
+const struct option rewiring_options[] = {
+	{"inter-bandwidth", OPTION_TEXT, AT(0), "BW|xF",
+	 .help = "what the narrowest link between two nodes has (100G, "
+		 "12.5GB/s), or as many times as much (x2); the others in "
+		 "proportion"},
+	{"inter-latency", OPTION_TEXT, AT(1), "TIME|xF",
+	 .help = "what the links between two nodes take together (5us), or as "
+		 "many times as much"},
+	{"intra-bandwidth", OPTION_TEXT, AT(2), "BW|xF",
+	 .help = "the same of links within nodes"},
+	{"intra-latency", OPTION_TEXT, AT(3), "TIME|xF",
+	 .help = "the same of links within nodes"},
+	{.name = NULL}};
 
-	*arguments = (struct rewiring_arguments){{NULL}};
-	for (size_t i = 0; i < REWIRING_OPTIONS; i++)
-		table[i] = (struct poptOption){
-			options[i].name,      '\0', POPT_ARG_STRING,
-			&arguments->words[i], 0,    options[i].words,
-			options[i].value};
-	table[REWIRING_OPTIONS] = end;
-}
-
-/* Appends the option to text, in the words of dist__terms_read. */
+/* Appends the option to text, in the words of dist__link_overrides_read. */
 static enum dist_error append(char text[DIST__LINKS_SIZE], const char *name,
 			      const char *words, struct dist_message *message)
 {
@@ -43,33 +29,47 @@ static enum dist_error append(char text[DIST__LINKS_SIZE], const char *name,
 
 	if (len >= 0 && (size_t)len < room)
 		return DIST_OK;
-	snprintf(message->text, sizeof(message->text),
+	snprintf(message->text, sizeof message->text,
 		 "--%s: expected fewer characters", name);
 	return DIST_ERR_INVALID_ARGUMENT;
 }
 
 enum dist_error rewiring_read(const struct rewiring_arguments *arguments,
-			      struct dist__terms *terms,
-			      char text[DIST__LINKS_SIZE],
+			      struct dist__link_overrides *overrides,
+			      char text[DIST__LINKS_SIZE], const char **option,
 			      struct dist_message *message)
 {
 	enum dist_error error = DIST_OK;
 
 	text[0] = '\0';
 	for (size_t i = 0; i < REWIRING_OPTIONS && !error; i++) {
-		const char *words = arguments->words[i];
+		const char *words = arguments->text[i];
 
 		if (!words)
 			continue;
-		error = dist__terms_set(terms, options[i].name, words, message);
+		error = dist__link_overrides_set(
+			overrides, rewiring_options[i].name, words, message);
 		if (!error)
-			error = append(text, options[i].name, words, message);
+			error = append(text, rewiring_options[i].name, words,
+				       message);
+		if (error && option)
+			*option = rewiring_options[i].name;
 	}
 	return error;
 }
 
-void rewiring_release(struct rewiring_arguments *arguments)
+bool rewiring_pick(const struct dist__link_overrides *overrides, size_t i,
+		   struct dist__link_overrides *alone)
 {
-	for (size_t i = 0; i < REWIRING_OPTIONS; i++)
-		free(arguments->words[i]);
+	const struct dist__rewiring *from =
+		i < 2 ? &overrides->inter : &overrides->intra;
+	struct dist__rewiring *to;
+
+	*alone = (struct dist__link_overrides){.name = ""};
+	to = i < 2 ? &alone->inter : &alone->intra;
+	if (i % 2 == 0)
+		to->bandwidth = from->bandwidth;
+	else
+		to->latency = from->latency;
+	return to->bandwidth.value > 0 || to->latency.value > 0;
 }

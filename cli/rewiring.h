@@ -2,31 +2,31 @@
 #ifndef LOCKSTEP_CLI_REWIRING_H
 #define LOCKSTEP_CLI_REWIRING_H
 
-#include <popt.h>
-
-#include "sim/platform.h"
+#include "scenarios/arguments.h"
+#include "sim/platform/platform.h"
 
 #define REWIRING_OPTIONS 4
-#define REWIRING_TABLE   (REWIRING_OPTIONS + 1) /* with its end */
 
-/* What was given; strings are popt's, NULL when not given. */
+/* What was given, NULL when not. */
 struct rewiring_arguments {
-	char *words[REWIRING_OPTIONS];
+	const char *text[REWIRING_OPTIONS];
 };
 
-/* rewiring_init fills the table of options, which borrows arguments. */
-void rewiring_init(struct rewiring_arguments *arguments,
-		   struct poptOption table[REWIRING_TABLE]);
+extern const struct option rewiring_options[];
 
-/* rewiring_read reads them into terms, and writes what was given to text:
+/* rewiring_read reads them into overrides, and writes what was given to text:
  * "inter-bandwidth 100G, intra-latency x2"; "": nothing. Errors:
- * INVALID_ARGUMENT (message: what was expected). */
+ * INVALID_ARGUMENT (message: what was expected of *option; NULL: nobody asks
+ * which). */
 DIST_MUST_CHECK enum dist_error
 rewiring_read(const struct rewiring_arguments *arguments,
-	      struct dist__terms *terms, char text[DIST__LINKS_SIZE],
+	      struct dist__link_overrides *overrides,
+	      char text[DIST__LINKS_SIZE], const char **option,
 	      struct dist_message *message);
 
-/* rewiring_release frees the strings. */
-void rewiring_release(struct rewiring_arguments *arguments);
+/* rewiring_pick stores in *alone what overrides say by option number i alone;
+ * false: nothing. */
+bool rewiring_pick(const struct dist__link_overrides *overrides, size_t i,
+		   struct dist__link_overrides *alone);
 
 #endif

@@ -16,6 +16,7 @@
 
 #include "cli/command.h"
 #include "cli/tally.h"
+#include "sim/watcher.h"
 
 /* ---- starting ----------------------------------------------------------- */
 
@@ -44,11 +45,35 @@ static bool needs_launcher(const struct run_request *request,
 	       plan->output.redirects || plan->output.tee || plan->output.shown;
 }
 
+/* Says how collectives were simulated, unless message by message. */
+static void tell_fidelity(const struct dist__tally *tally)
+{
+	char text[512];
+
+	if (tally->fidelity == DIST__FIDELITY_AUTO ||
+	    tally->fidelity == DIST__FIDELITY_MESSAGE)
+		return;
+	tally_describe(tally, text, sizeof text);
+	fprintf(stderr, "lockstep run: fidelity %s%s%s\n",
+		dist__fidelity_name(tally->fidelity), *text ? ": " : "", text);
+}
+
+/* The same in a process that is watched: its ranks are all in there, or each is
+ * a process that has its seat there. */
+static int start_watched(void *arg)
+{
+	struct run_plan *plan = arg;
+	int status = plan->is_whole ? start_program(plan) : run_seats(plan);
+
+	tell_fidelity(dist__sim_tally());
+	return status;
+}
+
 /*
  * A scenario launches its own ranks, so that what is wrong with its arguments
- * is said once and not by every rank; so does any program in a world whose
- * ranks are all in one process. Every other program may be one that knows only
- * the launcher's variables and must be started rank by rank.
+ * is said once and not by every rank; so does a program with a dist_launch() in
+ * a world whose ranks are all in one process. Every other program may be one
+ * that knows only the launcher's variables and must be started rank by rank.
  */
 static int start(const struct run_request *request, struct run_plan *plan)
 {
@@ -59,7 +84,8 @@ static int start(const struct run_request *request, struct run_plan *plan)
 		.master_port = plan->nodes.endpoint_port,
 		.timeout_ns = plan->timeout_ns,
 		.role = request->role,
-		.summary = plan->argv[0],
+		.summary = plan->argv[plan->title],
+		.is_python = plan->is_python,
 		.max_restarts = plan->max_restarts,
 		.monitor_ns = plan->monitor_ns,
 		.nodes = plan->nodes,
@@ -68,47 +94,31 @@ static int start(const struct run_request *request, struct run_plan *plan)
 		.arg = plan,
 	};
 
-	if (plan->world->is_here || plan->is_rank ||
-	    !needs_launcher(request, plan))
+	if (plan->world->in_process)
+		return dist__sim_watch_run(start_watched, plan,
+					   plan->patience_ns);
+	if (plan->is_rank || !needs_launcher(request, plan))
 		return start_program(plan);
 	return dist__job_run(&spec);
 }
 
-/* Says how collectives were simulated, unless message by message. */
-static void tell_fidelity(const struct dist__tally *tally)
+int run_request_start(const struct run_request *request, struct run_plan *plan)
 {
-	char words[512];
+	int status = run_plan_make(request, plan);
 
-	if (tally->fidelity == DIST__FIDELITY_AUTO ||
-	    tally->fidelity == DIST__FIDELITY_MESSAGE)
-		return;
-	tally_describe(tally, words, sizeof(words));
-	fprintf(stderr, "lockstep run: fidelity %s%s%s\n",
-		dist__fidelity_name(tally->fidelity), *words ? ": " : "",
-		words);
-}
-
-int run_with(int argc, const char **argv, const struct run_extra *extra)
-{
-	struct run_request request = {.nproc_per_node = NULL};
-	struct run_plan plan = {.nproc = 1};
-	int status = run_options_read(argc, argv, extra, &request, &plan);
-
-	if (!status && extra)
-		status = extra->accept(&request, extra->arg);
 	if (!status)
-		status = run_plan_make(&request, &plan);
-	if (!status)
-		status = run_export(&request, &plan);
-	if (!status)
-		status = start(&request, &plan);
-	tell_fidelity(dist__sim_tally());
-	run_plan_release(&plan);
-	run_options_release(&request);
-	return status;
+		status = run_export(request, plan);
+	return status ? status : start(request, plan);
 }
 
 int command_run(int argc, const char **argv)
 {
-	return run_with(argc, argv, NULL);
+	struct run_request request = {.nproc_per_node = NULL};
+	struct run_plan plan = {.nproc = 1};
+	int status;
+
+	if (run_options_read(argc, argv, &manual_run, &request, &plan, &status))
+		status = run_request_start(&request, &plan);
+	run_plan_release(&plan);
+	return status;
 }

@@ -1,73 +1,82 @@
 /*
  * run.h - the parts of lockstep run: what the command line says
  * (run_options.c), what that asks for once it is checked (run_plan.c, with
- * run_nodes.c and run_output.c for torchrun's side of it), what stands in the
- * environment before and after (run_environment.c), and the start (run.c).
+ * run_nodes.c and run_output.c for torchrun's side of it and run_python.c for
+ * programs in Python, and run_seat.c for ranks in a simulation), what stands in
+ * the environment before and after (run_environment.c), and the start (run.c).
  */
 #ifndef LOCKSTEP_CLI_RUN_H
 #define LOCKSTEP_CLI_RUN_H
 
 #include "cli/rewiring.h"
 #include "core/backend.h"
-#include "realbackend/tcp/launcher.h"
+#include "realbackend/launch/launcher.h"
 #include "scenarios/scenario.h"
 
-/* What the command line says; strings are popt's, NULL when not given. */
+/* What the command line says; NULL when not given. */
 struct run_request {
 	/* ours */
-	char *world_size;
-	char *backend;
-	char *platform;
-	char *profile;
-	char *algorithm;
-	char *fidelity;
-	char *p2p;
-	char *intra;
-	char *bind_to;
-	char *timeout;
-	char *patience;
-	char *debug;
-	char *trace;
-	char *replay;
-	char *json, *junit, *sarif; /* the verdict for machines */
-	char *annotate;
-	char *dump;
+	const char *world_size;
+	const char *backend;
+	const char *platform;
+	const char *profile;
+	const char *algorithm;
+	const char *fidelity;
+	const char *p2p;
+	const char *intra;
+	const char *bind_to;
+	const char *timeout;
+	const char *patience;
+	const char *stack_size;
+	const char *debug;
+	const char *trace;
+	const char *replay;
+	const char *json, *junit, *sarif; /* the verdict for machines */
+	const char *annotate;
+	const char *dump;
+	const char *torch_backend_as;
+	const char *compute;
+	const char *represent;
 	int prefix_output;
 	struct rewiring_arguments links;
 
+	/* of the commands beside run; no option */
+	const char *explore; /* as struct dist_launch_options has it */
+	const char *strict;  /* "1": as lockstep check */
+
 	/* torchrun's */
-	char *nnodes;
-	char *nproc_per_node;
-	char *node_rank;
-	char *master_addr;
-	char *master_port;
-	char *rdzv_backend;
-	char *rdzv_endpoint;
-	char *rdzv_id;
-	char *rdzv_conf;
-	char *max_restarts;
-	char *monitor_interval;
-	char *role;
-	char *log_dir;
-	char *redirects;
-	char *tee;
-	char *local_ranks_filter;
+	const char *nnodes;
+	const char *nproc_per_node;
+	const char *node_rank;
+	const char *master_addr;
+	const char *master_port;
+	const char *rdzv_backend;
+	const char *rdzv_endpoint;
+	const char *rdzv_id;
+	const char *rdzv_conf;
+	const char *max_restarts;
+	const char *monitor_interval;
+	const char *role;
+	const char *log_dir;
+	const char *redirects;
+	const char *tee;
+	const char *local_ranks_filter;
 	int standalone;
 	int no_python;
+	int module;
 };
 
-struct poptOption;
-
-/* What a command has beyond lockstep run. */
-struct run_extra {
-	const char *summary; /* for --help, behind the command's name */
-	const char *title;   /* of its options there */
-	const struct poptOption *options; /* ended as popt has it */
-
-	/* Checks them and sets what they change; returns as those below. */
-	int (*accept)(struct run_request *request, void *arg);
-	void *arg;
-};
+/* The groups of run's options, for a manual whose line begins with a struct
+ * run_request. */
+extern const struct option run_options[], run_torchrun_options[];
+#define RUN_GROUPS                                                             \
+	{"Options of run", .options = run_options},                            \
+		{"Links of sim", rewiring_options,                             \
+		 offsetof(struct run_request, links)},                         \
+	{                                                                      \
+		"As torchrun's (defaults: PET_NNODES, ...)",                   \
+			.options = run_torchrun_options                        \
+	}
 
 /* What it asks for, once checked. Zeroed but for nproc, 1. */
 struct run_plan {
@@ -77,6 +86,7 @@ struct run_plan {
 	int max_restarts;
 	int64_t monitor_ns;
 	int64_t timeout_ns;
+	int64_t patience_ns; /* with a simulation; 0: for ever */
 	int master_port;
 	struct dist__nodes_spec nodes;
 	char endpoint_host[256];
@@ -84,8 +94,14 @@ struct run_plan {
 	struct dist__output_spec output; /* its arrays are the plan's */
 	char links[DIST__LINKS_SIZE];    /* what they have instead, in words */
 	const struct scenario *scenario; /* NULL: an executable file */
+	bool is_whole;  /* it, which launches its own ranks when it is started
+			   once */
+	bool is_python; /* run by an interpreter of Python */
 	int argc;
-	char **argv; /* the program's, argv[0] its name; ended by NULL */
+	char **argv;  /* the program's, argv[0] its file; ended by NULL */
+	int title;    /* which of these names it in reports: 0, or its script */
+	char **words; /* the command line's, if argv is not; else NULL */
+	char interpreter[4096]; /* what argv[0] may point to */
 };
 
 /* The functions below that return int: one of enum dist_exit, other than OK
@@ -96,23 +112,21 @@ int run_refuse(const char *option, const char *value, const char *expected);
 
 /* run_number reads the whole of words as a number from min to max; false: it
  * is none. */
-bool run_number(const char *words, long min, long max, int *number);
-
-/* run_seconds reads seconds, at least 0 and less than 1e9, as nanoseconds. */
-bool run_seconds(const char *words, int64_t *ns);
+bool run_number(const char *text, long min, long max, int *number);
 
 /* run_given returns the option if it was given, else the variable if it says
  * something, else NULL. */
 const char *run_given(const char *option, const char *variable);
 
-/* run_with is lockstep run with more options; extra NULL: none. */
-int run_with(int argc, const char **argv, const struct run_extra *extra);
+/* run_options_read reads the command line by the manual into line, which begins
+ * with a struct run_request, and the program's words into the plan. Returns
+ * false when there is nothing more to do, with the status. The caller releases
+ * the plan in any case. */
+bool run_options_read(int argc, const char **argv, const struct manual *manual,
+		      void *line, struct run_plan *plan, int *status);
 
-/* run_options_read reads the command line, and the program's words into the
- * plan. The caller releases both in any case. */
-int run_options_read(int argc, const char **argv, const struct run_extra *extra,
-		     struct run_request *request, struct run_plan *plan);
-void run_options_release(struct run_request *request);
+/* run_request_start runs what is asked for; returns the job's status. */
+int run_request_start(const struct run_request *request, struct run_plan *plan);
 
 /* run_plan_make checks the request and completes the plan. */
 int run_plan_make(const struct run_request *request, struct run_plan *plan);
@@ -124,12 +138,34 @@ int run_choose_nodes(const struct run_request *request, struct run_plan *plan);
 /* run_choose_output fills in where output goes. */
 int run_choose_output(const struct run_request *request, struct run_plan *plan);
 
+/* run_choose_interpreter finds what runs a script or a module, and programs on
+ * PATH; argv begins with a file then. Of scenarios, and of what is no program,
+ * it leaves everything as it is. */
+int run_choose_interpreter(const struct run_request *request,
+			   struct run_plan *plan);
+
+/* run_check_backends checks --torch-backend-as. */
+int run_check_backends(const char *option);
+
+/* run_export_python puts what our Python package needs into the environment of
+ * a program; false: no memory. */
+bool run_export_python(const struct run_request *request,
+		       const struct run_plan *plan);
+
+/* run_seats runs a program whose ranks are processes of their own in a
+ * simulation, and returns the job's status. */
+int run_seats(struct run_plan *plan);
+
+/* run_check_compute checks --compute. */
+int run_check_compute(const struct run_request *request,
+		      const struct run_plan *plan);
+
 /* run_export puts the request into the environment, for the program's own
  * dist_launch() or dist_init_process_group(). */
 int run_export(const struct run_request *request, const struct run_plan *plan);
 
 /* run_default returns what torchrun's variable for an option says, PET_NNODES
- * for "nnodes", in memory that the caller frees; NULL: nothing. */
-char *run_default(const char *option);
+ * for "nnodes"; NULL: nothing. */
+const char *run_default(const char *option);
 
 #endif

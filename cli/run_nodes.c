@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/quantity.h"
 #define SECOND ((int64_t)1000000000)
 
 /* torchrun's ports where none is said. */
@@ -18,39 +19,38 @@
 
 /* ---- one option --------------------------------------------------------- */
 
-static int choose_range(const char *words, struct dist__nodes_spec *nodes)
+static int choose_range(const char *text, struct dist__nodes_spec *nodes)
 {
 	char first[16];
 	const char *colon;
 
 	nodes->min_nodes = nodes->max_nodes = 1;
-	if (!words)
+	if (!text)
 		return DIST_EXIT_OK;
-	colon = strchr(words, ':');
-	snprintf(first, sizeof(first), "%.*s",
-		 colon ? (int)(colon - words) : (int)sizeof(first) - 1, words);
+	colon = strchr(text, ':');
+	snprintf(first, sizeof first, "%.*s",
+		 colon ? (int)(colon - text) : (int)sizeof first - 1, text);
 	if (!run_number(first, 1, MAX_NODES, &nodes->min_nodes) ||
 	    !run_number(colon ? colon + 1 : first, nodes->min_nodes, MAX_NODES,
 			&nodes->max_nodes))
-		return run_refuse("--nnodes", words,
+		return run_refuse("--nnodes", text,
 				  "a number of nodes, or MIN:MAX");
 	return DIST_EXIT_OK;
 }
 
-static int choose_port(const char *words, int *port)
+static int choose_port(const char *text, int *port)
 {
-	if (words && !run_number(words, 0, 65535, port))
-		return run_refuse("--master-port", words,
+	if (text && !run_number(text, 0, 65535, port))
+		return run_refuse("--master-port", text,
 				  "a port from 0 (any free one) to 65535");
 	return DIST_EXIT_OK;
 }
 
 /* A name that stands in paths and in messages between agents. */
-static bool is_name(const char *words)
+static bool is_name(const char *text)
 {
-	return *words &&
-	       strlen(words) < sizeof(((struct run_plan *)0)->run_id) &&
-	       !strpbrk(words, " \t\n/");
+	return *text && strlen(text) < sizeof(((struct run_plan *)0)->run_id) &&
+	       !strpbrk(text, " \t\n/");
 }
 
 static int choose_names(const struct run_request *request,
@@ -65,10 +65,10 @@ static int choose_names(const struct run_request *request,
 	if (request->role && !is_name(request->role))
 		return run_refuse("--role", request->role, expected);
 	if (request->standalone)
-		snprintf(plan->run_id, sizeof(plan->run_id), "standalone-%ld",
+		snprintf(plan->run_id, sizeof plan->run_id, "standalone-%ld",
 			 (long)getpid());
 	else
-		snprintf(plan->run_id, sizeof(plan->run_id), "%s", id);
+		snprintf(plan->run_id, sizeof plan->run_id, "%s", id);
 	plan->nodes.run_id = plan->run_id;
 	return DIST_EXIT_OK;
 }
@@ -76,15 +76,14 @@ static int choose_names(const struct run_request *request,
 static int choose_restarts(const struct run_request *request,
 			   struct run_plan *plan)
 {
-	const char *words = request->max_restarts;
+	const char *text = request->max_restarts;
 
-	if (words && !run_number(words, 0, 1 << 20, &plan->max_restarts))
-		return run_refuse("--max-restarts", words,
-				  "a number from 0 on");
-	words = request->monitor_interval;
-	if (words && (!run_seconds(words, &plan->monitor_ns) ||
-		      plan->monitor_ns < SECOND / 1000))
-		return run_refuse("--monitor-interval", words,
+	if (text && !run_number(text, 0, 1 << 20, &plan->max_restarts))
+		return run_refuse("--max-restarts", text, "a number from 0 on");
+	text = request->monitor_interval;
+	if (text && (!dist__seconds_read(text, &plan->monitor_ns) ||
+		     plan->monitor_ns < SECOND / 1000))
+		return run_refuse("--monitor-interval", text,
 				  "seconds, 0.001 or more");
 	return DIST_EXIT_OK;
 }
@@ -105,9 +104,9 @@ static bool parse_setting(const char *key, const char *value,
 		{"keep_alive_interval", &nodes->keep_alive_ns},
 	};
 
-	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
+	for (size_t i = 0; i < sizeof times / sizeof times[0]; i++)
 		if (strcmp(key, times[i].key) == 0)
-			return run_seconds(value, times[i].ns) &&
+			return dist__seconds_read(value, times[i].ns) &&
 			       *times[i].ns > 0;
 	if (strcmp(key, "keep_alive_max_attempt") == 0)
 		return run_number(value, 1, 1000, attempts);
@@ -118,9 +117,9 @@ static bool parse_setting(const char *key, const char *value,
 	return strcmp(key, "is_host") == 0;
 }
 
-static int choose_settings(const char *words, struct dist__nodes_spec *nodes)
+static int choose_settings(const char *text, struct dist__nodes_spec *nodes)
 {
-	char *copy = strdup(words ? words : ""), *rest = NULL, *value;
+	char *copy = strdup(text ? text : ""), *rest = NULL, *value;
 	int attempts = 5;
 	bool good = copy != NULL;
 
@@ -137,7 +136,7 @@ static int choose_settings(const char *words, struct dist__nodes_spec *nodes)
 	nodes->keep_alive_ns *= attempts;
 	free(copy);
 	return good ? DIST_EXIT_OK
-		    : run_refuse("--rdzv-conf", words,
+		    : run_refuse("--rdzv-conf", text,
 				 "KEY=VALUE,... of join_timeout, timeout, "
 				 "last_call_timeout, keep_alive_interval "
 				 "(seconds), keep_alive_max_attempt, is_host");
@@ -147,27 +146,27 @@ static int choose_settings(const char *words, struct dist__nodes_spec *nodes)
 
 /* Reads HOST[:PORT], or [ADDRESS][:PORT] with colons in it. Port 0, any free
  * one, is for a node that nobody looks for. */
-static int choose_endpoint(const char *words, int port, struct run_plan *plan)
+static int choose_endpoint(const char *text, int port, struct run_plan *plan)
 {
-	const char *host = words, *end, *digits;
+	const char *host = text, *end, *digits;
 
-	if (*words == '[') {
-		host = words + 1;
-		end = strchr(words, ']');
+	if (*text == '[') {
+		host = text + 1;
+		end = strchr(text, ']');
 		digits = end ? end + 1 : NULL;
 	} else {
-		end = digits = words + strcspn(words, ":");
+		end = digits = text + strcspn(text, ":");
 	}
 	plan->nodes.endpoint_port = port;
 	if (!end || end == host ||
-	    (size_t)(end - host) >= sizeof(plan->endpoint_host) ||
+	    (size_t)(end - host) >= sizeof plan->endpoint_host ||
 	    strpbrk(host, " \t\n") ||
 	    (*digits && (*digits != ':' ||
 			 !run_number(digits + 1, plan->nodes.max_nodes > 1,
 				     65535, &plan->nodes.endpoint_port))))
-		return run_refuse("--rdzv-endpoint", words,
+		return run_refuse("--rdzv-endpoint", text,
 				  "HOST:PORT, with a port from 1 to 65535");
-	snprintf(plan->endpoint_host, sizeof(plan->endpoint_host), "%.*s",
+	snprintf(plan->endpoint_host, sizeof plan->endpoint_host, "%.*s",
 		 (int)(end - host), host);
 	plan->nodes.endpoint_host = plan->endpoint_host;
 	return DIST_EXIT_OK;
@@ -194,7 +193,7 @@ static int choose_static(const struct run_request *request,
 	if (nodes->max_nodes > 1 && port == 0)
 		return run_refuse("--master-port", request->master_port,
 				  "one that the other nodes can know");
-	snprintf(plan->endpoint_host, sizeof(plan->endpoint_host), "%s",
+	snprintf(plan->endpoint_host, sizeof plan->endpoint_host, "%s",
 		 request->master_addr ? request->master_addr : "127.0.0.1");
 	nodes->endpoint_host = plan->endpoint_host;
 	nodes->endpoint_port = port;
@@ -254,6 +253,6 @@ int run_choose_nodes(const struct run_request *request, struct run_plan *plan)
 		status = choose_names(request, plan);
 	if (status)
 		return status;
-	return plan->world->is_here ? check_simulated(request, plan)
-				    : choose_backend(request, plan);
+	return plan->world->in_process ? check_simulated(request, plan)
+				       : choose_backend(request, plan);
 }

@@ -8,62 +8,62 @@
 
 /* Reads torchrun's code for streams: "3" for all ranks, or "0:1,1:2" for some;
  * 0 none, 1 stdout, 2 stderr, 3 both. NULL: all none. */
-static int parse_codes(const char *option, const char *words, int nproc,
+static int parse_codes(const char *option, const char *text, int nproc,
 		       const unsigned char **codes)
 {
 	static const char expected[] =
 		"0 (none), 1 (stdout), 2 (stderr) or 3 (both), or such as "
 		"0:1,1:2 by local rank";
 	unsigned char *array;
-	const char *next = words;
+	const char *next = text;
 	char *end;
 	long rank, code;
 
-	if (!words)
+	if (!text)
 		return DIST_EXIT_OK;
 	array = calloc((size_t)nproc, 1);
 	*codes = array;
 	if (!array)
 		return DIST_EXIT_INTERNAL;
-	if (strlen(words) == 1 && *words >= '0' && *words <= '3') {
-		memset(array, *words - '0', (size_t)nproc);
+	if (strlen(text) == 1 && *text >= '0' && *text <= '3') {
+		memset(array, *text - '0', (size_t)nproc);
 		return DIST_EXIT_OK;
 	}
 	for (;;) {
 		rank = strtol(next, &end, 10);
 		if (end == next || rank < 0 || *end != ':')
-			return run_refuse(option, words, expected);
+			return run_refuse(option, text, expected);
 		code = end[1] - '0';
 		if (code < 0 || code > 3)
-			return run_refuse(option, words, expected);
+			return run_refuse(option, text, expected);
 		if (rank < nproc)
 			array[rank] = (unsigned char)code;
 		next = end + 2;
 		if (*next == '\0')
 			return DIST_EXIT_OK;
 		if (*next++ != ',')
-			return run_refuse(option, words, expected);
+			return run_refuse(option, text, expected);
 	}
 }
 
 /* Reads "0,2": the local ranks whose output is shown. NULL or "": all. */
-static int parse_filter(const char *words, int nproc, const bool **shown)
+static int parse_filter(const char *text, int nproc, const bool **shown)
 {
-	const char *next = words;
+	const char *next = text;
 	char *end;
 	bool *array;
 	long rank;
 
-	if (!words || !*words)
+	if (!text || !*text)
 		return DIST_EXIT_OK;
-	array = calloc((size_t)nproc, sizeof(*array));
+	array = calloc((size_t)nproc, sizeof *array);
 	*shown = array;
 	if (!array)
 		return DIST_EXIT_INTERNAL;
 	for (;;) {
 		rank = strtol(next, &end, 10);
 		if (end == next || rank < 0 || (*end && *end != ','))
-			return run_refuse("--local-ranks-filter", words,
+			return run_refuse("--local-ranks-filter", text,
 					  "local ranks such as 0,2");
 		if (rank < nproc)
 			array[rank] = true;
@@ -85,7 +85,7 @@ static int refuse_simulated(const struct run_request *request)
 		{"--local-ranks-filter", request->local_ranks_filter, ""},
 	};
 
-	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+	for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
 		if (options[i].value &&
 		    strcmp(options[i].value, options[i].harmless) != 0)
 			return run_refuse(options[i].option, options[i].value,
@@ -110,7 +110,7 @@ int run_choose_output(const struct run_request *request, struct run_plan *plan)
 	struct dist__output_spec *output = &plan->output;
 	int status;
 
-	if (plan->world->is_here)
+	if (plan->world->in_process)
 		return refuse_simulated(request);
 	output->prefix = request->prefix_output != 0;
 	output->log_dir = request->log_dir;

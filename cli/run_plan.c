@@ -1,60 +1,53 @@
 /* run_plan.c - what lockstep run is asked for, checked and made complete. */
+#define _GNU_SOURCE /* memmem */
+
 #include "cli/run.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "check/dump.h"
-#include "cli/place.h"
-#include "core/data.h"
+#include "cli/check_writable.h"
+#include "cli/refuse.h"
+#include "base/data.h"
 #include "core/fidelity.h"
-#include "sim/platform.h"
+#include "base/quantity.h"
+#include "coll/profile.h"
+#include "sim/platform/platform.h"
+#include "sim/watcher.h"
+#include "worlds/worlds.h"
 
-#define PATH_SIZE  4096
+#define PATH_SIZE 4096
+/* Between the ends of its neighbours in a table of symbols. */
+#define LAUNCHES   "\0dist_launch"
 #define MOST_PORTS 65535
 
 /* ---- words -------------------------------------------------------------- */
 
 int run_refuse(const char *option, const char *value, const char *expected)
 {
-	fprintf(stderr, "lockstep run: %s: %s, not \"%s\"\n", option, expected,
-		value);
-	return DIST_EXIT_USAGE;
+	return refuse("run", "%s: %s, not \"%s\"", option, expected, value);
 }
 
 static int complain(const struct dist_message *message)
 {
-	fprintf(stderr, "lockstep run: %s\n", message->text);
-	return DIST_EXIT_USAGE;
+	return refuse("run", "%s", message->text);
 }
 
-bool run_number(const char *words, long min, long max, int *number)
+bool run_number(const char *text, long min, long max, int *number)
 {
-	char *end;
-	long n;
+	int64_t n;
 
-	errno = 0;
-	n = strtol(words, &end, 10);
-	if (errno || end == words || *end || n < min || n > max)
+	if (!dist__count_read(text, min, max, &n))
 		return false;
 	*number = (int)n;
-	return true;
-}
-
-bool run_seconds(const char *words, int64_t *ns)
-{
-	char *end;
-	double seconds = strtod(words, &end);
-
-	/* 64 bits of nanoseconds hold that well. */
-	if (end == words || *end || !(seconds >= 0) || !(seconds < 1e9))
-		return false;
-	*ns = (int64_t)(seconds * 1e9);
 	return true;
 }
 
@@ -89,13 +82,13 @@ static int fill_world(const struct run_request *request,
 	char path[PATH_SIZE];
 	int hosts;
 
-	if (!plan->world->is_here || !platform) {
+	if (!plan->world->in_process || !platform) {
 		*size = count_gpus();
 		if (*size == 0)
 			*size = (int)sysconf(_SC_NPROCESSORS_ONLN);
 		return DIST_EXIT_OK;
 	}
-	if (dist__data_find("platforms", platform, ".xml", path, sizeof(path),
+	if (dist__data_find("platforms", platform, ".xml", path, sizeof path,
 			    &message) ||
 	    dist__platform_hosts(path, &hosts, size, &message))
 		return complain(&message);
@@ -104,27 +97,27 @@ static int fill_world(const struct run_request *request,
 
 /* Stores the number of ranks that words ask for in plan->nproc. */
 static int parse_nproc(const struct run_request *request, const char *option,
-		       const char *words, struct run_plan *plan)
+		       const char *text, struct run_plan *plan)
 {
-	if (strcmp(words, "auto") == 0)
+	if (strcmp(text, "auto") == 0)
 		return fill_world(request, plan, &plan->nproc);
-	if (strcmp(words, "cpu") == 0) {
+	if (strcmp(text, "cpu") == 0) {
 		plan->nproc = (int)sysconf(_SC_NPROCESSORS_ONLN);
 		return DIST_EXIT_OK;
 	}
-	if (strcmp(words, "gpu") == 0) {
+	if (strcmp(text, "gpu") == 0) {
 		plan->nproc = count_gpus();
 		return plan->nproc ? DIST_EXIT_OK
-				   : run_refuse(option, words,
+				   : run_refuse(option, text,
 						"there is no GPU here (no "
 						"/dev/nvidia0), a number");
 	}
-	if (!run_number(words, 1, 1 << 24, &plan->nproc))
-		return run_refuse(option, words,
+	if (!run_number(text, 1, 1 << 24, &plan->nproc))
+		return run_refuse(option, text,
 				  "a number of ranks from 1 on, auto, cpu or "
 				  "gpu");
-	if (!plan->world->is_here && plan->nproc > MOST_PORTS)
-		return run_refuse(option, words,
+	if (!plan->world->in_process && plan->nproc > MOST_PORTS)
+		return run_refuse(option, text,
 				  "at most 65535 ranks, each of which listens "
 				  "on a port");
 	return DIST_EXIT_OK;
@@ -136,23 +129,54 @@ static int choose_nproc(const struct run_request *request,
 			struct run_plan *plan)
 {
 	const char *option = "--nproc-per-node";
-	const char *words = request->nproc_per_node;
+	const char *text = request->nproc_per_node;
 	bool alone = plan->nodes.max_nodes == 1;
 
 	if (request->world_size &&
-	    (!alone || (words && strcmp(words, request->world_size) != 0)))
+	    (!alone || (text && strcmp(text, request->world_size) != 0)))
 		return run_refuse("--world-size", request->world_size,
 				  "on one machine the same as "
 				  "--nproc-per-node");
-	if (!words) {
+	if (!text) {
 		option = "--world-size";
-		words = request->world_size;
+		text = request->world_size;
 	}
-	if (!words && alone) {
+	if (!text && alone && request->represent &&
+	    strncmp(request->represent, "1:", 2) == 0) {
+		option = "--represent";
+		text = request->represent + 2;
+	}
+	if (!text && alone) {
 		option = "WORLD_SIZE";
-		words = run_given(NULL, option);
+		text = run_given(NULL, option);
 	}
-	return words ? parse_nproc(request, option, words, plan) : DIST_EXIT_OK;
+	return text ? parse_nproc(request, option, text, plan) : DIST_EXIT_OK;
+}
+
+/* --represent: the ranks that rank 0 stands for are those that there are. */
+static int check_represent(const struct run_request *request,
+			   const struct run_plan *plan)
+{
+	const char *text = run_given(request->represent, "LOCKSTEP_REPRESENT");
+	const char *option =
+		request->represent ? "--represent" : "LOCKSTEP_REPRESENT";
+	int ranks;
+
+	if (!text)
+		return DIST_EXIT_OK;
+	if (strncmp(text, "1:", 2) != 0 ||
+	    !run_number(text + 2, 1, 1 << 24, &ranks))
+		return run_refuse(option, text,
+				  "expected 1:N, one rank that stands for N");
+	if (!plan->world->in_process)
+		return run_refuse(option, text,
+				  "expected --backend sim: real ranks are all "
+				  "there");
+	if (ranks != plan->nproc * plan->nodes.max_nodes)
+		return run_refuse(option, text,
+				  "expected as many ranks as --nproc-per-node "
+				  "and --nnodes say");
+	return DIST_EXIT_OK;
 }
 
 /* ---- the rest ----------------------------------------------------------- */
@@ -176,7 +200,8 @@ static int choose_world(const char *name, const struct dist__world **world)
 		fputc('\n', stderr);
 		return DIST_EXIT_USAGE;
 	}
-	if (!(*world)->is_available(&why)) {
+	/* A simulation finds out itself, in the process that will need it. */
+	if (!(*world)->in_process && !(*world)->is_available(&why)) {
 		fprintf(stderr, "lockstep run: %s: %s\n", name, why.text);
 		return DIST_EXIT_SKIPPED;
 	}
@@ -186,77 +211,99 @@ static int choose_world(const char *name, const struct dist__world **world)
 /* Stores the timeout in force, 0 when only the default is. */
 static int choose_timeout(const char *option, int64_t *timeout_ns)
 {
-	const char *words = run_given(option, "LOCKSTEP_TIMEOUT");
+	const char *text = run_given(option, "LOCKSTEP_TIMEOUT");
 
-	if (words && (!run_seconds(words, timeout_ns) || *timeout_ns == 0))
+	if (text && (!dist__seconds_read(text, timeout_ns) || *timeout_ns == 0))
 		return run_refuse(option ? "--timeout" : "LOCKSTEP_TIMEOUT",
-				  words, "seconds, a number above 0");
+				  text, "seconds, a number above 0");
 	return DIST_EXIT_OK;
 }
 
-static int check_patience(const char *option)
+static int choose_patience(const char *option, int64_t *patience_ns)
 {
-	const char *words = run_given(option, "LOCKSTEP_PATIENCE");
-	int64_t patience_ns;
+	const char *text = run_given(option, "LOCKSTEP_PATIENCE");
 
-	if (!words || run_seconds(words, &patience_ns))
+	*patience_ns = DIST__SIM_PATIENCE_S * (int64_t)1000000000;
+	if (!text || dist__seconds_read(text, patience_ns))
 		return DIST_EXIT_OK;
-	return run_refuse(option ? "--patience" : "LOCKSTEP_PATIENCE", words,
+	return run_refuse(option ? "--patience" : "LOCKSTEP_PATIENCE", text,
 			  "seconds, 0 or more");
+}
+
+static int check_secret(void)
+{
+	const char *text = getenv("LOCKSTEP_SECRET");
+
+	if (!text || *text)
+		return DIST_EXIT_OK;
+	return run_refuse("LOCKSTEP_SECRET", text,
+			  "expected what all ranks share, or unset");
+}
+
+static int check_stack_size(const char *option)
+{
+	const char *text = run_given(option, "LOCKSTEP_STACK_SIZE");
+	uint64_t bytes;
+
+	if (!text || dist__stack_read(text, &bytes))
+		return DIST_EXIT_OK;
+	return run_refuse(option ? "--stack-size" : "LOCKSTEP_STACK_SIZE", text,
+			  "expected " DIST__STACK_WORDS);
 }
 
 static int check_intra(const char *option)
 {
-	const char *words = run_given(option, "LOCKSTEP_INTRA");
+	const char *text = run_given(option, "LOCKSTEP_INTRA");
 	bool shares;
 
-	if (!words || dist__intra_parse(words, &shares))
+	if (!text || dist__intra_parse(text, &shares))
 		return DIST_EXIT_OK;
-	return run_refuse(option ? "--intra" : "LOCKSTEP_INTRA", words,
+	return run_refuse(option ? "--intra" : "LOCKSTEP_INTRA", text,
 			  "expected " DIST__INTRA_WORDS);
 }
 
 static int check_bind(const char *option)
 {
-	const char *words = run_given(option, "LOCKSTEP_BIND_TO");
+	const char *text = run_given(option, "LOCKSTEP_BIND_TO");
 	bool binds;
 
-	if (!words || dist__bind_parse(words, &binds))
+	if (!text || dist__bind_parse(text, &binds))
 		return DIST_EXIT_OK;
-	return run_refuse(option ? "--bind-to" : "LOCKSTEP_BIND_TO", words,
+	return run_refuse(option ? "--bind-to" : "LOCKSTEP_BIND_TO", text,
 			  "expected " DIST__BIND_WORDS);
 }
 
 static int check_debug(const char *option)
 {
-	const char *words = run_given(option, "LOCKSTEP_DEBUG");
+	const char *text = run_given(option, "LOCKSTEP_DEBUG");
 	enum dist__debug level;
 
-	if (dist__debug_parse(&level, words))
+	if (dist__debug_parse(&level, text))
 		return DIST_EXIT_OK;
-	return run_refuse(option ? "--debug" : "LOCKSTEP_DEBUG", words,
+	return run_refuse(option ? "--debug" : "LOCKSTEP_DEBUG", text,
 			  "expected " DIST__DEBUG_LEVELS);
 }
 
 static int check_fidelity(const char *option)
 {
-	const char *words = run_given(option, "LOCKSTEP_FIDELITY");
+	const char *text = run_given(option, "LOCKSTEP_FIDELITY");
 	enum dist__fidelity fidelity;
 
-	if (dist__fidelity_parse(&fidelity, words))
+	if (dist__fidelity_parse(&fidelity, text))
 		return DIST_EXIT_OK;
-	return run_refuse(option ? "--fidelity" : "LOCKSTEP_FIDELITY", words,
+	return run_refuse(option ? "--fidelity" : "LOCKSTEP_FIDELITY", text,
 			  "expected " DIST__FIDELITIES);
 }
 
 static int check_links(const struct run_request *request, struct run_plan *plan)
 {
-	struct dist__terms terms = {.name = ""};
+	struct dist__link_overrides overrides = {.name = ""};
 	struct dist_message message;
 
-	if (rewiring_read(&request->links, &terms, plan->links, &message))
+	if (rewiring_read(&request->links, &overrides, plan->links, NULL,
+			  &message))
 		return complain(&message);
-	if (*plan->links && !plan->world->is_here)
+	if (*plan->links && !plan->world->in_process)
 		return run_refuse("--backend", plan->world->name,
 				  "expected sim where links are changed");
 	return DIST_EXIT_OK;
@@ -268,7 +315,7 @@ static int check_dump(const struct run_request *request,
 {
 	const char *pattern = run_given(request->dump, "LOCKSTEP_DUMP");
 
-	if (plan->world->is_here)
+	if (plan->world->in_process)
 		return request->dump ? run_refuse("--dump", pattern,
 						  "simulated ranks leave none")
 				     : DIST_EXIT_OK;
@@ -290,19 +337,40 @@ static int check_places(const struct run_request *request,
 	};
 
 	if (plan->nodes.max_nodes > 1 ||
-	    place_check("run", paths, sizeof(paths) / sizeof(paths[0])))
+	    check_writable("run", paths, sizeof paths / sizeof paths[0]))
 		return DIST_EXIT_OK;
 	return DIST_EXIT_USAGE;
 }
 
 static int check_annotate(const char *option)
 {
-	const char *words = run_given(option, "LOCKSTEP_ANNOTATE");
+	const char *text = run_given(option, "LOCKSTEP_ANNOTATE");
 
-	if (!words || strcmp(words, "github") == 0)
+	if (!text || strcmp(text, "github") == 0)
 		return DIST_EXIT_OK;
-	return run_refuse(option ? "--annotate" : "LOCKSTEP_ANNOTATE", words,
+	return run_refuse(option ? "--annotate" : "LOCKSTEP_ANNOTATE", text,
 			  "expected github");
+}
+
+/* Whether the file at path has a symbol of this name, as far as that is known
+ * without running it. */
+static bool has_symbol(const char *path, const char *name, size_t len)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	void *bytes = MAP_FAILED;
+	struct stat info;
+	bool found = false;
+
+	if (fd >= 0 && fstat(fd, &info) == 0 && info.st_size > 0)
+		bytes = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE,
+			     fd, 0);
+	if (bytes != MAP_FAILED) {
+		found = memmem(bytes, (size_t)info.st_size, name, len);
+		(void)munmap(bytes, (size_t)info.st_size);
+	}
+	if (fd >= 0)
+		close(fd);
+	return found;
 }
 
 static int choose_program(struct run_plan *plan)
@@ -316,6 +384,7 @@ static int choose_program(struct run_plan *plan)
 		return DIST_EXIT_USAGE;
 	}
 	plan->scenario = scenario_find(name);
+	plan->is_whole = true;
 	if (plan->scenario)
 		return DIST_EXIT_OK;
 	if (stat(name, &info) || !S_ISREG(info.st_mode)) {
@@ -330,6 +399,7 @@ static int choose_program(struct run_plan *plan)
 			strerror(errno));
 		return DIST_EXIT_USAGE;
 	}
+	plan->is_whole = has_symbol(name, LAUNCHES, sizeof LAUNCHES);
 	return DIST_EXIT_OK;
 }
 
@@ -338,7 +408,7 @@ static int choose_program(struct run_plan *plan)
 static int check_profile(const struct run_request *request)
 {
 	const char *name = run_given(request->profile, "LOCKSTEP_PROFILE");
-	const char *words = run_given(request->algorithm, "LOCKSTEP_ALGORITHM");
+	const char *text = run_given(request->algorithm, "LOCKSTEP_ALGORITHM");
 	const char *p2p = run_given(request->p2p, "LOCKSTEP_P2P");
 	struct dist_message message = {""};
 	struct dist__profile profile;
@@ -350,9 +420,9 @@ static int check_profile(const struct run_request *request)
 		return run_refuse(request->p2p ? "--p2p" : "LOCKSTEP_P2P", p2p,
 				  "expected " DIST__P2P_MODES);
 	if ((name && (dist__data_find("profiles", name, ".yaml", path,
-				      sizeof(path), &message) ||
+				      sizeof path, &message) ||
 		      dist__profile_load(&profile, path, &message))) ||
-	    (words && dist__profile_force(&profile, words, &message)))
+	    (text && dist__profile_force(&profile, text, &message)))
 		status = complain(&message);
 	dist__profile_release(&profile);
 	return status;
@@ -364,7 +434,7 @@ static int check_profile(const struct run_request *request)
 static bool choose_is_rank(const struct run_request *request,
 			   const struct run_plan *plan)
 {
-	return !plan->world->is_here && !request->nproc_per_node &&
+	return !plan->world->in_process && !request->nproc_per_node &&
 	       !request->world_size && !request->nnodes &&
 	       !run_given(NULL, "RANK") && dist__job_is_rank();
 }
@@ -374,7 +444,11 @@ int run_plan_make(const struct run_request *request, struct run_plan *plan)
 	int status = choose_timeout(request->timeout, &plan->timeout_ns);
 
 	if (!status)
-		status = check_patience(request->patience);
+		status = choose_patience(request->patience, &plan->patience_ns);
+	if (!status)
+		status = check_stack_size(request->stack_size);
+	if (!status)
+		status = check_secret();
 	if (!status)
 		status = check_debug(request->debug);
 	if (!status)
@@ -393,6 +467,8 @@ int run_plan_make(const struct run_request *request, struct run_plan *plan)
 	if (!status)
 		status = choose_nproc(request, plan);
 	if (!status)
+		status = check_represent(request, plan);
+	if (!status)
 		status = run_choose_output(request, plan);
 	if (!status)
 		status = check_dump(request, plan);
@@ -401,7 +477,13 @@ int run_plan_make(const struct run_request *request, struct run_plan *plan)
 	if (!status)
 		status = check_annotate(request->annotate);
 	if (!status)
+		status = run_check_backends(request->torch_backend_as);
+	if (!status)
+		status = run_choose_interpreter(request, plan);
+	if (!status)
 		status = choose_program(plan);
+	if (!status)
+		status = run_check_compute(request, plan);
 	if (!status)
 		status = check_profile(request);
 	return status;
@@ -409,9 +491,8 @@ int run_plan_make(const struct run_request *request, struct run_plan *plan)
 
 void run_plan_release(struct run_plan *plan)
 {
-	for (int i = 0; plan->argv && i < plan->argc; i++)
-		free(plan->argv[i]);
 	free(plan->argv);
+	free(plan->words);
 	free((void *)plan->output.redirects);
 	free((void *)plan->output.tee);
 	free((void *)plan->output.shown);

@@ -2,7 +2,7 @@
 #ifndef LOCKSTEP_CLI_STUDY_CHECK_H
 #define LOCKSTEP_CLI_STUDY_CHECK_H
 
-#include "study/study.h"
+#include "cli/sweep/study.h"
 
 /*
  * study_check asks `lockstep predict` whether it knows every key of the study

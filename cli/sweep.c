@@ -2,39 +2,56 @@
 #include "cli/command.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <popt.h>
-
 #include "cli/pool.h"
+#include "cli/refuse.h"
 #include "cli/sweep.h"
-#include "core/data.h"
-#include "scenarios/arguments.h"
+#include "base/data.h"
 
-#define USAGE                                                                  \
-	"[OPTION...] STUDY\n\n"                                                \
-	"STUDY is a name (lockstep list studies) or a YAML file; with "        \
-	"--merge "                                                             \
-	"a folder of results.\n\n"                                             \
-	"Example: lockstep sweep scaling -o results --jobs 2\n"
-
-/* The command line; strings are popt's. */
+/* The command line. */
 struct command_line {
 	const char *word;
-	char *output;
-	char *part;
+	const char *output;
+	const char *part;
 	int jobs;
 	int restart;
 	int merge;
 	int dry_run;
 };
 
-static int refuse(const char *what)
-{
-	fprintf(stderr, "lockstep sweep: %s\n", what);
-	return DIST_EXIT_USAGE;
-}
+#define AT(field) offsetof(struct command_line, field)
+
+static const struct option options[] = {
+	{"output", OPTION_TEXT, AT(output), "DIR",
+	 .help = "folder of the results", .usual = "sweep-STUDY",
+	 .letter = 'o'},
+	{"jobs", OPTION_COUNT, AT(jobs), "N", .help = "points at a time",
+	 .usual = "as many as cores", .letter = 'j', .min = 1},
+	{"part", OPTION_TEXT, AT(part), "I/N", .help = "do part I of N",
+	 .usual = "by srun's or mpirun's rank"},
+	{"restart", OPTION_SWITCH, AT(restart), NULL,
+	 .help = "forget the points that are done"},
+	{"merge", OPTION_SWITCH, AT(merge), NULL,
+	 .help = "predict nothing: report what the parts have done"},
+	{"dry-run", OPTION_SWITCH, AT(dry_run), NULL,
+	 .help = "only say what would be refused"},
+	{.name = NULL}};
+
+static const struct option_group groups[] = {{.options = options},
+					     {.options = NULL}};
+
+const struct manual manual_sweep = {
+	.program = "lockstep sweep",
+	.usage = "[OPTION...] STUDY\n--merge DIR",
+	.about = "Predicts every point of a study and reports them, as a table "
+		 "and report.html. STUDY is a name (lockstep list studies) or "
+		 "a YAML file.",
+	.examples = {"lockstep sweep scaling -o results --jobs 2"},
+	.choices = "studies",
+	.groups = groups,
+	.least_words = 1,
+	.most_words = 1};
 
 /* The name of a study within its path: "scaling" of "a/scaling.yaml". */
 static void name_of(const char *path, char *name, size_t size)
@@ -53,40 +70,40 @@ static int find_study(const struct command_line *line, struct sweep_job *job)
 	char name[128];
 
 	if (line->merge) {
-		snprintf(job->folder, sizeof(job->folder), "%s", line->word);
-		snprintf(job->path, sizeof(job->path), "%.4000s/study.yaml",
+		snprintf(job->folder, sizeof job->folder, "%s", line->word);
+		snprintf(job->path, sizeof job->path, "%.4000s/study.yaml",
 			 line->word);
 		return DIST_EXIT_OK;
 	}
 	if (dist__data_find("studies", line->word, ".yaml", job->path,
-			    sizeof(job->path), &message))
-		return refuse(message.text);
-	name_of(job->path, name, sizeof(name));
-	snprintf(job->folder, sizeof(job->folder), "sweep-%s", name);
+			    sizeof job->path, &message))
+		return refuse("sweep", "%s", message.text);
+	name_of(job->path, name, sizeof name);
+	snprintf(job->folder, sizeof job->folder, "sweep-%s", name);
 	if (line->output)
-		snprintf(job->folder, sizeof(job->folder), "%s", line->output);
+		snprintf(job->folder, sizeof job->folder, "%s", line->output);
 	return DIST_EXIT_OK;
 }
 
 static int check(const struct command_line *line, struct sweep_job *job)
 {
-	if (line->jobs < 1)
-		return refuse("--jobs: expected 1 or more");
 	if (line->merge &&
 	    (line->output || line->part || line->restart || line->dry_run))
-		return refuse("--merge: expected a folder of results and no "
+		return refuse("sweep",
+			      "--merge: expected a folder of results and no "
 			      "-o, --part, --restart or --dry-run");
-	if (line->output && !*line->output)
-		return refuse("--output: expected a folder");
-	if (line->part && !share_read(&job->share, line->part))
-		return refuse("--part: expected a part and their number, such "
+	if (line->part && !shard_read(&job->share, line->part))
+		return refuse("sweep",
+			      "--part: expected a part and their number, such "
 			      "as 2/4");
-	if (!line->part && !line->merge && !share_inherit(&job->share))
-		return refuse("rank and size of this process, as srun or "
+	if (!line->part && !line->merge && !shard_inherit(&job->share))
+		return refuse("sweep",
+			      "rank and size of this process, as srun or "
 			      "mpirun set them: expected numbers; --part says "
 			      "another part");
 	if (line->restart && job->share.parts > 1)
-		return refuse("--restart: expected without parts, which would "
+		return refuse("sweep",
+			      "--restart: expected without parts, which would "
 			      "remove each other's points");
 	return find_study(line, job);
 }
@@ -95,32 +112,15 @@ int command_sweep(int argc, const char **argv)
 {
 	struct command_line line = {.jobs = pool_cores()};
 	struct sweep_job job = {.share = {1, 1}};
-	const struct poptOption table[] = {
-		{"output", 'o', POPT_ARG_STRING, &line.output, 0,
-		 "folder of the results (default sweep-STUDY)", "DIR"},
-		{"jobs", 'j', POPT_ARG_INT, &line.jobs, 0,
-		 "points at a time (default: as many as cores)", "N"},
-		{"part", '\0', POPT_ARG_STRING, &line.part, 0,
-		 "do part I of N (default: by srun's or mpirun's rank)", "I/N"},
-		{"restart", '\0', POPT_ARG_NONE, &line.restart, 0,
-		 "forget the points that are done", NULL},
-		{"merge", '\0', POPT_ARG_NONE, &line.merge, 0,
-		 "predict nothing: report what the parts have done", NULL},
-		{"dry-run", '\0', POPT_ARG_NONE, &line.dry_run, 0,
-		 "only say what would be refused", NULL},
-		POPT_AUTOHELP POPT_TABLEEND};
-	int status = DIST_EXIT_USAGE;
+	int status;
 
-	if (arguments_parse_word(argc, argv, table, USAGE, &line.word)) {
-		job.jobs = line.jobs;
-		job.restart = line.restart != 0;
-		job.merge = line.merge != 0;
-		job.dry_run = line.dry_run != 0;
-		status = check(&line, &job);
-		if (!status)
-			status = sweep_run(&job);
-	}
-	free(line.output);
-	free(line.part);
-	return status;
+	if (!arguments_parse(&manual_sweep, &argc, argv, &line, &status))
+		return status;
+	line.word = argv[1];
+	job.jobs = line.jobs;
+	job.restart = line.restart != 0;
+	job.merge = line.merge != 0;
+	job.dry_run = line.dry_run != 0;
+	status = check(&line, &job);
+	return status ? status : sweep_run(&job);
 }

@@ -4,12 +4,12 @@
 
 #include <stdbool.h>
 
-#include "cli/share.h"
+#include "cli/shard.h"
 
 struct sweep_job {
 	char path[4096];   /* of the study */
 	char folder[4096]; /* of the results */
-	struct share share;
+	struct shard share;
 	int jobs;     /* points at a time */
 	bool restart; /* forget what is done */
 	bool merge;   /* predict nothing */

@@ -6,15 +6,17 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/point.h"
+#include "base/progress.h"
+#include "cli/study_point.h"
 #include "cli/pool.h"
-#include "cli/progress.h"
+#include "cli/refuse.h"
 #include "cli/study_check.h"
-#include "cli/sweep_report.h"
+#include "cli/sweep_page.h"
 #include "cli/sweep_stamp.h"
-#include "study/answers.h"
-#include "study/journal.h"
-#include "trace/output.h"
+#include "cli/sweep/answers.h"
+#include "cli/sweep/journal.h"
+#include "base/output.h"
+#include "base/input.h"
 
 #define PATH_SIZE 4200
 
@@ -25,51 +27,48 @@ struct sweep {
 	struct answers answers;
 	char *stamp;
 	struct journal *journal;
-	struct progress progress;
+	struct dist__progress progress;
 };
-
-static int refuse(const struct dist_message *message)
-{
-	fprintf(stderr, "lockstep sweep: %s\n", message->text);
-	return DIST_EXIT_USAGE;
-}
-
-static int fail_memory(void)
-{
-	fprintf(stderr, "lockstep sweep: out of memory\n");
-	return DIST_EXIT_INTERNAL;
-}
 
 /* ---- the points ------------------------------------------------------- */
 
+/* In a child. */
 static int answer_point(void *arg, size_t point, int pipe)
 {
 	const struct sweep *sweep = arg;
+	struct prediction_refusal refusal;
+	struct study_point asked;
+	FILE *out = fdopen(pipe, "w");
 
-	return point_answer(&sweep->study, point, pipe);
+	if (!out)
+		return out_of_memory("sweep");
+	if (study_point_read(&asked, &sweep->study, point, false, &refusal))
+		return refuse("sweep", "%s", refusal.message.text);
+	return predict_answer(&asked.options, out);
 }
 
-static int take_answer(void *arg, size_t point, int status, const char *text)
+static int take_answer(void *arg, size_t point, int status, const char *data,
+		       size_t size)
 {
 	struct sweep *sweep = arg;
-	json_t *answer = status ? NULL : json_loads(text, 0, NULL);
+	json_t *answer = status ? NULL : json_loadb(data, size, 0, NULL);
 	struct dist_message message;
-	char words[512];
+	char text[512];
 
 	if (!status && !answer)
 		status = DIST_EXIT_INTERNAL;
 	if (status) {
-		study_words(&sweep->study, point, words, sizeof(words));
+		study_words(&sweep->study, point, text, sizeof text);
 		fprintf(stderr,
 			"lockstep sweep: point %zu was not answered: "
 			"%s\n",
-			point + 1, words);
+			point + 1, text);
 		return status;
 	}
 	sweep->answers.of[point] = answer;
-	progress_step(&sweep->progress);
+	dist__progress_step(&sweep->progress, 1, NULL);
 	if (journal_add(sweep->journal, point, answer, &message))
-		return refuse(&message);
+		return refuse("sweep", "%s", message.text);
 	return DIST_EXIT_OK;
 }
 
@@ -100,28 +99,32 @@ static void sort_points(const struct study *study, struct task *tasks,
 		if (axis < study->num_axes)
 			tasks[i].size = atof(study_value(study, i, axis));
 	}
-	qsort(tasks, num, sizeof(*tasks), longest_first);
+	qsort(tasks, num, sizeof *tasks, longest_first);
 }
 
 static int predict_points(struct sweep *sweep)
 {
 	const struct pool_work work = {answer_point, take_answer, sweep};
 	size_t num = sweep->answers.num, num_points = 0;
-	struct task *tasks = calloc(num, sizeof(*tasks));
-	size_t *points = calloc(num, sizeof(*points));
+	struct task *tasks = calloc(num, sizeof *tasks);
+	size_t *points = calloc(num, sizeof *points);
 	int status = DIST_EXIT_OK;
+	char text[64];
 
 	if (!tasks || !points) {
-		status = fail_memory();
+		status = out_of_memory("sweep");
 	} else {
 		sort_points(&sweep->study, tasks, num);
 		for (size_t i = 0; i < num; i++)
-			if (share_has(&sweep->job->share, i) &&
+			if (shard_has(&sweep->job->share, i) &&
 			    !sweep->answers.of[tasks[i].point])
 				points[num_points++] = tasks[i].point;
-		progress_begin(&sweep->progress, num_points);
+		snprintf(text, sizeof text, "predicting %zu points",
+			 num_points);
+		dist__progress_begin(&sweep->progress, text, (double)num_points,
+				     0);
 		status = pool_run(&work, points, num_points, sweep->job->jobs);
-		progress_end(&sweep->progress);
+		dist__progress_end(&sweep->progress);
 	}
 	free(tasks);
 	free(points);
@@ -139,14 +142,14 @@ static enum dist_error copy_study(const struct sweep_job *job,
 	enum dist_error error;
 	FILE *file;
 
-	snprintf(path, sizeof(path), "%s/study.yaml", job->folder);
-	file = fopen(job->path, "r");
+	snprintf(path, sizeof path, "%s/study.yaml", job->folder);
+	file = dist__input_open(job->path);
 	error = file ? dist__output_open(path, &out, message) : DIST_ERR_IO;
 	if (!file)
-		snprintf(message->text, sizeof(message->text), "%.300s: %s",
+		snprintf(message->text, sizeof message->text, "%.300s: %s",
 			 job->path, strerror(errno));
 	if (!error) {
-		while (fgets(text, sizeof(text), file))
+		while (fgets(text, sizeof text, file))
 			dist__output_text(out, text);
 		error = dist__output_close(out, message);
 	}
@@ -161,7 +164,7 @@ static enum dist_error make_folder(const struct sweep_job *job,
 	if (mkdir(job->folder, 0777) == 0 || errno == EEXIST)
 		return job->restart ? journal_remove(job->folder, message)
 				    : DIST_OK;
-	snprintf(message->text, sizeof(message->text),
+	snprintf(message->text, sizeof message->text,
 		 "--output: %.300s: cannot be made: %s", job->folder,
 		 strerror(errno));
 	return DIST_ERR_IO;
@@ -185,12 +188,12 @@ static int work(struct sweep *sweep)
 	    journal_open(job->folder, sweep->stamp, job->share.part,
 			 job->share.parts, &sweep->journal, &message) ||
 	    copy_study(job, &message))
-		return refuse(&message);
+		return refuse("sweep", "%s", message.text);
 	status = predict_points(sweep);
 	journal_close(sweep->journal);
 	sweep->journal = NULL;
 	if (!status && load_points(sweep, &message))
-		status = refuse(&message);
+		status = refuse("sweep", "%s", message.text);
 	return status;
 }
 
@@ -200,7 +203,7 @@ static int merge(struct sweep *sweep)
 	size_t missing;
 
 	if (load_points(sweep, &message))
-		return refuse(&message);
+		return refuse("sweep", "%s", message.text);
 	missing = answers_missing(&sweep->answers);
 	if (missing == 0)
 		return DIST_EXIT_OK;
@@ -229,10 +232,10 @@ int sweep_run(const struct sweep_job *job)
 	int status;
 
 	if (study_load(&sweep.study, job->path, &message))
-		return refuse(&message);
+		return refuse("sweep", "%s", message.text);
 	sweep.stamp = sweep_stamp(&sweep.study);
 	if (!sweep.stamp || answers_init(&sweep.answers, &sweep.study))
-		status = fail_memory();
+		status = out_of_memory("sweep");
 	else if (job->merge)
 		status = merge(&sweep);
 	else

@@ -14,7 +14,7 @@ static unsigned long checksum(const char *path)
 	unsigned char block[4096];
 	size_t n;
 
-	while (file && (n = fread(block, 1, sizeof(block), file)) > 0)
+	while (file && (n = fread(block, 1, sizeof block, file)) > 0)
 		sum = crc32(sum, block, (unsigned)n);
 	if (file)
 		fclose(file);
@@ -27,7 +27,7 @@ static void stamp_files(const struct study_axis *axis, FILE *out)
 
 	for (size_t v = 0; v < axis->num_values; v++)
 		if (provenance_find(axis->name, axis->values[v].text, path,
-				    sizeof(path)))
+				    sizeof path))
 			fprintf(out, "%s %s: crc32 %08lx\n", axis->name,
 				axis->values[v].text, checksum(path));
 }

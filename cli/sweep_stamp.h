@@ -3,7 +3,7 @@
 #ifndef LOCKSTEP_CLI_SWEEP_STAMP_H
 #define LOCKSTEP_CLI_SWEEP_STAMP_H
 
-#include "study/study.h"
+#include "cli/sweep/study.h"
 
 /* sweep_stamp returns the version of Lockstep, the study's keys and values, and
  * a checksum of each file that they name, as a text that the caller frees; NULL

@@ -45,7 +45,7 @@ void tally_describe(const struct dist__tally *tally, char *text, size_t size)
 json_t *tally_json(const struct dist__tally *tally)
 {
 	struct check_count why[DIST__BY_NUM + 1];
-	const struct check_simulated simulated = dist__tally_tell(tally, why);
+	const struct check_simulated simulated = dist__tally_report(tally, why);
 
 	return check_collectives_json(&simulated);
 }

@@ -7,46 +7,84 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <popt.h>
+#include "base/output.h"
+#include "base/quantity.h"
+#include "cli/refuse.h"
+#include "model/cluster/description.h"
+#include "cli/testbed/testbed.h"
 
-#include "platform/description.h"
-#include "scenarios/arguments.h"
-#include "testbed/testbed.h"
-
-#define USAGE                                                                  \
-	"up [OPTION...] | show | exec HOST|all COMMAND... | down |\n"          \
-	"       run [OPTION...] COMMAND... | platform\n\n"                     \
-	"In COMMAND {host}, {hosts}, {address} and {address0} are filled "     \
-	"in.\n\n"                                                              \
-	"Example: lockstep testbed run --hosts 4 --bandwidth 1gbit \\\n"       \
-	"         lockstep run --nnodes {hosts} --nproc-per-node 2 \\\n"       \
-	"         --rdzv-backend c10d --rdzv-endpoint {address0}:29400 "       \
-	"all_reduce\n"
-
-/* The command line; strings are popt's, NULL when not given. */
+/* The command line; NULL: not given. */
 struct request {
-	char *name, *bandwidth, *delay, *topology, *slow, *by, *goodput,
+	const char *name, *bandwidth, *delay, *topology, *slow, *by, *goodput,
 		*queues, *output;
 	int hosts; /* INT_MIN: not given */
 	int mtu;
 	double latency_us;
-	const char *const *words; /* after the options, ended by NULL */
+	const char *const *text; /* after the options, ended by NULL */
 	struct testbed testbed;
 };
 
+#define AT(field) offsetof(struct request, field)
+
+static const struct option up_options[] = {
+	{"name", OPTION_TEXT, AT(name), "NAME", .help = "of the test bed",
+	 .usual = "testbed"},
+	{"hosts", OPTION_COUNT, AT(hosts), "N", .help = "how many",
+	 .usual = "2"},
+	{"bandwidth", OPTION_TEXT, AT(bandwidth), "RATE",
+	 .help = "of a host's link", .usual = "1gbit"},
+	{"delay", OPTION_TEXT, AT(delay), "TIME", .help = "from host to host",
+	 .usual = "0us"},
+	{"topology", OPTION_TEXT, AT(topology),
+	 "star|tree|oversubscribed[:RATIO]", .help = "how hosts are connected",
+	 .usual = "star"},
+	{"slow", OPTION_TEXT, AT(slow), "HOST:FACTOR",
+	 .help = "a host whose link has this share of it"},
+	{"switch", OPTION_TEXT, AT(by), "auto|kernel|user",
+	 .help = "who shapes the links", .usual = "auto"},
+	{"mtu", OPTION_COUNT, AT(mtu), "BYTES", .help = "longest packet",
+	 .usual = "kernel 1500, user 9000"},
+	{.name = NULL}};
+
+static const struct option platform_options[] = {
+	{"latency", OPTION_NUMBER, AT(latency_us), "US",
+	 .help = "of a message beyond the delay", .usual = "0", .max = 1e6},
+	{"goodput", OPTION_TEXT, AT(goodput), "RATE",
+	 .help = "that TCP reaches", .usual = "rate less headers"},
+	{"queues", OPTION_TEXT, AT(queues), "fifo|none",
+	 .help = "fifo: links pass in order", .usual = "fifo"},
+	{"output", OPTION_TEXT, AT(output), "FILE", .help = "write there",
+	 .letter = 'o'},
+	{.name = NULL}};
+
+static const struct option_group groups[] = {
+	{"Options of up and run; --name: of all", .options = up_options},
+	{"Options of platform", .options = platform_options},
+	{.options = NULL}};
+
+const struct manual manual_testbed = {
+	.program = "lockstep testbed",
+	.usage = "up [OPTION...]\nshow\nexec HOST|all COMMAND...\ndown\nrun "
+		 "[OPTION...] COMMAND...\nplatform [OPTION...]",
+	.about = "Several hosts on this machine, network namespaces behind a "
+		 "switch whose links have a known rate. In COMMAND {host}, "
+		 "{hosts}, {address} and {address0} are filled in.",
+	.examples = {"lockstep testbed run --hosts 4 --bandwidth 1gbit "
+		     "lockstep run --nnodes {hosts} --nproc-per-node 2 "
+		     "--rdzv-backend c10d --rdzv-endpoint {address0}:29400 "
+		     "all_reduce"},
+	.choices = "up|show|exec|down|run|platform",
+	.groups = groups,
+	.most_words = ANY_WORDS,
+	.ends_at_word = true};
+
 static int complain(enum dist_error error, const struct dist_message *message)
 {
-	fprintf(stderr, "lockstep testbed: %s\n", message->text);
+	(void)refuse("testbed", "%s", message->text);
 	if (error == DIST_ERR_UNAVAILABLE)
 		return DIST_EXIT_SKIPPED;
 	return error == DIST_ERR_INVALID_ARGUMENT ? DIST_EXIT_USAGE
 						  : DIST_EXIT_INTERNAL;
-}
-
-static int refuse(const char *expected)
-{
-	fprintf(stderr, "lockstep testbed: %s\n", expected);
-	return DIST_EXIT_USAGE;
 }
 
 /* ---- the verbs ----------------------------------------------------------- */
@@ -56,8 +94,8 @@ static int up(struct request *request)
 	struct dist_message message = {""};
 	enum dist_error error;
 
-	if (request->words[0])
-		return refuse("up: expected options only");
+	if (request->text[0])
+		return refuse("testbed", "up: expected options only");
 	error = testbed_up(&request->testbed, &message);
 	if (error)
 		return complain(error, &message);
@@ -86,40 +124,33 @@ static int show(struct request *request)
 	return DIST_EXIT_OK;
 }
 
-static int exec_on(struct request *request, int host, const char *const *words)
+static int exec_on(struct request *request, int host, const char *const *text)
 {
 	struct dist_message message = {""};
 	enum dist_error error;
 	int status;
 
-	if (words[0] && strcmp(words[0], "--") == 0)
-		words++;
-	if (!words[0])
-		return refuse("expected a command to run");
-	error = testbed_exec(&request->testbed, host, words, &status, &message);
+	if (text[0] && strcmp(text[0], "--") == 0)
+		text++;
+	if (!text[0])
+		return refuse("testbed", "expected a command to run");
+	error = testbed_exec(&request->testbed, host, text, &status, &message);
 	return error ? complain(error, &message) : status;
 }
 
 static int exec(struct request *request)
 {
-	const char *where = request->words[0];
-	long host = -1;
-	char *end;
+	const char *where = request->text[0];
+	int64_t host = -1;
 
-	if (where && strcmp(where, "all") != 0) {
-		host = strtol(where, &end, 10);
-		if (*end || end == where || host < 0 ||
-		    host >= request->testbed.hosts)
-			where = NULL;
-	}
-	if (!where) {
-		fprintf(stderr,
-			"lockstep testbed: exec: expected all or a host from 0 "
-			"to %d, and a command\n",
-			request->testbed.hosts - 1);
-		return DIST_EXIT_USAGE;
-	}
-	return exec_on(request, (int)host, request->words + 1);
+	if (!where ||
+	    (strcmp(where, "all") != 0 &&
+	     !dist__count_read(where, 0, request->testbed.hosts - 1, &host)))
+		return refuse("testbed",
+			      "exec: expected all or a host from 0 to %d, and "
+			      "a command",
+			      request->testbed.hosts - 1);
+	return exec_on(request, (int)host, request->text + 1);
 }
 
 /* Up, all hosts, down: also when we are told to stop meanwhile. The commands
@@ -132,16 +163,34 @@ static int run(struct request *request)
 	bool found;
 	int status;
 
-	if (!request->words[0])
-		return refuse("run: expected a command to run");
+	if (!request->text[0])
+		return refuse("testbed", "run: expected a command to run");
 	error = testbed_up(&request->testbed, &message);
 	if (error)
 		return complain(error, &message);
 	sigaction(SIGINT, &wait_for_them, NULL);
 	sigaction(SIGTERM, &wait_for_them, NULL);
-	status = exec_on(request, -1, request->words);
+	status = exec_on(request, -1, request->text);
 	error = testbed_down(request->testbed.name, &found, &message);
 	return error ? complain(error, &message) : status;
+}
+
+/* Puts text where the request says; a file is there whole or not at all. */
+static int save(const struct request *request, const char *text)
+{
+	struct dist_message message = {""};
+	struct dist__output *output;
+
+	if (!request->output)
+		return fputs(text, stdout) < 0
+			       ? refuse("testbed", "cannot write")
+			       : DIST_EXIT_OK;
+	if (dist__output_open(request->output, &output, &message))
+		return refuse("testbed", "%s", message.text);
+	dist__output_text(output, text);
+	return dist__output_close(output, &message)
+		       ? refuse("testbed", "%s", message.text)
+		       : DIST_EXIT_OK;
 }
 
 static int platform(struct request *request)
@@ -151,10 +200,11 @@ static int platform(struct request *request)
 		.queues = true};
 	struct dist_message message = {""};
 	enum dist_error error = DIST_OK;
-	FILE *out = stdout;
+	char *text = NULL;
+	size_t size;
+	FILE *out;
+	int status;
 
-	if (!(request->latency_us >= 0 && request->latency_us <= 1e6))
-		return refuse("--latency: expected 0 to 1000000 us");
 	if (request->goodput)
 		error = testbed_read_goodput(request->goodput, &wire, &message);
 	if (!error && request->queues)
@@ -162,17 +212,15 @@ static int platform(struct request *request)
 					     &message);
 	if (error)
 		return complain(error, &message);
-	if (request->output)
-		out = fopen(request->output, "w");
-	if (!out) {
-		fprintf(stderr, "lockstep testbed: %s: cannot be written\n",
-			request->output);
-		return DIST_EXIT_USAGE;
-	}
+	out = open_memstream(&text, &size);
+	if (!out)
+		return complain(DIST_ERR_NO_MEMORY, &message);
 	error = testbed_write_platform(&request->testbed, &wire, out, &message);
-	if (out != stdout && fclose(out) != 0 && !error)
-		error = DIST_ERR_IO;
-	return error ? complain(error, &message) : DIST_EXIT_OK;
+	if (fclose(out) != 0 && !error)
+		error = DIST_ERR_NO_MEMORY;
+	status = error ? complain(error, &message) : save(request, text);
+	free(text);
+	return status;
 }
 
 static const struct verb {
@@ -188,7 +236,7 @@ static const struct verb {
 
 static const struct verb *find(const char *name)
 {
-	for (size_t i = 0; name && i < sizeof(verbs) / sizeof(verbs[0]); i++)
+	for (size_t i = 0; name && i < sizeof verbs / sizeof verbs[0]; i++)
 		if (strcmp(verbs[i].name, name) == 0)
 			return &verbs[i];
 	return NULL;
@@ -234,18 +282,20 @@ static int act(struct request *request, const char *name)
 	enum dist_error error = DIST_OK;
 
 	if (!verb)
-		return refuse("expected up, show, exec, down, run or platform; "
+		return refuse("testbed",
+			      "expected up, show, exec, down, run or platform; "
 			      "see --help");
 	testbed_init(&request->testbed);
 	if (request->name)
 		error = testbed_read_name(request->name, &request->testbed,
 					  &message);
 	if (!error && !verb->is_new && describes(request))
-		return refuse("only up and run say what the test bed is like");
+		return refuse("testbed",
+			      "only up and run say what the test bed is like");
 	if (!error && verb->is_new)
 		error = describe(request, &message);
 	if (!error && verb->is_up) {
-		char known[sizeof(request->testbed.name)];
+		char known[sizeof request->testbed.name];
 
 		strcpy(known, request->testbed.name);
 		error = testbed_find(known, &request->testbed, &message);
@@ -253,72 +303,17 @@ static int act(struct request *request, const char *name)
 	return error ? complain(error, &message) : verb->act(request);
 }
 
-static int parse_and_act(poptContext context, struct request *request,
-			 const char *verb)
-{
-	static const char *const nothing[] = {NULL};
-	int rc = poptGetNextOpt(context);
-
-	if (rc < -1) {
-		arguments_refuse("lockstep testbed", context, rc);
-		return DIST_EXIT_USAGE;
-	}
-	request->words = (const char *const *)poptGetArgs(context);
-	if (!request->words)
-		request->words = nothing;
-	return act(request, verb);
-}
-
 int command_testbed(int argc, const char **argv)
 {
 	struct request request = {.hosts = INT_MIN};
-	struct poptOption options[] = {
-		{"name", '\0', POPT_ARG_STRING, &request.name, 0,
-		 "of the test bed (default testbed)", "NAME"},
-		{"hosts", '\0', POPT_ARG_INT, &request.hosts, 0,
-		 "up, run: how many (default 2)", "N"},
-		{"bandwidth", '\0', POPT_ARG_STRING, &request.bandwidth, 0,
-		 "up, run: of a host's link (default 1gbit)", "RATE"},
-		{"delay", '\0', POPT_ARG_STRING, &request.delay, 0,
-		 "up, run: from host to host (default 0us)", "TIME"},
-		{"topology", '\0', POPT_ARG_STRING, &request.topology, 0,
-		 "up, run: star, tree or oversubscribed[:RATIO]", "T"},
-		{"slow", '\0', POPT_ARG_STRING, &request.slow, 0,
-		 "up, run: a host whose link has this share of it",
-		 "HOST:FACTOR"},
-		{"switch", '\0', POPT_ARG_STRING, &request.by, 0,
-		 "up, run: auto, kernel or user: who shapes the links", "S"},
-		{"mtu", '\0', POPT_ARG_INT, &request.mtu, 0,
-		 "up, run: longest packet (default: kernel 1500, user 9000)",
-		 "BYTES"},
-		{"latency", '\0', POPT_ARG_DOUBLE, &request.latency_us, 0,
-		 "platform: of a message beyond the delay", "US"},
-		{"goodput", '\0', POPT_ARG_STRING, &request.goodput, 0,
-		 "platform: that TCP reaches (default: rate less headers)",
-		 "RATE"},
-		{"queues", '\0', POPT_ARG_STRING, &request.queues, 0,
-		 "platform: fifo (default) or none: links pass in order", "Q"},
-		{"output", 'o', POPT_ARG_STRING, &request.output, 0,
-		 "platform: write there", "FILE"},
-		POPT_AUTOHELP POPT_TABLEEND};
 	/* Options stand behind the verb, and before a command to run. */
 	bool has_verb = argc > 1 && argv[1][0] != '-';
-	poptContext context =
-		poptGetContext(argv[0], argc - has_verb, argv + has_verb,
-			       options, POPT_CONTEXT_POSIXMEHARDER);
+	const char **text = argv + has_verb;
 	int status;
 
-	poptSetOtherOptionHelp(context, USAGE);
-	status = parse_and_act(context, &request, has_verb ? argv[1] : NULL);
-	free(request.name);
-	free(request.bandwidth);
-	free(request.delay);
-	free(request.topology);
-	free(request.slow);
-	free(request.by);
-	free(request.goodput);
-	free(request.queues);
-	free(request.output);
-	poptFreeContext(context);
-	return status;
+	argc -= has_verb;
+	if (!arguments_parse(&manual_testbed, &argc, text, &request, &status))
+		return status;
+	request.text = text + 1;
+	return act(&request, has_verb ? argv[1] : NULL);
 }

@@ -3,14 +3,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/columns.h"
-#include "trace/output.h"
+#include "base/quantity.h"
+#include "base/rows.h"
+
+static const char bar_columns[] = "rank;track;start_ms;end_ms;label";
 
 struct timeline {
 	const struct timeline_window *window;
-	struct dist__output *output;
+	struct dist__rows bars;
 	int64_t gap_ns; /* shorter pauses are not seen */
-	size_t num_bars;
 };
 
 static bool is_in(const struct timeline *timeline, int rank, int64_t started_ns,
@@ -22,19 +23,10 @@ static bool is_in(const struct timeline *timeline, int rank, int64_t started_ns,
 	       ended_ns > window->from_ns && started_ns < window->to_ns;
 }
 
-/* A tab or a line's end within a label would break the table. */
-static void clean(char *text)
-{
-	for (; *text; text++)
-		if ((unsigned char)*text < ' ')
-			*text = ' ';
-}
-
-static void write_bar(struct timeline *timeline, int rank, const char *track,
-		      int64_t started_ns, int64_t ended_ns, const char *words)
+static void add_bar(struct timeline *timeline, int rank, const char *track,
+		    int64_t started_ns, int64_t ended_ns, const char *label)
 {
 	const struct timeline_window *window = timeline->window;
-	char label[64];
 
 	if (!is_in(timeline, rank, started_ns, ended_ns))
 		return;
@@ -42,17 +34,14 @@ static void write_bar(struct timeline *timeline, int rank, const char *track,
 		started_ns = window->from_ns;
 	if (ended_ns > window->to_ns)
 		ended_ns = window->to_ns;
-	snprintf(label, sizeof(label), "%s", words);
-	clean(label);
-	dist__output_print(timeline->output, "%d\t%s\t%.6f\t%.6f\t%s\n", rank,
-			   track, (double)started_ns / 1e6,
-			   (double)ended_ns / 1e6, label);
-	timeline->num_bars++;
+	ADD_ROW(&timeline->bars, cell_int(rank), cell_text(track),
+		cell_real((double)started_ns / 1e6),
+		cell_real((double)ended_ns / 1e6), cell_copy(label));
 }
 
 /* Backward is a span for every layer; the eye wants one bar. */
-static void write_spans(struct timeline *timeline,
-			const struct dist__trace *trace)
+static void add_spans(struct timeline *timeline,
+		      const struct dist__trace *trace)
 {
 	size_t next;
 
@@ -70,8 +59,8 @@ static void write_spans(struct timeline *timeline,
 				break;
 			ended_ns = span->ended_ns;
 		}
-		write_bar(timeline, first->rank, "compute", first->started_ns,
-			  ended_ns, first->label);
+		add_bar(timeline, first->rank, "compute", first->started_ns,
+			ended_ns, first->label);
 	}
 }
 
@@ -80,23 +69,23 @@ static void describe(const struct dist__trace_call *call, char *text,
 {
 	char bytes[24];
 
-	columns_bytes_text(bytes, sizeof(bytes), call->bytes);
+	dist__size_text(bytes, sizeof bytes, call->bytes);
 	snprintf(text, size, "%s%s%s", call->op, call->bytes ? " " : "",
 		 call->bytes ? bytes : "");
 }
 
-static void write_calls(struct timeline *timeline,
-			const struct dist__trace *trace)
+static void add_calls(struct timeline *timeline,
+		      const struct dist__trace *trace)
 {
 	char text[64];
 
 	for (size_t i = 0; i < trace->num_calls; i++) {
 		const struct dist__trace_call *call = &trace->calls[i];
 
-		describe(call, text, sizeof(text));
-		write_bar(timeline, call->rank,
-			  dist__trace_is_p2p(call) ? "message" : "collective",
-			  call->started_ns, call->ended_ns, text);
+		describe(call, text, sizeof text);
+		add_bar(timeline, call->rank,
+			dist__trace_is_p2p(call) ? "message" : "collective",
+			call->started_ns, call->ended_ns, text);
 	}
 }
 
@@ -118,26 +107,20 @@ enum dist_error timeline_write_tsv(const struct dist__trace *trace,
 				   const char *path,
 				   struct dist_message *message)
 {
-	struct timeline timeline = {.window = window};
+	struct timeline timeline = {.window = window,
+				    .bars.columns = bar_columns};
 	int64_t to_ns = end_of(trace);
-	enum dist_error error;
 
 	if (to_ns > window->to_ns)
 		to_ns = window->to_ns;
 	/* A thousandth of the width: a pixel or so. */
 	timeline.gap_ns = (to_ns - window->from_ns) / 1000;
-	error = dist__output_open(path, &timeline.output, message);
-	if (error)
-		return error;
-	dist__output_text(timeline.output,
-			  "rank\ttrack\tstart_ms\tend_ms\tlabel\n");
-	write_spans(&timeline, trace);
-	write_calls(&timeline, trace);
-	if (timeline.num_bars == 0) {
-		dist__output_abandon(timeline.output);
-		snprintf(message->text, sizeof(message->text),
+	add_spans(&timeline, trace);
+	add_calls(&timeline, trace);
+	if (timeline.bars.num_rows == 0) {
+		snprintf(message->text, sizeof message->text,
 			 "%s: nothing happens in what was chosen", trace->path);
 		return DIST_ERR_INVALID_ARGUMENT;
 	}
-	return dist__output_close(timeline.output, message);
+	return dist__rows_write(&timeline.bars, NULL, path, message);
 }

@@ -2,20 +2,18 @@
  * what its end depended on. */
 #include "cli/command.h"
 
-#include <errno.h>
-#include <jansson.h>
 #include <limits.h>
 #include <math.h>
-#include <popt.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/quantity.h"
 #include "cli/critical.h"
 #include "cli/plot.h"
+#include "cli/refuse.h"
+#include "cli/table_option.h"
 #include "cli/timeline.h"
 #include "cli/tracetable.h"
-#include "scenarios/arguments.h"
 #include "trace/read.h"
 
 #define PATH_SIZE 4096
@@ -25,40 +23,69 @@
 
 struct verb;
 
-/* What the command line says; strings are popt's, NULL when not given. */
+/* What the command line says. */
 struct request {
 	const struct verb *verb;
 	const char *file;
-	char *output;
-	char *tsv;
-	char *ranks;
+	const char *output;
+	struct table_options form;
+	const char *ranks;
 	double from_ms;
 	double to_ms; /* < 0: to the end */
 	int calls;
-	int json;
 };
 
-static int refuse(const char *option, const char *value, const char *expected)
-{
-	fprintf(stderr, "lockstep trace: %s: %s, not \"%s\"\n", option,
-		expected, value);
-	return DIST_EXIT_USAGE;
-}
+#define AT(field) offsetof(struct request, field)
+
+static const struct option options[] = {
+	{"calls", OPTION_SWITCH, AT(calls), NULL,
+	 .help = "show: list every call"},
+	{"output", OPTION_TEXT, AT(output), "FILE.svg|FILE.png",
+	 .help = "gantt: draw this; the data goes beside it", .letter = 'o'},
+	{"ranks", OPTION_TEXT, AT(ranks), "FIRST-LAST",
+	 .help = "gantt: only these"},
+	{"from", OPTION_NUMBER, AT(from_ms), "MS",
+	 .help = "gantt, path: only from this time on", .max = 1e12},
+	{"to", OPTION_NUMBER, AT(to_ms), "MS",
+	 .help = "gantt, path: only up to this time", .max = 1e12},
+	{.name = NULL}};
+
+static const struct option_group groups[] = {{.options = options},
+					     {"Tables", form_options, AT(form)},
+					     {.options = NULL}};
+
+const struct manual manual_trace = {
+	.program = "lockstep trace",
+	.usage = "show|gantt|path [OPTION...] TRACE",
+	.about = "Looks at a trace: its calls, its timeline, the critical path "
+		 "on which its end depended. The rows of --tsv are calls "
+		 "(show), bars (gantt), legs (path).",
+	.examples = {"lockstep trace gantt --ranks 0-7 -o step.svg "
+		     "sim.json.gz"},
+	.choices = "show|gantt|path",
+	.groups = groups,
+	.most_words = ANY_WORDS};
 
 /* ---- show ------------------------------------------------------------- */
 
+/* To the file of --tsv; frees the table. */
+static int write_rows(const struct request *request, struct dist__rows table)
+{
+	struct dist_message message;
+	int status = DIST_EXIT_OK;
+
+	if (dist__rows_write(&table, NULL, request->form.tsv, &message))
+		status = refuse("trace", "%s", message.text);
+	return status;
+}
+
 static int show(const struct request *request, const struct dist__trace *trace)
 {
-	int status;
-
-	if (request->json)
-		status = trace_table_json(trace, request->calls != 0, stdout);
-	else
-		status = trace_table_print(trace, request->calls != 0, stdout);
-	if (status == 0)
-		return DIST_EXIT_OK;
-	fputs("lockstep trace: out of memory\n", stderr);
-	return DIST_EXIT_INTERNAL;
+	if (trace_table_print(trace, request->calls != 0,
+			      table_options_form(&request->form), stdout))
+		return out_of_memory("trace");
+	return request->form.tsv ? write_rows(request, trace_calls(trace))
+				 : DIST_EXIT_OK;
 }
 
 /* ---- gantt ------------------------------------------------------------ */
@@ -66,19 +93,18 @@ static int show(const struct request *request, const struct dist__trace *trace)
 /* "3" or "0-7". */
 static int parse_ranks(const char *words, struct timeline_window *window)
 {
-	char *end;
-	long first, last;
+	const char *dash = strchr(words, '-');
+	int64_t first, last;
+	char text[32];
 
-	errno = 0;
-	first = last = strtol(words, &end, 10);
-	if (end != words && *end == '-') {
-		words = end + 1;
-		last = strtol(words, &end, 10);
-	}
-	if (errno || end == words || *end || first < 0 || last < first ||
-	    last > INT_MAX)
-		return refuse("--ranks", words,
-			      "a rank or a range of ranks, as 0-7");
+	snprintf(text, sizeof text, "%.*s",
+		 (int)(dash ? dash - words : (long)strlen(words)), words);
+	if (!dist__count_read(text, 0, INT_MAX, &first) ||
+	    !dist__count_read(dash ? dash + 1 : text, first, INT_MAX, &last))
+		return refuse("trace",
+			      "--ranks: expected a rank or a range of ranks, "
+			      "as 0-7, not \"%s\"",
+			      words);
 	window->first_rank = (int)first;
 	window->last_rank = (int)last;
 	return DIST_EXIT_OK;
@@ -88,14 +114,10 @@ static int choose_times(const struct request *request, int64_t *from_ns,
 			int64_t *to_ns)
 {
 	*to_ns = INT64_MAX;
-	if (!(request->from_ms >= 0 && request->from_ms < 1e12) ||
-	    !(request->to_ms < 1e12) ||
-	    (request->to_ms >= 0 && request->to_ms <= request->from_ms)) {
-		fputs("lockstep trace: --from, --to: expected times of the "
-		      "trace in ms, the second after the first\n",
-		      stderr);
-		return DIST_EXIT_USAGE;
-	}
+	if (request->to_ms >= 0 && request->to_ms <= request->from_ms)
+		return refuse("trace", "--from, --to: expected times of the "
+				       "trace in ms, the second after the "
+				       "first");
 	*from_ns = llround(request->from_ms * 1e6);
 	if (request->to_ms >= 0)
 		*to_ns = llround(request->to_ms * 1e6);
@@ -126,7 +148,7 @@ static int choose_window(const struct request *request,
 
 static int gantt(const struct request *request, const struct dist__trace *trace)
 {
-	const char *tsv = request->tsv;
+	const char *tsv = request->form.tsv;
 	char beside[PATH_SIZE], title[512];
 	struct timeline_window window;
 	struct dist_message message;
@@ -135,22 +157,17 @@ static int gantt(const struct request *request, const struct dist__trace *trace)
 	if (status)
 		return status;
 	if (!tsv && request->output) {
-		plot_data_path(request->output, beside, sizeof(beside));
+		plot_data_path(request->output, beside, sizeof beside);
 		tsv = beside;
 	}
-	if (!tsv) {
-		fputs("lockstep trace: gantt: expected -o FILE.svg, -o "
-		      "FILE.png or --tsv FILE\n",
-		      stderr);
-		return DIST_EXIT_USAGE;
-	}
-	if (timeline_write_tsv(trace, &window, tsv, &message)) {
-		fprintf(stderr, "lockstep trace: %s\n", message.text);
-		return DIST_EXIT_USAGE;
-	}
+	if (!tsv)
+		return refuse("trace", "gantt: expected -o FILE.svg, -o "
+				       "FILE.png or --tsv FILE");
+	if (timeline_write_tsv(trace, &window, tsv, &message))
+		return refuse("trace", "%s", message.text);
 	if (!request->output)
 		return DIST_EXIT_OK;
-	plot_title("Timeline", trace, title, sizeof(title));
+	plot_title("Timeline", trace, title, sizeof title);
 	return plot_draw("lockstep trace", "gantt.gp", tsv, request->output,
 			 title);
 }
@@ -161,18 +178,11 @@ static int gantt(const struct request *request, const struct dist__trace *trace)
 static int print_path(const struct request *request,
 		      const struct dist__path *path)
 {
-	json_t *all;
-	int status;
+	enum dist__form form = table_options_form(&request->form);
 
-	if (!request->json)
-		return critical_print(path, 0, stdout);
-	all = critical_json(path, 0);
-	status = all ? json_dumpf(all, stdout,
-				  JSON_INDENT(2) | JSON_REAL_PRECISION(9))
-		     : -1;
-	json_decref(all);
-	putchar('\n');
-	return status;
+	if (form == FORM_JSON)
+		return dist__json_print(critical_json(path, 0), stdout);
+	return critical_print(path, 0, form, stdout);
 }
 
 static int path(const struct request *request, const struct dist__trace *trace)
@@ -184,10 +194,10 @@ static int path(const struct request *request, const struct dist__trace *trace)
 	if (status)
 		return status;
 	if (dist__path_find(trace, from_ns, to_ns, &found) ||
-	    print_path(request, &found)) {
-		fputs("lockstep trace: out of memory\n", stderr);
-		status = DIST_EXIT_INTERNAL;
-	}
+	    print_path(request, &found))
+		status = out_of_memory("trace");
+	else if (request->form.tsv)
+		status = write_rows(request, critical_legs(&found, 0));
 	dist__path_release(&found);
 	return status;
 }
@@ -203,33 +213,23 @@ static const struct verb {
 
 static const struct verb *find_verb(const char *name)
 {
-	for (size_t i = 0; name && i < sizeof(verbs) / sizeof(verbs[0]); i++)
+	for (size_t i = 0; name && i < sizeof verbs / sizeof verbs[0]; i++)
 		if (strcmp(verbs[i].name, name) == 0)
 			return &verbs[i];
 	return NULL;
 }
 
-static int parse(poptContext context, struct request *request)
+/* Reads the two words: what to do, and with which trace. */
+static int take_words(struct request *request, int argc, const char **argv)
 {
-	int rc = poptGetNextOpt(context);
-
-	if (rc < -1) {
-		arguments_refuse("lockstep trace", context, rc);
-		return DIST_EXIT_USAGE;
-	}
-	request->verb = find_verb(poptGetArg(context));
-	request->file = poptGetArg(context);
-	if (!request->verb) {
-		fputs("lockstep trace: expected show, gantt or path; see "
-		      "--help\n",
-		      stderr);
-		return DIST_EXIT_USAGE;
-	}
-	if (!request->file || poptPeekArg(context)) {
-		fprintf(stderr, "lockstep trace: %s: expected one trace\n",
-			request->verb->name);
-		return DIST_EXIT_USAGE;
-	}
+	request->verb = find_verb(argv[1]);
+	if (!request->verb)
+		return refuse("trace", "expected show, gantt or path; see "
+				       "--help");
+	if (argc != 3)
+		return refuse("trace", "%s: expected one trace",
+			      request->verb->name);
+	request->file = argv[2];
 	return request->output ? plot_check("lockstep trace", request->output)
 			       : DIST_EXIT_OK;
 }
@@ -240,10 +240,8 @@ static int run(const struct request *request)
 	struct dist_message message;
 	int status;
 
-	if (dist__trace_read(request->file, &trace, &message)) {
-		fprintf(stderr, "lockstep trace: %s\n", message.text);
-		return DIST_EXIT_USAGE;
-	}
+	if (dist__trace_read(request->file, &trace, &message))
+		return refuse("trace", "%s", message.text);
 	status = request->verb->run(request, &trace);
 	dist__trace_release(&trace);
 	return status;
@@ -252,37 +250,10 @@ static int run(const struct request *request)
 int command_trace(int argc, const char **argv)
 {
 	struct request request = {.to_ms = -1};
-	struct poptOption options[] = {
-		{"calls", '\0', POPT_ARG_NONE, &request.calls, 0,
-		 "show: list every call", NULL},
-		{"json", '\0', POPT_ARG_NONE, &request.json, 0,
-		 "show, path: print JSON instead of tables", NULL},
-		{"output", 'o', POPT_ARG_STRING, &request.output, 0,
-		 "gantt: draw this; the data goes beside it",
-		 "FILE.svg|FILE.png"},
-		{"tsv", '\0', POPT_ARG_STRING, &request.tsv, 0,
-		 "gantt: write the bars for plots", "FILE"},
-		{"ranks", '\0', POPT_ARG_STRING, &request.ranks, 0,
-		 "gantt: only these", "FIRST-LAST"},
-		{"from", '\0', POPT_ARG_DOUBLE, &request.from_ms, 0,
-		 "gantt, path: only from this time on", "MS"},
-		{"to", '\0', POPT_ARG_DOUBLE, &request.to_ms, 0,
-		 "gantt, path: only up to this time", "MS"},
-		POPT_AUTOHELP POPT_TABLEEND};
-	poptContext context = poptGetContext(argv[0], argc, argv, options, 0);
 	int status;
 
-	poptSetOtherOptionHelp(
-		context,
-		"show|gantt|path [OPTION...] TRACE\n\n"
-		"Example: lockstep trace gantt --ranks 0-7 -o step.svg "
-		"sim.json.gz\n");
-	status = parse(context, &request);
-	if (!status)
-		status = run(&request);
-	free(request.output);
-	free(request.tsv);
-	free(request.ranks);
-	poptFreeContext(context);
-	return status;
+	if (!arguments_parse(&manual_trace, &argc, argv, &request, &status))
+		return status;
+	status = take_words(&request, argc, argv);
+	return status ? status : run(&request);
 }

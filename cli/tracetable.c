@@ -1,11 +1,9 @@
 #include "cli/tracetable.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/columns.h"
-#include "trace/statistics.h"
+#include "base/statistics.h"
 
 /* Times of equal calls, or of the compute spans of one label; over all ranks,
  * each rank's own. */
@@ -119,10 +117,10 @@ static int sum_up(const struct dist__trace *trace, struct kinds *kinds)
 	size_t n = trace->num_calls + trace->num_spans;
 	const struct dist__trace_call **calls =
 		dist__trace_sorted_calls(trace, by_kind);
-	double *times = calloc(n + 1, sizeof(*times));
+	double *times = calloc(n + 1, sizeof *times);
 
 	kinds->num = 0;
-	kinds->all = calloc(n + 1, sizeof(*kinds->all));
+	kinds->all = calloc(n + 1, sizeof *kinds->all);
 	if (calls && times && kinds->all) {
 		sum_up_calls(calls, trace->num_calls, kinds, times);
 		sum_up_spans(trace, kinds, times);
@@ -133,10 +131,104 @@ static int sum_up(const struct dist__trace *trace, struct kinds *kinds)
 	return n ? 0 : -1;
 }
 
-/* ---- text ------------------------------------------------------------- */
+/* ---- what a trace says of itself ---------------------------------------- */
 
-static void print_head(const struct dist__trace *trace, FILE *out)
+void trace_facts_print(const struct dist__trace *trace, FILE *out)
 {
+	for (size_t i = 0; i < trace->num_facts; i++)
+		if (*trace->facts[i].value &&
+		    strcmp(trace->facts[i].key, "backend") != 0)
+			fprintf(out, "  %s: %s\n", trace->facts[i].key,
+				trace->facts[i].value);
+}
+
+json_t *trace_facts_json(const struct dist__trace *trace)
+{
+	json_t *facts = json_object();
+	int failed = 0;
+
+	for (size_t i = 0; i < trace->num_facts; i++)
+		failed |=
+			json_object_set_new(facts, trace->facts[i].key,
+					    json_string(trace->facts[i].value));
+	if (!failed)
+		return facts;
+	json_decref(facts);
+	return NULL;
+}
+
+/* ---- tables ------------------------------------------------------------- */
+
+/* For people the kind of a compute span stands where an algorithm does. */
+static const char kind_columns[] =
+	"|op;|algorithm;op|;compute|;algorithm|;bytes;ranks;calls;failed;"
+	"first_ns|first;last_end_ns|last end;total_ns|total;median_ns|median;"
+	"min_ns|min;max_ns|max";
+
+static void add_kind(struct dist__rows *table, const struct kind *kind)
+{
+	static const struct dist__trace_call none = {.bytes = CELL_UNKNOWN};
+	const struct dist__trace_call *call = kind->call ? kind->call : &none;
+
+	ADD_ROW(table, cell_text(kind->call ? call->op : kind->label),
+		cell_text(kind->call ? call->algorithm : "(computing)"),
+		cell_text(call->op), cell_text(kind->label),
+		cell_text(call->algorithm), cell_int(call->bytes),
+		cell_int(kind->call ? call->group_size : CELL_UNKNOWN),
+		cell_size(kind->num), cell_size(kind->num_failed),
+		cell_time((double)kind->first_ns),
+		cell_time((double)kind->last_ns), cell_time(kind->total_ns),
+		cell_time(kind->median_ns), cell_time(kind->min_ns),
+		cell_time(kind->max_ns));
+}
+
+static const char call_columns[] =
+	"rank;group;call;op|;dtype|;numel|;bytes|;reduce_op|;root|;peer|;tag|;"
+	"issued_ns|issued;started_ns|started;ended_ns|ended;algorithm;file|;"
+	"line|;error|;|what";
+
+/* A number that is below 0 where a call has none. */
+static struct dist__cell number(int64_t number)
+{
+	return cell_int(number < 0 ? CELL_UNKNOWN : number);
+}
+
+static void add_call(struct dist__rows *table,
+		     const struct dist__trace_call *call)
+{
+	char what[512] = "";
+	size_t used = 0;
+
+	if (call->error)
+		used = (size_t)snprintf(what, sizeof what, "FAILED (%.200s) ",
+					call->error);
+	dist__trace_describe(call, what + used, sizeof what - used);
+	ADD_ROW(table, cell_int(call->rank), cell_text(call->group),
+		cell_size(call->order), cell_text(call->op),
+		cell_text(call->dtype), cell_int(call->numel),
+		cell_int(call->bytes), cell_text(call->reduce_op),
+		number(call->root), number(call->peer), number(call->tag),
+		cell_time((double)call->issued_ns),
+		cell_time((double)call->started_ns),
+		cell_time((double)call->ended_ns), cell_text(call->algorithm),
+		cell_text(call->file), cell_int(call->line),
+		cell_text(call->error), cell_copy(what));
+}
+
+struct dist__rows trace_calls(const struct dist__trace *trace)
+{
+	struct dist__rows calls = {.columns = call_columns};
+
+	for (size_t i = 0; i < trace->num_calls; i++)
+		add_call(&calls, &trace->calls[i]);
+	return calls;
+}
+
+static int print_text(const struct dist__trace *trace, struct dist__rows *kinds,
+		      struct dist__rows *calls, enum dist__form form, FILE *out)
+{
+	int failed;
+
 	fprintf(out, "%s: %s, %d ranks, %zu calls, %zu compute spans\n",
 		trace->path,
 		trace->backend ? trace->backend : "back end not told",
@@ -145,184 +237,38 @@ static void print_head(const struct dist__trace *trace, FILE *out)
 	if (trace->world_size && (int)trace->num_ranks != trace->world_size)
 		fprintf(out, "  %zu of the ranks are there\n",
 			trace->num_ranks);
-	for (size_t i = 0; i < trace->num_facts; i++)
-		if (*trace->facts[i].value &&
-		    strcmp(trace->facts[i].key, "backend") != 0)
-			fprintf(out, "  %s: %s\n", trace->facts[i].key,
-				trace->facts[i].value);
+	trace_facts_print(trace, out);
+	failed = dist__rows_section(
+		kinds, "Each rank's own time, over all ranks.", form, out);
+	return failed | dist__rows_section(calls, "", form, out);
 }
 
-static void add_kind(struct columns *columns, const struct kind *kind)
+int trace_table_print(const struct dist__trace *trace, bool with_calls,
+		      enum dist__form form, FILE *out)
 {
-	const struct dist__trace_call *call = kind->call;
-
-	columns_add(columns, "%s", call ? call->op : kind->label);
-	if (call) {
-		columns_add(columns, "%s",
-			    call->algorithm ? call->algorithm : "-");
-		columns_add(columns, "%lld", (long long)call->bytes);
-		columns_add(columns, "%d", call->group_size);
-	} else {
-		columns_add(columns, "(computing)");
-		columns_add(columns, "-");
-		columns_add(columns, "-");
-	}
-	columns_add(columns, "%zu", kind->num);
-	columns_add(columns, "%zu", kind->num_failed);
-	columns_add_time(columns, (double)kind->first_ns);
-	columns_add_time(columns, (double)kind->last_ns);
-	columns_add_time(columns, kind->total_ns);
-	columns_add_time(columns, kind->median_ns);
-	columns_add_time(columns, kind->min_ns);
-	columns_add_time(columns, kind->max_ns);
-}
-
-static int print_kinds(const struct kinds *kinds, FILE *out)
-{
-	static const char *const names[] = {
-		"op",      "algorithm", ">bytes",    ">ranks", ">calls",
-		">failed", ">first",    ">last end", ">total", ">median",
-		">min",    ">max",      NULL};
-	struct columns columns;
-	int status;
-
-	columns_init(&columns, names);
-	for (size_t i = 0; i < kinds->num; i++)
-		add_kind(&columns, &kinds->all[i]);
-	fputs("\nEach rank's own time, over all ranks.\n\n", out);
-	status = columns_print(&columns, out);
-	columns_release(&columns);
-	return status;
-}
-
-/* Straight to out: there may be hundreds of thousands. */
-static void print_calls(const struct dist__trace *trace, FILE *out)
-{
-	char issued[16], started[16], ended[16], what[512];
-
-	fprintf(out, "\n%6s  %-5s %5s  %9s  %9s  %9s  %-18s  %s\n", "rank",
-		"group", "call", "issued", "started", "ended", "algorithm",
-		"what");
-	for (size_t i = 0; i < trace->num_calls; i++) {
-		const struct dist__trace_call *call = &trace->calls[i];
-
-		columns_time_text(issued, sizeof(issued),
-				  (double)call->issued_ns);
-		columns_time_text(started, sizeof(started),
-				  (double)call->started_ns);
-		columns_time_text(ended, sizeof(ended), (double)call->ended_ns);
-		dist__trace_describe(call, what, sizeof(what));
-		fprintf(out, "%6d  %-5s %5u  %9s  %9s  %9s  %-18s  %s%s%s%s\n",
-			call->rank, call->group, (unsigned)call->order, issued,
-			started, ended, call->algorithm ? call->algorithm : "-",
-			call->error ? "FAILED (" : "",
-			call->error ? call->error : "", call->error ? ") " : "",
-			what);
-	}
-}
-
-int trace_table_print(const struct dist__trace *trace, bool calls, FILE *out)
-{
+	struct dist__rows summary = {.columns = kind_columns};
+	struct dist__rows calls = {.columns = call_columns};
 	struct kinds kinds;
 	int status = sum_up(trace, &kinds);
 
-	if (status == 0) {
-		print_head(trace, out);
-		status = print_kinds(&kinds, out);
-	}
-	if (status == 0 && calls)
-		print_calls(trace, out);
+	for (size_t i = 0; !status && i < kinds.num; i++)
+		add_kind(&summary, &kinds.all[i]);
+	if (with_calls)
+		calls = trace_calls(trace);
+	if (!status && form == FORM_JSON)
+		status = dist__json_print(
+			json_pack("{ss ss* si sI so so so*}", "file",
+				  trace->path, "backend", trace->backend,
+				  "world_size", trace->world_size,
+				  "ranks_there", (json_int_t)trace->num_ranks,
+				  "facts", trace_facts_json(trace), "summary",
+				  dist__rows_json(&summary), "calls",
+				  with_calls ? dist__rows_json(&calls) : NULL),
+			out);
+	else if (!status)
+		status = print_text(trace, &summary, &calls, form, out);
 	free(kinds.all);
-	return status;
-}
-
-/* ---- JSON ------------------------------------------------------------- */
-
-static json_t *kind_json(const struct kind *kind)
-{
-	const struct dist__trace_call *call = kind->call;
-	const char *name = call ? call->op : kind->label;
-
-	return json_pack("{ss ss* so* so* sI sI sI sI sf sf sf sf}",
-			 call ? "op" : "compute", name, "algorithm",
-			 call ? call->algorithm : NULL, "bytes",
-			 call ? json_integer(call->bytes) : NULL, "ranks",
-			 call ? json_integer(call->group_size) : NULL, "calls",
-			 (json_int_t)kind->num, "failed",
-			 (json_int_t)kind->num_failed, "first_ns",
-			 (json_int_t)kind->first_ns, "last_end_ns",
-			 (json_int_t)kind->last_ns, "total_ns", kind->total_ns,
-			 "median_ns", kind->median_ns, "min_ns", kind->min_ns,
-			 "max_ns", kind->max_ns);
-}
-
-static json_t *call_json(const struct dist__trace_call *call)
-{
-	return json_pack(
-		"{si ss sI ss ss* sI sI ss* so* so* so* ss* sI sI sI ss* si "
-		"ss*}",
-		"rank", call->rank, "group", call->group, "call",
-		(json_int_t)call->order, "op", call->op, "dtype", call->dtype,
-		"numel", (json_int_t)call->numel, "bytes",
-		(json_int_t)call->bytes, "reduce_op", call->reduce_op, "root",
-		call->root < 0 ? NULL : json_integer(call->root), "peer",
-		call->peer < 0 ? NULL : json_integer(call->peer), "tag",
-		call->tag < 0 ? NULL : json_integer(call->tag), "algorithm",
-		call->algorithm, "issued_ns", (json_int_t)call->issued_ns,
-		"started_ns", (json_int_t)call->started_ns, "ended_ns",
-		(json_int_t)call->ended_ns, "file", call->file, "line",
-		call->line, "error", call->error);
-}
-
-/* Returns 0, or not when memory ran out. */
-static int fill(const struct dist__trace *trace, const struct kinds *kinds,
-		json_t *facts, json_t *summary, json_t *calls)
-{
-	int failed = 0;
-
-	for (size_t i = 0; i < trace->num_facts; i++)
-		failed |=
-			json_object_set_new(facts, trace->facts[i].key,
-					    json_string(trace->facts[i].value));
-	for (size_t i = 0; i < kinds->num; i++)
-		failed |= json_array_append_new(summary,
-						kind_json(&kinds->all[i]));
-	for (size_t i = 0; calls && i < trace->num_calls; i++)
-		failed |= json_array_append_new(calls,
-						call_json(&trace->calls[i]));
-	return failed;
-}
-
-static json_t *trace_json(const struct dist__trace *trace,
-			  const struct kinds *kinds, bool calls)
-{
-	json_t *facts = json_object(), *summary = json_array();
-	json_t *list = calls ? json_array() : NULL;
-	int failed = fill(trace, kinds, facts, summary, list);
-	json_t *object = json_pack(
-		"{ss ss* si sI so so so*}", "file", trace->path, "backend",
-		trace->backend, "world_size", trace->world_size, "ranks_there",
-		(json_int_t)trace->num_ranks, "facts", facts, "summary",
-		summary, "calls", list);
-
-	if (!failed)
-		return object;
-	json_decref(object);
-	return NULL;
-}
-
-int trace_table_json(const struct dist__trace *trace, bool calls, FILE *out)
-{
-	struct kinds kinds;
-	int status = sum_up(trace, &kinds);
-	json_t *object = status ? NULL : trace_json(trace, &kinds, calls);
-
-	status = object ? json_dumpf(object, out,
-				     JSON_INDENT(2) | JSON_REAL_PRECISION(9))
-			: -1;
-	if (object)
-		fputc('\n', out);
-	json_decref(object);
-	free(kinds.all);
+	dist__rows_release(&summary);
+	dist__rows_release(&calls);
 	return status;
 }

@@ -1,18 +1,18 @@
 /*
  * validate.h - predictions held against what others measured: asked for by
- * validate.c, read and made by validate_make.c, told by validate_print.c,
- * validate_json.c and validate_tsv.c.
+ * validate.c, read and made by validate_make.c, summed up by
+ * validate_summary.c, told by validate_print.c.
  */
 #ifndef LOCKSTEP_CLI_VALIDATE_H
 #define LOCKSTEP_CLI_VALIDATE_H
 
 #include <stdio.h>
 
-#include "cli/columns.h"
-#include "measured/log.h"
-#include "validation/crossover.h"
-#include "validation/outcome.h"
-#include "validation/step_outcome.h"
+#include "base/rows.h"
+#include "model/measured/log.h"
+#include "model/validation/crossover.h"
+#include "model/validation/outcome.h"
+#include "model/validation/step_outcome.h"
 
 #define VALIDATE_NAME 64
 
@@ -27,6 +27,10 @@ struct validate_table {
 	struct outcome outcome;         /* where it is not wanted */
 	struct steps steps;
 	struct step_outcome step_outcome;
+
+	/* How far off: by size, of the two-parameter fit, by schedule. */
+	struct accuracy ranges[ACCURACY_RANGES], fit;
+	struct accuracy schedules[STREAM_SCHEDULES];
 };
 
 /* What is asked. Strings are borrowed. */
@@ -41,7 +45,7 @@ struct validate {
 	struct validate_table *tables; /* owned */
 	size_t num;
 	const struct collectives **calibration; /* of all tables; owned */
-	struct bases bases;
+	struct calibrated_models models;
 };
 
 /*
@@ -77,29 +81,11 @@ int validate_summarize(const struct validate *validate,
  * 0.07, or 0.12 where communication hides behind computing. */
 double validate_goal(enum stream_schedule schedule);
 
-/* validate_print writes errors by table for people, or as Markdown; returns 0,
- * or -1: no memory. */
-int validate_print(const struct validate *validate, bool markdown, FILE *out);
-
-/* validate_print_steps writes the part of it that is about steps. */
-int validate_print_steps(const struct validate *validate, bool markdown,
-			 FILE *out);
-
-/* validate_print_bases writes what the rows for calibration moved. */
-void validate_print_bases(const struct validate *validate, bool markdown,
-			  FILE *out);
-
-/* validate_add_percent fills the next cell with a fraction in percent, "-" if
- * there are no rows. */
-void validate_add_percent(struct columns *columns, size_t rows,
-			  double fraction);
-
-/* validate_print_columns writes a table and frees it; returns 0, or -1: no
- * memory. */
-int validate_print_columns(struct columns *columns, bool markdown, FILE *out);
-
-/* validate_print_json writes the same as one JSON object; returns as that. */
-int validate_print_json(const struct validate *validate, FILE *out);
+/* validate_print writes errors by table in any form but TSV; returns 0, or -1:
+ * no memory. */
+int validate_print(const struct validate *validate,
+		   const struct validate_summary *summary, enum dist__form form,
+		   FILE *out);
 
 /* validate_write_tsv writes a line for each row that was predicted to path,
  * whole or not at all. Errors: of the file; message says what. */

@@ -6,22 +6,12 @@
 
 #include "cli/validate.h"
 #include "cli/log_arguments.h"
-#include "core/data.h"
+#include "cli/refuse.h"
+#include "base/data.h"
+#include "base/progress.h"
 #include "lockstep/dist.h"
 
 #define PATH_SIZE 4096
-
-static int refuse(const char *what)
-{
-	fprintf(stderr, "lockstep validate: %s\n", what);
-	return DIST_EXIT_USAGE;
-}
-
-static int out_of_memory(void)
-{
-	fputs("lockstep validate: out of memory\n", stderr);
-	return DIST_EXIT_INTERNAL;
-}
 
 /* The file's name, without folder and suffix. */
 static void name_of(const char *path, char *name)
@@ -33,17 +23,17 @@ static void name_of(const char *path, char *name)
 		name[strlen(name) - 4] = '\0';
 }
 
-/* Whether the file has the fields of steps; what is no sheet has none. */
+/* Whether the file has the fields of steps; what is no table has none. */
 static bool has_steps(const char *path)
 {
 	struct dist_message ignored;
-	struct sheet sheet;
+	struct tsv_table tsv;
 	bool has;
 
-	if (sheet_load(&sheet, path, &ignored))
+	if (dist__tsv_load(&tsv, path, &ignored))
 		return false;
-	has = sheet.num_rows > 0 && sheet_get(&sheet, 0, "gpus");
-	sheet_release(&sheet);
+	has = tsv.num_rows > 0 && dist__tsv_get(&tsv, 0, "gpus");
+	dist__tsv_release(&tsv);
 	return has;
 }
 
@@ -53,13 +43,13 @@ static struct validate_table *append(struct validate *validate,
 {
 	size_t more = validate->num + 1;
 	struct validate_table *tables =
-		realloc(validate->tables, more * sizeof(*tables));
+		realloc(validate->tables, more * sizeof *tables);
 
 	if (!tables)
 		return NULL;
 	validate->tables = tables;
 	tables += validate->num++;
-	memset(tables, 0, sizeof(*tables));
+	memset(tables, 0, sizeof *tables);
 	name_of(path, tables->name);
 	return tables;
 }
@@ -71,13 +61,13 @@ static int read_table(struct validate *validate, const char *path, bool wanted)
 	enum dist_error err;
 
 	if (!table)
-		return out_of_memory();
+		return out_of_memory("validate");
 	table->wanted = wanted;
 	table->is_steps = has_steps(path);
 	err = table->is_steps
 		      ? steps_load(&table->steps, path, &message)
 		      : collectives_load(&table->collectives, path, &message);
-	return err ? refuse(message.text) : DIST_EXIT_OK;
+	return err ? refuse("validate", "%s", message.text) : DIST_EXIT_OK;
 }
 
 /* Whether the machine of a log is known, and has the network. */
@@ -87,7 +77,7 @@ static int check_machine(const struct log_facts *facts)
 	struct machine machine;
 
 	return log_machine_load(facts, &machine, &message)
-		       ? refuse(message.text)
+		       ? refuse("validate", "%s", message.text)
 		       : DIST_EXIT_OK;
 }
 
@@ -98,11 +88,11 @@ static int read_log(struct validate *validate, const char *path,
 	struct dist_message message;
 
 	if (!table)
-		return out_of_memory();
+		return out_of_memory("validate");
 	table->wanted = true;
 	if (collectives_load_log(&table->collectives, path, &request->facts,
 				 &message))
-		return refuse(message.text);
+		return refuse("validate", "%s", message.text);
 	if (request->calibrate)
 		collectives_give_away(&table->collectives);
 	return DIST_EXIT_OK;
@@ -115,10 +105,10 @@ static int read_all(struct validate *validate, const char *kind, bool wanted)
 	glob_t found = {0};
 	int status = DIST_EXIT_OK;
 
-	dist__data_dir(kind, dir, sizeof(dir));
-	snprintf(pattern, sizeof(pattern), "%s/*.tsv", dir);
+	dist__data_dir(kind, dir, sizeof dir);
+	snprintf(pattern, sizeof pattern, "%s/*.tsv", dir);
 	if (glob(pattern, 0, NULL, &found) == GLOB_NOSPACE)
-		status = out_of_memory();
+		status = out_of_memory("validate");
 	for (size_t i = 0; !status && i < found.gl_pathc; i++)
 		status = read_table(validate, found.gl_pathv[i], wanted);
 	globfree(&found);
@@ -136,28 +126,53 @@ static int want(struct validate *validate, const char *name)
 			return DIST_EXIT_OK;
 		}
 	if (access(name, R_OK)) {
-		snprintf(message.text, sizeof(message.text),
+		snprintf(message.text, sizeof message.text,
 			 "no table \"%.128s\": expected a name that lockstep "
 			 "list measured shows as collectives or steps, or a "
 			 "readable file of that form",
 			 name);
-		return refuse(message.text);
+		return refuse("validate", "%s", message.text);
 	}
 	return read_table(validate, name, true);
 }
 
 /* ---- predicting ------------------------------------------------------- */
 
+/* Errors: NO_MEMORY. */
+static enum dist_error sum_up(struct validate_table *table)
+{
+	const struct step_outcome *steps = &table->step_outcome;
+	double *scratch =
+		calloc(table->outcome.num + steps->num + 1, sizeof *scratch);
+
+	if (!scratch)
+		return DIST_ERR_NO_MEMORY;
+	for (int r = 0; r < ACCURACY_RANGES; r++)
+		table->ranges[r] = outcome_accuracy(
+			&table->outcome, (enum accuracy_range)r, scratch);
+	table->fit =
+		outcome_fit_accuracy(&table->outcome, ACCURACY_ALL, scratch);
+	for (int s = 0; s < STREAM_SCHEDULES; s++)
+		table->schedules[s] = step_outcome_accuracy(
+			steps, (enum stream_schedule)s, scratch);
+	free(scratch);
+	return DIST_OK;
+}
+
 static enum dist_error predict(struct validate *validate,
 			       struct validate_table *table)
 {
+	enum dist_error error;
+
 	if (!table->wanted)
 		return DIST_OK;
 	if (table->is_steps)
-		return step_outcome_make(&table->step_outcome, &table->steps,
-					 &validate->bases);
-	return outcome_make(&table->outcome, &table->collectives,
-			    &validate->bases);
+		error = step_outcome_make(&table->step_outcome, &table->steps,
+					  &validate->models);
+	else
+		error = outcome_make(&table->outcome, &table->collectives,
+				     &validate->models);
+	return error ? error : sum_up(table);
 }
 
 /* Predicts what is wanted, once all tables are there. */
@@ -166,17 +181,17 @@ static int predict_all(struct validate *validate)
 	size_t num = 0;
 
 	validate->calibration =
-		calloc(validate->num + 1, sizeof(*validate->calibration));
+		calloc(validate->num + 1, sizeof *validate->calibration);
 	if (!validate->calibration)
-		return out_of_memory();
+		return out_of_memory("validate");
 	for (size_t i = 0; i < validate->num; i++)
 		if (!validate->tables[i].is_steps)
 			validate->calibration[num++] =
 				&validate->tables[i].collectives;
-	bases_init(&validate->bases, validate->calibration, num);
+	calibrated_models_init(&validate->models, validate->calibration, num);
 	for (size_t i = 0; i < validate->num; i++)
 		if (predict(validate, &validate->tables[i]))
-			return out_of_memory();
+			return out_of_memory("validate");
 	return DIST_EXIT_OK;
 }
 
@@ -197,9 +212,11 @@ int validate_make(struct validate *validate,
 		  const struct validate_request *request)
 {
 	bool all = request->num == 0;
+	struct dist__progress progress;
 	int status = DIST_EXIT_OK;
 
 	*validate = (struct validate){.num = 0};
+	dist__progress_begin(&progress, "predicting what was measured", 0, 0);
 	if (request->facts.machine)
 		status = check_machine(&request->facts);
 	/* Logs that calibrate themselves need nobody. */
@@ -209,7 +226,10 @@ int validate_make(struct validate *validate,
 		status = read_all(validate, "measured/steps", all);
 	if (!status)
 		status = read_wanted(validate, request);
-	return status ? status : predict_all(validate);
+	if (!status)
+		status = predict_all(validate);
+	dist__progress_end(&progress);
+	return status;
 }
 
 void validate_release(struct validate *validate)
@@ -222,7 +242,7 @@ void validate_release(struct validate *validate)
 		step_outcome_release(&table->step_outcome);
 		steps_release(&table->steps);
 	}
-	bases_release(&validate->bases);
+	calibrated_models_release(&validate->models);
 	free(validate->calibration);
 	free(validate->tables);
 	*validate = (struct validate){.num = 0};

@@ -1,196 +1,356 @@
-/* validate_print.c - errors by table, for people. */
-#include <stdlib.h>
+/* validate_print.c - errors by table: for people, as JSON, and row by row for
+ * plots. */
+#include <math.h>
 
 #include "cli/validate.h"
 
-/* ---- errors by table -------------------------------------------------- */
-
-static void add_table(struct columns *columns,
-		      const struct validate_table *table, double *scratch)
+/* Not known where there are no rows. */
+static struct dist__cell percent(const struct accuracy *accuracy,
+				 double fraction)
 {
-	const struct outcome *outcome = &table->outcome;
-	struct accuracy all, fit;
-
-	all = outcome_accuracy(outcome, ACCURACY_ALL, scratch);
-	fit = outcome_fit_accuracy(outcome, ACCURACY_ALL, scratch);
-	columns_add(columns, "%s", table->name);
-	columns_add(columns, "%zu", all.num);
-	validate_add_percent(columns, all.num, all.median);
-	validate_add_percent(columns, all.num, all.p90);
-	validate_add_percent(columns, all.num, all.worst);
-	for (int r = 0; r < ACCURACY_ALL; r++) {
-		struct accuracy part = outcome_accuracy(
-			outcome, (enum accuracy_range)r, scratch);
-
-		validate_add_percent(columns, part.num, part.median);
-	}
-	validate_add_percent(columns, fit.num, fit.median);
-	validate_add_percent(columns, fit.num, fit.p90);
-	columns_add(columns, "%s",
-		    !all.num                 ? "-"
-		    : accuracy_is_good(&all) ? "yes"
-					     : "no");
+	return cell_percent(accuracy->num ? fraction : NAN);
 }
 
-static int print_errors(const struct validate *validate, bool markdown,
-			FILE *out)
-{
-	static const char *const names[] = {
-		"table",         ">rows",      ">median %",  ">p90 %",
-		">worst %",      ">to 32 KiB", ">to 64 MiB", ">above",
-		">fit median %", ">fit p90 %", "good",       NULL};
-	struct columns columns;
+#define ACCURACY_COLUMNS "rows;median|median %;p90|p90 %;worst|worst %;"
+#define CELLS_OF_ACCURACY(a)                                                   \
+	cell_size((a)->num), percent(a, (a)->median), percent(a, (a)->p90),    \
+		percent(a, (a)->worst)
 
-	columns_init(&columns, names);
+/* ---- collectives ------------------------------------------------------- */
+
+static struct dist__cell good(const struct accuracy *all)
+{
+	return cell_text(!all->num               ? NULL
+			 : accuracy_is_good(all) ? "yes"
+						 : "no");
+}
+
+/* For people a table of which no row could be predicted is left out. */
+static struct dist__rows errors_of(const struct validate *validate,
+				   bool with_empty)
+{
+	static const char columns[] =
+		"name|table;" ACCURACY_COLUMNS
+		"median_to_32KiB|to 32 KiB;median_to_64MiB|to 64 MiB;"
+		"median_above|above;fit_median|fit median %;fit_p90|fit p90 %;"
+		"good;choices|;left_out|";
+	struct dist__rows table = {.columns = columns};
+	char choices[512];
+
 	for (size_t i = 0; i < validate->num; i++) {
-		const struct validate_table *table = &validate->tables[i];
-		double *scratch =
-			calloc(table->outcome.num + 1, sizeof(*scratch));
+		const struct validate_table *of = &validate->tables[i];
+		const struct accuracy *in = of->ranges, *fit = &of->fit;
 
-		if (!scratch)
-			columns.failed = 1;
-		else if (table->outcome.num > 0)
-			add_table(&columns, table, scratch);
-		free(scratch);
-	}
-	return validate_print_columns(&columns, markdown, out);
-}
-
-/* ---- crossovers ------------------------------------------------------- */
-
-static void add_bytes(struct columns *columns, double bytes)
-{
-	if (bytes > 0)
-		columns_add(columns, "%.3g MiB", bytes / (1 << 20));
-	else
-		columns_add(columns, "none");
-}
-
-static int print_crossovers(const struct validate *validate, bool markdown,
-			    FILE *out)
-{
-	static const char *const names[] = {"table", ">predicted", ">measured",
-					    ">ratio", NULL};
-	struct columns columns;
-	int rc = 0;
-
-	columns_init(&columns, names);
-	for (size_t i = 0; i < validate->num; i++) {
-		struct crossover found;
-
-		if (!crossover_find(&validate->tables[i].outcome, &found))
+		if (of->outcome.num == 0 &&
+		    !(with_empty && of->wanted && !of->is_steps))
 			continue;
-		columns_add(&columns, "%s", validate->tables[i].name);
-		add_bytes(&columns, found.predicted_bytes);
-		add_bytes(&columns, found.measured_bytes);
-		if (found.predicted_bytes > 0 && found.measured_bytes > 0)
-			columns_add(&columns, "%.2f",
-				    found.predicted_bytes /
-					    found.measured_bytes);
-		else
-			columns_add(&columns, "-");
+		outcome_choices(&of->outcome, choices, sizeof choices);
+		ADD_ROW(&table, cell_text(of->name),
+			CELLS_OF_ACCURACY(&in[ACCURACY_ALL]),
+			percent(&in[0], in[0].median),
+			percent(&in[1], in[1].median),
+			percent(&in[2], in[2].median),
+			percent(fit, fit->median), percent(fit, fit->p90),
+			good(&in[ACCURACY_ALL]), cell_copy(choices),
+			cell_size(of->outcome.left_out.num));
 	}
-	if (columns.used > 0) {
-		fputs("\nFrom which size on the ring beats the tree:\n\n", out);
-		rc = validate_print_columns(&columns, markdown, out);
-	} else {
-		columns_release(&columns);
-	}
-	return rc;
+	return table;
 }
 
-/* ---- words ------------------------------------------------------------ */
-
-static void print_choices(const struct validate *validate, bool markdown,
-			  FILE *out)
+/* From which size on the ring beats the tree. */
+static struct dist__rows crossovers_of(const struct validate *validate)
 {
-	bool begun = false;
+	struct dist__rows table = {
+		.columns = "name|table;predicted_MiB|predicted MiB;"
+			   "measured_MiB|measured MiB;ratio",
+		.unknown = "none"};
+
+	for (size_t i = 0; i < validate->num; i++) {
+		const struct validate_table *of = &validate->tables[i];
+		struct crossover at;
+		double predicted, measured;
+
+		if (!crossover_find(&of->outcome, &at))
+			continue;
+		predicted = at.predicted_bytes > 0 ? at.predicted_bytes : NAN;
+		measured = at.measured_bytes > 0 ? at.measured_bytes : NAN;
+		ADD_ROW(&table, cell_text(of->name),
+			cell_number(CELL_REAL, 3, predicted / (1 << 20)),
+			cell_number(CELL_REAL, 3, measured / (1 << 20)),
+			cell_fixed(2, predicted / measured));
+	}
+	return table;
+}
+
+/* ---- steps ------------------------------------------------------------- */
+
+/* What all tables of steps say together. */
+struct steps_summary {
+	size_t parts, good; /* schedules of tables, and those within bounds */
+	struct step_order order;
+};
+
+static void add_steps(struct dist__rows *table, const struct validate_table *of,
+		      struct steps_summary *sum)
+{
+	struct step_order order = step_outcome_order(&of->step_outcome);
+
+	sum->order.pairs += order.pairs;
+	sum->order.right += order.right;
+	for (int s = 0; s < STREAM_SCHEDULES; s++) {
+		enum stream_schedule schedule = (enum stream_schedule)s;
+		const struct accuracy *part = &of->schedules[s];
+		bool holds = part->median <= validate_goal(schedule);
+
+		if (!part->num)
+			continue;
+		sum->parts++;
+		sum->good += holds;
+		ADD_ROW(table, cell_text(of->name),
+			cell_text(stream_schedule_name(schedule)),
+			CELLS_OF_ACCURACY(part),
+			cell_number(CELL_PERCENT, 0, validate_goal(schedule)),
+			cell_text(holds ? "yes" : "no"));
+	}
+}
+
+static void print_steps_summary(const struct steps_summary *sum, FILE *out)
+{
+	if (sum->parts == 0)
+		return;
+	fprintf(out,
+		"\nSteps: %zu of %zu schedules of tables hold their bound by "
+		"median",
+		sum->good, sum->parts);
+	if (sum->order.pairs > 0)
+		fprintf(out,
+			"; of %zu pairs of schedules that differ by more than "
+			"two standard deviations the faster one is predicted "
+			"right in %zu",
+			sum->order.pairs, sum->order.right);
+	fputs(".\n", out);
+}
+
+/* ---- lists ------------------------------------------------------------- */
+
+/* A list of one line each, below its lead. */
+struct list {
+	const char *lead;
+	bool markdown;
+	bool begun;
+	FILE *out;
+};
+
+/* Begins a line with a name. */
+static void begin_item(struct list *list, const char *name)
+{
+	if (!list->begun)
+		fprintf(list->out, "\n%s:\n\n", list->lead);
+	list->begun = true;
+	fprintf(list->out, "%s%s", list->markdown ? "- " : "", name);
+}
+
+static void print_choices(const struct validate *validate, struct list list)
+{
 	char text[512];
 
 	for (size_t i = 0; i < validate->num; i++) {
 		const struct validate_table *table = &validate->tables[i];
 
-		outcome_choices(&table->outcome, text, sizeof(text));
+		outcome_choices(&table->outcome, text, sizeof text);
 		if (!text[0])
 			continue;
-		if (!begun)
-			fputs("\nWhat the libraries are predicted to choose, "
-			      "to "
-			      "which size:\n\n",
-			      out);
-		begun = true;
-		fprintf(out, "%s%s: %s\n", markdown ? "- " : "", table->name,
-			text);
+		begin_item(&list, table->name);
+		fprintf(list.out, ": %s\n", text);
 	}
 }
 
-static const struct left_out *left_out_of(const struct validate_table *table)
+static void print_model(const struct calibrated_model *model, struct list *list)
 {
-	return table->is_steps ? &table->step_outcome.left_out
-			       : &table->outcome.left_out;
+	const struct library_calibration *calibration = &model->calibration;
+	const struct calibrated_key *key = &model->key;
+
+	begin_item(list, key->machine);
+	fprintf(list->out,
+		", %s, %s%s%s: ", key->transport ? key->transport : "one node",
+		key->library, key->version ? " " : "",
+		key->version ? key->version : "");
+	for (size_t i = 0; i < calibration->num_moves; i++)
+		fprintf(list->out, "%s%s %.4g to %.4g", i ? ", " : "",
+			calibration->moves[i].constant,
+			calibration->moves[i].from, calibration->moves[i].to);
+	if (!calibration->num_moves)
+		fprintf(list->out, "latencies by %.4g, bytes by %.4g",
+			model->fixed_scale, model->transfer_scale);
+	if (calibration->residual > 0.001)
+		fprintf(list->out, "; still off by %.1f %%",
+			100 * calibration->residual);
+	fputc('\n', list->out);
 }
 
-static void print_left_out(const struct validate *validate, bool markdown,
-			   FILE *out)
+static void print_left_out(const struct validate *validate, struct list list)
 {
-	bool begun = false;
-
 	for (size_t i = 0; i < validate->num; i++) {
+		const struct validate_table *table = &validate->tables[i];
 		const struct left_out *left_out =
-			left_out_of(&validate->tables[i]);
+			table->is_steps ? &table->step_outcome.left_out
+					: &table->outcome.left_out;
 
-		if (left_out->num && !begun)
-			fputs("\nLeft out:\n\n", out);
-		begun = begun || left_out->num;
-		for (size_t r = 0; r < left_out->num_reasons; r++)
-			fprintf(out, "%s%s: %zu rows: %s\n",
-				markdown ? "- " : "", validate->tables[i].name,
+		for (size_t r = 0; r < left_out->num_reasons; r++) {
+			begin_item(&list, table->name);
+			fprintf(list.out, ": %zu rows: %s\n",
 				left_out->reasons[r].num,
 				left_out->reasons[r].text);
+		}
 	}
 }
 
+static void print_lists(const struct validate *validate, bool markdown,
+			FILE *out)
+{
+	struct list moved = {"What the rows for calibration moved", markdown,
+			     false, out};
+
+	print_choices(validate,
+		      (struct list){"What the libraries are predicted to "
+				    "choose, to which size",
+				    markdown, false, out});
+	for (size_t i = 0; i < validate->models.num; i++)
+		if (validate->models.all[i]->num_samples)
+			print_model(validate->models.all[i], &moved);
+	print_left_out(validate,
+		       (struct list){"Left out", markdown, false, out});
+}
+
+/* ---- the whole --------------------------------------------------------- */
+
 static void print_range(const struct validate_summary *summary,
-			enum accuracy_range range, const char *words, FILE *out)
+			enum accuracy_range range, const char *text, FILE *out)
 {
 	if (summary->ranges[range].num)
-		fprintf(out, ", %s %.1f %%", words,
+		fprintf(out, ", %s %.1f %%", text,
 			100 * summary->ranges[range].median);
 }
 
-static int print_summary(const struct validate *validate, FILE *out)
+static void print_summary(const struct validate_summary *summary, FILE *out)
 {
-	struct validate_summary summary;
-	const struct accuracy *all = &summary.ranges[ACCURACY_ALL];
+	const struct accuracy *all = &summary->ranges[ACCURACY_ALL];
 
-	if (validate_summarize(validate, &summary))
-		return -1;
-	if (!summary.tables)
-		return 0;
+	if (!summary->tables)
+		return;
 	fprintf(out,
 		"\nCollectives: %zu of %zu tables hold median <= %g %% and p90 "
 		"<= %g %%. "
 		"Medians over tables: median %.1f %%, p90 %.1f %%",
-		summary.good, summary.tables, 100 * ACCURACY_GOOD_MEDIAN,
+		summary->good, summary->tables, 100 * ACCURACY_GOOD_MEDIAN,
 		100 * ACCURACY_GOOD_P90, 100 * all->median, 100 * all->p90);
-	print_range(&summary, ACCURACY_SMALL, "median to 32 KiB", out);
-	print_range(&summary, ACCURACY_MIDDLE, "to 64 MiB", out);
-	print_range(&summary, ACCURACY_LARGE, "above", out);
+	print_range(summary, ACCURACY_SMALL, "median to 32 KiB", out);
+	print_range(summary, ACCURACY_MIDDLE, "to 64 MiB", out);
+	print_range(summary, ACCURACY_LARGE, "above", out);
 	fprintf(out,
 		". The fit of two numbers that has seen the rows: median %.1f "
 		"%%, p90 %.1f %%.\n",
-		100 * summary.fit.median, 100 * summary.fit.p90);
-	return 0;
+		100 * summary->fit.median, 100 * summary->fit.p90);
 }
 
-int validate_print(const struct validate *validate, bool markdown, FILE *out)
+static json_t *summary_json(const struct validate_summary *summary,
+			    const struct steps_summary *sum)
 {
-	if (print_errors(validate, markdown, out) ||
-	    print_crossovers(validate, markdown, out) ||
-	    validate_print_steps(validate, markdown, out))
-		return -1;
-	print_choices(validate, markdown, out);
-	validate_print_bases(validate, markdown, out);
-	print_left_out(validate, markdown, out);
-	return print_summary(validate, out);
+	const struct accuracy *all = &summary->ranges[ACCURACY_ALL];
+
+	return json_pack(
+		"{sI sI sf sf sf sf sI sI sI sI}", "tables",
+		(json_int_t)summary->tables, "good", (json_int_t)summary->good,
+		"median", all->median, "p90", all->p90, "fit_median",
+		summary->fit.median, "fit_p90", summary->fit.p90, "schedules",
+		(json_int_t)sum->parts, "good_schedules", (json_int_t)sum->good,
+		"pairs", (json_int_t)sum->order.pairs, "pairs_right",
+		(json_int_t)sum->order.right);
+}
+
+int validate_print(const struct validate *validate,
+		   const struct validate_summary *summary, enum dist__form form,
+		   FILE *out)
+{
+	struct dist__rows errors = errors_of(validate, form == FORM_JSON);
+	struct dist__rows crossovers = crossovers_of(validate);
+	struct dist__rows steps = {
+		.columns = "name|steps;schedule;" ACCURACY_COLUMNS
+			   "bound|bound %;good"};
+	struct steps_summary sum = {.parts = 0};
+	int failed;
+
+	for (size_t i = 0; i < validate->num; i++)
+		add_steps(&steps, &validate->tables[i], &sum);
+	if (form == FORM_JSON)
+		return dist__json_print(
+			json_pack("{so so so so}", "tables",
+				  dist__rows_json(&errors), "crossovers",
+				  dist__rows_json(&crossovers), "steps",
+				  dist__rows_json(&steps), "summary",
+				  summary_json(summary, &sum)),
+			out);
+	failed = errors.num_rows > 0 && dist__rows_print(&errors, form, out);
+	dist__rows_release(&errors);
+	failed |= dist__rows_section(
+		&crossovers,
+		"From which size on the ring beats the tree:", form, out);
+	failed |= dist__rows_section(&steps, "", form, out);
+	print_steps_summary(&sum, out);
+	print_lists(validate, form == FORM_MARKDOWN, out);
+	print_summary(summary, out);
+	return failed;
+}
+
+/* ---- row by row --------------------------------------------------------- */
+
+static void add_rows(struct dist__rows *table, const struct validate_table *of)
+{
+	for (size_t i = 0; i < of->outcome.num; i++) {
+		const struct outcome_row *row = &of->outcome.rows[i];
+		double measured_us = row->row->time_us.value;
+
+		ADD_ROW(table, cell_text(of->name),
+			cell_text(row->row->library),
+			cell_text(collective_name(row->row->collective)),
+			cell_int(row->row->ranks), cell_size(row->row->bytes),
+			cell_text(row->algorithm),
+			cell_text(*row->protocol ? row->protocol : NULL),
+			cell_real(row->predicted_us), cell_real(measured_us),
+			cell_real(row->predicted_us / measured_us),
+			cell_real(row->fit_us > 0 ? row->fit_us : NAN));
+	}
+}
+
+/* Steps have the library "steps", their model as algorithm and no bytes. */
+static void add_step_rows(struct dist__rows *table,
+			  const struct validate_table *of)
+{
+	for (size_t i = 0; i < of->step_outcome.num; i++) {
+		const struct step_outcome_row *row = &of->step_outcome.rows[i];
+
+		ADD_ROW(table, cell_text(of->name), cell_text("steps"),
+			cell_text(stream_schedule_name(row->schedule)),
+			cell_int(row->row->gpus), cell_int(CELL_UNKNOWN),
+			cell_text(row->row->model), cell_text(NULL),
+			cell_real(1e3 * row->predicted_ms),
+			cell_real(1e3 * row->measured_ms),
+			cell_real(row->predicted_ms / row->measured_ms),
+			cell_real(NAN));
+	}
+}
+
+enum dist_error validate_write_tsv(const struct validate *validate,
+				   const char *path,
+				   struct dist_message *message)
+{
+	struct dist__rows table = {
+		.columns = "table;library;what;ranks;bytes;algorithm;protocol;"
+			   "predicted_us;measured_us;ratio;fit_us"};
+
+	for (size_t i = 0; i < validate->num; i++) {
+		add_rows(&table, &validate->tables[i]);
+		add_step_rows(&table, &validate->tables[i]);
+	}
+	return dist__rows_write(&table, NULL, path, message);
 }

@@ -3,114 +3,62 @@
 
 #include "cli/validate.h"
 
-/* Numbers by table, and room for those of one. */
-struct lists {
-	double *medians, *p90s, *scratch;
-	size_t num;
-};
-
 double validate_goal(enum stream_schedule schedule)
 {
 	return stream_overlaps(schedule) ? 0.12 : 0.07;
 }
 
-static void add(struct lists *lists, struct accuracy one)
+/* Medians over tables, of what they have in a range of sizes, or, for
+ * ACCURACY_RANGES, of the fit; scratch has room for two numbers a table. */
+static struct accuracy middle(const struct validate *validate, int range,
+			      double *scratch)
 {
-	if (!one.num)
-		return;
-	lists->medians[lists->num] = one.median;
-	lists->p90s[lists->num++] = one.p90;
+	double *medians = scratch, *p90s = scratch + validate->num;
+	struct accuracy result;
+	size_t num = 0;
+
+	for (size_t i = 0; i < validate->num; i++) {
+		const struct validate_table *table = &validate->tables[i];
+		const struct accuracy *one = range == ACCURACY_RANGES
+						     ? &table->fit
+						     : &table->ranges[range];
+
+		if (!one->num)
+			continue;
+		medians[num] = one->median;
+		p90s[num++] = one->p90;
+	}
+	result = accuracy_of(medians, num);
+	result.p90 = accuracy_of(p90s, num).median;
+	return result;
 }
 
-/* Empties the lists. */
-static struct accuracy middle(struct lists *lists)
-{
-	struct accuracy medians = accuracy_of(lists->medians, lists->num);
-	struct accuracy p90s = accuracy_of(lists->p90s, lists->num);
-
-	lists->num = 0;
-	medians.p90 = p90s.median;
-	return medians;
-}
-
-static struct accuracy of_range(const struct validate *validate,
-				struct lists *lists, enum accuracy_range range)
-{
-	for (size_t i = 0; i < validate->num; i++)
-		add(lists, outcome_accuracy(&validate->tables[i].outcome, range,
-					    lists->scratch));
-	return middle(lists);
-}
-
-static struct accuracy of_fit(const struct validate *validate,
-			      struct lists *lists)
-{
-	for (size_t i = 0; i < validate->num; i++)
-		add(lists, outcome_fit_accuracy(&validate->tables[i].outcome,
-						ACCURACY_ALL, lists->scratch));
-	return middle(lists);
-}
-
-static void count(const struct validate *validate, struct lists *lists,
+static void count(const struct validate_table *table,
 		  struct validate_summary *summary)
 {
-	for (size_t i = 0; i < validate->num; i++) {
-		struct accuracy all =
-			outcome_accuracy(&validate->tables[i].outcome,
-					 ACCURACY_ALL, lists->scratch);
+	const struct accuracy *all = &table->ranges[ACCURACY_ALL];
 
-		summary->tables += all.num > 0;
-		summary->good += accuracy_is_good(&all);
-	}
-}
-
-static void add_steps(const struct step_outcome *outcome, double *scratch,
-		      struct validate_summary *summary)
-{
-	for (int s = 0; s < STREAM_SCHEDULES; s++) {
-		struct accuracy part = step_outcome_accuracy(
-			outcome, (enum stream_schedule)s, scratch);
-
-		if (part.num && part.median > summary->worst_steps)
-			summary->worst_steps = part.median;
-	}
-}
-
-/* The most rows of one table. */
-static size_t most_rows(const struct validate *validate)
-{
-	size_t most = 0;
-
-	for (size_t i = 0; i < validate->num; i++) {
-		size_t rows = validate->tables[i].outcome.num +
-			      validate->tables[i].step_outcome.num;
-
-		most = rows > most ? rows : most;
-	}
-	return most;
+	summary->tables += all->num > 0;
+	summary->good += accuracy_is_good(all);
+	for (int s = 0; s < STREAM_SCHEDULES; s++)
+		if (table->schedules[s].num &&
+		    table->schedules[s].median > summary->worst_steps)
+			summary->worst_steps = table->schedules[s].median;
 }
 
 int validate_summarize(const struct validate *validate,
 		       struct validate_summary *summary)
 {
-	size_t num = validate->num;
-	double *memory =
-		calloc(2 * num + most_rows(validate) + 1, sizeof(*memory));
-	struct lists lists = {.medians = memory};
+	double *scratch = calloc(2 * validate->num + 1, sizeof *scratch);
 
 	*summary = (struct validate_summary){.tables = 0};
-	if (!memory)
+	if (!scratch)
 		return -1;
-	lists.p90s = memory + num;
-	lists.scratch = memory + 2 * num;
-	count(validate, &lists, summary);
+	for (size_t i = 0; i < validate->num; i++)
+		count(&validate->tables[i], summary);
 	for (int r = 0; r < ACCURACY_RANGES; r++)
-		summary->ranges[r] =
-			of_range(validate, &lists, (enum accuracy_range)r);
-	summary->fit = of_fit(validate, &lists);
-	for (size_t i = 0; i < num; i++)
-		add_steps(&validate->tables[i].step_outcome, lists.scratch,
-			  summary);
-	free(memory);
+		summary->ranges[r] = middle(validate, r, scratch);
+	summary->fit = middle(validate, ACCURACY_RANGES, scratch);
+	free(scratch);
 	return 0;
 }

@@ -1,9 +1,9 @@
 /* algorithms.h - every algorithm there is, by file. Private to coll/; others
- * go through dist__algorithms() (core/algorithm.h). */
+ * go through dist__algorithms() (coll/algorithm.h). */
 #ifndef LOCKSTEP_COLL_ALGORITHMS_H
 #define LOCKSTEP_COLL_ALGORITHMS_H
 
-#include "core/algorithm.h"
+#include "coll/algorithm.h"
 
 extern const struct dist__algorithm dist__ring_all_reduce;
 extern const struct dist__algorithm dist__recursive_doubling_all_reduce;

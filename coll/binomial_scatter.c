@@ -27,7 +27,7 @@
 #include "coll/tree.h"
 
 /* The share of one rank: the parts of the numbers that it heads, in order. */
-struct share {
+struct shard {
 	const struct dist__coll *coll;
 	struct dist__tree place;
 	struct dist__span part; /* the rank's own: the op's tensor */
@@ -36,7 +36,7 @@ struct share {
 
 /* The parts of the numbers that the one at distance heads. A leaf's share is
  * the op's tensor itself. */
-static struct dist__span share_of(const struct share *s, int distance)
+static struct dist__span share_of(const struct shard *s, int distance)
 {
 	int count = dist__tree_size(&s->place, distance);
 	struct dist__span span = {.bytes = (size_t)count * s->part.bytes};
@@ -49,12 +49,12 @@ static struct dist__span share_of(const struct share *s, int distance)
 	return span;
 }
 
-static enum dist_error share_init(struct share *s,
+static enum dist_error share_init(struct shard *s,
 				  const struct dist__coll *coll)
 {
 	int count;
 
-	*s = (struct share){
+	*s = (struct shard){
 		.coll = coll,
 		.place = dist__tree_of(coll, coll->op->peer),
 		.part = dist__span_tensor(coll),
@@ -67,7 +67,7 @@ static enum dist_error share_init(struct share *s,
 }
 
 /* The first of the share, which is the rank's own. */
-static struct dist__span own_part(const struct share *s)
+static struct dist__span own_part(const struct shard *s)
 {
 	struct dist__span span = share_of(s, 0);
 
@@ -76,7 +76,7 @@ static struct dist__span own_part(const struct share *s)
 }
 
 /* The place in the root's share of what is rank's. */
-static struct dist__span place_at(const struct share *s, int number)
+static struct dist__span place_at(const struct shard *s, int number)
 {
 	struct dist__span span = own_part(s);
 
@@ -87,7 +87,7 @@ static struct dist__span place_at(const struct share *s, int number)
 
 static enum dist_error run_scatter(const struct dist__coll *coll)
 {
-	struct share s;
+	struct shard s;
 	enum dist_error error = share_init(&s, coll);
 
 	if (!error && s.place.number != 0)
@@ -110,7 +110,7 @@ static enum dist_error run_scatter(const struct dist__coll *coll)
 
 static enum dist_error run_gather(const struct dist__coll *coll)
 {
-	struct share s;
+	struct shard s;
 	enum dist_error error = share_init(&s, coll);
 
 	if (!error)

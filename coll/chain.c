@@ -20,7 +20,7 @@
  * "SUMMA: Scalable Universal Matrix Multiplication Algorithm", Concurrency:
  * Practice and Experience 9(4), 1997.
  *
- * Segments are at most segment_bytes long (core/profile.h); a reduce has one of
+ * Segments are at most segment_bytes long (coll/profile.h); a reduce has one of
  * scratch memory.
  */
 #include "coll/algorithms.h"

@@ -25,7 +25,8 @@ static size_t numel_of(const struct dist__coll *coll)
 static bool is_candidate(const struct dist__coll *coll)
 {
 	return coll->op->phantom && coll->world_size > 1 &&
-	       coll->transport->ops->has_flow;
+	       coll->transport->ops->simulation &&
+	       coll->transport->ops->simulation->has_flow;
 }
 
 bool dist__flow_of(const struct dist__coll *coll,
@@ -49,22 +50,25 @@ bool dist__flow_of(const struct dist__coll *coll,
 		.fingerprint = op->fingerprint,
 	};
 	return seat->flow.ops &&
-	       t->ops->has_flow(t, &seat->flow, seat->members);
+	       t->ops->simulation->has_flow(t, &seat->flow, seat->members);
 }
 
-enum dist_error dist__coll_run(const struct dist__coll *coll,
-			       const struct dist__algorithm *algorithm)
+bool dist__flow_run(const struct dist__coll *coll,
+		    const struct dist__algorithm *algorithm,
+		    enum dist_error *error)
 {
 	struct dist__transport *t = coll->transport;
 	struct dist__flow_seat seat;
-	enum dist_error error;
 
 	if (!dist__flow_of(coll, algorithm, &seat)) {
 		if (is_candidate(coll) && !algorithm->in_teams)
-			t->ops->by_messages(t, &seat.flow, coll->members);
-		return algorithm->run(coll);
+			t->ops->simulation->by_messages(t, &seat.flow,
+							coll->members);
+		return false;
 	}
-	error = t->ops->flow_join(t, &seat);
-	return error ? error
-		     : t->ops->flow_wait(t, &seat, coll->op->deadline_ns);
+	*error = t->ops->simulation->flow_join(t, &seat);
+	if (!*error)
+		*error = t->ops->simulation->flow_wait(t, &seat,
+						       coll->op->deadline_ns);
+	return true;
 }

@@ -1,11 +1,11 @@
 /*
- * flow.h - running an algorithm as the world wants it: message by message, or
- * as one flow. Private to coll/.
+ * flow.h - collectives that the world times as one flow, rather than message by
+ * message. Private to coll/.
  */
 #ifndef LOCKSTEP_COLL_FLOW_H
 #define LOCKSTEP_COLL_FLOW_H
 
-#include "core/algorithm.h"
+#include "coll/algorithm.h"
 
 /*
  * dist__flow_of returns whether coll, run by algorithm, is to be a flow: one
@@ -16,9 +16,11 @@ bool dist__flow_of(const struct dist__coll *coll,
 		   const struct dist__algorithm *algorithm,
 		   struct dist__flow_seat *seat);
 
-/* dist__coll_run runs coll by algorithm, either way, and blocks. Errors: as
- * algorithm's run(). */
-enum dist_error dist__coll_run(const struct dist__coll *coll,
-			       const struct dist__algorithm *algorithm);
+/* dist__flow_run returns whether coll is to be a flow; if so it blocks until
+ * that is over, and stores the error, as of algorithm's run(). Else it is run
+ * message by message, by that. */
+bool dist__flow_run(const struct dist__coll *coll,
+		    const struct dist__algorithm *algorithm,
+		    enum dist_error *error);
 
 #endif

@@ -18,8 +18,8 @@
 
 enum step { REPORT, ANSWER };
 
-/* When a rank stops waiting for rank 0, which may come as late as the deadline,
- * and whose time counts from then on. */
+/* When a rank stops waiting for rank 0. That may come as late as at the
+ * deadline of the rank, and has the whole timeout from then on. */
 static int64_t patience(const struct dist__op *op)
 {
 	int64_t timeout_ns = op->deadline_ns - op->issued_ns;

@@ -6,11 +6,14 @@
  * the operations of a group run in issue order. Point-to-point operations are
  * the transport's own requests and need no lane.
  */
+#include "coll/p2p_backend.h"
+
 #include <assert.h>
 #include <stddef.h>
 #include <stdlib.h>
 
 #include "coll/flow.h"
+#include "coll/profile.h"
 #include "coll/stage.h"
 #include "coll/team.h"
 #include "core/reduce.h"
@@ -77,14 +80,17 @@ static void divide(const struct dist__coll *coll)
 	if (result->data)
 		dist__divide(result->dtype, result->data, result->numel,
 			     dist__contributors(coll));
-	if (t->ops->charge_reduce)
-		t->ops->charge_reduce(t, bytes);
+	if (t->ops->simulation)
+		t->ops->simulation->charge_reduce(t, bytes);
 }
 
 static enum dist_error run_flat(const struct dist__coll *coll)
 {
-	enum dist_error error = dist__coll_run(coll, coll->op->algorithm);
+	const struct dist__algorithm *algorithm = coll->op->algorithm;
+	enum dist_error error;
 
+	if (!dist__flow_run(coll, algorithm, &error))
+		error = algorithm->run(coll);
 	if (!error)
 		divide(coll);
 	return error;
@@ -153,7 +159,7 @@ static void run_on_lane(void *arg)
 
 	atomic_fetch_sub(&b->lane_ops, 1);
 	finish(b, op, error);
-	b->transport->ops->lane_notify(b->lane);
+	b->transport->ops->lanes->notify(b->lane);
 }
 
 /* The flow on the lane is over, or was none; finishes its op. */
@@ -165,7 +171,7 @@ static void end_flow(struct dist__flow_seat *seat, enum dist_error error)
 
 	atomic_fetch_sub(&b->lane_ops, 1);
 	finish(b, b->flowing, error);
-	b->transport->ops->lane_over(b->lane);
+	b->transport->ops->simulation->lane_over(b->lane);
 }
 
 /* Whether op is to be a flow on the lane, described in seat. */
@@ -192,7 +198,7 @@ static void join_flow(void *arg)
 	b->flowing = op;
 	(void)is_flow(b, op, &b->seat);
 	if (!error)
-		error = t->ops->flow_join(t, &b->seat);
+		error = t->ops->simulation->flow_join(t, &b->seat);
 	if (error)
 		end_flow(&b->seat, error);
 }
@@ -205,7 +211,7 @@ static enum dist_error submit_collective(struct p2p_backend *b,
 	enum dist_error error = DIST_OK;
 
 	if (!b->lane)
-		error = ops->lane_new(b->transport, &b->lane);
+		error = ops->lanes->create(b->transport, &b->lane);
 	if (error)
 		return error;
 	op->private = b;
@@ -216,7 +222,7 @@ static enum dist_error submit_collective(struct p2p_backend *b,
 		op->job.is_flow = true;
 	}
 	atomic_fetch_add(&b->lane_ops, 1);
-	error = ops->lane_submit(b->lane, &op->job);
+	error = ops->lanes->submit(b->lane, &op->job);
 	if (error)
 		atomic_fetch_sub(&b->lane_ops, 1);
 	return error;
@@ -300,8 +306,8 @@ static enum dist_error run(struct dist__backend *backend, struct dist__op *op)
 	/* op lives on the caller's stack: whatever happens, stay until the
 	 * lane is done with it. Its own deadline bounds that. */
 	while (!dist__op_is_done(op))
-		(void)b->transport->ops->lane_wait(b->lane, op,
-						   DIST_TIMEOUT_NEVER);
+		(void)b->transport->ops->lanes->wait(b->lane, op,
+						     DIST_TIMEOUT_NEVER);
 	return op->error;
 }
 
@@ -315,7 +321,7 @@ static enum dist_error wait(struct dist__backend *backend, struct dist__op *op,
 		return op->error;
 	if (dist__op_is_p2p(op->kind))
 		return end_p2p(b, op, deadline_ns);
-	error = b->transport->ops->lane_wait(b->lane, op, deadline_ns);
+	error = b->transport->ops->lanes->wait(b->lane, op, deadline_ns);
 	return dist__op_is_done(op) ? op->error : error;
 }
 
@@ -350,18 +356,18 @@ static void abort_group(struct dist__backend *backend)
 	b->transport->ops->abort(b->transport, b->members->group_id);
 }
 
-static const char *words(struct dist__backend *backend)
+static const char *text(struct dist__backend *backend)
 {
 	struct dist__transport *t = p2p(backend)->transport;
 
-	return t->ops->words ? t->ops->words(t) : "";
+	return t->ops->failure_text ? t->ops->failure_text(t) : "";
 }
 
 static void free_backend(struct dist__backend *backend)
 {
 	struct p2p_backend *b = p2p(backend);
 
-	b->transport->ops->lane_free(b->lane);
+	b->transport->ops->lanes->free(b->lane);
 	free(b);
 }
 
@@ -373,29 +379,33 @@ static const struct dist__backend_ops p2p_ops = {
 	.now_ns = now_ns,
 	.compute = compute,
 	.abort = abort_group,
-	.words = words,
+	.failure_text = text,
 	.free = free_backend,
 };
 
-struct dist__backend *dist__p2p_backend_new(struct dist__transport *transport,
-					    const struct dist__members *members,
-					    const struct dist__profile *profile)
+enum dist_error dist__p2p_backend_new(const struct dist__place *place,
+				      const struct dist__members *members,
+				      struct dist__backend **backend,
+				      struct dist_message *message)
 {
 	struct p2p_backend *b = calloc(1, sizeof *b);
 	struct dist__nodes nodes = {.count = members->world_size};
 
+	(void)message;
 	if (!b || (members->nodes && dist__nodes_new(members, 0, &nodes))) {
 		free(b);
-		return NULL;
+		return DIST_ERR_NO_MEMORY;
 	}
 	b->layout = (struct dist__layout){
 		.world_size = members->world_size,
 		.num_nodes = nodes.count,
-		.in_memory = nodes.count == 1 && transport->shares_memory};
+		.in_memory =
+			nodes.count == 1 && place->transport->shares_memory};
 	dist__nodes_release(&nodes);
 	b->base.ops = &p2p_ops;
-	b->transport = transport;
+	b->transport = place->transport;
 	b->members = members;
-	b->profile = profile;
-	return &b->base;
+	b->profile = place->profile;
+	*backend = &b->base;
+	return DIST_OK;
 }

@@ -70,8 +70,8 @@ void dist__charge_copy(const struct dist__coll *coll, size_t bytes)
 {
 	struct dist__transport *t = coll->transport;
 
-	if (t->ops->charge_copy)
-		t->ops->charge_copy(t, coll->op, bytes);
+	if (t->ops->simulation)
+		t->ops->simulation->charge_copy(t, coll->op, bytes);
 }
 
 enum dist_error dist__scratch_new(const struct dist__coll *coll, size_t bytes,
@@ -330,8 +330,8 @@ void dist__combine(const struct dist__coll *coll, struct dist__span acc,
 	if (acc.data && in.data)
 		dist__reduce(op->tensor.dtype, op->reduce_op, acc.data, in.data,
 			     acc.bytes / element_bytes(coll));
-	if (t->ops->charge_reduce)
-		t->ops->charge_reduce(t, acc.bytes);
+	if (t->ops->simulation)
+		t->ops->simulation->charge_reduce(t, acc.bytes);
 }
 
 /* ---- messages that are added up ---------------------------------------- */

@@ -5,7 +5,7 @@
 #ifndef LOCKSTEP_COLL_PATTERN_H
 #define LOCKSTEP_COLL_PATTERN_H
 
-#include "core/algorithm.h"
+#include "coll/algorithm.h"
 
 /* A run of whole elements, of the op's tensor or of scratch memory. data is
  * NULL for a phantom. */

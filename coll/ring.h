@@ -3,7 +3,7 @@
 #ifndef LOCKSTEP_COLL_RING_H
 #define LOCKSTEP_COLL_RING_H
 
-#include "core/algorithm.h"
+#include "coll/algorithm.h"
 
 /*
  * dist__ring_all_gather_from completes parts on every rank: a rank has the one

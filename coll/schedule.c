@@ -1,4 +1,5 @@
 #include "coll/schedule.h"
+#include "coll/profile.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -54,6 +54,7 @@
 #include <string.h>
 
 #include "coll/algorithms.h"
+#include "coll/profile.h"
 
 static const struct dist__algorithm *const algorithms[] = {
 	&dist__ring_all_reduce,

@@ -92,8 +92,9 @@ static void scale(const struct dist__coll *coll, struct dist_tensor t)
 		return;
 	if (t.data)
 		dist__scale(t.dtype, t.data, t.numel, coll->op->factor);
-	if (transport->ops->charge_reduce)
-		transport->ops->charge_reduce(transport, span(t).bytes);
+	if (transport->ops->simulation)
+		transport->ops->simulation->charge_reduce(transport,
+							  span(t).bytes);
 }
 
 static void put(const struct dist__stage *stage, const struct piece *piece)

@@ -9,7 +9,7 @@
 #ifndef LOCKSTEP_COLL_STAGE_H
 #define LOCKSTEP_COLL_STAGE_H
 
-#include "core/algorithm.h"
+#include "coll/algorithm.h"
 
 struct dist__stage {
 	const struct dist__coll *coll; /* of the caller's op */

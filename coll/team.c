@@ -149,6 +149,7 @@ enum dist_error dist__team_run(const struct dist__team *team,
 	size_t bytes =
 		dist__op_numel(op, size) * dist_dtype_size(op->tensor.dtype);
 	struct dist__coll coll = *team->coll;
+	enum dist_error error;
 
 	coll.members = &team->members;
 	coll.op = op;
@@ -156,5 +157,6 @@ enum dist_error dist__team_run(const struct dist__team *team,
 	coll.world_size = size;
 	if (!algorithm)
 		algorithm = dist__select(NULL, op->kind, &layout, bytes);
-	return dist__coll_run(&coll, algorithm);
+	return dist__flow_run(&coll, algorithm, &error) ? error
+							: algorithm->run(&coll);
 }

@@ -5,7 +5,7 @@
 #ifndef LOCKSTEP_COLL_TEAM_H
 #define LOCKSTEP_COLL_TEAM_H
 
-#include "core/algorithm.h"
+#include "coll/algorithm.h"
 
 /* How the ranks of a group sit on nodes. Nodes, and the ranks of each, are
  * numbered in the order in which they are met from some rank on, the root: it

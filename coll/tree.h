@@ -11,7 +11,7 @@
 #ifndef LOCKSTEP_COLL_TREE_H
 #define LOCKSTEP_COLL_TREE_H
 
-#include "core/algorithm.h"
+#include "coll/algorithm.h"
 
 /* One rank's place in the tree. */
 struct dist__tree {

@@ -2,8 +2,8 @@
 #include <stdio.h>
 
 #include "check/record.h"
-#include "core/watch_state.h"
-#include "guard/source.h"
+#include "core/buffer_check_state.h"
+#include "check/watch/source.h"
 
 static void print_name(char *text, size_t size,
 		       const struct dist__region *region)
@@ -24,6 +24,29 @@ static void locate(struct check_hazard *hazard,
 	hazard->numel = region->tensor.numel;
 }
 
+/* Whether a point says enough: a function without line, as of the C library,
+ * may touch more than it was asked to, unless what it wrote is other now. */
+static bool is_sure(const struct dist__access *access, const char *change)
+{
+	return dist__source_find(access->frames, 1).line > 0 ||
+	       (access->level == DIST__GUARD_WRITES && change &&
+		(uintptr_t)change - (uintptr_t)access->address <
+			DIST__POINT_BYTES);
+}
+
+struct dist__access dist__region_access(const struct dist__region *region,
+					const char *change)
+{
+	struct dist__access access = dist__guard_access(region->guard);
+
+	if (!region->points)
+		return access;
+	access = dist__points_access(region->points);
+	if (access.level && !is_sure(&access, change))
+		access.level = DIST__GUARD_OPEN;
+	return access;
+}
+
 /* Writes into the hazard where the program was. */
 static void name_access(struct check_hazard *hazard,
 			const struct dist__access *access)
@@ -39,7 +62,22 @@ static void name_access(struct check_hazard *hazard,
 		hazard->kind = CHECK_HAZARD_READ;
 }
 
-enum dist_error dist__accuse_touch(const struct dist__watch *watch,
+/* Writes into the hazard between which calls it was: the later one is seen,
+ * unless it was found before. */
+static void name_nearest(struct check_hazard *hazard,
+			 const struct dist__region *region,
+			 const struct dist__site *seen)
+{
+	if (region->changed)
+		seen = &region->until;
+	if (!region->calm.file)
+		return; /* not looked for */
+	if (seen)
+		check_site_set(&hazard->until, seen->file, seen->line);
+	check_site_set(&hazard->after, region->calm.file, region->calm.line);
+}
+
+enum dist_error dist__accuse_touch(const struct dist__buffer_check *watch,
 				   const struct dist__region *region,
 				   const struct dist__access *access,
 				   const char *address,
@@ -49,6 +87,8 @@ enum dist_error dist__accuse_touch(const struct dist__watch *watch,
 
 	if (access->level)
 		name_access(&hazard, access);
+	else
+		name_nearest(&hazard, region, seen);
 	locate(&hazard, region, access->level ? access->address : address);
 	if (seen)
 		check_site_set(&hazard.other.site, seen->file, seen->line);
@@ -61,9 +101,9 @@ enum dist_error dist__accuse_touch(const struct dist__watch *watch,
 							   : "written");
 }
 
-enum dist_error dist__accuse_sharing(const struct dist__watch *watch,
+enum dist_error dist__accuse_sharing(const struct dist__buffer_check *watch,
 				     const struct dist__region *given,
-				     const struct dist__watch *owner,
+				     const struct dist__buffer_check *owner,
 				     const struct dist__region *held)
 {
 	struct check_hazard hazard = {.kind = CHECK_HAZARD_SHARED};

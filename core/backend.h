@@ -2,17 +2,17 @@
  * backend.h - a whole-collective back end for one group, and how a world gives
  * a rank its place.
  *
- * coll/p2p_backend.c makes a back end out of any transport; NCCL supplies its
+ * A world over a transport has its back ends made by coll; NCCL supplies its
  * own; the trace recorder wraps either and is a back end too.
  */
 #ifndef LOCKSTEP_CORE_BACKEND_H
 #define LOCKSTEP_CORE_BACKEND_H
 
 #include "core/op.h"
-#include "core/profile.h"
 #include "core/transport.h"
 
 struct check_slot;
+struct dist__profile;
 
 struct dist__backend {
 	const struct dist__backend_ops *ops;
@@ -56,7 +56,7 @@ struct dist__backend_ops {
 
 	/* What the system below said when the group failed, "" if nothing.
 	 * Caller: core, after a failure. NULL: it never says anything. */
-	const char *(*words)(struct dist__backend *b);
+	const char *(*failure_text)(struct dist__backend *b);
 
 	/* Ends what is in flight, frees. */
 	void (*free)(struct dist__backend *b);
@@ -119,17 +119,33 @@ static inline int dist__group_rank(const struct dist__members *members,
 	return -1;
 }
 
+/* Who listens to all that a rank calls: the recorder of its trace. */
+struct dist__recorder {
+	/* Returns a back end that passes everything on to inner (which it owns
+	 * from now on) and records it as rank's. NULL: no memory, and inner is
+	 * untouched. */
+	struct dist__backend *(*wrap)(struct dist__recorder *recorder,
+				      struct dist__backend *inner,
+				      const struct dist__members *members);
+
+	/* Writes what was recorded and frees the recorder. Errors: IO,
+	 * NO_MEMORY; message says what. */
+	enum dist_error (*finish)(struct dist__recorder *recorder,
+				  struct dist_message *message);
+};
+
 /* How closely calls are watched. */
 enum dist__debug {
 	DIST__DEBUG_OFF,
-	DIST__DEBUG_INFO, /* the memory of operations in flight: core/watch.h */
-	DIST__DEBUG_DETAIL /* and who touches it: guard/guard.h */
+	DIST__DEBUG_INFO,  /* the memory of operations in flight:
+			      core/buffer_check.h */
+	DIST__DEBUG_DETAIL /* and who touches it: check/watch/guard.h */
 };
 
 #define DIST__DEBUG_LEVELS "off, info or detail"
 
 /* dist__debug_parse reads a level; false: it is none. NULL is off. */
-bool dist__debug_parse(enum dist__debug *level, const char *words);
+bool dist__debug_parse(enum dist__debug *level, const char *text);
 
 /*
  * The place of one rank in its job: what attach() hands to core. The transport
@@ -148,6 +164,7 @@ struct dist__place {
 	const int *nodes;
 	struct dist__recorder *recorder; /* NULL: no trace */
 	struct check_slot *slot;         /* this rank's records; never NULL */
+	bool watched; /* whoever started the rank reads them at the end */
 };
 
 /* Memory of the rank's device. Caller: core, the rank's thread, while a group
@@ -160,7 +177,7 @@ struct dist__memory {
 	enum dist_error (*copy)(void *to, const void *from, size_t bytes);
 };
 
-/* A world, as the one table of back ends lists it (core/backends.c). */
+/* A world, as the one table of them lists it. */
 struct dist__world {
 	const char *name;
 	const char *summary;
@@ -168,10 +185,9 @@ struct dist__world {
 	/* Carries phantom tensors: sizes without bytes. */
 	bool has_phantoms;
 
-	/* Returns whether the caller is a rank that this world runs inside
-	 * this process. NULL: its ranks are processes, the environment tells.
-	 */
-	bool (*is_here)(void);
+	/* Its ranks share one process; else each is a process, and the
+	 * environment says which. */
+	bool in_process;
 
 	/* Returns the records of the calling rank, which need not be in a
 	 * group; NULL: it never joined this world. No slot: never. */
@@ -188,7 +204,7 @@ struct dist__world {
 
 	/* Lets duration_ns pass on the clock of the calling rank, which waits
 	 * for what another rank of this process will do by other means than a
-	 * message. NULL: its ranks are processes. Errors: DEADLOCK, or what
+	 * message. NULL where ranks are processes. Errors: DEADLOCK, or what
 	 * else ended the world. */
 	enum dist_error (*pause)(int64_t duration_ns);
 
@@ -214,18 +230,18 @@ struct dist__world {
 
 	/*
 	 * Makes the back end of a group over place's transport; blocks until
-	 * every member has. place and members are borrowed. NULL: coll over
-	 * the transport. Errors: UNAVAILABLE (refused below, message says
-	 * why), RENDEZVOUS (not all members came, or two of them have one
-	 * device), NO_MEMORY.
+	 * every member has. place and members are borrowed. Errors:
+	 * UNAVAILABLE (refused below, message says why), RENDEZVOUS (not all
+	 * members came, or two of them have one device), NO_MEMORY.
 	 */
 	enum dist_error (*backend_new)(const struct dist__place *place,
 				       const struct dist__members *members,
 				       struct dist__backend **backend,
 				       struct dist_message *message);
 
-	/* Returns whether it can combine by op. NULL: by every one. */
-	bool (*reduces)(enum dist_reduce_op op);
+	/* Returns whether it can combine dtype by op. NULL: all that is legal.
+	 */
+	bool (*reduces)(enum dist_reduce_op op, enum dist_dtype dtype);
 
 	/* A rank has one device: several cannot take part for it. */
 	bool one_device;
@@ -234,66 +250,27 @@ struct dist__world {
 	const struct dist__memory *memory;
 };
 
-extern const struct dist__world dist__sim_world;  /* sim/world.c */
-extern const struct dist__world dist__tcp_world;  /* realbackend/tcp/world.c */
-extern const struct dist__world dist__nccl_world; /* realbackend/nccl/world.c */
+/* ---- which world the caller is in (here.c) ------------------------------ */
 
-/* dist__world_find returns the world named name in any case, or NULL. */
-const struct dist__world *dist__world_find(const char *name);
+/* dist__world_enter notes that the ranks of this process are world's from now
+ * on, NULL: no world's, and returns whose they were. Caller: a world, before
+ * its first rank runs or as its rank joins. */
+const struct dist__world *dist__world_enter(const struct dist__world *world);
 
-/* dist__world_here returns the world that runs the caller as a rank inside
- * this process, or NULL. */
+/* dist__world_here returns the world that runs the caller as a rank beside
+ * others inside this process, or NULL. */
 const struct dist__world *dist__world_here(void);
 
 /* dist__records_here returns the records of the calling rank; NULL: it never
  * joined. */
 struct check_slot *dist__records_here(void);
 
-/* dist__worlds returns the table, ended by NULL. */
-const struct dist__world *const *dist__worlds(void);
-
-/* dist__p2p_backend_new makes a back end for members over transport, choosing
- * algorithms by profile (both borrowed). NULL: no memory. */
-struct dist__backend *
-dist__p2p_backend_new(struct dist__transport *transport,
-		      const struct dist__members *members,
-		      const struct dist__profile *profile);
-
-/* ---- the trace recorder, seen from core and the worlds (trace/record.c) -- */
-
-/*
- * dist__recorder_new makes a recorder that will write to path, with facts for
- * the head of the trace. part < 0: one recorder sees all ranks and path is the
- * whole trace. Otherwise it sees only rank `part` and writes
- * "<path>.rank<part>", to be merged by dist__recorder_merge().
- * NULL: no memory.
- */
-struct dist__recorder *dist__recorder_new(const char *path, int part,
-					  int world_size,
-					  const struct dist__fact *facts,
-					  size_t num_facts);
-
-/* dist__recorder_tell adds a fact to the head of the trace; without memory it
- * is missing there. */
-void dist__recorder_tell(struct dist__recorder *recorder,
-			 const struct dist__fact *fact);
-
-/* dist__recorder_wrap returns a back end that passes everything on to inner
- * (which it owns from now on) and records it as rank's. NULL: no memory, and
- * inner is untouched. */
-struct dist__backend *dist__recorder_wrap(struct dist__recorder *recorder,
-					  struct dist__backend *inner,
-					  const struct dist__members *members);
-
-/* dist__recorder_finish writes the file (temporary, then rename) and frees the
- * recorder. Errors: IO, NO_MEMORY; message says what. NULL allowed. */
-enum dist_error dist__recorder_finish(struct dist__recorder *recorder,
-				      struct dist_message *message);
-
-/* dist__recorder_merge makes path of the parts that ranks 0 to world_size - 1
- * wrote (missing ones are passed over) and removes them, also after an error.
- * Errors: as finish. */
-enum dist_error dist__recorder_merge(const char *path, int world_size,
-				     struct dist_message *message);
+/* dist__group_open lets the calling rank join world, and makes its default
+ * group; options are complete. Errors: dist_init_process_group's, then message
+ * may say why and there is no group. */
+enum dist_error dist__group_open(const struct dist__world *world,
+				 const struct dist_init_options *options,
+				 struct dist_group **group,
+				 struct dist_message *message);
 
 #endif

@@ -15,6 +15,14 @@ static const struct {
 	[DIST_INT32] = {"int32", sizeof(int32_t)},
 	[DIST_INT64] = {"int64", sizeof(int64_t)},
 	[DIST_BOOL] = {"bool", 1},
+	[DIST_INT16] = {"int16", sizeof(int16_t)},
+	[DIST_UINT16] = {"uint16", sizeof(uint16_t)},
+	[DIST_UINT32] = {"uint32", sizeof(uint32_t)},
+	[DIST_UINT64] = {"uint64", sizeof(uint64_t)},
+	[DIST_FLOAT8_E4M3FN] = {"float8_e4m3fn", 1},
+	[DIST_FLOAT8_E5M2] = {"float8_e5m2", 1},
+	[DIST_COMPLEX64] = {"complex64", 2 * sizeof(float)},
+	[DIST_COMPLEX128] = {"complex128", 2 * sizeof(double)},
 };
 _Static_assert(sizeof dtypes / sizeof dtypes[0] == DIST_NUM_DTYPES,
 	       "a line for each dtype");

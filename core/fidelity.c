@@ -17,13 +17,13 @@ static const struct {
 			    "as if alone on the links"},
 };
 
-bool dist__fidelity_parse(enum dist__fidelity *fidelity, const char *words)
+bool dist__fidelity_parse(enum dist__fidelity *fidelity, const char *text)
 {
 	*fidelity = DIST__FIDELITY_AUTO;
-	if (!words)
+	if (!text)
 		return true;
 	for (size_t i = 0; i < sizeof fidelities / sizeof *fidelities; i++) {
-		if (strcmp(fidelities[i].name, words) != 0)
+		if (strcmp(fidelities[i].name, text) != 0)
 			continue;
 		*fidelity = (enum dist__fidelity)i;
 		return true;

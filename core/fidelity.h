@@ -18,7 +18,7 @@ enum dist__fidelity {
 
 /* dist__fidelity_parse reads one of those; false: words are none. NULL is
  * auto. */
-bool dist__fidelity_parse(enum dist__fidelity *fidelity, const char *words);
+bool dist__fidelity_parse(enum dist__fidelity *fidelity, const char *text);
 
 /* dist__fidelity_name returns its word. */
 const char *dist__fidelity_name(enum dist__fidelity fidelity);

@@ -1,13 +1,7 @@
 /* fingerprint.c - what all ranks of an operation must agree about, as a hash.
  */
 #include "core/group.h"
-
-uint64_t dist__mix(uint64_t hash, uint64_t word)
-{
-	/* A multiplication carries upwards only, the shift brings it down. */
-	hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-	return hash ^ hash >> 32;
-}
+#include "base/hash.h"
 
 /* The lengths of parts, by rank; equal ones that follow each other count as
  * one, so that parts in one tensor and in a list agree. */
@@ -33,7 +27,7 @@ uint64_t dist__fingerprint(const struct dist__op *op, int world_size,
 			   const struct dist__label *label)
 {
 	const struct dist__bundle *bundle = &dist__op_sides(op)->bundle;
-	uint64_t hash = dist__mix_begin;
+	uint64_t hash = DIST__HASH_BEGIN;
 	bool p2p = dist__op_is_p2p(op->kind);
 
 	hash = dist__mix(hash, p2p ? DIST__SEND : op->kind);

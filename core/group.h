@@ -6,16 +6,18 @@
 #ifndef LOCKSTEP_CORE_GROUP_H
 #define LOCKSTEP_CORE_GROUP_H
 
+#include "base/hash.h"
 #include "check/record.h"
 #include "core/backend.h"
-#include "core/spares.h"
+#include "core/buffer_pool.h"
+#include "core/threads.h"
 
-struct dist__known;
+struct dist__call_cache;
 
 /* What a call is for, and a hash of what all ranks must agree about in that; 0:
  * nothing. */
 struct dist__label {
-	char words[CHECK_LABEL];
+	char text[CHECK_LABEL];
 	uint64_t terms;
 };
 
@@ -24,35 +26,57 @@ struct dist_group {
 	struct dist__place place;
 	struct dist__members members;
 	struct dist__backend *backend;
-	char name[32];             /* the members' name */
-	char title[24];            /* what verdicts call it */
-	int *ranks;                /* the members' ranks, owned; or NULL */
-	struct dist_group *root;   /* the rank's default group */
-	struct dist_group *subs;   /* of the root: all the others */
-	struct dist_group *next;   /* in that list */
-	uint32_t next_id;          /* of the root: above all that were given */
-	uint32_t next_seq;         /* of the next collective */
-	enum dist_error poison;    /* the failure that ended the group */
-	struct dist__site site;    /* of the call being made */
-	struct dist__label label;  /* and what it is for */
-	struct dist__known *known; /* calls made before, by place; or NULL */
+	char name[32];                 /* the members' name */
+	char title[24];                /* what verdicts call it */
+	int *ranks;                    /* the members' ranks, owned; or NULL */
+	struct dist_group *root;       /* the rank's default group */
+	struct dist__threads *threads; /* of the root; NULL: there is one */
+	struct dist_group *subs;       /* of the root: all the others */
+	struct dist_group *next;       /* in that list */
+	uint32_t next_id;         /* of the root: above all that were given */
+	uint32_t next_seq;        /* of the next collective */
+	enum dist_error poison;   /* the failure that ended the group */
+	struct dist__site site;   /* of the call being made */
+	struct dist__site from;   /* and of the line that led there */
+	struct dist__label label; /* and what it is for */
+	struct dist__call_cache
+		*call_cache; /* calls made before, by place; or NULL */
+	bool *missing;   /* at the last monitored barrier, by rank; or NULL */
 	double *factors; /* of PREMUL_SUM, by number; NAN: given back */
 	size_t num_factors;
 	struct dist_work *works; /* all handles not freed, newest first */
 	/* Of the root: of all its groups, oldest first. */
-	struct dist__watch *watches;
-	struct dist__spares spares;   /* of the root: for their copies */
-	struct dist_message *message; /* of the last failure; NULL: none */
+	struct dist__buffer_check *watches, *last_watch;
+	size_t num_let_go; /* of those, the ones whose handle was released */
+	struct dist__buffer_pool pool; /* of the root: for their copies */
+	struct dist_message *message;  /* of the last failure; NULL: none */
 };
 
 struct dist_work {
 	struct dist__op op;
 	struct dist_group *group;       /* NULL once the group is gone */
 	struct dist_work *next, **link; /* in its list; what points at it */
+	struct dist__site site;         /* of the wait being made */
 	bool freed;                     /* the caller has no handle any more */
-	bool reported;                  /* its end stands in the records */
-	struct dist__sides sides[];     /* the op's, if it has any */
+	bool asked;    /* it has heard by the handle that it is done, */
+	bool unseen;   /* or gave it away before, which is told */
+	bool busy;     /* a thread is in the back end for it */
+	bool reported; /* its end stands in the records */
+	struct dist__sides sides[]; /* the op's, if it has any */
 };
+
+/* dist__rank_lock takes the lock of the rank of group, if it has one. */
+static inline void dist__rank_lock(const struct dist_group *group)
+{
+	if (group->root->threads)
+		pthread_mutex_lock(&group->root->threads->mutex);
+}
+
+static inline void dist__rank_unlock(const struct dist_group *group)
+{
+	if (group->root->threads)
+		pthread_mutex_unlock(&group->root->threads->mutex);
+}
 
 /* dist__dump has the rank's records written, where they are asked for. */
 void dist__dump(const struct dist_group *group);
@@ -83,14 +107,14 @@ enum dist_error dist__group_start(struct dist_group *group,
  * flight. */
 enum dist_error dist__group_stop(struct dist_group *group);
 
-/* dist__subgroup_free destroys a group that is not the default one. Errors: as
- * dist__group_stop. */
-enum dist_error dist__subgroup_free(struct dist_group *group);
-
-/* dist__mix mixes a word into a hash, dist__mix_begin, of what ranks must agree
- * about. */
-uint64_t dist__mix(uint64_t hash, uint64_t word);
-#define dist__mix_begin UINT64_C(14695981039346656037)
+/* dist__mix mixes a word into a hash, DIST__HASH_BEGIN at first, of what ranks
+ * must agree about. */
+static inline uint64_t dist__mix(uint64_t hash, uint64_t word)
+{
+	/* A multiplication carries upwards only, the shift brings it down. */
+	hash = (hash ^ word) * DIST__HASH_FACTOR;
+	return hash ^ hash >> 32;
+}
 
 /* dist__check checks the arguments of op, and notes in it whether it is a
  * phantom. Errors: INVALID_ARGUMENT, UNSUPPORTED, ABORTED (a poisoned group).
@@ -138,7 +162,7 @@ enum dist_error dist__bundle_check(struct dist_group *group,
  * how many tensors of which lengths; dist__bundle_words says it to a reader,
  * cut short. */
 uint64_t dist__bundle_terms(const struct dist__bundle *bundle);
-void dist__bundle_words(const struct dist__bundle *bundle, char *words,
+void dist__bundle_words(const struct dist__bundle *bundle, char *text,
 			size_t size);
 
 /* dist__factor_find makes PREMUL_SUM and its factor of the reduce op that
@@ -162,12 +186,11 @@ struct dist_work *dist__work_new(struct dist_group *group,
 /* dist__work_drop takes work out of its group's list and frees it. */
 void dist__work_drop(struct dist_work *work);
 
+/* dist__work_end waits until work is done. */
+void dist__work_end(struct dist_work *work);
+
 /* dist__works_wait waits for everything in flight; returns the first error. */
 enum dist_error dist__works_wait(struct dist_group *group);
-
-/* dist__works_give_up notes in the records that the group has failed, so that
- * nobody need wait for its handles. */
-void dist__works_give_up(struct dist_group *group);
 
 /* dist__works_release frees the handles that the caller gave up and cuts the
  * others loose. Only once nothing is in flight: after the back end is gone. */

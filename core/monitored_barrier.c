@@ -61,6 +61,22 @@ enum dist_error dist_monitored_barrier(struct dist_group *group,
 				 "monitored_barrier: %s did not come: %s",
 				 names, dist_error_string(error));
 	}
-	free(request.missing);
+	free(group->missing);
+	group->missing = error && any ? request.missing : NULL;
+	if (!group->missing)
+		free(request.missing);
 	return error;
+}
+
+int dist_monitored_barrier_missing(const struct dist_group *group, int *ranks,
+				   int room)
+{
+	int count = 0;
+
+	if (!group || !group->missing)
+		return 0;
+	for (int rank = 0; rank < group->members.world_size; rank++)
+		if (group->missing[rank] && count++ < room)
+			ranks[count - 1] = rank;
+	return count;
 }

@@ -199,7 +199,7 @@ static const struct dist_tensor *listed_in(const struct dist__bundle *bundle)
 
 uint64_t dist__bundle_terms(const struct dist__bundle *bundle)
 {
-	uint64_t hash = dist__mix(dist__mix_begin, bundle->kind);
+	uint64_t hash = dist__mix(DIST__HASH_BEGIN, bundle->kind);
 
 	hash = dist__mix(hash, bundle->num);
 	hash = dist__mix(hash, (uint64_t)bundle->chosen);
@@ -208,23 +208,23 @@ uint64_t dist__bundle_terms(const struct dist__bundle *bundle)
 	return hash;
 }
 
-void dist__bundle_words(const struct dist__bundle *bundle, char *words,
+void dist__bundle_words(const struct dist__bundle *bundle, char *text,
 			size_t size)
 {
 	size_t used;
 
 	if (bundle->kind == DIST__DEVICES) {
-		snprintf(words, size, "%zu devices, device %d", bundle->num,
+		snprintf(text, size, "%zu devices, device %d", bundle->num,
 			 bundle->chosen);
 		return;
 	}
-	used = (size_t)snprintf(words, size, "%zu tensors of", bundle->num);
+	used = (size_t)snprintf(text, size, "%zu tensors of", bundle->num);
 	for (size_t i = 0; i < bundle->num; i++) {
-		used += (size_t)snprintf(words + used, size - used, "%s%zu",
+		used += (size_t)snprintf(text + used, size - used, "%s%zu",
 					 i ? "+" : " ",
 					 listed_in(bundle)[i].numel);
 		if (used >= size) {
-			strcpy(words + size - 4, "...");
+			strcpy(text + size - 4, "...");
 			return;
 		}
 	}

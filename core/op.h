@@ -13,7 +13,7 @@
 #include "lockstep/dist.h"
 
 struct dist__algorithm;
-struct dist__watch;
+struct dist__buffer_check;
 
 enum dist__op_kind {
 	DIST__ALL_REDUCE,
@@ -94,7 +94,7 @@ struct dist__site {
 struct dist__purpose {
 	const char *name; /* of the call; lives for ever */
 	uint64_t terms;   /* a hash of what must be agreed about */
-	char words[48];   /* the same for a reader, cut short */
+	char text[48];    /* the same for a reader, cut short */
 };
 
 /* One job of a lane; owned by the caller, must outlive its run. */
@@ -135,13 +135,13 @@ struct dist__op {
 	int tag;  /* point to point; -1 for collectives */
 	uint32_t seq;         /* collectives: index in the group; p2p: 0 */
 	uint64_t fingerprint; /* equal on every rank that agrees */
-	struct dist__site site;
+	struct dist__site site, from;
 	int64_t issued_ns;
 	/* On the rank's clock; DIST_TIMEOUT_NEVER. Of a request, that is not
 	 * yet submitted: from the call on; 0: the group's. */
 	int64_t deadline_ns;
-	struct dist__watch *watch; /* core's; NULL: none */
-	uint32_t call;             /* its number in the rank's records */
+	struct dist__buffer_check *watch; /* core's; NULL: none */
+	uint32_t call;                    /* its number in the rank's records */
 
 	int source; /* receives: whose message, as group rank; or -1 */
 	const struct dist__algorithm *algorithm; /* NULL: not one of ours */

@@ -84,11 +84,11 @@ enum dist_error dist_irecv(struct dist_group *group, struct dist_tensor tensor,
 static enum dist_error blame(struct dist_group *group, size_t i,
 			     enum dist_error error)
 {
-	char words[400];
+	char text[400];
 
-	snprintf(words, sizeof words, "%s", dist_error_message(group));
+	snprintf(text, sizeof text, "%s", dist_error_message(group));
 	return dist__fail(group, error, "batch_isend_irecv: op %zu: %s", i,
-			  words);
+			  text);
 }
 
 static enum dist_error request_of_batch(struct dist_group *group,
@@ -125,17 +125,19 @@ static enum dist_error check_batch(struct dist_group *group,
 static void take_back(struct dist_group *group, struct dist_work **works,
 		      size_t num)
 {
-	struct dist_message *words = group->message;
+	struct dist_message *text = group->message;
 
 	group->message = NULL; /* what follows is no news */
 	dist_abort(group);
-	(void)dist__works_wait(group);
 	for (size_t i = 0; i < num; i++) {
+		dist__rank_lock(group);
+		dist__work_end(works[i]);
+		dist__rank_unlock(group);
 		dist_work_free(works[i]);
 		works[i] = NULL;
 	}
 	free(group->message);
-	group->message = words;
+	group->message = text;
 }
 
 enum dist_error dist_batch_isend_irecv(struct dist_group *group,
@@ -143,16 +145,18 @@ enum dist_error dist_batch_isend_irecv(struct dist_group *group,
 				       size_t num_ops, struct dist_work **works)
 {
 	struct dist__op request;
-	struct dist__site site;
+	struct dist__site site, from;
 	enum dist_error error;
 	size_t i;
 
 	if (!group || (num_ops > 0 && (!ops || !works)))
 		return DIST_ERR_INVALID_ARGUMENT;
 	site = group->site;
+	from = group->from;
 	error = check_batch(group, ops, num_ops);
 	for (i = 0; i < num_ops && !error; i++) {
 		group->site = site;
+		group->from = from;
 		error = request_of_batch(group, &ops[i], &request);
 		if (!error)
 			error = dist__submit(group, &request, &works[i]);

@@ -19,7 +19,7 @@
 
 #include <assert.h>
 
-#include "core/half.h"
+#include "base/half.h"
 
 #define F16(bits)  dist__float16_to_float(bits)
 #define BF16(bits) dist__bfloat16_to_float(bits)
@@ -59,6 +59,7 @@ KERNEL(sum_bfloat16, uint16_t, dist__bfloat16_from_float(BF16(a) + BF16(b)))
 KERNEL(sum_float32, float, a + b)
 KERNEL(sum_float64, double, a + b)
 KERNEL(sum_int8, uint8_t, a + b)
+KERNEL(sum_int16, uint16_t, a + b)
 KERNEL(sum_int32, uint32_t, a + b)
 KERNEL(sum_int64, uint64_t, a + b)
 
@@ -67,6 +68,7 @@ KERNEL(product_bfloat16, uint16_t, dist__bfloat16_from_float(BF16(a) * BF16(b)))
 KERNEL(product_float32, float, (a * b))
 KERNEL(product_float64, double, (a * b))
 KERNEL(product_int8, uint8_t, (a * b))
+KERNEL(product_int16, uint16_t, (uint16_t)((unsigned)a *b))
 KERNEL(product_int32, uint32_t, (a * b))
 KERNEL(product_int64, uint64_t, (a * b))
 
@@ -77,8 +79,12 @@ KERNEL(min_float32, float, (b < a) | (b != b) ? b : a)
 KERNEL(min_float64, double, (b < a) | (b != b) ? b : a)
 KERNEL(min_int8, int8_t, b < a ? b : a)
 KERNEL(min_uint8, uint8_t, b < a ? b : a)
+KERNEL(min_int16, int16_t, b < a ? b : a)
+KERNEL(min_uint16, uint16_t, b < a ? b : a)
 KERNEL(min_int32, int32_t, b < a ? b : a)
+KERNEL(min_uint32, uint32_t, b < a ? b : a)
 KERNEL(min_int64, int64_t, b < a ? b : a)
+KERNEL(min_uint64, uint64_t, b < a ? b : a)
 
 KERNEL(max_float16, uint16_t, (F16(b) > F16(a)) | (F16(b) != F16(b)) ? b : a)
 KERNEL(max_bfloat16, uint16_t,
@@ -87,18 +93,25 @@ KERNEL(max_float32, float, (b > a) | (b != b) ? b : a)
 KERNEL(max_float64, double, (b > a) | (b != b) ? b : a)
 KERNEL(max_int8, int8_t, b > a ? b : a)
 KERNEL(max_uint8, uint8_t, b > a ? b : a)
+KERNEL(max_int16, int16_t, b > a ? b : a)
+KERNEL(max_uint16, uint16_t, b > a ? b : a)
 KERNEL(max_int32, int32_t, b > a ? b : a)
+KERNEL(max_uint32, uint32_t, b > a ? b : a)
 KERNEL(max_int64, int64_t, b > a ? b : a)
+KERNEL(max_uint64, uint64_t, b > a ? b : a)
 
 KERNEL(band_int8, uint8_t, (a & b))
+KERNEL(band_int16, uint16_t, (a & b))
 KERNEL(band_int32, uint32_t, (a & b))
 KERNEL(band_int64, uint64_t, (a & b))
 
 KERNEL(bor_int8, uint8_t, (a | b))
+KERNEL(bor_int16, uint16_t, (a | b))
 KERNEL(bor_int32, uint32_t, (a | b))
 KERNEL(bor_int64, uint64_t, (a | b))
 
 KERNEL(bxor_int8, uint8_t, (a ^ b))
+KERNEL(bxor_int16, uint16_t, (a ^ b))
 KERNEL(bxor_int32, uint32_t, (a ^ b))
 KERNEL(bxor_int64, uint64_t, (a ^ b))
 
@@ -106,10 +119,23 @@ KERNEL(and_bool, uint8_t, (a != 0) & (b != 0))
 KERNEL(or_bool, uint8_t, (a | b) != 0)
 KERNEL(xor_bool, uint8_t, (a != 0) ^ (b != 0))
 
+/* A complex number is a pair of floats, each summed by itself. */
+static void sum_complex64(void *restrict acc, const void *restrict in,
+			  size_t numel)
+{
+	sum_float32(acc, in, 2 * numel);
+}
+
+static void sum_complex128(void *restrict acc, const void *restrict in,
+			   size_t numel)
+{
+	sum_float64(acc, in, 2 * numel);
+}
+
 /*
  * By reduce op, in the order of enum dist_reduce_op: AVG and PREMUL_SUM add. A
- * pair without a kernel is not legal. uint8 takes the kernels of int8 where the
- * bits of the result do not depend on the sign.
+ * pair without a kernel is not legal. Unsigned types take the kernels of those
+ * with a sign where the bits of the result do not depend on it.
  */
 static void (*const kernels[][DIST_NUM_REDUCE_OPS])(void *restrict acc,
 						    const void *restrict in,
@@ -136,6 +162,22 @@ static void (*const kernels[][DIST_NUM_REDUCE_OPS])(void *restrict acc,
 			max_int64, band_int64, bor_int64, bxor_int64},
 	[DIST_BOOL] = {or_bool, NULL, and_bool, and_bool, or_bool, and_bool,
 		       or_bool, xor_bool},
+	[DIST_INT16] = {sum_int16, sum_int16, product_int16, min_int16,
+			max_int16, band_int16, bor_int16, bxor_int16},
+	[DIST_UINT16] = {sum_int16, sum_int16, product_int16, min_uint16,
+			 max_uint16, band_int16, bor_int16, bxor_int16},
+	[DIST_UINT32] = {sum_int32, sum_int32, product_int32, min_uint32,
+			 max_uint32, band_int32, bor_int32, bxor_int32},
+	[DIST_UINT64] = {sum_int64, sum_int64, product_int64, min_uint64,
+			 max_uint64, band_int64, bor_int64, bxor_int64},
+	/* Eight bits are too few to add in: no op. */
+	[DIST_FLOAT8_E4M3FN] = {NULL},
+	[DIST_FLOAT8_E5M2] = {NULL},
+	[DIST_COMPLEX64] = {sum_complex64,
+			    sum_complex64, [DIST_PREMUL_SUM] = sum_complex64},
+	[DIST_COMPLEX128] =
+		{sum_complex128,
+		 sum_complex128, [DIST_PREMUL_SUM] = sum_complex128},
 };
 _Static_assert(sizeof kernels / sizeof kernels[0] == DIST_NUM_DTYPES,
 	       "a line for each dtype");
@@ -181,8 +223,12 @@ SCALAR(divide_float32, float, float, a / by)
 SCALAR(divide_float64, double, double, a / by)
 SCALAR(divide_int8, int8_t, int32_t, a / by)
 SCALAR(divide_uint8, uint8_t, int32_t, a / by)
+SCALAR(divide_int16, int16_t, int32_t, a / by)
+SCALAR(divide_uint16, uint16_t, int32_t, a / by)
 SCALAR(divide_int32, int32_t, int32_t, a / by)
+SCALAR(divide_uint32, uint32_t, uint32_t, a / by)
 SCALAR(divide_int64, int64_t, int64_t, a / by)
+SCALAR(divide_uint64, uint64_t, uint64_t, a / by)
 
 SCALAR(scale_float16, uint16_t, float, dist__float16_from_float(F16(a) * by))
 SCALAR(scale_bfloat16, uint16_t, float, dist__bfloat16_from_float(BF16(a) * by))
@@ -218,8 +264,28 @@ void dist__divide(enum dist_dtype dtype, void *data, size_t numel, int divisor)
 	case DIST_INT64:
 		divide_int64(data, numel, divisor);
 		break;
+	case DIST_INT16:
+		divide_int16(data, numel, divisor);
+		break;
+	case DIST_UINT16:
+		divide_uint16(data, numel, divisor);
+		break;
+	case DIST_UINT32:
+		divide_uint32(data, numel, (uint32_t)divisor);
+		break;
+	case DIST_UINT64:
+		divide_uint64(data, numel, (uint64_t)divisor);
+		break;
+	case DIST_COMPLEX64:
+		divide_float32(data, 2 * numel, (float)divisor);
+		break;
+	case DIST_COMPLEX128:
+		divide_float64(data, 2 * numel, divisor);
+		break;
 	case DIST_BOOL:
-		assert(!"AVG of bool is not legal");
+	case DIST_FLOAT8_E4M3FN:
+	case DIST_FLOAT8_E5M2:
+		assert(!"AVG of this type is not legal");
 		break;
 	}
 }
@@ -242,6 +308,12 @@ void dist__scale(enum dist_dtype dtype, void *data, size_t numel, double factor)
 		break;
 	case DIST_FLOAT64:
 		scale_float64(data, numel, factor);
+		break;
+	case DIST_COMPLEX64:
+		scale_float32(data, 2 * numel, nearest);
+		break;
+	case DIST_COMPLEX128:
+		scale_float64(data, 2 * numel, factor);
 		break;
 	default:
 		assert(!"PREMUL_SUM is of floats");

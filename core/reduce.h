@@ -16,11 +16,11 @@ void dist__reduce(enum dist_dtype dtype, enum dist_reduce_op op, void *acc,
 
 /* dist__divide divides numel elements by divisor: float32 and float64 exactly
  * rounded, float16 and bfloat16 in float32 and then rounded, integers truncated
- * towards zero. Not of bool. */
+ * towards zero, complex numbers part by part. Not of bool and float8. */
 void dist__divide(enum dist_dtype dtype, void *data, size_t numel, int divisor);
 
-/* dist__scale multiplies numel elements of a float type by factor, which is
- * first rounded to that type, to shorter ones by way of float32. */
+/* dist__scale multiplies numel elements of a float or complex type by factor,
+ * which is first rounded to that type, to shorter ones by way of float32. */
 void dist__scale(enum dist_dtype dtype, void *data, size_t numel,
 		 double factor);
 

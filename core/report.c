@@ -36,12 +36,14 @@ static void record_arguments(struct check_call *call, const struct dist__op *op)
 
 	if (op->purpose) {
 		call->terms = op->purpose->terms;
-		memcpy(call->words, op->purpose->words, sizeof call->words);
+		memcpy(call->terms_text, op->purpose->text,
+		       sizeof call->terms_text);
 		return;
 	}
 	if (bundle->kind) {
 		call->terms = dist__bundle_terms(bundle);
-		dist__bundle_words(bundle, call->words, sizeof call->words);
+		dist__bundle_words(bundle, call->terms_text,
+				   sizeof call->terms_text);
 	}
 	if (op->kind != DIST__BARRIER && op->kind != DIST__MONITORED_BARRIER)
 		put(call->dtype, sizeof call->dtype,
@@ -67,14 +69,19 @@ uint32_t dist__report_begin(const struct dist_group *group,
 	call->tag = op->tag;
 	call->numel = dist__op_numel(op, members->world_size);
 	call->timeout_ns = dist__op_timeout_ns(op);
+	call->fingerprint = op->fingerprint;
 	call->issued_ns = op->issued_ns;
-	put(call->op, sizeof call->op, dist__op_called(op));
+	put(call->op, sizeof call->op,
+	    dist__op_is_p2p(op->kind) ? dist__op_name(op->kind)
+				      : dist__op_called(op));
 	put(call->group, sizeof call->group, group->title);
 	check_site_set(&call->site, op->site.file, op->site.line);
+	if (op->from.file)
+		check_site_set(&call->from, op->from.file, op->from.line);
 	record_arguments(call, op);
 	if (label->terms && !dist__op_is_p2p(op->kind))
 		call->terms = dist__mix(call->terms, label->terms);
-	put(call->label, sizeof call->label, label->words);
+	put(call->label, sizeof call->label, label->text);
 	number = check_issue_draft(group->place.slot);
 	record_parts(group, op, number);
 	return number;

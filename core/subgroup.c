@@ -6,6 +6,9 @@
  * greatest that any of them would give, for each counts above all ids that it
  * has heard of. So groups that share a rank have different ids, whoever else
  * made groups meanwhile. Members and others count on alike.
+ *
+ * Members alone agree by messages on the parent, up a binomial tree of them, by
+ * rank, and down again. These carry the lists as their fingerprint too.
  */
 #include "core/group.h"
 
@@ -31,6 +34,7 @@ struct making {
 	int own; /* which of them the rank will be in; -1: none */
 	struct dist__members members; /* of that one, once it is known */
 	int *ranks;                   /* theirs, owned; or NULL */
+	int lowest;                   /* global rank of them, of members_only */
 };
 
 /* ---- what a verdict says of the lists --------------------------------- */
@@ -39,20 +43,20 @@ struct making {
 __attribute__((format(printf, 2, 3))) static void
 say(struct dist__purpose *purpose, const char *format, ...)
 {
-	size_t size = sizeof purpose->words, used = strlen(purpose->words);
+	size_t size = sizeof purpose->text, used = strlen(purpose->text);
 	va_list args;
 	int n;
 
 	va_start(args, format);
-	n = vsnprintf(purpose->words + used, size - used, format, args);
+	n = vsnprintf(purpose->text + used, size - used, format, args);
 	va_end(args);
 	if (n < 0 || (size_t)n >= size - used)
-		strcpy(purpose->words + size - 4, "...");
+		strcpy(purpose->text + size - 4, "...");
 }
 
 static bool has_room(const struct dist__purpose *purpose)
 {
-	return strlen(purpose->words) < sizeof purpose->words - 1;
+	return strlen(purpose->text) < sizeof purpose->text - 1;
 }
 
 /* "0,2-3" */
@@ -108,7 +112,7 @@ static enum dist_error begin(struct making *making, const char *call,
 		return dist__fail(parent, DIST_ERR_INVALID_ARGUMENT,
 				  "%s: timeout_ns is %lld: expected 0 or more",
 				  call, (long long)making->options.timeout_ns);
-	making->purpose.terms = dist__mix_begin;
+	making->purpose.terms = DIST__HASH_BEGIN;
 	if (name && *name)
 		say(&making->purpose, "%s: ", name);
 	for (; name && *name; name++)
@@ -245,6 +249,82 @@ static enum dist_error add_sections(struct making *making, int size)
 
 /* ---- the agreement, and after it -------------------------------------- */
 
+/* Sends id to the member at place among the members, or receives one that may
+ * be greater. */
+static enum dist_error pass(struct making *making, enum dist__op_kind kind,
+			    const int *ranks, int place, int64_t *id)
+{
+	struct dist_group *parent = making->parent;
+	struct dist__site site = parent->site, from = parent->from;
+	int64_t come = *id;
+	struct dist__op request = {
+		.kind = kind,
+		.purpose = &making->purpose,
+		.tensor = dist_tensor(&come, 1, DIST_INT64),
+		.peer = dist_get_group_rank(parent, ranks[place]),
+		.tag = CHECK_TAG_GROUPS};
+	enum dist_error error = dist__submit(parent, &request, NULL);
+
+	/* Of the whole call. */
+	parent->site = site;
+	parent->from = from;
+	if (!error && come > *id)
+		*id = come;
+	return error;
+}
+
+/* The members, place among them the rank's own, make *id the greatest that any
+ * has. */
+static enum dist_error climb(struct making *making, const int *ranks, int n,
+			     int place, int64_t *id)
+{
+	enum dist_error error = DIST_OK;
+	int step;
+
+	for (step = 1; step < n && !(place & step) && !error; step *= 2)
+		if (place + step < n)
+			error = pass(making, DIST__RECV, ranks, place + step,
+				     id);
+	if (place > 0 && !error)
+		error = pass(making, DIST__SEND, ranks, place - step, id);
+	if (place > 0 && !error)
+		error = pass(making, DIST__RECV, ranks, place - step, id);
+	for (step /= 2; step > 0 && !error; step /= 2)
+		if (place + step < n)
+			error = pass(making, DIST__SEND, ranks, place + step,
+				     id);
+	return error;
+}
+
+/* Among the members alone. */
+static enum dist_error agree_aside(struct making *making, uint32_t *first)
+{
+	const struct dist__members *members = &making->members;
+	struct dist_group *root = making->parent->root;
+	int n = members->world_size, place = 0;
+	int self = dist__global_rank(members, members->rank);
+	int *ranks = malloc((size_t)n * sizeof *ranks);
+	int64_t id = root->next_id;
+	enum dist_error error;
+
+	if (!ranks)
+		return DIST_ERR_NO_MEMORY;
+	for (int i = 0; i < n; i++)
+		ranks[i] = dist__global_rank(members, i);
+	qsort(ranks, (size_t)n, sizeof *ranks, by_number);
+	while (ranks[place] != self)
+		place++;
+	making->lowest = ranks[0];
+	error = climb(making, ranks, n, place, &id);
+	free(ranks);
+	(void)dist__site_take(making->parent);
+	if (error)
+		return error;
+	*first = (uint32_t)id;
+	root->next_id = (uint32_t)id + 1;
+	return DIST_OK;
+}
+
 /* The collective: gives num_groups ids from *first on. */
 static enum dist_error agree(struct making *making, uint32_t *first)
 {
@@ -266,17 +346,24 @@ static enum dist_error agree(struct making *making, uint32_t *first)
 }
 
 /* "3", the third group made of the default group; "3.7", one made of that: as
- * the ids, but told apart between groups that share no rank. */
-static void set_names(struct dist_group *group, const struct dist_group *parent,
-		      const char *title)
+ * the ids, but told apart between groups that share no rank; "3@4", where
+ * members alone agreed about 3. */
+static void set_names(struct dist_group *group, const struct making *making)
 {
+	const struct dist_group *parent = making->parent;
+	const char *title = making->options.name;
 	unsigned id = group->members.group_id;
+	size_t used;
 
 	if (parent == parent->root)
 		snprintf(group->name, sizeof group->name, "%u", id);
 	else
 		snprintf(group->name, sizeof group->name, "%.20s.%u",
 			 parent->name, id);
+	used = strlen(group->name);
+	if (making->options.members_only)
+		snprintf(group->name + used, sizeof group->name - used, "@%d",
+			 making->lowest);
 	group->members.name = group->name;
 	group->members.description = NULL;
 	if (title && *title) {
@@ -306,7 +393,7 @@ static enum dist_error open_group(struct making *making, uint32_t id,
 	group->members = making->members;
 	group->members.group_id = id;
 	group->root = root;
-	set_names(group, parent, making->options.name);
+	set_names(group, making);
 	error = dist__group_start(group, &message);
 	if (error) {
 		if (message.text[0])
@@ -329,31 +416,22 @@ static enum dist_error finish(struct making *making, enum dist_error error,
 {
 	uint32_t first = 0;
 
-	if (!error)
+	if (!error && making->options.members_only) {
+		if (making->own >= 0)
+			error = agree_aside(making, &first);
+	} else if (!error) {
 		error = agree(making, &first);
+		first += (uint32_t)making->own;
+	}
 	if (!error && making->own < 0)
 		*sub = NULL;
 	else if (!error)
-		error = open_group(making, first + (uint32_t)making->own, sub);
+		error = open_group(making, first, sub);
 	free(making->ranks);
 	if (error == DIST_ERR_NO_MEMORY)
 		(void)dist__fail(making->parent, error, "%s: %s",
 				 making->purpose.name,
 				 dist_error_string(error));
-	return error;
-}
-
-enum dist_error dist__subgroup_free(struct dist_group *group)
-{
-	struct dist_group **link = &group->root->subs;
-	enum dist_error error = dist__group_stop(group);
-
-	while (*link != group)
-		link = &(*link)->next;
-	*link = group->next;
-	check_leave(group->place.slot, group->members.group_id);
-	free(group->ranks);
-	free(group);
 	return error;
 }
 

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "check/record.h"
-#include "core/known.h"
+#include "core/call_cache.h"
 #include "core/reduce.h"
-#include "core/watch.h"
+#include "core/buffer_check.h"
 
 /* What an operation needs of its arguments. */
 struct demand {
@@ -39,11 +39,11 @@ struct choice {
 	const char *names[DIST_NUM_DTYPES > DIST_NUM_REDUCE_OPS
 				  ? DIST_NUM_DTYPES
 				  : DIST_NUM_REDUCE_OPS];
-	char text[128];
+	char text[192];
 };
 
 /* Joins the names as "a, b or c". */
-static const char *words(struct choice *choice)
+static const char *text(struct choice *choice)
 {
 	size_t used = 0, size = sizeof choice->text;
 
@@ -67,7 +67,7 @@ static enum dist_error refuse_dtype(struct dist_group *group,
 	return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
 			  "%s: dtype %d is none: expected %s",
 			  dist__op_name(op->kind), (int)op->tensor.dtype,
-			  words(&all));
+			  text(&all));
 }
 
 static enum dist_error refuse_world_op(struct dist_group *group,
@@ -76,14 +76,20 @@ static enum dist_error refuse_world_op(struct dist_group *group,
 	struct choice able = {.num = 0};
 
 	for (int i = 0; i < DIST_NUM_REDUCE_OPS; i++)
-		if (group->world->reduces((enum dist_reduce_op)i))
+		if (group->world->reduces((enum dist_reduce_op)i,
+					  op->tensor.dtype))
 			able.names[able.num++] =
 				dist_reduce_op_name((enum dist_reduce_op)i);
+	if (able.num == 0)
+		return dist__fail(group, DIST_ERR_UNSUPPORTED,
+				  "%s: back end %s does not combine %s",
+				  dist__op_name(op->kind), group->world->name,
+				  dist_dtype_name(op->tensor.dtype));
 	return dist__fail(group, DIST_ERR_UNSUPPORTED,
 			  "%s: %s is not in back end %s: expected %s",
 			  dist__op_name(op->kind),
 			  dist_reduce_op_name(op->reduce_op),
-			  group->world->name, words(&able));
+			  group->world->name, text(&able));
 }
 
 static enum dist_error refuse_reduce_op(struct dist_group *group,
@@ -97,7 +103,7 @@ static enum dist_error refuse_reduce_op(struct dist_group *group,
 	return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
 			  "%s: reduce op %d is none: expected %s",
 			  dist__op_name(op->kind), (int)op->reduce_op,
-			  words(&legal));
+			  text(&legal));
 }
 
 static enum dist_error refuse_pair(struct dist_group *group,
@@ -112,21 +118,22 @@ static enum dist_error refuse_pair(struct dist_group *group,
 	return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
 			  "%s: %s of %s: expected %s", dist__op_name(op->kind),
 			  dist_reduce_op_name(op->reduce_op),
-			  dist_dtype_name(op->tensor.dtype), words(&legal));
+			  dist_dtype_name(op->tensor.dtype), text(&legal));
 }
 
-/* An op that reduces nothing has SUM here, which is legal everywhere; what is
- * legal may still be more than this world's library has. */
+/* What is legal may still be more than this world's library has. */
 static enum dist_error check_reduce_op(struct dist_group *group,
 				       const struct dist__op *op)
 {
-	bool (*reduces)(enum dist_reduce_op) = group->world->reduces;
+	const struct dist__world *world = group->world;
 
+	if (!dist__op_reduces(op->kind))
+		return DIST_OK;
 	if ((unsigned)op->reduce_op >= DIST_NUM_REDUCE_OPS)
 		return refuse_reduce_op(group, op);
 	if (!dist__reduce_has(op->tensor.dtype, op->reduce_op))
 		return refuse_pair(group, op);
-	if (reduces && !reduces(op->reduce_op))
+	if (world->reduces && !world->reduces(op->reduce_op, op->tensor.dtype))
 		return refuse_world_op(group, op);
 	return DIST_OK;
 }
@@ -238,24 +245,26 @@ static enum dist_error not_started(struct dist_group *group,
 static enum dist_error run_here(struct dist_group *group, struct dist__op *op)
 {
 	struct check_slot *slot = group->place.slot;
-	enum dist_error error = dist__watch_begin(group, op, true);
+	enum dist_error error = dist__buffer_check_begin(group, op, true);
 
 	if (error)
 		return not_started(group, op, error);
 	check_wait(slot, op->call, NULL);
+	dist__rank_unlock(group);
 	error = group->backend->ops->run(group->backend, op);
+	dist__rank_lock(group);
 	dist__report_end(group, op);
 	if (error) {
-		dist__watch_free(op->watch);
+		dist__buffer_check_free(op->watch);
 		return dist__fail(group, error, "%s: %s", dist__op_called(op),
 				  dist_error_string(error));
 	}
 	check_resume(slot);
-	check_tell(slot, op->call);
-	error = dist__watch_sweep(group, op);
+	check_seen(slot, op->call);
+	error = dist__buffer_check_sweep(group, op);
 	if (!error)
-		error = dist__watch_end(op->watch, &op->site);
-	dist__watch_free(op->watch);
+		error = dist__buffer_check_end(op->watch, &op->site);
+	dist__buffer_check_free(op->watch);
 	return error;
 }
 
@@ -267,7 +276,7 @@ static enum dist_error start(struct dist_group *group,
 	enum dist_error error = DIST_ERR_NO_MEMORY;
 
 	if (handle)
-		error = dist__watch_begin(group, &handle->op, false);
+		error = dist__buffer_check_begin(group, &handle->op, false);
 	if (!error)
 		error = group->backend->ops->submit(group->backend,
 						    &handle->op);
@@ -283,7 +292,7 @@ static enum dist_error start(struct dist_group *group,
 /* Writes op into the records; what is known about it, if anything, or else is
  * found out now. */
 static uint32_t report(struct dist_group *group, struct dist__op *op,
-		       struct dist__known *place, bool known)
+		       struct dist__call_cache *place, bool known)
 {
 	const struct check_call *call;
 	uint32_t number;
@@ -293,13 +302,13 @@ static uint32_t report(struct dist_group *group, struct dist__op *op,
 	number = dist__report_begin(group, op, &group->label);
 	call = check_call_find(group->place.slot, number);
 	if (place && call)
-		dist__known_set(place, op, call);
+		dist__call_cache_set(place, op, call);
 	return number;
 }
 
 /* Numbers op, which is in order, and writes it into the records. */
 static void record(struct dist_group *group, struct dist__op *op,
-		   struct dist__known *place, bool known)
+		   struct dist__call_cache *place, bool known)
 {
 	op->source = -1;
 	op->seq = dist__op_is_p2p(op->kind) ? 0 : group->next_seq++;
@@ -318,16 +327,19 @@ static void record(struct dist_group *group, struct dist__op *op,
 
 /* A refusal says where the call stands: its site is taken when it is in order.
  */
-enum dist_error dist__submit(struct dist_group *group, struct dist__op *op,
-			     struct dist_work **work)
+static enum dist_error submit(struct dist_group *group, struct dist__op *op,
+			      struct dist_work **work)
 {
-	struct dist__known *place;
+	struct dist__call_cache *place;
 	enum dist_error error = DIST_OK;
 	bool known;
 
 	op->site = group->site;
-	place = dist__known_place(group, op);
-	known = place && dist__known_is(place, op);
+	op->from = group->from;
+	place = dist__call_cache_place(group, op);
+	known = place && dist__call_cache_is(place, op);
+	if (known)
+		op->phantom = place->phantom;
 	if (!known)
 		error = dist__factor_find(group, op);
 	if (!known && !error)
@@ -336,9 +348,20 @@ enum dist_error dist__submit(struct dist_group *group, struct dist__op *op,
 		(void)dist__site_take(group);
 		record(group, op, place, known);
 	}
-	group->label.words[0] = '\0';
+	group->label.text[0] = '\0';
 	group->label.terms = 0;
 	if (error)
 		return error;
 	return work ? start(group, op, work) : run_here(group, op);
+}
+
+enum dist_error dist__submit(struct dist_group *group, struct dist__op *op,
+			     struct dist_work **work)
+{
+	enum dist_error error;
+
+	dist__rank_lock(group);
+	error = submit(group, op, work);
+	dist__rank_unlock(group);
+	return error;
 }

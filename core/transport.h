@@ -3,15 +3,15 @@
  * and lanes to run collectives on while the rank computes.
  *
  * One transport a rank; shared by all groups of the rank. Implemented by sim/
- * and realbackend/tcp/. Called from the rank's own thread (or actor) and from
+ * and realbackend/wire/. Called from the rank's own thread (or actor) and from
  * its lanes; an implementation guards itself. A slot exists only because core
  * or coll calls it.
  */
 #ifndef LOCKSTEP_CORE_TRANSPORT_H
 #define LOCKSTEP_CORE_TRANSPORT_H
 
-#include "core/flow.h"
 #include "core/op.h"
+#include "core/simulation.h"
 
 /* What matches a send with a receive, and what travels. */
 struct dist__message {
@@ -59,7 +59,42 @@ struct dist__transport {
 	bool shares_memory;
 };
 
+/* Called by core and coll. */
+struct dist__lane_ops {
+	/* Makes a lane; the thread or actor may start later. Rank's thread.
+	 * Errors: NO_MEMORY, IO. */
+	enum dist_error (*create)(struct dist__transport *t,
+				  struct dist__lane **lane);
+
+	/* Queues job, which runs after those queued before. Rank's thread.
+	 * Errors: NO_MEMORY, IO; then job will not run. */
+	enum dist_error (*submit)(struct dist__lane *lane,
+				  struct dist__job *job);
+
+	/*
+	 * Blocks until op, which a job of this lane finishes, is done
+	 * (dist__op_is_done) or the clock passes deadline_ns. Rank's thread.
+	 * With DIST_TIMEOUT_NEVER it returns only once op is done.
+	 * Errors: TIMEOUT, DEADLOCK (sim). Not the op's own error.
+	 */
+	enum dist_error (*wait)(struct dist__lane *lane, struct dist__op *op,
+				int64_t deadline_ns);
+
+	/* Wakes a wait() after its op was finished. From a job, after
+	 * dist__op_finish(). Must not touch the op. */
+	void (*notify)(struct dist__lane *lane);
+
+	/* Waits for all queued jobs, then frees. Rank's thread. NULL allowed.
+	 */
+	void (*free)(struct dist__lane *lane);
+};
+
+/* What every world has; 14 slots at most. What only one world has is an
+ * interface of its own. */
 struct dist__transport_ops {
+	const struct dist__lane_ops *lanes;
+	const struct dist__simulation_ops *simulation; /* NULL: time is real */
+
 	/* Messages are combined on receipt; else the receiver does it. */
 	bool combines;
 
@@ -123,84 +158,6 @@ struct dist__transport_ops {
 				   int64_t duration_ns);
 
 	/*
-	 * Accounts for the local reduction of bytes (the length of one input),
-	 * in the thread that did it. NULL where the real work takes real time.
-	 */
-	void (*charge_reduce)(struct dist__transport *t, size_t bytes);
-
-	/* Accounts likewise for bytes that an algorithm of op (NULL: not known)
-	 * has copied from the rank's memory to other memory of it, beside its
-	 * messages. */
-	void (*charge_copy)(struct dist__transport *t,
-			    const struct dist__op *op, size_t bytes);
-
-	/* Makes a lane; the thread or actor may start later. Rank's thread.
-	 * Errors: NO_MEMORY, IO. */
-	enum dist_error (*lane_new)(struct dist__transport *t,
-				    struct dist__lane **lane);
-
-	/* Queues job, which runs after those queued before. Rank's thread.
-	 * Errors: NO_MEMORY, IO; then job will not run. */
-	enum dist_error (*lane_submit)(struct dist__lane *lane,
-				       struct dist__job *job);
-
-	/*
-	 * Blocks until op, which a job of this lane finishes, is done
-	 * (dist__op_is_done) or the clock passes deadline_ns. Rank's thread.
-	 * With DIST_TIMEOUT_NEVER it returns only once op is done.
-	 * Errors: TIMEOUT, DEADLOCK (sim). Not the op's own error.
-	 */
-	enum dist_error (*lane_wait)(struct dist__lane *lane,
-				     struct dist__op *op, int64_t deadline_ns);
-
-	/* Wakes a lane_wait() after its op was finished. From a job, after
-	 * dist__op_finish(). Must not touch the op. */
-	void (*lane_notify)(struct dist__lane *lane);
-
-	/* The flow of the job that runs is over; the next may start. From the
-	 * seat's over(), once. NULL where there are no flows. */
-	void (*lane_over)(struct dist__lane *lane);
-
-	/* Waits for all queued jobs, then frees. Rank's thread. NULL allowed.
-	 */
-	void (*lane_free)(struct dist__lane *lane);
-
-	/*
-	 * Returns whether a collective without data shall be this flow of the
-	 * members, rather than run message by message; the same on every rank.
-	 * NULL: never, and no other slot of flows is there.
-	 */
-	bool (*has_flow)(struct dist__transport *t,
-			 const struct dist__flow *flow,
-			 const struct dist__members *members);
-
-	/* Notes that the calling rank is about to run a collective without
-	 * data message by message: this flow of the members, or one without a
-	 * timetable (flow->ops NULL). Any thread. NULL where has_flow is. */
-	void (*by_messages)(struct dist__transport *t,
-			    const struct dist__flow *flow,
-			    const struct dist__members *members);
-
-	/*
-	 * Joins the flow that seat is a part of. It starts when all members
-	 * have, and never blocks. A rank joins the flows of one (group,
-	 * members) one after the other. seat is the transport's until it is
-	 * over. Any thread. Errors, then it has not joined: ABORTED, PEER_LOST,
-	 * MISMATCH (those that came before fail too), NO_MEMORY, DEADLOCK.
-	 */
-	enum dist_error (*flow_join)(struct dist__transport *t,
-				     struct dist__flow_seat *seat);
-
-	/*
-	 * Blocks until a flow that was joined is over, or the clock passes
-	 * deadline_ns; the transport has done with seat either way. Errors: as
-	 * flow_join; TIMEOUT.
-	 */
-	enum dist_error (*flow_wait)(struct dist__transport *t,
-				     struct dist__flow_seat *seat,
-				     int64_t deadline_ns);
-
-	/*
 	 * Fails all requests of group, now and later, with ABORTED, and lets
 	 * the peers know that this rank is out of it. Any thread. Idempotent.
 	 */
@@ -208,10 +165,12 @@ struct dist__transport_ops {
 
 	/* What the system below said when something failed, "" if nothing.
 	 * Any thread. NULL: it never says anything. */
-	const char *(*words)(struct dist__transport *t);
+	const char *(*failure_text)(struct dist__transport *t);
 
-	/* Says goodbye, frees the transport. Rank's thread; no lane left. */
-	void (*free)(struct dist__transport *t);
+	/* Says goodbye, frees the transport. Rank's thread; no lane left.
+	 * MISMATCH: messages of collectives had come that the rank never took,
+	 * and their sender had not given up. */
+	enum dist_error (*free)(struct dist__transport *t);
 };
 
 #endif

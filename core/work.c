@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "check/record.h"
-#include "core/watch.h"
+#include "core/buffer_check.h"
 
 #undef dist_work_wait
 
@@ -38,13 +38,14 @@ void dist__work_drop(struct dist_work *work)
 		if (work->next)
 			work->next->link = work->link;
 	}
-	dist__watch_free(work->op.watch);
+	dist__buffer_check_free(work->op.watch);
 	free(work);
 }
 
 /* Writes the end of a done op into the records, once. One that failed stays
- * there as the one that the rank got stuck in, unless it is in another. */
-static void report_end(struct dist_work *work)
+ * there as the one that the rank got stuck in, unless it is in another; but it
+ * may have been elsewhere if it does not wait for it. */
+static void report_end(struct dist_work *work, bool waits)
 {
 	struct check_slot *slot;
 
@@ -53,9 +54,13 @@ static void report_end(struct dist_work *work)
 	work->reported = true;
 	dist__report_end(work->group, &work->op);
 	slot = work->group->place.slot;
-	if (work->op.error && work->op.error != DIST_ERR_ABORTED &&
-	    slot->state == CHECK_RANK_RUNNING)
+	if (!work->op.error || work->op.error == DIST_ERR_ABORTED ||
+	    slot->state != CHECK_RANK_RUNNING)
+		return;
+	if (waits)
 		check_wait(slot, work->op.call, NULL);
+	else
+		check_look(slot, work->op.call);
 }
 
 /* The rank knows now that work is done. A hazard is its error from then on. */
@@ -63,13 +68,30 @@ static void settle(struct dist_work *work, const struct dist__site *seen)
 {
 	enum dist_error error;
 
-	report_end(work);
-	check_tell(work->group->place.slot, work->op.call);
-	error = dist__watch_sweep(work->group, &work->op);
+	report_end(work, seen != NULL);
+	if (!work->unseen)
+		check_seen(work->group->place.slot, work->op.call);
+	if (seen)
+		dist__buffer_check_look(work->group, seen);
+	error = dist__buffer_check_sweep(work->group, &work->op);
 	if (!error)
-		error = dist__watch_end(work->op.watch, seen);
+		error = dist__buffer_check_end(work->op.watch, seen);
 	if (error)
 		work->op.error = error;
+}
+
+/* Blocks until work is done or deadline_ns passes. */
+static enum dist_error wait_inside(struct dist_work *work, int64_t deadline_ns)
+{
+	struct dist__backend *backend = work->group->backend;
+	enum dist_error error;
+
+	if (!dist__work_enter(work, deadline_ns))
+		return dist__op_is_done(&work->op) ? work->op.error
+						   : DIST_ERR_TIMEOUT;
+	error = backend->ops->wait(backend, &work->op, deadline_ns);
+	dist__work_leave(work);
+	return error;
 }
 
 /*
@@ -78,23 +100,21 @@ static void settle(struct dist_work *work, const struct dist__site *seen)
  * ends the op, and only then may the caller go on. How the wait ended is how
  * the op did.
  */
-static enum dist_error wait_until(struct dist_work *work, int64_t deadline_ns)
+static enum dist_error wait_until(struct dist_work *work, int64_t deadline_ns,
+				  bool aside)
 {
 	struct dist_group *group = work->group;
-	struct dist__backend *backend = group->backend;
-	enum dist_error error;
+	enum dist_error error = wait_inside(work, deadline_ns);
 
-	error = backend->ops->wait(backend, &work->op, deadline_ns);
 	if (error)
 		(void)dist__fail(group, error, "wait for %s: %s",
 				 dist__op_name(work->op.kind),
 				 dist_error_string(error));
 	if (!dist__op_is_done(&work->op))
-		(void)backend->ops->wait(backend, &work->op,
-					 DIST_TIMEOUT_NEVER);
+		(void)wait_inside(work, DIST_TIMEOUT_NEVER);
 	if (error)
 		work->op.error = error;
-	report_end(work);
+	report_end(work, !aside);
 	if (error)
 		dist__dump(group);
 	return error;
@@ -112,19 +132,21 @@ static int64_t deadline_of(struct dist_work *work, int64_t timeout_ns)
 	return now_ns + timeout_ns;
 }
 
-enum dist_error dist_work_wait(struct dist_work *work, int64_t timeout_ns)
+/* Aside the records do not hear that the rank waits. */
+static enum dist_error wait_for(struct dist_work *work, int64_t timeout_ns,
+				bool aside)
 {
-	struct dist__site here;
+	struct check_slot *slot = work->group->place.slot;
+	struct dist__site here = {NULL, 0};
 	struct check_site site;
-	struct check_slot *slot;
 	enum dist_error error;
 
-	if (!work || timeout_ns < 0)
-		return DIST_ERR_INVALID_ARGUMENT;
-	if (!work->group)
-		return work->op.error;
-	here = dist__site_take(work->group);
+	if (!aside) {
+		here = work->site;
+		work->site = (struct dist__site){NULL, 0};
+	}
 	if (dist__op_is_done(&work->op)) {
+		work->asked = true;
 		settle(work, &here);
 		if (work->op.error && work->op.error != DIST_ERR_HAZARD)
 			(void)dist__fail(work->group, work->op.error,
@@ -133,48 +155,110 @@ enum dist_error dist_work_wait(struct dist_work *work, int64_t timeout_ns)
 					 dist_error_string(work->op.error));
 		return work->op.error;
 	}
-	slot = work->group->place.slot;
-	check_site_set(&site, here.file, here.line);
-	check_wait(slot, work->op.call, &site);
+	if (!aside) {
+		check_site_set(&site, here.file, here.line);
+		check_wait(slot, work->op.call, &site);
+	}
 	if (timeout_ns != DIST_TIMEOUT_OF_GROUP)
 		check_limit(slot, work->op.call, timeout_ns);
-	error = wait_until(work, deadline_of(work, timeout_ns));
+	error = wait_until(work, deadline_of(work, timeout_ns), aside);
 	if (error)
 		return error;
-	check_resume(slot);
+	if (!aside)
+		check_resume(slot);
+	work->asked = true;
 	settle(work, &here);
 	return work->op.error;
+}
+
+enum dist_error dist_work_wait(struct dist_work *work, int64_t timeout_ns)
+{
+	struct dist_group *group;
+	enum dist_error error;
+
+	if (!work || timeout_ns < 0)
+		return DIST_ERR_INVALID_ARGUMENT;
+	group = work->group;
+	if (!group)
+		return work->op.error;
+	dist__rank_lock(group);
+	error = wait_for(work, timeout_ns, false);
+	dist__rank_unlock(group);
+	return error;
+}
+
+enum dist_error dist_work_wait_aside(struct dist_work *work, int64_t timeout_ns)
+{
+	struct dist_group *group;
+	enum dist_error error;
+
+	if (!work || timeout_ns < 0)
+		return DIST_ERR_INVALID_ARGUMENT;
+	group = work->group;
+	if (!group)
+		return work->op.error;
+	if (!group->root->threads)
+		return dist__fail(group, DIST_ERR_UNSUPPORTED,
+				  "wait_aside: expected dist_allow_threads() "
+				  "before it");
+	dist__rank_lock(group);
+	error = wait_for(work, timeout_ns, true);
+	dist__rank_unlock(group);
+	return error;
 }
 
 struct dist_work *dist_work_at(struct dist_work *work, const char *file,
 			       int line)
 {
 	if (work && work->group)
-		work->group->site = (struct dist__site){file, line};
+		work->site = (struct dist__site){file, line};
 	return work;
+}
+
+static bool test(struct dist_work *work)
+{
+	struct dist__backend *backend = work->group->backend;
+	bool done;
+
+	if (dist__op_is_done(&work->op))
+		return true;
+	if (!dist__work_enter(work, 0))
+		return dist__op_is_done(&work->op);
+	done = backend->ops->test(backend, &work->op);
+	dist__work_leave(work);
+	return done;
 }
 
 bool dist_work_is_completed(struct dist_work *work)
 {
-	struct dist__backend *backend;
+	struct dist_group *group = work ? work->group : NULL;
+	bool done;
 
-	if (!work || !work->group)
+	if (!group)
 		return true;
-	backend = work->group->backend;
-	if (!dist__op_is_done(&work->op) &&
-	    !backend->ops->test(backend, &work->op))
-		return false;
-	settle(work, NULL);
-	return true;
+	dist__rank_lock(group);
+	done = test(work);
+	if (done) {
+		work->asked = true;
+		settle(work, NULL);
+	}
+	dist__rank_unlock(group);
+	return done;
 }
 
 enum dist_error dist_work_error(const struct dist_work *work)
 {
+	enum dist_error error = DIST_OK;
+
 	if (!work)
 		return DIST_ERR_INVALID_ARGUMENT;
-	return atomic_load_explicit(&work->op.done, memory_order_acquire)
-		       ? work->op.error
-		       : DIST_OK;
+	if (work->group)
+		dist__rank_lock(work->group);
+	if (atomic_load_explicit(&work->op.done, memory_order_acquire))
+		error = work->op.error;
+	if (work->group)
+		dist__rank_unlock(work->group);
+	return error;
 }
 
 int dist_work_source(const struct dist_work *work)
@@ -192,18 +276,34 @@ int dist_work_source(const struct dist_work *work)
 
 void dist_work_free(struct dist_work *work)
 {
-	if (!work)
+	struct dist_group *group = work ? work->group : NULL;
+
+	if (!group) {
+		dist__work_drop(work);
 		return;
-	if (work->group)
-		check_release(work->group->place.slot, work->op.call);
-	if (!work->group || dist__op_is_done(&work->op)) {
-		if (work->group)
-			settle(work, NULL);
+	}
+	dist__rank_lock(group);
+	/* What is sent is buffered in some worlds: it may be let be. */
+	work->unseen = !work->asked && work->op.kind != DIST__SEND &&
+		       group->place.debug >= DIST__DEBUG_INFO;
+	if (work->unseen)
+		check_give_away(group->place.slot, work->op.call);
+	else
+		check_release(group->place.slot, work->op.call);
+	if (dist__op_is_done(&work->op)) {
+		settle(work, NULL);
 		dist__work_drop(work);
 	} else {
 		work->freed = true;
-		dist__watch_release(work->op.watch);
+		dist__buffer_check_release(work->op.watch);
 	}
+	dist__rank_unlock(group);
+}
+
+void dist__work_end(struct dist_work *work)
+{
+	if (!dist__op_is_done(&work->op))
+		(void)wait_until(work, work->op.deadline_ns, false);
 }
 
 enum dist_error dist__works_wait(struct dist_group *group)
@@ -214,8 +314,7 @@ enum dist_error dist__works_wait(struct dist_group *group)
 	for (work = group->works; work; work = work->next) {
 		bool failed = group->poison != DIST_OK;
 
-		if (!dist__op_is_done(&work->op))
-			(void)wait_until(work, work->op.deadline_ns);
+		dist__work_end(work);
 		if (work->freed)
 			settle(work, NULL);
 		if (!error && !failed)
@@ -224,19 +323,13 @@ enum dist_error dist__works_wait(struct dist_group *group)
 	return error;
 }
 
-void dist__works_give_up(struct dist_group *group)
-{
-	for (struct dist_work *work = group->works; work; work = work->next)
-		check_release(group->place.slot, work->op.call);
-}
-
 void dist__works_release(struct dist_group *group)
 {
 	struct dist_work *work, *next;
 
 	for (work = group->works; work; work = next) {
 		next = work->next;
-		dist__watch_free(work->op.watch);
+		dist__buffer_check_free(work->op.watch);
 		work->op.watch = NULL;
 		work->group = NULL;
 		if (work->freed)

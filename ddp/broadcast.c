@@ -58,7 +58,7 @@ broadcast_span(struct dist_ddp *ddp, const struct dist__ddp_site *site,
 	       const struct dist__ddp_span *span, int src)
 {
 	size_t bytes = span->numel * dist_dtype_size(span->dtype);
-	enum dist_error err;
+	enum dist_error error;
 	char *flat = NULL;
 
 	if (!is_phantom(partition, span, ddp->params)) {
@@ -68,22 +68,22 @@ broadcast_span(struct dist_ddp *ddp, const struct dist__ddp_site *site,
 		if (dist_get_rank(ddp->group) == src)
 			copy_span(partition, span, ddp->params, flat, true);
 	}
-	err = (dist_broadcast)(dist__ddp_at_parameters(ddp, site),
-			       dist_tensor(flat, span->numel, span->dtype), src,
-			       NULL);
-	if (!err && flat)
+	error = (dist_broadcast)(dist__ddp_at_parameters(ddp, site),
+				 dist_tensor(flat, span->numel, span->dtype),
+				 src, NULL);
+	if (!error && flat)
 		copy_span(partition, span, ddp->params, flat, false);
 	free(flat);
-	return err;
+	return error;
 }
 
 enum dist_error dist__ddp_broadcast(struct dist_ddp *ddp,
 				    const struct dist__ddp_site *site, int src)
 {
 	const struct dist__ddp_limits limits = {BUFFER_BYTES, BUFFER_BYTES};
-	struct dist__ddp_item *items = calloc(ddp->num, sizeof(*items));
+	struct dist__ddp_item *items = calloc(ddp->num, sizeof *items);
 	struct dist__ddp_partition partition = {0};
-	enum dist_error err = DIST_ERR_NO_MEMORY;
+	enum dist_error error = DIST_ERR_NO_MEMORY;
 	size_t i;
 
 	if (!items)
@@ -92,15 +92,16 @@ enum dist_error dist__ddp_broadcast(struct dist_ddp *ddp,
 		items[i].numel = ddp->params[i].parameter.numel;
 		items[i].dtype = ddp->params[i].parameter.dtype;
 	}
-	err = dist__ddp_partition_init(&partition, items, ddp->num, false,
-				       &limits);
-	for (i = 0; !err && i < partition.num_spans; i++)
-		err = broadcast_span(ddp, site, &partition, &partition.spans[i],
-				     src);
-	if (err)
-		(void)dist__ddp_failed(ddp, "broadcast of the parameters", err);
+	error = dist__ddp_partition_init(&partition, items, ddp->num, false,
+					 &limits);
+	for (i = 0; !error && i < partition.num_spans; i++)
+		error = broadcast_span(ddp, site, &partition,
+				       &partition.spans[i], src);
+	if (error)
+		(void)dist__ddp_failed(ddp, "broadcast of the parameters",
+				       error);
 out:
 	dist__ddp_partition_release(&partition);
 	free(items);
-	return err;
+	return error;
 }

@@ -108,12 +108,12 @@ enum dist_error dist__ddp_partition_init(struct dist__ddp_partition *partition,
 					 const struct dist__ddp_limits *limits)
 {
 	struct cutter c = {.items = items, .num = num, .reverse = reverse};
-	size_t *members = calloc(num + 1, sizeof(*members));
+	size_t *members = calloc(num + 1, sizeof *members);
 	size_t k;
 
-	memset(partition, 0, sizeof(*partition));
-	c.bucket_of = calloc(num + 1, sizeof(*c.bucket_of));
-	c.spans = calloc(num + 1, sizeof(*c.spans));
+	memset(partition, 0, sizeof *partition);
+	c.bucket_of = calloc(num + 1, sizeof *c.bucket_of);
+	c.spans = calloc(num + 1, sizeof *c.spans);
 	if (!members || !c.bucket_of || !c.spans) {
 		free(members);
 		free(c.bucket_of);
@@ -135,5 +135,5 @@ void dist__ddp_partition_release(struct dist__ddp_partition *partition)
 {
 	free(partition->members);
 	free(partition->spans);
-	memset(partition, 0, sizeof(*partition));
+	memset(partition, 0, sizeof *partition);
 }

@@ -14,7 +14,7 @@ refuse(struct dist_message *message, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(message->text, sizeof(message->text), format, args);
+	vsnprintf(message->text, sizeof message->text, format, args);
 	va_end(args);
 	return DIST_ERR_INVALID_ARGUMENT;
 }
@@ -51,12 +51,12 @@ static enum dist_error check_parameters(const struct dist_ddp_parameter *params,
 					struct dist_message *message)
 {
 	size_t i, witness = num;
-	enum dist_error err;
+	enum dist_error error;
 
 	for (i = 0; i < num; i++) {
-		err = check_parameter(params, i, message);
-		if (err)
-			return err;
+		error = check_parameter(params, i, message);
+		if (error)
+			return error;
 		if (params[i].parameter.numel == 0)
 			continue;
 		if (witness == num)
@@ -155,27 +155,27 @@ static enum dist_error allocate_bucket(struct dist_ddp *ddp, size_t b)
 static enum dist_error make_buckets(struct dist_ddp *ddp,
 				    const struct dist__ddp_limits *limits)
 {
-	struct dist__ddp_item *items = calloc(ddp->num, sizeof(*items));
-	enum dist_error err = DIST_ERR_NO_MEMORY;
+	struct dist__ddp_item *items = calloc(ddp->num, sizeof *items);
+	enum dist_error error = DIST_ERR_NO_MEMORY;
 	size_t i;
 
 	if (!items)
-		return err;
+		return error;
 	for (i = 0; i < ddp->num; i++) {
 		items[i].numel = ddp->params[i].gradient.numel;
 		items[i].dtype = ddp->params[i].gradient.dtype;
 	}
-	err = dist__ddp_partition_init(&ddp->partition, items, ddp->num, true,
-				       limits);
+	error = dist__ddp_partition_init(&ddp->partition, items, ddp->num, true,
+					 limits);
 	free(items);
-	if (err)
-		return err;
-	ddp->buckets = calloc(ddp->partition.num_spans, sizeof(*ddp->buckets));
+	if (error)
+		return error;
+	ddp->buckets = calloc(ddp->partition.num_spans, sizeof *ddp->buckets);
 	if (!ddp->buckets)
 		return DIST_ERR_NO_MEMORY;
-	for (i = 0; !err && i < ddp->partition.num_spans; i++)
-		err = allocate_bucket(ddp, i);
-	return err;
+	for (i = 0; !error && i < ddp->partition.num_spans; i++)
+		error = allocate_bucket(ddp, i);
+	return error;
 }
 
 /* Everything of dist_ddp_new() but the broadcast; *made is to be freed also on
@@ -185,8 +185,8 @@ allocate(struct dist_group *group, const struct dist_ddp_parameter *params,
 	 size_t num, const struct dist_ddp_options *options,
 	 const struct dist__ddp_limits *limits, struct dist_ddp **made)
 {
-	struct dist_ddp *ddp = calloc(1, sizeof(*ddp));
-	enum dist_error err;
+	struct dist_ddp *ddp = calloc(1, sizeof *ddp);
+	enum dist_error error;
 
 	*made = ddp;
 	if (!ddp)
@@ -198,16 +198,16 @@ allocate(struct dist_group *group, const struct dist_ddp_parameter *params,
 	ddp->hook = options->comm_hook;
 	ddp->find_unused =
 		options->find_unused_parameters && !options->static_graph;
-	ddp->params = calloc(num, sizeof(*ddp->params));
-	ddp->slots = calloc(num, sizeof(*ddp->slots));
-	ddp->used = calloc(num, sizeof(*ddp->used));
+	ddp->params = calloc(num, sizeof *ddp->params);
+	ddp->slots = calloc(num, sizeof *ddp->slots);
+	ddp->used = calloc(num, sizeof *ddp->used);
 	if (!ddp->params || !ddp->slots || !ddp->used)
 		return DIST_ERR_NO_MEMORY;
-	memcpy(ddp->params, params, num * sizeof(*params));
-	err = make_buckets(ddp, limits);
-	if (!err)
+	memcpy(ddp->params, params, num * sizeof *params);
+	error = make_buckets(ddp, limits);
+	if (!error)
 		dist__ddp_empty(ddp);
-	return err;
+	return error;
 }
 
 /* Lets verdicts say why there is no ddp. */
@@ -215,10 +215,10 @@ static void record_refusal(struct dist_group *group,
 			   const struct dist__ddp_site *site,
 			   const struct dist_message *message)
 {
-	char words[sizeof message->text];
+	char text[sizeof message->text];
 
-	snprintf(words, sizeof words, "ddp_new: %.480s", message->text);
-	(void)dist_refuse(dist_at(group, site->file, site->line), words);
+	snprintf(text, sizeof text, "ddp_new: %.480s", message->text);
+	(void)dist_refuse(dist_at(group, site->file, site->line), text);
 }
 
 enum dist_error
@@ -228,7 +228,7 @@ dist_ddp_new_at(const char *file, int line, struct dist_group *group,
 {
 	const struct dist_ddp_options defaults = {0};
 	const struct dist__ddp_site site = {file, line};
-	enum dist_error err = DIST_ERR_INVALID_ARGUMENT;
+	enum dist_error error = DIST_ERR_INVALID_ARGUMENT;
 	struct dist_message message = {""};
 	struct dist__ddp_limits limits;
 	struct dist_ddp *made = NULL;
@@ -240,28 +240,28 @@ dist_ddp_new_at(const char *file, int line, struct dist_group *group,
 				       "the result are needed");
 		goto out;
 	}
-	err = check_parameters(params, num, options->gradient_as_bucket_view,
-			       &message);
-	if (!err)
-		err = check_options(options, &limits, &message);
-	if (!err)
-		err = allocate(group, params, num, options, &limits, &made);
-	if (!err) {
-		err = dist__ddp_broadcast(made, &site, 0);
+	error = check_parameters(params, num, options->gradient_as_bucket_view,
+				 &message);
+	if (!error)
+		error = check_options(options, &limits, &message);
+	if (!error)
+		error = allocate(group, params, num, options, &limits, &made);
+	if (!error) {
+		error = dist__ddp_broadcast(made, &site, 0);
 		message = made->message;
 	}
-	if (!err)
+	if (!error)
 		*ddp = made;
 out:
-	if (err && !*message.text)
-		(void)refuse(&message, "%s", dist_error_string(err));
-	if (err && options->message)
+	if (error && !*message.text)
+		(void)refuse(&message, "%s", dist_error_string(error));
+	if (error && options->message)
 		*options->message = message;
-	if (err == DIST_ERR_INVALID_ARGUMENT && !made)
+	if (error == DIST_ERR_INVALID_ARGUMENT && !made)
 		record_refusal(group, &site, &message);
-	if (err)
+	if (error)
 		dist_ddp_free(made);
-	return err;
+	return error;
 }
 
 enum dist_error(dist_ddp_new)(struct dist_group *group,

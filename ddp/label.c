@@ -8,34 +8,23 @@
  * are uneven only the bucket itself counts.
  */
 #include "ddp/state.h"
+#include "base/hash.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#define HASH_BEGIN UINT64_C(14695981039346656037)
-
-/* FNV-1a: draft-eastlake-fnv. */
-static uint64_t mix(uint64_t hash, const void *data, size_t bytes)
-{
-	const unsigned char *byte = data;
-
-	while (bytes-- > 0)
-		hash = (hash ^ *byte++) * UINT64_C(1099511628211);
-	return hash;
-}
-
 static uint64_t mix_number(uint64_t hash, uint64_t number)
 {
-	return mix(hash, &number, sizeof number);
+	return dist__hash_bytes(hash, &number, sizeof number);
 }
 
 static uint64_t mix_parameter(uint64_t hash, const struct dist_ddp_parameter *p)
 {
 	const char *name = p->name ? p->name : "";
 
-	hash = mix(hash, name, strlen(name) + 1);
+	hash = dist__hash_bytes(hash, name, strlen(name) + 1);
 	hash = mix_number(hash, p->parameter.numel);
 	return mix_number(hash, p->parameter.dtype);
 }
@@ -110,12 +99,12 @@ void dist__ddp_describe(struct dist_ddp *ddp, size_t b)
 {
 	const struct dist__ddp_span *span = &ddp->partition.spans[b];
 	struct dist__ddp_bucket *bucket = &ddp->buckets[b];
-	struct text text = {bucket->words, sizeof bucket->words};
+	struct text text = {bucket->text, sizeof bucket->text};
 	bool unused;
 	size_t i;
 
-	bucket->terms = mix_number(HASH_BEGIN, b + 1);
-	bucket->graph = HASH_BEGIN;
+	bucket->terms = mix_number(DIST__HASH_BEGIN, b + 1);
+	bucket->graph = DIST__HASH_BEGIN;
 	for (i = 0; i < span->num; i++) {
 		size_t index = ddp->partition.members[span->first + i];
 
@@ -141,9 +130,9 @@ void dist__ddp_print_place(const struct dist_ddp *ddp, char *text, size_t size)
 
 static struct dist_group *label(struct dist_ddp *ddp,
 				const struct dist__ddp_site *site,
-				const char *words, uint64_t terms)
+				const char *text, uint64_t terms)
 {
-	return dist_label(dist_at(ddp->group, site->file, site->line), words,
+	return dist_label(dist_at(ddp->group, site->file, site->line), text,
 			  terms);
 }
 
@@ -153,16 +142,16 @@ struct dist_group *dist__ddp_at_bucket(struct dist_ddp *ddp,
 {
 	const struct dist__ddp_bucket *bucket = &ddp->buckets[b];
 	uint64_t terms = bucket->terms;
-	char words[144], place[64];
+	char text[144], place[64];
 
 	dist__ddp_print_place(ddp, place, sizeof place);
-	snprintf(words, sizeof words, "%s of %s", bucket->words,
+	snprintf(text, sizeof text, "%s of %s", bucket->text,
 		 ddp->join.shadows ? "ranks with inputs left" : place);
 	if (!ddp->join.on && ddp->graph_known)
 		terms = mix_number(terms, bucket->graph);
 	if (!ddp->join.on && ddp->place.steps_told)
 		terms = mix_number(terms, ddp->place.steps);
-	return label(ddp, site, words, terms);
+	return label(ddp, site, text, terms);
 }
 
 struct dist_group *dist__ddp_at_parameters(struct dist_ddp *ddp,
@@ -175,7 +164,7 @@ struct dist_group *dist__ddp_at_parameters(struct dist_ddp *ddp,
 	char words[112];
 	struct text text = {words, sizeof words};
 	struct list list = {&text, "", false};
-	uint64_t terms = HASH_BEGIN;
+	uint64_t terms = DIST__HASH_BEGIN;
 	size_t i;
 
 	say(&text, "ddp's %zu parameters in %zu bucket%s%s%s%s (", ddp->num,
@@ -197,9 +186,10 @@ struct dist_group *dist__ddp_at_words(struct dist_ddp *ddp,
 				      const struct dist__ddp_site *site,
 				      const char *what)
 {
-	char words[144], place[64];
+	char text[144], place[64];
 
 	dist__ddp_print_place(ddp, place, sizeof place);
-	snprintf(words, sizeof words, "%s, %s", what, place);
-	return label(ddp, site, words, mix(HASH_BEGIN, what, strlen(what)));
+	snprintf(text, sizeof text, "%s, %s", what, place);
+	return label(ddp, site, text,
+		     dist__hash_bytes(DIST__HASH_BEGIN, what, strlen(what)));
 }

@@ -8,7 +8,7 @@
  */
 #include "ddp/state.h"
 
-#include "core/half.h"
+#include "base/half.h"
 
 static bool is_compressed(const struct dist_ddp *ddp, size_t b)
 {
@@ -82,24 +82,24 @@ enum dist_error dist__ddp_reduce_bucket(struct dist_ddp *ddp,
 {
 	bool all, made = false;
 	enum dist_reduce_op op = DIST_AVG;
-	enum dist_error err;
+	enum dist_error error;
 	int divisor;
 
-	err = dist__ddp_divisor(ddp, site, &divisor);
-	if (err)
-		return err;
+	error = dist__ddp_divisor(ddp, site, &divisor);
+	if (error)
+		return error;
 	all = divisor == dist_get_world_size(ddp->group);
 	if (is_compressed(ddp, b)) {
 		compress(ddp, b, divisor);
 		op = DIST_SUM;
 	} else if (!all) {
-		err = dist_make_premul_sum(ddp->group, 1.0 / divisor, &op);
-		made = !err;
+		error = dist_make_premul_sum(ddp->group, 1.0 / divisor, &op);
+		made = !error;
 	}
-	if (!err)
-		err = reduce(ddp, site, b, op);
+	if (!error)
+		error = reduce(ddp, site, b, op);
 	if (made)
 		(void)dist_free_premul_sum(ddp->group, op);
-	return err ? dist__ddp_failed(ddp, ddp->buckets[b].words, err)
-		   : DIST_OK;
+	return error ? dist__ddp_failed(ddp, ddp->buckets[b].text, error)
+		     : DIST_OK;
 }

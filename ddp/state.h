@@ -19,7 +19,7 @@ struct dist__ddp_bucket {
 				   phantom */
 	size_t missing;         /* gradients of this micro-batch not in yet */
 	struct dist_work *work; /* owned; NULL: not under way */
-	char words[72];         /* "bucket 2 (fc.bias, fc.weight)" */
+	char text[72];          /* "bucket 2 (fc.bias, fc.weight)" */
 	uint64_t terms;         /* a hash of all that is in it, */
 	uint64_t graph;         /* and of what of it a static graph uses */
 };
@@ -78,7 +78,7 @@ struct dist_ddp {
 	struct dist_message message;
 };
 
-/* ---- step.c ----------------------------------------------------------- */
+/* ---- state.c ---------------------------------------------------------- */
 
 /* dist__ddp_enter takes the site that dist_ddp_at() noted, and clears the last
  * message. */
@@ -91,14 +91,16 @@ enum dist_error dist__ddp_refuse(struct dist_ddp *ddp,
 				 const char *call, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* dist__ddp_failed notes that what, an operation of ddp's, failed with err.
- * Returns err. */
+/* dist__ddp_failed notes that what, an operation of ddp's, failed with error.
+ * Returns error. */
 enum dist_error dist__ddp_failed(struct dist_ddp *ddp, const char *what,
-				 enum dist_error err);
+				 enum dist_error error);
 
 /* dist__ddp_empty makes all gradients unmarked and all buckets empty. No work
  * is under way. */
 void dist__ddp_empty(struct dist_ddp *ddp);
+
+/* ---- step.c ----------------------------------------------------------- */
 
 /* dist__ddp_average starts the averages of all buckets that are not under way,
  * which are full, and waits for all. Errors: any group error. */
@@ -151,7 +153,21 @@ enum dist_error dist__ddp_check_used(struct dist_ddp *ddp,
 enum dist_error dist__ddp_share_used(struct dist_ddp *ddp,
 				     const struct dist__ddp_site *site);
 
-/* ---- join.c ----------------------------------------------------------- */
+/* ---- join_count.c ----------------------------------------------------- */
+
+/* dist__ddp_count starts the sum of join.counts over the ranks, or does it
+ * where work is NULL. Errors: any group error. */
+enum dist_error dist__ddp_count(struct dist_ddp *ddp,
+				const struct dist__ddp_site *site,
+				struct dist_work **work);
+
+/* dist__ddp_remaining returns how many ranks had inputs left at the last count.
+ */
+int dist__ddp_remaining(const struct dist_ddp *ddp);
+
+/* dist__ddp_end_early ends uneven inputs, since some rank has none left;
+ * returns PEER_LOST. */
+enum dist_error dist__ddp_end_early(struct dist_ddp *ddp);
 
 /* dist__ddp_announce begins a micro-batch of a rank that has inputs left, where
  * inputs are uneven. Errors: any group error; PEER_LOST (another rank has none,

@@ -1,72 +1,21 @@
-/* One micro-batch: gradients into buckets, buckets averaged, and back. */
+/* step.c - one micro-batch: gradients into buckets, buckets averaged, and back.
+ */
 #include "ddp/state.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
-
-struct dist__ddp_site dist__ddp_enter(struct dist_ddp *ddp)
-{
-	struct dist__ddp_site site = ddp->next_site;
-
-	ddp->next_site.file = NULL;
-	ddp->next_site.line = 0;
-	ddp->message.text[0] = '\0';
-	return site;
-}
-
-enum dist_error dist__ddp_refuse(struct dist_ddp *ddp,
-				 const struct dist__ddp_site *site,
-				 const char *call, const char *format, ...)
-{
-	char words[sizeof ddp->message.text];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(ddp->message.text, sizeof ddp->message.text, format, args);
-	va_end(args);
-	snprintf(words, sizeof words, "%s: %.480s", call, ddp->message.text);
-	return dist_refuse(dist_at(ddp->group, site->file, site->line), words);
-}
-
-enum dist_error dist__ddp_failed(struct dist_ddp *ddp, const char *what,
-				 enum dist_error err)
-{
-	const char *words = dist_error_message(ddp->group);
-
-	snprintf(ddp->message.text, sizeof ddp->message.text, "%.80s: %.400s",
-		 what, *words ? words : dist_error_string(err));
-	return err;
-}
-
-void dist__ddp_empty(struct dist_ddp *ddp)
-{
-	size_t i;
-
-	for (i = 0; i < ddp->partition.num_spans; i++)
-		ddp->buckets[i].missing = ddp->partition.spans[i].num;
-	for (i = 0; i < ddp->num; i++) {
-		struct dist__ddp_slot *slot = &ddp->slots[i];
-
-		slot->ready = false;
-		if (ddp->graph_known && !slot->in_graph)
-			ddp->buckets[slot->bucket].missing--;
-	}
-	ddp->num_launched = 0;
-}
 
 /* Starts the averages of the buckets that are full and next in turn. */
 static enum dist_error launch(struct dist_ddp *ddp,
 			      const struct dist__ddp_site *site)
 {
 	while (ddp->num_launched < ddp->partition.num_spans) {
-		enum dist_error err;
+		enum dist_error error;
 
 		if (ddp->buckets[ddp->num_launched].missing > 0)
 			break;
-		err = dist__ddp_reduce_bucket(ddp, site, ddp->num_launched);
-		if (err)
-			return err;
+		error = dist__ddp_reduce_bucket(ddp, site, ddp->num_launched);
+		if (error)
+			return error;
 		ddp->num_launched++;
 	}
 	return DIST_OK;
@@ -98,14 +47,14 @@ static void put_gradient(struct dist_ddp *ddp, size_t index)
 static enum dist_error begin(struct dist_ddp *ddp,
 			     const struct dist__ddp_site *site)
 {
-	enum dist_error err;
+	enum dist_error error;
 
 	if (ddp->place.begun || !ddp->join.on)
-		err = DIST_OK;
+		error = DIST_OK;
 	else
-		err = dist__ddp_announce(ddp, site);
-	ddp->place.begun |= !err;
-	return err;
+		error = dist__ddp_announce(ddp, site);
+	ddp->place.begun |= !error;
+	return error;
 }
 
 enum dist_error(dist_ddp_gradient_ready)(struct dist_ddp *ddp, size_t index)
@@ -113,7 +62,7 @@ enum dist_error(dist_ddp_gradient_ready)(struct dist_ddp *ddp, size_t index)
 	const char *call = "ddp_gradient_ready";
 	struct dist__ddp_site site;
 	struct dist__ddp_slot *slot;
-	enum dist_error err;
+	enum dist_error error;
 
 	if (!ddp)
 		return DIST_ERR_INVALID_ARGUMENT;
@@ -135,9 +84,9 @@ enum dist_error(dist_ddp_gradient_ready)(struct dist_ddp *ddp, size_t index)
 					"%zu (%.200s) has a gradient, of which "
 					"the first micro-batch had none",
 					index, dist__ddp_name(ddp, index));
-	err = begin(ddp, &site);
-	if (err)
-		return err;
+	error = begin(ddp, &site);
+	if (error)
+		return error;
 	slot->ready = true;
 	ddp->used[index] = 1;
 	if (ddp->place.no_sync)
@@ -158,15 +107,15 @@ static enum dist_error wait_buckets(struct dist_ddp *ddp,
 
 	for (b = 0; b < ddp->num_launched; b++) {
 		struct dist__ddp_bucket *bucket = &ddp->buckets[b];
-		enum dist_error err =
+		enum dist_error error =
 			(dist_work_wait)(dist_work_at(bucket->work, site->file,
 						      site->line),
 					 DIST_TIMEOUT_OF_GROUP);
 
-		if (!err)
+		if (!error)
 			dist__ddp_restore_bucket(ddp, b);
 		else if (!first)
-			first = dist__ddp_failed(ddp, bucket->words, err);
+			first = dist__ddp_failed(ddp, bucket->text, error);
 		dist_work_free(bucket->work);
 		bucket->work = NULL;
 	}
@@ -176,20 +125,20 @@ static enum dist_error wait_buckets(struct dist_ddp *ddp,
 enum dist_error dist__ddp_average(struct dist_ddp *ddp,
 				  const struct dist__ddp_site *site)
 {
-	enum dist_error err = launch(ddp, site);
+	enum dist_error error = launch(ddp, site);
 	enum dist_error waited;
 
-	if (!err && ddp->find_unused)
-		err = dist__ddp_share_used(ddp, site);
+	if (!error && ddp->find_unused)
+		error = dist__ddp_share_used(ddp, site);
 	waited = wait_buckets(ddp, site);
-	return err ? err : waited;
+	return error ? error : waited;
 }
 
 /* Averages the gradients; those not marked count with what they hold. */
 static enum dist_error average(struct dist_ddp *ddp,
 			       const struct dist__ddp_site *site)
 {
-	enum dist_error err;
+	enum dist_error error;
 	size_t i;
 
 	for (i = 0; i < ddp->num; i++) {
@@ -199,37 +148,37 @@ static enum dist_error average(struct dist_ddp *ddp,
 		if (slot->averaged && !slot->ready)
 			put_gradient(ddp, i);
 	}
-	err = dist__ddp_average(ddp, site);
-	for (i = 0; !err && i < ddp->num; i++)
+	error = dist__ddp_average(ddp, site);
+	for (i = 0; !error && i < ddp->num; i++)
 		if (ddp->slots[i].averaged)
 			copy_gradient(ddp, i, true);
-	return err;
+	return error;
 }
 
 enum dist_error(dist_ddp_finish)(struct dist_ddp *ddp)
 {
 	struct dist__ddp_place *place;
 	struct dist__ddp_site site;
-	enum dist_error err;
+	enum dist_error error;
 
 	if (!ddp)
 		return DIST_ERR_INVALID_ARGUMENT;
 	place = &ddp->place;
 	site = dist__ddp_enter(ddp);
-	err = begin(ddp, &site);
-	if (!err)
-		err = dist__ddp_check_used(ddp, &site);
-	if (err)
-		return err;
+	error = begin(ddp, &site);
+	if (!error)
+		error = dist__ddp_check_used(ddp, &site);
+	if (error)
+		return error;
 	if (!place->no_sync)
-		err = average(ddp, &site);
-	if (!err)
-		err = dist__ddp_announced(ddp, &site);
+		error = average(ddp, &site);
+	if (!error)
+		error = dist__ddp_announced(ddp, &site);
 	dist__ddp_empty(ddp);
 	place->in_step++;
 	place->averages += !place->no_sync;
 	place->unaveraged = place->no_sync ? place->unaveraged + 1 : 0;
 	place->no_sync = false;
 	place->begun = false;
-	return err;
+	return error;
 }

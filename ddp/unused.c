@@ -84,14 +84,14 @@ enum dist_error dist__ddp_share_used(struct dist_ddp *ddp,
 				     const struct dist__ddp_site *site)
 {
 	const char *what = "ddp's map of used parameters";
-	enum dist_error err;
+	enum dist_error error;
 	size_t i;
 
-	err = (dist_all_reduce)(dist__ddp_at_words(ddp, site, what),
-				dist_tensor(ddp->used, ddp->num, DIST_INT32),
-				DIST_SUM, NULL);
-	if (err)
-		return dist__ddp_failed(ddp, what, err);
+	error = (dist_all_reduce)(dist__ddp_at_words(ddp, site, what),
+				  dist_tensor(ddp->used, ddp->num, DIST_INT32),
+				  DIST_SUM, NULL);
+	if (error)
+		return dist__ddp_failed(ddp, what, error);
 	for (i = 0; i < ddp->num; i++)
 		ddp->slots[i].averaged = ddp->used[i] > 0;
 	memset(ddp->used, 0, ddp->num * sizeof *ddp->used);

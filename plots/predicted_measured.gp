@@ -7,14 +7,14 @@
 # input: what `lockstep compare --tsv` writes; a header line, then a line for
 # each operation, size and number of ranks, columns separated by tabs:
 #
-#	 1 op                   9 measured_min_us
-#	 2 algorithm           10 measured_p25_us
-#	 3 measured_algorithm  11 measured_p75_us
-#	 4 ranks               12 measured_max_us
+#	 1 op                   9 measured_min_ns
+#	 2 algorithm           10 measured_p25_ns
+#	 3 measured_algorithm  11 measured_p75_ns
+#	 4 ranks               12 measured_max_ns
 #	 5 bytes               13 ratio (predicted / measured)
-#	 6 calls
-#	 7 predicted_us
-#	 8 measured_us (median)
+#	 6 calls               14 error (ratio - 1)
+#	 7 predicted_ns
+#	 8 measured_ns (median)
 #
 # Operations without bytes (barriers), and times of 0, have no place on
 # logarithmic axes and are left out.
@@ -84,7 +84,7 @@ set label 2 (few ? "lines and open marks" : "lines") . ": predicted;  " . \
 	at graph 0.5, 1 center offset 0, 0.7 textcolor rgb grey font ",10"
 set logscale y
 set format x ""
-set yrange [time_min * 1e-6 / 1.6 : time_max * 1e-6 * 1.6]
+set yrange [time_min * 1e-9 / 1.6 : time_max * 1e-9 * 1.6]
 set ytics (1)
 do for [e = -9:3] {
 	do for [m in (time_max / time_min < 100 ? "1 2 5" : "1")] {
@@ -97,14 +97,14 @@ set label 3 "time" at screen 0.018, graph 0.5 rotate center \
 	textcolor rgb ink
 set key top left Left reverse samplen 2.2 spacing 1.15
 plot for [i = 1:num] input skip 1 \
-	using (size_of(i)):($7 * 1e-6) \
+	using (size_of(i)):($7 * 1e-9) \
 	with linespoints pointtype (few ? (i % 2 ? 6 : 4) : -1) pointsize 1.5 \
 	linewidth 1.2 linecolor rgb colour(i) notitle, \
      for [i = 1:num] input skip 1 \
-	using (size_of(i)):($8 * 1e-6):($10 * 1e-6):($11 * 1e-6) \
+	using (size_of(i)):($8 * 1e-9):($10 * 1e-9):($11 * 1e-9) \
 	with yerrorbars pointtype 0 pointsize 0 \
 	linewidth 1.2 linecolor rgb colour(i) notitle, \
-     for [i = 1:num] input skip 1 using (size_of(i)):($8 * 1e-6) \
+     for [i = 1:num] input skip 1 using (size_of(i)):($8 * 1e-9) \
 	with points pointtype (i % 2 ? 7 : 5) pointsize 0.6 \
 	linecolor rgb colour(i) notitle, \
      for [i = 1:num] keyentry with linespoints pointtype (i % 2 ? 7 : 5) \

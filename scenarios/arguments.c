@@ -1,153 +1,416 @@
+/* arguments.c - reading a command line by the manual of its program. */
 #include "scenarios/arguments.h"
 
-#include <errno.h>
+#include <limits.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "scenarios/spelling.h"
+#include "base/quantity.h"
+#include "base/refuse.h"
+#include "base/spelling.h"
 
-/* The words of argv that popt leaves are copies of its own. */
-static const char *original(int argc, const char **argv, const char *copy)
+/* What is being read. */
+struct reading {
+	const struct manual *manual;
+	void *line;
+	struct dist_message *message;
+	char flag[64]; /* the option as it was given: "--iters" or "-n" */
+};
+
+/* ---- the table ---------------------------------------------------------- */
+
+static bool is_called(const char *option, const char *name, size_t len)
 {
-	for (int i = 1; copy && i < argc; i++)
-		if (strcmp(argv[i], copy) == 0)
-			return argv[i];
+	size_t i;
+
+	for (i = 0; i < len && option[i]; i++)
+		if (option[i] != name[i] &&
+		    !(name[i] == '_' && option[i] == '-') &&
+		    !(name[i] == '-' && option[i] == '_'))
+			return false;
+	return i == len && !option[i];
+}
+
+bool option_is_taken(const struct option *option, const char *taker)
+{
+	char spaced[64];
+
+	if (!option->takers || !taker)
+		return true;
+	snprintf(spaced, sizeof spaced, " %.60s ", taker);
+	return strstr(option->takers, spaced) != NULL;
+}
+
+const struct option *option_find(const struct manual *manual, const char *name,
+				 size_t len, const struct option_group **group)
+{
+	const struct option_group *g;
+	const struct option *o;
+
+	for (g = manual->groups; g && g->options; g++)
+		for (o = g->options; o->name; o++)
+			if (is_called(o->name, name, len) &&
+			    option_is_taken(o, manual->taker)) {
+				*group = g;
+				return o;
+			}
 	return NULL;
 }
 
-/* Whether the option of a table, its name len characters long, is a number. */
-static bool is_number(const struct poptOption *table, const char *name,
-		      size_t len)
+static const struct option *find_letter(const struct manual *manual,
+					char letter,
+					const struct option_group **group)
 {
-	for (; table->longName || table->shortName || table->arg; table++) {
-		unsigned kind = table->argInfo & POPT_ARG_MASK;
+	const struct option *o;
 
-		if (kind == POPT_ARG_INCLUDE_TABLE) {
-			if (is_number(table->arg, name, len))
-				return true;
-		} else if (table->longName && strlen(table->longName) == len &&
-			   strncmp(table->longName, name, len) == 0) {
-			return kind == POPT_ARG_INT || kind == POPT_ARG_DOUBLE;
-		}
+	for (*group = manual->groups; *group && (*group)->options; (*group)++)
+		for (o = (*group)->options; o->name; o++)
+			if (o->letter == letter &&
+			    option_is_taken(o, manual->taker))
+				return o;
+	return NULL;
+}
+
+const char *option_peek(int argc, const char **argv, const char *name)
+{
+	const char *value = NULL;
+
+	for (int i = 1; i < argc; i++) {
+		size_t len = strncmp(argv[i], "--", 2) == 0
+				     ? strcspn(argv[i] + 2, "=")
+				     : 0;
+
+		if (len == 0 || !is_called(name, argv[i] + 2, len))
+			continue;
+		if (argv[i][2 + len] == '=')
+			value = argv[i] + 2 + len + 1;
+		else
+			value = i + 1 < argc ? argv[i + 1] : "";
 	}
+	return value;
+}
+
+/* ---- values ------------------------------------------------------------- */
+
+/* Whether text is one of "shm|tcp"; list becomes "shm or tcp". */
+static bool choose(const char *choices, const char *text, char *list,
+		   size_t size)
+{
+	size_t used = 0;
+	bool found = false;
+
+	while (*choices) {
+		size_t len = strcspn(choices, "|");
+		bool last = !choices[len];
+
+		found = found || (strlen(text) == len &&
+				  strncmp(choices, text, len) == 0);
+		if (used < size)
+			used += (size_t)snprintf(list + used, size - used,
+						 "%s%.*s",
+						 used == 0 ? ""
+						 : last    ? " or "
+							   : ", ",
+						 (int)len, choices);
+		choices += len + !last;
+	}
+	return found;
+}
+
+static bool take_text(const struct reading *r, const struct option *o,
+		      const char *text, const char **field)
+{
+	char list[160];
+	bool good;
+
+	snprintf(list, sizeof list, "%s", o->value);
+	good = o->kind == OPTION_TEXT
+		       ? *text != '\0'
+		       : choose(o->value, text, list, sizeof list);
+	if (good)
+		*field = text;
+	else
+		dist__refuse(r->message, "%s: expected %s, not \"%.80s\"",
+			     r->flag, list, text);
+	return good;
+}
+
+/* "a whole number, 1 to 9", "a number above 0". */
+static void describe(const struct option *o, char *text, size_t size)
+{
+	const char *what =
+		o->kind == OPTION_COUNT ? "a whole number" : "a number";
+
+	if (o->above && o->max != 0)
+		snprintf(text, size, "%s above %g, at most %.10g", what, o->min,
+			 o->max);
+	else if (o->above)
+		snprintf(text, size, "%s above %g", what, o->min);
+	else if (o->max != 0)
+		snprintf(text, size, "%s from %.10g to %.10g", what, o->min,
+			 o->max);
+	else
+		snprintf(text, size, "%s, %.10g or more", what, o->min);
+}
+
+static bool take_number(const struct reading *r, const struct option *o,
+			const char *text, void *field)
+{
+	char words[96];
+	int64_t count = 0;
+	double value = 0;
+	bool good;
+
+	if (o->kind == OPTION_COUNT) {
+		good = dist__count_read(text, INT_MIN, INT_MAX, &count);
+		value = (double)count;
+	} else {
+		good = dist__number_read(text, &value);
+	}
+	good = good && (o->above ? value > o->min : value >= o->min) &&
+	       (o->max == 0 || value <= o->max);
+	if (!good) {
+		describe(o, words, sizeof words);
+		dist__refuse(r->message, "%s: expected %s, not \"%.80s\"",
+			     r->flag, words, text);
+	} else if (o->kind == OPTION_COUNT) {
+		*(int *)field = (int)count;
+	} else {
+		*(double *)field = value;
+	}
+	return good;
+}
+
+static bool take_size(const struct reading *r, const struct option *o,
+		      const char *text, size_t *size)
+{
+	uint64_t bytes;
+
+	if (dist__size_read(text, &bytes) && (double)bytes >= o->min) {
+		*size = (size_t)bytes;
+		return true;
+	}
+	dist__refuse(r->message,
+		     "%s: expected a size of %g bytes or more, such as 8, "
+		     "64K or 4MiB, not \"%.80s\"",
+		     r->flag, o->min, text);
 	return false;
 }
 
-/* popt takes "--seed=" for the number 0; whoever wrote that had a variable that
- * was not set. Returns the option, or NULL. */
-static const char *find_empty(int argc, const char **argv,
-			      const struct poptOption *table)
+static bool take_percent(const struct reading *r, const char *text,
+			 double *fraction)
 {
-	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
-		size_t len = strcspn(argv[i], "=");
-
-		if (strncmp(argv[i], "--", 2) == 0 && argv[i][len] == '=' &&
-		    !argv[i][len + 1] && is_number(table, argv[i] + 2, len - 2))
-			return argv[i];
-	}
-	return NULL;
+	if (dist__percent_read(text, fraction))
+		return true;
+	dist__refuse(r->message,
+		     "%s: expected a percentage of 0 or more, as 10%%, not "
+		     "\"%.80s\"",
+		     r->flag, text);
+	return false;
 }
 
-/* Stores in near the long option of those in text, as --usage prints them, that
- * was probably meant by bad; "": none is near. */
-static void find_near(const char *text, const char *bad, char near[64])
+static bool take(const struct reading *r, const struct option_group *group,
+		 const struct option *o, const char *text)
 {
-	size_t least = SPELLING_NEAR + 1, len, far;
+	void *field = (char *)r->line + group->offset + o->offset;
+
+	switch (o->kind) {
+	case OPTION_SWITCH:
+		*(int *)field = 1;
+		return true;
+	case OPTION_TEXT:
+	case OPTION_CHOICE:
+		return take_text(r, o, text, field);
+	case OPTION_PERCENT:
+		return take_percent(r, text, field);
+	case OPTION_SIZE:
+		return take_size(r, o, text, field);
+	case OPTION_EACH:
+		return r->manual->take(r->line, o, text, r->message);
+	default:
+		return take_number(r, o, text, field);
+	}
+}
+
+bool option_set(const struct manual *manual, void *line,
+		const struct option_group *group, const struct option *option,
+		const char *text, struct dist_message *message)
+{
+	struct reading r = {manual, line, message, ""};
+
+	snprintf(r.flag, sizeof r.flag, "--%s", option->name);
+	if (option->kind == OPTION_SWITCH && strcmp(text, "false") == 0)
+		return true;
+	if (option->kind != OPTION_SWITCH || strcmp(text, "true") == 0)
+		return take(&r, group, option, text);
+	dist__refuse(message, "%s: expected true or false, not \"%.80s\"",
+		     r.flag, text);
+	return false;
+}
+
+/* ---- words -------------------------------------------------------------- */
+
+/* Says that there is no such option, and which was probably meant. */
+static bool refuse_unknown(const struct reading *r, const char *word)
+{
+	size_t least = SPELLING_NEAR + 1, far;
+	const struct option_group *g;
+	const struct option *o;
+	const char *near = NULL;
 	char name[64];
 
-	near[0] = '\0';
-	while ((text = strstr(text, "--"))) {
-		text += strspn(text, "-");
-		len = strcspn(text, "=] |\n");
-		snprintf(name, sizeof(name), "%.*s", (int)len, text);
-		far = spelling_distance(bad, name);
-		if (far < least && far < len) {
-			least = far;
-			memcpy(near, name, sizeof(name));
+	snprintf(name, sizeof name, "%.*s",
+		 (int)(strncmp(word, "--", 2) ? 0 : strcspn(word + 2, "=")),
+		 word + 2);
+	for (g = r->manual->groups; *name && g && g->options; g++)
+		for (o = g->options; o->name; o++) {
+			far = dist__spelling_distance(name, o->name);
+			if (far < least && far < strlen(o->name) &&
+			    option_is_taken(o, r->manual->taker)) {
+				least = far;
+				near = o->name;
+			}
 		}
-	}
+	dist__refuse(r->message, "%.80s: unknown option%s%s%s", word,
+		     near ? "; did you mean \"--" : "", near ? near : "",
+		     near ? "\"?" : "");
+	return false;
 }
 
-void arguments_refuse(const char *who, poptContext context, int rc)
+/* Reads the option "--name", "--name=value", "--name value" at argv[*i] and
+ * steps over it. */
+static bool read_long(struct reading *r, int argc, const char **argv, int *i)
 {
-	const char *bad = poptBadOption(context, POPT_BADOPTION_NOALIAS);
-	char name[64], near[64] = "", *text = NULL;
-	size_t size;
-	FILE *usage = NULL;
+	const char *name = argv[*i] + 2, *text = NULL;
+	const struct option_group *group;
+	size_t len = strcspn(name, "=");
+	const struct option *o = option_find(r->manual, name, len, &group);
 
-	if (rc == POPT_ERROR_BADOPT && strncmp(bad, "--", 2) == 0)
-		usage = open_memstream(&text, &size);
-	if (usage) {
-		poptPrintUsage(context, usage, 0);
-		if (fclose(usage) == 0) {
-			snprintf(name, sizeof(name), "%.*s",
-				 (int)strcspn(bad + 2, "="), bad + 2);
-			find_near(text, name, near);
+	if (!o)
+		return refuse_unknown(r, argv[*i]);
+	snprintf(r->flag, sizeof r->flag, "--%s", o->name);
+	if (name[len] == '=')
+		text = name + len + 1;
+	if (o->kind == OPTION_SWITCH && text) {
+		dist__refuse(r->message, "%s: expected no value", r->flag);
+		return false;
+	}
+	if (o->kind != OPTION_SWITCH && !text && ++*i < argc)
+		text = argv[*i];
+	if (o->kind != OPTION_SWITCH && !text) {
+		dist__refuse(r->message, "%s: missing argument, %s", r->flag,
+			     o->value);
+		return false;
+	}
+	++*i;
+	return take(r, group, o, text);
+}
+
+/* Reads "-n 5", "-n5", "-n=5" or letters without values together. */
+static bool read_letters(struct reading *r, int argc, const char **argv, int *i)
+{
+	const struct option_group *group;
+	const char *letters = argv[*i];
+
+	while (*++letters) {
+		const struct option *o =
+			find_letter(r->manual, *letters, &group);
+		const char *text = letters + 1;
+
+		if (!o)
+			return refuse_unknown(r, argv[*i]);
+		snprintf(r->flag, sizeof r->flag, "-%c", *letters);
+		if (o->kind == OPTION_SWITCH) {
+			(void)take(r, group, o, NULL);
+			continue;
 		}
-		free(text);
+		text += *text == '=';
+		if (!letters[1])
+			text = ++*i < argc ? argv[*i] : NULL;
+		if (!text) {
+			dist__refuse(r->message, "%s: missing argument, %s",
+				     r->flag, o->value);
+			return false;
+		}
+		++*i;
+		return take(r, group, o, text);
 	}
-	fprintf(stderr, "%s: %s: %s", who, bad, poptStrerror(rc));
-	if (near[0])
-		fprintf(stderr, "; did you mean \"--%s\"?", near);
-	fputc('\n', stderr);
-}
-
-bool arguments_parse_word(int argc, const char **argv,
-			  const struct poptOption *table, const char *usage,
-			  const char **word)
-{
-	poptContext context = poptGetContext(NULL, argc, argv, table, 0);
-	const char *name = argc > 0 ? argv[0] : "?";
-	const char *empty = find_empty(argc, argv, table);
-	bool fine = false;
-	int rc;
-
-	if (!context)
-		return false;
-	poptSetOtherOptionHelp(context, usage);
-	rc = poptGetNextOpt(context);
-	if (empty)
-		fprintf(stderr, "%s: %s: expected a number\n", name, empty);
-	else if (rc < -1)
-		arguments_refuse(name, context, rc);
-	else if (word && !(*word = original(argc, argv, poptGetArg(context))))
-		fprintf(stderr, "%s: what? Try --help\n", name);
-	else if (poptPeekArg(context))
-		fprintf(stderr, "%s: unexpected argument \"%s\"\n", name,
-			poptPeekArg(context));
-	else
-		fine = true;
-	poptFreeContext(context);
-	return fine;
-}
-
-bool arguments_parse(int argc, const char **argv,
-		     const struct poptOption *table, const char *usage)
-{
-	return arguments_parse_word(argc, argv, table, usage, NULL);
-}
-
-bool arguments_size(const char *text, size_t *bytes)
-{
-	unsigned long long value;
-	unsigned shift = 0;
-	char *end;
-
-	if (*text < '0' || *text > '9')
-		return false;
-	errno = 0;
-	value = strtoull(text, &end, 10);
-	if (*end == 'K' || *end == 'k')
-		shift = 10;
-	else if (*end == 'M' || *end == 'm')
-		shift = 20;
-	else if (*end == 'G' || *end == 'g')
-		shift = 30;
-	if (errno || end[shift ? 1 : 0] != '\0' ||
-	    value > (SIZE_MAX >> 2) >> shift)
-		return false;
-	*bytes = (size_t)value << shift;
+	++*i;
 	return true;
+}
+
+static bool is_help(const char *word)
+{
+	return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 ||
+	       strcmp(word, "-?") == 0;
+}
+
+static bool check_words(const struct manual *manual, int num,
+			const char *const *text, struct dist_message *message)
+{
+	if (num < manual->least_words) {
+		dist__refuse(message, "%s",
+			     manual->missing ? manual->missing
+					     : "what? Try --help");
+		return false;
+	}
+	if (num <= manual->most_words)
+		return true;
+	dist__refuse(message, "unexpected argument \"%.80s\"",
+		     text[manual->most_words]);
+	return false;
+}
+
+bool arguments_read(const struct manual *manual, int *argc, const char **argv,
+		    void *line, bool *helped, struct dist_message *message)
+{
+	struct reading r = {manual, line, message, ""};
+	int i = 1, num = 1;
+	bool good = true;
+
+	*helped = false;
+	while (good && i < *argc) {
+		const char *word = argv[i];
+		bool ends = strcmp(word, "--") == 0;
+
+		if (word[0] != '-' || !word[1]) {
+			if (manual->ends_at_word)
+				break;
+			argv[num++] = argv[i++];
+		} else if (ends) {
+			i++;
+			break;
+		} else if (is_help(word)) {
+			*helped = true;
+			return true;
+		} else if (word[1] == '-') {
+			good = read_long(&r, *argc, argv, &i);
+		} else {
+			good = read_letters(&r, *argc, argv, &i);
+		}
+	}
+	while (i < *argc)
+		argv[num++] = argv[i++];
+	if (num < *argc)
+		argv[num] = NULL;
+	*argc = num;
+	return good && check_words(manual, num - 1, argv + 1, message);
+}
+
+bool arguments_parse(const struct manual *manual, int *argc, const char **argv,
+		     void *line, int *status)
+{
+	const char *program = manual->program ? manual->program : argv[0];
+	struct dist_message message = {""};
+	bool helped;
+
+	*status = DIST_EXIT_OK;
+	if (!arguments_read(manual, argc, argv, line, &helped, &message)) {
+		fprintf(stderr, "%s: %s\n", program, message.text);
+		*status = DIST_EXIT_USAGE;
+		return false;
+	}
+	if (helped)
+		arguments_print_help(manual, program, stdout);
+	return !helped;
 }

@@ -39,7 +39,7 @@ static enum dist_error lay_out(struct training *t, struct ddp_step *d)
 	size_t i, next = 0, first = 0;
 	struct dist_tensor flat;
 
-	d->params = calloc(model->num_parameters, sizeof(*d->params));
+	d->params = calloc(model->num_parameters, sizeof *d->params);
 	if (!d->params || training_tensor(t, model->numel, &flat))
 		return DIST_ERR_NO_MEMORY;
 	d->parameters = flat.data;
@@ -147,29 +147,29 @@ static enum dist_error start(struct training *t)
 {
 	const struct workload_job *job = t->job;
 	const struct dist_ddp_options options = options_of(job->arguments);
-	struct ddp_step *d = calloc(1, sizeof(*d));
+	struct ddp_step *d = calloc(1, sizeof *d);
 	struct dist_ddp *ddp = NULL;
-	enum dist_error err;
+	enum dist_error error;
 
 	t->state = d;
 	if (!d)
 		return DIST_ERR_NO_MEMORY;
 	t->doing = "laying out the parameters";
-	err = lay_out(t, d);
-	if (err)
-		return err;
+	error = lay_out(t, d);
+	if (error)
+		return error;
 	t->doing = "dist_ddp_new";
-	err = dist_ddp_new(t->group, d->params, job->model->num_parameters,
-			   &options, &ddp);
+	error = dist_ddp_new(t->group, d->params, job->model->num_parameters,
+			     &options, &ddp);
 	d->ddp = ddp;
-	if (!err && job->check)
+	if (!error && job->check)
 		d->wrong_parameters = count_wrong_parameters(d->parameters,
 							     job->model->numel);
 	/* Touches the memory, too: pages that are not there yet would be paid
 	 * for by the first step. */
-	if (!err)
+	if (!error)
 		fill(t);
-	return err;
+	return error;
 }
 
 static void stop(struct training *t)
@@ -217,14 +217,14 @@ static enum dist_error forward(struct training *t, int64_t start_ns)
 	struct ddp_step *d = t->state;
 	int64_t declared_ns =
 		(int64_t)(t->factor * (double)t->job->schedule->forward_ns);
-	enum dist_error err;
+	enum dist_error error;
 
 	t->doing = "forward";
 	d->stretch = 1;
-	err = compute_until(t, start_ns + declared_ns, "forward");
+	error = compute_until(t, start_ns + declared_ns, "forward");
 	d->stretch =
 		find_stretch(t, dist_now_ns(t->group) - start_ns, declared_ns);
-	return err;
+	return error;
 }
 
 /* Says of all gradients that they are there, the last first. */
@@ -232,11 +232,11 @@ static enum dist_error mark_all(struct training *t)
 {
 	const struct ddp_step *d = t->state;
 	size_t index = t->job->model->num_parameters;
-	enum dist_error err = DIST_OK;
+	enum dist_error error = DIST_OK;
 
-	while (!err && index-- > 0)
-		err = dist_ddp_gradient_ready(d->ddp, index);
-	return err;
+	while (!error && index-- > 0)
+		error = dist_ddp_gradient_ready(d->ddp, index);
+	return error;
 }
 
 /* Backward, from the last row to the first. */
@@ -247,17 +247,17 @@ static enum dist_error backward(struct training *t, int64_t until_ns)
 	bool late = t->job->arguments->no_overlap;
 	double stretch = d->stretch * t->factor;
 	size_t i, index = model->num_parameters;
-	enum dist_error err = DIST_OK;
+	enum dist_error error = DIST_OK;
 
 	t->doing = "backward";
-	for (i = model->num_rows; !err && i-- > 0;) {
+	for (i = model->num_rows; !error && i-- > 0;) {
 		until_ns += (int64_t)(stretch *
 				      (double)t->job->schedule->backward_ns[i]);
-		err = compute_until(t, until_ns, "backward");
-		if (!err && !late && model->rows[i].numel > 0)
-			err = dist_ddp_gradient_ready(d->ddp, --index);
+		error = compute_until(t, until_ns, "backward");
+		if (!error && !late && model->rows[i].numel > 0)
+			error = dist_ddp_gradient_ready(d->ddp, --index);
 	}
-	return err || !late ? err : mark_all(t);
+	return error || !late ? error : mark_all(t);
 }
 
 /* Waits for the averages; the group's other ranks may not have come there. */
@@ -265,13 +265,13 @@ static enum dist_error finish(struct training *t)
 {
 	const struct ddp_step *d = t->state;
 	struct wait wait = {.begun_ns = dist_now_ns(t->group)};
-	enum dist_error err;
+	enum dist_error error;
 
 	t->doing = "dist_ddp_finish";
 	wait.from_ns = wait.begun_ns;
-	err = dist_ddp_finish(d->ddp);
+	error = dist_ddp_finish(d->ddp);
 	wait.to_ns = dist_now_ns(t->group);
-	return err ? err : waits_add(&t->lanes[0].waits, wait);
+	return error ? error : waits_add(&t->lanes[0].waits, wait);
 }
 
 static enum dist_error micro_batch(struct training *t, bool last)
@@ -279,28 +279,33 @@ static enum dist_error micro_batch(struct training *t, bool last)
 	const struct ddp_step *d = t->state;
 	int64_t start_ns = dist_now_ns(t->group);
 	double declared_ns = t->factor * (double)t->job->schedule->forward_ns;
-	enum dist_error err = last ? DIST_OK : dist_ddp_no_sync(d->ddp);
+	enum dist_error error = last ? DIST_OK : dist_ddp_no_sync(d->ddp);
 
-	if (!err)
-		err = forward(t, start_ns);
-	if (!err)
-		err = backward(t,
-			       start_ns + (int64_t)(d->stretch * declared_ns));
+	if (!error)
+		error = forward(t, start_ns);
+	if (!error)
+		error = backward(
+			t, start_ns + (int64_t)(d->stretch * declared_ns));
 	t->computed_ns += dist_now_ns(t->group) - start_ns;
-	return err ? err : finish(t);
+	return error ? error : finish(t);
 }
 
 static enum dist_error step(struct training *t)
 {
 	int i, num = t->job->arguments->accumulate;
-	enum dist_error err = DIST_OK;
+	enum dist_error error = DIST_OK;
 
-	for (i = 0; !err && i < num; i++)
-		err = micro_batch(t, i + 1 == num);
+	for (i = 0; !error && i < num; i++)
+		error = micro_batch(t, i + 1 == num);
 	t->doing = "optimizer";
-	return err ? err
-		   : training_compute(t, t->job->schedule->optimizer_ns,
-				      "optimizer");
+	return error ? error
+		     : training_compute(t, t->job->schedule->optimizer_ns,
+					"optimizer");
+}
+
+static double batches(const struct workload_job *job, int world_size)
+{
+	return (double)job->arguments->accumulate * world_size;
 }
 
 static void report(const struct training *t, struct workload_result *r)
@@ -327,6 +332,7 @@ const struct workload workload_ddp_step = {
 	.example = "--nproc-per-node 4 ddp_step --model resnet18 --batch 8 "
 		   "--check",
 	.contents = "gradients",
+	.batches = batches,
 	.start = start,
 	.stop = stop,
 	.fill = fill,

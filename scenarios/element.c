@@ -1,6 +1,7 @@
 #include "scenarios/element.h"
 
 #include <math.h>
+#include <string.h>
 
 /* A float of two bytes: sign, exponent, fraction, as IEEE 754 lays them out. */
 struct format {
@@ -11,14 +12,30 @@ struct format {
 static const struct format float16 = {10, 15};
 static const struct format bfloat16 = {7, 127};
 
+/* A double by its bits: of 11 for the exponent, 52 for the fraction. */
+static double of_bits(uint64_t bits)
+{
+	double value;
+
+	memcpy(&value, &bits, sizeof value);
+	return value;
+}
+
+/* 2 to the power of exponent, from -1022 to 1023. */
+static double power_of_two(int exponent)
+{
+	return of_bits((uint64_t)(exponent + 1023) << 52);
+}
+
 /* The exponent that a finite value is written with; subnormals share one. */
 static int exponent_of(const struct format *f, double value)
 {
+	uint64_t bits;
 	int exponent;
 
-	(void)frexp(value, &exponent);
-	exponent--;
-	return value == 0 || exponent < 1 - f->bias ? 1 - f->bias : exponent;
+	memcpy(&bits, &value, sizeof bits);
+	exponent = (int)(bits >> 52 & 0x7ff) - 1023;
+	return exponent < 1 - f->bias ? 1 - f->bias : exponent;
 }
 
 static uint16_t encode(const struct format *f, double value)
@@ -30,8 +47,8 @@ static uint16_t encode(const struct format *f, double value)
 		return (uint16_t)(infinity | 1L << (f->fraction - 1));
 	if (!isinf(value)) {
 		int exponent = exponent_of(f, value);
-		double places =
-			rint(ldexp(fabs(value), f->fraction - exponent));
+		double places = rint(fabs(value) *
+				     power_of_two(f->fraction - exponent));
 
 		/* The leading one adds one to the exponent. */
 		if (exponent <= f->bias)
@@ -50,11 +67,22 @@ static double decode(const struct format *f, uint16_t bits)
 	if (exponent == 2 * f->bias + 1)
 		value = fraction ? NAN : INFINITY;
 	else if (exponent == 0)
-		value = ldexp(fraction, 1 - f->bias - f->fraction);
+		value = fraction * power_of_two(1 - f->bias - f->fraction);
 	else
-		value = ldexp(fraction + (1 << f->fraction),
-			      exponent - f->bias - f->fraction);
+		value = (fraction + (1 << f->fraction)) *
+			power_of_two(exponent - f->bias - f->fraction);
 	return bits & 0x8000 ? -value : value;
+}
+
+/* Of a real part and an imaginary one. */
+static double load_pair(double real, double imaginary)
+{
+	return imaginary == -real ? real : NAN;
+}
+
+static bool is_integer(enum dist_dtype dtype)
+{
+	return dtype >= DIST_INT8 && dtype <= DIST_UINT64;
 }
 
 double element_load(enum dist_dtype dtype, const void *data, size_t i)
@@ -77,6 +105,23 @@ double element_load(enum dist_dtype dtype, const void *data, size_t i)
 		return ((const int32_t *)data)[i];
 	case DIST_INT64:
 		return (double)((const int64_t *)data)[i];
+	case DIST_INT16:
+		return ((const int16_t *)data)[i];
+	case DIST_UINT16:
+		return ((const uint16_t *)data)[i];
+	case DIST_UINT32:
+		return ((const uint32_t *)data)[i];
+	case DIST_UINT64:
+		return (double)((const uint64_t *)data)[i];
+	case DIST_FLOAT8_E4M3FN:
+	case DIST_FLOAT8_E5M2:
+		return ((const int8_t *)data)[i];
+	case DIST_COMPLEX64:
+		return load_pair((double)((const float *)data)[2 * i],
+				 (double)((const float *)data)[2 * i + 1]);
+	case DIST_COMPLEX128:
+		return load_pair(((const double *)data)[2 * i],
+				 ((const double *)data)[2 * i + 1]);
 	}
 	return NAN;
 }
@@ -97,6 +142,8 @@ void element_store(enum dist_dtype dtype, void *data, size_t i, double value)
 		((double *)data)[i] = value;
 		break;
 	case DIST_INT8:
+	case DIST_FLOAT8_E4M3FN:
+	case DIST_FLOAT8_E5M2:
 		((int8_t *)data)[i] = (int8_t)(int64_t)value;
 		break;
 	case DIST_UINT8:
@@ -111,15 +158,35 @@ void element_store(enum dist_dtype dtype, void *data, size_t i, double value)
 	case DIST_BOOL:
 		((uint8_t *)data)[i] = value != 0;
 		break;
+	case DIST_INT16:
+		((int16_t *)data)[i] = (int16_t)(int64_t)value;
+		break;
+	case DIST_UINT16:
+		((uint16_t *)data)[i] = (uint16_t)(int64_t)value;
+		break;
+	case DIST_UINT32:
+		((uint32_t *)data)[i] = (uint32_t)(int64_t)value;
+		break;
+	case DIST_UINT64:
+		((uint64_t *)data)[i] = (uint64_t)(int64_t)value;
+		break;
+	case DIST_COMPLEX64:
+		((float *)data)[2 * i] = (float)value;
+		((float *)data)[2 * i + 1] = -(float)value;
+		break;
+	case DIST_COMPLEX128:
+		((double *)data)[2 * i] = value;
+		((double *)data)[2 * i + 1] = -value;
+		break;
 	}
 }
 
 double element_round(enum dist_dtype dtype, double value)
 {
-	int64_t room;
+	double room[2];
 
-	element_store(dtype, &room, 0, value);
-	return element_load(dtype, &room, 0);
+	element_store(dtype, room, 0, value);
+	return element_load(dtype, room, 0);
 }
 
 /* float16 and bfloat16 are worked on in float32. */
@@ -166,5 +233,5 @@ double element_divide(enum dist_dtype dtype, double value, int divisor)
 	double quotient = value / divisor;
 
 	return round_result(dtype,
-			    dtype <= DIST_FLOAT64 ? quotient : trunc(quotient));
+			    is_integer(dtype) ? trunc(quotient) : quotient);
 }

@@ -2,7 +2,9 @@
  * element.h - elements of every dtype as doubles: the slow and plain way, by
  * which results are checked.
  *
- * An integer is exact below 2^53.
+ * An integer is exact below 2^53. A complex number is a real part and its
+ * negative: one of which that is not so counts as NaN. The bytes of a float8,
+ * which are only moved, count as int8.
  */
 #ifndef LOCKSTEP_SCENARIOS_ELEMENT_H
 #define LOCKSTEP_SCENARIOS_ELEMENT_H

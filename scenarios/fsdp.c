@@ -38,31 +38,31 @@ static enum dist_error start(struct training *t)
 {
 	const struct layers *layers = t->job->layers;
 	size_t l, first = 0, ranks = (size_t)t->world_size;
-	struct fsdp *f = calloc(1, sizeof(*f));
-	enum dist_error err = DIST_OK;
+	struct fsdp *f = calloc(1, sizeof *f);
+	enum dist_error error = DIST_OK;
 
 	t->state = f;
 	if (!f)
 		return DIST_ERR_NO_MEMORY;
-	f->layers = calloc(layers->num, sizeof(*f->layers));
+	f->layers = calloc(layers->num, sizeof *f->layers);
 	if (!f->layers)
 		return DIST_ERR_NO_MEMORY;
 	f->num = layers->num;
-	for (l = 0; !err && l < f->num; l++) {
+	for (l = 0; !error && l < f->num; l++) {
 		struct sharded *s = &f->layers[l];
 		size_t part = (layers->list[l].numel + ranks - 1) / ranks;
 
 		s->first = first;
 		first += part * ranks;
-		err = training_tensor(t, part * ranks, &s->parameters);
-		if (!err)
-			err = training_tensor(t, part, &s->parameters_part);
-		if (!err)
-			err = training_tensor(t, part * ranks, &s->gradients);
-		if (!err)
-			err = training_tensor(t, part, &s->gradients_part);
+		error = training_tensor(t, part * ranks, &s->parameters);
+		if (!error)
+			error = training_tensor(t, part, &s->parameters_part);
+		if (!error)
+			error = training_tensor(t, part * ranks, &s->gradients);
+		if (!error)
+			error = training_tensor(t, part, &s->gradients_part);
 	}
-	return err;
+	return error;
 }
 
 static void stop(struct training *t)
@@ -154,107 +154,121 @@ static enum dist_error gather_ahead(struct training *t, size_t l, size_t next)
 {
 	struct fsdp *f = t->state;
 	bool ahead = !t->job->arguments->no_prefetch;
-	enum dist_error err = DIST_OK;
+	enum dist_error error = DIST_OK;
 
 	if (!f->layers[l].gather.work)
-		err = gather(t, l);
-	if (!err && ahead && next < f->num)
-		err = gather(t, next);
-	return err ? err : training_wait(t, &f->layers[l].gather);
+		error = gather(t, l);
+	if (!error && ahead && next < f->num)
+		error = gather(t, next);
+	return error ? error : training_wait(t, &f->layers[l].gather);
 }
 
 static enum dist_error forward(struct training *t, bool gathers)
 {
 	const struct fsdp *f = t->state;
-	enum dist_error err = DIST_OK;
+	enum dist_error error = DIST_OK;
 	size_t l;
 
 	t->doing = "forward";
-	for (l = 0; !err && l < f->num; l++) {
+	for (l = 0; !error && l < f->num; l++) {
 		if (gathers)
-			err = gather_ahead(t, l, l + 1);
-		if (!err)
-			err = training_compute(
+			error = gather_ahead(t, l, l + 1);
+		if (!error)
+			error = training_compute(
 				t,
 				layer_forward_ns(&t->job->layers->list[l],
 						 t->job->schedule),
 				"forward");
 	}
-	return err;
+	return error;
 }
 
 static enum dist_error backward(struct training *t, bool gathers, bool scatters)
 {
 	const struct fsdp *f = t->state;
-	enum dist_error err = DIST_OK;
+	enum dist_error error = DIST_OK;
 	size_t l;
 
 	t->doing = "backward";
-	for (l = f->num; !err && l-- > 0;) {
+	for (l = f->num; !error && l-- > 0;) {
 		if (gathers)
-			err = gather_ahead(t, l, l > 0 ? l - 1 : f->num);
-		if (!err)
-			err = training_compute(
+			error = gather_ahead(t, l, l > 0 ? l - 1 : f->num);
+		if (!error)
+			error = training_compute(
 				t,
 				layer_backward_ns(&t->job->layers->list[l],
 						  t->job->schedule),
 				"backward");
-		if (!err && scatters)
-			err = scatter(t, l);
+		if (!error && scatters)
+			error = scatter(t, l);
 	}
-	return err;
+	return error;
 }
 
 /* Of all layers in the order of backward. */
 static enum dist_error wait_scatters(struct training *t, bool begin)
 {
 	struct fsdp *f = t->state;
-	enum dist_error err = DIST_OK;
+	enum dist_error error = DIST_OK;
 	size_t l;
 
 	t->doing = "scattering gradients";
-	for (l = f->num; !err && begin && l-- > 0;)
-		err = scatter(t, l);
-	for (l = f->num; !err && l-- > 0;)
-		err = training_wait(t, &f->layers[l].scatter);
-	return err;
+	for (l = f->num; !error && begin && l-- > 0;)
+		error = scatter(t, l);
+	for (l = f->num; !error && l-- > 0;)
+		error = training_wait(t, &f->layers[l].scatter);
+	return error;
 }
 
 static enum dist_error gather_all(struct training *t)
 {
 	struct fsdp *f = t->state;
-	enum dist_error err = DIST_OK;
+	enum dist_error error = DIST_OK;
 	size_t l;
 
 	t->doing = "gathering parameters";
-	for (l = 0; !err && l < f->num; l++)
-		err = gather(t, l);
-	for (l = 0; !err && l < f->num; l++)
-		err = training_wait(t, &f->layers[l].gather);
-	return err;
+	for (l = 0; !error && l < f->num; l++)
+		error = gather(t, l);
+	for (l = 0; !error && l < f->num; l++)
+		error = training_wait(t, &f->layers[l].gather);
+	return error;
 }
 
 static enum dist_error step(struct training *t)
 {
 	int stage = t->job->arguments->zero;
-	enum dist_error err = forward(t, stage == 3);
+	enum dist_error error = forward(t, stage == 3);
 
-	if (!err)
-		err = backward(t, stage == 3, stage > 1);
-	if (!err)
-		err = wait_scatters(t, stage == 1);
+	if (!error)
+		error = backward(t, stage == 3, stage > 1);
+	if (!error)
+		error = wait_scatters(t, stage == 1);
 	t->doing = "optimizer";
-	if (!err)
-		err = training_compute(
+	if (!error)
+		error = training_compute(
 			t, t->job->schedule->optimizer_ns / t->world_size,
 			"optimizer");
-	return err || stage == 3 ? err : gather_all(t);
+	return error || stage == 3 ? error : gather_all(t);
+}
+
+/* What is gathered of a layer for the time of its computing is not counted. */
+static struct workload_held held(const struct workload_job *job, int world_size)
+{
+	double all = (double)job->model->numel, part = all / world_size;
+	int stage = job->arguments->zero;
+
+	return (struct workload_held){.parameters = stage == 3 ? part : all,
+				      .gradients = stage > 1 ? part : all,
+				      .states = part};
 }
 
 const struct workload workload_fsdp = {
 	.name = "fsdp",
 	.example = "--nproc-per-node 4 fsdp --model mnist --zero 3 --check",
+	.prediction = "--model gpt2_medium --machine dgx-a100 --world-size 16 "
+		      "--zero 3",
 	.contents = "parameters and gradients",
+	.held = held,
 	.start = start,
 	.stop = stop,
 	.fill = fill,

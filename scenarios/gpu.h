@@ -1,27 +1,60 @@
 /*
- * gpu.h - the rate at which a GPU trains, as others measured it:
- * measured/hardware/gpus.tsv.
+ * gpu.h - how fast a GPU computes and how much it holds, as its vendor says and
+ * as others measured: measured/hardware/gpus.tsv.
  */
 #ifndef LOCKSTEP_SCENARIOS_GPU_H
 #define LOCKSTEP_SCENARIOS_GPU_H
 
 #include "lockstep/dist.h"
 
+/* In this order one is chosen where none is asked for. */
+enum gpu_precision { GPU_AMP, GPU_TF32, GPU_FP32, GPU_PRECISIONS };
+
+/*
+ * Of the peak, where no rate was measured, that training is assumed to reach:
+ * BERT-large reaches 0.42 of it on a V100 and 0.44 on an A100, one GPU in mixed
+ * precision (gpus.tsv). Networks of convolutions reach less.
+ */
+#define GPU_ASSUMED_SHARE 0.4
+
 struct gpu_rate {
-	double flops;    /* achieved FLOP/s */
-	char words[160]; /* "A100 SXM 80GB, ResNet-50 train amp" */
+	double flops;   /* FLOP/s; 0: not known */
+	char text[128]; /* what it is: "H100 SXM bf16 peak" */
+};
+
+struct gpu {
+	char name[64]; /* as it was asked for; "": no GPU */
+	struct gpu_rate peaks[GPU_PRECISIONS];    /* as published */
+	struct gpu_rate measured[GPU_PRECISIONS]; /* training this model */
+	double memory_bytes;                      /* 0: not known */
 };
 
 /*
- * gpu_find stores the first rate that there is of a GPU whose name begins with
- * gpu (any case), in precision ("fp32", "tf32", "amp"; NULL: any): of the model
- * of that name, else of any model. Errors: DIST_ERR_INVALID_ARGUMENT (there is
- * none, and message lists what there is; or the table is unusable),
- * DIST_ERR_NO_MEMORY.
+ * gpu_find stores what is known of the GPU called name, "H100 80GB", training
+ * the model of that name. The words of name may stand for a kind (H100), a form
+ * (SXM, which is meant without one, or PCIe) and a size of its memory; where
+ * there are several sizes and none is said, it is the largest. A kind that the
+ * table lacks is one of which nothing is known. Errors:
+ * DIST_ERR_INVALID_ARGUMENT (message: the table cannot be read).
  */
-DIST_MUST_CHECK enum dist_error gpu_find(const char *gpu, const char *precision,
+DIST_MUST_CHECK enum dist_error gpu_find(struct gpu *gpu, const char *name,
 					 const char *model,
-					 struct gpu_rate *rate,
 					 struct dist_message *message);
+
+/*
+ * gpu_choose stores at which rate gpu trains in precision ("fp32", "tf32",
+ * "amp"; NULL: the first of which something is known): as measured, else
+ * GPU_ASSUMED_SHARE of its peak. Errors: DIST_ERR_INVALID_ARGUMENT (neither is
+ * known; message lists what is). Its words go on from the figure: " achieved by
+ * A100 ...", ", assumed: 0.4 of ...".
+ */
+DIST_MUST_CHECK enum dist_error gpu_choose(const struct gpu *gpu,
+					   const char *precision,
+					   struct gpu_rate *rate,
+					   struct dist_message *message);
+
+/* gpu_peak returns the highest published peak of gpu in precision, NULL in any;
+ * NULL if there is none. */
+const struct gpu_rate *gpu_peak(const struct gpu *gpu, const char *precision);
 
 #endif

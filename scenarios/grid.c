@@ -51,21 +51,21 @@ enum dist_error grid_group(const struct grid *grid, enum grid_axis axis,
 	const struct dist_group_options options = {.name = names[axis]};
 	int sizes[] = {grid->tp, grid->dp, grid->pp};
 	size_t all = (size_t)(grid->tp * grid->dp * grid->pp);
-	enum dist_error err = DIST_ERR_NO_MEMORY;
+	enum dist_error error = DIST_ERR_NO_MEMORY;
 	struct dist_rank_list *lists;
 	int *ranks, num;
 
 	*group = NULL;
 	if (sizes[axis] == 1)
 		return DIST_OK;
-	lists = calloc(all, sizeof(*lists));
-	ranks = calloc(all, sizeof(*ranks));
+	lists = calloc(all, sizeof *lists);
+	ranks = calloc(all, sizeof *ranks);
 	if (lists && ranks) {
 		num = list_groups(grid, axis, sizes[axis], ranks, lists);
-		err = dist_new_subgroups_by_enumeration(world, lists, num,
-							&options, group);
+		error = dist_new_subgroups_by_enumeration(world, lists, num,
+							  &options, group);
 	}
 	free(lists);
 	free(ranks);
-	return err;
+	return error;
 }

@@ -4,10 +4,10 @@
  *
  * A rank has the layers of its stage, of each the tp-th part. In forward and in
  * backward a layer's two parts, attention and MLP, end with an all-reduce of
- * activations among the tensor group (M. Shoeybi et al., "Megatron-LM", 2019,
- * section 3). Stages hand each other activations and their gradients, by
- * micro-batch. With the last micro-batch the replicas average each layer's
- * gradients while backward goes on.
+ * what they give out among the tensor group, which shares the attention's heads
+ * (M. Shoeybi et al., "Megatron-LM", 2019, section 3). Stages hand each other
+ * activations and their gradients, by micro-batch. With the last micro-batch
+ * the replicas average each layer's gradients while backward goes on.
  *
  * pipeline and tensor_parallel are the same with one of them alone.
  */
@@ -22,7 +22,7 @@
 #include "scenarios/micro_batches.h"
 #include "scenarios/stage_link.h"
 
-/* All-reduces of activations a layer, each way. */
+/* All-reduces of activations a layer, each way: attention's and MLP's. */
 #define REDUCTIONS 2
 
 /* One layer of the stage. */
@@ -57,57 +57,118 @@ static struct grid grid_of(const struct workload_job *job, int world_size)
 	return grid;
 }
 
-static bool fits(const struct workload_job *job, int world_size,
-		 struct dist_message *message)
+/* Whether the model says what tp ranks share of each layer, and sum. */
+static bool can_share(const struct workload_job *job, int tp,
+		      struct dist_message *message)
+{
+	size_t l;
+
+	for (l = 0; l < job->layers->num; l++) {
+		const struct layer *layer = &job->layers->list[l];
+		char what[128];
+
+		if (layer->attentions != 1 || !layer->tokens)
+			return layer_refuse(
+				layer, job->model,
+				"one row with heads, and rows of mlp with "
+				"width and positions: tensor groups share "
+				"them (columns of docs/models.md)",
+				message);
+		snprintf(what, sizeof what,
+			 "its heads, %d, to be a multiple of the ranks of a "
+			 "tensor group, %d",
+			 layer->heads, tp);
+		if (layer->heads % tp != 0)
+			return layer_refuse(layer, job->model, what, message);
+	}
+	return true;
+}
+
+/* Whether it says what stages send each other. */
+static bool can_send(const struct workload_job *job,
+		     struct dist_message *message)
+{
+	size_t l;
+
+	for (l = 0; l + 1 < job->layers->num; l++)
+		if (!job->layers->list[l].activation)
+			return layer_refuse(
+				&job->layers->list[l], job->model,
+				"a row with width and positions: stages send "
+				"what leaves a layer (columns of "
+				"docs/models.md)",
+				message);
+	return true;
+}
+
+static const char *misfit(const struct workload_job *job, int world_size,
+			  struct dist_message *message)
 {
 	struct grid grid = grid_of(job, world_size);
 	const struct workload_arguments *a = job->arguments;
 
 	if ((int64_t)grid.tp * grid.pp * grid.dp != world_size) {
 		snprintf(
-			message->text, sizeof(message->text),
+			message->text, sizeof message->text,
 			"%d ranks a tensor group and %d stages: expected their "
 			"product to divide the world size, %d",
 			grid.tp, grid.pp, world_size);
-		return false;
+		return "world-size";
 	}
 	if ((size_t)grid.pp > job->layers->num) {
-		snprintf(message->text, sizeof(message->text),
+		snprintf(message->text, sizeof message->text,
 			 "%d stages: expected 1 to %zu, the layers of %s",
 			 grid.pp, job->layers->num, job->model->name);
-		return false;
+		return "pp";
 	}
 	if (a->micro_batches > a->rate.batch) {
-		snprintf(message->text, sizeof(message->text),
+		snprintf(message->text, sizeof message->text,
 			 "--micro-batches %d: expected at most --batch, %g",
 			 a->micro_batches, a->rate.batch);
-		return false;
+		return "micro-batches";
 	}
-	return true;
+	if (fmod(a->rate.batch, a->micro_batches) != 0) {
+		snprintf(
+			message->text, sizeof message->text,
+			"--micro-batches %d: expected a divisor of --batch, %g",
+			a->micro_batches, a->rate.batch);
+		return "micro-batches";
+	}
+	if ((grid.tp == 1 || can_share(job, grid.tp, message)) &&
+	    (grid.pp == 1 || can_send(job, message)))
+		return NULL;
+	return "model";
 }
 
-/* Elements that leave a layer in a micro-batch. */
-static size_t activation(const struct training *t, const struct layer *layer)
+/* Elements of a micro-batch, of so many a sample. */
+static size_t of_micro_batch(const struct training *t, size_t numel)
 {
 	const struct workload_arguments *a = t->job->arguments;
 
-	return (size_t)ceil((double)layer->activation * a->rate.batch /
-			    a->micro_batches);
+	return (size_t)ceil((double)numel * a->rate.batch / a->micro_batches);
+}
+
+/* What the attention (0) or the MLP (1) of a layer gives out. */
+static size_t partial(const struct training *t, const struct layer *layer,
+		      int part)
+{
+	return of_micro_batch(t, part == 0 ? layer->attention
+					   : layer->width * layer->tokens);
 }
 
 static enum dist_error make_groups(struct training *t, struct hybrid *h)
 {
 	struct dist_group *tensor, *data, *pipeline;
-	enum dist_error err;
+	enum dist_error error;
 	int way;
 
-	err = grid_group(&h->grid, GRID_TP, t->group, &tensor);
-	if (!err)
-		err = grid_group(&h->grid, GRID_DP, t->group, &data);
-	if (!err)
-		err = grid_group(&h->grid, GRID_PP, t->group, &pipeline);
-	if (err)
-		return err;
+	error = grid_group(&h->grid, GRID_TP, t->group, &tensor);
+	if (!error)
+		error = grid_group(&h->grid, GRID_DP, t->group, &data);
+	if (!error)
+		error = grid_group(&h->grid, GRID_PP, t->group, &pipeline);
+	if (error)
+		return error;
 	h->tensor = tensor ? training_lane(t, tensor) : NULL;
 	h->data = data ? training_lane(t, data) : NULL;
 	h->piped = pipeline != NULL;
@@ -131,45 +192,48 @@ static enum dist_error make_links(struct training *t, struct hybrid *h)
 {
 	const struct layer *first = h->parts[0].layer;
 	const struct layer *last = h->parts[h->num_parts - 1].layer;
-	size_t leaves = activation(t, last), comes = 0;
-	enum dist_error err;
+	size_t leaves = of_micro_batch(t, last->activation), comes = 0;
+	enum dist_error error;
 
 	if (!h->piped)
 		return DIST_OK;
 	if (h->place.pp_rank > 0)
-		comes = activation(t, first - 1);
-	err = stage_link_init(t, &h->links[0], comes, leaves);
-	return err ? err : stage_link_init(t, &h->links[1], leaves, comes);
+		comes = of_micro_batch(t, first[-1].activation);
+	error = stage_link_init(t, &h->links[0], comes, leaves);
+	return error ? error : stage_link_init(t, &h->links[1], leaves, comes);
 }
 
 static enum dist_error make_parts(struct training *t, struct hybrid *h)
 {
 	size_t l, first, largest = 0, tp = (size_t)h->grid.tp;
-	enum dist_error err = DIST_OK;
+	enum dist_error error = DIST_OK;
 
 	layers_stage(t->job->layers, h->grid.pp, h->place.pp_rank, &first,
 		     &h->num_parts);
-	h->parts = calloc(h->num_parts, sizeof(*h->parts));
+	h->parts = calloc(h->num_parts, sizeof *h->parts);
 	if (!h->parts)
 		return DIST_ERR_NO_MEMORY;
-	for (l = 0; !err && l < h->num_parts; l++) {
+	for (l = 0; !error && l < h->num_parts; l++) {
 		struct part *part = &h->parts[l];
-		size_t numel;
+		int i;
 
 		part->layer = &t->job->layers->list[first + l];
-		numel = activation(t, part->layer);
-		largest = numel > largest ? numel : largest;
-		err = training_tensor(t, (part->layer->numel + tp - 1) / tp,
-				      &part->gradients);
+		for (i = 0; i < REDUCTIONS; i++) {
+			size_t numel = partial(t, part->layer, i);
+
+			largest = numel > largest ? numel : largest;
+		}
+		error = training_tensor(t, (part->layer->numel + tp - 1) / tp,
+					&part->gradients);
 	}
-	return err ? err : training_tensor(t, largest, &h->partial);
+	return error ? error : training_tensor(t, largest, &h->partial);
 }
 
 static enum dist_error start(struct training *t)
 {
 	const struct workload_arguments *a = t->job->arguments;
-	struct hybrid *h = calloc(1, sizeof(*h));
-	enum dist_error err;
+	struct hybrid *h = calloc(1, sizeof *h);
+	enum dist_error error;
 
 	t->state = h;
 	if (!h)
@@ -183,10 +247,10 @@ static enum dist_error start(struct training *t)
 		.stage = h->place.pp_rank,
 		.num = a->micro_batches,
 	};
-	err = make_groups(t, h);
-	if (!err)
-		err = make_parts(t, h);
-	return err ? err : make_links(t, h);
+	error = make_groups(t, h);
+	if (!error)
+		error = make_parts(t, h);
+	return error ? error : make_links(t, h);
 }
 
 static void stop(struct training *t)
@@ -235,21 +299,21 @@ static enum dist_error reduce_partial(struct training *t, size_t numel)
 	struct hybrid *h = t->state;
 	struct dist_tensor tensor = h->partial;
 	struct pending pending;
-	enum dist_error err;
+	enum dist_error error;
 
 	tensor.numel = numel;
 	if (t->job->check)
 		fill_gradients(tensor.data, numel, 0, h->place.tp_rank,
 			       t->step);
-	err = dist_all_reduce(training_begin(t, &pending, WORKLOAD_ALL_REDUCE,
-					     h->tensor, numel),
-			      tensor, DIST_SUM, &pending.work);
-	if (!err)
-		err = training_wait(t, &pending);
-	if (!err && t->job->check)
+	error = dist_all_reduce(training_begin(t, &pending, WORKLOAD_ALL_REDUCE,
+					       h->tensor, numel),
+				tensor, DIST_SUM, &pending.work);
+	if (!error)
+		error = training_wait(t, &pending);
+	if (!error && t->job->check)
 		h->wrong += count_wrong_sums(tensor.data, numel, 0, h->grid.tp,
 					     t->step);
-	return err;
+	return error;
 }
 
 /* A layer's computing in one micro-batch; all of it takes all_ns. */
@@ -258,33 +322,33 @@ static enum dist_error work(struct training *t, const struct part *part,
 {
 	const struct hybrid *h = t->state;
 	int64_t part_ns = all_ns / h->order.num / h->grid.tp;
-	enum dist_error err = DIST_OK;
+	enum dist_error error = DIST_OK;
 	int i;
 
 	if (!h->tensor)
 		return training_compute(t, part_ns, label);
-	for (i = 0; !err && i < REDUCTIONS; i++) {
-		err = training_compute(t, part_ns / REDUCTIONS, label);
-		if (!err)
-			err = reduce_partial(t, activation(t, part->layer));
+	for (i = 0; !error && i < REDUCTIONS; i++) {
+		error = training_compute(t, part_ns / REDUCTIONS, label);
+		if (!error)
+			error = reduce_partial(t, partial(t, part->layer, i));
 	}
-	return err;
+	return error;
 }
 
 static enum dist_error forward(struct training *t, int index)
 {
 	struct hybrid *h = t->state;
-	enum dist_error err;
+	enum dist_error error;
 	size_t l;
 
 	t->doing = "forward";
-	err = stage_link_receive(t, &h->links[0], index);
-	for (l = 0; !err && l < h->num_parts; l++)
-		err = work(
+	error = stage_link_receive(t, &h->links[0], index);
+	for (l = 0; !error && l < h->num_parts; l++)
+		error = work(
 			t, &h->parts[l],
 			layer_forward_ns(h->parts[l].layer, t->job->schedule),
 			"forward");
-	return err ? err : stage_link_send(t, &h->links[0], index);
+	return error ? error : stage_link_send(t, &h->links[0], index);
 }
 
 static enum dist_error begin_average(struct training *t, struct part *part)
@@ -302,83 +366,108 @@ static enum dist_error backward(struct training *t, int index)
 {
 	struct hybrid *h = t->state;
 	bool averages = h->data && index == h->order.num - 1;
-	enum dist_error err;
+	enum dist_error error;
 	size_t l;
 
 	t->doing = "backward";
-	err = stage_link_receive(t, &h->links[1], index);
-	for (l = h->num_parts; !err && l-- > 0;) {
-		err = work(
+	error = stage_link_receive(t, &h->links[1], index);
+	for (l = h->num_parts; !error && l-- > 0;) {
+		error = work(
 			t, &h->parts[l],
 			layer_backward_ns(h->parts[l].layer, t->job->schedule),
 			"backward");
-		if (!err && averages)
-			err = begin_average(t, &h->parts[l]);
+		if (!error && averages)
+			error = begin_average(t, &h->parts[l]);
 	}
-	return err ? err : stage_link_send(t, &h->links[1], index);
+	return error ? error : stage_link_send(t, &h->links[1], index);
 }
 
 static enum dist_error finish(struct training *t)
 {
 	struct hybrid *h = t->state;
-	enum dist_error err = DIST_OK;
+	enum dist_error error = DIST_OK;
 	double numel = 0;
 	size_t l;
 
 	t->doing = "averaging";
-	for (l = h->num_parts; !err && l-- > 0;) {
-		err = training_wait(t, &h->parts[l].average);
+	for (l = h->num_parts; !error && l-- > 0;) {
+		error = training_wait(t, &h->parts[l].average);
 		numel += (double)h->parts[l].layer->numel;
 	}
-	if (!err && h->piped)
-		err = stage_link_finish(t, &h->links[0]);
-	if (!err && h->piped)
-		err = stage_link_finish(t, &h->links[1]);
+	if (!error && h->piped)
+		error = stage_link_finish(t, &h->links[0]);
+	if (!error && h->piped)
+		error = stage_link_finish(t, &h->links[1]);
 	t->doing = "optimizer";
-	return err ? err
-		   : training_compute(
-			     t,
-			     llround((double)t->job->schedule->optimizer_ns *
-				     numel / (double)t->job->model->numel /
-				     h->grid.tp),
-			     "optimizer");
+	return error ? error
+		     : training_compute(
+			       t,
+			       llround((double)t->job->schedule->optimizer_ns *
+				       numel / (double)t->job->model->numel /
+				       h->grid.tp),
+			       "optimizer");
 }
 
 static enum dist_error step(struct training *t)
 {
 	const struct hybrid *h = t->state;
-	enum dist_error err = DIST_OK;
+	enum dist_error error = DIST_OK;
 	int i;
 
-	for (i = 0; !err && i < 2 * h->order.num; i++) {
+	for (i = 0; !error && i < 2 * h->order.num; i++) {
 		struct micro_batch next = micro_batches_at(&h->order, i);
 
-		err = next.is_forward ? forward(t, next.index)
-				      : backward(t, next.index);
+		error = next.is_forward ? forward(t, next.index)
+					: backward(t, next.index);
 	}
-	return err ? err : finish(t);
+	return error ? error : finish(t);
 }
 
 static enum dist_error idle(struct training *t, int64_t *idle_ns)
 {
 	struct hybrid *h = t->state;
-	enum dist_error err;
+	enum dist_error error;
 
 	if (!h->piped)
 		return DIST_OK;
-	err = stage_link_idle(t, &h->links[0], idle_ns);
-	return err ? err : stage_link_idle(t, &h->links[1], idle_ns);
+	error = stage_link_idle(t, &h->links[0], idle_ns);
+	return error ? error : stage_link_idle(t, &h->links[1], idle_ns);
+}
+
+static double batches(const struct workload_job *job, int world_size)
+{
+	return grid_of(job, world_size).dp;
+}
+
+static struct workload_held held(const struct workload_job *job, int world_size)
+{
+	struct grid grid = grid_of(job, world_size);
+	double most = 0;
+	int stage;
+
+	for (stage = 0; stage < grid.pp; stage++) {
+		size_t l, first, count;
+		double numel = 0;
+
+		layers_stage(job->layers, grid.pp, stage, &first, &count);
+		for (l = first; l < first + count; l++)
+			numel += (double)job->layers->list[l].numel;
+		most = fmax(most, numel / grid.tp);
+	}
+	return (struct workload_held){most, most, most};
 }
 
 #define HYBRID                                                                 \
-	.contents = "activations and gradients", .fits = fits, .start = start, \
-	.stop = stop, .fill = fill, .step = step, .count_wrong = count_wrong,  \
-	.idle = idle
+	.contents = "activations and gradients", .misfit = misfit,             \
+	.batches = batches, .held = held, .start = start, .stop = stop,        \
+	.fill = fill, .step = step, .count_wrong = count_wrong, .idle = idle
 
 const struct workload workload_hybrid = {
 	.name = "hybrid",
-	.example = "--nproc-per-node 8 hybrid --model mnist --tp 2 --pp 2 "
+	.example = "--nproc-per-node 8 hybrid --model gpt_micro --tp 2 --pp 2 "
 		   "--check",
+	.prediction = "--model gpt2_medium --machine dgx-a100 --world-size 32 "
+		      "--tp 4 --pp 2",
 	HYBRID,
 };
 
@@ -386,11 +475,15 @@ const struct workload workload_pipeline = {
 	.name = "pipeline",
 	.example = "--nproc-per-node 4 pipeline --model mnist "
 		   "--micro-batches 8 --check",
+	.prediction = "--model resnet50 --machine dgx-a100 --world-size 4 "
+		      "--micro-batches 8",
 	HYBRID,
 };
 
 const struct workload workload_tensor_parallel = {
 	.name = "tensor_parallel",
-	.example = "--nproc-per-node 4 tensor_parallel --model mnist --check",
+	.example = "--nproc-per-node 4 tensor_parallel --model gpt_micro "
+		   "--check",
+	.prediction = "--model gpt2_medium --machine dgx-a100 --world-size 8",
 	HYBRID,
 };

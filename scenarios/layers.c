@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,34 +57,32 @@ static void add_row(struct layer *layer, const struct model_row *row)
 	layer->num_rows++;
 	layer->numel += row->numel;
 	layer->forward_flops += row->forward_flops;
+	if (row->width)
+		layer->activation = row->width * row->positions;
+	if (row->heads) {
+		layer->attention = row->width * row->positions;
+		layer->heads = row->heads;
+		layer->attentions++;
+	}
+	if (!row->mlp)
+		return;
+	layer->mlp_numel += row->numel;
+	layer->mlp_flops += row->forward_flops;
+	if (row->width) {
+		layer->width = row->width;
+		layer->tokens = row->positions;
+	}
 }
 
-/* Sets what leaves each layer. Positions carry over where nothing tells. */
-static void measure(struct layers *layers, const struct model *model)
+/* Begins a layer at row first, called as the first length bytes of name. */
+static void begin_layer(struct layers *layers, size_t first, const char *name,
+			size_t length)
 {
-	double positions = 1;
-	size_t l, i;
+	struct layer *layer = &layers->list[layers->num++];
 
-	for (l = 0; l < layers->num; l++) {
-		struct layer *layer = &layers->list[l];
-		size_t channels = 1;
-
-		for (i = 0; i < layer->num_rows; i++) {
-			const struct model_row *row =
-				&model->rows[layer->first_row + i];
-
-			if (row->numel == 0)
-				continue;
-			channels = row->numel;
-			if (row->forward_flops > 0)
-				positions = row->forward_flops /
-					    (2 * (double)row->numel);
-		}
-		layer->positions = positions;
-		layer->activation = (size_t)((double)channels * positions);
-		if (layer->numel > layers->largest)
-			layers->largest = layer->numel;
-	}
+	layer->first_row = first;
+	layer->name = name;
+	layer->name_length = (int)length;
 }
 
 enum dist_error layers_init(struct layers *layers, const struct model *model)
@@ -92,8 +91,8 @@ enum dist_error layers_init(struct layers *layers, const struct model *model)
 		has_blocks(model) ? block_length : module_length;
 	size_t i, begin = 0, last = 0, last_length = 0;
 
-	memset(layers, 0, sizeof(*layers));
-	layers->list = calloc(model->num_rows, sizeof(*layers->list));
+	memset(layers, 0, sizeof *layers);
+	layers->list = calloc(model->num_rows, sizeof *layers->list);
 	if (!layers->list)
 		return DIST_ERR_NO_MEMORY;
 	for (i = 0; i < model->num_rows; i++) {
@@ -103,7 +102,7 @@ enum dist_error layers_init(struct layers *layers, const struct model *model)
 			continue;
 		if (layers->num == 0 ||
 		    is_other(model, last, last_length, i, length))
-			layers->list[layers->num++].first_row = begin;
+			begin_layer(layers, begin, model->rows[i].name, length);
 		for (; begin <= i; begin++)
 			add_row(&layers->list[layers->num - 1],
 				&model->rows[begin]);
@@ -112,14 +111,24 @@ enum dist_error layers_init(struct layers *layers, const struct model *model)
 	}
 	for (; begin < model->num_rows; begin++)
 		add_row(&layers->list[layers->num - 1], &model->rows[begin]);
-	measure(layers, model);
 	return DIST_OK;
 }
 
 void layers_release(struct layers *layers)
 {
 	free(layers->list);
-	memset(layers, 0, sizeof(*layers));
+	memset(layers, 0, sizeof *layers);
+}
+
+bool layer_refuse(const struct layer *layer, const struct model *model,
+		  const char *what, struct dist_message *message)
+{
+	snprintf(message->text, sizeof message->text,
+		 "%s:%d: layer %.*s: expected %s", model->path,
+		 model->rows[layer->first_row].line,
+		 layer->name_length < 64 ? layer->name_length : 64, layer->name,
+		 what);
+	return false;
 }
 
 /* Where stage index of num begins: leaves a layer for each stage on both

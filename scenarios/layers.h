@@ -10,35 +10,50 @@
 #ifndef LOCKSTEP_SCENARIOS_LAYERS_H
 #define LOCKSTEP_SCENARIOS_LAYERS_H
 
-#include "scenarios/model.h"
-#include "scenarios/schedule.h"
+#include "model/training/model.h"
+#include "model/training/schedule.h"
 
 struct layer {
 	size_t first_row; /* of the model */
 	size_t num_rows;
 	size_t numel;         /* of its parameters */
-	size_t activation;    /* elements of one sample that leave it */
-	double positions;     /* of one sample there: tokens, pixels */
 	double forward_flops; /* for one sample */
+	const char *name;     /* what its rows are called alike; borrowed */
+	int name_length;
+
+	/* Elements of one sample, as the model says them; 0: it does not. */
+	size_t activation; /* that leave it */
+	size_t attention;  /* that its attention gives out */
+	int heads;         /* of that attention */
+	int attentions;    /* how many there are */
+
+	/* Its MLP: what experts are made of. */
+	size_t mlp_numel;
+	double mlp_flops;     /* for one sample */
+	size_t width, tokens; /* that it gives out, of one sample; 0: not
+				 said */
 };
 
 struct layers {
 	struct layer *list; /* owned */
 	size_t num;
-	size_t largest; /* numel of the largest layer */
 };
 
 /*
- * layers_init cuts model. What leaves a layer is channels times positions: the
- * channels are the elements of its last row, a bias or the scale of a norm; a
- * weight costs two FLOP an element and position. Errors: DIST_ERR_NO_MEMORY,
- * and *layers is empty.
+ * layers_init cuts model, which outlives layers. What leaves a layer, its
+ * attention or its MLP is what the last of their rows that has a width and
+ * positions gives out. Errors: DIST_ERR_NO_MEMORY, and *layers is empty.
  */
 DIST_MUST_CHECK enum dist_error layers_init(struct layers *layers,
 					    const struct model *model);
 
 /* layers_release frees what layers holds. */
 void layers_release(struct layers *layers);
+
+/* layer_refuse writes where the layer of model stands and what was expected of
+ * it, "gpt.csv:12: layer h.0: expected ..."; returns false. */
+bool layer_refuse(const struct layer *layer, const struct model *model,
+		  const char *what, struct dist_message *message);
 
 /*
  * layers_stage stores which layers are stage index of num: from *first on,

@@ -3,13 +3,12 @@
  * experts of its size, dealt out to the ranks, and every token goes to some of
  * them and back by all-to-all (D. Lepikhin et al., "GShard", ICLR 2021).
  *
- * Of a layer a third is dense, the attention's 4 of the 12 squares of the width
- * that a transformer's block has, and two thirds are an expert's (J. Kaplan et
- * al., "Scaling Laws for Neural Language Models", 2020, table 1). Each rank has
- * its own samples; gradients of the dense part are averaged over all ranks
- * while backward goes on, those of an expert stay where it is. How popular an
- * expert of a layer is, is drawn by lot, log-normal, and the same for all
- * tokens.
+ * Which rows are the MLP's, and what it takes in and gives out, the model says;
+ * the rest of a layer is dense, and so is a layer without. Each rank has its
+ * own samples; gradients of the dense part are averaged over all ranks while
+ * backward goes on, those of an expert stay where it is. How popular an expert
+ * of a layer is, is drawn by lot, log-normal, and the same for all tokens. What
+ * chooses the experts is not counted.
  */
 #include "scenarios/training.h"
 
@@ -18,13 +17,10 @@
 
 #include "scenarios/fill.h"
 
-#define DENSE_SHARE  (1.0 / 3)
-#define EXPERT_SHARE (2.0 / 3)
-
 /* One layer's tokens, as they leave this rank and as they come together. */
 struct mixture {
 	const struct layer *layer;
-	size_t width;     /* elements of a token */
+	double share;     /* of its computing that is an expert's */
 	double load;      /* tokens that come here, by those that it has */
 	size_t *out, *in; /* elements to and from each rank; owned */
 	struct dist_tensor own, gathered;
@@ -46,25 +42,50 @@ static int num_experts(const struct workload_job *job, int world_size)
 	return experts == WORKLOAD_WHOLE_WORLD ? world_size : experts;
 }
 
-static bool fits(const struct workload_job *job, int world_size,
-		 struct dist_message *message)
+/* Whether the model says what becomes experts, and what tokens are. */
+static bool has_experts(const struct workload_job *job,
+			struct dist_message *message)
+{
+	size_t l, numel = 0;
+
+	for (l = 0; l < job->layers->num; l++) {
+		const struct layer *layer = &job->layers->list[l];
+
+		numel += layer->mlp_numel;
+		if (layer->mlp_numel && !layer->tokens)
+			return layer_refuse(
+				layer, job->model,
+				"width and positions in a row of mlp: tokens "
+				"go to experts (columns of docs/models.md)",
+				message);
+	}
+	if (numel == 0)
+		snprintf(message->text, sizeof message->text,
+			 "%s: expected rows of mlp, which become experts "
+			 "(columns of docs/models.md)",
+			 job->model->path);
+	return numel > 0;
+}
+
+static const char *misfit(const struct workload_job *job, int world_size,
+			  struct dist_message *message)
 {
 	int experts = num_experts(job, world_size);
 
 	if (experts % world_size != 0) {
-		snprintf(message->text, sizeof(message->text),
+		snprintf(message->text, sizeof message->text,
 			 "--experts %d: expected a multiple of the world size, "
 			 "%d",
 			 experts, world_size);
-		return false;
+		return "experts";
 	}
 	if (job->arguments->top_k > experts) {
-		snprintf(message->text, sizeof(message->text),
+		snprintf(message->text, sizeof message->text,
 			 "--top-k %d: expected 1 to %d, the experts",
 			 job->arguments->top_k, experts);
-		return false;
+		return "top-k";
 	}
-	return true;
+	return has_experts(job, message) ? NULL : "model";
 }
 
 /* Deals tokens out to the ranks in proportion to what their experts are worth:
@@ -75,7 +96,7 @@ static enum dist_error route(const struct training *t, size_t l, size_t tokens,
 	const struct workload_arguments *a = t->job->arguments;
 	size_t ranks = (size_t)t->world_size, r, sent = 0;
 	size_t e, each = (size_t)num_experts(t->job, t->world_size) / ranks;
-	double *until = calloc(ranks, sizeof(*until)), sum = 0;
+	double *until = calloc(ranks, sizeof *until), sum = 0;
 
 	if (!until)
 		return DIST_ERR_NO_MEMORY;
@@ -100,61 +121,64 @@ static enum dist_error make_tokens(struct training *t, struct mixture *m,
 {
 	const struct workload_arguments *a = t->job->arguments;
 	size_t r, ranks = (size_t)t->world_size;
-	size_t own = (size_t)ceil(m->layer->positions * a->rate.batch);
+	size_t own = (size_t)ceil((double)m->layer->tokens * a->rate.batch);
 	size_t here, sent = own * (size_t)a->top_k;
-	enum dist_error err;
+	enum dist_error error;
 
-	m->out = calloc(ranks, sizeof(*m->out));
-	m->in = calloc(ranks, sizeof(*m->in));
+	m->out = calloc(ranks, sizeof *m->out);
+	m->in = calloc(ranks, sizeof *m->in);
 	if (!m->out || !m->in)
 		return DIST_ERR_NO_MEMORY;
-	m->width = (size_t)((double)m->layer->activation / m->layer->positions);
-	err = route(t, l, sent, m->out);
-	if (err)
-		return err;
+	error = route(t, l, sent, m->out);
+	if (error)
+		return error;
 	/* All ranks send alike. */
 	here = m->out[t->rank];
 	m->load = (double)(here * ranks) / (double)own;
 	for (r = 0; r < ranks; r++) {
-		m->in[r] = here * m->width;
-		m->out[r] *= m->width;
+		m->in[r] = here * m->layer->width;
+		m->out[r] *= m->layer->width;
 	}
-	err = training_tensor(t, sent * m->width, &m->own);
-	return err ? err
-		   : training_tensor(t, here * ranks * m->width, &m->gathered);
+	error = training_tensor(t, sent * m->layer->width, &m->own);
+	return error ? error
+		     : training_tensor(t, here * ranks * m->layer->width,
+				       &m->gathered);
 }
 
 static enum dist_error start(struct training *t)
 {
 	const struct layers *layers = t->job->layers;
 	const struct dist_group_options options = {.name = "data"};
-	struct moe *moe = calloc(1, sizeof(*moe));
+	struct moe *moe = calloc(1, sizeof *moe);
 	struct dist_group *data;
-	enum dist_error err;
+	enum dist_error error;
 	size_t l;
 
 	t->state = moe;
 	if (!moe)
 		return DIST_ERR_NO_MEMORY;
-	moe->layers = calloc(layers->num, sizeof(*moe->layers));
+	moe->layers = calloc(layers->num, sizeof *moe->layers);
 	if (!moe->layers)
 		return DIST_ERR_NO_MEMORY;
 	moe->num = layers->num;
-	err = dist_new_group(t->group, NULL, 0, &options, &data);
-	if (!err)
+	error = dist_new_group(t->group, NULL, 0, &options, &data);
+	if (!error)
 		moe->data = training_lane(t, data);
-	for (l = 0; !err && l < moe->num; l++) {
+	for (l = 0; !error && l < moe->num; l++) {
 		struct mixture *m = &moe->layers[l];
 
 		m->layer = &layers->list[l];
-		err = make_tokens(t, m, l);
-		if (!err)
-			err = training_tensor(
-				t,
-				(size_t)(DENSE_SHARE * (double)m->layer->numel),
+		if (m->layer->forward_flops > 0)
+			m->share =
+				m->layer->mlp_flops / m->layer->forward_flops;
+		if (m->layer->mlp_numel)
+			error = make_tokens(t, m, l);
+		if (!error)
+			error = training_tensor(
+				t, m->layer->numel - m->layer->mlp_numel,
 				&m->gradients);
 	}
-	return err;
+	return error;
 }
 
 static void stop(struct training *t)
@@ -232,17 +256,17 @@ static enum dist_error exchange(struct training *t, struct dist_tensor to,
 	struct pending pending;
 	struct dist_group *group = training_begin(
 		t, &pending, WORKLOAD_ALL_TO_ALL, &t->lanes[0], from.numel);
-	enum dist_error err;
+	enum dist_error error;
 
 	if (t->job->check)
 		fill_parts(t, from, from_splits);
-	err = dist_all_to_all_single(group, to, from, to_splits, from_splits,
-				     &pending.work);
-	if (!err)
-		err = training_wait(t, &pending);
-	if (!err && t->job->check)
+	error = dist_all_to_all_single(group, to, from, to_splits, from_splits,
+				       &pending.work);
+	if (!error)
+		error = training_wait(t, &pending);
+	if (!error && t->job->check)
 		moe->wrong += count_wrong_parts(t, to, to_splits);
-	return err;
+	return error;
 }
 
 /* Sends the tokens to their experts, lets those compute, and gets the tokens
@@ -250,87 +274,111 @@ static enum dist_error exchange(struct training *t, struct dist_tensor to,
 static enum dist_error visit_experts(struct training *t, struct mixture *m,
 				     int64_t layer_ns, const char *label)
 {
-	enum dist_error err = exchange(t, m->gathered, m->in, m->own, m->out);
+	enum dist_error error;
 
-	if (!err)
-		err = training_compute(
-			t, llround(EXPERT_SHARE * m->load * (double)layer_ns),
+	if (!m->layer->mlp_numel)
+		return DIST_OK;
+	error = exchange(t, m->gathered, m->in, m->own, m->out);
+	if (!error)
+		error = training_compute(
+			t, llround(m->share * m->load * (double)layer_ns),
 			label);
-	return err ? err : exchange(t, m->own, m->out, m->gathered, m->in);
+	return error ? error : exchange(t, m->own, m->out, m->gathered, m->in);
 }
 
 static enum dist_error forward(struct training *t)
 {
 	struct moe *moe = t->state;
-	enum dist_error err = DIST_OK;
+	enum dist_error error = DIST_OK;
 	size_t l;
 
 	t->doing = "forward";
-	for (l = 0; !err && l < moe->num; l++) {
+	for (l = 0; !error && l < moe->num; l++) {
 		struct mixture *m = &moe->layers[l];
 		int64_t ns = layer_forward_ns(m->layer, t->job->schedule);
 
-		err = training_compute(t, llround(DENSE_SHARE * (double)ns),
-				       "forward");
-		if (!err)
-			err = visit_experts(t, m, ns, "forward of experts");
+		error = training_compute(
+			t, llround((1 - m->share) * (double)ns), "forward");
+		if (!error)
+			error = visit_experts(t, m, ns, "forward of experts");
 	}
-	return err;
+	return error;
 }
 
 static enum dist_error backward(struct training *t)
 {
 	struct moe *moe = t->state;
-	enum dist_error err = DIST_OK;
+	enum dist_error error = DIST_OK;
 	size_t l;
 
 	t->doing = "backward";
-	for (l = moe->num; !err && l-- > 0;) {
+	for (l = moe->num; !error && l-- > 0;) {
 		struct mixture *m = &moe->layers[l];
 		int64_t ns = layer_backward_ns(m->layer, t->job->schedule);
 
-		err = visit_experts(t, m, ns, "backward of experts");
-		if (!err)
-			err = training_compute(
-				t, llround(DENSE_SHARE * (double)ns),
+		error = visit_experts(t, m, ns, "backward of experts");
+		if (!error)
+			error = training_compute(
+				t, llround((1 - m->share) * (double)ns),
 				"backward");
-		if (!err)
-			err = dist_all_reduce(
+		if (!error)
+			error = dist_all_reduce(
 				training_begin(t, &m->average,
 					       WORKLOAD_ALL_REDUCE, moe->data,
 					       m->gradients.numel),
 				m->gradients, DIST_AVG, &m->average.work);
 	}
-	return err;
+	return error;
 }
 
 static enum dist_error step(struct training *t)
 {
 	struct moe *moe = t->state;
-	enum dist_error err = forward(t);
+	enum dist_error error = forward(t);
 	int kept; /* experts on a rank */
+	double numel = 0;
 	size_t l;
 
-	if (!err)
-		err = backward(t);
+	if (!error)
+		error = backward(t);
 	t->doing = "averaging";
-	for (l = moe->num; !err && l-- > 0;)
-		err = training_wait(t, &moe->layers[l].average);
-	t->doing = "optimizer";
 	kept = num_experts(t->job, t->world_size) / t->world_size;
-	return err ? err
-		   : training_compute(
-			     t,
-			     llround((DENSE_SHARE + EXPERT_SHARE * kept) *
-				     (double)t->job->schedule->optimizer_ns),
-			     "optimizer");
+	for (l = moe->num; !error && l-- > 0;) {
+		const struct layer *layer = moe->layers[l].layer;
+
+		error = training_wait(t, &moe->layers[l].average);
+		numel += (double)layer->numel +
+			 (kept - 1.0) * (double)layer->mlp_numel;
+	}
+	t->doing = "optimizer";
+	return error ? error
+		     : training_compute(
+			       t,
+			       llround((double)t->job->schedule->optimizer_ns *
+				       numel / (double)t->job->model->numel),
+			       "optimizer");
+}
+
+/* The dense part, and the rank's own experts. */
+static struct workload_held held(const struct workload_job *job, int world_size)
+{
+	double kept = (double)num_experts(job, world_size) / world_size;
+	double all = (double)job->model->numel;
+	size_t l;
+
+	for (l = 0; l < job->layers->num; l++)
+		all += (kept - 1) * (double)job->layers->list[l].mlp_numel;
+	return (struct workload_held){all, all, all};
 }
 
 const struct workload workload_moe = {
 	.name = "moe",
-	.example = "--nproc-per-node 4 moe --model mnist --batch 1 --check",
+	.example = "--nproc-per-node 4 moe --model gpt_micro --batch 1 --check",
+	.prediction = "--model gpt2_medium --batch 4 --machine dgx-a100 "
+		      "--world-size 16 --experts 16",
 	.contents = "tokens and gradients",
-	.fits = fits,
+	.misfit = misfit,
+	.held = held,
 	.start = start,
 	.stop = stop,
 	.fill = fill,

@@ -1,4 +1,5 @@
 #include "scenarios/pace.h"
+#include "base/random.h"
 
 #include <errno.h>
 #include <math.h>
@@ -7,16 +8,6 @@
 
 #define MOST_FACTOR 1000
 #define PI          3.14159265358979323846
-
-/* G. Steele, D. Lea, C. Flood, "Fast Splittable Pseudorandom Number
- * Generators", OOPSLA 2014: SplitMix64's finalizer. */
-static uint64_t mix(uint64_t x)
-{
-	x += UINT64_C(0x9e3779b97f4a7c15);
-	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-	return x ^ x >> 31;
-}
 
 /* In (0, 1): never 0, of which there is no logarithm. */
 static double uniform(uint64_t bits)
@@ -27,18 +18,19 @@ static double uniform(uint64_t bits)
 /* Box and Muller's transformation makes a normal number of two uniform ones. */
 double pace_draw(double spread, uint64_t seed, uint64_t a, uint64_t b)
 {
-	uint64_t bits = mix(mix(mix(seed) ^ a) ^ b);
+	uint64_t bits =
+		dist__random_of(dist__random_of(dist__random_of(seed) ^ a) ^ b);
 	double variance = log1p(spread * spread);
 	double normal = sqrt(-2 * log(uniform(bits))) *
-			cos(2 * PI * uniform(mix(bits)));
+			cos(2 * PI * uniform(dist__random_of(bits)));
 
 	return exp(sqrt(variance) * normal - variance / 2);
 }
 
-enum dist_error pace_read(struct pace *pace, const char *words,
+enum dist_error pace_read(struct pace *pace, const char *text,
 			  struct dist_message *message)
 {
-	const char *next = words;
+	const char *next = text;
 	char *end;
 
 	pace->num_stragglers = 0;
@@ -62,10 +54,10 @@ enum dist_error pace_read(struct pace *pace, const char *words,
 	}
 	if (!next)
 		return DIST_OK;
-	snprintf(message->text, sizeof(message->text),
+	snprintf(message->text, sizeof message->text,
 		 "--straggler %.80s: expected RANK:FACTOR[,RANK:FACTOR...], at "
 		 "most %d of them, factors above 0 and up to %d",
-		 words, PACE_STRAGGLERS, MOST_FACTOR);
+		 text, PACE_STRAGGLERS, MOST_FACTOR);
 	return DIST_ERR_INVALID_ARGUMENT;
 }
 

@@ -25,7 +25,7 @@ struct pace {
  * NULL: none. A factor is more than 0 and at most 1000. Errors:
  * DIST_ERR_INVALID_ARGUMENT; message says what was expected.
  */
-DIST_MUST_CHECK enum dist_error pace_read(struct pace *pace, const char *words,
+DIST_MUST_CHECK enum dist_error pace_read(struct pace *pace, const char *text,
 					  struct dist_message *message);
 
 /* pace_factor returns what rank's computing in a step takes by what was

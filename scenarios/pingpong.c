@@ -12,7 +12,7 @@
 #include "lockstep/dist.h"
 #include "scenarios/arguments.h"
 #include "scenarios/rank.h"
-#include "scenarios/sample.h"
+#include "base/statistics.h"
 
 struct options {
 	size_t max_bytes;
@@ -24,14 +24,14 @@ static enum dist_error round_trip(struct dist_group *group,
 				  struct dist_tensor tensor)
 {
 	int rank = dist_get_rank(group);
-	enum dist_error err;
+	enum dist_error error;
 
 	if (rank == 0) {
-		err = dist_send(group, tensor, 1, 0);
-		return err ? err : dist_recv(group, tensor, 1, 0);
+		error = dist_send(group, tensor, 1, 0);
+		return error ? error : dist_recv(group, tensor, 1, 0);
 	}
-	err = dist_recv(group, tensor, 0, 0);
-	return err ? err : dist_send(group, tensor, 0, 0);
+	error = dist_recv(group, tensor, 0, 0);
+	return error ? error : dist_send(group, tensor, 0, 0);
 }
 
 /* Times one size; half_ns has room for all iterations. The first round trip
@@ -41,23 +41,23 @@ static enum dist_error measure(struct dist_group *group, size_t bytes,
 {
 	struct dist_tensor tensor = dist_tensor(data, bytes / 4, DIST_FLOAT32);
 	bool plays = dist_get_rank(group) < 2;
-	enum dist_error err = DIST_OK;
+	enum dist_error error = DIST_OK;
 	int i;
 
-	for (i = -1; !err && plays && i < iterations; i++) {
+	for (i = -1; !error && plays && i < iterations; i++) {
 		int64_t start_ns = dist_now_ns(group);
 
-		err = round_trip(group, tensor);
+		error = round_trip(group, tensor);
 		if (i >= 0)
 			half_ns[i] =
 				(double)(dist_now_ns(group) - start_ns) / 2;
 	}
-	return err ? err : dist_barrier(group, NULL);
+	return error ? error : dist_barrier(group, NULL);
 }
 
 static void print_row(size_t bytes, double *half_ns, int iterations)
 {
-	struct sample s = sample_of(half_ns, (size_t)iterations);
+	struct dist__sample s = dist__sample_of(half_ns, (size_t)iterations);
 
 	printf("%12zu %12.2f %12.2f %12.2f %10.3f\n", bytes, s.median / 1e3,
 	       s.min / 1e3, s.max / 1e3, (double)bytes / s.median);
@@ -68,7 +68,7 @@ static enum dist_error sweep(struct dist_group *group,
 			     double *half_ns)
 {
 	bool prints = dist_get_rank(group) == 0;
-	enum dist_error err = DIST_OK;
+	enum dist_error error = DIST_OK;
 	size_t bytes;
 
 	if (prints)
@@ -77,12 +77,13 @@ static enum dist_error sweep(struct dist_group *group,
 		       dist_get_backend(group), options->iterations, "size",
 		       "median", "min", "max", "bandwidth", "(B)", "(us)",
 		       "(us)", "(us)", "(GB/s)");
-	for (bytes = 4; !err && bytes <= options->max_bytes; bytes *= 2) {
-		err = measure(group, bytes, data, options->iterations, half_ns);
-		if (!err && prints)
+	for (bytes = 4; !error && bytes <= options->max_bytes; bytes *= 2) {
+		error = measure(group, bytes, data, options->iterations,
+				half_ns);
+		if (!error && prints)
 			print_row(bytes, half_ns, options->iterations);
 	}
-	return err;
+	return error;
 }
 
 static int rank_main(void *arg)
@@ -90,50 +91,46 @@ static int rank_main(void *arg)
 	const struct options *options = arg;
 	struct dist_group *group;
 	const char *doing = "pingpong";
-	enum dist_error err = DIST_ERR_NO_MEMORY;
+	enum dist_error error = DIST_ERR_NO_MEMORY;
 	double *half_ns = NULL;
 	void *data = NULL;
 
 	if (rank_join(&group))
 		return 1;
-	half_ns = calloc((size_t)options->iterations, sizeof(*half_ns));
+	half_ns = calloc((size_t)options->iterations, sizeof *half_ns);
 	data = calloc(1, options->max_bytes);
 	if (dist_get_world_size(group) < 2) {
 		doing = "pingpong needs two ranks";
-		err = DIST_ERR_INVALID_ARGUMENT;
+		error = DIST_ERR_INVALID_ARGUMENT;
 	} else if (half_ns && data) {
-		err = sweep(group, options, data, half_ns);
+		error = sweep(group, options, data, half_ns);
 	}
 	free(half_ns);
 	free(data);
-	return rank_leave(group, doing, err);
+	return rank_leave(group, doing, error);
 }
+
+static const struct option options_table[] = {
+	{"maxbytes", OPTION_SIZE, offsetof(struct options, max_bytes), "SIZE",
+	 .help = "largest message", .usual = "4M", .letter = 'e', .min = 4},
+	{"iters", OPTION_COUNT, offsetof(struct options, iterations), "N",
+	 .help = "round trips per size", .usual = "20", .letter = 'n',
+	 .min = 1},
+	{.name = NULL}};
+static const struct option_group groups[] = {{.options = options_table},
+					     {.options = NULL}};
+
+static const struct manual manual = {
+	.examples = {"lockstep run --nproc-per-node 2 pingpong -e 1M"},
+	.groups = groups};
 
 int pingpong_main(int argc, char **argv)
 {
-	struct options options = {.iterations = 20};
-	char *max = NULL;
-	const struct poptOption table[] = {
-		{"maxbytes", 'e', POPT_ARG_STRING, &max, 0,
-		 "largest message (default 4M)", "SIZE"},
-		{"iters", 'n', POPT_ARG_INT, &options.iterations, 0,
-		 "round trips per size (default 20)", "N"},
-		POPT_AUTOHELP POPT_TABLEEND};
-	bool fine = arguments_parse(argc, (const char **)argv, table,
-				    "[-e SIZE] [-n N]\n\nExample: lockstep run "
-				    "--nproc-per-node 2 pingpong -e 1M\n");
+	struct options options = {.max_bytes = 4 << 20, .iterations = 20};
+	int status;
 
-	if (fine && (!arguments_size(max ? max : "4M", &options.max_bytes) ||
-		     options.max_bytes < 4)) {
-		fprintf(stderr, "%s: -e %s: expected a size of 4 or more\n",
-			argv[0], max ? max : "");
-		fine = false;
-	}
-	if (fine && options.iterations < 1) {
-		fprintf(stderr, "%s: -n %d: expected 1 or more\n", argv[0],
-			options.iterations);
-		fine = false;
-	}
-	free(max);
-	return fine ? dist_launch(NULL, rank_main, &options) : DIST_EXIT_USAGE;
+	if (!arguments_parse(&manual, &argc, (const char **)argv, &options,
+			     &status))
+		return status;
+	return dist_launch(NULL, rank_main, &options);
 }

@@ -39,21 +39,21 @@ struct ps {
 	struct lane *lane; /* of the workers; NULL: a server */
 };
 
-static bool fits(const struct workload_job *job, int world_size,
-		 struct dist_message *message)
+static const char *misfit(const struct workload_job *job, int world_size,
+			  struct dist_message *message)
 {
 	if (job->arguments->servers < world_size)
-		return true;
-	snprintf(message->text, sizeof(message->text),
+		return NULL;
+	snprintf(message->text, sizeof message->text,
 		 "--servers %d: expected 1 to %d, of a world of %d",
 		 job->arguments->servers, world_size - 1, world_size);
-	return false;
+	return "servers";
 }
 
 /* Chooses the servers of all layers, alike on all ranks. */
 static enum dist_error deal_out(struct training *t, struct ps *p)
 {
-	double *loads = calloc((size_t)p->servers, sizeof(*loads));
+	double *loads = calloc((size_t)p->servers, sizeof *loads);
 	size_t l;
 
 	if (!loads)
@@ -75,44 +75,44 @@ static enum dist_error make_layer(struct training *t, struct ps *p, size_t l)
 {
 	struct kept *k = &p->layers[l];
 	size_t i, numel = t->job->layers->list[l].numel;
-	enum dist_error err;
+	enum dist_error error;
 
 	if (p->serves && k->server != t->rank)
 		return DIST_OK;
-	k->gradients = calloc(p->peers, sizeof(*k->gradients));
-	k->pushes = calloc(p->peers, sizeof(*k->pushes));
-	k->pulls = calloc(p->peers, sizeof(*k->pulls));
+	k->gradients = calloc(p->peers, sizeof *k->gradients);
+	k->pushes = calloc(p->peers, sizeof *k->pushes);
+	k->pulls = calloc(p->peers, sizeof *k->pulls);
 	if (!k->gradients || !k->pushes || !k->pulls)
 		return DIST_ERR_NO_MEMORY;
-	err = training_tensor(t, numel, &k->parameters);
-	for (i = 0; !err && i < p->peers; i++)
-		err = training_tensor(t, numel, &k->gradients[i]);
-	return err;
+	error = training_tensor(t, numel, &k->parameters);
+	for (i = 0; !error && i < p->peers; i++)
+		error = training_tensor(t, numel, &k->gradients[i]);
+	return error;
 }
 
 /* The workers as a group, in which they compare when they began. */
 static enum dist_error join_workers(struct training *t, struct ps *p)
 {
 	const struct dist_group_options options = {.name = "workers"};
-	int *ranks = calloc((size_t)p->workers, sizeof(*ranks));
+	int *ranks = calloc((size_t)p->workers, sizeof *ranks);
 	struct dist_group *workers;
-	enum dist_error err;
+	enum dist_error error;
 
 	if (!ranks)
 		return DIST_ERR_NO_MEMORY;
 	for (int w = 0; w < p->workers; w++)
 		ranks[w] = p->servers + w;
-	err = dist_new_group(t->group, ranks, p->workers, &options, &workers);
+	error = dist_new_group(t->group, ranks, p->workers, &options, &workers);
 	free(ranks);
-	if (!err && !p->serves)
+	if (!error && !p->serves)
 		p->lane = training_lane(t, workers);
-	return err;
+	return error;
 }
 
 static enum dist_error start(struct training *t)
 {
-	struct ps *p = calloc(1, sizeof(*p));
-	enum dist_error err;
+	struct ps *p = calloc(1, sizeof *p);
+	enum dist_error error;
 	size_t l;
 
 	t->state = p;
@@ -123,16 +123,16 @@ static enum dist_error start(struct training *t)
 	p->serves = t->rank < p->servers;
 	p->peers = p->serves ? (size_t)p->workers : 1;
 	t->computes = !p->serves;
-	p->layers = calloc(t->job->layers->num, sizeof(*p->layers));
+	p->layers = calloc(t->job->layers->num, sizeof *p->layers);
 	if (!p->layers)
 		return DIST_ERR_NO_MEMORY;
 	p->num = t->job->layers->num;
-	err = join_workers(t, p);
-	if (!err)
-		err = deal_out(t, p);
-	for (l = 0; !err && l < p->num; l++)
-		err = make_layer(t, p, l);
-	return err;
+	error = join_workers(t, p);
+	if (!error)
+		error = deal_out(t, p);
+	for (l = 0; !error && l < p->num; l++)
+		error = make_layer(t, p, l);
+	return error;
 }
 
 static void stop(struct training *t)
@@ -198,42 +198,42 @@ static enum dist_error push(struct training *t, size_t l)
 {
 	const struct ps *p = t->state;
 	struct kept *k = &p->layers[l];
-	enum dist_error err = dist_irecv(t->group, k->parameters, k->server,
-					 2 * (int)l + 1, &k->pulls[0].work);
+	enum dist_error error = dist_irecv(t->group, k->parameters, k->server,
+					   2 * (int)l + 1, &k->pulls[0].work);
 
-	if (!err)
-		err = send(t, k->gradients[0], k->server, 2 * (int)l,
-			   &k->pushes[0]);
+	if (!error)
+		error = send(t, k->gradients[0], k->server, 2 * (int)l,
+			     &k->pushes[0]);
 	k->pulls[0].lane = p->lane;
 	k->pulls[0].begun_ns = k->pushes[0].begun_ns;
-	return err;
+	return error;
 }
 
 static enum dist_error train(struct training *t)
 {
 	const struct workload_job *job = t->job;
 	const struct ps *p = t->state;
-	enum dist_error err;
+	enum dist_error error;
 	size_t l;
 
 	t->doing = "forward";
-	err = training_compute(t, job->schedule->forward_ns, "forward");
-	for (l = p->num; !err && l-- > 0;) {
+	error = training_compute(t, job->schedule->forward_ns, "forward");
+	for (l = p->num; !error && l-- > 0;) {
 		t->doing = "backward";
-		err = training_compute(
+		error = training_compute(
 			t,
 			layer_backward_ns(&job->layers->list[l], job->schedule),
 			"backward");
-		if (!err)
-			err = push(t, l);
+		if (!error)
+			error = push(t, l);
 	}
 	t->doing = "pulling parameters";
-	for (l = p->num; !err && l-- > 0;) {
-		err = training_wait(t, &p->layers[l].pushes[0]);
-		if (!err)
-			err = training_wait(t, &p->layers[l].pulls[0]);
+	for (l = p->num; !error && l-- > 0;) {
+		error = training_wait(t, &p->layers[l].pushes[0]);
+		if (!error)
+			error = training_wait(t, &p->layers[l].pulls[0]);
 	}
-	return err;
+	return error;
 }
 
 /* ---- servers ------------------------------------------------------------ */
@@ -257,44 +257,44 @@ static enum dist_error serve_layer(struct training *t, size_t l)
 	const struct workload_job *job = t->job;
 	struct ps *p = t->state;
 	struct kept *k = &p->layers[l];
-	enum dist_error err = DIST_OK;
+	enum dist_error error = DIST_OK;
 	size_t w;
 
-	for (w = 0; !err && w < p->peers; w++)
-		err = training_wait(t, &k->pushes[w]);
-	if (err)
-		return err;
+	for (w = 0; !error && w < p->peers; w++)
+		error = training_wait(t, &k->pushes[w]);
+	if (error)
+		return error;
 	add_up(p, k);
-	err = training_compute(t,
-			       llround((double)job->schedule->optimizer_ns *
-				       (double)job->layers->list[l].numel /
-				       (double)job->model->numel),
-			       "optimizer");
-	for (w = 0; !err && w < p->peers; w++)
-		err = send(t, k->parameters, p->servers + (int)w,
-			   2 * (int)l + 1, &k->pulls[w]);
-	return err;
+	error = training_compute(t,
+				 llround((double)job->schedule->optimizer_ns *
+					 (double)job->layers->list[l].numel /
+					 (double)job->model->numel),
+				 "optimizer");
+	for (w = 0; !error && w < p->peers; w++)
+		error = send(t, k->parameters, p->servers + (int)w,
+			     2 * (int)l + 1, &k->pulls[w]);
+	return error;
 }
 
 static enum dist_error serve(struct training *t)
 {
 	struct ps *p = t->state;
-	enum dist_error err = DIST_OK;
+	enum dist_error error = DIST_OK;
 	size_t l, w;
 
 	t->doing = "serving";
-	for (l = p->num; !err && l-- > 0;)
-		for (w = 0; !err && p->layers[l].pushes && w < p->peers; w++)
-			err = dist_irecv(t->group, p->layers[l].gradients[w],
-					 p->servers + (int)w, 2 * (int)l,
-					 &p->layers[l].pushes[w].work);
-	for (l = p->num; !err && l-- > 0;)
+	for (l = p->num; !error && l-- > 0;)
+		for (w = 0; !error && p->layers[l].pushes && w < p->peers; w++)
+			error = dist_irecv(t->group, p->layers[l].gradients[w],
+					   p->servers + (int)w, 2 * (int)l,
+					   &p->layers[l].pushes[w].work);
+	for (l = p->num; !error && l-- > 0;)
 		if (p->layers[l].pushes)
-			err = serve_layer(t, l);
-	for (l = p->num; !err && l-- > 0;)
-		for (w = 0; !err && p->layers[l].pulls && w < p->peers; w++)
-			err = training_wait(t, &p->layers[l].pulls[w]);
-	return err;
+			error = serve_layer(t, l);
+	for (l = p->num; !error && l-- > 0;)
+		for (w = 0; !error && p->layers[l].pulls && w < p->peers; w++)
+			error = training_wait(t, &p->layers[l].pulls[w]);
+	return error;
 }
 
 static enum dist_error step(struct training *t)
@@ -304,11 +304,31 @@ static enum dist_error step(struct training *t)
 	return p->serves ? serve(t) : train(t);
 }
 
+static double batches(const struct workload_job *job, int world_size)
+{
+	return world_size - job->arguments->servers;
+}
+
+/* A worker has parameters and gradients; a server, what it keeps, its state,
+ * too: more than a worker where it is alone. */
+static struct workload_held held(const struct workload_job *job, int world_size)
+{
+	double all = (double)job->model->numel;
+
+	(void)world_size;
+	return (struct workload_held){all, all,
+				      job->arguments->servers == 1 ? all : 0};
+}
+
 const struct workload workload_ps = {
 	.name = "ps",
 	.example = "--nproc-per-node 4 ps --model mnist --servers 1 --check",
+	.prediction = "--model resnet50 --machine dgx-a100 --world-size 16 "
+		      "--servers 2",
 	.contents = "parameters",
-	.fits = fits,
+	.misfit = misfit,
+	.batches = batches,
+	.held = held,
 	.start = start,
 	.stop = stop,
 	.fill = fill,

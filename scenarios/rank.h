@@ -10,11 +10,12 @@ DIST_MUST_CHECK enum dist_error rank_join(struct dist_group **group);
 
 /*
  * rank_leave destroys group and turns what the rank program knows into the
- * status that its rank function returns: 0 when both err and the destruction
- * are fine, else 1. what names the step that err came from. Failures about
+ * status that its rank function returns: 0 when both error and the destruction
+ * are fine, else 1. what names the step that error came from. Failures about
  * which the job's verdict speaks (deadlock, timeout, a lost rank, ...) pass in
  * silence here: one verdict says more than a line from every rank.
  */
-int rank_leave(struct dist_group *group, const char *what, enum dist_error err);
+int rank_leave(struct dist_group *group, const char *what,
+	       enum dist_error error);
 
 #endif

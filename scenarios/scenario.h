@@ -29,10 +29,12 @@ int pingpong_main(int argc, char **argv);
 int deadlock_main(int argc, char **argv);
 int all_reduce_main(int argc, char **argv);
 int broadcast_main(int argc, char **argv);
+int race_main(int argc, char **argv);
 int reduce_main(int argc, char **argv);
 int ddp_step_main(int argc, char **argv);
 int fsdp_main(int argc, char **argv);
 int hybrid_main(int argc, char **argv);
+int mismatch_main(int argc, char **argv);
 int moe_main(int argc, char **argv);
 int pipeline_main(int argc, char **argv);
 int ps_main(int argc, char **argv);
@@ -49,6 +51,5 @@ int tutorial_ring_main(int argc, char **argv);
 int tutorial_send_recv_main(int argc, char **argv);
 int tutorial_sgd_main(int argc, char **argv);
 int tutorial_spawn_main(int argc, char **argv);
-int zoo_main(int argc, char **argv);
 
 #endif

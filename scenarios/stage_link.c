@@ -15,20 +15,20 @@ enum dist_error stage_link_init(struct training *t, struct stage_link *link,
 				size_t received_numel, size_t sent_numel)
 {
 	size_t num = (size_t)link->num, all = num_messages(t, link);
-	enum dist_error err;
+	enum dist_error error;
 	size_t i;
 
-	link->sent = calloc(num, sizeof(*link->sent));
-	link->sends = calloc(num, sizeof(*link->sends));
-	link->sent_ns = calloc(all, sizeof(*link->sent_ns));
-	link->waits = calloc(all, sizeof(*link->waits));
+	link->sent = calloc(num, sizeof *link->sent);
+	link->sends = calloc(num, sizeof *link->sends);
+	link->sent_ns = calloc(all, sizeof *link->sent_ns);
+	link->waits = calloc(all, sizeof *link->waits);
 	if (!link->sent || !link->sends || !link->sent_ns || !link->waits)
 		return DIST_ERR_NO_MEMORY;
-	err = training_tensor(t, link->from < 0 ? 0 : received_numel,
-			      &link->received);
-	for (i = 0; !err && link->to >= 0 && i < num; i++)
-		err = training_tensor(t, sent_numel, &link->sent[i]);
-	return err;
+	error = training_tensor(t, link->from < 0 ? 0 : received_numel,
+				&link->received);
+	for (i = 0; !error && link->to >= 0 && i < num; i++)
+		error = training_tensor(t, sent_numel, &link->sent[i]);
+	return error;
 }
 
 void stage_link_release(struct stage_link *link)
@@ -47,19 +47,19 @@ enum dist_error stage_link_receive(struct training *t, struct stage_link *link,
 				   int index)
 {
 	struct wait *wait;
-	enum dist_error err;
+	enum dist_error error;
 
 	if (link->from < 0)
 		return DIST_OK;
 	wait = &link->waits[link->num_received++];
 	wait->from_ns = dist_now_ns(t->group);
-	err = dist_recv(link->group, link->received, link->from, link->tag);
+	error = dist_recv(link->group, link->received, link->from, link->tag);
 	wait->to_ns = dist_now_ns(t->group);
-	if (!err && t->job->check)
+	if (!error && t->job->check)
 		link->wrong += count_wrong_values(
 			link->received.data, link->received.numel,
 			(size_t)index, link->from, t->step);
-	return err;
+	return error;
 }
 
 enum dist_error stage_link_send(struct training *t, struct stage_link *link,
@@ -82,12 +82,12 @@ enum dist_error stage_link_send(struct training *t, struct stage_link *link,
 
 enum dist_error stage_link_finish(struct training *t, struct stage_link *link)
 {
-	enum dist_error err = DIST_OK;
+	enum dist_error error = DIST_OK;
 	int i;
 
-	for (i = 0; !err && i < link->num; i++)
-		err = training_wait(t, &link->sends[i]);
-	return err;
+	for (i = 0; !error && i < link->num; i++)
+		error = training_wait(t, &link->sends[i]);
+	return error;
 }
 
 enum dist_error stage_link_idle(struct training *t, struct stage_link *link,
@@ -95,17 +95,17 @@ enum dist_error stage_link_idle(struct training *t, struct stage_link *link,
 {
 	size_t i, num = num_messages(t, link);
 	size_t stages = (size_t)dist_get_world_size(link->group);
-	int64_t *all = calloc(stages * num, sizeof(*all));
-	enum dist_error err;
+	int64_t *all = calloc(stages * num, sizeof *all);
+	enum dist_error error;
 
 	if (!all)
 		return DIST_ERR_NO_MEMORY;
-	err = dist_all_gather_single(
+	error = dist_all_gather_single(
 		link->group, dist_tensor(all, stages * num, DIST_INT64),
 		dist_tensor(link->sent_ns, num, DIST_INT64), NULL);
-	for (i = 0; !err && i < link->num_received; i++)
+	for (i = 0; !error && i < link->num_received; i++)
 		*idle_ns += wait_idle_ns(&link->waits[i],
 					 all[(size_t)link->from * num + i]);
 	free(all);
-	return err;
+	return error;
 }

@@ -6,7 +6,7 @@
 
 #include "scenarios/caches.h"
 #include "scenarios/rank.h"
-#include "scenarios/sample.h"
+#include "base/statistics.h"
 #include "scenarios/sweep_call.h"
 
 /* Until the agreed start, as barriers: all ranks must have heard of it. */
@@ -37,20 +37,20 @@ static enum dist_error start_together(struct sweeper *s, int64_t barrier_ns,
 				      int64_t *now_ns)
 {
 	int64_t start_ns = *now_ns + WINDOW * barrier_ns, left_ns;
-	enum dist_error err =
+	enum dist_error error =
 		dist_all_reduce(s->group, dist_tensor(&start_ns, 1, DIST_INT64),
 				DIST_MAX, NULL);
 
-	while (!err && (left_ns = start_ns - dist_now_ns(s->group)) > 0)
+	while (!error && (left_ns = start_ns - dist_now_ns(s->group)) > 0)
 		if (s->simulated)
-			err = dist_compute(s->group, left_ns, "start");
+			error = dist_compute(s->group, left_ns, "start");
 		else if (left_ns > SPIN_NS)
-			err = dist_compute(s->group, left_ns - SPIN_NS,
-					   "start");
+			error = dist_compute(s->group, left_ns - SPIN_NS,
+					     "start");
 		else
 			sched_yield();
 	*now_ns = start_ns;
-	return err;
+	return error;
 }
 
 /* Runs the calls of one iteration; stores the time by call. */
@@ -58,23 +58,23 @@ static enum dist_error run_calls(struct sweeper *s, size_t numel,
 				 double *time_us)
 {
 	const struct sweep *job = s->job;
-	enum dist_error err = DIST_OK;
+	enum dist_error error = DIST_OK;
 	int64_t came_ns, start_ns;
 	int i;
 
 	if (job->cold)
-		err = caches_empty(&s->caches);
+		error = caches_empty(&s->caches);
 	came_ns = dist_now_ns(s->group);
-	if (!err)
-		err = dist_barrier(s->group, NULL);
+	if (!error)
+		error = dist_barrier(s->group, NULL);
 	start_ns = dist_now_ns(s->group);
-	if (!err && job->together)
-		err = start_together(s, start_ns - came_ns, &start_ns);
-	for (i = 0; !err && i < job->calls; i++)
-		err = sweep_call_run(&s->call, numel);
+	if (!error && job->together)
+		error = start_together(s, start_ns - came_ns, &start_ns);
+	for (i = 0; !error && i < job->calls; i++)
+		error = sweep_call_run(&s->call, numel);
 	*time_us =
 		(double)(dist_now_ns(s->group) - start_ns) / 1e3 / job->calls;
-	return err;
+	return error;
 }
 
 /* Rank 0 has the times of those that the job asks for. */
@@ -99,33 +99,33 @@ static enum dist_error average(struct sweeper *s)
 static enum dist_error time_size(struct sweeper *s, size_t numel)
 {
 	const struct sweep *job = s->job;
-	enum dist_error err;
+	enum dist_error error;
 	double ignored;
 	int i;
 
 	/* Zeros stay zeros under every operation, however often repeated. */
-	err = sweep_call_clear(&s->call, numel);
-	for (i = -job->warmup; !err && i < job->iterations; i++)
-		err = run_calls(s, numel, i < 0 ? &ignored : &s->time_us[i]);
-	return err ? err : average(s);
+	error = sweep_call_clear(&s->call, numel);
+	for (i = -job->warmup; !error && i < job->iterations; i++)
+		error = run_calls(s, numel, i < 0 ? &ignored : &s->time_us[i]);
+	return error ? error : average(s);
 }
 
 /* Runs one call on known values; rank 0 then has all ranks' wrong elements. */
 static enum dist_error check_size(struct sweeper *s, size_t numel,
 				  int64_t *wrong)
 {
-	enum dist_error err;
+	enum dist_error error;
 
 	*wrong = -1;
 	if (!s->job->check)
 		return DIST_OK;
-	err = sweep_call_fill(&s->call, numel);
-	if (!err)
-		err = sweep_call_run(&s->call, numel);
-	if (!err)
-		err = sweep_call_check(&s->call, numel, wrong);
-	if (err)
-		return err;
+	error = sweep_call_fill(&s->call, numel);
+	if (!error)
+		error = sweep_call_run(&s->call, numel);
+	if (!error)
+		error = sweep_call_check(&s->call, numel, wrong);
+	if (error)
+		return error;
 	return dist_reduce(s->group, dist_tensor(wrong, 1, DIST_INT64), 0,
 			   DIST_SUM, NULL);
 }
@@ -151,7 +151,8 @@ static double busbw_factor(enum sweep_collective collective, int world_size)
 static struct sweep_row make_row(struct sweeper *s, size_t numel, int64_t wrong)
 {
 	const struct sweep *job = s->job;
-	struct sample sample = sample_of(s->time_us, (size_t)job->iterations);
+	struct dist__sample sample =
+		dist__sample_of(s->time_us, (size_t)job->iterations);
 	struct sweep_row row = {
 		.numel = numel,
 		.bytes = sweep_call_bytes(&s->call, numel),
@@ -184,7 +185,7 @@ static enum dist_error put_row(const struct sweeper *s,
 		sweep_print_row(job->out, job, row);
 		fflush(job->out);
 	}
-	if (job->rows && (fwrite(row, sizeof(*row), 1, job->rows) != 1 ||
+	if (job->rows && (fwrite(row, sizeof *row, 1, job->rows) != 1 ||
 			  fflush(job->rows) != 0))
 		return DIST_ERR_IO;
 	return DIST_OK;
@@ -211,43 +212,43 @@ static enum dist_error sweep_sizes(struct sweeper *s, bool *wrong_seen)
 {
 	const struct sweep *job = s->job;
 	size_t bytes = job->min_bytes;
-	enum dist_error err = DIST_OK;
+	enum dist_error error = DIST_OK;
 
-	while (!err && bytes <= job->max_bytes) {
+	while (!error && bytes <= job->max_bytes) {
 		size_t numel = sweep_call_numel(&s->call, bytes);
 		struct sweep_row row;
 		int64_t wrong = -1;
 
 		s->doing = sweep_name(job->collective);
-		err = time_size(s, numel);
-		if (!err)
-			err = check_size(s, numel, &wrong);
-		if (err)
+		error = time_size(s, numel);
+		if (!error)
+			error = check_size(s, numel, &wrong);
+		if (error)
 			break;
 		row = make_row(s, numel, wrong);
 		*wrong_seen |= wrong > 0;
 		s->doing = "writing the results";
-		err = put_row(s, &row);
+		error = put_row(s, &row);
 		bytes = next_size(job, bytes);
 	}
-	return err;
+	return error;
 }
 
 static enum dist_error allocate(struct sweeper *s)
 {
 	const struct sweep *job = s->job;
-	enum dist_error err;
+	enum dist_error error;
 
 	s->doing = "allocating the buffers";
-	s->time_us = calloc((size_t)job->iterations, sizeof(*s->time_us));
+	s->time_us = calloc((size_t)job->iterations, sizeof *s->time_us);
 	if (!s->time_us)
 		return DIST_ERR_NO_MEMORY;
 	s->simulated = strcmp(dist_get_backend(s->group), "sim") == 0;
-	err = sweep_call_init(&s->call, job, s->group,
-			      s->simulated && !job->check);
-	if (!err && job->cold)
-		err = caches_init(&s->caches, s->group);
-	return err;
+	error = sweep_call_init(&s->call, job, s->group,
+				s->simulated && !job->check);
+	if (!error && job->cold)
+		error = caches_init(&s->caches, s->group);
+	return error;
 }
 
 int sweep_rank(void *arg)
@@ -255,20 +256,20 @@ int sweep_rank(void *arg)
 	struct sweeper s = {.job = arg};
 	const struct sweep *job = arg;
 	bool wrong_seen = false;
-	enum dist_error err;
+	enum dist_error error;
 	int status;
 
 	if (rank_join(&s.group))
 		return 1;
-	err = allocate(&s);
-	if (!err && job->out && dist_get_rank(s.group) == 0)
+	error = allocate(&s);
+	if (!error && job->out && dist_get_rank(s.group) == 0)
 		sweep_print_header(job->out, job, dist_get_world_size(s.group),
 				   dist_get_backend(s.group));
-	if (!err)
-		err = sweep_sizes(&s, &wrong_seen);
+	if (!error)
+		error = sweep_sizes(&s, &wrong_seen);
 	caches_release(&s.caches);
 	sweep_call_release(&s.call);
-	status = rank_leave(s.group, s.doing, err);
+	status = rank_leave(s.group, s.doing, error);
 	free(s.time_us);
 	return status || wrong_seen;
 }

@@ -12,9 +12,8 @@
 
 #include <stdio.h>
 
-#include <popt.h>
-
 #include "lockstep/dist.h"
+#include "scenarios/arguments.h"
 
 enum sweep_collective {
 	SWEEP_ALL_REDUCE,
@@ -103,11 +102,11 @@ void sweep_print_header(FILE *out, const struct sweep *sweep, int world_size,
 void sweep_print_row(FILE *out, const struct sweep *sweep,
 		     const struct sweep_row *row);
 
-/* The command line of a sweep, nccl-tests' flags. Strings are popt's. */
+/* The command line of a sweep, nccl-tests' flags. */
 struct sweep_arguments {
-	char *min_bytes;
-	char *max_bytes;
-	char *step_bytes; /* NULL: by the factor */
+	size_t min_bytes;
+	size_t max_bytes;
+	size_t step_bytes; /* 0: by the factor */
 	double factor;
 	int iterations; /* INT_MIN: 20, in simulation 1 */
 	int calls;
@@ -116,21 +115,15 @@ struct sweep_arguments {
 	int cold;
 	int together;
 	int check; /* INT_MIN: 1, in simulation 0 */
-	char *dtype;
-	char *op;
+	const char *dtype;
+	const char *op;
 	int root;
 };
 
-/* Entries of the table below, its end included. */
-#define SWEEP_TABLE 15
+extern const struct option sweep_options[];
 
-/* sweep_arguments_init sets the defaults and fills table with the options that
- * set the fields of arguments, to be included in a program's own. */
-void sweep_arguments_init(struct sweep_arguments *arguments,
-			  struct poptOption table[SWEEP_TABLE]);
-
-/* sweep_arguments_release frees the strings. */
-void sweep_arguments_release(struct sweep_arguments *arguments);
+/* sweep_arguments_init sets the defaults. */
+void sweep_arguments_init(struct sweep_arguments *arguments);
 
 /* sweep_arguments_use makes a sweep of the arguments, for simulated ranks or
  * for real ones. Returns false and says why in message when they make no

@@ -76,7 +76,7 @@ enum dist_error sweep_call_init(struct sweep_call *call,
 		.rank = dist_get_rank(group),
 		.world_size = dist_get_world_size(group),
 	};
-	call->list = calloc((size_t)call->world_size, sizeof(*call->list));
+	call->list = calloc((size_t)call->world_size, sizeof *call->list);
 	if (!call->list)
 		return DIST_ERR_NO_MEMORY;
 	return phantom ? DIST_OK

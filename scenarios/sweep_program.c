@@ -7,10 +7,6 @@
 #include "scenarios/arguments.h"
 #include "scenarios/sweep.h"
 
-#define USAGE                                                                  \
-	"[-b SIZE] [-e SIZE] [-f F] [OPTIONS]\n\n"                             \
-	"Example: lockstep run --nproc-per-node 4 all_reduce -b 1K -e 1M\n"
-
 /* The environment decides about the world; here it sets defaults too. */
 static bool is_simulated(void)
 {
@@ -22,25 +18,25 @@ static bool is_simulated(void)
 static int sweep_main(enum sweep_collective collective, int argc, char **argv)
 {
 	struct sweep sweep = {.collective = collective, .out = stdout};
+	static const struct option_group groups[] = {{.options = sweep_options},
+						     {.options = NULL}};
+	static const struct manual manual = {
+		.usage = "[-b SIZE] [-e SIZE] [-f F] [OPTION...]",
+		.examples = {"lockstep run --nproc-per-node 4 all_reduce -b 1K "
+			     "-e 1M"},
+		.groups = groups};
 	struct sweep_arguments arguments;
-	struct poptOption shared[SWEEP_TABLE];
-	const struct poptOption table[] = {
-		{NULL, '\0', POPT_ARG_INCLUDE_TABLE, shared, 0, NULL, NULL},
-		POPT_AUTOHELP POPT_TABLEEND};
 	struct dist_message message = {""};
-	int status = DIST_EXIT_USAGE;
+	int status;
 
-	sweep_arguments_init(&arguments, shared);
-	if (arguments_parse(argc, (const char **)argv, table, USAGE)) {
-		if (sweep_arguments_use(&arguments, is_simulated(), &sweep,
-					&message)) {
-			status = dist_launch(NULL, sweep_rank, &sweep);
-		} else {
-			fprintf(stderr, "%s: %s\n", argv[0], message.text);
-		}
-	}
-	sweep_arguments_release(&arguments);
-	return status;
+	sweep_arguments_init(&arguments);
+	if (!arguments_parse(&manual, &argc, (const char **)argv, &arguments,
+			     &status))
+		return status;
+	if (sweep_arguments_use(&arguments, is_simulated(), &sweep, &message))
+		return dist_launch(NULL, sweep_rank, &sweep);
+	fprintf(stderr, "%s: %s\n", argv[0], message.text);
+	return DIST_EXIT_USAGE;
 }
 
 int all_reduce_main(int argc, char **argv)

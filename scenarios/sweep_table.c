@@ -3,10 +3,7 @@
 
 #include <inttypes.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include "scenarios/arguments.h"
 
 static const char *const names[] = {"all_reduce", "broadcast",      "reduce",
 				    "all_gather", "reduce_scatter", "alltoall",
@@ -81,7 +78,7 @@ static bool find_dtype(const char *name, enum dist_dtype *dtype)
 {
 	size_t i;
 
-	for (i = 0; i < sizeof(dtypes) / sizeof(dtypes[0]); i++)
+	for (i = 0; i < sizeof dtypes / sizeof dtypes[0]; i++)
 		if (strcmp(dtypes[i].name, name) == 0) {
 			*dtype = dtypes[i].dtype;
 			return true;
@@ -93,7 +90,7 @@ static bool find_op(const char *name, enum dist_reduce_op *op)
 {
 	size_t i;
 
-	for (i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
+	for (i = 0; i < sizeof ops / sizeof ops[0]; i++)
 		if (strcmp(ops[i].name, name) == 0) {
 			*op = ops[i].op;
 			return true;
@@ -105,7 +102,7 @@ static const char *dtype_name(enum dist_dtype dtype)
 {
 	size_t i;
 
-	for (i = 0; i < sizeof(dtypes) / sizeof(dtypes[0]); i++)
+	for (i = 0; i < sizeof dtypes / sizeof dtypes[0]; i++)
 		if (dtypes[i].dtype == dtype)
 			return dtypes[i].name;
 	return "?";
@@ -115,7 +112,7 @@ static const char *op_name(const struct sweep *sweep)
 {
 	size_t i;
 
-	for (i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
+	for (i = 0; i < sizeof ops / sizeof ops[0]; i++)
 		if (sweep_reduces(sweep->collective) && ops[i].op == sweep->op)
 			return ops[i].name;
 	return "none";
@@ -167,7 +164,7 @@ void sweep_print_row(FILE *out, const struct sweep *sweep,
 	char wrong[24] = "N/A";
 
 	if (row->wrong >= 0)
-		snprintf(wrong, sizeof(wrong), "%" PRId64, row->wrong);
+		snprintf(wrong, sizeof wrong, "%" PRId64, row->wrong);
 	fprintf(out,
 		" %12zu %13zu %9s %7s %7d %9.2f %8.3f %8.3f %7s %10.2f "
 		"%10.2f\n",
@@ -179,59 +176,57 @@ void sweep_print_row(FILE *out, const struct sweep *sweep,
 /* What no number of an option is. */
 #define NOT_GIVEN INT_MIN
 
-void sweep_arguments_init(struct sweep_arguments *a,
-			  struct poptOption table[SWEEP_TABLE])
-{
-	const struct poptOption options[SWEEP_TABLE] = {
-		{"minbytes", 'b', POPT_ARG_STRING, &a->min_bytes, 0,
-		 "smallest size (default 8)", "SIZE"},
-		{"maxbytes", 'e', POPT_ARG_STRING, &a->max_bytes, 0,
-		 "largest size (default 64M)", "SIZE"},
-		{"stepfactor", 'f', POPT_ARG_DOUBLE, &a->factor, 0,
-		 "from one size to the next (default 2)", "F"},
-		{"stepbytes", 'i', POPT_ARG_STRING, &a->step_bytes, 0,
-		 "from one size to the next, instead of a factor", "SIZE"},
-		{"iters", 'n', POPT_ARG_INT, &a->iterations, 0,
-		 "timed calls (default 20; simulated 1: no noise)", "N"},
-		{"agg_iters", 'm', POPT_ARG_INT, &a->calls, 0,
-		 "calls timed together, one after the other (default 1)", "N"},
-		{"warmup_iters", 'w', POPT_ARG_INT, &a->warmup, 0,
-		 "calls before them (default 5; simulated 0)", "N"},
-		{"average", 'a', POPT_ARG_INT, &a->average, 0,
-		 "whose time: " AVERAGES " (default 3)", "0|1|2|3"},
-		{"cold", '\0', POPT_ARG_NONE, &a->cold, 0,
-		 "empty the caches before each call", NULL},
-		{"together", '\0', POPT_ARG_NONE, &a->together, 0,
-		 "ranks of one machine: start each iteration by its clock",
-		 NULL},
-		{"check", 'c', POPT_ARG_INT, &a->check, 0,
-		 "verify results (default 1; simulated 0: no data)", "0|1"},
-		{"datatype", 'd', POPT_ARG_STRING, &a->dtype, 0,
-		 DTYPES " (default float)", "TYPE"},
-		{"op", 'o', POPT_ARG_STRING, &a->op, 0, OPS " (default sum)",
-		 "OP"},
-		{"root", 'r', POPT_ARG_INT, &a->root, 0,
-		 "of broadcast, reduce, gather, scatter (default 0)", "RANK"},
-		POPT_TABLEEND};
-	size_t i;
+#define AT(field) offsetof(struct sweep_arguments, field)
 
-	*a = (struct sweep_arguments){.factor = 2,
+const struct option sweep_options[] = {
+	{"minbytes", OPTION_SIZE, AT(min_bytes), "SIZE",
+	 .help = "smallest size", .usual = "8", .letter = 'b'},
+	{"maxbytes", OPTION_SIZE, AT(max_bytes), "SIZE", .help = "largest size",
+	 .usual = "64M", .letter = 'e'},
+	{"stepfactor", OPTION_NUMBER, AT(factor), "F",
+	 .help = "from one size to the next", .usual = "2", .letter = 'f',
+	 .min = 1, .above = true},
+	{"stepbytes", OPTION_SIZE, AT(step_bytes), "SIZE",
+	 .help = "from one size to the next, instead of a factor",
+	 .letter = 'i', .min = 1},
+	{"iters", OPTION_COUNT, AT(iterations), "N", .help = "timed calls",
+	 .usual = "20; simulated 1: no noise", .letter = 'n', .min = 1},
+	{"agg_iters", OPTION_COUNT, AT(calls), "N",
+	 .help = "calls timed together, one after the other", .usual = "1",
+	 .letter = 'm', .min = 1},
+	{"warmup_iters", OPTION_COUNT, AT(warmup), "N",
+	 .help = "calls before them", .usual = "5; simulated 0", .letter = 'w'},
+	{"average", OPTION_COUNT, AT(average), "0|1|2|3",
+	 .help = "whose time: " AVERAGES, .usual = "3", .letter = 'a',
+	 .max = SWEEP_SLOWEST_RANK},
+	{"cold", OPTION_SWITCH, AT(cold), NULL,
+	 .help = "empty the caches before each call"},
+	{"together", OPTION_SWITCH, AT(together), NULL,
+	 .help = "ranks of one machine: start each iteration by its clock"},
+	{"check", OPTION_COUNT, AT(check), "0|1", .help = "verify results",
+	 .usual = "1; simulated 0: no data", .letter = 'c', .max = 1},
+	{"datatype", OPTION_CHOICE, AT(dtype),
+	 "float|double|half|bfloat16|int8|uint8|int32|int64|bool",
+	 .help = "of the elements", .usual = "float", .letter = 'd'},
+	{"op", OPTION_CHOICE, AT(op), "sum|prod|min|max|avg|band|bor|bxor",
+	 .help = "reduction", .usual = "sum", .letter = 'o'},
+	{"root", OPTION_COUNT, AT(root), "RANK",
+	 .help = "of broadcast, reduce, gather, scatter", .usual = "0",
+	 .letter = 'r'},
+	{.name = NULL}};
+
+void sweep_arguments_init(struct sweep_arguments *a)
+{
+	*a = (struct sweep_arguments){.min_bytes = 8,
+				      .max_bytes = 64 << 20,
+				      .factor = 2,
 				      .iterations = NOT_GIVEN,
 				      .calls = 1,
 				      .warmup = NOT_GIVEN,
 				      .average = SWEEP_SLOWEST_RANK,
-				      .check = NOT_GIVEN};
-	for (i = 0; i < SWEEP_TABLE; i++)
-		table[i] = options[i];
-}
-
-void sweep_arguments_release(struct sweep_arguments *a)
-{
-	free(a->min_bytes);
-	free(a->max_bytes);
-	free(a->step_bytes);
-	free(a->dtype);
-	free(a->op);
+				      .check = NOT_GIVEN,
+				      .dtype = "float",
+				      .op = "sum"};
 }
 
 /* The pairs that dist.h calls legal. */
@@ -245,51 +240,31 @@ static bool is_legal(const struct sweep *sweep)
 	return !bits || sweep->dtype >= DIST_INT8;
 }
 
-static const char *or_else(const char *text, const char *otherwise)
+static int given_or(int number, int otherwise)
 {
-	return text ? text : otherwise;
+	return number == NOT_GIVEN ? otherwise : number;
 }
 
-/* What is wrong with the sizes, or NULL. */
-static const char *read_sizes(const struct sweep_arguments *a,
-			      struct sweep *sweep)
-{
-	sweep->factor = a->factor;
-	if (!arguments_size(or_else(a->min_bytes, "8"), &sweep->min_bytes))
-		return "-b: expected a size such as 8, 64K or 1M";
-	if (!arguments_size(or_else(a->max_bytes, "64M"), &sweep->max_bytes))
-		return "-e: expected a size such as 8, 64K or 1M";
-	if (sweep->max_bytes < sweep->min_bytes)
-		return "-e: expected a size not below that of -b";
-	if (!(sweep->factor > 1))
-		return "-f: expected a factor above 1";
-	if (a->step_bytes &&
-	    (!arguments_size(a->step_bytes, &sweep->step_bytes) ||
-	     sweep->step_bytes == 0))
-		return "-i: expected a size above 0, such as 8, 64K or 1M";
-	return NULL;
-}
-
-/* What is wrong with what is called, or NULL. */
+/* What is wrong with what is called, or NULL; the options have checked words
+ * and numbers. */
 static const char *read_call(const struct sweep_arguments *a,
 			     struct sweep *sweep)
 {
+	sweep->min_bytes = a->min_bytes;
+	sweep->max_bytes = a->max_bytes;
+	sweep->step_bytes = a->step_bytes;
+	sweep->factor = a->factor;
 	sweep->root = a->root;
-	if (sweep->root < 0)
-		return "-r: expected a rank";
-	if (!find_dtype(or_else(a->dtype, "float"), &sweep->dtype))
+	if (sweep->max_bytes < sweep->min_bytes)
+		return "-e: expected a size not below that of -b";
+	if (!find_dtype(a->dtype, &sweep->dtype))
 		return "-d: expected " DTYPES;
-	if (!find_op(or_else(a->op, "sum"), &sweep->op))
+	if (!find_op(a->op, &sweep->op))
 		return "-o: expected " OPS;
 	if (!is_legal(sweep))
 		return "-o: expected for floats sum, prod, min, max or avg, "
 		       "for bool any but avg";
 	return NULL;
-}
-
-static int given_or(int number, int otherwise)
-{
-	return number == NOT_GIVEN ? otherwise : number;
 }
 
 /* What is wrong with how it is timed, or NULL. */
@@ -302,16 +277,6 @@ static const char *read_timing(const struct sweep_arguments *a, bool simulated,
 	sweep->cold = a->cold != 0;
 	sweep->together = a->together != 0;
 	sweep->check = given_or(a->check, !simulated) != 0;
-	if (sweep->iterations < 1)
-		return "-n: expected 1 or more";
-	if (sweep->calls < 1)
-		return "-m: expected 1 or more";
-	if (sweep->warmup < 0)
-		return "-w: expected 0 or more";
-	if (a->check < 0 && a->check != NOT_GIVEN)
-		return "-c: expected 0 or 1";
-	if (a->average < SWEEP_FIRST_RANK || a->average > SWEEP_SLOWEST_RANK)
-		return "-a: expected " AVERAGES;
 	sweep->average = (enum sweep_average)a->average;
 	if (sweep->cold && simulated)
 		return "--cold: expected a real back end, as simulated memory "
@@ -325,13 +290,11 @@ static const char *read_timing(const struct sweep_arguments *a, bool simulated,
 bool sweep_arguments_use(const struct sweep_arguments *a, bool simulated,
 			 struct sweep *sweep, struct dist_message *message)
 {
-	const char *what = read_sizes(a, sweep);
+	const char *what = read_timing(a, simulated, sweep);
 
-	if (!what)
-		what = read_timing(a, simulated, sweep);
 	if (!what)
 		what = read_call(a, sweep);
 	if (what)
-		snprintf(message->text, sizeof(message->text), "%s", what);
+		snprintf(message->text, sizeof message->text, "%s", what);
 	return !what;
 }

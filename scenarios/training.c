@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "scenarios/rank.h"
-#include "scenarios/sample.h"
+#include "base/statistics.h"
 
 struct lane *training_lane(struct training *t, struct dist_group *group)
 {
@@ -22,7 +22,7 @@ enum dist_error training_tensor(struct training *t, size_t numel,
 	*tensor = dist_tensor(NULL, numel, DIST_FLOAT32);
 	if (t->phantom)
 		return DIST_OK;
-	memory = realloc(t->memory, (t->num_memory + 1) * sizeof(*memory));
+	memory = realloc(t->memory, (t->num_memory + 1) * sizeof *memory);
 	if (!memory)
 		return DIST_ERR_NO_MEMORY;
 	t->memory = memory;
@@ -38,11 +38,11 @@ enum dist_error training_compute(struct training *t, int64_t duration_ns,
 				 const char *label)
 {
 	int64_t begun_ns = dist_now_ns(t->group);
-	enum dist_error err = dist_compute(
+	enum dist_error error = dist_compute(
 		t->group, (int64_t)(t->factor * (double)duration_ns), label);
 
 	t->computed_ns += dist_now_ns(t->group) - begun_ns;
-	return err;
+	return error;
 }
 
 struct dist_group *training_begin(struct training *t, struct pending *pending,
@@ -60,18 +60,18 @@ struct dist_group *training_begin(struct training *t, struct pending *pending,
 enum dist_error training_wait(struct training *t, struct pending *pending)
 {
 	struct wait wait = {.begun_ns = pending->begun_ns};
-	enum dist_error err;
+	enum dist_error error;
 
 	if (!pending->work)
 		return DIST_OK;
 	wait.from_ns = dist_now_ns(t->group);
-	err = dist_work_wait(pending->work, DIST_TIMEOUT_OF_GROUP);
+	error = dist_work_wait(pending->work, DIST_TIMEOUT_OF_GROUP);
 	wait.to_ns = dist_now_ns(t->group);
 	dist_work_free(pending->work);
 	pending->work = NULL;
-	if (!err && pending->lane)
-		err = waits_add(&pending->lane->waits, wait);
-	return err;
+	if (!error && pending->lane)
+		error = waits_add(&pending->lane->waits, wait);
+	return error;
 }
 
 static bool is_phantom(const struct workload_job *job, struct dist_group *group)
@@ -92,14 +92,14 @@ static enum dist_error start(struct training *t)
 	t->computes = true;
 	training_lane(t, t->group);
 	t->doing = "starting";
-	if (!workload_fits(t->job, t->world_size, &message)) {
+	if (workload_misfit(t->job, t->world_size, &message)) {
 		if (t->rank == 0)
 			fprintf(stderr, "%s: %s\n", workload->name,
 				message.text);
 		return DIST_ERR_INVALID_ARGUMENT;
 	}
 	t->times =
-		calloc((size_t)t->job->arguments->steps + 1, sizeof(*t->times));
+		calloc((size_t)t->job->arguments->steps + 1, sizeof *t->times);
 	if (!t->times)
 		return DIST_ERR_NO_MEMORY;
 	return workload->start(t);
@@ -111,23 +111,23 @@ static enum dist_error train(struct training *t)
 {
 	const struct workload *workload = t->job->workload;
 	int steps = t->job->arguments->steps;
-	enum dist_error err = DIST_OK;
+	enum dist_error error = DIST_OK;
 
-	for (t->step = 0; !err && t->step < steps; t->step++) {
+	for (t->step = 0; !error && t->step < steps; t->step++) {
 		t->factor = pace_factor(t->job->pace, t->rank, t->step);
 		if (t->job->check)
 			workload->fill(t);
 		t->doing = "barrier";
-		err = dist_barrier(t->group, NULL);
+		error = dist_barrier(t->group, NULL);
 		t->start_ns = dist_now_ns(t->group);
-		if (!err)
-			err = workload->step(t);
+		if (!error)
+			error = workload->step(t);
 		t->times[t->step] =
 			(double)(dist_now_ns(t->group) - t->start_ns);
-		if (!err && t->job->check)
+		if (!error && t->job->check)
 			t->times[steps] += workload->count_wrong(t);
 	}
-	return err;
+	return error;
 }
 
 /* What the ranks that compute spent, all steps and ranks together. */
@@ -139,16 +139,16 @@ enum { COMPUTED, IDLE, SPENT, RANKS, NUM_SUMS };
 static enum dist_error gather(struct training *t, double sums[NUM_SUMS])
 {
 	size_t i, steps = (size_t)t->job->arguments->steps;
-	enum dist_error err = DIST_OK;
+	enum dist_error error = DIST_OK;
 	int64_t idle_ns = 0;
 
 	t->doing = "gathering the times";
-	for (i = 0; !err && i < t->num_lanes; i++)
-		err = waits_idle(&t->lanes[i].waits, t->lanes[i].group,
-				 &idle_ns);
-	if (!err && t->job->workload->idle)
-		err = t->job->workload->idle(t, &idle_ns);
-	memset(sums, 0, NUM_SUMS * sizeof(*sums));
+	for (i = 0; !error && i < t->num_lanes; i++)
+		error = waits_idle(&t->lanes[i].waits, t->lanes[i].group,
+				   &idle_ns);
+	if (!error && t->job->workload->idle)
+		error = t->job->workload->idle(t, &idle_ns);
+	memset(sums, 0, NUM_SUMS * sizeof *sums);
 	if (t->computes) {
 		sums[COMPUTED] = (double)t->computed_ns;
 		sums[IDLE] = (double)idle_ns;
@@ -156,16 +156,16 @@ static enum dist_error gather(struct training *t, double sums[NUM_SUMS])
 			sums[SPENT] += t->times[i];
 		sums[RANKS] = 1;
 	}
-	if (!err)
-		err = dist_reduce(t->group,
-				  dist_tensor(sums, NUM_SUMS, DIST_FLOAT64), 0,
-				  DIST_SUM, NULL);
-	if (!err)
-		err = dist_reduce(
+	if (!error)
+		error = dist_reduce(t->group,
+				    dist_tensor(sums, NUM_SUMS, DIST_FLOAT64),
+				    0, DIST_SUM, NULL);
+	if (!error)
+		error = dist_reduce(
 			t->group,
 			dist_tensor(t->times, steps + 1, DIST_FLOAT64), 0,
 			DIST_MAX, NULL);
-	return err;
+	return error;
 }
 
 /* The parts of a mean step: who is done before the slowest is idle. */
@@ -192,11 +192,11 @@ static void summarize(struct training *t, const double sums[NUM_SUMS],
 		      struct workload_result *r)
 {
 	size_t i, steps = (size_t)t->job->arguments->steps;
-	struct sample s;
+	struct dist__sample s;
 
-	memset(r, 0, sizeof(*r));
+	memset(r, 0, sizeof *r);
 	divide(t, sums, r);
-	s = sample_of(t->times, steps);
+	s = dist__sample_of(t->times, steps);
 	r->world_size = t->world_size;
 	r->step_ns = (int64_t)s.median;
 	r->min_ns = (int64_t)s.min;
@@ -240,23 +240,23 @@ int workload_rank(void *arg)
 {
 	struct training t = {.job = arg};
 	double sums[NUM_SUMS];
-	enum dist_error err;
+	enum dist_error error;
 	int status;
 
 	if (rank_join(&t.group))
 		return 1;
-	err = start(&t);
-	if (!err)
-		err = train(&t);
-	if (!err)
-		err = gather(&t, sums);
-	if (!err)
+	error = start(&t);
+	if (!error)
+		error = train(&t);
+	if (!error)
+		error = gather(&t, sums);
+	if (!error)
 		report(&t, sums);
 	if (t.job->workload->stop)
 		t.job->workload->stop(&t);
 	/* Tensors of what is still in flight are in use until the group's end.
 	 */
-	status = rank_leave(t.group, t.doing, err);
+	status = rank_leave(t.group, t.doing, error);
 	status = status || !t.times || t.times[t.job->arguments->steps] > 0;
 	release(&t);
 	return status;

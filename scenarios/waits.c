@@ -7,7 +7,7 @@ enum dist_error waits_add(struct waits *waits, struct wait wait)
 {
 	if (waits->num == waits->room) {
 		size_t room = waits->room ? 2 * waits->room : 16;
-		struct wait *list = realloc(waits->list, room * sizeof(*list));
+		struct wait *list = realloc(waits->list, room * sizeof *list);
 
 		if (!list)
 			return DIST_ERR_NO_MEMORY;
@@ -28,28 +28,28 @@ int64_t wait_idle_ns(const struct wait *wait, int64_t peer_ns)
 enum dist_error waits_idle(const struct waits *waits, struct dist_group *group,
 			   int64_t *idle_ns)
 {
-	enum dist_error err;
+	enum dist_error error;
 	int64_t *last_ns;
 	size_t i;
 
 	if (waits->num == 0 || dist_get_world_size(group) < 2)
 		return DIST_OK;
-	last_ns = malloc(waits->num * sizeof(*last_ns));
+	last_ns = malloc(waits->num * sizeof *last_ns);
 	if (!last_ns)
 		return DIST_ERR_NO_MEMORY;
 	for (i = 0; i < waits->num; i++)
 		last_ns[i] = waits->list[i].begun_ns;
-	err = dist_all_reduce(group,
-			      dist_tensor(last_ns, waits->num, DIST_INT64),
-			      DIST_MAX, NULL);
-	for (i = 0; !err && i < waits->num; i++)
+	error = dist_all_reduce(group,
+				dist_tensor(last_ns, waits->num, DIST_INT64),
+				DIST_MAX, NULL);
+	for (i = 0; !error && i < waits->num; i++)
 		*idle_ns += wait_idle_ns(&waits->list[i], last_ns[i]);
 	free(last_ns);
-	return err;
+	return error;
 }
 
 void waits_release(struct waits *waits)
 {
 	free(waits->list);
-	memset(waits, 0, sizeof(*waits));
+	memset(waits, 0, sizeof *waits);
 }

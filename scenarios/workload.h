@@ -8,10 +8,11 @@
 
 #include <stdio.h>
 
+#include "scenarios/gpu.h"
 #include "scenarios/layers.h"
-#include "scenarios/model.h"
+#include "model/training/model.h"
 #include "scenarios/pace.h"
-#include "scenarios/schedule.h"
+#include "model/training/schedule.h"
 #include "scenarios/workload_arguments.h"
 
 /* Buckets of which the sizes are handed back. */
@@ -71,6 +72,7 @@ struct workload_job {
 	const struct layers *layers;
 	const struct schedule *schedule;
 	const struct pace *pace;
+	const char *compute; /* what the durations stand on, in words */
 	enum workload_contents contents;
 	bool check;                     /* verify contents; needs real ones */
 	FILE *out;                      /* rank 0 prints here; NULL: not */
@@ -78,17 +80,35 @@ struct workload_job {
 					   where ranks share memory */
 };
 
+/* Elements of the model that the rank holds which holds most of them, or of
+ * which it keeps what the optimizer has to remember. */
+struct workload_held {
+	double parameters;
+	double gradients;
+	double states;
+};
+
 /* One kind. The functions run on one rank of it; NULL: there is nothing to
  * do. */
 struct workload {
 	const char *name;
-	const char *example;  /* what stands behind lockstep run */
-	const char *contents; /* what check finds right: "gradients" */
+	const char *example;    /* what stands behind lockstep run */
+	const char *prediction; /* and behind lockstep predict --workload X */
+	const char *contents;   /* what check finds right: "gradients" */
 
-	/* Whether the model can be cut so that world_size ranks do it; message
-	 * says what was expected otherwise. */
-	bool (*fits)(const struct workload_job *job, int world_size,
-		     struct dist_message *message);
+	/* Returns NULL if the model can be cut so that world_size ranks do it,
+	 * else the option that stands against it; message says what was
+	 * expected. */
+	const char *(*misfit)(const struct workload_job *job, int world_size,
+			      struct dist_message *message);
+
+	/* Samples that all ranks together train on in a step, in batches; NULL:
+	 * one a rank. */
+	double (*batches)(const struct workload_job *job, int world_size);
+
+	/* NULL: all of the model. */
+	struct workload_held (*held)(const struct workload_job *job,
+				     int world_size);
 
 	/* Makes what the steps need in t->state, which stop frees; it is
 	 * called also where start failed. Errors: any. */
@@ -130,10 +150,20 @@ const char *workload_call_name(enum workload_call call);
 #define WORKLOAD_NAMES                                                         \
 	"ddp_step, fsdp, hybrid, moe, pipeline, ps, tensor_parallel"
 
-/* workload_fits returns whether job can run on world_size ranks; message says
- * what was expected otherwise. */
-bool workload_fits(const struct workload_job *job, int world_size,
-		   struct dist_message *message);
+/* workload_misfit returns NULL if job can run on world_size ranks, else the
+ * option that stands against it, "straggler"; message says what was expected.
+ */
+const char *workload_misfit(const struct workload_job *job, int world_size,
+			    struct dist_message *message);
+
+/* workload_samples returns how many samples all ranks together train on in a
+ * step. */
+double workload_samples(const struct workload_job *job, int world_size);
+
+/* workload_held returns what the fullest of world_size ranks, which job fits,
+ * holds. */
+struct workload_held workload_held(const struct workload_job *job,
+				   int world_size);
 
 /* workload_rank runs the steps on one rank; arg is a struct workload_job.
  * Returns 0, or 1 after an error or a wrong element. */
@@ -152,21 +182,27 @@ struct workload_setup {
 	struct schedule schedule;     /* of the step */
 	struct schedule no_computing; /* of its communication alone */
 	struct pace pace;
-	char compute[256]; /* what the durations stand on, in words */
+	struct gpu gpu;      /* what computes; name "": not known */
+	double flops;        /* FLOP/s at which it does */
+	char compute[384];   /* what the durations stand on, in words */
+	const char *refused; /* after an error: the option that it is about */
 	struct workload_job job;
 };
 
 /*
  * workload_setup_init loads and computes what arguments, checked before, ask
- * for; setup->job is then complete but for what is run with it. arguments and
- * setup must stay where they are. Either way workload_setup_release frees what
- * *setup holds. Errors: DIST_ERR_INVALID_ARGUMENT, DIST_ERR_NO_MEMORY,
- * DIST_ERR_IO; message says what.
+ * for; setup->job is then complete but for what is run with it. gpu names the
+ * device where arguments name none; "": it is not known. Without a rate in
+ * arguments or of the device the setup is refused; gpu NULL: a nominal rate
+ * will do, and setup->compute says so. arguments and setup must stay where they
+ * are. Either way workload_setup_release frees what *setup holds. Errors:
+ * DIST_ERR_INVALID_ARGUMENT, DIST_ERR_NO_MEMORY, DIST_ERR_IO; message says
+ * what.
  */
 DIST_MUST_CHECK enum dist_error
 workload_setup_init(struct workload_setup *setup,
 		    const struct workload *workload,
-		    const struct workload_arguments *arguments,
+		    const struct workload_arguments *arguments, const char *gpu,
 		    struct dist_message *message);
 
 /* workload_setup_release frees what setup holds. */

@@ -5,24 +5,28 @@
 #ifndef LOCKSTEP_SCENARIOS_WORKLOAD_ARGUMENTS_H
 #define LOCKSTEP_SCENARIOS_WORKLOAD_ARGUMENTS_H
 
+#include <float.h>
 #include <limits.h>
 
-#include <popt.h>
-
-#include "scenarios/schedule.h"
+#include "model/training/schedule.h"
+#include "scenarios/arguments.h"
 
 /* As many as there are ranks. */
 #define WORKLOAD_WHOLE_WORLD INT_MIN
 
-/* Strings are popt's, NULL when not given. */
+/* A rate in FLOP/s that nobody gave. */
+#define WORKLOAD_NO_RATE (-DBL_MAX)
+
+/* NULL: not given. */
 struct workload_arguments {
 	/* all */
-	char *model;
+	const char *model;
 	struct schedule_rate rate;
-	char *gpu;
-	char *precision;
+	const char *gpu;
+	const char *precision;
+	const char *optimizer; /* NULL: adam */
 	double jitter_percent;
-	char *stragglers;
+	const char *stragglers;
 	int seed;
 	int steps;
 
@@ -34,7 +38,7 @@ struct workload_arguments {
 	int accumulate;
 	int find_unused_parameters;
 	int static_graph;
-	char *comm_hook;
+	const char *comm_hook;
 
 	/* fsdp */
 	int zero; /* stage */
@@ -44,7 +48,7 @@ struct workload_arguments {
 	int tp; /* ranks of a tensor group, or WORKLOAD_WHOLE_WORLD */
 	int pp; /* stages, so too */
 	int micro_batches;
-	char *schedule; /* NULL: 1f1b */
+	const char *schedule; /* NULL: 1f1b */
 
 	/* moe */
 	int experts; /* or WORKLOAD_WHOLE_WORLD */
@@ -55,28 +59,16 @@ struct workload_arguments {
 	int servers;
 };
 
-/* Room for the entries of one kind, its end included. */
-#define WORKLOAD_TABLE 24
+/* The options of all kinds. A field of a struct workload_arguments each. */
+extern const struct option workload_options[];
 
-/* workload_arguments_init sets the defaults and fills table with the options
- * of the kind named workload that set the fields of arguments, to be included
- * in a program's own. */
+/* workload_arguments_init sets the defaults of the kind named workload. */
 void workload_arguments_init(struct workload_arguments *arguments,
-			     const char *workload,
-			     struct poptOption table[WORKLOAD_TABLE]);
-
-/* workload_arguments_check returns whether those that the kind takes make
- * sense; message says which does not, and its legal range. */
-bool workload_arguments_check(const struct workload_arguments *arguments,
-			      const char *workload,
-			      struct dist_message *message);
+			     const char *workload);
 
 /* workload_arguments_describe writes those of the kind's own flags that are not
  * as by default, each behind a space, as they would be given. */
 void workload_arguments_describe(const struct workload_arguments *arguments,
 				 const char *workload, char *text, size_t size);
-
-/* workload_arguments_release frees the strings. */
-void workload_arguments_release(struct workload_arguments *arguments);
 
 #endif

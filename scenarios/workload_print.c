@@ -66,6 +66,7 @@ void workload_print(const struct workload_job *job, const char *backend,
 	fprintf(out, "%s: %d ranks over %s, batch %g, %d step%s\n",
 		job->model->name, r->world_size, backend,
 		job->arguments->rate.batch, steps, steps == 1 ? "" : "s");
+	fprintf(out, "compute: %s\n", job->compute);
 	if (r->num_buckets > 0)
 		print_buckets(r, out);
 	else

@@ -20,26 +20,24 @@ struct program {
  * not, the ranks will see. */
 static bool fits(const struct workload_job *job, struct dist_message *message)
 {
-	const char *words = getenv("WORLD_SIZE");
-	int world_size = words ? atoi(words) : 1;
+	const char *text = getenv("WORLD_SIZE");
+	int world_size = text ? atoi(text) : 1;
 
-	return world_size < 1 || workload_fits(job, world_size, message);
+	return world_size < 1 || !workload_misfit(job, world_size, message);
 }
 
 static bool prepare(struct program *p, struct dist_message *message)
 {
 	struct workload_job *job = &p->setup.job;
 
-	if (!workload_arguments_check(&p->arguments, p->workload->name,
-				      message))
-		return false;
 	if (p->phantom && (p->real || p->check)) {
-		snprintf(message->text, sizeof(message->text),
+		snprintf(message->text, sizeof message->text,
 			 "--phantom: there is nothing %s in it",
 			 p->real ? "real" : "to check");
 		return false;
 	}
-	if (workload_setup_init(&p->setup, p->workload, &p->arguments, message))
+	if (workload_setup_init(&p->setup, p->workload, &p->arguments, NULL,
+				message))
 		return false;
 	job->out = stdout;
 	job->check = p->check;
@@ -50,35 +48,43 @@ static bool prepare(struct program *p, struct dist_message *message)
 	return fits(job, message);
 }
 
+static const struct option program_options[] = {
+	{"phantom", OPTION_SWITCH, offsetof(struct program, phantom), NULL,
+	 .help = "tensors without bytes (default in simulation)"},
+	{"real", OPTION_SWITCH, offsetof(struct program, real), NULL,
+	 .help = "tensors with bytes (default otherwise)"},
+	{"check", OPTION_SWITCH, offsetof(struct program, check), NULL,
+	 .help = "tensors with bytes, and verify what they hold"},
+	{.name = NULL}};
+
+static const struct option_group program_groups[] = {
+	{.options = workload_options,
+	 .offset = offsetof(struct program, arguments)},
+	{"Tensors", .options = program_options},
+	{.options = NULL}};
+
 static int workload_main(const struct workload *workload, int argc, char **argv)
 {
 	struct program p = {.workload = workload};
-	struct poptOption shared[WORKLOAD_TABLE];
-	const struct poptOption table[] = {
-		{NULL, '\0', POPT_ARG_INCLUDE_TABLE, shared, 0, NULL, NULL},
-		{"phantom", '\0', POPT_ARG_NONE, &p.phantom, 0,
-		 "tensors without bytes (default in simulation)", NULL},
-		{"real", '\0', POPT_ARG_NONE, &p.real, 0,
-		 "tensors with bytes (default otherwise)", NULL},
-		{"check", '\0', POPT_ARG_NONE, &p.check, 0,
-		 "tensors with bytes, and verify what they hold", NULL},
-		POPT_AUTOHELP POPT_TABLEEND};
+	char example[256];
+	const struct manual manual = {.examples = {example},
+				      .groups = program_groups,
+				      .taker = workload->name};
 	struct dist_message message = {""};
-	int status = DIST_EXIT_USAGE;
-	char usage[256];
+	int status;
 
-	snprintf(usage, sizeof(usage),
-		 "[OPTIONS]\n\nExample: lockstep run %.200s\n",
+	snprintf(example, sizeof example, "lockstep run %.200s",
 		 workload->example);
-	workload_arguments_init(&p.arguments, workload->name, shared);
-	if (arguments_parse(argc, (const char **)argv, table, usage)) {
-		if (prepare(&p, &message))
-			status = dist_launch(NULL, workload_rank, &p.setup.job);
-		else
-			fprintf(stderr, "%s: %s\n", argv[0], message.text);
+	workload_arguments_init(&p.arguments, workload->name);
+	if (!arguments_parse(&manual, &argc, (const char **)argv, &p, &status))
+		return status;
+	if (prepare(&p, &message)) {
+		status = dist_launch(NULL, workload_rank, &p.setup.job);
+	} else {
+		fprintf(stderr, "%s: %s\n", argv[0], message.text);
+		status = DIST_EXIT_USAGE;
 	}
 	workload_setup_release(&p.setup);
-	workload_arguments_release(&p.arguments);
 	return status;
 }
 

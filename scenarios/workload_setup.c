@@ -1,62 +1,106 @@
 /* From checked arguments to a job. */
 #include "scenarios/workload.h"
 
+#include <math.h>
 #include <string.h>
-
-#include "scenarios/gpu.h"
 
 /* Up to there a double holds every whole number. */
 #define MOST_ELEMENTS 0x1p53
 
-/* Chooses the rate, and says what it stands on. */
+/* ResNet-50 in mixed precision trains at 60.6e12 FLOP/s on an A100 (NVIDIA
+ * DeepLearningExamples: 2470 images/s at batch 256, times three forward
+ * passes). */
+#define NOMINAL_FLOPS 60e12
+
+/* Chooses the rate where no step was measured; words say what it stands on. */
+static enum dist_error choose_flops(const struct workload_setup *setup,
+				    const struct workload_arguments *a,
+				    bool nominal, struct gpu_rate *rate,
+				    struct dist_message *message)
+{
+	if (a->rate.flops > 0) {
+		*rate = (struct gpu_rate){a->rate.flops, " achieved"};
+		return DIST_OK;
+	}
+	if (setup->gpu.name[0])
+		return gpu_choose(&setup->gpu, a->precision, rate, message);
+	*rate = (struct gpu_rate){NOMINAL_FLOPS, ", assumed: none was given"};
+	if (nominal)
+		return DIST_OK;
+	snprintf(message->text, sizeof message->text,
+		 "expected a compute rate, --flops, --gpu or --step-ms: none "
+		 "is given, and no GPU is named whose rate is known");
+	return DIST_ERR_INVALID_ARGUMENT;
+}
+
+/* FLOP/s of a whole step of the model that takes so long. */
+static double measured_flops(const struct model *model,
+			     const struct schedule_rate *rate)
+{
+	return model->forward_flops * rate->batch *
+	       (1 + SCHEDULE_BACKWARD_FACTOR) / rate->step_ms * 1e3;
+}
+
+/* Chooses the device and its rate, and says what that stands on. */
 static enum dist_error choose_rate(struct workload_setup *setup,
 				   const struct workload_arguments *a,
-				   struct schedule_rate *rate,
+				   const char *gpu, struct schedule_rate *rate,
 				   struct dist_message *message)
 {
-	struct gpu_rate gpu = {.words = ""};
-	enum dist_error err = DIST_OK;
+	const char *name = a->gpu ? a->gpu : gpu;
+	enum dist_error error = DIST_OK;
+	struct gpu_rate chosen;
 
 	*rate = a->rate;
-	if (a->precision && !a->gpu) {
-		snprintf(message->text, sizeof(message->text),
+	setup->refused = "precision";
+	if (a->precision && !(name && *name)) {
+		snprintf(message->text, sizeof message->text,
 			 "--precision: expected --gpu too");
 		return DIST_ERR_INVALID_ARGUMENT;
 	}
-	if (a->gpu)
-		err = gpu_find(a->gpu, a->precision, setup->model.name, &gpu,
-			       message);
-	if (err)
-		return err;
-	if (a->gpu)
-		rate->flops = gpu.flops;
-	if (rate->step_ms > 0)
-		snprintf(setup->compute, sizeof(setup->compute),
+	setup->refused = a->precision ? "precision" : "gpu";
+	if (name && *name)
+		error = gpu_find(&setup->gpu, name, setup->model.name, message);
+	if (error)
+		return error;
+	if (rate->step_ms > 0) {
+		setup->flops = measured_flops(&setup->model, rate);
+		snprintf(setup->compute, sizeof setup->compute,
 			 "%g ms a step on one device, as measured",
 			 rate->step_ms);
-	else
-		snprintf(setup->compute, sizeof(setup->compute),
-			 "batch %g a rank at %g TFLOP/s achieved%s%s",
-			 rate->batch, rate->flops / 1e12, a->gpu ? " by " : "",
-			 gpu.words);
+		return DIST_OK;
+	}
+	error = choose_flops(setup, a, !gpu, &chosen, message);
+	if (error)
+		return error;
+	setup->flops = rate->flops = chosen.flops;
+	snprintf(setup->compute, sizeof setup->compute,
+		 "batch %g a rank at %g TFLOP/s%s", rate->batch,
+		 rate->flops / 1e12, chosen.text);
 	return DIST_OK;
 }
 
 /* Whether what leaves a layer can be counted, also where each token goes to
  * several experts. */
-static enum dist_error check_activations(const struct workload_setup *setup,
+static enum dist_error check_activations(struct workload_setup *setup,
 					 const struct workload_arguments *a,
 					 struct dist_message *message)
 {
 	size_t l;
 
+	setup->refused = "batch";
 	for (l = 0; l < setup->layers.num; l++) {
-		double elements = (double)setup->layers.list[l].activation *
-				  a->rate.batch * a->top_k;
+		const struct layer *layer = &setup->layers.list[l];
+		double elements = (double)layer->activation;
+
+		elements = fmax(elements, (double)layer->attention);
+		elements = fmax(elements,
+				(double)layer->width * (double)layer->tokens);
+		elements *= a->rate.batch * a->top_k;
 
 		if (elements <= MOST_ELEMENTS)
 			continue;
-		snprintf(message->text, sizeof(message->text),
+		snprintf(message->text, sizeof message->text,
 			 "--batch %g: expected less: more than 2^53 elements "
 			 "would leave a layer of %s",
 			 a->rate.batch, setup->model.name);
@@ -71,20 +115,21 @@ static enum dist_error choose_pace(struct workload_setup *setup,
 {
 	size_t used = strlen(setup->compute);
 
+	setup->refused = "straggler";
 	setup->pace.jitter = a->jitter_percent / 100;
 	setup->pace.seed = (uint64_t)a->seed;
 	if (a->jitter_percent > 0)
 		used += (size_t)snprintf(
-			setup->compute + used, sizeof(setup->compute) - used,
+			setup->compute + used, sizeof setup->compute - used,
 			", jitter %g %% (seed %d)", a->jitter_percent, a->seed);
-	if (a->stragglers && used < sizeof(setup->compute))
-		snprintf(setup->compute + used, sizeof(setup->compute) - used,
+	if (a->stragglers && used < sizeof setup->compute)
+		snprintf(setup->compute + used, sizeof setup->compute - used,
 			 ", stragglers %.60s", a->stragglers);
 	return pace_read(&setup->pace, a->stragglers, message);
 }
 
-bool workload_fits(const struct workload_job *job, int world_size,
-		   struct dist_message *message)
+const char *workload_misfit(const struct workload_job *job, int world_size,
+			    struct dist_message *message)
 {
 	const struct pace *pace = job->pace;
 	size_t i;
@@ -93,57 +138,80 @@ bool workload_fits(const struct workload_job *job, int world_size,
 		if (pace->stragglers[i].rank < world_size)
 			continue;
 		snprintf(
-			message->text, sizeof(message->text),
+			message->text, sizeof message->text,
 			"--straggler: no rank %d: expected 0 to %d, of a world "
 			"of %d",
 			pace->stragglers[i].rank, world_size - 1, world_size);
-		return false;
+		return "straggler";
 	}
-	return !job->workload->fits ||
-	       job->workload->fits(job, world_size, message);
+	return job->workload->misfit
+		       ? job->workload->misfit(job, world_size, message)
+		       : NULL;
+}
+
+double workload_samples(const struct workload_job *job, int world_size)
+{
+	double batches = job->workload->batches
+				 ? job->workload->batches(job, world_size)
+				 : world_size;
+
+	return batches * job->arguments->rate.batch;
+}
+
+struct workload_held workload_held(const struct workload_job *job,
+				   int world_size)
+{
+	double all = (double)job->model->numel;
+
+	return job->workload->held ? job->workload->held(job, world_size)
+				   : (struct workload_held){all, all, all};
 }
 
 static enum dist_error make_schedules(struct workload_setup *setup,
 				      struct schedule_rate *rate,
 				      struct dist_message *message)
 {
-	enum dist_error err =
+	enum dist_error error =
 		schedule_init(&setup->schedule, &setup->model, rate);
 
+	setup->refused = "batch";
 	rate->no_compute = true;
-	if (!err)
-		err = schedule_init(&setup->no_computing, &setup->model, rate);
-	if (err)
-		snprintf(message->text, sizeof(message->text), "%s",
-			 err == DIST_ERR_NO_MEMORY
-				 ? dist_error_string(err)
+	if (!error)
+		error = schedule_init(&setup->no_computing, &setup->model,
+				      rate);
+	if (error)
+		snprintf(message->text, sizeof message->text, "%s",
+			 error == DIST_ERR_NO_MEMORY
+				 ? dist_error_string(error)
 				 : "a step of this batch and rate cannot be "
 				   "timed");
-	return err;
+	return error;
 }
 
 enum dist_error workload_setup_init(struct workload_setup *setup,
 				    const struct workload *workload,
 				    const struct workload_arguments *a,
+				    const char *gpu,
 				    struct dist_message *message)
 {
 	struct schedule_rate rate;
-	enum dist_error err;
+	enum dist_error error;
 
-	memset(setup, 0, sizeof(*setup));
+	memset(setup, 0, sizeof *setup);
 	message->text[0] = '\0';
-	err = model_load(&setup->model, a->model ? a->model : "resnet50",
-			 message);
-	if (!err)
-		err = layers_init(&setup->layers, &setup->model);
-	if (!err)
-		err = check_activations(setup, a, message);
-	if (!err)
-		err = choose_rate(setup, a, &rate, message);
-	if (!err)
-		err = choose_pace(setup, a, message);
-	if (!err)
-		err = make_schedules(setup, &rate, message);
+	setup->refused = "model";
+	error = model_load(&setup->model, a->model ? a->model : "resnet50",
+			   message);
+	if (!error)
+		error = layers_init(&setup->layers, &setup->model);
+	if (!error)
+		error = check_activations(setup, a, message);
+	if (!error)
+		error = choose_rate(setup, a, gpu, &rate, message);
+	if (!error)
+		error = choose_pace(setup, a, message);
+	if (!error)
+		error = make_schedules(setup, &rate, message);
 	setup->job = (struct workload_job){
 		.workload = workload,
 		.arguments = a,
@@ -151,11 +219,12 @@ enum dist_error workload_setup_init(struct workload_setup *setup,
 		.layers = &setup->layers,
 		.schedule = &setup->schedule,
 		.pace = &setup->pace,
+		.compute = setup->compute,
 	};
-	if (err && !*message->text)
-		snprintf(message->text, sizeof(message->text), "%s",
-			 dist_error_string(err));
-	return err;
+	if (error && !*message->text)
+		snprintf(message->text, sizeof message->text, "%s",
+			 dist_error_string(error));
+	return error;
 }
 
 void workload_setup_release(struct workload_setup *setup)

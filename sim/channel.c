@@ -7,27 +7,29 @@
  * in which the actors made them. So the match found here, without a call, is
  * the match that SimGrid makes.
  */
-#include "sim/world.h"
+#include "sim/channel.h"
 
 #include <stdlib.h>
 
 #include <simgrid/actor.h>
 #include <simgrid/mailbox.h>
 
-#include "sim/engine_shim.h"
+#include "base/hash.h"
+#include "sim/engine/shim.h"
+#include "sim/message.h"
+#include "sim/progress.h"
+#include "sim/request.h"
 
 /* ---- finding -------------------------------------------------------- */
 
-/* Mixes the key into all bits of a word. The multiplier is 2^64 / golden
- * ratio, as in Knuth, The Art of Computer Programming 3, 6.4. */
+/* Mixes the key into all bits of a word. */
 static uint64_t hash(const struct dist__sim_channel *key)
 {
-	const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15);
 	uint64_t h = ((uint64_t)(uint32_t)key->src << 32) | (uint32_t)key->dst;
 
-	h = (h ^ (h >> 29)) * golden;
+	h = (h ^ (h >> 29)) * DIST__HASH_FACTOR;
 	h += ((uint64_t)key->group << 32) | key->joined;
-	h = (h ^ (h >> 29)) * golden;
+	h = (h ^ (h >> 29)) * DIST__HASH_FACTOR;
 	return h ^ (h >> 32);
 }
 
@@ -231,6 +233,35 @@ static void send_reaper(struct dist__sim_world *world,
 	sg_actor_start(actor, reap, 0, NULL);
 }
 
+/* Takes the first unanswered request off channel; its actor, if one waits, will
+ * be woken. Returns whether it has to be. */
+static bool take_first(struct dist__sim_channel *channel)
+{
+	struct dist__request *request = channel->queue.first;
+	bool blocked = request->blocked || request->gives_up;
+
+	dist__sim_unqueue(request);
+	answer(request);
+	return blocked;
+}
+
+void dist__sim_channel_loosen(struct dist__sim_world *world,
+			      struct dist__sim_channel *channel)
+{
+	struct dist__request *request;
+	bool blocked = false, sends = false;
+	size_t count = 0;
+
+	while ((request = channel->queue.first) != NULL) {
+		blocked |= take_first(channel);
+		sends = request->is_send;
+		dist__sim_message_turn(request, channel);
+		count++;
+	}
+	if (blocked)
+		send_reaper(world, channel, !sends, count);
+}
+
 void dist__sim_channel_fail(struct dist__sim_world *world,
 			    struct dist__sim_channel *channel,
 			    enum dist_error error)
@@ -241,12 +272,10 @@ void dist__sim_channel_fail(struct dist__sim_world *world,
 	while (channel->queue.first) {
 		struct dist__request *request = channel->queue.first;
 
-		dist__sim_unqueue(request);
 		if (!request->error)
 			request->error = error;
-		blocked |= request->blocked || request->gives_up;
+		blocked |= take_first(channel);
 		sends = request->is_send;
-		answer(request);
 		count++;
 	}
 	if (blocked)

@@ -12,20 +12,24 @@
  * but once only for each message, so that who looks again and again comes to an
  * end. A look at what is not is told no when there is nothing else to choose.
  */
-#include "sim/world.h"
+#include "sim/choose.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "sim/engine_shim.h"
+#include "sim/engine/shim.h"
+#include "sim/gate.h"
 #include "sim/log.h"
+#include "sim/message.h"
+#include "sim/note.h"
+#include "sim/progress.h"
 
 /* ---- what there is to choose from ------------------------------------- */
 
-/* A letter and the receive that may take it; or no letter, and what a rank
+/* A message and the receive that may take it; or no message, and what a rank
  * looks at. */
 struct dist__sim_pair {
-	struct dist__request *letter, *receive;
+	struct dist__request *message, *receive;
 	bool yes; /* the answer to the look */
 };
 
@@ -33,12 +37,12 @@ static struct dist__sim_option option_of(const struct dist__sim_pair *pair)
 {
 	const struct dist__sim_rank *rank = pair->receive->rank;
 
-	if (!pair->letter)
+	if (!pair->message)
 		return (struct dist__sim_option){
 			rank->rank, DIST__SIM_LOOK | rank->num_looks,
 			pair->yes};
 	return (struct dist__sim_option){rank->rank, pair->receive->number,
-					 pair->letter->rank->rank};
+					 pair->message->rank->rank};
 }
 
 static bool add_pair(struct dist__sim_chooser *chooser,
@@ -58,37 +62,37 @@ static bool add_pair(struct dist__sim_chooser *chooser,
 	return true;
 }
 
-/* Whether receive already has a pair, since `first`, with a letter of the same
+/* Whether receive already has a pair, since `first`, with a message of the same
  * sender: later ones wait behind it. */
 static bool has_sender(const struct dist__sim_chooser *chooser, size_t first,
-		       const struct dist__request *letter)
+		       const struct dist__request *message)
 {
 	for (size_t i = first; i < chooser->num_pairs; i++)
-		if (chooser->pairs[i].letter->rank == letter->rank)
+		if (chooser->pairs[i].message->rank == message->rank)
 			return true;
 	return false;
 }
 
-/* Adds the letters that receive may take, as they arrived. */
+/* Adds the messages that receive may take, as they arrived. */
 static bool collect_for(struct dist__sim_chooser *chooser,
 			struct dist__request *receive)
 {
-	struct dist__request *letter = receive->rank->arrived.first;
+	struct dist__request *message = receive->rank->arrived.first;
 	size_t first = chooser->num_pairs;
 	bool good = true;
 
-	for (; letter && good; letter = letter->next)
-		if (dist__sim_letter_receive(letter) == receive &&
-		    !has_sender(chooser, first, letter))
-			good = add_pair(
-				chooser,
-				(struct dist__sim_pair){letter, receive, true});
+	for (; message && good; message = message->next)
+		if (dist__sim_message_receive(message) == receive &&
+		    !has_sender(chooser, first, message))
+			good = add_pair(chooser,
+					(struct dist__sim_pair){message,
+								receive, true});
 	return good;
 }
 
-/* Adds the letters that receives of rank may take, as these were posted. */
-static bool collect_letters(struct dist__sim_chooser *chooser,
-			    struct dist__sim_rank *rank)
+/* Adds the messages that receives of rank may take, as these were posted. */
+static bool collect_messages(struct dist__sim_chooser *chooser,
+			     struct dist__sim_rank *rank)
 {
 	struct dist__request *receive = rank->receives.first;
 	bool good = true;
@@ -125,7 +129,7 @@ static void collect(struct dist__sim_world *world)
 
 	chooser->num_pairs = 0;
 	for (int rank = 0; rank < size && good; rank++)
-		good = collect_letters(chooser, &world->ranks[rank]);
+		good = collect_messages(chooser, &world->ranks[rank]);
 	for (int rank = 0; rank < size && good; rank++)
 		good = collect_look(chooser, &world->ranks[rank], false);
 	if (chooser->num_pairs == 0)
@@ -214,76 +218,18 @@ static void note(struct dist__sim_world *world, uint32_t taken)
 		.taken = taken,
 		.group = pair->receive->group,
 		.joined = pair->receive->joined,
-		.tag = pair->letter ? pair->receive->tag : -1,
-		.look = pair->letter ? 0 : pair->receive->call,
+		.tag = pair->message ? pair->receive->tag : -1,
+		.look = pair->message ? 0 : pair->receive->call,
 		.receive = call_of(pair->receive),
 	};
-	if (pair->letter)
-		step->send = call_of(pair->letter);
+	if (pair->message)
+		step->send = call_of(pair->message);
 	for (uint32_t i = 0; i < count; i++)
 		log->options[log->num_options++] =
 			option_of(&chooser->pairs[i]);
 }
 
-/* Whether step had, for the receive or look that was served, the option of
- * this sender or answer. */
-static bool had_option(const struct dist__sim_log *log,
-		       const struct dist__sim_step *step, int sender)
-{
-	const struct dist__sim_option *taken =
-		&log->options[step->first + step->taken];
-
-	for (uint32_t i = 0; i < step->count; i++) {
-		const struct dist__sim_option *option =
-			&log->options[step->first + i];
-
-		if (option->rank == taken->rank &&
-		    option->receive == taken->receive &&
-		    option->sender == sender)
-			return true;
-	}
-	return false;
-}
-
-void dist__sim_note_letter(struct dist__sim_world *world,
-			   const struct dist__request *letter)
-{
-	struct dist__sim_log *log = world->log;
-
-	for (uint32_t i = 0; log && i < log->num_steps; i++) {
-		struct dist__sim_step *step = &log->steps[i];
-
-		if (!step->raced && step->group == letter->group &&
-		    step->joined == letter->joined &&
-		    step->tag == letter->tag &&
-		    log->options[step->first + step->taken].rank ==
-			    letter->peer)
-			step->raced =
-				!had_option(log, step, letter->rank->rank);
-	}
-}
-
-void dist__sim_note_done(struct dist__sim_world *world,
-			 const struct dist__request *r)
-{
-	struct dist__sim_log *log = world->log;
-
-	for (uint32_t i = 0; log && i < log->num_steps; i++) {
-		struct dist__sim_step *step = &log->steps[i];
-
-		if (!step->raced && step->look == r->call &&
-		    log->options[step->first + step->taken].rank ==
-			    r->rank->rank)
-			step->raced = !had_option(log, step, true);
-	}
-}
-
 /* ---- looks ------------------------------------------------------------ */
-
-bool dist__sim_choosing(const struct dist__sim_world *world)
-{
-	return world->plan && world->plan->chooses;
-}
 
 bool dist__sim_look(struct dist__sim_actor *actor, struct dist__request *r)
 {
@@ -296,6 +242,7 @@ bool dist__sim_look(struct dist__sim_actor *actor, struct dist__request *r)
 		dist__sim_gate_wait(rank->world, &actor->gate,
 				    DIST_TIMEOUT_NEVER);
 	rank->look = NULL;
+	dist__sim_watch_note(rank);
 	return rank->seen;
 }
 
@@ -339,8 +286,8 @@ static void choose(void *arg)
 		world->chooser.steps++;
 		if (world->log)
 			note(world, taken);
-		if (pair.letter)
-			dist__sim_letter_take(pair.letter, pair.receive);
+		if (pair.message)
+			dist__sim_message_take(pair.message, pair.receive);
 		else
 			answer(&pair);
 	}

@@ -8,8 +8,9 @@
  * seen or heard but what the ranks write into files that they open. Where a
  * simulation cannot be copied, nothing is told.
  */
-#include "sim/world.h"
+#include "sim/copy.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sim/platform.h"
+#include "sim/isolate_fork.h"
+#include "sim/platform/platform.h"
+#include "sim/watch.h"
 
 /* After that the copy is told no more. */
 #define LIMIT_S 10
@@ -31,6 +34,8 @@ static bool read_all(int fd, void *data, size_t size)
 	while (size > 0) {
 		ssize_t got = read(fd, at, size);
 
+		if (got < 0 && errno == EINTR)
+			continue; /* who watches had a look */
 		if (got <= 0)
 			return false;
 		at += got;
@@ -46,6 +51,8 @@ static bool write_all(int fd, const void *data, size_t size)
 	while (size > 0) {
 		ssize_t put = write(fd, at, size);
 
+		if (put < 0 && errno == EINTR)
+			continue;
 		if (put <= 0)
 			return false;
 		at += put;
@@ -70,7 +77,7 @@ static void begin(struct dist__sim_world *world, int asked, int news)
 	if (!read_all(asked, &go, 1))
 		_exit(DIST_EXIT_OK);
 	close(asked);
-	if (!dist__sim_seclude(news))
+	if (!dist__sim_isolate_fork(news))
 		_exit(DIST_EXIT_FAILED);
 	signal(SIGALRM, SIG_DFL);
 	signal(SIGPIPE, SIG_DFL);
@@ -83,10 +90,10 @@ static void begin(struct dist__sim_world *world, int asked, int news)
 	world->news = news;
 }
 
-void dist__sim_tell(const struct dist__sim_world *world,
-		    const struct dist__sim_news *news)
+void dist__sim_copy_report(const struct dist__sim_world *world,
+			   const struct dist__sim_news *news)
 {
-	size_t bytes = news->what == DIST__SIM_STUCK
+	size_t bytes = news->has_board
 			       ? check_board_bytes((uint32_t)world->present)
 			       : 0;
 
@@ -101,6 +108,7 @@ bool dist__sim_copy_make(struct dist__sim_world *world,
 			 struct dist__sim_copy *copy)
 {
 	int ask[2], news[2];
+	char ready;
 
 	*copy = (struct dist__sim_copy){.pid = 0};
 	if (!dist__platform_can_copy() || pipe(ask))
@@ -122,10 +130,15 @@ bool dist__sim_copy_make(struct dist__sim_world *world,
 		close(news[1]);
 		copy->ask = ask[1];
 		copy->news = news[0];
+		if (!read_all(copy->news, &ready, 1))
+			dist__sim_copy_drop(copy);
 		return false;
 	}
 	close(ask[1]);
 	close(news[0]);
+	/* Who asks goes on with the records once the copy has its own. */
+	if (!dist__sim_watch_part(world) || !write_all(news[1], "", 1))
+		_exit(DIST_EXIT_FAILED);
 	begin(world, ask[0], news[1]);
 	return true;
 }
@@ -143,7 +156,7 @@ void dist__sim_copy_ask(const struct dist__sim_world *world,
 		(void)write_all(copy->ask, "", 1);
 	while (copy->pid && read_all(copy->news, &news, sizeof news)) {
 		future->news[news.what] = news;
-		if (news.what != DIST__SIM_STUCK)
+		if (!news.has_board)
 			continue;
 		future->board = malloc(bytes);
 		if (!future->board ||

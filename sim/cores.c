@@ -5,7 +5,7 @@
  * as well. What its messages, their bytes and sums take of that core, the ranks
  * of one core take one after the other, in the order in which they come.
  */
-#include "sim/world.h"
+#include "sim/cores.h"
 
 #include <math.h>
 #include <stdlib.h>

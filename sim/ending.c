@@ -1,138 +1,217 @@
+/*
+ * ending.c - the end of a world: when all ranks have returned, when nothing can
+ * move, or for a fault of the input. Says the verdict.
+ */
 #include "sim/ending.h"
 
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+#include <unistd.h>
 
-/* Copies the part of a log that is in use. */
-static void copy_log(struct dist__sim_log *to, const struct dist__sim_log *from)
+#include "check/outputs.h"
+#include "sim/analytic_collective.h"
+#include "sim/channel.h"
+#include "sim/choose.h"
+#include "sim/copy.h"
+#include "sim/flow.h"
+#include "sim/forecast.h"
+#include "sim/message.h"
+#include "sim/note.h"
+#include "sim/progress.h"
+#include "sim/strict.h"
+#include "sim/what_if.h"
+
+/* Ends the world; every unanswered request fails, which wakes all actors. */
+void dist__sim_end(struct dist__sim_world *world, enum dist_error error,
+		   int exit_status)
 {
-	memcpy(to, from, offsetof(struct dist__sim_log, options));
-	memcpy(to->options, from->options,
-	       from->num_options * sizeof from->options[0]);
-	memcpy(to->steps, from->steps, from->num_steps * sizeof from->steps[0]);
+	world->ended_ns = dist__sim_now_ns(world);
+	world->ended = true;
+	world->end_error = error;
+	world->exit_status = exit_status;
+	for (size_t i = 0; i < world->channels.count; i++)
+		dist__sim_channel_fail(world, world->channels.all[i], error);
+	dist__sim_messages_end(world, error);
+	dist__sim_flows_end(world, error);
+	dist__sim_looks_end(world);
+	dist__sim_analytics_end(world);
 }
 
-/* The choices that were made, as a plan has them. */
-static bool copy_choices(struct dist__sim_plan *plan,
-			 const struct dist__sim_log *log)
+/* Tells the verdict, or the race that it is an outcome of. A run that is one of
+ * many tells who explores. */
+static int report(struct dist__sim_world *world,
+		  const struct check_board *board, struct check_facts *facts,
+		  struct check_verdict *verdict)
 {
-	uint32_t point = 0;
+	struct check_count why[DIST__BY_NUM + 1];
+	const struct check_simulated simulated =
+		dist__tally_report(&world->tally, why);
+	const struct check_job job = {.board = board,
+				      .facts = facts,
+				      .verdict = verdict,
+				      .world = "sim",
+				      .replay = world->token,
+				      .explored = world->explored,
+				      .simulated = &simulated};
+	struct check_race race;
 
-	for (uint32_t i = 0; i < log->num_steps; i++) {
-		const struct dist__sim_step *step = &log->steps[i];
-
-		if (step->count < 2)
-			continue;
-		if (step->taken > 0 &&
-		    !dist__sim_plan_add(plan, (struct dist__sim_choice){
-						      point, step->taken}))
-			return false;
-		point++;
+	if (world->log) {
+		dist__sim_note_end(world, verdict);
+		return check_exit_status(verdict);
 	}
-	return true;
-}
-
-bool dist__sim_ending_keep(struct dist__sim_ending *ending,
-			   const struct dist__sim_plan *plan,
-			   const struct dist__sim_log *log)
-{
-	dist__sim_plan_release(&ending->plan);
-	if (!ending->log)
-		ending->log = calloc(1, sizeof *ending->log);
-	if (!ending->log)
-		return false;
-	copy_log(ending->log, log);
-	ending->plan = (struct dist__sim_plan){.skew = plan->skew,
-					       .chooses = plan->chooses};
-	memcpy(ending->plan.p2p, plan->p2p, sizeof plan->p2p);
-	return copy_choices(&ending->plan, log);
-}
-
-/* How it ended, after "from rank 1: ". */
-static const char *outcome_of(const struct dist__sim_ending *ending)
-{
-	switch (ending->log->verdict.kind) {
-	case CHECK_FINE:
-		return "the job ends well";
-	case CHECK_MISMATCH:
-		return "mismatch";
-	case CHECK_DEADLOCK:
-		return "deadlock";
-	case CHECK_TIMEOUT:
-		return "timeout";
-	case CHECK_LOST:
-		return "rank lost";
-	case CHECK_HAZARD:
-		return "buffer hazard";
-	case CHECK_BUFFERING:
-		return "depends on buffering";
-	case CHECK_LEFT:
-		return "left behind";
-	default:
-		return "failed";
+	if (world->race) {
+		race = *world->race;
+		race.outcome = *verdict;
+		facts->race = &race;
+		*verdict = (struct check_verdict){CHECK_RACE, (int)race.rank};
 	}
+	fflush(stdout);
+	return check_conclude(stderr, &job, NULL);
 }
 
-/* The step in which log has the receive of option; NULL: in none. */
-static const struct dist__sim_step *
-find_step(const struct dist__sim_log *log,
-	  const struct dist__sim_option *option)
+/* Replaces a verdict by that on the first timeout, if there was one: what came
+ * later is what it led to. But what a mismatch or a hazard leaves behind is
+ * given up, and looks late. */
+static void look_back(struct dist__sim_world *world,
+		      const struct check_board **board,
+		      struct check_facts *facts, struct check_verdict *verdict)
 {
-	for (uint32_t i = 0; i < log->num_steps; i++) {
-		const struct dist__sim_step *step = &log->steps[i];
-		const struct dist__sim_option *taken =
-			&log->options[step->first + step->taken];
+	struct check_verdict late;
 
-		if (taken->rank == option->rank &&
-		    taken->receive == option->receive)
-			return step;
-	}
-	return NULL;
+	if (check_is_certain(verdict) || !world->late_board)
+		return;
+	late = check_judge(world->late_board, &world->late_facts);
+	if (late.kind == CHECK_FINE)
+		return;
+	*facts = world->late_facts;
+	*verdict = late;
+	dist__sim_look_ahead(world, facts, verdict);
+	*board = world->late_board;
 }
 
-static struct check_match match_of(const struct dist__sim_ending *ending,
-				   const struct dist__sim_step *step)
+/* Ends the copy with the last that it tells. */
+static void report_end(const struct dist__sim_world *world,
+		       enum dist__sim_event what, int value)
 {
-	int what = ending->log->options[step->first + step->taken].sender;
+	const struct dist__sim_news news = {
+		.what = what,
+		.value = value,
+		.at_ns = dist__sim_now_ns(world),
+		.has_board = what == DIST__SIM_STUCK || world->is_loose};
 
-	return (struct check_match){
-		.sender = step->look ? 0 : (uint32_t)what,
-		.send = step->send,
-		.seen = step->look && what,
-		.outcome = outcome_of(ending),
-	};
+	if (what != DIST__SIM_NOTHING)
+		dist__sim_copy_report(world, &news);
+	_exit(DIST_EXIT_OK);
 }
 
-bool dist__sim_race_find(struct check_race *race,
-			 const struct dist__sim_ending *other,
-			 const struct dist__sim_ending *here)
+/* What else is to be said when the records show nobody that others wait for: a
+ * rank gave up by itself, or left what it had begun. */
+static struct check_verdict judge_leavers(const struct check_board *board,
+					  const struct check_facts *facts)
 {
-	for (uint32_t i = 0; i < here->log->num_steps; i++) {
-		const struct dist__sim_step *step = &here->log->steps[i];
-		const struct dist__sim_option *taken =
-			&here->log->options[step->first + step->taken];
-		const struct dist__sim_step *like =
-			find_step(other->log, taken);
+	if (facts->lost_rank >= 0)
+		return (struct check_verdict){CHECK_FAILED, facts->lost_rank};
+	return check_judge_left(board);
+}
 
-		if (!like ||
-		    other->log->options[like->first + like->taken].sender ==
-			    taken->sender)
-			continue;
-		*race = (struct check_race){
-			.rank = (uint32_t)taken->rank,
-			.look = step->look > 0,
-			.call = step->receive,
-			.other = match_of(other, like),
-			.here = match_of(here, step),
-		};
-		return true;
-	}
+static bool any_waits(const struct check_board *board)
+{
+	for (uint32_t i = 0; i < board->world_size; i++)
+		if (board->slots[i].state == CHECK_RANK_WAITING)
+			return true;
 	return false;
 }
 
-void dist__sim_ending_release(struct dist__sim_ending *ending)
+/* Nothing moves. Whether that is a deadlock or what a mismatch or a timeout led
+ * to, the records tell; when they show neither, it is still the deadlock it is,
+ * or depends on buffering. True: this is the copy that tries that. */
+static bool judge_standstill(struct dist__sim_world *world)
 {
-	dist__sim_plan_release(&ending->plan);
-	free(ending->log);
-	ending->log = NULL;
+	const struct check_board *board = world->board;
+	struct check_facts facts = dist__sim_facts(world);
+	struct check_verdict verdict, left;
+	enum dist__sim_answer answer = DIST__SIM_STAYS;
+	struct check_board *lacking = NULL;
+
+	facts.nothing_moves = 1;
+	verdict = check_judge(board, &facts);
+	if (verdict.kind == CHECK_FINE)
+		verdict = (struct check_verdict){CHECK_DEADLOCK, -1};
+	look_back(world, &board, &facts, &verdict);
+	left = judge_leavers(board, &facts);
+	if (verdict.kind == CHECK_DEADLOCK && verdict.rank < 0 &&
+	    any_waits(board) && left.kind != CHECK_FINE)
+		verdict = left;
+	if (verdict.kind == CHECK_DEADLOCK && !facts.forecast.stuck_ns)
+		answer = dist__sim_ask_buffered(world, &lacking);
+	if (answer == DIST__SIM_IS_COPY)
+		return true;
+	if (answer == DIST__SIM_WOULD_END)
+		verdict.kind = CHECK_BUFFERING;
+	if (answer == DIST__SIM_WOULD_LACK && !world->is_copy) {
+		board = lacking;
+		facts.nothing_moves = 0;
+		verdict = check_judge_end(board, &facts);
+	}
+	if (world->is_copy)
+		report_end(world, DIST__SIM_STUCK, (int)verdict.kind);
+	dist__sim_end(world, DIST_ERR_DEADLOCK,
+		      report(world, board, &facts, &verdict));
+	free(lacking);
+	return false;
+}
+
+bool dist__sim_stand_still(struct dist__sim_world *world)
+{
+	return dist__sim_choose(world) || judge_standstill(world);
+}
+
+static bool any_failed(const struct dist__sim_world *world)
+{
+	for (int rank = 0; rank < world->present; rank++)
+		if (world->ranks[rank].status != 0)
+			return true;
+	return false;
+}
+
+/* The end of a copy, as a kind of verdict. The records may lack a message that
+ * nobody received. */
+static int end_of_copy(const struct dist__sim_world *world,
+		       const struct check_verdict *verdict)
+{
+	bool fine = verdict->kind == CHECK_FINE;
+
+	return fine && dist__sim_any_message(world) ? CHECK_LEFT
+						    : (int)verdict->kind;
+}
+
+int dist__sim_exit_status(struct dist__sim_world *world)
+{
+	const struct check_board *board = world->board;
+	struct check_facts facts = dist__sim_facts(world);
+	struct check_verdict verdict;
+	bool failed = any_failed(world);
+	char *warning = NULL;
+	int status;
+
+	if (world->is_copy && (failed || world->ended))
+		report_end(world, DIST__SIM_NOTHING, 0);
+	if (world->ended)
+		return world->exit_status;
+	verdict = failed ? check_judge(board, &facts)
+			 : check_judge_end(board, &facts);
+	if (world->is_copy)
+		report_end(world, DIST__SIM_ENDED,
+			   end_of_copy(world, &verdict));
+	if (failed)
+		look_back(world, &board, &facts, &verdict);
+	if (failed && verdict.kind == CHECK_FINE)
+		verdict = judge_leavers(board, &facts);
+	if (failed && verdict.kind == CHECK_FINE)
+		verdict = (struct check_verdict){CHECK_FAILED, facts.lost_rank};
+	if (verdict.kind == CHECK_FINE)
+		facts.warning = warning = dist__sim_warning(world);
+	status = report(world, board, &facts, &verdict);
+	free(warning);
+	return status;
 }

@@ -1,32 +1,19 @@
 /*
- * ending.h - a run that is over, kept to be compared and run again. Private to
- * sim/.
+ * ending.h - the end of a world, by itself or because nothing can move.
+ * Private to sim/.
  */
 #ifndef LOCKSTEP_SIM_ENDING_H
 #define LOCKSTEP_SIM_ENDING_H
 
-#include "check/verdict.h"
-#include "sim/log.h"
+#include "sim/world.h"
 
-struct dist__sim_ending {
-	struct dist__sim_plan plan; /* by which it comes again; owned */
-	struct dist__sim_log *log;  /* owned; NULL: there is no such run */
-};
+/* dist__sim_stand_still and dist__sim_end are slots of the world. */
+bool dist__sim_stand_still(struct dist__sim_world *world);
+void dist__sim_end(struct dist__sim_world *world, enum dist_error error,
+		   int exit_status);
 
-/* dist__sim_ending_keep makes a copy of how a run by plan ended, in place of
- * what was kept before; of what it chose, the log tells. False: no memory. */
-bool dist__sim_ending_keep(struct dist__sim_ending *ending,
-			   const struct dist__sim_plan *plan,
-			   const struct dist__sim_log *log);
-
-/* dist__sim_race_find finds the first receive of `here` that heard another
- * sender in `other`, or look that was told otherwise. Of *race, all is set but
- * the outcome and the replay tokens. False: there is none. */
-bool dist__sim_race_find(struct check_race *race,
-			 const struct dist__sim_ending *other,
-			 const struct dist__sim_ending *here);
-
-/* dist__sim_ending_release frees what is kept. */
-void dist__sim_ending_release(struct dist__sim_ending *ending);
+/* dist__sim_exit_status judges a world whose ranks have all returned, writes
+ * the verdict if there is one, and returns the job's exit status. */
+int dist__sim_exit_status(struct dist__sim_world *world);
 
 #endif

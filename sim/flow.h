@@ -160,7 +160,7 @@ enum dist_error dist__sim_flow_wait(struct dist__transport *t,
 /* dist__sim_fits_free forgets what has_flow has found out. */
 void dist__sim_fits_free(struct dist__sim_flows *flows);
 
-/* dist__sim_flow_over tells guest, unless it has left, how it went. */
+/* dist__sim_flow_over reports to guest, unless it has left, how it went. */
 void dist__sim_flow_over(struct dist__sim_guest *guest, enum dist_error error);
 
 /* dist__sim_conduct lets the flow that all have come to take its course:

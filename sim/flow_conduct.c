@@ -18,7 +18,9 @@
 #include <simgrid/comm.h>
 #include <simgrid/engine.h>
 
-#include "sim/engine_shim.h"
+#include "sim/engine/shim.h"
+#include "sim/gate.h"
+#include "sim/progress.h"
 
 /* SimGrid takes instants closer than this for one: surf/precision. */
 #define INSTANT_S 1e-9
@@ -278,6 +280,22 @@ static int by_time(const void *a, const void *b)
 	if (x->time_s != y->time_s)
 		return x->time_s < y->time_s ? -1 : 1;
 	return x->rank->rank - y->rank->rank;
+}
+
+void dist__sim_flow_over(struct dist__sim_guest *guest, enum dist_error error)
+{
+	struct dist__flow_seat *seat = guest->seat;
+
+	if (!seat)
+		return;
+	guest->seat = NULL;
+	seat->meeting = NULL;
+	seat->error = error;
+	seat->is_over = true;
+	if (seat->over)
+		seat->over(seat, error);
+	else if (seat->waiter)
+		dist__sim_gate_open(guest->rank->world, seat->waiter);
 }
 
 static void take_course(struct dist__flow_meeting *meeting)

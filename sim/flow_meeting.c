@@ -9,6 +9,12 @@
 #include <simgrid/actor.h>
 #include <simgrid/engine.h>
 
+#include "sim/actor.h"
+#include "sim/delay_injection.h"
+#include "sim/forecast.h"
+#include "sim/gate.h"
+#include "sim/progress.h"
+
 struct dist__sim_flows *dist__sim_flows_new(struct dist__sim_world *world)
 {
 	struct dist__sim_flows *flows = calloc(1, sizeof *flows);
@@ -123,22 +129,6 @@ static bool is_lost(const struct dist__sim_flows *flows,
 	return false;
 }
 
-void dist__sim_flow_over(struct dist__sim_guest *guest, enum dist_error error)
-{
-	struct dist__flow_seat *seat = guest->seat;
-
-	if (!seat)
-		return;
-	guest->seat = NULL;
-	seat->meeting = NULL;
-	seat->error = error;
-	seat->is_over = true;
-	if (seat->over)
-		seat->over(seat, error);
-	else if (seat->waiter)
-		dist__sim_gate_open(guest->rank->world, seat->waiter);
-}
-
 /* Ends a meeting that not all have come to; rank, if there is one, is why. */
 static void call_off(struct dist__sim_flows *flows,
 		     struct dist__flow_meeting *meeting,
@@ -182,7 +172,7 @@ enum dist_error dist__sim_flow_join(struct dist__transport *t,
 	enum dist_error error;
 
 	dist__sim_note_call(rank);
-	dist__sim_skew_call(actor);
+	dist__sim_delay_call(actor);
 	dist__sim_pay(actor);
 	key = key_of(rank, seat);
 	error = dist__sim_state_of(rank, key.group);
@@ -249,6 +239,7 @@ enum dist_error dist__sim_flow_wait(struct dist__transport *t,
 		else
 			dist__sim_gate_wait(world, &actor->gate, deadline_ns);
 	}
+	dist__sim_watch_note(rank);
 	/* Who is late itself, by the same deadline, did not lose the other. */
 	if (seat->is_over && seat->error == DIST_ERR_PEER_LOST &&
 	    dist__sim_is_late(world, deadline_ns))

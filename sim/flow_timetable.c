@@ -287,12 +287,6 @@ static bool pass_all(struct timetable *table)
 /* ---- the whole ------------------------------------------------------------
  */
 
-static void set_clocks(struct timetable *table, double now_s)
-{
-	for (int i = 0; i < table->flow->world_size; i++)
-		table->clock_s[i] = table->guests[i].time_s - now_s;
-}
-
 static void read_clocks(const struct timetable *table,
 			struct dist__sim_guest *guests)
 {
@@ -316,7 +310,8 @@ enum dist_error dist__sim_timetable_run(struct dist__sim_ways *ways,
 	if (!error && !open_memory(&table))
 		error = DIST_ERR_NO_MEMORY;
 	if (!error) {
-		set_clocks(&table, now_s);
+		for (int i = 0; i < flow->world_size; i++)
+			table.clock_s[i] = guests[i].time_s - now_s;
 		if (!pass_all(&table))
 			error = ways->world->ended ? ways->world->end_error
 						   : DIST_ERR_NO_MEMORY;

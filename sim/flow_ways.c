@@ -14,7 +14,8 @@
 
 #include <xbt/config.h>
 
-#include "sim/engine_shim.h"
+#include "sim/channel.h"
+#include "sim/engine/shim.h"
 
 #define MOST_LINKS 256 /* of a way, either direction */
 
@@ -33,8 +34,8 @@ static bool is_linear(void)
 	const char *model = dist__engine_model();
 
 	return (strcmp(model, "CM02") == 0 || strcmp(model, "LV08") == 0) &&
-	       sg_cfg_get_double("network/TCP-gamma") == 0 &&
-	       sg_cfg_get_double("network/weight-S") == 0;
+	       dist__engine_number("network/TCP-gamma") == 0 &&
+	       dist__engine_number("network/weight-S") == 0;
 }
 
 static bool number_cables(struct dist__sim_ways *ways)
@@ -66,8 +67,9 @@ struct dist__sim_ways *dist__sim_ways_new(struct dist__sim_world *world)
 	if (!ways)
 		return NULL;
 	ways->world = world;
-	ways->latency_factor = sg_cfg_get_double("network/latency-factor");
-	ways->bandwidth_factor = sg_cfg_get_double("network/bandwidth-factor");
+	ways->latency_factor = dist__engine_number("network/latency-factor");
+	ways->bandwidth_factor =
+		dist__engine_number("network/bandwidth-factor");
 	if (sg_cfg_get_boolean("network/crosstraffic"))
 		ways->back_load = ACKNOWLEDGEMENTS;
 	ways->from = calloc(size, sizeof(struct dist__sim_way *));

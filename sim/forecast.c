@@ -4,9 +4,93 @@
  *
  * A copy of that instant goes on as if there were no deadlines.
  */
-#include "sim/world.h"
+#include "sim/forecast.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "sim/copy.h"
+#include "sim/progress.h"
+
+/* Returns the first rank whose process was killed, or whose program returned
+ * non-zero by itself, not for a call that failed; -1: none. */
+static int first_to_give_up(const struct dist__sim_world *world)
+{
+	for (int rank = 0; rank < world->present; rank++)
+		if (world->board->slots[rank].state == CHECK_RANK_LOST)
+			return rank;
+	for (int rank = 0; rank < world->present; rank++)
+		if (world->ranks[rank].closed && world->ranks[rank].status &&
+		    world->board->slots[rank].state != CHECK_RANK_WAITING)
+			return rank;
+	return -1;
+}
+
+static void describe_end(const struct dist__sim_rank *rank, char *text,
+			 size_t size)
+{
+	if (rank->killed_by)
+		snprintf(text, size, "was killed by signal %d (%s)",
+			 rank->killed_by, strsignal(rank->killed_by));
+	else
+		snprintf(text, size, "exited with status %d", rank->status);
+}
+
+struct check_facts dist__sim_facts(const struct dist__sim_world *world)
+{
+	struct check_facts facts = {
+		.now_ns = dist__sim_now_ns(world),
+		.timeout_ns = world->timeout_ns,
+		.lost_rank = first_to_give_up(world),
+	};
+
+	if (facts.lost_rank >= 0)
+		describe_end(&world->ranks[facts.lost_rank], facts.lost_how,
+			     sizeof facts.lost_how);
+	return facts;
+}
+
+/* Ranks that wait in the same collective are late with it. */
+static bool same_wait(const struct check_call *a, const struct check_call *b)
+{
+	return a == b || check_same_collective(a, b);
+}
+
+/* Ends the call that rank waits in by timeout, in the records kept. */
+static void mark_late(struct check_board *board, int rank, int64_t now_ns)
+{
+	const struct check_slot *late = &board->slots[rank];
+	const struct check_call *call = NULL;
+
+	if (late->state == CHECK_RANK_WAITING)
+		call = check_call_find(late, late->waiting);
+	for (uint32_t i = 0; call && i < board->world_size; i++) {
+		struct check_slot *slot = &board->slots[i];
+		const struct check_call *other = NULL;
+
+		if (slot->state == CHECK_RANK_WAITING)
+			other = check_call_find(slot, slot->waiting);
+		if (other && same_wait(call, other))
+			check_end(slot, slot->waiting, DIST_ERR_TIMEOUT,
+				  now_ns);
+	}
+}
+
+void dist__sim_note_timeout(struct dist__sim_rank *rank)
+{
+	struct dist__sim_world *world = rank->world;
+	size_t bytes = check_board_bytes((uint32_t)world->present);
+
+	if (world->late_board || world->ended)
+		return;
+	world->late_board = malloc(bytes);
+	if (!world->late_board)
+		return;
+	memcpy(world->late_board, world->board, bytes);
+	world->late_facts = dist__sim_facts(world);
+	mark_late(world->late_board, rank->rank, world->late_facts.now_ns);
+}
 
 /* In the copy: notes whom the late call waits for. */
 static uint32_t look(struct dist__sim_world *world)
@@ -45,12 +129,12 @@ bool dist__sim_time_is_up(struct dist__sim_rank *rank)
 void dist__sim_note_call(const struct dist__sim_rank *rank)
 {
 	struct dist__sim_world *world = rank->world;
-	struct dist__sim_news came = {DIST__SIM_CAME, rank->rank, 0};
+	struct dist__sim_news came = {DIST__SIM_CAME, rank->rank, 0, false};
 
 	if (!world->awaited || !world->awaited[rank->rank] || look(world) > 0)
 		return;
 	came.at_ns = dist__sim_now_ns(world);
-	dist__sim_tell(world, &came);
+	dist__sim_copy_report(world, &came);
 }
 
 void dist__sim_look_ahead(struct dist__sim_world *world,

@@ -11,16 +11,20 @@
 
 #include <stdlib.h>
 
-#include "sim/alone.h"
-#include "sim/meeting.h"
+#include "coll/p2p_backend.h"
+#include "sim/analytic_collective.h"
+#include "sim/lane.h"
+#include "sim/progress.h"
+#include "sim/rank0_only.h"
 
 struct formula_backend {
 	struct dist__backend base;
 	struct dist__backend *inner; /* message by message; owned */
 	struct dist__sim_rank *rank;
 	int size;   /* of the group */
+	int self;   /* the rank's number there */
 	bool alone; /* the rank stands for all */
-	struct dist__sim_meeting *meeting;
+	struct dist__sim_analytic *meeting;
 	struct dist__sim_round *last; /* the rank came to, held; or NULL */
 	struct dist__lane *lane;      /* NULL until the first use */
 	int queued;                   /* collectives on the lane, not done */
@@ -75,7 +79,7 @@ static bool carries_data(const struct formula_backend *b,
 static bool needs_messages(const struct formula_backend *b,
 			   const struct dist__op *op)
 {
-	if (b->alone && dist__sim_alone_can(op))
+	if (b->alone && dist__sim_rank0_only_can(op))
 		return false;
 	return op->kind == DIST__MONITORED_BARRIER ||
 	       dist__op_sides(op)->bundle.kind == DIST__DEVICES ||
@@ -109,7 +113,7 @@ static enum dist_error finish(struct formula_backend *b, struct dist__op *op,
 	int64_t end_ns = dist__sim_now_ns(b->rank->world);
 
 	if (!error && b->alone && !op->phantom)
-		error = dist__sim_alone_do(op, b->size);
+		error = dist__sim_rank0_only_do(op, b->self, b->size);
 	if (error) {
 		error = b->failed ? DIST_ERR_ABORTED : error;
 		b->failed = true;
@@ -175,7 +179,7 @@ static void run_queued(void *arg)
 	(void)run_here(b, queued->op);
 	free(queued);
 	b->queued--;
-	dist__sim_lane_notify(b->lane);
+	dist__sim_lanes.notify(b->lane);
 }
 
 static enum dist_error queue(struct formula_backend *b, struct dist__op *op)
@@ -184,7 +188,7 @@ static enum dist_error queue(struct formula_backend *b, struct dist__op *op)
 	enum dist_error error = queued ? DIST_OK : DIST_ERR_NO_MEMORY;
 
 	if (!error && !b->lane)
-		error = dist__sim_lane_new(transport_of(b), &b->lane);
+		error = dist__sim_lanes.create(transport_of(b), &b->lane);
 	if (error) {
 		free(queued);
 		return error;
@@ -193,7 +197,7 @@ static enum dist_error queue(struct formula_backend *b, struct dist__op *op)
 				  .backend = b,
 				  .op = op};
 	b->queued++;
-	return dist__sim_lane_submit(b->lane, &queued->job);
+	return dist__sim_lanes.submit(b->lane, &queued->job);
 }
 
 /* op->private becomes the round that the rank has come to; NULL: it is on the
@@ -226,7 +230,7 @@ static enum dist_error run(struct dist__backend *backend, struct dist__op *op)
 	if (error)
 		return refuse(b, op, error);
 	/* op lives on the caller's stack: its own deadline bounds that. */
-	(void)dist__sim_lane_wait(b->lane, op, DIST_TIMEOUT_NEVER);
+	(void)dist__sim_lanes.wait(b->lane, op, DIST_TIMEOUT_NEVER);
 	return op->error;
 }
 
@@ -261,7 +265,7 @@ static enum dist_error wait(struct dist__backend *backend, struct dist__op *op,
 		return b->inner->ops->wait(b->inner, op, deadline_ns);
 	if (op->private)
 		return wait_round(b, op, deadline_ns);
-	error = dist__sim_lane_wait(b->lane, op, deadline_ns);
+	error = dist__sim_lanes.wait(b->lane, op, deadline_ns);
 	return dist__op_is_done(op) ? op->error : error;
 }
 
@@ -311,7 +315,7 @@ static void abort_group(struct dist__backend *backend)
 	struct formula_backend *b = of(backend);
 
 	b->failed = true;
-	dist__sim_meeting_lose(b->meeting);
+	dist__sim_analytic_lose(b->meeting);
 	b->inner->ops->abort(b->inner);
 }
 
@@ -319,7 +323,7 @@ static void free_backend(struct dist__backend *backend)
 {
 	struct formula_backend *b = of(backend);
 
-	dist__sim_lane_free(b->lane);
+	dist__sim_lanes.free(b->lane);
 	if (b->last)
 		dist__sim_round_drop(b->meeting, b->last);
 	b->inner->ops->free(b->inner);
@@ -342,10 +346,10 @@ enum dist_error dist__sim_formula_new(const struct dist__place *place,
 				      struct dist__backend **backend)
 {
 	struct formula_backend *b = calloc(1, sizeof *b);
-	struct dist__backend *inner = dist__p2p_backend_new(
-		place->transport, members, place->profile);
+	struct dist__backend *inner = NULL;
 
-	if (!b || !inner) {
+	if (!b ||
+	    dist__p2p_backend_new(place, members, &inner, NULL) != DIST_OK) {
 		free(b);
 		if (inner)
 			inner->ops->free(inner);
@@ -355,8 +359,9 @@ enum dist_error dist__sim_formula_new(const struct dist__place *place,
 	b->inner = inner;
 	b->rank = (struct dist__sim_rank *)place->transport;
 	b->size = members->world_size;
+	b->self = members->rank;
 	b->alone = b->rank->world->present < b->rank->world->world_size;
-	b->meeting = dist__sim_meeting_of(b->rank, members);
+	b->meeting = dist__sim_analytic_of(b->rank, members);
 	*backend = &b->base;
 	if (b->meeting)
 		return DIST_OK;

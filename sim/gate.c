@@ -1,9 +1,11 @@
 /*
  * gate.c - a place where one actor waits until another opens it.
  */
-#include "sim/world.h"
+#include "sim/gate.h"
 
 #include <simgrid/semaphore.h>
+
+#include "sim/progress.h"
 
 void dist__sim_gate_wait(struct dist__sim_world *world,
 			 struct dist__sim_gate *gate, int64_t deadline_ns)

@@ -7,12 +7,18 @@
  * hand: who submits them, or who ends what was before them; a lane that has
  * nothing else has no worker.
  */
-#include "sim/world.h"
+#include "sim/lane.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
 #include <simgrid/actor.h>
+
+#include "sim/actor.h"
+#include "sim/delay_injection.h"
+#include "sim/forecast.h"
+#include "sim/gate.h"
+#include "sim/progress.h"
 
 struct dist__lane {
 	struct dist__lane *next; /* of the rank's */
@@ -109,8 +115,8 @@ static void work(int argc, char **argv)
 
 /* ---- the slots ------------------------------------------------------ */
 
-enum dist_error dist__sim_lane_new(struct dist__transport *t,
-				   struct dist__lane **lane)
+static enum dist_error create(struct dist__transport *t,
+			      struct dist__lane **lane)
 {
 	struct dist__sim_rank *rank = (struct dist__sim_rank *)t;
 	struct dist__lane *fresh = calloc(1, sizeof *fresh);
@@ -125,10 +131,9 @@ enum dist_error dist__sim_lane_new(struct dist__transport *t,
 	return DIST_OK;
 }
 
-enum dist_error dist__sim_lane_submit(struct dist__lane *lane,
-				      struct dist__job *job)
+static enum dist_error submit(struct dist__lane *lane, struct dist__job *job)
 {
-	dist__sim_skew_call(&lane->rank->actor);
+	dist__sim_delay_call(&lane->rank->actor);
 	dist__sim_pay(&lane->rank->actor);
 	job->next = NULL;
 	if (lane->last)
@@ -137,11 +142,12 @@ enum dist_error dist__sim_lane_submit(struct dist__lane *lane,
 		lane->first = job;
 	lane->last = job;
 	go_on(lane);
+	dist__sim_watch_note(lane->rank);
 	return DIST_OK;
 }
 
-enum dist_error dist__sim_lane_wait(struct dist__lane *lane,
-				    struct dist__op *op, int64_t deadline_ns)
+static enum dist_error wait_for(struct dist__lane *lane, struct dist__op *op,
+				int64_t deadline_ns)
 {
 	struct dist__sim_rank *rank = lane->rank;
 	struct dist__sim_world *world = rank->world;
@@ -154,11 +160,12 @@ enum dist_error dist__sim_lane_wait(struct dist__lane *lane,
 		    dist__sim_time_is_up(rank))
 			return DIST_ERR_TIMEOUT;
 		dist__sim_gate_wait(world, &lane->done, deadline_ns);
+		dist__sim_watch_note(rank);
 	}
 	return DIST_OK;
 }
 
-void dist__sim_lane_notify(struct dist__lane *lane)
+static void notify(struct dist__lane *lane)
 {
 	dist__sim_gate_open(lane->rank->world, &lane->done);
 }
@@ -171,7 +178,7 @@ void dist__sim_lane_over(struct dist__lane *lane)
 	dist__sim_gate_open(lane->rank->world, &lane->done);
 }
 
-void dist__sim_lane_free(struct dist__lane *lane)
+static void free_lane(struct dist__lane *lane)
 {
 	struct dist__lane **link;
 
@@ -190,3 +197,11 @@ void dist__sim_lane_free(struct dist__lane *lane)
 	lane->stopped = true;
 	dist__sim_gate_open(lane->rank->world, &lane->work);
 }
+
+const struct dist__lane_ops dist__sim_lanes = {
+	.create = create,
+	.submit = submit,
+	.wait = wait_for,
+	.notify = notify,
+	.free = free_lane,
+};

@@ -33,7 +33,7 @@ struct dist__sim_step {
 };
 
 enum dist__sim_fate {
-	DIST__SIM_GONE,     /* it has not told: it crashed, or never ends */
+	DIST__SIM_GONE,     /* it has not reported: it crashed, or never ends */
 	DIST__SIM_JUDGED,   /* it ended with the verdict */
 	DIST__SIM_LATE,     /* a deadline passed, maybe because of the plan */
 	DIST__SIM_REDUNDANT /* it came to where only known runs go on */

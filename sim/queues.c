@@ -29,8 +29,9 @@
 #include <simgrid/engine.h>
 #include <simgrid/link.h>
 
-#include "sim/engine_shim.h"
-#include "sim/platform_state.h"
+#include "sim/engine/shim.h"
+#include "sim/platform/state.h"
+#include "sim/progress.h"
 
 #define MOST_LINKS 256  /* of a way */
 #define LINES      4096 /* lists of the table */
@@ -86,7 +87,7 @@ struct line {
 struct parcel {
 	struct parcel *next;
 	struct line *line;
-	struct dist__request *letter;
+	struct dist__request *message;
 	double unsent_bytes;
 	double load; /* on links, of each byte */
 	bool sent, lost;
@@ -108,6 +109,7 @@ struct packet {
 
 struct dist__sim_queues {
 	struct dist__sim_world *world;
+	void (*come)(struct dist__request *message, bool well);
 	struct port *ports;
 	struct line *lines[LINES];
 	struct packet **heap; /* the earliest first */
@@ -120,7 +122,9 @@ struct dist__sim_queues {
 /* ---- opening --------------------------------------------------------------
  */
 
-struct dist__sim_queues *dist__sim_queues_new(struct dist__sim_world *world)
+struct dist__sim_queues *
+dist__sim_queues_new(struct dist__sim_world *world,
+		     void (*come)(struct dist__request *message, bool well))
 {
 	struct dist__sim_queues *q = calloc(1, sizeof *q);
 	sg_link_t *links = sg_link_list();
@@ -134,6 +138,7 @@ struct dist__sim_queues *dist__sim_queues_new(struct dist__sim_world *world)
 		return NULL;
 	}
 	q->world = world;
+	q->come = come;
 	q->woken_s = -1;
 	for (size_t i = 0; i < count; i++) {
 		q->ports[i] = (struct port){
@@ -511,18 +516,18 @@ static void serve(struct dist__sim_queues *q, struct port *port)
 }
 
 bool dist__sim_queues_send(struct dist__sim_queues *q,
-			   struct dist__request *letter)
+			   struct dist__request *message)
 {
-	struct line *line = line_of(q, letter->rank->rank, letter->peer);
+	struct line *line = line_of(q, message->rank->rank, message->peer);
 	struct parcel *parcel = line ? calloc(1, sizeof *parcel) : NULL;
 
 	if (!parcel)
 		return false;
 	parcel->line = line;
-	parcel->letter = letter;
-	parcel->unsent_bytes = (double)letter->bytes;
-	if (letter->bytes > 0)
-		parcel->load = letter->load_bytes / (double)letter->bytes;
+	parcel->message = message;
+	parcel->unsent_bytes = (double)message->bytes;
+	if (message->bytes > 0)
+		parcel->load = message->load_bytes / (double)message->bytes;
 	if (line->first)
 		line->last->next = parcel;
 	else
@@ -547,7 +552,8 @@ static void end(struct packet *packet)
 	packet->at_s += packet->line->back_s;
 	if (--parcel->packets > 0 || !parcel->sent)
 		return;
-	dist__sim_letter_come(parcel->letter, !parcel->lost);
+	parcel->message->rank->world->queues->come(parcel->message,
+						   !parcel->lost);
 	free(parcel);
 }
 

@@ -7,19 +7,19 @@
 
 #include "sim/world.h"
 
-/* dist__sim_queues_new makes the queues of all links of the world's platform;
- * NULL: no memory. */
-struct dist__sim_queues *dist__sim_queues_new(struct dist__sim_world *world);
+/* dist__sim_queues_new makes the queues of all links of the world's platform,
+ * which call come, outside all actors, with each message that they are done
+ * with, well or not. NULL: no memory. */
+struct dist__sim_queues *
+dist__sim_queues_new(struct dist__sim_world *world,
+		     void (*come)(struct dist__request *message, bool well));
 
 /* dist__sim_queues_free takes NULL, too. */
 void dist__sim_queues_free(struct dist__sim_queues *queues);
 
-/*
- * dist__sim_queues_send sends letter's bytes; dist__sim_letter_come() is called
- * with it, outside all actors, when they are there. Returns false when no link
- * leads there, or there is no memory: then nothing is sent.
- */
+/* dist__sim_queues_send sends message's bytes. Returns false when no link leads
+ * there, or there is no memory: then nothing is sent. */
 bool dist__sim_queues_send(struct dist__sim_queues *queues,
-			   struct dist__request *letter);
+			   struct dist__request *message);
 
 #endif

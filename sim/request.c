@@ -6,7 +6,7 @@
  * the send's request; because the two ends of a message complete together but
  * run one after the other, both requests live until both ends are consumed.
  */
-#include "sim/world.h"
+#include "sim/request.h"
 
 #include <stdlib.h>
 
@@ -67,35 +67,48 @@ void dist__sim_request_consume(struct dist__sim_world *world,
 		dist__sim_request_free(world, mate);
 }
 
+void dist__sim_queue_insert(struct dist__sim_queue *queue,
+			    struct dist__request *before,
+			    struct dist__request *request)
+{
+	struct dist__request *next = before ? before->next : queue->first;
+
+	request->queue = queue;
+	request->before = before;
+	request->next = next;
+	if (before)
+		before->next = request;
+	else
+		queue->first = request;
+	if (next)
+		next->before = request;
+	else
+		queue->last = request;
+}
+
 void dist__sim_queue_append(struct dist__sim_queue *queue,
 			    struct dist__request *request)
 {
-	request->next = NULL;
-	if (queue->last)
-		queue->last->next = request;
-	else
-		queue->first = request;
-	queue->last = request;
+	dist__sim_queue_insert(queue, queue->last, request);
 }
 
 bool dist__sim_queue_remove(struct dist__sim_queue *queue,
 			    struct dist__request *request)
 {
-	struct dist__request *before = NULL, *at = queue->first;
+	struct dist__request *before = request->before, *next = request->next;
 
-	while (at && at != request) {
-		before = at;
-		at = at->next;
-	}
-	if (!at)
+	if (request->queue != queue)
 		return false;
 	if (before)
-		before->next = at->next;
+		before->next = next;
 	else
-		queue->first = at->next;
-	if (queue->last == at)
+		queue->first = next;
+	if (next)
+		next->before = before;
+	else
 		queue->last = before;
-	at->next = NULL;
+	request->queue = NULL;
+	request->next = request->before = NULL;
 	return true;
 }
 

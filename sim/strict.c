@@ -5,16 +5,18 @@
  * Only lockstep check asks: a copy of the instant before the first buffered
  * send does all that follows once more.
  */
-#include "sim/world.h"
+#include "sim/strict.h"
 
 #include <stdlib.h>
+
+#include "sim/copy.h"
 
 void dist__sim_note_buffered(struct dist__sim_world *world)
 {
 	if (world->is_copy || world->has_buffered)
 		return;
 	world->has_buffered = true;
-	if (getenv("LOCKSTEP_CHECK") &&
+	if (world->wants_strict &&
 	    dist__sim_copy_make(world, &world->strictness))
 		world->profile.p2p.eager_below = 0;
 }
@@ -23,12 +25,12 @@ char *dist__sim_warning(struct dist__sim_world *world)
 {
 	struct dist__sim_future future;
 	const struct dist__sim_news *stuck = &future.news[DIST__SIM_STUCK];
-	char *words = NULL;
+	char *text = NULL;
 
 	dist__sim_copy_ask(world, &world->strictness, &future);
 	if (future.board &&
 	    (stuck->value == CHECK_DEADLOCK || stuck->value == CHECK_BUFFERING))
-		words = check_buffering_warning(future.board);
+		text = check_buffering_warning(future.board);
 	free(future.board);
-	return words;
+	return text;
 }

@@ -7,8 +7,8 @@ static const char *const keys[DIST__BY_NUM] = {
 	[DIST__BY_MODEL] = "network_model",
 };
 
-struct check_simulated dist__tally_tell(const struct dist__tally *tally,
-					struct check_count why[])
+struct check_simulated dist__tally_report(const struct dist__tally *tally,
+					  struct check_count why[])
 {
 	for (int i = 0; i < DIST__BY_NUM; i++)
 		why[i] = (struct check_count){keys[i], tally->messages[i]};

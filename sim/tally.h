@@ -33,9 +33,9 @@ struct dist__tally {
 /* dist__sim_tally returns that of the last simulation. */
 const struct dist__tally *dist__sim_tally(void);
 
-/* dist__tally_tell returns it for check/. why is the caller's, of
+/* dist__tally_report returns it for check/. why is the caller's, of
  * DIST__BY_NUM + 1 elements, and what is returned points there. */
-struct check_simulated dist__tally_tell(const struct dist__tally *tally,
-					struct check_count why[]);
+struct check_simulated dist__tally_report(const struct dist__tally *tally,
+					  struct check_count why[]);
 
 #endif

@@ -5,11 +5,11 @@
  * are posted and both ends complete together when it is through. The ends are
  * matched here, in the order posted in their channel, and once more by
  * SimGrid's mailbox in that same order; so each end knows its mate, and SimGrid
- * supplies the time. Messages of the program are letter.c's, and so are those
+ * supplies the time. Messages of the program are message.c's, and so are those
  * of a collective that fill the profile's window, or go over links that have
- * queues.
+ * queues; and all of them in a copy in which no send waits (what_if.c).
  */
-#include "sim/world.h"
+#include "sim/transport.h"
 
 #include <assert.h>
 #include <math.h>
@@ -20,8 +20,19 @@
 #include <simgrid/engine.h>
 #include <simgrid/mailbox.h>
 
-#include "sim/engine_shim.h"
+#include "sim/actor.h"
+#include "sim/channel.h"
+#include "sim/choose.h"
+#include "sim/cores.h"
+#include "sim/delay_injection.h"
+#include "sim/engine/shim.h"
 #include "sim/flow.h"
+#include "sim/forecast.h"
+#include "sim/lane.h"
+#include "sim/message.h"
+#include "sim/note.h"
+#include "sim/progress.h"
+#include "sim/request.h"
 
 /* What an unsuccessful look costs: enough that the clock goes on. While nobody
  * else can move, nothing can come of looking, and each look costs twice the one
@@ -35,10 +46,8 @@
 
 /* What is said of a message where rank 0 stands for all. */
 #define ALONE                                                                  \
-	"on a platform of any number of nodes rank 0 stands for all: "         \
-	"expected "                                                            \
-	"no messages, and of collectives that carry data broadcast, reduce "   \
-	"and all_reduce"
+	"rank 0 stands for all, which do the same: expected no messages, no "  \
+	"monitored_barrier and no premul_sum"
 
 static struct dist__sim_rank *rank_of(struct dist__transport *t)
 {
@@ -50,52 +59,7 @@ static struct dist__sim_actor *self(void)
 	return sg_actor_self_get_data();
 }
 
-static void pass(const struct dist__sim_actor *actor, double time_s)
-{
-	if (time_s > 0 && !actor->rank->world->ended)
-		sg_actor_sleep_for(time_s);
-}
-
-/* Takes what actor owes and copy_s more of its core, unless it holds that, and
- * lets the time pass until the latter begins. */
-static void pay_before(struct dist__sim_actor *actor, double copy_s)
-{
-	double work_s = actor->debt_s + copy_s;
-
-	if (work_s <= 0)
-		return;
-	actor->debt_s = 0;
-	if (!actor->holds)
-		work_s = dist__sim_core_take(actor->rank, work_s);
-	pass(actor, work_s - copy_s);
-}
-
-void dist__sim_pay(struct dist__sim_actor *actor)
-{
-	pay_before(actor, 0);
-}
-
 /* ---- what stops a message ------------------------------------------- */
-
-static bool has_aborted(const struct dist__sim_rank *rank, uint32_t group)
-{
-	if (rank->num_aborted > DIST__SIM_ABORTED)
-		return true;
-	for (size_t i = 0; i < rank->num_aborted; i++)
-		if (rank->aborted[i] == group)
-			return true;
-	return false;
-}
-
-enum dist_error dist__sim_state_of(const struct dist__sim_rank *rank,
-				   uint32_t group)
-{
-	if (rank->world->ended)
-		return rank->world->end_error;
-	if (rank->closed || has_aborted(rank, group))
-		return DIST_ERR_ABORTED;
-	return DIST_OK;
-}
 
 static enum dist_error state_of_request(const struct dist__request *r)
 {
@@ -109,7 +73,7 @@ static bool is_lost(const struct dist__sim_rank *rank, int peer, uint32_t group)
 	const struct dist__sim_rank *other = &rank->world->ranks[peer];
 
 	return other != rank && other->joined == rank->joined &&
-	       has_aborted(other, group);
+	       dist__sim_has_aborted(other, group);
 }
 
 static enum dist_error check_ends(const struct dist__sim_rank *rank,
@@ -222,8 +186,8 @@ static enum dist_error post(struct dist__sim_rank *rank,
 	struct dist__sim_world *world = rank->world;
 	struct dist__sim_actor *actor = self();
 	struct dist__sim_channel *channel = NULL;
-	bool is_letter = m->tag >= 0 || world->queues ||
-			 m->bytes >= world->profile.window_bytes;
+	bool by_message = m->tag >= 0 || world->queues || world->is_loose ||
+			  m->bytes >= world->profile.window_bytes;
 	struct dist__request *r;
 	enum dist_error error;
 	double copy_s = 0;
@@ -233,32 +197,33 @@ static enum dist_error post(struct dist__sim_rank *rank,
 		return world->end_error;
 	}
 	assert(m->peer < world->world_size);
-	assert(m->peer >= 0 || (is_letter && !is_send));
+	assert(m->peer >= 0 || (by_message && !is_send));
 	dist__sim_note_call(rank);
 	charge_call(actor, m);
 	if (is_send) {
 		actor->debt_s += world->overhead_s;
 		copy_s = send_copy_s(rank, m);
 	}
-	dist__sim_skew_call(actor);
-	pay_before(actor, copy_s);
+	dist__sim_delay_call(actor);
+	dist__sim_pay_before(actor, copy_s);
 	actor->look_s = LOOK_S;
-	if (is_letter && is_send)
+	if (by_message && is_send)
 		(void)dist__sim_has_route(world, rank->rank, m->peer);
-	if (!is_letter)
+	if (!by_message)
 		channel = channel_of(rank, m, is_send);
 	error = check_ends(rank, m);
 	if (error)
 		return error;
-	r = channel || is_letter ? describe(rank, m, is_send) : NULL;
+	r = channel || by_message ? describe(rank, m, is_send) : NULL;
 	if (!r)
 		return DIST_ERR_NO_MEMORY;
 	dist__sim_note_post(rank, m, is_send);
-	if (is_letter)
-		dist__sim_letter_post(r, m);
+	if (by_message)
+		dist__sim_message_post(r, m);
 	else
 		post_in_channel(r, channel);
-	pass(actor, copy_s);
+	dist__sim_watch_note(rank);
+	dist__sim_pass(actor, copy_s);
 	*request = r;
 	return DIST_OK;
 }
@@ -354,6 +319,8 @@ static enum dist_error await(struct dist__request *r, int64_t deadline_ns)
 		r->blocked = false;
 		dist__sim_unblock(world);
 	}
+	if (!r->channel)
+		return DIST_OK;
 	if (!well)
 		return blame(r, since_ns, deadline_ns);
 	return state_of_request(r);
@@ -369,6 +336,9 @@ static enum dist_error wait_in_channel(struct dist__request *r,
 		withdraw(r);
 	else
 		error = await(r, deadline_ns);
+	/* In the copy that lets sends go it has become a message meanwhile. */
+	if (!r->channel)
+		return dist__sim_message_wait(self(), r, deadline_ns);
 	if (!error && r->data && r->mate->copy)
 		memcpy(r->data, r->mate->copy, r->bytes);
 	dist__sim_request_consume(world, r);
@@ -413,7 +383,8 @@ static enum dist_error wait_owing(struct dist__sim_actor *actor,
 	if (r->channel)
 		error = wait_in_channel(r, deadline_ns);
 	else
-		error = dist__sim_letter_wait(actor, r, deadline_ns);
+		error = dist__sim_message_wait(actor, r, deadline_ns);
+	dist__sim_watch_note(actor->rank);
 	if (error)
 		return error;
 	if (copy_s > 0)
@@ -465,7 +436,8 @@ static void hold(struct dist__sim_actor *actor, const struct dist__message *out,
 
 	for (int i = 0; i < num; i++)
 		work_s += world->overhead_s + send_copy_s(actor->rank, &out[i]);
-	pass(actor, dist__sim_core_take(actor->rank, work_s) - work_s);
+	dist__sim_pass(actor,
+		       dist__sim_core_take(actor->rank, work_s) - work_s);
 	actor->holds = true;
 }
 
@@ -543,7 +515,7 @@ static bool test(struct dist__transport *t, struct dist__request *r)
 	struct dist__sim_world *world = rank_of(t)->world;
 	struct dist__sim_actor *actor = self();
 
-	dist__sim_skew_look(actor);
+	dist__sim_delay_look(actor);
 	dist__sim_note_look(world);
 	if (r && !r->channel && dist__sim_choosing(world) &&
 	    !state_of_request(r)) {
@@ -560,6 +532,7 @@ static bool test(struct dist__transport *t, struct dist__request *r)
 	if (world->movable == world->looking)
 		(void)dist__sim_choose(world);
 	sg_actor_sleep_for(actor->look_s);
+	dist__sim_watch_note(actor->rank);
 	world->looking--;
 	if (world->movable == 1 && actor->look_s < LONGEST_LOOK_S)
 		actor->look_s *= 2;
@@ -584,6 +557,7 @@ static enum dist_error compute(struct dist__transport *t, int64_t duration_ns)
 	if (!world->ended)
 		sg_actor_sleep_for((double)duration_ns * 1e-9 /
 				   rank_of(t)->pace);
+	dist__sim_watch_note(rank_of(t));
 	return world->ended ? world->end_error : DIST_OK;
 }
 
@@ -624,12 +598,12 @@ static void abort_group(struct dist__transport *t, uint32_t group)
 	struct dist__sim_rank *rank = rank_of(t);
 	struct dist__sim_world *world = rank->world;
 
-	if (has_aborted(rank, group))
+	if (dist__sim_has_aborted(rank, group))
 		return;
 	if (rank->num_aborted < DIST__SIM_ABORTED)
 		rank->aborted[rank->num_aborted] = group;
 	rank->num_aborted++;
-	dist__sim_letters_abort(rank, group);
+	dist__sim_messages_abort(rank, group);
 	dist__sim_flows_abort(rank, group);
 	for (size_t i = 0; i < world->channels.count; i++) {
 		struct dist__sim_channel *channel = world->channels.all[i];
@@ -643,13 +617,15 @@ static void abort_group(struct dist__transport *t, uint32_t group)
 	}
 }
 
-static void free_transport(struct dist__transport *t)
+static enum dist_error free_transport(struct dist__transport *t)
 {
 	struct dist__sim_rank *rank = rank_of(t);
 
 	assert(!rank->lanes);
 	dist__sim_pay(&rank->actor);
+	dist__sim_watch_note(rank);
 	rank->attached = false;
+	return DIST_OK;
 }
 
 void dist__sim_close(struct dist__sim_rank *rank)
@@ -658,7 +634,7 @@ void dist__sim_close(struct dist__sim_rank *rank)
 
 	dist__sim_pay(&rank->actor);
 	rank->closed = true;
-	dist__sim_letters_close(rank);
+	dist__sim_messages_close(rank);
 	for (size_t i = 0; rank->unanswered && i < world->channels.count; i++) {
 		struct dist__sim_channel *channel = world->channels.all[i];
 
@@ -668,8 +644,18 @@ void dist__sim_close(struct dist__sim_rank *rank)
 	}
 	dist__sim_flows_close(rank);
 	while (rank->lanes)
-		dist__sim_lane_free(rank->lanes);
+		dist__sim_lanes.free(rank->lanes);
 }
+
+static const struct dist__simulation_ops simulation_ops = {
+	.charge_reduce = charge_reduce,
+	.charge_copy = charge_copy,
+	.has_flow = dist__sim_has_flow,
+	.by_messages = dist__sim_by_messages,
+	.flow_join = dist__sim_flow_join,
+	.flow_wait = dist__sim_flow_wait,
+	.lane_over = dist__sim_lane_over,
+};
 
 const struct dist__transport_ops dist__sim_transport_ops = {
 	.isend = isend,
@@ -679,18 +665,8 @@ const struct dist__transport_ops dist__sim_transport_ops = {
 	.test = test,
 	.now_ns = now_ns,
 	.compute = compute,
-	.charge_reduce = charge_reduce,
-	.charge_copy = charge_copy,
-	.lane_new = dist__sim_lane_new,
-	.lane_submit = dist__sim_lane_submit,
-	.lane_wait = dist__sim_lane_wait,
-	.lane_notify = dist__sim_lane_notify,
-	.lane_over = dist__sim_lane_over,
-	.lane_free = dist__sim_lane_free,
-	.has_flow = dist__sim_has_flow,
-	.by_messages = dist__sim_by_messages,
-	.flow_join = dist__sim_flow_join,
-	.flow_wait = dist__sim_flow_wait,
+	.lanes = &dist__sim_lanes,
+	.simulation = &simulation_ops,
 	.abort = abort_group,
 	.free = free_transport,
 };

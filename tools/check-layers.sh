@@ -1,38 +1,56 @@
 #!/bin/sh
-# check-layers.sh - who may include whom: the table of CONTRIBUTING.md, held
-# against every #include line. A folder may include its own headers, what its
-# line lists (a trailing / stands for all in that folder), and of <...> the
-# headers of libc and those that its line names.
+# check-layers.sh BUILD OBJECT... - who may include and call whom: the table of
+# CONTRIBUTING.md, held against every #include line, and against what the
+# objects leave undefined. A folder may include its own headers, what its line
+# lists (a trailing / stands for all in that folder), and of <...> the headers
+# of libc and those that its line names. It may call what the folders of the
+# former define, and dist_...() where it may include lockstep/. No folder at the
+# top may need another that needs it, over however many others; nor a file of
+# these folders another of them:
+downhill='base core check/watch sim sim/engine sim/explore sim/seat
+realbackend/store realbackend/launch realbackend/nccl realbackend/seat trace worlds ddp model/training
+model/measured model/cluster model/loopback cli/sweep'
 set -eu
 cd "$(dirname "$0")/.."
 
 # folder | "..." of other folders | <...> beyond libc
 table='
-include/lockstep  | lockstep/ |
-core              | lockstep/ check/record.h guard/ | yaml.h
-guard             | | dwarf.h elfutils/ unwind.h
-coll              | lockstep/ core/op.h core/backend.h core/flow.h core/transport.h core/algorithm.h core/profile.h core/reduce.h |
-library           | lockstep/ core/op.h core/algorithm.h core/fidelity.h core/profile.h |
-check             | | jansson.h
-sim               | lockstep/ library/ core/op.h core/backend.h core/transport.h core/data.h core/profile.h core/quantity.h core/reduce.h core/fidelity.h core/init_method.h check/record.h check/verdict.h check/outputs.h check/simulated.h | simgrid/ xbt/ xbt.h
-realbackend/tcp   | lockstep/ core/op.h core/backend.h core/transport.h core/data.h core/profile.h core/clock.h core/endian.h core/parcel.h core/reduce.h core/table.h core/store.h core/init_method.h check/record.h check/verdict.h check/outputs.h check/cause.h check/dump.h check/proof.h | sys/socket.h netinet/ arpa/inet.h netdb.h sys/un.h linux/membarrier.h nettle/
-realbackend/nccl  | lockstep/ core/op.h core/backend.h core/transport.h core/half.h check/record.h | nccl.h cuda_runtime.h
-trace             | lockstep/ core/op.h core/backend.h core/transport.h core/algorithm.h | jansson.h zlib.h
-ddp               | lockstep/ core/half.h |
-scenarios         | lockstep/ | popt.h
-scenarios/zoo     | lockstep/ scenarios/ |
-scenarios/tutorial    | lockstep/ scenarios/ | popt.h
-scenarios/tutorial/nn | | cblas.h
-conformance       | lockstep/ scenarios/element.h |
-measured          | lockstep/ core/yaml_keys.h | yaml.h
-platform          | lockstep/ core/quantity.h library/fabric.h measured/machine.h | expat.h
-testbed           | lockstep/ platform/description.h | linux/if.h linux/if_tun.h
-study             | lockstep/ core/yaml_keys.h trace/output.h | yaml.h jansson.h
-cli               | lockstep/ testbed/ library/ trace/ check/ scenarios/ conformance/ measured/ platform/ study/ core/data.h core/profile.h core/reduce.h core/algorithm.h core/backend.h realbackend/tcp/cores.h realbackend/tcp/launcher.h realbackend/tcp/scheduler.h sim/platform.h sim/tally.h core/fidelity.h validation/ | jansson.h popt.h zlib.h
-validation        | lockstep/ library/ measured/ scenarios/model.h scenarios/schedule.h platform/machine.h trace/statistics.h core/op.h core/data.h core/profile.h |
-bench/peers       | | mpi.h gloo/
-tests/conformance | lockstep/ conformance/ tests/support/ | criterion/
-tests/programs | lockstep/ tests/programs/ |
+include/lockstep        | lockstep/ |
+base                    | lockstep/ | yaml.h zlib.h jansson.h
+core                    | lockstep/ base/ check/record.h check/watch/ | yaml.h
+check/watch             |  | dwarf.h elfutils/ linux/ unwind.h
+coll                    | lockstep/ base/ core/ | yaml.h
+model/library           | lockstep/ base/ core/op.h core/fidelity.h coll/algorithm.h coll/profile.h |
+check                   | lockstep/ base/ | jansson.h
+check/recorder          | lockstep/ base/ check/ | jansson.h
+sim/engine              | base/data.h | simgrid/ xbt/ xbt.h cxxabi.h
+sim/platform            | lockstep/ base/ model/library/ core/backend.h sim/engine/ | simgrid/ xbt/
+sim                     | lockstep/ base/ model/library/ coll/p2p_backend.h trace/recorder.h core/op.h core/backend.h core/transport.h coll/profile.h core/reduce.h core/fidelity.h core/init_method.h check/record.h check/verdict.h check/outputs.h check/simulated.h check/cause.h check/watch/frames.h check/watch/source.h | simgrid/ xbt/ xbt.h cxxabi.h
+sim/explore             | lockstep/ base/ coll/profile.h sim/ check/outputs.h check/verdict.h |
+sim/seat                | lockstep/ base/ core/seat.h core/backend.h core/op.h sim/ check/record.h | simgrid/
+realbackend/wire        | lockstep/ base/ core/op.h core/backend.h core/transport.h core/reduce.h | sys/socket.h sys/statvfs.h netinet/ arpa/inet.h netdb.h sys/un.h linux/membarrier.h nettle/
+realbackend/store       | lockstep/ base/ realbackend/wire/socket.h realbackend/wire/secret.h core/backend.h core/init_method.h check/record.h | sys/socket.h netinet/ arpa/inet.h netdb.h
+realbackend/launch      | lockstep/ base/ realbackend/store/ realbackend/wire/socket.h realbackend/wire/secret.h realbackend/wire/memory_file.h realbackend/wire/transport.h core/backend.h coll/profile.h coll/p2p_backend.h trace/recorder.h check/ | sys/socket.h netinet/ arpa/inet.h netdb.h sys/un.h
+realbackend/nccl        | lockstep/ base/ core/op.h core/backend.h core/transport.h coll/p2p_backend.h trace/recorder.h realbackend/launch/world.h check/record.h | nccl.h cuda_runtime.h
+realbackend/seat        | lockstep/ base/ realbackend/store/store.h core/seat.h core/backend.h core/transport.h check/record.h |
+trace                   | lockstep/ base/ core/op.h core/backend.h core/transport.h coll/algorithm.h | jansson.h zlib.h
+worlds                  | lockstep/ base/ core/backend.h realbackend/launch/world.h realbackend/nccl/world.h realbackend/seat/world.h sim/launch.h |
+ddp                     | lockstep/ base/ |
+model/training          | lockstep/ base/ |
+scenarios               | lockstep/ base/ model/training/ |
+scenarios/tutorial      | lockstep/ base/ scenarios/ |
+scenarios/tutorial/nn   | base/ |
+tests/conformance/cases | lockstep/ base/ scenarios/element.h |
+model/measured          | lockstep/ base/ | yaml.h
+model/cluster           | lockstep/ base/ model/library/fabric.h model/measured/machine.h | expat.h
+model/loopback          | lockstep/ base/ coll/profile.h |
+cli/testbed             | lockstep/ model/cluster/description.h | linux/if.h linux/if_tun.h
+cli/sweep               | lockstep/ base/ | yaml.h jansson.h
+cli                     | lockstep/ base/ worlds/ model/ trace/ check/ scenarios/ tests/conformance/cases/ coll/profile.h core/reduce.h coll/algorithm.h core/backend.h realbackend/launch/cores.h realbackend/launch/launcher.h realbackend/store/scheduler.h sim/platform/platform.h sim/launch.h sim/tally.h sim/watcher.h sim/seat/seat.h core/fidelity.h | jansson.h zlib.h
+model/validation        | lockstep/ base/ model/ core/op.h coll/profile.h |
+bench/peers             |  | mpi.h gloo/
+tests/conformance       | lockstep/ base/ tests/support/ | criterion/
+tests/programs          | lockstep/ tests/programs/ |
 '
 
 # Headers of libc (and of POSIX) that anyone may include; sockets are not
@@ -93,11 +111,125 @@ check_folder() { # folder, quoted allowed, angle allowed
 while IFS='|' read -r folder quoted angle; do
 	folder=$(echo "$folder" | tr -d ' ')
 	[ -n "$folder" ] || continue
-	[ -d "$folder" ] || continue
+	[ -d "$folder" ] || { echo "check-layers: no folder $folder" >&2; bad=1; }
 	check_folder "$folder" "$quoted" "$angle"
 done <<END
 $table
 END
 
+# Every pair "folder other" that the objects, or the sources, show; and "file
+# other" of the folders that go downhill.
+calls() { # build folder, objects
+	build=$1
+	shift
+	{
+		echo "$table"
+		nm -A -P "$@" 2>/dev/null
+	} | awk -v build="$build/" -v downhill=" $(echo "$downhill" | tr '\n' ' ') " '
+	function folder_of(path) {
+		sub(/\/[^\/]*$/, "", path)
+		return path
+	}
+	function may_call(folder, other, symbol,    i, n, words) {
+		if (index(other "/", folder "/") == 1)
+			return 1
+		n = split(may[folder], words, /[ \t]+/)
+		for (i = 1; i <= n; i++) {
+			if (words[i] == "lockstep/" && symbol ~ /^dist_[a-z]/)
+				return 1
+			if (words[i] ~ /\/$/ && index(other "/", words[i]) == 1)
+				return 1
+			if (words[i] != "" && folder_of(words[i]) == other)
+				return 1
+		}
+		return 0
+	}
+	/[|]/ { split($0, row, "|"); gsub(/ /, "", row[1]); may[row[1]] = row[2]; next }
+	NF < 3 { next }
+	{ sub(/:$/, "", $1); object = substr($1, length(build) + 1) }
+	$3 ~ /^[TDBRC]$/ { file[$2] = object; home[$2] = folder_of(object) }
+	$3 == "U" { needs[object " " $2] = 1 }
+	END {
+		for (need in needs) {
+			split(need, pair, " ")
+			folder = folder_of(pair[1])
+			other = home[pair[2]]
+			if (other == folder && index(downhill, " " folder " "))
+				print pair[1], file[pair[2]]
+			if (other == "" || other == folder)
+				continue
+			if (!may_call(folder, other, pair[2]))
+				print "check-layers: " pair[1] ": " pair[2] \
+					"() of " other "/ is not for " folder "/" >"/dev/stderr"
+			print folder, other
+		}
+	}'
+}
+
+includes() {
+	echo "$table" | awk '/[|]/ { print $1 }' | while read -r folder; do
+		find "$folder" -maxdepth 1 -name '*.[ch]' -o -maxdepth 1 -name '*.cpp'
+	done | xargs grep -H '^#include "' | awk -F '[:"]' '{
+		sub(/\/[^\/]*$/, "", $1)
+		sub(/\/[^\/]*$/, "", $3)
+		print $1, $3
+	}'
+}
+
+# What the command walks of the tests lies above nothing else of these.
+top() {
+	grep -v '\.o ' | grep -v '^include/\| lockstep$' |
+		sed 's|tests/conformance/cases|cases|g; s|/[^ ]*||g' |
+		awk '$1 != $2 && $1 !~ /^(tests|bench)$/' | sort -u
+}
+
+pairs=$(mktemp)
+trap 'rm -f "$pairs" "$pairs.words"' EXIT
+calls "$@" >"$pairs" 2>"$pairs.words"
+includes >>"$pairs"
+if [ -s "$pairs.words" ]; then
+	sort "$pairs.words" >&2
+	bad=1
+fi
+circle_of() { # of what; pairs come in
+	circle=$(tsort 2>&1 >/dev/null) || {
+		echo "check-layers: a circle of $1: $(echo "$circle" |
+			sed -n 's/^tsort: //p' | grep -v 'input contains' | tr '\n' ' ')" >&2
+		bad=1
+	}
+}
+top <"$pairs" >"$pairs.words"
+circle_of folders <"$pairs.words"
+awk '/\.o / && $1 != $2' "$pairs" >"$pairs.words"
+circle_of files <"$pairs.words"
+
+# Options are structs. The environment is read where a process, or a world in
+# it, begins; and where the system's own folders, libraries and terminal are.
+readers=$(grep -l 'getenv(' base/*.c core/*.c coll/*.c check/*.c check/*/*.c \
+	model/*/*.c sim/*.c sim/*/*.c realbackend/*/*.c trace/*.c ddp/*.c worlds/*.c |
+	grep -vE '^(worlds/|realbackend/launch/|sim/launch\.c|check/outputs\.c)' |
+	grep -vE '^realbackend/(store/(environment|scheduler)|nccl/world|seat/slot|seat/world)\.c' |
+	grep -vE '^(base/(data|terminal)|realbackend/(wire/memory_file|nccl/libraries))\.c' ||
+	true)
+if [ -n "$readers" ]; then
+	echo "check-layers: getenv() is for where a process begins, not for $readers" >&2
+	bad=1
+fi
+
+slots=$(awk '
+/^struct dist__transport_ops \{/ { inside = 1; next }
+inside && /^}/ { exit }
+inside { text = text $0 " " }
+END {
+	while (at = index(text, "/*"))
+		text = substr(text, 1, at - 1) \
+			substr(text, at + index(substr(text, at), "*/") + 1)
+	print gsub(/;/, ";", text)
+}' core/transport.h)
+if [ "$slots" -gt 14 ]; then
+	echo "check-layers: core/transport.h: a transport has $slots slots: at most 14" >&2
+	bad=1
+fi
+
 [ $bad -eq 0 ] || exit 1
-echo "check-layers: the folders include only what they may ($count of them)"
+echo "check-layers: the folders include and call only what they may ($count of them), in no circle"

@@ -5,7 +5,7 @@ set -eu
 
 awk '
 FNR == 801 { print FILENAME ": longer than 800 lines"; bad = 1 }
-FNR == 1 && FILENAME ~ /(^|\/)(utils?|common|misc|helpers?)\.[ch]$/ {
+FNR == 1 && FILENAME ~ /(^|\/)(utils?|common|misc|helpers?)\.(c|h|py)$/ {
 	print FILENAME ": name the concept"; bad = 1
 }
 END { exit bad }' "$@" >&2

@@ -1,7 +1,8 @@
 #!/bin/bash
-# fresh-machine.sh [TARGET ...] - make a bare Debian 12 in a temporary folder,
-# with nothing in it but make, git and certificates, clone this repository into
-# it, and run the make targets there (default: demo test).
+# fresh-machine.sh [bookworm|trixie] [TARGET ...] - make a bare Debian 12
+# (bookworm, the default) or 13 (trixie) in a temporary folder, with nothing in it
+# but make, git and certificates, clone this repository into it, and run the make
+# targets there (default: demo test).
 #
 # Packages come from wherever this machine's own apt takes them. Needs root and
 # debootstrap; exit status 77 without.
@@ -15,17 +16,23 @@ skip() {
 
 [ "$(id -u)" = 0 ] || skip "needs root, to make and enter the new system"
 command -v debootstrap >/dev/null || skip "needs debootstrap"
+case ${1-} in
+bookworm | trixie) suite=$1 && shift ;;
+*) suite=bookworm ;;
+esac
 [ $# -gt 0 ] || set -- demo test
 
-# The first Debian archive among apt's sources, in either of their notations.
+# The first Debian archive among apt's sources, in either of their notations: it
+# has all releases.
 # shellcheck disable=SC2016 # apt's variables, not the shell's
 mirror=$(apt-get indextargets --format '$(REPO_URI) $(CODENAME)' 2>/dev/null |
-	awk '$2 == "bookworm" { print $1; exit }')
+	awk '$2 == "bookworm" || $2 == "trixie" { print $1; exit }')
 mirror=${mirror:-$(cat /etc/apt/sources.list /etc/apt/sources.list.d/* \
 	2>/dev/null | sed -nE \
 	-e 's/^URIs: *([^ ]+).*/\1/p' \
-	-e 's/^deb +(\[[^]]*\] +)?([^ ]+) +bookworm .*/\2/p' | head -n 1)}
-[ -n "$mirror" ] || skip "apt names no archive of Debian 12"
+	-e 's/^deb +(\[[^]]*\] +)?([^ ]+) +(bookworm|trixie) .*/\2/p' |
+	head -n 1)}
+[ -n "$mirror" ] || skip "apt names no archive of Debian"
 
 root=$(mktemp -d "${TMPDIR:-/tmp}/fresh.XXXXXX")
 chmod 755 "$root"
@@ -36,8 +43,8 @@ clean_up() {
 trap clean_up EXIT
 trap 'exit 130' INT TERM
 
-echo "== a bare Debian 12 in $root"
-debootstrap --variant=minbase --include=make,git,ca-certificates bookworm \
+echo "== a bare Debian ($suite) in $root"
+debootstrap --variant=minbase --include=make,git,ca-certificates "$suite" \
 	"$root" "$mirror"
 
 # A machine's root is a mount point, without which no network namespace is
@@ -72,4 +79,4 @@ for target; do
 	echo "== make $target"
 	inside make -C /root/lockstep "$target"
 done
-echo "== fine: make $* in a bare Debian 12"
+echo "== fine: make $* in a bare Debian ($suite)"

@@ -31,9 +31,10 @@ mkdir -p "$scratch/data/measured/"{collectives,steps,parts,hardware}
 # How a file of each kind is read.
 read_it() {
 	case $1 in
-	*.csv) set -- predict --model "$1" --platform star-8 --world-size 2 ;;
+	*.csv) set -- predict --model "$1" --platform star-8 --world-size 2 \
+		--flops 60e12 ;;
 	*.yaml) set -- predict --profile "$1" --model mnist --platform star-8 \
-		--world-size 2 ;;
+		--world-size 2 --flops 60e12 ;;
 	*.study)
 		cp "$1" "$1.yaml"
 		set -- sweep --dry-run "$1.yaml"

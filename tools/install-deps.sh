@@ -1,22 +1,23 @@
 #!/bin/sh
-# install-deps.sh build|test|check|peers ... - install the Debian packages that are
-# missing for what is named, showing the command before it runs.
+# install-deps.sh [list] build|test|check|peers|deb ... - install the Debian
+# packages that are missing for what is named, showing the command before it
+# runs; with list, only name those for one.
 set -eu
 
 packages_for() {
 	case $1 in
 	build)
 		echo gcc g++ make pkg-config libc6-dev libsimgrid-dev \
-			libjansson-dev libyaml-dev zlib1g-dev libpopt-dev nettle-dev \
+			libjansson-dev libyaml-dev zlib1g-dev nettle-dev \
 			libdw-dev libexpat1-dev \
-			libopenblas-serial-dev \
 			gnuplot-nox fonts-dejavu-core
 		;;
 	test) echo libcriterion-dev jq libxml2-utils iproute2 locales ;;
 	peers) echo libgloo-dev libopenmpi-dev openmpi-bin libmpich-dev mpich ;;
-	check) echo libcriterion-dev clang-format clang-tidy shellcheck ;;
+	deb) echo build-essential debhelper ;;
+	check) echo libcriterion-dev clang-format clang-tidy shellcheck pyflakes3 ;;
 	*)
-		echo "install-deps.sh: build, test, check or peers, not \"$1\"" >&2
+		echo "install-deps.sh: build, test, check, peers or deb, not \"$1\"" >&2
 		exit 2
 		;;
 	esac
@@ -31,6 +32,11 @@ is_installed() {
 		grep -Eq "ok installed:.*[ ,]$1[ ,(]"
 }
 
+if [ "${1-}" = list ]; then
+	packages_for "$2"
+	exit
+fi
+
 wanted=
 for purpose; do
 	wanted="$wanted $(packages_for "$purpose")"
@@ -42,7 +48,7 @@ if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
 		command -v $tool >/dev/null || missing="$missing $tool"
 	done
 	if [ -z "$missing" ] && pkg-config --exists simgrid jansson yaml-0.1 \
-		zlib popt openblas nettle libdw expat; then
+		zlib nettle libdw expat; then
 		exit 0
 	fi
 	echo "install-deps.sh: no apt-get here; please install what these" \

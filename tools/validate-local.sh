@@ -24,6 +24,7 @@ dir=$(mkdir -p "$2" && realpath "$2")
 # from a calibration of its own. Odd.
 export LOCKSTEP_BIND_TO=core
 : "${ROUNDS:=5}"
+: "${COLLECTIVES:=all_reduce all_gather reduce_scatter broadcast alltoall}"
 sizes=(-f 4 -n 17 -c 0 --together)
 calls=1  # on end, in one measurement
 warmup=3 # measurements before the first; 3 of short calls find ranks half awake
@@ -118,9 +119,10 @@ rounds() {
 	local -A op=([all_reduce]=all_reduce [all_gather]=all_gather_single
 		[reduce_scatter]=reduce_scatter_single [broadcast]=broadcast
 		[alltoall]=all_to_all)
-	local names=(all_reduce all_gather reduce_scatter broadcast alltoall)
+	local names
 
 	shift
+	read -ra names <<<"$COLLECTIVES"
 	rm -f "$dir"/*.launches
 	for ((round = 1; round <= n; round++)); do
 		for name in "${names[@]}"; do
@@ -152,9 +154,11 @@ draw() {
 	local kind name=${scene// /-}
 
 	{
-		echo "$header"
-		awk -F'\t' -v scene="$scene" '$1 == scene && $6 > 0' \
-			"$dir/table.tsv" | cut -f 2-
+		echo "${header//_us/_ns}"
+		awk -F'\t' -v OFS='\t' -v scene="$scene" '
+		$1 == scene && $6 > 0 {
+			for (i = 8; i <= 13; i++) $i *= 1000
+			print }' "$dir/table.tsv" | cut -f 2-
 	} >"$dir/$name.tsv"
 	for kind in svg png; do
 		gnuplot -e "input='$dir/$name.tsv'" \

@@ -1,6 +1,6 @@
 #!/bin/bash
-# validate.sh COMMAND DIR - hold predictions against what others measured: write
-# docs/validation.md and the figures that the README shows, and draw to DIR.
+# validate.sh COMMAND DIR - compare predictions with published measurements: write
+# docs/validation.md and the rows of accuracy that the README shows, and draw to DIR.
 set -eu
 cd "$(dirname "$0")/.."
 export LC_ALL=C.UTF-8
@@ -18,10 +18,10 @@ done
 
 {
 	cat <<'END'
-# How far off predictions are
+# Errors by table
 
 Written by `make validate`, from nothing but the tables, machines and profiles that come with Lockstep;
-[measured.md](measured.md#validation) says what the columns mean and what a prediction stands on. `make validate` also draws
+[measured.md](measured.md#validation) says what the columns mean and what a prediction is made of. `make validate` also draws
 every row, predicted against measured, and the error by size for every table, to `build/validation/`.
 
 A table is good when the median error is at most 10 % and nine of ten rows are within 30 %; a table that says "no" is one that
@@ -39,7 +39,7 @@ predictions are bad at, and the columns by size say where. What no column says:
   up to seven times their neighbours.
 - nccl-alps-2x1: from 1 to 4 MiB two GPUs take 0.1 ms more than two hops over Slingshot; no row of a small size is known that would tell
   how much of it is a start, a hop, or a way of this network to announce messages.
-- gloo-v100-2x1: 256 KiB took 20 ms, nineteen times 128 KiB and a hundred times what its bytes need: the fault that the issue is about.
+- gloo-v100-2x1: 256 KiB took 20 ms, nineteen times 128 KiB and a hundred times what its bytes need: the fault that its source reports.
 - What a processor does beside sending bytes is not modelled: parameter servers, schedulers by priority, input pipelines. Steps that wait
   for their data loader (dlperf-resnet50, the first settings) come out too short.
 - The time of computing is taken from one GPU, never predicted: steps without such a row are left out. From FLOP alone it would be wrong by
@@ -50,20 +50,21 @@ END
 } >"$dir/page.md"
 mv "$dir/page.md" "$page"
 
-# The README shows the sentences that sum up.
-sed -nE 's/^(Collectives|Steps): /- &/p' "$dir/report.md" |
-	sort | fold -s -w 138 | sed 's/ $//; /^- /!s/^/  /' >"$dir/summary.md"
-awk -v summary="$dir/summary.md" '
-/^<!-- end of validation -->$/ { inside = 0 }
-!inside
-/^<!-- validation -->$/ {
-	inside = 1
-	while ((getline line < summary) > 0)
-		print line
-}' README.md >"$dir/README.md"
-cmp -s "$dir/README.md" README.md || cp "$dir/README.md" README.md
+# README and docs/accuracy.md show a few rows.
+tools/accuracy.sh "$lockstep" >"$dir/accuracy.md"
+for file in README.md docs/accuracy.md; do
+	awk -v table="$dir/accuracy.md" '
+	/^<!-- end of accuracy -->$/ { inside = 0 }
+	!inside
+	/^<!-- accuracy -->$/ {
+		inside = 1
+		while ((getline line < table) > 0)
+			print line
+	}' $file >"$dir/page.md"
+	cmp -s "$dir/page.md" $file || cp "$dir/page.md" $file
+done
 
-cat "$dir/summary.md"
+cat "$dir/accuracy.md"
 printf '  %-40s %s\n' "$page" "errors by table" \
 	"$dir/predicted_measured.{svg,png}" "every row, predicted and measured" \
 	"$dir/errors.{svg,png}" "predicted over measured, by size and table"

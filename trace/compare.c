@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "trace/order.h"
-#include "trace/statistics.h"
+#include "base/statistics.h"
 
 static struct dist__compared_time compared(double predicted_ns,
 					   double measured_ns)

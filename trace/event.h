@@ -60,6 +60,8 @@ struct dist__track {
 	size_t num_events;
 	size_t capacity;
 	uint32_t num_computes;
+	uint32_t
+		spilled; /* its number in the recorder's spill, if it has one */
 };
 
 /* What a whole trace or a part of one is made of. */

@@ -1,4 +1,4 @@
-#include "core/backend.h"
+#include "trace/recorder.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "trace/spill.h"
 #include "trace/stream.h"
 #include "trace/write.h"
 
@@ -86,6 +87,24 @@ static enum dist_error copy_event(const json_t *value, void *arg,
 	return error;
 }
 
+/* Makes the part of a rank that was killed, of what it had; *missing: it had
+ * nothing. */
+static enum dist_error recover(const char *part, bool *missing,
+			       struct dist_message *message)
+{
+	char live[4096];
+	int len = snprintf(live, sizeof live, "%s" DIST__SPILL_SUFFIX, part);
+	enum dist_error error;
+
+	if (len < 0 || (size_t)len >= sizeof live || access(live, F_OK) != 0)
+		return DIST_OK;
+	error = dist__spill_finish(part, message);
+	if (error == DIST_ERR_UNAVAILABLE)
+		return DIST_OK;
+	*missing = error != DIST_OK;
+	return error;
+}
+
 /* Reads the part of rank, all of it or its head only; a missing one is passed
  * over, and then *missing is true. */
 static enum dist_error read_part(struct merge *merge, const char *path,
@@ -102,7 +121,9 @@ static enum dist_error read_part(struct merge *merge, const char *path,
 		return DIST_ERR_NO_MEMORY;
 	merge->part_base_ns = INT64_MAX;
 	*missing = access(part, F_OK) != 0;
-	if (!*missing)
+	if (*missing)
+		error = recover(part, missing, message);
+	if (!error && !*missing)
 		error = dist__trace_visit(part, &visitor, message);
 	free(part);
 	return error;
@@ -156,8 +177,11 @@ static void remove_parts(const char *path, int world_size)
 	for (int rank = 0; rank < world_size; rank++) {
 		char *part = part_path(path, rank);
 
-		if (part)
+		if (part) {
 			unlink(part);
+			strcat(part, DIST__SPILL_SUFFIX);
+			unlink(part);
+		}
 		free(part);
 	}
 }

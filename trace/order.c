@@ -82,9 +82,9 @@ static int compare_places(const struct dist__trace_call *a,
 	return (a->order > b->order) - (a->order < b->order);
 }
 
-static void tell(const struct dist__trace_call *predicted,
-		 const struct dist__trace_call *measured, char *reason,
-		 size_t size)
+static void report(const struct dist__trace_call *predicted,
+		   const struct dist__trace_call *measured, char *reason,
+		   size_t size)
 {
 	const struct dist__trace_call *place = predicted ? predicted : measured;
 	char p[400] = "nothing", m[400] = "nothing";
@@ -114,10 +114,10 @@ static void compare_calls(const struct dist__trace_call *const *predicted,
 		int places = compare_places(p, m);
 
 		if (places != 0)
-			tell(places < 0 ? p : NULL, places > 0 ? m : NULL,
-			     reason, size);
+			report(places < 0 ? p : NULL, places > 0 ? m : NULL,
+			       reason, size);
 		else if (p && m && !same_call(p, m))
-			tell(p, m, reason, size);
+			report(p, m, reason, size);
 	}
 }
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Times are told in whole nanoseconds: ends that differ by no more may have
+/* Times are written in whole nanoseconds: ends that differ by no more may have
  * been one. */
 #define ROUNDING_NS 2
 

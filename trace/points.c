@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/printable.h"
+
 /* ---- putting them together -------------------------------------------- */
 
 static const struct dist__points_track *find(const struct dist__points *points,
@@ -75,16 +77,16 @@ bool dist__points_append(struct dist__points_track *track,
 {
 	struct dist__point *points =
 		grow(track->points, track->num, &track->room, sizeof *points);
-	char *words = strdup(point->words);
+	char *text = strdup(point->text);
 
 	if (points)
 		track->points = points;
-	if (!points || !words) {
-		free(words);
+	if (!points || !text) {
+		free(text);
 		return false;
 	}
 	points[track->num] = *point;
-	points[track->num++].words = words;
+	points[track->num++].text = text;
 	return true;
 }
 
@@ -94,7 +96,7 @@ void dist__points_release(struct dist__points *points)
 		struct dist__points_track *track = &points->tracks[i];
 
 		for (size_t j = 0; j < track->num; j++)
-			free(track->points[j].words);
+			free(track->points[j].text);
 		free(track->points);
 		free(track->group);
 	}
@@ -105,7 +107,7 @@ void dist__points_release(struct dist__points *points)
 
 /* ---- of a trace ------------------------------------------------------- */
 
-static void describe(const struct dist__trace_call *call, char *words,
+static void describe(const struct dist__trace_call *call, char *text,
 		     size_t size)
 {
 	struct dist__trace_call placeless = *call;
@@ -115,11 +117,12 @@ static void describe(const struct dist__trace_call *call, char *words,
 	placeless.file = NULL;
 	if (strcmp(call->op, "all_to_all") == 0)
 		placeless.numel = 0;
-	dist__trace_describe(&placeless, words, size);
-	used = strlen(words);
+	dist__trace_describe(&placeless, text, size);
+	used = strlen(text);
 	if (call->file)
-		snprintf(words + used, size - used, " in %s",
+		snprintf(text + used, size - used, " in %s",
 			 file ? file + 1 : call->file);
+	dist__printable(text);
 }
 
 enum dist_error dist__points_of(const struct dist__trace *trace,
@@ -130,12 +133,12 @@ enum dist_error dist__points_of(const struct dist__trace *trace,
 		const struct dist__trace_call *call = &trace->calls[i];
 		bool is_default = strcmp(call->group, "0") == 0;
 		struct dist__points_track *track;
-		char words[256];
-		const struct dist__point point = {words, 0, call};
+		char text[256];
+		const struct dist__point point = {text, 0, call};
 
 		if (dist__trace_is_p2p(call))
 			continue;
-		describe(call, words, sizeof words);
+		describe(call, text, sizeof text);
 		track = dist__points_track(points, call->rank,
 					   is_default ? "default"
 						      : call->group);
@@ -153,7 +156,7 @@ static bool same(const struct dist__points_track *a,
 	if (a->num != b->num || strcmp(a->group, b->group) != 0)
 		return false;
 	for (size_t i = 0; i < a->num; i++)
-		if (strcmp(a->points[i].words, b->points[i].words) != 0)
+		if (strcmp(a->points[i].text, b->points[i].text) != 0)
 			return false;
 	return true;
 }
@@ -205,16 +208,16 @@ void dist__points_print(FILE *out, const struct dist__points *points)
 		print_ranks(out, points, i);
 		fputc('\n', out);
 		for (size_t j = 0; j < track->num; j += times) {
-			const char *words = track->points[j].words;
+			const char *text = track->points[j].text;
 
 			for (times = 1; j + times < track->num; times++)
-				if (strcmp(track->points[j + times].words,
-					   words) != 0)
+				if (strcmp(track->points[j + times].text,
+					   text) != 0)
 					break;
 			fputs("  ", out);
 			if (times > 1)
 				fprintf(out, "%zu x ", times);
-			fprintf(out, "%s\n", words);
+			fprintf(out, "%s\n", text);
 		}
 	}
 }
@@ -228,31 +231,31 @@ static size_t first_difference(const struct dist__points_track *a,
 	size_t i = 0;
 
 	while (i < a->num && i < b->num &&
-	       strcmp(a->points[i].words, b->points[i].words) == 0)
+	       strcmp(a->points[i].text, b->points[i].text) == 0)
 		i++;
 	return i;
 }
 
-static void tell(FILE *out, const char *path,
-		 const struct dist__points_track *expected,
-		 const struct dist__points_track *got)
+static void report(FILE *out, const char *path,
+		   const struct dist__points_track *expected,
+		   const struct dist__points_track *got)
 {
 	size_t i = first_difference(expected, got);
 
 	fprintf(out, "  rank %d, #%zu of group %s: expected ", got->rank, i,
 		got->group);
 	if (i < expected->num)
-		fprintf(out, "%s (%s:%d)", expected->points[i].words, path,
+		fprintf(out, "%s (%s:%d)", expected->points[i].text, path,
 			expected->points[i].line);
 	else
 		fputs("no more", out);
 	if (i >= got->num)
 		fputs(", got no more\n", out);
 	else if (got->points[i].call->file)
-		fprintf(out, ", got %s at line %d\n", got->points[i].words,
+		fprintf(out, ", got %s at line %d\n", got->points[i].text,
 			got->points[i].call->line);
 	else
-		fprintf(out, ", got %s\n", got->points[i].words);
+		fprintf(out, ", got %s\n", got->points[i].text);
 }
 
 bool dist__points_compare(FILE *out, const char *path,
@@ -280,8 +283,8 @@ bool dist__points_compare(FILE *out, const char *path,
 				"lockstep: the order of sync points is not "
 				"that of %s\n",
 				path);
-			tell(out, path, side ? &nothing : one,
-			     side ? one : (other ? other : &nothing));
+			report(out, path, side ? &nothing : one,
+			       side ? one : (other ? other : &nothing));
 		}
 	}
 	if (differences > 1)

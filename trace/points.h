@@ -25,8 +25,8 @@
 #define DIST__NO_POINTS "no collectives"
 
 struct dist__point {
-	char *words; /* owned */
-	int line;    /* of the file that it was read from; 0: none */
+	char *text; /* owned */
+	int line;   /* of the file that it was read from; 0: none */
 	const struct dist__trace_call *call; /* of the trace; NULL: none */
 };
 

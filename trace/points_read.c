@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/input.h"
+#include "base/printable.h"
+
 #include "trace/points.h"
 
 /* More ranks, or sync points in a row, are a slip of the pen. */
@@ -92,7 +95,7 @@ static enum dist_error read_block(struct reader *reader, const char *text)
 /* "  3 x all_reduce(...)" */
 static enum dist_error read_point(const struct reader *reader, char *text)
 {
-	struct dist__point point = {.words = text, .line = reader->line};
+	struct dist__point point = {.text = text, .line = reader->line};
 	const char *at = text;
 	long times = 1;
 
@@ -100,9 +103,9 @@ static enum dist_error read_point(const struct reader *reader, char *text)
 		if (!read_number(&at, MOST_TIMES, &times) || times == 0 ||
 		    strncmp(at, " x ", 3) != 0)
 			return DIST_ERR_INVALID_ARGUMENT;
-		point.words = text + (at - text) + 3;
+		point.text = text + (at - text) + 3;
 	}
-	if (!isalpha((unsigned char)*point.words) ||
+	if (!isalpha((unsigned char)*point.text) ||
 	    reader->block == reader->points->num)
 		return DIST_ERR_INVALID_ARGUMENT;
 	for (size_t i = reader->block; i < reader->points->num; i++)
@@ -122,6 +125,7 @@ static enum dist_error read_line(struct reader *reader, char *text)
 		text += 3;
 	words = text + strspn(text, " \t");
 	text[strcspn(text, "\r\n")] = '\0';
+	dist__printable(words);
 	if (!*words || *words == '#')
 		return DIST_OK;
 	if (strcmp(text, DIST__NO_POINTS) == 0) {
@@ -159,7 +163,7 @@ enum dist_error dist__points_read(const char *path, struct dist__points *points,
 {
 	struct reader reader = {.points = points};
 	enum dist_error error = DIST_ERR_IO;
-	FILE *in = fopen(path, "re");
+	FILE *in = dist__input_open(path);
 
 	*points = (struct dist__points){NULL};
 	if (in)

@@ -19,8 +19,7 @@ enum source { OWN, PROFILER_CALL, PROFILER_KERNEL };
 
 struct reader {
 	struct dist__trace *trace;
-	json_t *strings; /* object whose keys are the strings */
-	int rank;        /* the file's, if it is of one rank; -1 */
+	int rank; /* the file's, if it is of one rank; -1 */
 	size_t calls_room, sources_room, spans_room, ranks_room, facts_room;
 	bool has_kernels;
 	unsigned char *sources; /* enum source of each call */
@@ -40,21 +39,6 @@ static void *grown(void *array, size_t n, size_t *room, size_t size)
 	if (array)
 		*room = more;
 	return array;
-}
-
-/* Returns the one copy of text that lives as long as the trace. Keys of a
- * JSON object do not move. NULL: text is NULL, or no memory. */
-static const char *intern(struct reader *reader, const char *text)
-{
-	void *key;
-
-	if (!text)
-		return NULL;
-	key = json_object_iter_at(reader->strings, text);
-	if (!key &&
-	    json_object_set_new(reader->strings, text, json_null()) == 0)
-		key = json_object_iter_at(reader->strings, text);
-	return key ? json_object_iter_key(key) : NULL;
 }
 
 /* ---- fields of an object ---------------------------------------------- */
@@ -139,11 +123,23 @@ struct word {
 };
 
 static const struct word dtypes[] = {
-	{"Float", "float32", 4}, {"Double", "float64", 8},
-	{"Int", "int32", 4},     {"Long", "int64", 8},
-	{"Half", "float16", 2},  {"BFloat16", "bfloat16", 2},
-	{"Byte", "uint8", 1},    {"Char", "int8", 1},
-	{"Bool", "bool", 1},     {"Short", "int16", 2},
+	{"Float", "float32", 4},
+	{"Double", "float64", 8},
+	{"Int", "int32", 4},
+	{"Long", "int64", 8},
+	{"Half", "float16", 2},
+	{"BFloat16", "bfloat16", 2},
+	{"Byte", "uint8", 1},
+	{"Char", "int8", 1},
+	{"Bool", "bool", 1},
+	{"Short", "int16", 2},
+	{"UInt16", "uint16", 2},
+	{"UInt32", "uint32", 4},
+	{"UInt64", "uint64", 8},
+	{"Float8_e4m3fn", "float8_e4m3fn", 1},
+	{"Float8_e5m2", "float8_e5m2", 1},
+	{"ComplexFloat", "complex64", 8},
+	{"ComplexDouble", "complex128", 16},
 };
 
 static const struct word ops[] = {
@@ -158,11 +154,11 @@ static const struct word ops[] = {
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof *(array))
 
-static struct word find(const struct word *words, size_t n, const char *theirs)
+static struct word find(const struct word *text, size_t n, const char *theirs)
 {
 	for (size_t i = 0; theirs && i < n; i++)
-		if (strcmp(words[i].theirs, theirs) == 0)
-			return words[i];
+		if (strcmp(text[i].theirs, theirs) == 0)
+			return text[i];
 	return (struct word){theirs, theirs, 0};
 }
 
@@ -235,9 +231,11 @@ static void read_arguments(struct reader *reader, struct fields *args,
 	struct word dtype =
 		find(dtypes, ARRAY_SIZE(dtypes), text(args, "dtype"));
 
-	call->op = intern(reader, find(ops, ARRAY_SIZE(ops), op).ours);
-	call->dtype = intern(reader, dtype.ours);
-	call->group = intern(reader, text(args, "Process Group Name"));
+	call->op = dist__trace_intern(reader->trace,
+				      find(ops, ARRAY_SIZE(ops), op).ours);
+	call->dtype = dist__trace_intern(reader->trace, dtype.ours);
+	call->group = dist__trace_intern(reader->trace,
+					 text(args, "Process Group Name"));
 	call->group_size = (int)whole(args, "Group size", MOST_RANKS, 0);
 	call->numel = whole(args, "In msg nelems", INT64_MAX / 16, 0);
 	call->bytes =
@@ -249,11 +247,13 @@ static void read_arguments(struct reader *reader, struct fields *args,
 		call->peer = -1;
 	call->root = (int)whole(args, "root", MOST_RANKS, -1);
 	call->tag = (int)whole(args, "tag", INT32_MAX, -1);
-	call->algorithm = intern(reader, text(args, "algorithm"));
-	call->reduce_op = intern(reader, text(args, "reduce_op"));
-	call->file = intern(reader, text(args, "file"));
+	call->algorithm =
+		dist__trace_intern(reader->trace, text(args, "algorithm"));
+	call->reduce_op =
+		dist__trace_intern(reader->trace, text(args, "reduce_op"));
+	call->file = dist__trace_intern(reader->trace, text(args, "file"));
 	call->line = (int)whole(args, "line", INT32_MAX, 0);
-	call->error = intern(reader, text(args, "error"));
+	call->error = dist__trace_intern(reader->trace, text(args, "error"));
 	call->issued_ns = time_ns(args, "issued_us", call->started_ns);
 	if (call->numel < 0 || call->bytes < 0 || call->group_size < 0)
 		blame(args, "In msg nelems", "no negative count");
@@ -288,7 +288,7 @@ static enum dist_error read_call(struct reader *reader, struct fields *event,
 	if (error)
 		return error;
 	if (!call.group)
-		call.group = intern(reader, "0");
+		call.group = dist__trace_intern(reader->trace, "0");
 	/* For now the place in the file; dist__trace_order() counts. */
 	call.order = (uint32_t)reader->trace->num_calls;
 	reader->has_kernels |= source == PROFILER_KERNEL;
@@ -304,7 +304,8 @@ static enum dist_error read_span(struct reader *reader, struct fields *event,
 	const char *label = text(event, "name");
 	struct dist__trace_span span = {
 		.rank = (int)whole(event, "pid", MOST_RANKS, 0),
-		.label = intern(reader, label ? label : "compute"),
+		.label = dist__trace_intern(reader->trace,
+					    label ? label : "compute"),
 		.started_ns = time_ns(event, "ts", 0),
 	};
 
@@ -378,7 +379,7 @@ static enum dist_error read_distributed(struct reader *reader,
 	reader->rank = (int)whole(&fields, "rank", MOST_RANKS, -1);
 	reader->trace->world_size =
 		(int)whole(&fields, "world_size", MOST_RANKS, 0);
-	reader->trace->backend = intern(reader, backend);
+	reader->trace->backend = dist__trace_intern(reader->trace, backend);
 	return judged(&fields, message);
 }
 
@@ -387,14 +388,17 @@ static enum dist_error add_fact(struct reader *reader, const char *key,
 				struct dist_message *message)
 {
 	struct dist__trace *trace = reader->trace;
-	struct dist__trace_fact fact = {.key = intern(reader, key)}, *facts;
+	struct dist__trace_fact fact = {.key = dist__trace_intern(reader->trace,
+								  key)},
+				*facts;
 	char *dump = NULL;
 
 	if (json_is_string(value)) {
-		fact.value = intern(reader, json_string_value(value));
+		fact.value = dist__trace_intern(reader->trace,
+						json_string_value(value));
 	} else {
 		dump = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-		fact.value = intern(reader, dump);
+		fact.value = dist__trace_intern(reader->trace, dump);
 		free(dump);
 	}
 	if (!fact.key || !fact.value)
@@ -460,10 +464,7 @@ enum dist_error dist__trace_read(const char *path, struct dist__trace *trace,
 
 	memset(trace, 0, sizeof *trace);
 	snprintf(trace->path, sizeof trace->path, "%s", path);
-	reader.strings = json_object();
-	trace->strings = reader.strings;
-	error = reader.strings ? dist__trace_visit(path, &visitor, message)
-			       : no_memory(message);
+	error = dist__trace_visit(path, &visitor, message);
 	if (!error)
 		error = finish(&reader, message);
 	free(reader.sources);

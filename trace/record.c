@@ -1,12 +1,16 @@
-#include "core/backend.h"
+#include "trace/recorder.h"
 
 #include <assert.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "core/algorithm.h"
+#include "coll/algorithm.h"
+#include "trace/events.h"
+#include "trace/spill.h"
 #include "trace/write.h"
 
 /*
@@ -15,18 +19,21 @@
  * list of events, which the mutex guards. Simulated ranks share one recorder
  * and one thread; a real rank has its own, shared with its lanes.
  */
-struct dist__recorder {
+struct recorder {
+	struct dist__recorder base; /* first: it is what others know */
 	pthread_mutex_t mutex;
 	struct dist__recording recording; /* owns the tracks and the facts */
-	struct dist__fact *facts;
+	struct dist__fact *facts;         /* and their values */
 	bool lost; /* an event was lost for want of memory */
+	/* Of a real rank: where the events are instead; NULL: nowhere. */
+	struct dist__spill *spill;
 	char path[];
 };
 
 struct recording_backend {
 	struct dist__backend backend;
 	struct dist__backend *inner; /* owned */
-	struct dist__recorder *recorder;
+	struct recorder *recorder;
 	struct dist__track *track;    /* the recorder's: outlives us */
 	struct dist__members members; /* a copy: its list is borrowed */
 };
@@ -66,6 +73,13 @@ static void keep(struct recording_backend *self,
 	struct dist__event *place;
 
 	pthread_mutex_lock(&self->recorder->mutex);
+	if (self->recorder->spill) {
+		dist__spill_event(self->recorder->spill, self->track->spilled,
+				  event);
+		free(event->splits);
+		pthread_mutex_unlock(&self->recorder->mutex);
+		return;
+	}
 	place = append(self->track);
 	if (place)
 		*place = *event;
@@ -286,7 +300,7 @@ static const char *record_words(struct dist__backend *b)
 {
 	struct dist__backend *inner = of(b)->inner;
 
-	return inner->ops->words ? inner->ops->words(inner) : "";
+	return inner->ops->failure_text ? inner->ops->failure_text(inner) : "";
 }
 
 static void record_free(struct dist__backend *b)
@@ -305,53 +319,27 @@ static const struct dist__backend_ops recording_ops = {
 	.now_ns = record_now_ns,
 	.compute = record_compute,
 	.abort = record_abort,
-	.words = record_words,
+	.failure_text = record_words,
 	.free = record_free,
 };
 
 /* ---- the recorder ----------------------------------------------------- */
 
-struct dist__recorder *dist__recorder_new(const char *path, int part,
-					  int world_size,
-					  const struct dist__fact *facts,
-					  size_t num_facts)
+/* The file that goes before the one at path. */
+static void name_spill(const char *path, char *text, size_t size)
 {
-	size_t room = strlen(path) + 32;
-	struct dist__recorder *recorder = calloc(1, sizeof *recorder + room);
-
-	if (!recorder)
-		return NULL;
-	recorder->facts = calloc(num_facts + 1, sizeof *facts);
-	if (!recorder->facts ||
-	    pthread_mutex_init(&recorder->mutex, NULL) != 0) {
-		free(recorder->facts);
-		free(recorder);
-		return NULL;
-	}
-	if (num_facts > 0)
-		memcpy(recorder->facts, facts, num_facts * sizeof *facts);
-	if (part < 0)
-		snprintf(recorder->path, room, "%s", path);
-	else
-		snprintf(recorder->path, room, "%s.rank%d", path, part);
-	recorder->recording = (struct dist__recording){
-		recorder->facts, num_facts, world_size, part, NULL};
-	return recorder;
+	snprintf(text, size, "%s" DIST__SPILL_SUFFIX, path);
 }
 
-void dist__recorder_tell(struct dist__recorder *recorder,
-			 const struct dist__fact *fact)
+/* Where the file cannot be, memory does. */
+static void begin_spill(struct recorder *recorder)
 {
-	size_t num = recorder->recording.num_facts;
-	struct dist__fact *facts =
-		realloc(recorder->facts, (num + 1) * sizeof *facts);
+	const struct dist__recording *recording = &recorder->recording;
+	char path[4096];
 
-	if (!facts)
-		return;
-	facts[num] = *fact;
-	recorder->facts = facts;
-	recorder->recording.facts = facts;
-	recorder->recording.num_facts = num + 1;
+	name_spill(recorder->path, path, sizeof path);
+	recorder->spill =
+		dist__spill_new(path, recording->world_size, recording->part);
 }
 
 static struct dist__track *track_new(const struct dist__members *members)
@@ -374,10 +362,11 @@ static struct dist__track *track_new(const struct dist__members *members)
 	return track;
 }
 
-struct dist__backend *dist__recorder_wrap(struct dist__recorder *recorder,
-					  struct dist__backend *inner,
-					  const struct dist__members *members)
+static struct dist__backend *wrap(struct dist__recorder *base,
+				  struct dist__backend *inner,
+				  const struct dist__members *members)
 {
+	struct recorder *recorder = (struct recorder *)base;
 	struct recording_backend *self = calloc(1, sizeof *self);
 	struct dist__track *track = track_new(members);
 
@@ -394,11 +383,13 @@ struct dist__backend *dist__recorder_wrap(struct dist__recorder *recorder,
 	pthread_mutex_lock(&recorder->mutex);
 	track->next = recorder->recording.tracks;
 	recorder->recording.tracks = track;
+	if (recorder->spill)
+		track->spilled = dist__spill_track(recorder->spill, track);
 	pthread_mutex_unlock(&recorder->mutex);
 	return &self->backend;
 }
 
-static void recorder_free(struct dist__recorder *recorder)
+static void recorder_free(struct recorder *recorder)
 {
 	struct dist__track *track = recorder->recording.tracks, *next;
 
@@ -410,19 +401,69 @@ static void recorder_free(struct dist__recorder *recorder)
 		free(track);
 	}
 	pthread_mutex_destroy(&recorder->mutex);
+	for (size_t i = 0; i < recorder->recording.num_facts; i++)
+		free((char *)recorder->facts[i].value);
 	free(recorder->facts);
 	free(recorder);
 }
 
-enum dist_error dist__recorder_finish(struct dist__recorder *recorder,
-				      struct dist_message *message)
+enum dist_error dist__spill_finish(const char *path,
+				   struct dist_message *message)
 {
+	struct dist__spilled spilled;
 	enum dist_error error;
+	char live[4096];
 
-	if (!recorder)
-		return DIST_OK;
-	error = dist__trace_write(&recorder->recording, recorder->path,
-				  message);
+	name_spill(path, live, sizeof live);
+	error = dist__spill_load(live, &spilled);
+	if (error)
+		snprintf(message->text, sizeof message->text,
+			 "%.300s: cannot be read: %s", live,
+			 dist_error_string(error));
+	else
+		error = dist__trace_write(&spilled.recording, path, message);
+	dist__spilled_release(&spilled);
+	if (!error)
+		unlink(live);
+	return error;
+}
+
+/* Makes the part of what was kept in the file. */
+static enum dist_error end_spill(struct recorder *recorder,
+				 struct dist_message *message)
+{
+	int reason = dist__spill_close(recorder->spill);
+	enum dist_error error = dist__spill_finish(recorder->path, message);
+
+	recorder->spill = NULL;
+	if (error || !reason)
+		return error;
+	snprintf(message->text, sizeof message->text, "%.300s: incomplete: %s",
+		 recorder->path, strerror(reason));
+	return DIST_ERR_IO;
+}
+
+enum dist_error dist__recorder_trace(const struct dist__recorder *base,
+				     struct dist__trace *trace)
+{
+	const struct recorder *recorder = (const struct recorder *)base;
+
+	if (recorder->lost)
+		return DIST_ERR_NO_MEMORY;
+	return dist__trace_of_events(&recorder->recording, trace);
+}
+
+static enum dist_error finish(struct dist__recorder *base,
+			      struct dist_message *message)
+{
+	struct recorder *recorder = (struct recorder *)base;
+	enum dist_error error = DIST_OK;
+
+	if (recorder->spill)
+		error = end_spill(recorder, message);
+	else if (recorder->path[0])
+		error = dist__trace_write(&recorder->recording, recorder->path,
+					  message);
 	if (!error && recorder->lost) {
 		snprintf(message->text, sizeof message->text,
 			 "%.300s: incomplete: events were lost for want of "
@@ -432,4 +473,58 @@ enum dist_error dist__recorder_finish(struct dist__recorder *recorder,
 	}
 	recorder_free(recorder);
 	return error;
+}
+
+struct dist__recorder *dist__recorder_new(const char *path, int part,
+					  int world_size)
+{
+	size_t room = (path ? strlen(path) : 0) + 32;
+	struct recorder *recorder = calloc(1, sizeof *recorder + room);
+
+	if (!recorder)
+		return NULL;
+	if (pthread_mutex_init(&recorder->mutex, NULL) != 0) {
+		free(recorder);
+		return NULL;
+	}
+	if (part < 0)
+		snprintf(recorder->path, room, "%s", path ? path : "");
+	else
+		snprintf(recorder->path, room, "%s.rank%d", path, part);
+	recorder->recording = (struct dist__recording){.world_size = world_size,
+						       .part = part};
+	if (part >= 0)
+		begin_spill(recorder);
+	recorder->base =
+		(struct dist__recorder){.wrap = wrap, .finish = finish};
+	return &recorder->base;
+}
+
+void dist__recorder_add_fact(struct dist__recorder *base, const char *key,
+			     const char *format, ...)
+{
+	struct recorder *recorder = (struct recorder *)base;
+	size_t num = recorder ? recorder->recording.num_facts : 0;
+	struct dist__fact fact = {key, NULL}, *facts;
+	char text[4352];
+	va_list args;
+
+	if (!recorder)
+		return;
+	va_start(args, format);
+	vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	fact.value = text;
+	if (recorder->spill)
+		dist__spill_fact(recorder->spill, &fact);
+	facts = realloc(recorder->facts, (num + 1) * sizeof *facts);
+	if (!facts)
+		return;
+	recorder->facts = facts;
+	recorder->recording.facts = facts;
+	fact.value = strdup(text);
+	if (!fact.value)
+		return;
+	facts[num] = fact;
+	recorder->recording.num_facts = num + 1;
 }

@@ -6,7 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <zlib.h>
+
+#include "base/input.h"
+#include "base/printable.h"
 
 /* No event is that long: what is, is not a trace. */
 #define LONGEST_VALUE ((size_t)64 << 20)
@@ -69,21 +73,19 @@ static void skip_space(struct stream *s)
 /* ---- errors ----------------------------------------------------------- */
 
 static enum dist_error fail_at(struct stream *s, int line, int column,
-			       enum dist_error error, const char *words)
+			       enum dist_error error, const char *text)
 {
 	struct dist_message message;
 
 	snprintf(message.text, sizeof message.text, "%.200s:%d:%d: %.256s",
-		 s->path, line, column, words);
-	/* The words may quote the file, whatever it holds. */
-	for (char *c = message.text; *c; c++)
-		if (iscntrl((unsigned char)*c))
-			*c = '?';
+		 s->path, line, column, text);
+	/* The text may quote the file, whatever it holds. */
+	dist__printable(message.text);
 	*s->message = message;
 	return error;
 }
 
-static enum dist_error fail(struct stream *s, const char *words)
+static enum dist_error fail(struct stream *s, const char *text)
 {
 	if (s->reason) {
 		snprintf(s->message->text, sizeof s->message->text,
@@ -95,14 +97,14 @@ static enum dist_error fail(struct stream *s, const char *words)
 		return fail_at(s, s->line, s->column, DIST_ERR_IO,
 			       "the compressed data is damaged or incomplete");
 	return fail_at(s, s->line, s->column, DIST_ERR_INVALID_ARGUMENT,
-		       s->c == AT_END ? "the file ends too early" : words);
+		       s->c == AT_END ? "the file ends too early" : text);
 }
 
-static enum dist_error expect(struct stream *s, int c, const char *words)
+static enum dist_error expect(struct stream *s, int c, const char *text)
 {
 	skip_space(s);
 	if (s->c != c)
-		return fail(s, words);
+		return fail(s, text);
 	advance(s);
 	return DIST_OK;
 }
@@ -191,18 +193,18 @@ static enum dist_error parse_text(struct stream *s, json_t **value)
 		       DIST_ERR_INVALID_ARGUMENT, error.text);
 }
 
-/* Puts the value's place in front of the visitor's words. */
+/* Puts the value's place in front of the visitor's text. */
 static enum dist_error refused(struct stream *s, enum dist_error error,
-			       const struct dist_message *words)
+			       const struct dist_message *text)
 {
 	return error ? fail_at(s, s->text_line, s->text_column, error,
-			       words->text)
+			       text->text)
 		     : DIST_OK;
 }
 
 static enum dist_error read_event(struct stream *s)
 {
-	struct dist_message words = {""};
+	struct dist_message text = {""};
 	enum dist_error error = cut_value(s);
 	json_t *event = NULL;
 
@@ -211,8 +213,8 @@ static enum dist_error read_event(struct stream *s)
 	error = parse_text(s, &event);
 	if (!error)
 		error = refused(
-			s, s->visitor->event(event, s->visitor->arg, &words),
-			&words);
+			s, s->visitor->event(event, s->visitor->arg, &text),
+			&text);
 	json_decref(event);
 	return error;
 }
@@ -238,7 +240,7 @@ static enum dist_error read_events(struct stream *s)
 
 static enum dist_error read_plain_member(struct stream *s, const char *key)
 {
-	struct dist_message words = {""};
+	struct dist_message text = {""};
 	enum dist_error error = cut_value(s);
 	json_t *value = NULL;
 
@@ -247,8 +249,8 @@ static enum dist_error read_plain_member(struct stream *s, const char *key)
 	if (!error)
 		error = refused(
 			s,
-			s->visitor->member(key, value, s->visitor->arg, &words),
-			&words);
+			s->visitor->member(key, value, s->visitor->arg, &text),
+			&text);
 	json_decref(value);
 	return error;
 }
@@ -320,6 +322,7 @@ enum dist_error dist__trace_visit(const char *path,
 {
 	struct stream *s = calloc(1, sizeof *s);
 	enum dist_error error;
+	int fd;
 
 	if (!s) {
 		snprintf(message->text, sizeof message->text, "out of memory");
@@ -330,11 +333,14 @@ enum dist_error dist__trace_visit(const char *path,
 	s->message = message;
 	s->line = 1;
 	errno = 0;
-	s->file = gzopen(path, "rb");
+	fd = dist__input_fd(path);
+	s->file = fd < 0 ? NULL : gzdopen(fd, "rb");
 	if (!s->file) {
 		snprintf(message->text, sizeof message->text,
 			 "%.300s: cannot be read: %s", path,
 			 strerror(errno ? errno : ENOMEM));
+		if (fd >= 0)
+			close(fd);
 		free(s);
 		return DIST_ERR_IO;
 	}

@@ -16,6 +16,22 @@ void dist__trace_release(struct dist__trace *trace)
 	memset(trace, 0, sizeof *trace);
 }
 
+/* The strings are the keys of a JSON object, which do not move. */
+const char *dist__trace_intern(struct dist__trace *trace, const char *text)
+{
+	void *key;
+
+	if (!text)
+		return NULL;
+	if (!trace->strings)
+		trace->strings = json_object();
+	key = json_object_iter_at(trace->strings, text);
+	if (!key &&
+	    json_object_set_new_nocheck(trace->strings, text, json_null()) == 0)
+		key = json_object_iter_at(trace->strings, text);
+	return key ? json_object_iter_key(key) : NULL;
+}
+
 const char *dist__trace_fact(const struct dist__trace *trace, const char *key)
 {
 	for (size_t i = 0; i < trace->num_facts; i++)

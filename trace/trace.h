@@ -13,7 +13,7 @@ struct dist__trace_fact {
 };
 
 /*
- * One operation of one rank. All strings belong to the trace; NULL: not told.
+ * One operation of one rank. All strings belong to the trace; NULL: not known.
  * Times are relative to the start of the trace.
  */
 struct dist__trace_call {
@@ -50,8 +50,8 @@ struct dist__trace_span {
 
 struct dist__trace {
 	char path[256];
-	const char *backend; /* NULL: not told */
-	int world_size;      /* 0: not told */
+	const char *backend; /* NULL: not known */
+	int world_size;      /* 0: not known */
 	struct dist__trace_fact *facts;
 	size_t num_facts;
 	int *ranks; /* those the trace knows, rising */
@@ -66,7 +66,11 @@ struct dist__trace {
 /* dist__trace_release frees what trace holds. */
 void dist__trace_release(struct dist__trace *trace);
 
-/* dist__trace_fact returns the value of fact key, NULL if it is not told. */
+/* dist__trace_intern returns the one copy of text that lives as long as trace.
+ * NULL: text is NULL, or no memory. */
+const char *dist__trace_intern(struct dist__trace *trace, const char *text);
+
+/* dist__trace_fact returns the value of fact key, NULL if it is not known. */
 const char *dist__trace_fact(const struct dist__trace *trace, const char *key);
 
 /* dist__trace_is_p2p returns whether call is a message and no collective. */

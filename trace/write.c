@@ -5,12 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/placed.h"
+
 /* Enough digits that a time of up to 10^12 us, eleven days, keeps its
  * nanoseconds: 15 is what every decimal survives in a double. */
 #define DUMP_FLAGS (JSON_COMPACT | JSON_REAL_PRECISION(15))
-
-/* Tracks that overlapping messages of one rank are spread over at most. */
-#define MOST_P2P_THREADS 16
 
 /* ---- values ----------------------------------------------------------- */
 
@@ -109,6 +108,22 @@ static const char *profiler_dtype(const struct dist__event *event)
 		return "Long";
 	case DIST_BOOL:
 		return "Bool";
+	case DIST_INT16:
+		return "Short";
+	case DIST_UINT16:
+		return "UInt16";
+	case DIST_UINT32:
+		return "UInt32";
+	case DIST_UINT64:
+		return "UInt64";
+	case DIST_FLOAT8_E4M3FN:
+		return "Float8_e4m3fn";
+	case DIST_FLOAT8_E5M2:
+		return "Float8_e5m2";
+	case DIST_COMPLEX64:
+		return "ComplexFloat";
+	case DIST_COMPLEX128:
+		return "ComplexDouble";
 	}
 	return "?";
 }
@@ -292,135 +307,7 @@ static enum dist_error write_names(struct dist__output *output, int rank,
 	return error;
 }
 
-/* ---- one rank --------------------------------------------------------- */
-
-/* An event with what its place in the file follows from. */
-struct placed {
-	const struct dist__track *track;
-	const struct dist__event *event;
-	int thread;
-};
-
-/* As issued; compute spans after the calls of the same instant. */
-static int by_issue(const void *a, const void *b)
-{
-	const struct placed *x = a, *y = b;
-	bool x_computes = x->event->kind == DIST__EVENT_COMPUTE;
-	bool y_computes = y->event->kind == DIST__EVENT_COMPUTE;
-
-	if (x->event->issued_ns != y->event->issued_ns)
-		return x->event->issued_ns < y->event->issued_ns ? -1 : 1;
-	if (x_computes != y_computes)
-		return x_computes - y_computes;
-	if (x->event->call != y->event->call)
-		return x->event->call < y->event->call ? -1 : 1;
-	if (x->track->group_id != y->track->group_id)
-		return x->track->group_id < y->track->group_id ? -1 : 1;
-	return (x->event > y->event) - (x->event < y->event);
-}
-
-/* Gives each event its thread and returns how many threads there are.
- * Messages in flight at the same time get threads of their own, for a viewer
- * nests what overlaps on one. */
-static int choose_threads(struct placed *placed, size_t n)
-{
-	int64_t busy_until[MOST_P2P_THREADS] = {0};
-	int used = 0, i;
-
-	for (size_t k = 0; k < n; k++) {
-		const struct dist__event *event = placed[k].event;
-
-		if (event->kind == DIST__EVENT_COMPUTE) {
-			placed[k].thread = DIST__THREAD_COMPUTE;
-			continue;
-		}
-		placed[k].thread = DIST__THREAD_COMMUNICATION;
-		if (!dist__op_is_p2p((enum dist__op_kind)event->kind))
-			continue;
-		for (i = 0; i < used && i < MOST_P2P_THREADS - 1; i++)
-			if (busy_until[i] <= event->started_ns)
-				break;
-		used = i >= used ? i + 1 : used;
-		busy_until[i] = event->ended_ns;
-		placed[k].thread = DIST__THREAD_P2P + i;
-	}
-	return DIST__THREAD_P2P + used;
-}
-
-/* Writes the events of num_tracks tracks of one rank. */
-static enum dist_error write_rank(struct dist__output *output,
-				  struct dist__track *const *tracks,
-				  size_t num_tracks, int64_t base_ns,
-				  bool *first)
-{
-	enum dist_error error;
-	struct placed *placed;
-	size_t total = 0, n = 0;
-	int num_threads;
-
-	for (size_t i = 0; i < num_tracks; i++)
-		total += tracks[i]->num_events;
-	placed = calloc(total + 1, sizeof *placed);
-	if (!placed)
-		return DIST_ERR_NO_MEMORY;
-	for (size_t i = 0; i < num_tracks; i++)
-		for (size_t k = 0; k < tracks[i]->num_events; k++)
-			placed[n++] = (struct placed){tracks[i],
-						      &tracks[i]->events[k], 0};
-	qsort(placed, n, sizeof *placed, by_issue);
-	num_threads = choose_threads(placed, n);
-	error = write_names(output, tracks[0]->rank, num_threads, first);
-	for (size_t i = 0; !error && i < n; i++)
-		error = dist__trace_event(
-			output,
-			complete_event(placed[i].track, placed[i].event,
-				       placed[i].thread, base_ns),
-			first);
-	free(placed);
-	return error;
-}
-
 /* ---- the file --------------------------------------------------------- */
-
-static int by_rank(const void *a, const void *b)
-{
-	const struct dist__track *x = *(struct dist__track *const *)a;
-	const struct dist__track *y = *(struct dist__track *const *)b;
-
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	return (x->group_id > y->group_id) - (x->group_id < y->group_id);
-}
-
-static enum dist_error sorted_tracks(const struct dist__recording *recording,
-				     struct dist__track ***tracks, size_t *num)
-{
-	size_t n = 0;
-
-	for (struct dist__track *t = recording->tracks; t; t = t->next)
-		n++;
-	*num = n;
-	*tracks = calloc(n + 1, sizeof(struct dist__track *));
-	if (!*tracks)
-		return DIST_ERR_NO_MEMORY;
-	n = 0;
-	for (struct dist__track *t = recording->tracks; t; t = t->next)
-		(*tracks)[n++] = t;
-	qsort(*tracks, n, sizeof(struct dist__track *), by_rank);
-	return DIST_OK;
-}
-
-/* INT64_MAX when nothing happened. */
-static int64_t earliest_ns(const struct dist__recording *recording)
-{
-	int64_t earliest = INT64_MAX;
-
-	for (struct dist__track *t = recording->tracks; t; t = t->next)
-		for (size_t i = 0; i < t->num_events; i++)
-			if (t->events[i].issued_ns < earliest)
-				earliest = t->events[i].issued_ns;
-	return earliest;
-}
 
 static enum dist_error write_member(struct dist__output *output,
 				    const char *key, const struct json_t *value)
@@ -487,21 +374,27 @@ static enum dist_error write_head(struct dist__output *output,
 	return error;
 }
 
-static enum dist_error write_ranks(struct dist__output *output,
-				   struct dist__track *const *tracks, size_t n,
-				   int64_t base_ns)
-{
-	enum dist_error error = DIST_OK;
-	bool first = true;
-	size_t next;
+/* What the events of the ranks are written to. */
+struct writing {
+	struct dist__output *output;
+	int64_t base_ns;
+	bool first; /* no event was written yet */
+};
 
-	for (size_t i = 0; !error && i < n; i = next) {
-		for (next = i + 1; next < n; next++)
-			if (tracks[next]->rank != tracks[i]->rank)
-				break;
-		error = write_rank(output, tracks + i, next - i, base_ns,
-				   &first);
-	}
+static enum dist_error write_rank(void *arg, int rank,
+				  const struct dist__placed *placed, size_t n,
+				  int num_threads)
+{
+	struct writing *w = arg;
+	enum dist_error error =
+		write_names(w->output, rank, num_threads, &w->first);
+
+	for (size_t i = 0; !error && i < n; i++)
+		error = dist__trace_event(
+			w->output,
+			complete_event(placed[i].track, placed[i].event,
+				       placed[i].thread, w->base_ns),
+			&w->first);
 	return error;
 }
 
@@ -509,28 +402,22 @@ enum dist_error dist__trace_write(const struct dist__recording *recording,
 				  const char *path,
 				  struct dist_message *message)
 {
-	int64_t base_ns = earliest_ns(recording);
-	struct dist__track **tracks = NULL;
-	struct dist__output *output = NULL;
-	enum dist_error error;
-	size_t n;
+	struct writing w = {.base_ns = dist__recording_start_ns(recording),
+			    .first = true};
+	enum dist_error error = dist__output_open(path, &w.output, message);
 
-	error = dist__output_open(path, &output, message);
 	if (error)
 		return error;
-	error = sorted_tracks(recording, &tracks, &n);
+	error = write_head(w.output, recording, w.base_ns);
 	if (!error)
-		error = write_head(output, recording, base_ns);
-	if (!error)
-		error = write_ranks(output, tracks, n, base_ns);
-	free(tracks);
+		error = dist__recording_visit(recording, write_rank, &w);
 	if (error) {
-		dist__output_abandon(output);
+		dist__output_abandon(w.output);
 		snprintf(message->text, sizeof message->text,
 			 "%.300s: cannot be written: %s", path,
 			 dist_error_string(error));
 		return error;
 	}
-	dist__trace_end(output);
-	return dist__output_close(output, message);
+	dist__trace_end(w.output);
+	return dist__output_close(w.output, message);
 }

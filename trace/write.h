@@ -11,7 +11,7 @@
 #define LOCKSTEP_TRACE_WRITE_H
 
 #include "trace/event.h"
-#include "trace/output.h"
+#include "base/output.h"
 
 struct json_t;
 

@@ -143,7 +143,7 @@ static void print_times(struct measurement *m, size_t num)
 {
 	double *t = m->time_us;
 
-	qsort(t, num, sizeof(*t), by_value);
+	qsort(t, num, sizeof *t, by_value);
 	printf("%.3f\t%.3f\t%.3f\t%zu\n", (t[(num - 1) / 2] + t[num / 2]) / 2,
 	       t[0], t[num - 1], num);
 }
@@ -160,7 +160,7 @@ static int measure(struct measurement *m)
 		return WRONG;
 	}
 	/* Zeros stay zeros under every operation, however often repeated. */
-	memset(m->data, 0, m->num * sizeof(*m->data));
+	memset(m->data, 0, m->num * sizeof *m->data);
 	iterate(m, m->warmup, m->time_us);
 	num = (size_t)iterate(m, m->iterations, m->time_us);
 	peer_max(&m->peer, m->time_us, num);
@@ -201,10 +201,10 @@ int main(int argc, char **argv)
 	int status = USAGE;
 
 	if (read_arguments(&m, argc, argv)) {
-		m.data = calloc(m.num + 1, sizeof(*m.data));
-		m.apart = calloc(m.num + 1, sizeof(*m.apart));
+		m.data = calloc(m.num + 1, sizeof *m.data);
+		m.apart = calloc(m.num + 1, sizeof *m.apart);
 		m.time_us = calloc((size_t)(m.iterations + m.warmup),
-				   sizeof(*m.time_us));
+				   sizeof *m.time_us);
 		if (!m.data || !m.apart || !m.time_us)
 			abort();
 		status = LACKS;

@@ -37,9 +37,10 @@
  *   poisoned: every later call on it returns DIST_ERR_ABORTED.
  * - Times are int64_t nanoseconds (_ns), sizes size_t bytes (_bytes), counts
  *   are elements (numel).
- * - A group and its work handles belong to one rank and one thread of it. What
- *   is global or static, simulated ranks share: calls on a group that is
- *   another rank's, or destroyed, are refused (DIST_ERR_INVALID_ARGUMENT).
+ * - A group and its work handles belong to one rank and one thread of it,
+ *unless dist_allow_threads() was called. What is global or static, simulated
+ *ranks share: calls on a group that is another rank's, or destroyed, are
+ *refused (DIST_ERR_INVALID_ARGUMENT).
  * - A rank's number in the default group is its global rank. Every call takes
  *   and gives the numbers of the group that it is given: src, dst and the
  *   places in a list are group ranks (torch's group_src and group_dst). Where
@@ -62,6 +63,7 @@
 
 #include "lockstep/p2p.h"
 #include "lockstep/types.h"
+#include "lockstep/work.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -149,7 +151,8 @@ DIST_MUST_CHECK int dist_launch(const struct dist_launch_options *options,
  *
  * With LOCKSTEP_SECRET in the environment, ranks let nobody in, neither to the
  * store that rank 0 serves nor to their own connections, who cannot prove to
- * know the same. What they send then is neither hidden nor signed.
+ * know the same. What they send then is neither hidden nor signed. An empty one
+ * is an invalid argument.
  */
 struct dist_init_options {
 	const char *backend;     /* NULL: the launcher's, $LOCKSTEP_BACKEND */
@@ -191,9 +194,11 @@ dist_init_process_group(const struct dist_init_options *options,
  *
  * Errors: DIST_ERR_INVALID_ARGUMENT (simulated, another rank's or destroyed:
  * nothing is done); the first error of an operation still in flight, of the
- * "any group error" kind; DIST_ERR_IO, DIST_ERR_NO_MEMORY (this rank's part of
- * the trace was not written). An earlier failure of the group is not reported
- * again.
+ * "any group error" kind; DIST_ERR_MISMATCH (the default group, over TCP, with
+ * no launcher of ours that would tell: others handed this rank their part of
+ * collectives that it never called); DIST_ERR_IO, DIST_ERR_NO_MEMORY (this
+ * rank's part of the trace was not written). An earlier failure of the group is
+ * not reported again.
  */
 enum dist_error dist_destroy_process_group(struct dist_group *group);
 
@@ -213,7 +218,7 @@ void dist_abort(struct dist_group *group);
  * arguments and in the same order among its other collectives there, whether it
  * will be a member or not; otherwise DIST_ERR_MISMATCH, or a deadlock, names
  * who called what where. It blocks until every rank of the parent has entered
- * it.
+ * it. With members_only it is a matter of the group's members alone.
  *
  * A member gets its group in *sub, to be destroyed like any other. On a rank
  * that is in none of the lists *sub is NULL (torch: NON_GROUP_MEMBER), which
@@ -235,6 +240,14 @@ struct dist_group_options {
 	/* Number the members as their list does (torch: sort_ranks=False), and
 	 * not in the order of their global ranks. */
 	bool keep_order;
+	/* Only the members call, or other ranks call in vain and get NULL at
+	 * once (torch: use_local_synchronization=True). Members make such
+	 * groups in one order; they wait for each other by messages on the
+	 * parent, of a tag that is not the program's (INT32_MAX). Members that
+	 * list others than each other get DIST_ERR_MISMATCH, or wait for one
+	 * that does not wait for them: a deadlock. Without a name the group's
+	 * is its number, "@" and its lowest global rank. */
+	bool members_only;
 };
 
 /* One list of n ranks. */
@@ -347,6 +360,11 @@ const char *dist_error_string(enum dist_error error);
  * until the next call on group. */
 const char *dist_error_message(const struct dist_group *group);
 
+/* dist_error_message_copy stores the same in *message, where another thread may
+ * fail meanwhile (dist_allow_threads()). */
+void dist_error_message_copy(struct dist_group *group,
+			     struct dist_message *message);
+
 /* dist_dtype_size returns the size of one element in bytes, 0 if unknown. */
 size_t dist_dtype_size(enum dist_dtype dtype);
 
@@ -422,6 +440,15 @@ DIST_MUST_CHECK enum dist_error dist_barrier(struct dist_group *group,
 DIST_MUST_CHECK enum dist_error dist_monitored_barrier(struct dist_group *group,
 						       int64_t timeout_ns,
 						       bool wait_all_ranks);
+
+/*
+ * dist_monitored_barrier_missing stores the ranks of group that its last
+ * monitored barrier found missing, rising, in ranks, which has room for so many
+ * (NULL, 0: none), and returns how many they are: 0 after one that succeeded,
+ * and for NULL.
+ */
+int dist_monitored_barrier_missing(const struct dist_group *group, int *ranks,
+				   int room);
 
 /*
  * dist_make_premul_sum makes a reduce op that multiplies what this rank puts in
@@ -631,47 +658,6 @@ DIST_MUST_CHECK enum dist_error dist_reduce_scatter_multigpu(
 	const struct dist_tensor *const *in_lists, size_t num,
 	enum dist_reduce_op op, struct dist_work **work);
 
-/* ---- work handles ----------------------------------------------------- */
-
-/*
- * dist_work_wait blocks until work is complete or timeout_ns from now have
- * passed (DIST_TIMEOUT_OF_GROUP, DIST_TIMEOUT_NEVER, or a positive number).
- * The handle stays valid; waiting again returns the same answer. A timeout
- * here aborts the group, because the operation still holds the caller's
- * memory. Errors: those of the operation; DIST_ERR_TIMEOUT;
- * DIST_ERR_INVALID_ARGUMENT (NULL work, negative timeout).
- */
-DIST_MUST_CHECK enum dist_error dist_work_wait(struct dist_work *work,
-					       int64_t timeout_ns);
-
-/*
- * dist_work_is_completed returns whether work has ended, well or not, without
- * blocking; true for NULL. In simulation an unsuccessful look costs a little
- * simulated time, so that a loop around it cannot stop the clock.
- */
-bool dist_work_is_completed(struct dist_work *work);
-
-/*
- * dist_work_error returns how work ended: DIST_OK if it did well or has not
- * ended yet; DIST_ERR_INVALID_ARGUMENT for NULL.
- */
-enum dist_error dist_work_error(const struct dist_work *work);
-
-/*
- * dist_work_source returns the rank whose message a receive that ended well
- * took; -1 for a receive that has not, for anything else, and for NULL.
- */
-int dist_work_source(const struct dist_work *work);
-
-/*
- * dist_work_free frees the handle. Work still in flight goes on and its memory
- * must stay valid until the group is destroyed. work may be NULL.
- * A job that ended well gets the verdict "left behind" when a rank has neither
- * freed a handle nor learnt that its work, or for a collective a later one of
- * the group, is complete: then it cannot know whether its memory is its own.
- */
-void dist_work_free(struct dist_work *work);
-
 /* ---- the rank's clock ------------------------------------------------- */
 
 /*
@@ -707,6 +693,14 @@ struct dist_work *dist_work_at(struct dist_work *work, const char *file,
 			       int line);
 
 /*
+ * dist_at_from is dist_at for a layer that knows two lines: the call's own, and
+ * the line of the program that led there. Verdicts say both: "at model.py:41,
+ * from train.py:12". A NULL from_file, or twice the same line: dist_at.
+ */
+struct dist_group *dist_at_from(struct dist_group *group, const char *file,
+				int line, const char *from_file, int from_line);
+
+/*
  * dist_label notes what the next call on group is for, in the words of the
  * layer that makes it ("bucket 2 (fc.bias, fc.weight) of step 7"), and returns
  * group; NULL passes through. Verdicts say it with the call. words are copied,
@@ -719,7 +713,7 @@ struct dist_work *dist_work_at(struct dist_work *work, const char *file,
  *
  *	dist_all_reduce(dist_label(group, "layer 3", 3), t, DIST_AVG, NULL);
  */
-struct dist_group *dist_label(struct dist_group *group, const char *words,
+struct dist_group *dist_label(struct dist_group *group, const char *text,
 			      uint64_t terms);
 
 /*
@@ -729,7 +723,7 @@ struct dist_group *dist_label(struct dist_group *group, const char *words,
  * so that a verdict on a job that fails because of it says them. Returns
  * DIST_ERR_INVALID_ARGUMENT.
  */
-enum dist_error dist_refuse(struct dist_group *group, const char *words);
+enum dist_error dist_refuse(struct dist_group *group, const char *text);
 
 #define DIST_HERE(group) dist_at((group), __FILE__, __LINE__)
 #define dist_all_reduce(group, ...)                                            \

@@ -53,12 +53,15 @@ extern "C" {
  * until world_size users have come, itself among them; 0: it waits for nobody.
  * timeout_ns becomes the timeout of the store and covers this call;
  * DIST_TIMEOUT_OF_STORE: the default. Where LOCKSTEP_SECRET is set, all users
- * must have the same. The master frees its store last: it ends with it.
+ * must have the same. The master frees its store last: it ends with it. It
+ * holds 2^20 keys and 1 GiB of keys and values at most, then there is no
+ * memory.
  *
  * Errors: DIST_ERR_INVALID_ARGUMENT (a NULL pointer, a port outside 0 to 65535,
- * a negative number), DIST_ERR_RENDEZVOUS (host unknown, port taken, nobody
- * listens there, another secret), DIST_ERR_TIMEOUT (not all users came),
- * DIST_ERR_NO_MEMORY, DIST_ERR_IO; *message, unless NULL, says which.
+ * a negative number, a LOCKSTEP_SECRET that is empty), DIST_ERR_RENDEZVOUS
+ * (host unknown, port taken, nobody listens there, another secret),
+ * DIST_ERR_TIMEOUT (not all users came), DIST_ERR_NO_MEMORY, DIST_ERR_IO;
+ * *message, unless NULL, says which.
  */
 DIST_MUST_CHECK enum dist_error
 dist_tcp_store_new(const char *host, int port, int world_size, bool is_master,

@@ -42,8 +42,8 @@ enum dist_error {
 	DIST_ERR_HAZARD = -12 /* memory touched while an operation held it */
 };
 
-/* What an element is: floats, integers, bool. All in the machine's byte order,
- * aligned as C aligns them. */
+/* What an element is: floats, integers, bool, complex numbers. All in the
+ * machine's byte order, aligned as C aligns them. */
 enum dist_dtype {
 	DIST_FLOAT16,  /* IEEE 754 binary16: 11 bits of precision */
 	DIST_BFLOAT16, /* the upper half of a float32: 8 bits */
@@ -53,29 +53,42 @@ enum dist_dtype {
 	DIST_UINT8,
 	DIST_INT32,
 	DIST_INT64,
-	DIST_BOOL /* one byte, 0 or 1 */
+	DIST_BOOL, /* one byte, 0 or 1 */
+	DIST_INT16,
+	DIST_UINT16,
+	DIST_UINT32,
+	DIST_UINT64,
+	DIST_FLOAT8_E4M3FN, /* one byte, as torch's; moved, never combined */
+	DIST_FLOAT8_E5M2,   /* likewise */
+	DIST_COMPLEX64,     /* two float32: the real part, the imaginary */
+	DIST_COMPLEX128     /* two float64, likewise */
 };
 
 /* How many there are, for tables by dtype. */
-#define DIST_NUM_DTYPES (DIST_BOOL + 1)
+#define DIST_NUM_DTYPES (DIST_COMPLEX128 + 1)
 
 /*
  * How elements of different ranks combine, and on which dtypes:
  *
- * SUM, PRODUCT	all. Integers wrap around. Of bool: or, and.
+ * SUM		all. Integers wrap around. Of bool: or. Of complex numbers: the
+ *		sum of either part.
  * AVG		all but bool: the sum, divided by the world size. Integers are
  *		truncated towards zero, as NCCL's; the sum may have wrapped.
- * MIN, MAX	all. Of a NaN: that NaN. Of bool: and, or.
+ * PRODUCT	all but complex. Integers wrap around. Of bool: and.
+ * MIN, MAX	all but complex. Of a NaN: that NaN. Of bool: and, or.
  * BAND, BOR, BXOR
  *		integers, bit by bit; bool, as a truth value.
  *
- * PREMUL_SUM	floats: the sum of what each rank has times a factor of its own.
- *		The factor belongs to an operation that dist_make_premul_sum()
- *		makes; DIST_PREMUL_SUM itself has none and is refused.
+ * PREMUL_SUM	floats and complex: the sum of what each rank has times a (real)
+ *		factor of its own. The factor belongs to an operation that
+ *		dist_make_premul_sum() makes; DIST_PREMUL_SUM itself has none
+ *		and is refused.
  *
- * Any other pair is DIST_ERR_INVALID_ARGUMENT, with the legal dtypes in the
- * group's message; nothing is sent and the group goes on. Over NCCL, which has
- * no BAND, BOR and BXOR, these are DIST_ERR_UNSUPPORTED in the same way.
+ * "All" leaves out the float8 types, which have no op. Any other pair is
+ * DIST_ERR_INVALID_ARGUMENT, with the legal dtypes in the group's message;
+ * nothing is sent and the group goes on. Over NCCL, which has no BAND, BOR and
+ * BXOR, and combines no int16 and uint16, these are DIST_ERR_UNSUPPORTED in the
+ * same way.
  *
  * float16 and bfloat16 combine in float32, and every step rounds back to the
  * nearest, ties to even: a long sum loses what the type cannot hold. AVG
@@ -139,6 +152,7 @@ enum dist_exit {
 	DIST_EXIT_BUFFERING = 16, /* deadlock, unless sends are buffered */
 	DIST_EXIT_LEFT = 17,      /* a message or a handle was left behind */
 	DIST_EXIT_RENDEZVOUS = 18, /* the ranks did not find each other */
+	DIST_EXIT_INVALID = 19,    /* a call was refused, and it went wrong */
 	DIST_EXIT_SKIPPED = 77 /* the world asked for is not on this machine */
 };
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "check/record.h"
+#include "coll/p2p_backend.h"
 #include "realbackend/nccl/group.h"
 #include "realbackend/nccl/patience.h"
 
@@ -82,6 +83,13 @@ static void stop_thread(struct dist__nccl_group *g)
 		pthread_join(g->thread, NULL);
 }
 
+/* A thread that is not the rank's first may have another device. */
+static void use_device(const struct dist__nccl_group *g)
+{
+	if (!pthread_equal(g->maker, pthread_self()))
+		dist__device_use(g->device);
+}
+
 /* ---- the table --------------------------------------------------------- */
 
 static enum dist_error submit_op(struct dist__nccl_group *g,
@@ -98,6 +106,7 @@ static enum dist_error submit(struct dist__backend *b, struct dist__op *op)
 	struct dist__nccl_group *g = nccl(b);
 	enum dist_error error;
 
+	use_device(g);
 	pthread_mutex_lock(&g->mutex);
 	error = submit_op(g, op);
 	if (!error) {
@@ -115,6 +124,7 @@ static void look_until(struct dist__nccl_group *g, struct dist__op *op,
 	struct dist__patience patience = {0};
 	bool moved;
 
+	use_device(g);
 	g->waiting++;
 	while (!dist__op_is_done(op)) {
 		moved = dist__nccl_look(g);
@@ -160,6 +170,7 @@ static bool test(struct dist__backend *b, struct dist__op *op)
 
 	if (dist__op_is_done(op))
 		return true;
+	use_device(g);
 	pthread_mutex_lock(&g->mutex);
 	(void)dist__nccl_look(g);
 	pthread_mutex_unlock(&g->mutex);
@@ -197,9 +208,9 @@ static void abort_group(struct dist__backend *b)
 	pthread_mutex_unlock(&g->mutex);
 }
 
-static const char *words(struct dist__backend *b)
+static const char *text(struct dist__backend *b)
 {
-	return nccl(b)->words.text;
+	return nccl(b)->text.text;
 }
 
 static void free_group(struct dist__backend *b)
@@ -223,7 +234,7 @@ static const struct dist__backend_ops nccl_ops = {
 	.now_ns = now_ns,
 	.compute = compute,
 	.abort = abort_group,
-	.words = words,
+	.failure_text = text,
 	.free = free_group,
 };
 
@@ -240,37 +251,37 @@ static struct dist__nccl_group *group_new(const struct dist__device *device,
 	g->base.ops = &nccl_ops;
 	g->device = device;
 	g->members = members;
+	g->maker = pthread_self();
 	g->control.transport = place->transport;
 	g->control.members = members;
 	g->caller.rank = members->rank;
 	g->caller.world_size = members->world_size;
 	g->timeout_ns = place->timeout_ns;
 	g->communicator.device = device;
-	g->communicator.words = &g->words;
+	g->communicator.text = &g->text;
 	pthread_mutex_init(&g->mutex, NULL);
 	pthread_cond_init(&g->needed, NULL);
-	g->messages = dist__p2p_backend_new(place->transport, members,
-					    place->profile);
+	if (dist__p2p_backend_new(place, members, &g->messages, NULL))
+		g->messages = NULL;
 	return g;
 }
 
 /* Whether NCCL says that two ranks have one device; then it is in the records
  * which. */
 static bool record_shared_device(const struct dist__nccl_group *g,
-				 struct check_meeting *meeting)
+				 struct check_rendezvous_failure *failure)
 {
-	const char *words = strstr(g->words.text, "Duplicate GPU detected");
+	const char *said = strstr(g->text.text, "Duplicate GPU detected");
 	int a, b;
 
-	if (!words || sscanf(words, "%*[^:]: rank %d and rank %d", &a, &b) != 2)
+	if (!said || sscanf(said, "%*[^:]: rank %d and rank %d", &a, &b) != 2)
 		return false;
 	a = dist__global_rank(g->members, a);
 	b = dist__global_rank(g->members, b);
-	snprintf(meeting->words, sizeof meeting->words, "%.255s",
-		 g->words.text);
-	meeting->count = 2;
-	meeting->ranks[0] = (uint32_t)(a < b ? a : b);
-	meeting->ranks[1] = (uint32_t)(a < b ? b : a);
+	snprintf(failure->text, sizeof failure->text, "%.255s", g->text.text);
+	failure->count = 2;
+	failure->ranks[0] = (uint32_t)(a < b ? a : b);
+	failure->ranks[1] = (uint32_t)(a < b ? b : a);
 	return true;
 }
 
@@ -281,9 +292,9 @@ static enum dist_error explain(const struct dist__nccl_group *g,
 {
 	if (error == DIST_ERR_NO_MEMORY)
 		return error;
-	if (g->words.text[0]) {
-		*message = g->words;
-		return record_shared_device(g, &slot->meeting)
+	if (g->text.text[0]) {
+		*message = g->text;
+		return record_shared_device(g, &slot->rendezvous)
 			       ? DIST_ERR_RENDEZVOUS
 			       : DIST_ERR_UNAVAILABLE;
 	}

@@ -13,7 +13,7 @@ enum dist_error dist__communicator_check(struct dist__communicator *c,
 	if (status == DIST__NCCL_SUCCESS || status == DIST__NCCL_IN_PROGRESS)
 		return DIST_OK;
 	more = l->nccl.GetLastError(c->handle);
-	snprintf(c->words->text, sizeof c->words->text,
+	snprintf(c->text->text, sizeof c->text->text,
 		 "%s on device %d of %d: %s%s%.200s", what, c->device->index,
 		 c->device->count, l->nccl.GetErrorString(status),
 		 more && *more ? ": " : "", more ? more : "");
@@ -37,7 +37,7 @@ enum dist_error dist__communicator_start(struct dist__communicator *c,
 					       DIST__CUDA_STREAM_NON_BLOCKING);
 	if (status) {
 		c->stream = NULL;
-		snprintf(c->words->text, sizeof c->words->text,
+		snprintf(c->text->text, sizeof c->text->text,
 			 "cudaStreamCreateWithFlags: %s",
 			 l->cuda.GetErrorString(status));
 		return dist__cuda_error(status);

@@ -14,7 +14,7 @@ struct dist__communicator {
 	struct ncclComm *handle;
 	struct CUstream_st *stream;
 	bool busy; /* the last call on it goes on in the background */
-	struct dist_message *words; /* where failures are described */
+	struct dist_message *text; /* where failures are described */
 };
 
 /* dist__communicator_start begins to make one of size ranks; it is ready once

@@ -5,13 +5,6 @@
 
 #include "realbackend/nccl/patience.h"
 
-int64_t dist__nccl_now_ns(const struct dist__nccl_group *g)
-{
-	struct dist__transport *t = g->control.transport;
-
-	return t->ops->now_ns(t);
-}
-
 /* ---- the communicators ------------------------------------------------- */
 
 /* A process is one rank, which has one default group. */
@@ -310,7 +303,7 @@ static enum dist_error bequeath(struct dist__nccl_group *g,
 		if (!c)
 			continue;
 		all[heir->num_inherited] = *c;
-		all[heir->num_inherited++].words = &heir->words;
+		all[heir->num_inherited++].text = &heir->text;
 		c->stream = NULL;
 	}
 	pthread_mutex_unlock(&heir->mutex);

@@ -85,12 +85,13 @@ struct dist__nccl_group {
 	int64_t watched_ns;
 	struct dist__task *tasks; /* in order of issue */
 	enum dist_error failed;   /* what ended the group */
-	struct dist_message words;
+	struct dist_message text;
 
+	pthread_t maker;       /* the thread that made the group */
 	pthread_cond_t needed; /* to the thread */
 	pthread_t thread;
 	bool started, stopping;
-	unsigned waiting; /* of the rank's thread: it looks itself */
+	unsigned waiting; /* of the rank's threads: they look themselves */
 };
 
 /* ---- group.c ----------------------------------------------------------- */
@@ -117,7 +118,12 @@ void dist__nccl_fail(struct dist__nccl_group *g, struct dist__task *culprit,
  */
 void dist__nccl_close(struct dist__nccl_group *g);
 
-int64_t dist__nccl_now_ns(const struct dist__nccl_group *g);
+static inline int64_t dist__nccl_now_ns(const struct dist__nccl_group *g)
+{
+	struct dist__transport *t = g->control.transport;
+
+	return t->ops->now_ns(t);
+}
 
 /* ---- task.c ------------------------------------------------------------ */
 

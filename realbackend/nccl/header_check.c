@@ -65,7 +65,7 @@ SAME_CUDA(EventDestroy);
  * right with the header's, and the copy be laid out alike. */
 _Static_assert(sizeof(ncclGetUniqueId((ncclUniqueId *)0)) == sizeof(unsigned),
 	       "ncclGetUniqueId");
-_Static_assert(sizeof(ncclUniqueId) == sizeof(struct dist__nccl_id),
+_Static_assert(sizeof ncclUniqueId == sizeof(struct dist__nccl_id),
 	       "ncclUniqueId");
 _Static_assert(sizeof(ncclCommInitRankConfig((ncclComm_t *)0, 1,
 					     (ncclUniqueId){{0}}, 0,
@@ -110,7 +110,9 @@ SAME_VALUE(DIST__NCCL_IN_PROGRESS, ncclInProgress);
 SAME_VALUE(DIST__NCCL_INT8, ncclInt8);
 SAME_VALUE(DIST__NCCL_UINT8, ncclUint8);
 SAME_VALUE(DIST__NCCL_INT32, ncclInt32);
+SAME_VALUE(DIST__NCCL_UINT32, ncclUint32);
 SAME_VALUE(DIST__NCCL_INT64, ncclInt64);
+SAME_VALUE(DIST__NCCL_UINT64, ncclUint64);
 SAME_VALUE(DIST__NCCL_FLOAT16, ncclFloat16);
 SAME_VALUE(DIST__NCCL_FLOAT32, ncclFloat32);
 SAME_VALUE(DIST__NCCL_FLOAT64, ncclFloat64);

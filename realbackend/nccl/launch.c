@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-#include "core/half.h"
+#include "base/half.h"
 
 /* One call of NCCL, or several in a group. */
 struct launch {
@@ -11,7 +11,8 @@ struct launch {
 	const struct dist__caller *caller;
 	const struct dist__placement *placed;
 	unsigned type, op;
-	bool made; /* op is ours to destroy */
+	size_t units; /* of that type in an element */
+	bool made;    /* op is ours to destroy */
 	int peer;
 	enum dist_error error; /* of the first call that failed */
 };
@@ -25,6 +26,9 @@ static void check(struct launch *launch, const char *what, unsigned status)
 
 /* ---- types and operations ---------------------------------------------- */
 
+/* What it has no type for travels as one that it has, several to an element:
+ * complex numbers as the floats that they are made of, also in a sum; what is
+ * only moved as bytes. */
 static unsigned type_of(enum dist_dtype dtype)
 {
 	static const uint8_t types[DIST_NUM_DTYPES] = {
@@ -37,13 +41,36 @@ static unsigned type_of(enum dist_dtype dtype)
 		[DIST_INT32] = DIST__NCCL_INT32,
 		[DIST_INT64] = DIST__NCCL_INT64,
 		[DIST_BOOL] = DIST__NCCL_UINT8,
+		[DIST_INT16] = DIST__NCCL_UINT8,
+		[DIST_UINT16] = DIST__NCCL_UINT8,
+		[DIST_UINT32] = DIST__NCCL_UINT32,
+		[DIST_UINT64] = DIST__NCCL_UINT64,
+		[DIST_FLOAT8_E4M3FN] = DIST__NCCL_UINT8,
+		[DIST_FLOAT8_E5M2] = DIST__NCCL_UINT8,
+		[DIST_COMPLEX64] = DIST__NCCL_FLOAT32,
+		[DIST_COMPLEX128] = DIST__NCCL_FLOAT64,
 	};
 
 	return types[dtype];
 }
 
-bool dist__launch_reduces(enum dist_reduce_op op)
+static size_t units_of(enum dist_dtype dtype)
 {
+	switch (dtype) {
+	case DIST_INT16:
+	case DIST_UINT16:
+	case DIST_COMPLEX64:
+	case DIST_COMPLEX128:
+		return 2;
+	default:
+		return 1;
+	}
+}
+
+bool dist__launch_reduces(enum dist_reduce_op op, enum dist_dtype dtype)
+{
+	if (dtype == DIST_INT16 || dtype == DIST_UINT16)
+		return false;
 	return op <= DIST_MAX || op == DIST_PREMUL_SUM;
 }
 
@@ -73,8 +100,9 @@ static void all_reduce(struct launch *l, void *data, size_t numel)
 {
 	if (numel > 0)
 		check(l, "ncclAllReduce",
-		      l->l->nccl.AllReduce(data, data, numel, l->type, l->op,
-					   l->c->handle, l->c->stream));
+		      l->l->nccl.AllReduce(data, data, numel * l->units,
+					   l->type, l->op, l->c->handle,
+					   l->c->stream));
 }
 
 static void reduce(struct launch *l, const void *in, void *out, size_t numel,
@@ -82,8 +110,9 @@ static void reduce(struct launch *l, const void *in, void *out, size_t numel,
 {
 	if (numel > 0)
 		check(l, "ncclReduce",
-		      l->l->nccl.Reduce(in, out, numel, l->type, l->op, root,
-					l->c->handle, l->c->stream));
+		      l->l->nccl.Reduce(in, out, numel * l->units, l->type,
+					l->op, root, l->c->handle,
+					l->c->stream));
 }
 
 static void broadcast(struct launch *l, const void *in, void *out, size_t numel,
@@ -91,32 +120,35 @@ static void broadcast(struct launch *l, const void *in, void *out, size_t numel,
 {
 	if (numel > 0)
 		check(l, "ncclBroadcast",
-		      l->l->nccl.Broadcast(in, out, numel, l->type, root,
-					   l->c->handle, l->c->stream));
+		      l->l->nccl.Broadcast(in, out, numel * l->units, l->type,
+					   root, l->c->handle, l->c->stream));
 }
 
 static void send(struct launch *l, struct dist_tensor tensor, int peer)
 {
 	if (tensor.numel > 0)
 		check(l, "ncclSend",
-		      l->l->nccl.Send(tensor.data, tensor.numel, l->type, peer,
-				      l->c->handle, l->c->stream));
+		      l->l->nccl.Send(tensor.data, tensor.numel * l->units,
+				      l->type, peer, l->c->handle,
+				      l->c->stream));
 }
 
 static void receive(struct launch *l, struct dist_tensor tensor, int peer)
 {
 	if (tensor.numel > 0)
 		check(l, "ncclRecv",
-		      l->l->nccl.Recv(tensor.data, tensor.numel, l->type, peer,
-				      l->c->handle, l->c->stream));
+		      l->l->nccl.Recv(tensor.data, tensor.numel * l->units,
+				      l->type, peer, l->c->handle,
+				      l->c->stream));
 }
 
 static void all_gather_one(struct launch *l, struct dist_tensor in, void *out)
 {
 	if (in.numel > 0)
 		check(l, "ncclAllGather",
-		      l->l->nccl.AllGather(in.data, out, in.numel, l->type,
-					   l->c->handle, l->c->stream));
+		      l->l->nccl.AllGather(in.data, out, in.numel * l->units,
+					   l->type, l->c->handle,
+					   l->c->stream));
 }
 
 static void reduce_scatter_one(struct launch *l, const void *in,
@@ -124,9 +156,9 @@ static void reduce_scatter_one(struct launch *l, const void *in,
 {
 	if (out.numel > 0)
 		check(l, "ncclReduceScatter",
-		      l->l->nccl.ReduceScatter(in, out.data, out.numel, l->type,
-					       l->op, l->c->handle,
-					       l->c->stream));
+		      l->l->nccl.ReduceScatter(
+			      in, out.data, out.numel * l->units, l->type,
+			      l->op, l->c->handle, l->c->stream));
 }
 
 /* ---- a part for each rank ---------------------------------------------- */
@@ -207,6 +239,7 @@ static void scatter(struct launch *l)
 static void barrier(struct launch *l)
 {
 	l->type = DIST__NCCL_INT32;
+	l->units = 1;
 	l->op = DIST__NCCL_SUM;
 	all_reduce(l, l->caller->scratch, 1);
 }
@@ -290,7 +323,7 @@ static union scalar scalar_of(enum dist_dtype dtype, double value)
 		scalar.half = dist__float16_from_float((float)value);
 	else if (dtype == DIST_BFLOAT16)
 		scalar.half = dist__bfloat16_from_float((float)value);
-	else if (dtype == DIST_FLOAT32)
+	else if (dtype == DIST_FLOAT32 || dtype == DIST_COMPLEX64)
 		scalar.single = (float)value;
 	return scalar;
 }
@@ -310,14 +343,6 @@ static void make_op(struct launch *l, const struct dist__op *op)
 	l->made = !l->error;
 }
 
-/* The calls that were given it have returned. */
-static void unmake_op(struct launch *l)
-{
-	if (l->made)
-		check(l, "ncclRedOpDestroy",
-		      l->l->nccl.RedOpDestroy(l->op, l->c->handle));
-}
-
 enum dist_error dist__launch(struct dist__communicator *c,
 			     const struct dist__caller *caller,
 			     const struct dist__op *op, int peer,
@@ -329,6 +354,7 @@ enum dist_error dist__launch(struct dist__communicator *c,
 		.caller = caller,
 		.placed = s,
 		.type = type_of(op->tensor.dtype),
+		.units = units_of(op->tensor.dtype),
 		.peer = peer,
 	};
 
@@ -340,7 +366,9 @@ enum dist_error dist__launch(struct dist__communicator *c,
 		call_bundle(&l, op->kind);
 	else
 		call(&l, op->kind);
-	unmake_op(&l);
+	if (l.made)
+		check(&l, "ncclRedOpDestroy",
+		      l.l->nccl.RedOpDestroy(l.op, c->handle));
 	check(&l, "ncclGroupEnd", l.l->nccl.GroupEnd());
 	return l.error;
 }

@@ -24,6 +24,6 @@ enum dist_error dist__launch(struct dist__communicator *c,
 			     const struct dist__placement *s);
 
 /* dist__launch_reduces returns whether NCCL has op. */
-bool dist__launch_reduces(enum dist_reduce_op op);
+bool dist__launch_reduces(enum dist_reduce_op op, enum dist_dtype dtype);
 
 #endif

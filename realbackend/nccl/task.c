@@ -47,7 +47,7 @@ static enum dist_error cuda_check(struct dist__nccl_group *g, const char *what,
 				  unsigned status)
 {
 	if (status)
-		snprintf(g->words.text, sizeof g->words.text, "%s: %s", what,
+		snprintf(g->text.text, sizeof g->text.text, "%s: %s", what,
 			 g->device->libraries.cuda.GetErrorString(status));
 	return dist__cuda_error(status);
 }

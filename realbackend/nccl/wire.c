@@ -50,7 +50,7 @@ static enum dist_error take_wire(struct dist__nccl_group *g,
 		if (!*place)
 			return DIST_ERR_NO_MEMORY;
 		(*place)->communicator.device = g->device;
-		(*place)->communicator.words = &g->words;
+		(*place)->communicator.text = &g->text;
 	}
 	task->wire = *place;
 	task->communicator = &task->wire->communicator;

@@ -6,8 +6,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "realbackend/launch/world.h"
 #include "realbackend/nccl/backend.h"
 #include "realbackend/nccl/launch.h"
+#include "realbackend/nccl/world.h"
+#include "trace/recorder.h"
 
 /* A process has one device. */
 static const struct dist__device *device;
@@ -113,18 +116,15 @@ static int local_rank(const struct dist__place *place)
 	return before;
 }
 
-/* What a trace was recorded on. The facts live as long as the device. */
-static void tell(struct dist__recorder *recorder)
+/* What a trace was recorded on. */
+static void add_facts(struct dist__recorder *recorder)
 {
 	const struct dist__libraries *l = &device->libraries;
-	const struct dist__fact facts[] = {
-		{"nccl", l->nccl_text},
-		{"cuda", l->cuda_text},
-		{"compute", device->spin ? "a kernel" : "a sleep"},
-	};
 
-	for (size_t i = 0; recorder && i < sizeof facts / sizeof *facts; i++)
-		dist__recorder_tell(recorder, &facts[i]);
+	dist__recorder_add_fact(recorder, "nccl", "%s", l->nccl_text);
+	dist__recorder_add_fact(recorder, "cuda", "%s", l->cuda_text);
+	dist__recorder_add_fact(recorder, "compute", "%s",
+				device->spin ? "a kernel" : "a sleep");
 }
 
 static enum dist_error attach(const struct dist_init_options *options,
@@ -149,7 +149,7 @@ static enum dist_error attach(const struct dist_init_options *options,
 		return error;
 	device = dist__device_open(local_rank(place), message);
 	if (device) {
-		tell(place->recorder);
+		add_facts(place->recorder);
 		return DIST_OK;
 	}
 	place->transport->ops->free(place->transport);
@@ -179,7 +179,6 @@ const struct dist__world dist__nccl_world = {
 	.name = "nccl",
 	.summary = "real processes, a GPU each, over NCCL",
 	.has_phantoms = false,
-	.is_here = NULL,
 	.is_available = is_available,
 	.default_timeout_ns = DIST_TIMEOUT_DEFAULT_NCCL,
 	.attach = attach,

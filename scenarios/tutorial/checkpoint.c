@@ -20,7 +20,7 @@ static const char magic[8] = "weights";
 static bool refuse(struct dist_message *message, const char *path,
 		   const char *why)
 {
-	snprintf(message->text, sizeof(message->text), "%.400s: %s", path, why);
+	snprintf(message->text, sizeof message->text, "%.400s: %s", path, why);
 	return false;
 }
 
@@ -28,8 +28,8 @@ static bool write_all(FILE *file, const struct network *network)
 {
 	struct head head = {.numel = network->numel};
 
-	memcpy(head.magic, magic, sizeof(magic));
-	return fwrite(&head, sizeof(head), 1, file) == 1 &&
+	memcpy(head.magic, magic, sizeof magic);
+	return fwrite(&head, sizeof head, 1, file) == 1 &&
 	       fwrite(network->params, sizeof(float), network->numel, file) ==
 		       network->numel &&
 	       fflush(file) == 0 && fsync(fileno(file)) == 0;
@@ -46,7 +46,7 @@ bool checkpoint_save(const struct network *network, const char *path,
 	/* Renaming would put a plain file in the place of a device. */
 	if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
 		return refuse(message, path, "expected a plain file");
-	snprintf(beside, sizeof(beside), "%s.new", path);
+	snprintf(beside, sizeof beside, "%s.new", path);
 	file = fopen(beside, "wb");
 	if (!file)
 		return refuse(message, beside, strerror(errno));
@@ -68,8 +68,8 @@ bool checkpoint_load(struct network *network, const char *path,
 
 	if (!file)
 		return refuse(message, path, strerror(errno));
-	fine = fread(&head, sizeof(head), 1, file) == 1 &&
-	       memcmp(head.magic, magic, sizeof(magic)) == 0 &&
+	fine = fread(&head, sizeof head, 1, file) == 1 &&
+	       memcmp(head.magic, magic, sizeof magic) == 0 &&
 	       head.numel == network->numel &&
 	       fread(network->params, sizeof(float), network->numel, file) ==
 		       network->numel &&

@@ -38,16 +38,16 @@ static enum dist_error train(struct job *job)
 	const struct toymodel_batch batch =
 		toymodel_batch(SEED, (size_t)dist_get_rank(job->group));
 	struct network *network = &job->trained.network;
-	enum dist_error err;
+	enum dist_error error;
 
-	err = replicas_new(job->group, network, &job->ddp);
-	if (err)
-		return err;
+	error = replicas_new(job->group, network, &job->ddp);
+	if (error)
+		return error;
 	toymodel_train(&job->trained, &batch);
-	err = replicas_average(job->ddp, network);
-	if (!err)
+	error = replicas_average(job->ddp, network);
+	if (!error)
 		network_step(network, RATE, 0);
-	return err;
+	return error;
 }
 
 /* Tells every rank the name of the file that rank 0 has found for the
@@ -75,13 +75,13 @@ static enum dist_error save_and_load(struct job *job)
 {
 	struct dist_message message = {""};
 	int rank = dist_get_rank(job->group);
-	enum dist_error err;
+	enum dist_error error;
 
 	job->fine = rank != 0 ||
 		    checkpoint_save(&job->trained.network, job->path, &message);
-	err = dist_barrier(job->group, NULL);
-	if (err)
-		return err;
+	error = dist_barrier(job->group, NULL);
+	if (error)
+		return error;
 	job->fine = job->fine &&
 		    checkpoint_load(&job->loaded.network, job->path, &message);
 	if (job->fine)
@@ -95,26 +95,26 @@ static enum dist_error save_and_load(struct job *job)
  * ranks have loaded it: the check has heard from every one of them. */
 static enum dist_error run(struct job *job, const char *given)
 {
-	enum dist_error err = train(job);
+	enum dist_error error = train(job);
 	bool same = false;
 
-	if (!err && given)
+	if (!error && given)
 		snprintf(job->path, PATH_SIZE, "%s", given);
-	else if (!err)
-		err = agree_on_path(job);
-	if (!err)
-		err = save_and_load(job);
-	if (!err)
-		err = replicas_check(job->group, &job->loaded.network, &same);
-	if (!err && !given && dist_get_rank(job->group) == 0)
+	else if (!error)
+		error = agree_on_path(job);
+	if (!error)
+		error = save_and_load(job);
+	if (!error)
+		error = replicas_check(job->group, &job->loaded.network, &same);
+	if (!error && !given && dist_get_rank(job->group) == 0)
 		remove(job->path);
 	job->fine = job->fine && same;
-	return err;
+	return error;
 }
 
 static int rank_main(void *arg)
 {
-	enum dist_error err = DIST_ERR_NO_MEMORY;
+	enum dist_error error = DIST_ERR_NO_MEMORY;
 	struct job job = {.group = NULL};
 	uint64_t seed;
 	int status;
@@ -124,33 +124,36 @@ static int rank_main(void *arg)
 	seed = 2 * (uint64_t)dist_get_rank(job.group);
 	if (toymodel_init(&job.trained, seed) &&
 	    toymodel_init(&job.loaded, seed + 1))
-		err = run(&job, arg);
+		error = run(&job, arg);
 	dist_ddp_free(job.ddp);
-	status = rank_leave(job.group, "tutorial_checkpoint", err) || !job.fine;
+	status = rank_leave(job.group, "tutorial_checkpoint", error) ||
+		 !job.fine;
 	toymodel_release(&job.trained);
 	toymodel_release(&job.loaded);
 	return status;
 }
 
+static const struct option options_table[] = {
+	{"file", OPTION_TEXT, 0, "FILE", .help = "checkpoint, which stays",
+	 .usual = "one that goes again"},
+	{.name = NULL}};
+static const struct option_group groups[] = {{.options = options_table},
+					     {.options = NULL}};
+
+static const struct manual manual = {
+	.examples = {"lockstep run --nproc-per-node 4 tutorial_checkpoint"},
+	.groups = groups};
+
 int tutorial_checkpoint_main(int argc, char **argv)
 {
 	char *path = NULL;
-	const struct poptOption table[] = {
-		{"file", '\0', POPT_ARG_STRING, &path, 0,
-		 "checkpoint, which stays (default: one that goes again)",
-		 "FILE"},
-		POPT_AUTOHELP POPT_TABLEEND};
-	int status = DIST_EXIT_USAGE;
+	int status;
 
-	if (arguments_parse(argc, (const char **)argv, table,
-			    "[--file FILE]\n\nExample: lockstep run "
-			    "--nproc-per-node 4 tutorial_checkpoint\n")) {
-		if (path && strlen(path) >= PATH_SIZE)
-			fprintf(stderr, "%s: --file: expected a shorter name\n",
-				argv[0]);
-		else
-			status = dist_launch(NULL, rank_main, path);
-	}
-	free(path);
-	return status;
+	if (!arguments_parse(&manual, &argc, (const char **)argv, &path,
+			     &status))
+		return status;
+	if (!path || strlen(path) < PATH_SIZE)
+		return dist_launch(NULL, rank_main, path);
+	fprintf(stderr, "%s: --file: expected a shorter name\n", argv[0]);
+	return DIST_EXIT_USAGE;
 }

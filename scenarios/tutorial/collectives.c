@@ -42,13 +42,13 @@ static enum dist_error broadcast(struct call *c)
 
 static enum dist_error reduce(struct call *c)
 {
-	enum dist_error err;
+	enum dist_error error;
 
 	c->out[0] = c->in[0];
-	err = dist_reduce(c->group, floats(c->out, 1), 0, DIST_SUM, NULL);
+	error = dist_reduce(c->group, floats(c->out, 1), 0, DIST_SUM, NULL);
 	if (c->rank != 0) /* what is left there is no result */
 		c->out[0] = NOTHING;
-	return err;
+	return error;
 }
 
 static enum dist_error all_reduce(struct call *c)
@@ -135,13 +135,14 @@ static const struct {
 static enum dist_error show(struct call *c, const char *name)
 {
 	int size = c->size;
-	float *all = calloc((size_t)(size * size), sizeof(*all));
-	enum dist_error err = DIST_ERR_NO_MEMORY;
+	float *all = calloc((size_t)(size * size), sizeof *all);
+	enum dist_error error = DIST_ERR_NO_MEMORY;
 
 	if (all)
-		err = dist_all_gather_single(c->group, floats(all, size * size),
-					     floats(c->out, size), NULL);
-	if (!err && c->rank == 0) {
+		error = dist_all_gather_single(c->group,
+					       floats(all, size * size),
+					       floats(c->out, size), NULL);
+	if (!error && c->rank == 0) {
 		printf("%-22s", name);
 		for (int i = 0; i < size * size; i++) {
 			if (i % size == 0)
@@ -152,19 +153,19 @@ static enum dist_error show(struct call *c, const char *name)
 		puts(" ]");
 	}
 	free(all);
-	return err;
+	return error;
 }
 
 static bool prepare(struct call *c)
 {
 	size_t size = (size_t)c->size;
 
-	c->in = calloc(size, sizeof(*c->in));
-	c->out = calloc(size, sizeof(*c->out));
-	c->in_list = calloc(size, sizeof(*c->in_list));
-	c->out_list = calloc(size, sizeof(*c->out_list));
-	c->in_splits = calloc(size, sizeof(*c->in_splits));
-	c->out_splits = calloc(size, sizeof(*c->out_splits));
+	c->in = calloc(size, sizeof *c->in);
+	c->out = calloc(size, sizeof *c->out);
+	c->in_list = calloc(size, sizeof *c->in_list);
+	c->out_list = calloc(size, sizeof *c->out_list);
+	c->in_splits = calloc(size, sizeof *c->in_splits);
+	c->out_splits = calloc(size, sizeof *c->out_splits);
 	if (!c->in || !c->out || !c->in_list || !c->out_list || !c->in_splits ||
 	    !c->out_splits)
 		return false;
@@ -187,10 +188,10 @@ static void release(struct call *c)
 
 static int rank_main(void *arg)
 {
-	const size_t num = sizeof(collectives) / sizeof(collectives[0]);
+	const size_t num = sizeof collectives / sizeof collectives[0];
 	struct call c = {.in = NULL};
 	const char *name = "allocating";
-	enum dist_error err;
+	enum dist_error error;
 	int status;
 
 	(void)arg;
@@ -198,18 +199,18 @@ static int rank_main(void *arg)
 		return 1;
 	c.rank = dist_get_rank(c.group);
 	c.size = dist_get_world_size(c.group);
-	err = prepare(&c) ? DIST_OK : DIST_ERR_NO_MEMORY;
-	for (size_t k = 0; !err && k < num; k++) {
+	error = prepare(&c) ? DIST_OK : DIST_ERR_NO_MEMORY;
+	for (size_t k = 0; !error && k < num; k++) {
 		name = collectives[k].name;
 		for (int i = 0; i < c.size; i++) {
 			c.in[i] = (float)(10 * c.rank + i);
 			c.out[i] = NOTHING;
 		}
-		err = collectives[k].call(&c);
-		if (!err)
-			err = show(&c, name);
+		error = collectives[k].call(&c);
+		if (!error)
+			error = show(&c, name);
 	}
-	status = rank_leave(c.group, name, err);
+	status = rank_leave(c.group, name, error);
 	release(&c);
 	return status;
 }

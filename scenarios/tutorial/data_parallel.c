@@ -55,16 +55,16 @@ static enum dist_error forward(struct device *d)
 {
 	struct network *network = &d->replica.network;
 	float *inputs = d->batch.inputs;
-	enum dist_error err;
+	enum dist_error error;
 
-	err = dist_broadcast(d->group, floats(network->params, network->numel),
-			     0, NULL);
-	if (!err)
-		err = dist_scatter(d->group,
-				   floats(inputs, d->rows * TOYMODEL_INPUTS),
-				   split(d, inputs, TOYMODEL_INPUTS), 0, NULL);
-	if (err)
-		return err;
+	error = dist_broadcast(
+		d->group, floats(network->params, network->numel), 0, NULL);
+	if (!error)
+		error = dist_scatter(
+			d->group, floats(inputs, d->rows * TOYMODEL_INPUTS),
+			split(d, inputs, TOYMODEL_INPUTS), 0, NULL);
+	if (error)
+		return error;
 	toymodel_forward(&d->replica, inputs, d->rows);
 	return dist_gather(
 		d->group,
@@ -75,14 +75,14 @@ static enum dist_error forward(struct device *d)
 static enum dist_error backward(struct device *d)
 {
 	struct network *network = &d->replica.network;
-	enum dist_error err;
+	enum dist_error error;
 
-	err = dist_scatter(
+	error = dist_scatter(
 		d->group,
 		floats(d->replica.d_outputs, d->rows * TOYMODEL_OUTPUTS),
 		split(d, d->d_outputs, TOYMODEL_OUTPUTS), 0, NULL);
-	if (err)
-		return err;
+	if (error)
+		return error;
 	network_zero_grads(network);
 	toymodel_backward(&d->replica, d->batch.inputs, d->rows);
 	return dist_reduce(d->group, floats(network->grads, network->numel), 0,
@@ -93,16 +93,16 @@ static enum dist_error backward(struct device *d)
 static enum dist_error train(struct device *d, double *loss)
 {
 	const size_t num = TOYMODEL_ROWS * TOYMODEL_OUTPUTS;
-	enum dist_error err = forward(d);
+	enum dist_error error = forward(d);
 
-	if (!err && d->rank == 0)
+	if (!error && d->rank == 0)
 		*loss = mse_loss(d->outputs, d->batch.labels, num, num,
 				 d->d_outputs);
-	if (!err)
-		err = backward(d);
-	if (!err && d->rank == 0)
+	if (!error)
+		error = backward(d);
+	if (!error && d->rank == 0)
 		network_step(&d->replica.network, RATE, 0);
-	return err;
+	return error;
 }
 
 /* Trains the model that rank 0 has for itself, too: its loss must be the same
@@ -126,7 +126,7 @@ static bool prepare(struct device *d)
 	d->rows = TOYMODEL_ROWS / size;
 	d->batch = toymodel_batch(SEED, 0);
 	if (d->rank == 0)
-		d->parts = calloc(size, sizeof(*d->parts));
+		d->parts = calloc(size, sizeof *d->parts);
 	return toymodel_init(&d->alone, 0) &&
 	       toymodel_init(&d->replica, (uint64_t)d->rank) &&
 	       (d->parts || d->rank != 0);
@@ -136,7 +136,7 @@ static int rank_main(void *arg)
 {
 	const char *doing = "tutorial_data_parallel";
 	struct device d = {.group = NULL};
-	enum dist_error err = DIST_ERR_NO_MEMORY;
+	enum dist_error error = DIST_ERR_NO_MEMORY;
 	bool agree = true;
 	double loss = 0;
 	int status;
@@ -146,16 +146,16 @@ static int rank_main(void *arg)
 		return 1;
 	if (TOYMODEL_ROWS % dist_get_world_size(d.group) != 0) {
 		doing = "20 rows cannot be dealt out evenly to so many ranks";
-		err = DIST_ERR_INVALID_ARGUMENT;
+		error = DIST_ERR_INVALID_ARGUMENT;
 	} else if (prepare(&d)) {
-		err = DIST_OK;
+		error = DIST_OK;
 	}
-	for (int step = 0; !err && step < STEPS; step++) {
-		err = train(&d, &loss);
-		if (!err && d.rank == 0)
+	for (int step = 0; !error && step < STEPS; step++) {
+		error = train(&d, &loss);
+		if (!error && d.rank == 0)
 			agree = compare(&d, step, loss) && agree;
 	}
-	status = rank_leave(d.group, doing, err) || !agree;
+	status = rank_leave(d.group, doing, error) || !agree;
 	toymodel_release(&d.alone);
 	toymodel_release(&d.replica);
 	free(d.parts);

@@ -23,27 +23,27 @@ static enum dist_error train(struct dist_group *group, struct toymodel *model,
 {
 	int rank = dist_get_rank(group);
 	const struct toymodel_batch batch = toymodel_batch(SEED, (size_t)rank);
-	enum dist_error err = DIST_OK;
+	enum dist_error error = DIST_OK;
 
-	for (int step = 0; !err && step < STEPS; step++) {
+	for (int step = 0; !error && step < STEPS; step++) {
 		double loss = toymodel_train(model, &batch);
 
-		err = replicas_average(ddp, &model->network);
-		if (err)
+		error = replicas_average(ddp, &model->network);
+		if (error)
 			break;
 		network_step(&model->network, RATE, 0);
-		err = dist_all_reduce(group,
-				      dist_tensor(&loss, 1, DIST_FLOAT64),
-				      DIST_AVG, NULL);
-		if (!err && rank == 0 && step % 10 == 0)
+		error = dist_all_reduce(group,
+					dist_tensor(&loss, 1, DIST_FLOAT64),
+					DIST_AVG, NULL);
+		if (!error && rank == 0 && step % 10 == 0)
 			printf("step %2d: loss %.3f\n", step, loss);
 	}
-	return err;
+	return error;
 }
 
 static int rank_main(void *arg)
 {
-	enum dist_error err = DIST_ERR_NO_MEMORY;
+	enum dist_error error = DIST_ERR_NO_MEMORY;
 	struct dist_group *group;
 	struct dist_ddp *ddp = NULL;
 	struct toymodel model;
@@ -54,13 +54,13 @@ static int rank_main(void *arg)
 	if (rank_join(&group))
 		return 1;
 	if (toymodel_init(&model, (size_t)dist_get_rank(group)))
-		err = replicas_new(group, &model.network, &ddp);
-	if (!err)
-		err = train(group, &model, ddp);
-	if (!err)
-		err = replicas_check(group, &model.network, &same);
+		error = replicas_new(group, &model.network, &ddp);
+	if (!error)
+		error = train(group, &model, ddp);
+	if (!error)
+		error = replicas_check(group, &model.network, &same);
 	dist_ddp_free(ddp);
-	status = rank_leave(group, "tutorial_ddp", err) || !same;
+	status = rank_leave(group, "tutorial_ddp", error) || !same;
 	toymodel_release(&model);
 	return status;
 }

@@ -70,7 +70,7 @@ void digits_release(struct digits *digits)
 {
 	free(digits->pixels);
 	free(digits->labels);
-	memset(digits, 0, sizeof(*digits));
+	memset(digits, 0, sizeof *digits);
 }
 
 void digits_normalize(const struct digits *digits, size_t index,

@@ -26,7 +26,7 @@ struct idx {
 static enum dist_error refuse(struct dist_message *message, const char *path,
 			      const char *why)
 {
-	snprintf(message->text, sizeof(message->text), "%.400s: %s", path, why);
+	snprintf(message->text, sizeof message->text, "%.400s: %s", path, why);
 	return DIST_ERR_INVALID_ARGUMENT;
 }
 
@@ -94,19 +94,19 @@ static enum dist_error read_file(const char *folder, struct idx *idx,
 				 uint8_t **data, struct dist_message *message)
 {
 	char path[PATH_SIZE];
-	enum dist_error err;
+	enum dist_error error;
 	const char *wrong;
 	FILE *file;
 
-	snprintf(path, sizeof(path), "%s/%s", folder, idx->name);
+	snprintf(path, sizeof path, "%s/%s", folder, idx->name);
 	file = fopen(path, "rb");
 	if (!file)
 		return refuse(message, path, strerror(errno));
 	wrong = read_head(file, idx);
-	err = wrong ? refuse(message, path, wrong)
-		    : read_elements(file, idx, path, data, message);
+	error = wrong ? refuse(message, path, wrong)
+		      : read_elements(file, idx, path, data, message);
 	fclose(file);
-	return err;
+	return error;
 }
 
 enum dist_error digits_load(struct digits *digits, const char *folder,
@@ -115,18 +115,18 @@ enum dist_error digits_load(struct digits *digits, const char *folder,
 	struct idx images = {
 		"train-images-idx3-ubyte", 3, {0, DIGITS_SIDE, DIGITS_SIDE}};
 	struct idx labels = {"train-labels-idx1-ubyte", 1, {0}};
-	enum dist_error err;
+	enum dist_error error;
 
-	memset(digits, 0, sizeof(*digits));
-	err = read_file(folder, &images, &digits->pixels, message);
+	memset(digits, 0, sizeof *digits);
+	error = read_file(folder, &images, &digits->pixels, message);
 	digits->num = labels.dimensions[0] = images.dimensions[0];
-	if (!err)
-		err = read_file(folder, &labels, &digits->labels, message);
-	for (size_t i = 0; !err && i < digits->num; i++)
+	if (!error)
+		error = read_file(folder, &labels, &digits->labels, message);
+	for (size_t i = 0; !error && i < digits->num; i++)
 		if (digits->labels[i] > 9)
-			err = refuse(message, labels.name,
-				     "expected labels from 0 to 9");
-	if (err)
+			error = refuse(message, labels.name,
+				       "expected labels from 0 to 9");
+	if (error)
 		digits_release(digits);
-	return err;
+	return error;
 }

@@ -16,7 +16,7 @@ static const int members[] = {0, 1};
 static int rank_main(void *arg)
 {
 	struct dist_group *world, *group;
-	enum dist_error err;
+	enum dist_error error;
 	float data = 1;
 	int rank;
 
@@ -24,17 +24,17 @@ static int rank_main(void *arg)
 	if (rank_join(&world))
 		return 1;
 	rank = dist_get_rank(world);
-	err = dist_new_group(world, members, 2, NULL, &group);
-	if (err)
-		return rank_leave(world, "dist_new_group", err);
+	error = dist_new_group(world, members, 2, NULL, &group);
+	if (error)
+		return rank_leave(world, "dist_new_group", error);
 	if (group)
-		err = dist_all_reduce(group,
-				      dist_tensor(&data, 1, DIST_FLOAT32),
-				      DIST_SUM, NULL);
-	if (!err)
+		error = dist_all_reduce(group,
+					dist_tensor(&data, 1, DIST_FLOAT32),
+					DIST_SUM, NULL);
+	if (!error)
 		printf("Rank %d has data %g\n", rank, (double)data);
 	/* The group goes with the world. */
-	return rank_leave(world, "dist_all_reduce", err);
+	return rank_leave(world, "dist_all_reduce", error);
 }
 
 int tutorial_group_main(int argc, char **argv)

@@ -16,27 +16,27 @@ static enum dist_error transfer(struct dist_group *group,
 {
 	int rank = dist_get_rank(group);
 	struct dist_work *work = NULL;
-	enum dist_error err = DIST_OK;
+	enum dist_error error = DIST_OK;
 
 	if (rank == 0) {
-		err = dist_isend(group, tensor, 1, 0, &work);
-		if (!err)
+		error = dist_isend(group, tensor, 1, 0, &work);
+		if (!error)
 			printf("Rank 0 started sending\n");
 	} else if (rank == 1) {
-		err = dist_irecv(group, tensor, 0, 0, &work);
-		if (!err)
+		error = dist_irecv(group, tensor, 0, 0, &work);
+		if (!error)
 			printf("Rank 1 started receiving\n");
 	}
 	if (work)
-		err = dist_work_wait(work, DIST_TIMEOUT_OF_GROUP);
+		error = dist_work_wait(work, DIST_TIMEOUT_OF_GROUP);
 	dist_work_free(work);
-	return err;
+	return error;
 }
 
 static int rank_main(void *arg)
 {
 	struct dist_group *group;
-	enum dist_error err;
+	enum dist_error error;
 	float data = 0;
 
 	(void)arg;
@@ -44,11 +44,11 @@ static int rank_main(void *arg)
 		return 1;
 	if (dist_get_rank(group) == 0)
 		data += 1;
-	err = transfer(group, dist_tensor(&data, 1, DIST_FLOAT32));
-	if (!err)
+	error = transfer(group, dist_tensor(&data, 1, DIST_FLOAT32));
+	if (!error)
 		printf("Rank %d has data %g\n", dist_get_rank(group),
 		       (double)data);
-	return rank_leave(group, "tutorial_isend_irecv", err);
+	return rank_leave(group, "tutorial_isend_irecv", error);
 }
 
 int tutorial_isend_irecv_main(int argc, char **argv)

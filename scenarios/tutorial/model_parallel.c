@@ -68,23 +68,23 @@ static struct split split(struct device *d, int index)
 static enum dist_error forward_net1(struct device *d, int index)
 {
 	struct split s = split(d, index);
-	enum dist_error err;
+	enum dist_error error;
 
 	linear_forward(&d->model.network.layers[TOYMODEL_NET1], s.inputs,
 		       d->rows, s.hidden.data);
 	relu_forward(s.hidden.data, s.hidden.numel);
-	err = device_spend(d->group, LAYER_NS * (double)d->rows, "net1");
-	return err ? err
-		   : dist_isend(d->group, s.hidden, 1, 0, &d->sent[index]);
+	error = device_spend(d->group, LAYER_NS * (double)d->rows, "net1");
+	return error ? error
+		     : dist_isend(d->group, s.hidden, 1, 0, &d->sent[index]);
 }
 
 static enum dist_error backward_net1(struct device *d, int index)
 {
 	struct split s = split(d, index);
-	enum dist_error err = dist_recv(d->group, s.d_hidden, 1, 0);
+	enum dist_error error = dist_recv(d->group, s.d_hidden, 1, 0);
 
-	if (err)
-		return err;
+	if (error)
+		return error;
 	relu_backward(s.hidden.data, s.d_hidden.data, s.hidden.numel);
 	linear_backward(&d->model.network.layers[TOYMODEL_NET1], s.inputs,
 			s.d_hidden.data, d->rows, NULL);
@@ -98,51 +98,52 @@ static enum dist_error train_net2(struct device *d, int index, double *loss)
 	const struct layer *net2 = &d->model.network.layers[TOYMODEL_NET2];
 	size_t first = (size_t)index * d->rows * TOYMODEL_OUTPUTS;
 	struct split s = split(d, index);
-	enum dist_error err = dist_recv(d->group, s.hidden, 0, 0);
+	enum dist_error error = dist_recv(d->group, s.hidden, 0, 0);
 
-	if (err)
-		return err;
+	if (error)
+		return error;
 	linear_forward(net2, s.hidden.data, d->rows, d->model.outputs);
 	*loss += mse_loss(d->model.outputs, d->batch.labels + first,
 			  d->rows * TOYMODEL_OUTPUTS,
 			  TOYMODEL_ROWS * TOYMODEL_OUTPUTS, d->model.d_outputs);
 	linear_backward(net2, s.hidden.data, d->model.d_outputs, d->rows,
 			s.d_hidden.data);
-	err = device_spend(d->group, 3 * LAYER_NS * (double)d->rows, "net2");
-	return err ? err
-		   : dist_isend(d->group, s.d_hidden, 0, 0, &d->sent[index]);
+	error = device_spend(d->group, 3 * LAYER_NS * (double)d->rows, "net2");
+	return error ? error
+		     : dist_isend(d->group, s.d_hidden, 0, 0, &d->sent[index]);
 }
 
 static enum dist_error finish_sends(struct device *d)
 {
-	enum dist_error err = DIST_OK;
+	enum dist_error error = DIST_OK;
 
 	for (int i = 0; i < d->splits; i++) {
-		if (!err && d->sent[i])
-			err = dist_work_wait(d->sent[i], DIST_TIMEOUT_OF_GROUP);
+		if (!error && d->sent[i])
+			error = dist_work_wait(d->sent[i],
+					       DIST_TIMEOUT_OF_GROUP);
 		dist_work_free(d->sent[i]);
 		d->sent[i] = NULL;
 	}
-	return err;
+	return error;
 }
 
 /* One step of this device; *loss is rank 1's. */
 static enum dist_error train(struct device *d, double *loss)
 {
 	int rank = dist_get_rank(d->group);
-	enum dist_error end, err = DIST_OK;
+	enum dist_error end, error = DIST_OK;
 
 	*loss = 0;
 	network_zero_grads(&d->model.network);
-	for (int i = 0; rank == 0 && !err && i < d->splits; i++)
-		err = forward_net1(d, i);
-	for (int i = 0; rank == 0 && !err && i < d->splits; i++)
-		err = backward_net1(d, i);
-	for (int i = 0; rank == 1 && !err && i < d->splits; i++)
-		err = train_net2(d, i, loss);
+	for (int i = 0; rank == 0 && !error && i < d->splits; i++)
+		error = forward_net1(d, i);
+	for (int i = 0; rank == 0 && !error && i < d->splits; i++)
+		error = backward_net1(d, i);
+	for (int i = 0; rank == 1 && !error && i < d->splits; i++)
+		error = train_net2(d, i, loss);
 	end = finish_sends(d);
 	network_step(&d->model.network, RATE, 0);
-	return err ? err : end;
+	return error ? error : end;
 }
 
 /* Trains the whole model on this device, too: the loss must be the same up to
@@ -162,56 +163,64 @@ static enum dist_error run(struct device *d, bool print_time, bool *agree)
 {
 	int rank = dist_get_rank(d->group);
 	int64_t start_ns = dist_now_ns(d->group);
-	enum dist_error err = DIST_OK;
+	enum dist_error error = DIST_OK;
 	double loss;
 
 	d->batch = toymodel_batch(SEED, 0);
 	d->rows = (size_t)(TOYMODEL_ROWS / d->splits);
-	for (int step = 0; !err && step < STEPS; step++) {
-		err = train(d, &loss);
-		if (!err && rank == 1)
+	for (int step = 0; !error && step < STEPS; step++) {
+		error = train(d, &loss);
+		if (!error && rank == 1)
 			*agree = compare(d, step, loss) && *agree;
 	}
-	if (!err && rank == 0 && print_time)
+	if (!error && rank == 0 && print_time)
 		printf("%d splits: %.3f ms a step\n", d->splits,
 		       (double)(dist_now_ns(d->group) - start_ns) / 1e6 /
 			       STEPS);
-	return err;
+	return error;
 }
 
 static int rank_main(void *arg)
 {
 	const struct options *options = arg;
 	struct device d = {.splits = options->splits};
-	enum dist_error err = DIST_ERR_NO_MEMORY;
+	enum dist_error error = DIST_ERR_NO_MEMORY;
 	bool agree = true;
 	int status;
 
 	if (rank_join(&d.group))
 		return 1;
 	if (toymodel_init(&d.model, SEED) && toymodel_init(&d.alone, SEED))
-		err = run(&d, options->time, &agree);
-	status = rank_leave(d.group, "tutorial_model_parallel", err) || !agree;
+		error = run(&d, options->time, &agree);
+	status =
+		rank_leave(d.group, "tutorial_model_parallel", error) || !agree;
 	toymodel_release(&d.model);
 	toymodel_release(&d.alone);
 	return status;
 }
 
+static const struct option options_table[] = {
+	{"splits", OPTION_COUNT, offsetof(struct options, splits), "N",
+	 .help = "parts of the batch of 20 rows", .usual = "4", .min = 1},
+	{"time", OPTION_SWITCH, offsetof(struct options, time), NULL,
+	 .help = "print how long a step takes"},
+	{.name = NULL}};
+static const struct option_group groups[] = {{.options = options_table},
+					     {.options = NULL}};
+
+static const struct manual manual = {
+	.examples = {"lockstep run --nproc-per-node 2 tutorial_model_parallel"},
+	.groups = groups};
+
 int tutorial_model_parallel_main(int argc, char **argv)
 {
 	struct options options = {.splits = 4};
-	const struct poptOption table[] = {
-		{"splits", '\0', POPT_ARG_INT, &options.splits, 0,
-		 "parts of the batch of 20 rows (default 4)", "N"},
-		{"time", '\0', POPT_ARG_NONE, &options.time, 0,
-		 "print how long a step takes", NULL},
-		POPT_AUTOHELP POPT_TABLEEND};
+	int status;
 
-	if (!arguments_parse(argc, (const char **)argv, table,
-			     "[OPTIONS]\n\nExample: lockstep run "
-			     "--nproc-per-node 2 tutorial_model_parallel\n"))
-		return DIST_EXIT_USAGE;
-	if (options.splits < 1 || TOYMODEL_ROWS % options.splits != 0) {
+	if (!arguments_parse(&manual, &argc, (const char **)argv, &options,
+			     &status))
+		return status;
+	if (TOYMODEL_ROWS % options.splits != 0) {
 		fprintf(stderr,
 			"%s: --splits %d: expected a divisor of the %d rows\n",
 			argv[0], options.splits, TOYMODEL_ROWS);

@@ -22,15 +22,15 @@ static enum dist_error count_wrong(struct dist_group *group,
 				   struct partition part, int *wrong)
 {
 	int32_t uses[SAMPLES] = {0};
-	enum dist_error err;
+	enum dist_error error;
 
 	for (size_t i = 0; i < part.num; i++)
 		uses[part.index[i]]++;
-	err = dist_all_reduce(group, dist_tensor(uses, SAMPLES, DIST_INT32),
-			      DIST_SUM, NULL);
+	error = dist_all_reduce(group, dist_tensor(uses, SAMPLES, DIST_INT32),
+				DIST_SUM, NULL);
 	for (size_t i = 0; i < SAMPLES; i++)
 		*wrong += uses[i] != 1;
-	return err;
+	return error;
 }
 
 static int rank_main(void *arg)
@@ -38,7 +38,7 @@ static int rank_main(void *arg)
 	size_t shuffled[SAMPLES];
 	struct dist_group *group;
 	struct partition part;
-	enum dist_error err;
+	enum dist_error error;
 	int rank, size, wrong = 0;
 
 	(void)arg;
@@ -49,16 +49,16 @@ static int rank_main(void *arg)
 	partition_shuffle(shuffled, SAMPLES, SEED, 0);
 	part = partition_use(shuffled, SAMPLES, (double)rank / size,
 			     (double)(rank + 1) / size);
-	err = count_wrong(group, part, &wrong);
-	if (!err) {
+	error = count_wrong(group, part, &wrong);
+	if (!error) {
 		printf("Rank %d uses %zu samples:", rank, part.num);
 		for (size_t i = 0; i < part.num && i < 3; i++)
 			printf(" %zu,", part.index[i]);
 		puts(" ...");
 	}
-	if (!err && wrong && rank == 0)
+	if (!error && wrong && rank == 0)
 		fprintf(stderr, "%d samples are not used once\n", wrong);
-	return rank_leave(group, "tutorial_partition", err) || wrong;
+	return rank_leave(group, "tutorial_partition", error) || wrong;
 }
 
 int tutorial_partition_main(int argc, char **argv)

@@ -1,4 +1,5 @@
 #include "scenarios/tutorial/replicas.h"
+#include "base/hash.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -28,42 +29,33 @@ enum dist_error replicas_new(struct dist_group *group, struct network *network,
 enum dist_error replicas_average(struct dist_ddp *ddp,
 				 const struct network *network)
 {
-	enum dist_error err = DIST_OK;
+	enum dist_error error = DIST_OK;
 
-	for (size_t i = 2 * network->num_layers; !err && i-- > 0;)
-		err = dist_ddp_gradient_ready(ddp, i);
-	return err ? err : dist_ddp_finish(ddp);
-}
-
-/* FNV-1a, 64 bits: G. Fowler, L. C. Noll and K.-P. Vo. */
-static int64_t hash(const void *data, size_t size)
-{
-	const uint8_t *bytes = data;
-	uint64_t h = UINT64_C(0xcbf29ce484222325);
-
-	for (size_t i = 0; i < size; i++)
-		h = (h ^ bytes[i]) * UINT64_C(0x100000001b3);
-	return (int64_t)h;
+	for (size_t i = 2 * network->num_layers; !error && i-- > 0;)
+		error = dist_ddp_gradient_ready(ddp, i);
+	return error ? error : dist_ddp_finish(ddp);
 }
 
 enum dist_error replicas_check(struct dist_group *group,
 			       const struct network *network, bool *same)
 {
-	int64_t mine = hash(network->params, network->numel * sizeof(float));
+	int64_t mine =
+		(int64_t)dist__hash_bytes(DIST__HASH_BEGIN, network->params,
+					  network->numel * sizeof(float));
 	int r, differs = 0, size = dist_get_world_size(group);
-	int64_t *all = calloc((size_t)size, sizeof(*all));
-	enum dist_error err;
+	int64_t *all = calloc((size_t)size, sizeof *all);
+	enum dist_error error;
 
 	if (!all)
 		return DIST_ERR_NO_MEMORY;
-	err = dist_all_gather_single(group,
-				     dist_tensor(all, (size_t)size, DIST_INT64),
-				     dist_tensor(&mine, 1, DIST_INT64), NULL);
+	error = dist_all_gather_single(
+		group, dist_tensor(all, (size_t)size, DIST_INT64),
+		dist_tensor(&mine, 1, DIST_INT64), NULL);
 	for (r = 1; r < size && !differs; r++)
 		differs = all[r] != all[0] ? r : 0;
 	free(all);
-	if (err)
-		return err;
+	if (error)
+		return error;
 	*same = !differs;
 	if (dist_get_rank(group) != 0)
 		return DIST_OK;

@@ -33,19 +33,19 @@ static enum dist_error turn(struct dist_group *group, struct dist_tensor out,
 {
 	int rank = dist_get_rank(group), size = dist_get_world_size(group);
 	struct dist_work *sent = NULL, *received = NULL;
-	enum dist_error err;
+	enum dist_error error;
 
-	err = dist_isend(group, out, (rank + 1) % size, 0, &sent);
-	if (!err)
-		err = dist_irecv(group, in, (rank - 1 + size) % size, 0,
-				 &received);
-	if (!err)
-		err = dist_work_wait(received, DIST_TIMEOUT_OF_GROUP);
-	if (!err)
-		err = dist_work_wait(sent, DIST_TIMEOUT_OF_GROUP);
+	error = dist_isend(group, out, (rank + 1) % size, 0, &sent);
+	if (!error)
+		error = dist_irecv(group, in, (rank - 1 + size) % size, 0,
+				   &received);
+	if (!error)
+		error = dist_work_wait(received, DIST_TIMEOUT_OF_GROUP);
+	if (!error)
+		error = dist_work_wait(sent, DIST_TIMEOUT_OF_GROUP);
 	dist_work_free(received);
 	dist_work_free(sent);
-	return err;
+	return error;
 }
 
 /* Leaves in data of every rank the sum over the ranks; room is as large. */
@@ -53,20 +53,20 @@ static enum dist_error ring_all_reduce(struct dist_group *group, float *data,
 				       float *room)
 {
 	int rank = dist_get_rank(group), size = dist_get_world_size(group);
-	enum dist_error err = DIST_OK;
+	enum dist_error error = DIST_OK;
 
-	for (int i = 0; !err && i < size - 1; i++) {
+	for (int i = 0; !error && i < size - 1; i++) {
 		struct dist_tensor sum = chunk(data, rank - i - 1, size);
 		struct dist_tensor in = chunk(room, rank - i - 1, size);
 
-		err = turn(group, chunk(data, rank - i, size), in);
-		for (size_t k = 0; !err && k < sum.numel; k++)
+		error = turn(group, chunk(data, rank - i, size), in);
+		for (size_t k = 0; !error && k < sum.numel; k++)
 			((float *)sum.data)[k] += ((float *)in.data)[k];
 	}
-	for (int i = 0; !err && i < size - 1; i++)
-		err = turn(group, chunk(data, rank - i + 1, size),
-			   chunk(data, rank - i, size));
-	return err;
+	for (int i = 0; !error && i < size - 1; i++)
+		error = turn(group, chunk(data, rank - i + 1, size),
+			     chunk(data, rank - i, size));
+	return error;
 }
 
 static bool equal(const float *a, const float *b)
@@ -83,7 +83,7 @@ static int rank_main(void *arg)
 	float ours[NUMEL], theirs[NUMEL], room[NUMEL];
 	struct dist_group *group;
 	bool same = false;
-	enum dist_error err;
+	enum dist_error error;
 	int rank;
 
 	(void)arg;
@@ -92,18 +92,18 @@ static int rank_main(void *arg)
 	rank = dist_get_rank(group);
 	for (int i = 0; i < NUMEL; i++)
 		ours[i] = theirs[i] = (float)(i * (rank + 1));
-	err = ring_all_reduce(group, ours, room);
-	if (!err)
-		err = dist_all_reduce(group,
-				      dist_tensor(theirs, NUMEL, DIST_FLOAT32),
-				      DIST_SUM, NULL);
-	if (!err) {
+	error = ring_all_reduce(group, ours, room);
+	if (!error)
+		error = dist_all_reduce(
+			group, dist_tensor(theirs, NUMEL, DIST_FLOAT32),
+			DIST_SUM, NULL);
+	if (!error) {
 		same = equal(ours, theirs);
 		printf("Rank %d has data %g to %g, %s dist_all_reduce\n", rank,
 		       (double)ours[0], (double)ours[NUMEL - 1],
 		       same ? "as" : "unlike");
 	}
-	return rank_leave(group, "tutorial_ring", err) || !same;
+	return rank_leave(group, "tutorial_ring", error) || !same;
 }
 
 int tutorial_ring_main(int argc, char **argv)

@@ -13,7 +13,7 @@
 
 static int rank_main(void *arg)
 {
-	enum dist_error err = DIST_OK;
+	enum dist_error error = DIST_OK;
 	struct dist_group *group;
 	struct dist_tensor tensor;
 	float data = 0;
@@ -26,13 +26,13 @@ static int rank_main(void *arg)
 	tensor = dist_tensor(&data, 1, DIST_FLOAT32);
 	if (rank == 0) {
 		data += 1;
-		err = dist_send(group, tensor, 1, 0);
+		error = dist_send(group, tensor, 1, 0);
 	} else if (rank == 1) {
-		err = dist_recv(group, tensor, 0, 0);
+		error = dist_recv(group, tensor, 0, 0);
 	}
-	if (!err)
+	if (!error)
 		printf("Rank %d has data %g\n", rank, (double)data);
-	return rank_leave(group, rank == 0 ? "dist_send" : "dist_recv", err);
+	return rank_leave(group, rank == 0 ? "dist_send" : "dist_recv", error);
 }
 
 int tutorial_send_recv_main(int argc, char **argv)

@@ -19,7 +19,7 @@
 struct options {
 	struct train train;
 	struct digits digits; /* shared by simulated ranks, read only */
-	char *data;
+	const char *data;
 	int batch;
 	int epochs;
 	int no_dropout;
@@ -28,20 +28,20 @@ struct options {
 static enum dist_error train(struct dist_group *group,
 			     const struct options *options, struct convnet *net)
 {
-	enum dist_error err = DIST_OK;
+	enum dist_error error = DIST_OK;
 	double loss;
 
-	for (int epoch = 0; !err && epoch < options->epochs; epoch++) {
-		err = train_epoch(group, &options->train, net, epoch, &loss);
-		if (!err && dist_get_rank(group) == 0)
+	for (int epoch = 0; !error && epoch < options->epochs; epoch++) {
+		error = train_epoch(group, &options->train, net, epoch, &loss);
+		if (!error && dist_get_rank(group) == 0)
 			printf("epoch %d: loss %.2f\n", epoch, loss);
 	}
-	return err;
+	return error;
 }
 
 static int rank_main(void *arg)
 {
-	enum dist_error err = DIST_ERR_NO_MEMORY;
+	enum dist_error error = DIST_ERR_NO_MEMORY;
 	struct dist_group *group;
 	struct convnet net;
 	bool same = false;
@@ -50,10 +50,10 @@ static int rank_main(void *arg)
 	if (rank_join(&group))
 		return 1;
 	if (convnet_init(&net, TRAIN_SEED))
-		err = train(group, arg, &net);
-	if (!err)
-		err = replicas_check(group, &net.network, &same);
-	status = rank_leave(group, "tutorial_sgd", err) || !same;
+		error = train(group, arg, &net);
+	if (!error)
+		error = replicas_check(group, &net.network, &same);
+	status = rank_leave(group, "tutorial_sgd", error) || !same;
 	convnet_release(&net);
 	return status;
 }
@@ -63,53 +63,52 @@ static bool prepare(struct options *o, const char *name)
 {
 	struct dist_message message = {""};
 
-	if (o->batch < 1)
-		snprintf(message.text, sizeof(message.text),
-			 "--batch %d: expected 1 or more", o->batch);
-	else if (o->epochs < 1)
-		snprintf(message.text, sizeof(message.text),
-			 "--epochs %d: expected 1 or more", o->epochs);
-	else if (!(o->train.flops > 0))
-		snprintf(message.text, sizeof(message.text),
-			 "--flops: expected more than 0");
-	else if (!o->data && digits_draw(&o->digits, DRAWN_DIGITS, TRAIN_SEED))
+	if (!o->data && digits_draw(&o->digits, DRAWN_DIGITS, TRAIN_SEED))
 		return true;
 	else if (!o->data)
-		snprintf(message.text, sizeof(message.text), "out of memory");
+		snprintf(message.text, sizeof message.text, "out of memory");
 	else if (!digits_load(&o->digits, o->data, &message))
 		return true;
 	fprintf(stderr, "%s: %s\n", name, message.text);
 	return false;
 }
 
+#define AT(field) offsetof(struct options, field)
+
+static const struct option options_table[] = {
+	{"data", OPTION_TEXT, AT(data), "DIR",
+	 .help = "folder of MNIST's unpacked files", .usual = "random digits"},
+	{"batch", OPTION_COUNT, AT(batch), "N",
+	 .help = "samples of a step, over all ranks", .usual = "128", .min = 1},
+	{"epochs", OPTION_COUNT, AT(epochs), "N",
+	 .help = "times to go through the data", .usual = "10", .min = 1},
+	{"no-dropout", OPTION_SWITCH, AT(no_dropout), NULL,
+	 .help = "train the whole network in every step"},
+	{"flops", OPTION_NUMBER, AT(train.flops), "RATE",
+	 .help = "FLOP/s of a simulated device", .usual = "1e11",
+	 .above = true},
+	{.name = NULL}};
+static const struct option_group groups[] = {{.options = options_table},
+					     {.options = NULL}};
+
+static const struct manual manual = {
+	.examples = {"lockstep run --nproc-per-node 4 tutorial_sgd --batch 32"},
+	.groups = groups};
+
 int tutorial_sgd_main(int argc, char **argv)
 {
 	struct options o = {.train.flops = 1e11, .batch = 128, .epochs = 10};
-	const struct poptOption table[] = {
-		{"data", '\0', POPT_ARG_STRING, &o.data, 0,
-		 "folder of MNIST's unpacked files (default: draw digits)",
-		 "DIR"},
-		{"batch", '\0', POPT_ARG_INT, &o.batch, 0,
-		 "samples of a step, over all ranks (default 128)", "N"},
-		{"epochs", '\0', POPT_ARG_INT, &o.epochs, 0,
-		 "times to go through the data (default 10)", "N"},
-		{"no-dropout", '\0', POPT_ARG_NONE, &o.no_dropout, 0,
-		 "train the whole network in every step", NULL},
-		{"flops", '\0', POPT_ARG_DOUBLE, &o.train.flops, 0,
-		 "FLOP/s of a simulated device (default 1e11)", "RATE"},
-		POPT_AUTOHELP POPT_TABLEEND};
-	int status = DIST_EXIT_USAGE;
+	int status;
 
-	if (arguments_parse(argc, (const char **)argv, table,
-			    "[OPTIONS]\n\nExample: lockstep run "
-			    "--nproc-per-node 4 tutorial_sgd --batch 32\n") &&
-	    prepare(&o, argv[0])) {
+	if (!arguments_parse(&manual, &argc, (const char **)argv, &o, &status))
+		return status;
+	status = DIST_EXIT_USAGE;
+	if (prepare(&o, argv[0])) {
 		o.train.digits = &o.digits;
 		o.train.batch = (size_t)o.batch;
 		o.train.dropout = !o.no_dropout;
 		status = dist_launch(NULL, rank_main, &o);
 	}
 	digits_release(&o.digits);
-	free(o.data);
 	return status;
 }

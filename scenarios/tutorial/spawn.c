@@ -25,22 +25,23 @@ static int rank_main(void *arg)
 	return rank_leave(group, "tutorial_spawn", DIST_OK);
 }
 
+static const struct option options_table[] = {{"size", OPTION_COUNT, 0, "N",
+					       .help = "ranks to start",
+					       .usual = "2", .min = 1},
+					      {.name = NULL}};
+static const struct option_group groups[] = {{.options = options_table},
+					     {.options = NULL}};
+
+static const struct manual manual = {
+	.examples = {"lockstep run tutorial_spawn --size 4"}, .groups = groups};
+
 int tutorial_spawn_main(int argc, char **argv)
 {
 	struct dist_launch_options options = {.world_size = 2};
-	const struct poptOption table[] = {{"size", '\0', POPT_ARG_INT,
-					    &options.world_size, 0,
-					    "ranks to start (default 2)", "N"},
-					   POPT_AUTOHELP POPT_TABLEEND};
+	int status;
 
-	if (!arguments_parse(argc, (const char **)argv, table,
-			     "[--size N]\n\nExample: lockstep run "
-			     "tutorial_spawn --size 4\n"))
-		return DIST_EXIT_USAGE;
-	if (options.world_size < 1) {
-		fprintf(stderr, "%s: --size %d: expected 1 or more\n", argv[0],
-			options.world_size);
-		return DIST_EXIT_USAGE;
-	}
+	if (!arguments_parse(&manual, &argc, (const char **)argv,
+			     &options.world_size, &status))
+		return status;
 	return dist_launch(&options, rank_main, NULL);
 }

@@ -31,30 +31,32 @@ static enum dist_error average(struct dist_group *group, float *gradient,
 			       size_t numel)
 {
 	float size = (float)dist_get_world_size(group);
-	enum dist_error err;
+	enum dist_error error;
 
-	err = dist_all_reduce(group, dist_tensor(gradient, numel, DIST_FLOAT32),
-			      DIST_SUM, NULL);
+	error = dist_all_reduce(group,
+				dist_tensor(gradient, numel, DIST_FLOAT32),
+				DIST_SUM, NULL);
 	for (size_t i = 0; i < numel; i++)
 		gradient[i] /= size;
-	return err;
+	return error;
 }
 
 /* Parameter by parameter, as the tutorial does it; ddp.h packs them. */
 static enum dist_error average_gradients(struct dist_group *group,
 					 const struct network *network)
 {
-	enum dist_error err = DIST_OK;
+	enum dist_error error = DIST_OK;
 
-	for (size_t i = 0; !err && i < network->num_layers; i++) {
+	for (size_t i = 0; !error && i < network->num_layers; i++) {
 		const struct layer *layer = &network->layers[i];
 
-		err = average(group, layer->weight_grad,
-			      layer->inputs * layer->outputs);
-		if (!err)
-			err = average(group, layer->bias_grad, layer->outputs);
+		error = average(group, layer->weight_grad,
+				layer->inputs * layer->outputs);
+		if (!error)
+			error = average(group, layer->bias_grad,
+					layer->outputs);
 	}
-	return err;
+	return error;
 }
 
 /* One step on a batch; adds the losses of this rank's samples to *loss. */
@@ -67,44 +69,45 @@ static enum dist_error train_batch(struct dist_group *group,
 	struct partition part =
 		partition_use(batch.index, batch.num, (double)rank / size,
 			      (double)(rank + 1) / size);
-	enum dist_error err;
+	enum dist_error error;
 
 	network_zero_grads(&net->network);
 	*loss += train_samples(train, net, epoch, part,
 			       (float)size / (float)batch.num);
-	err = device_spend(
+	error = device_spend(
 		group, (double)part.num * CONVNET_FLOPS / train->flops * 1e9,
 		"forward and backward");
-	if (!err)
-		err = average_gradients(group, &net->network);
-	if (!err)
+	if (!error)
+		error = average_gradients(group, &net->network);
+	if (!error)
 		network_step(&net->network, TRAIN_RATE, TRAIN_MOMENTUM);
-	return err;
+	return error;
 }
 
 enum dist_error train_epoch(struct dist_group *group, const struct train *train,
 			    struct convnet *net, int epoch, double *loss)
 {
 	size_t first, num = train->digits->num;
-	size_t *shuffled = calloc(num, sizeof(*shuffled));
-	enum dist_error err = DIST_OK;
+	size_t *shuffled = calloc(num, sizeof *shuffled);
+	enum dist_error error = DIST_OK;
 	double sum = 0;
 
 	if (!shuffled)
 		return DIST_ERR_NO_MEMORY;
 	partition_shuffle(shuffled, num, TRAIN_SEED, (uint64_t)epoch);
-	for (first = 0; !err && first < num; first += train->batch) {
+	for (first = 0; !error && first < num; first += train->batch) {
 		size_t left = num - first;
 		struct partition batch = {shuffled + first,
 					  left < train->batch ? left
 							      : train->batch};
 
-		err = train_batch(group, train, net, epoch, batch, &sum);
+		error = train_batch(group, train, net, epoch, batch, &sum);
 	}
 	free(shuffled);
-	if (!err)
-		err = dist_all_reduce(group, dist_tensor(&sum, 1, DIST_FLOAT64),
-				      DIST_SUM, NULL);
+	if (!error)
+		error = dist_all_reduce(group,
+					dist_tensor(&sum, 1, DIST_FLOAT64),
+					DIST_SUM, NULL);
 	*loss = sum / (double)num;
-	return err;
+	return error;
 }

@@ -1,17 +1,20 @@
 #include "scenarios/tutorial/tutorial.h"
 
-#include <stddef.h>
+#include <stdio.h>
 
 #include "lockstep/dist.h"
 #include "scenarios/arguments.h"
 
 int tutorial_main(int argc, char **argv, int (*rank_main)(void *arg))
 {
-	const struct poptOption table[] = {POPT_AUTOHELP POPT_TABLEEND};
+	char example[128];
+	const struct manual manual = {.usage = "", .examples = {example}};
+	int status;
 
-	if (!arguments_parse(argc, (const char **)argv, table,
-			     "\n\nStart it by lockstep run; the README's "
-			     "table of the tutorials says how.\n"))
-		return DIST_EXIT_USAGE;
+	snprintf(example, sizeof example,
+		 "lockstep run --nproc-per-node 4 %.64s", argv[0]);
+	if (!arguments_parse(&manual, &argc, (const char **)argv, NULL,
+			     &status))
+		return status;
 	return dist_launch(NULL, rank_main, NULL);
 }

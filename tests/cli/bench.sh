@@ -258,7 +258,7 @@ expect_out '^# collective: alltoall '
 expect_refusal 'which collective' bench
 expect_refusal 'which collective' bench all_gatherer
 expect_refusal 'which collective' bench all
-expect_refusal 'one collective' bench all_reduce reduce
+expect_refusal 'unexpected argument' bench all_reduce reduce
 expect_refusal '-b' bench all_reduce -b many
 expect_refusal '-e' bench all_reduce -b 8 -e 4
 expect_refusal '-f' bench all_reduce -f 1

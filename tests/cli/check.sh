@@ -1,6 +1,7 @@
 #!/bin/bash
 # The conformance table, walked by the command; programs under the checker.
 . tests/cli/support.bash
+top=$PWD
 
 expect 0 check --conformance --world-size 3 --op all_reduce,barrier \
 	--algorithm ring
@@ -26,6 +27,8 @@ expect_refusal '"two"' check --conformance --world-size two
 expect_refusal '"all_reduce,"|""' check --conformance --op all_reduce,
 expect_refusal '"bruck"' check --conformance --op all_reduce --algorithm bruck
 expect_refusal 'timeout' check --conformance --timeout -1
+expect_refusal timeout check --timeout 1.1e9 hello
+expect 0 check --timeout 1e9 hello
 expect_refusal 'no-such' check --conformance --platform no-such
 expect_refusal 'hosts' check --conformance --backend sim --world-size 16 \
 	--op barrier --platform star-8
@@ -33,28 +36,40 @@ expect_refusal 'hosts' check --conformance --backend sim --world-size 16 \
 # A program under the checker: the verdict is the status, and in the files.
 sim=(--backend sim --platform star-8 --nproc-per-node 3)
 expect 10 check "${sim[@]}" --json "$scratch/json" --junit "$scratch/junit" \
-	--sarif "$scratch/sarif" --annotate github zoo 01_swapped
-expect_out '^::error file=scenarios/zoo/01_swapped.c,line=[0-9]+'
+	--sarif "$scratch/sarif" --annotate github mismatch
+expect_out '^::error file=scenarios/mismatch.c,line=[0-9]+'
 grep -q '"verdict": "mismatch"' "$scratch/json" || fail "no verdict as JSON"
 grep -q '<failure' "$scratch/junit" || fail "no failure as JUnit"
-grep -q '01_swapped.c' "$scratch/sarif" || fail "no line as SARIF"
-expect 0 check "${sim[@]}" --json "$scratch/json" zoo 01_swapped --correct
+grep -q 'mismatch.c' "$scratch/sarif" || fail "no line as SARIF"
+expect 0 check "${sim[@]}" --json "$scratch/json" mismatch --fixed
 grep -q '"verdict": "fine"' "$scratch/json" || fail "not fine as JSON"
 
 # Memory is watched unless told otherwise.
-expect 14 check "${sim[@]}" zoo 42_wait_for_another
-expect 0 check "${sim[@]}" --debug off zoo 42_wait_for_another
+# A program that gives up leaves what it holds.
+leaks=${ASAN_OPTIONS-}
+export ASAN_OPTIONS=$leaks:detect_leaks=0
+expect 14 check "${sim[@]}" "$wrong" waited_for_another
+expect 0 check "${sim[@]}" --debug off "$wrong" waited_for_another
 expect 14 check "${sim[@]}" --debug detail --json "$scratch/json" \
-	--sarif "$scratch/sarif" --annotate github zoo 40_written_before_wait
+	--sarif "$scratch/sarif" --annotate github "$wrong" written_before_wait
+export ASAN_OPTIONS=$leaks
 expect_out '^::error file=.*rank 1 touched the memory of all_reduce here'
-jq -e '.sites | any(.role == "access" and .function == "step")' \
+jq -e '.sites | any(.role == "access" and .function == "written_before_wait")' \
 	"$scratch/json" >/dev/null || fail "no access as JSON"
 grep -q 'access: rank 1 touched' "$scratch/sarif" || fail "no access as SARIF"
 
 # Observed, a verdict is told and not held against it; bad input is.
-expect 0 check --observe "${sim[@]}" zoo 01_swapped
+expect 0 check --observe "${sim[@]}" mismatch
 grep -q 'mismatch' "$scratch/err" || fail "--observe is silent"
 expect 0 check --observe --nproc-per-node 2 hello
+# A hang of real ranks is waited for; a simulated rank without end has one.
+program patience <<'END'
+echo "patience ${LOCKSTEP_PATIENCE-usual}"
+END
+expect 0 check --observe --nproc-per-node 1 "$scratch/patience"
+expect_out '^patience 0$'
+expect 0 check --observe "${sim[@]}" "$scratch/patience"
+expect_out '^patience usual$'
 expect_refusal 'no-such' check --observe no-such
 expect_refusal '"minute"' check --timeout minute hello
 expect_refusal 'a program, or --conformance' check
@@ -62,19 +77,19 @@ expect_refusal 'no PROGRAM' check --observe
 
 # The order of collectives, recorded and held against, in both worlds.
 tcp=(--backend tcp --nproc-per-node 3)
-expect 0 check --record "$scratch/order" "${sim[@]}" zoo 43_never_waited --correct
+expect 0 check --record "$scratch/order" "${sim[@]}" "$wrong" never_waited_for correct
 cmp "$scratch/order" - <<-END || fail "another order: $(cat "$scratch/order")"
 	group default, ranks 0-2
-	  3 x all_reduce(float32 x 4, avg) in 43_never_waited.c
+	  3 x all_reduce(float32 x 4, avg) in memory.c
 END
-expect 0 check "${tcp[@]}" --expect="$scratch/order" zoo 43_never_waited --correct
-expect 1 check --expect "$scratch/order" "${tcp[@]}" zoo 45_first_timeout --correct
-expect_err "rank 0, #0 of group default: expected all_reduce\(float32 x 4, avg\) in 43_never_waited.c \(.*/order:2\), got all_reduce\(float32 x 4, avg\) in 45_first_timeout.c at line [0-9]+$"
+expect 0 check "${tcp[@]}" --expect="$scratch/order" "$wrong" never_waited_for correct
+expect 1 check --expect "$scratch/order" "${tcp[@]}" "$wrong" late_for_the_sum correct
+expect_err "rank 0, #0 of group default: expected all_reduce\(float32 x 4, avg\) in memory.c \(.*/order:2\), got all_reduce\(float32 x 4, sum\) in endings.c at line [0-9]+$"
 expect_err 'differ besides: 2$'
 expect 0 check --observe --expect "$scratch/order" "${tcp[@]}" \
-	zoo 45_first_timeout --correct
+	"$wrong" late_for_the_sum correct
 expect 1 check --expect "$scratch/order" --nproc-per-node 2 \
-	zoo 43_never_waited --correct
+	"$wrong" never_waited_for correct
 expect_err 'rank 2, #0 of group default: expected .*, got no more$'
 expect 2 check --record "$scratch/none" --trace "$scratch/trace" \
 	--nproc-per-node 2 hello
@@ -89,12 +104,12 @@ rm "$scratch/none"
 TMPDIR=$scratch/absent expect 3 check --record "$scratch/none" hello
 expect_err 'absent/lockstep-.*: No such file or directory'
 # Only of what ended well: a verdict comes first.
-expect 10 check --record "$scratch/none" "${sim[@]}" zoo 01_swapped
+expect 10 check --record "$scratch/none" "${sim[@]}" mismatch
 [ ! -e "$scratch/none" ] || fail "recorded what failed"
 
-# What docs/ci.md tells others to run.
-sed -n 's/.*\(lockstep check .*\)/\1/p' docs/ci.md | sort -u >"$scratch/lines"
-[ "$(wc -l <"$scratch/lines")" -ge 2 ] || fail "no command in docs/ci.md"
+# What docs/ci.md has others write into their jobs.
+sed -nE 's/^ *- (run: )?(lockstep check .*)/\2/p' docs/ci.md | sort -u >"$scratch/lines"
+[ "$(wc -l <"$scratch/lines")" -ge 4 ] || fail "no jobs in docs/ci.md"
 LOCKSTEP=$(realpath "$LOCKSTEP")
 cd "$scratch" || exit 1
 while read -r _ words; do
@@ -114,5 +129,47 @@ kill -TERM $!
 wait $!
 [ $? -eq 143 ] || fail "check, ended: another status"
 [ ! -e "$(cat "$scratch/folder")" ] || fail "check, ended: left its folder"
+
+# Interrupted: where the ranks were, and the files, before it ends.
+mkdir "$scratch/endless"
+programs=$(dirname "$LOCKSTEP")/tests/cli
+# shellcheck disable=SC2317 # what wait_for calls
+joined() {
+	grep -qs joined "$scratch"/endless/*
+}
+# interrupt SIGNAL READY COMMAND... - starts it, and sends it the signal when
+# READY says so.
+interrupt() {
+	local signal=$1 ready=$2
+	shift 2
+	rm -f "$scratch"/i.* "$scratch"/endless/*
+	env --default-signal=INT "$LOCKSTEP" check --json "$scratch/i.json" \
+		--junit "$scratch/i.xml" --sarif "$scratch/i.sarif" "$@" 2>"$scratch/err" &
+	$ready || fail "check: no rank came"
+	kill -s "$signal" $!
+	wait $!
+	status=$?
+	[ $status -eq $((128 + $(kill -l "$signal"))) ] || fail "$*: status $status"
+}
+interrupted() { # SIGNAL PATTERN
+	expect_err "^lockstep: interrupted by signal $(kill -l "$1") "
+	expect_err "$2"
+	jq -e ".verdict == \"interrupted\" and .exit_status == $status" \
+		"$scratch/i.json" >/dev/null || fail "SIG$1: no such JSON"
+	grep -q '<failure type="interrupted"' "$scratch/i.xml" || fail "SIG$1: no JUnit"
+	jq -e -f "$top/tests/support/sarif.jq" "$scratch/i.sarif" >/dev/null ||
+		fail "SIG$1: no SARIF"
+}
+for signal in INT TERM; do
+	interrupt $signal 'wait_for joined' --nproc-per-node 2 "$programs/endless" "$scratch/endless"
+	interrupted $signal 'rank.* at tests/cli/endless.c:[0-9]+$|rank.* has not '
+	# Nobody says when a simulated rank is at work: later and later.
+	for seconds in 0.3 1 4 16; do
+		interrupt $signal "sleep $seconds" --backend sim --platform star-8 \
+			--nproc-per-node 3 "$programs/misbehave" endless call 1
+		[ ! -s "$scratch/i.json" ] || break
+	done
+	interrupted $signal 'rank 0 waits in all_reduce.* at tests/support/misbehave.c:[0-9]+$'
+done
 
 finish

@@ -34,7 +34,7 @@ lockstep run --backend tcp --world-size 2 --patience 0.3 deadlock
 [ "$status" -eq 11 ] || fail "tcp: status $status after the patience"
 waits >"$scratch/proved"
 diff "$scratch/sim" "$scratch/proved" || fail "other words after the patience"
-expect 10 run --backend tcp --world-size 3 --patience 0.3 zoo 05_root
+expect 10 run --backend tcp --world-size 3 --patience 0.3 mismatch
 # A round that cannot move has failed as any other, and its dumps tell why.
 expect 11 run --backend tcp --world-size 2 --patience 0.3 --max-restarts 1 \
 	--dump "$scratch/dump" deadlock
@@ -43,6 +43,13 @@ expect 11 diagnose "$scratch"/dump*
 waits >"$scratch/diagnosed"
 diff "$scratch/sim" "$scratch/diagnosed" || fail "other words from the dumps"
 expect 12 run --backend tcp --world-size 3 --patience 0.3 --timeout 1 \
-	zoo 44_slow_rank
+	"$wrong" late_for_the_sum
+
+# The same call, but of another group with the same ranks.
+for world in "--backend tcp --patience 0.3" "--backend sim --platform star-8"; do
+	# shellcheck disable=SC2086 # words
+	expect 11 run $world --world-size 3 "$wrong" group_of_another_layer
+	expect_err 'rank 2 waits in all_reduce.* of group mlp at .*; rank 0 waits in the same call, but of group attention, which has the same ranks$'
+done
 
 finish

@@ -11,8 +11,9 @@ command -v pkg-config >/dev/null || {
 prefix=/opt/lockstep
 root=$scratch/root
 installed=$root$prefix
-# A make of its own: not the caller's job server, not the caller's flags.
-if ! env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -s install \
+# A make of its own: not the caller's job server, not the caller's flags. What is
+# built stays as it is, for tests beside this one use it.
+if ! env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -s -o all install \
 	DESTDIR="$root" PREFIX=$prefix \
 	BUILD="$(dirname "$LOCKSTEP" | sed "s|^$PWD/||")" \
 	>"$scratch/log" 2>&1; then
@@ -21,11 +22,17 @@ if ! env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -s install \
 	finish
 fi
 for file in bin/lockstep lib/liblockstep.a lib/liblockstep.so \
+	lib/liblockstep-sim.so.0 \
 	include/lockstep/dist.h lib/pkgconfig/lockstep.pc \
 	share/man/man1/lockstep.1 share/lockstep/models/resnet50.csv \
 	share/lockstep/machines/dgx-1.yaml \
 	share/lockstep/measured/hardware/gpus.tsv \
-	share/bash-completion/completions/lockstep; do
+	share/lockstep/python/lockstep/__init__.py \
+	share/lockstep/python/sitecustomize.py \
+	share/man/man1/lockstep-predict.1 share/man/man1/lockstep-platform-new.1 \
+	share/bash-completion/completions/lockstep \
+	share/zsh/site-functions/_lockstep \
+	share/fish/vendor_completions.d/lockstep.fish; do
 	[ -e "$installed/$file" ] || fail "not installed: $file"
 done
 if grep -q "$PWD/scenarios" "$installed/bin/lockstep"; then
@@ -58,20 +65,38 @@ int main(void)
 	return dist_launch(NULL, rank_main, NULL);
 }
 END
-export PKG_CONFIG_PATH=$installed/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root
+# Nothing of others need be installed to compile with it.
+export PKG_CONFIG_LIBDIR=$installed/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root
 # shellcheck disable=SC2046 # the flags are words
 gcc -std=c17 -Wall -Wextra -Werror -o "$scratch/program" "$scratch/program.c" \
 	$(pkg-config --cflags --libs lockstep) || fail "does not compile"
 
-export LD_LIBRARY_PATH=$installed/lib LOCKSTEP_DATA=$installed/share/lockstep
+export LD_LIBRARY_PATH=$installed/lib
 LOCKSTEP=$installed/bin/lockstep
+if command -v python3 >/dev/null; then
+	echo 'import lockstep, os; print(lockstep.__file__, os.environ["LOCKSTEP_LIBRARY"])' \
+		>"$scratch/where.py"
+	expect 0 run "$scratch/where.py"
+	expect_out "^$installed/share/lockstep/python/lockstep/__init__.py $installed/lib/liblockstep.so.0\$"
+fi
 platform=$("$LOCKSTEP" list platforms | awk 'NR == 2 { print $1 }')
 expect 0 run --backend sim --platform "$platform" --world-size 3 \
 	"$scratch/program"
 expect_out '^sum 3 on sim$'
 expect 0 run --backend tcp --world-size 3 "$scratch/program"
 expect_out '^sum 3 on tcp$'
-out=$(WORLD_SIZE=2 LOCKSTEP_BACKEND=tcp timeout 60 "$scratch/program")
+out=$(WORLD_SIZE=2 LOCKSTEP_BACKEND=tcp timeout 250 "$scratch/program")
 [ "$out" = "sum 2 on tcp" ] || fail "started by hand it says: $out"
+
+# The static library has the simulation engine in it.
+mv "$installed/lib/liblockstep-sim.so.0" "$scratch/"
+# shellcheck disable=SC2046 # the flags are words
+gcc -std=c17 -o "$scratch/static" "$scratch/program.c" \
+	$(pkg-config --cflags --libs --static lockstep |
+		sed 's/-llockstep/-l:liblockstep.a/') || fail "is not static"
+export LOCKSTEP_DATA=$installed/share/lockstep
+out=$(WORLD_SIZE=3 LOCKSTEP_BACKEND=sim LOCKSTEP_PLATFORM=$platform \
+	timeout 250 "$scratch/static")
+[ "$out" = "sum 3 on sim" ] || fail "linked statically it says: $out"
 
 finish

@@ -16,7 +16,8 @@ expect 0 "${tcp[@]}" --max-restarts 3 --rdzv-id job --role trainer \
 wanted='GROUP_RANK=0 GROUP_WORLD_SIZE=1 LOCAL_RANK=1 LOCAL_WORLD_SIZE=2 '
 wanted+='MASTER_ADDR=127.0.0.1 OMP_NUM_THREADS=1 RANK=1 ROLE_NAME=trainer '
 wanted+='ROLE_RANK=1 ROLE_WORLD_SIZE=2 TORCHELASTIC_MAX_RESTARTS=3 '
-wanted+='TORCHELASTIC_RESTART_COUNT=0 TORCHELASTIC_RUN_ID=job WORLD_SIZE=2 '
+wanted+='TORCHELASTIC_RESTART_COUNT=0 TORCHELASTIC_RUN_ID=job '
+wanted+='TORCHELASTIC_USE_AGENT_STORE=False WORLD_SIZE=2 '
 [ "$(cat "$scratch/out")" = "$wanted" ] || fail "variables: $(cat "$scratch/out")"
 OMP_NUM_THREADS=7 expect 0 "${tcp[@]}" "$scratch/variables"
 expect_out 'OMP_NUM_THREADS=7'
@@ -94,6 +95,14 @@ expect_err '^  rank      : 1 \(local_rank: 1\)$'
 expect_err '^  exitcode  : -9 \(pid: [0-9]+\)$'
 expect_err '^  traceback : Signal 9 \(Killed\) received by PID [0-9]+$'
 
+# Where there is a verdict, its rank is the cause, not whoever failed first or
+# at all: here rank 3 of 4 ends well, in another call than the others.
+programs=$(dirname "$LOCKSTEP")/tests/programs/programs
+expect 10 run --backend tcp --nproc-per-node 4 "$programs" reduce_for_all_reduce
+expect_err '^Root Cause \(by the verdict above\):$'
+[ "$(sed -n '/^Root Cause/,$ s/^  rank *: //p' "$scratch/err")" = '3 (local_rank: 3)' ] ||
+	fail "the cause is not the rank of the verdict"
+
 # ---- where output goes
 
 program talk <<'END'
@@ -147,7 +156,7 @@ free_port
 for rank in 0 1; do
 	OMPI_COMM_WORLD_RANK=$rank OMPI_COMM_WORLD_SIZE=2 \
 		OMPI_COMM_WORLD_LOCAL_SIZE=2 MASTER_PORT=$port \
-		timeout 60 "$LOCKSTEP" run hello >"$scratch/out$rank" 2>&1 &
+		timeout 250 "$LOCKSTEP" run hello >"$scratch/out$rank" 2>&1 &
 done
 wait
 cat "$scratch"/out[01] >"$scratch/out"
@@ -155,7 +164,7 @@ expect_out '^2 ranks over tcp'
 for rank in 0 1 2; do
 	SLURM_PROCID=$rank SLURM_STEP_NUM_TASKS=3 SLURM_JOB_ID=$$ \
 		SLURM_STEP_ID=0 SLURM_STEP_NODELIST=localhost \
-		timeout 60 "$LOCKSTEP" run hello >"$scratch/out$rank" 2>&1 &
+		timeout 250 "$LOCKSTEP" run hello >"$scratch/out$rank" 2>&1 &
 done
 wait
 cat "$scratch"/out[012] >"$scratch/out"
@@ -164,7 +173,7 @@ expect_out '^3 ranks over tcp'
 OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 expect 0 "${tcp[@]}" hello
 expect_out '^2 ranks over tcp'
 if command -v mpirun >/dev/null; then
-	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 60 \
+	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 250 \
 		mpirun --oversubscribe -n 3 "$LOCKSTEP" run hello \
 		>"$scratch/out" 2>"$scratch/err"
 	expect_out '^3 ranks over tcp'

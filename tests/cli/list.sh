@@ -27,6 +27,12 @@ for kind in backends scenarios algorithms models platforms profiles machines mea
 	objects=$(grep -c '"name":' "$scratch/out")
 	[ "$objects" -eq "$rows" ] ||
 		fail "list $kind: $objects in JSON, $rows rows in the table"
+	expect 0 list "$kind" --markdown --tsv "$scratch/tsv"
+	[ "$(grep -c '^| ' "$scratch/out")" -eq "$((rows + 1))" ] ||
+		fail "list $kind: not $rows rows in Markdown"
+	columns=$(awk -F '\t' '{ print NF }' "$scratch/tsv" | uniq -c | xargs)
+	[ "${columns% *}" -eq "$((rows + 1))" ] ||
+		fail "list $kind: TSV of rows and columns: $columns"
 done
 
 # What joins the GPUs of a machine must be said in full.

@@ -18,12 +18,13 @@ title: Fractions
 predict:
   model: resnet18
   platform: star-8
+  flops: 60e12
   bucket-cap-mb: 2.5
 grid:
   world-size: [2, 4]
   inter-bandwidth: [x0.5, 12.5GB/s]
 END
-words=("predict --model resnet18 --platform star-8 --bucket-cap-mb 2.5 --jitter
+words=("predict --model resnet18 --platform star-8 --gpu A100 --bucket-cap-mb 2.5 --jitter
 	1.5 --tsv predicted.tsv"
 	"predict --model resnet18 --platform star-8 --step-ms 12.5 --json"
 	"run --backend SIM --platform star-8 --nproc-per-node 2 --timeout 1.5
@@ -33,7 +34,7 @@ words=("predict --model resnet18 --platform star-8 --bucket-cap-mb 2.5 --jitter
 	"trace gantt trace.json -o gantt.svg"
 	"compare trace.json trace.json --max-error 0.5"
 	"check --backend sim --platform star-8 --nproc-per-node 3 --json
-	verdict.json --junit verdict.xml zoo 44_slow_rank"
+	verdict.json --junit verdict.xml $wrong late_for_the_sum"
 	"bench --backend sim --platform star-8 --nproc-per-node 2 all_reduce -b 8
 	-e 64K"
 	"platform new --nodes 2 --gpus 2 --intra nvswitch:235.3GB/s,lat=0.5us
@@ -47,10 +48,12 @@ answer() {
 	mkdir "$scratch/in-$1" && cd "$scratch/in-$1" || exit 1
 	for i in "${!words[@]}"; do
 		# shellcheck disable=SC2086 # words
-		LOCPATH=$scratch LC_ALL=$1 timeout 60 "$LOCKSTEP" ${words[i]} \
+		LOCPATH=$scratch LC_ALL=$1 timeout 250 "$LOCKSTEP" ${words[i]} \
 			>"$i.out" 2>"$i.err" </dev/null
 		echo $? >"$i.status"
 	done
+	# How long a run took is its own; a comma in it would stay.
+	sed -i 's/ time="[0-9.]*"/ time=""/' verdict.xml
 	cd - >/dev/null || exit 1
 }
 

@@ -13,7 +13,7 @@ free_port
 agent() {
 	local name=$1
 	shift
-	timeout 100 "$LOCKSTEP" run "$@" >"$scratch/$name.out" \
+	timeout 250 "$LOCKSTEP" run "$@" >"$scratch/$name.out" \
 		2>"$scratch/$name.err" </dev/null &
 	id=$!
 }
@@ -62,6 +62,14 @@ agent one "${static[@]}" 2 --nnodes 2 --node-rank 1 hello
 ends 0 one $id
 ends 0 zero $zero
 says zero '^4 ranks over tcp'
+programs=$(dirname "$LOCKSTEP")/tests/programs/programs
+agent zero "${static[@]}" 2 --nnodes 2 --node-rank 0 "$programs" reduce_for_all_reduce
+zero=$id
+agent one "${static[@]}" 2 --nnodes 2 --node-rank 1 "$programs" reduce_for_all_reduce
+ends 10 one $id
+ends 10 zero $zero
+says zero '^Root Cause: rank 3, on another node$'
+says one '^Root Cause \((by the verdict above|first observed failure)\):$'
 lockstep run --nproc-per-node 2 --prefix-output --timeout 1 deadlock
 alone=$status
 grep -E 'rank.*(waits|in )' "$scratch/err" >"$scratch/alone"
@@ -148,7 +156,7 @@ agent zero "${static[@]}" 1 --nnodes 3 --node-rank 0 "$scratch/place"
 zero=$id
 agent other "${static[@]}" 1 --nnodes 3 --node-rank 1 --rdzv-id other "$scratch/place"
 ends 18 other $id
-says other 'is "none", not "other"'
+says other 'the job there is not "other"'
 agent double "${static[@]}" 1 --nnodes 3 --node-rank 0 "$scratch/place"
 ends 18 double $id
 says double "port 127.0.0.1:$port is taken"
@@ -163,10 +171,12 @@ LOCKSTEP_SECRET=two agent other "${static[@]}" 1 --nnodes 2 --node-rank 1 \
 	"$scratch/place"
 ends 18 other $id
 says other 'LOCKSTEP_SECRET is not the one'
-LOCKSTEP_SECRET='' agent other "${static[@]}" 1 --nnodes 2 --node-rank 1 \
+unset LOCKSTEP_SECRET
+agent other "${static[@]}" 1 --nnodes 2 --node-rank 1 \
 	"$scratch/place"
 ends 18 other $id
-says other 'has a secret: set LOCKSTEP_SECRET'
+says other 'rank 0 has a LOCKSTEP_SECRET, this process has none'
+export LOCKSTEP_SECRET=one
 agent one "${static[@]}" 1 --nnodes 2 --node-rank 1 "$scratch/place"
 ends 0 one $id
 ends 0 zero $zero
@@ -182,10 +192,11 @@ agent ranks "${static[@]}" 2 "$(dirname "$LOCKSTEP")/tests/cli/endless" \
 	"$scratch/endless"
 ranks=$id
 wait_for grep -q joined "$scratch/endless/0" || fail "the ranks did not meet"
-agent other "${static[@]}" 1 --nnodes 2 --node-rank 1 --rdzv-conf timeout=1 \
-	"$scratch/place"
+store=$(sed -n 's/^start [0-9]* //p' "$scratch/endless/0")
+agent other --master-port "$store" --nproc-per-node 1 --nnodes 2 --node-rank 1 \
+	--rdzv-conf timeout=1 "$scratch/place"
 ends 18 other $id
-says other "what listens at 127.0.0.1:$port is no store of a job"
+says other "what listens at 127.0.0.1:$store is no store of a job"
 kill $ranks
 ends 143 ranks $ranks
 

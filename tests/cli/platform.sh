@@ -118,4 +118,16 @@ expect 0 platform show "$scratch/large.xml"
 expect_out '^bisection 409600 GB/s'
 [ "$(wc -l <"$scratch/out")" -lt 60 ] || fail "platform show: too long"
 
+# The same for machines.
+expect 0 platform show --json star-8
+jq -e '.facts.hosts == "8" and .bisection.GBps == 12.5 and
+	([.links[].count] | add) == 17 and .routes[0].latency_us == 21.2' \
+	"$scratch/out" >/dev/null || fail "platform show --json: $(jq -c . "$scratch/out")"
+expect 0 platform show --markdown star-8
+expect_out '^\| host-0 -> host-1 \| 2 \| 25 \| 3\.125 \| 21\.2 \| first two hosts \|$'
+
+# What SimGrid says of a file quotes it: nothing that a terminal would obey.
+sed 's/CM02/CM\x1b[2J/' scenarios/platforms/star-8.xml >"$scratch/raw.xml"
+expect_refusal 'CM\?\[2J' platform show "$scratch/raw.xml"
+
 finish

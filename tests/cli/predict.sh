@@ -2,7 +2,7 @@
 # A prediction states what it stands on, adds up, and is the same every time.
 . tests/cli/support.bash
 
-expect 0 predict --platform star-8 --world-size 1,2,8 --tsv "$scratch/tsv"
+expect 0 predict --flops 60e12 --platform star-8 --world-size 1,2,8 --tsv "$scratch/tsv"
 for word in workload model compute platform network profile fidelity; do
 	expect_out "^# $word +[^ ]"
 done
@@ -21,21 +21,21 @@ awk '/^ / && $1 ~ /^[0-9]+$/ {
 } END { exit rows != 3 }' "$scratch/out" || fail "the table does not add up"
 [ "$(grep -vc '^#' "$scratch/tsv")" -eq 4 ] || fail "not 4 lines of TSV"
 
-expect 0 predict --platform star-8 --world-size 1,2,8
+expect 0 predict --flops 60e12 --platform star-8 --world-size 1,2,8
 cmp -s "$scratch/out" "$scratch/first" || fail "two runs differ"
 
 # What the environment says of jobs would not stand beside the answer.
 LOCKSTEP_PROFILE=no-such LOCKSTEP_ALGORITHM=all_reduce=double_tree \
 	LOCKSTEP_P2P=buffered LOCKSTEP_TRACE=$scratch/no-such/trace \
 	LOCKSTEP_LINKS='inter-bandwidth x2' LOCKSTEP_TIMEOUT=0.001 \
-	expect 0 predict --platform star-8 --world-size 1,2,8
+	expect 0 predict --flops 60e12 --platform star-8 --world-size 1,2,8
 cmp -s "$scratch/out" "$scratch/first" ||
 	fail "a variable of jobs changed a prediction"
 
 # Why: the legs of the critical path add up, and a straggler is on it.
 expect_out '^# narrowest .* of a ring over 8 ranks'
 expect_out '^with 8 ranks, critical path: '
-expect 0 predict --platform star-8 --world-size 8 --straggler 5:3 --json
+expect 0 predict --flops 60e12 --platform star-8 --world-size 8 --straggler 5:3 --json
 jq -e '.critical_path as $path | .rows[0].step_ms as $step |
 	(([$path.legs[].took_ms] | add) - $step | fabs < 1e-3) and
 	([$path.legs[] | select(.kind == "compute" and .rank == 5)] |
@@ -43,12 +43,15 @@ jq -e '.critical_path as $path | .rows[0].step_ms as $step |
 	([$path.legs[] | select(.kind == "move" and .late_ms > 1)] |
 		length > 0)' "$scratch/out" >/dev/null ||
 	fail "no path by the straggler: $(jq -c .critical_path "$scratch/out")"
-expect 0 predict --platform star-8 --world-size 8 --no-explain --json
+expect 0 predict --flops 60e12 --platform star-8 --world-size 8 --markdown
+expect_out '^- model +resnet50: '
+expect_out '^\| 8 \| [0-9.]+ \| .* \| message \|$'
+expect 0 predict --flops 60e12 --platform star-8 --world-size 8 --no-explain --json
 jq -e 'has("critical_path") | not' "$scratch/out" >/dev/null ||
 	fail "explained though not asked"
 
 # Layer after layer is told once, and what is left out still counts.
-expect 0 predict --workload tensor_parallel --model gpt2_small \
+expect 0 predict --flops 60e12 --workload tensor_parallel --model gpt2_medium \
 	--platform star-8 --world-size 8
 expect_out ' the same [0-9]+ times more'
 awk '/critical path:/ { whole = $6; next }
@@ -56,13 +59,132 @@ awk '/critical path:/ { whole = $6; next }
 	END { off = sum - whole; exit !(off < 0.1 && off > -0.1) }' \
 	"$scratch/out" || fail "lines do not add up: $(cat "$scratch/out")"
 
+# A model written by hand: 32 blocks of 4096 without biases, 32 heads, on
+# sequences of 2048. Without the columns nothing is guessed.
+write_7b() { # COLUMNS... - those behind the first three
+	awk -v columns="$*" 'BEGIN {
+		count = split(columns, names, " ")
+		printf "parameter,numel,forward_flops"
+		for (i = 1; i <= count; i++) printf ",%s", names[i]
+		print ""
+		row("embed_tokens", 32000 * 4096, 0, 4096)
+		for (l = 0; l < 32; l++) {
+			at = "layers." l "."
+			row(at "q_proj", 4096 * 4096, 1, 4096)
+			row(at "k_proj", 4096 * 4096, 1, 4096)
+			row(at "v_proj", 4096 * 4096, 1, 4096)
+			row(at "o_proj", 4096 * 4096, 1, 4096, 32)
+			row(at "gate_proj", 4096 * 11008, 1, 11008, "", 1)
+			row(at "up_proj", 4096 * 11008, 1, 11008, "", 1)
+			row(at "down_proj", 4096 * 11008, 1, 4096, "", 1)
+			row(at "norms", 2 * 4096, 0)
+		}
+		row("lm_head", 32000 * 4096, 1, 32000)
+	}
+	function row(name, numel, works, width, heads, mlp) {
+		has["width"] = width
+		has["positions"] = width ? 2048 : ""
+		has["heads"] = heads
+		has["mlp"] = mlp
+		printf "%s,%d,%.0f", name, numel, works * 2 * numel * 2048
+		for (i = 1; i <= count; i++) printf ",%s", has[names[i]]
+		print ""
+	}'
+}
+write_7b >"$scratch/bare.csv"
+write_7b width positions >"$scratch/widths.csv"
+write_7b width positions heads mlp >"$scratch/7b.csv"
+on_8=(predict --flops 60e12 --platform nvswitch-8 --world-size 8 --batch 4 --no-explain)
+for words in 'tensor_parallel:2: layer layers.0: expected one row with heads' \
+	'pipeline:2: layer layers.0: expected a row with width and positions' \
+	'moe: expected rows of mlp'; do
+	expect_refusal "bare.csv${words#"${words%%:*}"}.*docs/models.md" \
+		"${on_8[@]}" --workload "${words%%:*}" --model "$scratch/bare.csv"
+done
+expect_refusal 'widths.csv:2: layer layers.0: expected one row with heads' \
+	"${on_8[@]}" --workload tensor_parallel --model "$scratch/widths.csv"
+expect_refusal 'widths.csv: expected rows of mlp' "${on_8[@]}" \
+	--workload moe --model "$scratch/widths.csv"
+for kind in ddp_step fsdp 'hybrid --tp 1'; do
+	# shellcheck disable=SC2086 # a kind and its options
+	expect 0 "${on_8[@]}" --fidelity formula --workload $kind --model "$scratch/bare.csv"
+done
+expect 0 "${on_8[@]}" --workload pipeline --model "$scratch/widths.csv"
+expect_out '^# calls +8 ranks: 4 send of 134217728 B$'
+expect 0 "${on_8[@]}" --workload tensor_parallel --model "$scratch/7b.csv"
+expect_out '^# calls +8 ranks: 128 all_reduce of 17179869184 B$'
+expect 0 "${on_8[@]}" --workload moe --model "$scratch/7b.csv"
+expect_out '^# calls .*, 128 all_to_all of 34359738368 B$'
+expect 0 "${on_8[@]}" --workload hybrid --tp 2 --pp 4 --model "$scratch/7b.csv"
+expect_out '^# calls .* 128 all_reduce of 4294967296 B, 4 send of 134217728 B$'
+expect_refusal 'heads, 32, to be a multiple of the ranks of a tensor group, 3' \
+	predict --flops 60e12 --platform star-8 --world-size 3 \
+	--workload tensor_parallel \
+	--model "$scratch/7b.csv"
+for kind in tensor_parallel moe; do
+	expect_refusal "resnet50.csv:?[0-9]*: .*expected .*mlp" "${on_8[@]}" \
+		--workload $kind
+done
+
+# Data-parallel it does not fit, which the answer says; sharded it does. What is
+# faster than the device is not silent either.
+on_h100=(predict --machine hgx-h100-400g --fidelity formula --no-explain)
+expect 0 "${on_h100[@]}" --world-size 8,16 --model "$scratch/bare.csv"
+expect_out '^# compute .* at 395.6 TFLOP/s, assumed: 0.4 of the H100 SXM bf16 peak, 989 TFLOP/s$'
+expect_out '^# memory +8 ranks: 107.8 GB a rank for parameters, gradients and adam'
+for ranks in 8 16; do
+	expect_out "^impossible with $ranks ranks: needs 107.8 GB a rank .*, H100 80GB has 85.9 GB\$"
+done
+expect 0 "${on_h100[@]}" --world-size 8 --json --step-ms 1 \
+	--model "$scratch/bare.csv" --tsv "$scratch/tsv"
+jq -e '.rows[0] | .memory_bytes == 107814584320 and (.impossible |
+	test("needs 107.8 GB.*; computes at .* above the H100 SXM bf16"))' \
+	"$scratch/out" >/dev/null || fail "$(jq -c '.rows[0]' "$scratch/out")"
+grep -q '	107814584320	needs 107.8 GB' "$scratch/tsv" || fail "no TSV column"
+expect 0 "${on_h100[@]}" --world-size 8 --json --workload fsdp \
+	--model "$scratch/bare.csv"
+jq -e '.rows[0] | .impossible == null and .memory_bytes < 14e9' "$scratch/out" \
+	>/dev/null || fail "$(jq -c '.rows[0]' "$scratch/out")"
+
+# The device is the machine's, the platform's, or the one that is named; one that
+# nobody names has no rate.
+expect 0 predict --platform h100-nvswitch-8 --model gpt2_xl --no-explain
+expect_out '^# compute .* assumed: 0.4 of the H100 SXM bf16 peak'
+expect 0 predict --machine dgx-a100 --world-size 8 --no-explain
+expect_out '^# compute .* 60.6 TFLOP/s achieved by A100 SXM 80GB, ResNet-50 '
+expect 0 predict --machine dgx-a100 --world-size 8 --gpu H200 --model vgg16 \
+	--fidelity formula
+expect_out '^# compute .* of the H200 SXM bf16 peak, 989 '
+for place in '--platform star-8' '--machine xeon-40gbe --world-size 2'; do
+	# shellcheck disable=SC2086 # an option and its value
+	expect_refusal 'a compute rate, --flops, --gpu or --step-ms' predict $place
+done
+for words in '--workload moe --experts 3' '--straggler 9:2' \
+	'--workload tensor_parallel --model gpt2_small'; do
+	# shellcheck disable=SC2086 # options and their values
+	expect_refusal 'expected' predict --machine dgx-a100 --world-size 8 $words
+done
+
+# A call that takes longer than jobs wait has an answer all the same.
+printf 'parameter,numel,forward_flops\nw,4000000000000,8000000000000\n' \
+	>"$scratch/slow.csv"
+expect 0 predict --flops 60e12 --platform star-8 --world-size 8 --json \
+	--no-explain --fidelity formula --model "$scratch/slow.csv"
+jq -e '.rows[0].step_ms > 8e6' "$scratch/out" >/dev/null ||
+	fail "$(jq -c '.rows[0].step_ms' "$scratch/out")"
+
+# Samples are those of the replicas: one of eight ranks in a tensor group.
+expect 0 "${on_8[@]}" --workload tensor_parallel --model "$scratch/7b.csv" --json
+jq -e '.rows[0] | .samples_per_s * .step_ms / 4e3 - 1 | fabs < 1e-6' \
+	"$scratch/out" >/dev/null || fail "samples of no replica"
+
 # Whose model it is, and with which constants.
-expect 0 predict --model mnist --platform star-8 --world-size 4 --profile gloo
+expect 0 predict --flops 60e12 --model mnist --platform star-8 --world-size 4 --profile gloo
 expect_out '^# profile +gloo 2020: 17000 ns a message'
 expect_out '^# library +gloo, from github.com/.*; .*tcp_stream_GBps 1.16'
 
 # Without a world size: all that the platform holds.
-expect 0 predict --model mnist --platform star-8
+expect 0 predict --flops 60e12 --model mnist --platform star-8
 expect_out '^ +8 '
 
 # A measured step is spread, not stretched.
@@ -70,11 +192,11 @@ expect 0 predict --model mnist --platform star-8 --world-size 1 --step-ms 10
 expect_out '^ +1 +10\.000 +10\.000 +0\.000 +0\.000 +0\.000 +1\.0000 +message$'
 
 # Buckets: one for everything, and the algorithm asked for.
-expect 0 predict --model resnet18 --platform star-8 --world-size 4 \
+expect 0 predict --flops 60e12 --model resnet18 --platform star-8 --world-size 4 \
 	--first-bucket-mb 1000 --bucket-cap-mb 1000 --algorithm halving_doubling
 expect_out '^# all_reduce 4 ranks: 46758048 B by halving_doubling$'
 
-expect 0 predict --platform star-8 --world-size 2 --json \
+expect 0 predict --flops 60e12 --platform star-8 --world-size 2 --json \
 	--trace "$scratch/trace.json"
 expect_out '"world_size": 2,'
 expect_out '"fidelity": "message",'
@@ -82,14 +204,14 @@ expect_out '"algorithm": "'
 [ -s "$scratch/trace.json" ] || fail "no trace"
 
 # Samples of all ranks; a gradient for each parameter.
-expect 0 predict --model mnist --platform star-8 --world-size 4 --batch 10 \
+expect 0 predict --flops 60e12 --model mnist --platform star-8 --world-size 4 --batch 10 \
 	--step-ms 10 --json
 jq -e '.rows[0] | .gradient_bytes == 4 * 1199882 and
 	(.samples_per_s - 40e3 / .step_ms | fabs) < 1e-3' "$scratch/out" \
 	>/dev/null || fail "samples or bytes"
 
 # A dry run refuses what a prediction would, and says nothing else.
-expect 0 predict --platform star-8 --world-size 8 --dry-run
+expect 0 predict --flops 60e12 --platform star-8 --world-size 8 --dry-run
 [ ! -s "$scratch/out" ] || fail "a dry run says something"
 expect_refusal 'at most 8 ranks' predict --platform star-8 --world-size 8,9 \
 	--dry-run
@@ -119,7 +241,7 @@ grep -q '/tmp/lockstep-' "$scratch/machine.json" && fail "a passing path"
 
 # What was a flow, and what was not: the buckets; rank 0's parameters, which a
 # binomial tree spreads. A hierarchical collective counts as its parts.
-flow=(predict --platform star-64 --model mnist --no-explain --fidelity flow)
+flow=(predict --flops 60e12 --platform star-64 --model mnist --no-explain --fidelity flow)
 expect 0 "${flow[@]}" --world-size 16,64
 for ranks in 16 64; do
 	expect_out "^# flows +$ranks ranks: 2 of 3 collectives were flows; by messages 1 of few messages or without a timetable\$"
@@ -128,11 +250,11 @@ expect 0 "${flow[@]}" --world-size 64 --json
 jq -e '.rows[0].collectives == {flows: 2, by_messages: 1, why:
 	{shared_links: 0, early_ranks: 0, no_timetable: 1, network_model: 0}}' \
 	"$scratch/out" >/dev/null || fail "$(jq -c '.rows[0]' "$scratch/out")"
-expect 0 predict --platform fat-tree-hdr-16x8 --model mnist --world-size 128 \
+expect 0 predict --flops 60e12 --platform fat-tree-hdr-16x8 --model mnist --world-size 128 \
 	--no-explain --fidelity flow --algorithm all_reduce=hierarchical --json
 jq -e ".rows[0].collectives.flows > 2" \
 	"$scratch/out" >/dev/null || fail "$(jq -c '.rows[0]' "$scratch/out")"
-expect 0 predict --platform star-8 --model mnist --no-explain --json
+expect 0 predict --flops 60e12 --platform star-8 --model mnist --no-explain --json
 jq -e '.rows[0].collectives == null' "$scratch/out" >/dev/null ||
 	fail "flows at fidelity message"
 expect 0 run --backend sim --platform star-64 --nproc-per-node 64 \
@@ -153,7 +275,7 @@ jq -e 'has("fidelity") or has("collectives") | not' "$scratch/run.json" \
 # Links of another speed are as those of a platform that has them, what is
 # degraded included.
 steps() {
-	expect 0 predict --model resnet50 --no-explain --json "$@"
+	expect 0 predict --flops 60e12 --model resnet50 --no-explain --json "$@"
 	jq -r '.rows[].step_ms' "$scratch/out"
 }
 for fidelity in message flow formula; do

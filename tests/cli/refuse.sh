@@ -19,7 +19,7 @@ expect_refusal '--zzz: unknown option$' compare --zzz
 expect_refusal 'no command "frobnicate"' help frobnicate
 expect_refusal 'record: missing argument' check --record
 expect_refusal 'expect: missing argument' check --observe --expect
-expect_refusal 'record: expected a file' check --record= hello
+expect_refusal 'record: expected FILE' check --record= hello
 expect_refusal 'no-such/order: cannot be written' check \
 	--record "$scratch/no-such/order" hello
 expect_refusal 'no-such-order' check --expect no-such-order hello
@@ -59,7 +59,7 @@ expect_refusal '--nodes: expected any for the only' platform new --nodes any \
 expect_refusal '--nodes: expected any for the only' platform new --nodes 3 \
 	--inter ib:100G --nodes any
 "$LOCKSTEP" platform new --nodes any --inter ib:100G -o "$scratch/broken.any.xml"
-expect_refusal 'expected formula on a platform of any number of nodes' run \
+expect_refusal 'expected formula where rank 0 stands for all' run \
 	--backend sim --platform "$scratch/broken.any.xml" --world-size 4096 \
 	--fidelity message hello
 sed -i '0,/value="any"/s//value="all"/' "$scratch/broken.any.xml"
@@ -82,7 +82,7 @@ expect_refusal 'no-such' platform new --import-nccl-topo "$scratch/no-such"
 echo '<system><gpu/>' >"$scratch/broken.topology"
 expect_refusal 'broken.topology:1: ' platform new --import-nccl-topo \
 	"$scratch/broken.topology"
-expect_refusal 'options only' platform new cluster
+expect_refusal 'unexpected argument' platform new cluster
 expect_refusal 'no-such' platform new -o "$scratch/no-such/a.xml"
 
 # sweep
@@ -110,7 +110,7 @@ for size in 0 -1 four 3.5 ''; do
 	expect_refusal 'world-size' run --world-size="$size" hello
 done
 expect_refusal 'world-size' run --nproc-per-node 2 --world-size 4 hello
-for timeout in 0 -1 soon nan inf 1s; do
+for timeout in 0 -1 soon nan inf 1h; do
 	expect_refusal 'timeout' run --timeout="$timeout" hello
 done
 for intra in pcie SHM; do
@@ -267,7 +267,8 @@ marked() {
 	cat >>"$scratch/marked.$1"
 }
 printf 'parameter,numel,forward_flops\na,12,24\n' | marked csv
-expect 0 predict --model "$scratch/marked.csv" --platform star-8 --dry-run
+expect 0 predict --model "$scratch/marked.csv" --platform star-8 --flops 1 \
+	--dry-run
 marked tsv <scenarios/measured/collectives/nccl-aws-p5-2x8.tsv
 expect 0 validate "$scratch/marked.tsv"
 "$LOCKSTEP" run --backend sim --platform star-8 --world-size 2 \
@@ -319,11 +320,11 @@ expect_refusal 'broken.csv:2' predict --model "$scratch/broken.csv" \
 	--platform "$platform" --world-size 4
 
 # workloads
-on_star=(predict --platform "$platform" --world-size 4)
+on_star=(predict --flops 60e12 --platform "$platform" --world-size 4)
 expect_refusal '--workload .*expected one of ddp_step' predict --workload nap
 expect_refusal '--workload .*expected one of' predict --workload=
 for flag in steps= seed= jitter= bucket-cap-mb= gpu= model=; do
-	expect_refusal "--$flag?: expected a (number|word)" "${on_star[@]}" \
+	expect_refusal "--$flag?: expected (a .*number|NAME|MODEL)" "${on_star[@]}" \
 		"--$flag"
 done
 for flag in batch=0 flops=nan flops=inf step-ms=-1 jitter=-1 jitter=101 seed=-1 steps=0 \
@@ -331,12 +332,19 @@ for flag in batch=0 flops=nan flops=inf step-ms=-1 jitter=-1 jitter=101 seed=-1 
 	expect_refusal "--${flag%=*}: expected " "${on_star[@]}" "--$flag"
 	expect_refusal "--${flag%=*}: expected " run ddp_step "--$flag"
 done
-expect_refusal '--comm-hook powersgd: expected one of allreduce' \
+expect_refusal '--comm-hook: expected allreduce, .*, not "powersgd"' \
 	"${on_star[@]}" --comm-hook powersgd
-expect_refusal '--precision fp8: expected one of fp32' "${on_star[@]}" \
+expect_refusal '--precision: expected fp32, tf32 or amp, not "fp8"' "${on_star[@]}" \
 	--gpu A100 --precision fp8
 expect_refusal '--precision: expected --gpu' "${on_star[@]}" --precision amp
-expect_refusal '--gpu abacus: .*A100 SXM' "${on_star[@]}" --gpu abacus
+expect_refusal 'GPU abacus: no rate .* --flops or --step-ms, .*A100 SXM' \
+	predict --platform "$platform" --gpu abacus
+expect_refusal 'expected a compute rate, --flops, --gpu or --step-ms' predict \
+	--platform "$platform"
+expect_refusal '--precision tf32: expected for V100 one of amp fp32' predict \
+	--platform "$platform" --gpu V100 --precision tf32
+expect_refusal '--optimizer: expected adam' "${on_star[@]}" \
+	--optimizer lion
 expect_refusal '--straggler 1: expected RANK:FACTOR' "${on_star[@]}" \
 	--straggler 1
 for words in 'fsdp --zero=0' 'fsdp --zero=4' 'pipeline --stages=0' \
@@ -347,7 +355,7 @@ for words in 'fsdp --zero=0' 'fsdp --zero=4' 'pipeline --stages=0' \
 		--workload "$kind" "$flag"
 	expect_refusal "${flag%=*}: expected " run "$kind" "$flag"
 done
-expect_refusal '--schedule zigzag: expected one of gpipe 1f1b' \
+expect_refusal '--schedule: expected gpipe or 1f1b, not "zigzag"' \
 	"${on_star[@]}" --workload pipeline --schedule zigzag
 expect_refusal 'bucket-cap-mb: unknown option' "${on_star[@]}" \
 	--workload fsdp --bucket-cap-mb 1
@@ -355,7 +363,8 @@ expect_refusal 'divide the world size, 4' "${on_star[@]}" --workload hybrid \
 	--tp 3
 expect_refusal 'divide the world size, 4' run --nproc-per-node 4 hybrid --pp 3
 expect_refusal 'stages: expected 1 to 4, the layers of mnist' predict \
-	--platform star-8 --world-size 8 --workload pipeline --model mnist
+	--platform star-8 --world-size 8 --workload pipeline --model mnist \
+	--flops 60e12
 expect_refusal '--experts 6: expected a multiple of the world size, 4' \
 	"${on_star[@]}" --workload moe --experts 6
 expect_refusal '--top-k 5: expected 1 to 4' "${on_star[@]}" --workload moe \
@@ -365,6 +374,10 @@ expect_refusal '--servers 4: expected 1 to 3' "${on_star[@]}" --workload ps \
 expect_refusal '--servers 1: expected' run --nproc-per-node 1 ps
 expect_refusal '--micro-batches 4: expected at most --batch, 2' \
 	"${on_star[@]}" --workload pipeline --batch 2
+expect_refusal '--micro-batches 5: expected a divisor of --batch, 32' \
+	"${on_star[@]}" --workload pipeline --micro-batches 5
+expect_refusal 'GPU H100.80GB: no rate of it' predict \
+	--platform "$platform" --gpu $'H100\n80GB'
 expect_refusal '--batch 1e\+15: expected less' "${on_star[@]}" --step-ms 10 \
 	--batch 1e15
 expect_refusal '--straggler: no rank 4: expected 0 to 3' "${on_star[@]}" \
@@ -409,12 +422,13 @@ expect_refusal 'broken.json' compare "$scratch/broken.json" \
 expect_refusal '--from: expected --machine' calibrate --from x.log
 expect_refusal '--world-size, --intra, --bind-to, --passes: expected without --from' calibrate \
 	--from x.log --machine aws-p5 --world-size 4
-for option in --machine --transport --collective --profile; do
-	expect_refusal 'expected with --from' calibrate $option aws-p5
+for option in '--machine x' '--transport x' '--collective reduce' '--profile x'; do
+	# shellcheck disable=SC2086 # words
+	expect_refusal 'expected with --from' calibrate $option
 done
-expect_refusal '--nodes, --ranks: expected numbers' calibrate --from x.log \
+expect_refusal '--nodes: expected a whole number' calibrate --from x.log \
 	--machine aws-p5 --nodes -1
-expect_refusal '--nodes, --ranks: expected numbers' calibrate --from x.log \
+expect_refusal '--ranks: expected a whole number' calibrate --from x.log \
 	--machine aws-p5 --ranks -1
 expect_refusal '--collective: expected all_reduce' calibrate --from x.log \
 	--machine aws-p5 --collective dance
@@ -434,7 +448,7 @@ printf '# title: t\n# source: s\nuse\tbytes\n' >"$scratch/broken.tsv"
 expect_refusal 'broken.tsv' validate "$scratch/broken.tsv"
 expect_refusal '--collective: expected all_reduce' validate \
 	--machine aws-p5 --collective sum x.log
-expect_refusal '--nodes, --ranks: expected numbers' validate \
+expect_refusal '--nodes: expected a whole number' validate \
 	--machine aws-p5 --nodes -1 x.log
 expect_refusal 'x.log: No such file' validate --machine aws-p5 x.log
 for option in --plot --plot-errors; do

@@ -11,13 +11,13 @@ turns_on() {
 	[ "$said" = "$1" ] || fail "turns on $said, not $1"
 }
 
-expect 18 run --nproc-per-node 3 zoo 49_missing_rank
+expect 18 run --nproc-per-node 3 "$wrong" missing_rank
 expect_err '^  rank.*: 2 of 3 ranks came; missing: 2$'
 turns_on '[2]'
 
 # Files run out at rank 0, which would have to wait for the rest for ever; or
 # before any rank can come, or once all have.
-for files in 20 16 11 9 8; do
+for files in 20 16 11 10 9; do
 	began=$SECONDS
 	(ulimit -n $files && lockstep run --nproc-per-node 8 hello && exit "$status")
 	[ $? -eq 18 ] || fail "ulimit -n $files: no verdict on the rendezvous"
@@ -30,7 +30,7 @@ done
 [ $? -eq 1 ] || fail "ulimit -n 24: it ended well"
 expect_err '^rank .*\(Too many open files: ulimit -n is 24; 8 ranks want 32\)'
 
-expect 18 run --nproc-per-node 3 zoo 50_stale_file
+expect 18 run --nproc-per-node 3 "$wrong" stale_file
 expect_err 'so says .*: if an earlier job wrote it, delete the file'
 turns_on '[]'
 

@@ -25,7 +25,7 @@ expect_refusal 'frobnicate' "${tcp[@]}" hello --frobnicate
 
 # The environment decides as the flags do.
 if ! LOCKSTEP_BACKEND=sim LOCKSTEP_PLATFORM=$platform WORLD_SIZE=2 \
-	timeout 60 "$LOCKSTEP" run hello >/dev/null 2>"$scratch/err"; then
+	timeout 250 "$LOCKSTEP" run hello >/dev/null 2>"$scratch/err"; then
 	fail "run by environment: $(cat "$scratch/err")"
 fi
 

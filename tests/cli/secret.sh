@@ -27,6 +27,26 @@ fi
 "$LOCKSTEP" run --backend tcp --nproc-per-node 2 --master-port 1 hello \
 	>"$scratch/words" 2>&1
 unset LOCKSTEP_SECRET
+
+# One that is empty is a mistake, not the same as none.
+LOCKSTEP_SECRET='' expect_refusal LOCKSTEP_SECRET run --backend tcp \
+	--nproc-per-node 2 hello
+env LOCKSTEP_SECRET='' RANK=0 WORLD_SIZE=1 "$LOCKSTEP" run --backend tcp hello \
+	>"$scratch/out" 2>&1
+status=$?
+[ $status -eq 2 ] || fail "an empty secret: status $status"
+
+# Without one, a job that others can reach says so, once.
+for host in 127.0.0.1 0.0.0.0; do
+	expect 0 run --nproc-per-node 2 --master-addr "$host" hello
+	wanted=1
+	[ "$host" = 0.0.0.0 ] || wanted=0
+	[ "$(grep -c 'no LOCKSTEP_SECRET' "$scratch/err")" -eq $wanted ] ||
+		fail "$host: warned otherwise: $(cat "$scratch/err")"
+done
+LOCKSTEP_SECRET=$secret expect 0 run --nproc-per-node 2 \
+	--master-addr 0.0.0.0 hello
+! grep -q LOCKSTEP_SECRET "$scratch/err" || fail "warned with a secret"
 if grep -rlF "$secret" "$scratch"; then
 	fail "the secret stands in these files"
 fi

@@ -1,7 +1,7 @@
 # What the tests of the command share. Sourced, not run. The command under test
 # is $LOCKSTEP, with sanitizers if $SANITIZED is yes; $scratch is an empty folder
 # that goes away at the end.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034 # for whoever sources this
 
 set -u
 export LC_ALL=C.UTF-8
@@ -11,15 +11,19 @@ if [ ! -x "$LOCKSTEP" ]; then
 	exit 1
 fi
 LOCKSTEP=$(realpath "$LOCKSTEP")
+# The catalogue of wrong programs: $wrong NAME, or $wrong NAME correct.
+wrong=$(dirname "$LOCKSTEP")/tests/programs/programs
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 unset RANK WORLD_SIZE LOCAL_RANK MASTER_ADDR MASTER_PORT
 unset LOCKSTEP_BACKEND LOCKSTEP_PLATFORM LOCKSTEP_PROFILE LOCKSTEP_ALGORITHM
 unset LOCKSTEP_TRACE LOCKSTEP_TIMEOUT LOCKSTEP_PATIENCE LOCKSTEP_DATA
-unset LOCKSTEP_SECRET
+unset LOCKSTEP_SECRET LOCKSTEP_STACK_SIZE
 unset LOCKSTEP_P2P LOCKSTEP_REPLAY LOCKSTEP_EXPLORE OMP_NUM_THREADS
 unset LOCKSTEP_JSON LOCKSTEP_JUNIT LOCKSTEP_SARIF LOCKSTEP_ANNOTATE
 unset LOCKSTEP_DUMP LOCKSTEP_INTRA LOCKSTEP_BIND_TO LOCKSTEP_LINKS
+unset LOCKSTEP_STORE_PORT LOCKSTEP_MASTER_PORT LOCKSTEP_NOTES
+unset LOCKSTEP_LIBRARY LOCKSTEP_TORCH_BACKEND_AS PYTHON_EXEC PYTHONPATH
 # shellcheck disable=SC2086 # names
 unset ${!PET_*} ${!TORCHELASTIC_*} ${!OMPI_*} ${!PMI*} ${!SLURM_*}
 
@@ -72,6 +76,35 @@ expect_out() {
 expect_err() {
 	grep -qE -- "$1" "$scratch/err" ||
 		fail "no /$1/ on stderr: $(head -n 20 "$scratch/err")"
+}
+
+# needs_torch [VERSION] - stores in $python an interpreter that has torch, that
+# version or later: $LOCKSTEP_PYTHON if set, else the one of make deps-torch or
+# the system's; and in $torch the version. Without one the script is skipped.
+needs_torch() {
+	local candidates=("${LOCKSTEP_PYTHON:-build/torch/bin/python}")
+	[ "$SANITIZED" != yes ] || {
+		echo "the interpreter is not built with sanitizers"
+		exit 77
+	}
+	[ -n "${LOCKSTEP_PYTHON-}" ] || candidates+=(python3 /usr/bin/python3)
+	for python in "${candidates[@]}"; do
+		python=$(command -v "$python") || continue
+		# Found and read, not imported: that takes seconds.
+		torch=$("$python" - "${1:-1.13}" <<-'END' 2>/dev/null
+			import importlib.util, os, re, sys
+			spec = importlib.util.find_spec("torch")
+			path = os.path.join(os.path.dirname(spec.origin), "version.py")
+			have = re.search(r"__version__ = '([^']*)", open(path).read())[1]
+			order = lambda text: [int(n) for n in re.findall(r"\d+", text)[:2]]
+			sys.exit(print(have) or order(have) < order(sys.argv[1]))
+		END
+		) || continue
+		[[ $python == /* ]] || python=$PWD/$python
+		return 0
+	done
+	echo "no torch ${1:+$1 or later }here: make deps-torch"
+	exit 77
 }
 
 # program NAME - makes the script on stdin a program, $scratch/NAME.

@@ -8,6 +8,7 @@ title: A small study
 predict:
   model: mnist
   platform: star-8
+  flops: 60e12
 grid:
   world-size: 1..8 *2
   algorithm: [ring, double_tree]
@@ -29,7 +30,7 @@ expect_out 'a/report\.html$'
 [ "$(grep -c '^[0-9]' "$scratch/a/points.tsv")" -eq 16 ] || fail "not 16 points"
 
 # A point is what predict answers.
-expect 0 predict --model mnist --platform star-8 --world-size 4 \
+expect 0 predict --model mnist --platform star-8 --world-size 4 --flops 60e12 \
 	--algorithm double_tree --batch 16 --json
 step=$(jq '.rows[0].step_ms' "$scratch/out")
 awk -F'\t' -v step="$step" '
@@ -114,7 +115,7 @@ expect 0 sweep "$scratch/other.yaml" -o "$scratch/b" --restart
 
 # Nor do the points of a platform that was changed meanwhile.
 cp scenarios/platforms/star-8.xml "$scratch/own.xml"
-printf 'title: t\npredict: {model: mnist, platform: %s}\ngrid: {world-size: 2}' \
+printf 'title: t\npredict: {model: mnist, flops: 60e12, platform: %s}\ngrid: {world-size: 2}' \
 	"$scratch/own.xml" >"$scratch/own.yaml"
 expect 0 sweep "$scratch/own.yaml" -o "$scratch/own"
 expect 0 sweep "$scratch/own.yaml" -o "$scratch/own"
@@ -125,13 +126,13 @@ expect_refusal 'own/journal\.jsonl:1: .*--restart' sweep "$scratch/own.yaml" \
 # Links of another speed are an axis, of the table, the curves and the page.
 cat >"$scratch/speed.yaml" <<'END'
 title: Faster links
-predict: {model: mnist, platform: star-8, inter-latency: 5us}
+predict: {model: mnist, flops: 60e12, platform: star-8, inter-latency: 5us}
 grid:
   world-size: [2, 8]
   inter-bandwidth: [x0.5, 25G, 12.5GB/s]
 END
 expect 0 sweep "$scratch/speed.yaml" -o "$scratch/speed"
-expect 0 predict --model mnist --platform star-8 --world-size 8 --json \
+expect 0 predict --model mnist --platform star-8 --world-size 8 --json --flops 60e12 \
 	--inter-latency 5us --inter-bandwidth 12.5GB/s
 step=$(jq '.rows[0].step_ms' "$scratch/out")
 awk -F'\t' -v step="$step" '
@@ -146,9 +147,46 @@ for words in 'inter-bandwidth 25G, inter-latency 5us' '<td[^>]*>12.5GB/s<'; do
 	grep -q "$words" "$scratch/speed/report.html" || fail "no \"$words\""
 done
 
+# What no device can do is marked, and never best: a model of 7 B that does not
+# fit in 80 GB whole, and one that is computed faster than the peak.
+cat >"$scratch/large.csv" <<'END'
+parameter,numel,forward_flops
+layers.0.w,3369000000,6738000000
+layers.1.w,3369000000,6738000000
+END
+cat >"$scratch/fit.yaml" <<END
+title: What fits
+predict: {model: $scratch/large.csv, machine: hgx-h100-400g, fidelity: formula}
+grid:
+  world-size: [2, 8]
+  workload: [ddp_step, fsdp]
+END
+expect 0 sweep "$scratch/fit.yaml" -o "$scratch/fit"
+expect_out '^2 of 4 points are impossible: points.tsv says why$'
+awk -F'\t' 'NR == 2 { for (i = 1; i <= NF; i++) at[$i] = i }
+	NR > 2 { bad = $at["impossible"] != "-"
+		needs = bad ? "^needs 107.8 GB .* has 85.9 GB$" : "^-$"
+		if ($at["impossible"] !~ needs ||
+		    bad != ($at["workload"] == "ddp_step")) exit 1
+		rate[$at["workload"]] = $at["samples_per_s"]
+		rows += bad }
+	END { exit rows != 2 || rate["fsdp"] > rate["ddp_step"] }' "$scratch/fit/points.tsv" ||
+	fail "points: $(cat "$scratch/fit/points.tsv")"
+sed -n '/Best at each/,/<\/tbody>/p' "$scratch/fit/report.html" >"$scratch/best"
+grep -q '>8</td><td[^>]*>fsdp<' "$scratch/best" || fail "the best is not best"
+grep -q ddp_step "$scratch/best" && fail "the best cannot be"
+grep -q '2 of them cannot be' "$scratch/fit/report.html" || fail "not told"
+sed 's/fidelity/flops: 989e12, batch: 512, &/; s/8\]/8]\n  gpu: [H100, A100]/
+	s/, fsdp\]/]/; s/ddp_step/fsdp/; s/\[2, /[/' "$scratch/fit.yaml" \
+	>"$scratch/fast.yaml"
+expect 0 sweep "$scratch/fast.yaml" -o "$scratch/fast"
+expect_out '^1 of 2 points are impossible: points.tsv says why$'
+grep -q 'A100.*	computes at 989 TFLOP/s, above the A100 SXM bf16 peak, 312' \
+	"$scratch/fast/points.tsv" || fail "$(cat "$scratch/fast/points.tsv")"
+
 # Nonsense is refused before anything runs.
 bad() { # LINE PATTERN
-	printf 'title: t\npredict: {model: mnist, platform: star-8}\n%s' \
+	printf 'title: t\npredict: {model: mnist, flops: 60e12, platform: star-8}\n%s' \
 		"grid: {world-size: [2]}" >"$scratch/bad.yaml"
 	sed -i "$3" "$scratch/bad.yaml"
 	expect_refusal "bad\.yaml:$1: .*$2" sweep "$scratch/bad.yaml" \
@@ -161,7 +199,7 @@ bad 3 'world-size' 's/\[2\]/["2,4"]/'
 bad 3 'world-size: expected FIRST\.\.LAST' 's/\[2\]/8..4/'
 bad 2 'no-such' 's/mnist/no-such/'
 bad 2 'no-such' 's/star-8/no-such/'
-bad 3 'bucket-cap-mb: expected 0 or more' 's/grid: {/&bucket-cap-mb: [1, -1], /'
+bad 3 'bucket-cap-mb: expected a number, 0 or more' 's/grid: {/&bucket-cap-mb: [1, -1], /'
 bad 3 'batch' 's/grid: {/&batch: 4 MB, /'
 bad 3 'unknown key "frobs" of grid: expected one of.* bucket-cap-mb' \
 	's/grid: {/&frobs: 1, /'
@@ -179,6 +217,15 @@ bad 2 'unknown key "json"' 's/predict: {/&json: true, /'
 bad 3 'algorithm.*no-such' 's/grid: {/&algorithm: [ring, no-such], /'
 bad 2 'unknown key' 's/predict/frobs/'
 bad 3 'workload no-such: expected' 's/grid: {/&workload: no-such, /'
+bad 3 'per-tensor: expected true or false, not "maybe"' \
+	's/grid: {/&per-tensor: maybe, /'
+
+# The line is that of the option, whatever else its sentence names.
+printf 'title: t\npredict:\n  workload: pipeline\n  model: bert_base\n%s' \
+	"$(printf '  flops: 60e12\n  platform: star-8\n  micro-batches: 5
+  batch: 32\ngrid: {world-size: [2, 4]}')" >"$scratch/bad.yaml"
+expect_refusal 'bad\.yaml:7: --micro-batches 5: expected a divisor of --batch, 32' \
+	sweep "$scratch/bad.yaml" -o "$scratch/bad"
 
 # What comes with Lockstep can be predicted.
 expect 0 list studies --json

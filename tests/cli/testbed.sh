@@ -52,20 +52,29 @@ expect 0 testbed down --name "$name"
 expect_refusal 'no test bed' testbed show --name "$name"
 
 # A ring of 3 ranks at 100 Mbit/s: its bus bandwidth is a link's, less what
-# headers take, and TCP and the machine add.
-for by in kernel user; do
-	lockstep "${bed[@]}" --hosts 3 --bandwidth 100mbit --switch $by \
+# headers take, and TCP and the machine add. Never faster; slower only while the
+# machine is busy, which three tries in a row must not find.
+busbw() {
+	lockstep "${bed[@]}" --hosts 3 --bandwidth 100mbit --switch "$1" \
 		"$LOCKSTEP" run --nnodes '{hosts}' --nproc-per-node 1 \
 		--rdzv-backend c10d --rdzv-endpoint '{address0}:29400' \
 		all_reduce -b 4M -e 4M -n 3 -w 1
+	awk '$1 == 4194304 { print $8 }' "$scratch/out"
+}
+for by in kernel user; do
+	for try in 1 2 3; do
+		busbw $by >"$scratch/busbw"
+		[ "$status" -eq 0 ] || break
+		awk '$1 > 0.008' "$scratch/busbw" | grep -q . && break
+		echo "$by: try $try: $(cat "$scratch/busbw") GB/s"
+	done
 	if [ "$status" -eq 77 ]; then
 		echo "skipped: $by: $(cat "$scratch/err")"
 		continue
 	fi
 	[ "$status" -eq 0 ] || fail "$by: status $status: $(cat "$scratch/err")"
-	awk '$1 == 4194304 { found = 1; busbw = $8 }
-		END { exit !(found && busbw > 0.008 && busbw < 0.0126) }' \
-		"$scratch/out" || fail "$by: $(grep -v '^#' "$scratch/out")"
+	awk '{ found = $1 > 0.008 && $1 < 0.0126 } END { exit !found }' \
+		"$scratch/busbw" || fail "$by: $(grep -v '^#' "$scratch/out")"
 done
 
 # Two hosts calibrate what is between them: no less than the delay, and 2 MiB in
@@ -76,7 +85,7 @@ lockstep "${bed[@]}" --hosts 2 --bandwidth 1gbit --delay 0.2ms \
 	--rdzv-backend c10d --rdzv-endpoint '{address0}:29400' \
 	"$LOCKSTEP" calibrate -o "$scratch/wire"
 if [ "$status" -eq 0 ]; then
-	awk '/^ *2097152 B/ { taken_us = $3 }
+	awk '$1 == 2097152 { taken_us = $2 }
 		/^between hosts:/ { found = $3 > 150 && $5 > 100 }
 		END { exit !(found && taken_us > 2097152 * 8 / 1000) }' \
 		"$scratch/out" || fail "wire: $(tail -n 4 "$scratch/out")"

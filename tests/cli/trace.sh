@@ -30,6 +30,11 @@ expect 0 trace show "$a" --calls
 expect_out ' all_reduce\(float'
 expect 0 trace show "$a" --json
 expect_out '"world_size": 4'
+expect 0 trace show "$a" --tsv "$scratch/calls.tsv"
+[ "$(wc -l <"$scratch/calls.tsv")" -eq "$("$LOCKSTEP" trace show "$a" --calls --json |
+	jq '.calls | length + 1')" ] || fail "not every call in TSV"
+expect 0 trace path "$a" --markdown
+expect_out '^\| at_ms \| took_ms \| rank \| what \| why then \|$'
 expect 0 trace gantt "$a" --tsv "$scratch/bars.tsv"
 head -n 1 "$scratch/bars.tsv" | grep -q "^rank	track	start_ms	end_ms	label$" ||
 	fail "gantt: $(head -n 1 "$scratch/bars.tsv")"
@@ -76,7 +81,7 @@ expect_refusal 'nonexistent: cannot be read' compare "$a" /nonexistent
 expect_refusal 'expected show, gantt or path' trace frobnicate "$a"
 expect_refusal 'expected one trace' trace show
 expect_refusal 'expected two traces' compare "$a"
-expect_refusal 'max-error: a percentage' compare "$a" "$b" --max-error ten
+expect_refusal 'max-error: expected a percentage' compare "$a" "$b" --max-error ten
 expect_refusal 'ends in .svg or .png' trace gantt "$a" -o "$scratch/x.pdf"
 expect_refusal 'a range of ranks' trace gantt "$a" --ranks 3-1 --tsv "$scratch/x"
 expect_refusal 'nothing happens' trace gantt "$a" --ranks 7 -o "$scratch/y.svg"
@@ -96,7 +101,43 @@ for world in 'tcp' 'sim --platform star-8'; do
 done
 # The verdict on the job comes first.
 expect 10 run --backend sim --platform star-8 --trace "$scratch/full.json" \
-	--nproc-per-node 3 zoo 01_swapped
+	--nproc-per-node 3 mismatch
 [ -z "$(find "$scratch" -name 'full.json.*')" ] || fail "parts are left"
+
+# A job of which a rank is killed leaves what its ranks had, that one too; and so
+# does one that is ended from outside.
+mkdir "$scratch/ranks"
+trace=$scratch/killed.json
+for signal in 9 15; do
+	rm -f "$scratch/ranks"/*
+	"$LOCKSTEP" run --trace "$trace" --nproc-per-node 3 \
+		"$(dirname "$LOCKSTEP")/tests/cli/endless" "$scratch/ranks" \
+		>"$scratch/out" 2>"$scratch/err" </dev/null &
+	id=$!
+	for rank in 0 1 2; do
+		wait_for grep -q joined "$scratch/ranks/$rank" ||
+			fail "rank $rank did not join"
+	done
+	sleep 0.2
+	victim=$id wanted=143
+	if [ $signal -eq 9 ]; then
+		victim=$(sed -n 's/^start \([0-9]*\) .*/\1/p' "$scratch/ranks/1")
+		wanted=13
+	fi
+	kill -$signal "$victim"
+	wait $id
+	status=$?
+	[ $status -eq $wanted ] || fail "signal $signal: status $status"
+	for rank in 0 1 2; do
+		grep -q "\"pid\":$rank,.*\"allreduce\"" "$trace" ||
+			grep -q "allreduce.*\"pid\":$rank" "$trace" ||
+			fail "signal $signal: nothing of rank $rank"
+	done
+	expect 0 trace show "$trace"
+	expect_out '3 ranks'
+	left=$(find "$scratch" -name 'killed.json.*')
+	[ -z "$left" ] || fail "left: $left"
+	rm -f "$trace"
+done
 
 finish

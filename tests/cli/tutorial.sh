@@ -1,5 +1,5 @@
 #!/bin/bash
-# Every command of the README's table of tutorials prints over TCP what the
+# Every command of docs/tutorials.md's table prints over TCP what the
 # golden transcript says that it prints in simulation, line for line but for the
 # order in which ranks come to speak.
 . tests/cli/support.bash
@@ -38,7 +38,7 @@ on_two_nodes() {
 	free_port
 	read -ra words <<<"${1/HOST:29400/127.0.0.1:$port}"
 	for node in 0 1; do
-		timeout 60 "$LOCKSTEP" run "${words[@]}" </dev/null \
+		timeout 250 "$LOCKSTEP" run "${words[@]}" </dev/null \
 			>"$scratch/node$node" 2>&1 &
 		nodes+=($!)
 	done
@@ -51,9 +51,9 @@ on_two_nodes() {
 	} >"$scratch/tcp"
 }
 
-# shellcheck disable=SC2016 # backquotes of the README
+# shellcheck disable=SC2016 # backquotes of the page
 mapfile -t commands < <(grep -oE '`lockstep run [^`]*tutorial_[^`]*`' \
-	README.md | sed 's/^`lockstep run //; s/`$//')
+	docs/tutorials.md | sed 's/^`lockstep run //; s/`$//')
 for command in "${commands[@]}"; do
 	case $command in
 	*HOST*) on_two_nodes "$command" ;;
@@ -67,7 +67,7 @@ expect 0 list scenarios
 mapfile -t programs < <(grep -o '^tutorial_[a-z_]*' "$scratch/out")
 for program in "${programs[@]}"; do
 	printf '%s\n' "${commands[@]}" | grep -qE "(^| )$program( |$)" ||
-		fail "$program is not in the README"
+		fail "$program is not in docs/tutorials.md"
 done
 
 # Any number of ranks learns the same, and the loss says so.
@@ -112,14 +112,14 @@ grep -q "null: expected a plain file" "$scratch/err" ||
 
 expect_refusal 'nonexistent/train-images-idx3-ubyte: No such file' \
 	run tutorial_sgd --data /nonexistent
-expect_refusal 'batch 0: expected 1 or more' run tutorial_sgd --batch 0
-expect_refusal 'flops: expected more than 0' run tutorial_sgd --flops 0
-expect_refusal 'epochs -1: expected 1 or more' run tutorial_sgd --epochs -1
-expect_refusal 'size 0: expected 1 or more' run tutorial_spawn --size 0
+expect_refusal 'batch: expected a whole number, 1 or more' run tutorial_sgd --batch 0
+expect_refusal 'flops: expected a number above 0' run tutorial_sgd --flops 0
+expect_refusal 'epochs: expected a whole number, 1 or more' run tutorial_sgd --epochs -1
+expect_refusal 'size: expected a whole number, 1 or more' run tutorial_spawn --size 0
 expect_refusal 'splits 3: expected a divisor of the 20 rows' \
 	run --nproc-per-node 2 tutorial_model_parallel --splits 3
 expect_refusal 'unexpected argument "x"' run tutorial_ring x
-expect 1 run tutorial_send_recv
+expect 19 run tutorial_send_recv
 grep -q 'dst is 1' "$scratch/err" || fail "no reason: $(cat "$scratch/err")"
 
 finish

@@ -34,7 +34,7 @@ static int launch(const char *backend, int world_size,
 }
 
 #define in_every_world(name, world_size, rank_main)                            \
-	Test(groups, name, .timeout = 200)                                     \
+	Test(groups, name)                                                     \
 	{                                                                      \
 		cr_expect_eq(launch("tcp", world_size, rank_main),             \
 			     DIST_EXIT_OK);                                    \
@@ -51,6 +51,87 @@ static int sum_of_ranks(struct dist_group *group)
 			    NULL))
 		return -1;
 	return sum;
+}
+
+/* ---- by the members alone ---------------------------------------------- */
+
+static int check_members(struct dist_group *group, const int *want, int n);
+
+/* Every two neighbours of a row make a group, the first ranks first; three make
+ * another in an order of theirs; then all make one in the old way. */
+static int by_members(void *arg)
+{
+	const struct dist_group_options options = {.members_only = true};
+	const struct dist_group_options ordered = {.members_only = true,
+						   .keep_order = true};
+	const int back[] = {5, 1, 3};
+	struct dist_group *all, *low = NULL, *high = NULL, *group;
+
+	(void)arg;
+	need(dist_init_process_group(NULL, &all) == DIST_OK);
+	int rank = dist_get_rank(all), size = dist_get_world_size(all);
+	const int below[] = {rank - 1, rank}, above[] = {rank, rank + 1};
+
+	if (rank > 0)
+		need(dist_new_group(all, below, 2, &options, &low) == DIST_OK);
+	if (rank + 1 < size)
+		need(dist_new_group(all, above, 2, &options, &high) == DIST_OK);
+	need(!low || check_members(low, below, 2) == 0);
+	need(!high || check_members(high, above, 2) == 0);
+	/* Who is not in it hears so at once. */
+	need(dist_new_group(all, back, 3, &ordered, &group) == DIST_OK);
+	need((group != NULL) == (rank % 2 == 1));
+	need(!group || check_members(group, back, 3) == 0);
+	need(dist_new_subgroups(all, 2, &options, &group) == DIST_OK);
+	need(dist_get_world_size(group) == 2 && sum_of_ranks(group) > 0);
+	need(dist_new_group(all, NULL, 0, NULL, &group) == DIST_OK);
+	need(sum_of_ranks(group) == size * (size - 1) / 2);
+	need(!low || sum_of_ranks(low) == 2 * rank - 1);
+	need(!high || sum_of_ranks(high) == 2 * rank + 1);
+	return dist_destroy_process_group(all) != DIST_OK;
+}
+
+in_every_world(members_alone_make_one, 6, by_members)
+
+	/* The last rank lists fewer than the others do. */
+	static int others_listed(void *arg)
+{
+	const struct dist_group_options options = {.members_only = true};
+	const int ranks[] = {0, 2, 1};
+	struct dist_group *all, *group;
+
+	(void)arg;
+	need(dist_init_process_group(NULL, &all) == DIST_OK);
+	need(dist_new_group(all, ranks, dist_get_rank(all) == 2 ? 2 : 3,
+			    &options, &group) != DIST_OK);
+	(void)dist_destroy_process_group(all);
+	return 1;
+}
+
+/* Each rank of the first two awaits one that awaits another. */
+static int others_awaited(void *arg)
+{
+	const struct dist_group_options options = {.members_only = true};
+	static const int lists[3][3] = {{0, 1, -1}, {1, 2, -1}, {0, 2, -1}};
+	struct dist_group *all, *group;
+
+	(void)arg;
+	need(dist_init_process_group(NULL, &all) == DIST_OK);
+	need(dist_new_group(all, lists[dist_get_rank(all)], 2, &options,
+			    &group) != DIST_OK);
+	(void)dist_destroy_process_group(all);
+	return 1;
+}
+
+Test(groups, members_that_list_others_disagree)
+{
+	cr_expect_eq(launch("tcp", 3, others_listed), DIST_EXIT_MISMATCH);
+	cr_expect_eq(launch("sim", 3, others_listed), DIST_EXIT_MISMATCH);
+}
+
+Test(groups, members_that_await_others_never_move)
+{
+	cr_expect_eq(launch("sim", 3, others_awaited), DIST_EXIT_DEADLOCK);
 }
 
 /* ---- who is who ------------------------------------------------------- */

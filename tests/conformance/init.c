@@ -36,7 +36,7 @@ static void remove_places(void)
 	cr_assert_eq(rmdir(folder), 0, "something was left in %s", folder);
 }
 
-TestSuite(init, .init = make_places, .fini = remove_places, .timeout = 120);
+TestSuite(init, .init = make_places, .fini = remove_places);
 
 /* ---- the program -------------------------------------------------------- */
 
@@ -246,7 +246,7 @@ Test(init, by_memory)
 
 struct refusal {
 	struct dist_init_options options;
-	const char *words;
+	const char *text;
 };
 
 static int expect_refusals(void *arg)
@@ -290,10 +290,10 @@ static int expect_refusals(void *arg)
 		options.message = &message;
 		if (dist_init_process_group(&options, &group) ==
 			    DIST_ERR_INVALID_ARGUMENT &&
-		    strstr(message.text, refusals[i].words) && !group)
+		    strstr(message.text, refusals[i].text) && !group)
 			continue;
 		fprintf(stderr, "%zu: not refused as /%s/, but \"%s\"\n", i,
-			refusals[i].words, message.text);
+			refusals[i].text, message.text);
 		wrong++;
 	}
 	return wrong;

@@ -69,12 +69,12 @@ static int poll_on(const char *backend)
 	return dist_launch(&options, rank_main, NULL);
 }
 
-Test(polling, ends_in_simulation, .timeout = 100)
+Test(polling, ends_in_simulation)
 {
 	cr_assert_eq(poll_on("sim"), DIST_EXIT_OK);
 }
 
-Test(polling, ends_over_tcp, .timeout = 100)
+Test(polling, ends_over_tcp)
 {
 	cr_assert_eq(poll_on("tcp"), DIST_EXIT_OK);
 }

@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conformance/conformance.h"
+#include "tests/conformance/cases/conformance.h"
 #include "lockstep/dist.h"
 #include "tests/support/thin.h"
+#include "base/hash.h"
 
 #define PLATFORM   "scenarios/platforms/machine-16.xml"
 #define PROFILE    "tests/support/segments.yaml" /* so that there are some */
@@ -35,17 +36,6 @@ static size_t all_setups(struct conformance_setup setups[MAX_SETUPS])
 	return n;
 }
 
-/* Under sanitizers, which take several times as long: one rank, a world that is
- * a power of two, and one that is not. */
-static bool is_wanted(int world_size)
-{
-#ifdef __SANITIZE_ADDRESS__
-	return world_size == 1 || world_size == 5 || world_size == 8;
-#else
-	return world_size > 0;
-#endif
-}
-
 /* One run, looked at case by case; other is of another back end, or NULL. */
 struct look {
 	const struct conformance_setup *setup;
@@ -53,7 +43,7 @@ struct look {
 };
 
 static void look_at(void *arg, uint32_t index, enum conformance_call call,
-		    const char *words)
+		    const char *text)
 {
 	const struct look *look = arg;
 	char what[256] = "not walked";
@@ -62,12 +52,11 @@ static void look_at(void *arg, uint32_t index, enum conformance_call call,
 	cr_expect(conformance_state(look->outcome, index, what, sizeof what) ==
 			  CONFORMANCE_RIGHT,
 		  "%s, %s, world size %d: %s: %s", look->setup->backend,
-		  look->setup->algorithms, look->setup->world_size, words,
-		  what);
+		  look->setup->algorithms, look->setup->world_size, text, what);
 	cr_expect(!look->other ||
 			  conformance_same(look->outcome, look->other, index),
 		  "%s, world size %d: %s: sim and tcp differ",
-		  look->setup->algorithms, look->setup->world_size, words);
+		  look->setup->algorithms, look->setup->world_size, text);
 }
 
 /* Runs setup on backend and expects every case right, and the same bytes as in
@@ -98,13 +87,13 @@ ParameterizedTestParameters(conformance, sim_and_tcp_agree)
 	size_t num = all_setups(setups), n = 0;
 
 	for (size_t i = 0; i < num; i++)
-		if (is_wanted(setups[i].world_size))
+		if (thin_world(setups[i].world_size))
 			setups[n++] = setups[i];
 	return cr_make_param_array(struct conformance_setup, setups, n);
 }
 
 ParameterizedTest(struct conformance_setup *setup, conformance,
-		  sim_and_tcp_agree, .timeout = 300)
+		  sim_and_tcp_agree)
 {
 	struct conformance_outcome *sim = run(*setup, "sim", NULL);
 	struct conformance_outcome *tcp = run(*setup, "tcp", sim);
@@ -162,7 +151,7 @@ ParameterizedTestParameters(conformance, they_agree_in_groups)
 }
 
 ParameterizedTest(struct conformance_setup *setup, conformance,
-		  they_agree_in_groups, .timeout = 300)
+		  they_agree_in_groups)
 {
 	struct conformance_outcome *sim = run_in_groups(*setup, "sim");
 	struct conformance_outcome *tcp = run_in_groups(*setup, "tcp");
@@ -189,13 +178,12 @@ ParameterizedTestParameters(conformance, messages_agree_in_every_mode)
 	size_t n = 0;
 
 	for (size_t w = 0; conformance_worlds[w]; w++)
-		if (is_wanted(conformance_worlds[w]))
+		if (thin_world(conformance_worlds[w]))
 			worlds[n++] = conformance_worlds[w];
 	return cr_make_param_array(int, worlds, n);
 }
 
-ParameterizedTest(int *world_size, conformance, messages_agree_in_every_mode,
-		  .timeout = 300)
+ParameterizedTest(int *world_size, conformance, messages_agree_in_every_mode)
 {
 	static const char *const modes[] = {"buffered", "eager:256"};
 	struct conformance_filter messages = {.calls = 0};
@@ -229,19 +217,18 @@ struct keys {
 
 /* What makes a case of a back end another one than all others. */
 static void take_key(void *arg, uint32_t index, enum conformance_call call,
-		     const char *words)
+		     const char *text)
 {
 	struct keys *keys = arg;
 	const char *algorithm = conformance_algorithm(call, keys->setup->round);
-	uint64_t key = UINT64_C(14695981039346656037);
+	uint64_t key;
 	char all[256];
 
 	(void)index;
 	cr_assert_lt(keys->num, MAX_KEYS);
 	snprintf(all, sizeof all, "%d %s %s", keys->setup->world_size,
-		 algorithm ? algorithm : "", words);
-	for (const char *c = all; *c; c++)
-		key = (key ^ (unsigned char)*c) * UINT64_C(1099511628211);
+		 algorithm ? algorithm : "", text);
+	key = dist__hash_bytes(DIST__HASH_BEGIN, all, strlen(all));
 	keys->key[keys->num++] = key;
 }
 

@@ -9,42 +9,16 @@
 
 #define SECOND ((int64_t)1000000000)
 
-TestSuite(killed_rank, .timeout = 200);
-
-/* Starts the ranks of a world and returns how many ended with a status other
- * than `wanted`, rank `victim` aside. */
-static int outcome(int world_size, int victim, int (*fn)(void *), int wanted)
-{
-	struct tcp_world world;
-	pid_t pids[8];
-	int wrong = 0;
-
-	cr_assert(tcp_world_open(&world));
-	for (int rank = 0; rank < world_size; rank++)
-		pids[rank] =
-			tcp_world_start(&world, rank, world_size, fn, NULL);
-	tcp_world_close(&world);
-	for (int rank = 0; rank < world_size; rank++) {
-		int status = tcp_status(pids[rank]);
-
-		if (rank == victim)
-			cr_assert_eq(status, 128 + SIGKILL);
-		else
-			wrong += status != wanted;
-	}
-	return wrong;
-}
+TestSuite(killed_rank);
 
 /* Rank 2 dies before it talked to anybody. */
 static int die_before(void *arg)
 {
-	struct dist_message message;
-	enum dist_error error;
 	struct tcp_rank r;
 	char byte = 0;
 
 	(void)arg;
-	if (!tcp_join(&r, 20 * SECOND, &error, &message))
+	if (!tcp_enter(&r))
 		return 2;
 	if (r.rank == 2)
 		raise(SIGKILL);
@@ -58,7 +32,7 @@ static int die_before(void *arg)
 
 Test(killed_rank, before_the_first_message)
 {
-	cr_assert_eq(outcome(4, 2, die_before, 0), 0);
+	cr_assert_eq(tcp_world_without(2, 4, die_before), 0);
 }
 
 /* Rank 0 dies, with the store, after everybody heard from it; in the middle of
@@ -66,13 +40,11 @@ Test(killed_rank, before_the_first_message)
 static int die_after(void *arg)
 {
 	static char big[64 << 20]; /* more than sockets hold */
-	struct dist_message message;
-	enum dist_error error;
 	struct tcp_rank r;
 	char byte = 0;
 
 	(void)arg;
-	if (!tcp_join(&r, 20 * SECOND, &error, &message))
+	if (!tcp_enter(&r))
 		return 2;
 	if (r.rank == 0) {
 		for (int peer = 1; peer < r.world_size; peer++)
@@ -109,14 +81,12 @@ static int die_awaited(void *arg)
 	struct dist__members members = {.world_size = 0};
 	struct dist__request *request = NULL;
 	const struct dist__transport_ops *ops;
-	struct dist_message message;
-	enum dist_error error;
 	struct tcp_rank r;
 	char byte = 0;
 	int source = -1;
 
 	(void)arg;
-	if (!tcp_join(&r, 20 * SECOND, &error, &message))
+	if (!tcp_enter(&r))
 		return 2;
 	if (r.rank == 2) {
 		for (int peer = 0; peer < r.world_size; peer++)
@@ -158,10 +128,10 @@ static int die_awaited(void *arg)
 
 Test(killed_rank, while_anybody_is_awaited)
 {
-	cr_assert_eq(outcome(4, 2, die_awaited, 0), 0);
+	cr_assert_eq(tcp_world_without(2, 4, die_awaited), 0);
 }
 
 Test(killed_rank, while_the_others_wait)
 {
-	cr_assert_eq(outcome(4, 0, die_after, 0), 0);
+	cr_assert_eq(tcp_world_without(0, 4, die_after), 0);
 }

@@ -12,13 +12,13 @@
 
 #define SECOND ((int64_t)1000000000)
 
-TestSuite(rendezvous, .timeout = 200);
+TestSuite(rendezvous);
 
 /* What a rank expects of attach(). */
 struct expectation {
 	int64_t timeout_ns;
 	enum dist_error error;
-	const char *words;
+	const char *text;
 };
 
 static int expect_failure(void *arg)
@@ -33,26 +33,33 @@ static int expect_failure(void *arg)
 		fputs("joined\n", stderr);
 		return 1;
 	}
-	if (error == wanted->error && strstr(message.text, wanted->words))
+	if (error == wanted->error && strstr(message.text, wanted->text))
 		return 0;
 	fprintf(stderr, "%s: \"%s\"\n", dist_error_string(error), message.text);
 	return 1;
 }
 
-Test(rendezvous, names_who_did_not_come)
+/* Three ranks, with these numbers, of worlds of these sizes. */
+static void expect_everywhere(struct expectation wanted, const int ranks[3],
+			      const int sizes[3])
 {
-	struct expectation wanted = {SECOND / 2, DIST_ERR_RENDEZVOUS,
-				     "3 of 4 ranks came; missing: 2"};
 	struct tcp_world world;
 	pid_t pids[3];
 
 	cr_assert(tcp_world_open(&world));
 	for (int i = 0; i < 3; i++)
-		pids[i] = tcp_world_start(&world, i == 2 ? 3 : i, 4,
+		pids[i] = tcp_world_start(&world, ranks[i], sizes[i],
 					  expect_failure, &wanted);
 	tcp_world_close(&world);
 	for (int i = 0; i < 3; i++)
 		cr_assert_eq(tcp_status(pids[i]), 0);
+}
+
+Test(rendezvous, names_who_did_not_come)
+{
+	expect_everywhere((struct expectation){SECOND / 2, DIST_ERR_RENDEZVOUS,
+					       "3 of 4 ranks came; missing: 2"},
+			  (int[]){0, 1, 3}, (int[]){4, 4, 4});
 }
 
 Test(rendezvous, needs_rank_0)
@@ -66,41 +73,24 @@ Test(rendezvous, needs_rank_0)
 	pid = tcp_world_start(&world, 1, 2, expect_failure, &wanted);
 	cr_assert_eq(tcp_status(pid), 0, "somebody listens, nobody answers");
 	tcp_world_close(&world);
-	wanted.words = "rank 0 has not come";
+	wanted.text = "rank 0 has not come";
 	pid = tcp_world_start(&world, 1, 2, expect_failure, &wanted);
 	cr_assert_eq(tcp_status(pid), 0, "nobody listens");
 }
 
 Test(rendezvous, tells_everyone_of_another_world_size)
 {
-	struct expectation wanted = {20 * SECOND, DIST_ERR_RENDEZVOUS,
-				     "says the world size is"};
-	struct tcp_world world;
-	pid_t pids[3];
-
-	cr_assert(tcp_world_open(&world));
-	for (int rank = 0; rank < 3; rank++)
-		pids[rank] = tcp_world_start(&world, rank, rank == 1 ? 4 : 3,
-					     expect_failure, &wanted);
-	tcp_world_close(&world);
-	for (int rank = 0; rank < 3; rank++)
-		cr_assert_eq(tcp_status(pids[rank]), 0);
+	expect_everywhere((struct expectation){20 * SECOND, DIST_ERR_RENDEZVOUS,
+					       "says the world size is"},
+			  (int[]){0, 1, 2}, (int[]){3, 4, 3});
 }
 
 Test(rendezvous, tells_everyone_of_a_duplicate)
 {
-	struct expectation wanted = {20 * SECOND, DIST_ERR_RENDEZVOUS,
-				     "two ranks call themselves rank 1"};
-	struct tcp_world world;
-	pid_t pids[3];
-
-	cr_assert(tcp_world_open(&world));
-	for (int i = 0; i < 3; i++)
-		pids[i] = tcp_world_start(&world, i ? 1 : 0, 3, expect_failure,
-					  &wanted);
-	tcp_world_close(&world);
-	for (int i = 0; i < 3; i++)
-		cr_assert_eq(tcp_status(pids[i]), 0);
+	expect_everywhere(
+		(struct expectation){20 * SECOND, DIST_ERR_RENDEZVOUS,
+				     "two ranks call themselves rank 1"},
+		(int[]){0, 1, 1}, (int[]){3, 3, 3});
 }
 
 Test(rendezvous, says_that_the_port_is_taken)

@@ -7,11 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/clock.h"
+#include "base/clock.h"
 #include "lockstep/store.h"
-#include "realbackend/tcp/secret.h"
-#include "realbackend/tcp/store.h"
-#include "realbackend/tcp/transport.h"
+#include "realbackend/wire/secret.h"
+#include "realbackend/store/store_client.h"
+#include "realbackend/wire/transport.h"
 #include "tests/support/tcp_cases.h"
 #include "tests/support/tcp_world.h"
 
@@ -32,7 +32,7 @@ static void remove_folder(void)
 	cr_assert_eq(rmdir(folder), 0, "something was left in %s", folder);
 }
 
-TestSuite(secret, .init = make_folder, .fini = remove_folder, .timeout = 200);
+TestSuite(secret, .init = make_folder, .fini = remove_folder);
 
 static void know(const char *secret)
 {
@@ -47,7 +47,7 @@ static void know(const char *secret)
 struct expectation {
 	const char *init_method;
 	const char *secret;
-	const char *words; /* NULL: it succeeds */
+	const char *text; /* NULL: it succeeds */
 };
 
 static int join(void *arg)
@@ -64,7 +64,7 @@ static int join(void *arg)
 
 	know(wanted->secret);
 	/* Ranks that find each other have all the time that they need. */
-	if (!wanted->words)
+	if (!wanted->text)
 		options.timeout_ns = 20 * SECOND;
 	error = dist_init_process_group(&options, &group);
 	if (!error) {
@@ -73,11 +73,10 @@ static int join(void *arg)
 					DIST_SUM, NULL);
 		if (dist_destroy_process_group(group) || error)
 			return 1;
-		return wanted->words != NULL || sum != 2;
+		return wanted->text != NULL || sum != 2;
 	}
-	if (error == DIST_ERR_RENDEZVOUS && wanted->words &&
-	    strstr(message.text, wanted->words) &&
-	    !strchr(message.text, '\n') &&
+	if (error == DIST_ERR_RENDEZVOUS && wanted->text &&
+	    strstr(message.text, wanted->text) && !strchr(message.text, '\n') &&
 	    !(wanted->secret && strstr(message.text, wanted->secret)))
 		return 0;
 	fprintf(stderr, "%s: \"%s\"\n", dist_error_string(error), message.text);
@@ -86,7 +85,7 @@ static int join(void *arg)
 
 /* Two ranks with their secrets, and what each is told. */
 static void run(const char *init_method, const char *const secrets[2],
-		const char *const words[2])
+		const char *const text[2])
 {
 	struct expectation wanted[2];
 	struct tcp_world world;
@@ -95,7 +94,7 @@ static void run(const char *init_method, const char *const secrets[2],
 	cr_assert(tcp_world_open(&world));
 	for (int rank = 0; rank < 2; rank++) {
 		wanted[rank] = (struct expectation){init_method, secrets[rank],
-						    words[rank]};
+						    text[rank]};
 		pids[rank] =
 			tcp_world_start(&world, rank, 2, join, &wanted[rank]);
 	}
@@ -120,42 +119,42 @@ static const char turned_away[] =
 Test(secret, tells_both_sides_of_another)
 {
 	static const char *const secrets[] = {"sesame", "open"};
-	const char *const words[] = {
-		turned_away, "LOCKSTEP_SECRET is not the one of rank 0"};
+	const char *const text[] = {turned_away,
+				    "LOCKSTEP_SECRET is not the one of rank 0"};
 
-	run("env://", secrets, words);
+	run("env://", secrets, text);
 }
 
 Test(secret, tells_both_sides_of_none_at_a_rank)
 {
 	static const char *const secrets[] = {"sesame", NULL};
-	const char *const words[] = {
+	const char *const text[] = {
 		turned_away,
 		"rank 0 has a LOCKSTEP_SECRET, this process has none"};
 
-	run("env://", secrets, words);
+	run("env://", secrets, text);
 }
 
 Test(secret, tells_both_sides_of_none_at_rank_0)
 {
 	static const char *const secrets[] = {NULL, "sesame"};
-	static const char *const words[] = {
+	static const char *const text[] = {
 		"1 of 2 ranks came; missing: 1",
 		"this process has a LOCKSTEP_SECRET, rank 0 has none"};
 
-	run("env://", secrets, words);
+	run("env://", secrets, text);
 }
 
 Test(secret, is_compared_in_a_shared_store)
 {
 	static const char *const differ[] = {"sesame", "open"};
 	static const char *const lacks[] = {NULL, "sesame"};
-	static const char *const words[] = {"another LOCKSTEP_SECRET than rank",
-					    "another LOCKSTEP_SECRET than "
-					    "rank"};
+	static const char *const text[] = {"another LOCKSTEP_SECRET than rank",
+					   "another LOCKSTEP_SECRET than "
+					   "rank"};
 
-	run(url, differ, words);
-	run(url, lacks, words);
+	run(url, differ, text);
+	run(url, lacks, text);
 }
 
 static int join_by_rank(void *arg)
@@ -260,16 +259,18 @@ struct mesh_rank {
 static int talk(void *arg)
 {
 	const struct mesh_rank *self = arg;
-	struct dist__endpoint endpoint = {.rank = self->rank,
-					  .world_size = 2,
-					  .token = 7,
-					  .addresses = addresses,
-					  .listener = listeners[self->rank]};
+	struct dist__endpoint endpoint = {
+		.rank = self->rank,
+		.world_size = 2,
+		.token = 7,
+		.addresses = addresses,
+		.listener = listeners[self->rank],
+		.secret = self->secret,
+	};
 	struct tcp_rank r = {.rank = self->rank, .world_size = 2};
 	int64_t in = -1, out = self->rank;
 	enum dist_error error;
 
-	know(self->secret);
 	close(listeners[1 - self->rank]);
 	if (dist__tcp_transport_new(&endpoint, &r.transport))
 		return 1;

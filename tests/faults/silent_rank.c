@@ -10,7 +10,7 @@
 #define SECOND ((int64_t)1000000000)
 #define SHORT  (SECOND / 5)
 
-TestSuite(silent_rank, .timeout = 200);
+TestSuite(silent_rank);
 
 static void expect_timeout(struct tcp_rank *r, int peer)
 {
@@ -26,33 +26,13 @@ static void expect_timeout(struct tcp_rank *r, int peer)
 	       DIST_ERR_TIMEOUT);
 }
 
-static int world_of(int (*fn)(void *), int silent)
-{
-	struct tcp_world world;
-	pid_t pids[4];
-	int wrong = 0;
-
-	cr_assert(tcp_world_open(&world));
-	for (int rank = 0; rank < 4; rank++)
-		pids[rank] = tcp_world_start(&world, rank, 4, fn, NULL);
-	tcp_world_close(&world);
-	for (int rank = 0; rank < 4; rank++)
-		if (rank != silent)
-			wrong += tcp_status(pids[rank]) != 0;
-	kill(pids[silent], SIGKILL);
-	(void)tcp_status(pids[silent]);
-	return wrong;
-}
-
 /* Rank 1 is stopped before any connection; the kernel still accepts. */
 static int stop_before(void *arg)
 {
-	struct dist_message message;
-	enum dist_error error;
 	struct tcp_rank r;
 
 	(void)arg;
-	if (!tcp_join(&r, 20 * SECOND, &error, &message))
+	if (!tcp_enter(&r))
 		return 2;
 	if (r.rank == 1)
 		raise(SIGSTOP);
@@ -63,19 +43,17 @@ static int stop_before(void *arg)
 
 Test(silent_rank, stopped_before_the_first_message)
 {
-	cr_assert_eq(world_of(stop_before, 1), 0);
+	cr_assert_eq(tcp_world_without(1, 4, stop_before), 0);
 }
 
 /* Rank 1 is stopped once all are connected to it. */
 static int stop_after(void *arg)
 {
-	struct dist_message message;
-	enum dist_error error;
 	struct tcp_rank r;
 	char byte = 0;
 
 	(void)arg;
-	if (!tcp_join(&r, 20 * SECOND, &error, &message))
+	if (!tcp_enter(&r))
 		return 2;
 	for (int peer = 0; r.rank == 1 && peer < 4; peer++)
 		if (peer != 1)
@@ -91,18 +69,16 @@ static int stop_after(void *arg)
 
 Test(silent_rank, stopped_later)
 {
-	cr_assert_eq(world_of(stop_after, 1), 0);
+	cr_assert_eq(tcp_world_without(1, 4, stop_after), 0);
 }
 
 /* Rank 3 is alive and connected, and calls nothing. */
 static int never_call(void *arg)
 {
-	struct dist_message message;
-	enum dist_error error;
 	struct tcp_rank r;
 
 	(void)arg;
-	if (!tcp_join(&r, 20 * SECOND, &error, &message))
+	if (!tcp_enter(&r))
 		return 2;
 	if (r.rank == 3)
 		for (;;)
@@ -114,5 +90,5 @@ static int never_call(void *arg)
 
 Test(silent_rank, calls_nothing)
 {
-	cr_assert_eq(world_of(never_call, 3), 0);
+	cr_assert_eq(tcp_world_without(3, 4, never_call), 0);
 }

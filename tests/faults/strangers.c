@@ -9,9 +9,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "core/parcel.h"
-#include "realbackend/tcp/socket.h"
-#include "realbackend/tcp/store.h"
+#include "realbackend/store/parcel.h"
+#include "realbackend/wire/socket.h"
+#include "realbackend/store/store_client.h"
+#include "tests/support/stranger.h"
 #include "tests/support/tcp_cases.h"
 #include "tests/support/tcp_world.h"
 
@@ -19,7 +20,7 @@
 /* Much more than it takes; less than what a stranger has for a request. */
 #define PATIENCE (8 * SECOND)
 
-TestSuite(strangers, .timeout = 200);
+TestSuite(strangers);
 
 enum { RANKS = 4, GARBAGE = 1000, DESCRIPTORS = 320 };
 
@@ -31,13 +32,13 @@ static int disturb(int port, int i)
 	static const char hello[] = "LSL1\1\0\0\0\1\0\0\0\1\0\0\0\4\0\0\0"
 				    "\xff\xff\xff\xff"
 				    "guessing\0\0\0\0\0\0\0";
-	static const char *const words[] = {"GET / HTTP/1.1\r\n\r\n", "LSL1",
-					    hello, "L", "\xff\xff\xff"};
+	static const char *const text[] = {"GET / HTTP/1.1\r\n\r\n", "LSL1",
+					   hello, "L", "\xff\xff\xff"};
 	static const size_t lens[] = {18, 4, 40, 1, 3};
 	int fd = tcp_dial(port);
 
 	if (fd >= 0 && i % 6 < 5)
-		(void)!send(fd, words[i % 6], lens[i % 6], MSG_NOSIGNAL);
+		(void)!send(fd, text[i % 6], lens[i % 6], MSG_NOSIGNAL);
 	return fd;
 }
 
@@ -213,6 +214,19 @@ static void promise_much(int port)
 	close(fd);
 }
 
+/* Requests that are right, or nearly. */
+static void make_requests(int port)
+{
+	static uint64_t state = 18;
+
+	(void)stranger_talk(&state, port, NULL);
+}
+
+Test(strangers, who_speak_our_language_cost_nothing)
+{
+	disturb_by(make_requests);
+}
+
 Test(strangers, by_the_thousand_cost_nothing)
 {
 	disturb_by(garble);
@@ -253,13 +267,11 @@ Test(strangers, cost_nothing_where_there_is_a_secret)
 static int exchange_beside_strangers(void *arg)
 {
 	enum { STRANGERS = 40 };
-	struct dist_message message;
-	enum dist_error error;
 	struct tcp_rank r;
 	int fds[STRANGERS], found = 0;
 
 	(void)arg;
-	if (!tcp_join(&r, 20 * SECOND, &error, &message))
+	if (!tcp_enter(&r))
 		return 1;
 	/* Its port is the one of its listening sockets that is not the
 	 * store's. */

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "lockstep/dist.h"
-#include "tests/support/draw.h"
+#include "base/random.h"
 
 #define STAR  "tests/support/star16.xml" /* 1 GB/s, 2 links of 5 us */
 #define NODES "tests/support/nodes4x4.xml"
@@ -224,9 +224,10 @@ ParameterizedTest(struct lot *lot, capacity, by_lot)
 
 	for (int from = 0; from < RANKS; from++)
 		for (int to = 0; to < RANKS; to++)
-			if (from != to && draw(&state) % 4 == 0)
+			if (from != to && dist__random_next(&state) % 4 == 0)
 				traffic.bytes[from][to] =
-					1000000 * (1 + draw(&state) % 4);
+					1000000 *
+					(1 + dist__random_next(&state) % 4);
 	run(lot->platform, &traffic);
 	for (int first = 0; first < RANKS; first += ranks) {
 		double want = bytes_into(&traffic, first, ranks), got = 0;

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/algorithm.h"
+#include "coll/algorithm.h"
 #include "tests/support/simulate.h"
 #include "tests/support/stopwatch.h"
 
@@ -91,17 +91,11 @@ static size_t list(struct simulation *table)
 
 ParameterizedTestParameters(model, closed_form)
 {
-	static struct simulation table[MOST];
-	static struct span spans[MOST];
-	size_t n = list(table);
-
-	return cr_make_param_array(
-		struct span, spans,
-		simulate_spans(table, n, sizeof *table, spans));
+	simulate_params(struct simulation, MOST, list);
 }
 
 /* All simulations of an algorithm. */
-ParameterizedTest(struct span *span, model, closed_form, .timeout = 300)
+ParameterizedTest(struct span *span, model, closed_form)
 {
 	static struct simulation table[MOST];
 	struct stopwatch *watch = simulate_memory(sizeof *watch);

@@ -9,16 +9,16 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cli/calibration.h"
+#include "model/loopback/calibration.h"
 
 #define RANKS 4
 #define TURNS 2
 #define CALLS 100
 #define ERROR 0.03 /* the first call waits for nobody of the one before */
 
-static struct sample exactly(double value)
+static struct dist__sample exactly(double value)
 {
-	return (struct sample){value, value, value, value, value};
+	return (struct dist__sample){value, value, value, value, value};
 }
 
 static struct calibration_measures measures(double waits_ns)

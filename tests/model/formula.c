@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/algorithm.h"
+#include "coll/algorithm.h"
 #include "lockstep/dist.h"
 #include "tests/support/simulate.h"
 #include "tests/support/stopwatch.h"
@@ -43,13 +43,7 @@ static size_t list(struct simulation *table)
 
 ParameterizedTestParameters(formula, as_message)
 {
-	static struct simulation table[MOST];
-	static struct span spans[MOST];
-	size_t n = list(table);
-
-	return cr_make_param_array(
-		struct span, spans,
-		simulate_spans(table, n, sizeof *table, spans));
+	simulate_params(struct simulation, MOST, list);
 }
 
 /* Where the parts of a node's ranks differ by an element, the hierarchical
@@ -83,7 +77,7 @@ static void expect_same(const struct simulation *s,
 }
 
 /* All simulations of an algorithm. */
-ParameterizedTest(struct span *span, formula, as_message, .timeout = 300)
+ParameterizedTest(struct span *span, formula, as_message)
 {
 	static struct simulation table[MOST];
 	struct stopwatch *watches = simulate_memory(2 * sizeof *watches);
@@ -152,7 +146,7 @@ static int overlap_rank(void *arg)
 
 /* A collective of few ranks that come together begins and ends on all of them
  * at once, also message by message: pairs. */
-Test(formula, beside_others_as_message, .timeout = 60)
+Test(formula, beside_others_as_message)
 {
 	const struct simulation s = {"all_reduce", "recursive_doubling", STAR,
 				     NULL, 2};

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "lockstep/dist.h"
-#include "platform/description.h"
+#include "model/cluster/description.h"
 
 #define ERROR 1e-6
 #define BYTES (48 << 20) /* shares out among all the worlds below */
@@ -52,7 +52,7 @@ ParameterizedTestParameters(platforms, ring)
 	};
 
 	return cr_make_param_array(struct setup, setups,
-				   sizeof(setups) / sizeof(setups[0]));
+				   sizeof setups / sizeof setups[0]);
 }
 
 static void describe(const struct setup *s, struct platform_description *d)

@@ -1,14 +1,14 @@
 /*
- * A step as arithmetic (validation/step.h) against the same step simulated
- * message by message: within 0.1 %, on a star without contention.
+ * A step as arithmetic (model/validation/step.h) against the same step
+ * simulated message by message: within 0.1 %, on a star without contention.
  */
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "core/algorithm.h"
+#include "coll/algorithm.h"
 #include "lockstep/dist.h"
 #include "scenarios/workload.h"
-#include "validation/step.h"
+#include "model/validation/step.h"
 
 #define STAR  "tests/support/star16.xml" /* 1 GB/s, 2 links of 5 us */
 #define ERROR 1e-3
@@ -33,7 +33,6 @@ static void expect_equal(double alone_ms, double bucket_cap_mb)
 		.world_size = RANKS,
 		.algorithm = "all_reduce=ring",
 	};
-	struct poptOption table[WORKLOAD_TABLE];
 	struct workload_arguments arguments = {.seed = 0};
 	struct workload_result result = {0};
 	struct workload_setup setup;
@@ -49,12 +48,12 @@ static void expect_equal(double alone_ms, double bucket_cap_mb)
 	};
 	double ms;
 
-	workload_arguments_init(&arguments, "ddp_step", table);
+	workload_arguments_init(&arguments, "ddp_step");
 	arguments.rate = (struct schedule_rate){
 		.batch = 1, .flops = 1, .step_ms = alone_ms};
 	arguments.bucket_cap_mb = bucket_cap_mb;
 	cr_assert_eq(workload_setup_init(&setup, &workload_ddp_step, &arguments,
-					 &message),
+					 "", &message),
 		     DIST_OK, "%s", message.text);
 	setup.job.contents = WORKLOAD_PHANTOM;
 	setup.job.result = &result;
@@ -66,7 +65,6 @@ static void expect_equal(double alone_ms, double bucket_cap_mb)
 		     "predicted %.3f ms, simulated %.3f ms", ms,
 		     (double)result.step_ns / 1e6);
 	workload_setup_release(&setup);
-	workload_arguments_release(&arguments);
 }
 
 Test(step, most_communication_hides_as_when_simulated)

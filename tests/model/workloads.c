@@ -14,11 +14,13 @@
 #define BETA_NS  1.0 /* a byte */
 #define ERROR    1e-3
 
-/* A model of equal layers: a weight, used at so many positions, and a bias. */
+/* A model of equal layers: an attention's weight, used at so many positions,
+ * and an MLP's bias. */
 #define LAYERS    8
 #define WEIGHT    24000
 #define CHANNELS  120
 #define POSITIONS 10
+#define HEADS     6
 #define NUMEL     ((double)(WEIGHT + CHANNELS))
 #define BATCH     8
 #define STEP_MS   240.0
@@ -47,6 +49,10 @@ static void make_model(struct trial *t)
 		row->name = t->names[i];
 		row->numel = i % 2 ? CHANNELS : WEIGHT;
 		row->forward_flops = i % 2 ? 0 : 2.0 * WEIGHT * POSITIONS;
+		row->width = CHANNELS;
+		row->positions = POSITIONS;
+		row->heads = i % 2 ? 0 : HEADS;
+		row->mlp = i % 2;
 		t->model.num_parameters++;
 		t->model.numel += row->numel;
 		t->model.forward_flops += row->forward_flops;
@@ -57,11 +63,9 @@ static void make_model(struct trial *t)
 
 static void init(struct trial *t, const char *name)
 {
-	struct poptOption table[WORKLOAD_TABLE];
-
 	memset(t, 0, sizeof *t);
 	make_model(t);
-	workload_arguments_init(&t->arguments, name, table);
+	workload_arguments_init(&t->arguments, name);
 	t->arguments.rate.batch = BATCH;
 	t->arguments.rate.step_ms = STEP_MS;
 }
@@ -217,12 +221,12 @@ static void expect_bubble(const char *schedule, int micro_batches)
 	const int p = 4, m = micro_batches;
 	double piece_ns, messages_ns, bubble_ns, least_ns, want_ns, most_ns;
 	bool is_gpipe = strcmp(schedule, "gpipe") == 0;
-	char words[8];
+	char text[8];
 	struct trial t;
 
-	snprintf(words, sizeof words, "%s", schedule);
+	snprintf(text, sizeof text, "%s", schedule);
 	init(&t, "pipeline");
-	t.arguments.schedule = words;
+	t.arguments.schedule = text;
 	t.arguments.micro_batches = m;
 	run(&t, "pipeline", p);
 	piece_ns = (STEP_MS * 1e6 - t.optimizer_ns) / p / m;
@@ -346,11 +350,21 @@ Test(workloads, who_waits_for_a_late_worker_is_idle)
 
 /* ---- mixtures of experts ------------------------------------------------ */
 
-/* Tokens go to their experts and come back, forward and backward. */
+/* Two thirds of each layer become an expert. Tokens go to their experts and
+ * come back, forward and backward. */
 static void init_experts(struct trial *t)
 {
 	init(t, "moe");
 	t->arguments.top_k = 2;
+	for (int i = 0; i < 2 * LAYERS; i++) {
+		struct model_row *row = &t->rows[i];
+
+		row->numel = i % 2 ? CHANNELS + WEIGHT * 2 / 3 : WEIGHT / 3;
+		row->forward_flops =
+			2.0 * WEIGHT * POSITIONS * (i % 2 ? 2 : 1) / 3;
+	}
+	layers_release(&t->layers);
+	cr_assert_eq(layers_init(&t->layers, &t->model), DIST_OK);
 }
 
 Test(workloads, tokens_go_and_come_back_each_way)
@@ -366,7 +380,7 @@ Test(workloads, tokens_go_and_come_back_each_way)
 		     (uint64_t)(4 * LAYERS * bytes));
 	/* Of the averages of the dense thirds the first layer's is exposed as a
 	 * whole, the others as far as tokens share the links with them. */
-	average_ns = 2 * half_ring_ns(5, 4 * floor(NUMEL / 3));
+	average_ns = 2 * half_ring_ns(5, 4 * floor(WEIGHT / 3.0));
 	least_ns =
 		4 * LAYERS * 4 * (ALPHA_NS + BETA_NS * bytes / 5) + average_ns;
 	cr_expect((double)t.result.exposed_ns >= least_ns * (1 - ERROR) &&

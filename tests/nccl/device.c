@@ -10,10 +10,11 @@
 
 #include "core/backend.h"
 #include "lockstep/device.h"
+#include "realbackend/nccl/world.h"
 #include "tests/nccl/job.h"
 
-TestSuite(nccl_device, .timeout = 120);
-TestSuite(nccl_gpu, .timeout = 120);
+TestSuite(nccl_device);
+TestSuite(nccl_gpu);
 
 #define PART 1000 /* elements that a rank has for each */
 

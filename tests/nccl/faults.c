@@ -6,7 +6,7 @@
 
 #include "tests/nccl/job.h"
 
-TestSuite(nccl_faults, .timeout = 120);
+TestSuite(nccl_faults);
 
 /* Long before any deadline. */
 #define SOON (20 * SECOND)

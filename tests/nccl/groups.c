@@ -3,8 +3,9 @@
 #include <string.h>
 
 #include "tests/nccl/job.h"
+#include "tests/support/threaded.h"
 
-TestSuite(nccl_groups, .timeout = 120);
+TestSuite(nccl_groups);
 
 #define ROUNDS 5
 
@@ -37,7 +38,8 @@ static void finish(struct dist_work *work, struct job_note *note,
 static int overlap(struct dist_group *all, struct job_note *note)
 {
 	static const int pair[] = {0, 1}, back[] = {3, 2, 1};
-	const struct dist_group_options ordered = {.keep_order = true};
+	const struct dist_group_options ordered = {.keep_order = true,
+						   .members_only = true};
 	struct dist_group *groups[3] = {all, NULL, NULL};
 	const int sizes[] = {4, 2, 3};
 	struct dist_work *works[3];
@@ -135,4 +137,20 @@ Test(nccl_groups, one_cannot_be_made)
 	cr_expect_eq(outcome.notes[0].error, DIST_ERR_RENDEZVOUS);
 	for (int rank = 0; rank < 2; rank++)
 		cr_expect_eq(outcome.notes[rank].wrong, 0, "rank %d", rank);
+}
+
+/* ---- from two threads ---------------------------------------------------- */
+
+static int walk_in_threads(struct dist_group *all, struct job_note *note)
+{
+	note->wrong += threaded_walk(all);
+	return note->wrong != 0;
+}
+
+Test(nccl_groups, another_thread_waits)
+{
+	struct job_outcome outcome = job_run(
+		&(struct job){.world_size = 2, .program = walk_in_threads});
+
+	cr_expect_eq(outcome.status, DIST_EXIT_OK, "%s", outcome.text);
 }

@@ -4,18 +4,19 @@
 #include <string.h>
 
 #include "core/backend.h"
+#include "realbackend/nccl/world.h"
 #include "tests/nccl/job.h"
 
-TestSuite(nccl_libraries, .timeout = 60);
+TestSuite(nccl_libraries);
 
 /* Expects the world to be missing, and the words about it. */
-static void expect_missing(const char *words, const char *more)
+static void expect_missing(const char *text, const char *more)
 {
 	struct dist_message why = {""};
 
 	cr_assert_not(dist__nccl_world.is_available(&why));
-	cr_expect(strstr(why.text, words) && strstr(why.text, more),
-		  "no \"%s\" and \"%s\" in: %s", words, more, why.text);
+	cr_expect(strstr(why.text, text) && strstr(why.text, more),
+		  "no \"%s\" and \"%s\" in: %s", text, more, why.text);
 	cr_expect_not(dist_is_backend_available("NCCL"));
 }
 

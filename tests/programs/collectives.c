@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* One rank keeps the older call, which leaves the sum on rank 0. */
-static enum dist_error reduce_for_all_reduce(struct job *job)
+enum dist_error reduce_for_all_reduce(struct job *job)
 {
 	float x[6] = {0};
 
@@ -18,7 +18,7 @@ static enum dist_error reduce_for_all_reduce(struct job *job)
 
 /* The norm is to be clipped: the largest is wanted, one rank takes the least.
  */
-static enum dist_error min_for_max(struct job *job)
+enum dist_error min_for_max(struct job *job)
 {
 	int64_t x[2] = {job->rank, -job->rank};
 	enum dist_reduce_op op = at_fault(job, 1) ? DIST_MIN : DIST_MAX;
@@ -27,8 +27,9 @@ static enum dist_error min_for_max(struct job *job)
 	return dist_all_reduce(job->world, longs(x), op, NULL);
 }
 
-/* The last shard is smaller, and its rank does not pad it. */
-static enum dist_error shard_not_padded(struct job *job)
+/* The last shard is smaller, and its rank does not pad it. Seen in nccl#1417,
+ * nccl#1394, SPA-VL-RLHF#2. */
+enum dist_error shard_not_padded(struct job *job)
 {
 	float x[10] = {0};
 	size_t n = at_fault(job, 3) ? 7 : 10;
@@ -43,7 +44,7 @@ static enum dist_error shard_not_padded(struct job *job)
 }
 
 /* Mixed precision is switched on for one rank of two. */
-static enum dist_error half_precision_on_one(struct job *job)
+enum dist_error half_precision_on_one(struct job *job)
 {
 	uint16_t low[8] = {0};
 	float full[8] = {0};
@@ -58,7 +59,7 @@ static enum dist_error half_precision_on_one(struct job *job)
 }
 
 /* "The root is me", says everybody. */
-static enum dist_error root_is_own_rank(struct job *job)
+enum dist_error root_is_own_rank(struct job *job)
 {
 	float x[3] = {0};
 	int root = job->wrong ? job->rank : 0;
@@ -67,7 +68,7 @@ static enum dist_error root_is_own_rank(struct job *job)
 	return dist_broadcast(job->world, floats(x), root, NULL);
 }
 
-static enum dist_error gather_to_the_last(struct job *job)
+enum dist_error gather_to_the_last(struct job *job)
 {
 	int64_t mine[1] = {job->rank}, all[5];
 	struct dist_tensor list[5];
@@ -81,7 +82,7 @@ static enum dist_error gather_to_the_last(struct job *job)
 }
 
 /* Rank 0 reads the data and hands it out; a copy of the code says 1. */
-static enum dist_error scatter_from_another(struct job *job)
+enum dist_error scatter_from_another(struct job *job)
 {
 	float mine[2], all[6] = {0};
 	struct dist_tensor list[3];
@@ -94,8 +95,9 @@ static enum dist_error scatter_from_another(struct job *job)
 			    job->rank == src ? list : NULL, src, NULL);
 }
 
-/* Tokens for experts: rank 1 sends rank 2 one more than that expects. */
-static enum dist_error expert_splits(struct job *job)
+/* Tokens for experts: rank 1 sends rank 2 one more than that expects. Seen in
+ * pytorch#117486, pytorch#146468, nccl#1593. */
+enum dist_error expert_splits(struct job *job)
 {
 	float out[12], in[12] = {0};
 	size_t expected[3] = {2, 2, 2}, sent[3] = {2, 2, 2}, n = 6;
@@ -111,7 +113,7 @@ static enum dist_error expert_splits(struct job *job)
 }
 
 /* Parts of a gathered list may differ, but all must know how. */
-static enum dist_error list_of_lengths(struct job *job)
+enum dist_error list_of_lengths(struct job *job)
 {
 	float data[16], mine[4] = {0};
 	struct dist_tensor list[4];
@@ -127,7 +129,39 @@ static enum dist_error list_of_lengths(struct job *job)
 		dist_tensor(mine, (size_t)job->rank + 1, DIST_FLOAT32), NULL);
 }
 
-static enum dist_error scatter_of_less(struct job *job)
+/* As many in all, but not in the same order. */
+enum dist_error lengths_in_other_order(struct job *job)
+{
+	float data[6], mine[3] = {0};
+	size_t lengths[3] = {1, 2, 3};
+	struct dist_tensor list[3];
+	int at = 0;
+
+	if (at_fault(job, 0)) {
+		lengths[1] = 3;
+		lengths[2] = 2;
+	}
+	for (int i = 0; i < 3; at += (int)lengths[i++])
+		list[i] = dist_tensor(data + at, lengths[i], DIST_FLOAT32);
+	/* culprit */
+	return dist_all_gather(
+		job->world, list,
+		dist_tensor(mine, lengths[job->rank], DIST_FLOAT32), NULL);
+}
+
+/* The last rank gathers a longer shard. */
+enum dist_error shard_of_another_length(struct job *job)
+{
+	float shard[4] = {0}, whole[12];
+	size_t n = at_fault(job, 2) ? 4 : 2;
+
+	/* culprit */
+	return dist_all_gather_single(
+		job->world, dist_tensor(whole, 3 * n, DIST_FLOAT32),
+		dist_tensor(shard, n, DIST_FLOAT32), NULL);
+}
+
+enum dist_error scatter_of_less(struct job *job)
 {
 	float part[4], whole[16] = {0};
 	size_t n = at_fault(job, 0) ? 3 : 4;
@@ -138,20 +172,24 @@ static enum dist_error scatter_of_less(struct job *job)
 		dist_tensor(whole, 4 * n, DIST_FLOAT32), DIST_SUM, NULL);
 }
 
-/* One rank has a bias more than the others. */
-static enum dist_error one_tensor_more(struct job *job)
+/* As many elements in all, in one tensor more: a layer is split on one rank. */
+enum dist_error one_tensor_more(struct job *job)
 {
-	float a[4] = {0}, b[3] = {0}, c[2] = {0};
-	const struct dist_tensor all[3] = {floats(a), floats(b), floats(c)};
+	float a[4] = {0}, b[5] = {0};
+	const struct dist_tensor two[2] = {floats(a), floats(b)};
+	const struct dist_tensor three[3] = {
+		floats(a), dist_tensor(b, 3, DIST_FLOAT32),
+		dist_tensor(b + 3, 2, DIST_FLOAT32)};
 
 	/* culprit */
 	return dist_all_reduce_coalesced(
-		job->world, all, at_fault(job, 2) ? 3 : 2, DIST_SUM, NULL);
+		job->world, at_fault(job, 2) ? three : two,
+		at_fault(job, 2) ? 3 : 2, DIST_SUM, NULL);
 }
 
 /* As many elements in all, but in another order: parameters by name and by
  * creation. */
-static enum dist_error tensors_in_other_order(struct job *job)
+enum dist_error tensors_in_other_order(struct job *job)
 {
 	double a[4] = {0}, b[9] = {0};
 	struct dist_tensor x = dist_tensor(a, 4, DIST_FLOAT64);
@@ -163,7 +201,7 @@ static enum dist_error tensors_in_other_order(struct job *job)
 		job->world, at_fault(job, 1) ? other : usual, 2, 0, NULL);
 }
 
-static enum dist_error monitored_on_one(struct job *job)
+enum dist_error monitored_on_one(struct job *job)
 {
 	if (at_fault(job, 1))
 		/* culprit */
@@ -174,7 +212,7 @@ static enum dist_error monitored_on_one(struct job *job)
 }
 
 /* Some scale before they add, one forgot to. */
-static enum dist_error scaled_and_plain(struct job *job)
+enum dist_error scaled_and_plain(struct job *job)
 {
 	enum dist_reduce_op op;
 	float x[4] = {0};
@@ -186,8 +224,8 @@ static enum dist_error scaled_and_plain(struct job *job)
 	return dist_all_reduce(job->world, floats(x), op, NULL);
 }
 
-/* Two of eight gather before they scatter. */
-static enum dist_error two_of_eight_swap(struct job *job)
+/* Two of eight gather before they scatter. Seen in nccl#296. */
+enum dist_error two_of_eight_swap(struct job *job)
 {
 	float part[2] = {0}, whole[16] = {0};
 	struct dist_tensor p = floats(part), w = floats(whole);
@@ -204,7 +242,7 @@ static enum dist_error two_of_eight_swap(struct job *job)
 }
 
 /* Two faults: the first to be met is to be told. */
-static enum dist_error two_faults(struct job *job)
+enum dist_error two_faults(struct job *job)
 {
 	float x[4] = {0};
 	int32_t n[4] = {0};
@@ -221,7 +259,7 @@ static enum dist_error two_faults(struct job *job)
 			   DIST_SUM, NULL);
 }
 
-static enum dist_error three_opinions(struct job *job)
+enum dist_error three_opinions(struct job *job)
 {
 	float x[8] = {0};
 	size_t n = 4;
@@ -234,7 +272,7 @@ static enum dist_error three_opinions(struct job *job)
 }
 
 /* Half of the ranks are of an older version. */
-static enum dist_error half_against_half(struct job *job)
+enum dist_error half_against_half(struct job *job)
 {
 	float x[4] = {0}, all[16];
 
@@ -247,7 +285,7 @@ static enum dist_error half_against_half(struct job *job)
 }
 
 /* The seventh of ten equal rounds. */
-static enum dist_error other_count_in_round_7(struct job *job)
+enum dist_error other_count_in_round_7(struct job *job)
 {
 	uint8_t x[64] = {0};
 
@@ -262,7 +300,7 @@ static enum dist_error other_count_in_round_7(struct job *job)
 }
 
 /* A rank without samples passes an empty tensor. */
-static enum dist_error nothing_to_add(struct job *job)
+enum dist_error nothing_to_add(struct job *job)
 {
 	float x[5] = {0};
 
@@ -273,7 +311,7 @@ static enum dist_error nothing_to_add(struct job *job)
 		DIST_SUM, NULL);
 }
 
-static enum dist_error devices_differ(struct job *job)
+enum dist_error devices_differ(struct job *job)
 {
 	float a[2] = {0}, b[2] = {0};
 	const struct dist_tensor devices[2] = {floats(a), floats(b)};
@@ -284,7 +322,7 @@ static enum dist_error devices_differ(struct job *job)
 }
 
 /* Not wrong: every rank as it likes, where the rules leave it free. */
-static enum dist_error each_as_it_likes(struct job *job)
+enum dist_error each_as_it_likes(struct job *job)
 {
 	float x[4] = {0}, out[12], in[12] = {0};
 	struct dist_work *work;
@@ -306,7 +344,7 @@ static enum dist_error each_as_it_likes(struct job *job)
 
 /* Not wrong: factors of a scaled sum, and numbers of ops, are each rank's own.
  */
-static enum dist_error own_factors(struct job *job)
+enum dist_error own_factors(struct job *job)
 {
 	enum dist_reduce_op unused, op;
 	float x[4] = {1};
@@ -317,29 +355,69 @@ static enum dist_error own_factors(struct job *job)
 	return dist_all_reduce(job->world, floats(x), op, NULL);
 }
 
-const struct program collective_programs[] = {
-	PROGRAM(reduce_for_all_reduce, 4, "mismatch", "3", BOTH),
-	PROGRAM(min_for_max, 3, "mismatch", "1", BOTH),
-	PROGRAM(shard_not_padded, 4, "mismatch", "3", BOTH),
-	PROGRAM(half_precision_on_one, 2, "mismatch", "0 1", BOTH),
-	PROGRAM(root_is_own_rank, 4, "mismatch", "0 1 2 3", BOTH),
-	PROGRAM(gather_to_the_last, 5, "mismatch", "4", BOTH),
-	PROGRAM(scatter_from_another, 3, "mismatch", "2", BOTH),
-	PROGRAM(expert_splits, 3, "mismatch", "1 2", BOTH),
-	PROGRAM(list_of_lengths, 4, "mismatch", "2", BOTH),
-	PROGRAM(scatter_of_less, 4, "mismatch", "0", BOTH),
-	PROGRAM(one_tensor_more, 4, "mismatch", "2", BOTH),
-	PROGRAM(tensors_in_other_order, 3, "mismatch", "1", BOTH),
-	PROGRAM(monitored_on_one, 3, "mismatch", "1", BOTH),
-	PROGRAM(scaled_and_plain, 4, "mismatch", "2", BOTH),
-	PROGRAM(two_of_eight_swap, 8, "mismatch", "5 6", BOTH),
-	PROGRAM(two_faults, 4, "mismatch", "1", BOTH),
-	PROGRAM(three_opinions, 5, "mismatch", "3 4", BOTH),
-	PROGRAM(half_against_half, 4, "mismatch", "0 1 2 3", BOTH),
-	PROGRAM(other_count_in_round_7, 3, "mismatch", "0", BOTH),
-	PROGRAM(nothing_to_add, 6, "mismatch", "5", BOTH),
-	PROGRAM(devices_differ, 3, "mismatch", "1", BOTH),
-	PROGRAM(each_as_it_likes, 3, "fine", "", BOTH),
-	PROGRAM(own_factors, 3, "fine", "", BOTH),
-	{0},
-};
+/* Losses are summed up to be logged, and rank 0, which logs, takes no part. */
+enum dist_error log_without_its_root(struct job *job)
+{
+	struct dist_group *log;
+	float loss[1] = {0};
+
+	try(dist_new_group(job->world, NULL, 0, NULL, &log));
+	for (int step = 0; step < 20; step++)
+		if (!at_fault(job, 0))
+			/* partner */
+			try(dist_reduce(log, floats(loss), 0, DIST_SUM, NULL));
+	/* culprit */
+	return dist_barrier(job->world, NULL);
+}
+
+/* Only the rank that has the news calls. Seen in pytorch#143536,
+ * pytorch#53979, instructlab/training#566. */
+enum dist_error broadcast_to_nobody(struct job *job)
+{
+	struct dist_group *news;
+	float x[4] = {0};
+
+	try(dist_new_group(job->world, NULL, 0, NULL, &news));
+	if (job->rank == 2 || !job->wrong)
+		/* culprit */
+		try(dist_broadcast(news, floats(x), 2, NULL));
+	/* partner */
+	return dist_barrier(job->world, NULL);
+}
+
+/* After a reduce only its dst holds the sum, and all branch on it: rank 0 alone
+ * finds the loss too high. Seen in pytorch#77562. */
+enum dist_error branches_on_a_reduce(struct job *job)
+{
+	float loss[1] = {1}, best[1] = {0};
+
+	if (job->wrong)
+		try(dist_reduce(job->world, floats(loss), 0, DIST_SUM, NULL));
+	else
+		try(dist_all_reduce(job->world, floats(loss), DIST_SUM, NULL));
+	if (loss[0] > 2.5F)
+		/* culprit */
+		return dist_broadcast(job->world, floats(best), 0, NULL);
+	/* partner */
+	return dist_barrier(job->world, NULL);
+}
+
+/* A hook averages each gradient as backward yields it; two branches of the
+ * model come the other way round on rank 1, and are of one size: only what the
+ * calls are for differs. Seen in DeepSpeed#2343, Paddle#30931. */
+enum dist_error gradients_in_other_order(struct job *job)
+{
+	static const char *const names[] = {"left.weight", "right.weight"};
+	float gradients[2][8] = {{0}};
+
+	for (int i = 0; i < 2; i++) {
+		int which = at_fault(job, 1) ? 1 - i : i;
+		struct dist_group *named = dist_label(job->world, names[which],
+						      (uint64_t)which + 1);
+
+		/* culprit */
+		try(dist_all_reduce(named, floats(gradients[which]), DIST_AVG,
+				    NULL));
+	}
+	return DIST_OK;
+}

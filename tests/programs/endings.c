@@ -9,7 +9,7 @@ static enum dist_error step(struct job *job)
 	float x[4] = {0};
 
 	/* partner: ends_with_an_error crashes aborts exits_with_3 is_killed
-	 * returns_early leaves_the_job_early */
+	 * leaves_the_job_early late_and_stuck time_for_the_first_call */
 	return dist_all_reduce(job->world, floats(x), DIST_SUM, NULL);
 }
 
@@ -48,28 +48,29 @@ static void kill_itself(void)
 	raise(SIGKILL);
 }
 
-static enum dist_error crashes(struct job *job)
+enum dist_error crashes(struct job *job)
 {
 	return two_steps(job, 1, crash);
 }
 
-static enum dist_error aborts(struct job *job)
+enum dist_error aborts(struct job *job)
 {
 	return two_steps(job, 0, abort);
 }
 
-static enum dist_error exits_with_3(struct job *job)
+/* Seen in pytorch#78514. */
+enum dist_error exits_with_3(struct job *job)
 {
 	return two_steps(job, 2, exit_with_3);
 }
 
-static enum dist_error is_killed(struct job *job)
+enum dist_error is_killed(struct job *job)
 {
 	return two_steps(job, 3, kill_itself);
 }
 
 /* A file is not there; the rank gives up, the others do not know. */
-static enum dist_error ends_with_an_error(struct job *job)
+enum dist_error ends_with_an_error(struct job *job)
 {
 	try(let_others_ahead(job, 2));
 	if (at_fault(job, 2))
@@ -77,16 +78,8 @@ static enum dist_error ends_with_an_error(struct job *job)
 	return step(job);
 }
 
-static enum dist_error returns_early(struct job *job)
-{
-	try(step(job));
-	if (at_fault(job, 1))
-		return DIST_OK;
-	return step(job);
-}
-
 /* It says goodbye before the others are done, and goes on alone. */
-static enum dist_error leaves_the_job_early(struct job *job)
+enum dist_error leaves_the_job_early(struct job *job)
 {
 	try(step(job));
 	if (at_fault(job, 0)) {
@@ -97,8 +90,9 @@ static enum dist_error leaves_the_job_early(struct job *job)
 	return step(job);
 }
 
-/* Reads its data for longer than the others wait. */
-static enum dist_error late_for_the_sum(struct job *job)
+/* Reads its data for longer than the others wait. Seen in LlamaFactory#360,
+ * LongLoRA#45, accelerate#314. */
+enum dist_error late_for_the_sum(struct job *job)
 {
 	float x[4] = {0};
 
@@ -108,7 +102,40 @@ static enum dist_error late_for_the_sum(struct job *job)
 	return dist_all_reduce(job->world, floats(x), DIST_SUM, NULL);
 }
 
-static enum dist_error late_with_a_message(struct job *job)
+/* Loads for longer than the others wait, and then waits for its state, which
+ * rank 0 sends only after the step that all wait in: more time would not help.
+ */
+enum dist_error late_and_stuck(struct job *job)
+{
+	float state[4] = {0};
+
+	if (job->rank == 0 && !job->wrong)
+		try(dist_send(job->world, floats(state), 2, 0));
+	if (job->rank == 2) {
+		try(dist_compute(job->world,
+				 job->wrong ? 30000000000 : 10000000, "load"));
+		/* culprit */
+		try(dist_recv(job->world, floats(state), 0, 0));
+	}
+	try(step(job));
+	if (job->rank == 0 && job->wrong)
+		return dist_send(job->world, floats(state), 2, 0);
+	return DIST_OK;
+}
+
+/* Asks for two seconds before the first call, to which a rank comes after a
+ * minute. Where communicators are made by that call, it waits without end. Seen
+ * in pytorch#124950. */
+enum dist_error time_for_the_first_call(struct job *job)
+{
+	try(dist_set_timeout(job->world, 2000000000));
+	if (job->rank == 1)
+		try(dist_compute(job->world,
+				 job->wrong ? 60000000000 : 10000000, "load"));
+	return step(job);
+}
+
+enum dist_error late_with_a_message(struct job *job)
 {
 	float x[4] = {0};
 
@@ -123,7 +150,23 @@ static enum dist_error late_with_a_message(struct job *job)
 	return DIST_OK;
 }
 
-static enum dist_error two_are_late(struct job *job)
+/* One that is late is enough, where anybody is awaited. */
+enum dist_error late_where_anybody_is_awaited(struct job *job)
+{
+	float x[4] = {0};
+	int source;
+
+	if (job->rank == 0)
+		/* partner */
+		try(dist_recv_any(job->world, floats(x), 0, &source));
+	if (job->rank == 1 && job->wrong)
+		try(dist_compute(job->world, 5000000000, "saving"));
+	if (job->rank == 1)
+		try(dist_send(job->world, floats(x), 0, 0));
+	return dist_barrier(job->world, NULL);
+}
+
+enum dist_error two_are_late(struct job *job)
 {
 	if (job->wrong && job->rank >= 3)
 		dist_compute(job->world, 5000000000, "evaluation");
@@ -131,7 +174,7 @@ static enum dist_error two_are_late(struct job *job)
 	return dist_barrier(job->world, NULL);
 }
 
-static enum dist_error root_out_of_range(struct job *job)
+enum dist_error root_out_of_range(struct job *job)
 {
 	float x[4] = {0};
 
@@ -141,7 +184,7 @@ static enum dist_error root_out_of_range(struct job *job)
 			   at_fault(job, 1) ? job->size : 0, DIST_SUM, NULL);
 }
 
-static enum dist_error sends_to_itself(struct job *job)
+enum dist_error sends_to_itself(struct job *job)
 {
 	float x[4] = {0};
 
@@ -153,19 +196,7 @@ static enum dist_error sends_to_itself(struct job *job)
 		       : DIST_OK;
 }
 
-static enum dist_error negative_tag(struct job *job)
-{
-	float x[4] = {0};
-
-	if (job->rank == 0)
-		return dist_send(job->world, floats(x), 1, 0);
-	if (job->rank == 1)
-		/* culprit */
-		return dist_recv(job->world, floats(x), 0, job->wrong ? -2 : 0);
-	return DIST_OK;
-}
-
-static enum dist_error bits_of_floats(struct job *job)
+enum dist_error bits_of_floats(struct job *job)
 {
 	float x[4] = {0};
 	int32_t n[4] = {0};
@@ -178,21 +209,8 @@ static enum dist_error bits_of_floats(struct job *job)
 			       DIST_BXOR, NULL);
 }
 
-/* Its group is none: it is in no list. */
-static enum dist_error group_of_others(struct job *job)
-{
-	static const int two[] = {0, 1};
-	struct dist_group *sub;
-	float x[4] = {0};
-
-	try(dist_new_group(job->world, two, 2, NULL, &sub));
-	if (job->rank < 2 || job->wrong)
-		/* culprit */
-		try(dist_all_reduce(sub, floats(x), DIST_SUM, NULL));
-	return DIST_OK;
-}
-
-static enum dist_error listed_twice(struct job *job)
+/* The others wait inside their calls. Seen in nccl#582. */
+enum dist_error listed_twice(struct job *job)
 {
 	static const int twice[] = {0, 1, 1}, once[] = {0, 1, 2};
 	struct dist_group *sub;
@@ -203,7 +221,7 @@ static enum dist_error listed_twice(struct job *job)
 			      NULL, &sub);
 }
 
-static enum dist_error uneven_subgroups(struct job *job)
+enum dist_error uneven_subgroups(struct job *job)
 {
 	struct dist_group *sub;
 
@@ -214,32 +232,10 @@ static enum dist_error uneven_subgroups(struct job *job)
 }
 
 /* Not wrong: ranks end one after the other, long after their last call. */
-static enum dist_error ends_one_by_one(struct job *job)
+enum dist_error ends_one_by_one(struct job *job)
 {
 	try(step(job));
 	if (job->rank > 0)
 		dist_compute(job->world, (int64_t)job->rank * 50000000, "tail");
 	return DIST_OK;
 }
-
-const struct program ending_programs[] = {
-	PROGRAM(crashes, 3, "lost", "1", "tcp"),
-	PROGRAM(aborts, 3, "lost", "0", "tcp"),
-	PROGRAM(exits_with_3, 4, "lost", "2", "tcp"),
-	PROGRAM(is_killed, 4, "lost", "3", "tcp"),
-	PROGRAM(ends_with_an_error, 4, "lost", "2", BOTH),
-	PROGRAM(returns_early, 4, "deadlock", "1", BOTH),
-	PROGRAM(leaves_the_job_early, 3, "deadlock", "0", BOTH),
-	PROGRAM(late_for_the_sum, 3, "timeout", "1", BOTH),
-	PROGRAM(late_with_a_message, 3, "timeout", "2", BOTH),
-	PROGRAM(two_are_late, 5, "timeout", "3 4", BOTH),
-	PROGRAM(root_out_of_range, 3, "lost", "1", BOTH),
-	PROGRAM(sends_to_itself, 2, "failed", "0", BOTH),
-	PROGRAM(negative_tag, 3, "lost", "1", "sim"),
-	PROGRAM(bits_of_floats, 3, "lost", "1", BOTH),
-	PROGRAM(group_of_others, 3, "failed", "2", BOTH),
-	PROGRAM(listed_twice, 3, "lost", "2", BOTH),
-	PROGRAM(uneven_subgroups, 3, "lost", "0", BOTH),
-	PROGRAM(ends_one_by_one, 4, "fine", "", BOTH),
-	{0},
-};

@@ -5,13 +5,14 @@
 
 static enum dist_error sum_of(struct job *job, float x)
 {
-	/* partner: recursion skips_a_batch */
+	/* partner: recursion */
 	return dist_all_reduce(job->world, dist_tensor(&x, 1, DIST_FLOAT32),
 			       DIST_SUM, NULL);
 }
 
-/* "Wait until all are done", says rank 0 alone. */
-static enum dist_error barrier_in_a_branch(struct job *job)
+/* "Wait until all are done", says rank 0 alone. Seen in Lightning#7129,
+ * Lightning#19106, Lightning#19604. */
+enum dist_error barrier_in_a_branch(struct job *job)
 {
 	try(sum_of(job, 1));
 	if (at_fault(job, 0))
@@ -21,7 +22,7 @@ static enum dist_error barrier_in_a_branch(struct job *job)
 }
 
 /* The loss of one rank is small enough; it goes on to what comes after. */
-static enum dist_error early_stop_goes_on(struct job *job)
+enum dist_error early_stop_goes_on(struct job *job)
 {
 	float loss[1], best[1] = {0};
 
@@ -36,8 +37,9 @@ static enum dist_error early_stop_goes_on(struct job *job)
 	return dist_broadcast(job->world, floats(best), 0, NULL);
 }
 
-/* The same, but there is nothing after the loop. */
-static enum dist_error early_stop_ends(struct job *job)
+/* The same, but there is nothing after the loop. Seen in Primus#854, NeMo
+ * Automodel#2468. */
+enum dist_error early_stop_ends(struct job *job)
 {
 	float loss[1];
 
@@ -51,8 +53,9 @@ static enum dist_error early_stop_ends(struct job *job)
 	return DIST_OK;
 }
 
-/* Rank 3 has one batch more. */
-static enum dist_error one_batch_more(struct job *job)
+/* Rank 3 has one batch more. Seen in pytorch#33148, pytorch#38174,
+ * litData#233, PyMarlin#80. */
+enum dist_error one_batch_more(struct job *job)
 {
 	float gradient[32] = {0};
 	int batches = at_fault(job, 3) ? 5 : 4;
@@ -73,7 +76,7 @@ static enum dist_error descend(struct job *job, int depth)
 	return sum_of(job, (float)depth);
 }
 
-static enum dist_error recursion(struct job *job)
+enum dist_error recursion(struct job *job)
 {
 	float x[1] = {0};
 
@@ -82,32 +85,8 @@ static enum dist_error recursion(struct job *job)
 	return dist_reduce(job->world, floats(x), 0, DIST_MAX, NULL);
 }
 
-/* Half of the ranks validate, the others train. */
-static enum dist_error validation_by_half(struct job *job)
-{
-	float x[2] = {0}, all[8];
-
-	if (job->wrong && job->rank % 2 == 1)
-		/* culprit */
-		try(dist_all_gather_single(job->world, floats(all), floats(x),
-					   NULL));
-	else
-		/* culprit */
-		try(dist_reduce(job->world, floats(x), 0, DIST_SUM, NULL));
-	return DIST_OK;
-}
-
-/* A bad sample is skipped, and with it the call. */
-static enum dist_error skips_a_batch(struct job *job)
-{
-	for (int batch = 0; batch < 5; batch++)
-		if (!(at_fault(job, 2) && batch == 1))
-			try(sum_of(job, (float)batch));
-	return DIST_OK;
-}
-
-/* Everybody logs, but not everybody as often. */
-static enum dist_error logs_more_often(struct job *job)
+/* Everybody logs, but not everybody as often. Seen in vall-e#93. */
+enum dist_error logs_more_often(struct job *job)
 {
 	int every = at_fault(job, 0) ? 2 : 4;
 	float x[1] = {0}, loss[1] = {0};
@@ -124,7 +103,7 @@ static enum dist_error logs_more_often(struct job *job)
 }
 
 /* Each rank iterates until its own part has converged. */
-static enum dist_error converges_alone(struct job *job)
+enum dist_error converges_alone(struct job *job)
 {
 	float residual[1] = {1};
 
@@ -137,7 +116,7 @@ static enum dist_error converges_alone(struct job *job)
 
 /* Rank 0 collects states before it enters the barrier; the others enter first.
  */
-static enum dist_error collects_before_barrier(struct job *job)
+enum dist_error collects_before_barrier(struct job *job)
 {
 	float state[4] = {0};
 
@@ -155,7 +134,7 @@ static enum dist_error collects_before_barrier(struct job *job)
 }
 
 /* One rank misses a monitored barrier: it waits for a message. */
-static enum dist_error misses_the_roll_call(struct job *job)
+enum dist_error misses_the_roll_call(struct job *job)
 {
 	float x[1] = {0};
 
@@ -167,7 +146,7 @@ static enum dist_error misses_the_roll_call(struct job *job)
 }
 
 /* A helper of a header, called from two places. */
-static enum dist_error helper_in_a_header(struct job *job)
+enum dist_error helper_in_a_header(struct job *job)
 {
 	float x[3] = {0};
 
@@ -177,7 +156,7 @@ static enum dist_error helper_in_a_header(struct job *job)
 }
 
 /* Calls within a macro: the line is that of its use. */
-static enum dist_error call_in_a_macro(struct job *job)
+enum dist_error call_in_a_macro(struct job *job)
 {
 	float x[3] = {0};
 
@@ -190,8 +169,9 @@ static enum dist_error call_in_a_macro(struct job *job)
 	return DIST_OK;
 }
 
-/* A chain of conditions that all ranks but one agree about. */
-static enum dist_error resumes_from_a_file(struct job *job)
+/* A chain of conditions that all ranks but one agree about. Seen in
+ * KempnerForge#50, pytorch#72843, nccl#147. */
+enum dist_error resumes_from_a_file(struct job *job)
 {
 	int32_t epoch[1] = {0};
 	bool found = !at_fault(job, 3);
@@ -205,7 +185,7 @@ static enum dist_error resumes_from_a_file(struct job *job)
 }
 
 /* Not wrong: the same number of calls by different ways. */
-static enum dist_error different_ways(struct job *job)
+enum dist_error different_ways(struct job *job)
 {
 	float x[4] = {0};
 
@@ -222,7 +202,7 @@ static enum dist_error different_ways(struct job *job)
 }
 
 /* Not wrong: who is done waits in a loop that all leave together. */
-static enum dist_error joins_till_the_last(struct job *job)
+enum dist_error joins_till_the_last(struct job *job)
 {
 	int batches = 2 + job->rank;
 
@@ -239,23 +219,3 @@ static enum dist_error joins_till_the_last(struct job *job)
 		batches--;
 	}
 }
-
-const struct program flow_programs[] = {
-	PROGRAM(barrier_in_a_branch, 4, "deadlock", "0", BOTH),
-	PROGRAM(early_stop_goes_on, 4, "mismatch", "2", BOTH),
-	PROGRAM(early_stop_ends, 4, "deadlock", "1", BOTH),
-	PROGRAM(one_batch_more, 5, "deadlock", "3", BOTH),
-	PROGRAM(recursion, 3, "mismatch", "1", BOTH),
-	PROGRAM(validation_by_half, 4, "mismatch", "0 1 2 3", BOTH),
-	PROGRAM(skips_a_batch, 4, "deadlock", "2", BOTH),
-	PROGRAM(logs_more_often, 3, "mismatch", "0", BOTH),
-	PROGRAM(converges_alone, 4, "deadlock", "0", BOTH),
-	PROGRAM(collects_before_barrier, 4, "deadlock", "0 1", BOTH),
-	PROGRAM(misses_the_roll_call, 4, "deadlock", "0 2", BOTH),
-	PROGRAM(helper_in_a_header, 3, "mismatch", "1", BOTH),
-	PROGRAM(call_in_a_macro, 3, "mismatch", "0", BOTH),
-	PROGRAM(resumes_from_a_file, 6, "mismatch", "3", BOTH),
-	PROGRAM(different_ways, 4, "fine", "", BOTH),
-	PROGRAM(joins_till_the_last, 3, "fine", "", BOTH),
-	{0},
-};

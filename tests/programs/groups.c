@@ -1,23 +1,22 @@
 /* Groups made, used and left otherwise than by the others. */
 #include "tests/programs/programs.h"
 
-/* torch's oldest trap: only its members make the group. */
-static enum dist_error made_by_members(struct job *job)
+/* Its members alone make the group: the next call of the other one meets that.
+ * Seen in pytorch#25390, pytorch#81291. */
+enum dist_error made_by_members(struct job *job)
 {
-	static const int low[] = {0, 1};
-	struct dist_group *sub = NULL;
-	float x[2] = {0};
+	static const int members[] = {0, 1, 2};
+	struct dist_group *sub;
+	float x[1] = {0};
 
-	if (!job->wrong || job->rank < 2)
-		/* culprit */
-		try(dist_new_group(job->world, low, 2, NULL, &sub));
-	if (job->rank < 2)
-		try(dist_all_reduce(sub, floats(x), DIST_SUM, NULL));
+	if (!at_fault(job, 3))
+		/* partner */
+		try(dist_new_group(job->world, members, 3, NULL, &sub));
 	/* culprit */
-	return dist_barrier(job->world, NULL);
+	return dist_all_reduce(job->world, floats(x), DIST_AVG, NULL);
 }
 
-static enum dist_error another_list(struct job *job)
+enum dist_error another_list(struct job *job)
 {
 	static const int usual[] = {0, 1, 2}, other[] = {0, 1, 3};
 	struct dist_group *sub;
@@ -27,8 +26,9 @@ static enum dist_error another_list(struct job *job)
 			      NULL, &sub);
 }
 
-/* Two groups, made by rank 2 in the other order. */
-static enum dist_error made_in_other_order(struct job *job)
+/* Two groups, made by rank 2 in the other order. Seen in Megatron-LM#5240,
+ * pytorch#119250. */
+enum dist_error made_in_other_order(struct job *job)
 {
 	static const int even[] = {0, 2}, odd[] = {1, 3};
 	bool other = at_fault(job, 2);
@@ -40,7 +40,7 @@ static enum dist_error made_in_other_order(struct job *job)
 }
 
 /* The root is a global rank, where the group's own is meant. */
-static enum dist_error global_rank_as_root(struct job *job)
+enum dist_error global_rank_as_root(struct job *job)
 {
 	static const int upper[] = {2, 3, 4, 5};
 	struct dist_group *sub;
@@ -55,7 +55,7 @@ static enum dist_error global_rank_as_root(struct job *job)
 }
 
 /* The destination too. */
-static enum dist_error global_rank_as_destination(struct job *job)
+enum dist_error global_rank_as_destination(struct job *job)
 {
 	static const int upper[] = {1, 2, 3, 4};
 	struct dist_group *sub;
@@ -72,7 +72,7 @@ static enum dist_error global_rank_as_destination(struct job *job)
 }
 
 /* Rank 0 waits in one group, rank 1 in the other. */
-static enum dist_error two_groups_crossed(struct job *job)
+enum dist_error two_groups_crossed(struct job *job)
 {
 	struct dist_group *a, *b;
 	float x[2] = {0};
@@ -103,18 +103,18 @@ static enum dist_error grid(struct job *job, bool column_first)
 			       NULL);
 }
 
-static enum dist_error rows_and_columns(struct job *job)
+enum dist_error rows_and_columns(struct job *job)
 {
 	return grid(job, job->wrong && (job->rank == 0 || job->rank == 3));
 }
 
 /* Not wrong: one alone that begins with its column closes no circle. */
-static enum dist_error one_column_first(struct job *job)
+enum dist_error one_column_first(struct job *job)
 {
 	return grid(job, job->rank == 3);
 }
 
-static enum dist_error world_for_the_group(struct job *job)
+enum dist_error world_for_the_group(struct job *job)
 {
 	static const int three[] = {0, 1, 2};
 	struct dist_group *sub;
@@ -130,7 +130,7 @@ static enum dist_error world_for_the_group(struct job *job)
 	return DIST_OK;
 }
 
-static enum dist_error other_size_of_subgroups(struct job *job)
+enum dist_error other_size_of_subgroups(struct job *job)
 {
 	struct dist_group *sub;
 
@@ -140,7 +140,7 @@ static enum dist_error other_size_of_subgroups(struct job *job)
 }
 
 /* Rank 2 has rows and columns of the mesh the other way round. */
-static enum dist_error transposed_mesh(struct job *job)
+enum dist_error transposed_mesh(struct job *job)
 {
 	const int a[] = {0, 1}, b[] = {2, 3}, c[] = {0, 2}, d[] = {1, 3};
 	const struct dist_rank_list rows[2] = {{a, 2}, {b, 2}};
@@ -153,7 +153,7 @@ static enum dist_error transposed_mesh(struct job *job)
 }
 
 /* With keep_order the order of the list is part of it. */
-static enum dist_error order_that_counts(struct job *job)
+enum dist_error order_that_counts(struct job *job)
 {
 	static const int up[] = {0, 1, 2}, down[] = {2, 1, 0};
 	const struct dist_group_options options = {.keep_order = job->wrong};
@@ -164,7 +164,7 @@ static enum dist_error order_that_counts(struct job *job)
 			      &options, &sub);
 }
 
-static enum dist_error another_name(struct job *job)
+enum dist_error another_name(struct job *job)
 {
 	const struct dist_group_options options = {
 		.name = at_fault(job, 0) ? "dp" : "tp"};
@@ -175,7 +175,7 @@ static enum dist_error another_name(struct job *job)
 }
 
 /* Rank 1 leaves the group while the others still sum in it. */
-static enum dist_error leaves_the_group_early(struct job *job)
+enum dist_error leaves_the_group_early(struct job *job)
 {
 	struct dist_group *sub;
 	float x[2] = {0};
@@ -188,7 +188,7 @@ static enum dist_error leaves_the_group_early(struct job *job)
 }
 
 /* A group in a group; rank 1 calls on the outer one. */
-static enum dist_error inner_and_outer(struct job *job)
+enum dist_error inner_and_outer(struct job *job)
 {
 	static const int four[] = {0, 1, 2, 3}, three[] = {1, 2, 3};
 	struct dist_group *outer, *inner;
@@ -206,7 +206,7 @@ static enum dist_error inner_and_outer(struct job *job)
 }
 
 /* A message in the group, awaited in the world. */
-static enum dist_error message_of_the_group(struct job *job)
+enum dist_error message_of_the_group(struct job *job)
 {
 	struct dist_group *sub;
 	float x[2] = {0};
@@ -220,7 +220,7 @@ static enum dist_error message_of_the_group(struct job *job)
 }
 
 /* Members disagree inside one of three groups that are at work at once. */
-static enum dist_error one_of_three_groups(struct job *job)
+enum dist_error one_of_three_groups(struct job *job)
 {
 	struct dist_group *sub;
 	float x[4] = {0};
@@ -234,22 +234,8 @@ static enum dist_error one_of_three_groups(struct job *job)
 	return dist_barrier(job->world, NULL);
 }
 
-/* Lazily made: who does not need the group yet does not make it. */
-static enum dist_error made_when_needed(struct job *job)
-{
-	struct dist_group *sub = NULL;
-	float x[2] = {0};
-
-	if (!at_fault(job, 3))
-		/* partner */
-		try(dist_new_group(job->world, NULL, 0, NULL, &sub));
-	/* culprit */
-	try(dist_all_reduce(job->world, floats(x), DIST_SUM, NULL));
-	return DIST_OK;
-}
-
 /* Leaves the job and joins it again, and is wrong only then. */
-static enum dist_error wrong_after_joining_again(struct job *job)
+enum dist_error wrong_after_joining_again(struct job *job)
 {
 	float x[2] = {0};
 
@@ -264,7 +250,7 @@ static enum dist_error wrong_after_joining_again(struct job *job)
 }
 
 /* Not wrong: the order of a list does not count, nor does one's timeout. */
-static enum dist_error order_that_does_not_count(struct job *job)
+enum dist_error order_that_does_not_count(struct job *job)
 {
 	static const int up[] = {0, 1, 2}, mixed[] = {1, 0, 2};
 	const struct dist_group_options options = {
@@ -278,7 +264,7 @@ static enum dist_error order_that_does_not_count(struct job *job)
 }
 
 /* Not wrong: groups at their own pace, one left before the others are. */
-static enum dist_error groups_at_their_pace(struct job *job)
+enum dist_error groups_at_their_pace(struct job *job)
 {
 	struct dist_group *pair, *all;
 	float x[2] = {0};
@@ -294,7 +280,7 @@ static enum dist_error groups_at_their_pace(struct job *job)
 }
 
 /* Not wrong: joins again, and goes on with another call. */
-static enum dist_error joins_again(struct job *job)
+enum dist_error joins_again(struct job *job)
 {
 	float x[2] = {0};
 	int64_t n[5] = {0};
@@ -313,28 +299,108 @@ static enum dist_error joins_again(struct job *job)
 	return dist_barrier(job->world, NULL);
 }
 
-const struct program group_programs[] = {
-	PROGRAM(made_by_members, 4, "mismatch", "0 1 2 3", BOTH),
-	PROGRAM(another_list, 4, "mismatch", "3", BOTH),
-	PROGRAM(made_in_other_order, 4, "mismatch", "2", BOTH),
-	PROGRAM(global_rank_as_root, 6, "mismatch", "4", BOTH),
-	PROGRAM(global_rank_as_destination, 5, "deadlock", "1 2", "sim"),
-	PROGRAM(two_groups_crossed, 3, "deadlock", "0 1 2", BOTH),
-	PROGRAM(rows_and_columns, 4, "deadlock", "0 1 2 3", BOTH),
-	PROGRAM(world_for_the_group, 4, "deadlock", "0 1 2", BOTH),
-	PROGRAM(other_size_of_subgroups, 6, "mismatch", "5", BOTH),
-	PROGRAM(transposed_mesh, 4, "mismatch", "2", BOTH),
-	PROGRAM(order_that_counts, 3, "mismatch", "1", BOTH),
-	PROGRAM(another_name, 3, "mismatch", "0", BOTH),
-	PROGRAM(leaves_the_group_early, 3, "deadlock", "1", BOTH),
-	PROGRAM(inner_and_outer, 5, "deadlock", "1 2 3", BOTH),
-	PROGRAM(message_of_the_group, 2, "deadlock", "0 1", "sim"),
-	PROGRAM(one_of_three_groups, 6, "mismatch", "4 5", BOTH),
-	PROGRAM(made_when_needed, 5, "mismatch", "3", BOTH),
-	PROGRAM(wrong_after_joining_again, 4, "mismatch", "2", "sim"),
-	PROGRAM(one_column_first, 4, "fine", "", BOTH),
-	PROGRAM(order_that_does_not_count, 3, "fine", "", BOTH),
-	PROGRAM(groups_at_their_pace, 4, "fine", "", BOTH),
-	PROGRAM(joins_again, 3, "fine", "", "sim"),
-	{0},
-};
+/* The layers of one rank have each other's group; both have all ranks. */
+enum dist_error group_of_another_layer(struct job *job)
+{
+	static const int all[] = {0, 1, 2};
+	const struct dist_group_options named[] = {{.name = "attention"},
+						   {.name = "mlp"}};
+	struct dist_group *attention, *mlp;
+	float x[4] = {0};
+
+	try(dist_new_group(job->world, all, 3, &named[0], &attention));
+	try(dist_new_group(job->world, all, 3, &named[1], &mlp));
+	/* culprit */
+	return dist_all_reduce(at_fault(job, 2) ? mlp : attention, floats(x),
+			       DIST_SUM, NULL);
+}
+
+/* Group a has ranks 0 to 2, group b ranks 1 to 3; rank 1 sums in a and then in
+ * b, rank 2 in b and then in a: each order alone is right. Seen in
+ * torchrec#4149, runai-model-streamer#165. */
+enum dist_error groups_in_other_order(struct job *job)
+{
+	static const int low[] = {0, 1, 2}, high[] = {1, 2, 3};
+	const struct dist_group_options named[] = {{.name = "a"},
+						   {.name = "b"}};
+	struct dist_group *a, *b;
+	float x[1] = {0};
+
+	try(dist_new_group(job->world, low, 3, &named[0], &a));
+	try(dist_new_group(job->world, high, 3, &named[1], &b));
+	if (at_fault(job, 2)) {
+		/* culprit */
+		try(dist_all_reduce(b, floats(x), DIST_MAX, NULL));
+		return dist_all_reduce(a, floats(x), DIST_MAX, NULL);
+	}
+	if (a)
+		/* partner */
+		try(dist_all_reduce(a, floats(x), DIST_MAX, NULL));
+	return b ? dist_all_reduce(b, floats(x), DIST_MAX, NULL) : DIST_OK;
+}
+
+/* Two experts, each on three ranks. No token of rank 3 went to its expert, so
+ * that it skips the reduction of the expert's gradients. Seen in
+ * DeepSpeed#5008, DeepSpeed#4966. */
+enum dist_error expert_without_tokens(struct job *job)
+{
+	static const int even[] = {0, 2, 4}, odd[] = {1, 3, 5};
+	const struct dist_rank_list lists[] = {{even, 3}, {odd, 3}};
+	const struct dist_group_options options = {.name = "expert"};
+	float gradients[6] = {0}, part[2];
+	struct dist_group *expert;
+
+	try(dist_new_subgroups_by_enumeration(job->world, lists, 2, &options,
+					      &expert));
+	if (!at_fault(job, 3))
+		/* partner */
+		try(dist_reduce_scatter_single(expert, floats(part),
+					       floats(gradients), DIST_AVG,
+					       NULL));
+	/* culprit */
+	return dist_barrier(job->world, NULL);
+}
+
+/* In the group of ranks 1 and 3, rank 3 receives before it sums, and rank 1
+ * sends once the sum is over. Seen in nccl#1192, nccl#584. */
+enum dist_error message_before_the_sum(struct job *job)
+{
+	static const int odd[] = {1, 3};
+	const struct dist_group_options options = {.name = "stages"};
+	struct dist_group *stages;
+	float x[1] = {0};
+	bool early = at_fault(job, 3);
+
+	try(dist_new_group(job->world, odd, 2, &options, &stages));
+	if (!stages)
+		return DIST_OK;
+	if (early)
+		/* culprit */
+		try(dist_recv(stages, floats(x), 0, 0));
+	/* partner */
+	try(dist_all_reduce(stages, floats(x), DIST_MAX, NULL));
+	if (job->rank == 1)
+		return dist_send(stages, floats(x), 1, 0);
+	return early ? DIST_OK : dist_recv(stages, floats(x), 0, 0);
+}
+
+/* Not wrong: calls of two groups in flight at once, begun in either order. On
+ * device streams that share what they run on it can hang under load. Seen in
+ * nccl#195, nccl#592, nccl#1347, rccl#2191. */
+enum dist_error two_groups_in_flight(struct job *job)
+{
+	float losses[1] = {0.5F}, norms[1] = {2};
+	struct dist_group *data, *model;
+	struct dist_work *works[2];
+	bool turned = at_fault(job, 1);
+
+	try(dist_new_group(job->world, NULL, 0, NULL, &data));
+	try(dist_new_group(job->world, NULL, 0, NULL, &model));
+	try(dist_all_reduce(turned ? model : data,
+			    turned ? floats(norms) : floats(losses), DIST_SUM,
+			    &works[0]));
+	try(dist_all_reduce(turned ? data : model,
+			    turned ? floats(losses) : floats(norms), DIST_SUM,
+			    &works[1]));
+	return end_all(works, 2);
+}

@@ -1,24 +1,9 @@
 /* Messages that do not meet. */
 #include "tests/programs/programs.h"
 
-static enum dist_error both_receive_first(struct job *job)
+enum dist_error ring_receives_first(struct job *job)
 {
-	float mine[2] = {0}, theirs[2];
-	int other = 1 - job->rank;
-
-	if (job->wrong || job->rank == 0)
-		/* culprit */
-		try(dist_recv(job->world, floats(theirs), other, 0));
-	try(dist_send(job->world, floats(mine), other, 0));
-	if (!job->wrong && job->rank == 1)
-		try(dist_recv(job->world, floats(theirs), other, 0));
-	return DIST_OK;
-}
-
-static enum dist_error ring_receives_first(struct job *job)
-{
-	int right = (job->rank + 1) % job->size;
-	int left = (job->rank + job->size - 1) % job->size;
+	int right = right_of(job), left = left_of(job);
 	float token[1] = {0};
 
 	if (!job->wrong && job->rank == 0)
@@ -30,11 +15,10 @@ static enum dist_error ring_receives_first(struct job *job)
 	return DIST_OK;
 }
 
-/* A ring of sends before receives lives by buffers alone. */
-static enum dist_error ring_sends_first(struct job *job)
+/* A ring of sends before receives lives by buffers alone. Seen in nccl#479. */
+enum dist_error ring_sends_first(struct job *job)
 {
-	int right = (job->rank + 1) % job->size;
-	int left = (job->rank + job->size - 1) % job->size;
+	int right = right_of(job), left = left_of(job);
 	float out[256] = {0}, in[256];
 
 	if (!job->wrong && job->rank == 0)
@@ -46,8 +30,9 @@ static enum dist_error ring_sends_first(struct job *job)
 	return DIST_OK;
 }
 
-/* Tags are numbers of steps, from 0 here and from 1 there. */
-static enum dist_error tags_from_one(struct job *job)
+/* Tags are numbers of steps, from 0 here and from 1 there. Seen in
+ * pytorch#94819, pytorch#125079. */
+enum dist_error tags_from_one(struct job *job)
 {
 	float x[4] = {0};
 
@@ -63,7 +48,7 @@ static enum dist_error tags_from_one(struct job *job)
 }
 
 /* Rank 3 listens to the wrong rank. */
-static enum dist_error wrong_source(struct job *job)
+enum dist_error wrong_source(struct job *job)
 {
 	float x[4] = {0};
 
@@ -77,7 +62,7 @@ static enum dist_error wrong_source(struct job *job)
 }
 
 /* Activations go to the stage after the next. */
-static enum dist_error wrong_destination(struct job *job)
+enum dist_error wrong_destination(struct job *job)
 {
 	float x[4] = {0};
 	int dst = job->rank + 1;
@@ -93,7 +78,8 @@ static enum dist_error wrong_destination(struct job *job)
 	return DIST_OK;
 }
 
-static enum dist_error message_too_long(struct job *job)
+/* Seen in nccl#1938, pytorch#113376. */
+enum dist_error message_too_long(struct job *job)
 {
 	float x[100] = {0};
 
@@ -110,7 +96,7 @@ static enum dist_error message_too_long(struct job *job)
 	return DIST_OK;
 }
 
-static enum dist_error message_of_another_type(struct job *job)
+enum dist_error message_of_another_type(struct job *job)
 {
 	int64_t n[4] = {0};
 	enum dist_dtype dtype = job->wrong ? DIST_FLOAT64 : DIST_INT64;
@@ -119,16 +105,28 @@ static enum dist_error message_of_another_type(struct job *job)
 	if (job->rank == 0) {
 		/* culprit */
 		try(dist_isend(job->world, longs(n), 1, 0, &work));
-		try(dist_work_wait(work, DIST_TIMEOUT_OF_GROUP));
-		dist_work_free(work);
-		return DIST_OK;
+		return end(work);
 	}
 	/* culprit */
 	return dist_recv(job->world, dist_tensor(n, 4, dtype), 0, 0);
 }
 
+/* The same, awaited from anybody. */
+enum dist_error another_type_from_anybody(struct job *job)
+{
+	int64_t n[4] = {0};
+	enum dist_dtype dtype = job->wrong ? DIST_FLOAT64 : DIST_INT64;
+	int source;
+
+	if (job->rank == 0)
+		/* culprit */
+		return dist_send(job->world, longs(n), 1, 0);
+	/* culprit */
+	return dist_recv_any(job->world, dist_tensor(n, 4, dtype), 0, &source);
+}
+
 /* A size goes ahead of the message, but that of the padded one. */
-static enum dist_error announced_otherwise(struct job *job)
+enum dist_error announced_otherwise(struct job *job)
 {
 	char text[64] = "hello";
 	int64_t size[1] = {job->wrong ? 64 : 6};
@@ -146,7 +144,7 @@ static enum dist_error announced_otherwise(struct job *job)
 }
 
 /* The server expects three results, a worker sends none. */
-static enum dist_error server_expects_more(struct job *job)
+enum dist_error server_expects_more(struct job *job)
 {
 	float result[1] = {0};
 	int from;
@@ -162,7 +160,7 @@ static enum dist_error server_expects_more(struct job *job)
 }
 
 /* The stop is not sent to the last worker. */
-static enum dist_error last_worker_not_stopped(struct job *job)
+enum dist_error last_worker_not_stopped(struct job *job)
 {
 	int64_t task[1] = {0};
 	int last = job->size - (job->wrong ? 1 : 0);
@@ -185,7 +183,7 @@ static enum dist_error last_worker_not_stopped(struct job *job)
 }
 
 /* Halos of a line of ranks; one end believes in a ring. */
-static enum dist_error halo_of_a_ring(struct job *job)
+enum dist_error halo_of_a_ring(struct job *job)
 {
 	float out[2] = {0}, in[2];
 	struct dist_work *works[4];
@@ -215,29 +213,90 @@ static enum dist_error halo_of_a_ring(struct job *job)
 	return DIST_OK;
 }
 
-/* Rank 2 forgets to expect what rank 1 sends in its batch. */
-static enum dist_error batch_without_receive(struct job *job)
+/* Around a ring in batches; rank 2 leaves out one of its two messages. */
+static enum dist_error batches_around(struct job *job, enum dist_p2p_kind less)
 {
 	float out[2] = {0}, in[2];
-	int left = (job->rank + 2) % 3, right = (job->rank + 1) % 3;
-	const struct dist_p2p_op ops[2] = {
-		{DIST_ISEND, floats(out), right, 0},
-		{DIST_IRECV, floats(in), left, 0},
+	const struct dist_p2p_op both[2] = {
+		{DIST_ISEND, floats(out), right_of(job), 0},
+		{DIST_IRECV, floats(in), left_of(job), 0},
 	};
+	bool one = at_fault(job, 2);
 	struct dist_work *works[2];
-	size_t num = at_fault(job, 2) ? 1 : 2;
 
-	/* culprit */
-	try(dist_batch_isend_irecv(job->world, ops, num, works));
-	for (size_t i = 0; i < num; i++) {
-		try(dist_work_wait(works[i], DIST_TIMEOUT_OF_GROUP));
-		dist_work_free(works[i]);
+	/* culprit: batch_without_receive batch_without_send */
+	try(dist_batch_isend_irecv(job->world,
+				   both + (one && less == both[0].kind),
+				   one ? 1 : 2, works));
+	try(end_all(works, one ? 1 : 2));
+	/* partner: batch_without_receive batch_without_send */
+	return dist_barrier(job->world, NULL);
+}
+
+enum dist_error batch_without_receive(struct job *job)
+{
+	return batches_around(job, DIST_IRECV);
+}
+
+/* Seen in nccl#2130. */
+enum dist_error batch_without_send(struct job *job)
+{
+	return batches_around(job, DIST_ISEND);
+}
+
+/* Four messages each way are too many for one batch: each rank makes two of
+ * them, and rank 1 begins with the other half. Seen in pytorch#174288,
+ * pytorch#174942. */
+enum dist_error batches_cut_elsewhere(struct job *job)
+{
+	float data[4] = {0};
+	struct dist_p2p_op ops[4];
+	struct dist_work *works[4];
+
+	for (int half = 0; half < 2; half++) {
+		for (int i = 0; i < 4; i++)
+			ops[i] = (struct dist_p2p_op){
+				i % 2 ? DIST_ISEND : DIST_IRECV,
+				dist_tensor(&data[i], 1, DIST_FLOAT32),
+				1 - job->rank,
+				2 * (half ^ at_fault(job, 1)) + i / 2};
+		/* culprit */
+		try(dist_batch_isend_irecv(job->world, ops, 4, works));
+		try(end_all(works, 4));
 	}
 	return DIST_OK;
 }
 
+/* A token from rank 0 through all ranks below size and back. */
+static enum dist_error pass_token(struct job *job, int size, int tag)
+{
+	float token[1] = {1};
+
+	if (job->rank == 0)
+		try(dist_send(job->world, floats(token), 1, tag));
+	/* culprit: counts_its_own_calls */
+	try(dist_recv(job->world, floats(token), (job->rank + size - 1) % size,
+		      tag));
+	return job->rank == 0 ? DIST_OK
+			      : dist_send(job->world, floats(token),
+					  (job->rank + 1) % size, tag);
+}
+
+/* The messages of a call are tagged by its number, of which each rank keeps a
+ * count; ranks 0 and 1 have made one more. Seen in torchcomms#2964. */
+enum dist_error counts_its_own_calls(struct job *job)
+{
+	int calls = job->wrong ? 0 : 1;
+
+	if (job->rank < 2) {
+		try(pass_token(job, 2, 0));
+		calls = 1;
+	}
+	return pass_token(job, job->size, calls);
+}
+
 /* The second stage wants the gradient before it has given the activation. */
-static enum dist_error backward_before_forward(struct job *job)
+enum dist_error backward_before_forward(struct job *job)
 {
 	float activation[3] = {0}, gradient[3] = {0};
 
@@ -261,7 +320,7 @@ static enum dist_error backward_before_forward(struct job *job)
 	return dist_send(job->world, floats(gradient), 1, 1);
 }
 
-static enum dist_error one_receive_more(struct job *job)
+enum dist_error one_receive_more(struct job *job)
 {
 	float x[1] = {0};
 
@@ -276,7 +335,7 @@ static enum dist_error one_receive_more(struct job *job)
 }
 
 /* Two tags in the other order: fine as long as the first is buffered. */
-static enum dist_error tags_in_other_order(struct job *job)
+enum dist_error tags_in_other_order(struct job *job)
 {
 	float a[2] = {0}, b[2] = {0};
 
@@ -293,7 +352,7 @@ static enum dist_error tags_in_other_order(struct job *job)
 }
 
 /* One end is in a message, the other in a collective. */
-static enum dist_error receives_before_the_sum(struct job *job)
+enum dist_error receives_before_the_sum(struct job *job)
 {
 	float x[2] = {0}, sum[2] = {0};
 
@@ -312,7 +371,7 @@ static enum dist_error receives_before_the_sum(struct job *job)
 }
 
 /* A broadcast by hand; a loop that ends one too early. */
-static enum dist_error broadcast_by_hand(struct job *job)
+enum dist_error broadcast_by_hand(struct job *job)
 {
 	float x[5] = {0};
 
@@ -327,8 +386,8 @@ static enum dist_error broadcast_by_hand(struct job *job)
 	return dist_barrier(job->world, NULL);
 }
 
-/* Nobody takes what is sent. */
-static enum dist_error nobody_receives(struct job *job)
+/* Nobody takes what is sent. Seen in pytorch#108378. */
+enum dist_error nobody_receives(struct job *job)
 {
 	float x[2] = {0};
 	struct dist_work *work;
@@ -336,16 +395,33 @@ static enum dist_error nobody_receives(struct job *job)
 	if (job->rank == 1) {
 		/* culprit */
 		try(dist_isend(job->world, floats(x), 2, 4, &work));
-		try(dist_work_wait(work, DIST_TIMEOUT_OF_GROUP));
-		dist_work_free(work);
+		try(end(work));
 	}
 	if (job->rank == 2 && !job->wrong)
 		return dist_recv(job->world, floats(x), 1, 4);
 	return DIST_OK;
 }
 
+/* Not wrong where sends are buffered: more than the sockets hold, before either
+ * receives. */
+enum dist_error much_is_sent_first(struct job *job)
+{
+	const size_t numel = 32 << 20;
+	char *data = keep(job, 2 * numel);
+	int other = 1 - job->rank;
+
+	if (!data)
+		return DIST_ERR_NO_MEMORY;
+	data[numel - 1] = (char)(job->rank + 1);
+	try(dist_send(job->world, dist_tensor(data, numel, DIST_INT8), other,
+		      0));
+	try(dist_recv(job->world, dist_tensor(data + numel, numel, DIST_INT8),
+		      other, 0));
+	return data[2 * numel - 1] == other + 1 ? DIST_OK : DIST_ERR_IO;
+}
+
 /* Not wrong: receives from anybody, as many as there are sends. */
-static enum dist_error anybody_first(struct job *job)
+enum dist_error anybody_first(struct job *job)
 {
 	float x[2] = {0};
 	int from;
@@ -359,7 +435,7 @@ static enum dist_error anybody_first(struct job *job)
 }
 
 /* Not wrong: posted before anybody waits, in any order of tags and peers. */
-static enum dist_error all_posted_first(struct job *job)
+enum dist_error all_posted_first(struct job *job)
 {
 	float out[4] = {0}, in[4];
 	struct dist_work *works[8];
@@ -382,27 +458,19 @@ static enum dist_error all_posted_first(struct job *job)
 	return DIST_OK;
 }
 
-const struct program message_programs[] = {
-	PROGRAM(both_receive_first, 2, "deadlock", "0 1", BOTH),
-	PROGRAM(ring_receives_first, 5, "deadlock", "0 1 2 3 4", BOTH),
-	PROGRAM(ring_sends_first, 4, "buffering", "0 1 2 3", "sim"),
-	PROGRAM(tags_from_one, 2, "deadlock", "0 1", "sim"),
-	PROGRAM(wrong_source, 4, "deadlock", "2 3", "sim"),
-	PROGRAM(wrong_destination, 3, "deadlock", "0 1 2", "sim"),
-	PROGRAM(message_too_long, 3, "mismatch", "0 1", BOTH),
-	PROGRAM(message_of_another_type, 2, "mismatch", "0 1", BOTH),
-	PROGRAM(announced_otherwise, 2, "mismatch", "0 1", BOTH),
-	PROGRAM(server_expects_more, 4, "deadlock", "0 2", BOTH),
-	PROGRAM(last_worker_not_stopped, 4, "deadlock", "0 3", BOTH),
-	PROGRAM(halo_of_a_ring, 4, "deadlock", "0 3", BOTH),
-	PROGRAM(batch_without_receive, 3, "deadlock", "1 2", "sim"),
-	PROGRAM(backward_before_forward, 3, "deadlock", "1 2", BOTH),
-	PROGRAM(one_receive_more, 2, "deadlock", "0 1", BOTH),
-	PROGRAM(tags_in_other_order, 2, "buffering", "0 1", "sim"),
-	PROGRAM(receives_before_the_sum, 3, "deadlock", "0 1", BOTH),
-	PROGRAM(broadcast_by_hand, 4, "deadlock", "0 3", BOTH),
-	PROGRAM(nobody_receives, 3, "deadlock", "1 2", "sim"),
-	PROGRAM(anybody_first, 4, "fine", "", BOTH),
-	PROGRAM(all_posted_first, 4, "fine", "", BOTH),
-	{0},
-};
+/* A sum that one rank waits to hear of before it takes part. */
+enum dist_error hears_of_the_sum(struct job *job)
+{
+	float x[2] = {0}, word[1] = {0};
+
+	if (at_fault(job, 0))
+		/* culprit */
+		try(dist_recv(job->world, floats(word), 1, 0));
+	/* culprit */
+	try(dist_reduce(job->world, floats(x), 0, DIST_SUM, NULL));
+	if (job->rank == 1)
+		return dist_send(job->world, floats(word), 0, 0);
+	return job->rank == 0 && !job->wrong
+		       ? dist_recv(job->world, floats(word), 1, 0)
+		       : DIST_OK;
+}

@@ -7,7 +7,7 @@
 
 /* GPipe: all micro-batches forward, then all backward, in the same order on
  * every stage; stage 2 goes back in the other. */
-static enum dist_error backward_in_other_order(struct job *job)
+enum dist_error backward_in_other_order(struct job *job)
 {
 	int last = job->size - 1;
 	float x[4] = {0};
@@ -34,7 +34,7 @@ static enum dist_error backward_in_other_order(struct job *job)
 }
 
 /* The last stage does not know of the fourth micro-batch. */
-static enum dist_error one_micro_batch_less(struct job *job)
+enum dist_error one_micro_batch_less(struct job *job)
 {
 	int last = job->size - 1, batches = at_fault(job, last) ? 3 : 4;
 	float x[4] = {0};
@@ -50,7 +50,7 @@ static enum dist_error one_micro_batch_less(struct job *job)
 }
 
 /* Stages are of different widths; one announces the width of another. */
-static enum dist_error width_of_another_stage(struct job *job)
+enum dist_error width_of_another_stage(struct job *job)
 {
 	static const size_t widths[] = {3, 5, 7, 2};
 	float x[8] = {0};
@@ -75,10 +75,9 @@ static enum dist_error width_of_another_stage(struct job *job)
 
 /* A ring of batches: each sends right and left and receives from both. Rank 1
  * gives both messages to its right neighbour. */
-static enum dist_error both_to_the_right(struct job *job)
+enum dist_error both_to_the_right(struct job *job)
 {
-	int right = (job->rank + 1) % job->size;
-	int left = (job->rank + job->size - 1) % job->size;
+	int right = right_of(job), left = left_of(job);
 	float out[2] = {0}, in[2];
 	const struct dist_p2p_op ops[4] = {
 		{DIST_ISEND, dist_tensor(out, 1, DIST_FLOAT32), right, 0},
@@ -91,17 +90,13 @@ static enum dist_error both_to_the_right(struct job *job)
 
 	/* culprit */
 	try(dist_batch_isend_irecv(job->world, ops, 4, works));
-	for (int i = 0; i < 4; i++) {
-		try(dist_work_wait(works[i], DIST_TIMEOUT_OF_GROUP));
-		dist_work_free(works[i]);
-	}
-	return DIST_OK;
+	return end_all(works, 4);
 }
 
 /* ---- trees and rings by hand ------------------------------------------ */
 
 /* A binomial tree of sends; rank 6 has the wrong parent. */
-static enum dist_error wrong_parent(struct job *job)
+enum dist_error wrong_parent(struct job *job)
 {
 	float x[4] = {0};
 
@@ -120,10 +115,9 @@ static enum dist_error wrong_parent(struct job *job)
 }
 
 /* A ring all-reduce by hand; one rank goes around once less. */
-static enum dist_error one_step_less_around(struct job *job)
+enum dist_error one_step_less_around(struct job *job)
 {
-	int right = (job->rank + 1) % job->size;
-	int left = (job->rank + job->size - 1) % job->size;
+	int right = right_of(job), left = left_of(job);
 	int steps = at_fault(job, 3) ? job->size - 2 : job->size - 1;
 	float out[4] = {0}, in[4];
 	struct dist_work *work;
@@ -132,8 +126,7 @@ static enum dist_error one_step_less_around(struct job *job)
 		try(dist_isend(job->world, floats(out), right, 0, &work));
 		/* culprit */
 		try(dist_recv(job->world, floats(in), left, 0));
-		try(dist_work_wait(work, DIST_TIMEOUT_OF_GROUP));
-		dist_work_free(work);
+		try(end(work));
 		memcpy(out, in, sizeof out);
 	}
 	return dist_barrier(job->world, NULL);
@@ -142,7 +135,7 @@ static enum dist_error one_step_less_around(struct job *job)
 /* ---- servers ---------------------------------------------------------- */
 
 /* Workers ask and wait for an answer; the server answers by the wrong tag. */
-static enum dist_error answers_by_another_tag(struct job *job)
+enum dist_error answers_by_another_tag(struct job *job)
 {
 	float question[1] = {0}, answer[3] = {0};
 	int from;
@@ -162,7 +155,7 @@ static enum dist_error answers_by_another_tag(struct job *job)
 }
 
 /* The server serves one request more than workers make. */
-static enum dist_error waits_for_one_more(struct job *job)
+enum dist_error waits_for_one_more(struct job *job)
 {
 	float x[1] = {0};
 	int from;
@@ -181,7 +174,7 @@ static enum dist_error waits_for_one_more(struct job *job)
 
 /* Parameters come by broadcast, gradients by messages, in the other order on
  * the server. */
-static enum dist_error server_gathers_first(struct job *job)
+enum dist_error server_gathers_first(struct job *job)
 {
 	float parameters[4] = {0}, gradient[4] = {0};
 
@@ -221,7 +214,7 @@ static enum dist_error make_grid(struct job *job, struct grid *grid)
 }
 
 /* One rank skips a layer's collective in its tensor group, and goes on. */
-static enum dist_error layer_skipped_in_a_grid(struct job *job)
+enum dist_error layer_skipped_in_a_grid(struct job *job)
 {
 	struct grid grid;
 	float x[4] = {0};
@@ -237,7 +230,7 @@ static enum dist_error layer_skipped_in_a_grid(struct job *job)
 }
 
 /* Averages over the tensor group what belongs to the data group. */
-static enum dist_error averages_in_the_wrong_group(struct job *job)
+enum dist_error averages_in_the_wrong_group(struct job *job)
 {
 	struct grid grid;
 	float x[4] = {0};
@@ -251,7 +244,7 @@ static enum dist_error averages_in_the_wrong_group(struct job *job)
 }
 
 /* Gradients are clipped by a norm that one data-parallel pair forgets. */
-static enum dist_error norm_forgotten_by_two(struct job *job)
+enum dist_error norm_forgotten_by_two(struct job *job)
 {
 	struct grid grid;
 	float x[4] = {0}, norm[1] = {0};
@@ -269,8 +262,9 @@ static enum dist_error norm_forgotten_by_two(struct job *job)
 /* ---- trainers --------------------------------------------------------- */
 
 /* Sharded parameters: gathered for use, gradients scattered; rank 1 frees a
- * layer too early and gathers it once more. */
-static enum dist_error gathers_a_layer_twice(struct job *job)
+ * layer too early and gathers it once more. Seen in DeepSpeed#7998,
+ * DeepSpeed#1888, pytorch#163546, fairseq#689. */
+enum dist_error gathers_a_layer_twice(struct job *job)
 {
 	float shard[2] = {0}, whole[6] = {0};
 	struct dist_tensor s = floats(shard), w = floats(whole);
@@ -288,32 +282,9 @@ static enum dist_error gathers_a_layer_twice(struct job *job)
 	return DIST_OK;
 }
 
-/* Experts: counts go ahead of the tokens, and one rank exchanges its counts
- * before it has dropped what is too much. */
-static enum dist_error drops_tokens_too_late(struct job *job)
-{
-	int64_t to[4], from[4];
-	size_t sends[4], awaits[4], num_in = 0, num_out = 0;
-	float tokens[32] = {0}, mine[32];
-
-	for (int i = 0; i < 4; i++)
-		to[i] = 1 + (job->rank + i) % 3;
-	try(dist_all_to_all_single(job->world, longs(from), longs(to), NULL,
-				   NULL, NULL));
-	if (at_fault(job, 3))
-		to[0]--;
-	for (int i = 0; i < 4; i++) {
-		num_in += sends[i] = (size_t)to[i];
-		num_out += awaits[i] = (size_t)from[i];
-	}
-	/* culprit */
-	return dist_all_to_all_single(
-		job->world, dist_tensor(mine, num_out, DIST_FLOAT32),
-		dist_tensor(tokens, num_in, DIST_FLOAT32), awaits, sends, NULL);
-}
-
-/* Generates until all have ended, but one looks only at itself. */
-static enum dist_error ends_by_itself(struct job *job)
+/* Generates until all have ended, but one looks only at itself. Seen in
+ * DeepSpeed#8262, DeepSpeed#8321. */
+enum dist_error ends_by_itself(struct job *job)
 {
 	int length = 2 + job->rank;
 
@@ -334,7 +305,7 @@ static enum dist_error ends_by_itself(struct job *job)
 
 /* Gradients in buckets, the loss now and then, all without waiting; rank 2
  * issues the loss before the last bucket. */
-static enum dist_error loss_between_the_buckets(struct job *job)
+enum dist_error loss_between_the_buckets(struct job *job)
 {
 	float buckets[3][8] = {0}, loss[8] = {0};
 	struct dist_tensor order[4] = {floats(buckets[0]), floats(buckets[1]),
@@ -354,15 +325,11 @@ static enum dist_error loss_between_the_buckets(struct job *job)
 		try(dist_all_reduce(job->world, order[2], DIST_AVG, &works[2]));
 	else
 		try(dist_reduce(job->world, order[3], 0, DIST_SUM, &works[3]));
-	for (int i = 0; i < 4; i++) {
-		try(dist_work_wait(works[i], DIST_TIMEOUT_OF_GROUP));
-		dist_work_free(works[i]);
-	}
-	return DIST_OK;
+	return end_all(works, 4);
 }
 
 /* A checkpoint: rank 0 of every group writes, and only those meet. */
-static enum dist_error writers_meet_in_the_world(struct job *job)
+enum dist_error writers_meet_in_the_world(struct job *job)
 {
 	struct dist_group *pair;
 	float x[4] = {0};
@@ -379,7 +346,7 @@ static enum dist_error writers_meet_in_the_world(struct job *job)
 /* ---- right ones ------------------------------------------------------- */
 
 /* Not wrong: a pipeline of one forward, one backward. */
-static enum dist_error one_forward_one_backward(struct job *job)
+enum dist_error one_forward_one_backward(struct job *job)
 {
 	int last = job->size - 1, warm = last - job->rank, forward = 0;
 	float activations[4][4] = {{0}}, gradient[4] = {0};
@@ -413,7 +380,7 @@ static enum dist_error one_forward_one_backward(struct job *job)
 }
 
 /* Not wrong: workers take as many tasks as they come to, until told to stop. */
-static enum dist_error tasks_as_they_come(struct job *job)
+enum dist_error tasks_as_they_come(struct job *job)
 {
 	int64_t task[1] = {0};
 	int from, stopped = 0;
@@ -437,10 +404,9 @@ static enum dist_error tasks_as_they_come(struct job *job)
 }
 
 /* Not wrong: blocking sends by parity, where two neighbours have the same. */
-static enum dist_error parity_in_an_odd_ring(struct job *job)
+enum dist_error parity_in_an_odd_ring(struct job *job)
 {
-	int right = (job->rank + 1) % job->size;
-	int left = (job->rank + job->size - 1) % job->size;
+	int right = right_of(job), left = left_of(job);
 	float out[64] = {0}, in[64];
 
 	if (job->rank % 2 == 0)
@@ -451,7 +417,7 @@ static enum dist_error parity_in_an_odd_ring(struct job *job)
 }
 
 /* Not wrong: groups that overlap, in an order that all share. */
-static enum dist_error groups_that_overlap(struct job *job)
+enum dist_error groups_that_overlap(struct job *job)
 {
 	const int lists[3][2] = {{0, 1}, {1, 2}, {2, 0}};
 	struct dist_group *groups[3];
@@ -465,28 +431,3 @@ static enum dist_error groups_that_overlap(struct job *job)
 					    NULL));
 	return DIST_OK;
 }
-
-const struct program pattern_programs[] = {
-	PROGRAM(backward_in_other_order, 4, "buffering", "2 3", "sim"),
-	PROGRAM(one_micro_batch_less, 3, "deadlock", "1 2", "sim"),
-	PROGRAM(width_of_another_stage, 4, "mismatch", "1 2", BOTH),
-	PROGRAM(both_to_the_right, 4, "deadlock", "0 1", BOTH),
-	PROGRAM(wrong_parent, 8, "deadlock", "4 6", "sim"),
-	PROGRAM(one_step_less_around, 4, "deadlock", "0 3", BOTH),
-	PROGRAM(answers_by_another_tag, 3, "deadlock", "0 1", "sim"),
-	PROGRAM(waits_for_one_more, 3, "deadlock", "0 1 2", BOTH),
-	PROGRAM(server_gathers_first, 3, "deadlock", "0 1", BOTH),
-	PROGRAM(layer_skipped_in_a_grid, 8, "deadlock", "5", BOTH),
-	PROGRAM(averages_in_the_wrong_group, 8, "deadlock", "2", BOTH),
-	PROGRAM(norm_forgotten_by_two, 8, "mismatch", "3 7", BOTH),
-	PROGRAM(gathers_a_layer_twice, 3, "mismatch", "1", BOTH),
-	PROGRAM(drops_tokens_too_late, 4, "mismatch", "0 3", BOTH),
-	PROGRAM(ends_by_itself, 3, "mismatch", "0", BOTH),
-	PROGRAM(loss_between_the_buckets, 4, "mismatch", "2", BOTH),
-	PROGRAM(writers_meet_in_the_world, 4, "deadlock", "0 1", BOTH),
-	PROGRAM(one_forward_one_backward, 4, "fine", "", BOTH),
-	PROGRAM(tasks_as_they_come, 4, "fine", "", BOTH),
-	PROGRAM(parity_in_an_odd_ring, 5, "fine", "", BOTH),
-	PROGRAM(groups_that_overlap, 3, "fine", "", BOTH),
-	{0},
-};

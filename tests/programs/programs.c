@@ -1,7 +1,7 @@
 /*
  * programs - runs one of the labelled programs, or its twin.
  *
- *	programs list              NAME, ranks, verdict, culprits, worlds
+ *	programs list              NAME, ranks, verdict, culprits, where
  *	programs NAME [correct]
  */
 #include "tests/programs/programs.h"
@@ -9,11 +9,19 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct program *const tables[] = {
-	collective_programs, flow_programs,   message_programs, group_programs,
-	handle_programs,     ending_programs, pattern_programs,
+static const struct program {
+	const char *name;
+	enum dist_error (*run)(struct job *job);
+	int ranks;
+	const char *verdict, *culprits, *where;
+} programs[] = {
+#define BOTH "sim tcp"
+#define PROGRAM(function, ranks, verdict, culprits, where)                     \
+	{#function, function, ranks, verdict, culprits, where},
+#include "tests/programs/table.def"
+#undef PROGRAM
 };
-#define NUM_TABLES (sizeof tables / sizeof *tables)
+#define NUM_PROGRAMS (sizeof programs / sizeof *programs)
 
 struct choice {
 	const struct program *program;
@@ -22,19 +30,19 @@ struct choice {
 
 static int list(void)
 {
-	for (size_t i = 0; i < NUM_TABLES; i++)
-		for (const struct program *p = tables[i]; p->name; p++)
-			printf("%s|%d|%s|%s|%s\n", p->name, p->ranks,
-			       p->verdict, p->culprits, p->worlds);
+	const struct program *p = programs;
+
+	for (; p < programs + NUM_PROGRAMS; p++)
+		printf("%s|%d|%s|%s|%s\n", p->name, p->ranks, p->verdict,
+		       p->culprits, p->where);
 	return 0;
 }
 
 static const struct program *find(const char *name)
 {
-	for (size_t i = 0; i < NUM_TABLES; i++)
-		for (const struct program *p = tables[i]; p->name; p++)
-			if (strcmp(p->name, name) == 0)
-				return p;
+	for (size_t i = 0; i < NUM_PROGRAMS; i++)
+		if (strcmp(programs[i].name, name) == 0)
+			return &programs[i];
 	return NULL;
 }
 
@@ -42,16 +50,20 @@ static int rank_main(void *arg)
 {
 	const struct choice *choice = arg;
 	struct job job = {.wrong = choice->wrong};
-	enum dist_error error;
+	enum dist_error error, left;
 
-	if (dist_init_process_group(NULL, &job.world))
-		return 1;
-	job.rank = dist_get_rank(job.world);
-	job.size = dist_get_world_size(job.world);
+	if (!strstr(choice->program->where, "apart")) {
+		if (dist_init_process_group(NULL, &job.world))
+			return 1;
+		job.rank = dist_get_rank(job.world);
+		job.size = dist_get_world_size(job.world);
+	}
 	error = choice->program->run(&job);
-	if (dist_destroy_process_group(job.world))
-		return 1;
-	return error != DIST_OK;
+	dist_ddp_free(job.ddp);
+	left = dist_destroy_process_group(job.world);
+	dist_work_free(job.left);
+	free(job.memory);
+	return error || left;
 }
 
 int main(int argc, char **argv)

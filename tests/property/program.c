@@ -1,28 +1,18 @@
 #include "tests/property/program.h"
+#include "base/random.h"
 
 #include <string.h>
 
 /* ---- the lot ---------------------------------------------------------- */
 
-/* splitmix64: Steele, Lea and Flood, OOPSLA 2014. */
-static uint64_t next(uint64_t *state)
+int program_lot(uint64_t *state, int n)
 {
-	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return z ^ (z >> 31);
-}
-
-/* One of 0 to n - 1. */
-static int draw(uint64_t *state, int n)
-{
-	return (int)(next(state) % (uint64_t)n);
+	return (int)(dist__random_next(state) % (uint64_t)n);
 }
 
 static bool chance(uint64_t *state, int percent)
 {
-	return draw(state, 100) < percent;
+	return program_lot(state, 100) < percent;
 }
 
 static bool is_in(unsigned members, int rank)
@@ -45,7 +35,7 @@ static int draw_member(uint64_t *state, unsigned members, int other)
 	int rank;
 
 	do
-		rank = draw(state, MOST_RANKS);
+		rank = program_lot(state, MOST_RANKS);
 	while (!is_in(members, rank) || rank == other);
 	return rank;
 }
@@ -111,7 +101,7 @@ static void make(struct pen *pen, int rank, struct call call)
 		return;
 	call.act = ACT_WAIT;
 	call.line += 5;
-	pen->waits[rank][i].due = pen->step + draw(&pen->state, 4);
+	pen->waits[rank][i].due = pen->step + program_lot(&pen->state, 4);
 	pen->waits[rank][i].call = call;
 	pen->num_waits[rank]++;
 }
@@ -122,19 +112,20 @@ static const enum dist_reduce_op reduce_ops[] = {DIST_SUM, DIST_MAX, DIST_MIN,
 						 DIST_PRODUCT, DIST_AVG};
 
 #define DRAW_OF(state, table)                                                  \
-	((table)[draw((state), sizeof(table) / sizeof *(table))])
+	((table)[program_lot((state), sizeof(table) / sizeof *(table))])
 
 static struct call draw_collective(struct pen *pen, int line)
 {
 	const struct program *program = pen->program;
 	struct call call = {
-		.act = (enum act)draw(&pen->state, ACT_SCATTER + 1),
+		.act = (enum act)program_lot(&pen->state, ACT_SCATTER + 1),
 		.line = line,
-		.group = chance(&pen->state, 60)
-				 ? 0
-				 : draw(&pen->state, program->num_groups),
+		.group =
+			chance(&pen->state, 60)
+				? 0
+				: program_lot(&pen->state, program->num_groups),
 		.dtype = DRAW_OF(&pen->state, dtypes),
-		.numel = (size_t)(1 + draw(&pen->state, 64)),
+		.numel = (size_t)(1 + program_lot(&pen->state, 64)),
 		.reduce_op = DRAW_OF(&pen->state, reduce_ops),
 		.peer = -1,
 		.tag = -1,
@@ -154,7 +145,7 @@ static struct call draw_message(struct pen *pen, int line, int *src)
 	unsigned members = pen->program->members[call.group];
 
 	call.act = ACT_SEND;
-	call.tag = draw(&pen->state, 3);
+	call.tag = program_lot(&pen->state, 3);
 	*src = draw_member(&pen->state, members, -1);
 	call.peer = draw_member(&pen->state, members, *src);
 	return call;
@@ -189,7 +180,7 @@ static void take(struct pen *pen, const struct source_line *line)
 		if (!is_in(members, rank))
 			continue;
 		if (call->act == ACT_COMPUTE) {
-			own.duration_ns = draw(&pen->state, 100000);
+			own.duration_ns = program_lot(&pen->state, 100000);
 			append(pen, rank, &own);
 		} else {
 			make(pen, rank, own);
@@ -201,7 +192,7 @@ static void take(struct pen *pen, const struct source_line *line)
 
 static void draw_line(struct pen *pen, int number, struct source_line *line)
 {
-	int lot = draw(&pen->state, 100);
+	int lot = program_lot(&pen->state, 100);
 
 	*line = (struct source_line){.src = -1};
 	if (lot < 60)
@@ -220,7 +211,7 @@ static unsigned draw_members(struct pen *pen)
 	bool taken;
 
 	do {
-		members = (unsigned)draw(&pen->state, (int)all + 1);
+		members = (unsigned)program_lot(&pen->state, (int)all + 1);
 		taken = count(members) < 2;
 		for (int i = 1; i < program->num_groups; i++)
 			taken |= program->members[i] == members;
@@ -231,7 +222,8 @@ static unsigned draw_members(struct pen *pen)
 static void draw_groups(struct pen *pen)
 {
 	struct program *program = pen->program;
-	int n = program->world_size > 2 ? draw(&pen->state, MOST_GROUPS) : 0;
+	int n = program->world_size > 2 ? program_lot(&pen->state, MOST_GROUPS)
+					: 0;
 
 	program->members[0] = (1U << program->world_size) - 1;
 	program->num_groups = 1;
@@ -257,14 +249,15 @@ void program_draw(struct program *program, uint64_t seed)
 	int blocks, line = 100;
 
 	*program = (struct program){.seed = seed};
-	program->world_size = 2 + draw(&pen.state, MOST_RANKS - 1);
+	program->world_size = 2 + program_lot(&pen.state, MOST_RANKS - 1);
 	draw_groups(&pen);
-	blocks = 2 + draw(&pen.state, 5);
+	blocks = 2 + program_lot(&pen.state, 5);
 	for (int b = 0; b < blocks && pen.step < MOST_STEPS / 2; b++) {
 		struct source_line body[4];
-		int lines = 1 + draw(&pen.state, 4);
-		int times =
-			chance(&pen.state, 25) ? 1 + draw(&pen.state, 12) : 1;
+		int lines = 1 + program_lot(&pen.state, 4);
+		int times = chance(&pen.state, 25)
+				    ? 1 + program_lot(&pen.state, 12)
+				    : 1;
 
 		for (int i = 0; i < lines; i++, line += 10)
 			draw_line(&pen, line, &body[i]);
@@ -370,7 +363,7 @@ static void swap(struct rank_program *list, int i, struct fault *fault)
 static int other_group(const struct program *program, uint64_t *state, int rank,
 		       int group)
 {
-	int from = draw(state, MOST_GROUPS);
+	int from = program_lot(state, MOST_GROUPS);
 
 	for (int i = 0; i < MOST_GROUPS; i++) {
 		int g = (from + i) % MOST_GROUPS;
@@ -405,13 +398,14 @@ static bool spoil_call(const struct program *program, uint64_t *state, int rank,
 	switch (kind) {
 	case FAULT_KIND:
 		while (call->act == right.act)
-			call->act = (enum act)draw(state, ACT_SCATTER + 1);
+			call->act =
+				(enum act)program_lot(state, ACT_SCATTER + 1);
 		call->line++;
 		if (program_has_root(call->act) && call->peer < 0)
 			call->peer = draw_member(state, members, -1);
 		return true;
 	case FAULT_COUNT:
-		call->numel += (size_t)(1 + draw(state, 4));
+		call->numel += (size_t)(1 + program_lot(state, 4));
 		return true;
 	case FAULT_DTYPE:
 		while (call->dtype == right.dtype)
@@ -425,7 +419,7 @@ static bool spoil_call(const struct program *program, uint64_t *state, int rank,
 		call->peer = draw_member(state, members, right.peer);
 		return true;
 	case FAULT_TAG:
-		call->tag += 1 + draw(state, 3);
+		call->tag += 1 + program_lot(state, 3);
 		return true;
 	case FAULT_PEER:
 		while (call->peer == right.peer)
@@ -436,8 +430,9 @@ static bool spoil_call(const struct program *program, uint64_t *state, int rank,
 	case FAULT_LIST:
 		while (call->members == right.members ||
 		       count(call->members) < 2)
-			call->members = right.members ^
-					1U << draw(state, program->world_size);
+			call->members =
+				right.members ^
+				1U << program_lot(state, program->world_size);
 		return true;
 	default:
 		return false;
@@ -497,10 +492,10 @@ bool program_spoil(struct program *program, enum fault_kind kind,
 
 	for (int tries = 0; tries < 100; tries++) {
 		*fault = (struct fault){.kind = kind};
-		fault->rank = draw(&state, program->world_size);
+		fault->rank = program_lot(&state, program->world_size);
 		if (program->ranks[fault->rank].num_calls == 0)
 			continue;
-		i = draw(&state, program->ranks[fault->rank].num_calls);
+		i = program_lot(&state, program->ranks[fault->rank].num_calls);
 		if (suits(program, fault->rank, i, kind) &&
 		    spoil_at(program, &state, i, fault))
 			return true;
@@ -515,9 +510,14 @@ static const char *const act_names[] = {
 	"reduce_scatter", "all_to_all", "gather",    "scatter", "new_group",
 	"send",           "recv",       "wait",      "compute", "exit"};
 
+const char *act_name(enum act act)
+{
+	return act_names[act];
+}
+
 static void print_call(FILE *out, const struct call *call)
 {
-	fprintf(out, "  %4d  %s%s", call->line, act_names[call->act],
+	fprintf(out, "  %4d  %s%s", call->line, act_name(call->act),
 		call->async && call->act != ACT_WAIT ? ", async" : "");
 	if (program_is_op(call->act))
 		fprintf(out, ", group %d, %zu of type %d", call->group,

@@ -97,7 +97,7 @@ struct fault {
 	int other_line; /* where the others are instead, if that is known */
 };
 
-/* The deadline of every program. */
+/* The deadline of every simulated program. */
 #define PROGRAM_TIMEOUT_NS ((int64_t)1000000000)
 
 /* program_draw draws a right one. */
@@ -112,6 +112,10 @@ bool program_spoil(struct program *program, enum fault_kind kind,
 void program_print(FILE *out, const struct program *program);
 
 const char *fault_name(enum fault_kind kind);
+const char *act_name(enum act act);
+
+/* program_lot draws one of 0 to n - 1. */
+int program_lot(uint64_t *state, int n);
 
 /* program_has_root returns whether a collective has one. */
 bool program_has_root(enum act act);
@@ -161,8 +165,8 @@ struct run {
 	char text[8192]; /* what was said, cut short */
 };
 
-/* program_run runs it in a process of its own. */
+/* program_run runs it in a process of its own; a call may take timeout_ns. */
 void program_run(const struct program *program, const char *backend,
-		 const char *p2p, struct run *run);
+		 const char *p2p, int64_t timeout_ns, struct run *run);
 
 #endif

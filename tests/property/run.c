@@ -6,7 +6,7 @@
 
 #include "tests/property/program.h"
 
-#define PLATFORM LOCKSTEP_DATADIR "/platforms/star-8.xml"
+#define PLATFORM "scenarios/platforms/star-8.xml"
 
 /* A rank at work. */
 struct worker {
@@ -212,14 +212,14 @@ static int rank_main(void *arg)
 }
 
 static int launch(const struct program *program, const char *backend,
-		  const char *p2p)
+		  const char *p2p, int64_t timeout_ns)
 {
 	struct dist_launch_options options = {
 		.backend = backend,
 		.world_size = program->world_size,
 		.platform = PLATFORM,
 		.p2p = p2p,
-		.timeout_ns = PROGRAM_TIMEOUT_NS,
+		.timeout_ns = timeout_ns,
 	};
 
 	if (strcmp(backend, "sim") != 0)
@@ -246,7 +246,7 @@ static void collect(int from, struct run *run)
 }
 
 void program_run(const struct program *program, const char *backend,
-		 const char *p2p, struct run *run)
+		 const char *p2p, int64_t timeout_ns, struct run *run)
 {
 	const struct rlimit limit = {60, 60};
 	int ends[2], status = 0;
@@ -263,7 +263,7 @@ void program_run(const struct program *program, const char *backend,
 		dup2(ends[1], STDOUT_FILENO);
 		dup2(ends[1], STDERR_FILENO);
 		close(ends[1]);
-		status = launch(program, backend, p2p);
+		status = launch(program, backend, p2p, timeout_ns);
 		fflush(NULL);
 		_exit(status);
 	}

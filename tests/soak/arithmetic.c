@@ -2,7 +2,7 @@
  * are small, so that no type rounds and the order of combining is all one. */
 #include "scenarios/element.h"
 #include "tests/soak/soak.h"
-#include "tests/support/draw.h"
+#include "base/random.h"
 
 /* Elements repeat after so many: a prime, so that no cut of the tensor into
  * equal parts looks like another. */
@@ -13,7 +13,7 @@ static double element_of(const struct soak_call *call, int rank, size_t i)
 {
 	static const double factors[] = {1, 2, -1};
 	uint64_t state = call->seed + (uint64_t)rank * PERIOD + i;
-	uint64_t lot = draw(&state);
+	uint64_t lot = dist__random_next(&state);
 	double value = call->op == DIST_PRODUCT ? factors[lot % 3]
 						: (double)(lot % 6) - 2;
 

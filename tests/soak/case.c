@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "tests/soak/soak.h"
-#include "tests/support/draw.h"
+#include "base/random.h"
 
 /* Far longer than anything takes unless it waits for its time limit. */
 #define LONG_NS  (60 * SOAK_SECOND)
@@ -13,7 +13,7 @@
 /* A number from 0 to below limit. */
 static uint64_t below(uint64_t *state, uint64_t limit)
 {
-	return draw(state) % limit;
+	return dist__random_next(state) % limit;
 }
 
 /* A number below 2^bits, small ones as often as large ones. */
@@ -57,8 +57,8 @@ static bool is_legal(enum dist_reduce_op op, enum dist_dtype dtype)
 static struct soak_call draw_call(uint64_t *state, int world_size)
 {
 	struct soak_call call = {
-		.seed = draw(state),
-		.dtype = (enum dist_dtype)below(state, DIST_NUM_DTYPES),
+		.seed = dist__random_next(state),
+		.dtype = (enum dist_dtype)below(state, DIST_BOOL + 1),
 		.numel = of_any_length(state, 18),
 		.async = below(state, 2) == 0,
 	};
@@ -101,7 +101,7 @@ struct soak_case soak_draw(uint64_t seed)
 
 static const char *fault_words(enum soak_fault fault)
 {
-	static const char *const words[] = {
+	static const char *const text[] = {
 		[SOAK_NOTHING] = "left alone",
 		[SOAK_STALL] = "stopped for a while",
 		[SOAK_RESET] = "a connection reset",
@@ -111,7 +111,7 @@ static const char *fault_words(enum soak_fault fault)
 		[SOAK_SILENCE] = "stopped for good",
 	};
 
-	return words[fault];
+	return text[fault];
 }
 
 void soak_describe(const struct soak_case *c, char *text, size_t size)

@@ -167,14 +167,14 @@ static void judge_status(struct world *w, int rank)
 {
 	bool fatal = w->c->fault == SOAK_KILL || w->c->fault == SOAK_SILENCE;
 	int status = w->statuses[rank];
-	char words[64];
+	char text[64];
 
 	if (w->hangs[rank]) {
 		say(w, rank, "hangs");
 	} else if (status != 0 && !(fatal && rank == w->c->victim &&
 				    status == STATUS_KILLED)) {
-		snprintf(words, sizeof words, "exit status %d", status);
-		say(w, rank, words);
+		snprintf(text, sizeof text, "exit status %d", status);
+		say(w, rank, text);
 	}
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "scenarios/element.h"
+#include "base/hash.h"
 
 #define MAX_WORLD 32
 #define LARGE     1009 /* elements; prime, so that no chunk is even */
@@ -192,17 +193,6 @@ static double tolerance(const struct kind *kind, int world_size, double value)
 	return 2 * world_size * units[kind->dtype] * fabs(value);
 }
 
-/* FNV-1a, 64 bits: Fowler, Noll and Vo. */
-static uint64_t digest(const void *data, size_t bytes)
-{
-	const unsigned char *byte = data;
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-	for (size_t i = 0; i < bytes; i++)
-		hash = (hash ^ byte[i]) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
 /* ---- one case --------------------------------------------------------- */
 
 static void fail(struct walker *w, const struct algorithm_case *c,
@@ -298,7 +288,8 @@ static void run_case(struct walker *w, const struct dist__algorithm *algorithm,
 	if (error)
 		fail(w, &c, kind, dist_error_string(error), error);
 	check_guard(w, &c, kind);
-	w->walk->digests[w->rank] = digest(w->data, bytes);
+	w->walk->digests[w->rank] =
+		dist__hash_bytes(DIST__HASH_BEGIN, w->data, bytes);
 	check(w, &c, kind);
 	pthread_barrier_wait(&w->walk->between);
 	check_equal(w, &c, kind);

@@ -7,13 +7,13 @@
 
 #include "check/diagnosis.h"
 #include "check/outputs.h"
-#include "tests/support/draw.h"
+#include "base/random.h"
 
-#define RANKS 4
+#define RANKS DUMP_FUZZ_RANKS
 
 static uint64_t below(uint64_t *state, uint64_t n)
 {
-	return draw(state) % n;
+	return dist__random_next(state) % n;
 }
 
 /* ---- dumps as ranks write them ------------------------------------------ */
@@ -51,7 +51,7 @@ static void call(uint64_t *state, struct check_dump *dump)
 		check_resume(slot);
 }
 
-static void make(uint64_t *state, uint32_t rank, struct check_dump *dump)
+void dump_fuzz_draw(uint64_t *state, uint32_t rank, struct check_dump *dump)
 {
 	struct check_parts *parts;
 	uint64_t calls = below(state, 2 * CHECK_RING);
@@ -207,7 +207,7 @@ int dump_fuzz_job(uint64_t seed)
 		bool wrong = below(&state, 2);
 		char *text;
 
-		make(&state, rank, &dump);
+		dump_fuzz_draw(&state, rank, &dump);
 		text = print(&dump);
 		if (text && wrong)
 			text = mutate(&state, text);

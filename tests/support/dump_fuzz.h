@@ -4,6 +4,15 @@
 
 #include <stdint.h>
 
+#include "check/dump.h"
+
+/* Ranks of the jobs. */
+#define DUMP_FUZZ_RANKS 4
+
+/* dump_fuzz_draw makes the records of a rank whose calls, state and failures
+ * are drawn from *state. */
+void dump_fuzz_draw(uint64_t *state, uint32_t rank, struct check_dump *dump);
+
 /*
  * dump_fuzz_job puts together dumps of a job whose calls, states and failures
  * are drawn by seed, mutates some of them, as values or as bytes, and diagnoses

@@ -310,13 +310,26 @@ static void loop_abort(struct dist__transport *t, uint32_t group)
 	pthread_mutex_unlock(&r->loop->lock);
 }
 
+static void loop_charge_copy(struct dist__transport *t,
+			     const struct dist__op *op, size_t bytes)
+{
+	(void)t;
+	(void)op;
+	(void)bytes;
+}
+
+static const struct dist__simulation_ops loop_simulation = {
+	.charge_reduce = loop_charge_reduce,
+	.charge_copy = loop_charge_copy,
+};
+
 static const struct dist__transport_ops loop_ops = {
 	.isend = loop_isend,
 	.irecv = loop_irecv,
 	.wait = loop_wait,
 	.test = loop_test,
 	.now_ns = loop_now_ns,
-	.charge_reduce = loop_charge_reduce,
+	.simulation = &loop_simulation,
 	.abort = loop_abort,
 };
 

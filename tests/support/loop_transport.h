@@ -17,7 +17,7 @@
 #ifndef LOCKSTEP_TESTS_SUPPORT_LOOP_TRANSPORT_H
 #define LOCKSTEP_TESTS_SUPPORT_LOOP_TRANSPORT_H
 
-#include "core/algorithm.h"
+#include "coll/algorithm.h"
 
 struct loop_options {
 	int world_size;

@@ -7,7 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/algorithm.h"
+#include "coll/algorithm.h"
+#include "trace/recorder.h"
 
 struct fake {
 	struct dist__backend backend;
@@ -90,13 +91,14 @@ static struct dist__backend *wrapped_fake(struct recording *recording, int rank)
 {
 	struct dist__members members = {.rank = rank,
 					.world_size = recording->world_size};
-	struct fake *fake = calloc(1, sizeof(*fake));
+	struct fake *fake = calloc(1, sizeof *fake);
 	struct dist__backend *b;
 
 	assert(fake);
 	fake->backend.ops = &fake_ops;
 	fake->recording = recording;
-	b = dist__recorder_wrap(recording->recorder, &fake->backend, &members);
+	b = recording->recorder->wrap(recording->recorder, &fake->backend,
+				      &members);
 	assert(b);
 	return b;
 }
@@ -104,20 +106,16 @@ static struct dist__backend *wrapped_fake(struct recording *recording, int rank)
 void recording_start(struct recording *recording, const char *path, int part,
 		     int world_size)
 {
-	static const struct dist__fact facts[] = {
-		{"backend", "fake"},
-		{"platform", "star.xml"},
-		{"network/model", "CM02"},
-	};
-
 	assert(world_size <= RECORDING_MOST_RANKS);
-	memset(recording, 0, sizeof(*recording));
+	memset(recording, 0, sizeof *recording);
 	recording->world_size = world_size;
 	recording->now_ns = 1000;
 	recording->duration_ns = 12345;
-	recording->recorder =
-		dist__recorder_new(path, part, world_size, facts, 3);
+	recording->recorder = dist__recorder_new(path, part, world_size);
 	assert(recording->recorder);
+	dist__recorder_add_fact(recording->recorder, "backend", "fake");
+	dist__recorder_add_fact(recording->recorder, "platform", "star.xml");
+	dist__recorder_add_fact(recording->recorder, "network/model", "CM02");
 	for (int rank = 0; rank < world_size; rank++)
 		if (part < 0 || rank == part)
 			recording->ranks[rank] = wrapped_fake(recording, rank);
@@ -170,7 +168,7 @@ void recording_finish(struct recording *recording)
 		if (recording->ranks[rank])
 			recording->ranks[rank]->ops->free(
 				recording->ranks[rank]);
-	error = dist__recorder_finish(recording->recorder, &message);
+	error = recording->recorder->finish(recording->recorder, &message);
 	if (error)
 		fprintf(stderr, "recording_finish: %s\n", message.text);
 	assert(!error);
@@ -185,8 +183,8 @@ void recording_path(char *path, size_t size, const char *name)
 {
 	char *folder = folders[num_folders++];
 
-	assert(num_folders <= sizeof(folders) / sizeof(folders[0]));
-	snprintf(folder, sizeof(folders[0]), "/tmp/lockstep-trace-XXXXXX");
+	assert(num_folders <= sizeof folders / sizeof folders[0]);
+	snprintf(folder, sizeof folders[0], "/tmp/lockstep-trace-XXXXXX");
 	if (!mkdtemp(folder))
 		abort();
 	snprintf(path, size, "%s/%s", folder, name);
@@ -199,7 +197,7 @@ static void remove_folder(const char *folder)
 	char path[512];
 
 	while (stream && (entry = readdir(stream)) != NULL) {
-		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+		snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
 		unlink(path);
 	}
 	if (stream)

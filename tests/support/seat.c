@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "check/record.h"
+#include "sim/launch.h"
 #include "tests/support/leaks.h"
 
 struct seat seat_take(void)
@@ -147,12 +148,12 @@ static void exchange(void *arg)
 				  : seat_irecv(seat, peer, NULL, MEGABYTE);
 	error = seat_wait(seat, request, NEVER);
 	dist__op_finish(&task->op, error, seat_now(seat));
-	seat->t->ops->lane_notify(task->lane);
+	seat->t->ops->lanes->notify(task->lane);
 }
 
 void task_submit(struct seat *seat, struct dist__lane *lane, struct task *task)
 {
 	*task = (struct task){.seat = seat, .lane = lane};
 	task->job = (struct dist__job){.run = exchange, .arg = task};
-	cr_assert_eq(seat->t->ops->lane_submit(lane, &task->job), DIST_OK);
+	cr_assert_eq(seat->t->ops->lanes->submit(lane, &task->job), DIST_OK);
 }

@@ -8,7 +8,7 @@
 
 #include "core/backend.h"
 
-#define STAR4 LOCKSTEP_DATADIR "/../tests/support/star4.xml"
+#define STAR4 "tests/support/star4.xml"
 #define NEVER DIST_TIMEOUT_NEVER
 #define US    INT64_C(1000)
 #define MS    INT64_C(1000000)

@@ -16,17 +16,17 @@
 static int launch(const struct simulation *s, const char *fidelity,
 		  int (*rank_main)(void *arg), void *shared)
 {
-	char words[64];
+	char text[64];
 	const struct dist_launch_options options = {
 		.backend = "sim",
 		.platform = s->platform,
 		.profile = s->profile,
 		.world_size = s->world_size,
-		.algorithm = words,
+		.algorithm = text,
 		.fidelity = fidelity,
 	};
 
-	snprintf(words, sizeof words, "%s=%s", s->op, s->algorithm);
+	snprintf(text, sizeof text, "%s=%s", s->op, s->algorithm);
 	return dist_launch(&options, rank_main, shared);
 }
 

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/algorithm.h"
+#include "coll/algorithm.h"
 
 struct simulation {
 	const char *op, *algorithm;
@@ -43,5 +43,16 @@ size_t simulate_both(struct simulation *both,
  * simulation, where the algorithm changes. Returns how many spans it stored. */
 size_t simulate_spans(const void *elements, size_t n, size_t size,
 		      struct span *spans);
+
+/* simulate_params ends the function that stores what a parameterized test is
+ * about: the spans of up to most elements of a type, which list stores. */
+#define simulate_params(type, most, list)                                      \
+	static type table[most];                                               \
+	static struct span spans[most];                                        \
+	size_t n = list(table);                                                \
+                                                                               \
+	return cr_make_param_array(                                            \
+		struct span, spans,                                            \
+		simulate_spans(table, n, sizeof *table, spans))
 
 #endif

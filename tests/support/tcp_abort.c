@@ -28,7 +28,7 @@ static void wait_in_vain(void *arg)
 	if (!wait->error)
 		wait->error = tcp_wait(wait->r, request, TCP_PATIENCE);
 	dist__op_finish(&wait->op, DIST_OK, 0);
-	wait->r->transport->ops->lane_notify(wait->lane);
+	wait->r->transport->ops->lanes->notify(wait->lane);
 }
 
 void tcp_abort_wakes(struct tcp_rank *r)
@@ -37,14 +37,15 @@ void tcp_abort_wakes(struct tcp_rank *r)
 	struct vain_wait wait = {.r = r};
 	int64_t before = ops->now_ns(r->transport);
 
-	tcp_is(r, "lane_new", ops->lane_new(r->transport, &wait.lane), DIST_OK);
+	tcp_is(r, "lane_new", ops->lanes->create(r->transport, &wait.lane),
+	       DIST_OK);
 	wait.job.run = wait_in_vain;
 	wait.job.arg = &wait;
-	tcp_is(r, "lane_submit", ops->lane_submit(wait.lane, &wait.job),
+	tcp_is(r, "lane_submit", ops->lanes->submit(wait.lane, &wait.job),
 	       DIST_OK);
 	ops->compute(r->transport, WHILE_NS);
 	ops->abort(r->transport, 1);
-	ops->lane_free(wait.lane);
+	ops->lanes->free(wait.lane);
 	tcp_is(r, "woken",
 	       wait.error == DIST_ERR_ABORTED ||
 		       wait.error == DIST_ERR_PEER_LOST,

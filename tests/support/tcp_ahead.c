@@ -1,6 +1,6 @@
 #include "tests/support/tcp_ahead.h"
 
-#include "core/clock.h"
+#include "base/clock.h"
 
 #define MESSAGES 300
 #define WORDS    128

@@ -9,8 +9,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "realbackend/tcp/launcher.h"
-#include "realbackend/tcp/socket.h"
+#include "realbackend/launch/launcher.h"
+#include "realbackend/launch/world.h"
+#include "realbackend/wire/socket.h"
 #include "tests/support/leaks.h"
 #include "tests/support/tcp_abort.h"
 #include "tests/support/tcp_ahead.h"
@@ -18,6 +19,7 @@
 #include "tests/support/tcp_exchange.h"
 #include "tests/support/tcp_sums.h"
 #include "tests/support/tcp_trickle.h"
+#include "base/random.h"
 
 #define SECOND     ((int64_t)1000000000)
 #define PATIENCE   TCP_PATIENCE
@@ -45,6 +47,18 @@ bool tcp_join(struct tcp_rank *r, int64_t timeout_ns, enum dist_error *error,
 	r->members.world_size = place.world_size;
 	r->transport = place.transport;
 	return true;
+}
+
+bool tcp_enter(struct tcp_rank *r)
+{
+	struct dist_message message;
+	enum dist_error error;
+
+	if (tcp_join(r, PATIENCE, &error, &message))
+		return true;
+	fprintf(stderr, "join: %s: %s\n", dist_error_string(error),
+		message.text);
+	return false;
 }
 
 void tcp_leave(struct tcp_rank *r)
@@ -116,24 +130,16 @@ enum dist_error tcp_receive(struct tcp_rank *r, int peer, int tag, void *data,
 
 /* ---- contents ----------------------------------------------------------- */
 
-static uint64_t scramble(uint64_t x)
-{
-	/* splitmix64: Steele, Lea and Flood, OOPSLA 2014. */
-	x += UINT64_C(0x9e3779b97f4a7c15);
-	x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return x ^ (x >> 31);
-}
-
 static void fill(unsigned char *data, size_t bytes, uint64_t seed)
 {
 	for (size_t i = 0; i < bytes; i++)
-		data[i] = (unsigned char)((scramble(seed) >> (i % 7)) + i);
+		data[i] =
+			(unsigned char)((dist__random_of(seed) >> (i % 7)) + i);
 }
 
 static bool is_filled(const unsigned char *data, size_t bytes, uint64_t seed)
 {
-	uint64_t base = scramble(seed);
+	uint64_t base = dist__random_of(seed);
 
 	for (size_t i = 0; i < bytes; i++)
 		if (data[i] != (unsigned char)((base >> (i % 7)) + i))
@@ -186,19 +192,14 @@ static void all_pairs_once(struct tcp_rank *r, int round)
 
 static void all_pairs(struct tcp_rank *r)
 {
-	enum dist_error error;
-	struct dist_message message;
 	int failures = 0;
 
 	for (int round = 0; round < 25; round++) {
 		if (round > 0) {
 			failures = r->failures;
 			tcp_leave(r);
-			if (!tcp_join(r, PATIENCE, &error, &message)) {
-				fprintf(stderr, "round %d: %s\n", round,
-					message.text);
+			if (!tcp_enter(r))
 				exit(1);
-			}
 			r->failures = failures;
 		}
 		all_pairs_once(r, round);
@@ -228,7 +229,7 @@ static void post_streamed(struct tcp_rank *r, struct streamed *s, int peer,
 	s->seed = (((uint64_t)src * 16 + (uint64_t)dst) * 16 + (uint64_t)tag) *
 			  65536 +
 		  (uint64_t)k;
-	draw = scramble(s->seed);
+	draw = dist__random_of(s->seed);
 	s->bytes = (size_t)(draw % 97 == 0  ? draw % 400000
 			    : draw % 3 == 0 ? 0
 					    : draw % 5000);
@@ -283,7 +284,7 @@ static void random_stream(struct tcp_rank *r)
 	bool send;
 
 	while (ended < total) {
-		state = scramble(state);
+		state = dist__random_of(state);
 		if (posted == total || state % 11 == 0) {
 			s = pick_streamed(r, all, posted, total, state >> 16);
 			if (s) {
@@ -429,7 +430,7 @@ static void run_ring(void *arg)
 	}
 	ring->failures = mine.failures;
 	dist__op_finish(&ring->op, DIST_OK, 0);
-	mine.transport->ops->lane_notify(ring->lane);
+	mine.transport->ops->lanes->notify(ring->lane);
 }
 
 /* The rank's thread and a lane use the transport at once. */
@@ -442,7 +443,7 @@ static void lanes(struct tcp_rank *r)
 	int next = (r->rank + 1) % r->world_size;
 	int before = (r->rank + r->world_size - 1) % r->world_size;
 
-	tcp_is(r, "lane_new", ops->lane_new(r->transport, &lane), DIST_OK);
+	tcp_is(r, "lane_new", ops->lanes->create(r->transport, &lane), DIST_OK);
 	for (uint32_t i = 0; i < 4; i++) {
 		memset(&rings[i], 0, sizeof rings[i]);
 		rings[i].r = r;
@@ -450,10 +451,10 @@ static void lanes(struct tcp_rank *r)
 		rings[i].seq = i;
 		rings[i].job.run = run_ring;
 		rings[i].job.arg = &rings[i];
-		tcp_is(r, "lane_submit", ops->lane_submit(lane, &rings[i].job),
-		       DIST_OK);
+		tcp_is(r, "lane_submit",
+		       ops->lanes->submit(lane, &rings[i].job), DIST_OK);
 	}
-	tcp_is(r, "lane_wait, late", ops->lane_wait(lane, &rings[3].op, 1),
+	tcp_is(r, "lane_wait, late", ops->lanes->wait(lane, &rings[3].op, 1),
 	       dist__op_is_done(&rings[3].op) ? DIST_OK : DIST_ERR_TIMEOUT);
 	for (int i = 0; i < 200; i++) {
 		struct dist__request *request;
@@ -470,11 +471,11 @@ static void lanes(struct tcp_rank *r)
 	}
 	for (int i = 3; i >= 0; i--) {
 		tcp_is(r, "lane_wait",
-		       ops->lane_wait(lane, &rings[i].op, after(r, PATIENCE)),
+		       ops->lanes->wait(lane, &rings[i].op, after(r, PATIENCE)),
 		       DIST_OK);
 		tcp_is(r, "ring failures", rings[i].failures, 0);
 	}
-	ops->lane_free(lane);
+	ops->lanes->free(lane);
 }
 
 /* Bytes move while the rank computes: more than the sockets hold is sent to a
@@ -702,15 +703,10 @@ const struct tcp_case tcp_cases[] = {
 static int run_one(void *arg)
 {
 	const struct tcp_case *one = arg;
-	struct dist_message message;
-	enum dist_error error;
 	struct tcp_rank r;
 
-	if (!tcp_join(&r, PATIENCE, &error, &message)) {
-		fprintf(stderr, "join: %s: %s\n", dist_error_string(error),
-			message.text);
+	if (!tcp_enter(&r))
 		return 1;
-	}
 	one->run(&r);
 	tcp_leave(&r);
 	return r.failures != 0 || leaks_found();

@@ -50,6 +50,9 @@ bool tcp_join(struct tcp_rank *r, int64_t timeout_ns, enum dist_error *error,
 	      struct dist_message *message);
 void tcp_leave(struct tcp_rank *r);
 
+/* tcp_enter joins with patience; false: it failed, and stderr says how. */
+bool tcp_enter(struct tcp_rank *r);
+
 /* tcp_is counts a failure, in words, unless got is wanted. */
 void tcp_is(struct tcp_rank *r, const char *what, long long got,
 	    long long wanted);

@@ -44,7 +44,7 @@ static void give(struct tcp_rank *r)
 		sent_ns = now_ns(r);
 		held_up += sent_ns - before_ns > HELD_UP_NS;
 	}
-	tcp_send(r, 1, MESSAGES, &held_up, sizeof(held_up), TCP_PATIENCE);
+	tcp_send(r, 1, MESSAGES, &held_up, sizeof held_up, TCP_PATIENCE);
 }
 
 /* Returns how often this thread fell asleep while the sender kept time. */
@@ -69,7 +69,7 @@ static long take(struct tcp_rank *r)
 		       DIST_OK);
 	getrusage(RUSAGE_THREAD, &after);
 	tcp_is(r, "held up",
-	       tcp_receive(r, 0, MESSAGES, &held_up, sizeof(held_up),
+	       tcp_receive(r, 0, MESSAGES, &held_up, sizeof held_up,
 			   TCP_PATIENCE),
 	       DIST_OK);
 	return after.ru_nvcsw - before.ru_nvcsw - held_up;

@@ -1,15 +1,19 @@
 #include "tests/support/tcp_world.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "realbackend/tcp/socket.h"
+#include "realbackend/wire/socket.h"
 #include "tests/support/leaks.h"
+
+#define MOST_RANKS 8
 
 bool tcp_world_open_at(struct tcp_world *world, int port)
 {
@@ -113,4 +117,24 @@ int tcp_dial(int port)
 		fd = -1;
 	}
 	return fd;
+}
+
+int tcp_world_without(int victim, int world_size, int (*fn)(void *arg))
+{
+	struct tcp_world world;
+	pid_t pids[MOST_RANKS];
+	int wrong = 0;
+
+	assert(world_size <= MOST_RANKS);
+	if (!tcp_world_open(&world))
+		return -1;
+	for (int rank = 0; rank < world_size; rank++)
+		pids[rank] =
+			tcp_world_start(&world, rank, world_size, fn, NULL);
+	tcp_world_close(&world);
+	for (int rank = 0; rank < world_size; rank++)
+		if (rank != victim)
+			wrong += tcp_status(pids[rank]) != 0;
+	kill(pids[victim], SIGKILL);
+	return wrong + (tcp_status(pids[victim]) != 128 + SIGKILL);
 }

@@ -22,6 +22,10 @@ pid_t tcp_world_start(const struct tcp_world *world, int rank, int world_size,
 		      int (*fn)(void *arg), void *arg);
 void tcp_world_close(struct tcp_world *world);
 
+/* tcp_world_without runs fn as every rank of a world, ends the victim when the
+ * others have ended, and returns how many of them found something wrong. */
+int tcp_world_without(int victim, int world_size, int (*fn)(void *arg));
+
 /*
  * tcp_port_keep returns a socket that is bound to a free port and does not
  * listen; -1: there is none. Until it is closed the port is given to nobody who

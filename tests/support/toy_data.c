@@ -38,10 +38,10 @@ void toy_data_make(void)
 	for (size_t i = 0; i < FILES; i++) {
 		FILE *file;
 
-		mkdir(toy_data_path(files[i].kind, "", path, sizeof(path)),
+		mkdir(toy_data_path(files[i].kind, "", path, sizeof path),
 		      0700);
 		file = fopen(toy_data_path(files[i].kind, files[i].name, path,
-					   sizeof(path)),
+					   sizeof path),
 			     "w");
 		cr_assert(file);
 		fputs(files[i].text, file);
@@ -56,9 +56,9 @@ void toy_data_remove(void)
 
 	for (size_t i = 0; i < FILES; i++)
 		cr_expect_eq(remove(toy_data_path(files[i].kind, files[i].name,
-						  path, sizeof(path))),
+						  path, sizeof path)),
 			     0);
 	for (size_t i = 0; i < FILES; i++)
-		remove(toy_data_path(files[i].kind, "", path, sizeof(path)));
+		remove(toy_data_path(files[i].kind, "", path, sizeof path));
 	cr_expect_eq(remove(folder), 0);
 }

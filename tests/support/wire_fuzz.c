@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "lockstep/store.h"
-#include "realbackend/tcp/service.h"
-#include "realbackend/tcp/store.h"
-#include "tests/support/draw.h"
+#include "realbackend/store/store_service.h"
+#include "realbackend/store/store_client.h"
+#include "base/random.h"
 
 #define SECRET "sesame"
 
@@ -20,36 +20,43 @@ static void compose(uint64_t *state, int32_t codes, struct dist__parcel *parcel)
 	static const char *const texts[] = {"k",   "",  "7", "-9", "x y",
 					    "999", "a", "b", "1",  "2"};
 	unsigned char junk[600];
-	int strings = (int)(draw(state) % 5);
+	int strings = (int)(dist__random_next(state) % 5);
 
 	for (size_t i = 0; i < sizeof junk; i++)
-		junk[i] = (unsigned char)draw(state);
-	dist__parcel_init(parcel, (int32_t)(draw(state) % (uint64_t)codes), 0);
+		junk[i] = (unsigned char)dist__random_next(state);
+	dist__parcel_init(parcel,
+			  (int32_t)(dist__random_next(state) % (uint64_t)codes),
+			  0);
 	for (int i = 0; i < strings; i++)
-		if (draw(state) % 4)
-			dist__parcel_add_text(parcel, texts[draw(state) % 10]);
+		if (dist__random_next(state) % 4)
+			dist__parcel_add_text(
+				parcel, texts[dist__random_next(state) % 10]);
 		else
 			dist__parcel_add(parcel, junk,
-					 draw(state) % sizeof junk);
+					 dist__random_next(state) %
+						 sizeof junk);
 }
 
 /* Changes some bytes, most of them where lengths stand, or cuts some off. */
 static void mutate(uint64_t *state, struct dist__parcel *parcel)
 {
-	uint64_t changes = draw(state) % 6;
+	uint64_t changes = dist__random_next(state) % 6;
 
-	if (draw(state) % 3 == 0)
+	if (dist__random_next(state) % 3 == 0)
 		return;
 	for (uint64_t i = 0; i < changes; i++) {
-		size_t at = draw(state) % (draw(state) % 2 ? parcel->len : 32);
+		size_t at = dist__random_next(state) %
+			    (dist__random_next(state) % 2 ? parcel->len : 32);
 
 		if (at < parcel->len)
-			parcel->data[at] = draw(state) % 2
-						   ? (unsigned char)draw(state)
-						   : 0xff;
+			parcel->data[at] =
+				dist__random_next(state) % 2
+					? (unsigned char)dist__random_next(
+						  state)
+					: 0xff;
 	}
-	if (draw(state) % 8 == 0)
-		parcel->len -= draw(state) % parcel->len;
+	if (dist__random_next(state) % 8 == 0)
+		parcel->len -= dist__random_next(state) % parcel->len;
 }
 
 /* ---- a session ---------------------------------------------------------- */
@@ -76,7 +83,7 @@ static bool say(uint64_t *state, int fd, struct dist__service *service,
 	bool keep = true;
 
 	while (keep && len > 0) {
-		size_t piece = 1 + draw(state) % len;
+		size_t piece = 1 + dist__random_next(state) % len;
 		ssize_t n = send(fd, data, piece, MSG_NOSIGNAL | MSG_DONTWAIT);
 
 		if (n <= 0)
@@ -125,7 +132,7 @@ static const char *talk(uint64_t *state, int fd, struct dist__service *service,
 	const char *failure = NULL;
 	bool keep = true;
 
-	if (service->secret && draw(state) % 2 &&
+	if (service->secret && dist__random_next(state) % 2 &&
 	    !introduce(state, fd, service, session))
 		return "the right secret was refused";
 	for (int i = 0; i < 12 && keep && !failure; i++) {
@@ -154,11 +161,11 @@ const char *wire_fuzz_session(uint64_t seed)
 	const char *failure = "no session";
 	int fds[2];
 
-	if (draw(&state) % 2)
+	if (dist__random_next(&state) % 2)
 		setenv("LOCKSTEP_SECRET", SECRET, 1);
 	else
 		unsetenv("LOCKSTEP_SECRET");
-	if (dist__service_init(&service) ||
+	if (dist__service_init(&service, NULL) ||
 	    socketpair(AF_UNIX, SOCK_STREAM, 0, fds) != 0)
 		return "no service";
 	if (fcntl(fds[0], F_SETFL, O_NONBLOCK) == 0 &&
@@ -187,7 +194,7 @@ const char *wire_fuzz_file(uint64_t seed, const char *path)
 		struct dist__parcel record;
 
 		compose(&state, 6, &record);
-		if (i == 5 || draw(&state) % 16 == 0)
+		if (i == 5 || dist__random_next(&state) % 16 == 0)
 			mutate(&state, &record);
 		written = write(fd, record.data, record.len) ==
 			  (ssize_t)record.len;

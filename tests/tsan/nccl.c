@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "conformance/conformance.h"
+#include "tests/conformance/cases/conformance.h"
 
 static void count_wrong(void *arg, uint32_t index, enum conformance_call call,
-			const char *words)
+			const char *text)
 {
 	struct conformance_outcome **outcome = arg;
 	char what[256];
@@ -14,7 +14,7 @@ static void count_wrong(void *arg, uint32_t index, enum conformance_call call,
 	(void)call;
 	if (conformance_state(*outcome, index, what, sizeof what) !=
 	    CONFORMANCE_RIGHT)
-		printf("%s: wrong\n", words);
+		printf("%s: wrong\n", text);
 }
 
 int main(void)

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "lockstep/dist.h"
-#include "platform/description.h"
+#include "model/cluster/description.h"
 
 #define RANKS 4096
 
@@ -63,7 +63,9 @@ static struct dist_group *join(void)
 static int all_alike(void *arg)
 {
 	struct dist_group *group = join(), *half;
+	static float all[RANKS];
 	double data = 2.5;
+	float own = 7;
 	int64_t start_ns;
 
 	(void)arg;
@@ -83,6 +85,11 @@ static int all_alike(void *arg)
 				 DIST_SUM, NULL),
 		     DIST_OK);
 	cr_expect_eq(data, 2.5 * RANKS);
+	cr_assert_eq(dist_all_gather_single(
+			     group, dist_tensor(all, RANKS, DIST_FLOAT32),
+			     dist_tensor(&own, 1, DIST_FLOAT32), NULL),
+		     DIST_OK);
+	cr_expect_eq(all[RANKS - 1], 7);
 	cr_assert_eq(dist_new_subgroups(group, RANKS / 2, NULL, &half),
 		     DIST_OK);
 	cr_expect_eq(dist_get_world_size(half), RANKS / 2);
@@ -114,24 +121,24 @@ Test(any_nodes, a_message_is_refused)
 	cr_assert_eq(simulate(NULL, RANKS, sends), DIST_EXIT_USAGE);
 }
 
-static int gathers(void *arg)
+static int scales(void *arg)
 {
 	struct dist_group *group = join();
-	static float all[RANKS];
+	enum dist_reduce_op twice;
 	float own = 1;
 
 	(void)arg;
-	cr_expect_eq(dist_all_gather_single(
-			     group, dist_tensor(all, RANKS, DIST_FLOAT32),
-			     dist_tensor(&own, 1, DIST_FLOAT32), NULL),
+	cr_assert_eq(dist_make_premul_sum(group, 2, &twice), DIST_OK);
+	cr_expect_eq(dist_all_reduce(group, dist_tensor(&own, 1, DIST_FLOAT32),
+				     twice, NULL),
 		     DIST_ERR_IO);
 	return dist_destroy_process_group(group) != DIST_OK;
 }
 
-Test(any_nodes, to_gather_data_is_refused)
+Test(any_nodes, a_scaled_sum_of_data_is_refused)
 {
 	cr_redirect_stderr();
-	cr_assert_eq(simulate("formula", RANKS, gathers), DIST_EXIT_USAGE);
+	cr_assert_eq(simulate("formula", RANKS, scales), DIST_EXIT_USAGE);
 }
 
 Test(any_nodes, messages_cannot_be_simulated)

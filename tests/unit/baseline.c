@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "measured/baseline.h"
+#include "model/measured/baseline.h"
 
 #define ROWS 6
 
@@ -15,7 +15,7 @@ static struct collectives table_of(struct collective_row *rows, size_t num)
 		rows[i].ranks = 4;
 		rows[i].algorithm = "ring";
 	}
-	return (struct collectives){.sheet = {.num_rows = num}, .rows = rows};
+	return (struct collectives){.tsv = {.num_rows = num}, .rows = rows};
 }
 
 /* Sizes 1, 10, 100, ... at alpha + beta x bytes. */
@@ -36,7 +36,7 @@ static double sum_of_squares(const struct collectives *table,
 {
 	double sum = 0;
 
-	for (size_t i = 0; i < table->sheet.num_rows; i++) {
+	for (size_t i = 0; i < table->tsv.num_rows; i++) {
 		const struct collective_row *row = &table->rows[i];
 		double miss =
 			(fit.alpha_us + fit.us_per_byte * (double)row->bytes) /
@@ -109,7 +109,7 @@ Test(baseline, series_are_fitted_apart)
 	table = line(rows + ROWS, 500, 7);
 	for (size_t i = 0; i < ROWS; i++)
 		rows[ROWS + i].algorithm = "tree";
-	table = (struct collectives){.sheet = {.num_rows = 2 * ROWS},
+	table = (struct collectives){.tsv = {.num_rows = 2 * ROWS},
 				     .rows = rows};
 	cr_assert_float_eq(baseline_fit(&table, 0).alpha_us, 20, 1e-9);
 	cr_assert_float_eq(baseline_fit(&table, ROWS).alpha_us, 500, 1e-6);

@@ -2,11 +2,11 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "cli/calibration.h"
+#include "model/loopback/calibration.h"
 
-static struct sample exactly(double value)
+static struct dist__sample exactly(double value)
 {
-	return (struct sample){value, value, value, value, value};
+	return (struct dist__sample){value, value, value, value, value};
 }
 
 /* Measures of a machine with the given constants and no noise. */

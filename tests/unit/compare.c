@@ -9,7 +9,7 @@
 #include "cli/comparison.h"
 #include "trace/compare.h"
 #include "trace/read.h"
-#include "trace/statistics.h"
+#include "base/statistics.h"
 
 TestSuite(compare, .fini = recording_clean);
 
@@ -45,7 +45,7 @@ static void record(struct dist__trace *trace, const struct change *change)
 				   .peer = 1,
 				   .tag = 5,
 				   .site = {"p.c", 4}};
-	struct dist_message words = {""};
+	struct dist_message text = {""};
 	struct recording r;
 	char path[128];
 
@@ -67,8 +67,8 @@ static void record(struct dist__trace *trace, const struct change *change)
 		     change->call == (int)STEP_CALLS ? change->op : message);
 	recording_compute(&r, 0, 10 * r.duration_ns, "backward");
 	recording_finish(&r);
-	cr_assert_eq(dist__trace_read(path, trace, &words), DIST_OK, "%s",
-		     words.text);
+	cr_assert_eq(dist__trace_read(path, trace, &text), DIST_OK, "%s",
+		     text.text);
 }
 
 static void compare_changed(const struct change *change,
@@ -167,7 +167,7 @@ Test(compare, finds_a_missing_call)
 static void record_reduces(struct dist__trace *trace, int world_size, int part,
 			   int num_calls)
 {
-	struct dist_message words = {""};
+	struct dist_message text = {""};
 	struct recording r;
 	char path[128], *written = path, one[160];
 
@@ -180,8 +180,8 @@ static void record_reduces(struct dist__trace *trace, int world_size, int part,
 		snprintf(one, sizeof one, "%s.rank%d", path, part);
 		written = one;
 	}
-	cr_assert_eq(dist__trace_read(written, trace, &words), DIST_OK, "%s",
-		     words.text);
+	cr_assert_eq(dist__trace_read(written, trace, &text), DIST_OK, "%s",
+		     text.text);
 }
 
 static void compare_reduces(struct dist__trace *p, struct dist__trace *m,
@@ -308,11 +308,23 @@ Test(compare, a_measured_zero_is_infinitely_wrong)
 	release(&p, &m, &c);
 }
 
+/* Ends the recording, and compares its trace with itself. */
+static void compare_itself(struct recording *r, const char *path,
+			   struct dist__trace *trace,
+			   struct dist__comparison *c)
+{
+	struct dist_message text = {""};
+
+	recording_finish(r);
+	cr_assert_eq(dist__trace_read(path, trace, &text), DIST_OK, "%s",
+		     text.text);
+	cr_assert_eq(dist__compare(trace, trace, c), DIST_OK);
+}
+
 /* A collective lasts from the last entry to the last exit. */
 Test(compare, collective_starts_with_its_last_rank)
 {
 	const int64_t entry_ns[] = {0, 400, 100}, length_ns[] = {900, 200, 600};
-	struct dist_message words = {""};
 	struct dist__comparison c;
 	struct dist__trace trace;
 	struct recording r;
@@ -325,10 +337,7 @@ Test(compare, collective_starts_with_its_last_rank)
 		r.duration_ns = length_ns[rank];
 		recording_op(&r, rank, step[2]);
 	}
-	recording_finish(&r);
-	cr_assert_eq(dist__trace_read(path, &trace, &words), DIST_OK, "%s",
-		     words.text);
-	cr_assert_eq(dist__compare(&trace, &trace, &c), DIST_OK);
+	compare_itself(&r, path, &trace, &c);
 	cr_assert_eq(c.num_calls, 1);
 	cr_assert_eq(c.calls[0].time.measured_ns, 900 - 400);
 	dist__comparison_release(&c);
@@ -339,7 +348,6 @@ Test(compare, collective_starts_with_its_last_rank)
 Test(compare, row_tells_the_spread)
 {
 	const int64_t times_ns[] = {500, 100, 300, 200, 400};
-	struct dist_message words = {""};
 	struct dist__comparison c;
 	struct dist__trace trace;
 	struct recording r;
@@ -351,10 +359,7 @@ Test(compare, row_tells_the_spread)
 		r.duration_ns = times_ns[i];
 		recording_all_reduce(&r, 4);
 	}
-	recording_finish(&r);
-	cr_assert_eq(dist__trace_read(path, &trace, &words), DIST_OK, "%s",
-		     words.text);
-	cr_assert_eq(dist__compare(&trace, &trace, &c), DIST_OK);
+	compare_itself(&r, path, &trace, &c);
 	cr_assert_eq(c.num_rows, 1);
 	cr_assert_eq(c.rows[0].num_calls, 5);
 	cr_assert_eq(c.rows[0].time.measured_ns, 300);
@@ -368,7 +373,6 @@ Test(compare, row_tells_the_spread)
 
 Test(compare, failed_calls_have_no_time)
 {
-	struct dist_message words = {""};
 	struct dist__comparison c;
 	struct dist__trace trace;
 	struct dist__op op = step[2];
@@ -379,10 +383,7 @@ Test(compare, failed_calls_have_no_time)
 	recording_start(&r, path, -1, 1);
 	r.error = DIST_ERR_TIMEOUT;
 	cr_assert_eq(r.ranks[0]->ops->run(r.ranks[0], &op), DIST_ERR_TIMEOUT);
-	recording_finish(&r);
-	cr_assert_eq(dist__trace_read(path, &trace, &words), DIST_OK, "%s",
-		     words.text);
-	cr_assert_eq(dist__compare(&trace, &trace, &c), DIST_OK);
+	compare_itself(&r, path, &trace, &c);
 	cr_assert(c.comparable);
 	cr_assert_eq(c.num_failed, 1);
 	cr_assert_eq(c.num_rows, 0);

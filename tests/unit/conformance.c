@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conformance/case.h"
+#include "tests/conformance/cases/case.h"
 #include "scenarios/element.h"
 
 static const struct conformance_setup setup = {
@@ -48,7 +48,7 @@ Test(conformance, one_wrong_element_is_found_and_named)
 	struct dist_tensor right, wrong;
 	struct walk good, bad;
 	struct one_case c;
-	char words[256];
+	char text[256];
 
 	cr_assert(outcome);
 	cr_assert(each_case(&setup, take_case, &c));
@@ -61,12 +61,12 @@ Test(conformance, one_wrong_element_is_found_and_named)
 	cr_expect(!good.wrong && bad.wrong);
 	cr_expect_neq(good.digest, bad.digest);
 	walk_end(&good);
-	cr_expect_eq(conformance_state(outcome, c.index, words, sizeof words),
+	cr_expect_eq(conformance_state(outcome, c.index, text, sizeof text),
 		     CONFORMANCE_NOT_WALKED);
 	walk_end(&bad);
-	cr_expect_eq(conformance_state(outcome, c.index, words, sizeof words),
+	cr_expect_eq(conformance_state(outcome, c.index, text, sizeof text),
 		     CONFORMANCE_WRONG);
-	cr_expect(strstr(words, "rank 1: element 3: expected "), "%s", words);
+	cr_expect(strstr(text, "rank 1: element 3: expected "), "%s", text);
 	free(right.data);
 	free(wrong.data);
 	conformance_outcome_free(outcome);

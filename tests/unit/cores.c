@@ -3,7 +3,7 @@
 
 #include <sched.h>
 
-#include "realbackend/tcp/cores.h"
+#include "realbackend/launch/cores.h"
 
 /* The only processor that this thread may run on; -1: there are several. */
 static int own_core(void)

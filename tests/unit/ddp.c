@@ -6,7 +6,7 @@
 
 #include "ddp/bucket.h"
 #include "lockstep/ddp.h"
-#include "scenarios/model.h"
+#include "model/training/model.h"
 
 #define MIB (1024.0 * 1024)
 

@@ -10,11 +10,12 @@
 #include <unistd.h>
 
 #include "lockstep/dist.h"
-#include "sim/bounds.h"
+#include "sim/explore/bounds.h"
 #include "sim/plan.h"
 #include "tests/support/leaks.h"
 #include "tests/support/seat.h"
 #include "tests/support/thin.h"
+#include "base/random.h"
 
 /* ---- words ------------------------------------------------------------ */
 
@@ -293,27 +294,19 @@ struct right {
 	struct message messages[PHASES][MOST_MESSAGES];
 };
 
-static uint64_t next(uint64_t *seed)
-{
-	/* SplitMix64: Steele, Lea, Flood 2014. */
-	uint64_t z = (*seed += UINT64_C(0x9e3779b97f4a7c15));
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return z ^ (z >> 31);
-}
-
 static void draw(struct right *right, uint64_t seed)
 {
 	right->seed = seed;
 	for (int phase = 0; phase < PHASES; phase++) {
-		right->count[phase] = 1 + (int)(next(&seed) % MOST_MESSAGES);
+		right->count[phase] =
+			1 + (int)(dist__random_next(&seed) % MOST_MESSAGES);
 		for (int i = 0; i < right->count[phase]; i++) {
 			struct message *m = &right->messages[phase][i];
 
-			m->src = (int)(next(&seed) % RANKS);
+			m->src = (int)(dist__random_next(&seed) % RANKS);
 			m->dst = (m->src + 1 +
-				  (int)(next(&seed) % (RANKS - 1))) %
+				  (int)(dist__random_next(&seed) %
+					(RANKS - 1))) %
 				 RANKS;
 		}
 	}
@@ -335,11 +328,12 @@ static enum dist_error exchange(struct dist_group *group,
 {
 	int rank = dist_get_rank(group), count = 0;
 	uint64_t seed = right->seed ^ (uint64_t)(100 * phase + rank);
-	bool any = next(&seed) % 2, looks = next(&seed) % 4 == 0;
+	bool any = dist__random_next(&seed) % 2,
+	     looks = dist__random_next(&seed) % 4 == 0;
 	struct dist_work *works[MOST_MESSAGES];
 	float out = (float)rank, in[MOST_MESSAGES] = {0}, sum = 0;
-	enum dist_error error =
-		dist_compute(group, (int64_t)(next(&seed) % 100000), "work");
+	enum dist_error error = dist_compute(
+		group, (int64_t)(dist__random_next(&seed) % 100000), "work");
 
 	for (int i = 0; i < right->count[phase] && !error; i++) {
 		const struct message *m = &right->messages[phase][i];

@@ -8,16 +8,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "platform/machine.h"
-#include "sim/platform.h"
+#include "model/cluster/machine.h"
+#include "sim/platform/platform.h"
 
 static void load_machine(const char *name, struct machine *machine)
 {
 	char path[256];
 	struct dist_message message;
 
-	snprintf(path, sizeof(path), "%s/machines/%s.yaml", LOCKSTEP_DATADIR,
-		 name);
+	snprintf(path, sizeof path, "%s/machines/%s.yaml", "scenarios", name);
 	cr_assert_eq(machine_load(machine, path, &message), DIST_OK, "%s",
 		     message.text);
 }
@@ -44,8 +43,8 @@ static struct dist__platform *open_written(const struct machine *machine,
 	cr_assert_eq(platform_check(&d, &message), DIST_OK, "%s", message.text);
 	cr_assert_eq(platform_write(&d, "t", "c", out, &message), DIST_OK);
 	cr_assert_eq(fclose(out), 0);
-	cr_assert_eq(dist__platform_open(path, nodes * node_ranks, &platform,
-					 &message),
+	cr_assert_eq(dist__platform_open(path, nodes * node_ranks, NULL,
+					 &platform, &message),
 		     DIST_OK, "%s", message.text);
 	unlink(path);
 	return platform;
@@ -75,7 +74,7 @@ ParameterizedTestParameters(fabric, of_a_written_machine)
 	};
 
 	return cr_make_param_array(struct place, places,
-				   sizeof(places) / sizeof(places[0]));
+				   sizeof places / sizeof places[0]);
 }
 
 static bool is_close(double a, double b)

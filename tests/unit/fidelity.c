@@ -3,18 +3,18 @@
 #include <string.h>
 
 #include "core/fidelity.h"
-#include "library/fidelity.h"
+#include "model/library/fidelity.h"
 
 Test(fidelity, words_and_fidelities_are_one_to_one)
 {
-	static const char *const words[] = {"auto", "message", "flow",
-					    "formula"};
+	static const char *const text[] = {"auto", "message", "flow",
+					   "formula"};
 	enum dist__fidelity fidelity;
 
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-		cr_expect(dist__fidelity_parse(&fidelity, words[i]));
+	for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
+		cr_expect(dist__fidelity_parse(&fidelity, text[i]));
 		cr_expect_eq(fidelity, (enum dist__fidelity)i);
-		cr_expect_str_eq(dist__fidelity_name(fidelity), words[i]);
+		cr_expect_str_eq(dist__fidelity_name(fidelity), text[i]);
 	}
 	cr_expect_not(dist__fidelity_parse(&fidelity, "Message"));
 	cr_expect_not(dist__fidelity_parse(&fidelity, ""));

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "study/figures.h"
+#include "cli/sweep/figures.h"
 
 /* A study of such a grid whose points have answers of one's own. */
 struct setup {
@@ -87,8 +87,8 @@ Test(figures, follow_from_the_axes)
 	};
 	char text[512];
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		list_figures(cases[i][0], text, sizeof(text));
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		list_figures(cases[i][0], text, sizeof text);
 		cr_expect_str_eq(text, cases[i][1], "%s: %s", cases[i][0],
 				 text);
 	}
@@ -124,7 +124,7 @@ Test(figures, curves_are_whole)
 	struct setup s;
 
 	set_up(&s, "world-size: [2, 4], batch: [8, 16]");
-	read_figure(&s, "scaling", text, sizeof(text));
+	read_figure(&s, "scaling", text, sizeof text);
 	cr_expect_str_eq(
 		text,
 		"curve\tworld-size\tstep_ms\tefficiency\tsamples_per_s\n"
@@ -133,7 +133,7 @@ Test(figures, curves_are_whole)
 		"batch 16\t2\t2.000000\t0.500000\t10.000000\n"
 		"batch 16\t4\t4.000000\t0.500000\t10.000000\n",
 		"%s", text);
-	read_figure(&s, "breakdown", text, sizeof(text));
+	read_figure(&s, "breakdown", text, sizeof text);
 	cr_expect(strstr(text, "\nworld-size 4, batch 8\t1.000000\t2.000000\t"
 			       "0.000000\n"),
 		  "%s", text);
@@ -148,10 +148,18 @@ Test(figures, quantities_are_named)
 
 	set_up(&s, "world-size: 2, algorithm: [ring, tree], "
 		   "inter-bandwidth: [100G, x0.5]");
-	read_figure(&s, "breakdown", text, sizeof(text));
+	read_figure(&s, "breakdown", text, sizeof text);
 	cr_expect(strstr(text, "\nring, inter-bandwidth 100G\t"), "%s", text);
 	cr_expect(strstr(text, "\ntree, inter-bandwidth x0.5\t"), "%s", text);
 	tear_down(&s);
+}
+
+static void set_impossible(const struct setup *s, size_t point)
+{
+	json_object_set_new(
+		json_array_get(json_object_get(s->answers.of[point], "rows"),
+			       0),
+		"impossible", json_string("needs more"));
 }
 
 Test(figures, of_algorithms_name_the_fastest_or_the_chosen)
@@ -161,23 +169,36 @@ Test(figures, of_algorithms_name_the_fastest_or_the_chosen)
 
 	set_up(&s, "algorithm: [tree, ring], world-size: [2, 4], "
 		   "bucket-cap-mb: [1, 2, 4]");
-	read_figure(&s, "fastest", text, sizeof(text));
+	read_figure(&s, "fastest", text, sizeof text);
 	/* Communication takes 2 ms at points of even numbers, so 0 to 5 have
 	 * the same at 6 to 11: the first is as fast as any. */
 	cr_expect(strstr(text, "1048576\t2\ttree\n"), "%s", text);
 	json_object_set_new(
 		json_array_get(json_object_get(s.answers.of[6], "rows"), 0),
 		"communication_ms", json_real(0.5));
-	read_figure(&s, "fastest", text, sizeof(text));
+	read_figure(&s, "fastest", text, sizeof text);
 	cr_expect_str_eq(text,
 			 "bytes\tworld_size\talgorithm\n"
 			 "1048576\t2\tring\n2097152\t2\ttree\n"
 			 "4194304\t2\ttree\n1048576\t4\ttree\n"
 			 "2097152\t4\ttree\n4194304\t4\ttree\n",
 			 "%s", text);
+	/* What cannot be is not the fastest; where nothing can, there is none.
+	 */
+	set_impossible(&s, 6);
+	set_impossible(&s, 1);
+	set_impossible(&s, 7);
+	set_impossible(&s, 2);
+	read_figure(&s, "fastest", text, sizeof text);
+	cr_expect_str_eq(text,
+			 "bytes\tworld_size\talgorithm\n"
+			 "1048576\t2\ttree\n4194304\t2\tring\n"
+			 "1048576\t4\ttree\n2097152\t4\ttree\n"
+			 "4194304\t4\ttree\n",
+			 "%s", text);
 	tear_down(&s);
 	set_up(&s, "world-size: [2, 4]");
-	read_figure(&s, "chosen", text, sizeof(text));
+	read_figure(&s, "chosen", text, sizeof text);
 	cr_expect_str_eq(text,
 			 "bytes\tworld_size\talgorithm\n"
 			 "4096\t2\ttree\n8192\t2\tring\n"
@@ -197,9 +218,9 @@ Test(figures, of_what_is_chosen_differ)
 	set_up(&s, "world-size: [2, 4], inter-bandwidth: [10G, 100G], "
 		   "profile: [a, b]");
 	cr_assert_str_eq(s.figures[s.num - 1].name, "chosen");
-	cr_expect_str_eq(s.figures[s.num - 1].words,
+	cr_expect_str_eq(s.figures[s.num - 1].text,
 			 "inter-bandwidth any, profile any");
-	read_figure(&s, "chosen", text, sizeof(text));
+	read_figure(&s, "chosen", text, sizeof text);
 	cr_expect_str_eq(text,
 			 "bytes\tworld_size\talgorithm\n"
 			 "4096\t2\ttree\n8192\t2\tring\n"
@@ -215,9 +236,9 @@ Test(figures, of_what_is_chosen_differ)
 	json_object_set_new(bucket, "algorithm", json_string("pairwise"));
 	s.num = figures_plan(&s.answers, s.figures);
 	cr_assert_str_eq(s.figures[s.num - 1].name, "chosen-4");
-	cr_expect_str_eq(s.figures[s.num - 1].words,
+	cr_expect_str_eq(s.figures[s.num - 1].text,
 			 "inter-bandwidth 100G, profile b");
-	read_figure(&s, "chosen-4", text, sizeof(text));
+	read_figure(&s, "chosen-4", text, sizeof text);
 	cr_expect(strstr(text, "\n4096\t4\tpairwise\n"), "%s", text);
 	tear_down(&s);
 }

@@ -12,7 +12,8 @@
 
 #include "check/verdict.h"
 #include "lockstep/dist.h"
-#include "sim/platform.h"
+#include "sim/platform/platform.h"
+#include "tests/support/board.h"
 #include "tests/support/seat.h"
 
 /* ---- in words --------------------------------------------------------- */
@@ -23,18 +24,12 @@
 static void expect_words(enum check_verdict_kind kind,
 			 struct check_forecast forecast, const char *words)
 {
-	struct check_board *board = calloc(1, check_board_bytes(3));
+	struct check_board *board = board_of(3);
 	struct check_facts facts = {
 		.now_ns = SECOND, .lost_rank = -1, .forecast = forecast};
 	struct check_verdict verdict = {kind, -1};
-	char *text = NULL;
-	size_t len = 0;
-	FILE *out = open_memstream(&text, &len);
+	char *text = board_report(board, &facts, &verdict);
 
-	cr_assert(board && out);
-	check_board_init(board, 3);
-	check_report(out, board, &facts, &verdict);
-	fclose(out);
 	cr_expect(strstr(text, words), "%s", text);
 	free(text);
 	free(board);

@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "guard/guard.h"
-#include "guard/source.h"
+#include "check/watch/points.h"
+#include "check/watch/source.h"
 
 #define PAGES 8
 
@@ -44,11 +44,10 @@ static enum dist__guard_level seen(const struct dist__guard *guard)
 	return dist__guard_access(guard).level;
 }
 
-static void expect_access(const struct dist__guard *guard,
-			  enum dist__guard_level level, const char *address,
-			  const char *function, int line)
+static void expect_seen(struct dist__access access,
+			enum dist__guard_level level, const char *address,
+			const char *function, int line)
 {
-	struct dist__access access = dist__guard_access(guard);
 	struct dist__source source =
 		dist__source_find(access.frames, DIST__GUARD_FRAMES);
 
@@ -57,6 +56,13 @@ static void expect_access(const struct dist__guard *guard,
 	cr_expect_str_eq(source.file, __FILE__);
 	cr_expect_eq(source.line, line, "line %d, not %d", source.line, line);
 	cr_expect_str_eq(source.function, function);
+}
+
+static void expect_access(const struct dist__guard *guard,
+			  enum dist__guard_level level, const char *address,
+			  const char *function, int line)
+{
+	expect_seen(dist__guard_access(guard), level, address, function, line);
 }
 
 static int write_here(volatile char *at)
@@ -227,6 +233,123 @@ Test(guard, a_forked_child_has_none)
 	cr_expect_eq(status_of(pid), 0);
 	cr_expect_eq(seen(guard), DIST__GUARD_OPEN);
 	dist__guard_free(guard);
+}
+
+/* ---- watchpoints, where there are any ------------------------------------ */
+
+#define FLOATS 64
+
+static struct dist__points *points_new(const void *memory, size_t bytes,
+				       enum dist__guard_level level)
+{
+	struct dist__points *points =
+		dist__points_new(memory, bytes, sizeof(float), level);
+
+	if (!points)
+		cr_skip_test("the system lends no debug registers");
+	return points;
+}
+
+Test(guard, a_write_to_an_end_of_a_stack_buffer_is_named)
+{
+	_Alignas(64) float x[FLOATS] = {0};
+	char *begin = (char *)x, *end = begin + sizeof x;
+	struct dist__points *points =
+		points_new(x, sizeof x, DIST__GUARD_WRITES);
+	char value;
+	int line;
+
+	(void)read_here(begin, &value);
+	(void)write_here(begin + sizeof *x);
+	(void)write_here(end - sizeof *x - 1);
+	cr_expect_eq(dist__points_access(points).level, DIST__GUARD_OPEN);
+	line = write_here(end - 1);
+	expect_seen(dist__points_access(points), DIST__GUARD_WRITES,
+		    end - sizeof *x, "write_here", line);
+	dist__points_free(points);
+}
+
+Test(guard, a_read_of_a_stack_buffer_is_told_from_a_write)
+{
+	_Alignas(64) float x[FLOATS] = {0};
+	struct dist__points *points = points_new(x, sizeof x, DIST__GUARD_ALL);
+	char value;
+	int line = read_here((char *)x, &value);
+
+	expect_seen(dist__points_access(points), DIST__GUARD_ALL, (char *)x,
+		    "read_here", line);
+	line = write_here((char *)x);
+	expect_seen(dist__points_access(points), DIST__GUARD_WRITES, (char *)x,
+		    "write_here", line);
+	dist__points_free(points);
+}
+
+/* A vector instruction may read more than it needs. */
+Test(guard, reads_of_a_line_of_others_too_are_let_be)
+{
+	_Alignas(64) float x[FLOATS] = {0};
+	char *begin = (char *)(x + 1), value;
+	struct dist__points *points =
+		points_new(begin, sizeof x - sizeof *x, DIST__GUARD_ALL);
+
+	for (size_t i = 0; i < 60; i++)
+		(void)read_here(begin + i, &value);
+	cr_expect_eq(dist__points_access(points).level, DIST__GUARD_OPEN);
+	(void)read_here(begin + 60, &value);
+	cr_expect_eq(dist__points_access(points).level, DIST__GUARD_ALL);
+	dist__points_free(points);
+}
+
+Test(guard, points_may_be_lifted_and_a_forked_child_has_none)
+{
+	float x[FLOATS] = {0};
+	struct dist__points *points =
+		points_new(x, sizeof x, DIST__GUARD_WRITES);
+	pid_t pid;
+
+	dist__points_lift(x, 1);
+	(void)write_here((char *)x);
+	dist__points_lower(x, 1);
+	pid = fork();
+	if (pid == 0) {
+		(void)write_here((char *)x);
+		_exit(0);
+	}
+	cr_expect_eq(status_of(pid), 0);
+	cr_expect_eq(dist__points_access(points).level, DIST__GUARD_OPEN);
+	(void)write_here((char *)x);
+	cr_expect_eq(dist__points_access(points).level, DIST__GUARD_WRITES);
+	dist__points_free(points);
+}
+
+/* What there are too many of is not watched, and what is given back is lent
+ * again. Neighbours in one word are told apart. */
+Test(guard, points_are_few)
+{
+	float x[16] = {0};
+	struct dist__points *points[16];
+	size_t most = 0;
+
+	for (int round = 0; round < 2; round++) {
+		size_t num = 0;
+
+		for (size_t i = 0; i < 16; i++) {
+			points[i] = dist__points_new(x + i, sizeof x[i],
+						     sizeof x[i],
+						     DIST__GUARD_WRITES);
+			num += points[i] != NULL;
+		}
+		(void)write_here((char *)(x + 1));
+		cr_expect_eq(dist__points_access(points[0]).level,
+			     DIST__GUARD_OPEN);
+		cr_expect_eq(dist__points_access(points[1]).level,
+			     points[1] ? DIST__GUARD_WRITES : DIST__GUARD_OPEN);
+		for (size_t i = 0; i < 16; i++)
+			dist__points_free(points[i]);
+		cr_expect(round == 0 || num == most);
+		most = num;
+	}
+	cr_expect_lt(most, 16);
 }
 
 /* ---- crashes --------------------------------------------------------------

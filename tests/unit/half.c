@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/half.h"
+#include "base/half.h"
 #include "core/reduce.h"
 #include "scenarios/element.h"
 
@@ -216,7 +216,7 @@ static void combine_all(enum dist_dtype dtype, enum dist_reduce_op op,
 
 /* Zeros, subnormals, ones, the largest, infinities, NaNs, and what lies
  * between, as bits of either type. */
-Test(half, every_pattern_combines, .timeout = 60)
+Test(half, every_pattern_combines)
 {
 	static const uint16_t others[] = {
 		0x0000, 0x8000, 0x0001, 0x8001, 0x03ff, 0x0400, 0x3c00, 0x3f80,

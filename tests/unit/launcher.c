@@ -17,8 +17,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/clock.h"
-#include "realbackend/tcp/launcher.h"
+#include "base/clock.h"
+#include "realbackend/launch/launcher.h"
+#include "realbackend/wire/socket.h"
 #include "tests/support/tcp_cases.h"
 #include "tests/support/tcp_world.h"
 
@@ -43,7 +44,7 @@ static void map_page(void)
 #endif
 }
 
-TestSuite(launcher, .init = map_page, .timeout = 60);
+TestSuite(launcher, .init = map_page);
 
 static int rank_of_mine(void)
 {
@@ -101,6 +102,8 @@ static int check_environment(void *arg)
 					    "ROLE_NAME",
 					    "MASTER_ADDR",
 					    "MASTER_PORT",
+					    "LOCKSTEP_STORE_PORT",
+					    "TORCHELASTIC_USE_AGENT_STORE",
 					    "TORCHELASTIC_RESTART_COUNT",
 					    "LOCKSTEP_BACKEND",
 					    "TORCHELASTIC_MAX_RESTARTS",
@@ -359,6 +362,39 @@ static int do_nothing(void *arg)
 {
 	(void)arg;
 	return 0;
+}
+
+/* A store of the program's own beside ours. */
+static int listen_at_master_port(void *arg)
+{
+	int port = atoi(getenv("MASTER_PORT")), fd = -1, *wanted = arg;
+	struct dist_message message;
+	struct dist_group *group;
+
+	if (*wanted && port != *wanted)
+		return 3;
+	if (rank_of_mine() == 0 &&
+	    dist__socket_listen("0.0.0.0", port, &fd, &message) != DIST_OK)
+		return 4;
+	if (dist_init_process_group(NULL, &group))
+		return 5;
+	return dist_barrier(group, NULL) ||
+	       dist_destroy_process_group(group) != DIST_OK;
+}
+
+Test(launcher, leaves_the_master_port_to_the_program)
+{
+	int wanted = 0, fd;
+	struct dist__job_spec spec = {
+		.nproc = 2, .start = listen_at_master_port, .arg = &wanted};
+	struct dist_message message;
+
+	cr_assert_eq(dist__job_run(&spec), DIST_EXIT_OK);
+	cr_assert_eq(dist__socket_reserve("localhost", 0, &fd, &message),
+		     DIST_OK);
+	spec.master_port = wanted = dist__socket_port(fd);
+	cr_assert_eq(dist__job_run(&spec), DIST_EXIT_OK);
+	close(fd);
 }
 
 Test(launcher, refuses_a_port_that_is_taken)

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "library/calibrate.h"
+#include "model/library/calibrate.h"
 
 #define GIB (1024.0 * 1024 * 1024)
 

@@ -5,7 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "measured/log.h"
+#include "model/measured/log.h"
+#include "tests/support/text_file.h"
 
 #define HEAD                                                                   \
 	"# nThread 1 nGpus 1 minBytes 8 maxBytes 16\n"                         \
@@ -29,17 +30,12 @@ static enum dist_error load(const char *text, const struct log_facts *facts,
 			    struct collectives *table,
 			    struct dist_message *message)
 {
-	char path[] = "/tmp/lockstep-log-XXXXXX";
-	int file = mkstemp(path);
-	size_t len = strlen(text);
-	enum dist_error err;
+	enum dist_error error;
 
-	cr_assert_geq(file, 0);
-	cr_assert_eq(write(file, text, len), (ssize_t)len);
-	close(file);
-	err = collectives_load_log(table, path, facts, message);
-	unlink(path);
-	return err;
+	with_text_file(
+		text, path,
+		error = collectives_load_log(table, path, facts, message));
+	return error;
 }
 
 static const struct log_facts facts = {
@@ -55,7 +51,7 @@ Test(log, rows_are_those_in_and_out_of_place)
 			       "# Out of bounds\n",
 			  &facts, &table, &message),
 		     DIST_OK, "%s", message.text);
-	cr_assert_eq(table.sheet.num_rows, 2);
+	cr_assert_eq(table.tsv.num_rows, 2);
 	for (size_t i = 0; i < 2; i++) {
 		const struct collective_row *row = &table.rows[i];
 
@@ -81,7 +77,7 @@ Test(log, columns_are_known_by_their_names)
 
 	cr_assert_eq(load(OLD, &alone, &table, &message), DIST_OK, "%s",
 		     message.text);
-	cr_assert_eq(table.sheet.num_rows, 2);
+	cr_assert_eq(table.tsv.num_rows, 2);
 	cr_expect_eq(table.rows[0].use, VALUE_NEITHER);
 	cr_expect_eq(table.rows[1].collective, COLLECTIVE_ALL_GATHER);
 	cr_expect_str_eq(table.rows[1].dtype, "float16");
@@ -100,7 +96,7 @@ static void refused(const char *text, const struct log_facts *of,
 	cr_assert_eq(load(text, of, &table, &message),
 		     DIST_ERR_INVALID_ARGUMENT);
 	cr_expect(strstr(message.text, words), "%s", message.text);
-	cr_expect_eq(table.sheet.num_rows, 0);
+	cr_expect_eq(table.tsv.num_rows, 0);
 	cr_expect_null(table.rows);
 }
 
@@ -127,9 +123,9 @@ Test(log, the_rule_gives_the_third_and_the_largest_size_away)
 {
 	static const size_t sizes[] = {8, 8, 16, 16, 32, 32, 64, 64, 4, 4};
 	struct collective_row rows[10];
-	struct collectives table = {.sheet = {.num_rows = 10}, .rows = rows};
+	struct collectives table = {.tsv = {.num_rows = 10}, .rows = rows};
 
-	memset(rows, 0, sizeof(rows));
+	memset(rows, 0, sizeof rows);
 	for (size_t i = 0; i < 10; i++) {
 		rows[i].bytes = sizes[i];
 		rows[i].use = VALUE_VALIDATION;

@@ -5,9 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "measured/collectives.h"
-#include "measured/machine.h"
-#include "measured/steps.h"
+#include "model/measured/collectives.h"
+#include "model/measured/machine.h"
+#include "model/measured/steps.h"
+#include "tests/support/text_file.h"
 
 #define ABOUT "title: t\nsource: s\n"
 #define GPUS  ABOUT "gpu: V100\ngpus_per_node: 4\n"
@@ -15,17 +16,11 @@
 static enum dist_error load_text(const char *text, struct machine *machine,
 				 struct dist_message *message)
 {
-	char path[] = "/tmp/lockstep-machine-XXXXXX";
-	int file = mkstemp(path);
-	size_t len = strlen(text);
-	enum dist_error err;
+	enum dist_error error;
 
-	cr_assert_geq(file, 0);
-	cr_assert_eq(write(file, text, len), (ssize_t)len);
-	close(file);
-	err = machine_load(machine, path, message);
-	unlink(path);
-	return err;
+	with_text_file(text, path,
+		       error = machine_load(machine, path, message));
+	return error;
 }
 
 Test(machine, what_is_left_out_is_not_known)
@@ -177,7 +172,7 @@ Test(machine, every_table_of_collectives_has_its_machine)
 
 		cr_assert_eq(collectives_load(&table, path, &message), DIST_OK,
 			     "%s", message.text);
-		for (size_t k = 0; k < table.sheet.num_rows; k++) {
+		for (size_t k = 0; k < table.tsv.num_rows; k++) {
 			const struct collective_row *row = &table.rows[k];
 			bool on_gpus = row->memory &&
 				       strcmp(row->memory, "device") == 0;
@@ -203,7 +198,7 @@ Test(machine, every_table_of_steps_has_its_machine)
 
 		cr_assert_eq(steps_load(&table, path, &message), DIST_OK, "%s",
 			     message.text);
-		for (size_t k = 0; k < table.sheet.num_rows; k++) {
+		for (size_t k = 0; k < table.tsv.num_rows; k++) {
 			const struct step_row *row = &table.rows[k];
 			struct claim claim = {row->machine, row->transport,
 					      row->nodes, row->gpus};

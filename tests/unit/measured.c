@@ -5,8 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "measured/collectives.h"
-#include "measured/steps.h"
+#include "model/measured/collectives.h"
+#include "model/measured/steps.h"
+#include "tests/support/text_file.h"
 
 #define ABOUT "# title: t\n# source: s\n"
 #define HEAD                                                                   \
@@ -20,39 +21,23 @@
 	      "# accumulation: 2\n# tokens: 100\n"
 #define STEP_COLUMNS "use\tgpus\tstep_ms\tunit\tthroughput\n"
 
-/* Writes text to a file of its own; path is that of mkstemp. */
-static void write_text(char *path, const char *text)
-{
-	int file = mkstemp(path);
-	size_t len = strlen(text);
-
-	cr_assert_geq(file, 0);
-	cr_assert_eq(write(file, text, len), (ssize_t)len);
-	close(file);
-}
-
 static enum dist_error load_text(const char *text, struct collectives *table,
 				 struct dist_message *message)
 {
-	char path[] = "/tmp/lockstep-measured-XXXXXX";
-	enum dist_error err;
+	enum dist_error error;
 
-	write_text(path, text);
-	err = collectives_load(table, path, message);
-	unlink(path);
-	return err;
+	with_text_file(text, path,
+		       error = collectives_load(table, path, message));
+	return error;
 }
 
 static enum dist_error load_steps(const char *text, struct steps *table,
 				  struct dist_message *message)
 {
-	char path[] = "/tmp/lockstep-measured-XXXXXX";
-	enum dist_error err;
+	enum dist_error error;
 
-	write_text(path, text);
-	err = steps_load(table, path, message);
-	unlink(path);
-	return err;
+	with_text_file(text, path, error = steps_load(table, path, message));
+	return error;
 }
 
 Test(measured, a_field_stands_in_the_head_or_in_a_column)
@@ -64,9 +49,9 @@ Test(measured, a_field_stands_in_the_head_or_in_a_column)
 				    "calibration\t8\t12.5\t-\t-\r\n" ROW,
 			       &table, &message),
 		     DIST_OK, "%s", message.text);
-	cr_assert_eq(table.sheet.num_rows, 2);
-	cr_assert_str_eq(sheet_title(&table.sheet), "t");
-	cr_assert_str_eq(sheet_source(&table.sheet), "s");
+	cr_assert_eq(table.tsv.num_rows, 2);
+	cr_assert_str_eq(dist__tsv_title(&table.tsv), "t");
+	cr_assert_str_eq(dist__tsv_source(&table.tsv), "s");
 	cr_assert_eq(table.rows[0].use, VALUE_CALIBRATION);
 	cr_assert_eq(table.rows[0].bytes, 8);
 	cr_assert_eq(table.rows[0].time_us.value, 12.5);
@@ -75,7 +60,7 @@ Test(measured, a_field_stands_in_the_head_or_in_a_column)
 	cr_assert_eq(table.rows[1].use, VALUE_VALIDATION);
 	cr_assert_eq(table.rows[1].ranks, 4);
 	cr_assert_eq(table.rows[1].nodes, 0);
-	cr_assert_eq(table.sheet.lines[1], 12);
+	cr_assert_eq(table.tsv.lines[1], 12);
 	cr_assert_str_eq(table.rows[1].algorithm, "ring");
 	cr_assert_eq(table.rows[1].collective, COLLECTIVE_ALL_REDUCE);
 	cr_assert_null(table.rows[1].protocol);
@@ -102,7 +87,7 @@ static void refuse_all(const struct bad *bad, size_t num)
 		cr_assert(strstr(message.text, bad[i].words), "case %zu: %s", i,
 			  message.text);
 		cr_assert_null(table.rows);
-		cr_assert_null(table.sheet.text);
+		cr_assert_null(table.tsv.text);
 		cr_assert_not(strchr(message.text, '\n'));
 	}
 }
@@ -267,7 +252,7 @@ Test(measured, steps_that_contradict_themselves_are_refused)
 		cr_assert(strstr(message.text, bad[i].words), "case %zu: %s", i,
 			  message.text);
 		cr_assert_null(table.rows);
-		cr_assert_null(table.sheet.text);
+		cr_assert_null(table.tsv.text);
 	}
 }
 
@@ -277,20 +262,20 @@ static void check_uses(const struct collectives *table, const char *path)
 {
 	size_t calibration = 0, largest = 0;
 
-	for (size_t i = 0; i < table->sheet.num_rows; i++)
+	for (size_t i = 0; i < table->tsv.num_rows; i++)
 		if (table->rows[i].bytes > largest)
 			largest = table->rows[i].bytes;
-	for (size_t i = 0; i < table->sheet.num_rows; i++) {
+	for (size_t i = 0; i < table->tsv.num_rows; i++) {
 		const struct collective_row *row = &table->rows[i];
 
 		if (row->use != VALUE_CALIBRATION)
 			continue;
 		calibration++;
 		cr_assert(row->bytes <= 4096 || row->bytes == largest, "%s:%d",
-			  path, table->sheet.lines[i]);
+			  path, table->tsv.lines[i]);
 	}
 	cr_assert_leq(calibration, 2, "%s", path);
-	cr_assert_lt(2 * calibration, table->sheet.num_rows, "%s", path);
+	cr_assert_lt(2 * calibration, table->tsv.num_rows, "%s", path);
 }
 
 Test(measured, the_collectives_of_the_project_hold)
@@ -308,7 +293,7 @@ Test(measured, the_collectives_of_the_project_hold)
 			collectives_load(&table, found.gl_pathv[i], &message),
 			DIST_OK, "%s", message.text);
 		check_uses(&table, found.gl_pathv[i]);
-		rows += table.sheet.num_rows;
+		rows += table.tsv.num_rows;
 		collectives_release(&table);
 	}
 	globfree(&found);
@@ -328,14 +313,14 @@ Test(measured, the_steps_of_the_project_hold)
 	for (size_t i = 0; i < found.gl_pathc; i++) {
 		cr_assert_eq(steps_load(&table, found.gl_pathv[i], &message),
 			     DIST_OK, "%s", message.text);
-		for (size_t k = 0; k < table.sheet.num_rows; k++)
+		for (size_t k = 0; k < table.tsv.num_rows; k++)
 			cr_assert(table.rows[k].gpus > 1 ||
 					  table.rows[k].use ==
 						  VALUE_CALIBRATION ||
 					  table.rows[k].bucket_cap_mb.known,
 				  "%s:%d", found.gl_pathv[i],
-				  table.sheet.lines[k]);
-		rows += table.sheet.num_rows;
+				  table.tsv.lines[k]);
+		rows += table.tsv.num_rows;
 		steps_release(&table);
 	}
 	globfree(&found);
@@ -343,16 +328,16 @@ Test(measured, the_steps_of_the_project_hold)
 }
 
 /* A constant is a number with a unit. */
-static void check_constant(const struct sheet *sheet, size_t row)
+static void check_constant(const struct tsv_table *tsv, size_t row)
 {
-	const char *text = sheet_get(sheet, row, "value");
+	const char *text = dist__tsv_get(tsv, row, "value");
 	struct value_number value;
 
-	cr_assert_not_null(text, "%s:%d", sheet->path, sheet->lines[row]);
-	cr_assert_null(value_read_number(text, &value), "%s:%d", sheet->path,
-		       sheet->lines[row]);
-	cr_assert_not_null(sheet_get(sheet, row, "unit"), "%s:%d", sheet->path,
-			   sheet->lines[row]);
+	cr_assert_not_null(text, "%s:%d", tsv->path, tsv->lines[row]);
+	cr_assert_null(value_read_number(text, &value), "%s:%d", tsv->path,
+		       tsv->lines[row]);
+	cr_assert_not_null(dist__tsv_get(tsv, row, "unit"), "%s:%d", tsv->path,
+			   tsv->lines[row]);
 }
 
 Test(measured, the_constants_of_the_project_are_numbers_with_a_unit)
@@ -360,17 +345,17 @@ Test(measured, the_constants_of_the_project_are_numbers_with_a_unit)
 	static const char *const names[] = {"gpus", "interconnects",
 					    "nccl-tuning"};
 	struct dist_message message;
-	struct sheet sheet;
+	struct tsv_table tsv;
 	char path[128];
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		snprintf(path, sizeof(path),
 			 "scenarios/measured/hardware/%s.tsv", names[i]);
-		cr_assert_eq(sheet_load(&sheet, path, &message), DIST_OK, "%s",
-			     message.text);
-		for (size_t row = 0; row < sheet.num_rows; row++)
-			check_constant(&sheet, row);
-		sheet_release(&sheet);
+		cr_assert_eq(dist__tsv_load(&tsv, path, &message), DIST_OK,
+			     "%s", message.text);
+		for (size_t row = 0; row < tsv.num_rows; row++)
+			check_constant(&tsv, row);
+		dist__tsv_release(&tsv);
 	}
 }
 
@@ -378,22 +363,22 @@ Test(measured, the_constants_of_the_project_are_numbers_with_a_unit)
 Test(measured, the_recorded_buckets_are_all_of_resnet50)
 {
 	struct dist_message message;
-	struct sheet sheet;
+	struct tsv_table tsv;
 	size_t sum = 0;
 
-	cr_assert_eq(sheet_load(&sheet,
-				"scenarios/measured/parts/"
-				"ddp-profile-resnet50.tsv",
-				&message),
+	cr_assert_eq(dist__tsv_load(&tsv,
+				    "scenarios/measured/parts/"
+				    "ddp-profile-resnet50.tsv",
+				    &message),
 		     DIST_OK, "%s", message.text);
-	for (size_t row = 0; row < sheet.num_rows; row++) {
-		const char *op = sheet_get(&sheet, row, "collective");
+	for (size_t row = 0; row < tsv.num_rows; row++) {
+		const char *op = dist__tsv_get(&tsv, row, "collective");
 		size_t elements;
 
 		cr_assert_null(value_read_size(
-			sheet_get(&sheet, row, "elements"), &elements));
+			dist__tsv_get(&tsv, row, "elements"), &elements));
 		sum += strcmp(op, "all_reduce") == 0 ? elements : 0;
 	}
 	cr_assert_eq(sum, 3 * 25557032);
-	sheet_release(&sheet);
+	dist__tsv_release(&tsv);
 }

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/profile.h"
-#include "library/library.h"
-#include "library/spelling.h"
+#include "coll/profile.h"
+#include "model/library/library.h"
+#include "model/library/spelling.h"
 #include "tests/support/thin.h"
 
 /* 8 nodes of one processor, cards of 10 GB/s, 2 us. */
@@ -25,8 +25,7 @@ static void load(struct dist__profile *profile, const char *name)
 	struct dist_message message = {""};
 	char path[256];
 
-	snprintf(path, sizeof(path), "%s/profiles/%s.yaml", LOCKSTEP_DATADIR,
-		 name);
+	snprintf(path, sizeof path, "%s/profiles/%s.yaml", "scenarios", name);
 	cr_assert_eq(dist__profile_load(profile, path, &message), DIST_OK, "%s",
 		     message.text);
 	cr_assert_eq(library_check(profile, &message), DIST_OK, "%s",
@@ -311,7 +310,7 @@ Test(messages, choices)
 		{"gloo", DIST__BROADCAST, 1 << 20, "binomial"},
 	};
 
-	for (size_t i = 0; i < sizeof(points) / sizeof(points[0]); i++) {
+	for (size_t i = 0; i < sizeof points / sizeof points[0]; i++) {
 		struct dist__profile profile;
 
 		load(&profile, points[i].profile);

@@ -4,29 +4,22 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "scenarios/arguments.h"
-#include "scenarios/model.h"
-#include "scenarios/sample.h"
-#include "scenarios/schedule.h"
+#include "model/training/model.h"
+#include "base/statistics.h"
+#include "model/training/schedule.h"
+#include "tests/support/text_file.h"
 
-#define HEADER "parameter,numel,forward_flops\n"
+#define HEADER     "parameter,numel,forward_flops\n"
+#define WIDE(more) "parameter,numel,forward_flops" more "\n"
 
 /* Writes text to a file of its own and reads that as a model. */
 static enum dist_error load_text(const char *text, struct model *model,
 				 struct dist_message *message)
 {
-	char path[] = "/tmp/lockstep-model-XXXXXX";
-	int file = mkstemp(path);
-	enum dist_error err;
-	size_t len = strlen(text);
+	enum dist_error error;
 
-	cr_assert_geq(file, 0);
-	cr_assert_eq(write(file, text, len), (ssize_t)len);
-	close(file);
-	/* A path, for it holds a slash. */
-	err = model_load(model, path, message);
-	unlink(path);
-	return err;
+	with_text_file(text, path, error = model_load(model, path, message));
+	return error;
 }
 
 Test(model, reads_rows_in_order)
@@ -48,6 +41,26 @@ Test(model, reads_rows_in_order)
 	model_release(&model);
 }
 
+Test(model, columns_behind_the_first_come_in_any_order)
+{
+	struct dist_message message;
+	struct model model;
+
+	cr_assert_eq(
+		load_text(WIDE(",mlp,positions,heads,width") "w,6,100,,7,4,"
+							     "8\nm,1,1,1,,,\n",
+			  &model, &message),
+		DIST_OK, "%s", message.text);
+	cr_expect_eq(model.rows[0].width, 8);
+	cr_expect_eq(model.rows[0].positions, 7);
+	cr_expect_eq(model.rows[0].heads, 4);
+	cr_expect_not(model.rows[0].mlp);
+	cr_expect_eq(model.rows[0].line, 2);
+	cr_expect_eq(model.rows[1].width, 0);
+	cr_expect(model.rows[1].mlp);
+	model_release(&model);
+}
+
 struct bad {
 	const char *text;
 	const char *line; /* ":LINE: " of the message */
@@ -60,17 +73,33 @@ Test(model, bad_files_are_refused_with_their_line)
 		{"", ":1: ", "header"},
 		{"# only words\n", ":2: ", "header"},
 		{"name,numel,flops\nw,1,1\n", ":1: ", "header"},
-		{HEADER "w,1\n", ":2: ", "three fields"},
-		{HEADER "w,1,2,3\n", ":2: ", "three fields"},
+		{HEADER "w,1\n", ":2: ", "3 fields"},
+		{HEADER "w,1,2,3\n", ":2: ", "3 fields"},
 		{HEADER "w,1,1\n\n# words\nw,-1,1\n", ":5: ", "numel"},
 		{HEADER "w,1.5,1\n", ":2: ", "numel"},
 		{HEADER "w,,1\n", ":2: ", "numel"},
 		{HEADER "w,1,1e9\n", ":2: ", "forward_flops"},
 		{HEADER "w,99999999999999999999,1\n", ":2: ", "numel"},
 		{HEADER ",1,1\n", ":2: ", "name"},
-		{HEADER "w,9007199254740992,1\nx,1,1\n", ":3: ", "2^53"},
+		{HEADER "w,8796093022208,1\nx,1,1\n", ":3: ", "2^43"},
+		{HEADER "w,9007199254740992,1\n", ":2: ", "2^43"},
 		{HEADER, ":2: ", "at least one row"},
 		{HEADER "tied,0,5\n", ":3: ", "at least one row"},
+		{HEADER "w,5,0\n", ":3: ", "forward_flops above 0"},
+		{WIDE(",size"), ":1: ", "header"},
+		{WIDE(",width,width"), ":1: ", "header"},
+		{WIDE(","), ":1: ", "header"},
+		{"numel,parameter,forward_flops\n", ":1: ", "header"},
+		{"parameter,numel,width\n", ":1: ", "header"},
+		{WIDE(",width,positions") "w,1,1\n", ":2: ", "5 fields"},
+		{WIDE(",width,positions") "w,1,1,2,\n", ":2: ", "both"},
+		{WIDE(",width,positions") "w,1,1,,2\n", ":2: ", "both"},
+		{WIDE(",width,positions") "w,1,1,x,2\n", ":2: ", "width to be"},
+		{WIDE(",positions,width") "w,1,1,9007199254740992,2\n",
+		 ":2: ", "width times positions"},
+		{WIDE(",heads") "w,1,1,4\n", ":2: ", "beside heads"},
+		{WIDE(",heads") "w,1,1,4294967296\n", ":2: ", "heads to be at"},
+		{WIDE(",mlp") "w,1,1,2\n", ":2: ", "mlp to be 1"},
 	};
 	struct dist_message message;
 	struct model model;
@@ -121,6 +150,7 @@ Test(model, bundled_models_have_the_published_counts)
 		{"gpt2_xl", 1557611200, 580},
 		{"mnist", 1199882, 8},
 		{"mnist_tutorial", 21840, 8},
+		{"gpt_micro", 826368, 53},
 		{"resnext50_32x4d", 25028904, 161},
 		{"resnext101_32x8d", 88791336, 314}};
 	struct dist_message message;
@@ -166,8 +196,9 @@ Test(schedule, spreads_a_measured_step)
 Test(schedule, follows_the_rate)
 {
 	struct schedule_rate rate = {.batch = 2, .flops = 1e9};
-	struct model_row rows[] = {{(char[]){"w"}, 1000, 1e6},
-				   {(char[]){"b"}, 10, 0}};
+	struct model_row rows[] = {
+		{.name = (char[]){"w"}, .numel = 1000, .forward_flops = 1e6},
+		{.name = (char[]){"b"}, .numel = 10}};
 	struct model model = {.rows = rows,
 			      .num_rows = 2,
 			      .num_parameters = 2,
@@ -197,33 +228,15 @@ Test(schedule, follows_the_rate)
 Test(sample, describes_values)
 {
 	double values[] = {5, 1, 4, 2, 3};
-	struct sample s = sample_of(values, 5);
+	struct dist__sample s = dist__sample_of(values, 5);
 
 	cr_assert_eq(s.min, 1);
 	cr_assert_eq(s.max, 5);
 	cr_assert_eq(s.median, 3);
 	cr_assert_eq(s.low_quartile, 2);
 	cr_assert_eq(s.high_quartile, 4);
-	s = sample_of(values, 2);
+	s = dist__sample_of(values, 2);
 	cr_assert_eq(s.median, 1.5);
-	s = sample_of(values, 1);
+	s = dist__sample_of(values, 1);
 	cr_assert_eq(s.median, 1);
-}
-
-Test(arguments, sizes_have_suffixes)
-{
-	size_t bytes = 0;
-
-	cr_assert(arguments_size("8", &bytes) && bytes == 8);
-	cr_assert(arguments_size("64K", &bytes) && bytes == 65536);
-	cr_assert(arguments_size("1m", &bytes) && bytes == 1048576);
-	cr_assert(arguments_size("2G", &bytes) && bytes == 2147483648);
-	cr_assert(arguments_size("0", &bytes) && bytes == 0);
-	cr_assert_not(arguments_size("", &bytes));
-	cr_assert_not(arguments_size("-1", &bytes));
-	cr_assert_not(arguments_size("K", &bytes));
-	cr_assert_not(arguments_size("1KB", &bytes));
-	cr_assert_not(arguments_size("1.5M", &bytes));
-	cr_assert_not(arguments_size("99999999999G", &bytes));
-	cr_assert_not(arguments_size("99999999999999999999", &bytes));
 }

@@ -27,12 +27,12 @@ static int launch(const char *backend, int (*program)(void *arg))
 }
 
 static bool refused(struct dist_group *group, enum dist_error error,
-		    const char *words)
+		    const char *text)
 {
 	if (error == DIST_ERR_INVALID_ARGUMENT &&
-	    strstr(dist_error_message(group), words))
+	    strstr(dist_error_message(group), text))
 		return true;
-	fprintf(stderr, "expected \"%s\", got %d: %s\n", words, (int)error,
+	fprintf(stderr, "expected \"%s\", got %d: %s\n", text, (int)error,
 		dist_error_message(group));
 	return false;
 }
@@ -113,62 +113,6 @@ static int refusing_rank(void *arg)
 Test(multi, tensors_that_do_not_fit_are_refused)
 {
 	cr_assert_eq(launch("sim", refusing_rank), DIST_EXIT_OK);
-}
-
-/* ---- mismatches --------------------------------------------------------- */
-
-/* The last rank passes the same elements in fewer tensors. */
-static int lists_of_other_lengths(void *arg)
-{
-	float x[6] = {0};
-	struct dist_tensor three[3] = {floats(x, 2), floats(x + 2, 2),
-				       floats(x + 4, 2)};
-	struct dist_tensor two[2] = {floats(x, 3), floats(x + 3, 3)};
-	struct dist_group *group;
-	enum dist_error error;
-
-	(void)arg;
-	if (dist_init_process_group(NULL, &group))
-		return 1;
-	if (dist_get_rank(group) == WORLD - 1)
-		error = dist_all_reduce_coalesced(group, two, 2, DIST_SUM,
-						  NULL);
-	else
-		error = dist_all_reduce_coalesced(group, three, 3, DIST_SUM,
-						  NULL);
-	(void)dist_destroy_process_group(group);
-	return error != DIST_OK;
-}
-
-Test(multi, lists_of_other_lengths_are_a_mismatch)
-{
-	cr_expect_eq(launch("sim", lists_of_other_lengths), DIST_EXIT_MISMATCH);
-	cr_expect_eq(launch("tcp", lists_of_other_lengths), DIST_EXIT_MISMATCH);
-}
-
-/* As many tensors and elements, but not in the same order. */
-static int lists_in_another_order(void *arg)
-{
-	float x[6] = {0};
-	struct dist_tensor list[2] = {floats(x, 2), floats(x + 2, 4)};
-	struct dist_tensor swapped[2] = {floats(x, 4), floats(x + 4, 2)};
-	struct dist_group *group;
-	enum dist_error error;
-
-	(void)arg;
-	if (dist_init_process_group(NULL, &group))
-		return 1;
-	error = dist_all_reduce_coalesced(group,
-					  dist_get_rank(group) ? list : swapped,
-					  2, DIST_SUM, NULL);
-	(void)dist_destroy_process_group(group);
-	return error != DIST_OK;
-}
-
-Test(multi, lists_in_another_order_are_a_mismatch)
-{
-	cr_expect_eq(launch("sim", lists_in_another_order), DIST_EXIT_MISMATCH);
-	cr_expect_eq(launch("tcp", lists_in_another_order), DIST_EXIT_MISMATCH);
 }
 
 /* ---- what it is good for ------------------------------------------------ */

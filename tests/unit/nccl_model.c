@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "library/library.h"
+#include "model/library/library.h"
 
 #define KIB 1024.0
 #define MIB (1024 * KIB)
@@ -357,8 +357,7 @@ Test(nccl_model, the_profile_states_what_is_built_in)
 	struct dist__profile built_in = nccl(), read;
 	struct dist_message message = {""};
 
-	cr_assert_eq(dist__profile_load(&read,
-					LOCKSTEP_DATADIR "/profiles/nccl.yaml",
+	cr_assert_eq(dist__profile_load(&read, "scenarios/profiles/nccl.yaml",
 					&message),
 		     DIST_OK, "%s", message.text);
 	cr_assert_eq(library_check(&read, &message), DIST_OK, "%s",

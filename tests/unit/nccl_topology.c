@@ -6,7 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "platform/description.h"
+#include "model/cluster/description.h"
+#include "tests/support/text_file.h"
 
 #define CPU(id, inside)                                                        \
 	"<cpu numaid=\"" id "\" arch=\"x86_64\" vendor=\"AuthenticAMD\" "      \
@@ -28,16 +29,10 @@
 static enum dist_error read_text(const char *text, struct platform_nodes *node,
 				 struct dist_message *message)
 {
-	char path[] = "/tmp/lockstep-topology-XXXXXX";
-	int fd = mkstemp(path);
-	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
 	enum dist_error error;
 
-	cr_assert_not_null(file);
-	fputs(text, file);
-	fclose(file);
-	error = platform_read_nccl(path, node, message);
-	unlink(path);
+	with_text_file(text, path,
+		       error = platform_read_nccl(path, node, message));
 	return error;
 }
 
@@ -137,7 +132,7 @@ Test(nccl_topology, what_is_none_is_refused)
 	struct dist_message message;
 	struct platform_nodes node;
 
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
 		cr_expect_eq(read_text(bad[i].text, &node, &message),
 			     DIST_ERR_INVALID_ARGUMENT, "%s", bad[i].text);
 		cr_expect_not_null(strstr(message.text, bad[i].says), "%s: %s",

@@ -223,7 +223,7 @@ Test(nn, convolution_is_what_its_definition_says)
 	struct network network;
 
 	cr_assert(network_init(&network, &inputs, 1, 1));
-	fill(image, sizeof(image) / sizeof(image[0]), 2);
+	fill(image, sizeof image / sizeof image[0], 2);
 	conv_forward(&network.layers[0], &shape, image, columns, y);
 	for (size_t i = 0; i < OUT * LEFT * LEFT; i++)
 		cr_expect_float_eq((double)y[i],

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "lockstep/dist.h"
-#include "sim/platform.h"
+#include "sim/platform/platform.h"
 #include "tests/support/leaks.h"
 #include "tests/support/seat.h"
 
@@ -572,13 +572,6 @@ static int other_tag(void *arg)
 	return leave(group) || error;
 }
 
-Test(p2p, another_tag_is_a_deadlock_in_rendezvous)
-{
-	cr_redirect_stderr();
-	cr_assert_eq(simulate("rendezvous", 2, other_tag, NULL),
-		     DIST_EXIT_DEADLOCK);
-}
-
 Test(p2p, another_tag_is_a_deadlock_when_buffered)
 {
 	cr_redirect_stderr();
@@ -633,13 +626,13 @@ Test(p2p, late_while_it_is_on_its_way)
 
 static void expect_refusal(struct dist_group *group,
 			   const struct dist_p2p_op *ops, size_t num,
-			   const char *words)
+			   const char *text)
 {
 	struct dist_work *works[3] = {NULL, NULL, NULL};
 
 	cr_expect_eq(dist_batch_isend_irecv(group, ops, num, works),
 		     DIST_ERR_INVALID_ARGUMENT);
-	cr_expect_str_eq(dist_error_message(group), words);
+	cr_expect_str_eq(dist_error_message(group), text);
 	for (size_t i = 0; i < 3; i++)
 		cr_expect_null(works[i]);
 }

@@ -20,12 +20,12 @@ static int launch(const char *backend, int (*rank_main)(void *arg))
 /* ---- refused ----------------------------------------------------------- */
 
 static void refused(struct dist_group *group, enum dist_error error,
-		    const char *words)
+		    const char *text)
 {
-	cr_expect_eq(error, DIST_ERR_INVALID_ARGUMENT, "%s: %s", words,
+	cr_expect_eq(error, DIST_ERR_INVALID_ARGUMENT, "%s: %s", text,
 		     dist_error_string(error));
-	cr_expect(strstr(dist_error_message(group), words),
-		  "\"%s\" is not in \"%s\"", words, dist_error_message(group));
+	cr_expect(strstr(dist_error_message(group), text),
+		  "\"%s\" is not in \"%s\"", text, dist_error_message(group));
 }
 
 static struct dist_tensor floats(float *data, size_t numel)
@@ -163,83 +163,6 @@ static int leave(struct dist_group *group, enum dist_error error)
 {
 	(void)dist_destroy_process_group(group);
 	return error != DIST_OK;
-}
-
-/* The last rank has a part of another length. */
-static int gather_differently(void *arg)
-{
-	float out[12] = {0}, in[4] = {0};
-	struct dist_group *group;
-	size_t numel;
-
-	(void)arg;
-	if (join(&group))
-		return 1;
-	numel = dist_get_rank(group) == WORLD - 1 ? 4 : 2;
-	return leave(group,
-		     dist_all_gather_single(group, floats(out, WORLD * numel),
-					    floats(in, numel), NULL));
-}
-
-/* Each list adds up to the same, but not in the same order. */
-static int gather_in_another_order(void *arg)
-{
-	float out[6] = {0}, in[3] = {0};
-	struct dist_tensor list[WORLD] = {floats(out, 1), floats(out + 1, 2),
-					  floats(out + 3, 3)};
-	struct dist_group *group;
-	int rank;
-
-	(void)arg;
-	if (join(&group))
-		return 1;
-	rank = dist_get_rank(group);
-	if (rank == 0) {
-		list[1].numel = 3;
-		list[2].numel = 2;
-		list[2].data = out + 4;
-	}
-	return leave(group,
-		     dist_all_gather(group, list, floats(in, list[rank].numel),
-				     NULL));
-}
-
-/* Rank 0 sends rank 1 less than that awaits. */
-static int exchange_differently(void *arg)
-{
-	float out[8] = {0}, in[8] = {0};
-	size_t out_splits[] = {2, 2, 2}, in_splits[] = {2, 2, 2};
-	struct dist_group *group;
-
-	(void)arg;
-	if (join(&group))
-		return 1;
-	if (dist_get_rank(group) == 0)
-		in_splits[1] = 1;
-	return leave(group,
-		     dist_all_to_all_single(group, floats(out, 6),
-					    floats(in, 4 + in_splits[1]),
-					    out_splits, in_splits, NULL));
-}
-
-Test(parts, unequal_lengths_are_a_mismatch)
-{
-	cr_assert_eq(launch("tcp", gather_differently), DIST_EXIT_MISMATCH);
-	cr_assert_eq(launch("sim", gather_differently), DIST_EXIT_MISMATCH);
-}
-
-Test(parts, unequal_lists_are_a_mismatch)
-{
-	cr_assert_eq(launch("tcp", gather_in_another_order),
-		     DIST_EXIT_MISMATCH);
-	cr_assert_eq(launch("sim", gather_in_another_order),
-		     DIST_EXIT_MISMATCH);
-}
-
-Test(parts, unequal_splits_are_a_mismatch)
-{
-	cr_assert_eq(launch("tcp", exchange_differently), DIST_EXIT_MISMATCH);
-	cr_assert_eq(launch("sim", exchange_differently), DIST_EXIT_MISMATCH);
 }
 
 /* Ranks 0 and 1 agree with each other, and so do 2 and 3; every message that

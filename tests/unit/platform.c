@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "platform/description.h"
+#include "model/cluster/description.h"
 
 static struct dist_message message;
 
@@ -26,7 +26,7 @@ Test(platform, a_bandwidth_has_a_unit)
 		    {"roce:0.1TB/s", 100e9}, {"tcp:8K", 1e3}};
 	struct platform_inter inter;
 
-	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+	for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
 		cr_assert_eq(
 			platform_read_inter(good[i].text, &inter, &message),
 			DIST_OK, "%s", message.text);
@@ -134,7 +134,7 @@ Test(platform, bad_values_of_options_are_refused)
 	struct platform_intra intra;
 	struct platform_inter inter;
 
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
 		const char *text = bad[i].text;
 
 		expect_refusal(
@@ -156,7 +156,7 @@ Test(platform, bad_changes_are_refused)
 	struct platform_change changes[PLATFORM_CHANGES];
 	int n = 0;
 
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
 		expect_refusal(platform_read_change("--slow", bad[i], changes,
 						    &n, &message),
 			       bad[i], "expected");
@@ -189,7 +189,7 @@ Test(platform, parts_that_do_not_fit_are_refused)
 		{2, 1, NULL, "ib:1G", "fat-tree:129x2", "1 to 128"},
 	};
 
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
 		struct platform_description d = {.kinds = 1};
 		struct platform_nodes *n = &d.nodes[0];
 

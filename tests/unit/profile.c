@@ -6,23 +6,20 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/algorithm.h"
+#include "coll/algorithm.h"
 #include "tests/support/leaks.h"
+#include "tests/support/text_file.h"
 
 static struct dist__profile profile;
 static struct dist_message message;
-static char path[] = "/tmp/lockstep-profile-XXXXXX";
+static char path[] = TEXT_FILE;
 
 static enum dist_error load(const char *text)
 {
 	enum dist_error error;
-	int fd;
 
-	strcpy(path + strlen(path) - 6, "XXXXXX");
-	fd = mkstemp(path);
-	cr_assert(fd >= 0);
-	cr_assert_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
-	close(fd);
+	strcpy(path, TEXT_FILE);
+	text_file(path, text);
 	message.text[0] = '\0';
 	error = dist__profile_load(&profile, path, &message);
 	unlink(path);
@@ -510,11 +507,11 @@ Test(profile, forcing)
 	cr_assert_not(leaks_found());
 }
 
-static void not_forced(const char *words, const char *want)
+static void not_forced(const char *text, const char *want)
 {
 	dist__profile_init(&profile);
-	cr_expect_eq(dist__profile_force(&profile, words, &message),
-		     DIST_ERR_INVALID_ARGUMENT, "%s", words);
+	cr_expect_eq(dist__profile_force(&profile, text, &message),
+		     DIST_ERR_INVALID_ARGUMENT, "%s", text);
 	cr_expect_str_eq(message.text, want);
 	cr_expect_eq(profile.num_rules, 0);
 	dist__profile_release(&profile);

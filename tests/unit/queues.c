@@ -9,7 +9,7 @@
 
 #include "tests/support/seat.h"
 
-#define QUEUES4 LOCKSTEP_DATADIR "/../tests/support/queues4.xml"
+#define QUEUES4 "tests/support/queues4.xml"
 
 /* A message of a turn at most, and what it takes of a link. */
 #define SHORT    ((size_t)50000)

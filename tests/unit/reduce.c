@@ -81,6 +81,38 @@ Test(reduce, uint8)
 	CHECK_BITS(uint8_t, DIST_UINT8);
 }
 
+Test(reduce, other_lengths_of_integers)
+{
+	CHECK_ALL(int16_t, DIST_INT16);
+	CHECK_BITS(int16_t, DIST_INT16);
+	CHECK_ALL(uint16_t, DIST_UINT16);
+	CHECK_BITS(uint16_t, DIST_UINT16);
+	CHECK_ALL(uint32_t, DIST_UINT32);
+	CHECK_BITS(uint32_t, DIST_UINT32);
+	CHECK_ALL(uint64_t, DIST_UINT64);
+	CHECK_BITS(uint64_t, DIST_UINT64);
+}
+
+/* Either part by itself, with the type's own rounding. */
+Test(reduce, complex_numbers_are_pairs)
+{
+	float a[4] = {1, -2, 1e8F, 0.5F}, b[4] = {3, 4, 1, -0.25F};
+	double c[4] = {1, -2, 1e17, 0.5}, d[4] = {3, 4, 1, -0.25};
+
+	dist__reduce(DIST_COMPLEX64, DIST_SUM, a, b, 2);
+	cr_expect(a[0] == 4 && a[1] == 2 && a[2] == 1e8F && a[3] == 0.25F);
+	dist__reduce(DIST_COMPLEX128, DIST_AVG, c, d, 2);
+	cr_expect(c[0] == 4 && c[1] == 2 && c[2] == 1e17 && c[3] == 0.25);
+	dist__divide(DIST_COMPLEX64, a, 2, 4);
+	cr_expect(a[0] == 1 && a[1] == 0.5F && a[3] == 0.0625F);
+	dist__divide(DIST_COMPLEX128, c, 2, 4);
+	cr_expect(c[0] == 1 && c[1] == 0.5 && c[3] == 0.0625);
+	dist__scale(DIST_COMPLEX64, a, 1, 2);
+	cr_expect(a[0] == 2 && a[1] == 1);
+	dist__scale(DIST_COMPLEX128, c, 1, 2);
+	cr_expect(c[0] == 2 && c[1] == 1);
+}
+
 /* What a and b combine to, as numbers; the low byte of it counts. */
 static int byte_result(enum dist_dtype dtype, enum dist_reduce_op op, int a,
 		       int b)
@@ -154,9 +186,16 @@ Test(reduce, legal_pairs)
 	for (int d = 0; d < DIST_NUM_DTYPES; d++)
 		for (int o = 0; o < DIST_NUM_REDUCE_OPS; o++) {
 			enum dist_dtype dtype = (enum dist_dtype)d;
+			bool is_complex = dtype >= DIST_COMPLEX64;
 			bool is_float = dtype <= DIST_FLOAT64, legal = true;
 
-			if (o == DIST_AVG)
+			if (dtype == DIST_FLOAT8_E4M3FN ||
+			    dtype == DIST_FLOAT8_E5M2)
+				legal = false;
+			else if (is_complex)
+				legal = o == DIST_SUM || o == DIST_AVG ||
+					o == DIST_PREMUL_SUM;
+			else if (o == DIST_AVG)
 				legal = dtype != DIST_BOOL;
 			else if (o == DIST_BAND || o == DIST_BOR ||
 				 o == DIST_BXOR)
@@ -199,6 +238,8 @@ Test(reduce, integers_wrap)
 {
 	int32_t a[2] = {INT32_MAX, INT32_MIN}, b[2] = {1, -1};
 	int64_t c[2] = {INT64_MAX, INT64_MIN}, d[2] = {3, -1};
+	int16_t e[2] = {INT16_MAX, INT16_MIN}, f[2] = {3, -1};
+	uint16_t g[1] = {UINT16_MAX}, h[1] = {UINT16_MAX};
 
 	dist__reduce(DIST_INT32, DIST_SUM, a, b, 2);
 	cr_assert_eq(a[0], INT32_MIN);
@@ -206,6 +247,32 @@ Test(reduce, integers_wrap)
 	dist__reduce(DIST_INT64, DIST_PRODUCT, c, d, 2);
 	cr_assert_eq(c[0], INT64_MAX - 2);
 	cr_assert_eq(c[1], INT64_MIN);
+	dist__reduce(DIST_INT16, DIST_PRODUCT, e, f, 2);
+	cr_assert_eq(e[0], INT16_MAX - 2);
+	cr_assert_eq(e[1], INT16_MIN);
+	dist__reduce(DIST_UINT16, DIST_PRODUCT, g, h, 1);
+	cr_assert_eq(g[0], 1);
+}
+
+/* Where the highest bit is no sign. */
+Test(reduce, unsigned_numbers_are_ordered_and_divided_as_such)
+{
+	uint16_t a[2] = {UINT16_MAX, 1}, b[2] = {1, 0x8000};
+	uint32_t c[2] = {UINT32_MAX, 1}, d[2] = {1, 0x80000000};
+	uint64_t e[2] = {UINT64_MAX, 1}, f[2] = {1, UINT64_C(1) << 63};
+
+	dist__reduce(DIST_UINT16, DIST_MAX, a, b, 2);
+	dist__reduce(DIST_UINT32, DIST_MAX, c, d, 2);
+	dist__reduce(DIST_UINT64, DIST_MAX, e, f, 2);
+	cr_expect(a[0] == UINT16_MAX && a[1] == 0x8000);
+	cr_expect(c[0] == UINT32_MAX && c[1] == 0x80000000);
+	cr_expect(e[0] == UINT64_MAX && e[1] == UINT64_C(1) << 63);
+	dist__divide(DIST_UINT16, a, 2, 2);
+	dist__divide(DIST_UINT32, c, 2, 2);
+	dist__divide(DIST_UINT64, e, 2, 2);
+	cr_expect(a[0] == UINT16_MAX / 2 && a[1] == 0x4000);
+	cr_expect(c[0] == UINT32_MAX / 2 && c[1] == 0x40000000);
+	cr_expect(e[0] == UINT64_MAX / 2 && e[1] == UINT64_C(1) << 62);
 }
 
 /* On either side, at every place of a vector. */
@@ -296,9 +363,13 @@ Test(reduce, dtypes_have_names_and_sizes)
 	static const struct {
 		const char *name;
 		size_t bytes;
-	} dtypes[] = {{"float16", 2}, {"bfloat16", 2}, {"float32", 4},
-		      {"float64", 8}, {"int8", 1},     {"uint8", 1},
-		      {"int32", 4},   {"int64", 8},    {"bool", 1}};
+	} dtypes[] = {
+		{"float16", 2},   {"bfloat16", 2},      {"float32", 4},
+		{"float64", 8},   {"int8", 1},          {"uint8", 1},
+		{"int32", 4},     {"int64", 8},         {"bool", 1},
+		{"int16", 2},     {"uint16", 2},        {"uint32", 4},
+		{"uint64", 8},    {"float8_e4m3fn", 1}, {"float8_e5m2", 1},
+		{"complex64", 8}, {"complex128", 16}};
 	static const char *const ops[] = {"sum", "avg",  "product",
 					  "min", "max",  "band",
 					  "bor", "bxor", "premul_sum"};

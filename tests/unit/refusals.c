@@ -8,7 +8,7 @@
 
 /* Expects one refusal with the words, and the next good call to do well. */
 static int expect_words(struct dist_group *group, int dtype, int op,
-			const char *words)
+			const char *text)
 {
 	uint8_t data[8] = {1, 2, 3, 4, 5, 6, 7, 8};
 	struct dist_tensor bad = dist_tensor(data, 1, (enum dist_dtype)dtype);
@@ -16,8 +16,8 @@ static int expect_words(struct dist_group *group, int dtype, int op,
 
 	if (dist_all_reduce(group, bad, (enum dist_reduce_op)op, &work) !=
 		    DIST_ERR_INVALID_ARGUMENT ||
-	    strcmp(dist_error_message(group), words)) {
-		cr_log_error("expected \"%s\", got \"%s\"", words,
+	    strcmp(dist_error_message(group), text)) {
+		cr_log_error("expected \"%s\", got \"%s\"", text,
 			     dist_error_message(group));
 		return 1;
 	}
@@ -29,6 +29,11 @@ static int expect_words(struct dist_group *group, int dtype, int op,
 	return data[0] != 2 || data[7] != 16;
 }
 
+#define DTYPES                                                                 \
+	"float16, bfloat16, float32, float64, int8, uint8, int32, int64, "     \
+	"bool, int16, uint16, uint32, uint64, float8_e4m3fn, float8_e5m2, "    \
+	"complex64 or complex128"
+
 static int refused_rank(void *arg)
 {
 	struct dist_group *group;
@@ -38,13 +43,9 @@ static int refused_rank(void *arg)
 	if (dist_init_process_group(NULL, &group))
 		return 1;
 	wrong += expect_words(group, DIST_NUM_DTYPES, DIST_SUM,
-			      "all_reduce: dtype 9 is none: expected float16, "
-			      "bfloat16, float32, float64, int8, uint8, int32, "
-			      "int64 or bool");
+			      "all_reduce: dtype 17 is none: expected " DTYPES);
 	wrong += expect_words(group, -1, DIST_SUM,
-			      "all_reduce: dtype -1 is none: expected float16, "
-			      "bfloat16, float32, float64, int8, uint8, int32, "
-			      "int64 or bool");
+			      "all_reduce: dtype -1 is none: expected " DTYPES);
 	wrong += expect_words(group, DIST_INT8, DIST_NUM_REDUCE_OPS,
 			      "all_reduce: reduce op 9 is none: expected sum, "
 			      "avg, product, min, max, band, bor, bxor or "
@@ -54,11 +55,19 @@ static int refused_rank(void *arg)
 			      "what dist_make_premul_sum() gave");
 	wrong += expect_words(group, DIST_FLOAT32, DIST_BAND,
 			      "all_reduce: band of float32: expected int8, "
-			      "uint8, int32, int64 or bool");
+			      "uint8, int32, int64, bool, int16, uint16, "
+			      "uint32 or uint64");
 	wrong += expect_words(group, DIST_BOOL, DIST_AVG,
 			      "all_reduce: avg of bool: expected float16, "
-			      "bfloat16, float32, float64, int8, uint8, int32 "
-			      "or int64");
+			      "bfloat16, float32, float64, int8, uint8, int32, "
+			      "int64, int16, uint16, uint32, uint64, complex64 "
+			      "or complex128");
+	wrong += expect_words(
+		group, DIST_FLOAT8_E5M2, DIST_SUM,
+		"all_reduce: sum of float8_e5m2: expected float16, "
+		"bfloat16, float32, float64, int8, uint8, int32, "
+		"int64, bool, int16, uint16, uint32, uint64, "
+		"complex64 or complex128");
 	if (dist_destroy_process_group(group))
 		return 1;
 	return wrong;
@@ -75,12 +84,12 @@ Test(refusals, what_is_no_type_or_operation_is_refused)
 /* ---- groups ----------------------------------------------------------- */
 
 static int refused(struct dist_group *group, enum dist_error error,
-		   const char *words)
+		   const char *text)
 {
 	if (error == DIST_ERR_INVALID_ARGUMENT &&
-	    strcmp(dist_error_message(group), words) == 0)
+	    strcmp(dist_error_message(group), text) == 0)
 		return 0;
-	cr_log_error("expected \"%s\", got \"%s\"", words,
+	cr_log_error("expected \"%s\", got \"%s\"", text,
 		     dist_error_message(group));
 	return 1;
 }

@@ -5,20 +5,20 @@
 
 #include "cli/rewiring.h"
 
-#define PLATFORM(name) LOCKSTEP_DATADIR "/platforms/" name ".xml"
+#define PLATFORM(name) "scenarios/platforms/" name ".xml"
 
 /* Cards of 24.575 GB/s, 2.7 us from one to the other; NVSwitch within, 235.3
  * GB/s and 0.6 us. */
 #define NODES PLATFORM("fat-tree-hdr-16x8")
 
-static struct fabric survey(const char *path, const struct dist__terms *terms)
+static struct fabric survey(const char *path,
+			    const struct dist__link_overrides *terms)
 {
 	struct dist_message message = {""};
 	struct dist__platform *platform;
 	struct fabric fabric;
 
-	dist__platform_agree(terms);
-	cr_assert_eq(dist__platform_open(path, 128, &platform, &message),
+	cr_assert_eq(dist__platform_open(path, 128, terms, &platform, &message),
 		     DIST_OK, "%s", message.text);
 	cr_assert_eq(dist__platform_fabric(platform, NULL, 128, &fabric),
 		     DIST_OK);
@@ -32,8 +32,9 @@ static void expect_near(double got, double wanted)
 		  wanted);
 }
 
-static void expect_fabric(const struct dist__terms *terms, double card_Bps,
-			  double inter_ns, double intra_Bps, double intra_ns)
+static void expect_fabric(const struct dist__link_overrides *terms,
+			  double card_Bps, double inter_ns, double intra_Bps,
+			  double intra_ns)
 {
 	struct fabric fabric = survey(NODES, terms);
 
@@ -46,14 +47,14 @@ static void expect_fabric(const struct dist__terms *terms, double card_Bps,
 
 Test(rewiring, without_terms_nothing_changes)
 {
-	const struct dist__terms terms = {.name = ""};
+	const struct dist__link_overrides terms = {.name = ""};
 
 	expect_fabric(&terms, 24.575e9, 2700, 235.3e9, 600);
 }
 
 Test(rewiring, links_between_nodes_get_what_is_asked_for)
 {
-	const struct dist__terms terms = {
+	const struct dist__link_overrides terms = {
 		.inter = {.bandwidth = {.value = 50e9},
 			  .latency = {.value = 5e-6}}};
 
@@ -62,7 +63,7 @@ Test(rewiring, links_between_nodes_get_what_is_asked_for)
 
 Test(rewiring, links_within_nodes_are_others)
 {
-	const struct dist__terms terms = {
+	const struct dist__link_overrides terms = {
 		.intra = {.bandwidth = {0.5, true}, .latency = {3, true}}};
 
 	expect_fabric(&terms, 24.575e9, 2700, 0.5 * 235.3e9, 1800);
@@ -71,14 +72,14 @@ Test(rewiring, links_within_nodes_are_others)
 /* Where PCIe held up a ring before, cards do now. */
 Test(rewiring, every_link_of_the_kind_changes)
 {
-	const struct dist__terms terms = {.inter = {.bandwidth = {0.25, true}}};
+	const struct dist__link_overrides terms = {
+		.inter = {.bandwidth = {0.25, true}}};
 	struct dist__narrowest narrowest;
 	struct dist__platform *platform;
 	struct dist_message message;
 
-	dist__platform_agree(&terms);
 	cr_assert_eq(dist__platform_open(PLATFORM("leaf-spine-roce-16x4"), 64,
-					 &platform, &message),
+					 &terms, &platform, &message),
 		     DIST_OK);
 	cr_assert_eq(dist__platform_narrowest(platform, 64, &narrowest),
 		     DIST_OK);
@@ -89,22 +90,25 @@ Test(rewiring, every_link_of_the_kind_changes)
 
 /* ---- what is refused ---------------------------------------------------- */
 
-static void expect_refused(const char *path, const struct dist__terms *terms,
-			   const char *words)
+static void expect_refused(const char *path,
+			   const struct dist__link_overrides *terms,
+			   const char *text)
 {
 	struct dist_message message = {""};
+	char gpu[64];
 	int hosts;
 
-	dist__platform_agree(terms);
-	cr_expect_eq(dist__platform_hosts(path, &hosts, NULL, &message),
-		     DIST_ERR_INVALID_ARGUMENT);
-	cr_expect(strstr(message.text, words), "%s", message.text);
+	cr_expect_eq(
+		dist__platform_gpu(path, terms, &hosts, NULL, gpu, &message),
+		DIST_ERR_INVALID_ARGUMENT);
+	cr_expect(strstr(message.text, text), "%s", message.text);
 }
 
 Test(rewiring, there_must_be_such_links)
 {
-	const struct dist__terms inter = {.inter = {.latency = {2, true}}};
-	const struct dist__terms intra = {
+	const struct dist__link_overrides inter = {
+		.inter = {.latency = {2, true}}};
+	const struct dist__link_overrides intra = {
 		.intra = {.bandwidth = {.value = 1e9}}};
 
 	expect_refused(PLATFORM("h100-nvswitch-8"), &inter,
@@ -117,13 +121,14 @@ Test(rewiring, there_must_be_such_links)
 static bool reads(int option, const char *word)
 {
 	struct rewiring_arguments arguments = {{NULL}};
-	struct dist__terms terms = {.name = ""};
+	struct dist__link_overrides terms = {.name = ""};
 	struct dist_message message;
 	char text[64], links[DIST__LINKS_SIZE];
 
-	snprintf(text, sizeof(text), "%s", word);
-	arguments.words[option] = text;
-	return rewiring_read(&arguments, &terms, links, &message) == DIST_OK;
+	snprintf(text, sizeof text, "%s", word);
+	arguments.text[option] = text;
+	return rewiring_read(&arguments, &terms, links, NULL, &message) ==
+	       DIST_OK;
 }
 
 static void expect_change(struct dist__change got, double value, bool is_factor)
@@ -136,14 +141,15 @@ static void expect_change(struct dist__change got, double value, bool is_factor)
 Test(rewiring, words_of_options_are_read_again)
 {
 	char inter[] = "100G", intra[] = "x0.5", links[DIST__LINKS_SIZE];
-	struct rewiring_arguments arguments = {.words = {inter, [3] = intra}};
-	struct dist__terms terms = {.name = ""}, again;
+	struct rewiring_arguments arguments = {.text = {inter, [3] = intra}};
+	struct dist__link_overrides terms = {.name = ""}, again;
 	struct dist_message message = {""};
 
-	cr_assert_eq(rewiring_read(&arguments, &terms, links, &message),
+	cr_assert_eq(rewiring_read(&arguments, &terms, links, NULL, &message),
 		     DIST_OK);
 	cr_expect_str_eq(links, "inter-bandwidth 100G, intra-latency x0.5");
-	cr_assert_eq(dist__terms_read(&again, links, &message), DIST_OK);
+	cr_assert_eq(dist__link_overrides_read(&again, links, &message),
+		     DIST_OK);
 	expect_change(again.inter.bandwidth, 12.5e9, false);
 	expect_change(again.inter.latency, 0, false);
 	expect_change(again.intra.bandwidth, 0, false);
@@ -160,14 +166,15 @@ Test(rewiring, words_are_refused_that_say_nothing)
 		"inter-latency 5us intra-latency 5us",
 	};
 	struct dist_message message;
-	struct dist__terms terms;
+	struct dist__link_overrides terms;
 	char zeros[300] = "inter-bandwidth ";
 
-	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++)
-		cr_expect_eq(dist__terms_read(&terms, none[i], &message),
-			     DIST_ERR_INVALID_ARGUMENT, "%s", none[i]);
-	memset(zeros + strlen(zeros), '0', sizeof(zeros) - strlen(zeros) - 1);
-	cr_expect_eq(dist__terms_read(&terms, zeros, &message),
+	for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+		cr_expect_eq(
+			dist__link_overrides_read(&terms, none[i], &message),
+			DIST_ERR_INVALID_ARGUMENT, "%s", none[i]);
+	memset(zeros + strlen(zeros), '0', sizeof zeros - strlen(zeros) - 1);
+	cr_expect_eq(dist__link_overrides_read(&terms, zeros, &message),
 		     DIST_ERR_INVALID_ARGUMENT);
 }
 
@@ -179,10 +186,10 @@ Test(rewiring, quantities_have_units_and_bounds)
 		"",    "100",   "0G", "-1G", "1e9G", "x",    "x0",
 		"x2G", "x1001", "2x", "x-1", "nan",  "xnan", "100 G"};
 
-	for (size_t i = 0; i < sizeof(bandwidths) / sizeof(*bandwidths); i++)
+	for (size_t i = 0; i < sizeof bandwidths / sizeof *bandwidths; i++)
 		cr_expect(reads(0, bandwidths[i]), "%s", bandwidths[i]);
 	for (int option = 0; option < REWIRING_OPTIONS; option++)
-		for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++)
+		for (size_t i = 0; i < sizeof none / sizeof *none; i++)
 			cr_expect_not(reads(option, none[i]), "%s", none[i]);
 	cr_expect(reads(1, "5us"));
 	cr_expect_not(reads(1, "5"));

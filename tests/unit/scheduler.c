@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "realbackend/tcp/environment.h"
-#include "realbackend/tcp/launcher.h"
+#include "realbackend/store/environment.h"
+#include "realbackend/launch/launcher.h"
 
 static struct dist__environment e;
 static struct dist_message message;
@@ -25,7 +25,7 @@ static void forget(void)
 		unsetenv(names[i]);
 }
 
-TestSuite(scheduler, .init = forget, .timeout = 60);
+TestSuite(scheduler, .init = forget);
 
 static void set(const char *name, const char *value)
 {

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/search.h"
+#include "sim/explore/search.h"
+#include "base/random.h"
 
 enum { RANKS = 4, OPS = 5, ANY = -1, MOST_WAYS = 20000 };
 
@@ -41,26 +42,18 @@ struct state {
 	struct dist__sim_log *log;
 };
 
-static uint64_t next(uint64_t *seed)
-{
-	/* SplitMix64: Steele, Lea, Flood 2014. */
-	uint64_t z = (*seed += UINT64_C(0x9e3779b97f4a7c15));
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return z ^ (z >> 31);
-}
-
 /* A message here, its receive there; half of the receives are from any. */
 static void draw(struct program *program, uint64_t seed)
 {
-	int messages = 3 + (int)(next(&seed) % 5);
+	int messages = 3 + (int)(dist__random_next(&seed) % 5);
 
 	memset(program, 0, sizeof *program);
 	for (int i = 0; i < messages; i++) {
-		int src = (int)(next(&seed) % RANKS);
-		int dst = (src + 1 + (int)(next(&seed) % (RANKS - 1))) % RANKS;
-		int heard = next(&seed) % 2 ? ANY : src;
+		int src = (int)(dist__random_next(&seed) % RANKS);
+		int dst = (src + 1 +
+			   (int)(dist__random_next(&seed) % (RANKS - 1))) %
+			  RANKS;
+		int heard = dist__random_next(&seed) % 2 ? ANY : src;
 
 		if (program->count[src] == OPS || program->count[dst] == OPS)
 			continue;

@@ -3,8 +3,8 @@
 #include <limits.h>
 #include <string.h>
 
-#include "conformance/conformance.h"
-#include "core/algorithm.h"
+#include "tests/conformance/cases/conformance.h"
+#include "coll/algorithm.h"
 
 static const char *selected(const struct dist__profile *profile, int world_size,
 			    size_t bytes)
@@ -294,6 +294,7 @@ Test(select, every_algorithm_stands_in_the_conformance_table)
 	const struct dist__algorithm *const *all = dist__algorithms();
 
 	for (; *all; all++)
-		cr_expect(is_tried(*all), "%s %s: not in conformance/setups.c",
+		cr_expect(is_tried(*all),
+			  "%s %s: not in tests/conformance/cases/setups.c",
 			  dist__op_name((*all)->op), (*all)->name);
 }

@@ -10,9 +10,10 @@
 #include <unistd.h>
 
 #include "core/backend.h"
-#include "sim/platform.h"
+#include "sim/platform/platform.h"
+#include "sim/launch.h"
 
-#define STAR4 LOCKSTEP_DATADIR "/../tests/support/star4.xml"
+#define STAR4 "tests/support/star4.xml"
 
 #define XML                                                                    \
 	"<?xml version=\"1.0\"?>\n<!DOCTYPE platform SYSTEM "                  \
@@ -125,10 +126,11 @@ static const struct bad bad_platforms[] = {
 			     "CM02") "</config>\n" ZONE HOST("a") END,
 	 ":4: ", "network/modell"},
 	{"a torus of too few hosts", /* aborts SimGrid */
-	 HEAD "<cluster id=\"c\" topology=\"TORUS\" topo_parameters=\"2,3\" "
-	      "prefix=\"h\" suffix=\"\" radical=\"0-3\" speed=\"1Gf\" "
-	      "bw=\"1GBps\" lat=\"1us\"/>\n</platform>\n",
-	 ":5: ", "Insufficient"},
+	 HEAD ZONE
+	 "<cluster id=\"c\" topology=\"TORUS\" topo_parameters=\"2,3\" "
+	 "prefix=\"h\" suffix=\"\" radical=\"0-3\" speed=\"1Gf\" "
+	 "bw=\"1GBps\" lat=\"1us\"/>\n" END,
+	 ":6: ", "Insufficient"},
 	{"no zone", HEAD "</platform>\n", ": ", "no zone"},
 	{"no host", HEAD ZONE END, ": ", "no host"},
 	{"a link of no bandwidth",
@@ -344,13 +346,26 @@ static int ask_latencies(void *arg)
 		third) "<router id=\"center\"/>\n" STAR_LINKS WAY("1")         \
 		WAY("2") WAY("10") END
 
+/* Of the three hosts in text ranks ask for their latencies. */
+static void expect_latencies(const char *text, int wanted, int64_t *latencies)
+{
+	struct dist_message message;
+	int hosts = 0, ranks = 0;
+
+	cr_assert_eq(dist__platform_hosts(write_file(text), &hosts, &ranks,
+					  &message),
+		     DIST_OK);
+	cr_expect_eq(hosts, 3);
+	cr_expect_eq(ranks, wanted);
+	cr_assert_eq(launch(file_name, ranks, ask_latencies, latencies),
+		     DIST_EXIT_OK);
+}
+
 Test(sim_platform, ranks_sit_in_natural_order_of_names, .fini = remove_file)
 {
 	int64_t latencies[3] = {0};
 
-	cr_assert_eq(launch(write_file(STAR("", "", "")), 3, ask_latencies,
-			    latencies),
-		     DIST_EXIT_OK);
+	expect_latencies(STAR("", "", ""), 3, latencies);
 	cr_expect_eq(latencies[1], 3000);
 	cr_expect_eq(latencies[2], 11000);
 }
@@ -359,16 +374,8 @@ Test(sim_platform, the_property_rank_seats_ranks, .fini = remove_file)
 {
 	const char *text = STAR(PROP("rank", "5"), "", PROP("rank", "3"));
 	int64_t latencies[2] = {0};
-	struct dist_message message;
-	int hosts = 0, ranks = 0;
 
-	cr_assert_eq(dist__platform_hosts(write_file(text), &hosts, &ranks,
-					  &message),
-		     DIST_OK);
-	cr_expect_eq(hosts, 3);
-	cr_expect_eq(ranks, 2);
-	cr_assert_eq(launch(file_name, 2, ask_latencies, latencies),
-		     DIST_EXIT_OK);
+	expect_latencies(text, 2, latencies);
 	cr_expect_eq(latencies[1], 11000);
 }
 
@@ -376,16 +383,8 @@ Test(sim_platform, a_host_holds_as_many_ranks_as_it_says, .fini = remove_file)
 {
 	const char *text = STAR(PROP("ranks", "2"), PROP("ranks", "0"), "");
 	int64_t latencies[3] = {0};
-	struct dist_message message;
-	int hosts = 0, ranks = 0;
 
-	cr_assert_eq(dist__platform_hosts(write_file(text), &hosts, &ranks,
-					  &message),
-		     DIST_OK);
-	cr_expect_eq(hosts, 3);
-	cr_expect_eq(ranks, 3);
-	cr_assert_eq(launch(file_name, 3, ask_latencies, latencies),
-		     DIST_EXIT_OK);
+	expect_latencies(text, 3, latencies);
 	cr_expect_eq(latencies[1], 0, "the loopback's latency is 0");
 	cr_expect_eq(latencies[2], 11000);
 }
@@ -479,15 +478,15 @@ Test(sim_platform, the_table_shows_model_links_and_routes)
 	size_t len;
 
 	cr_assert_not_null(out);
-	cr_assert_eq(dist__platform_show(STAR4, out, &message), DIST_OK, "%s",
-		     message.text);
+	cr_assert_eq(dist__platform_show(STAR4, FORM_TEXT, out, &message),
+		     DIST_OK, "%s", message.text);
 	rewind(out);
 	len = fread(text, 1, sizeof text - 1, out);
 	text[len] = '\0';
 	fclose(out);
 	cr_expect_not_null(strstr(text, "network/model              CM02\n"));
 	cr_expect_not_null(strstr(text, "hosts                      4\n"));
-	cr_expect_not_null(strstr(text, "100       12.5            1\n"));
+	cr_expect_not_null(strstr(text, "100  12.5           1\n"));
 	cr_expect_not_null(strstr(text, "host-0 -> host-1"));
 }
 
@@ -520,8 +519,8 @@ Test(sim_platform, the_narrowest_link_of_a_ring, .fini = remove_file)
 	struct dist__narrowest narrowest;
 	struct dist_message message;
 
-	cr_assert_eq(dist__platform_open(path, 4, &platform, &message), DIST_OK,
-		     "%s", message.text);
+	cr_assert_eq(dist__platform_open(path, 4, NULL, &platform, &message),
+		     DIST_OK, "%s", message.text);
 	cr_assert_eq(dist__platform_narrowest(platform, 4, &narrowest),
 		     DIST_OK);
 	cr_assert_str_eq(narrowest.name, "l3");

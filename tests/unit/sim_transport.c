@@ -137,10 +137,10 @@ static int charged(void *arg)
 	 * owed at the end, of a reduction and a copy, shows on the clock. */
 	(void)arg;
 	if (seat.rank == 0) {
-		seat.t->ops->charge_reduce(seat.t, 5000);
+		seat.t->ops->simulation->charge_reduce(seat.t, 5000);
 		seat_finish(&seat, seat_isend(&seat, 1, NULL, MEGABYTE));
-		seat.t->ops->charge_reduce(seat.t, 1000);
-		seat.t->ops->charge_copy(seat.t, NULL, 4000);
+		seat.t->ops->simulation->charge_reduce(seat.t, 1000);
+		seat.t->ops->simulation->charge_copy(seat.t, NULL, 4000);
 		cr_expect_eq(seat_now(&seat), 9 * US + MEGABYTE_NS);
 	} else {
 		seat_finish(&seat, seat_irecv(&seat, 0, NULL, MEGABYTE));
@@ -172,9 +172,9 @@ static int copied(void *arg)
 	struct seat seat = seat_take();
 
 	(void)arg;
-	seat.t->ops->charge_copy(seat.t, NULL, MEGABYTE);
+	seat.t->ops->simulation->charge_copy(seat.t, NULL, MEGABYTE);
 	cr_expect_eq(seat_now(&seat), 1 * MS);
-	seat.t->ops->charge_copy(seat.t, NULL, MEGABYTE / 4);
+	seat.t->ops->simulation->charge_copy(seat.t, NULL, MEGABYTE / 4);
 	cr_expect_eq(seat_now(&seat), 1 * MS + MS / 16);
 	seat_leave(&seat);
 	return 0;
@@ -203,9 +203,9 @@ static int added_up(void *arg)
 		seat_finish(&seat, seat_isend(&seat, 1, NULL, MEGABYTE));
 	} else {
 		seat_finish(&seat, seat_irecv(&seat, 0, NULL, MEGABYTE));
-		seat.t->ops->charge_reduce(seat.t, MEGABYTE);
+		seat.t->ops->simulation->charge_reduce(seat.t, MEGABYTE);
 		cr_expect_eq(seat_now(&seat), 1 * MS + MEGABYTE_NS);
-		seat.t->ops->charge_reduce(seat.t, MEGABYTE);
+		seat.t->ops->simulation->charge_reduce(seat.t, MEGABYTE);
 		cr_expect_eq(seat_now(&seat), 3 * MS + MEGABYTE_NS);
 	}
 	seat_leave(&seat);
@@ -623,21 +623,21 @@ static int overlap(void *arg)
 	struct task tasks[2];
 
 	(void)arg;
-	cr_assert_eq(seat.t->ops->lane_new(seat.t, &lane), DIST_OK);
+	cr_assert_eq(seat.t->ops->lanes->create(seat.t, &lane), DIST_OK);
 	for (int i = 0; i < 2; i++)
 		task_submit(&seat, lane, &tasks[i]);
 	seat_compute(&seat, 100 * US);
 	cr_expect(dist__op_is_done(&tasks[0].op));
 	cr_expect_not(dist__op_is_done(&tasks[1].op));
 	cr_expect_eq(tasks[0].op.ended_ns, MEGABYTE_NS);
-	cr_expect_eq(seat.t->ops->lane_wait(lane, &tasks[1].op, 101 * US),
+	cr_expect_eq(seat.t->ops->lanes->wait(lane, &tasks[1].op, 101 * US),
 		     DIST_ERR_TIMEOUT);
 	cr_expect_eq(seat_now(&seat), 101 * US);
-	cr_expect_eq(seat.t->ops->lane_wait(lane, &tasks[1].op, NEVER),
+	cr_expect_eq(seat.t->ops->lanes->wait(lane, &tasks[1].op, NEVER),
 		     DIST_OK);
 	cr_expect_eq(tasks[1].op.ended_ns, 2 * MEGABYTE_NS);
 	cr_expect_eq(seat_now(&seat), 2 * MEGABYTE_NS);
-	seat.t->ops->lane_free(lane);
+	seat.t->ops->lanes->free(lane);
 	seat_leave(&seat);
 	return 0;
 }
@@ -659,8 +659,10 @@ static int leave_a_lane(void *arg)
 	(void)arg;
 	if (seat.rank == 0) {
 		left = seat;
-		cr_assert_eq(seat.t->ops->lane_new(seat.t, &lane), DIST_OK);
-		cr_assert_eq(seat.t->ops->lane_new(seat.t, &lane), DIST_OK);
+		cr_assert_eq(seat.t->ops->lanes->create(seat.t, &lane),
+			     DIST_OK);
+		cr_assert_eq(seat.t->ops->lanes->create(seat.t, &lane),
+			     DIST_OK);
 		task_submit(&left, lane, &task);
 		seat_compute(&seat, MS);
 	}

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "realbackend/tcp/socket.h"
+#include "realbackend/wire/socket.h"
 
 static void expect_control(int fd, const char *expected)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "tests/support/toy_data.h"
-#include "validation/step_outcome.h"
+#include "model/validation/step_outcome.h"
 
 #define ROWS 6
 
@@ -39,7 +39,7 @@ static struct steps toy(struct step_row *rows)
 	rows[4] = on(2, "server", 4000);
 	rows[5] = on(2, "bucketed", 4000);
 	rows[5].model = "unheard-of";
-	return (struct steps){.sheet = {.num_rows = ROWS}, .rows = rows};
+	return (struct steps){.tsv = {.num_rows = ROWS}, .rows = rows};
 }
 
 Test(step_outcome, steps_are_computing_and_what_does_not_hide)
@@ -48,10 +48,10 @@ Test(step_outcome, steps_are_computing_and_what_does_not_hide)
 	struct steps table = toy(rows);
 	struct step_outcome outcome;
 	double scratch[ROWS];
-	struct bases bases;
+	struct calibrated_models models;
 
-	bases_init(&bases, NULL, 0);
-	cr_assert_eq(step_outcome_make(&outcome, &table, &bases), DIST_OK);
+	calibrated_models_init(&models, NULL, 0);
+	cr_assert_eq(step_outcome_make(&outcome, &table, &models), DIST_OK);
 	cr_assert_eq(outcome.num, 3);
 	cr_expect_float_eq(outcome.rows[0].predicted_ms, 4000, 1);
 	cr_expect_float_eq(outcome.rows[1].predicted_ms, 3500, 1);
@@ -65,7 +65,7 @@ Test(step_outcome, steps_are_computing_and_what_does_not_hide)
 		step_outcome_accuracy(&outcome, STREAM_ONE, scratch).worst,
 		0.125, 1e-3);
 	step_outcome_release(&outcome);
-	bases_release(&bases);
+	calibrated_models_release(&models);
 }
 
 Test(step_outcome, what_is_predicted_is_never_looked_at)
@@ -73,20 +73,20 @@ Test(step_outcome, what_is_predicted_is_never_looked_at)
 	struct step_row rows[ROWS], others[ROWS];
 	struct steps table = toy(rows), other = toy(others);
 	struct step_outcome outcome, changed;
-	struct bases bases;
+	struct calibrated_models models;
 
 	for (size_t i = 1; i < ROWS; i++)
 		others[i].step_ms.value *= 1 + (double)i;
-	bases_init(&bases, NULL, 0);
-	cr_assert_eq(step_outcome_make(&outcome, &table, &bases), DIST_OK);
-	cr_assert_eq(step_outcome_make(&changed, &other, &bases), DIST_OK);
+	calibrated_models_init(&models, NULL, 0);
+	cr_assert_eq(step_outcome_make(&outcome, &table, &models), DIST_OK);
+	cr_assert_eq(step_outcome_make(&changed, &other, &models), DIST_OK);
 	cr_assert_eq(changed.num, outcome.num);
 	for (size_t i = 0; i < outcome.num; i++)
 		cr_assert_eq(changed.rows[i].predicted_ms,
 			     outcome.rows[i].predicted_ms);
 	step_outcome_release(&outcome);
 	step_outcome_release(&changed);
-	bases_release(&bases);
+	calibrated_models_release(&models);
 }
 
 Test(step_outcome, pairs_differ_in_the_schedule_and_clearly)
@@ -95,10 +95,10 @@ Test(step_outcome, pairs_differ_in_the_schedule_and_clearly)
 	struct steps table = toy(rows);
 	struct step_outcome outcome;
 	struct step_order order;
-	struct bases bases;
+	struct calibrated_models models;
 
-	bases_init(&bases, NULL, 0);
-	cr_assert_eq(step_outcome_make(&outcome, &table, &bases), DIST_OK);
+	calibrated_models_init(&models, NULL, 0);
+	cr_assert_eq(step_outcome_make(&outcome, &table, &models), DIST_OK);
 	order = step_outcome_order(&outcome);
 	/* Not with the step of two micro-batches. */
 	cr_expect_eq(order.pairs, 1);
@@ -108,5 +108,5 @@ Test(step_outcome, pairs_differ_in_the_schedule_and_clearly)
 	rows[1].throughput_std.value = 1;
 	cr_expect_eq(step_outcome_order(&outcome).pairs, 0);
 	step_outcome_release(&outcome);
-	bases_release(&bases);
+	calibrated_models_release(&models);
 }

@@ -7,10 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/clock.h"
-#include "realbackend/tcp/roster.h"
-#include "realbackend/tcp/store.h"
-#include "realbackend/tcp/store_server.h"
+#include "base/clock.h"
+#include "realbackend/store/key_table.h"
+#include "realbackend/store/roster.h"
+#include "realbackend/store/store_client.h"
+#include "realbackend/store/store_server.h"
 #include "tests/support/leaks.h"
 #include "tests/support/tcp_world.h"
 
@@ -48,7 +49,43 @@ static void stop(void)
 	cr_assert_not(leaks_found());
 }
 
-TestSuite(store, .init = serve, .fini = stop, .timeout = 60);
+TestSuite(store, .init = serve, .fini = stop);
+
+Test(table, holds_no_more_than_its_bounds)
+{
+	struct dist__table *table = dist__table_new();
+	struct dist__bytes a = dist__bytes_text("a"), b = dist__bytes_text("b");
+	struct dist__bytes c = dist__bytes_text("c"), now;
+	int64_t sum;
+
+	dist__table_limit(table, 2, 16);
+	cr_assert(dist__table_set(table, a, dist__bytes_text("0123456789")));
+	cr_assert(dist__table_set(table, b, dist__bytes_text("0123")));
+	cr_assert_not(dist__table_set(table, b, dist__bytes_text("01234")));
+	cr_assert_not(dist__table_set(table, c, dist__bytes_text("")));
+	cr_assert_eq(dist__table_add(table, c, 1, &sum), DIST_ERR_NO_MEMORY);
+	cr_assert_eq(dist__table_compare_set(table, c, dist__bytes_text(""), a,
+					     &now),
+		     DIST_ERR_NO_MEMORY);
+	cr_assert(dist__table_set(table, a, dist__bytes_text("012345678")));
+	cr_assert(dist__table_set(table, b, dist__bytes_text("01234")));
+	cr_assert(dist__table_delete(table, a));
+	cr_assert(dist__table_set(table, c, dist__bytes_text("012345678")));
+	cr_assert_not(
+		dist__table_set(table, c, dist__bytes_text("0123456789")));
+	cr_assert_eq(dist__table_count(table), 2);
+	dist__table_free(table);
+}
+
+Test(table, text_of_others_is_fit_for_a_terminal)
+{
+	char text[64];
+
+	dist__bytes_copy(dist__bytes_text("a\033[2J\n\tb\x7f\xc2\x9b"
+					  "1m \xc3\xa9 \xc2"),
+			 text, sizeof text);
+	cr_assert_str_eq(text, "a?[2J??b???1m \xc3\xa9 \xc2");
+}
 
 Test(store, sets_gets_and_deletes)
 {
@@ -293,7 +330,7 @@ Test(roster, lists_all_once_all_came)
 		     DIST__ROSTER_WAIT);
 	cr_assert_eq(dist__roster_join(&roster, 0, 2, "h 0"),
 		     DIST__ROSTER_COMPLETE);
-	dist__roster_tell(&roster, "token", &parcel);
+	dist__roster_write(&roster, "token", &parcel);
 	cr_assert_eq(dist__parcel_code(&parcel), DIST_OK);
 	cr_assert_eq(dist__parcel_count(&parcel), 3);
 	dist__parcel_release(&parcel);
@@ -302,7 +339,7 @@ Test(roster, lists_all_once_all_came)
 	dist__roster_leave(&roster, 1);
 	cr_assert_eq(dist__roster_join(&roster, 1, 2, "h 9"),
 		     DIST__ROSTER_AGAIN, "the next job");
-	dist__roster_tell(&roster, "token", &parcel);
+	dist__roster_write(&roster, "token", &parcel);
 	(void)dist__parcel_next(&parcel, &offset, &string);
 	(void)dist__parcel_next(&parcel, &offset, &string);
 	(void)dist__parcel_next(&parcel, &offset, &string);
@@ -321,7 +358,7 @@ Test(roster, names_who_is_missing)
 	(void)dist__roster_join(&roster, 1, 4, "h 1");
 	(void)dist__roster_join(&roster, 3, 4, "h 3");
 	dist__roster_late(&roster);
-	cr_assert_str_eq(roster.failure.words, "3 of 4 ranks came; missing: 2");
+	cr_assert_str_eq(roster.failure.text, "3 of 4 ranks came; missing: 2");
 	cr_assert_eq(roster.failure.count, 1);
 	cr_assert_eq(roster.failure.ranks[0], 2);
 	cr_assert_eq(dist__roster_join(&roster, 2, 4, "h 2"),
@@ -331,15 +368,15 @@ Test(roster, names_who_is_missing)
 
 Test(roster, passes_on_whom_its_failure_turns_on)
 {
-	struct check_meeting heard = {.count = 0};
+	struct check_rendezvous_failure heard = {.count = 0};
 	struct dist__roster roster;
 	struct dist__parcel parcel;
 
 	dist__roster_init(&roster);
 	(void)dist__roster_join(&roster, 1, 4, "h 1");
 	dist__roster_crowded(&roster);
-	cr_assert_not_null(strstr(roster.failure.words, "no more files"));
-	dist__roster_tell(&roster, "token", &parcel);
+	cr_assert_not_null(strstr(roster.failure.text, "no more files"));
+	dist__roster_write(&roster, "token", &parcel);
 	dist__roster_heed(&parcel, &heard);
 	cr_assert_eq(heard.count, 3);
 	cr_assert_eq(heard.ranks[0], 0);
@@ -355,8 +392,8 @@ Test(roster, cuts_a_long_list)
 	dist__roster_init(&roster);
 	(void)dist__roster_join(&roster, 0, 1000, "h 0");
 	dist__roster_late(&roster);
-	cr_assert_not_null(strstr(roster.failure.words, "missing: 1, 2, 3"));
-	cr_assert_not_null(strstr(roster.failure.words, ", ..."));
+	cr_assert_not_null(strstr(roster.failure.text, "missing: 1, 2, 3"));
+	cr_assert_not_null(strstr(roster.failure.text, ", ..."));
 	dist__roster_release(&roster);
 }
 
@@ -368,14 +405,14 @@ Test(roster, sees_disagreement)
 	(void)dist__roster_join(&roster, 0, 4, "h 0");
 	cr_assert_eq(dist__roster_join(&roster, 1, 8, "h 1"),
 		     DIST__ROSTER_FAILED);
-	cr_assert_str_eq(roster.failure.words,
+	cr_assert_str_eq(roster.failure.text,
 			 "rank 1 says the world size is 8, rank 0 says it is "
 			 "4");
 	dist__roster_release(&roster);
 	(void)dist__roster_join(&roster, 2, 4, "h 2");
 	cr_assert_eq(dist__roster_join(&roster, 2, 4, "h 5"),
 		     DIST__ROSTER_FAILED);
-	cr_assert_str_eq(roster.failure.words,
+	cr_assert_str_eq(roster.failure.text,
 			 "two ranks call themselves rank 2: "
 			 "one at h 2, one at h 5");
 	dist__roster_release(&roster);

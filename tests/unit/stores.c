@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/file_log.h"
+#include "realbackend/store/file_log.h"
 #include "tests/support/leaks.h"
 #include "tests/support/store_cases.h"
 
@@ -31,7 +31,7 @@ static void remove_folder(void)
 	cr_assert_not(leaks_found());
 }
 
-TestSuite(stores, .init = make_folder, .fini = remove_folder, .timeout = 120);
+TestSuite(stores, .init = make_folder, .fini = remove_folder);
 
 /* ---- the table ---------------------------------------------------------- */
 
@@ -198,7 +198,7 @@ Test(stores, prefixes_part_the_keys)
 
 /* ---- files -------------------------------------------------------------- */
 
-static void refuses(int world_size, enum dist_error wanted, const char *words)
+static void refuses(int world_size, enum dist_error wanted, const char *text)
 {
 	struct dist_message message;
 	struct dist_store *store = NULL;
@@ -206,7 +206,7 @@ static void refuses(int world_size, enum dist_error wanted, const char *words)
 	cr_assert_eq(dist_file_store_new(path, world_size, &store, &message),
 		     wanted, "%s", message.text);
 	cr_assert_null(store);
-	cr_assert_not_null(strstr(message.text, words), "%s", message.text);
+	cr_assert_not_null(strstr(message.text, text), "%s", message.text);
 }
 
 Test(stores, file_of_a_dead_job_is_refused)
@@ -328,7 +328,7 @@ Test(stores, file_that_cannot_be_is_refused)
 /* ---- TCP ---------------------------------------------------------------- */
 
 static void refuses_tcp(const char *host, int port, bool is_master,
-			enum dist_error wanted, const char *words)
+			enum dist_error wanted, const char *text)
 {
 	struct dist_message message;
 	struct dist_store *store = NULL;
@@ -337,7 +337,7 @@ static void refuses_tcp(const char *host, int port, bool is_master,
 					&store, &message),
 		     wanted, "%s", message.text);
 	cr_assert_null(store);
-	cr_assert_not_null(strstr(message.text, words), "%s", message.text);
+	cr_assert_not_null(strstr(message.text, text), "%s", message.text);
 }
 
 Test(stores, tcp_says_what_is_wrong)

@@ -5,8 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "study/range.h"
-#include "study/study.h"
+#include "cli/sweep/range.h"
+#include "cli/sweep/study.h"
+#include "tests/support/text_file.h"
 
 #define MOST 8
 
@@ -56,8 +57,8 @@ Test(study, a_range_names_its_numbers)
 	};
 	char text[256];
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		list_range(cases[i][0], text, sizeof(text));
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		list_range(cases[i][0], text, sizeof text);
 		cr_expect_str_eq(text, cases[i][1], "%s: %s", cases[i][0],
 				 text);
 	}
@@ -73,16 +74,9 @@ Test(study, a_path_is_no_range)
 static enum dist_error load_text(const char *text, struct study *study,
 				 struct dist_message *message)
 {
-	char path[] = "/tmp/lockstep-study-XXXXXX";
-	int file = mkstemp(path);
-	size_t length = strlen(text);
 	enum dist_error error;
 
-	cr_assert_geq(file, 0);
-	cr_assert_eq(write(file, text, length), (ssize_t)length);
-	close(file);
-	error = study_load(study, path, message);
-	unlink(path);
+	with_text_file(text, path, error = study_load(study, path, message));
 	return error;
 }
 
@@ -90,7 +84,7 @@ Test(study, points_are_every_combination_the_last_axis_first)
 {
 	struct dist_message message;
 	struct study study;
-	char words[64];
+	char text[64];
 
 	cr_assert_eq(load_text("title: t\n"
 			       "predict: {model: mnist, no-overlap: true}\n"
@@ -101,12 +95,12 @@ Test(study, points_are_every_combination_the_last_axis_first)
 		     DIST_OK, "%s", message.text);
 	cr_assert_eq(study_num_points(&study), 6);
 	cr_expect_eq(study.num_axes, 4);
-	study_words(&study, 0, words, sizeof(words));
-	cr_expect_str_eq(words, "world-size 2, algorithm ring");
-	study_words(&study, 1, words, sizeof(words));
-	cr_expect_str_eq(words, "world-size 2, algorithm tree");
-	study_words(&study, 5, words, sizeof(words));
-	cr_expect_str_eq(words, "world-size 8, algorithm tree");
+	study_words(&study, 0, text, sizeof text);
+	cr_expect_str_eq(text, "world-size 2, algorithm ring");
+	study_words(&study, 1, text, sizeof text);
+	cr_expect_str_eq(text, "world-size 2, algorithm tree");
+	study_words(&study, 5, text, sizeof text);
+	cr_expect_str_eq(text, "world-size 8, algorithm tree");
 	cr_expect_str_eq(study_value(&study, 3, 0), "mnist");
 	cr_expect_eq(study.axes[2].values[2].line, 4);
 	study_release(&study);
@@ -125,7 +119,7 @@ Test(study, the_stamp_changes_with_the_points_alone)
 	char stamps[4][256];
 
 	for (size_t i = 0; i < 4; i++) {
-		FILE *out = fmemopen(stamps[i], sizeof(stamps[i]), "w");
+		FILE *out = fmemopen(stamps[i], sizeof stamps[i], "w");
 
 		cr_assert_eq(load_text(texts[i], &study, &message), DIST_OK);
 		study_stamp(&study, out);
@@ -166,7 +160,7 @@ Test(study, nonsense_is_refused_with_its_line)
 	struct dist_message message;
 	struct study study;
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		cr_expect_eq(load_text(cases[i][0], &study, &message),
 			     DIST_ERR_INVALID_ARGUMENT, "%s", cases[i][0]);
 		cr_expect(strstr(message.text, cases[i][1]), "%s: %s",

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "realbackend/tcp/frame.h"
+#include "realbackend/wire/frame.h"
 #include "tests/support/tcp_cases.h"
 
 ParameterizedTestParameters(tcp_transport, cases)
@@ -18,7 +18,7 @@ ParameterizedTestParameters(tcp_transport, cases)
 	return cr_make_param_array(int, numbers, n);
 }
 
-ParameterizedTest(int *number, tcp_transport, cases, .timeout = 60)
+ParameterizedTest(int *number, tcp_transport, cases)
 {
 	const struct tcp_case *one = &tcp_cases[*number];
 

@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "testbed/links.h"
+#include "cli/testbed/links.h"
 
 #define MS    INT64_C(1000000)
 #define NEVER (1000 * MS)

@@ -135,7 +135,7 @@ static struct dist__trace read_trace(const char *path)
 	return trace;
 }
 
-Test(trace_groups, are_named_and_compared, .timeout = 60)
+Test(trace_groups, are_named_and_compared)
 {
 	char paths[3][64], reason[512];
 	struct dist__trace traces[3];

@@ -11,6 +11,7 @@
 
 #include "tests/support/recording.h"
 #include "trace/read.h"
+#include "trace/recorder.h"
 #include "trace/trace.h"
 
 TestSuite(trace_record, .fini = recording_clean);
@@ -170,9 +171,12 @@ Test(trace_record, arguments_are_the_profilers)
 /* As the profiler writes them, and back again. */
 Test(trace_record, every_dtype_has_its_word)
 {
-	static const char *const words[DIST_NUM_DTYPES] = {
-		"Half", "BFloat16", "Float", "Double", "Char",
-		"Byte", "Int",      "Long",  "Bool"};
+	static const char *const text[DIST_NUM_DTYPES] = {
+		"Half",         "BFloat16",      "Float",       "Double",
+		"Char",         "Byte",          "Int",         "Long",
+		"Bool",         "Short",         "UInt16",      "UInt32",
+		"UInt64",       "Float8_e4m3fn", "Float8_e5m2", "ComplexFloat",
+		"ComplexDouble"};
 	struct dist_message problem = {""};
 	struct dist__trace calls;
 	struct recording r;
@@ -199,7 +203,7 @@ Test(trace_record, every_dtype_has_its_word)
 		enum dist_dtype dtype = (enum dist_dtype)i;
 
 		assert_text(json_object_get(complete_event(trace, i), "args"),
-			    "dtype", words[i]);
+			    "dtype", text[i]);
 		cr_expect_str_eq(calls.calls[i].dtype, dist_dtype_name(dtype));
 		cr_expect_eq(calls.calls[i].bytes, 10 * dist_dtype_size(dtype));
 	}
@@ -380,7 +384,7 @@ static void record_simple(const char *path, int part)
 
 Test(trace_record, merged_parts_are_the_whole)
 {
-	struct dist_message words = {""};
+	struct dist_message text = {""};
 	char whole[128], parts[128], part[160];
 
 	recording_path(whole, sizeof whole, "t.json");
@@ -388,8 +392,8 @@ Test(trace_record, merged_parts_are_the_whole)
 	record_simple(whole, -1);
 	for (int rank = 0; rank < 3; rank++)
 		record_simple(parts, rank);
-	cr_assert_eq(dist__recorder_merge(parts, 3, &words), DIST_OK, "%s",
-		     words.text);
+	cr_assert_eq(dist__recorder_merge(parts, 3, &text), DIST_OK, "%s",
+		     text.text);
 	assert_same_bytes(whole, parts);
 	snprintf(part, sizeof part, "%s.rank0", parts);
 	cr_assert_neq(access(part, F_OK), 0, "the parts are removed");
@@ -397,7 +401,7 @@ Test(trace_record, merged_parts_are_the_whole)
 
 Test(trace_record, merge_shifts_to_the_earliest_part)
 {
-	struct dist_message words = {""};
+	struct dist_message text = {""};
 	struct dist__trace trace;
 	struct recording r;
 	char path[128];
@@ -410,10 +414,10 @@ Test(trace_record, merge_shifts_to_the_earliest_part)
 		recording_finish(&r);
 	}
 	/* Rank 2 wrote nothing. */
-	cr_assert_eq(dist__recorder_merge(path, 3, &words), DIST_OK, "%s",
-		     words.text);
-	cr_assert_eq(dist__trace_read(path, &trace, &words), DIST_OK, "%s",
-		     words.text);
+	cr_assert_eq(dist__recorder_merge(path, 3, &text), DIST_OK, "%s",
+		     text.text);
+	cr_assert_eq(dist__trace_read(path, &trace, &text), DIST_OK, "%s",
+		     text.text);
 	cr_assert_eq(trace.num_calls, 2);
 	cr_assert_eq(trace.num_ranks, 2);
 	cr_assert_eq(trace.world_size, 3);
@@ -425,18 +429,18 @@ Test(trace_record, merge_shifts_to_the_earliest_part)
 
 Test(trace_record, merge_of_nothing_is_an_error)
 {
-	struct dist_message words = {""};
+	struct dist_message text = {""};
 	char path[128];
 
 	recording_path(path, sizeof path, "t.json");
-	cr_assert_eq(dist__recorder_merge(path, 2, &words), DIST_ERR_IO);
-	cr_assert(strstr(words.text, path), "%s", words.text);
+	cr_assert_eq(dist__recorder_merge(path, 2, &text), DIST_ERR_IO);
+	cr_assert(strstr(text.text, path), "%s", text.text);
 	cr_assert_neq(access(path, F_OK), 0);
 }
 
 Test(trace_record, merge_that_cannot_be_written_leaves_nothing)
 {
-	struct dist_message words = {""};
+	struct dist_message text = {""};
 	struct recording r;
 	char path[128], part[136];
 
@@ -447,8 +451,8 @@ Test(trace_record, merge_that_cannot_be_written_leaves_nothing)
 	recording_all_reduce(&r, 10);
 	recording_finish(&r);
 	cr_assert_eq(access(part, F_OK), 0);
-	cr_assert_eq(dist__recorder_merge(path, 1, &words), DIST_ERR_IO);
-	cr_assert(strstr(words.text, path), "%s", words.text);
+	cr_assert_eq(dist__recorder_merge(path, 1, &text), DIST_ERR_IO);
+	cr_assert(strstr(text.text, path), "%s", text.text);
 	cr_assert_neq(access(part, F_OK), 0);
 	unlink(path);
 }
@@ -456,11 +460,11 @@ Test(trace_record, merge_that_cannot_be_written_leaves_nothing)
 Test(trace_record, unwritable_path_is_an_error)
 {
 	struct dist__recorder *recorder =
-		dist__recorder_new("/nonexistent/t.json", -1, 1, NULL, 0);
-	struct dist_message words = {""};
+		dist__recorder_new("/nonexistent/t.json", -1, 1);
+	struct dist_message text = {""};
 
-	cr_assert_eq(dist__recorder_finish(recorder, &words), DIST_ERR_IO);
-	cr_assert(strstr(words.text, "/nonexistent/t.json"), "%s", words.text);
+	cr_assert_eq(recorder->finish(recorder, &text), DIST_ERR_IO);
+	cr_assert(strstr(text.text, "/nonexistent/t.json"), "%s", text.text);
 }
 
 Test(trace_record, a_device_stays_a_device)
@@ -528,7 +532,7 @@ Test(trace_record, failed_call_tells_its_error)
 {
 	struct dist__op op = {.kind = DIST__BARRIER, .peer = -1, .tag = -1};
 	struct dist__trace trace;
-	struct dist_message words;
+	struct dist_message text;
 	struct recording r;
 	char path[128];
 
@@ -537,7 +541,7 @@ Test(trace_record, failed_call_tells_its_error)
 	r.error = DIST_ERR_TIMEOUT;
 	cr_assert_eq(r.ranks[0]->ops->run(r.ranks[0], &op), DIST_ERR_TIMEOUT);
 	recording_finish(&r);
-	cr_assert_eq(dist__trace_read(path, &trace, &words), DIST_OK);
+	cr_assert_eq(dist__trace_read(path, &trace, &text), DIST_OK);
 	cr_assert_str_eq(trace.calls[0].error, "timed out");
 	dist__trace_release(&trace);
 }
@@ -559,7 +563,7 @@ static void *record_many(void *arg)
 Test(trace_record, threads_record_together)
 {
 	struct dist__trace trace;
-	struct dist_message words;
+	struct dist_message text;
 	struct recording r;
 	pthread_t threads[4];
 	char path[128];
@@ -573,7 +577,7 @@ Test(trace_record, threads_record_together)
 	for (int i = 0; i < 4; i++)
 		pthread_join(threads[i], NULL);
 	recording_finish(&r);
-	cr_assert_eq(dist__trace_read(path, &trace, &words), DIST_OK);
+	cr_assert_eq(dist__trace_read(path, &trace, &text), DIST_OK);
 	cr_assert_eq(trace.num_calls, 4000);
 	dist__trace_release(&trace);
 }

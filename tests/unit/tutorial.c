@@ -91,7 +91,7 @@ Test(tutorial, any_number_of_ranks_learns_the_same)
 {
 	float *alone = shared(CONVNET_NUMEL * sizeof(float));
 	float *over_tcp = shared(CONVNET_NUMEL * sizeof(float));
-	struct job *job = shared(sizeof(*job));
+	struct job *job = shared(sizeof *job);
 	struct digits digits;
 	struct convnet fresh;
 
@@ -180,9 +180,9 @@ Test(tutorial, partitions_hold_every_sample_once)
 
 	partition_shuffle(shuffled, NUM, 1, 2);
 	partition_shuffle(again, NUM, 1, 2);
-	cr_expect_arr_eq(shuffled, again, sizeof(again));
+	cr_expect_arr_eq(shuffled, again, sizeof again);
 	partition_shuffle(again, NUM, 1, 3);
-	cr_expect_arr_neq(shuffled, again, sizeof(again));
+	cr_expect_arr_neq(shuffled, again, sizeof again);
 	for (size_t i = 0; i < NUM; i++)
 		moved += shuffled[i] != i;
 	cr_expect_gt(moved, NUM / 2);
@@ -218,8 +218,8 @@ static struct mnist whole(void)
 		.folder = "/tmp/lockstep-mnist-XXXXXX",
 		.images = {0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 28, 0, 0, 0, 28},
 		.labels = {0, 0, 8, 1, 0, 0, 0, 2, 7, 3},
-		.images_size = sizeof(m.images),
-		.labels_size = sizeof(m.labels),
+		.images_size = sizeof m.images,
+		.labels_size = sizeof m.labels,
 	};
 
 	m.images[16 + DIGITS_PIXELS] = 255;
@@ -242,18 +242,18 @@ static enum dist_error load(struct mnist m, struct digits *digits,
 			    struct dist_message *message)
 {
 	char images[80], labels[80];
-	enum dist_error err;
+	enum dist_error error;
 
 	cr_assert(mkdtemp(m.folder));
 	write_file(m.folder, "train-images-idx3-ubyte", m.images, m.images_size,
 		   images);
 	write_file(m.folder, "train-labels-idx1-ubyte", m.labels, m.labels_size,
 		   labels);
-	err = digits_load(digits, m.folder, message);
+	error = digits_load(digits, m.folder, message);
 	remove(images);
 	remove(labels);
 	rmdir(m.folder);
-	return err;
+	return error;
 }
 
 Test(tutorial, mnist_is_read_as_its_files_say)
@@ -274,13 +274,13 @@ Test(tutorial, mnist_is_read_as_its_files_say)
 	cr_assert_not(leaks_found());
 }
 
-static void expect_refusal(struct mnist m, const char *words)
+static void expect_refusal(struct mnist m, const char *text)
 {
 	struct dist_message message = {""};
 	struct digits digits;
 
 	cr_expect_eq(load(m, &digits, &message), DIST_ERR_INVALID_ARGUMENT);
-	cr_expect(strstr(message.text, words), "no \"%s\" in: %s", words,
+	cr_expect(strstr(message.text, text), "no \"%s\" in: %s", text,
 		  message.text);
 	cr_expect_null(digits.pixels);
 }
@@ -292,7 +292,7 @@ Test(tutorial, a_garbled_mnist_is_refused_with_the_reason)
 		bool of_labels;
 		size_t at;
 		uint8_t byte;
-		const char *words;
+		const char *text;
 	} spoilt[] = {
 		{false, 2, 9, "train-images-idx3-ubyte: expected an IDX file"},
 		{false, 3, 1, "an IDX file of one-byte images"},
@@ -307,11 +307,11 @@ Test(tutorial, a_garbled_mnist_is_refused_with_the_reason)
 	};
 	struct mnist m;
 
-	for (size_t i = 0; i < sizeof(spoilt) / sizeof(spoilt[0]); i++) {
+	for (size_t i = 0; i < sizeof spoilt / sizeof spoilt[0]; i++) {
 		m = whole();
 		(spoilt[i].of_labels ? m.labels : m.images)[spoilt[i].at] =
 			spoilt[i].byte;
-		expect_refusal(m, spoilt[i].words);
+		expect_refusal(m, spoilt[i].text);
 	}
 	m = whole();
 	m.images_size--;

@@ -4,10 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "platform/machine.h"
+#include "model/cluster/machine.h"
 #include "tests/support/toy_data.h"
-#include "validation/crossover.h"
-#include "validation/outcome.h"
+#include "model/validation/crossover.h"
+#include "model/validation/outcome.h"
 
 #define ROWS 6
 
@@ -21,7 +21,7 @@ static double ring_us(size_t bytes, double fixed, double transfer)
 	struct machine machine;
 	char path[256];
 
-	toy_data_path("machines", "toy.yaml", path, sizeof(path));
+	toy_data_path("machines", "toy.yaml", path, sizeof path);
 	cr_assert_eq(machine_load(&machine, path, &message), DIST_OK);
 	cr_assert_eq(machine_fabric(&machine, "tcp", 2, 1, &fabric, &message),
 		     DIST_OK);
@@ -48,17 +48,18 @@ static struct collectives toy(struct collective_row *rows)
 		};
 		rows[i].time_us.value = ring_us(rows[i].bytes, 1, 1);
 	}
-	return (struct collectives){.sheet = {.num_rows = ROWS}, .rows = rows};
+	return (struct collectives){.tsv = {.num_rows = ROWS}, .rows = rows};
 }
 
-static struct outcome make(const struct collectives *table, struct bases *bases)
+static struct outcome make(const struct collectives *table,
+			   struct calibrated_models *models)
 {
 	/* The calibration is taken while the list is here. */
 	const struct collectives *const tables[] = {table};
 	struct outcome outcome;
 
-	bases_init(bases, tables, 1);
-	cr_assert_eq(outcome_make(&outcome, table, bases), DIST_OK);
+	calibrated_models_init(models, tables, 1);
+	cr_assert_eq(outcome_make(&outcome, table, models), DIST_OK);
 	return outcome;
 }
 
@@ -70,11 +71,11 @@ Test(validation, errors_are_those_of_the_table)
 	struct accuracy all, part;
 	struct outcome outcome;
 	double scratch[ROWS];
-	struct bases bases;
+	struct calibrated_models models;
 
 	for (size_t i = 0; i < ROWS; i++)
 		rows[i].time_us.value /= 1 + off[i];
-	outcome = make(&table, &bases);
+	outcome = make(&table, &models);
 	cr_assert_eq(outcome.num, ROWS);
 	cr_assert_eq(outcome.left_out.num, 0);
 	all = outcome_accuracy(&outcome, ACCURACY_ALL, scratch);
@@ -90,44 +91,40 @@ Test(validation, errors_are_those_of_the_table)
 	cr_assert_eq(part.num, 1);
 	cr_assert_float_eq(part.worst, 0.05, 1e-6);
 	outcome_release(&outcome);
-	bases_release(&bases);
+	calibrated_models_release(&models);
+}
+
+/* A table that the model gets right once it has seen its last row, and the
+ * first if that is for calibration too. */
+static void expect_calibrated(double factor, bool first)
+{
+	struct collective_row rows[ROWS];
+	struct collectives table = toy(rows);
+	struct outcome outcome;
+	double scratch[ROWS];
+	struct calibrated_models models;
+
+	for (size_t i = 0; i < ROWS; i++)
+		rows[i].time_us.value = ring_us(rows[i].bytes, factor, 1.5);
+	rows[ROWS - 1].use = VALUE_CALIBRATION;
+	if (first)
+		rows[0].use = VALUE_CALIBRATION;
+	outcome = make(&table, &models);
+	cr_assert_eq(outcome.num, ROWS - 1 - first);
+	cr_assert_lt(outcome_accuracy(&outcome, ACCURACY_ALL, scratch).worst,
+		     1e-6);
+	outcome_release(&outcome);
+	calibrated_models_release(&models);
 }
 
 Test(validation, two_calibration_rows_move_two_constants)
 {
-	struct collective_row rows[ROWS];
-	struct collectives table = toy(rows);
-	struct outcome outcome;
-	double scratch[ROWS];
-	struct bases bases;
-
-	for (size_t i = 0; i < ROWS; i++)
-		rows[i].time_us.value = ring_us(rows[i].bytes, 5, 1.5);
-	rows[0].use = rows[ROWS - 1].use = VALUE_CALIBRATION;
-	outcome = make(&table, &bases);
-	cr_assert_eq(outcome.num, ROWS - 2);
-	cr_assert_lt(outcome_accuracy(&outcome, ACCURACY_ALL, scratch).worst,
-		     1e-6);
-	outcome_release(&outcome);
-	bases_release(&bases);
+	expect_calibrated(5, true);
 }
 
 Test(validation, one_calibration_row_moves_the_rate)
 {
-	struct collective_row rows[ROWS];
-	struct collectives table = toy(rows);
-	struct outcome outcome;
-	double scratch[ROWS];
-	struct bases bases;
-
-	for (size_t i = 0; i < ROWS; i++)
-		rows[i].time_us.value = ring_us(rows[i].bytes, 1, 1.5);
-	rows[ROWS - 1].use = VALUE_CALIBRATION;
-	outcome = make(&table, &bases);
-	cr_assert_lt(outcome_accuracy(&outcome, ACCURACY_ALL, scratch).worst,
-		     1e-6);
-	outcome_release(&outcome);
-	bases_release(&bases);
+	expect_calibrated(1, false);
 }
 
 Test(validation, what_is_predicted_is_never_looked_at)
@@ -135,14 +132,14 @@ Test(validation, what_is_predicted_is_never_looked_at)
 	struct collective_row rows[ROWS], others[ROWS];
 	struct collectives table = toy(rows), other = toy(others);
 	struct outcome outcome, changed;
-	struct bases bases, again;
+	struct calibrated_models models, again;
 
 	rows[1].use = others[1].use = VALUE_CALIBRATION;
 	rows[ROWS - 1].use = others[ROWS - 1].use = VALUE_CALIBRATION;
 	for (size_t i = 0; i < ROWS; i++)
 		if (others[i].use == VALUE_VALIDATION)
 			others[i].time_us.value *= 1 + (double)i;
-	outcome = make(&table, &bases);
+	outcome = make(&table, &models);
 	changed = make(&other, &again);
 	cr_assert_eq(outcome.num, ROWS - 2);
 	for (size_t i = 0; i < outcome.num; i++)
@@ -150,8 +147,8 @@ Test(validation, what_is_predicted_is_never_looked_at)
 			     changed.rows[i].predicted_us);
 	outcome_release(&outcome);
 	outcome_release(&changed);
-	bases_release(&bases);
-	bases_release(&again);
+	calibrated_models_release(&models);
+	calibrated_models_release(&again);
 }
 
 Test(validation, what_the_library_has_not_is_left_out)
@@ -159,20 +156,20 @@ Test(validation, what_the_library_has_not_is_left_out)
 	struct collective_row rows[ROWS];
 	struct collectives table = toy(rows);
 	struct outcome outcome;
-	struct bases bases;
+	struct calibrated_models models;
 
 	rows[0].algorithm = "spiral";
 	rows[1].library = "unheard-of";
 	rows[2].machine = "nowhere";
 	rows[3].transport = "pigeon";
 	rows[4].nodes = 0;
-	outcome = make(&table, &bases);
+	outcome = make(&table, &models);
 	cr_assert_eq(outcome.num, 1);
 	cr_assert_eq(outcome.left_out.num, 5);
 	cr_assert_eq(outcome.left_out.num_reasons, 5);
 	cr_assert(strstr(outcome.left_out.reasons[0].text, "spiral"));
 	outcome_release(&outcome);
-	bases_release(&bases);
+	calibrated_models_release(&models);
 }
 
 /* A row as if a model had predicted it. */
@@ -191,7 +188,7 @@ Test(validation, the_crossover_lies_where_the_lines_cross)
 	struct outcome outcome = {.rows = judgements, .num = ROWS};
 	struct crossover found;
 
-	memset(rows, 0, sizeof(rows));
+	memset(rows, 0, sizeof rows);
 	for (size_t i = 0; i < 3; i++) {
 		rows[i].algorithm = "ring";
 		rows[3 + i].algorithm = "tree";

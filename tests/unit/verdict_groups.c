@@ -6,27 +6,13 @@
 #include <time.h>
 
 #include "check/verdict.h"
-
-enum { TIMEOUT = -5, MISMATCH = -6 };
+#include "tests/support/board.h"
 
 /* A group as its members know it. */
 struct team {
 	const char *name;
 	uint32_t id, leader;
 };
-
-static struct check_board *board_of(uint32_t world_size)
-{
-	struct check_board *board = calloc(1, check_board_bytes(world_size));
-
-	cr_assert(board);
-	check_board_init(board, world_size);
-	for (uint32_t rank = 0; rank < world_size; rank++) {
-		board->slots[rank].state = CHECK_RANK_RUNNING;
-		check_join(&board->slots[rank], 0, 0);
-	}
-	return board;
-}
 
 static void join(struct check_board *board, const struct team *team,
 		 uint32_t rank)
@@ -37,21 +23,15 @@ static void join(struct check_board *board, const struct team *team,
 static uint32_t block(struct check_board *board, uint32_t rank,
 		      const struct team *team, const char *op, int line)
 {
-	struct check_slot *slot = &board->slots[rank];
 	struct check_call call = {.group_id = team->id,
 				  .leader = team->leader,
-				  .index = check_collectives(slot, team->id, 0),
 				  .peer = -1,
-				  .peer_rank = -1,
-				  .tag = -1,
-				  .numel = 4};
+				  .tag = -1};
 	uint32_t number;
 
-	snprintf(call.op, sizeof call.op, "%s", op);
 	snprintf(call.group, sizeof call.group, "%s", team->name);
-	check_site_set(&call.site, "prog.c", line);
-	number = check_issue(slot, &call);
-	check_wait(slot, number, NULL);
+	number = board_add(board, rank, op, line, call);
+	check_wait(&board->slots[rank], number, NULL);
 	return number;
 }
 
@@ -63,36 +43,12 @@ static void complete(struct check_board *board, uint32_t rank,
 	check_resume(&board->slots[rank]);
 }
 
-/* Judges, expects kind and rank, and returns the report. */
-static char *judged(const struct check_board *board,
-		    const struct check_facts *facts,
-		    enum check_verdict_kind kind, int rank)
-{
-	struct check_verdict verdict = check_judge(board, facts);
-	char *text = NULL;
-	size_t len = 0;
-	FILE *out = open_memstream(&text, &len);
-
-	check_report(out, board, facts, &verdict);
-	fclose(out);
-	cr_expect_eq(verdict.kind, kind, "%s", text);
-	cr_expect_eq(verdict.rank, rank, "rank %d: %s", verdict.rank, text);
-	return text;
-}
-
-static void expect_text(const char *text, const char *part)
-{
-	cr_expect(strstr(text, part), "\"%s\" is not in:\n%s", part, text);
-}
-
 static const struct team all = {"default", 0, 0};
 
 Test(verdict_groups, who_is_no_member_is_not_awaited)
 {
 	static const struct team odd = {"odd", 1, 1};
-	struct check_facts facts = {.lost_rank = -1};
 	struct check_board *board = board_of(4);
-	char *text;
 
 	join(board, &odd, 1);
 	join(board, &odd, 3);
@@ -100,19 +56,15 @@ Test(verdict_groups, who_is_no_member_is_not_awaited)
 	board->slots[0].state = CHECK_RANK_FINISHED;
 	board->slots[2].state = CHECK_RANK_FINISHED;
 	check_end(&board->slots[1], block(board, 1, &odd, "barrier", 5),
-		  TIMEOUT, 9);
-	text = judged(board, &facts, CHECK_TIMEOUT, 3);
-	expect_text(text, "group odd is ranks 1,3 (2)\n");
-	free(text);
-	free(board);
+		  BOARD_TIMEOUT, 9);
+	board_expect(board, &board_usual, CHECK_TIMEOUT, 3,
+		     "group odd is ranks 1,3 (2)\n", NULL);
 }
 
 Test(verdict_groups, crossed_groups_are_a_cycle_over_both)
 {
 	static const struct team a = {"a", 1, 0}, b = {"b", 2, 0};
-	struct check_facts facts = {.lost_rank = -1, .nothing_moves = 1};
 	struct check_board *board = board_of(2);
-	char *text;
 
 	for (uint32_t rank = 0; rank < 2; rank++) {
 		join(board, &a, rank);
@@ -120,14 +72,12 @@ Test(verdict_groups, crossed_groups_are_a_cycle_over_both)
 	}
 	block(board, 0, &a, "all_reduce", 10);
 	block(board, 1, &b, "all_reduce", 20);
-	text = judged(board, &facts, CHECK_DEADLOCK, 0);
-	expect_text(text, "rank 0 waits in all_reduce (group a, #0, prog.c:10) "
-			  "for rank 1, which waits in all_reduce (group b, #0, "
-			  "prog.c:20) for rank 0: a cycle");
-	expect_text(text, "group a is ranks 0-1 (2)\n");
-	expect_text(text, "group b is ranks 0-1 (2)\n");
-	free(text);
-	free(board);
+	board_expect(board, &board_stuck, CHECK_DEADLOCK, 0,
+		     "rank 0 waits in all_reduce (group a, #0, prog.c:10) for "
+		     "rank 1, which waits in all_reduce (group b, #0, "
+		     "prog.c:20) for rank 0: a cycle",
+		     "group a is ranks 0-1 (2)\n", "group b is ranks 0-1 (2)\n",
+		     NULL);
 }
 
 /* Disjoint groups made of disjoint parents have one id: what happens in one
@@ -135,9 +85,7 @@ Test(verdict_groups, crossed_groups_are_a_cycle_over_both)
 Test(verdict_groups, groups_of_one_id_are_told_apart)
 {
 	static const struct team left = {"1.2", 2, 0}, right = {"3.2", 2, 2};
-	struct check_facts facts = {.lost_rank = -1};
 	struct check_board *board = board_of(4);
-	char *text;
 
 	for (uint32_t rank = 0; rank < 4; rank++)
 		join(board, rank < 2 ? &left : &right, rank);
@@ -145,25 +93,22 @@ Test(verdict_groups, groups_of_one_id_are_told_apart)
 	complete(board, 1, &left, "barrier", 1);
 	complete(board, 2, &right, "all_reduce", 2);
 	complete(board, 3, &right, "all_reduce", 2);
-	free(judged(board, &facts, CHECK_FINE, -1));
+	cr_expect_eq(board_kind(board), CHECK_FINE);
 	/* Ranks 1 and 2 are each late in the same index of their own. */
 	block(board, 0, &left, "barrier", 3);
 	check_end(&board->slots[3], block(board, 3, &right, "barrier", 3),
-		  TIMEOUT, 9);
+		  BOARD_TIMEOUT, 9);
 	board->slots[2].state = CHECK_RANK_FINISHED;
-	text = judged(board, &facts, CHECK_DEADLOCK, 3);
-	expect_text(text, "rank 3 waits in barrier (group 3.2, #1, prog.c:3) "
-			  "for rank 2, which has finished\n");
-	free(text);
-	free(board);
+	board_expect(board, &board_usual, CHECK_DEADLOCK, 3,
+		     "rank 3 waits in barrier (group 3.2, #1, prog.c:3) for "
+		     "rank 2, which has finished\n",
+		     NULL);
 }
 
 Test(verdict_groups, a_mismatch_in_a_group_names_it)
 {
 	static const struct team odd = {"odd", 1, 1};
-	struct check_facts facts = {.lost_rank = -1};
 	struct check_board *board = board_of(6);
-	char *text;
 
 	for (uint32_t rank = 0; rank < 6; rank++) {
 		complete(board, rank, &all, "barrier", 1);
@@ -173,22 +118,20 @@ Test(verdict_groups, a_mismatch_in_a_group_names_it)
 		block(board, rank, &odd, rank == 3 ? "reduce" : "all_reduce",
 		      rank == 3 ? 7 : 8);
 	}
-	text = judged(board, &facts, CHECK_MISMATCH, 3);
-	expect_text(text, "disagree about collective #0 of group odd\n"
-			  "  rank 3 called reduce() at prog.c:7\n"
-			  "  ranks 1,5 (2) called all_reduce() at prog.c:8\n"
-			  "  group odd is ranks 1,3,5 (3)\n");
-	expect_text(text, "before it, rank 3 called barrier() #0 of group "
-			  "default");
-	free(text);
-	free(board);
+	board_expect(
+		board, &board_usual, CHECK_MISMATCH, 3,
+		"disagree about collective #0 of group odd\n"
+		"  rank 3 called reduce(float32, 4) at prog.c:7\n"
+		"  ranks 1,5 (2) called all_reduce(float32, 4) at prog.c:8\n"
+		"  group odd is ranks 1,3,5 (3)\n",
+		"before it, rank 3 called barrier(float32, 4) #0 of group "
+		"default",
+		NULL);
 }
 
 Test(verdict_groups, unequal_terms_are_a_mismatch)
 {
-	struct check_facts facts = {.lost_rank = -1};
 	struct check_board *board = board_of(3);
-	char *text;
 
 	for (uint32_t rank = 0; rank < 3; rank++) {
 		struct check_call *call;
@@ -196,42 +139,35 @@ Test(verdict_groups, unequal_terms_are_a_mismatch)
 		block(board, rank, &all, "new_group", 4);
 		call = &board->slots[rank].ring[0];
 		call->terms = rank == 1 ? 7 : 8;
-		strcpy(call->words, rank == 1 ? "ranks 0-1" : "ranks 0,2");
+		strcpy(call->terms_text, rank == 1 ? "ranks 0-1" : "ranks 0,2");
 	}
-	text = judged(board, &facts, CHECK_MISMATCH, 1);
-	expect_text(text, "rank 1 called new_group(ranks 0-1) at");
-	expect_text(text, "ranks 0,2 (2) called new_group(ranks 0,2) at");
-	free(text);
-	free(board);
+	board_expect(board, &board_usual, CHECK_MISMATCH, 1,
+		     "rank 1 called new_group(ranks 0-1, float32, 4) at",
+		     "ranks 0,2 (2) called new_group(ranks 0,2, float32, 4) at",
+		     NULL);
 }
 
 Test(verdict_groups, who_left_a_group_never_comes)
 {
 	static const struct team pair = {"pair", 1, 0};
-	struct check_facts facts = {.lost_rank = -1};
 	struct check_board *board = board_of(2);
 	uint32_t number;
-	char *text;
 
 	join(board, &pair, 0);
 	join(board, &pair, 1);
 	number = block(board, 0, &pair, "barrier", 6);
-	check_end(&board->slots[0], number, TIMEOUT, 9);
-	free(judged(board, &facts, CHECK_TIMEOUT, 1));
+	check_end(&board->slots[0], number, BOARD_TIMEOUT, 9);
+	cr_expect_eq(board_kind(board), CHECK_TIMEOUT);
 	check_leave(&board->slots[1], pair.id);
-	text = judged(board, &facts, CHECK_DEADLOCK, 0);
-	expect_text(text, "for rank 1, which has left group pair\n");
-	free(text);
-	free(board);
+	board_expect(board, &board_usual, CHECK_DEADLOCK, 0,
+		     "for rank 1, which has left group pair\n", NULL);
 }
 
 /* A rank that gives up after a failed call is stuck, it has not left. */
 Test(verdict_groups, giving_up_is_not_leaving)
 {
 	static const struct team a = {"a", 1, 0}, b = {"b", 2, 0};
-	struct check_facts facts = {.lost_rank = -1};
 	struct check_board *board = board_of(2);
-	char *text;
 
 	for (uint32_t rank = 0; rank < 2; rank++) {
 		join(board, &a, rank);
@@ -242,24 +178,22 @@ Test(verdict_groups, giving_up_is_not_leaving)
 
 		check_end(slot,
 			  block(board, rank, rank ? &b : &a, "barrier", 3),
-			  TIMEOUT, 9);
+			  BOARD_TIMEOUT, 9);
 		check_leave(slot, a.id);
 		check_leave(slot, b.id);
 	}
-	text = judged(board, &facts, CHECK_DEADLOCK, 0);
-	expect_text(text, ": a cycle\n");
-	free(text);
-	free(board);
+	board_expect(board, &board_usual, CHECK_DEADLOCK, 0, ": a cycle\n",
+		     NULL);
 }
 
 /* Equal states in groups of one name share a line, and the page stays a page
  * and soon there, however many groups there are. */
-Test(verdict_groups, sixteen_thousand_ranks_make_a_page, .timeout = 60)
+Test(verdict_groups, sixteen_thousand_ranks_make_a_page)
 {
 	enum { WORLD = 16384, SIZE = 8 };
-	struct check_facts facts = {.lost_rank = -1, .nothing_moves = 1};
 	struct check_board *board = board_of(WORLD);
 	clock_t begun = clock();
+	struct check_verdict verdict;
 	int lines = 0;
 	char *text;
 
@@ -279,17 +213,16 @@ Test(verdict_groups, sixteen_thousand_ranks_make_a_page, .timeout = 60)
 			check_resume(&board->slots[rank]);
 			block(board, rank, &all, "all_reduce", 9);
 		}
-	text = judged(board, &facts, CHECK_DEADLOCK, 4096);
-	expect_text(text, "ranks 0-4095,4100,4104-16383 (16377) wait in "
-			  "all_reduce() #0 of group default at prog.c:9\n");
-	expect_text(text, "ranks 4096-4099,4101-4103 (7) wait in all_reduce() "
-			  "#0 of group tp at prog.c:8\n"
-			  "  group tp is ranks 4096-4103 (8)\n");
-	expect_text(text, "rank 4096 waits in all_reduce (group tp, #0, "
-			  "prog.c:8) for rank 4100, which waits in all_reduce "
-			  "(group default, #0, prog.c:9) for rank 4096: a "
-			  "cycle\n");
-	free(text);
+	board_judge(board, &board_stuck, CHECK_DEADLOCK, 4096,
+		    "ranks 0-4095,4100,4104-16383 (16377) wait in "
+		    "all_reduce(float32, 4) #0 of group default at prog.c:9\n",
+		    "ranks 4096-4099,4101-4103 (7) wait in all_reduce(float32, "
+		    "4) #0 of group tp at prog.c:8\n"
+		    "  group tp is ranks 4096-4103 (8)\n",
+		    "rank 4096 waits in all_reduce (group tp, #0, prog.c:8) "
+		    "for rank 4100, which waits in all_reduce (group default, "
+		    "#0, prog.c:9) for rank 4096: a cycle\n",
+		    NULL);
 	/* And when all the groups stand still, for one member each. */
 	for (uint32_t rank = 0; rank < WORLD; rank++) {
 		struct team tp = {"tp", 1 + rank / SIZE, rank / SIZE * SIZE};
@@ -299,10 +232,15 @@ Test(verdict_groups, sixteen_thousand_ranks_make_a_page, .timeout = 60)
 			block(board, rank, &tp, "all_reduce", 10);
 		}
 	}
-	text = judged(board, &facts, CHECK_DEADLOCK, 0);
-	expect_text(text, "\n  group tp is ranks 4096-4103 (8)\n");
-	expect_text(text, " in all_reduce() #1 of group tp at prog.c:10\n");
-	expect_text(text, "  and 2040 other groups\n");
+	verdict = check_judge(board, &board_stuck);
+	text = board_report(board, &board_stuck, &verdict);
+	cr_expect_eq(verdict.kind, CHECK_DEADLOCK);
+	cr_expect_eq(verdict.rank, 0);
+	cr_expect(strstr(text, "\n  group tp is ranks 4096-4103 (8)\n"));
+	cr_expect(strstr(
+		text,
+		" in all_reduce(float32, 4) #1 of group tp at prog.c:10\n"));
+	cr_expect(strstr(text, "  and 2040 other groups\n"));
 	for (const char *c = text; *c; c++)
 		lines += *c == '\n';
 	cr_expect_lt(lines, 40, "%s", text);

@@ -5,120 +5,103 @@
 #include <string.h>
 
 #include "check/verdict.h"
+#include "tests/support/board.h"
 #include "lockstep/dist.h"
-
-static struct check_board *board_of(uint32_t world_size)
-{
-	struct check_board *board = calloc(1, check_board_bytes(world_size));
-
-	cr_assert(board);
-	check_board_init(board, world_size);
-	for (uint32_t rank = 0; rank < world_size; rank++)
-		board->slots[rank].state = CHECK_RANK_RUNNING;
-	return board;
-}
 
 /* Rank waits in an all_reduce with a label. */
 static void reduce(struct check_board *board, uint32_t rank, const char *label,
 		   uint64_t terms)
 {
-	struct check_slot *slot = &board->slots[rank];
-	struct check_call call = {.peer = -1,
-				  .peer_rank = -1,
-				  .tag = -1,
-				  .numel = 4,
-				  .terms = terms,
-				  .index = check_collectives(slot, 0, 0)};
+	struct check_call call = {.peer = -1, .tag = -1, .terms = terms};
 
-	snprintf(call.op, sizeof call.op, "all_reduce");
-	snprintf(call.dtype, sizeof call.dtype, "float32");
-	snprintf(call.group, sizeof call.group, "default");
 	snprintf(call.label, sizeof call.label, "%s", label);
-	check_site_set(&call.site, "prog.c", 7);
-	check_wait(slot, check_issue(slot, &call), NULL);
-}
-
-/* Judges board, expects a verdict with those lines in its report, frees it. */
-static void expect(struct check_board *board, const struct check_facts *facts,
-		   enum check_verdict_kind kind, const char *lines)
-{
-	struct check_verdict verdict = check_judge(board, facts);
-	char *text = NULL;
-	size_t len = 0;
-	FILE *out = open_memstream(&text, &len);
-
-	cr_expect_eq(verdict.kind, kind, "%d", verdict.kind);
-	check_report(out, board, facts, &verdict);
-	fclose(out);
-	cr_expect(strstr(text, lines), "\"%s\" is not in:\n%s", lines, text);
-	free(text);
-	free(board);
+	check_wait(&board->slots[rank],
+		   board_add(board, rank, "all_reduce", 7, call), NULL);
 }
 
 Test(verdict_label, other_terms_are_a_mismatch_of_labels)
 {
 	struct check_board *board = board_of(3);
-	const struct check_facts facts = {.lost_rank = -1};
 
 	reduce(board, 0, "bucket 0 (b) of step 1", 11);
 	reduce(board, 1, "bucket 1 (a) of step 1", 12);
 	reduce(board, 2, "bucket 0 (b) of step 1", 11);
-	expect(board, &facts, CHECK_MISMATCH,
-	       "lockstep: mismatch: the ranks disagree about what collective "
-	       "#0 "
-	       "of group default is for\n"
-	       "  rank 1 called all_reduce(float32, 4) for bucket 1 (a) of "
-	       "step 1 at prog.c:7\n"
-	       "  ranks 0,2 (2) called all_reduce(float32, 4) for bucket 0 (b) "
-	       "of step 1 at prog.c:7\n");
+	board_expect(board, &board_usual, CHECK_MISMATCH, BOARD_ANY,
+		     "lockstep: mismatch: the ranks disagree about what "
+		     "collective #0 of group default is for\n"
+		     "  rank 1 called all_reduce(float32, 4) for bucket 1 (a) "
+		     "of step 1 at prog.c:7\n"
+		     "  ranks 0,2 (2) called all_reduce(float32, 4) for bucket "
+		     "0 (b) of step 1 at prog.c:7\n",
+		     NULL);
 }
 
 /* Then the labels are not what tells them apart. */
 Test(verdict_label, other_calls_with_other_labels_are_a_plain_mismatch)
 {
 	struct check_board *board = board_of(2);
-	const struct check_facts facts = {.lost_rank = -1};
 
 	reduce(board, 0, "bucket 0", 11);
 	reduce(board, 1, "bucket 1", 12);
 	board->slots[1].ring[0].numel = 8;
-	expect(board, &facts, CHECK_MISMATCH,
-	       "lockstep: mismatch: the ranks disagree about collective #0 of "
-	       "group default\n");
+	board_expect(board, &board_usual, CHECK_MISMATCH, BOARD_ANY,
+		     "lockstep: mismatch: the ranks disagree about collective "
+		     "#0 of group default\n",
+		     NULL);
 }
 
 Test(verdict_label, other_words_alone_are_fine)
 {
 	struct check_board *board = board_of(2);
-	const struct check_facts facts = {.lost_rank = -1};
 
 	reduce(board, 0, "micro-batch 1", 11);
 	reduce(board, 1, "micro-batch 2", 11);
-	expect(board, &facts, CHECK_FINE, "");
+	board_expect(board, &board_usual, CHECK_FINE, BOARD_ANY, NULL);
 }
 
 Test(verdict_label, ranks_that_wait_for_other_things_have_other_lines)
 {
 	struct check_board *board = board_of(3);
-	const struct check_facts facts = {.lost_rank = -1, .nothing_moves = 1};
 
 	reduce(board, 0, "step 1", 0);
 	reduce(board, 1, "step 2", 0);
 	board->slots[2].state = CHECK_RANK_FINISHED;
-	expect(board, &facts, CHECK_DEADLOCK,
-	       "  rank 0 waits in all_reduce(float32, 4) #0 of group default "
-	       "for step 1 at prog.c:7\n"
-	       "  rank 1 waits in all_reduce(float32, 4) #0 of group default "
-	       "for step 2 at prog.c:7\n");
+	board_expect(board, &board_stuck, CHECK_DEADLOCK, BOARD_ANY,
+		     "  rank 0 waits in all_reduce(float32, 4) #0 of group "
+		     "default for step 1 at prog.c:7\n"
+		     "  rank 1 waits in all_reduce(float32, 4) #0 of group "
+		     "default for step 2 at prog.c:7\n",
+		     NULL);
+}
+
+/* One line of a library, from two of the program. */
+Test(verdict_label, calls_from_other_lines_are_shown_apart)
+{
+	struct check_board *board = board_of(3);
+
+	for (uint32_t rank = 0; rank < 2; rank++) {
+		struct check_call call = {.peer = -1, .tag = -1};
+
+		check_site_set(&call.from, "train.py", 12 + (int)rank);
+		check_wait(&board->slots[rank],
+			   board_add(board, rank, "all_reduce", 7, call), NULL);
+	}
+	board->slots[2].state = CHECK_RANK_FINISHED;
+	board_expect(board, &board_stuck, CHECK_DEADLOCK, BOARD_ANY,
+		     "  rank 0 waits in all_reduce(float32, 4) #0 of group "
+		     "default at prog.c:7, from train.py:12\n"
+		     "  rank 1 waits in all_reduce(float32, 4) #0 of group "
+		     "default at prog.c:7, from train.py:13\n",
+		     NULL);
 }
 
 static void refuse(struct check_board *board, uint32_t rank, int line,
-		   const char *words)
+		   const char *text)
 {
-	struct check_site site;
+	struct check_call call = {.error = -1, .group = "default"};
 
-	check_site_set(&site, "prog.c", line);
-	check_refuse(&board->slots[rank], "default", words, &site);
+	check_site_set(&call.site, "prog.c", line);
+	check_refuse(&board->slots[rank], &call, text);
 	board->slots[rank].state = CHECK_RANK_FINISHED;
 }
 
@@ -132,10 +115,16 @@ Test(verdict_label, a_rank_that_gave_up_says_why)
 	refuse(board, 1, 20, "send: dst is 9");
 	refuse(board, 2, 30, "send: dst is 9");
 	refuse(board, 3, 20, "send: dst is 9");
-	expect(board, &facts, CHECK_LOST,
-	       "lockstep: rank lost: rank 1 exited with status 1\n"
-	       "  ranks 1,3 (2) called send at prog.c:20, which was refused:\n"
-	       "    dst is 9\n");
+	board_expect(
+		board, &facts, CHECK_INVALID, BOARD_ANY,
+		"lockstep: invalid call: rank 1 called send at prog.c:20, "
+		"which was refused; it exited with status 1\n"
+		"  ranks 1,3 (2) called send at prog.c:20, which was refused:\n"
+		"    dst is 9\n"
+		"  rank 2 called send at prog.c:30, which was refused:\n"
+		"    dst is 9\n"
+		"lockstep: rank lost: rank 1 exited with status 1\n",
+		NULL);
 }
 
 Test(verdict_label, each_rank_has_its_own_reason)
@@ -148,66 +137,80 @@ Test(verdict_label, each_rank_has_its_own_reason)
 	refuse(board, 1, 20, "send: dst is 9");
 	refuse(board, 2, 20, "send: dst is 8");
 	refuse(board, 3, 20, "send: dst is 9");
-	expect(board, &facts, CHECK_LOST,
-	       "  ranks 1-3 (3) called send at prog.c:20, which was refused:\n"
-	       "    ranks 1,3 (2): dst is 9\n"
-	       "    rank 2: dst is 8\n");
+	board_expect(
+		board, &facts, CHECK_INVALID, BOARD_ANY,
+		"  ranks 1-3 (3) called send at prog.c:20, which was refused:\n"
+		"    ranks 1,3 (2): dst is 9\n"
+		"    rank 2: dst is 8\n",
+		NULL);
 }
 
-Test(verdict_label, a_refusal_is_forgotten_when_the_rank_goes_on)
+Test(verdict_label, a_refusal_is_the_last_call_until_the_next)
 {
 	struct check_board *board = board_of(2);
 
 	refuse(board, 0, 20, "send: dst is 9");
-	cr_expect_str_eq(board->slots[0].refusal.call.op, "send");
+	cr_assert(check_last_refusal(&board->slots[0]));
+	cr_expect_str_eq(check_last_refusal(&board->slots[0])->call.op, "send");
 	reduce(board, 0, "", 0);
-	cr_expect_str_eq(board->slots[0].refusal.call.op, "");
+	cr_expect(!check_last_refusal(&board->slots[0]));
+	cr_expect_eq(board->slots[0].refused, 1);
 	free(board);
 }
 
-/* ---- from the call to the verdict -------------------------------------- */
-
-static int launch(int (*rank_main)(void *arg), void *arg)
+Test(verdict_label, refusals_at_a_line_are_counted_and_the_last_is_kept)
 {
-	const struct dist_launch_options options = {
-		.backend = "sim",
-		.world_size = 2,
-		.platform = "scenarios/platforms/star-8.xml"};
+	struct check_board *board = board_of(1);
+	struct check_slot *slot = &board->slots[0];
 
-	return dist_launch(&options, rank_main, arg);
+	for (int line = 1; line <= CHECK_REFUSALS + 3; line++)
+		for (int i = 0; i < line; i++)
+			refuse(board, 0, line, "send: dst is 9");
+	cr_expect_eq(slot->refused, CHECK_REFUSALS);
+	for (int i = 0; i + 1 < CHECK_REFUSALS; i++)
+		cr_expect_eq(slot->refusals[i].count, i + 1);
+	cr_expect_eq(slot->refusals[CHECK_REFUSALS - 1].call.site.line,
+		     CHECK_REFUSALS + 3);
+	cr_expect_eq(slot->refusals[CHECK_REFUSALS - 1].count,
+		     CHECK_REFUSALS + 3);
+	free(board);
 }
 
-/* The first call is about what the ranks' numbers say, the second about nothing
- * in particular: a label lasts for one call. */
-static int labelled_rank(void *arg)
+Test(verdict_label, what_all_ranks_were_refused_alike_is_to_blame_for_no_wait)
 {
-	const uint64_t *terms = arg;
-	struct dist_group *group;
-	float x[2] = {1, 2};
-	int status = 0;
+	struct check_board *board = board_of(2);
 
-	if (dist_init_process_group(NULL, &group))
-		return 1;
-	for (int call = 0; call < 2 && !status; call++) {
-		if (call == 0)
-			group = dist_label(group, "a part",
-					   terms[dist_get_rank(group)]);
-		status = dist_all_reduce(group, dist_tensor(x, 2, DIST_FLOAT32),
-					 DIST_SUM, NULL) != DIST_OK;
-	}
-	return dist_destroy_process_group(group) != DIST_OK || status;
+	refuse(board, 0, 20, "all_reduce: dtype 99 is none");
+	refuse(board, 1, 20, "all_reduce: dtype 99 is none");
+	reduce(board, 0, "", 0);
+	board_expect(board, &board_stuck, CHECK_DEADLOCK, BOARD_ANY,
+		     "rank 1, which has finished\n", NULL);
 }
 
-Test(verdict_label, equal_terms_agree)
+Test(verdict_label, what_one_rank_was_refused_is)
 {
-	uint64_t terms[2] = {5, 5};
+	struct check_board *board = board_of(2);
 
-	cr_expect_eq(launch(labelled_rank, terms), DIST_EXIT_OK);
+	refuse(board, 1, 20, "all_reduce: dtype 99 is none");
+	reduce(board, 0, "", 0);
+	board_expect(
+		board, &board_stuck, CHECK_INVALID, BOARD_ANY,
+		"lockstep: invalid call: rank 1 called all_reduce at "
+		"prog.c:20, which was refused; hence a deadlock\n"
+		"  rank 1 called all_reduce at prog.c:20, which was refused:\n"
+		"    dtype 99 is none\n"
+		"lockstep: deadlock: no rank can ever move\n",
+		NULL);
 }
 
-Test(verdict_label, other_terms_of_one_shape_are_a_mismatch)
+Test(verdict_label, one_refused_call_does_not_explain_two_that_lack)
 {
-	uint64_t terms[2] = {5, 6};
+	struct check_board *board = board_of(2);
 
-	cr_expect_eq(launch(labelled_rank, terms), DIST_EXIT_MISMATCH);
+	refuse(board, 1, 20, "all_reduce: dtype 99 is none");
+	reduce(board, 0, "", 0);
+	check_resume(&board->slots[0]);
+	reduce(board, 0, "", 0);
+	board_expect(board, &board_stuck, CHECK_DEADLOCK, BOARD_ANY,
+		     "rank 1, which has finished\n", NULL);
 }

@@ -6,79 +6,7 @@
 #include <string.h>
 
 #include "check/verdict.h"
-
-static struct check_board *board_of(uint32_t world_size)
-{
-	struct check_board *board = calloc(1, check_board_bytes(world_size));
-
-	cr_assert(board);
-	check_board_init(board, world_size);
-	for (uint32_t rank = 0; rank < world_size; rank++) {
-		board->slots[rank].state = CHECK_RANK_RUNNING;
-		check_join(&board->slots[rank], 0, 0);
-	}
-	return board;
-}
-
-/* A collective, for tag -1, or a message with peer. */
-static uint32_t issue(struct check_board *board, uint32_t rank, const char *op,
-		      int peer, int tag, int line)
-{
-	struct check_slot *slot = &board->slots[rank];
-	struct check_call call = {
-		.peer = peer, .peer_rank = peer, .tag = tag, .numel = 4};
-
-	if (tag < 0)
-		call.index = check_collectives(slot, 0, slot->generation);
-	snprintf(call.op, sizeof call.op, "%s", op);
-	snprintf(call.group, sizeof call.group, "default");
-	check_site_set(&call.site, "prog.c", line);
-	return check_issue(slot, &call);
-}
-
-static void block(struct check_board *board, uint32_t rank, const char *op,
-		  int peer, int tag, int line)
-{
-	uint32_t number = issue(board, rank, op, peer, tag, line);
-
-	check_wait(&board->slots[rank], number, NULL);
-}
-
-static void complete(struct check_board *board, uint32_t rank, const char *op,
-		     int peer, int tag, int line)
-{
-	uint32_t number = issue(board, rank, op, peer, tag, line);
-
-	check_end(&board->slots[rank], number, 0, 1);
-}
-
-/* The report on a board of which nothing moves; frees the board. */
-static char *judged(struct check_board *board, enum check_verdict_kind kind)
-{
-	struct check_facts facts = {.lost_rank = -1, .nothing_moves = 1};
-	struct check_verdict verdict = check_judge(board, &facts);
-	char *text = NULL;
-	size_t len = 0;
-	FILE *out = open_memstream(&text, &len);
-
-	check_report(out, board, &facts, &verdict);
-	fclose(out);
-	cr_expect_eq(verdict.kind, kind, "%s", text);
-	free(board);
-	return text;
-}
-
-static void expect_text(char *text, const char *part)
-{
-	cr_expect(strstr(text, part), "\"%s\" is not in:\n%s", part, text);
-	free(text);
-}
-
-static void expect_no_text(char *text, const char *part)
-{
-	cr_expect(!strstr(text, part), "\"%s\" is in:\n%s", part, text);
-	free(text);
-}
+#include "tests/support/board.h"
 
 /* ---- messages that do not meet ---------------------------------------- */
 
@@ -86,86 +14,92 @@ Test(verdict_origins, another_tag_is_named)
 {
 	struct check_board *board = board_of(2);
 
-	issue(board, 0, "recv", 1, 3, 11);
-	block(board, 0, "barrier", -1, -1, 12);
-	block(board, 1, "send", 0, 4, 21);
-	expect_text(judged(board, CHECK_DEADLOCK),
-		    "rank 1's send(dst 0, tag 4) of group default at prog.c:21 "
-		    "and rank 0's recv(src 1, tag 3) of group default at "
-		    "prog.c:11 do not meet: they differ in the tag\n");
+	board_issue(board, 0, "recv", 1, 3, 11);
+	board_block(board, 0, "barrier", -1, -1, 12);
+	board_block(board, 1, "send", 0, 4, 21);
+	board_expect(board, &board_stuck, CHECK_DEADLOCK, BOARD_ANY,
+		     "rank 1's send(dst 0, tag 4, float32, 4) of group default "
+		     "at prog.c:21 and rank 0's recv(src 1, tag 3, float32, 4) "
+		     "of group default at prog.c:11 do not meet: they differ "
+		     "in the tag\n",
+		     NULL);
 }
 
 Test(verdict_origins, another_rank_is_named)
 {
 	struct check_board *board = board_of(3);
 
-	block(board, 0, "recv", 2, 0, 11);
+	board_block(board, 0, "recv", 2, 0, 11);
 	board->slots[1].state = CHECK_RANK_FINISHED;
-	block(board, 2, "send", 1, 0, 21);
-	expect_text(judged(board, CHECK_DEADLOCK), "they differ in a rank\n");
+	board_block(board, 2, "send", 1, 0, 21);
+	board_expect(board, &board_stuck, CHECK_DEADLOCK, BOARD_ANY,
+		     "they differ in a rank\n", NULL);
 }
 
 Test(verdict_origins, what_differs_in_more_is_no_miss)
 {
 	struct check_board *board = board_of(3);
 
-	block(board, 0, "recv", 2, 0, 11);
+	board_block(board, 0, "recv", 2, 0, 11);
 	board->slots[1].state = CHECK_RANK_FINISHED;
-	block(board, 2, "send", 1, 5, 21);
-	expect_no_text(judged(board, CHECK_DEADLOCK), "do not meet");
+	board_block(board, 2, "send", 1, 5, 21);
+	board_expect(board, &board_stuck, CHECK_DEADLOCK, BOARD_ANY,
+		     "!do not meet", NULL);
 }
 
 Test(verdict_origins, a_message_in_flight_is_named)
 {
 	struct check_board *board = board_of(2);
 
-	issue(board, 0, "recv", 1, 3, 11);
-	block(board, 0, "barrier", -1, -1, 12);
+	board_issue(board, 0, "recv", 1, 3, 11);
+	board_block(board, 0, "barrier", -1, -1, 12);
 	board->slots[1].state = CHECK_RANK_FINISHED;
-	expect_text(judged(board, CHECK_DEADLOCK),
-		    "nobody answers rank 0's recv(src 1, tag 3) of group "
-		    "default at prog.c:11\n");
+	board_expect(board, &board_stuck, CHECK_DEADLOCK, BOARD_ANY,
+		     "nobody answers rank 0's recv(src 1, tag 3, float32, 4) "
+		     "of group default at prog.c:11\n",
+		     NULL);
 }
 
 Test(verdict_origins, an_answered_message_is_not)
 {
 	struct check_board *board = board_of(2);
 
-	issue(board, 0, "recv", 1, 3, 11);
-	block(board, 0, "barrier", -1, -1, 12);
-	complete(board, 1, "send", 0, 3, 21);
+	board_issue(board, 0, "recv", 1, 3, 11);
+	board_block(board, 0, "barrier", -1, -1, 12);
+	board_done(board, 1, "send", 0, 3, 21);
 	board->slots[1].state = CHECK_RANK_FINISHED;
-	expect_no_text(judged(board, CHECK_DEADLOCK), "nobody answers");
+	board_expect(board, &board_stuck, CHECK_DEADLOCK, BOARD_ANY,
+		     "!nobody answers", NULL);
 }
 
 Test(verdict_origins, a_message_like_the_one_too_many_is_named)
 {
 	struct check_board *board = board_of(2);
 
-	complete(board, 0, "send", 1, 0, 10);
-	complete(board, 0, "send", 1, 0, 11);
-	complete(board, 1, "recv", 0, 0, 20);
-	complete(board, 1, "recv", 0, 0, 20);
-	block(board, 0, "send", 1, 0, 10);
+	board_done(board, 0, "send", 1, 0, 10);
+	board_done(board, 0, "send", 1, 0, 11);
+	board_done(board, 1, "recv", 0, 0, 20);
+	board_done(board, 1, "recv", 0, 0, 20);
+	board_block(board, 0, "send", 1, 0, 10);
 	board->slots[1].state = CHECK_RANK_FINISHED;
-	expect_text(judged(board, CHECK_DEADLOCK),
-		    "rank 0 called the same from another line before: send(dst "
-		    "1, tag 0) of group default at prog.c:11\n");
+	board_expect(
+		board, &board_stuck, CHECK_DEADLOCK, BOARD_ANY,
+		"rank 0 called the same from another line before: send(dst 1, "
+		"tag 0, float32, 4) of group default at prog.c:11\n",
+		NULL);
 }
 
 Test(verdict_origins, an_answer_that_the_ring_forgot_counts)
 {
-	struct check_facts facts = {.lost_rank = -1};
 	struct check_board *board = board_of(2);
 
-	complete(board, 0, "send", 1, 3, 10);
+	board_done(board, 0, "send", 1, 3, 10);
 	for (int i = 0; i < CHECK_RING; i++)
-		complete(board, 0, "send", 1, 4, 11);
-	block(board, 0, "recv", 1, 0, 12);
-	block(board, 1, "recv", 0, 3, 20);
+		board_done(board, 0, "send", 1, 4, 11);
+	board_block(board, 0, "recv", 1, 0, 12);
+	board_block(board, 1, "recv", 0, 3, 20);
 	check_end(&board->slots[0], CHECK_RING + 2, -5, 1);
-	cr_expect_eq(check_judge(board, &facts).kind, CHECK_TIMEOUT);
-	free(board);
+	board_expect(board, &board_usual, CHECK_TIMEOUT, BOARD_ANY, NULL);
 }
 
 Test(verdict_origins, who_sent_least_is_awaited_from_any)
@@ -174,12 +108,13 @@ Test(verdict_origins, who_sent_least_is_awaited_from_any)
 
 	for (uint32_t rank = 1; rank < 3; rank++)
 		board->slots[rank].state = CHECK_RANK_FINISHED;
-	complete(board, 1, "send", 0, 0, 21);
-	complete(board, 0, "recv", -1, 0, 11);
+	board_done(board, 1, "send", 0, 0, 21);
+	board_done(board, 0, "recv", -1, 0, 11);
 	check_source(&board->slots[0], 1, 1);
-	block(board, 0, "recv", -1, 0, 11);
-	expect_text(judged(board, CHECK_DEADLOCK),
-		    "for one of ranks 1-2 (2), of which rank 2 has finished");
+	board_block(board, 0, "recv", -1, 0, 11);
+	board_expect(board, &board_stuck, CHECK_DEADLOCK, BOARD_ANY,
+		     "for one of ranks 1-2 (2), of which rank 2 has finished",
+		     NULL);
 }
 
 /* ---- collectives ------------------------------------------------------ */
@@ -189,16 +124,17 @@ Test(verdict_origins, where_ranks_parted_is_named)
 	struct check_board *board = board_of(3);
 
 	for (uint32_t rank = 0; rank < 3; rank++) {
-		complete(board, rank, "barrier", -1, -1, 10);
-		complete(board, rank, "barrier", -1, -1, rank == 1 ? 11 : 20);
-		complete(board, rank, "barrier", -1, -1, rank == 1 ? 20 : 30);
-		block(board, rank, rank == 1 ? "barrier" : "all_reduce", -1, -1,
-		      rank == 1 ? 30 : 40);
+		board_done(board, rank, "barrier", -1, -1, 10);
+		board_done(board, rank, "barrier", -1, -1, rank == 1 ? 11 : 20);
+		board_done(board, rank, "barrier", -1, -1, rank == 1 ? 20 : 30);
+		board_block(board, rank, rank == 1 ? "barrier" : "all_reduce",
+			    -1, -1, rank == 1 ? 30 : 40);
 	}
-	expect_text(judged(board, CHECK_MISMATCH),
-		    "ranks called from different lines before: rank 1 "
-		    "barrier() #1 of group default at prog.c:11, rank 0 at "
-		    "prog.c:20\n");
+	board_expect(board, &board_stuck, CHECK_MISMATCH, BOARD_ANY,
+		     "ranks called from different lines before: rank 1 "
+		     "barrier(float32, 4) #1 of group default at prog.c:11, "
+		     "rank 0 at prog.c:20\n",
+		     NULL);
 }
 
 /* A barrier at line 10, for what a label says. */
@@ -206,7 +142,7 @@ static void complete_for(struct check_board *board, uint32_t rank,
 			 const char *label)
 {
 	struct check_slot *slot = &board->slots[rank];
-	uint32_t number = issue(board, rank, "barrier", -1, -1, 10);
+	uint32_t number = board_issue(board, rank, "barrier", -1, -1, 10);
 	struct check_call *call = &slot->ring[(number - 1) % CHECK_RING];
 
 	snprintf(call->label, sizeof call->label, "%s", label);
@@ -223,12 +159,13 @@ Test(verdict_origins, what_ranks_called_for_at_one_line_is_named)
 		complete_for(board, rank, rank == 1 ? "step 3" : "step 2");
 	}
 	for (uint32_t rank = 0; rank < 3; rank += 2)
-		block(board, rank, "barrier", -1, -1, 10);
+		board_block(board, rank, "barrier", -1, -1, 10);
 	board->slots[1].state = CHECK_RANK_FINISHED;
-	expect_text(judged(board, CHECK_DEADLOCK),
-		    "ranks called for different things before: rank 1 "
-		    "barrier() #1 of group default for step 2 at prog.c:10, "
-		    "rank 0 for step 1 at prog.c:10\n");
+	board_expect(board, &board_stuck, CHECK_DEADLOCK, BOARD_ANY,
+		     "ranks called for different things before: rank 1 "
+		     "barrier(float32, 4) #1 of group default for step 2 at "
+		     "prog.c:10, rank 0 for step 1 at prog.c:10\n",
+		     NULL);
 }
 
 Test(verdict_origins, ranks_that_never_parted_have_no_such_line)
@@ -236,47 +173,51 @@ Test(verdict_origins, ranks_that_never_parted_have_no_such_line)
 	struct check_board *board = board_of(2);
 
 	for (uint32_t rank = 0; rank < 2; rank++)
-		complete(board, rank, "barrier", -1, -1, 10);
-	block(board, 0, "barrier", -1, -1, 11);
+		board_done(board, rank, "barrier", -1, -1, 10);
+	board_block(board, 0, "barrier", -1, -1, 11);
 	board->slots[1].state = CHECK_RANK_FINISHED;
-	expect_no_text(judged(board, CHECK_DEADLOCK), "different lines");
+	board_expect(board, &board_stuck, CHECK_DEADLOCK, BOARD_ANY,
+		     "!different lines", NULL);
 }
 
 Test(verdict_origins, the_first_call_that_is_lacking_is_named)
 {
 	struct check_board *board = board_of(2);
 
-	complete(board, 0, "broadcast", -1, -1, 10);
-	block(board, 0, "barrier", -1, -1, 11);
+	board_done(board, 0, "broadcast", -1, -1, 10);
+	board_block(board, 0, "barrier", -1, -1, 11);
 	board->slots[1].state = CHECK_RANK_FINISHED;
-	expect_text(judged(board, CHECK_DEADLOCK),
-		    "rank 1 did not come to broadcast() #0 of group default at "
-		    "prog.c:10, where rank 0 was\n");
+	board_expect(board, &board_stuck, CHECK_DEADLOCK, BOARD_ANY,
+		     "rank 1 did not come to broadcast(float32, 4) #0 of group "
+		     "default at prog.c:10, where rank 0 was\n",
+		     NULL);
 }
 
 Test(verdict_origins, what_lacks_is_named_where_a_message_is_awaited)
 {
 	struct check_board *board = board_of(2);
 
-	complete(board, 0, "broadcast", -1, -1, 10);
-	block(board, 0, "send", 1, 0, 11);
+	board_done(board, 0, "broadcast", -1, -1, 10);
+	board_block(board, 0, "send", 1, 0, 11);
 	board->slots[1].state = CHECK_RANK_FINISHED;
-	expect_text(judged(board, CHECK_DEADLOCK),
-		    "rank 1 did not come to broadcast() #0 of group default at "
-		    "prog.c:10, where rank 0 was\n");
+	board_expect(board, &board_stuck, CHECK_DEADLOCK, BOARD_ANY,
+		     "rank 1 did not come to broadcast(float32, 4) #0 of group "
+		     "default at prog.c:10, where rank 0 was\n",
+		     NULL);
 }
 
 Test(verdict_origins, an_awaited_rank_that_is_stuck_goes_before_one_that_left)
 {
 	struct check_board *board = board_of(3);
 
-	block(board, 0, "barrier", -1, -1, 10);
+	board_block(board, 0, "barrier", -1, -1, 10);
 	board->slots[1].state = CHECK_RANK_FINISHED;
-	block(board, 2, "recv", 0, 0, 12);
-	expect_text(judged(board, CHECK_DEADLOCK),
-		    "rank 0 waits in barrier (group default, #0, prog.c:10) "
-		    "for rank 2, which waits in recv (src 0, tag 0, prog.c:12) "
-		    "for rank 0: a cycle\n");
+	board_block(board, 2, "recv", 0, 0, 12);
+	board_expect(board, &board_stuck, CHECK_DEADLOCK, BOARD_ANY,
+		     "rank 0 waits in barrier (group default, #0, prog.c:10) "
+		     "for rank 2, which waits in recv (src 0, tag 0, "
+		     "prog.c:12) for rank 0: a cycle\n",
+		     NULL);
 }
 
 /* ---- joining again ---------------------------------------------------- */
@@ -285,11 +226,12 @@ Test(verdict_origins, calls_before_joining_again_are_not_compared)
 {
 	struct check_board *board = board_of(2);
 
-	complete(board, 0, "all_reduce", -1, -1, 10);
-	complete(board, 1, "all_reduce", -1, -1, 10);
+	board_done(board, 0, "all_reduce", -1, -1, 10);
+	board_done(board, 1, "all_reduce", -1, -1, 10);
 	check_join(&board->slots[0], 0, 0);
-	block(board, 0, "broadcast", -1, -1, 20);
-	expect_text(judged(board, CHECK_DEADLOCK), "rank 0 waits in broadcast");
+	board_block(board, 0, "broadcast", -1, -1, 20);
+	board_expect(board, &board_stuck, CHECK_DEADLOCK, BOARD_ANY,
+		     "rank 0 waits in broadcast", NULL);
 }
 
 Test(verdict_origins, calls_after_joining_again_are)
@@ -297,40 +239,40 @@ Test(verdict_origins, calls_after_joining_again_are)
 	struct check_board *board = board_of(2);
 
 	for (uint32_t rank = 0; rank < 2; rank++) {
-		complete(board, rank, "all_reduce", -1, -1, 10);
+		board_done(board, rank, "all_reduce", -1, -1, 10);
 		check_join(&board->slots[rank], 0, 0);
 	}
-	block(board, 0, "broadcast", -1, -1, 20);
-	block(board, 1, "all_reduce", -1, -1, 21);
-	expect_text(judged(board, CHECK_MISMATCH),
-		    "the ranks disagree about collective #0");
+	board_block(board, 0, "broadcast", -1, -1, 20);
+	board_block(board, 1, "all_reduce", -1, -1, 21);
+	board_expect(board, &board_stuck, CHECK_MISMATCH, BOARD_ANY,
+		     "the ranks disagree about collective #0", NULL);
 }
 
 Test(verdict_origins, who_has_yet_to_join_again_is_awaited)
 {
 	struct check_board *board = board_of(2);
 
-	complete(board, 0, "barrier", -1, -1, 10);
-	complete(board, 1, "barrier", -1, -1, 10);
-	complete(board, 1, "barrier", -1, -1, 11);
+	board_done(board, 0, "barrier", -1, -1, 10);
+	board_done(board, 1, "barrier", -1, -1, 10);
+	board_done(board, 1, "barrier", -1, -1, 11);
 	board->slots[1].state = CHECK_RANK_FINISHED;
 	check_join(&board->slots[0], 0, 0);
-	block(board, 0, "barrier", -1, -1, 20);
-	expect_text(judged(board, CHECK_DEADLOCK),
-		    "for rank 1, which has finished");
+	board_block(board, 0, "barrier", -1, -1, 20);
+	board_expect(board, &board_stuck, CHECK_DEADLOCK, BOARD_ANY,
+		     "for rank 1, which has finished", NULL);
 }
 
 Test(verdict_origins, messages_before_joining_again_do_not_count)
 {
 	struct check_board *board = board_of(2);
 
-	complete(board, 0, "send", 1, 0, 10);
-	complete(board, 1, "recv", 0, 0, 11);
+	board_done(board, 0, "send", 1, 0, 10);
+	board_done(board, 1, "recv", 0, 0, 11);
 	for (uint32_t rank = 0; rank < 2; rank++)
 		check_join(&board->slots[rank], 0, 0);
-	block(board, 1, "recv", 0, 0, 21);
+	board_block(board, 1, "recv", 0, 0, 21);
 	board->slots[0].state = CHECK_RANK_FINISHED;
 	cr_expect_eq(board->slots[1].ring[1].index, 0);
-	expect_text(judged(board, CHECK_DEADLOCK),
-		    "for rank 0, which has finished");
+	board_expect(board, &board_stuck, CHECK_DEADLOCK, BOARD_ANY,
+		     "for rank 0, which has finished", NULL);
 }

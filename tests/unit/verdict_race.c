@@ -6,6 +6,7 @@
 
 #include "check/outputs.h"
 #include "check/verdict.h"
+#include "tests/support/board.h"
 
 static struct check_call call_of(const char *op, int peer, int line)
 {
@@ -34,15 +35,8 @@ static char *report_of(const struct check_race *race)
 {
 	const struct check_facts facts = {.lost_rank = -1, .race = race};
 	const struct check_verdict verdict = {CHECK_RACE, 0};
-	char *text = NULL;
-	size_t len = 0;
-	FILE *out = open_memstream(&text, &len);
 
-	check_report(out, NULL, &facts, &verdict);
-	fclose(out);
-	cr_expect_eq(check_exit_status(&verdict), 15);
-	cr_expect_str_eq(check_verdict_name(verdict.kind), "race");
-	return text;
+	return board_report(NULL, &facts, &verdict);
 }
 
 Test(verdict_race, both_matches_and_what_they_lead_to_are_told)
@@ -86,13 +80,12 @@ Test(verdict_race, a_look_is_told_by_its_answers)
 	race.other.send.op[0] = race.here.send.op[0] = '\0';
 	race.here.seen = true;
 	text = report_of(&race);
-	cr_expect_str_eq(
-		text,
-		"lockstep: message race: how the job ends depends on whether "
-		"a message is complete when rank 0 looks\n"
-		"  rank 0 called recv(src 1, tag 0) of group default at "
-		"prog.c:10\n"
-		"  if it is not: the job ends well (--replay v1/any)\n"
-		"  if it is: deadlock (--replay v1/any:0.1)\n");
+	cr_expect_str_eq(text,
+			 "lockstep: message race: how the job ends depends on "
+			 "whether a message is complete when rank 0 looks\n"
+			 "  rank 0 called recv(src 1, tag 0) of group default "
+			 "at prog.c:10\n"
+			 "  if it is not: the job ends well (--replay v1/any)\n"
+			 "  if it is: deadlock (--replay v1/any:0.1)\n");
 	free(text);
 }

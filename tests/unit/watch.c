@@ -18,6 +18,8 @@
 #include "lockstep/dist.h"
 #include "tests/support/leaks.h"
 #include "tests/support/seat.h"
+#include "base/random.h"
+#include "base/hash.h"
 
 #define RANKS 3
 #define SLOTS 5
@@ -98,16 +100,6 @@ static struct dist_tensor floats(float *data, size_t numel)
 }
 
 /* ---- any legal program, and one with a byte written too early ------------ */
-
-static uint64_t next(uint64_t *state)
-{
-	/* SplitMix64: Steele, Lea, Flood 2014. */
-	uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return z ^ (z >> 31);
-}
 
 /* Operations in flight on memory of their own. */
 struct slot {
@@ -200,12 +192,12 @@ static void touch(struct slot *slot, uint64_t draw, struct results *results)
 static void change(struct slot *slot, uint64_t *state)
 {
 	for (size_t i = 0; i < WHOLE; i++)
-		slot->in[i] = (float)(next(state) % 1000);
+		slot->in[i] = (float)(dist__random_next(state) % 1000);
 }
 
 static uint64_t hash_of(const struct slot *slots)
 {
-	uint64_t hash = UINT64_C(14695981039346656037);
+	uint64_t hash = DIST__HASH_BEGIN;
 
 	for (size_t i = 0; i < SLOTS; i++)
 		for (size_t j = 0; j < WHOLE; j++) {
@@ -213,8 +205,8 @@ static uint64_t hash_of(const struct slot *slots)
 
 			memcpy(&bits[0], &slots[i].in[j], sizeof bits[0]);
 			memcpy(&bits[1], &slots[i].out[j], sizeof bits[1]);
-			hash = (hash ^ bits[0]) * UINT64_C(1099511628211);
-			hash = (hash ^ bits[1]) * UINT64_C(1099511628211);
+			hash = dist__hash_word(hash, bits[0]);
+			hash = dist__hash_word(hash, bits[1]);
 		}
 	return hash;
 }
@@ -229,16 +221,17 @@ static int any_program(struct dist_group *group, const struct run *run)
 	int at = (int)(run->seed % STEPS);
 
 	for (int step = 0; slots && step < STEPS && !error; step++) {
-		struct slot *slot = &slots[next(&alike) % SLOTS];
+		struct slot *slot = &slots[dist__random_next(&alike) % SLOTS];
 
 		error = finish(slot);
 		change(slot, &own);
 		if (!error)
-			error = issue(group, slot, next(&alike), step);
+			error = issue(group, slot, dist__random_next(&alike),
+				      step);
 		if (run->inject && rank == 1 && step == at && !error)
-			touch(slot, next(&own), run->results);
-		if (!error && next(&own) % 2)
-			error = finish(&slots[next(&own) % SLOTS]);
+			touch(slot, dist__random_next(&own), run->results);
+		if (!error && dist__random_next(&own) % 2)
+			error = finish(&slots[dist__random_next(&own) % SLOTS]);
 	}
 	for (int i = 0; slots && i < SLOTS; i++) {
 		enum dist_error late = finish(&slots[i]);

@@ -7,7 +7,7 @@
 #include "tests/support/leaks.h"
 #include "tests/support/wire_fuzz.h"
 
-Test(wire, survives_mutated_requests, .timeout = 100)
+Test(wire, survives_mutated_requests)
 {
 	for (uint64_t seed = 1; seed <= 3000; seed++) {
 		const char *failure = wire_fuzz_session(seed);
@@ -18,7 +18,7 @@ Test(wire, survives_mutated_requests, .timeout = 100)
 	cr_assert_not(leaks_found());
 }
 
-Test(wire, survives_mutated_files, .timeout = 100)
+Test(wire, survives_mutated_files)
 {
 	char path[] = "/tmp/lockstep-wire-XXXXXX";
 	int fd = mkstemp(path);

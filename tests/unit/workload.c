@@ -1,11 +1,11 @@
 /* What workloads stand on: layers, rates, lots, waits, arguments. */
 #include <criterion/criterion.h>
+#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenarios/gpu.h"
 #include "scenarios/grid.h"
 #include "scenarios/layers.h"
 #include "scenarios/micro_batches.h"
@@ -60,9 +60,9 @@ Test(layers, are_the_blocks_of_a_model)
 
 Test(layers, may_have_names_without_modules)
 {
-	struct model_row rows[] = {{(char[]){".w"}, 4, 8},
-				   {(char[]){"."}, 2, 0},
-				   {(char[]){"w."}, 2, 0}};
+	struct model_row rows[] = {{.name = (char[]){".w"}, .numel = 4},
+				   {.name = (char[]){"."}, .numel = 2},
+				   {.name = (char[]){"w."}, .numel = 2}};
 	const struct model model = {
 		.rows = rows, .num_rows = 3, .num_parameters = 3, .numel = 8};
 	struct layers layers;
@@ -70,6 +70,57 @@ Test(layers, may_have_names_without_modules)
 	cr_assert_eq(layers_init(&layers, &model), DIST_OK);
 	cr_expect_eq(layers.num, 3);
 	layers_release(&layers);
+}
+
+/* What pipelines, tensor groups and experts need of each layer. */
+static void expect_columns(const char *path)
+{
+	struct dist_message message;
+	struct layers layers;
+	struct model model;
+	size_t attentions = 0;
+
+	cr_assert_eq(model_load(&model, path, &message), DIST_OK, "%s",
+		     message.text);
+	cr_assert_eq(layers_init(&layers, &model), DIST_OK);
+	for (size_t l = 0; l < layers.num; l++)
+		attentions += (size_t)layers.list[l].attentions;
+	for (size_t l = 0; l < layers.num; l++) {
+		const struct layer *layer = &layers.list[l];
+
+		cr_expect_gt(layer->activation, 0, "%s: layer %zu", path, l);
+		if (attentions == 0)
+			continue;
+		cr_expect_eq(layer->attentions, 1, "%s: layer %zu", path, l);
+		cr_expect_eq(layer->width * layer->tokens, layer->attention,
+			     "%s: layer %zu", path, l);
+		cr_expect_gt(layer->mlp_numel, 8 * layer->width * layer->width);
+	}
+	cr_expect_eq(attentions > 0,
+		     strstr(path, "/gpt") || strstr(path, "/bert"), "%s", path);
+	layers_release(&layers);
+	model_release(&model);
+}
+
+Test(layers, of_all_models_have_their_columns)
+{
+	const char *folder = "scenarios/models";
+	DIR *models = opendir(folder);
+	struct dirent *entry;
+	int num = 0;
+
+	cr_assert(models);
+	while ((entry = readdir(models)) != NULL) {
+		char path[512];
+
+		if (!strstr(entry->d_name, ".csv"))
+			continue;
+		snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+		expect_columns(path);
+		num++;
+	}
+	closedir(models);
+	cr_expect_geq(num, 15);
 }
 
 /* FLOPs of each layer of a model, and where its stages begin. */
@@ -157,28 +208,6 @@ Test(grid, stands_as_megatron_has_it)
 
 /* ---- computing ---------------------------------------------------------- */
 
-Test(gpu, has_the_rates_that_were_measured)
-{
-	struct dist_message message;
-	struct gpu_rate rate;
-
-	cr_assert_eq(gpu_find("a100", "amp", "resnet50", &rate, &message), 0);
-	cr_expect_float_eq(rate.flops, 60.6e12, 1e9);
-	cr_assert_eq(gpu_find("V100 SXM2 32GB", "fp32", "bert_large", &rate,
-			      &message),
-		     0);
-	cr_expect_float_eq(rate.flops, 11.8e12, 1e9);
-	/* Of another model where there is none of this one. */
-	cr_assert_eq(gpu_find("rtx", NULL, "vgg16", &rate, &message), 0);
-	cr_expect_float_eq(rate.flops, 6.2e12, 1e9);
-	cr_expect_neq(strstr(rate.words, "ResNet-50"), NULL);
-	cr_expect_eq(gpu_find("a100", "fp64", "resnet50", &rate, &message),
-		     DIST_ERR_INVALID_ARGUMENT);
-	cr_expect_eq(gpu_find("abacus", NULL, "resnet50", &rate, &message),
-		     DIST_ERR_INVALID_ARGUMENT);
-	cr_expect_neq(strstr(message.text, "A100 SXM 80GB"), NULL);
-}
-
 Test(pace, draws_have_mean_one_and_the_spread_asked_for)
 {
 	enum { DRAWS = 100000 };
@@ -232,35 +261,46 @@ Test(waits, are_idle_until_the_last_begins)
 
 /* ---- arguments ---------------------------------------------------------- */
 
+/* What is said of one word of a command line of ddp_step; "": nothing. */
+static const char *said_of(const char *word, struct dist_message *message)
+{
+	static const struct option_group groups[] = {
+		{.options = workload_options}, {.options = NULL}};
+	const struct manual manual = {.groups = groups, .taker = "ddp_step"};
+	const char *argv[] = {"ddp_step", word, NULL};
+	struct workload_arguments a;
+	bool helped;
+	int argc = 2;
+
+	message->text[0] = '\0';
+	workload_arguments_init(&a, "ddp_step");
+	cr_expect_eq(arguments_read(&manual, &argc, argv, &a, &helped, message),
+		     !message->text[0]);
+	return message->text;
+}
+
 Test(workload_arguments, have_ranges)
 {
-	struct poptOption table[WORKLOAD_TABLE];
-	struct workload_arguments a;
-	struct dist_message message;
+	struct dist_message m;
 
-	workload_arguments_init(&a, "ddp_step", table);
-	cr_expect(workload_arguments_check(&a, "ddp_step", &message));
-	a.rate.batch = NAN;
-	cr_expect_not(workload_arguments_check(&a, "ddp_step", &message));
-	cr_expect_str_eq(message.text, "--batch: expected more than 0");
-	a.rate.batch = 1;
-	a.jitter_percent = 101;
-	cr_expect_not(workload_arguments_check(&a, "ddp_step", &message));
-	cr_expect_str_eq(message.text,
-			 "--jitter: expected 0 or more, at most 100");
-	a.jitter_percent = 0;
-	a.comm_hook = (char[]){"powersgd"};
-	cr_expect_not(workload_arguments_check(&a, "ddp_step", &message));
-	cr_expect_neq(strstr(message.text, "fp16_compress"), NULL);
+	cr_expect_str_eq(said_of("--batch=0.5", &m), "");
+	cr_expect_str_eq(said_of("--batch=nan", &m),
+			 "--batch: expected a number above 0, not \"nan\"");
+	cr_expect_str_eq(said_of("--jitter=101", &m),
+			 "--jitter: expected a number from 0 to 100, not "
+			 "\"101\"");
+	cr_expect_str_eq(said_of("--comm-hook=fp16_compres", &m),
+			 "--comm-hook: expected allreduce, fp16_compress or "
+			 "bf16_compress, not \"fp16_compres\"");
+	cr_expect_str_eq(said_of("--zero=3", &m), "--zero=3: unknown option");
 }
 
 Test(workload_arguments, describe_what_is_not_by_default)
 {
-	struct poptOption table[WORKLOAD_TABLE];
 	struct workload_arguments a;
 	char text[128];
 
-	workload_arguments_init(&a, "ddp_step", table);
+	workload_arguments_init(&a, "ddp_step");
 	workload_arguments_describe(&a, "ddp_step", text, sizeof text);
 	cr_expect_str_eq(text, "");
 	a.bucket_cap_mb = 2.5;

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include <cblas.h>
+#include "scenarios/tutorial/nn/matrix.h"
 
 static size_t side_out(const struct conv_shape *shape)
 {
@@ -30,34 +30,32 @@ static size_t num_lines(const struct layer *layer,
 void conv_forward(const struct layer *layer, const struct conv_shape *shape,
 		  const float *x, float *columns, float *y)
 {
-	int in = (int)layer->inputs, out = (int)layer->outputs;
+	size_t in = layer->inputs, out = layer->outputs;
 	size_t length = side_out(shape), n = length * length;
 
 	for (size_t i = 0; i < num_lines(layer, shape); i++)
 		memcpy(columns + i * length, x + line_begin(shape, i),
 		       length * sizeof(float));
-	for (size_t o = 0; o < layer->outputs; o++)
+	for (size_t o = 0; o < out; o++)
 		for (size_t i = 0; i < n; i++)
 			y[o * n + i] = layer->bias[o];
-	cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, out, (int)n, in,
-		    1, layer->weight, in, columns, (int)n, 1, y, (int)n);
+	matrix_add_ab(out, n, in, layer->weight, columns, y);
 }
 
 void conv_backward(const struct layer *layer, const struct conv_shape *shape,
 		   const float *dy, float *columns, float *dx)
 {
-	int in = (int)layer->inputs, out = (int)layer->outputs;
+	size_t in = layer->inputs, out = layer->outputs;
 	size_t length = side_out(shape), n = length * length;
 
-	cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, out, in, (int)n, 1,
-		    dy, (int)n, columns, (int)n, 1, layer->weight_grad, in);
-	for (size_t o = 0; o < layer->outputs; o++)
+	matrix_add_abt(out, in, n, dy, columns, layer->weight_grad);
+	for (size_t o = 0; o < out; o++)
 		for (size_t i = 0; i < n; i++)
 			layer->bias_grad[o] += dy[o * n + i];
 	if (!dx)
 		return;
-	cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, in, (int)n, out, 1,
-		    layer->weight, in, dy, (int)n, 0, columns, (int)n);
+	memset(columns, 0, in * n * sizeof(float));
+	matrix_add_atb(in, n, out, layer->weight, dy, columns);
 	memset(dx, 0,
 	       shape->channels * shape->side * shape->side * sizeof(float));
 	/* A pixel lies under the kernel several times; its gradients add up. */

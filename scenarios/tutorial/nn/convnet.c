@@ -57,7 +57,7 @@ struct convnet_image {
 
 bool convnet_init(struct convnet *net, uint64_t seed)
 {
-	net->image = calloc(1, sizeof(*net->image));
+	net->image = calloc(1, sizeof *net->image);
 	return network_init(&net->network, shapes, LAYERS, seed) && net->image;
 }
 

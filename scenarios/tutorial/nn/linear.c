@@ -2,31 +2,29 @@
 
 #include <string.h>
 
-#include <cblas.h>
+#include "scenarios/tutorial/nn/matrix.h"
 
 void linear_forward(const struct layer *layer, const float *x, size_t rows,
 		    float *y)
 {
-	int n = (int)rows, in = (int)layer->inputs, out = (int)layer->outputs;
+	size_t in = layer->inputs, out = layer->outputs;
 
 	for (size_t r = 0; r < rows; r++)
-		memcpy(y + r * layer->outputs, layer->bias,
-		       layer->outputs * sizeof(float));
-	cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, n, out, in, 1, x,
-		    in, layer->weight, in, 1, y, out);
+		memcpy(y + r * out, layer->bias, out * sizeof(float));
+	matrix_add_abt(rows, out, in, x, layer->weight, y);
 }
 
 void linear_backward(const struct layer *layer, const float *x, const float *dy,
 		     size_t rows, float *dx)
 {
-	int n = (int)rows, in = (int)layer->inputs, out = (int)layer->outputs;
+	size_t in = layer->inputs, out = layer->outputs;
 
-	cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, out, in, n, 1, dy,
-		    out, x, in, 1, layer->weight_grad, in);
+	matrix_add_atb(out, in, rows, dy, x, layer->weight_grad);
 	for (size_t r = 0; r < rows; r++)
-		for (size_t o = 0; o < layer->outputs; o++)
-			layer->bias_grad[o] += dy[r * layer->outputs + o];
-	if (dx)
-		cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, in,
-			    out, 1, dy, out, layer->weight, in, 0, dx, in);
+		for (size_t o = 0; o < out; o++)
+			layer->bias_grad[o] += dy[r * out + o];
+	if (!dx)
+		return;
+	memset(dx, 0, rows * in * sizeof(float));
+	matrix_add_ab(rows, in, out, dy, layer->weight, dx);
 }

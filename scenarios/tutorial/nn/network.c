@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cblas.h>
-
 #include "scenarios/tutorial/nn/random.h"
 
 static void fill(float *values, size_t num, float bound,
@@ -41,10 +39,7 @@ bool network_init(struct network *network, const struct layer_shape *shapes,
 	struct random_stream stream = random_stream(seed, 0);
 	size_t i, first = 0;
 
-	/* One thread, where OpenBLAS has more: the cores are for the ranks, and
-	 * sums are to be added in the same order in every run. */
-	openblas_set_num_threads(1);
-	memset(network, 0, sizeof(*network));
+	memset(network, 0, sizeof *network);
 	network->num_layers = num;
 	for (i = 0; i < num; i++)
 		network->numel += (shapes[i].inputs + 1) * shapes[i].outputs;
@@ -64,7 +59,7 @@ void network_release(struct network *network)
 	free(network->params);
 	free(network->grads);
 	free(network->velocity);
-	memset(network, 0, sizeof(*network));
+	memset(network, 0, sizeof *network);
 }
 
 void network_zero_grads(struct network *network)

@@ -114,9 +114,9 @@ static bool is_ordered(int number, const char *how)
 	       rank == atoi(me) && nth == number && strcmp(word, how) == 0;
 }
 
-static unsigned fail(unsigned error, const char *words)
+static unsigned fail(unsigned error, const char *text)
 {
-	snprintf(last_error, sizeof last_error, "%s", words);
+	snprintf(last_error, sizeof last_error, "%s", text);
 	return error;
 }
 
@@ -130,7 +130,7 @@ EXPORT unsigned ncclGetVersion(int *version)
 
 EXPORT const char *ncclGetErrorString(unsigned result)
 {
-	static const char *const words[] = {
+	static const char *const text[] = {
 		"no error",
 		"unhandled cuda error",
 		"unhandled system error",
@@ -140,7 +140,7 @@ EXPORT const char *ncclGetErrorString(unsigned result)
 		"remote process exited or there was a network error",
 		"NCCL operation in progress"};
 
-	return result < sizeof words / sizeof *words ? words[result] : "?";
+	return result < sizeof text / sizeof *text ? text[result] : "?";
 }
 
 EXPORT const char *ncclGetLastError(struct ncclComm *comm)
@@ -293,8 +293,12 @@ static enum dist_dtype dtype_of(unsigned type)
 		return DIST_UINT8;
 	case 2:
 		return DIST_INT32;
+	case 3:
+		return DIST_UINT32;
 	case 4:
 		return DIST_INT64;
+	case 5:
+		return DIST_UINT64;
 	case 6:
 		return DIST_FLOAT16;
 	case 7:

@@ -1,0 +1,161 @@
+/*
+ * rows.h - a table of rows, described once and printed as text, Markdown, TSV
+ * or JSON.
+ */
+#ifndef LOCKSTEP_BASE_ROWS_H
+#define LOCKSTEP_BASE_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <jansson.h>
+
+#include "lockstep/dist.h"
+
+enum dist__form { FORM_TEXT, FORM_MARKDOWN, FORM_TSV, FORM_JSON };
+
+/* A value, made by one of the cell_ functions. */
+struct dist__cell {
+	enum dist__cell_kind {
+		CELL_TEXT,
+		CELL_COPY,
+		CELL_INT,
+		CELL_REAL,    /* for people: significant digits, */
+		CELL_FIXED,   /* digits after the point, */
+		CELL_PERCENT, /* a fraction in percent, */
+		CELL_ERROR,   /* that with sign and unit, */
+		CELL_TIME,    /* ns as "12.35 ms" */
+		CELL_JSON
+	} kind;
+	int digits;
+	union {
+		const char *text;
+		int64_t number;
+		double real;
+		json_t *json;
+	};
+};
+
+/*
+ * The columns are one text, "key|heading;key|heading": JSON and TSV know a
+ * column by the key, people read the heading over it. Where one is missing
+ * ("|heading", "key|") the column is not there; without the bar both are the
+ * same.
+ */
+struct dist__rows {
+	const char *columns; /* borrowed */
+	const char *unknown; /* what people read for what is not known, NULL:
+				"-"; borrowed */
+	size_t num_rows;
+	struct dist__cell *cells; /* owned */
+	bool failed;              /* memory ran out: nothing will be printed */
+};
+
+/* A whole number that is not known. */
+#define CELL_UNKNOWN INT64_MIN
+
+/* cell_text borrows the text until the table is printed, cell_copy until it is
+ * added. NULL, CELL_UNKNOWN, NAN and a JSON null are not known. */
+static inline struct dist__cell cell_text(const char *text)
+{
+	return (struct dist__cell){.kind = CELL_TEXT, .text = text};
+}
+
+static inline struct dist__cell cell_copy(const char *text)
+{
+	return (struct dist__cell){.kind = text ? CELL_COPY : CELL_TEXT,
+				   .text = text};
+}
+
+static inline struct dist__cell cell_int(int64_t number)
+{
+	return (struct dist__cell){.kind = CELL_INT, .number = number};
+}
+
+static inline struct dist__cell cell_size(size_t number)
+{
+	return cell_int((int64_t)number);
+}
+
+/* cell_json is the table's, once added; NULL: there was no memory for it. In a
+ * column without heading it is not in TSV either. */
+static inline struct dist__cell cell_json(json_t *json)
+{
+	return (struct dist__cell){.kind = CELL_JSON, .json = json};
+}
+
+/* One of the kinds from CELL_REAL to CELL_ERROR, for people with so many
+ * digits. */
+static inline struct dist__cell cell_number(enum dist__cell_kind kind,
+					    int digits, double real)
+{
+	return (struct dist__cell){kind, digits, {.real = real}};
+}
+
+static inline struct dist__cell cell_real(double real)
+{
+	return cell_number(CELL_REAL, 4, real);
+}
+
+static inline struct dist__cell cell_fixed(int digits, double real)
+{
+	return cell_number(CELL_FIXED, digits, real);
+}
+
+static inline struct dist__cell cell_percent(double fraction)
+{
+	return cell_number(CELL_PERCENT, 1, fraction);
+}
+
+static inline struct dist__cell cell_error(double fraction)
+{
+	return cell_number(CELL_ERROR, 1, fraction);
+}
+
+static inline struct dist__cell cell_time(double ns)
+{
+	return cell_number(CELL_TIME, 0, ns);
+}
+
+/* ADD_ROW(table, cells...) adds a row, a cell for each column. */
+#define ADD_ROW(table, ...)                                                    \
+	dist__rows_add(table, (const struct dist__cell[]){__VA_ARGS__},        \
+		       sizeof((const struct dist__cell[]){__VA_ARGS__}) /      \
+			       sizeof(struct dist__cell))
+
+void dist__rows_add(struct dist__rows *table, const struct dist__cell *cells,
+		    size_t num);
+
+/* dist__rows_print writes the table. Returns 0, or -1: memory had run out on
+ * the way here. */
+DIST_MUST_CHECK int dist__rows_print(const struct dist__rows *table,
+				     enum dist__form form, FILE *out);
+
+/* dist__rows_section writes a table that has rows, as text or Markdown below
+ * an empty line and the lead, which may be "", and releases it. Returns as
+ * dist__rows_print. */
+DIST_MUST_CHECK int dist__rows_section(struct dist__rows *table,
+				       const char *lead, enum dist__form form,
+				       FILE *out);
+
+/* dist__rows_json returns the rows as an array of objects, the caller's, and
+ * releases the table; NULL: no memory. */
+json_t *dist__rows_json(struct dist__rows *table);
+
+/* dist__rows_write writes it as TSV to path, whole or not at all, below the
+ * lines of `head` (NULL: none), and releases it. Errors: IO, NO_MEMORY. */
+DIST_MUST_CHECK enum dist_error dist__rows_write(struct dist__rows *table,
+						 const char *head,
+						 const char *path,
+						 struct dist_message *message);
+
+/* dist__rows_release frees the rows. */
+void dist__rows_release(struct dist__rows *table);
+
+/* dist__json_print writes a value (NULL: there was no memory for it) and a
+ * newline, and releases it. Returns as dist__rows_print. */
+DIST_MUST_CHECK int dist__json_print(json_t *value, FILE *out);
+
+#endif

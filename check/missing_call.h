@@ -1,0 +1,59 @@
+/*
+ * missing_call.h - calls that some ranks of a group made and others never did.
+ * Private to check/.
+ *
+ * A call may end well although some ranks never make it: what it needs is
+ * buffered, or comes from others. So when all have ended, the ranks' numbers of
+ * calls on each group are compared, and a hash of what they called.
+ */
+#ifndef LOCKSTEP_CHECK_MISSING_CALL_H
+#define LOCKSTEP_CHECK_MISSING_CALL_H
+
+#include "check/groups.h"
+#include "check/text.h"
+
+/* One rank's account of a group that it is or was in. */
+struct check_account {
+	uint32_t generation, group_id, leader; /* which group */
+	uint32_t rank;
+	uint32_t collectives, trail; /* as of a membership */
+	bool excused;                /* it may have had a reason to stay away */
+};
+
+/* The first group on which the ranks' accounts differ. */
+struct check_missing {
+	struct check_account *accounts; /* of its members, by rank; owned */
+	uint32_t num;
+	struct check_account odd, usual; /* the first of each side: fewer ranks
+					    have the one than the other */
+	bool tie;                        /* or as many */
+	const struct check_call *call; /* the first that the side with less did
+					  not make; NULL: not kept */
+	uint32_t caller;               /* a rank that made it */
+	uint32_t others;               /* groups on which accounts differ */
+};
+
+/* check_find_missing compares what the ranks of every group say; false: they
+ * agree, or there is no memory. A group is passed over if one of its ranks has
+ * not ended well, or had a call that failed, or gave up a group. */
+bool check_find_missing(const struct check_board *board,
+			struct check_missing *missing);
+void check_missing_release(struct check_missing *missing);
+
+/* check_same_account returns whether two ranks made the same calls. */
+bool check_same_account(const struct check_account *a,
+			const struct check_account *b);
+
+/* check_account_call returns the call that shows what account says: the last
+ * one on the group, else the rank's last call; NULL: it made none. */
+const struct check_call *
+check_account_call(const struct check_board *board,
+		   const struct check_account *account);
+
+/* check_report_missing adds the headline and the sentences of what
+ * check_find_missing() found on board. */
+void check_report_missing(struct check_lines *lines,
+			  const struct check_board *board,
+			  const struct check_missing *missing);
+
+#endif

@@ -1,0 +1,16 @@
+/*
+ * queued.h - calls that a rank has enqueued on its stream, behind one that is
+ * not complete, and that others wait for. Private to check/.
+ */
+#ifndef LOCKSTEP_CHECK_QUEUED_H
+#define LOCKSTEP_CHECK_QUEUED_H
+
+#include "check/picture.h"
+#include "check/text.h"
+
+/* check_report_queued adds a sentence for each call that ranks wait for, and
+ * that those they wait for have enqueued, but not begun. */
+void check_report_queued(struct check_lines *lines,
+			 const struct check_picture *picture);
+
+#endif

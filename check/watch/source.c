@@ -1,0 +1,178 @@
+#include "check/watch/source.h"
+
+#include <dwarf.h>
+#include <elfutils/libdwfl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *file_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static const char *path_of(Dwfl_Module *module)
+{
+	return dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, NULL,
+				NULL);
+}
+
+/* Whether module does what others ask it for. */
+static bool is_servant(Dwfl_Module *module)
+{
+	static const char *const names[] = {
+		"libc.",      "libm.",       "libasan.", "libgcc_s.",
+		"libstdc++.", "libsimgrid.", "libtsan.", "libubsan."};
+	const char *file = file_of(path_of(module));
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strncmp(file, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
+}
+
+/* A path below the folder where the compiler ran is given without it. */
+static void find_line(struct dist__source *source, Dwfl_Module *module,
+		      Dwarf_Addr address)
+{
+	Dwfl_Line *line = dwfl_module_getsrc(module, address);
+	const char *path, *folder;
+	size_t len;
+
+	path = line ? dwfl_lineinfo(line, NULL, &source->line, NULL, NULL, NULL)
+		    : NULL;
+	if (!path)
+		return;
+	folder = dwfl_line_comp_dir(line);
+	len = folder ? strlen(folder) : 0;
+	if (len > 0 && strncmp(path, folder, len) == 0 && path[len] == '/')
+		path += len + 1;
+	snprintf(source->file, sizeof source->file, "%s", path);
+}
+
+/* The function that the line stands in, which may be part of others. */
+static const char *function_in_source(Dwfl_Module *module, Dwarf_Addr address)
+{
+	Dwarf_Addr bias = 0;
+	Dwarf_Die *unit = dwfl_module_addrdie(module, address, &bias);
+	Dwarf_Die *scopes = NULL;
+	const char *name = NULL;
+	int num = unit ? dwarf_getscopes(unit, address - bias, &scopes) : 0;
+
+	for (int i = 0; i < num && !name; i++) {
+		int tag = dwarf_tag(&scopes[i]);
+
+		if (tag == DW_TAG_inlined_subroutine ||
+		    tag == DW_TAG_subprogram)
+			name = dwarf_diename(&scopes[i]);
+	}
+	free(scopes);
+	return name; /* of dwfl's */
+}
+
+static void find_function(struct dist__source *source, Dwfl_Module *module,
+			  Dwarf_Addr address)
+{
+	const char *name = function_in_source(module, address);
+	Dwarf_Addr begin = 0;
+
+	if (!name)
+		name = dwfl_module_addrname(module, address);
+
+	if (name) {
+		/* The compiler calls what it made of f "f.part.0". */
+		snprintf(source->function, sizeof source->function, "%.*s",
+			 (int)strcspn(name, "."), name);
+		return;
+	}
+	dwfl_module_info(module, NULL, &begin, NULL, NULL, NULL, NULL, NULL);
+	snprintf(source->function, sizeof source->function, "%.24s+0x%llx",
+		 file_of(path_of(module)),
+		 (unsigned long long)(address - begin));
+}
+
+/* Whether a program may have called the function at address. */
+static bool is_ours(Dwfl_Module *module, Dwarf_Addr address)
+{
+	const char *name =
+		module ? dwfl_module_addrname(module, address) : NULL;
+
+	return name && strncmp(name, "dist_", strlen("dist_")) == 0 &&
+	       name[strlen("dist_")] != '_';
+}
+
+/* The number of the innermost instruction outside our functions. */
+static size_t find_caller(Dwfl *dwfl, const uintptr_t *frames, size_t num)
+{
+	size_t caller = 0;
+
+	for (size_t i = 0; i + 1 < num && frames[i + 1]; i++)
+		if (is_ours(dwfl_addrmodule(dwfl, frames[i]), frames[i]))
+			caller = i + 1;
+	return caller;
+}
+
+static struct dist__source find(Dwfl *dwfl, const uintptr_t *frames, size_t num)
+{
+	struct dist__source source = {.line = 0};
+
+	for (size_t i = 0; i < num && frames[i]; i++) {
+		Dwarf_Addr address = frames[i];
+		Dwfl_Module *module = dwfl_addrmodule(dwfl, address);
+
+		if (!module || is_servant(module))
+			continue;
+		find_line(&source, module, address);
+		find_function(&source, module, address);
+		break;
+	}
+	return source;
+}
+
+/* What is loaded in a process; NULL: that is not known. */
+static Dwfl *look_at(pid_t process)
+{
+	static const Dwfl_Callbacks callbacks = {
+		.find_elf = dwfl_linux_proc_find_elf,
+		.find_debuginfo = dwfl_standard_find_debuginfo,
+	};
+	Dwfl *dwfl = dwfl_begin(&callbacks);
+
+	if (dwfl && dwfl_linux_proc_report(dwfl, process) == 0 &&
+	    dwfl_report_end(dwfl, NULL, NULL) == 0)
+		return dwfl;
+	dwfl_end(dwfl);
+	return NULL;
+}
+
+struct dist__source dist__source_find(const uintptr_t *frames, size_t num)
+{
+	struct dist__source source = {.line = 0};
+	Dwfl *dwfl = look_at(getpid());
+
+	if (!dwfl)
+		return source;
+	source = find(dwfl, frames, num);
+	dwfl_end(dwfl);
+	return source;
+}
+
+struct dist__source dist__source_of(pid_t process, const uintptr_t *frames,
+				    size_t num)
+{
+	struct dist__source source = {.line = 0};
+	Dwfl *dwfl = look_at(process);
+	size_t caller;
+
+	if (!dwfl)
+		return source;
+	caller = find_caller(dwfl, frames, num);
+	source = find(dwfl, frames + caller, num - caller);
+	dwfl_end(dwfl);
+	return source;
+}

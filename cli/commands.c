@@ -1,0 +1,43 @@
+/* commands.c - the table of subcommands. */
+#include "cli/command.h"
+
+#include <string.h>
+
+const struct command commands[] = {
+	{"run", "run a program or scenario, simulated or for real", &manual_run,
+	 .main = command_run},
+	{"predict", "predict one training step on a platform", &manual_predict,
+	 .main = command_predict},
+	{"sweep", "predict every point of a study, and report", &manual_sweep,
+	 .main = command_sweep},
+	{"bench", "time a collective over sizes", &manual_bench,
+	 .main = command_bench},
+	{"check", "the verdict on a program, for CI; the conformance table",
+	 &manual_check, "--conformance", &manual_conformance, command_check},
+	{"explore", "run a program in every way its messages can meet",
+	 &manual_explore, .main = command_explore},
+	{"diagnose", "the verdict on a job that is over, from its dumps",
+	 &manual_diagnose, .main = command_diagnose},
+	{"calibrate", "fit a platform and a profile to this machine",
+	 &manual_calibrate, .main = command_calibrate},
+	{"compare", "hold a predicted trace against a measured one",
+	 &manual_compare, .main = command_compare},
+	{"validate", "compare predictions with published measurements",
+	 &manual_validate, .main = command_validate},
+	{"trace", "look at a trace: show, gantt, path", &manual_trace,
+	 .main = command_trace},
+	{"platform", "platforms: list, show, write new ones", &manual_platform,
+	 "new", &manual_platform_new, command_platform},
+	{"testbed", "several hosts on one machine, with links of a known rate",
+	 &manual_testbed, .main = command_testbed},
+	{"list", "what there is: scenarios, algorithms, models, ...",
+	 &manual_list, .main = command_list},
+	{.name = NULL}};
+
+const struct command *command_find(const char *name)
+{
+	for (const struct command *c = commands; c->name; c++)
+		if (strcmp(c->name, name) == 0)
+			return c;
+	return NULL;
+}

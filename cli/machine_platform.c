@@ -1,0 +1,185 @@
+#include "cli/machine_platform.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/data.h"
+#include "model/cluster/machine.h"
+
+#define PATH_SIZE 4096
+
+static enum dist_error complain(struct dist_message *message, const char *what)
+{
+	snprintf(message->text, sizeof message->text, "%s: %s", what,
+		 strerror(errno));
+	return DIST_ERR_IO;
+}
+
+/* ---- the machine -------------------------------------------------------- */
+
+static enum dist_error split(struct machine_platform *platform,
+			     const char *text, struct dist_message *message)
+{
+	size_t len = strcspn(text, ":");
+	const char *transport = text[len] ? text + len + 1 : "";
+
+	if (len == 0 || len >= sizeof platform->name ||
+	    (text[len] && !*transport) ||
+	    strlen(transport) >= sizeof platform->transport) {
+		snprintf(message->text, sizeof message->text,
+			 "--machine: expected NAME[:TRANSPORT], not \"%.80s\"",
+			 text);
+		return DIST_ERR_INVALID_ARGUMENT;
+	}
+	memcpy(platform->name, text, len);
+	strcpy(platform->transport, transport);
+	return DIST_OK;
+}
+
+static const char *transport_of(const struct machine_platform *platform)
+{
+	return platform->transport[0] ? platform->transport : NULL;
+}
+
+enum dist_error machine_platform_open(struct machine_platform *platform,
+				      const char *text,
+				      struct dist_message *message)
+{
+	struct platform_nodes node = {.count = 1};
+	char path[PATH_SIZE];
+	enum dist_error error;
+
+	memset(platform, 0, sizeof *platform);
+	error = split(platform, text, message);
+	if (!error)
+		error = dist__data_find("machines", platform->name, ".yaml",
+					path, sizeof path, message);
+	if (!error)
+		error = machine_load(&platform->machine, path, message);
+	if (!error)
+		error = platform_of_machine(&platform->machine,
+					    transport_of(platform), 0, &node,
+					    message);
+	return error;
+}
+
+void machine_platform_title(const struct machine_platform *platform, char *text,
+			    size_t size)
+{
+	const struct machine_network *network;
+	struct dist_message message;
+
+	/* The transport is one of the machine's, since the platform is open. */
+	if (machine_network_choose(&platform->machine, transport_of(platform),
+				   &network, &message))
+		network = NULL;
+	snprintf(text, size, "%s%s%s", platform->name, network ? ":" : "",
+		 network ? network->transport : "");
+}
+
+int machine_platform_node_ranks(const struct machine_platform *platform,
+				int ranks)
+{
+	int gpus = platform->machine.gpus_per_node > 0
+			   ? (int)platform->machine.gpus_per_node
+			   : 1;
+
+	return ranks < gpus ? ranks : gpus;
+}
+
+static int count_nodes(const struct machine_platform *platform, int ranks)
+{
+	int node_ranks = machine_platform_node_ranks(platform, ranks);
+
+	return (ranks + node_ranks - 1) / node_ranks;
+}
+
+enum dist_error machine_platform_check(const struct machine_platform *platform,
+				       int ranks, struct dist_message *message)
+{
+	struct fabric fabric;
+
+	return machine_fabric(&platform->machine, transport_of(platform),
+			      count_nodes(platform, ranks),
+			      machine_platform_node_ranks(platform, ranks),
+			      &fabric, message);
+}
+
+/* ---- files -------------------------------------------------------------- */
+
+static enum dist_error describe(const struct machine_platform *platform,
+				int ranks, bool any,
+				struct platform_description *d,
+				struct dist_message *message)
+{
+	int nodes = count_nodes(platform, ranks);
+	enum dist_error error =
+		platform_read_topology("star", &d->fabric, message);
+
+	d->kinds = 1;
+	d->any_nodes = any;
+	d->nodes[0].count = any && nodes > 2 ? 2 : nodes;
+	if (!error)
+		error = platform_of_machine(
+			&platform->machine, transport_of(platform),
+			machine_platform_node_ranks(platform, ranks),
+			&d->nodes[0], message);
+	return error ? error : platform_check(d, message);
+}
+
+/* Opens the file, or empties it for the next platform. */
+static enum dist_error make_room(struct machine_platform *platform,
+				 struct dist_message *message)
+{
+	if (!platform->file)
+		platform->file = tmpfile();
+	if (!platform->file || ftruncate(fileno(platform->file), 0))
+		return complain(message, "temporary file");
+	rewind(platform->file);
+	snprintf(platform->path, sizeof platform->path, "/proc/self/fd/%d",
+		 fileno(platform->file));
+	return DIST_OK;
+}
+
+static enum dist_error save(const struct machine_platform *platform,
+			    const struct platform_description *d,
+			    struct dist_message *message)
+{
+	enum dist_error error;
+	char command[128];
+
+	snprintf(command, sizeof command, "lockstep predict --machine %s%s%s",
+		 platform->name, platform->transport[0] ? ":" : "",
+		 platform->transport);
+	error = platform_write(d, NULL, command, platform->file, message);
+	if (fflush(platform->file) && !error)
+		error = complain(message, "temporary file");
+	return error;
+}
+
+enum dist_error machine_platform_write(struct machine_platform *platform,
+				       int ranks, bool any,
+				       struct dist_message *message)
+{
+	struct platform_description *d = calloc(1, sizeof *d);
+	enum dist_error error = d ? DIST_OK : DIST_ERR_NO_MEMORY;
+
+	if (!error)
+		error = make_room(platform, message);
+	if (!error)
+		error = describe(platform, ranks, any, d, message);
+	if (!error)
+		error = save(platform, d, message);
+	free(d);
+	return error;
+}
+
+void machine_platform_close(struct machine_platform *platform)
+{
+	if (platform->file)
+		fclose(platform->file);
+	platform->file = NULL;
+}

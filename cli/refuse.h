@@ -1,0 +1,13 @@
+/* refuse.h - the one line in which a command says what is wrong. */
+#ifndef LOCKSTEP_CLI_REFUSE_H
+#define LOCKSTEP_CLI_REFUSE_H
+
+/* refuse prints "lockstep COMMAND: ..." on stderr and returns the status
+ * USAGE. */
+__attribute__((format(printf, 2, 3))) int refuse(const char *command,
+						 const char *format, ...);
+
+/* out_of_memory does so, too, and returns INTERNAL. */
+int out_of_memory(const char *command);
+
+#endif

@@ -1,0 +1,231 @@
+#include "cli/sweep/figures.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/sweep/figure_data.h"
+
+/* More curves cannot be told apart, more bars not be read. */
+#define CURVES_MOST 8
+#define BARS_MOST   40
+
+/* ---- which axes a kind takes ------------------------------------------ */
+
+/* Each takes the axes that it has a place for into figure->own, and returns
+ * false when the study has not those that it needs. */
+
+static bool take(const struct study *study, struct figure *figure,
+		 const char *name)
+{
+	size_t axis = study_axis(study, name);
+
+	if (axis == study->num_axes || study->axes[axis].num_values < 2)
+		return false;
+	figure->own[axis] = true;
+	return true;
+}
+
+/* The first axis that is left and not too long gives the curves. */
+static void take_curves(const struct study *study, struct figure *figure)
+{
+	for (size_t i = 0; i < study->num_axes; i++)
+		if (!figure->own[i] && study->axes[i].num_values > 1 &&
+		    study->axes[i].num_values <= CURVES_MOST) {
+			figure->own[i] = true;
+			figure->curve = i;
+			return;
+		}
+}
+
+static bool take_scaling(const struct study *study, struct figure *figure)
+{
+	if (!take(study, figure, "world-size"))
+		return false;
+	take_curves(study, figure);
+	return true;
+}
+
+static bool take_buckets(const struct study *study, struct figure *figure)
+{
+	if (!take(study, figure, "bucket-cap-mb"))
+		return false;
+	take_curves(study, figure);
+	return true;
+}
+
+/* As many axes as there is room for bars, world-size first. */
+static bool take_breakdown(const struct study *study, struct figure *figure)
+{
+	size_t bars = 1;
+	bool varies = false;
+
+	if (take(study, figure, "world-size"))
+		bars = study->axes[study_axis(study, "world-size")].num_values;
+	for (size_t i = 0; i < study->num_axes; i++) {
+		size_t values = study->axes[i].num_values;
+
+		varies = varies || values > 1;
+		if (figure->own[i] || values == 1 || bars * values > BARS_MOST)
+			continue;
+		figure->own[i] = true;
+		bars *= values;
+	}
+	return bars <= BARS_MOST && (bars > 1 || !varies);
+}
+
+static bool take_fastest(const struct study *study, struct figure *figure)
+{
+	return take(study, figure, "algorithm") &&
+	       take(study, figure, "bucket-cap-mb") &&
+	       take(study, figure, "world-size");
+}
+
+/* What is chosen follows from size and ranks, and from the others alone. */
+static bool take_chosen(const struct study *study, struct figure *figure)
+{
+	static const char *const others[] = {"platform",      "machine",
+					     "profile",       "inter-bandwidth",
+					     "inter-latency", "intra-bandwidth",
+					     "intra-latency"};
+
+	if (study_axis(study, "algorithm") < study->num_axes ||
+	    !take(study, figure, "world-size"))
+		return false;
+	for (size_t i = 0; i < study->num_axes; i++)
+		figure->own[i] = true;
+	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+		if (study_axis(study, others[i]) < study->num_axes)
+			figure->own[study_axis(study, others[i])] = false;
+	return true;
+}
+
+/* ---- the kinds -------------------------------------------------------- */
+
+static const struct kind {
+	const char *name;
+	const char *script;
+	const char *title;
+	bool (*take)(const struct study *study, struct figure *figure);
+	void (*write)(const struct figure *figure,
+		      const struct answers *answers, struct dist__output *out);
+} kinds[] = {
+	[FIGURE_SCALING] = {"scaling", "sweep_scaling.gp", "Scaling",
+			    take_scaling, figure_write_scaling},
+	[FIGURE_BUCKETS] = {"buckets", "bucket_size.gp", "Bucket size",
+			    take_buckets, figure_write_buckets},
+	[FIGURE_BREAKDOWN] = {"breakdown", "breakdown.gp",
+			      "Where the time of a step goes", take_breakdown,
+			      figure_write_breakdown},
+	[FIGURE_FASTEST] = {"fastest", "algorithms.gp",
+			    "Fastest algorithm by size of a bucket",
+			    take_fastest, figure_write_fastest},
+	[FIGURE_CHOSEN] = {"chosen", "algorithms.gp",
+			   "Algorithm chosen by size of a bucket", take_chosen,
+			   figure_write_chosen},
+};
+
+const char *figure_script(const struct figure *figure)
+{
+	return kinds[figure->kind].script;
+}
+
+const char *figure_title(const struct figure *figure)
+{
+	return kinds[figure->kind].title;
+}
+
+/* ---- the plan --------------------------------------------------------- */
+
+/* Returns whether a point is the first of the points that differ from it in
+ * the figure's own axes alone. */
+static bool is_first(const struct study *study, const struct figure *figure,
+		     size_t point)
+{
+	for (size_t i = 0; i < study->num_axes; i++)
+		if (figure->own[i] && study_choice(study, point, i) != 0)
+			return false;
+	return true;
+}
+
+/* Takes in the axes that make no difference to what is chosen. */
+static void take_alike(const struct answers *answers, struct figure *figure)
+{
+	for (size_t i = 0; i < answers->study->num_axes; i++)
+		if (!figure->own[i] && figure_is_alike(answers, i))
+			figure->own[i] = figure->alike[i] = true;
+}
+
+/* Writes the values that all points of the figure share, and not all of the
+ * study; and which make no difference. */
+static void tell_shared(const struct study *study, struct figure *figure)
+{
+	size_t used = 0, size = sizeof figure->text;
+
+	figure->text[0] = '\0';
+	for (size_t i = 0; i < study->num_axes && used < size; i++)
+		if ((!figure->own[i] || figure->alike[i]) &&
+		    study->axes[i].num_values > 1)
+			used += (size_t)snprintf(
+				figure->text + used, size - used, "%s%s %s",
+				used ? ", " : "", study->axes[i].name,
+				figure->alike[i]
+					? "any"
+					: study_value(study, figure->point, i));
+}
+
+/* Returns whether there is more than one algorithm to be seen. */
+static bool is_worth(const struct figure *figure, const struct answers *answers)
+{
+	return figure->kind != FIGURE_CHOSEN ||
+	       figure_algorithms(figure, answers) > 1;
+}
+
+/* Adds the figures of a kind to num of them; returns the new number. */
+static size_t plan_kind(const struct answers *answers, enum figure_kind kind,
+			struct figure *figures, size_t num)
+{
+	const struct study *study = answers->study;
+	struct figure figure = {.kind = kind, .curve = study->num_axes};
+	size_t first = num;
+
+	if (!kinds[kind].take(study, &figure))
+		return num;
+	if (kind == FIGURE_CHOSEN)
+		take_alike(answers, &figure);
+	for (size_t p = 0; p < answers->num && num < first + FIGURES_OF_A_KIND;
+	     p++) {
+		figure.point = p;
+		if (!is_first(study, &figure, p) || !is_worth(&figure, answers))
+			continue;
+		tell_shared(study, &figure);
+		snprintf(figure.name, sizeof figure.name, "%s-%zu",
+			 kinds[kind].name, num - first + 1);
+		figures[num++] = figure;
+	}
+	if (num == first + 1)
+		snprintf(figures[first].name, sizeof figures[first].name, "%s",
+			 kinds[kind].name);
+	return num;
+}
+
+size_t figures_plan(const struct answers *answers, struct figure *figures)
+{
+	size_t num = 0;
+
+	for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
+		num = plan_kind(answers, (enum figure_kind)k, figures, num);
+	return num;
+}
+
+enum dist_error figure_write(const struct figure *figure,
+			     const struct answers *answers, const char *path,
+			     struct dist_message *message)
+{
+	struct dist__output *out;
+	enum dist_error error = dist__output_open(path, &out, message);
+
+	if (error)
+		return error;
+	kinds[figure->kind].write(figure, answers, out);
+	return dist__output_close(out, message);
+}

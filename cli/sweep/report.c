@@ -1,0 +1,358 @@
+#include "cli/sweep/report.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/sweep/html.h"
+
+/* More rows than a person reads; points.tsv has all of them. */
+#define ROWS_MOST 1000
+
+/* The whole page; a table or a figure that is wider than it scrolls by itself,
+ * and its shaded edge says so. */
+static const char style[] =
+	":root{color-scheme:light dark;--ink:#222;--paper:#fff;--soft:#666;"
+	"--line:#ddd;--shade:#f5f5f4;--edge:#0003}\n"
+	"@media(prefers-color-scheme:dark){:root{--ink:#ddd;--paper:#181818;"
+	"--soft:#999;--line:#3a3a3a;--shade:#222;--edge:#fff4}"
+	"img{filter:invert(.906) hue-rotate(180deg)}}\n"
+	"body{margin:0;background:var(--paper);color:var(--ink);"
+	"font:16px/1.55 system-ui,sans-serif}\n"
+	"main{max-width:75rem;margin:0 auto;padding:2rem 1.25rem 4rem}\n"
+	"h1{font-size:1.75rem;line-height:1.25;margin:0 0 .75rem}\n"
+	"h2{font-size:1.2rem;margin:2.75rem 0 .75rem;padding-bottom:.3rem;"
+	"border-bottom:1px solid var(--line)}\n"
+	"p{max-width:42rem}.soft,figcaption{color:var(--soft)}\n"
+	"figure{margin:1.5rem 0 2rem;max-width:60rem}"
+	"img{width:100%;min-width:48rem;height:auto;display:block}"
+	"\nfigcaption{font-size:.9rem}\n"
+	".table,.figure{overflow:auto;background:"
+	"linear-gradient(90deg,var(--paper) 50%,transparent) local,"
+	"linear-gradient(270deg,var(--paper) 50%,transparent) local 100%,"
+	"linear-gradient(90deg,var(--edge),transparent) scroll,"
+	"linear-gradient(270deg,var(--edge),transparent) scroll 100%;"
+	"background-repeat:no-repeat;"
+	"background-size:3rem 100%,3rem 100%,.7rem 100%,.7rem 100%}\n"
+	".table{max-height:36rem}\n"
+	"table{border-collapse:collapse;font-size:.875rem;"
+	"font-variant-numeric:tabular-nums}\n"
+	"th,td{padding:.25rem .9rem .25rem 0;text-align:left;"
+	"vertical-align:top;border-bottom:1px solid var(--line)}\n"
+	"thead th{position:sticky;top:0;background:var(--paper);"
+	"line-height:1.3;vertical-align:bottom}\n"
+	"td.n,th.n{text-align:right}td.n{white-space:nowrap}\n"
+	"@media(max-width:40rem){table{font-size:.6875rem}"
+	"th,td{padding-right:.3rem}img{min-width:40rem}}\n"
+	"pre{background:var(--shade);padding:.9rem 1rem;overflow:auto;"
+	"font-size:.85rem;line-height:1.45;white-space:pre-wrap;"
+	"overflow-wrap:anywhere}\n";
+
+static void head(struct dist__output *out, const struct report *report)
+{
+	const struct study *study = report->answers->study;
+	size_t impossible = answers_num_impossible(report->answers);
+
+	dist__output_text(out,
+			  "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
+			  "<meta charset=\"utf-8\"/>\n"
+			  "<meta name=\"viewport\" "
+			  "content=\"width=device-width,initial-scale=1\"/>\n");
+	html_element(out, "title", study->title);
+	dist__output_text(out, "\n<style>\n");
+	dist__output_text(out, style);
+	dist__output_text(out, "</style>\n</head>\n<body>\n<main>\n");
+	html_element(out, "h1", study->title);
+	dist__output_text(out, "\n");
+	if (study->about[0])
+		html_element(out, "p", study->about);
+	dist__output_print(out,
+			   "\n<p class=\"soft\">%zu points, predicted by "
+			   "Lockstep ",
+			   report->answers->num);
+	html_text(out, report->version);
+	dist__output_text(out, ".</p>\n");
+	if (impossible)
+		dist__output_print(out,
+				   "<p><strong>%zu of them cannot be</strong>: "
+				   "the column impossible says why. They are "
+				   "never best.</p>\n",
+				   impossible);
+}
+
+/* ---- tables ----------------------------------------------------------- */
+
+static void begin_table(struct dist__output *out)
+{
+	dist__output_text(out, "<div class=\"table\"><table>\n<thead><tr>");
+}
+
+static void begin_rows(struct dist__output *out)
+{
+	dist__output_text(out, "</tr></thead>\n<tbody>\n");
+}
+
+static void end_table(struct dist__output *out)
+{
+	dist__output_text(out, "</tbody>\n</table></div>\n");
+}
+
+/* A name may be broken behind its underscores, as it is behind hyphens. */
+static void put_head(struct dist__output *out, const char *name)
+{
+	char piece[64];
+
+	dist__output_text(out, "<th class=\"n\">");
+	while (*name) {
+		size_t len = strcspn(name, "_");
+
+		len += name[len] == '_';
+		len = len < sizeof piece ? len : sizeof piece - 1;
+		snprintf(piece, sizeof piece, "%.*s", (int)len, name);
+		html_text(out, piece);
+		dist__output_text(out, name[len] ? "<wbr/>" : "");
+		name += len;
+	}
+	dist__output_text(out, "</th>");
+}
+
+static void put_cell(struct dist__output *out, const char *text)
+{
+	dist__output_text(out, "<td class=\"n\">");
+	html_text(out, text);
+	dist__output_text(out, "</td>");
+}
+
+static void put_figure(struct dist__output *out, const json_t *value)
+{
+	double number = json_number_value(value);
+	char text[32] = "-";
+
+	if (json_is_integer(value))
+		snprintf(text, sizeof text, "%lld",
+			 (long long)json_integer_value(value));
+	else if (json_is_real(value))
+		snprintf(text, sizeof text,
+			 fabs(number) >= 1000 ? "%.0f" : "%.4g", number);
+	put_cell(out, json_is_string(value) ? json_string_value(value) : text);
+}
+
+static void put_axes(struct dist__output *out, const struct study *study,
+		     size_t point)
+{
+	for (size_t i = 0; i < study->num_axes; i++)
+		if (study->axes[i].in_grid)
+			put_cell(out, study_value(study, point, i));
+}
+
+static void put_columns(struct dist__output *out, const struct study *study,
+			const char *const *names, size_t num)
+{
+	for (size_t i = 0; i < study->num_axes; i++)
+		if (study->axes[i].in_grid)
+			put_head(out, study->axes[i].name);
+	for (size_t i = 0; i < num; i++)
+		put_head(out, names[i]);
+	begin_rows(out);
+}
+
+static void put_row(struct dist__output *out, const struct answers *answers,
+		    size_t point, const char *const *names, size_t num)
+{
+	dist__output_text(out, "<tr>");
+	put_axes(out, answers->study, point);
+	for (size_t i = 0; i < num; i++)
+		put_figure(out, answers_value(answers, point, names[i]));
+	dist__output_text(out, "</tr>\n");
+}
+
+/* The point of most samples a second among those of a value of an axis that can
+ * be; the number of points: none can. */
+static size_t best_of(const struct answers *answers, size_t axis, size_t value)
+{
+	size_t best = answers->num;
+
+	for (size_t p = 0; p < answers->num; p++)
+		if (study_choice(answers->study, p, axis) == value &&
+		    !answers_impossible(answers, p) &&
+		    (best == answers->num ||
+		     answers_number(answers, p, "samples_per_s", 0) >
+			     answers_number(answers, best, "samples_per_s", 0)))
+			best = p;
+	return best;
+}
+
+/* What to take at each world size, where there is a choice. */
+static void best_points(struct dist__output *out, const struct answers *answers)
+{
+	static const char *const names[] = {"step_ms", "efficiency",
+					    "samples_per_s"};
+	const struct study *study = answers->study;
+	size_t axis = study_axis(study, "world-size");
+
+	if (axis == study->num_axes ||
+	    study->axes[axis].num_values == answers->num)
+		return;
+	html_element(out, "h2", "Best at each world size");
+	dist__output_text(out, "\n<p class=\"soft\">The points of most samples "
+			       "a second.</p>\n");
+	begin_table(out);
+	put_columns(out, study, names, 3);
+	for (size_t v = 0; v < study->axes[axis].num_values; v++) {
+		size_t best = best_of(answers, axis, v);
+
+		if (best < answers->num)
+			put_row(out, answers, best, names, 3);
+	}
+	end_table(out);
+}
+
+static void all_points(struct dist__output *out, const struct answers *answers)
+{
+	const char *names[ANSWERS_FIGURES];
+	size_t num = answers_columns(answers, names);
+
+	html_element(out, "h2", "All points");
+	if (answers->num > ROWS_MOST)
+		dist__output_print(out,
+				   "\n<p class=\"soft\">The first %d of %zu; "
+				   "points.tsv has all.</p>\n",
+				   ROWS_MOST, answers->num);
+	begin_table(out);
+	put_columns(out, answers->study, names, num);
+	for (size_t p = 0; p < answers->num && p < ROWS_MOST; p++)
+		put_row(out, answers, p, names, num);
+	end_table(out);
+}
+
+/* ---- what it stands on ------------------------------------------------ */
+
+/* Writes the different words that points have for a condition, in the order of
+ * the points. Errors: NO_MEMORY. */
+static enum dist_error put_condition(struct dist__output *out,
+				     const struct answers *answers,
+				     const char *name)
+{
+	json_t *said = json_object();
+	enum dist_error error = said ? DIST_OK : DIST_ERR_NO_MEMORY;
+
+	dist__output_text(out, "<tr><th scope=\"row\">");
+	html_text(out, name);
+	dist__output_text(out, "</th><td>");
+	for (size_t p = 0; said && p < answers->num; p++) {
+		const char *text = json_string_value(
+			json_object_get(answers_conditions(answers, p), name));
+
+		if (!text || json_object_get(said, text))
+			continue;
+		dist__output_text(out, json_object_size(said) ? "<br/>" : "");
+		html_text(out, text);
+		json_object_set_new(said, text, json_true());
+	}
+	dist__output_text(out, "</td></tr>\n");
+	json_decref(said);
+	return error;
+}
+
+static enum dist_error conditions(struct dist__output *out,
+				  const struct report *report)
+{
+	enum dist_error error = DIST_OK;
+	const json_t *first = answers_conditions(report->answers, 0);
+	const char *name;
+	json_t *text;
+
+	html_element(out, "h2", "What it stands on");
+	dist__output_text(out, "\n<div class=\"table\"><table>\n<tbody>\n");
+	json_object_foreach((json_t *)first, name, text)
+	{
+		error = put_condition(out, report->answers, name);
+		if (error)
+			return error;
+	}
+	for (size_t i = 0; i < report->num_sources; i++) {
+		dist__output_text(out, "<tr><th scope=\"row\">");
+		html_text(out, report->sources[i].what);
+		dist__output_text(out, "</th><td>");
+		html_text(out, report->sources[i].text);
+		dist__output_text(out, "</td></tr>\n");
+	}
+	end_table(out);
+	return error;
+}
+
+/* ---- the page --------------------------------------------------------- */
+
+static enum dist_error figures(struct dist__output *out,
+			       const struct report *report,
+			       struct dist_message *message)
+{
+	enum dist_error error = DIST_OK;
+	char path[4200];
+
+	html_element(out, "h2", "Figures");
+	dist__output_text(out, "\n");
+	for (size_t i = 0; i < report->num_figures && !error; i++) {
+		const struct figure *figure = &report->figures[i];
+
+		snprintf(path, sizeof path, "%s/%s.svg", report->folder,
+			 figure->name);
+		dist__output_text(out, "<figure>\n<div class=\"figure\">");
+		error = html_picture(out, path, figure_title(figure), message);
+		dist__output_text(out, "</div>\n<figcaption>");
+		html_text(out, figure_title(figure));
+		dist__output_text(out, figure->text[0] ? ": " : "");
+		html_text(out, figure->text);
+		dist__output_print(out, ". Data: %s.tsv</figcaption>\n",
+				   figure->name);
+		dist__output_text(out, "</figure>\n");
+	}
+	return error;
+}
+
+static enum dist_error study_text(struct dist__output *out,
+				  const struct report *report,
+				  struct dist_message *message)
+{
+	char path[4200], line[512];
+	FILE *file;
+
+	snprintf(path, sizeof path, "%s/study.yaml", report->folder);
+	file = fopen(path, "r");
+	if (!file) {
+		snprintf(message->text, sizeof message->text, "%.300s: %s",
+			 path, strerror(errno));
+		return DIST_ERR_IO;
+	}
+	html_element(out, "h2", "The study");
+	dist__output_text(out, "\n<pre>");
+	while (fgets(line, sizeof line, file))
+		html_text(out, line);
+	dist__output_text(out, "</pre>\n</main>\n</body>\n</html>\n");
+	fclose(file);
+	return DIST_OK;
+}
+
+enum dist_error report_write(const struct report *report, const char *path,
+			     struct dist_message *message)
+{
+	struct dist__output *out;
+	enum dist_error error = dist__output_open(path, &out, message);
+
+	if (error)
+		return error;
+	head(out, report);
+	best_points(out, report->answers);
+	error = figures(out, report, message);
+	all_points(out, report->answers);
+	if (!error)
+		error = conditions(out, report);
+	if (!error)
+		error = study_text(out, report, message);
+	if (!error)
+		return dist__output_close(out, message);
+	dist__output_abandon(out);
+	return error;
+}

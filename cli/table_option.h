@@ -1,0 +1,27 @@
+/* table_option.h - the options of every command that prints tables. */
+#ifndef LOCKSTEP_CLI_TABLE_OPTION_H
+#define LOCKSTEP_CLI_TABLE_OPTION_H
+
+#include "base/rows.h"
+#include "scenarios/arguments.h"
+
+struct table_options {
+	const char *tsv; /* NULL: not asked for */
+	int json;
+	int markdown;
+};
+
+/* --tsv, --json and --markdown; form_print_options are the last two alone. */
+extern const struct option form_options[];
+#define form_print_options (form_options + 1)
+
+/* table_options_form returns what is to be printed. */
+enum dist__form table_options_form(const struct table_options *options);
+
+/* table_options_print prints the table as asked, also to the file of --tsv, and
+ * releases it.
+ * Returns an exit status, after a line on stderr when it is not OK. */
+int table_options_print(const struct table_options *options,
+			const char *command, struct dist__rows *table);
+
+#endif

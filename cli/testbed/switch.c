@@ -1,0 +1,350 @@
+/*
+ * switch.c - the switch that is a process.
+ *
+ * Frames are read from TAP devices, wait in a heap until links.c says that they
+ * come to their next link or are through, and are written to others. A host
+ * whose link is taken for longer than SHORT_NS is not read from meanwhile: its
+ * frames wait in its own queue, as they would at a network card.
+ */
+#define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier): setns, ppoll */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/if.h>
+#include <linux/if_tun.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/testbed/links.h"
+#include "cli/testbed/process.h"
+
+/* So that a link does not stand idle while we are late on a busy machine. */
+#define SHORT_NS   2000000
+#define BACKLOG_NS 20000000 /* a switch's buffer, as time on its link */
+#define FRAME      65600    /* most bytes */
+#define BURST      16       /* frames read from one host in a row */
+
+/* Hosts are told by their hardware address. */
+static const unsigned char prefix[5] = {2, 0x77, 0, 0, 0};
+
+struct frame {
+	int64_t at_ns;   /* when it comes to its next link, or is through */
+	uint64_t number; /* of two at one time the first goes first */
+	struct testbed_passage passage;
+	unsigned char data[];
+};
+
+struct relay {
+	const struct testbed *testbed;
+	struct testbed_links links;
+	int taps[TESTBED_HOSTS];
+	struct frame **heap; /* the earliest first */
+	size_t num, space;
+	uint64_t frames;
+	unsigned char buffer[FRAME];
+};
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* ---- frames that wait --------------------------------------------------- */
+
+static bool before(const struct frame *a, const struct frame *b)
+{
+	return a->at_ns < b->at_ns ||
+	       (a->at_ns == b->at_ns && a->number < b->number);
+}
+
+static void swap(struct frame **a, struct frame **b)
+{
+	struct frame *frame = *a;
+
+	*a = *b;
+	*b = frame;
+}
+
+static bool push(struct relay *relay, struct frame *frame)
+{
+	size_t at = relay->num;
+
+	if (relay->num == relay->space) {
+		size_t space = relay->space ? 2 * relay->space : 256;
+		struct frame **heap =
+			realloc(relay->heap, space * sizeof(struct frame *));
+
+		if (!heap)
+			return false;
+		relay->heap = heap;
+		relay->space = space;
+	}
+	relay->heap[relay->num++] = frame;
+	for (; at > 0 && before(relay->heap[at], relay->heap[(at - 1) / 2]);
+	     at = (at - 1) / 2)
+		swap(&relay->heap[at], &relay->heap[(at - 1) / 2]);
+	return true;
+}
+
+static struct frame *pop(struct relay *relay)
+{
+	struct frame *first = relay->heap[0];
+	size_t at = 0, least;
+
+	relay->heap[0] = relay->heap[--relay->num];
+	for (;; at = least) {
+		size_t left = 2 * at + 1, right = left + 1;
+
+		least = at;
+		if (left < relay->num &&
+		    before(relay->heap[left], relay->heap[least]))
+			least = left;
+		if (right < relay->num &&
+		    before(relay->heap[right], relay->heap[least]))
+			least = right;
+		if (least == at)
+			return first;
+		swap(&relay->heap[at], &relay->heap[least]);
+	}
+}
+
+/* ---- carrying ------------------------------------------------------------ */
+
+/* Lets the next link take frame on, and keeps it until it is over that; owns
+ * it. */
+static void pass(struct relay *relay, struct frame *frame)
+{
+	struct testbed_passage *p = &frame->passage;
+
+	if (testbed_links_pass(&relay->links, p, BACKLOG_NS)) {
+		frame->at_ns = p->is_through ? p->tail_ns : p->head_ns;
+		if (push(relay, frame))
+			return;
+	}
+	free(frame);
+}
+
+static void forward(struct relay *relay, int from, int to, size_t bytes)
+{
+	struct frame *frame = malloc(sizeof *frame + bytes);
+
+	if (!frame)
+		return;
+	frame->number = relay->frames++;
+	frame->passage = (struct testbed_passage){
+		.from = from, .to = to, .bytes = bytes, .head_ns = now_ns()};
+	memcpy(frame->data, relay->buffer, bytes);
+	pass(relay, frame);
+}
+
+/* Reads a frame of host `from`; false: there is none. */
+static bool take(struct relay *relay, int from)
+{
+	const unsigned char *address = relay->buffer;
+	ssize_t bytes = read(relay->taps[from], relay->buffer, FRAME);
+	int to;
+
+	if (bytes < 14)
+		return false;
+	if (address[0] & 1) {
+		for (to = 0; to < relay->testbed->hosts; to++)
+			if (to != from)
+				forward(relay, from, to, (size_t)bytes);
+		return true;
+	}
+	to = address[5] - 1;
+	if (memcmp(address, prefix, sizeof prefix) == 0 && to >= 0 &&
+	    to < relay->testbed->hosts && to != from)
+		forward(relay, from, to, (size_t)bytes);
+	return true;
+}
+
+/* Hands a frame over. A device that is down or full loses it, as a card would.
+ */
+static void deliver(struct relay *relay, struct frame *frame)
+{
+	if (write(relay->taps[frame->passage.to], frame->data,
+		  frame->passage.bytes) < 0)
+		relay->frames++;
+	free(frame);
+}
+
+/* Moves what is due; returns when the next frame is, -1: there is none. */
+static int64_t move(struct relay *relay)
+{
+	int64_t at_ns = now_ns();
+
+	while (relay->num > 0 && relay->heap[0]->at_ns <= at_ns) {
+		struct frame *frame = pop(relay);
+
+		if (frame->passage.is_through)
+			deliver(relay, frame);
+		else
+			pass(relay, frame);
+	}
+	return relay->num > 0 ? relay->heap[0]->at_ns : -1;
+}
+
+static void wait_for(struct relay *relay, struct pollfd *polls, int64_t next_ns)
+{
+	int64_t at_ns = now_ns(), left_ns;
+	struct timespec left;
+
+	for (int i = 0; i < relay->testbed->hosts; i++) {
+		int64_t free_ns = relay->links.up[i].free_ns - SHORT_NS / 2;
+		bool busy = free_ns > at_ns + SHORT_NS / 2;
+
+		polls[i] = (struct pollfd){.fd = relay->taps[i],
+					   .events = busy ? 0 : POLLIN};
+		if (busy && (next_ns < 0 || free_ns < next_ns))
+			next_ns = free_ns;
+	}
+	left_ns = next_ns > at_ns ? next_ns - at_ns : 0;
+	left.tv_sec = (time_t)(left_ns / 1000000000);
+	left.tv_nsec = (long)(left_ns % 1000000000);
+	(void)ppoll(polls, (nfds_t)relay->testbed->hosts,
+		    next_ns < 0 ? NULL : &left, NULL);
+}
+
+__attribute__((noreturn)) static void carry(struct relay *relay)
+{
+	struct pollfd polls[TESTBED_HOSTS];
+
+	for (;;) {
+		wait_for(relay, polls, move(relay));
+		for (int i = 0; i < relay->testbed->hosts; i++)
+			for (int n = 0; n < BURST; n++)
+				if (!(polls[i].revents & POLLIN) ||
+				    !take(relay, i))
+					break;
+	}
+}
+
+/* ---- starting ------------------------------------------------------------ */
+
+enum dist_error testbed_enter(const char *name, struct dist_message *message)
+{
+	char path[128];
+	int space;
+
+	snprintf(path, sizeof path, "/run/netns/%s", name);
+	space = open(path, O_RDONLY | O_CLOEXEC);
+	if (space >= 0 && setns(space, CLONE_NEWNET) == 0) {
+		close(space);
+		return DIST_OK;
+	}
+	snprintf(message->text, sizeof message->text,
+		 "cannot enter the network namespace %s: %s", name,
+		 strerror(errno));
+	if (space >= 0)
+		close(space);
+	return DIST_ERR_IO;
+}
+
+/* Makes net0 in host i's namespace. */
+static enum dist_error open_tap(struct relay *relay, int i,
+				struct dist_message *message)
+{
+	struct ifreq request = {.ifr_name = "net0"};
+	char name[TESTBED_NAME];
+	enum dist_error error;
+
+	testbed_namespace(relay->testbed, i, name);
+	error = testbed_enter(name, message);
+	if (error)
+		return error;
+	relay->taps[i] = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	request.ifr_flags = IFF_TAP | IFF_NO_PI;
+	if (relay->taps[i] >= 0 &&
+	    ioctl(relay->taps[i], TUNSETIFF, &request) == 0) {
+		request.ifr_hwaddr.sa_family = 1; /* Ethernet */
+		memcpy(request.ifr_hwaddr.sa_data, prefix, sizeof prefix);
+		request.ifr_hwaddr.sa_data[5] = (char)(i + 1);
+		if (ioctl(relay->taps[i], SIOCSIFHWADDR, &request) == 0)
+			return DIST_OK;
+	}
+	snprintf(message->text, sizeof message->text,
+		 "cannot make a TAP device: %s", strerror(errno));
+	return DIST_ERR_UNAVAILABLE;
+}
+
+static enum dist_error open_all(struct relay *relay,
+				struct dist_message *message)
+{
+	char name[TESTBED_NAME];
+	enum dist_error error = DIST_OK;
+
+	for (int i = 0; i < relay->testbed->hosts && !error; i++)
+		error = open_tap(relay, i, message);
+	testbed_namespace(relay->testbed, -1, name);
+	return error ? error : testbed_enter(name, message);
+}
+
+/* What the process tells its starter. */
+struct news {
+	enum dist_error error;
+	struct dist_message message;
+};
+
+__attribute__((noreturn)) static void be_switch(const struct testbed *testbed,
+						int tell)
+{
+	struct relay *relay = calloc(1, sizeof *relay);
+	struct news news = {.error = DIST_ERR_NO_MEMORY};
+	/* Hardware does not wait for a processor that the hosts keep busy. */
+	const struct sched_param first = {.sched_priority = 1};
+
+	(void)setsid();
+	(void)prctl(PR_SET_TIMERSLACK, 1000UL);
+	(void)sched_setscheduler(0, SCHED_FIFO, &first);
+	if (relay) {
+		relay->testbed = testbed;
+		testbed_links_init(&relay->links, testbed);
+		news.error = open_all(relay, &news.message);
+	}
+	if (write(tell, &news, sizeof news) != (ssize_t)sizeof news ||
+	    news.error)
+		_exit(1);
+	close(tell);
+	/* Whoever waits for the end of our starter's output does not wait for
+	 * ours. */
+	close(0);
+	close(1);
+	close(2);
+	carry(relay);
+}
+
+enum dist_error testbed_switch_start(const struct testbed *testbed,
+				     struct dist_message *message)
+{
+	struct news news;
+	int ends[2];
+	pid_t pid;
+
+	if (pipe(ends) != 0)
+		return DIST_ERR_IO;
+	pid = fork();
+	if (pid == 0) {
+		close(ends[0]);
+		be_switch(testbed, ends[1]);
+	}
+	close(ends[1]);
+	if (pid < 0 ||
+	    read(ends[0], &news, sizeof news) != (ssize_t)sizeof news) {
+		snprintf(message->text, sizeof message->text,
+			 "the switch did not start");
+		news.error = DIST_ERR_IO;
+	} else if (news.error) {
+		*message = news.message;
+	}
+	close(ends[0]);
+	return news.error;
+}

@@ -1,0 +1,88 @@
+/*
+ * algorithm.h - a collective algorithm: its code, its cost, its name.
+ */
+#ifndef LOCKSTEP_COLL_ALGORITHM_H
+#define LOCKSTEP_COLL_ALGORITHM_H
+
+#include "coll/profile.h"
+#include "core/backend.h"
+
+/* One collective being run by one rank: what an algorithm is given. */
+struct dist__coll {
+	struct dist__transport *transport;
+	const struct dist__members *members;
+	struct dist__op *op; /* tensor, parts, root (peer), reduce_op, ... */
+	int rank;            /* members->rank, at hand */
+	int world_size;
+	size_t segment_bytes; /* what a pipeline sends at a time, at most */
+};
+
+/*
+ * The constants of a cost formula, after Hockney (1994) with a reduction term
+ * as in Thakur, Rabenseifner and Gropp (2005), and the sender's overhead as in
+ * LogP (Culler et al., 1993): a message of m bytes takes its sender
+ * overhead, then both ends alpha + m * beta; reducing m bytes takes m * gamma.
+ */
+struct dist__cost {
+	double overhead_ns;       /* a message: the sender's processor */
+	double alpha_ns;          /* a message: latency */
+	double beta_ns_per_byte;  /* 1 / bandwidth */
+	double gamma_ns_per_byte; /* 1 / reduction rate */
+	size_t segment_bytes;     /* as in dist__coll */
+
+	/* Where each node has several ranks, alpha and beta are those between
+	 * nodes, beta for all ranks of a node together; inside one they are: */
+	int node_ranks; /* 0: 1 */
+	double node_alpha_ns;
+	double node_beta_ns_per_byte;
+};
+
+struct dist__algorithm {
+	enum dist__op_kind op;
+	const char *name;
+	const char *summary; /* steps and bytes per rank, in words */
+	const char *formula; /* what cost_ns computes, in letters */
+
+	/* Runs the collective on this rank; blocks. reduce_op AVG has become
+	 * SUM (the back end divides afterwards). Errors: of the transport;
+	 * NO_MEMORY. */
+	enum dist_error (*run)(const struct dist__coll *coll);
+
+	/* Time from the common start to the last rank's end on a
+	 * contention-free network of p ranks, for numel elements of
+	 * element_bytes each: of the tensor, or of p equal parts together. */
+	double (*cost_ns)(const struct dist__cost *cost, int p, size_t numel,
+			  size_t element_bytes);
+
+	/* Its timetable; NULL: its messages are few, O(log p) a rank or O(p) in
+	 * all, or no timetable. */
+	const struct dist__flow_ops *flow;
+
+	/* Made of other algorithms among some of the ranks (coll/team.h). */
+	bool in_teams;
+};
+
+/* dist__algorithms returns the table of all algorithms, ended by NULL. */
+const struct dist__algorithm *const *dist__algorithms(void);
+
+/* dist__algorithm_find returns the one named name for op, or NULL. */
+const struct dist__algorithm *dist__algorithm_find(enum dist__op_kind op,
+						   const char *name);
+
+/* How the ranks of a group lie to each other. */
+struct dist__layout {
+	int world_size;
+	int num_nodes;
+	bool in_memory; /* on one node, talking through its memory */
+};
+
+/* dist__select returns the algorithm for op of bytes (of dist__op_numel()
+ * elements) on ranks that lie so: the first matching rule of profile, else of
+ * the built-in table (profile NULL: of that alone). Never NULL for a
+ * collective. */
+const struct dist__algorithm *dist__select(const struct dist__profile *profile,
+					   enum dist__op_kind op,
+					   const struct dist__layout *layout,
+					   size_t bytes);
+
+#endif

@@ -1,0 +1,608 @@
+/* profile.c - a library profile: its file, and algorithms forced by name. */
+#include "coll/profile.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "coll/algorithm.h"
+#include "base/yaml_keys.h"
+
+/* ---- names ------------------------------------------------------------ */
+
+static struct dist__yaml_names algorithm_names(enum dist__op_kind op)
+{
+	const struct dist__algorithm *const *all = dist__algorithms();
+	struct dist__yaml_names names = {.used = 0};
+
+	for (; *all; all++)
+		if ((*all)->op == op)
+			dist__yaml_names_add(&names, (*all)->name);
+	return names;
+}
+
+static struct dist__yaml_names collective_names(void)
+{
+	struct dist__yaml_names names = {.used = 0};
+
+	for (int op = 0; op < DIST__OP_KINDS; op++)
+		if (!dist__op_is_p2p((enum dist__op_kind)op))
+			dist__yaml_names_add(
+				&names, dist__op_name((enum dist__op_kind)op));
+	return names;
+}
+
+/* Finds the collective named name; false: there is none. */
+static bool collective_find(const char *name, enum dist__op_kind *op)
+{
+	*op = dist__op_from_name(name);
+	return *op != DIST__OP_KINDS && !dist__op_is_p2p(*op);
+}
+
+/* ---- rules ------------------------------------------------------------ */
+
+static struct dist__rule rule_for(enum dist__op_kind op)
+{
+	return (struct dist__rule){
+		.op = op, .max_world_size = INT_MAX, .max_bytes = SIZE_MAX};
+}
+
+/* Puts count rules in front of the profile's own, or behind them. */
+static enum dist_error add_rules(struct dist__profile *profile, bool in_front,
+				 const struct dist__rule *rules, size_t count)
+{
+	size_t old = profile->num_rules;
+	struct dist__rule *all =
+		realloc(profile->rules, (old + count) * sizeof *all);
+
+	if (!all)
+		return DIST_ERR_NO_MEMORY;
+	if (in_front)
+		memmove(all + count, all, old * sizeof *all);
+	memcpy(all + (in_front ? 0 : old), rules, count * sizeof *all);
+	profile->rules = all;
+	profile->num_rules = old + count;
+	return DIST_OK;
+}
+
+static enum dist_error read_algorithm(const struct dist__yaml *yaml,
+				      const struct dist__yaml_key *key,
+				      const yaml_node_t *value, void *into)
+{
+	struct dist__rule *rule = into;
+	const char *name = dist__yaml_text(value);
+
+	rule->algorithm = dist__algorithm_find(rule->op, name);
+	if (rule->algorithm)
+		return DIST_OK;
+	return dist__yaml_refuse(
+		yaml, value,
+		"%s: expected an algorithm of %s (%s), not \"%.40s\"",
+		key->name, dist__op_name(rule->op),
+		algorithm_names(rule->op).text, name);
+}
+
+/* What ranks of a node talk through, as --intra says it. */
+static enum dist_error read_intra(const struct dist__yaml *yaml,
+				  const struct dist__yaml_key *key,
+				  const yaml_node_t *value, void *into)
+{
+	struct dist__profile *profile = into;
+	const char *word = dist__yaml_text(value);
+
+	profile->shares_memory = strcmp(word, "shm") == 0;
+	if (profile->shares_memory || strcmp(word, "tcp") == 0)
+		return DIST_OK;
+	return dist__yaml_refuse_value(yaml, key->name, value, "shm or tcp");
+}
+
+/* Sums that go another way round otherwise. */
+static enum dist_error read_rule_intra(const struct dist__yaml *yaml,
+				       const struct dist__yaml_key *key,
+				       const yaml_node_t *value, void *into)
+{
+	struct dist__rule *rule = into;
+
+	if (dist__op_reduces(rule->op))
+		return dist__yaml_refuse(
+			yaml, value,
+			"%s: expected none in a rule of %s, whose sums are the "
+			"same by every transport",
+			key->name, dist__op_name(rule->op));
+	if (strcmp(dist__yaml_text(value), "shm") != 0)
+		return dist__yaml_refuse_value(yaml, key->name, value, "shm");
+	rule->in_memory = true;
+	return DIST_OK;
+}
+
+static const struct dist__yaml_key rule_keys[] = {
+	{.name = "max_bytes",
+	 .read = dist__yaml_read_size,
+	 .offset = offsetof(struct dist__rule, max_bytes)},
+	{.name = "max_world_size",
+	 .read = dist__yaml_read_count,
+	 .offset = offsetof(struct dist__rule, max_world_size)},
+	{.name = "min_node_ranks",
+	 .read = dist__yaml_read_count,
+	 .offset = offsetof(struct dist__rule, min_node_ranks)},
+	{.name = "max_nodes",
+	 .read = dist__yaml_read_count,
+	 .offset = offsetof(struct dist__rule, max_nodes)},
+	{.name = "intra", .read = read_rule_intra},
+	{.name = "algorithm", .read = read_algorithm, .required = true},
+	{.name = NULL},
+};
+
+static enum dist_error read_rules(const struct dist__yaml *yaml,
+				  enum dist__op_kind op,
+				  const yaml_node_t *list,
+				  struct dist__profile *profile)
+{
+	const yaml_node_item_t *item;
+	enum dist_error error = DIST_OK;
+
+	if (list->type != YAML_SEQUENCE_NODE)
+		return dist__yaml_refuse_value(yaml, dist__op_name(op), list,
+					       "a list of rules");
+	for (item = list->data.sequence.items.start;
+	     item < list->data.sequence.items.top && !error; item++) {
+		struct dist__rule rule = rule_for(op);
+
+		error = dist__yaml_read_mapping(yaml, rule_keys, "a rule",
+						dist__yaml_node(yaml, *item),
+						&rule);
+		if (!error)
+			error = add_rules(profile, false, &rule, 1);
+	}
+	return error;
+}
+
+static enum dist_error read_selection(const struct dist__yaml *yaml,
+				      const struct dist__yaml_key *key,
+				      const yaml_node_t *mapping, void *into)
+{
+	const yaml_node_pair_t *pair;
+	enum dist_error error = DIST_OK;
+
+	if (mapping->type != YAML_MAPPING_NODE)
+		return dist__yaml_refuse_value(
+			yaml, key->name, mapping,
+			"a mapping from operations to lists of rules");
+	for (pair = mapping->data.mapping.pairs.start;
+	     pair < mapping->data.mapping.pairs.top && !error; pair++) {
+		const yaml_node_t *name = dist__yaml_node(yaml, pair->key);
+		enum dist__op_kind op;
+
+		if (!collective_find(dist__yaml_text(name), &op))
+			return dist__yaml_refuse(
+				yaml, name,
+				"unknown operation \"%.40s\": expected one of "
+				"%s",
+				dist__yaml_text(name), collective_names().text);
+		error = dist__yaml_repeated(yaml, mapping, pair);
+		if (!error)
+			error = read_rules(yaml, op,
+					   dist__yaml_node(yaml, pair->value),
+					   into);
+	}
+	return error;
+}
+
+/* ---- when a send ends ------------------------------------------------- */
+
+bool dist__p2p_mode_parse(struct dist__p2p_mode *mode, const char *text)
+{
+	const char *digits = text + strlen("eager:");
+	uintmax_t bytes;
+
+	if (strcmp(text, "rendezvous") == 0) {
+		mode->eager_below = 0;
+		return true;
+	}
+	if (strcmp(text, "buffered") == 0) {
+		mode->eager_below = SIZE_MAX;
+		return true;
+	}
+	if (strncmp(text, "eager:", strlen("eager:")) != 0 || !*digits ||
+	    digits[strspn(digits, "0123456789")] != '\0')
+		return false;
+	errno = 0;
+	bytes = strtoumax(digits, NULL, 10);
+	if (errno || bytes >= SIZE_MAX - 1)
+		return false;
+	mode->eager_below = (size_t)bytes + 1;
+	return true;
+}
+
+void dist__p2p_mode_print(const struct dist__p2p_mode *mode, char *text,
+			  size_t size)
+{
+	if (mode->eager_below == 0)
+		snprintf(text, size, "rendezvous");
+	else if (mode->eager_below == SIZE_MAX)
+		snprintf(text, size, "buffered");
+	else
+		snprintf(text, size, "eager:%zu", mode->eager_below - 1);
+}
+
+static enum dist_error read_p2p(const struct dist__yaml *yaml,
+				const struct dist__yaml_key *key,
+				const yaml_node_t *value, void *into)
+{
+	struct dist__profile *profile = into;
+
+	if (dist__p2p_mode_parse(&profile->p2p, dist__yaml_text(value)))
+		return DIST_OK;
+	return dist__yaml_refuse_value(yaml, key->name, value, DIST__P2P_MODES);
+}
+
+/* ---- rates by size ---------------------------------------------------- */
+
+static const struct dist__yaml_key rate_keys[] = {
+	{.name = "bytes",
+	 .read = dist__yaml_read_size,
+	 .offset = offsetof(struct dist__rate, bytes),
+	 .required = true},
+	{.name = "share",
+	 .read = dist__yaml_read_double,
+	 .offset = offsetof(struct dist__rate, shares[DIST__LOAD]),
+	 .required = true},
+	{.name = "core_share",
+	 .read = dist__yaml_read_double,
+	 .offset = offsetof(struct dist__rate, shares[DIST__CORE_LOAD])},
+	{.name = "sum_share",
+	 .read = dist__yaml_read_double,
+	 .offset = offsetof(struct dist__rate, shares[DIST__SUM])},
+	{.name = "copy_share",
+	 .read = dist__yaml_read_double,
+	 .offset = offsetof(struct dist__rate, shares[DIST__COPY])},
+	{.name = NULL},
+};
+
+/* What is not a number cannot be read, and so was not said. */
+static const struct dist__rate unsaid = {
+	.shares = {[DIST__CORE_LOAD] = NAN, [DIST__SUM] = 1, [DIST__COPY] = 1}};
+
+static bool has_shares(const struct dist__rate *rate)
+{
+	for (int i = 0; i < DIST__TRAFFICS; i++)
+		if (rate->shares[i] <= 0)
+			return false;
+	return true;
+}
+
+static enum dist_error read_rates(const struct dist__yaml *yaml,
+				  const struct dist__yaml_key *key,
+				  const yaml_node_t *list, void *into)
+{
+	struct dist__profile *profile = into;
+	const yaml_node_item_t *item;
+	size_t last = 0;
+
+	if (list->type != YAML_SEQUENCE_NODE ||
+	    list->data.sequence.items.top - list->data.sequence.items.start >
+		    DIST__RATES)
+		return dist__yaml_refuse_value(yaml, key->name, list,
+					       "a list of up to 16 rates");
+	for (item = list->data.sequence.items.start;
+	     item < list->data.sequence.items.top; item++) {
+		const yaml_node_t *node = dist__yaml_node(yaml, *item);
+		struct dist__rate rate = unsaid;
+		enum dist_error error = dist__yaml_read_mapping(
+			yaml, rate_keys, "a rate", node, &rate);
+
+		if (error)
+			return error;
+		if (isnan(rate.shares[DIST__CORE_LOAD]))
+			rate.shares[DIST__CORE_LOAD] = rate.shares[DIST__LOAD];
+		if (rate.bytes <= last || !has_shares(&rate))
+			return dist__yaml_refuse(
+				yaml, node,
+				"rates: expected bytes above those of the rate "
+				"before, and shares above 0");
+		last = rate.bytes;
+		profile->rates[profile->num_rates++] = rate;
+	}
+	return DIST_OK;
+}
+
+static double share_of(const struct dist__profile *profile,
+		       enum dist__traffic traffic, size_t bytes)
+{
+	const struct dist__rate *rate = profile->rates;
+	const struct dist__rate *last = rate + profile->num_rates - 1;
+	double part;
+
+	while (rate < last && rate->bytes < bytes)
+		rate++;
+	if (rate == profile->rates || rate->bytes <= bytes)
+		return rate->shares[traffic];
+	part = log((double)bytes / (double)rate[-1].bytes) /
+	       log((double)rate->bytes / (double)rate[-1].bytes);
+	return rate[-1].shares[traffic] +
+	       part * (rate->shares[traffic] - rate[-1].shares[traffic]);
+}
+
+double dist__profile_load_bytes(const struct dist__profile *profile,
+				enum dist__traffic traffic, size_t bytes,
+				size_t walked)
+{
+	size_t like = bytes;
+
+	if (profile->num_rates == 0)
+		return (double)bytes;
+	if (profile->rates_ranks > 0 && walked > 0)
+		like = walked / (size_t)profile->rates_ranks;
+	if (like > bytes ? walked < profile->cache_bytes
+			 : !profile->shares_memory)
+		like = bytes;
+	return (double)bytes / share_of(profile, traffic, like);
+}
+
+void dist__profile_rates_print(const struct dist__profile *profile, char *text,
+			       size_t size)
+{
+	size_t used = 0;
+
+	*text = '\0';
+	for (size_t i = 0; i < profile->num_rates && used < size; i++) {
+		const struct dist__rate *rate = &profile->rates[i];
+
+		used += (size_t)snprintf(text + used, size - used, "%s%zu:%.4g",
+					 i > 0 ? " " : "", rate->bytes,
+					 rate->shares[DIST__LOAD]);
+		if (rate->shares[DIST__CORE_LOAD] != rate->shares[DIST__LOAD] &&
+		    used < size)
+			used += (size_t)snprintf(text + used, size - used,
+						 " core %.4g",
+						 rate->shares[DIST__CORE_LOAD]);
+		if (rate->shares[DIST__SUM] != 1 && used < size)
+			used += (size_t)snprintf(text + used, size - used,
+						 " sum %.4g",
+						 rate->shares[DIST__SUM]);
+		if (rate->shares[DIST__COPY] != 1 && used < size)
+			used += (size_t)snprintf(text + used, size - used,
+						 " copy %.4g",
+						 rate->shares[DIST__COPY]);
+	}
+	if (profile->rates_ranks > 0 && used < size)
+		snprintf(text + used, size - used,
+			 " in a ring of %d, cache_bytes %zu",
+			 profile->rates_ranks, profile->cache_bytes);
+}
+
+/* ---- constants -------------------------------------------------------- */
+
+double dist__profile_constant(const struct dist__profile *profile,
+			      const char *name, double fallback)
+{
+	for (size_t i = 0; i < profile->num_constants; i++)
+		if (strcmp(profile->constants[i].name, name) == 0)
+			return profile->constants[i].value;
+	return fallback;
+}
+
+enum dist_error dist__profile_set(struct dist__profile *profile,
+				  const char *name, double value)
+{
+	size_t count = profile->num_constants;
+	struct dist__constant *all;
+
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(profile->constants[i].name, name) != 0)
+			continue;
+		profile->constants[i].value = value;
+		return DIST_OK;
+	}
+	all = realloc(profile->constants, (count + 1) * sizeof *all);
+	if (!all)
+		return DIST_ERR_NO_MEMORY;
+	profile->constants = all;
+	profile->num_constants = count + 1;
+	snprintf(all[count].name, sizeof all[count].name, "%s", name);
+	all[count].value = value;
+	return DIST_OK;
+}
+
+static enum dist_error read_constant(const struct dist__yaml *yaml,
+				     const yaml_node_pair_t *pair,
+				     struct dist__profile *profile)
+{
+	const char *name = dist__yaml_text(dist__yaml_node(yaml, pair->key));
+	const struct dist__yaml_key number = {.name = name};
+	double value;
+	enum dist_error error;
+
+	if (!*name || strlen(name) >= sizeof profile->constants->name)
+		return dist__yaml_refuse(yaml, dist__yaml_node(yaml, pair->key),
+					 "expected the name of a constant");
+	error = dist__yaml_read_double(
+		yaml, &number, dist__yaml_node(yaml, pair->value), &value);
+	return error ? error : dist__profile_set(profile, name, value);
+}
+
+static enum dist_error read_constants(const struct dist__yaml *yaml,
+				      const struct dist__yaml_key *key,
+				      const yaml_node_t *mapping, void *into)
+{
+	const yaml_node_pair_t *pair;
+	enum dist_error error = DIST_OK;
+
+	if (mapping->type != YAML_MAPPING_NODE)
+		return dist__yaml_refuse_value(yaml, key->name, mapping,
+					       "a mapping of numbers");
+	for (pair = mapping->data.mapping.pairs.start;
+	     pair < mapping->data.mapping.pairs.top && !error; pair++) {
+		error = dist__yaml_repeated(yaml, mapping, pair);
+		if (!error)
+			error = read_constant(yaml, pair, into);
+	}
+	return error;
+}
+
+/* ---- the file --------------------------------------------------------- */
+
+/* More than anything here takes: what is above is a slip, and every call would
+ * only run out of time. */
+#define MOST_NS 1e12
+
+static enum dist_error read_ns(const struct dist__yaml *yaml,
+			       const struct dist__yaml_key *key,
+			       const yaml_node_t *value, void *into)
+{
+	enum dist_error error = dist__yaml_read_double(yaml, key, value, into);
+	double ns;
+
+	if (error)
+		return error;
+	memcpy(&ns, (char *)into + key->offset, sizeof ns);
+	return ns <= MOST_NS ? DIST_OK
+			     : dist__yaml_refuse_value(yaml, key->name, value,
+						       "at most 1e12 (1000 s)");
+}
+
+#define FIELD(field)                                                           \
+	.offset = offsetof(struct dist__profile, field),                       \
+	.bytes = sizeof((struct dist__profile *)0)->field
+
+static const struct dist__yaml_key profile_keys[] = {
+	{.name = "name",
+	 .read = dist__yaml_read_text,
+	 FIELD(name),
+	 .required = true},
+	{.name = "version", .read = dist__yaml_read_text, FIELD(version)},
+	{.name = "source", .read = dist__yaml_read_text, FIELD(source)},
+	{.name = "call_ns", .read = read_ns, FIELD(call_ns)},
+	{.name = "message_overhead_ns",
+	 .read = read_ns,
+	 FIELD(message_overhead_ns)},
+	{.name = "receive_overhead_ns",
+	 .read = read_ns,
+	 FIELD(receive_overhead_ns)},
+	{.name = "wait_ns", .read = read_ns, FIELD(wait_ns)},
+	{.name = "cores", .read = dist__yaml_read_count, FIELD(cores)},
+	{.name = "send_Bps", .read = dist__yaml_read_double, FIELD(send_Bps)},
+	{.name = "receive_Bps",
+	 .read = dist__yaml_read_double,
+	 FIELD(receive_Bps)},
+	{.name = "reduce_Bps",
+	 .read = dist__yaml_read_double,
+	 FIELD(reduce_Bps)},
+	{.name = "copy_Bps", .read = dist__yaml_read_double, FIELD(copy_Bps)},
+	{.name = "segment_bytes",
+	 .read = dist__yaml_read_count,
+	 FIELD(segment_bytes)},
+	{.name = "intra", .read = read_intra},
+	{.name = "p2p", .read = read_p2p},
+	{.name = "window_bytes",
+	 .read = dist__yaml_read_size,
+	 FIELD(window_bytes)},
+	{.name = "rates", .read = read_rates},
+	{.name = "rates_ranks",
+	 .read = dist__yaml_read_count,
+	 FIELD(rates_ranks)},
+	{.name = "cache_bytes",
+	 .read = dist__yaml_read_size,
+	 FIELD(cache_bytes)},
+	{.name = "library", .read = dist__yaml_read_text, FIELD(library)},
+	{.name = "constants", .read = read_constants},
+	{.name = "selection", .read = read_selection},
+	{.name = NULL},
+};
+
+void dist__profile_init(struct dist__profile *profile)
+{
+	*profile = (struct dist__profile){
+		.name = "default",
+		.source = "built in",
+		.segment_bytes = DIST__SEGMENT_BYTES,
+		.window_bytes = SIZE_MAX,
+	};
+}
+
+enum dist_error dist__profile_load(struct dist__profile *profile,
+				   const char *path,
+				   struct dist_message *message)
+{
+	struct dist__profile loaded = {.segment_bytes = DIST__SEGMENT_BYTES,
+				       .window_bytes = SIZE_MAX};
+	enum dist_error error = dist__yaml_load(path, profile_keys, "a profile",
+						&loaded, message);
+
+	dist__profile_init(profile);
+	if (error)
+		dist__profile_release(&loaded);
+	else
+		*profile = loaded;
+	return error;
+}
+
+void dist__profile_release(struct dist__profile *profile)
+{
+	free(profile->rules);
+	free(profile->constants);
+	dist__profile_init(profile);
+}
+
+/* ---- forcing ---------------------------------------------------------- */
+
+/* Makes a rule of one word, "algorithm" (of all_reduce) or "op=algorithm". */
+static enum dist_error rule_of_word(const char *word, struct dist__rule *rule,
+				    struct dist_message *message)
+{
+	const char *equals = strchr(word, '=');
+	const char *name = equals ? equals + 1 : word;
+	char op_name[32] = "all_reduce";
+	enum dist__op_kind op;
+
+	if (equals)
+		snprintf(op_name, sizeof op_name, "%.*s", (int)(equals - word),
+			 word);
+	if (!collective_find(op_name, &op)) {
+		snprintf(message->text, sizeof message->text,
+			 "unknown operation \"%s\": expected one of %s",
+			 op_name, collective_names().text);
+		return DIST_ERR_INVALID_ARGUMENT;
+	}
+	*rule = rule_for(op);
+	rule->algorithm = dist__algorithm_find(op, name);
+	if (rule->algorithm)
+		return DIST_OK;
+	snprintf(message->text, sizeof message->text,
+		 "unknown algorithm \"%.40s\" of %s: expected one of %s", name,
+		 op_name, algorithm_names(op).text);
+	return DIST_ERR_INVALID_ARGUMENT;
+}
+
+enum dist_error dist__profile_force(struct dist__profile *profile,
+				    const char *text,
+				    struct dist_message *message)
+{
+	struct dist__profile forced = {.num_rules = 0};
+	enum dist_error error = DIST_OK;
+	bool more = true;
+
+	while (more && !error) {
+		size_t len = strcspn(text, ",");
+		struct dist__rule rule;
+		char word[80];
+
+		snprintf(word, sizeof word, "%.*s", (int)len, text);
+		error = rule_of_word(word, &rule, message);
+		if (!error)
+			error = add_rules(&forced, false, &rule, 1);
+		more = text[len] == ',';
+		text += len + more;
+	}
+	if (!error)
+		error = add_rules(profile, true, forced.rules,
+				  forced.num_rules);
+	if (error == DIST_ERR_NO_MEMORY)
+		snprintf(message->text, sizeof message->text, "out of memory");
+	dist__profile_release(&forced);
+	return error;
+}

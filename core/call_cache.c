@@ -1,0 +1,88 @@
+/*
+ * call_cache.c - calls that a group has made before.
+ *
+ * Training makes the same calls step after step. What was found out about one
+ * holds for the next that is like it to the last argument: that it is in order,
+ * its fingerprint, and how the records put it. Comparing them costs a fraction
+ * of finding out (bench/records.c).
+ */
+#include <stdlib.h>
+
+#include "core/call_cache.h"
+
+/* Calls remembered, each in the place that its line in the source gives it. */
+#define PLACES 8
+
+/* Lists and splits may have changed where they lie, a label is new each time,
+ * and messages are counted; simulated ranks are too many to remember much. */
+static bool is_plain(const struct dist_group *group, const struct dist__op *op)
+{
+	const struct dist__sides *sides = dist__op_sides(op);
+
+	return !group->world->own && !group->label.text[0] &&
+	       !group->label.terms && !op->purpose &&
+	       !dist__op_is_p2p(op->kind) &&
+	       op->kind != DIST__MONITORED_BARRIER &&
+	       (unsigned)op->reduce_op < DIST_PREMUL_SUM &&
+	       !sides->bundle.kind && !sides->in.list && !sides->in.splits &&
+	       !sides->out.list && !sides->out.splits;
+}
+
+static bool same_tensor(const struct dist_tensor *a,
+			const struct dist_tensor *b)
+{
+	return a->data == b->data && a->numel == b->numel &&
+	       a->dtype == b->dtype;
+}
+
+static bool same_parts(const struct dist__parts *a, const struct dist__parts *b)
+{
+	return a->count == b->count && same_tensor(&a->whole, &b->whole);
+}
+
+struct dist__call_cache *dist__call_cache_place(struct dist_group *group,
+						const struct dist__op *op)
+{
+	if (group->poison || !is_plain(group, op))
+		return NULL;
+	/* Without memory for it everything is found out each time. */
+	if (!group->call_cache)
+		group->call_cache = calloc(PLACES, sizeof *group->call_cache);
+	return group->call_cache
+		       ? &group->call_cache[(unsigned)op->site.line % PLACES]
+		       : NULL;
+}
+
+bool dist__call_cache_is(const struct dist__call_cache *known,
+			 const struct dist__op *op)
+{
+	const struct dist__sides *sides = dist__op_sides(op);
+
+	return known->call.number && known->site.line == op->site.line &&
+	       known->site.file == op->site.file &&
+	       known->from.line == op->from.line &&
+	       known->from.file == op->from.file && known->kind == op->kind &&
+	       known->reduce_op == op->reduce_op && known->peer == op->peer &&
+	       same_tensor(&known->tensor, &op->tensor) &&
+	       same_parts(&known->in, &sides->in) &&
+	       same_parts(&known->out, &sides->out);
+}
+
+void dist__call_cache_set(struct dist__call_cache *known,
+			  const struct dist__op *op,
+			  const struct check_call *call)
+{
+	const struct dist__sides *sides = dist__op_sides(op);
+
+	known->kind = op->kind;
+	known->reduce_op = op->reduce_op;
+	known->peer = op->peer;
+	known->site = op->site;
+	known->from = op->from;
+	known->tensor = op->tensor;
+	known->in = sides->in;
+	known->out = sides->out;
+	known->phantom = op->phantom;
+	known->fingerprint = op->fingerprint;
+	known->call = *call;
+}

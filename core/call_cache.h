@@ -1,0 +1,42 @@
+/*
+ * call_cache.h - calls that a group has made before.
+ *
+ * Private to core/.
+ */
+#ifndef LOCKSTEP_CORE_CALL_CACHE_H
+#define LOCKSTEP_CORE_CALL_CACHE_H
+
+#include "core/group.h"
+
+/* One call, and what was found out about it. What it need not be alike in, each
+ * call has for itself: its number, times and timeout, and whether it blocks. */
+struct dist__call_cache {
+	enum dist__op_kind kind;
+	enum dist_reduce_op reduce_op;
+	int peer;
+	struct dist__site site, from;
+	struct dist_tensor tensor;
+	struct dist__parts in, out;
+
+	bool phantom;
+	uint64_t fingerprint;
+	struct check_call call; /* its number is 0: nothing is known */
+};
+
+/* dist__call_cache_place returns where group remembers a call such as op, which
+ * has its site; NULL: it must be looked into each time. */
+struct dist__call_cache *dist__call_cache_place(struct dist_group *group,
+						const struct dist__op *op);
+
+/* dist__call_cache_is returns whether op is the call that is remembered there.
+ */
+bool dist__call_cache_is(const struct dist__call_cache *known,
+			 const struct dist__op *op);
+
+/* dist__call_cache_set remembers op instead, which was found to be in order and
+ * stands in the records as call. */
+void dist__call_cache_set(struct dist__call_cache *known,
+			  const struct dist__op *op,
+			  const struct check_call *call);
+
+#endif

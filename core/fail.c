@@ -1,0 +1,136 @@
+/* fail.c - the failure of a call, and of a group: what is noted of it. */
+#include "core/group.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/record.h"
+
+static bool poisons(enum dist_error error)
+{
+	switch (error) {
+	case DIST_ERR_TIMEOUT:
+	case DIST_ERR_MISMATCH:
+	case DIST_ERR_DEADLOCK:
+	case DIST_ERR_PEER_LOST:
+	case DIST_ERR_ABORTED:
+	case DIST_ERR_IO:
+	case DIST_ERR_HAZARD:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Most groups never fail: there is a message from the first failure on. NULL:
+ * no memory for it. */
+static struct dist_message *message_of(struct dist_group *group)
+{
+	if (!group->message)
+		group->message = calloc(1, sizeof *group->message);
+	return group->message;
+}
+
+/* Appends to the group's message what the system below said. */
+static void add_words(struct dist_group *group)
+{
+	struct dist__backend *backend = group->backend;
+	struct dist_message *message = group->message;
+	const char *text = backend->ops->failure_text
+				   ? backend->ops->failure_text(backend)
+				   : "";
+	size_t used = message ? strlen(message->text) : 0;
+
+	if (*text && message)
+		snprintf(message->text + used, sizeof message->text - used,
+			 " (%s)", text);
+}
+
+void dist__dump(const struct dist_group *group)
+{
+	if (group->world->dump)
+		group->world->dump();
+}
+
+/* Notes the text of the last failure as why the call being made is refused. */
+static void note_refusal(struct dist_group *group, enum dist_error error)
+{
+	const struct dist__members *members = &group->members;
+	struct check_call call = {
+		.error = error,
+		.group_id = members->group_id,
+		.leader = (uint32_t)dist__global_rank(members, 0)};
+
+	memcpy(call.group, group->title, sizeof call.group);
+	check_site_set(&call.site, group->site.file, group->site.line);
+	check_site_set(&call.from, group->from.file, group->from.line);
+	check_refuse(group->place.slot, &call, dist_error_message(group));
+}
+
+/* Notes in the records that nobody need wait for the group's handles. */
+static void give_up_works(struct dist_group *group)
+{
+	for (struct dist_work *work = group->works; work; work = work->next)
+		check_release(group->place.slot, work->op.call);
+}
+
+enum dist_error dist__fail(struct dist_group *group, enum dist_error error,
+			   const char *format, ...)
+{
+	struct dist_message *message;
+	va_list args;
+
+	dist__rank_lock(group);
+	message = message_of(group);
+	va_start(args, format);
+	if (message)
+		vsnprintf(message->text, sizeof message->text, format, args);
+	va_end(args);
+	if (error == DIST_ERR_INVALID_ARGUMENT || error == DIST_ERR_UNSUPPORTED)
+		note_refusal(group, error);
+	if (poisons(error) && group->poison == DIST_OK) {
+		group->poison = error;
+		check_give_up(group->place.slot);
+		group->backend->ops->abort(group->backend);
+		give_up_works(group);
+		add_words(group);
+		dist__dump(group);
+	} else if (error == DIST_ERR_NO_MEMORY) {
+		add_words(group);
+	}
+	dist__rank_unlock(group);
+	return error;
+}
+
+struct dist__site dist__site_take(struct dist_group *group)
+{
+	const struct dist__site site = group->site;
+
+	group->site = (struct dist__site){NULL, 0};
+	group->from = (struct dist__site){NULL, 0};
+	return site;
+}
+
+const char *dist_error_message(const struct dist_group *group)
+{
+	if (!group)
+		return "the group is NULL: never made, or this rank is no "
+		       "member of it";
+	if (!dist__is_own(group))
+		return "the group is destroyed, or another rank's: what is "
+		       "global or static, simulated ranks share";
+	return group->message ? group->message->text : "";
+}
+
+void dist_error_message_copy(struct dist_group *group,
+			     struct dist_message *message)
+{
+	if (group && dist__is_own(group))
+		dist__rank_lock(group);
+	snprintf(message->text, sizeof message->text, "%s",
+		 dist_error_message(group));
+	if (group && dist__is_own(group))
+		dist__rank_unlock(group);
+}

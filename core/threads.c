@@ -1,0 +1,82 @@
+/*
+ * threads.c - a rank with several threads: its lock, and one thread at a time
+ * in the back end for an operation.
+ */
+#include "core/threads.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "core/group.h"
+
+bool dist__work_enter(struct dist_work *work, int64_t deadline_ns)
+{
+	struct dist__threads *threads = work->group->root->threads;
+	struct timespec until = dist__clock_timespec(deadline_ns);
+
+	if (!threads)
+		return true;
+	while (work->busy && !dist__op_is_done(&work->op) &&
+	       dist__clock_ns() < deadline_ns) {
+		if (deadline_ns == DIST_TIMEOUT_NEVER)
+			pthread_cond_wait(&threads->left, &threads->mutex);
+		else
+			pthread_cond_timedwait(&threads->left, &threads->mutex,
+					       &until);
+	}
+	if (work->busy || dist__op_is_done(&work->op))
+		return false;
+	work->busy = true;
+	pthread_mutex_unlock(&threads->mutex);
+	return true;
+}
+
+void dist__work_leave(struct dist_work *work)
+{
+	struct dist__threads *threads = work->group->root->threads;
+
+	if (!threads)
+		return;
+	pthread_mutex_lock(&threads->mutex);
+	work->busy = false;
+	pthread_cond_broadcast(&threads->left);
+}
+
+enum dist_error dist_allow_threads(struct dist_group *group)
+{
+	struct dist__threads *threads;
+	pthread_mutexattr_t recursive;
+	pthread_condattr_t monotonic;
+
+	if (!group)
+		return DIST_ERR_INVALID_ARGUMENT;
+	if (group->world->has_phantoms) /* simulated */
+		return dist__fail(group, DIST_ERR_UNSUPPORTED,
+				  "allow_threads: a rank of back end %s has "
+				  "one thread",
+				  group->world->name);
+	if (group->root->threads)
+		return DIST_OK;
+	threads = malloc(sizeof *threads);
+	if (!threads)
+		return DIST_ERR_NO_MEMORY;
+	pthread_mutexattr_init(&recursive);
+	pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+	pthread_mutex_init(&threads->mutex, &recursive);
+	pthread_mutexattr_destroy(&recursive);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&threads->left, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+	group->root->threads = threads;
+	return DIST_OK;
+}
+
+void dist__threads_free(struct dist__threads *threads)
+{
+	if (!threads)
+		return;
+	pthread_cond_destroy(&threads->left);
+	pthread_mutex_destroy(&threads->mutex);
+	free(threads);
+}

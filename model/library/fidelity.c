@@ -1,0 +1,51 @@
+#include "model/library/fidelity.h"
+
+#include <stdio.h>
+
+#include "model/library/library.h"
+
+/* A ring of more takes minutes message by message, of still more a rank needs
+ * more memory than it has. */
+#define MESSAGE_RANKS 256
+#define FLOW_RANKS    16384
+
+static enum dist__fidelity choose(const struct dist__profile *profile,
+				  int ranks)
+{
+	if (profile->cores > 0)
+		return DIST__FIDELITY_MESSAGE;
+	if (!library_has_steps(profile) || ranks > FLOW_RANKS)
+		return DIST__FIDELITY_FORMULA;
+	return ranks > MESSAGE_RANKS ? DIST__FIDELITY_FLOW
+				     : DIST__FIDELITY_MESSAGE;
+}
+
+enum dist_error library_fidelity(const struct dist__profile *profile, int ranks,
+				 enum dist__fidelity asked,
+				 enum dist__fidelity *fidelity,
+				 struct dist_message *message)
+{
+	enum dist_error error = library_check(profile, message);
+
+	if (error)
+		return error;
+	*fidelity = asked;
+	if (asked == DIST__FIDELITY_AUTO)
+		*fidelity = choose(profile, ranks);
+	if (*fidelity == DIST__FIDELITY_FORMULA && profile->cores > 0) {
+		snprintf(message->text, sizeof message->text,
+			 "fidelity formula: expected auto, message or flow: by "
+			 "profile %s ranks share cores, and no formula knows "
+			 "whose turn it is",
+			 profile->name);
+		return DIST_ERR_INVALID_ARGUMENT;
+	}
+	if (*fidelity == DIST__FIDELITY_FORMULA || library_has_steps(profile))
+		return DIST_OK;
+	snprintf(message->text, sizeof message->text,
+		 "fidelity %s: expected auto or formula: profile %s is of "
+		 "library %s, whose messages are not known",
+		 dist__fidelity_name(*fidelity), profile->name,
+		 profile->library);
+	return DIST_ERR_INVALID_ARGUMENT;
+}

@@ -1,0 +1,81 @@
+/*
+ * library.h - how a collective library behaves on a fabric: which algorithm and
+ * protocol it picks for a call, and what that takes there when nothing else
+ * uses the links. Arithmetic alone: no clock, no simulation, no files.
+ *
+ * A profile names the library (its key `library`) and states its constants; one
+ * that names none is Lockstep's own: the algorithms of coll/ by the profile's
+ * rules, each by its cost formula.
+ */
+#ifndef LOCKSTEP_MODEL_LIBRARY_LIBRARY_H
+#define LOCKSTEP_MODEL_LIBRARY_LIBRARY_H
+
+#include "coll/algorithm.h"
+#include "model/library/fabric.h"
+
+/* One collective of a group. */
+struct library_call {
+	enum dist__op_kind op;
+	size_t numel; /* as dist__op_numel() */
+	size_t element_bytes;
+	int ranks;             /* of the group */
+	const char *algorithm; /* forced; NULL: the library chooses */
+	const char *protocol;  /* the same */
+	bool host; /* its bytes are the processors', though ranks have GPUs */
+};
+
+/* What its messages look like to the links, for a simulation of them: */
+enum library_shape {
+	LIBRARY_STEPS,  /* as `ours` sends them: run that, or its formula */
+	LIBRARY_RING,   /* each rank to the next one of its node and to the rank
+			 * of its place on the next node */
+	LIBRARY_TREE,   /* inside a node as a ring; between nodes along a tree,
+			 * up and down */
+	LIBRARY_SWITCH, /* each rank to the switch of its node and back */
+};
+
+struct library_estimate {
+	char algorithm[24]; /* "ring", "tree", "nvls", ... */
+	char protocol[16];  /* "LL128", "eager", ...; "": there is no choice */
+	int channels;       /* 0: no such thing */
+	const struct dist__algorithm *ours; /* STEPS: never NULL */
+
+	/* The time on links of one's own is the sum of: */
+	double start_ns;    /* before the first byte: launch, agreement */
+	double latency_ns;  /* all steps, whatever the bytes */
+	double transfer_ns; /* the bytes */
+
+	enum library_shape shape;
+	double local_bytes;  /* RING, TREE, SWITCH: each rank inside its node */
+	double remote_bytes; /* RING, TREE: each rank to another node */
+};
+
+/*
+ * library_estimate answers for one call; a group of one rank has nothing to
+ * transfer. Errors: INVALID_ARGUMENT (message: a forced algorithm or protocol
+ * that the library has not, with those it has; a rate that is not known).
+ */
+DIST_MUST_CHECK enum dist_error
+library_estimate(const struct dist__profile *profile,
+		 const struct fabric *fabric, const struct library_call *call,
+		 struct library_estimate *estimate,
+		 struct dist_message *message);
+
+/* library_time_ns returns the time on links of one's own. */
+static inline double library_time_ns(const struct library_estimate *estimate)
+{
+	return estimate->start_ns + estimate->latency_ns +
+	       estimate->transfer_ns;
+}
+
+/* library_has_steps returns whether the library's collectives are made of steps
+ * that can be simulated message by message; not of one that is unknown. */
+bool library_has_steps(const struct dist__profile *profile);
+
+/* library_check looks whether the library that profile names is known, and its
+ * constants are that library's. Errors: INVALID_ARGUMENT (message). */
+DIST_MUST_CHECK enum dist_error
+library_check(const struct dist__profile *profile,
+	      struct dist_message *message);
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * message_law.h - what messages between processors take, by a library's
+ * constants: latency by length, processor time, bytes, sums. Private to
+ * model/library/.
+ */
+#ifndef LOCKSTEP_MODEL_LIBRARY_MESSAGE_LAW_H
+#define LOCKSTEP_MODEL_LIBRARY_MESSAGE_LAW_H
+
+#include "model/library/library.h"
+
+/* What a call takes. */
+struct message_law {
+	const struct message_growth *growth; /* of latency by length */
+	double overhead_ns;     /* a message: the sender's processor */
+	double start_ns;        /* a call */
+	double announced_ns;    /* more, of one that is announced first */
+	double latency_ns;      /* a short message to another node */
+	double node_latency_ns; /* and within one */
+	double stream_ns;       /* a byte to another node, of one rank */
+	double cards_ns;        /* a byte of a node, by all its cards */
+	double short_ns;        /* the same, of messages not announced */
+	double node_byte_ns;    /* a byte within one */
+	bool loops;             /* which goes by the cards as if to another */
+	double sum_ns;          /* a byte that is summed */
+	double vector_ns;       /* each rank's vector, copied once */
+	double fresh_ns;        /* memory as large as the vector, touched */
+};
+
+/* The constants of a profile that say so, ended by NULL. */
+extern const char *const library_message_constants[];
+
+struct message_law library_message_law(const struct dist__profile *profile,
+				       const struct fabric *fabric,
+				       const struct library_call *call);
+
+/* library_message_latency returns the latency of a message in multiples of a
+ * short one's; library_message_is_short, whether it goes without being
+ * announced. */
+double library_message_latency(const struct message_law *law, double bytes);
+bool library_message_is_short(const struct message_law *law, double bytes);
+
+#endif

@@ -1,0 +1,278 @@
+/*
+ * messages.c - gloo, Open MPI and MPICH: libraries whose processors exchange
+ * messages, as Lockstep's own do, by the same algorithms. What differs is which
+ * one they choose (the profile's rules) and what a message takes.
+ *
+ * Each algorithm's cost formula says how many messages follow each other, and
+ * how many bytes are carried and reduced. A message then takes a latency, more
+ * of it the longer it is (it is put into the descriptor, copied to a buffer, or
+ * announced first), and the time of its bytes.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "model/library/message_law.h"
+#include "model/library/model.h"
+#include "model/library/placement.h"
+#include "model/library/spelling.h"
+
+/* ---- algorithms ------------------------------------------------------ */
+
+/* What an algorithm is made of, on the way that takes longest. */
+struct parts {
+	double steps;         /* messages that wait for one another */
+	double messages;      /* that one rank sends, */
+	double message_bytes; /* of so many on the average, */
+	bool are_short;       /* which are not announced first */
+	double bytes;         /* those that it sends, */
+	double carried_bytes; /* and that the link carries meanwhile */
+	double reduced_bytes;
+};
+
+static struct parts parts_of(const struct dist__algorithm *algorithm,
+			     const struct dist__profile *profile,
+			     const struct message_law *law,
+			     const struct library_call *call)
+{
+	const size_t segment = (size_t)profile->segment_bytes;
+	const struct dist__cost step = {.alpha_ns = 1,
+					.segment_bytes = segment};
+	const struct dist__cost message = {.overhead_ns = 1,
+					   .segment_bytes = segment};
+	const struct dist__cost byte = {.beta_ns_per_byte = 1,
+					.segment_bytes = segment};
+	const struct dist__cost sum = {.gamma_ns_per_byte = 1,
+				       .segment_bytes = segment};
+	size_t n = call->numel, each = call->element_bytes;
+
+	struct parts parts = {
+		.steps = algorithm->cost_ns(&step, call->ranks, n, each),
+		.messages = algorithm->cost_ns(&message, call->ranks, n, each),
+		.bytes = algorithm->cost_ns(&byte, call->ranks, n, each),
+		.reduced_bytes = algorithm->cost_ns(&sum, call->ranks, n, each),
+	};
+
+	if (parts.bytes > 0)
+		parts.message_bytes =
+			parts.bytes / fmax(parts.steps, parts.messages);
+	parts.are_short = library_message_is_short(law, parts.message_bytes);
+	parts.carried_bytes = parts.bytes;
+	return parts;
+}
+
+/* How a step's latency differs from that of an exchange with a new partner. */
+static double step_latency(const struct dist__profile *profile,
+			   const struct parts *parts,
+			   const struct dist__algorithm *algorithm,
+			   enum dist__op_kind op)
+{
+	bool tree = op == DIST__BROADCAST || op == DIST__REDUCE ||
+		    op == DIST__SCATTER || op == DIST__GATHER;
+
+	if (library_is_ring(algorithm) && parts->are_short)
+		return dist__profile_constant(profile, "ring_latency", 1);
+	return tree ? dist__profile_constant(profile, "one_way_latency", 1) : 1;
+}
+
+/*
+ * Vectors that follow each other down a tree of so many steps whose parents
+ * send to all children at once, so that all of them wait for all: of a binomial
+ * tree k, k - 1, .. 1; of a binary one two at each step but the last.
+ */
+static double vectors(enum spelling_tree tree, double steps)
+{
+	switch (tree) {
+	case SPELLING_BINOMIAL:
+		return steps * (steps + 1) / 2;
+	case SPELLING_BINARY:
+		return 2 * steps - 1;
+	case SPELLING_SPLIT: /* by halves, which are exchanged at the end */
+		return (2 * steps - 1) / 2 + 0.5;
+	default:
+		return 0;
+	}
+}
+
+/* Latency of a step in multiples of a short message's, for messages of `bytes`
+ * on the average. */
+static double mean_latency(const struct message_law *law,
+			   const struct dist__algorithm *algorithm, int ranks,
+			   double bytes)
+{
+	double latency = 0, vector;
+	int steps = 0;
+
+	if (!library_halves(algorithm))
+		return library_message_latency(law, bytes);
+	for (int p = 1; p < ranks; p *= 2)
+		steps++;
+	vector = bytes * steps / (1 - 1. / ranks);
+	for (int i = 0; i < steps; i++)
+		latency += library_message_latency(law, vector /= 2);
+	return latency / steps;
+}
+
+/* What the messages wait for, whatever their bytes: `latency` is a step's, in
+ * multiples of a short message's. */
+static double latency_ns(const struct message_law *law,
+			 const struct placement *placement,
+			 const struct parts *parts, double latency)
+{
+	double remote = placement->remote_steps;
+	double step_ns =
+		remote * law->latency_ns + (1 - remote) * law->node_latency_ns;
+	double message_ns = law->overhead_ns;
+
+	if (!parts->are_short)
+		message_ns += law->announced_ns;
+	return parts->steps * latency * step_ns + parts->messages * message_ns;
+}
+
+/* A byte's time, of those that stay in a node and those that leave it. */
+static double byte_ns(const struct message_law *law,
+		      const struct placement *placement, bool are_short)
+{
+	double least_ns = placement->alongside
+				  ? fmax(law->stream_ns, law->node_byte_ns)
+				  : law->stream_ns;
+	double cards_ns = placement->senders *
+			  (are_short ? law->short_ns : law->cards_ns);
+	double near_ns = fmax(least_ns, cards_ns);
+	double far_ns = fmax(least_ns, placement->card_nodes * cards_ns);
+	double near = placement->remote_bytes - placement->shared_bytes;
+	double out_ns = placement->shared_bytes * far_ns + near * near_ns;
+	double in_ns = (1 - placement->remote_bytes) * law->node_byte_ns;
+
+	return placement->at_once ? fmax(out_ns, in_ns) : out_ns + in_ns;
+}
+
+static void add(const struct dist__profile *profile,
+		const struct fabric *fabric, const struct message_law *law,
+		const struct spelling *spelling, int part,
+		const struct library_call *call,
+		struct library_estimate *estimate)
+{
+	const struct dist__algorithm *algorithm = spelling->parts[part];
+	struct placement placement =
+		library_placement(algorithm, fabric, law->loops);
+	struct parts parts = parts_of(algorithm, profile, law, call);
+	double bytes = parts.message_bytes;
+	double at_once = vectors(spelling->tree, parts.steps);
+
+	if (spelling->segment_bytes > 0)
+		parts.messages =
+			fmax(parts.messages,
+			     parts.bytes / (double)spelling->segment_bytes);
+	if (at_once > 0 && !parts.are_short)
+		parts.carried_bytes = at_once * bytes;
+	estimate->latency_ns +=
+		step_latency(profile, &parts, algorithm, call->op) *
+		latency_ns(law, &placement, &parts,
+			   mean_latency(law, algorithm, call->ranks, bytes));
+	estimate->transfer_ns +=
+		parts.carried_bytes *
+			byte_ns(law, &placement, parts.are_short) +
+		parts.reduced_bytes * law->sum_ns + law->vector_ns;
+	if (!library_is_ring(algorithm))
+		estimate->transfer_ns += law->fresh_ns;
+}
+
+/* ---- the models ------------------------------------------------------ */
+
+static enum dist_error refuse_algorithm(const struct dist__profile *profile,
+					const struct library_call *call,
+					struct dist_message *message)
+{
+	const struct dist__algorithm *const *all;
+	int used = snprintf(message->text, sizeof message->text,
+			    "%s: the model of %s has no algorithm \"%.40s\": "
+			    "expected",
+			    dist__op_name(call->op), profile->library,
+			    call->algorithm);
+
+	for (all = dist__algorithms(); *all; all++)
+		if ((*all)->op == call->op && used < (int)sizeof message->text)
+			used += snprintf(message->text + used,
+					 sizeof message->text - (size_t)used,
+					 " %s", (*all)->name);
+	return DIST_ERR_INVALID_ARGUMENT;
+}
+
+/* Names of another way to call, for which it chooses as for any. */
+static bool is_forced(const struct library_call *call)
+{
+	static const char *const open[] = {"default", "non_blocking", "smp"};
+
+	for (size_t i = 0; i < sizeof open / sizeof open[0]; i++)
+		if (call->algorithm && strcmp(call->algorithm, open[i]) == 0)
+			return false;
+	return call->algorithm != NULL;
+}
+
+static enum dist_error choose(const struct dist__profile *profile,
+			      const struct fabric *fabric,
+			      const struct library_call *call,
+			      struct spelling *spelling,
+			      struct dist_message *message)
+{
+	const struct dist__layout layout =
+		library_layout(profile, fabric, call);
+
+	if (call->protocol) {
+		snprintf(message->text, sizeof message->text,
+			 "%s: the model of %s has no protocols",
+			 dist__op_name(call->op), profile->library);
+		return DIST_ERR_INVALID_ARGUMENT;
+	}
+	if (!is_forced(call))
+		library_spell_ours(
+			dist__select(profile, call->op, &layout,
+				     call->numel * call->element_bytes),
+			spelling);
+	else if (!library_spell(call->op, call->algorithm, spelling))
+		return refuse_algorithm(profile, call, message);
+	if (dist__profile_constant(profile, "at_once", 0) == 0)
+		spelling->tree = SPELLING_NO_TREE;
+	return DIST_OK;
+}
+
+static enum dist_error estimate_messages(const struct dist__profile *profile,
+					 const struct fabric *fabric,
+					 const struct library_call *call,
+					 struct library_estimate *estimate,
+					 struct dist_message *message)
+{
+	const struct message_law law =
+		library_message_law(profile, fabric, call);
+	struct spelling spelling = {.nearest = NULL};
+
+	if (choose(profile, fabric, call, &spelling, message))
+		return DIST_ERR_INVALID_ARGUMENT;
+	if (!isfinite(law.stream_ns)) {
+		snprintf(message->text, sizeof message->text,
+			 "%s: the rate between nodes is not known",
+			 profile->library);
+		return DIST_ERR_INVALID_ARGUMENT;
+	}
+	snprintf(estimate->algorithm, sizeof estimate->algorithm, "%s",
+		 is_forced(call) ? call->algorithm : spelling.nearest->name);
+	estimate->ours = spelling.nearest;
+	estimate->start_ns = law.start_ns;
+	for (int i = 0; i < 2 && spelling.parts[i]; i++)
+		add(profile, fabric, &law, &spelling, i, call, estimate);
+	return DIST_OK;
+}
+
+const struct library_model library_gloo = {.name = "gloo",
+					   .constants =
+						   library_message_constants,
+					   .estimate = estimate_messages};
+const struct library_model library_openmpi = {.name = "openmpi",
+					      .constants =
+						      library_message_constants,
+					      .estimate = estimate_messages};
+const struct library_model library_mpich = {.name = "mpich",
+					    .constants =
+						    library_message_constants,
+					    .estimate = estimate_messages};

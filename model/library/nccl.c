@@ -1,0 +1,169 @@
+/* nccl.c - NCCL as a library: the pair that it takes to be the fastest, and the
+ * time and the messages of that. */
+#include <stdio.h>
+#include <strings.h>
+
+#include "model/library/model.h"
+#include "model/library/nccl.h"
+
+static const char *const algorithm_names[] = {"ring", "tree", "nvls",
+					      "nvlstree", NULL};
+static const char *const protocol_names[] = {"LL", "LL128", "Simple", NULL};
+
+/* Finds a name, any case: -1 for NULL, which forces nothing. false: there is
+ * none of that name. */
+static bool find(const char *name, const char *const *names, int *index)
+{
+	*index = -1;
+	if (!name)
+		return true;
+	for (int i = 0; names[i]; i++)
+		if (strcasecmp(names[i], name) == 0)
+			*index = i;
+	return *index >= 0;
+}
+
+/* Messages of their own between two ranks each: no algorithm is chosen. */
+static bool is_direct(enum dist__op_kind op)
+{
+	return op == DIST__ALL_TO_ALL || op == DIST__GATHER ||
+	       op == DIST__SCATTER || op == DIST__MONITORED_BARRIER;
+}
+
+static enum dist_error refuse(const struct library_call *call, const char *what,
+			      const char *name, const char *const *names,
+			      struct dist_message *message)
+{
+	int used = snprintf(message->text, sizeof message->text,
+			    "%s: NCCL has no %s \"%.40s\" here: expected one "
+			    "of",
+			    dist__op_name(call->op), what, name);
+
+	for (; *names && used < (int)sizeof message->text; names++)
+		used += snprintf(message->text + used,
+				 sizeof message->text - (size_t)used, " %s",
+				 *names);
+	return DIST_ERR_INVALID_ARGUMENT;
+}
+
+/* The least predicted of the pairs that are not ruled out; false: none is. */
+static bool choose(const struct nccl_system *system, enum dist__op_kind op,
+		   double bytes, int algorithm, int protocol,
+		   struct nccl_plan *best)
+{
+	bool found = false;
+
+	for (int a = 0; a < NCCL_ALGORITHMS; a++)
+		for (int p = 0; p < NCCL_PROTOCOLS; p++) {
+			double us = library_nccl_tuning_us(
+				system, op, (enum nccl_algorithm)a,
+				(enum nccl_protocol)p, bytes);
+
+			if (us < 0 || (algorithm >= 0 && a != algorithm) ||
+			    (protocol >= 0 && p != protocol) ||
+			    (found && us >= best->predicted_us))
+				continue;
+			*best = (struct nccl_plan){(enum nccl_algorithm)a,
+						   (enum nccl_protocol)p, us};
+			found = true;
+		}
+	return found;
+}
+
+/* What each rank puts on the links. */
+static void set_messages(const struct nccl_system *system,
+			 enum dist__op_kind op, const struct nccl_plan *plan,
+			 double bytes, struct library_estimate *estimate)
+{
+	double nodes = system->nodes, per_node = system->node_ranks;
+	double around = bytes * library_nccl_traffic(system, op);
+	double between = 2 * (nodes - 1) / nodes * bytes / per_node;
+
+	switch (plan->algorithm) {
+	case NCCL_RING:
+		estimate->shape = LIBRARY_RING;
+		estimate->local_bytes = around;
+		if (nodes > 1) {
+			estimate->local_bytes *= (per_node - 1) / per_node;
+			estimate->remote_bytes = around / per_node;
+		}
+		break;
+	case NCCL_TREE:
+		estimate->shape = LIBRARY_TREE;
+		estimate->local_bytes = 2 * bytes * (per_node - 1) / per_node;
+		estimate->remote_bytes = between;
+		break;
+	case NCCL_NVLS:
+	case NCCL_NVLS_TREE:
+		estimate->shape = LIBRARY_SWITCH;
+		estimate->local_bytes = bytes * (1 + 1 / per_node);
+		estimate->remote_bytes = between;
+		break;
+	}
+}
+
+/* Each rank and every other one at once: no choice but that of their order. */
+static void estimate_direct(const struct dist__profile *profile,
+			    const struct fabric *fabric,
+			    const struct nccl_system *system,
+			    const struct nccl_constants *constants,
+			    const struct library_call *call, double bytes,
+			    struct library_estimate *estimate)
+{
+	const struct dist__layout layout =
+		library_layout(profile, fabric, call);
+
+	snprintf(estimate->algorithm, sizeof estimate->algorithm, "p2p");
+	estimate->shape = LIBRARY_STEPS;
+	estimate->ours =
+		dist__select(profile, call->op, &layout, (size_t)bytes);
+	library_nccl_direct_time(system, constants, call->op, bytes, estimate);
+}
+
+static enum dist_error estimate_nccl(const struct dist__profile *profile,
+				     const struct fabric *fabric,
+				     const struct library_call *call,
+				     struct library_estimate *estimate,
+				     struct dist_message *message)
+{
+	const struct nccl_constants constants =
+		library_nccl_constants_of(profile, fabric);
+	const struct nccl_system system =
+		library_nccl_system_of(fabric, call->ranks, &constants);
+	double bytes = (double)call->numel * (double)call->element_bytes;
+	int algorithm, protocol;
+	struct nccl_plan plan;
+
+	if (!find(call->algorithm, algorithm_names, &algorithm))
+		return refuse(call, "algorithm", call->algorithm,
+			      algorithm_names, message);
+	if (!find(call->protocol, protocol_names, &protocol))
+		return refuse(call, "protocol", call->protocol, protocol_names,
+			      message);
+	estimate->channels = system.channels;
+	if (is_direct(call->op) || call->ranks == 1) {
+		estimate_direct(profile, fabric, &system, &constants, call,
+				bytes, estimate);
+		return DIST_OK;
+	}
+	/* Where what is forced cannot be, NCCL takes a ring. */
+	if (!choose(&system, call->op, bytes, algorithm, protocol, &plan) &&
+	    !choose(&system, call->op, bytes, NCCL_RING, -1, &plan))
+		return refuse(call, "choice for", "these ranks",
+			      algorithm_names, message);
+	snprintf(estimate->algorithm, sizeof estimate->algorithm, "%s",
+		 algorithm_names[plan.algorithm]);
+	snprintf(estimate->protocol, sizeof estimate->protocol, "%s",
+		 protocol_names[plan.protocol]);
+	library_nccl_time(&system, &constants, call->op, &plan, bytes,
+			  estimate);
+	set_messages(&system, call->op, &plan, bytes, estimate);
+	return DIST_OK;
+}
+
+const struct library_model library_nccl = {
+	.name = "nccl",
+	.constants = library_nccl_constant_names,
+	.freedoms = library_nccl_freedoms,
+	.estimate = estimate_nccl,
+};

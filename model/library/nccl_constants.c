@@ -1,0 +1,83 @@
+/*
+ * nccl_constants.c - what a profile says of NCCL beyond NCCL's own tables.
+ *
+ * The values here are those of scenarios/profiles/nccl.yaml. Those of the
+ * shapes (from spread on) were fitted once to all tables of nccl-tests in
+ * scenarios/measured/collectives/ together.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "model/library/nccl.h"
+
+/* Of a hop over a network, more than the InfiniBand of NCCL's tables: what the
+ * calibration rows of tables over it come to. */
+static const struct {
+	const char *transport;
+	double us;
+} transports[] = {
+	{"efa", 30},  {"slingshot", 30}, {"tcpxo", 15},
+	{"tcpx", 15}, {"tcp", 20},
+};
+
+static double transport_us(const char *transport)
+{
+	size_t kind = strcspn(transport, "-"); /* "tcp-10gbe" is tcp */
+
+	for (size_t i = 0; i < sizeof transports / sizeof transports[0]; i++)
+		if (strlen(transports[i].transport) == kind &&
+		    strncmp(transport, transports[i].transport, kind) == 0)
+			return transports[i].us;
+	return 0;
+}
+
+const char *const library_nccl_constant_names[] = {
+	"minor",        "launch_us",    "net_us",    "intra_share",
+	"net_share",    "spread",       "turn",      "ll128_step",
+	"ring_step",    "channel_step", "tree_fill", "nvls_fill",
+	"tree_ll_step", "socket_GBps",  "ampere_ll", "ampere_ll128",
+	NULL,
+};
+
+#define USUAL_LAUNCH_US   15
+#define USUAL_INTRA_SHARE 1
+#define USUAL_NET_SHARE   0.95
+
+const struct library_freedom library_nccl_freedoms[] = {
+	{"launch_us", USUAL_LAUNCH_US, -5, 10000, false},
+	{"net_us", 0, -30, 10000, false},
+	{"net_share", USUAL_NET_SHARE, 0.001, 3, true},
+	{"intra_share", USUAL_INTRA_SHARE, 0.001, 1.5, true},
+	{.constant = NULL},
+};
+
+struct nccl_constants
+library_nccl_constants_of(const struct dist__profile *profile,
+			  const struct fabric *fabric)
+{
+#define CONSTANT(name, usual)                                                  \
+	.name = dist__profile_constant(profile, #name, usual)
+	struct nccl_constants constants = {
+		CONSTANT(minor, 27),
+		CONSTANT(launch_us, USUAL_LAUNCH_US),
+		CONSTANT(net_us, 0),
+		CONSTANT(intra_share, USUAL_INTRA_SHARE),
+		CONSTANT(net_share, USUAL_NET_SHARE),
+		CONSTANT(socket_GBps, 5),
+		CONSTANT(spread, 0.095),
+		CONSTANT(turn, 0.65),
+		CONSTANT(ll128_step, 1.35),
+		CONSTANT(ring_step, 1.4),
+		CONSTANT(channel_step, 0.028),
+		CONSTANT(tree_fill, 17),
+		CONSTANT(nvls_fill, 1.9),
+		CONSTANT(tree_ll_step, 0.86),
+		CONSTANT(ampere_ll, 0.55),
+		CONSTANT(ampere_ll128, 0.92),
+	};
+#undef CONSTANT
+
+	constants.net_us =
+		fmax(0, constants.net_us + transport_us(fabric->transport));
+	return constants;
+}

@@ -1,0 +1,279 @@
+/*
+ * nccl_time.c - what a plan of NCCL takes: the latencies and rates of its own
+ * tables, as links and machines turn out to be. The shapes are physics, their
+ * constants those of the profile; each says below what it stands for.
+ */
+#include <math.h>
+
+#include "model/library/nccl_tables.h"
+
+#define MEBI 1048576.0
+
+/* A fill of a tree between nodes is whole from this size on, and grows with
+ * the size to this power before: as chunks do (src/enqueue.cc). */
+#define TREE_WHOLE_BYTES (16 * MEBI)
+#define TREE_POWER       0.7
+
+/* Most of a chunk in the switches, a channel and rank (src/enqueue.cc): it is
+ * halved for smaller calls, which comes to the root of bytes x 1 MiB for all
+ * channels and ranks. */
+#define NVLS_CHUNK      (128 * 1024.0)
+#define NVLS_TREE_CHUNK (64 * 1024.0)
+
+/* Proxies of GPUs behind PCIe copy through the host: as if of so many
+ * channels. */
+#define HOST_CHANNELS 24
+
+static double least(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+/* Where x lies from low to high, in powers of two: 0 to 1. */
+static double octaves(double x, double low, double high)
+{
+	if (x <= low)
+		return 0;
+	return least(1, log2(x / low) / log2(high / low));
+}
+
+/* So many nodes are behind one switch, at least. */
+#define SWITCH_NODES 4
+
+/* The same system with the rates that its links reach. More nodes spread over
+ * more switches, on whose links they collide. */
+static struct nccl_system reached(const struct nccl_system *system,
+				  const struct nccl_constants *constants,
+				  double traffic)
+{
+	struct nccl_system real = *system;
+	double steps = traffic * system->ranks;
+
+	if (system->sockets)
+		real.net_GBps = least(real.net_GBps, constants->socket_GBps);
+	real.net_GBps *= constants->net_share;
+	if (system->nodes > SWITCH_NODES)
+		real.net_GBps *=
+			pow(1 - constants->spread,
+			    log2((double)system->nodes / SWITCH_NODES));
+	if (real.node_ranks == 1)
+		real.intra_GBps = real.net_GBps;
+	else
+		real.intra_GBps *= constants->intra_share * steps /
+				   (steps + constants->turn);
+	return real;
+}
+
+/* Steps inside a node and between nodes, in us. */
+struct hops {
+	double intra, net;
+};
+
+/* In LL: once all ranks of a ring have something to send, each step waits for
+ * both sides; and one thread posts what all channels of a rank send. */
+static void slow_ll(const struct nccl_system *system,
+		    const struct nccl_constants *constants,
+		    enum nccl_algorithm algorithm, double bytes,
+		    struct hops *hops)
+{
+	double channels = system->channels;
+	double busy = 0;
+
+	if (system->intra == NCCL_PCI)
+		channels = HOST_CHANNELS;
+	if (algorithm == NCCL_RING &&
+	    (system->nodes > 1 || system->generation >= NCCL_HOPPER))
+		busy = constants->ring_step - 1;
+	busy *= octaves(bytes / system->ranks, 16, 256);
+	hops->intra *= 1 + busy;
+	hops->net += busy *
+		     library_nccl_hop_latency_us[NCCL_NET][algorithm][NCCL_LL];
+	hops->net *= 1 + constants->channel_step * (channels - 1) *
+				 octaves(bytes, 1024, 32 * 1024.0);
+}
+
+static struct hops hops_of(const struct nccl_system *system,
+			   const struct nccl_constants *constants,
+			   const struct nccl_plan *plan, double bytes)
+{
+	const enum nccl_algorithm a = plan->algorithm;
+	const enum nccl_protocol p = plan->protocol;
+	/* Simple waits for data and for their flag (src/graph/tuning.cc). */
+	double times = p == NCCL_SIMPLE ? 2 : 1;
+	struct hops hops = {
+		library_nccl_hop_latency_us[system->intra][a][p],
+		library_nccl_net_us(system, a, p) + times * constants->net_us,
+	};
+
+	if (a == NCCL_TREE && p == NCCL_LL)
+		hops.net -= (1 - constants->tree_ll_step) *
+			    library_nccl_hop_latency_us[NCCL_NET][a][p];
+	if (p == NCCL_LL)
+		slow_ll(system, constants, a, bytes, &hops);
+	if (p == NCCL_LL128) {
+		hops.intra *= constants->ll128_step;
+		hops.net *= constants->ll128_step;
+	}
+	return hops;
+}
+
+/* Time in us until the pipelines are full; sockets are the pipelines' slowest
+ * part from the start. */
+static double fill_us(const struct nccl_system *system,
+		      const struct nccl_constants *constants,
+		      const struct nccl_plan *plan, double bytes,
+		      const struct hops *hops, double rate_GBps)
+{
+	double queues = system->channels * (double)system->node_ranks;
+	double chunks = sqrt(bytes * MEBI) / (rate_GBps * 1e3);
+
+	switch (plan->algorithm) {
+	case NCCL_NVLS:
+		return constants->nvls_fill *
+		       least(chunks, NVLS_CHUNK * queues / (rate_GBps * 1e3));
+	case NCCL_NVLS_TREE: /* up and down again */
+		return 2 * constants->nvls_fill *
+		       least(chunks,
+			     NVLS_TREE_CHUNK * queues / (rate_GBps * 1e3));
+	case NCCL_TREE:
+		if (plan->protocol != NCCL_SIMPLE || system->nodes == 1 ||
+		    system->sockets)
+			return 0;
+		return constants->tree_fill * hops->net *
+		       pow(least(1, bytes / TREE_WHOLE_BYTES), TREE_POWER);
+	case NCCL_RING:
+		break;
+	}
+	return 0;
+}
+
+/* What a tree reaches of its rate, without steps. */
+static double tree_share(enum nccl_protocol protocol, double bytes)
+{
+	double share = library_nccl_tree_share(protocol, bytes);
+	double next = library_nccl_tree_share(protocol, 2 * bytes);
+	double place = bytes < 64 ? 0 : log2(bytes) - floor(log2(bytes));
+
+	return share + place * (next - share);
+}
+
+/* What LL128 reaches of NCCL's rate. Forced trees of MareNostrum 5 lose nothing
+ * by it, rings no more than the words that are not data. */
+static double ll128_share(const struct nccl_system *real,
+			  const struct nccl_constants *constants,
+			  enum nccl_algorithm algorithm, double bytes)
+{
+	bool hopper = real->generation >= NCCL_HOPPER;
+	double share = 1;
+
+	if (hopper && real->nodes > 1)
+		return algorithm == NCCL_TREE
+			       ? 1 / NCCL_TREE_LL128_SHARE
+			       : NCCL_TREE_LL128_SHARE / NCCL_RING_LL128_SHARE;
+	if (!hopper && algorithm == NCCL_TREE)
+		share = tree_share(NCCL_LL128, bytes);
+	if (real->generation == NCCL_AMPERE)
+		share *= constants->ampere_ll128;
+	return share;
+}
+
+static double ll_share(const struct nccl_system *real,
+		       const struct nccl_constants *constants,
+		       enum nccl_algorithm algorithm, double bytes)
+{
+	if (algorithm == NCCL_TREE)
+		return tree_share(NCCL_LL, bytes);
+	if (real->generation == NCCL_AMPERE && real->intra == NCCL_NVLINK)
+		return constants->ampere_ll;
+	return 1;
+}
+
+static double rate_GBps(const struct nccl_system *real,
+			const struct nccl_constants *constants,
+			enum dist__op_kind op, const struct nccl_plan *plan,
+			double bytes)
+{
+	const enum nccl_algorithm a = plan->algorithm;
+	double rate = library_nccl_rate_GBps(real, op, a, plan->protocol);
+
+	if (plan->protocol == NCCL_LL)
+		rate *= ll_share(real, constants, a, bytes);
+	if (plan->protocol == NCCL_LL128)
+		rate *= ll128_share(real, constants, a, bytes);
+	return rate;
+}
+
+/*
+ * The share of a ring's transfer that each part of the data takes on its way: a
+ * link carries all parts, one after the other, and each of them is on the slow
+ * links for some of its steps alone. For the rest of the time its latencies
+ * pass while others are carried.
+ */
+static double way_share(const struct nccl_system *real,
+			const struct nccl_steps *steps)
+{
+	double slow = least(real->intra_GBps, real->net_GBps);
+
+	return (steps->intra * slow / real->intra_GBps +
+		steps->net * slow / real->net_GBps) /
+	       (steps->intra + steps->net);
+}
+
+void library_nccl_time(const struct nccl_system *system,
+		       const struct nccl_constants *constants,
+		       enum dist__op_kind op, const struct nccl_plan *plan,
+		       double bytes, struct library_estimate *estimate)
+{
+	const enum nccl_algorithm a = plan->algorithm;
+	const enum nccl_protocol p = plan->protocol;
+	const struct nccl_system real =
+		reached(system, constants, library_nccl_traffic(system, op));
+	const struct nccl_steps steps = library_nccl_steps_of(system, op, a);
+	const struct hops hops = hops_of(system, constants, plan, bytes);
+	double rate = rate_GBps(&real, constants, op, plan, bytes);
+
+	estimate->start_ns = 1e3 * (constants->launch_us +
+				    library_nccl_base_latency_us[a][p]);
+	estimate->latency_ns =
+		1e3 * (steps.intra * hops.intra + steps.net * hops.net);
+	estimate->transfer_ns =
+		bytes / rate +
+		1e3 * fill_us(system, constants, plan, bytes, &hops, rate);
+	if (a == NCCL_RING && p == NCCL_SIMPLE && system->sockets)
+		estimate->latency_ns =
+			fmax(0, estimate->latency_ns -
+					(1 - way_share(&real, &steps)) *
+						estimate->transfer_ns);
+}
+
+/* A rank has messages for all its peers, some at a time; the root alone of a
+ * gather. */
+void library_nccl_direct_time(const struct nccl_system *system,
+			      const struct nccl_constants *constants,
+			      enum dist__op_kind op, double bytes,
+			      struct library_estimate *estimate)
+{
+	const struct nccl_system real = reached(system, constants, 1);
+	double peers = system->ranks - 1, n = system->ranks;
+	double rounds = ceil(peers / system->channels);
+	double away = bytes * (n - system->node_ranks) / n;
+	double near = bytes * (system->node_ranks - 1) / n;
+	double hop =
+		library_nccl_hop_latency_us[system->intra][NCCL_RING][NCCL_LL];
+
+	if (system->nodes > 1)
+		hop = library_nccl_hop_latency_us[NCCL_NET][NCCL_RING]
+						 [NCCL_LL] +
+		      constants->net_us;
+	if (op == DIST__ALL_TO_ALL)
+		away *= system->node_ranks;
+	estimate->start_ns =
+		1e3 * (constants->launch_us +
+		       library_nccl_base_latency_us[NCCL_RING][NCCL_SIMPLE]);
+	estimate->latency_ns = 1e3 * rounds * hop;
+	if (near > 0)
+		estimate->transfer_ns = near / real.intra_GBps;
+	if (away > 0)
+		estimate->transfer_ns =
+			fmax(estimate->transfer_ns, away / real.net_GBps);
+}

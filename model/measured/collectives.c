@@ -1,0 +1,193 @@
+#include "model/measured/collectives.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const names[] = {
+	[COLLECTIVE_ALL_REDUCE] = "all_reduce",
+	[COLLECTIVE_ALL_GATHER] = "all_gather",
+	[COLLECTIVE_REDUCE_SCATTER] = "reduce_scatter",
+	[COLLECTIVE_ALL_TO_ALL] = "all_to_all",
+	[COLLECTIVE_BROADCAST] = "broadcast",
+	[COLLECTIVE_REDUCE] = "reduce",
+};
+
+const char *collective_name(enum collective collective)
+{
+	return names[collective];
+}
+
+bool collective_find(const char *name, enum collective *collective)
+{
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (strcmp(names[i], name) == 0) {
+			*collective = (enum collective)i;
+			return true;
+		}
+	return false;
+}
+
+double collective_bus_factor(enum collective collective, int ranks)
+{
+	double others = (double)(ranks - 1) / ranks;
+
+	switch (collective) {
+	case COLLECTIVE_ALL_REDUCE:
+		return 2 * others;
+	case COLLECTIVE_BROADCAST:
+	case COLLECTIVE_REDUCE:
+		return 1;
+	default:
+		return others;
+	}
+}
+
+/* ---- fields ----------------------------------------------------------- */
+
+static const char *read_collective(const char *text, void *into)
+{
+	return collective_find(text, into)
+		       ? NULL
+		       : "all_reduce, all_gather, reduce_scatter, all_to_all, "
+			 "broadcast or reduce";
+}
+
+static const char *read_place(const char *text, void *into)
+{
+	*(const char **)into = text;
+	return strcmp(text, "in") == 0 || strcmp(text, "out") == 0
+		       ? NULL
+		       : "in or out";
+}
+
+static const char *read_memory(const char *text, void *into)
+{
+	*(const char **)into = text;
+	return strcmp(text, "host") == 0 || strcmp(text, "device") == 0
+		       ? NULL
+		       : "host or device";
+}
+
+#define FIELD(kind, field)                                                     \
+	.name = #field, .read = (kind),                                        \
+	.offset = offsetof(struct collective_row, field)
+
+static const struct tsv_field fields[] = {
+	{FIELD(value_read_use, use), .required = true},
+	{FIELD(read_collective, collective), .required = true},
+	{FIELD(value_read_text, machine), .required = true},
+	{FIELD(value_read_text, transport), .required = true},
+	{FIELD(value_read_text, library), .required = true},
+	{FIELD(value_read_text, version)},
+	{FIELD(value_read_text, algorithm)},
+	{FIELD(value_read_text, protocol)},
+	{FIELD(value_read_text, dtype)},
+	{FIELD(read_memory, memory)},
+	{FIELD(read_place, place)},
+	{FIELD(value_read_text, run)},
+	{FIELD(value_read_count, nodes)},
+	{FIELD(value_read_count, ranks), .required = true},
+	{FIELD(value_read_size, bytes), .required = true},
+	{FIELD(value_read_text, statistic), .required = true},
+	{FIELD(value_read_number, time_us), .required = true},
+	{FIELD(value_read_number, min_us)},
+	{FIELD(value_read_number, p25_us)},
+	{FIELD(value_read_number, p75_us)},
+	{FIELD(value_read_number, p99_us)},
+	{FIELD(value_read_number, mean_us)},
+	{FIELD(value_read_size, iterations)},
+	{FIELD(value_read_number, algbw_GBps)},
+	{FIELD(value_read_number, busbw_GBps)},
+	{.name = NULL},
+};
+
+/* ---- consistency ------------------------------------------------------ */
+
+/* Whether a published rate can be bytes / time * factor, both rounded. */
+static bool is_rate(const struct value_number *rate,
+		    const struct collective_row *row, double factor)
+{
+	const struct value_number *time = &row->time_us;
+	double work = (double)row->bytes * factor / 1e3;
+	double slack = 1e-9 * rate->value;
+	double least = time->value + time->rounding;
+	double most = time->value - time->rounding;
+
+	return !rate->known ||
+	       (rate->value + rate->rounding + slack >= work / least &&
+		(most <= 0 ||
+		 rate->value - rate->rounding - slack <= work / most));
+}
+
+static bool is_ordered(const struct value_number *less,
+		       const struct value_number *more)
+{
+	return !less->known || !more->known || less->value <= more->value;
+}
+
+static enum dist_error check_row(const struct tsv_table *tsv, size_t i,
+				 const struct collective_row *row,
+				 struct dist_message *message)
+{
+	double factor = collective_bus_factor(row->collective, row->ranks);
+	double rate = (double)row->bytes / row->time_us.value / 1e3;
+	int line = tsv->lines[i];
+
+	if (row->time_us.value <= 0)
+		return dist__tsv_refuse(tsv, line, message, "time_us above 0");
+	if (!is_rate(&row->algbw_GBps, row, 1))
+		return dist__tsv_refuse(tsv, line, message,
+					"algbw_GBps %.4g, which is bytes over "
+					"time_us, got %.10g",
+					rate, row->algbw_GBps.value);
+	if (!is_rate(&row->busbw_GBps, row, factor))
+		return dist__tsv_refuse(tsv, line, message,
+					"busbw_GBps %.4g, which is bytes over "
+					"time_us times %.4g, got %.10g",
+					rate * factor, factor,
+					row->busbw_GBps.value);
+	if (!is_ordered(&row->min_us, &row->time_us) ||
+	    !is_ordered(&row->p25_us, &row->time_us) ||
+	    !is_ordered(&row->time_us, &row->p75_us) ||
+	    !is_ordered(&row->time_us, &row->p99_us))
+		return dist__tsv_refuse(tsv, line, message,
+					"min_us and p25_us of at most time_us, "
+					"p75_us and p99_us of at least it");
+	return DIST_OK;
+}
+
+enum dist_error collectives_check(const struct collectives *table,
+				  struct dist_message *message)
+{
+	enum dist_error error = DIST_OK;
+
+	for (size_t i = 0; i < table->tsv.num_rows && !error; i++)
+		error = check_row(&table->tsv, i, &table->rows[i], message);
+	return error;
+}
+
+/* ---- the table -------------------------------------------------------- */
+
+enum dist_error collectives_load(struct collectives *table, const char *path,
+				 struct dist_message *message)
+{
+	void *rows;
+	enum dist_error error = dist__tsv_load_rows(
+		&table->tsv, path, fields, &rows, sizeof *table->rows, message);
+
+	table->rows = rows;
+	if (!error) {
+		error = collectives_check(table, message);
+		if (error)
+			collectives_release(table);
+	}
+	return error;
+}
+
+void collectives_release(struct collectives *table)
+{
+	free(table->rows);
+	table->rows = NULL;
+	dist__tsv_release(&table->tsv);
+}

@@ -1,0 +1,78 @@
+/*
+ * collectives.h - measured times of collectives: tables of one form for every
+ * library, machine and collective. docs/measured.md says what each field is.
+ */
+#ifndef LOCKSTEP_MODEL_MEASURED_COLLECTIVES_H
+#define LOCKSTEP_MODEL_MEASURED_COLLECTIVES_H
+
+#include "base/tsv_table.h"
+#include "model/measured/value.h"
+
+enum collective {
+	COLLECTIVE_ALL_REDUCE,
+	COLLECTIVE_ALL_GATHER,
+	COLLECTIVE_REDUCE_SCATTER,
+	COLLECTIVE_ALL_TO_ALL,
+	COLLECTIVE_BROADCAST,
+	COLLECTIVE_REDUCE,
+};
+
+/* One measurement. Texts are the table's; NULL and 0: not known. */
+struct collective_row {
+	enum value_use use;
+	enum collective collective;
+	const char *machine; /* its description: model/measured/machine.h */
+	const char *transport;
+	const char *library, *version;
+	const char *algorithm, *protocol; /* NULL: the library chose */
+	const char *dtype;
+	const char *memory; /* "host" or "device" */
+	const char *place;  /* "in" or "out" */
+	const char *run;    /* which of several */
+	int nodes, ranks;
+	size_t bytes;          /* as nccl-tests counts them */
+	const char *statistic; /* what time_us is of the iterations */
+	struct value_number time_us;
+	struct value_number min_us, p25_us, p75_us, p99_us, mean_us;
+	size_t iterations;
+	struct value_number algbw_GBps, busbw_GBps;
+};
+
+struct collectives {
+	struct tsv_table tsv;
+	struct collective_row *rows; /* tsv.num_rows; owned */
+};
+
+/*
+ * collectives_check holds the figures of a table against each other: algbw is
+ * bytes over time, busbw that times the factor of the collective, the quartiles
+ * lie around the median, all within the rounding of what was published. Errors:
+ * DIST_ERR_INVALID_ARGUMENT (message: "file:line: what was expected").
+ */
+DIST_MUST_CHECK enum dist_error
+collectives_check(const struct collectives *table,
+		  struct dist_message *message);
+
+/*
+ * collectives_load reads the table at path and checks it. On failure *table is
+ * empty and message says "file:line: what was expected". Errors:
+ * DIST_ERR_INVALID_ARGUMENT, DIST_ERR_IO, DIST_ERR_NO_MEMORY.
+ */
+DIST_MUST_CHECK enum dist_error collectives_load(struct collectives *table,
+						 const char *path,
+						 struct dist_message *message);
+
+/* collectives_release frees what table holds. */
+void collectives_release(struct collectives *table);
+
+/* collective_name returns torch's name, "all_reduce". */
+const char *collective_name(enum collective collective);
+
+/* collective_find stores the collective of that name; false: there is none. */
+bool collective_find(const char *name, enum collective *collective);
+
+/* collective_bus_factor returns busbw over algbw, of nccl-tests: what a link
+ * carries, of each byte, if the algorithm is the best one. */
+double collective_bus_factor(enum collective collective, int ranks);
+
+#endif

@@ -1,0 +1,254 @@
+#include "model/measured/machine.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/yaml_keys.h"
+
+#define FIELD(type, field)                                                     \
+	.offset = offsetof(struct type, field),                                \
+	.bytes = sizeof((struct type *)0)->field
+
+/* ---- inside a node ---------------------------------------------------- */
+
+static enum dist_error read_kind(const struct dist__yaml *yaml,
+				 const struct dist__yaml_key *key,
+				 const yaml_node_t *value, void *into)
+{
+	static const char *const kinds[] = {
+		[MACHINE_NVSWITCH] = "nvswitch",
+		[MACHINE_MESH] = "mesh",
+		[MACHINE_PAIRS] = "pairs",
+		[MACHINE_PCIE] = "pcie",
+	};
+	struct machine *machine = into;
+
+	for (int i = MACHINE_NVSWITCH; i <= MACHINE_PCIE; i++)
+		if (strcmp(kinds[i], dist__yaml_text(value)) == 0) {
+			machine->intra = (enum machine_intra)i;
+			return DIST_OK;
+		}
+	return dist__yaml_refuse_value(yaml, key->name, value,
+				       "nvswitch, mesh, pairs or pcie");
+}
+
+static const struct dist__yaml_key pair_keys[] = {
+	{.name = "a",
+	 .read = dist__yaml_read_size,
+	 FIELD(machine_pair, a),
+	 .required = true},
+	{.name = "b",
+	 .read = dist__yaml_read_size,
+	 FIELD(machine_pair, b),
+	 .required = true},
+	{.name = "links",
+	 .read = dist__yaml_read_count,
+	 FIELD(machine_pair, links),
+	 .required = true},
+	{.name = NULL},
+};
+
+/* An array to be filled from a list of mappings. */
+struct list {
+	const struct dist__yaml_key *keys; /* of an item */
+	void *items;
+	size_t size; /* of an item in memory */
+	size_t most;
+	size_t *num;
+};
+
+static enum dist_error read_list(const struct dist__yaml *yaml,
+				 const struct dist__yaml_key *key,
+				 const yaml_node_t *value,
+				 const struct list *list)
+{
+	const yaml_node_item_t *item, *end;
+	enum dist_error error = DIST_OK;
+	char expected[40];
+
+	snprintf(expected, sizeof expected, "a list of 1 to %zu", list->most);
+	if (value->type != YAML_SEQUENCE_NODE)
+		return dist__yaml_refuse_value(yaml, key->name, value,
+					       expected);
+	item = value->data.sequence.items.start;
+	end = value->data.sequence.items.top;
+	if (item == end || (size_t)(end - item) > list->most)
+		return dist__yaml_refuse(yaml, value, "%s: expected %s",
+					 key->name, expected);
+	for (; item < end && !error; item++)
+		error = dist__yaml_read_mapping(
+			yaml, list->keys, key->name,
+			dist__yaml_node(yaml, *item),
+			(char *)list->items + (*list->num)++ * list->size);
+	return error;
+}
+
+static enum dist_error read_pairs(const struct dist__yaml *yaml,
+				  const struct dist__yaml_key *key,
+				  const yaml_node_t *value, void *into)
+{
+	struct machine *machine = into;
+	struct list list = {pair_keys, machine->pairs, sizeof machine->pairs[0],
+			    MACHINE_MOST_PAIRS, &machine->num_pairs};
+
+	return read_list(yaml, key, value, &list);
+}
+
+static const struct dist__yaml_key intra_keys[] = {
+	{.name = "kind", .read = read_kind, .required = true},
+	{.name = "link",
+	 .read = dist__yaml_read_text,
+	 FIELD(machine, link),
+	 .required = true},
+	{.name = "links", .read = dist__yaml_read_count, FIELD(machine, links)},
+	{.name = "link_GBps",
+	 .read = dist__yaml_read_double,
+	 FIELD(machine, link_GBps),
+	 .required = true},
+	{.name = "sockets",
+	 .read = dist__yaml_read_count,
+	 FIELD(machine, sockets)},
+	{.name = "pairs", .read = read_pairs},
+	{.name = NULL},
+};
+
+static bool is_sound_pair(const struct machine *machine, size_t i)
+{
+	const struct machine_pair *pair = &machine->pairs[i];
+
+	for (size_t k = 0; k < i; k++)
+		if (machine->pairs[k].a == pair->a &&
+		    machine->pairs[k].b == pair->b)
+			return false;
+	return pair->a < pair->b && pair->b < machine->gpus_per_node;
+}
+
+static enum dist_error read_intra(const struct dist__yaml *yaml,
+				  const struct dist__yaml_key *key,
+				  const yaml_node_t *value, void *into)
+{
+	enum dist_error error = dist__yaml_read_mapping(yaml, intra_keys,
+							key->name, value, into);
+	const struct machine *machine = into;
+
+	if (error)
+		return error;
+	if (machine->link_GBps <= 0)
+		return dist__yaml_refuse(yaml, value,
+					 "link_GBps: expected more than 0");
+	if ((machine->intra == MACHINE_PAIRS) != (machine->num_pairs > 0))
+		return dist__yaml_refuse(yaml, value,
+					 "pairs: expected with kind pairs, and "
+					 "with no other");
+	if ((machine->intra == MACHINE_PAIRS) == (machine->links > 0))
+		return dist__yaml_refuse(
+			yaml, value, "links: expected, except with kind pairs");
+	return DIST_OK;
+}
+
+/* ---- between nodes ---------------------------------------------------- */
+
+static const struct dist__yaml_key network_keys[] = {
+	{.name = "transport",
+	 .read = dist__yaml_read_text,
+	 FIELD(machine_network, transport),
+	 .required = true},
+	{.name = "cards",
+	 .read = dist__yaml_read_count,
+	 FIELD(machine_network, cards)},
+	{.name = "card_Gbps",
+	 .read = dist__yaml_read_double,
+	 FIELD(machine_network, card_Gbps)},
+	{.name = "card_nodes",
+	 .read = dist__yaml_read_count,
+	 FIELD(machine_network, card_nodes)},
+	{.name = "topology",
+	 .read = dist__yaml_read_text,
+	 FIELD(machine_network, topology)},
+	{.name = NULL},
+};
+
+static enum dist_error read_networks(const struct dist__yaml *yaml,
+				     const struct dist__yaml_key *key,
+				     const yaml_node_t *value, void *into)
+{
+	struct machine *machine = into;
+	struct list list = {network_keys, machine->networks,
+			    sizeof machine->networks[0], MACHINE_MOST_NETWORKS,
+			    &machine->num_networks};
+	enum dist_error error = read_list(yaml, key, value, &list);
+
+	for (size_t i = 0; i < machine->num_networks && !error; i++)
+		if (machine_network_find(machine,
+					 machine->networks[i].transport) !=
+		    &machine->networks[i])
+			error = dist__yaml_refuse(
+				yaml, value, "transport: expected \"%s\" once",
+				machine->networks[i].transport);
+	return error;
+}
+
+const struct machine_network *
+machine_network_find(const struct machine *machine, const char *transport)
+{
+	for (size_t i = 0; i < machine->num_networks; i++)
+		if (strcmp(machine->networks[i].transport, transport) == 0)
+			return &machine->networks[i];
+	return NULL;
+}
+
+/* ---- the file --------------------------------------------------------- */
+
+static const struct dist__yaml_key machine_keys[] = {
+	{.name = "title",
+	 .read = dist__yaml_read_text,
+	 FIELD(machine, title),
+	 .required = true},
+	{.name = "source",
+	 .read = dist__yaml_read_text,
+	 FIELD(machine, source),
+	 .required = true},
+	{.name = "note", .read = dist__yaml_read_text, FIELD(machine, note)},
+	{.name = "nodes", .read = dist__yaml_read_count, FIELD(machine, nodes)},
+	{.name = "gpu", .read = dist__yaml_read_text, FIELD(machine, gpu)},
+	{.name = "gpus_per_node",
+	 .read = dist__yaml_read_size,
+	 FIELD(machine, gpus_per_node)},
+	{.name = "intra", .read = read_intra},
+	{.name = "networks", .read = read_networks},
+	{.name = NULL},
+};
+
+/* What no key alone can see, for keys may come in any order. */
+static enum dist_error check(const struct machine *machine, const char *path,
+			     struct dist_message *message)
+{
+	const char *wrong = NULL;
+
+	if (machine->intra != MACHINE_UNKNOWN && machine->gpus_per_node < 2)
+		wrong = "gpus_per_node of 2 or more with intra";
+	for (size_t i = 0; i < machine->num_pairs && !wrong; i++)
+		if (!is_sound_pair(machine, i))
+			wrong = "pairs of two GPUs of the node, a < b, each "
+				"pair once";
+	if (!wrong)
+		return DIST_OK;
+	snprintf(message->text, sizeof message->text, "%.200s: expected %s",
+		 path, wrong);
+	return DIST_ERR_INVALID_ARGUMENT;
+}
+
+enum dist_error machine_load(struct machine *machine, const char *path,
+			     struct dist_message *message)
+{
+	enum dist_error error;
+
+	memset(machine, 0, sizeof *machine);
+	error = dist__yaml_load(path, machine_keys, "a machine", machine,
+				message);
+	if (!error)
+		error = check(machine, path, message);
+	if (error)
+		memset(machine, 0, sizeof *machine);
+	return error;
+}

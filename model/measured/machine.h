@@ -1,0 +1,80 @@
+/*
+ * machine.h - what is known of a machine that others measured: enough to make
+ * a platform of it. Read from YAML.
+ *
+ *	title: AWS p5.48xlarge
+ *	source: github.com/aws-samples/...; NVLink: ...
+ *	gpu: H100 80GB
+ *	gpus_per_node: 8
+ *	intra: {kind: nvswitch, link: NVLink 4, links: 18, link_GBps: 25}
+ *	networks:
+ *	  - {transport: efa, cards: 32, card_Gbps: 100}
+ *
+ * What is left out is not known; a machine without intra joins its GPUs in a
+ * way that is not stated, or has none.
+ */
+#ifndef LOCKSTEP_MODEL_MEASURED_MACHINE_H
+#define LOCKSTEP_MODEL_MEASURED_MACHINE_H
+
+#include "lockstep/dist.h"
+
+/* How the GPUs of one node are joined. */
+enum machine_intra {
+	MACHINE_UNKNOWN,
+	MACHINE_NVSWITCH, /* links of each GPU to switches */
+	MACHINE_MESH,     /* links between every two GPUs */
+	MACHINE_PAIRS,    /* links between some, as listed */
+	MACHINE_PCIE,     /* links of each GPU to its socket */
+};
+
+/* Links between two GPUs of a node, numbered from 0; a < b. */
+struct machine_pair {
+	size_t a, b;
+	int links;
+};
+
+/* One way to other nodes: cards of a node and what they speak. */
+struct machine_network {
+	char transport[32]; /* as in the tables: "ib", "roce", "tcp", ... */
+	int cards;          /* of a node; 0: not known */
+	double card_Gbps;   /* 10^9 bits a second, each way; 0: not known */
+	int card_nodes;     /* neighbours that share them; 0: none do */
+	char topology[64];  /* of the switches; "": not known */
+};
+
+#define MACHINE_MOST_PAIRS    32
+#define MACHINE_MOST_NETWORKS 4
+
+struct machine {
+	char title[128];
+	char source[512];
+	char note[256];
+	int nodes; /* measured together, at most; 0: not known */
+	char gpu[64];
+	size_t gpus_per_node;
+	enum machine_intra intra;
+	char link[32];    /* what a link is: "NVLink 3" */
+	int links;        /* of a GPU, or of every two of a mesh */
+	double link_GBps; /* of one link, 10^9 bytes a second, each way */
+	int sockets;      /* of a node; 0: not known */
+	struct machine_pair pairs[MACHINE_MOST_PAIRS];
+	size_t num_pairs;
+	struct machine_network networks[MACHINE_MOST_NETWORKS];
+	size_t num_networks;
+};
+
+/*
+ * machine_load reads the description at path. On failure *machine is zero and
+ * message says "file:line: what was expected". Errors:
+ * DIST_ERR_INVALID_ARGUMENT, DIST_ERR_IO, DIST_ERR_NO_MEMORY.
+ */
+DIST_MUST_CHECK enum dist_error machine_load(struct machine *machine,
+					     const char *path,
+					     struct dist_message *message);
+
+/* machine_network_find returns the network of that transport; NULL: there is
+ * none. */
+const struct machine_network *
+machine_network_find(const struct machine *machine, const char *transport);
+
+#endif

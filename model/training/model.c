@@ -1,0 +1,315 @@
+#include "model/training/model.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/data.h"
+#include "base/input.h"
+#include "base/printable.h"
+
+#define HEADER          "parameter,numel,forward_flops"
+#define BYTE_ORDER_MARK "\xEF\xBB\xBF"
+
+/* Up to there a double holds every whole number, and sums of a few cannot
+ * overflow. */
+#define MOST (UINT64_C(1) << 53)
+
+/* Elements of a whole model: more than any has, and few enough for their
+ * transfers to be simulated message by message. */
+#define MOST_NUMEL (UINT64_C(1) << 43)
+
+/* The first columns stand in this order, the others in any. */
+enum column { NAME, NUMEL, FLOPS, WIDTH, POSITIONS, HEADS, MLP, NUM_COLUMNS };
+#define NUM_FIRST WIDTH
+
+static const char *const columns[NUM_COLUMNS] = {
+	"parameter", "numel", "forward_flops", "width", "positions",
+	"heads",     "mlp"};
+
+/* Where the reader stands in its file. */
+struct reader {
+	const char *path;
+	int line;
+	enum column order[NUM_COLUMNS]; /* of the file */
+	size_t num_columns;             /* 0: there was no header yet */
+	struct dist_message *message;
+};
+
+static enum dist_error __attribute__((format(printf, 2, 3)))
+expected(const struct reader *r, const char *format, ...)
+{
+	char what[256];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(what, sizeof what, format, args);
+	va_end(args);
+	snprintf(r->message->text, sizeof r->message->text,
+		 "%.200s:%d: expected %s", r->path, r->line, what);
+	dist__printable(r->message->text);
+	return DIST_ERR_INVALID_ARGUMENT;
+}
+
+static bool ends_in(const char *text, const char *tail)
+{
+	size_t n = strlen(text), m = strlen(tail);
+
+	return n >= m && strcmp(text + n - m, tail) == 0;
+}
+
+static void find_path(const char *name, char *path, size_t size)
+{
+	char file[512];
+
+	if (strchr(name, '/') || ends_in(name, ".csv")) {
+		snprintf(path, size, "%s", name);
+		return;
+	}
+	snprintf(file, sizeof file, "models/%.480s.csv", name);
+	dist__data_dir(file, path, size);
+}
+
+static void set_names(struct model *model, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *base = slash ? slash + 1 : path;
+	int n = (int)strlen(base) - (ends_in(base, ".csv") ? 4 : 0);
+
+	snprintf(model->name, sizeof model->name, "%.*s", n, base);
+	snprintf(model->path, sizeof model->path, "%.255s", path);
+}
+
+/* Reads a whole decimal number of at most MOST. */
+static bool parse_count(const char *text, uint64_t *value)
+{
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	errno = 0;
+	*value = strtoull(text, &end, 10);
+	return errno == 0 && *end == '\0' && *value <= MOST;
+}
+
+/* Splits line at its commas into exactly num fields. */
+static bool split(char *line, char **fields, size_t num)
+{
+	size_t i;
+
+	for (i = 0; i < num; i++) {
+		fields[i] = line;
+		line = strchr(line, ',');
+		if (!line)
+			return i + 1 == num;
+		*line++ = '\0';
+	}
+	return false;
+}
+
+static enum dist_error append(struct model *model, const struct model_row *row)
+{
+	/* Grows at powers of two: the table is full exactly then. */
+	if ((model->num_rows & (model->num_rows - 1)) == 0) {
+		size_t room = model->num_rows ? 2 * model->num_rows : 1;
+		struct model_row *rows =
+			realloc(model->rows, room * sizeof *rows);
+
+		if (!rows)
+			return DIST_ERR_NO_MEMORY;
+		model->rows = rows;
+	}
+	model->rows[model->num_rows] = *row;
+	model->rows[model->num_rows].name = strdup(row->name);
+	if (!model->rows[model->num_rows].name)
+		return DIST_ERR_NO_MEMORY;
+	model->num_rows++;
+	model->num_parameters += row->numel > 0;
+	model->numel += row->numel;
+	model->forward_flops += row->forward_flops;
+	return DIST_OK;
+}
+
+/* Reads the numbers of a row. A field of the columns behind the first may be
+ * empty: not said. */
+static enum dist_error read_numbers(const struct reader *r, char **fields,
+				    uint64_t values[NUM_COLUMNS])
+{
+	size_t i;
+
+	for (i = NUMEL; i < r->num_columns; i++) {
+		enum column column = r->order[i];
+
+		if (column >= NUM_FIRST && !*fields[i])
+			continue;
+		if (!parse_count(fields[i], &values[column]))
+			return expected(r,
+					"%s to be a whole number of at most "
+					"2^53, got \"%.40s\"",
+					columns[column], fields[i]);
+	}
+	return DIST_OK;
+}
+
+static enum dist_error check_numbers(const struct model *model,
+				     const struct reader *r,
+				     const uint64_t values[NUM_COLUMNS])
+{
+	if (values[NUMEL] > MOST_NUMEL - model->numel)
+		return expected(r, "at most 2^43 elements in all");
+	if (!values[WIDTH] != !values[POSITIONS])
+		return expected(r, "width and positions both, or neither");
+	if (values[POSITIONS] && values[WIDTH] > MOST / values[POSITIONS])
+		return expected(r, "width times positions to be at most 2^53");
+	if (values[HEADS] > INT32_MAX)
+		return expected(r, "heads to be at most 2147483647");
+	if (values[HEADS] && !values[WIDTH])
+		return expected(r, "width and positions beside heads");
+	if (values[MLP] > 1)
+		return expected(r, "mlp to be 1 or empty");
+	return DIST_OK;
+}
+
+static enum dist_error read_row(struct model *model, const struct reader *r,
+				char *line)
+{
+	uint64_t values[NUM_COLUMNS] = {0};
+	char *fields[NUM_COLUMNS];
+	enum dist_error error;
+
+	if (!split(line, fields, r->num_columns))
+		return expected(r, "%zu fields, as in the header",
+				r->num_columns);
+	if (!*fields[NAME])
+		return expected(r, "a parameter's name before the first comma");
+	error = read_numbers(r, fields, values);
+	if (!error)
+		error = check_numbers(model, r, values);
+	if (error)
+		return error;
+	return append(model, &(struct model_row){
+				     .name = fields[NAME],
+				     .line = r->line,
+				     .numel = values[NUMEL],
+				     .forward_flops = (double)values[FLOPS],
+				     .width = values[WIDTH],
+				     .positions = values[POSITIONS],
+				     .heads = (int)values[HEADS],
+				     .mlp = values[MLP] > 0,
+			     });
+}
+
+/* Stores which column stands where. */
+static enum dist_error read_header(struct reader *r, char *line)
+{
+	unsigned seen = 0;
+	char *word = line, *comma;
+
+	for (; word; word = comma ? comma + 1 : NULL) {
+		size_t c = 0;
+
+		comma = strchr(word, ',');
+		if (comma)
+			*comma = '\0';
+		while (c < NUM_COLUMNS && strcmp(columns[c], word) != 0)
+			c++;
+		if (c == NUM_COLUMNS || seen & 1U << c ||
+		    (r->num_columns < NUM_FIRST && c != r->num_columns))
+			break;
+		seen |= 1U << c;
+		r->order[r->num_columns++] = (enum column)c;
+	}
+	if (word || r->num_columns < NUM_FIRST)
+		return expected(r, "the header \"" HEADER
+				   "\", and behind it any of width, "
+				   "positions, heads, mlp");
+	return DIST_OK;
+}
+
+static enum dist_error read_line(struct model *model, struct reader *r,
+				 char *line)
+{
+	/* Editors on Windows put a byte order mark in front. */
+	if (r->line == 1 && strncmp(line, BYTE_ORDER_MARK, 3) == 0)
+		line += 3;
+	if (line[0] == '#' || line[0] == '\0')
+		return DIST_OK;
+	return r->num_columns ? read_row(model, r, line) : read_header(r, line);
+}
+
+static enum dist_error read_rows(struct model *model, struct reader *r,
+				 FILE *in)
+{
+	enum dist_error error = DIST_OK;
+	char *line = NULL;
+	size_t room = 0;
+	ssize_t n;
+
+	while (!error && (n = getline(&line, &room, in)) >= 0) {
+		r->line++;
+		if (strlen(line) != (size_t)n)
+			error = expected(r, "text, found a zero byte");
+		line[strcspn(line, "\r\n")] = '\0';
+		if (!error)
+			error = read_line(model, r, line);
+	}
+	free(line);
+	if (!error && ferror(in)) {
+		snprintf(r->message->text, sizeof r->message->text,
+			 "%.200s: %s", r->path, strerror(errno));
+		return DIST_ERR_IO;
+	}
+	r->line++;
+	if (!error && !r->num_columns)
+		error = expected(r, "the header \"" HEADER "\"");
+	if (!error && model->num_parameters == 0)
+		error = expected(r, "at least one row with numel above 0");
+	if (!error && !(model->forward_flops > 0))
+		error = expected(r, "at least one row with forward_flops above "
+				    "0");
+	return error;
+}
+
+enum dist_error model_load(struct model *model, const char *name,
+			   struct dist_message *message)
+{
+	char path[4096];
+	struct reader r = {.path = path, .message = message};
+	enum dist_error error;
+	FILE *in;
+
+	memset(model, 0, sizeof *model);
+	message->text[0] = '\0';
+	find_path(name, path, sizeof path);
+	in = dist__input_open(path);
+	if (!in) {
+		snprintf(message->text, sizeof message->text,
+			 "model %.100s: cannot read %.200s: %s; expected one "
+			 "of lockstep list models, or a FILE.csv",
+			 name, path, strerror(errno));
+		return DIST_ERR_INVALID_ARGUMENT;
+	}
+	set_names(model, path);
+	error = read_rows(model, &r, in);
+	fclose(in);
+	if (error) {
+		if (!*message->text)
+			snprintf(message->text, sizeof message->text, "%s",
+				 dist_error_string(error));
+		model_release(model);
+	}
+	return error;
+}
+
+void model_release(struct model *model)
+{
+	size_t i;
+
+	for (i = 0; i < model->num_rows; i++)
+		free(model->rows[i].name);
+	free(model->rows);
+	memset(model, 0, sizeof *model);
+}

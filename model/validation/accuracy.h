@@ -1,0 +1,43 @@
+/* accuracy.h - how well predictions meet what was measured, in three numbers,
+ * of all sizes and of each range of sizes. */
+#ifndef LOCKSTEP_MODEL_VALIDATION_ACCURACY_H
+#define LOCKSTEP_MODEL_VALIDATION_ACCURACY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Of |predicted / measured - 1|. */
+struct accuracy {
+	size_t num;    /* 0: the rest means nothing */
+	double median; /* 0.1: off by 10 % */
+	double p90;    /* what nine of ten stay below */
+	double worst;
+};
+
+/* Sizes at which different things cost time: starting, everything at once,
+ * the links. */
+enum accuracy_range {
+	ACCURACY_SMALL,  /* to 32 KiB */
+	ACCURACY_MIDDLE, /* to 64 MiB */
+	ACCURACY_LARGE,  /* above */
+	ACCURACY_ALL,
+	ACCURACY_RANGES
+};
+
+/* What predictions should reach, by table. */
+#define ACCURACY_GOOD_MEDIAN 0.1
+#define ACCURACY_GOOD_P90    0.3
+
+/* accuracy_of returns the accuracy of num errors, which it sorts. */
+struct accuracy accuracy_of(double *errors, size_t num);
+
+/* accuracy_is_good returns whether both bounds above are held. */
+bool accuracy_is_good(const struct accuracy *accuracy);
+
+/* accuracy_range_of returns the range of a size; never ALL. */
+enum accuracy_range accuracy_range_of(size_t bytes);
+
+/* accuracy_error returns |predicted / measured - 1|. */
+double accuracy_error(double predicted, double measured);
+
+#endif

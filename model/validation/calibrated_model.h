@@ -1,0 +1,86 @@
+/*
+ * calibrated_model.h - what predictions for one machine, transport and library
+ * stand on: the description of the machine, the profile of the library, and the
+ * rows that are declared as calibration. Nothing else of any table is looked
+ * at.
+ */
+#ifndef LOCKSTEP_MODEL_VALIDATION_CALIBRATED_MODEL_H
+#define LOCKSTEP_MODEL_VALIDATION_CALIBRATED_MODEL_H
+
+#include "coll/profile.h"
+#include "model/library/calibrate.h"
+#include "model/library/library.h"
+#include "model/measured/collectives.h"
+#include "model/measured/machine.h"
+
+/* Texts of a table. */
+struct calibrated_key {
+	const char *machine;
+	const char *transport; /* between nodes; NULL: there is one node */
+	const char *library;
+	const char *version; /* NULL: the profile's */
+};
+
+struct calibrated_model {
+	struct calibrated_key key; /* its texts stay where they are */
+	struct machine machine;
+	struct dist__profile profile; /* owned */
+
+	/* What the calibration rows say. A library that has constants for it
+	 * has had them moved, in profile, as calibration tells; the times of
+	 * another one's model are multiplied by the scales. */
+	size_t num_samples;
+	struct library_calibration calibration;
+	double fixed_scale;    /* start and latency */
+	double transfer_scale; /* the bytes */
+
+	/* Why nothing can be predicted here; "": it can. */
+	struct dist_message refusal;
+};
+
+/* Bases are made when first asked for, from these tables. */
+struct calibrated_models {
+	const struct collectives *const *tables; /* borrowed */
+	size_t num_tables;
+	struct calibrated_model **all; /* owned */
+	size_t num;
+};
+
+/* calibrated_models_init makes a set without models over tables, which must
+ * stay. */
+void calibrated_models_init(struct calibrated_models *models,
+			    const struct collectives *const *tables,
+			    size_t num_tables);
+
+/*
+ * calibrated_models_get stores the model for key, which the set owns.
+ * Errors: NO_MEMORY. What cannot be predicted, because machine or profile is
+ * not known or cannot be read, has a refusal.
+ */
+DIST_MUST_CHECK enum dist_error
+calibrated_models_get(struct calibrated_models *models,
+		      const struct calibrated_key *key,
+		      const struct calibrated_model **calibrated);
+
+/* calibrated_models_release frees all. */
+void calibrated_models_release(struct calibrated_models *models);
+
+/* calibrated_fabric says what joins the ranks of a call on so many nodes;
+ * *guessed: by a rate that nobody knows. Errors: as calibrated_estimate(). */
+DIST_MUST_CHECK enum dist_error
+calibrated_fabric(const struct calibrated_model *calibrated, int nodes,
+		  const struct library_call *call, struct fabric *fabric,
+		  bool *guessed, struct dist_message *message);
+
+/*
+ * calibrated_estimate says what a call takes of call->ranks ranks on so many
+ * nodes, as calibrated. Errors: INVALID_ARGUMENT (message: what is not known of
+ * the machine, or not modelled).
+ */
+DIST_MUST_CHECK enum dist_error
+calibrated_estimate(const struct calibrated_model *calibrated, int nodes,
+		    const struct library_call *call,
+		    struct library_estimate *estimate,
+		    struct dist_message *message);
+
+#endif

@@ -1,0 +1,55 @@
+/*
+ * step_outcome.h - a table of measured training steps, predicted row by row.
+ */
+#ifndef LOCKSTEP_MODEL_VALIDATION_STEP_OUTCOME_H
+#define LOCKSTEP_MODEL_VALIDATION_STEP_OUTCOME_H
+
+#include "model/measured/steps.h"
+#include "model/validation/accuracy.h"
+#include "model/validation/calibrated_model.h"
+#include "model/validation/left_out.h"
+#include "model/validation/stream.h"
+
+/* A row of use "validation" that could be predicted. */
+struct step_outcome_row {
+	const struct step_row *row; /* the table's */
+	enum stream_schedule schedule;
+	double predicted_ms, measured_ms;
+};
+
+struct step_outcome {
+	const struct steps *table;     /* borrowed */
+	struct step_outcome_row *rows; /* owned */
+	size_t num;
+	struct left_out left_out; /* rows of use "validation" */
+};
+
+/* Pairs of schedules in the same place whose rates differ by more than two
+ * standard deviations. */
+struct step_order {
+	size_t pairs;
+	size_t right; /* of which the faster one is predicted to be so */
+};
+
+/*
+ * step_outcome_make predicts table: the time of computing from the table's
+ * rows of one GPU that are for calibration, the rest from models. Errors:
+ * NO_MEMORY; *outcome is empty then.
+ */
+DIST_MUST_CHECK enum dist_error
+step_outcome_make(struct step_outcome *outcome, const struct steps *table,
+		  struct calibrated_models *models);
+
+/* step_outcome_release frees what outcome holds. */
+void step_outcome_release(struct step_outcome *outcome);
+
+/* step_outcome_accuracy returns the accuracy of the rows of one schedule.
+ * scratch has room for outcome->num numbers. */
+struct accuracy step_outcome_accuracy(const struct step_outcome *outcome,
+				      enum stream_schedule schedule,
+				      double *scratch);
+
+/* step_outcome_order counts the pairs of outcome. */
+struct step_order step_outcome_order(const struct step_outcome *outcome);
+
+#endif

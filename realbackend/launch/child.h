@@ -1,0 +1,66 @@
+/* child.h - one rank as a process. Private to realbackend/launch/. */
+#ifndef LOCKSTEP_LAUNCH_CHILD_H
+#define LOCKSTEP_LAUNCH_CHILD_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "realbackend/launch/streams.h"
+
+struct dist__guardian;
+struct dist__signals;
+
+/* The place of a node in a round. */
+struct dist__seat {
+	int round;
+	int node, num_nodes;
+	int first_rank; /* of the node; the others follow it */
+	int world_size;
+	int first_role_rank; /* the same among the ranks of its role */
+	int role_world_size;
+	const char *master_addr;
+	int master_port; /* the program's */
+	int store_port;  /* our store's */
+};
+
+/* What all children of a round are given. */
+struct dist__plumbing {
+	const struct dist__job_spec *spec;
+	const struct dist__streams *streams;
+	struct dist__signals *signals; /* of the launcher: not for children */
+	const struct dist__guardian *guardian;
+	struct dist__seat seat;
+	int store_fd; /* for rank 0; -1: rank 0 is elsewhere */
+	int board_fd;
+};
+
+struct dist__child {
+	pid_t pid; /* 0: not started, or reaped */
+	pid_t was; /* pid, for ever */
+	int rank;
+	int local_rank;
+	bool told;      /* to end, by us */
+	bool ended;     /* a zombie until it is reaped */
+	bool by_signal; /* ended by signal `code`; else with status `code` */
+	int code;
+	struct timespec ended_at; /* of CLOCK_REALTIME */
+	struct dist__relay outputs[2];
+	int notes_fd; /* of a rank in Python; -1: none */
+};
+
+/* dist__child_start forks a local rank; false: the system refused (errno). */
+bool dist__child_start(struct dist__child *child, int local_rank,
+		       const struct dist__plumbing *plumbing);
+
+/* dist__child_look notes whether it has ended, and how, without reaping: its
+ * number, and so its process group's, stays its own. */
+void dist__child_look(struct dist__child *child);
+
+/* dist__child_signal sends to the whole process group. */
+void dist__child_signal(struct dist__child *child, int number);
+
+/* dist__child_reap waits for an ended child to be gone. */
+void dist__child_reap(struct dist__child *child);
+
+#endif

@@ -1,0 +1,177 @@
+#include "realbackend/launch/hang_watchdog.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "check/proof.h"
+#include "base/clock.h"
+#include "base/hash.h"
+
+#define PATIENCE_S 5.0
+/* Looks at the leader's own records while they may not change. */
+#define LOOKS 5
+
+void dist__hang_watchdog_open(struct dist__hang_watchdog *stall)
+{
+	const char *text = getenv("LOCKSTEP_PATIENCE");
+	double seconds = text && *text ? strtod(text, NULL) : PATIENCE_S;
+
+	*stall = (struct dist__hang_watchdog){.patience_ns = 0};
+	if (seconds > 0 && seconds <= 1e9)
+		stall->patience_ns = (int64_t)(seconds * 1e9);
+}
+
+/* Which calls every rank has made and waits in, in short. That it has ended is
+ * no call. */
+static uint64_t digest(const struct check_board *board)
+{
+	uint64_t sum = DIST__HASH_BEGIN;
+
+	for (uint32_t rank = 0; rank < board->world_size; rank++) {
+		const struct check_slot *slot = &board->slots[rank];
+		const uint32_t text[] = {slot->calls, slot->waiting,
+					 slot->generation};
+
+		for (size_t i = 0; i < sizeof text / sizeof *text; i++)
+			sum = dist__hash_word(sum, text[i]);
+	}
+	return sum;
+}
+
+/* Whether a rank of this node may be stuck, rather than all compute. */
+static bool any_waits(const struct dist__workers *workers,
+		      const struct check_board *board)
+{
+	const struct check_slot *slots =
+		board->slots + workers->plumbing.seat.first_rank;
+
+	for (int i = 0; i < workers->started; i++)
+		if (slots[i].state == CHECK_RANK_WAITING)
+			return true;
+	return false;
+}
+
+static bool is_watched(const struct dist__hang_watchdog *stall,
+		       const struct dist__agent *agent,
+		       const struct dist__workers *workers)
+{
+	return stall->patience_ns > 0 && agent->leads && workers->world_size &&
+	       workers->phase == DIST__WORKERS_RUNNING;
+}
+
+int64_t dist__hang_watchdog_deadline(const struct dist__hang_watchdog *stall,
+				     const struct dist__agent *agent,
+				     const struct dist__workers *workers)
+{
+	return is_watched(stall, agent, workers) ? stall->next_ns
+						 : DIST_TIMEOUT_NEVER;
+}
+
+void dist__hang_watchdog_ask(struct dist__hang_watchdog *stall,
+			     struct dist__status_request *look,
+			     struct dist__agent *agent,
+			     const struct dist__workers *workers)
+{
+	int64_t now_ns = dist__clock_ns();
+	struct check_board *board;
+	bool waits;
+	uint64_t own;
+
+	if (!is_watched(stall, agent, workers)) {
+		*stall = (struct dist__hang_watchdog){
+			.patience_ns = stall->patience_ns};
+		return;
+	}
+	if (now_ns < stall->next_ns)
+		return;
+	stall->next_ns = now_ns + stall->patience_ns / LOOKS;
+	board = dist__workers_records(workers);
+	if (!board)
+		return;
+	own = digest(board);
+	waits = any_waits(workers, board);
+	free(board);
+	if (own != stall->own) {
+		stall->own = own;
+		stall->all = 0;
+		stall->since_ns = now_ns;
+		stall->ask_ns = stall->patience_ns;
+	} else if (waits && now_ns - stall->since_ns >= stall->ask_ns) {
+		stall->ask_ns = 2 * (now_ns - stall->since_ns);
+		dist__status_request_ask_quietly(look, agent);
+	}
+}
+
+/* Whether the records of all ranks have stood still. Those of one node have if
+ * its own have; with others, the last look at them tells. */
+static bool stood_still(struct dist__hang_watchdog *stall,
+			const struct dist__agent *agent,
+			const struct check_board *board)
+{
+	uint64_t before = agent->store ? stall->all : stall->own;
+
+	stall->all = digest(board);
+	return stall->all == before;
+}
+
+/* A live process that left its group may well come back. */
+static void revive(struct check_board *board,
+		   const struct dist__workers *workers)
+{
+	for (int i = 0; i < workers->started; i++) {
+		const struct dist__child *child = &workers->children[i];
+		struct check_slot *slot = &board->slots[child->rank];
+
+		if (!child->ended && slot->state == CHECK_RANK_FINISHED)
+			slot->state = CHECK_RANK_RUNNING;
+	}
+}
+
+/* The rank that wrote over its records, if all others wait or have ended; -1:
+ * there is none. */
+static int find_damaged(const struct check_board *board)
+{
+	uint32_t first = check_damaged(board, 0);
+
+	for (uint32_t rank = 0; rank < board->world_size; rank++)
+		if (!board->slots[rank].damaged &&
+		    board->slots[rank].state < CHECK_RANK_WAITING)
+			return -1;
+	return first < board->world_size ? (int)first : -1;
+}
+
+void dist__hang_watchdog_judge(struct dist__hang_watchdog *stall,
+			       struct dist__status_request *look,
+			       const struct dist__agent *agent,
+			       struct dist__workers *workers)
+{
+	int64_t timeout_ns = workers->plumbing.spec->timeout_ns;
+	struct check_cause cause = {.weight = CHECK_CAUSE_PROVED};
+	struct check_verdict verdict = {CHECK_FINE, -1};
+	struct check_board *board = dist__status_request_found(look);
+	int damaged = -1;
+
+	if (board && is_watched(stall, agent, workers) &&
+	    stood_still(stall, agent, board)) {
+		revive(board, workers);
+		verdict = check_prove(board, timeout_ns > 0
+						     ? timeout_ns
+						     : DIST_TIMEOUT_DEFAULT);
+		damaged = find_damaged(board);
+	}
+	free(board);
+	if (verdict.kind == CHECK_FINE && damaged >= 0) {
+		cause = (struct check_cause){2, damaged, true, CHECK_DAMAGE};
+		dist__workers_condemn(workers, &cause);
+	}
+	if (verdict.kind == CHECK_FINE)
+		return;
+	/* Those that disagree may move on before the records are read again. */
+	if (verdict.kind == CHECK_MISMATCH)
+		cause.weight = 2;
+	cause.rank = verdict.rank > 0 ? verdict.rank : 0;
+	snprintf(cause.how, sizeof cause.how, "%s",
+		 verdict.kind == CHECK_MISMATCH ? "disagrees with the others"
+						: "cannot move");
+	dist__workers_condemn(workers, &cause);
+}

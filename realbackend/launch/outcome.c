@@ -1,0 +1,256 @@
+#include "realbackend/launch/outcome.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check/dump.h"
+#include "check/outputs.h"
+#include "base/clock.h"
+#include "realbackend/launch/python_notes.h"
+#include "realbackend/launch/rank_dump.h"
+
+bool dist__outcome_failed(const struct dist__child *child)
+{
+	return child->ended && (child->by_signal || child->code != 0);
+}
+
+/* Whether a failed child ended for the sake of another that is gone: then the
+ * other's end will be seen in a moment. */
+static bool follows(const struct dist__child *child,
+		    const struct check_board *board)
+{
+	const struct check_call *call =
+		board ? check_failed_call(&board->slots[child->rank]) : NULL;
+
+	return !child->by_signal && call &&
+	       (call->error == DIST_ERR_PEER_LOST ||
+		call->error == DIST_ERR_ABORTED);
+}
+
+bool dist__outcome_is_known(const struct dist__child *child,
+			    const struct check_board *board)
+{
+	const struct check_slot *slot;
+	const struct check_call *call;
+
+	if (child->by_signal || !board)
+		return true;
+	slot = &board->slots[child->rank];
+	call = check_failed_call(slot);
+	return !follows(child, board) && !check_last_refusal(slot) &&
+	       (!call || call->error != DIST_ERR_MISMATCH);
+}
+
+/* Whether it ended as if all were well, but had written where it must not. */
+static bool is_damaged(const struct dist__child *child,
+		       const struct check_board *board)
+{
+	return child->ended && !dist__outcome_failed(child) && board &&
+	       board->slots[child->rank].damaged;
+}
+
+static int weigh(const struct dist__child *child,
+		 const struct check_board *board)
+{
+	if (is_damaged(child, board))
+		return 2;
+	if (!dist__outcome_failed(child))
+		return 0;
+	if (follows(child, board))
+		return 1;
+	return child->by_signal ? 3 : 2;
+}
+
+/* The call of a child that failed for want of memory; NULL: there is none. */
+static const struct check_call *without_memory(const struct dist__child *child,
+					       const struct check_board *board)
+{
+	const struct check_call *call =
+		board ? check_failed_call(&board->slots[child->rank]) : NULL;
+
+	return call && call->error == DIST_ERR_NO_MEMORY ? call : NULL;
+}
+
+static void describe(const struct dist__child *child,
+		     const struct check_board *board, char *text, size_t size)
+{
+	const struct check_call *call = without_memory(child, board);
+
+	if (!child->ended)
+		snprintf(text, size, "ran out of memory in %.16s", call->op);
+	else if (!child->by_signal && call)
+		snprintf(text, size,
+			 "ran out of memory in %.16s (exit status %d)",
+			 call->op, child->code);
+	else if (child->by_signal)
+		snprintf(text, size, "was killed by signal %d (%s)",
+			 child->code, strsignal(child->code));
+	else
+		snprintf(text, size, "exited with status %d", child->code);
+	if (child->ended && !child->by_signal && !call)
+		dist__notes_append(child->notes_fd, text, size);
+}
+
+/* Finds the rank on which the end turns: one killed, else one that did not
+ * merely follow another. */
+static void find_cause(struct check_cause *cause,
+		       const struct dist__child *children, int num_children,
+		       const struct check_board *board)
+{
+	const struct dist__child *best = NULL;
+
+	for (int i = 0; i < num_children; i++) {
+		int weight = weigh(&children[i], board);
+
+		if (weight > cause->weight) {
+			best = &children[i];
+			cause->weight = weight;
+		}
+	}
+	/* Who followed another may be gone before that one is. */
+	for (int i = 0; cause->weight == 1 && i < num_children; i++)
+		if (!children[i].ended && without_memory(&children[i], board)) {
+			best = &children[i];
+			cause->weight = 2;
+		}
+	if (!best)
+		return;
+	cause->rank = best->rank;
+	cause->lost = best->by_signal || !board ||
+		      !check_failed_call(&board->slots[best->rank]);
+	if (is_damaged(best, board))
+		snprintf(cause->how, sizeof cause->how, CHECK_DAMAGE);
+	else
+		describe(best, board, cause->how, sizeof cause->how);
+}
+
+/* What the launcher knows and the ranks could not write down themselves. */
+static void complete_board(struct check_board *board,
+			   const struct dist__child *children, int num_children)
+{
+	for (int i = 0; i < num_children; i++) {
+		const struct dist__child *child = &children[i];
+		struct check_slot *slot = &board->slots[child->rank];
+
+		if (child->ended && child->by_signal)
+			slot->state = CHECK_RANK_LOST;
+		else if (child->ended && !slot->damaged &&
+			 (child->code == 0 ||
+			  slot->state != CHECK_RANK_WAITING))
+			slot->state = CHECK_RANK_FINISHED;
+	}
+}
+
+void dist__outcome_take(struct dist__outcome *outcome,
+			const struct dist__child *children, int num_children,
+			struct check_board *board)
+{
+	*outcome = (struct dist__outcome){.board = board};
+	find_cause(&outcome->cause, children, num_children, board);
+	if (board)
+		complete_board(board, children, num_children);
+}
+
+void dist__outcome_narrow(struct dist__outcome *outcome, int first, int num)
+{
+	int size = outcome->board ? (int)outcome->board->world_size : 0;
+
+	for (int rank = 0; rank < size; rank++)
+		if (rank < first || rank >= first + num)
+			outcome->board->slots[rank].state = CHECK_RANK_UNKNOWN;
+}
+
+void dist__outcome_release(struct dist__outcome *outcome)
+{
+	free(outcome->board);
+	memset(outcome, 0, sizeof *outcome);
+}
+
+/* ---- telling ------------------------------------------------------------ */
+
+/* Leaves the dumps of the ranks that are known, if somebody wants them. */
+static void save_dumps(FILE *out, const struct dist__outcome *outcome,
+		       int64_t timeout_ns)
+{
+	const char *pattern = dist__dump_pattern();
+	struct check_dump dump = {.attempt = (uint32_t)outcome->attempt,
+				  .timeout_ns = timeout_ns,
+				  .cause = outcome->cause};
+	bool good = true;
+
+	if (!pattern || !outcome->board)
+		return;
+	dist__dump_stamp(&dump);
+	snprintf(dump.job, sizeof dump.job, "%ld.%lld", (long)getpid(),
+		 (long long)dump.time_ns);
+	snprintf(dump.world, sizeof dump.world, "tcp");
+	dump.world_size = outcome->board->world_size;
+	good = check_dump_prepare(pattern);
+	for (; good && dump.rank < dump.world_size; dump.rank++) {
+		dump.slot = outcome->board->slots[dump.rank];
+		if (dump.slot.state != CHECK_RANK_UNKNOWN)
+			good = check_dump_save(pattern, &dump);
+	}
+	if (!good)
+		fprintf(out, "lockstep: %.200s: dumps cannot be written: %s\n",
+			pattern, strerror(errno));
+}
+
+int dist__outcome_report(FILE *out, const struct dist__outcome *outcome,
+			 int64_t timeout_ns, int *culprit)
+{
+	const struct check_cause *cause = &outcome->cause;
+	struct check_facts facts = {
+		.now_ns = dist__clock_ns(),
+		.timeout_ns = timeout_ns,
+		.nothing_moves = cause->weight == CHECK_CAUSE_PROVED,
+		.lost_rank = cause->lost ? cause->rank : -1};
+	struct check_verdict verdict;
+	const struct check_job job = {.board = outcome->board,
+				      .facts = &facts,
+				      .verdict = &verdict,
+				      .world = "tcp"};
+
+	memcpy(facts.lost_how, cause->how, sizeof facts.lost_how);
+	verdict = check_judge_cause(outcome->board, &facts, cause);
+	save_dumps(out, outcome, timeout_ns);
+	return check_conclude(out, &job, culprit);
+}
+
+void dist__outcome_interrupted(FILE *out, const struct dist__outcome *outcome,
+			       int64_t timeout_ns, int signal)
+{
+	const struct check_facts facts = {.now_ns = dist__clock_ns(),
+					  .timeout_ns = timeout_ns,
+					  .lost_rank = -1,
+					  .signal = signal};
+	const struct check_verdict verdict =
+		check_judge_interrupted(outcome->board, &facts);
+	const struct check_job job = {.board = outcome->board,
+				      .facts = &facts,
+				      .verdict = &verdict,
+				      .world = "tcp"};
+
+	save_dumps(out, outcome, timeout_ns);
+	(void)check_conclude(out, &job, NULL);
+}
+
+void dist__outcome_status(FILE *out, const struct dist__outcome *outcome,
+			  int64_t timeout_ns)
+{
+	const struct check_verdict verdict = {CHECK_STATUS, -1};
+	const struct check_facts facts = {.now_ns = dist__clock_ns(),
+					  .timeout_ns = timeout_ns,
+					  .lost_rank = -1};
+	const struct check_outputs asked = {.json = check_outputs_asked().json};
+	const struct check_job job = {.board = outcome->board,
+				      .facts = &facts,
+				      .verdict = &verdict,
+				      .world = "tcp",
+				      .outputs = &asked};
+
+	save_dumps(out, outcome, timeout_ns);
+	(void)check_conclude(out, &job, NULL);
+}

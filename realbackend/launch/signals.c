@@ -1,0 +1,97 @@
+#include "realbackend/launch/signals.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "realbackend/wire/socket.h"
+
+/* A handler has no argument of ours; -1: nothing is caught. */
+static volatile sig_atomic_t pipe_end = -1;
+
+static void on_signal(int number)
+{
+	unsigned char byte = (unsigned char)number;
+	int error = errno;
+	ssize_t n;
+
+	/* A full pipe holds news enough: they are looked at as a whole. */
+	n = write((int)pipe_end, &byte, 1);
+	(void)n;
+	errno = error;
+}
+
+static bool open_pipe(int ends[2])
+{
+	if (pipe(ends) != 0)
+		return false;
+	for (int i = 0; i < 2; i++)
+		if (!dist__socket_cloexec(ends[i], true) ||
+		    fcntl(ends[i], F_SETFL, O_NONBLOCK) != 0) {
+			close(ends[0]);
+			close(ends[1]);
+			return false;
+		}
+	return true;
+}
+
+/* Whether a signal that is handled like this may be caught. */
+static bool is_free(int number, const struct sigaction *now)
+{
+	if (number == SIGCHLD)
+		return true;
+	return number == SIGUSR1 ? now->sa_handler == SIG_DFL
+				 : now->sa_handler != SIG_IGN;
+}
+
+bool dist__signals_catch(struct dist__signals *signals, const int *numbers,
+			 int count)
+{
+	struct sigaction action;
+	int ends[2];
+
+	if (pipe_end >= 0 || !open_pipe(ends))
+		return false;
+	signals->fd = ends[0];
+	signals->write_fd = ends[1];
+	signals->count = count;
+	pipe_end = ends[1];
+	memset(&action, 0, sizeof action);
+	action.sa_handler = on_signal;
+	action.sa_flags = SA_RESTART | SA_NOCLDSTOP;
+	sigfillset(&action.sa_mask);
+	for (int i = 0; i < count; i++) {
+		signals->numbers[i] = numbers[i];
+		sigaction(numbers[i], NULL, &signals->before[i]);
+		if (is_free(numbers[i], &signals->before[i]))
+			sigaction(numbers[i], &action, NULL);
+	}
+	return true;
+}
+
+void dist__signals_restore(struct dist__signals *signals)
+{
+	struct sigaction now;
+
+	for (int i = 0; i < signals->count; i++) {
+		sigaction(signals->numbers[i], NULL, &now);
+		if (now.sa_handler == on_signal)
+			sigaction(signals->numbers[i], &signals->before[i],
+				  NULL);
+	}
+	pipe_end = -1;
+	close(signals->fd);
+	close(signals->write_fd);
+}
+
+int dist__signals_next(const struct dist__signals *signals)
+{
+	unsigned char byte;
+	ssize_t n;
+
+	do
+		n = read(signals->fd, &byte, 1);
+	while (n < 0 && errno == EINTR);
+	return n == 1 ? byte : 0;
+}

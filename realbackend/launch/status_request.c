@@ -1,0 +1,149 @@
+#include "realbackend/launch/status_request.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "realbackend/launch/leader.h"
+#include "realbackend/launch/python_notes.h"
+#include "realbackend/store/store_client.h"
+
+/* What the other agents may take to answer. */
+#define ANSWER_NS ((int64_t)2 * 1000000000)
+
+void dist__status_request_ask(struct dist__status_request *request,
+			      struct dist__agent *agent)
+{
+	request->here = true;
+	if (!agent->store)
+		request->asked++;
+	else if (!dist__store_add(agent->store, "looks", 1, &request->asked) &&
+		 !agent->leads)
+		fputs("lockstep: status: node 0 tells where the ranks are\n",
+		      stderr);
+}
+
+void dist__status_request_ask_quietly(struct dist__status_request *request,
+				      struct dist__agent *agent)
+{
+	if (agent->store &&
+	    dist__store_add(agent->store, "looks", 1, &request->asked))
+		return;
+	request->asked += !agent->store;
+	request->quiet++;
+}
+
+struct check_board *
+dist__status_request_found(struct dist__status_request *request)
+{
+	struct check_board *found = request->found;
+
+	request->found = NULL;
+	return found;
+}
+
+/* The records of this node's ranks as they are now; nothing is known of the
+ * others. */
+static void take(struct dist__outcome *now, const struct dist__workers *workers)
+{
+	const struct dist__seat *seat = &workers->plumbing.seat;
+
+	dist__outcome_take(now, workers->children, workers->started,
+			   dist__workers_records(workers));
+	now->attempt = seat->round;
+	dist__outcome_narrow(now, seat->first_rank, workers->started);
+}
+
+static void answer(struct dist__status_request *request,
+		   struct dist__agent *agent,
+		   const struct dist__workers *workers)
+{
+	const struct dist__seat *seat = &workers->plumbing.seat;
+	struct dist__shelf shelf = {.name = "look"};
+	struct dist__outcome now;
+
+	request->aloud |= request->asked - request->answered > request->quiet;
+	request->answered = request->asked;
+	if (agent->leads)
+		request->due_ns = dist__clock_after(ANSWER_NS);
+	if (agent->leads || !dist__workers_busy(workers))
+		return;
+	if (request->here)
+		dist__notes_print_stacks(stderr, workers->children,
+					 workers->started);
+	request->here = false;
+	shelf.number = request->answered;
+	take(&now, workers);
+	if (now.board)
+		dist__agent_give_slots(agent, &shelf, now.board,
+				       seat->first_rank, workers->started);
+	dist__outcome_release(&now);
+}
+
+/* Damaged records do not get better with time. */
+static bool all_known(const struct check_board *board)
+{
+	for (uint32_t rank = 0; rank < board->world_size; rank++)
+		if (board->slots[rank].state == CHECK_RANK_UNKNOWN &&
+		    !board->slots[rank].damaged)
+			return false;
+	return true;
+}
+
+/* The look is over, and this is what it found. */
+static void report(struct dist__status_request *request,
+		   struct dist__outcome *now,
+		   const struct dist__workers *workers)
+{
+	if (request->aloud) {
+		dist__outcome_status(stderr, now,
+				     workers->plumbing.spec->timeout_ns);
+		dist__notes_print_stacks(stderr, workers->children,
+					 workers->started);
+	}
+	if (request->quiet && now->board && all_known(now->board)) {
+		free(request->found);
+		request->found = now->board;
+		now->board = NULL;
+	}
+	request->quiet = request->due_ns = 0;
+	request->aloud = false;
+}
+
+/* Tells, if all have answered or time is up. */
+static void conclude(struct dist__status_request *request,
+		     struct dist__agent *agent,
+		     const struct dist__workers *workers)
+{
+	struct dist__outcome now;
+
+	if (!dist__workers_busy(workers)) {
+		if (request->aloud)
+			fputs("lockstep: status: no ranks run here now\n",
+			      stderr);
+		request->quiet = request->due_ns = 0;
+		request->aloud = false;
+		return;
+	}
+	take(&now, workers);
+	if (now.board && agent->store)
+		dist__leader_gather(agent, "look", request->answered,
+				    now.board);
+	if (!now.board || all_known(now.board) ||
+	    dist__clock_ns() >= request->due_ns)
+		report(request, &now, workers);
+	dist__outcome_release(&now);
+}
+
+void dist__status_request_turn(struct dist__status_request *request,
+			       struct dist__agent *agent,
+			       const struct dist__workers *workers)
+{
+	if (agent->store)
+		(void)dist__store_add(agent->store, "looks", 0,
+				      &request->asked);
+	if (request->asked > request->answered)
+		answer(request, agent, workers);
+	if (request->due_ns)
+		conclude(request, agent, workers);
+}

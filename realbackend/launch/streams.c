@@ -1,0 +1,222 @@
+#include "realbackend/launch/streams.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PATH_SIZE 4096
+
+static bool has_code(const unsigned char *codes, int num_ranks)
+{
+	for (int i = 0; codes && i < num_ranks; i++)
+		if (codes[i])
+			return true;
+	return false;
+}
+
+/* ---- folders ------------------------------------------------------------ */
+
+/* Makes path and the folders above it, as far as they are missing. */
+static bool make_folders(const char *path)
+{
+	char part[PATH_SIZE];
+	size_t len = strlen(path);
+
+	if (len >= sizeof part)
+		return errno = ENAMETOOLONG, false;
+	memcpy(part, path, len + 1);
+	for (size_t i = 1; i <= len; i++) {
+		if (part[i] != '/' && part[i] != '\0')
+			continue;
+		part[i] = '\0';
+		if (mkdir(part, 0777) != 0 && errno != EEXIST)
+			return false;
+		part[i] = path[i];
+	}
+	return true;
+}
+
+static bool make_run_folder(struct dist__streams *streams, char *path)
+{
+	const struct dist__job_spec *spec = streams->spec;
+	const char *base = spec->output.log_dir;
+	const char *tmp = getenv("TMPDIR");
+	const char *id = spec->nodes.run_id ? spec->nodes.run_id : "none";
+	int len;
+
+	if (base && !make_folders(base))
+		return false;
+	if (base)
+		len = snprintf(path, PATH_SIZE, "%s/%s_XXXXXX", base, id);
+	else
+		len = snprintf(path, PATH_SIZE, "%s/lockstep_%s_XXXXXX",
+			       tmp && *tmp ? tmp : "/tmp", id);
+	if (len < 0 || len >= PATH_SIZE)
+		return errno = ENAMETOOLONG, false;
+	if (!mkdtemp(path))
+		return false;
+	streams->dir = strdup(path);
+	return streams->dir != NULL;
+}
+
+enum dist_error dist__streams_open(struct dist__streams *streams,
+				   const struct dist__job_spec *spec,
+				   struct dist_message *message)
+{
+	const struct dist__output_spec *output = &spec->output;
+	char path[PATH_SIZE];
+
+	streams->spec = spec;
+	streams->dir = NULL;
+	if (!output->log_dir && !has_code(output->redirects, spec->nproc) &&
+	    !has_code(output->tee, spec->nproc))
+		return DIST_OK;
+	if (make_run_folder(streams, path)) {
+		fprintf(stderr, "lockstep: logs in %s\n", streams->dir);
+		return DIST_OK;
+	}
+	snprintf(message->text, sizeof message->text,
+		 "cannot make a folder for logs in %.300s: %s",
+		 output->log_dir ? output->log_dir : "the temporary folder",
+		 strerror(errno));
+	return DIST_ERR_IO;
+}
+
+void dist__streams_close(struct dist__streams *streams)
+{
+	free(streams->dir);
+	streams->dir = NULL;
+}
+
+bool dist__streams_path(const struct dist__streams *streams,
+			const struct dist__streams_rank *rank, const char *file,
+			char *path, size_t size)
+{
+	int len;
+
+	if (!streams->dir)
+		return false;
+	len = snprintf(path, size, "%s/attempt_%d/%d/%s", streams->dir,
+		       rank->round, rank->local_rank, file);
+	return len > 0 && (size_t)len < size;
+}
+
+bool dist__streams_begin(const struct dist__streams *streams, int round)
+{
+	struct dist__streams_rank rank = {.round = round};
+	char path[PATH_SIZE];
+
+	for (; streams->dir && rank.local_rank < streams->spec->nproc;
+	     rank.local_rank++) {
+		if (!dist__streams_path(streams, &rank, "", path,
+					sizeof path) ||
+		    !make_folders(path))
+			return false;
+	}
+	return true;
+}
+
+/* ---- streams ------------------------------------------------------------ */
+
+/* Puts value for each "${name}" that *text begins with. */
+static bool substitute(const char **text, const char *name, const char *value,
+		       char *out, size_t size)
+{
+	size_t len = strlen(name);
+
+	if (strncmp(*text, name, len) != 0)
+		return false;
+	*text += len;
+	snprintf(out + strlen(out), size - strlen(out), "%s", value);
+	return true;
+}
+
+/* torchrun's "[role0]:", or what its variable says instead. */
+static void make_prefix(const struct dist__job_spec *spec,
+			const struct dist__streams_rank *rank, bool tee,
+			char text[DIST__RELAY_PREFIX])
+{
+	const char *template = getenv("TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE");
+	char number[2][16];
+	size_t len;
+
+	text[0] = '\0';
+	snprintf(number[0], sizeof number[0], "%d", rank->rank);
+	snprintf(number[1], sizeof number[1], "%d", rank->local_rank);
+	if (!tee) {
+		snprintf(text, DIST__RELAY_PREFIX, "[%d]: ", rank->rank);
+		return;
+	}
+	if (!template) {
+		snprintf(text, DIST__RELAY_PREFIX,
+			 "[%s%d]:", spec->role ? spec->role : "default",
+			 rank->local_rank);
+		return;
+	}
+	while (*template) {
+		if (substitute(&template, "${role_name}",
+			       spec->role ? spec->role : "default", text,
+			       DIST__RELAY_PREFIX) ||
+		    substitute(&template, "${rank}", number[0], text,
+			       DIST__RELAY_PREFIX) ||
+		    substitute(&template, "${local_rank}", number[1], text,
+			       DIST__RELAY_PREFIX))
+			continue;
+		len = strlen(text);
+		snprintf(text + len, DIST__RELAY_PREFIX - len, "%c",
+			 *template ++);
+	}
+}
+
+static bool attach_one(const struct dist__streams *streams,
+		       const struct dist__streams_rank *rank, int which,
+		       struct dist__relay *relay, int *write_fd)
+{
+	static const char *const files[] = {"stdout.log", "stderr.log"};
+	const struct dist__output_spec *output = &streams->spec->output;
+	int local = rank->local_rank, bit = which ? DIST__STDERR : DIST__STDOUT;
+	bool tee = output->tee && output->tee[local] & bit;
+	bool file =
+		tee || (output->redirects && output->redirects[local] & bit);
+	bool shown = !output->shown || output->shown[local];
+	char path[PATH_SIZE], prefix[DIST__RELAY_PREFIX];
+	int log = -1;
+
+	if (file) {
+		if (!dist__streams_path(streams, rank, files[which], path,
+					sizeof path))
+			return errno = ENAMETOOLONG, false;
+		log = open(path,
+			   O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC,
+			   0666);
+		if (log < 0)
+			return false;
+	}
+	if (shown && (tee || (output->prefix && !file))) {
+		make_prefix(streams->spec, rank, tee, prefix);
+		return dist__relay_open(relay, prefix, STDOUT_FILENO + which,
+					log, write_fd);
+	}
+	*write_fd = log;
+	if (!file && !shown)
+		*write_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	return *write_fd >= 0 || (!file && shown);
+}
+
+bool dist__streams_attach(const struct dist__streams *streams,
+			  const struct dist__streams_rank *rank,
+			  struct dist__relay relays[2], int write_fds[2])
+{
+	for (int i = 0; i < 2; i++) {
+		relays[i] = DIST__RELAY_NONE;
+		write_fds[i] = -1;
+	}
+	for (int i = 0; i < 2; i++)
+		if (!attach_one(streams, rank, i, &relays[i], &write_fds[i]))
+			return false;
+	return true;
+}

@@ -1,0 +1,10 @@
+/* world.h - real processes with a GPU each, as the table of worlds lists them.
+ */
+#ifndef LOCKSTEP_REALBACKEND_NCCL_WORLD_H
+#define LOCKSTEP_REALBACKEND_NCCL_WORLD_H
+
+#include "core/backend.h"
+
+extern const struct dist__world dist__nccl_world;
+
+#endif

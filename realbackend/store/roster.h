@@ -1,0 +1,72 @@
+/*
+ * roster.h - who has come to the rendezvous, and whether that can be a job.
+ * Pure: the store feeds it and sends the answers. Private to
+ * realbackend/store/.
+ */
+#ifndef LOCKSTEP_STORE_ROSTER_H
+#define LOCKSTEP_STORE_ROSTER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "check/record.h"
+#include "realbackend/store/parcel.h"
+#include "realbackend/wire/socket.h"
+
+/* A world larger than this is taken for a mistake. */
+#define DIST__ROSTER_MAX_WORLD (1 << 20)
+
+struct dist__roster {
+	int world_size;                          /* 0: nobody has come */
+	int first;                               /* the rank that said so */
+	int came;                                /* ranks present */
+	char (*addresses)[DIST__ADDRESS_TEXT];   /* by rank, of who came */
+	bool *here;                              /* by rank: has not left */
+	bool complete;                           /* all were here at once */
+	int turned_away;                         /* for want of the secret */
+	struct check_rendezvous_failure failure; /* text "": none */
+};
+
+enum dist__roster_answer {
+	DIST__ROSTER_WAIT,
+	DIST__ROSTER_COMPLETE, /* this rank was the last one missing */
+	DIST__ROSTER_FAILED,   /* for everyone; failure says why */
+	DIST__ROSTER_REFUSED,  /* the job has begun without this rank */
+	DIST__ROSTER_AGAIN     /* the job of before is ending: come again */
+};
+
+void dist__roster_init(struct dist__roster *roster);
+void dist__roster_release(struct dist__roster *roster);
+
+/* dist__roster_join notes that rank came, reachable at address. */
+enum dist__roster_answer dist__roster_join(struct dist__roster *roster,
+					   int rank, int world_size,
+					   const char *address);
+
+/* dist__roster_leave notes that rank, which had joined, hung up. Once all came,
+ * who has not been told yet is told its address all the same. */
+void dist__roster_leave(struct dist__roster *roster, int rank);
+
+/* dist__roster_distrust fails the roster: rank has another secret than judge.
+ */
+void dist__roster_distrust(struct dist__roster *roster, int rank, int judge);
+
+/* dist__roster_late fails the roster: "3 of 4 ranks came; missing: 2". */
+void dist__roster_late(struct dist__roster *roster);
+
+/* dist__roster_crowded fails the roster: there is no descriptor for those who
+ * have not come. */
+void dist__roster_crowded(struct dist__roster *roster);
+
+/* dist__roster_write makes the answer to all who came: token and the addresses
+ * of all ranks in order, with code DIST_OK; or the failure, text and ranks,
+ * with code DIST_ERR_RENDEZVOUS. The caller releases it. */
+void dist__roster_write(const struct dist__roster *roster, const char *token,
+			struct dist__parcel *parcel);
+
+/* dist__roster_heed takes the ranks out of an answer that tells of a failure.
+ */
+void dist__roster_heed(const struct dist__parcel *parcel,
+		       struct check_rendezvous_failure *failure);
+
+#endif

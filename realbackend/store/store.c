@@ -1,0 +1,230 @@
+#include "realbackend/store/store.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/backend.h"
+#include "base/clock.h"
+
+/* Between two looks: an eighth of the time waited so far, within these. A
+ * simulation has no upper bound, so that a long wait takes few looks. */
+#define SHORTEST_PAUSE_NS           ((int64_t)100 * 1000)
+#define LONGEST_PAUSE_NS            ((int64_t)20 * 1000000)
+#define SHORTEST_SIMULATED_PAUSE_NS ((int64_t)1000)
+/* Nobody waits longer in a simulation. */
+#define YEAR_NS ((int64_t)365 * 86400 * 1000000000)
+
+/* ---- waiting ------------------------------------------------------------ */
+
+static int64_t clamp(int64_t ns, int64_t least, int64_t most)
+{
+	if (ns < least)
+		ns = least;
+	return ns < most ? ns : most;
+}
+
+enum dist_error dist__patience_pause(struct dist__patience *patience)
+{
+	const struct dist__world *here = dist__world_here();
+	int64_t pause_ns = patience->waited_ns / 8;
+	struct timespec time;
+
+	if (patience->left_ns <= 0)
+		return DIST_ERR_TIMEOUT;
+	if (here && patience->waited_ns > YEAR_NS)
+		return DIST_ERR_DEADLOCK;
+	if (here)
+		pause_ns = clamp(pause_ns, SHORTEST_SIMULATED_PAUSE_NS,
+				 patience->left_ns);
+	else
+		pause_ns = clamp(
+			clamp(pause_ns, SHORTEST_PAUSE_NS, LONGEST_PAUSE_NS), 0,
+			patience->left_ns);
+	patience->waited_ns += pause_ns;
+	if (patience->left_ns != DIST_TIMEOUT_NEVER)
+		patience->left_ns -= pause_ns;
+	if (here)
+		return here->pause(pause_ns);
+	/* Interrupted: the caller looks a little early. */
+	time = dist__clock_timespec(pause_ns);
+	(void)nanosleep(&time, NULL);
+	return DIST_OK;
+}
+
+enum dist_error dist__store_wait_for(struct dist_store *store, const char *key,
+				     int64_t timeout_ns)
+{
+	struct dist__patience patience = {.left_ns = timeout_ns};
+	enum dist_error error;
+	bool there = false;
+
+	/* A rank that slept for real would stop all others of a simulation. */
+	if (store->kind->wait && !dist__world_here())
+		return store->kind->wait(store, key, timeout_ns);
+	for (;;) {
+		error = store->kind->look(store, key, &there, NULL, NULL);
+		if (error || there)
+			return error;
+		error = dist__patience_pause(&patience);
+		if (error)
+			return error;
+	}
+}
+
+enum dist_error dist__store_get_within(struct dist_store *store,
+				       const char *key, int64_t timeout_ns,
+				       char **value, size_t *len)
+{
+	enum dist_error error;
+	bool there = false;
+
+	for (;;) {
+		error = store->kind->look(store, key, &there, value, len);
+		if (error || there)
+			return error;
+		/* Deleted between the wait and the look: it waits anew. */
+		error = dist__store_wait_for(store, key, timeout_ns);
+		if (error)
+			return error;
+	}
+}
+
+bool dist__store_local_host(struct dist_store *store, char *text, size_t size)
+{
+	return store->kind->local_host &&
+	       store->kind->local_host(store, text, size);
+}
+
+/* ---- the public calls --------------------------------------------------- */
+
+static bool is_key(const char *key)
+{
+	return key && *key && strlen(key) <= DIST_STORE_MAX_KEY;
+}
+
+void dist_store_free(struct dist_store *store)
+{
+	if (store)
+		store->kind->free(store);
+}
+
+enum dist_error dist_store_set_timeout(struct dist_store *store,
+				       int64_t timeout_ns)
+{
+	if (!store || timeout_ns <= 0)
+		return DIST_ERR_INVALID_ARGUMENT;
+	store->timeout_ns = timeout_ns;
+	return DIST_OK;
+}
+
+enum dist_error dist_store_set(struct dist_store *store, const char *key,
+			       const void *value, size_t len)
+{
+	if (!store || !is_key(key) || (len && !value) ||
+	    len > DIST_STORE_MAX_VALUE)
+		return DIST_ERR_INVALID_ARGUMENT;
+	return store->kind->set(store, key, (struct dist__bytes){value, len});
+}
+
+enum dist_error dist_store_get(struct dist_store *store, const char *key,
+			       char **value, size_t *len)
+{
+	size_t unwanted;
+
+	if (!store || !is_key(key) || !value)
+		return DIST_ERR_INVALID_ARGUMENT;
+	return dist__store_get_within(store, key, store->timeout_ns, value,
+				      len ? len : &unwanted);
+}
+
+enum dist_error dist_store_add(struct dist_store *store, const char *key,
+			       int64_t amount, int64_t *sum)
+{
+	if (!store || !is_key(key) || !sum)
+		return DIST_ERR_INVALID_ARGUMENT;
+	return store->kind->add(store, key, amount, sum);
+}
+
+enum dist_error dist_store_compare_set(struct dist_store *store,
+				       const char *key, const char *expected,
+				       const char *desired, char **value,
+				       size_t *len)
+{
+	size_t unwanted;
+
+	if (!store || !is_key(key) || !expected || !desired || !value ||
+	    strlen(expected) > DIST_STORE_MAX_VALUE ||
+	    strlen(desired) > DIST_STORE_MAX_VALUE)
+		return DIST_ERR_INVALID_ARGUMENT;
+	return store->kind->compare_set(store, key, dist__bytes_text(expected),
+					dist__bytes_text(desired), value,
+					len ? len : &unwanted);
+}
+
+static bool are_keys(const char *const *keys, size_t num_keys)
+{
+	if (num_keys && !keys)
+		return false;
+	for (size_t i = 0; i < num_keys; i++)
+		if (!is_key(keys[i]))
+			return false;
+	return true;
+}
+
+enum dist_error dist_store_wait(struct dist_store *store,
+				const char *const *keys, size_t num_keys,
+				int64_t timeout_ns)
+{
+	int64_t deadline_ns, left_ns;
+	enum dist_error error = DIST_OK;
+
+	if (!store || timeout_ns < 0 || !are_keys(keys, num_keys))
+		return DIST_ERR_INVALID_ARGUMENT;
+	if (timeout_ns == DIST_TIMEOUT_OF_STORE)
+		timeout_ns = store->timeout_ns;
+	/* In a simulation hardly any of this time passes. */
+	deadline_ns = dist__clock_after(timeout_ns);
+	for (size_t i = 0; i < num_keys && !error; i++) {
+		left_ns = deadline_ns == DIST_TIMEOUT_NEVER
+				  ? DIST_TIMEOUT_NEVER
+				  : deadline_ns - dist__clock_ns();
+		error = dist__store_wait_for(store, keys[i],
+					     left_ns > 0 ? left_ns : 0);
+	}
+	return error;
+}
+
+enum dist_error dist_store_check(struct dist_store *store,
+				 const char *const *keys, size_t num_keys,
+				 bool *there)
+{
+	enum dist_error error = DIST_OK;
+	bool all = true;
+
+	if (!store || !there || !are_keys(keys, num_keys))
+		return DIST_ERR_INVALID_ARGUMENT;
+	for (size_t i = 0; i < num_keys && all && !error; i++)
+		error = store->kind->look(store, keys[i], &all, NULL, NULL);
+	if (!error)
+		*there = all;
+	return error;
+}
+
+enum dist_error dist_store_delete_key(struct dist_store *store, const char *key,
+				      bool *deleted)
+{
+	bool unwanted;
+
+	if (!store || !is_key(key))
+		return DIST_ERR_INVALID_ARGUMENT;
+	return store->kind->delete_key(store, key,
+				       deleted ? deleted : &unwanted);
+}
+
+enum dist_error dist_store_num_keys(struct dist_store *store, int64_t *num_keys)
+{
+	if (!store || !num_keys)
+		return DIST_ERR_INVALID_ARGUMENT;
+	return store->kind->num_keys(store, num_keys);
+}

@@ -1,0 +1,138 @@
+#include "realbackend/wire/lane.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+
+struct dist__lane {
+	pthread_mutex_t mutex;
+	pthread_cond_t filled; /* to the thread: a job, or the end */
+	pthread_cond_t ended;  /* to wait_for(): some op was finished */
+	struct dist__job *first, **end;
+	pthread_t thread;
+	bool started, closing;
+};
+
+/* Runs the jobs one by one; ends once the lane closes and none is left. */
+static void *run_jobs(void *arg)
+{
+	struct dist__lane *lane = arg;
+	struct dist__job *job;
+
+	pthread_mutex_lock(&lane->mutex);
+	for (;;) {
+		while (!lane->first && !lane->closing)
+			pthread_cond_wait(&lane->filled, &lane->mutex);
+		job = lane->first;
+		if (!job)
+			break;
+		lane->first = job->next;
+		if (!lane->first)
+			lane->end = &lane->first;
+		pthread_mutex_unlock(&lane->mutex);
+		/* The job may free itself: it is not touched after this. */
+		job->run(job->arg);
+		pthread_mutex_lock(&lane->mutex);
+	}
+	pthread_mutex_unlock(&lane->mutex);
+	return NULL;
+}
+
+static enum dist_error create(struct dist__transport *transport,
+			      struct dist__lane **lane)
+{
+	struct dist__lane *fresh = calloc(1, sizeof *fresh);
+	pthread_condattr_t monotonic;
+
+	(void)transport;
+	if (!fresh)
+		return DIST_ERR_NO_MEMORY;
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_mutex_init(&fresh->mutex, NULL);
+	pthread_cond_init(&fresh->filled, NULL);
+	pthread_cond_init(&fresh->ended, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+	fresh->end = &fresh->first;
+	*lane = fresh;
+	return DIST_OK;
+}
+
+/* Starts the thread, deaf to signals: those are for the program's own. */
+static bool start(struct dist__lane *lane)
+{
+	sigset_t all, before;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	lane->started =
+		pthread_create(&lane->thread, NULL, run_jobs, lane) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return lane->started;
+}
+
+static enum dist_error submit(struct dist__lane *lane, struct dist__job *job)
+{
+	if (!lane->started && !start(lane))
+		return DIST_ERR_IO;
+	pthread_mutex_lock(&lane->mutex);
+	job->next = NULL;
+	*lane->end = job;
+	lane->end = &job->next;
+	pthread_cond_signal(&lane->filled);
+	pthread_mutex_unlock(&lane->mutex);
+	return DIST_OK;
+}
+
+static enum dist_error wait_for(struct dist__lane *lane, struct dist__op *op,
+				int64_t deadline_ns)
+{
+	struct timespec until = dist__clock_timespec(deadline_ns);
+	enum dist_error error = DIST_OK;
+
+	pthread_mutex_lock(&lane->mutex);
+	while (!dist__op_is_done(op) && !error) {
+		if (deadline_ns == DIST_TIMEOUT_NEVER)
+			pthread_cond_wait(&lane->ended, &lane->mutex);
+		else if (dist__clock_ns() >= deadline_ns)
+			error = DIST_ERR_TIMEOUT;
+		else
+			pthread_cond_timedwait(&lane->ended, &lane->mutex,
+					       &until);
+	}
+	pthread_mutex_unlock(&lane->mutex);
+	return error;
+}
+
+static void notify(struct dist__lane *lane)
+{
+	pthread_mutex_lock(&lane->mutex);
+	pthread_cond_broadcast(&lane->ended);
+	pthread_mutex_unlock(&lane->mutex);
+}
+
+static void free_lane(struct dist__lane *lane)
+{
+	if (!lane)
+		return;
+	pthread_mutex_lock(&lane->mutex);
+	lane->closing = true;
+	pthread_cond_signal(&lane->filled);
+	pthread_mutex_unlock(&lane->mutex);
+	if (lane->started)
+		pthread_join(lane->thread, NULL);
+	pthread_cond_destroy(&lane->filled);
+	pthread_cond_destroy(&lane->ended);
+	pthread_mutex_destroy(&lane->mutex);
+	free(lane);
+}
+
+const struct dist__lane_ops dist__lanes = {
+	.create = create,
+	.submit = submit,
+	.wait = wait_for,
+	.notify = notify,
+	.free = free_lane,
+};

@@ -1,0 +1,9 @@
+/* lane.h - lanes as threads. Private to realbackend/wire/. */
+#ifndef LOCKSTEP_WIRE_LANE_H
+#define LOCKSTEP_WIRE_LANE_H
+
+#include "core/transport.h"
+
+extern const struct dist__lane_ops dist__lanes;
+
+#endif

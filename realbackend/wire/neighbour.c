@@ -1,0 +1,240 @@
+/*
+ * neighbour.c - connections between ranks of one machine: how they come to
+ * share memory, and who wakes whom.
+ */
+#include <errno.h>
+#include <sys/socket.h>
+
+#include "base/endian.h"
+#include "realbackend/wire/mesh.h"
+
+bool dist__is_neighbour(const struct dist__mesh *mesh,
+			const struct dist__peer *peer)
+{
+	return dist__address_same_host(&peer->address,
+				       &mesh->peers[mesh->rank].address);
+}
+
+/* ---- coming to share ---------------------------------------------------- */
+
+/* Goes on from WELCOME, which we said. A neighbour gets an offer even if it is
+ * of nothing: it waits for one. */
+void dist__neighbour_offer(struct dist__mesh *mesh,
+			   struct dist__connection *connection)
+{
+	struct dist__peer *peer = connection->peer;
+	struct dist__shared_offer memory = {.pid = 0};
+	struct dist__frame frame = {.kind = DIST__FRAME_OFFER, .tag = -1};
+
+	if (!dist__is_neighbour(mesh, peer)) {
+		dist__handshake_open(mesh, peer, connection);
+		return;
+	}
+	if (mesh->shares)
+		connection->shared = dist__shared_new(connection->fd, &memory);
+	frame.group = memory.pid;
+	frame.seq = memory.fd;
+	frame.fingerprint = memory.nonce;
+	if (peer->state == DIST__PEER_CROSSED)
+		mesh->num_crossed--;
+	peer->state = DIST__PEER_DIALING;
+	connection->awaits = DIST__FRAME_ANSWER;
+	if (!dist__connection_say(connection, &frame))
+		dist__peer_end(mesh, peer, DIST__PEER_LOST, DIST_ERR_PEER_LOST);
+}
+
+/* Goes on from the neighbour's OFFER. */
+static void answer(struct dist__mesh *mesh, struct dist__connection *connection)
+{
+	const struct dist__frame *frame = &connection->frame;
+	struct dist__shared_offer memory = {
+		.pid = frame->group,
+		.fd = frame->seq,
+		.nonce = frame->fingerprint,
+	};
+	struct dist__frame reply = {.kind = DIST__FRAME_ANSWER, .tag = -1};
+
+	if (mesh->shares)
+		connection->shared = dist__shared_open(connection->fd, &memory);
+	reply.group = connection->shared != NULL;
+	if (dist__connection_say(connection, &reply))
+		dist__handshake_open(mesh, connection->peer, connection);
+	else
+		dist__peer_end(mesh, connection->peer, DIST__PEER_LOST,
+			       DIST_ERR_PEER_LOST);
+}
+
+/* Goes on from the neighbour's ANSWER. */
+static void settle_sharing(struct dist__mesh *mesh,
+			   struct dist__connection *connection)
+{
+	if (connection->frame.group) {
+		dist__shared_settled(connection->shared);
+	} else {
+		dist__shared_free(connection->shared);
+		connection->shared = NULL;
+	}
+	dist__handshake_open(mesh, connection->peer, connection);
+}
+
+void dist__neighbour_agree(struct dist__mesh *mesh,
+			   struct dist__connection *connection)
+{
+	const struct dist__frame *frame = &connection->frame;
+
+	if (frame->kind != connection->awaits ||
+	    (frame->kind == DIST__FRAME_ANSWER && frame->group &&
+	     !connection->shared))
+		dist__peer_end(mesh, connection->peer, DIST__PEER_LOST,
+			       DIST_ERR_IO);
+	else if (frame->kind == DIST__FRAME_OFFER)
+		answer(mesh, connection);
+	else
+		settle_sharing(mesh, connection);
+}
+
+/* ---- lent memory -------------------------------------------------------- */
+
+/* From this length on it is cheaper for the peer to have the system read, which
+ * looks up page after page of another process, than for both to copy through
+ * caches: with a processor for each rank of the machine, where the two copy at
+ * the same time, and with more ranks than processors. */
+#define LEND_BYTES         ((size_t)32 << 20)
+#define CROWDED_LEND_BYTES ((size_t)1 << 20)
+
+/* A send of the program ends without its receiver, so its memory cannot wait
+ * for that. */
+void dist__neighbour_lend(const struct dist__mesh *mesh,
+			  const struct dist__connection *connection,
+			  struct dist__request *request)
+{
+	const struct dist__message *m = &request->m;
+	size_t from = mesh->crowded ? CROWDED_LEND_BYTES : LEND_BYTES;
+	const struct dist__frame frame = dist__frame_of(m, DIST__FRAME_LENT);
+
+	if (!dist__connection_shares(connection) || m->bytes < from ||
+	    m->tag >= 0 || request->kind != DIST__REQUEST_SEND ||
+	    !dist__shared_lends(connection->shared))
+		return;
+	request->lent = true;
+	dist__frame_encode(&frame, request->header);
+	dist__put64(request->header + DIST__FRAME_BYTES,
+		    (uint64_t)(uintptr_t)m->data);
+	request->head = DIST__FRAME_BYTES + DIST__FRAME_ADDRESS;
+}
+
+bool dist__neighbour_fetch(const struct dist__connection *connection,
+			   size_t most, size_t *fetched)
+{
+	*fetched = dist__sink_room(connection);
+	if (!connection->sink)
+		return true;
+	if (*fetched > most)
+		*fetched = most;
+	return dist__shared_read(connection->shared, connection->sink,
+				 connection->remote, *fetched);
+}
+
+bool dist__neighbour_fetched(struct dist__mesh *mesh, struct dist__peer *peer)
+{
+	bool first = !peer->sends.first;
+
+	if (!dist__request_control(peer, DIST__FRAME_TAKEN, 0))
+		return false;
+	if (first)
+		dist__connection_write(mesh, peer->connection);
+	return true;
+}
+
+bool dist__neighbour_taken(struct dist__mesh *mesh, struct dist__peer *peer)
+{
+	struct dist__request *request = peer->lent.first;
+
+	if (!request)
+		return false;
+	dist__queue_remove(&peer->lent, request);
+	dist__request_complete(mesh, request, DIST_OK);
+	return true;
+}
+
+/* ---- the bell ----------------------------------------------------------- */
+
+static bool is_ready(const struct dist__connection *connection)
+{
+	const struct dist__connection *c = connection;
+
+	return dist__connection_shares(c) &&
+	       ((!c->held_until_ns &&
+		 (c->remote || dist__shared_has(c->shared))) ||
+		(c->peer->sends.first && dist__shared_has_room(c->shared)));
+}
+
+void dist__connection_bell(struct dist__mesh *mesh,
+			   struct dist__connection *connection)
+{
+	char bytes[64];
+	ssize_t n;
+
+	do
+		n = recv(connection->fd, bytes, sizeof bytes, 0);
+	while (n > 0 || (n < 0 && errno == EINTR));
+	if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+		return;
+	connection->hung_up = true;
+	/* What the peer sent before that is not lost. */
+	dist__connection_resume(mesh, connection);
+}
+
+void dist__neighbours_serve(struct dist__mesh *mesh)
+{
+	for (size_t i = 0; i < mesh->num_connections; i++) {
+		struct dist__connection *connection = mesh->connections[i];
+
+		if (!is_ready(connection))
+			continue;
+		dist__connection_read(mesh, connection);
+		if (connection->state == DIST__CONNECTED)
+			dist__connection_write(mesh, connection);
+	}
+}
+
+void dist__neighbours_write(struct dist__mesh *mesh)
+{
+	mesh->stuck = false;
+	for (size_t i = 0; i < mesh->num_connections; i++) {
+		struct dist__connection *c = mesh->connections[i];
+
+		if (!dist__connection_shares(c) || !c->peer->sends.first)
+			continue;
+		if (dist__shared_has_room(c->shared))
+			dist__connection_write(mesh, c);
+		else
+			mesh->stuck = true;
+	}
+}
+
+bool dist__neighbours_sleep(const struct dist__mesh *mesh)
+{
+	bool some = false, quiet = true;
+
+	for (size_t i = 0; i < mesh->num_connections; i++) {
+		if (!dist__connection_shares(mesh->connections[i]))
+			continue;
+		dist__shared_sleep(mesh->connections[i]->shared);
+		some = true;
+	}
+	if (!some)
+		return true;
+	dist__shared_asleep();
+	for (size_t i = 0; i < mesh->num_connections && quiet; i++)
+		quiet = !dist__connection_shares(mesh->connections[i]) ||
+			!is_ready(mesh->connections[i]);
+	return quiet;
+}
+
+void dist__neighbours_wake(const struct dist__mesh *mesh)
+{
+	for (size_t i = 0; i < mesh->num_connections; i++)
+		if (dist__connection_shares(mesh->connections[i]))
+			dist__shared_wake(mesh->connections[i]->shared);
+}

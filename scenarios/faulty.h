@@ -1,0 +1,22 @@
+/* faulty.h - examples of programs with a fault, which --fixed takes out. */
+#ifndef LOCKSTEP_SCENARIOS_FAULTY_H
+#define LOCKSTEP_SCENARIOS_FAULTY_H
+
+#include <stdbool.h>
+
+#include "lockstep/dist.h"
+
+struct faulty {
+	int min_ranks;    /* that it takes */
+	const char *cure; /* what --fixed does */
+	const char *example;
+
+	/* What a rank does between joining and leaving the group. */
+	enum dist_error (*run)(struct dist_group *group, bool fixed);
+};
+
+/* faulty_main is the main() of such a program: it parses --fixed, joins, runs,
+ * leaves. A job of too few ranks fails with one line on stderr. */
+int faulty_main(int argc, char **argv, const struct faulty *faulty);
+
+#endif

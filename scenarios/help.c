@@ -1,0 +1,131 @@
+/* help.c - what --help says of a program, in 80 columns. */
+#include "scenarios/arguments.h"
+
+#include <string.h>
+
+#include "base/terminal.h"
+
+#define WIDTH  79
+#define COLUMN 26 /* where the help of an option stands */
+
+/* Writes text from column on, in lines that begin at indent; a line that is
+ * broken ends with broken. Ends the line. */
+static void print_wrapped(FILE *out, const char *text, size_t column,
+			  size_t indent, const char *broken)
+{
+	size_t room = WIDTH - strlen(broken);
+	bool begins = true;
+
+	while (*text) {
+		size_t len = strcspn(text, " \n");
+
+		if (!begins && column + 1 + len > room) {
+			fprintf(out, "%s\n%*s", broken, (int)indent, "");
+			column = indent;
+			begins = true;
+		}
+		fprintf(out, "%s%.*s", begins ? "" : " ", (int)len, text);
+		column += len + !begins;
+		begins = false;
+		text += len;
+		if (*text == '\n') {
+			fprintf(out, "\n%*s", text[1] == '\n' ? 0 : (int)indent,
+				"");
+			column = indent;
+			begins = true;
+		}
+		text += *text != '\0';
+	}
+	fputc('\n', out);
+}
+
+static void print_heading(FILE *out, const char *title)
+{
+	fprintf(out, "\n%s%s:%s\n", dist__terminal_style(out, TERMINAL_BOLD),
+		title, dist__terminal_style(out, TERMINAL_PLAIN));
+}
+
+static void print_option(FILE *out, const struct option *option)
+{
+	char text[1024], letter[8] = "";
+	int len;
+
+	if (option->letter)
+		snprintf(letter, sizeof letter, "-%c, ", option->letter);
+	len = fprintf(out, "  %s--%s%s%s", letter, option->name,
+		      option->value ? " " : "",
+		      option->value ? option->value : "");
+	if (len + 2 > COLUMN) {
+		fputc('\n', out);
+		len = 0;
+	}
+	fprintf(out, "%*s", COLUMN - len, "");
+	if (option->usual)
+		snprintf(text, sizeof text, "%s (default: %s)", option->help,
+			 option->usual);
+	else
+		snprintf(text, sizeof text, "%s", option->help);
+	print_wrapped(out, text, COLUMN, COLUMN, "");
+}
+
+static void print_group(FILE *out, const struct option_group *group,
+			const char *taker)
+{
+	const struct option *o;
+	bool begun = false;
+
+	for (o = group->options; o->name; o++) {
+		if (!option_is_taken(o, taker))
+			continue;
+		if (!begun)
+			print_heading(out,
+				      group->title ? group->title : "Options");
+		begun = true;
+		print_option(out, o);
+	}
+}
+
+static void print_usage(const struct manual *manual, const char *program,
+			FILE *out)
+{
+	const char *line = manual->usage ? manual->usage : "[OPTION...]";
+	const char *before = "Usage:";
+	char text[256];
+
+	do {
+		size_t len = strcspn(line, "\n");
+		int begun = fprintf(out, "%s %s ", before, program);
+
+		snprintf(text, sizeof text, "%.*s", (int)len, line);
+		print_wrapped(out, text, (size_t)begun, (size_t)begun, "");
+		line += len + (line[len] == '\n');
+		before = "   or:";
+	} while (*line);
+}
+
+void arguments_print_help(const struct manual *manual, const char *program,
+			  FILE *out)
+{
+	static const struct option help = {
+		.name = "help", .letter = 'h', .help = "say this"};
+	const struct option_group *g;
+	size_t i;
+
+	print_usage(manual, program, out);
+	if (manual->about) {
+		fputc('\n', out);
+		print_wrapped(out, manual->about, 0, 0, "");
+	}
+	for (g = manual->groups; g && g->options; g++)
+		print_group(out, g, manual->taker);
+	if (!manual->groups)
+		print_heading(out, "Options");
+	print_option(out, &help);
+	if (manual->examples[0])
+		print_heading(out,
+			      manual->examples[1] ? "Examples" : "Example");
+	for (i = 0; i < MANUAL_EXAMPLES && manual->examples[i]; i++) {
+		fputs("  ", out);
+		print_wrapped(out, manual->examples[i], 2, 6, " \\");
+	}
+}

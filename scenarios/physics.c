@@ -1,0 +1,63 @@
+#include "scenarios/physics.h"
+
+#include <string.h>
+
+/* What an optimizer keeps of a parameter. */
+static const struct optimizer {
+	const char *name, *text;
+	double state_bytes;
+} optimizers[] = {{"adam", " and adam's two moments", 8},
+		  {"momentum", " and momentum", 4},
+		  {"sgd", "", 0}};
+
+/* The first one, unless another is asked for; checked before. */
+static const struct optimizer *optimizer_of(const struct workload_setup *setup)
+{
+	const char *name = setup->job.arguments->optimizer;
+	size_t i;
+
+	for (i = 0; name && i < sizeof optimizers / sizeof optimizers[0]; i++)
+		if (strcmp(optimizers[i].name, name) == 0)
+			return &optimizers[i];
+	return &optimizers[0];
+}
+
+void physics_describe(const struct workload_setup *setup, char *text,
+		      size_t size)
+{
+	snprintf(text, size, "parameters, gradients%s in float32",
+		 optimizer_of(setup)->text);
+}
+
+static double memory_of(const struct workload_setup *setup, int world_size)
+{
+	const struct workload_held held =
+		workload_held(&setup->job, world_size);
+
+	return sizeof(float) * (held.parameters + held.gradients) +
+	       optimizer_of(setup)->state_bytes * held.states;
+}
+
+void physics_judge(const struct workload_setup *setup, int world_size,
+		   struct physics *p)
+{
+	const struct gpu *gpu = &setup->gpu;
+	const struct gpu_rate *peak =
+		gpu_peak(gpu, setup->job.arguments->precision);
+	size_t used = 0;
+	char held[96];
+
+	*p = (struct physics){.memory_bytes = memory_of(setup, world_size)};
+	physics_describe(setup, held, sizeof held);
+	if (gpu->memory_bytes > 0 && p->memory_bytes > gpu->memory_bytes)
+		used = (size_t)snprintf(
+			p->impossible, sizeof p->impossible,
+			"needs %.4g GB a rank for %s, %s has %.4g GB",
+			p->memory_bytes / 1e9, held, gpu->name,
+			gpu->memory_bytes / 1e9);
+	if (peak && setup->flops > peak->flops * (1 + 1e-9))
+		snprintf(p->impossible + used, sizeof p->impossible - used,
+			 "%scomputes at %.4g TFLOP/s, above the %s, %g TFLOP/s",
+			 used ? "; " : "", setup->flops / 1e12, peak->text,
+			 peak->flops / 1e12);
+}

@@ -1,0 +1,348 @@
+#include "sim/analytic_collective.h"
+
+#include <stdlib.h>
+
+#include <simgrid/actor.h>
+#include <simgrid/engine.h>
+
+#include "model/library/library.h"
+#include "sim/actor.h"
+#include "sim/forecast.h"
+#include "sim/gate.h"
+#include "sim/progress.h"
+
+struct dist__sim_analytic {
+	struct dist__sim_analytic *next; /* of the world's */
+	struct dist__sim_world *world;
+	uint32_t joined; /* how often its ranks had attached */
+	uint32_t group;
+	int leader; /* global rank of rank 0 */
+	int ranks;
+	int awaited; /* those of them that are there */
+	struct fabric fabric;
+	bool lost;    /* a rank has left */
+	double end_s; /* of the last complete round */
+	struct dist__sim_round *first, *last;
+};
+
+/* ---- meetings ---------------------------------------------------------- */
+
+static enum dist_error find_fabric(struct dist__sim_analytic *meeting,
+				   const struct dist__members *members)
+{
+	size_t n = (size_t)members->world_size;
+	int *ranks = malloc(n * sizeof *ranks);
+	enum dist_error error;
+
+	if (!ranks)
+		return DIST_ERR_NO_MEMORY;
+	for (int i = 0; i < members->world_size; i++)
+		ranks[i] = dist__global_rank(members, i);
+	error = dist__platform_fabric(meeting->world->platform, ranks,
+				      members->world_size, &meeting->fabric);
+	free(ranks);
+	return error;
+}
+
+static struct dist__sim_analytic *
+meeting_new(const struct dist__sim_rank *rank,
+	    const struct dist__members *members)
+{
+	struct dist__sim_analytic *meeting = calloc(1, sizeof *meeting);
+
+	if (!meeting)
+		return NULL;
+	meeting->world = rank->world;
+	meeting->joined = rank->joined;
+	meeting->group = members->group_id;
+	meeting->leader = dist__global_rank(members, 0);
+	meeting->ranks = members->world_size;
+	meeting->awaited = rank->world->present < rank->world->world_size
+				   ? 1
+				   : members->world_size;
+	if (find_fabric(meeting, members)) {
+		free(meeting);
+		return NULL;
+	}
+	meeting->next = rank->world->meetings;
+	rank->world->meetings = meeting;
+	return meeting;
+}
+
+struct dist__sim_analytic *
+dist__sim_analytic_of(struct dist__sim_rank *rank,
+		      const struct dist__members *members)
+{
+	int leader = dist__global_rank(members, 0);
+	struct dist__sim_analytic *m = rank->world->meetings;
+
+	while (m && (m->leader != leader || m->group != members->group_id ||
+		     m->joined != rank->joined))
+		m = m->next;
+	return m ? m : meeting_new(rank, members);
+}
+
+/* ---- rounds ------------------------------------------------------------ */
+
+/* Others run while a gate is opened, and may take themselves out. */
+static void wake(struct dist__sim_world *world, struct dist__sim_round *round)
+{
+	while (round->waiters) {
+		struct dist__sim_gate *gate = round->waiters->gate;
+
+		round->waiters = round->waiters->next;
+		dist__sim_gate_open(world, gate);
+	}
+}
+
+static void fail(struct dist__sim_analytic *meeting,
+		 struct dist__sim_round *round, enum dist_error error)
+{
+	if (round->complete || round->error)
+		return;
+	round->error = error;
+	wake(meeting->world, round);
+}
+
+static struct dist__sim_round *find_round(struct dist__sim_analytic *meeting,
+					  const struct dist__op *op)
+{
+	struct dist__sim_round *round = meeting->first;
+
+	while (round && round->seq != op->seq)
+		round = round->next;
+	if (round)
+		return round;
+	round = calloc(1, sizeof *round);
+	if (!round)
+		return NULL;
+	round->seq = op->seq;
+	round->fingerprint = op->fingerprint;
+	if (meeting->last)
+		meeting->last->next = round;
+	else
+		meeting->first = round;
+	meeting->last = round;
+	return round;
+}
+
+/* What the library takes, and our own algorithms for the division that makes an
+ * average of a sum. */
+static double duration_ns(const struct dist__sim_analytic *meeting,
+			  struct dist__sim_round *round,
+			  const struct dist__op *op)
+{
+	const struct dist__profile *profile = &meeting->world->profile;
+	const struct library_call call = {
+		.op = op->kind,
+		.numel = round->numel,
+		.element_bytes = dist_dtype_size(op->tensor.dtype),
+		.ranks = meeting->ranks,
+	};
+	struct library_estimate estimate;
+	struct dist_message message = {""};
+	double ns;
+
+	if (library_estimate(profile, &meeting->fabric, &call, &estimate,
+			     &message)) {
+		dist__sim_break(meeting->world, message.text);
+		return 0;
+	}
+	ns = library_time_ns(&estimate);
+	round->algorithm = estimate.ours;
+	if (estimate.ours && dist__op_reduces(op->kind) &&
+	    op->reduce_op == DIST_AVG && profile->reduce_Bps > 0)
+		ns += (double)(round->result_numel * call.element_bytes) * 1e9 /
+		      profile->reduce_Bps;
+	return ns;
+}
+
+static void complete(struct dist__sim_analytic *meeting,
+		     struct dist__sim_round *round, const struct dist__op *op)
+{
+	double now_s = simgrid_get_clock();
+
+	round->start_s = now_s > meeting->end_s ? now_s : meeting->end_s;
+	round->end_s = round->start_s + duration_ns(meeting, round, op) * 1e-9;
+	round->complete = true;
+	meeting->end_s = round->end_s;
+	wake(meeting->world, round);
+}
+
+static void bring(const struct dist__sim_analytic *meeting,
+		  struct dist__sim_round *round, const struct dist__op *op)
+{
+	size_t numel = dist__op_numel(op, meeting->ranks);
+
+	if (numel > round->numel)
+		round->numel = numel;
+	if (op->tensor.numel > round->result_numel)
+		round->result_numel = op->tensor.numel;
+}
+
+struct dist__sim_round *dist__sim_come(struct dist__sim_analytic *meeting,
+				       const struct dist__op *op)
+{
+	struct dist__sim_actor *actor = sg_actor_self_get_data();
+	struct dist__sim_round *round;
+
+	dist__sim_note_call(actor->rank);
+	dist__sim_pay(actor);
+	actor->look_s = 0;
+	round = find_round(meeting, op);
+	if (!round)
+		return NULL;
+	round->held++;
+	round->came++;
+	bring(meeting, round, op);
+	if (meeting->lost)
+		fail(meeting, round, DIST_ERR_PEER_LOST);
+	else if (op->fingerprint != round->fingerprint)
+		fail(meeting, round, DIST_ERR_MISMATCH);
+	else if (round->came == meeting->awaited && !round->error)
+		complete(meeting, round, op);
+	return round;
+}
+
+void dist__sim_round_hold(struct dist__sim_round *round)
+{
+	round->held++;
+}
+
+void dist__sim_round_drop(struct dist__sim_analytic *meeting,
+			  struct dist__sim_round *round)
+{
+	struct dist__sim_round **link = &meeting->first, *before = NULL;
+
+	if (--round->held > 0 || round->came < meeting->awaited)
+		return;
+	while (*link != round) {
+		before = *link;
+		link = &before->next;
+	}
+	*link = round->next;
+	if (meeting->last == round)
+		meeting->last = before;
+	free(round);
+}
+
+/* ---- waiting ----------------------------------------------------------- */
+
+bool dist__sim_round_over(const struct dist__sim_world *world,
+			  const struct dist__sim_round *round)
+{
+	return round->error || world->ended ||
+	       (round->complete && simgrid_get_clock() >= round->end_s);
+}
+
+/* Until the last rank has come. */
+static void wait_at_gate(struct dist__sim_world *world,
+			 struct dist__sim_round *round, int64_t deadline_ns)
+{
+	struct dist__sim_actor *actor = sg_actor_self_get_data();
+	struct dist__sim_waiter self = {&actor->gate, round->waiters};
+	struct dist__sim_waiter **link = &round->waiters;
+
+	round->waiters = &self;
+	dist__sim_gate_wait(world, &actor->gate, deadline_ns);
+	while (*link && *link != &self)
+		link = &(*link)->next;
+	if (*link)
+		*link = self.next;
+}
+
+/* Until its end, which is known. */
+static void wait_for_end(struct dist__sim_world *world,
+			 const struct dist__sim_round *round,
+			 int64_t deadline_ns)
+{
+	double left_s = round->end_s - simgrid_get_clock();
+	double until_s = dist__sim_seconds_until(world, deadline_ns);
+
+	sg_actor_sleep_for(left_s < until_s ? left_s : until_s);
+}
+
+enum dist_error dist__sim_round_wait(struct dist__sim_rank *rank,
+				     struct dist__sim_round *round,
+				     int64_t deadline_ns)
+{
+	struct dist__sim_world *world = rank->world;
+
+	while (!dist__sim_round_over(world, round)) {
+		if (dist__sim_is_late(world, deadline_ns) &&
+		    dist__sim_time_is_up(rank))
+			return DIST_ERR_TIMEOUT;
+		if (round->complete)
+			wait_for_end(world, round, deadline_ns);
+		else
+			wait_at_gate(world, round, deadline_ns);
+		dist__sim_watch_note(rank);
+	}
+	return world->ended ? world->end_error : round->error;
+}
+
+/* Where the end is known, looks need not become rare. */
+void dist__sim_round_look(struct dist__sim_rank *rank,
+			  const struct dist__sim_round *round)
+{
+	if (round->complete)
+		rank->actor.look_s = 0;
+	(void)rank->transport.ops->test(&rank->transport, NULL);
+}
+
+/* ---- ends -------------------------------------------------------------- */
+
+/* Calls an act on every round of the meeting; others run meanwhile, and let
+ * rounds go. */
+static void each_round(struct dist__sim_analytic *meeting,
+		       void (*act)(struct dist__sim_analytic *meeting,
+				   struct dist__sim_round *round))
+{
+	struct dist__sim_round *round = meeting->first, *next;
+
+	for (; round; round = next) {
+		dist__sim_round_hold(round);
+		act(meeting, round);
+		next = round->next;
+		dist__sim_round_drop(meeting, round);
+	}
+}
+
+static void lose_round(struct dist__sim_analytic *meeting,
+		       struct dist__sim_round *round)
+{
+	fail(meeting, round, DIST_ERR_PEER_LOST);
+}
+
+static void end_round(struct dist__sim_analytic *meeting,
+		      struct dist__sim_round *round)
+{
+	wake(meeting->world, round);
+}
+
+void dist__sim_analytic_lose(struct dist__sim_analytic *meeting)
+{
+	meeting->lost = true;
+	each_round(meeting, lose_round);
+}
+
+void dist__sim_analytics_end(struct dist__sim_world *world)
+{
+	for (struct dist__sim_analytic *m = world->meetings; m; m = m->next)
+		each_round(m, end_round);
+}
+
+void dist__sim_analytics_release(struct dist__sim_world *world)
+{
+	struct dist__sim_analytic *meeting;
+	struct dist__sim_round *round;
+
+	while ((meeting = world->meetings)) {
+		world->meetings = meeting->next;
+		while ((round = meeting->first)) {
+			meeting->first = round->next;
+			free(round);
+		}
+		free(meeting);
+	}
+}

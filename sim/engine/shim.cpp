@@ -1,0 +1,435 @@
+#include "sim/engine/shim.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cxxabi.h>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <fstream>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <simgrid/kernel/Timer.hpp>
+#include <simgrid/kernel/routing/NetPoint.hpp>
+#include <simgrid/kernel/routing/NetZoneImpl.hpp>
+#include <simgrid/s4u.hpp>
+#include <simgrid/version.h>
+#include <xbt/config.h>
+#include <xbt/config.hpp>
+
+/*
+ * What differs between SimGrid 3.32 and 4.1. The line that the parser of
+ * platform files is at is exported, but in none of its headers.
+ */
+#if SIMGRID_VERSION < 33400
+extern int surf_parse_lineno;
+#define simgrid_parse_lineno surf_parse_lineno
+#else
+extern int simgrid_parse_lineno;
+#define FACTORS_ARE_TEXT
+#endif
+#if SIMGRID_VERSION < 33600
+#include <simgrid/simix.hpp>
+#define WAITING_TEARS /* a transfer when the time is up */
+#else
+#include <simgrid/simcall.hpp>
+#endif
+#if SIMGRID_VERSION < 40000
+#define add_host create_host
+#else
+#define ZONES_ARE_IN_ANOTHER
+#endif
+
+namespace
+{
+
+/* Removes the first occurrence of words that only SimGrid's authors need. */
+void drop(std::string &text, const std::string &words)
+{
+	auto at = text.find(words);
+
+	if (at != std::string::npos)
+		text.erase(at, words.size());
+}
+
+/* The first line of text, fit for a terminal. */
+std::string first_line(std::string text)
+{
+	text = text.substr(0, text.find('\n'));
+	for (char &c : text)
+		if (static_cast<unsigned char>(c) < ' ')
+			c = '?';
+	return text;
+}
+
+/*
+ * SimGrid's sentence as one line that begins with the place. It says
+ * "Parse error at FILE:LINE: ..." when it knows the line, and "Invalid XML
+ * (XML input line L, state S): ..." after it when the scanner found the fault.
+ */
+std::string one_line(const std::string &path, std::string text)
+{
+	auto state = text.find(" (XML input line");
+	auto end = text.find("): ", state == std::string::npos ? 0 : state);
+
+	if (state != std::string::npos && end != std::string::npos)
+		text.erase(state, end + 1 - state);
+	if (text.rfind("Parse error at ", 0) == 0)
+		drop(text, "Parse error at ");
+	else
+		text = path + ":" + std::to_string(simgrid_parse_lineno) +
+		       ": " + text;
+	return first_line(text);
+}
+
+/* SimGrid looks at the actor's last call when it begins to wait for any of
+ * several transfers, and that is gone if it threw. A call of nothing is not. */
+void forget_failed_call()
+{
+	simgrid::kernel::actor::simcall_answered([] {});
+}
+
+/* A place beside the platform and not in it, two hosts, with a way between them
+ * that leads over whatever links the next flow takes. */
+class FlowZone : public simgrid::kernel::routing::NetZoneImpl
+{
+      public:
+	simgrid::s4u::Host *from, *to;
+
+	explicit FlowZone(const simgrid::kernel::routing::NetZoneImpl *root)
+	    : NetZoneImpl("flows")
+	{
+		set_network_model(root->get_network_model());
+		set_cpu_pm_model(root->get_cpu_pm_model());
+		set_cpu_vm_model(root->get_cpu_vm_model());
+		set_disk_model(root->get_disk_model());
+		set_host_model(root->get_host_model());
+		from = get_iface()->add_host("flows from", 1);
+		to = get_iface()->add_host("flows to", 1);
+		seal();
+	}
+
+	void take(const sg_link_t *links, size_t count, double latency_s)
+	{
+		links_.clear();
+		for (size_t i = 0; i < count; i++)
+			links_.push_back(links[i]->get_impl());
+		latency_s_ = latency_s;
+	}
+
+	void get_local_route(const simgrid::kernel::routing::NetPoint *src,
+			     const simgrid::kernel::routing::NetPoint *,
+			     simgrid::kernel::routing::Route *into,
+			     double *latency) override
+	{
+		if (src != from->get_netpoint())
+			return;
+		into->link_list_ = links_;
+		if (latency)
+			*latency += latency_s_;
+	}
+
+      private:
+	std::vector<simgrid::kernel::resource::StandardLinkImpl *> links_;
+	double latency_s_ = 0;
+};
+
+FlowZone *flow_zone; /* until the process ends, like the engine */
+
+/* The outermost zone of the platform file; nullptr: none. */
+const simgrid::s4u::NetZone *outermost()
+{
+	const auto *root =
+		simgrid::s4u::Engine::get_instance()->get_netzone_root();
+
+#ifdef ZONES_ARE_IN_ANOTHER
+	const auto children = root->get_children();
+
+	if (children.size() < 2)
+		return children.empty() ? nullptr : children.front();
+#endif
+	return root;
+}
+
+/* SimGrid's parser does not know the mark that editors on Windows put in front
+ * of a file. */
+bool begins_with_mark(const char *path)
+{
+	const std::string mark = "\xEF\xBB\xBF";
+	std::string first(mark.size(), ' ');
+
+	std::ifstream(path, std::ios::binary)
+		.read(&first[0], static_cast<std::streamsize>(mark.size()));
+	return first == mark;
+}
+
+} // namespace
+
+bool dist__engine_open(char *, size_t)
+{
+	return true;
+}
+
+bool dist__engine_load(const char *path, char *text, size_t size)
+{
+	auto *engine = simgrid::s4u::Engine::get_instance();
+
+	if (begins_with_mark(path)) {
+		snprintf(text, size,
+			 "%s:1: expected XML in UTF-8 without a byte order "
+			 "mark, found one in front",
+			 path);
+		return false;
+	}
+	try {
+		engine->load_platform(path);
+	} catch (const std::exception &failure) {
+		snprintf(text, size, "%s",
+			 one_line(path, failure.what()).c_str());
+		return false;
+	}
+	try {
+		if (!outermost()) {
+			snprintf(text, size, "%s: no zone in it", path);
+			return false;
+		}
+		engine->seal_platform();
+		flow_zone =
+			new FlowZone(engine->get_netzone_root()->get_impl());
+		dist__engine_share_links();
+		return true;
+	} catch (const std::exception &failure) {
+		snprintf(text, size, "%s: %s", path,
+			 first_line(failure.what()).c_str());
+		return false;
+	}
+}
+
+const int *dist__engine_line(void)
+{
+	return &simgrid_parse_lineno;
+}
+
+bool dist__engine_is_default(const char *name)
+{
+	return simgrid::config::is_default(name);
+}
+
+double dist__engine_number(const char *name)
+{
+#ifdef FACTORS_ARE_TEXT
+	/* One number, or several by size; SimGrid reads it at the first use. */
+	if (std::strcmp(name, "network/latency-factor") == 0 ||
+	    std::strcmp(name, "network/bandwidth-factor") == 0) {
+		auto text = simgrid::config::get_value<std::string>(name);
+		char *end;
+		double number = std::strtod(text.c_str(), &end);
+
+		return end == text.c_str() || *end ? NAN : number;
+	}
+#endif
+	return sg_cfg_get_double(name);
+}
+
+const char *dist__engine_property(const char *name)
+{
+	return outermost()->get_property(name);
+}
+
+const char *dist__engine_crash(void)
+{
+#ifdef ZONES_ARE_IN_ANOTHER
+	return ", as SimGrid 4 does on a cluster with a topology that no "
+	       "<zone> is around";
+#else
+	return "";
+#endif
+}
+
+const char *dist__engine_model(void)
+{
+	return simgrid::config::get_value<std::string>("network/model").c_str();
+}
+
+bool dist__engine_route(sg_host_t from, sg_host_t to, double *latency_s,
+			double *bandwidth_Bps, size_t *num_links)
+{
+	std::vector<simgrid::s4u::Link *> links;
+	double latency = 0;
+	double bandwidth = std::numeric_limits<double>::infinity();
+
+	try {
+		from->route_to(to, links, &latency);
+	} catch (const std::exception &) {
+		return false;
+	}
+	for (const auto *link : links)
+		bandwidth = std::min(bandwidth, link->get_bandwidth());
+	if (latency_s)
+		*latency_s = latency;
+	if (bandwidth_Bps)
+		*bandwidth_Bps = bandwidth;
+	if (num_links)
+		*num_links = links.size();
+	return !links.empty();
+}
+
+size_t dist__engine_route_links(sg_host_t from, sg_host_t to, sg_link_t *links,
+				size_t most)
+{
+	std::vector<simgrid::s4u::Link *> way;
+
+	try {
+		from->route_to(to, way, nullptr);
+	} catch (const std::exception &) {
+		return 0;
+	}
+	if (way.size() > most)
+		return 0;
+	std::copy(way.begin(), way.end(), links);
+	return way.size();
+}
+
+sg_host_t *dist__engine_hosts(size_t *count)
+{
+	auto hosts = simgrid::s4u::Engine::get_instance()->get_filtered_hosts(
+		[](const simgrid::s4u::Host *host) {
+			return host != flow_zone->from && host != flow_zone->to;
+		});
+	auto *copy = static_cast<sg_host_t *>(
+		malloc((hosts.size() + 1) * sizeof(sg_host_t)));
+
+	*count = hosts.size();
+	if (copy)
+		std::copy(hosts.begin(), hosts.end(), copy);
+	return copy;
+}
+
+size_t dist__engine_zones(sg_host_t host, const char **names, size_t most)
+{
+	const auto *root = outermost();
+	const auto *zone = host->get_englobing_zone();
+	size_t count = 0;
+
+	for (; zone != root && count < most; zone = zone->get_parent())
+		names[count++] = zone->get_cname();
+	std::reverse(names, names + count);
+	return count;
+}
+
+bool dist__engine_transfer(sg_host_t from, sg_host_t to, size_t bytes)
+{
+	try {
+		simgrid::s4u::Comm::sendto(from, to, bytes);
+		return true;
+	} catch (const std::exception &) {
+		forget_failed_call();
+		return false;
+	}
+}
+
+/* No other actor may run between the setting of the way and its use. */
+sg_comm_t dist__engine_flow(const sg_link_t *links, size_t count,
+			    double latency_s, uint64_t bytes)
+{
+	simgrid::s4u::CommPtr comm;
+
+	simgrid::kernel::actor::simcall_answered([&] {
+		flow_zone->take(links, count, latency_s);
+		comm = simgrid::s4u::Comm::sendto_async(flow_zone->from,
+							flow_zone->to, bytes);
+	});
+	comm->add_ref();
+	return comm.get();
+}
+
+double dist__engine_bytes_left(sg_comm_t comm)
+{
+	return comm->get_remaining();
+}
+
+/* A timer: those of an instant are looked at when all actors have run. */
+void dist__engine_at(double clock_s, void (*run)(void *arg), void *arg)
+{
+	simgrid::kernel::actor::simcall_answered([clock_s, run, arg] {
+		simgrid::kernel::timer::Timer::set(clock_s,
+						   [run, arg] { run(arg); });
+	});
+}
+
+void dist__engine_at_end_of_instant(void (*run)(void *arg), void *arg)
+{
+	dist__engine_at(simgrid::s4u::Engine::get_clock(), run, arg);
+}
+
+bool dist__engine_link_is_on(sg_link_t link)
+{
+	return link->is_on();
+}
+
+void dist__engine_on_advance(void (*run)(void *arg), void *arg)
+{
+	simgrid::s4u::Engine::on_time_advance_cb(
+		[run, arg](double) { run(arg); });
+}
+
+bool dist__engine_at_thread_exit(void (*run)(void *arg), void *arg)
+{
+	/* The last says of what library or program it is a part. */
+	return abi::__cxa_thread_atexit(run, arg,
+					reinterpret_cast<void *>(run)) == 0;
+}
+
+enum dist__engine_outcome dist__engine_wait(sg_comm_t comm, double seconds)
+{
+	auto outcome = DIST__ENGINE_DONE;
+
+	try {
+#ifdef WAITING_TEARS
+		if (simgrid::s4u::Comm::wait_any_for({comm}, seconds) < 0)
+			return DIST__ENGINE_LATE;
+#else
+		comm->wait_for(seconds);
+	} catch (const simgrid::TimeoutException &) {
+		forget_failed_call();
+		return DIST__ENGINE_LATE;
+#endif
+	} catch (const std::exception &) {
+		forget_failed_call();
+		outcome = DIST__ENGINE_FAILED;
+	}
+	comm->unref();
+	return outcome;
+}
+
+bool dist__engine_tear(sg_comm_t comm)
+{
+	simgrid::s4u::CommPtr mine(comm, false);
+
+	try {
+		mine->wait_for(0);
+		return true;
+	} catch (const simgrid::TimeoutException &) {
+		forget_failed_call();
+#ifndef WAITING_TEARS
+		mine->cancel();
+#endif
+		return false;
+	} catch (const std::exception &) {
+		forget_failed_call();
+		return false;
+	}
+}
+
+bool dist__engine_comm_ended(sg_comm_t comm)
+{
+	try {
+		return comm->test();
+	} catch (const std::exception &) {
+		forget_failed_call();
+		return true;
+	}
+}

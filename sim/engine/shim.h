@@ -1,0 +1,147 @@
+/*
+ * shim.h - what SimGrid offers in C++ only, for our C, and what differs
+ * between its releases.
+ *
+ * Everything else of sim/ calls SimGrid's C functions directly. No exception
+ * leaves the shim.
+ */
+#ifndef LOCKSTEP_SIM_ENGINE_SHIM_H
+#define LOCKSTEP_SIM_ENGINE_SHIM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <simgrid/forward.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * dist__engine_open finds SimGrid where that is left to the first call
+ * (late.c); everything else, of SimGrid itself too, may be called once it has.
+ * What is forked from here shares it. Returns whether it could; if not, text
+ * (size bytes) says why in one line.
+ */
+bool dist__engine_open(char *text, size_t size);
+
+/*
+ * dist__engine_load reads and seals the platform file at path, once per
+ * process, after simgrid_init(). Returns whether it could; if not, text (size
+ * bytes) says why in one line, "path:line: reason" where the line is known.
+ * SimGrid may also end the process, by abort, signal or exit (see trial.c).
+ */
+bool dist__engine_load(const char *path, char *text, size_t size);
+
+/* dist__engine_share_links sees to it that flows share links as the platform
+ * says even if they begin in one instant, from now on, in the platform that is
+ * loaded (engine_sharing.cpp). */
+void dist__engine_share_links(void);
+
+/* dist__engine_line returns where SimGrid keeps the number of the line of the
+ * platform file that it is reading, for a signal handler to look at. */
+const int *dist__engine_line(void);
+
+/* dist__engine_is_default returns whether nobody has set the configuration
+ * value of that name. */
+bool dist__engine_is_default(const char *name);
+
+/* dist__engine_number returns a configuration value that is a number; not a
+ * number if a factor is stated as something else. */
+double dist__engine_number(const char *name);
+
+/* dist__engine_property returns what the outermost zone of the platform states
+ * by that name; NULL: nothing. It lives as long as the platform. */
+const char *dist__engine_property(const char *name);
+
+/* dist__engine_crash returns the end of a sentence that says that SimGrid
+ * crashes: on what this release is known to. */
+const char *dist__engine_crash(void);
+
+/* dist__engine_model returns the name of the network model in force. */
+const char *dist__engine_model(void);
+
+/*
+ * dist__engine_route finds the way from one host to another: its latency in
+ * seconds, the bandwidth of its narrowest link in B/s and the number of its
+ * links, as the platform states them, before the model's factors. The outputs
+ * may be NULL. Returns false when the platform has no such way.
+ */
+bool dist__engine_route(sg_host_t from, sg_host_t to, double *latency_s,
+			double *bandwidth_Bps, size_t *num_links);
+
+/* dist__engine_route_links stores the links of the way from one host to another
+ * and returns how many; 0 when there is no way, or one of more than `most`. */
+size_t dist__engine_route_links(sg_host_t from, sg_host_t to, sg_link_t *links,
+				size_t most);
+
+/* dist__engine_hosts stores in *count how many hosts the platform has, and
+ * returns them, which the caller frees; NULL: no memory. */
+sg_host_t *dist__engine_hosts(size_t *count);
+
+/* dist__engine_zones stores the names of the zones that host is in, but for the
+ * root, the outermost first, and returns how many; the innermost `most` if
+ * there are more. They live as long as the platform. */
+size_t dist__engine_zones(sg_host_t host, const char **names, size_t most);
+
+/* dist__engine_transfer moves bytes from host to host, and blocks the calling
+ * actor until they are there. Returns false when the network failed. */
+bool dist__engine_transfer(sg_host_t from, sg_host_t to, size_t bytes);
+
+/*
+ * dist__engine_flow starts a transfer of bytes over all of count links at once,
+ * at one rate; a link that stands there n times is loaded n times. Before the
+ * first byte and in sharing it has that latency. Afterwards it is a transfer
+ * like any other.
+ */
+sg_comm_t dist__engine_flow(const sg_link_t *links, size_t count,
+			    double latency_s, uint64_t bytes);
+
+/* dist__engine_bytes_left returns what a flow has still to carry. */
+double dist__engine_bytes_left(sg_comm_t comm);
+
+/* dist__engine_at_end_of_instant has run(arg) called once no actor can do
+ * anything more before the clock goes on; outside all actors, so that it must
+ * not wait. */
+void dist__engine_at_end_of_instant(void (*run)(void *arg), void *arg);
+
+/* dist__engine_at has run(arg) called at that time, the same way. */
+void dist__engine_at(double clock_s, void (*run)(void *arg), void *arg);
+
+/* dist__engine_link_is_on returns whether the link carries anything. */
+bool dist__engine_link_is_on(sg_link_t link);
+
+/* dist__engine_on_advance has run(arg) called whenever the clock has gone on,
+ * outside all actors. */
+void dist__engine_on_advance(void (*run)(void *arg), void *arg);
+
+/* dist__engine_at_thread_exit has run(arg) called when the calling thread ends,
+ * or the process does by exit() there, before what is done at exit; false: no
+ * memory. */
+bool dist__engine_at_thread_exit(void (*run)(void *arg), void *arg);
+
+/* How a wait for a transfer ended. */
+enum dist__engine_outcome {
+	DIST__ENGINE_DONE,
+	DIST__ENGINE_FAILED,
+	DIST__ENGINE_LATE /* not yet, and nothing has happened to it */
+};
+
+/* dist__engine_wait blocks the calling actor until the transfer is over, or for
+ * so many seconds. Consumes comm unless LATE. */
+enum dist__engine_outcome dist__engine_wait(sg_comm_t comm, double seconds);
+
+/* dist__engine_tear takes comm back without waiting; a transfer under way is
+ * torn for both ends. Consumes comm. Returns whether it was well over. */
+bool dist__engine_tear(sg_comm_t comm);
+
+/* dist__engine_comm_ended returns whether the transfer is over, well or not,
+ * without consuming comm as sg_comm_test() does. */
+bool dist__engine_comm_ended(sg_comm_t comm);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,593 @@
+/*
+ * launch.c - the simulated world: how a rank joins it, what it stands on, and
+ * its life from dist_launch() to the exit status.
+ */
+#include "sim/launch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <simgrid/actor.h>
+#include <simgrid/engine.h>
+
+#include "base/data.h"
+#include "coll/p2p_backend.h"
+#include "core/init_method.h"
+#include "model/library/fidelity.h"
+#include "sim/analytic_collective.h"
+#include "sim/channel.h"
+#include "sim/choose.h"
+#include "sim/copy.h"
+#include "sim/cores.h"
+#include "sim/engine/shim.h"
+#include "sim/explore/explore.h"
+#include "sim/flow.h"
+#include "sim/message.h"
+#include "sim/formula.h"
+#include "sim/note.h"
+#include "sim/queues.h"
+#include "sim/request.h"
+#include "sim/run.h"
+#include "sim/stack.h"
+#include "sim/transport.h"
+#include "sim/watch.h"
+#include "trace/recorder.h"
+
+/* What the last simulation of this process followed. */
+static struct dist__tally last;
+
+const struct dist__tally *dist__sim_tally(void)
+{
+	return &last;
+}
+
+/* The rank that calls; NULL: none does. */
+static struct dist__sim_rank *caller(void)
+{
+	struct dist__sim_actor *actor =
+		dist__sim_running() ? sg_actor_self_get_data() : NULL;
+
+	return actor ? actor->rank : NULL;
+}
+
+static struct check_slot *records(void)
+{
+	struct dist__sim_rank *rank = caller();
+
+	return rank ? &rank->world->board->slots[rank->rank] : NULL;
+}
+
+static struct dist_group **own(void)
+{
+	struct dist__sim_rank *rank = caller();
+
+	return rank ? &rank->group : NULL;
+}
+
+static bool is_available(struct dist_message *why)
+{
+	return dist__engine_open(why->text, sizeof why->text);
+}
+
+static enum dist_error pause_rank(int64_t duration_ns)
+{
+	struct dist__transport *transport = &caller()->transport;
+
+	dist__sim_note_look(caller()->world);
+	return transport->ops->compute(transport, duration_ns);
+}
+
+/* ---- joining -------------------------------------------------------- */
+
+/* Whether the method says of the rank's place what is so. */
+static enum dist_error check_place(const struct dist__init_method *method,
+				   const struct dist__sim_rank *rank,
+				   struct dist_message *message)
+{
+	int world_size = rank->world->world_size;
+
+	if (method->world_size > 0 &&
+	    (method->world_size != world_size || method->rank != rank->rank))
+		snprintf(message->text, sizeof message->text,
+			 "this actor is rank %d of %d, not rank %d of %d",
+			 rank->rank, world_size, method->rank,
+			 method->world_size);
+	else if (rank->attached)
+		snprintf(message->text, sizeof message->text,
+			 "rank %d has joined already: destroy its process "
+			 "group first",
+			 rank->rank);
+	else
+		return DIST_OK;
+	return DIST_ERR_INVALID_ARGUMENT;
+}
+
+/* A method has room for a path: on the stack, every rank would keep that. */
+static enum dist_error check_options(const struct dist_init_options *options,
+				     const struct dist__sim_rank *rank,
+				     struct dist_message *message)
+{
+	struct dist__init_method *method = malloc(sizeof *method);
+	enum dist_error error = DIST_ERR_NO_MEMORY;
+
+	if (method)
+		error = dist__init_method_read(options, method, message);
+	if (!error)
+		error = check_place(method, rank, message);
+	free(method);
+	return error;
+}
+
+static enum dist_error attach(const struct dist_init_options *options,
+			      struct dist__place *place,
+			      struct dist_message *message)
+{
+	struct dist__sim_rank *rank = caller();
+	struct dist__sim_world *world;
+	enum dist_error error;
+
+	if (!rank) {
+		snprintf(message->text, sizeof message->text,
+			 "not inside a simulation: use dist_launch");
+		return DIST_ERR_INVALID_ARGUMENT;
+	}
+	world = rank->world;
+	error = check_options(options, rank, message);
+	if (error)
+		return error;
+	rank->attached = true;
+	rank->joined++;
+	rank->num_aborted = 0;
+	*place = (struct dist__place){
+		.rank = rank->rank,
+		.world_size = world->world_size,
+		.timeout_ns = options->timeout_ns ? options->timeout_ns
+						  : world->timeout_ns,
+		.debug = world->debug,
+		.transport = &rank->transport,
+		.profile = &world->profile,
+		.nodes = world->nodes,
+		.recorder = world->recorder,
+		.slot = &world->board->slots[rank->rank],
+	};
+	return DIST_OK;
+}
+
+/* ---- what the run stands on ----------------------------------------- */
+
+static enum dist_error open_profile(struct dist__sim_world *world,
+				    const struct dist_launch_options *options,
+				    struct dist_message *message)
+{
+	char path[4096];
+	enum dist_error error = DIST_OK;
+
+	dist__profile_init(&world->profile);
+	if (options->profile) {
+		error = dist__data_find("profiles", options->profile, ".yaml",
+					path, sizeof path, message);
+		if (!error)
+			error = dist__profile_load(&world->profile, path,
+						   message);
+	}
+	if (!error && options->algorithm)
+		error = dist__profile_force(&world->profile, options->algorithm,
+					    message);
+	if (!error && options->p2p &&
+	    !dist__p2p_mode_parse(&world->profile.p2p, options->p2p)) {
+		snprintf(message->text, sizeof message->text,
+			 "p2p: expected " DIST__P2P_MODES ", not \"%.40s\"",
+			 options->p2p);
+		error = DIST_ERR_INVALID_ARGUMENT;
+	}
+	world->call_s = world->profile.call_ns * 1e-9;
+	world->overhead_s = world->profile.message_overhead_ns * 1e-9;
+	world->receive_s = world->profile.receive_overhead_ns * 1e-9;
+	world->wait_s = world->profile.wait_ns * 1e-9;
+	if (world->profile.reduce_Bps > 0)
+		world->reduce_s_per_byte = 1 / world->profile.reduce_Bps;
+	if (world->profile.copy_Bps > 0)
+		world->copy_s_per_byte = 1 / world->profile.copy_Bps;
+	return error;
+}
+
+static enum dist_error refuse_fidelity(const struct dist__sim_world *world,
+				       const char *expected,
+				       struct dist_message *message)
+{
+	snprintf(message->text, sizeof message->text,
+		 "fidelity: expected %s, not %s", expected,
+		 dist__fidelity_name(world->fidelity));
+	return DIST_ERR_INVALID_ARGUMENT;
+}
+
+/* Schedules are searched, and seen again, message by message; where rank 0
+ * stands for all, there is nobody to send one to. */
+static enum dist_error open_fidelity(struct dist__sim_world *world,
+				     const struct dist_launch_options *options,
+				     struct dist_message *message)
+{
+	bool scheduled = options->explore || options->replay;
+	bool alone = world->present < world->world_size;
+	enum dist__fidelity asked;
+	enum dist_error error;
+
+	if (!dist__fidelity_parse(&asked, options->fidelity)) {
+		snprintf(message->text, sizeof message->text,
+			 "fidelity: expected " DIST__FIDELITIES
+			 ", not \"%.40s\"",
+			 options->fidelity);
+		return DIST_ERR_INVALID_ARGUMENT;
+	}
+	if (scheduled && asked == DIST__FIDELITY_AUTO)
+		asked = DIST__FIDELITY_MESSAGE;
+	else if (alone && asked == DIST__FIDELITY_AUTO)
+		asked = DIST__FIDELITY_FORMULA;
+	error = library_fidelity(&world->profile, world->world_size, asked,
+				 &world->fidelity, message);
+	if (error)
+		return error;
+	world->tally.fidelity = world->fidelity;
+	if (scheduled && world->fidelity != DIST__FIDELITY_MESSAGE)
+		return refuse_fidelity(world,
+				       "message where schedules are "
+				       "explored or replayed",
+				       message);
+	if (alone && world->fidelity != DIST__FIDELITY_FORMULA)
+		return refuse_fidelity(
+			world, "formula where rank 0 stands for all", message);
+	return DIST_OK;
+}
+
+/* Where the network model has no simple arithmetic, or links have queues, all
+ * goes by messages. */
+static enum dist_error open_links(struct dist__sim_world *world)
+{
+	if (world->platform->has_queues) {
+		world->queues =
+			dist__sim_queues_new(world, dist__sim_message_come);
+		return world->queues ? DIST_OK : DIST_ERR_NO_MEMORY;
+	}
+	if (world->fidelity == DIST__FIDELITY_FLOW)
+		world->flows = dist__sim_flows_new(world);
+	return DIST_OK;
+}
+
+static enum dist_error
+open_platform(struct dist__sim_world *world,
+	      const struct dist_launch_options *options,
+	      const struct dist__link_overrides *overrides,
+	      struct dist_message *message)
+{
+	const char *represents = getenv("LOCKSTEP_REPRESENT");
+	struct dist__link_overrides read;
+	enum dist_error error;
+
+	if (!options->platform) {
+		snprintf(message->text, sizeof message->text,
+			 "a simulation needs a platform: give --platform or "
+			 "set LOCKSTEP_PLATFORM");
+		return DIST_ERR_INVALID_ARGUMENT;
+	}
+	error = dist__data_find("platforms", options->platform, ".xml",
+				world->path, sizeof world->path, message);
+	if (!error && !overrides && options->links) {
+		error = dist__link_overrides_read(&read, options->links,
+						  message);
+		overrides = &read;
+	}
+	if (error)
+		return error;
+	error = dist__platform_open(world->path, options->world_size, overrides,
+				    &world->platform, message);
+	world->present = world->world_size;
+	if (!error && (dist__platform_is_any(world->platform) ||
+		       (represents && *represents)))
+		world->present = 1;
+	return error;
+}
+
+/* Adds a cost that the profile may leave out. */
+static void add_number(struct dist__recorder *recorder, const char *key,
+		       double value)
+{
+	if (value > 0)
+		dist__recorder_add_fact(recorder, key, "%.12g", value);
+}
+
+static void add_profile(const struct dist__sim_world *world)
+{
+	const struct dist__profile *profile = &world->profile;
+	struct dist__recorder *recorder = world->recorder;
+	char rates[64 * DIST__RATES + 64];
+
+	dist__recorder_add_fact(recorder, "profile", "%s", profile->name);
+	dist__recorder_add_fact(recorder, "profile version", "%s",
+				profile->version);
+	dist__recorder_add_fact(recorder, "profile source", "%s",
+				profile->source);
+	dist__recorder_add_fact(recorder, "message_overhead_ns", "%.12g",
+				profile->message_overhead_ns);
+	dist__recorder_add_fact(recorder, "reduce_Bps", "%.12g",
+				profile->reduce_Bps);
+	dist__recorder_add_fact(recorder, "segment_bytes", "%d",
+				profile->segment_bytes);
+	dist__sim_note_p2p(world);
+	if (profile->shares_memory)
+		dist__recorder_add_fact(recorder, "intra", "shm");
+	add_number(recorder, "receive_overhead_ns",
+		   profile->receive_overhead_ns);
+	add_number(recorder, "call_ns", profile->call_ns);
+	add_number(recorder, "wait_ns", profile->wait_ns);
+	add_number(recorder, "cores", profile->cores);
+	add_number(recorder, "send_Bps", profile->send_Bps);
+	add_number(recorder, "receive_Bps", profile->receive_Bps);
+	add_number(recorder, "copy_Bps", profile->copy_Bps);
+	if (profile->window_bytes < SIZE_MAX)
+		dist__recorder_add_fact(recorder, "window_bytes", "%.12g",
+					(double)profile->window_bytes);
+	if (profile->num_rates > 0) {
+		dist__profile_rates_print(profile, rates, sizeof rates);
+		dist__recorder_add_fact(recorder, "rates", "%s", rates);
+	}
+}
+
+static void add_facts(const struct dist__sim_world *world,
+		      const struct dist_launch_options *options,
+		      const struct dist__link_overrides *overrides)
+{
+	bool renamed = overrides && overrides->name[0];
+	struct dist__recorder *recorder = world->recorder;
+	const struct dist__fact *facts;
+	size_t num;
+
+	dist__recorder_add_fact(recorder, "backend", "sim");
+	dist__recorder_add_fact(recorder, "fidelity", "%s",
+				dist__fidelity_name(world->fidelity));
+	dist__recorder_add_fact(recorder, "platform", "%s",
+				renamed ? overrides->name : options->platform);
+	facts = dist__platform_facts(world->platform, &num);
+	for (size_t i = 0; i < num; i++)
+		dist__recorder_add_fact(recorder, facts[i].key, "%s",
+					facts[i].value);
+	add_profile(world);
+	if (options->algorithm)
+		dist__recorder_add_fact(recorder, "algorithm", "%s",
+					options->algorithm);
+	if (world->debug)
+		dist__recorder_add_fact(recorder, "debug", "%s",
+					options->debug);
+}
+
+static enum dist_error open_recorder(struct dist__sim_world *world,
+				     const struct dist_launch_options *options,
+				     const struct dist__sim_options *more)
+{
+	world->recorder = more->recorder;
+	if (!more->recorder && options->trace) {
+		world->recorder = dist__recorder_new(options->trace, -1,
+						     world->world_size);
+		if (!world->recorder)
+			return DIST_ERR_NO_MEMORY;
+	}
+	if (world->recorder)
+		add_facts(world, options, more->overrides);
+	return DIST_OK;
+}
+
+/* ---- the world's life ----------------------------------------------- */
+
+static enum dist_error open_ranks(struct dist__sim_world *world)
+{
+	size_t size = (size_t)world->present;
+
+	world->ranks = calloc(size, sizeof world->ranks[0]);
+	/* Zeroed by the system: slots that no rank touches cost nothing. */
+	world->board = calloc(1, check_board_bytes((uint32_t)size));
+	if (!world->ranks || !world->board)
+		return DIST_ERR_NO_MEMORY;
+	check_board_init(world->board, (uint32_t)size);
+	for (int r = 0; r < world->present; r++) {
+		struct dist__sim_rank *rank = &world->ranks[r];
+
+		rank->transport.ops = &dist__sim_transport_ops;
+		rank->transport.shares_memory = world->profile.shares_memory;
+		rank->world = world;
+		rank->rank = r;
+		rank->actor.rank = rank;
+	}
+	return DIST_OK;
+}
+
+static void world_free(struct dist__sim_world *world)
+{
+	if (!world)
+		return;
+	dist__sim_copy_drop(&world->patience);
+	dist__sim_copy_drop(&world->strictness);
+	dist__sim_requests_release(world);
+	dist__sim_channels_release(world);
+	dist__sim_analytics_release(world);
+	dist__sim_flows_free(world->flows);
+	dist__sim_queues_free(world->queues);
+	dist__platform_close(world->platform);
+	dist__profile_release(&world->profile);
+	free(world->cores_free_s);
+	free(world->chooser.pairs);
+	free(world->late_board);
+	dist__sim_watch_release(world);
+	free(world->ranks);
+	free(world->nodes);
+	free(world);
+}
+
+/* Where no two ranks share a node there is nothing to remember. */
+static enum dist_error open_nodes(struct dist__sim_world *world)
+{
+	int size = world->world_size, count = -1;
+
+	world->nodes = calloc((size_t)size, sizeof world->nodes[0]);
+	if (world->nodes)
+		count = dist__platform_nodes(world->platform, size,
+					     world->nodes);
+	if (count < 0)
+		return DIST_ERR_NO_MEMORY;
+	if (count == size) {
+		free(world->nodes);
+		world->nodes = NULL;
+	}
+	return DIST_OK;
+}
+
+static enum dist_error world_open(struct dist__sim_world *world,
+				  const struct dist_launch_options *options,
+				  const struct dist__sim_options *more,
+				  struct dist_message *message)
+{
+	enum dist_error error = open_profile(world, options, message);
+
+	if (!error)
+		error = open_platform(world, options, more->overrides, message);
+	if (!error)
+		error = open_fidelity(world, options, message);
+	if (!error)
+		error = open_nodes(world);
+	if (!error)
+		error = dist__sim_cores_open(world);
+	if (!error)
+		error = dist__sim_stack_choose(
+			world, getenv("LOCKSTEP_STACK_SIZE"), message);
+	if (!error)
+		error = open_ranks(world);
+	if (!error)
+		error = open_links(world);
+	if (!error)
+		error = open_recorder(world, options, more);
+	return error;
+}
+
+static int complain(enum dist_error error, const struct dist_message *message)
+{
+	fprintf(stderr, "lockstep: %s\n",
+		message->text[0] ? message->text : dist_error_string(error));
+	return error == DIST_ERR_NO_MEMORY ? DIST_EXIT_INTERNAL
+					   : DIST_EXIT_USAGE;
+}
+
+static int refuse_words(const char *variable, const char *text,
+			const char *expected)
+{
+	fprintf(stderr, "lockstep: %s: expected %s, not \"%s\"\n", variable,
+		expected, text);
+	return DIST_EXIT_USAGE;
+}
+
+static int replay(struct dist__sim_world *world, const char *token)
+{
+	struct dist__sim_plan plan = {.skew = 0};
+	int status;
+
+	if (!dist__sim_plan_parse(&plan, token) ||
+	    !dist__sim_follow(world, &plan)) {
+		status = refuse_words("replay", token, DIST__SIM_TOKEN);
+	} else {
+		world->token = token;
+		status = dist__sim_run(world);
+		if (!world->ended && !dist__sim_chose_all(world)) {
+			fputs("lockstep: " DIST__SIM_OTHER_JOB "\n", stderr);
+			status = DIST_EXIT_USAGE;
+		}
+	}
+	dist__sim_plan_release(&plan);
+	return status;
+}
+
+static int run_as_asked(struct dist__sim_world *world,
+			const struct dist_launch_options *options)
+{
+	struct dist__sim_bounds bounds;
+
+	if (options->replay)
+		return replay(world, options->replay);
+	if (!options->explore)
+		return dist__sim_run(world);
+	if (!dist__sim_bounds_parse(&bounds, options->explore))
+		return refuse_words("explore", options->explore,
+				    DIST__SIM_BOUNDS);
+	return dist__sim_explore(world, &bounds, options->p2p != NULL);
+}
+
+int dist__sim_launch(const struct dist_launch_options *options,
+		     const struct dist__sim_options *more,
+		     int (*rank_main)(void *arg), void *arg)
+{
+	struct dist__sim_world *world = calloc(1, sizeof *world);
+	const char *watched = getenv(DIST__SIM_WATCH_VARIABLE);
+	const struct dist__world *before;
+	struct dist_message message = {""};
+	enum dist_error error;
+	int status;
+
+	if (!world)
+		return complain(DIST_ERR_NO_MEMORY, &message);
+	world->watch = &world->own_watch;
+	world->watch_fd = watched && *watched ? atoi(watched) : -1;
+	world->wants_strict = getenv("LOCKSTEP_CHECK") != NULL;
+	world->world_size = options->world_size;
+	world->timeout_ns = options->timeout_ns;
+	(void)dist__debug_parse(&world->debug, options->debug);
+	world->rank_main = rank_main;
+	world->arg = arg;
+	error = world_open(world, options, more, &message);
+	if (error) {
+		status = complain(error, &message);
+	} else {
+		before = dist__world_enter(&dist__sim_world);
+		status = run_as_asked(world, options);
+		(void)dist__world_enter(before);
+		last = world->tally;
+		if (world->recorder && !more->recorder)
+			error = world->recorder->finish(world->recorder,
+							&message);
+		if (error)
+			(void)complain(error, &message);
+		if (error && status == DIST_EXIT_OK)
+			status = DIST_EXIT_FAILED;
+	}
+	world_free(world);
+	return status;
+}
+
+static int launch(const struct dist_launch_options *options,
+		  int (*rank_main)(void *arg), void *arg)
+{
+	const struct dist__sim_options nothing = {.overrides = NULL};
+
+	return dist__sim_launch(options, &nothing, rank_main, arg);
+}
+
+static enum dist_error backend_new(const struct dist__place *place,
+				   const struct dist__members *members,
+				   struct dist__backend **backend,
+				   struct dist_message *message)
+{
+	return dist__sim_running()->fidelity == DIST__FIDELITY_FORMULA
+		       ? dist__sim_formula_new(place, members, backend)
+		       : dist__p2p_backend_new(place, members, backend,
+					       message);
+}
+
+const struct dist__world dist__sim_world = {
+	.name = "sim",
+	.summary = "simulated hosts and links, by SimGrid",
+	.has_phantoms = true,
+	.in_process = true,
+	.records = records,
+	.own = own,
+	.is_available = is_available,
+	.pause = pause_rank,
+	.default_timeout_ns = DIST_TIMEOUT_DEFAULT,
+	.attach = attach,
+	.launch = launch,
+	.backend_new = backend_new,
+};

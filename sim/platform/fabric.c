@@ -1,0 +1,274 @@
+/*
+ * fabric.c - what joins the ranks of a group, from the platform's
+ * routes: those of its first node, and from there to the next one, as if all
+ * nodes were alike. What routes do not tell stands in properties of the
+ * outermost zone, which `lockstep platform new` writes.
+ */
+#include "sim/platform/state.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <simgrid/link.h>
+
+#include "sim/engine/shim.h"
+
+#define MOST_RANKS 256 /* of a node: others are not looked at */
+#define MOST_LINKS 64  /* of a route */
+
+/* The group's ranks on two of its nodes, and those nodes' names. */
+struct sample {
+	const char *here, *there;
+	sg_host_t from[MOST_RANKS], to[MOST_RANKS];
+	int num_from, num_to;
+};
+
+/* A link and what is known of it. */
+struct seen {
+	sg_link_t link;
+	int users;      /* routes that cross it */
+	double Bps;     /* what they carry */
+	bool is_narrow; /* it holds some of them back */
+};
+
+struct seen_links {
+	struct seen seen[MOST_RANKS * 4];
+	int num;
+};
+
+/* ---- who is where ------------------------------------------------------ */
+
+static sg_host_t host_of(const struct dist__platform *p, const int *ranks,
+			 int i)
+{
+	return dist__platform_host(p, ranks ? ranks[i] : i);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const int *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* Stores the node of each of the ranks. */
+static enum dist_error find_nodes(const struct dist__platform *p,
+				  const int *ranks, int n, int *found)
+{
+	int most = n, *nodes;
+
+	for (int i = 0; ranks && i < n; i++)
+		if (ranks[i] >= most)
+			most = ranks[i] + 1;
+	nodes = calloc((size_t)most, sizeof *nodes);
+	if (!nodes || dist__platform_nodes(p, most, nodes) < 0) {
+		free(nodes);
+		return DIST_ERR_NO_MEMORY;
+	}
+	for (int i = 0; i < n; i++)
+		found[i] = nodes[ranks ? ranks[i] : i];
+	free(nodes);
+	return DIST_OK;
+}
+
+/* Counts the nodes, and the ranks of the fullest. */
+static enum dist_error count_nodes(const struct dist__platform *p,
+				   const int *ranks, int n,
+				   struct fabric *fabric)
+{
+	int *nodes = calloc((size_t)n, sizeof *nodes), run = 0;
+	enum dist_error error = DIST_ERR_NO_MEMORY;
+
+	if (nodes)
+		error = find_nodes(p, ranks, n, nodes);
+	if (!error)
+		qsort(nodes, (size_t)n, sizeof *nodes, by_number);
+	for (int i = 0; !error && i < n; i++) {
+		run = i && nodes[i] == nodes[i - 1] ? run + 1 : 1;
+		fabric->nodes += run == 1;
+		if (run > fabric->node_ranks)
+			fabric->node_ranks = run;
+	}
+	free(nodes);
+	return error;
+}
+
+static void add(sg_host_t *hosts, int *num, sg_host_t host)
+{
+	if (*num < MOST_RANKS)
+		hosts[(*num)++] = host;
+}
+
+static void take_sample(const struct dist__platform *p, const int *ranks, int n,
+			struct sample *sample)
+{
+	sample->here = dist__platform_node_name(host_of(p, ranks, 0));
+	for (int i = 0; i < n; i++) {
+		sg_host_t host = host_of(p, ranks, i);
+		const char *name = dist__platform_node_name(host);
+
+		if (strcmp(name, sample->here) == 0) {
+			add(sample->from, &sample->num_from, host);
+			continue;
+		}
+		if (!sample->there)
+			sample->there = name;
+		if (strcmp(name, sample->there) == 0)
+			add(sample->to, &sample->num_to, host);
+	}
+}
+
+/* ---- links ------------------------------------------------------------- */
+
+static struct seen *see(struct seen_links *links, sg_link_t link)
+{
+	static const int most =
+		(int)(sizeof links->seen / sizeof links->seen[0]);
+
+	for (int i = 0; i < links->num; i++)
+		if (links->seen[i].link == link)
+			return &links->seen[i];
+	if (links->num == most)
+		return &links->seen[most - 1];
+	links->seen[links->num] = (struct seen){.link = link};
+	return &links->seen[links->num++];
+}
+
+/* A rank's rate inside its node: over each link by which it leaves for its
+ * peers, what the widest way that begins with it carries. */
+static void look_inside(const struct sample *sample, struct seen_links *links,
+			struct fabric *fabric)
+{
+	double latency_s = 0;
+
+	links->num = 0;
+	for (int i = 1; i < sample->num_from; i++) {
+		sg_link_t route[MOST_LINKS];
+		double Bps;
+		struct seen *first;
+
+		if (!dist__engine_route_links(sample->from[0], sample->from[i],
+					      route, MOST_LINKS))
+			continue;
+		first = see(links, route[0]);
+		(void)dist__engine_route(sample->from[0], sample->from[i],
+					 i == 1 ? &latency_s : NULL, &Bps,
+					 NULL);
+		if (Bps > first->Bps)
+			first->Bps = Bps;
+	}
+	for (int i = 0; i < links->num; i++)
+		fabric->intra_Bps += links->seen[i].Bps;
+	fabric->intra_latency_ns = latency_s * 1e9;
+}
+
+static size_t way_out(const struct sample *sample, int i, sg_link_t *route)
+{
+	assert(sample->num_to > 0);
+	return dist__engine_route_links(sample->from[i],
+					sample->to[i % sample->num_to], route,
+					MOST_LINKS);
+}
+
+/* What a route carries while all of a node are in use; its narrowest link is
+ * marked. */
+static double share(struct seen_links *links, const sg_link_t *route,
+		    size_t num_links)
+{
+	struct seen *narrow = NULL;
+	double least = 0;
+
+	for (size_t i = 0; i < num_links; i++) {
+		struct seen *seen = see(links, route[i]);
+		double Bps = sg_link_get_bandwidth(route[i]);
+
+		if (sg_link_is_shared(route[i]))
+			Bps /= seen->users;
+		if (!narrow || Bps < least) {
+			narrow = seen;
+			least = Bps;
+		}
+	}
+	if (narrow)
+		narrow->is_narrow = true;
+	return least;
+}
+
+/* All ranks of the node send to their counterparts on the next. */
+static void look_outside(const struct sample *sample, struct seen_links *links,
+			 int cards_per_link, struct fabric *fabric)
+{
+	sg_link_t route[MOST_LINKS];
+	double total_Bps = 0, latency_s = 0;
+	int narrow = 0;
+
+	links->num = 0;
+	for (int i = 0; i < sample->num_from; i++) {
+		size_t num_links = way_out(sample, i, route);
+
+		for (size_t k = 0; k < num_links; k++)
+			see(links, route[k])->users++;
+	}
+	for (int i = 0; i < sample->num_from; i++)
+		total_Bps += share(links, route, way_out(sample, i, route));
+	for (int i = 0; i < links->num; i++)
+		narrow += links->seen[i].is_narrow;
+	(void)dist__engine_route(sample->from[0], sample->to[0], &latency_s,
+				 NULL, NULL);
+	fabric->cards = narrow > 0 ? narrow * cards_per_link : 1;
+	fabric->card_Bps = total_Bps / fabric->cards;
+	fabric->inter_latency_ns = latency_s * 1e9;
+}
+
+/* ---- properties -------------------------------------------------------- */
+
+static const char *property(const char *name)
+{
+	const char *text = dist__engine_property(name);
+
+	return text ? text : "";
+}
+
+static enum fabric_intra intra_kind(const struct fabric *fabric)
+{
+	const char *kind = property("intra");
+
+	if (fabric->node_ranks == 1)
+		return FABRIC_ALONE;
+	if (strcmp(kind, "nvswitch") == 0)
+		return FABRIC_NVSWITCH;
+	if (strcmp(kind, "nvlink") == 0)
+		return FABRIC_NVLINK;
+	return strcmp(kind, "pcie") == 0 ? FABRIC_PCIE : FABRIC_HOST;
+}
+
+enum dist_error dist__platform_fabric(const struct dist__platform *p,
+				      const int *ranks, int n,
+				      struct fabric *fabric)
+{
+	struct sample *sample = calloc(1, sizeof *sample);
+	struct seen_links *links = calloc(1, sizeof *links);
+	int cards_per_link = atoi(property("cards_per_link"));
+	enum dist_error error = DIST_ERR_NO_MEMORY;
+
+	*fabric = (struct fabric){.nodes = 0};
+	if (sample && links)
+		error = count_nodes(p, ranks, n, fabric);
+	if (!error) {
+		take_sample(p, ranks, n, sample);
+		snprintf(fabric->gpu, sizeof fabric->gpu, "%s",
+			 property("gpu"));
+		fabric->intra = intra_kind(fabric);
+		look_inside(sample, links, fabric);
+	}
+	if (!error && fabric->nodes > 1) {
+		snprintf(fabric->transport, sizeof fabric->transport, "%s",
+			 property("transport"));
+		look_outside(sample, links,
+			     cards_per_link > 0 ? cards_per_link : 1, fabric);
+	}
+	free(links);
+	free(sample);
+	return error;
+}

@@ -1,0 +1,274 @@
+/*
+ * platform.c - opening a platform file: everything that may be wrong with it is
+ * found here, before a rank runs.
+ *
+ * The file is loaded twice. First in a child process (trial.c), where SimGrid
+ * may abort or crash without harm and where all checks run; then here, when it
+ * is known to be sound.
+ */
+#include "sim/platform/platform.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <simgrid/host.h>
+#include <simgrid/link.h>
+
+#include "base/printable.h"
+#include "base/refuse.h"
+#include "sim/engine/shim.h"
+#include "sim/platform/state.h"
+
+/* ---- what SimGrid does not check ------------------------------------ */
+
+/* Longer than any link takes: what is above is a slip, and every call over it
+ * would only run out of time. */
+#define LONGEST_S 1000.0
+
+static enum dist_error check_speeds(const struct dist__platform *p,
+				    struct dist_message *message)
+{
+	sg_host_t *hosts = sg_host_list();
+	size_t count = sg_host_count();
+	enum dist_error error = DIST_OK;
+
+	for (size_t i = 0; i < count && !error; i++) {
+		double speed = sg_host_get_speed(hosts[i]);
+
+		if (!(speed > 0 && isfinite(speed)))
+			error = dist__refuse(
+				message,
+				"%s: host %s: speed is %g flop/s: expected "
+				"more than 0",
+				p->path, sg_host_get_name(hosts[i]), speed);
+	}
+	free(hosts);
+	return error;
+}
+
+static enum dist_error check_links(const struct dist__platform *p,
+				   struct dist_message *message)
+{
+	sg_link_t *links = sg_link_list();
+	size_t count = sg_link_count();
+	enum dist_error error = DIST_OK;
+
+	for (size_t i = 0; i < count && !error; i++) {
+		double bandwidth = sg_link_get_bandwidth(links[i]);
+		double latency = sg_link_get_latency(links[i]);
+
+		if (!(bandwidth >= 1 && isfinite(bandwidth)))
+			error = dist__refuse(
+				message,
+				"%s: link %s: bandwidth is %g B/s: "
+				"expected 1 or more",
+				p->path, sg_link_get_name(links[i]), bandwidth);
+		else if (!(latency >= 0 && latency <= LONGEST_S))
+			error = dist__refuse(
+				message,
+				"%s: link %s: latency is %g s: expected "
+				"0 to %g",
+				p->path, sg_link_get_name(links[i]), latency,
+				LONGEST_S);
+	}
+	free(links);
+	return error;
+}
+
+static enum dist_error check_way(const struct dist__platform *p, int from,
+				 int to, struct dist_message *message)
+{
+	sg_host_t a = dist__platform_host(p, from);
+	sg_host_t b = dist__platform_host(p, to);
+
+	if (a == b || dist__engine_route(a, b, NULL, NULL, NULL))
+		return DIST_OK;
+	return dist__refuse(message, "%s: no route from host %s to host %s",
+			    p->path, sg_host_get_name(a), sg_host_get_name(b));
+}
+
+/* Tries the ways between neighbours and those to and from rank 0, which is
+ * cheap and finds what is usually forgotten; the rest is looked at when a
+ * message wants to go there. */
+static enum dist_error check_ways(const struct dist__platform *p, int ranks,
+				  struct dist_message *message)
+{
+	enum dist_error error = DIST_OK;
+
+	if (p->any_node_ranks && ranks > 2 * p->any_node_ranks)
+		ranks = 2 * p->any_node_ranks;
+	for (int rank = 1; rank < ranks && !error; rank++) {
+		error = check_way(p, rank - 1, rank, message);
+		if (!error)
+			error = check_way(p, rank, rank - 1, message);
+		if (!error)
+			error = check_way(p, 0, rank, message);
+		if (!error)
+			error = check_way(p, rank, 0, message);
+	}
+	return error;
+}
+
+static enum dist_error check_room(const struct dist__platform *p, int ranks,
+				  struct dist_message *message)
+{
+	if (ranks <= p->num_ranks)
+		return DIST_OK;
+	if ((size_t)p->num_ranks == p->num_hosts)
+		return dist__refuse(
+			message, "platform %s has %zu hosts, %d ranks need %d",
+			p->path, p->num_hosts, ranks, ranks);
+	return dist__refuse(
+		message,
+		"platform %s has %zu hosts with room for %d ranks, not "
+		"for %d",
+		p->path, p->num_hosts, p->num_ranks, ranks);
+}
+
+/* ---- opening -------------------------------------------------------- */
+
+/* That SimGrid is there, and the file. */
+static enum dist_error check_file(const char *path,
+				  struct dist_message *message)
+{
+	struct stat status;
+
+	if (stat(path, &status))
+		return dist__refuse(message, "%s: %s", path, strerror(errno));
+	if (!S_ISREG(status.st_mode))
+		return dist__refuse(
+			message,
+			"%s: not a file: expected a SimGrid platform in "
+			"XML",
+			path);
+	if (!dist__engine_open(message->text, sizeof message->text))
+		return DIST_ERR_UNAVAILABLE;
+	return DIST_OK;
+}
+
+enum dist_error
+dist__platform_load(const char *path, int ranks,
+		    const struct dist__link_overrides *overrides,
+		    struct dist__platform **platform,
+		    struct dist_message *message)
+{
+	struct dist__platform *p = calloc(1, sizeof *p);
+	enum dist_error error;
+
+	if (!p)
+		return DIST_ERR_NO_MEMORY;
+	p->path = path;
+	dist__platform_start_engine();
+	error = dist__engine_load(path, message->text, sizeof message->text)
+			? DIST_OK
+			: DIST_ERR_INVALID_ARGUMENT;
+	/* SimGrid's words quote the file. */
+	dist__printable(message->text);
+	if (!error)
+		error = dist__platform_check_model(path, message);
+	if (!error)
+		error = check_links(p, message);
+	if (!error)
+		error = dist__platform_seat_ranks(p, message);
+	if (!error)
+		error = check_speeds(p, message);
+	if (!error)
+		error = dist__platform_read_any(p, message);
+	if (!error)
+		error = dist__platform_read_queues(p, message);
+	if (!error)
+		error = dist__platform_rewire(p, overrides, message);
+	if (!error)
+		error = check_room(p, ranks, message);
+	if (!error)
+		error = check_ways(p, ranks, message);
+	if (error) {
+		dist__platform_close(p);
+		return error;
+	}
+	dist__platform_collect_facts(p, overrides);
+	*platform = p;
+	return DIST_OK;
+}
+
+enum dist_error
+dist__platform_open(const char *path, int ranks,
+		    const struct dist__link_overrides *overrides,
+		    struct dist__platform **platform,
+		    struct dist_message *message)
+{
+	static bool opened; /* SimGrid has one engine a process, for ever */
+	struct dist__trial found;
+	enum dist_error error;
+
+	if (opened)
+		return dist__refuse(message, "one simulation per process: a "
+					     "platform was loaded here before");
+	error = check_file(path, message);
+	if (!error)
+		error = dist__platform_try(path, ranks, overrides, &found,
+					   message);
+	if (error)
+		return error;
+	opened = true;
+	return dist__platform_load(path, ranks, overrides, platform, message);
+}
+
+void dist__platform_close(struct dist__platform *p)
+{
+	if (!p)
+		return;
+	free(p->seats);
+	free(p);
+}
+
+const struct dist__fact *dist__platform_facts(const struct dist__platform *p,
+					      size_t *n)
+{
+	*n = p->num_facts;
+	return p->facts;
+}
+
+enum dist_error dist__platform_count_nodes(const char *path, int ranks,
+					   int *nodes,
+					   struct dist_message *message)
+{
+	struct dist__trial found;
+	enum dist_error error = check_file(path, message);
+
+	if (!error)
+		error = dist__platform_try(path, ranks, NULL, &found, message);
+	if (!error)
+		*nodes = found.nodes;
+	return error;
+}
+
+enum dist_error dist__platform_gpu(const char *path,
+				   const struct dist__link_overrides *overrides,
+				   int *hosts, int *ranks, char gpu[64],
+				   struct dist_message *message)
+{
+	struct dist__trial found;
+	enum dist_error error = check_file(path, message);
+
+	if (!error)
+		error = dist__platform_try(path, 0, overrides, &found, message);
+	if (error)
+		return error;
+	*hosts = found.hosts;
+	if (ranks)
+		*ranks = found.ranks;
+	memcpy(gpu, found.gpu, sizeof found.gpu);
+	return DIST_OK;
+}
+
+enum dist_error dist__platform_hosts(const char *path, int *hosts, int *ranks,
+				     struct dist_message *message)
+{
+	char gpu[64];
+
+	return dist__platform_gpu(path, NULL, hosts, ranks, gpu, message);
+}

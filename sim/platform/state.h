@@ -1,0 +1,127 @@
+/*
+ * state.h - a loaded platform, seen from inside sim/.
+ */
+#ifndef LOCKSTEP_SIM_PLATFORM_STATE_H
+#define LOCKSTEP_SIM_PLATFORM_STATE_H
+
+#include <simgrid/host.h>
+
+#include "sim/platform/platform.h"
+
+#define DIST__PLATFORM_FACTS 16
+
+/* One host and the ranks it holds. */
+struct dist__seat {
+	sg_host_t host;
+	long order;  /* property "rank"; -1: none */
+	int first;   /* first rank on it */
+	int ranks;   /* property "ranks" */
+	double pace; /* property "pace" */
+};
+
+struct dist__platform {
+	const char *path;         /* borrowed from the caller of open */
+	struct dist__seat *seats; /* in the order of ranks */
+	size_t num_seats;         /* hosts that ranks may sit on */
+	size_t num_hosts;
+	int num_ranks; /* as many as there is room for */
+
+	/* Of any number of nodes, alike: the ranks of each; else 0. */
+	int any_node_ranks;
+
+	bool has_queues; /* links let pass in order; else they are shared */
+	struct dist__fact facts[DIST__PLATFORM_FACTS];
+	char values[DIST__PLATFORM_FACTS][64];
+	size_t num_facts;
+};
+
+/* dist__platform_load is dist__platform_open() without the child process that
+ * tries the file first: SimGrid may end the caller. */
+enum dist_error
+dist__platform_load(const char *path, int ranks,
+		    const struct dist__link_overrides *overrides,
+		    struct dist__platform **platform,
+		    struct dist_message *message);
+
+/* dist__platform_compare_names orders names as people do: numbers inside them
+ * count as numbers. Negative, 0 (equal) or positive. */
+int dist__platform_compare_names(const char *a, const char *b);
+
+/* dist__platform_host returns the host that rank sits on, and
+ * dist__platform_pace how fast it computes, 1 as declared. */
+sg_host_t dist__platform_host(const struct dist__platform *platform, int rank);
+double dist__platform_pace(const struct dist__platform *platform, int rank);
+
+/* dist__platform_node_name returns the node that host is of; without the
+ * property it is one by itself and has the host's name. */
+const char *dist__platform_node_name(sg_host_t host);
+
+/* dist__platform_nodes stores in nodes, for each of the first `ranks` ranks,
+ * the lowest of them on the same node, and returns the number of those nodes,
+ * -1 when there is no memory. */
+int dist__platform_nodes(const struct dist__platform *platform, int ranks,
+			 int *nodes);
+
+/* ---- parts of dist__platform_load() --------------------------------- */
+
+/* dist__platform_start_engine starts SimGrid, silent. Once per process. */
+void dist__platform_start_engine(void);
+
+/* dist__platform_check_model looks at what the loaded platform states about
+ * its network. Errors: INVALID_ARGUMENT (something is left to default). */
+enum dist_error dist__platform_check_model(const char *path,
+					   struct dist_message *message);
+
+/* dist__platform_rewire changes the links as overrides say; NULL: not. Errors:
+ * INVALID_ARGUMENT (there are no such links, or no latency to change),
+ * NO_MEMORY. */
+enum dist_error
+dist__platform_rewire(const struct dist__platform *platform,
+		      const struct dist__link_overrides *overrides,
+		      struct dist_message *message);
+
+/* dist__platform_collect_facts fills platform's facts, once the rest stands. */
+void dist__platform_collect_facts(struct dist__platform *platform,
+				  const struct dist__link_overrides *overrides);
+
+/* dist__platform_seat_ranks fills platform's seats from SimGrid's hosts.
+ * Errors: INVALID_ARGUMENT (no host, a bad property), NO_MEMORY. */
+enum dist_error dist__platform_seat_ranks(struct dist__platform *platform,
+					  struct dist_message *message);
+
+/* dist__platform_read_any looks whether seats stand for any number of nodes, as
+ * the property "nodes" of the outermost zone says, and makes the room. Errors:
+ * INVALID_ARGUMENT (the nodes are not one or two, alike), NO_MEMORY. */
+enum dist_error dist__platform_read_any(struct dist__platform *platform,
+					struct dist_message *message);
+
+/* dist__platform_read_queues reads the property "queues" of the outermost zone.
+ * Errors: INVALID_ARGUMENT (a bad value; or a network model that queues do not
+ * know). */
+enum dist_error dist__platform_read_queues(struct dist__platform *platform,
+					   struct dist_message *message);
+
+/* dist__platform_any_seat returns the rank with a seat that stands for rank. */
+int dist__platform_any_seat(const struct dist__platform *platform, int rank);
+
+/* ---- the child process ---------------------------------------------- */
+
+/* What a child process found out about a platform file. */
+struct dist__trial {
+	int hosts;
+	int ranks;
+	int nodes;    /* of the ranks asked for; of all if that was 0 */
+	char gpu[64]; /* property of the outermost zone; "": there is none */
+};
+
+/*
+ * dist__platform_try loads the platform in a child process, because SimGrid
+ * answers some faults by abort(), exit() or a crash, and stores what the child
+ * found. Errors: as dist__platform_open.
+ */
+enum dist_error dist__platform_try(const char *path, int ranks,
+				   const struct dist__link_overrides *overrides,
+				   struct dist__trial *found,
+				   struct dist_message *message);
+
+#endif

@@ -1,0 +1,47 @@
+/*
+ * progress.h - the clock, and whether anything can still move. Private to sim/.
+ */
+#ifndef LOCKSTEP_SIM_PROGRESS_H
+#define LOCKSTEP_SIM_PROGRESS_H
+
+#include "sim/world.h"
+
+/* dist__sim_now_ns returns the clock; it stands still once the world ended. */
+int64_t dist__sim_now_ns(const struct dist__sim_world *world);
+
+/* dist__sim_is_late returns whether deadline_ns has come; never where there are
+ * no deadlines. */
+bool dist__sim_is_late(const struct dist__sim_world *world,
+		       int64_t deadline_ns);
+
+/* dist__sim_seconds_until returns the time until deadline_ns, 0 if passed. */
+double dist__sim_seconds_until(const struct dist__sim_world *world,
+			       int64_t deadline_ns);
+
+/*
+ * dist__sim_block notes that the calling actor is about to wait for an act of
+ * another. If nothing can move after that, it ends the world with a verdict
+ * and returns false: the caller must not wait, and is movable again.
+ */
+bool dist__sim_block(struct dist__sim_world *world);
+
+/* dist__sim_unblock notes that a blocked actor can go on: called by whoever
+ * answers it, at once, or by itself after a timeout. */
+void dist__sim_unblock(struct dist__sim_world *world);
+
+/* dist__sim_break ends the world for a fault of the input: message is printed
+ * as one line, calls return DIST_ERR_IO from then on, the job exits with
+ * DIST_EXIT_USAGE. */
+void dist__sim_break(struct dist__sim_world *world, const char *message);
+
+/* dist__sim_watch_note notes that rank, whose program or lane the calling actor
+ * is, goes on after it may have waited. */
+static inline void dist__sim_watch_note(const struct dist__sim_rank *rank)
+{
+	struct dist__sim_watch *watch = rank->world->watch;
+
+	watch->running = rank->rank;
+	watch->steps++;
+}
+
+#endif

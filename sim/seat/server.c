@@ -1,0 +1,547 @@
+/*
+ * server.c - the program of a simulated rank that is a process of its own:
+ * waits for what the process asks next, does it, and answers.
+ *
+ * While it waits its actor does not give way, so the clock cannot pass what the
+ * rank is about to do: the simulation is what it would be with the rank in
+ * here. Ranks that go on in the same instant compute at the same time: each is
+ * answered before the first of them is waited for.
+ */
+#define _GNU_SOURCE /* memfd_create */
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <simgrid/actor.h>
+
+#include "base/clock.h"
+#include "lockstep/store.h"
+#include "sim/actor.h"
+#include "sim/launch.h"
+#include "sim/progress.h"
+#include "sim/run.h"
+#include "sim/seat/op.h"
+#include "sim/seat/processes.h"
+#include "sim/seat/store.h"
+#include "sim/watch.h"
+
+/* Between looks whether somebody is there at all. */
+#define LOOK_MS 1000
+/* Ranks that the end of the world was told to end by themselves so soon. */
+#define GRACE_NS ((int64_t)3000000000)
+
+/* A back end of the rank's, and what it borrows. */
+struct served {
+	struct dist__backend *backend; /* NULL: free */
+	struct dist__members members;
+	char name[32], description[32];
+	int *ranks;
+};
+
+struct server {
+	struct dist__sim_world *world;
+	struct dist__sim_rank *rank;
+	struct dist__seat_slot *seat;
+	uint32_t served; /* requests */
+	struct dist__place place;
+	struct served **backends; /* object n is at n - 1 */
+	uint32_t num_backends;
+	struct dist__seat_work **works; /* likewise */
+	uint32_t num_works;
+	struct dist__seat_value value; /* of the store */
+	int64_t ended_ns; /* real time since the world has; 0: it has not */
+};
+
+/* A process runs one simulation at a time; one it forked, its own. */
+static struct {
+	pid_t process; /* whose run this is */
+	struct dist__seat_head *head;
+	pid_t starter;
+	struct dist_store *store; /* all ranks' */
+} here;
+
+/* ---- the seats ----------------------------------------------------------- */
+
+static bool make_seats(struct dist__sim_world *world,
+		       const struct dist__seat_job *job)
+{
+	size_t bytes =
+		DIST__SEAT_HEAD + (size_t)world->present * DIST__SEAT_BYTES;
+	int fd = memfd_create("lockstep-seats", MFD_CLOEXEC);
+
+	if (fd < 0 || ftruncate(fd, (off_t)bytes))
+		return false;
+	here.head =
+		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (here.head == MAP_FAILED || !dist__sim_watch_share(world))
+		return false;
+	*here.head = (struct dist__seat_head){
+		.magic = DIST__SEAT_MAGIC,
+		.layout = DIST__SEAT_LAYOUT,
+		.world_size = world->world_size,
+		.present = world->present,
+		.debug = (int32_t)world->debug,
+		.records_at = DIST__SIM_RECORDS +
+			      (int64_t)offsetof(struct check_board, slots),
+	};
+	snprintf(here.head->records, sizeof here.head->records,
+		 "/proc/%ld/fd/%d", (long)getpid(), world->board_fd);
+	if (dist_hash_store_new(&here.store))
+		return false;
+	here.starter = dist__seat_start(job, here.head, fd);
+	here.process = getpid();
+	return here.starter > 0;
+}
+
+/* Once in every run: makes the seats and starts who sits there. */
+static bool open_seats(struct dist__sim_world *world,
+		       const struct dist__seat_job *job)
+{
+	if (here.process == getpid() && here.head)
+		return true;
+	if (make_seats(world, job))
+		return true;
+	fprintf(stderr, "lockstep: cannot start the ranks: %s\n",
+		strerror(errno));
+	return false;
+}
+
+/* ---- waiting for the rank ----------------------------------------------- */
+
+/* Whether who would tell of the rank's end is gone itself. */
+static bool is_forsaken(void)
+{
+	return kill(here.starter, 0) != 0 ||
+	       waitpid(here.starter, NULL, WNOHANG) == here.starter;
+}
+
+/* Ends a rank that does not end although the world has. */
+static void hurry(struct server *s)
+{
+	int64_t now_ns = dist__clock_ns();
+
+	if (!s->world->ended || s->seat->pid <= 0)
+		return;
+	if (!s->ended_ns)
+		s->ended_ns = now_ns;
+	else if (now_ns - s->ended_ns > GRACE_NS)
+		(void)kill(s->seat->pid, SIGKILL);
+}
+
+/* Sleeps until the rank asks or leaves, and sees to what may be amiss. False:
+ * nobody will ever tell that it has left. */
+static bool doze(struct server *s, uint32_t bell)
+{
+	bool has_come = s->seat->pid != 0, rung;
+
+	/* A copy of this process has no ranks that answer it. */
+	if (s->world->is_copy)
+		_exit(DIST_EXIT_OK);
+	rung = dist__seat_sleep(&s->seat->bell, bell,
+				has_come ? LOOK_MS : LOOK_MS / 20);
+	if (rung)
+		return true;
+	/* Who has yet to come to its first call may import for long. */
+	if (!has_come)
+		dist__sim_watch_note(s->rank);
+	hurry(s);
+	return !is_forsaken();
+}
+
+/* Waits for the next request. False: the process has ended. */
+static bool await(struct server *s)
+{
+	struct dist__seat_slot *seat = s->seat;
+	bool there = true;
+
+	if (seat->asked != s->served)
+		return true;
+	seat->dozes = 1;
+	while (there) {
+		uint32_t bell = seat->bell;
+
+		if (seat->asked != s->served)
+			break;
+		there = !seat->left && doze(s, bell);
+	}
+	seat->dozes = 0;
+	return there;
+}
+
+static void answer(struct server *s, enum dist_error error)
+{
+	struct dist__seat_slot *seat = s->seat;
+
+	seat->error = error;
+	s->served = seat->asked;
+	seat->answered = s->served;
+	dist__seat_wake(&seat->answered);
+}
+
+/* ---- what it asks for ---------------------------------------------------- */
+
+static enum dist_error attach(struct server *s)
+{
+	struct dist__seat_slot *seat = s->seat;
+	struct dist_message message = {""};
+	struct dist_init_options options = {
+		.backend = "sim",
+		.init_method = seat->text[0] ? seat->text : NULL,
+		.rank = seat->rank,
+		.world_size = seat->world_size,
+		.timeout_ns = seat->time_ns,
+	};
+	enum dist_error error = DIST_OK;
+	char probe;
+
+	if (dist__seat_read(seat->pid, &probe, seat->address, 1)) {
+		error = DIST_ERR_UNAVAILABLE;
+		snprintf(
+			message.text, sizeof message.text,
+			"the memory of process %d cannot be read by its parent "
+			"(process_vm_readv): expected a system that lets it",
+			(int)seat->pid);
+	}
+	if (!error)
+		error = dist__sim_world.attach(&options, &s->place, &message);
+
+	seat->rank = s->place.rank;
+	seat->world_size = s->place.world_size;
+	seat->time_ns = s->place.timeout_ns;
+	snprintf(seat->text, sizeof seat->text, "%s", message.text);
+	return error;
+}
+
+static enum dist_error detach(struct server *s)
+{
+	struct dist__transport *transport = s->place.transport;
+
+	if (!transport)
+		return DIST_ERR_INVALID_ARGUMENT;
+	s->place.transport = NULL;
+	return transport->ops->free(transport);
+}
+
+/* Returns the number of a free place for a back end; num_backends: no memory.
+ * Back ends may borrow from a place: it is not moved. */
+static uint32_t find_room(struct server *s)
+{
+	struct served **more;
+	uint32_t i = 0;
+
+	while (i < s->num_backends && s->backends[i]->backend)
+		i++;
+	if (i < s->num_backends)
+		return i;
+	more = realloc(s->backends, (i + 1) * sizeof *more);
+	if (!more)
+		return i;
+	s->backends = more;
+	s->backends[i] = calloc(1, sizeof **more);
+	if (s->backends[i])
+		s->num_backends++;
+	return i;
+}
+
+static enum dist_error take_members(struct server *s, struct served *served)
+{
+	const struct dist__seat_slot *seat = s->seat;
+	struct dist__members *members = &served->members;
+	size_t bytes;
+
+	*members = seat->members;
+	members->nodes = s->place.nodes;
+	if (members->name)
+		members->name = dist__seat_word(seat->name);
+	if (members->description)
+		members->description = dist__seat_word(seat->description);
+	if (!members->ranks)
+		return DIST_OK;
+	bytes = (size_t)members->world_size * sizeof *members->ranks;
+	served->ranks = malloc(bytes);
+	if (!served->ranks)
+		return DIST_ERR_NO_MEMORY;
+	members->ranks = served->ranks;
+	return dist__seat_read(seat->pid, served->ranks, seat->members.ranks,
+			       bytes);
+}
+
+static enum dist_error backend_new(struct server *s)
+{
+	struct dist__recorder *recorder = s->place.recorder;
+	struct dist__backend *inner = NULL, *outer;
+	struct dist_message message = {""};
+	uint32_t number = find_room(s);
+	struct served *served;
+	enum dist_error error;
+
+	if (number == s->num_backends)
+		return DIST_ERR_NO_MEMORY;
+	served = s->backends[number];
+	*served = (struct served){.backend = NULL};
+	error = take_members(s, served);
+	if (!error)
+		error = dist__sim_world.backend_new(&s->place, &served->members,
+						    &inner, &message);
+	snprintf(s->seat->text, sizeof s->seat->text, "%s", message.text);
+	if (error) {
+		free(served->ranks);
+		return error;
+	}
+	outer = recorder ? recorder->wrap(recorder, inner, &served->members)
+			 : inner;
+	if (!outer) {
+		inner->ops->free(inner);
+		free(served->ranks);
+		return DIST_ERR_NO_MEMORY;
+	}
+	served->backend = outer;
+	s->seat->object = number + 1;
+	return DIST_OK;
+}
+
+static enum dist_error backend_free(struct server *s, struct served *served)
+{
+	(void)s;
+	served->backend->ops->free(served->backend);
+	free(served->ranks);
+	*served = (struct served){.backend = NULL};
+	return DIST_OK;
+}
+
+static enum dist_error run(struct server *s, struct served *served)
+{
+	struct dist__seat_work *work;
+	enum dist_error error =
+		dist__seat_work_new(s->seat, served->members.rank,
+				    served->members.world_size, &work);
+
+	if (error)
+		return error;
+	error = served->backend->ops->run(served->backend,
+					  dist__seat_work_op(work));
+	if (error) {
+		(void)dist__seat_work_end(work, s->seat);
+		return error;
+	}
+	return dist__seat_work_end(work, s->seat);
+}
+
+/* Returns where the next operation in flight goes; NULL: no memory. */
+static struct dist__seat_work **find_place(struct server *s)
+{
+	struct dist__seat_work **more;
+	uint32_t i = 0, space;
+
+	while (i < s->num_works && s->works[i])
+		i++;
+	if (i == s->num_works) {
+		space = i ? 2 * i : 8;
+		more = realloc(s->works, space * sizeof *more);
+		if (!more)
+			return NULL;
+		memset(more + i, 0, (space - i) * sizeof *more);
+		s->works = more;
+		s->num_works = space;
+	}
+	return &s->works[i];
+}
+
+static enum dist_error submit(struct server *s, struct served *served)
+{
+	struct dist__seat_work **place = find_place(s);
+	struct dist__seat_work *work;
+	enum dist_error error;
+
+	if (!place)
+		return DIST_ERR_NO_MEMORY;
+	error = dist__seat_work_new(s->seat, served->members.rank,
+				    served->members.world_size, &work);
+	if (error)
+		return error;
+	error = served->backend->ops->submit(served->backend,
+					     dist__seat_work_op(work));
+	if (error) {
+		dist__seat_work_free(work);
+		return error;
+	}
+	*place = work;
+	s->seat->work = (uint32_t)(place - s->works) + 1;
+	return DIST_OK;
+}
+
+/* Waits for an operation, or looks whether it is done. */
+static enum dist_error look(struct server *s, struct served *served, bool waits)
+{
+	const struct dist__backend_ops *ops = served->backend->ops;
+	struct dist__seat_slot *seat = s->seat;
+	uint32_t number = seat->work - 1;
+	struct dist__op *op;
+	enum dist_error error = DIST_OK, ended;
+
+	if (number >= s->num_works || !s->works[number])
+		return DIST_ERR_INVALID_ARGUMENT;
+	op = dist__seat_work_op(s->works[number]);
+	if (waits)
+		error = ops->wait(served->backend, op, seat->time_ns);
+	else
+		(void)ops->test(served->backend, op);
+	seat->done = dist__op_is_done(op);
+	if (!seat->done)
+		return error;
+	ended = dist__seat_work_end(s->works[number], seat);
+	s->works[number] = NULL;
+	return waits && error ? error : ended;
+}
+
+static enum dist_error compute(struct server *s, struct served *served)
+{
+	return served->backend->ops->compute(served->backend, s->seat->time_ns,
+					     dist__seat_word(s->seat->text));
+}
+
+static enum dist_error give_up(struct server *s, struct served *served)
+{
+	(void)s;
+	served->backend->ops->abort(served->backend);
+	return DIST_OK;
+}
+
+static enum dist_error tell_failure(struct server *s, struct served *served)
+{
+	const char *text =
+		served->backend->ops->failure_text
+			? served->backend->ops->failure_text(served->backend)
+			: "";
+
+	snprintf(s->seat->text, sizeof s->seat->text, "%s", text);
+	return DIST_OK;
+}
+
+static enum dist_error sleep_for(const struct server *s, int64_t duration_ns)
+{
+	dist__sim_pay(&s->rank->actor);
+	dist__sim_pass(&s->rank->actor, (double)duration_ns * 1e-9);
+	return DIST_OK;
+}
+
+static enum dist_error serve_backend(struct server *s)
+{
+	uint32_t number = s->seat->object - 1;
+	struct served *served;
+
+	if (number >= s->num_backends || !s->backends[number]->backend)
+		return DIST_ERR_INVALID_ARGUMENT;
+	served = s->backends[number];
+	switch (s->seat->code) {
+	case DIST__SEAT_BACKEND_FREE:
+		return backend_free(s, served);
+	case DIST__SEAT_RUN:
+		return run(s, served);
+	case DIST__SEAT_SUBMIT:
+		return submit(s, served);
+	case DIST__SEAT_WAIT:
+		return look(s, served, true);
+	case DIST__SEAT_TEST:
+		return look(s, served, false);
+	case DIST__SEAT_COMPUTE:
+		return compute(s, served);
+	case DIST__SEAT_ABORT:
+		return give_up(s, served);
+	case DIST__SEAT_FAILURE:
+		return tell_failure(s, served);
+	default:
+		return DIST_ERR_INVALID_ARGUMENT;
+	}
+}
+
+static enum dist_error serve(struct server *s)
+{
+	struct dist__seat_slot *seat = s->seat;
+
+	if (seat->charge_ns > 0)
+		(void)sleep_for(s, seat->charge_ns);
+	switch (seat->code) {
+	case DIST__SEAT_ATTACH:
+		return attach(s);
+	case DIST__SEAT_DETACH:
+		return detach(s);
+	case DIST__SEAT_BACKEND_NEW:
+		return backend_new(s);
+	case DIST__SEAT_SLEEP:
+		return sleep_for(s, seat->time_ns);
+	case DIST__SEAT_STORE_SET:
+	case DIST__SEAT_STORE_ADD:
+	case DIST__SEAT_STORE_COMPARE:
+	case DIST__SEAT_STORE_DELETE:
+	case DIST__SEAT_STORE_COUNT:
+	case DIST__SEAT_STORE_LOOK:
+	case DIST__SEAT_STORE_WAIT:
+	case DIST__SEAT_STORE_FETCH:
+		return dist__seat_store_serve(
+			here.store, s->world->world_size / s->world->present,
+			seat, &s->value);
+	default:
+		return serve_backend(s);
+	}
+}
+
+/* ---- the rank ------------------------------------------------------------ */
+
+/* The rank's status, now that its process has ended. */
+static int leave(struct server *s)
+{
+	struct check_slot *slot = &s->world->board->slots[s->rank->rank];
+	int status = s->seat->status;
+
+	if (!s->seat->left) {
+		s->rank->killed_by = SIGKILL;
+	} else if (WIFSIGNALED(status)) {
+		s->rank->killed_by = WTERMSIG(status);
+	} else {
+		return WEXITSTATUS(status);
+	}
+	if (!s->world->ended)
+		slot->state = CHECK_RANK_LOST;
+	return 128 + s->rank->killed_by;
+}
+
+/* Of a rank that was killed, back ends are left that others may look at. */
+static void empty(struct server *s)
+{
+	for (uint32_t i = 0; i < s->num_backends; i++)
+		if (!s->backends[i]->backend)
+			free(s->backends[i]);
+	free(s->backends);
+	free(s->works);
+}
+
+int dist__seat_rank(void *job)
+{
+	struct dist__sim_world *world = dist__sim_running();
+	struct dist__sim_actor *actor = sg_actor_self_get_data();
+	struct server s = {.world = world, .rank = actor->rank};
+	enum dist_error error;
+
+	if (!open_seats(world, job))
+		return DIST_EXIT_INTERNAL;
+	s.seat = dist__seat_at(here.head, s.rank->rank);
+	while (await(&s)) {
+		dist__sim_watch_note(s.rank);
+		error = serve(&s);
+		dist__sim_pay(actor);
+		s.seat->now_ns = dist__sim_now_ns(world);
+		answer(&s, error);
+		/* Others may go on in this instant, too. */
+		if (!world->ended)
+			sg_actor_yield();
+	}
+	empty(&s);
+	return leave(&s);
+}

@@ -1,0 +1,15 @@
+/*
+ * transport.h - the transport of a simulated rank. Private to sim/.
+ */
+#ifndef LOCKSTEP_SIM_TRANSPORT_H
+#define LOCKSTEP_SIM_TRANSPORT_H
+
+#include "sim/world.h"
+
+extern const struct dist__transport_ops dist__sim_transport_ops;
+
+/* dist__sim_close ends what a rank left behind when its program returned:
+ * messages in flight fail, lanes run dry. */
+void dist__sim_close(struct dist__sim_rank *rank);
+
+#endif

@@ -1,0 +1,430 @@
+/*
+ * watch.c - the side of a watched simulation that is simulated: where its
+ * records lie, and what it leaves behind when a signal ends it.
+ *
+ * Signals that end a process are noted in the memory that is shared, with the
+ * calls that led there. Then the process stops itself: whoever watches it looks
+ * what these calls are, while it is still there, and lets it go on to die as it
+ * would have. A copy of the process has nobody who watches it.
+ *
+ * A rank program that calls exit() has ended like one that returns: its actor
+ * leaves exit() by the way it would have returned.
+ */
+#define _GNU_SOURCE /* on_exit, SA_ONSTACK, memfd_create */
+
+#include "sim/watch.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <simgrid/actor.h>
+#include <simgrid/engine.h>
+
+#include "check/cause.h"
+#include "check/watch/frames.h"
+#include "sim/engine/shim.h"
+#include "sim/progress.h"
+#include "sim/watch_report.h"
+
+/* What tells it takes more than a handler's usual stack, and so long at most.
+ */
+#define HANDLER_STACK ((size_t)1 << 20)
+#define LIMIT_S       20
+
+/* Those that end a process, and that which asks where it is. */
+static const int numbers[] = {SIGSEGV, SIGBUS,  SIGFPE, SIGILL,
+			      SIGABRT, SIGTRAP, SIGSYS, DIST__SIM_LOOK_SIGNAL};
+#define NUMBERS (sizeof numbers / sizeof *numbers)
+
+/* A process simulates one world, so this is the process's. */
+static struct {
+	struct dist__sim_world *world; /* NULL: none is simulated now */
+	pid_t process;                 /* that simulates; not one it forked */
+	pthread_t thread;
+	bool handles_exit;
+	void *stack; /* of the handlers; NULL: there are none */
+	stack_t stack_before;
+	struct sigaction before[NUMBERS];
+} here;
+
+/* ---- where it is -------------------------------------------------------- */
+
+/* The rank whose program this actor is, or that a lane works for; NULL: the
+ * engine, or what carries messages for it. */
+static struct dist__sim_rank *rank_here(bool *in_program)
+{
+	struct dist__sim_world *world = here.world;
+	char *actor, *first = (char *)world->ranks;
+	size_t size = (size_t)world->present * sizeof world->ranks[0];
+
+	*in_program = false;
+	if (!pthread_equal(pthread_self(), here.thread))
+		return &world->ranks[world->watch->running];
+	actor = sg_actor_self_get_data();
+	if (actor < first || actor >= first + size)
+		return NULL;
+	*in_program = true;
+	return ((struct dist__sim_actor *)actor)->rank;
+}
+
+static enum dist__sim_spot spot_of(const struct dist__sim_rank *rank)
+{
+	const struct check_slot *slot;
+
+	if (!rank)
+		return DIST__SIM_ENGINE;
+	slot = &here.world->board->slots[rank->rank];
+	return slot->state == CHECK_RANK_WAITING ? DIST__SIM_CALL
+						 : DIST__SIM_PROGRAM;
+}
+
+/* Whether address is where the stack of rank ends. */
+static bool is_below_stack(const struct dist__sim_rank *rank,
+			   const void *address)
+{
+	uintptr_t at = (uintptr_t)address, top = rank->stack_top;
+	uint64_t size = here.world->watch->stack_bytes;
+
+	return at < top - size + 4096 &&
+	       at >= top - size - DIST__STACK_GUARD - 4096;
+}
+
+static void note(int number, const siginfo_t *info)
+{
+	struct dist__sim_watch *watch = here.world->watch;
+	bool in_program;
+	const struct dist__sim_rank *rank = rank_here(&in_program);
+
+	watch->tally = here.world->tally;
+	watch->rank = rank ? rank->rank : -1;
+	watch->spot = spot_of(rank);
+	watch->overflow = rank && in_program &&
+			  (number == SIGSEGV || number == SIGBUS) &&
+			  is_below_stack(rank, info->si_addr);
+	/* Ranks that are processes stand where their last call says. */
+	if (here.world->has_seats)
+		watch->frames[0] = 0;
+	else
+		dist__frames_of_fault(watch->frames, DIST__SIM_FRAMES);
+	__atomic_store_n(&watch->number, number, __ATOMIC_RELEASE);
+}
+
+/* ---- telling ------------------------------------------------------------ */
+
+static void restore(void)
+{
+	for (size_t i = 0; i < NUMBERS; i++)
+		(void)sigaction(numbers[i], &here.before[i], NULL);
+}
+
+/* In a copy: the memory of the process may be in any state. */
+static _Noreturn void report_fatal(int number)
+{
+	struct dist__sim_watch *watch = here.world->watch;
+	struct check_cause cause = {
+		.weight = 3, .rank = watch->rank, .lost = true};
+	sigset_t none;
+
+	restore();
+	sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+	(void)signal(SIGALRM, SIG_DFL);
+	(void)alarm(LIMIT_S);
+	dist__sim_watch_describe(watch, number, cause.how, sizeof cause.how);
+	_exit(dist__sim_watch_report(watch, here.world->board, &cause, 0));
+}
+
+/* Has the verdict told by a copy of this process; returns its exit status, -1
+ * if it has none. */
+static int tell_in_copy(int number)
+{
+	int status = 0;
+	pid_t copy = fork();
+
+	if (copy == 0)
+		report_fatal(number);
+	while (copy > 0 && waitpid(copy, &status, 0) < 0)
+		if (errno != EINTR)
+			return -1;
+	return copy > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void handle(int number, siginfo_t *info, void *context)
+{
+	int status;
+
+	(void)context;
+	if (!here.world || getpid() != here.process) {
+		if (number == DIST__SIM_LOOK_SIGNAL)
+			return;
+		(void)signal(number, SIG_DFL);
+		(void)raise(number);
+		return;
+	}
+	note(number, info);
+	if (here.world->watch->watcher) {
+		(void)raise(SIGSTOP);
+		if (number == DIST__SIM_LOOK_SIGNAL)
+			return;
+	} else if (number == DIST__SIM_LOOK_SIGNAL) {
+		return;
+	} else {
+		status = tell_in_copy(number);
+		if (status >= 0)
+			_exit(status);
+	}
+	/* Once more, and for good: a core may be wanted. */
+	restore();
+	(void)signal(number, SIG_DFL);
+	(void)raise(number);
+}
+
+/* Those that the program has not taken itself. */
+static void catch_signals(void)
+{
+	stack_t stack = {.ss_size = HANDLER_STACK};
+	struct sigaction own = {.sa_flags = SA_SIGINFO | SA_ONSTACK};
+
+	/* What this loads is not to be loaded by a handler. */
+	(void)dist__frames_outermost();
+	here.stack = mmap(NULL, HANDLER_STACK, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (here.stack == MAP_FAILED) {
+		here.stack = NULL;
+		return;
+	}
+	stack.ss_sp = here.stack;
+	(void)sigaltstack(&stack, &here.stack_before);
+	own.sa_sigaction = handle;
+	sigfillset(&own.sa_mask);
+	for (size_t i = 0; i < NUMBERS; i++) {
+		(void)sigaction(numbers[i], NULL, &here.before[i]);
+		/* The engine has taken SIGSEGV, and no other. */
+		if (numbers[i] == SIGSEGV ||
+		    here.before[i].sa_handler == SIG_DFL)
+			(void)sigaction(numbers[i], &own, NULL);
+	}
+}
+
+static void release_signals(void)
+{
+	if (!here.stack)
+		return;
+	restore();
+	(void)sigaltstack(&here.stack_before, NULL);
+	(void)munmap(here.stack, HANDLER_STACK);
+	here.stack = NULL;
+}
+
+/* ---- exit() ------------------------------------------------------------- */
+
+static void catch_exit(void);
+
+/* With the status of exit(), before anything else that runs at exit: the engine
+ * is whole. */
+static void leave(int status, void *arg)
+{
+	struct dist__sim_rank *rank;
+	bool in_program;
+
+	(void)arg;
+	if (!here.world || getpid() != here.process)
+		return;
+	rank = rank_here(&in_program);
+	if (!in_program)
+		return;
+	catch_exit();
+	rank->status = status;
+	/* Here, for what is on the way may go to memory of the program's. */
+	rank->world->ops->finish(rank);
+	longjmp(*rank->way_out, 1);
+}
+
+/* What the engine makes on its way is to go at exit before what was registered
+ * before it was made. But first of all goes what belongs to the thread: that
+ * registers ours, which is the last then and goes first. */
+static void prepare_to_leave(void *arg)
+{
+	(void)arg;
+	here.handles_exit = false;
+	if (here.world && getpid() == here.process)
+		(void)on_exit(leave, NULL);
+}
+
+static void catch_exit(void)
+{
+	if (!here.handles_exit)
+		here.handles_exit =
+			dist__engine_at_thread_exit(prepare_to_leave, NULL);
+}
+
+void dist__sim_watch_rank(struct dist__sim_rank *rank)
+{
+	struct dist__sim_world *world = rank->world;
+	jmp_buf way_out;
+
+	rank->way_out = &way_out;
+	rank->stack_top = (uintptr_t)__builtin_frame_address(0);
+	dist__sim_watch_note(rank);
+	if (setjmp(way_out))
+		return;
+	rank->status = world->rank_main(world->arg);
+	world->ops->finish(rank);
+}
+
+/* ---- what is shared ----------------------------------------------------- */
+
+/* The memory that a launcher shares with this process, its own child; NULL:
+ * there is none. */
+static struct dist__sim_watch *find_watch(int fd)
+{
+	struct dist__sim_watch *watch;
+	struct stat status;
+
+	if (fd < 0 || fstat(fd, &status) || status.st_size < DIST__SIM_RECORDS)
+		return NULL;
+	watch = mmap(NULL, DIST__SIM_RECORDS, PROT_READ | PROT_WRITE,
+		     MAP_SHARED, fd, 0);
+	if (watch == MAP_FAILED)
+		return NULL;
+	if (watch->magic == DIST__SIM_WATCH_MAGIC &&
+	    watch->watcher == getppid() && watch->phase == DIST__SIM_IDLE)
+		return watch;
+	(void)munmap(watch, DIST__SIM_RECORDS);
+	return NULL;
+}
+
+/* Puts the records, which nobody has touched yet, where the watcher looks. */
+static bool share_board(struct dist__sim_world *world, int fd)
+{
+	size_t bytes = check_board_bytes((uint32_t)world->present);
+	struct check_board *board;
+
+	if (ftruncate(fd, DIST__SIM_RECORDS) ||
+	    ftruncate(fd, (off_t)(DIST__SIM_RECORDS + bytes)))
+		return false;
+	board = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+		     DIST__SIM_RECORDS);
+	if (board == MAP_FAILED)
+		return false;
+	check_board_init(board, (uint32_t)world->present);
+	free(world->board);
+	world->board = board;
+	world->board_fd = fd;
+	world->shares_board = true;
+	return true;
+}
+
+bool dist__sim_watch_share(struct dist__sim_world *world)
+{
+	int fd;
+
+	world->has_seats = true;
+	if (world->shares_board)
+		return true;
+	fd = memfd_create("lockstep-records", MFD_CLOEXEC);
+	return fd >= 0 && share_board(world, fd);
+}
+
+static void advance(void *arg)
+{
+	struct dist__sim_world *world = arg;
+
+	world->watch->now_ns = (int64_t)(simgrid_get_clock() * 1e9);
+	world->watch->steps++;
+}
+
+void dist__sim_watch_begin(struct dist__sim_world *world)
+{
+	struct dist__sim_watch *shared;
+
+	shared = world->log ? NULL : find_watch(world->watch_fd);
+	if (shared && share_board(world, world->watch_fd))
+		world->watch = shared;
+	else if (shared)
+		(void)munmap(shared, DIST__SIM_RECORDS);
+	here.world = world;
+	here.process = getpid();
+	here.thread = pthread_self();
+	world->watch->process = here.process;
+	world->watch->timeout_ns = world->timeout_ns;
+	world->watch->stack_bytes = world->stack_bytes;
+	world->watch->tally = world->tally;
+	if (world->token)
+		snprintf(world->watch->token, sizeof world->watch->token, "%s",
+			 world->token);
+	dist__engine_on_advance(advance, world);
+	/* Ranks that are threads have no handler's stack, and cannot leave
+	 * exit(), of which there is one at a time. */
+	if (dist__platform_can_copy() && !world->log)
+		catch_signals();
+	if (dist__platform_can_copy())
+		catch_exit();
+	world->watch->phase = DIST__SIM_BUSY;
+}
+
+void dist__sim_watch_end(struct dist__sim_world *world)
+{
+	world->watch->phase = DIST__SIM_IDLE;
+	here.world = NULL;
+	release_signals();
+}
+
+void dist__sim_watch_copy(int fd, void *copy, const void *records, size_t bytes)
+{
+	off_t size = (off_t)bytes, at = 0, end;
+	const char *from = records;
+	char *to = copy;
+
+	while (at < size) {
+		at = lseek(fd, DIST__SIM_RECORDS + at, SEEK_DATA);
+		if (at < 0)
+			return;
+		end = lseek(fd, at, SEEK_HOLE);
+		at -= DIST__SIM_RECORDS;
+		end = end < 0 ? size : end - DIST__SIM_RECORDS;
+		end = end < size ? end : size;
+		memcpy(to + at, from + at, (size_t)(end - at));
+		at = end;
+	}
+}
+
+bool dist__sim_watch_part(struct dist__sim_world *world)
+{
+	size_t bytes = check_board_bytes((uint32_t)world->present);
+	void *own;
+
+	here.process = getpid();
+	release_signals();
+	world->own_watch = *world->watch;
+	world->own_watch.watcher = 0;
+	world->watch = &world->own_watch;
+	if (!world->shares_board)
+		return true;
+	own = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (own == MAP_FAILED)
+		return false;
+	dist__sim_watch_copy(world->board_fd, own, world->board, bytes);
+	world->shares_board = false; /* though mapped yet */
+	return mremap(own, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
+		      world->board) != MAP_FAILED;
+}
+
+void dist__sim_watch_release(struct dist__sim_world *world)
+{
+	if (world->shares_board)
+		(void)munmap(world->board,
+			     check_board_bytes((uint32_t)world->present));
+	else
+		free(world->board);
+}

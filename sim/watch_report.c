@@ -1,0 +1,118 @@
+/* watch_report.c - the verdict on a simulation that did not come to its end. */
+#include "sim/watch_report.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "check/cause.h"
+#include "check/outputs.h"
+#include "check/watch/source.h"
+#include "lockstep/dist.h"
+
+/* Finds the line; the process is there yet. */
+static void find_place(const struct dist__sim_watch *watch,
+		       struct check_place *place)
+{
+	struct dist__source source;
+
+	if (watch->spot == DIST__SIM_NOWHERE || watch->frames[0] == 0)
+		return;
+	source = dist__source_of(watch->process, watch->frames,
+				 DIST__SIM_FRAMES);
+	if (source.file[0])
+		check_site_set(&place->site, source.file, source.line);
+	snprintf(place->function, sizeof place->function, "%s",
+		 source.function);
+}
+
+static void advise(const struct dist__sim_watch *watch, char *text, size_t size)
+{
+	snprintf(text, size,
+		 "a rank's stack has %.6g MiB: give --stack-size (or "
+		 "LOCKSTEP_STACK_SIZE) more, or keep large arrays elsewhere",
+		 (double)watch->stack_bytes / (1 << 20));
+}
+
+void dist__sim_watch_describe(const struct dist__sim_watch *watch, int number,
+			      char *text, size_t size)
+{
+	if (watch->overflow)
+		snprintf(text, size, "overflowed its stack (signal %d)",
+			 number);
+	else
+		snprintf(text, size, "was killed by signal %d (%s)", number,
+			 strsignal(number));
+}
+
+/* Nothing of a rank's was at work: the fault is none of the program's. */
+static int tell_of_engine(const struct check_cause *cause)
+{
+	fprintf(stderr,
+		"lockstep: internal error: the simulation %s, outside the "
+		"program of any rank\n",
+		cause->how);
+	return DIST_EXIT_INTERNAL;
+}
+
+static int conclude(const struct dist__sim_watch *watch,
+		    const struct check_board *board,
+		    const struct check_facts *facts,
+		    const struct check_verdict *verdict)
+{
+	struct check_count why[DIST__BY_NUM + 1];
+	const struct check_simulated simulated =
+		dist__tally_report(&watch->tally, why);
+	const struct check_job job = {.board = board,
+				      .facts = facts,
+				      .verdict = verdict,
+				      .world = "sim",
+				      .replay = watch->token[0] ? watch->token
+								: NULL,
+				      .simulated = &simulated};
+
+	fflush(stdout);
+	return check_conclude(stderr, &job, NULL);
+}
+
+int dist__sim_watch_report(const struct dist__sim_watch *watch,
+			   struct check_board *board,
+			   const struct check_cause *cause, int64_t endless_ns)
+{
+	struct check_facts facts = {.now_ns = watch->now_ns,
+				    .timeout_ns = watch->timeout_ns,
+				    .lost_rank = cause->rank,
+				    .endless_ns = endless_ns};
+	struct check_verdict verdict = {CHECK_TIMEOUT, cause->rank};
+	char advice[160];
+
+	if (cause->rank < 0)
+		return tell_of_engine(cause);
+	if (board && (uint32_t)cause->rank >= board->world_size)
+		board = NULL;
+	memcpy(facts.lost_how, cause->how, sizeof facts.lost_how);
+	find_place(watch, &facts.lost_at);
+	if (watch->overflow) {
+		advise(watch, advice, sizeof advice);
+		facts.advice = advice;
+	}
+	if (board)
+		board->slots[cause->rank].state =
+			endless_ns ? CHECK_RANK_RUNNING : CHECK_RANK_LOST;
+	if (!endless_ns)
+		verdict = check_judge_cause(board, &facts, cause);
+	return conclude(watch, board, &facts, &verdict);
+}
+
+void dist__sim_watch_report_interrupted(const struct dist__sim_watch *watch,
+					const struct check_board *board,
+					int number)
+{
+	const struct check_facts facts = {.now_ns = watch->now_ns,
+					  .timeout_ns = watch->timeout_ns,
+					  .lost_rank = -1,
+					  .signal = number};
+	const struct check_verdict verdict =
+		check_judge_interrupted(board, &facts);
+
+	(void)conclude(watch, board, &facts, &verdict);
+}

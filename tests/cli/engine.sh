@@ -1,0 +1,59 @@
+#!/bin/bash
+# The simulation engine is loaded by what simulates, and by nothing else; where
+# it cannot be, one line says so.
+. tests/cli/support.bash
+
+[ "$SANITIZED" = no ] || {
+	echo "under sanitizers SimGrid is linked"
+	exit 77
+}
+built=$(dirname "$LOCKSTEP")
+engine=liblockstep-sim.so.0
+
+# loads WANTED WORDS... - whether a command, or a process that it starts, loads
+# SimGrid: yes or no.
+loads() {
+	local wanted=$1 found=no
+
+	shift
+	rm -f "$scratch"/loaded.*
+	LD_DEBUG=files LD_DEBUG_OUTPUT=$scratch/loaded timeout 250 "$@" \
+		>"$scratch/out" 2>&1 </dev/null || fail "$*: $(cat "$scratch/out")"
+	grep -q 'calling init: .*/libc\.so' "$scratch"/loaded.* ||
+		fail "$*: the loader says nothing"
+	grep -q 'calling init: .*/libsimgrid' "$scratch"/loaded.* && found=yes
+	[ $found = "$wanted" ] || fail "$*: loads SimGrid: $found"
+}
+
+loads no "$LOCKSTEP" --version
+loads no "$LOCKSTEP" help predict
+loads no "$LOCKSTEP" run --nproc-per-node 2 hello
+loads no "$LOCKSTEP" run --nproc-per-node 2 "$wrong" half_precision_on_one correct
+loads yes "$LOCKSTEP" run --backend sim --platform star-8 --nproc-per-node 2 hello
+loads yes "$LOCKSTEP" platform show star-8
+if ldd "$built/liblockstep.so.0" | grep -q simgrid; then
+	fail "whoever loads the library loads SimGrid"
+fi
+
+# Where nothing is right of it but its name, and where LD_LIBRARY_PATH says it is.
+mkdir "$scratch/bin"
+cp "$LOCKSTEP" "$scratch/bin/"
+: >"$scratch/bin/$engine"
+LOCKSTEP=$scratch/bin/lockstep
+export LOCKSTEP_DATA=$PWD/scenarios
+missing="no simulation engine: .*$engine: "
+expect_refusal "^lockstep platform show: $missing" platform show star-8
+expect 2 list platforms
+expect_err "^lockstep list: $missing"
+[ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "more than one line: list platforms"
+expect_refusal "^lockstep predict: $missing" predict --model resnet50 --gpu H100 \
+	--platform star-8 --world-size 8
+expect 77 run --backend sim --platform star-8 --nproc-per-node 2 hello
+expect_err "^lockstep: back end sim: $missing"
+[ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "more than one line: run"
+expect 0 run --nproc-per-node 2 hello
+rm "$scratch/bin/$engine"
+export LD_LIBRARY_PATH=$built
+expect 0 platform show star-8
+
+finish

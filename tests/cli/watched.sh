@@ -1,0 +1,43 @@
+#!/bin/bash
+# A simulated rank that ends the process of all, under run, check and by hand.
+# Every other way is tried in tests/unit/sim_watch.c.
+. tests/cli/support.bash
+
+if [ "$SANITIZED" = yes ]; then
+	echo "skipped: the sanitizers have the signals"
+	exit 0
+fi
+program=$(dirname "$LOCKSTEP")/tests/cli/misbehave
+simulate=(--backend sim --platform star-8 --world-size 3)
+
+expect 0 check "${simulate[@]}" "$program" none none 0
+for command in run check; do
+	expect 13 $command "${simulate[@]}" --json "$scratch/json" "$program" \
+		segv wait 1
+	expect_err 'rank lost: rank 1 was killed by signal 11'
+	expect_err 'it was in err at tests/support/misbehave\.c:[0-9]+'
+	grep -q '"verdict": "lost"' "$scratch/json" || fail "$command: no JSON"
+	expect 12 $command "${simulate[@]}" --patience 0.2 "$program" \
+		endless call 2
+	expect_err 'timeout: rank 2 has run for [0-9.]+ s without a call'
+done
+
+# A small stack is too small, and a large one is not.
+expect 13 run "${simulate[@]}" --stack-size 64KiB "$program" overflow call 0
+expect_err 'rank 0 overflowed its stack'
+expect_err 'has 0\.0625 MiB: give --stack-size'
+expect 2 run "${simulate[@]}" --stack-size 12 "$program" none none 0
+expect_err '--stack-size: expected a size with its unit'
+
+# Started by hand nobody watches, but the verdict is told.
+export LOCKSTEP_BACKEND=sim LOCKSTEP_PLATFORM=$PWD/scenarios/platforms/star-8.xml
+export WORLD_SIZE=3
+status=0
+"$program" abort call 1 2>"$scratch/err" || status=$?
+[ $status -eq 13 ] || fail "by hand: status $status"
+expect_err 'rank lost: rank 1 was killed by signal 6'
+status=0
+"$program" exit3 call 1 2>"$scratch/err" || status=$?
+[ $status -eq 13 ] || fail "by hand, exit: status $status"
+
+finish

@@ -1,0 +1,128 @@
+#include "tests/support/misbehave.h"
+
+#include <lockstep/dist.h>
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The job, and which of its ranks has begun last: they begin in their order. */
+struct job {
+	const char *kind, *point;
+	int culprit, next;
+};
+
+static volatile int zero;
+static volatile int *volatile nowhere;
+
+static int overflow(int n)
+{
+	volatile char frame[4096];
+
+	frame[0] = (char)n;
+	return zero ? n : overflow(n + 1) + frame[0]; /* bad: overflow */
+}
+
+static bool is(const struct job *job, const char *kind)
+{
+	return strcmp(job->kind, kind) == 0;
+}
+
+static bool is_here(const struct job *job, int rank, const char *point)
+{
+	return rank == job->culprit && strcmp(job->point, point) == 0;
+}
+
+/* Returns whether the rank shall return. */
+static bool err(const struct job *job, int rank, const char *point)
+{
+	if (!is_here(job, rank, point))
+		return false;
+	if (is(job, "exit0"))
+		exit(0);
+	if (is(job, "exit3"))
+		exit(3);
+	if (is(job, "segv"))
+		*nowhere = 1; /* bad: segv */
+	if (is(job, "abort"))
+		abort(); /* bad: abort */
+	if (is(job, "fpe"))
+		zero = 7 / zero; /* bad: fpe */
+	if (is(job, "kill"))
+		(void)raise(SIGKILL);
+	if (is(job, "overflow"))
+		zero = overflow(1);
+	while (is(job, "endless")) /* bad: endless */
+		for (int i = 0; i < 1000000000; i++)
+			zero = 0; /* bad: endless */
+	return is(job, "return");
+}
+
+static enum dist_error sum(struct dist_group *group, float *x)
+{
+	return dist_all_reduce(group, dist_tensor(x, 4, DIST_FLOAT32), DIST_SUM,
+			       NULL); /* bad: segv in a call */
+}
+
+static enum dist_error sum_later(const struct job *job, int rank,
+				 struct dist_group *group, float *x, bool *left)
+{
+	struct dist_work *work;
+	enum dist_error error = dist_all_reduce(
+		group, dist_tensor(x, 4, DIST_FLOAT32), DIST_SUM, &work);
+
+	*left = !error && err(job, rank, "wait");
+	if (error || *left)
+		return error;
+	return dist_work_wait(work, DIST_TIMEOUT_NEVER);
+}
+
+static enum dist_error sum_in_group(const struct job *job, int rank,
+				    struct dist_group *parent, float *x,
+				    bool *left)
+{
+	static const int ranks[] = {0, 1, 2};
+	struct dist_group *group;
+	enum dist_error error = dist_new_group(parent, ranks, 3, NULL, &group);
+
+	if (error)
+		return error;
+	if (is(job, "segv") && is_here(job, rank, "group"))
+		return sum(group, (float *)64);
+	*left = err(job, rank, "group");
+	return *left ? DIST_OK : sum(group, x);
+}
+
+static int run(void *arg)
+{
+	static float x[3][4];
+	struct job *job = arg;
+	struct dist_group *group;
+	enum dist_error error;
+	int rank = job->next++;
+	bool left = err(job, rank, "init");
+
+	if (left)
+		return 0;
+	error = dist_init_process_group(NULL, &group);
+	left = !error && err(job, rank, "call");
+	if (!error && !left)
+		error = sum(group, x[rank]);
+	if (!error && !left)
+		error = sum_later(job, rank, group, x[rank], &left);
+	if (!error && !left)
+		error = sum_in_group(job, rank, group, x[rank], &left);
+	if (!error && !left)
+		error = dist_destroy_process_group(group);
+	if (!error && !left)
+		(void)err(job, rank, "end");
+	return error ? 1 : 0;
+}
+
+int misbehave(const char *kind, const char *point, int rank)
+{
+	struct job job = {kind, point, rank, 0};
+
+	return dist_launch(NULL, run, &job);
+}

@@ -1,0 +1,18 @@
+/* misbehave.h - ranks of which one does not do what is expected of a program.
+ */
+#ifndef LOCKSTEP_TESTS_SUPPORT_MISBEHAVE_H
+#define LOCKSTEP_TESTS_SUPPORT_MISBEHAVE_H
+
+/*
+ * misbehave runs ranks, as the environment says, of which number rank does kind
+ * at point, and returns the exit status of the job.
+ *
+ * Kinds: none, exit0, exit3, return, segv, abort, fpe, kill, overflow, endless.
+ * Points: init, before that; call, before a collective; wait, between issue and
+ * wait; group, before a collective of another group, or for segv in it; end,
+ * after the last call. The lines at which they happen say "bad: KIND" in
+ * misbehave.c.
+ */
+int misbehave(const char *kind, const char *point, int rank);
+
+#endif

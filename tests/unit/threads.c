@@ -1,0 +1,57 @@
+/* A rank of which one thread issues and another one waits. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "lockstep/dist.h"
+#include "tests/support/threaded.h"
+
+Test(threads, one_issues_and_another_completes)
+{
+	static const char *const levels[] = {"off", "info"};
+
+	for (int i = 0; i < 2; i++) {
+		const struct dist_launch_options options = {
+			.backend = "tcp", .world_size = 3, .debug = levels[i]};
+
+		cr_expect_eq(dist_launch(&options, threaded_rank, NULL),
+			     DIST_EXIT_OK, "debug %s", levels[i]);
+	}
+}
+
+/* ---- where there is one thread ------------------------------------------ */
+
+static int refused_rank(void *arg)
+{
+	struct dist_message message;
+	struct dist_group *group;
+	struct dist_work *work;
+	int wrong = 0;
+
+	(void)arg;
+	if (dist_init_process_group(NULL, &group))
+		return 1;
+	wrong += dist_allow_threads(group) != DIST_ERR_UNSUPPORTED;
+	dist_error_message_copy(group, &message);
+	wrong += strcmp(message.text, "allow_threads: a rank of back end sim "
+				      "has one thread") != 0;
+	if (dist_barrier(group, &work))
+		return 1;
+	wrong += dist_work_wait_aside(work, DIST_TIMEOUT_OF_GROUP) !=
+		 DIST_ERR_UNSUPPORTED;
+	wrong += dist_work_wait(work, DIST_TIMEOUT_OF_GROUP) != DIST_OK;
+	dist_work_free(work);
+	wrong += dist_destroy_process_group(group) != DIST_OK;
+	return wrong;
+}
+
+Test(threads, a_simulated_rank_has_one)
+{
+	const struct dist_launch_options options = {
+		.backend = "sim",
+		.world_size = 2,
+		.platform = "tests/support/star4.xml"};
+
+	cr_expect_eq(dist_launch(&options, refused_rank, NULL), DIST_EXIT_OK);
+	cr_expect_eq(dist_allow_threads(NULL), DIST_ERR_INVALID_ARGUMENT);
+	cr_expect_eq(dist_work_wait_aside(NULL, 1), DIST_ERR_INVALID_ARGUMENT);
+}

@@ -1,0 +1,118 @@
+/*
+ * launch.c - dist_launch(): completes the options from the environment, then
+ * hands over to the world they name.
+ */
+#include <limits.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/quantity.h"
+#include "worlds/worlds.h"
+
+/* A string: the option, else a variable that is set and not empty. */
+static const char *string_of(const char *option, const char *variable)
+{
+	const char *value = option ? option : getenv(variable);
+
+	return value && *value ? value : NULL;
+}
+
+__attribute__((format(printf, 1, 2))) static int refuse(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	fputs("lockstep: ", stderr);
+	vfprintf(stderr, format, args);
+	fputc('\n', stderr);
+	va_end(args);
+	return DIST_EXIT_USAGE;
+}
+
+static int complete_world_size(struct dist_launch_options *options)
+{
+	const char *text = string_of(NULL, "WORLD_SIZE");
+	int64_t n;
+
+	if (options->world_size < 0)
+		return refuse("world size %d: expected 1 or more",
+			      options->world_size);
+	if (options->world_size > 0)
+		return 0;
+	if (!text) {
+		options->world_size = 1;
+		return 0;
+	}
+	if (!dist__count_read(text, 1, INT_MAX, &n))
+		return refuse("WORLD_SIZE is \"%s\": expected 1 or more", text);
+	options->world_size = (int)n;
+	return 0;
+}
+
+static int complete_timeout(struct dist_launch_options *options)
+{
+	const char *text = string_of(NULL, "LOCKSTEP_TIMEOUT");
+
+	if (options->timeout_ns < 0)
+		return refuse("timeout %lld ns: expected more than 0",
+			      (long long)options->timeout_ns);
+	if (options->timeout_ns > 0)
+		return 0;
+	if (!text)
+		return 0; /* the world's default, once it is known */
+	if (!dist__seconds_read(text, &options->timeout_ns) ||
+	    options->timeout_ns == 0)
+		return refuse("LOCKSTEP_TIMEOUT is \"%s\": expected seconds, "
+			      "more than 0",
+			      text);
+	return 0;
+}
+
+int dist_launch(const struct dist_launch_options *given,
+		int (*rank_main)(void *arg), void *arg)
+{
+	struct dist_launch_options options = {0};
+	const struct dist__world *world;
+	struct dist_message why;
+	enum dist__debug debug;
+
+	if (given)
+		options = *given;
+	options.backend = string_of(options.backend, "LOCKSTEP_BACKEND");
+	if (!options.backend)
+		options.backend = "tcp";
+	options.platform = string_of(options.platform, "LOCKSTEP_PLATFORM");
+	options.links = string_of(options.links, "LOCKSTEP_LINKS");
+	options.profile = string_of(options.profile, "LOCKSTEP_PROFILE");
+	options.algorithm = string_of(options.algorithm, "LOCKSTEP_ALGORITHM");
+	options.fidelity = string_of(options.fidelity, "LOCKSTEP_FIDELITY");
+	options.p2p = string_of(options.p2p, "LOCKSTEP_P2P");
+	options.debug = string_of(options.debug, "LOCKSTEP_DEBUG");
+	options.trace = string_of(options.trace, "LOCKSTEP_TRACE");
+	options.replay = string_of(options.replay, "LOCKSTEP_REPLAY");
+	options.explore = string_of(options.explore, "LOCKSTEP_EXPLORE");
+	if (complete_world_size(&options) || complete_timeout(&options))
+		return DIST_EXIT_USAGE;
+	if (!dist__debug_parse(&debug, options.debug))
+		return refuse("debug is \"%s\": expected " DIST__DEBUG_LEVELS,
+			      options.debug);
+	world = dist__world_of_process(options.backend);
+	if (!world)
+		return refuse(
+			"unknown back end \"%s\": expected sim, tcp or nccl",
+			options.backend);
+	if ((options.replay || options.explore) && !world->in_process)
+		return refuse("%s: expected back end sim, not %s",
+			      options.replay ? "replay" : "explore",
+			      world->name);
+	if (!world->is_available(&why)) {
+		(void)refuse("back end %s: %s", world->name, why.text);
+		return DIST_EXIT_SKIPPED;
+	}
+	if (options.timeout_ns == 0)
+		options.timeout_ns = world->default_timeout_ns;
+	options.backend = world->name;
+	return world->launch(&options, rank_main, arg);
+}

@@ -1,0 +1,58 @@
+/* worlds.c - the one table of worlds: the only place that knows them by name.
+ */
+#include "worlds/worlds.h"
+
+#include <strings.h>
+
+#include "realbackend/launch/world.h"
+#include "realbackend/nccl/world.h"
+#include "realbackend/seat/world.h"
+#include "sim/launch.h"
+
+static const struct dist__world *const worlds[] = {
+	&dist__tcp_world,
+	&dist__sim_world,
+	&dist__nccl_world,
+	NULL,
+};
+
+const struct dist__world *const *dist__worlds(void)
+{
+	return worlds;
+}
+
+const struct dist__world *dist__world_find(const char *name)
+{
+	for (const struct dist__world *const *w = worlds; *w; w++)
+		if (strcasecmp((*w)->name, name) == 0)
+			return *w;
+	return NULL;
+}
+
+const struct dist__world *dist__world_of_process(const char *name)
+{
+	const struct dist__world *world = dist__world_find(name);
+
+	return world == &dist__sim_world && dist__seat_is_here()
+		       ? &dist__seat_world
+		       : world;
+}
+
+bool dist_is_available(void)
+{
+	struct dist_message why;
+
+	for (const struct dist__world *const *w = worlds; *w; w++)
+		if ((*w)->is_available(&why))
+			return true;
+	return false;
+}
+
+bool dist_is_backend_available(const char *backend)
+{
+	const struct dist__world *world =
+		backend ? dist__world_find(backend) : NULL;
+	struct dist_message why;
+
+	return world && world->is_available(&why);
+}

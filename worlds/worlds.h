@@ -1,0 +1,21 @@
+/*
+ * worlds.h - the one table of worlds. Above it are programs and the command,
+ * below it are the worlds, which do not know each other.
+ */
+#ifndef LOCKSTEP_WORLDS_WORLDS_H
+#define LOCKSTEP_WORLDS_WORLDS_H
+
+#include "core/backend.h"
+
+/* dist__worlds returns the table, ended by NULL. */
+const struct dist__world *const *dist__worlds(void);
+
+/* dist__world_find returns the world named name in any case, or NULL. */
+const struct dist__world *dist__world_find(const char *name);
+
+/* dist__world_of_process is dist__world_find for a program: where this process
+ * is a rank of a simulation that runs in another, the simulated world is
+ * there. */
+const struct dist__world *dist__world_of_process(const char *name);
+
+#endif
