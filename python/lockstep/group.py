@@ -1,0 +1,761 @@
+"""A process group of torch over a group of dist.h.
+
+One class serves every version of torch: a Python subclass of ProcessGroup is
+taken as the whole group, and its methods are found by name by callers in Python
+and through torch's trampolines by those in C++ (DDP's reducer, functional
+collectives). Where torch renamed a method both names are there.
+
+A call that torch makes with async_op=False runs in the caller's thread to its
+end. Others are started and return a Work.
+"""
+
+import atexit
+import ctypes
+import sys
+from collections import deque
+
+import torch
+import torch.distributed as dist
+import torch.distributed.distributed_c10d as c10d
+
+from . import charge, library, source
+from .library import byref, c_int, c_size_t, c_void_p
+from .work import Waiter, Work
+
+_C10D_FILE = c10d.__file__
+_OPS = {getattr(dist.ReduceOp.RedOpType, name): number
+        for number, name in enumerate(library.REDUCE_OPS)
+        if hasattr(dist.ReduceOp.RedOpType, name)}
+_PREMUL_SUM = getattr(dist.ReduceOp.RedOpType, "PREMUL_SUM", None)
+_Error = getattr(dist, "DistBackendError", RuntimeError)
+# What torch's profiles call them.
+_TITLES = {"dist_isend": "send", "dist_irecv": "recv",
+           "dist_all_gather_single": "_all_gather_base",
+           "dist_reduce_scatter_single": "_reduce_scatter_base",
+           "dist_all_to_all_single": "all_to_all"}
+_is_profiled = torch._C._autograd._profiler_enabled
+_PLAIN = (torch.Tensor, torch.nn.Parameter)
+
+
+class Group(dist.ProcessGroup):
+    """handle: of dist.h, owned; parent: the group it was made of, or None for
+    the default group; name: the one that scripts know the back end by."""
+
+    def __init__(self, lib, handle, rank, size, name="lockstep", parent=None):
+        super().__init__(rank, size)
+        self.lib = lib
+        self.handle = handle
+        self.parent = parent
+        self._rank, self._size, self._name = rank, size, name
+        self.simulated = lib.get_backend(handle) not in (b"tcp", b"nccl")
+        self.subgroups = []
+        self._group_name = self._group_desc = ""
+        self._sequence = 0
+        self._works = []
+        self._works_limit = 32
+        self._dropped = deque()  # of Works let go in flight, and their memory
+        self._waiter = None
+        self._has_threads = False  # of the default group
+        self._batch = None  # of _start_coalescing
+        self._to_self = {}  # tag: tensors sent to oneself, not yet received
+        self._done = Work(self, (), [])
+        self._dtypes = {getattr(torch, name): number
+                        for name, number in lib.dtypes.items()
+                        if hasattr(torch, name)}
+
+    # ---- what torch asks of a group -----------------------------------
+
+    def rank(self):
+        return self._rank
+
+    def size(self):
+        return self._size
+
+    def getBackendName(self):
+        """For C++, which takes one of another name for its own class."""
+        return "lockstep"
+
+    def name(self):
+        return self._name
+
+    _get_backend_name = name
+
+    @property
+    def _device_types(self):
+        gpu = ["cuda"] if torch.cuda.is_available() else []
+        return [torch.device(name) for name in ["cpu", *gpu]]
+
+    def getGroupName(self):
+        return self._group_name
+
+    def setGroupName(self, name):
+        self._group_name = name
+
+    def getGroupDesc(self):
+        return self._group_desc
+
+    def setGroupDesc(self, text):
+        self._group_desc = text
+
+    _set_group_name, _set_group_desc = setGroupName, setGroupDesc
+    group_name = property(getGroupName, setGroupName)
+    group_desc = property(getGroupDesc, setGroupDesc)
+
+    def _set_sequence_number_for_group(self):
+        self._sequence = 0
+
+    def _get_sequence_number_for_group(self):
+        return self._sequence
+
+    def set_timeout(self, timeout):
+        self._check("set_timeout", self.lib.set_timeout(
+            self.handle, library.nanoseconds(timeout)))
+
+    _set_default_timeout = set_timeout
+
+    # ---- ending ---------------------------------------------------------
+
+    def waiter(self):
+        """The thread that completes Futures."""
+        if self._waiter is None:
+            first = self.parent or self
+            if not first._has_threads:
+                self._check("get_future", self.lib.allow_threads(self.handle))
+                first._has_threads = True
+            self._waiter = Waiter()
+        return self._waiter
+
+    def keep(self, handles, memory):
+        """Keeps the memory of operations in flight whose Work is gone, until
+        they end: DDP's join and many scripts wait for some of them never."""
+        self._dropped.append((handles, memory))
+
+    def _free_dropped(self):
+        while self._dropped and all(map(self.lib.work_is_completed,
+                                        self._dropped[0][0])):
+            for handle in self._dropped.popleft()[0]:
+                self.lib.work_free(handle)
+
+    def abort(self):
+        if self.handle:
+            self.lib.abort(self.handle)
+
+    def stop_waiting(self):
+        """Aborts what the threads of the groups wait for: none may be left when
+        the interpreter ends."""
+        for group in [*self.subgroups, self]:
+            if group._waiter is not None:
+                group.abort()
+                group._waiter.stop()
+
+    def shutdown(self):
+        """Destroys the group, and with the default group all others."""
+        if not self.handle:
+            return
+        charge.before_call()
+        for group in [*self.subgroups, self]:
+            if group._waiter is not None:
+                group._waiter.stop()
+        handle, self.handle = self.handle, None
+        for group in self.subgroups:
+            group.handle = None
+        self.subgroups.clear()
+        if self.parent is not None:
+            self.parent.subgroups.remove(self)
+        self._works.clear()
+        error = self.lib.destroy_process_group(handle)
+        if error:
+            raise _Error("lockstep: destroy_process_group: " +
+                         self.lib.error_string(error).decode())
+
+    # ---- failing ---------------------------------------------------------
+
+    def failure(self, error):
+        """The exception for a call that failed, in words that programs for
+        gloo look for."""
+        text = self._message_text()
+        if error == library.TIMEOUT:
+            text = "Timed out waiting for the other ranks: " + text
+        elif error == library.PEER_LOST:
+            text = "connection closed by a peer: " + text
+        elif error == library.ABORTED:
+            text = "the group is closed : " + text
+        return _Error("lockstep: " + text)
+
+    def _message_text(self):
+        message = library.Message()
+        self.lib.error_message_copy(self.handle, message)
+        return message.text.decode(errors="replace")
+
+    def _check(self, call, error):
+        if error:
+            raise self.failure(error)
+
+    def refuse(self, call, reason):
+        """Raises what a call asks in vain, which a verdict tells too."""
+        text = "%s: %s" % (call, reason)
+        self._at(sys._getframe(1))
+        self.lib.refuse(self.handle, text.encode())
+        raise _Error("lockstep: " + text)
+
+    # ---- tensors ---------------------------------------------------------
+
+    def _tensor(self, call, tensor, moves=False):
+        """The view of a tensor. moves: only its bytes do, so that a type which
+        the library lacks goes as bytes."""
+        if type(tensor) not in _PLAIN:
+            if hasattr(tensor, "trigger_wait"):  # AsyncCollectiveTensor
+                tensor = tensor.trigger_wait()
+            if hasattr(tensor, "fake_mode"):
+                return self._view(call, tensor, None, moves)
+        if tensor.layout is not torch.strided:
+            self.refuse(call, "a sparse tensor: expected a dense one")
+        if not tensor.is_contiguous():
+            self.refuse(call, "a tensor of shape %s and strides %s is not "
+                        "contiguous: call .contiguous() before" %
+                        (tuple(tensor.shape), tuple(tensor.stride())))
+        return self._view(call, tensor, tensor.data_ptr(), moves)
+
+    def _view(self, call, tensor, data, moves):
+        dtype = self._dtypes.get(tensor.dtype)
+        if dtype is not None:
+            return library.Tensor(data, tensor.numel(), dtype)
+        if not moves:
+            self.refuse(call, "%s: expected one of %s" % (
+                tensor.dtype, ", ".join(self.lib.dtypes)))
+        return library.Tensor(data, tensor.numel() * tensor.element_size(),
+                              library.UINT8)
+
+    def _tensors(self, call, tensors, moves=False):
+        return (library.Tensor * len(tensors))(
+            *[self._tensor(call, tensor, moves) for tensor in tensors])
+
+    def _only(self, call, tensors):
+        """The tensor of a list of one."""
+        if len(tensors) != 1:
+            self.refuse(call, "%d tensors: expected one" % len(tensors))
+        return tensors[0]
+
+    def _reduce_op(self, call, opts):
+        """The number of opts' operation, and the one to free after the call
+        or None."""
+        if opts is None:
+            return 0
+        op = getattr(opts, "reduceOp", opts)
+        number = _OPS.get(getattr(op, "op", op))
+        if number is not None:
+            return number
+        factor = getattr(op, "factor", None)
+        if getattr(op, "op", op) != _PREMUL_SUM or factor is None:
+            self.refuse(call, "%s is not known" % op)
+        made = c_int()
+        self._check(call, self.lib.make_premul_sum(
+            self.handle, float(factor), byref(made)))
+        return made.value
+
+    def _free_op(self, op):
+        if op > library.PREMUL_SUM:
+            self.lib.free_premul_sum(self.handle, op)
+
+    # ---- issuing ---------------------------------------------------------
+
+    def _at(self, frame):
+        """Notes where the next call stands."""
+        if not self.handle:
+            raise _Error("lockstep: the process group was destroyed")
+        lines = source.lines(frame)
+        if lines[0] is not None:
+            self.lib.at_from(self.handle, *lines)
+        layer = source.layer(frame)
+        if layer is not None:
+            self.lib.label(self.handle, layer, 0)
+
+    def _run(self, opts, result, keep, function, *arguments):
+        """Calls function for the method that asks. result: what the Work
+        holds; keep: memory of the arguments."""
+        frame = sys._getframe(2)
+        if self._dropped:
+            self._free_dropped()
+        charge.before_call()
+        self._at(frame)
+        self._sequence += 1
+        if _is_profiled():
+            function = _Event(self._name, function, keep)
+        if self._batch is None and _is_sync(opts, frame):
+            error = function(self.handle, *arguments, None)
+            charge.after_call()
+            if error:
+                raise self.failure(error)
+            return self._done
+        handle = c_void_p()
+        error = function(self.handle, *arguments, byref(handle))
+        if error:
+            raise self.failure(error)
+        return self._started((handle.value,), result, (keep, arguments))
+
+    def _started(self, handles, result, keep, in_order=True):
+        work = Work(self, handles, result, keep, in_order)
+        # C++ does not keep the Python half of a Work, older versions none,
+        # newer ones not of those that come by way of Python.
+        self._works.append(work)
+        if len(self._works) > self._works_limit:
+            ended = [kept for kept in self._works if kept._has_ended()]
+            self._works = [kept for kept in self._works
+                           if kept not in ended] + ended[-16:]
+            self._works_limit = 2 * len(self._works) + 32
+        if self._batch is not None:
+            self._batch.append(work)
+        return work
+
+    def _all_of(self, works, result):
+        """One Work for several."""
+        handles = []
+        for work in works:
+            handles.extend(work._handles)
+            work._handles = ()
+        return self._started(tuple(handles), result,
+                             [work._keep for work in works])
+
+    # ---- collectives ---------------------------------------------------------
+
+    def allreduce(self, tensors, opts=None):
+        op = self._reduce_op("all_reduce", opts)
+        tensor = self._only("all_reduce", tensors)
+        if tensor.is_sparse:
+            return self._sparse_all_reduce(tensors, op)
+        work = self._run(opts, tensors, tensors, self.lib.all_reduce,
+                         self._tensor("all_reduce", tensor), op)
+        self._free_op(op)
+        return work
+
+    def _sparse_all_reduce(self, tensors, op):
+        """Of indices and values, of which ranks may have different numbers:
+        everybody gets all of them and adds up. Blocks."""
+        if op != 0:
+            self.refuse("all_reduce", "a sparse tensor: expected op SUM")
+        mine = tensors[0].coalesce()
+        indices, values = mine.indices().t().contiguous(), mine.values()
+        counts = torch.zeros(self._size, dtype=torch.int64)
+        self.all_gather_single(
+            counts, torch.tensor([len(values)], dtype=torch.int64)).wait()
+        parts = []
+        for part in (indices, values):
+            lists = [part.new_empty((count, *part.shape[1:]))
+                     for count in counts.tolist()]
+            self.allgather([lists], [part.contiguous()]).wait()
+            parts.append(torch.cat(lists))
+        tensors[0].copy_(torch.sparse_coo_tensor(
+            parts[0].t(), parts[1], mine.shape).coalesce())
+        return Work(self, (), tensors)
+
+    def allreduce_coalesced(self, tensors, opts=None):
+        op = self._reduce_op("all_reduce", opts)
+        works = [self._run(opts, part, part, self.lib.all_reduce_coalesced,
+                           self._tensors("all_reduce", part), len(part), op)
+                 for part in _by_dtype(tensors)]
+        self._free_op(op)
+        return self._joined(works, tensors)
+
+    def _joined(self, works, result):
+        """Of the calls that a call was cut into, by dtype."""
+        if len(works) == 1:
+            return works[0]
+        return self._all_of([work for work in works if work._handles], result)
+
+    def broadcast(self, tensors, opts):
+        tensor = self._only("broadcast", tensors)
+        return self._run(opts, tensors, tensors, self.lib.broadcast,
+                         self._tensor("broadcast", tensor, True),
+                         opts.rootRank)
+
+    def reduce(self, tensors, opts):
+        op = self._reduce_op("reduce", opts)
+        tensor = self._only("reduce", tensors)
+        work = self._run(opts, tensors, tensors, self.lib.reduce,
+                         self._tensor("reduce", tensor), opts.rootRank, op)
+        self._free_op(op)
+        return work
+
+    def barrier(self, opts=None):
+        timeout = library.nanoseconds(getattr(opts, "timeout", None))
+        if not timeout:
+            return self._run(opts, [], None, self.lib.barrier)
+        handle = c_void_p()
+        charge.before_call()
+        self._at(sys._getframe(1))
+        self._sequence += 1
+        self._check("barrier", self.lib.barrier(self.handle, byref(handle)))
+        work = self._started((handle.value,), [], None)
+        if _is_sync(opts, sys._getframe(1)):
+            work.wait(opts.timeout)
+        return work
+
+    def monitored_barrier(self, timeout=None, wait_all_ranks=False):
+        timeout_ns = (int(timeout * 1e9) if isinstance(timeout, (int, float))
+                      else library.nanoseconds(timeout))
+        if timeout is not None:  # 0 is the group's own for dist.h
+            timeout_ns = max(timeout_ns, 1)
+        self._at(sys._getframe(1))
+        error = self.lib.monitored_barrier(self.handle, timeout_ns,
+                                           wait_all_ranks)
+        if error:
+            ranks = (c_int * self._size)()
+            count = self.lib.monitored_barrier_missing(self.handle, ranks,
+                                                       self._size)
+            raise _Error(_monitored_words(self._message_text(), ranks[:count],
+                                          self._rank, timeout_ns))
+
+    def allgather(self, outputs, inputs, opts=None):
+        tensor = self._only("all_gather", inputs)
+        return self._run(opts, outputs, (outputs, inputs), self.lib.all_gather,
+                         self._per_rank("all_gather", outputs[0]),
+                         self._tensor("all_gather", tensor, True))
+
+    def _per_rank(self, call, tensors):
+        if len(tensors) != self._size:
+            self.refuse(call, "a list of %d tensors: expected one for each of "
+                        "the %d ranks" % (len(tensors), self._size))
+        return self._tensors(call, tensors, True)
+
+    def allgather_coalesced(self, output_lists, inputs, opts=None):
+        works = []
+        for index, tensor in enumerate(inputs):
+            outputs = [part[index] for part in output_lists]
+            works.append(self._run(
+                opts, outputs, (outputs, tensor), self.lib.all_gather,
+                self._per_rank("all_gather", outputs),
+                self._tensor("all_gather", tensor, True)))
+        return self._joined(works, output_lists)
+
+    def all_gather_single(self, output, tensor, opts=None):
+        return self._run(opts, output, (output, tensor),
+                         self.lib.all_gather_single,
+                         self._tensor("all_gather_single", output, True),
+                         self._tensor("all_gather_single", tensor, True))
+
+    _allgather_base = all_gather_single
+
+    def all_gather_single_coalesced(self, outputs, inputs, opts=None):
+        call = "all_gather_single"
+        works = []
+        for out, into in _by_dtype(outputs, inputs):
+            works.append(self._run(
+                opts, out, (out, into), self.lib.all_gather_single_coalesced,
+                self._tensors(call, out, True),
+                self._tensors(call, into, True), len(out)))
+        return self._joined(works, outputs)
+
+    allgather_into_tensor_coalesced = all_gather_single_coalesced
+
+    def reduce_scatter(self, outputs, inputs, opts=None):
+        op = self._reduce_op("reduce_scatter", opts)
+        output = self._only("reduce_scatter", outputs)
+        if len(inputs[0]) != self._size:
+            self._per_rank("reduce_scatter", inputs[0])
+        work = self._run(opts, outputs, (outputs, inputs),
+                         self.lib.reduce_scatter,
+                         self._tensor("reduce_scatter", output),
+                         self._tensors("reduce_scatter", inputs[0]), op)
+        self._free_op(op)
+        return work
+
+    def reduce_scatter_single(self, output, tensor, opts=None):
+        call = "reduce_scatter_single"
+        op = self._reduce_op(call, opts)
+        work = self._run(opts, output, (output, tensor),
+                         self.lib.reduce_scatter_single,
+                         self._tensor(call, output),
+                         self._tensor(call, tensor), op)
+        self._free_op(op)
+        return work
+
+    _reduce_scatter_base = reduce_scatter_single
+
+    def reduce_scatter_single_coalesced(self, outputs, inputs, opts=None):
+        call = "reduce_scatter_single"
+        op = self._reduce_op(call, opts)
+        works = []
+        for out, into in _by_dtype(outputs, inputs):
+            works.append(self._run(
+                opts, out, (out, into),
+                self.lib.reduce_scatter_single_coalesced,
+                self._tensors(call, out), self._tensors(call, into), len(out),
+                op))
+        self._free_op(op)
+        return self._joined(works, outputs)
+
+    reduce_scatter_tensor_coalesced = reduce_scatter_single_coalesced
+
+    def all_to_all_single(self, output, tensor, output_splits, input_splits,
+                          opts=None):
+        call = "all_to_all_single"
+        views = (self._tensor(call, output, True),
+                 self._tensor(call, tensor, True))
+        splits = [self._splits(call, one, lengths, view)
+                  for one, lengths, view in zip(
+                      (output, tensor), (output_splits, input_splits), views)]
+        return self._run(opts, output, (output, tensor),
+                         self.lib.all_to_all_single, *views, *splits)
+
+    alltoall_base = all_to_all_single
+
+    def _splits(self, call, tensor, lengths, view):
+        """torch counts rows of dimension 0, dist.h elements."""
+        rows = tensor.size(0) if tensor.dim() else 0
+        if not lengths:
+            if rows % self._size:
+                self.refuse(call, "Tensor's dim 0 (%d) does not divide equally "
+                            "across group size %d" % (rows, self._size))
+            return None
+        if len(lengths) != self._size or sum(lengths) != rows:
+            self.refuse(call, "Split sizes %s do not match total dim 0 size %d "
+                        "over %d ranks" % (list(lengths), rows, self._size))
+        row = view.numel // rows if rows else 0
+        return (c_size_t * self._size)(*[length * row for length in lengths])
+
+    def alltoall(self, outputs, inputs, opts=None):
+        return self._run(opts, outputs, (outputs, inputs), self.lib.all_to_all,
+                         self._per_rank("all_to_all", outputs),
+                         self._per_rank("all_to_all", inputs))
+
+    def gather(self, outputs, inputs, opts):
+        tensor = self._only("gather", inputs)
+        lists = (self._per_rank("gather", outputs[0])
+                 if opts.rootRank == self._rank else None)
+        return self._run(opts, outputs, (outputs, inputs), self.lib.gather,
+                         self._tensor("gather", tensor, True), lists,
+                         opts.rootRank)
+
+    def scatter(self, outputs, inputs, opts):
+        tensor = self._only("scatter", outputs)
+        lists = (self._per_rank("scatter", inputs[0])
+                 if opts.rootRank == self._rank else None)
+        return self._run(opts, outputs, (outputs, inputs), self.lib.scatter,
+                         self._tensor("scatter", tensor, True), lists,
+                         opts.rootRank)
+
+    # ---- messages ---------------------------------------------------------
+
+    def send(self, tensors, peer, tag=0):
+        return self._message("send", library.ISEND, tensors, peer, tag)
+
+    def recv(self, tensors, peer, tag=0):
+        return self._message("recv", library.IRECV, tensors, peer, tag)
+
+    def recv_anysource(self, tensors, tag=0):
+        return self._message("recv", library.IRECV, tensors,
+                             library.ANY_SOURCE, tag)
+
+    def _message(self, call, kind, tensors, peer, tag):
+        tensor = self._only(call, tensors)
+        if peer == self._rank:
+            return self._message_to_self(call, kind, tensor, tag)
+        view = self._tensor(call, tensor, True)
+        if self._batch is not None:
+            # Begins with the others of the batch.
+            work = self._started(None, tensors, tensors, False)
+            work._op = library.P2POp(kind, view, peer, tag)
+            return work
+        if self._dropped:
+            self._free_dropped()
+        charge.before_call()
+        self._at(sys._getframe(2))
+        handle = c_void_p()
+        start = self.lib.isend if kind == library.ISEND else self.lib.irecv
+        if _is_profiled():
+            title = "recvAnySource" if peer < 0 else call
+            start = _Event(self._name, start, tensors, title)
+        error = start(self.handle, view, peer, tag, byref(handle))
+        if error:
+            raise self.failure(error)
+        return self._started((handle.value,), tensors, tensors, False)
+
+    def _message_to_self(self, call, kind, tensor, tag):
+        """torch allows it (isend, irecv); dist.h does not."""
+        sent = self._to_self.setdefault(tag, [])
+        if kind == library.ISEND:
+            sent.append(tensor.detach().clone())
+        elif not sent:
+            self.refuse(call, "from oneself, before the send: nobody can "
+                        "send it while this rank waits")
+        else:
+            tensor.copy_(sent.pop(0))
+        work = Work(self, (), [tensor])
+        work._source = self._rank
+        return work
+
+    # ---- coalescing ---------------------------------------------------------
+
+    def _start_coalescing(self, device=None):
+        if self._batch is not None:
+            self.refuse("_start_coalescing", "the group is coalescing already")
+        self._batch = []
+
+    start_coalescing = _start_coalescing
+
+    def _end_coalescing(self, device_or_works=None):
+        """A Work for all since _start_coalescing, of which the messages begin
+        here together."""
+        works, self._batch = self._batch or [], None
+        messages = [work for work in works if work._handles is None]
+        if messages:
+            ops = (library.P2POp * len(messages))(
+                *[work._op for work in messages])
+            handles = (c_void_p * len(messages))()
+            charge.before_call()
+            self._at(sys._getframe(1))
+            error = self.lib.batch_isend_irecv(self.handle, ops, len(messages),
+                                               handles)
+            if error:
+                raise self.failure(error)
+            for work, handle in zip(messages, handles):
+                work._handles = (handle,)
+        if isinstance(device_or_works, list):  # torch 1: they are waited for
+            return None
+        result = [work._result for work in works]
+        joined = self._all_of(works, result)
+        joined._in_order = not messages
+        return joined
+
+    end_coalescing = _end_coalescing
+
+
+class _Event:
+    """A function of dist.h as an event of torch's profile with the shapes of
+    tensors: what torch records of an autograd function."""
+
+    def __init__(self, name, function, tensors, title=None):
+        title = title or _TITLES.get(function.__name__, function.__name__[5:])
+        self._tensors = _flat(tensors)
+        self._function = function
+        self._type = type("%s:%s" % (name, title), (torch.autograd.Function,),
+                          {"forward": self._forward})
+
+    def __call__(self, *arguments):
+        self._arguments, self._error = arguments, 0
+        with torch.no_grad():
+            self._type.apply(*self._tensors)
+        return self._error
+
+    def _forward(self, *_):
+        self._error = self._function(*self._arguments)
+        return torch.empty(0)
+
+
+def _flat(tensors):
+    """The tensors of lists of lists of them."""
+    if torch.is_tensor(tensors):
+        return [tensors]
+    return [leaf for part in tensors or () for leaf in _flat(part)]
+
+
+def _is_sync(opts, frame) -> bool:
+    """Whether the caller waits at once: opts say so since torch 2.6; before,
+    the arguments of torch's own function do."""
+    asynchronous = getattr(opts, "asyncOp", None)
+    if asynchronous is not None:
+        return not asynchronous
+    return (frame.f_code.co_filename == _C10D_FILE
+            and frame.f_locals.get("async_op") is False)
+
+
+def _by_dtype(*lists):
+    """The lists, cut into lists of one dtype, in the order in which the dtypes
+    come: the same on every rank. Of one list, its parts; of several, tuples of
+    theirs."""
+    dtypes = dict.fromkeys(tensor.dtype for tensor in lists[0])
+    if len(dtypes) == 1:
+        return [lists[0]] if len(lists) == 1 else [lists]
+    cut = [tuple([tensor for tensor, first in zip(one, lists[0])
+                  if first.dtype == dtype] for one in lists)
+           for dtype in dtypes]
+    return [part[0] for part in cut] if len(lists) == 1 else cut
+
+
+def _monitored_words(text, missing, rank, timeout_ns):
+    """The words of torch for a monitored barrier that failed: programs look
+    for them."""
+    milliseconds = timeout_ns // 1000000
+    if not missing:
+        return "lockstep: " + text
+    if rank != 0 and missing == [0]:
+        return ("Rank %d successfully reached monitoredBarrier, but received "
+                "errors while waiting for send/recv from rank 0: Rank 0 timed "
+                "out in monitoredBarrier after %d ms (lockstep: %s)" %
+                (rank, milliseconds, text))
+    if milliseconds == 0:
+        return ("Rank 0 timed out in monitoredBarrier after 0 ms (lockstep: "
+                "%s)" % text)
+    words = "%s %s failed to pass monitoredBarrier in %d ms (lockstep: %s)" % (
+        "Rank" if len(missing) == 1 else "Ranks",
+        ", ".join(map(str, missing)), milliseconds, text)
+    if rank != 0:
+        return ("Rank %d successfully reached monitoredBarrier, but received "
+                "errors while waiting for send/recv from rank 0. Please check "
+                "rank 0 logs for faulty rank. (%s)" % (rank, words))
+    return words
+
+
+# ---- making -----------------------------------------------------------------
+
+_default = None
+
+
+def default():
+    """The default group, None before it is made and after its end."""
+    return _default if _default is not None and _default.handle else None
+
+
+def make_default(store, rank, size, timeout, name="lockstep"):
+    """Joins the job; the ranks find each other by store, of torch."""
+    global _default
+    from . import rendezvous
+    lib = library.load()
+    message = library.Message()
+    options = library.InitOptions(
+        backend=None, rank=rank, world_size=size,
+        timeout_ns=library.nanoseconds(timeout),
+        message=ctypes.pointer(message))
+    handle = c_void_p()
+    with rendezvous.of(lib, store, rank, size, options):
+        error = lib.init_process_group(byref(options), byref(handle))
+    if error:
+        words = message.text.decode()
+        if " ranks came" in words:
+            words = "Timed out waiting for the ranks: " + words
+        raise _Error("lockstep: " + words)
+    if _default is None:
+        atexit.register(_leave)
+    _default = Group(lib, handle.value, rank, size, name)
+    return _default
+
+
+def _leave():
+    """Says goodbye for a program that ended well without doing it."""
+    group = default()
+    if group is None:
+        return
+    if getattr(sys, "last_value", None) is None:
+        group.shutdown()
+    else:
+        group.stop_waiting()
+
+
+def make_subgroup(ranks, timeout, label=None, name="lockstep"):
+    """A group of these global ranks, in this order, made by them alone."""
+    parent = default()
+    if parent is None:
+        raise _Error("lockstep: new_group: the default group is not ours")
+    options = library.GroupOptions(
+        name=label.encode()[:23] if label else None,
+        timeout_ns=library.nanoseconds(timeout), keep_order=True,
+        members_only=True)
+    handle = c_void_p()
+    parent._at(sys._getframe(1))
+    parent._check("new_group", parent.lib.new_group(
+        parent.handle, (c_int * len(ranks))(*ranks), len(ranks),
+        byref(options), byref(handle)))
+    group = Group(parent.lib, handle.value, ranks.index(parent.rank()),
+                  len(ranks), name, parent)
+    parent.subgroups.append(group)
+    return group

@@ -1,0 +1,187 @@
+"""Makes "lockstep" a back end of torch.distributed, and takes over the names
+that LOCKSTEP_TORCH_BACKEND_AS lists ("gloo,nccl").
+
+torch finds a back end by name among those registered; gloo and nccl it makes by
+the classes that its module names, so a name is taken over by putting a class of
+ours there. That gets no list of ranks: so the function that makes every group
+is wrapped, to note it.
+"""
+
+import importlib.util
+import inspect
+import os
+import sys
+
+_TARGET = "torch.distributed.distributed_c10d"
+
+
+def install():
+    """Registers now if torch.distributed is there, else when it comes."""
+    if _TARGET in sys.modules:
+        register()
+    elif not any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Finder())
+
+
+class _Finder:
+    """Runs register() behind the module that it waits for."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name != _TARGET:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.loader is not None:
+            run = spec.loader.exec_module
+
+            def exec_module(module):
+                run(module)
+                _prepare(module)
+
+            spec.loader.exec_module = exec_module
+        return spec
+
+
+def autoload():
+    """For the entry point that torch runs when it has been imported."""
+    install()
+
+
+def register(*_):
+    """For the entry point that newest torch asks for an unknown name."""
+    import torch.distributed as dist
+    if dist.is_available():
+        _prepare(sys.modules[_TARGET])
+
+
+# The group that torch is making: its global ranks (none: the default group),
+# name and timeout.
+_making = {"ranks": [], "label": None}
+
+
+def _prepare(c10d):
+    if getattr(c10d, "_lockstep", False):
+        return
+    c10d._lockstep = True
+    devices = {"devices": ["cpu", "cuda"]} if "devices" in inspect.signature(
+        c10d.Backend.register_backend).parameters else {}
+    c10d.Backend.register_backend("lockstep", _create, **devices)
+    _wrap_making(c10d)
+    _wrap_destroying(c10d)
+    for name in os.environ.get("LOCKSTEP_TORCH_BACKEND_AS", "").split(","):
+        if name.strip():
+            _take_over(c10d, name.strip().lower())
+
+
+def _create(store, rank, size, timeout, name="lockstep"):
+    from . import group
+    if not _making["ranks"]:
+        return group.make_default(store, rank, size, timeout, name)
+    return group.make_subgroup(_making["ranks"], timeout, _making["label"],
+                               name)
+
+
+def _wrap_making(c10d):
+    helper = c10d._new_process_group_helper
+    signature = inspect.signature(helper)
+
+    def _new_process_group_helper(*arguments, **named):
+        given = signature.bind(*arguments, **named).arguments
+        ranks = list(given["global_ranks_in_group"])
+        before = dict(_making)
+        _making.update(ranks=ranks, label=given.get("group_desc"))
+        try:
+            return helper(*arguments, **named)
+        finally:
+            _making.update(before)
+
+    c10d._new_process_group_helper = _new_process_group_helper
+
+
+def _wrap_destroying(c10d):
+    """torch 1 only drops its references."""
+    destroy = c10d.destroy_process_group
+
+    def destroy_process_group(group=None):
+        from .group import Group
+        pg = group if group is not None else _world(c10d)
+        destroy(group)
+        if isinstance(pg, Group):
+            pg.shutdown()
+
+    destroy_process_group.__doc__ = destroy.__doc__
+    c10d.destroy_process_group = destroy_process_group
+
+
+def _world(c10d):
+    try:
+        return c10d._get_default_group()
+    except (RuntimeError, ValueError):
+        return None
+
+
+# ---- names of others ---------------------------------------------------------
+
+def _take_over(c10d, name):
+    """Makes groups of that name ours."""
+    classes = {"gloo": "ProcessGroupGloo", "nccl": "ProcessGroupNCCL"}
+    if name not in classes:
+        raise ValueError(
+            'LOCKSTEP_TORCH_BACKEND_AS is "%s": expected gloo, nccl or both' %
+            os.environ["LOCKSTEP_TORCH_BACKEND_AS"])
+    original = getattr(c10d, classes[name], None)
+    setattr(c10d, classes[name], _stand_in(c10d, name, original))
+    setattr(c10d, "_%s_AVAILABLE" % name.upper(), True)
+    if name == "nccl" and hasattr(c10d, "_get_pg_device"):
+        _wrap_device(c10d)
+    wrap = getattr(c10d, "_create_process_group_wrapper", None)
+    if wrap is not None:
+        # What TORCH_DISTRIBUTED_DEBUG=DETAIL adds, Lockstep does in itself.
+        def _create_process_group_wrapper(wrapped_pg, *rest, **named):
+            if isinstance(wrapped_pg, c10d.ProcessGroup) and getattr(
+                    wrapped_pg, "lib", None):
+                return wrapped_pg
+            return wrap(wrapped_pg, *rest, **named)
+        c10d._create_process_group_wrapper = _create_process_group_wrapper
+
+
+def _wrap_device(c10d):
+    """torch 1 moves objects over nccl by way of a GPU."""
+    device_of = c10d._get_pg_device
+
+    def _get_pg_device(group):
+        import torch
+        if not torch.cuda.is_available():
+            return torch.device("cpu")
+        return device_of(group)
+
+    c10d._get_pg_device = _get_pg_device
+
+
+def _stand_in(c10d, name, original):
+    """What stands where the class of that back end stood: called, it makes a
+    group of ours; an instance of it is such a group."""
+
+    class Options:
+        """Set by torch, read by nobody."""
+
+        def __init__(self, *_, **named):
+            self.__dict__.update(named)
+
+    class Meta(type):
+        def __call__(cls, store, rank, size, *rest, **named):
+            timeout = named.get("timeout")
+            for one in rest:
+                timeout = getattr(one, "_timeout", one)
+            made = _create(store, rank, size, timeout, name)
+            made.options = cls.Options()
+            return made
+
+        def __instancecheck__(cls, thing):
+            from .group import Group
+            return isinstance(thing, Group) and thing.name() == name
+
+    return Meta("ProcessGroup" + name.capitalize(), (), {
+        "Options": getattr(original, "Options", Options)
+        if name == "nccl" and original else Options,
+        "__module__": c10d.__name__})

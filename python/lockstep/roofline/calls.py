@@ -1,0 +1,265 @@
+"""The calls of PyTorch that name a device, or that a GPU runs otherwise than a
+CPU does. The script names a GPU; each call is changed here so that PyTorch
+sees the CPU only."""
+
+import torch
+import torch.nn.functional as F
+from torch._subclasses.fake_tensor import FakeTensor
+from torch.overrides import TorchFunctionMode
+
+from . import answers
+
+# What autocast on a GPU computes in float32 (docs: "CUDA Ops that can autocast
+# to float32"); on a CPU its list is shorter.
+IN_FLOAT32 = {
+    getattr(where, name)
+    for where in (torch, torch.Tensor, F)
+    for name in (
+        "acos", "asin", "cosh", "cosine_embedding_loss", "cosine_similarity",
+        "cross_entropy", "cumprod", "cumsum", "dist", "erfinv", "exp",
+        "expm1", "gaussian_nll_loss", "group_norm", "hinge_embedding_loss",
+        "huber_loss", "kl_div", "l1_loss", "layer_norm", "log", "log10",
+        "log1p", "log2", "log_softmax", "margin_ranking_loss", "mse_loss",
+        "multi_margin_loss", "multilabel_margin_loss", "nll_loss", "norm",
+        "normalize", "pdist", "poisson_nll_loss", "pow", "prod",
+        "reciprocal", "renorm", "rsqrt", "sinh", "smooth_l1_loss",
+        "soft_margin_loss", "softmax", "softmin", "softplus", "sum", "tan",
+        "triplet_margin_loss", "__pow__", "__rpow__", "logsumexp",
+        "rms_norm",
+    )
+    if hasattr(where, name)
+}  # fmt: skip
+
+
+def is_cuda(device):
+    if isinstance(device, torch.device):
+        return device.type == "cuda"
+    if isinstance(device, str):
+        return device.startswith("cuda")
+    return type(device) is int
+
+
+def up(value):
+    if (
+        isinstance(value, torch.Tensor)
+        and value.is_floating_point()
+        and value.element_size() == 2
+    ):
+        return value.float()
+    return value
+
+
+class Calls(TorchFunctionMode):
+    def __init__(self, mode):
+        super().__init__()
+        self.mode = mode
+        self.default = None  # of torch.set_default_device
+        self.autocast = None  # dtype of autocast("cuda"), while it is on
+        self.factories = {
+            getattr(torch, n)
+            for n in (
+                "empty", "zeros", "ones", "full", "rand", "randn", "randint",
+                "arange", "tensor", "eye", "linspace", "logspace",
+                "randperm", "as_tensor", "empty_strided",
+                "scalar_tensor", "tril_indices", "triu_indices",
+            )
+        }  # fmt: skip
+        self.special = {
+            torch.Tensor.to: self.to,
+            torch.Tensor.cuda: self.cuda,
+            torch.Tensor.cpu: self.cpu,
+            torch.Tensor.is_cuda.__get__: self.is_cuda,
+            torch.Tensor.is_cpu.__get__: self.is_cpu,
+            torch.Tensor.get_device: self.get_device,
+            torch.Tensor.pin_memory: self.same,
+            torch.Tensor.record_stream: lambda *a, **k: None,
+            torch.Tensor.numpy: self.numpy,
+            torch.Tensor.tolist: self.tolist,
+            torch.Tensor.__array__: self.numpy,
+            torch.Tensor.__format__: self.format,
+            torch.isfinite: self.isfinite,
+            torch.Tensor.isfinite: self.isfinite,
+            F.scaled_dot_product_attention: self.attention,
+        }
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        special = self.special.get(func)
+        if special:
+            return special(func, args, kwargs)
+        if self.autocast is not None and func in IN_FLOAT32:
+            args = tuple(map(up, args))
+            return func(*args, **kwargs)
+        if func in self.factories:
+            device = kwargs.get("device", self.default)
+            if device is not None:
+                kwargs = dict(kwargs, device="cpu")
+            return self.on(is_cuda(device), func, args, kwargs)
+        device = kwargs.get("device")
+        if device is not None and is_cuda(device):
+            kwargs = dict(kwargs, device="cpu")
+            return self.on(True, func, args, kwargs)
+        return func(*args, **kwargs)
+
+    def on(self, cuda, func, args, kwargs):
+        """Calls func, whose result lies on the GPU if cuda."""
+        mode = self.mode
+        before = mode.place
+        if cuda:
+            mode.first_cuda()
+            mode.place = "cuda"
+        try:
+            out = func(*args, **kwargs)
+            if cuda and not isinstance(out, FakeTensor):
+                out = self.copy(out, None)
+            return out
+        finally:
+            mode.place = before
+
+    def copy(self, x, dtype):
+        """A copy on the side that place says."""
+        options = {} if dtype is None else {"dtype": dtype}
+        return torch.ops.aten._to_copy(x, **options)
+
+    def move(self, x, cuda, dtype, layout):
+        """A copy of x on the other side."""
+        mode = self.mode
+        before, mode.place = mode.place, "cuda" if cuda else "cpu"
+        options = {} if dtype is None else {"dtype": dtype}
+        if layout is not None:
+            options["memory_format"] = layout
+        try:
+            out = torch.ops.aten._to_copy(x, **options)
+        finally:
+            mode.place = before
+        if not cuda:
+            answers.wait(mode)
+        return out
+
+    def to(self, func, args, kwargs):
+        x, rest = args[0], args[1:]
+        kwargs = dict(kwargs)
+        copy = kwargs.pop("copy", False)
+        other = kwargs.pop("other", None)
+        if rest and isinstance(rest[0], torch.Tensor):
+            other, rest = rest[0], rest[1:]
+        if other is not None:
+            rest = (other.device, other.dtype) + rest
+        device, dtype, _, layout = torch._C._nn._parse_to(*rest, **kwargs)
+        if device is not None and device.type not in ("cuda", "cpu"):
+            return func(*args, **dict(kwargs, copy=copy))
+        cuda = device is not None and device.type == "cuda"
+        if cuda:
+            self.mode.first_cuda()
+        if device is not None and self.on_gpu(x) != cuda:
+            return self.move(x, cuda, dtype, layout)
+        options = {"copy": copy}
+        if layout is not None:
+            options["memory_format"] = layout
+        return func(x, dtype or x.dtype, **options)
+
+    def cuda(self, func, args, kwargs):
+        return self.to(torch.Tensor.to, (args[0], "cuda"), {})
+
+    def cpu(self, func, args, kwargs):
+        return self.to(torch.Tensor.to, (args[0], "cpu"), {})
+
+    def on_gpu(self, x):
+        return isinstance(x, FakeTensor) and self.mode.memory.entry(x).on_gpu
+
+    def is_cuda(self, func, args, kwargs):
+        return self.on_gpu(args[0])
+
+    def is_cpu(self, func, args, kwargs):
+        return not self.on_gpu(args[0]) and func(*args)
+
+    def get_device(self, func, args, kwargs):
+        on_gpu = self.on_gpu(args[0])
+        return torch.cuda.current_device() if on_gpu else func(*args)
+
+    def same(self, func, args, kwargs):
+        return args[0]
+
+    def ask(self, x, what):
+        answers.wait(self.mode)
+        answers.say(
+            what,
+            "%s of a tensor without values: all the same" % what,
+        )
+        value = answers.value_of(self.mode, x)
+        with torch._C.DisableTorchFunction(), torch.no_grad():
+            shape = tuple(x.shape)
+        return value, shape
+
+    def numpy(self, func, args, kwargs):
+        if not isinstance(args[0], FakeTensor):
+            return func(*args, **kwargs)
+        value, shape = self.ask(args[0], "numpy()")
+        before, self.mode.place = self.mode.place, "real"
+        try:
+            return torch.full(shape, value, dtype=args[0].dtype).numpy()
+        finally:
+            self.mode.place = before
+
+    def tolist(self, func, args, kwargs):
+        if not isinstance(args[0], FakeTensor):
+            return func(*args, **kwargs)
+        value, shape = self.ask(args[0], "tolist()")
+        for length in reversed(shape):
+            value = [value] * length
+        return value
+
+    def format(self, func, args, kwargs):
+        if not isinstance(args[0], FakeTensor) or args[0].dim():
+            return func(*args, **kwargs)
+        return format(args[0].item(), *args[1:])
+
+    def isfinite(self, func, args, kwargs):
+        out = func(*args, **kwargs)
+        if isinstance(out, FakeTensor):
+            self.mode.memory.entry(out).answer = True
+        return out
+
+    def attention(self, func, args, kwargs):
+        """Which kernel a GPU would take, called by its own name."""
+        names = ("query", "key", "value", "attn_mask", "dropout_p",
+                 "is_causal")  # fmt: skip
+        given = dict(zip(names, args), **kwargs)
+        q, k, v = (given[n] for n in names[:3])
+        mask = given.get("attn_mask")
+        if not isinstance(q, FakeTensor) or q.dim() != 4:
+            return func(*args, **kwargs)
+        if self.autocast is not None:
+            q, k, v = (t.to(dtype=self.autocast) for t in (q, k, v))
+        if given.get("enable_gqa") and k.shape[1] != q.shape[1]:
+            times = q.shape[1] // k.shape[1]
+            k, v = (t.repeat_interleave(times, 1) for t in (k, v))
+        dropout = given.get("dropout_p") or 0.0
+        causal = bool(given.get("is_causal"))
+        scale = given.get("scale")
+        half = q.dtype in (torch.float16, torch.bfloat16)
+        enabled = torch.backends.cuda
+        if (
+            half
+            and mask is None
+            and q.shape[-1] <= 256
+            and enabled.flash_sdp_enabled()
+        ):
+            return torch.ops.aten._scaled_dot_product_flash_attention(
+                q, k, v, dropout, causal, scale=scale
+            )[0]
+        if enabled.mem_efficient_sdp_enabled() and q.shape[-1] % 4 == 0:
+            if mask is not None:
+                if mask.dtype == torch.bool:
+                    mask = torch.where(mask, 0.0, float("-inf"))
+                mask = mask.to(dtype=q.dtype)
+                mask = mask.expand(
+                    q.shape[0], q.shape[1], q.shape[2], k.shape[2]
+                )
+            return torch.ops.aten._scaled_dot_product_efficient_attention(
+                q, k, v, mask, torch.is_grad_enabled(), dropout, causal,
+                scale=scale,
+            )[0]  # fmt: skip
+        return torch.ops.aten._scaled_dot_product_attention_math(
+            q, k, v, mask, dropout, causal, scale=scale
+        )[0]

@@ -1,0 +1,199 @@
+"""The catalogue of GPUs: measured/hardware/gpus.tsv, as `lockstep predict`
+reads it. What a GPU's rows do not say is assumed here, and said so."""
+
+import os
+import re
+
+# Assumed where the catalogue has no measurement of the GPU: about what those
+# with one reach.
+MATMUL_SHARE = 0.7  # of the peak, by large products
+MEMORY_SHARE = 0.82  # of the memory's rate, by a copy
+ATTENTION_SHARE = {64: 0.45, 128: 0.55}  # of the peak, long and causal
+
+PEAKS = {
+    "bf16 peak": "half",
+    "fp16 tensor peak": "half",
+    "fp8 peak": "fp8",
+    "tf32 peak": "tf32",
+    "fp32 peak": "fp32",
+}
+ATTENTION = re.compile(
+    r"FlashAttention 2 head (\d+) (causal|full) sequence (\d+)$"
+)
+
+
+class Unknown(Exception):
+    """A GPU, or a file, that there is not; the text is the user's line."""
+
+
+class Gpu:
+    """One GPU: rates in FLOP/s and bytes/s, sizes in bytes."""
+
+    def __init__(self, name):
+        self.name = name
+        self.peaks = {}
+        self.memory = 0.0
+        self.bandwidth = 0.0
+        self.copy = 0.0
+        self.host_link = 12e9
+        self.multiprocessors = 108
+        self.matmul_share = 0.0
+        self.attention = {}  # (head, causal, sequence): FLOP/s
+        self.assumed = []
+
+    def settle(self):
+        """Fills in what no row says."""
+        fp32 = self.peaks.get("fp32") or 0.0
+        self.peaks.setdefault("half", fp32)
+        self.peaks.setdefault("tf32", fp32)
+        self.peaks.setdefault("fp8", self.peaks["half"])
+        self.peaks["fp32"] = fp32 or self.peaks["tf32"]
+        if not self.matmul_share:
+            self.matmul_share = MATMUL_SHARE
+            self.assumed.append(
+                "products reach %g of the peak" % MATMUL_SHARE
+            )
+        if not self.copy:
+            self.copy = MEMORY_SHARE * self.bandwidth
+            self.assumed.append(
+                "memory gives %g of its rate" % MEMORY_SHARE
+            )
+        if not self.attention:
+            self.assumed.append("attention reaches 0.45 to 0.55 of the peak")
+
+    def attention_rate(self, head, causal, sequence):
+        """FLOP/s of fused attention, forward and backward together; FLOP of
+        a causal one are those below the diagonal."""
+        sizes = [h for h in (64, 128) if (h, causal, 1024) in self.attention]
+        if not sizes:
+            share = ATTENTION_SHARE[64 if head <= 64 else 128]
+            return share * self.peaks["half"]
+        nearest = min(sizes, key=lambda h: abs(h - head))
+        rows = sorted(
+            (s, rate)
+            for (h, c, s), rate in self.attention.items()
+            if h == nearest and c == causal
+        )
+        rate = rows[0][1]
+        for (low, slow), (high, fast) in zip(rows, rows[1:]):
+            if sequence >= high:
+                rate = fast
+            elif sequence > low:
+                share = (sequence - low) / (high - low)
+                rate = slow + share * (fast - slow)
+        if sequence < rows[0][0]:
+            rate *= sequence / rows[0][0]
+        return rate
+
+
+def find_table():
+    """The file, in LOCKSTEP_DATA, in the source tree or as installed."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    tail = os.path.join("measured", "hardware", "gpus.tsv")
+    folders = [os.environ.get("LOCKSTEP_DATA", "")]
+    above = here
+    while above != os.path.dirname(above):
+        above = os.path.dirname(above)
+        folders.append(os.path.join(above, "scenarios"))
+        folders.append(os.path.join(above, "share", "lockstep"))
+    for path in [os.path.join(f, tail) for f in folders if f] + [
+        os.path.join(here, "gpus.tsv")
+    ]:
+        if os.path.exists(path):
+            return path
+    raise Unknown("cannot find " + tail + ": set LOCKSTEP_DATA")
+
+
+def read_label(name):
+    """(kind, form, GB) of "A100 SXM 80GB", "a100-80gb-pcie", "rtx4090"."""
+    kind, form, size = "", "", 0
+    for word in re.split(r"[\s_-]+", name.strip().lower()):
+        if re.fullmatch(r"\d+gb", word) or (
+            word in ("16", "32", "40", "80", "96", "141") and kind
+        ):
+            size = int(word.rstrip("gb"))
+        elif word.startswith("sxm"):
+            form = "s"
+        elif word == "pcie":
+            form = "p"
+        else:
+            kind += word
+    return kind, form, size
+
+
+def read_rows(path):
+    with open(path) as table:
+        for line in table:
+            fields = line.rstrip("\n").split("\t")
+            if line[0] != "#" and len(fields) >= 5:
+                yield fields
+
+
+def take_row(gpu, what, value, unit):
+    attention = ATTENTION.match(what)
+    if what in PEAKS:
+        gpu.peaks.setdefault(PEAKS[what], value * 1e12)
+    elif what == "memory":
+        gpu.memory = max(gpu.memory, value * 2**30)
+    elif what == "memory bandwidth":
+        gpu.bandwidth = max(gpu.bandwidth, value * 1e12)
+    elif what == "memory copy":
+        gpu.copy = value * 1e9
+    elif what == "host to device":
+        gpu.host_link = value * 1e9
+    elif what == "multiprocessors":
+        gpu.multiprocessors = int(value)
+    elif what == "matmul share of the peak":
+        gpu.matmul_share = value
+    elif attention:
+        head, mask, sequence = attention.groups()
+        key = (int(head), mask == "causal", int(sequence))
+        gpu.attention[key] = value * 1e12
+
+
+def find(name, path=None):
+    """The GPU called name; raises Unknown with a list of those there are."""
+    path = path or find_table()
+    kind, form, size = read_label(name)
+    rows = list(read_rows(path))
+    gpu, title = Gpu(name), ""
+    sized = [r for r in rows if r[1] == "memory"]
+    if not size:
+        own = [
+            read_label(r[0])[2]
+            for r in sized
+            if read_label(r[0])[0] == kind
+            and read_label(r[0])[1] in ("", form or "s")
+        ]
+        size = max(own, default=0)
+    for row in rows:
+        row_kind, row_form, row_size = read_label(row[0])
+        if row_kind != kind or row_form not in ("", form or "s"):
+            continue
+        if row_size not in (0, size):
+            continue
+        if len(row[0]) > len(title):
+            title = row[0]
+        take_row(gpu, row[1], float(row[2]), row[3])
+    if not gpu.bandwidth or not gpu.peaks:
+        raise Unknown(
+            "GPU '%s': expected one of %s" % (name, ", ".join(names(path)))
+        )
+    gpu.name = title
+    gpu.settle()
+    return gpu
+
+
+def names(path=None):
+    """Of the GPUs that a step can be predicted for."""
+    rows = list(read_rows(path or find_table()))
+    rated = {read_label(r[0])[0] for r in rows if r[1] in PEAKS}
+    fed = {read_label(r[0])[:2] for r in rows if r[1] == "memory bandwidth"}
+    known = []
+    for row in rows:
+        label = read_label(row[0])
+        if row[1] != "memory" or label[0] not in rated:
+            continue
+        if label[:2] in fed or (label[0], "") in fed:
+            known.append(row[0])
+    return sorted(set(known))

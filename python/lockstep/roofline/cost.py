@@ -1,0 +1,232 @@
+"""How long one operation of PyTorch keeps a GPU busy.
+
+A product of matrices, and what is one inside, takes
+    (compute^2 + traffic^2)^(1/2) + START
+where compute counts tiles of 128 x 128 over the multiprocessors, half way
+between whole waves and none, at the share of the peak that large products
+reach. The exponents were fitted to published rates of products (A100, H100,
+H200, B200, GB200, MI300X; 749 shapes, error 7 to 16 % root mean square), never
+to the step of a model. All else takes its traffic at the rate of a copy."""
+
+import math
+
+import torch
+
+START = 4e-6  # of a product: launch, first loads, last stores
+FLOAT32_SHARE = 0.9  # assumed: of the peak, without tensor cores
+KERNEL = 2e-6  # of any other kernel
+TILE = 128
+FORWARD_GAIN = 1.2  # FlashAttention 2 forward over both, H100 of gpus.tsv
+MATH_ATTENTION = 0.35  # assumed: attention outside fp16/bf16, of the peak
+
+# Passes over the large tensors where a reduction cannot keep them on chip:
+# times that input and output are read or written.
+PASSES = {
+    "native_batch_norm": 1.5,
+    "_native_batch_norm_legit": 1.5,
+    "cudnn_batch_norm": 1.5,
+    "_batch_norm_with_update": 1.5,
+    "native_batch_norm_backward": 5 / 3,
+    "batch_norm_backward": 5 / 3,
+    "cudnn_batch_norm_backward": 5 / 3,
+    "native_layer_norm_backward": 5 / 3,
+    "_fused_rms_norm_backward": 5 / 3,
+    "native_group_norm": 1.5,
+    "native_group_norm_backward": 5 / 3,
+}
+# Only what is selected is read, as large as the output.
+GATHERS = {
+    "embedding", "index", "gather", "index_select", "nll_loss_forward",
+    "nll_loss2d_forward", "take_along_dim",
+}  # fmt: skip
+# The first input is not read.
+OVERWRITES = {
+    "copy_", "fill_", "zero_", "normal_", "uniform_", "random_",
+    "bernoulli_", "exponential_", "zeros_like", "ones_like", "full_like",
+    "rand_like", "randn_like", "new_zeros", "new_ones", "new_full",
+}  # fmt: skip
+# Read only in part, or only its shape: their outputs count.
+SHAPES_ONLY = {"nll_loss_backward", "nll_loss2d_backward"}
+# Multi-tensor kernels: tensors of a launch by lists, elements of a block,
+# blocks of a launch (ATen/native/cuda/MultiTensorApply.cuh).
+LIST_TENSORS = (110, 64, 48, 36, 30)
+LIST_BLOCK = 65536
+LIST_BLOCKS = 320
+
+
+def size_of(tensor):
+    """Bytes that reading a tensor once takes; what is expanded counts once."""
+    count = 1
+    for length, stride in zip(tensor.shape, tensor.stride()):
+        if stride:
+            count *= length
+    return count * tensor.element_size()
+
+
+def precision(dtype, convolution=False):
+    if dtype in (torch.float16, torch.bfloat16):
+        return "half"
+    if dtype == torch.float32:
+        fast = (
+            torch.backends.cudnn.allow_tf32
+            if convolution
+            else torch.backends.cuda.matmul.allow_tf32
+        )
+        return "tf32" if fast else "fp32"
+    return "fp8" if "float8" in str(dtype) else "fp32"
+
+
+class Product:
+    """batch products of m x k by k x n, and the bytes around them."""
+
+    def __init__(self, batch, m, n, k, kind, traffic, split=False):
+        self.batch, self.m, self.n, self.k = batch, m, n, k
+        self.kind, self.traffic = kind, traffic
+        self.split = split  # k may be cut over the multiprocessors
+
+    @property
+    def flops(self):
+        return 2.0 * self.batch * self.m * self.n * self.k
+
+    def seconds(self, gpu):
+        share = FLOAT32_SHARE if self.kind == "fp32" else gpu.matmul_share
+        peak = gpu.peaks[self.kind] * share
+        tiles = (
+            self.batch
+            * math.ceil(self.m / TILE)
+            * math.ceil(self.n / TILE)
+            / gpu.multiprocessors
+        )
+        if self.split and tiles < 4:
+            waves = tiles
+        else:
+            waves = (tiles + math.ceil(tiles)) / 2
+        tile = 2.0 * TILE * TILE * self.k
+        compute = waves * gpu.multiprocessors * tile / peak
+        traffic = self.traffic / gpu.copy
+        return math.hypot(compute, traffic) + START
+
+
+def conv_products(x, weight, out, groups, wanted, transposed=False):
+    """The implicit products of a convolution: wanted has "forward", "input"
+    (its gradient), "weight" (its gradient)."""
+    if transposed:
+        x, out = out, x
+    kind = precision(x.dtype, convolution=True)
+    taps = math.prod(weight.shape[2:])
+    inner = weight.shape[1]
+    outer = weight.shape[0] // groups
+    step = {"half": 8, "tf32": 4}.get(kind, 1)
+    padded = math.ceil(inner / step) * step
+    rows = x.shape[0] * math.prod(x.shape[2:])
+    columns = out.shape[0] * math.prod(out.shape[2:])
+    traffic = size_of(x) + size_of(out) + size_of(weight)
+    if kind in ("half", "tf32") and x.dim() == 4:
+        if not x.is_contiguous(memory_format=torch.channels_last):
+            traffic += 2 * (size_of(x) + size_of(out))  # to NHWC and back
+    for what in wanted:
+        if inner < 4 and groups > 1:  # depthwise: no tensor cores
+            yield Product(
+                1, columns, x.shape[1], taps, "fp32", traffic, split=True
+            )
+        elif what == "forward":
+            yield Product(
+                groups, columns, outer, padded * taps, kind, traffic
+            )
+        elif what == "input":
+            yield Product(groups, rows, padded, outer * taps, kind, traffic)
+        else:
+            yield Product(
+                groups, padded * taps, outer, columns, kind, traffic, True
+            )
+
+
+def products(name, args, out):
+    """The products inside an operation, or None if it has none."""
+    if name in ("mm", "_scaled_mm", "addmm", "addmv", "mv", "dot"):
+        a, b = args[1:3] if name in ("addmm", "addmv") else args[:2]
+        m = a.shape[0] if a.dim() == 2 else 1
+        n = b.shape[1] if b.dim() == 2 else 1
+        traffic = size_of(a) + size_of(b) + size_of(out)
+        yield Product(1, m, n, a.shape[-1], precision(a.dtype), traffic, True)
+    elif name in ("bmm", "baddbmm"):
+        a, b = args[1:3] if name == "baddbmm" else args[:2]
+        traffic = size_of(a) + size_of(b) + size_of(out)
+        yield Product(
+            a.shape[0], a.shape[1], b.shape[2], a.shape[2],
+            precision(a.dtype), traffic,
+        )  # fmt: skip
+    elif name in ("convolution", "_convolution"):
+        yield from conv_products(
+            args[0], args[1], out, args[8], ["forward"], args[6]
+        )
+    elif name == "convolution_backward":
+        grad, x, weight, mask = args[0], args[1], args[2], args[10]
+        wanted = [w for w, on in zip(("input", "weight"), mask) if on]
+        yield from conv_products(x, weight, grad, args[9], wanted, args[7])
+
+
+PRODUCTS = {
+    "mm", "_scaled_mm", "addmm", "addmv", "mv", "dot", "bmm", "baddbmm",
+    "convolution", "_convolution", "convolution_backward",
+}  # fmt: skip
+
+
+def attention(name, args, kwargs, gpu):
+    """(seconds, FLOP) of fused attention."""
+    backward = name.endswith("_backward")
+    q, k = (args[1], args[2]) if backward else (args[0], args[1])
+    batch, heads, rows, head = q.shape
+    columns = k.shape[2]
+    causal = bool(
+        args[-1]
+        if backward and "efficient" in name
+        else next((a for a in args[4:] if isinstance(a, bool)), False)
+    )
+    if not backward and "efficient" in name:
+        causal = len(args) > 6 and bool(args[6])
+    causal = bool(kwargs.get("is_causal", causal))
+    flops = 4.0 * batch * heads * rows * columns * head
+    if causal:
+        flops /= 2
+    if q.dtype in (torch.float16, torch.bfloat16):
+        rate = gpu.attention_rate(head, causal, columns)
+    else:
+        kind = precision(q.dtype)
+        rate = MATH_ATTENTION * gpu.peaks[kind]
+    # 3.5 times the forward FLOP pass at rate, one of them faster.
+    forward = flops / (FORWARD_GAIN * rate)
+    if not backward:
+        return forward + START, flops
+    return 3.5 * flops / rate - forward + START, 2.5 * flops
+
+
+def traffic(name, info, args, inputs, outputs):
+    """Bytes that an operation without products moves."""
+    written = sum(map(size_of, outputs))
+    if name in GATHERS:
+        return 2 * written
+    if name in SHAPES_ONLY:
+        return 2 * written  # cleared, then filled
+    if name == "embedding_dense_backward":
+        return 2 * written + 2 * size_of(inputs[0])
+    if name in OVERWRITES:
+        return written + sum(map(size_of, inputs[1:]))
+    read = sum(map(size_of, inputs))
+    if name.startswith("_fused_adam"):
+        parameters = sum(map(size_of, args[0]))
+        return 7 * parameters  # reads p, g, m, v; writes p, m, v
+    if name.startswith("_fused_sgd"):
+        return 5 * sum(map(size_of, args[0]))
+    return (read + written) * PASSES.get(name, 1)
+
+
+def list_kernels(args):
+    """Launches of a _foreach operation over lists of tensors."""
+    lists = [a for a in args if isinstance(a, (list, tuple)) and a]
+    lists = [a for a in lists if isinstance(a[0], torch.Tensor)]
+    if not lists:
+        return 1
+    blocks = sum(-(-t.numel() // LIST_BLOCK) for t in lists[0])
+    most = LIST_TENSORS[min(len(lists), 5) - 1]
+    return max(-(-blocks // LIST_BLOCKS), -(-len(lists[0]) // most))

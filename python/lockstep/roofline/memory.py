@@ -1,0 +1,63 @@
+"""What the device's memory holds: live storages of fake tensors, each rounded
+up as the caching allocator does."""
+
+import itertools
+import weakref
+
+BLOCK = 512
+
+
+class Entry:
+    """A storage that tensors of the script share."""
+
+    __slots__ = ("serial", "size", "on_gpu", "answer", "guard", "mark")
+
+    def __init__(self, serial, size):
+        self.serial = serial
+        self.size = size
+        self.on_gpu = False
+        self.answer = None  # of .item(), where one is known
+        self.mark = None
+
+
+class Memory:
+    def __init__(self):
+        self.entries = {}  # by address of the storage
+        self.alive = set()  # serials
+        self.serials = itertools.count(1)
+        self.used = 0
+        self.peak = 0
+
+    def entry(self, tensor):
+        """The entry of a fake tensor's storage, made where there is none."""
+        storage = tensor.untyped_storage()
+        address = storage._cdata
+        entry = self.entries.get(address)
+        if entry is None:
+            size = -(-storage.nbytes() // BLOCK) * BLOCK
+            entry = Entry(next(self.serials), size)
+            self.entries[address] = entry
+            self.alive.add(entry.serial)
+            entry.guard = weakref.ref(
+                storage, lambda _, address=address: self.drop(address)
+            )
+        return entry
+
+    def place(self, entry):
+        """Puts a storage on the device."""
+        if not entry.on_gpu:
+            entry.on_gpu = True
+            self.used += entry.size
+            self.peak = max(self.peak, self.used)
+
+    def drop(self, address):
+        entry = self.entries.pop(address)
+        self.alive.discard(entry.serial)
+        if entry.on_gpu:
+            self.used -= entry.size
+
+    def clear(self):
+        """Takes everything off the device."""
+        for entry in self.entries.values():
+            entry.on_gpu = False
+        self.used = self.peak = 0

@@ -1,0 +1,98 @@
+"""Which module of the model an operation belongs to, forward and backward.
+
+Forward, a stack of the modules that are running. Backward, the node of autograd
+that runs has the sequence number that it got forward; each module's call had a
+range of these."""
+
+import bisect
+
+import torch
+from torch.nn.modules import module as module_hooks
+
+
+def sequence():
+    return torch.autograd._get_sequence_nr()
+
+
+def current_node():
+    get = getattr(torch._C, "_current_autograd_node", None)
+    return get() if get else None
+
+
+class Names:
+    def __init__(self):
+        self.known = {}  # by id of module
+        self.stack = []
+        self.starts = []  # sequence numbers at which the module changes
+        self.owners = []  # (name, compiled) from there on
+        self.compiled = 0  # depth of compiled calls
+        self.optimizing = False
+        self.handles = []
+
+    def install(self):
+        self.handles = [
+            module_hooks.register_module_forward_pre_hook(self.enter),
+            module_hooks.register_module_forward_hook(
+                self.leave, always_call=True
+            ),
+        ]
+
+    def remove(self):
+        for handle in self.handles:
+            handle.remove()
+
+    def name_of(self, module):
+        name = self.known.get(id(module))
+        if name is None:
+            for path, part in module.named_modules():
+                if path == "module" or path.startswith("module."):
+                    path = path[len("module."):]  # of a wrapper
+                self.known.setdefault(
+                    id(part), path or type(part).__name__
+                )
+            name = self.known[id(module)]
+        return name
+
+    def owner(self):
+        top = self.stack[-1][0] if self.stack else ""
+        return top, self.compiled > 0
+
+    def change(self):
+        """Autograd nodes from here on belong to what runs now."""
+        if not torch.is_grad_enabled():
+            return
+        now = sequence()
+        if self.starts and self.starts[-1] >= now:
+            # A new epoch of numbers, or nothing recorded since.
+            while self.starts and self.starts[-1] >= now:
+                self.starts.pop()
+                self.owners.pop()
+        self.starts.append(now)
+        self.owners.append(self.owner())
+        if len(self.starts) > 200000:
+            del self.starts[:100000], self.owners[:100000]
+
+    def enter(self, module, args):
+        compiled = getattr(module, "_lockstep_compiled", False)
+        self.stack.append((self.name_of(module), compiled))
+        self.compiled += compiled
+        self.change()
+
+    def leave(self, module, args, output):
+        if self.stack:
+            self.compiled -= self.stack.pop()[1]
+            self.change()
+
+    def label(self):
+        """(what the trace says, whether the code is compiled)."""
+        node = current_node()
+        if node is not None:
+            at = bisect.bisect_right(self.starts, node._sequence_nr()) - 1
+            name, compiled = self.owners[at] if at >= 0 else ("", False)
+            if type(node).__name__ == "AccumulateGrad":
+                return "backward", False
+            return ("backward " + name).rstrip(), compiled
+        if self.optimizing:
+            return "optimizer", self.compiled > 0
+        name, compiled = self.owner()
+        return ("forward " + name if name else "other"), compiled

@@ -1,0 +1,151 @@
+"""python3 -m lockstep.simulated SCRIPT|-m MODULE [ARGUMENT...]: what `lockstep
+run --backend sim` starts once in place of an interpreter a rank. It imports
+torch, forks a process for each rank, and tells the simulation as they end; each
+runs the program as python3 would have.
+"""
+
+import atexit
+import contextlib
+import gc
+import importlib
+import os
+import random
+import runpy
+import sys
+import threading
+import types
+
+from . import clock, seat, store
+from ..roofline import rank as rank_on_gpu
+
+
+def _read(words):
+    """The text of the program, as far as it is at hand: what it is likely to
+    import is imported once, and not by every rank."""
+    if words[0] == "-m":
+        return b"torch"
+    try:
+        with open(words[0], "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
+
+
+def _prepare(words):
+    """What all ranks have in common."""
+    text = _read(words)
+    if b"torch" not in text:
+        return
+    try:
+        import torch
+    except ImportError:
+        return
+    torch.set_num_threads(1)  # Threads do not come along with a fork.
+    if torch.distributed.is_available():
+        store.install()
+        from lockstep import hook
+        hook.install()
+    more = ["lockstep.group"]
+    if b"optim" in text or b"Parallel" in text:
+        more.append("torch._dynamo")  # as the first step would
+    for name in more:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    rank_on_gpu.prepare()
+
+
+def _become(rank, ranks, local):
+    """Makes this process, a fork, a rank."""
+    seat.die_with_parent()
+    place = {"RANK": rank, "LOCAL_RANK": rank % local, "ROLE_RANK": rank,
+             "GROUP_RANK": rank // local}
+    os.environ.update({name: str(value) for name, value in place.items()})
+    # One would be as good as another: so it is the same in every run.
+    random.seed(rank)
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed(rank)
+    clock.install()
+    if "torch" in sys.modules:
+        rank_on_gpu.join()
+
+
+def _run_script(path):
+    with open(path, "rb") as file:
+        code = compile(file.read(), path, "exec")
+    main = types.ModuleType("__main__")
+    main.__file__ = path
+    main.__builtins__ = __builtins__
+    sys.modules["__main__"] = main
+    exec(code, main.__dict__)
+
+
+def _status_of(leaving):
+    """The exit status that SystemExit stands for."""
+    if leaving.code is None or isinstance(leaving.code, int):
+        return (leaving.code or 0) & 0xff
+    print(leaving.code, file=sys.stderr)
+    return 1
+
+
+def _leave(status):
+    """Ends a rank. The interpreter is not taken apart: that would write to all
+    that the ranks share, and so copy it."""
+    try:
+        threading._shutdown()
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+    finally:
+        os._exit(status)
+
+
+def _run(words):
+    """Runs the program and returns its status; what it raises is reported
+    without us."""
+    is_module = words[0] == "-m"
+    sys.argv = words[1:] if is_module else words
+    sys.path[0] = os.getcwd() if is_module else os.path.dirname(
+        os.path.abspath(words[0]))
+    try:
+        if is_module:
+            runpy.run_module(words[1], run_name="__main__", alter_sys=True)
+        else:
+            _run_script(words[0])
+    except SystemExit as leaving:
+        return _status_of(leaving)
+    except BaseException as error:
+        trace = error.__traceback__
+        ours = os.path.dirname(__file__)
+        while trace.tb_next and (
+                trace.tb_frame.f_code.co_filename.startswith(ours) or
+                trace.tb_frame.f_code.co_filename == runpy.__file__):
+            trace = trace.tb_next
+        sys.excepthook(type(error), error.with_traceback(trace), trace)
+        return 1
+    return 0
+
+
+def main(words):
+    if not words or words == ["-m"]:
+        sys.exit("lockstep.simulated: expected a script, or -m and a module")
+    ranks = seat.count()
+    if ranks < 0:
+        sys.exit("lockstep.simulated: expected to be started by lockstep run "
+                 "--backend sim")
+    _prepare(words)
+    local = int(os.environ["LOCAL_WORLD_SIZE"])
+    gc.collect()
+    gc.freeze()  # What is shared stays so.
+    sys.stdout.flush()
+    sys.stderr.flush()
+    pids = []
+    for rank in range(ranks):
+        pid = os.fork()
+        if pid == 0:
+            _become(rank, ranks, local)
+            _leave(_run(words))
+        pids.append(pid)
+    seat.reap(pids)
+
+
+main(sys.argv[1:])

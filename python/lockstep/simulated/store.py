@@ -1,0 +1,150 @@
+"""torch's stores in a simulation: whatever address a script gives, its ranks
+share the one store of the simulation, where waiting takes simulated time.
+"""
+
+import datetime
+import os
+import sys
+from ctypes import byref, c_bool, c_char_p, c_int64, c_void_p
+from urllib.parse import parse_qs, urlparse
+
+from . import seat
+
+_kept = []
+_NEVER = 2 ** 63 - 1
+
+
+def _nanoseconds(timeout):
+    ns = int(timeout / datetime.timedelta(microseconds=1)) * 1000
+    return ns if 0 < ns < _NEVER else _NEVER
+
+
+def _bytes(value):
+    return value.encode() if isinstance(value, str) else bytes(value)
+
+
+def _keys(keys):
+    return (c_char_p * len(keys))(*map(_bytes, keys)), len(keys)
+
+
+def install():
+    """Has torch.distributed find ranks by our store."""
+    import torch.distributed as dist
+    # The package has a function of that name.
+    rendezvous = sys.modules["torch.distributed.rendezvous"]
+
+    class SeatStore(dist.Store):
+        """torch's Store over dist_seat_store_new()."""
+
+        def __init__(self, *_, **named):
+            super().__init__()
+            handle = c_void_p()
+            self._check(seat.lib.seat_store_new(byref(handle)), "store")
+            self._handle = handle
+            self._timeout = named.get("timeout",
+                                      datetime.timedelta(seconds=300))
+            # C++ keeps its half of a store, and calls this one.
+            _kept.append(self)
+
+        def _check(self, error, what, keys=()):
+            if not error:
+                return
+            words = seat.lib.error_string(error).decode()
+            if error == seat.TIMEOUT:
+                words = "Timeout waiting for key(s): %s" % ", ".join(
+                    map(str, keys))
+            kind = getattr(dist, "DistStoreError", RuntimeError)
+            raise kind("%s: %s" % (what, words))
+
+        def clone(self):
+            return SeatStore(timeout=self._timeout)
+
+        def set_timeout(self, timeout):
+            self._timeout = timeout
+            self._check(seat.lib.store_set_timeout(
+                self._handle, _nanoseconds(timeout)), "set_timeout")
+
+        @property
+        def timeout(self):
+            return self._timeout
+
+        def set(self, key, value):
+            value = _bytes(value)
+            self._check(seat.lib.store_set(self._handle, _bytes(key), value,
+                                           len(value)), "set")
+
+        def get(self, key):
+            error, value = seat.take(seat.lib.store_get, self._handle,
+                                     _bytes(key))
+            self._check(error, "get", [key])
+            return value
+
+        def add(self, key, amount):
+            total = c_int64()
+            self._check(seat.lib.store_add(self._handle, _bytes(key), amount,
+                                           byref(total)), "add")
+            return total.value
+
+        def compare_set(self, key, expected, desired):
+            error, value = seat.take(
+                seat.lib.store_compare_set, self._handle, _bytes(key),
+                _bytes(expected), _bytes(desired))
+            self._check(error, "compare_set")
+            return value
+
+        def check(self, keys):
+            there = c_bool()
+            self._check(seat.lib.store_check(
+                self._handle, *_keys(keys), byref(there)), "check")
+            return there.value
+
+        def wait(self, keys, timeout=None):
+            limit = self._timeout if timeout is None else timeout
+            self._check(seat.lib.store_wait(
+                self._handle, *_keys(keys), _nanoseconds(limit)), "wait", keys)
+
+        def delete_key(self, key):
+            deleted = c_bool()
+            self._check(seat.lib.store_delete_key(
+                self._handle, _bytes(key), byref(deleted)), "delete_key")
+            return deleted.value
+
+        def num_keys(self):
+            number = c_int64()
+            self._check(seat.lib.store_num_keys(self._handle, byref(number)),
+                        "num_keys")
+            return number.value
+
+        # What the C++ half asks for, and newer versions.
+        deleteKey = delete_key
+        getNumKeys = num_keys
+        setTimeout = set_timeout
+
+        def append(self, key, value):
+            self.set(key, (self.get(key) if self.check([key]) else b"") +
+                     _bytes(value))
+
+        def multi_get(self, keys):
+            return [self.get(key) for key in keys]
+
+        def multi_set(self, keys, values):
+            for key, value in zip(keys, values):
+                self.set(key, value)
+
+        def has_extended_api(self):
+            return True
+
+    def by_place(url, *_, **named):
+        """A rank is where lockstep run put it; what the URL says is checked by
+        the simulation when the group is made."""
+        said = parse_qs(urlparse(url).query)
+        rank = int(said.get("rank", [os.environ["RANK"]])[0])
+        size = int(said.get("world_size", [os.environ["WORLD_SIZE"]])[0])
+        store = SeatStore(timeout=named.get(
+            "timeout", datetime.timedelta(seconds=300)))
+        yield store, rank, size
+
+    for scheme in ("env", "tcp", "file"):
+        rendezvous._rendezvous_handlers[scheme] = by_place
+    for name in ("TCPStore", "FileStore"):
+        setattr(dist, name, SeatStore)

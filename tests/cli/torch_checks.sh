@@ -1,0 +1,31 @@
+#!/bin/bash
+# What PyTorch builds on a process group works on ours: functions of
+# tests/torch/check_*.py, each in a world of four forks that meet in a file, with
+# no launcher. ALL=yes: all of them, for torch 2.13.
+. tests/cli/support.bash
+needs_torch 1.13
+
+export OMP_NUM_THREADS=1 PYTHONWARNINGS=ignore PYTHONPATH=$PWD/python
+export LOCKSTEP_TORCH_BACKEND_AS=gloo
+LOCKSTEP_LIBRARY=$(dirname "$LOCKSTEP")/liblockstep.so
+export LOCKSTEP_LIBRARY
+
+# check NAME FUNCTION... - of check_NAME.py.
+check() {
+	local file=tests/torch/check_$1.py
+	shift
+	[ "${ALL-}" != yes ] || set --
+	timeout 600 "$python" "$file" "$@" >"$scratch/out" 2>"$scratch/err" ||
+		fail "$file: $(grep -v '^ok ' "$scratch/out") $(tail -n 5 "$scratch/err")"
+}
+
+check c10d dropped dropped_messages futures messages objects subgroups twice
+case $torch in
+1.* | 2.[0-5].*) ;;
+*)
+	check training ddp_hooks ddp_beside_another join fsdp2_with_tp pipeline_1f1b checkpoint_async
+	[ "${ALL-}" != yes ] || check functional
+	;;
+esac
+
+finish

@@ -1,0 +1,22 @@
+#!/bin/bash
+# The process group of python/: what every call leaves in the tensors of 2 and 4
+# ranks is what gloo leaves there, and DDP trains as over gloo.
+. tests/cli/support.bash
+needs_torch 1.13
+
+export PYTHONPATH=$PWD/python
+LOCKSTEP_LIBRARY=$(dirname "$LOCKSTEP")/liblockstep.so.0
+export LOCKSTEP_LIBRARY
+for ranks in 2 4; do
+	for file in group ddp; do
+		timeout 250 "$python" tests/torch/$file.py $ranks \
+			>"$scratch/out" 2>&1 ||
+			fail "torch $torch, $file.py, $ranks ranks: $(tail -n 20 "$scratch/out")"
+	done
+done
+# A layer that differs between ranks is named.
+if [[ $torch != 1.* && $torch != 2.[0-5].* ]]; then
+	expect 10 run --nproc-per-node 2 "$python" tests/torch/fsdp_mismatch.py
+	expect_err 'rank 1 called .* for FSDP module 1 at tests/torch/fsdp_mismatch.py:13'
+fi
+finish

@@ -1,0 +1,58 @@
+#!/bin/bash
+# Scripts of torch under lockstep run as under torchrun: over gloo, which knows
+# nothing of us, and over our own groups; restarts, nodes, ends and verdicts.
+# shellcheck disable=SC2119,SC2154,SC2317 # python is needs_torch's; wait_for
+. tests/cli/support.bash
+needs_torch
+export PYTHON_EXEC=$python
+script=tests/torch/launch.py
+line=$(awk '/dist.broadcast/ { print NR }' $script)
+limit=120
+free_port
+
+# ---- torch's own groups: two nodes on this machine, and a restart of both
+
+nodes=(run --torch-backend-as none --nnodes 2 --master-port "$port"
+	--max-restarts 1 --node-rank)
+timeout 250 "$LOCKSTEP" "${nodes[@]}" 1 $script gloo fails \
+	>"$scratch/one" 2>&1 </dev/null &
+expect 0 "${nodes[@]}" 0 $script gloo fails
+wait $! || fail "node 1: status $?: $(cat "$scratch/one")"
+expect_out '^rank 0 of 2 at 0 adds 3, start 1$'
+expect_err '^lockstep: rank 1 .*; restart 1 of 1$'
+grep -q '^rank 1 of 2 at 1 adds 3, start 1$' "$scratch/one" ||
+	fail "node 1 did not start again: $(cat "$scratch/one")"
+
+# ---- ours, by gloo's name
+
+ours=(--nproc-per-node 2 --master-port "$port")
+expect 0 check "${ours[@]}" --record "$scratch/order" $script gloo ends
+grep -q '^  all_reduce(float32 x 4, sum) in launch.py$' "$scratch/order" ||
+	fail "the order: $(cat "$scratch/order")"
+
+expect 10 check "${ours[@]}" --expect "$scratch/order" --dump "$scratch/dumps" \
+	--log-dir "$scratch/logs" --redirects 3 $script lockstep disagrees
+expect_err '^lockstep: mismatch: the ranks disagree about collective #1 '
+expect_err "^  rank 1 called broadcast\\(src 0, float32, 4\\) at $script:$line\$"
+expect_err "^              at $PWD/$script:$line in disagree\$"
+[ "$(cat "$scratch"/logs/none_*/attempt_0/1/stdout.log)" = \
+	'rank 1 of 2 at 0 adds 3, start 0' ] || fail "the log of rank 1"
+expect 10 diagnose "$scratch/dumps"
+expect_err "^  rank 1 called broadcast\\(src 0, float32, 4\\) at $script:$line\$"
+
+"$LOCKSTEP" run "${ours[@]}" $script gloo stays >"$scratch/out" \
+	2>"$scratch/err" </dev/null &
+job=$!
+wait_for sh -c "[ \$(grep -c adds '$scratch/out') = 2 ]" ||
+	fail "the ranks do not start: $(cat "$scratch/err")"
+asked() { # until both are where they stay
+	kill -USR1 "$job"
+	sleep 0.1
+	grep -q '^    File ".*launch.py", line .* in stay' "$scratch/err" &&
+		grep -q '^  rank 0 waits in all_reduce' "$scratch/err"
+}
+wait_for asked || fail "no stacks: $(cat "$scratch/err")"
+kill "$job"
+wait "$job"
+
+finish

@@ -1,0 +1,88 @@
+"""Ranks of a simulation. What they do, their words say."""
+
+import os
+import random
+import sys
+import time
+
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+
+
+def clock():
+    began, ticks = time.time(), time.perf_counter_ns()
+    time.sleep(100.0 * (dist.get_rank() + 1))
+    dist.barrier()
+    assert 100 * dist.get_world_size() <= time.time() - began < 1000
+    assert time.perf_counter_ns() - ticks >= 100_000_000_000
+    end = time.monotonic() + 0.01
+    while time.monotonic() < end:
+        pass
+
+
+def train():
+    torch.manual_seed(0)
+    model = DistributedDataParallel(torch.nn.Linear(8, 4))
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    for step in range(3):
+        numbers = torch.Generator().manual_seed(step * 8 + dist.get_rank())
+        loss = model(torch.randn(4, 8, generator=numbers)).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    if dist.get_rank() == 0:
+        print(["%.9g" % p.sum().item() for p in model.parameters()])
+
+
+def stores():
+    began = time.time()
+    store = dist.PrefixStore("test", dist.TCPStore("nowhere", 1))
+    rank = dist.get_rank()
+    if rank == 0:
+        time.sleep(2)
+        store.set("key", "value")
+    assert store.get("key") == b"value"
+    assert time.time() >= began + 2
+    store.add("sum", rank + 1)
+    dist.barrier()
+    assert store.add("sum", 0) == sum(range(dist.get_world_size() + 1))
+    objects = [None] * dist.get_world_size()
+    dist.all_gather_object(objects, {"rank": rank})
+    assert objects[-1] == {"rank": dist.get_world_size() - 1}
+
+
+def drawn():
+    numbers = [0] * dist.get_world_size()
+    dist.all_gather_object(numbers, random.random())
+    if dist.get_rank() == 0:
+        print(numbers, hash("text"))
+
+
+def abba():
+    a, b = dist.new_group([0, 1]), dist.new_group([0, 1])
+    x = torch.ones(4)
+    if dist.get_rank() == 0:
+        dist.all_reduce(x, group=a)  # first
+        dist.all_reduce(x, group=b)
+    else:
+        dist.all_reduce(x, group=b)  # second
+        dist.all_reduce(x, group=a)
+
+
+def leave():
+    if dist.get_rank() == 1:
+        sys.exit("no more")
+    dist.barrier()
+
+
+def fail():
+    if dist.get_rank() == 1:
+        raise KeyError("of rank %s" % os.environ["RANK"])
+
+
+if __name__ == "__main__":
+    dist.init_process_group("gloo")
+    for word in sys.argv[1:]:
+        globals()[word]()
+    dist.destroy_process_group()
