@@ -18,9 +18,10 @@
 
 /* Programs have uses for SIGUSR2; hardly any for the last but one. */
 #define SIGNAL (SIGRTMAX - 1)
-/* What the stacks of all ranks may take to be written, and how long nothing
+/* What the stacks of all ranks may take to be written on a busy machine (only a
+ * rank that does not answer costs as much), and how long nothing
  * more comes when they are. */
-#define WRITING_NS ((int64_t)1000000000)
+#define WRITING_NS ((int64_t)5000000000)
 #define QUIET_MS   20
 /* What is read of one rank, with the final 0. */
 #define MOST (64 * 1024)
