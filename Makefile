@@ -145,11 +145,13 @@ $(COMMAND) $(LIB_SHARED): LINK_LTO := $(LTO)
 CUDA_HOME ?= /usr/local/cuda
 CUDA_CFLAGS := $(if $(wildcard $(CUDA_HOME)/include/nccl.h),-isystem $(CUDA_HOME)/include)
 
-# What sim/ calls of SimGrid and of the shim.
+# What sim/ calls of SimGrid and of the shim, and does not have itself.
 $(BUILD)/sim/engine/names.h: $(filter $(BUILD)/sim/%,$(call obj,$(LIB_SRC)))
 	@mkdir -p $(@D)
-	$(Q)nm -u $^ | awk '$$2 ~ /^(sg_|simgrid_|dist__engine_)/ && \
-		$$2 != "dist__engine_open" { print "NAME(" $$2 ")" }' | sort -u >$@
+	$(Q)nm $^ | awk 'NF == 3 || $$2 == "dist__engine_open" { own[$$NF] } \
+		$$1 == "U" && $$2 ~ /^(sg_|simgrid_|dist__engine_)/ { needs[$$2] } \
+		END { for (name in needs) if (!(name in own)) \
+			print "NAME(" name ")" }' | sort >$@
 
 $(call obj,$(LATE_SRC)): $(BUILD)/sim/engine/names.h
 

@@ -4,15 +4,13 @@
  */
 #include "sim/actor.h"
 
-#include <simgrid/actor.h>
-
 #include "sim/cores.h"
 #include "sim/progress.h"
 
 void dist__sim_pass(const struct dist__sim_actor *actor, double time_s)
 {
 	if (time_s > 0 && !actor->rank->world->ended) {
-		sg_actor_sleep_for(time_s);
+		dist__engine->sleep(time_s);
 		dist__sim_watch_note(actor->rank);
 	}
 }

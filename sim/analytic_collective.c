@@ -2,9 +2,6 @@
 
 #include <stdlib.h>
 
-#include <simgrid/actor.h>
-#include <simgrid/engine.h>
-
 #include "model/library/library.h"
 #include "sim/actor.h"
 #include "sim/forecast.h"
@@ -88,7 +85,7 @@ dist__sim_analytic_of(struct dist__sim_rank *rank,
 static void wake(struct dist__sim_world *world, struct dist__sim_round *round)
 {
 	while (round->waiters) {
-		struct dist__sim_gate *gate = round->waiters->gate;
+		struct dist__engine_gate *gate = round->waiters->gate;
 
 		round->waiters = round->waiters->next;
 		dist__sim_gate_open(world, gate);
@@ -160,7 +157,7 @@ static double duration_ns(const struct dist__sim_analytic *meeting,
 static void complete(struct dist__sim_analytic *meeting,
 		     struct dist__sim_round *round, const struct dist__op *op)
 {
-	double now_s = simgrid_get_clock();
+	double now_s = dist__engine->now_s();
 
 	round->start_s = now_s > meeting->end_s ? now_s : meeting->end_s;
 	round->end_s = round->start_s + duration_ns(meeting, round, op) * 1e-9;
@@ -183,7 +180,7 @@ static void bring(const struct dist__sim_analytic *meeting,
 struct dist__sim_round *dist__sim_come(struct dist__sim_analytic *meeting,
 				       const struct dist__op *op)
 {
-	struct dist__sim_actor *actor = sg_actor_self_get_data();
+	struct dist__sim_actor *actor = dist__engine->self();
 	struct dist__sim_round *round;
 
 	dist__sim_note_call(actor->rank);
@@ -232,14 +229,14 @@ bool dist__sim_round_over(const struct dist__sim_world *world,
 			  const struct dist__sim_round *round)
 {
 	return round->error || world->ended ||
-	       (round->complete && simgrid_get_clock() >= round->end_s);
+	       (round->complete && dist__engine->now_s() >= round->end_s);
 }
 
 /* Until the last rank has come. */
 static void wait_at_gate(struct dist__sim_world *world,
 			 struct dist__sim_round *round, int64_t deadline_ns)
 {
-	struct dist__sim_actor *actor = sg_actor_self_get_data();
+	struct dist__sim_actor *actor = dist__engine->self();
 	struct dist__sim_waiter self = {&actor->gate, round->waiters};
 	struct dist__sim_waiter **link = &round->waiters;
 
@@ -256,10 +253,10 @@ static void wait_for_end(struct dist__sim_world *world,
 			 const struct dist__sim_round *round,
 			 int64_t deadline_ns)
 {
-	double left_s = round->end_s - simgrid_get_clock();
+	double left_s = round->end_s - dist__engine->now_s();
 	double until_s = dist__sim_seconds_until(world, deadline_ns);
 
-	sg_actor_sleep_for(left_s < until_s ? left_s : until_s);
+	dist__engine->sleep(left_s < until_s ? left_s : until_s);
 }
 
 enum dist_error dist__sim_round_wait(struct dist__sim_rank *rank,

@@ -12,7 +12,7 @@
 
 /* A rank that waits for others to come; lives where it waits. */
 struct dist__sim_waiter {
-	struct dist__sim_gate *gate;
+	struct dist__engine_gate *gate;
 	struct dist__sim_waiter *next;
 };
 

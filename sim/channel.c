@@ -1,21 +1,17 @@
 /*
  * channel.c - which end of a message of a collective meets which.
  *
- * Each channel is a mailbox of SimGrid. Matching is first come, first served in
+ * Each channel is a path of the engine. Matching is first come, first served in
  * both, and both see the ends of a channel in the same order: each end is
- * posted by one rank, and SimGrid handles the calls of one instant in the order
- * in which the actors made them. So the match found here, without a call, is
- * the match that SimGrid makes.
+ * posted by one rank, and the engine handles the calls of one instant in the
+ * order in which the actors made them. So the match found here, without a call,
+ * is the match that an engine would make.
  */
 #include "sim/channel.h"
 
 #include <stdlib.h>
 
-#include <simgrid/actor.h>
-#include <simgrid/mailbox.h>
-
 #include "base/hash.h"
-#include "sim/engine/shim.h"
 #include "sim/message.h"
 #include "sim/progress.h"
 #include "sim/request.h"
@@ -80,16 +76,17 @@ static bool reserve(struct dist__sim_channels *channels)
 
 bool dist__sim_has_route(struct dist__sim_world *world, int from, int to)
 {
-	sg_host_t src = dist__platform_host(world->platform, from);
-	sg_host_t dst = dist__platform_host(world->platform, to);
+	const struct dist__platform *platform = world->platform;
+	uint32_t src = dist__platform_seat(platform, from);
+	uint32_t dst = dist__platform_seat(platform, to);
 	struct dist_message message;
 
-	if (dist__engine_route(src, dst, NULL, NULL, NULL))
+	if (dist__engine_way(src, dst, NULL, 0, NULL) > 0)
 		return true;
 	snprintf(message.text, sizeof message.text,
-		 "%s: no route from host %s to host %s%s",
-		 world->platform->path, sg_host_get_name(src),
-		 sg_host_get_name(dst),
+		 "%s: no route from host %s to host %s%s", platform->path,
+		 dist__platform_host_name(platform, from),
+		 dist__platform_host_name(platform, to),
 		 src == dst ? " (a loopback for its several ranks)" : "");
 	dist__sim_break(world, message.text);
 	return false;
@@ -108,7 +105,10 @@ add_channel(struct dist__sim_world *world, const struct dist__sim_channel *key)
 	if (!channel)
 		return NULL;
 	*channel = *key;
-	channel->number = channels->count;
+	channel->path = (struct dist__engine_path){
+		.from = dist__platform_seat(world->platform, key->src),
+		.to = dist__platform_seat(world->platform, key->dst),
+	};
 	channels->all[channels->count++] = channel;
 	*place_of(channels, key) = (uint32_t)channels->count;
 	return channel;
@@ -120,18 +120,15 @@ dist__sim_channel_find(struct dist__sim_world *world,
 {
 	struct dist__sim_channels *channels = &world->channels;
 	struct dist__sim_channel *channel;
-	char name[32];
 	uint32_t number = 0;
 
 	if (channels->index_size)
 		number = *place_of(channels, key);
 	channel = number ? channels->all[number - 1] : add_channel(world, key);
-	/* Making a mailbox lets other actors run, so the channel is already
-	 * in the table; whoever finds it half made asks for the same name. */
-	if (channel && !channel->mailbox) {
-		snprintf(name, sizeof name, "%zu", channel->number);
-		channel->mailbox = sg_mailbox_by_name(name);
-	}
+	/* Opening a path may let other actors run, so the channel is already
+	 * in the table; whoever finds it half made opens the same. */
+	if (channel && !channel->path.state)
+		dist__engine->open_path(&channel->path);
 	return channel;
 }
 
@@ -180,119 +177,56 @@ void dist__sim_match(struct dist__request *request)
 
 /* ---- letting requests fail ------------------------------------------ */
 
-/*
- * SimGrid offers no way to wake an actor that waits for a message nobody will
- * send. But when the actor at the other end of a transfer ends, the waiter
- * hears of it in the same instant. So a reaper, an actor on the host of the
- * missing end, answers all unanswered requests of a channel and returns.
- */
-struct dist__sim_reaper {
-	struct dist__sim_reaper *next;
-	struct dist__sim_world *world;
-	sg_mailbox_t mailbox;
-	bool sends; /* what it does: the opposite of the unanswered ones */
-	size_t count;
-	sg_comm_t comms[]; /* released after the simulation */
-};
-
-static void reap(int argc, char **argv)
-{
-	struct dist__sim_reaper *reaper = sg_actor_self_get_data();
-	void **sink = &reaper->world->sink;
-
-	(void)argc;
-	(void)argv;
-	for (size_t i = 0; i < reaper->count; i++)
-		reaper->comms[i] =
-			reaper->sends
-				? sg_mailbox_put_async(reaper->mailbox, sink, 0)
-				: sg_mailbox_get_async(reaper->mailbox, sink);
-}
-
-static void send_reaper(struct dist__sim_world *world,
-			const struct dist__sim_channel *channel, bool sends,
-			size_t count)
-{
-	struct dist__sim_reaper *reaper =
-		calloc(1, sizeof *reaper + count * sizeof(sg_comm_t));
-	int rank = sends ? channel->src : channel->dst;
-	sg_actor_t actor;
-
-	/* Without memory the waiters sleep until their deadline. */
-	if (!reaper)
-		return;
-	reaper->world = world;
-	reaper->mailbox = channel->mailbox;
-	reaper->sends = sends;
-	reaper->count = count;
-	reaper->next = world->reapers;
-	world->reapers = reaper;
-	actor = sg_actor_init("reaper",
-			      dist__platform_host(world->platform, rank));
-	sg_actor_set_data(actor, reaper);
-	sg_actor_start(actor, reap, 0, NULL);
-}
-
-/* Takes the first unanswered request off channel; its actor, if one waits, will
- * be woken. Returns whether it has to be. */
-static bool take_first(struct dist__sim_channel *channel)
+/* Takes the first unanswered request off channel and puts it in front of the
+ * failed ones; its actor, if one waits, will be woken. Returns whether it has
+ * to be. */
+static bool take_first(struct dist__sim_channel *channel,
+		       struct dist__engine_end **failed)
 {
 	struct dist__request *request = channel->queue.first;
 	bool blocked = request->blocked || request->gives_up;
 
 	dist__sim_unqueue(request);
+	request->end.next = *failed;
+	*failed = &request->end;
 	answer(request);
 	return blocked;
 }
 
-void dist__sim_channel_loosen(struct dist__sim_world *world,
-			      struct dist__sim_channel *channel)
+void dist__sim_channel_loosen(struct dist__sim_channel *channel)
 {
+	struct dist__engine_end *failed = NULL;
 	struct dist__request *request;
 	bool blocked = false, sends = false;
-	size_t count = 0;
 
 	while ((request = channel->queue.first) != NULL) {
-		blocked |= take_first(channel);
+		blocked |= take_first(channel, &failed);
 		sends = request->is_send;
 		dist__sim_message_turn(request, channel);
-		count++;
 	}
 	if (blocked)
-		send_reaper(world, channel, !sends, count);
+		dist__engine->fail(&channel->path, sends, failed);
 }
 
-void dist__sim_channel_fail(struct dist__sim_world *world,
-			    struct dist__sim_channel *channel,
+void dist__sim_channel_fail(struct dist__sim_channel *channel,
 			    enum dist_error error)
 {
+	struct dist__engine_end *failed = NULL;
+	struct dist__request *request;
 	bool blocked = false, sends = false;
-	size_t count = 0;
 
-	while (channel->queue.first) {
-		struct dist__request *request = channel->queue.first;
-
+	while ((request = channel->queue.first) != NULL) {
 		if (!request->error)
 			request->error = error;
-		blocked |= take_first(channel);
+		blocked |= take_first(channel, &failed);
 		sends = request->is_send;
-		count++;
 	}
 	if (blocked)
-		send_reaper(world, channel, !sends, count);
+		dist__engine->fail(&channel->path, sends, failed);
 }
 
 void dist__sim_channels_release(struct dist__sim_world *world)
 {
-	struct dist__sim_reaper *reaper, *next;
-
-	for (reaper = world->reapers; reaper; reaper = next) {
-		next = reaper->next;
-		for (size_t i = 0; i < reaper->count; i++)
-			if (reaper->comms[i])
-				sg_comm_unref(reaper->comms[i]);
-		free(reaper);
-	}
 	for (size_t i = 0; i < world->channels.count; i++)
 		free(world->channels.all[i]);
 	free(world->channels.all);

@@ -27,14 +27,14 @@ bool dist__sim_has_route(struct dist__sim_world *world, int from, int to);
 
 /* dist__sim_channel_fail gives error to the unanswered requests of channel and
  * wakes who is blocked on one. */
-void dist__sim_channel_fail(struct dist__sim_world *world,
-			    struct dist__sim_channel *channel,
+void dist__sim_channel_fail(struct dist__sim_channel *channel,
 			    enum dist_error error);
 
 /* dist__sim_channel_loosen makes messages of the unanswered requests of
  * channel, and wakes those that wait. */
-void dist__sim_channel_loosen(struct dist__sim_world *world,
-			      struct dist__sim_channel *channel);
+void dist__sim_channel_loosen(struct dist__sim_channel *channel);
+
+/* dist__sim_channels_release frees all, after the simulation. */
 void dist__sim_channels_release(struct dist__sim_world *world);
 
 #endif

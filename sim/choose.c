@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "sim/engine/shim.h"
 #include "sim/gate.h"
 #include "sim/log.h"
 #include "sim/message.h"
@@ -302,7 +301,7 @@ bool dist__sim_choose(struct dist__sim_world *world)
 	if (world->chooser.num_pairs == 0 || world->ended)
 		return false;
 	dist__sim_unblock(world);
-	dist__engine_at_end_of_instant(choose, world);
+	dist__engine->at(dist__engine->now_s(), choose, world);
 	return true;
 }
 

@@ -10,8 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <simgrid/engine.h>
-
 enum dist_error dist__sim_cores_open(struct dist__sim_world *world)
 {
 	int cores = world->profile.cores;
@@ -29,7 +27,7 @@ double dist__sim_core_take(const struct dist__sim_rank *rank, double work_s)
 
 	if (!world->cores_free_s)
 		return work_s;
-	now_s = simgrid_get_clock();
+	now_s = dist__engine->now_s();
 	free_s = &world->cores_free_s[rank->rank % world->profile.cores];
 	*free_s = fmax(*free_s, now_s) + work_s;
 	return *free_s - now_s;
@@ -43,7 +41,7 @@ double dist__sim_core_idle_s(const struct dist__sim_rank *rank, double since_s)
 		since_s = fmax(
 			since_s,
 			world->cores_free_s[rank->rank % world->profile.cores]);
-	return fmax(simgrid_get_clock() - since_s, 0);
+	return fmax(dist__engine->now_s() - since_s, 0);
 }
 
 bool dist__sim_core_is_shared(const struct dist__sim_rank *rank)

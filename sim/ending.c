@@ -30,7 +30,7 @@ void dist__sim_end(struct dist__sim_world *world, enum dist_error error,
 	world->end_error = error;
 	world->exit_status = exit_status;
 	for (size_t i = 0; i < world->channels.count; i++)
-		dist__sim_channel_fail(world, world->channels.all[i], error);
+		dist__sim_channel_fail(world->channels.all[i], error);
 	dist__sim_messages_end(world, error);
 	dist__sim_flows_end(world, error);
 	dist__sim_looks_end(world);

@@ -4,25 +4,22 @@
  * Not every flow can be (flow_fit.c). The ranks of a group meet
  * (flow_meeting.c). When all have come, the timetable of the algorithm says
  * when each would be through if nobody else used the links (flow_timetable.c);
- * meanwhile all its bytes flow over SimGrid's links, where they share with what
- * else is there (flow_ways.c), and by as much as that takes longer than alone,
- * all ranks end later (flow_conduct.c).
+ * meanwhile all its bytes flow over the engine's links, where they share with
+ * what else is there (flow_ways.c), and by as much as that takes longer than
+ * alone, all ranks end later (flow_conduct.c).
  */
 #ifndef LOCKSTEP_SIM_FLOW_H
 #define LOCKSTEP_SIM_FLOW_H
 
 #include <stddef.h>
 
-#include <simgrid/link.h>
-
 #include "sim/world.h"
 
 /* ---- flow_ways.c: who loads which link ------------------------------------
  */
 
-/* One link, as often as it is part of ways. */
+/* One link, by the engine's number, as often as it is part of ways. */
 struct dist__sim_cable {
-	sg_link_t link;
 	double Bps;
 	bool is_shared;
 	double load;  /* messages on it at the same time */

@@ -14,11 +14,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <simgrid/actor.h>
-#include <simgrid/comm.h>
-#include <simgrid/engine.h>
-
-#include "sim/engine/shim.h"
 #include "sim/gate.h"
 #include "sim/progress.h"
 
@@ -38,12 +33,12 @@
 
 /* One transfer. */
 struct part {
-	sg_comm_t comm;
+	struct dist__engine_end end;
 	double alone_s; /* what it takes on links of its own */
 	double late_s;  /* by how much more it took, once it is over */
 	bool is_over;
 	size_t num_links;
-	sg_link_t links[MOST_LINKS];
+	uint32_t links[MOST_LINKS];
 };
 
 /* Times are those of a flow that is alone, from its start on. */
@@ -110,7 +105,8 @@ static void add_link(struct course *course, const struct dist__sim_cable *cable)
 	part->alone_s = fmax(part->alone_s, times * course->unit / Bps);
 	course->alone_s = fmax(course->alone_s, part->alone_s);
 	for (int i = 0; i < (int)times; i++)
-		part->links[part->num_links++] = cable->link;
+		part->links[part->num_links++] =
+			(uint32_t)(cable - course->ways->cables);
 }
 
 /* Divides what the links carry among transfers. Without memory nothing flows.
@@ -165,9 +161,14 @@ static void begin_slice(struct course *course)
 		struct part *part = &course->parts[i];
 
 		part->is_over = false;
-		part->comm =
-			dist__engine_flow(part->links, part->num_links,
-					  latency_s, (uint64_t)course->unit);
+		dist__engine->start(
+			&(struct dist__engine_transfer){
+				.links = part->links,
+				.num_links = part->num_links,
+				.latency_s = latency_s,
+				.bytes = (uint64_t)course->unit,
+			},
+			&part->end);
 	}
 	course->begun++;
 	course->flows = course->num_parts > 0;
@@ -177,7 +178,7 @@ static void begin_slice(struct course *course)
  * what was late before. */
 static double since_s(const struct course *course)
 {
-	return simgrid_get_clock() - course->start_s - course->delay_s -
+	return dist__engine->now_s() - course->start_s - course->delay_s -
 	       slice_begin_s(course, course->begun - 1) - course->latency_s;
 }
 
@@ -188,7 +189,7 @@ static double late_s(const struct course *course, const struct part *part)
 
 	if (part->is_over)
 		return part->late_s;
-	left = dist__engine_bytes_left(part->comm) / course->unit;
+	left = dist__engine->bytes_left(&part->end) / course->unit;
 	return fmax(0, since_s(course) - (1 - left) * part->alone_s);
 }
 
@@ -211,7 +212,7 @@ static void end_slice(struct course *course)
 	for (size_t i = 0; i < course->num_parts; i++) {
 		struct part *part = &course->parts[i];
 
-		(void)dist__engine_wait(part->comm, -1);
+		(void)dist__engine->wait(&part->end, -1);
 		part->late_s = fmax(0, since_s(course) - part->alone_s);
 		part->is_over = true;
 	}
@@ -221,7 +222,8 @@ static void end_slice(struct course *course)
 
 static double left_s(const struct course *course, double time_s)
 {
-	return course->start_s + time_s + delay_s(course) - simgrid_get_clock();
+	return course->start_s + time_s + delay_s(course) -
+	       dist__engine->now_s();
 }
 
 /* Sleeps until it is time_s, however late that is. */
@@ -230,7 +232,7 @@ static void sleep_until(const struct course *course, double time_s)
 	double wait_s = left_s(course, time_s);
 
 	while (wait_s >= INSTANT_S) {
-		sg_actor_sleep_for(wait_s);
+		dist__engine->sleep(wait_s);
 		wait_s = left_s(course, time_s);
 	}
 }
@@ -303,7 +305,7 @@ static void take_course(struct dist__flow_meeting *meeting)
 	int p = meeting->size;
 	struct dist__sim_guest *guests = meeting->guests;
 	struct course course = {.ways = meeting->world->flows->ways,
-				.start_s = simgrid_get_clock()};
+				.start_s = dist__engine->now_s()};
 	enum dist_error error =
 		dist__sim_timetable_run(course.ways, &meeting->flow, guests,
 					course.start_s, &course.latency_s);
@@ -326,14 +328,12 @@ static void take_course(struct dist__flow_meeting *meeting)
 	free(course.parts);
 }
 
-static void conduct(int argc, char **argv)
+static void conduct(void *arg)
 {
-	struct dist__sim_actor *actor = sg_actor_self_get_data();
+	struct dist__sim_actor *actor = arg;
 	struct dist__sim_world *world = actor->rank->world;
 	struct dist__flow_meeting *meeting = world->flows->under_way, **link;
 
-	(void)argc;
-	(void)argv;
 	while (&meeting->conductor != actor)
 		meeting = meeting->next;
 	take_course(meeting);
@@ -348,15 +348,12 @@ void dist__sim_conduct(struct dist__flow_meeting *meeting)
 {
 	struct dist__sim_world *world = meeting->world;
 	struct dist__sim_rank *rank = meeting->guests[0].rank;
-	sg_actor_t actor;
 
 	meeting->next = world->flows->under_way;
 	world->flows->under_way = meeting;
 	world->tally.flows++;
 	meeting->conductor = (struct dist__sim_actor){.rank = rank};
 	dist__sim_unblock(world);
-	actor = sg_actor_init("flow",
-			      dist__platform_host(world->platform, rank->rank));
-	sg_actor_set_data(actor, &meeting->conductor);
-	sg_actor_start(actor, conduct, 0, NULL);
+	dist__engine->spawn(dist__platform_seat(world->platform, rank->rank), 0,
+			    conduct, &meeting->conductor);
 }

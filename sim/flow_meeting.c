@@ -6,9 +6,6 @@
 
 #include <stdlib.h>
 
-#include <simgrid/actor.h>
-#include <simgrid/engine.h>
-
 #include "sim/actor.h"
 #include "sim/delay_injection.h"
 #include "sim/forecast.h"
@@ -150,7 +147,7 @@ static void sit_down(struct dist__flow_meeting *meeting,
 	meeting->guests[seat->members->rank] = (struct dist__sim_guest){
 		.seat = seat,
 		.rank = rank,
-		.time_s = simgrid_get_clock(),
+		.time_s = dist__engine->now_s(),
 		.last_pass_bytes = seat->last_pass_bytes,
 	};
 	seat->meeting = meeting;
@@ -167,7 +164,7 @@ enum dist_error dist__sim_flow_join(struct dist__transport *t,
 {
 	struct dist__sim_rank *rank = (struct dist__sim_rank *)t;
 	struct dist__sim_flows *flows = rank->world->flows;
-	struct dist__sim_actor *actor = sg_actor_self_get_data();
+	struct dist__sim_actor *actor = dist__engine->self();
 	struct dist__flow_meeting key, *meeting;
 	enum dist_error error;
 
@@ -226,7 +223,7 @@ enum dist_error dist__sim_flow_wait(struct dist__transport *t,
 {
 	struct dist__sim_rank *rank = (struct dist__sim_rank *)t;
 	struct dist__sim_world *world = rank->world;
-	struct dist__sim_actor *actor = sg_actor_self_get_data();
+	struct dist__sim_actor *actor = dist__engine->self();
 	enum dist_error error = DIST_OK;
 
 	seat->waiter = &actor->gate;

@@ -10,12 +10,8 @@
 #include "sim/flow.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-#include <xbt/config.h>
 
 #include "sim/channel.h"
-#include "sim/engine/shim.h"
 
 #define MOST_LINKS 256 /* of a way, either direction */
 
@@ -23,55 +19,36 @@
  * and tree; who sends to all others is looked up again. */
 #define MOST_KEPT 16
 
-/* What SimGrid's models load the way back with, for acknowledgements, if cross
- * traffic is on: src/surf/network_cm02.cpp of its 3.32. */
-#define ACKNOWLEDGEMENTS 0.05
-
-/* Bytes and latencies add up where no window bounds a transfer, and all flows
- * share alike; the other models have factors by size. */
-static bool is_linear(void)
-{
-	const char *model = dist__engine_model();
-
-	return (strcmp(model, "CM02") == 0 || strcmp(model, "LV08") == 0) &&
-	       dist__engine_number("network/TCP-gamma") == 0 &&
-	       dist__engine_number("network/weight-S") == 0;
-}
-
 static bool number_cables(struct dist__sim_ways *ways)
 {
-	sg_link_t *links = sg_link_list();
-
-	ways->num_cables = sg_link_count();
+	ways->num_cables = dist__engine_num_links();
 	ways->cables = calloc(ways->num_cables + 1, sizeof ways->cables[0]);
 	ways->used = calloc(ways->num_cables + 1, sizeof ways->used[0]);
 	for (size_t i = 0; ways->cables && i < ways->num_cables; i++) {
+		struct dist__engine_link link = dist__engine->link((uint32_t)i);
+
 		ways->cables[i] = (struct dist__sim_cable){
-			.link = links[i],
-			.Bps = sg_link_get_bandwidth(links[i]),
-			.is_shared = sg_link_is_shared(links[i]),
+			.Bps = link.bandwidth_Bps,
+			.is_shared = link.is_shared,
 		};
-		sg_link_set_data(links[i], &ways->cables[i]);
 	}
-	free(links);
 	return ways->cables && ways->used;
 }
 
 struct dist__sim_ways *dist__sim_ways_new(struct dist__sim_world *world)
 {
+	const struct dist__engine_network network = dist__engine_read_network();
 	size_t size = (size_t)world->world_size;
 	struct dist__sim_ways *ways = NULL;
 
-	if (is_linear())
+	if (network.is_linear)
 		ways = calloc(1, sizeof *ways);
 	if (!ways)
 		return NULL;
 	ways->world = world;
-	ways->latency_factor = dist__engine_number("network/latency-factor");
-	ways->bandwidth_factor =
-		dist__engine_number("network/bandwidth-factor");
-	if (sg_cfg_get_boolean("network/crosstraffic"))
-		ways->back_load = ACKNOWLEDGEMENTS;
+	ways->latency_factor = network.latency_factor;
+	ways->bandwidth_factor = network.bandwidth_factor;
+	ways->back_load = network.back_load;
 	ways->from = calloc(size, sizeof(struct dist__sim_way *));
 	ways->kept = calloc(size, sizeof ways->kept[0]);
 	if (ways->from && ways->kept && number_cables(ways))
@@ -104,22 +81,23 @@ static struct dist__sim_way *look_up(struct dist__sim_ways *ways, int from,
 				     int to)
 {
 	const struct dist__platform *platform = ways->world->platform;
-	sg_host_t src = dist__platform_host(platform, from);
-	sg_host_t dst = dist__platform_host(platform, to);
-	sg_link_t links[2 * MOST_LINKS];
+	uint32_t src = dist__platform_seat(platform, from);
+	uint32_t dst = dist__platform_seat(platform, to);
+	uint32_t links[2 * MOST_LINKS];
 	double latency_s = 0;
 	size_t count, back_count = 0;
 	struct dist__sim_way *way;
 
-	count = dist__engine_route_links(src, dst, links, MOST_LINKS);
-	if (count == 0 ||
-	    !dist__engine_route(src, dst, &latency_s, NULL, NULL)) {
+	count = dist__engine_way(src, dst, links, MOST_LINKS, &latency_s);
+	if (count == 0 || count > MOST_LINKS) {
 		(void)dist__sim_has_route(ways->world, from, to);
 		return NULL;
 	}
 	if (ways->back_load > 0)
-		back_count = dist__engine_route_links(dst, src, links + count,
-						      MOST_LINKS);
+		back_count = dist__engine_way(dst, src, links + count,
+					      MOST_LINKS, NULL);
+	if (back_count > MOST_LINKS)
+		back_count = 0;
 	way = malloc(sizeof *way +
 		     (count + back_count) * sizeof way->cables[0]);
 	if (!way)
@@ -130,11 +108,8 @@ static struct dist__sim_way *look_up(struct dist__sim_ways *ways, int from,
 		.count = count,
 		.back_count = back_count,
 	};
-	for (size_t i = 0; i < count + back_count; i++) {
-		struct dist__sim_cable *cable = sg_link_get_data(links[i]);
-
-		way->cables[i] = (uint32_t)(cable - ways->cables);
-	}
+	for (size_t i = 0; i < count + back_count; i++)
+		way->cables[i] = links[i];
 	return way;
 }
 

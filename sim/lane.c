@@ -3,7 +3,7 @@
  * jobs one after the other while the rank computes.
  *
  * The worker comes with the first job and ends by itself when the lane is
- * freed, so SimGrid never has to kill one. Flows are joined by whoever is at
+ * freed, so the engine never has to kill one. Flows are joined by whoever is at
  * hand: who submits them, or who ends what was before them; a lane that has
  * nothing else has no worker.
  */
@@ -11,8 +11,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-
-#include <simgrid/actor.h>
 
 #include "sim/actor.h"
 #include "sim/delay_injection.h"
@@ -24,11 +22,11 @@ struct dist__lane {
 	struct dist__lane *next; /* of the rank's */
 	struct dist__sim_rank *rank;
 	struct dist__job *first, *last;
-	bool started;               /* there is a worker */
-	bool running;               /* a job is under way, or a flow */
-	bool stopped;               /* the worker shall end */
-	struct dist__sim_gate work; /* the worker waits here for jobs */
-	struct dist__sim_gate done; /* the rank, for jobs to end */
+	bool started;                  /* there is a worker */
+	bool running;                  /* a job is under way, or a flow */
+	bool stopped;                  /* the worker shall end */
+	struct dist__engine_gate work; /* the worker waits here for jobs */
+	struct dist__engine_gate done; /* the rank, for jobs to end */
 	struct dist__sim_actor actor;
 };
 
@@ -63,19 +61,17 @@ static void run_jobs(struct dist__sim_world *world, struct dist__lane *lane)
 	}
 }
 
-static void work(int argc, char **argv);
+static void work(void *arg);
 
 static void start_worker(struct dist__lane *lane)
 {
 	struct dist__sim_rank *rank = lane->rank;
-	sg_actor_t actor;
 
 	lane->started = true;
 	dist__sim_unblock(rank->world);
-	actor = sg_actor_init(
-		"lane", dist__platform_host(rank->world->platform, rank->rank));
-	sg_actor_set_data(actor, &lane->actor);
-	sg_actor_start(actor, work, 0, NULL);
+	dist__engine->spawn(
+		dist__platform_seat(rank->world->platform, rank->rank), 0, work,
+		&lane->actor);
 }
 
 /* Joins the flows that are next, and wakes the worker for what comes then. */
@@ -94,14 +90,12 @@ static void go_on(struct dist__lane *lane)
 		start_worker(lane);
 }
 
-static void work(int argc, char **argv)
+static void work(void *arg)
 {
-	struct dist__sim_actor *actor = sg_actor_self_get_data();
+	struct dist__sim_actor *actor = arg;
 	struct dist__sim_world *world = actor->rank->world;
 	struct dist__lane *lane = actor->lane;
 
-	(void)argc;
-	(void)argv;
 	while (has_work(lane) || !lane->stopped) {
 		run_jobs(world, lane);
 		go_on(lane);

@@ -7,9 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <simgrid/actor.h>
-#include <simgrid/engine.h>
-
 #include "base/data.h"
 #include "coll/p2p_backend.h"
 #include "core/init_method.h"
@@ -45,7 +42,7 @@ const struct dist__tally *dist__sim_tally(void)
 static struct dist__sim_rank *caller(void)
 {
 	struct dist__sim_actor *actor =
-		dist__sim_running() ? sg_actor_self_get_data() : NULL;
+		dist__sim_running() ? dist__engine->self() : NULL;
 
 	return actor ? actor->rank : NULL;
 }
@@ -280,6 +277,8 @@ open_platform(struct dist__sim_world *world,
 		return error;
 	error = dist__platform_open(world->path, options->world_size, overrides,
 				    &world->platform, message);
+	if (!error && !dist__platform_start(world->platform))
+		error = DIST_ERR_NO_MEMORY;
 	world->present = world->world_size;
 	if (!error && (dist__platform_is_any(world->platform) ||
 		       (represents && *represents)))

@@ -6,15 +6,14 @@
  * (arrived), and meets a receive. An eager message is carried first and arrives
  * when it is through: its sender does not wait for it. Any other arrives at
  * once and is carried when it has met its receive, for which its sender waits.
- * Either way carrying is an actor of its own that SimGrid gives the time it
- * takes.
+ * Either way the engine carries it, and says when it is through.
  *
  * A collective's are the segments of a stream, and what one connection carries
  * it carries one after the other; other connections share links with it. Where
  * links have queues, all messages are given to those at once (queues.c).
  *
  * Who meets whom is settled once nobody can do anything more in an instant, so
- * that the order in which SimGrid ran the ranks does not show: messages as they
+ * that the order in which the ranks ran does not show: messages as they
  * arrived, in one instant by the sender's rank, each to the receive posted
  * first that it fits. Messages of one sender, group and tag arrive as sent,
  * even if a short one overtakes a long one on the way.
@@ -23,9 +22,6 @@
 
 #include <string.h>
 
-#include <simgrid/actor.h>
-
-#include "sim/engine/shim.h"
 #include "sim/forecast.h"
 #include "sim/gate.h"
 #include "sim/note.h"
@@ -87,19 +83,9 @@ static void deliver(struct dist__request *message, enum dist_error error)
 static void arrive(struct dist__request *message);
 static void carry_first(const struct dist__request *like);
 
-static void carry_on(int argc, char **argv)
+static void carry_on(void *arg, bool well)
 {
-	struct dist__request *message = sg_actor_self_get_data();
-	struct dist__sim_world *world = message->rank->world;
-	bool well;
-
-	(void)argc;
-	(void)argv;
-	well = dist__engine_transfer(
-		dist__platform_host(world->platform, message->rank->rank),
-		dist__platform_host(world->platform, message->peer),
-		(uint64_t)message->load_bytes);
-	dist__sim_message_come(message, well);
+	dist__sim_message_come(arg, well);
 }
 
 void dist__sim_message_come(struct dist__request *message, bool well)
@@ -123,17 +109,18 @@ void dist__sim_message_come(struct dist__request *message, bool well)
 static void carry(struct dist__request *message)
 {
 	struct dist__sim_world *world = message->rank->world;
-	sg_actor_t actor;
+	const struct dist__engine_transfer load = {
+		.from = dist__platform_seat(world->platform,
+					    message->rank->rank),
+		.to = dist__platform_seat(world->platform, message->peer),
+		.bytes = (uint64_t)message->load_bytes,
+	};
 
 	message->carried = true;
 	dist__sim_unblock(world);
 	if (world->queues && dist__sim_queues_send(world->queues, message))
 		return;
-	actor = sg_actor_init(
-		"carrier",
-		dist__platform_host(world->platform, message->rank->rank));
-	sg_actor_set_data(actor, message);
-	sg_actor_start(actor, carry_on, 0, NULL);
+	dist__engine->carry(&load, carry_on, message);
 }
 
 /* Of one sender, to one addressee, of one tag: what arrives as sent. */
@@ -251,7 +238,7 @@ static void settle_later(struct dist__sim_rank *rank)
 	if (!first)
 		return;
 	dist__sim_unblock(world);
-	dist__engine_at_end_of_instant(settle_all, world);
+	dist__engine->at(dist__engine->now_s(), settle_all, world);
 }
 
 /* Puts a message among those that have arrived. */

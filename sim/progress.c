@@ -15,12 +15,10 @@
 #include <math.h>
 #include <stdio.h>
 
-#include <simgrid/engine.h>
-
 int64_t dist__sim_now_ns(const struct dist__sim_world *world)
 {
 	return world->ended ? world->ended_ns
-			    : llround(simgrid_get_clock() * 1e9);
+			    : llround(dist__engine->now_s() * 1e9);
 }
 
 bool dist__sim_is_late(const struct dist__sim_world *world, int64_t deadline_ns)
@@ -32,7 +30,7 @@ double dist__sim_seconds_until(const struct dist__sim_world *world,
 			       int64_t deadline_ns)
 {
 	int64_t until_ns = world->is_patient ? DIST_TIMEOUT_NEVER : deadline_ns;
-	double seconds = (double)until_ns * 1e-9 - simgrid_get_clock();
+	double seconds = (double)until_ns * 1e-9 - dist__engine->now_s();
 
 	return seconds > 0 ? seconds : 0;
 }

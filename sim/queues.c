@@ -24,12 +24,9 @@
  */
 #include "sim/queues.h"
 
+#include <math.h>
 #include <stdlib.h>
 
-#include <simgrid/engine.h>
-#include <simgrid/link.h>
-
-#include "sim/engine/shim.h"
 #include "sim/platform/state.h"
 #include "sim/progress.h"
 
@@ -55,9 +52,8 @@
 struct parcel;
 struct line;
 
-/* One direction of a link. */
+/* One direction of a link, by the engine's number. */
 struct port {
-	sg_link_t link;
 	bool is_shared; /* else it carries anything at once */
 	double free_s;  /* when all that it took on is through */
 	/* Lines that begin here and may send, in turn; and whose turn it is. */
@@ -127,27 +123,20 @@ dist__sim_queues_new(struct dist__sim_world *world,
 		     void (*come)(struct dist__request *message, bool well))
 {
 	struct dist__sim_queues *q = calloc(1, sizeof *q);
-	sg_link_t *links = sg_link_list();
-	size_t count = sg_link_count();
+	size_t count = dist__engine_num_links();
 
 	if (q)
 		q->ports = calloc(count + 1, sizeof q->ports[0]);
 	if (!q || !q->ports) {
-		free(links);
 		free(q);
 		return NULL;
 	}
 	q->world = world;
 	q->come = come;
 	q->woken_s = -1;
-	for (size_t i = 0; i < count; i++) {
-		q->ports[i] = (struct port){
-			.link = links[i],
-			.is_shared = sg_link_is_shared(links[i]),
-		};
-		sg_link_set_data(links[i], &q->ports[i]);
-	}
-	free(links);
+	for (size_t i = 0; i < count; i++)
+		q->ports[i].is_shared =
+			dist__engine->link((uint32_t)i).is_shared;
 	return q;
 }
 
@@ -198,15 +187,14 @@ static void weigh(struct dist__sim_queues *q, struct line *line, int from,
 		  int to, int weight)
 {
 	const struct dist__platform *platform = q->world->platform;
-	sg_link_t links[MOST_LINKS];
-	size_t count = dist__engine_route_links(
-		dist__platform_host(platform, from),
-		dist__platform_host(platform, to), links, MOST_LINKS);
+	uint32_t links[MOST_LINKS];
+	size_t count = dist__engine_way(dist__platform_seat(platform, from),
+					dist__platform_seat(platform, to),
+					links, MOST_LINKS, NULL);
 
 	q->looks++;
-	for (size_t i = 0; i < count; i++)
-		((struct port *)sg_link_get_data(links[i]))->looked_at =
-			q->looks;
+	for (size_t i = 0; count <= MOST_LINKS && i < count; i++)
+		q->ports[links[i]].looked_at = q->looks;
 	for (size_t i = 0; i < line->count; i++)
 		if (line->ports[i]->looked_at == q->looks)
 			line->ports[i]->weight += weight;
@@ -253,18 +241,20 @@ static void put_in_order(struct dist__sim_queues *q, struct line *line)
 static struct line *look_up(struct dist__sim_queues *q, int from, int to)
 {
 	const struct dist__platform *platform = q->world->platform;
-	sg_host_t src = dist__platform_host(platform, from);
-	sg_host_t dst = dist__platform_host(platform, to);
-	sg_link_t links[MOST_LINKS];
-	size_t count = dist__engine_route_links(src, dst, links, MOST_LINKS);
-	double there_s = 0, back_s, rate_Bps = 0;
+	uint32_t src = dist__platform_seat(platform, from);
+	uint32_t dst = dist__platform_seat(platform, to);
+	uint32_t links[MOST_LINKS];
+	double there_s = 0, back_s, rate_Bps = INFINITY;
+	size_t count = dist__engine_way(src, dst, links, MOST_LINKS, &there_s);
 	struct line *line;
 
-	if (count == 0 ||
-	    !dist__engine_route(src, dst, &there_s, &rate_Bps, NULL))
+	if (count == 0 || count > MOST_LINKS)
 		return NULL;
+	for (size_t i = 0; i < count; i++)
+		rate_Bps = fmin(rate_Bps,
+				dist__engine->link(links[i]).bandwidth_Bps);
 	back_s = there_s;
-	(void)dist__engine_route(dst, src, &back_s, NULL, NULL);
+	(void)dist__engine_way(dst, src, NULL, 0, &back_s);
 	line = malloc(sizeof *line + count * sizeof line->ports[0]);
 	if (!line)
 		return NULL;
@@ -277,7 +267,7 @@ static struct line *look_up(struct dist__sim_queues *q, int from, int to)
 		.count = count,
 	};
 	for (size_t i = 0; i < count; i++)
-		line->ports[i] = sg_link_get_data(links[i]);
+		line->ports[i] = &q->ports[links[i]];
 	put_in_order(q, line);
 	return line;
 }
@@ -339,7 +329,7 @@ static void wake(struct dist__sim_queues *q, double at_s)
 	if (q->woken_s >= 0 && q->woken_s <= at_s)
 		return;
 	q->woken_s = at_s;
-	dist__engine_at(at_s, turn, q);
+	dist__engine->at(at_s, turn, q);
 }
 
 /* There is room for as many packets as there are. */
@@ -390,15 +380,17 @@ static struct packet *packet_new(struct dist__sim_queues *q)
  */
 
 /* Its next port takes it on. */
-static void take(struct packet *packet)
+static void take(const struct dist__sim_queues *q, struct packet *packet)
 {
 	struct port *port = packet->line->ports[packet->hop++];
-	double latency_s = sg_link_get_latency(port->link);
-	double took_s = packet->bytes * packet->parcel->load /
-			sg_link_get_bandwidth(port->link);
+	struct dist__engine_link link =
+		dist__engine->link((uint32_t)(port - q->ports));
+	double latency_s = link.latency_s;
+	double took_s =
+		packet->bytes * packet->parcel->load / link.bandwidth_Bps;
 	double begin_s = packet->head_s;
 
-	if (!dist__engine_link_is_on(port->link))
+	if (!link.is_on)
 		packet->parcel->lost = true;
 	/* Not so early that the port would wait for the rest of it. */
 	if (begin_s < packet->tail_s - took_s)
@@ -440,7 +432,7 @@ static void queue_up(struct line *line)
 /* Sends the next packet of line: what its window has room for, or the rest. */
 static bool send_one(struct dist__sim_queues *q, struct line *line)
 {
-	double now_s = simgrid_get_clock();
+	double now_s = dist__engine->now_s();
 	struct parcel *parcel = line->first;
 	struct packet *packet = packet_new(q);
 
@@ -462,7 +454,7 @@ static bool send_one(struct dist__sim_queues *q, struct line *line)
 		parcel->sent = true;
 		line->first = parcel->next;
 	}
-	take(packet);
+	take(q, packet);
 	push(q, packet);
 	return true;
 }
@@ -508,7 +500,7 @@ static void serve(struct dist__sim_queues *q, struct port *port)
 	while (well && !port->is_busy && (line = next_line(port)) != NULL) {
 		line->turn_left--;
 		well = send_one(q, line);
-		if (well && port->free_s > simgrid_get_clock())
+		if (well && port->free_s > dist__engine->now_s())
 			well = await(q, port);
 	}
 	if (!well)
@@ -578,7 +570,7 @@ static void release(struct dist__sim_queues *q, struct packet *packet)
 static void turn(void *arg)
 {
 	struct dist__sim_queues *q = arg;
-	double now_s = simgrid_get_clock();
+	double now_s = dist__engine->now_s();
 
 	if (q->woken_s < 0 || q->woken_s > now_s)
 		return; /* an earlier call was asked for meanwhile */
@@ -591,7 +583,7 @@ static void turn(void *arg)
 			continue;
 		}
 		if (packet->hop < packet->line->count)
-			take(packet);
+			take(q, packet);
 		else
 			end(packet);
 		push(q, packet);

@@ -8,29 +8,21 @@
 #include <setjmp.h>
 #include <stdint.h>
 
-#include <simgrid/comm.h>
-#include <simgrid/forward.h>
-#include <simgrid/semaphore.h>
-
 #include "core/backend.h"
+#include "sim/engine/engine.h"
 
 struct dist__sim_world;
-
-/* A place where one actor waits until another opens it. */
-struct dist__sim_gate {
-	sg_sem_t sem; /* of who waits there; NULL: nobody does */
-};
 
 /* Requests in order. */
 struct dist__sim_queue {
 	struct dist__request *first, *last;
 };
 
-/* An actor, as SimGrid hands it back to us: a rank program or a worker. */
+/* An actor, as the engine hands it back: a rank program or a worker. */
 struct dist__sim_actor {
 	struct dist__sim_rank *rank;
-	struct dist__lane *lane;    /* NULL: the rank program itself */
-	struct dist__sim_gate gate; /* where it waits for a message */
+	struct dist__lane *lane;       /* NULL: the rank program itself */
+	struct dist__engine_gate gate; /* where it waits for a message */
 	double debt_s;     /* processor time used that has yet to pass */
 	size_t came_bytes; /* received last; 0: they are reduced already */
 	double sum_bytes;  /* the load of the core when these are reduced */
@@ -85,8 +77,7 @@ struct dist__sim_channel {
 	uint32_t joined; /* how often the ranks had attached */
 	uint32_t group;
 	int src, dst;
-	size_t number;
-	sg_mailbox_t mailbox;
+	struct dist__engine_path path;
 	struct dist__sim_queue queue;
 };
 
@@ -99,9 +90,9 @@ struct dist__request {
 	struct dist__sim_channel *channel; /* NULL: the program's */
 	struct dist__request *mate;        /* the other end, once they met */
 	uint32_t group;
-	sg_comm_t comm; /* NULL once SimGrid took it back */
-	void *copy;     /* of a send: the payload at isend */
-	void *data;     /* of a receive: where it goes; NULL: phantom */
+	struct dist__engine_end end; /* in a channel */
+	void *copy;                  /* of a send: the payload at isend */
+	void *data; /* of a receive: where it goes; NULL: phantom */
 	size_t bytes;
 	double load_bytes; /* by the profile's rates */
 	double sum_bytes;  /* likewise, if it is added up */
@@ -121,15 +112,15 @@ struct dist__request {
 	uint32_t call;   /* number in the records of its rank */
 	uint32_t number; /* of a receive from any: of those of its rank */
 	const struct dist__members *members; /* of a receive from any */
-	int *source;                 /* the same: where to tell the sender */
-	int64_t there_ns;            /* when it arrived */
-	struct dist__sim_gate *gate; /* somebody waits here; or NULL */
-	bool eager;                  /* a message that does not wait */
-	bool carried;                /* an actor is moving it */
-	bool there;                  /* and has done so, or need not */
-	bool done;                   /* wait() would return */
-	bool denied;                 /* and a look was told that it is not */
-	bool over;                   /* nobody but its owner looks at it */
+	int *source;                    /* the same: where to tell the sender */
+	int64_t there_ns;               /* when it arrived */
+	struct dist__engine_gate *gate; /* somebody waits here; or NULL */
+	bool eager;                     /* a message that does not wait */
+	bool carried;                   /* an actor is moving it */
+	bool there;                     /* and has done so, or need not */
+	bool done;                      /* wait() would return */
+	bool denied;                    /* and a look was told that it is not */
+	bool over;                      /* nobody but its owner looks at it */
 };
 
 #endif

@@ -122,8 +122,8 @@ void dist__sim_requests_release(struct dist__sim_world *world)
 			struct dist__request *request = &slab->requests[i];
 
 			/* A rank left it without waiting. */
-			if (request->in_use && request->comm)
-				sg_comm_unref(request->comm);
+			if (request->in_use && request->end.transfer)
+				(void)dist__engine->cancel(&request->end);
 			if (request->in_use)
 				free(request->copy);
 		}

@@ -1,14 +1,11 @@
 /*
- * run.c - the run of a world that is open: every rank program is an actor of
- * SimGrid inside this process.
+ * run.c - the run of a world that is open: every rank program is an actor
+ * inside this process.
  */
 #include "sim/run.h"
 
 #include <malloc.h>
 #include <stdio.h>
-
-#include <simgrid/actor.h>
-#include <simgrid/engine.h>
 
 #include "sim/ending.h"
 #include "sim/progress.h"
@@ -16,7 +13,7 @@
 #include "sim/watch.h"
 #include "trace/recorder.h"
 
-/* SimGrid has one engine a process; while it runs, all code runs in it. */
+/* A process has one engine; while it runs, all code runs in it. */
 static struct dist__sim_world *running;
 
 struct dist__sim_world *dist__sim_running(void)
@@ -36,8 +33,8 @@ static void finish(struct dist__sim_rank *rank)
 	dist__sim_close(rank);
 	world->unfinished--;
 #ifdef __GLIBC__
-	/* What the ranks held is free now, and lies between their stacks.
-	 * SimGrid is about to free those, which writes a page that was never
+	/* What the ranks held is free now, and lies between their stacks. The
+	 * engine is about to free those, which writes a page that was never
 	 * used into each. */
 	if (world->unfinished == 0)
 		malloc_trim(0);
@@ -45,29 +42,22 @@ static void finish(struct dist__sim_rank *rank)
 	(void)dist__sim_block(world);
 }
 
-static void rank_actor(int argc, char **argv)
+static void rank_actor(void *arg)
 {
-	struct dist__sim_actor *actor = sg_actor_self_get_data();
+	struct dist__sim_actor *actor = arg;
 
-	(void)argc;
-	(void)argv;
 	dist__sim_watch_rank(actor->rank);
 }
 
 static void start_rank(struct dist__sim_rank *rank)
 {
-	sg_host_t host = dist__platform_host(rank->world->platform, rank->rank);
-	sg_actor_t actor;
-	char name[32];
+	const struct dist__sim_world *world = rank->world;
 
-	snprintf(name, sizeof name, "rank %d", rank->rank);
-	actor = sg_actor_init(name, host);
-	rank->pace = dist__platform_pace(rank->world->platform, rank->rank);
-	sg_actor_set_data(actor, &rank->actor);
-	if (dist__platform_can_copy())
-		sg_actor_set_stacksize(
-			actor, (unsigned)(rank->world->stack_bytes / 1024));
-	sg_actor_start(actor, rank_actor, 0, NULL);
+	rank->pace = dist__platform_pace(world->platform, rank->rank);
+	dist__engine->spawn(
+		dist__platform_seat(world->platform, rank->rank),
+		dist__platform_can_copy() ? (size_t)world->stack_bytes : 0,
+		rank_actor, &rank->actor);
 }
 
 static const struct dist__sim_world_ops world_ops = {
@@ -87,7 +77,7 @@ int dist__sim_run(struct dist__sim_world *world)
 		start_rank(&world->ranks[rank]);
 	dist__sim_watch_begin(world);
 	running = world;
-	simgrid_run();
+	dist__engine->run(dist__sim_watch_advance, world);
 	running = NULL;
 	if (world->unfinished > 0) {
 		fprintf(stderr, "lockstep: internal error: the simulation "

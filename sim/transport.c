@@ -3,11 +3,11 @@
  *
  * A message of a collective is a rendezvous: the transfer starts when both ends
  * are posted and both ends complete together when it is through. The ends are
- * matched here, in the order posted in their channel, and once more by
- * SimGrid's mailbox in that same order; so each end knows its mate, and SimGrid
- * supplies the time. Messages of the program are message.c's, and so are those
- * of a collective that fill the profile's window, or go over links that have
- * queues; and all of them in a copy in which no send waits (what_if.c).
+ * matched here, in the order posted in their channel, so that each end knows
+ * its mate, and the engine supplies the time. Messages of the program are
+ * message.c's, and so are those of a collective that fill the profile's window,
+ * or go over links that have queues; and all of them in a copy in which no send
+ * waits (what_if.c).
  */
 #include "sim/transport.h"
 
@@ -16,16 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <simgrid/actor.h>
-#include <simgrid/engine.h>
-#include <simgrid/mailbox.h>
-
 #include "sim/actor.h"
 #include "sim/channel.h"
 #include "sim/choose.h"
 #include "sim/cores.h"
 #include "sim/delay_injection.h"
-#include "sim/engine/shim.h"
 #include "sim/flow.h"
 #include "sim/forecast.h"
 #include "sim/lane.h"
@@ -56,7 +51,7 @@ static struct dist__sim_rank *rank_of(struct dist__transport *t)
 
 static struct dist__sim_actor *self(void)
 {
-	return sg_actor_self_get_data();
+	return dist__engine->self();
 }
 
 /* ---- what stops a message ------------------------------------------- */
@@ -146,15 +141,10 @@ static struct dist__request *describe(struct dist__sim_rank *rank,
 static void post_in_channel(struct dist__request *r,
 			    struct dist__sim_channel *channel)
 {
-	void **sink = &r->rank->world->sink;
-
 	r->channel = channel;
 	dist__sim_match(r);
-	if (r->is_send)
-		r->comm = sg_mailbox_put_async(channel->mailbox, sink,
-					       (long)r->load_bytes);
-	else
-		r->comm = sg_mailbox_get_async(channel->mailbox, sink);
+	dist__engine->post(&channel->path, r->is_send, (uint64_t)r->load_bytes,
+			   &r->end, r->mate ? &r->mate->end : NULL);
 }
 
 /* Charges actor for the call that m belongs to, once. */
@@ -244,16 +234,13 @@ static enum dist_error irecv(struct dist__transport *t,
 
 /* ---- waiting -------------------------------------------------------- */
 
-/* Takes an end back from SimGrid without waiting for it; a transfer under way
- * is torn for both ends. */
+/* Takes an end back from the engine without waiting for it; a transfer under
+ * way is torn for both ends. */
 static void withdraw(struct dist__request *r)
 {
-	sg_comm_t comm = r->comm;
-
 	if (!r->mate)
 		dist__sim_unqueue(r);
-	r->comm = NULL;
-	if (!dist__engine_tear(comm) && r->mate && !r->mate->error)
+	if (!dist__engine->cancel(&r->end) && r->mate && !r->mate->error)
 		r->mate->error = DIST_ERR_PEER_LOST;
 }
 
@@ -264,16 +251,15 @@ static bool complete(struct dist__request *r, int64_t deadline_ns)
 	struct dist__sim_world *world = r->rank->world;
 	bool gives_up = r->gives_up || dist__sim_is_late(world, deadline_ns);
 	enum dist__engine_outcome outcome;
-	sg_comm_t comm = r->comm;
 
-	r->comm = NULL;
 	do
-		outcome = dist__engine_wait(
-			comm, dist__sim_seconds_until(world, deadline_ns));
-	while (outcome == DIST__ENGINE_LATE && !dist__engine_comm_ended(comm) &&
-	       !gives_up && !dist__sim_time_is_up(r->rank));
+		outcome = dist__engine->wait(
+			&r->end, dist__sim_seconds_until(world, deadline_ns));
+	while (outcome == DIST__ENGINE_LATE &&
+	       !dist__engine->has_ended(&r->end) && !gives_up &&
+	       !dist__sim_time_is_up(r->rank));
 	if (outcome == DIST__ENGINE_LATE)
-		return dist__engine_tear(comm);
+		return dist__engine->cancel(&r->end);
 	return outcome == DIST__ENGINE_DONE;
 }
 
@@ -365,7 +351,8 @@ static enum dist_error wait_owing(struct dist__sim_actor *actor,
 				  struct dist__request *r, int64_t deadline_ns)
 {
 	const struct dist__sim_world *world = actor->rank->world;
-	double since_s = simgrid_get_clock(), come_s = 0, copy_s = 0, sum_bytes;
+	double since_s = dist__engine->now_s(), come_s = 0, copy_s = 0,
+	       sum_bytes;
 	enum dist_error error;
 	size_t bytes;
 	bool is_send;
@@ -395,7 +382,7 @@ static enum dist_error wait_owing(struct dist__sim_actor *actor,
 		actor->came_bytes = bytes;
 		actor->sum_bytes = sum_bytes;
 	}
-	if (simgrid_get_clock() > since_s &&
+	if (dist__engine->now_s() > since_s &&
 	    dist__sim_core_is_shared(actor->rank))
 		actor->debt_s += world->wait_s;
 	return DIST_OK;
@@ -421,7 +408,7 @@ static bool is_over(const struct dist__request *r)
 	if (!r->channel && r->done)
 		return true;
 	return state_of_request(r) ||
-	       (r->mate && r->comm && dist__engine_comm_ended(r->comm));
+	       (r->mate && r->end.transfer && dist__engine->has_ended(&r->end));
 }
 
 /* ---- several at once -------------------------------------------------- */
@@ -531,7 +518,7 @@ static bool test(struct dist__transport *t, struct dist__request *r)
 	world->looking++;
 	if (world->movable == world->looking)
 		(void)dist__sim_choose(world);
-	sg_actor_sleep_for(actor->look_s);
+	dist__engine->sleep(actor->look_s);
 	dist__sim_watch_note(actor->rank);
 	world->looking--;
 	if (world->movable == 1 && actor->look_s < LONGEST_LOOK_S)
@@ -555,8 +542,8 @@ static enum dist_error compute(struct dist__transport *t, int64_t duration_ns)
 	actor->look_s = LOOK_S;
 	dist__sim_pay(actor);
 	if (!world->ended)
-		sg_actor_sleep_for((double)duration_ns * 1e-9 /
-				   rank_of(t)->pace);
+		dist__engine->sleep((double)duration_ns * 1e-9 /
+				    rank_of(t)->pace);
 	dist__sim_watch_note(rank_of(t));
 	return world->ended ? world->end_error : DIST_OK;
 }
@@ -609,11 +596,10 @@ static void abort_group(struct dist__transport *t, uint32_t group)
 		struct dist__sim_channel *channel = world->channels.all[i];
 
 		if (concerns(channel, rank, group))
-			dist__sim_channel_fail(world, channel,
-					       channel->queue.first->rank ==
-							       rank
-						       ? DIST_ERR_ABORTED
-						       : DIST_ERR_PEER_LOST);
+			dist__sim_channel_fail(
+				channel, channel->queue.first->rank == rank
+						 ? DIST_ERR_ABORTED
+						 : DIST_ERR_PEER_LOST);
 	}
 }
 
@@ -639,8 +625,7 @@ void dist__sim_close(struct dist__sim_rank *rank)
 		struct dist__sim_channel *channel = world->channels.all[i];
 
 		if (channel->queue.first && channel->queue.first->rank == rank)
-			dist__sim_channel_fail(world, channel,
-					       DIST_ERR_ABORTED);
+			dist__sim_channel_fail(channel, DIST_ERR_ABORTED);
 	}
 	dist__sim_flows_close(rank);
 	while (rank->lanes)

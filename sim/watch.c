@@ -26,9 +26,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <simgrid/actor.h>
-#include <simgrid/engine.h>
-
 #include "check/cause.h"
 #include "check/watch/frames.h"
 #include "sim/engine/shim.h"
@@ -69,7 +66,7 @@ static struct dist__sim_rank *rank_here(bool *in_program)
 	*in_program = false;
 	if (!pthread_equal(pthread_self(), here.thread))
 		return &world->ranks[world->watch->running];
-	actor = sg_actor_self_get_data();
+	actor = dist__engine->self();
 	if (actor < first || actor >= first + size)
 		return NULL;
 	*in_program = true;
@@ -335,11 +332,11 @@ bool dist__sim_watch_share(struct dist__sim_world *world)
 	return fd >= 0 && share_board(world, fd);
 }
 
-static void advance(void *arg)
+void dist__sim_watch_advance(void *arg)
 {
 	struct dist__sim_world *world = arg;
 
-	world->watch->now_ns = (int64_t)(simgrid_get_clock() * 1e9);
+	world->watch->now_ns = (int64_t)(dist__engine->now_s() * 1e9);
 	world->watch->steps++;
 }
 
@@ -362,7 +359,6 @@ void dist__sim_watch_begin(struct dist__sim_world *world)
 	if (world->token)
 		snprintf(world->watch->token, sizeof world->watch->token, "%s",
 			 world->token);
-	dist__engine_on_advance(advance, world);
 	/* Ranks that are threads have no handler's stack, and cannot leave
 	 * exit(), of which there is one at a time. */
 	if (dist__platform_can_copy() && !world->log)

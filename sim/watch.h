@@ -10,6 +10,10 @@
 /* dist__sim_watch_begin has who watches this process, if anybody does, see what
  * is simulated from now on; dist__sim_watch_end ends that: all is reported. */
 void dist__sim_watch_begin(struct dist__sim_world *world);
+
+/* dist__sim_watch_advance tells whoever watches the world, arg, that the clock
+ * has gone on. */
+void dist__sim_watch_advance(void *arg);
 void dist__sim_watch_end(struct dist__sim_world *world);
 
 /* dist__sim_watch_rank runs the program of the calling actor, a rank, until it

@@ -13,7 +13,6 @@
 
 #include "sim/channel.h"
 #include "sim/copy.h"
-#include "sim/engine/shim.h"
 #include "sim/gate.h"
 #include "sim/progress.h"
 
@@ -64,7 +63,7 @@ static void let_all_go(void *arg)
 		let_go(world, &world->ranks[i].arrived);
 	}
 	for (size_t i = 0; i < world->channels.count; i++)
-		dist__sim_channel_loosen(world, world->channels.all[i]);
+		dist__sim_channel_loosen(world->channels.all[i]);
 	(void)dist__sim_block(world);
 }
 
@@ -82,7 +81,7 @@ enum dist__sim_answer dist__sim_ask_buffered(struct dist__sim_world *world,
 	if (dist__sim_copy_make(world, &copy)) {
 		world->is_loose = true;
 		dist__sim_unblock(world);
-		dist__engine_at_end_of_instant(let_all_go, world);
+		dist__engine->at(dist__engine->now_s(), let_all_go, world);
 		return DIST__SIM_IS_COPY;
 	}
 	dist__sim_copy_ask(world, &copy, &future);

@@ -2,11 +2,11 @@
  * world.h - one simulation: all that is known of it. What can be done with a
  * part of that, says the header of the part. Private to sim/.
  *
- * Every rank program is an actor of SimGrid; a lane adds a worker actor.
- * SimGrid runs one actor at a time and switches only inside its calls, so
+ * Every rank program is an actor of the engine; a lane adds a worker actor.
+ * The engine runs one actor at a time and switches only inside its calls, so
  * nothing here needs a lock, and a run is the same every time.
  *
- * Seconds (double) are SimGrid's unit and exist only in this folder.
+ * Seconds (double) are the engine's unit and exist only in this folder.
  */
 #ifndef LOCKSTEP_SIM_WORLD_H
 #define LOCKSTEP_SIM_WORLD_H
@@ -27,7 +27,6 @@ struct dist__sim_queues;
 struct dist__sim_log;
 struct dist__sim_analytic;
 struct dist__sim_slab;
-struct dist__sim_reaper;
 struct dist__sim_pair;
 
 /* All channels: in the order made, and a hash index into that. */
@@ -141,9 +140,7 @@ struct dist__sim_world {
 	struct dist__sim_rank *unsettled;
 	struct dist__sim_slab *slabs;
 	struct dist__request *free_requests;
-	struct dist__sim_reaper *reapers;
 	char path[4096]; /* of the platform */
-	void *sink;      /* SimGrid writes payload pointers here; never read */
 };
 
 #endif

@@ -25,9 +25,9 @@ check                   | lockstep/ base/ | jansson.h
 check/recorder          | lockstep/ base/ check/ | jansson.h
 sim/engine              | base/data.h | simgrid/ xbt/ xbt.h cxxabi.h
 sim/platform            | lockstep/ base/ model/library/ core/backend.h sim/engine/ | simgrid/ xbt/
-sim                     | lockstep/ base/ model/library/ coll/p2p_backend.h trace/recorder.h core/op.h core/backend.h core/transport.h coll/profile.h core/reduce.h core/fidelity.h core/init_method.h check/record.h check/verdict.h check/outputs.h check/simulated.h check/cause.h check/watch/frames.h check/watch/source.h | simgrid/ xbt/ xbt.h cxxabi.h
+sim                     | lockstep/ base/ model/library/ coll/p2p_backend.h trace/recorder.h core/op.h core/backend.h core/transport.h coll/profile.h core/reduce.h core/fidelity.h core/init_method.h check/record.h check/verdict.h check/outputs.h check/simulated.h check/cause.h check/watch/frames.h check/watch/source.h |
 sim/explore             | lockstep/ base/ coll/profile.h sim/ check/outputs.h check/verdict.h |
-sim/seat                | lockstep/ base/ core/seat.h core/backend.h core/op.h sim/ check/record.h | simgrid/
+sim/seat                | lockstep/ base/ core/seat.h core/backend.h core/op.h sim/ check/record.h |
 realbackend/wire        | lockstep/ base/ core/op.h core/backend.h core/transport.h core/reduce.h | sys/socket.h sys/statvfs.h netinet/ arpa/inet.h netdb.h sys/un.h linux/membarrier.h nettle/
 realbackend/store       | lockstep/ base/ realbackend/wire/socket.h realbackend/wire/secret.h core/backend.h core/init_method.h check/record.h | sys/socket.h netinet/ arpa/inet.h netdb.h
 realbackend/launch      | lockstep/ base/ realbackend/store/ realbackend/wire/socket.h realbackend/wire/secret.h realbackend/wire/memory_file.h realbackend/wire/transport.h core/backend.h coll/profile.h coll/p2p_backend.h trace/recorder.h check/ | sys/socket.h netinet/ arpa/inet.h netdb.h sys/un.h
@@ -149,6 +149,10 @@ calls() { # build folder, objects
 	{ sub(/:$/, "", $1); object = substr($1, length(build) + 1) }
 	$3 ~ /^[TDBRC]$/ { file[$2] = object; home[$2] = folder_of(object) }
 	$3 == "U" { needs[object " " $2] = 1 }
+	$3 == "U" && $2 ~ /^(sg|simgrid)_/ && object !~ /^sim\/(engine|platform)\// {
+		print "check-layers: " object ": " $2 "() of SimGrid is for " \
+			"sim/engine/ and sim/platform/" >"/dev/stderr"
+	}
 	END {
 		for (need in needs) {
 			split(need, pair, " ")

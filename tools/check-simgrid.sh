@@ -38,11 +38,11 @@ for tree; do
 	includes=(-I"$root" -I"$root/include" -D_POSIX_C_SOURCE=200809L
 		-isystem "$scratch/$version" -isystem "$tree/include")
 	bad=0
-	for source in "$root"/sim/*.c; do
+	for source in "$root"/sim/platform/*.c; do
 		${CC:-gcc} -std=c17 -fsyntax-only "${includes[@]}" "$source" ||
 			bad=$((bad + 1))
 	done
-	for source in "$root"/sim/*.cpp; do
+	for source in "$root"/sim/engine/*.cpp; do
 		${CXX:-g++} -std=c++17 -fsyntax-only "${includes[@]}" "$source" ||
 			bad=$((bad + 1))
 	done

@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include <simgrid/kernel/Timer.hpp>
 #include <simgrid/kernel/routing/NetPoint.hpp>
 #include <simgrid/kernel/routing/NetZoneImpl.hpp>
 #include <simgrid/s4u.hpp>
@@ -33,7 +32,6 @@ extern int simgrid_parse_lineno;
 #endif
 #if SIMGRID_VERSION < 33600
 #include <simgrid/simix.hpp>
-#define WAITING_TEARS /* a transfer when the time is up */
 #else
 #include <simgrid/simcall.hpp>
 #endif
@@ -83,13 +81,6 @@ std::string one_line(const std::string &path, std::string text)
 		text = path + ":" + std::to_string(simgrid_parse_lineno) +
 		       ": " + text;
 	return first_line(text);
-}
-
-/* SimGrid looks at the actor's last call when it begins to wait for any of
- * several transfers, and that is gone if it threw. A call of nothing is not. */
-void forget_failed_call()
-{
-	simgrid::kernel::actor::simcall_answered([] {});
 }
 
 /* A place beside the platform and not in it, two hosts, with a way between them
@@ -320,60 +311,15 @@ size_t dist__engine_zones(sg_host_t host, const char **names, size_t most)
 	return count;
 }
 
-bool dist__engine_transfer(sg_host_t from, sg_host_t to, size_t bytes)
-{
-	try {
-		simgrid::s4u::Comm::sendto(from, to, bytes);
-		return true;
-	} catch (const std::exception &) {
-		forget_failed_call();
-		return false;
-	}
-}
-
 /* No other actor may run between the setting of the way and its use. */
-sg_comm_t dist__engine_flow(const sg_link_t *links, size_t count,
-			    double latency_s, uint64_t bytes)
+void dist__engine_flow(sg_comm_t comm, const sg_link_t *links, size_t count,
+		       double latency_s)
 {
-	simgrid::s4u::CommPtr comm;
-
 	simgrid::kernel::actor::simcall_answered([&] {
 		flow_zone->take(links, count, latency_s);
-		comm = simgrid::s4u::Comm::sendto_async(flow_zone->from,
-							flow_zone->to, bytes);
+		comm->set_source(flow_zone->from)
+			->set_destination(flow_zone->to);
 	});
-	comm->add_ref();
-	return comm.get();
-}
-
-double dist__engine_bytes_left(sg_comm_t comm)
-{
-	return comm->get_remaining();
-}
-
-/* A timer: those of an instant are looked at when all actors have run. */
-void dist__engine_at(double clock_s, void (*run)(void *arg), void *arg)
-{
-	simgrid::kernel::actor::simcall_answered([clock_s, run, arg] {
-		simgrid::kernel::timer::Timer::set(clock_s,
-						   [run, arg] { run(arg); });
-	});
-}
-
-void dist__engine_at_end_of_instant(void (*run)(void *arg), void *arg)
-{
-	dist__engine_at(simgrid::s4u::Engine::get_clock(), run, arg);
-}
-
-bool dist__engine_link_is_on(sg_link_t link)
-{
-	return link->is_on();
-}
-
-void dist__engine_on_advance(void (*run)(void *arg), void *arg)
-{
-	simgrid::s4u::Engine::on_time_advance_cb(
-		[run, arg](double) { run(arg); });
 }
 
 bool dist__engine_at_thread_exit(void (*run)(void *arg), void *arg)
@@ -381,55 +327,4 @@ bool dist__engine_at_thread_exit(void (*run)(void *arg), void *arg)
 	/* The last says of what library or program it is a part. */
 	return abi::__cxa_thread_atexit(run, arg,
 					reinterpret_cast<void *>(run)) == 0;
-}
-
-enum dist__engine_outcome dist__engine_wait(sg_comm_t comm, double seconds)
-{
-	auto outcome = DIST__ENGINE_DONE;
-
-	try {
-#ifdef WAITING_TEARS
-		if (simgrid::s4u::Comm::wait_any_for({comm}, seconds) < 0)
-			return DIST__ENGINE_LATE;
-#else
-		comm->wait_for(seconds);
-	} catch (const simgrid::TimeoutException &) {
-		forget_failed_call();
-		return DIST__ENGINE_LATE;
-#endif
-	} catch (const std::exception &) {
-		forget_failed_call();
-		outcome = DIST__ENGINE_FAILED;
-	}
-	comm->unref();
-	return outcome;
-}
-
-bool dist__engine_tear(sg_comm_t comm)
-{
-	simgrid::s4u::CommPtr mine(comm, false);
-
-	try {
-		mine->wait_for(0);
-		return true;
-	} catch (const simgrid::TimeoutException &) {
-		forget_failed_call();
-#ifndef WAITING_TEARS
-		mine->cancel();
-#endif
-		return false;
-	} catch (const std::exception &) {
-		forget_failed_call();
-		return false;
-	}
-}
-
-bool dist__engine_comm_ended(sg_comm_t comm)
-{
-	try {
-		return comm->test();
-	} catch (const std::exception &) {
-		forget_failed_call();
-		return true;
-	}
 }

@@ -1,9 +1,9 @@
 /*
  * shim.h - what SimGrid offers in C++ only, for our C, and what differs
- * between its releases.
+ * between its releases, when it loads and shows a platform.
  *
- * Everything else of sim/ calls SimGrid's C functions directly. No exception
- * leaves the shim.
+ * The rest that sim/platform needs it calls of SimGrid's C functions directly;
+ * what runs calls the engine (engine.h). No exception leaves the shim.
  */
 #ifndef LOCKSTEP_SIM_ENGINE_SHIM_H
 #define LOCKSTEP_SIM_ENGINE_SHIM_H
@@ -85,60 +85,16 @@ sg_host_t *dist__engine_hosts(size_t *count);
  * there are more. They live as long as the platform. */
 size_t dist__engine_zones(sg_host_t host, const char **names, size_t most);
 
-/* dist__engine_transfer moves bytes from host to host, and blocks the calling
- * actor until they are there. Returns false when the network failed. */
-bool dist__engine_transfer(sg_host_t from, sg_host_t to, size_t bytes);
-
-/*
- * dist__engine_flow starts a transfer of bytes over all of count links at once,
- * at one rate; a link that stands there n times is loaded n times. Before the
- * first byte and in sharing it has that latency. Afterwards it is a transfer
- * like any other.
- */
-sg_comm_t dist__engine_flow(const sg_link_t *links, size_t count,
-			    double latency_s, uint64_t bytes);
-
-/* dist__engine_bytes_left returns what a flow has still to carry. */
-double dist__engine_bytes_left(sg_comm_t comm);
-
-/* dist__engine_at_end_of_instant has run(arg) called once no actor can do
- * anything more before the clock goes on; outside all actors, so that it must
- * not wait. */
-void dist__engine_at_end_of_instant(void (*run)(void *arg), void *arg);
-
-/* dist__engine_at has run(arg) called at that time, the same way. */
-void dist__engine_at(double clock_s, void (*run)(void *arg), void *arg);
-
-/* dist__engine_link_is_on returns whether the link carries anything. */
-bool dist__engine_link_is_on(sg_link_t link);
-
-/* dist__engine_on_advance has run(arg) called whenever the clock has gone on,
- * outside all actors. */
-void dist__engine_on_advance(void (*run)(void *arg), void *arg);
+/* dist__engine_flow has comm, which has not begun, begin over all of count
+ * links at once, at one rate; a link that stands there n times is loaded n
+ * times. Before the first byte and in sharing it has that latency. */
+void dist__engine_flow(sg_comm_t comm, const sg_link_t *links, size_t count,
+		       double latency_s);
 
 /* dist__engine_at_thread_exit has run(arg) called when the calling thread ends,
  * or the process does by exit() there, before what is done at exit; false: no
  * memory. */
 bool dist__engine_at_thread_exit(void (*run)(void *arg), void *arg);
-
-/* How a wait for a transfer ended. */
-enum dist__engine_outcome {
-	DIST__ENGINE_DONE,
-	DIST__ENGINE_FAILED,
-	DIST__ENGINE_LATE /* not yet, and nothing has happened to it */
-};
-
-/* dist__engine_wait blocks the calling actor until the transfer is over, or for
- * so many seconds. Consumes comm unless LATE. */
-enum dist__engine_outcome dist__engine_wait(sg_comm_t comm, double seconds);
-
-/* dist__engine_tear takes comm back without waiting; a transfer under way is
- * torn for both ends. Consumes comm. Returns whether it was well over. */
-bool dist__engine_tear(sg_comm_t comm);
-
-/* dist__engine_comm_ended returns whether the transfer is over, well or not,
- * without consuming comm as sg_comm_test() does. */
-bool dist__engine_comm_ended(sg_comm_t comm);
 
 #ifdef __cplusplus
 }

@@ -13,6 +13,7 @@
 
 #include "base/quantity.h"
 #include "base/refuse.h"
+#include "sim/engine/engine.h"
 #include "sim/engine/shim.h"
 
 /* The most ranks a host may hold: more is a slip of the pen. */
@@ -227,6 +228,28 @@ static const struct dist__seat *seat_of(const struct dist__platform *p,
 sg_host_t dist__platform_host(const struct dist__platform *p, int rank)
 {
 	return seat_of(p, rank)->host;
+}
+
+uint32_t dist__platform_seat(const struct dist__platform *p, int rank)
+{
+	return (uint32_t)(seat_of(p, rank) - p->seats);
+}
+
+const char *dist__platform_host_name(const struct dist__platform *p, int rank)
+{
+	return sg_host_get_name(dist__platform_host(p, rank));
+}
+
+bool dist__platform_start(const struct dist__platform *p)
+{
+	sg_host_t *hosts = calloc(p->num_seats, sizeof(sg_host_t));
+	bool well = hosts != NULL;
+
+	for (size_t i = 0; well && i < p->num_seats; i++)
+		hosts[i] = p->seats[i].host;
+	well = well && dist__engine_start(hosts, p->num_seats);
+	free(hosts);
+	return well;
 }
 
 double dist__platform_pace(const struct dist__platform *p, int rank)

@@ -47,9 +47,17 @@ dist__platform_load(const char *path, int ranks,
  * count as numbers. Negative, 0 (equal) or positive. */
 int dist__platform_compare_names(const char *a, const char *b);
 
-/* dist__platform_host returns the host that rank sits on, and
+/* dist__platform_start makes the engine ready to run on the platform; false: no
+ * memory. Its hosts are the platform's seats. */
+bool dist__platform_start(const struct dist__platform *platform);
+
+/* dist__platform_seat returns the number of the seat that has rank on it,
+ * dist__platform_host its host, dist__platform_host_name the name of that, and
  * dist__platform_pace how fast it computes, 1 as declared. */
+uint32_t dist__platform_seat(const struct dist__platform *platform, int rank);
 sg_host_t dist__platform_host(const struct dist__platform *platform, int rank);
+const char *dist__platform_host_name(const struct dist__platform *platform,
+				     int rank);
 double dist__platform_pace(const struct dist__platform *platform, int rank);
 
 /* dist__platform_node_name returns the node that host is of; without the

@@ -18,8 +18,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <simgrid/actor.h>
-
 #include "base/clock.h"
 #include "lockstep/store.h"
 #include "sim/actor.h"
@@ -525,7 +523,7 @@ static void empty(struct server *s)
 int dist__seat_rank(void *job)
 {
 	struct dist__sim_world *world = dist__sim_running();
-	struct dist__sim_actor *actor = sg_actor_self_get_data();
+	struct dist__sim_actor *actor = dist__engine->self();
 	struct server s = {.world = world, .rank = actor->rank};
 	enum dist_error error;
 
@@ -540,7 +538,7 @@ int dist__seat_rank(void *job)
 		answer(&s, error);
 		/* Others may go on in this instant, too. */
 		if (!world->ended)
-			sg_actor_yield();
+			dist__engine->yield();
 	}
 	empty(&s);
 	return leave(&s);

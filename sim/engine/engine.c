@@ -1,0 +1,12 @@
+/*
+ * engine.c - which engine runs.
+ */
+#include "sim/engine/engine.h"
+
+const struct dist__engine *dist__engine;
+
+bool dist__engine_start(const sg_host_t *hosts, size_t num)
+{
+	dist__engine = dist__engine_simgrid(hosts, num);
+	return dist__engine != NULL;
+}

@@ -1,0 +1,391 @@
+/*
+ * simgrid.cpp - SimGrid as an engine.
+ *
+ * A path is a mailbox: SimGrid matches the ends in the order in which they are
+ * posted, as the caller does. What is carried has an actor that waits for it.
+ */
+#include "sim/engine/engine.h"
+
+#include <cstdio>
+#include <exception>
+#include <functional>
+#include <new>
+#include <string>
+#include <vector>
+
+#include <simgrid/actor.h>
+#include <simgrid/engine.h>
+#include <simgrid/kernel/Timer.hpp>
+#include <simgrid/link.h>
+#include <simgrid/mailbox.h>
+#include <simgrid/s4u.hpp>
+#include <simgrid/semaphore.h>
+#include <simgrid/version.h>
+#include <xbt/config.h>
+
+#include "sim/engine/shim.h"
+
+#if SIMGRID_VERSION < 33600
+#include <simgrid/simix.hpp>
+#define WAITING_TEARS /* a transfer when the time is up */
+#else
+#include <simgrid/simcall.hpp>
+#endif
+
+namespace
+{
+
+/* What SimGrid's models load the way back with, for acknowledgements, if cross
+ * traffic is on: src/surf/network_cm02.cpp of its 3.32. */
+constexpr double acknowledgements = 0.05;
+
+std::vector<sg_host_t> hosts;
+std::vector<sg_link_t> links;  /* each has its number as data */
+std::vector<sg_comm_t> reaped; /* of reapers: released after the run */
+bool is_running;
+void *sink; /* SimGrid writes payload pointers here; never read */
+
+/* SimGrid looks at the actor's last call when it begins to wait for any of
+ * several transfers, and that is gone if it threw. A call of nothing is not. */
+void forget_failed_call()
+{
+	simgrid::kernel::actor::simcall_answered([] {});
+}
+
+simgrid::s4u::CommPtr comm_of(const struct dist__engine_end *end)
+{
+	return static_cast<sg_comm_t>(end->transfer);
+}
+
+/* ---- actors ------------------------------------------------------------ */
+
+void spawn_function(uint32_t host, size_t stack_bytes,
+		    const std::function<void()> &body, void *arg)
+{
+	sg_actor_t actor = sg_actor_init("actor", hosts[host]);
+
+	sg_actor_set_data(actor, arg);
+	if (stack_bytes > 0)
+		sg_actor_set_stacksize(
+			actor, static_cast<unsigned>(stack_bytes / 1024));
+	actor->start(body);
+}
+
+void spawn(uint32_t host, size_t stack_bytes, void (*body)(void *arg),
+	   void *arg)
+{
+	spawn_function(
+		host, stack_bytes, [body, arg] { body(arg); }, arg);
+}
+
+void *self()
+{
+	return sg_actor_self_get_data();
+}
+
+void sleep(double seconds)
+{
+	sg_actor_sleep_for(seconds);
+}
+
+void yield()
+{
+	sg_actor_yield();
+}
+
+/* ---- the clock --------------------------------------------------------- */
+
+double now_s()
+{
+	return simgrid_get_clock();
+}
+
+void run(void (*advanced)(void *arg), void *arg)
+{
+	simgrid::s4u::Engine::on_time_advance_cb(
+		[advanced, arg](double) { advanced(arg); });
+	is_running = true;
+	simgrid_run();
+	is_running = false;
+	for (auto *comm : reaped)
+		comm->unref();
+	reaped.clear();
+}
+
+/* A timer: those of an instant are looked at when all actors have run. */
+void at(double time_s, void (*call)(void *arg), void *arg)
+{
+	simgrid::kernel::actor::simcall_answered([time_s, call, arg] {
+		simgrid::kernel::timer::Timer::set(time_s,
+						   [call, arg] { call(arg); });
+	});
+}
+
+/* ---- gates ------------------------------------------------------------- */
+
+/* Most ranks wait nowhere most of the time, and a semaphore takes more memory
+ * than what waits there. */
+bool wait_at(struct dist__engine_gate *gate, double seconds)
+{
+	sg_sem_t sem = sg_sem_init(0);
+	bool is_open = true;
+
+	gate->waiter = sem;
+	if (sg_sem_acquire_timeout(sem, seconds)) {
+		is_open = gate->waiter != sem;
+		/* Opened in the very instant in which the time is up: who does
+		 * it still has the semaphore in hand. */
+		if (is_open)
+			sg_sem_acquire(sem);
+		else
+			gate->waiter = nullptr;
+	}
+	sg_sem_destroy(sem);
+	return is_open;
+}
+
+void open(struct dist__engine_gate *gate)
+{
+	auto *sem = static_cast<sg_sem_t>(gate->waiter);
+
+	gate->waiter = nullptr;
+	sg_sem_release(sem);
+}
+
+/* ---- transfers --------------------------------------------------------- */
+
+/* Making a mailbox lets other actors run: who finds the path half open asks for
+ * the same name. */
+void open_path(struct dist__engine_path *path)
+{
+	char name[32];
+
+	snprintf(name, sizeof name, "%p", static_cast<void *>(path));
+	path->state = sg_mailbox_by_name(name);
+}
+
+void post(struct dist__engine_path *path, bool sends, uint64_t bytes,
+	  struct dist__engine_end *end, struct dist__engine_end *)
+{
+	auto *mailbox = static_cast<sg_mailbox_t>(path->state);
+
+	end->transfer = sends ? sg_mailbox_put_async(mailbox, &sink,
+						     static_cast<long>(bytes))
+			      : sg_mailbox_get_async(mailbox, &sink);
+}
+
+simgrid::s4u::CommPtr begin(const struct dist__engine_transfer &load)
+{
+	std::vector<sg_link_t> way;
+	simgrid::s4u::CommPtr comm;
+
+	for (size_t i = 0; load.links && i < load.num_links; i++)
+		way.push_back(links[load.links[i]]);
+	comm = simgrid::s4u::Comm::sendto_init();
+	comm->set_payload_size(load.bytes);
+	if (load.most_Bps > 0)
+		comm->set_rate(load.most_Bps);
+	if (load.links)
+		dist__engine_flow(comm.get(), way.data(), way.size(),
+				  load.latency_s);
+	else
+		comm->set_source(hosts[load.from])
+			->set_destination(hosts[load.to]);
+	return comm;
+}
+
+void start(const struct dist__engine_transfer *load,
+	   struct dist__engine_end *end)
+{
+	end->transfer = begin(*load).detach();
+}
+
+/* Moves load while the calling actor waits; false: the network failed. */
+bool move(const struct dist__engine_transfer &load)
+{
+	try {
+		begin(load)->wait();
+		return true;
+	} catch (const std::exception &) {
+		forget_failed_call();
+		return false;
+	}
+}
+
+void carry(const struct dist__engine_transfer *load,
+	   void (*over)(void *arg, bool well), void *arg)
+{
+	struct dist__engine_transfer copy = *load;
+	std::vector<uint32_t> way;
+
+	if (load->links)
+		way.assign(load->links, load->links + load->num_links);
+	spawn_function(
+		load->from, 0,
+		[copy, way, over, arg]() mutable {
+			if (copy.links)
+				copy.links = way.data();
+			over(arg, move(copy));
+		},
+		arg);
+}
+
+/*
+ * SimGrid offers no way to wake an actor that waits for a message nobody will
+ * send. But when the actor at the other end of a transfer ends, the waiter
+ * hears of it in the same instant. So a reaper, an actor on the host of the
+ * missing end, answers all ends and returns.
+ */
+void fail(struct dist__engine_path *path, bool sends,
+	  struct dist__engine_end *ends)
+{
+	auto *mailbox = static_cast<sg_mailbox_t>(path->state);
+	size_t count = 0;
+
+	for (; ends; ends = ends->next)
+		count++;
+	spawn_function(
+		sends ? path->to : path->from, 0,
+		[mailbox, sends, count] {
+			for (size_t i = 0; i < count; i++)
+				reaped.push_back(
+					sends ? sg_mailbox_get_async(mailbox,
+								     &sink)
+					      : sg_mailbox_put_async(mailbox,
+								     &sink, 0));
+		},
+		nullptr);
+}
+
+enum dist__engine_outcome wait(struct dist__engine_end *end, double seconds)
+{
+	auto comm = comm_of(end);
+	auto outcome = DIST__ENGINE_DONE;
+
+	try {
+#ifdef WAITING_TEARS
+		if (simgrid::s4u::Comm::wait_any_for({comm}, seconds) < 0)
+			return DIST__ENGINE_LATE;
+#else
+		comm->wait_for(seconds);
+	} catch (const simgrid::TimeoutException &) {
+		forget_failed_call();
+		return DIST__ENGINE_LATE;
+#endif
+	} catch (const std::exception &) {
+		forget_failed_call();
+		outcome = DIST__ENGINE_FAILED;
+	}
+	comm->unref();
+	end->transfer = nullptr;
+	return outcome;
+}
+
+bool cancel(struct dist__engine_end *end)
+{
+	simgrid::s4u::CommPtr mine(static_cast<sg_comm_t>(end->transfer),
+				   false);
+
+	end->transfer = nullptr;
+	if (!is_running)
+		return false;
+	try {
+		mine->wait_for(0);
+		return true;
+	} catch (const simgrid::TimeoutException &) {
+		forget_failed_call();
+#ifndef WAITING_TEARS
+		mine->cancel();
+#endif
+		return false;
+	} catch (const std::exception &) {
+		forget_failed_call();
+		return false;
+	}
+}
+
+bool has_ended(const struct dist__engine_end *end)
+{
+	try {
+		return comm_of(end)->test();
+	} catch (const std::exception &) {
+		forget_failed_call();
+		return true;
+	}
+}
+
+double bytes_left(const struct dist__engine_end *end)
+{
+	return comm_of(end)->get_remaining();
+}
+
+/* ---- links ------------------------------------------------------------- */
+
+struct dist__engine_link link_of(uint32_t number)
+{
+	const auto *link = links[number];
+
+	return {link->get_bandwidth(), link->get_latency(),
+		sg_link_is_shared(link) != 0, link->is_on()};
+}
+
+const struct dist__engine engine = {
+	spawn,   self,   sleep,     yield,      now_s,   run,   at,
+	wait_at, open,   open_path, post,       start,   carry, fail,
+	wait,    cancel, has_ended, bytes_left, link_of,
+};
+
+} // namespace
+
+const struct dist__engine *dist__engine_simgrid(const sg_host_t *list,
+						size_t num)
+{
+	uintptr_t number = 0;
+
+	try {
+		hosts.assign(list, list + num);
+		links = simgrid::s4u::Engine::get_instance()->get_all_links();
+	} catch (const std::bad_alloc &) {
+		return nullptr;
+	}
+	for (auto *link : links)
+		sg_link_set_data(link, reinterpret_cast<void *>(number++));
+	return &engine;
+}
+
+struct dist__engine_network dist__engine_read_network(void)
+{
+	const std::string model = dist__engine_model();
+
+	return {(model == "CM02" || model == "LV08") &&
+			dist__engine_number("network/TCP-gamma") == 0 &&
+			dist__engine_number("network/weight-S") == 0,
+		dist__engine_number("network/latency-factor"),
+		dist__engine_number("network/bandwidth-factor"),
+		sg_cfg_get_boolean("network/crosstraffic") ? acknowledgements
+							   : 0};
+}
+
+size_t dist__engine_num_links(void)
+{
+	return links.size();
+}
+
+size_t dist__engine_way(uint32_t from, uint32_t to, uint32_t *numbers,
+			size_t most, double *latency_s)
+{
+	std::vector<simgrid::s4u::Link *> way;
+	double latency = 0;
+
+	try {
+		hosts[from]->route_to(hosts[to], way, &latency);
+	} catch (const std::exception &) {
+		return 0;
+	}
+	if (latency_s)
+		*latency_s = latency;
+	for (size_t i = 0; way.size() <= most && i < way.size(); i++)
+		numbers[i] = static_cast<uint32_t>(
+			reinterpret_cast<uintptr_t>(sg_link_get_data(way[i])));
+	return way.size();
+}
