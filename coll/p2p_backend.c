@@ -139,6 +139,19 @@ static enum dist_error begin(struct p2p_backend *b, struct dist__op *op,
 	return DIST_OK;
 }
 
+/* Whether op, which only serves to measure, can do without messages here. */
+static bool is_handed_over(const struct p2p_backend *b,
+			   const struct dist__op *op)
+{
+	bool combines =
+		op->kind == DIST__ALL_REDUCE || op->kind == DIST__REDUCE;
+
+	return op->untimed && b->transport->ops->simulation &&
+	       (op->kind == DIST__BARRIER ||
+		(combines && op->reduce_op != DIST_PREMUL_SUM)) &&
+	       !dist__op_sides(op)->bundle.kind;
+}
+
 /* Runs a collective to its end, on whatever thread this is. */
 static enum dist_error run_collective(struct p2p_backend *b,
 				      struct dist__op *op, int64_t started_ns)
@@ -148,6 +161,9 @@ static enum dist_error run_collective(struct p2p_backend *b,
 
 	if (error)
 		return error;
+	if (is_handed_over(b, op))
+		return b->transport->ops->simulation->hand_over(b->transport,
+								b->members, op);
 	return dist__stage_needed(op) ? run_staged(&coll) : run_flat(&coll);
 }
 
@@ -180,7 +196,7 @@ static bool is_flow(const struct p2p_backend *b, struct dist__op *op,
 {
 	struct dist__coll coll = coll_of(b, op);
 
-	if (dist__stage_needed(op) ||
+	if (is_handed_over(b, op) || dist__stage_needed(op) ||
 	    !dist__flow_of(&coll, op->algorithm, seat))
 		return false;
 	seat->last_pass_bytes = bytes_to_divide(&coll);

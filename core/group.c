@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "check/record.h"
+#include "lockstep/measure.h"
 
 /* Opens the back end, under the recorder if any. */
 static enum dist_error open_backend(struct dist_group *group,
@@ -225,6 +226,13 @@ struct dist_group *dist_label(struct dist_group *group, const char *text,
 	snprintf(group->label.text, sizeof group->label.text, "%s",
 		 text ? text : "");
 	group->label.terms = terms;
+	return group;
+}
+
+struct dist_group *dist_untimed(struct dist_group *group)
+{
+	if (group)
+		group->untimed = true;
 	return group;
 }
 

@@ -39,6 +39,7 @@ struct dist_group {
 	struct dist__site site;   /* of the call being made */
 	struct dist__site from;   /* and of the line that led there */
 	struct dist__label label; /* and what it is for */
+	bool untimed;             /* for the measurement alone */
 	struct dist__call_cache
 		*call_cache; /* calls made before, by place; or NULL */
 	bool *missing;   /* at the last monitored barrier, by rank; or NULL */

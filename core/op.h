@@ -130,6 +130,7 @@ struct dist__op {
 	 * ALL_GATHER to SCATTER; of other kinds ask dist__op_sides(). */
 	struct dist__sides *sides;
 	bool wait_all;
+	bool untimed; /* for the measurement: takes no simulated time */
 	bool phantom; /* there are elements, and no bytes of them */
 	int peer; /* root, src or dst as group rank; -1: none, or any source */
 	int tag;  /* point to point; -1 for collectives */

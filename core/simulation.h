@@ -59,6 +59,15 @@ struct dist__simulation_ops {
 				     struct dist__flow_seat *seat,
 				     int64_t deadline_ns);
 
+	/*
+	 * Does op, a barrier, all_reduce or reduce, in no time and without
+	 * messages: blocks until all members have come, and combines what they
+	 * brought. Any actor. Errors: as flow_join; TIMEOUT.
+	 */
+	enum dist_error (*hand_over)(struct dist__transport *t,
+				     const struct dist__members *members,
+				     struct dist__op *op);
+
 	/* The flow of the job that runs is over; the next may start. From the
 	 * seat's over(), once. */
 	void (*lane_over)(struct dist__lane *lane);

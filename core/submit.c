@@ -336,6 +336,8 @@ static enum dist_error submit(struct dist_group *group, struct dist__op *op,
 
 	op->site = group->site;
 	op->from = group->from;
+	op->untimed = group->untimed;
+	group->untimed = false;
 	place = dist__call_cache_place(group, op);
 	known = place && dist__call_cache_is(place, op);
 	if (known)

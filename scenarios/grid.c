@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "lockstep/measure.h"
+
 struct grid_place grid_place(const struct grid *grid, int rank)
 {
 	return (struct grid_place){.tp_rank = rank % grid->tp,
@@ -62,8 +64,8 @@ enum dist_error grid_group(const struct grid *grid, enum grid_axis axis,
 	ranks = calloc(all, sizeof *ranks);
 	if (lists && ranks) {
 		num = list_groups(grid, axis, sizes[axis], ranks, lists);
-		error = dist_new_subgroups_by_enumeration(world, lists, num,
-							  &options, group);
+		error = dist_new_subgroups_by_enumeration(
+			dist_untimed(world), lists, num, &options, group);
 	}
 	free(lists);
 	free(ranks);

@@ -15,6 +15,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "lockstep/measure.h"
 #include "scenarios/fill.h"
 
 /* One layer's tokens, as they leave this rank and as they come together. */
@@ -161,7 +162,8 @@ static enum dist_error start(struct training *t)
 	if (!moe->layers)
 		return DIST_ERR_NO_MEMORY;
 	moe->num = layers->num;
-	error = dist_new_group(t->group, NULL, 0, &options, &data);
+	error = dist_new_group(dist_untimed(t->group), NULL, 0, &options,
+			       &data);
 	if (!error)
 		moe->data = training_lane(t, data);
 	for (l = 0; !error && l < moe->num; l++) {

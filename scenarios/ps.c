@@ -19,6 +19,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "lockstep/measure.h"
 #include "scenarios/fill.h"
 
 /* A layer, with one message each way for each worker on its server, or for this
@@ -102,7 +103,8 @@ static enum dist_error join_workers(struct training *t, struct ps *p)
 		return DIST_ERR_NO_MEMORY;
 	for (int w = 0; w < p->workers; w++)
 		ranks[w] = p->servers + w;
-	error = dist_new_group(t->group, ranks, p->workers, &options, &workers);
+	error = dist_new_group(dist_untimed(t->group), ranks, p->workers,
+			       &options, &workers);
 	free(ranks);
 	if (!error && !p->serves)
 		p->lane = training_lane(t, workers);

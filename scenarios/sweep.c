@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lockstep/measure.h"
 #include "scenarios/caches.h"
 #include "scenarios/rank.h"
 #include "base/statistics.h"
@@ -28,7 +29,7 @@ struct sweeper {
 
 /*
  * Waits for an instant that all ranks agree on, which takes a clock that they
- * share: out of a barrier ranks come up to a message apart. Hunold and
+ * share: out of a real barrier ranks come up to a message apart. Hunold and
  * Carpen-Amarie, "Reproducible MPI Benchmarking is Still Not as Easy as You
  * Think", IEEE Trans. on Parallel and Distributed Systems 27(12), 2016.
  * barrier_ns: what a barrier took; *now_ns becomes that instant.
@@ -42,9 +43,7 @@ static enum dist_error start_together(struct sweeper *s, int64_t barrier_ns,
 				DIST_MAX, NULL);
 
 	while (!error && (left_ns = start_ns - dist_now_ns(s->group)) > 0)
-		if (s->simulated)
-			error = dist_compute(s->group, left_ns, "start");
-		else if (left_ns > SPIN_NS)
+		if (left_ns > SPIN_NS)
 			error = dist_compute(s->group, left_ns - SPIN_NS,
 					     "start");
 		else
@@ -66,9 +65,9 @@ static enum dist_error run_calls(struct sweeper *s, size_t numel,
 		error = caches_empty(&s->caches);
 	came_ns = dist_now_ns(s->group);
 	if (!error)
-		error = dist_barrier(s->group, NULL);
+		error = dist_barrier(dist_untimed(s->group), NULL);
 	start_ns = dist_now_ns(s->group);
-	if (!error && job->together)
+	if (!error && job->together && !s->simulated)
 		error = start_together(s, start_ns - came_ns, &start_ns);
 	for (i = 0; !error && i < job->calls; i++)
 		error = sweep_call_run(&s->call, numel);
@@ -90,7 +89,7 @@ static enum dist_error average(struct sweeper *s)
 	if (job->average == SWEEP_FIRST_RANK)
 		return DIST_OK;
 	return dist_all_reduce(
-		s->group,
+		dist_untimed(s->group),
 		dist_tensor(s->time_us, (size_t)job->iterations, DIST_FLOAT64),
 		ops[job->average], NULL);
 }
@@ -126,8 +125,9 @@ static enum dist_error check_size(struct sweeper *s, size_t numel,
 		error = sweep_call_check(&s->call, numel, wrong);
 	if (error)
 		return error;
-	return dist_reduce(s->group, dist_tensor(wrong, 1, DIST_INT64), 0,
-			   DIST_SUM, NULL);
+	return dist_reduce(dist_untimed(s->group),
+			   dist_tensor(wrong, 1, DIST_INT64), 0, DIST_SUM,
+			   NULL);
 }
 
 /* The share of a call's bytes that some link has to carry at least, whatever

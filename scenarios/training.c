@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lockstep/measure.h"
 #include "scenarios/rank.h"
 #include "base/statistics.h"
 
@@ -118,7 +119,7 @@ static enum dist_error train(struct training *t)
 		if (t->job->check)
 			workload->fill(t);
 		t->doing = "barrier";
-		error = dist_barrier(t->group, NULL);
+		error = dist_barrier(dist_untimed(t->group), NULL);
 		t->start_ns = dist_now_ns(t->group);
 		if (!error)
 			error = workload->step(t);
@@ -157,12 +158,12 @@ static enum dist_error gather(struct training *t, double sums[NUM_SUMS])
 		sums[RANKS] = 1;
 	}
 	if (!error)
-		error = dist_reduce(t->group,
+		error = dist_reduce(dist_untimed(t->group),
 				    dist_tensor(sums, NUM_SUMS, DIST_FLOAT64),
 				    0, DIST_SUM, NULL);
 	if (!error)
 		error = dist_reduce(
-			t->group,
+			dist_untimed(t->group),
 			dist_tensor(t->times, steps + 1, DIST_FLOAT64), 0,
 			DIST_MAX, NULL);
 	return error;

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lockstep/measure.h"
+
 enum dist_error waits_add(struct waits *waits, struct wait wait)
 {
 	if (waits->num == waits->room) {
@@ -39,7 +41,7 @@ enum dist_error waits_idle(const struct waits *waits, struct dist_group *group,
 		return DIST_ERR_NO_MEMORY;
 	for (i = 0; i < waits->num; i++)
 		last_ns[i] = waits->list[i].begun_ns;
-	error = dist_all_reduce(group,
+	error = dist_all_reduce(dist_untimed(group),
 				dist_tensor(last_ns, waits->num, DIST_INT64),
 				DIST_MAX, NULL);
 	for (i = 0; !error && i < waits->num; i++)

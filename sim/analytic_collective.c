@@ -1,7 +1,9 @@
 #include "sim/analytic_collective.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "core/reduce.h"
 #include "model/library/library.h"
 #include "sim/actor.h"
 #include "sim/forecast.h"
@@ -13,31 +15,27 @@ struct dist__sim_analytic {
 	struct dist__sim_world *world;
 	uint32_t joined; /* how often its ranks had attached */
 	uint32_t group;
-	int leader; /* global rank of rank 0 */
-	int ranks;
+	int *ranks; /* global; owned */
+	int size;
 	int awaited; /* those of them that are there */
-	struct fabric fabric;
-	bool lost;    /* a rank has left */
-	double end_s; /* of the last complete round */
+	bool measured;
+	struct fabric fabric; /* then */
+	bool lost;            /* a rank has left */
+	double end_s;         /* of the last complete round */
 	struct dist__sim_round *first, *last;
 };
 
 /* ---- meetings ---------------------------------------------------------- */
 
-static enum dist_error find_fabric(struct dist__sim_analytic *meeting,
-				   const struct dist__members *members)
+enum dist_error dist__sim_analytic_measure(struct dist__sim_analytic *meeting)
 {
-	size_t n = (size_t)members->world_size;
-	int *ranks = malloc(n * sizeof *ranks);
-	enum dist_error error;
+	enum dist_error error = DIST_OK;
 
-	if (!ranks)
-		return DIST_ERR_NO_MEMORY;
-	for (int i = 0; i < members->world_size; i++)
-		ranks[i] = dist__global_rank(members, i);
-	error = dist__platform_fabric(meeting->world->platform, ranks,
-				      members->world_size, &meeting->fabric);
-	free(ranks);
+	if (!meeting->measured)
+		error = dist__platform_fabric(meeting->world->platform,
+					      meeting->ranks, meeting->size,
+					      &meeting->fabric);
+	meeting->measured = !error;
 	return error;
 }
 
@@ -46,21 +44,23 @@ meeting_new(const struct dist__sim_rank *rank,
 	    const struct dist__members *members)
 {
 	struct dist__sim_analytic *meeting = calloc(1, sizeof *meeting);
+	int size = members->world_size;
 
 	if (!meeting)
 		return NULL;
-	meeting->world = rank->world;
-	meeting->joined = rank->joined;
-	meeting->group = members->group_id;
-	meeting->leader = dist__global_rank(members, 0);
-	meeting->ranks = members->world_size;
-	meeting->awaited = rank->world->present < rank->world->world_size
-				   ? 1
-				   : members->world_size;
-	if (find_fabric(meeting, members)) {
+	meeting->ranks = malloc((size_t)size * sizeof meeting->ranks[0]);
+	if (!meeting->ranks) {
 		free(meeting);
 		return NULL;
 	}
+	for (int i = 0; i < size; i++)
+		meeting->ranks[i] = dist__global_rank(members, i);
+	meeting->world = rank->world;
+	meeting->joined = rank->joined;
+	meeting->group = members->group_id;
+	meeting->size = size;
+	meeting->awaited =
+		rank->world->present < rank->world->world_size ? 1 : size;
 	meeting->next = rank->world->meetings;
 	rank->world->meetings = meeting;
 	return meeting;
@@ -73,7 +73,7 @@ dist__sim_analytic_of(struct dist__sim_rank *rank,
 	int leader = dist__global_rank(members, 0);
 	struct dist__sim_analytic *m = rank->world->meetings;
 
-	while (m && (m->leader != leader || m->group != members->group_id ||
+	while (m && (m->ranks[0] != leader || m->group != members->group_id ||
 		     m->joined != rank->joined))
 		m = m->next;
 	return m ? m : meeting_new(rank, members);
@@ -134,7 +134,7 @@ static double duration_ns(const struct dist__sim_analytic *meeting,
 		.op = op->kind,
 		.numel = round->numel,
 		.element_bytes = dist_dtype_size(op->tensor.dtype),
-		.ranks = meeting->ranks,
+		.ranks = meeting->size,
 	};
 	struct library_estimate estimate;
 	struct dist_message message = {""};
@@ -160,7 +160,9 @@ static void complete(struct dist__sim_analytic *meeting,
 	double now_s = dist__engine->now_s();
 
 	round->start_s = now_s > meeting->end_s ? now_s : meeting->end_s;
-	round->end_s = round->start_s + duration_ns(meeting, round, op) * 1e-9;
+	round->end_s = round->start_s;
+	if (!op->untimed)
+		round->end_s += duration_ns(meeting, round, op) * 1e-9;
 	round->complete = true;
 	meeting->end_s = round->end_s;
 	wake(meeting->world, round);
@@ -169,7 +171,7 @@ static void complete(struct dist__sim_analytic *meeting,
 static void bring(const struct dist__sim_analytic *meeting,
 		  struct dist__sim_round *round, const struct dist__op *op)
 {
-	size_t numel = dist__op_numel(op, meeting->ranks);
+	size_t numel = dist__op_numel(op, meeting->size);
 
 	if (numel > round->numel)
 		round->numel = numel;
@@ -177,11 +179,39 @@ static void bring(const struct dist__sim_analytic *meeting,
 		round->result_numel = op->tensor.numel;
 }
 
+static size_t bytes_of(const struct dist__op *op)
+{
+	return op->tensor.data
+		       ? op->tensor.numel * dist_dtype_size(op->tensor.dtype)
+		       : 0;
+}
+
+/* Combines the data of an untimed op with what came before. */
+static enum dist_error combine(struct dist__sim_round *round,
+			       const struct dist__op *op)
+{
+	const struct dist_tensor *t = &op->tensor;
+
+	if (!op->untimed || bytes_of(op) == 0)
+		return DIST_OK;
+	if (round->sum) {
+		dist__reduce(t->dtype, op->reduce_op, round->sum, t->data,
+			     t->numel);
+		return DIST_OK;
+	}
+	round->sum = malloc(bytes_of(op));
+	if (!round->sum)
+		return DIST_ERR_NO_MEMORY;
+	memcpy(round->sum, t->data, bytes_of(op));
+	return DIST_OK;
+}
+
 struct dist__sim_round *dist__sim_come(struct dist__sim_analytic *meeting,
 				       const struct dist__op *op)
 {
 	struct dist__sim_actor *actor = dist__engine->self();
 	struct dist__sim_round *round;
+	enum dist_error error = DIST_OK;
 
 	dist__sim_note_call(actor->rank);
 	dist__sim_pay(actor);
@@ -193,9 +223,13 @@ struct dist__sim_round *dist__sim_come(struct dist__sim_analytic *meeting,
 	round->came++;
 	bring(meeting, round, op);
 	if (meeting->lost)
-		fail(meeting, round, DIST_ERR_PEER_LOST);
+		error = DIST_ERR_PEER_LOST;
 	else if (op->fingerprint != round->fingerprint)
-		fail(meeting, round, DIST_ERR_MISMATCH);
+		error = DIST_ERR_MISMATCH;
+	else
+		error = combine(round, op);
+	if (error)
+		fail(meeting, round, error);
 	else if (round->came == meeting->awaited && !round->error)
 		complete(meeting, round, op);
 	return round;
@@ -220,6 +254,7 @@ void dist__sim_round_drop(struct dist__sim_analytic *meeting,
 	*link = round->next;
 	if (meeting->last == round)
 		meeting->last = before;
+	free(round->sum);
 	free(round);
 }
 
@@ -287,6 +322,44 @@ void dist__sim_round_look(struct dist__sim_rank *rank,
 	(void)rank->transport.ops->test(&rank->transport, NULL);
 }
 
+/* ---- what takes no time ------------------------------------------------ */
+
+/* Stores what all brought together, where op has a result. */
+static void store(const struct dist__sim_analytic *meeting,
+		  const struct dist__sim_round *round,
+		  const struct dist__members *members,
+		  const struct dist__op *op)
+{
+	const struct dist_tensor *t = &op->tensor;
+
+	if (bytes_of(op) == 0 ||
+	    (op->kind == DIST__REDUCE && op->peer != members->rank))
+		return;
+	memcpy(t->data, round->sum, bytes_of(op));
+	if (op->reduce_op == DIST_AVG)
+		dist__divide(t->dtype, t->data, t->numel, meeting->size);
+}
+
+enum dist_error dist__sim_hand_over(struct dist__transport *t,
+				    const struct dist__members *members,
+				    struct dist__op *op)
+{
+	struct dist__sim_rank *rank = (struct dist__sim_rank *)t;
+	struct dist__sim_analytic *meeting =
+		dist__sim_analytic_of(rank, members);
+	struct dist__sim_round *round =
+		meeting ? dist__sim_come(meeting, op) : NULL;
+	enum dist_error error;
+
+	if (!round)
+		return DIST_ERR_NO_MEMORY;
+	error = dist__sim_round_wait(rank, round, op->deadline_ns);
+	if (!error)
+		store(meeting, round, members, op);
+	dist__sim_round_drop(meeting, round);
+	return error;
+}
+
 /* ---- ends -------------------------------------------------------------- */
 
 /* Calls an act on every round of the meeting; others run meanwhile, and let
@@ -317,10 +390,26 @@ static void end_round(struct dist__sim_analytic *meeting,
 	wake(meeting->world, round);
 }
 
-void dist__sim_analytic_lose(struct dist__sim_analytic *meeting)
+static bool has_member(const struct dist__sim_analytic *meeting, int rank)
 {
-	meeting->lost = true;
-	each_round(meeting, lose_round);
+	for (int i = 0; i < meeting->size; i++)
+		if (meeting->ranks[i] == rank)
+			return true;
+	return false;
+}
+
+void dist__sim_analytics_abort(const struct dist__sim_rank *rank,
+			       uint32_t group)
+{
+	struct dist__sim_analytic *m = rank->world->meetings;
+
+	for (; m; m = m->next) {
+		if (m->group != group || m->joined != rank->joined ||
+		    !has_member(m, rank->rank))
+			continue;
+		m->lost = true;
+		each_round(m, lose_round);
+	}
 }
 
 void dist__sim_analytics_end(struct dist__sim_world *world)
@@ -338,8 +427,10 @@ void dist__sim_analytics_release(struct dist__sim_world *world)
 		world->meetings = meeting->next;
 		while ((round = meeting->first)) {
 			meeting->first = round->next;
+			free(round->sum);
 			free(round);
 		}
+		free(meeting->ranks);
 		free(meeting);
 	}
 }

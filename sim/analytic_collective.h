@@ -25,6 +25,7 @@ struct dist__sim_round {
 	int held; /* by whom it may not go for */
 	/* The most that a rank brings, and keeps of the result. */
 	size_t numel, result_numel;
+	void *sum; /* of an untimed one: of what came, owned; NULL: no data */
 	struct dist__sim_waiter *waiters;
 
 	/* Once all have come, and the rounds before are over: */
@@ -41,6 +42,10 @@ struct dist__sim_round {
 struct dist__sim_analytic *
 dist__sim_analytic_of(struct dist__sim_rank *rank,
 		      const struct dist__members *members);
+
+/* dist__sim_analytic_measure finds out what the members' collectives take by
+ * their links; before the first that takes any time. Errors: NO_MEMORY. */
+enum dist_error dist__sim_analytic_measure(struct dist__sim_analytic *meeting);
 
 /* dist__sim_come lets the calling actor's rank come for op, and returns the
  * round, held for it; NULL: no memory. Never blocks. A round that cannot become
@@ -69,13 +74,19 @@ void dist__sim_round_hold(struct dist__sim_round *round);
 void dist__sim_round_drop(struct dist__sim_analytic *meeting,
 			  struct dist__sim_round *round);
 
-/* dist__sim_analytic_lose notes that a rank has left the group for a failure:
- * what is not complete never will be. */
-void dist__sim_analytic_lose(struct dist__sim_analytic *meeting);
+/* dist__sim_analytics_abort notes that rank has left group for a failure: what
+ * is not complete never will be. */
+void dist__sim_analytics_abort(const struct dist__sim_rank *rank,
+			       uint32_t group);
 
 /* dist__sim_analytics_end lets all go that wait in one: the world has ended.
  */
 void dist__sim_analytics_end(struct dist__sim_world *world);
+
+/* dist__sim_hand_over is hand_over() of core/simulation.h. */
+enum dist_error dist__sim_hand_over(struct dist__transport *t,
+				    const struct dist__members *members,
+				    struct dist__op *op);
 
 void dist__sim_analytics_release(struct dist__sim_world *world);
 

@@ -315,7 +315,6 @@ static void abort_group(struct dist__backend *backend)
 	struct formula_backend *b = of(backend);
 
 	b->failed = true;
-	dist__sim_analytic_lose(b->meeting);
 	b->inner->ops->abort(b->inner);
 }
 
@@ -363,7 +362,7 @@ enum dist_error dist__sim_formula_new(const struct dist__place *place,
 	b->alone = b->rank->world->present < b->rank->world->world_size;
 	b->meeting = dist__sim_analytic_of(b->rank, members);
 	*backend = &b->base;
-	if (b->meeting)
+	if (b->meeting && !dist__sim_analytic_measure(b->meeting))
 		return DIST_OK;
 	free_backend(&b->base);
 	return DIST_ERR_NO_MEMORY;

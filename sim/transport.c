@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "sim/actor.h"
+#include "sim/analytic_collective.h"
 #include "sim/channel.h"
 #include "sim/choose.h"
 #include "sim/cores.h"
@@ -592,6 +593,7 @@ static void abort_group(struct dist__transport *t, uint32_t group)
 	rank->num_aborted++;
 	dist__sim_messages_abort(rank, group);
 	dist__sim_flows_abort(rank, group);
+	dist__sim_analytics_abort(rank, group);
 	for (size_t i = 0; i < world->channels.count; i++) {
 		struct dist__sim_channel *channel = world->channels.all[i];
 
@@ -639,6 +641,7 @@ static const struct dist__simulation_ops simulation_ops = {
 	.by_messages = dist__sim_by_messages,
 	.flow_join = dist__sim_flow_join,
 	.flow_wait = dist__sim_flow_wait,
+	.hand_over = dist__sim_hand_over,
 	.lane_over = dist__sim_lane_over,
 };
 

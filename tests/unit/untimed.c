@@ -1,0 +1,187 @@
+/*
+ * Collectives that only serve to measure: no time passes for them in a
+ * simulation, and they do what they say. Each test is one simulation.
+ */
+#include <criterion/criterion.h>
+#include <criterion/redirect.h>
+
+#include "lockstep/measure.h"
+
+#define STAR  "tests/support/star16.xml" /* 1 GB/s, 10 us from host to host */
+#define RANKS 4
+#define MS    INT64_C(1000000)
+
+static int simulate(const char *fidelity, int (*rank_main)(void *arg),
+		    void *arg)
+{
+	struct dist_launch_options options = {
+		.backend = "sim",
+		.platform = STAR,
+		.fidelity = fidelity,
+		.algorithm = "all_reduce=ring",
+		.world_size = RANKS,
+		.timeout_ns = 100 * MS,
+	};
+
+	return dist_launch(&options, rank_main, arg);
+}
+
+/* ---- what they do, and when --------------------------------------------- */
+
+static int hand_over(void *arg)
+{
+	struct dist_group *group, *sub;
+	double mean;
+	int64_t most, sum = 1;
+
+	(void)arg;
+	cr_assert_eq(dist_init_process_group(NULL, &group), DIST_OK);
+	most = dist_get_rank(group);
+	mean = (double)most;
+	cr_assert_eq(dist_compute(group, most * MS, "coming"), DIST_OK);
+	cr_assert_eq(dist_barrier(dist_untimed(group), NULL), DIST_OK);
+	cr_expect_eq(dist_now_ns(group), (RANKS - 1) * MS,
+		     "all go on when the last has come");
+	cr_assert_eq(dist_all_reduce(dist_untimed(group),
+				     dist_tensor(&most, 1, DIST_INT64),
+				     DIST_MAX, NULL),
+		     DIST_OK);
+	cr_expect_eq(most, RANKS - 1);
+	cr_assert_eq(dist_all_reduce(dist_untimed(group),
+				     dist_tensor(&mean, 1, DIST_FLOAT64),
+				     DIST_AVG, NULL),
+		     DIST_OK);
+	cr_expect_eq(mean, 1.5);
+	cr_assert_eq(dist_reduce(dist_untimed(group),
+				 dist_tensor(&sum, 1, DIST_INT64), 1, DIST_SUM,
+				 NULL),
+		     DIST_OK);
+	cr_expect_eq(sum, dist_get_rank(group) == 1 ? RANKS : 1);
+	cr_assert_eq(dist_new_group(dist_untimed(group), NULL, 0, NULL, &sub),
+		     DIST_OK);
+	cr_expect_eq(dist_now_ns(group), (RANKS - 1) * MS);
+	cr_assert_eq(dist_barrier(sub, NULL), DIST_OK);
+	cr_expect_gt(dist_now_ns(group), (RANKS - 1) * MS,
+		     "it was said of one call, not of all");
+	return dist_destroy_process_group(group) != DIST_OK;
+}
+
+Test(untimed, they_take_no_time_message_by_message)
+{
+	cr_expect_eq(simulate("message", hand_over, NULL), DIST_EXIT_OK);
+}
+
+Test(untimed, they_take_no_time_among_flows)
+{
+	cr_expect_eq(simulate("flow", hand_over, NULL), DIST_EXIT_OK);
+}
+
+Test(untimed, they_take_no_time_by_formulas)
+{
+	cr_expect_eq(simulate("formula", hand_over, NULL), DIST_EXIT_OK);
+}
+
+/* 6 steps of 10 us and 10 MB / 4 at 1 GB/s. */
+static int behind(void *arg)
+{
+	struct dist_group *group;
+	struct dist_work *work;
+
+	(void)arg;
+	cr_assert_eq(dist_init_process_group(NULL, &group), DIST_OK);
+	cr_assert_eq(dist_all_reduce(group,
+				     dist_tensor(NULL, 2500000, DIST_FLOAT32),
+				     DIST_SUM, &work),
+		     DIST_OK);
+	cr_assert_eq(dist_barrier(dist_untimed(group), NULL), DIST_OK);
+	cr_expect_geq(dist_now_ns(group), 15 * MS);
+	cr_expect_eq(dist_work_wait(work, DIST_TIMEOUT_OF_GROUP), DIST_OK);
+	dist_work_free(work);
+	return dist_destroy_process_group(group) != DIST_OK;
+}
+
+Test(untimed, they_wait_for_what_the_group_does_before)
+{
+	cr_expect_eq(simulate("message", behind, NULL), DIST_EXIT_OK);
+}
+
+Test(untimed, they_wait_for_the_flows_before)
+{
+	cr_expect_eq(simulate("flow", behind, NULL), DIST_EXIT_OK);
+}
+
+/* ---- failing ------------------------------------------------------------ */
+
+static int one_stays_away(void *arg)
+{
+	struct dist_group *group;
+
+	(void)arg;
+	cr_assert_eq(dist_init_process_group(NULL, &group), DIST_OK);
+	if (dist_get_rank(group) == 3)
+		return dist_recv(group, dist_tensor(NULL, 8, DIST_FLOAT32), 0,
+				 0);
+	cr_expect_eq(dist_barrier(dist_untimed(group), NULL),
+		     DIST_ERR_DEADLOCK);
+	return 1;
+}
+
+Test(untimed, a_rank_that_does_not_come_is_a_deadlock)
+{
+	cr_redirect_stderr();
+	cr_expect_eq(simulate("message", one_stays_away, NULL),
+		     DIST_EXIT_DEADLOCK);
+}
+
+static int one_aborts(void *arg)
+{
+	enum dist_error *errors = arg;
+	struct dist_group *group;
+	int rank;
+
+	cr_assert_eq(dist_init_process_group(NULL, &group), DIST_OK);
+	rank = dist_get_rank(group);
+	if (rank == 3) {
+		cr_expect_eq(dist_compute(group, MS, "waiting"), DIST_OK);
+		dist_abort(group);
+	} else {
+		errors[rank] = dist_barrier(dist_untimed(group), NULL);
+	}
+	return 1;
+}
+
+Test(untimed, who_aborts_lets_the_others_go)
+{
+	enum dist_error errors[RANKS - 1] = {DIST_OK};
+
+	cr_redirect_stderr();
+	(void)simulate("message", one_aborts, errors);
+	for (int rank = 0; rank < RANKS - 1; rank++)
+		cr_expect_eq(errors[rank], DIST_ERR_PEER_LOST);
+}
+
+static int not_the_same(void *arg)
+{
+	enum dist_error *errors = arg;
+	struct dist_group *group;
+	int64_t values[2] = {0};
+	int rank;
+
+	cr_assert_eq(dist_init_process_group(NULL, &group), DIST_OK);
+	rank = dist_get_rank(group);
+	errors[rank] = dist_all_reduce(
+		dist_untimed(group),
+		dist_tensor(values, rank == 2 ? 2 : 1, DIST_INT64), DIST_SUM,
+		NULL);
+	return 1;
+}
+
+Test(untimed, ranks_must_agree_about_them)
+{
+	enum dist_error errors[RANKS] = {DIST_OK};
+
+	cr_redirect_stderr();
+	(void)simulate("message", not_the_same, errors);
+	cr_expect_eq(errors[0], DIST_ERR_MISMATCH);
+	cr_expect_eq(errors[2], DIST_ERR_MISMATCH);
+}
