@@ -23,9 +23,19 @@ struct dist__sim_analytic {
 	bool lost;            /* a rank has left */
 	double end_s;         /* of the last complete round */
 	struct dist__sim_round *first, *last;
+
+	/* At flow, once measured: */
+	struct dist__sim_sitting sitting;
+	struct dist__sim_round *turn, *last_turn; /* all have come to them */
 };
 
 /* ---- meetings ---------------------------------------------------------- */
+
+static bool has_flows(const struct dist__sim_analytic *meeting)
+{
+	return meeting->measured &&
+	       meeting->world->fidelity == DIST__FIDELITY_FLOW;
+}
 
 enum dist_error dist__sim_analytic_measure(struct dist__sim_analytic *meeting)
 {
@@ -36,7 +46,24 @@ enum dist_error dist__sim_analytic_measure(struct dist__sim_analytic *meeting)
 					      meeting->ranks, meeting->size,
 					      &meeting->fabric);
 	meeting->measured = !error;
+	meeting->sitting.world = meeting->world;
+	meeting->sitting.fabric = &meeting->fabric;
+	meeting->sitting.ranks = meeting->ranks;
 	return error;
+}
+
+static void meeting_free(struct dist__sim_analytic *meeting)
+{
+	struct dist__sim_round *round;
+
+	while ((round = meeting->first)) {
+		meeting->first = round->next;
+		free(round->sum);
+		free(round);
+	}
+	dist__sim_traffic_free(meeting->sitting.known);
+	free(meeting->ranks);
+	free(meeting);
 }
 
 static struct dist__sim_analytic *
@@ -95,7 +122,7 @@ static void wake(struct dist__sim_world *world, struct dist__sim_round *round)
 static void fail(struct dist__sim_analytic *meeting,
 		 struct dist__sim_round *round, enum dist_error error)
 {
-	if (round->complete || round->error)
+	if (round->begun || round->complete || round->error)
 		return;
 	round->error = error;
 	wake(meeting->world, round);
@@ -123,46 +150,116 @@ static struct dist__sim_round *find_round(struct dist__sim_analytic *meeting,
 	return round;
 }
 
-/* What the library takes, and our own algorithms for the division that makes an
- * average of a sum. */
-static double duration_ns(const struct dist__sim_analytic *meeting,
-			  struct dist__sim_round *round,
-			  const struct dist__op *op)
+/* Our own algorithms make an average of a sum by a division. */
+static double divide_ns(const struct dist__sim_analytic *meeting,
+			const struct dist__sim_round *round,
+			const struct dist__op *op)
 {
-	const struct dist__profile *profile = &meeting->world->profile;
+	double Bps = meeting->world->profile.reduce_Bps;
+
+	if (!round->algorithm || !dist__op_reduces(op->kind) ||
+	    op->reduce_op != DIST_AVG || Bps <= 0)
+		return 0;
+	return (double)(round->result_numel *
+			dist_dtype_size(op->tensor.dtype)) *
+	       1e9 / Bps;
+}
+
+/* What the library takes, alone, and at flow what it puts on the links. */
+static double duration_s(struct dist__sim_analytic *meeting,
+			 struct dist__sim_round *round,
+			 const struct dist__op *op)
+{
+	struct dist__sim_world *world = meeting->world;
 	const struct library_call call = {
 		.op = op->kind,
 		.numel = round->numel,
 		.element_bytes = dist_dtype_size(op->tensor.dtype),
 		.ranks = meeting->size,
+		.root = op->peer < 0 ? 0 : op->peer,
 	};
 	struct library_estimate estimate;
 	struct dist_message message = {""};
-	double ns;
+	enum dist_error error = library_estimate(
+		&world->profile, &meeting->fabric, &call, &estimate, &message);
 
-	if (library_estimate(profile, &meeting->fabric, &call, &estimate,
-			     &message)) {
-		dist__sim_break(meeting->world, message.text);
-		return 0;
-	}
-	ns = library_time_ns(&estimate);
 	round->algorithm = estimate.ours;
-	if (estimate.ours && dist__op_reduces(op->kind) &&
-	    op->reduce_op == DIST_AVG && profile->reduce_Bps > 0)
-		ns += (double)(round->result_numel * call.element_bytes) * 1e9 /
-		      profile->reduce_Bps;
-	return ns;
+	if (!error && has_flows(meeting))
+		error = dist__sim_carriage_make(&meeting->sitting, &call,
+						&estimate, &round->carriage,
+						&message);
+	if (error)
+		dist__sim_break(world, message.text[0]
+					       ? message.text
+					       : dist_error_string(error));
+	return error ? 0
+		     : (library_time_ns(&estimate) +
+			divide_ns(meeting, round, op)) *
+			       1e-9;
+}
+
+/* ---- turns ----------------------------------------------------------------
+ */
+
+static void begin_turn(struct dist__sim_analytic *meeting);
+
+/* Outside all actors. */
+static void pass_turn(void *arg, bool well)
+{
+	struct dist__sim_analytic *meeting = arg;
+	struct dist__sim_world *world = meeting->world;
+	struct dist__sim_round *round = meeting->turn;
+
+	if (!well)
+		round->error = DIST_ERR_PEER_LOST;
+	round->end_s = round->carriage.end_s;
+	round->complete = true;
+	meeting->end_s = round->end_s;
+	wake(world, round);
+	meeting->turn = round->behind;
+	dist__sim_round_drop(meeting, round);
+	if (meeting->turn)
+		begin_turn(meeting);
+	else
+		(void)dist__sim_block(world);
+}
+
+static void begin_turn(struct dist__sim_analytic *meeting)
+{
+	struct dist__sim_round *round = meeting->turn;
+
+	round->start_s = dist__engine->now_s();
+	dist__sim_carry(&round->carriage, pass_turn, meeting);
+}
+
+/* The rounds that all have come to take their course one after the other. */
+static void take_turn(struct dist__sim_analytic *meeting,
+		      struct dist__sim_round *round)
+{
+	round->begun = true;
+	dist__sim_round_hold(round);
+	if (meeting->turn) {
+		meeting->last_turn = meeting->last_turn->behind = round;
+		return;
+	}
+	meeting->turn = meeting->last_turn = round;
+	dist__sim_unblock(meeting->world);
+	begin_turn(meeting);
 }
 
 static void complete(struct dist__sim_analytic *meeting,
 		     struct dist__sim_round *round, const struct dist__op *op)
 {
 	double now_s = dist__engine->now_s();
+	double takes_s = op->untimed ? 0 : duration_s(meeting, round, op);
 
+	if (has_flows(meeting) && (!op->untimed || meeting->turn)) {
+		meeting->world->tally.flows += !op->untimed;
+		take_turn(meeting, round);
+		return;
+	}
 	round->start_s = now_s > meeting->end_s ? now_s : meeting->end_s;
-	round->end_s = round->start_s;
-	if (!op->untimed)
-		round->end_s += duration_ns(meeting, round, op) * 1e-9;
+	round->end_s = round->start_s + takes_s;
 	round->complete = true;
 	meeting->end_s = round->end_s;
 	wake(meeting->world, round);
@@ -421,16 +518,9 @@ void dist__sim_analytics_end(struct dist__sim_world *world)
 void dist__sim_analytics_release(struct dist__sim_world *world)
 {
 	struct dist__sim_analytic *meeting;
-	struct dist__sim_round *round;
 
 	while ((meeting = world->meetings)) {
 		world->meetings = meeting->next;
-		while ((round = meeting->first)) {
-			meeting->first = round->next;
-			free(round->sum);
-			free(round);
-		}
-		free(meeting->ranks);
-		free(meeting);
+		meeting_free(meeting);
 	}
 }

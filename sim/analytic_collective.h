@@ -1,13 +1,14 @@
 /*
  * analytic_collective.h - collectives of which no message is simulated. Each
  * rank waits until the last rank of the group has come, and then for the time
- * that the profile's library takes on links that nobody else uses. Private to
- * sim/.
+ * that the profile's library takes: at formula, on links that nobody else uses;
+ * at flow, on the platform's links, which its transfers (traffic.h) share with
+ * what else is there. Private to sim/.
  */
 #ifndef LOCKSTEP_SIM_ANALYTIC_COLLECTIVE_H
 #define LOCKSTEP_SIM_ANALYTIC_COLLECTIVE_H
 
-#include "model/library/fabric.h"
+#include "sim/traffic.h"
 #include "sim/world.h"
 
 /* A rank that waits for others to come; lives where it waits. */
@@ -28,7 +29,13 @@ struct dist__sim_round {
 	void *sum; /* of an untimed one: of what came, owned; NULL: no data */
 	struct dist__sim_waiter *waiters;
 
-	/* Once all have come, and the rounds before are over: */
+	/* At flow, once all have come: */
+	struct dist__sim_round *behind; /* whose turn is next; NULL: nobody's */
+	bool begun;
+	struct dist__sim_carriage carriage;
+
+	/* Once all have come, and the rounds before are over; at flow, once
+	 * this one is: */
 	bool complete;
 	double start_s, end_s;
 	const struct dist__algorithm *algorithm; /* NULL: none of ours */

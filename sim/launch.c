@@ -8,9 +8,11 @@
 #include <stdlib.h>
 
 #include "base/data.h"
+#include "base/refuse.h"
 #include "coll/p2p_backend.h"
 #include "core/init_method.h"
 #include "model/library/fidelity.h"
+#include "model/library/library.h"
 #include "sim/analytic_collective.h"
 #include "sim/channel.h"
 #include "sim/choose.h"
@@ -237,17 +239,27 @@ static enum dist_error open_fidelity(struct dist__sim_world *world,
 }
 
 /* Where the network model has no simple arithmetic, or links have queues, all
- * goes by messages. */
-static enum dist_error open_links(struct dist__sim_world *world)
+ * goes by messages; a library of which only transfers are known has none. */
+static enum dist_error open_links(struct dist__sim_world *world,
+				  struct dist_message *message)
 {
-	if (world->platform->has_queues) {
+	bool by_transfers = world->fidelity == DIST__FIDELITY_FLOW &&
+			    !library_has_steps(&world->profile);
+
+	if (world->platform->has_queues && !by_transfers) {
 		world->queues =
 			dist__sim_queues_new(world, dist__sim_message_come);
 		return world->queues ? DIST_OK : DIST_ERR_NO_MEMORY;
 	}
 	if (world->fidelity == DIST__FIDELITY_FLOW)
 		world->flows = dist__sim_flows_new(world);
-	return DIST_OK;
+	if (world->flows || !by_transfers)
+		return DIST_OK;
+	return dist__refuse(message,
+			    "fidelity flow: expected formula: of profile %s "
+			    "only transfers are known, and bytes and latencies "
+			    "of the platform's network do not add up",
+			    world->profile.name);
 }
 
 static enum dist_error
@@ -459,7 +471,7 @@ static enum dist_error world_open(struct dist__sim_world *world,
 	if (!error)
 		error = open_ranks(world);
 	if (!error)
-		error = open_links(world);
+		error = open_links(world, message);
 	if (!error)
 		error = open_recorder(world, options, more);
 	return error;
@@ -570,7 +582,10 @@ static enum dist_error backend_new(const struct dist__place *place,
 				   struct dist__backend **backend,
 				   struct dist_message *message)
 {
-	return dist__sim_running()->fidelity == DIST__FIDELITY_FORMULA
+	const struct dist__sim_world *world = dist__sim_running();
+
+	return world->fidelity == DIST__FIDELITY_FORMULA ||
+			       !library_has_steps(&world->profile)
 		       ? dist__sim_formula_new(place, members, backend)
 		       : dist__p2p_backend_new(place, members, backend,
 					       message);

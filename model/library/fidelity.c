@@ -42,10 +42,13 @@ enum dist_error library_fidelity(const struct dist__profile *profile, int ranks,
 	}
 	if (*fidelity == DIST__FIDELITY_FORMULA || library_has_steps(profile))
 		return DIST_OK;
+	if (*fidelity == DIST__FIDELITY_FLOW && library_has_transfers(profile))
+		return DIST_OK;
 	snprintf(message->text, sizeof message->text,
-		 "fidelity %s: expected auto or formula: profile %s is of "
+		 "fidelity %s: expected auto%s or formula: profile %s is of "
 		 "library %s, whose messages are not known",
-		 dist__fidelity_name(*fidelity), profile->name,
+		 dist__fidelity_name(*fidelity),
+		 library_has_transfers(profile) ? ", flow" : "", profile->name,
 		 profile->library);
 	return DIST_ERR_INVALID_ARGUMENT;
 }

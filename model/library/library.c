@@ -80,6 +80,13 @@ bool library_has_steps(const struct dist__profile *profile)
 	return model && model->has_steps;
 }
 
+bool library_has_transfers(const struct dist__profile *profile)
+{
+	const struct library_model *model = library_find(profile);
+
+	return model && model->has_transfers;
+}
+
 enum dist_error library_estimate(const struct dist__profile *profile,
 				 const struct fabric *fabric,
 				 const struct library_call *call,

@@ -19,6 +19,7 @@ struct library_call {
 	size_t numel; /* as dist__op_numel() */
 	size_t element_bytes;
 	int ranks;             /* of the group */
+	int root;              /* rank of the group; of no use in others: 0 */
 	const char *algorithm; /* forced; NULL: the library chooses */
 	const char *protocol;  /* the same */
 	bool host; /* its bytes are the processors', though ranks have GPUs */
@@ -31,7 +32,9 @@ enum library_shape {
 			 * of its place on the next node */
 	LIBRARY_TREE,   /* inside a node as a ring; between nodes along a tree,
 			 * up and down */
-	LIBRARY_SWITCH, /* each rank to the switch of its node and back */
+	LIBRARY_SWITCH, /* each rank to the switch of its node and back; between
+			 * nodes as TREE */
+	LIBRARY_P2P,    /* a message for each two ranks, or each and the root */
 };
 
 struct library_estimate {
@@ -48,6 +51,13 @@ struct library_estimate {
 	enum library_shape shape;
 	double local_bytes;  /* RING, TREE, SWITCH: each rank inside its node */
 	double remote_bytes; /* RING, TREE: each rank to another node */
+
+	/* What these bytes reach at most of the fabric's rates, inside nodes
+	 * and between them; 0: not known. The rest is lost to the protocol and
+	 * to what else a rate leaves out. */
+	double local_reach, remote_reach;
+	bool by_rails; /* p2p: to another node from the GPU whose card is on the
+			* receiver's rail, which gets it by NVLink */
 };
 
 /*
@@ -71,6 +81,10 @@ static inline double library_time_ns(const struct library_estimate *estimate)
 /* library_has_steps returns whether the library's collectives are made of steps
  * that can be simulated message by message; not of one that is unknown. */
 bool library_has_steps(const struct dist__profile *profile);
+
+/* library_has_transfers returns whether it is known what they put on links
+ * (transfers.h): then they can share these, as flows. */
+bool library_has_transfers(const struct dist__profile *profile);
 
 /* library_check looks whether the library that profile names is known, and its
  * constants are that library's. Errors: INVALID_ARGUMENT (message). */

@@ -15,7 +15,8 @@ struct library_freedom {
 struct library_model {
 	const char *name;             /* as a profile's `library` says */
 	const char *const *constants; /* names it knows, ended by NULL */
-	bool has_steps;               /* its estimates are LIBRARY_STEPS */
+	bool has_steps;               /* its estimates are LIBRARY_STEPS, */
+	bool has_transfers;           /* or have any other shape */
 
 	/* Those of them that are free, ended by a name of NULL; NULL: none.
 	 * Where a call takes too long the first ones are moved first. */

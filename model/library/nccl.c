@@ -102,6 +102,19 @@ static void set_messages(const struct nccl_system *system,
 	}
 }
 
+/* Of NCCL's rates a reach becomes one of the fabric's. */
+static void set_reach(const struct fabric *fabric,
+		      const struct nccl_system *system,
+		      struct library_estimate *estimate)
+{
+	if (fabric->intra_Bps > 0)
+		estimate->local_reach *=
+			system->intra_GBps * 1e9 / fabric->intra_Bps;
+}
+
+/* Messages go by the rails since NCCL 2.12 (its release notes: PXN). */
+#define PXN_MINOR 12
+
 /* Each rank and every other one at once: no choice but that of their order. */
 static void estimate_direct(const struct dist__profile *profile,
 			    const struct fabric *fabric,
@@ -114,10 +127,14 @@ static void estimate_direct(const struct dist__profile *profile,
 		library_layout(profile, fabric, call);
 
 	snprintf(estimate->algorithm, sizeof estimate->algorithm, "p2p");
-	estimate->shape = LIBRARY_STEPS;
+	estimate->shape = LIBRARY_P2P;
+	estimate->by_rails =
+		system->nodes > 1 && system->intra == NCCL_NVLINK &&
+		system->node_ranks > 1 && constants->minor >= PXN_MINOR;
 	estimate->ours =
 		dist__select(profile, call->op, &layout, (size_t)bytes);
 	library_nccl_direct_time(system, constants, call->op, bytes, estimate);
+	set_reach(fabric, system, estimate);
 }
 
 static enum dist_error estimate_nccl(const struct dist__profile *profile,
@@ -158,12 +175,14 @@ static enum dist_error estimate_nccl(const struct dist__profile *profile,
 	library_nccl_time(&system, &constants, call->op, &plan, bytes,
 			  estimate);
 	set_messages(&system, call->op, &plan, bytes, estimate);
+	set_reach(fabric, &system, estimate);
 	return DIST_OK;
 }
 
 const struct library_model library_nccl = {
 	.name = "nccl",
 	.constants = library_nccl_constant_names,
+	.has_transfers = true,
 	.freedoms = library_nccl_freedoms,
 	.estimate = estimate_nccl,
 };

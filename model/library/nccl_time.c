@@ -219,6 +219,27 @@ static double way_share(const struct nccl_system *real,
 	       (steps->intra + steps->net);
 }
 
+/* What is data of all that a protocol sends: of LL every other word is a flag,
+ * of LL128 one in sixteen (src/include/device.h). */
+static double data_share(enum nccl_protocol protocol)
+{
+	static const double share[NCCL_PROTOCOLS] = {0.5, 15.0 / 16, 1};
+
+	return share[protocol];
+}
+
+static void set_reach(const struct nccl_system *system,
+		      const struct nccl_system *real,
+		      enum nccl_protocol protocol,
+		      struct library_estimate *estimate)
+{
+	estimate->local_reach =
+		data_share(protocol) * real->intra_GBps / system->intra_GBps;
+	if (system->net_GBps > 0)
+		estimate->remote_reach = data_share(protocol) * real->net_GBps /
+					 system->net_GBps;
+}
+
 void library_nccl_time(const struct nccl_system *system,
 		       const struct nccl_constants *constants,
 		       enum dist__op_kind op, const struct nccl_plan *plan,
@@ -232,6 +253,7 @@ void library_nccl_time(const struct nccl_system *system,
 	const struct hops hops = hops_of(system, constants, plan, bytes);
 	double rate = rate_GBps(&real, constants, op, plan, bytes);
 
+	set_reach(system, &real, p, estimate);
 	estimate->start_ns = 1e3 * (constants->launch_us +
 				    library_nccl_base_latency_us[a][p]);
 	estimate->latency_ns =
@@ -265,6 +287,7 @@ void library_nccl_direct_time(const struct nccl_system *system,
 		hop = library_nccl_hop_latency_us[NCCL_NET][NCCL_RING]
 						 [NCCL_LL] +
 		      constants->net_us;
+	set_reach(system, &real, NCCL_SIMPLE, estimate);
 	if (op == DIST__ALL_TO_ALL)
 		away *= system->node_ranks;
 	estimate->start_ns =

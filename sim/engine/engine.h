@@ -61,6 +61,7 @@ struct dist__engine_link {
 	double bandwidth_Bps, latency_s; /* now, before the network's factors */
 	bool is_shared; /* else each transfer has all of it (FATPIPE) */
 	bool is_on;     /* else what is on it fails */
+	const char *name;
 };
 
 /* How a wait for a transfer ended. */

@@ -326,7 +326,7 @@ struct dist__engine_link link_of(uint32_t number)
 	const auto *link = links[number];
 
 	return {link->get_bandwidth(), link->get_latency(),
-		sg_link_is_shared(link) != 0, link->is_on()};
+		sg_link_is_shared(link) != 0, link->is_on(), link->get_cname()};
 }
 
 const struct dist__engine engine = {

@@ -22,11 +22,12 @@ static int launch(const struct simulation *s, const char *fidelity,
 		.platform = s->platform,
 		.profile = s->profile,
 		.world_size = s->world_size,
-		.algorithm = text,
+		.algorithm = s->algorithm ? text : NULL,
 		.fidelity = fidelity,
 	};
 
-	snprintf(text, sizeof text, "%s=%s", s->op, s->algorithm);
+	snprintf(text, sizeof text, "%s=%s", s->op,
+		 s->algorithm ? s->algorithm : "");
 	return dist_launch(&options, rank_main, shared);
 }
 
@@ -44,9 +45,9 @@ bool simulate(const struct simulation *s, const char *fidelity,
 	}
 	cr_assert_eq(waitpid(pid, &status, 0), pid);
 	cr_expect_eq(status, 0, "%s %s, %d ranks, %s, %s, %s: status 0x%x",
-		     s->op, s->algorithm, s->world_size, s->platform,
-		     s->profile ? s->profile : "no profile", fidelity,
-		     (unsigned)status);
+		     s->op, s->algorithm ? s->algorithm : "", s->world_size,
+		     s->platform, s->profile ? s->profile : "no profile",
+		     fidelity, (unsigned)status);
 	return status == 0;
 }
 

@@ -12,7 +12,7 @@
 #include "coll/algorithm.h"
 
 struct simulation {
-	const char *op, *algorithm;
+	const char *op, *algorithm; /* NULL: the library's choice */
 	const char *platform;
 	const char *profile; /* a file, or NULL */
 	int world_size;

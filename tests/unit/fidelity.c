@@ -99,3 +99,21 @@ Test(fidelity, an_unknown_library_is_refused)
 	cr_expect(strstr(message.text, "expected lockstep"));
 	dist__profile_release(&profile);
 }
+
+Test(fidelity, of_transfers_there_are_flows_but_no_messages)
+{
+	struct dist__profile profile;
+	enum dist__fidelity fidelity;
+	struct dist_message message = {""};
+
+	cr_expect_eq(chosen("nccl", 8, DIST__FIDELITY_FLOW),
+		     DIST__FIDELITY_FLOW);
+	dist__profile_init(&profile);
+	strcpy(profile.library, "nccl");
+	cr_expect_eq(library_fidelity(&profile, 8, DIST__FIDELITY_MESSAGE,
+				      &fidelity, &message),
+		     DIST_ERR_INVALID_ARGUMENT);
+	cr_expect(strstr(message.text, "expected auto, flow or formula"), "%s",
+		  message.text);
+	dist__profile_release(&profile);
+}
