@@ -11,6 +11,7 @@
 
 #include "base/progress.h"
 #include "cli/calibrate_log.h"
+#include "cli/calibrate_machines.h"
 #include "cli/calibration_measure.h"
 #include "cli/log_arguments.h"
 #include "cli/refuse.h"
@@ -237,6 +238,7 @@ struct command_line {
 	int passes;     /* UNKNOWN: not given */
 	const char *log;
 	const char *profile;
+	int measured;
 	struct log_arguments of_log;
 	struct table_options form;
 };
@@ -265,11 +267,15 @@ static const struct option options[] = {
 
 static const struct option from_options[] = {
 	{"from", OPTION_TEXT, AT(log), "LOG",
-	 .help = "measure nothing: fit a profile to this log of nccl-tests or "
-		 "lockstep bench"},
+	 .help = "measure nothing: fit a machine's constants to this log of "
+		 "nccl-tests or lockstep bench"},
 	{"profile", OPTION_TEXT, AT(profile), "LIBRARY",
-	 .help = "library profile to fit, a name or a file", .usual = "nccl",
-	 .list = "profiles"},
+	 .help = "profile of the library in the log, a name or a file",
+	 .usual = "nccl", .list = "profiles"},
+	{"measured", OPTION_SWITCH, AT(measured), NULL,
+	 .help = "measure nothing: fit the machines that come with Lockstep, "
+		 "or the one of --machine, to the rows of lockstep list "
+		 "measured that are declared for it"},
 	{.name = NULL}};
 
 static const struct option_group groups[] = {
@@ -283,7 +289,8 @@ const struct manual manual_calibrate = {
 	.program = "lockstep calibrate",
 	.usage = "[-o DIR] [--world-size N] [--intra shm|tcp] [--bind-to "
 		 "none|core] [--passes N]\n--from LOG --machine NAME "
-		 "[--transport T] [--profile LIBRARY] [-o DIR]",
+		 "[--transport T] [--profile LIBRARY] [-o DIR]\n--measured "
+		 "[--machine NAME] [-o DIR]",
 	.about = "Measures this machine and writes a platform and a profile "
 		 "fitted to it. As ranks of a job, on two hosts or more, it "
 		 "measures what is between them: lockstep run ... lockstep "
@@ -302,16 +309,22 @@ static int check(const struct command_line *line)
 	bool of_log = line->of_log.machine || line->profile ||
 		      log_arguments_are_more(&line->of_log);
 
-	if (!line->log && of_log)
+	if (line->measured && (line->log || line->profile ||
+			       log_arguments_are_more(&line->of_log)))
+		return refuse("calibrate",
+			      "--measured: expected with --machine and -o "
+			      "alone");
+	if (!line->log && !line->measured && of_log)
 		return refuse("calibrate",
 			      "--machine, --transport, --nodes, --ranks, "
 			      "--collective and --profile: expected with "
 			      "--from");
-	if (line->log && (line->world_size != UNKNOWN || line->intra ||
-			  line->bind_to || line->passes != UNKNOWN))
+	if ((line->log || line->measured) &&
+	    (line->world_size != UNKNOWN || line->intra || line->bind_to ||
+	     line->passes != UNKNOWN))
 		return refuse("calibrate",
 			      "--world-size, --intra, --bind-to, --passes: "
-			      "expected without --from");
+			      "expected without --from and --measured");
 	if (line->log && !line->of_log.machine)
 		return refuse("calibrate",
 			      "--from: expected --machine too, a name of "
@@ -366,13 +379,18 @@ static int calibrate(const struct command_line *line)
 
 	if (check(line))
 		return DIST_EXIT_USAGE;
-	if (!line->log && dist__job_is_rank() && line->world_size != UNKNOWN)
+	if (!line->log && !line->measured && dist__job_is_rank() &&
+	    line->world_size != UNKNOWN)
 		return refuse("calibrate", "--world-size: a job has its own");
 	made = mkdir(dir, 0777) == 0;
 	if ((!made && errno != EEXIST) || !is_open_folder(dir))
 		return refuse("calibrate", "%s: %s", dir, strerror(errno));
-	status = line->log ? fit_log(dir, line)
-			   : fit(dir, &job, table_options_form(&line->form));
+	if (line->measured)
+		status = calibrate_machines(line->of_log.machine, dir);
+	else if (line->log)
+		status = fit_log(dir, line);
+	else
+		status = fit(dir, &job, table_options_form(&line->form));
 	if (status && made)
 		(void)rmdir(dir);
 	return status;

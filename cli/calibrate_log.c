@@ -4,14 +4,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cli/log_arguments.h"
 #include "base/data.h"
-#include "model/library/calibrate.h"
+#include "base/refuse.h"
 #include "model/measured/machine.h"
 #include "model/cluster/machine.h"
 #include "base/statistics.h"
 #include "model/validation/call.h"
+#include "model/validation/fit.h"
 
 #define PATH_SIZE 4096
 
@@ -21,7 +23,7 @@ struct fit {
 	struct machine machine;
 	struct dist__profile profile;
 	struct collectives table;
-	struct library_calibration result;
+	struct calibration result;
 	double *errors; /* of the rows, in rising order */
 	size_t num_errors;
 	struct dist_message message;
@@ -38,14 +40,7 @@ static enum dist_error load_profile(struct fit *fit)
 
 	if (!error)
 		error = dist__profile_load(&fit->profile, path, &fit->message);
-	if (!error)
-		error = library_check(&fit->profile, &fit->message);
-	if (error || fit->profile.num_rules == 0)
-		return error;
-	snprintf(fit->message.text, sizeof fit->message.text,
-		 "--profile: expected one without a selection, not %s",
-		 fit->profile.name);
-	return DIST_ERR_INVALID_ARGUMENT;
+	return error ? error : library_check(&fit->profile, &fit->message);
 }
 
 static enum dist_error load(struct fit *fit)
@@ -67,64 +62,65 @@ static enum dist_error load(struct fit *fit)
 
 /* ---- the fit ---------------------------------------------------------- */
 
-static enum dist_error sample_of(struct fit *fit,
-				 const struct collective_row *row,
-				 struct library_sample *sample)
+/* What the machine knows already goes, but for what was given to it. */
+static enum dist_error fit_constants(struct fit *fit)
 {
-	*sample = (struct library_sample){.call = call_of_row(row),
-					  .time_ns = row->time_us.value * 1e3};
-	return machine_fabric(&fit->machine, row->transport, row->nodes,
-			      row->ranks / row->nodes, &sample->fabric,
-			      &fit->message);
+	const struct collectives *const tables[] = {&fit->table};
+	const struct collective_row *row = &fit->table.rows[0];
+	const struct fit_key key = {row->machine, row->library,
+				    row->nodes > 1 ? row->transport : NULL};
+	const struct calibration *known = library_calibration_find(
+		fit->machine.calibrations, fit->machine.num_calibrations,
+		library_name(&fit->profile), key.transport);
+	time_t now = time(NULL);
+	struct tm day;
+	enum dist_error error;
+
+	if (known)
+		fit->result = *known;
+	error = fit_rows(&fit->machine, &fit->profile, &key, tables, 1,
+			 &fit->result, &fit->message);
+	if (!error && fit->result.rows == 0)
+		error = dist__refuse(&fit->message,
+				     "%s: expected a row that the model of %s "
+				     "can predict",
+				     fit->request->log, row->library);
+	if (!error)
+		error = fit_keep(&fit->machine, &fit->result, &fit->message);
+	strftime(fit->result.date, sizeof fit->result.date, "%Y-%m-%d",
+		 gmtime_r(&now, &day));
+	return error ? error
+		     : fit_keep(&fit->machine, &fit->result, &fit->message);
 }
 
-static enum dist_error move_constants(struct fit *fit)
-{
-	struct library_sample small, large, *found[2] = {NULL, NULL};
-	enum dist_error error = DIST_OK;
-
-	for (size_t i = 0; i < fit->table.tsv.num_rows && !error; i++) {
-		const struct collective_row *row = &fit->table.rows[i];
-		bool is_small = row->bytes <= LIBRARY_SMALL_BYTES;
-
-		if (row->use != VALUE_CALIBRATION)
-			continue;
-		error = sample_of(fit, row, is_small ? &small : &large);
-		found[is_small ? 0 : 1] = is_small ? &small : &large;
-	}
-	if (error)
-		return error;
-	return library_calibrate(&fit->profile, found[0], found[1],
-				 &fit->result, &fit->message);
-}
-
-/* How far off the profile is now, over all rows. */
+/* How far off the model is now, over all rows. */
 static enum dist_error measure_errors(struct fit *fit)
 {
 	size_t rows = fit->table.tsv.num_rows;
 	enum dist_error error = DIST_OK;
 
 	fit->errors = calloc(rows, sizeof *fit->errors);
-	if (!fit->errors) {
-		snprintf(fit->message.text, sizeof fit->message.text,
-			 "out of memory");
+	if (!fit->errors)
 		return DIST_ERR_NO_MEMORY;
-	}
 	for (size_t i = 0; i < rows && !error; i++) {
+		const struct collective_row *row = &fit->table.rows[i];
+		const struct library_call call = call_of_row(row);
 		struct library_estimate estimate;
-		struct library_sample sample;
+		struct fabric fabric;
 
-		if (fit->table.rows[i].use == VALUE_NEITHER)
+		if (row->use == VALUE_NEITHER)
 			continue;
-		error = sample_of(fit, &fit->table.rows[i], &sample);
+		error = machine_fabric(&fit->machine, row->transport,
+				       row->nodes, row->ranks / row->nodes,
+				       &fabric, &fit->message);
 		if (!error)
-			error = library_estimate(&fit->profile, &sample.fabric,
-						 &sample.call, &estimate,
-						 &fit->message);
+			error = library_estimate(&fit->profile, &fabric, &call,
+						 &estimate, &fit->message);
 		if (!error)
-			fit->errors[fit->num_errors++] = fabs(
-				library_time_ns(&estimate) / sample.time_ns -
-				1);
+			fit->errors[fit->num_errors++] =
+				fabs(library_time_ns(&estimate) /
+					     (row->time_us.value * 1e3) -
+				     1);
 	}
 	dist__sort_numbers(fit->errors, fit->num_errors);
 	return error;
@@ -135,54 +131,53 @@ static enum dist_error measure_errors(struct fit *fit)
 /* Returns 0, -1: no memory. */
 static int print(const struct fit *fit, const char *path)
 {
-	const struct library_calibration *result = &fit->result;
+	const struct calibration *result = &fit->result;
 	double median = dist__quantile(fit->errors, fit->num_errors, 0.5);
 	double p90 = dist__quantile(fit->errors, fit->num_errors, 0.9);
-	struct dist__rows moves = {.columns = "constant;from;to"};
+	struct dist__rows constants = {.columns = "constant;value;note"};
 	enum dist__form form = fit->request->form;
+	char text[256];
 	int failed = 0;
 
-	for (size_t i = 0; i < result->num_moves; i++)
-		ADD_ROW(&moves, cell_text(result->moves[i].constant),
-			cell_real(result->moves[i].from),
-			cell_real(result->moves[i].to));
+	for (size_t i = 0; i < result->num_constants; i++)
+		ADD_ROW(&constants, cell_text(result->constants[i].name),
+			cell_real(result->constants[i].value),
+			cell_text(result->constants[i].is_at_bound
+					  ? "at its bound"
+				  : result->constants[i].is_given ? "given"
+								  : "fitted"));
 	if (form == FORM_JSON)
 		return dist__json_print(
-			json_pack("{so sf sI sf sf ss}", "moves",
-				  dist__rows_json(&moves), "residual",
+			json_pack("{so sf sI sf sf ss}", "constants",
+				  dist__rows_json(&constants), "residual",
 				  result->residual, "rows",
 				  (json_int_t)fit->num_errors, "median", median,
-				  "p90", p90, "profile", path),
+				  "p90", p90, "machine", path),
 			stdout);
-	if (result->num_moves == 0)
-		printf("no constant had to move\n");
-	else
-		failed = dist__rows_print(&moves, form, stdout);
-	dist__rows_release(&moves);
-	printf("%sresidual: %.1f %% at most of the rows that were fitted; of "
-	       "all %zu rows median %.1f %%, p90 %.1f %%\nwrote %s\n",
-	       form == FORM_MARKDOWN ? "\n" : "", result->residual * 100,
-	       fit->num_errors, median * 100, p90 * 100, path);
+	if (result->num_constants > 0)
+		failed = dist__rows_print(&constants, form, stdout);
+	dist__rows_release(&constants);
+	library_calibration_describe(result, text, sizeof text);
+	printf("%s%s; 90th percentile %.1f %%\nwrote %s\n",
+	       form == FORM_MARKDOWN ? "\n" : "", text, p90 * 100, path);
 	return failed;
 }
 
+/* The machine's file, with what is known now. */
 static enum dist_error write(struct fit *fit, char *path, size_t size)
 {
 	const struct calibrate_log *request = fit->request;
 	const char *slash = strrchr(request->facts.machine, '/');
 	const char *name = slash ? slash + 1 : request->facts.machine;
-	const struct collective_row *row = &fit->table.rows[0];
-	const char *log = strrchr(request->log, '/');
+	char old[PATH_SIZE];
+	enum dist_error error =
+		dist__data_find("machines", request->facts.machine, ".yaml",
+				old, sizeof old, &fit->message);
 
-	snprintf(fit->profile.name, sizeof fit->profile.name, "%.*s",
+	snprintf(path, size, "%s/%.*s.yaml", request->dir,
 		 (int)strcspn(name, "."), name);
-	snprintf(fit->profile.source, sizeof fit->profile.source,
-		 "lockstep calibrate --from %.60s: %s on %.60s, %d ranks on %d "
-		 "nodes",
-		 log ? log + 1 : request->log, collective_name(row->collective),
-		 fit->profile.name, row->ranks, row->nodes);
-	snprintf(path, size, "%s/%s.yaml", request->dir, fit->profile.name);
-	return calibrate_write_profile(path, &fit->profile, &fit->message);
+	return error ? error
+		     : machine_write(&fit->machine, old, path, &fit->message);
 }
 
 int calibrate_log(const struct calibrate_log *request)
@@ -194,7 +189,7 @@ int calibrate_log(const struct calibrate_log *request)
 	dist__profile_init(&fit.profile);
 	error = load(&fit);
 	if (!error)
-		error = move_constants(&fit);
+		error = fit_constants(&fit);
 	if (!error)
 		error = measure_errors(&fit);
 	if (!error)

@@ -149,7 +149,7 @@ static enum dist_error save(const struct machine_platform *platform,
 			    struct dist_message *message)
 {
 	enum dist_error error;
-	char command[128];
+	char command[640];
 
 	snprintf(command, sizeof command, "lockstep predict --machine %s%s%s",
 		 platform->name, platform->transport[0] ? ":" : "",

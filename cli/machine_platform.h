@@ -13,7 +13,7 @@
 
 struct machine_platform {
 	struct machine machine;
-	char name[64];      /* as given, without the transport */
+	char name[512];     /* as given, without the transport */
 	char transport[32]; /* "": its first network's */
 	FILE *file;         /* of the last platform; NULL: none yet */
 	char path[32];      /* where it is, to this process and its children */

@@ -19,6 +19,7 @@ struct command_line {
 	double max_error; /* a fraction; INFINITY: none */
 	struct log_arguments log;
 	int calibrate;
+	int uncalibrated;
 };
 
 #define AT(field) offsetof(struct command_line, field)
@@ -27,6 +28,9 @@ static const struct option options[] = {
 	{"calibrate", OPTION_SWITCH, AT(calibrate), NULL,
 	 .help = "take the log's own third smallest and largest size for "
 		 "calibration"},
+	{"uncalibrated", OPTION_SWITCH, AT(uncalibrated), NULL,
+	 .help = "by the library's profile alone, without what machines' files "
+		 "say"},
 	{"max-error", OPTION_PERCENT, AT(max_error), "PERCENT",
 	 .help = "exit 1 when the median error of a table or schedule is "
 		 "larger"},
@@ -138,6 +142,9 @@ int command_validate(int argc, const char **argv)
 	request.num = (size_t)argc - 1;
 	request.facts = log_arguments_facts(&line.log, "nccl");
 	request.calibrate = line.calibrate;
+	request.constants = line.uncalibrated ? CALIBRATED_NONE
+			    : line.calibrate  ? CALIBRATED_ROWS
+					      : CALIBRATED_STORED;
 	status = check(&line, request.num);
 	if (status)
 		return status;

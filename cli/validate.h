@@ -39,6 +39,7 @@ struct validate_request {
 	size_t num;
 	struct log_facts facts;
 	bool calibrate; /* from the logs themselves */
+	enum calibrated_constants constants;
 };
 
 struct validate {

@@ -176,7 +176,8 @@ static enum dist_error predict(struct validate *validate,
 }
 
 /* Predicts what is wanted, once all tables are there. */
-static int predict_all(struct validate *validate)
+static int predict_all(struct validate *validate,
+		       enum calibrated_constants constants)
 {
 	size_t num = 0;
 
@@ -188,7 +189,8 @@ static int predict_all(struct validate *validate)
 		if (!validate->tables[i].is_steps)
 			validate->calibration[num++] =
 				&validate->tables[i].collectives;
-	calibrated_models_init(&validate->models, validate->calibration, num);
+	calibrated_models_init(&validate->models, validate->calibration, num,
+			       constants);
 	for (size_t i = 0; i < validate->num; i++)
 		if (predict(validate, &validate->tables[i]))
 			return out_of_memory("validate");
@@ -227,7 +229,7 @@ int validate_make(struct validate *validate,
 	if (!status)
 		status = read_wanted(validate, request);
 	if (!status)
-		status = predict_all(validate);
+		status = predict_all(validate, request->constants);
 	dist__progress_end(&progress);
 	return status;
 }

@@ -167,25 +167,20 @@ static void print_choices(const struct validate *validate, struct list list)
 
 static void print_model(const struct calibrated_model *model, struct list *list)
 {
-	const struct library_calibration *calibration = &model->calibration;
+	const struct calibration *calibration = model->calibration;
 	const struct calibrated_key *key = &model->key;
+	char text[256];
 
 	begin_item(list, key->machine);
 	fprintf(list->out,
 		", %s, %s%s%s: ", key->transport ? key->transport : "one node",
 		key->library, key->version ? " " : "",
 		key->version ? key->version : "");
-	for (size_t i = 0; i < calibration->num_moves; i++)
-		fprintf(list->out, "%s%s %.4g to %.4g", i ? ", " : "",
-			calibration->moves[i].constant,
-			calibration->moves[i].from, calibration->moves[i].to);
-	if (!calibration->num_moves)
-		fprintf(list->out, "latencies by %.4g, bytes by %.4g",
-			model->fixed_scale, model->transfer_scale);
-	if (calibration->residual > 0.001)
-		fprintf(list->out, "; still off by %.1f %%",
-			100 * calibration->residual);
-	fputc('\n', list->out);
+	for (size_t i = 0; i < calibration->num_constants; i++)
+		fprintf(list->out, "%s %.4g, ", calibration->constants[i].name,
+			calibration->constants[i].value);
+	library_calibration_describe(calibration, text, sizeof text);
+	fprintf(list->out, "%s\n", text);
 }
 
 static void print_left_out(const struct validate *validate, struct list list)
@@ -208,15 +203,14 @@ static void print_left_out(const struct validate *validate, struct list list)
 static void print_lists(const struct validate *validate, bool markdown,
 			FILE *out)
 {
-	struct list moved = {"What the rows for calibration moved", markdown,
-			     false, out};
+	struct list moved = {"Constants of machines", markdown, false, out};
 
 	print_choices(validate,
 		      (struct list){"What the libraries are predicted to "
 				    "choose, to which size",
 				    markdown, false, out});
 	for (size_t i = 0; i < validate->models.num; i++)
-		if (validate->models.all[i]->num_samples)
+		if (validate->models.all[i]->calibration)
 			print_model(validate->models.all[i], &moved);
 	print_left_out(validate,
 		       (struct list){"Left out", markdown, false, out});

@@ -41,7 +41,7 @@ scenarios               | lockstep/ base/ model/training/ |
 scenarios/tutorial      | lockstep/ base/ scenarios/ |
 scenarios/tutorial/nn   | base/ |
 tests/conformance/cases | lockstep/ base/ scenarios/element.h |
-model/measured          | lockstep/ base/ | yaml.h
+model/measured          | lockstep/ base/ model/library/calibration.h | yaml.h
 model/cluster           | lockstep/ base/ model/library/fabric.h model/measured/machine.h | expat.h
 model/loopback          | lockstep/ base/ coll/profile.h |
 cli/testbed             | lockstep/ model/cluster/description.h | linux/if.h linux/if_tun.h

@@ -8,6 +8,12 @@
 /* Between two sockets: one UPI link of 10.4 GT/s (Intel). */
 #define SOCKET_BPS 20.8e9
 
+/* Where a description knows no rate, any usual one will do: what was calibrated
+ * says what it is. Of sockets what NCCL takes them for, which choose. */
+#define GUESSED_CARD_BPS  12.5e9
+#define GUESSED_TCP_BPS   1.25e9
+#define GUESSED_INTRA_BPS 50e9
+
 /* ---- inside a node ---------------------------------------------------- */
 
 static void fill_mesh(const struct machine *machine, int gpus,
@@ -188,6 +194,20 @@ static void fabric_intra(const struct platform_nodes *node, bool is_host,
 				   (intra->kind == PLATFORM_MESH ? 1 : 2);
 }
 
+static void guess_rates(struct fabric *fabric)
+{
+	if (fabric->nodes > 1 && !(fabric->card_Bps > 0)) {
+		fabric->card_Bps = strncmp(fabric->transport, "tcp", 3) == 0
+					   ? GUESSED_TCP_BPS
+					   : GUESSED_CARD_BPS;
+		fabric->guessed = true;
+	}
+	if (fabric->node_ranks > 1 && !(fabric->intra_Bps > 0)) {
+		fabric->intra_Bps = GUESSED_INTRA_BPS;
+		fabric->guessed = true;
+	}
+}
+
 enum dist_error machine_fabric(const struct machine *machine,
 			       const char *transport, int nodes, int node_ranks,
 			       struct fabric *fabric,
@@ -199,13 +219,19 @@ enum dist_error machine_fabric(const struct machine *machine,
 		platform_of_machine(machine, nodes > 1 ? transport : NULL,
 				    node_ranks, &node, message);
 
-	*fabric = (struct fabric){.nodes = nodes, .node_ranks = node_ranks};
+	*fabric =
+		(struct fabric){.nodes = nodes,
+				.node_ranks = node_ranks,
+				.calibrations = machine->calibrations,
+				.num_calibrations = machine->num_calibrations};
 	if (error)
 		return error;
 	snprintf(fabric->gpu, sizeof fabric->gpu, "%s", node.gpu);
 	fabric_intra(&node, machine->gpus_per_node == 0, fabric);
-	if (nodes == 1)
+	if (nodes == 1) {
+		guess_rates(fabric);
 		return DIST_OK;
+	}
 	error = machine_network_choose(machine, transport, &network, message);
 	if (error || !network)
 		return error ? error
@@ -220,5 +246,6 @@ enum dist_error machine_fabric(const struct machine *machine,
 	fabric->card_nodes = network->card_nodes;
 	fabric->inter_latency_ns =
 		1e9 * (2 * node.inter.nic.latency_s + PLATFORM_PCIE_HOP_S);
+	guess_rates(fabric);
 	return DIST_OK;
 }

@@ -2,7 +2,8 @@
  * machine.h - machines that others measured (model/measured/machine.h) as nodes
  * of a cluster, and as what a model of a library asks for.
  *
- * What a machine's description does not know of rates stays 0. Latencies are
+ * What a machine's description does not know of rates stays 0 in a node, and is
+ * guessed in a fabric. Latencies are
  * those of description.h, and half a microsecond less at each end where
  * processors, not GPUs, send.
  */
@@ -36,7 +37,8 @@ machine_network_choose(const struct machine *machine, const char *transport,
 /*
  * machine_fabric answers what joins nodes x node_ranks ranks on that machine:
  * the same as a platform written of it does. On one node transport does not
- * matter. Errors: as platform_of_machine.
+ * matter. fabric borrows the machine's calibrations. Errors: as
+ * platform_of_machine.
  */
 DIST_MUST_CHECK enum dist_error machine_fabric(const struct machine *machine,
 					       const char *transport, int nodes,

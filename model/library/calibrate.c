@@ -2,24 +2,30 @@
 
 #include <math.h>
 #include <stdio.h>
-
 #include "model/library/model.h"
 
 /* The constants depend on each other a little: turns of all until they stay. */
 #define TURNS 12
 
-/* Of a bisection: to 1e-9 of a range. */
-#define HALVINGS 30
+/* Of a bisection: as far as numbers go. */
+#define HALVINGS 60
 
 /* A step, of a range, that must make a difference of some size. */
 #define STEP       1e-3
-#define DIFFERENCE 1e-9
+#define DIFFERENCE 1e-12
+
+/* A guess of a rate may be so far off. */
+#define GUESS_TIMES 20
 
 /* Near enough to what was measured. */
-#define MET 1e-6
+#define MET 1e-10
+
+/* Of a bound: as far as a bisection comes. */
+#define NEAR 1e-6
 
 struct fit {
-	struct dist__profile *profile;
+	const struct dist__profile *profile;
+	struct calibration *calibration;
 	const struct library_sample *sample;
 	struct dist_message *message;
 	enum dist_error error; /* the first */
@@ -28,19 +34,29 @@ struct fit {
 static double value_of(const struct fit *fit,
 		       const struct library_freedom *freedom)
 {
-	return dist__profile_constant(fit->profile, freedom->constant,
-				      freedom->usual);
+	const struct calibration_constant *known = library_calibration_constant(
+		fit->calibration, freedom->constant);
+	double usual = freedom->usual;
+
+	if (known)
+		return known->value;
+	if (freedom->usual_of)
+		usual = freedom->usual_of(&fit->sample->fabric);
+	return dist__profile_constant(fit->profile, freedom->constant, usual);
 }
 
-/* Predicted over measured, as the profile is now. */
+/* Predicted over measured, as the constants are now. */
 static double ratio(struct fit *fit)
 {
+	struct fabric fabric = fit->sample->fabric;
 	struct library_estimate estimate;
 
+	fabric.calibrations = fit->calibration;
+	fabric.num_calibrations = 1;
 	if (!fit->error)
-		fit->error = library_estimate(
-			fit->profile, &fit->sample->fabric, &fit->sample->call,
-			&estimate, fit->message);
+		fit->error = library_estimate(fit->profile, &fabric,
+					      &fit->sample->call, &estimate,
+					      fit->message);
 	return fit->error ? 1
 			  : library_time_ns(&estimate) / fit->sample->time_ns;
 }
@@ -49,16 +65,26 @@ static double ratio(struct fit *fit)
 static double ratio_at(struct fit *fit, const struct library_freedom *freedom,
 		       double value)
 {
-	if (!fit->error)
-		fit->error = dist__profile_set(fit->profile, freedom->constant,
-					       value);
+	(void)library_calibration_set(fit->calibration, freedom->constant,
+				      value);
 	return ratio(fit);
 }
 
-/* A rate that rises shortens, a latency that rises lengthens. */
-static double better_end(const struct library_freedom *freedom, bool too_long)
+/* Where nobody knows the rate there is nothing to reach. */
+static double most_of(const struct fit *fit,
+		      const struct library_freedom *freedom)
 {
-	return freedom->is_rate == too_long ? freedom->most : freedom->least;
+	return freedom->is_rate && fit->sample->fabric.guessed
+		       ? GUESS_TIMES * freedom->most
+		       : freedom->most;
+}
+
+/* A rate that rises shortens, a latency that rises lengthens. */
+static double better_end(const struct fit *fit,
+			 const struct library_freedom *freedom, bool too_long)
+{
+	return freedom->is_rate == too_long ? most_of(fit, freedom)
+					    : freedom->least;
 }
 
 /*
@@ -69,7 +95,7 @@ static double better_end(const struct library_freedom *freedom, bool too_long)
 static void move(struct fit *fit, const struct library_freedom *freedom)
 {
 	double from = value_of(fit, freedom), at_from = ratio(fit);
-	double to = better_end(freedom, at_from > 1);
+	double to = better_end(fit, freedom, at_from > 1);
 	double step = STEP * (freedom->most - freedom->least);
 	double aim;
 
@@ -98,7 +124,7 @@ static void move(struct fit *fit, const struct library_freedom *freedom)
 	/* Past the point where something else begins to limit, so that this
 	 * can be moved in its turn. */
 	if (fabs(aim - 1) > DIFFERENCE) {
-		double end = better_end(freedom, at_from > 1);
+		double end = better_end(fit, freedom, at_from > 1);
 		double past = to + copysign(fmin(20 * step, fabs(end - to)),
 					    end - to);
 
@@ -109,14 +135,14 @@ static void move(struct fit *fit, const struct library_freedom *freedom)
 /* All constants of a kind: where the call takes too long in their order, else
  * the other way round. */
 static void meet(struct fit *fit, const struct library_freedom *freedoms,
-		 size_t count, bool rates)
+		 size_t count, const bool *given, bool rates)
 {
 	bool forward = ratio(fit) > 1;
 
 	for (size_t i = 0; i < count; i++) {
 		size_t at = forward ? i : count - 1 - i;
 
-		if (freedoms[at].is_rate == rates)
+		if (freedoms[at].is_rate == rates && !given[at])
 			move(fit, &freedoms[at]);
 	}
 }
@@ -127,58 +153,69 @@ static double miss(struct fit *fit, const struct library_sample *sample)
 	return sample ? fabs(ratio(fit) - 1) : 0;
 }
 
-static void fit_all(struct fit *fit, const struct library_freedom *freedoms,
-		    size_t count, const struct library_sample *small,
-		    const struct library_sample *large)
+/* Drops what stayed where it was, and looks at bounds. */
+static void tidy(struct fit *fit, const struct library_freedom *freedoms,
+		 size_t count, const double *before, const bool *given)
 {
-	for (int turn = 0; turn < TURNS && !fit->error; turn++) {
-		fit->sample = large;
-		if (large)
-			meet(fit, freedoms, count, true);
-		fit->sample = small;
-		if (small)
-			meet(fit, freedoms, count, false);
+	struct calibration *c = fit->calibration;
+
+	for (size_t i = 0; i < count; i++) {
+		struct calibration_constant *now =
+			library_calibration_constant(c, freedoms[i].constant);
+
+		if (!now || given[i])
+			continue;
+		if (now->value == before[i]) {
+			*now = c->constants[--c->num_constants];
+			continue;
+		}
+		now->is_at_bound =
+			now->value <= freedoms[i].least * (1 + NEAR) ||
+			now->value >= most_of(fit, &freedoms[i]) * (1 - NEAR);
 	}
 }
 
-bool library_is_free(const struct dist__profile *profile)
-{
-	const struct library_model *model = library_find(profile);
-
-	return model && model->freedoms;
-}
-
-enum dist_error library_calibrate(struct dist__profile *profile,
+enum dist_error library_calibrate(const struct dist__profile *profile,
 				  const struct library_sample *small,
 				  const struct library_sample *large,
-				  struct library_calibration *calibration,
+				  struct calibration *calibration,
 				  struct dist_message *message)
 {
 	const struct library_model *model = library_find(profile);
-	struct fit fit = {.profile = profile, .message = message};
-	double before[LIBRARY_MOST_MOVES];
+	const struct library_freedom *freedoms = model && model->freedoms
+							 ? model->freedoms
+							 : library_any_freedoms;
+	struct fit fit = {.profile = profile,
+			  .calibration = calibration,
+			  .sample = large ? large : small,
+			  .message = message};
+	double before[CALIBRATION_CONSTANTS];
+	bool given[CALIBRATION_CONSTANTS];
 	size_t count = 0;
 
-	*calibration = (struct library_calibration){.num_moves = 0};
-	if (!library_is_free(profile)) {
-		snprintf(message->text, sizeof message->text,
-			 "profile %s: its library has no constants that could "
-			 "be calibrated",
-			 profile->name);
-		return DIST_ERR_INVALID_ARGUMENT;
-	}
-	for (; model->freedoms[count].constant; count++)
-		before[count] = value_of(&fit, &model->freedoms[count]);
-	fit_all(&fit, model->freedoms, count, small, large);
-	calibration->residual = fmax(miss(&fit, small), miss(&fit, large));
-	for (size_t i = 0; i < count; i++) {
-		double after = value_of(&fit, &model->freedoms[i]);
+	snprintf(calibration->library, sizeof calibration->library, "%s",
+		 library_name(profile));
+	snprintf(calibration->transport, sizeof calibration->transport, "%s",
+		 fit.sample->fabric.nodes > 1 ? fit.sample->fabric.transport
+					      : "");
+	for (; freedoms[count].constant; count++) {
+		const struct calibration_constant *known =
+			library_calibration_constant(calibration,
+						     freedoms[count].constant);
 
-		if (!fit.error && after != before[i])
-			calibration->moves[calibration->num_moves++] =
-				(struct library_move){
-					model->freedoms[i].constant, before[i],
-					after};
+		given[count] = known && known->is_given;
+		before[count] = value_of(&fit, &freedoms[count]);
 	}
+	for (int turn = 0; turn < TURNS && !fit.error; turn++) {
+		fit.sample = large;
+		if (large)
+			meet(&fit, freedoms, count, given, true);
+		fit.sample = small;
+		if (small)
+			meet(&fit, freedoms, count, given, false);
+	}
+	calibration->residual = fmax(miss(&fit, small), miss(&fit, large));
+	fit.sample = large ? large : small;
+	tidy(&fit, freedoms, count, before, given);
 	return fit.error;
 }

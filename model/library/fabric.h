@@ -10,6 +10,8 @@
 #ifndef LOCKSTEP_MODEL_LIBRARY_FABRIC_H
 #define LOCKSTEP_MODEL_LIBRARY_FABRIC_H
 
+#include "model/library/calibration.h"
+
 /* How the ranks of one node reach each other. */
 enum fabric_intra {
 	FABRIC_ALONE,    /* a node has one rank */
@@ -33,6 +35,12 @@ struct fabric {
 	double card_Bps;
 	int card_nodes; /* neighbours that share the cards; 0 or 1: none */
 	double inter_latency_ns; /* between ranks of two nodes; 0: unknown */
+
+	bool guessed; /* a rate is one that nobody knows: only calibrated
+		       * constants make up for it */
+	const struct calibration *calibrations; /* borrowed, of what the fabric
+						 * is of */
+	size_t num_calibrations;
 };
 
 /* fabric_ranks returns the size of the group, full nodes assumed. */

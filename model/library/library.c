@@ -1,9 +1,11 @@
 /* library.c - the libraries by name. */
 #include "model/library/library.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/refuse.h"
 #include "model/library/model.h"
 
 static const struct library_model *const models[] = {
@@ -87,6 +89,80 @@ bool library_has_transfers(const struct dist__profile *profile)
 	return model && model->has_transfers;
 }
 
+/* ---- calibration -------------------------------------------------------- */
+
+const char *library_name(const struct dist__profile *profile)
+{
+	const struct library_model *model = library_find(profile);
+
+	return model ? model->name : "";
+}
+
+const struct calibration *
+library_calibration(const struct dist__profile *profile,
+		    const struct fabric *fabric)
+{
+	return library_calibration_find(
+		fabric->calibrations, fabric->num_calibrations,
+		library_name(profile),
+		fabric->nodes > 1 ? fabric->transport : NULL);
+}
+
+/* What a model without constants of its own to move has: the share of the
+ * profile's rates that is reached, and hops' time in multiples of its. */
+const struct library_freedom library_any_freedoms[] = {
+	{"hop_times", 1, NULL, 0.05, 20, false},
+	{"rate_share", 1, NULL, 0.05, 2, true},
+	{.constant = NULL},
+};
+
+/* Room for a profile's constants and what is known beside them. */
+#define MOST_CONSTANTS 64
+
+static void put(struct dist__profile *merged, const char *name, double value)
+{
+	size_t i = 0;
+
+	while (i < merged->num_constants &&
+	       strcmp(merged->constants[i].name, name) != 0)
+		i++;
+	if (i == MOST_CONSTANTS)
+		return;
+	if (i == merged->num_constants)
+		snprintf(merged->constants[merged->num_constants++].name,
+			 sizeof merged->constants->name, "%s", name);
+	merged->constants[i].value = value;
+}
+
+/* The constants that hold for a call: of "2.18.3", the 18 too. */
+static void merge(const struct library_model *model,
+		  const struct calibration *calibration,
+		  const struct library_call *call, struct dist__profile *merged)
+{
+	const char *version = call->version;
+	double minor;
+
+	if (!version && calibration && calibration->version[0])
+		version = calibration->version;
+	if (version && knows(model, "minor") &&
+	    sscanf(version, "%*d.%lf", &minor) == 1)
+		put(merged, "minor", floor(minor));
+	for (size_t i = 0; calibration && i < calibration->num_constants; i++)
+		put(merged, calibration->constants[i].name,
+		    calibration->constants[i].value);
+}
+
+static void stretch(const struct dist__profile *profile,
+		    struct library_estimate *estimate)
+{
+	double hops = dist__profile_constant(profile, "hop_times", 1);
+
+	estimate->start_ns *= hops;
+	estimate->latency_ns *= hops;
+	estimate->transfer_ns /=
+		dist__profile_constant(profile, "rate_share", 1);
+}
+
 enum dist_error library_estimate(const struct dist__profile *profile,
 				 const struct fabric *fabric,
 				 const struct library_call *call,
@@ -94,9 +170,35 @@ enum dist_error library_estimate(const struct dist__profile *profile,
 				 struct dist_message *message)
 {
 	const struct library_model *model = library_find(profile);
+	const struct calibration *calibration =
+		library_calibration(profile, fabric);
+	struct dist__constant constants[MOST_CONSTANTS];
+	struct dist__profile merged = *profile;
+	enum dist_error error;
 
 	*estimate = (struct library_estimate){.channels = 0};
 	if (!model)
 		return refuse_library(profile, message);
-	return model->estimate(profile, fabric, call, estimate, message);
+	if (fabric->guessed && !calibration)
+		return dist__refuse(message,
+				    "no rate of %s is known, and none "
+				    "calibrated: expected it in the machine's "
+				    "description",
+				    fabric->nodes > 1 ? fabric->transport
+						      : "the links inside");
+	if (profile->num_constants > MOST_CONSTANTS - CALIBRATION_CONSTANTS - 1)
+		return dist__refuse(message,
+				    "profile %s: expected at most %d "
+				    "constants",
+				    profile->name,
+				    MOST_CONSTANTS - CALIBRATION_CONSTANTS - 1);
+	if (profile->num_constants > 0)
+		memcpy(constants, profile->constants,
+		       profile->num_constants * sizeof constants[0]);
+	merged.constants = constants;
+	merge(model, calibration, call, &merged);
+	error = model->estimate(&merged, fabric, call, estimate, message);
+	if (!error && !model->freedoms)
+		stretch(&merged, estimate);
+	return error;
 }

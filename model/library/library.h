@@ -23,6 +23,8 @@ struct library_call {
 	const char *algorithm; /* forced; NULL: the library chooses */
 	const char *protocol;  /* the same */
 	bool host; /* its bytes are the processors', though ranks have GPUs */
+	const char *version; /* of the library, "2.18.3"; NULL: as it was
+			      * calibrated, else the profile's */
 };
 
 /* What its messages look like to the links, for a simulation of them: */
@@ -60,10 +62,23 @@ struct library_estimate {
 			* receiver's rail, which gets it by NVLink */
 };
 
+/* library_name returns the name of the library that profile is of, "lockstep"
+ * of our own; "" where it is unknown. */
+const char *library_name(const struct dist__profile *profile);
+
+/*
+ * library_calibration returns what fabric knows of the library that profile
+ * names: constants that go before the profile's; NULL: nothing.
+ */
+const struct calibration *
+library_calibration(const struct dist__profile *profile,
+		    const struct fabric *fabric);
+
 /*
  * library_estimate answers for one call; a group of one rank has nothing to
- * transfer. Errors: INVALID_ARGUMENT (message: a forced algorithm or protocol
- * that the library has not, with those it has; a rate that is not known).
+ * transfer. Constants are those of library_calibration(), else profile's.
+ * Errors: INVALID_ARGUMENT (message: a forced algorithm or protocol that the
+ * library has not, with those it has; a rate that is not known).
  */
 DIST_MUST_CHECK enum dist_error
 library_estimate(const struct dist__profile *profile,

@@ -4,10 +4,11 @@
 
 #include "model/library/library.h"
 
-/* A constant that measured times may move, within a range. */
+/* A constant that measured times may move, within what physics allows. */
 struct library_freedom {
 	const char *constant;
-	double usual; /* where a profile does not state it */
+	double usual; /* where a profile does not state it; or: */
+	double (*usual_of)(const struct fabric *fabric); /* NULL: usual */
 	double least, most;
 	bool is_rate; /* what large calls reach; else what small ones take */
 };
@@ -18,8 +19,9 @@ struct library_model {
 	bool has_steps;               /* its estimates are LIBRARY_STEPS, */
 	bool has_transfers;           /* or have any other shape */
 
-	/* Those of them that are free, ended by a name of NULL; NULL: none.
-	 * Where a call takes too long the first ones are moved first. */
+	/* Those of them that are free, ended by a name of NULL; NULL:
+	 * library_any_freedoms. Where a call takes too long the first ones are
+	 * moved first. */
 	const struct library_freedom *freedoms;
 
 	/* library_estimate(), for more than one rank. */
@@ -34,6 +36,8 @@ struct library_model {
 struct dist__layout library_layout(const struct dist__profile *profile,
 				   const struct fabric *fabric,
 				   const struct library_call *call);
+
+extern const struct library_freedom library_any_freedoms[];
 
 /* library_find returns the model that profile names; NULL: it is not known. */
 const struct library_model *library_find(const struct dist__profile *profile);

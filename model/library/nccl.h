@@ -57,7 +57,8 @@ struct nccl_plan {
  */
 struct nccl_constants {
 	double minor;       /* version 2.minor */
-	double launch_us;   /* every call, beside NCCL's base latency */
+	double launch_us;   /* every call, until a ring in LL sends; what other
+			     * pairs need longer is NCCL's base latency */
 	double net_us;      /* every hop between nodes, beside NCCL's; in Simple
 			     * twice */
 	double intra_share; /* reached of the rates it has for a node's links */

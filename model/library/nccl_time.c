@@ -240,6 +240,19 @@ static void set_reach(const struct nccl_system *system,
 					 system->net_GBps;
 }
 
+/* A call of a ring in LL has least to do before its first step; what others
+ * have more is NCCL's. */
+static double start_ns(const struct nccl_constants *constants,
+		       enum nccl_algorithm algorithm,
+		       enum nccl_protocol protocol)
+{
+	return 1e3 *
+	       fmax(0,
+		    constants->launch_us +
+			    library_nccl_base_latency_us[algorithm][protocol] -
+			    library_nccl_base_latency_us[NCCL_RING][NCCL_LL]);
+}
+
 void library_nccl_time(const struct nccl_system *system,
 		       const struct nccl_constants *constants,
 		       enum dist__op_kind op, const struct nccl_plan *plan,
@@ -254,8 +267,7 @@ void library_nccl_time(const struct nccl_system *system,
 	double rate = rate_GBps(&real, constants, op, plan, bytes);
 
 	set_reach(system, &real, p, estimate);
-	estimate->start_ns = 1e3 * (constants->launch_us +
-				    library_nccl_base_latency_us[a][p]);
+	estimate->start_ns = start_ns(constants, a, p);
 	estimate->latency_ns =
 		1e3 * (steps.intra * hops.intra + steps.net * hops.net);
 	estimate->transfer_ns =
@@ -290,9 +302,7 @@ void library_nccl_direct_time(const struct nccl_system *system,
 	set_reach(system, &real, NCCL_SIMPLE, estimate);
 	if (op == DIST__ALL_TO_ALL)
 		away *= system->node_ranks;
-	estimate->start_ns =
-		1e3 * (constants->launch_us +
-		       library_nccl_base_latency_us[NCCL_RING][NCCL_SIMPLE]);
+	estimate->start_ns = start_ns(constants, NCCL_RING, NCCL_SIMPLE);
 	estimate->latency_ns = 1e3 * rounds * hop;
 	if (near > 0)
 		estimate->transfer_ns = near / real.intra_GBps;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/yaml_keys.h"
+#include "model/measured/machine_list.h"
 
 #define FIELD(type, field)                                                     \
 	.offset = offsetof(struct type, field),                                \
@@ -48,50 +49,16 @@ static const struct dist__yaml_key pair_keys[] = {
 	{.name = NULL},
 };
 
-/* An array to be filled from a list of mappings. */
-struct list {
-	const struct dist__yaml_key *keys; /* of an item */
-	void *items;
-	size_t size; /* of an item in memory */
-	size_t most;
-	size_t *num;
-};
-
-static enum dist_error read_list(const struct dist__yaml *yaml,
-				 const struct dist__yaml_key *key,
-				 const yaml_node_t *value,
-				 const struct list *list)
-{
-	const yaml_node_item_t *item, *end;
-	enum dist_error error = DIST_OK;
-	char expected[40];
-
-	snprintf(expected, sizeof expected, "a list of 1 to %zu", list->most);
-	if (value->type != YAML_SEQUENCE_NODE)
-		return dist__yaml_refuse_value(yaml, key->name, value,
-					       expected);
-	item = value->data.sequence.items.start;
-	end = value->data.sequence.items.top;
-	if (item == end || (size_t)(end - item) > list->most)
-		return dist__yaml_refuse(yaml, value, "%s: expected %s",
-					 key->name, expected);
-	for (; item < end && !error; item++)
-		error = dist__yaml_read_mapping(
-			yaml, list->keys, key->name,
-			dist__yaml_node(yaml, *item),
-			(char *)list->items + (*list->num)++ * list->size);
-	return error;
-}
-
 static enum dist_error read_pairs(const struct dist__yaml *yaml,
 				  const struct dist__yaml_key *key,
 				  const yaml_node_t *value, void *into)
 {
 	struct machine *machine = into;
-	struct list list = {pair_keys, machine->pairs, sizeof machine->pairs[0],
-			    MACHINE_MOST_PAIRS, &machine->num_pairs};
+	struct machine_list list = {pair_keys, machine->pairs,
+				    sizeof machine->pairs[0],
+				    MACHINE_MOST_PAIRS, &machine->num_pairs};
 
-	return read_list(yaml, key, value, &list);
+	return machine_read_list(yaml, key, value, &list);
 }
 
 static const struct dist__yaml_key intra_keys[] = {
@@ -173,10 +140,10 @@ static enum dist_error read_networks(const struct dist__yaml *yaml,
 				     const yaml_node_t *value, void *into)
 {
 	struct machine *machine = into;
-	struct list list = {network_keys, machine->networks,
-			    sizeof machine->networks[0], MACHINE_MOST_NETWORKS,
-			    &machine->num_networks};
-	enum dist_error error = read_list(yaml, key, value, &list);
+	struct machine_list list = {
+		network_keys, machine->networks, sizeof machine->networks[0],
+		MACHINE_MOST_NETWORKS, &machine->num_networks};
+	enum dist_error error = machine_read_list(yaml, key, value, &list);
 
 	for (size_t i = 0; i < machine->num_networks && !error; i++)
 		if (machine_network_find(machine,
@@ -216,6 +183,7 @@ static const struct dist__yaml_key machine_keys[] = {
 	 FIELD(machine, gpus_per_node)},
 	{.name = "intra", .read = read_intra},
 	{.name = "networks", .read = read_networks},
+	{.name = "calibrations", .read = machine_read_calibrations},
 	{.name = NULL},
 };
 

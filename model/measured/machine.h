@@ -9,7 +9,21 @@
  *	intra: {kind: nvswitch, link: NVLink 4, links: 18, link_GBps: 25}
  *	networks:
  *	  - {transport: efa, cards: 32, card_Gbps: 100}
+ *	calibrations:
+ *	  - library: nccl
+ *	    transport: efa		# left out: one node
+ *	    version: 2.27.7		# left out: not stated
+ *	    date: 2026-01-31
+ *	    rows: 2
+ *	    from: nccl-aws-p5-2x8
+ *	    residual: 0.001		# of the worst of these rows
+ *	    checked: 64			# rows of the library there
+ *	    error: 0.064		# of these the median
+ *	    at_bound: launch_us		# left out: none is
+ *	    constants: {launch_us: 2, net_us: 23}	# fitted
+ *	    given: {spread: 0.1}	# before the fit, by hand
  *
+ * Calibrations come last, and are written by lockstep calibrate.
  * What is left out is not known; a machine without intra joins its GPUs in a
  * way that is not stated, or has none.
  */
@@ -17,6 +31,7 @@
 #define LOCKSTEP_MODEL_MEASURED_MACHINE_H
 
 #include "lockstep/dist.h"
+#include "model/library/calibration.h"
 
 /* How the GPUs of one node are joined. */
 enum machine_intra {
@@ -42,8 +57,9 @@ struct machine_network {
 	char topology[64];  /* of the switches; "": not known */
 };
 
-#define MACHINE_MOST_PAIRS    32
-#define MACHINE_MOST_NETWORKS 4
+#define MACHINE_MOST_PAIRS        32
+#define MACHINE_MOST_NETWORKS     4
+#define MACHINE_MOST_CALIBRATIONS 8
 
 struct machine {
 	char title[128];
@@ -61,6 +77,8 @@ struct machine {
 	size_t num_pairs;
 	struct machine_network networks[MACHINE_MOST_NETWORKS];
 	size_t num_networks;
+	struct calibration calibrations[MACHINE_MOST_CALIBRATIONS];
+	size_t num_calibrations;
 };
 
 /*
@@ -71,6 +89,16 @@ struct machine {
 DIST_MUST_CHECK enum dist_error machine_load(struct machine *machine,
 					     const char *path,
 					     struct dist_message *message);
+
+/*
+ * machine_write writes the description at path to new_path, which may be the
+ * same, with the calibrations of machine instead of its own. Errors: IO,
+ * NO_MEMORY; message says what.
+ */
+DIST_MUST_CHECK enum dist_error machine_write(const struct machine *machine,
+					      const char *path,
+					      const char *new_path,
+					      struct dist_message *message);
 
 /* machine_network_find returns the network of that transport; NULL: there is
  * none. */

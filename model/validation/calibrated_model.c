@@ -1,61 +1,15 @@
 #include "model/validation/calibrated_model.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/data.h"
+#include "base/refuse.h"
 #include "model/cluster/machine.h"
-#include "model/validation/calibration.h"
-
-/* Where a description knows no rate, any usual one will do: the calibration
- * says what it is. */
-#define SOME_CARD_BPS  12.5e9
-#define SOME_TCP_BPS   1.25e9 /* what NCCL takes sockets for, which choose */
-#define SOME_INTRA_BPS 50e9
+#include "model/validation/fit.h"
 
 /* ---- predicting ------------------------------------------------------- */
-
-/* Puts some rate where none is known; returns whether it had to. */
-static bool fill_rates(struct fabric *fabric)
-{
-	bool filled = false;
-
-	if (fabric->nodes > 1 && !(fabric->card_Bps > 0)) {
-		fabric->card_Bps = strncmp(fabric->transport, "tcp", 3) == 0
-					   ? SOME_TCP_BPS
-					   : SOME_CARD_BPS;
-		filled = true;
-	}
-	if (fabric->node_ranks > 1 && !(fabric->intra_Bps > 0)) {
-		fabric->intra_Bps = SOME_INTRA_BPS;
-		filled = true;
-	}
-	return filled;
-}
-
-enum dist_error calibrated_fabric(const struct calibrated_model *calibrated,
-				  int nodes, const struct library_call *call,
-				  struct fabric *fabric, bool *guessed,
-				  struct dist_message *message)
-{
-	enum dist_error error;
-
-	if (calibrated->refusal.text[0]) {
-		*message = calibrated->refusal;
-		return DIST_ERR_INVALID_ARGUMENT;
-	}
-	if (nodes == 0 || call->ranks % nodes != 0) {
-		snprintf(message->text, sizeof message->text,
-			 "%d ranks on %d nodes", call->ranks, nodes);
-		return DIST_ERR_INVALID_ARGUMENT;
-	}
-	error = machine_fabric(&calibrated->machine, calibrated->key.transport,
-			       nodes, call->ranks / nodes, fabric, message);
-	*guessed = !error && fill_rates(fabric);
-	return error;
-}
 
 enum dist_error calibrated_estimate(const struct calibrated_model *calibrated,
 				    int nodes, const struct library_call *call,
@@ -64,28 +18,19 @@ enum dist_error calibrated_estimate(const struct calibrated_model *calibrated,
 {
 	struct fabric fabric;
 	enum dist_error error;
-	bool guessed;
 
-	error = calibrated_fabric(calibrated, nodes, call, &fabric, &guessed,
-				  message);
-	if (error)
-		return error;
-	if (guessed && calibrated->num_samples == 0) {
-		snprintf(message->text, sizeof message->text,
-			 "no rate of %s on %s is known",
-			 calibrated->key.transport ? calibrated->key.transport
-						   : "the links inside",
-			 calibrated->key.machine);
+	if (calibrated->refusal.text[0]) {
+		*message = calibrated->refusal;
 		return DIST_ERR_INVALID_ARGUMENT;
 	}
-	error = library_estimate(&calibrated->profile, &fabric, call, estimate,
-				 message);
-	if (error)
-		return error;
-	estimate->start_ns *= calibrated->fixed_scale;
-	estimate->latency_ns *= calibrated->fixed_scale;
-	estimate->transfer_ns *= calibrated->transfer_scale;
-	return DIST_OK;
+	if (nodes == 0 || call->ranks % nodes != 0)
+		return dist__refuse(message, "%d ranks on %d nodes",
+				    call->ranks, nodes);
+	error = machine_fabric(&calibrated->machine, calibrated->key.transport,
+			       nodes, call->ranks / nodes, &fabric, message);
+	return error ? error
+		     : library_estimate(&calibrated->profile, &fabric, call,
+					estimate, message);
 }
 
 /* ---- the set ---------------------------------------------------------- */
@@ -117,18 +62,6 @@ static enum dist_error find_profile(const struct calibrated_key *key,
 			       message);
 }
 
-/* A model that knows versions has a constant for it: of "2.18.3", 18. */
-static enum dist_error set_version(struct calibrated_model *calibrated)
-{
-	const char *version = calibrated->key.version;
-	double now = dist__profile_constant(&calibrated->profile, "minor", -1);
-	double minor;
-
-	if (!version || now < 0 || sscanf(version, "%*d.%lf", &minor) != 1)
-		return DIST_OK;
-	return dist__profile_set(&calibrated->profile, "minor", floor(minor));
-}
-
 static enum dist_error load(struct calibrated_model *calibrated,
 			    struct dist_message *message)
 {
@@ -144,8 +77,6 @@ static enum dist_error load(struct calibrated_model *calibrated,
 		error = find_profile(key, path, sizeof path, message);
 	if (!error)
 		error = dist__profile_load(&calibrated->profile, path, message);
-	if (!error)
-		error = set_version(calibrated);
 	return error ? error : library_check(&calibrated->profile, message);
 }
 
@@ -163,6 +94,39 @@ static bool is_for(const struct calibrated_model *calibrated,
 	       same_text(calibrated->key.version, key->version);
 }
 
+/* What the machine's file does not say, the rows of tables may. */
+static enum dist_error calibrate(struct calibrated_model *calibrated,
+				 const struct calibrated_models *models,
+				 struct dist_message *message)
+{
+	const struct fit_key key = {calibrated->key.machine,
+				    calibrated->key.library,
+				    calibrated->key.transport};
+	struct machine *machine = &calibrated->machine;
+	struct calibration fitted = {.date = "now"};
+	enum dist_error error;
+
+	if (models->constants == CALIBRATED_NONE)
+		machine->num_calibrations = 0;
+	calibrated->calibration = library_calibration_find(
+		machine->calibrations, machine->num_calibrations,
+		library_name(&calibrated->profile), key.transport);
+	if (models->constants == CALIBRATED_NONE ||
+	    (models->constants == CALIBRATED_STORED && calibrated->calibration))
+		return DIST_OK;
+	if (calibrated->calibration)
+		fitted = *calibrated->calibration;
+	error = fit_rows(machine, &calibrated->profile, &key, models->tables,
+			 models->num_tables, &fitted, message);
+	if (error || fitted.rows == 0)
+		return error;
+	error = fit_keep(machine, &fitted, message);
+	calibrated->calibration = library_calibration_find(
+		machine->calibrations, machine->num_calibrations,
+		fitted.library, fitted.transport);
+	return error;
+}
+
 static enum dist_error add(struct calibrated_models *models,
 			   const struct calibrated_key *key)
 {
@@ -178,21 +142,21 @@ static enum dist_error add(struct calibrated_models *models,
 	}
 	all[models->num++] = calibrated;
 	calibrated->key = *key;
-	calibrated->fixed_scale = calibrated->transfer_scale = 1;
 	dist__profile_init(&calibrated->profile);
-	if (load(calibrated, &calibrated->refusal) == DIST_OK) {
+	if (!load(calibrated, &calibrated->refusal) &&
+	    !calibrate(calibrated, models, &calibrated->refusal))
 		calibrated->refusal.text[0] = '\0';
-		calibration_take(calibrated, models);
-	}
 	return DIST_OK;
 }
 
 void calibrated_models_init(struct calibrated_models *models,
 			    const struct collectives *const *tables,
-			    size_t num_tables)
+			    size_t num_tables,
+			    enum calibrated_constants constants)
 {
 	*models = (struct calibrated_models){.tables = tables,
-					     .num_tables = num_tables};
+					     .num_tables = num_tables,
+					     .constants = constants};
 }
 
 enum dist_error

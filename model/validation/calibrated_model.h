@@ -1,14 +1,13 @@
 /*
  * calibrated_model.h - what predictions for one machine, transport and library
- * stand on: the description of the machine, the profile of the library, and the
- * rows that are declared as calibration. Nothing else of any table is looked
- * at.
+ * stand on: the profile of the library, the description of the machine, and the
+ * constants that this has of it, or that rows declared as calibration say.
+ * Nothing else of any table is looked at.
  */
 #ifndef LOCKSTEP_MODEL_VALIDATION_CALIBRATED_MODEL_H
 #define LOCKSTEP_MODEL_VALIDATION_CALIBRATED_MODEL_H
 
 #include "coll/profile.h"
-#include "model/library/calibrate.h"
 #include "model/library/library.h"
 #include "model/measured/collectives.h"
 #include "model/measured/machine.h"
@@ -22,26 +21,27 @@ struct calibrated_key {
 };
 
 struct calibrated_model {
-	struct calibrated_key key; /* its texts stay where they are */
-	struct machine machine;
+	struct calibrated_key key;    /* its texts stay where they are */
+	struct machine machine;       /* with what was fitted here */
 	struct dist__profile profile; /* owned */
-
-	/* What the calibration rows say. A library that has constants for it
-	 * has had them moved, in profile, as calibration tells; the times of
-	 * another one's model are multiplied by the scales. */
-	size_t num_samples;
-	struct library_calibration calibration;
-	double fixed_scale;    /* start and latency */
-	double transfer_scale; /* the bytes */
+	const struct calibration *calibration; /* machine's; NULL: none */
 
 	/* Why nothing can be predicted here; "": it can. */
 	struct dist_message refusal;
+};
+
+/* Where constants come from. */
+enum calibrated_constants {
+	CALIBRATED_STORED, /* the machine's file, else rows */
+	CALIBRATED_ROWS,   /* rows, whatever the file says */
+	CALIBRATED_NONE,   /* the library's profile alone */
 };
 
 /* Bases are made when first asked for, from these tables. */
 struct calibrated_models {
 	const struct collectives *const *tables; /* borrowed */
 	size_t num_tables;
+	enum calibrated_constants constants;
 	struct calibrated_model **all; /* owned */
 	size_t num;
 };
@@ -50,7 +50,8 @@ struct calibrated_models {
  * stay. */
 void calibrated_models_init(struct calibrated_models *models,
 			    const struct collectives *const *tables,
-			    size_t num_tables);
+			    size_t num_tables,
+			    enum calibrated_constants constants);
 
 /*
  * calibrated_models_get stores the model for key, which the set owns.
@@ -64,13 +65,6 @@ calibrated_models_get(struct calibrated_models *models,
 
 /* calibrated_models_release frees all. */
 void calibrated_models_release(struct calibrated_models *models);
-
-/* calibrated_fabric says what joins the ranks of a call on so many nodes;
- * *guessed: by a rate that nobody knows. Errors: as calibrated_estimate(). */
-DIST_MUST_CHECK enum dist_error
-calibrated_fabric(const struct calibrated_model *calibrated, int nodes,
-		  const struct library_call *call, struct fabric *fabric,
-		  bool *guessed, struct dist_message *message);
 
 /*
  * calibrated_estimate says what a call takes of call->ranks ranks on so many

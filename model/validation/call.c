@@ -38,6 +38,7 @@ struct library_call call_of_row(const struct collective_row *row)
 		.ranks = row->ranks,
 		.algorithm = row->algorithm,
 		.protocol = row->protocol,
+		.version = row->version,
 		.host = row->memory && strcmp(row->memory, "host") == 0,
 	};
 }

@@ -48,7 +48,7 @@ export LOCKSTEP_DATA=$data
 expect 0 validate
 expect_out '^toy +2 +7\.8 +8\.8 +9\.0 +- +7\.8 +- '
 expect_out '^Collectives: 1 of 1 tables hold'
-expect_out '^toy, tcp, toy: latencies by [0-9.]+, bytes by 2$'
+expect_out '^toy, tcp, toy: .*rate_share 0.5, .*from 2 rows of toy, residual 0.0 %, of all 4 rows [0-9.]+ %$'
 expect 0 validate toy --json
 expect_out '"worst": 0.0903'
 expect_out '"choices": ""'
@@ -59,6 +59,32 @@ expect 1 validate --max-error 7%
 expect 0 validate --tsv "$scratch/rows.tsv"
 grep -qE '^toy	toy	all_reduce	2	100000	ring	-	308	330	' \
 	"$scratch/rows.tsv" || fail "rows: $(cat "$scratch/rows.tsv")"
+
+# What the machine's file says goes before the rows, and neither counts where
+# that is asked for.
+cp "$data/machines/toy.yaml" "$scratch/toy.yaml"
+cat >>"$data/machines/toy.yaml" <<'END'
+calibrations:
+  - library: lockstep
+    transport: tcp
+    date: 2026-01-31
+    rows: 2
+    from: elsewhere
+    residual: 0.01
+    constants: {rate_share: 0.5, hop_times: 0}
+END
+expect 0 validate --tsv "$scratch/rows.tsv"
+expect_out 'rate_share 0.5, hop_times 0, calibrated on 2026-01-31 from 2 rows of elsewhere, residual 1.0 %'
+grep -qE '^toy	toy	all_reduce	2	100000	ring	-	200	330	' \
+	"$scratch/rows.tsv" || fail "rows: $(cat "$scratch/rows.tsv")"
+expect 0 validate --uncalibrated --tsv "$scratch/rows.tsv"
+! grep -q 'calibrated on' "$scratch/out" || fail "calibrated all the same"
+grep -qE '^toy	toy	all_reduce	2	500000	ring	-	54[0-9.]+	1218	' \
+	"$scratch/rows.tsv" || fail "rows: $(cat "$scratch/rows.tsv")"
+sed -i 's/hop_times: 0/hop_times: -1/' "$data/machines/toy.yaml"
+expect 0 validate
+expect_out 'toy.yaml:13: hop_times: expected a number of 0 or more'
+cp "$scratch/toy.yaml" "$data/machines/toy.yaml"
 
 if command -v gnuplot >/dev/null; then
 	expect 0 validate --plot "$scratch/rows.svg" \

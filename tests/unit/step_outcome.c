@@ -50,7 +50,7 @@ Test(step_outcome, steps_are_computing_and_what_does_not_hide)
 	double scratch[ROWS];
 	struct calibrated_models models;
 
-	calibrated_models_init(&models, NULL, 0);
+	calibrated_models_init(&models, NULL, 0, CALIBRATED_STORED);
 	cr_assert_eq(step_outcome_make(&outcome, &table, &models), DIST_OK);
 	cr_assert_eq(outcome.num, 3);
 	cr_expect_float_eq(outcome.rows[0].predicted_ms, 4000, 1);
@@ -77,7 +77,7 @@ Test(step_outcome, what_is_predicted_is_never_looked_at)
 
 	for (size_t i = 1; i < ROWS; i++)
 		others[i].step_ms.value *= 1 + (double)i;
-	calibrated_models_init(&models, NULL, 0);
+	calibrated_models_init(&models, NULL, 0, CALIBRATED_STORED);
 	cr_assert_eq(step_outcome_make(&outcome, &table, &models), DIST_OK);
 	cr_assert_eq(step_outcome_make(&changed, &other, &models), DIST_OK);
 	cr_assert_eq(changed.num, outcome.num);
@@ -97,7 +97,7 @@ Test(step_outcome, pairs_differ_in_the_schedule_and_clearly)
 	struct step_order order;
 	struct calibrated_models models;
 
-	calibrated_models_init(&models, NULL, 0);
+	calibrated_models_init(&models, NULL, 0, CALIBRATED_STORED);
 	cr_assert_eq(step_outcome_make(&outcome, &table, &models), DIST_OK);
 	order = step_outcome_order(&outcome);
 	/* Not with the step of two micro-batches. */

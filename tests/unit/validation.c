@@ -58,7 +58,7 @@ static struct outcome make(const struct collectives *table,
 	const struct collectives *const tables[] = {table};
 	struct outcome outcome;
 
-	calibrated_models_init(models, tables, 1);
+	calibrated_models_init(models, tables, 1, CALIBRATED_STORED);
 	cr_assert_eq(outcome_make(&outcome, table, models), DIST_OK);
 	return outcome;
 }
