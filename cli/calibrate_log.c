@@ -46,15 +46,19 @@ static enum dist_error load_profile(struct fit *fit)
 static enum dist_error load(struct fit *fit)
 {
 	struct log_facts facts = fit->request->facts;
+	struct log_notes notes;
 	enum dist_error error = log_machine_load(&fit->request->facts,
 						 &fit->machine, &fit->message);
 
 	if (!error)
 		error = load_profile(fit);
 	facts.library = fit->profile.library;
+	facts.described = &fit->machine;
 	if (!error)
 		error = collectives_load_log(&fit->table, fit->request->log,
-					     &facts, &fit->message);
+					     &facts, &notes, &fit->message);
+	if (!error)
+		log_notes_print("calibrate", fit->request->log, &notes);
 	if (!error)
 		collectives_give_away(&fit->table);
 	return error;

@@ -1,5 +1,7 @@
 #include "cli/log_arguments.h"
 
+#include <stdio.h>
+
 #include "base/data.h"
 #include "model/cluster/machine.h"
 
@@ -18,15 +20,17 @@ const struct option log_options[] = {
 	 .usual = "as the log says", .min = 1},
 	{"ranks", OPTION_COUNT, AT(ranks), "N", .help = "ranks on all nodes",
 	 .usual = "as the log says", .min = 1},
-	{"collective", OPTION_CHOICE, AT(collective),
-	 "all_reduce|all_gather|reduce_scatter|all_to_all|broadcast|reduce",
-	 .help = "what was called", .usual = "as the log says"},
+	{"collective", OPTION_TEXT, AT(collective), "NAME",
+	 .help = "what was called, as nccl-tests or torch name it",
+	 .usual = "as the log says"},
+	{"nccl-version", OPTION_TEXT, AT(version), "2.M",
+	 .help = "of the library that was called", .usual = "as the log says"},
 	{.name = NULL}};
 
 bool log_arguments_are_more(const struct log_arguments *arguments)
 {
 	return arguments->transport || arguments->collective ||
-	       arguments->nodes || arguments->ranks;
+	       arguments->nodes || arguments->ranks || arguments->version;
 }
 
 struct log_facts log_arguments_facts(const struct log_arguments *arguments,
@@ -35,6 +39,7 @@ struct log_facts log_arguments_facts(const struct log_arguments *arguments,
 	return (struct log_facts){.machine = arguments->machine,
 				  .transport = arguments->transport,
 				  .library = library,
+				  .version = arguments->version,
 				  .collective = arguments->collective,
 				  .nodes = arguments->nodes,
 				  .ranks = arguments->ranks};
@@ -45,14 +50,39 @@ enum dist_error log_machine_load(const struct log_facts *facts,
 				 struct dist_message *message)
 {
 	const struct machine_network *network;
+	enum collective collective;
+	enum dist_error error;
 	char path[PATH_SIZE];
-	enum dist_error error =
-		dist__data_find("machines", facts->machine, ".yaml", path,
-				sizeof path, message);
 
+	if (facts->collective &&
+	    !collective_find(facts->collective, &collective)) {
+		snprintf(message->text, sizeof message->text,
+			 "--collective: expected " COLLECTIVE_NAMES);
+		return DIST_ERR_INVALID_ARGUMENT;
+	}
+	error = dist__data_find("machines", facts->machine, ".yaml", path,
+				sizeof path, message);
 	if (!error)
 		error = machine_load(machine, path, message);
 	return error ? error
 		     : machine_network_choose(machine, facts->transport,
 					      &network, message);
+}
+
+void log_notes_print(const char *command, const char *path,
+		     const struct log_notes *notes)
+{
+	if (notes->skipped)
+		fprintf(stderr, "lockstep %s: %s: %s is left out: %s\n",
+			command, path, notes->skipped, notes->why);
+	if (notes->cut_rows)
+		fprintf(stderr,
+			"lockstep %s: %s: %zu rows are not whole, and left "
+			"out\n",
+			command, path, notes->cut_rows);
+	if (notes->wrong_rows)
+		fprintf(stderr,
+			"lockstep %s: %s: nccl-tests found wrong results in "
+			"%zu rows (#wrong)\n",
+			command, path, notes->wrong_rows);
 }

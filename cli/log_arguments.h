@@ -14,6 +14,7 @@ struct log_arguments {
 	const char *machine;
 	const char *transport;
 	const char *collective;
+	const char *version;
 	int nodes;
 	int ranks;
 };
@@ -33,5 +34,10 @@ struct log_facts log_arguments_facts(const struct log_arguments *arguments,
 DIST_MUST_CHECK enum dist_error log_machine_load(const struct log_facts *facts,
 						 struct machine *machine,
 						 struct dist_message *message);
+
+/* log_notes_print says on stderr, as command, what of a log was not read as it
+ * stands. */
+void log_notes_print(const char *command, const char *path,
+		     const struct log_notes *notes);
 
 #endif

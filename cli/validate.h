@@ -47,6 +47,7 @@ struct validate {
 	size_t num;
 	const struct collectives **calibration; /* of all tables; owned */
 	struct calibrated_models models;
+	struct machine machine; /* of the logs, if there are */
 };
 
 /*

@@ -70,13 +70,13 @@ static int read_table(struct validate *validate, const char *path, bool wanted)
 	return err ? refuse("validate", "%s", message.text) : DIST_EXIT_OK;
 }
 
-/* Whether the machine of a log is known, and has the network. */
-static int check_machine(const struct log_facts *facts)
+/* The machine of logs, which must be known and have the network. */
+static int read_machine(struct validate *validate,
+			const struct log_facts *facts)
 {
 	struct dist_message message;
-	struct machine machine;
 
-	return log_machine_load(facts, &machine, &message)
+	return log_machine_load(facts, &validate->machine, &message)
 		       ? refuse("validate", "%s", message.text)
 		       : DIST_EXIT_OK;
 }
@@ -85,14 +85,18 @@ static int read_log(struct validate *validate, const char *path,
 		    const struct validate_request *request)
 {
 	struct validate_table *table = append(validate, path);
+	struct log_facts facts = request->facts;
 	struct dist_message message;
+	struct log_notes notes;
 
 	if (!table)
 		return out_of_memory("validate");
 	table->wanted = true;
-	if (collectives_load_log(&table->collectives, path, &request->facts,
+	facts.described = &validate->machine;
+	if (collectives_load_log(&table->collectives, path, &facts, &notes,
 				 &message))
 		return refuse("validate", "%s", message.text);
+	log_notes_print("validate", path, &notes);
 	if (request->calibrate)
 		collectives_give_away(&table->collectives);
 	return DIST_EXIT_OK;
@@ -220,7 +224,7 @@ int validate_make(struct validate *validate,
 	*validate = (struct validate){.num = 0};
 	dist__progress_begin(&progress, "predicting what was measured", 0, 0);
 	if (request->facts.machine)
-		status = check_machine(&request->facts);
+		status = read_machine(validate, &request->facts);
 	/* Logs that calibrate themselves need nobody. */
 	if (!status && !request->calibrate)
 		status = read_all(validate, "measured/collectives", all);

@@ -179,6 +179,9 @@ enum dist_error library_estimate(const struct dist__profile *profile,
 	*estimate = (struct library_estimate){.channels = 0};
 	if (!model)
 		return refuse_library(profile, message);
+	if (dist__op_is_p2p(call->op))
+		return dist__refuse(message,
+				    "send and receive have no formula");
 	if (fabric->guessed && !calibration)
 		return dist__refuse(message,
 				    "no rate of %s is known, and none "

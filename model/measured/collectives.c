@@ -11,6 +11,9 @@ static const char *const names[] = {
 	[COLLECTIVE_ALL_TO_ALL] = "all_to_all",
 	[COLLECTIVE_BROADCAST] = "broadcast",
 	[COLLECTIVE_REDUCE] = "reduce",
+	[COLLECTIVE_GATHER] = "gather",
+	[COLLECTIVE_SCATTER] = "scatter",
+	[COLLECTIVE_SENDRECV] = "sendrecv",
 };
 
 const char *collective_name(enum collective collective)
@@ -20,6 +23,8 @@ const char *collective_name(enum collective collective)
 
 bool collective_find(const char *name, enum collective *collective)
 {
+	if (strcmp(name, "alltoall") == 0)
+		name = names[COLLECTIVE_ALL_TO_ALL];
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
 		if (strcmp(names[i], name) == 0) {
 			*collective = (enum collective)i;
@@ -37,6 +42,7 @@ double collective_bus_factor(enum collective collective, int ranks)
 		return 2 * others;
 	case COLLECTIVE_BROADCAST:
 	case COLLECTIVE_REDUCE:
+	case COLLECTIVE_SENDRECV:
 		return 1;
 	default:
 		return others;
@@ -47,10 +53,7 @@ double collective_bus_factor(enum collective collective, int ranks)
 
 static const char *read_collective(const char *text, void *into)
 {
-	return collective_find(text, into)
-		       ? NULL
-		       : "all_reduce, all_gather, reduce_scatter, all_to_all, "
-			 "broadcast or reduce";
+	return collective_find(text, into) ? NULL : COLLECTIVE_NAMES;
 }
 
 static const char *read_place(const char *text, void *into)

@@ -15,6 +15,9 @@ enum collective {
 	COLLECTIVE_ALL_TO_ALL,
 	COLLECTIVE_BROADCAST,
 	COLLECTIVE_REDUCE,
+	COLLECTIVE_GATHER,
+	COLLECTIVE_SCATTER,
+	COLLECTIVE_SENDRECV, /* to the next rank, from the previous one */
 };
 
 /* One measurement. Texts are the table's; NULL and 0: not known. */
@@ -65,10 +68,17 @@ DIST_MUST_CHECK enum dist_error collectives_load(struct collectives *table,
 /* collectives_release frees what table holds. */
 void collectives_release(struct collectives *table);
 
-/* collective_name returns torch's name, "all_reduce". */
+/* All names, in words. */
+#define COLLECTIVE_NAMES                                                       \
+	"all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, "      \
+	"reduce, gather, scatter or sendrecv"
+
+/* collective_name returns torch's name, "all_reduce"; nccl-tests' "sendrecv".
+ */
 const char *collective_name(enum collective collective);
 
-/* collective_find stores the collective of that name; false: there is none. */
+/* collective_find stores the collective of that name, "alltoall" too; false:
+ * there is none. */
 bool collective_find(const char *name, enum collective *collective);
 
 /* collective_bus_factor returns busbw over algbw, of nccl-tests: what a link

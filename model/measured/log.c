@@ -1,34 +1,37 @@
+/* log.c - what nccl-tests printed, read as rows. */
 #include "model/measured/log.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/input.h"
+#include "model/measured/log_head.h"
+#include "model/measured/log_line.h"
 
-#define LINE_SIZE  1024
-#define WORDS      32
-#define MOST_HOSTS 64
-#define HOST_SIZE  64
+#define WORDS 64
 
-/* Where the columns are that a log has; 0: not there (size comes first). */
+/* Where the columns are that a table has; 0: not there (size comes first). */
 struct layout {
 	size_t num; /* columns; 0: not named yet */
-	size_t type;
-	size_t time[2], algbw[2], busbw[2]; /* out of place, and in place */
+	size_t type, redop, last;
+	size_t time[2], algbw[2], busbw[2], wrong[2]; /* out of and in place */
+	double unit_us;                               /* of the times */
+	const char *prefix; /* of the lines, of the launcher's */
+	int line;
 };
 
 /* The reader: what it reads into, and what it knows. */
 struct reader {
 	struct collectives *table;
-	struct log_facts facts;
-	bool has_collective; /* facts' or the log's */
-	bool is_given;       /* facts' */
-	enum collective collective;
-	char hosts[MOST_HOSTS][HOST_SIZE];
-	int num_hosts, num_ranks; /* of "Rank" lines */
+	const struct log_facts *facts;
+	struct log_notes *notes;
+	struct log_run run;
+	size_t first_row; /* of the run, in the table */
 	struct layout layout;
+	const char *stranger; /* whose table this is instead; NULL: unknown */
 	struct dist_message *message;
 	int line;
 };
@@ -39,141 +42,130 @@ static enum dist_error refuse(const struct reader *r, const char *expected)
 				expected);
 }
 
-/* ---- the head --------------------------------------------------------- */
+/* ---- columns ---------------------------------------------------------- */
 
-static size_t split(char *line, char **words)
+static bool is_word(const char *word, const char *one, const char *other)
 {
-	size_t num = 0;
-	char *rest = NULL;
-
-	for (char *word = strtok_r(line, " \t\r\n", &rest); word && num < WORDS;
-	     word = strtok_r(NULL, " \t\r\n", &rest))
-		words[num++] = word;
-	return num;
+	return strcmp(word, one) == 0 || (other && strcmp(word, other) == 0);
 }
 
-/* "#  Rank  0 Group  0 Pid  9167 on  HOST device  0 [...] ..." */
-static enum dist_error note_rank(struct reader *r, char *const *words,
-				 size_t num)
+/* The first of two columns that is free. */
+static void add_column(size_t columns[2], size_t at)
 {
-	if (r->num_ranks++ > 0 && strcmp(words[2], "0") == 0)
-		return refuse(r, "the ranks of one run, not rank 0 again");
-	for (size_t i = 0; i + 1 < num; i++) {
-		int h = 0;
-
-		if (strcmp(words[i], "on") != 0)
-			continue;
-		while (h < r->num_hosts &&
-		       strncmp(r->hosts[h], words[i + 1], HOST_SIZE - 1) != 0)
-			h++;
-		if (h == r->num_hosts && h < MOST_HOSTS)
-			snprintf(r->hosts[r->num_hosts++], HOST_SIZE, "%s",
-				 words[i + 1]);
-	}
-	return DIST_OK;
+	columns[columns[0] ? 1 : 0] = at;
 }
 
-/* Column 0 of the words is '#', which rows have not. */
-static enum dist_error note_columns(struct reader *r, char *const *words,
+static enum dist_error name_columns(struct reader *r, char *const *words,
 				    size_t num)
 {
 	struct layout *layout = &r->layout;
-	size_t times = 0;
 
-	*layout = (struct layout){.num = num - 1};
+	*layout = (struct layout){.num = num,
+				  .prefix = layout->prefix,
+				  .unit_us = 1,
+				  .line = r->line};
+	/* nccl-tests 1.0 has "bytes N type op", and milliseconds. */
+	if (strcmp(words[0], "bytes") == 0)
+		layout->unit_us = 1e3;
 	for (size_t i = 1; i < num; i++) {
+		if (strcmp(words[i], "cputime") == 0)
+			return refuse(r, "times of the GPU: -C 1 reports the "
+					 "processor's");
 		if (strcmp(words[i], "type") == 0)
-			layout->type = i - 1;
-		if (strcmp(words[i], "time") == 0 && times < 2)
-			layout->time[times++] = i - 1;
-		if (strcmp(words[i], "algbw") == 0 && times > 0)
-			layout->algbw[times - 1] = i - 1;
-		if (strcmp(words[i], "busbw") == 0 && times > 0)
-			layout->busbw[times - 1] = i - 1;
+			layout->type = i;
+		if (is_word(words[i], "redop", "op"))
+			layout->redop = i;
+		if (strcmp(words[i], "time") == 0)
+			add_column(layout->time, i);
+		if (strcmp(words[i], "algbw") == 0)
+			add_column(layout->algbw, i);
+		if (strcmp(words[i], "busbw") == 0)
+			add_column(layout->busbw, i);
+		if (strcmp(words[i], "#wrong") == 0)
+			add_column(layout->wrong, i);
 	}
-	return times ? DIST_OK : refuse(r, "a column time");
+	return layout->time[0] ? DIST_OK : refuse(r, "a column time");
 }
 
-/* Finds the name of one of nccl-tests' programs, behind a folder or not. */
-static bool find_perf(const char *word, enum collective *collective)
+/* Finds "size count type" in the line, behind any prefix; NULL: it has not. */
+static char *find_columns(char *line)
 {
-	static const char *const programs[] = {
-		[COLLECTIVE_ALL_REDUCE] = "all_reduce_perf",
-		[COLLECTIVE_ALL_GATHER] = "all_gather_perf",
-		[COLLECTIVE_REDUCE_SCATTER] = "reduce_scatter_perf",
-		[COLLECTIVE_ALL_TO_ALL] = "alltoall_perf",
-		[COLLECTIVE_BROADCAST] = "broadcast_perf",
-		[COLLECTIVE_REDUCE] = "reduce_perf",
-	};
+	const char *at = line, *word, *first = NULL;
+	bool counts = false;
+	size_t len;
 
-	for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++) {
-		const char *at = strstr(word, programs[i]);
-
-		if (at && (at == word || at[-1] == '/')) {
-			*collective = (enum collective)i;
-			return true;
-		}
+	while ((word = log_line_word(&at, &len))) {
+		if (len == 4 && strncmp(word, "type", 4) == 0 && counts)
+			return line + (first - line);
+		if ((len == 5 && strncmp(word, "count", 5) == 0) ||
+		    (len == 1 && *word == 'N'))
+			counts = first != NULL;
+		else if ((len == 4 && strncmp(word, "size", 4) == 0) ||
+			 (len == 5 && strncmp(word, "bytes", 5) == 0))
+			first = word;
+		else
+			first = NULL;
 	}
-	return false;
+	return NULL;
 }
 
-/* What the log says counts where nobody said otherwise, and once. */
-static enum dist_error note_collective(struct reader *r,
-				       enum collective collective)
+/* Cuts the line to what the launcher put in front. */
+static void keep_prefix(struct reader *r, char *line, char *columns)
 {
-	if (r->has_collective && !r->is_given && r->collective != collective)
-		return refuse(r, "rows of one collective, not of another");
-	if (!r->has_collective)
-		r->collective = collective;
-	r->has_collective = true;
-	return DIST_OK;
-}
-
-/* "ranks: 16", anywhere in a line; what the user says goes first. */
-static void note_count(int *count, const char *name, char *const *words,
-		       size_t num)
-{
-	for (size_t i = 1; i + 1 < num; i++)
-		if (*count == 0 && strcmp(words[i], name) == 0)
-			(void)value_read_count(words[i + 1], count);
-}
-
-static enum dist_error read_head(struct reader *r, char *const *words,
-				 size_t num)
-{
-	enum collective named;
-
-	if (num > 2 && strcmp(words[1], "size") == 0)
-		return note_columns(r, words, num);
-	if (num > 2 && strcmp(words[1], "Rank") == 0)
-		return note_rank(r, words, num);
-	note_count(&r->facts.nodes, "nodes:", words, num);
-	note_count(&r->facts.ranks, "ranks:", words, num);
-	if (num > 2 && strcmp(words[1], "collective:") == 0 &&
-	    collective_find(words[2], &named))
-		return note_collective(r, named);
-	for (size_t i = 1; i < num; i++)
-		if (find_perf(words[i], &named))
-			return note_collective(r, named);
-	return DIST_OK;
+	while (columns > line && (columns[-1] == ' ' || columns[-1] == '#'))
+		columns--;
+	*columns = '\0';
+	r->layout.prefix = line;
 }
 
 /* ---- rows ------------------------------------------------------------- */
 
-/* nccl-tests' words for types; NULL: another. */
-static const char *type_name(const char *word)
-{
-	static const char *const names[][2] = {
-		{"float", "float32"},  {"half", "float16"},
-		{"double", "float64"}, {"bfloat16", "bfloat16"},
-		{"int8", "int8"},      {"uint8", "uint8"},
-		{"int32", "int32"},    {"int64", "int64"},
-	};
+/* nccl-tests' words for types, and ours; NULL: we have no such type. */
+static const struct {
+	const char *word, *name;
+} types[] = {
+	{"float", "float32"},     {"half", "float16"}, {"double", "float64"},
+	{"bfloat16", "bfloat16"}, {"int8", "int8"},    {"uint8", "uint8"},
+	{"int32", "int32"},       {"int64", "int64"},  {"int", "int32"},
+	{"char", "int8"},         {"uint32", NULL},    {"uint64", NULL},
+	{"fp8_e4m3", NULL},       {"fp8_e5m2", NULL},  {"f8e4m3", NULL},
+	{"f8e5m2", NULL},         {"bool", "bool"},
+};
 
-	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-		if (strcmp(names[i][0], word) == 0)
-			return names[i][1];
-	return NULL;
+static bool find_type(const char *word, const char **name)
+{
+	for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+		if (strcmp(types[i].word, word) == 0) {
+			*name = types[i].name;
+			return true;
+		}
+	return false;
+}
+
+/* Reads a decimal number, which large ones have as "1.2e+07". Returns false: it
+ * is none. */
+static bool read_number(const char *word, double unit,
+			struct value_number *number)
+{
+	size_t len = strcspn(word, "e");
+	char mantissa[24];
+	long power = 0;
+	char *end;
+
+	if (len >= sizeof mantissa)
+		return false;
+	memcpy(mantissa, word, len);
+	mantissa[len] = '\0';
+	if (value_read_number(mantissa, number))
+		return false;
+	if (word[len]) {
+		power = strtol(word + len + 1, &end, 10);
+		if (*end || end == word + len + 1 || power < 0 || power > 18)
+			return false;
+	}
+	number->value *= unit * pow(10, (double)power);
+	number->rounding *= unit * pow(10, (double)power);
+	return true;
 }
 
 static struct collective_row *next_row(struct collectives *table, int line)
@@ -196,141 +188,420 @@ static struct collective_row *next_row(struct collectives *table, int line)
 	return &rows[num];
 }
 
-static enum dist_error read_row(struct reader *r, char *const *words,
-				size_t bytes, int place)
+/* A test without one of the places has "N/A" or "-" there. */
+static bool is_none(const char *word)
+{
+	return is_word(word, "N/A", "-");
+}
+
+/* words, each behind redop, where a row has no word for that, one earlier. */
+static enum dist_error read_place(struct reader *r, char *const *words,
+				  size_t bytes, int place, const char *dtype)
 {
 	const struct layout *layout = &r->layout;
-	struct collective_row *row = next_row(r->table, r->line);
+	const char *time = words[layout->time[place]];
+	size_t wrong = layout->wrong[place];
+	bool in_place = place || (!layout->time[1] && r->run.in_place);
+	struct collective_row *row;
 
+	if (is_none(time))
+		return DIST_OK;
+	row = next_row(r->table, r->line);
 	if (!row)
 		return DIST_ERR_NO_MEMORY;
 	row->bytes = bytes;
-	row->place = place ? "in" : "out";
+	row->place = in_place ? "in" : "out";
 	row->memory = "device";
 	row->statistic = "mean";
-	row->dtype = layout->type ? type_name(words[layout->type]) : NULL;
+	row->dtype = dtype;
 	if (bytes == 0)
 		row->use = VALUE_NEITHER;
-	if (value_read_number(words[layout->time[place]], &row->time_us) ||
+	if (!read_number(time, layout->unit_us, &row->time_us) ||
 	    row->time_us.value <= 0)
 		return refuse(r, "a time above 0 in column time");
 	if (layout->algbw[place])
-		(void)value_read_number(words[layout->algbw[place]],
-					&row->algbw_GBps);
+		row->algbw_GBps.known = read_number(words[layout->algbw[place]],
+						    1, &row->algbw_GBps);
 	if (layout->busbw[place])
-		(void)value_read_number(words[layout->busbw[place]],
-					&row->busbw_GBps);
+		row->busbw_GBps.known = read_number(words[layout->busbw[place]],
+						    1, &row->busbw_GBps);
+	if (wrong && wrong < layout->last && strcmp(words[wrong], "0") != 0 &&
+	    !is_none(words[wrong]))
+		r->notes->wrong_rows++;
 	return DIST_OK;
 }
 
-static enum dist_error read_line(struct reader *r, char *text)
+/* What must be there of a place. */
+static size_t end_of_place(const struct layout *layout, int place)
 {
-	char *words[WORDS];
-	enum dist_error error = DIST_OK;
-	size_t bytes, num;
+	size_t end = layout->time[place];
 
-	/* Editors on Windows put a byte order mark in front. */
-	if (r->line == 1 && strncmp(text, "\xEF\xBB\xBF", 3) == 0)
-		text += 3;
-	num = split(text, words);
-	if (num == 0)
-		return DIST_OK;
-	if (words[0][0] == '#')
-		return read_head(r, words, num);
-	/* Launchers and libraries talk between the rows. */
-	if (value_read_size(words[0], &bytes))
-		return DIST_OK;
-	if (!r->layout.num)
+	if (layout->algbw[place] > end)
+		end = layout->algbw[place];
+	return (layout->busbw[place] > end ? layout->busbw[place] : end) + 1;
+}
+
+static enum dist_error read_row(struct reader *r, char **words, size_t num)
+{
+	struct layout *layout = &r->layout;
+	const char *dtype = NULL;
+	enum dist_error error;
+	size_t bytes;
+
+	if (!layout->num)
 		return refuse(r, "the line \"# size count ...\" before rows");
-	if (num < r->layout.num)
-		return refuse(r, "as many columns as the head names");
-	for (int place = 0; place < 2 && !error; place++)
-		if (place == 0 || r->layout.time[1])
-			error = read_row(r, words, bytes, place);
+	/* What NCCL says, "HOST:PID:TID [GPU] NCCL WARN", may break a row. */
+	for (size_t i = 2; i < num; i++)
+		if (strcmp(words[i], "NCCL") == 0)
+			num = i - 2;
+	/* Tests that reduce nothing leave redop blank until 2.12. */
+	if (layout->redop && num + 1 == layout->num) {
+		memmove(words + layout->redop + 1, words + layout->redop,
+			(num - layout->redop) * sizeof *words);
+		num++;
+	}
+	layout->last = num;
+	(void)value_read_size(words[0], &bytes);
+	if (layout->type < num)
+		(void)find_type(words[layout->type], &dtype);
+	if (num < end_of_place(layout, 0)) {
+		r->notes->cut_rows++;
+		return DIST_OK;
+	}
+	error = read_place(r, words, bytes, 0, dtype);
+	if (error || !layout->time[1])
+		return error;
+	if (num < end_of_place(layout, 1)) {
+		r->notes->cut_rows++;
+		return DIST_OK;
+	}
+	return read_place(r, words, bytes, 1, dtype);
+}
+
+/* Whether text begins with a size, a count and a type. */
+static bool is_row(const char *text)
+{
+	const char *at = text, *word, *ignored;
+	char copy[16];
+	size_t len;
+
+	for (int i = 0; i < 3; i++) {
+		word = log_line_word(&at, &len);
+		if (!word || len >= sizeof copy)
+			return false;
+		memcpy(copy, word, len);
+		copy[len] = '\0';
+		if (i < 2 ? copy[strspn(copy, "0123456789")] != '\0'
+			  : !find_type(copy, &ignored))
+			return false;
+	}
+	return true;
+}
+
+/* The row that the line is, behind any prefix; NULL: it is none. */
+static char *find_row(const struct reader *r, char *line)
+{
+	const char *prefix = r->layout.prefix;
+	char *text = prefix ? log_line_skip(line, prefix) : line;
+
+	text = text ? text : line;
+	text += strspn(text, " \t");
+	text += *text == '#';
+	return is_row(text) ? text : NULL;
+}
+
+/* ---- runs ------------------------------------------------------------- */
+
+/* The words of a part's name with a number in it, "H100" of "H100 80GB", are
+ * among those that the driver says: "NVIDIA H100 80GB HBM3". Of others nothing
+ * is known. */
+static bool is_gpu(const char *described, const char *said)
+{
+	size_t begin = 0, len = 0;
+	const char *at = said;
+
+	for (; described[begin]; begin += len + !!described[begin + len]) {
+		len = strcspn(described + begin, " -");
+		if (strcspn(described + begin, "0123456789") < len)
+			break;
+	}
+	if (!described[begin] || !said[strcspn(said, "0123456789")])
+		return true;
+	for (; *at; at += !!*at) {
+		size_t word = strcspn(at, " -");
+
+		if (word == len && strncmp(at, described + begin, len) == 0)
+			return true;
+		at += word;
+	}
+	return false;
+}
+
+/* What the ratio of busbw and algbw says: the collective or the ranks. */
+static double ratio_of(const struct reader *r)
+{
+	for (size_t i = r->table->tsv.num_rows; i-- > r->first_row;) {
+		const struct collective_row *row = &r->table->rows[i];
+
+		if (row->algbw_GBps.known && row->busbw_GBps.known &&
+		    row->algbw_GBps.value >= 1)
+			return row->busbw_GBps.value / row->algbw_GBps.value;
+	}
+	return 0;
+}
+
+static enum dist_error refuse_unnamed(const struct reader *r)
+{
+	return dist__tsv_refuse(
+		&r->table->tsv, r->line, r->message,
+		"the collective, which %s: --collective%s",
+		r->run.ambiguous ? "several commands before it name"
+				 : "it does not say",
+		ratio_of(r) > 1.01 ? " all_reduce, as busbw is above algbw"
+				   : " NAME");
+}
+
+static enum dist_error refuse_uncounted(const struct reader *r,
+					enum collective collective)
+{
+	double ratio = ratio_of(r);
+	double left =
+		collective == COLLECTIVE_ALL_REDUCE ? 1 - ratio / 2 : 1 - ratio;
+
+	if (ratio > 0 && left > 0.004)
+		return dist__tsv_refuse(
+			&r->table->tsv, r->line, r->message,
+			"the number of ranks, which it does not say: --ranks "
+			"%.0f, as busbw is %.4g of algbw",
+			1 / left, ratio);
+	return refuse(r, "the number of ranks, which it does not say: --ranks "
+			 "N");
+}
+
+/* The transport between nodes: given, or the only one of the machine that NCCL
+ * may call as it did. */
+static enum dist_error find_transport(const struct reader *r,
+				      const char **transport)
+{
+	const struct machine *machine = r->facts->described;
+	const char *network = r->run.network, *given = r->facts->transport;
+	char names[160] = "", said[80] = "";
+	size_t found = 0;
+
+	if (network)
+		snprintf(said, sizeof said,
+			 "; NCCL says \"Using network %.40s\"", network);
+	for (size_t i = 0; machine && i < machine->num_networks; i++) {
+		const char *name = machine->networks[i].transport;
+		size_t used = strlen(names);
+
+		snprintf(names + used, sizeof names - used, "%s%s",
+			 used ? " or " : "", name);
+		if (network && !log_network_has(network, name))
+			continue;
+		*transport = name;
+		found++;
+	}
+	if (given)
+		*transport = given;
+	if (given ? !network || log_network_has(network, given) : found == 1)
+		return DIST_OK;
+	if (machine && !machine->num_networks)
+		return dist__tsv_refuse(&r->table->tsv, r->line, r->message,
+					"one node: %s has no network",
+					r->facts->machine);
+	return dist__tsv_refuse(&r->table->tsv, r->line, r->message,
+				"the transport between its nodes: --transport "
+				"%s%s",
+				names[0] ? names : "T", said);
+}
+
+/* The same of all rows of the run; what is not known is refused. */
+static enum dist_error find_facts(const struct reader *r,
+				  struct collective_row *all)
+{
+	const struct log_facts *facts = r->facts;
+	const struct log_run *run = &r->run;
+	const struct machine *machine = facts->described;
+
+	if (facts->collective)
+		(void)collective_find(facts->collective, &all->collective);
+	else if (!run->test || run->ambiguous)
+		return refuse_unnamed(r);
+	else
+		all->collective = run->test->collective;
+	all->ranks = facts->ranks ? facts->ranks : log_run_ranks(run);
+	all->nodes = facts->nodes ? facts->nodes : log_run_nodes(run);
+	if (all->ranks < 1)
+		return refuse_uncounted(r, all->collective);
+	if (all->ranks == 1)
+		return refuse(r, "2 ranks or more (nccl-tests built with "
+				 "MPI=1)");
+	if (all->nodes < 1)
+		return refuse(r, "the number of nodes, which it does not say: "
+				 "--nodes N");
+	if (all->ranks % all->nodes != 0)
+		return dist__tsv_refuse(
+			&r->table->tsv, r->line, r->message,
+			"nodes that have as many ranks each, not %d ranks on "
+			"%d nodes",
+			all->ranks, all->nodes);
+	if (machine && run->gpu && !is_gpu(machine->gpu, run->gpu))
+		return dist__tsv_refuse(
+			&r->table->tsv, r->line, r->message,
+			"GPUs of %s, %s, not %.60s: --machine of those",
+			facts->machine, machine->gpu, run->gpu);
+	all->machine = facts->machine;
+	all->library = facts->library;
+	all->version = facts->version ? facts->version : run->version;
+	all->algorithm = run->algorithm;
+	all->protocol = run->protocol;
+	all->transport = "-";
+	return all->nodes > 1 ? find_transport(r, &all->transport) : DIST_OK;
+}
+
+static void fill_row(struct collective_row *row,
+		     const struct collective_row *all)
+{
+	row->collective = all->collective;
+	row->machine = all->machine;
+	row->transport = all->transport;
+	row->library = all->library;
+	row->version = all->version;
+	row->algorithm = all->algorithm;
+	row->protocol = all->protocol;
+	row->nodes = all->nodes;
+	row->ranks = all->ranks;
+	/* Until 2020 the algbw of these two was what is busbw since. */
+	if ((all->collective == COLLECTIVE_ALL_GATHER ||
+	     all->collective == COLLECTIVE_REDUCE_SCATTER) &&
+	    row->algbw_GBps.known && row->busbw_GBps.known &&
+	    row->algbw_GBps.value == row->busbw_GBps.value)
+		row->algbw_GBps.known = false;
+}
+
+/* Ends the run: its rows get what they have in common. */
+static enum dist_error end_run(struct reader *r)
+{
+	struct collectives *table = r->table;
+	const struct log_test *test = r->run.test;
+	struct collective_row all = {.bytes = 0};
+	enum dist_error error;
+	int line = r->line;
+
+	if (table->tsv.num_rows > r->first_row) {
+		if (!r->facts->collective && test && test->why) {
+			r->notes->skipped = test->name;
+			r->notes->why = test->why;
+			table->tsv.num_rows = r->first_row;
+		} else {
+			r->line = r->layout.line;
+			error = find_facts(r, &all);
+			r->line = line;
+			if (error)
+				return error;
+		}
+	}
+	for (size_t i = r->first_row; i < table->tsv.num_rows; i++)
+		fill_row(&table->rows[i], &all);
+	r->first_row = table->tsv.num_rows;
+	log_run_next(&r->run);
+	return DIST_OK;
+}
+
+static enum dist_error read_head(struct reader *r, char *line)
+{
+	bool no_memory = false;
+	const char *expected;
+	enum dist_error error = DIST_OK;
+
+	if (r->table->tsv.num_rows > r->first_row && log_head_begins(line))
+		error = end_run(r);
+	if (error)
+		return error;
+	if (strstr(line, "# OSU MPI"))
+		r->stranger = "a table of nccl-tests, not OSU's";
+	if (strstr(line, "#repetitions"))
+		r->stranger = "a table of nccl-tests, not Intel's";
+	if (r->line == 1 && *line == '{')
+		r->stranger = "the table that nccl-tests prints, not the file "
+			      "of -J";
+	expected = log_head_read(&r->run, line, &no_memory);
+	if (no_memory)
+		return DIST_ERR_NO_MEMORY;
+	return expected ? refuse(r, expected) : DIST_OK;
+}
+
+static enum dist_error read_line(struct reader *r, char *line)
+{
+	char *columns = find_columns(line);
+	char *row = columns ? NULL : find_row(r, line);
+	char *words[WORDS] = {NULL};
+	enum dist_error error;
+	size_t num;
+
+	if (!columns && !row)
+		return read_head(r, line);
+	num = log_line_split(columns ? columns : row, words, WORDS - 1);
+	if (row)
+		return read_row(r, words, num);
+	error = name_columns(r, words, num);
+	keep_prefix(r, line, columns);
 	return error;
 }
 
 /* ---- the whole -------------------------------------------------------- */
 
-/* What must be known of every row, and is not. */
-static enum dist_error find_facts(struct reader *r)
+static enum dist_error read_all(struct reader *r, size_t len)
 {
-	struct log_facts *facts = &r->facts;
-	const char *unknown = NULL;
+	struct log_cursor cursor = {.at = r->table->tsv.text};
+	enum dist_error error = DIST_OK;
+	char *line;
 
-	if (!facts->ranks)
-		facts->ranks = r->num_ranks;
-	if (!facts->nodes)
-		facts->nodes = r->num_hosts;
-	if (!r->table->tsv.num_rows)
-		unknown = "rows of nccl-tests";
-	else if (!r->has_collective)
-		unknown = "the collective, which it does not say";
-	else if (facts->ranks < 1)
-		unknown = "the number of ranks, which it does not say";
-	else if (facts->nodes < 1 || facts->ranks % facts->nodes != 0)
-		unknown = "the number of nodes, in which all have as many "
-			  "ranks";
-	else if (facts->nodes > 1 && !facts->transport)
-		unknown = "the transport between its nodes";
-	r->line += r->line == 0;
-	return unknown ? refuse(r, unknown) : DIST_OK;
-}
-
-static enum dist_error fill(struct reader *r)
-{
-	enum dist_error error = find_facts(r);
-	struct collectives *table = r->table;
-
-	for (size_t i = 0; i < table->tsv.num_rows && !error; i++) {
-		struct collective_row *row = &table->rows[i];
-
-		row->collective = r->collective;
-		row->machine = r->facts.machine;
-		row->transport = r->facts.transport ? r->facts.transport : "-";
-		row->library = r->facts.library;
-		row->nodes = r->facts.nodes;
-		row->ranks = r->facts.ranks;
+	cursor.end = cursor.at + len;
+	while (!error && (line = log_line_next(&cursor))) {
+		r->line = cursor.line;
+		error = read_line(r, line);
 	}
-	return error;
+	if (!error)
+		error = end_run(r);
+	if (error || r->table->tsv.num_rows > 0)
+		return error;
+	r->line += r->line == 0;
+	if (r->notes->skipped)
+		return dist__tsv_refuse(&r->table->tsv, r->line, r->message,
+					"another collective than %s: %s",
+					r->notes->skipped, r->notes->why);
+	if (r->notes->cut_rows > 0)
+		return refuse(r, "rows with as many columns as the head names");
+	return refuse(r, r->stranger ? r->stranger : "rows of nccl-tests");
 }
 
 enum dist_error collectives_load_log(struct collectives *table,
 				     const char *path,
 				     const struct log_facts *facts,
+				     struct log_notes *notes,
 				     struct dist_message *message)
 {
-	struct reader reader = {
-		.table = table, .facts = *facts, .message = message};
-	FILE *in = dist__input_open(path);
-	enum dist_error error = DIST_OK;
-	char text[LINE_SIZE];
+	struct reader reader = {.table = table,
+				.facts = facts,
+				.notes = notes,
+				.message = message};
+	enum dist_error error;
+	size_t len;
 
 	*table = (struct collectives){.rows = NULL};
+	*notes = (struct log_notes){.cut_rows = 0};
+	error = dist__input_read(path, &table->tsv.text, &len);
 	snprintf(message->text, sizeof message->text, "%.256s: %s", path,
-		 in ? "out of memory" : strerror(errno));
-	if (!in)
-		return DIST_ERR_IO;
+		 error == DIST_ERR_IO ? strerror(errno) : "out of memory");
+	if (error)
+		return error;
 	table->tsv.path = strdup(path);
-	if (!table->tsv.path)
-		error = DIST_ERR_NO_MEMORY;
-	if (facts->collective)
-		reader.is_given = reader.has_collective =
-			collective_find(facts->collective, &reader.collective);
-	while (!error && fgets(text, sizeof text, in)) {
-		reader.line++;
-		error = read_line(&reader, text);
-	}
-	if (!error && ferror(in)) {
-		error = DIST_ERR_IO;
-		snprintf(message->text, sizeof message->text, "%.256s: %s",
-			 path, strerror(errno));
-	}
-	fclose(in);
-	if (!error)
-		error = fill(&reader);
+	error = table->tsv.path ? read_all(&reader, len) : DIST_ERR_NO_MEMORY;
 	if (!error)
 		error = collectives_check(table, message);
+	log_run_release(&reader.run);
 	if (error)
 		collectives_release(table);
 	return error;
@@ -340,12 +611,13 @@ enum dist_error collectives_load_log(struct collectives *table,
 
 #define SMALL_BYTES 4096
 
-/* The next size above bytes; 0: there is none. */
-static size_t size_above(const struct collectives *table, size_t bytes)
+/* The next size above bytes of rows [from, to); 0: there is none. */
+static size_t size_above(const struct collectives *table, size_t from,
+			 size_t to, size_t bytes)
 {
 	size_t least = 0;
 
-	for (size_t i = 0; i < table->tsv.num_rows; i++) {
+	for (size_t i = from; i < to; i++) {
 		size_t size = table->rows[i].bytes;
 
 		if (size > bytes && (least == 0 || size < least))
@@ -355,24 +627,45 @@ static size_t size_above(const struct collectives *table, size_t bytes)
 }
 
 /* The last row of a size is that in place. */
-static void give_away(struct collectives *table, size_t bytes)
+static void give_away(struct collectives *table, size_t from, size_t to,
+		      size_t bytes)
 {
-	for (size_t i = table->tsv.num_rows; bytes > 0 && i-- > 0;)
-		if (table->rows[i].bytes == bytes) {
-			table->rows[i].use = VALUE_CALIBRATION;
+	while (bytes > 0 && to-- > from)
+		if (table->rows[to].bytes == bytes) {
+			table->rows[to].use = VALUE_CALIBRATION;
 			return;
 		}
 }
 
+/* Where the run of row `from` ends. */
+static size_t end_of_run(const struct collectives *table, size_t from)
+{
+	const struct collective_row *first = &table->rows[from], *row = first;
+
+	while (++from < table->tsv.num_rows) {
+		row++;
+		if (row->collective != first->collective ||
+		    row->ranks != first->ranks || row->nodes != first->nodes ||
+		    row->dtype != first->dtype ||
+		    row->algorithm != first->algorithm ||
+		    row->protocol != first->protocol)
+			break;
+	}
+	return from;
+}
+
 void collectives_give_away(struct collectives *table)
 {
-	size_t third = 0, largest = 0;
+	for (size_t from = 0, to; from < table->tsv.num_rows; from = to) {
+		size_t third = 0, largest = 0, next = 0;
 
-	for (int i = 0; i < 3; i++)
-		third = size_above(table, third);
-	for (size_t next = 0; (next = size_above(table, next)) != 0;)
-		largest = next;
-	if (third <= SMALL_BYTES)
-		give_away(table, third);
-	give_away(table, largest);
+		to = end_of_run(table, from);
+		for (int i = 0; i < 3; i++)
+			third = size_above(table, from, to, third);
+		while ((next = size_above(table, from, to, next)) != 0)
+			largest = next;
+		if (third <= SMALL_BYTES)
+			give_away(table, from, to, third);
+		give_away(table, from, to, largest);
+	}
 }

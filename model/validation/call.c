@@ -11,6 +11,9 @@ static enum dist__op_kind kind_of(enum collective collective)
 		[COLLECTIVE_ALL_TO_ALL] = DIST__ALL_TO_ALL,
 		[COLLECTIVE_BROADCAST] = DIST__BROADCAST,
 		[COLLECTIVE_REDUCE] = DIST__REDUCE,
+		[COLLECTIVE_GATHER] = DIST__GATHER,
+		[COLLECTIVE_SCATTER] = DIST__SCATTER,
+		[COLLECTIVE_SENDRECV] = DIST__SEND,
 	};
 
 	return kinds[collective];

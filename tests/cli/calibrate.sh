@@ -151,10 +151,12 @@ done
 expect_refusal 'expected a machine of which' calibrate --measured \
 	--machine gpu8-ib -o "$scratch/machines"
 
-{ cat "$log"; grep Rank "$log"; } >"$scratch/twice.log"
-expect_refusal 'twice.log:15: expected the ranks of one run' calibrate \
-	--from "$scratch/twice.log" --machine a100-nvswitch -o "$scratch/none"
-{ cat "$log"; echo '# starting: all_gather_perf'; } >"$scratch/two.log"
+# Processes that do not know of each other each list a rank 0.
+{ grep Rank "$log"; cat "$log"; } >"$scratch/twice.log"
+expect_refusal 'twice.log:10: expected the ranks of one run, not rank 0 again' \
+	calibrate --from "$scratch/twice.log" --machine a100-nvswitch \
+	-o "$scratch/none"
+{ cat "$log"; echo '# Collective test concluded: all_gather_perf'; } >"$scratch/two.log"
 expect_refusal 'two.log:15: expected rows of one collective' calibrate \
 	--from "$scratch/two.log" --machine a100-nvswitch -o "$scratch/none"
 [ ! -e "$scratch/none" ] || fail "half written"

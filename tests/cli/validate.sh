@@ -125,7 +125,11 @@ expect 0 "${log[@]}" --transport tcp
 expect_out '^log.txt +8 '
 expect 0 "${log[@]}" --transport tcp --calibrate
 expect_out '^log.txt +6 '
-expect_refusal 'log.txt:11: expected the transport' "${log[@]}"
+# A network alone need not be named.
+expect 0 "${log[@]}"
+expect_out '^log.txt +8 '
+expect_refusal '--collective: expected all_reduce, all_gather' "${log[@]}" \
+	--collective some_reduce
 expect_refusal 't has no network of transport "pigeon": expected ' "${log[@]}" \
 	--transport pigeon
 expect_refusal 'no "nowhere" among' validate --machine nowhere \

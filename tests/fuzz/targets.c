@@ -173,10 +173,12 @@ static int read_log(const uint8_t *data, size_t size)
 		.machine = "dgx-a100", .transport = "nccl", .library = "nccl"};
 	struct dist_message message = {""};
 	struct collectives table;
+	struct log_notes notes;
 	enum dist_error error;
 
 	write_input(data, size);
-	error = collectives_load_log(&table, input_path(), &facts, &message);
+	error = collectives_load_log(&table, input_path(), &facts, &notes,
+				     &message);
 	if (!error) {
 		collectives_give_away(&table);
 		collectives_release(&table);
