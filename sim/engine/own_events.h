@@ -1,0 +1,131 @@
+/*
+ * own_events.h - what is to come on the own engine's clock: a heap of times, in
+ * which each event knows its place, so that it can be moved or taken out.
+ * Private to sim/engine/.
+ */
+#ifndef LOCKSTEP_SIM_ENGINE_OWN_EVENTS_H
+#define LOCKSTEP_SIM_ENGINE_OWN_EVENTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+/* What an event is a part of, whose first member it is. */
+enum own_kind { OWN_FLOW, OWN_CLASS, OWN_SLEEPER };
+
+struct own_event {
+	uint32_t place; /* in the heap, from 1; 0: not in it */
+	uint32_t kind;
+};
+
+struct own_entry {
+	double at_s;
+	struct own_event *event;
+};
+
+/* Four children a node: half the depth of two, in the same cache lines. */
+struct own_events {
+	struct own_entry *heap;
+	uint32_t count, space;
+};
+
+static inline void own_events_put(struct own_events *events, uint32_t place,
+				  struct own_entry entry)
+{
+	events->heap[place] = entry;
+	entry.event->place = place + 1;
+}
+
+static inline void own_events_rise(struct own_events *events, uint32_t place,
+				   struct own_entry entry)
+{
+	while (place > 0) {
+		uint32_t parent = (place - 1) / 4;
+
+		if (events->heap[parent].at_s <= entry.at_s)
+			break;
+		own_events_put(events, place, events->heap[parent]);
+		place = parent;
+	}
+	own_events_put(events, place, entry);
+}
+
+static inline void own_events_sink(struct own_events *events, uint32_t place,
+				   struct own_entry entry)
+{
+	for (;;) {
+		uint32_t first = 4 * place + 1, least = first;
+		uint32_t end = first + 4;
+
+		if (first >= events->count)
+			break;
+		if (end > events->count)
+			end = events->count;
+		for (uint32_t child = first + 1; child < end; child++)
+			if (events->heap[child].at_s < events->heap[least].at_s)
+				least = child;
+		if (events->heap[least].at_s >= entry.at_s)
+			break;
+		own_events_put(events, place, events->heap[least]);
+		place = least;
+	}
+	own_events_put(events, place, entry);
+}
+
+/* own_events_reserve makes room for count events in all; false: no memory. */
+static inline bool own_events_reserve(struct own_events *events, uint32_t count)
+{
+	uint32_t space = events->space ? events->space : 64;
+	struct own_entry *heap;
+
+	if (count <= events->space)
+		return true;
+	while (space < count)
+		space *= 2;
+	heap = realloc(events->heap, space * sizeof *heap);
+	if (!heap)
+		return false;
+	events->heap = heap;
+	events->space = space;
+	return true;
+}
+
+/* own_events_set has event at at_s, whether it was in the heap or not. There
+ * must be room. */
+static inline void own_events_set(struct own_events *events,
+				  struct own_event *event, double at_s)
+{
+	struct own_entry entry = {at_s, event};
+	double before_s;
+
+	if (!event->place) {
+		own_events_rise(events, events->count++, entry);
+		return;
+	}
+	before_s = events->heap[event->place - 1].at_s;
+	if (at_s < before_s)
+		own_events_rise(events, event->place - 1, entry);
+	else if (at_s > before_s)
+		own_events_sink(events, event->place - 1, entry);
+}
+
+/* own_events_drop takes event out, if it is there. */
+static inline void own_events_drop(struct own_events *events,
+				   struct own_event *event)
+{
+	uint32_t place = event->place;
+	struct own_entry last;
+
+	if (!place)
+		return;
+	event->place = 0;
+	last = events->heap[--events->count];
+	if (--place == events->count)
+		return;
+	if (place > 0 && events->heap[(place - 1) / 4].at_s > last.at_s)
+		own_events_rise(events, place, last);
+	else
+		own_events_sink(events, place, last);
+}
+
+#endif

@@ -1,0 +1,483 @@
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+/*
+ * The own engine against SimGrid: the same transfers, drawn by seed, over the
+ * same links, and when each is through by either. PATTERNS and SEED choose how
+ * many and from where on.
+ *
+ * A pattern is a second in which up to 24 transfers begin at times of their
+ * own; some are to themselves, some over many links at one rate, some links
+ * change while they flow.
+ */
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <simgrid/link.h>
+
+#include "sim/engine/engine.h"
+#include "sim/engine/own_net.h"
+#include "sim/engine/shim.h"
+#include "sim/platform/state.h"
+
+#define USUAL      40 /* patterns of a platform */
+#define MOST_MOVES 24
+#define MOST_LINKS 128
+#define TOLERANCE  1e-6
+
+#define DRAWN_HOSTS  7
+#define DRAWN_LINKS  12
+#define DRAWN_FAULTS 60
+
+/* ---- what is drawn ---------------------------------------------------------
+ */
+
+enum kind { MOVE, SPEED, OFF, ON };
+
+struct drawn {
+	struct own_event event; /* first: a sleeper is what it begins */
+	enum kind kind;
+	double at_s;
+	/* a transfer */
+	struct dist__engine_transfer load;
+	uint32_t links[MOST_LINKS]; /* of one over many */
+	struct own_route *route;
+	double simgrid_s, own_s; /* when it is through; negative: it failed */
+	/* a change */
+	uint32_t link;
+	double Bps;
+};
+
+static struct {
+	struct dist__engine_network network;
+	uint32_t num_links;
+	size_t num_hosts;
+	struct drawn *drawn;
+	size_t count;
+} here;
+
+static uint64_t draw(uint64_t *seed)
+{
+	uint64_t z = *seed += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return z ^ (z >> 31);
+}
+
+static double fraction(uint64_t *seed)
+{
+	return (double)(draw(seed) >> 11) * 0x1p-53;
+}
+
+/* ---- routes ----------------------------------------------------------------
+ */
+
+static void add_part(struct own_route *route, uint32_t link, double times)
+{
+	uint32_t i = 0;
+
+	while (i < route->count && route->parts[i].link != link)
+		i++;
+	if (i == route->count)
+		route->parts[route->count++] = (struct own_part){link, times};
+	else if (dist__engine->link(link).is_shared)
+		route->parts[i].times += times;
+	else
+		route->parts[i].times = fmax(route->parts[i].times, times);
+}
+
+static void find_route(struct drawn *d)
+{
+	uint32_t links[2 * MOST_LINKS];
+	size_t count = d->load.num_links, back = 0;
+	double latency_s = d->load.latency_s;
+
+	d->route = calloc(1, sizeof *d->route +
+				     2 * MOST_LINKS * sizeof(struct own_part));
+	if (count > 0)
+		memcpy(links, d->links, count * sizeof links[0]);
+	else
+		count = dist__engine_way(d->load.from, d->load.to, links,
+					 MOST_LINKS, &latency_s);
+	if (d->load.num_links == 0 && here.network.back_load > 0)
+		back = dist__engine_way(d->load.to, d->load.from, links + count,
+					MOST_LINKS, NULL);
+	d->route->wait_s = latency_s * here.network.latency_factor;
+	d->route->penalty = latency_s > 0 ? latency_s : 1;
+	for (size_t i = 0; i < count + back; i++)
+		add_part(d->route, links[i],
+			 i < count ? 1 : here.network.back_load);
+}
+
+/* ---- drawing ---------------------------------------------------------------
+ */
+
+static void draw_pattern(uint64_t seed, double at_s)
+{
+	size_t num = 1 + draw(&seed) % MOST_MOVES;
+	double window_s = 0.02 * fraction(&seed);
+	size_t spread = draw(&seed) % 2 ? here.num_hosts : 6;
+
+	if (draw(&seed) % 3 == 0)
+		window_s = 0;
+	for (size_t i = 0; i < num; i++) {
+		struct drawn *d = &here.drawn[here.count++];
+
+		*d = (struct drawn){.event.kind = OWN_SLEEPER};
+		d->at_s = at_s + window_s * fraction(&seed);
+		d->load.from = (uint32_t)(draw(&seed) % spread);
+		d->load.to = (uint32_t)(draw(&seed) % spread);
+		d->load.bytes = 1000000 + draw(&seed) % 50000000;
+		if (draw(&seed) % 4 == 0)
+			d->load.bytes = 20000000;
+		d->link = (uint32_t)(draw(&seed) % here.num_links);
+		/* Without latency SimGrid keeps a flow at what it began with.
+		 */
+		if (draw(&seed) % 12 == 0 &&
+		    dist__engine->link(d->link).latency_s > 0) {
+			d->kind = SPEED;
+			/* Which of two in one instant is last, is open. */
+			d->at_s += 1e-8 * (double)i;
+			d->Bps = dist__engine->link(d->link).bandwidth_Bps *
+				 (0.25 + fraction(&seed));
+		} else if (draw(&seed) % 8 == 0) {
+			d->load.links = d->links;
+			d->load.num_links = 1 + draw(&seed) % 12;
+			d->load.latency_s = 1e-6 + 1e-5 * fraction(&seed);
+			for (size_t j = 0; j < d->load.num_links; j++)
+				d->links[j] = (uint32_t)(draw(&seed) %
+							 here.num_links);
+		}
+	}
+}
+
+/* When a link is off, for half a second: link i of all, by turns. */
+static double fault_s(int i)
+{
+	return 1.003 + 3 * i + 0.0001 * (i % 7);
+}
+
+static void add_faults(double until_s)
+{
+	for (int i = 0; i < DRAWN_FAULTS && fault_s(i) < until_s; i++) {
+		char name[8];
+		uint32_t link = 0;
+
+		snprintf(name, sizeof name, "l%d", i % DRAWN_LINKS);
+		while (strcmp(dist__engine->link(link).name, name) != 0)
+			link++;
+		here.drawn[here.count++] =
+			(struct drawn){.event.kind = OWN_SLEEPER,
+				       .kind = OFF,
+				       .at_s = fault_s(i),
+				       .link = link};
+		here.drawn[here.count++] =
+			(struct drawn){.event.kind = OWN_SLEEPER,
+				       .kind = ON,
+				       .at_s = fault_s(i) + 0.5,
+				       .link = link};
+	}
+}
+
+static void write_faults(const char *path, int link)
+{
+	char name[64];
+	FILE *file;
+
+	snprintf(name, sizeof name, "%s.%d", path, link);
+	file = fopen(name, "w");
+	for (int i = link; file && i < DRAWN_FAULTS; i += DRAWN_LINKS)
+		fprintf(file, "%.6f 0\n%.6f 1\n", fault_s(i), fault_s(i) + 0.5);
+	if (file)
+		fclose(file);
+}
+
+static void remove_platform(const char *path)
+{
+	char name[64];
+
+	for (int link = 0; link < DRAWN_LINKS; link++) {
+		snprintf(name, sizeof name, "%s.%d", path, link);
+		(void)unlink(name);
+	}
+	(void)unlink(path);
+}
+
+/* A platform of links that differ in everything, of which some fail and come
+ * back: every way crosses one to four of them. */
+static void write_platform(FILE *file, const char *path, uint64_t seed)
+{
+	static const double latencies[] = {1e-6, 5e-6, 5e-5, 1e-3};
+
+	fprintf(file,
+		"<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM "
+		"\"https://simgrid.org/simgrid.dtd\">\n"
+		"<platform version='4.1'><config>"
+		"<prop id='network/model' value='CM02'/>"
+		"<prop id='network/crosstraffic' value='%d'/>"
+		"<prop id='network/TCP-gamma' value='0'/>"
+		"<prop id='network/latency-factor' value='1.5'/>"
+		"<prop id='network/bandwidth-factor' value='0.9'/>"
+		"</config>\n<zone id='z' routing='Full'>\n",
+		(int)(draw(&seed) % 2));
+	for (int i = 0; i < DRAWN_HOSTS; i++)
+		fprintf(file, "<host id='h%d' speed='1Gf'/>\n", i);
+	for (int i = 0; i < DRAWN_LINKS; i++) {
+		write_faults(path, i);
+		fprintf(file,
+			"<link id='l%d' bandwidth='%.0fBps' latency='%gs' "
+			"sharing_policy='%s' state_file='%s.%d'/>\n",
+			i, 1e8 + 1e10 * fraction(&seed),
+			latencies[draw(&seed) % 4],
+			draw(&seed) % 4 ? "SHARED" : "FATPIPE",
+			path + strlen("/tmp/"), i);
+	}
+	for (int from = 0; from < DRAWN_HOSTS; from++)
+		for (int to = 0; to < DRAWN_HOSTS; to++) {
+			int num = 1 + (int)(draw(&seed) % 4);
+
+			if (from == to)
+				continue;
+			fprintf(file,
+				"<route src='h%d' dst='h%d' "
+				"symmetrical='NO'>",
+				from, to);
+			for (int i = 0; i < num; i++)
+				fprintf(file, "<link_ctn id='l%d'/>",
+					(int)(draw(&seed) % DRAWN_LINKS));
+			fprintf(file, "</route>\n");
+		}
+	fprintf(file, "</zone></platform>\n");
+	fclose(file);
+}
+
+/* ---- by SimGrid ------------------------------------------------------------
+ */
+
+static void change(void *arg)
+{
+	struct drawn *d = arg;
+
+	sg_link_set_bandwidth(sg_link_by_name(dist__engine->link(d->link).name),
+			      d->Bps);
+}
+
+static void move(void *arg)
+{
+	struct drawn *d = arg;
+	struct dist__engine_end end = {NULL};
+	bool well;
+
+	dist__engine->sleep(d->at_s);
+	dist__engine->start(&d->load, &end);
+	well = dist__engine->wait(&end, -1) == DIST__ENGINE_DONE;
+	d->simgrid_s = dist__engine->now_s();
+	if (!well)
+		d->simgrid_s = -d->simgrid_s;
+}
+
+static void advanced(void *arg)
+{
+	(void)arg;
+}
+
+static void run_simgrid(void)
+{
+	for (size_t i = 0; i < here.count; i++) {
+		struct drawn *d = &here.drawn[i];
+
+		if (d->kind == SPEED)
+			dist__engine->at(d->at_s, change, d);
+		else if (d->kind == MOVE)
+			dist__engine->spawn(0, 0, move, d);
+	}
+	dist__engine->run(advanced, NULL);
+}
+
+/* ---- by the own engine -----------------------------------------------------
+ */
+
+static void over(struct own_net *net, struct own_flow *flow)
+{
+	struct drawn *d = flow->owner;
+
+	d->own_s = flow->failed ? -net->now_s : net->now_s;
+}
+
+static void awake(struct own_net *net, struct own_event *event)
+{
+	struct drawn *d = (struct drawn *)event;
+
+	if (d->kind == SPEED)
+		dist__own_net_set_Bps(net, d->link,
+				      d->Bps * here.network.bandwidth_factor);
+	else if (d->kind != MOVE)
+		dist__own_net_switch(net, d->link, d->kind == ON);
+	else
+		(void)dist__own_net_start(net, d->route, (double)d->load.bytes,
+					  INFINITY, d);
+}
+
+/* Returns how many classes are left. */
+static uint32_t run_own(const double *Bps)
+{
+	struct own_net *net = dist__own_net_new(here.num_links);
+	uint32_t left;
+	double next_s;
+
+	net->over = over;
+	net->awake = awake;
+	for (uint32_t i = 0; i < here.num_links; i++) {
+		net->links[i].Bps = Bps[i] * here.network.bandwidth_factor;
+		net->links[i].is_shared = dist__engine->link(i).is_shared;
+	}
+	for (size_t i = 0; i < here.count; i++)
+		dist__own_net_sleep(net, &here.drawn[i].event,
+				    here.drawn[i].at_s);
+	while ((next_s = dist__own_net_next(net)) < INFINITY)
+		dist__own_net_advance(net, next_s);
+	left = net->num_classes;
+	dist__own_net_free(net);
+	return left;
+}
+
+/* ---- both ------------------------------------------------------------------
+ */
+
+struct outcome {
+	uint64_t moves, failed, differ, left;
+	double worst;
+	char text[512];
+};
+
+static void compare(struct outcome *outcome)
+{
+	for (size_t i = 0; i < here.count; i++) {
+		const struct drawn *d = &here.drawn[i];
+		double took_s = fabs(d->simgrid_s) - d->at_s;
+		double error = fabs(d->own_s - d->simgrid_s);
+
+		if (d->kind != MOVE)
+			continue;
+		if (error > 0)
+			error /= took_s;
+		outcome->moves++;
+		outcome->failed += d->simgrid_s < 0;
+		if (error > outcome->worst || !(error >= 0))
+			outcome->worst = error;
+		if (error <= TOLERANCE)
+			continue;
+		outcome->differ++;
+		if (outcome->differ == 1)
+			snprintf(outcome->text, sizeof outcome->text,
+				 "transfer %zu at %.9f: SimGrid %.12f, own "
+				 "%.12f",
+				 i, d->at_s, d->simgrid_s, d->own_s);
+	}
+}
+
+static _Noreturn void run_both(const char *path, uint64_t seed, int patterns,
+			       struct outcome *outcome)
+{
+	char drawn_path[] = "/tmp/lockstep-drawn-XXXXXX";
+	struct dist__platform *platform;
+	struct dist_message message;
+	sg_host_t *hosts;
+	double *Bps;
+
+	if (!path) {
+		write_platform(fdopen(mkstemp(drawn_path), "w"), drawn_path,
+			       seed);
+		path = drawn_path;
+	}
+	if (dist__platform_load(path, 1, NULL, &platform, &message)) {
+		snprintf(outcome->text, sizeof outcome->text, "%s",
+			 message.text);
+		_exit(1);
+	}
+	hosts = dist__engine_hosts(&here.num_hosts);
+	(void)dist__engine_start(hosts, here.num_hosts);
+	here.network = dist__engine_read_network();
+	here.num_links = (uint32_t)dist__engine_num_links();
+	here.drawn = calloc((size_t)patterns * MOST_MOVES + 2 * DRAWN_FAULTS,
+			    sizeof *here.drawn);
+	for (int i = 0; i < patterns; i++)
+		draw_pattern(seed + (uint64_t)i, i * 1.0);
+	if (path == drawn_path) {
+		add_faults(patterns * 1.0);
+		remove_platform(path);
+	}
+	for (size_t i = 0; i < here.count; i++)
+		if (here.drawn[i].kind == MOVE)
+			find_route(&here.drawn[i]);
+	Bps = malloc(here.num_links * sizeof *Bps);
+	for (uint32_t i = 0; i < here.num_links; i++)
+		Bps[i] = dist__engine->link(i).bandwidth_Bps;
+	run_simgrid();
+	outcome->left = run_own(Bps);
+	compare(outcome);
+	_exit(0);
+}
+
+static const char *const platforms[] = {
+	"scenarios/platforms/star-8.xml",
+	"scenarios/platforms/star-64.xml",
+	"scenarios/platforms/fat-tree-64.xml",
+	"scenarios/platforms/dragonfly-hdr-36x4.xml",
+	"scenarios/platforms/leaf-spine-roce-16x4.xml",
+	"scenarios/platforms/machine-16.xml",
+	"scenarios/platforms/v100-cube-mesh-8.xml",
+	"scenarios/platforms/efa-p4d-8x8.xml",
+	NULL, /* drawn */
+	NULL,
+	NULL,
+	NULL,
+};
+
+ParameterizedTestParameters(own_engine, agrees_with_simgrid)
+{
+	static int numbers[sizeof platforms / sizeof *platforms];
+	size_t n = sizeof platforms / sizeof *platforms;
+
+	for (size_t i = 0; i < n; i++)
+		numbers[i] = (int)i;
+	return cr_make_param_array(int, numbers, n);
+}
+
+static uint64_t number(const char *name, uint64_t usual)
+{
+	const char *text = getenv(name);
+
+	return text ? strtoull(text, NULL, 10) : usual;
+}
+
+ParameterizedTest(const int *which, own_engine, agrees_with_simgrid)
+{
+	const char *path = platforms[*which];
+	struct outcome *outcome =
+		mmap(NULL, sizeof *outcome, PROT_READ | PROT_WRITE,
+		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int status, patterns = (int)number("PATTERNS", USUAL);
+	pid_t child = fork();
+
+	if (child == 0)
+		run_both(path, number("SEED", 1) + 1000003 * (uint64_t)*which,
+			 patterns, outcome);
+	(void)waitpid(child, &status, 0);
+	path = path ? path : "drawn";
+	cr_log_info("%s: %llu transfers, %llu failed, worst %.2g", path,
+		    (unsigned long long)outcome->moves,
+		    (unsigned long long)outcome->failed, outcome->worst);
+	cr_expect_eq(status, 0, "%s: %s", path, outcome->text);
+	cr_expect_eq(outcome->differ, 0, "%s: %llu of %llu differ: %s", path,
+		     (unsigned long long)outcome->differ,
+		     (unsigned long long)outcome->moves, outcome->text);
+	cr_expect_gt(outcome->moves, 0);
+	cr_expect_eq(outcome->left, 0);
+}
