@@ -1,5 +1,7 @@
 #include "sim/engine/shim.h"
 
+#include "sim/engine/flat.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cxxabi.h>
@@ -164,24 +166,11 @@ bool dist__engine_open(char *, size_t)
 	return true;
 }
 
-bool dist__engine_load(const char *path, char *text, size_t size)
+/* Ends what was read or built: nothing can be added any more. */
+static bool seal(const char *path, char *text, size_t size)
 {
 	auto *engine = simgrid::s4u::Engine::get_instance();
 
-	if (begins_with_mark(path)) {
-		snprintf(text, size,
-			 "%s:1: expected XML in UTF-8 without a byte order "
-			 "mark, found one in front",
-			 path);
-		return false;
-	}
-	try {
-		engine->load_platform(path);
-	} catch (const std::exception &failure) {
-		snprintf(text, size, "%s",
-			 one_line(path, failure.what()).c_str());
-		return false;
-	}
 	try {
 		if (!outermost()) {
 			snprintf(text, size, "%s: no zone in it", path);
@@ -197,6 +186,36 @@ bool dist__engine_load(const char *path, char *text, size_t size)
 			 first_line(failure.what()).c_str());
 		return false;
 	}
+}
+
+bool dist__engine_load(const char *path, char *text, size_t size)
+{
+	if (begins_with_mark(path)) {
+		snprintf(text, size,
+			 "%s:1: expected XML in UTF-8 without a byte order "
+			 "mark, found one in front",
+			 path);
+		return false;
+	}
+	try {
+		simgrid::s4u::Engine::get_instance()->load_platform(path);
+	} catch (const std::exception &failure) {
+		snprintf(text, size, "%s",
+			 one_line(path, failure.what()).c_str());
+		return false;
+	}
+	return seal(path, text, size);
+}
+
+bool dist__engine_build(struct dist__graph *graph, char *text, size_t size)
+{
+	try {
+		dist__flat_build(graph);
+	} catch (const std::exception &failure) {
+		snprintf(text, size, "%s", first_line(failure.what()).c_str());
+		return false;
+	}
+	return seal(graph->zones[0].name, text, size);
 }
 
 const int *dist__engine_line(void)
@@ -303,8 +322,10 @@ size_t dist__engine_zones(sg_host_t host, const char **names, size_t most)
 {
 	const auto *root = outermost();
 	const auto *zone = host->get_englobing_zone();
-	size_t count = 0;
+	size_t count;
 
+	if (dist__flat_zones(host, names, most, &count))
+		return count;
 	for (; zone != root && count < most; zone = zone->get_parent())
 		names[count++] = zone->get_cname();
 	std::reverse(names, names + count);

@@ -14,6 +14,8 @@
 
 #include <simgrid/forward.h>
 
+#include "sim/engine/graph.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -33,6 +35,14 @@ bool dist__engine_open(char *text, size_t size);
  * SimGrid may also end the process, by abort, signal or exit (see trial.c).
  */
 bool dist__engine_load(const char *path, char *text, size_t size);
+
+/* dist__engine_can_build returns whether this release of SimGrid is one that a
+ * platform can be built in without XML. */
+bool dist__engine_can_build(void);
+
+/* dist__engine_build makes graph SimGrid's platform, as dist__engine_load does;
+ * graph, which must be sound, stays in use as long as the process. */
+bool dist__engine_build(struct dist__graph *graph, char *text, size_t size);
 
 /* dist__engine_share_links sees to it that flows share links as the platform
  * says even if they begin in one instant, from now on, in the platform that is

@@ -2,9 +2,10 @@
  * platform.c - opening a platform file: everything that may be wrong with it is
  * found here, before a rank runs.
  *
- * The file is loaded twice. First in a child process (trial.c), where SimGrid
- * may abort or crash without harm and where all checks run; then here, when it
- * is known to be sound.
+ * A plain file we read ourselves (read.c), and SimGrid is told of hosts, links
+ * and ways by index. Any other is loaded twice. First in a child process
+ * (trial.c), where SimGrid may abort or crash without harm and where all checks
+ * run; then here, when it is known to be sound.
  */
 #include "sim/platform/platform.h"
 
@@ -20,13 +21,10 @@
 #include "base/printable.h"
 #include "base/refuse.h"
 #include "sim/engine/shim.h"
+#include "sim/platform/read.h"
 #include "sim/platform/state.h"
 
 /* ---- what SimGrid does not check ------------------------------------ */
-
-/* Longer than any link takes: what is above is a slip, and every call over it
- * would only run out of time. */
-#define LONGEST_S 1000.0
 
 static enum dist_error check_speeds(const struct dist__platform *p,
 				    struct dist_message *message)
@@ -66,13 +64,13 @@ static enum dist_error check_links(const struct dist__platform *p,
 				"%s: link %s: bandwidth is %g B/s: "
 				"expected 1 or more",
 				p->path, sg_link_get_name(links[i]), bandwidth);
-		else if (!(latency >= 0 && latency <= LONGEST_S))
+		else if (!(latency >= 0 && latency <= DIST__MOST_LATENCY_S))
 			error = dist__refuse(
 				message,
 				"%s: link %s: latency is %g s: expected "
 				"0 to %g",
 				p->path, sg_link_get_name(links[i]), latency,
-				LONGEST_S);
+				DIST__MOST_LATENCY_S);
 	}
 	free(links);
 	return error;
@@ -150,21 +148,23 @@ static enum dist_error check_file(const char *path,
 }
 
 enum dist_error
-dist__platform_load(const char *path, int ranks,
+dist__platform_load(const char *path, struct dist__plain *plain, int ranks,
 		    const struct dist__link_overrides *overrides,
 		    struct dist__platform **platform,
 		    struct dist_message *message)
 {
 	struct dist__platform *p = calloc(1, sizeof *p);
-	enum dist_error error;
+	enum dist_error error = DIST_OK;
 
 	if (!p)
 		return DIST_ERR_NO_MEMORY;
 	p->path = path;
 	dist__platform_start_engine();
-	error = dist__engine_load(path, message->text, sizeof message->text)
-			? DIST_OK
-			: DIST_ERR_INVALID_ARGUMENT;
+	if (plain ? !dist__engine_build(&plain->graph, message->text,
+					sizeof message->text)
+		  : !dist__engine_load(path, message->text,
+				       sizeof message->text))
+		error = DIST_ERR_INVALID_ARGUMENT;
 	/* SimGrid's words quote the file. */
 	dist__printable(message->text);
 	if (!error)
@@ -183,7 +183,7 @@ dist__platform_load(const char *path, int ranks,
 		error = dist__platform_rewire(p, overrides, message);
 	if (!error)
 		error = check_room(p, ranks, message);
-	if (!error)
+	if (!error && !plain)
 		error = check_ways(p, ranks, message);
 	if (error) {
 		dist__platform_close(p);
@@ -201,6 +201,7 @@ dist__platform_open(const char *path, int ranks,
 		    struct dist_message *message)
 {
 	static bool opened; /* SimGrid has one engine a process, for ever */
+	struct dist__plain *plain = NULL;
 	struct dist__trial found;
 	enum dist_error error;
 
@@ -209,12 +210,19 @@ dist__platform_open(const char *path, int ranks,
 					     "platform was loaded here before");
 	error = check_file(path, message);
 	if (!error)
+		plain = dist__platform_read(path);
+	/* Of a plain file only these can be wrong. */
+	if (!error &&
+	    (!plain || overrides || (size_t)ranks > plain->graph.num_hosts))
 		error = dist__platform_try(path, ranks, overrides, &found,
 					   message);
-	if (error)
+	if (error) {
+		dist__plain_free(plain);
 		return error;
+	}
 	opened = true;
-	return dist__platform_load(path, ranks, overrides, platform, message);
+	return dist__platform_load(path, plain, ranks, overrides, platform,
+				   message);
 }
 
 void dist__platform_close(struct dist__platform *p)

@@ -19,10 +19,6 @@
 /* The most ranks a host may hold: more is a slip of the pen. */
 #define MOST_RANKS_A_HOST 4096
 
-/* The same of a host that is slow, or fast. */
-#define LEAST_PACE 1e-6
-#define MOST_PACE  1e6
-
 /* ---- order ---------------------------------------------------------- */
 
 static bool is_digit(char c)
@@ -117,14 +113,14 @@ static enum dist_error read_pace(const struct dist__platform *p,
 	seat->pace = 1;
 	if (!text)
 		return DIST_OK;
-	if (dist__number_read(text, &seat->pace) && seat->pace >= LEAST_PACE &&
-	    seat->pace <= MOST_PACE)
+	if (dist__number_read(text, &seat->pace) &&
+	    seat->pace >= DIST__LEAST_PACE && seat->pace <= DIST__MOST_PACE)
 		return DIST_OK;
 	return dist__refuse(message,
 			    "%s: host %s: property \"pace\" is "
 			    "\"%.32s\": expected %g to %g",
 			    p->path, sg_host_get_name(seat->host), text,
-			    LEAST_PACE, MOST_PACE);
+			    DIST__LEAST_PACE, DIST__MOST_PACE);
 }
 
 static enum dist_error read_seats(struct dist__platform *p, sg_host_t *hosts,

@@ -10,6 +10,12 @@
 
 #define DIST__PLATFORM_FACTS 16
 
+/* Of a host that is slow, or fast; and of a link, in seconds: longer than any
+ * takes, so that what is above is a slip. */
+#define DIST__LEAST_PACE     1e-6
+#define DIST__MOST_PACE      1e6
+#define DIST__MOST_LATENCY_S 1000.0
+
 /* One host and the ranks it holds. */
 struct dist__seat {
 	sg_host_t host;
@@ -35,10 +41,13 @@ struct dist__platform {
 	size_t num_facts;
 };
 
+struct dist__plain;
+
 /* dist__platform_load is dist__platform_open() without the child process that
- * tries the file first: SimGrid may end the caller. */
+ * tries the file first: SimGrid may end the caller. plain is the file as we
+ * read it (read.h), NULL: SimGrid reads it. */
 enum dist_error
-dist__platform_load(const char *path, int ranks,
+dist__platform_load(const char *path, struct dist__plain *plain, int ranks,
 		    const struct dist__link_overrides *overrides,
 		    struct dist__platform **platform,
 		    struct dist_message *message);

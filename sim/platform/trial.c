@@ -7,6 +7,7 @@
  * with ANSWER, or, when SimGrid ended it, SimGrid's own words.
  */
 #include "sim/platform/state.h"
+#include "sim/platform/read.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -86,8 +87,8 @@ run_child(const char *path, int ranks,
 	(void)signal(SIGABRT, on_abort);
 	(void)dup2(fd, STDERR_FILENO);
 	(void)dup2(fd, STDOUT_FILENO);
-	error = dist__platform_load(path, ranks, overrides, &platform,
-				    &message);
+	error = dist__platform_load(path, dist__platform_read(path), ranks,
+				    overrides, &platform, &message);
 	if (!error)
 		gpu = dist__engine_property("gpu");
 	if (error)
