@@ -11,7 +11,10 @@
 #include <jansson.h>
 
 #include "cli/algorithm_option.h"
+#include "base/data.h"
+#include "base/refuse.h"
 #include "cli/check_writable.h"
+#include "cli/machine_platform.h"
 #include "cli/refuse.h"
 #include "cli/rewiring.h"
 #include "cli/tally.h"
@@ -30,6 +33,11 @@ struct command_line {
 	char links[DIST__LINKS_SIZE]; /* what they say, "": nothing */
 	const char *backend;
 	const char *platform;
+	const char *machine;
+	int ranks_per_node;
+	int uncalibrated;
+	struct machine_platform room; /* of the machine */
+	char calibration[256];        /* what it knows of the library */
 	const char *profile;
 	const char *algorithm;
 	char *spelled_out; /* the algorithm, with its collective */
@@ -54,6 +62,18 @@ static const struct option bench_options[] = {
 	{"platform", OPTION_TEXT, AT(platform), "PLATFORM",
 	 .help = "sim: hosts and links, a name or an XML file",
 	 .list = "platforms"},
+	{"machine", OPTION_TEXT, AT(machine), "NAME[:TRANSPORT]",
+	 .help = "sim, instead of it: as many nodes as needed of a machine "
+		 "that others measured, with what was measured there; where it "
+		 "has NVIDIA's GPUs the profile is nccl",
+	 .list = "machines"},
+	{"ranks-per-node", OPTION_COUNT, AT(ranks_per_node), "R",
+	 .help = "ranks on each node of the machine",
+	 .usual = "one a GPU, or one where there are none", .min = 1,
+	 .max = 256},
+	{"uncalibrated", OPTION_SWITCH, AT(uncalibrated), NULL,
+	 .help = "by the library's profile alone, without what the machine's "
+		 "file says that it measured"},
 	{"profile", OPTION_TEXT, AT(profile), "LIBRARY",
 	 .help = "library: a name or a YAML file", .list = "profiles"},
 	{"algorithm", OPTION_TEXT, AT(algorithm), "A",
@@ -152,6 +172,56 @@ static const char *read_algorithm(struct command_line *line, int collective,
 	return good ? NULL : message->text;
 }
 
+/* A machine is simulated, whatever else says where to run. */
+static enum dist_error open_machine(struct command_line *line,
+				    struct dist_message *message)
+{
+	struct machine_platform *room = &line->room;
+	struct dist__profile profile;
+	enum dist_error error;
+	char path[4096];
+
+	if (!line->machine && (line->ranks_per_node || line->uncalibrated))
+		return dist__refuse(message,
+				    "--ranks-per-node, --uncalibrated: "
+				    "expected with --machine");
+	if (!line->machine)
+		return DIST_OK;
+	if (line->platform || (line->backend && !is_simulated(line)))
+		return dist__refuse(message,
+				    "--machine: expected without --platform, "
+				    "and with --backend sim");
+	if (!line->ranks)
+		return dist__refuse(message, "--machine: expected --world-size "
+					     "too: a machine has as many nodes "
+					     "as are asked for");
+	line->backend = "sim";
+	error = machine_platform_open(room, line->machine, message);
+	room->ranks_per_node = line->ranks_per_node;
+	if (line->uncalibrated)
+		room->machine.num_calibrations = 0;
+	if (!error && !line->profile)
+		line->profile = machine_platform_library(room);
+	if (!error)
+		error = machine_platform_check(room, line->ranks, message);
+	dist__profile_init(&profile);
+	if (!error && line->profile)
+		error = dist__data_find("profiles", line->profile, ".yaml",
+					path, sizeof path, message);
+	if (!error && line->profile)
+		error = dist__profile_load(&profile, path, message);
+	if (!error)
+		machine_platform_calibration(room, &profile, line->ranks,
+					     line->calibration,
+					     sizeof line->calibration);
+	dist__profile_release(&profile);
+	if (!error)
+		error = machine_platform_write(room, line->ranks, false,
+					       message);
+	line->platform = room->path;
+	return error;
+}
+
 static int launch(const struct command_line *line, struct sweep *sweep)
 {
 	const char *inherited = getenv("WORLD_SIZE");
@@ -220,12 +290,16 @@ static void print_fidelity(const struct dist__tally *tally)
 	       dist__fidelity_name(tally->fidelity), *text ? ", " : "", text);
 }
 
-static void print_end(const struct sweep_row *rows, size_t num)
+static void print_end(const struct command_line *line,
+		      const struct sweep_row *rows, size_t num)
 {
+
 	int64_t wrong = 0;
 	size_t i;
 
 	print_fidelity(dist__sim_tally());
+	if (line->machine)
+		printf("# Calibration          : %s\n", line->calibration);
 
 	for (i = 0; i < num; i++)
 		wrong += rows[i].wrong > 0 ? rows[i].wrong : 0;
@@ -307,7 +381,7 @@ static int conclude(const struct command_line *line, const struct sweep *sweep)
 	if (!status && line->json)
 		status = print_json(sweep, rows, num);
 	else if (!status)
-		print_end(rows, num);
+		print_end(line, rows, num);
 	free(rows);
 	return status;
 }
@@ -323,6 +397,8 @@ static int bench(struct command_line *line, const char *name)
 	if (found < 0)
 		return refuse("bench",
 			      "which collective? expected " SWEEP_NAMES);
+	if (open_machine(line, &message))
+		return refuse("bench", "%s", message.text);
 	wrong = read_algorithm(line, found, &message);
 	if (!wrong)
 		wrong = read_links(line, &message);
@@ -362,6 +438,7 @@ int command_bench(int argc, const char **argv)
 	if (!arguments_parse(&manual_bench, &argc, argv, &line, &status))
 		return status;
 	status = bench(&line, argv[1]);
+	machine_platform_close(&line.room);
 	free(line.spelled_out);
 	return status;
 }

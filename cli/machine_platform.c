@@ -8,6 +8,7 @@
 
 #include "base/data.h"
 #include "model/cluster/machine.h"
+#include "model/library/library.h"
 
 #define PATH_SIZE 4096
 
@@ -87,7 +88,17 @@ int machine_platform_node_ranks(const struct machine_platform *platform,
 			   ? (int)platform->machine.gpus_per_node
 			   : 1;
 
+	if (platform->ranks_per_node > 0)
+		gpus = platform->ranks_per_node;
 	return ranks < gpus ? ranks : gpus;
+}
+
+const char *machine_platform_library(const struct machine_platform *platform)
+{
+	const char *gpu = platform->machine.gpu;
+
+	/* AMD's have a library of theirs. */
+	return *gpu && strncmp(gpu, "MI", 2) != 0 ? "nccl" : NULL;
 }
 
 static int count_nodes(const struct machine_platform *platform, int ranks)
@@ -106,6 +117,25 @@ enum dist_error machine_platform_check(const struct machine_platform *platform,
 			      count_nodes(platform, ranks),
 			      machine_platform_node_ranks(platform, ranks),
 			      &fabric, message);
+}
+
+void machine_platform_calibration(struct machine_platform *platform,
+				  const struct dist__profile *profile,
+				  int ranks, char *text, size_t size)
+{
+	const struct calibration *known = NULL;
+	struct dist_message ignored;
+	struct fabric fabric;
+
+	if (!machine_fabric(&platform->machine, transport_of(platform),
+			    count_nodes(platform, ranks),
+			    machine_platform_node_ranks(platform, ranks),
+			    &fabric, &ignored))
+		known = library_calibration(profile, &fabric);
+	platform->may_guess = known;
+	snprintf(text, size, "none, the library's profile alone");
+	if (known)
+		library_calibration_describe(known, text, size);
 }
 
 /* ---- files -------------------------------------------------------------- */
@@ -127,6 +157,8 @@ static enum dist_error describe(const struct machine_platform *platform,
 			&platform->machine, transport_of(platform),
 			machine_platform_node_ranks(platform, ranks),
 			&d->nodes[0], message);
+	if (!error && platform->may_guess)
+		platform_guess_rates(&d->nodes[0]);
 	return error ? error : platform_check(d, message);
 }
 

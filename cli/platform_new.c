@@ -142,6 +142,12 @@ static enum dist_error read_gpus(const char *text, struct request *request,
 				   sort->gpus, sort, message);
 }
 
+static void forget_measures(struct platform_description *d)
+{
+	for (int i = 0; i < d->kinds; i++)
+		d->nodes[i].num_calibrations = 0;
+}
+
 /* NAME[:TRANSPORT] */
 static enum dist_error read_machine(const char *text, struct request *request,
 				    struct dist_message *message)
@@ -163,6 +169,9 @@ static enum dist_error read_machine(const char *text, struct request *request,
 		error = platform_of_machine(
 			&request->machine, request->transport, 0,
 			last_sort(&request->description), message);
+	/* Several machines are none that was measured. */
+	if (request->description.kinds > 1)
+		forget_measures(&request->description);
 	return error;
 }
 
@@ -190,8 +199,10 @@ static enum dist_error read_option(enum option_id option, const char *text,
 	case GPUS:
 		return read_gpus(text, request, message);
 	case INTRA:
+		forget_measures(d);
 		return platform_read_intra(text, &last_sort(d)->intra, message);
 	case INTER:
+		forget_measures(d);
 		return platform_read_inter(text, &last_sort(d)->inter, message);
 	case TOPOLOGY:
 		return platform_read_topology(text, &d->fabric, message);
@@ -206,6 +217,7 @@ static enum dist_error read_option(enum option_id option, const char *text,
 	case MACHINE:
 		return read_machine(text, request, message);
 	case GPU:
+		forget_measures(d);
 		return read_gpu(text, last_sort(d), message);
 	case NCCL:
 		return platform_read_nccl(text, last_sort(d), message);

@@ -50,6 +50,8 @@ static int ask(void *arg, int pipe)
 	describe_network(platform, &survey);
 	error = dist__platform_fabric(platform, NULL, question->ranks,
 				      &survey.fabric);
+	for (size_t i = 0; i < survey.fabric.num_calibrations; i++)
+		survey.calibrations[i] = survey.fabric.calibrations[i];
 	if (!error && question->ranks <= RING_RANKS &&
 	    !dist__platform_is_any(platform))
 		error = dist__platform_narrowest(platform, question->ranks,
@@ -65,8 +67,11 @@ int platform_survey(struct platform_survey *survey, const char *path, int ranks,
 {
 	struct question question = {path, ranks, overrides};
 	struct child child;
+	int status;
 
 	if (child_start(&child, ask, &question))
 		return DIST_EXIT_INTERNAL;
-	return child_result(&child, survey, sizeof *survey);
+	status = child_result(&child, survey, sizeof *survey);
+	survey->fabric.calibrations = survey->calibrations;
+	return status;
 }

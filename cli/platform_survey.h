@@ -8,8 +8,9 @@
 #include "sim/platform/platform.h"
 
 struct platform_survey {
-	char network[1024]; /* the platform's facts about it, in a line */
-	struct fabric fabric;
+	char network[1024];   /* the platform's facts about it, in a line */
+	struct fabric fabric; /* borrows these: */
+	struct calibration calibrations[CALIBRATIONS];
 	struct dist__narrowest narrowest; /* links 0: not looked for */
 };
 

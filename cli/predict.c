@@ -24,6 +24,13 @@ static const struct option options[] = {
 	 .help = "instead of it as many nodes as needed of a machine that "
 		 "others measured, on its first network or that of TRANSPORT",
 	 .list = "machines"},
+	{"ranks-per-node", OPTION_COUNT, AT(ranks_per_node), "R",
+	 .help = "ranks on each node of the machine",
+	 .usual = "one a GPU, or one where there are none", .min = 1,
+	 .max = 256},
+	{"uncalibrated", OPTION_SWITCH, AT(uncalibrated), NULL,
+	 .help = "by the library's profile alone, without what the machine's "
+		 "file says that it measured"},
 	{"world-size", OPTION_TEXT, AT(world_sizes), "N[,N...]",
 	 .help = "numbers of ranks", .usual = "all that the platform holds"},
 	{"profile", OPTION_TEXT, AT(profile), "LIBRARY",
@@ -105,6 +112,8 @@ static enum dist_error read_request(const struct predict_options *line,
 
 	request->platform = line->platform;
 	request->machine = line->machine;
+	request->ranks_per_node = line->ranks_per_node;
+	request->uncalibrated = line->uncalibrated;
 	request->profile = line->profile;
 	request->algorithm = line->algorithm;
 	request->trace = line->trace;
@@ -113,6 +122,10 @@ static enum dist_error read_request(const struct predict_options *line,
 				    "expected one of --platform and --machine; "
 				    "see lockstep list platforms, lockstep "
 				    "list machines");
+	if (!line->machine && (line->ranks_per_node || line->uncalibrated))
+		return dist__refuse(&refusal->message,
+				    "--ranks-per-node, --uncalibrated: "
+				    "expected with --machine");
 	refusal->option = "fidelity";
 	if (!dist__fidelity_parse(&request->fidelity, line->fidelity))
 		return dist__refuse(&refusal->message,

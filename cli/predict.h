@@ -15,6 +15,8 @@ struct predict_options {
 	const char *workload_name; /* read beforehand */
 	const char *platform;
 	const char *machine;
+	int ranks_per_node;
+	int uncalibrated;
 	const char *profile;
 	const char *algorithm;
 	const char *world_sizes;

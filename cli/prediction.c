@@ -148,9 +148,13 @@ static int find_platform(struct prediction *p, const struct prediction_row *row,
 	bool any = row->fidelity == DIST__FIDELITY_FORMULA;
 	struct dist_message message = {""};
 
+	char text[256];
+
 	step->platform = p->path;
 	if (!p->request->machine)
 		return DIST_EXIT_OK;
+	machine_platform_calibration(&p->room, &p->profile, step->world_size,
+				     text, sizeof text);
 	if (machine_platform_write(&p->room, step->world_size, any, &message))
 		return refuse("predict", "%s", message.text);
 	step->platform = p->room.path;
@@ -275,6 +279,9 @@ static enum dist_error open_machine(struct prediction *p,
 	refusal->option = "machine";
 	error = machine_platform_open(&p->room, request->machine,
 				      &refusal->message);
+	p->room.ranks_per_node = request->ranks_per_node;
+	if (request->uncalibrated)
+		p->room.machine.num_calibrations = 0;
 	for (size_t i = 0; i < request->num_world_sizes && !error; i++) {
 		refusal->option = "world-size";
 		refusal->number = i;

@@ -157,6 +157,39 @@ static void add_profile(json_t *conditions, const struct prediction *p)
 	json_object_set_new(conditions, "library", json_string(text));
 }
 
+/* What was measured there of the library, by kind of group: each once. */
+static void add_calibration(json_t *conditions, const struct prediction *p)
+{
+	const struct calibration *last = NULL;
+	char all[768] = "";
+	size_t used = 0;
+
+	if (!p->request->machine && !p->rows[0].survey.fabric.num_calibrations)
+		return;
+	for (size_t i = 0; i < p->request->num_world_sizes; i++) {
+		const struct fabric *fabric = &p->rows[i].survey.fabric;
+		const struct calibration *now =
+			library_calibration(&p->profile, fabric);
+		char text[256] = "none, the library's profile alone";
+
+		if (i > 0 && !now == !last &&
+		    (!now || strcmp(now->transport, last->transport) == 0))
+			continue;
+		last = now;
+		if (now)
+			library_calibration_describe(now, text, sizeof text);
+		if (used < sizeof all)
+			used += (size_t)snprintf(
+				all + used, sizeof all - used,
+				"%sfrom %d ranks on: %s", used ? "; " : "",
+				p->rows[i].step.world_size, text);
+	}
+	json_object_set_new(conditions, "calibration",
+			    json_string(p->request->num_world_sizes > 1
+						? all
+						: strchr(all, ':') + 2));
+}
+
 /* What the fidelities of the rows mean, each of them once. */
 static void add_fidelity(json_t *conditions, const struct prediction *p)
 {
@@ -188,6 +221,7 @@ static json_t *conditions_of(const struct prediction *p)
 			    json_string(p->rows[0].survey.network));
 	add_narrowest(conditions, p);
 	add_profile(conditions, p);
+	add_calibration(conditions, p);
 	add_fidelity(conditions, p);
 	return conditions;
 }

@@ -32,6 +32,8 @@
 #define PLATFORM_PCIE_HOP_S   1.0e-6
 #define PLATFORM_IB_HOP_S     1.7e-6
 
+struct calibration; /* model/library/calibration.h */
+
 struct platform_wire {
 	double bandwidth_Bps;
 	double latency_s;
@@ -64,6 +66,7 @@ struct platform_inter {
 	bool bonded;
 	struct platform_wire nic;
 	double pcie_Bps; /* from a GPU to its cards; 0: theirs */
+	int card_nodes;  /* neighbours that share them; 0: none do */
 };
 
 /* Nodes that are alike. */
@@ -73,6 +76,12 @@ struct platform_nodes {
 	char gpu[64]; /* kind, as "H100 80GB"; "": not stated */
 	struct platform_intra intra;
 	struct platform_inter inter;
+
+	/* What was measured there, while nothing but their number is other
+	 * than it was; borrowed. */
+	const struct calibration *calibrations;
+	size_t num_calibrations;
+	bool guessed; /* a rate is one that nobody knows */
 };
 
 enum platform_topology {

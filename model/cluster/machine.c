@@ -129,6 +129,7 @@ static void fill_inter(const struct machine *machine,
 		hop_s -= PLATFORM_PCIE_HOP_S;
 	snprintf(inter->fabric, sizeof inter->fabric, "%s", network->transport);
 	inter->nics = cards_of(network, machine->gpus_per_node, gpus);
+	inter->card_nodes = network->card_nodes;
 	inter->nic =
 		(struct platform_wire){network->card_Gbps * 1e9 / 8, hop_s / 2};
 }
@@ -166,10 +167,31 @@ enum dist_error platform_of_machine(const struct machine *machine,
 			message, "%s: %d ranks on a node of %zu GPUs",
 			machine->title, gpus, machine->gpus_per_node);
 	node->gpus = gpus;
+	node->calibrations = machine->calibrations;
+	node->num_calibrations = machine->num_calibrations;
 	snprintf(node->gpu, sizeof node->gpu, "%s", machine->gpu);
 	fill_intra(machine, gpus, &node->intra);
 	fill_inter(machine, network, gpus, &node->inter);
 	return DIST_OK;
+}
+
+static void guess(struct platform_nodes *node, double usual_Bps, double *Bps)
+{
+	if (*Bps > 0)
+		return;
+	*Bps = usual_Bps;
+	node->guessed = true;
+}
+
+void platform_guess_rates(struct platform_nodes *node)
+{
+	bool tcp = strncmp(node->inter.fabric, "tcp", 3) == 0;
+
+	if (node->count > 1 && node->inter.fabric[0])
+		guess(node, tcp ? GUESSED_TCP_BPS : GUESSED_CARD_BPS,
+		      &node->inter.nic.bandwidth_Bps);
+	if (node->gpus > 1)
+		guess(node, GUESSED_INTRA_BPS, &node->intra.gpu.bandwidth_Bps);
 }
 
 /* What joins the ranks of a node. */
@@ -194,20 +216,6 @@ static void fabric_intra(const struct platform_nodes *node, bool is_host,
 				   (intra->kind == PLATFORM_MESH ? 1 : 2);
 }
 
-static void guess_rates(struct fabric *fabric)
-{
-	if (fabric->nodes > 1 && !(fabric->card_Bps > 0)) {
-		fabric->card_Bps = strncmp(fabric->transport, "tcp", 3) == 0
-					   ? GUESSED_TCP_BPS
-					   : GUESSED_CARD_BPS;
-		fabric->guessed = true;
-	}
-	if (fabric->node_ranks > 1 && !(fabric->intra_Bps > 0)) {
-		fabric->intra_Bps = GUESSED_INTRA_BPS;
-		fabric->guessed = true;
-	}
-}
-
 enum dist_error machine_fabric(const struct machine *machine,
 			       const char *transport, int nodes, int node_ranks,
 			       struct fabric *fabric,
@@ -227,11 +235,11 @@ enum dist_error machine_fabric(const struct machine *machine,
 	if (error)
 		return error;
 	snprintf(fabric->gpu, sizeof fabric->gpu, "%s", node.gpu);
+	platform_guess_rates(&node);
+	fabric->guessed = node.guessed;
 	fabric_intra(&node, machine->gpus_per_node == 0, fabric);
-	if (nodes == 1) {
-		guess_rates(fabric);
+	if (nodes == 1)
 		return DIST_OK;
-	}
 	error = machine_network_choose(machine, transport, &network, message);
 	if (error || !network)
 		return error ? error
@@ -246,6 +254,5 @@ enum dist_error machine_fabric(const struct machine *machine,
 	fabric->card_nodes = network->card_nodes;
 	fabric->inter_latency_ns =
 		1e9 * (2 * node.inter.nic.latency_s + PLATFORM_PCIE_HOP_S);
-	guess_rates(fabric);
 	return DIST_OK;
 }

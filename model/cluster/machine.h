@@ -18,13 +18,18 @@
  * platform_of_machine describes a node of machine on which `gpus` ranks run (0:
  * one a GPU, or one where there are none), reached by the network of that
  * transport (NULL: the first). Ranks that are fewer than the GPUs have the
- * cards of theirs alone. node's count stays. Errors: INVALID_ARGUMENT (message:
+ * cards of theirs alone. node's count stays; it borrows the machine's
+ * calibrations. Errors: INVALID_ARGUMENT (message:
  * no such network, or more ranks than GPUs).
  */
 DIST_MUST_CHECK enum dist_error
 platform_of_machine(const struct machine *machine, const char *transport,
 		    int gpus, struct platform_nodes *node,
 		    struct dist_message *message);
+
+/* platform_guess_rates puts some rate where a node's is not known, which only
+ * what was calibrated makes up for: as machine_fabric. */
+void platform_guess_rates(struct platform_nodes *node);
 
 /* machine_network_choose stores in *network the one of that transport; of NULL
  * the first, or NULL where there is none. Errors: INVALID_ARGUMENT (message: no

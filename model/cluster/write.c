@@ -5,6 +5,7 @@
 
 #include "base/refuse.h"
 #include "model/cluster/clause.h"
+#include "model/library/fabric.h"
 
 /* ---- the head -------------------------------------------------------- */
 
@@ -100,6 +101,24 @@ static void write_property(FILE *out, const char *name, const char *value)
 	fputs("\"/>\n", out);
 }
 
+/* One by one: calibration0, ... */
+static void write_calibrations(FILE *out, const struct platform_nodes *n)
+{
+	char text[CALIBRATION_TEXT], name[32];
+	int written = 0;
+
+	for (size_t i = 0; i < n->num_calibrations; i++) {
+		const struct calibration *c = &n->calibrations[i];
+
+		if ((c->transport[0] &&
+		     strcmp(c->transport, n->inter.fabric) != 0) ||
+		    !library_calibration_print(c, text))
+			continue;
+		snprintf(name, sizeof name, "calibration%d", written++);
+		write_property(out, name, text);
+	}
+}
+
 /* What links do not tell, for models of libraries: of the first sort of node.
  */
 static void write_kinds(FILE *out, const struct platform_nodes *n)
@@ -112,11 +131,17 @@ static void write_kinds(FILE *out, const struct platform_nodes *n)
 		write_property(out, "gpu", n->gpu);
 	if (n->gpus > 1)
 		write_property(out, "intra", kinds[n->intra.kind]);
+	write_calibrations(out, n);
+	if (n->guessed)
+		write_property(out, "guessed", "yes");
 	if (!n->inter.fabric[0])
 		return;
 	write_property(out, "transport", n->inter.fabric);
 	fprintf(out, "    <prop id=\"cards_per_link\" value=\"%d\"/>\n",
 		n->inter.nics / platform_count_bundles(n));
+	if (n->inter.card_nodes > 0)
+		fprintf(out, "    <prop id=\"card_nodes\" value=\"%d\"/>\n",
+			n->inter.card_nodes);
 }
 
 static void write_head(FILE *out, const struct platform_description *d,

@@ -20,6 +20,7 @@ struct calibration_constant {
 };
 
 #define CALIBRATION_CONSTANTS 8
+#define CALIBRATIONS          8 /* most of a machine */
 
 struct calibration {
 	char library[16];   /* as library_name() */

@@ -93,10 +93,10 @@ enum dist_error machine_read_calibrations(const struct dist__yaml *yaml,
 					  const struct dist__yaml_key *key,
 					  const yaml_node_t *value, void *into)
 {
-	struct item items[MACHINE_MOST_CALIBRATIONS];
+	struct item items[CALIBRATIONS];
 	struct machine *machine = into;
 	const struct machine_list list = {item_keys, items, sizeof items[0],
-					  MACHINE_MOST_CALIBRATIONS,
+					  CALIBRATIONS,
 					  &machine->num_calibrations};
 	enum dist_error error;
 

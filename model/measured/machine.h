@@ -57,9 +57,8 @@ struct machine_network {
 	char topology[64];  /* of the switches; "": not known */
 };
 
-#define MACHINE_MOST_PAIRS        32
-#define MACHINE_MOST_NETWORKS     4
-#define MACHINE_MOST_CALIBRATIONS 8
+#define MACHINE_MOST_PAIRS    32
+#define MACHINE_MOST_NETWORKS 4
 
 struct machine {
 	char title[128];
@@ -77,7 +76,7 @@ struct machine {
 	size_t num_pairs;
 	struct machine_network networks[MACHINE_MOST_NETWORKS];
 	size_t num_networks;
-	struct calibration calibrations[MACHINE_MOST_CALIBRATIONS];
+	struct calibration calibrations[CALIBRATIONS];
 	size_t num_calibrations;
 };
 

@@ -207,10 +207,10 @@ enum dist_error fit_keep(struct machine *machine,
 		strcmp(machine->calibrations[i].transport,
 		       calibration->transport) != 0))
 		i++;
-	if (i == MACHINE_MOST_CALIBRATIONS)
+	if (i == CALIBRATIONS)
 		return dist__refuse(message,
 				    "%s: expected at most %d calibrations",
-				    machine->title, MACHINE_MOST_CALIBRATIONS);
+				    machine->title, CALIBRATIONS);
 	machine->calibrations[i] = *calibration;
 	if (i == machine->num_calibrations)
 		machine->num_calibrations++;

@@ -12,6 +12,7 @@
 
 #include <simgrid/link.h>
 
+#include "base/refuse.h"
 #include "sim/engine/shim.h"
 
 #define MOST_RANKS 256 /* of a node: others are not looked at */
@@ -243,6 +244,26 @@ static enum fabric_intra intra_kind(const struct fabric *fabric)
 	return strcmp(kind, "pcie") == 0 ? FABRIC_PCIE : FABRIC_HOST;
 }
 
+enum dist_error dist__platform_read_calibrations(struct dist__platform *p,
+						 struct dist_message *message)
+{
+	char name[32] = "calibration0";
+
+	for (size_t n = 0; *property(name); n++) {
+		if (n == CALIBRATIONS ||
+		    !library_calibration_parse(&p->calibrations[n],
+					       property(name)))
+			return dist__refuse(message,
+					    "%s: property %s: expected what "
+					    "lockstep platform new --machine "
+					    "writes, %d at most",
+					    p->path, name, CALIBRATIONS);
+		p->num_calibrations++;
+		snprintf(name, sizeof name, "calibration%zu", n + 1);
+	}
+	return DIST_OK;
+}
+
 enum dist_error dist__platform_fabric(const struct dist__platform *p,
 				      const int *ranks, int n,
 				      struct fabric *fabric)
@@ -252,7 +273,9 @@ enum dist_error dist__platform_fabric(const struct dist__platform *p,
 	int cards_per_link = atoi(property("cards_per_link"));
 	enum dist_error error = DIST_ERR_NO_MEMORY;
 
-	*fabric = (struct fabric){.nodes = 0};
+	*fabric = (struct fabric){.guessed = *property("guessed"),
+				  .calibrations = p->calibrations,
+				  .num_calibrations = p->num_calibrations};
 	if (sample && links)
 		error = count_nodes(p, ranks, n, fabric);
 	if (!error) {
@@ -267,6 +290,7 @@ enum dist_error dist__platform_fabric(const struct dist__platform *p,
 			 property("transport"));
 		look_outside(sample, links,
 			     cards_per_link > 0 ? cards_per_link : 1, fabric);
+		fabric->card_nodes = atoi(property("card_nodes"));
 	}
 	free(links);
 	free(sample);

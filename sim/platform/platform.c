@@ -180,6 +180,8 @@ dist__platform_load(const char *path, struct dist__plain *plain, int ranks,
 	if (!error)
 		error = dist__platform_read_queues(p, message);
 	if (!error)
+		error = dist__platform_read_calibrations(p, message);
+	if (!error)
 		error = dist__platform_rewire(p, overrides, message);
 	if (!error)
 		error = check_room(p, ranks, message);

@@ -39,6 +39,10 @@ struct dist__platform {
 	struct dist__fact facts[DIST__PLATFORM_FACTS];
 	char values[DIST__PLATFORM_FACTS][64];
 	size_t num_facts;
+
+	/* Properties of the outermost zone, as its machine's file had them. */
+	struct calibration calibrations[CALIBRATIONS];
+	size_t num_calibrations;
 };
 
 struct dist__plain;
@@ -117,6 +121,12 @@ enum dist_error dist__platform_read_any(struct dist__platform *platform,
  * know). */
 enum dist_error dist__platform_read_queues(struct dist__platform *platform,
 					   struct dist_message *message);
+
+/* dist__platform_read_calibrations reads the properties "calibration0" and so
+ * on of the outermost zone. Errors: INVALID_ARGUMENT (one is none). */
+enum dist_error
+dist__platform_read_calibrations(struct dist__platform *platform,
+				 struct dist_message *message);
 
 /* dist__platform_any_seat returns the rank with a seat that stands for rank. */
 int dist__platform_any_seat(const struct dist__platform *platform, int rank);

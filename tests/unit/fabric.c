@@ -149,7 +149,7 @@ Test(fabric, figures_of_a_machine)
 		     DIST_ERR_INVALID_ARGUMENT);
 }
 
-Test(fabric, what_is_not_known_is_0)
+Test(fabric, what_is_not_known_is_a_guess)
 {
 	struct dist_message message = {""};
 	struct machine machine;
@@ -158,7 +158,8 @@ Test(fabric, what_is_not_known_is_0)
 	load_machine("aws-ena", &machine);
 	cr_assert_eq(machine_fabric(&machine, "tcp", 4, 1, &fabric, &message),
 		     DIST_OK);
-	cr_expect_eq(fabric.card_Bps, 0);
+	cr_expect(fabric.guessed);
+	cr_expect(is_close(fabric.card_Bps, 1.25e9));
 	cr_expect_eq(fabric.gpu[0], '\0');
 	/* Processors have no PCIe on their way. */
 	cr_expect(is_close(fabric.inter_latency_ns, 21200));

@@ -1,0 +1,94 @@
+#!/bin/bash
+# A time that bench or predict gives for a machine is the one that validate holds
+# against what was measured there, to the nanosecond of their clocks.
+. tests/cli/support.bash
+
+# hold TABLE COLLECTIVE RANKS BENCH-ARGUMENT... - all rows of the table.
+hold() {
+	local table=$1 collective=$2 ranks=$3 rows
+	shift 3
+	expect 0 validate "$table" --tsv "$scratch/$table.tsv"
+	expect 0 bench "$collective" --world-size "$ranks" --fidelity formula \
+		-b 8 -e 16G -f 2 "$@" --tsv "$scratch/bench.tsv"
+	expect_out '^# Calibration +: '"$calibration"
+	rows=$(awk -F'\t' -v ranks="$ranks" '
+		/^#/ { next }
+		FILENAME != headed {
+			headed = FILENAME
+			for (i = 1; i <= NF; i++)
+				at[FILENAME, $i] = i
+			next
+		}
+		FILENAME ~ /bench.tsv$/ {
+			time[$at[FILENAME, "size_bytes"]] = \
+				$at[FILENAME, "time_us"]
+			next
+		}
+		$at[FILENAME, "ranks"] == ranks &&
+		$at[FILENAME, "bytes"] in time {
+			predicted = $at[FILENAME, "predicted_us"]
+			off = predicted - time[$at[FILENAME, "bytes"]]
+			if (off < 0)
+				off = -off
+			if (off > 0.001 + predicted * 1e-8) {
+				print "off"
+				exit
+			}
+			rows++
+		}
+		END { print rows + 0 }' "$scratch/bench.tsv" "$scratch/$table.tsv")
+	[ "${rows/off/0}" -ge 7 ] || fail "$table: $rows rows with one answer"
+}
+
+calibration='calibrated on 20'
+hold nccl-aws-p5-2x8 all_reduce 16 --machine aws-p5:efa
+hold nccl-aws-p5-1x8 all_reduce 8 --machine aws-p5
+hold nccl-alps-2x1 all_reduce 2 --machine alps-gh200:slingshot --ranks-per-node 1
+hold nccl-gcp-a3-ultra-2x8-all-gather all_gather 16 --machine gcp-a3-ultra:roce
+hold nccl-aws-tcp-2x1 all_reduce 2 --machine aws-1-gpu:tcp --profile nccl
+calibration='none'
+hold openmpi-alps-2x4-tcp-device alltoall 8 --machine alps-gh200:tcp \
+	--profile openmpi
+
+# The other answer is there, and said to be it.
+expect 0 bench all_reduce --machine aws-p5:efa --world-size 16 -b 1M -e 1M
+cp "$scratch/out" "$scratch/with"
+expect 0 bench all_reduce --machine aws-p5:efa --world-size 16 -b 1M -e 1M \
+	--uncalibrated
+expect_out "^# Calibration +: none, the library's profile alone"
+cmp -s <(grep -v '^#' "$scratch/with") <(grep -v '^#' "$scratch/out") &&
+	fail "the same without calibration"
+step=(predict --machine aws-p5 --profile nccl --world-size "8,16"
+	--model resnet50 --gpu H100)
+expect 0 "${step[@]}"
+expect_out '^# calibration from 8 ranks on: calibrated on .*nccl-aws-p5-1x8.*; from 16 ranks on: calibrated on .*nccl-aws-p5-2x8'
+expect 0 "${step[@]}" --uncalibrated
+expect_out "^# calibration .*none, the library's profile alone"
+
+# A platform made of the machine has what was measured there, and gives the same.
+expect 0 platform new --machine aws-p5:efa --nodes 2 -o "$scratch/p5.xml"
+expect 0 bench all_reduce --backend sim --platform "$scratch/p5.xml" \
+	--profile nccl --world-size 16 -b 1M -e 1M
+cmp -s <(grep -v '^#' "$scratch/with") <(grep -v '^#' "$scratch/out") ||
+	fail "another answer on the machine's platform"
+# Other cards are another machine.
+expect 0 platform new --machine aws-p5:efa --nodes 2 --inter ib:200Gbps \
+	-o "$scratch/other.xml"
+! grep -q calibration0 "$scratch/other.xml" || fail "constants of other cards"
+sed -i 's/rows=2/rows=two/' "$scratch/p5.xml"
+expect_refusal 'property calibration0: expected what lockstep platform new' bench \
+	all_reduce --backend sim --platform "$scratch/p5.xml" --world-size 16
+
+for option in --ranks-per-node=2 --uncalibrated; do
+	expect_refusal 'expected with --machine' bench all_reduce "$option"
+	expect_refusal 'expected with --machine' predict "$option" \
+		--platform star-8 --model resnet50
+done
+expect_refusal 'expected --world-size too' bench all_reduce --machine aws-p5
+expect_refusal 'without --platform, and with --backend sim' bench all_reduce \
+	--machine aws-p5 --world-size 8 --platform star-8
+# What nobody knows, and nobody measured, is no rate.
+expect_refusal 'bandwidth of a card, which is not known' bench all_reduce \
+	--machine aws-1-gpu:tcp --profile nccl --world-size 2 --uncalibrated
+
+finish
