@@ -9,6 +9,7 @@
 #include "base/data.h"
 #include "base/progress.h"
 #include "model/library/fidelity.h"
+#include "model/library/library.h"
 #include "sim/launch.h"
 #include "trace/events.h"
 #include "trace/recorder.h"
@@ -161,6 +162,14 @@ static int find_platform(struct prediction *p, const struct prediction_row *row,
 	return DIST_EXIT_OK;
 }
 
+/* Whether bytes will flow, if the platform has links for that. */
+static bool may_flow(const struct prediction *p,
+		     const struct prediction_row *row)
+{
+	return p->request->fidelity == DIST__FIDELITY_AUTO &&
+	       row->fidelity == DIST__FIDELITY_FLOW;
+}
+
 /* One world size. */
 static int predict_row(struct prediction *p, struct simulation *step,
 		       struct simulation *alone, size_t i,
@@ -170,7 +179,8 @@ static int predict_row(struct prediction *p, struct simulation *step,
 	int status;
 
 	step->world_size = alone->world_size = p->request->world_sizes[i];
-	step->fidelity = alone->fidelity = row->fidelity;
+	step->fidelity = alone->fidelity =
+		may_flow(p, row) ? DIST__FIDELITY_AUTO : row->fidelity;
 	step->overrides = alone->overrides = overrides_of(p, step->world_size);
 	status = find_platform(p, row, step);
 	alone->platform = step->platform;
@@ -178,9 +188,12 @@ static int predict_row(struct prediction *p, struct simulation *step,
 		status = platform_survey(&row->survey, step->platform,
 					 step->world_size, &step->overrides);
 	step->traced = i + 1 == p->request->num_world_sizes;
-	return status ? status
-		      : predict_one(step, alone, row,
-				    step->traced ? trace : NULL);
+	if (!status)
+		status = predict_one(step, alone, row,
+				     step->traced ? trace : NULL);
+	if (!status && may_flow(p, row))
+		row->fidelity = row->tally.fidelity;
+	return status;
 }
 
 int prediction_make(struct prediction *p, struct dist__trace *trace)
@@ -249,6 +262,17 @@ static enum dist_error check_sizes(const struct prediction_request *request,
 	return DIST_OK;
 }
 
+/* Between a machine's nodes there is one switch, and where all ranks call
+ * together nobody else uses the links: a library of which no messages are known
+ * takes there what its formula says (tests/model/transfers.c). */
+static bool is_formula(const struct prediction_request *request,
+		       const struct dist__profile *profile)
+{
+	return request->machine && request->fidelity == DIST__FIDELITY_AUTO &&
+	       !library_has_steps(profile) &&
+	       !request->setup->job.workload->has_groups;
+}
+
 static enum dist_error find_fidelities(struct prediction *p,
 				       struct prediction_refusal *refusal)
 {
@@ -256,10 +280,16 @@ static enum dist_error find_fidelities(struct prediction *p,
 	enum dist_error error = DIST_OK;
 
 	refusal->option = "fidelity";
-	for (size_t i = 0; i < request->num_world_sizes && !error; i++)
-		error = library_fidelity(
-			&p->profile, request->world_sizes[i], request->fidelity,
-			&p->rows[i].fidelity, &refusal->message);
+	for (size_t i = 0; i < request->num_world_sizes && !error; i++) {
+		enum dist__fidelity *fidelity = &p->rows[i].fidelity;
+
+		error = library_fidelity(&p->profile, request->world_sizes[i],
+					 request->fidelity, fidelity,
+					 &refusal->message);
+		if (!error && is_formula(request, &p->profile) &&
+		    *fidelity == DIST__FIDELITY_FLOW)
+			*fidelity = DIST__FIDELITY_FORMULA;
+	}
 	return error;
 }
 

@@ -464,6 +464,7 @@ static struct workload_held held(const struct workload_job *job, int world_size)
 
 const struct workload workload_hybrid = {
 	.name = "hybrid",
+	.has_groups = true,
 	.example = "--nproc-per-node 8 hybrid --model gpt_micro --tp 2 --pp 2 "
 		   "--check",
 	.prediction = "--model gpt2_medium --machine dgx-a100 --world-size 32 "
@@ -473,6 +474,7 @@ const struct workload workload_hybrid = {
 
 const struct workload workload_pipeline = {
 	.name = "pipeline",
+	.has_groups = true,
 	.example = "--nproc-per-node 4 pipeline --model mnist "
 		   "--micro-batches 8 --check",
 	.prediction = "--model resnet50 --machine dgx-a100 --world-size 4 "
@@ -482,6 +484,7 @@ const struct workload workload_pipeline = {
 
 const struct workload workload_tensor_parallel = {
 	.name = "tensor_parallel",
+	.has_groups = true,
 	.example = "--nproc-per-node 4 tensor_parallel --model gpt_micro "
 		   "--check",
 	.prediction = "--model gpt2_medium --machine dgx-a100 --world-size 8",

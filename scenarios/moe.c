@@ -375,6 +375,7 @@ static struct workload_held held(const struct workload_job *job, int world_size)
 
 const struct workload workload_moe = {
 	.name = "moe",
+	.has_groups = true,
 	.example = "--nproc-per-node 4 moe --model gpt_micro --batch 1 --check",
 	.prediction = "--model gpt2_medium --batch 4 --machine dgx-a100 "
 		      "--world-size 16 --experts 16",

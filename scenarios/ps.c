@@ -324,6 +324,7 @@ static struct workload_held held(const struct workload_job *job, int world_size)
 
 const struct workload workload_ps = {
 	.name = "ps",
+	.has_groups = true,
 	.example = "--nproc-per-node 4 ps --model mnist --servers 1 --check",
 	.prediction = "--model resnet50 --machine dgx-a100 --world-size 16 "
 		      "--servers 2",

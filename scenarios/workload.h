@@ -95,6 +95,8 @@ struct workload {
 	const char *example;    /* what stands behind lockstep run */
 	const char *prediction; /* and behind lockstep predict --workload X */
 	const char *contents;   /* what check finds right: "gradients" */
+	bool has_groups;        /* besides calls of all ranks there are others,
+				 * or messages, which may share links */
 
 	/* Returns NULL if the model can be cut so that world_size ranks do it,
 	 * else the option that stands against it; message says what was

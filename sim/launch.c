@@ -200,6 +200,14 @@ static enum dist_error refuse_fidelity(const struct dist__sim_world *world,
 	return DIST_ERR_INVALID_ARGUMENT;
 }
 
+/* Whether bytes can flow: links have no queues, and latencies and bytes add up.
+ */
+static bool can_flow(const struct dist__sim_world *world)
+{
+	return !world->platform->has_queues &&
+	       dist__engine_read_network().is_linear;
+}
+
 /* Schedules are searched, and seen again, message by message; where rank 0
  * stands for all, there is nobody to send one to. */
 static enum dist_error open_fidelity(struct dist__sim_world *world,
@@ -226,6 +234,10 @@ static enum dist_error open_fidelity(struct dist__sim_world *world,
 				 &world->fidelity, message);
 	if (error)
 		return error;
+	if (asked == DIST__FIDELITY_AUTO &&
+	    world->fidelity == DIST__FIDELITY_FLOW &&
+	    !library_has_steps(&world->profile) && !can_flow(world))
+		world->fidelity = DIST__FIDELITY_FORMULA;
 	world->tally.fidelity = world->fidelity;
 	if (scheduled && world->fidelity != DIST__FIDELITY_MESSAGE)
 		return refuse_fidelity(world,
@@ -246,20 +258,21 @@ static enum dist_error open_links(struct dist__sim_world *world,
 	bool by_transfers = world->fidelity == DIST__FIDELITY_FLOW &&
 			    !library_has_steps(&world->profile);
 
-	if (world->platform->has_queues && !by_transfers) {
+	if (by_transfers && !can_flow(world))
+		return dist__refuse(
+			message,
+			"fidelity flow: expected formula: of profile %s only "
+			"transfers are known, and on the platform bytes and "
+			"latencies do not add up",
+			world->profile.name);
+	if (world->platform->has_queues) {
 		world->queues =
 			dist__sim_queues_new(world, dist__sim_message_come);
 		return world->queues ? DIST_OK : DIST_ERR_NO_MEMORY;
 	}
 	if (world->fidelity == DIST__FIDELITY_FLOW)
 		world->flows = dist__sim_flows_new(world);
-	if (world->flows || !by_transfers)
-		return DIST_OK;
-	return dist__refuse(message,
-			    "fidelity flow: expected formula: of profile %s "
-			    "only transfers are known, and bytes and latencies "
-			    "of the platform's network do not add up",
-			    world->profile.name);
+	return by_transfers && !world->flows ? DIST_ERR_NO_MEMORY : DIST_OK;
 }
 
 static enum dist_error

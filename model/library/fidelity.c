@@ -14,7 +14,11 @@ static enum dist__fidelity choose(const struct dist__profile *profile,
 {
 	if (profile->cores > 0)
 		return DIST__FIDELITY_MESSAGE;
-	if (!library_has_steps(profile) || ranks > FLOW_RANKS)
+	if (ranks > FLOW_RANKS)
+		return DIST__FIDELITY_FORMULA;
+	if (library_has_transfers(profile))
+		return DIST__FIDELITY_FLOW;
+	if (!library_has_steps(profile))
 		return DIST__FIDELITY_FORMULA;
 	return ranks > MESSAGE_RANKS ? DIST__FIDELITY_FLOW
 				     : DIST__FIDELITY_MESSAGE;

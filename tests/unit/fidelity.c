@@ -108,6 +108,10 @@ Test(fidelity, of_transfers_there_are_flows_but_no_messages)
 
 	cr_expect_eq(chosen("nccl", 8, DIST__FIDELITY_FLOW),
 		     DIST__FIDELITY_FLOW);
+	cr_expect_eq(chosen("nccl", 8, DIST__FIDELITY_AUTO),
+		     DIST__FIDELITY_FLOW);
+	cr_expect_eq(chosen("nccl", 16385, DIST__FIDELITY_AUTO),
+		     DIST__FIDELITY_FORMULA);
 	dist__profile_init(&profile);
 	strcpy(profile.library, "nccl");
 	cr_expect_eq(library_fidelity(&profile, 8, DIST__FIDELITY_MESSAGE,
