@@ -34,7 +34,7 @@
  * Decomposing all-reduce for deep learning on heterogeneous network hierarchy",
  * IBM J. of Research and Development 63(6), 2019.
  *
- * Scratch memory: that of the phases, six words a rank, and for an all-gather
+ * Scratch memory: that of the phases, eight words a rank, and for an all-gather
  * the result in the order of the nodes.
  */
 #include <stdlib.h>
@@ -45,7 +45,7 @@
 
 struct levels {
 	const struct dist__coll *coll;
-	struct dist__nodes nodes;
+	const struct dist__nodes *nodes;
 	struct dist__team inside;
 	struct dist__team across; /* if is_across */
 	bool is_across; /* this rank's place is one that every node has */
@@ -54,9 +54,7 @@ struct levels {
 
 static void levels_close(struct levels *l)
 {
-	dist__team_release(&l->across);
-	dist__team_release(&l->inside);
-	dist__nodes_release(&l->nodes);
+	dist__nodes_close(l->nodes);
 }
 
 static enum dist_error levels_open(struct levels *l,
@@ -65,17 +63,16 @@ static enum dist_error levels_open(struct levels *l,
 	enum dist_error error;
 
 	*l = (struct levels){.coll = coll};
-	error = dist__nodes_new(coll->members, root, &l->nodes);
+	error = dist__nodes_open(coll->transport, coll->members, root,
+				 &l->nodes);
 	if (error)
 		return error;
-	l->is_across = l->nodes.place[coll->rank] < l->nodes.least;
-	l->is_first = l->nodes.place[coll->rank] == 0;
-	error = dist__team_inside(coll, &l->nodes, &l->inside);
-	if (!error && l->is_across)
-		error = dist__team_across(coll, &l->nodes, &l->across);
-	if (error)
-		levels_close(l);
-	return error;
+	l->is_across = l->nodes->place[coll->rank] < l->nodes->least;
+	l->is_first = l->nodes->place[coll->rank] == 0;
+	l->inside = dist__team_inside(coll, l->nodes);
+	if (l->is_across)
+		l->across = dist__team_across(coll, l->nodes);
+	return DIST_OK;
 }
 
 /* A phase of kind: on the whole of tensor, or the rank's own of parts. Parts to
@@ -108,11 +105,11 @@ static enum dist_error run_phase(const struct levels *l,
 static size_t *chunk_lengths(const struct levels *l)
 {
 	size_t numel = l->coll->op->tensor.numel;
-	struct dist__chunks chunks = dist__chunks_of(numel, l->nodes.least);
+	struct dist__chunks chunks = dist__chunks_of(numel, l->nodes->least);
 	size_t *lengths =
 		calloc((size_t)l->inside.members.world_size, sizeof *lengths);
 
-	for (int i = 0; lengths && i < l->nodes.least; i++)
+	for (int i = 0; lengths && i < l->nodes->least; i++)
 		lengths[i] = dist__chunks_numel(&chunks, i + 1) -
 			     dist__chunks_numel(&chunks, i);
 	return lengths;
@@ -213,7 +210,7 @@ static enum dist_error sorted_new(const struct levels *l, struct sorted *s)
 {
 	const struct dist__coll *coll = l->coll;
 	const struct dist__parts *out = &coll->op->sides->out;
-	const struct dist__nodes *nodes = &l->nodes;
+	const struct dist__nodes *nodes = l->nodes;
 	int p = coll->world_size, node = nodes->node[coll->rank];
 	size_t numel = dist__parts_before(out, p);
 	enum dist_dtype dtype = coll->op->tensor.dtype;
@@ -256,7 +253,7 @@ static void copy_out(const struct levels *l, const struct sorted *s)
 
 	for (int i = 0; data && i < coll->world_size; i++) {
 		struct dist__span to = dist__span_part(
-			coll, &coll->op->sides->out, l->nodes.sorted[i]);
+			coll, &coll->op->sides->out, l->nodes->sorted[i]);
 		struct dist__span from = {data, to.bytes};
 
 		dist__copy(to, from);

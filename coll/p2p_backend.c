@@ -405,19 +405,22 @@ enum dist_error dist__p2p_backend_new(const struct dist__place *place,
 				      struct dist_message *message)
 {
 	struct p2p_backend *b = calloc(1, sizeof *b);
-	struct dist__nodes nodes = {.count = members->world_size};
+	const struct dist__nodes *nodes = NULL;
+	int num_nodes = members->world_size;
 
 	(void)message;
-	if (!b || (members->nodes && dist__nodes_new(members, 0, &nodes))) {
+	if (!b || (members->nodes &&
+		   dist__nodes_open(place->transport, members, 0, &nodes))) {
 		free(b);
 		return DIST_ERR_NO_MEMORY;
 	}
+	if (nodes)
+		num_nodes = nodes->count;
+	dist__nodes_close(nodes);
 	b->layout = (struct dist__layout){
 		.world_size = members->world_size,
-		.num_nodes = nodes.count,
-		.in_memory =
-			nodes.count == 1 && place->transport->shares_memory};
-	dist__nodes_release(&nodes);
+		.num_nodes = num_nodes,
+		.in_memory = num_nodes == 1 && place->transport->shares_memory};
 	b->base.ops = &p2p_ops;
 	b->transport = place->transport;
 	b->members = members;

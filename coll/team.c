@@ -40,103 +40,115 @@ static void seat_ranks(struct dist__nodes *nodes,
 }
 
 /* Works out the rest from that. */
-static void sort_ranks(struct dist__nodes *nodes, int p)
+static void sort_ranks(struct dist__nodes *nodes,
+		       const struct dist__members *members)
 {
+	int p = members->world_size;
+
 	nodes->least = nodes->size[0];
 	for (int i = 1; i < nodes->count; i++) {
 		nodes->first[i] = nodes->first[i - 1] + nodes->size[i - 1];
 		if (nodes->size[i] < nodes->least)
 			nodes->least = nodes->size[i];
 	}
-	for (int rank = 0; rank < p; rank++)
-		nodes->sorted[nodes->first[nodes->node[rank]] +
-			      nodes->place[rank]] = rank;
+	for (int rank = 0; rank < p; rank++) {
+		int node = nodes->node[rank], place = nodes->place[rank];
+		int global = dist__global_rank(members, rank);
+
+		nodes->sorted[nodes->first[node] + place] = rank;
+		nodes->inside[nodes->first[node] + place] = global;
+		if (place < nodes->least)
+			nodes->across[place * nodes->count + node] = global;
+	}
 }
 
-enum dist_error dist__nodes_new(const struct dist__members *members, int root,
-				struct dist__nodes *nodes)
+static struct dist__nodes *nodes_new(const struct dist__members *members,
+				     int root)
 {
-	size_t numbers = num_numbers(members);
-	int p = members->world_size;
-	int *renumbered = calloc(numbers, sizeof(int));
+	size_t p = (size_t)members->world_size;
+	int *renumbered = calloc(num_numbers(members), sizeof(int));
+	struct dist__nodes *nodes =
+		calloc(1, sizeof *nodes + 7 * p * sizeof(int));
 
-	*nodes = (struct dist__nodes){
-		.node = calloc(5 * (size_t)p, sizeof(int))};
-	if (!renumbered || !nodes->node) {
+	if (!renumbered || !nodes) {
 		free(renumbered);
-		dist__nodes_release(nodes);
-		return DIST_ERR_NO_MEMORY;
+		free(nodes);
+		return NULL;
 	}
+	nodes->node = (int *)(nodes + 1);
 	nodes->place = nodes->node + p;
 	nodes->size = nodes->place + p;
 	nodes->first = nodes->size + p;
 	nodes->sorted = nodes->first + p;
+	nodes->inside = nodes->sorted + p;
+	nodes->across = nodes->inside + p;
 	seat_ranks(nodes, members, root, renumbered);
 	free(renumbered);
-	sort_ranks(nodes, p);
+	sort_ranks(nodes, members);
+	return nodes;
+}
+
+enum dist_error dist__nodes_open(struct dist__transport *t,
+				 const struct dist__members *members, int root,
+				 const struct dist__nodes **nodes)
+{
+	const struct dist__simulation_ops *simulation = t->ops->simulation;
+	void **shared = NULL;
+	struct dist__nodes *fresh;
+
+	if (simulation && simulation->shared)
+		shared = simulation->shared(t, members, root);
+	if (shared && *shared) {
+		*nodes = *shared;
+		return DIST_OK;
+	}
+	*nodes = fresh = nodes_new(members, root);
+	if (!fresh)
+		return DIST_ERR_NO_MEMORY;
+	fresh->is_shared = shared;
+	if (shared)
+		*shared = fresh;
 	return DIST_OK;
 }
 
-void dist__nodes_release(struct dist__nodes *nodes)
+void dist__nodes_close(const struct dist__nodes *nodes)
 {
-	free(nodes->node);
-	nodes->node = NULL;
+	if (nodes && !nodes->is_shared)
+		free((void *)nodes);
 }
 
 /* ---- teams ------------------------------------------------------------ */
 
-/* Makes a team of size ranks, of which the caller is number rank. */
-static enum dist_error team_new(const struct dist__coll *coll, int size,
-				int rank, struct dist__team *team)
+/* A team of size ranks, of which the caller is number rank. */
+static struct dist__team team_of(const struct dist__coll *coll, int size,
+				 int rank, const int *ranks)
 {
-	int *ranks = malloc((size_t)size * sizeof(int));
-
-	if (!ranks)
-		return DIST_ERR_NO_MEMORY;
-	*team = (struct dist__team){
+	return (struct dist__team){
 		.coll = coll,
 		.members = {.group_id = coll->members->group_id,
 			    .rank = rank,
 			    .world_size = size,
 			    .ranks = ranks},
-		.ranks = ranks,
 	};
-	return DIST_OK;
 }
 
-enum dist_error dist__team_inside(const struct dist__coll *coll,
-				  const struct dist__nodes *nodes,
-				  struct dist__team *team)
+struct dist__team dist__team_inside(const struct dist__coll *coll,
+				    const struct dist__nodes *nodes)
 {
-	int node = nodes->node[coll->rank], size = nodes->size[node];
-	const int *ranks = nodes->sorted + nodes->first[node];
-	enum dist_error error =
-		team_new(coll, size, nodes->place[coll->rank], team);
+	int node = nodes->node[coll->rank];
 
-	for (int i = 0; i < size && !error; i++)
-		team->ranks[i] = dist__global_rank(coll->members, ranks[i]);
-	return error;
+	return team_of(coll, nodes->size[node], nodes->place[coll->rank],
+		       nodes->inside + nodes->first[node]);
 }
 
-enum dist_error dist__team_across(const struct dist__coll *coll,
-				  const struct dist__nodes *nodes,
-				  struct dist__team *team)
+struct dist__team dist__team_across(const struct dist__coll *coll,
+				    const struct dist__nodes *nodes)
 {
 	int place = nodes->place[coll->rank];
-	enum dist_error error =
-		team_new(coll, nodes->count, nodes->node[coll->rank], team);
 
 	assert(place < nodes->least);
-	for (int i = 0; i < nodes->count && !error; i++)
-		team->ranks[i] = dist__global_rank(
-			coll->members, nodes->sorted[nodes->first[i] + place]);
-	return error;
-}
-
-void dist__team_release(struct dist__team *team)
-{
-	free(team->ranks);
-	team->ranks = NULL;
+	return team_of(coll, nodes->count, nodes->node[coll->rank],
+		       nodes->across + (size_t)place * (size_t)nodes->count);
 }
 
 enum dist_error dist__team_run(const struct dist__team *team,

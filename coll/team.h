@@ -18,34 +18,37 @@ struct dist__nodes {
 	int *size;   /* by node: its ranks */
 	int *first;  /* by node: ranks on the nodes before */
 	int *sorted; /* group ranks, node by node, in the order of places */
+	int *inside; /* global ranks, likewise */
+	int *across; /* global ranks, place by place, in the order of nodes, of
+			the places that every node has */
+	bool is_shared; /* by all ranks of a simulation */
 };
 
-/* dist__nodes_new finds out, with six words a rank of memory. Errors:
- * NO_MEMORY. */
-enum dist_error dist__nodes_new(const struct dist__members *members, int root,
-				struct dist__nodes *nodes);
-void dist__nodes_release(struct dist__nodes *nodes);
+/* dist__nodes_open finds out, with eight words a rank of memory; simulated
+ * ranks share it. Errors: NO_MEMORY. */
+enum dist_error dist__nodes_open(struct dist__transport *t,
+				 const struct dist__members *members, int root,
+				 const struct dist__nodes **nodes);
+
+/* dist__nodes_close ends the use of nodes; NULL allowed. */
+void dist__nodes_close(const struct dist__nodes *nodes);
 
 /* Some ranks of the group that coll is a collective of, the caller among
- * them. */
+ * them. Borrows the nodes. */
 struct dist__team {
 	const struct dist__coll *coll;
 	struct dist__members members;
-	int *ranks; /* the members', owned */
 };
 
 /*
  * dist__team_inside makes a team of the ranks on the caller's node, numbered by
  * place; dist__team_across one of the ranks with the caller's place on every
- * node, numbered by node, for a place that every node has. Errors: NO_MEMORY.
+ * node, numbered by node, for a place that every node has.
  */
-enum dist_error dist__team_inside(const struct dist__coll *coll,
-				  const struct dist__nodes *nodes,
-				  struct dist__team *team);
-enum dist_error dist__team_across(const struct dist__coll *coll,
-				  const struct dist__nodes *nodes,
-				  struct dist__team *team);
-void dist__team_release(struct dist__team *team);
+struct dist__team dist__team_inside(const struct dist__coll *coll,
+				    const struct dist__nodes *nodes);
+struct dist__team dist__team_across(const struct dist__coll *coll,
+				    const struct dist__nodes *nodes);
 
 /*
  * dist__team_run runs op, whose ranks are numbers of the team, as a part of the

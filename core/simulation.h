@@ -24,6 +24,12 @@ struct dist__simulation_ops {
 	void (*charge_copy)(struct dist__transport *t,
 			    const struct dist__op *op, size_t bytes);
 
+	/* Returns a place, NULL at first, for what the members' ranks have in
+	 * common under key: memory that the transport frees. NULL: no memory.
+	 */
+	void **(*shared)(struct dist__transport *t,
+			 const struct dist__members *members, int key);
+
 	/*
 	 * Returns whether a collective without data shall be this flow of the
 	 * members, rather than run message by message; the same on every rank.

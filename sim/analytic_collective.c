@@ -10,6 +10,13 @@
 #include "sim/gate.h"
 #include "sim/progress.h"
 
+/* What the ranks have in common. */
+struct shared {
+	struct shared *next;
+	int key;
+	void *memory;
+};
+
 struct dist__sim_analytic {
 	struct dist__sim_analytic *next; /* of the world's */
 	struct dist__sim_world *world;
@@ -23,6 +30,7 @@ struct dist__sim_analytic {
 	bool lost;            /* a rank has left */
 	double end_s;         /* of the last complete round */
 	struct dist__sim_round *first, *last;
+	struct shared *shared;
 
 	/* At flow, once measured: */
 	struct dist__sim_sitting sitting;
@@ -55,7 +63,13 @@ enum dist_error dist__sim_analytic_measure(struct dist__sim_analytic *meeting)
 static void meeting_free(struct dist__sim_analytic *meeting)
 {
 	struct dist__sim_round *round;
+	struct shared *shared;
 
+	while ((shared = meeting->shared)) {
+		meeting->shared = shared->next;
+		free(shared->memory);
+		free(shared);
+	}
 	while ((round = meeting->first)) {
 		meeting->first = round->next;
 		free(round->sum);
@@ -66,11 +80,19 @@ static void meeting_free(struct dist__sim_analytic *meeting)
 	free(meeting);
 }
 
+static struct dist__sim_analytic **list_of(struct dist__sim_world *world,
+					   int leader, uint32_t group)
+{
+	uint32_t number = group * 31 + (uint32_t)leader;
+
+	return &world->meetings[number % DIST__SIM_MEETINGS];
+}
+
 static struct dist__sim_analytic *
 meeting_new(const struct dist__sim_rank *rank,
 	    const struct dist__members *members)
 {
-	struct dist__sim_analytic *meeting = calloc(1, sizeof *meeting);
+	struct dist__sim_analytic *meeting = calloc(1, sizeof *meeting), **list;
 	int size = members->world_size;
 
 	if (!meeting)
@@ -88,8 +110,9 @@ meeting_new(const struct dist__sim_rank *rank,
 	meeting->size = size;
 	meeting->awaited =
 		rank->world->present < rank->world->world_size ? 1 : size;
-	meeting->next = rank->world->meetings;
-	rank->world->meetings = meeting;
+	list = list_of(rank->world, meeting->ranks[0], meeting->group);
+	meeting->next = *list;
+	*list = meeting;
 	return meeting;
 }
 
@@ -98,7 +121,8 @@ dist__sim_analytic_of(struct dist__sim_rank *rank,
 		      const struct dist__members *members)
 {
 	int leader = dist__global_rank(members, 0);
-	struct dist__sim_analytic *m = rank->world->meetings;
+	struct dist__sim_analytic *m =
+		*list_of(rank->world, leader, members->group_id);
 
 	while (m && (m->ranks[0] != leader || m->group != members->group_id ||
 		     m->joined != rank->joined))
@@ -112,10 +136,11 @@ dist__sim_analytic_of(struct dist__sim_rank *rank,
 static void wake(struct dist__sim_world *world, struct dist__sim_round *round)
 {
 	while (round->waiters) {
-		struct dist__engine_gate *gate = round->waiters->gate;
+		struct dist__sim_waiter *first = round->waiters;
 
-		round->waiters = round->waiters->next;
-		dist__sim_gate_open(world, gate);
+		round->waiters = first->next;
+		first->is_out = true;
+		dist__sim_gate_open(world, first->gate);
 	}
 }
 
@@ -369,15 +394,16 @@ static void wait_at_gate(struct dist__sim_world *world,
 			 struct dist__sim_round *round, int64_t deadline_ns)
 {
 	struct dist__sim_actor *actor = dist__engine->self();
-	struct dist__sim_waiter self = {&actor->gate, round->waiters};
+	struct dist__sim_waiter self = {&actor->gate, round->waiters, false};
 	struct dist__sim_waiter **link = &round->waiters;
 
 	round->waiters = &self;
 	dist__sim_gate_wait(world, &actor->gate, deadline_ns);
-	while (*link && *link != &self)
+	if (self.is_out)
+		return;
+	while (*link != &self)
 		link = &(*link)->next;
-	if (*link)
-		*link = self.next;
+	*link = self.next;
 }
 
 /* Until its end, which is known. */
@@ -417,6 +443,28 @@ void dist__sim_round_look(struct dist__sim_rank *rank,
 	if (round->complete)
 		rank->actor.look_s = 0;
 	(void)rank->transport.ops->test(&rank->transport, NULL);
+}
+
+/* ---- what ranks share --------------------------------------------------- */
+
+void **dist__sim_shared(struct dist__transport *t,
+			const struct dist__members *members, int key)
+{
+	struct dist__sim_analytic *meeting =
+		dist__sim_analytic_of((struct dist__sim_rank *)t, members);
+	struct shared *shared = meeting ? meeting->shared : NULL;
+
+	while (shared && shared->key != key)
+		shared = shared->next;
+	if (shared || !meeting)
+		return shared ? &shared->memory : NULL;
+	shared = calloc(1, sizeof *shared);
+	if (!shared)
+		return NULL;
+	shared->key = key;
+	shared->next = meeting->shared;
+	meeting->shared = shared;
+	return &shared->memory;
 }
 
 /* ---- what takes no time ------------------------------------------------ */
@@ -495,32 +543,40 @@ static bool has_member(const struct dist__sim_analytic *meeting, int rank)
 	return false;
 }
 
+static void abort_one(struct dist__sim_analytic *m, uint32_t joined,
+		      uint32_t group, int rank)
+{
+	if (m->group != group || m->joined != joined || !has_member(m, rank))
+		return;
+	m->lost = true;
+	each_round(m, lose_round);
+}
+
 void dist__sim_analytics_abort(const struct dist__sim_rank *rank,
 			       uint32_t group)
 {
-	struct dist__sim_analytic *m = rank->world->meetings;
-
-	for (; m; m = m->next) {
-		if (m->group != group || m->joined != rank->joined ||
-		    !has_member(m, rank->rank))
-			continue;
-		m->lost = true;
-		each_round(m, lose_round);
-	}
+	for (size_t i = 0; i < DIST__SIM_MEETINGS; i++)
+		for (struct dist__sim_analytic *m = rank->world->meetings[i]; m;
+		     m = m->next)
+			abort_one(m, rank->joined, group, rank->rank);
 }
 
 void dist__sim_analytics_end(struct dist__sim_world *world)
 {
-	for (struct dist__sim_analytic *m = world->meetings; m; m = m->next)
-		each_round(m, end_round);
+	for (size_t i = 0; i < DIST__SIM_MEETINGS; i++)
+		for (struct dist__sim_analytic *m = world->meetings[i]; m;
+		     m = m->next)
+			each_round(m, end_round);
 }
 
 void dist__sim_analytics_release(struct dist__sim_world *world)
 {
-	struct dist__sim_analytic *meeting;
+	for (size_t i = 0; i < DIST__SIM_MEETINGS; i++) {
+		struct dist__sim_analytic *meeting;
 
-	while ((meeting = world->meetings)) {
-		world->meetings = meeting->next;
-		meeting_free(meeting);
+		while ((meeting = world->meetings[i])) {
+			world->meetings[i] = meeting->next;
+			meeting_free(meeting);
+		}
 	}
 }

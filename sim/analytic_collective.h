@@ -15,6 +15,7 @@
 struct dist__sim_waiter {
 	struct dist__engine_gate *gate;
 	struct dist__sim_waiter *next;
+	bool is_out; /* of the list */
 };
 
 /* One collective. */
@@ -89,6 +90,10 @@ void dist__sim_analytics_abort(const struct dist__sim_rank *rank,
 /* dist__sim_analytics_end lets all go that wait in one: the world has ended.
  */
 void dist__sim_analytics_end(struct dist__sim_world *world);
+
+/* dist__sim_shared is shared() of core/simulation.h. */
+void **dist__sim_shared(struct dist__transport *t,
+			const struct dist__members *members, int key);
 
 /* dist__sim_hand_over is hand_over() of core/simulation.h. */
 enum dist_error dist__sim_hand_over(struct dist__transport *t,

@@ -641,6 +641,7 @@ static const struct dist__simulation_ops simulation_ops = {
 	.by_messages = dist__sim_by_messages,
 	.flow_join = dist__sim_flow_join,
 	.flow_wait = dist__sim_flow_wait,
+	.shared = dist__sim_shared,
 	.hand_over = dist__sim_hand_over,
 	.lane_over = dist__sim_lane_over,
 };

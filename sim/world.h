@@ -69,6 +69,8 @@ struct dist__sim_world_ops {
 	void (*finish)(struct dist__sim_rank *rank);
 };
 
+#define DIST__SIM_MEETINGS 256 /* lists, by who meets */
+
 struct dist__sim_world {
 	const struct dist__sim_world_ops *ops;
 	struct dist__platform *platform;
@@ -134,7 +136,7 @@ struct dist__sim_world {
 	bool *awaited;   /* by rank: the late one waits for it still */
 
 	struct dist__sim_channels channels;
-	struct dist__sim_analytic *meetings;
+	struct dist__sim_analytic *meetings[DIST__SIM_MEETINGS];
 	struct dist__sim_flows *flows;   /* NULL: message by message */
 	struct dist__sim_queues *queues; /* NULL: messages share links */
 	struct dist__sim_rank *unsettled;

@@ -103,6 +103,10 @@ bool dist__platform_can_copy(void);
  * array reach beyond them. */
 #define DIST__STACK_GUARD ((size_t)256 * 4096)
 
+/* dist__platform_drop_guards lets actors that start from now on have stacks
+ * without that, which lie in few maps of the system instead of two each. */
+void dist__platform_drop_guards(void);
+
 /*
  * dist__platform_facts returns a table of *n facts, the file's own values for
  * the head of a trace; they live as long as platform.

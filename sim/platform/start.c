@@ -10,11 +10,18 @@
  */
 #include "sim/platform/state.h"
 
+#include <limits.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <math.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 
 #include <simgrid/engine.h>
 #include <simgrid/version.h>
@@ -60,6 +67,24 @@ static void stay_here(void)
 		return;
 	CPU_SET(processor, &set);
 	(void)sched_setaffinity(0, sizeof set, &set);
+}
+
+/*
+ * SimGrid then takes stacks from calloc(). Each is to be memory of its own that
+ * nobody has touched, which the system joins with that beside it: glibc would
+ * take it from its heap once one was freed, and clear it; and of such a large
+ * map the system might give 2 MiB to each stack.
+ */
+void dist__platform_drop_guards(void)
+{
+	sg_cfg_set_int("contexts/guard-size", 0);
+#ifdef __GLIBC__
+	(void)mallopt(M_MMAP_THRESHOLD, 128 * 1024);
+	(void)mallopt(M_MMAP_MAX, INT_MAX);
+#endif
+#ifdef __linux__
+	(void)prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
+#endif
 }
 
 void dist__platform_start_engine(void)
