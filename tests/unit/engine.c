@@ -30,6 +30,7 @@ static void open_engine(void)
 					 &platform, &message),
 		     DIST_OK, "%s", message.text);
 	cr_assert(dist__platform_start(platform));
+	dist__platform_close(platform);
 }
 
 static void nothing(void *arg)
