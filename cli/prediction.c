@@ -281,14 +281,9 @@ static enum dist_error find_fidelities(struct prediction *p,
 
 	refusal->option = "fidelity";
 	for (size_t i = 0; i < request->num_world_sizes && !error; i++) {
-		enum dist__fidelity *fidelity = &p->rows[i].fidelity;
-
-		error = library_fidelity(&p->profile, request->world_sizes[i],
-					 request->fidelity, fidelity,
-					 &refusal->message);
-		if (!error && is_formula(request, &p->profile) &&
-		    *fidelity == DIST__FIDELITY_FLOW)
-			*fidelity = DIST__FIDELITY_FORMULA;
+		error = library_fidelity(
+			&p->profile, request->world_sizes[i], request->fidelity,
+			&p->rows[i].fidelity, &refusal->message);
 	}
 	return error;
 }
@@ -394,6 +389,8 @@ enum dist_error prediction_check(struct prediction *p,
 			workload_misfit(&setup->job, size, &refusal->message);
 		if (refusal->option)
 			return DIST_ERR_INVALID_ARGUMENT;
+		if (is_formula(request, &p->profile))
+			p->rows[i].fidelity = DIST__FIDELITY_FORMULA;
 		physics_judge(setup, size, &p->rows[i].physics);
 	}
 	return DIST_OK;

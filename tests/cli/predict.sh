@@ -333,4 +333,13 @@ expect_refusal 'trace' predict --platform star-8 --world-size 2,4 \
 expect_refusal 'no-such' predict --platform star-8 --world-size 2 \
 	--tsv "$scratch/no-such/tsv"
 
+# Of a machine's nodes, joined by one switch, the formula is the same, unless
+# several groups share links.
+expect 0 predict --model resnet50 --machine dgx-a100 --profile nccl \
+	--world-size 16 --no-explain
+expect_out ' formula$'
+expect 0 predict --model gpt2_medium --machine dgx-a100 --profile nccl \
+	--workload hybrid --batch 4 --tp 4 --world-size 16 --no-explain
+expect_out ' flow$'
+
 finish
