@@ -237,6 +237,8 @@ struct command_line {
 	int world_size; /* UNKNOWN: not given */
 	int passes;     /* UNKNOWN: not given */
 	const char *log;
+	const char **logs; /* it, and more */
+	size_t num_logs;
 	const char *profile;
 	int measured;
 	struct log_arguments of_log;
@@ -268,7 +270,7 @@ static const struct option options[] = {
 static const struct option from_options[] = {
 	{"from", OPTION_TEXT, AT(log), "LOG",
 	 .help = "measure nothing: fit a machine's constants to this log of "
-		 "nccl-tests or lockstep bench"},
+		 "nccl-tests or lockstep bench, and those that follow"},
 	{"profile", OPTION_TEXT, AT(profile), "LIBRARY",
 	 .help = "profile of the library in the log, a name or a file",
 	 .usual = "nccl", .list = "profiles"},
@@ -288,7 +290,7 @@ static const struct option_group groups[] = {
 const struct manual manual_calibrate = {
 	.program = "lockstep calibrate",
 	.usage = "[-o DIR] [--world-size N] [--intra shm|tcp] [--bind-to "
-		 "none|core] [--passes N]\n--from LOG --machine NAME "
+		 "none|core] [--passes N]\n--from LOG... --machine NAME "
 		 "[--transport T] [--profile LIBRARY] [-o DIR]\n--measured "
 		 "[--machine NAME] [-o DIR]",
 	.about = "Measures this machine and writes a platform and a profile "
@@ -301,7 +303,8 @@ const struct manual manual_calibrate = {
 		 "--world-size 4 --model resnet18 --flops 1e12",
 		 "lockstep calibrate --from all_reduce.log --machine "
 		 "aws-p5 --transport efa"},
-	.groups = groups};
+	.groups = groups,
+	.most_words = ANY_WORDS};
 
 /* What belongs to a log, and only there. */
 static int check(const struct command_line *line)
@@ -332,10 +335,12 @@ static int check(const struct command_line *line)
 	return DIST_EXIT_OK;
 }
 
+/* The logs are that of --from and the words. */
 static int fit_log(const char *dir, const struct command_line *line)
 {
 	const struct calibrate_log request = {
-		.log = line->log,
+		.logs = line->logs,
+		.num_logs = line->num_logs,
 		.profile = line->profile ? line->profile : "nccl",
 		.dir = dir,
 		.facts = log_arguments_facts(&line->of_log, NULL),
@@ -401,7 +406,14 @@ int command_calibrate(int argc, const char **argv)
 	struct command_line line = {.world_size = UNKNOWN, .passes = UNKNOWN};
 	int status;
 
-	return arguments_parse(&manual_calibrate, &argc, argv, &line, &status)
-		       ? calibrate(&line)
-		       : status;
+	if (!arguments_parse(&manual_calibrate, &argc, argv, &line, &status))
+		return status;
+	/* The first word is the command's: the first log takes its place. */
+	if (!line.log && argc > 1)
+		return refuse("calibrate", "%s: expected logs with --from",
+			      argv[1]);
+	line.logs = argv;
+	line.num_logs = (size_t)argc;
+	argv[0] = line.log;
+	return calibrate(&line);
 }

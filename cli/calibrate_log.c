@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "cli/calibrate_advice.h"
 #include "cli/log_arguments.h"
 #include "base/data.h"
 #include "base/refuse.h"
@@ -17,15 +18,22 @@
 
 #define PATH_SIZE 4096
 
+/* Networks of a machine, and its single node. */
+#define MOST_FITS (MACHINE_MOST_NETWORKS + 1)
+
 /* All that a fit is made of. */
 struct fit {
 	const struct calibrate_log *request;
 	struct machine machine;
 	struct dist__profile profile;
-	struct collectives table;
-	struct calibration result;
+	struct collectives *tables; /* of the logs; owned */
+	const struct collectives **all;
+	size_t num_tables;
+	struct calibration results[MOST_FITS];
+	size_t num_results;
 	double *errors; /* of the rows, in rising order */
-	size_t num_errors;
+	size_t num_errors, num_unknown;
+	struct calibrate_advice advice;
 	struct dist_message message;
 };
 
@@ -43,127 +51,241 @@ static enum dist_error load_profile(struct fit *fit)
 	return error ? error : library_check(&fit->profile, &fit->message);
 }
 
-static enum dist_error load(struct fit *fit)
+static enum dist_error load_log(struct fit *fit, const char *path)
 {
 	struct log_facts facts = fit->request->facts;
+	struct collectives *table = &fit->tables[fit->num_tables];
 	struct log_notes notes;
-	enum dist_error error = log_machine_load(&fit->request->facts,
-						 &fit->machine, &fit->message);
+	enum dist_error error;
 
-	if (!error)
-		error = load_profile(fit);
 	facts.library = fit->profile.library;
 	facts.described = &fit->machine;
+	error = collectives_load_log(table, path, &facts, &notes,
+				     &fit->message);
+	if (error)
+		return error;
+	fit->all[fit->num_tables++] = table;
+	log_notes_print("calibrate", path, &notes);
+	collectives_give_away(table);
+	return DIST_OK;
+}
+
+static enum dist_error load(struct fit *fit)
+{
+	const struct calibrate_log *request = fit->request;
+	enum dist_error error =
+		log_machine_load(&request->facts, &fit->machine, &fit->message);
+
+	fit->tables = calloc(request->num_logs, sizeof *fit->tables);
+	fit->all = calloc(request->num_logs, sizeof *fit->all);
+	if (!error && (!fit->tables || !fit->all))
+		return DIST_ERR_NO_MEMORY;
 	if (!error)
-		error = collectives_load_log(&fit->table, fit->request->log,
-					     &facts, &notes, &fit->message);
-	if (!error)
-		log_notes_print("calibrate", fit->request->log, &notes);
-	if (!error)
-		collectives_give_away(&fit->table);
+		error = load_profile(fit);
+	for (size_t i = 0; i < request->num_logs && !error; i++)
+		error = load_log(fit, request->logs[i]);
 	return error;
 }
 
 /* ---- the fit ---------------------------------------------------------- */
 
-/* What the machine knows already goes, but for what was given to it. */
-static enum dist_error fit_constants(struct fit *fit)
+/* Between the nodes of row; NULL: there is one. */
+static const char *transport_of(const struct collective_row *row)
 {
-	const struct collectives *const tables[] = {&fit->table};
-	const struct collective_row *row = &fit->table.rows[0];
+	return row->nodes > 1 ? row->transport : NULL;
+}
+
+/* What the machine knows already goes, but for what was given to it. */
+static enum dist_error fit_rows_like(struct fit *fit,
+				     const struct collective_row *row)
+{
 	const struct fit_key key = {row->machine, row->library,
-				    row->nodes > 1 ? row->transport : NULL};
+				    transport_of(row)};
 	const struct calibration *known = library_calibration_find(
 		fit->machine.calibrations, fit->machine.num_calibrations,
 		library_name(&fit->profile), key.transport);
+	struct calibration *result = &fit->results[fit->num_results];
 	time_t now = time(NULL);
 	struct tm day;
 	enum dist_error error;
 
 	if (known)
-		fit->result = *known;
-	error = fit_rows(&fit->machine, &fit->profile, &key, tables, 1,
-			 &fit->result, &fit->message);
-	if (!error && fit->result.rows == 0)
+		*result = *known;
+	error = fit_rows(&fit->machine, &fit->profile, &key, fit->all,
+			 fit->num_tables, result, &fit->message);
+	if (error || result->rows == 0)
+		return error;
+	strftime(result->date, sizeof result->date, "%Y-%m-%d",
+		 gmtime_r(&now, &day));
+	fit->num_results++;
+	return fit_keep(&fit->machine, result, &fit->message);
+}
+
+/* The fit of rows like this one; NULL: there is none yet. */
+static const struct calibration *result_of(const struct fit *fit,
+					   const struct collective_row *row)
+{
+	return library_calibration_find(fit->results, fit->num_results,
+					library_name(&fit->profile),
+					transport_of(row));
+}
+
+static enum dist_error fit_constants(struct fit *fit)
+{
+	enum dist_error error = DIST_OK;
+
+	for (size_t t = 0; t < fit->num_tables; t++)
+		for (size_t i = 0; i < fit->all[t]->tsv.num_rows && !error;
+		     i++) {
+			const struct collective_row *row =
+				&fit->all[t]->rows[i];
+
+			if (row->use == VALUE_CALIBRATION &&
+			    !result_of(fit, row) &&
+			    fit->num_results < MOST_FITS)
+				error = fit_rows_like(fit, row);
+		}
+	if (!error && fit->num_results == 0)
 		error = dist__refuse(&fit->message,
 				     "%s: expected a row that the model of %s "
 				     "can predict",
-				     fit->request->log, row->library);
-	if (!error)
-		error = fit_keep(&fit->machine, &fit->result, &fit->message);
-	strftime(fit->result.date, sizeof fit->result.date, "%Y-%m-%d",
-		 gmtime_r(&now, &day));
-	return error ? error
-		     : fit_keep(&fit->machine, &fit->result, &fit->message);
+				     fit->request->logs[0],
+				     fit->profile.library);
+	return error;
 }
 
-/* How far off the model is now, over all rows. */
-static enum dist_error measure_errors(struct fit *fit)
+/* How far off the model is now, over all rows of a table that it has a word
+ * on; what there is to say of them. */
+static enum dist_error measure_errors(struct fit *fit,
+				      const struct collectives *table)
 {
-	size_t rows = fit->table.tsv.num_rows;
-	enum dist_error error = DIST_OK;
+	size_t rows = table->tsv.num_rows, before = fit->num_errors;
+	const struct calibration *result = NULL;
+	double *errors =
+		realloc(fit->errors, (before + rows + 1) * sizeof *errors);
 
-	fit->errors = calloc(rows, sizeof *fit->errors);
-	if (!fit->errors)
+	if (!errors)
 		return DIST_ERR_NO_MEMORY;
-	for (size_t i = 0; i < rows && !error; i++) {
-		const struct collective_row *row = &fit->table.rows[i];
+	fit->errors = errors;
+	for (size_t i = 0; i < rows; i++) {
+		const struct collective_row *row = &table->rows[i];
 		const struct library_call call = call_of_row(row);
 		struct library_estimate estimate;
+		struct dist_message ignored;
 		struct fabric fabric;
 
 		if (row->use == VALUE_NEITHER)
 			continue;
-		error = machine_fabric(&fit->machine, row->transport,
-				       row->nodes, row->ranks / row->nodes,
-				       &fabric, &fit->message);
-		if (!error)
-			error = library_estimate(&fit->profile, &fabric, &call,
-						 &estimate, &fit->message);
-		if (!error)
-			fit->errors[fit->num_errors++] =
-				fabs(library_time_ns(&estimate) /
-					     (row->time_us.value * 1e3) -
-				     1);
+		if (machine_fabric(&fit->machine, row->transport, row->nodes,
+				   row->ranks / row->nodes, &fabric,
+				   &ignored) ||
+		    library_estimate(&fit->profile, &fabric, &call, &estimate,
+				     &ignored)) {
+			fit->num_unknown++;
+			continue;
+		}
+		result = result_of(fit, row);
+		errors[fit->num_errors++] =
+			fabs(library_time_ns(&estimate) /
+				     (row->time_us.value * 1e3) -
+			     1);
 	}
+	dist__sort_numbers(errors + before, fit->num_errors - before);
+	if (result)
+		calibrate_advise(&fit->advice, &fit->machine, table, result,
+				 dist__quantile(errors + before,
+						fit->num_errors - before, 0.5));
+	return DIST_OK;
+}
+
+static enum dist_error measure_all(struct fit *fit)
+{
+	enum dist_error error = DIST_OK;
+
+	for (size_t t = 0; t < fit->num_tables && !error; t++)
+		error = measure_errors(fit, fit->all[t]);
 	dist__sort_numbers(fit->errors, fit->num_errors);
 	return error;
 }
 
 /* ---- what became of it ------------------------------------------------ */
 
+static struct dist__rows constants_of(const struct calibration *result,
+				      struct dist__rows rows)
+{
+	for (size_t i = 0; i < result->num_constants; i++) {
+		const struct calibration_constant *c = &result->constants[i];
+
+		ADD_ROW(&rows, cell_text(c->name), cell_real(c->value),
+			cell_text(c->is_at_bound ? "at its bound"
+				  : c->is_given  ? "given"
+						 : "fitted"),
+			cell_text(result->transport[0] ? result->transport
+						       : "one node"));
+	}
+	return rows;
+}
+
+#define CONSTANT_COLUMNS "constant;value;note;transport|between nodes"
+
+static int print_json(const struct fit *fit, const char *path)
+{
+	struct dist__rows constants = {.columns = CONSTANT_COLUMNS};
+	json_t *advice = json_array();
+	double residual = 0;
+
+	for (size_t i = 0; i < fit->num_results; i++) {
+		constants = constants_of(&fit->results[i], constants);
+		residual = fmax(residual, fit->results[i].residual);
+	}
+	for (size_t i = 0; i < fit->advice.num; i++)
+		json_array_append_new(advice,
+				      json_string(fit->advice.lines[i]));
+	return dist__json_print(
+		json_pack("{so sf sI sf sf sI so ss}", "constants",
+			  dist__rows_json(&constants), "residual", residual,
+			  "rows", (json_int_t)fit->num_errors, "median",
+			  dist__quantile(fit->errors, fit->num_errors, 0.5),
+			  "p90",
+			  dist__quantile(fit->errors, fit->num_errors, 0.9),
+			  "left_out", (json_int_t)fit->num_unknown, "advice",
+			  advice, "machine", path),
+		stdout);
+}
+
 /* Returns 0, -1: no memory. */
 static int print(const struct fit *fit, const char *path)
 {
-	const struct calibration *result = &fit->result;
-	double median = dist__quantile(fit->errors, fit->num_errors, 0.5);
-	double p90 = dist__quantile(fit->errors, fit->num_errors, 0.9);
-	struct dist__rows constants = {.columns = "constant;value;note"};
 	enum dist__form form = fit->request->form;
+	const char *blank = form == FORM_MARKDOWN ? "\n" : "";
 	char text[256];
 	int failed = 0;
 
-	for (size_t i = 0; i < result->num_constants; i++)
-		ADD_ROW(&constants, cell_text(result->constants[i].name),
-			cell_real(result->constants[i].value),
-			cell_text(result->constants[i].is_at_bound
-					  ? "at its bound"
-				  : result->constants[i].is_given ? "given"
-								  : "fitted"));
 	if (form == FORM_JSON)
-		return dist__json_print(
-			json_pack("{so sf sI sf sf ss}", "constants",
-				  dist__rows_json(&constants), "residual",
-				  result->residual, "rows",
-				  (json_int_t)fit->num_errors, "median", median,
-				  "p90", p90, "machine", path),
-			stdout);
-	if (result->num_constants > 0)
-		failed = dist__rows_print(&constants, form, stdout);
-	dist__rows_release(&constants);
-	library_calibration_describe(result, text, sizeof text);
-	printf("%s%s; 90th percentile %.1f %%\nwrote %s\n",
-	       form == FORM_MARKDOWN ? "\n" : "", text, p90 * 100, path);
+		return print_json(fit, path);
+	for (size_t i = 0; i < fit->num_results; i++) {
+		struct dist__rows constants = constants_of(
+			&fit->results[i],
+			(struct dist__rows){.columns = CONSTANT_COLUMNS});
+
+		if (fit->results[i].num_constants > 0)
+			failed |= dist__rows_print(&constants, form, stdout);
+		dist__rows_release(&constants);
+		library_calibration_describe(&fit->results[i], text,
+					     sizeof text);
+		printf("%s%s\n%s", blank, text, blank);
+	}
+	printf("all %zu rows: median %.1f %%, 90th percentile %.1f %%\n",
+	       fit->num_errors,
+	       dist__quantile(fit->errors, fit->num_errors, 0.5) * 100,
+	       dist__quantile(fit->errors, fit->num_errors, 0.9) * 100);
+	if (fit->num_unknown)
+		printf("left out: %zu rows that the model of %s has no word "
+		       "on\n",
+		       fit->num_unknown, library_name(&fit->profile));
+	for (size_t i = 0; i < fit->advice.num; i++)
+		printf("%slook: %s\n", blank, fit->advice.lines[i]);
+	printf("%swrote %s\n", blank, path);
 	return failed;
 }
 
@@ -195,7 +317,7 @@ int calibrate_log(const struct calibrate_log *request)
 	if (!error)
 		error = fit_constants(&fit);
 	if (!error)
-		error = measure_errors(&fit);
+		error = measure_all(&fit);
 	if (!error)
 		error = write(&fit, path, sizeof path);
 	if (!error && print(&fit, path))
@@ -203,7 +325,10 @@ int calibrate_log(const struct calibrate_log *request)
 	if (error)
 		fprintf(stderr, "lockstep calibrate: %s\n", fit.message.text);
 	free(fit.errors);
-	collectives_release(&fit.table);
+	for (size_t t = 0; t < fit.num_tables; t++)
+		collectives_release(&fit.tables[t]);
+	free(fit.tables);
+	free(fit.all);
 	dist__profile_release(&fit.profile);
 	if (error)
 		return error == DIST_ERR_NO_MEMORY ? DIST_EXIT_INTERNAL

@@ -1,4 +1,4 @@
-/* calibrate_log.h - a machine's constants fitted to a log of nccl-tests or
+/* calibrate_log.h - a machine's constants fitted to logs of nccl-tests or
  * lockstep bench. */
 #ifndef LOCKSTEP_CLI_CALIBRATE_LOG_H
 #define LOCKSTEP_CLI_CALIBRATE_LOG_H
@@ -9,7 +9,8 @@
 
 /* What is asked for; texts are the caller's. */
 struct calibrate_log {
-	const char *log;
+	const char *const *logs;
+	size_t num_logs;        /* 1 or more */
 	const char *profile;    /* a name or a file: of the library */
 	const char *dir;        /* gets the machine's name.yaml; it is there */
 	struct log_facts facts; /* but for the library: the profile's */

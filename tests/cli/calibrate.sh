@@ -93,54 +93,6 @@ expect_refusal 'passes: expected without --from' calibrate --from x --machine y 
 	--passes 1
 RANK=0 WORLD_SIZE=2 expect_refusal 'a job has its own' calibrate --world-size 2
 
-# A log of nccl-tests moves the constants of a library: what a node of 8 A100
-# took by scenarios/measured/collectives/nccl-a100-40gb-1x8.tsv.
-log=$scratch/a100.log
-{
-	echo '# Collective test starting: all_reduce_perf'
-	for rank in 0 1 2 3 4 5 6 7; do
-		echo "#  Rank  $rank Group  0 Pid 1 on node1 device 0 [0x07] GPU"
-	done
-	cat <<'END'
-#  size  count  type  redop  root  time  algbw  busbw #wrong  time  algbw  busbw #wrong
-      4      1 float    sum    -1 34.73   0.00   0.00      0 35.30   0.00   0.00      0
-      8      2 float    sum    -1 34.66   0.00   0.00      0 34.84   0.00   0.00      0
-     16      4 float    sum    -1 35.00   0.00   0.00      0 35.61   0.00   0.00      0
-8589934592 2147483648 float sum -1 63965 134.29 235.01     0 63959 134.30 235.03      0
-END
-} >"$log"
-expect 0 calibrate --from "$log" --machine a100-nvswitch -o "$scratch/fit"
-expect_out '^launch_us +27.2[0-9]* +fitted'
-expect_out '^intra_share +1.0'
-expect_out '^calibrated on 20.* from 2 rows of a100.log, residual 0.0 %, of all 8 rows [0-3]'
-expect_out 'wrote .*/fit/a100-nvswitch.yaml'
-
-# What was written is the machine, which every command takes; and fits again.
-expect 0 calibrate --from "$log" --machine "$scratch/fit/a100-nvswitch.yaml" \
-	-o "$scratch/again"
-cmp "$scratch/fit/a100-nvswitch.yaml" "$scratch/again/a100-nvswitch.yaml" ||
-	fail "another fit of the same"
-expect 0 predict --machine "$scratch/fit/a100-nvswitch.yaml" --profile nccl \
-	--world-size 8 --model resnet18 --flops 1e12
-expect 0 calibrate --from "$log" --machine a100-nvswitch -o "$scratch/again" --json
-jq -e '.rows == 8 and .residual < 0.001 and (.constants[0] |
-	.constant == "launch_us" and .value > 27) and
-	(.machine | endswith("/again/a100-nvswitch.yaml"))' "$scratch/out" >/dev/null ||
-	fail "as JSON: $(jq -c . "$scratch/out")"
-
-# A table of lockstep bench is read as well; what no constants of a library can
-# explain stops at a bound, which is said, and is left as residual. (Lockstep's
-# own ring over these links takes less than NCCL does to start.)
-expect 0 bench all_reduce --backend sim --platform nvswitch-8 \
-	--nproc-per-node 8 -b 8 -e 1M -f 2
-cp "$scratch/out" "$scratch/bench.txt"
-expect 0 calibrate --from "$scratch/bench.txt" --machine a100-nvswitch \
-	--nodes 1 -o "$scratch/fit"
-expect_out '^launch_us +2 +at its bound'
-expect_out 'residual [1-9][0-9.]+ %.*the model lacks something: launch_us'
-expect 0 predict --machine "$scratch/fit/a100-nvswitch.yaml" --profile nccl \
-	--world-size 8 --model resnet18 --flops 1e12
-
 # The constants of the machines that come with Lockstep are those that the rows
 # declared for it come to.
 expect 0 calibrate --measured -o "$scratch/machines"
@@ -150,15 +102,5 @@ for file in "$scratch"/machines/*.yaml; do
 done
 expect_refusal 'expected a machine of which' calibrate --measured \
 	--machine gpu8-ib -o "$scratch/machines"
-
-# Processes that do not know of each other each list a rank 0.
-{ grep Rank "$log"; cat "$log"; } >"$scratch/twice.log"
-expect_refusal 'twice.log:10: expected the ranks of one run, not rank 0 again' \
-	calibrate --from "$scratch/twice.log" --machine a100-nvswitch \
-	-o "$scratch/none"
-{ cat "$log"; echo '# Collective test concluded: all_gather_perf'; } >"$scratch/two.log"
-expect_refusal 'two.log:15: expected rows of one collective' calibrate \
-	--from "$scratch/two.log" --machine a100-nvswitch -o "$scratch/none"
-[ ! -e "$scratch/none" ] || fail "half written"
 
 finish
