@@ -173,7 +173,7 @@ static const char *read_algorithm(struct command_line *line, int collective,
 }
 
 /* A machine is simulated, whatever else says where to run. */
-static enum dist_error open_machine(struct command_line *line,
+static enum dist_error open_machine(struct command_line *line, bool is_p2p,
 				    struct dist_message *message)
 {
 	struct machine_platform *room = &line->room;
@@ -210,7 +210,10 @@ static enum dist_error open_machine(struct command_line *line,
 					path, sizeof path, message);
 	if (!error && line->profile)
 		error = dist__profile_load(&profile, path, message);
-	if (!error)
+	if (!error && is_p2p)
+		snprintf(line->calibration, sizeof line->calibration,
+			 "none, sends and receives go by the links alone");
+	else if (!error)
 		machine_platform_calibration(room, &profile, line->ranks,
 					     line->calibration,
 					     sizeof line->calibration);
@@ -397,7 +400,7 @@ static int bench(struct command_line *line, const char *name)
 	if (found < 0)
 		return refuse("bench",
 			      "which collective? expected " SWEEP_NAMES);
-	if (open_machine(line, &message))
+	if (open_machine(line, found == SWEEP_SENDRECV, &message))
 		return refuse("bench", "%s", message.text);
 	wrong = read_algorithm(line, found, &message);
 	if (!wrong)

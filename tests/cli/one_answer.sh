@@ -65,6 +65,20 @@ expect_out '^# calibration from 8 ranks on: calibrated on .*nccl-aws-p5-1x8.*; f
 expect 0 "${step[@]}" --uncalibrated
 expect_out "^# calibration .*none, the library's profile alone"
 
+# Collectives without an algorithm obey it too; messages do not, and it is said.
+for collective in alltoall gather scatter; do
+	once=("$collective" --machine aws-p5:efa --world-size 16 -b 64M -e 64M)
+	expect 0 bench "${once[@]}"
+	cp "$scratch/out" "$scratch/with"
+	expect 0 bench "${once[@]}" --uncalibrated
+	cmp -s <(grep -v '^#' "$scratch/with") <(grep -v '^#' "$scratch/out") &&
+		fail "$collective: the same without calibration"
+done
+expect 0 bench sendrecv --machine aws-p5:efa --world-size 16 -b 64M -e 64M
+expect_out '^# Calibration +: none, sends and receives go by the links alone'
+expect 0 bench all_reduce --machine aws-p5:efa --world-size 16 -b 1M -e 1M
+cp "$scratch/out" "$scratch/with"
+
 # A platform made of the machine has what was measured there, and gives the same.
 expect 0 platform new --machine aws-p5:efa --nodes 2 -o "$scratch/p5.xml"
 expect 0 bench all_reduce --backend sim --platform "$scratch/p5.xml" \
