@@ -6,15 +6,6 @@ set -eu
 cd "$(dirname "$0")/.."
 command=$1
 
-# The data again, without a row for calibration of collectives.
-alone_data=$(mktemp -d)
-trap 'rm -rf "$alone_data"' EXIT
-cp -r scenarios/*/ "$alone_data/"
-for table in "$alone_data"/measured/collectives/*.tsv; do
-	sed 's/^calibration\t/neither\t/' "$table" >"$alone_data/table"
-	mv "$alone_data/table" "$table"
-done
-
 # summary TABLE ... - tables; median and 90th percentile of the prediction; of the
 # fit.
 summary() {
@@ -33,7 +24,7 @@ row() {
 		done
 	done
 	IFS='|' read -r tables with fit < <(summary "${names[@]}")
-	IFS='|' read -r alone without _ < <(LOCKSTEP_DATA=$alone_data summary "${names[@]}")
+	IFS='|' read -r alone without _ < <(summary --uncalibrated "${names[@]}")
 	[ "$tables" = "$alone" ] || without+=" (of $alone)"
 	[ "$tables" = 1 ] || what+=", $tables tables"
 	echo "| $what | $without | $with | $fit |"

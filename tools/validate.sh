@@ -27,8 +27,8 @@ every row, predicted against measured, and the error by size for every table, to
 A table is good when the median error is at most 10 % and nine of ten rows are within 30 %; a table that says "no" is one that
 predictions are bad at, and the columns by size say where. What no column says:
 
-- These errors are not those of a blind test. The command looks at no row that it predicts, but the profiles' constants that no source
-  states were chosen, once for all machines, by what these tables show; the comments in `scenarios/profiles/` say which. Gloo's come from
+- These errors are not those of a blind test. The command looks at no row that it predicts (but for constants that a machine's file says were
+  `given`), but the profiles' constants that no source states were chosen, once for all machines, by what these tables show; the comments in `scenarios/profiles/` say which. Gloo's come from
   the three tables that there are of gloo: what is said of them is a fit. A log of your own (`--machine`) is a blind test.
 - The first rows of a run are often cold: a call that takes three times as long as the same one a moment later is not predicted.
 - Networks shared with others, and TCP over a card made for something else, take a different time each run; one number misses most of them:
