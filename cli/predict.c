@@ -169,7 +169,6 @@ static enum dist_error inquiry_new(const struct predict_options *line,
 	*refusal = (struct prediction_refusal){.message = {"out of memory"}};
 	if (!inquiry)
 		return DIST_ERR_NO_MEMORY;
-	inquiry->request.workload = line->workload;
 	inquiry->request.setup = &inquiry->setup;
 	error = read_request(line, &inquiry->request, refusal);
 	if (!error)

@@ -269,7 +269,8 @@ static bool is_formula(const struct prediction_request *request,
 		       const struct dist__profile *profile)
 {
 	return request->machine && request->fidelity == DIST__FIDELITY_AUTO &&
-	       !library_has_steps(profile) && !request->workload->has_groups;
+	       !library_has_steps(profile) &&
+	       !request->setup->job.workload->has_groups;
 }
 
 static enum dist_error find_fidelities(struct prediction *p,

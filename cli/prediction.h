@@ -20,12 +20,11 @@
 
 /* What is asked. Strings are borrowed. */
 struct prediction_request {
-	const struct workload *workload;
-	const struct workload_setup *setup; /* whole once the GPU is known */
-	const char *platform;               /* as given; NULL: */
-	const char *machine;                /* "NAME[:TRANSPORT]" */
-	int ranks_per_node;                 /* of the machine; 0: one a GPU */
-	bool uncalibrated; /* without what the machine's file knows */
+	const struct workload_setup *setup;
+	const char *platform; /* as given; NULL: */
+	const char *machine;  /* "NAME[:TRANSPORT]" */
+	int ranks_per_node;   /* of the machine; 0: one a GPU */
+	bool uncalibrated;    /* without what the machine's file knows */
 	struct dist__link_overrides
 		overrides;            /* about links; the name is found */
 	char links[DIST__LINKS_SIZE]; /* about links, as given; "": nothing */

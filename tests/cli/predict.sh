@@ -216,10 +216,6 @@ expect 0 predict --flops 60e12 --platform star-8 --world-size 8 --dry-run
 expect_refusal 'at most 8 ranks' predict --platform star-8 --world-size 8,9 \
 	--dry-run
 
-# A library of which no messages are known takes what its formula says there.
-expect 0 predict --machine dgx-a100 --profile nccl --world-size 8 --no-explain
-expect_out ' formula$'
-
 # A machine has as many nodes as are asked for; where two stand for them all,
 # the answer is that of all of them.
 expect 0 predict --machine hgx-h100-400g --world-size 4,8,24 --json
