@@ -122,12 +122,21 @@ static struct round round_at(const struct dist__path *path, size_t i)
 
 static const char line_columns[] = "at_ms;took_ms;rank;|what;|why then";
 
+/* The link that holds up the first of its calls that is held up; NULL: none. */
+static const char *link_of(const struct stretch *s)
+{
+	for (size_t i = 0; i < s->num; i++)
+		if (s->first[i].call && s->first[i].call->link)
+			return s->first[i].call->link;
+	return NULL;
+}
+
 /* What a stretch does. */
 static void describe(const struct stretch *s, char *text, size_t size)
 {
 	const struct dist__trace_call *call = s->first->call;
 	const struct dist__leg *last = s->first + s->num - 1;
-	char number[48] = "", bytes[24] = "", by[48] = "";
+	char number[48] = "", bytes[24] = "", by[48] = "", link[64] = "";
 
 	if (s->first->kind == DIST__LEG_COMPUTE)
 		snprintf(text, size, "computes %.40s", s->first->label);
@@ -148,8 +157,10 @@ static void describe(const struct stretch *s, char *text, size_t size)
 		dist__size_text(bytes, sizeof bytes, s->bytes);
 	if (call->algorithm)
 		snprintf(by, sizeof by, " by %.40s", call->algorithm);
-	snprintf(text, size, "%.32s%s%s%s%s", call->op, number,
-		 *bytes ? ", " : "", bytes, by);
+	if (link_of(s))
+		snprintf(link, sizeof link, ", held up by %.45s", link_of(s));
+	snprintf(text, size, "%.32s%s%s%s%s%s", call->op, number,
+		 *bytes ? ", " : "", bytes, by, link);
 }
 
 /* Why it was then that it began. */
@@ -171,7 +182,7 @@ static void add_line(struct dist__rows *table, const struct stretch *s,
 		     int64_t from_ns)
 {
 	const struct dist__leg *first = s->first, *last = first + s->num - 1;
-	char what[128], why[64];
+	char what[192], why[64];
 
 	describe(s, what, sizeof what);
 	explain(first, why, sizeof why);

@@ -146,7 +146,9 @@ struct dist__op {
 
 	int source; /* receives: whose message, as group rank; or -1 */
 	const struct dist__algorithm *algorithm; /* NULL: not one of ours */
-	int64_t started_ns;                      /* the back end began it */
+	const char *link;   /* that made it take longer than links of its own
+			     * would, lives for ever; NULL: none, or not known */
+	int64_t started_ns; /* the back end began it */
 	int64_t ended_ns;
 	enum dist_error error;
 	atomic_bool done;     /* set last, with release order */

@@ -22,8 +22,10 @@
 struct dist__sim_cable {
 	double Bps;
 	bool is_shared;
-	double load;  /* messages on it at the same time */
-	double bytes; /* of the whole flow */
+	double load;     /* messages on it at the same time */
+	int calls;       /* of those that traffic.c carries, the same */
+	double shared_s; /* when one of several of these left it */
+	double bytes;    /* of the whole flow */
 
 	/* Who uses it in the flow that is looked at, as ranks + 1; 0: nobody,
 	 * -1: several. */

@@ -122,6 +122,7 @@ static enum dist_error finish(struct formula_backend *b, struct dist__op *op,
 
 		end_ns = to_ns(round->end_s);
 		op->algorithm = round->algorithm;
+		op->link = round->carriage.narrow;
 		if (start_ns > op->started_ns)
 			op->started_ns = start_ns;
 	}

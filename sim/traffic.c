@@ -33,6 +33,12 @@ struct loaded {
 	double local, remote; /* shares of a call's bytes */
 };
 
+/* Links that one flow loads, all alike. */
+struct dist__sim_parcel {
+	struct dist__sim_carriage *carriage;
+	size_t first, num; /* of the traffic's links */
+};
+
 struct dist__sim_traffic {
 	struct dist__sim_traffic *next;
 	struct dist__sim_ways *ways;
@@ -386,23 +392,79 @@ static size_t times_of(const struct dist__sim_traffic *traffic, size_t number)
 	return (size_t)fmin(MOST_TIMES, loaded->transfers);
 }
 
+static void enter(const struct dist__sim_traffic *traffic)
+{
+	for (size_t i = 0; i < traffic->num_links; i++)
+		traffic->ways->cables[traffic->links[i].cable].calls++;
+}
+
+static void leave(const struct dist__sim_traffic *traffic)
+{
+	for (size_t i = 0; i < traffic->num_links; i++) {
+		struct dist__sim_cable *cable =
+			&traffic->ways->cables[traffic->links[i].cable];
+
+		if (cable->calls-- > 1)
+			cable->shared_s = dist__engine->now_s();
+	}
+}
+
 static void end(void *arg)
 {
 	struct dist__sim_carriage *carriage = arg;
 
 	carriage->end_s = fmax(carriage->end_s, dist__engine->now_s());
+	if (carriage->traffic)
+		leave(carriage->traffic);
+	free(carriage->parcels);
 	carriage->over(carriage->arg, !carriage->failed);
+}
+
+/* Calls on a link, those that left in this instant included. */
+static int calls_on(const struct dist__sim_cable *cable)
+{
+	bool shared = cable->shared_s > 0 &&
+		      cable->shared_s + INSTANT_S >= dist__engine->now_s();
+
+	return cable->calls + shared;
+}
+
+/* The link of a parcel that is the most in demand. */
+static const char *busiest(const struct dist__sim_parcel *parcel)
+{
+	const struct dist__sim_carriage *carriage = parcel->carriage;
+	const struct dist__sim_traffic *traffic = carriage->traffic;
+	const struct loaded *busy = NULL;
+	double most_s = 0;
+
+	for (size_t i = 0; i < parcel->num; i++) {
+		const struct loaded *loaded =
+			&traffic->links[parcel->first + i];
+		double s = calls_on(&traffic->ways->cables[loaded->cable]) *
+			   bytes_on(carriage, loaded) /
+			   rate_Bps(traffic->ways, loaded);
+
+		if (!busy || s > most_s * (1 + SAME)) {
+			busy = loaded;
+			most_s = s;
+		}
+	}
+	return busy ? dist__engine->link(busy->cable).name : NULL;
 }
 
 static void end_flow(void *arg, bool well)
 {
-	struct dist__sim_carriage *carriage = arg;
+	struct dist__sim_parcel *parcel = arg;
+	struct dist__sim_carriage *carriage = parcel->carriage;
+	double early_s = carriage->end_s - dist__engine->now_s();
 
 	if (!well)
 		carriage->failed = true;
 	if (--carriage->under_way > 0)
 		return;
-	if (well && carriage->end_s - dist__engine->now_s() > INSTANT_S)
+	if (early_s < -INSTANT_S)
+		carriage->narrow = busiest(parcel);
+	if (well && early_s > INSTANT_S)
 		dist__engine->at(carriage->end_s, end, carriage);
 	else
 		end(carriage);
@@ -425,19 +487,29 @@ static void begin(void *arg)
 	uint32_t links[MOST_LINKS];
 
 	flow.links = links;
-	carriage->under_way = 1;
+	enter(traffic);
+	carriage->parcels =
+		malloc(traffic->num_links * sizeof carriage->parcels[0]);
+	if (!carriage->parcels) {
+		carriage->failed = true;
+		end(carriage);
+		return;
+	}
+	carriage->under_way = traffic->num_links;
 	for (size_t first = 0; first < traffic->num_links;) {
+		struct dist__sim_parcel *parcel = &carriage->parcels[first];
 		size_t times = times_of(traffic, first);
 		double bytes = bytes_on(carriage, &traffic->links[first]);
 
-		first += fill_flow(traffic, first, times, links,
-				   &flow.num_links);
+		*parcel = (struct dist__sim_parcel){carriage, first, 0};
+		parcel->num = fill_flow(traffic, first, times, links,
+					&flow.num_links);
+		first += parcel->num;
 		flow.bytes = (uint64_t)fmax(1, round(bytes / (double)times));
 		flow.most_Bps = (double)flow.bytes / carriage->transfer_s;
-		carriage->under_way++;
-		dist__engine->carry(&flow, end_flow, carriage);
+		carriage->under_way -= parcel->num - 1;
+		dist__engine->carry(&flow, end_flow, parcel);
 	}
-	end_flow(carriage, true);
 }
 
 void dist__sim_carry(struct dist__sim_carriage *carriage,
@@ -449,7 +521,7 @@ void dist__sim_carry(struct dist__sim_carriage *carriage,
 	carriage->over = over;
 	carriage->arg = arg;
 	carriage->end_s = begin_s + carriage->transfer_s;
-	if (carriage->traffic)
+	if (carriage->traffic && carriage->traffic->num_links > 0)
 		dist__engine->at(begin_s - latency_s(carriage), begin,
 				 carriage);
 	else

@@ -28,9 +28,11 @@ struct dist__sim_carriage {
 	double start_s;           /* until the first byte is under way */
 	double transfer_s;        /* of all bytes where nobody else is */
 	double end_s;             /* on the clock; meanwhile as if alone */
-	const char *narrow;       /* the link that sets the pace; NULL: none */
+	const char *narrow;       /* the link that makes it take longer than the
+				   * library would; NULL: none. Lives for ever */
 
-	size_t under_way; /* flows */
+	struct dist__sim_parcel *parcels; /* each a flow, some under way */
+	size_t under_way;
 	bool failed;
 	void (*over)(void *arg, bool well);
 	void *arg;

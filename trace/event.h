@@ -19,12 +19,13 @@ struct dist__splits {
 	size_t out[DIST__LISTED_RANKS];
 };
 
-/* One operation or compute span of one rank: 112 bytes. */
+/* One operation or compute span of one rank: 120 bytes. */
 struct dist__event {
 	int64_t issued_ns;
 	int64_t started_ns;
 	int64_t ended_ns;
 	const char *name; /* algorithm or NULL; the label of a compute span */
+	const char *link; /* as dist__op's */
 	const char *purpose; /* the call that it was made by; NULL: itself */
 	const char *file;    /* NULL: not known */
 	size_t numel; /* of all ranks' parts together, or of the tensor */

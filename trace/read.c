@@ -249,6 +249,7 @@ static void read_arguments(struct reader *reader, struct fields *args,
 	call->tag = (int)whole(args, "tag", INT32_MAX, -1);
 	call->algorithm =
 		dist__trace_intern(reader->trace, text(args, "algorithm"));
+	call->link = dist__trace_intern(reader->trace, text(args, "link"));
 	call->reduce_op =
 		dist__trace_intern(reader->trace, text(args, "reduce_op"));
 	call->file = dist__trace_intern(reader->trace, text(args, "file"));

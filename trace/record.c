@@ -134,6 +134,7 @@ static void keep_op(struct recording_backend *self, const struct dist__op *op)
 		.started_ns = op->started_ns,
 		.ended_ns = op->ended_ns,
 		.name = op->algorithm ? op->algorithm->name : NULL,
+		.link = op->link,
 		.purpose = op->purpose ? op->purpose->name : NULL,
 		.file = op->site.file,
 		.numel = dist__op_numel(op, self->members.world_size),

@@ -31,6 +31,7 @@ struct dist__trace_call {
 	int peer; /* global rank of the other end of a message; -1: none */
 	int tag;  /* -1: none */
 	const char *algorithm;
+	const char *link; /* that held it up; NULL: none, or not known */
 	int64_t issued_ns;
 	int64_t started_ns;
 	int64_t ended_ns;

@@ -199,6 +199,8 @@ static void set_own_args(struct object *args, const struct dist__event *event,
 
 	if (event->name)
 		set_text(args, "algorithm", event->name);
+	if (event->link)
+		set_text(args, "link", event->link);
 	if (dist__op_reduces(kind))
 		set_text(args, "reduce_op",
 			 dist_reduce_op_name(

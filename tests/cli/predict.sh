@@ -342,4 +342,27 @@ expect 0 predict --model gpt2_medium --machine dgx-a100 --profile nccl \
 	--workload hybrid --batch 4 --tp 4 --world-size 16 --no-explain
 expect_out ' flow$'
 
+# NCCL's bytes flow over the platform's links: a narrow one between switches, a
+# slow card, and a card that two groups share make a step longer, and the
+# critical path says which link it was.
+cluster=(platform new --gpu 'A100 40GB' --intra nvswitch:300GB/s)
+step=(predict --model resnet50 --batch 1 --profile nccl)
+expect 0 "${cluster[@]}" --nodes 8 --gpus 4 --inter ib:4x50G \
+	-o "$scratch/star.xml"
+expect 0 "${step[@]}" --platform "$scratch/star.xml"
+! grep -q 'held up by' "$scratch/out" || fail 'a link of its own holds a step up'
+expect 0 "${cluster[@]}" --nodes 8 --gpus 4 --inter ib:4x50G \
+	--topology fat-tree:2x4,taper=16 -o "$scratch/taper.xml"
+expect 0 "${step[@]}" --platform "$scratch/taper.xml"
+expect_out 'all_reduce .* held up by leaf[0-3].up_'
+expect 0 "${cluster[@]}" --nodes 8 --gpus 4 --inter ib:4x50G \
+	--degrade node5.nic2:0.25 -o "$scratch/slow.xml"
+expect 0 "${step[@]}" --platform "$scratch/slow.xml"
+expect_out 'all_reduce .* held up by node5.nic2_'
+expect 0 "${cluster[@]}" --nodes 4 --gpus 2 --inter ib:1x50G \
+	-o "$scratch/shared.xml"
+expect 0 predict --workload hybrid --model gpt2_medium --batch 4 --tp 2 \
+	--profile nccl --platform "$scratch/shared.xml"
+expect_out 'all_reduce .* held up by node[0-3].nic0_'
+
 finish
