@@ -18,10 +18,14 @@
 #include "cli/refuse.h"
 #include "cli/rewiring.h"
 #include "cli/tally.h"
+#include "cli/usual_profile.h"
+#include "core/fidelity.h"
 #include "lockstep/dist.h"
 #include "realbackend/launch/launcher.h"
 #include "scenarios/sweep.h"
+#include "base/data.h"
 #include "base/rows.h"
+#include "sim/platform/platform.h"
 
 /* Ranks when neither the option nor WORLD_SIZE says. */
 #define DEFAULT_RANKS 4
@@ -75,7 +79,9 @@ static const struct option bench_options[] = {
 	 .help = "by the library's profile alone, without what the machine's "
 		 "file says that it measured"},
 	{"profile", OPTION_TEXT, AT(profile), "LIBRARY",
-	 .help = "library: a name or a YAML file", .list = "profiles"},
+	 .help = "library: a name or a YAML file",
+	 .usual = "sim: nccl for NVIDIA's GPUs, else built in",
+	 .list = "profiles"},
 	{"algorithm", OPTION_TEXT, AT(algorithm), "A",
 	 .help = "algorithm instead of the profile's choice: a name, or "
 		 "all_gather=ring,..."},
@@ -225,6 +231,36 @@ static enum dist_error open_machine(struct command_line *line, bool is_p2p,
 	return error;
 }
 
+static const char *given(const char *option, const char *variable)
+{
+	const char *inherited = getenv(variable);
+
+	if (option)
+		return option;
+	return inherited && *inherited ? inherited : NULL;
+}
+
+/* The profile that is asked for, or that of the GPUs of a simulated platform;
+ * what is wrong with the platform is said when it is opened. */
+static const char *choose_profile(const struct command_line *line, int ranks)
+{
+	const char *platform = given(line->platform, "LOCKSTEP_PLATFORM");
+	enum dist__fidelity asked;
+	struct dist_message message;
+	char path[PATH_MAX], gpu[64];
+	int hosts;
+
+	if (given(line->profile, "LOCKSTEP_PROFILE") || !is_simulated(line) ||
+	    !platform || given(line->algorithm, "LOCKSTEP_ALGORITHM") ||
+	    !dist__fidelity_parse(&asked,
+				  given(line->fidelity, "LOCKSTEP_FIDELITY")) ||
+	    dist__data_find("platforms", platform, ".xml", path, sizeof path,
+			    &message) ||
+	    dist__platform_gpu(path, NULL, &hosts, NULL, gpu, &message))
+		return line->profile;
+	return usual_profile(gpu, ranks, asked);
+}
+
 static int launch(const struct command_line *line, struct sweep *sweep)
 {
 	const char *inherited = getenv("WORLD_SIZE");
@@ -233,7 +269,6 @@ static int launch(const struct command_line *line, struct sweep *sweep)
 		.world_size = line->ranks,
 		.platform = line->platform,
 		.links = *line->links ? line->links : NULL,
-		.profile = line->profile,
 		.algorithm = line->spelled_out,
 		.fidelity = line->fidelity,
 		.trace = line->trace,
@@ -246,6 +281,7 @@ static int launch(const struct command_line *line, struct sweep *sweep)
 		return DIST_EXIT_INTERNAL;
 	if (!line->ranks && !(inherited && *inherited))
 		options.world_size = DEFAULT_RANKS;
+	options.profile = choose_profile(line, options.world_size);
 	if (options.world_size > 0 && sweep->root >= options.world_size)
 		return refuse("bench",
 			      "-r: expected a rank below the number of ranks");

@@ -95,10 +95,7 @@ int machine_platform_node_ranks(const struct machine_platform *platform,
 
 const char *machine_platform_library(const struct machine_platform *platform)
 {
-	const char *gpu = platform->machine.gpu;
-
-	/* AMD's have a library of theirs. */
-	return *gpu && strncmp(gpu, "MI", 2) != 0 ? "nccl" : NULL;
+	return library_of_gpu(platform->machine.gpu);
 }
 
 static int count_nodes(const struct machine_platform *platform, int ranks)

@@ -6,6 +6,7 @@
 #include "cli/child.h"
 #include "cli/refuse.h"
 #include "cli/rewiring.h"
+#include "cli/usual_profile.h"
 #include "base/data.h"
 #include "base/progress.h"
 #include "model/library/fidelity.h"
@@ -226,14 +227,17 @@ int prediction_make(struct prediction *p, struct dist__trace *trace)
 }
 
 static enum dist_error load_profile(struct prediction *p,
+				    struct prediction_request *request,
 				    struct prediction_refusal *refusal)
 {
-	const struct prediction_request *request = p->request;
 	struct dist_message *message = &refusal->message;
 	enum dist_error error = DIST_OK;
 	char path[PATH_SIZE];
 
 	refusal->option = "profile";
+	if (!request->profile && !request->algorithm)
+		request->profile = usual_profile(
+			p->gpu, request->world_sizes[0], request->fidelity);
 	if (request->profile) {
 		error = dist__data_find("profiles", request->profile, ".yaml",
 					path, sizeof path, message);
@@ -367,11 +371,10 @@ enum dist_error prediction_open(struct prediction *p,
 	memset(p, 0, sizeof *p);
 	p->request = request;
 	dist__profile_init(&p->profile);
-	error = load_profile(p, refusal);
-	if (error)
-		return error;
 	error = request->machine ? open_machine(p, request, refusal)
 				 : open_platform(p, request, refusal);
+	if (!error)
+		error = load_profile(p, request, refusal);
 	return error ? error : find_fidelities(p, refusal);
 }
 

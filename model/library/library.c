@@ -205,3 +205,19 @@ enum dist_error library_estimate(const struct dist__profile *profile,
 		stretch(&merged, estimate);
 	return error;
 }
+
+const char *library_of_gpu(const char *gpu)
+{
+	/* How the names of NVIDIA's kinds begin: of data centres by their
+	 * architecture, then of workstations. */
+	static const char *const kinds[] = {
+		"P100", "V100", "T4",    "A10",   "A30",   "A40",
+		"A100", "A800", "L4",    "H20",   "H100",  "H200",
+		"H800", "B200", "B300",  "GH200", "GB200", "GB300",
+		"RTX",  "GTX",  "TITAN", "Tesla", "Quadro"};
+
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+		if (strncmp(gpu, kinds[i], strlen(kinds[i])) == 0)
+			return "nccl";
+	return NULL;
+}

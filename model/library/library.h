@@ -13,6 +13,13 @@
 #include "coll/algorithm.h"
 #include "model/library/fabric.h"
 
+/*
+ * library_of_gpu returns the profile of the library that GPUs of that kind are
+ * used with where nobody says which: "nccl" for NVIDIA's, NULL for others, for
+ * an unknown kind, and for none.
+ */
+const char *library_of_gpu(const char *gpu);
+
 /* One collective of a group. */
 struct library_call {
 	enum dist__op_kind op;

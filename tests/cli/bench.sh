@@ -168,6 +168,18 @@ jq -e '.lockstep.intra == "shm"' "$scratch/way.json" >/dev/null ||
 expect_way linear "${one_node[@]}" "${real[@]}" "${broadcast[@]}"
 expect_way linear "${four_nodes[@]}" --profile "$scratch/near.yaml" "${broadcast[@]}"
 
+# GPUs of a platform are used with their maker's library where nobody says
+# which.
+same_as() { # WORDS... - of bench on a platform of GPUs
+	expect 0 bench all_reduce --backend sim --platform h100-nvswitch-8 \
+		--world-size 8 -b 1M -e 1M --tsv "$scratch/$1.tsv" "${@:2}"
+}
+same_as usual
+same_as nccl --profile nccl
+same_as ring --algorithm ring
+cmp -s "$scratch/usual.tsv" "$scratch/nccl.tsv" || fail "H100: not as by NCCL"
+! cmp -s "$scratch/usual.tsv" "$scratch/ring.tsv" || fail "as by a ring"
+
 # Sizes by a step as well as by a factor.
 expect 0 bench all_reduce "${sim[@]}" -b 1K -e 10K -i 4K --tsv "$scratch/tsv"
 expect_out 'step: 4096\(bytes\)'

@@ -365,4 +365,26 @@ expect 0 predict --workload hybrid --model gpt2_medium --batch 4 --tp 2 \
 	--profile nccl --platform "$scratch/shared.xml"
 expect_out 'all_reduce .* held up by node[0-3].nic0_'
 
+# NVIDIA's GPUs are used with NCCL where nobody says which library or algorithm,
+# at every fidelity that has it; other kinds, and processors, are not.
+profile_of() { # WORDS... - the profile that predict names for them
+	expect 0 predict --model mnist --no-explain --json "$@"
+	jq -r .conditions.profile "$scratch/out"
+}
+for fidelity in auto formula flow; do
+	said=$(profile_of --machine dgx-a100 --world-size 16 --fidelity "$fidelity")
+	[[ "$said" == 'nccl '* ]] || fail "dgx-a100 at $fidelity: $said"
+	same=$(profile_of --machine dgx-a100 --world-size 16 \
+		--fidelity "$fidelity" --profile nccl)
+	[ "$said" = "$same" ] || fail "not as --profile nccl says: $same"
+done
+said=$(profile_of --machine dgx-a100 --world-size 16 --fidelity message)
+[[ "$said" != 'nccl '* ]] || fail "NCCL at message: $said"
+said=$(profile_of --platform fat-tree-ndr-16x8 --world-size 16)
+[[ "$said" == 'nccl '* ]] || fail "a platform of H100: $said"
+said=$(profile_of --machine dgx-a100 --world-size 16 --algorithm ring)
+[[ "$said" != 'nccl '* ]] || fail "--algorithm ring: $said"
+said=$(profile_of --machine lumi-g --world-size 8 --flops 60e12)
+[[ "$said" != 'nccl '* ]] || fail "MI250X: $said"
+
 finish
