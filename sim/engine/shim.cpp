@@ -130,7 +130,9 @@ class FlowZone : public simgrid::kernel::routing::NetZoneImpl
 	double latency_s_ = 0;
 };
 
-FlowZone *flow_zone; /* until the process ends, like the engine */
+/* Until the process ends, like the engine: */
+FlowZone *flow_zone;
+[[gnu::used]] struct dist__graph *built; /* nullptr: it was read */
 
 /* The outermost zone of the platform file; nullptr: none. */
 const simgrid::s4u::NetZone *outermost()
@@ -215,6 +217,7 @@ bool dist__engine_build(struct dist__graph *graph, char *text, size_t size)
 		snprintf(text, size, "%s", first_line(failure.what()).c_str());
 		return false;
 	}
+	built = graph;
 	return seal(graph->zones[0].name, text, size);
 }
 
