@@ -46,6 +46,7 @@ struct command_line {
 	const char *algorithm;
 	char *spelled_out; /* the algorithm, with its collective */
 	const char *fidelity;
+	const char *engine;
 	const char *intra;
 	const char *bind_to;
 	const char *trace;
@@ -88,6 +89,9 @@ static const struct option bench_options[] = {
 	{"fidelity", OPTION_TEXT, AT(fidelity), "auto|message|flow|formula",
 	 .help = "sim: how closely it is simulated",
 	 .usual = "auto, by the number of ranks"},
+	{"engine", OPTION_TEXT, AT(engine), "auto|own|simgrid",
+	 .help = "sim: what keeps the clock and shares the links",
+	 .usual = "own, where it knows the platform's network model"},
 	{"intra", OPTION_CHOICE, AT(intra), "shm|tcp",
 	 .help = "tcp: what ranks of one machine talk through", .usual = "shm"},
 	{"bind-to", OPTION_CHOICE, AT(bind_to), "none|core",
@@ -271,6 +275,7 @@ static int launch(const struct command_line *line, struct sweep *sweep)
 		.links = *line->links ? line->links : NULL,
 		.algorithm = line->spelled_out,
 		.fidelity = line->fidelity,
+		.engine = line->engine,
 		.trace = line->trace,
 	};
 
@@ -327,6 +332,8 @@ static void print_fidelity(const struct dist__tally *tally)
 	tally_describe(tally, text, sizeof text);
 	printf("# Fidelity             : %s%s%s\n",
 	       dist__fidelity_name(tally->fidelity), *text ? ", " : "", text);
+	if (!tally->own_engine)
+		printf("# Engine               : simgrid\n");
 }
 
 static void print_end(const struct command_line *line,
@@ -375,13 +382,14 @@ static int print_json(const struct sweep *sweep, const struct sweep_row *rows,
 	bool simulated = tally->fidelity != DIST__FIDELITY_AUTO;
 	struct dist__rows table = table_of(rows, num);
 	json_t *all = json_pack(
-		"{s:s, s:i, s:i, s:i, s:b, s:b, s:o, s:f, s:s?, s:o}",
+		"{s:s, s:i, s:i, s:i, s:b, s:b, s:o, s:f, s:s?, s:s?, s:o}",
 		"collective", sweep_name(sweep->collective), "iterations",
 		sweep->iterations, "calls_an_iteration", sweep->calls, "warmup",
 		sweep->warmup, "cold", sweep->cold, "together", sweep->together,
 		"rows", dist__rows_json(&table), "average_busbw_GBps",
 		average_busbw(rows, num), "fidelity",
 		simulated ? dist__fidelity_name(tally->fidelity) : NULL,
+		"engine", simulated ? dist__tally_engine(tally) : NULL,
 		"collectives", tally_json(tally));
 
 	return dist__json_print(all, stdout) ? DIST_EXIT_INTERNAL

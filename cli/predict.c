@@ -41,6 +41,9 @@ static const struct option options[] = {
 	{"fidelity", OPTION_CHOICE, AT(fidelity), "auto|message|flow|formula",
 	 .help = "how closely collectives are simulated",
 	 .usual = "auto, by the number of ranks"},
+	{"engine", OPTION_TEXT, AT(engine), "auto|own|simgrid",
+	 .help = "what keeps the clock and shares the links",
+	 .usual = "own, where it knows the platform's network model"},
 	{"trace", OPTION_TEXT, AT(trace), "FILE",
 	 .help = "write a trace of the step"},
 	{"no-explain", OPTION_SWITCH, AT(no_explain), NULL,
@@ -116,6 +119,7 @@ static enum dist_error read_request(const struct predict_options *line,
 	request->uncalibrated = line->uncalibrated;
 	request->profile = line->profile;
 	request->algorithm = line->algorithm;
+	request->engine = line->engine;
 	request->trace = line->trace;
 	if (!line->platform == !line->machine)
 		return dist__refuse(&refusal->message,

@@ -21,6 +21,7 @@ struct predict_options {
 	const char *algorithm;
 	const char *world_sizes;
 	const char *fidelity;
+	const char *engine;
 	const char *trace;
 	struct table_options form;
 	int dry_run;

@@ -50,6 +50,7 @@ static int simulate(const struct simulation *s, struct dist__recorder *recorder,
 		.profile = request->profile,
 		.algorithm = request->algorithm,
 		.fidelity = dist__fidelity_name(s->fidelity),
+		.engine = request->engine ? request->engine : "auto",
 		.trace = s->traced ? request->trace : NULL,
 		.timeout_ns = DIST_TIMEOUT_NEVER, /* it ends, or nothing can */
 	};

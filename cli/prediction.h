@@ -31,6 +31,7 @@ struct prediction_request {
 	const char *profile;          /* as given; NULL: built-in */
 	const char *algorithm;        /* as given; NULL: the profile's */
 	enum dist__fidelity fidelity; /* may be AUTO */
+	const char *engine;           /* as given; NULL: auto */
 	const char *trace;            /* of the last world size; NULL: none */
 	int world_sizes[PREDICTION_SIZES];
 	size_t num_world_sizes;

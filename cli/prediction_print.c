@@ -332,7 +332,8 @@ static struct dist__rows rows_of(const struct prediction *p)
 {
 	static const char columns[] =
 		"world_size;step_ms;compute_ms;communication_ms;exposed_ms;"
-		"idle_ms;efficiency;fidelity;samples_per_s|;gradient_bytes|;"
+		"idle_ms;efficiency;fidelity;engine|;samples_per_s|;"
+		"gradient_bytes|;"
 		"memory_bytes|;impossible|;calls|;buckets|;collectives|";
 	const struct workload_setup *setup = p->request->setup;
 	struct dist__rows rows = {.columns = columns};
@@ -355,6 +356,7 @@ static struct dist__rows rows_of(const struct prediction *p)
 					      ? ms(step->compute_ns) / step_ms
 					      : 1),
 			cell_text(dist__fidelity_name(row->fidelity)),
+			cell_text(dist__tally_engine(&row->tally)),
 			cell_real(step_ms > 0 ? samples / step_ms * 1e3 : 0),
 			cell_size(setup->model.numel * sizeof(float)),
 			cell_int((int64_t)row->physics.memory_bytes),

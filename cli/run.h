@@ -22,6 +22,7 @@ struct run_request {
 	const char *profile;
 	const char *algorithm;
 	const char *fidelity;
+	const char *engine;
 	const char *p2p;
 	const char *intra;
 	const char *bind_to;

@@ -56,6 +56,7 @@ int run_export(const struct run_request *request, const struct run_plan *plan)
 		{"LOCKSTEP_PROFILE", request->profile},
 		{"LOCKSTEP_ALGORITHM", request->algorithm},
 		{"LOCKSTEP_FIDELITY", request->fidelity},
+		{"LOCKSTEP_ENGINE", request->engine},
 		{"LOCKSTEP_P2P", request->p2p},
 		{"LOCKSTEP_INTRA", request->intra},
 		{"LOCKSTEP_BIND_TO", request->bind_to},

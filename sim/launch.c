@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/data.h"
 #include "base/refuse.h"
@@ -18,6 +19,7 @@
 #include "sim/choose.h"
 #include "sim/copy.h"
 #include "sim/cores.h"
+#include "sim/engine/engine.h"
 #include "sim/engine/shim.h"
 #include "sim/explore/explore.h"
 #include "sim/flow.h"
@@ -275,6 +277,32 @@ static enum dist_error open_links(struct dist__sim_world *world,
 	return by_transfers && !world->flows ? DIST_ERR_NO_MEMORY : DIST_OK;
 }
 
+/* Starts the engine that text names; NULL or "": our own if it runs the
+ * platform. */
+static enum dist_error start_engine(struct dist__sim_world *world,
+				    const char *text,
+				    struct dist_message *message)
+{
+	bool any = !text || !*text || strcmp(text, "auto") == 0;
+	bool own = any || strcmp(text, "own") == 0;
+	const char *obstacle = own ? dist__engine_obstacle(world->path) : NULL;
+
+	if (!own && strcmp(text, "simgrid") != 0)
+		return dist__refuse(message,
+				    "engine: expected " DIST__ENGINES
+				    ", not \"%.40s\"",
+				    text);
+	if (obstacle && !any)
+		return dist__refuse(message,
+				    "engine own: %s: expected %s; --engine "
+				    "simgrid runs it",
+				    world->path, obstacle);
+	own = own && !obstacle;
+	world->tally.own_engine = own;
+	return dist__platform_start(world->platform, own) ? DIST_OK
+							  : DIST_ERR_NO_MEMORY;
+}
+
 static enum dist_error
 open_platform(struct dist__sim_world *world,
 	      const struct dist_launch_options *options,
@@ -302,8 +330,8 @@ open_platform(struct dist__sim_world *world,
 		return error;
 	error = dist__platform_open(world->path, options->world_size, overrides,
 				    &world->platform, message);
-	if (!error && !dist__platform_start(world->platform))
-		error = DIST_ERR_NO_MEMORY;
+	if (!error)
+		error = start_engine(world, options->engine, message);
 	world->present = world->world_size;
 	if (!error && (dist__platform_is_any(world->platform) ||
 		       (represents && *represents)))
@@ -368,6 +396,8 @@ static void add_facts(const struct dist__sim_world *world,
 	dist__recorder_add_fact(recorder, "backend", "sim");
 	dist__recorder_add_fact(recorder, "fidelity", "%s",
 				dist__fidelity_name(world->fidelity));
+	dist__recorder_add_fact(recorder, "engine", "%s",
+				dist__tally_engine(&world->tally));
 	dist__recorder_add_fact(recorder, "platform", "%s",
 				renamed ? overrides->name : options->platform);
 	facts = dist__platform_facts(world->platform, &num);

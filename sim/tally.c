@@ -7,6 +7,11 @@ static const char *const keys[DIST__BY_NUM] = {
 	[DIST__BY_MODEL] = "network_model",
 };
 
+const char *dist__tally_engine(const struct dist__tally *tally)
+{
+	return tally->own_engine ? "own" : "simgrid";
+}
+
 struct check_simulated dist__tally_report(const struct dist__tally *tally,
 					  struct check_count why[])
 {

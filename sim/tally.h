@@ -5,10 +5,14 @@
 #ifndef LOCKSTEP_SIM_TALLY_H
 #define LOCKSTEP_SIM_TALLY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "check/simulated.h"
 #include "core/fidelity.h"
+
+/* What may be asked for: our own engine if it runs the platform. */
+#define DIST__ENGINES "auto, own or simgrid"
 
 /* Why a collective without data goes by messages where flows are wanted. */
 enum dist__by_messages {
@@ -26,12 +30,16 @@ enum dist__by_messages {
  * others among some of the ranks, those. */
 struct dist__tally {
 	enum dist__fidelity fidelity; /* AUTO: there was no simulation */
+	bool own_engine;              /* ran it; else SimGrid */
 	uint64_t flows;
 	uint64_t messages[DIST__BY_NUM]; /* with fidelity FLOW */
 };
 
 /* dist__sim_tally returns that of the last simulation. */
 const struct dist__tally *dist__sim_tally(void);
+
+/* dist__tally_engine returns the word for the engine that ran it. */
+const char *dist__tally_engine(const struct dist__tally *tally);
 
 /* dist__tally_report returns it for check/. why is the caller's, of
  * DIST__BY_NUM + 1 elements, and what is returned points there. */

@@ -88,6 +88,7 @@ int dist_launch(const struct dist_launch_options *given,
 	options.profile = string_of(options.profile, "LOCKSTEP_PROFILE");
 	options.algorithm = string_of(options.algorithm, "LOCKSTEP_ALGORITHM");
 	options.fidelity = string_of(options.fidelity, "LOCKSTEP_FIDELITY");
+	options.engine = string_of(options.engine, "LOCKSTEP_ENGINE");
 	options.p2p = string_of(options.p2p, "LOCKSTEP_P2P");
 	options.debug = string_of(options.debug, "LOCKSTEP_DEBUG");
 	options.trace = string_of(options.trace, "LOCKSTEP_TRACE");

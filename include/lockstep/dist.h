@@ -88,19 +88,22 @@ struct dist_launch_options {
 	const char *fidelity;  /* sim: "auto", "message", "flow" or "formula":
 				* how closely collectives are simulated;
 				* $LOCKSTEP_FIDELITY; auto: by their size */
-	const char *p2p;       /* sim: "rendezvous", "buffered", "eager:BYTES":
-				* when a send ends; $LOCKSTEP_P2P, the profile */
-	const char *debug;     /* "off", "info" or "detail": watch the memory
-				* of operations in flight; $LOCKSTEP_DEBUG */
-	const char *trace;     /* trace to write; $LOCKSTEP_TRACE; none */
-	const char *replay;    /* sim: a replay token, to see once more what
-				* exploring found; $LOCKSTEP_REPLAY; none */
-	const char *explore;   /* sim: run in many ways, within bounds such as
-				* "max-runs=1000,max-seconds=60,skew=64,values"
-				* (each of them may be missing), unless replay
-				* is given; $LOCKSTEP_EXPLORE; none */
-	int64_t timeout_ns;    /* $LOCKSTEP_TIMEOUT (seconds); 30 minutes */
-	bool prefix_output;    /* tcp: "[rank]: " before each line of output */
+	const char *engine;  /* sim: "auto", "own" or "simgrid": what keeps the
+			      * clock and shares the links; $LOCKSTEP_ENGINE;
+			      * auto: own if it runs the platform */
+	const char *p2p;     /* sim: "rendezvous", "buffered", "eager:BYTES":
+			      * when a send ends; $LOCKSTEP_P2P, the profile */
+	const char *debug;   /* "off", "info" or "detail": watch the memory
+			      * of operations in flight; $LOCKSTEP_DEBUG */
+	const char *trace;   /* trace to write; $LOCKSTEP_TRACE; none */
+	const char *replay;  /* sim: a replay token, to see once more what
+			      * exploring found; $LOCKSTEP_REPLAY; none */
+	const char *explore; /* sim: run in many ways, within bounds such as
+			      * "max-runs=1000,max-seconds=60,skew=64,values"
+			      * (each of them may be missing), unless replay
+			      * is given; $LOCKSTEP_EXPLORE; none */
+	int64_t timeout_ns;  /* $LOCKSTEP_TIMEOUT (seconds); 30 minutes */
+	bool prefix_output;  /* tcp: "[rank]: " before each line of output */
 };
 
 /*

@@ -3,7 +3,8 @@
  * and a clock.
  *
  * sim/ calls nothing else while it runs. SimGrid is one implementation
- * (simgrid.cpp). One engine runs in a process, and runs once.
+ * (simgrid.cpp), ours the other (own_engine.c). One engine runs in a process,
+ * and runs once.
  *
  * Time is in seconds since the start, sizes are in bytes, rates in B/s. Hosts
  * are numbers: the place in the array that dist__engine_start() got. Links are
@@ -180,8 +181,12 @@ struct dist__engine {
 extern const struct dist__engine *dist__engine;
 
 /* dist__engine_start makes the engine ready for the platform that is loaded,
- * with these hosts, which it copies. False: no memory. */
-bool dist__engine_start(const sg_host_t *hosts, size_t num);
+ * with these hosts, which it copies: our own, or SimGrid. False: no memory. */
+bool dist__engine_start(bool own, const sg_host_t *hosts, size_t num);
+
+/* dist__engine_obstacle returns what the own engine expects of a platform, read
+ * from path, and does not find in the one that is loaded; NULL: it runs it. */
+const char *dist__engine_obstacle(const char *path);
 
 /* ---- what the platform states, whatever the engine -------------------- */
 

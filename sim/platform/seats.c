@@ -236,14 +236,14 @@ const char *dist__platform_host_name(const struct dist__platform *p, int rank)
 	return sg_host_get_name(dist__platform_host(p, rank));
 }
 
-bool dist__platform_start(const struct dist__platform *p)
+bool dist__platform_start(const struct dist__platform *p, bool own)
 {
 	sg_host_t *hosts = calloc(p->num_seats, sizeof(sg_host_t));
 	bool well = hosts != NULL;
 
 	for (size_t i = 0; well && i < p->num_seats; i++)
 		hosts[i] = p->seats[i].host;
-	well = well && dist__engine_start(hosts, p->num_seats);
+	well = well && dist__engine_start(own, hosts, p->num_seats);
 	free(hosts);
 	return well;
 }

@@ -60,9 +60,9 @@ dist__platform_load(const char *path, struct dist__plain *plain, int ranks,
  * count as numbers. Negative, 0 (equal) or positive. */
 int dist__platform_compare_names(const char *a, const char *b);
 
-/* dist__platform_start makes the engine ready to run on the platform; false: no
- * memory. Its hosts are the platform's seats. */
-bool dist__platform_start(const struct dist__platform *platform);
+/* dist__platform_start makes our own engine, or SimGrid, ready to run on the
+ * platform; false: no memory. Its hosts are the platform's seats. */
+bool dist__platform_start(const struct dist__platform *platform, bool own);
 
 /* dist__platform_seat returns the number of the seat that has rank on it,
  * dist__platform_host its host, dist__platform_host_name the name of that, and

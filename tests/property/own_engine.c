@@ -402,7 +402,7 @@ static _Noreturn void run_both(const char *path, uint64_t seed, int patterns,
 		_exit(1);
 	}
 	hosts = dist__engine_hosts(&here.num_hosts);
-	(void)dist__engine_start(hosts, here.num_hosts);
+	(void)dist__engine_start(false, hosts, here.num_hosts);
 	here.network = dist__engine_read_network();
 	here.num_links = (uint32_t)dist__engine_num_links();
 	here.drawn = calloc((size_t)patterns * MOST_MOVES + 2 * DRAWN_FAULTS,

@@ -21,6 +21,22 @@ static struct {
 	int num;
 } seen;
 
+/* A test of SimGrid, and of our own engine. */
+#define BOTH(name)                                                             \
+	static void name(void);                                                \
+	Test(engine_simgrid, name)                                             \
+	{                                                                      \
+		name();                                                        \
+	}                                                                      \
+	Test(engine_own, name)                                                 \
+	{                                                                      \
+		is_own = true;                                                 \
+		name();                                                        \
+	}                                                                      \
+	static void name(void)
+
+static bool is_own;
+
 static void open_engine(void)
 {
 	struct dist__platform *platform;
@@ -29,7 +45,7 @@ static void open_engine(void)
 	cr_assert_eq(dist__platform_open("tests/support/star4.xml", 4, NULL,
 					 &platform, &message),
 		     DIST_OK, "%s", message.text);
-	cr_assert(dist__platform_start(platform));
+	cr_assert(dist__platform_start(platform, is_own));
 	dist__platform_close(platform);
 }
 
@@ -100,7 +116,7 @@ static void carry_some(void *arg)
 	carry(4, (struct dist__engine_transfer){.from = 0, .to = 2});
 }
 
-Test(engine, what_is_carried_takes_latency_and_bytes)
+BOTH(what_is_carried_takes_latency_and_bytes)
 {
 	open_engine();
 	dist__engine->spawn(0, 0, carry_some, &seen);
@@ -159,7 +175,7 @@ static void begin_ends(void (*first)(void *arg), void (*second)(void *arg))
 	run();
 }
 
-Test(engine, both_ends_end_together)
+BOTH(both_ends_end_together)
 {
 	begin_ends(receive_patiently, send_late);
 	cr_assert_eq(seen.num, 2);
@@ -186,7 +202,7 @@ static void send_and_cancel(void *arg)
 	cr_expect_null(seen.ends[1].transfer);
 }
 
-Test(engine, one_end_taken_back_fails_the_other)
+BOTH(one_end_taken_back_fails_the_other)
 {
 	begin_ends(receive_and_fail, send_and_cancel);
 	cr_assert_eq(seen.num, 1);
@@ -201,7 +217,7 @@ static void fail_all(void *arg)
 	dist__engine->fail(&seen.path, false, &seen.ends[0]);
 }
 
-Test(engine, ends_that_nobody_meets_can_fail)
+BOTH(ends_that_nobody_meets_can_fail)
 {
 	begin_ends(receive_and_fail, fail_all);
 	cr_assert_eq(seen.num, 1);
@@ -222,7 +238,7 @@ static void start_one(void *arg)
 	note(2);
 }
 
-Test(engine, what_is_started_can_be_looked_at)
+BOTH(what_is_started_can_be_looked_at)
 {
 	begin_ends(start_one, NULL);
 	expect_s(seen.end_s[2], LATENCY_S + BYTES_S);
@@ -260,7 +276,7 @@ static void open_gate(void *arg)
 	note(1);
 }
 
-Test(engine, a_gate_opens_or_the_time_is_up)
+BOTH(a_gate_opens_or_the_time_is_up)
 {
 	open_engine();
 	dist__engine->spawn(0, 0, wait_at_gate, &numbers[0]);
@@ -294,7 +310,7 @@ static void count_advance(void *arg)
 	++*(int *)arg;
 }
 
-Test(engine, the_end_of_an_instant_is_after_all_actors)
+BOTH(the_end_of_an_instant_is_after_all_actors)
 {
 	int advances = 0;
 
@@ -308,7 +324,7 @@ Test(engine, the_end_of_an_instant_is_after_all_actors)
 	expect_s(dist__engine->now_s(), 1);
 }
 
-Test(engine, links_say_what_they_are)
+BOTH(links_say_what_they_are)
 {
 	uint32_t links[2];
 	struct dist__engine_link link;

@@ -1,0 +1,80 @@
+/*
+ * own_engine.c - our own engine: which platforms it can run, and its table.
+ */
+#include "sim/engine/own_engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/input.h"
+#include "sim/engine/own_transfer.h"
+#include "sim/engine/shim.h"
+
+/* What a platform file names whose links are not for ever as they are at first,
+ * or are of a kind that is not modelled. */
+static const char *const strange[] = {
+	"state_file", "bandwidth_file", "latency_file",
+	"speed_file", "trace_connect",  "availability_file",
+	"<include",   "WIFI",           "<peer",
+};
+
+static const struct dist__engine engine = {
+	.spawn = dist__own_spawn,
+	.self = dist__own_self,
+	.sleep = dist__own_sleep,
+	.yield = dist__own_yield,
+	.now_s = dist__own_now_s,
+	.run = dist__own_run,
+	.at = dist__own_at,
+	.wait_at = dist__own_wait_at,
+	.open = dist__own_open,
+	.open_path = dist__own_open_path,
+	.post = dist__own_post,
+	.start = dist__own_start,
+	.carry = dist__own_carry,
+	.fail = dist__own_fail,
+	.wait = dist__own_wait_for,
+	.cancel = dist__own_cancel,
+	.has_ended = dist__own_has_ended,
+	.bytes_left = dist__own_bytes_left,
+	.link = dist__own_link,
+};
+
+const struct dist__engine *dist__own_engine(const sg_host_t *hosts, size_t num)
+{
+	const struct dist__engine *simgrid = dist__engine_simgrid(hosts, num);
+
+	return simgrid && dist__own_transfers_begin(simgrid) ? &engine : NULL;
+}
+
+/* ---- what it can run ------------------------------------------------------
+ */
+
+/* Whether the file names what may be strange, if only in a comment. */
+static bool is_strange(const char *path)
+{
+	bool found = false;
+	size_t len;
+	char *text;
+
+	if (dist__input_read(path, &text, &len))
+		return true;
+	for (size_t i = 0; i < sizeof strange / sizeof *strange && !found; i++)
+		found = strstr(text, strange[i]) != NULL;
+	free(text);
+	return found;
+}
+
+const char *dist__engine_obstacle(const char *path)
+{
+	if (!dist__engine_read_network().is_linear)
+		return "network model CM02 or LV08 with network/TCP-gamma 0, "
+		       "network/weight-S 0 and factors that are numbers";
+	if (!dist__engine_is_default("network/optim") ||
+	    !dist__engine_is_default("network/solver"))
+		return "network/optim and network/solver left as they are";
+	if (is_strange(path))
+		return "a platform file without profiles, <include>, <peer> "
+		       "and Wi-Fi";
+	return NULL;
+}
