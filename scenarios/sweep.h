@@ -81,8 +81,8 @@ int sweep_rank(void *arg);
 	"alltoall, "                                                           \
 	"gather, scatter or sendrecv"
 
-/* sweep_find returns the collective named name, with or without underscores, -1
- * if there is none. */
+/* sweep_find returns the collective named name, with or without underscores and
+ * nccl-tests' "_perf", -1 if there is none. */
 int sweep_find(const char *name);
 
 /* sweep_name returns "all_reduce" and so on, as nccl-tests has it. */

@@ -57,6 +57,10 @@ expect 0 bench all_reduce --backend tcp --nproc-per-node 2 -b 1K -e 1K --json
 jq -e '.fidelity == null and .collectives == null' "$scratch/out" >/dev/null ||
 	fail "a fidelity of what was measured"
 
+# nccl-tests' names and ranks.
+expect 0 bench all_reduce_perf "${sim[@]}" -b 1K -e 1K -g 3
+expect_out '^# collective: all_reduce ranks: 3 '
+
 # nccl-tests' columns, in its order.
 expect 0 bench all_reduce "${sim[@]}" -b 1K -e 1K --tsv "$scratch/tsv"
 expect_out '^# +size +count +type +redop +root +time +algbw +busbw +#wrong'
