@@ -10,6 +10,23 @@ static bool has_timetable(const struct dist__op *op)
 		!sides->out.splits);
 }
 
+/* Whether the timetable is one for so many ranks, and such parts. */
+static bool suits(const struct dist__flow_ops *ops,
+		  const struct dist__coll *coll)
+{
+	const struct dist__sides *sides = dist__op_sides(coll->op);
+	const struct dist__parts *parts =
+		sides->in.count ? &sides->in : &sides->out;
+	int p = coll->world_size;
+
+	if (!ops || !ops->halves)
+		return ops;
+	for (int i = 1; i < parts->count; i++)
+		if (dist__part(parts, i).numel != dist__part(parts, 0).numel)
+			return false;
+	return (p & (p - 1)) == 0;
+}
+
 static size_t numel_of(const struct dist__coll *coll)
 {
 	const struct dist__sides *sides = dist__op_sides(coll->op);
@@ -39,7 +56,10 @@ bool dist__flow_of(const struct dist__coll *coll,
 	if (!is_candidate(coll))
 		return false;
 	*seat = (struct dist__flow_seat){
-		.flow = {.ops = has_timetable(op) ? algorithm->flow : NULL,
+		.flow = {.ops = has_timetable(op) &&
+						suits(algorithm->flow, coll)
+					? algorithm->flow
+					: NULL,
 			 .world_size = coll->world_size,
 			 .root = op->peer,
 			 .numel = numel_of(coll),
@@ -62,7 +82,7 @@ bool dist__flow_run(const struct dist__coll *coll,
 
 	if (!dist__flow_of(coll, algorithm, &seat)) {
 		if (is_candidate(coll) && !algorithm->in_teams)
-			t->ops->simulation->by_messages(t, &seat.flow,
+			t->ops->simulation->by_messages(t, coll->op, &seat.flow,
 							coll->members);
 		return false;
 	}

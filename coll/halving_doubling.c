@@ -158,6 +158,78 @@ static enum dist_error run_all_gather(const struct dist__coll *coll)
 	return error;
 }
 
+/* ---- as flows --------------------------------------------------------- */
+
+/* Of ranks that are a power of two: no folding. With the rank that differs by
+ * size; what goes is the block of one of the two. */
+static struct dist__hop hop_across(const struct dist__flow *flow, int rank,
+				   int size, int of_block, bool reduced)
+{
+	struct dist__chunks chunks =
+		dist__chunks_of(flow->numel, flow->world_size);
+	int from = of_block & ~(size - 1);
+
+	return (struct dist__hop){
+		.to = rank ^ size,
+		.bytes = (dist__chunks_numel(&chunks, from + size) -
+			  dist__chunks_numel(&chunks, from)) *
+			 flow->element_bytes,
+		.reduced = reduced,
+	};
+}
+
+static struct dist__hop halve(const struct dist__flow *flow, int rank, int step)
+{
+	int size = flow->world_size >> (step + 1);
+
+	return hop_across(flow, rank, size, rank ^ size, true);
+}
+
+static struct dist__hop twofold(const struct dist__flow *flow, int rank,
+				int step)
+{
+	return hop_across(flow, rank, 1 << step, rank, false);
+}
+
+static struct dist__hop halve_and_double(const struct dist__flow *flow,
+					 int rank, int step)
+{
+	int half = flow->steps / 2;
+
+	return step < half ? halve(flow, rank, step)
+			   : twofold(flow, rank, step - half);
+}
+
+static enum dist_error open_half(struct dist__flow *flow)
+{
+	flow->steps = dist__log2_ceil(flow->world_size);
+	return DIST_OK;
+}
+
+static enum dist_error open_both(struct dist__flow *flow)
+{
+	flow->steps = 2 * dist__log2_ceil(flow->world_size);
+	return DIST_OK;
+}
+
+/* No step is like another. */
+static int like(const struct dist__flow *flow, int step)
+{
+	(void)flow;
+	return step;
+}
+
+static const struct dist__flow_ops all_reduce_flow = {.halves = true,
+						      .open = open_both,
+						      .hop = halve_and_double,
+						      .like = like};
+static const struct dist__flow_ops reduce_scatter_flow = {
+	.halves = true, .open = open_half, .hop = halve, .like = like};
+static const struct dist__flow_ops all_gather_flow = {
+	.halves = true, .open = open_half, .hop = twofold, .like = like};
+
+/* ---- what they cost --------------------------------------------------- */
+
 /* When number has all chunks of its block of size. */
 static double gathered_ns(const struct dist__halving_model *m, int number,
 			  int size)
@@ -234,6 +306,7 @@ const struct dist__algorithm dist__halving_doubling_all_reduce = {
 	.formula = "2 log2 p alpha + 2(p-1)/p n beta + (p-1)/p n gamma",
 	.run = run_all_reduce,
 	.cost_ns = cost_all_reduce_ns,
+	.flow = &all_reduce_flow,
 };
 
 const struct dist__algorithm dist__halving_reduce_scatter = {
@@ -243,6 +316,7 @@ const struct dist__algorithm dist__halving_reduce_scatter = {
 	.formula = "log2 p alpha + (p-1)/p n (beta + gamma)",
 	.run = run_reduce_scatter,
 	.cost_ns = cost_reduce_scatter_ns,
+	.flow = &reduce_scatter_flow,
 };
 
 const struct dist__algorithm dist__doubling_all_gather = {
@@ -252,4 +326,5 @@ const struct dist__algorithm dist__doubling_all_gather = {
 	.formula = "log2 p alpha + (p-1)/p n beta",
 	.run = run_all_gather,
 	.cost_ns = cost_all_gather_ns,
+	.flow = &all_gather_flow,
 };

@@ -25,6 +25,9 @@ struct dist__hop {
 /* Of an algorithm. All is known of a flow but steps and timetable before open,
  * which is called once for all ranks. */
 struct dist__flow_ops {
+	/* Only for ranks that are a power of two, and parts of one length. */
+	bool halves;
+
 	/* Sets steps, and timetable if it needs one. Errors: NO_MEMORY;
 	 * UNAVAILABLE (a rank may be through before others come). */
 	enum dist_error (*open)(struct dist__flow *flow);

@@ -39,10 +39,11 @@ struct dist__simulation_ops {
 			 const struct dist__flow *flow,
 			 const struct dist__members *members);
 
-	/* Notes that the calling rank is about to run a collective without
-	 * data message by message: this flow of the members, or one without a
+	/* Notes that the calling rank is about to run op, a collective without
+	 * data, message by message: this flow of the members, or one without a
 	 * timetable (flow->ops NULL). Any thread. */
 	void (*by_messages)(struct dist__transport *t,
+			    const struct dist__op *op,
 			    const struct dist__flow *flow,
 			    const struct dist__members *members);
 

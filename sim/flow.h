@@ -147,7 +147,7 @@ void dist__sim_flows_free(struct dist__sim_flows *flows);
 bool dist__sim_has_flow(struct dist__transport *t,
 			const struct dist__flow *flow,
 			const struct dist__members *members);
-void dist__sim_by_messages(struct dist__transport *t,
+void dist__sim_by_messages(struct dist__transport *t, const struct dist__op *op,
 			   const struct dist__flow *flow,
 			   const struct dist__members *members);
 enum dist_error dist__sim_flow_join(struct dist__transport *t,

@@ -170,6 +170,8 @@ double dist__sim_way_Bps(const struct dist__sim_ways *ways,
 void dist__sim_way_carry(struct dist__sim_ways *ways,
 			 const struct dist__sim_way *way, double bytes)
 {
+	if (bytes <= 0)
+		return;
 	for (size_t i = 0; i < way->count; i++) {
 		uint32_t number = way->cables[i];
 

@@ -75,12 +75,13 @@ struct dist__sim_world {
 	const struct dist__sim_world_ops *ops;
 	struct dist__platform *platform;
 	struct dist__profile profile;
-	enum dist__fidelity fidelity; /* never AUTO */
-	struct dist__tally tally;     /* so far */
-	double call_s;                /* of a call */
-	double overhead_s;            /* of a send */
-	double receive_s;             /* of a receive */
-	double wait_s;                /* of a wait */
+	enum dist__fidelity fidelity;  /* never AUTO */
+	struct dist__tally tally;      /* so far */
+	uint32_t warned[DIST__BY_NUM]; /* of which kinds of op, a bit each */
+	double call_s;                 /* of a call */
+	double overhead_s;             /* of a send */
+	double receive_s;              /* of a receive */
+	double wait_s;                 /* of a wait */
 	double reduce_s_per_byte, copy_s_per_byte;
 	double *cores_free_s; /* of each core, when; NULL: a core each */
 	struct dist__recorder *recorder;

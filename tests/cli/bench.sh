@@ -297,4 +297,17 @@ expect_refusal '-r' bench broadcast "${sim[@]}" -r 4
 expect_refusal 'nproc' bench all_reduce --nproc-per-node -1
 expect_refusal 'platform' bench all_reduce --backend sim
 
+# What many messages cost is said before they are simulated.
+expect 0 platform new --nodes 128 --gpus 8 --intra nvswitch:300GB/s \
+	--inter ib:8x200G --topology fat-tree:32x4,taper=2 -o "$scratch/wide.xml"
+[ "${SANITIZED:-}" = yes ] || (
+	ulimit -t 4
+	exec "$LOCKSTEP" bench alltoall --backend sim --fidelity flow -b 1M -e 1M \
+		--platform "$scratch/wide.xml" --world-size 1024 \
+		--algorithm pairwise >"$scratch/out" 2>"$scratch/err"
+)
+[ "${SANITIZED:-}" = yes ] ||
+	grep -q '^lockstep: all_to_all of 1024 ranks goes message by message, .*: its own messages share links; about 1e+06 messages, 6.3 s' \
+	"$scratch/err" || fail "no word of the cost: $(cat "$scratch/err")"
+
 finish
