@@ -20,11 +20,15 @@ struct command_line {
 	struct log_arguments log;
 	int calibrate;
 	int uncalibrated;
+	int blind;
 };
 
 #define AT(field) offsetof(struct command_line, field)
 
 static const struct option options[] = {
+	{"blind", OPTION_SWITCH, AT(blind), NULL,
+	 .help = "also predict each table with all constants fitted again "
+		 "without its machine, and without its kind of network"},
 	{"calibrate", OPTION_SWITCH, AT(calibrate), NULL,
 	 .help = "take the log's own third smallest and largest size for "
 		 "calibration"},
@@ -115,6 +119,9 @@ static int check_log(const struct command_line *line, size_t names)
 		return refuse("validate",
 			      "--transport, --collective, --nodes, --ranks and "
 			      "--calibrate: expected with --machine, of a log");
+	if (line->blind && line->calibrate)
+		return refuse("validate",
+			      "--blind and --calibrate: expected one of them");
 	if (line->log.machine && names == 0)
 		return refuse("validate",
 			      "--machine: expected a log of nccl-tests");
@@ -142,6 +149,7 @@ int command_validate(int argc, const char **argv)
 	request.num = (size_t)argc - 1;
 	request.facts = log_arguments_facts(&line.log, "nccl");
 	request.calibrate = line.calibrate;
+	request.blind = line.blind;
 	request.constants = line.uncalibrated ? CALIBRATED_NONE
 			    : line.calibrate  ? CALIBRATED_ROWS
 					      : CALIBRATED_STORED;

@@ -16,6 +16,9 @@
 
 #define VALIDATE_NAME 64
 
+/* What is left out of all constants: a table's machine; and its fabric. */
+#define VALIDATE_BLIND 2
+
 /* A table of collectives or of steps. Those that nobody asked for are there for
  * their calibration rows. */
 struct validate_table {
@@ -23,13 +26,15 @@ struct validate_table {
 	bool wanted;
 	bool is_steps;
 
-	struct collectives collectives; /* of what it is, and empty */
-	struct outcome outcome;         /* where it is not wanted */
+	struct collectives collectives;       /* of what it is, and empty */
+	struct outcome outcome;               /* where it is not wanted */
+	struct outcome blind[VALIDATE_BLIND]; /* and where nothing is left */
 	struct steps steps;
 	struct step_outcome step_outcome;
 
 	/* How far off: by size, of the two-parameter fit, by schedule. */
 	struct accuracy ranges[ACCURACY_RANGES], fit;
+	struct accuracy blind_errors[VALIDATE_BLIND];
 	struct accuracy schedules[STREAM_SCHEDULES];
 };
 
@@ -39,6 +44,7 @@ struct validate_request {
 	size_t num;
 	struct log_facts facts;
 	bool calibrate; /* from the logs themselves */
+	bool blind;     /* too */
 	enum calibrated_constants constants;
 };
 
@@ -48,6 +54,8 @@ struct validate {
 	const struct collectives **calibration; /* of all tables; owned */
 	struct calibrated_models models;
 	struct machine machine; /* of the logs, if there are */
+	bool is_blind;          /* these too: */
+	struct calibrated_models blind[VALIDATE_BLIND];
 };
 
 /*
@@ -71,6 +79,8 @@ struct validate_summary {
 	 * that of the tables, worst the worst median of one. */
 	struct accuracy ranges[ACCURACY_RANGES];
 	struct accuracy fit; /* the same of the two-parameter fit */
+	struct accuracy blind[VALIDATE_BLIND];
+	size_t blind_good; /* tables without their machine */
 
 	double worst_steps; /* median of a schedule of a table of steps */
 };
@@ -78,6 +88,12 @@ struct validate_summary {
 /* validate_summarize fills *summary. Returns 0, or -1: no memory. */
 int validate_summarize(const struct validate *validate,
 		       struct validate_summary *summary);
+
+/* validate_constants returns the constants of libraries that were fitted: what
+ * was thought of them before, what the profile has, what all tables come to,
+ * and the range of that without one machine at a time. No row unless
+ * is_blind. */
+struct dist__rows validate_constants(const struct validate *validate);
 
 /* validate_goal returns how far off a step of that schedule may be, by median:
  * 0.07, or 0.12 where communication hides behind computing. */

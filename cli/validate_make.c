@@ -154,6 +154,9 @@ static enum dist_error sum_up(struct validate_table *table)
 	for (int r = 0; r < ACCURACY_RANGES; r++)
 		table->ranges[r] = outcome_accuracy(
 			&table->outcome, (enum accuracy_range)r, scratch);
+	for (int b = 0; b < VALIDATE_BLIND; b++)
+		table->blind_errors[b] = outcome_accuracy(
+			&table->blind[b], ACCURACY_ALL, scratch);
 	table->fit =
 		outcome_fit_accuracy(&table->outcome, ACCURACY_ALL, scratch);
 	for (int s = 0; s < STREAM_SCHEDULES; s++)
@@ -176,6 +179,11 @@ static enum dist_error predict(struct validate *validate,
 	else
 		error = outcome_make(&table->outcome, &table->collectives,
 				     &validate->models);
+	for (int b = 0; !error && b < VALIDATE_BLIND && validate->is_blind &&
+			!table->is_steps;
+	     b++)
+		error = outcome_make(&table->blind[b], &table->collectives,
+				     &validate->blind[b]);
 	return error ? error : sum_up(table);
 }
 
@@ -195,6 +203,11 @@ static int predict_all(struct validate *validate,
 				&validate->tables[i].collectives;
 	calibrated_models_init(&validate->models, validate->calibration, num,
 			       constants);
+	for (int b = 0; b < VALIDATE_BLIND; b++)
+		calibrated_models_init(&validate->blind[b],
+				       validate->calibration, num,
+				       b == 0 ? CALIBRATED_WITHOUT_MACHINE
+					      : CALIBRATED_WITHOUT_FABRIC);
 	for (size_t i = 0; i < validate->num; i++)
 		if (predict(validate, &validate->tables[i]))
 			return out_of_memory("validate");
@@ -221,7 +234,7 @@ int validate_make(struct validate *validate,
 	struct dist__progress progress;
 	int status = DIST_EXIT_OK;
 
-	*validate = (struct validate){.num = 0};
+	*validate = (struct validate){.is_blind = request->blind};
 	dist__progress_begin(&progress, "predicting what was measured", 0, 0);
 	if (request->facts.machine)
 		status = read_machine(validate, &request->facts);
@@ -244,11 +257,15 @@ void validate_release(struct validate *validate)
 		struct validate_table *table = &validate->tables[i];
 
 		outcome_release(&table->outcome);
+		for (int b = 0; b < VALIDATE_BLIND; b++)
+			outcome_release(&table->blind[b]);
 		collectives_release(&table->collectives);
 		step_outcome_release(&table->step_outcome);
 		steps_release(&table->steps);
 	}
 	calibrated_models_release(&validate->models);
+	for (int b = 0; b < VALIDATE_BLIND; b++)
+		calibrated_models_release(&validate->blind[b]);
 	free(validate->calibration);
 	free(validate->tables);
 	*validate = (struct validate){.num = 0};

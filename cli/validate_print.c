@@ -25,6 +25,13 @@ static struct dist__cell good(const struct accuracy *all)
 						 : "no");
 }
 
+static struct dist__cell good_blind(const struct accuracy *all)
+{
+	return cell_text(!all->num                     ? NULL
+			 : accuracy_is_good_blind(all) ? "yes"
+						       : "no");
+}
+
 /* For people a table of which no row could be predicted is left out. */
 static struct dist__rows errors_of(const struct validate *validate,
 				   bool with_empty)
@@ -34,7 +41,15 @@ static struct dist__rows errors_of(const struct validate *validate,
 		"median_to_32KiB|to 32 KiB;median_to_64MiB|to 64 MiB;"
 		"median_above|above;fit_median|fit median %;fit_p90|fit p90 %;"
 		"good;choices|;left_out|";
-	struct dist__rows table = {.columns = columns};
+	static const char blind_columns[] =
+		"name|table;" ACCURACY_COLUMNS
+		"blind_median|blind median %;blind_p90|blind p90 %;"
+		"no_fabric_median|no fabric median %;no_fabric_p90|no fabric "
+		"p90 %;"
+		"fit_median|fit median %;fit_p90|fit p90 %;"
+		"good|blind good";
+	struct dist__rows table = {.columns = validate->is_blind ? blind_columns
+								 : columns};
 	char choices[512];
 
 	for (size_t i = 0; i < validate->num; i++) {
@@ -44,6 +59,19 @@ static struct dist__rows errors_of(const struct validate *validate,
 		if (of->outcome.num == 0 &&
 		    !(with_empty && of->wanted && !of->is_steps))
 			continue;
+		if (validate->is_blind) {
+			const struct accuracy *blind = of->blind_errors;
+
+			ADD_ROW(&table, cell_text(of->name),
+				CELLS_OF_ACCURACY(&in[ACCURACY_ALL]),
+				percent(&blind[0], blind[0].median),
+				percent(&blind[0], blind[0].p90),
+				percent(&blind[1], blind[1].median),
+				percent(&blind[1], blind[1].p90),
+				percent(fit, fit->median),
+				percent(fit, fit->p90), good_blind(&blind[0]));
+			continue;
+		}
 		outcome_choices(&of->outcome, choices, sizeof choices);
 		ADD_ROW(&table, cell_text(of->name),
 			CELLS_OF_ACCURACY(&in[ACCURACY_ALL]),
@@ -247,16 +275,39 @@ static void print_summary(const struct validate_summary *summary, FILE *out)
 		100 * summary->fit.median, 100 * summary->fit.p90);
 }
 
+static void print_blind(const struct validate *validate,
+			const struct validate_summary *summary, FILE *out)
+{
+	const struct accuracy *machine = &summary->blind[0];
+	const struct accuracy *fabric = &summary->blind[1];
+
+	if (!validate->is_blind || !machine->num)
+		return;
+	fprintf(out,
+		"Blind, each table's machine left out of every constant: "
+		"median %.1f %%, p90 %.1f %%; %zu of %zu tables hold %g %% and "
+		"%g %%. Its kind of network left out too: median %.1f %%, p90 "
+		"%.1f %%.\n",
+		100 * machine->median, 100 * machine->p90, summary->blind_good,
+		machine->num, 100 * ACCURACY_BLIND_MEDIAN,
+		100 * ACCURACY_BLIND_P90, 100 * fabric->median,
+		100 * fabric->p90);
+}
+
 static json_t *summary_json(const struct validate_summary *summary,
 			    const struct steps_summary *sum)
 {
 	const struct accuracy *all = &summary->ranges[ACCURACY_ALL];
+	const struct accuracy *blind = summary->blind;
 
 	return json_pack(
-		"{sI sI sf sf sf sf sI sI sI sI}", "tables",
+		"{sI sI sf sf sf sf sI sf sf sf sf sI sI sI sI}", "tables",
 		(json_int_t)summary->tables, "good", (json_int_t)summary->good,
 		"median", all->median, "p90", all->p90, "fit_median",
-		summary->fit.median, "fit_p90", summary->fit.p90, "schedules",
+		summary->fit.median, "fit_p90", summary->fit.p90, "blind_good",
+		(json_int_t)summary->blind_good, "blind_median",
+		blind[0].median, "blind_p90", blind[0].p90, "no_fabric_median",
+		blind[1].median, "no_fabric_p90", blind[1].p90, "schedules",
 		(json_int_t)sum->parts, "good_schedules", (json_int_t)sum->good,
 		"pairs", (json_int_t)sum->order.pairs, "pairs_right",
 		(json_int_t)sum->order.right);
@@ -271,6 +322,7 @@ int validate_print(const struct validate *validate,
 	struct dist__rows steps = {
 		.columns = "name|steps;schedule;" ACCURACY_COLUMNS
 			   "bound|bound %;good"};
+	struct dist__rows constants = validate_constants(validate);
 	struct steps_summary sum = {.parts = 0};
 	int failed;
 
@@ -278,10 +330,11 @@ int validate_print(const struct validate *validate,
 		add_steps(&steps, &validate->tables[i], &sum);
 	if (form == FORM_JSON)
 		return dist__json_print(
-			json_pack("{so so so so}", "tables",
+			json_pack("{so so so so so}", "tables",
 				  dist__rows_json(&errors), "crossovers",
 				  dist__rows_json(&crossovers), "steps",
-				  dist__rows_json(&steps), "summary",
+				  dist__rows_json(&steps), "constants",
+				  dist__rows_json(&constants), "summary",
 				  summary_json(summary, &sum)),
 			out);
 	failed = errors.num_rows > 0 && dist__rows_print(&errors, form, out);
@@ -290,9 +343,13 @@ int validate_print(const struct validate *validate,
 		&crossovers,
 		"From which size on the ring beats the tree:", form, out);
 	failed |= dist__rows_section(&steps, "", form, out);
+	failed |= dist__rows_section(
+		&constants, "Constants that no source states, fitted:", form,
+		out);
 	print_steps_summary(&sum, out);
 	print_lists(validate, form == FORM_MARKDOWN, out);
 	print_summary(summary, out);
+	print_blind(validate, summary, out);
 	return failed;
 }
 

@@ -8,20 +8,40 @@ double validate_goal(enum stream_schedule schedule)
 	return stream_overlaps(schedule) ? 0.12 : 0.07;
 }
 
-/* Medians over tables, of what they have in a range of sizes, or, for
- * ACCURACY_RANGES, of the fit; scratch has room for two numbers a table. */
-static struct accuracy middle(const struct validate *validate, int range,
-			      double *scratch)
+/* What a table has that is summed up. */
+typedef const struct accuracy *accuracy_part(const struct validate_table *table,
+					     int index);
+
+static const struct accuracy *range_part(const struct validate_table *table,
+					 int index)
+{
+	return &table->ranges[index];
+}
+
+static const struct accuracy *blind_part(const struct validate_table *table,
+					 int index)
+{
+	return &table->blind_errors[index];
+}
+
+static const struct accuracy *fit_part(const struct validate_table *table,
+				       int index)
+{
+	(void)index;
+	return &table->fit;
+}
+
+/* Medians over tables, of what they have; scratch has room for two numbers a
+ * table. */
+static struct accuracy middle(const struct validate *validate,
+			      accuracy_part *part, int index, double *scratch)
 {
 	double *medians = scratch, *p90s = scratch + validate->num;
 	struct accuracy result;
 	size_t num = 0;
 
 	for (size_t i = 0; i < validate->num; i++) {
-		const struct validate_table *table = &validate->tables[i];
-		const struct accuracy *one = range == ACCURACY_RANGES
-						     ? &table->fit
-						     : &table->ranges[range];
+		const struct accuracy *one = part(&validate->tables[i], index);
 
 		if (!one->num)
 			continue;
@@ -40,6 +60,7 @@ static void count(const struct validate_table *table,
 
 	summary->tables += all->num > 0;
 	summary->good += accuracy_is_good(all);
+	summary->blind_good += accuracy_is_good_blind(&table->blind_errors[0]);
 	for (int s = 0; s < STREAM_SCHEDULES; s++)
 		if (table->schedules[s].num &&
 		    table->schedules[s].median > summary->worst_steps)
@@ -57,8 +78,10 @@ int validate_summarize(const struct validate *validate,
 	for (size_t i = 0; i < validate->num; i++)
 		count(&validate->tables[i], summary);
 	for (int r = 0; r < ACCURACY_RANGES; r++)
-		summary->ranges[r] = middle(validate, r, scratch);
-	summary->fit = middle(validate, ACCURACY_RANGES, scratch);
+		summary->ranges[r] = middle(validate, range_part, r, scratch);
+	for (int b = 0; b < VALIDATE_BLIND; b++)
+		summary->blind[b] = middle(validate, blind_part, b, scratch);
+	summary->fit = middle(validate, fit_part, 0, scratch);
 	free(scratch);
 	return 0;
 }

@@ -41,7 +41,7 @@ static double value_of(const struct fit *fit,
 	if (known)
 		return known->value;
 	if (freedom->usual_of)
-		usual = freedom->usual_of(&fit->sample->fabric);
+		usual = freedom->usual_of(fit->profile, &fit->sample->fabric);
 	return dist__profile_constant(fit->profile, freedom->constant, usual);
 }
 

@@ -89,6 +89,49 @@ bool library_has_transfers(const struct dist__profile *profile)
 	return model && model->has_transfers;
 }
 
+/* ---- what is fitted to all tables ---------------------------------------- */
+
+const struct library_constant *
+library_fitted(const struct dist__profile *profile)
+{
+	const struct library_model *model = library_find(profile);
+
+	return model ? model->fitted : NULL;
+}
+
+/* Some are what every profile has, not one library's. */
+static double *field_of(struct dist__profile *profile, const char *name)
+{
+	if (strcmp(name, "message_overhead_ns") == 0)
+		return &profile->message_overhead_ns;
+	if (strcmp(name, "reduce_Bps") == 0)
+		return &profile->reduce_Bps;
+	return NULL;
+}
+
+double library_constant_value(const struct dist__profile *profile,
+			      const struct library_constant *constant)
+{
+	struct dist__profile copy = *profile;
+	const double *field = field_of(&copy, constant->name);
+
+	if (field)
+		return *field > 0 ? *field : NAN;
+	return dist__profile_constant(profile, constant->name, NAN);
+}
+
+enum dist_error library_constant_set(struct dist__profile *profile,
+				     const struct library_constant *constant,
+				     double value)
+{
+	double *field = field_of(profile, constant->name);
+
+	if (!field)
+		return dist__profile_set(profile, constant->name, value);
+	*field = value;
+	return DIST_OK;
+}
+
 /* ---- calibration -------------------------------------------------------- */
 
 const char *library_name(const struct dist__profile *profile)

@@ -30,6 +30,8 @@ struct library_call {
 	const char *algorithm; /* forced; NULL: the library chooses */
 	const char *protocol;  /* the same */
 	bool host; /* its bytes are the processors', though ranks have GPUs */
+	int process_ranks;   /* that one process launches, one after the other;
+			      * 0: one */
 	const char *version; /* of the library, "2.18.3"; NULL: as it was
 			      * calibrated, else the profile's */
 };
@@ -92,6 +94,33 @@ library_estimate(const struct dist__profile *profile,
 		 const struct fabric *fabric, const struct library_call *call,
 		 struct library_estimate *estimate,
 		 struct dist_message *message);
+
+/*
+ * A constant that no source states, so that tables of measured times must. It
+ * is thought of before any of them as start, off by a factor of exp(spread), or
+ * less, in two of three cases; a machine's own value is off that of all by one
+ * of exp(machine).
+ */
+struct library_constant {
+	const char *name;
+	double start, spread;
+	double least, most; /* what it can be */
+	double machine;     /* 0: it is every machine's */
+};
+
+/* library_fitted returns the constants of the library that profile names, ended
+ * by one without a name; NULL: it has none. */
+const struct library_constant *
+library_fitted(const struct dist__profile *profile);
+
+/* library_constant_value returns what profile says of a constant; NAN: nothing,
+ * it counts for nothing there. library_constant_set gives it a value. Errors:
+ * NO_MEMORY. */
+double library_constant_value(const struct dist__profile *profile,
+			      const struct library_constant *constant);
+DIST_MUST_CHECK enum dist_error
+library_constant_set(struct dist__profile *profile,
+		     const struct library_constant *constant, double value);
 
 /* library_time_ns returns the time on links of one's own. */
 static inline double library_time_ns(const struct library_estimate *estimate)

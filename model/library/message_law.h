@@ -29,6 +29,9 @@ struct message_law {
 /* The constants of a profile that say so, ended by NULL. */
 extern const char *const library_message_constants[];
 
+/* Those of them that are fitted. */
+extern const struct library_constant library_message_fitted[];
+
 struct message_law library_message_law(const struct dist__profile *profile,
 				       const struct fabric *fabric,
 				       const struct library_call *call);

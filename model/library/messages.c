@@ -264,15 +264,13 @@ static enum dist_error estimate_messages(const struct dist__profile *profile,
 	return DIST_OK;
 }
 
-const struct library_model library_gloo = {.name = "gloo",
-					   .constants =
-						   library_message_constants,
-					   .estimate = estimate_messages};
-const struct library_model library_openmpi = {.name = "openmpi",
-					      .constants =
-						      library_message_constants,
-					      .estimate = estimate_messages};
-const struct library_model library_mpich = {.name = "mpich",
-					    .constants =
-						    library_message_constants,
-					    .estimate = estimate_messages};
+#define MESSAGES(library)                                                      \
+	{                                                                      \
+		.name = (library), .constants = library_message_constants,     \
+		.fitted = library_message_fitted,                              \
+		.estimate = estimate_messages                                  \
+	}
+
+const struct library_model library_gloo = MESSAGES("gloo");
+const struct library_model library_openmpi = MESSAGES("openmpi");
+const struct library_model library_mpich = MESSAGES("mpich");

@@ -8,7 +8,8 @@
 struct library_freedom {
 	const char *constant;
 	double usual; /* where a profile does not state it; or: */
-	double (*usual_of)(const struct fabric *fabric); /* NULL: usual */
+	double (*usual_of)(const struct dist__profile *profile,
+			   const struct fabric *fabric); /* NULL: usual */
 	double least, most;
 	bool is_rate; /* what large calls reach; else what small ones take */
 };
@@ -18,6 +19,9 @@ struct library_model {
 	const char *const *constants; /* names it knows, ended by NULL */
 	bool has_steps;               /* its estimates are LIBRARY_STEPS, */
 	bool has_transfers;           /* or have any other shape */
+
+	/* As library_fitted() has them; NULL: none. */
+	const struct library_constant *fitted;
 
 	/* Those of them that are free, ended by a name of NULL; NULL:
 	 * library_any_freedoms. Where a call takes too long the first ones are

@@ -150,6 +150,7 @@ static enum dist_error estimate_nccl(const struct dist__profile *profile,
 	double bytes = (double)call->numel * (double)call->element_bytes;
 	int algorithm, protocol;
 	struct nccl_plan plan;
+	double launch_us = 0; /* of a process with several GPUs */
 
 	if (!find(call->algorithm, algorithm_names, &algorithm))
 		return refuse(call, "algorithm", call->algorithm,
@@ -158,9 +159,12 @@ static enum dist_error estimate_nccl(const struct dist__profile *profile,
 		return refuse(call, "protocol", call->protocol, protocol_names,
 			      message);
 	estimate->channels = system.channels;
+	if (call->process_ranks > 1)
+		launch_us = constants.process_us * (call->process_ranks - 1);
 	if (is_direct(call->op) || call->ranks == 1) {
 		estimate_direct(profile, fabric, &system, &constants, call,
 				bytes, estimate);
+		estimate->start_ns += 1e3 * launch_us;
 		return DIST_OK;
 	}
 	/* Where what is forced cannot be, NCCL takes a ring. */
@@ -174,6 +178,7 @@ static enum dist_error estimate_nccl(const struct dist__profile *profile,
 		 protocol_names[plan.protocol]);
 	library_nccl_time(&system, &constants, call->op, &plan, bytes,
 			  estimate);
+	estimate->start_ns += 1e3 * launch_us;
 	set_messages(&system, call->op, &plan, bytes, estimate);
 	set_reach(fabric, &system, estimate);
 	return DIST_OK;
@@ -184,5 +189,6 @@ const struct library_model library_nccl = {
 	.constants = library_nccl_constant_names,
 	.has_transfers = true,
 	.freedoms = library_nccl_freedoms,
+	.fitted = library_nccl_fitted,
 	.estimate = estimate_nccl,
 };

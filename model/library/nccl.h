@@ -41,6 +41,7 @@ struct nccl_system {
 	double plugin_us; /* latency that its network plugin tells it */
 	bool simple_only; /* which may also forbid the other protocols */
 	bool sockets;     /* there is none: processors carry every byte */
+	bool bounces;     /* cards reach no GPU: bytes go through the host */
 };
 
 /* How it runs a call. */
@@ -59,15 +60,17 @@ struct nccl_constants {
 	double minor;       /* version 2.minor */
 	double launch_us;   /* every call, until a ring in LL sends; what other
 			     * pairs need longer is NCCL's base latency */
+	double process_us;  /* each further GPU of one process */
 	double net_us;      /* every hop between nodes, beside NCCL's; in Simple
 			     * twice */
 	double intra_share; /* reached of the rates it has for a node's links */
 	double net_share;   /* and of the cards */
 
-	double socket_GBps;  /* what the sockets of a node carry, at most */
-	double spread;       /* of a network lost when many nodes double */
-	double turn;         /* steps of a ring that are lost inside a node */
-	double ll128_step;   /* a step of LL128, of NCCL's */
+	double socket_GBps; /* what the sockets of a node carry, at most */
+	double spread;      /* of a network lost when many nodes double */
+	double turn;        /* steps of a ring that are lost inside a node */
+	double hopper_step; /* a step inside a node from Hopper on, of NCCL's */
+	double ll128_step;  /* a step of LL128, of NCCL's */
 	double tree_ll_step; /* one of a tree in LL between nodes, the same */
 	double ring_step;    /* a step of a ring in LL whose ranks are all busy,
 			      * of one that carries a single chunk */
@@ -75,6 +78,8 @@ struct nccl_constants {
 	double ampere_ll; /* of the rates that NCCL gives LL, in a ring, and */
 	double ampere_ll128; /* LL128 on NVLinks of Ampere */
 	double tree_fill;    /* of a tree in Simple, in hops between nodes */
+	double nvls_share;   /* of the rates that NCCL gives the switches */
+	double bounce_share; /* of cards whose bytes go through the host */
 	double nvls_fill;    /* chunks until the switches are busy */
 };
 
@@ -85,6 +90,9 @@ library_nccl_constants_of(const struct dist__profile *profile,
 
 /* library_nccl_constant_names are the legal ones, ended by NULL. */
 extern const char *const library_nccl_constant_names[];
+
+/* library_nccl_fitted are those that tables of all machines say. */
+extern const struct library_constant library_nccl_fitted[];
 
 /* library_nccl_freedoms are those that may be calibrated. */
 extern const struct library_freedom library_nccl_freedoms[];

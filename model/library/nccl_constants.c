@@ -9,19 +9,21 @@
 
 #include "model/library/nccl.h"
 
-/* Of a hop over a network, more than the InfiniBand of NCCL's tables, where no
- * machine's own rows say it: by sockets, and by plugins that are not NVIDIA's.
- * Fits come to 18 and 23 on two machines with EFA, and by TCP to 18, 30 and 36
- * on three; what one machine alone has is in its file. */
+/* Constants of a hop over a network, more than the InfiniBand of NCCL's
+ * tables, where no machine's own rows say it. */
 static const struct {
 	const char *transport;
+	const char *constant;
 	double us;
 } transports[] = {
-	{"efa", 20},  {"slingshot", 20}, {"tcpxo", 20},
-	{"tcpx", 20}, {"tcp", 20},
+	{"ib", "rdma_us", 1},    {"roce", "rdma_us", 1},
+	{"rdma", "rdma_us", 1},  {"slingshot", "slingshot_us", 20},
+	{"efa", "efa_us", 15},   {"tcpxo", "tcpx_us", 15},
+	{"tcpx", "tcpx_us", 15}, {"tcp", "tcp_us", 15},
 };
 
-static double transport_us(const struct fabric *fabric)
+static double transport_us(const struct dist__profile *profile,
+			   const struct fabric *fabric)
 {
 	const char *transport = fabric->transport;
 	size_t kind = strcspn(transport, "-"); /* "tcp-10gbe" is tcp */
@@ -29,16 +31,48 @@ static double transport_us(const struct fabric *fabric)
 	for (size_t i = 0; i < sizeof transports / sizeof transports[0]; i++)
 		if (strlen(transports[i].transport) == kind &&
 		    strncmp(transport, transports[i].transport, kind) == 0)
-			return transports[i].us;
+			return dist__profile_constant(profile,
+						      transports[i].constant,
+						      transports[i].us);
 	return 0;
 }
 
 const char *const library_nccl_constant_names[] = {
-	"minor",        "launch_us",    "net_us",    "intra_share",
-	"net_share",    "spread",       "turn",      "ll128_step",
-	"ring_step",    "channel_step", "tree_fill", "nvls_fill",
-	"tree_ll_step", "socket_GBps",  "ampere_ll", "ampere_ll128",
-	NULL,
+	"minor",        "launch_us",    "net_us",       "intra_share",
+	"net_share",    "spread",       "turn",         "ll128_step",
+	"ring_step",    "channel_step", "tree_fill",    "nvls_fill",
+	"tree_ll_step", "socket_GBps",  "ampere_ll",    "ampere_ll128",
+	"hopper_step",  "process_us",   "nvls_share",   "bounce_share",
+	"rdma_us",      "efa_us",       "slingshot_us", "tcpx_us",
+	"tcp_us",       NULL,
+};
+
+/* Starts are round figures: a launch of one of NCCL's kernels and what it does
+ * before a ring in LL sends, CUDA's launches, what links and cards reach beside
+ * headers, what a processor copies twice for sockets, hops of plugins. */
+const struct library_constant library_nccl_fitted[] = {
+	{"launch_us", 12, 0.5, 2, 200, 0.4},
+	{"process_us", 2.5, 0.5, 0.5, 20, 0.2},
+	{"intra_share", 0.95, 0.1, 0.2, 1.25, 0.1},
+	{"net_share", 0.9, 0.1, 0.2, 1.1, 0.1},
+	{"socket_GBps", 3, 0.7, 0.5, 20, 0},
+	{"bounce_share", 0.5, 0.2, 0.2, 1, 0},
+	{"nvls_share", 1, 0.2, 0.5, 1.5, 0},
+	{"turn", 0.5, 1, 0, 3, 0},
+	{"hopper_step", 0.9, 0.3, 0.3, 2, 0},
+	{"ll128_step", 1.2, 0.3, 0.8, 3, 0},
+	{"tree_ll_step", 1, 0.3, 0.3, 3, 0},
+	{"ring_step", 1.4, 0.3, 1, 3, 0},
+	{"channel_step", 0.02, 1, 0, 0.2, 0},
+	{"ampere_ll", 0.7, 0.3, 0.2, 1, 0},
+	{"ampere_ll128", 0.9, 0.3, 0.2, 1, 0},
+	{"tree_fill", 10, 1, 0, 100, 0},
+	{"nvls_fill", 2, 1, 0, 20, 0},
+	{"rdma_us", 1, 0.7, 0, 30, 0.7},
+	{"efa_us", 15, 0.7, 1, 100, 0.2},
+	{"tcpx_us", 15, 0.7, 1, 100, 0.2},
+	{"tcp_us", 15, 0.7, 1, 100, 0.2},
+	{.name = NULL},
 };
 
 #define USUAL_LAUNCH_US   21.6
@@ -69,16 +103,20 @@ library_nccl_constants_of(const struct dist__profile *profile,
 	struct nccl_constants constants = {
 		CONSTANT(minor, 27),
 		CONSTANT(launch_us, USUAL_LAUNCH_US),
-		CONSTANT(net_us, transport_us(fabric)),
+		CONSTANT(process_us, 2.5),
+		CONSTANT(net_us, transport_us(profile, fabric)),
 		CONSTANT(intra_share, USUAL_INTRA_SHARE),
 		CONSTANT(net_share, USUAL_NET_SHARE),
 		CONSTANT(socket_GBps, 5),
 		CONSTANT(spread, 0),
 		CONSTANT(turn, 0.65),
+		CONSTANT(hopper_step, 0.9),
 		CONSTANT(ll128_step, 1.35),
 		CONSTANT(ring_step, 1.4),
 		CONSTANT(channel_step, 0.028),
 		CONSTANT(tree_fill, 17),
+		CONSTANT(nvls_share, 1),
+		CONSTANT(bounce_share, 0.5),
 		CONSTANT(nvls_fill, 1.9),
 		CONSTANT(tree_ll_step, 0.86),
 		CONSTANT(ampere_ll, 0.55),

@@ -106,6 +106,15 @@ static void plug_in(const char *transport, struct nccl_system *system)
 	}
 }
 
+/* Cards reach the memory of GPUs themselves (GPUDirect RDMA), but for those of
+ * GeForce and over sockets. */
+static bool is_geforce(const char *gpu)
+{
+	return strstr(gpu, "GTX") || strstr(gpu, "TITAN") ||
+	       strstr(gpu, "RTX 20") || strstr(gpu, "RTX 30") ||
+	       strstr(gpu, "RTX 40") || strstr(gpu, "RTX 50");
+}
+
 /* Nodes that are joined by switches of NVLink are one node to NCCL. */
 static bool one_domain(const struct fabric *fabric)
 {
@@ -147,6 +156,8 @@ library_nccl_system_of(const struct fabric *fabric, int ranks,
 		      system.generation >= NCCL_HOPPER &&
 		      system.node_ranks > 2 && constants->minor >= NVLS_MINOR;
 	system.sockets = system.nodes > 1 && is_sockets(fabric);
+	system.bounces =
+		system.nodes > 1 && !system.sockets && is_geforce(fabric->gpu);
 	system.ll128 = nvlink && (system.nodes == 1 || is_direct(fabric));
 	plug_in(fabric->transport, &system);
 	return system;

@@ -44,7 +44,7 @@ static double octaves(double x, double low, double high)
  * more switches, on whose links they collide. */
 static struct nccl_system reached(const struct nccl_system *system,
 				  const struct nccl_constants *constants,
-				  double traffic)
+				  enum nccl_algorithm algorithm, double traffic)
 {
 	struct nccl_system real = *system;
 	double steps = traffic * system->ranks;
@@ -52,12 +52,17 @@ static struct nccl_system reached(const struct nccl_system *system,
 	if (system->sockets)
 		real.net_GBps = least(real.net_GBps, constants->socket_GBps);
 	real.net_GBps *= constants->net_share;
+	if (system->bounces)
+		real.net_GBps *= constants->bounce_share;
 	if (system->nodes > SWITCH_NODES)
 		real.net_GBps *=
 			pow(1 - constants->spread,
 			    log2((double)system->nodes / SWITCH_NODES));
 	if (real.node_ranks == 1)
 		real.intra_GBps = real.net_GBps;
+	else if (algorithm == NCCL_NVLS || algorithm == NCCL_NVLS_TREE)
+		real.intra_GBps *=
+			constants->intra_share * constants->nvls_share;
 	else
 		real.intra_GBps *= constants->intra_share * steps /
 				   (steps + constants->turn);
@@ -105,6 +110,8 @@ static struct hops hops_of(const struct nccl_system *system,
 		library_nccl_net_us(system, a, p) + times * constants->net_us,
 	};
 
+	if (system->generation >= NCCL_HOPPER)
+		hops.intra *= constants->hopper_step;
 	if (a == NCCL_TREE && p == NCCL_LL)
 		hops.net -= (1 - constants->tree_ll_step) *
 			    library_nccl_hop_latency_us[NCCL_NET][a][p];
@@ -261,7 +268,7 @@ void library_nccl_time(const struct nccl_system *system,
 	const enum nccl_algorithm a = plan->algorithm;
 	const enum nccl_protocol p = plan->protocol;
 	const struct nccl_system real =
-		reached(system, constants, library_nccl_traffic(system, op));
+		reached(system, constants, a, library_nccl_traffic(system, op));
 	const struct nccl_steps steps = library_nccl_steps_of(system, op, a);
 	const struct hops hops = hops_of(system, constants, plan, bytes);
 	double rate = rate_GBps(&real, constants, op, plan, bytes);
@@ -287,7 +294,8 @@ void library_nccl_direct_time(const struct nccl_system *system,
 			      enum dist__op_kind op, double bytes,
 			      struct library_estimate *estimate)
 {
-	const struct nccl_system real = reached(system, constants, 1);
+	const struct nccl_system real =
+		reached(system, constants, NCCL_RING, 1);
 	double peers = system->ranks - 1, n = system->ranks;
 	double rounds = ceil(peers / system->channels);
 	double away = bytes * (n - system->node_ranks) / n;

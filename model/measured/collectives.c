@@ -91,6 +91,7 @@ static const struct tsv_field fields[] = {
 	{FIELD(value_read_text, run)},
 	{FIELD(value_read_count, nodes)},
 	{FIELD(value_read_count, ranks), .required = true},
+	{FIELD(value_read_count, process_ranks)},
 	{FIELD(value_read_size, bytes), .required = true},
 	{FIELD(value_read_text, statistic), .required = true},
 	{FIELD(value_read_number, time_us), .required = true},

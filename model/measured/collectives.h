@@ -33,6 +33,7 @@ struct collective_row {
 	const char *place;  /* "in" or "out" */
 	const char *run;    /* which of several */
 	int nodes, ranks;
+	int process_ranks;     /* of one process */
 	size_t bytes;          /* as nccl-tests counts them */
 	const char *statistic; /* what time_us is of the iterations */
 	struct value_number time_us;

@@ -26,6 +26,12 @@ bool accuracy_is_good(const struct accuracy *accuracy)
 	       accuracy->p90 <= ACCURACY_GOOD_P90;
 }
 
+bool accuracy_is_good_blind(const struct accuracy *accuracy)
+{
+	return accuracy->num > 0 && accuracy->median <= ACCURACY_BLIND_MEDIAN &&
+	       accuracy->p90 <= ACCURACY_BLIND_P90;
+}
+
 enum accuracy_range accuracy_range_of(size_t bytes)
 {
 	if (bytes <= SMALL_BYTES)

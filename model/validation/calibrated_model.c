@@ -1,5 +1,6 @@
 #include "model/validation/calibrated_model.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "base/refuse.h"
 #include "model/cluster/machine.h"
 #include "model/validation/fit.h"
+#include "model/validation/population.h"
 
 /* ---- predicting ------------------------------------------------------- */
 
@@ -35,8 +37,7 @@ enum dist_error calibrated_estimate(const struct calibrated_model *calibrated,
 
 /* ---- the set ---------------------------------------------------------- */
 
-/* Libraries of one family share a profile. */
-static const char *profile_of(const char *library)
+const char *calibrated_profile_name(const char *library)
 {
 	return strcmp(library, "cray-mpich") == 0 ? "mpich" : library;
 }
@@ -47,7 +48,7 @@ static enum dist_error find_profile(const struct calibrated_key *key,
 				    char *path, size_t size,
 				    struct dist_message *message)
 {
-	const char *library = profile_of(key->library);
+	const char *library = calibrated_profile_name(key->library);
 	char name[64];
 	int major, minor;
 
@@ -60,6 +61,62 @@ static enum dist_error find_profile(const struct calibrated_key *key,
 	}
 	return dist__data_find("profiles", library, ".yaml", path, size,
 			       message);
+}
+
+/* Errors: NO_MEMORY. */
+static enum dist_error copy_constants(const struct dist__profile *from,
+				      struct dist__profile *to)
+{
+	const struct library_constant *constant = library_fitted(to);
+	enum dist_error error = DIST_OK;
+
+	for (; !error && constant && constant->name; constant++)
+		if (isfinite(library_constant_value(to, constant)))
+			error = library_constant_set(
+				to, constant,
+				library_constant_value(from, constant));
+	return error;
+}
+
+static const char *way_of(const struct calibrated_key *key)
+{
+	return key->transport ? key->transport : key->links;
+}
+
+/* Whether the same is left out for both. */
+static bool forgets_the_same(const struct calibrated_models *models,
+			     const struct calibrated_key *a,
+			     const struct calibrated_key *b)
+{
+	return strcmp(a->machine, b->machine) == 0 &&
+	       strcmp(calibrated_profile_name(a->library),
+		      calibrated_profile_name(b->library)) == 0 &&
+	       (models->constants == CALIBRATED_WITHOUT_MACHINE ||
+		population_transport_is(way_of(a), way_of(b)));
+}
+
+/* The library's constants, as if the machine had never been seen. */
+static enum dist_error forget(struct calibrated_model *calibrated,
+			      const struct calibrated_models *models)
+{
+	const struct calibrated_key *key = &calibrated->key;
+	struct population population = {
+		.tables = models->tables,
+		.num_tables = models->num_tables,
+		.without_machine = key->machine,
+	};
+
+	for (size_t i = 0; i < models->num; i++)
+		if (models->all[i] != calibrated &&
+		    !models->all[i]->refusal.text[0] &&
+		    forgets_the_same(models, &models->all[i]->key, key))
+			return copy_constants(&models->all[i]->profile,
+					      &calibrated->profile);
+	if (models->constants == CALIBRATED_WITHOUT_FABRIC)
+		population.without_transport = way_of(key);
+	return population_fit(&population,
+			      calibrated_profile_name(key->library),
+			      &calibrated->profile);
 }
 
 static enum dist_error load(struct calibrated_model *calibrated,
@@ -90,6 +147,7 @@ static bool is_for(const struct calibrated_model *calibrated,
 {
 	return strcmp(calibrated->key.machine, key->machine) == 0 &&
 	       same_text(calibrated->key.transport, key->transport) &&
+	       same_text(calibrated->key.links, key->links) &&
 	       strcmp(calibrated->key.library, key->library) == 0 &&
 	       same_text(calibrated->key.version, key->version);
 }
@@ -106,12 +164,18 @@ static enum dist_error calibrate(struct calibrated_model *calibrated,
 	struct calibration fitted = {.date = "now"};
 	enum dist_error error;
 
-	if (models->constants == CALIBRATED_NONE)
+	bool alone = models->constants != CALIBRATED_STORED &&
+		     models->constants != CALIBRATED_ROWS;
+
+	if (alone)
 		machine->num_calibrations = 0;
 	calibrated->calibration = library_calibration_find(
 		machine->calibrations, machine->num_calibrations,
 		library_name(&calibrated->profile), key.transport);
-	if (models->constants == CALIBRATED_NONE ||
+	if (models->constants == CALIBRATED_WITHOUT_MACHINE ||
+	    models->constants == CALIBRATED_WITHOUT_FABRIC)
+		return forget(calibrated, models);
+	if (alone ||
 	    (models->constants == CALIBRATED_STORED && calibrated->calibration))
 		return DIST_OK;
 	if (calibrated->calibration)

@@ -16,6 +16,7 @@
 struct calibrated_key {
 	const char *machine;
 	const char *transport; /* between nodes; NULL: there is one node */
+	const char *links;     /* inside it; NULL: there are several */
 	const char *library;
 	const char *version; /* NULL: the profile's */
 };
@@ -35,6 +36,11 @@ enum calibrated_constants {
 	CALIBRATED_STORED, /* the machine's file, else rows */
 	CALIBRATED_ROWS,   /* rows, whatever the file says */
 	CALIBRATED_NONE,   /* the library's profile alone */
+
+	/* That profile as if no row of the machine had been seen; nor any of a
+	 * network of the same kind. */
+	CALIBRATED_WITHOUT_MACHINE,
+	CALIBRATED_WITHOUT_FABRIC,
 };
 
 /* Bases are made when first asked for, from these tables. */
@@ -65,6 +71,10 @@ calibrated_models_get(struct calibrated_models *models,
 
 /* calibrated_models_release frees all. */
 void calibrated_models_release(struct calibrated_models *models);
+
+/* calibrated_profile_name returns the profile of a library: that of its
+ * family. */
+const char *calibrated_profile_name(const char *library);
 
 /*
  * calibrated_estimate says what a call takes of call->ranks ranks on so many

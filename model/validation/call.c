@@ -42,6 +42,7 @@ struct library_call call_of_row(const struct collective_row *row)
 		.algorithm = row->algorithm,
 		.protocol = row->protocol,
 		.version = row->version,
+		.process_ranks = row->process_ranks,
 		.host = row->memory && strcmp(row->memory, "host") == 0,
 	};
 }

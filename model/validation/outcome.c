@@ -17,6 +17,7 @@ static enum dist_error predict(struct outcome *outcome, size_t i, double fit_us,
 	const struct calibrated_key key = {
 		.machine = row->machine,
 		.transport = row->nodes == 1 ? NULL : row->transport,
+		.links = row->nodes == 1 ? row->transport : NULL,
 		.library = row->library,
 		.version = row->version,
 	};

@@ -21,6 +21,22 @@ read -r good parts pairs right <<<"$(sed -nE \
 awk "BEGIN { exit !($parts >= 7 && $good == $parts && $pairs >= 30 &&
 	$right >= 0.8 * $pairs) }" || fail "$(grep ^Steps: "$scratch/out")"
 
+# Without its machine nothing but its description speaks for a table: what no
+# source states is fitted again.
+expect 0 validate --blind nccl-aws-p5-2x8
+expect_out '^table .* blind median % +blind p90 % +no fabric median %'
+expect_out '^nccl +efa_us +15 '
+expect_out '^Blind, each table.s machine left out .* of 1 tables hold 20 % and 50 %'
+cp "$scratch/out" "$scratch/once"
+expect 0 validate --blind nccl-aws-p5-2x8
+cmp -s "$scratch/out" "$scratch/once" || fail "another answer the second time"
+expect 0 validate --blind nccl-aws-p5-2x8 --json
+jq -e '(.summary.blind_median > 0.01) and
+	(.tables[0] | .blind_median > 0.01 and .no_fabric_median > 0.01) and
+	(.constants | map(select(.constant == "efa_us")) |
+	.[0].least != .[0].all_tables)' "$scratch/out" >/dev/null ||
+	fail "as JSON: $(jq -c .summary "$scratch/out")"
+
 # A toy library on a toy machine: 1 GB/s, and the sum of two takes 2 alpha + n
 # beta. Two rows say what alpha and beta are; the third is off by a tenth.
 data=$scratch/data
@@ -136,6 +152,8 @@ expect_refusal 'no "nowhere" among' validate --machine nowhere \
 	"$scratch/log.txt"
 expect_refusal 'log.txt:7: expected busbw' "${log[@]}" --transport tcp \
 	--ranks 4
+expect_refusal '--blind and --calibrate: expected one' "${log[@]}" \
+	--transport tcp --blind --calibrate
 expect_refusal '--calibrate: expected with --machine' validate --calibrate toy
 expect_refusal 'expected a log' validate --machine toy
 sed -i 's/ 1060.7 / fast /' "$scratch/log.txt"

@@ -208,7 +208,7 @@ Test(library_calibrate, a_line_of_text_says_all_of_it)
 	struct calibration result, again;
 	char text[CALIBRATION_TEXT], other[CALIBRATION_TEXT];
 
-	set_truth("net_us", 1.0 / 3);
+	set_truth("net_us", 4.0 / 3);
 	set_truth("net_share", 0.6);
 	small = sample(&cluster, 32);
 	large = sample(&cluster, 8 * GIB);

@@ -74,8 +74,10 @@ static bool hold(struct calibrated_models *models,
 		 const struct collective_row *row, const char *table)
 {
 	const struct calibrated_key key = {
-		row->machine, row->nodes == 1 ? NULL : row->transport,
-		row->library, row->version};
+		.machine = row->machine,
+		.transport = row->nodes == 1 ? NULL : row->transport,
+		.library = row->library,
+		.version = row->version};
 	const struct library_call call = call_of_row(row);
 	struct library_estimate validated, predicted;
 	const struct calibrated_model *model;

@@ -1,0 +1,179 @@
+/* Constants of all machines together: found again where the model itself made
+ * the times, and not known of a machine that is left out. */
+#include <criterion/criterion.h>
+#include <glob.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/data.h"
+#include "model/cluster/machine.h"
+#include "model/library/library.h"
+#include "model/validation/calibrated_model.h"
+#include "model/validation/call.h"
+#include "model/validation/least_squares.h"
+#include "model/validation/population.h"
+
+/* ---- least squares ---------------------------------------------------- */
+
+/* 3 = 2 a + b, 1 = a - b, each counted so much that what is thought of a and b
+ * before hardly matters; and a row that is far off. */
+static void lines(void *context, const double *x, size_t first, size_t last,
+		  double *r)
+{
+	const double all[] = {2 * x[0] + x[1] - 3, x[0] - x[1] - 1, x[0] - 90};
+
+	(void)context;
+	for (size_t i = first; i < last; i++)
+		r[i] = all[i];
+}
+
+Test(population, least_squares_meets_rows_and_resists_one)
+{
+	static const size_t first[] = {0, 0}, last[] = {3, 3};
+	static const double weights[] = {1e6, 1e6, 1};
+	double x[2] = {0, 0};
+	struct least_squares problem = {.num = 2,
+					.x = x,
+					.num_rows = 3,
+					.weights = weights,
+					.first = first,
+					.last = last,
+					.residuals = lines};
+
+	cr_assert_eq(least_squares_solve(&problem), DIST_OK);
+	cr_expect_float_eq(x[0], 4.0 / 3, 1e-4);
+	cr_expect_float_eq(x[1], 1.0 / 3, 1e-4);
+}
+
+/* ---- tables of machines ------------------------------------------------ */
+
+#define ROWS 24
+
+static void load_profile(const char *name, struct dist__profile *profile)
+{
+	struct dist_message message;
+	char path[4096];
+
+	cr_assert_eq(dist__data_find("profiles", name, ".yaml", path,
+				     sizeof path, &message),
+		     DIST_OK);
+	cr_assert_eq(dist__profile_load(profile, path, &message), DIST_OK);
+}
+
+/* All-reduces of 8 bytes to 64 MiB on two nodes, which take what the profile
+ * says. */
+static struct collectives made(const char *machine, const char *transport,
+			       const struct dist__profile *profile,
+			       struct collective_row *rows)
+{
+	struct dist_message message;
+	struct machine description;
+	char path[4096];
+
+	cr_assert_eq(dist__data_find("machines", machine, ".yaml", path,
+				     sizeof path, &message),
+		     DIST_OK);
+	cr_assert_eq(machine_load(&description, path, &message), DIST_OK);
+	for (size_t i = 0; i < ROWS; i++) {
+		struct library_estimate estimate;
+		struct library_call call;
+		struct fabric fabric;
+
+		rows[i] = (struct collective_row){
+			.use = VALUE_VALIDATION,
+			.collective = COLLECTIVE_ALL_REDUCE,
+			.machine = machine,
+			.transport = transport,
+			.library = "nccl",
+			.dtype = "float32",
+			.nodes = 2,
+			.ranks = 16,
+			.bytes = (size_t)8 << i,
+		};
+		call = call_of_row(&rows[i]);
+		cr_assert_eq(machine_fabric(&description, transport, 2, 8,
+					    &fabric, &message),
+			     DIST_OK);
+		cr_assert_eq(library_estimate(profile, &fabric, &call,
+					      &estimate, &message),
+			     DIST_OK);
+		rows[i].time_us.value = library_time_ns(&estimate) / 1e3;
+	}
+	return (struct collectives){.tsv = {.num_rows = ROWS}, .rows = rows};
+}
+
+static double fitted(const char *constant, const struct collectives *table,
+		     const char *without_machine, const char *without_transport)
+{
+	const struct collectives *const tables[] = {table};
+	const struct population population = {
+		.tables = tables,
+		.num_tables = 1,
+		.without_machine = without_machine,
+		.without_transport = without_transport};
+	struct dist__profile profile;
+	double value;
+
+	load_profile("nccl", &profile);
+	cr_assert_eq(population_fit(&population, "nccl", &profile), DIST_OK);
+	value = dist__profile_constant(&profile, constant, -1);
+	dist__profile_release(&profile);
+	return value;
+}
+
+Test(population, a_machine_that_is_left_out_says_nothing)
+{
+	struct collective_row rows[ROWS];
+	struct dist__profile profile;
+	struct collectives table;
+
+	load_profile("nccl", &profile);
+	cr_assert_eq(dist__profile_set(&profile, "efa_us", 40), DIST_OK);
+	table = made("aws-p5", "efa", &profile, rows);
+	dist__profile_release(&profile);
+	cr_expect_float_eq(fitted("efa_us", &table, NULL, NULL), 40, 6);
+	cr_expect_float_eq(fitted("efa_us", &table, "xe9680-h100", "ib"),
+			   fitted("efa_us", &table, NULL, NULL), 1e-9);
+	cr_expect_float_eq(fitted("efa_us", &table, "aws-p5", NULL), 15, 1e-9);
+	cr_expect_float_eq(fitted("efa_us", &table, NULL, "efa-x"), 15, 1e-9);
+}
+
+/* ---- what comes with Lockstep ------------------------------------------ */
+
+Test(population, the_profile_has_what_all_tables_come_to)
+{
+	const struct collectives *tables[128];
+	static struct collectives loaded[128];
+	struct population population = {.tables = tables};
+	struct dist__profile profile, fit;
+	const struct library_constant *constant;
+	struct dist_message message;
+	char pattern[4200];
+	glob_t found;
+
+	dist__data_dir("measured/collectives/*.tsv", pattern, sizeof pattern);
+	cr_assert_eq(glob(pattern, 0, NULL, &found), 0);
+	cr_assert_lt(found.gl_pathc, 128);
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		cr_assert_eq(collectives_load(&loaded[i], found.gl_pathv[i],
+					      &message),
+			     DIST_OK);
+		tables[i] = &loaded[i];
+	}
+	population.num_tables = found.gl_pathc;
+	load_profile("nccl", &profile);
+	load_profile("nccl", &fit);
+	cr_assert_eq(population_fit(&population, "nccl", &fit), DIST_OK);
+	for (constant = library_fitted(&fit); constant->name; constant++) {
+		double value = library_constant_value(&fit, constant);
+
+		cr_expect_float_eq(library_constant_value(&profile, constant),
+				   value, 0.01 * fabs(value), "%s: %g",
+				   constant->name, value);
+	}
+	for (size_t i = 0; i < found.gl_pathc; i++)
+		collectives_release(&loaded[i]);
+	globfree(&found);
+	dist__profile_release(&profile);
+	dist__profile_release(&fit);
+}
