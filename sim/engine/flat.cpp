@@ -27,6 +27,8 @@ namespace
 
 using Properties = std::unordered_map<std::string, std::string>;
 
+[[gnu::used]] simgrid::s4u::NetZone *beside; /* with the loopback */
+
 class FlatZone : public NetZoneImpl
 {
       public:
@@ -127,12 +129,13 @@ class FlatZone : public NetZoneImpl
 	 * in a zone of its own kinds. */
 	void find_loopback()
 	{
-		auto *zone = simgrid::s4u::create_full_zone("flows loop");
 		std::vector<simgrid::s4u::Link *> way;
 
-		copy_models(zone->get_impl());
-		auto *host = zone->create_host("flows alone", 1);
-		zone->seal();
+		/* No zone is around it, so it stays when SimGrid ends. */
+		beside = simgrid::s4u::create_full_zone("flows loop");
+		copy_models(beside->get_impl());
+		auto *host = beside->create_host("flows alone", 1);
+		beside->seal();
 		host->route_to(host, way, nullptr);
 		loopback_ = way.at(0);
 	}
