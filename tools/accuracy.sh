@@ -1,33 +1,29 @@
 #!/bin/bash
 # accuracy.sh COMMAND - the rows of the table of accuracy in README.md and
-# docs/accuracy.md: medians over tables of what others measured, with the rows
-# that they give away for calibration and from the descriptions alone.
+# docs/accuracy.md: medians over tables of what others measured, without their
+# machines in any constant and with the rows that they give away for calibration.
 set -eu
 cd "$(dirname "$0")/.."
 command=$1
+errors=$("$command" validate --blind --json)
 
-# summary TABLE ... - tables; median and 90th percentile of the prediction; of the
-# fit.
-summary() {
-	"$command" validate "$@" | sed -nE \
-		's/^Collectives: .* of ([0-9]+) tables .* median ([0-9.]+ %), p90 ([0-9.]+ %).* rows: median ([0-9.]+ %), p90 ([0-9.]+ %)\.$/\1|\2, \3|\4, \5/p'
-}
-
-# row WHAT TABLE-PATTERN ...
+# row WHAT TABLE-PATTERN - the medians over the tables whose names fit: of the
+# error, and of what nine of ten rows stay below.
 row() {
-	local what=$1 names=() with without
-	shift
-	for pattern; do
-		for table in scenarios/measured/collectives/$pattern.tsv; do
-			table=${table##*/}
-			names+=("${table%.tsv}")
-		done
-	done
-	IFS='|' read -r tables with fit < <(summary "${names[@]}")
-	IFS='|' read -r alone without _ < <(summary --uncalibrated "${names[@]}")
-	[ "$tables" = "$alone" ] || without+=" (of $alone)"
-	[ "$tables" = 1 ] || what+=", $tables tables"
-	echo "| $what | $without | $with | $fit |"
+	jq -r --arg what "$1" --arg names "$2" '
+	def median: sort | if length % 2 == 1 then .[length / 2 | floor]
+		else (.[length / 2 - 1] + .[length / 2]) / 2 end;
+	def percent: . * 1000 | round / 10 | tostring |
+		if test("[.]") then . else . + ".0" end | . + " %";
+	def pair(a; b): (map(a) | median | percent) + ", " +
+		(map(b) | median | percent);
+	[.tables[] | select(.rows > 0 and (.name | test($names)))] |
+	length as $all | [.[] | select(.blind_median != null)] as $blind |
+	"| " + $what + (if $all > 1 then ", \($all) tables" else "" end) +
+	" | " + ($blind | pair(.blind_median; .blind_p90)) +
+	(if ($blind | length) < $all then " (of \($blind | length))" else "" end) +
+	" | " + pair(.median; .p90) + " | " + pair(.fit_median; .fit_p90) + " |"
+	' <<<"$errors"
 }
 
 # The lowest and the highest of a column of the table of steps.
@@ -43,9 +39,9 @@ cat <<'END'
 | what | blind | with two rows | fit that has seen all |
 |---|---|---|---|
 END
-row "NCCL on 16 H100 (h100.log)" nccl-xe9680-2x8
-row "NCCL, V100 to GB200, 2 to 72 GPUs" 'nccl-*' 'torch-*'
-row "Open MPI and Cray MPICH, up to 32 nodes" 'openmpi-*' 'cray-*'
+row "NCCL on 16 H100 (h100.log)" '^nccl-xe9680-2x8$'
+row "NCCL, V100 to GB200, 2 to 72 GPUs" '^(nccl|torch)-'
+row "Open MPI and Cray MPICH, up to 32 nodes" '^(openmpi|cray)-'
 echo "| Training steps, 7 schedules; one GPU's time is given | - | $(steps 4), $(steps 5) | - |"
 cat <<'END'
 | Hosts of a test bed, measured here | 0.4 to 5.4 % | - | - |

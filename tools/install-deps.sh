@@ -15,7 +15,7 @@ packages_for() {
 	test) echo libcriterion-dev jq libxml2-utils iproute2 locales ;;
 	peers) echo libgloo-dev libopenmpi-dev openmpi-bin libmpich-dev mpich ;;
 	deb) echo build-essential debhelper ;;
-	check) echo libcriterion-dev clang-format clang-tidy shellcheck pyflakes3 ;;
+	check) echo libcriterion-dev jq clang-format clang-tidy shellcheck pyflakes3 ;;
 	*)
 		echo "install-deps.sh: build, test, check, peers or deb, not \"$1\"" >&2
 		exit 2

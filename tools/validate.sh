@@ -27,9 +27,9 @@ every row, predicted against measured, and the error by size for every table, to
 A table is good when the median error is at most 10 % and nine of ten rows are within 30 %; a table that says "no" is one that
 predictions are bad at, and the columns by size say where. What no column says:
 
-- These errors are not those of a blind test. The command looks at no row that it predicts (but for constants that a machine's file says were
-  `given`), but the profiles' constants that no source states were chosen, once for all machines, by what these tables show; the comments in `scenarios/profiles/` say which. Gloo's come from
-  the three tables that there are of gloo: what is said of them is a fit. A log of your own (`--machine`) is a blind test.
+- These errors are not blind. The command looks at no row that it predicts (but for constants that a machine's file says were `given`), but the
+  constants that machines share were fitted to these tables, or chosen by them (MPI, Gloo). `lockstep validate --blind` fits them without
+  the table's machine and shows both errors ([accuracy](accuracy.md)).
 - The first rows of a run are often cold: a call that takes three times as long as the same one a moment later is not predicted.
 - Networks shared with others, and TCP over a card made for something else, take a different time each run; one number misses most of them:
   on nccl-hkbu-4x4-ipoib-ring sizes 2 MB apart differ in rate by 18 % by median and by 47 % in one of ten pairs, and the row given away is
