@@ -200,7 +200,7 @@ static void awake(struct own_net *net, struct own_event *event)
 
 	if (!actor->waits || actor->until_s == INFINITY)
 		return;
-	if (actor->until_s >= net->now_s + OWN_INSTANT_S) {
+	if (actor->until_s >= own_instant_end(net->now_s)) {
 		set_event(actor, actor->until_s);
 		return;
 	}

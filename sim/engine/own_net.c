@@ -448,10 +448,12 @@ static void end_members(struct own_net *net, struct own_class *class)
 
 void dist__own_net_advance(struct own_net *net, double now_s)
 {
+	double end_s;
+
 	if (now_s > net->now_s)
 		net->now_s = now_s;
-	while (net->events.count > 0 &&
-	       net->events.heap[0].at_s < net->now_s + OWN_INSTANT_S) {
+	end_s = own_instant_end(net->now_s);
+	while (net->events.count > 0 && net->events.heap[0].at_s < end_s) {
 		struct own_event *event = net->events.heap[0].event;
 		struct own_flow *flow = (struct own_flow *)event;
 

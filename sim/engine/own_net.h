@@ -18,12 +18,20 @@
 #ifndef LOCKSTEP_SIM_ENGINE_OWN_NET_H
 #define LOCKSTEP_SIM_ENGINE_OWN_NET_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "sim/engine/own_events.h"
 
 #define OWN_INSTANT_S 1e-9 /* surf/precision of SimGrid */
+
+/* own_instant_end returns the first time that is not of the instant now_s:
+ * after some months a double knows no nanosecond. */
+static inline double own_instant_end(double now_s)
+{
+	return fmax(now_s + OWN_INSTANT_S, nextafter(now_s, INFINITY));
+}
 
 struct own_flow;
 struct own_class;

@@ -307,7 +307,7 @@ expect 0 platform new --nodes 128 --gpus 8 --intra nvswitch:300GB/s \
 		--algorithm pairwise >"$scratch/out" 2>"$scratch/err"
 )
 [ "${SANITIZED:-}" = yes ] ||
-	grep -q '^lockstep: all_to_all of 1024 ranks goes message by message, .*: its own messages share links; about 1e+06 messages, 6.3 s' \
+	grep -q '^lockstep: all_to_all of 1024 ranks goes message by message, .*: its own messages share links; about 1e+06 messages, 3.1 s' \
 	"$scratch/err" || fail "no word of the cost: $(cat "$scratch/err")"
 
 finish

@@ -241,7 +241,8 @@ grep -q '/tmp/lockstep-' "$scratch/machine.json" && fail "a passing path"
 
 # What was a flow, and what was not: the buckets; rank 0's parameters, which a
 # binomial tree spreads. A hierarchical collective counts as its parts.
-flow=(predict --flops 60e12 --platform star-64 --model mnist --no-explain --fidelity flow)
+by_tree=(--algorithm broadcast=binomial --fidelity flow)
+flow=(predict --flops 60e12 --platform star-64 --model mnist --no-explain "${by_tree[@]}")
 expect 0 "${flow[@]}" --world-size 16,64
 for ranks in 16 64; do
 	expect_out "^# flows +$ranks ranks: 2 of 3 collectives were flows; by messages 1 of few messages or without a timetable\$"
@@ -258,7 +259,7 @@ expect 0 predict --flops 60e12 --platform star-8 --model mnist --no-explain --js
 jq -e '.rows[0].collectives == null' "$scratch/out" >/dev/null ||
 	fail "flows at fidelity message"
 expect 0 run --backend sim --platform star-64 --nproc-per-node 64 \
-	--fidelity flow --json "$scratch/run.json" ddp_step --model mnist
+	"${by_tree[@]}" --json "$scratch/run.json" ddp_step --model mnist
 expect_err '^lockstep run: fidelity flow: 2 of 3 collectives were flows; '
 jq -e '.fidelity == "flow" and .collectives == {flows: 2, by_messages: 1, why:
 	{shared_links: 0, early_ranks: 0, no_timetable: 1, network_model: 0}}' \
