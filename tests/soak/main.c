@@ -7,7 +7,9 @@
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include <dirent.h>
 #include <errno.h>
+#include <fnmatch.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,8 +38,8 @@ static bool read_number(const char *name, long most, long *number)
 	return false;
 }
 
-/* The files of ours in the folder of shared memory, which are to have no name
- * once they are made. */
+/* The files of ranks in the folder of shared memory (memory_file.c), which are
+ * to have no name once they are made. */
 static int count_shared(void)
 {
 	DIR *folder = opendir("/dev/shm");
@@ -45,7 +47,7 @@ static int count_shared(void)
 	int count = 0;
 
 	while (folder && (entry = readdir(folder)))
-		count += strncmp(entry->d_name, "lockstep-", 9) == 0;
+		count += fnmatch("lockstep-??????", entry->d_name, 0) == 0;
 	if (folder)
 		closedir(folder);
 	return count;
@@ -119,7 +121,12 @@ int main(void)
 	printf("soak: SEED=%ld RUNS=%ld WORLDS=%ld\n", seed, runs, worlds);
 	wrong = run_all(seed, runs, worlds, counts);
 	print_counts(counts);
+	/* Those that other programs are making have a name for a moment. */
 	left = count_shared() - named;
+	for (int i = 0; left > 0 && i < 100; i++) {
+		poll(NULL, 0, 50);
+		left = count_shared() - named;
+	}
 	if (left > 0)
 		printf("soak: %d files left in /dev/shm\n", left);
 	return wrong || left > 0 || atomic_load(&counts->failed) ||
