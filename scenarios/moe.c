@@ -7,7 +7,7 @@
  * the rest of a layer is dense, and so is a layer without. Each rank has its
  * own samples; gradients of the dense part are averaged over all ranks while
  * backward goes on, those of an expert stay where it is. How popular an expert
- * of a layer is, is drawn by lot, log-normal, and the same for all tokens. What
+ * of a layer is, is random, log-normal, and the same for all tokens. What
  * chooses the experts is not counted.
  */
 #include "scenarios/training.h"

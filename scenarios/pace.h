@@ -1,6 +1,6 @@
 /*
  * pace.h - how much longer than declared a rank computes: stragglers, and
- * jitter drawn by lot from a seed, so that it is the same in every world.
+ * random jitter from a seed, so that it is the same in every world.
  */
 #ifndef LOCKSTEP_SCENARIOS_PACE_H
 #define LOCKSTEP_SCENARIOS_PACE_H

@@ -172,7 +172,7 @@ bool dist__sim_has_flow(struct dist__transport *t,
 /* ---- what messages cost ------------------------------------------------- */
 
 /* Of a message of a ring over 1,024 ranks, measured: 0.9 us by our own engine,
- * 7 us by SimGrid. What is in between is the warning's. */
+ * 6 to 7 us by SimGrid. The warning takes a value between. */
 #define MESSAGE_S 3e-6
 
 /* Less is not worth a word. */

@@ -247,8 +247,8 @@ static void set_reach(const struct nccl_system *system,
 					 system->net_GBps;
 }
 
-/* A call of a ring in LL has least to do before its first step; what others
- * have more is NCCL's. */
+/* A ring in LL starts soonest. By how much later the others start is NCCL's own
+ * figure. */
 static double start_ns(const struct nccl_constants *constants,
 		       enum nccl_algorithm algorithm,
 		       enum nccl_protocol protocol)

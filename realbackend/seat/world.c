@@ -42,7 +42,7 @@ static const struct dist__transport_ops transport_ops = {
 	.free = free_transport,
 };
 
-/* What the rank is told of its place, if anything. */
+/* Passes on what the options say of the rank's place. */
 static void put_options(struct dist__seat_slot *seat,
 			const struct dist_init_options *options)
 {
