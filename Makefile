@@ -68,7 +68,7 @@ SHIM_SRC := $(wildcard sim/engine/*.cpp)
 # The conformance table, which the command walks too.
 CASES := tests/conformance/cases
 SCENARIO_DIRS := scenarios scenarios/tutorial scenarios/tutorial/nn
-CLI_DIRS := cli cli/sweep cli/testbed model/training model/measured model/cluster model/loopback model/validation
+CLI_DIRS := cli cli/sweep cli/testbed model/training model/measured model/cluster model/loopback model/llm model/validation
 CLI_SRC := $(filter-out cli/lockstep.c,$(wildcard \
 	$(addsuffix /*.c,$(CLI_DIRS) $(SCENARIO_DIRS) $(CASES))))
 SUPPORT_SRC := $(wildcard tests/support/*.c)

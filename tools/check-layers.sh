@@ -9,7 +9,7 @@
 # these folders another of them:
 downhill='base core check/watch sim sim/engine sim/explore sim/seat
 realbackend/store realbackend/launch realbackend/nccl realbackend/seat trace worlds ddp model/training
-model/measured model/cluster model/loopback cli/sweep'
+model/measured model/cluster model/loopback model/llm cli/sweep'
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -37,13 +37,14 @@ trace                   | lockstep/ base/ core/op.h core/backend.h core/transpor
 worlds                  | lockstep/ base/ core/backend.h realbackend/launch/world.h realbackend/nccl/world.h realbackend/seat/world.h sim/launch.h |
 ddp                     | lockstep/ base/ |
 model/training          | lockstep/ base/ |
-scenarios               | lockstep/ base/ model/training/ |
+scenarios               | lockstep/ base/ model/training/ model/llm/ |
 scenarios/tutorial      | lockstep/ base/ scenarios/ |
 scenarios/tutorial/nn   | base/ |
 tests/conformance/cases | lockstep/ base/ scenarios/element.h |
 model/measured          | lockstep/ base/ model/library/calibration.h | yaml.h
 model/cluster           | lockstep/ base/ model/library/fabric.h model/measured/machine.h | expat.h
 model/loopback          | lockstep/ base/ coll/profile.h |
+model/llm               | lockstep/ base/ core/op.h coll/profile.h model/library/ | jansson.h
 cli/testbed             | lockstep/ model/cluster/description.h | linux/if.h linux/if_tun.h
 cli/sweep               | lockstep/ base/ | yaml.h jansson.h
 cli                     | lockstep/ base/ worlds/ model/ trace/ check/ scenarios/ tests/conformance/cases/ coll/profile.h core/reduce.h coll/algorithm.h core/backend.h realbackend/launch/cores.h realbackend/launch/launcher.h realbackend/store/scheduler.h sim/platform/platform.h sim/launch.h sim/tally.h sim/watcher.h sim/seat/seat.h core/fidelity.h | jansson.h zlib.h

@@ -1,0 +1,98 @@
+/*
+ * architecture.h - a transformer that generates text, in the few numbers that
+ * its config.json says: what it holds, computes and passes on.
+ */
+#ifndef LOCKSTEP_MODEL_LLM_ARCHITECTURE_H
+#define LOCKSTEP_MODEL_LLM_ARCHITECTURE_H
+
+#include "lockstep/dist.h"
+
+struct llm_architecture {
+	char name[64];
+	int layers, hidden;
+	int heads, kv_heads;
+	int head_dim; /* of a query and key; without rope_dim */
+	int ffn;      /* width of a dense layer's MLP; 0: no layer is dense */
+	bool gated;   /* its MLPs, experts too, have three matrices, not two */
+	bool biases;  /* its matrices have biases */
+	bool qkv_biases; /* those of query, key and value have */
+	int vocab;
+	bool tied;     /* the output projection is the embedding */
+	int positions; /* learned, as many; 0: rotary or none */
+	int window;    /* tokens that a local layer attends to; 0: all layers
+			* attend to all */
+	int local_of;  /* with window: one layer of so many attends to all;
+			* 0: none */
+
+	/* Mixture of experts; experts 0: none. */
+	int experts, top_k;
+	int expert_ffn;   /* width of one expert */
+	int shared_ffn;   /* of all shared experts together; 0: none */
+	int dense_layers; /* that have no experts: the first ones, or: */
+	int dense_every;  /* every so many-th layer has experts, the others
+			   * are dense; 0: the first dense_layers */
+
+	/* Multi-head latent attention; kv_rank 0: none. */
+	int q_rank; /* 0: queries are made from the hidden state */
+	int kv_rank;
+	int rope_dim;  /* of a query and key beside head_dim */
+	int value_dim; /* of a value; without MLA as head_dim */
+
+	double published; /* parameters that its authors state; 0: none */
+	char source[128];
+};
+
+/* Parameters by part, elements. */
+struct llm_parameters {
+	double embedding; /* and learned positions */
+	double head;      /* output projection; 0: tied */
+	double attention; /* of one layer, norms of the layer too */
+	double mlp;       /* of a dense layer */
+	double experts;   /* all of a layer's */
+	double router;    /* of a layer with experts, and its shared experts */
+	double total;
+	double active; /* that one token passes through */
+};
+
+/* llm_expert_layers returns how many layers have experts; llm_has_experts
+ * whether layer (from 0) is one. */
+int llm_expert_layers(const struct llm_architecture *model);
+bool llm_has_experts(const struct llm_architecture *model, int layer);
+
+void llm_count_parameters(const struct llm_architecture *model,
+			  struct llm_parameters *parameters);
+
+/*
+ * llm_model_flops returns the FLOP of one token in training without
+ * recomputation, 2 a multiply-add, backward twice forward: 6 a parameter of the
+ * matrices (the input embedding is none) and attention over seq tokens, of
+ * which causal halves the scores (A. Chowdhery et al., "PaLM", 2022, appendix
+ * B, which counts them whole).
+ */
+double llm_model_flops(const struct llm_architecture *model, int seq,
+		       bool causal);
+
+/*
+ * llm_architecture_find reads the model of that name: a path that holds a '/'
+ * or ends in ".json" is a config.json as Hugging Face writes it, else a row of
+ * the catalogue (data file "models/llm.tsv"; words are compared without case,
+ * '-', '_', '.' and spaces). Errors: INVALID_ARGUMENT (message: "file:line:
+ * what was expected", or near names), IO, NO_MEMORY.
+ */
+DIST_MUST_CHECK enum dist_error
+llm_architecture_find(struct llm_architecture *model, const char *name,
+		      struct dist_message *message);
+
+/* llm_architecture_check looks whether its numbers go together. Errors:
+ * INVALID_ARGUMENT (message: the field and what was expected). */
+DIST_MUST_CHECK enum dist_error
+llm_architecture_check(const struct llm_architecture *model,
+		       struct dist_message *message);
+
+/* llm_catalogue reads all of the catalogue into *models, which the caller
+ * frees. Errors: as llm_architecture_find. */
+DIST_MUST_CHECK enum dist_error llm_catalogue(struct llm_architecture **models,
+					      size_t *num,
+					      struct dist_message *message);
+
+#endif

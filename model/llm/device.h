@@ -1,0 +1,112 @@
+/*
+ * device.h - a GPU as training sees it: peaks by precision, memory, and what
+ * kernels were measured to reach of these. And how long kernels take there.
+ *
+ * Times are ns, rates FLOP/s and bytes/s, sizes bytes.
+ */
+#ifndef LOCKSTEP_MODEL_LLM_DEVICE_H
+#define LOCKSTEP_MODEL_LLM_DEVICE_H
+
+#include "lockstep/dist.h"
+
+/* What the matrices are multiplied in. */
+enum llm_precision {
+	LLM_BF16,
+	LLM_FP16,
+	LLM_FP8,   /* of Hopper: a scale a tensor or block */
+	LLM_MXFP8, /* a scale for 32 elements */
+	LLM_FP4,   /* NVFP4, MXFP4 */
+	LLM_TF32,
+	LLM_FP32,
+	LLM_PRECISIONS
+};
+
+/* llm_precision_name returns "bf16" and so on; llm_precision_find the
+ * precision called name, or LLM_PRECISIONS. */
+const char *llm_precision_name(enum llm_precision precision);
+enum llm_precision llm_precision_find(const char *name);
+
+struct llm_efficiency; /* measured tables; owned by the device */
+
+struct llm_device {
+	char name[64];               /* "H100-SXM" */
+	double peak[LLM_PRECISIONS]; /* dense; 0: it cannot, or not known */
+	double memory_bytes;
+	double memory_Bps; /* as its vendor says */
+	double copy_share; /* of it that kernels of one pass reach */
+	double link_Bps;   /* all links to GPUs of the node, each way */
+	int sms;
+	double launch_ns; /* between kernels, where nothing hides it */
+	struct llm_efficiency *efficiency;
+	char source[192];
+};
+
+/*
+ * llm_device_find reads the GPU called name from the catalogue ("H100", "h100
+ * 80gb", "H100-SXM", "A100 PCIe": words as scenarios/gpu.h has them; a kind
+ * alone is its SXM form with the largest memory). llm_device_release frees what
+ * device holds. Errors: INVALID_ARGUMENT (message: near names), IO, NO_MEMORY.
+ */
+DIST_MUST_CHECK enum dist_error llm_device_find(struct llm_device *device,
+						const char *name,
+						struct dist_message *message);
+void llm_device_release(struct llm_device *device);
+
+/* llm_device_can refuses a precision of which the device has no peak. Errors:
+ * INVALID_ARGUMENT (message: those that it has). */
+DIST_MUST_CHECK enum dist_error llm_device_can(const struct llm_device *device,
+					       enum llm_precision precision,
+					       struct dist_message *message);
+
+/*
+ * What a recipe's software reaches of the device: factors that measured steps
+ * say, 1 of kernels as they were measured alone. Model-wide constants of
+ * model/llm/constants.h, not of one table.
+ */
+struct llm_pace {
+	double gemm;      /* of a GEMM's rate */
+	double attention; /* of attention's */
+	double memory;    /* of element-wise kernels' */
+};
+
+/* One GEMM of [m, k] by [k, n], `batch` of them at once (experts; 1). */
+struct llm_gemm {
+	double m, n, k;
+	double batch;
+};
+
+/* llm_gemm_ns returns max(FLOP / (peak x efficiency(m, n, k)), bytes /
+ * bandwidth) + launch. */
+double llm_gemm_ns(const struct llm_device *device,
+		   enum llm_precision precision, const struct llm_pace *pace,
+		   const struct llm_gemm *gemm);
+
+/* Attention of `batch` sequences: queries of `seq` tokens over keys of `keys`
+ * tokens (seq but under context parallelism or a window). */
+struct llm_attention {
+	double batch, seq, keys;
+	double heads, kv_heads, qk_dim, v_dim;
+	bool causal;
+	bool fused; /* FlashAttention; else scores pass through memory */
+};
+
+/* llm_attention_ns returns the forward, or the backward pass, which makes the
+ * scores again. */
+double llm_attention_ns(const struct llm_device *device,
+			enum llm_precision precision,
+			const struct llm_pace *pace,
+			const struct llm_attention *attention, bool backward);
+
+/* llm_memory_ns returns how long kernels take that read and write so many bytes
+ * in all, launched `kernels` times. */
+double llm_memory_ns(const struct llm_device *device,
+		     const struct llm_pace *pace, double bytes, int kernels);
+
+/* llm_optimizer_ns: Adam over so many parameters of a rank, by the bytes that
+ * it reads and writes: master, two moments, gradient (4 bytes each; 2 where
+ * gradient_bytes says), and the parameter that is written. */
+double llm_optimizer_ns(const struct llm_device *device,
+			const struct llm_pace *pace, double parameters,
+			int gradient_bytes, int parameter_bytes);
+
+#endif

@@ -1,0 +1,114 @@
+/*
+ * layout.h - how a model is spread over GPUs, and how it is trained there: in
+ * Megatron's and torchtitan's words.
+ */
+#ifndef LOCKSTEP_MODEL_LLM_LAYOUT_H
+#define LOCKSTEP_MODEL_LLM_LAYOUT_H
+
+#include "model/llm/architecture.h"
+#include "model/llm/device.h"
+
+/* What data-parallel ranks divide among them (S. Rajbhandari et al., "ZeRO",
+ * 2020). */
+enum llm_shard {
+	LLM_DDP,   /* nothing */
+	LLM_ZERO1, /* optimizer state: Megatron's distributed optimizer */
+	LLM_ZERO2, /* and gradients */
+	LLM_FSDP,  /* and parameters: ZeRO-3, FSDP2 */
+	LLM_HSDP,  /* FSDP among shard_ranks, copies of it summed */
+	LLM_SHARDS
+};
+
+enum llm_schedule {
+	LLM_GPIPE,
+	LLM_1F1B,        /* with vpp > 1 interleaved */
+	LLM_ZERO_BUBBLE, /* ZB-H1: P. Qi et al., 2024 */
+	LLM_SCHEDULES
+};
+
+enum llm_recompute {
+	LLM_RECOMPUTE_NONE,
+	LLM_RECOMPUTE_SELECTIVE, /* of attention without its matrices */
+	LLM_RECOMPUTE_FULL,      /* of recompute_layers layers */
+	LLM_RECOMPUTE_AUTO,      /* the least that fits */
+	LLM_RECOMPUTES
+};
+
+struct llm_layout {
+	int gpus;
+	int tp, pp, cp, ep, etp; /* etp: of an expert's matrices; 0: tp */
+	int vpp;                 /* model chunks of a stage */
+	int dp; /* gpus / (tp x pp x cp); llm_layout_complete sets it */
+	enum llm_shard shard;
+	int shard_ranks; /* HSDP; else 0 */
+	bool reshard;    /* FSDP: gather again in backward */
+	bool sequence;   /* sequence parallelism beside tp */
+	bool gather_cp; /* context: all-gather of keys and values, not a ring */
+	enum llm_schedule schedule;
+	enum llm_recompute recompute;
+	int recompute_layers; /* FULL: of a stage; 0: all */
+
+	int seq;          /* tokens of a sequence */
+	int micro_batch;  /* sequences */
+	int global_batch; /* sequences of a step of all */
+	enum llm_precision precision;
+	int parameter_bytes; /* as computed with: 2 */
+	int gradient_bytes;  /* as accumulated and summed: 4, FSDP2 4 or 2 */
+	int state_bytes;     /* master, moments of a parameter: 12 */
+	bool fused_attention;
+	bool overlap_grad;  /* gradient sums beside backward */
+	bool overlap_param; /* parameter gathers beside forward */
+	bool overlap_tp;    /* tensor-parallel calls beside GEMMs */
+	bool overlap_p2p;   /* messages of the pipeline beside computing */
+	bool overlap_ep;    /* exchanges of tokens beside computing */
+	double imbalance;   /* tokens of the fullest expert rank over the
+			     * mean; 1: balanced */
+	bool lora;          /* base weights frozen */
+};
+
+/* llm_layout_init sets what users mean who say nothing: one GPU a copy of the
+ * model, ZeRO-1, sequence parallelism, 1F1B, bf16, all overlapped but tp. */
+void llm_layout_init(struct llm_layout *layout);
+
+/* llm_micro_batches returns how many each pipeline works through in a step. */
+int llm_micro_batches(const struct llm_layout *layout);
+
+/*
+ * llm_layout_complete computes dp and what is derived, and refuses what is not
+ * legal: divisibility of gpus, heads, kv heads, hidden, layers by stages and
+ * chunks, experts by ep, batches; micro-batches of an interleaved schedule by
+ * stages. Errors: INVALID_ARGUMENT; *option is the flag that stands against it
+ * ("tp"), message says the legal values.
+ */
+DIST_MUST_CHECK enum dist_error
+llm_layout_complete(struct llm_layout *layout,
+		    const struct llm_architecture *model, const char **option,
+		    struct dist_message *message);
+
+/* Groups of ranks by what they divide. Ranks count fastest along tp, then cp,
+ * (ep within cp x dp), dp, pp: Megatron's order "tp-cp-ep-dp-pp". */
+enum llm_axis {
+	LLM_TP,
+	LLM_CP,
+	LLM_EP,
+	LLM_PP,        /* two neighbours of it */
+	LLM_DP,        /* dp x cp: gradients of what is not an expert */
+	LLM_EXPERT_DP, /* copies of an expert */
+	LLM_REPLICAS,  /* HSDP: copies of a shard */
+	LLM_AXES
+};
+
+const char *llm_axis_name(enum llm_axis axis);
+
+/* Where the ranks of one axis sit: `ranks` of a group, `node_ranks` of them on
+ * a node; `stride` between neighbours; `sharers`: groups like it on a node,
+ * which use its network at once. */
+struct llm_group {
+	int ranks, node_ranks, stride, sharers;
+};
+
+/* llm_layout_group returns the groups of an axis on nodes of gpus_per_node. */
+struct llm_group llm_layout_group(const struct llm_layout *layout,
+				  enum llm_axis axis, int gpus_per_node);
+
+#endif

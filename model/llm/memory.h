@@ -1,0 +1,39 @@
+/* memory.h - what a rank of a layout holds at its peak, by part and stage. */
+#ifndef LOCKSTEP_MODEL_LLM_MEMORY_H
+#define LOCKSTEP_MODEL_LLM_MEMORY_H
+
+#include "model/llm/work.h"
+
+/* Bytes of one GPU of a stage, at its peak. */
+struct llm_memory {
+	int stage;
+	double parameters;
+	double gradients;
+	double optimizer;
+	double activations; /* of all micro-batches in flight */
+	double temporary;   /* logits, gathered layers, a layer at work */
+	double library;     /* NCCL's buffers, CUDA's context */
+	double slack;       /* what the allocator loses */
+	double total;
+	double capacity;
+	bool fits;
+};
+
+/* llm_memory_stage answers for one stage, llm_memory_worst for the fullest. */
+void llm_memory_stage(struct llm_memory *memory, const struct llm_work *work,
+		      const struct llm_device *device, int stage);
+void llm_memory_worst(struct llm_memory *memory, const struct llm_work *work,
+		      const struct llm_device *device);
+
+/*
+ * llm_recompute_choose replaces RECOMPUTE_AUTO by the least that fits: none,
+ * selective, full of as few layers as do; full of all where nothing fits.
+ * Errors: those of llm_work_init.
+ */
+DIST_MUST_CHECK enum dist_error
+llm_recompute_choose(struct llm_layout *layout,
+		     const struct llm_architecture *model,
+		     const struct llm_device *device,
+		     const struct llm_pace *pace, struct dist_message *message);
+
+#endif
