@@ -66,6 +66,15 @@ struct llm_layout {
 	bool lora;          /* base weights frozen */
 };
 
+/* Names as flags have them: "zero1", "zero-bubble", "selective"; find returns
+ * the number of names where there is no such. */
+const char *llm_shard_name(enum llm_shard shard);
+enum llm_shard llm_shard_find(const char *name);
+const char *llm_schedule_name(enum llm_schedule schedule);
+enum llm_schedule llm_schedule_find(const char *name);
+const char *llm_recompute_name(enum llm_recompute recompute);
+enum llm_recompute llm_recompute_find(const char *name);
+
 /* llm_layout_init sets what users mean who say nothing: one GPU a copy of the
  * model, ZeRO-1, sequence parallelism, 1F1B, bf16, all overlapped but tp. */
 void llm_layout_init(struct llm_layout *layout);
@@ -74,11 +83,21 @@ void llm_layout_init(struct llm_layout *layout);
 int llm_micro_batches(const struct llm_layout *layout);
 
 /*
- * llm_layout_complete computes dp and what is derived, and refuses what is not
- * legal: divisibility of gpus, heads, kv heads, hidden, layers by stages and
- * chunks, experts by ep, batches; micro-batches of an interleaved schedule by
- * stages. Errors: INVALID_ARGUMENT; *option is the flag that stands against it
- * ("tp"), message says the legal values.
+ * llm_layout_complete computes dp, and etp where it is 0, and refuses what is
+ * not legal:
+ * - tp divides heads, key-value heads, hidden, ffn, shared experts' ffn; etp an
+ *   expert's;
+ * - pp is not more than layers, pp x vpp not more than layers and embedding and
+ *   loss; stages may be uneven (work.h); only 1F1B is interleaved;
+ * - seq is a multiple of 2 x cp, and of cp x tp under sequence parallelism;
+ * - tp x pp x cp divides gpus; ep x etp divides tp x cp x dp; ep the experts;
+ * - micro_batch x dp divides global_batch, and x pp where vpp > 1:
+ * micro-batches of an interleaved schedule come pp at a time;
+ * - shard_ranks divides dp; recompute_layers are not more than a stage has.
+ * Errors: INVALID_ARGUMENT; *option is the flag that stands against it ("tp",
+ * "pp", "vpp", "cp", "ep", "etp", "gpus", "seq", "micro-batch", "global-batch",
+ * "shard-ranks", "recompute-layers", "imbalance"...), message says the legal
+ * values.
  */
 DIST_MUST_CHECK enum dist_error
 llm_layout_complete(struct llm_layout *layout,
@@ -92,7 +111,8 @@ enum llm_axis {
 	LLM_CP,
 	LLM_EP,
 	LLM_PP,        /* two neighbours of it */
-	LLM_DP,        /* dp x cp: gradients of what is not an expert */
+	LLM_DP,        /* dp x cp: gradients of what is not an expert; under
+			* HSDP shard_ranks x cp */
 	LLM_EXPERT_DP, /* copies of an expert */
 	LLM_REPLICAS,  /* HSDP: copies of a shard */
 	LLM_AXES
@@ -101,13 +121,14 @@ enum llm_axis {
 const char *llm_axis_name(enum llm_axis axis);
 
 /* Where the ranks of one axis sit: `ranks` of a group, `node_ranks` of them on
- * a node; `stride` between neighbours; `sharers`: groups like it on a node,
- * which use its network at once. */
+ * a node (of the group that is spread over most); `stride` between neighbours;
+ * `sharers`: groups like it on a node, which use its network at once. */
 struct llm_group {
 	int ranks, node_ranks, stride, sharers;
 };
 
-/* llm_layout_group returns the groups of an axis on nodes of gpus_per_node. */
+/* llm_layout_group returns the groups of an axis on nodes of gpus_per_node, of
+ * which a job uses as many as divide its gpus (64 of a domain of 72). */
 struct llm_group llm_layout_group(const struct llm_layout *layout,
 				  enum llm_axis axis, int gpus_per_node);
 
