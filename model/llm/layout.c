@@ -325,9 +325,19 @@ static enum dist_error check_experts(const struct checker *c)
 			    m->experts);
 	if (error)
 		return error;
-	if (ranks % l->etp != 0)
-		return must_divide(c, "etp", l->etp, ranks,
-				   "tp x cp x dp = %lld", (long long)ranks);
+	if (l->etp != 1 && l->etp != l->tp) {
+		*c->option = "etp";
+		return dist__refuse(c->message,
+				    "expected etp 1 or tp = %d, got %d", l->tp,
+				    l->etp);
+	}
+	if (l->tp > 1 && !l->sequence) {
+		*c->option = "no-sequence";
+		return dist__refuse(c->message,
+				    "expected sequence parallelism beside "
+				    "tp = %d, as the model has experts",
+				    l->tp);
+	}
 	error = must_divide(c, "ep", l->ep, common(ranks / l->etp, m->experts),
 			    "%d experts and tp x cp x dp / etp = %lld",
 			    m->experts, (long long)(ranks / l->etp));

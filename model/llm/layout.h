@@ -36,9 +36,10 @@ enum llm_recompute {
 
 struct llm_layout {
 	int gpus;
-	int tp, pp, cp, ep, etp; /* etp: of an expert's matrices; 0: tp */
-	int vpp;                 /* model chunks of a stage */
-	int dp; /* gpus / (tp x pp x cp); llm_layout_complete sets it */
+	int tp, pp, cp, ep,
+		etp; /* etp: of an expert's matrices: 1 or tp; 0: tp */
+	int vpp;     /* model chunks of a stage */
+	int dp;      /* gpus / (tp x pp x cp); llm_layout_complete sets it */
 	enum llm_shard shard;
 	int shard_ranks; /* HSDP; else 0 */
 	bool reshard;    /* FSDP: gather again in backward */
@@ -64,6 +65,7 @@ struct llm_layout {
 	double imbalance;   /* tokens of the fullest expert rank over the
 			     * mean; 1: balanced */
 	bool lora;          /* base weights frozen */
+	bool dropout;       /* of scores and of what attention and MLP add */
 };
 
 /* Names as flags have them: "zero1", "zero-bubble", "selective"; find returns
@@ -91,13 +93,14 @@ int llm_micro_batches(const struct llm_layout *layout);
  *   loss; stages may be uneven (work.h); only 1F1B is interleaved;
  * - seq is a multiple of 2 x cp, and of cp x tp under sequence parallelism;
  * - tp x pp x cp divides gpus; ep x etp divides tp x cp x dp; ep the experts;
+ * - experts beside tp have sequence parallelism (Megatron's arguments.py);
  * - micro_batch x dp divides global_batch, and x pp where vpp > 1:
  * micro-batches of an interleaved schedule come pp at a time;
  * - shard_ranks divides dp; recompute_layers are not more than a stage has.
  * Errors: INVALID_ARGUMENT; *option is the flag that stands against it ("tp",
  * "pp", "vpp", "cp", "ep", "etp", "gpus", "seq", "micro-batch", "global-batch",
- * "shard-ranks", "recompute-layers", "imbalance"...), message says the legal
- * values.
+ * "shard-ranks", "recompute-layers", "imbalance", "no-sequence"...), message
+ * says the legal values.
  */
 DIST_MUST_CHECK enum dist_error
 llm_layout_complete(struct llm_layout *layout,

@@ -160,6 +160,13 @@ Test(llm_layout, experts_are_divided)
 	legal(&l, &model);
 	l.imbalance = 9;
 	refused(l, &model, "imbalance", "from 1 to ep = 8");
+	l.imbalance = 1;
+	l.sequence = false;
+	refused(l, &model, "no-sequence", "as the model has experts");
+	l = spread(32, 4, 4, 1);
+	l.etp = 2;
+	refused(l, &model, "etp", "1 or tp = 4, got 2");
+	l.ep = 2;
 	model.experts = 0;
 	refused(l, &model, "ep", "no experts");
 }
