@@ -1,0 +1,155 @@
+/* llm.c - reading measured steps of language models, and recipes. */
+#include "model/measured/llm.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FIELD(kind, field)                                                     \
+	.name = #field, .read = (kind),                                        \
+	.offset = offsetof(struct llm_row, field)
+
+static const struct tsv_field fields[] = {
+	{FIELD(value_read_text, id), .required = true},
+	{FIELD(value_read_text, at)},
+	{FIELD(value_read_text, model), .required = true},
+	{FIELD(value_read_count, layers)},
+	{FIELD(value_read_count, hidden)},
+	{FIELD(value_read_count, heads)},
+	{FIELD(value_read_count, ffn)},
+	{FIELD(value_read_count, vocab)},
+	{FIELD(value_read_text, gpu), .required = true},
+	{FIELD(value_read_count, gpus)},
+	{FIELD(value_read_count, domain)},
+	{FIELD(value_read_count, cards)},
+	{FIELD(value_read_count, card_gbit)},
+	{FIELD(value_read_text, transport)},
+	{FIELD(value_read_text, framework), .required = true},
+	{FIELD(value_read_text, version)},
+	{FIELD(value_read_text, task), .required = true},
+	{FIELD(value_read_text, precision), .required = true},
+	{FIELD(value_read_count, seq), .required = true},
+	{FIELD(value_read_count, batch)},
+	{FIELD(value_read_count, micro_batch)},
+	{FIELD(value_read_count, tp)},
+	{FIELD(value_read_count, pp)},
+	{FIELD(value_read_count, vpp)},
+	{FIELD(value_read_count, cp)},
+	{FIELD(value_read_count, ep)},
+	{FIELD(value_read_text, schedule)},
+	{FIELD(value_read_text, shard)},
+	{FIELD(value_read_count, shard_ranks)},
+	{FIELD(value_read_text, recompute)},
+	{FIELD(value_read_text, overlap)},
+	{FIELD(value_read_number, step_s)},
+	{FIELD(value_read_number, tokens_per_s_gpu)},
+	{FIELD(value_read_number, tflops_gpu)},
+	{FIELD(value_read_number, mfu)},
+	{FIELD(value_read_number, memory_gib)},
+	{FIELD(value_read_text, group)},
+	{FIELD(value_read_text, unfit)},
+	{FIELD(value_read_text, remark)},
+	{.name = NULL},
+};
+
+static enum dist_error check_row(const struct llm_rows *table, size_t i,
+				 struct dist_message *message)
+{
+	const struct llm_row *row = &table->rows[i];
+
+	if (row->step_s.value > 0 || row->tokens_per_s_gpu.value > 0 ||
+	    row->tflops_gpu.value > 0 || row->mfu.value > 0)
+		return DIST_OK;
+	return dist__tsv_refuse(&table->tsv, table->tsv.lines[i], message,
+				"step_s, tokens_per_s_gpu, tflops_gpu or mfu, "
+				"above 0");
+}
+
+enum dist_error llm_rows_load(struct llm_rows *table, const char *path,
+			      struct dist_message *message)
+{
+	void *rows;
+	enum dist_error error = dist__tsv_load_rows(
+		&table->tsv, path, fields, &rows, sizeof *table->rows, message);
+
+	table->rows = rows;
+	for (size_t i = 0; !error && i < table->tsv.num_rows; i++) {
+		error = check_row(table, i, message);
+		if (error)
+			llm_rows_release(table);
+	}
+	return error;
+}
+
+void llm_rows_release(struct llm_rows *table)
+{
+	free(table->rows);
+	table->rows = NULL;
+	dist__tsv_release(&table->tsv);
+}
+
+/* ---- recipes ---------------------------------------------------------- */
+
+#define RECIPE_FIELD(kind, field)                                              \
+	.name = #field, .read = (kind),                                        \
+	.offset = offsetof(struct llm_recipe, field)
+
+static const struct tsv_field recipe_fields[] = {
+	{RECIPE_FIELD(value_read_text, framework), .required = true},
+	{RECIPE_FIELD(value_read_text, model), .required = true},
+	{RECIPE_FIELD(value_read_text, task), .required = true},
+	{RECIPE_FIELD(value_read_text, gpu), .required = true},
+	{RECIPE_FIELD(value_read_text, precision), .required = true},
+	{RECIPE_FIELD(value_read_count, gpus)},
+	{RECIPE_FIELD(value_read_text, recompute)},
+	{RECIPE_FIELD(value_read_text, graphs)},
+	{RECIPE_FIELD(value_read_text, overlap)},
+	{RECIPE_FIELD(value_read_text, shard)},
+	{RECIPE_FIELD(value_read_count, offload_layers)},
+	{RECIPE_FIELD(value_read_text, dispatcher)},
+	{.name = NULL},
+};
+
+enum dist_error llm_recipes_load(struct llm_recipes *table, const char *path,
+				 struct dist_message *message)
+{
+	void *rows;
+	enum dist_error error =
+		dist__tsv_load_rows(&table->tsv, path, recipe_fields, &rows,
+				    sizeof *table->rows, message);
+
+	table->rows = rows;
+	return error;
+}
+
+void llm_recipes_release(struct llm_recipes *table)
+{
+	free(table->rows);
+	table->rows = NULL;
+	dist__tsv_release(&table->tsv);
+}
+
+static bool begins(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
+const struct llm_recipe *llm_recipe_of(const struct llm_recipes *table,
+				       const struct llm_row *row)
+{
+	const struct llm_recipe *like = NULL;
+
+	for (size_t i = 0; i < table->tsv.num_rows; i++) {
+		const struct llm_recipe *recipe = &table->rows[i];
+
+		if (!begins(row->framework, recipe->framework) ||
+		    !begins(row->gpu, recipe->gpu) ||
+		    strcmp(row->model, recipe->model) != 0 ||
+		    strcmp(row->task, recipe->task) != 0 ||
+		    strcmp(row->precision, recipe->precision) != 0)
+			continue;
+		if (recipe->gpus == row->gpus)
+			return recipe;
+		like = like ? like : recipe;
+	}
+	return like;
+}

@@ -1,0 +1,91 @@
+/*
+ * llm.h - measured steps of large language models, and what recipes set that
+ * such tables do not print: tables of one form for every source.
+ * scenarios/measured/llm and llm-recipes have them.
+ */
+#ifndef LOCKSTEP_MODEL_MEASURED_LLM_H
+#define LOCKSTEP_MODEL_MEASURED_LLM_H
+
+#include "base/tsv_table.h"
+#include "model/measured/value.h"
+
+/* One measurement. Texts are the table's; NULL and 0: not published. */
+struct llm_row {
+	const char *id, *at; /* at: place in the source */
+	const char *model;   /* of the catalogue, or by the numbers beside it */
+	int layers, hidden, heads, ffn, vocab;
+
+	const char *gpu;
+	int gpus;
+	int domain; /* GPUs that NVLink or its like joins */
+	int cards;  /* network cards of as many */
+	int card_gbit;
+	const char *transport; /* "ib", "roce", "efa", "opa" */
+
+	const char *framework, *version;
+	const char *task; /* "pretrain", "sft", "lora" */
+	const char *precision;
+	int seq, batch, micro_batch;
+	int tp, pp, vpp, cp, ep;
+	const char *schedule;
+	const char *shard; /* "ddp", "zero1", "fsdp", "hsdp" */
+	int shard_ranks;
+	const char *recompute; /* "none", "full", "full=N", "selective=..." */
+	const char *overlap;
+
+	/* One or more of: */
+	struct value_number step_s, tokens_per_s_gpu, tflops_gpu;
+	struct value_number mfu; /* percent, by the source's convention */
+	struct value_number memory_gib;
+	const char *group; /* rows of it differ by one setting */
+	const char *unfit; /* why it cannot be judged */
+	const char *remark;
+};
+
+struct llm_rows {
+	struct tsv_table tsv;
+	struct llm_row *rows; /* tsv.num_rows; owned */
+};
+
+/*
+ * llm_rows_load reads the table at path; every row has a step, a rate or an
+ * MFU. On failure *table is empty and message says "file:line: what was
+ * expected". Errors: INVALID_ARGUMENT, IO, NO_MEMORY.
+ */
+DIST_MUST_CHECK enum dist_error llm_rows_load(struct llm_rows *table,
+					      const char *path,
+					      struct dist_message *message);
+
+/* llm_rows_release frees what table holds. */
+void llm_rows_release(struct llm_rows *table);
+
+/* What a framework's recipe sets for a model on a GPU in a precision. */
+struct llm_recipe {
+	const char *framework; /* that those of rows begin with */
+	const char *model, *task, *gpu, *precision;
+	int gpus;
+	const char *recompute; /* as of a row */
+	const char *graphs;    /* CUDA graphs: "none", "part", "full" */
+	const char *overlap;   /* "ep", "tp", "ep+tp", "none" */
+	const char *shard;
+	int offload_layers;
+	const char *dispatcher; /* of tokens to experts: "hybridep", ... */
+};
+
+struct llm_recipes {
+	struct tsv_table tsv;
+	struct llm_recipe *rows; /* tsv.num_rows; owned */
+};
+
+/* llm_recipes_load and llm_recipes_release do the same for recipes. */
+DIST_MUST_CHECK enum dist_error llm_recipes_load(struct llm_recipes *table,
+						 const char *path,
+						 struct dist_message *message);
+void llm_recipes_release(struct llm_recipes *table);
+
+/* llm_recipe_of returns the recipe of row: of as many GPUs, else of the same
+ * model, GPU and precision; NULL: there is none. */
+const struct llm_recipe *llm_recipe_of(const struct llm_recipes *table,
+				       const struct llm_row *row);
+
+#endif
