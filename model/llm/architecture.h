@@ -39,6 +39,7 @@ struct llm_architecture {
 	int value_dim; /* of a value; without MLA as head_dim */
 
 	double published; /* parameters that its authors state; 0: none */
+	double published_active; /* of these, what they call active; so too */
 	char source[128];
 };
 
@@ -46,6 +47,7 @@ struct llm_architecture {
 struct llm_parameters {
 	double embedding; /* and learned positions */
 	double head;      /* output projection; 0: tied */
+	double norm;      /* the last one */
 	double attention; /* of one layer, norms of the layer too */
 	double mlp;       /* of a dense layer */
 	double experts;   /* all of a layer's */
@@ -59,6 +61,11 @@ struct llm_parameters {
 int llm_expert_layers(const struct llm_architecture *model);
 bool llm_has_experts(const struct llm_architecture *model, int layer);
 
+/* llm_local_layers returns how many layers attend to the window alone. */
+int llm_local_layers(const struct llm_architecture *model);
+
+/* llm_count_parameters counts matrices, biases and norms; not what holds a few
+ * numbers a layer, such as norms of queries and keys. */
 void llm_count_parameters(const struct llm_architecture *model,
 			  struct llm_parameters *parameters);
 
@@ -67,17 +74,33 @@ void llm_count_parameters(const struct llm_architecture *model,
  * recomputation, 2 a multiply-add, backward twice forward: 6 a parameter of the
  * matrices (the input embedding is none) and attention over seq tokens, of
  * which causal halves the scores (A. Chowdhery et al., "PaLM", 2022, appendix
- * B, which counts them whole).
+ * B, which counts them whole). llm_forward_flops are those of one token's
+ * forward pass, by part.
  */
 double llm_model_flops(const struct llm_architecture *model, int seq,
 		       bool causal);
 
+/* FLOP of one token's forward pass, by part. */
+struct llm_flops {
+	double projections; /* of one layer's attention: its matrices */
+	double scores;      /* of one layer that attends to all: query x key,
+			     * weights x value */
+	double local;       /* the same of a layer with the window */
+	double mlp;         /* of a dense layer */
+	double experts;     /* of a layer: the top_k, shared ones, the router */
+	double head;        /* output projection */
+	double total;       /* of all layers and the head */
+};
+
+void llm_forward_flops(const struct llm_architecture *model, int seq,
+		       bool causal, struct llm_flops *flops);
+
 /*
  * llm_architecture_find reads the model of that name: a path that holds a '/'
  * or ends in ".json" is a config.json as Hugging Face writes it, else a row of
- * the catalogue (data file "models/llm.tsv"; words are compared without case,
- * '-', '_', '.' and spaces). Errors: INVALID_ARGUMENT (message: "file:line:
- * what was expected", or near names), IO, NO_MEMORY.
+ * the catalogue (data file "models/llm.tsv"), whose names and aliases are
+ * compared without case, '-', '_', ':' and spaces. Errors: INVALID_ARGUMENT
+ * (message: "file:line: what was expected", or near names), IO, NO_MEMORY.
  */
 DIST_MUST_CHECK enum dist_error
 llm_architecture_find(struct llm_architecture *model, const char *name,
