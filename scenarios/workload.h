@@ -62,6 +62,7 @@ struct workload_result {
 };
 
 struct training;
+struct llm_run;
 
 /* What is run, given to the rank function. Shared by simulated ranks, so
  * constant. */
@@ -72,7 +73,8 @@ struct workload_job {
 	const struct layers *layers;
 	const struct schedule *schedule;
 	const struct pace *pace;
-	const char *compute; /* what the durations stand on, in words */
+	const char *compute;       /* what the durations stand on, in words */
+	const struct llm_run *llm; /* of the llm workload; else NULL */
 	enum workload_contents contents;
 	bool check;                     /* verify contents; needs real ones */
 	FILE *out;                      /* rank 0 prints here; NULL: not */
