@@ -74,20 +74,24 @@ void dist__socket_limit(int world_size, char text[DIST__LIMIT_TEXT])
 			 2LL * world_size + BESIDE);
 }
 
-static void set_congestion(int fd, const char *name)
+static bool set_congestion(int fd, const char *name)
 {
 #ifdef TCP_CONGESTION
-	(void)setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name,
-			 (socklen_t)strlen(name));
+	return setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name,
+			  (socklen_t)strlen(name)) == 0;
 #else
 	(void)fd;
 	(void)name;
+	return false;
 #endif
 }
 
 void dist__socket_tune_local(int fd)
 {
-	set_congestion(fd, "cubic");
+	/* Without CAP_NET_ADMIN only what the system allows to all is had,
+	 * which always has Reno (net.ipv4.tcp_allowed_congestion_control). */
+	if (!set_congestion(fd, "cubic"))
+		(void)set_congestion(fd, "reno");
 }
 
 void dist__socket_tune_away(int fd)
@@ -95,7 +99,7 @@ void dist__socket_tune_away(int fd)
 	char name[DIST__CONGESTION_TEXT];
 
 	dist__socket_congestion(-1, name);
-	set_congestion(fd, name);
+	(void)set_congestion(fd, name);
 }
 
 void dist__socket_keep_alive(int fd, int64_t silence_ns)

@@ -40,12 +40,13 @@ void dist__socket_limit(int world_size, char text[DIST__LIMIT_TEXT]);
 
 /*
  * dist__socket_tune_local prepares fd for peers on this machine: congestion
- * control by loss, for there is no link whose rate a sender should find and
- * pace by. To be called before fd connects or is dialled: a control that paces
- * (BBR) begins to when the connection is made, and the pacing stays when
- * another takes its place. What a listener accepts is as the listener;
- * dist__socket_tune_away makes it as the system has it, for a peer on another
- * machine. Where the system refuses, all works but more slowly.
+ * control by loss (CUBIC; Reno where that is not for every user), for there is
+ * no link whose rate a sender should find and pace by. To be called before fd
+ * connects or is dialled: a control that paces (BBR) begins to when the
+ * connection is made, and the pacing stays when another takes its place. What a
+ * listener accepts is as the listener; dist__socket_tune_away makes it as the
+ * system has it, for a peer on another machine. Where the system refuses, all
+ * works but more slowly.
  */
 void dist__socket_tune_local(int fd);
 void dist__socket_tune_away(int fd);

@@ -6,6 +6,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "realbackend/wire/socket.h"
@@ -71,4 +72,36 @@ Test(socket, is_tuned_before_the_connection_is_made)
 	close(ends[0]);
 	close(ends[1]);
 	close(listener);
+}
+
+/* Whether a user without privileges gets a control by loss, too: 0 yes, 1 no,
+ * 2 not to be tried. */
+static int try_as_nobody(void)
+{
+	enum { NOBODY = 65534 };
+	char name[DIST__CONGESTION_TEXT];
+	int fd;
+
+	if (setgid(NOBODY) != 0 || setuid(NOBODY) != 0)
+		return 2;
+	fd = socket(AF_INET, SOCK_STREAM, 0);
+	dist__socket_tune_local(fd);
+	dist__socket_congestion(fd, name);
+	close(fd);
+	return strcmp(name, "cubic") != 0 && strcmp(name, "reno") != 0;
+}
+
+Test(socket, is_tuned_for_every_user)
+{
+	int status = 0;
+	pid_t child = fork();
+
+	cr_assert_geq(child, 0);
+	if (child == 0)
+		_exit(try_as_nobody());
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	cr_assert(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 2)
+		cr_skip_test("needs root, to become nobody");
+	cr_assert_eq(WEXITSTATUS(status), 0);
 }
