@@ -26,7 +26,7 @@ enum llm_precision {
 const char *llm_precision_name(enum llm_precision precision);
 enum llm_precision llm_precision_find(const char *name);
 
-struct llm_efficiency; /* measured tables; owned by the device */
+struct llm_efficiency; /* of measured tables; owned by the device */
 
 struct llm_device {
 	char name[64];               /* "H100-SXM" */
@@ -36,21 +36,38 @@ struct llm_device {
 	double copy_share; /* of it that kernels of one pass reach */
 	double link_Bps;   /* all links to GPUs of the node, each way */
 	int sms;
-	double launch_ns; /* between kernels, where nothing hides it */
-	struct llm_efficiency *efficiency;
+	double power_w;
+	double launch_ns; /* a kernel more than its work, where nothing hides
+			   * it */
+	struct llm_efficiency *efficiency; /* NULL: of llm_device_list */
+	char note[192];    /* what else is to know of it; "": nothing */
+	char assumed[192]; /* what is not measured on it, in words: "rates of
+			    * GEMM as on B200 (sustained)"; "": nothing */
 	char source[192];
 };
 
 /*
- * llm_device_find reads the GPU called name from the catalogue ("H100", "h100
- * 80gb", "H100-SXM", "A100 PCIe": words as scenarios/gpu.h has them; a kind
- * alone is its SXM form with the largest memory). llm_device_release frees what
- * device holds. Errors: INVALID_ARGUMENT (message: near names), IO, NO_MEMORY.
+ * llm_device_find reads the GPU called name from the catalogue (data file
+ * "measured/hardware/devices.tsv") and what kernels reach on it (gemm.tsv,
+ * attention.tsv and kernels.tsv beside it). A name is a kind ("H100", "rtx
+ * 4090"), a form (SXM, PCIe, NVL), a size ("80GB", within 8 %), a kind of
+ * memory ("HBM2e") and a power ("500W"), parted by spaces, '-' or '_', the kind
+ * first; case and the vendor's words do not count, so that what nvidia-smi
+ * prints ("NVIDIA A100-SXM4-80GB") is a name too. A kind alone is its SXM form
+ * with the largest memory. llm_device_release frees what device holds. Errors:
+ * INVALID_ARGUMENT (no such GPU; message: those of that kind, or near names; a
+ * table that is not legal: "file:line: what was expected"), IO, NO_MEMORY.
  */
 DIST_MUST_CHECK enum dist_error llm_device_find(struct llm_device *device,
 						const char *name,
 						struct dist_message *message);
 void llm_device_release(struct llm_device *device);
+
+/* llm_device_list reads all of the catalogue into *devices, which the caller
+ * frees, without what kernels reach. Errors: as llm_device_find. */
+DIST_MUST_CHECK enum dist_error llm_device_list(struct llm_device **devices,
+						size_t *num,
+						struct dist_message *message);
 
 /* llm_device_can refuses a precision of which the device has no peak. Errors:
  * INVALID_ARGUMENT (message: those that it has). */
@@ -69,14 +86,15 @@ struct llm_pace {
 	double memory;    /* of element-wise kernels' */
 };
 
-/* One GEMM of [m, k] by [k, n], `batch` of them at once (experts; 1). */
+/* One GEMM of [m, k] by [k, n], `batch` of them in one launch (experts; 1). */
 struct llm_gemm {
 	double m, n, k;
 	double batch;
 };
 
 /* llm_gemm_ns returns max(FLOP / (peak x efficiency(m, n, k)), bytes /
- * bandwidth) + launch. */
+ * bandwidth) + launch; 0 of a GEMM without work. The device has a peak in
+ * precision. */
 double llm_gemm_ns(const struct llm_device *device,
 		   enum llm_precision precision, const struct llm_pace *pace,
 		   const struct llm_gemm *gemm);

@@ -1,0 +1,316 @@
+/* device.c - the catalogue of GPUs, and finding one by what users call it. */
+#include "model/llm/device.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/data.h"
+#include "base/refuse.h"
+#include "base/spelling.h"
+#include "base/tsv_table.h"
+#include "model/llm/efficiency.h"
+
+#define TABLE "measured/hardware/devices.tsv"
+#define KIN   8 /* GPUs whose measurements may stand for one */
+
+/* A size in a name, of what a row says: 141 GB is also called 144, 186 192. */
+#define SIZE_MARGIN 0.08
+
+/* ---- the table -------------------------------------------------------- */
+
+struct row {
+	const char *gpu, *memory_type, *like, *remark, *from;
+	double tflops[LLM_PRECISIONS];
+	double memory_gb, memory_tb_s, sms, power_w, link_gb_s;
+};
+
+static const char *read_text(const char *text, void *into)
+{
+	*(const char **)into = text;
+	return NULL;
+}
+
+static const char *read_number(const char *text, void *into)
+{
+	char *end;
+
+	*(double *)into = strtod(text, &end);
+	return end != text && !*end && *(double *)into > 0 ? NULL
+							   : "a number over 0";
+}
+
+#define TEXT(field)                                                            \
+	.name = #field, .read = read_text, .offset = offsetof(struct row, field)
+#define NUMBER(field)                                                          \
+	.name = #field, .read = read_number,                                   \
+	.offset = offsetof(struct row, field)
+#define PEAK(column, precision)                                                \
+	.name = (column), .read = read_number,                                 \
+	.offset = offsetof(struct row, tflops[precision])
+
+static const struct tsv_field fields[] = {
+	{TEXT(gpu), .required = true},
+	{PEAK("bf16_tflops", LLM_BF16)},
+	{PEAK("fp16_tflops", LLM_FP16)},
+	{PEAK("fp8_tflops", LLM_FP8)},
+	{PEAK("mxfp8_tflops", LLM_MXFP8)},
+	{PEAK("fp4_tflops", LLM_FP4)},
+	{PEAK("tf32_tflops", LLM_TF32)},
+	{PEAK("fp32_tflops", LLM_FP32)},
+	{NUMBER(memory_gb), .required = true},
+	{TEXT(memory_type), .required = true},
+	{NUMBER(memory_tb_s), .required = true},
+	{NUMBER(sms), .required = true},
+	{NUMBER(power_w), .required = true},
+	{NUMBER(link_gb_s), .required = true},
+	{TEXT(like)},
+	{TEXT(remark)},
+	{TEXT(from), .required = true},
+	{.name = NULL},
+};
+
+static enum dist_error load(struct tsv_table *tsv, struct row **rows,
+			    struct dist_message *message)
+{
+	char path[PATH_MAX];
+	void *read = NULL;
+	enum dist_error error;
+
+	dist__data_dir(TABLE, path, sizeof path);
+	error = dist__tsv_load_rows(tsv, path, fields, &read, sizeof **rows,
+				    message);
+	*rows = read;
+	return error;
+}
+
+static void fill(struct llm_device *device, const struct row *row)
+{
+	*device = (struct llm_device){
+		.memory_bytes = row->memory_gb * 1073741824.0,
+		.memory_Bps = row->memory_tb_s * 1e12,
+		.copy_share = 0.75,
+		.link_Bps = row->link_gb_s * 1e9 / 2,
+		.sms = (int)row->sms,
+		.power_w = row->power_w,
+		.launch_ns = 2000,
+	};
+	for (int p = 0; p < LLM_PRECISIONS; p++)
+		device->peak[p] = row->tflops[p] * 1e12;
+	snprintf(device->name, sizeof device->name, "%s", row->gpu);
+	snprintf(device->note, sizeof device->note, "%s",
+		 row->remark ? row->remark : "");
+	snprintf(device->source, sizeof device->source, "%s", row->from);
+}
+
+enum dist_error llm_device_list(struct llm_device **devices, size_t *num,
+				struct dist_message *message)
+{
+	struct tsv_table tsv;
+	struct row *rows;
+	enum dist_error error = load(&tsv, &rows, message);
+
+	*devices = NULL;
+	*num = 0;
+	if (error)
+		return error;
+	*devices = calloc(tsv.num_rows + 1, sizeof **devices);
+	for (size_t i = 0; *devices && i < tsv.num_rows; i++)
+		fill(*devices + i, &rows[i]);
+	*num = *devices ? tsv.num_rows : 0;
+	dist__tsv_release(&tsv);
+	free(rows);
+	return *devices ? DIST_OK : DIST_ERR_NO_MEMORY;
+}
+
+/* ---- names ------------------------------------------------------------ */
+
+/* A name taken apart. */
+struct label {
+	char kind[48]; /* "rtx2080ti" */
+	char form;     /* of 's'xm, 'p'cie, 'n'vl; 0: none is said */
+	double gb;     /* 0: so too */
+	char memory[8];
+	double watts;
+};
+
+static const char *const ignored[] = {"nvidia",  "amd",   "instinct",
+				      "geforce", "tesla", "graphics"};
+
+static bool is_ignored(const char *word)
+{
+	for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
+		if (strcasecmp(word, ignored[i]) == 0)
+			return true;
+	return false;
+}
+
+static void take_word(struct label *label, const char *word)
+{
+	size_t digits = strspn(word, "0123456789");
+	size_t used = strlen(label->kind);
+
+	if (is_ignored(word))
+		return;
+	if (digits && strcasecmp(word + digits, "GB") == 0)
+		label->gb = strtod(word, NULL);
+	else if (digits && strcasecmp(word + digits, "W") == 0)
+		label->watts = strtod(word, NULL);
+	else if (strncasecmp(word, "SXM", 3) == 0)
+		label->form = 's';
+	else if (strcasecmp(word, "PCIe") == 0)
+		label->form = 'p';
+	else if (strcasecmp(word, "NVL") == 0)
+		label->form = 'n';
+	else if (strncasecmp(word, "HBM", 3) == 0)
+		snprintf(label->memory, sizeof label->memory, "%s", word);
+	else
+		for (; *word && used + 1 < sizeof label->kind; word++)
+			label->kind[used++] =
+				(char)tolower((unsigned char)*word);
+}
+
+static struct label read_label(const char *name)
+{
+	struct label label = {.kind = ""};
+	char text[64], *word, *rest = NULL;
+
+	snprintf(text, sizeof text, "%s", name);
+	for (word = strtok_r(text, " -_", &rest); word;
+	     word = strtok_r(NULL, " -_", &rest))
+		take_word(&label, word);
+	return label;
+}
+
+/* How well a row is what was asked for; 0: it is another. */
+static double match(const struct row *row, const struct label *asked)
+{
+	struct label own = read_label(row->gpu);
+	double score = 1e6;
+
+	if (strcmp(own.kind, asked->kind) != 0 ||
+	    (asked->form && asked->form != own.form) ||
+	    (asked->memory[0] && strcasecmp(asked->memory, row->memory_type)) ||
+	    (asked->watts > 0 && asked->watts != row->power_w))
+		return 0;
+	if (asked->gb > 0) {
+		double miss = fabs(row->memory_gb / asked->gb - 1);
+
+		if (miss > SIZE_MARGIN)
+			return 0;
+		score -= 1e5 * miss;
+	}
+	return score + (own.form == 's' ? 1e4 : 0) + row->memory_gb;
+}
+
+/* Says which there are: those of the kind, else near ones, else all. */
+static enum dist_error refuse_name(const struct row *rows, size_t num,
+				   const char *name,
+				   struct dist_message *message)
+{
+	struct label asked = read_label(name);
+	char list[300] = "";
+
+	for (int pass = 0; pass < 3 && !list[0]; pass++)
+		for (size_t i = 0; i < num; i++) {
+			struct label own = read_label(rows[i].gpu);
+			size_t used = strlen(list);
+			size_t far =
+				dist__spelling_distance(own.kind, asked.kind);
+
+			if (pass == 2 || (pass == 1 && far <= 1) || far == 0)
+				snprintf(list + used, sizeof list - used,
+					 "%s%s", used ? ", " : "", rows[i].gpu);
+		}
+	return dist__refuse(message, "GPU %.40s: expected one of %s", name,
+			    list);
+}
+
+/* ---- finding ---------------------------------------------------------- */
+
+static const struct row *find_row(const struct row *rows, size_t num,
+				  const char *name)
+{
+	struct label asked = read_label(name);
+	const struct row *best = NULL;
+	double most = 0;
+
+	for (size_t i = 0; i < num; i++) {
+		double score = strcmp(rows[i].gpu, name) == 0
+				       ? INFINITY
+				       : match(&rows[i], &asked);
+
+		if (score > most) {
+			most = score;
+			best = &rows[i];
+		}
+	}
+	return best;
+}
+
+/* Follows `like` from row to GPUs whose measurements may stand for it. */
+static size_t find_kin(struct llm_device kin[KIN], const struct row *rows,
+		       size_t num_rows, const struct row *row)
+{
+	size_t num = 0;
+
+	while (row && num < KIN) {
+		fill(&kin[num++], row);
+		row = row->like ? find_row(rows, num_rows, row->like) : NULL;
+	}
+	return num;
+}
+
+enum dist_error llm_device_find(struct llm_device *device, const char *name,
+				struct dist_message *message)
+{
+	struct tsv_table tsv;
+	struct row *rows;
+	const struct row *row;
+	struct llm_device kin[KIN];
+	const struct llm_device *list[KIN];
+	enum dist_error error = load(&tsv, &rows, message);
+	size_t num;
+
+	*device = (struct llm_device){.name = ""};
+	if (error)
+		return error;
+	row = find_row(rows, tsv.num_rows, name);
+	if (row) {
+		fill(device, row);
+		num = find_kin(kin, rows, tsv.num_rows, row);
+		for (size_t i = 0; i < num; i++)
+			list[i] = &kin[i];
+		error = llm_efficiency_load(device, list, num, message);
+	} else
+		error = refuse_name(rows, tsv.num_rows, name, message);
+	dist__tsv_release(&tsv);
+	free(rows);
+	return error;
+}
+
+void llm_device_release(struct llm_device *device)
+{
+	free(device->efficiency);
+	device->efficiency = NULL;
+}
+
+enum dist_error llm_device_can(const struct llm_device *device,
+			       enum llm_precision precision,
+			       struct dist_message *message)
+{
+	char list[64] = "";
+
+	if (device->peak[precision] > 0)
+		return DIST_OK;
+	for (int p = 0; p < LLM_PRECISIONS; p++)
+		if (device->peak[p] > 0)
+			snprintf(list + strlen(list),
+				 sizeof list - strlen(list), " %s",
+				 llm_precision_name((enum llm_precision)p));
+	return dist__refuse(message, "precision %s: expected for %s one of%s",
+			    llm_precision_name(precision), device->name, list);
+}

@@ -1,0 +1,120 @@
+/* llm_device.c - GPUs are found by what users call them, and kernels take
+ * times that their peaks allow. */
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <stdlib.h>
+
+#include "model/llm/device.h"
+
+TestSuite(llm_device);
+
+static const struct llm_pace pace = {1, 1, 1};
+
+static void expect_name(const char *asked, const char *found)
+{
+	struct llm_device device;
+	struct dist_message message;
+
+	cr_assert(eq(int, llm_device_find(&device, asked, &message), DIST_OK),
+		  "%s: %s", asked, message.text);
+	cr_assert_str_eq(device.name, found, "%s is %s", asked, device.name);
+	llm_device_release(&device);
+}
+
+Test(llm_device, is_found_by_the_names_that_users_say)
+{
+	expect_name("H100", "H100-SXM");
+	expect_name("h100 80gb", "H100-SXM");
+	expect_name("H100-SXM", "H100-SXM");
+	expect_name("NVIDIA H100 80GB HBM3", "H100-SXM");
+	expect_name("H100 PCIe", "H100-PCIe");
+	expect_name("H100 94GB", "H100-NVL");
+	expect_name("H100 500W", "H100-96GB-HBM2e-500W");
+	expect_name("A100 PCIe", "A100-PCIe-80GB");
+	expect_name("A100", "A100-SXM-80GB");
+	expect_name("NVIDIA A100-SXM4-40GB", "A100-SXM-40GB");
+	expect_name("V100 32GB", "V100-SXM2-32GB");
+	expect_name("B200", "B200");
+	expect_name("GB200 192GB", "GB200");
+	expect_name("GH200", "GH200-141GB");
+	expect_name("AMD Instinct MI300X", "MI300X");
+	expect_name("rtx 4090", "RTX-4090");
+	expect_name("RTX2080Ti", "RTX-2080-Ti");
+}
+
+static void expect_refused(const char *asked, const char *words)
+{
+	struct llm_device device;
+	struct dist_message message;
+
+	cr_assert(eq(int, llm_device_find(&device, asked, &message),
+		     DIST_ERR_INVALID_ARGUMENT));
+	cr_assert_str_eq(message.text, words, "%s", message.text);
+}
+
+Test(llm_device, that_is_not_known_is_refused_with_near_names)
+{
+	expect_refused("A100 PCIe 40GB",
+		       "GPU A100 PCIe 40GB: expected one of A100-SXM-40GB, "
+		       "A100-SXM-80GB, A100-PCIe-80GB");
+	expect_refused("V200", "GPU V200: expected one of V100-SXM2-16GB, "
+			       "V100-SXM2-32GB, H200-SXM, H200-NVL, B200");
+}
+
+Test(llm_device, refuses_a_precision_that_it_lacks)
+{
+	struct llm_device device;
+	struct dist_message message;
+
+	cr_assert(eq(int, llm_device_find(&device, "V100", &message), DIST_OK));
+	cr_expect(
+		eq(int, llm_device_can(&device, LLM_FP16, &message), DIST_OK));
+	cr_expect(eq(int, llm_device_can(&device, LLM_BF16, &message),
+		     DIST_ERR_INVALID_ARGUMENT));
+	cr_expect_str_eq(message.text, "precision bf16: expected for "
+				       "V100-SXM2-32GB one of fp16 fp32");
+	llm_device_release(&device);
+}
+
+/* On every GPU, in every precision that it has. */
+Test(llm_device, computes_no_faster_than_its_peak)
+{
+	const struct llm_gemm gemm = {8192, 8192, 8192, 1};
+	const struct llm_attention attention = {
+		1, 8192, 8192, 32, 8, 128, 128, .causal = false, .fused = true};
+	struct llm_device *all, device;
+	struct dist_message message;
+	size_t num;
+
+	cr_assert(eq(int, llm_device_list(&all, &num, &message), DIST_OK));
+	cr_assert(eq(sz, num, 28));
+	for (size_t i = 0; i < num; i++) {
+		cr_assert(eq(int,
+			     llm_device_find(&device, all[i].name, &message),
+			     DIST_OK),
+			  "%s", message.text);
+		for (int p = 0; p < LLM_PRECISIONS; p++) {
+			double peak = device.peak[p] / 1e9;
+			double share;
+
+			if (peak <= 0)
+				continue;
+			share = 2 * 8192. * 8192 * 8192 / peak /
+				llm_gemm_ns(&device, (enum llm_precision)p,
+					    &pace, &gemm);
+			cr_expect(share > 0.3 && share < 0.9, "%s %s: %g",
+				  device.name,
+				  llm_precision_name((enum llm_precision)p),
+				  share);
+			share = 4 * 8192. * 8192 * 32 * 128 / peak /
+				llm_attention_ns(&device, (enum llm_precision)p,
+						 &pace, &attention, false);
+			cr_expect(p > LLM_FP16 || (share > 0.3 && share < 0.9),
+				  "%s %s: %g", device.name,
+				  llm_precision_name((enum llm_precision)p),
+				  share);
+		}
+		llm_device_release(&device);
+	}
+	free(all);
+}
