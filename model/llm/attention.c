@@ -1,0 +1,232 @@
+/*
+ * attention.c - the passes of attention and of the norm before it, with tensor
+ * and context parallelism, with latent attention too.
+ */
+#include "model/llm/passes.h"
+
+/* The matrices of one layer's attention. */
+struct attention {
+	bool latent;
+	double qk, value; /* widths of a head */
+	double latents;   /* of a token that are made before heads are */
+	struct llm_matrix qkv;
+	struct llm_matrix down_q, down_kv; /* to latents; q if it has them */
+	struct llm_matrix up_q, up_kv;
+	struct llm_matrix output;
+};
+
+/* Megatron's multi_latent_attention.py: each rank of tp makes the latents of
+ * its part of the sequence by matrices of its own, then they are gathered. */
+static void set_latent(const struct llm_slice *s, struct attention *a)
+{
+	const struct llm_architecture *m = s->model;
+	const double heads = m->heads / s->tp;
+
+	a->value = m->value_dim;
+	a->qk = m->head_dim + m->rope_dim;
+	a->latents = m->q_rank + m->kv_rank + m->rope_dim;
+	a->down_q = llm_matrix(s, m->hidden, m->q_rank);
+	a->down_kv = llm_matrix(s, m->hidden, m->kv_rank + m->rope_dim);
+	a->down_q.rows = a->down_kv.rows = s->own;
+	a->down_q.whole = a->down_kv.whole = s->own < s->tokens ? 1 : 1 / s->tp;
+	a->up_q =
+		llm_matrix(s, m->q_rank ? m->q_rank : m->hidden, heads * a->qk);
+	a->up_kv =
+		llm_matrix(s, m->kv_rank, heads * (m->head_dim + m->value_dim));
+}
+
+static void set_attention(const struct llm_slice *s, struct attention *a)
+{
+	const struct llm_architecture *m = s->model;
+
+	*a = (struct attention){.latent = m->kv_rank > 0,
+				.qk = m->head_dim,
+				.value = m->head_dim};
+	a->qkv = llm_matrix(s, m->hidden,
+			    (m->heads + 2.0 * m->kv_heads) * m->head_dim /
+				    s->tp);
+	if (a->latent)
+		set_latent(s, a);
+	a->output = llm_matrix(s, m->heads * a->value / s->tp, m->hidden);
+}
+
+/* Bytes of the keys and values of a token on a rank of tp. */
+static double keys_and_values(const struct llm_slice *s,
+			      const struct attention *a)
+{
+	const int heads = a->latent ? s->model->heads : s->model->kv_heads;
+
+	return heads / s->tp * (a->qk + a->value) * s->element;
+}
+
+/* Each rank of cp has an early and a late piece of the sequence, so that all
+ * have the same scores to make. Around a ring it meets one rank's keys at a
+ * time, half of them to be seen (Megatron's context_parallel documentation;
+ * Transformer Engine's AttnFuncWithCPAndKVP2P and ...KVAllGather). */
+static void add_scores(const struct llm_slice *s, const struct attention *a,
+		       struct llm_piece *piece, bool backward)
+{
+	const struct llm_layout *l = s->layout;
+	const bool ring = l->cp > 1 && !l->gather_cp && !s->local;
+	const double seq = (double)l->seq / l->cp;
+	const struct llm_attention scores = {
+		.batch = l->micro_batch,
+		.seq = seq,
+		.keys = ring       ? seq
+			: s->local ? s->keys
+				   : l->seq,
+		.heads = s->model->heads / s->tp,
+		.kv_heads = (a->latent ? s->model->heads : s->model->kv_heads) /
+			    s->tp,
+		.qk_dim = a->qk,
+		.v_dim = a->value,
+		.causal = !s->local,
+		.fused = l->fused_attention,
+	};
+
+	piece->ns[LLM_ATTENTION] +=
+		(ring ? l->cp : 1) *
+		llm_attention_ns(s->device, llm_plain_precision(s), s->pace,
+				 &scores, backward);
+}
+
+static double score_flops(const struct llm_slice *s, const struct attention *a)
+{
+	return 2 * s->tokens * s->model->heads / s->tp * (a->qk + a->value) *
+	       s->keys;
+}
+
+/* Queries and keys are read and written. */
+static void add_rope(const struct llm_slice *s, const struct attention *a,
+		     struct llm_piece *piece)
+{
+	const struct llm_architecture *m = s->model;
+	double width = a->latent ? m->heads * (a->qk + a->qk)
+				 : (m->heads + m->kv_heads) * a->qk;
+
+	if (m->positions == 0)
+		llm_elementwise(s, piece,
+				2 * s->tokens * width / s->tp * s->element, 2);
+}
+
+/* Keys and values of all of the sequence, or around the ring. */
+static void exchange_keys(const struct llm_slice *s, const struct attention *a,
+			  struct llm_piece *piece, bool backward)
+{
+	const int cp = s->layout->cp;
+	double bytes = s->tokens * keys_and_values(s, a);
+
+	if (cp == 1)
+		return;
+	if (s->layout->gather_cp)
+		llm_call(piece, DIST__ALL_GATHER, LLM_CP, bytes * cp, false);
+	else /* backward passes on their gradients, too */
+		llm_call(piece, DIST__SEND, LLM_CP,
+			 bytes * (cp - 1) * (backward ? 2 : 1), true);
+}
+
+static void norm_width(const struct llm_slice *s, struct llm_piece *piece,
+		       double width)
+{
+	llm_elementwise(s, piece, 2 * s->own * width * s->element, 1);
+}
+
+static void make_heads(const struct llm_slice *s, const struct attention *a)
+{
+	struct llm_pass *pass = &s->layer->forward;
+	struct llm_piece *piece = llm_piece_add(pass, "norm");
+
+	llm_norm(s, piece, false);
+	if (!a->latent) {
+		llm_gather(s, piece, s->model->hidden);
+		piece = llm_piece_add(pass, "qkv");
+		llm_forward(s, piece, &a->qkv);
+	} else {
+		if (s->model->q_rank)
+			llm_forward(s, piece, &a->down_q);
+		llm_forward(s, piece, &a->down_kv);
+		norm_width(s, piece, a->latents);
+		llm_gather(s, piece,
+			   a->latents +
+				   (s->model->q_rank ? 0 : s->model->hidden));
+		piece = llm_piece_add(pass, "qkv");
+		llm_forward(s, piece, &a->up_q);
+		llm_forward(s, piece, &a->up_kv);
+	}
+	add_rope(s, a, piece);
+	exchange_keys(s, a, piece, false);
+}
+
+void llm_attention_forward(const struct llm_slice *s)
+{
+	struct llm_piece *piece;
+	struct attention a;
+
+	set_attention(s, &a);
+	make_heads(s, &a);
+	piece = llm_piece_add(&s->layer->forward, "attention");
+	add_scores(s, &a, piece, false);
+	piece->flops += score_flops(s, &a);
+	piece = llm_piece_add(&s->layer->forward, "output");
+	llm_forward(s, piece, &a.output);
+	llm_sum(s, piece, s->model->hidden);
+}
+
+/* Of the matrices that make queries, keys and values. */
+static void unmake_heads(const struct llm_slice *s, const struct attention *a)
+{
+	const double hidden = s->model->hidden;
+	const bool q = s->model->q_rank > 0;
+	const double width = a->latent ? a->latents + (q ? 0 : hidden) : hidden;
+	struct llm_pass *pass = &s->layer->backward;
+	struct llm_piece *piece = llm_piece_add(pass, "rope gradient");
+
+	add_rope(s, a, piece);
+	llm_gather_input(s, piece, width);
+	piece = llm_piece_add(pass, "qkv input");
+	if (a->latent) {
+		llm_input_gradient(s, piece, &a->up_kv);
+		llm_input_gradient(s, piece, &a->up_q);
+	} else {
+		llm_input_gradient(s, piece, &a->qkv);
+	}
+	llm_sum_gradient(s, piece, width);
+	piece = llm_piece_add(pass, "qkv weights");
+	if (!a->latent) {
+		llm_weight_gradient(s, piece, &a->qkv);
+	} else {
+		llm_weight_gradient(s, piece, &a->up_kv);
+		llm_weight_gradient(s, piece, &a->up_q);
+		piece = llm_piece_add(pass, "latents");
+		norm_width(s, piece, 1.5 * a->latents);
+		llm_input_gradient(s, piece, &a->down_kv);
+		llm_weight_gradient(s, piece, &a->down_kv);
+		if (q) {
+			llm_input_gradient(s, piece, &a->down_q);
+			llm_weight_gradient(s, piece, &a->down_q);
+		}
+	}
+	llm_norm_backward(s, piece);
+}
+
+void llm_attention_backward(const struct llm_slice *s)
+{
+	struct llm_pass *pass = &s->layer->backward;
+	struct llm_piece *piece = llm_piece_add(pass, "output gradient");
+	struct attention a;
+
+	set_attention(s, &a);
+	llm_input_gradient(s, piece, &a.output);
+	llm_weight_gradient(s, piece, &a.output);
+	exchange_keys(s, &a, piece, true);
+	piece = llm_piece_add(pass, "attention gradient");
+	if (s->layout->recompute == LLM_RECOMPUTE_SELECTIVE)
+		add_scores(s, &a, piece, false);
+	add_scores(s, &a, piece, true);
+	piece->flops += 2 * score_flops(s, &a);
+	if (s->layout->cp > 1 && s->layout->gather_cp)
+		llm_call(piece, DIST__REDUCE_SCATTER, LLM_CP,
+			 s->tokens * s->layout->cp * keys_and_values(s, &a),
+			 false);
+	unmake_heads(s, &a);
+}

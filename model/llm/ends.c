@@ -1,0 +1,83 @@
+/* ends.c - the passes of what stands before and behind the layers: the
+ * embedding, and the output projection with its loss, both divided by tp along
+ * the vocabulary. */
+#include "model/llm/passes.h"
+
+#define FLOAT_BYTES 4
+
+/* Rows are read and written; backward adds them to gradients in 32 bits
+ * (Megatron's VocabParallelEmbedding: reduced behind the look-up). */
+void llm_embedding_passes(const struct llm_slice *s)
+{
+	const double size = s->tokens * s->model->hidden;
+	const int times = s->model->positions > 0 ? 3 : 2;
+	struct llm_piece *piece =
+		llm_piece_add(&s->layer->forward, "embedding");
+
+	llm_elementwise(s, piece, times * size * s->element, times - 1);
+	llm_sum(s, piece, s->model->hidden);
+	if (s->layout->lora)
+		return;
+	piece = llm_piece_add(&s->layer->backward, "embedding output");
+	llm_gather(s, piece, s->model->hidden);
+	piece = llm_piece_add(&s->layer->backward, "embedding weights");
+	llm_elementwise(s, piece, size * (s->element + 2 * FLOAT_BYTES), 2);
+}
+
+/* Over all logits of a rank: so many bytes each. */
+static void over_logits(const struct llm_slice *s, struct llm_piece *piece,
+			double bytes, int kernels)
+{
+	llm_elementwise(s, piece, s->tokens * s->model->vocab / s->tp * bytes,
+			kernels);
+}
+
+static void sum_of_tokens(const struct llm_slice *s, struct llm_piece *piece)
+{
+	if (s->tp > 1)
+		llm_call(piece, DIST__ALL_REDUCE, LLM_TP,
+			 s->tokens * FLOAT_BYTES, false);
+}
+
+/* The largest logit, the target's, and the sum of exponentials of each token
+ * are summed along tp (Megatron's tensor_parallel/cross_entropy.py); logits are
+ * read for the largest, and for the exponentials, which are kept in 32 bits. */
+static void head_forward(const struct llm_slice *s,
+			 const struct llm_matrix *logits)
+{
+	struct llm_pass *pass = &s->layer->forward;
+	struct llm_piece *piece = llm_piece_add(pass, "last norm");
+
+	llm_norm(s, piece, false);
+	llm_gather(s, piece, s->model->hidden);
+	piece = llm_piece_add(pass, "logits");
+	llm_forward(s, piece, logits);
+	over_logits(s, piece, s->element, 1);
+	sum_of_tokens(s, piece);
+	piece = llm_piece_add(pass, "target logit");
+	over_logits(s, piece, s->element + FLOAT_BYTES, 1);
+	sum_of_tokens(s, piece);
+	piece = llm_piece_add(pass, "loss");
+	over_logits(s, piece, FLOAT_BYTES, 1);
+	sum_of_tokens(s, piece);
+}
+
+void llm_head_passes(const struct llm_slice *s)
+{
+	struct llm_matrix logits =
+		llm_matrix(s, s->model->hidden, s->model->vocab / s->tp);
+	struct llm_pass *pass = &s->layer->backward;
+	struct llm_piece *piece;
+
+	logits.precision = llm_plain_precision(s);
+	head_forward(s, &logits);
+	piece = llm_piece_add(pass, "loss gradient");
+	over_logits(s, piece, FLOAT_BYTES + s->element, 1);
+	llm_gather_input(s, piece, s->model->hidden);
+	piece = llm_piece_add(pass, "logits input");
+	llm_input_gradient(s, piece, &logits);
+	llm_sum_gradient(s, piece, s->model->hidden);
+	piece = llm_piece_add(pass, "logits weights");
+	llm_weight_gradient(s, piece, &logits);
+	llm_norm_backward(s, piece);
+}

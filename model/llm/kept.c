@@ -1,0 +1,128 @@
+/*
+ * kept.c - the bytes that a layer keeps from its forward to its backward pass,
+ * tensor by tensor as Megatron-LM and Transformer Engine save them: the input
+ * of each norm, matrix and activation, queries, keys, values and what
+ * attention gave (V. Korthikanti et al., "Reducing Activation Recomputation in
+ * Large Transformer Models", 2022, section 4, which the unit tests hold this
+ * to).
+ */
+#include "model/llm/passes.h"
+
+#define FLOAT_BYTES 4
+
+/* What scores keep of a token, on a rank of tp: FlashAttention the logarithm of
+ * a sum; else the softmax, and with dropout what passed it and the mask.
+ * Selective recomputation keeps neither. */
+static double scores_kept(const struct llm_slice *s)
+{
+	const struct llm_layout *l = s->layout;
+	const double heads = s->model->heads / s->tp;
+
+	if (l->recompute == LLM_RECOMPUTE_SELECTIVE)
+		return 0;
+	if (l->fused_attention)
+		return heads * FLOAT_BYTES;
+	return heads * l->seq / l->cp *
+	       (s->element + (l->dropout ? s->element + 1 : 0));
+}
+
+/* Heads of a token, and what made them. */
+static double heads_kept(const struct llm_slice *s)
+{
+	const struct llm_architecture *m = s->model;
+	const double heads = m->heads / s->tp;
+	const double shared = s->own / s->tokens; /* latents of the sequence */
+
+	if (m->kv_rank == 0)
+		return s->element * (heads + 2.0 * m->kv_heads / s->tp) *
+		       m->head_dim;
+	/* Latents before and behind their norms; keys are put together anew
+	 * from what one matrix makes with the values. */
+	return s->element *
+	       (2 * shared * (m->q_rank + m->kv_rank + m->rope_dim) +
+		heads * (2 * (m->head_dim + m->rope_dim) + m->head_dim +
+			 m->value_dim));
+}
+
+static double attention_kept(const struct llm_slice *s)
+{
+	const struct llm_architecture *m = s->model;
+	const double value = m->kv_rank ? m->value_dim : m->head_dim;
+	double output = s->element;
+
+	if (s->operand < s->element) /* a copy of eight bits */
+		output += s->operand;
+	return s->own * m->hidden *
+		       (s->element + s->operand +
+			(s->layout->dropout ? 1 : 0)) +
+	       s->tokens * (heads_kept(s) + scores_kept(s) +
+			    m->heads / s->tp * value * output);
+}
+
+/* Of an MLP: what the activation takes, and what it gives. */
+static double middle_kept(const struct llm_slice *s, double width)
+{
+	return width * ((s->model->gated ? 2 : 1) * s->element + s->operand);
+}
+
+static double mlp_kept(const struct llm_slice *s)
+{
+	const struct llm_architecture *m = s->model;
+	double norm = s->own * m->hidden *
+		      (s->element + s->operand + (s->layout->dropout ? 1 : 0));
+
+	if (!s->experts)
+		return norm + s->tokens * middle_kept(s, m->ffn / s->tp);
+	return norm + s->own * m->experts * 2 * FLOAT_BYTES +
+	       s->routed * (m->hidden * s->operand +
+			    middle_kept(s, m->expert_ffn / s->etp)) +
+	       s->tokens * middle_kept(s, m->shared_ffn / s->tp);
+}
+
+/* Gathered tokens and gradients of the widest part, at work in backward. */
+static double mlp_working(const struct llm_slice *s)
+{
+	const struct llm_architecture *m = s->model;
+	const int branches = m->gated ? 2 : 1;
+	double stream = 2 * s->tokens * m->hidden;
+
+	if (!s->experts)
+		return s->element *
+		       (stream + s->tokens * (branches + 1) * m->ffn / s->tp);
+	return s->element *
+	       (stream + s->routed * (2.0 * m->hidden +
+				      (branches + 1) * m->expert_ffn / s->etp));
+}
+
+/* Logits in 16 bits and exponentials in 32 are kept; their gradient is made
+ * beside them. */
+static void head_keeps(const struct llm_slice *s)
+{
+	double logits = s->tokens * s->model->vocab / s->tp;
+	struct llm_layer *layer = s->layer;
+
+	layer->activation_bytes = layer->input_bytes =
+		2 * s->own * s->model->hidden * s->element +
+		logits * FLOAT_BYTES;
+	layer->working_bytes = logits * (FLOAT_BYTES + s->element);
+}
+
+void llm_slice_keep(const struct llm_slice *s, enum llm_layer_kind kind)
+{
+	const double stream = s->own * s->model->hidden;
+	struct llm_layer *layer = s->layer;
+
+	layer->boundary_bytes = stream * s->element;
+	if (kind == LLM_HEAD) {
+		head_keeps(s);
+	} else if (kind == LLM_EMBEDDING) {
+		layer->activation_bytes = layer->input_bytes =
+			s->layout->dropout ? stream : 0;
+		layer->working_bytes =
+			2 * s->tokens * s->model->hidden * s->element;
+	} else {
+		layer->activation_bytes = attention_kept(s) + mlp_kept(s);
+		layer->input_bytes = stream * s->element;
+		layer->working_bytes = mlp_working(s);
+	}
+}

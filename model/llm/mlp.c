@@ -1,0 +1,192 @@
+/* mlp.c - the passes of a dense MLP, of experts with their exchange of tokens,
+ * and of the norm and residual connection around them. */
+#include "model/llm/passes.h"
+
+void llm_mlp_forward(const struct llm_slice *s)
+{
+	const struct llm_mlp mlp =
+		llm_mlp_of(s, s->tokens, 1, s->model->ffn, s->tp);
+	struct llm_pass *pass = &s->layer->forward;
+	struct llm_piece *piece = llm_piece_add(pass, "mlp norm");
+
+	llm_norm(s, piece, true);
+	llm_gather(s, piece, s->model->hidden);
+	piece = llm_piece_add(pass, "mlp");
+	llm_forward(s, piece, &mlp.up);
+	llm_activation(s, piece, &mlp, false);
+	llm_forward(s, piece, &mlp.down);
+	llm_sum(s, piece, s->model->hidden);
+	piece = llm_piece_add(pass, "residual");
+	llm_elementwise(s, piece, 3 * s->own * s->model->hidden * s->element,
+			1);
+}
+
+void llm_mlp_backward(const struct llm_slice *s)
+{
+	static const char *const labels[] = {"mlp down gradient",
+					     "mlp up input", "mlp up weights"};
+	const struct llm_mlp mlp =
+		llm_mlp_of(s, s->tokens, 1, s->model->ffn, s->tp);
+	struct llm_piece *piece =
+		llm_piece_add(&s->layer->backward, "mlp output");
+
+	llm_gather(s, piece, s->model->hidden);
+	piece = llm_mlp_middle(s, &mlp, labels);
+	llm_norm_backward(s, piece);
+	llm_gather(s, piece, s->model->hidden); /* output's gradient */
+}
+
+/* ---- experts ----------------------------------------------------------- */
+
+/* The matrices of a layer with experts on one rank. */
+struct experts {
+	struct llm_matrix router;
+	struct llm_mlp routed; /* of the fullest rank */
+	struct llm_mlp shared;
+	double sent; /* elements that a rank passes into an all-to-all */
+	double all;  /* and that its experts take in */
+};
+
+static void set_experts(const struct llm_slice *s, struct experts *e)
+{
+	const struct llm_architecture *m = s->model;
+	const double local = (double)m->experts / s->layout->ep;
+
+	e->router = llm_matrix(s, m->hidden, m->experts);
+	e->router.rows = s->own;
+	e->router.precision = llm_plain_precision(s);
+	e->routed = llm_mlp_of(s, s->routed, local, m->expert_ffn, s->etp);
+	/* The mean rank's, where the fullest waits for none. */
+	e->routed.up.whole = e->routed.down.whole = 1 / s->layout->imbalance;
+	e->shared = llm_mlp_of(s, s->tokens, 1, m->shared_ffn, s->tp);
+	e->all = s->routed * m->hidden;
+	e->sent = e->all / s->etp;
+}
+
+/* Rows are copied into another order: read and written. */
+static void permute(const struct llm_slice *s, struct llm_piece *piece,
+		    double elements)
+{
+	llm_elementwise(s, piece, 2 * elements * s->element, 2);
+}
+
+/* Tokens go to the ranks of their experts, or back (Megatron's
+ * transformer/moe/token_dispatcher.py, MoEAlltoAllTokenDispatcher). */
+static void exchange(const struct llm_slice *s, struct llm_piece *piece,
+		     const struct experts *e)
+{
+	permute(s, piece, e->sent);
+	if (s->layout->ep > 1)
+		llm_call(piece, DIST__ALL_TO_ALL, LLM_EP, e->sent * s->element,
+			 s->layout->overlap_ep);
+}
+
+/* Where tp divides experts' matrices, all its ranks need the tokens of all. */
+static void spread(const struct llm_slice *s, struct llm_pass *pass,
+		   const struct experts *e)
+{
+	if (s->etp > 1)
+		llm_call(llm_piece_add(pass, "tokens of tp"), DIST__ALL_GATHER,
+			 LLM_TP, e->all * s->element, false);
+}
+
+static void sum_spread(const struct llm_slice *s, struct llm_piece *piece,
+		       const struct experts *e)
+{
+	if (s->etp > 1)
+		llm_call(piece, DIST__REDUCE_SCATTER, LLM_TP,
+			 e->all * s->element, false);
+}
+
+/* Scores of experts in 32 bits, the best, and what they weigh. */
+static void choose(const struct llm_slice *s, struct llm_piece *piece)
+{
+	llm_elementwise(s, piece, s->own * s->model->experts * 4 * 4, 6);
+}
+
+static void shared_forward(const struct llm_slice *s, const struct experts *e)
+{
+	struct llm_pass *pass = &s->layer->forward;
+	struct llm_piece *piece;
+
+	if (s->model->shared_ffn == 0)
+		return;
+	piece = llm_piece_add(pass, "shared gather");
+	llm_gather(s, piece, s->model->hidden);
+	piece = llm_piece_add(pass, "shared experts");
+	llm_forward(s, piece, &e->shared.up);
+	llm_activation(s, piece, &e->shared, false);
+	llm_forward(s, piece, &e->shared.down);
+	llm_sum(s, piece, s->model->hidden);
+}
+
+void llm_experts_forward(const struct llm_slice *s)
+{
+	struct llm_pass *pass = &s->layer->forward;
+	struct llm_piece *piece = llm_piece_add(pass, "router");
+	struct experts e;
+
+	set_experts(s, &e);
+	llm_norm(s, piece, true);
+	llm_forward(s, piece, &e.router);
+	choose(s, piece);
+	exchange(s, piece, &e);
+	spread(s, pass, &e);
+	piece = llm_piece_add(pass, "experts");
+	if (s->model->experts > s->layout->ep)
+		permute(s, piece, e.all);
+	llm_forward(s, piece, &e.routed.up);
+	llm_activation(s, piece, &e.routed, false);
+	llm_forward(s, piece, &e.routed.down);
+	sum_spread(s, piece, &e);
+	piece = llm_piece_add(pass, "combine");
+	exchange(s, piece, &e);
+	shared_forward(s, &e);
+	piece = llm_piece_add(pass, "residual");
+	permute(s, piece, e.sent);
+	llm_elementwise(s, piece, 3 * s->own * s->model->hidden * s->element,
+			1);
+}
+
+static void shared_backward(const struct llm_slice *s, const struct experts *e)
+{
+	static const char *const labels[] = {
+		"shared down gradient", "shared up input", "shared up weights"};
+	struct llm_piece *piece;
+
+	if (s->model->shared_ffn == 0)
+		return;
+	piece = llm_piece_add(&s->layer->backward, "shared output");
+	llm_gather(s, piece, s->model->hidden);
+	llm_mlp_middle(s, &e->shared, labels);
+}
+
+void llm_experts_backward(const struct llm_slice *s)
+{
+	struct llm_pass *pass = &s->layer->backward;
+	struct llm_piece *piece = llm_piece_add(pass, "combine gradient");
+	struct experts e;
+
+	set_experts(s, &e);
+	exchange(s, piece, &e);
+	spread(s, pass, &e);
+	piece = llm_piece_add(pass, "experts gradient");
+	llm_input_gradient(s, piece, &e.routed.down);
+	llm_activation(s, piece, &e.routed, true);
+	llm_weight_gradient(s, piece, &e.routed.down);
+	llm_input_gradient(s, piece, &e.routed.up);
+	llm_weight_gradient(s, piece, &e.routed.up);
+	if (s->model->experts > s->layout->ep)
+		permute(s, piece, 2 * e.all);
+	sum_spread(s, piece, &e);
+	piece = llm_piece_add(pass, "dispatch gradient");
+	exchange(s, piece, &e);
+	shared_backward(s, &e);
+	piece = llm_piece_add(pass, "router gradient");
+	permute(s, piece, e.sent);
+	choose(s, piece);
+	llm_input_gradient(s, piece, &e.router);
+	llm_weight_gradient(s, piece, &e.router);
+	llm_norm_backward(s, piece);
+	llm_gather(s, piece, s->model->hidden); /* output's gradient */
+}

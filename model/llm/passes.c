@@ -1,0 +1,219 @@
+/* passes.c - what the passes of a layer are built of: products, kernels of one
+ * pass over memory, and the calls of tensor parallelism. */
+#include "model/llm/passes.h"
+
+#include <assert.h>
+
+struct llm_piece *llm_piece_add(struct llm_pass *pass, const char *label)
+{
+	struct llm_piece *piece = &pass->pieces[pass->num];
+
+	assert(pass->num < LLM_PIECES);
+	pass->num++;
+	*piece = (struct llm_piece){.label = label, .op = DIST__OP_KINDS};
+	return piece;
+}
+
+struct llm_matrix llm_matrix(const struct llm_slice *slice, double in,
+			     double out)
+{
+	return (struct llm_matrix){.rows = slice->tokens,
+				   .in = in,
+				   .out = out,
+				   .batch = 1,
+				   .whole = 1,
+				   .precision = slice->layout->precision};
+}
+
+static bool is_eight_bit(enum llm_precision precision)
+{
+	return precision == LLM_FP8 || precision == LLM_MXFP8 ||
+	       precision == LLM_FP4;
+}
+
+enum llm_precision llm_plain_precision(const struct llm_slice *s)
+{
+	return is_eight_bit(s->layout->precision) ? LLM_BF16
+						  : s->layout->precision;
+}
+
+static void add_product(const struct llm_slice *s, struct llm_piece *piece,
+			const struct llm_matrix *matrix, struct llm_gemm gemm)
+{
+	gemm.batch = matrix->batch;
+	piece->ns[LLM_GEMM] +=
+		llm_gemm_ns(s->device, matrix->precision, s->pace, &gemm);
+	piece->flops +=
+		2 * gemm.m * gemm.n * gemm.k * gemm.batch * matrix->whole;
+}
+
+/* Operands of eight bits are cast: read whole, written twice, transposed for
+ * the gradient of weights (Transformer Engine). */
+static void cast(const struct llm_slice *s, struct llm_piece *piece,
+		 const struct llm_matrix *matrix, double width)
+{
+	if (is_eight_bit(matrix->precision))
+		llm_elementwise(s, piece,
+				matrix->rows * matrix->batch * width *
+					(s->element + 2 * s->operand),
+				1);
+}
+
+void llm_forward(const struct llm_slice *s, struct llm_piece *piece,
+		 const struct llm_matrix *matrix)
+{
+	cast(s, piece, matrix, matrix->in);
+	add_product(s, piece, matrix,
+		    (struct llm_gemm){.m = matrix->rows,
+				      .n = matrix->out,
+				      .k = matrix->in});
+}
+
+void llm_input_gradient(const struct llm_slice *s, struct llm_piece *piece,
+			const struct llm_matrix *matrix)
+{
+	cast(s, piece, matrix, matrix->out);
+	add_product(s, piece, matrix,
+		    (struct llm_gemm){.m = matrix->rows,
+				      .n = matrix->in,
+				      .k = matrix->out});
+}
+
+void llm_weight_gradient(const struct llm_slice *s, struct llm_piece *piece,
+			 const struct llm_matrix *matrix)
+{
+	if (s->layout->lora)
+		return;
+	if (s->layout->schedule == LLM_ZERO_BUBBLE)
+		piece = llm_piece_add(&s->layer->weights, piece->label);
+	add_product(s, piece, matrix,
+		    (struct llm_gemm){.m = matrix->out,
+				      .n = matrix->in,
+				      .k = matrix->rows});
+}
+
+void llm_elementwise(const struct llm_slice *s, struct llm_piece *piece,
+		     double bytes, int kernels)
+{
+	piece->ns[LLM_ELEMENTWISE] +=
+		llm_memory_ns(s->device, s->pace, bytes, kernels);
+}
+
+/* Fused kernels: read, write; the residual sum reads two and writes one, its
+ * dropout writes a mask. */
+void llm_norm(const struct llm_slice *s, struct llm_piece *piece, bool residual)
+{
+	double size = s->own * s->model->hidden;
+	double bytes = 2 * s->element;
+
+	if (residual)
+		bytes += 3 * s->element + (s->layout->dropout ? 1 : 0);
+	llm_elementwise(s, piece, size * bytes, residual ? 2 : 1);
+}
+
+/* Reads gradient and input, writes the input's gradient, and adds to it what
+ * came along the residual connection. */
+void llm_norm_backward(const struct llm_slice *s, struct llm_piece *piece)
+{
+	double size = s->own * s->model->hidden;
+
+	llm_elementwise(s, piece,
+			size * (6 * s->element + (s->layout->dropout ? 1 : 0)),
+			2);
+}
+
+struct llm_mlp llm_mlp_of(const struct llm_slice *s, double rows, double batch,
+			  double width, double tp)
+{
+	const double hidden = s->model->hidden;
+	struct llm_mlp mlp = {
+		llm_matrix(s, hidden, (s->model->gated ? 2 : 1) * width / tp),
+		llm_matrix(s, width / tp, hidden)};
+
+	mlp.up.rows = mlp.down.rows = rows / batch;
+	mlp.up.batch = mlp.down.batch = batch;
+	return mlp;
+}
+
+/* Reads what the first matrix gave (both halves of a gate), writes what the
+ * second takes; backward reads the gradient of the latter, too, and writes that
+ * of the former. */
+void llm_activation(const struct llm_slice *s, struct llm_piece *piece,
+		    const struct llm_mlp *mlp, bool backward)
+{
+	double widths = mlp->up.out + mlp->down.in;
+
+	if (backward)
+		widths += mlp->up.out;
+	llm_elementwise(s, piece,
+			mlp->up.rows * mlp->up.batch * widths * s->element, 1);
+}
+
+void llm_call(struct llm_piece *piece, enum dist__op_kind op,
+	      enum llm_axis axis, double bytes, bool overlapped)
+{
+	piece->op = op;
+	piece->axis = axis;
+	piece->bytes = bytes;
+	piece->overlapped = overlapped;
+}
+
+static double bytes_of(const struct llm_slice *s, double width)
+{
+	return s->tokens * width * s->element;
+}
+
+void llm_gather(const struct llm_slice *s, struct llm_piece *piece,
+		double width)
+{
+	if (s->own < s->tokens)
+		llm_call(piece, DIST__ALL_GATHER, LLM_TP, bytes_of(s, width),
+			 s->layout->overlap_tp);
+}
+
+void llm_sum(const struct llm_slice *s, struct llm_piece *piece, double width)
+{
+	if (s->tp > 1)
+		llm_call(piece,
+			 s->own < s->tokens ? DIST__REDUCE_SCATTER
+					    : DIST__ALL_REDUCE,
+			 LLM_TP, bytes_of(s, width), s->layout->overlap_tp);
+}
+
+void llm_gather_input(const struct llm_slice *s, struct llm_piece *piece,
+		      double width)
+{
+	if (s->own < s->tokens && !s->layout->lora)
+		llm_call(piece, DIST__ALL_GATHER, LLM_TP, bytes_of(s, width),
+			 true);
+}
+
+void llm_sum_gradient(const struct llm_slice *s, struct llm_piece *piece,
+		      double width)
+{
+	bool beside_weights =
+		!s->layout->lora && s->layout->schedule != LLM_ZERO_BUBBLE;
+
+	llm_sum(s, piece, width);
+	piece->overlapped = s->tp > 1 && beside_weights;
+}
+
+struct llm_piece *llm_mlp_middle(const struct llm_slice *s,
+				 const struct llm_mlp *mlp,
+				 const char *const labels[3])
+{
+	const double hidden = s->model->hidden;
+	struct llm_pass *pass = &s->layer->backward;
+	struct llm_piece *piece = llm_piece_add(pass, labels[0]);
+
+	llm_input_gradient(s, piece, &mlp->down);
+	llm_activation(s, piece, mlp, true);
+	llm_weight_gradient(s, piece, &mlp->down);
+	llm_gather_input(s, piece, hidden);
+	piece = llm_piece_add(pass, labels[1]);
+	llm_input_gradient(s, piece, &mlp->up);
+	llm_sum_gradient(s, piece, hidden);
+	piece = llm_piece_add(pass, labels[2]);
+	llm_weight_gradient(s, piece, &mlp->up);
+	return piece;
+}
