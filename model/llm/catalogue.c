@@ -15,6 +15,7 @@
 #include "base/refuse.h"
 #include "base/spelling.h"
 #include "base/tsv_table.h"
+#include "model/llm/config.h"
 
 #define TABLE "models/llm.tsv"
 
@@ -211,7 +212,7 @@ static enum dist_error refuse_name(const struct row *rows, size_t num,
 			}
 	return dist__refuse(message,
 			    "no language model \"%.64s\": expected a "
-			    "name of %s, such as %s",
+			    "config.json or a name of %s, such as %s",
 			    name, TABLE, near);
 }
 
@@ -241,6 +242,11 @@ enum dist_error llm_architecture_find(struct llm_architecture *model,
 				      const char *name,
 				      struct dist_message *message)
 {
+	size_t len = strlen(name);
+
 	*model = (struct llm_architecture){.layers = 0};
+	if (strchr(name, '/') ||
+	    (len >= 5 && strcmp(name + len - 5, ".json") == 0))
+		return llm_config_read(model, name, message);
 	return find_name(model, name, message);
 }

@@ -1,0 +1,530 @@
+/*
+ * config.c - reads a config.json: a table of families, by the file's
+ * model_type, and what each calls its numbers in Hugging Face's transformers
+ * (src/transformers/models/<family>/configuration_<family>.py).
+ */
+#include "model/llm/config.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <jansson.h>
+
+#include "base/input.h"
+#include "base/printable.h"
+#include "base/refuse.h"
+
+#define MOST (1 << 26)
+
+/* What is read, and whether it went well so far: after the first error the
+ * readers below do nothing. */
+struct config {
+	const char *path;
+	const char *text;
+	const json_t *object;
+	enum dist_error error;
+	struct dist_message *message;
+};
+
+/* ---- values ----------------------------------------------------------- */
+
+/* Of the first key of that name in the file; 0: it has none. */
+static int line_of(const struct config *c, const char *key)
+{
+	char quoted[80];
+	const char *found;
+	int line = 1;
+
+	snprintf(quoted, sizeof quoted, "\"%s\"", key);
+	found = strstr(c->text, quoted);
+	for (const char *at = c->text; found && at < found; at++)
+		line += *at == '\n';
+	return found ? line : 0;
+}
+
+/* Says what was expected of a key that the file has. */
+__attribute__((format(printf, 3, 4))) static void
+refuse(struct config *c, const char *key, const char *format, ...)
+{
+	char what[256];
+	va_list args;
+
+	if (c->error)
+		return;
+	va_start(args, format);
+	vsnprintf(what, sizeof what, format, args);
+	va_end(args);
+	c->error = dist__refuse(c->message, "%.200s:%d: expected %s", c->path,
+				line_of(c, key), what);
+}
+
+/* Returns the value of the first of keys ("a|b") that the file has, stores its
+ * name in key; NULL: none is there, or it is null. */
+static const json_t *find(const struct config *c, const char *keys,
+			  char key[64])
+{
+	while (*keys) {
+		size_t len = strcspn(keys, "|");
+		const json_t *value;
+
+		snprintf(key, 64, "%.*s", (int)len, keys);
+		value = json_object_get(c->object, key);
+		if (value && !json_is_null(value))
+			return value;
+		keys += len + (keys[len] == '|');
+	}
+	return NULL;
+}
+
+static const char *value_text(const json_t *value, char text[64])
+{
+	char *dump =
+		json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
+
+	snprintf(text, 64, "%.40s", dump ? dump : "?");
+	free(dump);
+	return text;
+}
+
+#define REQUIRED (-1)
+
+/* Returns a whole number from least on; where there is none, fallback. */
+static int whole(struct config *c, const char *keys, int least, int fallback)
+{
+	char key[64], got[64];
+	const json_t *value = find(c, keys, key);
+
+	if (c->error)
+		return 0;
+	if (!value) {
+		if (fallback == REQUIRED)
+			c->error = dist__refuse(
+				c->message,
+				"%.200s: expected %.*s, a whole number from %d "
+				"on; there is none",
+				c->path, (int)strcspn(keys, "|"), keys, least);
+		return fallback;
+	}
+	if (!json_is_integer(value) || json_integer_value(value) < least ||
+	    json_integer_value(value) > MOST) {
+		refuse(c, key, "%s to be a whole number from %d to %d, got %s",
+		       key, least, MOST, value_text(value, got));
+		return 0;
+	}
+	return (int)json_integer_value(value);
+}
+
+static bool flag(struct config *c, const char *key, bool fallback)
+{
+	const json_t *value = json_object_get(c->object, key);
+	char got[64];
+
+	if (!value || json_is_null(value))
+		return fallback;
+	if (!json_is_boolean(value))
+		refuse(c, key, "%s to be true or false, got %s", key,
+		       value_text(value, got));
+	return json_is_true(value);
+}
+
+/* Returns an array; NULL: there is none. */
+static const json_t *array(struct config *c, const char *key)
+{
+	const json_t *value = json_object_get(c->object, key);
+	char got[64];
+
+	if (!value || json_is_null(value))
+		return NULL;
+	if (json_is_array(value))
+		return value;
+	refuse(c, key, "%s to be an array, got %s", key,
+	       value_text(value, got));
+	return NULL;
+}
+
+/* ---- parts that families share ---------------------------------------- */
+
+static void read_head_dim(struct config *c, struct llm_architecture *m)
+{
+	m->head_dim = whole(c, "head_dim|kv_channels", 1, 0);
+	if (c->error || m->head_dim)
+		return;
+	if (m->hidden % m->heads)
+		c->error = dist__refuse(
+			c->message,
+			"%.200s: expected head_dim: %d heads do not divide the "
+			"hidden size %d",
+			c->path, m->heads, m->hidden);
+	m->head_dim = m->hidden / m->heads;
+}
+
+/* Names of the newer and the older classes. */
+static void read_body(struct config *c, struct llm_architecture *m)
+{
+	m->layers = whole(c, "num_hidden_layers|n_layer", 1, REQUIRED);
+	m->hidden = whole(c, "hidden_size|n_embd|n_embed", 1, REQUIRED);
+	m->heads = whole(c, "num_attention_heads|n_head", 1, REQUIRED);
+	m->vocab = whole(c, "vocab_size", 1, REQUIRED);
+	m->tied = flag(c, "tie_word_embeddings", m->tied);
+	if (!c->error)
+		read_head_dim(c, m);
+	m->kv_heads = m->heads;
+}
+
+/* The layers that layer_types says to attend to a window: all, or all but every
+ * so many-th. */
+static void read_layer_types(struct config *c, struct llm_architecture *m)
+{
+	const json_t *types = array(c, "layer_types"), *type;
+	int full = 0, first = 0;
+	size_t i;
+
+	if (!types)
+		return;
+	json_array_foreach(types, i, type) if (json_is_string(type) &&
+					       strcmp(json_string_value(type),
+						      "full_attention") == 0 &&
+					       full++ == 0) first = (int)i + 1;
+	if ((int)json_array_size(types) == m->layers && full == m->layers) {
+		m->window = m->local_of = 0;
+		return;
+	}
+	m->local_of = first;
+	json_array_foreach(types, i, type)
+	{
+		bool is_full = first && ((int)i + 1) % first == 0;
+
+		if (!json_is_string(type) ||
+		    strcmp(json_string_value(type),
+			   is_full ? "full_attention" : "sliding_attention"))
+			break;
+	}
+	if (i < json_array_size(types) || (int)i != m->layers)
+		refuse(c, "layer_types",
+		       "layer_types to have \"full_attention\" for every so "
+		       "many-th of the %d layers, \"sliding_attention\" for "
+		       "the "
+		       "others: no other order is modelled",
+		       m->layers);
+}
+
+static void read_window(struct config *c, struct llm_architecture *m,
+			int local_of)
+{
+	m->window = whole(c, "sliding_window", 1, 0);
+	m->local_of = m->window ? local_of : 0;
+	read_layer_types(c, m);
+}
+
+/* Of Qwen, whose window is that of the upper layers. */
+static void refuse_window(struct config *c, struct llm_architecture *m)
+{
+	if (flag(c, "use_sliding_window", false))
+		refuse(c, "use_sliding_window",
+		       "use_sliding_window to be false: a window of the layers "
+		       "from max_window_layers on is not modelled");
+	read_layer_types(c, m);
+}
+
+/* Dense layers among those with experts. */
+static void read_sparse_step(struct config *c, struct llm_architecture *m)
+{
+	const json_t *only = array(c, "mlp_only_layers"), *layer;
+	int step = whole(c, "decoder_sparse_step", 1, 1);
+	size_t i;
+
+	m->dense_every = step > 1 ? step : 0;
+	json_array_foreach(only, i, layer) if (!json_is_integer(layer) ||
+					       json_integer_value(layer) !=
+						       (json_int_t)i ||
+					       m->dense_every)
+		refuse(c, "mlp_only_layers",
+		       "mlp_only_layers to be the first layers, and "
+		       "none beside decoder_sparse_step above 1: no "
+		       "other order is modelled");
+	m->dense_layers = only ? (int)json_array_size(only) : 0;
+}
+
+/* ---- families --------------------------------------------------------- */
+
+static void read_llama(struct config *c, struct llm_architecture *m)
+{
+	m->kv_heads = whole(c, "num_key_value_heads", 1, m->heads);
+	m->ffn = whole(c, "intermediate_size", 1, REQUIRED);
+	m->qkv_biases = flag(c, "attention_bias", m->qkv_biases);
+	m->biases = m->qkv_biases && flag(c, "mlp_bias", false);
+	read_layer_types(c, m);
+}
+
+static void read_mistral(struct config *c, struct llm_architecture *m)
+{
+	read_llama(c, m);
+	read_window(c, m, 0);
+}
+
+static void read_mixtral(struct config *c, struct llm_architecture *m)
+{
+	read_mistral(c, m);
+	m->expert_ffn = m->ffn;
+	m->ffn = 0;
+	m->experts = whole(c, "num_local_experts", 1, REQUIRED);
+	m->top_k = whole(c, "num_experts_per_tok", 1, REQUIRED);
+}
+
+static void read_gpt_oss(struct config *c, struct llm_architecture *m)
+{
+	read_mixtral(c, m);
+	m->biases = m->qkv_biases = true;
+	(void)whole(c, "sliding_window", 1, REQUIRED);
+	read_window(c, m, 2);
+}
+
+static void read_qwen(struct config *c, struct llm_architecture *m)
+{
+	read_llama(c, m);
+	refuse_window(c, m);
+}
+
+static void read_qwen_moe(struct config *c, struct llm_architecture *m)
+{
+	m->kv_heads = whole(c, "num_key_value_heads", 1, m->heads);
+	m->ffn = whole(c, "intermediate_size", 1, 0);
+	m->experts = whole(c, "num_experts", 1, REQUIRED);
+	m->top_k = whole(c, "num_experts_per_tok", 1, REQUIRED);
+	m->expert_ffn = whole(c, "moe_intermediate_size", 1, REQUIRED);
+	m->shared_ffn = whole(c, "shared_expert_intermediate_size", 0, 0);
+	m->qkv_biases = flag(c, "attention_bias", m->qkv_biases);
+	read_sparse_step(c, m);
+	refuse_window(c, m);
+}
+
+static void read_deepseek(struct config *c, struct llm_architecture *m)
+{
+	int shared;
+
+	m->ffn = whole(c, "intermediate_size", 1, REQUIRED);
+	m->q_rank = whole(c, "q_lora_rank", 1, 0);
+	m->kv_rank = whole(c, "kv_lora_rank", 1, REQUIRED);
+	m->head_dim = whole(c, "qk_nope_head_dim", 1, REQUIRED);
+	m->rope_dim = whole(c, "qk_rope_head_dim", 1, REQUIRED);
+	m->value_dim = whole(c, "v_head_dim", 1, REQUIRED);
+	m->experts = whole(c, "n_routed_experts", 1, 0);
+	if (whole(c, "moe_layer_freq", 1, 1) != 1)
+		refuse(c, "moe_layer_freq",
+		       "moe_layer_freq to be 1: no other is modelled");
+	if (!m->experts)
+		return;
+	m->top_k = whole(c, "num_experts_per_tok", 1, REQUIRED);
+	m->expert_ffn = whole(c, "moe_intermediate_size", 1, REQUIRED);
+	m->dense_layers = whole(c, "first_k_dense_replace", 0, REQUIRED);
+	shared = whole(c, "n_shared_experts", 0, 0);
+	if (!c->error && (int64_t)shared * m->expert_ffn > MOST)
+		refuse(c, "n_shared_experts",
+		       "n_shared_experts to be up to %d, got %d",
+		       MOST / m->expert_ffn, shared);
+	if (!c->error)
+		m->shared_ffn = shared * m->expert_ffn;
+}
+
+static void read_gpt2(struct config *c, struct llm_architecture *m)
+{
+	m->ffn = whole(c, "n_inner", 1, 4 * m->hidden);
+	m->positions = whole(c, "n_positions", 1, REQUIRED);
+}
+
+static void read_gpt_neox(struct config *c, struct llm_architecture *m)
+{
+	m->ffn = whole(c, "intermediate_size", 1, REQUIRED);
+	m->biases = flag(c, "attention_bias", true);
+}
+
+static void read_bloom(struct config *c, struct llm_architecture *m)
+{
+	m->ffn = whole(c, "n_inner", 1, 4 * m->hidden);
+}
+
+static void read_falcon(struct config *c, struct llm_architecture *m)
+{
+	m->ffn = whole(c, "ffn_hidden_size", 1, 4 * m->hidden);
+	m->biases = flag(c, "bias", false);
+	if (flag(c, "new_decoder_architecture", false))
+		m->kv_heads = whole(c, "num_kv_heads", 1, m->heads);
+	else
+		m->kv_heads = flag(c, "multi_query", true) ? 1 : m->heads;
+}
+
+static void read_gemma2(struct config *c, struct llm_architecture *m)
+{
+	read_llama(c, m);
+	(void)whole(c, "sliding_window", 1, REQUIRED);
+	read_window(c, m, 2);
+}
+
+static void read_gemma3(struct config *c, struct llm_architecture *m)
+{
+	int pattern = whole(c, "sliding_window_pattern", 1, 6);
+
+	read_llama(c, m);
+	(void)whole(c, "sliding_window", 1, REQUIRED);
+	read_window(c, m, pattern);
+}
+
+/* What a file need not say, and where the rest is read. */
+static const struct family {
+	const char *model_type;
+	bool gated, tied, biases, qkv_biases;
+	bool own_head_dim; /* does not follow from hidden size and heads */
+	void (*read)(struct config *c, struct llm_architecture *m);
+} families[] = {
+	{"llama", true, false, false, false, false, read_llama},
+	{"mistral", true, false, false, false, false, read_mistral},
+	{"mixtral", true, false, false, false, false, read_mixtral},
+	{"qwen2", true, false, false, true, false, read_qwen},
+	{"qwen2_moe", true, false, false, true, false, read_qwen_moe},
+	{"qwen3", true, false, false, false, true, read_qwen},
+	{"qwen3_moe", true, false, false, false, true, read_qwen_moe},
+	{"deepseek_v2", true, false, false, false, false, read_deepseek},
+	{"deepseek_v3", true, false, false, false, false, read_deepseek},
+	{"kimi_k2", true, false, false, false, false, read_deepseek},
+	{"gpt_oss", true, false, true, true, true, read_gpt_oss},
+	{"gpt2", false, true, true, true, false, read_gpt2},
+	{"gpt_neox", false, false, true, true, false, read_gpt_neox},
+	{"bloom", false, true, true, true, false, read_bloom},
+	{"falcon", false, true, false, false, false, read_falcon},
+	{"nemotron", false, false, false, false, false, read_llama},
+	{"gemma", true, true, false, false, true, read_llama},
+	{"gemma2", true, true, false, false, true, read_gemma2},
+	{"gemma3_text", true, true, false, false, true, read_gemma3},
+};
+
+#define NUM_FAMILIES (sizeof families / sizeof *families)
+
+static const struct family *family_find(struct config *c)
+{
+	const json_t *value = json_object_get(c->object, "model_type");
+	char known[320] = "", got[64];
+	size_t used = 0;
+
+	for (size_t i = 0; i < NUM_FAMILIES; i++) {
+		if (json_is_string(value) &&
+		    strcmp(json_string_value(value), families[i].model_type) ==
+			    0)
+			return &families[i];
+		used += (size_t)snprintf(known + used, sizeof known - used,
+					 "%s%s", i ? ", " : "",
+					 families[i].model_type);
+	}
+	c->error = dist__refuse(c->message,
+				"%.120s: expected model_type to be one of %s, "
+				"got %s",
+				c->path, known,
+				value ? value_text(value, got) : "none");
+	return NULL;
+}
+
+static void read_object(struct config *c, struct llm_architecture *m)
+{
+	const struct family *family = family_find(c);
+	struct dist_message why;
+
+	if (!family)
+		return;
+	m->gated = family->gated;
+	m->tied = family->tied;
+	m->biases = family->biases;
+	m->qkv_biases = family->qkv_biases;
+	if (family->own_head_dim)
+		(void)whole(c, "head_dim", 1, REQUIRED);
+	read_body(c, m);
+	if (!c->error)
+		family->read(c, m);
+	if (!c->error && llm_architecture_check(m, &why))
+		c->error = dist__refuse(c->message, "%.200s: %.200s", c->path,
+					why.text);
+}
+
+/* ---- the file --------------------------------------------------------- */
+
+/* The name of the folder that holds a config.json, else the file's. */
+static void store_name(struct llm_architecture *m, const char *path)
+{
+	char copy[PATH_MAX], *base;
+
+	snprintf(copy, sizeof copy, "%s", path);
+	base = strrchr(copy, '/');
+	base = base ? base + 1 : copy;
+	if (base > copy + 1 && strcmp(base, "config.json") == 0) {
+		base[-1] = '\0';
+		base = strrchr(copy, '/');
+		base = base ? base + 1 : copy;
+	} else if (strlen(base) > 5 &&
+		   strcmp(base + strlen(base) - 5, ".json") == 0) {
+		base[strlen(base) - 5] = '\0';
+	}
+	snprintf(m->name, sizeof m->name, "%.63s", base);
+	dist__printable(m->name);
+	snprintf(m->source, sizeof m->source, "%.127s", path);
+	dist__printable(m->source);
+}
+
+static enum dist_error read_text(struct config *c, struct llm_architecture *m)
+{
+	json_error_t where;
+	json_t *object = json_loads(c->text, JSON_REJECT_DUPLICATES, &where);
+
+	if (!object)
+		return dist__refuse(c->message, "%.200s:%d: expected JSON: %s",
+				    c->path, where.line, where.text);
+	c->object = object;
+	if (json_is_object(object))
+		read_object(c, m);
+	else
+		c->error = dist__refuse(c->message,
+					"%.200s:1: expected a JSON object",
+					c->path);
+	json_decref(object);
+	return c->error;
+}
+
+enum dist_error llm_config_read(struct llm_architecture *model,
+				const char *path, struct dist_message *message)
+{
+	struct config c = {.path = path, .message = message};
+	char inside[PATH_MAX], *text;
+	struct stat status;
+	size_t len;
+
+	*model = (struct llm_architecture){.layers = 0};
+	if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
+		snprintf(inside, sizeof inside, "%.4000s/config.json", path);
+		c.path = inside;
+	}
+	c.error = dist__input_read(c.path, &text, &len);
+	if (c.error) {
+		(void)dist__refuse(
+			message, "%.200s: cannot be read: %s", c.path,
+			c.error == DIST_ERR_NO_MEMORY ? "out of memory"
+						      : strerror(errno));
+		return c.error;
+	}
+	c.text = text;
+	if (strlen(text) < len)
+		c.error = dist__refuse(message,
+				       "%.200s: expected text, found a zero "
+				       "byte",
+				       c.path);
+	else
+		c.error = read_text(&c, model);
+	free(text);
+	if (c.error)
+		*model = (struct llm_architecture){.layers = 0};
+	else
+		store_name(model, c.path);
+	return c.error;
+}

@@ -1,0 +1,308 @@
+/* Reading config.json: of every family one as its models have it, and what is
+ * refused. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "model/llm/config.h"
+#include "tests/support/text_file.h"
+
+static enum dist_error read_config(const char *text,
+				   struct llm_architecture *model,
+				   struct dist_message *message)
+{
+	enum dist_error error;
+
+	message->text[0] = '\0';
+	with_text_file(text, path,
+		       error = llm_config_read(model, path, message));
+	return error;
+}
+
+/* Of a file and of the catalogue's row, which were written apart. */
+static void expect_same(const char *text, const char *name)
+{
+	struct llm_architecture got, row;
+	struct llm_parameters p, q;
+	struct dist_message message;
+
+	cr_assert_eq(read_config(text, &got, &message), DIST_OK, "%s",
+		     message.text);
+	cr_assert_eq(llm_architecture_find(&row, name, &message), DIST_OK);
+	llm_count_parameters(&got, &p);
+	llm_count_parameters(&row, &q);
+	cr_expect_eq(p.total, q.total, "%s: %.0f, not %.0f", name, p.total,
+		     q.total);
+	cr_expect_eq(p.active, q.active, "%s", name);
+	cr_expect_eq(llm_model_flops(&got, 8192, true),
+		     llm_model_flops(&row, 8192, true), "%s", name);
+}
+
+Test(llm_config, of_every_family)
+{
+	expect_same("{\"model_type\": \"llama\", \"hidden_size\": 4096,"
+		    "\"intermediate_size\": 14336, \"vocab_size\": 128256,"
+		    "\"num_attention_heads\": 32, \"num_hidden_layers\": 32,"
+		    "\"num_key_value_heads\": 8, \"attention_bias\": false,"
+		    "\"mlp_bias\": false, \"tie_word_embeddings\": false}",
+		    "llama3-8b");
+	/* Of the time before num_key_value_heads. */
+	expect_same("{\"model_type\": \"llama\", \"hidden_size\": 4096,"
+		    "\"intermediate_size\": 11008, \"vocab_size\": 32000,"
+		    "\"num_attention_heads\": 32, \"num_hidden_layers\": 32}",
+		    "llama2-7b");
+	expect_same("{\"model_type\": \"mistral\", \"hidden_size\": 4096,"
+		    "\"intermediate_size\": 14336, \"vocab_size\": 32000,"
+		    "\"num_attention_heads\": 32, \"num_hidden_layers\": 32,"
+		    "\"num_key_value_heads\": 8, \"sliding_window\": 4096}",
+		    "mistral-7b");
+	expect_same("{\"model_type\": \"mixtral\", \"hidden_size\": 4096,"
+		    "\"intermediate_size\": 14336, \"vocab_size\": 32000,"
+		    "\"num_attention_heads\": 32, \"num_hidden_layers\": 32,"
+		    "\"num_key_value_heads\": 8, \"sliding_window\": null,"
+		    "\"num_local_experts\": 8, \"num_experts_per_tok\": 2}",
+		    "mixtral-8x7b");
+	expect_same("{\"model_type\": \"qwen2\", \"hidden_size\": 3584,"
+		    "\"intermediate_size\": 18944, \"vocab_size\": 152064,"
+		    "\"num_attention_heads\": 28, \"num_hidden_layers\": 28,"
+		    "\"num_key_value_heads\": 4, \"sliding_window\": 131072,"
+		    "\"use_sliding_window\": false}",
+		    "qwen2.5-7b");
+	expect_same("{\"model_type\": \"qwen3\", \"hidden_size\": 4096,"
+		    "\"intermediate_size\": 12288, \"vocab_size\": 151936,"
+		    "\"num_attention_heads\": 32, \"num_hidden_layers\": 36,"
+		    "\"num_key_value_heads\": 8, \"head_dim\": 128}",
+		    "qwen3-8b");
+	expect_same("{\"model_type\": \"qwen3_moe\", \"hidden_size\": 2048,"
+		    "\"intermediate_size\": 6144, \"vocab_size\": 151936,"
+		    "\"num_attention_heads\": 32, \"num_hidden_layers\": 48,"
+		    "\"num_key_value_heads\": 4, \"head_dim\": 128,"
+		    "\"num_experts\": 128, \"num_experts_per_tok\": 8,"
+		    "\"moe_intermediate_size\": 768, \"mlp_only_layers\": [],"
+		    "\"decoder_sparse_step\": 1}",
+		    "qwen3-30b-a3b");
+	expect_same("{\"model_type\": \"deepseek_v3\", \"hidden_size\": 7168,"
+		    "\"intermediate_size\": 18432, \"vocab_size\": 129280,"
+		    "\"num_attention_heads\": 128, \"num_hidden_layers\": 61,"
+		    "\"num_key_value_heads\": 128, \"q_lora_rank\": 1536,"
+		    "\"kv_lora_rank\": 512, \"qk_nope_head_dim\": 128,"
+		    "\"qk_rope_head_dim\": 64, \"v_head_dim\": 128,"
+		    "\"n_routed_experts\": 256, \"n_shared_experts\": 1,"
+		    "\"num_experts_per_tok\": 8, \"moe_layer_freq\": 1,"
+		    "\"moe_intermediate_size\": 2048,"
+		    "\"first_k_dense_replace\": 3,"
+		    "\"num_nextn_predict_layers\": 1}",
+		    "deepseek-v3");
+	expect_same("{\"model_type\": \"deepseek_v2\", \"hidden_size\": 2048,"
+		    "\"intermediate_size\": 10944, \"vocab_size\": 102400,"
+		    "\"num_attention_heads\": 16, \"num_hidden_layers\": 27,"
+		    "\"q_lora_rank\": null, \"kv_lora_rank\": 512,"
+		    "\"qk_nope_head_dim\": 128, \"qk_rope_head_dim\": 64,"
+		    "\"v_head_dim\": 128, \"n_routed_experts\": 64,"
+		    "\"n_shared_experts\": 2, \"num_experts_per_tok\": 6,"
+		    "\"moe_intermediate_size\": 1408,"
+		    "\"first_k_dense_replace\": 1}",
+		    "deepseek-v2-lite");
+	expect_same("{\"model_type\": \"gpt_oss\", \"hidden_size\": 2880,"
+		    "\"intermediate_size\": 2880, \"vocab_size\": 201088,"
+		    "\"num_attention_heads\": 64, \"num_hidden_layers\": 24,"
+		    "\"num_key_value_heads\": 8, \"head_dim\": 64,"
+		    "\"sliding_window\": 128, \"num_local_experts\": 32,"
+		    "\"num_experts_per_tok\": 4, \"attention_bias\": true}",
+		    "gpt-oss-20b");
+	expect_same("{\"model_type\": \"gpt2\", \"n_embd\": 768,"
+		    "\"n_layer\": 12, \"n_head\": 12, \"n_ctx\": 1024,"
+		    "\"n_positions\": 1024, \"vocab_size\": 50257}",
+		    "gpt2");
+	expect_same("{\"model_type\": \"gpt_neox\", \"hidden_size\": 6144,"
+		    "\"intermediate_size\": 24576, \"vocab_size\": 50432,"
+		    "\"num_attention_heads\": 64, \"num_hidden_layers\": 44,"
+		    "\"tie_word_embeddings\": false}",
+		    "gpt-neox-20b");
+	expect_same("{\"model_type\": \"bloom\", \"n_embed\": 14336,"
+		    "\"n_layer\": 70, \"num_attention_heads\": 112,"
+		    "\"vocab_size\": 250880}",
+		    "bloom-176b");
+	expect_same("{\"model_type\": \"nemotron\", \"hidden_size\": 6144,"
+		    "\"intermediate_size\": 24576, \"vocab_size\": 256000,"
+		    "\"num_attention_heads\": 48, \"num_hidden_layers\": 32,"
+		    "\"num_key_value_heads\": 8}",
+		    "nemotron-4-15b");
+	expect_same("{\"model_type\": \"gemma2\", \"hidden_size\": 4608,"
+		    "\"intermediate_size\": 36864, \"vocab_size\": 256000,"
+		    "\"num_attention_heads\": 32, \"num_hidden_layers\": 46,"
+		    "\"num_key_value_heads\": 16, \"head_dim\": 128,"
+		    "\"sliding_window\": 4096}",
+		    "gemma-2-27b");
+}
+
+/* Of families without a row of the catalogue. */
+static struct llm_architecture read_well(const char *text)
+{
+	struct llm_architecture model;
+	struct dist_message message;
+
+	cr_assert_eq(read_config(text, &model, &message), DIST_OK, "%s",
+		     message.text);
+	return model;
+}
+
+Test(llm_config, shared_experts_and_dense_layers)
+{
+	struct llm_architecture model = read_well(
+		"{\"model_type\": \"qwen2_moe\", \"hidden_size\": 2048,"
+		"\"intermediate_size\": 5632, \"vocab_size\": 151936,"
+		"\"num_attention_heads\": 16, \"num_hidden_layers\": 24,"
+		"\"num_key_value_heads\": 16, \"num_experts\": 60,"
+		"\"num_experts_per_tok\": 4, \"moe_intermediate_size\": 1408,"
+		"\"shared_expert_intermediate_size\": 5632,"
+		"\"decoder_sparse_step\": 2}");
+	struct llm_parameters p;
+
+	cr_expect_eq(model.shared_ffn, 5632);
+	cr_expect_eq(model.dense_every, 2);
+	cr_expect_eq(llm_expert_layers(&model), 12);
+	cr_expect(model.qkv_biases && !model.biases && model.gated);
+	/* Qwen1.5-MoE-A2.7B, but for the step: 14.3 of 2.7 billion active. */
+	model.dense_every = 0;
+	llm_count_parameters(&model, &p);
+	cr_expect_float_eq(p.total / 14.3e9, 1, 0.01);
+	cr_expect_float_eq(p.active / 2.7e9, 1, 0.02);
+}
+
+Test(llm_config, falcon_and_gemma3)
+{
+	struct llm_architecture model = read_well(
+		"{\"model_type\": \"falcon\", \"hidden_size\": 8192,"
+		"\"vocab_size\": 65024, \"num_attention_heads\": 128,"
+		"\"num_hidden_layers\": 60, \"num_kv_heads\": 8,"
+		"\"multi_query\": true, \"new_decoder_architecture\": true,"
+		"\"bias\": false}");
+	struct llm_parameters p;
+
+	llm_count_parameters(&model, &p);
+	cr_expect_eq(model.kv_heads, 8);
+	cr_expect_float_eq(p.total / 41.3e9, 1, 0.01);
+
+	model = read_well(
+		"{\"model_type\": \"gemma3_text\", \"hidden_size\": 1152,"
+		"\"intermediate_size\": 6912, \"vocab_size\": 262144,"
+		"\"num_attention_heads\": 4, \"num_hidden_layers\": 26,"
+		"\"num_key_value_heads\": 1, \"head_dim\": 256,"
+		"\"sliding_window\": 512, \"sliding_window_pattern\": 6}");
+	llm_count_parameters(&model, &p);
+	cr_expect_eq(model.local_of, 6);
+	cr_expect_eq(llm_local_layers(&model), 22);
+	cr_expect_float_eq(p.total / 1e9, 1, 0.01);
+}
+
+#define LLAMA(more)                                                            \
+	"{\"model_type\": \"llama\",\n\"hidden_size\": 64,\n"                  \
+	"\"intermediate_size\": 128,\n\"vocab_size\": 100,\n"                  \
+	"\"num_attention_heads\": 4,\n\"num_hidden_layers\": 2" more "}"
+
+Test(llm_config, layer_types_say_the_window)
+{
+	struct llm_architecture model = read_well(
+		"{\"model_type\": \"mistral\", \"hidden_size\": 64,"
+		"\"intermediate_size\": 128, \"vocab_size\": 100,"
+		"\"num_attention_heads\": 4, \"num_hidden_layers\": 4,"
+		"\"sliding_window\": 8, \"layer_types\": "
+		"[\"sliding_attention\","
+		"\"full_attention\", \"sliding_attention\","
+		"\"full_attention\"]}");
+
+	cr_expect_eq(model.window, 8);
+	cr_expect_eq(model.local_of, 2);
+	model = read_well(LLAMA(",\"layer_types\": [\"full_attention\","
+				"\"full_attention\"]"));
+	cr_expect_eq(model.window, 0);
+	cr_expect_eq(model.local_of, 0);
+}
+
+/* What follows the path of the file. */
+static void expect_refusal(const char *text, const char *expected)
+{
+	struct llm_architecture model;
+	struct dist_message message;
+
+	cr_expect_eq(read_config(text, &model, &message),
+		     DIST_ERR_INVALID_ARGUMENT, "%s", text);
+	cr_expect_geq(strlen(message.text), strlen(TEXT_FILE));
+	cr_expect_str_eq(message.text + strlen(TEXT_FILE), expected);
+	cr_expect_eq(model.layers, 0);
+}
+
+Test(llm_config, what_is_refused)
+{
+	expect_refusal("{\n\"hidden_size\": }",
+		       ":2: expected JSON: unexpected token near '}'");
+	expect_refusal("[1]", ":1: expected a JSON object");
+	expect_refusal("{\"a\": 1,\n \"a\": 2}",
+		       ":2: expected JSON: duplicate object key near '\"a\"'");
+	expect_refusal("{\"model_type\": \"mamba\"}",
+		       ": expected model_type to be one of llama, mistral, "
+		       "mixtral, qwen2, qwen2_moe, qwen3, qwen3_moe, "
+		       "deepseek_v2, deepseek_v3, kimi_k2, gpt_oss, gpt2, "
+		       "gpt_neox, bloom, falcon, nemotron, gemma, gemma2, "
+		       "gemma3_text, got \"mamba\"");
+	expect_refusal("{\"model_type\": \"llama\", \"hidden_size\": 64}",
+		       ": expected num_hidden_layers, a whole number from 1 "
+		       "on; there is none");
+	expect_refusal(LLAMA(",\n\"num_key_value_heads\": 2.5"),
+		       ":7: expected num_key_value_heads to be a whole number "
+		       "from 1 to 67108864, got 2.5");
+	expect_refusal(LLAMA(",\n\"num_key_value_heads\": \"8\""),
+		       ":7: expected num_key_value_heads to be a whole number "
+		       "from 1 to 67108864, got \"8\"");
+	expect_refusal(LLAMA(",\n\"num_key_value_heads\": 1e99"),
+		       ":7: expected num_key_value_heads to be a whole number "
+		       "from 1 to 67108864, got 1e99");
+	expect_refusal(LLAMA(",\n\"num_key_value_heads\": 3"),
+		       ": kv_heads: expected a divisor of the 4 heads, got 3");
+	expect_refusal(LLAMA(",\n\"tie_word_embeddings\": 1"),
+		       ":7: expected tie_word_embeddings to be true or false, "
+		       "got 1");
+	expect_refusal(
+		LLAMA(",\n\"layer_types\": [\"full_attention\"]"),
+		":7: expected layer_types to have \"full_attention\" for "
+		"every so many-th of the 2 layers, "
+		"\"sliding_attention\" for the others: no other order "
+		"is modelled");
+	expect_refusal("{\"model_type\": \"qwen3\", \"hidden_size\": 64,"
+		       "\"num_attention_heads\": 4}",
+		       ": expected head_dim, a whole number from 1 on; there "
+		       "is none");
+	expect_refusal("{\"model_type\": \"llama\", \"hidden_size\": 66,"
+		       "\"num_attention_heads\": 4, \"num_hidden_layers\": 1,"
+		       "\"vocab_size\": 10, \"intermediate_size\": 8}",
+		       ": expected head_dim: 4 heads do not divide the hidden "
+		       "size 66");
+}
+
+Test(llm_config, a_folder_names_the_model)
+{
+	char folder[] = "/tmp/lockstep-config-XXXXXX", path[64];
+	struct llm_architecture model;
+	struct dist_message message;
+	FILE *file;
+
+	cr_assert(mkdtemp(folder));
+	snprintf(path, sizeof path, "%s/config.json", folder);
+	cr_assert_eq(llm_architecture_find(&model, folder, &message),
+		     DIST_ERR_IO);
+	cr_expect(strstr(message.text, "config.json: cannot be read: No such"));
+	file = fopen(path, "w");
+	fputs(LLAMA(""), file);
+	fclose(file);
+	cr_assert_eq(llm_architecture_find(&model, folder, &message), DIST_OK,
+		     "%s", message.text);
+	cr_expect_str_eq(model.name, strrchr(folder, '/') + 1);
+	cr_assert_eq(llm_architecture_find(&model, path, &message), DIST_OK);
+	cr_expect_str_eq(model.name, strrchr(folder, '/') + 1);
+	cr_expect_str_eq(model.source, path);
+	unlink(path);
+	rmdir(folder);
+}
