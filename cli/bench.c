@@ -11,6 +11,7 @@
 #include <jansson.h>
 
 #include "cli/algorithm_option.h"
+#include "cli/bench_interval.h"
 #include "base/data.h"
 #include "base/refuse.h"
 #include "cli/check_writable.h"
@@ -338,7 +339,8 @@ static void print_fidelity(const struct dist__tally *tally)
 }
 
 static void print_end(const struct command_line *line,
-		      const struct sweep_row *rows, size_t num)
+		      const struct sweep_row *rows, size_t num,
+		      const struct bench_interval *interval)
 {
 
 	int64_t wrong = 0;
@@ -347,6 +349,7 @@ static void print_end(const struct command_line *line,
 	print_fidelity(dist__sim_tally());
 	if (line->machine)
 		printf("# Calibration          : %s\n", line->calibration);
+	bench_interval_print(interval, rows, num, stdout);
 
 	for (i = 0; i < num; i++)
 		wrong += rows[i].wrong > 0 ? rows[i].wrong : 0;
@@ -356,11 +359,12 @@ static void print_end(const struct command_line *line,
 	printf("# Avg bus bandwidth    : %g\n", average_busbw(rows, num));
 }
 
-static struct dist__rows table_of(const struct sweep_row *rows, size_t num)
+static struct dist__rows table_of(const struct sweep_row *rows, size_t num,
+				  const struct bench_interval *interval)
 {
 	static const char columns[] =
 		"size_bytes;count;time_us;min_us;max_us;algbw_GBps;busbw_GBps;"
-		"wrong;low_quartile_us;high_quartile_us";
+		"wrong;low_quartile_us;high_quartile_us;low_us;high_us";
 	struct dist__rows table = {.columns = columns};
 
 	for (size_t i = 0; i < num; i++)
@@ -372,16 +376,18 @@ static struct dist__rows table_of(const struct sweep_row *rows, size_t num)
 			cell_int(rows[i].wrong < 0 ? CELL_UNKNOWN
 						   : rows[i].wrong),
 			cell_real(rows[i].low_quartile_us),
-			cell_real(rows[i].high_quartile_us));
+			cell_real(rows[i].high_quartile_us),
+			cell_real(bench_interval_low(interval, &rows[i])),
+			cell_real(bench_interval_high(interval, &rows[i])));
 	return table;
 }
 
 static int print_json(const struct sweep *sweep, const struct sweep_row *rows,
-		      size_t num)
+		      size_t num, const struct bench_interval *interval)
 {
 	const struct dist__tally *tally = dist__sim_tally();
 	bool simulated = tally->fidelity != DIST__FIDELITY_AUTO;
-	struct dist__rows table = table_of(rows, num);
+	struct dist__rows table = table_of(rows, num, interval);
 	json_t *all = json_pack(
 		"{s:s, s:i, s:i, s:i, s:b, s:b, s:o, s:f, s:s?, s:s?, s:o}",
 		"collective", sweep_name(sweep->collective), "iterations",
@@ -398,9 +404,10 @@ static int print_json(const struct sweep *sweep, const struct sweep_row *rows,
 }
 
 static int write_tsv(const char *path, const struct sweep *sweep,
-		     const struct sweep_row *rows, size_t num)
+		     const struct sweep_row *rows, size_t num,
+		     const struct bench_interval *interval)
 {
-	struct dist__rows table = table_of(rows, num);
+	struct dist__rows table = table_of(rows, num, interval);
 	struct dist_message message = {""};
 	char head[160];
 
@@ -416,6 +423,8 @@ static int write_tsv(const char *path, const struct sweep *sweep,
 /* What is left to say once the ranks are done. */
 static int conclude(const struct command_line *line, const struct sweep *sweep)
 {
+	struct bench_interval interval;
+	struct dist_message message;
 	int status = DIST_EXIT_OK;
 	struct sweep_row *rows;
 	size_t num;
@@ -423,13 +432,16 @@ static int conclude(const struct command_line *line, const struct sweep *sweep)
 	rows = read_rows(sweep->rows, &num);
 	if (!rows)
 		return out_of_memory("bench");
+	if (bench_interval_make(&interval, dist__sim_tally(), sweep->collective,
+				&message))
+		status = refuse("bench", "%s", message.text);
 	/* Of ranks that are processes of their own rank 0 alone has rows. */
-	if (line->tsv && num > 0)
-		status = write_tsv(line->tsv, sweep, rows, num);
+	if (!status && line->tsv && num > 0)
+		status = write_tsv(line->tsv, sweep, rows, num, &interval);
 	if (!status && line->json)
-		status = print_json(sweep, rows, num);
+		status = print_json(sweep, rows, num, &interval);
 	else if (!status)
-		print_end(line, rows, num);
+		print_end(line, rows, num, &interval);
 	free(rows);
 	return status;
 }

@@ -11,6 +11,7 @@
 #include "base/progress.h"
 #include "model/library/fidelity.h"
 #include "model/library/library.h"
+#include "model/validation/stream.h"
 #include "sim/launch.h"
 #include "trace/events.h"
 #include "trace/recorder.h"
@@ -198,6 +199,41 @@ static int predict_row(struct prediction *p, struct simulation *step,
 	return status;
 }
 
+/* What was measured has the time of one GPU's step given, and NCCL between
+ * GPUs. */
+static struct interval_case case_of(const struct prediction *p,
+				    const struct prediction_row *row)
+{
+	const struct workload_job *job = &p->request->setup->job;
+	const struct workload_arguments *a = job->arguments;
+	struct interval_case of = {
+		.library = "", .transport = "", .range = ACCURACY_ALL};
+
+	if (job->workload == &workload_ddp_step && a->rate.step_ms > 0 &&
+	    strcmp(row->tally.library, "nccl") == 0)
+		of.what =
+			stream_schedule_name(a->per_tensor   ? STREAM_PER_TENSOR
+					     : a->no_overlap ? STREAM_ONE
+							     : STREAM_BUCKETED);
+	return of;
+}
+
+static int find_intervals(struct prediction *p)
+{
+	struct intervals intervals;
+	struct dist_message message = {"out of memory"};
+	enum dist_error error = intervals_load(&intervals, &message);
+
+	for (size_t i = 0; i < p->request->num_world_sizes && !error; i++) {
+		const struct interval_case of = case_of(p, &p->rows[i]);
+
+		error = intervals_find(&intervals, &of, NULL,
+				       &p->rows[i].interval);
+	}
+	intervals_release(&intervals);
+	return error ? refuse("predict", "%s", message.text) : DIST_EXIT_OK;
+}
+
 int prediction_make(struct prediction *p, struct dist__trace *trace)
 {
 	const struct prediction_request *request = p->request;
@@ -224,7 +260,7 @@ int prediction_make(struct prediction *p, struct dist__trace *trace)
 		status = predict_row(p, &step, &alone, i, trace);
 	}
 	dist__progress_end(&progress);
-	return status;
+	return status ? status : find_intervals(p);
 }
 
 static enum dist_error load_profile(struct prediction *p,

@@ -12,6 +12,7 @@
 #include "coll/profile.h"
 #include "lockstep/dist.h"
 #include "scenarios/physics.h"
+#include "model/validation/interval.h"
 #include "scenarios/workload.h"
 #include "sim/tally.h"
 
@@ -52,6 +53,7 @@ struct prediction_row {
 	enum dist__fidelity fidelity; /* never AUTO */
 	struct dist__tally tally;     /* of the step */
 	struct physics physics;
+	struct interval interval; /* how far off the step may be */
 };
 
 /* The answer. */

@@ -211,6 +211,16 @@ static void add_fidelity(json_t *conditions, const struct prediction *p)
 	json_object_set_new(conditions, "fidelity", json_string(text));
 }
 
+/* What that of the last row says. */
+static void add_interval(json_t *conditions, const struct prediction *p)
+{
+	char text[256];
+
+	interval_describe(&p->rows[p->request->num_world_sizes - 1].interval,
+			  text, sizeof text);
+	json_object_set_new(conditions, "interval", json_string(text));
+}
+
 static json_t *conditions_of(const struct prediction *p)
 {
 	json_t *conditions = json_object();
@@ -223,6 +233,7 @@ static json_t *conditions_of(const struct prediction *p)
 	add_profile(conditions, p);
 	add_calibration(conditions, p);
 	add_fidelity(conditions, p);
+	add_interval(conditions, p);
 	return conditions;
 }
 
@@ -332,7 +343,8 @@ static struct dist__rows rows_of(const struct prediction *p)
 {
 	static const char columns[] =
 		"world_size;step_ms;compute_ms;communication_ms;exposed_ms;"
-		"idle_ms;efficiency;fidelity;engine|;samples_per_s|;"
+		"idle_ms;efficiency;fidelity;low_ms;high_ms;engine|;samples_"
+		"per_s|;"
 		"gradient_bytes|;"
 		"memory_bytes|;impossible|;calls|;buckets|;collectives|";
 	const struct workload_setup *setup = p->request->setup;
@@ -356,6 +368,8 @@ static struct dist__rows rows_of(const struct prediction *p)
 					      ? ms(step->compute_ns) / step_ms
 					      : 1),
 			cell_text(dist__fidelity_name(row->fidelity)),
+			cell_fixed(3, step_ms / row->interval.factor),
+			cell_fixed(3, step_ms * row->interval.factor),
 			cell_text(dist__tally_engine(&row->tally)),
 			cell_real(step_ms > 0 ? samples / step_ms * 1e3 : 0),
 			cell_size(setup->model.numel * sizeof(float)),

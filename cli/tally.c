@@ -49,3 +49,16 @@ json_t *tally_json(const struct dist__tally *tally)
 
 	return check_collectives_json(&simulated);
 }
+
+struct interval_case tally_call(const struct dist__tally *tally,
+				const char *collective, size_t bytes)
+{
+	return (struct interval_case){
+		.what = collective,
+		.library = tally->library,
+		.is_one_node = tally->nodes == 1,
+		.transport = tally->transport,
+		.range = accuracy_range_of(bytes),
+		.is_calibrated = tally->is_calibrated,
+	};
+}

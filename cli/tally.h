@@ -7,10 +7,16 @@
 
 #include <jansson.h>
 
+#include "model/validation/interval.h"
 #include "sim/tally.h"
 
 /* tally_describe writes it in one line; "": at other fidelities than flow. */
 void tally_describe(const struct dist__tally *tally, char *text, size_t size);
+
+/* tally_call returns the case of a collective of so many bytes between all
+ * ranks of the simulation; it borrows the tally's texts. */
+struct interval_case tally_call(const struct dist__tally *tally,
+				const char *collective, size_t bytes);
 
 /* tally_json returns it as an object, which the caller owns; null at other
  * fidelities than flow; NULL: no memory. */

@@ -21,6 +21,7 @@ struct command_line {
 	int calibrate;
 	int uncalibrated;
 	int blind;
+	const char *errors;
 };
 
 #define AT(field) offsetof(struct command_line, field)
@@ -29,6 +30,9 @@ static const struct option options[] = {
 	{"blind", OPTION_SWITCH, AT(blind), NULL,
 	 .help = "also predict each table with all constants fitted again "
 		 "without its machine, and without its kind of network"},
+	{"write-errors", OPTION_TEXT, AT(errors), "FILE.tsv",
+	 .help = "with --blind: write the blind errors by like cases, of which "
+		 "the intervals around predictions are made"},
 	{"calibrate", OPTION_SWITCH, AT(calibrate), NULL,
 	 .help = "take the log's own third smallest and largest size for "
 		 "calibration"},
@@ -80,6 +84,9 @@ static int draw(const struct validate *validate,
 		plot_data_path(picture, beside, sizeof beside);
 		tsv = beside;
 	}
+	if (line->errors &&
+	    validate_write_errors(validate, line->errors, &message))
+		return refuse("validate", "%s", message.text);
 	if (tsv && validate_write_tsv(validate, tsv, &message))
 		return refuse("validate", "%s", message.text);
 	if (line->plot)
@@ -119,6 +126,9 @@ static int check_log(const struct command_line *line, size_t names)
 		return refuse("validate",
 			      "--transport, --collective, --nodes, --ranks and "
 			      "--calibrate: expected with --machine, of a log");
+	if (line->errors && !line->blind)
+		return refuse("validate",
+			      "--write-errors: expected with --blind");
 	if (line->blind && line->calibrate)
 		return refuse("validate",
 			      "--blind and --calibrate: expected one of them");

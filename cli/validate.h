@@ -16,8 +16,14 @@
 
 #define VALIDATE_NAME 64
 
-/* What is left out of all constants: a table's machine; and its fabric. */
-#define VALIDATE_BLIND 2
+/* What is left out of all constants: a table's machine; and its fabric; its
+ * machine, but for the rows that this gives away for calibration. */
+enum validate_blind {
+	VALIDATE_NO_MACHINE,
+	VALIDATE_NO_FABRIC,
+	VALIDATE_OWN_ROWS,
+	VALIDATE_BLIND /* how many there are */
+};
 
 /* A table of collectives or of steps. Those that nobody asked for are there for
  * their calibration rows. */
@@ -30,7 +36,7 @@ struct validate_table {
 	struct outcome outcome;               /* where it is not wanted */
 	struct outcome blind[VALIDATE_BLIND]; /* and where nothing is left */
 	struct steps steps;
-	struct step_outcome step_outcome;
+	struct step_outcome step_outcome, blind_steps;
 
 	/* How far off: by size, of the two-parameter fit, by schedule. */
 	struct accuracy ranges[ACCURACY_RANGES], fit;
@@ -104,6 +110,12 @@ double validate_goal(enum stream_schedule schedule);
 int validate_print(const struct validate *validate,
 		   const struct validate_summary *summary, enum dist__form form,
 		   FILE *out);
+
+/* validate_write_errors writes the blind errors, by like cases, in the form of
+ * model/validation/interval.h. Errors: of the file; message says what. */
+enum dist_error validate_write_errors(const struct validate *validate,
+				      const char *path,
+				      struct dist_message *message);
 
 /* validate_write_tsv writes a line for each row that was predicted to path,
  * whole or not at all. Errors: of the file; message says what. */

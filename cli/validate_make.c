@@ -166,6 +166,20 @@ static enum dist_error sum_up(struct validate_table *table)
 	return DIST_OK;
 }
 
+static enum dist_error predict_blind(struct validate *validate,
+				     struct validate_table *table)
+{
+	enum dist_error error = DIST_OK;
+
+	if (table->is_steps)
+		return step_outcome_make(&table->blind_steps, &table->steps,
+					 &validate->blind[VALIDATE_OWN_ROWS]);
+	for (int b = 0; !error && b < VALIDATE_BLIND; b++)
+		error = outcome_make(&table->blind[b], &table->collectives,
+				     &validate->blind[b]);
+	return error;
+}
+
 static enum dist_error predict(struct validate *validate,
 			       struct validate_table *table)
 {
@@ -179,13 +193,16 @@ static enum dist_error predict(struct validate *validate,
 	else
 		error = outcome_make(&table->outcome, &table->collectives,
 				     &validate->models);
-	for (int b = 0; !error && b < VALIDATE_BLIND && validate->is_blind &&
-			!table->is_steps;
-	     b++)
-		error = outcome_make(&table->blind[b], &table->collectives,
-				     &validate->blind[b]);
+	if (!error && validate->is_blind)
+		error = predict_blind(validate, table);
 	return error ? error : sum_up(table);
 }
+
+static const enum calibrated_constants blind_constants[] = {
+	[VALIDATE_NO_MACHINE] = CALIBRATED_WITHOUT_MACHINE,
+	[VALIDATE_NO_FABRIC] = CALIBRATED_WITHOUT_FABRIC,
+	[VALIDATE_OWN_ROWS] = CALIBRATED_BLIND_ROWS,
+};
 
 /* Predicts what is wanted, once all tables are there. */
 static int predict_all(struct validate *validate,
@@ -206,8 +223,9 @@ static int predict_all(struct validate *validate,
 	for (int b = 0; b < VALIDATE_BLIND; b++)
 		calibrated_models_init(&validate->blind[b],
 				       validate->calibration, num,
-				       b == 0 ? CALIBRATED_WITHOUT_MACHINE
-					      : CALIBRATED_WITHOUT_FABRIC);
+				       blind_constants[b]);
+	validate->blind[VALIDATE_OWN_ROWS].kin =
+		&validate->blind[VALIDATE_NO_MACHINE];
 	for (size_t i = 0; i < validate->num; i++)
 		if (predict(validate, &validate->tables[i]))
 			return out_of_memory("validate");
@@ -261,6 +279,7 @@ void validate_release(struct validate *validate)
 			outcome_release(&table->blind[b]);
 		collectives_release(&table->collectives);
 		step_outcome_release(&table->step_outcome);
+		step_outcome_release(&table->blind_steps);
 		steps_release(&table->steps);
 	}
 	calibrated_models_release(&validate->models);

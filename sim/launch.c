@@ -252,6 +252,26 @@ static enum dist_error open_fidelity(struct dist__sim_world *world,
 	return DIST_OK;
 }
 
+/* Keeps for the tally what the collectives are timed for. */
+static enum dist_error note_cluster(struct dist__sim_world *world)
+{
+	struct dist__tally *tally = &world->tally;
+	struct fabric fabric;
+	enum dist_error error = dist__platform_fabric(
+		world->platform, NULL, world->world_size, &fabric);
+
+	if (error)
+		return error;
+	snprintf(tally->library, sizeof tally->library, "%s",
+		 library_name(&world->profile));
+	if (fabric.nodes > 1)
+		snprintf(tally->transport, sizeof tally->transport, "%s",
+			 fabric.transport);
+	tally->nodes = fabric.nodes;
+	tally->is_calibrated = library_calibration(&world->profile, &fabric);
+	return DIST_OK;
+}
+
 /* Where the network model has no simple arithmetic, or links have queues, all
  * goes by messages; a library of which only transfers are known has none. */
 static enum dist_error open_links(struct dist__sim_world *world,
@@ -515,6 +535,8 @@ static enum dist_error world_open(struct dist__sim_world *world,
 		error = open_ranks(world);
 	if (!error)
 		error = open_links(world, message);
+	if (!error)
+		error = note_cluster(world);
 	if (!error)
 		error = open_recorder(world, options, more);
 	return error;

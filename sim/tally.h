@@ -33,6 +33,12 @@ struct dist__tally {
 	bool own_engine;              /* ran it; else SimGrid */
 	uint64_t flows;
 	uint64_t messages[DIST__BY_NUM]; /* with fidelity FLOW */
+
+	/* What the collectives of all ranks were timed for. */
+	char library[16];   /* library_name() of the profile */
+	char transport[32]; /* between nodes; "": one node, or not known */
+	int nodes;
+	bool is_calibrated; /* by what was measured there of the library */
 };
 
 /* dist__sim_tally returns that of the last simulation. */

@@ -1,11 +1,12 @@
 #!/bin/bash
-# accuracy.sh COMMAND - the rows of the table of accuracy in README.md and
-# docs/accuracy.md: medians over tables of what others measured, without their
+# accuracy.sh COMMAND [ERRORS.tsv] - the rows of the table of accuracy in README.md
+# and docs/accuracy.md: medians over tables of what others measured, without their
 # machines in any constant and with the rows that they give away for calibration.
+# ERRORS.tsv gets the blind errors that intervals are made of.
 set -eu
 cd "$(dirname "$0")/.."
 command=$1
-errors=$("$command" validate --blind --json)
+errors=$("$command" validate --blind --json ${2:+--write-errors "$2"})
 
 # row WHAT TABLE-PATTERN - the medians over the tables whose names fit: of the
 # error, and of what nine of ten rows stay below.

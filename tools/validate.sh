@@ -1,6 +1,7 @@
 #!/bin/bash
 # validate.sh COMMAND DIR - compare predictions with published measurements: write
-# docs/validation.md and the rows of accuracy that the README shows, and draw to DIR.
+# docs/validation.md, the rows of accuracy that the README shows and the blind errors
+# that intervals are made of, and draw to DIR.
 set -eu
 cd "$(dirname "$0")/.."
 export LC_ALL=C.UTF-8
@@ -51,7 +52,10 @@ END
 mv "$dir/page.md" "$page"
 
 # README and docs/accuracy.md show a few rows.
-tools/accuracy.sh "$lockstep" >"$dir/accuracy.md"
+errors=scenarios/measured/blind-errors.tsv
+tools/accuracy.sh "$lockstep" "$dir/errors.tsv" >"$dir/accuracy.md"
+same() { cmp -s <(grep -v '^# date' "$1") <(grep -v '^# date' "$2"); }
+same "$dir/errors.tsv" $errors || cp "$dir/errors.tsv" $errors
 for file in README.md docs/accuracy.md; do
 	awk -v table="$dir/accuracy.md" '
 	/^<!-- end of accuracy -->$/ { inside = 0 }

@@ -91,8 +91,22 @@ static bool forgets_the_same(const struct calibrated_models *models,
 	return strcmp(a->machine, b->machine) == 0 &&
 	       strcmp(calibrated_profile_name(a->library),
 		      calibrated_profile_name(b->library)) == 0 &&
-	       (models->constants == CALIBRATED_WITHOUT_MACHINE ||
+	       (models->constants != CALIBRATED_WITHOUT_FABRIC ||
 		population_transport_is(way_of(a), way_of(b)));
+}
+
+/* A profile that forgets the same; NULL: there is none yet. */
+static const struct dist__profile *
+find_forgetful(const struct calibrated_models *models,
+	       const struct calibrated_model *calibrated)
+{
+	for (size_t i = 0; i < models->num; i++)
+		if (models->all[i] != calibrated &&
+		    !models->all[i]->refusal.text[0] &&
+		    forgets_the_same(models, &models->all[i]->key,
+				     &calibrated->key))
+			return &models->all[i]->profile;
+	return models->kin ? find_forgetful(models->kin, calibrated) : NULL;
 }
 
 /* The library's constants, as if the machine had never been seen. */
@@ -106,12 +120,10 @@ static enum dist_error forget(struct calibrated_model *calibrated,
 		.without_machine = key->machine,
 	};
 
-	for (size_t i = 0; i < models->num; i++)
-		if (models->all[i] != calibrated &&
-		    !models->all[i]->refusal.text[0] &&
-		    forgets_the_same(models, &models->all[i]->key, key))
-			return copy_constants(&models->all[i]->profile,
-					      &calibrated->profile);
+	const struct dist__profile *found = find_forgetful(models, calibrated);
+
+	if (found)
+		return copy_constants(found, &calibrated->profile);
 	if (models->constants == CALIBRATED_WITHOUT_FABRIC)
 		population.without_transport = way_of(key);
 	return population_fit(&population,
@@ -164,17 +176,21 @@ static enum dist_error calibrate(struct calibrated_model *calibrated,
 	struct calibration fitted = {.date = "now"};
 	enum dist_error error;
 
-	bool alone = models->constants != CALIBRATED_STORED &&
+	bool blind = models->constants == CALIBRATED_BLIND_ROWS;
+	bool alone = !blind && models->constants != CALIBRATED_STORED &&
 		     models->constants != CALIBRATED_ROWS;
 
-	if (alone)
+	if (alone || blind)
 		machine->num_calibrations = 0;
 	calibrated->calibration = library_calibration_find(
 		machine->calibrations, machine->num_calibrations,
 		library_name(&calibrated->profile), key.transport);
-	if (models->constants == CALIBRATED_WITHOUT_MACHINE ||
-	    models->constants == CALIBRATED_WITHOUT_FABRIC)
-		return forget(calibrated, models);
+	if (blind || models->constants == CALIBRATED_WITHOUT_MACHINE ||
+	    models->constants == CALIBRATED_WITHOUT_FABRIC) {
+		error = forget(calibrated, models);
+		if (error || !blind)
+			return error;
+	}
 	if (alone ||
 	    (models->constants == CALIBRATED_STORED && calibrated->calibration))
 		return DIST_OK;

@@ -41,6 +41,9 @@ enum calibrated_constants {
 	 * network of the same kind. */
 	CALIBRATED_WITHOUT_MACHINE,
 	CALIBRATED_WITHOUT_FABRIC,
+
+	/* That of WITHOUT_MACHINE, and the machine's rows for calibration. */
+	CALIBRATED_BLIND_ROWS,
 };
 
 /* Bases are made when first asked for, from these tables. */
@@ -50,6 +53,10 @@ struct calibrated_models {
 	enum calibrated_constants constants;
 	struct calibrated_model **all; /* owned */
 	size_t num;
+
+	/* Where profiles without a machine may be found already; borrowed,
+	 * NULL: nowhere. */
+	const struct calibrated_models *kin;
 };
 
 /* calibrated_models_init makes a set without models over tables, which must

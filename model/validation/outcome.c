@@ -35,6 +35,7 @@ static enum dist_error predict(struct outcome *outcome, size_t i, double fit_us,
 	into->row = row;
 	into->predicted_us = library_time_ns(&estimate) / 1e3;
 	into->fit_us = fit_us;
+	into->is_calibrated = calibrated->calibration != NULL;
 	memcpy(into->algorithm, estimate.algorithm, sizeof into->algorithm);
 	memcpy(into->protocol, estimate.protocol, sizeof into->protocol);
 	outcome->num++;

@@ -12,7 +12,8 @@
 struct outcome_row {
 	const struct collective_row *row; /* the table's */
 	double predicted_us;
-	double fit_us; /* of the two-parameter fit; 0: there is none */
+	double fit_us;      /* of the two-parameter fit; 0: there is none */
+	bool is_calibrated; /* by constants of the machine's own */
 	char algorithm[24], protocol[16];
 };
 

@@ -310,4 +310,18 @@ expect 0 platform new --nodes 128 --gpus 8 --intra nvswitch:300GB/s \
 	grep -q '^lockstep: all_to_all of 1024 ranks goes message by message, .*: its own messages share links; about 1e+06 messages, 3.1 s' \
 	"$scratch/err" || fail "no word of the cost: $(cat "$scratch/err")"
 
+# What is simulated has an interval, by ranges of sizes below the table; what is
+# run has none.
+expect 0 bench all_reduce --machine aws-p5:efa --world-size 16 -b 1M -e 1G -f 32
+expect_out '^# Interval  .*80 % of like cases .* all_reduce by nccl, .* to 64 MiB, calibrated'
+[ "$(grep -c '^# Interval ' "$scratch/out")" = 2 ] || fail "an interval a range"
+expect 0 bench all_reduce --machine aws-p5:efa --world-size 16 -b 1M -e 1M --json
+jq -e '.rows[0] | .low_us < .time_us and .time_us < .high_us' "$scratch/out" \
+	>/dev/null || fail "no interval"
+expect 0 bench alltoall --machine aws-p5:efa --world-size 16 -b 1M -e 1M
+expect_out '^# Interval  .*no like case was measured; the widest '
+expect 0 bench all_reduce --nproc-per-node 2 -b 1K -e 1K --json
+jq -e '.rows[0].low_us == null' "$scratch/out" >/dev/null ||
+	fail "an interval around what was measured"
+
 finish

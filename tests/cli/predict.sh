@@ -45,7 +45,7 @@ jq -e '.critical_path as $path | .rows[0].step_ms as $step |
 	fail "no path by the straggler: $(jq -c .critical_path "$scratch/out")"
 expect 0 predict --flops 60e12 --platform star-8 --world-size 8 --markdown
 expect_out '^- model +resnet50: '
-expect_out '^\| 8 \| [0-9.]+ \| .* \| message \|$'
+expect_out '^\| 8 \| [0-9.]+ \| .* \| message \| [0-9.]+ \| [0-9.]+ \|$'
 expect 0 predict --flops 60e12 --platform star-8 --world-size 8 --no-explain --json
 jq -e 'has("critical_path") | not' "$scratch/out" >/dev/null ||
 	fail "explained though not asked"
@@ -189,7 +189,7 @@ expect_out '^ +8 '
 
 # A measured step is spread, not stretched.
 expect 0 predict --model mnist --platform star-8 --world-size 1 --step-ms 10
-expect_out '^ +1 +10\.000 +10\.000 +0\.000 +0\.000 +0\.000 +1\.0000 +message$'
+expect_out '^ +1 +10\.000 +10\.000 +0\.000 +0\.000 +0\.000 +1\.0000 +message '
 
 # Buckets: one for everything, and the algorithm asked for.
 expect 0 predict --flops 60e12 --model resnet18 --platform star-8 --world-size 4 \
@@ -228,7 +228,7 @@ paste -d ' ' <(jq .step_ms "$scratch/message") <(jq .step_ms "$scratch/formula")
 	awk '$1 / $2 > 1.001 || $1 / $2 < 0.999 { exit 1 } END { exit NR != 3 }' ||
 	fail "formula is not near message"
 expect 0 predict --model mnist --machine hgx-h100-400g --world-size 131072
-expect_out '^ +131072 .* formula$'
+expect_out '^ +131072 .* formula '
 [ -z "$(find /tmp -maxdepth 1 -name 'lockstep-*' -newer "$scratch/formula")" ] ||
 	fail "platforms are left"
 
@@ -338,10 +338,22 @@ expect_refusal 'no-such' predict --platform star-8 --world-size 2 \
 # several groups share links.
 expect 0 predict --model resnet50 --machine dgx-a100 --profile nccl \
 	--world-size 16 --no-explain
-expect_out ' formula$'
+expect_out ' formula  +[0-9.]+ +[0-9.]+$'
 expect 0 predict --model gpt2_medium --machine dgx-a100 --profile nccl \
 	--workload hybrid --batch 4 --tp 4 --world-size 16 --no-explain
-expect_out ' flow$'
+expect_out ' flow  +[0-9.]+ +[0-9.]+$'
+
+# Between which times it lies, by what blind predictions of steps were off by;
+# where no like case was measured, the widest.
+expect 0 predict --machine dgx-a100 --world-size 16 --step-ms 100 --no-explain --json
+jq -e '(.conditions.interval | test("^80 % of like cases lie within a factor of ")) and
+	(.rows[0] | (.step_ms / .low_ms) as $k | $k > 1.02 and $k < 1.5 and
+	.high_ms / .step_ms / $k > 0.999 and .high_ms / .step_ms / $k < 1.001)' \
+	"$scratch/out" >/dev/null || fail "interval: $(cat "$scratch/out")"
+expect 0 predict --machine dgx-a100 --world-size 16 --no-explain \
+	--tsv "$scratch/interval.tsv"
+expect_out '^# interval +no like case was measured; the widest of others is a factor of '
+grep -q '	low_ms	high_ms	' "$scratch/interval.tsv" || fail "no interval in TSV"
 
 # NCCL's bytes flow over the platform's links: a narrow one between switches, a
 # slow card, and a card that two groups share make a step longer, and the

@@ -30,12 +30,19 @@ expect_out '^Blind, each table.s machine left out .* of 1 tables hold 20 % and 5
 cp "$scratch/out" "$scratch/once"
 expect 0 validate --blind nccl-aws-p5-2x8
 cmp -s "$scratch/out" "$scratch/once" || fail "another answer the second time"
-expect 0 validate --blind nccl-aws-p5-2x8 --json
+expect 0 validate --blind nccl-aws-p5-2x8 --json --write-errors "$scratch/errors.tsv"
 jq -e '(.summary.blind_median > 0.01) and
 	(.tables[0] | .blind_median > 0.01 and .no_fabric_median > 0.01) and
 	(.constants | map(select(.constant == "efa_us")) |
 	.[0].least != .[0].all_tables)' "$scratch/out" >/dev/null ||
 	fail "as JSON: $(jq -c .summary "$scratch/out")"
+
+# The blind errors that intervals are made of are what this writes.
+grep '^nccl-aws-p5-2x8	' scenarios/measured/blind-errors.tsv | sort |
+	diff - <(grep '^nccl-aws-p5-2x8	' "$scratch/errors.tsv" | sort) ||
+	fail "blind-errors.tsv is not what the command writes"
+expect_refusal '--write-errors: expected with --blind' validate \
+	--write-errors "$scratch/errors.tsv"
 
 # A toy library on a toy machine: 1 GB/s, and the sum of two takes 2 alpha + n
 # beta. Two rows say what alpha and beta are; the third is off by a tenth.
