@@ -128,7 +128,7 @@ static enum dist_error gather(struct training *t, size_t l)
 	struct sharded *s = &f->layers[l];
 	struct dist_group *group =
 		training_begin(t, &s->gather, WORKLOAD_ALL_GATHER, &t->lanes[0],
-			       s->parameters.numel);
+			       s->parameters);
 
 	return dist_all_gather_single(
 		dist_label(group, "parameters of a layer", l + 1),
@@ -141,7 +141,7 @@ static enum dist_error scatter(struct training *t, size_t l)
 	struct sharded *s = &f->layers[l];
 	struct dist_group *group =
 		training_begin(t, &s->scatter, WORKLOAD_REDUCE_SCATTER,
-			       &t->lanes[0], s->gradients.numel);
+			       &t->lanes[0], s->gradients);
 
 	return dist_reduce_scatter_single(
 		dist_label(group, "gradients of a layer", l + 1),

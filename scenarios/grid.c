@@ -11,62 +11,42 @@ struct grid_place grid_place(const struct grid *grid, int rank)
 				   .pp_rank = rank / grid->tp / grid->dp};
 }
 
-int grid_rank(const struct grid *grid, struct grid_place place)
+/* Lists the groups' ranks, in ranks; returns how many groups there are. */
+static int list_groups(int all, int stride, int num, int *ranks,
+		       struct dist_rank_list *lists)
 {
-	return place.tp_rank +
-	       grid->tp * (place.dp_rank + grid->dp * place.pp_rank);
-}
-
-static int *coordinate(struct grid_place *place, enum grid_axis axis)
-{
-	if (axis == GRID_TP)
-		return &place->tp_rank;
-	return axis == GRID_DP ? &place->dp_rank : &place->pp_rank;
-}
-
-/* Lists the ranks of each group of size ranks along axis, in ranks. */
-static int list_groups(const struct grid *grid, enum grid_axis axis, int size,
-		       int *ranks, struct dist_rank_list *lists)
-{
-	int rank, i, num = 0, all = grid->tp * grid->dp * grid->pp;
+	int rank, i, groups = 0;
 
 	for (rank = 0; rank < all; rank++) {
-		struct grid_place place = grid_place(grid, rank);
-
-		if (*coordinate(&place, axis) != 0)
+		if (rank / stride % num != 0)
 			continue;
-		lists[num].ranks = ranks + (ptrdiff_t)num * size;
-		lists[num].n = size;
-		for (i = 0; i < size; i++) {
-			*coordinate(&place, axis) = i;
-			ranks[num * size + i] = grid_rank(grid, place);
-		}
-		num++;
+		lists[groups] = (struct dist_rank_list){ranks, num};
+		for (i = 0; i < num; i++)
+			*ranks++ = rank + i * stride;
+		groups++;
 	}
-	return num;
+	return groups;
 }
 
-enum dist_error grid_group(const struct grid *grid, enum grid_axis axis,
-			   struct dist_group *world, struct dist_group **group)
+enum dist_error grid_group(struct dist_group *world, int stride, int num,
+			   const char *name, struct dist_group **group)
 {
-	static const char *const names[] = {"tensor", "data", "pipeline"};
-	const struct dist_group_options options = {.name = names[axis]};
-	int sizes[] = {grid->tp, grid->dp, grid->pp};
-	size_t all = (size_t)(grid->tp * grid->dp * grid->pp);
+	const struct dist_group_options options = {.name = name};
+	int all = dist_get_world_size(world);
 	enum dist_error error = DIST_ERR_NO_MEMORY;
 	struct dist_rank_list *lists;
-	int *ranks, num;
+	int *ranks;
 
 	*group = NULL;
-	if (sizes[axis] == 1)
+	if (num == 1)
 		return DIST_OK;
-	lists = calloc(all, sizeof *lists);
-	ranks = calloc(all, sizeof *ranks);
-	if (lists && ranks) {
-		num = list_groups(grid, axis, sizes[axis], ranks, lists);
+	lists = calloc((size_t)(all / num), sizeof *lists);
+	ranks = calloc((size_t)all, sizeof *ranks);
+	if (lists && ranks)
 		error = dist_new_subgroups_by_enumeration(
-			dist_untimed(world), lists, num, &options, group);
-	}
+			dist_untimed(world), lists,
+			list_groups(all, stride, num, ranks, lists), &options,
+			group);
 	free(lists);
 	free(ranks);
 	return error;

@@ -24,20 +24,14 @@ struct grid_place {
 /* grid_place returns where rank stands. */
 struct grid_place grid_place(const struct grid *grid, int rank);
 
-/* grid_rank returns who stands there. */
-int grid_rank(const struct grid *grid, struct grid_place place);
-
-/* One direction of the grid, along which ranks are a group. */
-enum grid_axis { GRID_TP, GRID_DP, GRID_PP };
-
 /*
- * grid_group makes the groups along one axis, of all ranks of world, and stores
- * the caller's in *group; NULL where such groups have one rank. All ranks call
- * it. Errors: those of dist_new_subgroups_by_enumeration.
+ * grid_group makes groups of num ranks each, every stride-th of world from one
+ * that is in none yet, calls them name and stores the caller's in *group; NULL
+ * where num is 1. num * stride divides world. All ranks call it. Errors: those
+ * of dist_new_subgroups_by_enumeration.
  */
-DIST_MUST_CHECK enum dist_error grid_group(const struct grid *grid,
-					   enum grid_axis axis,
-					   struct dist_group *world,
+DIST_MUST_CHECK enum dist_error grid_group(struct dist_group *world, int stride,
+					   int num, const char *name,
 					   struct dist_group **group);
 
 #endif

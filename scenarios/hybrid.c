@@ -19,7 +19,7 @@
 
 #include "scenarios/fill.h"
 #include "scenarios/grid.h"
-#include "scenarios/micro_batches.h"
+#include "scenarios/llm_order.h"
 #include "scenarios/stage_link.h"
 
 /* All-reduces of activations a layer, each way: attention's and MLP's. */
@@ -35,7 +35,8 @@ struct part {
 struct hybrid {
 	struct grid grid;
 	struct grid_place place;
-	struct micro_batches order;
+	struct llm_order order;
+	struct llm_action *actions;
 	struct part *parts; /* of the stage's layers */
 	size_t num_parts;
 	struct lane *tensor, *data; /* NULL: alone there */
@@ -162,11 +163,13 @@ static enum dist_error make_groups(struct training *t, struct hybrid *h)
 	enum dist_error error;
 	int way;
 
-	error = grid_group(&h->grid, GRID_TP, t->group, &tensor);
+	error = grid_group(t->group, 1, h->grid.tp, "tensor", &tensor);
 	if (!error)
-		error = grid_group(&h->grid, GRID_DP, t->group, &data);
+		error = grid_group(t->group, h->grid.tp, h->grid.dp, "data",
+				   &data);
 	if (!error)
-		error = grid_group(&h->grid, GRID_PP, t->group, &pipeline);
+		error = grid_group(t->group, h->grid.tp * h->grid.dp,
+				   h->grid.pp, "pipeline", &pipeline);
 	if (error)
 		return error;
 	h->tensor = tensor ? training_lane(t, tensor) : NULL;
@@ -240,13 +243,19 @@ static enum dist_error start(struct training *t)
 		return DIST_ERR_NO_MEMORY;
 	h->grid = grid_of(t->job, t->world_size);
 	h->place = grid_place(&h->grid, t->rank);
-	h->order = (struct micro_batches){
-		.one_forward_one_backward =
-			!a->schedule || strcmp(a->schedule, "gpipe") != 0,
+	h->order = (struct llm_order){
+		.schedule = a->schedule && strcmp(a->schedule, "gpipe") == 0
+				    ? LLM_GPIPE
+				    : LLM_1F1B,
 		.stages = h->grid.pp,
 		.stage = h->place.pp_rank,
+		.chunks = 1,
 		.num = a->micro_batches,
 	};
+	h->actions = calloc(llm_order_size(&h->order), sizeof *h->actions);
+	if (!h->actions)
+		return DIST_ERR_NO_MEMORY;
+	llm_order_fill(&h->order, h->actions);
 	error = make_groups(t, h);
 	if (!error)
 		error = make_parts(t, h);
@@ -265,6 +274,7 @@ static void stop(struct training *t)
 	stage_link_release(&h->links[0]);
 	stage_link_release(&h->links[1]);
 	free(h->parts);
+	free(h->actions);
 	free(h);
 }
 
@@ -306,7 +316,7 @@ static enum dist_error reduce_partial(struct training *t, size_t numel)
 		fill_gradients(tensor.data, numel, 0, h->place.tp_rank,
 			       t->step);
 	error = dist_all_reduce(training_begin(t, &pending, WORKLOAD_ALL_REDUCE,
-					       h->tensor, numel),
+					       h->tensor, tensor),
 				tensor, DIST_SUM, &pending.work);
 	if (!error)
 		error = training_wait(t, &pending);
@@ -356,7 +366,7 @@ static enum dist_error begin_average(struct training *t, struct part *part)
 	struct hybrid *h = t->state;
 	struct dist_group *group =
 		training_begin(t, &part->average, WORKLOAD_ALL_REDUCE, h->data,
-			       part->gradients.numel);
+			       part->gradients);
 
 	return dist_all_reduce(group, part->gradients, DIST_AVG,
 			       &part->average.work);
@@ -412,13 +422,14 @@ static enum dist_error step(struct training *t)
 {
 	const struct hybrid *h = t->state;
 	enum dist_error error = DIST_OK;
-	int i;
+	size_t i;
 
-	for (i = 0; !error && i < 2 * h->order.num; i++) {
-		struct micro_batch next = micro_batches_at(&h->order, i);
+	for (i = 0; !error && i < llm_order_size(&h->order); i++) {
+		const struct llm_action *action = &h->actions[i];
 
-		error = next.is_forward ? forward(t, next.index)
-					: backward(t, next.index);
+		error = action->way == LLM_FORWARD
+				? forward(t, action->micro_batch)
+				: backward(t, action->micro_batch);
 	}
 	return error ? error : finish(t);
 }

@@ -257,7 +257,7 @@ static enum dist_error exchange(struct training *t, struct dist_tensor to,
 	struct moe *moe = t->state;
 	struct pending pending;
 	struct dist_group *group = training_begin(
-		t, &pending, WORKLOAD_ALL_TO_ALL, &t->lanes[0], from.numel);
+		t, &pending, WORKLOAD_ALL_TO_ALL, &t->lanes[0], from);
 	enum dist_error error;
 
 	if (t->job->check)
@@ -327,7 +327,7 @@ static enum dist_error backward(struct training *t)
 			error = dist_all_reduce(
 				training_begin(t, &m->average,
 					       WORKLOAD_ALL_REDUCE, moe->data,
-					       m->gradients.numel),
+					       m->gradients),
 				m->gradients, DIST_AVG, &m->average.work);
 	}
 	return error;

@@ -189,7 +189,7 @@ static double count_wrong(const struct training *t)
 static enum dist_error send(struct training *t, struct dist_tensor tensor,
 			    int dst, int tag, struct pending *pending)
 {
-	(void)training_begin(t, pending, WORKLOAD_SEND, NULL, tensor.numel);
+	(void)training_begin(t, pending, WORKLOAD_SEND, NULL, tensor);
 	return dist_isend(t->group, tensor, dst, tag, &pending->work);
 }
 

@@ -75,7 +75,7 @@ enum dist_error stage_link_send(struct training *t, struct stage_link *link,
 			       dist_get_rank(link->group), t->step);
 	link->sent_ns[link->num_sent++] = dist_now_ns(t->group);
 	(void)training_begin(t, &link->sends[index], WORKLOAD_SEND, NULL,
-			     tensor.numel);
+			     tensor);
 	return dist_isend(link->group, tensor, link->to, link->tag,
 			  &link->sends[index].work);
 }

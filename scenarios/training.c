@@ -15,24 +15,31 @@ struct lane *training_lane(struct training *t, struct dist_group *group)
 	return lane;
 }
 
-enum dist_error training_tensor(struct training *t, size_t numel,
-				struct dist_tensor *tensor)
+enum dist_error training_tensor_of(struct training *t, size_t numel,
+				   enum dist_dtype dtype,
+				   struct dist_tensor *tensor)
 {
 	void **memory, *data;
 
-	*tensor = dist_tensor(NULL, numel, DIST_FLOAT32);
+	*tensor = dist_tensor(NULL, numel, dtype);
 	if (t->phantom)
 		return DIST_OK;
 	memory = realloc(t->memory, (t->num_memory + 1) * sizeof *memory);
 	if (!memory)
 		return DIST_ERR_NO_MEMORY;
 	t->memory = memory;
-	data = calloc(numel ? numel : 1, sizeof(float));
+	data = calloc(numel ? numel : 1, dist_dtype_size(dtype));
 	if (!data)
 		return DIST_ERR_NO_MEMORY;
 	t->memory[t->num_memory++] = data;
 	tensor->data = data;
 	return DIST_OK;
+}
+
+enum dist_error training_tensor(struct training *t, size_t numel,
+				struct dist_tensor *tensor)
+{
+	return training_tensor_of(t, numel, DIST_FLOAT32, tensor);
 }
 
 enum dist_error training_compute(struct training *t, int64_t duration_ns,
@@ -48,10 +55,10 @@ enum dist_error training_compute(struct training *t, int64_t duration_ns,
 
 struct dist_group *training_begin(struct training *t, struct pending *pending,
 				  enum workload_call call, struct lane *lane,
-				  size_t numel)
+				  struct dist_tensor tensor)
 {
 	t->calls[call].num++;
-	t->calls[call].bytes += numel * sizeof(float);
+	t->calls[call].bytes += tensor.numel * dist_dtype_size(tensor.dtype);
 	pending->work = NULL;
 	pending->lane = lane;
 	pending->begun_ns = dist_now_ns(t->group);

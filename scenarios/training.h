@@ -16,7 +16,7 @@ struct lane {
 };
 
 /* Most lanes of a rank; the first is the default group. */
-#define TRAINING_LANES 4
+#define TRAINING_LANES 8
 
 struct training {
 	const struct workload_job *job;
@@ -55,22 +55,28 @@ struct lane *training_lane(struct training *t, struct dist_group *group);
 DIST_MUST_CHECK enum dist_error
 training_tensor(struct training *t, size_t numel, struct dist_tensor *tensor);
 
+/* training_tensor_of does the same of another dtype. */
+DIST_MUST_CHECK enum dist_error training_tensor_of(struct training *t,
+						   size_t numel,
+						   enum dist_dtype dtype,
+						   struct dist_tensor *tensor);
+
 /* training_compute lets duration_ns pass, by the rank's factor. Errors: those
  * of dist_compute. */
 DIST_MUST_CHECK enum dist_error
 training_compute(struct training *t, int64_t duration_ns, const char *label);
 
 /*
- * training_begin counts a call on numel elements of float32 and notes when it
- * begins; returns the lane's group to make the call on, with &pending->work.
+ * training_begin counts a call on tensor and notes when it begins; returns the
+ * lane's group to make the call on, with &pending->work.
  *
  *	err = dist_all_reduce(training_begin(t, &p, WORKLOAD_ALL_REDUCE, lane,
- *					     g.numel),
+ *					     g),
  *			      g, DIST_SUM, &p.work);
  */
 struct dist_group *training_begin(struct training *t, struct pending *pending,
 				  enum workload_call call, struct lane *lane,
-				  size_t numel);
+				  struct dist_tensor tensor);
 
 /* training_wait waits for what began, if anything, and frees it. Errors: those
  * of the operation; DIST_ERR_NO_MEMORY. */

@@ -8,7 +8,6 @@
 
 #include "scenarios/grid.h"
 #include "scenarios/layers.h"
-#include "scenarios/micro_batches.h"
 #include "scenarios/pace.h"
 #include "scenarios/waits.h"
 #include "scenarios/workload.h"
@@ -164,36 +163,6 @@ Test(layers, are_dealt_out_to_stages)
 
 /* ---- pipelines ---------------------------------------------------------- */
 
-Test(micro_batches, forward_comes_before_backward_once_each)
-{
-	for (int bits = 0; bits < 2 * 5 * 7; bits++) {
-		struct micro_batches order = {.one_forward_one_backward =
-						      bits % 2,
-					      .stages = 5,
-					      .stage = bits / 2 % 5,
-					      .num = 1 + bits / 10};
-		int forward = 0, backward = 0, held = 0, most;
-
-		for (int i = 0; i < 2 * order.num; i++) {
-			struct micro_batch next = micro_batches_at(&order, i);
-			int *count = next.is_forward ? &forward : &backward;
-
-			cr_assert_eq(next.index, *count);
-			++*count;
-			cr_assert_leq(backward, forward);
-			if (forward - backward > held)
-				held = forward - backward;
-		}
-		cr_expect_eq(forward, order.num);
-		cr_expect_eq(backward, order.num);
-		most = order.stages - order.stage;
-		if (!order.one_forward_one_backward || most > order.num)
-			most = order.num;
-		cr_expect_eq(held, most, "stage %d of %d", order.stage,
-			     order.num);
-	}
-}
-
 Test(grid, stands_as_megatron_has_it)
 {
 	const struct grid grid = {.tp = 2, .dp = 3, .pp = 4};
@@ -202,8 +171,6 @@ Test(grid, stands_as_megatron_has_it)
 	cr_expect_eq(place.tp_rank, 1);
 	cr_expect_eq(place.dp_rank, 1);
 	cr_expect_eq(place.pp_rank, 1);
-	for (int rank = 0; rank < 24; rank++)
-		cr_expect_eq(grid_rank(&grid, grid_place(&grid, rank)), rank);
 }
 
 /* ---- computing ---------------------------------------------------------- */
