@@ -25,12 +25,14 @@ struct llm_run {
 	const struct llm_work *work;
 	const struct llm_device *device; /* of the optimizer's time */
 	const struct llm_pace *pace;     /* so too */
+	const struct llm_labels *labels; /* llm_setup_init sets it; NULL */
 };
 
 /*
  * llm_setup_init makes of run a setup as workload_setup_init does, with the job
- * complete but for what is run with it. Of arguments rate, jitter, stragglers,
- * seed and steps count; all three must stay where they are. setup->model has no
+ * complete but for what is run with it. Of arguments the jitter, stragglers,
+ * seed and steps count. What run points to, and arguments, must stay where they
+ * are. setup->model has no
  * rows: its name, numel and forward FLOP of a sequence. Either way
  * workload_setup_release frees what *setup holds. Errors: INVALID_ARGUMENT,
  * NO_MEMORY; message says what, setup->refused the option.
@@ -39,6 +41,21 @@ DIST_MUST_CHECK enum dist_error
 llm_setup_init(struct workload_setup *setup, const struct llm_run *run,
 	       const struct workload_arguments *arguments,
 	       struct dist_message *message);
+
+/* What a span of computing in a trace may be. */
+enum llm_label_kind {
+	LLM_LABEL_FORWARD, /* as enum llm_way */
+	LLM_LABEL_BACKWARD,
+	LLM_LABEL_WEIGHTS,
+	LLM_LABEL_RECOMPUTED,
+	LLM_LABEL_KINDS
+};
+
+/* llm_label returns "forward layer 12 mb 3" as long as run's setup lives: of
+ * layer `layer` of the model, from 0, or its embedding or head, in a micro-
+ * batch. */
+const char *llm_label(const struct llm_run *run, enum llm_label_kind what,
+		      enum llm_layer_kind kind, int layer, int micro_batch);
 
 /* ---- from the command line to a layout -------------------------------- */
 

@@ -16,6 +16,7 @@ const struct scenario scenario_table[] = {
 	{"hello", "every rank adds one: the smallest program", hello_main},
 	{"hybrid", "training steps of tensor, pipeline and data parallelism",
 	 hybrid_main},
+	{"llm", "training steps of a language model in any layout", llm_main},
 	{"mismatch", "a reduce whose root one rank takes for another: fails",
 	 mismatch_main},
 	{"moe", "training steps of a mixture of experts", moe_main},

@@ -35,6 +35,7 @@ int ddp_step_main(int argc, char **argv);
 int fsdp_main(int argc, char **argv);
 int hybrid_main(int argc, char **argv);
 int mismatch_main(int argc, char **argv);
+int llm_main(int argc, char **argv);
 int moe_main(int argc, char **argv);
 int pipeline_main(int argc, char **argv);
 int ps_main(int argc, char **argv);

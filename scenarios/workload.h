@@ -139,6 +139,7 @@ struct workload {
 extern const struct workload workload_ddp_step;
 extern const struct workload workload_fsdp;
 extern const struct workload workload_hybrid;
+extern const struct workload workload_llm;
 extern const struct workload workload_moe;
 extern const struct workload workload_pipeline;
 extern const struct workload workload_ps;
@@ -190,6 +191,7 @@ struct workload_setup {
 	double flops;        /* FLOP/s at which it does */
 	char compute[384];   /* what the durations stand on, in words */
 	const char *refused; /* after an error: the option that it is about */
+	struct llm_run *llm; /* of the llm workload, else NULL; owned */
 	struct workload_job job;
 };
 

@@ -2,6 +2,7 @@
 #include "scenarios/workload.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Up to there a double holds every whole number. */
@@ -229,6 +230,7 @@ enum dist_error workload_setup_init(struct workload_setup *setup,
 
 void workload_setup_release(struct workload_setup *setup)
 {
+	free(setup->llm);
 	schedule_release(&setup->no_computing);
 	schedule_release(&setup->schedule);
 	layers_release(&setup->layers);

@@ -1,0 +1,166 @@
+/* The flags of a language model's layout. */
+#include "scenarios/llm.h"
+
+#include <string.h>
+
+#include "base/refuse.h"
+
+#define AT(field) offsetof(struct llm_arguments, field)
+#define COUNT     OPTION_COUNT
+#define CHOICE    OPTION_CHOICE
+#define SWITCH    OPTION_SWITCH
+
+#define RANKS .min = 1, .max = 1 << 20
+
+const struct option llm_options[] = {
+	{"tp", COUNT, AT(tp), "N", .help = "ranks that share each layer",
+	 .usual = "1", RANKS},
+	{"pp", COUNT, AT(pp), "N", .help = "stages of the pipeline",
+	 .usual = "1", RANKS},
+	{"cp", COUNT, AT(cp), "N", .help = "ranks that share each sequence",
+	 .usual = "1", RANKS},
+	{"ep", COUNT, AT(ep), "N", .help = "ranks that share the experts",
+	 .usual = "1", RANKS},
+	{"etp", COUNT, AT(etp), "N", .help = "ranks that share each expert",
+	 .usual = "as --tp", RANKS},
+	{"vpp", COUNT, AT(vpp), "N",
+	 .help = "model chunks of a stage, interleaved", .usual = "1", RANKS},
+	{"shard", CHOICE, AT(shard), "ddp|zero1|zero2|fsdp|hsdp",
+	 .help = "what data-parallel ranks divide: nothing, optimizer state, "
+		 "gradients too, parameters too, those in groups",
+	 .usual = "zero1"},
+	{"shard-ranks", COUNT, AT(shard_ranks), "N",
+	 .help = "ranks of such a group of hsdp", RANKS},
+	{"keep-parameters", SWITCH, AT(keep_parameters), NULL,
+	 .help = "fsdp: from forward to backward"},
+	{"no-sequence-parallel", SWITCH, AT(no_sequence), NULL,
+	 .help = "norms by all ranks of tp alike"},
+	{"context", CHOICE, AT(context), "ring|gather",
+	 .help = "how ranks of cp get each other's keys and values",
+	 .usual = "ring"},
+	{"schedule", CHOICE, AT(schedule), "gpipe|1f1b|zero-bubble",
+	 .help = "order of the micro-batches", .usual = "1f1b"},
+	{"recompute", CHOICE, AT(recompute), "none|selective|full|auto",
+	 .help = "what backward makes again: nothing, attention, layers, the "
+		 "least that fits",
+	 .usual = "none"},
+	{"recompute-layers", COUNT, AT(recompute_layers), "N",
+	 .help = "layers of a stage that full makes again", .usual = "all",
+	 RANKS},
+	{"seq", COUNT, AT(seq), "TOKENS", .help = "length of a sequence",
+	 .usual = "4096", .min = 1, .max = 1 << 30},
+	{"micro-batch", COUNT, AT(micro_batch), "N",
+	 .help = "sequences of a micro-batch", .usual = "1", RANKS},
+	{"global-batch", COUNT, AT(global_batch), "N",
+	 .help = "sequences of a step of all ranks",
+	 .usual = "a micro-batch for each replica and stage", .min = 1,
+	 .max = 1 << 30},
+	{"precision", CHOICE, AT(precision),
+	 "bf16|fp16|fp8|mxfp8|fp4|tf32|fp32",
+	 .help = "of the matrices' products", .usual = "bf16"},
+	{"overlap", OPTION_TEXT, AT(overlap), "WHAT,...",
+	 .help = "what goes on beside computing: grad, param, tp, p2p, ep; "
+		 "all or none",
+	 .usual = "grad,param,p2p,ep"},
+	{"imbalance", OPTION_NUMBER, AT(imbalance), "FACTOR",
+	 .help = "tokens of the fullest rank of experts over the mean",
+	 .usual = "1", .min = 1},
+	{.name = NULL}};
+
+/* Reads "grad,tp" into the layout's switches. */
+static enum dist_error read_overlap(struct llm_layout *layout, const char *text,
+				    struct dist_message *message)
+{
+	const struct {
+		const char *name;
+		bool *on;
+	} list[] = {{"grad", &layout->overlap_grad},
+		    {"param", &layout->overlap_param},
+		    {"tp", &layout->overlap_tp},
+		    {"p2p", &layout->overlap_p2p},
+		    {"ep", &layout->overlap_ep}};
+	const size_t num = sizeof list / sizeof *list;
+	bool all = strcmp(text, "all") == 0;
+	size_t i, len;
+
+	for (i = 0; i < num; i++)
+		*list[i].on = all;
+	if (all || strcmp(text, "none") == 0)
+		return DIST_OK;
+	for (;; text += len + 1) {
+		len = strcspn(text, ",");
+		for (i = 0; i < num; i++)
+			if (strlen(list[i].name) == len &&
+			    memcmp(list[i].name, text, len) == 0)
+				break;
+		if (i == num)
+			return dist__refuse(message,
+					    "expected grad, param, tp, p2p or "
+					    "ep, in a list, all or none, got "
+					    "\"%.40s\"",
+					    text);
+		*list[i].on = true;
+		if (!text[len])
+			return DIST_OK;
+	}
+}
+
+static void set(int *field, int asked)
+{
+	if (asked > 0)
+		*field = asked;
+}
+
+static void set_choices(struct llm_layout *layout,
+			const struct llm_arguments *a)
+{
+	if (a->shard)
+		layout->shard = llm_shard_find(a->shard);
+	if (a->schedule)
+		layout->schedule = llm_schedule_find(a->schedule);
+	if (a->recompute)
+		layout->recompute = llm_recompute_find(a->recompute);
+	if (a->precision)
+		layout->precision = llm_precision_find(a->precision);
+	if (layout->precision == LLM_TF32 || layout->precision == LLM_FP32)
+		layout->parameter_bytes = 4;
+	layout->reshard = !a->keep_parameters;
+	layout->sequence = !a->no_sequence;
+	layout->gather_cp = a->context && strcmp(a->context, "gather") == 0;
+	if (a->imbalance > 0)
+		layout->imbalance = a->imbalance;
+}
+
+enum dist_error llm_arguments_layout(const struct llm_arguments *a, int gpus,
+				     const struct llm_architecture *model,
+				     struct llm_layout *layout,
+				     const char **option,
+				     struct dist_message *message)
+{
+	enum dist_error error = DIST_OK;
+	int copy;
+
+	llm_layout_init(layout);
+	layout->gpus = gpus;
+	set(&layout->tp, a->tp);
+	set(&layout->pp, a->pp);
+	set(&layout->cp, a->cp);
+	set(&layout->ep, a->ep);
+	set(&layout->etp, a->etp);
+	set(&layout->vpp, a->vpp);
+	set(&layout->shard_ranks, a->shard_ranks);
+	set(&layout->recompute_layers, a->recompute_layers);
+	set(&layout->seq, a->seq);
+	set(&layout->micro_batch, a->micro_batch);
+	set_choices(layout, a);
+	*option = "overlap";
+	if (a->overlap)
+		error = read_overlap(layout, a->overlap, message);
+	if (error)
+		return error;
+	copy = layout->tp * layout->pp * layout->cp;
+	layout->global_batch = gpus > copy ? gpus / copy : 1;
+	layout->global_batch *= layout->micro_batch * layout->pp;
+	set(&layout->global_batch, a->global_batch);
+	return llm_layout_complete(layout, model, option, message);
+}

@@ -1,0 +1,183 @@
+/* A collective of the workload llm: made, waited for, and its contents held
+ * against those of pattern.h. */
+#include "scenarios/llm_ranks.h"
+
+#include "scenarios/pattern.h"
+
+static struct pattern pattern_of(const struct llm_call *call)
+{
+	return (struct pattern){
+		.reduces = call->op == DIST__ALL_REDUCE ||
+			   call->op == DIST__REDUCE_SCATTER,
+		.op = call->reduce,
+		.dtype = call->in.dtype,
+		.world_size = dist_get_world_size(call->lane->group),
+	};
+}
+
+/* Elements number first on, so many of them. */
+static struct dist_tensor slice(struct dist_tensor tensor, size_t first,
+				size_t numel)
+{
+	if (tensor.data)
+		tensor.data = (char *)tensor.data +
+			      first * dist_dtype_size(tensor.dtype);
+	tensor.numel = numel;
+	return tensor;
+}
+
+struct dist_tensor llm_part(struct dist_tensor tensor, int r, int parts)
+{
+	size_t numel = tensor.numel / (size_t)parts;
+
+	return slice(tensor, (size_t)r * numel, numel);
+}
+
+static void fill(const struct llm_call *call)
+{
+	struct pattern p = pattern_of(call);
+	int r, rank = dist_get_rank(call->lane->group);
+	size_t first = 0;
+
+	if (call->op != DIST__ALL_TO_ALL) {
+		pattern_fill(&p, call->in, rank, call->shift);
+		return;
+	}
+	for (r = 0; r < p.world_size; first += call->in_parts[r], r++)
+		pattern_fill(&p, slice(call->in, first, call->in_parts[r]),
+			     rank, call->shift + r);
+}
+
+static double count_wrong(const struct llm_call *call)
+{
+	struct pattern p = pattern_of(call);
+	int r, num = p.world_size, rank = dist_get_rank(call->lane->group);
+	size_t first = 0;
+	double wrong = 0;
+
+	switch (call->op) {
+	case DIST__REDUCE_SCATTER:
+		/* Its elements are those of a later part of the whole. */
+		first = (size_t)rank * call->out.numel % 13;
+		return (double)pattern_count_wrong(&p, call->out, 0,
+						   call->shift + (int)first);
+	case DIST__ALL_GATHER:
+		for (r = 0; r < num; r++)
+			wrong += (double)pattern_count_wrong(
+				&p, llm_part(call->out, r, num), r,
+				call->shift);
+		return wrong;
+	case DIST__ALL_TO_ALL:
+		for (r = 0; r < num; first += call->out_parts[r], r++)
+			wrong += (double)pattern_count_wrong(
+				&p, slice(call->out, first, call->out_parts[r]),
+				r, call->shift + rank);
+		return wrong;
+	case DIST__SEND:
+		return (double)pattern_count_wrong(
+			&p, call->out, (rank + num - 1) % num, call->shift);
+	default:
+		return (double)pattern_count_wrong(&p, call->out, 0,
+						   call->shift);
+	}
+}
+
+/* One round of a ring: to the next rank and from the one before. */
+static enum dist_error begin_round(struct training *t, struct llm_call *call)
+{
+	struct dist_group *group = call->lane->group;
+	int num = dist_get_world_size(group), rank = dist_get_rank(group);
+	const struct dist_p2p_op ops[] = {
+		{DIST_ISEND, call->in, (rank + 1) % num, 0},
+		{DIST_IRECV, call->out, (rank + num - 1) % num, 0},
+	};
+	struct dist_work *works[2] = {NULL, NULL};
+	enum dist_error error;
+
+	(void)training_begin(t, &call->pending, WORKLOAD_SEND, NULL, call->in);
+	call->received = call->pending;
+	error = dist_batch_isend_irecv(group, ops, 2, works);
+	call->pending.work = works[0];
+	call->received.work = works[1];
+	call->rounds--;
+	return error;
+}
+
+enum dist_error llm_call_begin(struct training *t, struct llm_call *call)
+{
+	struct pending *p = &call->pending;
+	struct lane *lane = call->lane;
+
+	if (t->job->check)
+		fill(call);
+	(void)dist_label(lane->group, call->label, 0);
+	switch (call->op) {
+	case DIST__ALL_REDUCE:
+		return dist_all_reduce(training_begin(t, p, WORKLOAD_ALL_REDUCE,
+						      lane, call->out),
+				       call->out, call->reduce, &p->work);
+	case DIST__ALL_GATHER:
+		return dist_all_gather_single(
+			training_begin(t, p, WORKLOAD_ALL_GATHER, lane,
+				       call->out),
+			call->out, call->in, &p->work);
+	case DIST__REDUCE_SCATTER:
+		return dist_reduce_scatter_single(
+			training_begin(t, p, WORKLOAD_REDUCE_SCATTER, lane,
+				       call->in),
+			call->out, call->in, call->reduce, &p->work);
+	case DIST__ALL_TO_ALL:
+		return dist_all_to_all_single(
+			training_begin(t, p, WORKLOAD_ALL_TO_ALL, lane,
+				       call->in),
+			call->out, call->in, call->out_parts, call->in_parts,
+			&p->work);
+	default:
+		return begin_round(t, call);
+	}
+}
+
+bool llm_call_in_flight(const struct llm_call *call)
+{
+	return call->pending.work || call->received.work;
+}
+
+/* Waits for what is in flight of a call. */
+static enum dist_error wait_for(struct training *t, struct llm_call *call,
+				double *wrong)
+{
+	enum dist_error error;
+
+	if (!llm_call_in_flight(call))
+		return DIST_OK;
+	error = training_wait(t, &call->received);
+	if (!error)
+		error = training_wait(t, &call->pending);
+	if (!error && t->job->check)
+		*wrong += count_wrong(call);
+	return error;
+}
+
+enum dist_error llm_call_round(struct training *t, struct llm_call *call,
+			       double *wrong)
+{
+	enum dist_error error = wait_for(t, call, wrong);
+
+	return error || call->rounds == 0 ? error : begin_round(t, call);
+}
+
+enum dist_error llm_call_finish(struct training *t, struct llm_call *call,
+				double *wrong)
+{
+	enum dist_error error = DIST_OK;
+
+	while (!error && llm_call_in_flight(call))
+		error = llm_call_round(t, call, wrong);
+	return error;
+}
+
+void llm_call_release(struct llm_call *call)
+{
+	dist_work_free(call->pending.work);
+	dist_work_free(call->received.work);
+}
