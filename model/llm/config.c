@@ -299,7 +299,8 @@ static void read_qwen_moe(struct config *c, struct llm_architecture *m)
 	m->top_k = whole(c, "num_experts_per_tok", 1, REQUIRED);
 	m->expert_ffn = whole(c, "moe_intermediate_size", 1, REQUIRED);
 	m->shared_ffn = whole(c, "shared_expert_intermediate_size", 0, 0);
-	m->qkv_biases = flag(c, "attention_bias", m->qkv_biases);
+	m->qkv_biases =
+		flag(c, "attention_bias", flag(c, "qkv_bias", m->qkv_biases));
 	read_sparse_step(c, m);
 	refuse_window(c, m);
 }
@@ -473,58 +474,59 @@ static void store_name(struct llm_architecture *m, const char *path)
 	dist__printable(m->source);
 }
 
-static enum dist_error read_text(struct config *c, struct llm_architecture *m)
+enum dist_error llm_config_parse(struct llm_architecture *model,
+				 const char *path, const char *text,
+				 struct dist_message *message)
 {
+	struct config c = {.path = path, .text = text, .message = message};
 	json_error_t where;
-	json_t *object = json_loads(c->text, JSON_REJECT_DUPLICATES, &where);
+	json_t *object = json_loads(text, JSON_REJECT_DUPLICATES, &where);
 
+	*model = (struct llm_architecture){.layers = 0};
 	if (!object)
-		return dist__refuse(c->message, "%.200s:%d: expected JSON: %s",
-				    c->path, where.line, where.text);
-	c->object = object;
+		return dist__refuse(message, "%.200s:%d: expected JSON: %s",
+				    path, where.line, where.text);
+	c.object = object;
 	if (json_is_object(object))
-		read_object(c, m);
+		read_object(&c, model);
 	else
-		c->error = dist__refuse(c->message,
-					"%.200s:1: expected a JSON object",
-					c->path);
+		c.error = dist__refuse(
+			message, "%.200s:1: expected a JSON object", path);
 	json_decref(object);
-	return c->error;
+	if (c.error)
+		*model = (struct llm_architecture){.layers = 0};
+	else
+		store_name(model, path);
+	return c.error;
 }
 
 enum dist_error llm_config_read(struct llm_architecture *model,
 				const char *path, struct dist_message *message)
 {
-	struct config c = {.path = path, .message = message};
 	char inside[PATH_MAX], *text;
 	struct stat status;
+	enum dist_error error;
 	size_t len;
 
 	*model = (struct llm_architecture){.layers = 0};
 	if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
 		snprintf(inside, sizeof inside, "%.4000s/config.json", path);
-		c.path = inside;
+		path = inside;
 	}
-	c.error = dist__input_read(c.path, &text, &len);
-	if (c.error) {
-		(void)dist__refuse(
-			message, "%.200s: cannot be read: %s", c.path,
-			c.error == DIST_ERR_NO_MEMORY ? "out of memory"
-						      : strerror(errno));
-		return c.error;
+	error = dist__input_read(path, &text, &len);
+	if (error) {
+		(void)dist__refuse(message, "%.200s: cannot be read: %s", path,
+				   error == DIST_ERR_NO_MEMORY
+					   ? "out of memory"
+					   : strerror(errno));
+		return error;
 	}
-	c.text = text;
 	if (strlen(text) < len)
-		c.error = dist__refuse(message,
-				       "%.200s: expected text, found a zero "
-				       "byte",
-				       c.path);
+		error = dist__refuse(message,
+				     "%.200s: expected text, found a zero byte",
+				     path);
 	else
-		c.error = read_text(&c, model);
+		error = llm_config_parse(model, path, text, message);
 	free(text);
-	if (c.error)
-		*model = (struct llm_architecture){.layers = 0};
-	else
-		store_name(model, c.path);
-	return c.error;
+	return error;
 }

@@ -15,4 +15,18 @@ DIST_MUST_CHECK enum dist_error llm_config_read(struct llm_architecture *model,
 						const char *path,
 						struct dist_message *message);
 
+/* llm_config_parse reads a text, which messages call by path. Errors:
+ * INVALID_ARGUMENT. */
+DIST_MUST_CHECK enum dist_error llm_config_parse(struct llm_architecture *model,
+						 const char *path,
+						 const char *text,
+						 struct dist_message *message);
+
+/* llm_config_write writes model to path (NULL: standard output) so that
+ * llm_config_read gives it again. Errors: INVALID_ARGUMENT (no family has its
+ * parts together; message says which), IO, NO_MEMORY. */
+DIST_MUST_CHECK enum dist_error
+llm_config_write(const struct llm_architecture *model, const char *path,
+		 struct dist_message *message);
+
 #endif

@@ -306,3 +306,46 @@ Test(llm_config, a_folder_names_the_model)
 	unlink(path);
 	rmdir(folder);
 }
+
+/* Every model of the catalogue can be written so that it is read again. */
+Test(llm_config, what_is_written_is_read)
+{
+	char path[] = TEXT_FILE;
+	struct llm_architecture *models, again;
+	struct llm_parameters p, q;
+	struct dist_message message;
+	size_t num;
+
+	text_file(path, "");
+	cr_assert_eq(llm_catalogue(&models, &num, &message), DIST_OK);
+	for (size_t i = 0; i < num; i++) {
+		cr_assert_eq(llm_config_write(&models[i], path, &message),
+			     DIST_OK, "%s: %s", models[i].name, message.text);
+		cr_assert_eq(llm_config_read(&again, path, &message), DIST_OK);
+		llm_count_parameters(&models[i], &p);
+		llm_count_parameters(&again, &q);
+		cr_expect_eq(p.total, q.total, "%s", models[i].name);
+		cr_expect_eq(p.active, q.active, "%s", models[i].name);
+		cr_expect_eq(llm_model_flops(&models[i], 8192, true),
+			     llm_model_flops(&again, 8192, true), "%s",
+			     models[i].name);
+	}
+	free(models);
+	unlink(path);
+}
+
+Test(llm_config, what_no_family_has_is_not_written)
+{
+	struct llm_architecture model;
+	struct dist_message message;
+
+	cr_assert_eq(llm_architecture_find(&model, "deepseek-v3", &message),
+		     DIST_OK);
+	model.shared_ffn = 100; /* not of whole experts */
+	cr_expect_eq(llm_config_write(&model, "/tmp/none.json", &message),
+		     DIST_ERR_INVALID_ARGUMENT);
+	cr_expect_str_eq(message.text,
+			 "shared_ffn: no family of config.json has it beside "
+			 "the rest (deepseek_v3 would be nearest)");
+	cr_expect_neq(access("/tmp/none.json", F_OK), 0);
+}
