@@ -44,11 +44,12 @@ int command_trace(int argc, const char **argv);
 int command_platform(int argc, const char **argv);
 int command_testbed(int argc, const char **argv);
 int command_list(int argc, const char **argv);
+int command_model(int argc, const char **argv);
 
 extern const struct manual manual_run, manual_predict, manual_sweep,
 	manual_bench, manual_check, manual_conformance, manual_explore,
 	manual_diagnose, manual_calibrate, manual_compare, manual_validate,
 	manual_trace, manual_platform, manual_platform_new, manual_testbed,
-	manual_list;
+	manual_list, manual_model, manual_model_new;
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/list.h"
+#include "cli/model.h"
 #include "cli/provenance.h"
 #include "cli/refuse.h"
 #include "cli/table_option.h"
@@ -230,6 +231,7 @@ static const struct listing listings[] = {
 	{"scenarios", scenario_columns, fill_scenarios},
 	{"algorithms", algorithm_columns, fill_algorithms},
 	{"models", model_columns, fill_models},
+	{"llms", list_llms_columns, list_llms},
 	{"platforms", platform_columns, fill_platforms},
 	{"profiles", profile_columns, fill_profiles},
 	{"machines", machine_columns, fill_machines},
@@ -272,8 +274,8 @@ void list_print_names(const char *kind, FILE *out)
 }
 
 #define LISTS                                                                  \
-	"backends, scenarios, algorithms, models, platforms, profiles, "       \
-	"machines, measured or studies"
+	"backends, scenarios, algorithms, models, llms, platforms, "           \
+	"profiles, machines, measured or studies"
 
 static const struct option_group groups[] = {{.options = form_options},
 					     {.options = NULL}};
@@ -286,8 +288,8 @@ const struct manual manual_list = {
 		 "alpha for a message, beta to carry a byte, gamma to reduce "
 		 "one.",
 	.examples = {"lockstep list models"},
-	.choices = "backends|scenarios|algorithms|models|platforms|profiles|"
-		   "machines|measured|studies",
+	.choices = "backends|scenarios|algorithms|models|llms|platforms|"
+		   "profiles|machines|measured|studies",
 	.groups = groups,
 	.least_words = 1,
 	.most_words = 1,

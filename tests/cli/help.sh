@@ -2,7 +2,7 @@
 # Every command explains itself on stdout and ends well.
 . tests/cli/support.bash
 
-commands="run predict sweep bench check explore diagnose calibrate compare validate trace platform testbed list"
+commands="run predict sweep bench check explore diagnose calibrate compare validate trace platform model testbed list"
 
 fits() { # whose help it is
 	awk 'length($0) > 80 { print; bad = 1 } END { exit bad }' \
@@ -40,7 +40,7 @@ examples() { # prints them, a line each, without "lockstep"
 cd "$scratch" || exit 1
 workloads="ddp_step fsdp hybrid moe pipeline ps tensor_parallel"
 {
-	for command in run predict explore list 'platform new'; do
+	for command in run predict explore list model 'model new' 'platform new'; do
 		# shellcheck disable=SC2086 # words
 		examples $command
 	done

@@ -19,7 +19,7 @@ expect 0 list backends
 expect_out '^tcp +yes +'
 expect_out '^nccl +(yes|no) +real processes, a GPU each, over NCCL +[^-]'
 
-for kind in backends scenarios algorithms models platforms profiles machines measured studies; do
+for kind in backends scenarios algorithms models llms platforms profiles machines measured studies; do
 	expect 0 list "$kind"
 	rows=$(($(wc -l <"$scratch/out") - 1))
 	[ "$rows" -gt 0 ] || fail "list $kind: empty"

@@ -1,0 +1,121 @@
+/* model_new.c - lockstep model new: a config.json from a few numbers, or from a
+ * model that is much like it. */
+#include "cli/model.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/refuse.h"
+#include "model/llm/config.h"
+
+struct request {
+	struct llm_architecture model;
+	int tied, two_matrices, biases, qkv_biases;
+	const char *like;
+	const char *output;
+};
+
+#define COUNT(name, field, text)                                               \
+	{                                                                      \
+		name, OPTION_COUNT, offsetof(struct request, model.field),     \
+			"N", .help = text, .max = 1 << 26                      \
+	}
+
+static const struct option options[] = {
+	{"like", OPTION_TEXT, offsetof(struct request, like), "NAME",
+	 .help = "begin with this model, a name or a config.json: what follows "
+		 "changes it",
+	 .list = "llms"},
+	COUNT("layers", layers, "transformer layers"),
+	COUNT("hidden", hidden, "width of the hidden state"),
+	COUNT("heads", heads, "attention heads"),
+	COUNT("kv-heads", kv_heads, "of keys and values (default: heads)"),
+	COUNT("head-dim", head_dim, "of one head (default: hidden / heads)"),
+	COUNT("ffn", ffn, "width of a dense layer's MLP"),
+	COUNT("vocab", vocab, "tokens of the vocabulary"),
+	COUNT("positions", positions, "learned ones (default: rotary)"),
+	COUNT("window", window, "tokens that a local layer attends to"),
+	COUNT("local-of", local_of,
+	      "one of so many layers attends to all (default: none, beside "
+	      "--window)"),
+	COUNT("experts", experts, "of a layer"),
+	COUNT("top-k", top_k, "experts of a token"),
+	COUNT("expert-ffn", expert_ffn, "width of one expert"),
+	COUNT("shared-ffn", shared_ffn, "width of all shared experts"),
+	COUNT("dense-layers", dense_layers, "first ones, without experts"),
+	COUNT("dense-every", dense_every, "one of so many layers has experts"),
+	{"tied", OPTION_SWITCH, offsetof(struct request, tied),
+	 .help = "the output projection is the embedding"},
+	{"two-matrices", OPTION_SWITCH, offsetof(struct request, two_matrices),
+	 .help = "MLPs have two matrices, not a gate beside them"},
+	{"biases", OPTION_SWITCH, offsetof(struct request, biases),
+	 .help = "matrices have biases"},
+	{"qkv-biases", OPTION_SWITCH, offsetof(struct request, qkv_biases),
+	 .help = "those of query, key and value have"},
+	{"output", OPTION_TEXT, offsetof(struct request, output), "FILE.json",
+	 .help = "the file to write", .usual = "standard output",
+	 .letter = 'o'},
+	{.name = NULL}};
+
+static const struct option_group groups[] = {{.options = options},
+					     {.options = NULL}};
+
+const struct manual manual_model_new = {
+	.program = "lockstep model new",
+	.usage = "[--like NAME] [OPTION...] [-o FILE.json]",
+	.about = "Writes a language model as config.json, which --model takes. "
+		 "A count of 0 takes away what --like has.",
+	.examples = {"lockstep model new --layers 32 --hidden 4096 --heads 32 "
+		     "--kv-heads 8 --ffn 14336 --vocab 128256",
+		     "lockstep model new --like deepseek-v3 --layers 8 "
+		     "--experts 32"},
+	.groups = groups,
+};
+
+/* What a number follows from, where it is not given. */
+static void fill_in(struct llm_architecture *m)
+{
+	if (!m->kv_heads)
+		m->kv_heads = m->heads;
+	if (!m->head_dim && m->heads && m->hidden % m->heads == 0)
+		m->head_dim = m->hidden / m->heads;
+}
+
+/* Returns NULL, or the option that is needed and not given. */
+static const char *missing(const struct llm_architecture *m)
+{
+	return !m->layers                                    ? "layers"
+	       : !m->hidden                                  ? "hidden"
+	       : !m->heads                                   ? "heads"
+	       : !m->head_dim                                ? "head-dim"
+	       : !m->vocab                                   ? "vocab"
+	       : !m->ffn && llm_expert_layers(m) < m->layers ? "ffn"
+							     : NULL;
+}
+
+int model_new(int argc, const char **argv)
+{
+	struct request request = {.model = {.gated = true}};
+	const char *like = option_peek(argc, argv, "like"), *needed;
+	struct llm_architecture *m = &request.model;
+	struct dist_message message;
+	int status;
+
+	if (like && llm_architecture_find(m, like, &message))
+		return refuse("model new", "--like: %s", message.text);
+	if (!arguments_parse(&manual_model_new, &argc, argv, &request, &status))
+		return status;
+	m->gated = m->gated && !request.two_matrices;
+	m->tied = m->tied || request.tied;
+	m->biases = m->biases || request.biases;
+	m->qkv_biases = m->qkv_biases || request.qkv_biases || m->biases;
+	fill_in(m);
+	needed = missing(m);
+	if (needed)
+		return refuse("model new", "expected --%s, or --like", needed);
+	if (llm_architecture_check(m, &message) ||
+	    llm_config_write(m, request.output, &message))
+		return refuse("model new", "%s", message.text);
+	return DIST_EXIT_OK;
+}
