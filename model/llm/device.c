@@ -13,9 +13,14 @@
 #include "base/spelling.h"
 #include "base/tsv_table.h"
 #include "model/llm/efficiency.h"
+#include "model/llm/fields.h"
 
 #define TABLE "measured/hardware/devices.tsv"
 #define KIN   8 /* GPUs whose measurements may stand for one */
+
+/* What a kernel takes that has nothing to do: the fit of kernels.c to products
+ * in a loop, where launches are hidden. */
+#define LAUNCH_NS 4500
 
 /* A size in a name, of what a row says: 141 GB is also called 144, 186 192. */
 #define SIZE_MARGIN 0.08
@@ -25,31 +30,17 @@
 struct row {
 	const char *gpu, *memory_type, *like, *remark, *from;
 	double tflops[LLM_PRECISIONS];
-	double memory_gb, memory_tb_s, sms, power_w, link_gb_s;
+	double memory_gb, memory_tb_s, sms, l2_mb, power_w, link_gb_s;
 };
 
-static const char *read_text(const char *text, void *into)
-{
-	*(const char **)into = text;
-	return NULL;
-}
-
-static const char *read_number(const char *text, void *into)
-{
-	char *end;
-
-	*(double *)into = strtod(text, &end);
-	return end != text && !*end && *(double *)into > 0 ? NULL
-							   : "a number over 0";
-}
-
 #define TEXT(field)                                                            \
-	.name = #field, .read = read_text, .offset = offsetof(struct row, field)
+	.name = #field, .read = llm_read_text,                                 \
+	.offset = offsetof(struct row, field)
 #define NUMBER(field)                                                          \
-	.name = #field, .read = read_number,                                   \
+	.name = #field, .read = llm_read_number,                               \
 	.offset = offsetof(struct row, field)
 #define PEAK(column, precision)                                                \
-	.name = (column), .read = read_number,                                 \
+	.name = (column), .read = llm_read_number,                             \
 	.offset = offsetof(struct row, tflops[precision])
 
 static const struct tsv_field fields[] = {
@@ -65,6 +56,7 @@ static const struct tsv_field fields[] = {
 	{TEXT(memory_type), .required = true},
 	{NUMBER(memory_tb_s), .required = true},
 	{NUMBER(sms), .required = true},
+	{NUMBER(l2_mb), .required = true},
 	{NUMBER(power_w), .required = true},
 	{NUMBER(link_gb_s), .required = true},
 	{TEXT(like)},
@@ -92,11 +84,11 @@ static void fill(struct llm_device *device, const struct row *row)
 	*device = (struct llm_device){
 		.memory_bytes = row->memory_gb * 1073741824.0,
 		.memory_Bps = row->memory_tb_s * 1e12,
-		.copy_share = 0.75,
 		.link_Bps = row->link_gb_s * 1e9 / 2,
 		.sms = (int)row->sms,
+		.l2_bytes = row->l2_mb * 1e6,
 		.power_w = row->power_w,
-		.launch_ns = 2000,
+		.launch_ns = LAUNCH_NS,
 	};
 	for (int p = 0; p < LLM_PRECISIONS; p++)
 		device->peak[p] = row->tflops[p] * 1e12;
@@ -264,29 +256,42 @@ static size_t find_kin(struct llm_device kin[KIN], const struct row *rows,
 	return num;
 }
 
+/* Fills device from row, and what kernels reach from it and its kin. */
+static enum dist_error complete(struct llm_device *device,
+				const struct row *rows, size_t num_rows,
+				const struct row *row,
+				struct dist_message *message)
+{
+	struct llm_device kin[KIN];
+	const struct llm_device *list[KIN];
+	struct llm_measured measured;
+	enum dist_error error = llm_measured_load(&measured, message);
+	size_t num = find_kin(kin, rows, num_rows, row);
+
+	if (error)
+		return error;
+	for (size_t i = 0; i < num; i++)
+		list[i] = &kin[i];
+	fill(device, row);
+	error = llm_efficiency_set(device, list, num, &measured, NULL);
+	llm_measured_release(&measured);
+	return error;
+}
+
 enum dist_error llm_device_find(struct llm_device *device, const char *name,
 				struct dist_message *message)
 {
 	struct tsv_table tsv;
 	struct row *rows;
 	const struct row *row;
-	struct llm_device kin[KIN];
-	const struct llm_device *list[KIN];
 	enum dist_error error = load(&tsv, &rows, message);
-	size_t num;
 
 	*device = (struct llm_device){.name = ""};
 	if (error)
 		return error;
 	row = find_row(rows, tsv.num_rows, name);
-	if (row) {
-		fill(device, row);
-		num = find_kin(kin, rows, tsv.num_rows, row);
-		for (size_t i = 0; i < num; i++)
-			list[i] = &kin[i];
-		error = llm_efficiency_load(device, list, num, message);
-	} else
-		error = refuse_name(rows, tsv.num_rows, name, message);
+	error = row ? complete(device, rows, tsv.num_rows, row, message)
+		    : refuse_name(rows, tsv.num_rows, name, message);
 	dist__tsv_release(&tsv);
 	free(rows);
 	return error;

@@ -36,13 +36,14 @@ struct llm_device {
 	double copy_share; /* of it that kernels of one pass reach */
 	double link_Bps;   /* all links to GPUs of the node, each way */
 	int sms;
+	double l2_bytes;
 	double power_w;
 	double launch_ns; /* a kernel more than its work, where nothing hides
 			   * it */
 	struct llm_efficiency *efficiency; /* NULL: of llm_device_list */
 	char note[192];    /* what else is to know of it; "": nothing */
-	char assumed[192]; /* what is not measured on it, in words: "rates of
-			    * GEMM as on B200 (sustained)"; "": nothing */
+	char assumed[192]; /* what was not measured on it, in words: "GEMM as on
+			    * B200, attention as on B200"; "": nothing */
 	char source[192];
 };
 
@@ -90,11 +91,17 @@ struct llm_pace {
 struct llm_gemm {
 	double m, n, k;
 	double batch;
+	bool accumulate; /* added in fp32 to what is there: a gradient of
+			  * weights into Megatron's main gradients */
 };
 
-/* llm_gemm_ns returns max(FLOP / (peak x efficiency(m, n, k)), bytes /
- * bandwidth) + launch; 0 of a GEMM without work. The device has a peak in
- * precision. */
+/*
+ * llm_gemm_ns returns how long it takes: its FLOP at what the GPU keeps up when
+ * it is hot, less what tiles that do not fill the SMs cost, its bytes, of which
+ * the L2 holds some, and launch_ns (kernels.c says the law and how far it is
+ * off). 0 of a GEMM without work. Casting operands to 8 bits is not in it. The
+ * device has a peak in precision.
+ */
 double llm_gemm_ns(const struct llm_device *device,
 		   enum llm_precision precision, const struct llm_pace *pace,
 		   const struct llm_gemm *gemm);
@@ -108,8 +115,13 @@ struct llm_attention {
 	bool fused; /* FlashAttention; else scores pass through memory */
 };
 
-/* llm_attention_ns returns the forward, or the backward pass, which makes the
- * scores again. */
+/*
+ * llm_attention_ns returns the forward, or the backward pass, which makes the
+ * scores again; under recipes of 8 and 4 bits in 16. Fused: as the best library
+ * measured there (Transformer Engine, cuDNN, FlashAttention); else with
+ * Megatron's fused mask and softmax: PyTorch's own masks cost five passes over
+ * the scores more.
+ */
 double llm_attention_ns(const struct llm_device *device,
 			enum llm_precision precision,
 			const struct llm_pace *pace,

@@ -1,5 +1,12 @@
-/* efficiency.c - levels of kernels by GPU and precision, from tables of
- * measured rates; and what the shape of a matrix product costs. */
+/*
+ * efficiency.c - what kernels reach on a GPU: the median of what was measured
+ * there, row by row, by the laws of kernels.c turned round.
+ *
+ * A precision without rows reaches the share of its peak that another does: the
+ * peaks are ratios of what tensor cores do in a clock, and power holds all
+ * back. A GPU without rows reaches what the nearest kind does; where both have
+ * a best product of a search, times their ratio.
+ */
 #include "model/llm/efficiency.h"
 
 #include <math.h>
@@ -7,160 +14,261 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/data.h"
 #include "base/statistics.h"
-#include "base/tsv_table.h"
 
-#define GEMM_TABLE "measured/hardware/gemm.tsv"
+/* Where nothing was measured of a pass of attention: A100 and B200 reach 0.86
+ * and 0.90 of the forward pass in the backward one. */
+#define BEHIND 0.88
 
-struct gemm_row {
-	const char *gpu, *kind, *layout, *accumulate, *from;
-	enum llm_precision precision;
-	struct llm_gemm gemm;
-	double tflops;
+/* Kernels of training reach of a pure copy, on A100, where both were
+ * measured. */
+#define ELEMENTWISE 0.93
+
+#define UNKNOWN_MEMORY 0.75
+
+/* What is looked at, and room for the shares of all rows. */
+struct search {
+	const struct llm_measured *measured;
+	const char *only;
+	double *shares;
 };
 
-static const char *read_text(const char *text, void *into)
+static bool is_used(const struct search *search, const char *use)
 {
-	*(const char **)into = text;
-	return NULL;
+	return !search->only || strcmp(search->only, use) == 0;
 }
 
-static const char *read_kind(const char *text, void *into)
+static double median(double *numbers, size_t num)
 {
-	*(const char **)into = text;
-	return strcmp(text, "best") == 0 || strcmp(text, "steady") == 0 ||
-			       strcmp(text, "sustained") == 0
-		       ? NULL
-		       : "best, steady or sustained";
-}
-
-static const char *read_precision(const char *text, void *into)
-{
-	*(enum llm_precision *)into = llm_precision_find(text);
-	return *(enum llm_precision *)into == LLM_PRECISIONS ? "a precision"
-							     : NULL;
-}
-
-static const char *read_number(const char *text, void *into)
-{
-	char *end;
-
-	*(double *)into = strtod(text, &end);
-	return end != text && !*end && *(double *)into > 0 ? NULL
-							   : "a number over 0";
-}
-
-#define FIELD(label, kind, field)                                              \
-	.name = (label), .read = (kind),                                       \
-	.offset = offsetof(struct gemm_row, field)
-
-static const struct tsv_field gemm_fields[] = {
-	{FIELD("gpu", read_text, gpu), .required = true},
-	{FIELD("kind", read_kind, kind), .required = true},
-	{FIELD("precision", read_precision, precision), .required = true},
-	{FIELD("groups", read_number, gemm.batch), .required = true},
-	{FIELD("m", read_number, gemm.m), .required = true},
-	{FIELD("n", read_number, gemm.n), .required = true},
-	{FIELD("k", read_number, gemm.k), .required = true},
-	{FIELD("layout", read_text, layout)},
-	{FIELD("accumulate", read_text, accumulate)},
-	{FIELD("tflops", read_number, tflops), .required = true},
-	{FIELD("from", read_text, from), .required = true},
-	{.name = NULL},
-};
-
-/* ---- shape of a product ------------------------------------------------ */
-
-#define TILE_M 128
-#define TILE_N 256
-
-double llm_gemm_shape(const struct llm_device *device,
-		      enum llm_precision precision, const struct llm_gemm *gemm)
-{
-	double tiles =
-		ceil(gemm->m / TILE_M) * ceil(gemm->n / TILE_N) * gemm->batch;
-	double waves = ceil(tiles / device->sms);
-	double ideal = gemm->m * gemm->n * gemm->batch /
-		       ((double)TILE_M * TILE_N * device->sms);
-
-	(void)precision;
-	return ideal / waves * gemm->k / (gemm->k + 256);
-}
-
-/* ---- levels ----------------------------------------------------------- */
-
-/* The median, over rows of a GPU and precision of kind `best` or not, of the
- * measured share over that of the shape; 0: no row. */
-static double level_of(const struct llm_device *gpu,
-		       enum llm_precision precision, bool best,
-		       const struct gemm_row *rows, size_t num, double *shares)
-{
-	size_t used = 0;
-
-	for (size_t i = 0; i < num; i++)
-		if (strcmp(rows[i].gpu, gpu->name) == 0 &&
-		    rows[i].precision == precision &&
-		    (strcmp(rows[i].kind, "best") == 0) == best)
-			shares[used++] =
-				rows[i].tflops * 1e12 / gpu->peak[precision] /
-				llm_gemm_shape(gpu, precision, &rows[i].gemm);
-	if (!used)
+	if (!num)
 		return 0;
-	dist__sort_numbers(shares, used);
-	return dist__quantile(shares, used, 0.5);
+	dist__sort_numbers(numbers, num);
+	return dist__quantile(numbers, num, 0.5);
 }
 
-/* Stores a level for each precision: of the nearest GPU that was measured, in
- * that precision, else in another, as the peaks say. */
-static void set_levels(struct llm_device *device,
-		       const struct llm_device *const *kin, size_t num_kin,
-		       const struct gemm_row *rows, size_t num, double *shares)
+/* ---- products --------------------------------------------------------- */
+
+static double product_level(const struct search *search,
+			    const struct llm_device *gpu,
+			    enum llm_precision precision)
+{
+	const struct llm_gemm_row *rows = search->measured->gemm_rows;
+	size_t num = 0;
+
+	for (size_t i = 0; i < search->measured->gemm.num_rows; i++) {
+		double level;
+
+		if (rows[i].precision != precision ||
+		    strcmp(rows[i].gpu, gpu->name) != 0 ||
+		    strcmp(rows[i].kind, "best") == 0 ||
+		    llm_is_burst(&rows[i]) || !is_used(search, rows[i].use))
+			continue;
+		level = llm_gemm_level(gpu, precision, &rows[i].gemm,
+				       rows[i].ns);
+		if (level > 0)
+			search->shares[num++] = level;
+	}
+	return median(search->shares, num);
+}
+
+/* The best share that a search over shapes found; 0: no such row. */
+static double product_best(const struct search *search,
+			   const struct llm_device *gpu,
+			   enum llm_precision precision)
+{
+	const struct llm_gemm_row *rows = search->measured->gemm_rows;
+
+	for (size_t i = 0; i < search->measured->gemm.num_rows; i++)
+		if (rows[i].precision == precision &&
+		    strcmp(rows[i].gpu, gpu->name) == 0 &&
+		    strcmp(rows[i].kind, "best") == 0)
+			return rows[i].tflops * 1e12 / gpu->peak[precision];
+	return 0;
+}
+
+/* Stores the level of a GPU's own rows for every precision: of its rows, else
+ * of another's. Returns whether it has any. */
+static bool own_levels(const struct search *search,
+		       const struct llm_device *gpu,
+		       double levels[LLM_PRECISIONS])
 {
 	static const enum llm_precision order[] = {LLM_BF16, LLM_FP16, LLM_FP8};
-	double level = 0;
+	double other = 0;
 
-	for (size_t k = 0; k < num_kin && level == 0; k++) {
-		for (int p = 0; p < 3 && level == 0; p++)
-			level = level_of(kin[k], order[p], false, rows, num,
-					 shares);
-		if (level > 0 && k > 0)
-			snprintf(device->assumed, sizeof device->assumed,
-				 "rates of kernels as on %s", kin[k]->name);
+	for (int p = 0; p < LLM_PRECISIONS; p++)
+		levels[p] = 0;
+	for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+		levels[order[i]] = product_level(search, gpu, order[i]);
+		if (other == 0)
+			other = levels[order[i]];
 	}
-	for (int p = 0; p < LLM_PRECISIONS; p++) {
-		double own = level_of(kin[0], (enum llm_precision)p, false,
-				      rows, num, shares);
-
-		device->efficiency->gemm[p] = own > 0 ? own : level;
-	}
+	for (int p = 0; p < LLM_PRECISIONS; p++)
+		if (levels[p] == 0)
+			levels[p] = other;
+	return other > 0;
 }
 
-enum dist_error llm_efficiency_load(struct llm_device *device,
-				    const struct llm_device *const *kin,
-				    size_t num, struct dist_message *message)
+/* How much more of its peak the one GPU's best product reaches than the
+ * other's; 1: not known. */
+static double best_ratio(const struct search *search,
+			 const struct llm_device *gpu,
+			 const struct llm_device *other)
 {
-	struct tsv_table tsv;
-	char path[PATH_MAX];
-	void *rows = NULL;
-	double *shares;
-	enum dist_error error;
+	const enum llm_precision order[] = {LLM_BF16, LLM_FP8};
 
-	dist__data_dir(GEMM_TABLE, path, sizeof path);
-	error = dist__tsv_load_rows(&tsv, path, gemm_fields, &rows,
-				    sizeof(struct gemm_row), message);
-	if (error)
-		return error;
-	device->efficiency = calloc(1, sizeof *device->efficiency);
-	shares = calloc(tsv.num_rows + 1, sizeof *shares);
-	if (device->efficiency && shares) {
-		device->efficiency->forward = 0.55;
-		device->efficiency->backward = 0.45;
-		set_levels(device, kin, num, rows, tsv.num_rows, shares);
-	} else
-		error = DIST_ERR_NO_MEMORY;
-	free(shares);
-	free(rows);
-	dist__tsv_release(&tsv);
-	return error;
+	for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+		double own = product_best(search, gpu, order[i]);
+		double its = product_best(search, other, order[i]);
+
+		if (own > 0 && its > 0)
+			return own / its;
+	}
+	return 1;
+}
+
+/* Stores the levels, and returns which of the kin they were measured on. */
+static size_t set_products(struct llm_efficiency *efficiency,
+			   const struct search *search,
+			   const struct llm_device *const *kin, size_t num)
+{
+	size_t from = 0;
+	double ratio;
+
+	while (!own_levels(search, kin[from], efficiency->gemm) &&
+	       from < num - 1)
+		from++;
+	ratio = from ? best_ratio(search, kin[0], kin[from]) : 1;
+	for (int p = 0; p < LLM_PRECISIONS; p++)
+		efficiency->gemm[p] *= ratio;
+	return from;
+}
+
+/* ---- attention -------------------------------------------------------- */
+
+static double pass_level(const struct search *search,
+			 const struct llm_device *gpu, const char *library,
+			 double products)
+{
+	const struct llm_attention_row *rows = search->measured->attention_rows;
+	size_t num = 0;
+
+	for (size_t i = 0; i < search->measured->attention.num_rows; i++)
+		if (rows[i].products == products &&
+		    strcmp(rows[i].gpu, gpu->name) == 0 &&
+		    strcmp(rows[i].implementation, library) == 0 &&
+		    is_used(search, rows[i].use))
+			search->shares[num++] = llm_attention_level(
+				gpu, &rows[i].attention, products, rows[i].ns);
+	return median(search->shares, num);
+}
+
+/* Stores both passes of a GPU by its best library; false: it has no rows. */
+static bool own_passes(struct llm_efficiency *efficiency,
+		       const struct search *search,
+		       const struct llm_device *gpu)
+{
+	static const char *const libraries[] = {"transformer-engine", "cudnn",
+						"flash-3", "flash-2"};
+
+	for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
+		double both = pass_level(search, gpu, libraries[i], 1 + 2.5);
+
+		efficiency->forward = pass_level(search, gpu, libraries[i], 1);
+		efficiency->backward =
+			pass_level(search, gpu, libraries[i], 2.5);
+		if (efficiency->forward == 0)
+			efficiency->forward = both * (1 + 2.5 / BEHIND) / 3.5;
+		if (efficiency->backward == 0)
+			efficiency->backward = BEHIND * efficiency->forward;
+		if (efficiency->forward > 0)
+			return true;
+	}
+	return false;
+}
+
+static size_t set_attention(struct llm_efficiency *efficiency,
+			    const struct search *search,
+			    const struct llm_device *const *kin, size_t num)
+{
+	size_t from = 0;
+
+	while (!own_passes(efficiency, search, kin[from]) && from < num - 1)
+		from++;
+	return from;
+}
+
+/* ---- memory ----------------------------------------------------------- */
+
+/* Which share of its bandwidth kernels reach; 0: nothing was measured. */
+static double own_memory(const struct search *search,
+			 const struct llm_device *gpu)
+{
+	const struct llm_kernel_row *rows = search->measured->kernel_rows;
+	double share = 0;
+
+	for (size_t i = 0; i < search->measured->kernels.num_rows; i++) {
+		double value = rows[i].value * 1e9 / gpu->memory_Bps;
+
+		if (strcmp(rows[i].gpu, gpu->name) != 0)
+			continue;
+		if (strcmp(rows[i].what, "element-wise") == 0)
+			return value;
+		if (strcmp(rows[i].what, "HBM copy") == 0)
+			share = ELEMENTWISE * value;
+	}
+	return share;
+}
+
+static size_t set_memory(struct llm_device *device, const struct search *search,
+			 const struct llm_device *const *kin, size_t num)
+{
+	size_t from = 0;
+	double share;
+
+	while ((share = own_memory(search, kin[from])) == 0 && from < num - 1)
+		from++;
+	device->copy_share = share > 0 ? share : UNKNOWN_MEMORY;
+	return from;
+}
+
+/* ---- all -------------------------------------------------------------- */
+
+static void say(struct llm_device *device, const char *what,
+		const struct llm_device *from)
+{
+	size_t used = strlen(device->assumed);
+
+	snprintf(device->assumed + used, sizeof device->assumed - used,
+		 "%s%s as on %s", used ? ", " : "", what, from->name);
+}
+
+enum dist_error llm_efficiency_set(struct llm_device *device,
+				   const struct llm_device *const *kin,
+				   size_t num,
+				   const struct llm_measured *measured,
+				   const char *only)
+{
+	size_t room = measured->gemm.num_rows + measured->attention.num_rows;
+	struct search search = {.measured = measured, .only = only};
+	size_t products, attention, memory;
+
+	search.shares = calloc(room + 1, sizeof *search.shares);
+	if (!device->efficiency)
+		device->efficiency = calloc(1, sizeof *device->efficiency);
+	if (!search.shares || !device->efficiency) {
+		free(search.shares);
+		return DIST_ERR_NO_MEMORY;
+	}
+	products = set_products(device->efficiency, &search, kin, num);
+	attention = set_attention(device->efficiency, &search, kin, num);
+	memory = set_memory(device, &search, kin, num);
+	device->assumed[0] = '\0';
+	if (products > 0)
+		say(device, "GEMM", kin[products]);
+	if (attention > 0)
+		say(device, "attention", kin[attention]);
+	if (memory > 0)
+		say(device, "memory's share", kin[memory]);
+	free(search.shares);
+	return DIST_OK;
 }

@@ -79,7 +79,8 @@ Test(llm_device, refuses_a_precision_that_it_lacks)
 /* On every GPU, in every precision that it has. */
 Test(llm_device, computes_no_faster_than_its_peak)
 {
-	const struct llm_gemm gemm = {8192, 8192, 8192, 1};
+	const struct llm_gemm gemm = {
+		.m = 8192, .n = 8192, .k = 8192, .batch = 1};
 	const struct llm_attention attention = {
 		1, 8192, 8192, 32, 8, 128, 128, .causal = false, .fused = true};
 	struct llm_device *all, device;
@@ -109,7 +110,7 @@ Test(llm_device, computes_no_faster_than_its_peak)
 			share = 4 * 8192. * 8192 * 32 * 128 / peak /
 				llm_attention_ns(&device, (enum llm_precision)p,
 						 &pace, &attention, false);
-			cr_expect(p > LLM_FP16 || (share > 0.3 && share < 0.9),
+			cr_expect(p > LLM_FP16 || (share > 0.25 && share < 0.9),
 				  "%s %s: %g", device.name,
 				  llm_precision_name((enum llm_precision)p),
 				  share);

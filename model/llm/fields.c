@@ -1,0 +1,22 @@
+/* fields.c - readers for the fields of this folder's tables. */
+#include "model/llm/fields.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+const char *llm_read_text(const char *text, void *into)
+{
+	*(const char **)into = text;
+	return NULL;
+}
+
+const char *llm_read_number(const char *text, void *into)
+{
+	double *number = into;
+	char *end;
+
+	*number = strtod(text, &end);
+	return end != text && !*end && isfinite(*number) && *number > 0
+		       ? NULL
+		       : "a number over 0";
+}

@@ -1,0 +1,183 @@
+/* measured.c - reading the tables of measured kernels. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/data.h"
+#include "model/llm/efficiency.h"
+#include "model/llm/fields.h"
+
+#define FOLDER "measured/hardware/"
+
+/* Shorter loops of products ran before the clock fell: on B200 they reach 0.64
+ * of the peak, all longer ones 0.49. */
+#define BURST_NS 700e3
+
+static const char *read_precision(const char *text, void *into)
+{
+	*(enum llm_precision *)into = llm_precision_find(text);
+	return *(enum llm_precision *)into == LLM_PRECISIONS ? "a precision"
+							     : NULL;
+}
+
+static const char *read_half(const char *text, void *into)
+{
+	*(bool *)into = strcmp(text, "half") == 0;
+	return *(bool *)into || strcmp(text, "full") == 0 ? NULL
+							  : "half or full";
+}
+
+static const char *read_mask(const char *text, void *into)
+{
+	*(bool *)into = strcmp(text, "yes") == 0;
+	return *(bool *)into || strcmp(text, "no") == 0 ? NULL : "yes or no";
+}
+
+static const char *read_direction(const char *text, void *into)
+{
+	double *products = into;
+
+	*products = strcmp(text, "fwd") == 0       ? 1
+		    : strcmp(text, "bwd") == 0     ? 2.5
+		    : strcmp(text, "fwd+bwd") == 0 ? 3.5
+						   : 0;
+	return *products > 0 ? NULL : "fwd, bwd or fwd+bwd";
+}
+
+#define GEMM(label, kind, field)                                               \
+	.name = (label), .read = (kind),                                       \
+	.offset = offsetof(struct llm_gemm_row, field)
+
+static const struct tsv_field gemm_fields[] = {
+	{GEMM("use", llm_read_text, use), .required = true},
+	{GEMM("gpu", llm_read_text, gpu), .required = true},
+	{GEMM("kind", llm_read_text, kind), .required = true},
+	{GEMM("precision", read_precision, precision), .required = true},
+	{GEMM("groups", llm_read_number, gemm.batch), .required = true},
+	{GEMM("m", llm_read_number, gemm.m), .required = true},
+	{GEMM("n", llm_read_number, gemm.n), .required = true},
+	{GEMM("k", llm_read_number, gemm.k), .required = true},
+	{GEMM("layout", llm_read_text, layout)},
+	{GEMM("accumulate", llm_read_text, accumulate)},
+	{GEMM("tflops", llm_read_number, tflops), .required = true},
+	{GEMM("from", llm_read_text, from), .required = true},
+	{.name = NULL},
+};
+
+#define ATTENTION(label, kind, field)                                          \
+	.name = (label), .read = (kind),                                       \
+	.offset = offsetof(struct llm_attention_row, field)
+
+static const struct tsv_field attention_fields[] = {
+	{ATTENTION("use", llm_read_text, use), .required = true},
+	{ATTENTION("gpu", llm_read_text, gpu), .required = true},
+	{ATTENTION("implementation", llm_read_text, implementation),
+	 .required = true},
+	{ATTENTION("precision", read_precision, precision), .required = true},
+	{ATTENTION("direction", read_direction, products), .required = true},
+	{ATTENTION("causal", read_mask, attention.causal), .required = true},
+	{ATTENTION("count", read_half, half), .required = true},
+	{ATTENTION("heads", llm_read_number, attention.heads),
+	 .required = true},
+	{ATTENTION("kv_heads", llm_read_number, attention.kv_heads),
+	 .required = true},
+	{ATTENTION("qk_dim", llm_read_number, attention.qk_dim),
+	 .required = true},
+	{ATTENTION("v_dim", llm_read_number, attention.v_dim),
+	 .required = true},
+	{ATTENTION("batch", llm_read_number, attention.batch),
+	 .required = true},
+	{ATTENTION("seq", llm_read_number, attention.seq), .required = true},
+	{ATTENTION("tflops", llm_read_number, tflops), .required = true},
+	{ATTENTION("approximate", llm_read_text, approximate)},
+	{ATTENTION("from", llm_read_text, from), .required = true},
+	{.name = NULL},
+};
+
+#define KERNEL(label, kind, field)                                             \
+	.name = (label), .read = (kind),                                       \
+	.offset = offsetof(struct llm_kernel_row, field)
+
+static const struct tsv_field kernel_fields[] = {
+	{KERNEL("gpu", llm_read_text, gpu), .required = true},
+	{KERNEL("what", llm_read_text, what), .required = true},
+	{KERNEL("value", llm_read_number, value), .required = true},
+	{KERNEL("unit", llm_read_text, unit), .required = true},
+	{KERNEL("from", llm_read_text, from), .required = true},
+	{.name = NULL},
+};
+
+static enum dist_error load(struct tsv_table *tsv, const char *name,
+			    const struct tsv_field *fields, void *rows,
+			    size_t size, struct dist_message *message)
+{
+	char path[PATH_MAX];
+	void *read = NULL;
+	enum dist_error error;
+
+	dist__data_dir(name, path, sizeof path);
+	error = dist__tsv_load_rows(tsv, path, fields, &read, size, message);
+	*(void **)rows = read;
+	return error;
+}
+
+/* Computes how long each row took. */
+static void derive(struct llm_measured *measured)
+{
+	for (size_t i = 0; i < measured->gemm.num_rows; i++) {
+		struct llm_gemm_row *row = &measured->gemm_rows[i];
+
+		row->gemm.accumulate =
+			row->accumulate && strcmp(row->accumulate, "fp32") == 0;
+		row->ns = 2e-3 * row->gemm.m * row->gemm.n * row->gemm.k *
+			  row->gemm.batch / row->tflops;
+	}
+	for (size_t i = 0; i < measured->attention.num_rows; i++) {
+		struct llm_attention_row *row = &measured->attention_rows[i];
+		struct llm_attention *a = &row->attention;
+
+		a->keys = a->seq;
+		a->fused = strcmp(row->implementation, "unfused") != 0;
+		row->ns = 2e-3 * row->products * a->batch * a->heads * a->seq *
+			  a->seq * (a->qk_dim + a->v_dim) / row->tflops /
+			  (row->half ? 2 : 1);
+	}
+}
+
+enum dist_error llm_measured_load(struct llm_measured *measured,
+				  struct dist_message *message)
+{
+	enum dist_error error;
+
+	*measured = (struct llm_measured){.gemm_rows = NULL};
+	error = load(&measured->gemm, FOLDER "gemm.tsv", gemm_fields,
+		     &measured->gemm_rows, sizeof *measured->gemm_rows,
+		     message);
+	if (!error)
+		error = load(&measured->attention, FOLDER "attention.tsv",
+			     attention_fields, &measured->attention_rows,
+			     sizeof *measured->attention_rows, message);
+	if (!error)
+		error = load(&measured->kernels, FOLDER "kernels.tsv",
+			     kernel_fields, &measured->kernel_rows,
+			     sizeof *measured->kernel_rows, message);
+	if (error)
+		llm_measured_release(measured);
+	else
+		derive(measured);
+	return error;
+}
+
+void llm_measured_release(struct llm_measured *measured)
+{
+	dist__tsv_release(&measured->gemm);
+	dist__tsv_release(&measured->attention);
+	dist__tsv_release(&measured->kernels);
+	free(measured->gemm_rows);
+	free(measured->attention_rows);
+	free(measured->kernel_rows);
+}
+
+bool llm_is_burst(const struct llm_gemm_row *row)
+{
+	return strcmp(row->kind, "sustained") == 0 && row->ns < BURST_NS;
+}
