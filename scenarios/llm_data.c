@@ -330,6 +330,15 @@ static enum dist_error begin_reduce(struct training *t, struct llm_unit *unit)
 	return error;
 }
 
+static enum dist_error reduce_now(struct training *t, struct llm_unit *unit)
+{
+	enum dist_error error = begin_reduce(t, unit);
+
+	if (!error)
+		error = finish_reduce(t, unit);
+	return error ? error : finish_sum(t, unit);
+}
+
 /* Whether an action's gradients are reduced at all. */
 static bool reduces(const struct llm *llm, const struct llm_action *action)
 {
@@ -365,9 +374,9 @@ enum dist_error llm_data_after(struct training *t,
 		if (unit->first != i || !reduces(llm, action))
 			continue;
 		if (now)
-			error = begin_reduce(t, unit);
-		if (!error && now && !llm->layout->overlap_grad)
-			error = finish_reduce(t, unit);
+			error = llm->layout->overlap_grad
+					? begin_reduce(t, unit)
+					: reduce_now(t, unit);
 	}
 	return error;
 }
@@ -386,13 +395,6 @@ static enum dist_error for_all(struct training *t,
 		for (u = 0; !error && u < llm->chunks[c].num_units; u++)
 			error = act(t, &llm->chunks[c].units[u]);
 	return error;
-}
-
-static enum dist_error reduce_now(struct training *t, struct llm_unit *unit)
-{
-	enum dist_error error = begin_reduce(t, unit);
-
-	return error ? error : finish_reduce(t, unit);
 }
 
 enum dist_error llm_data_finish(struct training *t)

@@ -16,7 +16,7 @@
 static int launch(const struct simulation *s, const char *fidelity,
 		  int (*rank_main)(void *arg), void *shared)
 {
-	char text[64];
+	char text[96];
 	const struct dist_launch_options options = {
 		.backend = "sim",
 		.platform = s->platform,
