@@ -36,12 +36,11 @@ static double heads_kept(const struct llm_slice *s)
 	if (m->kv_rank == 0)
 		return s->element * (heads + 2.0 * m->kv_heads / s->tp) *
 		       m->head_dim;
-	/* Latents before and behind their norms; keys are put together anew
-	 * from what one matrix makes with the values. */
+	/* Latents before and behind their norms; keys and values are put
+	 * together anew. */
 	return s->element *
 	       (2 * shared * (m->q_rank + m->kv_rank + m->rope_dim) +
-		heads * (2 * (m->head_dim + m->rope_dim) + m->head_dim +
-			 m->value_dim));
+		heads * (2 * (m->head_dim + m->rope_dim) + m->value_dim));
 }
 
 static double attention_kept(const struct llm_slice *s)
@@ -59,10 +58,13 @@ static double attention_kept(const struct llm_slice *s)
 			    m->heads / s->tp * value * output);
 }
 
-/* Of an MLP: what the activation takes, and what it gives. */
+/* Of an MLP: what the activation takes, and what it gives; without one kernel
+ * for a gate's product, its factor too. */
 static double middle_kept(const struct llm_slice *s, double width)
 {
-	return width * ((s->model->gated ? 2 : 1) * s->element + s->operand);
+	int tensors = !s->model->gated ? 1 : s->layout->fused_kernels ? 2 : 3;
+
+	return width * (tensors * s->element + s->operand);
 }
 
 static double mlp_kept(const struct llm_slice *s)
@@ -94,8 +96,8 @@ static double mlp_working(const struct llm_slice *s)
 				      (branches + 1) * m->expert_ffn / s->etp));
 }
 
-/* Logits in 16 bits and exponentials in 32 are kept; their gradient is made
- * beside them. */
+/* Exponentials in 32 bits are kept; logits and their gradient, in 16, are there
+ * at once, and once in 32 where one kernel does not make both. */
 static void head_keeps(const struct llm_slice *s)
 {
 	double logits = s->tokens * s->model->vocab / s->tp;
@@ -104,7 +106,9 @@ static void head_keeps(const struct llm_slice *s)
 	layer->activation_bytes = layer->input_bytes =
 		2 * s->own * s->model->hidden * s->element +
 		logits * FLOAT_BYTES;
-	layer->working_bytes = logits * (FLOAT_BYTES + s->element);
+	layer->working_bytes =
+		logits *
+		(2 * s->element + (s->layout->fused_kernels ? 0 : FLOAT_BYTES));
 }
 
 void llm_slice_keep(const struct llm_slice *s, enum llm_layer_kind kind)

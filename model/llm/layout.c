@@ -37,6 +37,7 @@ void llm_layout_init(struct llm_layout *layout)
 		.gradient_bytes = 4,
 		.state_bytes = 12,
 		.fused_attention = true,
+		.fused_kernels = true,
 		.overlap_grad = true,
 		.overlap_param = true,
 		.overlap_p2p = true,
@@ -213,6 +214,7 @@ static enum dist_error check_ranges(const struct checker *c)
 		{"parameter-bytes", l->parameter_bytes, 1, 4},
 		{"gradient-bytes", l->gradient_bytes, 2, 4},
 		{"state-bytes", l->state_bytes, 0, 16},
+		{"copy-bytes", l->copy_bytes, 0, 8},
 	};
 
 	for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {

@@ -53,10 +53,20 @@ struct llm_layout {
 	int micro_batch;  /* sequences */
 	int global_batch; /* sequences of a step of all */
 	enum llm_precision precision;
+	/* Bytes of a parameter: */
 	int parameter_bytes; /* as computed with: 2 */
 	int gradient_bytes;  /* as accumulated and summed: 4, FSDP2 4 or 2 */
-	int state_bytes;     /* master, moments of a parameter: 12 */
+	int state_bytes;     /* master, moments: 12; moments in 16 bits 8; and
+			      * a copy of the gradient 16 (DeepSpeed) */
+	int copy_bytes;      /* beside, on each rank: 0; gradients of backward
+			      * that stay 2 (DeepSpeed's bf16); weights in 8
+			      * bits and their transpose 2, where those of 16
+			      * stay */
 	bool fused_attention;
+	bool fused_kernels; /* a gate's product and the loss: compilers and
+			     * Transformer Engine, not eager PyTorch */
+	bool keep_outputs;  /* a stage's, until their backward pass: DeepSpeed;
+			     * Megatron frees them */
 	bool overlap_grad;  /* gradient sums beside backward */
 	bool overlap_param; /* parameter gathers beside forward */
 	bool overlap_tp;    /* tensor-parallel calls beside GEMMs */

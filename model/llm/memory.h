@@ -12,9 +12,10 @@ struct llm_memory {
 	double optimizer;
 	double activations; /* of all micro-batches in flight */
 	double temporary;   /* logits, gathered layers, a layer at work */
+	double allocated;   /* these five: PyTorch's max_memory_allocated */
 	double library;     /* NCCL's buffers, CUDA's context */
 	double slack;       /* what the allocator loses */
-	double total;
+	double total;       /* all: what nvidia-smi shows */
 	double capacity;
 	bool fits;
 };
@@ -25,10 +26,14 @@ void llm_memory_stage(struct llm_memory *memory, const struct llm_work *work,
 void llm_memory_worst(struct llm_memory *memory, const struct llm_work *work,
 		      const struct llm_device *device);
 
+/* llm_in_flight returns how many micro-batches' activations of a chunk a stage
+ * holds at most. */
+int llm_in_flight(const struct llm_layout *layout, int stage, int chunk);
+
 /*
  * llm_recompute_choose replaces RECOMPUTE_AUTO by the least that fits: none,
- * selective, full of as few layers as do; full of all where nothing fits.
- * Errors: those of llm_work_init.
+ * selective where attention is not fused, full of as few layers as do; full of
+ * all where nothing fits. Errors: those of llm_work_init.
  */
 DIST_MUST_CHECK enum dist_error
 llm_recompute_choose(struct llm_layout *layout,

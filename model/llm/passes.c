@@ -145,6 +145,8 @@ void llm_activation(const struct llm_slice *s, struct llm_piece *piece,
 
 	if (backward)
 		widths += mlp->up.out;
+	if (s->model->gated && !s->layout->fused_kernels)
+		widths += 2 * mlp->down.in;
 	llm_elementwise(s, piece,
 			mlp->up.rows * mlp->up.batch * widths * s->element, 1);
 }
