@@ -232,6 +232,7 @@ static const struct listing listings[] = {
 	{"algorithms", algorithm_columns, fill_algorithms},
 	{"models", model_columns, fill_models},
 	{"llms", list_llms_columns, list_llms},
+	{"devices", list_devices_columns, list_devices},
 	{"platforms", platform_columns, fill_platforms},
 	{"profiles", profile_columns, fill_profiles},
 	{"machines", machine_columns, fill_machines},
@@ -274,7 +275,7 @@ void list_print_names(const char *kind, FILE *out)
 }
 
 #define LISTS                                                                  \
-	"backends, scenarios, algorithms, models, llms, platforms, "           \
+	"backends, scenarios, algorithms, models, llms, devices, platforms, "  \
 	"profiles, machines, measured or studies"
 
 static const struct option_group groups[] = {{.options = form_options},
@@ -288,8 +289,9 @@ const struct manual manual_list = {
 		 "alpha for a message, beta to carry a byte, gamma to reduce "
 		 "one.",
 	.examples = {"lockstep list models"},
-	.choices = "backends|scenarios|algorithms|models|llms|platforms|"
-		   "profiles|machines|measured|studies",
+	.choices =
+		"backends|scenarios|algorithms|models|llms|devices|platforms|"
+		"profiles|machines|measured|studies",
 	.groups = groups,
 	.least_words = 1,
 	.most_words = 1,

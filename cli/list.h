@@ -17,6 +17,11 @@ int list_each_file(const char *kind, const char *suffix,
 		   struct dist__rows *table);
 
 extern const char list_measured_columns[];
+extern const char list_devices_columns[];
+
+/* list_devices adds a row for each GPU of the catalogue. Returns the exit
+ * status, after a message. */
+int list_devices(struct dist__rows *table);
 
 /* list_print_names writes the rows of one list as TSV, the name first. */
 void list_print_names(const char *kind, FILE *out);

@@ -98,26 +98,6 @@ static void fill(struct llm_device *device, const struct row *row)
 	snprintf(device->source, sizeof device->source, "%s", row->from);
 }
 
-enum dist_error llm_device_list(struct llm_device **devices, size_t *num,
-				struct dist_message *message)
-{
-	struct tsv_table tsv;
-	struct row *rows;
-	enum dist_error error = load(&tsv, &rows, message);
-
-	*devices = NULL;
-	*num = 0;
-	if (error)
-		return error;
-	*devices = calloc(tsv.num_rows + 1, sizeof **devices);
-	for (size_t i = 0; *devices && i < tsv.num_rows; i++)
-		fill(*devices + i, &rows[i]);
-	*num = *devices ? tsv.num_rows : 0;
-	dist__tsv_release(&tsv);
-	free(rows);
-	return *devices ? DIST_OK : DIST_ERR_NO_MEMORY;
-}
-
 /* ---- names ------------------------------------------------------------ */
 
 /* A name taken apart. */
@@ -189,7 +169,8 @@ static double match(const struct row *row, const struct label *asked)
 	    (asked->watts > 0 && asked->watts != row->power_w))
 		return 0;
 	if (asked->gb > 0) {
-		double miss = fabs(row->memory_gb / asked->gb - 1);
+		double said = own.gb > 0 ? own.gb : row->memory_gb;
+		double miss = fabs(said / asked->gb - 1);
 
 		if (miss > SIZE_MARGIN)
 			return 0;
@@ -260,22 +241,67 @@ static size_t find_kin(struct llm_device kin[KIN], const struct row *rows,
 static enum dist_error complete(struct llm_device *device,
 				const struct row *rows, size_t num_rows,
 				const struct row *row,
-				struct dist_message *message)
+				const struct llm_measured *measured)
 {
 	struct llm_device kin[KIN];
 	const struct llm_device *list[KIN];
-	struct llm_measured measured;
-	enum dist_error error = llm_measured_load(&measured, message);
 	size_t num = find_kin(kin, rows, num_rows, row);
 
-	if (error)
-		return error;
 	for (size_t i = 0; i < num; i++)
 		list[i] = &kin[i];
 	fill(device, row);
-	error = llm_efficiency_set(device, list, num, &measured, NULL);
+	return llm_efficiency_set(device, list, num, measured, NULL);
+}
+
+/* Fills devices from `wanted` of all rows. */
+static enum dist_error complete_all(struct llm_device *devices,
+				    const struct row *rows, size_t num_rows,
+				    const struct row *wanted, size_t num,
+				    struct dist_message *message)
+{
+	struct llm_measured measured;
+	enum dist_error error = llm_measured_load(&measured, message);
+
+	if (error)
+		return error;
+	for (size_t i = 0; i < num && !error; i++)
+		error = complete(devices + i, rows, num_rows, wanted + i,
+				 &measured);
 	llm_measured_release(&measured);
 	return error;
+}
+
+enum dist_error llm_device_list(struct llm_device **devices, size_t *num,
+				struct dist_message *message)
+{
+	struct tsv_table tsv;
+	struct row *rows;
+	enum dist_error error = load(&tsv, &rows, message);
+
+	*devices = NULL;
+	*num = 0;
+	if (error)
+		return error;
+	*devices = calloc(tsv.num_rows + 1, sizeof **devices);
+	error = *devices ? complete_all(*devices, rows, tsv.num_rows, rows,
+					tsv.num_rows, message)
+			 : DIST_ERR_NO_MEMORY;
+	*num = *devices ? tsv.num_rows : 0;
+	if (error) {
+		llm_device_list_release(*devices, *num);
+		*devices = NULL;
+		*num = 0;
+	}
+	dist__tsv_release(&tsv);
+	free(rows);
+	return error;
+}
+
+void llm_device_list_release(struct llm_device *devices, size_t num)
+{
+	for (size_t i = 0; i < num; i++)
+		llm_device_release(devices + i);
+	free(devices);
 }
 
 enum dist_error llm_device_find(struct llm_device *device, const char *name,
@@ -290,7 +316,7 @@ enum dist_error llm_device_find(struct llm_device *device, const char *name,
 	if (error)
 		return error;
 	row = find_row(rows, tsv.num_rows, name);
-	error = row ? complete(device, rows, tsv.num_rows, row, message)
+	error = row ? complete_all(device, rows, tsv.num_rows, row, 1, message)
 		    : refuse_name(rows, tsv.num_rows, name, message);
 	dist__tsv_release(&tsv);
 	free(rows);

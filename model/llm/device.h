@@ -40,10 +40,10 @@ struct llm_device {
 	double power_w;
 	double launch_ns; /* a kernel more than its work, where nothing hides
 			   * it */
-	struct llm_efficiency *efficiency; /* NULL: of llm_device_list */
+	struct llm_efficiency *efficiency;
 	char note[192];    /* what else is to know of it; "": nothing */
-	char assumed[192]; /* what was not measured on it, in words: "GEMM as on
-			    * B200, attention as on B200"; "": nothing */
+	char assumed[192]; /* what was not measured on it, in words: "attention
+			    * and memory as on B200"; "": nothing */
 	char source[192];
 };
 
@@ -64,11 +64,12 @@ DIST_MUST_CHECK enum dist_error llm_device_find(struct llm_device *device,
 						struct dist_message *message);
 void llm_device_release(struct llm_device *device);
 
-/* llm_device_list reads all of the catalogue into *devices, which the caller
- * frees, without what kernels reach. Errors: as llm_device_find. */
+/* llm_device_list reads all of the catalogue, which llm_device_list_release
+ * frees. Errors: as llm_device_find. */
 DIST_MUST_CHECK enum dist_error llm_device_list(struct llm_device **devices,
 						size_t *num,
 						struct dist_message *message);
+void llm_device_list_release(struct llm_device *devices, size_t num);
 
 /* llm_device_can refuses a precision of which the device has no peak. Errors:
  * INVALID_ARGUMENT (message: those that it has). */

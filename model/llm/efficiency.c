@@ -108,21 +108,21 @@ static bool own_levels(const struct search *search,
 	return other > 0;
 }
 
-/* How much more of its peak the one GPU's best product reaches than the
- * other's; 1: not known. */
+/* How much more of its peak the best product of the nearest of the kin reaches
+ * than that of kin[num]; 1: not known. */
 static double best_ratio(const struct search *search,
-			 const struct llm_device *gpu,
-			 const struct llm_device *other)
+			 const struct llm_device *const *kin, size_t num)
 {
 	const enum llm_precision order[] = {LLM_BF16, LLM_FP8};
 
-	for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
-		double own = product_best(search, gpu, order[i]);
-		double its = product_best(search, other, order[i]);
+	for (size_t k = 0; k < num; k++)
+		for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+			double own = product_best(search, kin[k], order[i]);
+			double its = product_best(search, kin[num], order[i]);
 
-		if (own > 0 && its > 0)
-			return own / its;
-	}
+			if (own > 0 && its > 0)
+				return own / its;
+		}
 	return 1;
 }
 
@@ -137,7 +137,7 @@ static size_t set_products(struct llm_efficiency *efficiency,
 	while (!own_levels(search, kin[from], efficiency->gemm) &&
 	       from < num - 1)
 		from++;
-	ratio = from ? best_ratio(search, kin[0], kin[from]) : 1;
+	ratio = best_ratio(search, kin, from);
 	for (int p = 0; p < LLM_PRECISIONS; p++)
 		efficiency->gemm[p] *= ratio;
 	return from;
@@ -233,13 +233,34 @@ static size_t set_memory(struct llm_device *device, const struct search *search,
 
 /* ---- all -------------------------------------------------------------- */
 
-static void say(struct llm_device *device, const char *what,
-		const struct llm_device *from)
+/* Says where what stands for kin[0] was measured, "GEMM and attention as on
+ * B200", by the numbers of the kin. */
+static void say(struct llm_device *device, const struct llm_device *const *kin,
+		size_t num, const size_t from[3])
 {
-	size_t used = strlen(device->assumed);
+	static const char *const what[] = {"GEMM", "attention", "memory"};
+	char *text = device->assumed;
+	size_t room = sizeof device->assumed, used = 0;
 
-	snprintf(device->assumed + used, sizeof device->assumed - used,
-		 "%s%s as on %s", used ? ", " : "", what, from->name);
+	text[0] = '\0';
+	for (size_t k = 1; k < num; k++) {
+		bool any = false;
+
+		for (size_t i = 0; i < 3; i++)
+			if (from[i] == k) {
+				used = strlen(text);
+				snprintf(text + used, room - used, "%s%s",
+					 any    ? " and "
+					 : used ? ", "
+						: "",
+					 what[i]);
+				any = true;
+			}
+		used = strlen(text);
+		if (any)
+			snprintf(text + used, room - used, " as on %s",
+				 kin[k]->name);
+	}
 }
 
 enum dist_error llm_efficiency_set(struct llm_device *device,
@@ -250,7 +271,7 @@ enum dist_error llm_efficiency_set(struct llm_device *device,
 {
 	size_t room = measured->gemm.num_rows + measured->attention.num_rows;
 	struct search search = {.measured = measured, .only = only};
-	size_t products, attention, memory;
+	size_t from[3];
 
 	search.shares = calloc(room + 1, sizeof *search.shares);
 	if (!device->efficiency)
@@ -259,16 +280,10 @@ enum dist_error llm_efficiency_set(struct llm_device *device,
 		free(search.shares);
 		return DIST_ERR_NO_MEMORY;
 	}
-	products = set_products(device->efficiency, &search, kin, num);
-	attention = set_attention(device->efficiency, &search, kin, num);
-	memory = set_memory(device, &search, kin, num);
-	device->assumed[0] = '\0';
-	if (products > 0)
-		say(device, "GEMM", kin[products]);
-	if (attention > 0)
-		say(device, "attention", kin[attention]);
-	if (memory > 0)
-		say(device, "memory's share", kin[memory]);
+	from[0] = set_products(device->efficiency, &search, kin, num);
+	from[1] = set_attention(device->efficiency, &search, kin, num);
+	from[2] = set_memory(device, &search, kin, num);
+	say(device, kin, num, from);
 	free(search.shares);
 	return DIST_OK;
 }

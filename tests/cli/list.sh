@@ -19,7 +19,7 @@ expect 0 list backends
 expect_out '^tcp +yes +'
 expect_out '^nccl +(yes|no) +real processes, a GPU each, over NCCL +[^-]'
 
-for kind in backends scenarios algorithms models llms platforms profiles machines measured studies; do
+for kind in backends scenarios algorithms models llms devices platforms profiles machines measured studies; do
 	expect 0 list "$kind"
 	rows=$(($(wc -l <"$scratch/out") - 1))
 	[ "$rows" -gt 0 ] || fail "list $kind: empty"
@@ -34,6 +34,14 @@ for kind in backends scenarios algorithms models llms platforms profiles machine
 	[ "${columns% *}" -eq "$((rows + 1))" ] ||
 		fail "list $kind: TSV of rows and columns: $columns"
 done
+
+# Peaks, and what of a GPU was measured on another.
+expect 0 list devices
+expect_out '^H100-SXM +989 +1979 '
+expect_out '^GB200 .* attention and memory as on B200'
+expect_out '^V100-SXM2-32GB +125 .* GEMM and attention and memory as on A100-PCIe-80GB'
+expect 0 list devices --json
+expect_out '"note": "peak not published: between the 400 W part'
 
 # What joins the GPUs of a machine must be said in full.
 expect 0 list machines
