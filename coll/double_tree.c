@@ -385,6 +385,28 @@ static struct dist__hop hop_both_ways(const struct dist__flow *flow, int rank,
 			   : hop_down(flow, rank, step - half);
 }
 
+static int from_below(const struct dist__flow *flow, int rank, int step)
+{
+	const struct double_tree *d = flow->timetable;
+
+	return dist__schedule_from(&d->schedule, rank, step, true);
+}
+
+static int from_above(const struct dist__flow *flow, int rank, int step)
+{
+	const struct double_tree *d = flow->timetable;
+
+	return dist__schedule_from(&d->schedule, rank, step, false);
+}
+
+static int from_both_ways(const struct dist__flow *flow, int rank, int step)
+{
+	int half = flow->steps / 2;
+
+	return step < half ? from_below(flow, rank, step)
+			   : from_above(flow, rank, step - half);
+}
+
 /* Between filling and emptying, a step is like the one before the last. */
 static int like(const struct dist__flow *flow, int step)
 {
@@ -399,12 +421,17 @@ static int like(const struct dist__flow *flow, int step)
 
 static const struct dist__flow_ops all_reduce_flow = {.open = open_both_ways,
 						      .hop = hop_both_ways,
+						      .from = from_both_ways,
 						      .like = like,
 						      .close = close_flow};
-static const struct dist__flow_ops reduce_flow = {
-	.open = open_one_way, .hop = hop_up, .like = like, .close = close_flow};
+static const struct dist__flow_ops reduce_flow = {.open = open_one_way,
+						  .hop = hop_up,
+						  .from = from_below,
+						  .like = like,
+						  .close = close_flow};
 static const struct dist__flow_ops broadcast_flow = {.open = open_one_way,
 						     .hop = hop_down,
+						     .from = from_above,
 						     .like = like,
 						     .close = close_flow};
 

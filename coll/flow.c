@@ -10,21 +10,25 @@ static bool has_timetable(const struct dist__op *op)
 		!sides->out.splits);
 }
 
-/* Whether the timetable is one for so many ranks, and such parts. */
-static bool suits(const struct dist__flow_ops *ops,
-		  const struct dist__coll *coll)
+/* Whether all parts are as long. */
+static bool is_even(const struct dist__op *op)
 {
-	const struct dist__sides *sides = dist__op_sides(coll->op);
+	const struct dist__sides *sides = dist__op_sides(op);
 	const struct dist__parts *parts =
 		sides->in.count ? &sides->in : &sides->out;
-	int p = coll->world_size;
 
-	if (!ops || !ops->halves)
-		return ops;
+	if (parts->count > 0 && !parts->list && !parts->splits)
+		return parts->whole.numel % (size_t)parts->count == 0;
 	for (int i = 1; i < parts->count; i++)
 		if (dist__part(parts, i).numel != dist__part(parts, 0).numel)
 			return false;
-	return (p & (p - 1)) == 0;
+	return true;
+}
+
+/* Whether the timetable is one for so many ranks, and such parts. */
+static bool suits(const struct dist__flow_ops *ops, int p, bool is_even)
+{
+	return ops && (!ops->halves || (is_even && (p & (p - 1)) == 0));
 }
 
 static size_t numel_of(const struct dist__coll *coll)
@@ -52,19 +56,23 @@ bool dist__flow_of(const struct dist__coll *coll,
 {
 	struct dist__transport *t = coll->transport;
 	const struct dist__op *op = coll->op;
+	bool even;
 
 	if (!is_candidate(coll))
 		return false;
+	even = is_even(op);
 	*seat = (struct dist__flow_seat){
 		.flow = {.ops = has_timetable(op) &&
-						suits(algorithm->flow, coll)
+						suits(algorithm->flow,
+						      coll->world_size, even)
 					? algorithm->flow
 					: NULL,
 			 .world_size = coll->world_size,
 			 .root = op->peer,
 			 .numel = numel_of(coll),
 			 .element_bytes = dist_dtype_size(op->tensor.dtype),
-			 .segment_bytes = coll->segment_bytes},
+			 .segment_bytes = coll->segment_bytes,
+			 .is_exact = even},
 		.members = coll->members,
 		.seq = op->seq,
 		.fingerprint = op->fingerprint,

@@ -109,6 +109,13 @@ static struct dist__hop summing_hop(const struct dist__flow *flow, int rank,
 	return h;
 }
 
+static int from_of(const struct dist__flow *flow, int rank, int step)
+{
+	int p = flow->world_size;
+
+	return (rank + p - 1 - step) % p;
+}
+
 /* No step is like another. */
 static int like(const struct dist__flow *flow, int step)
 {
@@ -123,9 +130,9 @@ static enum dist_error open_steps(struct dist__flow *flow)
 }
 
 static const struct dist__flow_ops all_to_all_flow = {
-	.open = open_steps, .hop = hop, .like = like};
+	.open = open_steps, .hop = hop, .from = from_of, .like = like};
 static const struct dist__flow_ops reduce_scatter_flow = {
-	.open = open_steps, .hop = summing_hop, .like = like};
+	.open = open_steps, .hop = summing_hop, .from = from_of, .like = like};
 
 /* T = (p - 1) (alpha + n / p beta), for equal parts. */
 static double cost_all_to_all_ns(const struct dist__cost *cost, int p,

@@ -195,18 +195,26 @@ static double chunk_bytes(int p, size_t numel, size_t element_bytes)
 
 /* ---- time ------------------------------------------------------------- */
 
-/* A step is like the others of its half; all chunks are as long as the longest.
- */
+/* A step is like the others of its half. All chunks are as long as the longest,
+ * unless each is to be as long as it is: of a vector, rank - 1 sets out. */
 static struct dist__hop hop(const struct dist__flow *flow, int rank, int step)
 {
-	struct dist__chunks chunks =
-		dist__chunks_of(flow->numel, flow->world_size);
+	int p = flow->world_size;
+	int number = flow->is_exact ? (rank + 2 * p - 1 - step % p) % p : 0;
+	struct dist__chunks chunks = dist__chunks_of(flow->numel, p);
 
-	(void)step;
 	return (struct dist__hop){
-		.to = (rank + 1) % flow->world_size,
-		.bytes = dist__chunks_numel(&chunks, 1) * flow->element_bytes,
+		.to = (rank + 1) % p,
+		.bytes = (dist__chunks_numel(&chunks, number + 1) -
+			  dist__chunks_numel(&chunks, number)) *
+			 flow->element_bytes,
 	};
+}
+
+static int from(const struct dist__flow *flow, int rank, int step)
+{
+	(void)step;
+	return (rank + flow->world_size - 1) % flow->world_size;
 }
 
 static struct dist__hop summing_hop(const struct dist__flow *flow, int rank,
@@ -238,11 +246,11 @@ static enum dist_error open_whole(struct dist__flow *flow)
 }
 
 static const struct dist__flow_ops all_reduce_flow = {
-	.open = open_whole, .hop = summing_hop, .like = like};
+	.open = open_whole, .hop = summing_hop, .from = from, .like = like};
 static const struct dist__flow_ops reduce_scatter_flow = {
-	.open = open_half, .hop = summing_hop, .like = like};
+	.open = open_half, .hop = summing_hop, .from = from, .like = like};
 static const struct dist__flow_ops all_gather_flow = {
-	.open = open_half, .hop = hop, .like = like};
+	.open = open_half, .hop = hop, .from = from, .like = like};
 
 /*
  * T = (p - 1) (alpha + c beta + c gamma), with c the bytes of the longest

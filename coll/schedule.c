@@ -72,6 +72,12 @@ struct dist__hop dist__schedule_hop(const struct dist__schedule *schedule,
 	};
 }
 
+int dist__schedule_from(const struct dist__schedule *schedule, int rank,
+			int place, bool backwards)
+{
+	return in_at(schedule, rank, place, backwards).peer;
+}
+
 /* ---- running ---------------------------------------------------------- */
 
 static struct dist__span span_of(const struct dist__coll *coll,

@@ -77,6 +77,10 @@ struct dist__hop dist__schedule_hop(const struct dist__schedule *schedule,
 				    size_t element_bytes, int rank, int place,
 				    bool backwards);
 
+/* dist__schedule_from returns from whom rank receives there; -1: nobody. */
+int dist__schedule_from(const struct dist__schedule *schedule, int rank,
+			int place, bool backwards);
+
 /*
  * dist__schedule_cost_ns returns when the last rank ends, by the rule of
  * struct dist__cost, which it applies to every message; INFINITY if it has no

@@ -35,6 +35,10 @@ struct dist__flow_ops {
 	struct dist__hop (*hop)(const struct dist__flow *flow, int rank,
 				int step);
 
+	/* Returns from whom a rank receives in a step; -1: from nobody. NULL:
+	 * from whom it sends to. */
+	int (*from)(const struct dist__flow *flow, int rank, int step);
+
 	/* Returns the first step that is like step: all ranks send as much to
 	 * the same ones, give or take an element. It may be step itself. */
 	int (*like)(const struct dist__flow *flow, int step);
@@ -52,6 +56,8 @@ struct dist__flow {
 	size_t numel;
 	size_t element_bytes;
 	size_t segment_bytes; /* what a pipeline sends at a time, at most */
+	bool is_exact; /* all parts are as long: hop() is to count each element
+			* of a vector that its ranks do not divide */
 	int steps;
 	void *timetable; /* the algorithm's */
 };

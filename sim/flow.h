@@ -107,7 +107,7 @@ enum dist_error dist__sim_timetable_run(struct dist__sim_ways *ways,
  * --------------------------------------------- */
 
 struct dist__flow_meeting {
-	struct dist__flow_meeting *next;
+	struct dist__flow_meeting *next, **link; /* what points to it */
 	struct dist__sim_world *world;
 	struct dist__flow flow; /* not open */
 	uint32_t joined;        /* how often the ranks had attached */
@@ -118,13 +118,15 @@ struct dist__flow_meeting {
 	uint64_t fingerprint;
 	int deserter; /* a rank that left when all had come; -1: none */
 	struct dist__sim_actor conductor;
-	struct dist__sim_guest guests[]; /* by number in the group */
+	struct dist__sim_walker *walkers; /* by number: of steps.c; else NULL */
+	int uses;                         /* then: what needs the meeting */
+	struct dist__sim_guest guests[];  /* by number in the group */
 };
 
 #define DIST__SIM_TABLE 256 /* lists, by what their meetings are of */
 
 struct dist__sim_flows {
-	struct dist__sim_ways *ways;
+	struct dist__sim_ways *ways; /* NULL: all go message by message */
 	struct dist__flow_meeting
 		*open[DIST__SIM_TABLE]; /* some have not come */
 	size_t num_open;
@@ -136,10 +138,17 @@ struct dist__sim_flows {
 		uint32_t joined, group;
 	} * lost;
 	size_t num_lost;
+
+	/* Message by message: those that are to hear that they are out. */
+	struct dist__sim_walker *first_out, *last_out;
+	struct dist__sim_actor usher;
+	bool has_usher;
+	bool has_losses; /* a rank has left a group, or returned */
 };
 
-/* dist__sim_flows_new returns what a world with flows needs; NULL: no memory,
- * or its platform is none for flows (see dist__sim_ways_new). */
+/* dist__sim_flows_new returns what a world needs for flows, or, by its
+ * fidelity, for the same message by message; NULL: no memory, or its platform
+ * is none for flows (see dist__sim_ways_new). */
 struct dist__sim_flows *dist__sim_flows_new(struct dist__sim_world *world);
 void dist__sim_flows_free(struct dist__sim_flows *flows);
 
@@ -167,6 +176,9 @@ void dist__sim_flow_over(struct dist__sim_guest *guest, enum dist_error error);
  */
 void dist__sim_conduct(struct dist__flow_meeting *meeting);
 
+/* dist__sim_meeting_unlink takes a meeting out of those that are open. */
+void dist__sim_meeting_unlink(struct dist__flow_meeting *meeting);
+
 /* dist__sim_flows_abort fails the flows of group, of which rank is out. */
 void dist__sim_flows_abort(struct dist__sim_rank *rank, uint32_t group);
 
@@ -176,5 +188,33 @@ void dist__sim_flows_close(struct dist__sim_rank *rank);
 
 /* dist__sim_flows_end fails all that somebody waits for. */
 void dist__sim_flows_end(struct dist__sim_world *world, enum dist_error error);
+
+/* ---- steps.c ---------------------------------------------------------------
+ */
+
+/* dist__sim_has_steps returns whether a flow can go message by message without
+ * an actor for each rank. */
+bool dist__sim_has_steps(const struct dist__sim_world *world,
+			 const struct dist__flow *flow);
+
+/* dist__sim_steps_open makes a new meeting one for such a flow. Errors:
+ * NO_MEMORY. */
+enum dist_error dist__sim_steps_open(struct dist__flow_meeting *meeting);
+
+/* dist__sim_steps_begin sends a rank of the group on its way, and
+ * dist__sim_steps_leave takes it off that. */
+void dist__sim_steps_begin(struct dist__flow_meeting *meeting, int number);
+void dist__sim_steps_leave(struct dist__flow_meeting *meeting, int number);
+
+/* dist__sim_steps_refuse fails those that wait for rank, which has come with
+ * another collective, by MISMATCH. */
+void dist__sim_steps_refuse(struct dist__flow_meeting *meeting, int rank);
+
+/* dist__sim_steps_lose fails what rank waits for, in group or (NULL) anywhere,
+ * and in group also those that wait for it. */
+void dist__sim_steps_lose(struct dist__sim_rank *rank, const uint32_t *group);
+
+/* dist__sim_steps_end fails all. */
+void dist__sim_steps_end(struct dist__sim_world *world, enum dist_error error);
 
 #endif

@@ -284,6 +284,14 @@ static int by_time(const void *a, const void *b)
 	return x->rank->rank - y->rank->rank;
 }
 
+void dist__sim_meeting_unlink(struct dist__flow_meeting *meeting)
+{
+	*meeting->link = meeting->next;
+	if (meeting->next)
+		meeting->next->link = meeting->link;
+	meeting->world->flows->num_open--;
+}
+
 void dist__sim_flow_over(struct dist__sim_guest *guest, enum dist_error error)
 {
 	struct dist__flow_seat *seat = guest->seat;

@@ -149,7 +149,7 @@ static struct dist__sim_fit find_fit(const struct dist__sim_rank *rank,
 
 /* Flows know neither rates by size nor windows, nor what a call, a receive or a
  * copy takes, nor whose turn it is on a core. */
-static bool has_flows(const struct dist__sim_world *world)
+static bool suits(const struct dist__sim_world *world)
 {
 	const struct dist__profile *profile = &world->profile;
 
@@ -165,8 +165,11 @@ bool dist__sim_has_flow(struct dist__transport *t,
 {
 	const struct dist__sim_rank *rank = (struct dist__sim_rank *)t;
 
-	return has_flows(rank->world) &&
-	       find_fit(rank, flow, members).fitness == DIST__SIM_FITS;
+	if (!suits(rank->world))
+		return false;
+	return rank->world->flows->ways
+		       ? find_fit(rank, flow, members).fitness == DIST__SIM_FITS
+		       : dist__sim_has_steps(rank->world, flow);
 }
 
 /* ---- what messages cost ------------------------------------------------- */
@@ -231,7 +234,7 @@ void dist__sim_by_messages(struct dist__transport *t, const struct dist__op *op,
 
 	if (members->rank != 0)
 		return;
-	if (!has_flows(world))
+	if (!suits(world) || !world->flows->ways)
 		why = DIST__BY_MODEL;
 	else if (!flow->ops)
 		why = DIST__BY_TIMETABLE;

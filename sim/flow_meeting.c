@@ -18,8 +18,9 @@ struct dist__sim_flows *dist__sim_flows_new(struct dist__sim_world *world)
 
 	if (!flows)
 		return NULL;
-	flows->ways = dist__sim_ways_new(world);
-	if (flows->ways)
+	if (world->fidelity == DIST__FIDELITY_FLOW)
+		flows->ways = dist__sim_ways_new(world);
+	if (flows->ways || world->fidelity != DIST__FIDELITY_FLOW)
 		return flows;
 	free(flows);
 	return NULL;
@@ -96,21 +97,17 @@ static struct dist__flow_meeting *add(struct dist__sim_flows *flows,
 	if (!meeting)
 		return NULL;
 	*meeting = *key;
+	if (!flows->ways && dist__sim_steps_open(meeting)) {
+		free(meeting);
+		return NULL;
+	}
 	meeting->next = *list;
+	meeting->link = list;
+	if (*list)
+		(*list)->link = &meeting->next;
 	*list = meeting;
 	flows->num_open++;
 	return meeting;
-}
-
-static void unlink_open(struct dist__sim_flows *flows,
-			struct dist__flow_meeting *meeting)
-{
-	struct dist__flow_meeting **link = list_of(flows, meeting);
-
-	while (*link != meeting)
-		link = &(*link)->next;
-	*link = meeting->next;
-	flows->num_open--;
 }
 
 /* ---- coming ----------------------------------------------------------------
@@ -127,11 +124,10 @@ static bool is_lost(const struct dist__sim_flows *flows,
 }
 
 /* Ends a meeting that not all have come to; rank, if there is one, is why. */
-static void call_off(struct dist__sim_flows *flows,
-		     struct dist__flow_meeting *meeting,
+static void call_off(struct dist__flow_meeting *meeting,
 		     const struct dist__sim_rank *rank, enum dist_error error)
 {
-	unlink_open(flows, meeting);
+	dist__sim_meeting_unlink(meeting);
 	for (int i = 0; i < meeting->size; i++) {
 		struct dist__sim_guest *guest = &meeting->guests[i];
 		bool own = rank && guest->rank == rank;
@@ -153,10 +149,13 @@ static void sit_down(struct dist__flow_meeting *meeting,
 	seat->meeting = meeting;
 	seat->waiter = NULL;
 	seat->is_over = false;
-	if (++meeting->came < meeting->size)
-		return;
-	unlink_open(meeting->world->flows, meeting);
-	dist__sim_conduct(meeting);
+	meeting->came++;
+	if (meeting->walkers)
+		dist__sim_steps_begin(meeting, seat->members->rank);
+	else if (meeting->came == meeting->size) {
+		dist__sim_meeting_unlink(meeting);
+		dist__sim_conduct(meeting);
+	}
 }
 
 enum dist_error dist__sim_flow_join(struct dist__transport *t,
@@ -179,7 +178,10 @@ enum dist_error dist__sim_flow_join(struct dist__transport *t,
 		return DIST_ERR_PEER_LOST;
 	meeting = find(flows, &key);
 	if (meeting && meeting->fingerprint != key.fingerprint) {
-		call_off(flows, meeting, NULL, DIST_ERR_MISMATCH);
+		if (meeting->walkers)
+			dist__sim_steps_refuse(meeting, rank->rank);
+		else
+			call_off(meeting, NULL, DIST_ERR_MISMATCH);
 		return DIST_ERR_MISMATCH;
 	}
 	if (!meeting)
@@ -194,16 +196,21 @@ enum dist_error dist__sim_flow_join(struct dist__transport *t,
  */
 
 /* Takes a guest out; others go on waiting for it, or will hear that it left. */
-static void leave(struct dist__sim_flows *flows,
-		  struct dist__flow_meeting *meeting,
+static void leave(struct dist__flow_meeting *meeting,
 		  struct dist__sim_guest *guest)
 {
+	int number = guest->seat->members->rank;
+
+	if (meeting->walkers)
+		dist__sim_steps_leave(meeting, number);
 	guest->seat->meeting = NULL;
 	guest->seat = NULL;
+	if (meeting->walkers)
+		return;
 	if (meeting->came == meeting->size) {
 		meeting->deserter = guest->rank->rank;
 	} else if (--meeting->came == 0) {
-		unlink_open(flows, meeting);
+		dist__sim_meeting_unlink(meeting);
 		free(meeting);
 	}
 }
@@ -243,7 +250,7 @@ enum dist_error dist__sim_flow_wait(struct dist__transport *t,
 		return DIST_ERR_TIMEOUT;
 	if (seat->is_over)
 		return seat->error;
-	leave(world->flows, seat->meeting, guest_of(seat->meeting, rank));
+	leave(seat->meeting, guest_of(seat->meeting, rank));
 	return error;
 }
 
@@ -293,12 +300,16 @@ void dist__sim_flows_abort(struct dist__sim_rank *rank, uint32_t group)
 
 	if (!flows)
 		return;
+	if (!flows->ways) {
+		dist__sim_steps_lose(rank, &group);
+		return;
+	}
 	note_lost(flows, &key);
 	for (meeting = flows->under_way; meeting; meeting = meeting->next)
 		if (is_of(meeting, &key) && meeting->deserter < 0)
 			meeting->deserter = rank->rank;
 	while ((meeting = any_open(flows, &key)))
-		call_off(flows, meeting, rank, DIST_ERR_PEER_LOST);
+		call_off(meeting, rank, DIST_ERR_PEER_LOST);
 }
 
 /* Takes rank out of one flow; false: it is in none that waits for others. */
@@ -314,7 +325,7 @@ static bool take_out(struct dist__sim_flows *flows,
 			if (!guest)
 				continue;
 			copy = *guest;
-			leave(flows, m, guest);
+			leave(m, guest);
 			dist__sim_flow_over(&copy, DIST_ERR_ABORTED);
 			return true;
 		}
@@ -323,7 +334,11 @@ static bool take_out(struct dist__sim_flows *flows,
 
 void dist__sim_flows_close(struct dist__sim_rank *rank)
 {
-	while (rank->world->flows && take_out(rank->world->flows, rank))
+	struct dist__sim_flows *flows = rank->world->flows;
+
+	if (flows && !flows->ways)
+		dist__sim_steps_lose(rank, NULL);
+	while (flows && flows->ways && take_out(flows, rank))
 		continue;
 }
 
@@ -331,6 +346,10 @@ void dist__sim_flows_end(struct dist__sim_world *world, enum dist_error error)
 {
 	struct dist__flow_meeting *meeting;
 
+	if (world->flows && !world->flows->ways) {
+		dist__sim_steps_end(world, error);
+		return;
+	}
 	while (world->flows && (meeting = any_open(world->flows, NULL)))
-		call_off(world->flows, meeting, NULL, error);
+		call_off(meeting, NULL, error);
 }

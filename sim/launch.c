@@ -292,7 +292,7 @@ static enum dist_error open_links(struct dist__sim_world *world,
 			dist__sim_queues_new(world, dist__sim_message_come);
 		return world->queues ? DIST_OK : DIST_ERR_NO_MEMORY;
 	}
-	if (world->fidelity == DIST__FIDELITY_FLOW)
+	if (world->fidelity != DIST__FIDELITY_FORMULA)
 		world->flows = dist__sim_flows_new(world);
 	return by_transfers && !world->flows ? DIST_ERR_NO_MEMORY : DIST_OK;
 }

@@ -4,7 +4,8 @@
  * A message of a collective is a rendezvous: the transfer starts when both ends
  * are posted and both ends complete together when it is through. The ends are
  * matched here, in the order posted in their channel, so that each end knows
- * its mate, and the engine supplies the time. Messages of the program are
+ * its mate, and the engine supplies the time. Those of collectives without data
+ * mostly go without calls (steps.c). Messages of the program are
  * message.c's, and so are those of a collective that fill the profile's window,
  * or go over links that have queues; and all of them in a copy in which no send
  * waits (what_if.c).

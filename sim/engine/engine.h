@@ -148,6 +148,14 @@ struct dist__engine {
 	void (*carry)(const struct dist__engine_transfer *load,
 		      void (*over)(void *arg, bool well), void *arg);
 
+	/* Sends so many bytes over path, without a receiver, and has over(arg,
+	 * well) called, outside all actors, when they are there or have failed,
+	 * unless end is cancelled before; that must not wait. NULL: the engine
+	 * has no such transfers. */
+	void (*pass)(struct dist__engine_path *path, uint64_t bytes,
+		     struct dist__engine_end *end,
+		     void (*over)(void *arg, bool well), void *arg);
+
 	/* Fails the ends of path that no other has met, which all send or all
 	 * receive: all of them, in any order. Who waits for one hears of it in
 	 * this instant. */

@@ -32,6 +32,7 @@ static const struct dist__engine engine = {
 	.post = dist__own_post,
 	.start = dist__own_start,
 	.carry = dist__own_carry,
+	.pass = dist__own_pass,
 	.fail = dist__own_fail,
 	.wait = dist__own_wait_for,
 	.cancel = dist__own_cancel,

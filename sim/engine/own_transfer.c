@@ -196,8 +196,12 @@ static void call_over(struct own_task *task)
 	void (*over)(void *arg, bool well) = transfer->over;
 	void *arg = transfer->arg;
 	bool well = transfer->phase == WELL;
+	struct dist__engine_end *end = transfer->ends[1];
 
 	transfer->over = NULL;
+	transfer->ends[1] = NULL;
+	if (end)
+		end->transfer = NULL;
 	let_go(transfer);
 	over(arg, well);
 }
@@ -232,7 +236,9 @@ static void set_out(struct transfer *transfer, const struct own_route *route,
 
 void dist__own_open_path(struct dist__engine_path *path)
 {
-	path->state = (void *)route_of(path->from, path->to);
+	const struct own_route *route = route_of(path->from, path->to);
+
+	path->state = route->count > 0 ? (void *)route : NULL;
 }
 
 void dist__own_post(struct dist__engine_path *path, bool sends, uint64_t bytes,
@@ -260,6 +266,21 @@ void dist__own_fail(struct dist__engine_path *path, bool sends,
 		transfer->phase = FAILED;
 		wake_waiters(transfer, false);
 	}
+}
+
+void dist__own_pass(struct dist__engine_path *path, uint64_t bytes,
+		    struct dist__engine_end *end,
+		    void (*over)(void *arg, bool well), void *arg)
+{
+	struct transfer *transfer = blank();
+
+	transfer->task.run = call_over;
+	transfer->over = over;
+	transfer->arg = arg;
+	transfer->bytes = bytes;
+	transfer->ends[1] = end;
+	end->transfer = transfer;
+	set_out(transfer, path->state, 0);
 }
 
 /* ---- one, or none ----------------------------------------------------------
@@ -344,11 +365,20 @@ enum dist__engine_outcome dist__own_wait_for(struct dist__engine_end *end,
 	return well ? DIST__ENGINE_DONE : DIST__ENGINE_FAILED;
 }
 
+/* Of one that is over already and about to tell. */
+static void forget(void *arg, bool well)
+{
+	(void)arg;
+	(void)well;
+}
+
 bool dist__own_cancel(struct dist__engine_end *end)
 {
 	struct transfer *transfer = end->transfer;
 	bool well = transfer->phase == WELL;
 
+	if (transfer->over)
+		transfer->over = transfer->phase == RUNS ? NULL : forget;
 	if (transfer->phase == RUNS) {
 		dist__own_net_cancel(dist__own.net, transfer->flow);
 		transfer->flow = NULL;

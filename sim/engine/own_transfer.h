@@ -20,6 +20,9 @@ void dist__own_start(const struct dist__engine_transfer *load,
 		     struct dist__engine_end *end);
 void dist__own_carry(const struct dist__engine_transfer *load,
 		     void (*over)(void *arg, bool well), void *arg);
+void dist__own_pass(struct dist__engine_path *path, uint64_t bytes,
+		    struct dist__engine_end *end,
+		    void (*over)(void *arg, bool well), void *arg);
 void dist__own_fail(struct dist__engine_path *path, bool sends,
 		    struct dist__engine_end *ends);
 enum dist__engine_outcome dist__own_wait_for(struct dist__engine_end *end,

@@ -351,6 +351,7 @@ const struct dist__engine engine = {
 	post,
 	start,
 	carry,
+	nullptr, // the other engine's
 	fail,
 	wait,
 	cancel,

@@ -2,10 +2,13 @@
  * Collectives as flows against the same message by message: when each rank is
  * through, of all algorithms that have a timetable, and of those made of them,
  * on platforms of every kind; ranks that come late; groups that share links.
+ * And message by message by our own engine, where ranks go through the steps as
+ * data, against SimGrid, where they are actors.
  */
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "coll/algorithm.h"
@@ -21,6 +24,9 @@
  * links with each other. */
 #define ALONE  0.005
 #define SHARED 0.03
+
+/* Of two engines. */
+#define EXACT 1e-6
 
 static const size_t sizes[CASES] = {1, 4099, 1 << 18, 1 << 22};
 
@@ -271,6 +277,17 @@ static void expect_same(const struct times *message, const struct times *flow,
 	}
 }
 
+/* Whoever is late is so by as much. */
+static void expect_same_on_simgrid(const struct setup *setup,
+				   const struct times *own,
+				   struct times *simgrid)
+{
+	cr_assert_eq(setenv("LOCKSTEP_ENGINE", "simgrid", 1), 0);
+	if (measure(setup, "message", simgrid))
+		expect_same(simgrid, own, EXACT);
+	unsetenv("LOCKSTEP_ENGINE");
+}
+
 static void expect_flow_alone(const struct setup *setup, struct times *times)
 {
 	if (measure(setup, "message", &times[0]) &&
@@ -279,6 +296,7 @@ static void expect_flow_alone(const struct setup *setup, struct times *times)
 			    is_hierarchical(setup->simulation.algorithm)
 				    ? SHARED
 				    : ALONE);
+	expect_same_on_simgrid(setup, &times[0], &times[1]);
 }
 
 ParameterizedTestParameters(flows, alone)
@@ -360,6 +378,7 @@ static void expect_flow_late(const struct setup *setup, struct times *times)
 	if (measure(setup, "message", &times[0]) &&
 	    measure(setup, "flow", &times[1]))
 		expect_same(&times[0], &times[1], ALONE);
+	expect_same_on_simgrid(setup, &times[0], &times[1]);
 }
 
 ParameterizedTest(struct span *span, flows, late)
