@@ -138,7 +138,7 @@ static void make_heads(const struct llm_slice *s, const struct attention *a)
 
 	llm_norm(s, piece, false);
 	if (!a->latent) {
-		llm_gather(s, piece, s->model->hidden);
+		llm_gather(s, piece, s->model->hidden, s->operand);
 		piece = llm_piece_add(pass, "qkv");
 		llm_forward(s, piece, &a->qkv);
 	} else {
@@ -148,7 +148,8 @@ static void make_heads(const struct llm_slice *s, const struct attention *a)
 		norm_width(s, piece, a->latents);
 		llm_gather(s, piece,
 			   a->latents +
-				   (s->model->q_rank ? 0 : s->model->hidden));
+				   (s->model->q_rank ? 0 : s->model->hidden),
+			   s->element);
 		piece = llm_piece_add(pass, "qkv");
 		llm_forward(s, piece, &a->up_q);
 		llm_forward(s, piece, &a->up_kv);
@@ -172,6 +173,31 @@ void llm_attention_forward(const struct llm_slice *s)
 	llm_sum(s, piece, s->model->hidden);
 }
 
+/* Of query, key, value and output the second and fourth; of latents' those
+ * that make heads of them. */
+void llm_attention_again(const struct llm_slice *s)
+{
+	const double hidden = s->model->hidden;
+	struct llm_pass *pass = &s->layer->backward;
+	struct llm_piece *piece = llm_piece_add(pass, "norm again");
+	struct attention a;
+
+	set_attention(s, &a);
+	llm_norm(s, piece, false);
+	llm_gather(s, piece, a.latent ? a.latents : hidden,
+		   a.latent ? s->element : s->operand);
+	piece = llm_piece_add(pass, "heads again");
+	if (a.latent) {
+		llm_make_again(s, piece, &a.up_q);
+		llm_make_again(s, piece, &a.up_kv);
+	} else {
+		a.qkv.out = s->model->kv_heads * a.qk / s->tp;
+		llm_make_again(s, piece, &a.qkv);
+		llm_make_again(s, piece, &a.output);
+	}
+	add_rope(s, &a, piece);
+}
+
 /* Of the matrices that make queries, keys and values. */
 static void unmake_heads(const struct llm_slice *s, const struct attention *a)
 {
@@ -182,7 +208,7 @@ static void unmake_heads(const struct llm_slice *s, const struct attention *a)
 	struct llm_piece *piece = llm_piece_add(pass, "rope gradient");
 
 	add_rope(s, a, piece);
-	llm_gather_input(s, piece, width);
+	llm_gather_input(s, piece, width, a->latent ? s->element : s->operand);
 	piece = llm_piece_add(pass, "qkv input");
 	if (a->latent) {
 		llm_input_gradient(s, piece, &a->up_kv);
@@ -220,8 +246,10 @@ void llm_attention_backward(const struct llm_slice *s)
 	llm_weight_gradient(s, piece, &a.output);
 	exchange_keys(s, &a, piece, true);
 	piece = llm_piece_add(pass, "attention gradient");
-	if (s->layout->recompute == LLM_RECOMPUTE_SELECTIVE)
+	if (s->layout->recompute == LLM_RECOMPUTE_SELECTIVE) {
 		add_scores(s, &a, piece, false);
+		s->layer->again_flops += score_flops(s, &a);
+	}
 	add_scores(s, &a, piece, true);
 	piece->flops += 2 * score_flops(s, &a);
 	if (s->layout->cp > 1 && s->layout->gather_cp)

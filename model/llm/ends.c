@@ -19,7 +19,7 @@ void llm_embedding_passes(const struct llm_slice *s)
 	if (s->layout->lora)
 		return;
 	piece = llm_piece_add(&s->layer->backward, "embedding output");
-	llm_gather(s, piece, s->model->hidden);
+	llm_gather(s, piece, s->model->hidden, s->element);
 	piece = llm_piece_add(&s->layer->backward, "embedding weights");
 	llm_elementwise(s, piece, size * (s->element + 2 * FLOAT_BYTES), 2);
 }
@@ -49,7 +49,7 @@ static void head_forward(const struct llm_slice *s,
 	struct llm_piece *piece = llm_piece_add(pass, "last norm");
 
 	llm_norm(s, piece, false);
-	llm_gather(s, piece, s->model->hidden);
+	llm_gather(s, piece, s->model->hidden, s->element);
 	piece = llm_piece_add(pass, "logits");
 	llm_forward(s, piece, logits);
 	over_logits(s, piece, s->element, 1);
@@ -73,7 +73,7 @@ void llm_head_passes(const struct llm_slice *s)
 	head_forward(s, &logits);
 	piece = llm_piece_add(pass, "loss gradient");
 	over_logits(s, piece, FLOAT_BYTES + s->element, 1);
-	llm_gather_input(s, piece, s->model->hidden);
+	llm_gather_input(s, piece, s->model->hidden, s->element);
 	piece = llm_piece_add(pass, "logits input");
 	llm_input_gradient(s, piece, &logits);
 	llm_sum_gradient(s, piece, s->model->hidden);

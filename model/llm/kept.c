@@ -81,6 +81,38 @@ static double mlp_kept(const struct llm_slice *s)
 	       s->tokens * middle_kept(s, m->shared_ffn / s->tp);
 }
 
+/* The layer's input, queries, values, what attention gave; of an MLP what its
+ * first and last matrix gave, of experts the tokens that came and went; and
+ * what was reduce-scattered behind attention. */
+static double operators_kept(const struct llm_slice *s)
+{
+	const struct llm_architecture *m = s->model;
+	const double value = m->kv_rank ? m->value_dim : m->head_dim;
+	const double qk = m->head_dim + (m->kv_rank ? m->rope_dim : 0);
+	double stream = s->own * m->hidden * (s->tp > 1 ? 3 : 2);
+	double heads = m->heads * (qk + value) + m->kv_heads * value;
+	double tokens = heads / s->tp;
+
+	if (m->kv_rank) /* latents, not heads */
+		tokens = m->heads * value / s->tp + m->q_rank + m->kv_rank +
+			 m->rope_dim;
+	if (s->experts)
+		return s->element *
+		       (stream + 2 * s->routed * m->hidden +
+			s->tokens * (tokens + m->shared_ffn / s->tp));
+	return s->element * (stream + s->tokens * (tokens + m->ffn / s->tp)) +
+	       s->tokens * m->heads / s->tp * FLOAT_BYTES;
+}
+
+/* What is not kept of the layer at work is there once more. */
+static void keep_operators(const struct llm_slice *s)
+{
+	const double kept = operators_kept(s);
+
+	s->layer->working_bytes += s->layer->activation_bytes - kept;
+	s->layer->activation_bytes = kept;
+}
+
 /* Gathered tokens and gradients of the widest part, at work in backward. */
 static double mlp_working(const struct llm_slice *s)
 {
@@ -128,5 +160,7 @@ void llm_slice_keep(const struct llm_slice *s, enum llm_layer_kind kind)
 		layer->activation_bytes = attention_kept(s) + mlp_kept(s);
 		layer->input_bytes = stream * s->element;
 		layer->working_bytes = mlp_working(s);
+		if (s->layout->recompute == LLM_RECOMPUTE_OPERATORS)
+			keep_operators(s);
 	}
 }

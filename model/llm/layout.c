@@ -48,7 +48,8 @@ void llm_layout_init(struct llm_layout *layout)
 
 static const char *const shards[] = {"ddp", "zero1", "zero2", "fsdp", "hsdp"};
 static const char *const schedules[] = {"gpipe", "1f1b", "zero-bubble"};
-static const char *const recomputes[] = {"none", "selective", "full", "auto"};
+static const char *const recomputes[] = {"none", "selective", "operators",
+					 "full", "auto"};
 
 static int find(const char *const *names, int num, const char *name)
 {
@@ -380,9 +381,11 @@ static enum dist_error check_recompute(const struct checker *c)
 {
 	const struct llm_layout *l = c->layout;
 	int stage = (c->model->layers + l->pp - 1) / l->pp;
+	enum dist_error error = must_lie(c, "offload-layers", l->offload_layers,
+					 0, stage, " layers of a stage");
 
-	if (l->recompute != LLM_RECOMPUTE_FULL)
-		return DIST_OK;
+	if (error || l->recompute != LLM_RECOMPUTE_FULL)
+		return error;
 	return must_lie(c, "recompute-layers", l->recompute_layers, 0, stage,
 			" layers of a stage");
 }

@@ -29,6 +29,8 @@ enum llm_schedule {
 enum llm_recompute {
 	LLM_RECOMPUTE_NONE,
 	LLM_RECOMPUTE_SELECTIVE, /* of attention without its matrices */
+	LLM_RECOMPUTE_OPERATORS, /* of all but attention and every second
+				  * matrix (torchtitan's "selective op") */
 	LLM_RECOMPUTE_FULL,      /* of recompute_layers layers */
 	LLM_RECOMPUTE_AUTO,      /* the least that fits */
 	LLM_RECOMPUTES
@@ -48,6 +50,8 @@ struct llm_layout {
 	enum llm_schedule schedule;
 	enum llm_recompute recompute;
 	int recompute_layers; /* FULL: of a stage; 0: all */
+	int offload_layers;   /* of a stage, whose activations wait in the
+			       * host's memory */
 
 	int seq;          /* tokens of a sequence */
 	int micro_batch;  /* sequences */
@@ -106,7 +110,8 @@ int llm_micro_batches(const struct llm_layout *layout);
  * - experts beside tp have sequence parallelism (Megatron's arguments.py);
  * - micro_batch x dp divides global_batch, and x pp where vpp > 1:
  * micro-batches of an interleaved schedule come pp at a time;
- * - shard_ranks divides dp; recompute_layers are not more than a stage has.
+ * - shard_ranks divides dp; recompute_layers and offload_layers are not
+ *   more than a stage has.
  * Errors: INVALID_ARGUMENT; *option is the flag that stands against it ("tp",
  * "pp", "vpp", "cp", "ep", "etp", "gpus", "seq", "micro-batch", "global-batch",
  * "shard-ranks", "recompute-layers", "imbalance", "no-sequence"...), message

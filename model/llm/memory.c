@@ -73,21 +73,25 @@ static bool is_layer(int kind)
 	return kind != LLM_EMBEDDING && kind != LLM_HEAD;
 }
 
-/* Adds num layers of a kind, `full` of them recomputed. */
+/* Adds num layers of a kind, `full` of them recomputed, `away` of them in the
+ * host's memory but for one that comes and one that goes. */
 static void add_layers(struct stage *stage, const struct llm_layer *layer,
-		       int num, int full, int in_flight)
+		       int num, int full, int away, int in_flight)
 {
+	const double whole = layer->activation_bytes;
 	double parameters = layer->dense_parameters + layer->expert_parameters;
 	double working = layer->working_bytes;
 
 	if (num == 0)
 		return;
 	if (full > 0)
-		working += layer->activation_bytes - layer->input_bytes;
+		working += whole - layer->input_bytes;
+	if (away > 0)
+		working += 2 * whole;
 	stage->dense += num * layer->dense_parameters;
 	stage->expert += num * layer->expert_parameters;
 	stage->kept += in_flight * (full * layer->input_bytes +
-				    (num - full) * layer->activation_bytes);
+				    fmax(0, num - full - away) * whole);
 	stage->working = fmax(stage->working, working);
 	stage->widest = fmax(stage->widest, parameters);
 }
@@ -96,7 +100,7 @@ static void add_up(const struct llm_work *work, int place, struct stage *stage)
 {
 	const struct llm_layout *l = &work->layout;
 	int recomputed = llm_recomputed_layers(work, place);
-	int num[LLM_LAYER_KINDS];
+	int away = l->offload_layers, num[LLM_LAYER_KINDS];
 
 	*stage = (struct stage){0};
 	for (int chunk = 0; chunk < l->vpp; chunk++) {
@@ -107,9 +111,12 @@ static void add_up(const struct llm_work *work, int place, struct stage *stage)
 			int full = is_layer(kind) ? least(recomputed, num[kind])
 						  : 0;
 
+			int gone = is_layer(kind) ? least(away, num[kind]) : 0;
+
 			recomputed -= full;
+			away -= gone;
 			add_layers(stage, &work->layers[kind], num[kind], full,
-				   in_flight);
+				   gone, in_flight);
 		}
 		if (num[LLM_HEAD])
 			stage->head = work->layers[LLM_HEAD].dense_parameters;

@@ -10,7 +10,7 @@ void llm_mlp_forward(const struct llm_slice *s)
 	struct llm_piece *piece = llm_piece_add(pass, "mlp norm");
 
 	llm_norm(s, piece, true);
-	llm_gather(s, piece, s->model->hidden);
+	llm_gather(s, piece, s->model->hidden, s->operand);
 	piece = llm_piece_add(pass, "mlp");
 	llm_forward(s, piece, &mlp.up);
 	llm_activation(s, piece, &mlp, false);
@@ -30,10 +30,35 @@ void llm_mlp_backward(const struct llm_slice *s)
 	struct llm_piece *piece =
 		llm_piece_add(&s->layer->backward, "mlp output");
 
-	llm_gather(s, piece, s->model->hidden);
+	llm_gather(s, piece, s->model->hidden, s->operand);
 	piece = llm_mlp_middle(s, &mlp, labels);
 	llm_norm_backward(s, piece);
-	llm_gather(s, piece, s->model->hidden); /* output's gradient */
+	llm_gather(s, piece, s->model->hidden,
+		   s->operand); /* output's gradient */
+}
+
+/* Of a gate's two matrices one is made again, and their product. */
+static void add_gate(const struct llm_slice *s, struct llm_piece *piece,
+		     const struct llm_mlp *mlp)
+{
+	struct llm_matrix gate = mlp->up;
+
+	gate.out = mlp->down.in;
+	if (s->model->gated)
+		llm_make_again(s, piece, &gate);
+	llm_activation(s, piece, mlp, false);
+}
+
+void llm_mlp_again(const struct llm_slice *s)
+{
+	const struct llm_mlp mlp =
+		llm_mlp_of(s, s->tokens, 1, s->model->ffn, s->tp);
+	struct llm_pass *pass = &s->layer->backward;
+	struct llm_piece *piece = llm_piece_add(pass, "mlp norm again");
+
+	llm_norm(s, piece, true);
+	llm_gather(s, piece, s->model->hidden, s->operand);
+	add_gate(s, llm_piece_add(pass, "mlp gate again"), &mlp);
 }
 
 /* ---- experts ----------------------------------------------------------- */
@@ -112,7 +137,7 @@ static void shared_forward(const struct llm_slice *s, const struct experts *e)
 	if (s->model->shared_ffn == 0)
 		return;
 	piece = llm_piece_add(pass, "shared gather");
-	llm_gather(s, piece, s->model->hidden);
+	llm_gather(s, piece, s->model->hidden, s->operand);
 	piece = llm_piece_add(pass, "shared experts");
 	llm_forward(s, piece, &e->shared.up);
 	llm_activation(s, piece, &e->shared, false);
@@ -148,6 +173,28 @@ void llm_experts_forward(const struct llm_slice *s)
 			1);
 }
 
+/* What came of the exchange is kept; experts' matrices, which are grouped, are
+ * all made again. */
+void llm_experts_again(const struct llm_slice *s)
+{
+	struct llm_pass *pass = &s->layer->backward;
+	struct llm_piece *piece = llm_piece_add(pass, "mlp norm again");
+	struct experts e;
+
+	set_experts(s, &e);
+	llm_norm(s, piece, true);
+	choose(s, piece);
+	if (s->model->shared_ffn > 0)
+		llm_gather(s, piece, s->model->hidden, s->operand);
+	piece = llm_piece_add(pass, "experts again");
+	permute(s, piece, e.sent);
+	llm_make_again(s, piece, &e.routed.up);
+	llm_activation(s, piece, &e.routed, false);
+	llm_make_again(s, piece, &e.routed.down);
+	if (s->model->shared_ffn > 0)
+		add_gate(s, piece, &e.shared);
+}
+
 static void shared_backward(const struct llm_slice *s, const struct experts *e)
 {
 	static const char *const labels[] = {
@@ -157,7 +204,7 @@ static void shared_backward(const struct llm_slice *s, const struct experts *e)
 	if (s->model->shared_ffn == 0)
 		return;
 	piece = llm_piece_add(&s->layer->backward, "shared output");
-	llm_gather(s, piece, s->model->hidden);
+	llm_gather(s, piece, s->model->hidden, s->operand);
 	llm_mlp_middle(s, &e->shared, labels);
 }
 
@@ -188,5 +235,6 @@ void llm_experts_backward(const struct llm_slice *s)
 	llm_input_gradient(s, piece, &e.router);
 	llm_weight_gradient(s, piece, &e.router);
 	llm_norm_backward(s, piece);
-	llm_gather(s, piece, s->model->hidden); /* output's gradient */
+	llm_gather(s, piece, s->model->hidden,
+		   s->operand); /* output's gradient */
 }

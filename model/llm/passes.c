@@ -69,6 +69,16 @@ void llm_forward(const struct llm_slice *s, struct llm_piece *piece,
 				      .k = matrix->in});
 }
 
+void llm_make_again(const struct llm_slice *s, struct llm_piece *piece,
+		    const struct llm_matrix *matrix)
+{
+	const double flops = piece->flops;
+
+	llm_forward(s, piece, matrix);
+	s->layer->again_flops += piece->flops - flops;
+	piece->flops = flops;
+}
+
 void llm_input_gradient(const struct llm_slice *s, struct llm_piece *piece,
 			const struct llm_matrix *matrix)
 {
@@ -160,17 +170,12 @@ void llm_call(struct llm_piece *piece, enum dist__op_kind op,
 	piece->overlapped = overlapped;
 }
 
-static double bytes_of(const struct llm_slice *s, double width)
-{
-	return s->tokens * width * s->element;
-}
-
 void llm_gather(const struct llm_slice *s, struct llm_piece *piece,
-		double width)
+		double width, double bytes)
 {
 	if (s->own < s->tokens)
-		llm_call(piece, DIST__ALL_GATHER, LLM_TP, bytes_of(s, width),
-			 s->layout->overlap_tp);
+		llm_call(piece, DIST__ALL_GATHER, LLM_TP,
+			 s->tokens * width * bytes, s->layout->overlap_tp);
 }
 
 void llm_sum(const struct llm_slice *s, struct llm_piece *piece, double width)
@@ -179,15 +184,16 @@ void llm_sum(const struct llm_slice *s, struct llm_piece *piece, double width)
 		llm_call(piece,
 			 s->own < s->tokens ? DIST__REDUCE_SCATTER
 					    : DIST__ALL_REDUCE,
-			 LLM_TP, bytes_of(s, width), s->layout->overlap_tp);
+			 LLM_TP, s->tokens * width * s->element,
+			 s->layout->overlap_tp);
 }
 
 void llm_gather_input(const struct llm_slice *s, struct llm_piece *piece,
-		      double width)
+		      double width, double bytes)
 {
 	if (s->own < s->tokens && !s->layout->lora)
-		llm_call(piece, DIST__ALL_GATHER, LLM_TP, bytes_of(s, width),
-			 true);
+		llm_call(piece, DIST__ALL_GATHER, LLM_TP,
+			 s->tokens * width * bytes, true);
 }
 
 void llm_sum_gradient(const struct llm_slice *s, struct llm_piece *piece,
@@ -211,7 +217,7 @@ struct llm_piece *llm_mlp_middle(const struct llm_slice *s,
 	llm_input_gradient(s, piece, &mlp->down);
 	llm_activation(s, piece, mlp, true);
 	llm_weight_gradient(s, piece, &mlp->down);
-	llm_gather_input(s, piece, hidden);
+	llm_gather_input(s, piece, hidden, s->operand);
 	piece = llm_piece_add(pass, labels[1]);
 	llm_input_gradient(s, piece, &mlp->up);
 	llm_sum_gradient(s, piece, hidden);

@@ -30,13 +30,19 @@ struct llm_slice {
 void llm_slice_init(struct llm_slice *slice, enum llm_layer_kind kind);
 
 /* Passes of attention (with its norm), of MLP or experts (with theirs), of
- * embedding and of head. Backward begins with the last. */
+ * embedding and of head. Backward begins with the last. `again` is what
+ * RECOMPUTE_OPERATORS adds before it: torchtitan's policy saves what attention,
+ * reduce-scatters, exchanges and every second matrix of a layer gave
+ * (distributed/activation_checkpoint.py). */
 void llm_attention_forward(const struct llm_slice *slice);
 void llm_attention_backward(const struct llm_slice *slice);
+void llm_attention_again(const struct llm_slice *slice);
 void llm_mlp_forward(const struct llm_slice *slice);
 void llm_mlp_backward(const struct llm_slice *slice);
+void llm_mlp_again(const struct llm_slice *slice);
 void llm_experts_forward(const struct llm_slice *slice);
 void llm_experts_backward(const struct llm_slice *slice);
+void llm_experts_again(const struct llm_slice *slice);
 void llm_embedding_passes(const struct llm_slice *slice);
 void llm_head_passes(const struct llm_slice *slice);
 
@@ -62,10 +68,13 @@ enum llm_precision llm_plain_precision(const struct llm_slice *slice);
 /* llm_piece_add returns a new piece of pass, which is empty. */
 struct llm_piece *llm_piece_add(struct llm_pass *pass, const char *label);
 
-/* These add a product to a piece: forward, the gradient of the input, and of
- * weights (to the weights' pass where a zero bubble schedule parts them). */
+/* These add a product to a piece: forward, once more (which is not model FLOP),
+ * the gradient of the input, and of weights (to the weights' pass where a zero
+ * bubble schedule parts them). */
 void llm_forward(const struct llm_slice *slice, struct llm_piece *piece,
 		 const struct llm_matrix *matrix);
+void llm_make_again(const struct llm_slice *slice, struct llm_piece *piece,
+		    const struct llm_matrix *matrix);
 void llm_input_gradient(const struct llm_slice *slice, struct llm_piece *piece,
 			const struct llm_matrix *matrix);
 void llm_weight_gradient(const struct llm_slice *slice, struct llm_piece *piece,
@@ -104,13 +113,15 @@ void llm_call(struct llm_piece *piece, enum dist__op_kind op,
  * before the second, gather_input beside the gradient of the first's input, for
  * that of its weights, and sum_gradient beside the latter (Megatron's
  * core/tensor_parallel/layers.py, LinearWithGradAccumulationAndAsync...).
+ * `bytes` is of an element: of an operand where Transformer Engine casts before
+ * it gathers (module/layernorm_linear.py, base.py grad_output_preprocess).
  */
 void llm_gather(const struct llm_slice *slice, struct llm_piece *piece,
-		double width);
+		double width, double bytes);
 void llm_sum(const struct llm_slice *slice, struct llm_piece *piece,
 	     double width);
 void llm_gather_input(const struct llm_slice *slice, struct llm_piece *piece,
-		      double width);
+		      double width, double bytes);
 void llm_sum_gradient(const struct llm_slice *slice, struct llm_piece *piece,
 		      double width);
 

@@ -49,12 +49,21 @@ static void set_passes(const struct llm_slice *s, enum llm_layer_kind kind)
 	} else if (kind == LLM_HEAD) {
 		llm_head_passes(s);
 	} else {
+		const bool again =
+			s->layout->recompute == LLM_RECOMPUTE_OPERATORS;
+
 		llm_attention_forward(s);
+		if (again)
+			llm_attention_again(s);
 		if (s->experts) {
 			llm_experts_forward(s);
+			if (again)
+				llm_experts_again(s);
 			llm_experts_backward(s);
 		} else {
 			llm_mlp_forward(s);
+			if (again)
+				llm_mlp_again(s);
 			llm_mlp_backward(s);
 		}
 		llm_attention_backward(s);
@@ -168,15 +177,6 @@ static double pass_flops(const struct llm_pass *pass)
 	return flops;
 }
 
-/* Scores that selective recomputation makes again. */
-static double scores_flops(const struct llm_pass *forward)
-{
-	for (size_t i = 0; i < forward->num; i++)
-		if (forward->pieces[i].ns[LLM_ATTENTION] > 0)
-			return forward->pieces[i].flops;
-	return 0;
-}
-
 /* Adds a stage's FLOP of one micro-batch. */
 static void add_stage(const struct llm_work *work, int stage, double *flops,
 		      double *again)
@@ -199,9 +199,7 @@ static void add_stage(const struct llm_work *work, int stage, double *flops,
 				  (forward + pass_flops(&layer->backward) +
 				   pass_flops(&layer->weights));
 			*again += full * forward;
-			if (work->layout.recompute == LLM_RECOMPUTE_SELECTIVE)
-				*again += num[kind] *
-					  scores_flops(&layer->forward);
+			*again += num[kind] * layer->again_flops;
 		}
 	}
 }

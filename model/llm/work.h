@@ -41,7 +41,7 @@ struct llm_piece {
 			  * own; along EP beside another micro-batch's passes */
 };
 
-#define LLM_PIECES 16
+#define LLM_PIECES 20
 
 struct llm_pass {
 	struct llm_piece pieces[LLM_PIECES];
@@ -65,6 +65,8 @@ struct llm_layer {
 				   * adds is not: that is forward once more */
 	struct llm_pass weights;  /* ZERO_BUBBLE: that part of backward; else
 				   * empty */
+	double again_flops;       /* of backward, what selective
+				   * recomputation makes again */
 	double dense_parameters;  /* of a rank: divided by tp, not by ep. Of a
 				   * tied head none, but with stages a copy of
 				   * the embedding */

@@ -210,6 +210,21 @@ Test(llm_memory, recomputation_is_the_least_that_fits)
 	cr_expect(!hold(&model, l, "H100").fits);
 }
 
+Test(llm_memory, layers_wait_in_the_hosts_memory)
+{
+	struct llm_architecture model = find("Llama-3-70B");
+	struct llm_layout l = spread(64, 8, 4);
+	struct llm_memory whole = hold(&model, l, "H100"), part;
+
+	l.offload_layers = 5;
+	part = hold(&model, l, "H100");
+	/* Five layers of four micro-batches, and two layers at work. */
+	cr_expect_gt(part.temporary, whole.temporary);
+	cr_expect_float_eq(whole.activations - part.activations,
+			   10 * (part.temporary - whole.temporary),
+			   1e-6 * whole.activations);
+}
+
 /* ---- what others measured ---------------------------------------------- */
 
 /* How a source's framework holds states, and what of it the source counts. */

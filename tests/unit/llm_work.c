@@ -124,6 +124,22 @@ Test(llm_work, full_recomputation_makes_layers_once_more)
 	cr_expect_eq(llm_recomputed_layers(&work, 1), 5);
 }
 
+/* Of Llama-3 8B: every second of wq, wk, wv, wo, w1, w3, w2. */
+Test(llm_work, operators_make_every_second_matrix_again)
+{
+	struct llm_layout l = spread(8, 1, 1, 1, 1);
+	const double again = 4096.0 * (1024 + 4096 + 14336);
+	struct llm_work work;
+
+	l.recompute = LLM_RECOMPUTE_OPERATORS;
+	work = describe("Llama-3-8B", l);
+	same(work.hardware_flops - work.flops,
+	     32 * 2 * again * l.seq * l.global_batch, "again");
+	/* Input, q, v, attention and its 32 sums, w1, w2. */
+	same(work.layers[LLM_DENSE].activation_bytes,
+	     4096.0 * (2 * (4 * 4096 + 1024 + 14336) + 32 * 4), "kept");
+}
+
 Test(llm_work, frozen_weights_have_no_gradients)
 {
 	struct llm_layout l = spread(8, 4, 1, 1, 1);
@@ -210,6 +226,21 @@ Test(llm_work, sequence_parallelism_gathers_once_more_for_weights)
 	/* Three sums of a number a token in the loss. */
 	calls(&work.layers[LLM_HEAD].forward, DIST__ALL_REDUCE, LLM_TP, 3,
 	      3 * 4.0 * 4096);
+}
+
+Test(llm_work, eight_bits_are_gathered_and_sums_have_sixteen)
+{
+	struct llm_layout l = spread(64, 8, 4, 1, 1);
+	const double sbh = 2.0 * 4096 * 8192;
+	struct llm_work work;
+
+	l.precision = LLM_FP8;
+	work = describe("Llama-3-70B", l);
+	calls(&work.layers[LLM_DENSE].forward, DIST__ALL_GATHER, LLM_TP, 2,
+	      sbh);
+	calls(&work.layers[LLM_DENSE].forward, DIST__REDUCE_SCATTER, LLM_TP, 2,
+	      2 * sbh);
+	calls(&work.layers[LLM_HEAD].forward, DIST__ALL_GATHER, LLM_TP, 1, sbh);
 }
 
 Test(llm_work, frozen_weights_gather_no_input)
