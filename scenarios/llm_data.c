@@ -133,7 +133,7 @@ static enum dist_error make_calls(struct training *t, struct llm_unit *unit)
 				  .shift = unit->first,
 				  .label = "parameters of layers"};
 	unit->sum = (struct llm_call){.op = DIST__ALL_REDUCE,
-				      .reduce = DIST_SUM,
+				      .reduce = DIST_AVG,
 				      .lane = unit->copies,
 				      .in = unit->reduce.out,
 				      .out = unit->reduce.out,
