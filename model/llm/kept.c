@@ -58,25 +58,33 @@ static double attention_kept(const struct llm_slice *s)
 			    m->heads / s->tp * value * output);
 }
 
+/* Bytes kept of an element that a matrix is multiplied with, for the gradient
+ * of its weights: none where these are frozen. */
+static double operand_kept(const struct llm_slice *s)
+{
+	return s->layout->lora ? 0 : s->operand;
+}
+
 /* Of an MLP: what the activation takes, and what it gives; without one kernel
  * for a gate's product, its factor too. */
 static double middle_kept(const struct llm_slice *s, double width)
 {
 	int tensors = !s->model->gated ? 1 : s->layout->fused_kernels ? 2 : 3;
 
-	return width * (tensors * s->element + s->operand);
+	return width * (tensors * s->element + operand_kept(s));
 }
 
 static double mlp_kept(const struct llm_slice *s)
 {
 	const struct llm_architecture *m = s->model;
-	double norm = s->own * m->hidden *
-		      (s->element + s->operand + (s->layout->dropout ? 1 : 0));
+	double norm =
+		s->own * m->hidden *
+		(s->element + operand_kept(s) + (s->layout->dropout ? 1 : 0));
 
 	if (!s->experts)
 		return norm + s->tokens * middle_kept(s, m->ffn / s->tp);
 	return norm + s->own * m->experts * 2 * FLOAT_BYTES +
-	       s->routed * (m->hidden * s->operand +
+	       s->routed * (m->hidden * operand_kept(s) +
 			    middle_kept(s, m->expert_ffn / s->etp)) +
 	       s->tokens * middle_kept(s, m->shared_ffn / s->tp);
 }

@@ -324,6 +324,20 @@ Test(llm_work, layers_keep_what_the_paper_counts)
 	same(kept(l), sbh / 8 * 34, "equation 6");
 }
 
+/* Adapters beside attention's matrices need their inputs, the MLP's frozen
+ * matrices none. */
+Test(llm_work, frozen_weights_keep_no_inputs)
+{
+	struct llm_layout l = spread(8, 4, 1, 1, 1);
+	struct llm_work work = describe("Llama-2-70B", l);
+	double whole = work.layers[LLM_DENSE].activation_bytes;
+
+	l.lora = true;
+	work = describe("Llama-2-70B", l);
+	same(whole - work.layers[LLM_DENSE].activation_bytes,
+	     2 * 4096.0 / 4 * (8192 + 28672), "inputs");
+}
+
 /* ---- stages ------------------------------------------------------------ */
 
 static void has_layers(const struct llm_work *work, int stage, int chunk,
