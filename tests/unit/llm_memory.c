@@ -261,7 +261,7 @@ static struct llm_architecture model_of(const struct llm_row *row)
 			if (heads % 8 == 0 && row->hidden % heads == 0)
 				m.heads = heads;
 	m.kv_heads = m.heads;
-	m.head_dim = m.hidden / m.heads;
+	m.head_dim = m.heads > 0 ? m.hidden / m.heads : 0;
 	return m;
 }
 
