@@ -8,14 +8,20 @@
 
 #include "coll/profile.h"
 #include "model/library/fabric.h"
+#include "model/llm/constants.h"
 #include "model/llm/memory.h"
 
 /* Where it runs. Borrowed. */
 struct llm_cluster {
+	enum llm_software software;
+	const struct llm_constants *constants; /* NULL: those known */
 	const struct llm_device *device;
 	const struct dist__profile *profile; /* the library */
 	const struct fabric *fabric; /* of one node's ranks and many nodes */
-	double efficiency;           /* of GPUs that wait on each other: 1 */
+	bool plain_exchange; /* tokens go to each expert by an all-to-all; else
+			      * once to a rank and once to a node (DeepEP,
+			      * HybridEP) */
+	double efficiency;   /* of GPUs that wait on each other: 1 */
 };
 
 /* ns of a step, of the rank that is slowest; parts add up to step_ns. */
@@ -40,7 +46,8 @@ struct llm_answer {
 
 /*
  * llm_step answers for one layout, which is complete. Errors: INVALID_ARGUMENT
- * (message: what the library or device cannot), NO_MEMORY.
+ * (message: what the library or device cannot), NO_MEMORY. work is made by the
+ * pace of the same constants.
  */
 DIST_MUST_CHECK enum dist_error llm_step(struct llm_answer *answer,
 					 const struct llm_work *work,
@@ -48,7 +55,7 @@ DIST_MUST_CHECK enum dist_error llm_step(struct llm_answer *answer,
 					 struct dist_message *message);
 
 /* llm_pace_of returns the constants that steps in that precision on that device
- * were measured to have (docs/accuracy.md). */
+ * were measured to have with software of today (docs/accuracy.md). */
 struct llm_pace llm_pace_of(const struct llm_device *device,
 			    enum llm_precision precision);
 

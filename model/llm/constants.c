@@ -1,0 +1,131 @@
+/* constants.c - the numbers, and where they are from. */
+#include "model/llm/constants.h"
+
+#include <math.h>
+#include <string.h>
+
+#define FITTED "fitted to scenarios/measured/llm"
+
+/* clang-format off: a row a line; name, value, start, spread. Products alone are
+ * measured on an idle GPU at its full clock; NCCL takes 16 to 32 of 108 to 148
+ * SMs, a channel each: beside_loss. */
+#define TABLE(X)                                                               \
+	X(LLM_GEMM_VOLTA, "gemm_volta", 0.708, 0.95, 0.15, FITTED)             \
+	X(LLM_GEMM_AMPERE, "gemm_ampere", 0.817, 0.95, 0.15, FITTED)           \
+	X(LLM_GEMM_HOPPER, "gemm_hopper", 1.02, 0.95, 0.15, FITTED)            \
+	X(LLM_GEMM_HOPPER_FP8, "gemm_hopper_fp8", 1.04, 0.95, 0.15, FITTED)    \
+	X(LLM_GEMM_BLACKWELL, "gemm_blackwell", 0.934, 0.95, 0.15, FITTED)     \
+	X(LLM_GEMM_BLACKWELL_FP8, "gemm_blackwell_fp8", 1.04, 0.95, 0.15,      \
+	  FITTED)                                                              \
+	X(LLM_GEMM_BLACKWELL_MXFP8, "gemm_blackwell_mxfp8", 1.04, 0.95, 0.15,  \
+	  FITTED)                                                              \
+	X(LLM_GEMM_BLACKWELL_FP4, "gemm_blackwell_fp4", 0.978, 0.95, 0.15,     \
+	  FITTED)                                                              \
+	X(LLM_GEMM_CDNA, "gemm_cdna", 0.95, 0.95, 0.15, FITTED)                \
+	X(LLM_GEMM_CDNA_FP8, "gemm_cdna_fp8", 0.921, 0.95, 0.15, FITTED)       \
+	X(LLM_GEMM_TUNED, "gemm_tuned", 1.04, 1.1, 0.1, FITTED)                \
+	X(LLM_UNALIGNED, "unaligned", 0.649, 0.7, 0.2, FITTED)                 \
+	X(LLM_ODD_HEAD, "odd_head", 6, 6, 0,                                   \
+	  "fp16 rate of A100 without tensor cores, 78 of 312 TFLOP/s, and "    \
+	  "softmax unfused (Megatron-LM fused_softmax.py)")                    \
+	X(LLM_POWER, "power", 0.743, 0.5, 0.5, FITTED)                         \
+	X(LLM_ATTENTION_SHARE, "attention", 0.739, 0.8, 0.15, FITTED)          \
+	X(LLM_MEMORY_SHARE, "memory", 0.958, 0.9, 0.15, FITTED)                \
+	X(LLM_BESIDE_LOSS, "beside_loss", 0.13, 0.15, 0.3, FITTED)             \
+	X(LLM_TP_EXPOSED, "tp_exposed", 0.378, 0.45, 0.3, FITTED)              \
+	X(LLM_EP_EXPOSED, "ep_exposed", 0.63, 0.63, 0,                         \
+	  "github.com/NVIDIA-NeMo/Megatron-Bridge "                            \
+	  "skills/nemo-mbridge-perf-moe-comm-overlap: 36.6 % hidden")          \
+	X(LLM_DP_BESIDE, "dp_beside", 0.811, 0.8, 0.2, FITTED)                 \
+	X(LLM_ACCUMULATE_BYTES, "accumulate_bytes", 4.08, 6, 0.3, FITTED)      \
+	X(LLM_HOST_DENSE_NS, "host_dense_ns", 1e+06, 1.0e6, 0.5, FITTED)       \
+	X(LLM_HOST_EXPERT_NS, "host_expert_ns", 8.68e+06, 8.0e6, 0.3, FITTED)  \
+	X(LLM_HOST_MORE, "host_more", 0.254, 0.3, 0.5, FITTED)                 \
+	X(LLM_EXPERT_EAGER, "expert_eager", 1.19, 1.3, 0.2, FITTED)            \
+	X(LLM_HOST_GRAPHED, "host_graphed", 0.45, 0.45, 0.3, FITTED)           \
+	X(LLM_STEP_NS, "step_ns", 4.92e+07, 40e6, 0.7, FITTED)                 \
+	X(LLM_JITTER, "jitter", 0.0028, 0.003, 0.7, FITTED)
+
+#define ROW(constant, name, value, start, spread, source)                      \
+	[constant] = {name, value, start, spread, source},
+#define VALUE(constant, name, number, start, spread, source)                   \
+	[constant] = (number),
+/* clang-format on */
+
+static const struct llm_constant_row rows[LLM_CONSTANTS] = {TABLE(ROW)};
+static const struct llm_constants known = {{TABLE(VALUE)}};
+
+const struct llm_constant_row *llm_constant_rows(void)
+{
+	return rows;
+}
+
+const struct llm_constants *llm_constants_known(void)
+{
+	return &known;
+}
+
+/* ---- pace -------------------------------------------------------------- */
+
+/* Watts of the GPU whose kernels a generation's share is of (data sheets of
+ * V100 SXM2, A100 SXM, H100 SXM, B200, MI300X). */
+static const double usual_w[] = {300, 400, 700, 1000, 750};
+
+enum generation { VOLTA, AMPERE, HOPPER, BLACKWELL, CDNA };
+
+static enum generation generation_of(const char *name)
+{
+	static const struct {
+		const char *begin;
+		enum generation generation;
+	} kinds[] = {{"V100", VOLTA}, {"A100", AMPERE},      {"A800", AMPERE},
+		     {"A40", AMPERE}, {"B", BLACKWELL},      {"GB", BLACKWELL},
+		     {"MI", CDNA},    {"RTX PRO", BLACKWELL}};
+
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+		if (strncmp(name, kinds[i].begin, strlen(kinds[i].begin)) == 0)
+			return kinds[i].generation;
+	return HOPPER;
+}
+
+static enum llm_constant gemm_of(enum generation generation,
+				 enum llm_precision precision)
+{
+	bool eight = precision == LLM_FP8 || precision == LLM_MXFP8 ||
+		     precision == LLM_FP4;
+
+	switch (generation) {
+	case VOLTA:
+		return LLM_GEMM_VOLTA;
+	case AMPERE:
+		return LLM_GEMM_AMPERE;
+	case CDNA:
+		return eight ? LLM_GEMM_CDNA_FP8 : LLM_GEMM_CDNA;
+	case BLACKWELL:
+		return precision == LLM_FP8     ? LLM_GEMM_BLACKWELL_FP8
+		       : precision == LLM_MXFP8 ? LLM_GEMM_BLACKWELL_MXFP8
+		       : precision == LLM_FP4   ? LLM_GEMM_BLACKWELL_FP4
+						: LLM_GEMM_BLACKWELL;
+	default:
+		return eight ? LLM_GEMM_HOPPER_FP8 : LLM_GEMM_HOPPER;
+	}
+}
+
+struct llm_pace llm_constants_pace(const struct llm_constants *constants,
+				   const struct llm_device *device,
+				   enum llm_precision precision,
+				   enum llm_software software)
+{
+	const double *value = constants->value;
+	const enum generation generation = generation_of(device->name);
+	struct llm_pace pace = {.gemm = value[gemm_of(generation, precision)],
+				.attention = value[LLM_ATTENTION_SHARE],
+				.memory = value[LLM_MEMORY_SHARE]};
+
+	if (device->power_w > 0 && usual_w[generation] > 0)
+		pace.gemm *= pow(device->power_w / usual_w[generation],
+				 value[LLM_POWER]);
+	if (software == LLM_TUNED)
+		pace.gemm *= value[LLM_GEMM_TUNED];
+	return pace;
+}

@@ -1,0 +1,548 @@
+/*
+ * step.c - a training step by closed form: what a stage computes and what of
+ * its calls nothing hides, the pipeline's bubble, what data-parallel ranks sum
+ * and gather, the optimizer, the host.
+ */
+#include "model/llm/step.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/refuse.h"
+#include "model/library/library.h"
+
+/* Where time goes. */
+struct spent {
+	double ns[LLM_KINDS];
+	double exposed[LLM_AXES];
+	double recompute;
+	double other;
+};
+
+struct maker {
+	const struct llm_work *work;
+	const struct llm_layout *layout;
+	const struct llm_cluster *cluster;
+	struct fabric fabrics[LLM_AXES];
+	struct llm_group groups[LLM_AXES];
+	struct llm_pace pace;
+	const double *known; /* constants */
+	enum dist_error error;
+	struct dist_message *message;
+};
+
+static double computed(const struct spent *spent)
+{
+	double sum = spent->recompute + spent->other;
+
+	for (int k = 0; k < LLM_KINDS; k++)
+		sum += spent->ns[k];
+	return sum;
+}
+
+static double total(const struct spent *spent)
+{
+	double sum = computed(spent);
+
+	for (int a = 0; a < LLM_AXES; a++)
+		sum += spent->exposed[a];
+	return sum;
+}
+
+static void add(struct spent *to, const struct spent *more, double times)
+{
+	for (int k = 0; k < LLM_KINDS; k++)
+		to->ns[k] += times * more->ns[k];
+	for (int a = 0; a < LLM_AXES; a++)
+		to->exposed[a] += times * more->exposed[a];
+	to->recompute += times * more->recompute;
+	to->other += times * more->other;
+}
+
+/* ---- calls ------------------------------------------------------------- */
+
+/* What joins the ranks of one axis: its share of the cards that all groups like
+ * it use at once. */
+static void init_axis(struct maker *m, enum llm_axis axis)
+{
+	struct fabric *fabric = &m->fabrics[axis];
+	struct llm_group group = llm_layout_group(
+		m->layout, axis, m->cluster->fabric->node_ranks);
+	double Bps;
+
+	*fabric = *m->cluster->fabric;
+	m->groups[axis] = group;
+	if (group.node_ranks < 1)
+		m->groups[axis].node_ranks = group.node_ranks = 1;
+	fabric->node_ranks =
+		group.node_ranks < group.ranks ? group.node_ranks : group.ranks;
+	fabric->nodes = (group.ranks + group.node_ranks - 1) / group.node_ranks;
+	if (group.sharers > 1 && fabric->cards > 0) {
+		Bps = fabric->cards * fabric->card_Bps / group.sharers;
+		fabric->cards = fabric->cards / group.sharers;
+		if (fabric->cards < 1)
+			fabric->cards = 1;
+		fabric->card_Bps = Bps / fabric->cards;
+	}
+	if (fabric->node_ranks == 1)
+		fabric->intra = FABRIC_ALONE;
+}
+
+/* The time of a call alone on its links. What a ring of context parallelism
+ * sends, and one stage to the next, is what an all-gather of them sends. */
+static double call_ns(struct maker *m, enum llm_axis axis,
+		      enum dist__op_kind op, double bytes)
+{
+	struct library_call call = {.op = op, .element_bytes = 2};
+	struct library_estimate estimate;
+	int ranks = m->groups[axis].ranks;
+
+	if (m->error || ranks <= 1 || bytes <= 0 || op >= DIST__OP_KINDS)
+		return 0;
+	if (op == DIST__SEND) {
+		call.op = DIST__ALL_GATHER;
+		bytes *= (double)ranks / (ranks - 1);
+	}
+	call.ranks = ranks;
+	call.numel = (size_t)(bytes / 2);
+	m->error = library_estimate(m->cluster->profile, &m->fabrics[axis],
+				    &call, &estimate, m->message);
+	return m->error ? 0 : library_time_ns(&estimate);
+}
+
+/* Of so many copies of a token, each to any of `places` alike, how many go to
+ * places of their own: a share. */
+static double distinct(double copies, double places)
+{
+	return places * (1 - pow(1 - 1 / places, copies)) / copies;
+}
+
+/* An exchange of tokens with experts. Where a token goes once to a node and
+ * from there to the ranks that have its experts (DeepEP,
+ * github.com/deepseek-ai), less leaves a node, and inside all of it passes once
+ * more. */
+static double exchange_ns(struct maker *m, double bytes)
+{
+	const struct fabric *fabric = &m->fabrics[LLM_EP];
+	double ranks = m->groups[LLM_EP].ranks;
+	double copies = m->work->model.top_k;
+	double inside;
+
+	if (m->cluster->plain_exchange || ranks <= 1 || copies < 1)
+		return call_ns(m, LLM_EP, DIST__ALL_TO_ALL, bytes);
+	inside = bytes * distinct(copies, ranks);
+	if (fabric->nodes == 1)
+		return call_ns(m, LLM_EP, DIST__ALL_TO_ALL, inside);
+	return fmax(call_ns(m, LLM_EP, DIST__ALL_TO_ALL,
+			    bytes * distinct(copies, fabric->nodes)),
+		    1e9 * inside / fabric->intra_Bps);
+}
+
+/* ---- passes ------------------------------------------------------------ */
+
+static double piece_ns(const struct llm_piece *piece)
+{
+	double sum = 0;
+
+	for (int k = 0; k < LLM_KINDS; k++)
+		sum += piece->ns[k];
+	return sum;
+}
+
+/* What of a call of `ns` stays exposed beside `beside` ns of computing. */
+static double exposed_of(const struct maker *m, double ns, double beside)
+{
+	return fmax(0, ns - beside) +
+	       m->known[LLM_BESIDE_LOSS] * fmin(ns, beside);
+}
+
+static double exposed_ns(struct maker *m, const struct llm_pass *pass, size_t i)
+{
+	const struct llm_piece *piece = &pass->pieces[i];
+	double ns = piece->op == DIST__ALL_TO_ALL
+			    ? exchange_ns(m, piece->bytes)
+			    : call_ns(m, piece->axis, piece->op, piece->bytes);
+	double beside = i + 1 < pass->num ? piece_ns(piece + 1) : 0;
+
+	if (!piece->overlapped || ns <= 0)
+		return ns;
+	if (piece->axis == LLM_EP)
+		return m->known[LLM_EP_EXPOSED] * ns;
+	if (piece->op == DIST__REDUCE_SCATTER || piece->op == DIST__ALL_REDUCE)
+		beside = fmax(beside, piece_ns(piece));
+	if (piece->axis == LLM_TP)
+		return fmax(m->known[LLM_TP_EXPOSED] * ns,
+			    exposed_of(m, ns, beside));
+	return exposed_of(m, ns, beside);
+}
+
+static void add_pass(struct maker *m, struct spent *spent,
+		     const struct llm_pass *pass)
+{
+	for (size_t i = 0; i < pass->num; i++) {
+		const struct llm_piece *piece = &pass->pieces[i];
+
+		for (int k = 0; k < LLM_KINDS; k++)
+			spent->ns[k] += piece->ns[k];
+		if (piece->op < DIST__OP_KINDS)
+			spent->exposed[piece->axis] += exposed_ns(m, pass, i);
+	}
+}
+
+/* ---- layers ------------------------------------------------------------ */
+
+/* One layer for one micro-batch, both ways. */
+struct layer {
+	struct spent forward, backward;
+	double weights_ns;    /* of backward, what zero-bubble moves */
+	double dense, expert; /* parameters */
+};
+
+static bool is_layer(int kind)
+{
+	return kind != LLM_EMBEDDING && kind != LLM_HEAD;
+}
+
+static bool has_experts(int kind)
+{
+	return kind == LLM_EXPERT || kind == LLM_LOCAL_EXPERT;
+}
+
+/* The gathers of FSDP before each pass, the sums of gradients after backward,
+ * beside the passes. */
+static void add_fsdp(struct maker *m, struct layer *layer)
+{
+	const struct llm_layout *l = m->layout;
+	double gather, sum;
+
+	gather = call_ns(m, LLM_DP, DIST__ALL_GATHER,
+			 layer->dense * l->parameter_bytes) +
+		 call_ns(m, LLM_EXPERT_DP, DIST__ALL_GATHER,
+			 layer->expert * l->parameter_bytes);
+	sum = call_ns(m, LLM_DP, DIST__REDUCE_SCATTER,
+		      layer->dense * l->gradient_bytes) +
+	      call_ns(m, LLM_EXPERT_DP, DIST__REDUCE_SCATTER,
+		      layer->expert * l->gradient_bytes);
+	if (l->shard == LLM_HSDP)
+		sum += call_ns(m, LLM_REPLICAS, DIST__ALL_REDUCE,
+			       layer->dense * l->gradient_bytes /
+				       l->shard_ranks);
+	if (l->lora)
+		sum = 0;
+	layer->forward.exposed[LLM_DP] +=
+		exposed_of(m, gather, total(&layer->forward));
+	layer->backward.exposed[LLM_DP] += exposed_of(
+		m, sum + (l->reshard ? gather : 0), total(&layer->backward));
+}
+
+/* A processor launches kernel by kernel: no layer is faster. */
+static void add_host(const struct maker *m, struct layer *layer, int kind)
+{
+	const double share[LLM_SOFTWARES] = {[LLM_GRAPHED] =
+						     m->known[LLM_HOST_GRAPHED],
+					     [LLM_EAGER] = 1,
+					     [LLM_TUNED] = 0};
+	const struct llm_architecture *model = &m->work->model;
+	double least = m->known[has_experts(kind) ? LLM_HOST_EXPERT_NS
+						  : LLM_HOST_DENSE_NS] *
+		       share[m->cluster->software] *
+		       (1 + m->known[LLM_HOST_MORE] *
+				    ((model->kv_rank > 0) +
+				     (has_experts(kind) && model->shared_ffn) +
+				     (has_experts(kind) && m->layout->tp > 1)));
+	double forward = total(&layer->forward);
+	double more = least - forward - total(&layer->backward);
+
+	if (!is_layer(kind) || more <= 0)
+		return;
+	layer->forward.other += more / 3;
+	layer->backward.other += more * 2 / 3;
+}
+
+/* Permutation, activation and casts of experts in kernels of their own, and
+ * products one after the other. */
+static void slow_down(const struct maker *m, struct layer *layer)
+{
+	for (int k = 0; k < LLM_KINDS; k++) {
+		layer->forward.ns[k] *= m->known[LLM_EXPERT_EAGER];
+		layer->backward.ns[k] *= m->known[LLM_EXPERT_EAGER];
+	}
+}
+
+static bool is_unaligned(const struct maker *m)
+{
+	const struct llm_architecture *model = &m->work->model;
+
+	return (model->hidden / m->layout->tp) % 64 != 0 ||
+	       (model->ffn / m->layout->tp) % 64 != 0;
+}
+
+/* What libraries of 2022 made of widths that their kernels were not for. */
+static void misfit(const struct maker *m, struct spent *pass)
+{
+	if (is_unaligned(m))
+		pass->ns[LLM_GEMM] /= m->known[LLM_UNALIGNED];
+	if (!m->layout->fused_attention && m->work->model.head_dim % 8 != 0)
+		pass->ns[LLM_ATTENTION] *= m->known[LLM_ODD_HEAD];
+}
+
+static void make_layer(struct maker *m, struct layer *layer, int kind)
+{
+	const struct llm_layer *of = &m->work->layers[kind];
+	const struct llm_device *device = m->cluster->device;
+
+	*layer = (struct layer){.dense = of->dense_parameters,
+				.expert = of->expert_parameters};
+	add_pass(m, &layer->forward, &of->forward);
+	add_pass(m, &layer->backward, &of->backward);
+	if (m->cluster->software == LLM_OLD && is_layer(kind)) {
+		misfit(m, &layer->forward);
+		misfit(m, &layer->backward);
+	}
+	if (has_experts(kind) && m->cluster->software == LLM_EAGER)
+		slow_down(m, layer);
+	if (of->weights.num > 0) {
+		layer->weights_ns = llm_pass_ns(&of->weights);
+		add_pass(m, &layer->backward, &of->weights);
+	}
+	if (llm_micro_batches(m->layout) > 1 && !m->layout->lora)
+		layer->backward.ns[LLM_ELEMENTWISE] +=
+			llm_memory_ns(device, &m->pace,
+				      (layer->dense + layer->expert) *
+					      m->known[LLM_ACCUMULATE_BYTES],
+				      0);
+	if (m->layout->shard == LLM_FSDP || m->layout->shard == LLM_HSDP)
+		add_fsdp(m, layer);
+	add_host(m, layer, kind);
+}
+
+/* ---- stages ------------------------------------------------------------ */
+
+struct stage {
+	struct spent micro; /* one micro-batch, both ways */
+	double forward_ns, backward_ns, weights_ns;
+	double dense, expert; /* parameters of a rank */
+};
+
+static void add_recompute(const struct maker *m, struct stage *stage, int index,
+			  const struct layer *layers, const int *num)
+{
+	double all = 0, ns = 0;
+
+	for (int k = 0; k < LLM_LAYER_KINDS; k++)
+		if (is_layer(k)) {
+			all += num[k];
+			ns += num[k] * total(&layers[k].forward);
+		}
+	if (all > 0) {
+		ns *= llm_recomputed_layers(m->work, index) / all;
+		stage->micro.recompute += ns;
+		stage->backward_ns += ns;
+	}
+}
+
+/* Messages to the next stage and back: those that computing hides wait for
+ * nothing but their start. */
+static void add_sends(struct maker *m, struct stage *stage)
+{
+	const struct llm_layout *l = m->layout;
+	double ns = 0, bytes = 0;
+
+	if (l->pp == 1)
+		return;
+	for (int k = 0; k < LLM_LAYER_KINDS; k++)
+		bytes = fmax(bytes, m->work->layers[k].boundary_bytes);
+	ns = 2 * l->vpp * call_ns(m, LLM_PP, DIST__SEND, bytes);
+	if (l->overlap_p2p)
+		ns = exposed_of(m, ns, computed(&stage->micro));
+	stage->micro.exposed[LLM_PP] += ns;
+	stage->forward_ns += ns / 2;
+	stage->backward_ns += ns / 2;
+}
+
+static void make_stage(struct maker *m, struct stage *stage, int index,
+		       const struct layer *layers)
+{
+	int num[LLM_LAYER_KINDS] = {0};
+
+	*stage = (struct stage){.dense = 0};
+	for (int c = 0; c < m->layout->vpp; c++) {
+		int more[LLM_LAYER_KINDS] = {0};
+
+		llm_stage_layers(m->work, index, c, more);
+		for (int k = 0; k < LLM_LAYER_KINDS; k++)
+			num[k] += more[k];
+	}
+	for (int k = 0; k < LLM_LAYER_KINDS; k++) {
+		add(&stage->micro, &layers[k].forward, num[k]);
+		add(&stage->micro, &layers[k].backward, num[k]);
+		stage->forward_ns += num[k] * total(&layers[k].forward);
+		stage->backward_ns += num[k] * total(&layers[k].backward);
+		stage->weights_ns += num[k] * layers[k].weights_ns;
+		stage->dense += num[k] * layers[k].dense;
+		stage->expert += num[k] * layers[k].expert;
+	}
+	add_recompute(m, stage, index, layers, num);
+	add_sends(m, stage);
+}
+
+/* ---- the step ---------------------------------------------------------- */
+
+/* What the other stages wait while the slowest fills and drains: (pp - 1)
+ * stages, of 1 / vpp of their layers when interleaved (D. Narayanan et al.,
+ * 2021); of ZB-H1 without what weights take (P. Qi et al., 2024). */
+static double bubble_ns(const struct maker *m, const struct stage *stages,
+			int slowest)
+{
+	double ns = 0;
+
+	for (int s = 0; s < m->layout->pp; s++)
+		if (s != slowest)
+			ns += stages[s].forward_ns + stages[s].backward_ns -
+			      (m->layout->schedule == LLM_ZERO_BUBBLE
+				       ? 2 * stages[s].weights_ns
+				       : 0);
+	return ns / m->layout->vpp;
+}
+
+/* Sums of gradients and gathers of parameters, once a step, beside the last
+ * backward and the first forward of a stage. */
+static void add_data(struct maker *m, struct spent *spent,
+		     const struct stage *stage)
+{
+	const struct llm_layout *l = m->layout;
+	const struct {
+		enum llm_axis axis;
+		double parameters;
+	} parts[] = {{LLM_DP, stage->dense}, {LLM_EXPERT_DP, stage->expert}};
+	double forward = m->known[LLM_DP_BESIDE] * stage->forward_ns;
+	double backward = m->known[LLM_DP_BESIDE] * stage->backward_ns;
+
+	if (l->shard == LLM_FSDP || l->shard == LLM_HSDP || l->lora)
+		return;
+	for (size_t i = 0; i < 2; i++) {
+		bool ddp = l->shard == LLM_DDP;
+		double sum =
+			call_ns(m, parts[i].axis,
+				ddp ? DIST__ALL_REDUCE : DIST__REDUCE_SCATTER,
+				parts[i].parameters * l->gradient_bytes);
+		double gather =
+			ddp ? 0
+			    : call_ns(m, parts[i].axis, DIST__ALL_GATHER,
+				      parts[i].parameters * l->parameter_bytes);
+
+		spent->exposed[parts[i].axis] +=
+			(l->overlap_grad ? exposed_of(m, sum, backward) : sum) +
+			(l->overlap_param ? exposed_of(m, gather, forward)
+					  : gather);
+		forward = fmax(0, forward - gather);
+		backward = fmax(0, backward - sum);
+	}
+}
+
+static void add_optimizer(const struct maker *m, struct spent *spent,
+			  const struct stage *stage)
+{
+	const struct llm_device *device = m->cluster->device;
+	const struct llm_layout *l = m->layout;
+	bool whole = l->shard == LLM_DDP;
+	double num =
+		stage->dense / (whole ? 1 : m->groups[LLM_DP].ranks) +
+		stage->expert / (whole ? 1 : m->groups[LLM_EXPERT_DP].ranks);
+
+	if (!l->lora)
+		spent->ns[LLM_OPTIMIZER] +=
+			llm_optimizer_ns(device, &m->pace, num,
+					 l->gradient_bytes, l->parameter_bytes);
+}
+
+static void fill_rates(struct llm_answer *answer, const struct maker *m)
+{
+	const struct llm_layout *l = m->layout;
+	double seconds = answer->step_ns / 1e9;
+	double peak = m->cluster->device->peak[l->precision];
+
+	answer->tokens_per_s_gpu =
+		(double)l->global_batch * l->seq / seconds / l->gpus;
+	answer->tflops_per_gpu = m->work->flops / seconds / l->gpus / 1e12;
+	answer->mfu = peak > 0 ? answer->tflops_per_gpu * 1e12 / peak : 0;
+	answer->hfu =
+		peak > 0 ? m->work->hardware_flops / seconds / l->gpus / peak
+			 : 0;
+}
+
+static void fill(struct llm_answer *answer, const struct maker *m,
+		 const struct spent *spent, double bubble)
+{
+	struct llm_breakdown *parts = &answer->breakdown;
+	double ns = total(spent) + bubble + m->known[LLM_STEP_NS];
+	double slow =
+		1 +
+		m->known[LLM_JITTER] *
+			log2(fmax(1, (double)m->layout->gpus /
+					     m->cluster->fabric->node_ranks));
+
+	if (m->cluster->efficiency > 0)
+		slow /= m->cluster->efficiency;
+	memcpy(parts->compute_ns, spent->ns, sizeof parts->compute_ns);
+	memcpy(parts->exposed_ns, spent->exposed, sizeof parts->exposed_ns);
+	parts->recompute_ns = spent->recompute;
+	parts->bubble_ns = bubble;
+	parts->other_ns =
+		spent->other + m->known[LLM_STEP_NS] + ns * (slow - 1);
+	answer->step_ns = ns * slow;
+	fill_rates(answer, m);
+}
+
+#define MOST_STAGES 1024
+
+enum dist_error llm_step(struct llm_answer *answer, const struct llm_work *work,
+			 const struct llm_cluster *cluster,
+			 struct dist_message *message)
+{
+	struct maker m = {.work = work,
+			  .layout = &work->layout,
+			  .cluster = cluster,
+			  .message = message};
+	struct layer layers[LLM_LAYER_KINDS];
+	struct stage stages[MOST_STAGES];
+	struct spent spent = {.other = 0};
+	int slowest = 0;
+
+	const struct llm_constants *constants =
+		cluster->constants ? cluster->constants : llm_constants_known();
+
+	*answer = (struct llm_answer){.step_ns = 0};
+	m.known = constants->value;
+	m.pace = llm_constants_pace(constants, cluster->device,
+				    work->layout.precision, cluster->software);
+	if (work->layout.pp > MOST_STAGES)
+		return dist__refuse(message,
+				    "expected at most %d stages, got %d",
+				    MOST_STAGES, work->layout.pp);
+	for (int a = 0; a < LLM_AXES; a++)
+		init_axis(&m, (enum llm_axis)a);
+	for (int k = 0; k < LLM_LAYER_KINDS; k++)
+		make_layer(&m, &layers[k], k);
+	for (int s = 0; s < work->layout.pp; s++) {
+		make_stage(&m, &stages[s], s, layers);
+		if (total(&stages[s].micro) > total(&stages[slowest].micro))
+			slowest = s;
+	}
+	add(&spent, &stages[slowest].micro, llm_micro_batches(&work->layout));
+	add_data(&m, &spent, &stages[slowest]);
+	add_optimizer(&m, &spent, &stages[slowest]);
+	answer->stage = slowest;
+	fill(answer, &m, &spent, bubble_ns(&m, stages, slowest));
+	llm_memory_worst(&answer->memory, work, cluster->device);
+	return m.error;
+}
+
+/* ---- what software reaches --------------------------------------------- */
+
+struct llm_pace llm_pace_of(const struct llm_device *device,
+			    enum llm_precision precision)
+{
+	return llm_constants_pace(llm_constants_known(), device, precision,
+				  LLM_GRAPHED);
+}

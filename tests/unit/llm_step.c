@@ -1,0 +1,169 @@
+/* llm_step.c - a language model's step by closed form: what must hold whatever
+ * the constants are. */
+#include <criterion/criterion.h>
+#include <math.h>
+
+#include "model/llm/step.h"
+
+static struct dist_message message;
+
+struct setting {
+	struct llm_architecture model;
+	struct llm_layout layout;
+	struct llm_device device;
+	struct dist__profile profile;
+	struct fabric fabric;
+	struct llm_cluster cluster;
+};
+
+static void set_up(struct setting *s, const char *model, int gpus)
+{
+	*s = (struct setting){.layout = {.gpus = 0}};
+	cr_assert_eq(llm_architecture_find(&s->model, model, &message), DIST_OK,
+		     "%s", message.text);
+	cr_assert_eq(llm_device_find(&s->device, "H100", &message), DIST_OK);
+	cr_assert_eq(dist__profile_load(&s->profile,
+					"scenarios/profiles/nccl.yaml",
+					&message),
+		     DIST_OK);
+	s->fabric = (struct fabric){.nodes = (gpus + 7) / 8,
+				    .node_ranks = 8,
+				    .gpu = "H100",
+				    .intra = FABRIC_NVSWITCH,
+				    .intra_Bps = 450e9,
+				    .transport = "ib",
+				    .cards = 8,
+				    .card_Bps = 50e9};
+	s->cluster = (struct llm_cluster){.device = &s->device,
+					  .profile = &s->profile,
+					  .fabric = &s->fabric,
+					  .efficiency = 1};
+	llm_layout_init(&s->layout);
+	s->layout.gpus = gpus;
+	s->layout.seq = 4096;
+	s->layout.micro_batch = 1;
+	s->layout.global_batch = gpus * 4;
+}
+
+static void tear_down(struct setting *s)
+{
+	llm_device_release(&s->device);
+	dist__profile_release(&s->profile);
+}
+
+static struct llm_answer answer(struct setting *s)
+{
+	const char *option = "";
+	struct llm_pace pace;
+	struct llm_answer got;
+	struct llm_work work;
+
+	cr_assert_eq(
+		llm_layout_complete(&s->layout, &s->model, &option, &message),
+		DIST_OK, "%s: %s", option, message.text);
+	pace = llm_pace_of(&s->device, s->layout.precision);
+	cr_assert_eq(llm_work_init(&work, &s->model, &s->layout, &s->device,
+				   &pace, &message),
+		     DIST_OK, "%s", message.text);
+	cr_assert_eq(llm_step(&got, &work, &s->cluster, &message), DIST_OK,
+		     "%s", message.text);
+	return got;
+}
+
+static double sum_of(const struct llm_breakdown *parts)
+{
+	double sum = parts->recompute_ns + parts->bubble_ns + parts->other_ns;
+
+	for (int k = 0; k < LLM_KINDS; k++)
+		sum += parts->compute_ns[k];
+	for (int a = 0; a < LLM_AXES; a++)
+		sum += parts->exposed_ns[a];
+	return sum;
+}
+
+Test(llm_step, its_parts_add_up)
+{
+	struct llm_answer got;
+	struct setting s;
+
+	set_up(&s, "Llama-3-70B", 64);
+	s.layout.tp = 4;
+	s.layout.pp = 4;
+	s.layout.vpp = 5;
+	got = answer(&s);
+	cr_assert_float_eq(sum_of(&got.breakdown) / got.step_ns, 1, 1e-9);
+	cr_assert_float_eq(got.tokens_per_s_gpu,
+			   256.0 * 4096 / 64 / (got.step_ns / 1e9), 1e-6);
+	cr_assert(got.mfu > 0.2 && got.mfu < 0.7, "%g", got.mfu);
+	tear_down(&s);
+}
+
+/* (pp - 1) / micro-batches of what a stage computes, by vpp less. */
+Test(llm_step, the_bubble_is_that_of_its_schedule)
+{
+	double plain, interleaved, zero;
+	struct llm_answer got;
+	struct setting s;
+
+	set_up(&s, "Llama-2-70B", 32);
+	s.layout.tp = 8;
+	s.layout.pp = 4;
+	s.layout.global_batch = 64;
+	got = answer(&s);
+	plain = got.breakdown.bubble_ns;
+	cr_assert_float_eq(plain / (got.step_ns * 3 / 64), 1, 0.1, "%g of %g",
+			   plain, got.step_ns);
+	s.layout.vpp = 5;
+	interleaved = answer(&s).breakdown.bubble_ns;
+	cr_assert_float_eq(interleaved * 5 / plain, 1, 0.05);
+	s.layout.vpp = 1;
+	s.layout.schedule = LLM_ZERO_BUBBLE;
+	zero = answer(&s).breakdown.bubble_ns;
+	cr_assert(zero > 0 && zero < 0.7 * plain, "%g of %g", zero, plain);
+	tear_down(&s);
+}
+
+/* What does not fit beside computing waits for the cards. */
+Test(llm_step, slow_cards_expose_gathers)
+{
+	double fast, slow;
+	struct setting s;
+
+	set_up(&s, "Llama-3-8B", 64);
+	s.layout.shard = LLM_FSDP;
+	fast = answer(&s).breakdown.exposed_ns[LLM_DP];
+	s.fabric.card_Bps /= 16;
+	slow = answer(&s).breakdown.exposed_ns[LLM_DP];
+	cr_assert_gt(slow, 8 * fast);
+	tear_down(&s);
+}
+
+/* A token goes to a node once, not to each of its experts. */
+Test(llm_step, a_plain_exchange_sends_more)
+{
+	double once, each;
+	struct setting s;
+
+	set_up(&s, "Qwen3-30B-A3B", 16);
+	s.layout.ep = 16;
+	once = answer(&s).breakdown.exposed_ns[LLM_EP];
+	s.cluster.plain_exchange = true;
+	each = answer(&s).breakdown.exposed_ns[LLM_EP];
+	cr_assert(each > 2 * once && each < 6 * once, "%g, %g", once, each);
+	tear_down(&s);
+}
+
+/* Small layers wait for the processor, with CUDA graphs for less long. */
+Test(llm_step, a_processor_bounds_small_layers)
+{
+	double graphed, eager;
+	struct setting s;
+
+	set_up(&s, "Qwen3-30B-A3B", 8);
+	s.layout.ep = 8;
+	graphed = answer(&s).breakdown.other_ns;
+	s.cluster.software = LLM_EAGER;
+	eager = answer(&s).breakdown.other_ns;
+	cr_assert_gt(eager, 2 * graphed);
+	tear_down(&s);
+}
