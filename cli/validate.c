@@ -9,6 +9,7 @@
 #include "cli/refuse.h"
 #include "cli/table_option.h"
 #include "cli/validate.h"
+#include "cli/validate_llm.h"
 #include "lockstep/dist.h"
 
 /* The command line. */
@@ -22,6 +23,8 @@ struct command_line {
 	int uncalibrated;
 	int blind;
 	const char *errors;
+	int llm;
+	int refit;
 };
 
 #define AT(field) offsetof(struct command_line, field)
@@ -39,6 +42,11 @@ static const struct option options[] = {
 	{"uncalibrated", OPTION_SWITCH, AT(uncalibrated), NULL,
 	 .help = "by the library's profile alone, without what machines' files "
 		 "say"},
+	{"llm", OPTION_SWITCH, AT(llm), NULL,
+	 .help = "predict measured steps of language models; TABLE: a source "
+		 "of them"},
+	{"refit", OPTION_SWITCH, AT(refit), NULL,
+	 .help = "with --llm, by constants fitted to these rows now"},
 	{"max-error", OPTION_PERCENT, AT(max_error), "PERCENT",
 	 .help = "exit 1 when the median error of a table or schedule is "
 		 "larger"},
@@ -140,6 +148,13 @@ static int check_log(const struct command_line *line, size_t names)
 
 static int check(const struct command_line *line, size_t names)
 {
+	if (line->llm && (line->log.machine || line->calibrate ||
+			  line->uncalibrated || line->plot_errors))
+		return refuse("validate", "--llm: expected without --machine, "
+					  "--calibrate, --uncalibrated and "
+					  "--plot-errors");
+	if (line->refit && !line->llm)
+		return refuse("validate", "--refit: expected with --llm");
 	if ((line->plot && plot_check("lockstep validate", line->plot)) ||
 	    (line->plot_errors &&
 	     plot_check("lockstep validate", line->plot_errors)))
@@ -166,6 +181,15 @@ int command_validate(int argc, const char **argv)
 	status = check(&line, request.num);
 	if (status)
 		return status;
+	if (line.llm)
+		return validate_llm(&(struct validate_llm_request){
+			.names = request.names,
+			.num = request.num,
+			.blind = line.blind,
+			.refit = line.refit,
+			.max_error = line.max_error,
+			.form = &line.form,
+			.plot = line.plot});
 	status = validate_make(&made, &request);
 	if (!status)
 		status = show(&made, &line);

@@ -1,0 +1,350 @@
+/*
+ * llm_case.c - of a measured row a case to predict. What its source does not
+ * publish is assumed, in this order: by the recipe of the framework for that
+ * model, GPU and precision; by what the framework does unless told; by what the
+ * GPU is sold with.
+ */
+#include "model/validation/llm_case.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GIGABIT 0.125e9
+
+static bool has(const char *text, const char *word)
+{
+	return text && strstr(text, word);
+}
+
+static bool begins(const char *text, const char *with)
+{
+	return text && strncmp(text, with, strlen(with)) == 0;
+}
+
+static bool is(const char *text, const char *word)
+{
+	return text && strcmp(text, word) == 0;
+}
+
+/* ---- model ------------------------------------------------------------- */
+
+/* GPT as its family is: learned or no positions, MLP of two matrices, biases,
+ * embeddings tied. */
+static void fill_gpt(struct llm_case *made)
+{
+	const struct llm_row *row = made->row;
+	struct llm_architecture *model = &made->model;
+	bool llama = begins(row->model, "Llama");
+
+	snprintf(model->name, sizeof model->name, "%s", row->model);
+	snprintf(model->source, sizeof model->source, "%s", made->source);
+	model->layers = row->layers;
+	model->hidden = row->hidden;
+	/* A width of 128 is usual; of those divisible by 8 the nearest. */
+	model->heads = row->heads;
+	for (int best = 0, n = 8; !row->heads && n <= row->hidden / 32; n += 8)
+		if (row->hidden % n == 0 &&
+		    (!best || abs(row->hidden / n - 128) <
+				      abs(row->hidden / best - 128)))
+			model->heads = best = n;
+	model->kv_heads = model->heads;
+	model->head_dim = model->heads ? model->hidden / model->heads : 0;
+	model->ffn = row->ffn;
+	model->gated = llama;
+	model->biases = !llama;
+	model->qkv_biases = !llama;
+	model->vocab = row->vocab;
+	model->tied = true;
+}
+
+static enum dist_error fill_model(struct llm_case *made,
+				  struct dist_message *message)
+{
+	const struct llm_row *row = made->row;
+	enum dist_error error;
+
+	if (row->hidden) {
+		fill_gpt(made);
+		return llm_architecture_check(&made->model, message);
+	}
+	error = llm_architecture_find(&made->model, row->model, message);
+	if (error)
+		return error;
+	if (row->vocab)
+		made->model.vocab = row->vocab;
+	if (row->layers) {
+		made->model.layers = row->layers;
+		made->model.published = 0;
+		if (made->model.dense_layers > 1)
+			made->model.dense_layers = 1;
+	}
+	return DIST_OK;
+}
+
+/* ---- machine ----------------------------------------------------------- */
+
+/* What a GPU is sold with, where nobody says: Gbit/s of cards a GPU. */
+static int card_of(const char *gpu)
+{
+	static const struct {
+		const char *gpu;
+		int gbit;
+	} usual[] = {{"V100", 25},
+		     {"A100", 200},
+		     {"GB300", 800},
+		     {"B300", 800},
+		     {"GH200", 200}};
+
+	for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++)
+		if (begins(gpu, usual[i].gpu))
+			return usual[i].gbit;
+	return 400;
+}
+
+static void fill_machine(struct llm_case *made)
+{
+	const struct llm_row *row = made->row;
+	struct fabric *fabric = &made->fabric;
+	int domain = row->domain ? row->domain : 8;
+	int cards = row->cards ? row->cards : domain;
+	int gbit = row->card_gbit ? row->card_gbit : card_of(row->gpu);
+
+	/* Trays of four of an NVL72 have cards of their own. */
+	if (domain == 72)
+		cards = domain;
+	snprintf(made->gpu, sizeof made->gpu, "%s", row->gpu);
+	fabric->node_ranks = domain;
+	fabric->nodes = (row->gpus + domain - 1) / domain;
+	snprintf(fabric->gpu, sizeof fabric->gpu, "%s", row->gpu);
+	fabric->intra = has(row->gpu, "PCIe") ? FABRIC_PCIE : FABRIC_NVSWITCH;
+	snprintf(fabric->transport, sizeof fabric->transport, "%s",
+		 row->transport ? row->transport : "ib");
+	fabric->cards = cards;
+	fabric->card_Bps = gbit * GIGABIT;
+}
+
+/* ---- layout ------------------------------------------------------------ */
+
+static enum llm_shard shard_of(const char *word)
+{
+	return is(word, "ddp")    ? LLM_DDP
+	       : is(word, "fsdp") ? LLM_FSDP
+	       : is(word, "hsdp") ? LLM_HSDP
+				  : LLM_ZERO1;
+}
+
+/*
+ * Recomputation: "selective" of torchtitan and FMS is of whole layers or of
+ * all but every second matrix, which full of a third to a half of the layers
+ * comes to (torchtitan/parallelisms, apply_ac: "op" keeps every second mm).
+ */
+static void fill_recompute(struct llm_case *made, const char *word)
+{
+	struct llm_layout *l = &made->layout;
+	bool layers = begins(made->row->framework, "torchtitan") ||
+		      begins(made->row->framework, "fms");
+	const char *number = strchr(word ? word : "", '=');
+	int stage = made->model.layers / l->pp;
+
+	if (!word && begins(made->row->version, "MLPerf")) {
+		/* Kept in 8 bits, what others make again fits. */
+		l->recompute = LLM_RECOMPUTE_NONE;
+	} else if (!word) {
+		l->recompute = LLM_RECOMPUTE_AUTO;
+		made->guessed = true;
+	} else if (begins(word, "full")) {
+		l->recompute = LLM_RECOMPUTE_FULL;
+		l->recompute_layers = number ? atoi(number + 1) : 0;
+		if (l->recompute_layers > stage)
+			l->recompute_layers = stage;
+	} else if (begins(word, "selective") && layers) {
+		l->recompute = LLM_RECOMPUTE_FULL;
+		l->recompute_layers =
+			is(word, "selective-layer") ? stage / 2 : stage / 3;
+	} else if (is(word, "selective=core_attn") || is(word, "selective")) {
+		l->recompute = LLM_RECOMPUTE_SELECTIVE;
+	} else {
+		l->recompute = LLM_RECOMPUTE_NONE;
+	}
+}
+
+static const struct llm_recipe *recipe_of(const struct llm_row *row,
+					  const struct llm_recipes *recipes,
+					  size_t num)
+{
+	const struct llm_recipe *found = NULL;
+
+	for (size_t i = 0; !found && i < num; i++)
+		found = llm_recipe_of(&recipes[i], row);
+	return found;
+}
+
+/* The parts that a table prints. */
+static void fill_sizes(struct llm_case *made)
+{
+	const struct llm_row *row = made->row;
+	struct llm_layout *l = &made->layout;
+
+	l->gpus = row->gpus;
+	l->tp = row->tp ? row->tp : 1;
+	l->pp = row->pp ? row->pp : 1;
+	l->cp = row->cp ? row->cp : 1;
+	l->ep = row->ep ? row->ep : 1;
+	l->vpp = row->vpp && l->pp > 1 ? row->vpp : 1;
+	/* NeMo's recipes give each chunk one layer. */
+	if (!row->vpp && begins(row->framework, "NeMo/") &&
+	    made->model.layers % l->pp == 0)
+		l->vpp = l->pp > 1 ? made->model.layers / l->pp : 1;
+	l->seq = row->seq;
+	l->global_batch = row->batch;
+	l->micro_batch = row->micro_batch ? row->micro_batch : 1;
+	l->precision = llm_precision_find(row->precision);
+	l->lora = is(row->task, "lora");
+	made->guessed = !row->tp || !row->micro_batch;
+}
+
+/* Megatron-Bridge has graphs and fused permutations from release 26.06 on. */
+static enum llm_software software_of(const struct llm_row *row)
+{
+	if (begins(row->version, "MLPerf"))
+		return LLM_TUNED;
+	if (has(row->overlap, "CUDA graphs") ||
+	    begins(row->version, "NeMo 26.06") ||
+	    begins(row->version, "NeMo 26.08"))
+		return LLM_GRAPHED;
+	return LLM_EAGER;
+}
+
+/* What frameworks do: Megatron-DeepSpeed of 2022 overlaps nothing, knows
+ * neither sequence parallelism nor fused attention; FSDP2 sums gradients in
+ * float32 and gathers again in backward; Megatron's experts are not divided by
+ * tensor parallelism. */
+static void fill_habits(struct llm_case *made, const struct llm_recipe *recipe)
+{
+	const struct llm_row *row = made->row;
+	struct llm_layout *l = &made->layout;
+	bool old = begins(row->framework, "Megatron-DeepSpeed") ||
+		   (begins(row->framework, "Megatron-LM") &&
+		    begins(row->version, "2021"));
+	bool tuned = begins(row->framework, "NeMo/") ||
+		     begins(row->framework, "Megatron-Bridge") ||
+		     begins(row->version, "MLPerf");
+	bool experts = made->model.experts > 0;
+
+	made->software = old ? LLM_OLD : software_of(row);
+	l->shard = shard_of(row->shard);
+	if (recipe && is(recipe->shard, "fsdp") && !is(row->shard, "zero1"))
+		l->shard = LLM_FSDP;
+	l->shard_ranks = l->shard == LLM_HSDP ? row->shard_ranks : 0;
+	l->reshard = true;
+	l->sequence = !old;
+	l->fused_attention = !old;
+	l->overlap_grad = l->overlap_param = !old;
+	l->overlap_p2p = !old && l->vpp > 1;
+	l->overlap_tp = !experts && l->tp > 1 &&
+			(has(row->overlap, "asyncTP") || tuned);
+	l->overlap_ep = has(row->overlap, "EP overlap on") ||
+			(recipe && has(recipe->overlap, "ep"));
+	made->plain_exchange =
+		!has(row->remark, "DeepEP") && !has(row->overlap, "HybridEP") &&
+		!(recipe && (is(recipe->dispatcher, "hybridep") ||
+			     is(recipe->dispatcher, "deepep")));
+	if (old)
+		l->gradient_bytes = 2;
+	if (experts && !begins(row->id, "dgxc"))
+		l->etp = 1;
+	l->schedule = begins(row->schedule, "zb") ? LLM_ZERO_BUBBLE : LLM_1F1B;
+}
+
+/* One group of micro-batches less or more than fits: the batch that does, as
+ * its source rounded (global_batch not divisible by dp x micro_batch). */
+static double mend_batch(struct llm_layout *l)
+{
+	int copies = l->gpus / (l->tp * l->pp * l->cp) * l->micro_batch;
+	int whole = l->global_batch / (copies ? copies : 1);
+	int asked = l->global_batch;
+
+	if (copies == 0 || l->global_batch % copies == 0)
+		return 1;
+	l->global_batch = (whole ? whole : 1) * copies;
+	return (double)l->global_batch / asked;
+}
+
+static enum dist_error fill_layout(struct llm_case *made,
+				   const struct llm_recipe *recipe,
+				   struct dist_message *message, double *scale)
+{
+	const struct llm_row *row = made->row;
+	struct llm_layout *l = &made->layout;
+	const char *option = "", *recompute = row->recompute;
+	enum dist_error error;
+
+	llm_layout_init(l);
+	fill_sizes(made);
+	fill_habits(made, recipe);
+	if (!recompute && recipe)
+		recompute = recipe->recompute;
+	fill_recompute(made, recompute);
+	*scale = mend_batch(l);
+	error = llm_layout_complete(l, &made->model, &option, message);
+	if (error) {
+		struct dist_message said = *message;
+
+		snprintf(message->text, sizeof message->text, "%s: %.100s",
+			 option, said.text);
+	}
+	return error;
+}
+
+/* ---- the step ---------------------------------------------------------- */
+
+/* TFLOP/s of those that publish nothing else count attention whole (Megatron-LM
+ * num_floating_point_operations of 2024). */
+static double measured_ns(const struct llm_case *made, double peak)
+{
+	const struct llm_row *row = made->row;
+	double tokens = (double)row->batch * row->seq;
+	double flops = tokens / row->gpus *
+		       llm_model_flops(&made->model, row->seq, false);
+
+	if (row->step_s.value > 0)
+		return 1e9 * row->step_s.value;
+	if (row->tokens_per_s_gpu.value > 0)
+		return 1e9 * tokens / row->gpus / row->tokens_per_s_gpu.value;
+	if (row->tflops_gpu.value > 0)
+		return flops / row->tflops_gpu.value / 1e3;
+	return 1e9 * flops / (row->mfu.value / 100 * peak);
+}
+
+void llm_case_make(struct llm_case *made, const struct llm_row *row,
+		   const char *source, const struct llm_recipes *recipes,
+		   size_t num)
+{
+	struct dist_message message = {.text = ""};
+	struct llm_device device;
+	double scale = 1;
+
+	*made = (struct llm_case){.row = row, .source = source};
+	if (row->unfit || !row->gpus || !row->batch) {
+		snprintf(made->why, sizeof made->why, "%s",
+			 row->unfit  ? row->unfit
+			 : row->gpus ? "batch not published"
+				     : "number of GPUs not published");
+		return;
+	}
+	fill_machine(made);
+	if (fill_model(made, &message) ||
+	    fill_layout(made, recipe_of(row, recipes, num), &message, &scale) ||
+	    llm_device_find(&device, made->gpu, &message)) {
+		snprintf(made->why, sizeof made->why, "%.159s", message.text);
+		return;
+	}
+	made->fabric.intra_Bps = device.link_Bps;
+	if (llm_device_can(&device, made->layout.precision, &message))
+		snprintf(made->why, sizeof made->why, "%.159s", message.text);
+	made->measured_ns =
+		scale * measured_ns(made, device.peak[made->layout.precision]);
+	llm_device_release(&device);
+}

@@ -1,0 +1,33 @@
+/*
+ * llm_case.h - of a measured row of a language model what a prediction asks
+ * for: model, layout, GPU, machine; with what its source does not publish
+ * assumed by rules, which the .c file states.
+ */
+#ifndef LOCKSTEP_MODEL_VALIDATION_LLM_CASE_H
+#define LOCKSTEP_MODEL_VALIDATION_LLM_CASE_H
+
+#include "model/library/fabric.h"
+#include "model/llm/step.h"
+#include "model/measured/llm.h"
+
+struct llm_case {
+	const struct llm_row *row; /* borrowed, as source */
+	const char *source;        /* name of its table */
+	struct llm_architecture model;
+	struct llm_layout layout;
+	char gpu[64]; /* its name in the catalogue of devices */
+	struct fabric fabric;
+	enum llm_software software;
+	bool plain_exchange;
+	double measured_ns; /* a step */
+	bool guessed;       /* its layout or recomputation was assumed */
+	char why[160];      /* it cannot be judged; "": it can */
+};
+
+/* llm_case_make makes the case of row; recipes has num of their tables. What is
+ * wrong with it stands in why. */
+void llm_case_make(struct llm_case *made, const struct llm_row *row,
+		   const char *source, const struct llm_recipes *recipes,
+		   size_t num);
+
+#endif
