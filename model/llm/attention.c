@@ -208,6 +208,8 @@ static void unmake_heads(const struct llm_slice *s, const struct attention *a)
 	struct llm_piece *piece = llm_piece_add(pass, "rope gradient");
 
 	add_rope(s, a, piece);
+	if (llm_again(s, LLM_MODULE_NORM))
+		llm_norm(s, piece, false);
 	llm_gather_input(s, piece, width, a->latent ? s->element : s->operand);
 	piece = llm_piece_add(pass, "qkv input");
 	if (a->latent) {
@@ -246,7 +248,12 @@ void llm_attention_backward(const struct llm_slice *s)
 	llm_weight_gradient(s, piece, &a.output);
 	exchange_keys(s, &a, piece, true);
 	piece = llm_piece_add(pass, "attention gradient");
-	if (s->layout->recompute == LLM_RECOMPUTE_SELECTIVE) {
+	if (a.latent && llm_again(s, LLM_MODULE_HEADS)) {
+		llm_make_again(s, piece, &a.up_q);
+		llm_make_again(s, piece, &a.up_kv);
+		add_rope(s, &a, piece);
+	}
+	if (llm_again(s, LLM_MODULE_SCORES)) {
 		add_scores(s, &a, piece, false);
 		s->layer->again_flops += score_flops(s, &a);
 	}

@@ -18,7 +18,7 @@ static double scores_kept(const struct llm_slice *s)
 	const struct llm_layout *l = s->layout;
 	const double heads = s->model->heads / s->tp;
 
-	if (l->recompute == LLM_RECOMPUTE_SELECTIVE)
+	if (llm_again(s, LLM_MODULE_SCORES))
 		return 0;
 	if (l->fused_attention)
 		return heads * FLOAT_BYTES;
@@ -30,17 +30,28 @@ static double scores_kept(const struct llm_slice *s)
 static double heads_kept(const struct llm_slice *s)
 {
 	const struct llm_architecture *m = s->model;
-	const double heads = m->heads / s->tp;
+	double heads = m->heads / s->tp;
 	const double shared = s->own / s->tokens; /* latents of the sequence */
 
 	if (m->kv_rank == 0)
 		return s->element * (heads + 2.0 * m->kv_heads / s->tp) *
 		       m->head_dim;
+	if (llm_again(s, LLM_MODULE_HEADS))
+		heads = 0;
 	/* Latents before and behind their norms; keys and values are put
 	 * together anew. */
 	return s->element *
 	       (2 * shared * (m->q_rank + m->kv_rank + m->rope_dim) +
 		heads * (2 * (m->head_dim + m->rope_dim) + m->value_dim));
+}
+
+/* A norm's input, what it gives a matrix, and dropout's mask behind that. */
+static double norm_kept(const struct llm_slice *s, double operand)
+{
+	if (llm_again(s, LLM_MODULE_NORM))
+		operand = 0;
+	return s->own * s->model->hidden *
+	       (s->element + operand + (s->layout->dropout ? 1 : 0));
 }
 
 static double attention_kept(const struct llm_slice *s)
@@ -51,9 +62,7 @@ static double attention_kept(const struct llm_slice *s)
 
 	if (s->operand < s->element) /* a copy of eight bits */
 		output += s->operand;
-	return s->own * m->hidden *
-		       (s->element + s->operand +
-			(s->layout->dropout ? 1 : 0)) +
+	return norm_kept(s, s->operand) +
 	       s->tokens * (heads_kept(s) + scores_kept(s) +
 			    m->heads / s->tp * value * output);
 }
@@ -74,19 +83,30 @@ static double middle_kept(const struct llm_slice *s, double width)
 	return width * (tensors * s->element + operand_kept(s));
 }
 
-static double mlp_kept(const struct llm_slice *s)
+static double experts_kept(const struct llm_slice *s)
 {
 	const struct llm_architecture *m = s->model;
-	double norm =
-		s->own * m->hidden *
-		(s->element + operand_kept(s) + (s->layout->dropout ? 1 : 0));
+	const double width = m->expert_ffn / s->etp;
+	double row = m->hidden * operand_kept(s) + middle_kept(s, width);
+	double shared = middle_kept(s, m->shared_ffn / s->tp);
 
-	if (!s->experts)
-		return norm + s->tokens * middle_kept(s, m->ffn / s->tp);
-	return norm + s->own * m->experts * 2 * FLOAT_BYTES +
-	       s->routed * (m->hidden * operand_kept(s) +
-			    middle_kept(s, m->expert_ffn / s->etp)) +
-	       s->tokens * middle_kept(s, m->shared_ffn / s->tp);
+	if (llm_again(s, LLM_MODULE_ACTIVATION))
+		row -= width * operand_kept(s);
+	if (llm_again(s, LLM_MODULE_SHARED))
+		shared = 0;
+	return s->own * m->experts * 2 * FLOAT_BYTES + s->routed * row +
+	       s->tokens * shared;
+}
+
+static double mlp_kept(const struct llm_slice *s)
+{
+	double norm = norm_kept(s, operand_kept(s));
+
+	if (s->experts)
+		return norm + experts_kept(s);
+	if (llm_again(s, LLM_MODULE_MLP))
+		return norm;
+	return norm + s->tokens * middle_kept(s, s->model->ffn / s->tp);
 }
 
 /* The layer's input, queries, values, what attention gave; of an MLP what its
@@ -112,15 +132,6 @@ static double operators_kept(const struct llm_slice *s)
 	       s->tokens * m->heads / s->tp * FLOAT_BYTES;
 }
 
-/* What is not kept of the layer at work is there once more. */
-static void keep_operators(const struct llm_slice *s)
-{
-	const double kept = operators_kept(s);
-
-	s->layer->working_bytes += s->layer->activation_bytes - kept;
-	s->layer->activation_bytes = kept;
-}
-
 /* Gathered tokens and gradients of the widest part, at work in backward. */
 static double mlp_working(const struct llm_slice *s)
 {
@@ -134,6 +145,27 @@ static double mlp_working(const struct llm_slice *s)
 	return s->element *
 	       (stream + s->routed * (2.0 * m->hidden +
 				      (branches + 1) * m->expert_ffn / s->etp));
+}
+
+static double layer_kept(const struct llm_slice *s)
+{
+	if (s->layout->recompute == LLM_RECOMPUTE_OPERATORS)
+		return operators_kept(s);
+	return attention_kept(s) + mlp_kept(s);
+}
+
+/* What is not kept of the layer at work is there once more. */
+static void layer_keeps(const struct llm_slice *s)
+{
+	struct llm_layout all = *s->layout;
+	struct llm_slice whole = *s;
+
+	all.recompute = LLM_RECOMPUTE_NONE;
+	whole.layout = &all;
+	s->layer->activation_bytes = layer_kept(s);
+	s->layer->input_bytes = s->own * s->model->hidden * s->element;
+	s->layer->working_bytes = mlp_working(s) + layer_kept(&whole) -
+				  s->layer->activation_bytes;
 }
 
 /* Exponentials in 32 bits are kept; logits and their gradient, in 16, are there
@@ -165,10 +197,6 @@ void llm_slice_keep(const struct llm_slice *s, enum llm_layer_kind kind)
 		layer->working_bytes =
 			2 * s->tokens * s->model->hidden * s->element;
 	} else {
-		layer->activation_bytes = attention_kept(s) + mlp_kept(s);
-		layer->input_bytes = stream * s->element;
-		layer->working_bytes = mlp_working(s);
-		if (s->layout->recompute == LLM_RECOMPUTE_OPERATORS)
-			keep_operators(s);
+		layer_keeps(s);
 	}
 }

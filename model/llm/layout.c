@@ -29,6 +29,7 @@ void llm_layout_init(struct llm_layout *layout)
 		.sequence = true,
 		.schedule = LLM_1F1B,
 		.recompute = LLM_RECOMPUTE_NONE,
+		.recompute_modules = LLM_MODULE_SCORES,
 		.seq = 4096,
 		.micro_batch = 1,
 		.global_batch = 1,
@@ -88,6 +89,29 @@ const char *llm_recompute_name(enum llm_recompute recompute)
 enum llm_recompute llm_recompute_find(const char *name)
 {
 	return (enum llm_recompute)find(recomputes, LLM_RECOMPUTES, name);
+}
+
+int llm_modules_find(const char *names)
+{
+	static const char *const known[] = {"core_attn", "mla_up_proj",
+					    "mlp",       "moe_act",
+					    "layernorm", "shared_experts"};
+	const int num = sizeof known / sizeof *known;
+	int modules = 0;
+
+	while (*names) {
+		const size_t length = strcspn(names, "+,");
+		int i = 0;
+
+		while (i < num && (strlen(known[i]) != length ||
+				   strncmp(known[i], names, length) != 0))
+			i++;
+		if (i == num)
+			return 0;
+		modules |= 1 << i;
+		names += length + (names[length] != '\0');
+	}
+	return modules;
 }
 
 const char *llm_axis_name(enum llm_axis axis)

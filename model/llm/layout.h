@@ -28,12 +28,22 @@ enum llm_schedule {
 
 enum llm_recompute {
 	LLM_RECOMPUTE_NONE,
-	LLM_RECOMPUTE_SELECTIVE, /* of attention without its matrices */
+	LLM_RECOMPUTE_SELECTIVE, /* of recompute_modules */
 	LLM_RECOMPUTE_OPERATORS, /* of all but attention and every second
 				  * matrix (torchtitan's "selective op") */
 	LLM_RECOMPUTE_FULL,      /* of recompute_layers layers */
 	LLM_RECOMPUTE_AUTO,      /* the least that fits */
 	LLM_RECOMPUTES
+};
+
+/* Of what SELECTIVE makes again, bits (Megatron's --recompute-modules). */
+enum llm_module {
+	LLM_MODULE_SCORES = 1,     /* core_attn: attention, not its matrices */
+	LLM_MODULE_HEADS = 2,      /* mla_up_proj: of latents */
+	LLM_MODULE_MLP = 4,        /* mlp: of dense layers */
+	LLM_MODULE_ACTIVATION = 8, /* moe_act: of experts */
+	LLM_MODULE_NORM = 16,      /* layernorm */
+	LLM_MODULE_SHARED = 32     /* shared_experts */
 };
 
 struct llm_layout {
@@ -49,9 +59,10 @@ struct llm_layout {
 	bool gather_cp; /* context: all-gather of keys and values, not a ring */
 	enum llm_schedule schedule;
 	enum llm_recompute recompute;
-	int recompute_layers; /* FULL: of a stage; 0: all */
-	int offload_layers;   /* of a stage, whose activations wait in the
-			       * host's memory */
+	int recompute_layers;  /* FULL: of a stage; 0: all */
+	int recompute_modules; /* SELECTIVE: enum llm_module */
+	int offload_layers;    /* of a stage, whose activations wait in the
+				* host's memory */
 
 	int seq;          /* tokens of a sequence */
 	int micro_batch;  /* sequences */
@@ -90,6 +101,10 @@ const char *llm_schedule_name(enum llm_schedule schedule);
 enum llm_schedule llm_schedule_find(const char *name);
 const char *llm_recompute_name(enum llm_recompute recompute);
 enum llm_recompute llm_recompute_find(const char *name);
+
+/* llm_modules_find returns the modules of a list as "mla_up_proj+mlp"; 0: one
+ * of them is none that is known. */
+int llm_modules_find(const char *names);
 
 /* llm_layout_init sets what users mean who say nothing: one GPU a copy of the
  * model, ZeRO-1, sequence parallelism, 1F1B, bf16, all overlapped but tp. */

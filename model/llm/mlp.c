@@ -21,17 +21,35 @@ void llm_mlp_forward(const struct llm_slice *s)
 			1);
 }
 
+/* A whole MLP is made again, with its calls. */
+static void make_again(const struct llm_slice *s, const struct llm_mlp *mlp)
+{
+	struct llm_pass *pass = &s->layer->backward;
+	struct llm_piece *piece = llm_piece_add(pass, "mlp gathered again");
+
+	llm_gather(s, piece, s->model->hidden, s->operand);
+	piece = llm_piece_add(pass, "mlp again");
+	llm_make_again(s, piece, &mlp->up);
+	llm_activation(s, piece, mlp, false);
+	llm_make_again(s, piece, &mlp->down);
+	llm_sum(s, piece, s->model->hidden);
+}
+
 void llm_mlp_backward(const struct llm_slice *s)
 {
 	static const char *const labels[] = {"mlp down gradient",
 					     "mlp up input", "mlp up weights"};
 	const struct llm_mlp mlp =
 		llm_mlp_of(s, s->tokens, 1, s->model->ffn, s->tp);
-	struct llm_piece *piece =
-		llm_piece_add(&s->layer->backward, "mlp output");
+	struct llm_piece *piece;
 
+	if (llm_again(s, LLM_MODULE_MLP))
+		make_again(s, &mlp);
+	piece = llm_piece_add(&s->layer->backward, "mlp output");
 	llm_gather(s, piece, s->model->hidden, s->operand);
 	piece = llm_mlp_middle(s, &mlp, labels);
+	if (llm_again(s, LLM_MODULE_NORM))
+		llm_norm(s, piece, false);
 	llm_norm_backward(s, piece);
 	llm_gather(s, piece, s->model->hidden,
 		   s->operand); /* output's gradient */
@@ -203,6 +221,8 @@ static void shared_backward(const struct llm_slice *s, const struct experts *e)
 
 	if (s->model->shared_ffn == 0)
 		return;
+	if (llm_again(s, LLM_MODULE_SHARED))
+		make_again(s, &e->shared);
 	piece = llm_piece_add(&s->layer->backward, "shared output");
 	llm_gather(s, piece, s->model->hidden, s->operand);
 	llm_mlp_middle(s, &e->shared, labels);
@@ -218,6 +238,8 @@ void llm_experts_backward(const struct llm_slice *s)
 	exchange(s, piece, &e);
 	spread(s, pass, &e);
 	piece = llm_piece_add(pass, "experts gradient");
+	if (llm_again(s, LLM_MODULE_ACTIVATION))
+		llm_activation(s, piece, &e.routed, false);
 	llm_input_gradient(s, piece, &e.routed.down);
 	llm_activation(s, piece, &e.routed, true);
 	llm_weight_gradient(s, piece, &e.routed.down);
@@ -234,6 +256,8 @@ void llm_experts_backward(const struct llm_slice *s)
 	choose(s, piece);
 	llm_input_gradient(s, piece, &e.router);
 	llm_weight_gradient(s, piece, &e.router);
+	if (llm_again(s, LLM_MODULE_NORM))
+		llm_norm(s, piece, false);
 	llm_norm_backward(s, piece);
 	llm_gather(s, piece, s->model->hidden,
 		   s->operand); /* output's gradient */

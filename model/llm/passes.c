@@ -4,6 +4,12 @@
 
 #include <assert.h>
 
+bool llm_again(const struct llm_slice *s, enum llm_module module)
+{
+	return s->layout->recompute == LLM_RECOMPUTE_SELECTIVE &&
+	       s->layout->recompute_modules & (int)module;
+}
+
 struct llm_piece *llm_piece_add(struct llm_pass *pass, const char *label)
 {
 	struct llm_piece *piece = &pass->pieces[pass->num];

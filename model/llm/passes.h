@@ -26,6 +26,9 @@ struct llm_slice {
 	double operand; /* bytes of what a matrix is multiplied with */
 };
 
+/* llm_again returns whether selective recomputation makes module again. */
+bool llm_again(const struct llm_slice *slice, enum llm_module module);
+
 /* llm_slice_init describes a layer of that kind. */
 void llm_slice_init(struct llm_slice *slice, enum llm_layer_kind kind);
 

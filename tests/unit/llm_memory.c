@@ -281,6 +281,10 @@ static struct llm_layout layout_of(const struct llm_row *row,
 	l.shard = strcmp(row->shard, "ddp") == 0 ? LLM_DDP : LLM_ZERO1;
 	if (row->recompute && strcmp(row->recompute, "full") == 0)
 		l.recompute = LLM_RECOMPUTE_FULL;
+	if (row->recompute && strncmp(row->recompute, "selective=", 10) == 0) {
+		l.recompute = LLM_RECOMPUTE_SELECTIVE;
+		l.recompute_modules = llm_modules_find(row->recompute + 10);
+	}
 	if (strncmp(row->model, "Moonlight", 9) == 0) {
 		l.gradient_bytes = 2; /* its recipe's, as moments */
 		l.state_bytes = 8;
@@ -369,8 +373,6 @@ Test(llm_memory, gpt_on_v100)
 				       ALL, 10, 16, true, false});
 }
 
-/* What is recomputed of activations in some rows, a fiftieth, is not
- * modelled. */
 Test(llm_memory, megatron_bridge_on_h100)
 {
 	holds_against(

@@ -338,6 +338,50 @@ Test(llm_work, frozen_weights_keep_no_inputs)
 	     2 * 4096.0 / 4 * (8192 + 28672), "inputs");
 }
 
+/* Of DeepSeek-V3's layers with experts, on four ranks of tp: the heads of 128,
+ * the activation of 8 experts a token, two norms. */
+Test(llm_work, modules_that_are_made_again_are_not_kept)
+{
+	struct llm_layout l = spread(256, 4, 8, 1, 32);
+	struct llm_work none, again;
+	const double heads = 4096.0 * 128 / 4 * (2 * 192 + 128);
+	const double made = 4096.0 * 128 / 4 * (1536.0 * 192 + 512.0 * 256);
+
+	l.etp = 1;
+	none = describe("DeepSeek-V3", l);
+	l.recompute = LLM_RECOMPUTE_SELECTIVE;
+	l.recompute_modules = llm_modules_find("mla_up_proj+moe_act+layernorm");
+	cr_assert_eq(l.recompute_modules, LLM_MODULE_HEADS |
+						  LLM_MODULE_ACTIVATION |
+						  LLM_MODULE_NORM);
+	cr_expect_eq(llm_modules_find("mla_up_proj+mtp"), 0);
+	again = describe("DeepSeek-V3", l);
+	same(none.layers[LLM_EXPERT].activation_bytes -
+		     again.layers[LLM_EXPERT].activation_bytes,
+	     2 * (heads + 4096.0 / 4 * 8 * 2048 + 2 * 4096.0 / 4 * 7168),
+	     "not kept");
+	same(again.layers[LLM_EXPERT].again_flops, 2 * made, "made again");
+	cr_expect_gt(llm_pass_ns(&again.layers[LLM_EXPERT].backward),
+		     llm_pass_ns(&none.layers[LLM_EXPERT].backward));
+	same(again.flops, none.flops, "model FLOP");
+}
+
+/* Three matrices of Llama-3 70B, with tp's calls once more. */
+Test(llm_work, an_mlp_is_made_again)
+{
+	struct llm_layout l = spread(64, 8, 4, 1, 1);
+	const double sbh = 2.0 * 4096 * 8192;
+	struct llm_work work;
+	const struct llm_layer *layer = &work.layers[LLM_DENSE];
+
+	l.recompute = LLM_RECOMPUTE_SELECTIVE;
+	l.recompute_modules = LLM_MODULE_MLP;
+	work = describe("Llama-3-70B", l);
+	same(layer->again_flops, 2 * 4096.0 * 3 * 8192 * 28672 / 8, "again");
+	calls(&layer->backward, DIST__ALL_GATHER, LLM_TP, 5, 5 * sbh);
+	calls(&layer->backward, DIST__REDUCE_SCATTER, LLM_TP, 3, 3 * sbh);
+}
+
 /* ---- stages ------------------------------------------------------------ */
 
 static void has_layers(const struct llm_work *work, int stage, int chunk,
