@@ -11,8 +11,9 @@ struct grid_place grid_place(const struct grid *grid, int rank)
 				   .pp_rank = rank / grid->tp / grid->dp};
 }
 
-/* Lists the groups' ranks, in ranks; returns how many groups there are. */
-static int list_groups(int all, int stride, int num, int *ranks,
+/* Lists the groups' ranks, each step-th, in ranks; returns how many groups
+ * there are. */
+static int list_groups(int all, int stride, int num, int step, int *ranks,
 		       struct dist_rank_list *lists)
 {
 	int rank, i, groups = 0;
@@ -20,16 +21,18 @@ static int list_groups(int all, int stride, int num, int *ranks,
 	for (rank = 0; rank < all; rank++) {
 		if (rank / stride % num != 0)
 			continue;
-		lists[groups] = (struct dist_rank_list){ranks, num};
-		for (i = 0; i < num; i++)
+		lists[groups].ranks = ranks;
+		lists[groups].n = 1 + (num - 1) / step;
+		for (i = 0; i < num; i += step)
 			*ranks++ = rank + i * stride;
 		groups++;
 	}
 	return groups;
 }
 
-enum dist_error grid_group(struct dist_group *world, int stride, int num,
-			   const char *name, struct dist_group **group)
+static enum dist_error make_group(struct dist_group *world, int stride, int num,
+				  int step, const char *name,
+				  struct dist_group **group)
 {
 	const struct dist_group_options options = {.name = name};
 	int all = dist_get_world_size(world);
@@ -45,9 +48,22 @@ enum dist_error grid_group(struct dist_group *world, int stride, int num,
 	if (lists && ranks)
 		error = dist_new_subgroups_by_enumeration(
 			dist_untimed(world), lists,
-			list_groups(all, stride, num, ranks, lists), &options,
-			group);
+			list_groups(all, stride, num, step, ranks, lists),
+			&options, group);
 	free(lists);
 	free(ranks);
 	return error;
+}
+
+enum dist_error grid_group(struct dist_group *world, int stride, int num,
+			   const char *name, struct dist_group **group)
+{
+	return make_group(world, stride, num, 1, name, group);
+}
+
+enum dist_error grid_ends(struct dist_group *world, int stride, int num,
+			  const char *name, struct dist_group **group)
+{
+	return make_group(world, stride, num, num > 1 ? num - 1 : 1, name,
+			  group);
 }

@@ -34,4 +34,10 @@ DIST_MUST_CHECK enum dist_error grid_group(struct dist_group *world, int stride,
 					   int num, const char *name,
 					   struct dist_group **group);
 
+/* grid_ends does the same with the first and the last rank of each of these
+ * groups; *group is NULL on the others. */
+DIST_MUST_CHECK enum dist_error grid_ends(struct dist_group *world, int stride,
+					  int num, const char *name,
+					  struct dist_group **group);
+
 #endif

@@ -268,6 +268,27 @@ static void deal(struct llm *llm, struct llm_call *call, int rank, bool back)
 	call->out_parts = to;
 }
 
+/* How many pieces of a pass in front of one of this number have its operation.
+ */
+static int earlier(const struct llm_pass *pass, size_t number)
+{
+	int num = 0;
+	size_t p;
+
+	for (p = 0; p < number; p++)
+		num += pass->pieces[p].op == pass->pieces[number].op;
+	return num;
+}
+
+/* The loss is made in float32 of the largest logits and two sums (Megatron-LM,
+ * core/tensor_parallel/cross_entropy.py). */
+static void set_loss(struct llm_call *call, bool largest, double bytes)
+{
+	call->reduce = largest ? DIST_MAX : DIST_SUM;
+	call->in.dtype = DIST_FLOAT32;
+	call->in.numel = (size_t)ceil(bytes / sizeof(float));
+}
+
 /* Prepares a piece's call; NULL: it has none here. Number is that of the piece
  * in its pass, shift of its contents. */
 static struct llm_call *prepare(struct llm *llm, const struct llm_pass *pass,
@@ -276,7 +297,7 @@ static struct llm_call *prepare(struct llm *llm, const struct llm_pass *pass,
 	const struct llm_piece *piece = &pass->pieces[number];
 	struct lane *lane = llm->lanes[piece->axis];
 	struct llm_call *call = &llm->calls[llm->turn];
-	size_t ranks, p, visits = 0;
+	size_t ranks;
 
 	if (piece->op == DIST__OP_KINDS || !lane || piece->bytes <= 0)
 		return NULL;
@@ -294,6 +315,9 @@ static struct llm_call *prepare(struct llm *llm, const struct llm_pass *pass,
 	call->out.numel = call->in.numel;
 	switch (piece->op) {
 	case DIST__ALL_REDUCE:
+		if (pass == &llm->work->layers[LLM_HEAD].forward)
+			set_loss(call, earlier(pass, number) == 0,
+				 piece->bytes);
 		call->out = call->in;
 		break;
 	case DIST__ALL_GATHER:
@@ -303,9 +327,8 @@ static struct llm_call *prepare(struct llm *llm, const struct llm_pass *pass,
 		call->out.numel /= ranks;
 		break;
 	case DIST__ALL_TO_ALL:
-		for (p = 0; p < number; p++)
-			visits += pass->pieces[p].op == DIST__ALL_TO_ALL;
-		deal(llm, call, dist_get_rank(lane->group), visits % 2 == 1);
+		deal(llm, call, dist_get_rank(lane->group),
+		     earlier(pass, number) % 2 == 1);
 		break;
 	case DIST__SEND:
 		call->rounds = (int)ranks - 1;

@@ -20,13 +20,17 @@
  * and until then backward lets go of nothing.
  *
  * The experts' parameters have units of their own among the ranks that have the
- * same.
+ * same. Behind all, gradients of what ranks of tp that divide the sequence have
+ * alike are summed, norms and routers, and with stages those of a tied
+ * embedding (Megatron-LM, core/distributed/finalize_model_grads.py).
  */
 #include "scenarios/llm_ranks.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+
+#include "scenarios/grid.h"
 
 /* Megatron's buckets, elements; torch's, bytes. */
 #define BUCKET       40e6
@@ -175,6 +179,71 @@ static enum dist_error make_units(struct training *t, int c, enum llm_axis axis)
 	return error;
 }
 
+/* Elements of the norms and routers of a chunk. */
+static double undivided(const struct llm *llm, const struct llm_chunk *chunk)
+{
+	const struct llm_architecture *model = &llm->work->model;
+	struct llm_parameters parameters;
+	double numel = 0;
+	int i;
+
+	llm_count_parameters(model, &parameters);
+	for (i = 0; i < chunk->layers; i++) {
+		enum llm_layer_kind kind = llm_layer_kind(chunk, i);
+
+		if (kind == LLM_EMBEDDING)
+			continue;
+		numel += (kind == LLM_HEAD ? 1 : 2) * parameters.norm;
+		if (kind == LLM_EXPERT || kind == LLM_LOCAL_EXPERT)
+			numel += (double)model->hidden * model->experts;
+	}
+	return numel;
+}
+
+static enum dist_error make_sum(struct training *t, struct lane *lane,
+				double numel, const char *label,
+				struct llm_call *call)
+{
+	const struct llm *llm = t->state;
+
+	*call = (struct llm_call){.op = DIST__ALL_REDUCE,
+				  .reduce = DIST_SUM,
+				  .lane = numel > 0 ? lane : NULL,
+				  .label = label};
+	if (!call->lane)
+		return DIST_OK;
+	call->shift = (int)numel % 13;
+	return llm_tensor(t, numel, llm->layout->gradient_bytes, &call->in);
+}
+
+/* Prepares the sums behind all. */
+static enum dist_error make_sums(struct training *t)
+{
+	struct llm *llm = t->state;
+	const struct llm_architecture *model = &llm->work->model;
+	const struct llm_layout *l = llm->layout;
+	struct dist_group *ends = NULL;
+	double numel = 0;
+	enum dist_error error;
+	int c;
+
+	for (c = 0; l->sequence && c < llm->order.chunks; c++)
+		numel += undivided(llm, &llm->chunks[c]);
+	error = make_sum(t, llm->lanes[LLM_TP], numel, "gradients of norms",
+			 &llm->norms);
+	llm->norms.out = llm->norms.in;
+	if (error || !model->tied || l->pp == 1 || is_fsdp(llm))
+		return error;
+	error = grid_ends(t->group, l->gpus / l->pp, l->pp, "embedding", &ends);
+	if (error || !ends)
+		return error;
+	error = make_sum(t, training_lane(t, ends),
+			 ceil((double)model->vocab / l->tp) * model->hidden,
+			 "gradients of the embedding", &llm->tied);
+	llm->tied.out = llm->tied.in;
+	return error;
+}
+
 enum dist_error llm_data_init(struct training *t)
 {
 	struct llm *llm = t->state;
@@ -192,7 +261,7 @@ enum dist_error llm_data_init(struct training *t)
 		if (!error)
 			error = make_units(t, c, LLM_EXPERT_DP);
 	}
-	return error;
+	return error ? error : make_sums(t);
 }
 
 void llm_data_release(struct llm *llm)
@@ -200,6 +269,8 @@ void llm_data_release(struct llm *llm)
 	int c;
 	size_t u;
 
+	llm_call_release(&llm->norms);
+	llm_call_release(&llm->tied);
 	for (c = 0; llm->chunks && c < llm->order.chunks; c++) {
 		for (u = 0; u < llm->chunks[c].num_units; u++) {
 			llm_call_release(&llm->chunks[c].units[u].gather);
@@ -397,6 +468,15 @@ static enum dist_error for_all(struct training *t,
 	return error;
 }
 
+/* Makes one of the sums behind all, if there is one. */
+static enum dist_error sum(struct training *t, struct llm_call *call)
+{
+	struct llm *llm = t->state;
+	enum dist_error error = call->lane ? llm_call_begin(t, call) : DIST_OK;
+
+	return error ? error : llm_call_finish(t, call, &llm->wrong);
+}
+
 enum dist_error llm_data_finish(struct training *t)
 {
 	struct llm *llm = t->state;
@@ -409,7 +489,9 @@ enum dist_error llm_data_finish(struct training *t)
 	if (!error)
 		error = for_all(t, finish_sum);
 	llm->reducing = NULL;
-	return error;
+	if (!error)
+		error = sum(t, &llm->norms);
+	return error ? error : sum(t, &llm->tied);
 }
 
 /* ---- the optimizer ------------------------------------------------------- */

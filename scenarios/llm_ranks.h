@@ -116,6 +116,8 @@ struct llm {
 	struct llm_call *open; /* goes on beside the next piece; NULL: none */
 	size_t *parts; /* of all-to-alls: LLM_SCRATCH times to and from */
 	struct llm_unit *reducing; /* fsdp: the last one */
+	struct llm_call norms;     /* gradients that all of tp have */
+	struct llm_call tied;      /* and the first and the last stage */
 	double wrong;
 };
 

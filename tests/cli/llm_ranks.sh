@@ -44,6 +44,17 @@ same tiny_experts --ep 4 --shard fsdp --overlap none
 same tiny_experts --ep 2 --etp 2 --tp 2 --pp 2 --steps 2
 same tiny_experts --ep 4 --etp 1 --tp 4 --imbalance 1.5
 
+# The first and the last stage have the embedding.
+expect 0 model new --like tests/support/tiny_dense.json --tied \
+	-o "$scratch/tied.json"
+expect 0 check --record "$scratch/order" --backend sim --platform star-8 \
+	--nproc-per-node 8 llm --model "$scratch/tied.json" --seq 64 --pp 4
+expect 0 check --expect "$scratch/order" --nproc-per-node 8 llm \
+	--model "$scratch/tied.json" --seq 64 --pp 4 --check
+expect_out ": right on all 8 ranks\$"
+grep -qx 'group [^,]*, ranks 0,6' "$scratch/order" ||
+	fail "no group of both ends: $(grep group "$scratch/order")"
+
 # What is computed has the layer's name in the trace.
 expect 0 run --backend sim --platform star-8 --nproc-per-node 8 \
 	--trace "$scratch/trace" llm --model tests/support/tiny_dense.json \

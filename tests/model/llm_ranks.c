@@ -425,6 +425,43 @@ Test(llm_ranks, buckets_are_megatrons)
 		     (uint64_t)(LAYERS * 24e6 * 4));
 }
 
+/* ---- what other ranks have alike ----------------------------------------- */
+
+/* Two norms a layer and the last one. */
+Test(llm_ranks, ranks_of_tp_sum_gradients_of_norms)
+{
+	const int p = 4, hidden = 1000;
+	struct trial t;
+
+	init(&t, p);
+	t.work.layout.tp = p;
+	t.work.layout.dp = 1;
+	t.work.model.hidden = hidden;
+	t.silent = true;
+	run(&t);
+	cr_expect_eq(t.result.calls[WORKLOAD_ALL_REDUCE].num, 1);
+	expect_near((double)t.result.step_ns,
+		    2 * half_ring_ns(p, 4.0 * (2 * LAYERS + 1) * hidden));
+	t.work.layout.sequence = false;
+	run(&t);
+	cr_expect_eq(t.result.calls[WORKLOAD_ALL_REDUCE].num, 0);
+}
+
+Test(llm_ranks, stages_sum_gradients_of_a_tied_embedding)
+{
+	const int hidden = 100, vocab = 1000;
+	struct trial t;
+
+	init_pipeline(&t, LLM_1F1B, 1, STAGES);
+	t.work.model.tied = true;
+	t.work.model.hidden = hidden;
+	t.work.model.vocab = vocab;
+	run(&t);
+	cr_expect_eq(t.result.calls[WORKLOAD_ALL_REDUCE].num, 1);
+	cr_expect_eq(t.result.calls[WORKLOAD_ALL_REDUCE].bytes,
+		     4 * (uint64_t)hidden * (uint64_t)vocab);
+}
+
 /* ---- recomputation ------------------------------------------------------- */
 
 Test(llm_ranks, recomputed_layers_go_forward_twice)
