@@ -106,11 +106,21 @@ static void set_experts(const struct llm_slice *s, struct experts *e)
 	e->sent = e->all / s->etp;
 }
 
-/* Rows are copied into another order: read and written. */
+/* Rows are copied in the order of their experts, each read top_k times of which
+ * caches serve all but one; or back, summed. */
 static void permute(const struct llm_slice *s, struct llm_piece *piece,
-		    double elements)
+		    const struct experts *e)
 {
-	llm_elementwise(s, piece, 2 * elements * s->element, 2);
+	llm_elementwise(s, piece,
+			(s->own * s->model->hidden + e->sent) * s->element, 2);
+}
+
+/* What came of each rank is put together by local experts, or apart again. */
+static void sort(const struct llm_slice *s, struct llm_piece *piece,
+		 const struct experts *e)
+{
+	if (s->model->experts > s->layout->ep)
+		llm_elementwise(s, piece, 2 * e->all * s->element, 1);
 }
 
 /* Tokens go to the ranks of their experts, or back (Megatron's
@@ -118,7 +128,6 @@ static void permute(const struct llm_slice *s, struct llm_piece *piece,
 static void exchange(const struct llm_slice *s, struct llm_piece *piece,
 		     const struct experts *e)
 {
-	permute(s, piece, e->sent);
 	if (s->layout->ep > 1)
 		llm_call(piece, DIST__ALL_TO_ALL, LLM_EP, e->sent * s->element,
 			 s->layout->overlap_ep);
@@ -173,20 +182,21 @@ void llm_experts_forward(const struct llm_slice *s)
 	llm_norm(s, piece, true);
 	llm_forward(s, piece, &e.router);
 	choose(s, piece);
+	permute(s, piece, &e);
 	exchange(s, piece, &e);
 	spread(s, pass, &e);
 	piece = llm_piece_add(pass, "experts");
-	if (s->model->experts > s->layout->ep)
-		permute(s, piece, e.all);
+	sort(s, piece, &e);
 	llm_forward(s, piece, &e.routed.up);
 	llm_activation(s, piece, &e.routed, false);
 	llm_forward(s, piece, &e.routed.down);
 	sum_spread(s, piece, &e);
 	piece = llm_piece_add(pass, "combine");
+	sort(s, piece, &e);
 	exchange(s, piece, &e);
 	shared_forward(s, &e);
 	piece = llm_piece_add(pass, "residual");
-	permute(s, piece, e.sent);
+	permute(s, piece, &e);
 	llm_elementwise(s, piece, 3 * s->own * s->model->hidden * s->element,
 			1);
 }
@@ -205,7 +215,7 @@ void llm_experts_again(const struct llm_slice *s)
 	if (s->model->shared_ffn > 0)
 		llm_gather(s, piece, s->model->hidden, s->operand);
 	piece = llm_piece_add(pass, "experts again");
-	permute(s, piece, e.sent);
+	sort(s, piece, &e);
 	llm_make_again(s, piece, &e.routed.up);
 	llm_activation(s, piece, &e.routed, false);
 	llm_make_again(s, piece, &e.routed.down);
@@ -235,9 +245,11 @@ void llm_experts_backward(const struct llm_slice *s)
 	struct experts e;
 
 	set_experts(s, &e);
+	permute(s, piece, &e);
 	exchange(s, piece, &e);
 	spread(s, pass, &e);
 	piece = llm_piece_add(pass, "experts gradient");
+	sort(s, piece, &e);
 	if (llm_again(s, LLM_MODULE_ACTIVATION))
 		llm_activation(s, piece, &e.routed, false);
 	llm_input_gradient(s, piece, &e.routed.down);
@@ -245,14 +257,13 @@ void llm_experts_backward(const struct llm_slice *s)
 	llm_weight_gradient(s, piece, &e.routed.down);
 	llm_input_gradient(s, piece, &e.routed.up);
 	llm_weight_gradient(s, piece, &e.routed.up);
-	if (s->model->experts > s->layout->ep)
-		permute(s, piece, 2 * e.all);
 	sum_spread(s, piece, &e);
 	piece = llm_piece_add(pass, "dispatch gradient");
+	sort(s, piece, &e);
 	exchange(s, piece, &e);
 	shared_backward(s, &e);
 	piece = llm_piece_add(pass, "router gradient");
-	permute(s, piece, e.sent);
+	permute(s, piece, &e);
 	choose(s, piece);
 	llm_input_gradient(s, piece, &e.router);
 	llm_weight_gradient(s, piece, &e.router);
