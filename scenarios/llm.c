@@ -24,12 +24,6 @@ static const char *misfit(const struct workload_job *job, int world_size,
 {
 	const struct llm_layout *l = &job->llm->work->layout;
 
-	if (l->lora) {
-		snprintf(message->text, sizeof message->text,
-			 "expected all weights to be trained: ranks do not run "
-			 "adapters alone");
-		return "lora";
-	}
 	if (l->gpus == world_size)
 		return NULL;
 	snprintf(message->text, sizeof message->text,

@@ -68,11 +68,13 @@ struct llm_arguments {
 	int no_sequence;       /* no sequence parallelism */
 	const char *context;   /* ring, gather */
 	const char *schedule;  /* gpipe, 1f1b, zero-bubble */
-	const char *recompute; /* none, selective, full, auto */
-	int recompute_layers;
+	const char *recompute; /* none, selective, operators, full, auto */
+	int recompute_layers, offload_layers;
 	int seq, micro_batch, global_batch;
 	const char *precision; /* llm_precision_name's */
-	const char *overlap;   /* "grad,param,tp,p2p,ep", "none", "all" */
+	int gradient_bytes, state_bytes;
+	int unfused_attention, lora;
+	const char *overlap; /* "grad,param,tp,p2p,ep", "none", "all" */
 	double imbalance;
 };
 

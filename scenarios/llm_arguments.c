@@ -40,13 +40,19 @@ const struct option llm_options[] = {
 	 .usual = "ring"},
 	{"schedule", CHOICE, AT(schedule), "gpipe|1f1b|zero-bubble",
 	 .help = "order of the micro-batches", .usual = "1f1b"},
-	{"recompute", CHOICE, AT(recompute), "none|selective|full|auto",
-	 .help = "what backward makes again: nothing, attention, layers, the "
-		 "least that fits",
+	{"recompute", CHOICE, AT(recompute),
+	 "none|selective|operators|full|auto",
+	 .help = "what backward makes again: nothing, attention, all but "
+		 "attention and half of the matrices, layers, the least that "
+		 "fits",
 	 .usual = "none"},
 	{"recompute-layers", COUNT, AT(recompute_layers), "N",
 	 .help = "layers of a stage that full makes again", .usual = "all",
 	 RANKS},
+	{"offload-layers", COUNT, AT(offload_layers), "N",
+	 .help = "layers of a stage whose activations wait in the host's "
+		 "memory",
+	 .usual = "none", RANKS},
 	{"seq", COUNT, AT(seq), "TOKENS", .help = "length of a sequence",
 	 .usual = "4096", .min = 1, .max = 1 << 30},
 	{"micro-batch", COUNT, AT(micro_batch), "N",
@@ -58,6 +64,16 @@ const struct option llm_options[] = {
 	{"precision", CHOICE, AT(precision),
 	 "bf16|fp16|fp8|mxfp8|fp4|tf32|fp32",
 	 .help = "of the matrices' products", .usual = "bf16"},
+	{"gradient-bytes", COUNT, AT(gradient_bytes), "N",
+	 .help = "of a gradient as it is summed", .usual = "4", .min = 2,
+	 .max = 4},
+	{"state-bytes", COUNT, AT(state_bytes), "N",
+	 .help = "of a parameter's master copy and moments", .usual = "12",
+	 .min = 1, .max = 16},
+	{"unfused-attention", SWITCH, AT(unfused_attention), NULL,
+	 .help = "scores pass through memory"},
+	{"lora", SWITCH, AT(lora), NULL,
+	 .help = "weights are frozen, adapters beside them trained"},
 	{"overlap", OPTION_TEXT, AT(overlap), "WHAT,...",
 	 .help = "what goes on beside computing: grad, param, tp, p2p, ep; "
 		 "all or none",
@@ -124,6 +140,8 @@ static void set_choices(struct llm_layout *layout,
 		layout->precision = llm_precision_find(a->precision);
 	if (layout->precision == LLM_TF32 || layout->precision == LLM_FP32)
 		layout->parameter_bytes = 4;
+	layout->fused_attention = !a->unfused_attention;
+	layout->lora = a->lora;
 	layout->reshard = !a->keep_parameters;
 	layout->sequence = !a->no_sequence;
 	layout->gather_cp = a->context && strcmp(a->context, "gather") == 0;
@@ -150,9 +168,12 @@ enum dist_error llm_arguments_layout(const struct llm_arguments *a, int gpus,
 	set(&layout->vpp, a->vpp);
 	set(&layout->shard_ranks, a->shard_ranks);
 	set(&layout->recompute_layers, a->recompute_layers);
+	set(&layout->offload_layers, a->offload_layers);
 	set(&layout->seq, a->seq);
 	set(&layout->micro_batch, a->micro_batch);
 	set_choices(layout, a);
+	set(&layout->gradient_bytes, a->gradient_bytes);
+	set(&layout->state_bytes, a->state_bytes);
 	*option = "overlap";
 	if (a->overlap)
 		error = read_overlap(layout, a->overlap, message);

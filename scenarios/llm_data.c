@@ -19,6 +19,8 @@
  * torch/distributed/pipelining/stage.py does: the last micro-batch scatters,
  * and until then backward lets go of nothing.
  *
+ * Of frozen weights nothing but fsdp's gathers is left: adapters are small.
+ *
  * The experts' parameters have units of their own among the ranks that have the
  * same. Behind all, gradients of what ranks of tp that divide the sequence have
  * alike are summed, norms and routers, and with stages those of a tied
@@ -60,6 +62,12 @@ static double layer_parameters(const struct llm *llm,
 
 	return axis == LLM_DP ? layer->dense_parameters
 			      : layer->expert_parameters;
+}
+
+/* Whether data-parallel ranks have nothing to tell each other. */
+static bool is_frozen(const struct llm *llm)
+{
+	return llm->layout->lora && !is_fsdp(llm);
 }
 
 /* ---- units --------------------------------------------------------------- */
@@ -257,11 +265,12 @@ enum dist_error llm_data_init(struct training *t)
 				      sizeof *chunk->units);
 		if (!chunk->units)
 			return DIST_ERR_NO_MEMORY;
-		error = make_units(t, c, LLM_DP);
-		if (!error)
+		if (!is_frozen(llm))
+			error = make_units(t, c, LLM_DP);
+		if (!error && !is_frozen(llm))
 			error = make_units(t, c, LLM_EXPERT_DP);
 	}
-	return error ? error : make_sums(t);
+	return error || llm->layout->lora ? error : make_sums(t);
 }
 
 void llm_data_release(struct llm *llm)
@@ -417,7 +426,8 @@ static bool reduces(const struct llm *llm, const struct llm_action *action)
 	bool each = llm->layout->shard == LLM_ZERO2 ||
 		    (is_fsdp(llm) && llm->order.stages == 1);
 
-	if (action->way != (llm->layout->schedule == LLM_ZERO_BUBBLE
+	if (llm->layout->lora ||
+	    action->way != (llm->layout->schedule == LLM_ZERO_BUBBLE
 				    ? LLM_WEIGHTS
 				    : LLM_BACKWARD))
 		return false;
@@ -482,7 +492,7 @@ enum dist_error llm_data_finish(struct training *t)
 	struct llm *llm = t->state;
 	enum dist_error error = DIST_OK;
 
-	if (!llm->layout->overlap_grad)
+	if (!llm->layout->overlap_grad && !llm->layout->lora)
 		error = for_all(t, reduce_now);
 	if (!error)
 		error = for_all(t, finish_reduce);
@@ -503,7 +513,7 @@ static double updated(const struct llm *llm)
 	size_t u;
 	int c;
 
-	for (c = 0; c < llm->order.chunks; c++)
+	for (c = 0; !llm->layout->lora && c < llm->order.chunks; c++)
 		for (u = 0; u < llm->chunks[c].num_units; u++) {
 			const struct llm_unit *unit = &llm->chunks[c].units[u];
 
@@ -524,12 +534,16 @@ enum dist_error llm_data_update(struct training *t)
 {
 	const struct llm *llm = t->state;
 	const struct llm_layout *l = llm->layout;
-	enum dist_error error = llm_compute(
-		t,
-		llm_optimizer_ns(llm->run->device, llm->run->pace, updated(llm),
-				 l->gradient_bytes, l->parameter_bytes),
-		"optimizer");
+	double parameters = updated(llm);
+	enum dist_error error = DIST_OK;
 
+	if (parameters > 0)
+		error = llm_compute(t,
+				    llm_optimizer_ns(llm->run->device,
+						     llm->run->pace, parameters,
+						     l->gradient_bytes,
+						     l->parameter_bytes),
+				    "optimizer");
 	if (!error)
 		error = for_all(t, forget);
 	if (!error && is_sharded(llm) && !is_fsdp(llm) && !l->overlap_param)

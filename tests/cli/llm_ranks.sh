@@ -24,6 +24,9 @@ done
 same tiny_dense --shard fsdp --keep-parameters --global-batch 16
 same tiny_dense --shard fsdp --overlap none
 same tiny_dense --shard zero1 --overlap none
+same tiny_dense --shard fsdp --lora --recompute operators
+same tiny_dense --shard zero1 --lora --overlap none --tp 2
+same tiny_dense --shard zero1 --gradient-bytes 2
 same tiny_dense --tp 8
 same tiny_dense --tp 4 --no-sequence-parallel --overlap all
 same tiny_dense --tp 2 --overlap all --recompute full --shard fsdp

@@ -408,6 +408,22 @@ Test(llm_ranks, hsdp_sums_over_copies)
 			      2 * half_ring_ns(2, 4 * PARAMETERS / 3)));
 }
 
+/* Frozen weights are gathered, and nothing is summed. */
+Test(llm_ranks, frozen_weights_have_no_gradients)
+{
+	struct trial t;
+
+	init_data(&t, 6, LLM_FSDP);
+	t.work.layout.lora = true;
+	t.silent = true;
+	run(&t);
+	expect_near((double)t.result.step_ns,
+		    2 * LAYERS * half_ring_ns(6, 2 * PARAMETERS));
+	t.work.layout.shard = LLM_ZERO1;
+	run(&t);
+	cr_expect_eq(t.result.step_ns, 0);
+}
+
 /* Megatron's buckets of 40e6 elements: two layers each, the next one's gather
  * beside the forward of the one before. */
 Test(llm_ranks, buckets_are_megatrons)

@@ -64,6 +64,29 @@ Test(llm_order, of_two_chunks)
 		     "B3.1 F4.0 B0.0 F4.1 B1.0 B2.0 B3.0 B4.1 B4.0");
 }
 
+/* As torch 2.13 has them (distributed/pipelining/schedules.py,
+ * _get_1f1b_rank_ops). */
+Test(llm_order, of_torch)
+{
+	expect_order(LLM_ZERO_BUBBLE, 2, 4, 1, 8,
+		     "F0 F1 B0 F2 B1 F3 B2 W0 F4 B3 W1 F5 B4 W2 F6 B5 W3 F7 "
+		     "B6 W4 B7 W5 W6 W7");
+	expect_order(LLM_1F1B, 0, 4, 2, 8,
+		     "F0.0 F1.0 F2.0 F3.0 F0.1 F1.1 F2.1 F3.1 F4.0 F5.0 "
+		     "F6.0 B0.1 F7.0 B1.1 F4.1 B2.1 F5.1 B3.1 F6.1 B0.0 "
+		     "F7.1 B1.0 B2.0 B3.0 B4.1 B5.1 B6.1 B7.1 B4.0 B5.0 "
+		     "B6.0 B7.0");
+	expect_order(LLM_1F1B, 2, 4, 3, 12,
+		     "F0.0 F1.0 F2.0 F3.0 F0.1 F1.1 F2.1 F3.1 F0.2 F1.2 "
+		     "F2.2 B0.2 F3.2 B1.2 F4.0 B2.2 F5.0 B3.2 F6.0 B0.1 "
+		     "F7.0 B1.1 F4.1 B2.1 F5.1 B3.1 F6.1 B0.0 F7.1 B1.0 "
+		     "F4.2 B2.0 F5.2 B3.0 F6.2 B4.2 F7.2 B5.2 F8.0 B6.2 "
+		     "F9.0 B7.2 F10.0 B4.1 F11.0 B5.1 F8.1 B6.1 F9.1 B7.1 "
+		     "F10.1 B4.0 F11.1 B5.0 F8.2 B6.0 F9.2 B7.0 F10.2 B8.2 "
+		     "F11.2 B9.2 B10.2 B11.2 B8.1 B9.1 B10.1 B11.1 B8.0 "
+		     "B9.0 B10.0 B11.0");
+}
+
 /* ---- as clocks run ------------------------------------------------------ */
 
 #define STAGES 4
