@@ -11,7 +11,7 @@
 #include "base/progress.h"
 #include "model/library/fidelity.h"
 #include "model/library/library.h"
-#include "model/validation/stream.h"
+#include "model/training/stream.h"
 #include "sim/launch.h"
 #include "trace/events.h"
 #include "trace/recorder.h"

@@ -42,6 +42,7 @@ struct validate_table {
 	struct accuracy ranges[ACCURACY_RANGES], fit;
 	struct accuracy blind_errors[VALIDATE_BLIND];
 	struct accuracy schedules[STREAM_SCHEDULES];
+	struct accuracy blind_schedules[STREAM_SCHEDULES];
 };
 
 /* What is asked. Strings are borrowed. */

@@ -159,11 +159,85 @@ static enum dist_error sum_up(struct validate_table *table)
 			&table->blind[b], ACCURACY_ALL, scratch);
 	table->fit =
 		outcome_fit_accuracy(&table->outcome, ACCURACY_ALL, scratch);
-	for (int s = 0; s < STREAM_SCHEDULES; s++)
-		table->schedules[s] = step_outcome_accuracy(
-			steps, (enum stream_schedule)s, scratch);
+	for (int s = 0; s < STREAM_SCHEDULES; s++) {
+		enum stream_schedule schedule = (enum stream_schedule)s;
+
+		table->schedules[s] =
+			step_outcome_accuracy(steps, schedule, scratch);
+		table->blind_schedules[s] = step_outcome_accuracy(
+			&table->blind_steps, schedule, scratch);
+	}
 	free(scratch);
 	return DIST_OK;
+}
+
+/* The tables of steps but one, predicted without a doubling. */
+static enum dist_error predict_others(struct validate *validate,
+				      const struct validate_table *but,
+				      struct step_outcome *others, size_t *num)
+{
+	struct schedule_job job = schedule_job_gpu;
+	enum dist_error error = DIST_OK;
+
+	job.doubling = 0;
+	for (size_t i = 0; !error && i < validate->num; i++) {
+		struct validate_table *table = &validate->tables[i];
+
+		if (!table->is_steps || table == but)
+			continue;
+		error = step_outcome_make(&others[*num], &table->steps,
+					  &validate->models, &job);
+		*num += !error && others[*num].num > 0;
+	}
+	return error;
+}
+
+/* What a GPU takes in a job as if the table had never been seen: what DDP takes
+ * is known from one of them alone. */
+static enum dist_error forget_table(struct validate *validate,
+				    const struct validate_table *table,
+				    struct schedule_job *job)
+{
+	struct step_outcome *others = calloc(validate->num, sizeof *others);
+	const struct step_outcome **all =
+		calloc(validate->num, sizeof(const struct step_outcome *));
+	enum dist_error error = DIST_ERR_NO_MEMORY;
+	double *scratch = NULL;
+	size_t num = 0, most = 1;
+
+	*job = schedule_job_gpu;
+	if (strcmp(table->name, SCHEDULE_JOB_TABLE) == 0)
+		job->tensor_ns = job->bucket_ns = 0;
+	if (others && all)
+		error = predict_others(validate, table, others, &num);
+	for (size_t i = 0; i < num; i++) {
+		all[i] = &others[i];
+		most += others[i].num;
+	}
+	if (!error)
+		scratch = calloc(most, sizeof *scratch);
+	if (scratch)
+		job->doubling = step_outcome_doubling(all, num, scratch);
+	else
+		error = DIST_ERR_NO_MEMORY;
+	for (size_t i = 0; i < num; i++)
+		step_outcome_release(&others[i]);
+	free(scratch);
+	free(others);
+	free(all);
+	return error;
+}
+
+static enum dist_error predict_steps_blind(struct validate *validate,
+					   struct validate_table *table)
+{
+	struct schedule_job job;
+	enum dist_error error = forget_table(validate, table, &job);
+
+	return error ? error
+		     : step_outcome_make(&table->blind_steps, &table->steps,
+					 &validate->blind[VALIDATE_OWN_ROWS],
+					 &job);
 }
 
 static enum dist_error predict_blind(struct validate *validate,
@@ -172,8 +246,7 @@ static enum dist_error predict_blind(struct validate *validate,
 	enum dist_error error = DIST_OK;
 
 	if (table->is_steps)
-		return step_outcome_make(&table->blind_steps, &table->steps,
-					 &validate->blind[VALIDATE_OWN_ROWS]);
+		return predict_steps_blind(validate, table);
 	for (int b = 0; !error && b < VALIDATE_BLIND; b++)
 		error = outcome_make(&table->blind[b], &table->collectives,
 				     &validate->blind[b]);
@@ -189,7 +262,7 @@ static enum dist_error predict(struct validate *validate,
 		return DIST_OK;
 	if (table->is_steps)
 		error = step_outcome_make(&table->step_outcome, &table->steps,
-					  &validate->models);
+					  &validate->models, &schedule_job_gpu);
 	else
 		error = outcome_make(&table->outcome, &table->collectives,
 				     &validate->models);

@@ -119,7 +119,7 @@ struct steps_summary {
 };
 
 static void add_steps(struct dist__rows *table, const struct validate_table *of,
-		      struct steps_summary *sum)
+		      bool is_blind, struct steps_summary *sum)
 {
 	struct step_order order = step_outcome_order(&of->step_outcome);
 
@@ -128,17 +128,26 @@ static void add_steps(struct dist__rows *table, const struct validate_table *of,
 	for (int s = 0; s < STREAM_SCHEDULES; s++) {
 		enum stream_schedule schedule = (enum stream_schedule)s;
 		const struct accuracy *part = &of->schedules[s];
+		const struct accuracy *blind = &of->blind_schedules[s];
 		bool holds = part->median <= validate_goal(schedule);
 
 		if (!part->num)
 			continue;
 		sum->parts++;
 		sum->good += holds;
-		ADD_ROW(table, cell_text(of->name),
-			cell_text(stream_schedule_name(schedule)),
-			CELLS_OF_ACCURACY(part),
-			cell_number(CELL_PERCENT, 0, validate_goal(schedule)),
-			cell_text(holds ? "yes" : "no"));
+		if (is_blind)
+			ADD_ROW(table, cell_text(of->name),
+				cell_text(stream_schedule_name(schedule)),
+				CELLS_OF_ACCURACY(part),
+				percent(blind, blind->median),
+				percent(blind, blind->p90));
+		else
+			ADD_ROW(table, cell_text(of->name),
+				cell_text(stream_schedule_name(schedule)),
+				CELLS_OF_ACCURACY(part),
+				cell_number(CELL_PERCENT, 0,
+					    validate_goal(schedule)),
+				cell_text(holds ? "yes" : "no"));
 	}
 }
 
@@ -320,14 +329,19 @@ int validate_print(const struct validate *validate,
 	struct dist__rows errors = errors_of(validate, form == FORM_JSON);
 	struct dist__rows crossovers = crossovers_of(validate);
 	struct dist__rows steps = {
-		.columns = "name|steps;schedule;" ACCURACY_COLUMNS
-			   "bound|bound %;good"};
+		.columns = validate->is_blind
+				   ? "name|steps;schedule;" ACCURACY_COLUMNS
+				     "blind_median|blind median %;"
+				     "blind_p90|blind p90 %"
+				   : "name|steps;schedule;" ACCURACY_COLUMNS
+				     "bound|bound %;good"};
 	struct dist__rows constants = validate_constants(validate);
 	struct steps_summary sum = {.parts = 0};
 	int failed;
 
 	for (size_t i = 0; i < validate->num; i++)
-		add_steps(&steps, &validate->tables[i], &sum);
+		add_steps(&steps, &validate->tables[i], validate->is_blind,
+			  &sum);
 	if (form == FORM_JSON)
 		return dist__json_print(
 			json_pack("{so so so so so}", "tables",

@@ -240,19 +240,23 @@ static enum dist_error mark_all(struct training *t)
 }
 
 /* Backward, from the last row to the first. */
-static enum dist_error backward(struct training *t, int64_t until_ns)
+static enum dist_error backward(struct training *t, int64_t until_ns, bool last)
 {
 	const struct model *model = t->job->model;
 	const struct ddp_step *d = t->state;
 	bool late = t->job->arguments->no_overlap;
 	double stretch = d->stretch * t->factor;
 	size_t i, index = model->num_parameters;
+	double tensor_ns = schedule_job_tensor_ns(&t->job->schedule->job, index,
+						  dist_ddp_num_buckets(d->ddp));
 	enum dist_error error = DIST_OK;
 
 	t->doing = "backward";
 	for (i = model->num_rows; !error && i-- > 0;) {
 		until_ns += (int64_t)(stretch *
 				      (double)t->job->schedule->backward_ns[i]);
+		if (last && model->rows[i].numel > 0)
+			until_ns += (int64_t)(stretch * tensor_ns);
 		error = compute_until(t, until_ns, "backward");
 		if (!error && !late && model->rows[i].numel > 0)
 			error = dist_ddp_gradient_ready(d->ddp, --index);
@@ -284,8 +288,9 @@ static enum dist_error micro_batch(struct training *t, bool last)
 	if (!error)
 		error = forward(t, start_ns);
 	if (!error)
-		error = backward(
-			t, start_ns + (int64_t)(d->stretch * declared_ns));
+		error = backward(t,
+				 start_ns + (int64_t)(d->stretch * declared_ns),
+				 last);
 	t->computed_ns += dist_now_ns(t->group) - start_ns;
 	return error ? error : finish(t);
 }
@@ -295,6 +300,7 @@ static enum dist_error step(struct training *t)
 	int i, num = t->job->arguments->accumulate;
 	enum dist_error error = DIST_OK;
 
+	t->factor *= schedule_job_factor(&t->job->schedule->job, t->world_size);
 	for (i = 0; !error && i < num; i++)
 		error = micro_batch(t, i + 1 == num);
 	t->doing = "optimizer";

@@ -42,6 +42,23 @@ static double measured_flops(const struct model *model,
 	       (1 + SCHEDULE_BACKWARD_FACTOR) / rate->step_ms * 1e3;
 }
 
+/* What DDP on a GPU takes beside its computing, of which the words say too. */
+static void choose_job(struct workload_setup *setup,
+		       const struct workload *workload,
+		       struct schedule_rate *rate)
+{
+	size_t used = strlen(setup->compute);
+
+	if (workload != &workload_ddp_step || !setup->gpu.name[0])
+		return;
+	rate->job = schedule_job_gpu;
+	snprintf(setup->compute + used, sizeof setup->compute - used,
+		 "; in DDP %g us more a tensor, %g us a bucket, %g %% each "
+		 "doubling of ranks",
+		 rate->job.tensor_ns / 1e3, rate->job.bucket_ns / 1e3,
+		 100 * rate->job.doubling);
+}
+
 /* Chooses the device and its rate, and says what that stands on. */
 static enum dist_error choose_rate(struct workload_setup *setup,
 				   const struct workload_arguments *a,
@@ -209,6 +226,8 @@ enum dist_error workload_setup_init(struct workload_setup *setup,
 		error = check_activations(setup, a, message);
 	if (!error)
 		error = choose_rate(setup, a, gpu, &rate, message);
+	if (!error)
+		choose_job(setup, workload, &rate);
 	if (!error)
 		error = choose_pace(setup, a, message);
 	if (!error)

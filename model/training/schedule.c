@@ -4,6 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+const struct schedule_job schedule_job_gpu = {
+	.tensor_ns = 15e3, .bucket_ns = 27e3, .doubling = 0.011};
+
+double schedule_job_factor(const struct schedule_job *job, int gpus)
+{
+	return 1 + job->doubling * log2(gpus);
+}
+
+double schedule_job_tensor_ns(const struct schedule_job *job, size_t tensors,
+			      size_t buckets)
+{
+	return job->tensor_ns +
+	       job->bucket_ns * (double)buckets / (double)tensors;
+}
+
 /* A bound that keeps every duration far from the end of int64_t. */
 #define YEAR_NS 3.2e16
 
@@ -36,6 +51,8 @@ enum dist_error schedule_init(struct schedule *schedule,
 	memset(schedule, 0, sizeof *schedule);
 	if (ns < 0)
 		return DIST_ERR_INVALID_ARGUMENT;
+	if (!rate->no_compute)
+		schedule->job = rate->job;
 	schedule->backward_ns =
 		calloc(model->num_rows, sizeof *schedule->backward_ns);
 	if (!schedule->backward_ns)

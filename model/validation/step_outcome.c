@@ -7,7 +7,7 @@
 
 #include "base/data.h"
 #include "model/training/model.h"
-#include "model/validation/step.h"
+#include "model/training/step.h"
 
 static bool same_text(const char *a, const char *b)
 {
@@ -144,11 +144,10 @@ static enum dist_error find_group(const struct step_row *row,
 				   &estimate, why);
 }
 
-static enum dist_error predict(const struct steps *table,
-			       const struct step_row *row,
-			       struct calibrated_models *models,
-			       struct step_outcome_row *into,
-			       struct dist_message *why)
+static enum dist_error
+predict(const struct steps *table, const struct step_row *row,
+	struct calibrated_models *models, const struct schedule_job *job,
+	struct step_outcome_row *into, struct dist_message *why)
 {
 	struct group group;
 	struct model model;
@@ -158,6 +157,8 @@ static enum dist_error predict(const struct steps *table,
 		.alone_ms = alone_ms(table, row),
 		.accumulation = micro_batches(row),
 		.bucket_cap_mb = row->bucket_cap_mb.value,
+		.gpus = row->gpus,
+		.job = *job,
 		.cost_ns = all_reduce_ns,
 		.cost_arg = &group,
 	};
@@ -177,7 +178,9 @@ static enum dist_error predict(const struct steps *table,
 	step.schedule = stream_schedule_of(row->schedule);
 	*into = (struct step_outcome_row){.row = row,
 					  .schedule = step.schedule,
-					  .measured_ms = measured_ms(row)};
+					  .measured_ms = measured_ms(row),
+					  .doubling_ms = step.alone_ms *
+							 log2(row->gpus)};
 	error = step_predict(&step, &into->predicted_ms);
 	model_release(&model);
 	return error;
@@ -185,7 +188,8 @@ static enum dist_error predict(const struct steps *table,
 
 enum dist_error step_outcome_make(struct step_outcome *outcome,
 				  const struct steps *table,
-				  struct calibrated_models *models)
+				  struct calibrated_models *models,
+				  const struct schedule_job *job)
 {
 	enum dist_error error = DIST_OK;
 	struct dist_message why;
@@ -197,7 +201,7 @@ enum dist_error step_outcome_make(struct step_outcome *outcome,
 	for (size_t i = 0; i < table->tsv.num_rows; i++) {
 		if (table->rows[i].use != VALUE_VALIDATION)
 			continue;
-		error = predict(table, &table->rows[i], models,
+		error = predict(table, &table->rows[i], models, job,
 				&outcome->rows[outcome->num], &why);
 		if (error == DIST_ERR_NO_MEMORY)
 			break;
@@ -233,6 +237,38 @@ struct accuracy step_outcome_accuracy(const struct step_outcome *outcome,
 							row->measured_ms);
 	}
 	return accuracy_of(scratch, num);
+}
+
+/* The median error of a table, if a doubling takes so much more. */
+static double median_error(const struct step_outcome *outcome, double doubling,
+			   double *scratch)
+{
+	for (size_t i = 0; i < outcome->num; i++) {
+		const struct step_outcome_row *row = &outcome->rows[i];
+
+		scratch[i] = accuracy_error(row->predicted_ms +
+						    doubling * row->doubling_ms,
+					    row->measured_ms);
+	}
+	return accuracy_of(scratch, outcome->num).median;
+}
+
+double step_outcome_doubling(const struct step_outcome *const *outcomes,
+			     size_t num, double *scratch)
+{
+	double best = 0, least = INFINITY;
+
+	for (int i = 0; i <= 50; i++) {
+		double sum = 0;
+
+		for (size_t t = 0; t < num; t++)
+			sum += median_error(outcomes[t], 1e-3 * i, scratch);
+		if (sum < least) {
+			least = sum;
+			best = 1e-3 * i;
+		}
+	}
+	return best;
 }
 
 /* Whether two rows differ in the schedule alone, and clearly in the rate. */

@@ -8,13 +8,15 @@
 #include "model/validation/accuracy.h"
 #include "model/validation/calibrated_model.h"
 #include "model/validation/left_out.h"
-#include "model/validation/stream.h"
+#include "model/training/schedule.h"
+#include "model/training/stream.h"
 
 /* A row of use "validation" that could be predicted. */
 struct step_outcome_row {
 	const struct step_row *row; /* the table's */
 	enum stream_schedule schedule;
 	double predicted_ms, measured_ms;
+	double doubling_ms; /* what a doubling of 1 would add */
 };
 
 struct step_outcome {
@@ -33,12 +35,19 @@ struct step_order {
 
 /*
  * step_outcome_make predicts table: the time of computing from the table's
- * rows of one GPU that are for calibration, the rest from models. Errors:
- * NO_MEMORY; *outcome is empty then.
+ * rows of one GPU that are for calibration, the rest from models and from what
+ * each GPU takes in a job. Errors: NO_MEMORY; *outcome is empty then.
  */
 DIST_MUST_CHECK enum dist_error
 step_outcome_make(struct step_outcome *outcome, const struct steps *table,
-		  struct calibrated_models *models);
+		  struct calibrated_models *models,
+		  const struct schedule_job *job);
+
+/* step_outcome_doubling returns the doubling of schedule_job, in thousandths,
+ * that meets these tables best, which were predicted without one: by the sum of
+ * their median errors. scratch has room for the rows of each. */
+double step_outcome_doubling(const struct step_outcome *const *outcomes,
+			     size_t num, double *scratch);
 
 /* step_outcome_release frees what outcome holds. */
 void step_outcome_release(struct step_outcome *outcome);

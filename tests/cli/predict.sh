@@ -130,7 +130,7 @@ done
 # faster than the device is not silent either.
 on_h100=(predict --machine hgx-h100-400g --fidelity formula --no-explain)
 expect 0 "${on_h100[@]}" --world-size 8,16 --model "$scratch/bare.csv"
-expect_out '^# compute .* at 395.6 TFLOP/s, assumed: 0.4 of the H100 SXM bf16 peak, 989 TFLOP/s$'
+expect_out '^# compute .* at 395.6 TFLOP/s, assumed: 0.4 of the H100 SXM bf16 peak, 989 TFLOP/s; in DDP 15 us more a tensor, '
 expect_out '^# memory +8 ranks: 107.8 GB a rank for parameters, gradients and adam'
 for ranks in 8 16; do
 	expect_out "^impossible with $ranks ranks: needs 107.8 GB a rank .*, H100 80GB has 85.9 GB\$"
@@ -342,6 +342,20 @@ expect_out ' formula  +[0-9.]+ +[0-9.]+$'
 expect 0 predict --model gpt2_medium --machine dgx-a100 --profile nccl \
 	--workload hybrid --batch 4 --tp 4 --world-size 16 --no-explain
 expect_out ' flow  +[0-9.]+ +[0-9.]+$'
+
+# A step is what validate predicts for such a row: of ResNet-50 on 8 A100 and on
+# 16 V100.
+expect 0 validate nvidia-examples pytorch-ddp-benchmark --tsv "$scratch/steps.tsv"
+same_step() {
+	expect 0 predict --machine "$2" --world-size "$3" --step-ms "$4" --json \
+		--model resnet50 --no-explain
+	awk -F'\t' -v table="$1" -v ranks="$3" -v ms="$(jq '.rows[0].step_ms' "$scratch/out")" '
+	$1 == table && $4 == ranks && $6 == "resnet50" && !found++ { off = $8 / 1e3 / ms - 1 }
+	END { exit !(found && off < 1e-5 && off > -1e-5) }' "$scratch/steps.tsv" ||
+		fail "$1 on $3: not what validate says"
+}
+same_step nvidia-examples dgx-a100 8 272.92
+same_step pytorch-ddp-benchmark dgx-1 16 97
 
 # Between which times it lies, by what blind predictions of steps were off by;
 # where no like case was measured, the widest.

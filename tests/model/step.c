@@ -1,5 +1,5 @@
 /*
- * A step as arithmetic (model/validation/step.h) against the same step
+ * A step as arithmetic (model/training/step.h) against the same step
  * simulated message by message: within 0.1 %, on a star without contention.
  */
 #include <criterion/criterion.h>
@@ -8,7 +8,7 @@
 #include "coll/algorithm.h"
 #include "lockstep/dist.h"
 #include "scenarios/workload.h"
-#include "model/validation/step.h"
+#include "model/training/step.h"
 
 #define STAR  "tests/support/star16.xml" /* 1 GB/s, 2 links of 5 us */
 #define ERROR 1e-3
@@ -25,7 +25,8 @@ static double ring_ns(const void *arg, size_t bytes)
 }
 
 /* A step of one GPU and so many milliseconds, by both. */
-static void expect_equal(double alone_ms, double bucket_cap_mb)
+static void expect_equal(double alone_ms, double bucket_cap_mb,
+			 struct schedule_job job)
 {
 	const struct dist_launch_options options = {
 		.backend = "sim",
@@ -43,6 +44,8 @@ static void expect_equal(double alone_ms, double bucket_cap_mb)
 		.accumulation = 1,
 		.schedule = STREAM_BUCKETED,
 		.bucket_cap_mb = bucket_cap_mb,
+		.gpus = RANKS,
+		.job = job,
 		.cost_ns = ring_ns,
 		.cost_arg = dist__algorithm_find(DIST__ALL_REDUCE, "ring"),
 	};
@@ -50,7 +53,7 @@ static void expect_equal(double alone_ms, double bucket_cap_mb)
 
 	workload_arguments_init(&arguments, "ddp_step");
 	arguments.rate = (struct schedule_rate){
-		.batch = 1, .flops = 1, .step_ms = alone_ms};
+		.batch = 1, .flops = 1, .step_ms = alone_ms, .job = job};
 	arguments.bucket_cap_mb = bucket_cap_mb;
 	cr_assert_eq(workload_setup_init(&setup, &workload_ddp_step, &arguments,
 					 "", &message),
@@ -67,17 +70,34 @@ static void expect_equal(double alone_ms, double bucket_cap_mb)
 	workload_setup_release(&setup);
 }
 
+static const struct schedule_job nothing;
+
 Test(step, most_communication_hides_as_when_simulated)
 {
-	expect_equal(250, 25);
+	expect_equal(250, 25, nothing);
 }
 
 Test(step, no_communication_hides_as_when_simulated)
 {
-	expect_equal(50, 25);
+	expect_equal(50, 25, nothing);
 }
 
 Test(step, small_buckets_follow_each_other_as_when_simulated)
 {
-	expect_equal(150, 1);
+	expect_equal(150, 1, nothing);
+}
+
+/* What DDP and more GPUs take is the same in both: here 161 tensors of 0.2 ms,
+ * their buckets of 1 ms, and three doublings of 5 %. */
+static const struct schedule_job job = {
+	.tensor_ns = 0.2e6, .bucket_ns = 1e6, .doubling = 0.05};
+
+Test(step, what_a_job_takes_is_what_it_takes_simulated)
+{
+	expect_equal(250, 25, job);
+}
+
+Test(step, what_a_job_takes_with_small_buckets_too)
+{
+	expect_equal(50, 1, job);
 }

@@ -10,6 +10,8 @@
 
 TestSuite(step_outcome, .init = toy_data_make, .fini = toy_data_remove);
 
+static const struct schedule_job none;
+
 static struct step_row on(int gpus, const char *schedule, double ms)
 {
 	return (struct step_row){
@@ -51,7 +53,8 @@ Test(step_outcome, steps_are_computing_and_what_does_not_hide)
 	struct calibrated_models models;
 
 	calibrated_models_init(&models, NULL, 0, CALIBRATED_STORED);
-	cr_assert_eq(step_outcome_make(&outcome, &table, &models), DIST_OK);
+	cr_assert_eq(step_outcome_make(&outcome, &table, &models, &none),
+		     DIST_OK);
 	cr_assert_eq(outcome.num, 3);
 	cr_expect_float_eq(outcome.rows[0].predicted_ms, 4000, 1);
 	cr_expect_float_eq(outcome.rows[1].predicted_ms, 3500, 1);
@@ -78,8 +81,10 @@ Test(step_outcome, what_is_predicted_is_never_looked_at)
 	for (size_t i = 1; i < ROWS; i++)
 		others[i].step_ms.value *= 1 + (double)i;
 	calibrated_models_init(&models, NULL, 0, CALIBRATED_STORED);
-	cr_assert_eq(step_outcome_make(&outcome, &table, &models), DIST_OK);
-	cr_assert_eq(step_outcome_make(&changed, &other, &models), DIST_OK);
+	cr_assert_eq(step_outcome_make(&outcome, &table, &models, &none),
+		     DIST_OK);
+	cr_assert_eq(step_outcome_make(&changed, &other, &models, &none),
+		     DIST_OK);
 	cr_assert_eq(changed.num, outcome.num);
 	for (size_t i = 0; i < outcome.num; i++)
 		cr_assert_eq(changed.rows[i].predicted_ms,
@@ -98,7 +103,8 @@ Test(step_outcome, pairs_differ_in_the_schedule_and_clearly)
 	struct calibrated_models models;
 
 	calibrated_models_init(&models, NULL, 0, CALIBRATED_STORED);
-	cr_assert_eq(step_outcome_make(&outcome, &table, &models), DIST_OK);
+	cr_assert_eq(step_outcome_make(&outcome, &table, &models, &none),
+		     DIST_OK);
 	order = step_outcome_order(&outcome);
 	/* Not with the step of two micro-batches. */
 	cr_expect_eq(order.pairs, 1);

@@ -2,7 +2,7 @@
  * and an all-reduce of 2 ms and 1 ms a MiB. */
 #include <criterion/criterion.h>
 
-#include "model/validation/stream.h"
+#include "model/training/stream.h"
 
 #define MS  1e6
 #define MIB ((size_t)1 << 20)

@@ -1,4 +1,4 @@
-#include "model/validation/step.h"
+#include "model/training/step.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,20 +8,22 @@
 
 #define MIB (1024.0 * 1024)
 
-/* Fills gradients with those of the model, as backward comes by them; returns
- * when it ends. */
+/* Fills gradients with those of the model, as backward comes by them at factor
+ * times its pace, each adding tensor_ns; returns when it ends. */
 static double compute(const struct model *model,
-		      const struct schedule *schedule,
-		      struct stream_gradient *gradients)
+		      const struct schedule *schedule, double factor,
+		      double tensor_ns, struct stream_gradient *gradients)
 {
-	double now_ns = (double)schedule->forward_ns;
+	double now_ns = factor * (double)schedule->forward_ns;
 	size_t num = 0;
 
 	for (size_t i = model->num_rows; i-- > 0;) {
-		now_ns += (double)schedule->backward_ns[i];
-		if (model->rows[i].numel > 0)
-			gradients[num++] = (struct stream_gradient){
-				now_ns, model->rows[i].numel * sizeof(float)};
+		now_ns += factor * (double)schedule->backward_ns[i];
+		if (model->rows[i].numel == 0)
+			continue;
+		now_ns += factor * tensor_ns;
+		gradients[num++] = (struct stream_gradient){
+			now_ns, model->rows[i].numel * sizeof(float)};
 	}
 	return now_ns;
 }
@@ -30,8 +32,8 @@ static double compute(const struct model *model,
 static double last_ns(const struct step *step, const struct schedule *schedule,
 		      struct stream_gradient *gradients)
 {
-	double cap_mb = step->bucket_cap_mb;
-	double backward_ns = compute(step->model, schedule, gradients);
+	double factor = schedule_job_factor(&step->job, step->gpus);
+	double cap_mb = step->bucket_cap_mb, tensor_ns = 0, backward_ns;
 	const struct stream stream = {
 		.gradients = gradients,
 		.num = step->model->num_parameters,
@@ -42,8 +44,14 @@ static double last_ns(const struct step *step, const struct schedule *schedule,
 			(cap_mb > 0 ? cap_mb : DIST_DDP_BUCKET_CAP_MB) * MIB,
 	};
 
+	compute(step->model, schedule, factor, 0, gradients);
+	if (step->schedule == STREAM_BUCKETED)
+		tensor_ns = schedule_job_tensor_ns(&step->job, stream.num,
+						   stream_num_buckets(&stream));
+	backward_ns =
+		compute(step->model, schedule, factor, tensor_ns, gradients);
 	return fmax(backward_ns, stream_end_ns(&stream, step->schedule)) +
-	       (double)schedule->optimizer_ns;
+	       factor * (double)schedule->optimizer_ns;
 }
 
 enum dist_error step_predict(const struct step *step, double *ms)
@@ -61,7 +69,8 @@ enum dist_error step_predict(const struct step *step, double *ms)
 	else if (gradients)
 		error = DIST_ERR_INVALID_ARGUMENT;
 	if (!error)
-		*ms = step->alone_ms - each_ms +
+		*ms = schedule_job_factor(&step->job, step->gpus) *
+			      (step->alone_ms - each_ms) +
 		      last_ns(step, &schedule, gradients) / 1e6;
 	schedule_release(&schedule);
 	free(gradients);

@@ -4,8 +4,8 @@
  * all-reduce at a time, grouped as a schedule says. What each all-reduce takes
  * is the caller's to know.
  */
-#ifndef LOCKSTEP_MODEL_VALIDATION_STREAM_H
-#define LOCKSTEP_MODEL_VALIDATION_STREAM_H
+#ifndef LOCKSTEP_MODEL_TRAINING_STREAM_H
+#define LOCKSTEP_MODEL_TRAINING_STREAM_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,6 +46,9 @@ const char *stream_schedule_name(enum stream_schedule schedule);
 
 /* stream_overlaps returns whether the schedule averages during backward. */
 bool stream_overlaps(enum stream_schedule schedule);
+
+/* stream_num_buckets returns how many buckets BUCKETED makes. */
+size_t stream_num_buckets(const struct stream *stream);
 
 /* stream_end_ns returns when the last all-reduce is over; 0: there is none. */
 double stream_end_ns(const struct stream *stream,

@@ -1,4 +1,4 @@
-#include "model/validation/stream.h"
+#include "model/training/stream.h"
 
 #include <math.h>
 #include <string.h>
@@ -118,6 +118,16 @@ const char *stream_schedule_name(enum stream_schedule schedule)
 bool stream_overlaps(enum stream_schedule schedule)
 {
 	return schedules[schedule].overlaps;
+}
+
+size_t stream_num_buckets(const struct stream *stream)
+{
+	size_t num = 0;
+	double start_ns;
+
+	for (size_t i = 0; i < stream->num; num++)
+		i += group_bucket(stream, i, 0, &start_ns);
+	return num;
 }
 
 double stream_end_ns(const struct stream *stream, enum stream_schedule schedule)
