@@ -135,11 +135,8 @@ static enum llm_shard shard_of(const char *word)
 				  : LLM_ZERO1;
 }
 
-/*
- * Recomputation: "selective" of torchtitan and FMS is of whole layers or of
- * all but every second matrix, which full of a third to a half of the layers
- * comes to (torchtitan/parallelisms, apply_ac: "op" keeps every second mm).
- */
+/* Recomputation: "selective" of FMS is of every second layer or third, and
+ * "selective layer" of torchtitan of every second. */
 static void fill_recompute(struct llm_case *made, const char *word)
 {
 	struct llm_layout *l = &made->layout;
@@ -159,6 +156,8 @@ static void fill_recompute(struct llm_case *made, const char *word)
 		l->recompute_layers = number ? atoi(number + 1) : 0;
 		if (l->recompute_layers > stage)
 			l->recompute_layers = stage;
+	} else if (is(word, "selective-op")) {
+		l->recompute = LLM_RECOMPUTE_OPERATORS;
 	} else if (begins(word, "selective") && layers) {
 		l->recompute = LLM_RECOMPUTE_FULL;
 		l->recompute_layers =
@@ -218,9 +217,9 @@ static enum llm_software software_of(const struct llm_row *row)
 }
 
 /* What frameworks do: Megatron-DeepSpeed of 2022 overlaps nothing, knows
- * neither sequence parallelism nor fused attention; FSDP2 sums gradients in
- * float32 and gathers again in backward; Megatron's experts are not divided by
- * tensor parallelism. */
+ * neither sequence parallelism nor fused attention; nanotron overlaps nothing
+ * of data parallelism; FSDP2 sums gradients in float32, FMS in bf16; Megatron's
+ * experts are not divided by tensor parallelism. */
 static void fill_habits(struct llm_case *made, const struct llm_recipe *recipe)
 {
 	const struct llm_row *row = made->row;
@@ -246,12 +245,14 @@ static void fill_habits(struct llm_case *made, const struct llm_recipe *recipe)
 	l->overlap_tp = !experts && l->tp > 1 &&
 			(has(row->overlap, "asyncTP") || tuned);
 	l->overlap_ep = has(row->overlap, "EP overlap on") ||
-			(recipe && has(recipe->overlap, "ep"));
+			(!row->overlap && recipe && has(recipe->overlap, "ep"));
 	made->plain_exchange =
 		!has(row->remark, "DeepEP") && !has(row->overlap, "HybridEP") &&
 		!(recipe && (is(recipe->dispatcher, "hybridep") ||
 			     is(recipe->dispatcher, "deepep")));
-	if (old)
+	if (begins(row->framework, "nanotron"))
+		l->overlap_grad = l->overlap_param = false;
+	if (old || begins(row->framework, "fms"))
 		l->gradient_bytes = 2;
 	if (experts && !begins(row->id, "dgxc"))
 		l->etp = 1;
@@ -287,6 +288,9 @@ static enum dist_error fill_layout(struct llm_case *made,
 	if (!recompute && recipe)
 		recompute = recipe->recompute;
 	fill_recompute(made, recompute);
+	if (recipe && l->gpus == recipe->gpus &&
+	    recipe->offload_layers <= made->model.layers / l->pp)
+		l->offload_layers = recipe->offload_layers;
 	*scale = mend_batch(l);
 	error = llm_layout_complete(l, &made->model, &option, message);
 	if (error) {

@@ -12,6 +12,11 @@ static double rate(const struct llm_case *of, double ns)
 	       of->layout.gpus / ns;
 }
 
+static bool same_text(const char *a, const char *b)
+{
+	return a && b && strcmp(a, b) == 0;
+}
+
 static bool comparable(const struct llm_case *a, const struct llm_case *b)
 {
 	return strcmp(a->source, b->source) == 0 &&
@@ -20,7 +25,9 @@ static bool comparable(const struct llm_case *a, const struct llm_case *b)
 	       a->model.hidden == b->model.hidden &&
 	       a->model.layers == b->model.layers &&
 	       a->layout.precision == b->layout.precision &&
-	       a->layout.lora == b->layout.lora && a->software == b->software;
+	       strcmp(a->row->task, b->row->task) == 0 &&
+	       same_text(a->row->version, b->row->version) &&
+	       (!a->row->group || same_text(a->row->group, b->row->group));
 }
 
 struct llm_pairs llm_ratio_pairs(const struct llm_set *set, const double *ns)
@@ -42,11 +49,6 @@ struct llm_pairs llm_ratio_pairs(const struct llm_set *set, const double *ns)
 				       (measured > 1);
 		}
 	return pairs;
-}
-
-static bool same_text(const char *a, const char *b)
-{
-	return a && b && strcmp(a, b) == 0;
 }
 
 struct llm_ablations llm_ratio_ablations(const struct llm_set *set,

@@ -7,8 +7,8 @@
 
 #include "model/validation/llm_set.h"
 
-/* Tokens a second and GPU of two of the same source, model, GPU and precision
- * that differ by more than this. */
+/* Tokens a second and GPU of two of the same source, release of its software,
+ * section or submitter, model, GPU and precision that differ by more. */
 #define LLM_RATIO_APART 0.05
 
 struct llm_pairs {

@@ -332,9 +332,12 @@ static bool same_hardware(const struct llm_case *a, const struct llm_case *b)
 	       a->layout.precision == b->layout.precision;
 }
 
+/* One machine, too, where a source names submitters or sections. */
 static bool same_group(const struct llm_case *a, const struct llm_case *b)
 {
 	return same_hardware(a, b) &&
+	       (!a->row->group ||
+		(b->row->group && strcmp(a->row->group, b->row->group) == 0)) &&
 	       strcmp(a->model.name, b->model.name) == 0 &&
 	       a->model.layers == b->model.layers &&
 	       a->model.hidden == b->model.hidden &&
@@ -418,9 +421,7 @@ void llm_set_no_skill(const struct llm_set *set, double *ns)
 		for (size_t k = 0; rates && k < set->num; k++) {
 			const struct llm_case *like = &set->cases[k];
 
-			if (same_hardware(of, like) &&
-			    (of->model.experts > 0) ==
-				    (like->model.experts > 0))
+			if (same_hardware(of, like))
 				rates[num++] =
 					flops_of(like) / like->measured_ns;
 		}

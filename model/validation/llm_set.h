@@ -58,12 +58,12 @@ void llm_set_predict(const struct llm_set *set,
 
 /* llm_set_given does so with the rate of kernels scaled so that the group's row
  * of fewest GPUs is met; NAN for that row, and where it is alone. A group has
- * one source, model, GPU and precision. */
+ * one source, and section or submitter of it, model, GPU and precision. */
 void llm_set_given(const struct llm_set *set,
 		   const struct llm_constants *constants, double *ns);
 
 /* llm_set_no_skill writes the steps by one achieved FLOP/s for each source, GPU
- * and precision, dense and experts apart: the middle of its rows. */
+ * and precision: the middle of its rows, which it has seen. */
 void llm_set_no_skill(const struct llm_set *set, double *ns);
 
 /* llm_set_fit fits the constants that have a spread to all cases but those of
