@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "model/llm/step.h"
+
 #include "scenarios/scenario.h"
 
 /* The GPU where none is named. */
@@ -63,7 +65,7 @@ static int num_ranks(void)
 static int run(const struct program *p, const struct llm_device *device,
 	       struct dist_message *message)
 {
-	const struct llm_pace pace = {1, 1, 1};
+	struct llm_pace pace;
 	struct llm_architecture model;
 	struct llm_layout layout;
 	struct workload_setup setup;
@@ -75,7 +77,10 @@ static int run(const struct program *p, const struct llm_device *device,
 	if (llm_architecture_find(&model, p->model ? p->model : "gpt2",
 				  message) ||
 	    llm_arguments_layout(&p->layout, num_ranks(), &model, &layout,
-				 &option, message) ||
+				 &option, message))
+		return status;
+	pace = llm_pace_of(device, layout.precision);
+	if (llm_recompute_choose(&layout, &model, device, &pace, message) ||
 	    llm_work_init(&work, &model, &layout, device, &pace, message))
 		return status;
 	if (!llm_setup_init(&setup, &run, &p->arguments, message)) {

@@ -48,7 +48,7 @@ workloads="ddp_step fsdp hybrid moe pipeline ps tensor_parallel"
 		examples predict --workload "$workload"
 		examples run "$workload"
 	done
-	for program in hello pingpong deadlock mismatch race all_reduce; do
+	for program in hello pingpong deadlock mismatch race all_reduce llm; do
 		examples run "$program"
 	done
 } >"$scratch/examples"

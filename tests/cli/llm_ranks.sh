@@ -68,6 +68,10 @@ for label in 'forward embedding mb 0' 'forward layer 7 mb 1' \
 	expect_out "$label"
 done
 
+# The least that fits.
+expect 0 run --backend sim --platform star-8 --nproc-per-node 8 llm \
+	--model tests/support/tiny_dense.json --seq 64 --recompute auto
+
 expect 2 run --nproc-per-node 8 llm --model tests/support/tiny_dense.json --tp 3
 expect_err 'tp'
 expect 2 run --nproc-per-node 8 llm --model tests/support/tiny_dense.json \
