@@ -219,7 +219,8 @@ static struct dist__rows rows_of(const struct made *made)
 			cell_real(answer.breakdown.bubble_ns / ns),
 			cell_real(answer.breakdown.recompute_ns / ns),
 			cell_real(answer.breakdown.other_ns / ns),
-			cell_real(answer.memory.total / 1073741824.0),
+			cell_real(llm_case_memory(of, &answer.memory) /
+				  1073741824.0),
 			cell_real(of->row->memory_gib.known
 					  ? of->row->memory_gib.value
 					  : NAN),

@@ -162,7 +162,10 @@ static void fill_recompute(struct llm_case *made, const char *word)
 		l->recompute = LLM_RECOMPUTE_FULL;
 		l->recompute_layers =
 			is(word, "selective-layer") ? stage / 2 : stage / 3;
-	} else if (is(word, "selective=core_attn") || is(word, "selective")) {
+	} else if (begins(word, "selective=")) {
+		l->recompute = LLM_RECOMPUTE_SELECTIVE;
+		l->recompute_modules = llm_modules_find(word + 10);
+	} else if (is(word, "selective")) {
 		l->recompute = LLM_RECOMPUTE_SELECTIVE;
 	} else {
 		l->recompute = LLM_RECOMPUTE_NONE;
@@ -285,6 +288,7 @@ static enum dist_error fill_layout(struct llm_case *made,
 	llm_layout_init(l);
 	fill_sizes(made);
 	fill_habits(made, recipe);
+	llm_case_states(made);
 	if (!recompute && recipe)
 		recompute = recipe->recompute;
 	fill_recompute(made, recompute);

@@ -30,4 +30,14 @@ void llm_case_make(struct llm_case *made, const struct llm_row *row,
 		   const char *source, const struct llm_recipes *recipes,
 		   size_t num);
 
+/* llm_case_states sets the bytes of a parameter that its framework holds, in a
+ * case whose row, model and precision are set. */
+void llm_case_states(struct llm_case *made);
+
+/* llm_case_memory returns what of memory the row's source counts: what
+ * nvidia-smi shows of Megatron-DeepSpeed, what PyTorch allocated of Megatron's
+ * other users, what it reserved of others. */
+double llm_case_memory(const struct llm_case *made,
+		       const struct llm_memory *memory);
+
 #endif

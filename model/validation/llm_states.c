@@ -1,0 +1,52 @@
+/*
+ * llm_states.c - how the framework of a measured row holds what it trains, and
+ * what of its memory the source counts.
+ */
+#include "model/validation/llm_case.h"
+
+#include <string.h>
+
+static bool begins(const char *text, const char *with)
+{
+	return text && strncmp(text, with, strlen(with)) == 0;
+}
+
+/*
+ * DeepSpeed keeps a stage's outputs and, of fp16, a copy of the gradient's
+ * shard (stage_1_and_2.py), of bf16 sums in 32 bits beside the gradients
+ * (bf16_optimizer.py); nanotron the gradients of a whole backward pass beside
+ * the sums (gradient_accumulator.py). Moonlight's recipe in Megatron-Bridge has
+ * moments in 16 bits.
+ */
+void llm_case_states(struct llm_case *made)
+{
+	const struct llm_row *row = made->row;
+	struct llm_layout *l = &made->layout;
+
+	if (begins(row->framework, "Megatron-DeepSpeed")) {
+		l->keep_outputs = true;
+		if (l->precision == LLM_FP16)
+			l->state_bytes = 16;
+		else
+			l->copy_bytes = 4;
+	}
+	if (begins(row->framework, "nanotron")) {
+		l->copy_bytes = 2;
+		l->fused_kernels = false;
+	}
+	if (begins(row->framework, "Megatron-Bridge") &&
+	    begins(row->model, "Moonlight"))
+		l->state_bytes = 8;
+}
+
+double llm_case_memory(const struct llm_case *made,
+		       const struct llm_memory *memory)
+{
+	const char *framework = made->row->framework;
+
+	if (begins(framework, "Megatron-DeepSpeed"))
+		return memory->total;
+	if (begins(framework, "Megatron"))
+		return memory->allocated;
+	return memory->total - memory->library;
+}
