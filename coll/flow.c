@@ -67,6 +67,7 @@ bool dist__flow_of(const struct dist__coll *coll,
 						      coll->world_size, even)
 					? algorithm->flow
 					: NULL,
+			 .kind = op->kind,
 			 .world_size = coll->world_size,
 			 .root = op->peer,
 			 .numel = numel_of(coll),
@@ -90,7 +91,7 @@ bool dist__flow_run(const struct dist__coll *coll,
 
 	if (!dist__flow_of(coll, algorithm, &seat)) {
 		if (is_candidate(coll) && !algorithm->in_teams)
-			t->ops->simulation->by_messages(t, coll->op, &seat.flow,
+			t->ops->simulation->by_messages(t, &seat.flow,
 							coll->members);
 		return false;
 	}

@@ -49,6 +49,7 @@ struct dist__flow_ops {
 
 struct dist__flow {
 	const struct dist__flow_ops *ops;
+	enum dist__op_kind kind; /* of the collective */
 	int world_size;
 	int root; /* -1: none */
 	/* Of the vector, or of all parts, each taken to be as long as the

@@ -31,19 +31,19 @@ struct dist__simulation_ops {
 			 const struct dist__members *members, int key);
 
 	/*
-	 * Returns whether a collective without data shall be this flow of the
-	 * members, rather than run message by message; the same on every rank.
-	 * NULL: never, and no slot below is there.
+	 * Returns whether the transport takes on a collective without data as
+	 * this flow of the members, be it as a whole or message by message,
+	 * rather than have it run; the same on every rank. NULL: never, and no
+	 * slot below is there.
 	 */
 	bool (*has_flow)(struct dist__transport *t,
 			 const struct dist__flow *flow,
 			 const struct dist__members *members);
 
-	/* Notes that the calling rank is about to run op, a collective without
+	/* Notes that the calling rank is about to run a collective without
 	 * data, message by message: this flow of the members, or one without a
 	 * timetable (flow->ops NULL). Any thread. */
 	void (*by_messages)(struct dist__transport *t,
-			    const struct dist__op *op,
 			    const struct dist__flow *flow,
 			    const struct dist__members *members);
 

@@ -156,7 +156,7 @@ void dist__sim_flows_free(struct dist__sim_flows *flows);
 bool dist__sim_has_flow(struct dist__transport *t,
 			const struct dist__flow *flow,
 			const struct dist__members *members);
-void dist__sim_by_messages(struct dist__transport *t, const struct dist__op *op,
+void dist__sim_by_messages(struct dist__transport *t,
 			   const struct dist__flow *flow,
 			   const struct dist__members *members);
 enum dist_error dist__sim_flow_join(struct dist__transport *t,
@@ -164,6 +164,12 @@ enum dist_error dist__sim_flow_join(struct dist__transport *t,
 enum dist_error dist__sim_flow_wait(struct dist__transport *t,
 				    struct dist__flow_seat *seat,
 				    int64_t deadline_ns);
+
+/* dist__sim_is_whole returns whether a flow is timed as a whole, and not
+ * message by message. */
+bool dist__sim_is_whole(const struct dist__sim_rank *rank,
+			const struct dist__flow *flow,
+			const struct dist__members *members);
 
 /* dist__sim_fits_free forgets what has_flow has found out. */
 void dist__sim_fits_free(struct dist__sim_flows *flows);

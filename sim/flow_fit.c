@@ -159,17 +159,22 @@ static bool suits(const struct dist__sim_world *world)
 	       profile->copy_Bps <= 0;
 }
 
+bool dist__sim_is_whole(const struct dist__sim_rank *rank,
+			const struct dist__flow *flow,
+			const struct dist__members *members)
+{
+	return rank->world->flows->ways &&
+	       find_fit(rank, flow, members).fitness == DIST__SIM_FITS;
+}
+
 bool dist__sim_has_flow(struct dist__transport *t,
 			const struct dist__flow *flow,
 			const struct dist__members *members)
 {
 	const struct dist__sim_rank *rank = (struct dist__sim_rank *)t;
 
-	if (!suits(rank->world))
-		return false;
-	return rank->world->flows->ways
-		       ? find_fit(rank, flow, members).fitness == DIST__SIM_FITS
-		       : dist__sim_has_steps(rank->world, flow);
+	return suits(rank->world) && (dist__sim_is_whole(rank, flow, members) ||
+				      dist__sim_has_steps(rank->world, flow));
 }
 
 /* ---- what messages cost ------------------------------------------------- */
@@ -181,12 +186,11 @@ bool dist__sim_has_flow(struct dist__transport *t,
 /* Less is not worth a word. */
 #define LONG_S 2
 
-/* The messages of op: of its timetable; without one to all others where each
- * rank has a part for each, else a few a rank. */
-static double guess_messages(const struct dist__op *op,
-			     const struct dist__flow *given)
+/* The messages of a flow: of its timetable; without one to all others where
+ * each rank has a part for each, else a few a rank. */
+static double guess_messages(const struct dist__flow *given)
 {
-	int each = op->kind == DIST__ALL_TO_ALL ? given->world_size - 1 : 4;
+	int each = given->kind == DIST__ALL_TO_ALL ? given->world_size - 1 : 4;
 	struct dist__flow flow = *given;
 
 	if (flow.ops) {
@@ -199,8 +203,8 @@ static double guess_messages(const struct dist__op *op,
 }
 
 /* Says so before it starts, once for each reason and kind of op. */
-static void warn(struct dist__sim_world *world, const struct dist__op *op,
-		 int ranks, enum dist__by_messages why, double messages)
+static void warn(struct dist__sim_world *world, const struct dist__flow *flow,
+		 enum dist__by_messages why, double messages)
 {
 	static const char *const reasons[DIST__BY_NUM] = {
 		[DIST__BY_LINKS] = "its own messages share links",
@@ -210,7 +214,7 @@ static void warn(struct dist__sim_world *world, const struct dist__op *op,
 		[DIST__BY_MODEL] = "flows do not know the network model or "
 				   "the profile",
 	};
-	uint32_t bit = (uint32_t)1 << op->kind;
+	uint32_t bit = (uint32_t)1 << flow->kind;
 
 	if (messages * MESSAGE_S < LONG_S || (world->warned[why] & bit))
 		return;
@@ -219,12 +223,12 @@ static void warn(struct dist__sim_world *world, const struct dist__op *op,
 		"lockstep: %s of %d ranks goes message by message, not as a "
 		"flow: %s; about %.2g messages, %.2g s of processor time, each "
 		"time (--fidelity formula: none)\n",
-		dist__op_name(op->kind), ranks, reasons[why], messages,
-		messages * MESSAGE_S);
+		dist__op_name(flow->kind), flow->world_size, reasons[why],
+		messages, messages * MESSAGE_S);
 }
 
 /* One of the ranks counts for all. */
-void dist__sim_by_messages(struct dist__transport *t, const struct dist__op *op,
+void dist__sim_by_messages(struct dist__transport *t,
 			   const struct dist__flow *flow,
 			   const struct dist__members *members)
 {
@@ -242,8 +246,7 @@ void dist__sim_by_messages(struct dist__transport *t, const struct dist__op *op,
 		why = DIST__BY_EARLY;
 	world->tally.messages[why]++;
 	if (world->fidelity == DIST__FIDELITY_FLOW && !world->is_copy)
-		warn(world, op, members->world_size, why,
-		     guess_messages(op, flow));
+		warn(world, flow, why, guess_messages(flow));
 }
 
 void dist__sim_fits_free(struct dist__sim_flows *flows)

@@ -88,7 +88,8 @@ static struct dist__flow_meeting *find(struct dist__sim_flows *flows,
 }
 
 static struct dist__flow_meeting *add(struct dist__sim_flows *flows,
-				      const struct dist__flow_meeting *key)
+				      const struct dist__flow_meeting *key,
+				      bool is_whole)
 {
 	struct dist__flow_meeting **list = list_of(flows, key);
 	struct dist__flow_meeting *meeting = calloc(
@@ -97,7 +98,7 @@ static struct dist__flow_meeting *add(struct dist__sim_flows *flows,
 	if (!meeting)
 		return NULL;
 	*meeting = *key;
-	if (!flows->ways && dist__sim_steps_open(meeting)) {
+	if (!is_whole && dist__sim_steps_open(meeting)) {
 		free(meeting);
 		return NULL;
 	}
@@ -166,15 +167,19 @@ enum dist_error dist__sim_flow_join(struct dist__transport *t,
 	struct dist__sim_actor *actor = dist__engine->self();
 	struct dist__flow_meeting key, *meeting;
 	enum dist_error error;
+	bool is_whole;
 
 	dist__sim_note_call(rank);
 	dist__sim_delay_call(actor);
 	dist__sim_pay(actor);
+	is_whole = dist__sim_is_whole(rank, &seat->flow, seat->members);
+	if (!is_whole && flows->ways)
+		dist__sim_by_messages(t, &seat->flow, seat->members);
 	key = key_of(rank, seat);
 	error = dist__sim_state_of(rank, key.group);
 	if (error)
 		return error;
-	if (is_lost(flows, &key))
+	if (is_whole && is_lost(flows, &key))
 		return DIST_ERR_PEER_LOST;
 	meeting = find(flows, &key);
 	if (meeting && meeting->fingerprint != key.fingerprint) {
@@ -185,7 +190,7 @@ enum dist_error dist__sim_flow_join(struct dist__transport *t,
 		return DIST_ERR_MISMATCH;
 	}
 	if (!meeting)
-		meeting = add(flows, &key);
+		meeting = add(flows, &key, is_whole);
 	if (!meeting)
 		return DIST_ERR_NO_MEMORY;
 	sit_down(meeting, rank, seat);
@@ -260,8 +265,9 @@ enum dist_error dist__sim_flow_wait(struct dist__transport *t,
 static bool is_of(const struct dist__flow_meeting *meeting,
 		  const struct dist__sim_lost *group)
 {
-	return !group || (meeting->joined == group->joined &&
-			  meeting->group == group->group);
+	return !meeting->walkers &&
+	       (!group || (meeting->joined == group->joined &&
+			   meeting->group == group->group));
 }
 
 /* Returns a meeting of the group (NULL: of any) that not all have come to. */
@@ -300,10 +306,7 @@ void dist__sim_flows_abort(struct dist__sim_rank *rank, uint32_t group)
 
 	if (!flows)
 		return;
-	if (!flows->ways) {
-		dist__sim_steps_lose(rank, &group);
-		return;
-	}
+	dist__sim_steps_lose(rank, &group);
 	note_lost(flows, &key);
 	for (meeting = flows->under_way; meeting; meeting = meeting->next)
 		if (is_of(meeting, &key) && meeting->deserter < 0)
@@ -319,9 +322,11 @@ static bool take_out(struct dist__sim_flows *flows,
 	for (size_t i = 0; flows->num_open && i < DIST__SIM_TABLE; i++)
 		for (struct dist__flow_meeting *m = flows->open[i]; m;
 		     m = m->next) {
-			struct dist__sim_guest *guest = guest_of(m, rank);
+			struct dist__sim_guest *guest = NULL;
 			struct dist__sim_guest copy;
 
+			if (!m->walkers)
+				guest = guest_of(m, rank);
 			if (!guest)
 				continue;
 			copy = *guest;
@@ -336,9 +341,9 @@ void dist__sim_flows_close(struct dist__sim_rank *rank)
 {
 	struct dist__sim_flows *flows = rank->world->flows;
 
-	if (flows && !flows->ways)
+	if (flows)
 		dist__sim_steps_lose(rank, NULL);
-	while (flows && flows->ways && take_out(flows, rank))
+	while (flows && take_out(flows, rank))
 		continue;
 }
 
@@ -346,10 +351,8 @@ void dist__sim_flows_end(struct dist__sim_world *world, enum dist_error error)
 {
 	struct dist__flow_meeting *meeting;
 
-	if (world->flows && !world->flows->ways) {
+	if (world->flows)
 		dist__sim_steps_end(world, error);
-		return;
-	}
 	while (world->flows && (meeting = any_open(world->flows, NULL)))
 		call_off(meeting, NULL, error);
 }

@@ -477,6 +477,9 @@ void dist__sim_steps_lose(struct dist__sim_rank *rank, const uint32_t *group)
 	flows->has_losses = true;
 	for (size_t i = 0; flows->num_open && i < DIST__SIM_TABLE; i++)
 		for (meeting = flows->open[i]; meeting; meeting = next) {
+			next = meeting->next;
+			if (!meeting->walkers)
+				continue;
 			meeting->uses++;
 			if (meeting->joined == rank->joined &&
 			    (!group || meeting->group == *group))
@@ -493,6 +496,9 @@ void dist__sim_steps_end(struct dist__sim_world *world, enum dist_error error)
 
 	for (size_t i = 0; flows->num_open && i < DIST__SIM_TABLE; i++)
 		for (meeting = flows->open[i]; meeting; meeting = next) {
+			next = meeting->next;
+			if (!meeting->walkers)
+				continue;
 			meeting->uses++;
 			for (int j = 0; j < meeting->size; j++)
 				if (meeting->walkers[j].is_in)
