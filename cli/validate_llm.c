@@ -184,7 +184,8 @@ static struct dist__rows rows_of(const struct made *made)
 			   "predicted_us;measured_us;ratio;fit_us;id;model;"
 			   "precision;tp;pp;vpp;cp;ep;batch;micro_batch;seq;"
 			   "given_ratio;no_skill_ratio;compute;exposed;bubble;"
-			   "recompute;other;memory_gib;measured_gib;fits"};
+			   "recompute;other;memory_gib;measured_gib;fits;"
+			   "blind_ratio"};
 	const struct llm_set *set = &made->set;
 
 	for (size_t i = 0; i < set->num; i++) {
@@ -224,7 +225,8 @@ static struct dist__rows rows_of(const struct made *made)
 			cell_real(of->row->memory_gib.known
 					  ? of->row->memory_gib.value
 					  : NAN),
-			cell_text(answer.memory.fits ? "yes" : "no"));
+			cell_text(answer.memory.fits ? "yes" : "no"),
+			cell_real(made->ns[BLIND][i] / of->measured_ns));
 	}
 	return table;
 }

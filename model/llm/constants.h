@@ -51,6 +51,9 @@ enum llm_constant {
 	LLM_HOST_GRAPHED, /* of that, what is left with CUDA graphs */
 	LLM_STEP_NS,      /* once: gradient norm, data, logs */
 	LLM_JITTER,       /* of a step, a doubling beyond one node */
+	LLM_SPREAD_DENSE, /* eight of ten dense steps are off by a factor of
+			   * less, or of experts, blind */
+	LLM_SPREAD_EXPERTS,
 	LLM_CONSTANTS
 };
 

@@ -477,7 +477,7 @@ static void fill(struct llm_answer *answer, const struct maker *m,
 		 const struct spent *spent, double bubble)
 {
 	struct llm_breakdown *parts = &answer->breakdown;
-	double ns = total(spent) + bubble + m->known[LLM_STEP_NS];
+	double ns = total(spent) + bubble + m->known[LLM_STEP_NS], spread;
 	double slow =
 		1 +
 		m->known[LLM_JITTER] *
@@ -493,6 +493,10 @@ static void fill(struct llm_answer *answer, const struct maker *m,
 	parts->other_ns =
 		spent->other + m->known[LLM_STEP_NS] + ns * (slow - 1);
 	answer->step_ns = ns * slow;
+	spread = m->known[m->work->model.experts ? LLM_SPREAD_EXPERTS
+						 : LLM_SPREAD_DENSE];
+	answer->low_ns = answer->step_ns / spread;
+	answer->high_ns = answer->step_ns * spread;
 	fill_rates(answer, m);
 }
 

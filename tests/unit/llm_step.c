@@ -94,6 +94,7 @@ Test(llm_step, its_parts_add_up)
 	cr_assert_float_eq(sum_of(&got.breakdown) / got.step_ns, 1, 1e-9);
 	cr_assert_float_eq(got.tokens_per_s_gpu,
 			   256.0 * 4096 / 64 / (got.step_ns / 1e9), 1e-6);
+	cr_assert(got.low_ns < got.step_ns && got.step_ns < got.high_ns);
 	cr_assert(got.mfu > 0.2 && got.mfu < 0.7, "%g", got.mfu);
 	tear_down(&s);
 }
