@@ -5,6 +5,7 @@
  * of that child (wait4). Figures, not a test: nothing is asserted.
  */
 #define _DEFAULT_SOURCE /* wait4 */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -14,27 +15,45 @@
 
 #include "lockstep/dist.h"
 
-/* A platform of any number of hosts around a switch. */
-static const char star[] =
-	"<?xml version='1.0'?>\n"
-	"<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
-	"<platform version=\"4.1\">\n"
-	"  <config>\n"
-	"    <prop id=\"network/model\" value=\"CM02\"/>\n"
-	"    <prop id=\"network/crosstraffic\" value=\"0\"/>\n"
-	"    <prop id=\"network/TCP-gamma\" value=\"0\"/>\n"
-	"    <prop id=\"network/weight-S\" value=\"0\"/>\n"
+/* Of both platforms. */
+#define HEAD                                                                   \
+	"<?xml version='1.0'?>\n"                                              \
+	"<!DOCTYPE platform SYSTEM "                                           \
+	"\"https://simgrid.org/simgrid.dtd\">\n"                               \
+	"<platform version=\"4.1\">\n"                                         \
+	"  <config>\n"                                                         \
+	"    <prop id=\"network/model\" value=\"CM02\"/>\n"                    \
+	"    <prop id=\"network/crosstraffic\" value=\"0\"/>\n"                \
+	"    <prop id=\"network/TCP-gamma\" value=\"0\"/>\n"                   \
+	"    <prop id=\"network/weight-S\" value=\"0\"/>\n"                    \
 	"  </config>\n"
-	"  <cluster id=\"star\" prefix=\"host-\" suffix=\"\" radical=\"0-%d\"\n"
-	"           speed=\"1Gf\" bw=\"25GBps\" lat=\"1us\"\n"
-	"           sharing_policy=\"SPLITDUPLEX\"/>\n"
-	"</platform>\n";
+
+/* Any number of hosts around a switch. */
+static const char star[] =
+	HEAD "  <cluster id=\"star\" prefix=\"host-\" suffix=\"\" "
+	     "radical=\"0-%d\"\n"
+	     "           speed=\"1Gf\" bw=\"25GBps\" lat=\"1us\"\n"
+	     "           sharing_policy=\"SPLITDUPLEX\"/>\n"
+	     "</platform>\n";
+
+/* So many leaves of 32 hosts each, half as many links up as down. */
+static const char tree[] =
+	HEAD "  <cluster id=\"tree\" prefix=\"host-\" suffix=\"\" "
+	     "radical=\"0-%d\"\n"
+	     "           topology=\"FAT_TREE\" "
+	     "topo_parameters=\"2;32,%d;1,16;1,1\"\n"
+	     "           speed=\"1Gf\" bw=\"25GBps\" lat=\"1us\"\n"
+	     "           sharing_policy=\"SPLITDUPLEX\"/>\n"
+	     "</platform>\n";
 
 struct job {
 	const char *algorithm, *fidelity;
 	int world_size;
-	int buckets; /* all-reduces, with some computing before each */
+	int buckets; /* all-reduces, with some computing before each; 0: one
+			all-to-all */
 	size_t bytes;
+	bool on_tree;
+	const char *engine;
 	int64_t simulated_ns; /* written by rank 0 */
 };
 
@@ -65,6 +84,16 @@ static enum dist_error step(struct dist_group *group, const struct job *job)
 	return error;
 }
 
+/* Each rank has a part for each. */
+static enum dist_error swap(struct dist_group *group, const struct job *job)
+{
+	size_t p = (size_t)job->world_size;
+	struct dist_tensor parts =
+		dist_tensor(NULL, job->bytes / 4 / p * p, DIST_FLOAT32);
+
+	return dist_all_to_all_single(group, parts, parts, NULL, NULL, NULL);
+}
+
 static int rank_main(void *arg)
 {
 	struct job *job = arg;
@@ -75,7 +104,7 @@ static int rank_main(void *arg)
 	if (dist_init_process_group(NULL, &group))
 		return 1;
 	start_ns = dist_now_ns(group);
-	error = step(group, job);
+	error = job->buckets ? step(group, job) : swap(group, job);
 	if (dist_get_rank(group) == 0)
 		job->simulated_ns = dist_now_ns(group) - start_ns;
 	return dist_destroy_process_group(group) || error;
@@ -89,41 +118,58 @@ static int run_job(struct job *job)
 	struct dist_launch_options options = {
 		.backend = "sim",
 		.platform = path,
-		.algorithm = job->algorithm,
+		.algorithm =
+			job->buckets ? job->algorithm : "all_to_all=pairwise",
 		.fidelity = job->fidelity,
+		.engine = job->engine,
 		.world_size = job->world_size,
 	};
 	int status;
 
 	if (!out)
 		return 1;
-	fprintf(out, star, job->world_size - 1);
+	if (job->on_tree)
+		fprintf(out, tree, job->world_size - 1, job->world_size / 32);
+	else
+		fprintf(out, star, job->world_size - 1);
 	fclose(out);
 	status = dist_launch(&options, rank_main, job);
 	unlink(path);
-	printf("%5d ranks, %2d x %3zu MiB all_reduce, %-12s %-8s simulated "
+	printf("%5d ranks, %s, %2d x %3zu MiB %s, %-11s %-7s %-7s simulated "
 	       "%10.3f ms",
-	       job->world_size, job->buckets, job->bytes >> 20, job->algorithm,
-	       job->fidelity, (double)job->simulated_ns / 1e6);
+	       job->world_size, job->on_tree ? "tree" : "star",
+	       job->buckets ? job->buckets : 1, job->bytes >> 20,
+	       job->buckets ? "all_reduce" : "all_to_all", job->algorithm,
+	       job->fidelity, job->engine ? job->engine : "own",
+	       (double)job->simulated_ns / 1e6);
 	fflush(stdout);
 	return status;
 }
 
 #define MIB ((size_t)1 << 20)
 
+/* SimGrid's engine runs an actor a rank: what it takes is what Lockstep's own
+ * engine is held against. */
 static const struct job jobs[] = {
-	{"ring", "message", 64, 1, 100 * MIB, 0},
-	{"ring", "message", 256, 1, 100 * MIB, 0},
-	{"ring", "message", 1024, 1, 100 * MIB, 0},
-	{"ring", "flow", 64, 1, 100 * MIB, 0},
-	{"ring", "flow", 256, 1, 100 * MIB, 0},
-	{"ring", "flow", 1024, 1, 100 * MIB, 0},
-	{"ring", "flow", 4096, 1, 100 * MIB, 0},
-	{"ring", "flow", 16384, 1, 100 * MIB, 0},
-	{"double_tree", "flow", 1024, 1, 100 * MIB, 0},
-	{"ring", "flow", 1024, MOST_BUCKETS, 25 * MIB, 0},
-	{"ring", "flow", 4096, MOST_BUCKETS, 25 * MIB, 0},
-	{"ring", "flow", 16384, MOST_BUCKETS, 25 * MIB, 0},
+	{"ring", "message", 64, 1, 100 * MIB, false, NULL, 0},
+	{"ring", "message", 256, 1, 100 * MIB, false, NULL, 0},
+	{"ring", "message", 1024, 1, 100 * MIB, false, NULL, 0},
+	{"ring", "message", 1024, 1, 100 * MIB, false, "simgrid", 0},
+	{"ring", "message", 1024, 1, 100 * MIB, true, NULL, 0},
+	{"ring", "message", 1024, 1, 100 * MIB, true, "simgrid", 0},
+	{"pairwise", "message", 256, 0, 16 * MIB, true, NULL, 0},
+	{"pairwise", "message", 256, 0, 16 * MIB, true, "simgrid", 0},
+	{"pairwise", "message", 1024, 0, 64 * MIB, true, NULL, 0},
+	{"ring", "flow", 64, 1, 100 * MIB, false, NULL, 0},
+	{"ring", "flow", 256, 1, 100 * MIB, false, NULL, 0},
+	{"ring", "flow", 1024, 1, 100 * MIB, false, NULL, 0},
+	{"ring", "flow", 4096, 1, 100 * MIB, false, NULL, 0},
+	{"ring", "flow", 16384, 1, 100 * MIB, false, NULL, 0},
+	{"ring", "flow", 65536, 1, 100 * MIB, false, NULL, 0},
+	{"double_tree", "flow", 1024, 1, 100 * MIB, false, NULL, 0},
+	{"ring", "flow", 1024, MOST_BUCKETS, 25 * MIB, false, NULL, 0},
+	{"ring", "flow", 4096, MOST_BUCKETS, 25 * MIB, false, NULL, 0},
+	{"ring", "flow", 16384, MOST_BUCKETS, 25 * MIB, false, NULL, 0},
 };
 
 /* A step of lockstep predict: the option that says where, with its value. */
