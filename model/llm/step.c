@@ -235,6 +235,9 @@ static void add_fsdp(struct maker *m, struct layer *layer)
 		m, sum + (l->reshard ? gather : 0), total(&layer->backward));
 }
 
+/* Of a layer's kernels, those of forward. */
+#define FORWARD_SHARE (1.0 / 3)
+
 /* A processor launches kernel by kernel: no layer is faster. */
 static void add_host(const struct maker *m, struct layer *layer, int kind)
 {
@@ -246,6 +249,7 @@ static void add_host(const struct maker *m, struct layer *layer, int kind)
 	double least = m->known[has_experts(kind) ? LLM_HOST_EXPERT_NS
 						  : LLM_HOST_DENSE_NS] *
 		       share[m->cluster->software] *
+		       (1 + m->cluster->remade * FORWARD_SHARE) *
 		       (1 + m->known[LLM_HOST_MORE] *
 				    ((model->kv_rank > 0) +
 				     (has_experts(kind) && model->shared_ffn) +

@@ -21,7 +21,9 @@ struct llm_cluster {
 	bool plain_exchange; /* tokens go to each expert by an all-to-all; else
 			      * once to a rank and once to a node (DeepEP,
 			      * HybridEP) */
-	double efficiency;   /* of GPUs that wait on each other: 1 */
+	double remade;     /* of the kernels of a layer's forward pass, what is
+			    * launched again for modules that are recomputed */
+	double efficiency; /* of GPUs that wait on each other: 1 */
 };
 
 /* ns of a step, of the rank that is slowest; parts add up to step_ns. */

@@ -137,6 +137,18 @@ static enum llm_shard shard_of(const char *word)
 
 /* Recomputation: "selective" of FMS is of every second layer or third, and
  * "selective layer" of torchtitan of every second. */
+/* Of so many modules that a layer has (Megatron-LM --recompute-modules). */
+#define MODULES 8.0
+
+static double remade_by(const char *word)
+{
+	double modules = begins(word, "selective=");
+
+	for (const char *c = modules > 0 ? word : ""; *c; c++)
+		modules += *c == '+';
+	return modules / MODULES;
+}
+
 static void fill_recompute(struct llm_case *made, const char *word)
 {
 	struct llm_layout *l = &made->layout;
@@ -292,6 +304,7 @@ static enum dist_error fill_layout(struct llm_case *made,
 	if (!recompute && recipe)
 		recompute = recipe->recompute;
 	fill_recompute(made, recompute);
+	made->remade = remade_by(recompute);
 	if (recipe && l->gpus == recipe->gpus &&
 	    recipe->offload_layers <= made->model.layers / l->pp)
 		l->offload_layers = recipe->offload_layers;

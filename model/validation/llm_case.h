@@ -19,6 +19,7 @@ struct llm_case {
 	struct fabric fabric;
 	enum llm_software software;
 	bool plain_exchange;
+	double remade;
 	double measured_ns; /* a step */
 	bool guessed;       /* its layout or recomputation was assumed */
 	char why[160];      /* it cannot be judged; "": it can */

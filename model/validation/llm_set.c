@@ -289,6 +289,7 @@ enum dist_error llm_set_step(const struct llm_set *set, size_t i,
 					    .fabric = &of->fabric,
 					    .plain_exchange =
 						    of->plain_exchange,
+					    .remade = of->remade,
 					    .efficiency = 1,
 					    .software = of->software,
 					    .constants = &scaled};
