@@ -32,6 +32,7 @@ const struct command *command_find(const char *name);
 
 int command_run(int argc, const char **argv);
 int command_predict(int argc, const char **argv);
+int command_plan(int argc, const char **argv);
 int command_sweep(int argc, const char **argv);
 int command_bench(int argc, const char **argv);
 int command_check(int argc, const char **argv);
@@ -46,10 +47,11 @@ int command_testbed(int argc, const char **argv);
 int command_list(int argc, const char **argv);
 int command_model(int argc, const char **argv);
 
-extern const struct manual manual_run, manual_predict, manual_sweep,
-	manual_bench, manual_check, manual_conformance, manual_explore,
-	manual_diagnose, manual_calibrate, manual_compare, manual_validate,
-	manual_trace, manual_platform, manual_platform_new, manual_testbed,
-	manual_list, manual_model, manual_model_new;
+extern const struct manual manual_run, manual_predict, manual_predict_llm,
+	manual_plan, manual_sweep, manual_bench, manual_check,
+	manual_conformance, manual_explore, manual_diagnose, manual_calibrate,
+	manual_compare, manual_validate, manual_trace, manual_platform,
+	manual_platform_new, manual_testbed, manual_list, manual_model,
+	manual_model_new;
 
 #endif

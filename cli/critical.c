@@ -1,6 +1,7 @@
 #include "cli/critical.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/quantity.h"
@@ -253,6 +254,118 @@ int critical_print(const struct dist__path *path, int64_t from_ns,
 		told = i;
 	}
 	add_lines(&table, path, told, path->num_legs, from_ns);
+	print_sums(path, out);
+	if (form == FORM_MARKDOWN)
+		fputc('\n', out);
+	status = dist__rows_print(&table, form, out);
+	dist__rows_release(&table);
+	return status;
+}
+
+/* ---- parts ------------------------------------------------------------- */
+
+#define MOST_PARTS 64
+
+/* Legs that do the same but for numbers. */
+struct part {
+	char what[96];
+	size_t times;
+	int64_t ns;
+};
+
+/* Copies text without its words that are numbers. */
+static void copy_words(const char *text, char *to, size_t size)
+{
+	size_t used = 0;
+
+	while (*text && used + 1 < size) {
+		size_t len = strcspn(text, " "), word = len;
+
+		if (strcspn(text, "0123456789") < len)
+			word = 0;
+		if (word >= size - used)
+			word = size - used - 1;
+		if (word && used)
+			to[used++] = ' ';
+		if (word >= size - used)
+			word = size - used - 1;
+		memcpy(to + used, text, word);
+		used += word;
+		text += len + strspn(text + len, " ");
+	}
+	to[used] = '\0';
+}
+
+static void name_part(const struct dist__leg *leg, char what[96])
+{
+	const struct stretch alone = {.first = leg, .num = 1};
+	char words[80] = "";
+
+	if (leg->kind == DIST__LEG_COMPUTE) {
+		copy_words(leg->label, words, sizeof words);
+		/* "backward layer mb": whose number is gone, too. */
+		if (strlen(words) > 3 &&
+		    strcmp(words + strlen(words) - 3, " mb") == 0)
+			words[strlen(words) - 3] = '\0';
+		snprintf(what, 96, "computes %s", words);
+	} else if (leg->kind == DIST__LEG_MOVE) {
+		const char *link = link_of(&alone);
+
+		copy_words(leg->call->group ? leg->call->group : "", words,
+			   sizeof words);
+		snprintf(what, 96, "%.32s%s%.20s%s%.32s", leg->call->op,
+			 *words ? " of " : "", words,
+			 link ? ", held up by " : "", link ? link : "");
+	} else {
+		snprintf(what, 96, "does what is not told");
+	}
+}
+
+static void add_part(struct part parts[MOST_PARTS], size_t *num,
+		     const struct dist__leg *leg)
+{
+	char what[96];
+	size_t i = 0;
+
+	name_part(leg, what);
+	while (i < *num && strcmp(parts[i].what, what) != 0)
+		i++;
+	if (i == MOST_PARTS - 1 && i == *num)
+		snprintf(what, sizeof what, "others");
+	if (i == MOST_PARTS)
+		i--;
+	if (i == *num)
+		snprintf(parts[(*num)++].what, sizeof parts[0].what, "%s",
+			 what);
+	parts[i].times++;
+	parts[i].ns += leg->ended_ns - leg->started_ns;
+}
+
+static int compare_parts(const void *a, const void *b)
+{
+	const struct part *left = a, *right = b;
+
+	return left->ns < right->ns ? 1 : -(left->ns > right->ns);
+}
+
+int critical_print_parts(const struct dist__path *path, enum dist__form form,
+			 FILE *out)
+{
+	struct dist__rows table = {.columns = "what;times;took_ms;share"};
+	struct part parts[MOST_PARTS] = {{.times = 0}};
+	int64_t whole = sum(path, DIST__LEG_COMPUTE) +
+			sum(path, DIST__LEG_MOVE) + sum(path, DIST__LEG_OTHER);
+	size_t num = 0;
+	int status;
+
+	for (size_t i = 0; i < path->num_legs; i++)
+		add_part(parts, &num, &path->legs[i]);
+	qsort(parts, num, sizeof parts[0], compare_parts);
+	for (size_t i = 0; i < num; i++)
+		ADD_ROW(&table, cell_text(parts[i].what),
+			cell_size(parts[i].times),
+			cell_fixed(3, ms(parts[i].ns)),
+			cell_percent((double)parts[i].ns / (double)whole));
 	print_sums(path, out);
 	if (form == FORM_MARKDOWN)
 		fputc('\n', out);

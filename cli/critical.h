@@ -16,6 +16,12 @@
 int critical_print(const struct dist__path *path, int64_t from_ns,
 		   enum dist__form form, FILE *out);
 
+/* critical_print_parts writes the line of sums, and one for all legs that do
+ * the same but for numbers ("computes backward layer"), the longest first.
+ * Returns as critical_print. */
+int critical_print_parts(const struct dist__path *path, enum dist__form form,
+			 FILE *out);
+
 /* critical_legs returns all legs as a table, for TSV; the caller releases it.
  */
 struct dist__rows critical_legs(const struct dist__path *path, int64_t from_ns);

@@ -9,6 +9,7 @@
 
 #include "cli/command.h"
 #include "cli/list.h"
+#include "cli/llm_question.h"
 #include "cli/refuse.h"
 #include "lockstep/dist.h"
 #include "scenarios/workload.h"
@@ -196,6 +197,16 @@ static const struct option *option_before(const struct manual *manual,
 	return o && o->kind != OPTION_SWITCH ? o : NULL;
 }
 
+/* That of predict for a model; NULL: none is said. */
+static struct manual predict_manual_of(const char *model)
+{
+	struct manual manual = manual_predict;
+
+	manual.taker = "ddp_step";
+	return model && llm_is_language_model(model) ? manual_predict_llm
+						     : manual;
+}
+
 static void complete(const struct command *command, int num, const char **text)
 {
 	struct manual manual = *command->manual;
@@ -205,7 +216,7 @@ static void complete(const struct command *command, int num, const char **text)
 		manual = *command->verb_manual;
 	manual.taker = option_peek(num, text, "workload");
 	if (!manual.taker && command->manual == &manual_predict)
-		manual.taker = "ddp_step";
+		manual = predict_manual_of(option_peek(num, text, "model"));
 	o = option_before(&manual, text[num - 2]);
 	if (o)
 		print_values(o->value, o->list);

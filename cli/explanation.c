@@ -39,6 +39,15 @@ int explanation_print(const struct explanation *explanation,
 			      out);
 }
 
+int explanation_print_parts(const struct explanation *explanation,
+			    enum dist__form form, FILE *out)
+{
+	if (explanation->ranks == 0)
+		return 0;
+	fprintf(out, "\nwith %d ranks, ", explanation->ranks);
+	return critical_print_parts(&explanation->path, form, out);
+}
+
 json_t *explanation_json(const struct explanation *explanation)
 {
 	json_t *object;

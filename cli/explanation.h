@@ -30,6 +30,10 @@ explanation_make(struct explanation *explanation, int ranks, int64_t step_ns);
 int explanation_print(const struct explanation *explanation,
 		      enum dist__form form, FILE *out);
 
+/* explanation_print_parts writes in its place what it is made of. */
+int explanation_print_parts(const struct explanation *explanation,
+			    enum dist__form form, FILE *out);
+
 /* explanation_json returns the same; NULL: there is none, or no memory. */
 json_t *explanation_json(const struct explanation *explanation);
 

@@ -143,8 +143,9 @@ static enum dist_error describe(const struct machine_platform *platform,
 				struct dist_message *message)
 {
 	int nodes = count_nodes(platform, ranks);
-	enum dist_error error =
-		platform_read_topology("star", &d->fabric, message);
+	enum dist_error error = platform_read_topology(
+		platform->topology ? platform->topology : "star", &d->fabric,
+		message);
 
 	d->kinds = 1;
 	d->any_nodes = any;

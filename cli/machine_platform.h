@@ -14,12 +14,13 @@
 
 struct machine_platform {
 	struct machine machine;
-	char name[512];     /* as given, without the transport */
-	char transport[32]; /* "": its first network's */
-	int ranks_per_node; /* 0: one a GPU, or one where there are none */
-	bool may_guess;     /* rates that are not known */
-	FILE *file;         /* of the last platform; NULL: none yet */
-	char path[32];      /* where it is, to this process and its children */
+	char name[512];       /* as given, without the transport */
+	char transport[32];   /* "": its first network's */
+	int ranks_per_node;   /* 0: one a GPU, or one where there are none */
+	const char *topology; /* of its switches; borrowed. NULL: star */
+	bool may_guess;       /* rates that are not known */
+	FILE *file;           /* of the last platform; NULL: none yet */
+	char path[32]; /* where it is, to this process and its children */
 };
 
 /* machine_platform_open parts "NAME[:TRANSPORT]", and loads the machine of that

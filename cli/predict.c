@@ -8,6 +8,7 @@
 #include "base/refuse.h"
 #include "cli/check_writable.h"
 #include "cli/predict.h"
+#include "cli/predict_llm.h"
 #include "cli/refuse.h"
 
 #define AT(field) offsetof(struct predict_options, field)
@@ -76,10 +77,9 @@ const struct manual manual_predict = {
 
 /* ---- the request ------------------------------------------------------ */
 
-/* Reads "8" or "8,16,32" into the request. */
-static enum dist_error read_sizes(const char *text,
-				  struct prediction_request *request,
-				  struct prediction_refusal *refusal)
+enum dist_error predict_read_sizes(const char *text,
+				   int sizes[PREDICTION_SIZES], size_t *num,
+				   struct prediction_refusal *refusal)
 {
 	const char *next = text;
 
@@ -89,7 +89,7 @@ static enum dist_error read_sizes(const char *text,
 		char number[32];
 		int64_t n;
 
-		refusal->number = request->num_world_sizes;
+		refusal->number = *num;
 		snprintf(number, sizeof number, "%.*s", (int)len, next);
 		if (!dist__count_read(number, 1, 1 << 24, &n))
 			return dist__refuse(&refusal->message,
@@ -97,11 +97,11 @@ static enum dist_error read_sizes(const char *text,
 					    "1 to 16777216 such as 8 or "
 					    "8,16,32, not \"%s\"",
 					    text);
-		if (request->num_world_sizes == PREDICTION_SIZES)
+		if (*num == PREDICTION_SIZES)
 			return dist__refuse(&refusal->message,
 					    "--world-size: expected at most "
 					    "64 numbers");
-		request->world_sizes[request->num_world_sizes++] = (int)n;
+		sizes[(*num)++] = (int)n;
 		next += len;
 	} while (*next++);
 	return DIST_OK;
@@ -138,7 +138,9 @@ static enum dist_error read_request(const struct predict_options *line,
 			      request->links, &refusal->option,
 			      &refusal->message);
 	if (!error && line->world_sizes)
-		error = read_sizes(line->world_sizes, request, refusal);
+		error = predict_read_sizes(line->world_sizes,
+					   request->world_sizes,
+					   &request->num_world_sizes, refusal);
 	if (!error && line->trace && request->num_world_sizes > 1) {
 		refusal->option = "trace";
 		error = dist__refuse(&refusal->message,
@@ -191,8 +193,11 @@ enum dist_error predict_check(const struct predict_options *line,
 			      struct prediction_refusal *refusal)
 {
 	struct inquiry *inquiry;
-	enum dist_error error = inquiry_new(line, &inquiry, refusal);
+	enum dist_error error;
 
+	if (line->language)
+		return predict_llm_check(line, refusal);
+	error = inquiry_new(line, &inquiry, refusal);
 	inquiry_free(inquiry);
 	return error;
 }
@@ -252,9 +257,12 @@ int predict_answer(const struct predict_options *line, FILE *out)
 {
 	struct prediction_refusal refusal;
 	struct inquiry *inquiry;
-	enum dist_error error = inquiry_new(line, &inquiry, &refusal);
+	enum dist_error error;
 	int status = DIST_EXIT_OK;
 
+	if (line->language)
+		return predict_llm_answer(line, out);
+	error = inquiry_new(line, &inquiry, &refusal);
 	if (error)
 		status = refuse("predict", "%s", refusal.message.text);
 	else if (!line->dry_run)
@@ -266,12 +274,13 @@ int predict_answer(const struct predict_options *line, FILE *out)
 /* ---- the options ------------------------------------------------------ */
 
 enum dist_error predict_options_init(struct predict_options *line,
-				     const char *workload,
+				     const char *workload, const char *model,
 				     struct prediction_refusal *refusal)
 {
 	*line = (struct predict_options){
-		.workload = workload ? workload_find(workload)
-				     : &workload_ddp_step};
+		.workload =
+			workload ? workload_find(workload) : &workload_ddp_step,
+		.language = !workload && model && llm_is_language_model(model)};
 	if (line->workload) {
 		workload_arguments_init(&line->arguments, line->workload->name);
 		return DIST_OK;
@@ -283,19 +292,29 @@ enum dist_error predict_options_init(struct predict_options *line,
 			    workload);
 }
 
+struct manual predict_manual(const struct predict_options *line)
+{
+	struct manual manual =
+		line->language ? manual_predict_llm : manual_predict;
+
+	manual.taker = line->workload->name;
+	return manual;
+}
+
 int command_predict(int argc, const char **argv)
 {
 	const char *workload = option_peek(argc, argv, "workload");
-	struct manual manual = manual_predict;
+	const char *model = option_peek(argc, argv, "model");
+	struct manual manual;
 	struct prediction_refusal refusal;
 	struct predict_options line;
 	char example[256];
 	int status;
 
 	/* The kind of step decides about the other options. */
-	if (predict_options_init(&line, workload, &refusal))
+	if (predict_options_init(&line, workload, model, &refusal))
 		return refuse("predict", "%s", refusal.message.text);
-	manual.taker = line.workload->name;
+	manual = predict_manual(&line);
 	if (line.workload != &workload_ddp_step) {
 		snprintf(example, sizeof example,
 			 "lockstep predict --workload %s %s",
@@ -304,8 +323,10 @@ int command_predict(int argc, const char **argv)
 	}
 	if (!arguments_parse(&manual, &argc, argv, &line, &status))
 		return status;
-	if (!check_writable("predict",
-			    (const char *[]){line.form.tsv, line.trace}, 2))
+	if (!check_writable(
+		    "predict",
+		    (const char *[]){line.form.tsv, line.trace, line.picture},
+		    3))
 		return DIST_EXIT_USAGE;
 	return predict_answer(&line, stdout);
 }

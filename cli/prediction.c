@@ -107,19 +107,22 @@ static int predict_apart(struct simulation *step, struct outcome *outcome)
 }
 
 /* Two simulations beside each other: the step, and its communication with
- * nothing to hide behind. trace NULL: nobody asks for it. */
+ * nothing to hide behind, which nobody asks of language models. trace NULL:
+ * nobody asks for it. */
 static int predict_one(struct simulation *step, struct simulation *alone,
 		       struct prediction_row *row, struct dist__trace *trace)
 {
 	struct outcome whole = {.result = {0}}, bare = whole;
 	struct child alone_child;
-	int status, alone_status;
+	bool both = !step->request->setup->job.llm;
+	int status, alone_status = DIST_EXIT_OK;
 
-	if (child_start(&alone_child, simulate_apart, alone))
+	if (both && child_start(&alone_child, simulate_apart, alone))
 		return DIST_EXIT_INTERNAL;
 	status = trace ? predict_here(step, &whole, trace)
 		       : predict_apart(step, &whole);
-	alone_status = child_result(&alone_child, &bare, sizeof bare);
+	if (both)
+		alone_status = child_result(&alone_child, &bare, sizeof bare);
 	row->step = whole.result;
 	row->tally = whole.tally;
 	row->alone = bare.result;
@@ -346,6 +349,7 @@ static enum dist_error open_machine(struct prediction *p,
 	error = machine_platform_open(&p->room, request->machine,
 				      &refusal->message);
 	p->room.ranks_per_node = request->ranks_per_node;
+	p->room.topology = request->topology;
 	if (request->uncalibrated)
 		p->room.machine.num_calibrations = 0;
 	for (size_t i = 0; i < request->num_world_sizes && !error; i++) {

@@ -25,6 +25,7 @@ struct prediction_request {
 	const char *platform; /* as given; NULL: */
 	const char *machine;  /* "NAME[:TRANSPORT]" */
 	int ranks_per_node;   /* of the machine; 0: one a GPU */
+	const char *topology; /* of its switches; NULL: a star */
 	bool uncalibrated;    /* without what the machine's file knows */
 	struct dist__link_overrides
 		overrides;            /* about links; the name is found */

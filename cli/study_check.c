@@ -25,12 +25,18 @@ struct checking {
 
 /* ---- keys ------------------------------------------------------------- */
 
-static void print_taken(const struct study *study, FILE *out)
+/* Prints those of a manual's options that the study takes, and no name twice:
+ * those that `but` has are left out (NULL: none are). */
+static void print_taken(const struct study *study, const struct manual *manual,
+			const struct manual *but, FILE *out)
 {
-	for (const struct option_group *g = manual_predict.groups; g->options;
-	     g++)
+	const struct option_group *group;
+
+	for (const struct option_group *g = manual->groups; g->options; g++)
 		for (const struct option *o = g->options; o->name; o++)
-			if (study_takes(study, o->name))
+			if (study_takes(study, o->name) &&
+			    !(but && option_find(but, o->name, strlen(o->name),
+						 &group)))
 				fprintf(out, " %s", o->name);
 }
 
@@ -65,7 +71,9 @@ static int check_keys(const struct study *study, const char *path)
 			"expected one of",
 			path, axis->line, axis->name,
 			axis->in_grid ? "grid" : "predict");
-		print_taken(study, stderr);
+		print_taken(study, &manual_predict, NULL, stderr);
+		print_taken(study, &manual_predict_llm, &manual_predict,
+			    stderr);
 		fputc('\n', stderr);
 		return DIST_EXIT_USAGE;
 	}

@@ -168,18 +168,27 @@ static void put_row(struct dist__output *out, const struct answers *answers,
 	dist__output_text(out, "</tr>\n");
 }
 
-/* The point of most samples a second among those of a value of an axis that can
+/* What points are held against each other by: tokens a second of language
+ * models, samples of other networks. */
+static const char *rate_of(const struct answers *answers)
+{
+	return answers_value(answers, 0, "tokens_per_s") ? "tokens_per_s"
+							 : "samples_per_s";
+}
+
+/* The point of the highest rate among those of a value of an axis that can
  * be; the number of points: none can. */
 static size_t best_of(const struct answers *answers, size_t axis, size_t value)
 {
+	const char *rate = rate_of(answers);
 	size_t best = answers->num;
 
 	for (size_t p = 0; p < answers->num; p++)
 		if (study_choice(answers->study, p, axis) == value &&
 		    !answers_impossible(answers, p) &&
 		    (best == answers->num ||
-		     answers_number(answers, p, "samples_per_s", 0) >
-			     answers_number(answers, best, "samples_per_s", 0)))
+		     answers_number(answers, p, rate, 0) >
+			     answers_number(answers, best, rate, 0)))
 			best = p;
 	return best;
 }
@@ -187,17 +196,23 @@ static size_t best_of(const struct answers *answers, size_t axis, size_t value)
 /* What to take at each world size, where there is a choice. */
 static void best_points(struct dist__output *out, const struct answers *answers)
 {
-	static const char *const names[] = {"step_ms", "efficiency",
-					    "samples_per_s"};
+	static const char *const samples[] = {"step_ms", "efficiency",
+					      "samples_per_s"};
+	static const char *const tokens[] = {"tokens_per_s_gpu", "mfu",
+					     "memory_gb"};
 	const struct study *study = answers->study;
+	bool language = strcmp(rate_of(answers), "tokens_per_s") == 0;
+	const char *const *names = language ? tokens : samples;
 	size_t axis = study_axis(study, "world-size");
 
 	if (axis == study->num_axes ||
 	    study->axes[axis].num_values == answers->num)
 		return;
 	html_element(out, "h2", "Best at each world size");
-	dist__output_text(out, "\n<p class=\"soft\">The points of most samples "
-			       "a second.</p>\n");
+	dist__output_print(out,
+			   "\n<p class=\"soft\">The points of most %s a "
+			   "second.</p>\n",
+			   language ? "tokens" : "samples");
 	begin_table(out);
 	put_columns(out, study, names, 3);
 	for (size_t v = 0; v < study->axes[axis].num_values; v++) {

@@ -1,0 +1,247 @@
+/* llm_flags.c - a layout as command lines: ours, torchtitan's, Megatron-LM's.
+ */
+#include "cli/llm_flags.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A text that grows. */
+struct text {
+	char *at;
+	size_t size, used;
+};
+
+static __attribute__((format(printf, 2, 3))) void
+append(struct text *text, const char *format, ...)
+{
+	va_list args;
+	int len;
+
+	if (text->used >= text->size)
+		return;
+	va_start(args, format);
+	len = vsnprintf(text->at + text->used, text->size - text->used, format,
+			args);
+	va_end(args);
+	text->used += len > 0 ? (size_t)len : 0;
+}
+
+static void append_count(struct text *text, const char *flag, int count,
+			 int usual)
+{
+	if (count != usual)
+		append(text, " --%s %d", flag, count);
+}
+
+/* What is not overlapped as usual: "--overlap grad,param". */
+static void append_overlap(struct text *text, const struct llm_layout *layout,
+			   const struct llm_layout *usual)
+{
+	const struct {
+		const char *name;
+		bool now, before;
+	} kinds[] = {
+		{"grad", layout->overlap_grad, usual->overlap_grad},
+		{"param", layout->overlap_param, usual->overlap_param},
+		{"tp", layout->overlap_tp, usual->overlap_tp},
+		{"p2p", layout->overlap_p2p, usual->overlap_p2p},
+		{"ep", layout->overlap_ep, usual->overlap_ep},
+	};
+	const size_t num = sizeof kinds / sizeof kinds[0];
+	const char *between = " --overlap ";
+	bool differs = false;
+
+	for (size_t i = 0; i < num; i++)
+		differs = differs || kinds[i].now != kinds[i].before;
+	for (size_t i = 0; differs && i < num; i++)
+		if (kinds[i].now) {
+			append(text, "%s%s", between, kinds[i].name);
+			between = ",";
+		}
+	if (differs && *between != ',')
+		append(text, " --overlap none");
+}
+
+void llm_flags_layout(const struct llm_layout *layout, char *text, size_t size)
+{
+	struct text all = {text, size, 0};
+	struct llm_layout usual;
+
+	llm_layout_init(&usual);
+	*text = '\0';
+	append_count(&all, "tp", layout->tp, usual.tp);
+	append_count(&all, "pp", layout->pp, usual.pp);
+	append_count(&all, "vpp", layout->vpp, usual.vpp);
+	append_count(&all, "cp", layout->cp, usual.cp);
+	append_count(&all, "ep", layout->ep, usual.ep);
+	if (layout->ep > 1 && layout->etp != layout->tp)
+		append(&all, " --etp %d", layout->etp);
+	append(&all, " --shard %s", llm_shard_name(layout->shard));
+	append_count(&all, "shard-ranks", layout->shard_ranks, 0);
+	if (!layout->reshard)
+		append(&all, " --keep-parameters");
+	if (layout->tp > 1 && !layout->sequence)
+		append(&all, " --no-sequence-parallel");
+	if (layout->gather_cp)
+		append(&all, " --context gather");
+	if (layout->pp > 1)
+		append(&all, " --schedule %s",
+		       llm_schedule_name(layout->schedule));
+	append(&all, " --seq %d --micro-batch %d --global-batch %d",
+	       layout->seq, layout->micro_batch, layout->global_batch);
+	if (layout->precision != usual.precision)
+		append(&all, " --precision %s",
+		       llm_precision_name(layout->precision));
+	if (layout->recompute != usual.recompute)
+		append(&all, " --recompute %s",
+		       llm_recompute_name(layout->recompute));
+	if (layout->recompute == LLM_RECOMPUTE_FULL)
+		append_count(&all, "recompute-layers", layout->recompute_layers,
+			     0);
+	append_overlap(&all, layout, &usual);
+}
+
+void llm_flags_predict(const struct llm_question *question,
+		       const struct llm_layout *layout, char *text, size_t size)
+{
+	static const char *const links[REWIRING_OPTIONS] = {
+		"inter-bandwidth", "inter-latency", "intra-bandwidth",
+		"intra-latency"};
+	const struct llm_request *request = question->request;
+	struct text all = {text, size, 0};
+	char flags[512];
+
+	llm_flags_layout(layout, flags, sizeof flags);
+	append(&all, "lockstep predict --model %s --machine %s", request->model,
+	       request->machine);
+	if (request->gpu)
+		append(&all, " --gpu %s", request->gpu);
+	append_count(&all, "ranks-per-node", request->ranks_per_node, 0);
+	if (request->profile)
+		append(&all, " --profile %s", request->profile);
+	if (request->uncalibrated)
+		append(&all, " --uncalibrated");
+	for (size_t i = 0; i < REWIRING_OPTIONS; i++)
+		if (request->rewiring.text[i])
+			append(&all, " --%s %s", links[i],
+			       request->rewiring.text[i]);
+	if (request->software)
+		append(&all, " --software %s", request->software);
+	if (request->exchange)
+		append(&all, " --exchange %s", request->exchange);
+	if (request->mfu > 0)
+		append(&all, " --mfu %g", 100 * request->mfu);
+	if (request->step_ms > 0)
+		append(&all, " --step-ms %g", request->step_ms);
+	append(&all, " --world-size %d%s", layout->gpus, flags);
+}
+
+/* ---- others' ------------------------------------------------------------ */
+
+static void append_titan(struct text *text, const char *name, int count)
+{
+	if (count > 1)
+		append(text, " --parallelism.%s_degree=%d", name, count);
+}
+
+void llm_flags_torchtitan(const struct llm_layout *layout, char *text,
+			  size_t size)
+{
+	static const char *const recomputes[LLM_RECOMPUTES] = {
+		"none", "selective", "full", "full"};
+	struct text all = {text, size, 0};
+	bool copies = layout->shard == LLM_DDP;
+	int shard =
+		layout->shard == LLM_HSDP ? layout->shard_ranks : layout->dp;
+
+	append_titan(&all, "data_parallel_replicate",
+		     copies ? layout->dp : layout->dp / shard);
+	append(&all, " --parallelism.data_parallel_shard_degree=%d",
+	       copies ? 1 : shard);
+	append_titan(&all, "tensor_parallel", layout->tp);
+	append_titan(&all, "context_parallel", layout->cp);
+	append_titan(&all, "expert_parallel", layout->ep);
+	append_titan(&all, "pipeline_parallel", layout->pp);
+	if (layout->pp > 1)
+		append(&all,
+		       " --parallelism.pipeline_parallel_schedule=%s "
+		       "--parallelism.pipeline_parallel_microbatch_size=%d",
+		       layout->vpp > 1                 ? "Interleaved1F1B"
+		       : layout->schedule == LLM_GPIPE ? "GPipe"
+						       : "1F1B",
+		       layout->micro_batch);
+	append(&all,
+	       " --training.local_batch_size=%d --training.global_batch_size=%d"
+	       " --training.seq_len=%d --activation_checkpoint.mode=%s",
+	       layout->pp > 1 ? layout->micro_batch * llm_micro_batches(layout)
+			      : layout->micro_batch,
+	       layout->global_batch, layout->seq,
+	       recomputes[layout->recompute]);
+	if (layout->schedule == LLM_ZERO_BUBBLE)
+		append(&all, " (its 1F1B instead of zero-bubble's ZB-H1)");
+}
+
+/* What data-parallel ranks divide, and overlap. */
+static void append_megatron_dp(struct text *text,
+			       const struct llm_layout *layout)
+{
+	static const char *const shards[LLM_SHARDS] = {
+		"",
+		" --use-distributed-optimizer",
+		" --use-megatron-fsdp --data-parallel-sharding-strategy "
+		"optim_grads",
+		" --use-megatron-fsdp --data-parallel-sharding-strategy "
+		"optim_grads_params",
+		" --use-megatron-fsdp --data-parallel-sharding-strategy "
+		"optim_grads_params",
+	};
+
+	append(text, "%s", shards[layout->shard]);
+	if (layout->shard == LLM_HSDP)
+		append(text, " --num-distributed-optimizer-instances %d",
+		       layout->dp / layout->shard_ranks);
+	if (layout->overlap_grad)
+		append(text, " --overlap-grad-reduce");
+	if (layout->overlap_param && layout->shard != LLM_DDP)
+		append(text, " --overlap-param-gather");
+	if (layout->overlap_tp && layout->tp > 1)
+		append(text, " --tp-comm-overlap");
+}
+
+void llm_flags_megatron(const struct llm_layout *layout, char *text,
+			size_t size)
+{
+	struct text all = {text, size, 0};
+
+	*text = '\0';
+	append(&all,
+	       " --tensor-model-parallel-size %d "
+	       "--pipeline-model-parallel-size %d",
+	       layout->tp, layout->pp);
+	append_count(&all, "num-virtual-stages-per-pipeline-rank", layout->vpp,
+		     1);
+	append_count(&all, "context-parallel-size", layout->cp, 1);
+	append_count(&all, "expert-model-parallel-size", layout->ep, 1);
+	if (layout->ep > 1)
+		append(&all, " --expert-tensor-parallel-size %d", layout->etp);
+	if (layout->tp > 1 && layout->sequence)
+		append(&all, " --sequence-parallel");
+	append_megatron_dp(&all, layout);
+	append(&all,
+	       " --seq-length %d --micro-batch-size %d --global-batch-size %d",
+	       layout->seq, layout->micro_batch, layout->global_batch);
+	if (layout->recompute == LLM_RECOMPUTE_SELECTIVE)
+		append(&all, " --recompute-granularity selective");
+	else if (layout->recompute == LLM_RECOMPUTE_FULL)
+		append(&all,
+		       " --recompute-granularity full --recompute-method block "
+		       "--recompute-num-layers %d",
+		       layout->recompute_layers);
+	if (layout->precision == LLM_FP8)
+		append(&all, " --bf16 --fp8-format hybrid");
+	else if (layout->precision == LLM_BF16 || layout->precision == LLM_FP16)
+		append(&all, " --%s", llm_precision_name(layout->precision));
+	if (layout->schedule == LLM_ZERO_BUBBLE)
+		append(&all, " (its 1F1B instead of zero-bubble's ZB-H1)");
+}

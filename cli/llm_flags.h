@@ -1,0 +1,25 @@
+/* llm_flags.h - a layout as command lines: ours, torchtitan's, Megatron-LM's.
+ */
+#ifndef LOCKSTEP_CLI_LLM_FLAGS_H
+#define LOCKSTEP_CLI_LLM_FLAGS_H
+
+#include "cli/llm_question.h"
+
+/* llm_flags_layout writes a layout's flags as predict takes them, each behind a
+ * space: " --tp 8 --pp 4". What is as usual is left out. */
+void llm_flags_layout(const struct llm_layout *layout, char *text, size_t size);
+
+/* llm_flags_predict writes the `lockstep predict` that answers for it. */
+void llm_flags_predict(const struct llm_question *question,
+		       const struct llm_layout *layout, char *text,
+		       size_t size);
+
+/* llm_flags_torchtitan and llm_flags_megatron write the flags by which these
+ * train so, each behind a space (torchtitan: config/job_config.py; Megatron-LM:
+ * megatron/training/arguments.py). What these have no flag for is not there. */
+void llm_flags_torchtitan(const struct llm_layout *layout, char *text,
+			  size_t size);
+void llm_flags_megatron(const struct llm_layout *layout, char *text,
+			size_t size);
+
+#endif

@@ -1,0 +1,467 @@
+/* llm_print.c - answers about training a language model, printed: what they are
+ * based on, the rows, where the time of a step goes, what a GPU holds. */
+#include "cli/llm_print.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/llm_flags.h"
+#include "cli/refuse.h"
+#include "model/library/library.h"
+
+#define HOUR_NS 3600e9
+#define DAY_NS  (24 * HOUR_NS)
+
+int llm_refuse(const char *command, const char *option, const char *text)
+{
+	char flag[64];
+	bool names;
+
+	snprintf(flag, sizeof flag, "--%s", option ? option : "");
+	names = !option || strstr(text, flag) != NULL;
+
+	return refuse(command, "%s%s%s%s", names ? "" : "--",
+		      names ? "" : option, names ? "" : ": ", text);
+}
+
+/* ---- parts -------------------------------------------------------------- */
+
+static void add_part(struct llm_part *part, const char *lead, const char *name,
+		     double ns)
+{
+	snprintf(part->name, sizeof part->name, "%s%s", lead, name);
+	part->ns = ns;
+}
+
+void llm_parts(const struct llm_breakdown *b, struct llm_part parts[LLM_PARTS])
+{
+	static const char *const kinds[LLM_KINDS] = {
+		"gemm", "attention", "elementwise", "optimizer"};
+	size_t n = 0;
+
+	for (int k = 0; k < LLM_KINDS; k++)
+		add_part(&parts[n++], "", kinds[k], b->compute_ns[k]);
+	add_part(&parts[n++], "", "recompute", b->recompute_ns);
+	for (int a = 0; a < LLM_AXES; a++)
+		add_part(&parts[n++], "exposed ",
+			 llm_axis_name((enum llm_axis)a), b->exposed_ns[a]);
+	add_part(&parts[n++], "", "bubble", b->bubble_ns);
+	add_part(&parts[n++], "", "other", b->other_ns);
+}
+
+static double compute_of(const struct llm_breakdown *b)
+{
+	double ns = b->recompute_ns;
+
+	for (int k = 0; k < LLM_KINDS; k++)
+		ns += b->compute_ns[k];
+	return ns;
+}
+
+static double exposed_of(const struct llm_breakdown *b)
+{
+	double ns = 0;
+
+	for (int a = 0; a < LLM_AXES; a++)
+		ns += b->exposed_ns[a];
+	return ns;
+}
+
+/* ---- conditions --------------------------------------------------------- */
+
+static json_t *model_text(const struct llm_question *question)
+{
+	const struct llm_architecture *m = &question->model;
+	struct llm_parameters p;
+	char experts[64] = "", active[48] = "";
+
+	llm_count_parameters(m, &p);
+	if (m->experts > 0) {
+		snprintf(experts, sizeof experts, ", %d experts, %d a token",
+			 m->experts, m->top_k);
+		snprintf(active, sizeof active, ", %.4g G of them active",
+			 p.active / 1e9);
+	}
+	return json_sprintf("%s: %.4g G parameters%s, %d layers of %d, %d "
+			    "heads%s",
+			    m->name, p.total / 1e9, active, m->layers,
+			    m->hidden, m->heads, experts);
+}
+
+static json_t *batch_text(const struct llm_layout *layout)
+{
+	return json_sprintf(
+		"%d sequences of %d tokens a step, %d a micro-batch, %d "
+		"micro-batches; %s; recompute %s",
+		layout->global_batch, layout->seq, layout->micro_batch,
+		llm_micro_batches(layout),
+		llm_precision_name(layout->precision),
+		llm_recompute_name(layout->recompute));
+}
+
+static json_t *layout_text(const struct llm_layout *layout)
+{
+	char text[512];
+
+	llm_flags_layout(layout, text, sizeof text);
+	return json_sprintf("%d GPUs, dp %d:%s", layout->gpus, layout->dp,
+			    text);
+}
+
+static json_t *rate_text(const struct llm_question *question,
+			 enum llm_precision precision)
+{
+	const struct llm_device *device = &question->device;
+	const struct llm_request *request = question->request;
+	const char *software = request->software;
+	char given[128];
+
+	snprintf(given, sizeof given,
+		 "kernels by measured efficiency, pace of %s%s software fitted",
+		 software ? software : "today", software ? "" : "'s");
+	if (request->mfu > 0)
+		snprintf(given, sizeof given, "computing at an MFU of %.4g %%",
+			 100 * request->mfu);
+	else if (request->step_ms > 0)
+		snprintf(given, sizeof given, "computing %.6g ms a step",
+			 request->step_ms);
+	return json_sprintf(
+		"%s: %.4g TFLOP/s in %s, %.4g GB, %.4g TB/s; %s", device->name,
+		device->peak[precision] / 1e12, llm_precision_name(precision),
+		device->memory_bytes / 1e9, device->memory_Bps / 1e12, given);
+}
+
+static json_t *machine_text(const struct llm_question *question,
+			    const struct llm_outcome *outcome)
+{
+	const struct fabric *fabric = &outcome->fabric;
+	char title[600], network[96] = "";
+
+	machine_platform_title(&question->room, title, sizeof title);
+	if (fabric->nodes > 1)
+		snprintf(network, sizeof network,
+			 ", %d cards of %.4g Gbit/s a node", fabric->cards,
+			 fabric->card_Bps * 8 / 1e9);
+	return json_sprintf("%.200s: %d node%s of %d GPUs%s", title,
+			    fabric->nodes, fabric->nodes == 1 ? "" : "s",
+			    fabric->node_ranks, network);
+}
+
+/* What MFU counts, and what it would be as others count. */
+static json_t *mfu_text(const struct llm_question *question,
+			const struct llm_outcome *outcome)
+{
+	int seq = outcome->layout.seq;
+	double whole = llm_model_flops(&question->model, seq, false);
+	double half = llm_model_flops(&question->model, seq, true);
+	char others[64] = "";
+
+	if (outcome->answer.mfu > 0)
+		snprintf(others, sizeof others, ": that is %.1f %%",
+			 100 * outcome->answer.mfu * whole / half);
+	return json_sprintf("6 FLOP a parameter of the matrices and token, and "
+			    "the causal half of attention's scores, over the "
+			    "dense peak (PaLM and torchtitan count all "
+			    "scores%s); HFU: recomputation too",
+			    others);
+}
+
+json_t *llm_conditions(const struct llm_question *question,
+		       const struct llm_outcome *outcome)
+{
+	const struct llm_layout *layout = &outcome->layout;
+	const struct calibration *known =
+		library_calibration(&question->profile, &outcome->fabric);
+	char text[256] = "none, the library's profile alone";
+	json_t *conditions = json_object();
+
+	if (known)
+		library_calibration_describe(known, text, sizeof text);
+	json_object_set_new(conditions, "model", model_text(question));
+	json_object_set_new(conditions, "machine",
+			    machine_text(question, outcome));
+	json_object_set_new(conditions, "layout", layout_text(layout));
+	json_object_set_new(conditions, "batch", batch_text(layout));
+	json_object_set_new(conditions, "device",
+			    rate_text(question, layout->precision));
+	json_object_set_new(conditions, "profile",
+			    json_string(question->profile_name[0]
+						? question->profile_name
+						: "default"));
+	json_object_set_new(conditions, "calibration", json_string(text));
+	json_object_set_new(conditions, "mfu", mfu_text(question, outcome));
+	return conditions;
+}
+
+void llm_print_conditions(json_t *conditions, enum dist__form form, FILE *out)
+{
+	const char *comment = form == FORM_MARKDOWN ? "-" : "#", *name;
+	json_t *text;
+
+	json_object_foreach(conditions, name, text) fprintf(
+		out, "%s %-11s %s\n", comment, name, json_string_value(text));
+	json_decref(conditions);
+	fputs(form == FORM_MARKDOWN ? "\n" : "", out);
+}
+
+/* ---- rows --------------------------------------------------------------- */
+
+static double ms(double ns)
+{
+	return ns / 1e6;
+}
+
+/* A figure that is not always known. */
+static double known(bool is_known, double value)
+{
+	return is_known ? value : NAN;
+}
+
+static json_t *breakdown_json(const struct llm_breakdown *breakdown)
+{
+	struct llm_part parts[LLM_PARTS];
+	json_t *object = json_object();
+
+	llm_parts(breakdown, parts);
+	for (size_t i = 0; i < LLM_PARTS; i++) {
+		for (char *c = parts[i].name; *c; c++)
+			*c = *c == ' ' ? '_' : *c;
+		json_object_set_new(object, parts[i].name,
+				    json_real(ms(parts[i].ns)));
+	}
+	return object;
+}
+
+static json_t *memory_json(const struct llm_memory *m)
+{
+	return json_pack("{s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, "
+			 "s:b}",
+			 "stage", m->stage, "parameters", m->parameters,
+			 "gradients", m->gradients, "optimizer", m->optimizer,
+			 "activations", m->activations, "temporary",
+			 m->temporary, "library", m->library, "slack", m->slack,
+			 "total", m->total, "capacity", m->capacity, "fits",
+			 m->fits);
+}
+
+/* Cost and time that were asked for. */
+struct bill {
+	double step;   /* of a step; NAN: no price */
+	double tokens; /* of a million tokens */
+	double days;   /* to so many tokens; NAN: not asked */
+	double whole;  /* what these cost */
+};
+
+static struct bill bill_of(const struct llm_question *question,
+			   const struct llm_outcome *outcome)
+{
+	const struct llm_layout *layout = &outcome->layout;
+	double price = question->request->price, wanted = question->tokens;
+	double tokens = (double)layout->global_batch * layout->seq;
+	double step_ns = outcome->answer.step_ns;
+	double step = price * layout->gpus * step_ns / HOUR_NS;
+
+	return (struct bill){
+		.step = known(price > 0, step),
+		.tokens = known(price > 0, step / tokens * 1e6),
+		.days = known(wanted > 0, step_ns * wanted / tokens / DAY_NS),
+		.whole = known(price > 0 && wanted > 0, step * wanted / tokens),
+	};
+}
+
+static void add_row(struct dist__rows *rows,
+		    const struct llm_question *question,
+		    const struct llm_outcome *outcome)
+{
+	const struct llm_answer *a = &outcome->answer;
+	const struct llm_layout *layout = &outcome->layout;
+	const struct bill bill = bill_of(question, outcome);
+	bool simulated = outcome->fidelity != DIST__FIDELITY_FORMULA;
+	double compute = compute_of(&a->breakdown);
+	double exposed = exposed_of(&a->breakdown);
+	double idle = a->breakdown.bubble_ns;
+
+	if (simulated) {
+		compute = (double)outcome->simulated.compute_ns;
+		exposed = (double)outcome->simulated.exposed_ns;
+		idle = (double)outcome->simulated.idle_ns;
+	}
+	ADD_ROW(rows, cell_int(layout->gpus),
+		cell_fixed(0, known(outcome->fabric.nodes > 1,
+				    outcome->fabric.card_Bps * 8 / 1e9)),
+		cell_fixed(1, ms(a->step_ns)),
+		cell_fixed(1, known(a->low_ns > 0, ms(a->low_ns))),
+		cell_fixed(1, known(a->high_ns > 0, ms(a->high_ns))),
+		cell_fixed(1, a->tokens_per_s_gpu),
+		cell_fixed(1, a->tflops_per_gpu), cell_percent(a->mfu),
+		cell_percent(a->hfu), cell_fixed(1, a->memory.total / 1e9),
+		cell_text(a->memory.fits ? "yes" : "no"),
+		cell_text(dist__fidelity_name(outcome->fidelity)),
+		cell_real(ms(compute)), cell_real(ms(exposed)),
+		cell_real(ms(idle)), cell_real(compute / a->step_ns),
+		cell_real(layout->global_batch / a->step_ns * 1e9),
+		cell_real(a->tokens_per_s_gpu * layout->gpus),
+		cell_int((int64_t)a->memory.total), cell_real(bill.step),
+		cell_real(bill.tokens), cell_real(bill.days),
+		cell_real(bill.whole),
+		cell_text(outcome->impossible[0] ? outcome->impossible : NULL),
+		cell_json(simulated ? json_null()
+				    : breakdown_json(&a->breakdown)),
+		cell_json(memory_json(&a->memory)));
+}
+
+static struct dist__rows rows_of(const struct llm_question *question,
+				 const struct llm_outcome *outcomes, size_t num)
+{
+	static const char columns[] =
+		"world_size|GPUs;card_gbps|card "
+		"Gbit/s;step_ms;low_ms|low;high_ms|high;"
+		"tokens_per_s_gpu|tokens/s/GPU;tflops_per_gpu|TFLOP/s/GPU;"
+		"mfu|MFU;hfu|HFU;memory_gb|GB;fits;fidelity;compute_ms|;"
+		"exposed_ms|;idle_ms|;efficiency|;samples_per_s|;"
+		"tokens_per_s|;memory_bytes|;price_step|;price_million_tokens|;"
+		"days|;price|;impossible|;breakdown_ms|;memory|";
+	struct dist__rows rows = {.columns = columns};
+
+	for (size_t i = 0; i < num; i++)
+		add_row(&rows, question, &outcomes[i]);
+	return rows;
+}
+
+/* ---- the last answer ---------------------------------------------------- */
+
+/* Of a simulation: means over the ranks. */
+static void simulated_parts(const struct llm_outcome *outcome,
+			    struct llm_part parts[4])
+{
+	const struct workload_result *r = &outcome->simulated;
+	double rest = outcome->answer.step_ns - (double)r->compute_ns -
+		      (double)r->exposed_ns - (double)r->idle_ns;
+
+	add_part(&parts[0], "", "computing", (double)r->compute_ns);
+	add_part(&parts[1], "", "exposed calls", (double)r->exposed_ns);
+	add_part(&parts[2], "", "waiting for others", (double)r->idle_ns);
+	add_part(&parts[3], "", "other", rest);
+}
+
+static int print_parts(const struct llm_outcome *outcome, enum dist__form form,
+		       FILE *out)
+{
+	const struct llm_answer *answer = &outcome->answer;
+	size_t num = LLM_PARTS;
+	struct dist__rows rows = {.columns = "part|part of the step;ms;share"};
+	struct llm_part parts[LLM_PARTS];
+
+	if (outcome->fidelity != DIST__FIDELITY_FORMULA) {
+		simulated_parts(outcome, parts);
+		num = 4;
+	} else {
+		llm_parts(&answer->breakdown, parts);
+	}
+	for (size_t i = 0; i < num; i++)
+		if (parts[i].ns > 0)
+			ADD_ROW(&rows, cell_text(parts[i].name),
+				cell_fixed(1, ms(parts[i].ns)),
+				cell_percent(parts[i].ns / answer->step_ns));
+	return dist__rows_section(&rows, "", form, out);
+}
+
+static int print_memory(const struct llm_memory *m, enum dist__form form,
+			FILE *out)
+{
+	static const char columns[] =
+		"stage|stage, GB:;parameters;gradients;optimizer;activations;"
+		"temporary;library;slack;total;of";
+	struct dist__rows rows = {.columns = columns};
+
+	ADD_ROW(&rows, cell_int(m->stage), cell_fixed(1, m->parameters / 1e9),
+		cell_fixed(1, m->gradients / 1e9),
+		cell_fixed(1, m->optimizer / 1e9),
+		cell_fixed(1, m->activations / 1e9),
+		cell_fixed(1, m->temporary / 1e9),
+		cell_fixed(1, m->library / 1e9), cell_fixed(1, m->slack / 1e9),
+		cell_fixed(1, m->total / 1e9),
+		cell_fixed(1, m->capacity / 1e9));
+	return dist__rows_section(&rows, "", form, out);
+}
+
+static void print_bill(const struct llm_question *question,
+		       const struct llm_outcome *outcome, FILE *out)
+{
+	const struct llm_request *request = question->request;
+	const struct bill bill = bill_of(question, outcome);
+
+	if (request->price > 0)
+		fprintf(out,
+			"\nat %.4g a GPU hour: %.4g a step, %.4g a million "
+			"tokens\n",
+			request->price, bill.step, bill.tokens);
+	if (question->tokens <= 0)
+		return;
+	fprintf(out, "%s%s tokens take %.4g days",
+		request->price > 0 ? "" : "\n", request->tokens, bill.days);
+	if (request->price > 0)
+		fprintf(out, " and cost %.4g", bill.whole);
+	fputc('\n', out);
+}
+
+int llm_print(const struct llm_question *question,
+	      const struct llm_outcome *outcomes, size_t num,
+	      const struct explanation *explanation, enum dist__form form,
+	      FILE *out)
+{
+	const struct llm_outcome *last = &outcomes[num - 1];
+	json_t *conditions = llm_conditions(question, last);
+	struct dist__rows rows = rows_of(question, outcomes, num);
+	int status;
+
+	if (form == FORM_JSON)
+		return dist__json_print(
+			json_pack("{s:o, s:o, s:o*}", "conditions", conditions,
+				  "rows", dist__rows_json(&rows),
+				  "critical_path",
+				  explanation_json(explanation)),
+			out);
+	llm_print_conditions(conditions, form, out);
+	status = dist__rows_print(&rows, form, out);
+	dist__rows_release(&rows);
+	if (!status)
+		status = print_parts(last, form, out);
+	if (!status)
+		status = print_memory(&last->answer.memory, form, out);
+	print_bill(question, last, out);
+	for (size_t i = 0; i < num; i++)
+		if (outcomes[i].impossible[0])
+			fprintf(out, "%simpossible with %d GPUs: %s\n",
+				i ? "" : "\n", outcomes[i].layout.gpus,
+				outcomes[i].impossible);
+	return status ? status
+		      : explanation_print_parts(explanation, form, out);
+}
+
+enum dist_error llm_write_tsv(const struct llm_question *question,
+			      const struct llm_outcome *outcomes, size_t num,
+			      const char *path, struct dist_message *message)
+{
+	json_t *conditions = llm_conditions(question, &outcomes[num - 1]);
+	struct dist__rows rows = rows_of(question, outcomes, num);
+	enum dist_error error = DIST_ERR_NO_MEMORY;
+	const char *name;
+	char *head = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&head, &size);
+	json_t *text;
+
+	json_object_foreach(conditions, name, text) if (out)
+		fprintf(out, "# %s: %s\n", name, json_string_value(text));
+	json_decref(conditions);
+	if (out && fclose(out) == 0)
+		error = dist__rows_write(&rows, head, path, message);
+	else
+		snprintf(message->text, sizeof message->text, "out of memory");
+	free(head);
+	return error;
+}

@@ -1,0 +1,461 @@
+/* llm_question.c - what is asked about training a language model, looked up and
+ * answered by the closed form of model/llm/step.h. */
+#include "cli/llm_question.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/data.h"
+#include "base/quantity.h"
+#include "base/refuse.h"
+#include "cli/usual_profile.h"
+#include "model/cluster/machine.h"
+#include "model/library/library.h"
+
+#define AT(field) offsetof(struct llm_request, field)
+
+/* What nobody asked for. */
+#define USUAL_SEQ    8192
+#define USUAL_ROUNDS 4 /* micro-batches of a stage, of a pipeline */
+
+/* Names of enum llm_software. */
+#define SOFTWARE "graphed|eager|tuned|old"
+
+const struct option llm_place_options[] = {
+	{"model", OPTION_TEXT, AT(model), "MODEL",
+	 .help = "language model: a name, or a config.json as Hugging Face "
+		 "has it",
+	 .list = "models"},
+	{"machine", OPTION_TEXT, AT(machine), "NAME[:TRANSPORT]",
+	 .help = "as many nodes as needed of a machine that others measured, "
+		 "on its first network or that of TRANSPORT",
+	 .list = "machines"},
+	{"gpu", OPTION_TEXT, AT(gpu), "NAME", .help = "device",
+	 .usual = "that of the machine"},
+	{"ranks-per-node", OPTION_COUNT, AT(ranks_per_node), "R",
+	 .help = "GPUs used of each node", .usual = "all", .min = 1,
+	 .max = 256},
+	{"topology", OPTION_TEXT, AT(topology), "KIND:SHAPE",
+	 .help = "switches between the nodes, as platform new has them: "
+		 "fat-tree:4x8,taper=2; calls are simulated",
+	 .usual = "star"},
+	{"profile", OPTION_TEXT, AT(profile), "LIBRARY",
+	 .help = "library: a name or a YAML file",
+	 .usual = "nccl for NVIDIA's GPUs, else built in", .list = "profiles"},
+	{"uncalibrated", OPTION_SWITCH, AT(uncalibrated), NULL,
+	 .help = "by the library's profile alone, without what the machine's "
+		 "file says that it measured"},
+	{.name = NULL}};
+
+const struct option llm_rate_options[] = {
+	{"software", OPTION_CHOICE, AT(software), SOFTWARE,
+	 .help = "what launches the kernels: CUDA graphs or a compiler; "
+		 "Python, "
+		 "one by one; all tuned for one model, as in MLPerf; of 2022 "
+		 "and before",
+	 .usual = "graphed"},
+	{"exchange", OPTION_CHOICE, AT(exchange), "once|plain",
+	 .help = "how tokens reach experts: once to a rank and a node, as "
+		 "DeepEP does, or to each expert by an all-to-all",
+	 .usual = "once"},
+	{"mfu", OPTION_PERCENT, AT(mfu), "PERCENT",
+	 .help = "MFU of a GPU's computing alone, as measured on one, instead "
+		 "of the kernels' times"},
+	{"step-ms", OPTION_NUMBER, AT(step_ms), "T",
+	 .help = "time that a GPU computes in a step, as measured on one, "
+		 "instead of the kernels' times",
+	 .above = true},
+	{.name = NULL}};
+
+const struct option llm_answer_options[] = {
+	{"price", OPTION_NUMBER, AT(price), "P",
+	 .help = "of a GPU for an hour: what a step and a million tokens cost",
+	 .above = true},
+	{"tokens", OPTION_TEXT, AT(tokens), "N",
+	 .help = "tokens to train on, such as 300B or 15T: how long that "
+		 "takes"},
+	{.name = NULL}};
+
+/* ---- software ----------------------------------------------------------- */
+
+static enum llm_software software_of(const char *name)
+{
+	static const char *const names[LLM_SOFTWARES] = {[LLM_GRAPHED] =
+								 "graphed",
+							 [LLM_EAGER] = "eager",
+							 [LLM_TUNED] = "tuned",
+							 [LLM_OLD] = "old"};
+
+	for (int i = 0; name && i < LLM_SOFTWARES; i++)
+		if (strcmp(names[i], name) == 0)
+			return (enum llm_software)i;
+	return LLM_GRAPHED;
+}
+
+struct llm_cluster llm_question_cluster(const struct llm_question *question,
+					const struct fabric *fabric)
+{
+	const char *exchange = question->request->exchange;
+
+	return (struct llm_cluster){
+		.software = question->software,
+		.device = &question->device,
+		.profile = &question->profile,
+		.fabric = fabric,
+		.plain_exchange = exchange && strcmp(exchange, "plain") == 0,
+		.efficiency = 1};
+}
+
+struct llm_pace llm_question_pace(const struct llm_question *question,
+				  enum llm_precision precision)
+{
+	return llm_constants_pace(llm_constants_known(), &question->device,
+				  precision, question->software);
+}
+
+/* ---- looking up --------------------------------------------------------- */
+
+static bool ends_in(const char *text, const char *suffix)
+{
+	size_t len = strlen(text), end = strlen(suffix);
+
+	return len >= end && strcmp(text + len - end, suffix) == 0;
+}
+
+bool llm_is_language_model(const char *name)
+{
+	struct llm_architecture model;
+	struct dist_message message;
+	char path[4096];
+
+	if (ends_in(name, ".json"))
+		return true;
+	if (!dist__data_find("models", name, ".csv", path, sizeof path,
+			     &message) ||
+	    ends_in(name, ".csv") || strchr(name, '/'))
+		return false;
+	return !llm_architecture_find(&model, name, &message);
+}
+
+/* Reads "300B" or "15T". */
+static enum dist_error read_tokens(const char *text, double *tokens,
+				   struct dist_message *message)
+{
+	static const char units[] = "KMBT";
+	size_t len = strlen(text);
+	const char *unit = len ? strchr(units, text[len - 1]) : NULL;
+	char number[32];
+
+	snprintf(number, sizeof number, "%.*s", (int)(unit ? len - 1 : len),
+		 text);
+	if (len == 0 || len >= sizeof number ||
+	    !dist__number_read(number, tokens) || *tokens <= 0)
+		return dist__refuse(message,
+				    "--tokens: expected a number of tokens "
+				    "such as 300B or 15T, not \"%.80s\"",
+				    text);
+	if (unit)
+		*tokens *= pow(1e3, (double)(unit - units) + 1);
+	return DIST_OK;
+}
+
+static enum dist_error find_profile(struct llm_question *question,
+				    struct dist_message *message)
+{
+	const char *name = question->request->profile;
+	enum dist_error error;
+	char path[4096];
+
+	if (!name)
+		name = usual_profile(question->room.machine.gpu, 2,
+				     DIST__FIDELITY_FORMULA);
+	if (!name)
+		return DIST_OK;
+	snprintf(question->profile_name, sizeof question->profile_name, "%s",
+		 name);
+	error = dist__data_find("profiles", name, ".yaml", path, sizeof path,
+				message);
+	return error ? error
+		     : dist__profile_load(&question->profile, path, message);
+}
+
+static enum dist_error find_device(struct llm_question *question,
+				   const char **option,
+				   struct dist_message *message)
+{
+	const char *name = question->request->gpu;
+
+	*option = "gpu";
+	if (!name)
+		name = question->room.machine.gpu;
+	if (!*name)
+		return dist__refuse(message,
+				    "--gpu is needed: %s does not say which "
+				    "GPUs it has",
+				    question->request->machine);
+	return llm_device_find(&question->device, name, message);
+}
+
+enum dist_error llm_question_open(struct llm_question *question,
+				  const struct llm_request *request,
+				  const char **option,
+				  struct dist_message *message)
+{
+	enum dist_error error = DIST_OK;
+
+	memset(question, 0, sizeof *question);
+	question->request = request;
+	question->software = software_of(request->software);
+	dist__profile_init(&question->profile);
+	*option = NULL;
+	if (!request->model || !request->machine)
+		return dist__refuse(message,
+				    "expected --model and --machine; see "
+				    "lockstep list models, lockstep list "
+				    "machines");
+	if (request->mfu > 0 && request->step_ms > 0)
+		return dist__refuse(message,
+				    "expected one of --mfu and --step-ms");
+	if (request->tokens) {
+		*option = "tokens";
+		error = read_tokens(request->tokens, &question->tokens,
+				    message);
+	}
+	if (!error) {
+		*option = "model";
+		error = llm_architecture_find(&question->model, request->model,
+					      message);
+	}
+	if (!error) {
+		*option = "machine";
+		error = machine_platform_open(&question->room, request->machine,
+					      message);
+	}
+	if (error)
+		return error;
+	question->room.ranks_per_node = request->ranks_per_node;
+	if (request->uncalibrated)
+		question->room.machine.num_calibrations = 0;
+	error = find_device(question, option, message);
+	if (!error) {
+		*option = "profile";
+		error = find_profile(question, message);
+	}
+	return error;
+}
+
+void llm_question_close(struct llm_question *question)
+{
+	machine_platform_close(&question->room);
+	dist__profile_release(&question->profile);
+	llm_device_release(&question->device);
+}
+
+/* ---- the place ---------------------------------------------------------- */
+
+static void change(const struct dist__change *change, double *value)
+{
+	if (change->value > 0)
+		*value = change->is_factor ? *value * change->value
+					   : change->value;
+}
+
+static bool is_rate(const struct dist__change *change)
+{
+	return change->value > 0 && !change->is_factor;
+}
+
+/* Links as asked for; of a machine the narrowest between nodes are its cards.
+ */
+static enum dist_error rewire(const struct llm_question *question,
+			      struct fabric *fabric, const char **option,
+			      struct dist_message *message)
+{
+	struct dist__link_overrides links = {.name = ""};
+	char text[DIST__LINKS_SIZE];
+	enum dist_error error = rewiring_read(&question->request->rewiring,
+					      &links, text, option, message);
+	double latency_s;
+
+	if (error)
+		return error;
+	if ((fabric->nodes == 1 || is_rate(&links.inter.bandwidth)) &&
+	    (fabric->node_ranks == 1 || is_rate(&links.intra.bandwidth)))
+		fabric->guessed = false;
+	change(&links.inter.bandwidth, &fabric->card_Bps);
+	change(&links.intra.bandwidth, &fabric->intra_Bps);
+	latency_s = fabric->inter_latency_ns / 1e9;
+	change(&links.inter.latency, &latency_s);
+	fabric->inter_latency_ns = latency_s * 1e9;
+	latency_s = fabric->intra_latency_ns / 1e9;
+	change(&links.intra.latency, &latency_s);
+	fabric->intra_latency_ns = latency_s * 1e9;
+	return DIST_OK;
+}
+
+enum dist_error llm_question_fabric(const struct llm_question *question,
+				    int gpus, struct fabric *fabric,
+				    const char **option,
+				    struct dist_message *message)
+{
+	const struct machine_platform *room = &question->room;
+	int node_ranks = machine_platform_node_ranks(room, gpus);
+	enum dist_error error = machine_fabric(
+		&room->machine, room->transport[0] ? room->transport : NULL,
+		(gpus + node_ranks - 1) / node_ranks, node_ranks, fabric,
+		message);
+
+	*option = "machine";
+	if (!error)
+		error = rewire(question, fabric, option, message);
+	if (!error && fabric->guessed &&
+	    !library_calibration(&question->profile, fabric))
+		error = dist__refuse(message,
+				     "machine %s: the rate of its links is not "
+				     "known; expected --inter-bandwidth and "
+				     "--intra-bandwidth, or another machine",
+				     room->name);
+	return error;
+}
+
+/* ---- the layout --------------------------------------------------------- */
+
+static int or_one(int count)
+{
+	return count > 0 ? count : 1;
+}
+
+enum dist_error llm_question_layout(const struct llm_question *question,
+				    int gpus, struct llm_layout *layout,
+				    const char **option,
+				    struct dist_message *message)
+{
+	struct llm_arguments asked = question->request->layout;
+	int positions = question->model.positions;
+	int copy = or_one(asked.tp) * or_one(asked.pp) * or_one(asked.cp);
+
+	if (asked.seq == 0)
+		asked.seq = positions > 0 && positions < USUAL_SEQ ? positions
+								   : USUAL_SEQ;
+	if (!asked.precision && question->device.peak[LLM_BF16] == 0)
+		asked.precision = llm_precision_name(LLM_FP16);
+	if (asked.global_batch == 0)
+		asked.global_batch =
+			or_one(gpus / copy) * or_one(asked.micro_batch) *
+			(asked.pp > 1 ? USUAL_ROUNDS * asked.pp : 1);
+	return llm_arguments_layout(&asked, gpus, &question->model, layout,
+				    option, message);
+}
+
+/* ---- the answer --------------------------------------------------------- */
+
+/* What a GPU computes in a step but for the optimizer. */
+static double computing_ns(const struct llm_breakdown *breakdown)
+{
+	return breakdown->compute_ns[LLM_GEMM] +
+	       breakdown->compute_ns[LLM_ATTENTION] +
+	       breakdown->compute_ns[LLM_ELEMENTWISE] + breakdown->recompute_ns;
+}
+
+/* What it is to compute where that was measured; 0: it was not. */
+static double measured_ns(const struct llm_question *question,
+			  const struct llm_work *work)
+{
+	const struct llm_layout *layout = &work->layout;
+	double peak = question->device.peak[layout->precision];
+
+	if (question->request->step_ms > 0)
+		return question->request->step_ms * 1e6;
+	if (question->request->mfu > 0)
+		return work->flops / layout->gpus /
+		       (peak * question->request->mfu) * 1e9;
+	return 0;
+}
+
+/* Answers at a pace. */
+static enum dist_error answer_at(const struct llm_question *question,
+				 const struct llm_pace *pace,
+				 struct llm_outcome *outcome,
+				 struct dist_message *message)
+{
+	const struct llm_cluster cluster =
+		llm_question_cluster(question, &outcome->fabric);
+	enum dist_error error = llm_work_init(&outcome->work, &question->model,
+					      &outcome->layout,
+					      &question->device, pace, message);
+
+	outcome->pace = *pace;
+	return error ? error
+		     : llm_step(&outcome->answer, &outcome->work, &cluster,
+				message);
+}
+
+static void judge(struct llm_outcome *outcome)
+{
+	const struct llm_answer *answer = &outcome->answer;
+	char *text = outcome->impossible;
+	size_t size = sizeof outcome->impossible;
+
+	*text = '\0';
+	if (!answer->memory.fits)
+		snprintf(text, size,
+			 "does not fit: stage %d needs %.1f GB of the %.1f GB "
+			 "that a GPU has",
+			 answer->memory.stage, answer->memory.total / 1e9,
+			 answer->memory.capacity / 1e9);
+	else if (answer->hfu > 1)
+		snprintf(text, size,
+			 "computes faster than the GPU's peak: HFU %.1f %%",
+			 100 * answer->hfu);
+}
+
+enum dist_error llm_question_answer(const struct llm_question *question,
+				    struct llm_outcome *outcome,
+				    const char **option,
+				    struct dist_message *message)
+{
+	struct llm_layout *layout = &outcome->layout;
+	struct llm_pace pace = llm_question_pace(question, layout->precision);
+	enum dist_error error;
+
+	*option = "precision";
+	error = llm_device_can(&question->device, layout->precision, message);
+	if (!error && layout->recompute == LLM_RECOMPUTE_AUTO)
+		error = llm_recompute_choose(layout, &question->model,
+					     &question->device, &pace, message);
+	if (!error)
+		error = answer_at(question, &pace, outcome, message);
+	/* Launches keep their time, so a few rounds. */
+	for (int i = 0; i < 4 && !error; i++) {
+		double wanted = measured_ns(question, &outcome->work);
+		double factor = computing_ns(&outcome->answer.breakdown);
+
+		if (wanted <= 0)
+			break;
+		factor /= wanted;
+		pace.gemm *= factor;
+		pace.attention *= factor;
+		pace.memory *= factor;
+		error = answer_at(question, &pace, outcome, message);
+	}
+	outcome->fidelity = DIST__FIDELITY_FORMULA;
+	if (!error)
+		judge(outcome);
+	return error;
+}
+
+enum dist_error llm_question_ask(const struct llm_question *question, int gpus,
+				 struct llm_outcome *outcome,
+				 const char **option,
+				 struct dist_message *message)
+{
+	enum dist_error error = llm_question_fabric(
+		question, gpus, &outcome->fabric, option, message);
+
+	if (!error)
+		error = llm_question_layout(question, gpus, &outcome->layout,
+					    option, message);
+	return error ? error
+		     : llm_question_answer(question, outcome, option, message);
+}

@@ -1,0 +1,400 @@
+/* plan.c - lockstep plan: the layout in which a language model trains fastest
+ * on so many GPUs, why not the next one, and the command line of each. */
+#include "cli/command.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/progress.h"
+#include "base/refuse.h"
+#include "cli/check_writable.h"
+#include "cli/llm_flags.h"
+#include "cli/llm_flow.h"
+#include "cli/llm_print.h"
+#include "cli/pool.h"
+#include "cli/refuse.h"
+#include "cli/table_option.h"
+#include "model/llm/plan.h"
+
+/* The command line. */
+struct plan_options {
+	struct llm_request llm;
+	int gpus;
+	int top;
+	int confirm;
+	struct table_options form;
+};
+
+#define AT(field) offsetof(struct plan_options, field)
+
+static const struct option options[] = {
+	{"gpus", OPTION_COUNT, AT(gpus), "N", .help = "GPUs to train on",
+	 .min = 1, .max = 1 << 20},
+	{"top", OPTION_COUNT, AT(top), "N", .help = "layouts to print",
+	 .usual = "10", .min = 1, .max = 1000},
+	{"confirm", OPTION_COUNT, AT(confirm), "N",
+	 .help = "simulate the calls of the first N too, which share links; "
+		 "with hundreds of GPUs a minute each",
+	 .usual = "0", .min = 1, .max = 20},
+	{.name = NULL}};
+
+#define IN_REQUEST(field)                                                      \
+	(offsetof(struct plan_options, llm) +                                  \
+	 offsetof(struct llm_request, field))
+
+static const struct option_group groups[] = {
+	{.options = llm_place_options, .offset = AT(llm)},
+	{"Plan", options, 0},
+	{"Layout", llm_options, IN_REQUEST(layout)},
+	{"Computing", llm_rate_options, AT(llm)},
+	{"Links", rewiring_options, IN_REQUEST(rewiring)},
+	{"Tables", form_options, AT(form)},
+	{.options = NULL}};
+
+const struct manual manual_plan = {
+	.program = "lockstep plan",
+	.usage = "--model MODEL --machine NAME --gpus N --global-batch N "
+		 "[OPTION...]",
+	.about = "Searches all legal layouts of a language model on so many "
+		 "GPUs: tensor groups within a node, stages, chunks, context "
+		 "and expert groups, micro-batches, schedules, what "
+		 "data-parallel ranks divide, and the least recomputation that "
+		 "fits. Prints the fastest that fit into the memory, what the "
+		 "second loses, and the command line of the first.\n\nAn "
+		 "option of the layout holds that dimension fast.",
+	.examples = {"lockstep plan --model llama3-70b --machine "
+		     "hgx-h100-400g --gpus 512 --global-batch 1024 --seq "
+		     "8192"},
+	.groups = groups};
+
+/* ---- the search --------------------------------------------------------- */
+
+/* What is asked, looked up, and found. */
+struct inquiry {
+	const struct plan_options *line;
+	struct llm_question question;
+	struct fabric fabric;
+	struct llm_space space;
+	struct llm_plan plan;
+	double flow_ns[20]; /* of the first, simulated */
+	size_t num_flows;
+};
+
+static void set_space(struct inquiry *inquiry)
+{
+	const struct llm_arguments *asked = &inquiry->line->llm.layout;
+	struct llm_space *space = &inquiry->space;
+	const struct llm_layout *base = &space->base;
+
+	space->tp = asked->tp;
+	space->pp = asked->pp;
+	space->vpp = asked->vpp;
+	space->cp = asked->cp;
+	space->ep = asked->ep;
+	space->micro_batch = asked->micro_batch;
+	space->shard = asked->shard ? base->shard : LLM_SHARDS;
+	space->schedule = asked->schedule ? base->schedule : LLM_SCHEDULES;
+	space->recompute =
+		asked->recompute ? base->recompute : LLM_RECOMPUTE_AUTO;
+	space->node_ranks = inquiry->fabric.node_ranks;
+}
+
+static enum dist_error look_up(struct inquiry *inquiry,
+			       struct dist_message *message)
+{
+	const struct plan_options *line = inquiry->line;
+	const char *option = NULL;
+	enum dist_error error;
+
+	if (line->llm.machine && strpbrk(line->llm.machine, ",+"))
+		return dist__refuse(message,
+				    "--machine: expected one: layouts over two "
+				    "kinds of GPUs are not modelled; plan each "
+				    "alone");
+	error = llm_question_open(&inquiry->question, &line->llm, &option,
+				  message);
+	if (error)
+		return error;
+	if (line->gpus == 0 || line->llm.layout.global_batch == 0)
+		return dist__refuse(message,
+				    "expected --gpus and --global-batch, the "
+				    "sequences of a step");
+	error = llm_question_fabric(&inquiry->question, line->gpus,
+				    &inquiry->fabric, &option, message);
+	if (error)
+		return error;
+	/* One that is not legal as it stands may be so with others. */
+	error = llm_question_layout(&inquiry->question, line->gpus,
+				    &inquiry->space.base, &option, message);
+	if (error && strcmp(option, "overlap") == 0)
+		return error;
+	set_space(inquiry);
+	return llm_device_can(&inquiry->question.device,
+			      inquiry->space.base.precision, message);
+}
+
+static void show_progress(void *arg, size_t all)
+{
+	(void)all;
+	dist__progress_step(arg, 1, NULL);
+}
+
+static enum dist_error search(struct inquiry *inquiry,
+			      struct dist_message *message)
+{
+	const struct llm_question *question = &inquiry->question;
+	struct dist__progress progress = {.shown = false};
+	const struct llm_pace pace =
+		llm_question_pace(question, inquiry->space.base.precision);
+	const struct llm_cluster cluster =
+		llm_question_cluster(question, &inquiry->fabric);
+	const struct llm_search search = {.space = &inquiry->space,
+					  .model = &question->model,
+					  .cluster = &cluster,
+					  .pace = &pace,
+					  .threads = pool_cores(),
+					  .done = show_progress,
+					  .arg = &progress};
+	enum dist_error error;
+
+	dist__progress_begin(&progress, "looking at layouts", 0, 0);
+	error = llm_plan_make(&inquiry->plan, &search, message);
+	dist__progress_end(&progress);
+	return error;
+}
+
+/* Simulates the first layouts. */
+static int confirm(struct inquiry *inquiry)
+{
+	const struct predict_options flow = {.fidelity = "flow",
+					     .no_explain = true};
+	size_t num = (size_t)inquiry->line->confirm;
+	struct llm_outcome *outcome = calloc(1, sizeof *outcome);
+	int status = outcome ? DIST_EXIT_OK : out_of_memory("plan");
+
+	for (size_t i = 0; !status && i < num && i < inquiry->plan.num; i++) {
+		struct dist_message message;
+		const char *option;
+
+		outcome->layout = inquiry->plan.best[i].layout;
+		outcome->fabric = inquiry->fabric;
+		if (llm_question_answer(&inquiry->question, outcome, &option,
+					&message))
+			status = refuse("plan", "%s", message.text);
+		else
+			status = llm_flow_make(&inquiry->question, outcome,
+					       &flow, NULL);
+		inquiry->flow_ns[i] = outcome->answer.step_ns;
+		inquiry->num_flows += !status;
+	}
+	free(outcome);
+	return status;
+}
+
+/* ---- the answer --------------------------------------------------------- */
+
+static struct dist__rows rows_of(const struct inquiry *inquiry)
+{
+	static const char columns[] =
+		"place|;tp;pp;vpp;cp;ep;dp;shard;schedule;micro_batch|mbs;"
+		"recompute;step_ms;flow_ms|flow;tokens_per_s_gpu|tokens/s/"
+		"GPU;mfu|MFU;"
+		"memory_gb|GB;command|";
+	const struct llm_plan *plan = &inquiry->plan;
+	struct dist__rows rows = {.columns = columns};
+	size_t num = (size_t)inquiry->line->top;
+	char command[1024], recompute[32];
+
+	for (size_t i = 0; i < num && i < plan->num; i++) {
+		const struct llm_layout *layout = &plan->best[i].layout;
+		const struct llm_answer *answer = &plan->best[i].answer;
+
+		llm_flags_predict(&inquiry->question, layout, command,
+				  sizeof command);
+		snprintf(recompute, sizeof recompute, "%s",
+			 llm_recompute_name(layout->recompute));
+		if (layout->recompute == LLM_RECOMPUTE_FULL &&
+		    layout->recompute_layers > 0)
+			snprintf(recompute, sizeof recompute, "%d layers",
+				 layout->recompute_layers);
+		ADD_ROW(&rows, cell_size(i + 1), cell_int(layout->tp),
+			cell_int(layout->pp), cell_int(layout->vpp),
+			cell_int(layout->cp), cell_int(layout->ep),
+			cell_int(layout->dp),
+			cell_text(llm_shard_name(layout->shard)),
+			cell_text(llm_schedule_name(layout->schedule)),
+			cell_int(layout->micro_batch), cell_copy(recompute),
+			cell_fixed(1, answer->step_ns / 1e6),
+			cell_fixed(1, i < inquiry->num_flows
+					      ? inquiry->flow_ns[i] / 1e6
+					      : NAN),
+			cell_fixed(1, answer->tokens_per_s_gpu),
+			cell_percent(answer->mfu),
+			cell_fixed(1, answer->memory.total / 1e9),
+			cell_copy(command));
+	}
+	return rows;
+}
+
+/* Writes what the second loses against the first: the parts that differ most,
+ * "exposed tp +55.2 ms, bubble -14.1 ms". */
+static void describe_loss(const struct llm_answer *first,
+			  const struct llm_answer *second, char *text,
+			  size_t size)
+{
+	struct llm_part parts[LLM_PARTS], others[LLM_PARTS];
+	double loss = second->step_ns - first->step_ns;
+	int used = snprintf(text, size, "%.1f ms a step, %.1f %%", loss / 1e6,
+			    100 * loss / first->step_ns);
+
+	llm_parts(&first->breakdown, parts);
+	llm_parts(&second->breakdown, others);
+	for (int named = 0; named < 4; named++) {
+		size_t most = 0;
+
+		for (size_t i = 0; i < LLM_PARTS; i++)
+			if (fabs(others[i].ns - parts[i].ns) >
+			    fabs(others[most].ns - parts[most].ns))
+				most = i;
+		loss = others[most].ns - parts[most].ns;
+		if (fabs(loss) < 5e4 || used < 0 || (size_t)used >= size)
+			break;
+		used += snprintf(text + used, size - (size_t)used,
+				 "%s %s %+.1f ms", named ? "," : ":",
+				 parts[most].name, loss / 1e6);
+		others[most].ns = parts[most].ns;
+	}
+}
+
+static json_t *answer_json(const struct inquiry *inquiry, json_t *conditions)
+{
+	const struct llm_plan *plan = &inquiry->plan;
+	const struct llm_layout *best = &plan->best[0].layout;
+	struct dist__rows rows = rows_of(inquiry);
+	char loss[512] = "", titan[1024], megatron[1024];
+
+	if (plan->num > 1)
+		describe_loss(&plan->best[0].answer, &plan->best[1].answer,
+			      loss, sizeof loss);
+	llm_flags_torchtitan(best, titan, sizeof titan);
+	llm_flags_megatron(best, megatron, sizeof megatron);
+	return json_pack("{s:o, s:I, s:I, s:o, s:s, s:s, s:s}", "conditions",
+			 conditions, "layouts", (json_int_t)plan->legal, "fit",
+			 (json_int_t)plan->num, "rows", dist__rows_json(&rows),
+			 "second_loses", loss, "torchtitan", titan, "megatron",
+			 megatron);
+}
+
+static void print_lines(const struct inquiry *inquiry)
+{
+	const struct llm_plan *plan = &inquiry->plan;
+	const struct llm_layout *best = &plan->best[0].layout;
+	char text[1024];
+
+	if (plan->num > 1) {
+		describe_loss(&plan->best[0].answer, &plan->best[1].answer,
+			      text, sizeof text);
+		printf("\nThe second loses %s\n", text);
+	}
+	llm_flags_predict(&inquiry->question, best, text, sizeof text);
+	printf("\nThe first:\n%s\n", text);
+	llm_flags_torchtitan(best, text, sizeof text);
+	printf("torchtitan:%s\n", text);
+	llm_flags_megatron(best, text, sizeof text);
+	printf("Megatron-LM:%s\n", text);
+}
+
+static int show(const struct inquiry *inquiry)
+{
+	const struct plan_options *line = inquiry->line;
+	const struct llm_plan *plan = &inquiry->plan;
+	enum dist__form form = table_options_form(&line->form);
+	struct llm_outcome outcome = {.layout = plan->best[0].layout,
+				      .fabric = inquiry->fabric};
+	json_t *conditions = llm_conditions(&inquiry->question, &outcome);
+	struct dist__rows rows;
+	int status;
+
+	json_object_del(conditions, "layout");
+	json_object_del(conditions, "batch");
+	json_object_set_new(
+		conditions, "batch",
+		json_sprintf("%d sequences of %d tokens a step; %s",
+			     outcome.layout.global_batch, outcome.layout.seq,
+			     llm_precision_name(outcome.layout.precision)));
+	json_object_set_new(conditions, "layouts",
+			    json_sprintf("%zu legal, %zu of them fit, on %d "
+					 "GPUs",
+					 plan->legal, plan->num, line->gpus));
+	if (form == FORM_JSON)
+		return dist__json_print(answer_json(inquiry, conditions),
+					stdout)
+			       ? out_of_memory("plan")
+			       : DIST_EXIT_OK;
+	llm_print_conditions(conditions, form, stdout);
+	rows = rows_of(inquiry);
+	status = table_options_print(&line->form, "lockstep plan", &rows);
+	if (!status)
+		print_lines(inquiry);
+	return status;
+}
+
+/* Where nothing fits. */
+static int show_least(const struct inquiry *inquiry)
+{
+	const struct llm_candidate *least = &inquiry->plan.least;
+	const struct llm_memory *m = &least->answer.memory;
+	const char *help = "more GPUs, or --shard fsdp";
+	char text[512];
+
+	if (m->activations + m->temporary >
+	    m->parameters + m->gradients + m->optimizer)
+		help = "a shorter --seq, more GPUs for --cp and --tp, or "
+		       "--recompute full";
+	llm_flags_layout(&least->layout, text, sizeof text);
+	fprintf(stderr,
+		"lockstep plan: none of %zu legal layouts fits: the least "
+		"needs %.1f GB of the %.1f GB of a GPU,%s; what would help: "
+		"%s\n",
+		inquiry->plan.legal, m->total / 1e9, m->capacity / 1e9, text,
+		help);
+	return DIST_EXIT_FAILED;
+}
+
+int command_plan(int argc, const char **argv)
+{
+	struct plan_options line = {.top = 10};
+	struct inquiry *inquiry = calloc(1, sizeof *inquiry);
+	struct dist_message message = {"out of memory"};
+	enum dist_error error;
+	int status;
+
+	if (!inquiry)
+		return out_of_memory("plan");
+	inquiry->line = &line;
+	if (!arguments_parse(&manual_plan, &argc, argv, &line, &status)) {
+		free(inquiry);
+		return status;
+	}
+	if (!check_writable("plan", (const char *[]){line.form.tsv}, 1)) {
+		free(inquiry);
+		return DIST_EXIT_USAGE;
+	}
+	error = look_up(inquiry, &message);
+	if (!error)
+		error = search(inquiry, &message);
+	if (error)
+		status = refuse("plan", "%s", message.text);
+	else if (inquiry->plan.num == 0)
+		status = show_least(inquiry);
+	else
+		status = confirm(inquiry);
+	if (!status && inquiry->plan.num > 0)
+		status = show(inquiry);
+	llm_plan_release(&inquiry->plan);
+	llm_question_close(&inquiry->question);
+	free(inquiry);
+	return status;
+}

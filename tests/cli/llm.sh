@@ -1,0 +1,178 @@
+#!/bin/bash
+# A language model's step: its parts add up, what cannot be is refused or marked,
+# and the plan's first layout is what predict says of it.
+# shellcheck disable=SC2016 # variables of jq
+. tests/cli/support.bash
+
+at=(--machine hgx-h100-400g)
+small=(predict --model llama3-8b "${at[@]}" --world-size 256)
+
+# holds FILTER WHAT - jq's filter is true of the answer.
+holds() {
+	jq -e "$1" "$scratch/out" >/dev/null || fail "$2: $(head -c 2000 "$scratch/out")"
+}
+
+# ---- one step ----------------------------------------------------------------
+expect 0 "${small[@]}" --shard fsdp --price 2.5 --tokens 15T
+for word in model machine layout batch device profile calibration mfu; do
+	expect_out "^# $word +[^ ]"
+done
+expect_out '^ 256 .* yes +formula$'
+expect_out '^gemm +[0-9.]+ +[0-9.]+$'
+expect_out '^exposed dp '
+expect_out '^at 2.5 a GPU hour: '
+expect_out '^15T tokens take [0-9.]+ days and cost '
+cp "$scratch/out" "$scratch/first"
+[ "$(wc -l <"$scratch/out")" -le 40 ] || fail "more than a screen"
+expect 0 "${small[@]}" --shard fsdp --price 2.5 --tokens 15T
+cmp -s "$scratch/out" "$scratch/first" || fail "two runs differ"
+
+sums='.rows[0] as $r | ($r.memory | .parameters + .gradients + .optimizer +
+	.activations + .temporary + .library + .slack) as $held |
+	([$r.breakdown_ms[]] | add) / $r.step_ms - 1 | fabs < 1e-6 and
+	($held / $r.memory.total - 1 | fabs < 1e-6)'
+for layout in "--shard fsdp" "--tp 8" "--tp 2 --pp 4 --vpp 2 --recompute full" \
+	"--cp 2 --shard zero2 --schedule gpipe --pp 2"; do
+	# shellcheck disable=SC2086 # words
+	expect 0 "${small[@]}" $layout --json
+	holds "$sums" "parts of $layout do not add up"
+	holds '.rows[0] | .mfu > 0.1 and .mfu < 1 and .hfu >= .mfu and
+		(.tokens_per_s / .tokens_per_s_gpu - 256 | fabs < 1e-3)' "$layout"
+done
+
+# The price is what it says; a step's tokens are all its sequences'.
+expect 0 "${small[@]}" --price 2 --tokens 1B --seq 4096 --global-batch 512 --json
+holds '.rows[0] | (.price_step / (2 * 256 * .step_ms / 3.6e6) - 1 | fabs < 1e-6) and
+	(.price_million_tokens / (.price_step / (512 * 4096) * 1e6) - 1 | fabs < 1e-6) and
+	(.days / (.step_ms * 1e9 / (512 * 4096) / 86.4e6) - 1 | fabs < 1e-6)' "bill"
+
+# What was measured wins over kernels' times.
+computing='.rows[0].breakdown_ms | .gemm + .attention + .elementwise + .recompute'
+expect 0 "${small[@]}" --step-ms 700 --json
+holds "$computing - 700 | fabs < 0.1" "--step-ms"
+expect 0 "${small[@]}" --mfu 40 --json
+holds "(.rows[0] | .tflops_per_gpu * .step_ms / (989.4 * 0.4)) as \$ms |
+	($computing) / \$ms - 1 | fabs < 1e-3" "--mfu"
+expect_out 'computing at an MFU of 40 %'
+
+# A faster network costs nothing, and helps.
+for rate in 100G 400G 800G; do
+	expect 0 predict --model llama3-70b "${at[@]}" --world-size 512 --tp 8 --pp 4 \
+		--inter-bandwidth $rate --json
+	jq .rows[0].step_ms "$scratch/out"
+done >"$scratch/rates"
+sort -rgc "$scratch/rates" || fail "faster cards are slower: $(cat "$scratch/rates")"
+
+expect 0 predict --model llama3-8b "${at[@]}" --world-size 64,128 \
+	--inter-bandwidth 100G,400G --json
+holds '[.rows[] | [.world_size, .card_gbps]] ==
+	[[64, 100], [64, 400], [128, 100], [128, 400]]' "sizes and rates"
+
+# Calls simulated: the closed form's step but for how they overlap; why; a trace.
+flow=(predict --model llama3-8b "${at[@]}" --world-size 16 --tp 4 --pp 2
+	--global-batch 8)
+expect 0 "${flow[@]}" --json
+closed=$(jq .rows[0].step_ms "$scratch/out")
+expect 0 "${flow[@]}" --fidelity flow --json --trace "$scratch/trace.json"
+holds ".rows[0] | .fidelity == \"flow\" and (.step_ms / $closed | . > 0.8 and . < 1.2)" "flow"
+holds '.critical_path | .compute_ms > .move_ms and .move_ms > 0' "no path"
+grep -q '"forward layer 3 mb 2"' "$scratch/trace.json" || fail "no named spans"
+expect 0 "${flow[@]}" --fidelity flow
+expect_out '^with 16 ranks, critical path: '
+expect_out '^computes backward layer +[0-9]+ '
+taper() {
+	expect 0 predict --model mixtral-8x7b "${at[@]}" --world-size 32 --ep 8 \
+		--tp 2 --shard fsdp --recompute full --topology "fat-tree:2x2,taper=$1" \
+		--json --no-explain
+	jq .rows[0].step_ms "$scratch/out"
+}
+awk -v one="$(taper 1)" -v many="$(taper 16)" 'BEGIN { exit !(one > 0 && many > 1.05 * one) }' ||
+	fail "a taper costs nothing: $(taper 1), $(taper 16)"
+expect_refusal '--trace: expected --fidelity flow' "${flow[@]}" --fidelity formula \
+	--trace "$scratch/t.json"
+
+# A picture has each piece of each stage.
+for schedule in gpipe 1f1b zero-bubble; do
+	expect 0 "${flow[@]}" --schedule $schedule --picture "$scratch/p.svg"
+	ways=2
+	[ $schedule != zero-bubble ] || ways=3
+	[ "$(grep -c '<title>' "$scratch/p.svg")" -eq $((ways * 2 * 4)) ] ||
+		fail "$schedule: $(grep -c '<title>' "$scratch/p.svg") pieces"
+done
+expect_refusal '--picture: expected at most' "${flow[@]}" --global-batch 40000 \
+	--picture "$scratch/p.svg"
+
+# What does not fit is marked, and is no failure.
+expect 0 "${small[@]}" --shard ddp
+expect_out '^impossible with 256 GPUs: does not fit: stage 0 needs [0-9.]+ GB of the '
+expect 0 "${small[@]}" --shard ddp --json
+holds '.rows[0] | .fits == "no" and (.impossible | test("does not fit"))' "ddp fits"
+expect 0 "${small[@]}" --recompute auto --seq 32768 --shard fsdp --json
+holds '.rows[0].fits == "yes"' "--recompute auto does not fit"
+
+# ---- refusals ----------------------------------------------------------------
+expect_refusal '--tp: .*\(1, 2, 4, 8\), got 3' "${small[@]}" --tp 3
+expect_refusal '--pp: ' "${small[@]}" --pp 64
+expect_refusal '--global-batch: ' "${small[@]}" --global-batch 100
+expect_refusal '--precision: .*fp8' "${small[@]}" --precision fp4
+expect_refusal 'one of --mfu and --step-ms' "${small[@]}" --mfu 40 --step-ms 7
+expect_refusal '--tokens: expected' "${small[@]}" --tokens many
+expect_refusal '--world-size is needed' predict --model llama3-8b "${at[@]}"
+expect_refusal '--model and --machine' predict --model llama3-8b --world-size 8
+expect_refusal '--gpu is needed' predict --model llama3-8b --machine server-1gbe \
+	--world-size 8
+expect_refusal 'links is not known' predict --model llama3-8b --machine lumi-g \
+	--world-size 16
+expect_refusal '--bucket-cap-mb: unknown option' "${small[@]}" --bucket-cap-mb 5
+
+# ---- plan --------------------------------------------------------------------
+plan=(plan --model llama3-70b "${at[@]}" --gpus 512 --seq 8192 --global-batch)
+TIMEFORMAT='%U %S'
+{ time expect 0 "${plan[@]}" 1024 --json; } 2>"$scratch/seconds"
+if [ "$SANITIZED" != yes ]; then
+	awk '{ exit !($1 + $2 < 20) }' "$scratch/seconds" ||
+		fail "a plan takes $(cat "$scratch/seconds") s of processors"
+fi
+holds '.layouts > 2000 and .fit > 100 and (.rows | length) == 10 and
+	([.rows[].step_ms] | . == sort) and ([.rows[].memory_gb] | max < 86)' "plan"
+jq -r '.rows[0].step_ms, .rows[0].command' "$scratch/out" >"$scratch/best"
+read -ra command < <(tail -n 1 "$scratch/best")
+expect 0 "${command[@]:1}" --json
+[ "$(jq .rows[0].step_ms "$scratch/out")" = "$(head -n 1 "$scratch/best")" ] ||
+	fail "predict says otherwise: $(cat "$scratch/best")"
+
+expect 0 "${plan[@]}" 1024 --tp 8 --pp 4 --shard zero1 --top 2
+expect_out '^The second loses [0-9.]+ ms a step, '
+expect_out '^lockstep predict .* --tp 8 --pp 4 '
+expect_out '^torchtitan: .*tensor_parallel_degree=8'
+expect_out '^Megatron-LM: .*--tensor-model-parallel-size 8 --pipeline-model-parallel-size 4'
+[ "$(grep -c '^ 8   4 ' "$scratch/out")" -eq 2 ] || fail "not two of --tp 8 --pp 4"
+expect 1 plan --model llama3-405b "${at[@]}" --gpus 8 --global-batch 8
+expect_err 'none of [0-9]+ legal layouts fits: the least needs [0-9.]+ GB'
+expect_refusal 'two kinds of GPUs are not modelled' plan --model llama3-8b \
+	--machine hgx-h100-400g,dgx-a100 --gpus 8 --global-batch 8
+expect_refusal 'no layout is legal: ' "${plan[@]}" 1024 --tp 3
+expect_refusal '--gpus and --global-batch' plan --model llama3-8b "${at[@]}"
+
+# ---- sweep -------------------------------------------------------------------
+cat >"$scratch/study.yaml" <<-'END'
+	title: Llama 3 8B
+	predict: {model: llama3-8b, machine: hgx-h100-400g, world-size: 64}
+	grid:
+	  shard: [ddp, fsdp]
+	  seq: [4096, 8192]
+END
+expect 0 sweep "$scratch/study.yaml" -o "$scratch/results"
+expect_out '^2 of 4 points are impossible'
+head -n 2 "$scratch/results/points.tsv" | tail -n 1 |
+	grep -q 'tokens_per_s_gpu.*mfu.*memory_gb' || fail "no columns of memory"
+sed -n 's/<[^>]*>/ /gp' "$scratch/results/report.html" |
+	sed -n '/Best at each/,/Figures/p' >"$scratch/best"
+if ! grep -q fsdp "$scratch/best" || grep -q ddp "$scratch/best"; then
+	fail "what does not fit is best: $(cat "$scratch/best")"
+fi
+sed -i 's/seq:/sequence:/' "$scratch/study.yaml"
+expect 2 sweep "$scratch/study.yaml" -o "$scratch/results"
+expect_err 'study.yaml:5: unknown key "sequence" of grid'
+
+finish
