@@ -91,7 +91,7 @@ static const struct option bench_options[] = {
 	{"fidelity", OPTION_TEXT, AT(fidelity), "auto|message|flow|formula",
 	 .help = "sim: how closely it is simulated",
 	 .usual = "auto, by the number of ranks"},
-	{"engine", OPTION_TEXT, AT(engine), "auto|own|simgrid",
+	{"engine", OPTION_CHOICE, AT(engine), "auto|own|simgrid",
 	 .help = "sim: what keeps the clock and shares the links",
 	 .usual = "own, where it knows the platform's network model"},
 	{"intra", OPTION_CHOICE, AT(intra), "shm|tcp",
@@ -150,6 +150,8 @@ static const char *read_links(struct command_line *line,
 		return message->text;
 	if (*line->links && !is_simulated(line))
 		return "--backend: expected sim where links are changed";
+	if (line->engine && !is_simulated(line))
+		return "--engine: expected --backend sim: real ranks have none";
 	return NULL;
 }
 
@@ -246,25 +248,17 @@ static const char *given(const char *option, const char *variable)
 	return inherited && *inherited ? inherited : NULL;
 }
 
-/* The profile that is asked for, or that of the GPUs of a simulated platform;
- * what is wrong with the platform is said when it is opened. */
+/* The profile that is asked for, or that of the GPUs of a simulated
+ * platform. */
 static const char *choose_profile(const struct command_line *line, int ranks)
 {
 	const char *platform = given(line->platform, "LOCKSTEP_PLATFORM");
-	enum dist__fidelity asked;
-	struct dist_message message;
-	char path[PATH_MAX], gpu[64];
-	int hosts;
 
 	if (given(line->profile, "LOCKSTEP_PROFILE") || !is_simulated(line) ||
-	    !platform || given(line->algorithm, "LOCKSTEP_ALGORITHM") ||
-	    !dist__fidelity_parse(&asked,
-				  given(line->fidelity, "LOCKSTEP_FIDELITY")) ||
-	    dist__data_find("platforms", platform, ".xml", path, sizeof path,
-			    &message) ||
-	    dist__platform_gpu(path, NULL, &hosts, NULL, gpu, &message))
+	    !platform || given(line->algorithm, "LOCKSTEP_ALGORITHM"))
 		return line->profile;
-	return usual_profile(gpu, ranks, asked);
+	return usual_profile_on(platform, ranks,
+				given(line->fidelity, "LOCKSTEP_FIDELITY"));
 }
 
 static int launch(const struct command_line *line, struct sweep *sweep)

@@ -409,6 +409,11 @@ int command_calibrate(int argc, const char **argv)
 	if (!arguments_parse(&manual_calibrate, &argc, argv, &line, &status))
 		return status;
 	/* The first word is the command's: the first log takes its place. */
+	if (line.measured && argc > 1)
+		return refuse("calibrate",
+			      "%s: expected --measured --machine NAME, a name "
+			      "of lockstep list machines",
+			      argv[1]);
 	if (!line.log && argc > 1)
 		return refuse("calibrate", "%s: expected logs with --from",
 			      argv[1]);

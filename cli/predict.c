@@ -42,7 +42,7 @@ static const struct option options[] = {
 	{"fidelity", OPTION_CHOICE, AT(fidelity), "auto|message|flow|formula",
 	 .help = "how closely collectives are simulated",
 	 .usual = "auto, by the number of ranks"},
-	{"engine", OPTION_TEXT, AT(engine), "auto|own|simgrid",
+	{"engine", OPTION_CHOICE, AT(engine), "auto|own|simgrid",
 	 .help = "what keeps the clock and shares the links",
 	 .usual = "own, where it knows the platform's network model"},
 	{"trace", OPTION_TEXT, AT(trace), "FILE",

@@ -94,6 +94,8 @@ struct run_plan {
 	char run_id[64];
 	struct dist__output_spec output; /* its arrays are the plan's */
 	char links[DIST__LINKS_SIZE];    /* what they have instead, in words */
+	const char *profile; /* asked for, or of the simulated GPUs; NULL: the
+			      * built-in one */
 	const struct scenario *scenario; /* NULL: an executable file */
 	bool is_whole;  /* it, which launches its own ranks when it is started
 			   once */

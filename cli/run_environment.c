@@ -53,7 +53,7 @@ int run_export(const struct run_request *request, const struct run_plan *plan)
 		{"LOCKSTEP_BACKEND", plan->world->name},
 		{"LOCKSTEP_PLATFORM", request->platform},
 		{"LOCKSTEP_LINKS", *plan->links ? plan->links : NULL},
-		{"LOCKSTEP_PROFILE", request->profile},
+		{"LOCKSTEP_PROFILE", plan->profile},
 		{"LOCKSTEP_ALGORITHM", request->algorithm},
 		{"LOCKSTEP_FIDELITY", request->fidelity},
 		{"LOCKSTEP_ENGINE", request->engine},

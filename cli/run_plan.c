@@ -16,6 +16,7 @@
 #include "check/dump.h"
 #include "cli/check_writable.h"
 #include "cli/refuse.h"
+#include "cli/usual_profile.h"
 #include "base/data.h"
 #include "core/fidelity.h"
 #include "base/quantity.h"
@@ -295,6 +296,15 @@ static int check_fidelity(const char *option)
 			  "expected " DIST__FIDELITIES);
 }
 
+static int check_engine(const struct run_request *request,
+			const struct run_plan *plan)
+{
+	if (!request->engine || plan->world->in_process)
+		return DIST_EXIT_OK;
+	return run_refuse("--engine", request->engine,
+			  "expected --backend sim: real ranks have none");
+}
+
 static int check_links(const struct run_request *request, struct run_plan *plan)
 {
 	struct dist__link_overrides overrides = {.name = ""};
@@ -428,6 +438,24 @@ static int check_profile(const struct run_request *request)
 	return status;
 }
 
+/* The library of the simulated GPUs where nobody says which; not where
+ * schedules matter, which its transfers have none of. */
+static const char *choose_profile(const struct run_request *request,
+				  const struct run_plan *plan)
+{
+	const char *platform =
+		run_given(request->platform, "LOCKSTEP_PLATFORM");
+
+	if (!plan->world->in_process || !platform || request->explore ||
+	    run_given(request->profile, "LOCKSTEP_PROFILE") ||
+	    run_given(request->algorithm, "LOCKSTEP_ALGORITHM") ||
+	    run_given(request->replay, "LOCKSTEP_REPLAY"))
+		return request->profile;
+	return usual_profile_on(
+		platform, plan->nproc * plan->nodes.max_nodes,
+		run_given(request->fidelity, "LOCKSTEP_FIDELITY"));
+}
+
 /* Whether this is one of several processes that mpirun or srun started, with no
  * word about ranks: then each is a rank itself, as the program alone would be.
  */
@@ -460,6 +488,8 @@ int run_plan_make(const struct run_request *request, struct run_plan *plan)
 	if (!status)
 		status = choose_world(request->backend, &plan->world);
 	if (!status)
+		status = check_engine(request, plan);
+	if (!status)
 		status = check_links(request, plan);
 	if (!status)
 		status = run_choose_nodes(request, plan);
@@ -486,6 +516,8 @@ int run_plan_make(const struct run_request *request, struct run_plan *plan)
 		status = run_check_compute(request, plan);
 	if (!status)
 		status = check_profile(request);
+	if (!status)
+		plan->profile = choose_profile(request, plan);
 	return status;
 }
 

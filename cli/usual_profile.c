@@ -3,6 +3,7 @@
 #include "base/data.h"
 #include "model/library/fidelity.h"
 #include "model/library/library.h"
+#include "sim/platform/platform.h"
 
 const char *usual_profile(const char *gpu, int ranks, enum dist__fidelity asked)
 {
@@ -21,4 +22,20 @@ const char *usual_profile(const char *gpu, int ranks, enum dist__fidelity asked)
 		name = NULL;
 	dist__profile_release(&profile);
 	return name;
+}
+
+const char *usual_profile_on(const char *platform, int ranks,
+			     const char *fidelity)
+{
+	enum dist__fidelity asked;
+	struct dist_message message;
+	char path[4096], gpu[64];
+	int hosts;
+
+	if (!dist__fidelity_parse(&asked, fidelity) ||
+	    dist__data_find("platforms", platform, ".xml", path, sizeof path,
+			    &message) ||
+	    dist__platform_gpu(path, NULL, &hosts, NULL, gpu, &message))
+		return NULL;
+	return usual_profile(gpu, ranks, asked);
 }

@@ -13,4 +13,10 @@
 const char *usual_profile(const char *gpu, int ranks,
 			  enum dist__fidelity asked);
 
+/* usual_profile_on does so for the GPUs of a platform, a name or a file, at the
+ * fidelity of that name (NULL: auto); NULL also: there is no such platform or
+ * fidelity, which whoever opens them says. */
+const char *usual_profile_on(const char *platform, int ranks,
+			     const char *fidelity);
+
 #endif

@@ -324,4 +324,20 @@ expect 0 bench all_reduce --nproc-per-node 2 -b 1K -e 1K --json
 jq -e '.rows[0].low_us == null' "$scratch/out" >/dev/null ||
 	fail "an interval around what was measured"
 
+# Engines are of a simulation, and their words are told with the option.
+expect_refusal '^lockstep bench: --engine: expected --backend sim' bench all_reduce \
+	--nproc-per-node 2 --engine own
+expect_refusal '^lockstep bench: --engine: expected auto, own or simgrid, not "fast"' \
+	bench all_reduce --backend sim --platform star-8 --engine fast
+expect_refusal '^lockstep run: --engine: expected --backend sim' run \
+	--nproc-per-node 2 --engine own hello
+
+# A run on simulated NVIDIA GPUs takes NCCL, as bench and predict do.
+expect 0 run --backend sim --platform h100-nvswitch-8 --nproc-per-node 8 \
+	--trace "$scratch/gpus.json" hello
+grep -q '"profile":"nccl"' "$scratch/gpus.json" || fail "not by NCCL"
+expect 0 run --backend sim --platform h100-nvswitch-8 --nproc-per-node 8 \
+	--trace "$scratch/gpus.json" --fidelity message hello
+! grep -q '"profile":"nccl"' "$scratch/gpus.json" || fail "by NCCL, of which no message is known"
+
 finish

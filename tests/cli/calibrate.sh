@@ -100,6 +100,7 @@ for file in "$scratch"/machines/*.yaml; do
 	cmp "$file" "$PWD/scenarios/machines/${file##*/}" ||
 		fail "${file##*/}: other constants than its rows say"
 done
+expect_refusal "nosuch: expected --measured --machine NAME" calibrate --measured nosuch
 expect_refusal 'expected a machine of which' calibrate --measured \
 	--machine gpu8-ib -o "$scratch/machines"
 
