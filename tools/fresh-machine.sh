@@ -65,6 +65,7 @@ if [ -d /usr/local/share/ca-certificates ]; then
 fi
 
 mount --bind /dev "$root/dev" && mount -t tmpfs shm "$root/dev/shm"
+mount --bind /dev/pts "$root/dev/pts" || true
 mount -t proc proc "$root/proc"
 mount --bind /sys "$root/sys" || true
 

@@ -325,7 +325,7 @@ size_t dist__engine_zones(sg_host_t host, const char **names, size_t most)
 {
 	const auto *root = outermost();
 	const auto *zone = host->get_englobing_zone();
-	size_t count;
+	size_t count = 0;
 
 	if (dist__flat_zones(host, names, most, &count))
 		return count;
