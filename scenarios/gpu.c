@@ -8,16 +8,14 @@
 #include <strings.h>
 
 #include "base/data.h"
+#include "model/llm/device.h"
 
 #define TABLE "measured/hardware/gpus.tsv"
 
 /* Rows are such as
- * A100 SXM	bf16 peak	312	TFLOP/s	spec ...
- * A100 SXM 80GB	memory	80	GB	spec ...
  * A100 SXM 80GB	ResNet-50 train amp achieved (...)	60.6	TFLOP/s
  * ...
  */
-#define MEMORY   "memory"
 #define TRAIN    " train "
 #define ACHIEVED " achieved"
 
@@ -26,52 +24,12 @@
 /* By enum gpu_precision. amp computes in 16 bits, of either kind. */
 static const char *const precisions[] = {"amp", "tf32", "fp32"};
 static const struct {
-	const char *what;
+	enum llm_precision peak;
 	enum gpu_precision precision;
-} peaks[] = {{"bf16 peak", GPU_AMP},
-	     {"fp16 tensor peak", GPU_AMP},
-	     {"tf32 peak", GPU_TF32},
-	     {"fp32 peak", GPU_FP32}};
-
-/* A name taken apart. */
-struct label {
-	char kind[48]; /* "RTX 2080 Ti" */
-	char form;     /* of 'S'XM, 'P'CIe; 0: none is said */
-	int size_gb;   /* 0: so too */
-};
-
-static struct label read_label(const char *name)
-{
-	struct label label = {.kind = ""};
-	char text[64], *word, *rest = NULL;
-
-	snprintf(text, sizeof text, "%s", name);
-	for (word = strtok_r(text, " ", &rest); word;
-	     word = strtok_r(NULL, " ", &rest)) {
-		size_t digits = strspn(word, "0123456789");
-		size_t used = strlen(label.kind);
-
-		if (digits && strcasecmp(word + digits, "GB") == 0)
-			label.size_gb = atoi(word);
-		else if (strncasecmp(word, "SXM", 3) == 0)
-			label.form = 'S';
-		else if (strcasecmp(word, "PCIe") == 0)
-			label.form = 'P';
-		else
-			snprintf(label.kind + used, sizeof label.kind - used,
-				 "%s%s", used ? " " : "", word);
-	}
-	return label;
-}
-
-/* Whether a row is about what is asked for, but for its size. */
-static bool is_about(const struct label *row, const struct label *asked)
-{
-	char form = asked->form ? asked->form : 'S';
-
-	return strcasecmp(row->kind, asked->kind) == 0 &&
-	       (!row->form || row->form == form);
-}
+} peaks[] = {{LLM_BF16, GPU_AMP},
+	     {LLM_FP16, GPU_AMP},
+	     {LLM_TF32, GPU_TF32},
+	     {LLM_FP32, GPU_FP32}};
 
 /* Whether word, up to its length, is name but for case and dashes. */
 static bool is_model(const char *word, size_t len, const char *name)
@@ -128,22 +86,9 @@ static void take_measured(struct gpu *gpu, const char *name, char *what,
 		store_rate(&gpu->measured[precision], value, name, ", ", what);
 }
 
-/* The size asked for, as the table has it, or the largest. What the table does
- * not have is as large as its name says. */
-static void take_memory(struct gpu *gpu, const struct label *row,
-			const struct label *asked, double value)
-{
-	if (asked->size_gb ? row->size_gb == asked->size_gb
-			   : value * GIB > gpu->memory_bytes)
-		gpu->memory_bytes = value * GIB;
-}
-
-static void read_row(struct gpu *gpu, const struct label *asked, char *line,
-		     const char *model)
+static void read_row(struct gpu *gpu, char *line, const char *model)
 {
 	char *fields[4], *rest = line;
-	struct label row;
-	double value;
 	size_t i;
 
 	for (i = 0; i < 4; i++) {
@@ -153,34 +98,19 @@ static void read_row(struct gpu *gpu, const struct label *asked, char *line,
 			return;
 		*rest++ = '\0';
 	}
-	row = read_label(fields[0]);
-	if (!is_about(&row, asked))
-		return;
-	value = strtod(fields[2], NULL);
-	if (strcmp(fields[3], "GB") == 0 && strcmp(fields[1], MEMORY) == 0)
-		take_memory(gpu, &row, asked, value);
-	if (strcmp(fields[3], "TFLOP/s") != 0)
-		return;
-	for (i = 0; i < sizeof peaks / sizeof peaks[0]; i++)
-		if (strcmp(fields[1], peaks[i].what) == 0)
-			store_rate(&gpu->peaks[peaks[i].precision], value,
-				   fields[0], " ", fields[1]);
-	take_measured(gpu, fields[0], fields[1], value, model);
+	if (strcmp(fields[3], "TFLOP/s") == 0 &&
+	    llm_device_is_kind(fields[0], gpu->name))
+		take_measured(gpu, fields[0], fields[1],
+			      strtod(fields[2], NULL), model);
 }
 
-enum dist_error gpu_find(struct gpu *gpu, const char *name, const char *model,
-			 struct dist_message *message)
+static enum dist_error read_measured(struct gpu *gpu, const char *model,
+				     struct dist_message *message)
 {
-	struct label asked = read_label(name);
 	char path[4096], *line = NULL;
 	size_t room = 0;
 	FILE *in;
 
-	*gpu = (struct gpu){.memory_bytes = asked.size_gb * GIB};
-	snprintf(gpu->name, sizeof gpu->name, "%s", name);
-	for (char *c = gpu->name; *c; c++)
-		if (iscntrl((unsigned char)*c))
-			*c = '?';
 	dist__data_dir(TABLE, path, sizeof path);
 	in = fopen(path, "r");
 	if (!in) {
@@ -190,10 +120,55 @@ enum dist_error gpu_find(struct gpu *gpu, const char *name, const char *model,
 	}
 	while (getline(&line, &room, in) >= 0)
 		if (line[0] != '#')
-			read_row(gpu, &asked, line, model);
+			read_row(gpu, line, model);
 	free(line);
 	fclose(in);
 	return DIST_OK;
+}
+
+/* What the vendor says; a size in the name holds where the GPU does not. */
+static enum dist_error read_published(struct gpu *gpu,
+				      struct dist_message *message)
+{
+	struct llm_device device;
+	enum dist_error error = llm_device_find(&device, gpu->name, message);
+
+	gpu->memory_bytes = llm_device_name_gb(gpu->name) * GIB;
+	if (error == DIST_ERR_INVALID_ARGUMENT) {
+		snprintf(gpu->unknown, sizeof gpu->unknown, "%.223s",
+			 message->text);
+		return DIST_OK;
+	}
+	if (error)
+		return error;
+	gpu->memory_bytes = device.memory_bytes;
+	for (size_t i = 0; i < sizeof peaks / sizeof peaks[0]; i++)
+		if (device.peak[peaks[i].peak] > 0) {
+			char what[32];
+
+			snprintf(what, sizeof what, "%s peak",
+				 llm_precision_name(peaks[i].peak));
+			store_rate(&gpu->peaks[peaks[i].precision],
+				   device.peak[peaks[i].peak] / 1e12,
+				   device.name, " ", what);
+		}
+	llm_device_release(&device);
+	return DIST_OK;
+}
+
+enum dist_error gpu_find(struct gpu *gpu, const char *name, const char *model,
+			 struct dist_message *message)
+{
+	enum dist_error error;
+
+	*gpu = (struct gpu){.memory_bytes = 0};
+	snprintf(gpu->name, sizeof gpu->name, "%s", name);
+	for (char *c = gpu->name; *c; c++)
+		if (iscntrl((unsigned char)*c))
+			*c = '?';
+	error = read_published(gpu, message);
+	return error || gpu->unknown[0] ? error
+					: read_measured(gpu, model, message);
 }
 
 static bool choose(const struct gpu *gpu, int precision, struct gpu_rate *rate)
@@ -236,10 +211,7 @@ enum dist_error gpu_choose(const struct gpu *gpu, const char *precision,
 			 precision, gpu->name, known);
 	else
 		snprintf(message->text, sizeof message->text,
-			 "GPU %.64s: no rate of it is known (see %s): expected "
-			 "--flops or --step-ms, or --gpu and one such as A100 "
-			 "SXM, H100 SXM, V100 SXM2",
-			 gpu->name, TABLE);
+			 "%s; or --flops or --step-ms", gpu->unknown);
 	return DIST_ERR_INVALID_ARGUMENT;
 }
 

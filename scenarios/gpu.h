@@ -1,6 +1,7 @@
 /*
- * gpu.h - how fast a GPU computes and how much it holds, as its vendor says and
- * as others measured: measured/hardware/gpus.tsv.
+ * gpu.h - how fast a GPU computes and how much it holds, as its vendor says
+ * (the catalogue of model/llm/device.h) and as others measured:
+ * measured/hardware/gpus.tsv.
  */
 #ifndef LOCKSTEP_SCENARIOS_GPU_H
 #define LOCKSTEP_SCENARIOS_GPU_H
@@ -19,7 +20,7 @@ enum gpu_precision { GPU_AMP, GPU_TF32, GPU_FP32, GPU_PRECISIONS };
 
 struct gpu_rate {
 	double flops;   /* FLOP/s; 0: not known */
-	char text[128]; /* what it is: "H100 SXM bf16 peak" */
+	char text[128]; /* what it is: "H100-SXM bf16 peak" */
 };
 
 struct gpu {
@@ -27,15 +28,15 @@ struct gpu {
 	struct gpu_rate peaks[GPU_PRECISIONS];    /* as published */
 	struct gpu_rate measured[GPU_PRECISIONS]; /* training this model */
 	double memory_bytes;                      /* 0: not known */
+	char unknown[224]; /* why no peak is known; "": they are */
 };
 
 /*
- * gpu_find stores what is known of the GPU called name, "H100 80GB", training
- * the model of that name. The words of name may stand for a kind (H100), a form
- * (SXM, which is meant without one, or PCIe) and a size of its memory; where
- * there are several sizes and none is said, it is the largest. A kind that the
- * table lacks is one of which nothing is known. Errors:
- * DIST_ERR_INVALID_ARGUMENT (message: the table cannot be read).
+ * gpu_find stores what is known of the GPU called name, by the words of
+ * llm_device_find, training the model of that name. Of a GPU that the catalogue
+ * lacks nothing is known but what its name says. Errors:
+ * DIST_ERR_INVALID_ARGUMENT (message: the table of rates cannot be read), IO,
+ * NO_MEMORY.
  */
 DIST_MUST_CHECK enum dist_error gpu_find(struct gpu *gpu, const char *name,
 					 const char *model,
@@ -45,8 +46,8 @@ DIST_MUST_CHECK enum dist_error gpu_find(struct gpu *gpu, const char *name,
  * gpu_choose stores at which rate gpu trains in precision ("fp32", "tf32",
  * "amp"; NULL: the first of which something is known): as measured, else
  * GPU_ASSUMED_SHARE of its peak. Errors: DIST_ERR_INVALID_ARGUMENT (neither is
- * known; message lists what is). Its words go on from the figure: " achieved by
- * A100 ...", ", assumed: 0.4 of ...".
+ * known; message lists what is, or the GPUs). Its words go on from the figure:
+ * " achieved by A100 ...", ", assumed: 0.4 of ...".
  */
 DIST_MUST_CHECK enum dist_error gpu_choose(const struct gpu *gpu,
 					   const char *precision,

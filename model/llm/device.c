@@ -157,6 +157,19 @@ static struct label read_label(const char *name)
 	return label;
 }
 
+bool llm_device_is_kind(const char *name, const char *asked)
+{
+	struct label own = read_label(name), wanted = read_label(asked);
+
+	return strcmp(own.kind, wanted.kind) == 0 &&
+	       (!own.form || own.form == (wanted.form ? wanted.form : 's'));
+}
+
+double llm_device_name_gb(const char *name)
+{
+	return read_label(name).gb;
+}
+
 /* How well a row is what was asked for; 0: it is another. */
 static double match(const struct row *row, const struct label *asked)
 {
@@ -179,7 +192,7 @@ static double match(const struct row *row, const struct label *asked)
 	return score + (own.form == 's' ? 1e4 : 0) + row->memory_gb;
 }
 
-/* Says which there are: those of the kind, else near ones, else all. */
+/* Says which there are: those of the kind, else near ones. */
 static enum dist_error refuse_name(const struct row *rows, size_t num,
 				   const char *name,
 				   struct dist_message *message)
@@ -187,19 +200,20 @@ static enum dist_error refuse_name(const struct row *rows, size_t num,
 	struct label asked = read_label(name);
 	char list[300] = "";
 
-	for (int pass = 0; pass < 3 && !list[0]; pass++)
+	for (size_t reach = 0; reach < 2 && !list[0]; reach++)
 		for (size_t i = 0; i < num; i++) {
 			struct label own = read_label(rows[i].gpu);
 			size_t used = strlen(list);
-			size_t far =
-				dist__spelling_distance(own.kind, asked.kind);
 
-			if (pass == 2 || (pass == 1 && far <= 1) || far == 0)
+			if (dist__spelling_distance(own.kind, asked.kind) <=
+			    reach)
 				snprintf(list + used, sizeof list - used,
 					 "%s%s", used ? ", " : "", rows[i].gpu);
 		}
 	return dist__refuse(message, "GPU %.40s: expected one of %s", name,
-			    list);
+			    list[0] ? list
+				    : "`lockstep list devices`, such as "
+				      "A100, H100 80GB, B200");
 }
 
 /* ---- finding ---------------------------------------------------------- */

@@ -64,6 +64,12 @@ DIST_MUST_CHECK enum dist_error llm_device_find(struct llm_device *device,
 						struct dist_message *message);
 void llm_device_release(struct llm_device *device);
 
+/* llm_device_is_kind says whether the GPU that others call name is of the kind
+ * and form that is asked for, whatever their sizes; a form that asked does not
+ * say is SXM. llm_device_name_gb returns the size in a name; 0: none. */
+bool llm_device_is_kind(const char *name, const char *asked);
+double llm_device_name_gb(const char *name);
+
 /* llm_device_list reads all of the catalogue, which llm_device_list_release
  * frees. Errors: as llm_device_find. */
 DIST_MUST_CHECK enum dist_error llm_device_list(struct llm_device **devices,

@@ -130,7 +130,7 @@ done
 # faster than the device is not silent either.
 on_h100=(predict --machine hgx-h100-400g --fidelity formula --no-explain)
 expect 0 "${on_h100[@]}" --world-size 8,16 --model "$scratch/bare.csv"
-expect_out '^# compute .* at 395.6 TFLOP/s, assumed: 0.4 of the H100 SXM bf16 peak, 989 TFLOP/s; in DDP 15 us more a tensor, '
+expect_out '^# compute .* at 395.6 TFLOP/s, assumed: 0.4 of the H100-SXM bf16 peak, 989 TFLOP/s; in DDP 15 us more a tensor, '
 expect_out '^# memory +8 ranks: 107.8 GB a rank for parameters, gradients and adam'
 for ranks in 8 16; do
 	expect_out "^impossible with $ranks ranks: needs 107.8 GB a rank .*, H100 80GB has 85.9 GB\$"
@@ -138,7 +138,7 @@ done
 expect 0 "${on_h100[@]}" --world-size 8 --json --step-ms 1 \
 	--model "$scratch/bare.csv" --tsv "$scratch/tsv"
 jq -e '.rows[0] | .memory_bytes == 107814584320 and (.impossible |
-	test("needs 107.8 GB.*; computes at .* above the H100 SXM bf16"))' \
+	test("needs 107.8 GB.*; computes at .* above the H100-SXM bf16"))' \
 	"$scratch/out" >/dev/null || fail "$(jq -c '.rows[0]' "$scratch/out")"
 grep -q '	107814584320	needs 107.8 GB' "$scratch/tsv" || fail "no TSV column"
 expect 0 "${on_h100[@]}" --world-size 8 --json --workload fsdp \
@@ -149,12 +149,12 @@ jq -e '.rows[0] | .impossible == null and .memory_bytes < 14e9' "$scratch/out" \
 # The device is the machine's, the platform's, or the one that is named; one that
 # nobody names has no rate.
 expect 0 predict --platform h100-nvswitch-8 --model gpt2_xl --no-explain
-expect_out '^# compute .* assumed: 0.4 of the H100 SXM bf16 peak'
+expect_out '^# compute .* assumed: 0.4 of the H100-SXM bf16 peak'
 expect 0 predict --machine dgx-a100 --world-size 8 --no-explain
 expect_out '^# compute .* 60.6 TFLOP/s achieved by A100 SXM 80GB, ResNet-50 '
 expect 0 predict --machine dgx-a100 --world-size 8 --gpu H200 --model vgg16 \
 	--fidelity formula
-expect_out '^# compute .* of the H200 SXM bf16 peak, 989 '
+expect_out '^# compute .* of the H200-SXM bf16 peak, 989 '
 for place in '--platform star-8' '--machine xeon-40gbe --world-size 2'; do
 	# shellcheck disable=SC2086 # an option and its value
 	expect_refusal 'a compute rate, --flops, --gpu or --step-ms' predict $place

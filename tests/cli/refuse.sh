@@ -337,7 +337,7 @@ expect_refusal '--comm-hook: expected allreduce, .*, not "powersgd"' \
 expect_refusal '--precision: expected fp32, tf32 or amp, not "fp8"' "${on_star[@]}" \
 	--gpu A100 --precision fp8
 expect_refusal '--precision: expected --gpu' "${on_star[@]}" --precision amp
-expect_refusal 'GPU abacus: no rate .* --flops or --step-ms, .*A100 SXM' \
+expect_refusal 'GPU abacus: expected one of .lockstep list devices., .* or --flops or --step-ms' \
 	predict --platform "$platform" --gpu abacus
 expect_refusal 'expected a compute rate, --flops, --gpu or --step-ms' predict \
 	--platform "$platform"
@@ -376,7 +376,7 @@ expect_refusal '--micro-batches 4: expected at most --batch, 2' \
 	"${on_star[@]}" --workload pipeline --batch 2
 expect_refusal '--micro-batches 5: expected a divisor of --batch, 32' \
 	"${on_star[@]}" --workload pipeline --micro-batches 5
-expect_refusal 'GPU H100.80GB: no rate of it' predict \
+expect_refusal 'GPU H100.80GB: expected one of' predict \
 	--platform "$platform" --gpu $'H100\n80GB'
 expect_refusal '--batch 1e\+15: expected less' "${on_star[@]}" --step-ms 10 \
 	--batch 1e15

@@ -181,7 +181,7 @@ sed 's/fidelity/flops: 989e12, batch: 512, &/; s/8\]/8]\n  gpu: [H100, A100]/
 	>"$scratch/fast.yaml"
 expect 0 sweep "$scratch/fast.yaml" -o "$scratch/fast"
 expect_out '^1 of 2 points are impossible: points.tsv says why$'
-grep -q 'A100.*	computes at 989 TFLOP/s, above the A100 SXM bf16 peak, 312' \
+grep -q 'A100.*	computes at 989 TFLOP/s, above the A100-SXM-80GB bf16 peak, 312' \
 	"$scratch/fast/points.tsv" || fail "$(cat "$scratch/fast/points.tsv")"
 
 # Nonsense is refused before anything runs.

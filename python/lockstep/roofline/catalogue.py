@@ -1,5 +1,6 @@
-"""The catalogue of GPUs: measured/hardware/gpus.tsv, as `lockstep predict`
-reads it. What a GPU's rows do not say is assumed here, and said so."""
+"""The catalogue of GPUs: devices.tsv and gpus.tsv of measured/hardware, as
+`lockstep predict` reads them. What a GPU's rows do not say is assumed here,
+and said so."""
 
 import os
 import re
@@ -12,7 +13,7 @@ ATTENTION_SHARE = {64: 0.45, 128: 0.55}  # of the peak, long and causal
 
 PEAKS = {
     "bf16 peak": "half",
-    "fp16 tensor peak": "half",
+    "fp16 peak": "half",
     "fp8 peak": "fp8",
     "tf32 peak": "tf32",
     "fp32 peak": "fp32",
@@ -121,7 +122,40 @@ def read_label(name):
     return kind, form, size
 
 
+COLUMNS = {
+    "bf16_tflops": ("bf16 peak", "TFLOP/s"),
+    "fp16_tflops": ("fp16 peak", "TFLOP/s"),
+    "fp8_tflops": ("fp8 peak", "TFLOP/s"),
+    "tf32_tflops": ("tf32 peak", "TFLOP/s"),
+    "fp32_tflops": ("fp32 peak", "TFLOP/s"),
+    "memory_gb": ("memory", "GB"),
+    "memory_tb_s": ("memory bandwidth", "TB/s"),
+    "sms": ("multiprocessors", "count"),
+}
+
+
+def read_devices(path):
+    """The catalogue's rows in the form of gpus.tsv: a fact a row, a name with
+    its size where GPUs differ by that alone."""
+    with open(path) as table:
+        lines = [
+            line.rstrip("\n").split("\t") for line in table if line[0] != "#"
+        ]
+    devices = [dict(zip(lines[0], fields)) for fields in lines[1:]]
+    labels = [read_label(d["gpu"])[:2] for d in devices]
+    for device, label in zip(devices, labels):
+        name = device["gpu"].replace("-", " ")
+        if labels.count(label) > 1 and not read_label(name)[2]:
+            name += " %sGB" % device["memory_gb"]
+        for column, (what, unit) in COLUMNS.items():
+            if device[column] != "-":
+                yield [name, what, device[column], unit, "spec"]
+
+
 def read_rows(path):
+    devices = os.path.join(os.path.dirname(path), "devices.tsv")
+    if os.path.exists(devices):
+        yield from read_devices(devices)
     with open(path) as table:
         for line in table:
             fields = line.rstrip("\n").split("\t")
