@@ -8,11 +8,11 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/divisors.h"
 #include "base/refuse.h"
 
 #define MOST_RANKS  (1 << 20)
 #define MOST_TOKENS (1 << 30)
-#define LISTED      16 /* legal values that a message shows */
 
 void llm_layout_init(struct llm_layout *layout)
 {
@@ -137,36 +137,6 @@ struct checker {
 	struct dist_message *message;
 };
 
-static int64_t common(int64_t a, int64_t b)
-{
-	while (b) {
-		int64_t rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
-}
-
-/* Stores the divisors of number, the legal values, as "1, 2, 4". */
-static void list_divisors(int64_t number, char *text, size_t size)
-{
-	size_t used = 0;
-	int listed = 0;
-
-	text[0] = '\0';
-	for (int64_t i = 1; i <= number && i <= MOST_RANKS; i++) {
-		if (number % i != 0)
-			continue;
-		if (listed++ == LISTED) {
-			snprintf(text + used, size - used, ", ...");
-			return;
-		}
-		used += (size_t)snprintf(text + used, size - used, "%s%lld",
-					 i == 1 ? "" : ", ", (long long)i);
-	}
-}
-
 /* Refuses value of option unless it divides number, which `what` describes. */
 static __attribute__((format(printf, 5, 6))) enum dist_error
 must_divide(const struct checker *c, const char *option, int value,
@@ -181,7 +151,7 @@ must_divide(const struct checker *c, const char *option, int value,
 	va_start(args, what);
 	vsnprintf(described, sizeof described, what, args);
 	va_end(args);
-	list_divisors(number, legal, sizeof legal);
+	dist__divisors_text(legal, sizeof legal, number);
 	return dist__refuse(c->message, "expected %s to divide %s (%s), got %d",
 			    option, described, legal, value);
 }
@@ -261,7 +231,7 @@ static void also_divided(int64_t *number, int by, const char *what, char *text,
 
 	if (by <= 0)
 		return;
-	*number = common(*number, by);
+	*number = dist__divisors_common(*number, by);
 	snprintf(text + used, size - used, "%s%d%s", used ? ", " : "", by,
 		 what);
 }
@@ -365,7 +335,8 @@ static enum dist_error check_experts(const struct checker *c)
 				    "tp = %d, as the model has experts",
 				    l->tp);
 	}
-	error = must_divide(c, "ep", l->ep, common(ranks / l->etp, m->experts),
+	error = must_divide(c, "ep", l->ep,
+			    dist__divisors_common(ranks / l->etp, m->experts),
 			    "%d experts and tp x cp x dp / etp = %lld",
 			    m->experts, (long long)(ranks / l->etp));
 	if (error)
@@ -512,7 +483,7 @@ struct llm_group llm_layout_group(const struct llm_layout *layout,
 		return group;
 	}
 	/* Where groups do not fill nodes, the one that is spread most. */
-	span = common(node, (int64_t)group.ranks * group.stride);
+	span = dist__divisors_common(node, (int64_t)group.ranks * group.stride);
 	group.node_ranks = (int)(span / group.stride);
 	if (group.node_ranks < 1)
 		group.node_ranks = 1;
