@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/divisors.h"
 #include "scenarios/fill.h"
 #include "scenarios/grid.h"
 #include "scenarios/llm_order.h"
@@ -58,15 +59,14 @@ static struct grid grid_of(const struct workload_job *job, int world_size)
 	return grid;
 }
 
-/* Whether the model says what tp ranks share of each layer, and sum. */
-static bool can_share(const struct workload_job *job, int tp,
+/* Whether the model says what ranks share of each layer, and sum. */
+static bool can_share(const struct workload_job *job,
 		      struct dist_message *message)
 {
 	size_t l;
 
 	for (l = 0; l < job->layers->num; l++) {
 		const struct layer *layer = &job->layers->list[l];
-		char what[128];
 
 		if (layer->attentions != 1 || !layer->tokens)
 			return layer_refuse(
@@ -75,14 +75,35 @@ static bool can_share(const struct workload_job *job, int tp,
 				"width and positions: tensor groups share "
 				"them (columns of docs/models.md)",
 				message);
-		snprintf(what, sizeof what,
-			 "its heads, %d, to be a multiple of the ranks of a "
-			 "tensor group, %d",
-			 layer->heads, tp);
-		if (layer->heads % tp != 0)
-			return layer_refuse(layer, job->model, what, message);
 	}
 	return true;
+}
+
+/* Whether tp ranks can share the heads of each layer. */
+static bool can_share_heads(const struct workload_job *job,
+			    const struct grid *grid, int world_size,
+			    struct dist_message *message)
+{
+	const struct layer *odd = NULL;
+	int64_t common = world_size / grid->pp;
+	char what[256], legal[64];
+
+	for (size_t l = 0; l < job->layers->num; l++) {
+		const struct layer *layer = &job->layers->list[l];
+
+		common = dist__divisors_common(common, layer->heads);
+		if (!odd && layer->heads % grid->tp != 0)
+			odd = layer;
+	}
+	if (!odd)
+		return true;
+	dist__divisors_text(legal, sizeof legal, common);
+	snprintf(what, sizeof what,
+		 "its heads, %d, to be a multiple of the ranks of a tensor "
+		 "group, %d; legal of %d ranks in %d stage%s: %s",
+		 odd->heads, grid->tp, world_size, grid->pp,
+		 grid->pp == 1 ? "" : "s", legal);
+	return layer_refuse(odd, job->model, what, message);
 }
 
 /* Whether it says what stages send each other. */
@@ -107,13 +128,15 @@ static const char *misfit(const struct workload_job *job, int world_size,
 {
 	struct grid grid = grid_of(job, world_size);
 	const struct workload_arguments *a = job->arguments;
+	char legal[64];
 
 	if ((int64_t)grid.tp * grid.pp * grid.dp != world_size) {
+		dist__divisors_text(legal, sizeof legal, world_size);
 		snprintf(
 			message->text, sizeof message->text,
 			"%d ranks a tensor group and %d stages: expected their "
-			"product to divide the world size, %d",
-			grid.tp, grid.pp, world_size);
+			"product to divide the world size, %d: %s",
+			grid.tp, grid.pp, world_size, legal);
 		return "world-size";
 	}
 	if ((size_t)grid.pp > job->layers->num) {
@@ -129,13 +152,17 @@ static const char *misfit(const struct workload_job *job, int world_size,
 		return "micro-batches";
 	}
 	if (fmod(a->rate.batch, a->micro_batches) != 0) {
-		snprintf(
-			message->text, sizeof message->text,
-			"--micro-batches %d: expected a divisor of --batch, %g",
-			a->micro_batches, a->rate.batch);
+		dist__divisors_text(legal, sizeof legal,
+				    (int64_t)fmin(a->rate.batch, 1e15));
+		snprintf(message->text, sizeof message->text,
+			 "--micro-batches %d: expected a divisor of --batch, "
+			 "%g: %s",
+			 a->micro_batches, a->rate.batch, legal);
 		return "micro-batches";
 	}
-	if ((grid.tp == 1 || can_share(job, grid.tp, message)) &&
+	if ((grid.tp == 1 ||
+	     (can_share(job, message) &&
+	      can_share_heads(job, &grid, world_size, message))) &&
 	    (grid.pp == 1 || can_send(job, message)))
 		return NULL;
 	return "model";

@@ -1,6 +1,9 @@
 #include "scenarios/physics.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "model/llm/device.h"
 
 /* What an optimizer keeps of a parameter. */
 static const struct optimizer {
@@ -38,6 +41,42 @@ static double memory_of(const struct workload_setup *setup, int world_size)
 	       optimizer_of(setup)->state_bytes * held.states;
 }
 
+/* Returns the highest peak of all GPUs, in whatever precision, and what it is;
+ * 0: none is known. */
+static double highest_peak(char *text, size_t size)
+{
+	struct llm_device *devices;
+	struct dist_message message;
+	double highest = 0;
+	size_t num;
+
+	if (llm_device_list(&devices, &num, &message))
+		return 0;
+	for (size_t i = 0; i < num; i++)
+		for (int p = 0; p < LLM_PRECISIONS; p++) {
+			if (devices[i].peak[p] <= highest)
+				continue;
+			highest = devices[i].peak[p];
+			snprintf(text, size, "%s %s peak", devices[i].name,
+				 llm_precision_name((enum llm_precision)p));
+		}
+	free(devices);
+	return highest;
+}
+
+/* Where no GPU is named, but a rate. */
+static void judge_nameless(double flops, struct physics *p)
+{
+	char text[96];
+	double highest = highest_peak(text, sizeof text);
+
+	if (highest > 0 && flops > highest)
+		snprintf(p->impossible, sizeof p->impossible,
+			 "computes at %.4g TFLOP/s, above that of any GPU, the "
+			 "%s, %g TFLOP/s",
+			 flops / 1e12, text, highest / 1e12);
+}
+
 void physics_judge(const struct workload_setup *setup, int world_size,
 		   struct physics *p)
 {
@@ -49,6 +88,8 @@ void physics_judge(const struct workload_setup *setup, int world_size,
 
 	*p = (struct physics){.memory_bytes = memory_of(setup, world_size)};
 	physics_describe(setup, held, sizeof held);
+	if (!gpu->name[0])
+		judge_nameless(setup->flops, p);
 	if (gpu->memory_bytes > 0 && p->memory_bytes > gpu->memory_bytes)
 		used = (size_t)snprintf(
 			p->impossible, sizeof p->impossible,

@@ -1,6 +1,7 @@
 /*
  * physics.h - what of a prediction no device can do: hold more than its memory,
- * compute faster than its peak. What is not known of the device is not judged.
+ * compute faster than its peak, or where it has no name, than that of any GPU.
+ * What else is not known of the device is not judged.
  */
 #ifndef LOCKSTEP_SCENARIOS_PHYSICS_H
 #define LOCKSTEP_SCENARIOS_PHYSICS_H

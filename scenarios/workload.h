@@ -74,6 +74,8 @@ struct workload_job {
 	const struct schedule *schedule;
 	const struct pace *pace;
 	const char *compute;       /* what the durations stand on, in words */
+	const char *impossible;    /* why no device can do it; NULL, "": it
+				    * can, or nobody asked */
 	const struct llm_run *llm; /* of the llm workload; else NULL */
 	enum workload_contents contents;
 	bool check;                     /* verify contents; needs real ones */

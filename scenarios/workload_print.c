@@ -67,6 +67,8 @@ void workload_print(const struct workload_job *job, const char *backend,
 		job->model->name, r->world_size, backend,
 		job->arguments->rate.batch, steps, steps == 1 ? "" : "s");
 	fprintf(out, "compute: %s\n", job->compute);
+	if (job->impossible && job->impossible[0])
+		fprintf(out, "impossible: %s\n", job->impossible);
 	if (r->num_buckets > 0)
 		print_buckets(r, out);
 	else

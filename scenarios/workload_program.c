@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "scenarios/arguments.h"
+#include "scenarios/physics.h"
 #include "scenarios/scenario.h"
 
 /* The flags of the programs beside those of what they train. */
@@ -14,16 +15,24 @@ struct program {
 	int real;
 	int check;
 	struct workload_setup setup;
+	struct physics physics;
 };
 
-/* Whether the job fits the world that the environment tells of; where it does
- * not, the ranks will see. */
-static bool fits(const struct workload_job *job, struct dist_message *message)
+/* Whether the job fits the world that the environment tells of, and what of it
+ * cannot be; where it does not, the ranks will see. */
+static bool fits(struct program *p, struct dist_message *message)
 {
+	struct workload_job *job = &p->setup.job;
 	const char *text = getenv("WORLD_SIZE");
 	int world_size = text ? atoi(text) : 1;
 
-	return world_size < 1 || !workload_misfit(job, world_size, message);
+	if (world_size < 1)
+		return true;
+	if (workload_misfit(job, world_size, message))
+		return false;
+	physics_judge(&p->setup, world_size, &p->physics);
+	job->impossible = p->physics.impossible;
+	return true;
 }
 
 static bool prepare(struct program *p, struct dist_message *message)
@@ -45,7 +54,7 @@ static bool prepare(struct program *p, struct dist_message *message)
 		job->contents = WORKLOAD_PHANTOM;
 	else if (p->real || p->check)
 		job->contents = WORKLOAD_REAL;
-	return fits(job, message);
+	return fits(p, message);
 }
 
 static const struct option program_options[] = {

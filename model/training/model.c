@@ -164,6 +164,9 @@ static enum dist_error check_numbers(const struct model *model,
 		return expected(r, "width and positions both, or neither");
 	if (values[POSITIONS] && values[WIDTH] > MOST / values[POSITIONS])
 		return expected(r, "width times positions to be at most 2^53");
+	if (values[NUMEL] && values[WIDTH] > values[NUMEL])
+		return expected(r, "width to be at most numel: elements of one "
+				   "position, which its parameters make");
 	if (values[HEADS] > INT32_MAX)
 		return expected(r, "heads to be at most 2147483647");
 	if (values[HEADS] && !values[WIDTH])

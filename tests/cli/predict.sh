@@ -117,10 +117,23 @@ expect 0 "${on_8[@]}" --workload moe --model "$scratch/7b.csv"
 expect_out '^# calls .*, 128 all_to_all of 34359738368 B$'
 expect 0 "${on_8[@]}" --workload hybrid --tp 2 --pp 4 --model "$scratch/7b.csv"
 expect_out '^# calls .* 128 all_reduce of 4294967296 B, 4 send of 134217728 B$'
-expect_refusal 'heads, 32, to be a multiple of the ranks of a tensor group, 3' \
+expect_refusal 'heads, 32, to be a multiple of the ranks of a tensor group, 3; legal of 3 ranks in 1 stage: 1$' \
 	predict --flops 60e12 --platform star-8 --world-size 3 \
 	--workload tensor_parallel \
 	--model "$scratch/7b.csv"
+# Layouts that are not legal, with those that are.
+expect_refusal 'gpt2_small.csv:10: .*heads, 12, .* group, 8; legal of 32 ranks in 2 stages: 1, 2, 4$' \
+	predict --machine dgx-a100 --world-size 32 --model gpt2_small \
+	--workload hybrid --tp 8 --pp 2
+expect_refusal 'product to divide the world size, 8: 1, 2, 4, 8$' "${on_8[@]}" \
+	--workload hybrid --tp 3 --model "$scratch/7b.csv"
+expect_refusal '64 stages: expected 1 to 32, the layers' predict --flops 60e12 \
+	--platform star-64 --workload pipeline --model "$scratch/7b.csv"
+expect_refusal 'micro-batches 3: expected a divisor of --batch, 4: 1, 2, 4$' \
+	"${on_8[@]}" --workload pipeline --micro-batches 3 \
+	--model "$scratch/7b.csv"
+expect_refusal 'experts 12: expected a multiple of the world size, 8$' \
+	"${on_8[@]}" --workload moe --experts 12 --model "$scratch/7b.csv"
 for kind in tensor_parallel moe; do
 	expect_refusal "resnet50.csv:?[0-9]*: .*expected .*mlp" "${on_8[@]}" \
 		--workload $kind
@@ -145,6 +158,15 @@ expect 0 "${on_h100[@]}" --world-size 8 --json --workload fsdp \
 	--model "$scratch/bare.csv"
 jq -e '.rows[0] | .impossible == null and .memory_bytes < 14e9' "$scratch/out" \
 	>/dev/null || fail "$(jq -c '.rows[0]' "$scratch/out")"
+
+# So is what no device can do, where none is named; also under lockstep run.
+expect 0 "${on_8[@]}" --flops 1e20 --model "$scratch/bare.csv"
+expect_out '^impossible with 8 ranks: computes at 1e\+08 TFLOP/s, above that of any GPU, the GB300 fp4 peak, '
+expect 0 "${on_8[@]}" --flops 1e15 --model "$scratch/bare.csv"
+! grep -q '^impossible' "$scratch/out" || fail "1 PFLOP/s is impossible"
+expect 0 run --backend sim --platform star-8 --nproc-per-node 8 ddp_step \
+	--flops 1e20
+expect_out '^impossible: computes at 1e\+08 TFLOP/s, above that of any GPU'
 
 # The device is the machine's, the platform's, or the one that is named; one that
 # nobody names has no rate.

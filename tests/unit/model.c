@@ -47,7 +47,7 @@ Test(model, columns_behind_the_first_come_in_any_order)
 	struct model model;
 
 	cr_assert_eq(
-		load_text(WIDE(",mlp,positions,heads,width") "w,6,100,,7,4,"
+		load_text(WIDE(",mlp,positions,heads,width") "w,9,100,,7,4,"
 							     "8\nm,1,1,1,,,\n",
 			  &model, &message),
 		DIST_OK, "%s", message.text);
@@ -95,6 +95,8 @@ Test(model, bad_files_are_refused_with_their_line)
 		{WIDE(",width,positions") "w,1,1,2,\n", ":2: ", "both"},
 		{WIDE(",width,positions") "w,1,1,,2\n", ":2: ", "both"},
 		{WIDE(",width,positions") "w,1,1,x,2\n", ":2: ", "width to be"},
+		{WIDE(",width,positions") "w,9,1,10,2\n",
+		 ":2: ", "width to be at most numel"},
 		{WIDE(",positions,width") "w,1,1,9007199254740992,2\n",
 		 ":2: ", "width times positions"},
 		{WIDE(",heads") "w,1,1,4\n", ":2: ", "beside heads"},

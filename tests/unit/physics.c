@@ -224,8 +224,8 @@ Test(physics, what_does_not_fit_is_impossible)
 			 "adam's two moments in float32, V100 16GB has 17.18 "
 			 "GB"),
 		  "%s", t.physics.impossible);
-	/* Of an unknown device nothing is said. */
-	t.arguments.rate.flops = 1e18;
+	/* Of an unknown device nothing is said that others reach. */
+	t.arguments.rate.flops = 2000e12;
 	judge(&t, "ddp_step", model, "", 8);
 	cr_expect_str_empty(t.physics.impossible);
 }
@@ -281,4 +281,22 @@ Test(workload, samples_are_those_of_its_replicas)
 	cr_expect_eq(samples("hybrid", 2, 1, 1), 40);
 	cr_expect_eq(samples("pipeline", 1, 1, 1), 10);
 	cr_expect_eq(samples("ps", 1, 1, 3), 50);
+}
+
+/* Of a device that nobody names. */
+Test(physics, what_is_faster_than_every_gpu_is_impossible)
+{
+	char model[] = "resnet50";
+	struct trial t;
+
+	init(&t, "ddp_step");
+	t.arguments.rate.flops = 2500e12;
+	judge(&t, "ddp_step", model, "", 8);
+	cr_expect_str_empty(t.physics.impossible);
+	t.arguments.rate.flops = 1e18;
+	judge(&t, "ddp_step", model, "", 8);
+	cr_expect(strstr(t.physics.impossible,
+			 "computes at 1e+06 TFLOP/s, above that of any GPU, "
+			 "the "),
+		  "%s", t.physics.impossible);
 }
