@@ -1,12 +1,17 @@
 /* model_new.c - lockstep model new: a config.json from a few numbers, or from a
- * model that is much like it. */
+ * model that is much like it; the CSV of a torch module. */
 #include "cli/model.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/command.h"
 #include "cli/refuse.h"
+#include "cli/run.h"
 #include "model/llm/config.h"
 
 struct request {
@@ -14,6 +19,7 @@ struct request {
 	int tied, two_matrices, biases, qkv_biases;
 	const char *like;
 	const char *output;
+	const char *from, *input;
 };
 
 #define COUNT(name, field, text)                                               \
@@ -53,7 +59,13 @@ static const struct option options[] = {
 	 .help = "matrices have biases"},
 	{"qkv-biases", OPTION_SWITCH, offsetof(struct request, qkv_biases),
 	 .help = "those of query, key and value have"},
-	{"output", OPTION_TEXT, offsetof(struct request, output), "FILE.json",
+	{"from", OPTION_TEXT, offsetof(struct request, from), "FILE.py:NAME",
+	 .help = "instead of a language model, any torch module, as CSV: a "
+		 "class or function that makes it of no arguments"},
+	{"input", OPTION_TEXT, offsetof(struct request, input), "SHAPE,...",
+	 .help = "one sample that it takes, of --from: 3x224x224 or "
+		 "tokens:2048"},
+	{"output", OPTION_TEXT, offsetof(struct request, output), "FILE",
 	 .help = "the file to write", .usual = "standard output",
 	 .letter = 'o'},
 	{.name = NULL}};
@@ -63,7 +75,9 @@ static const struct option_group groups[] = {{.options = options},
 
 const struct manual manual_model_new = {
 	.program = "lockstep model new",
-	.usage = "[--like NAME] [OPTION...] [-o FILE.json]",
+	.usage =
+		"[--like NAME] [OPTION...] [-o FILE.json]\n--from FILE.py:NAME "
+		"--input SHAPE,... [-o FILE.csv]",
 	.about = "Writes a language model as config.json, which --model takes. "
 		 "A count of 0 takes away what --like has.",
 	.examples = {"lockstep model new --layers 32 --hidden 4096 --heads 32 "
@@ -94,6 +108,48 @@ static const char *missing(const struct llm_architecture *m)
 							     : NULL;
 }
 
+/* ---- a torch module ----------------------------------------------------- */
+
+/* Becomes the interpreter that writes the rows; returns where it cannot. */
+static int run_rows(const struct request *request)
+{
+	const char *name = getenv("PYTHON_EXEC");
+	char python[PATH_MAX];
+
+	if (!run_find_program(name ? name : "python3", python))
+		return refuse("model new",
+			      "no %s: expected python3 on PATH, or PYTHON_EXEC "
+			      "to name one",
+			      name ? name : "python3");
+	if (!run_export_path())
+		return out_of_memory("model new");
+	execl(python, python, "-m", "lockstep.model_rows", request->from,
+	      request->input, request->output ? request->output : "-", NULL);
+	return refuse("model new", "%s: %s", python, strerror(errno));
+}
+
+/* Whether nothing is said that a language model has. */
+static bool is_plain(const struct request *request)
+{
+	for (const struct option *o = options; o->name; o++)
+		if ((o->kind == OPTION_COUNT || o->kind == OPTION_SWITCH) &&
+		    *(const int *)((const char *)request + o->offset) != 0)
+			return false;
+	return !request->like;
+}
+
+static int survey(const struct request *request)
+{
+	if (!request->from || !request->input)
+		return refuse("model new", "expected --from and --input both");
+	if (!is_plain(request))
+		return refuse("model new", "expected no option beside --from "
+					   "but --input and -o");
+	return run_rows(request);
+}
+
+/* ---- a language model --------------------------------------------------- */
+
 int model_new(int argc, const char **argv)
 {
 	struct request request = {.model = {.gated = true}};
@@ -106,6 +162,8 @@ int model_new(int argc, const char **argv)
 		return refuse("model new", "--like: %s", message.text);
 	if (!arguments_parse(&manual_model_new, &argc, argv, &request, &status))
 		return status;
+	if (request.from || request.input)
+		return survey(&request);
 	m->gated = m->gated && !request.two_matrices;
 	m->tied = m->tied || request.tied;
 	m->biases = m->biases || request.biases;

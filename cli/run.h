@@ -8,6 +8,8 @@
 #ifndef LOCKSTEP_CLI_RUN_H
 #define LOCKSTEP_CLI_RUN_H
 
+#include <limits.h>
+
 #include "cli/rewiring.h"
 #include "core/backend.h"
 #include "realbackend/launch/launcher.h"
@@ -149,6 +151,15 @@ int run_choose_interpreter(const struct run_request *request,
 
 /* run_check_backends checks --torch-backend-as. */
 int run_check_backends(const char *option);
+
+/* run_find_program stores in path the program that a shell would run by this
+ * name, or by this path; false: none. */
+bool run_find_program(const char *name, char path[PATH_MAX]);
+
+/* run_export_path lets Python find our package; it begins by importing
+ * sitecustomize from there, which waits for torch: see python/sitecustomize.py.
+ * false: no memory. */
+bool run_export_path(void);
 
 /* run_export_python puts what our Python package needs into the environment of
  * a program; false: no memory. */

@@ -32,9 +32,7 @@ static bool ends_in(const char *name, const char *suffix)
 	return len > tail && strcmp(name + len - tail, suffix) == 0;
 }
 
-/* Stores in path the program that a shell would run by this name, or by this
- * path; false: none. */
-static bool find_program(const char *name, char path[PATH_MAX])
+bool run_find_program(const char *name, char path[PATH_MAX])
 {
 	const char *folders = getenv("PATH");
 	size_t len;
@@ -89,7 +87,7 @@ static int choose_script(const struct run_request *request,
 
 	if (!request->module && !is_file(plan->argv[0]))
 		return refuse("run", "no file \"%s\"", plan->argv[0]);
-	if (find_program(name ? name : "python3", plan->interpreter))
+	if (run_find_program(name ? name : "python3", plan->interpreter))
 		return put_before(plan, before, 0);
 	return refuse("run",
 		      "no %s to run %s with: expected python3 on PATH, or "
@@ -141,7 +139,7 @@ static int choose_from_path(struct run_plan *plan)
 	    !is_file(plan->argv[script]))
 		return refuse("run", "no file \"%s\"", plan->argv[script]);
 	if (!is_file(name) && !strchr(name, '/') &&
-	    find_program(name, plan->interpreter))
+	    run_find_program(name, plan->interpreter))
 		status = put_before(plan, before, 1);
 	plan->title = script;
 	return status;
@@ -204,9 +202,7 @@ static bool find_either(const char *folder, const char *const places[2],
 	return false;
 }
 
-/* Python begins by importing sitecustomize from there, which waits for torch:
- * see python/sitecustomize.py. */
-static bool export_path(void)
+bool run_export_path(void)
 {
 	/* Installed, and in the source tree. */
 	static const char *const places[2] = {"python/sitecustomize.py",
@@ -274,5 +270,5 @@ bool run_export_python(const struct run_request *request,
 		fputs("lockstep run: OMP_NUM_THREADS=1 for each rank, for they "
 		      "share the processors; set it to choose\n",
 		      stderr);
-	return export_path() && export_library();
+	return run_export_path() && export_library();
 }
