@@ -53,20 +53,24 @@ mv "$dir/page.md" "$page"
 
 # README and docs/accuracy.md show a few rows.
 errors=scenarios/measured/blind-errors.tsv
-tools/accuracy.sh "$lockstep" "$dir/errors.tsv" >"$dir/accuracy.md"
+tools/accuracy.sh "$lockstep" "$dir/errors.tsv" "$dir/llm.md" >"$dir/accuracy.md"
 same() { cmp -s <(grep -v '^# date' "$1") <(grep -v '^# date' "$2"); }
 same "$dir/errors.tsv" $errors || cp "$dir/errors.tsv" $errors
-for file in README.md docs/accuracy.md; do
-	awk -v table="$dir/accuracy.md" '
-	/^<!-- end of accuracy -->$/ { inside = 0 }
+# put FILE NAME - the table NAME.md between its marks in FILE.
+put() {
+	awk -v table="$dir/$2.md" -v name="$2" '
+	$0 == "<!-- end of " name " -->" { inside = 0 }
 	!inside
-	/^<!-- accuracy -->$/ {
+	$0 == "<!-- " name " -->" {
 		inside = 1
 		while ((getline line < table) > 0)
 			print line
-	}' $file >"$dir/page.md"
-	cmp -s "$dir/page.md" $file || cp "$dir/page.md" $file
-done
+	}' "$1" >"$dir/page.md"
+	cmp -s "$dir/page.md" "$1" || cp "$dir/page.md" "$1"
+}
+put README.md accuracy
+put docs/accuracy.md accuracy
+put docs/accuracy.md llm
 
 cat "$dir/accuracy.md"
 printf '  %-40s %s\n' "$page" "errors by table" \
