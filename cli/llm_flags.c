@@ -209,7 +209,7 @@ static void append_megatron_dp(struct text *text,
 		append(text, " --tp-comm-overlap");
 }
 
-void llm_flags_megatron(const struct llm_layout *layout, char *text,
+void llm_flags_megatron(const struct llm_layout *layout, int layers, char *text,
 			size_t size)
 {
 	struct text all = {text, size, 0};
@@ -221,6 +221,9 @@ void llm_flags_megatron(const struct llm_layout *layout, char *text,
 	       layout->tp, layout->pp);
 	append_count(&all, "num-virtual-stages-per-pipeline-rank", layout->vpp,
 		     1);
+	if (layers % (layout->pp * layout->vpp) != 0)
+		append(&all, " --account-for-embedding-in-pipeline-split "
+			     "--account-for-loss-in-pipeline-split");
 	append_count(&all, "context-parallel-size", layout->cp, 1);
 	append_count(&all, "expert-model-parallel-size", layout->ep, 1);
 	if (layout->ep > 1)

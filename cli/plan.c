@@ -279,7 +279,8 @@ static json_t *answer_json(const struct inquiry *inquiry, json_t *conditions)
 		describe_loss(&plan->best[0].answer, &plan->best[1].answer,
 			      loss, sizeof loss);
 	llm_flags_torchtitan(best, titan, sizeof titan);
-	llm_flags_megatron(best, megatron, sizeof megatron);
+	llm_flags_megatron(best, inquiry->question.model.layers, megatron,
+			   sizeof megatron);
 	return json_pack("{s:o, s:I, s:I, s:o, s:s, s:s, s:s}", "conditions",
 			 conditions, "layouts", (json_int_t)plan->legal, "fit",
 			 (json_int_t)plan->num, "rows", dist__rows_json(&rows),
@@ -302,7 +303,8 @@ static void print_lines(const struct inquiry *inquiry)
 	printf("\nThe first:\n%s\n", text);
 	llm_flags_torchtitan(best, text, sizeof text);
 	printf("torchtitan:%s\n", text);
-	llm_flags_megatron(best, text, sizeof text);
+	llm_flags_megatron(best, inquiry->question.model.layers, text,
+			   sizeof text);
 	printf("Megatron-LM:%s\n", text);
 }
 

@@ -62,6 +62,16 @@ static void add_legal(struct list *list, const struct llm_search *search,
 		list_add(list, &layout);
 }
 
+/* Whether all chunks are alike, which Megatron-LM asks for where nobody writes
+ * a pipeline's layout by hand; embedding and loss may count as a layer each
+ * (--account-for-embedding-in-pipeline-split and -loss-). */
+static bool is_even(const struct llm_search *search, int stages, int chunks)
+{
+	int layers = search->model->layers, all = stages * chunks;
+
+	return layers % all == 0 || (layers + 2) % all == 0;
+}
+
 /* Schedules, chunks and ways to divide state, of a layout with its groups. */
 static void add_ways(struct list *list, const struct llm_search *search,
 		     struct llm_layout layout)
@@ -84,13 +94,17 @@ static void add_ways(struct list *list, const struct llm_search *search,
 			layout.schedule = space->schedule;
 		for (int v = 1; v <= last_of(space->vpp, chunks); v++) {
 			layout.vpp = v;
-			if (space->vpp == 0 || space->vpp == v)
+			if (space->vpp == v ||
+			    (space->vpp == 0 &&
+			     (is_even(search, layout.pp, v) ||
+			      (v == 1 && space->pp == layout.pp))))
 				add_legal(list, search, layout);
 		}
 		layout.vpp = 1;
 		layout.schedule = LLM_ZERO_BUBBLE;
 		if (space->schedule == LLM_SCHEDULES && layout.pp > 1 &&
-		    space->vpp <= 1)
+		    space->vpp <= 1 &&
+		    (is_even(search, layout.pp, 1) || space->pp == layout.pp))
 			add_legal(list, search, layout);
 	}
 }
