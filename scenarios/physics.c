@@ -60,7 +60,7 @@ static double highest_peak(char *text, size_t size)
 			snprintf(text, size, "%s %s peak", devices[i].name,
 				 llm_precision_name((enum llm_precision)p));
 		}
-	free(devices);
+	llm_device_list_release(devices, num);
 	return highest;
 }
 
