@@ -111,15 +111,24 @@ static char *read_by_simgrid(const char *path)
 	return text;
 }
 
+/* From release 3.34 on SimGrid reads all platforms itself. */
+static void need_building(void)
+{
+	struct dist_message message;
+
+	cr_assert(dist__engine_open(message.text, sizeof message.text));
+	if (!dist__engine_can_build())
+		cr_skip_test("platforms are not built in this SimGrid");
+}
+
 static void expect_same(const char *path)
 {
 	struct dist__plain *plain;
-	struct dist_message message;
 	char *theirs, *ours;
 	size_t size;
 	FILE *out;
 
-	cr_assert(dist__engine_open(message.text, sizeof message.text));
+	need_building();
 	plain = dist__platform_read(path);
 	cr_assert_not_null(plain, "%s is not plain", path);
 	theirs = read_by_simgrid(path);
@@ -289,9 +298,7 @@ Test(plain_platform, what_is_odd_is_left_to_simgrid)
 				     "<link_ctn id=\"&#108;\"/></route>" END,
 	};
 
-	struct dist_message message;
-
-	cr_assert(dist__engine_open(message.text, sizeof message.text));
+	need_building();
 	cr_assert(is_plain(HEAD ZONE HOSTS LINK ROUTE END));
 	for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++)
 		cr_assert_not(is_plain(odd[i]), "%zu is plain", i);
@@ -304,6 +311,7 @@ Test(plain_platform, no_child_is_needed)
 	struct dist__platform *platform;
 	struct dist_message message = {""};
 
+	need_building();
 	cr_assert_eq(
 		dist__platform_open("scenarios/platforms/fat-tree-ndr-16x8.xml",
 				    128, NULL, &platform, &message),
