@@ -137,7 +137,7 @@ static void describe(const struct stretch *s, char *text, size_t size)
 {
 	const struct dist__trace_call *call = s->first->call;
 	const struct dist__leg *last = s->first + s->num - 1;
-	char number[48] = "", bytes[24] = "", by[48] = "", link[64] = "";
+	char number[32] = "", bytes[24] = "", by[32] = "", link[64] = "";
 
 	if (s->first->kind == DIST__LEG_COMPUTE)
 		snprintf(text, size, "computes %.40s", s->first->label);
@@ -157,7 +157,7 @@ static void describe(const struct stretch *s, char *text, size_t size)
 	if (s->bytes > 0)
 		dist__size_text(bytes, sizeof bytes, s->bytes);
 	if (call->algorithm)
-		snprintf(by, sizeof by, " by %.40s", call->algorithm);
+		snprintf(by, sizeof by, " by %.27s", call->algorithm);
 	if (link_of(s))
 		snprintf(link, sizeof link, ", held up by %.45s", link_of(s));
 	snprintf(text, size, "%.32s%s%s%s%s%s", call->op, number,

@@ -172,8 +172,10 @@ static int confirm(struct inquiry *inquiry)
 					     .no_explain = true};
 	size_t num = (size_t)inquiry->line->confirm;
 	struct llm_outcome *outcome = calloc(1, sizeof *outcome);
-	int status = outcome ? DIST_EXIT_OK : out_of_memory("plan");
+	int status = DIST_EXIT_OK;
 
+	if (!outcome)
+		return out_of_memory("plan");
 	for (size_t i = 0; !status && i < num && i < inquiry->plan.num; i++) {
 		struct dist_message message;
 		const char *option;
