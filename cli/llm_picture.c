@@ -158,7 +158,8 @@ static void draw_piece(struct dist__output *out, const struct pipeline *p,
 	const struct llm_action *action = &p->actions[at];
 	double x = LEFT + scale * p->begin_ns[at];
 	double width = scale * (p->end_ns[at] - p->begin_ns[at]);
-	double y = TOP + (HEIGHT + GAP) * (double)(at / p->size);
+	const size_t row = at / p->size;
+	double y = TOP + (HEIGHT + GAP) * (double)row;
 
 	dist__output_print(out,
 			   "<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" "

@@ -22,11 +22,13 @@ struct request {
 	const char *from, *input;
 };
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): a name */
 #define COUNT(name, field, text)                                               \
 	{                                                                      \
 		name, OPTION_COUNT, offsetof(struct request, model.field),     \
 			"N", .help = text, .max = 1 << 26                      \
 	}
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 static const struct option options[] = {
 	{"like", OPTION_TEXT, offsetof(struct request, like), "NAME",

@@ -153,7 +153,7 @@ static const json_t *array(struct config *c, const char *key)
 static void read_head_dim(struct config *c, struct llm_architecture *m)
 {
 	m->head_dim = whole(c, "head_dim|kv_channels", 1, 0);
-	if (c->error || m->head_dim)
+	if (c->error || m->head_dim || m->heads == 0)
 		return;
 	if (m->hidden % m->heads)
 		c->error = dist__refuse(

@@ -144,7 +144,7 @@ static double remade_by(const char *word)
 {
 	double modules = begins(word, "selective=");
 
-	for (const char *c = modules > 0 ? word : ""; *c; c++)
+	for (const char *c = word && modules > 0 ? word : ""; *c; c++)
 		modules += *c == '+';
 	return modules / MODULES;
 }

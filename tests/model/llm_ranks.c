@@ -182,6 +182,7 @@ Test(llm_ranks, zero_bubble_waits_without_weights)
 static void expect_messages(bool overlapped, int m, int exposed)
 {
 	const double bytes = 2e6, one = ALPHA_NS + BETA_NS * bytes;
+	const int slots = (m + STAGES - 1) * LAYERS / STAGES;
 	struct trial t;
 
 	init_pipeline(&t, LLM_GPIPE, 1, m);
@@ -190,9 +191,7 @@ static void expect_messages(bool overlapped, int m, int exposed)
 	run(&t);
 	cr_expect_eq(t.result.calls[WORKLOAD_SEND].num, m);
 	cr_expect_eq(t.result.calls[WORKLOAD_SEND].bytes, m * (uint64_t)bytes);
-	expect_near((double)t.result.step_ns,
-		    (m + STAGES - 1) * LAYERS / STAGES * PIECES +
-			    exposed * one);
+	expect_near((double)t.result.step_ns, slots * PIECES + exposed * one);
 }
 
 Test(llm_ranks, messages_hide_when_they_are_asked_for_ahead)
