@@ -122,9 +122,9 @@ free_port() {
 	read -r port <&"$kept" || fail 'no port is free'
 }
 
-# wait_for COMMAND... - until it succeeds; false after 30 s.
+# wait_for COMMAND... - until it succeeds; false after two minutes.
 wait_for() {
-	local until=$((SECONDS + 30))
+	local until=$((SECONDS + 120))
 	until "$@" >/dev/null 2>&1; do
 		[ $SECONDS -lt $until ] || return 1
 		sleep 0.02
