@@ -423,7 +423,7 @@ static _Noreturn void run_both(const char *path, uint64_t seed, int patterns,
 	for (size_t i = 0; i < here.count; i++)
 		if (here.drawn[i].kind == MOVE)
 			find_route(&here.drawn[i]);
-	Bps = malloc(here.num_links * sizeof *Bps);
+	Bps = calloc(here.num_links, sizeof *Bps);
 	for (uint32_t i = 0; i < here.num_links; i++)
 		Bps[i] = dist__engine->link(i).bandwidth_Bps;
 	run_simgrid();
