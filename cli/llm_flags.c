@@ -145,20 +145,42 @@ static void append_titan(struct text *text, const char *name, int count)
 		append(text, " --parallelism.%s_degree=%d", name, count);
 }
 
-void llm_flags_torchtitan(const struct llm_layout *layout, char *text,
-			  size_t size)
+/* What of a layout torchtitan cannot do; NULL: nothing. */
+static const char *titan_lacks(const struct llm_layout *layout, int layers)
+{
+	if (layout->shard == LLM_ZERO1)
+		return "data-parallel ranks that divide optimizer state alone";
+	if (layout->schedule == LLM_ZERO_BUBBLE)
+		return "zero-bubble's schedule ZB-H1";
+	if (layout->recompute == LLM_RECOMPUTE_FULL &&
+	    layout->recompute_layers > 0 &&
+	    layout->recompute_layers * layout->pp < layers)
+		return "recomputation of some layers and not of others";
+	return NULL;
+}
+
+void llm_flags_torchtitan(const struct llm_layout *layout, int layers,
+			  char *text, size_t size)
 {
 	static const char *const recomputes[LLM_RECOMPUTES] = {
 		"none", "selective", "full", "full"};
+	const char *lack = titan_lacks(layout, layers);
 	struct text all = {text, size, 0};
 	bool copies = layout->shard == LLM_DDP;
 	int shard =
 		layout->shard == LLM_HSDP ? layout->shard_ranks : layout->dp;
 
+	*text = '\0';
+	if (lack) {
+		append(&all, " has no flag for %s", lack);
+		return;
+	}
 	append_titan(&all, "data_parallel_replicate",
 		     copies ? layout->dp : layout->dp / shard);
 	append(&all, " --parallelism.data_parallel_shard_degree=%d",
 	       copies ? 1 : shard);
+	if (layout->shard == LLM_ZERO2)
+		append(&all, " --parallelism.fsdp_reshard_after_forward=never");
 	append_titan(&all, "tensor_parallel", layout->tp);
 	append_titan(&all, "context_parallel", layout->cp);
 	append_titan(&all, "expert_parallel", layout->ep);
@@ -178,8 +200,6 @@ void llm_flags_torchtitan(const struct llm_layout *layout, char *text,
 			      : layout->micro_batch,
 	       layout->global_batch, layout->seq,
 	       recomputes[layout->recompute]);
-	if (layout->schedule == LLM_ZERO_BUBBLE)
-		append(&all, " (its 1F1B instead of zero-bubble's ZB-H1)");
 }
 
 /* What data-parallel ranks divide, and overlap. */
@@ -187,17 +207,18 @@ static void append_megatron_dp(struct text *text,
 			       const struct llm_layout *layout)
 {
 	static const char *const shards[LLM_SHARDS] = {
-		"",
-		" --use-distributed-optimizer",
-		" --use-megatron-fsdp --data-parallel-sharding-strategy "
-		"optim_grads",
-		" --use-megatron-fsdp --data-parallel-sharding-strategy "
-		"optim_grads_params",
-		" --use-megatron-fsdp --data-parallel-sharding-strategy "
-		"optim_grads_params",
-	};
+		[LLM_ZERO2] = "optim_grads",
+		[LLM_FSDP] = "optim_grads_params",
+		[LLM_HSDP] = "optim_grads_params"};
 
-	append(text, "%s", shards[layout->shard]);
+	if (layout->shard != LLM_DDP)
+		append(text, " --use-distributed-optimizer");
+	if (shards[layout->shard])
+		append(text,
+		       " --use-megatron-fsdp --data-parallel-sharding-strategy "
+		       "%s --no-gradient-accumulation-fusion "
+		       "--ckpt-format fsdp_dtensor",
+		       shards[layout->shard]);
 	if (layout->shard == LLM_HSDP)
 		append(text, " --num-distributed-optimizer-instances %d",
 		       layout->dp / layout->shard_ranks);

@@ -16,10 +16,11 @@ void llm_flags_predict(const struct llm_question *question,
 
 /* llm_flags_torchtitan and llm_flags_megatron write the flags by which these
  * train so, each behind a space (torchtitan: config/job_config.py; Megatron-LM:
- * megatron/training/arguments.py). What these have no flag for is not there: of
- * Megatron's those for chunks that are not alike. layers: of the model. */
-void llm_flags_torchtitan(const struct llm_layout *layout, char *text,
-			  size_t size);
+ * megatron/training/arguments.py). A layout that torchtitan cannot do
+ * is said in its place; of Megatron's those for chunks that are not alike are
+ * not there. layers: of the model. */
+void llm_flags_torchtitan(const struct llm_layout *layout, int layers,
+			  char *text, size_t size);
 void llm_flags_megatron(const struct llm_layout *layout, int layers, char *text,
 			size_t size);
 

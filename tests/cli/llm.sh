@@ -144,9 +144,14 @@ expect 0 "${command[@]:1}" --json
 expect 0 "${plan[@]}" 1024 --tp 8 --pp 4 --shard zero1 --top 2
 expect_out '^The second loses [0-9.]+ ms a step, '
 expect_out '^lockstep predict .* --tp 8 --pp 4 '
-expect_out '^torchtitan: .*tensor_parallel_degree=8'
+expect_out '^torchtitan: has no flag for data-parallel ranks that divide optimizer state'
 expect_out '^Megatron-LM: .*--tensor-model-parallel-size 8 --pipeline-model-parallel-size 4'
 [ "$(grep -c '^ 8   4 ' "$scratch/out")" -eq 2 ] || fail "not two of --tp 8 --pp 4"
+# Recomputation of some layers: torchtitan recomputes all or none.
+expect 0 "${plan[@]}" 1024 --tp 4 --pp 1 --shard zero2 --recompute full --recompute-layers 10
+expect_out '^torchtitan: has no flag for recomputation of some layers'
+expect 0 "${plan[@]}" 1024 --tp 8 --pp 4 --shard zero2 --recompute full --micro-batch 1
+expect_out '^torchtitan: .*fsdp_reshard_after_forward=never .*tensor_parallel_degree=8'
 expect 1 plan --model llama3-405b "${at[@]}" --gpus 8 --global-batch 8
 expect_err 'none of [0-9]+ legal layouts fits: the least needs [0-9.]+ GB'
 expect_refusal 'two kinds of GPUs are not modelled' plan --model llama3-8b \
