@@ -291,7 +291,8 @@ enum dist_error model_load(struct model *model, const char *name,
 	if (!in) {
 		snprintf(message->text, sizeof message->text,
 			 "model %.100s: cannot read %.200s: %s; expected one "
-			 "of lockstep list models, or a FILE.csv",
+			 "of lockstep list models or lockstep list llms, or a "
+			 "FILE.csv",
 			 name, path, strerror(errno));
 		return DIST_ERR_INVALID_ARGUMENT;
 	}

@@ -305,7 +305,7 @@ expect_refusal 'zero:1: expected text' validate "$scratch/zero"
 rm -r "$scratch/folder" "$scratch/zero"
 
 # predict
-expect_refusal 'model no-such: .* expected one of lockstep list models, or' \
+expect_refusal 'model no-such: .* expected one of lockstep list models or lockstep list llms, or' \
 	predict --model no-such --platform "$platform" --world-size 4
 expect_refusal 'no "mine" among the platforms, and no FILE.xml; there are' \
 	predict --platform mine
