@@ -52,7 +52,7 @@ static const struct option_group groups[] = {
 	{"Tensors", .options = tensor_options},
 	{.options = NULL}};
 
-/* As many ranks as the environment tells of. */
+/* The world size that the launcher set; 1 without one. */
 static int num_ranks(void)
 {
 	const char *text = getenv("WORLD_SIZE");

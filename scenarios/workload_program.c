@@ -18,8 +18,8 @@ struct program {
 	struct physics physics;
 };
 
-/* Whether the job fits the world that the environment tells of, and what of it
- * cannot be; where it does not, the ranks will see. */
+/* Returns whether the job fits the launcher's world size, and marks what is
+ * impossible of it. Where the size is not known, the ranks look. */
 static bool fits(struct program *p, struct dist_message *message)
 {
 	struct workload_job *job = &p->setup.job;

@@ -158,7 +158,8 @@ static void fill_recompute(struct llm_case *made, const char *word)
 	int stage = made->model.layers / l->pp;
 
 	if (!word && begins(made->row->version, "MLPerf")) {
-		/* Kept in 8 bits, what others make again fits. */
+		/* Its runs keep activations in 8 bits, and so need no
+		 * recomputation. */
 		l->recompute = LLM_RECOMPUTE_NONE;
 	} else if (!word) {
 		l->recompute = LLM_RECOMPUTE_AUTO;
