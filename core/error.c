@@ -29,6 +29,8 @@ const char *dist_error_string(enum dist_error error)
 		return "input or output failed";
 	case DIST_ERR_HAZARD:
 		return "memory was touched while an operation held it";
+	case DIST_ERR_REMOTE:
+		return "the function failed on its worker";
 	}
 	return "unknown error";
 }

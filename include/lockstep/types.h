@@ -39,7 +39,8 @@ enum dist_error {
 	DIST_ERR_ABORTED = -9,     /* the group failed earlier */
 	DIST_ERR_RENDEZVOUS = -10, /* the ranks did not find each other */
 	DIST_ERR_IO = -11,         /* the system below refused */
-	DIST_ERR_HAZARD = -12 /* memory touched while an operation held it */
+	DIST_ERR_HAZARD = -12, /* memory touched while an operation held it */
+	DIST_ERR_REMOTE = -13  /* rpc.h: the function failed on its worker */
 };
 
 /* What an element is: floats, integers, bool, complex numbers. All in the

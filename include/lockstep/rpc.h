@@ -1,0 +1,321 @@
+/*
+ * rpc.h - calls of functions on other ranks, and references to what they left
+ * there.
+ *
+ * The words are those of torch.distributed.rpc: workers have names, a function
+ * runs on a worker by rpc_sync, rpc_async or remote, and remote leaves the
+ * value with its owner and gives the caller a reference (RRef). Runs in every
+ * world that dist.h has messages in. A program registers its functions by name,
+ * since C has no pickle; the argument and the value of one are bytes.
+ *
+ *	static void add(void *context, struct dist_rpc_call *call)
+ *	{
+ *		struct dist_rpc_bytes in = dist_rpc_call_input(call);
+ *		const float *x = in.data;
+ *		float sum = x[0] + x[1];
+ *
+ *		dist_rpc_call_reply(call, &sum, sizeof sum);
+ *	}
+ *	...
+ *	dist_rpc_init(group, NULL, &rpc);
+ *	dist_rpc_register(rpc, "add", add, NULL);
+ *	if (rank == 0)
+ *		dist_rpc_sync(rpc, &(struct dist_rpc_request){
+ *				.to = 1, .function = "add",
+ *				.data = x, .bytes = sizeof x}, &value);
+ *	dist_rpc_shutdown(rpc, true);
+ *
+ * - A rank serves calls beside its own work: on threads over TCP, on actors in
+ *   simulation, num_worker_threads at a time. Calls from one rank to another
+ *   may run in any order and at once. A function guards what it shares with
+ *   the rank and with other calls; a mutex serves over TCP alone, so a function
+ *   that is to be simulated holds none while it waits or computes.
+ * - A function may call any dist_rpc_ function, but for init and shutdown; it
+ *   calls no group. Calls nest as deep as there are worker threads: when all of
+ *   those of a rank wait for calls that need another one there, that is a
+ *   deadlock, and the verdict names the calls.
+ * - A handle (rpc, future, reference) may be used by any thread of its rank.
+ * - Every fallible call returns enum dist_error, as dist.h says.
+ *   dist_rpc_error_message() has the words. The group is not poisoned by a call
+ *   that fails.
+ * - A phantom argument or value (data NULL, bytes above 0) is a size without
+ *   bytes: simulation only, DIST_ERR_UNSUPPORTED elsewhere.
+ *
+ * "Any call error" below stands for: DIST_ERR_INVALID_ARGUMENT (NULL, a worker
+ * that is none, a phantom of nothing), DIST_ERR_UNSUPPORTED (a phantom in a
+ * real world), DIST_ERR_NO_MEMORY, DIST_ERR_TIMEOUT (the call's time is over;
+ * the callee may still run it), DIST_ERR_REMOTE (the function failed, or the
+ * callee has none of that name: the message has its words and who said them),
+ * DIST_ERR_PEER_LOST (the callee died or has left), DIST_ERR_DEADLOCK
+ * (simulation: no rank can ever move), DIST_ERR_ABORTED (the rank has shut
+ * down, or the job was ended), DIST_ERR_IO.
+ */
+#ifndef LOCKSTEP_RPC_H
+#define LOCKSTEP_RPC_H
+
+#include "lockstep/dist.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A rank's part in remote calls. Opaque. */
+struct dist_rpc;
+/* A call in flight, or its end. Opaque. */
+struct dist_rpc_future;
+/* A reference to a value that a worker, its owner, holds. Opaque. */
+struct dist_rref;
+/* A call that a function serves. Opaque; lives until the function returns. */
+struct dist_rpc_call;
+
+/* Bytes; data NULL with bytes above 0: a phantom. */
+struct dist_rpc_bytes {
+	void *data;
+	size_t bytes;
+};
+
+/* Bytes of a name of a worker or a function, its end included. */
+#define DIST_RPC_NAME 128
+
+/* ---- beginning and ending ------------------------------------------- */
+
+/* All-zero (or a NULL pointer) means: the default. */
+struct dist_rpc_options {
+	const char *name; /* of this worker, no other's; NULL: "worker" and the
+			     rank; letters, digits, "-", "_" and ":" */
+	int num_worker_threads; /* calls served at once; 0: 16, as torch */
+	int64_t timeout_ns;     /* of a call; 0: 60 s, as torch;
+				   DIST_TIMEOUT_NEVER */
+};
+
+/*
+ * dist_rpc_init makes every rank of group a worker; a worker's number is the
+ * rank in group. A collective of group: all of its ranks call. The caller owns
+ * *rpc until dist_rpc_shutdown(); group outlives it, and may be used meanwhile
+ * by the rank's own thread. Errors: any group error; DIST_ERR_INVALID_ARGUMENT
+ * also for a name that is too long, has other letters or is another's, or a
+ * negative number; DIST_ERR_UNSUPPORTED (a world without messages).
+ */
+DIST_MUST_CHECK enum dist_error
+dist_rpc_init(struct dist_group *group, const struct dist_rpc_options *options,
+	      struct dist_rpc **rpc);
+
+/*
+ * dist_rpc_shutdown ends the rank's part and frees rpc, also on failure. With
+ * graceful it waits until every worker has come here and no call is
+ * outstanding anywhere; calls are served meanwhile. Without, the rank leaves at
+ * once, and calls to it fail with DIST_ERR_PEER_LOST. Futures must be freed
+ * before. References that are still held, here or of values that others hold
+ * here, are "left" in the verdict of a job that ended well otherwise. rpc may
+ * be NULL. Errors: any call error; DIST_ERR_TIMEOUT after the time of the
+ * group.
+ */
+enum dist_error dist_rpc_shutdown(struct dist_rpc *rpc, bool graceful);
+
+/*
+ * A function that others may call. It reads the argument of call, replies at
+ * most once, and returns when it has. context is what was registered.
+ */
+typedef void dist_rpc_function(void *context, struct dist_rpc_call *call);
+
+/*
+ * dist_rpc_register lets other workers call function by name here. A function
+ * may be registered at any time; a call that came before fails with
+ * DIST_ERR_REMOTE, so register before a barrier, or before dist_rpc_init() of
+ * the callers returns: a NULL rpc registers for every rpc that this rank makes
+ * later. Errors: DIST_ERR_INVALID_ARGUMENT (NULL function, a long or empty
+ * name, or one that is taken), DIST_ERR_NO_MEMORY.
+ */
+DIST_MUST_CHECK enum dist_error dist_rpc_register(struct dist_rpc *rpc,
+						  const char *name,
+						  dist_rpc_function *function,
+						  void *context);
+
+/* dist_rpc_get_worker returns the number of the worker called name, -1: none.
+ * dist_rpc_get_worker_name returns the name of a worker, which lives as long as
+ * rpc; NULL: there is none. dist_rpc_get_rank and dist_rpc_get_world_size are
+ * one's own number and how many there are. */
+int dist_rpc_get_worker(const struct dist_rpc *rpc, const char *name);
+const char *dist_rpc_get_worker_name(const struct dist_rpc *rpc, int worker);
+int dist_rpc_get_rank(const struct dist_rpc *rpc);
+int dist_rpc_get_world_size(const struct dist_rpc *rpc);
+
+/* dist_rpc_error_message stores a sentence about the last failure of a call of
+ * this thread in *message; "" if there was none. */
+void dist_rpc_error_message(struct dist_rpc *rpc, struct dist_message *message);
+
+/* ---- calling --------------------------------------------------------- */
+
+/* What to call, and where. Strings and data are borrowed by the call that gets
+ * it, which returns only once it needs them no more. */
+struct dist_rpc_request {
+	int to; /* worker; may be oneself */
+	const char *function;
+	const void *data; /* the argument */
+	size_t bytes;
+	int64_t timeout_ns; /* 0: of dist_rpc_options; DIST_TIMEOUT_NEVER */
+};
+
+/*
+ * dist_rpc_sync calls a function and blocks until its value is there, which it
+ * stores in *value, to be freed with dist_rpc_bytes_free(). value may be NULL.
+ * Errors: any call error.
+ */
+DIST_MUST_CHECK enum dist_error
+dist_rpc_sync(struct dist_rpc *rpc, const struct dist_rpc_request *request,
+	      struct dist_rpc_bytes *value);
+
+/* dist_rpc_async starts a call and stores its future, to be freed with
+ * dist_rpc_future_free(). Errors: any call error that shows at once; the others
+ * come from the wait. */
+DIST_MUST_CHECK enum dist_error
+dist_rpc_async(struct dist_rpc *rpc, const struct dist_rpc_request *request,
+	       struct dist_rpc_future **future);
+
+/* dist_rpc_bytes_free frees what value holds and clears it. */
+void dist_rpc_bytes_free(struct dist_rpc_bytes *value);
+
+/*
+ * dist_rpc_wait blocks until future has ended, well or not; its time is the
+ * request's, counted from the call. Waiting again returns the same. Errors: any
+ * call error.
+ */
+DIST_MUST_CHECK enum dist_error dist_rpc_wait(struct dist_rpc_future *future);
+
+/* dist_rpc_is_done returns whether dist_rpc_wait() would return at once. In
+ * simulation an unsuccessful look costs a little simulated time. */
+bool dist_rpc_is_done(struct dist_rpc_future *future);
+
+/* dist_rpc_value returns the value of a future that ended well: bytes that live
+ * until the future is freed. Nothing otherwise. */
+struct dist_rpc_bytes dist_rpc_value(const struct dist_rpc_future *future);
+
+/* dist_rpc_then has function called once with future and context, beside the
+ * rank's own work, when future has ended, or soon after if it has already. The
+ * future lives at least until then. function does not wait for a future that is
+ * not done. Errors: DIST_ERR_INVALID_ARGUMENT, DIST_ERR_NO_MEMORY. */
+DIST_MUST_CHECK enum dist_error
+dist_rpc_then(struct dist_rpc_future *future,
+	      void (*function)(void *context, struct dist_rpc_future *future),
+	      void *context);
+
+/* dist_rpc_wait_all waits for n futures and returns the first error among them,
+ * in their order. */
+DIST_MUST_CHECK enum dist_error
+dist_rpc_wait_all(struct dist_rpc_future **futures, int n);
+
+/* dist_rpc_future_free frees the handle; a call in flight goes on. NULL is
+ * allowed. */
+void dist_rpc_future_free(struct dist_rpc_future *future);
+
+/* ---- serving --------------------------------------------------------- */
+
+/* What a function sees of the call that it serves: the argument, which lives
+ * until it returns; who calls; and the rpc that it is of. */
+struct dist_rpc_bytes dist_rpc_call_input(const struct dist_rpc_call *call);
+int dist_rpc_call_caller(const struct dist_rpc_call *call);
+struct dist_rpc *dist_rpc_call_rpc(const struct dist_rpc_call *call);
+
+/* dist_rpc_call_reply gives the call its value, a copy of bytes at data. A
+ * function that returns without has an empty one. The last one counts. Errors:
+ * DIST_ERR_NO_MEMORY; DIST_ERR_UNSUPPORTED (a phantom in a real world): the
+ * call fails with it, too. */
+enum dist_error dist_rpc_call_reply(struct dist_rpc_call *call,
+				    const void *data, size_t bytes);
+
+/* dist_rpc_call_fail lets the call fail with DIST_ERR_REMOTE and these words,
+ * up to 255 bytes, as an exception in torch's function does. */
+void dist_rpc_call_fail(struct dist_rpc_call *call, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* dist_rpc_compute lets duration_ns pass as dist_compute() does, in a function
+ * too, where it stands for the work of one core of the worker's host: calls
+ * that are served at once compute at once. Errors: DIST_ERR_INVALID_ARGUMENT,
+ * DIST_ERR_ABORTED, DIST_ERR_DEADLOCK. */
+DIST_MUST_CHECK enum dist_error
+dist_rpc_compute(struct dist_rpc *rpc, int64_t duration_ns, const char *label);
+
+/* ---- references ------------------------------------------------------ */
+
+/*
+ * dist_rpc_remote calls a function on a worker and leaves the value there; the
+ * caller gets a reference at once, before the function has run. Its owner is
+ * the worker. What the function fails with comes from to_here. Errors: any call
+ * error that shows at once.
+ */
+DIST_MUST_CHECK enum dist_error
+dist_rpc_remote(struct dist_rpc *rpc, const struct dist_rpc_request *request,
+		struct dist_rref **rref);
+
+/* dist_rref_new makes a reference to a copy of bytes at data of which this rank
+ * is the owner. Errors: DIST_ERR_INVALID_ARGUMENT, DIST_ERR_NO_MEMORY. */
+DIST_MUST_CHECK enum dist_error dist_rref_new(struct dist_rpc *rpc,
+					      const void *data, size_t bytes,
+					      struct dist_rref **rref);
+
+/* dist_rref_owner returns the worker that holds the value, -1 for NULL;
+ * dist_rref_is_owner whether that is this rank; dist_rref_confirmed_by_owner
+ * whether the owner knows of this reference. */
+int dist_rref_owner(const struct dist_rref *rref);
+bool dist_rref_is_owner(const struct dist_rref *rref);
+bool dist_rref_confirmed_by_owner(const struct dist_rref *rref);
+
+/* dist_rref_to_here fetches a copy of the value, which blocks until the owner
+ * has it; to be freed with dist_rpc_bytes_free(). timeout_ns as in a request.
+ * Errors: any call error, and what the function failed with. */
+DIST_MUST_CHECK enum dist_error dist_rref_to_here(struct dist_rref *rref,
+						  int64_t timeout_ns,
+						  struct dist_rpc_bytes *value);
+
+/* dist_rref_local_value stores where the value lies, on its owner, and blocks
+ * until it is there; it may be changed in place, and lives as long as the
+ * reference. Errors: any call error; DIST_ERR_INVALID_ARGUMENT (this rank is
+ * not the owner). */
+DIST_MUST_CHECK enum dist_error
+dist_rref_local_value(struct dist_rref *rref, struct dist_rpc_bytes *value);
+
+/*
+ * A reference on its way to another worker, as bytes of an argument or a value:
+ * torch pickles an RRef. It counts as a reference until the receiver has taken
+ * it. dist_rref_fork fills *fork; dist_rref_take makes a reference of it, once,
+ * on any worker. The owner counts both; the value is freed with the last.
+ * Errors: any call error; take: DIST_ERR_INVALID_ARGUMENT also for bytes that
+ * are no fork, or of another rpc.
+ */
+struct dist_rref_fork {
+	uint64_t words[4];
+};
+DIST_MUST_CHECK enum dist_error dist_rref_fork(struct dist_rref *rref,
+					       struct dist_rref_fork *fork);
+DIST_MUST_CHECK enum dist_error
+dist_rref_take(struct dist_rpc *rpc, const struct dist_rref_fork *fork,
+	       struct dist_rref **rref);
+
+/* dist_rref_free gives the reference up. NULL is allowed. */
+void dist_rref_free(struct dist_rref *rref);
+
+/* ---- source lines ---------------------------------------------------- */
+
+/* dist_rpc_at notes where the next call of this thread in rpc.h stands, as
+ * dist_at(); file must live as long as the job. The macros below put it before
+ * every call that can fail or wait; call a function as (dist_rpc_wait)(future)
+ * to go without. */
+void dist_rpc_at(const char *file, int line);
+
+#define DIST_RPC_HERE          dist_rpc_at(__FILE__, __LINE__)
+#define dist_rpc_sync(...)     (DIST_RPC_HERE, (dist_rpc_sync)(__VA_ARGS__))
+#define dist_rpc_async(...)    (DIST_RPC_HERE, (dist_rpc_async)(__VA_ARGS__))
+#define dist_rpc_remote(...)   (DIST_RPC_HERE, (dist_rpc_remote)(__VA_ARGS__))
+#define dist_rpc_wait(future)  (DIST_RPC_HERE, (dist_rpc_wait)(future))
+#define dist_rpc_wait_all(...) (DIST_RPC_HERE, (dist_rpc_wait_all)(__VA_ARGS__))
+#define dist_rref_to_here(...) (DIST_RPC_HERE, (dist_rref_to_here)(__VA_ARGS__))
+#define dist_rref_local_value(...)                                             \
+	(DIST_RPC_HERE, (dist_rref_local_value)(__VA_ARGS__))
+#define dist_rpc_init(...)     (DIST_RPC_HERE, (dist_rpc_init)(__VA_ARGS__))
+#define dist_rpc_shutdown(...) (DIST_RPC_HERE, (dist_rpc_shutdown)(__VA_ARGS__))
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
