@@ -10,6 +10,13 @@ const char *const check_call_states[] = {"none",   "issued", "done",
 static const char *const hazard_kinds[] = {"none", "written", "read", "shared",
 					   NULL};
 
+static const char *const rpc_states[] = {"none", "joined", "ending", "ended",
+					 NULL};
+static const char *const serving_states[] = {"none", "queued", "running", NULL};
+static const char *const wait_states[] = {"none", "waiting", "failed", NULL};
+static const char *const reference_kinds[] = {"none", "handle", "fork", "value",
+					      NULL};
+
 #define NAMED(type, kind, member, name)                                        \
 	{                                                                      \
 		CHECK_FIELD(kind, struct check_##type, member, name)           \
@@ -135,6 +142,66 @@ static const struct check_field refusal_fields[] = {
 	END,
 };
 
+static const struct check_field serving_fields[] = {
+	{CHECK_FIELD(ENUM, struct check_serving, state, "state"),
+	 .names = serving_states},
+	FIELD(serving, UINT32, place),
+	FIELD(serving, RANK, caller),
+	FIELD(serving, HASH, call),
+	FIELD(serving, TIME, since_ns),
+	FIELD(serving, TEXT, function),
+	END,
+};
+
+static const struct check_field rpc_wait_fields[] = {
+	{CHECK_FIELD(ENUM, struct check_rpc_wait, state, "state"),
+	 .names = wait_states},
+	FIELD(rpc_wait, INT32, by),
+	FIELD(rpc_wait, RANK_OR_NONE, worker),
+	FIELD(rpc_wait, RANK, caller),
+	FIELD(rpc_wait, HASH, call),
+	FIELD(rpc_wait, UINT32, calls),
+	FIELD(rpc_wait, INT32, error),
+	FIELD(rpc_wait, TIME, since_ns),
+	FIELD(rpc_wait, TIME, ended_ns),
+	FIELD(rpc_wait, INT64, timeout_ns),
+	FIELD(rpc_wait, TEXT, op),
+	FIELD(rpc_wait, TEXT, function),
+	NAMED(rpc_wait, TEXT, site.file, "file"),
+	NAMED(rpc_wait, INT32, site.line, "line"),
+	END,
+};
+
+static const struct check_field reference_fields[] = {
+	{CHECK_FIELD(ENUM, struct check_reference, kind, "kind"),
+	 .names = reference_kinds},
+	FIELD(reference, RANK, owner),
+	FIELD(reference, TEXT, function),
+	NAMED(reference, TEXT, site.file, "file"),
+	NAMED(reference, INT32, site.line, "line"),
+	END,
+};
+
+static const struct check_field remote_fields[] = {
+	{CHECK_FIELD(ENUM, struct check_remote, state, "state"),
+	 .names = rpc_states},
+	FIELD(remote, UINT32, group_id),
+	FIELD(remote, RANK, leader),
+	NAMED(remote, UINT32, limit, "worker_threads"),
+	FIELD(remote, TEXT, name),
+	FIELD(remote, UINT32, servings_unknown),
+	FIELD(remote, UINT32, waits_unknown),
+	FIELD(remote, UINT32, references_unknown),
+	FIELD(remote, UINT32, served),
+	{CHECK_FIELD_ARRAY(struct check_remote, servings, "serving",
+			   serving_fields)},
+	{CHECK_FIELD_ARRAY(struct check_remote, waits, "waits",
+			   rpc_wait_fields)},
+	{CHECK_FIELD_ARRAY(struct check_remote, references, "references",
+			   reference_fields)},
+	END,
+};
+
 const struct check_field check_dump_fields[] = {
 	FIELD(dump, TEXT, job),
 	FIELD(dump, TEXT, world),
@@ -181,5 +248,8 @@ const struct check_field check_slot_fields[] = {
 	 .optional = true},
 	{CHECK_FIELD_OF(NULLABLE, struct check_slot, kept, "kept",
 			check_call_fields)},
+	{CHECK_FIELD_OF(NULLABLE, struct check_slot, remote, "remote",
+			remote_fields),
+	 .optional = true},
 	END,
 };

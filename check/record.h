@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "check/remote.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -44,20 +46,13 @@ extern "C" {
 #define CHECK_GROUP_UNKNOWN UINT32_MAX
 /* Bytes that fill a slot, and a board's head, up to whole pages of 4 KiB: a
  * rank can map its own slot alone. */
-#define CHECK_UNUSED      964
+#define CHECK_UNUSED      1152
 #define CHECK_UNUSED_HEAD 4080
 /* Bytes of a label, its end included. */
 #define CHECK_LABEL 112
 
 /* Ranks that are named when a rendezvous fails, at most. */
 #define CHECK_ABSENT 16
-
-/* Where a call stands in the source; "" and 0 when not known. A path too long
- * keeps its end. */
-struct check_site {
-	char file[60];
-	int32_t line;
-};
 
 enum check_call_state {
 	CHECK_CALL_NONE,
@@ -238,6 +233,7 @@ struct check_slot {
 	/* Number of the call that the rank gave up without waiting in it: it
 	 * found that it had failed when it looked. 0: none */
 	uint32_t looked_at;
+	struct check_remote remote;
 	char unused[CHECK_UNUSED]; /* to whole pages */
 };
 

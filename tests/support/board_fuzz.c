@@ -59,13 +59,18 @@ static size_t draw_offset(uint64_t *state)
 		offsetof(struct check_slot, refusals),
 		offsetof(struct check_slot, rendezvous),
 		offsetof(struct check_slot, pid),
+		offsetof(struct check_slot, remote),
+		offsetof(struct check_slot, remote.servings),
+		offsetof(struct check_slot, remote.waits),
+		offsetof(struct check_slot, remote.references),
 	};
+	static const size_t num = sizeof fields / sizeof *fields;
 
 	switch (dist__random_next(state) % 4) {
 	case 0:
 		return dist__random_next(state) % check_board_bytes(RANKS);
 	case 1:
-		return slot + fields[dist__random_next(state) % 10] +
+		return slot + fields[dist__random_next(state) % num] +
 		       4 * (dist__random_next(state) % 16);
 	case 2:
 		return slot + offsetof(struct check_slot, ring) +

@@ -51,6 +51,43 @@ static void call(uint64_t *state, struct check_dump *dump)
 		check_resume(slot);
 }
 
+/* Calls served, waited for and failed. */
+static void remote(uint64_t *state, struct check_slot *slot)
+{
+	static const int32_t errors[] = {0, -5, -8, -10};
+	uint64_t events = below(state, 12);
+
+	check_rpc_join(slot, 0, 0, 1 + (uint32_t)below(state, 3), "worker");
+	for (uint64_t i = 0; i < events; i++) {
+		const struct check_reference reference = {
+			.kind = 1 + (uint32_t)below(state, 3),
+			.owner = (int32_t)below(state, RANKS)};
+		struct check_rpc_wait wait = {
+			.by = (int32_t)below(state, 5) - 2,
+			.worker = (int32_t)below(state, RANKS + 1) - 1,
+			.caller = (int32_t)below(state, RANKS),
+			.call = below(state, 4),
+			.op = "rpc_sync",
+			.function = "f"};
+		uint32_t place =
+			check_rpc_queue(slot, (int32_t)below(state, RANKS),
+					1 + below(state, 3), "f", 7);
+
+		if (below(state, 2))
+			check_rpc_run(slot, place, 8);
+		if (below(state, 4) == 0)
+			check_rpc_served(slot, place);
+		place = check_rpc_wait(slot, &wait);
+		if (below(state, 2))
+			check_rpc_wait_end(slot, place, errors[below(state, 4)],
+					   9);
+		if (below(state, 4) == 0)
+			check_rpc_hold(slot, &reference);
+	}
+	if (below(state, 2))
+		check_rpc_end(slot, (uint32_t)below(state, 3) + 1);
+}
+
 void dump_fuzz_draw(uint64_t *state, uint32_t rank, struct check_dump *dump)
 {
 	struct check_parts *parts;
@@ -73,6 +110,8 @@ void dump_fuzz_draw(uint64_t *state, uint32_t rank, struct check_dump *dump)
 		check_touch(&dump->slot,
 			    &(struct check_hazard){.kind = CHECK_HAZARD_SHARED},
 			    dump->slot.calls, dump->slot.calls - 1);
+	if (below(state, 2))
+		remote(state, &dump->slot);
 	if (below(state, 4) == 0)
 		dump->slot.state = (uint32_t)below(state, 5);
 }

@@ -49,6 +49,32 @@ static struct check_dump dump_of(uint32_t rank)
 	return dump;
 }
 
+/* A call served, one queued, a wait of each, and a reference. */
+static void call_remotely(struct check_slot *slot)
+{
+	static const struct check_rpc_wait own = {.by = CHECK_BY_OWN,
+						  .worker = 2,
+						  .caller = 1,
+						  .call = UINT64_MAX,
+						  .op = "rpc_sync",
+						  .function = "add",
+						  .site = {"ps.c", 41}};
+	static const struct check_reference held = {
+		.kind = CHECK_REFERENCE_HANDLE, .owner = 2};
+	struct check_rpc_wait of_function = own;
+	uint32_t place;
+
+	check_rpc_join(slot, 0, 0, 16, "ps");
+	place = check_rpc_queue(slot, 2, 9, "get", 5);
+	check_rpc_run(slot, place, 6);
+	(void)check_rpc_queue(slot, 0, 1, "put", 7);
+	(void)check_rpc_wait(slot, &own);
+	of_function.by = (int32_t)place;
+	check_rpc_wait_end(slot, check_rpc_wait(slot, &of_function), TIMEOUT,
+			   8);
+	(void)check_rpc_hold(slot, &held);
+}
+
 /* The dump as a rank leaves it; the caller frees it. */
 static char *print(const struct check_dump *dump)
 {
@@ -101,6 +127,7 @@ Test(dump, comes_back_as_it_was)
 					  .site = {"train.c", 8}},
 		     "send: dst is 9");
 	strcpy(before.slot.ring[0].label, "bucket 1 of step 2");
+	call_remotely(&before.slot);
 	text = print(&before);
 	cr_assert(read_text(text, &after, message), "%s", message);
 	again = print(&after);

@@ -1,0 +1,163 @@
+/*
+ * remote.c - remote calls as a rank writes them down.
+ *
+ * Who reads meanwhile finds an entry whole or free: its state is written last,
+ * and cleared first.
+ */
+#include "check/remote.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "check/record.h"
+
+void check_rpc_join(struct check_slot *slot, uint32_t group_id, uint32_t leader,
+		    uint32_t num_worker_threads, const char *name)
+{
+	struct check_remote *remote = &slot->remote;
+
+	memset(remote, 0, sizeof *remote);
+	remote->group_id = group_id;
+	remote->leader = leader;
+	remote->limit = num_worker_threads;
+	snprintf(remote->name, sizeof remote->name, "%s", name);
+	atomic_thread_fence(memory_order_release);
+	remote->state = CHECK_RPC_JOINED;
+}
+
+void check_rpc_end(struct check_slot *slot, enum check_rpc_state state)
+{
+	slot->remote.state = state;
+}
+
+/* Makes room at *state, the first member of an entry; who calls fills in the
+ * rest, then sets it. */
+static void clear(uint32_t *state, size_t size)
+{
+	*state = 0;
+	atomic_thread_fence(memory_order_release);
+	memset(state, 0, size);
+}
+
+static void publish(uint32_t *state, uint32_t value)
+{
+	atomic_thread_fence(memory_order_release);
+	*state = value;
+}
+
+uint32_t check_rpc_queue(struct check_slot *slot, int32_t caller, uint64_t call,
+			 const char *function, int64_t now_ns)
+{
+	struct check_serving *serving = slot->remote.servings;
+	uint32_t place = 0;
+
+	slot->remote.served++;
+	while (place < CHECK_SERVINGS && serving[place].state)
+		place++;
+	if (place == CHECK_SERVINGS) {
+		slot->remote.servings_unknown++;
+		return CHECK_NOWHERE;
+	}
+	serving += place;
+	clear(&serving->state, sizeof *serving);
+	serving->place = place;
+	serving->caller = caller;
+	serving->call = call;
+	serving->since_ns = now_ns;
+	snprintf(serving->function, sizeof serving->function, "%s", function);
+	publish(&serving->state, CHECK_SERVING_QUEUED);
+	return place;
+}
+
+void check_rpc_run(struct check_slot *slot, uint32_t place, int64_t now_ns)
+{
+	if (place == CHECK_NOWHERE)
+		return;
+	slot->remote.servings[place].since_ns = now_ns;
+	publish(&slot->remote.servings[place].state, CHECK_SERVING_RUNNING);
+}
+
+/* Forgets what the thread waited for before. */
+static void forget_waits(struct check_slot *slot, int32_t by)
+{
+	for (uint32_t i = 0; i < CHECK_WAITS; i++)
+		if (slot->remote.waits[i].by == by &&
+		    slot->remote.waits[i].state == CHECK_WAIT_FAILED)
+			slot->remote.waits[i].state = CHECK_WAIT_NONE;
+}
+
+void check_rpc_served(struct check_slot *slot, uint32_t place)
+{
+	if (place == CHECK_NOWHERE) {
+		slot->remote.servings_unknown--;
+		return;
+	}
+	forget_waits(slot, (int32_t)place);
+	slot->remote.servings[place].state = CHECK_SERVING_NONE;
+}
+
+uint32_t check_rpc_wait(struct check_slot *slot,
+			const struct check_rpc_wait *wait)
+{
+	struct check_rpc_wait *to = slot->remote.waits;
+	uint32_t place = 0;
+
+	forget_waits(slot, wait->by);
+	while (place < CHECK_WAITS && to[place].state)
+		place++;
+	if (place == CHECK_WAITS) {
+		slot->remote.waits_unknown++;
+		return CHECK_NOWHERE;
+	}
+	to += place;
+	clear(&to->state, sizeof *to);
+	*to = *wait;
+	to->state = CHECK_WAIT_NONE;
+	to->calls = slot->calls;
+	to->error = 0;
+	to->ended_ns = 0;
+	publish(&to->state, CHECK_WAITS_STILL);
+	return place;
+}
+
+void check_rpc_wait_end(struct check_slot *slot, uint32_t place, int32_t error,
+			int64_t now_ns)
+{
+	struct check_rpc_wait *wait;
+
+	if (place == CHECK_NOWHERE) {
+		slot->remote.waits_unknown--;
+		return;
+	}
+	wait = &slot->remote.waits[place];
+	wait->error = error;
+	wait->ended_ns = now_ns;
+	publish(&wait->state, error ? CHECK_WAIT_FAILED : CHECK_WAIT_NONE);
+}
+
+uint32_t check_rpc_hold(struct check_slot *slot,
+			const struct check_reference *reference)
+{
+	struct check_reference *to = slot->remote.references;
+	uint32_t place = 0;
+
+	while (place < CHECK_REFERENCES && to[place].kind)
+		place++;
+	if (place == CHECK_REFERENCES) {
+		slot->remote.references_unknown++;
+		return CHECK_NOWHERE;
+	}
+	to += place;
+	clear(&to->kind, sizeof *to);
+	*to = *reference;
+	return place;
+}
+
+void check_rpc_release(struct check_slot *slot, uint32_t place)
+{
+	if (place == CHECK_NOWHERE)
+		slot->remote.references_unknown--;
+	else
+		slot->remote.references[place].kind = CHECK_REFERENCE_NONE;
+}
