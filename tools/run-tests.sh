@@ -86,7 +86,10 @@ run_criterion() {
 		echo "$name: ended with status $status" >>"$log"
 	fi
 	if [ "$fail" -gt 0 ]; then
-		tail -n 100 "$log"
+		# What Criterion says of the failed, and the end.
+		grep -a -A 8 -e '^\[FAIL\]' -e 'Assertion Failed' \
+			-e 'CRASH!' "$log" | head -n 60
+		tail -n 40 "$log"
 		echo "$name: $fail, among them: $(
 			sed -n 's/^not ok - \([^ ]*\).*/\1/p' "$tap" |
 				head -n 5 | tr '\n' ' ')" >"$log.failed"
