@@ -17,6 +17,7 @@
 #include "cli/command.h"
 #include "cli/tally.h"
 #include "sim/watcher.h"
+#include "worlds/worlds.h"
 
 /* ---- starting ----------------------------------------------------------- */
 
@@ -99,6 +100,7 @@ static int start(const struct run_request *request, struct run_plan *plan)
 					   plan->patience_ns);
 	if (plan->is_rank || !needs_launcher(request, plan))
 		return start_program(plan);
+	dist__world_prepare(plan->world, plan->nproc);
 	return dist__job_run(&spec);
 }
 

@@ -211,6 +211,12 @@ struct dist__world {
 	/* What a group waits unless somebody says otherwise. */
 	int64_t default_timeout_ns;
 
+	/* Readies this process, which is no rank, to start so many ranks on
+	 * this machine: may set variables that they inherit; text says in a
+	 * line what was done, "": nothing to say. Caller: who starts them,
+	 * where the world is available. NULL: nothing. */
+	void (*prepare)(int num_ranks, struct dist_message *text);
+
 	/* Gives the calling rank its place; blocks for the rendezvous. options
 	 * is never NULL and names the world, but may leave the place to its
 	 * init method (core/init_method.h); message neither. Errors:

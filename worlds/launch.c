@@ -70,6 +70,18 @@ static int complete_timeout(struct dist_launch_options *options)
 	return 0;
 }
 
+void dist__world_prepare(const struct dist__world *world, int num_ranks)
+{
+	const char *rank = string_of(NULL, "RANK");
+	struct dist_message text;
+
+	if (!world->prepare || rank)
+		return;
+	world->prepare(num_ranks, &text);
+	if (text.text[0])
+		fprintf(stderr, "lockstep: %s\n", text.text);
+}
+
 int dist_launch(const struct dist_launch_options *given,
 		int (*rank_main)(void *arg), void *arg)
 {
@@ -115,5 +127,6 @@ int dist_launch(const struct dist_launch_options *given,
 	if (options.timeout_ns == 0)
 		options.timeout_ns = world->default_timeout_ns;
 	options.backend = world->name;
+	dist__world_prepare(world, options.world_size);
 	return world->launch(&options, rank_main, arg);
 }

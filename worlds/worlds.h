@@ -18,4 +18,8 @@ const struct dist__world *dist__world_find(const char *name);
  * there. */
 const struct dist__world *dist__world_of_process(const char *name);
 
+/* dist__world_prepare readies this process to start so many ranks of world
+ * here, and says on stderr what was done. Nothing to do in a rank. */
+void dist__world_prepare(const struct dist__world *world, int num_ranks);
+
 #endif

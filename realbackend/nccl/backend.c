@@ -257,6 +257,7 @@ static struct dist__nccl_group *group_new(const struct dist__device *device,
 	g->caller.rank = members->rank;
 	g->caller.world_size = members->world_size;
 	g->timeout_ns = place->timeout_ns;
+	g->sharers = (struct dist__sharers){-1, -1};
 	g->communicator.device = device;
 	g->communicator.text = &g->text;
 	pthread_mutex_init(&g->mutex, NULL);
@@ -267,17 +268,21 @@ static struct dist__nccl_group *group_new(const struct dist__device *device,
 }
 
 /* Whether NCCL says that two ranks have one device; then it is in the records
- * which. */
-static bool record_shared_device(const struct dist__nccl_group *g,
+ * which, and in the text what would allow it. */
+static bool record_shared_device(struct dist__nccl_group *g,
 				 struct check_rendezvous_failure *failure)
 {
-	const char *said = strstr(g->text.text, "Duplicate GPU detected");
-	int a, b;
+	int a = dist__global_rank(g->members, g->sharers.first);
+	int b = dist__global_rank(g->members, g->sharers.second);
+	char advice[128];
 
-	if (!said || sscanf(said, "%*[^:]: rank %d and rank %d", &a, &b) != 2)
+	if (g->sharers.first < 0 || !dist__sharing_is_refused(g->text.text))
 		return false;
-	a = dist__global_rank(g->members, a);
-	b = dist__global_rank(g->members, b);
+	dist__sharing_advise(g->device->libraries.nccl_version, advice,
+			     sizeof advice);
+	snprintf(g->text.text, sizeof g->text.text,
+		 "ranks %d and %d have one GPU: %s", a < b ? a : b,
+		 a < b ? b : a, advice);
 	snprintf(failure->text, sizeof failure->text, "%.255s", g->text.text);
 	failure->count = 2;
 	failure->ranks[0] = (uint32_t)(a < b ? a : b);
@@ -286,17 +291,18 @@ static bool record_shared_device(const struct dist__nccl_group *g,
 }
 
 /* What a group that could not be made means to who asked for it. */
-static enum dist_error explain(const struct dist__nccl_group *g,
+static enum dist_error explain(struct dist__nccl_group *g,
 			       enum dist_error error, struct check_slot *slot,
 			       struct dist_message *message)
 {
+	bool shared;
+
 	if (error == DIST_ERR_NO_MEMORY)
 		return error;
 	if (g->text.text[0]) {
+		shared = record_shared_device(g, &slot->rendezvous);
 		*message = g->text;
-		return record_shared_device(g, &slot->rendezvous)
-			       ? DIST_ERR_RENDEZVOUS
-			       : DIST_ERR_UNAVAILABLE;
+		return shared ? DIST_ERR_RENDEZVOUS : DIST_ERR_UNAVAILABLE;
 	}
 	snprintf(message->text, sizeof message->text,
 		 "no NCCL communicator of %d ranks: %s", g->members->world_size,

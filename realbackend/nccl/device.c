@@ -94,6 +94,7 @@ const struct dist__device *dist__device_open(int local_rank,
 {
 	struct dist__device *device = &the_device;
 	const struct dist__libraries *l = &device->libraries;
+	struct dist__cuda_properties properties;
 	unsigned status;
 
 	assert(local_rank >= 0);
@@ -114,6 +115,8 @@ const struct dist__device *dist__device_open(int local_rank,
 		return NULL;
 	}
 	load_kernel(device);
+	if (!l->cuda.GetDeviceProperties(&properties, device->index))
+		device->gpu = properties.uuid;
 	is_open = true;
 	return device;
 }

@@ -14,6 +14,7 @@ struct dist__device {
 	struct CUstream_st *copies; /* nothing in it waits for a peer */
 	struct CUstream_st *work;   /* of dist_compute() */
 	struct CUkern_st *spin;     /* NULL: the runtime cannot load it */
+	struct dist__cuda_uuid gpu; /* zeros: the runtime does not say */
 };
 
 /* dist__device_probe loads the libraries and looks for a device. It leaves the

@@ -141,27 +141,13 @@ static struct dist__message control_message(uint32_t step, int peer)
 				      .step = step};
 }
 
-/* The first rank makes the id and tells the others. The requests stand where
- * the watches will. */
-static enum dist_error share_id(struct dist__nccl_group *g,
-				struct dist__nccl_id *id, int64_t deadline_ns)
+/* Waits for the requests, which stand where the watches will. */
+static enum dist_error settle(struct dist__nccl_group *g, enum dist_error error,
+			      int64_t deadline_ns)
 {
 	struct dist__transport *t = g->control.transport;
-	struct dist__message m = control_message(DIST__STEP_ID, 0);
-	bool first = g->members->rank == 0;
-	enum dist_error error = DIST_OK, end;
+	enum dist_error end;
 
-	m.data = id;
-	m.bytes = sizeof *id;
-	if (first)
-		error = dist__communicator_check(
-			&g->communicator, "ncclGetUniqueId",
-			g->device->libraries.nccl.GetUniqueId(id));
-	else
-		error = dist__control_receive(&g->control, m, &g->watches[0]);
-	for (m.peer = 1; first && m.peer < g->members->world_size && !error;
-	     m.peer++)
-		error = dist__control_send(&g->control, m, &g->watches[m.peer]);
 	for (int rank = 0; rank < g->members->world_size; rank++) {
 		if (!g->watches[rank])
 			continue;
@@ -171,6 +157,76 @@ static enum dist_error share_id(struct dist__nccl_group *g,
 		error = error ? error : end;
 	}
 	return error;
+}
+
+/* What the first rank tells the others: where they meet, and who has one GPU.
+ */
+struct invitation {
+	struct dist__nccl_id id;
+	struct dist__sharers sharers;
+};
+
+/* The first rank hears which GPU each has. */
+static enum dist_error hear_gpus(struct dist__nccl_group *g,
+				 struct dist__cuda_uuid *gpus,
+				 int64_t deadline_ns)
+{
+	struct dist__message m = control_message(DIST__STEP_GPU, 1);
+	enum dist_error error = DIST_OK;
+
+	m.bytes = sizeof *gpus;
+	gpus[0] = g->device->gpu;
+	for (; m.peer < g->members->world_size && !error; m.peer++) {
+		m.data = &gpus[m.peer];
+		error = dist__control_receive(&g->control, m,
+					      &g->watches[m.peer]);
+	}
+	return settle(g, error, deadline_ns);
+}
+
+static enum dist_error invite(struct dist__nccl_group *g,
+			      struct invitation *invitation,
+			      int64_t deadline_ns)
+{
+	int size = g->members->world_size;
+	struct dist__message m = control_message(DIST__STEP_ID, 1);
+	struct dist__cuda_uuid *gpus = calloc((size_t)size, sizeof *gpus);
+	enum dist_error error = DIST_ERR_NO_MEMORY;
+
+	m.data = invitation;
+	m.bytes = sizeof *invitation;
+	if (gpus)
+		error = hear_gpus(g, gpus, deadline_ns);
+	if (!error) {
+		invitation->sharers = dist__sharers_find(gpus, size);
+		error = dist__communicator_check(
+			&g->communicator, "ncclGetUniqueId",
+			g->device->libraries.nccl.GetUniqueId(&invitation->id));
+	}
+	free(gpus);
+	for (; m.peer < size && !error; m.peer++)
+		error = dist__control_send(&g->control, m, &g->watches[m.peer]);
+	return settle(g, error, deadline_ns);
+}
+
+static enum dist_error be_invited(struct dist__nccl_group *g,
+				  struct invitation *invitation,
+				  int64_t deadline_ns)
+{
+	struct dist__message m = control_message(DIST__STEP_GPU, 0);
+	struct dist__cuda_uuid gpu = g->device->gpu;
+	enum dist_error error;
+
+	m.data = &gpu;
+	m.bytes = sizeof gpu;
+	error = dist__control_send(&g->control, m, &g->watches[0]);
+	error = settle(g, error, deadline_ns);
+	m.step = DIST__STEP_ID;
+	m.data = invitation;
+	m.bytes = sizeof *invitation;
+	if (!error)
+		error = dist__control_receive(&g->control, m, &g->watches[0]);
+	return settle(g, error, deadline_ns);
 }
 
 static enum dist_error start_watch(struct dist__nccl_group *g)
@@ -238,7 +294,7 @@ static enum dist_error meet(struct dist__nccl_group *g, uint32_t step,
 enum dist_error dist__nccl_open(struct dist__nccl_group *g, int64_t deadline_ns)
 {
 	size_t size = (size_t)g->members->world_size;
-	struct dist__nccl_id id;
+	struct invitation invitation;
 	enum dist_error error;
 
 	if (!root)
@@ -250,13 +306,17 @@ enum dist_error dist__nccl_open(struct dist__nccl_group *g, int64_t deadline_ns)
 	error = dist__device_borrow(g->device, sizeof(int32_t),
 				    &g->caller.scratch);
 	if (!error)
-		error = share_id(g, &id, deadline_ns);
-	if (!error)
+		error = g->members->rank == 0
+				? invite(g, &invitation, deadline_ns)
+				: be_invited(g, &invitation, deadline_ns);
+	if (!error) {
+		g->sharers = invitation.sharers;
 		error = start_watch(g);
+	}
 	if (!error)
-		error = dist__communicator_start(&g->communicator, &id,
-						 g->members->world_size,
-						 g->members->rank);
+		error = dist__communicator_start(
+			&g->communicator, &invitation.id,
+			g->members->world_size, g->members->rank);
 	if (!error)
 		error = wait_until_quiet(g, deadline_ns);
 	if (!error)

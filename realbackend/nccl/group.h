@@ -14,6 +14,7 @@
 
 #include "realbackend/nccl/control.h"
 #include "realbackend/nccl/launch.h"
+#include "realbackend/nccl/sharing.h"
 
 /* How often the peers are asked whether they are still there. */
 #define DIST__WATCH_NS ((int64_t)1000000)
@@ -71,6 +72,7 @@ struct dist__nccl_group {
 	struct dist__control control;
 	struct dist__caller caller;
 	int64_t timeout_ns;
+	struct dist__sharers sharers;
 	/* For what NCCL does not have and that carries no tensor. */
 	struct dist__backend *messages;
 

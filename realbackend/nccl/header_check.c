@@ -65,7 +65,7 @@ SAME_CUDA(EventDestroy);
  * right with the header's, and the copy be laid out alike. */
 _Static_assert(sizeof(ncclGetUniqueId((ncclUniqueId *)0)) == sizeof(unsigned),
 	       "ncclGetUniqueId");
-_Static_assert(sizeof ncclUniqueId == sizeof(struct dist__nccl_id),
+_Static_assert(sizeof(ncclUniqueId) == sizeof(struct dist__nccl_id),
 	       "ncclUniqueId");
 _Static_assert(sizeof(ncclCommInitRankConfig((ncclComm_t *)0, 1,
 					     (ncclUniqueId){{0}}, 0,
@@ -83,6 +83,14 @@ SAME_FIELD(struct dist__cuda_attributes, struct cudaPointerAttributes, device);
 _Static_assert(sizeof(struct dist__cuda_attributes) >=
 		       sizeof(struct cudaPointerAttributes),
 	       "cudaPointerAttributes");
+SAME_FIELD(struct dist__cuda_properties, struct cudaDeviceProp, name);
+SAME_FIELD(struct dist__cuda_properties, struct cudaDeviceProp, uuid);
+_Static_assert(sizeof(struct dist__cuda_properties) >=
+		       sizeof(struct cudaDeviceProp),
+	       "cudaDeviceProp");
+_Static_assert(sizeof(cudaGetDeviceProperties((struct cudaDeviceProp *)0, 0)) ==
+		       sizeof(unsigned),
+	       "cudaGetDeviceProperties");
 _Static_assert(sizeof(struct dist__cuda_grid) == sizeof(struct dim3), "dim3");
 _Static_assert(
 	sizeof(cudaPointerGetAttributes((struct cudaPointerAttributes *)0,
@@ -124,6 +132,7 @@ SAME_VALUE(DIST__NCCL_MAX, ncclMax);
 SAME_VALUE(DIST__NCCL_MIN, ncclMin);
 SAME_VALUE(DIST__NCCL_AVG, ncclAvg);
 SAME_VALUE(DIST__NCCL_CONFIG_VERSION, NCCL_VERSION(2, 14, 0));
+SAME_VALUE(DIST__NCCL_SHARES, NCCL_VERSION(2, 30, 0));
 SAME_VALUE(DIST__CUDA_SUCCESS, cudaSuccess);
 SAME_VALUE(DIST__CUDA_ERROR_MEMORY, cudaErrorMemoryAllocation);
 SAME_VALUE(DIST__CUDA_NOT_READY, cudaErrorNotReady);

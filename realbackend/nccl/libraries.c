@@ -55,6 +55,7 @@ static const struct function cuda_functions[] = {
 	CUDA(DriverGetVersion),
 	CUDA(GetDeviceCount),
 	CUDA(SetDevice),
+	CUDA(GetDeviceProperties),
 	CUDA(Malloc),
 	CUDA(Free),
 	CUDA(MallocAsync),
@@ -237,6 +238,7 @@ enum dist_error dist__libraries_load(struct dist__libraries *l,
 	if (!load(&wanted_nccl, &l->nccl, &path, why))
 		return DIST_ERR_UNAVAILABLE;
 	(void)l->nccl.GetVersion(&version);
+	l->nccl_version = version;
 	snprintf(l->nccl_text, sizeof l->nccl_text, "NCCL %d.%d.%d (%s)",
 		 version / 10000, version % 10000 / 100, version % 100,
 		 path.text);

@@ -32,6 +32,12 @@ struct dist__nccl_config {
 	int blocking;
 };
 
+/* From this version on several ranks may have one GPU, where the environment
+ * has DIST__NCCL_SHARING=1 (NCCL's user guide, "Environment Variables"; its
+ * init.cc reads it as it makes a communicator). Before it that is refused. */
+#define DIST__NCCL_SHARES  23000
+#define DIST__NCCL_SHARING "NCCL_MULTI_RANK_GPU_ENABLE"
+
 #define DIST__NCCL_CONFIG_MAGIC   0xcafebeefu
 #define DIST__NCCL_CONFIG_VERSION 21400u
 
@@ -119,6 +125,18 @@ struct dist__cuda_attributes {
 	long reserved[16];
 };
 
+/* A GPU's number in the world; zeros: not known. */
+struct dist__cuda_uuid {
+	char bytes[16];
+};
+
+/* The head of struct cudaDeviceProp, with room for the rest of it. */
+struct dist__cuda_properties {
+	char name[256];
+	struct dist__cuda_uuid uuid;
+	char reserved[4096];
+};
+
 /* cudaError_t, enum cudaMemoryType, enum cudaMemcpyKind and flags. */
 #define DIST__CUDA_SUCCESS             0u
 #define DIST__CUDA_ERROR_MEMORY        2u
@@ -137,6 +155,8 @@ struct dist__cuda_functions {
 	unsigned (*DriverGetVersion)(int *version);
 	unsigned (*GetDeviceCount)(int *count);
 	unsigned (*SetDevice)(int device);
+	unsigned (*GetDeviceProperties)(
+		struct dist__cuda_properties *properties, int device);
 	unsigned (*Malloc)(void **memory, size_t bytes);
 	unsigned (*Free)(void *memory);
 	unsigned (*MallocAsync)(void **memory, size_t bytes,
@@ -179,6 +199,7 @@ struct dist__libraries {
 	struct dist__nccl_functions nccl;
 	struct dist__cuda_functions cuda;
 	struct dist__kernel_functions kernel;
+	int nccl_version;    /* 22809 is 2.28.9 */
 	char nccl_text[160]; /* "NCCL 2.28.9 (libnccl.so.2)" */
 	char cuda_text[160]; /* "CUDA 13.0 (libcudart.so.13)" */
 };

@@ -28,21 +28,24 @@ static const char *text_of(const char *name)
 /* The answer to who asks. */
 struct answer {
 	bool good;
+	int count; /* of devices */
+	int nccl_version;
 	struct dist_message text; /* what was found, or is missing */
 };
 
 static struct answer probe(void)
 {
 	struct dist__libraries libraries;
-	struct answer answer;
-	int count;
+	struct answer answer = {.good = false};
 
-	answer.good =
-		dist__device_probe(&libraries, &count, &answer.text) == DIST_OK;
+	answer.good = dist__device_probe(&libraries, &answer.count,
+					 &answer.text) == DIST_OK;
+	answer.nccl_version = libraries.nccl_version;
 	if (answer.good)
 		snprintf(answer.text.text, sizeof answer.text.text,
 			 "%s, %s, %d device%s", libraries.nccl_text,
-			 libraries.cuda_text, count, count == 1 ? "" : "s");
+			 libraries.cuda_text, answer.count,
+			 answer.count == 1 ? "" : "s");
 	return answer;
 }
 
@@ -65,9 +68,8 @@ static void hear(int fd, pid_t child, struct answer *answer)
  * ranks: a child looks. */
 static struct answer probe_apart(void)
 {
-	struct answer answer = {false,
-				{"the process that looked for a device "
-				 "died of it"}};
+	struct answer answer = {.text = {"the process that looked for a device "
+					 "died of it"}};
 	int ends[2];
 	pid_t child;
 
@@ -86,7 +88,7 @@ static struct answer probe_apart(void)
 	return answer;
 }
 
-static bool is_available(struct dist_message *why)
+static const struct answer *look(void)
 {
 	static struct answer answer;
 	static bool known;
@@ -94,8 +96,30 @@ static bool is_available(struct dist_message *why)
 	if (!known)
 		answer = text_of("RANK") ? probe() : probe_apart();
 	known = true;
-	*why = answer.text;
-	return answer.good;
+	return &answer;
+}
+
+static bool is_available(struct dist_message *why)
+{
+	*why = look()->text;
+	return look()->good;
+}
+
+/* Who asks for more ranks than there are GPUs asks for several on one, unless
+ * the environment says something about it. */
+static void prepare(int num_ranks, struct dist_message *text)
+{
+	const struct answer *found = look();
+
+	text->text[0] = '\0';
+	if (num_ranks <= found->count ||
+	    found->nccl_version < DIST__NCCL_SHARES ||
+	    getenv(DIST__NCCL_SHARING) || setenv(DIST__NCCL_SHARING, "1", 1))
+		return;
+	snprintf(text->text, sizeof text->text,
+		 "%d ranks on %d GPU%s: " DIST__NCCL_SHARING
+		 "=1 is set, so that NCCL allows it",
+		 num_ranks, found->count, found->count == 1 ? "" : "s");
 }
 
 /* ---- joining ----------------------------------------------------------- */
@@ -183,6 +207,7 @@ const struct dist__world dist__nccl_world = {
 	.default_timeout_ns = DIST_TIMEOUT_DEFAULT_NCCL,
 	.attach = attach,
 	.dump = dump,
+	.prepare = prepare,
 	.launch = launch,
 	.backend_new = backend_new,
 	.reduces = dist__launch_reduces,

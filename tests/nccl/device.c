@@ -411,6 +411,35 @@ Test(nccl_device, tensors_of_the_device)
 	run_right((struct job){.world_size = 3, .program = all_calls});
 }
 
+/* More ranks than GPUs, which a new NCCL is told to allow. */
+Test(nccl_device, several_ranks_on_one_device)
+{
+	struct job job = {.world_size = 4,
+			  .devices = 1,
+			  .version = "23000",
+			  .program = all_calls};
+	struct job_outcome outcome = job_run(&job);
+
+	for (int rank = 0; rank < job.world_size; rank++)
+		cr_expect_eq(outcome.notes[rank].wrong, 0, "%s",
+			     outcome.notes[rank].message);
+	cr_expect_eq(outcome.status, DIST_EXIT_OK, "%s", outcome.text);
+	cr_expect_str_eq(outcome.text,
+			 "lockstep: 4 ranks on 1 GPU: "
+			 "NCCL_MULTI_RANK_GPU_ENABLE=1 is set, so that NCCL "
+			 "allows it\n");
+}
+
+/* There are GPUs enough, and nothing to say. */
+Test(nccl_device, a_device_each_in_a_new_version)
+{
+	struct job_outcome outcome = job_run(&(struct job){
+		.world_size = 2, .version = "23000", .program = all_messages});
+
+	cr_expect_eq(outcome.status, DIST_EXIT_OK);
+	cr_expect_str_eq(outcome.text, "");
+}
+
 Test(nccl_device, messages_in_any_order)
 {
 	run_right((struct job){.world_size = 4, .program = all_messages});

@@ -2,6 +2,7 @@
  * and in time, and the verdict that the same failure gets over TCP. */
 #include <criterion/criterion.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "tests/nccl/job.h"
@@ -118,21 +119,40 @@ Test(nccl_faults, the_communicator_is_never_ready)
 	cr_expect(told);
 }
 
+/* Ranks 0 and 2 of three have one GPU. */
+static void expect_sharing_refused(struct job job, const char *advice)
+{
+	struct job_outcome outcome;
+	char text[256];
+	bool told = false;
+
+	job.world_size = 3;
+	job.devices = 2;
+	outcome = job_run(&job);
+	snprintf(text, sizeof text, "ranks 0 and 2 have one GPU: %s", advice);
+	/* Whoever is told first; the others may learn that they are alone. */
+	for (int rank = 0; rank < 3; rank++) {
+		cr_expect_eq(outcome.notes[rank].error, DIST_ERR_RENDEZVOUS);
+		told |= strcmp(outcome.notes[rank].message, text) == 0;
+	}
+	cr_expect(told, "%s", outcome.notes[0].message);
+	cr_expect_eq(outcome.status, DIST_EXIT_RENDEZVOUS, "%s", outcome.text);
+	cr_expect(strstr(outcome.text, text), "%s", outcome.text);
+}
+
 Test(nccl_faults, two_ranks_on_one_device)
 {
-	struct job job = {.world_size = 2, .devices = 1};
-	struct job_outcome outcome = job_run(&job);
-	const struct job_note *note = &outcome.notes[1];
+	expect_sharing_refused((struct job){.sharing = "1"},
+			       "NCCL 2.28.9 refuses it; from 2.30 on it allows "
+			       "it where NCCL_MULTI_RANK_GPU_ENABLE=1 is set");
+}
 
-	/* Whoever is told first; the other may learn that it is alone. */
-	if (!strstr(note->message, "Duplicate"))
-		note = &outcome.notes[0];
-	cr_expect_eq(note->error, DIST_ERR_RENDEZVOUS);
-	cr_expect(strstr(note->message, "on device 0 of 1: invalid usage: "
-					"Duplicate GPU detected"),
-		  "%s", note->message);
-	cr_expect_eq(outcome.status, DIST_EXIT_RENDEZVOUS, "%s", outcome.text);
-	cr_expect(strstr(outcome.text, "rank 0 and rank 1 on one device"));
+Test(nccl_faults, two_ranks_on_one_device_that_may_not)
+{
+	expect_sharing_refused((struct job){.version = "23203", .sharing = "0"},
+			       "NCCL 2.32.3 allows it where "
+			       "NCCL_MULTI_RANK_GPU_ENABLE=1 is set for every "
+			       "rank");
 }
 
 /* ---- ranks ------------------------------------------------------------- */

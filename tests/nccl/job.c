@@ -122,6 +122,10 @@ struct job_outcome job_run(const struct job *job)
 
 	if (!job->real)
 		job_use_doubles(job->devices ? job->devices : job->world_size);
+	if (job->version)
+		setenv("DOUBLE_NCCL_VERSION", job->version, 1);
+	if (job->sharing)
+		setenv("NCCL_MULTI_RANK_GPU_ENABLE", job->sharing, 1);
 	if (job->fail)
 		setenv("DOUBLE_FAIL", job->fail, 1);
 	outcome.notes = mmap(NULL, bytes, PROT_READ | PROT_WRITE,

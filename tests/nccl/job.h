@@ -25,10 +25,12 @@ struct job_note {
 
 struct job {
 	int world_size;
-	int64_t timeout_ns; /* 0: a minute */
-	const char *fail;   /* DOUBLE_FAIL; NULL: nothing fails */
-	bool real;          /* on the machine's own libraries */
-	int devices;        /* 0: as many as ranks */
+	int64_t timeout_ns;  /* 0: a minute */
+	const char *fail;    /* DOUBLE_FAIL; NULL: nothing fails */
+	bool real;           /* on the machine's own libraries */
+	int devices;         /* 0: as many as ranks */
+	const char *version; /* DOUBLE_NCCL_VERSION; NULL: the double's own */
+	const char *sharing; /* NCCL_MULTI_RANK_GPU_ENABLE; NULL: not set */
 	bool hasty; /* a rank ends with its program, and others with it */
 	bool bare;  /* no launcher: nobody is ended with another */
 

@@ -134,6 +134,23 @@ EXPORT unsigned cudaSetDevice(int device)
 	return initialise();
 }
 
+struct properties {
+	char name[256];
+	unsigned char uuid[16];
+	char reserved[728];
+};
+
+EXPORT unsigned cudaGetDeviceProperties(struct properties *properties,
+					int device)
+{
+	if (device < 0 || device >= number_of("DOUBLE_DEVICES", 8))
+		return INVALID_DEVICE;
+	memset(properties, 0, sizeof *properties);
+	strcpy(properties->name, "double");
+	properties->uuid[0] = (unsigned char)(1 + device);
+	return initialise();
+}
+
 EXPORT int double_device(void)
 {
 	return current;

@@ -4,10 +4,13 @@
  *
  * It is as strict as the real one is and slower where that is lawful: a call on
  * a non-blocking communicator is always "in progress" until it is asked about,
- * and nothing is enqueued before; two ranks on one device are refused; host
- * memory given to a call is an illegal address.
+ * and nothing is enqueued before; host memory given to a call is an illegal
+ * address. Two ranks on one device are refused as the version does it: up to
+ * 2.29 by those ranks alone, and always; from 2.30 on by all, unless the
+ * environment has NCCL_MULTI_RANK_GPU_ENABLE=1.
  *
- * The environment of a process may hold DOUBLE_FAIL=RANK:CALL:HOW. On the
+ * The environment of a process may hold DOUBLE_NCCL_VERSION, the version that
+ * it finds (22809), and DOUBLE_FAIL=RANK:CALL:HOW. On the
  * process whose RANK that is, the communication call of that number (from 1)
  * fails: "return" (it returns an error), "async" (an error comes from behind
  * and it never ends), "hang" (it never ends). With HOW "init" the communicator
@@ -122,9 +125,16 @@ static unsigned fail(unsigned error, const char *text)
 
 /* ---- asking ------------------------------------------------------------ */
 
+static int version_found(void)
+{
+	const char *text = getenv("DOUBLE_NCCL_VERSION");
+
+	return text && *text ? atoi(text) : 22809;
+}
+
 EXPORT unsigned ncclGetVersion(int *version)
 {
-	*version = 22809;
+	*version = version_found();
 	return SUCCESS;
 }
 
@@ -190,12 +200,21 @@ static unsigned check_devices(struct ncclComm *comm)
 {
 	const char *allowed = getenv("NCCL_MULTI_RANK_GPU_ENABLE");
 	int other, rank = exchange_duplicate(comm->exchange, &other);
+	bool is_new = version_found() >= 23000;
 
-	if (rank < 0 || (allowed && atoi(allowed) == 1))
+	if (rank < 0 || (is_new && allowed && atoi(allowed) == 1))
 		return SUCCESS;
+	if (is_new)
+		return fail(INVALID_USAGE,
+			    "Multiple Ranks are using the same GPU/Partition. "
+			    "Set NCCL_MULTI_RANK_GPU_ENABLE=1 to enable this "
+			    "configuration.");
+	if (comm->rank != rank && comm->rank != other)
+		return IN_PROGRESS; /* for ever */
 	snprintf(last_error, sizeof last_error,
-		 "Duplicate GPU detected : rank %d and rank %d on one device",
-		 other, rank);
+		 "Duplicate GPU detected : rank %d and rank %d both on CUDA "
+		 "device 1000",
+		 comm->rank, comm->rank == rank ? other : rank);
 	return INVALID_USAGE;
 }
 
@@ -213,8 +232,10 @@ EXPORT unsigned ncclCommGetAsyncError(struct ncclComm *comm, unsigned *result)
 			*result = IN_PROGRESS;
 			return SUCCESS;
 		}
-		comm->joined = true;
-		*result = comm->error = check_devices(comm);
+		*result = check_devices(comm);
+		comm->joined = *result == SUCCESS;
+		if (*result != IN_PROGRESS)
+			comm->error = *result;
 		return SUCCESS;
 	}
 	comm->launch = NULL;
