@@ -133,9 +133,11 @@ struct dist__sim_flows {
 	struct dist__flow_meeting *under_way;        /* all have come */
 	struct dist__sim_fit *fits[DIST__SIM_TABLE]; /* what is known of them */
 
-	/* Groups that a rank has left by abort. */
+	/* Who has left which group by abort. Groups of one number share no
+	 * rank. */
 	struct dist__sim_lost {
 		uint32_t joined, group;
+		int rank;
 	} * lost;
 	size_t num_lost;
 

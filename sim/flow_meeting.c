@@ -115,11 +115,13 @@ static struct dist__flow_meeting *add(struct dist__sim_flows *flows,
  */
 
 static bool is_lost(const struct dist__sim_flows *flows,
-		    const struct dist__flow_meeting *key)
+		    const struct dist__flow_meeting *key,
+		    const struct dist__members *members)
 {
 	for (size_t i = 0; i < flows->num_lost; i++)
 		if (flows->lost[i].joined == key->joined &&
-		    flows->lost[i].group == key->group)
+		    flows->lost[i].group == key->group &&
+		    dist__group_rank(members, flows->lost[i].rank) >= 0)
 			return true;
 	return false;
 }
@@ -179,7 +181,7 @@ enum dist_error dist__sim_flow_join(struct dist__transport *t,
 	error = dist__sim_state_of(rank, key.group);
 	if (error)
 		return error;
-	if (is_whole && is_lost(flows, &key))
+	if (is_whole && is_lost(flows, &key, seat->members))
 		return DIST_ERR_PEER_LOST;
 	meeting = find(flows, &key);
 	if (meeting && meeting->fingerprint != key.fingerprint) {
@@ -262,47 +264,54 @@ enum dist_error dist__sim_flow_wait(struct dist__transport *t,
 /* ---- what stops a flow
  * -------------------------------------------------------- */
 
-static bool is_of(const struct dist__flow_meeting *meeting,
-		  const struct dist__sim_lost *group)
+static bool has_member(const struct dist__flow_meeting *meeting, int rank)
 {
-	return !meeting->walkers &&
-	       (!group || (meeting->joined == group->joined &&
-			   meeting->group == group->group));
+	for (int i = 0; i < meeting->size; i++)
+		if (meeting->guests[i].seat)
+			return dist__group_rank(
+				       meeting->guests[i].seat->members,
+				       rank) >= 0;
+	return false;
 }
 
-/* Returns a meeting of the group (NULL: of any) that not all have come to. */
+static bool is_of(const struct dist__flow_meeting *meeting,
+		  const struct dist__sim_lost *lost)
+{
+	return !meeting->walkers &&
+	       (!lost || (meeting->joined == lost->joined &&
+			  meeting->group == lost->group &&
+			  has_member(meeting, lost->rank)));
+}
+
+/* Returns a meeting that lost was to come to (NULL: any), and not all have. */
 static struct dist__flow_meeting *any_open(const struct dist__sim_flows *flows,
-					   const struct dist__sim_lost *group)
+					   const struct dist__sim_lost *lost)
 {
 	for (size_t i = 0; flows->num_open && i < DIST__SIM_TABLE; i++)
 		for (struct dist__flow_meeting *m = flows->open[i]; m;
 		     m = m->next)
 			/* call_off() unlinks what it frees.
 			 * NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
-			if (is_of(m, group))
+			if (is_of(m, lost))
 				return m;
 	return NULL;
 }
 
 static void note_lost(struct dist__sim_flows *flows,
-		      const struct dist__sim_lost *group)
+		      const struct dist__sim_lost *who)
 {
-	struct dist__sim_lost *lost;
+	struct dist__sim_lost *lost =
+		realloc(flows->lost, (flows->num_lost + 1) * sizeof *lost);
 
-	for (size_t i = 0; i < flows->num_lost; i++)
-		if (flows->lost[i].joined == group->joined &&
-		    flows->lost[i].group == group->group)
-			return;
-	lost = realloc(flows->lost, (flows->num_lost + 1) * sizeof *lost);
 	if (!lost)
 		return;
 	flows->lost = lost;
-	flows->lost[flows->num_lost++] = *group;
+	flows->lost[flows->num_lost++] = *who;
 }
 
 void dist__sim_flows_abort(struct dist__sim_rank *rank, uint32_t group)
 {
-	const struct dist__sim_lost key = {rank->joined, group};
+	const struct dist__sim_lost key = {rank->joined, group, rank->rank};
 	struct dist__sim_flows *flows = rank->world->flows;
 	struct dist__flow_meeting *meeting;
 

@@ -166,6 +166,41 @@ Test(flow, a_rank_that_comes_too_late_is_a_timeout)
 	cr_expect_eq(errors[3], DIST_ERR_PEER_LOST);
 }
 
+/* Of pairs that make their groups alone, which so have one number. */
+static int one_pair_aborts(void *arg)
+{
+	static const struct dist_group_options alone = {.members_only = true};
+	enum dist_error *errors = arg;
+	struct dist_group *group, *pair;
+	int rank;
+
+	cr_assert_eq(dist_init_process_group(NULL, &group), DIST_OK);
+	rank = dist_get_rank(group);
+	cr_assert_eq(dist_new_group(group, (int[]){rank & ~1, rank | 1}, 2,
+				    &alone, &pair),
+		     DIST_OK);
+	if (rank == 0)
+		dist_abort(pair);
+	if (rank == 3)
+		(void)dist_compute(group, 50 * MS, NULL);
+	for (int i = 0; i < 2 && !errors[rank]; i++)
+		errors[rank] =
+			dist_all_reduce(pair, phantom(8), DIST_SUM, NULL);
+	return 0;
+}
+
+Test(flow, an_abort_ends_the_groups_of_that_rank_alone)
+{
+	enum dist_error errors[4] = {DIST_OK};
+
+	cr_redirect_stderr();
+	(void)simulate(one_pair_aborts, errors);
+	cr_expect_eq(errors[0], DIST_ERR_ABORTED);
+	cr_expect_eq(errors[1], DIST_ERR_PEER_LOST);
+	cr_expect_eq(errors[2], DIST_OK);
+	cr_expect_eq(errors[3], DIST_OK);
+}
+
 static int one_differs(void *arg)
 {
 	struct dist_group *group;
