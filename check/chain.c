@@ -1,6 +1,7 @@
 #include "check/chain.h"
 
 #include "check/message.h"
+#include "check/remote_wait.h"
 
 /* How many messages that cohort might have taken came from rank. */
 static uint32_t count_sent(const struct check_picture *p,
@@ -27,13 +28,44 @@ static uint32_t weigh(const struct check_picture *p,
 	return stuck && !check_has_left(p, cohort, rank);
 }
 
-int64_t check_chain_next(const struct check_picture *p,
-			 const struct check_cohort *cohort)
+struct check_link check_chain_link(const struct check_picture *p, uint32_t rank)
 {
-	uint32_t rank = check_next_awaited(p, cohort, 0), best = 0, weight;
-	int64_t next = rank < p->world_size ? (int64_t)rank : -1;
+	return (struct check_link){check_cohort_of(p, rank), rank};
+}
+
+/* The link behind one that waits in a remote call. */
+static struct check_link next_of_remote(const struct check_picture *p,
+					const struct check_cohort *cohort)
+{
+	const struct check_rpc_wait *wait = cohort->wait;
+	const struct check_cohort *lane = check_blocking_lane(p, wait);
+	uint32_t rank = check_next_worker(p, cohort, 0);
+
+	if (lane)
+		return (struct check_link){lane, lane->first};
+	if (wait->worker >= 0 && check_serves(&p->board->slots[wait->worker]))
+		return (struct check_link){NULL, 0};
+	while (wait->worker < 0 && rank < p->world_size &&
+	       check_cohort_of(p, rank)->may_move)
+		rank = check_next_worker(p, cohort, rank + 1);
+	if (rank < p->world_size)
+		return check_chain_link(p, rank);
+	for (uint32_t i = 0; wait->worker < 0 && i < p->num_lanes; i++)
+		if (!p->lanes[i].may_move)
+			return (struct check_link){&p->lanes[i],
+						   p->lanes[i].first};
+	return (struct check_link){NULL, 0};
+}
+
+struct check_link check_chain_next(const struct check_picture *p,
+				   const struct check_cohort *cohort)
+{
+	uint32_t rank, best = 0, weight, next;
 	bool found = false;
 
+	if (cohort->wait)
+		return next_of_remote(p, cohort);
+	next = rank = check_next_awaited(p, cohort, 0);
 	for (; rank < p->world_size;
 	     rank = check_next_awaited(p, cohort, rank + 1)) {
 		if (check_can_come(p, cohort, rank))
@@ -45,36 +77,41 @@ int64_t check_chain_next(const struct check_picture *p,
 		next = rank;
 		found = true;
 	}
-	return next;
+	return next < p->world_size ? check_chain_link(p, next)
+				    : (struct check_link){NULL, 0};
 }
 
-/* Where the chain of waits from rank leads in that many links, or to its end.
+/* Where the chain of waits from link leads in that many links, or to its end.
  */
-static uint32_t follow(const struct check_picture *p, uint32_t rank,
-		       uint32_t links)
+static struct check_link follow(const struct check_picture *p,
+				struct check_link link, uint32_t links)
 {
-	int64_t next;
+	struct check_link next;
 
 	while (links-- > 0) {
-		next = check_chain_next(p, check_cohort_of(p, rank));
-		if (next < 0)
+		next = check_chain_next(p, link.cohort);
+		if (!next.cohort)
 			break;
-		rank = (uint32_t)next;
+		link = next;
 	}
-	return rank;
+	return link;
 }
 
 uint32_t check_chain_start(const struct check_picture *p, uint32_t preferred)
 {
-	uint32_t inside = follow(p, preferred, p->num_cohorts + 1);
-	uint32_t rank = inside;
+	struct check_link inside = follow(p, check_chain_link(p, preferred),
+					  check_chain_length(p));
+	struct check_link link = inside;
+	int64_t first = -1;
 
-	if (check_chain_next(p, check_cohort_of(p, inside)) < 0)
+	if (!check_chain_next(p, inside.cohort).cohort)
 		return preferred;
-	for (uint32_t i = 0; i <= p->num_cohorts; i++) {
-		if (rank == preferred)
+	for (uint32_t i = 0; i < check_chain_length(p); i++) {
+		if (!link.cohort->serving && link.rank == preferred)
 			return preferred;
-		rank = follow(p, rank, 1);
+		if (!link.cohort->serving && first < 0)
+			first = link.rank;
+		link = follow(p, link, 1);
 	}
-	return inside;
+	return first < 0 ? preferred : (uint32_t)first;
 }

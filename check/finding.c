@@ -98,6 +98,32 @@ static const struct check_call *place_of(const struct check_finding *f,
 	return check_call_find(slot, waiting ? slot->waiting : slot->calls);
 }
 
+/* One more line of the rank of a lane: where its function waits. The rank is a
+ * culprit, at the line of the call that itself waits in, if it does. */
+static void add_lane(struct check_finding *f, const struct check_cohort *lane)
+{
+	const struct check_site *site =
+		lane->wait ? known(&lane->wait->site) : NULL;
+
+	const struct check_rpc_wait *own = cohort_of(f, lane->first)->wait;
+
+	if (!f->party_of[lane->first])
+		add(f, lane->first,
+		    own && own->worker >= 0 ? place_of(f, lane->first) : NULL,
+		    true);
+	for (uint32_t i = 0; site && i < f->num_parties; i++)
+		if (f->parties[i].site == site)
+			site = NULL;
+	if (site && f->num_parties < f->most_parties)
+		f->parties[f->num_parties++] = (struct check_party){
+			.site = site,
+			.function = lane->serving->function,
+			.role = CHECK_CULPRIT,
+			.first = lane->first,
+			.size = 1,
+			.alone = true};
+}
+
 /* ---- mismatch --------------------------------------------------------- */
 
 static void find_sides(struct check_finding *f,
@@ -182,13 +208,19 @@ static void find_mismatch(struct check_finding *f)
 
 /* ---- deadlock --------------------------------------------------------- */
 
-/* The ranks of next that before waits for. */
+/* The ranks of next that before waits for; of a lane, its rank, at the line
+ * where the function waits. */
 static void add_awaited(struct check_finding *f,
 			const struct check_cohort *before,
-			const struct check_cohort *next, bool culprit)
+			const struct check_link *next, bool culprit)
 {
-	for (uint32_t rank = next->first; rank < f->picture.world_size; rank++)
-		if (cohort_of(f, rank) == next &&
+	if (next->cohort->serving) {
+		add_lane(f, next->cohort);
+		return;
+	}
+	for (uint32_t rank = next->cohort->first; rank < f->picture.world_size;
+	     rank++)
+		if (cohort_of(f, rank) == next->cohort &&
 		    check_awaits(&f->picture, before, rank))
 			add(f, rank, place_of(f, rank), culprit);
 }
@@ -197,26 +229,24 @@ static void add_awaited(struct check_finding *f,
  * NULL: it is a cycle, of which all ranks are culprits now. */
 static const struct check_cohort *walk(struct check_finding *f, uint32_t start)
 {
-	const struct check_cohort *cohort = cohort_of(f, start), *next;
-	int64_t rank = check_chain_next(&f->picture, cohort);
+	const struct check_cohort *cohort = cohort_of(f, start);
+	struct check_link link = check_chain_next(&f->picture, cohort);
 
-	for (uint32_t i = 0; rank >= 0; i++) {
-		next = cohort_of(f, (uint32_t)rank);
-		if (!check_is_caught(next) ||
-		    check_has_left(&f->picture, cohort, (uint32_t)rank))
+	for (uint32_t i = 0; link.cohort; i++) {
+		if (!check_is_caught(link.cohort) ||
+		    check_has_left(&f->picture, cohort, link.rank))
 			return cohort;
-		if (i > f->picture.num_cohorts)
+		cohort = link.cohort;
+		if (i > check_chain_length(&f->picture))
 			break;
-		rank = check_chain_next(&f->picture, next);
-		cohort = next;
+		link = check_chain_next(&f->picture, cohort);
 	}
-	if (rank < 0)
+	if (!link.cohort)
 		return cohort;
-	for (uint32_t i = 0; i <= f->picture.num_cohorts; i++) {
-		next = cohort_of(f, (uint32_t)rank);
-		add_awaited(f, cohort, next, true);
-		cohort = next;
-		rank = check_chain_next(&f->picture, next);
+	for (uint32_t i = 0; i < check_chain_length(&f->picture); i++) {
+		link = check_chain_next(&f->picture, cohort);
+		add_awaited(f, cohort, &link, true);
+		cohort = link.cohort;
 	}
 	return NULL;
 }
@@ -271,11 +301,14 @@ static void find_smaller_side(struct check_finding *f)
 /* Both ends of a message that last waits with and that will never come. */
 static void find_ends(struct check_finding *f, const struct check_cohort *last)
 {
-	int64_t gone = check_chain_next(&f->picture, last);
+	struct check_link gone = check_chain_next(&f->picture, last);
 
-	add(f, last->first, last->call, true);
-	if (gone >= 0)
-		add(f, (uint32_t)gone, place_of(f, (uint32_t)gone), true);
+	if (last->serving)
+		add_lane(f, last);
+	else
+		add(f, last->first, last->call, true);
+	if (gone.cohort)
+		add(f, gone.rank, place_of(f, gone.rank), true);
 }
 
 /* An end, in which the rank need not wait. */
@@ -286,6 +319,12 @@ static void add_end(struct check_finding *f, const struct check_end *end)
 	add_line(f, end->rank, end->call);
 }
 
+/* Whether who waits in cohort waits for one rank. */
+static bool is_pair(const struct check_cohort *cohort)
+{
+	return cohort->wait || (cohort->call && cohort->call->tag >= 0);
+}
+
 static void find_stuck(struct check_finding *f)
 {
 	const struct check_cohort *last;
@@ -294,7 +333,7 @@ static void find_stuck(struct check_finding *f)
 	add_end(f, &f->miss.send);
 	add_end(f, &f->miss.recv);
 	last = walk(f, f->start);
-	if (last && last->call && last->call->tag >= 0 && !missed)
+	if (last && is_pair(last) && !missed)
 		find_ends(f, last);
 	else if (last && !missed)
 		find_smaller_side(f);
@@ -309,6 +348,25 @@ static void find_stuck(struct check_finding *f)
 
 /* ---- late and lost ---------------------------------------------------- */
 
+/* Who is at the end of the remote calls that cohort waits in. */
+static void add_slow(struct check_finding *f, const struct check_cohort *cohort)
+{
+	struct check_link link = {cohort, cohort->first}, next;
+	uint32_t i = 0;
+
+	do {
+		next = check_chain_next(&f->picture, link.cohort);
+		if (next.cohort)
+			link = next;
+	} while (next.cohort && i++ < check_chain_length(&f->picture));
+	if (link.cohort == cohort && cohort->wait->worker >= 0)
+		link.rank = (uint32_t)cohort->wait->worker;
+	else if (link.cohort->serving)
+		add_lane(f, link.cohort);
+	add(f, link.rank, link.cohort->serving ? NULL : place_of(f, link.rank),
+	    true);
+}
+
 /* Those that wait, and before them those that they wait for if these are not
  * waiting themselves. */
 static void find_late(struct check_finding *f)
@@ -318,6 +376,10 @@ static void find_late(struct check_finding *f)
 	for (uint32_t i = 0; i < p->num_cohorts; i++) {
 		uint32_t rank = check_next_awaited(p, &p->cohorts[i], 0);
 
+		if (p->cohorts[i].wait) {
+			add_slow(f, &p->cohorts[i]);
+			continue;
+		}
 		while (rank < p->world_size) {
 			if (!cohort_of(f, rank)->waiting)
 				add(f, rank, place_of(f, rank), true);
@@ -440,6 +502,12 @@ static void find_left(struct check_finding *f)
 
 	if (!check_find_left(board, &f->left))
 		return;
+	if (left->reference) {
+		add(f, left->rank, NULL, true);
+		f->parties[0].site = known(&left->reference->site);
+		f->parties[0].function = "";
+		return;
+	}
 	add(f, left->rank, left->call, true);
 	if (left->kind != CHECK_LEFT_HANDLE)
 		return;
@@ -552,9 +620,9 @@ static bool find(struct check_finding *f, const struct check_board *board,
 	if (!check_picture_init(&f->picture, board))
 		return false;
 	f->party_of = calloc(board->world_size, sizeof *f->party_of);
-	f->parties = calloc((3 + CHECK_REFUSALS) * (size_t)board->world_size +
-				    MOST_LINES,
-			    sizeof *f->parties);
+	f->most_parties = (3 + CHECK_REFUSALS) * (size_t)board->world_size +
+			  f->picture.num_lanes + MOST_LINES;
+	f->parties = calloc(f->most_parties, sizeof *f->parties);
 	if (!f->party_of || !f->parties)
 		return false;
 	find_parties(f);

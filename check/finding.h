@@ -60,6 +60,7 @@ struct check_finding {
 	uint32_t *party_of; /* by rank: number + 1; 0: in none */
 	struct check_party *parties;
 	uint32_t num_parties;
+	size_t most_parties;
 
 	struct check_lines report;   /* report.c: the first is the headline */
 	struct check_lines warnings; /* not held against the job */

@@ -46,7 +46,8 @@ static void count(struct check_left *left, enum check_left_kind kind,
 	if (left->call)
 		left->others++;
 	else
-		*left = (struct check_left){kind, call, rank, 0};
+		*left = (struct check_left){
+			.kind = kind, .call = call, .rank = rank};
 }
 
 /* Whether what the rank did not wait for counts: it has ended well. */
@@ -80,6 +81,56 @@ const struct check_call *check_next_held(const struct check_slot *slot,
 	return NULL;
 }
 
+/* Whether the rank should have given up its references: it ended well, none of
+ * its calls failed, and no reference can come any more. */
+static bool is_done_with_calls(const struct check_slot *slot)
+{
+	return slot->remote.state == CHECK_RPC_ENDED &&
+	       slot->remote.failed == 0 && is_accountable(slot);
+}
+
+/* Finds references of that kind, held or owned by a rank of which no call
+ * failed, in a job in which none did. */
+static bool find_kind(const struct check_board *board, uint32_t kind,
+		      struct check_left *left)
+{
+	uint32_t found = 0;
+
+	for (uint32_t rank = 0; rank < board->world_size; rank++) {
+		const struct check_slot *slot = &board->slots[rank];
+
+		for (uint32_t i = 0; i < CHECK_REFERENCES; i++) {
+			const struct check_reference *ref =
+				&slot->remote.references[i];
+
+			if (ref->kind != kind)
+				continue;
+			if (found++ == 0)
+				*left = (struct check_left){
+					.kind = CHECK_LEFT_REFERENCE,
+					.reference = ref,
+					.rank = rank};
+		}
+	}
+	left->others = found > 0 ? found - 1 : 0;
+	return found > 0;
+}
+
+static bool find_reference(const struct check_board *board,
+			   struct check_left *left)
+{
+	bool found = false;
+
+	for (uint32_t rank = 0; rank < board->world_size; rank++)
+		if (board->slots[rank].remote.state &&
+		    !is_done_with_calls(&board->slots[rank]))
+			return false;
+	for (uint32_t kind = CHECK_REFERENCE_HANDLE;
+	     !found && kind <= CHECK_REFERENCE_VALUE; kind++)
+		found = find_kind(board, kind, left);
+	return found;
+}
+
 bool check_find_left(const struct check_board *board, struct check_left *left)
 {
 	*left = (struct check_left){.call = NULL};
@@ -102,7 +153,7 @@ bool check_find_left(const struct check_board *board, struct check_left *left)
 		     call = check_next_held(slot, call->number, CHECK_HELD))
 			count(left, CHECK_LEFT_HANDLE, call, rank);
 	}
-	return left->call != NULL;
+	return left->call || find_reference(board, left);
 }
 
 /* ---- handles given away -------------------------------------------------- */

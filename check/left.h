@@ -10,18 +10,21 @@
 #include "check/text.h"
 
 enum check_left_kind {
-	CHECK_LEFT_MESSAGE, /* that was sent and that nobody received */
-	CHECK_LEFT_HANDLE   /* that was neither waited for nor freed */
+	CHECK_LEFT_MESSAGE,  /* that was sent and that nobody received */
+	CHECK_LEFT_HANDLE,   /* that was neither waited for nor freed */
+	CHECK_LEFT_REFERENCE /* to a value that a remote call left somewhere */
 };
 
 struct check_left {
 	enum check_left_kind kind;
-	const struct check_call *call; /* the first of them */
-	uint32_t rank;                 /* who called it */
-	uint32_t others;               /* more of them */
+	const struct check_call *call; /* the first of them; or NULL, and */
+	const struct check_reference *reference;
+	uint32_t rank;   /* who called it */
+	uint32_t others; /* more of them */
 };
 
-/* check_find_left returns whether there is one: a message, else a handle. Where
+/* check_find_left returns whether there is one: a message, else a handle, else
+ * a reference: a handle before a fork before a value. Where
  * the records of the receiver are missing, or neither its counts nor all its
  * calls are complete, or it has received from any source without our knowing
  * whom, nobody is accused; and no rank of leaving a handle behind of which a

@@ -4,7 +4,7 @@
 
 bool check_from_any(const struct check_call *call)
 {
-	return call->tag >= 0 && call->peer < 0;
+	return call->tag >= 0 && call->tag != CHECK_TAG_RPC && call->peer < 0;
 }
 
 int32_t check_other_end(const struct check_call *call)
@@ -15,8 +15,8 @@ int32_t check_other_end(const struct check_call *call)
 static bool same_kind(const struct check_call *a, const struct check_call *b)
 {
 	return b->state != CHECK_CALL_NONE && b->state != CHECK_CALL_QUEUED &&
-	       a->tag == b->tag && a->group_id == b->group_id &&
-	       a->generation == b->generation;
+	       b->tag != CHECK_TAG_RPC && a->tag == b->tag &&
+	       a->group_id == b->group_id && a->generation == b->generation;
 }
 
 bool check_is_counterpart(const struct check_call *a, uint32_t rank,
@@ -94,7 +94,8 @@ bool check_is_answered(const struct check_board *board,
 	const struct check_slot *slot = &board->slots[rank];
 	const struct check_call *call = check_call_find(slot, slot->waiting);
 
-	if (slot->state != CHECK_RANK_WAITING || !call || call->tag < 0)
+	if (slot->state != CHECK_RANK_WAITING || !call || call->tag < 0 ||
+	    call->tag == CHECK_TAG_RPC)
 		return false;
 	if (!check_from_any(call))
 		return (uint32_t)call->peer_rank < board->world_size &&

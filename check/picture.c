@@ -6,6 +6,7 @@
 
 #include "check/disagreement.h"
 #include "check/message.h"
+#include "check/remote_wait.h"
 #include "lockstep/types.h"
 
 /* The call that says where the rank is: the one it waits in, else its last. */
@@ -98,7 +99,8 @@ static bool belongs(const struct check_cohort *cohort,
 	const struct check_call *a = cohort->call, *b = call_of(slot);
 
 	assert(cohort->slot);
-	if (cohort->answered != answered || cohort->astray != astray)
+	if (cohort->answered != answered || cohort->astray != astray ||
+	    cohort->wait || check_own_wait(slot))
 		return false;
 	if (a && b &&
 	    (a->group_id != b->group_id || a->leader != b->leader ||
@@ -117,7 +119,9 @@ bool check_alike(const struct check_cohort *a, const struct check_cohort *b)
 static const struct check_group *group_of(const struct check_picture *p,
 					  const struct check_call *call)
 {
-	return call ? check_group_of(&p->groups, call) : NULL;
+	return call && call->tag != CHECK_TAG_RPC
+		       ? check_group_of(&p->groups, call)
+		       : NULL;
 }
 
 static void classify(struct check_picture *p, uint32_t rank, bool failed)
@@ -137,6 +141,7 @@ static void classify(struct check_picture *p, uint32_t rank, bool failed)
 		*cohort = (struct check_cohort){
 			.slot = slot,
 			.call = call_of(slot),
+			.wait = check_own_wait(slot),
 			.group = group_of(p, call_of(slot)),
 			.waiting = slot->state == CHECK_RANK_WAITING,
 			.answered = answered,
@@ -172,6 +177,8 @@ uint32_t check_next_awaited(const struct check_picture *p,
 	const struct check_call *call = cohort->call;
 	uint32_t peer, i;
 
+	if (cohort->wait)
+		return check_next_worker(p, cohort, from);
 	if (!cohort->waiting || !call || cohort->answered)
 		return p->world_size;
 	if (check_from_any(call))
@@ -199,15 +206,23 @@ bool check_is_awaited(const struct check_picture *p, uint32_t rank)
 	for (uint32_t i = 0; i < p->num_cohorts; i++)
 		if (check_awaits(p, &p->cohorts[i], rank))
 			return true;
+	for (uint32_t i = 0; i < p->num_lanes; i++)
+		if (check_awaits(p, &p->lanes[i], rank))
+			return true;
 	return false;
 }
 
 bool check_has_left(const struct check_picture *p,
 		    const struct check_cohort *cohort, uint32_t rank)
 {
-	const struct check_membership *own = check_membership_find(
-		&p->board->slots[rank], cohort->call->group_id);
+	const struct check_slot *slot = &p->board->slots[rank];
+	const struct check_membership *own;
 
+	if (cohort->wait)
+		return slot->remote.state == CHECK_RPC_ENDED;
+	if (!cohort->call)
+		return false;
+	own = check_membership_find(slot, cohort->call->group_id);
 	return own && own->left;
 }
 
@@ -254,9 +269,22 @@ static bool may_come(const struct check_picture *p,
 	return (rank == p->world_size) != one;
 }
 
+/* Whether cohort, or a lane, is found to be able to move only now. */
+static bool learns_to_move(const struct check_picture *p,
+			   struct check_cohort *cohort)
+{
+	bool known = cohort->may_move || !cohort->waiting;
+
+	if (known || !(cohort->wait ? check_remote_may_come(p, cohort)
+				    : may_come(p, cohort)))
+		return false;
+	cohort->may_move = true;
+	return true;
+}
+
 /* The least set of cohorts that may move: those in their own code, not yet
- * here or not known, those led astray by a failure, and those that wait only
- * for such. */
+ * here or not known, those led astray by a failure, lanes of which the function
+ * runs, and those that wait only for such. */
 static void find_movable(struct check_picture *p)
 {
 	bool changed = true;
@@ -273,15 +301,10 @@ static void find_movable(struct check_picture *p)
 	}
 	while (changed) {
 		changed = false;
-		for (uint32_t i = 0; i < p->num_cohorts; i++) {
-			struct check_cohort *cohort = &p->cohorts[i];
-
-			if (!cohort->waiting || cohort->may_move ||
-			    !may_come(p, cohort))
-				continue;
-			cohort->may_move = true;
-			changed = true;
-		}
+		for (uint32_t i = 0; i < p->num_cohorts; i++)
+			changed |= learns_to_move(p, &p->cohorts[i]);
+		for (uint32_t i = 0; i < p->num_lanes; i++)
+			changed |= learns_to_move(p, &p->lanes[i]);
 	}
 }
 
@@ -295,7 +318,7 @@ bool check_picture_init(struct check_picture *p,
 	p->cohort_of = calloc(n, sizeof *p->cohort_of);
 	p->cohorts = calloc(n, sizeof *p->cohorts);
 	if (!p->cohort_of || !p->cohorts ||
-	    !check_groups_init(&p->groups, board)) {
+	    !check_groups_init(&p->groups, board) || !check_find_lanes(p)) {
 		check_picture_release(p);
 		return false;
 	}
@@ -310,7 +333,8 @@ void check_picture_release(struct check_picture *p)
 {
 	free(p->cohort_of);
 	free(p->cohorts);
+	free(p->lanes);
 	check_groups_release(&p->groups);
 	p->cohort_of = NULL;
-	p->cohorts = NULL;
+	p->cohorts = p->lanes = NULL;
 }

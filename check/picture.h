@@ -10,7 +10,12 @@
 /* Ranks in the same state: waiting in the same call at the same place, or
  * running, finished, lost, absent after the same last call. */
 struct check_cohort {
-	const struct check_slot *slot;   /* of the first of them */
+	const struct check_slot *slot; /* of the first of them */
+	/* The remote call that they wait in, one rank then; NULL: none, or not
+	 * known, so that call alone is */
+	const struct check_rpc_wait *wait;
+	/* Of a lane: the call that it serves. NULL: these are ranks */
+	const struct check_serving *serving;
 	const struct check_call *call;   /* waited in; else the last; or NULL */
 	const struct check_group *group; /* that call is on; NULL: not known */
 	bool waiting;
@@ -30,6 +35,9 @@ struct check_picture {
 	uint32_t *cohort_of; /* by rank */
 	struct check_cohort *cohorts;
 	uint32_t num_cohorts;
+	/* Functions that ranks run for others, by rank; a lane has no call. */
+	struct check_cohort *lanes;
+	uint32_t num_lanes;
 };
 
 /* check_picture_init looks at board; false: no memory. */
@@ -41,8 +49,8 @@ void check_picture_release(struct check_picture *picture);
  * check_next_awaited returns the first rank, not below `from`, that each rank
  * of cohort waits for: its peer, unless that has called the other end; another
  * member of its group, of which one is enough, if it receives from any source;
- * or a member that has not issued the collective yet. world_size: there is
- * none.
+ * a member that has not issued the collective yet; or the worker of a remote
+ * call, those that have not come to the shutdown. world_size: there is none.
  */
 uint32_t check_next_awaited(const struct check_picture *picture,
 			    const struct check_cohort *cohort, uint32_t from);
@@ -67,7 +75,7 @@ static inline bool check_awaits(const struct check_picture *picture,
 	return check_next_awaited(picture, cohort, rank) == rank;
 }
 
-/* check_is_awaited returns whether any cohort does. */
+/* check_is_awaited returns whether any cohort does, or a lane. */
 bool check_is_awaited(const struct check_picture *picture, uint32_t rank);
 
 /* check_can_come returns whether rank, which cohort waits for, may still do
@@ -76,7 +84,7 @@ bool check_can_come(const struct check_picture *picture,
 		    const struct check_cohort *cohort, uint32_t rank);
 
 /* check_has_left returns whether rank gave up the group that cohort waits
- * in. */
+ * in, or serves no remote calls any more, of which one is awaited. */
 bool check_has_left(const struct check_picture *picture,
 		    const struct check_cohort *cohort, uint32_t rank);
 

@@ -63,12 +63,25 @@ static bool needs_others(const struct check_board *board, uint32_t rank,
 	return false;
 }
 
+/* Whether rank waits by the deadline that its rpc has for all calls: where the
+ * program chose one, it may have plans for when it passes. */
+static bool is_caught_remotely(const struct check_picture *p, uint32_t rank,
+			       const struct check_call *call)
+{
+	const struct check_cohort *cohort = check_cohort_of(p, rank);
+
+	return call->state == CHECK_CALL_ISSUED && cohort->wait &&
+	       !cohort->wait->gives_up && !cohort->may_move;
+}
+
 static bool is_caught(const struct check_picture *p, uint32_t rank,
 		      int64_t timeout_ns)
 {
 	const struct check_slot *slot = &p->board->slots[rank];
 	const struct check_call *call = check_call_find(slot, slot->waiting);
 
+	if (call && call->tag == CHECK_TAG_RPC)
+		return is_caught_remotely(p, rank, call);
 	return slot->state == CHECK_RANK_WAITING && call &&
 	       call->state == CHECK_CALL_ISSUED &&
 	       call->timeout_ns >= timeout_ns &&
@@ -80,6 +93,9 @@ static bool nothing_moves(const struct check_picture *p, int64_t timeout_ns)
 {
 	uint32_t caught = 0;
 
+	for (uint32_t i = 0; i < p->num_lanes; i++)
+		if (p->lanes[i].may_move || p->lanes[i].wait->gives_up)
+			return false;
 	for (uint32_t rank = 0; rank < p->world_size; rank++) {
 		if (p->board->slots[rank].state == CHECK_RANK_FINISHED)
 			continue;

@@ -298,7 +298,9 @@ uint32_t check_issue_draft(struct check_slot *slot)
 	uint32_t number = slot->calls + 1;
 	struct check_call *call = entry(slot, number);
 
-	if (call->tag >= 0)
+	if (call->tag == CHECK_TAG_RPC)
+		call->index = CHECK_INDEX_UNKNOWN;
+	else if (call->tag >= 0)
 		call->index = index_of_message(slot, call);
 	call->source = -1;
 	call->generation = slot->generation;

@@ -42,11 +42,14 @@ extern "C" {
 /* The tag of the messages by which the members of a group agree about it: the
  * program sees one call. */
 #define CHECK_TAG_GROUPS INT32_MAX
+/* The tag of remote calls that the rank's own thread waits for, by the wait's
+ * op and worker, with the function as label. */
+#define CHECK_TAG_RPC (INT32_MAX - 1)
 /* The group of a call that was refused because that is none of the rank's. */
 #define CHECK_GROUP_UNKNOWN UINT32_MAX
 /* Bytes that fill a slot, and a board's head, up to whole pages of 4 KiB: a
  * rank can map its own slot alone. */
-#define CHECK_UNUSED      1152
+#define CHECK_UNUSED      888
 #define CHECK_UNUSED_HEAD 4080
 /* Bytes of a label, its end included. */
 #define CHECK_LABEL 112

@@ -220,7 +220,7 @@ static int blame_for_left(const struct check_board *board)
 {
 	struct check_left left;
 
-	if (!check_find_left(board, &left) || left.kind == CHECK_LEFT_HANDLE)
+	if (!check_find_left(board, &left) || left.kind != CHECK_LEFT_MESSAGE)
 		return -1;
 	return is_message_refused(&board->slots[left.call->peer_rank],
 				  left.call, false, UINT32_MAX)

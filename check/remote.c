@@ -29,6 +29,7 @@ void check_rpc_join(struct check_slot *slot, uint32_t group_id, uint32_t leader,
 void check_rpc_end(struct check_slot *slot, enum check_rpc_state state)
 {
 	slot->remote.state = state;
+	slot->remote.moves++;
 }
 
 /* Makes room at *state, the first member of an entry; who calls fills in the
@@ -53,6 +54,7 @@ uint32_t check_rpc_queue(struct check_slot *slot, int32_t caller, uint64_t call,
 	uint32_t place = 0;
 
 	slot->remote.served++;
+	slot->remote.moves++;
 	while (place < CHECK_SERVINGS && serving[place].state)
 		place++;
 	if (place == CHECK_SERVINGS) {
@@ -72,6 +74,7 @@ uint32_t check_rpc_queue(struct check_slot *slot, int32_t caller, uint64_t call,
 
 void check_rpc_run(struct check_slot *slot, uint32_t place, int64_t now_ns)
 {
+	slot->remote.moves++;
 	if (place == CHECK_NOWHERE)
 		return;
 	slot->remote.servings[place].since_ns = now_ns;
@@ -89,6 +92,7 @@ static void forget_waits(struct check_slot *slot, int32_t by)
 
 void check_rpc_served(struct check_slot *slot, uint32_t place)
 {
+	slot->remote.moves++;
 	if (place == CHECK_NOWHERE) {
 		slot->remote.servings_unknown--;
 		return;
@@ -97,12 +101,35 @@ void check_rpc_served(struct check_slot *slot, uint32_t place)
 	slot->remote.servings[place].state = CHECK_SERVING_NONE;
 }
 
+/* Makes it a call of the rank, and returns its number. */
+static uint32_t issue(struct check_slot *slot,
+		      const struct check_rpc_wait *wait)
+{
+	struct check_call call = {.group_id = slot->remote.group_id,
+				  .leader = slot->remote.leader,
+				  .peer = wait->worker,
+				  .peer_rank = wait->worker,
+				  .tag = CHECK_TAG_RPC,
+				  .issued_ns = wait->since_ns,
+				  .timeout_ns = wait->timeout_ns,
+				  .site = wait->site};
+	uint32_t number;
+
+	memcpy(call.op, wait->op, sizeof wait->op);
+	memcpy(call.label, wait->function, sizeof wait->function);
+	number = check_issue(slot, &call);
+	check_wait(slot, number, NULL);
+	return number;
+}
+
 uint32_t check_rpc_wait(struct check_slot *slot,
 			const struct check_rpc_wait *wait)
 {
+	uint32_t number = wait->by == CHECK_BY_OWN ? issue(slot, wait) : 0;
 	struct check_rpc_wait *to = slot->remote.waits;
-	uint32_t place = 0;
+	uint32_t place = wait->by != CHECK_BY_OWN; /* which has the first */
 
+	slot->remote.moves++;
 	forget_waits(slot, wait->by);
 	while (place < CHECK_WAITS && to[place].state)
 		place++;
@@ -114,7 +141,7 @@ uint32_t check_rpc_wait(struct check_slot *slot,
 	clear(&to->state, sizeof *to);
 	*to = *wait;
 	to->state = CHECK_WAIT_NONE;
-	to->calls = slot->calls;
+	to->number = number;
 	to->error = 0;
 	to->ended_ns = 0;
 	publish(&to->state, CHECK_WAITS_STILL);
@@ -126,11 +153,17 @@ void check_rpc_wait_end(struct check_slot *slot, uint32_t place, int32_t error,
 {
 	struct check_rpc_wait *wait;
 
+	slot->remote.moves++;
+	slot->remote.failed += error != 0;
 	if (place == CHECK_NOWHERE) {
 		slot->remote.waits_unknown--;
 		return;
 	}
 	wait = &slot->remote.waits[place];
+	if (wait->number)
+		check_end(slot, wait->number, error, now_ns);
+	if (wait->number && !error)
+		check_resume(slot);
 	wait->error = error;
 	wait->ended_ns = now_ns;
 	publish(&wait->state, error ? CHECK_WAIT_FAILED : CHECK_WAIT_NONE);

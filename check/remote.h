@@ -4,7 +4,9 @@
  * slot (record.h).
  *
  * A call is known by the global rank of who made it and a number, 1 or more,
- * that no other call of that rank has. Where a rank knows of a call:
+ * that no other call of that rank has; one that leaves its value with the
+ * callee, by the value's, so that who waits for that by a reference can name
+ * it. Where a rank knows of a call:
  *
  *	caller                      callee
  *	check_rpc_wait()            check_rpc_queue()  the request is here
@@ -15,6 +17,10 @@
  * A call of which the callee knows nothing is under way, or answered: nobody
  * is accused for it. So the callee notes every request as it comes, before it
  * can be taken, and the end of every call before its reply is sent.
+ *
+ * What the rank's own thread waits for becomes one of its calls (record.h), so
+ * a wait and its end are also check_issue(), check_wait(), check_end() and
+ * check_resume().
  *
  * Several threads of a rank may come here: the caller guards a slot, with the
  * lock of its rpc. A slot has room for one rpc at a time. Nothing here
@@ -91,10 +97,11 @@ struct check_rpc_wait {
 	int32_t caller; /* global rank whose call it is: this, or who created
 			   the reference, */
 	uint64_t call;  /* and its number; 0: unknown */
-	uint32_t calls; /* that the rank had issued on groups; set here */
-	int32_t error;  /* enum dist_error, once it failed */
+	uint32_t number; /* BY_OWN: of the rank's call; set here */
+	int32_t error;   /* enum dist_error, once it failed */
 	int64_t since_ns, ended_ns;
 	int64_t timeout_ns; /* of the call; 0: unknown, or never */
+	uint32_t gives_up;  /* 1: the program chose that time for this call */
 	char op[16];        /* "rpc_sync", "wait", "to_here", "shutdown", ... */
 	char function[CHECK_RPC_NAME]; /* "": unknown */
 	struct check_site site;
@@ -124,6 +131,8 @@ struct check_remote {
 	uint32_t servings_unknown, waits_unknown;
 	uint32_t references_unknown; /* the same of references */
 	uint32_t served;             /* calls, ever */
+	uint32_t failed;             /* waits that ended with an error, ever */
+	uint32_t moves;              /* changes of all this, ever */
 	struct check_serving servings[CHECK_SERVINGS];
 	struct check_rpc_wait waits[CHECK_WAITS];
 	struct check_reference references[CHECK_REFERENCES];

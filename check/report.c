@@ -12,6 +12,7 @@
 #include "check/message.h"
 #include "check/queued.h"
 #include "check/refusal.h"
+#include "check/remote_wait.h"
 #include "check/rendezvous_failure.h"
 
 /* Lines of a table before it is cut, with a count of the rest. */
@@ -84,7 +85,7 @@ static void print_state(FILE *out, const struct check_cohort *cohort, bool one,
 		check_print_calls_in_place(out, cohort->call);
 	else if (cohort->call)
 		check_print_call_in_place(out, cohort->call);
-	if (cohort->waiting && slot->wait_site.file[0]) {
+	if (cohort->waiting && !cohort->wait && slot->wait_site.file[0]) {
 		fputs(", waited for at ", out);
 		check_print_site(out, &slot->wait_site);
 	}
@@ -173,7 +174,8 @@ static bool has_choice(const struct check_picture *p,
 {
 	uint32_t first = check_next_awaited(p, cohort, 0);
 
-	return check_from_any(cohort->call) && first < p->world_size &&
+	return cohort->call && check_from_any(cohort->call) &&
+	       first < p->world_size &&
 	       check_next_awaited(p, cohort, first + 1) < p->world_size;
 }
 
@@ -191,45 +193,124 @@ static void print_awaited(FILE *out, const struct check_picture *p,
 	fputs(", of which ", out);
 }
 
+/* How many links of the chain from start come before link, at most `most`. */
+static uint32_t find_link(const struct check_picture *p, uint32_t start,
+			  const struct check_link *link, uint32_t most)
+{
+	struct check_link at = check_chain_link(p, start);
+	uint32_t i = 0;
+
+	while (i < most &&
+	       (at.rank != link->rank || at.cohort != link->cohort)) {
+		at = check_chain_next(p, at.cohort);
+		i++;
+	}
+	return i;
+}
+
+/* ", of which the one worker thread is taken" */
+static void print_taken(FILE *out, const struct check_cohort *lane)
+{
+	fprintf(out, ", of which %s taken",
+		lane->slot->remote.limit == 1 ? "the one worker thread is"
+					      : "all worker threads are");
+}
+
+/* ", which serves f for rank 0 and", of a lane; queued: it serves another call
+ * than that waited for. */
+static void print_lane(FILE *out, const struct check_cohort *lane, bool queued)
+{
+	const struct check_serving *serving = lane->serving;
+
+	if (queued)
+		print_taken(out, lane);
+	fputs(queued ? ": it" : ", which", out);
+	fprintf(out, " serves %s for rank %d", serving->function,
+		(int)serving->caller);
+	fputs(lane->wait ? " and" : ": that function runs", out);
+}
+
+/* Whether the call that before waits in is another than that lane serves. */
+static bool is_queued(const struct check_picture *p,
+		      const struct check_cohort *before,
+		      const struct check_cohort *lane)
+{
+	return before->wait && before->wait->worker >= 0 && lane->serving &&
+	       check_awaited_serving(p->board, before->wait) != lane->serving;
+}
+
+/* What becomes of the wait for a rank that does not wait itself. */
+static void print_absence(FILE *out, const struct check_cohort *cohort)
+{
+	bool ends = cohort->slot->state != CHECK_RANK_RUNNING &&
+		    cohort->slot->state != CHECK_RANK_ABSENT;
+
+	fprintf(out, " %s", ends ? state_text(cohort, true) : "is late");
+}
+
+/* The part of a chain that one link is, behind before. False: it ends here. */
+static bool print_link(FILE *out, const struct check_picture *p,
+		       const struct check_cohort *before,
+		       const struct check_link *link)
+{
+	const struct check_cohort *cohort = link->cohort;
+
+	if (cohort->serving)
+		print_lane(out, cohort, before && is_queued(p, before, cohort));
+	else if (before && !has_choice(p, before))
+		fputs(", which", out);
+	if (!cohort->serving && before &&
+	    cohort->slot->state != CHECK_RANK_FINISHED &&
+	    check_has_left(p, before, link->rank)) {
+		if (before->wait)
+			fputs(" serves no remote calls any more", out);
+		else
+			fprintf(out, " has left group %s", before->call->group);
+		return false;
+	}
+	if (!cohort->waiting) {
+		if (!cohort->serving)
+			print_absence(out, cohort);
+		return false;
+	}
+	fputs(" waits in ", out);
+	if (cohort->wait)
+		check_print_remote_link(out, cohort->wait);
+	else
+		check_print_link(out, cohort->call);
+	return true;
+}
+
 /* "rank 0 waits in ... for rank 1, which waits in ... for rank 0: a cycle" */
 static void print_chain(FILE *out, const struct check_picture *p,
 			uint32_t start)
 {
-	const struct check_cohort *cohort, *before = NULL;
-	uint32_t steps = 0;
-	int64_t rank = start;
-	bool ends;
+	struct check_link link = check_chain_link(p, start);
+	const struct check_cohort *before = NULL;
 
-	for (; rank >= 0; before = cohort, steps++) {
-		cohort = check_cohort_of(p, rank);
-		fprintf(out, "rank %lld", (long long)rank);
-		if (before && rank == start) {
+	for (uint32_t steps = 0; link.cohort; steps++) {
+		uint32_t seen = find_link(p, start, &link, steps);
+
+		fprintf(out, "rank %u", link.rank);
+		if (before && !link.cohort->serving && link.rank == start) {
 			fputs(": a cycle", out);
 			break;
 		}
-		if (steps == p->num_cohorts + 1) {
+		if (seen < steps && (seen > 0 || link.cohort->serving)) {
+			if (is_queued(p, before, link.cohort))
+				print_taken(out, link.cohort);
 			fputs(", and so on in a cycle", out);
 			break;
 		}
-		if (before && !has_choice(p, before))
-			fputs(", which", out);
-		if (before && cohort->slot->state != CHECK_RANK_FINISHED &&
-		    check_has_left(p, before, (uint32_t)rank)) {
-			fprintf(out, " has left group %s", before->call->group);
+		if (!print_link(out, p, before, &link))
 			break;
-		}
-		if (!cohort->waiting) {
-			ends = cohort->slot->state != CHECK_RANK_RUNNING &&
-			       cohort->slot->state != CHECK_RANK_ABSENT;
-			fprintf(out, " %s",
-				ends ? state_text(cohort, true) : "is late");
-			break;
-		}
-		fputs(" waits in ", out);
-		check_print_link(out, cohort->call);
-		rank = check_chain_next(p, cohort);
-		if (rank >= 0)
-			print_awaited(out, p, cohort);
+		before = link.cohort;
+		link = check_chain_next(p, before);
+		if (link.cohort)
+			print_awaited(out, p, before);
+		else if (before->wait && before->wait->worker >= 0)
+			fprintf(out, " on rank %d, which has not answered",
+				(int)before->wait->worker);
 	}
 }
 
@@ -290,12 +371,41 @@ static void report_slow(struct check_lines *lines,
 	      check_line(lines, 1));
 }
 
+/* "left behind: a reference was never freed" */
+static void report_reference(struct check_lines *lines,
+			     const struct check_left *left)
+{
+	static const char *const what[] = {
+		[CHECK_REFERENCE_HANDLE] = "a reference was never freed",
+		[CHECK_REFERENCE_FORK] = "a fork was never taken",
+		[CHECK_REFERENCE_VALUE] = "a value is still referred to"};
+	const struct check_reference *ref = left->reference;
+	FILE *out;
+
+	fprintf(check_line(lines, 0), "lockstep: left behind: %s",
+		what[ref->kind]);
+	out = check_line(lines, 1);
+	fprintf(out, "rank %u made it at ", left->rank);
+	check_print_site(out, &ref->site);
+	if (ref->function[0])
+		fprintf(out, ": the value of %s", ref->function);
+	if ((uint32_t)ref->owner != left->rank)
+		fprintf(out, ", which lies on rank %d", (int)ref->owner);
+	if (left->others > 0)
+		fprintf(check_line(lines, 1), "so it is with %u other%s",
+			left->others, left->others > 1 ? "s" : "");
+}
+
 static void report_left(struct check_lines *lines,
 			const struct check_left *left)
 {
 	bool handle = left->kind == CHECK_LEFT_HANDLE;
 	FILE *out;
 
+	if (left->kind == CHECK_LEFT_REFERENCE) {
+		report_reference(lines, left);
+		return;
+	}
 	if (!left->call)
 		return;
 	fprintf(check_line(lines, 0), "lockstep: left behind: %s",
@@ -455,6 +565,7 @@ static void report_waits(struct check_lines *lines,
 
 	report_states(lines, p);
 	report_groups(lines, p, f->start);
+	check_report_servings(lines, p, f->facts->now_ns);
 	if (stuck)
 		print_chain(check_line(lines, 1), p, f->start);
 	check_report_queued(lines, p);

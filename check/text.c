@@ -146,6 +146,10 @@ void check_print_call(FILE *out, const struct check_call *call)
 		return;
 	}
 	fprintf(out, "%s(", call->op);
+	if (call->tag == CHECK_TAG_RPC) {
+		fprintf(out, "%s)", call->label);
+		return;
+	}
 	if (call->terms_text[0])
 		fprintf(out, "%s%s", separators[i++ > 0], call->terms_text);
 	if (call->reduce_op[0])
@@ -173,10 +177,15 @@ static void print_in_place(FILE *out, const struct check_call *call,
 			   const char *whose, const char *group)
 {
 	check_print_call(out, call);
-	if (call->tag < 0)
-		fprintf(out, " #%u", call->index);
-	fprintf(out, " of %s%s", whose, group);
-	check_print_label(out, call);
+	if (call->tag == CHECK_TAG_RPC) {
+		if (call->peer_rank >= 0)
+			fprintf(out, " on rank %d", (int)call->peer_rank);
+	} else {
+		if (call->tag < 0)
+			fprintf(out, " #%u", call->index);
+		fprintf(out, " of %s%s", whose, group);
+		check_print_label(out, call);
+	}
 	fputs(" at ", out);
 	check_print_place(out, call);
 }
@@ -191,6 +200,23 @@ void check_print_calls_in_place(FILE *out, const struct check_call *call)
 	print_in_place(out, call, "their groups", "");
 }
 
+void check_print_remote(FILE *out, const struct check_rpc_wait *wait)
+{
+	fprintf(out, "%s(%s)", wait->op, wait->function);
+	if (wait->worker >= 0)
+		fprintf(out, " on rank %d", (int)wait->worker);
+	fputs(" at ", out);
+	check_print_site(out, &wait->site);
+}
+
+void check_print_remote_link(FILE *out, const struct check_rpc_wait *wait)
+{
+	fprintf(out, "%s (%s%s", wait->op, wait->function,
+		wait->function[0] ? ", " : "");
+	check_print_site(out, &wait->site);
+	fputc(')', out);
+}
+
 void check_print_link(FILE *out, const struct check_call *call)
 {
 	if (!call) {
@@ -199,6 +225,12 @@ void check_print_link(FILE *out, const struct check_call *call)
 	}
 	fprintf(out, "%s (",
 		call->tag == CHECK_TAG_GROUPS ? "new_group" : call->op);
+	if (call->tag == CHECK_TAG_RPC) {
+		fprintf(out, "%s%s", call->label, call->label[0] ? ", " : "");
+		check_print_place(out, call);
+		fputc(')', out);
+		return;
+	}
 	if (call->tag < 0 || call->group_id != 0)
 		fprintf(out, "group %s, ", call->group);
 	if (call->tag < 0) {

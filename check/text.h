@@ -68,6 +68,12 @@ void check_print_call_in_place(FILE *out, const struct check_call *call);
  * of their groups at train.c:88". */
 void check_print_calls_in_place(FILE *out, const struct check_call *call);
 
+/* check_print_remote writes "rpc_sync(add) on rank 1 at train.c:88", or of a
+ * shutdown "rpc_shutdown() at train.c:90"; its link, "rpc_sync (add,
+ * train.c:88)". */
+void check_print_remote(FILE *out, const struct check_rpc_wait *wait);
+void check_print_remote_link(FILE *out, const struct check_rpc_wait *wait);
+
 /* check_print_link writes "all_reduce (group dp, #17, train.c:88)", a call as a
  * place to wait in. call may be NULL: not known any more. */
 void check_print_link(FILE *out, const struct check_call *call);

@@ -19,6 +19,7 @@ static bool is_unanswered(const struct check_board *board, uint32_t rank,
 
 	if (call->state == CHECK_CALL_NONE ||
 	    call->state == CHECK_CALL_QUEUED || call->tag < 0 ||
+	    call->tag == CHECK_TAG_RPC ||
 	    (done && strcmp(call->op, "recv") == 0))
 		return false;
 	if (check_from_any(call))

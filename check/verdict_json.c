@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "check/dump_fields.h"
+#include "check/remote_wait.h"
 #include "check/rendezvous_failure.h"
 #include "check/simulated.h"
 #include "check/verdict_document.h"
@@ -35,6 +36,7 @@ static json_t *seconds_or_none(int64_t ns)
 
 static json_t *call_json(const struct check_call *call)
 {
+	bool remote = call->tag == CHECK_TAG_RPC;
 	bool message = call->tag >= 0;
 	json_t *index = message && call->index == CHECK_INDEX_UNKNOWN
 				? NULL
@@ -51,7 +53,8 @@ static json_t *call_json(const struct check_call *call)
 		or_none(call->reduce_op), "terms", or_none(call->terms_text),
 		"numel", (json_int_t)call->numel, "peer",
 		number_or_none(call->peer_rank), "tag",
-		number_or_none(call->tag), "label", or_none(call->label),
+		number_or_none(remote ? -1 : call->tag),
+		remote ? "function" : "label", or_none(call->label),
 		"timeout_s", seconds_or_none(call->timeout_ns), "site",
 		site(&call->site), "from", site(&call->from));
 }
@@ -154,8 +157,9 @@ static json_t *ranks_table(const struct check_finding *f)
 					 state_of_rank(c->slot), "call",
 					 c->call ? call_json(c->call) : NULL,
 					 "waited_at",
-					 c->waiting ? site(&c->slot->wait_site)
-						    : NULL));
+					 c->waiting && !c->wait
+						 ? site(&c->slot->wait_site)
+						 : NULL));
 	}
 	return table;
 }
@@ -219,6 +223,58 @@ static json_t *histories(const struct check_finding *f)
 						"calls", calls));
 	}
 	return all;
+}
+
+static json_t *remote_wait_json(const struct check_rpc_wait *wait)
+{
+	return json_pack("{s:s, s:s*, s:o*, s:o*}", "op", wait->op, "function",
+			 or_none(wait->function), "worker",
+			 number_or_none(wait->worker), "site",
+			 site(&wait->site));
+}
+
+/* A call that rank serves or has queued. */
+static json_t *serving_json(const struct check_finding *f, uint32_t rank,
+			    const struct check_serving *serving)
+{
+	const struct check_picture *p = &f->picture;
+	const struct check_rpc_wait *wait = NULL;
+	int64_t for_ns = f->facts->now_ns - serving->since_ns;
+
+	for (uint32_t i = 0; i < p->num_lanes; i++)
+		if (p->lanes[i].serving == serving)
+			wait = p->lanes[i].wait;
+	return json_pack("{s:i, s:s, s:s, s:i, s:o*, s:o*}", "rank", (int)rank,
+			 "state",
+			 serving->state == CHECK_SERVING_QUEUED ? "queued"
+			 : wait                                 ? "waiting"
+								: "running",
+			 "function", serving->function, "caller",
+			 (int)serving->caller, "for_s", seconds_or_none(for_ns),
+			 "waits_in", wait ? remote_wait_json(wait) : NULL);
+}
+
+/* The remote calls that ranks serve; NULL: there are none. */
+static json_t *serving_table(const struct check_finding *f)
+{
+	json_t *table = json_array();
+
+	for (uint32_t rank = 0; rank < f->picture.world_size; rank++) {
+		const struct check_slot *slot = &f->board->slots[rank];
+
+		for (uint32_t i = 0; check_serves(slot) && i < CHECK_SERVINGS;
+		     i++)
+			if (slot->remote.servings[i].state)
+				json_array_append_new(
+					table,
+					serving_json(
+						f, rank,
+						&slot->remote.servings[i]));
+	}
+	if (json_array_size(table) > 0)
+		return table;
+	json_decref(table);
+	return NULL;
 }
 
 /* What would have come of a timeout; NULL: not known. */
@@ -300,7 +356,7 @@ json_t *check_document_json(const struct check_document *document)
 
 	return json_pack(
 		"{s:i, s:s, s:i, s:s, s:o*, s:s, s:i, s:s*, s:o*, s:o*, s:o*, "
-		"s:s?, s:o*, s:o*, s:o, s:o, s:o, s:o, s:o, s:o}",
+		"s:s?, s:o*, s:o*, s:o, s:o, s:o, s:o, s:o*, s:o, s:o}",
 		"version", CHECK_JSON_VERSION, "verdict",
 		check_verdict_name(job->verdict->kind), "exit_status",
 		job->facts->signal ? 128 + job->facts->signal
@@ -317,5 +373,6 @@ json_t *check_document_json(const struct check_document *document)
 		"explored", job->explored ? explored_json(job->explored) : NULL,
 		"culprits", culprits_json(document), "sites", sites_json(f),
 		"evidence", lines_json(&f->report, 1), "ranks", ranks_table(f),
-		"groups", groups_json(f), "last_calls", histories(f));
+		"serving", serving_table(f), "groups", groups_json(f),
+		"last_calls", histories(f));
 }

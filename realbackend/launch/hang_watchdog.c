@@ -30,7 +30,7 @@ static uint64_t digest(const struct check_board *board)
 	for (uint32_t rank = 0; rank < board->world_size; rank++) {
 		const struct check_slot *slot = &board->slots[rank];
 		const uint32_t text[] = {slot->calls, slot->waiting,
-					 slot->generation};
+					 slot->generation, slot->remote.moves};
 
 		for (size_t i = 0; i < sizeof text / sizeof *text; i++)
 			sum = dist__hash_word(sum, text[i]);

@@ -134,7 +134,7 @@ Test(dump, comes_back_as_it_was)
 	cr_expect_str_eq(text, again);
 	cr_expect_arr_eq((char *)&before.slot, (char *)&after.slot,
 			 sizeof after.slot);
-	cr_expect(strstr(text, "\"calls_dropped\": 6"));
+	cr_expect(strstr(text, "\"calls_dropped\": 7"));
 	free(text);
 	free(again);
 }
