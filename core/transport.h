@@ -44,6 +44,8 @@ struct dist__message {
 
 	bool gives_up; /* who waits for it goes on once its deadline is over:
 			  as long as it waits, there is no deadlock */
+	bool buffered; /* in any world: isend of it ends before its receive is
+			  posted */
 };
 
 /* A message in flight. Owned by the transport; wait() consumes it. */
@@ -51,6 +53,10 @@ struct dist__request;
 
 /* A FIFO of jobs that run one after the other beside the rank's own thread. */
 struct dist__lane;
+
+/* Something that happens once, and where threads or actors of a rank wait for
+ * it. */
+struct dist__event;
 
 struct dist__transport {
 	const struct dist__transport_ops *ops;
@@ -61,13 +67,13 @@ struct dist__transport {
 
 /* Called by core and coll. */
 struct dist__lane_ops {
-	/* Makes a lane; the thread or actor may start later. Rank's thread.
+	/* Makes a lane; the thread or actor may start later. Any thread.
 	 * Errors: NO_MEMORY, IO. */
 	enum dist_error (*create)(struct dist__transport *t,
 				  struct dist__lane **lane);
 
-	/* Queues job, which runs after those queued before. Rank's thread.
-	 * Errors: NO_MEMORY, IO; then job will not run. */
+	/* Queues job, which runs after those queued before. Any thread, one at
+	 * a time. Errors: NO_MEMORY, IO; then job will not run. */
 	enum dist_error (*submit)(struct dist__lane *lane,
 				  struct dist__job *job);
 
@@ -89,10 +95,30 @@ struct dist__lane_ops {
 	void (*free)(struct dist__lane *lane);
 };
 
+/* Called by core/rpc, on any thread. */
+struct dist__event_ops {
+	/* Makes an event. Errors: NO_MEMORY. */
+	enum dist_error (*create)(struct dist__transport *t,
+				  struct dist__event **event);
+
+	/* Blocks until event has happened or the clock passes deadline_ns. Who
+	 * gives up at its deadline is in no deadlock until then. Errors:
+	 * TIMEOUT; DEADLOCK, or what else ended the world (sim). */
+	enum dist_error (*wait)(struct dist__event *event, int64_t deadline_ns,
+				bool gives_up);
+
+	/* event has happened: all who wait go on. */
+	void (*set)(struct dist__event *event);
+
+	/* Nobody waits any more. NULL allowed. */
+	void (*free)(struct dist__event *event);
+};
+
 /* What every world has; 14 slots at most. What only one world has is an
  * interface of its own. */
 struct dist__transport_ops {
 	const struct dist__lane_ops *lanes;
+	const struct dist__event_ops *events;          /* NULL: it has none */
 	const struct dist__simulation_ops *simulation; /* NULL: time is real */
 
 	/* Messages are combined on receipt; else the receiver does it. */
@@ -146,7 +172,7 @@ struct dist__transport_ops {
 	/*
 	 * Returns whether wait() would return at once. Does not consume. Makes
 	 * progress. A NULL request is one that is never complete: a look at a
-	 * lane. Caller: coll, rank's thread.
+	 * lane. Any thread.
 	 */
 	bool (*test)(struct dist__transport *t, struct dist__request *request);
 

@@ -127,8 +127,10 @@ static enum dist_error create(struct dist__transport *t,
 
 static enum dist_error submit(struct dist__lane *lane, struct dist__job *job)
 {
-	dist__sim_delay_call(&lane->rank->actor);
-	dist__sim_pay(&lane->rank->actor);
+	struct dist__sim_actor *actor = dist__engine->self();
+
+	dist__sim_delay_call(actor);
+	dist__sim_pay(actor);
 	job->next = NULL;
 	if (lane->last)
 		lane->last->next = job;

@@ -1,10 +1,12 @@
-/* lane.h - jobs beside the program of a rank. Private to sim/. */
+/* lane.h - jobs beside the program of a rank, and how these wait for each
+ * other. Private to sim/. */
 #ifndef LOCKSTEP_SIM_LANE_H
 #define LOCKSTEP_SIM_LANE_H
 
 #include "core/transport.h"
 
 extern const struct dist__lane_ops dist__sim_lanes;
+extern const struct dist__event_ops dist__sim_events;
 
 /* dist__sim_lane_over is lane_over() of core/simulation.h. */
 void dist__sim_lane_over(struct dist__lane *lane);

@@ -284,7 +284,7 @@ static bool is_eager(const struct dist__sim_world *world,
 {
 	const struct dist__profile *profile = &world->profile;
 
-	if (world->is_loose)
+	if (world->is_loose || m->buffered)
 		return true;
 	if (m->tag >= 0)
 		return m->bytes < profile->p2p.eager_below;
@@ -313,7 +313,7 @@ void dist__sim_message_post(struct dist__request *r,
 		return;
 	}
 	/* In the copy that comes of this no message of the program is eager. */
-	if (m->tag >= 0 && is_eager(world, m))
+	if (m->tag >= 0 && is_eager(world, m) && !m->buffered)
 		dist__sim_note_buffered(world);
 	r->eager = r->done = is_eager(world, m);
 	dist__sim_queue_append(&addressee(r)->sent, r);

@@ -656,6 +656,7 @@ const struct dist__transport_ops dist__sim_transport_ops = {
 	.now_ns = now_ns,
 	.compute = compute,
 	.lanes = &dist__sim_lanes,
+	.events = &dist__sim_events,
 	.simulation = &simulation_ops,
 	.abort = abort_group,
 	.free = free_transport,

@@ -5,5 +5,6 @@
 #include "core/transport.h"
 
 extern const struct dist__lane_ops dist__lanes;
+extern const struct dist__event_ops dist__events;
 
 #endif

@@ -409,6 +409,7 @@ static const struct dist__transport_ops tcp_ops = {
 	.now_ns = tcp_now_ns,
 	.compute = tcp_compute,
 	.lanes = &dist__lanes,
+	.events = &dist__events,
 	.abort = tcp_abort,
 	.failure_text = tcp_words,
 	.free = tcp_free,

@@ -1,0 +1,94 @@
+/*
+ * event.c - something that happens once at a rank, and where its program and
+ * its workers wait for it.
+ */
+#include <stdlib.h>
+
+#include "sim/actor.h"
+#include "sim/gate.h"
+#include "sim/lane.h"
+#include "sim/progress.h"
+
+/* An actor that waits; on its stack. */
+struct waiter {
+	struct waiter *next;
+	struct dist__sim_actor *actor;
+};
+
+struct dist__event {
+	struct dist__sim_world *world;
+	bool happened;
+	struct waiter *waiters;
+};
+
+static enum dist_error create(struct dist__transport *t,
+			      struct dist__event **event)
+{
+	struct dist__event *fresh = calloc(1, sizeof *fresh);
+
+	if (!fresh)
+		return DIST_ERR_NO_MEMORY;
+	fresh->world = ((struct dist__sim_rank *)t)->world;
+	*event = fresh;
+	return DIST_OK;
+}
+
+static void leave(struct dist__event *event, const struct waiter *waiter)
+{
+	struct waiter **link = &event->waiters;
+
+	while (*link && *link != waiter)
+		link = &(*link)->next;
+	if (*link)
+		*link = waiter->next;
+}
+
+static enum dist_error wait_for(struct dist__event *event, int64_t deadline_ns,
+				bool gives_up)
+{
+	struct dist__sim_world *world = event->world;
+	struct waiter waiter = {.actor = dist__engine->self()};
+	bool alarm;
+
+	dist__sim_pay(waiter.actor);
+	while (!event->happened && !world->ended &&
+	       !dist__sim_is_late(world, deadline_ns)) {
+		waiter.next = event->waiters;
+		event->waiters = &waiter;
+		/* Its alarm is something that can move. */
+		alarm = gives_up && !world->is_patient;
+		if (alarm)
+			dist__sim_unblock(world);
+		dist__sim_gate_wait(world, &waiter.actor->gate, deadline_ns);
+		if (alarm)
+			(void)dist__sim_block(world);
+		leave(event, &waiter);
+		dist__sim_watch_note(waiter.actor->rank);
+	}
+	if (event->happened)
+		return DIST_OK;
+	return world->ended ? world->end_error : DIST_ERR_TIMEOUT;
+}
+
+static void set(struct dist__event *event)
+{
+	struct waiter *waiter;
+
+	event->happened = true;
+	while ((waiter = event->waiters) != NULL) {
+		event->waiters = waiter->next;
+		dist__sim_gate_open(event->world, &waiter->actor->gate);
+	}
+}
+
+static void free_event(struct dist__event *event)
+{
+	free(event);
+}
+
+const struct dist__event_ops dist__sim_events = {
+	.create = create,
+	.wait = wait_for,
+	.set = set,
+	.free = free_event,
+};
