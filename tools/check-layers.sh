@@ -19,6 +19,7 @@ include/lockstep        | lockstep/ |
 base                    | lockstep/ | yaml.h zlib.h jansson.h
 core                    | lockstep/ base/ check/record.h check/watch/ | yaml.h
 check/watch             |  | dwarf.h elfutils/ linux/ unwind.h
+core/rpc                | lockstep/ base/ core/ check/record.h |
 coll                    | lockstep/ base/ core/ | yaml.h
 model/library           | lockstep/ base/ core/op.h core/fidelity.h coll/algorithm.h coll/profile.h |
 check                   | lockstep/ base/ | jansson.h

@@ -17,8 +17,11 @@
  *		dist_rpc_call_reply(call, &sum, sizeof sum);
  *	}
  *	...
- *	dist_rpc_init(group, NULL, &rpc);
- *	dist_rpc_register(rpc, "add", add, NULL);
+ *	const struct dist_rpc_entry functions[] = {{"add", add, NULL}};
+ *	const struct dist_rpc_options options = {.functions = functions,
+ *						 .num_functions = 1};
+ *
+ *	dist_rpc_init(group, &options, &rpc);
  *	if (rank == 0)
  *		dist_rpc_sync(rpc, &(struct dist_rpc_request){
  *				.to = 1, .function = "add",
@@ -79,6 +82,19 @@ struct dist_rpc_bytes {
 
 /* ---- beginning and ending ------------------------------------------- */
 
+/*
+ * A function that others may call. It reads the argument of call, replies at
+ * most once, and returns when it has. context is what was registered.
+ */
+typedef void dist_rpc_function(void *context, struct dist_rpc_call *call);
+
+/* A function and the name that others call it by, no other's. */
+struct dist_rpc_entry {
+	const char *name;
+	dist_rpc_function *function;
+	void *context;
+};
+
 /* All-zero (or a NULL pointer) means: the default. */
 struct dist_rpc_options {
 	const char *name; /* of this worker, no other's; NULL: "worker" and the
@@ -86,6 +102,9 @@ struct dist_rpc_options {
 	int num_worker_threads; /* calls served at once; 0: 16, as torch */
 	int64_t timeout_ns;     /* of a call; 0: 60 s, as torch;
 				   DIST_TIMEOUT_NEVER */
+	const struct dist_rpc_entry *functions; /* copied; registered before
+						   anybody can call */
+	int num_functions;
 };
 
 /*
@@ -93,8 +112,10 @@ struct dist_rpc_options {
  * rank in group. A collective of group: all of its ranks call. The caller owns
  * *rpc until dist_rpc_shutdown(); group outlives it, and may be used meanwhile
  * by the rank's own thread. Errors: any group error; DIST_ERR_INVALID_ARGUMENT
- * also for a name that is too long, has other letters or is another's, or a
- * negative number; DIST_ERR_UNSUPPORTED (a world without messages).
+ * also for a name that is too long, has other letters or is another's, a
+ * negative number, or a function that cannot be registered;
+ * DIST_ERR_UNSUPPORTED (a world without messages of its own: nccl, simulated
+ * processes).
  */
 DIST_MUST_CHECK enum dist_error
 dist_rpc_init(struct dist_group *group, const struct dist_rpc_options *options,
@@ -113,18 +134,10 @@ dist_rpc_init(struct dist_group *group, const struct dist_rpc_options *options,
 enum dist_error dist_rpc_shutdown(struct dist_rpc *rpc, bool graceful);
 
 /*
- * A function that others may call. It reads the argument of call, replies at
- * most once, and returns when it has. context is what was registered.
- */
-typedef void dist_rpc_function(void *context, struct dist_rpc_call *call);
-
-/*
- * dist_rpc_register lets other workers call function by name here. A function
- * may be registered at any time; a call that came before fails with
- * DIST_ERR_REMOTE, so register before a barrier, or before dist_rpc_init() of
- * the callers returns: a NULL rpc registers for every rpc that this rank makes
- * later. Errors: DIST_ERR_INVALID_ARGUMENT (NULL function, a long or empty
- * name, or one that is taken), DIST_ERR_NO_MEMORY.
+ * dist_rpc_register lets other workers call function by name here, from now on:
+ * a call that came before fails with DIST_ERR_REMOTE. What is there from the
+ * beginning stands in the options. Errors: DIST_ERR_INVALID_ARGUMENT (NULL
+ * function, a long or empty name, or one that is taken), DIST_ERR_NO_MEMORY.
  */
 DIST_MUST_CHECK enum dist_error dist_rpc_register(struct dist_rpc *rpc,
 						  const char *name,

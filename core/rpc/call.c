@@ -1,0 +1,541 @@
+/*
+ * call.c - calls that this worker has made, and their futures.
+ *
+ * A call is in the table from before it is sent until its reply has come, or
+ * never will: also when its time is over, for its callee may still be at it.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/rpc/rpc.h"
+
+/* ---- life --------------------------------------------------------------- */
+
+void dist__rpc_future_drop(struct dist_rpc_future *future)
+{
+	if (atomic_fetch_sub(&future->refs, 1) > 1)
+		return;
+	future->rpc->transport->ops->events->free(future->event);
+	dist_rpc_bytes_free(&future->value);
+	dist_rpc_bytes_free(&future->copy);
+	free(future->message);
+	free(future);
+}
+
+static int64_t deadline_of(struct dist_rpc *rpc, int64_t timeout_ns)
+{
+	int64_t now_ns = dist__rpc_now_ns(rpc);
+
+	if (timeout_ns >= DIST_TIMEOUT_NEVER - now_ns)
+		return DIST_TIMEOUT_NEVER;
+	return now_ns + timeout_ns;
+}
+
+static struct dist_rpc_future *future_new(struct dist_rpc *rpc,
+					  const struct dist__rpc_start *start)
+{
+	struct dist__transport *t = rpc->transport;
+	int64_t timeout_ns =
+		start->timeout_ns ? start->timeout_ns : rpc->timeout_ns;
+	struct dist_rpc_future *future = calloc(1, sizeof *future);
+
+	if (!future)
+		return NULL;
+	future->rpc = rpc;
+	future->to = start->to;
+	future->on_end = start->on_end;
+	future->on_end_arg = start->on_end_arg;
+	future->gives_up = start->timeout_ns != 0;
+	future->deadline_ns = deadline_of(rpc, timeout_ns);
+	future->post.frame = (struct dist__rpc_frame){
+		.kind = start->kind,
+		.function = dist__rpc_hash(start->function),
+		.value = start->value,
+		.fork = start->fork,
+	};
+	snprintf(future->function, sizeof future->function, "%s",
+		 start->function);
+	atomic_init(&future->refs, 2); /* the table's, and the caller's */
+	atomic_init(&future->done, false);
+	if (t->ops->events->create(t, &future->event) == DIST_OK &&
+	    (start->borrows ||
+	     dist__rpc_copy(&future->copy, start->bytes) == DIST_OK))
+		return future;
+	t->ops->events->free(future->event);
+	free(future);
+	return NULL;
+}
+
+/* ---- the table ------------------------------------------------------------
+ */
+
+static struct dist_rpc_future **bucket_of(struct dist_rpc *rpc, uint32_t number)
+{
+	return &rpc->calls[number % DIST__RPC_BUCKETS];
+}
+
+static enum dist_error enter(struct dist_rpc *rpc,
+			     struct dist_rpc_future *future)
+{
+	struct dist_rpc_future **bucket;
+	enum dist_error error = DIST_OK;
+
+	dist__rpc_lock(rpc);
+	if (rpc->closing)
+		error = DIST_ERR_ABORTED;
+	else if (rpc->lost[future->to])
+		error = DIST_ERR_PEER_LOST;
+	if (!error) {
+		future->number = future->post.frame.call = ++rpc->issued;
+		bucket = bucket_of(rpc, future->number);
+		future->next = *bucket;
+		*bucket = future;
+		rpc->outstanding++;
+	}
+	dist__rpc_unlock(rpc);
+	return error;
+}
+
+/* Takes a call out of the table; NULL: it is in there no more. Locked. */
+static struct dist_rpc_future *leave(struct dist_rpc *rpc, uint32_t number)
+{
+	struct dist_rpc_future **link = bucket_of(rpc, number), *future;
+
+	while (*link && (*link)->number != number)
+		link = &(*link)->next;
+	future = *link;
+	if (future)
+		*link = future->next;
+	return future;
+}
+
+/* ---- the end ----------------------------------------------------------------
+ */
+
+static void say(struct dist_rpc_future *future, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void say(struct dist_rpc_future *future, const char *format, ...)
+{
+	va_list args;
+
+	if (!future->message)
+		future->message = calloc(1, sizeof *future->message);
+	if (!future->message)
+		return;
+	va_start(args, format);
+	vsnprintf(future->message->text, sizeof future->message->text, format,
+		  args);
+	va_end(args);
+}
+
+/* Says what became of the call; words are the callee's, or NULL. */
+static void say_end(struct dist_rpc_future *future, enum dist_error error,
+		    const char *words)
+{
+	const char *who = future->rpc->names[future->to];
+
+	say(future, "%s%s%s: %s", who, *future->function ? ": " : "",
+	    future->function, words ? words : dist_error_string(error));
+}
+
+/* The call has ended, for those who wait; false: it had before. Takes over what
+ * value holds. */
+static bool settle(struct dist_rpc_future *future, enum dist_error error,
+		   struct dist_rpc_bytes *value, const char *words)
+{
+	struct dist_rpc *rpc = future->rpc;
+	bool first;
+
+	dist__rpc_lock(rpc);
+	first = !atomic_load(&future->done);
+	if (first) {
+		future->error = error;
+		if (error)
+			say_end(future, error, words);
+		else if (value)
+			future->value = *value;
+		if (!error && value)
+			*value = (struct dist_rpc_bytes){NULL, 0};
+		atomic_store(&future->done, true);
+	}
+	dist__rpc_unlock(rpc);
+	if (value)
+		dist_rpc_bytes_free(value);
+	if (first)
+		rpc->transport->ops->events->set(future->event);
+	return first;
+}
+
+/* Whether the caller is to take care of what future has sent. */
+static bool take_post(struct dist_rpc_future *future,
+		      enum dist__rpc_progress next)
+{
+	bool taken;
+
+	dist__rpc_lock(future->rpc);
+	taken = future->progress == DIST__RPC_SENT;
+	future->progress = next;
+	dist__rpc_unlock(future->rpc);
+	return taken;
+}
+
+/* A call that has left the table ends; its reference there with it. */
+static void finish(struct dist_rpc_future *future, enum dist_error error,
+		   struct dist_rpc_bytes *value, const char *words)
+{
+	struct dist_rpc *rpc = future->rpc;
+
+	if (take_post(future, DIST__RPC_ENDED))
+		(void)dist__rpc_sent(rpc, &future->post, DIST_TIMEOUT_NEVER);
+	(void)settle(future, error, value, words);
+	if (future->on_end)
+		future->on_end(future, future->on_end_arg);
+	dist__rpc_future_drop(future);
+	dist__rpc_rest(rpc);
+}
+
+void dist__rpc_answer(struct dist_rpc *rpc, int from,
+		      const struct dist__rpc_frame *frame,
+		      struct dist_rpc_bytes value)
+{
+	struct dist_rpc_future *future;
+	char words[256];
+
+	dist__rpc_lock(rpc);
+	future = leave(rpc, frame->call);
+	dist__rpc_unlock(rpc);
+	if (!future) {
+		dist_rpc_bytes_free(&value);
+		return;
+	}
+	(void)from;
+	if (!frame->error) {
+		finish(future, DIST_OK, &value, NULL);
+		return;
+	}
+	snprintf(words, sizeof words, "%.*s", (int)value.bytes,
+		 value.data ? (const char *)value.data : "");
+	dist_rpc_bytes_free(&value);
+	finish(future, (enum dist_error) - (int)frame->error, NULL,
+	       *words ? words : NULL);
+}
+
+void dist__rpc_calls_fail(struct dist_rpc *rpc, int to, enum dist_error error)
+{
+	struct dist_rpc_future *future, **link;
+
+	for (int i = 0; i < DIST__RPC_BUCKETS;) {
+		dist__rpc_lock(rpc);
+		link = &rpc->calls[i];
+		while (*link && to >= 0 && (*link)->to != to)
+			link = &(*link)->next;
+		future = *link;
+		if (future)
+			*link = future->next;
+		dist__rpc_unlock(rpc);
+		if (future)
+			finish(future, error, NULL, NULL);
+		else
+			i++;
+	}
+}
+
+/* ---- beginning
+ * ---------------------------------------------------------------- */
+
+/* The call did not come about; false: it has ended otherwise meanwhile. */
+static bool take_back(struct dist_rpc *rpc, struct dist_rpc_future *future)
+{
+	bool there;
+
+	dist__rpc_lock(rpc);
+	there = leave(rpc, future->number) != NULL;
+	dist__rpc_unlock(rpc);
+	if (!there)
+		return false;
+	dist__rpc_future_drop(future);
+	dist__rpc_rest(rpc);
+	return true;
+}
+
+static enum dist_error send_request(struct dist_rpc *rpc,
+				    struct dist_rpc_future *future,
+				    const struct dist__rpc_start *start)
+{
+	struct dist_rpc_bytes bytes =
+		start->borrows ? start->bytes : future->copy;
+	enum dist_error error;
+	bool ended;
+
+	if (start->to == rpc->worker) {
+		struct dist__rpc_frame frame = future->post.frame;
+
+		if (start->borrows) {
+			error = dist__rpc_copy(&bytes, start->bytes);
+			if (error)
+				return error;
+		}
+		future->copy = (struct dist_rpc_bytes){NULL, 0};
+		return dist__rpc_serve_own(rpc, &frame, bytes);
+	}
+	error = dist__rpc_send(rpc, start->to, &future->post, bytes);
+	if (error)
+		return error;
+	dist__rpc_lock(rpc);
+	ended = future->progress == DIST__RPC_ENDED;
+	if (!ended)
+		future->progress = DIST__RPC_SENT;
+	dist__rpc_unlock(rpc);
+	if (ended)
+		(void)dist__rpc_sent(rpc, &future->post, DIST_TIMEOUT_NEVER);
+	return DIST_OK;
+}
+
+enum dist_error dist__rpc_start(struct dist_rpc *rpc,
+				const struct dist__rpc_start *start,
+				struct dist_rpc_future **future)
+{
+	struct dist_rpc_future *fresh = future_new(rpc, start);
+	enum dist_error error;
+
+	if (!fresh)
+		return dist__rpc_fail(DIST_ERR_NO_MEMORY, "%s",
+				      dist_error_string(DIST_ERR_NO_MEMORY));
+	error = enter(rpc, fresh);
+	if (error)
+		dist__rpc_future_drop(fresh);
+	else
+		error = send_request(rpc, fresh, start);
+	if (error && fresh->number && !take_back(rpc, fresh))
+		error = DIST_OK;
+	if (error)
+		(void)dist__rpc_fail(error, "%s: %s", rpc->names[start->to],
+				     dist_error_string(error));
+	if (error || !future)
+		dist__rpc_future_drop(fresh);
+	else
+		*future = fresh;
+	return error;
+}
+
+enum dist_error dist__rpc_check_request(const struct dist_rpc *rpc,
+					const struct dist_rpc_request *request)
+{
+	size_t length;
+
+	if (!rpc || !request)
+		return dist__rpc_fail(DIST_ERR_INVALID_ARGUMENT,
+				      "expected an rpc and a request");
+	if (request->to < 0 || request->to >= rpc->num_workers)
+		return dist__rpc_fail(DIST_ERR_INVALID_ARGUMENT,
+				      "expected a worker from 0 to %d, got %d",
+				      rpc->num_workers - 1, request->to);
+	length = request->function ? strnlen(request->function, DIST_RPC_NAME)
+				   : 0;
+	if (length == 0 || length == DIST_RPC_NAME)
+		return dist__rpc_fail(DIST_ERR_INVALID_ARGUMENT,
+				      "expected a function's name of 1 to %d "
+				      "bytes",
+				      DIST_RPC_NAME - 1);
+	if (request->timeout_ns < 0)
+		return dist__rpc_fail(DIST_ERR_INVALID_ARGUMENT,
+				      "timeout_ns is %lld: expected 0 or more",
+				      (long long)request->timeout_ns);
+	if (!request->data && request->bytes > 0 &&
+	    !rpc->transport->ops->simulation)
+		return dist__rpc_fail(DIST_ERR_UNSUPPORTED,
+				      "a phantom of %zu bytes: expected data "
+				      "outside of a simulation",
+				      request->bytes);
+	return DIST_OK;
+}
+
+static enum dist_error begin(struct dist_rpc *rpc,
+			     const struct dist_rpc_request *request,
+			     bool borrows, struct dist_rpc_future **future)
+{
+	enum dist_error error = dist__rpc_check_request(rpc, request);
+
+	(void)dist__rpc_site_take();
+	if (error)
+		return error;
+	return dist__rpc_start(
+		rpc,
+		&(struct dist__rpc_start){
+			.kind = DIST__RPC_CALL,
+			.to = request->to,
+			.function = request->function,
+			.bytes = {(void *)request->data, request->bytes},
+			.timeout_ns = request->timeout_ns,
+			.borrows = borrows},
+		future);
+}
+
+enum dist_error dist_rpc_async(struct dist_rpc *rpc,
+			       const struct dist_rpc_request *request,
+			       struct dist_rpc_future **future)
+{
+	if (!future)
+		return dist__rpc_fail(DIST_ERR_INVALID_ARGUMENT,
+				      "expected where to store the future");
+	return begin(rpc, request, false, future);
+}
+
+/* ---- waiting
+ * -------------------------------------------------------------------- */
+
+static enum dist_error report(const struct dist_rpc_future *future)
+{
+	if (!future->error)
+		return DIST_OK;
+	return dist__rpc_fail(future->error, "%s",
+			      future->message
+				      ? future->message->text
+				      : dist_error_string(future->error));
+}
+
+enum dist_error dist_rpc_wait(struct dist_rpc_future *future)
+{
+	enum dist_error error;
+
+	(void)dist__rpc_site_take();
+	if (!future)
+		return dist__rpc_fail(DIST_ERR_INVALID_ARGUMENT,
+				      "expected a future");
+	if (!atomic_load(&future->done)) {
+		error = future->rpc->transport->ops->events->wait(
+			future->event, future->deadline_ns, future->gives_up);
+		if (error)
+			(void)settle(future, error, NULL, NULL);
+	}
+	return report(future);
+}
+
+enum dist_error dist_rpc_sync(struct dist_rpc *rpc,
+			      const struct dist_rpc_request *request,
+			      struct dist_rpc_bytes *value)
+{
+	struct dist_rpc_future *future;
+	enum dist_error error = begin(rpc, request, true, &future);
+
+	if (value)
+		*value = (struct dist_rpc_bytes){NULL, 0};
+	if (error)
+		return error;
+	error = dist_rpc_wait(future);
+	/* After a failure what the caller lent may still be on its way. */
+	if (error && take_post(future, DIST__RPC_ENDED))
+		(void)dist__rpc_sent(rpc, &future->post, 0);
+	if (!error && value) {
+		*value = future->value;
+		future->value = (struct dist_rpc_bytes){NULL, 0};
+	}
+	dist__rpc_future_drop(future);
+	return error;
+}
+
+bool dist_rpc_is_done(struct dist_rpc_future *future)
+{
+	struct dist__transport *t;
+
+	if (!future || atomic_load(&future->done))
+		return true;
+	t = future->rpc->transport;
+	if (dist__rpc_now_ns(future->rpc) >= future->deadline_ns)
+		(void)settle(future, DIST_ERR_TIMEOUT, NULL, NULL);
+	else
+		(void)t->ops->test(t, NULL);
+	return atomic_load(&future->done);
+}
+
+struct dist_rpc_bytes dist_rpc_value(const struct dist_rpc_future *future)
+{
+	if (!future || !atomic_load(&future->done) || future->error)
+		return (struct dist_rpc_bytes){NULL, 0};
+	return future->value;
+}
+
+enum dist_error dist_rpc_wait_all(struct dist_rpc_future **futures, int n)
+{
+	enum dist_error error = DIST_OK, one;
+	struct dist_message message = {""};
+	struct dist__site site = dist__rpc_site_take();
+
+	if (n < 0 || (n > 0 && !futures))
+		return dist__rpc_fail(DIST_ERR_INVALID_ARGUMENT,
+				      "expected 0 or more futures");
+	for (int i = 0; i < n; i++) {
+		dist_rpc_at(site.file, site.line);
+		one = dist_rpc_wait(futures[i]);
+		if (one && !error) {
+			error = one;
+			dist_rpc_error_message(NULL, &message);
+		}
+	}
+	return error ? dist__rpc_fail(error, "%s", message.text) : DIST_OK;
+}
+
+/* ---- then
+ * ------------------------------------------------------------------------ */
+
+struct sequel {
+	struct dist_rpc_future *future;
+	void (*run)(void *context, struct dist_rpc_future *future);
+	void *context;
+};
+
+static void run_sequel(struct dist_rpc *rpc, void *arg)
+{
+	struct sequel *sequel = arg;
+
+	enum dist_error error = dist_rpc_wait(sequel->future);
+
+	(void)error; /* the function will ask */
+	sequel->run(sequel->context, sequel->future);
+	dist__rpc_future_drop(sequel->future);
+	free(sequel);
+	dist__rpc_rest(rpc);
+}
+
+enum dist_error dist_rpc_then(struct dist_rpc_future *future,
+			      void (*function)(void *context,
+					       struct dist_rpc_future *future),
+			      void *context)
+{
+	struct sequel *sequel;
+	enum dist_error error;
+
+	if (!future || !function)
+		return dist__rpc_fail(DIST_ERR_INVALID_ARGUMENT,
+				      "expected a future and a function");
+	sequel = malloc(sizeof *sequel);
+	if (!sequel)
+		return dist__rpc_fail(DIST_ERR_NO_MEMORY, "no memory");
+	*sequel = (struct sequel){future, function, context};
+	atomic_fetch_add(&future->refs, 1);
+	dist__rpc_busy(future->rpc);
+	error = dist__rpc_spawn(future->rpc, run_sequel, sequel);
+	if (!error)
+		return DIST_OK;
+	dist__rpc_rest(future->rpc);
+	dist__rpc_future_drop(future);
+	free(sequel);
+	return dist__rpc_fail(error, "%s", dist_error_string(error));
+}
+
+void dist_rpc_future_free(struct dist_rpc_future *future)
+{
+	if (future)
+		dist__rpc_future_drop(future);
+}
+
+void dist_rpc_bytes_free(struct dist_rpc_bytes *value)
+{
+	if (!value)
+		return;
+	free(value->data);
+	*value = (struct dist_rpc_bytes){NULL, 0};
+}

@@ -1,0 +1,78 @@
+/*
+ * lanes.c - lanes that do one thing after another, and are kept for the next.
+ */
+#include <stdlib.h>
+
+#include "core/rpc/rpc.h"
+
+static void work(void *arg)
+{
+	struct dist__rpc_helper *helper = arg;
+	struct dist_rpc *rpc = helper->rpc;
+
+	helper->run(rpc, helper->arg);
+	dist__rpc_lock(rpc);
+	helper->next_idle = rpc->idle;
+	rpc->idle = helper;
+	dist__rpc_unlock(rpc);
+}
+
+static enum dist_error helper_new(struct dist_rpc *rpc,
+				  struct dist__rpc_helper **helper)
+{
+	struct dist__transport *t = rpc->transport;
+	struct dist__rpc_helper *fresh = calloc(1, sizeof *fresh);
+	enum dist_error error = fresh ? t->ops->lanes->create(t, &fresh->lane)
+				      : DIST_ERR_NO_MEMORY;
+
+	if (error) {
+		free(fresh);
+		return error;
+	}
+	fresh->rpc = rpc;
+	dist__rpc_lock(rpc);
+	fresh->next = rpc->helpers;
+	rpc->helpers = fresh;
+	dist__rpc_unlock(rpc);
+	*helper = fresh;
+	return DIST_OK;
+}
+
+enum dist_error dist__rpc_spawn(struct dist_rpc *rpc,
+				void (*run)(struct dist_rpc *rpc, void *arg),
+				void *arg)
+{
+	struct dist__rpc_helper *helper;
+	enum dist_error error = DIST_OK;
+
+	dist__rpc_lock(rpc);
+	helper = rpc->idle;
+	if (helper)
+		rpc->idle = helper->next_idle;
+	dist__rpc_unlock(rpc);
+	if (!helper)
+		error = helper_new(rpc, &helper);
+	if (error)
+		return error;
+	helper->run = run;
+	helper->arg = arg;
+	helper->job = (struct dist__job){.run = work, .arg = helper};
+	return rpc->transport->ops->lanes->submit(helper->lane, &helper->job);
+}
+
+void dist__rpc_lanes_end(struct dist_rpc *rpc)
+{
+	struct dist__rpc_helper *helper;
+
+	for (;;) {
+		dist__rpc_lock(rpc);
+		helper = rpc->helpers;
+		if (helper)
+			rpc->helpers = helper->next;
+		dist__rpc_unlock(rpc);
+		if (!helper)
+			return;
+		rpc->transport->ops->lanes->free(helper->lane);
+		free(helper);
+	}
+}

@@ -1,0 +1,250 @@
+/*
+ * value.c - values that this worker holds for references, its own and others'.
+ *
+ * A reference of another worker is a fork, with an id of its own. Its maker
+ * says FORK, who receives it TAKE, and gives it up with DROP, in whatever order
+ * these come: a fork is over once all three are here, and the value goes when
+ * no fork is left, nor a reference of this worker. That it does not go too
+ * early is the maker's care: it gives its own reference up only when FORK is
+ * answered, and the receiver when TAKE is.
+ *
+ * What is asked about a value that REMOTE has not brought yet makes the place
+ * for it.
+ */
+#include "core/rpc/value.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A reference of another worker. */
+struct dist__rpc_fork {
+	struct dist__rpc_fork *next;
+	struct dist__rpc_id id;
+	bool made, taken, dropped;
+};
+
+static bool same(struct dist__rpc_id a, struct dist__rpc_id b)
+{
+	return a.worker == b.worker && a.number == b.number;
+}
+
+/* ---- values ----------------------------------------------------------------
+ */
+
+struct dist__rpc_value *dist__rpc_value_find(struct dist_rpc *rpc,
+					     struct dist__rpc_id id)
+{
+	struct dist__transport *t = rpc->transport;
+	struct dist__rpc_value *value = rpc->values;
+
+	while (value && !same(value->id, id))
+		value = value->next;
+	if (value)
+		return value;
+	value = calloc(1, sizeof *value);
+	if (!value || t->ops->events->create(t, &value->event)) {
+		free(value);
+		return NULL;
+	}
+	value->id = id;
+	value->next = rpc->values;
+	rpc->values = value;
+	return value;
+}
+
+static void value_free(struct dist_rpc *rpc, struct dist__rpc_value *value)
+{
+	struct dist__rpc_fork *fork;
+	struct dist_rpc_call *call;
+
+	while ((fork = value->forks) != NULL) {
+		value->forks = fork->next;
+		free(fork);
+	}
+	while ((call = value->waiting) != NULL) {
+		value->waiting = call->next;
+		dist_rpc_bytes_free(&call->input);
+		free(call);
+	}
+	rpc->transport->ops->events->free(value->event);
+	dist_rpc_bytes_free(&value->bytes);
+	free(value);
+}
+
+void dist__rpc_value_release(struct dist_rpc *rpc,
+			     struct dist__rpc_value *value)
+{
+	struct dist__rpc_value **link = &rpc->values;
+
+	if (!value->ready || value->local > 0 || value->forks)
+		return;
+	while (*link != value)
+		link = &(*link)->next;
+	*link = value->next;
+	value_free(rpc, value);
+}
+
+void dist__rpc_values_free(struct dist_rpc *rpc)
+{
+	struct dist__rpc_value *value;
+
+	while ((value = rpc->values) != NULL) {
+		rpc->values = value->next;
+		value_free(rpc, value);
+	}
+}
+
+/* ---- forks ------------------------------------------------------------------
+ */
+
+static struct dist__rpc_fork **fork_find(struct dist__rpc_value *value,
+					 struct dist__rpc_id id)
+{
+	struct dist__rpc_fork **link = &value->forks;
+
+	while (*link && !same((*link)->id, id))
+		link = &(*link)->next;
+	if (!*link) {
+		*link = calloc(1, sizeof **link);
+		if (*link)
+			(*link)->id = id;
+	}
+	return link;
+}
+
+enum dist_error dist__rpc_value_note(struct dist__rpc_value *value,
+				     struct dist__rpc_id id, bool made,
+				     bool taken, bool dropped)
+{
+	struct dist__rpc_fork **link = fork_find(value, id), *fork = *link;
+
+	if (!fork)
+		return DIST_ERR_NO_MEMORY;
+	if ((taken && fork->taken) || (made && fork->made))
+		return DIST_ERR_INVALID_ARGUMENT;
+	fork->made |= made;
+	fork->taken |= taken;
+	fork->dropped |= dropped;
+	if (fork->made && fork->taken && fork->dropped) {
+		*link = fork->next;
+		free(fork);
+	}
+	return DIST_OK;
+}
+
+/* ---- the value itself
+ * -------------------------------------------------------- */
+
+enum dist_error dist__rpc_value_begin(struct dist_rpc *rpc,
+				      const struct dist__rpc_frame *frame)
+{
+	struct dist__rpc_value *value;
+	enum dist_error error = DIST_ERR_NO_MEMORY;
+
+	dist__rpc_lock(rpc);
+	value = dist__rpc_value_find(rpc, frame->value);
+	/* One's own reference is counted already. */
+	if (value)
+		error = frame->value.worker == (uint32_t)rpc->worker
+				? DIST_OK
+				: dist__rpc_value_note(value, frame->fork, true,
+						       true, false);
+	dist__rpc_unlock(rpc);
+	return error;
+}
+
+/* Replies to a FETCH with the value, which is there. */
+static void give(struct dist_rpc *rpc, struct dist__rpc_value *value,
+		 struct dist_rpc_call *call)
+{
+	dist__rpc_lock(rpc);
+	call->error = value->error;
+	if (value->error)
+		memcpy(call->words, value->words, sizeof call->words);
+	else
+		call->error = dist__rpc_copy(&call->reply, value->bytes);
+	dist__rpc_unlock(rpc);
+	dist__rpc_call_end(call);
+}
+
+void dist__rpc_value_set(struct dist_rpc_call *call)
+{
+	struct dist_rpc *rpc = call->rpc;
+	struct dist__rpc_value *value;
+	struct dist_rpc_call *waiting, *next;
+
+	dist__rpc_lock(rpc);
+	value = dist__rpc_value_find(rpc, call->frame.value);
+	if (!value) {
+		dist__rpc_unlock(rpc);
+		return;
+	}
+	value->error = call->error;
+	memcpy(value->words, call->words, sizeof value->words);
+	value->bytes = call->reply;
+	value->ready = true;
+	value->local++;
+	waiting = value->waiting;
+	value->waiting = NULL;
+	dist__rpc_unlock(rpc);
+	call->error = DIST_OK;
+	call->reply = (struct dist_rpc_bytes){NULL, 0};
+	rpc->transport->ops->events->set(value->event);
+	for (; waiting; waiting = next) {
+		next = waiting->next;
+		give(rpc, value, waiting);
+	}
+	dist__rpc_lock(rpc);
+	value->local--;
+	dist__rpc_value_release(rpc, value);
+	dist__rpc_unlock(rpc);
+}
+
+/* ---- serving
+ * ------------------------------------------------------------------- */
+
+static void serve_fetch(struct dist_rpc_call *call)
+{
+	struct dist_rpc *rpc = call->rpc;
+	struct dist__rpc_value *value;
+	bool ready;
+
+	dist__rpc_lock(rpc);
+	value = dist__rpc_value_find(rpc, call->frame.value);
+	ready = value && value->ready;
+	if (value && !ready) {
+		call->next = value->waiting;
+		value->waiting = call;
+	}
+	dist__rpc_unlock(rpc);
+	if (ready) {
+		give(rpc, value, call);
+	} else if (!value) {
+		call->error = DIST_ERR_NO_MEMORY;
+		dist__rpc_call_end(call);
+	}
+}
+
+void dist__rpc_value_serve(struct dist_rpc_call *call)
+{
+	struct dist_rpc *rpc = call->rpc;
+	enum dist__rpc_kind kind = call->frame.kind;
+	struct dist__rpc_value *value;
+
+	if (kind == DIST__RPC_FETCH) {
+		serve_fetch(call);
+		return;
+	}
+	dist__rpc_lock(rpc);
+	value = dist__rpc_value_find(rpc, call->frame.value);
+	call->error = value ? dist__rpc_value_note(value, call->frame.fork,
+						   kind == DIST__RPC_FORK,
+						   kind == DIST__RPC_TAKE,
+						   kind == DIST__RPC_DROP)
+			    : DIST_ERR_NO_MEMORY;
+	if (value)
+		dist__rpc_value_release(rpc, value);
+	dist__rpc_unlock(rpc);
+	dist__rpc_call_end(call);
+}

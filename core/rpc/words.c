@@ -1,0 +1,45 @@
+/*
+ * words.c - what a thread is told of its last failure, and where it calls.
+ *
+ * Both are a thread's own. Simulated actors share one thread, but none lets
+ * another run between the line and its call, nor between the return of a call
+ * and the question why it failed.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/rpc/rpc.h"
+
+static _Thread_local struct dist_message last_message;
+static _Thread_local struct dist__site next_site;
+
+enum dist_error dist__rpc_fail(enum dist_error error, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(last_message.text, sizeof last_message.text, format, args);
+	va_end(args);
+	return error;
+}
+
+void dist_rpc_error_message(struct dist_rpc *rpc, struct dist_message *message)
+{
+	(void)rpc;
+	if (message)
+		*message = last_message;
+}
+
+void dist_rpc_at(const char *file, int line)
+{
+	next_site = (struct dist__site){file, line};
+}
+
+struct dist__site dist__rpc_site_take(void)
+{
+	struct dist__site site = next_site;
+
+	next_site = (struct dist__site){NULL, 0};
+	return site;
+}
