@@ -53,6 +53,8 @@ ask = $(if $(shell pkg-config --exists $2 2>/dev/null && echo yes),\
 system = $(patsubst -I%,-isystem %,$1)
 PKG_CFLAGS = $(eval PKG_CFLAGS := $$(call system,$$(call ask,--cflags,$(PACKAGES))))$(PKG_CFLAGS)
 PKG_LIBS = $(eval PKG_LIBS := $$(call ask,--libs,$(PACKAGES)))$(PKG_LIBS)
+# What a program needs that has the static library in it.
+STATIC_LIBS = $(if $(SANITIZE),$(PKG_LIBS) -lstdc++,$(call ask,--libs,$(filter-out simgrid,$(PACKAGES))))
 TEST_CFLAGS = $(eval TEST_CFLAGS := $$(call system,$$(call ask,--cflags,criterion)))$(TEST_CFLAGS)
 TEST_LIBS = $(eval TEST_LIBS := $$(call ask,--libs,criterion))$(TEST_LIBS)
 
@@ -94,10 +96,10 @@ PYTHON_SRC := $(wildcard $(addprefix python/,*.py */*.py */*/*.py) tests/torch/*
 SCRIPTS := .ci/run $(wildcard tools/*.sh tools/*.bash tests/cli/*.sh tests/fuzz/*.sh bench/*.sh plots/*.sh)
 
 obj = $(patsubst %.cpp,$(BUILD)/%.o,$(patsubst %.c,$(BUILD)/%.o,$1))
-LIB_OBJ := $(call obj,$(LIB_SRC) $(SHIM_SRC))
 SHIM_OBJ := $(call obj,$(SHIM_SRC))
 # Sanitizers lose threads whose libraries came late: there SimGrid is linked.
 LATE := $(if $(SANITIZE),,$(call obj,$(LATE_SRC)))
+LIB_OBJ := $(call obj,$(LIB_SRC)) $(or $(LATE),$(SHIM_OBJ))
 LIB := $(BUILD)/liblockstep.a
 LIB_SHARED := $(BUILD)/$(SONAME)
 LIB_ENGINE := $(BUILD)/$(ENGINE)
@@ -137,7 +139,7 @@ $(BUILD)/flags: FORCE
 
 $(BUILD)/core/reduce.o $(BUILD)/scenarios/tutorial/nn/matrix.o: CFLAGS += \
 	-O3 -fno-trapping-math
-$(LIB_OBJ): CFLAGS += $(LTO:%=% -ffat-lto-objects)
+$(filter-out $(LATE),$(LIB_OBJ)): CFLAGS += $(LTO:%=% -ffat-lto-objects)
 $(COMMAND) $(LIB_SHARED): LINK_LTO := $(LTO)
 
 # NCCL and CUDA are loaded at run time. Where their headers are installed, what
@@ -187,12 +189,13 @@ $(SUPPORT_LIB): $(call obj,$(SUPPORT_SRC))
 	$(call say,AR)
 	$(Q)$(archive)
 
-# The C++ driver links, for the part of sim/ that is C++.
+# The C++ driver links, for the part of sim/ that is C++: the engine, with
+# sanitizers everything.
 link = $(CXX) $(LDFLAGS) $(LINK_LTO) -o $@ $(filter %.o %.a,$^) $1 $(PKG_LIBS) -lm
 share = $(CXX) $(LDFLAGS) $(LINK_LTO) -shared -Wl,-soname,$(@F) \
 	$(if $(SANITIZE),,-Wl$(comma)-z$(comma)defs) -o $@ $(filter %.o,$^) $(PKG_LIBS) -lm
 
-# What has $(LATE) opens this when it simulates.
+# What the others open when they simulate.
 $(LIB_ENGINE): $(SHIM_OBJ)
 	$(call say,LD)
 	$(Q)$(share)
@@ -202,12 +205,12 @@ $(BUILD)/exports.map: $(BUILD)/flags
 	@printf 'LOCKSTEP_0 {\n\tglobal: dist_[a-z]*;\n\tlocal: *;\n};\n' >$@
 
 $(LIB_SHARED): LDFLAGS += -Wl,--version-script,$(BUILD)/exports.map
-$(LIB_SHARED): $(filter-out $(if $(LATE),$(SHIM_OBJ)),$(LIB_OBJ)) $(LATE) | $(BUILD)/exports.map
+$(LIB_SHARED): $(LIB_OBJ) | $(BUILD)/exports.map
 	$(call say,LD)
 	$(Q)$(share)
 	@ln -sf $(SONAME) $(BUILD)/liblockstep.so
 
-$(COMMAND): $(BUILD)/cli/lockstep.o $(LATE) $(COMMAND_LIB) $(LIB) | $(LIB_ENGINE)
+$(COMMAND): $(BUILD)/cli/lockstep.o $(COMMAND_LIB) $(LIB) | $(LIB_ENGINE)
 	$(call say,LD)
 	$(Q)$(link)
 
@@ -230,16 +233,16 @@ $(FUZZER): $(call obj,$(FUZZ_SRC)) $(SUPPORT_LIB) $(COMMAND_LIB) $(LIB)
 	$(Q)$(call link,$(TEST_LIBS))
 
 # Rank programs that the tests of the command start.
-$(BUILD)/tests/cli/%: $(BUILD)/tests/cli/%.o $(LATE) $(LIB)
+$(BUILD)/tests/cli/%: $(BUILD)/tests/cli/%.o $(LIB)
 	$(call say,LD)
 	$(Q)$(link)
 
 # One whose ranks other tests start without it.
-$(BUILD)/tests/cli/misbehave: $(call obj,tests/cli/misbehave.c tests/support/misbehave.c) $(LATE) $(LIB)
+$(BUILD)/tests/cli/misbehave: $(call obj,tests/cli/misbehave.c tests/support/misbehave.c) $(LIB)
 	$(call say,LD)
 	$(Q)$(link)
 
-$(LABELLED): $(call obj,$(LABELLED_SRC)) $(LATE) $(LIB)
+$(LABELLED): $(call obj,$(LABELLED_SRC)) $(LIB)
 	$(call say,LD)
 	$(Q)$(link)
 
@@ -437,7 +440,7 @@ check-format:
 	@clang-format --dry-run -Werror $(ALL_SRC) $(SHIM_SRC) $(PEER_SRC) $(HEADERS)
 	@echo "check-format: every source is as clang-format leaves it"
 
-LAYERED := $(LIB_OBJ) $(LATE) $(call obj,$(CLI_SRC) cli/lockstep.c)
+LAYERED := $(LIB_OBJ) $(SHIM_OBJ) $(call obj,$(CLI_SRC) cli/lockstep.c)
 check-layers: $(LAYERED)
 	@tools/check-layers.sh $(BUILD) $(LAYERED)
 
@@ -487,20 +490,25 @@ DATA_KINDS := models platforms profiles machines studies \
 
 COMPLETIONS := bash-completion/completions zsh/site-functions fish/vendor_completions.d
 
-# What is optimized as a whole is for this compiler alone; others get objects.
+# What is optimized as a whole is for this compiler alone; others get objects,
+# in which our jumps to SimGrid are not called as its functions, that a program
+# may call itself.
 .PHONY: install uninstall
 install: all
 	install -d $(D)/bin $(D)/lib/pkgconfig $(D)/include/lockstep \
 	 $(D)/share/man/man1 $(COMPLETIONS:%=$(D)/share/%) \
 	 $(D)/share/lockstep/plots
 	install -m 755 $(COMMAND) $(D)/bin/lockstep
-	objcopy --wildcard --remove-section='.gnu.*lto_*' $(LIB) $(D)/lib/liblockstep.a
+	$(if $(LATE),sed -n 's/^NAME(\(s.*\))$$/\1 dist__late_\1/p' \
+	 $(BUILD)/sim/engine/names.h,:) >$(BUILD)/renames
+	objcopy --wildcard --remove-section='.gnu.*lto_*' \
+	 --redefine-syms=$(BUILD)/renames $(LIB) $(D)/lib/liblockstep.a
 	chmod 644 $(D)/lib/liblockstep.a
 	install -m 755 $(LIB_SHARED) $(LIB_ENGINE) $(D)/lib/
 	ln -sf $(SONAME) $(D)/lib/liblockstep.so
 	install -m 644 $(wildcard include/lockstep/*.h) $(D)/include/lockstep/
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' \
-	 -e 's|@RPATH@|$(RPATH)|' -e 's|@PRIVATE@|$(PKG_LIBS)|' \
+	 -e 's|@RPATH@|$(RPATH)|' -e 's|@PRIVATE@|$(STATIC_LIBS)|' \
 	 tools/lockstep.pc.in >$(D)/lib/pkgconfig/lockstep.pc
 	tools/manual.sh $(COMMAND) $(VERSION) $(D)/share/man/man1
 	install -m 644 tools/completion/lockstep.bash \

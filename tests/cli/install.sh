@@ -88,15 +88,34 @@ expect_out '^sum 3 on tcp$'
 out=$(WORLD_SIZE=2 LOCKSTEP_BACKEND=tcp timeout 250 "$scratch/program")
 [ "$out" = "sum 2 on tcp" ] || fail "started by hand it says: $out"
 
-# The static library has the simulation engine in it.
-mv "$installed/lib/liblockstep-sim.so.0" "$scratch/"
+# Linked statically it simulates by the engine that is installed, too; without
+# that it runs for real. Neither kind loads SimGrid before it simulates.
 # shellcheck disable=SC2046 # the flags are words
 gcc -std=c17 -o "$scratch/static" "$scratch/program.c" \
 	$(pkg-config --cflags --libs --static lockstep |
 		sed 's/-llockstep/-l:liblockstep.a/') || fail "is not static"
+for linked in program static; do
+	ldd "$scratch/$linked" >"$scratch/needs"
+	if grep -E 'simgrid|stdc\+\+' "$scratch/needs"; then
+		fail "$linked loads the simulation engine as it starts"
+	fi
+done
+! grep -q liblockstep "$scratch/needs" || fail "is linked to a library"
+if nm "$scratch/static" | grep -E ' [Tt] (sg|simgrid)_'; then
+	fail "a static program has functions under the names of SimGrid's"
+fi
 export LOCKSTEP_DATA=$installed/share/lockstep
-out=$(WORLD_SIZE=3 LOCKSTEP_BACKEND=sim LOCKSTEP_PLATFORM=$platform \
-	timeout 250 "$scratch/static")
+simulate() {
+	WORLD_SIZE=3 LOCKSTEP_BACKEND=sim LOCKSTEP_PLATFORM=$platform \
+		timeout 250 "$scratch/static" 2>"$scratch/err"
+}
+out=$(simulate)
 [ "$out" = "sum 3 on sim" ] || fail "linked statically it says: $out"
+mv "$installed/lib/liblockstep-sim.so.0" "$scratch/away"
+simulate && fail "simulates without the engine"
+grep -q 'no simulation engine: liblockstep-sim.so.0' "$scratch/err" ||
+	fail "without the engine: $(cat "$scratch/err")"
+out=$(WORLD_SIZE=2 LOCKSTEP_BACKEND=tcp timeout 250 "$scratch/static")
+[ "$out" = "sum 2 on tcp" ] || fail "without the engine, over TCP: $out"
 
 finish

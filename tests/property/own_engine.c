@@ -403,7 +403,8 @@ static _Noreturn void run_both(const char *path, uint64_t seed, int patterns,
 			       seed);
 		path = drawn_path;
 	}
-	if (dist__platform_load(path, NULL, 1, NULL, &platform, &message)) {
+	if (!dist__engine_open(message.text, sizeof message.text) ||
+	    dist__platform_load(path, NULL, 1, NULL, &platform, &message)) {
 		snprintf(outcome->text, sizeof outcome->text, "%s",
 			 message.text);
 		_exit(1);
