@@ -90,6 +90,9 @@ struct dist__lane_ops {
 	 * dist__op_finish(). Must not touch the op. */
 	void (*notify)(struct dist__lane *lane);
 
+	/* Returns the lane whose job calls; NULL: none does. */
+	struct dist__lane *(*here)(struct dist__transport *t);
+
 	/* Waits for all queued jobs, then frees. Rank's thread. NULL allowed.
 	 */
 	void (*free)(struct dist__lane *lane);

@@ -174,6 +174,14 @@ void dist__sim_lane_over(struct dist__lane *lane)
 	dist__sim_gate_open(lane->rank->world, &lane->done);
 }
 
+static struct dist__lane *here(struct dist__transport *t)
+{
+	const struct dist__sim_actor *actor = dist__engine->self();
+
+	(void)t;
+	return actor->lane;
+}
+
 static void free_lane(struct dist__lane *lane)
 {
 	struct dist__lane **link;
@@ -199,5 +207,6 @@ const struct dist__lane_ops dist__sim_lanes = {
 	.submit = submit,
 	.wait = wait_for,
 	.notify = notify,
+	.here = here,
 	.free = free_lane,
 };

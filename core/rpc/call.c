@@ -11,7 +11,7 @@
 
 #include "core/rpc/rpc.h"
 
-/* ---- life --------------------------------------------------------------- */
+/* ---- life ----------------------------------------------------------- */
 
 void dist__rpc_future_drop(struct dist_rpc_future *future)
 {
@@ -24,10 +24,8 @@ void dist__rpc_future_drop(struct dist_rpc_future *future)
 	free(future);
 }
 
-static int64_t deadline_of(struct dist_rpc *rpc, int64_t timeout_ns)
+static int64_t deadline_of(int64_t now_ns, int64_t timeout_ns)
 {
-	int64_t now_ns = dist__rpc_now_ns(rpc);
-
 	if (timeout_ns >= DIST_TIMEOUT_NEVER - now_ns)
 		return DIST_TIMEOUT_NEVER;
 	return now_ns + timeout_ns;
@@ -48,7 +46,11 @@ static struct dist_rpc_future *future_new(struct dist_rpc *rpc,
 	future->on_end = start->on_end;
 	future->on_end_arg = start->on_end_arg;
 	future->gives_up = start->timeout_ns != 0;
-	future->deadline_ns = deadline_of(rpc, timeout_ns);
+	future->timeout_ns = timeout_ns;
+	future->op = start->op;
+	future->site = start->site;
+	future->issued_ns = dist__rpc_now_ns(rpc);
+	future->deadline_ns = deadline_of(future->issued_ns, timeout_ns);
 	future->post.frame = (struct dist__rpc_frame){
 		.kind = start->kind,
 		.function = dist__rpc_hash(start->function),
@@ -59,7 +61,8 @@ static struct dist_rpc_future *future_new(struct dist_rpc *rpc,
 		 start->function);
 	atomic_init(&future->refs, 2); /* the table's, and the caller's */
 	atomic_init(&future->done, false);
-	if (t->ops->events->create(t, &future->event) == DIST_OK &&
+	if ((start->direct ||
+	     t->ops->events->create(t, &future->event) == DIST_OK) &&
 	    (start->borrows ||
 	     dist__rpc_copy(&future->copy, start->bytes) == DIST_OK))
 		return future;
@@ -88,7 +91,11 @@ static enum dist_error enter(struct dist_rpc *rpc,
 	else if (rpc->lost[future->to])
 		error = DIST_ERR_PEER_LOST;
 	if (!error) {
-		future->number = future->post.frame.call = ++rpc->issued;
+		/* What REMOTE leaves goes by the number of the call. */
+		future->number = future->post.frame.kind == DIST__RPC_REMOTE
+					 ? future->post.frame.value.number
+					 : ++rpc->issued;
+		future->post.frame.call = future->number;
 		bucket = bucket_of(rpc, future->number);
 		future->next = *bucket;
 		*bucket = future;
@@ -164,7 +171,7 @@ static bool settle(struct dist_rpc_future *future, enum dist_error error,
 	dist__rpc_unlock(rpc);
 	if (value)
 		dist_rpc_bytes_free(value);
-	if (first)
+	if (first && future->event)
 		rpc->transport->ops->events->set(future->event);
 	return first;
 }
@@ -243,8 +250,7 @@ void dist__rpc_calls_fail(struct dist_rpc *rpc, int to, enum dist_error error)
 	}
 }
 
-/* ---- beginning
- * ---------------------------------------------------------------- */
+/* ---- beginning ------------------------------------------------------ */
 
 /* The call did not come about; false: it has ended otherwise meanwhile. */
 static bool take_back(struct dist_rpc *rpc, struct dist_rpc_future *future)
@@ -281,7 +287,18 @@ static enum dist_error send_request(struct dist_rpc *rpc,
 		future->copy = (struct dist_rpc_bytes){NULL, 0};
 		return dist__rpc_serve_own(rpc, &frame, bytes);
 	}
-	error = dist__rpc_send(rpc, start->to, &future->post, bytes);
+	if (start->direct) {
+		future->post.frame.reply_tag = dist__rpc_tag(rpc);
+		error = dist__rpc_expect(rpc, start->to,
+					 future->post.frame.reply_tag,
+					 &future->reply_frame, &future->reply);
+		if (error)
+			return error;
+	}
+	error = dist__rpc_send(rpc, start->to, 0, &future->post, bytes);
+	if (error && future->reply)
+		(void)rpc->transport->ops->wait(rpc->transport, future->reply,
+						0);
 	if (error)
 		return error;
 	dist__rpc_lock(rpc);
@@ -355,22 +372,26 @@ enum dist_error dist__rpc_check_request(const struct dist_rpc *rpc,
 
 static enum dist_error begin(struct dist_rpc *rpc,
 			     const struct dist_rpc_request *request,
-			     bool borrows, struct dist_rpc_future **future)
+			     struct dist__site site, bool borrows,
+			     struct dist_rpc_future **future)
 {
 	enum dist_error error = dist__rpc_check_request(rpc, request);
 
-	(void)dist__rpc_site_take();
 	if (error)
 		return error;
 	return dist__rpc_start(
 		rpc,
 		&(struct dist__rpc_start){
 			.kind = DIST__RPC_CALL,
+			.op = borrows ? "rpc_sync" : "rpc_async",
+			.site = site,
 			.to = request->to,
 			.function = request->function,
 			.bytes = {(void *)request->data, request->bytes},
 			.timeout_ns = request->timeout_ns,
-			.borrows = borrows},
+			.borrows = borrows,
+			.direct = borrows && request->to != rpc->worker &&
+				  !rpc->transport->ops->simulation},
 		future);
 }
 
@@ -378,14 +399,15 @@ enum dist_error dist_rpc_async(struct dist_rpc *rpc,
 			       const struct dist_rpc_request *request,
 			       struct dist_rpc_future **future)
 {
+	struct dist__site site = dist__rpc_site_take();
+
 	if (!future)
 		return dist__rpc_fail(DIST_ERR_INVALID_ARGUMENT,
 				      "expected where to store the future");
-	return begin(rpc, request, false, future);
+	return begin(rpc, request, site, false, future);
 }
 
-/* ---- waiting
- * -------------------------------------------------------------------- */
+/* ---- waiting -------------------------------------------------------- */
 
 static enum dist_error report(const struct dist_rpc_future *future)
 {
@@ -397,35 +419,106 @@ static enum dist_error report(const struct dist_rpc_future *future)
 				      : dist_error_string(future->error));
 }
 
+static void take_late(struct dist_rpc *rpc, void *arg);
+
+/* Waits for the reply of a call that gets it itself, and ends it. After a
+ * TIMEOUT a lane does, for what comes later. */
+static enum dist_error take_reply(struct dist_rpc_future *future,
+				  int64_t deadline_ns)
+{
+	struct dist_rpc *rpc = future->rpc;
+	struct dist__transport *t = rpc->transport;
+	struct dist_rpc_bytes value;
+	enum dist_error error = t->ops->wait(t, future->reply, deadline_ns);
+
+	future->reply = NULL;
+	if (!error)
+		error = dist__rpc_receive_body(rpc, future->to,
+					       &future->reply_frame, &value);
+	if (!error) {
+		dist__rpc_answer(rpc, future->to, &future->reply_frame, value);
+		/* Unless that had been given up for lost meanwhile. */
+		(void)settle(future, DIST_ERR_PEER_LOST, NULL, NULL);
+		return DIST_OK;
+	}
+	if (error == DIST_ERR_TIMEOUT) {
+		atomic_fetch_add(&future->refs, 1);
+		if (!dist__rpc_spawn(rpc, take_late, future))
+			return error;
+		dist__rpc_future_drop(future);
+	}
+	(void)take_back(rpc, future);
+	return error;
+}
+
+static void take_late(struct dist_rpc *rpc, void *arg)
+{
+	struct dist_rpc_future *future = arg;
+	enum dist_error error =
+		dist__rpc_expect(rpc, future->to, future->post.frame.reply_tag,
+				 &future->reply_frame, &future->reply);
+
+	if (!error)
+		(void)take_reply(future, DIST_TIMEOUT_NEVER);
+	else
+		(void)take_back(rpc, future);
+	dist__rpc_future_drop(future);
+}
+
+enum dist_error dist__rpc_await(struct dist_rpc_future *future, const char *op,
+				struct dist__site site)
+{
+	struct dist_rpc *rpc = future->rpc;
+	const struct dist__rpc_frame *frame = &future->post.frame;
+	struct dist__rpc_wait wait = {
+		.op = op,
+		.function = future->function,
+		.worker = future->to,
+		.of = {(uint32_t)rpc->worker, future->number},
+		.timeout_ns = future->timeout_ns,
+		.site = site};
+	enum dist_error error;
+	uint32_t place;
+
+	if (atomic_load(&future->done))
+		return report(future);
+	if (frame->kind == DIST__RPC_FETCH)
+		wait.of = frame->value;
+	place = dist__rpc_note_wait(rpc, &wait);
+	if (future->reply)
+		error = take_reply(future, future->deadline_ns);
+	else
+		error = rpc->transport->ops->events->wait(
+			future->event, future->deadline_ns, future->gives_up);
+	if (error)
+		(void)settle(future, error, NULL, NULL);
+	dist__rpc_note_go(rpc, place, future->error);
+	return report(future);
+}
+
 enum dist_error dist_rpc_wait(struct dist_rpc_future *future)
 {
-	enum dist_error error;
+	struct dist__site site = dist__rpc_site_take();
 
-	(void)dist__rpc_site_take();
 	if (!future)
 		return dist__rpc_fail(DIST_ERR_INVALID_ARGUMENT,
 				      "expected a future");
-	if (!atomic_load(&future->done)) {
-		error = future->rpc->transport->ops->events->wait(
-			future->event, future->deadline_ns, future->gives_up);
-		if (error)
-			(void)settle(future, error, NULL, NULL);
-	}
-	return report(future);
+	return dist__rpc_await(future, "wait", site);
 }
 
 enum dist_error dist_rpc_sync(struct dist_rpc *rpc,
 			      const struct dist_rpc_request *request,
 			      struct dist_rpc_bytes *value)
 {
+	struct dist__site site = dist__rpc_site_take();
 	struct dist_rpc_future *future;
-	enum dist_error error = begin(rpc, request, true, &future);
+	enum dist_error error = begin(rpc, request, site, true, &future);
 
 	if (value)
 		*value = (struct dist_rpc_bytes){NULL, 0};
 	if (error)
 		return error;
-	error = dist_rpc_wait(future);
+	error = dist__rpc_await(future, "rpc_sync", site);
 	/* After a failure what the caller lent may still be on its way. */
 	if (error && take_post(future, DIST__RPC_ENDED))
 		(void)dist__rpc_sent(rpc, &future->post, 0);
@@ -478,8 +571,7 @@ enum dist_error dist_rpc_wait_all(struct dist_rpc_future **futures, int n)
 	return error ? dist__rpc_fail(error, "%s", message.text) : DIST_OK;
 }
 
-/* ---- then
- * ------------------------------------------------------------------------ */
+/* ---- then ----------------------------------------------------------- */
 
 struct sequel {
 	struct dist_rpc_future *future;

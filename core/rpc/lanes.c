@@ -30,6 +30,7 @@ static enum dist_error helper_new(struct dist_rpc *rpc,
 		return error;
 	}
 	fresh->rpc = rpc;
+	fresh->by = CHECK_BY_OTHER;
 	dist__rpc_lock(rpc);
 	fresh->next = rpc->helpers;
 	rpc->helpers = fresh;
@@ -58,6 +59,22 @@ enum dist_error dist__rpc_spawn(struct dist_rpc *rpc,
 	helper->arg = arg;
 	helper->job = (struct dist__job){.run = work, .arg = helper};
 	return rpc->transport->ops->lanes->submit(helper->lane, &helper->job);
+}
+
+struct dist__rpc_helper *dist__rpc_helper_here(struct dist_rpc *rpc)
+{
+	const struct dist__lane *lane =
+		rpc->transport->ops->lanes->here(rpc->transport);
+	struct dist__rpc_helper *helper;
+
+	if (!lane)
+		return NULL;
+	dist__rpc_lock(rpc);
+	helper = rpc->helpers;
+	while (helper && helper->lane != lane)
+		helper = helper->next;
+	dist__rpc_unlock(rpc);
+	return helper;
 }
 
 void dist__rpc_lanes_end(struct dist_rpc *rpc)

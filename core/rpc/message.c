@@ -6,9 +6,10 @@
 
 #include "core/rpc/rpc.h"
 
-/* Of frames; bodies have the tags after it, each another. */
-#define FRAME_TAG 0
-#define BODY_TAGS (UINT32_C(1) << 30)
+/* Of frames; others have a tag each: bodies by their sender, odd, and replies
+ * by their receiver, even. */
+#define FRAME_TAG  0
+#define OTHER_TAGS (UINT32_C(1) << 29)
 
 static struct dist__message message_of(const struct dist_rpc *rpc, int worker,
 				       int tag, void *data, size_t bytes)
@@ -36,11 +37,21 @@ enum dist_error dist__rpc_copy(struct dist_rpc_bytes *copy,
 	return DIST_OK;
 }
 
-/* ---- sending ----------------------------------------------------------- */
+/* ---- sending -------------------------------------------------------- */
 
 static bool has_body(const struct dist__rpc_frame *frame)
 {
 	return frame->phantom || frame->bytes > DIST__RPC_SHORT;
+}
+
+uint32_t dist__rpc_tag(struct dist_rpc *rpc)
+{
+	uint32_t number;
+
+	dist__rpc_lock(rpc);
+	number = rpc->tags++;
+	dist__rpc_unlock(rpc);
+	return 2 + number % OTHER_TAGS * 2;
 }
 
 static void fill(struct dist_rpc *rpc, struct dist__rpc_frame *frame,
@@ -49,15 +60,13 @@ static void fill(struct dist_rpc *rpc, struct dist__rpc_frame *frame,
 	frame->bytes = bytes.bytes;
 	frame->phantom = !bytes.data && bytes.bytes > 0;
 	if (has_body(frame)) {
-		dist__rpc_lock(rpc);
-		frame->body_tag = 1 + rpc->bodies++ % BODY_TAGS;
-		dist__rpc_unlock(rpc);
+		frame->body_tag = dist__rpc_tag(rpc) - 1;
 	} else if (bytes.bytes > 0) {
 		memcpy(frame->data, bytes.data, bytes.bytes);
 	}
 }
 
-enum dist_error dist__rpc_send(struct dist_rpc *rpc, int to,
+enum dist_error dist__rpc_send(struct dist_rpc *rpc, int to, uint32_t tag,
 			       struct dist__rpc_post *post,
 			       struct dist_rpc_bytes bytes)
 {
@@ -67,7 +76,7 @@ enum dist_error dist__rpc_send(struct dist_rpc *rpc, int to,
 
 	fill(rpc, &post->frame, bytes);
 	post->head = post->body = NULL;
-	m = message_of(rpc, to, FRAME_TAG, &post->frame, sizeof post->frame);
+	m = message_of(rpc, to, (int)tag, &post->frame, sizeof post->frame);
 	error = t->ops->isend(t, &m, &post->head);
 	if (error || !has_body(&post->frame))
 		return error;
@@ -93,7 +102,18 @@ enum dist_error dist__rpc_sent(struct dist_rpc *rpc,
 	return error ? error : late;
 }
 
-/* ---- receiving ---------------------------------------------------------- */
+/* ---- receiving ------------------------------------------------------ */
+
+enum dist_error dist__rpc_expect(struct dist_rpc *rpc, int from, uint32_t tag,
+				 struct dist__rpc_frame *frame,
+				 struct dist__request **request)
+{
+	struct dist__transport *t = rpc->transport;
+	struct dist__message m =
+		message_of(rpc, from, (int)tag, frame, sizeof *frame);
+
+	return t->ops->irecv(t, &m, request);
+}
 
 /* The workers that are not lost, in *members, if some are; the list is to be
  * freed. Returns how many are lost. */
@@ -136,7 +156,7 @@ static void find_lost(struct dist_rpc *rpc)
 		dist__rpc_unlock(rpc);
 		if (known)
 			continue;
-		if (!dist__rpc_send(rpc, to, &post,
+		if (!dist__rpc_send(rpc, to, FRAME_TAG, &post,
 				    (struct dist_rpc_bytes){NULL, 0}) &&
 		    !dist__rpc_sent(rpc, &post, DIST_TIMEOUT_NEVER))
 			continue;

@@ -99,8 +99,7 @@ int dist_rpc_get_world_size(const struct dist_rpc *rpc)
 	return rpc ? rpc->num_workers : -1;
 }
 
-/* ---- functions
- * --------------------------------------------------------------- */
+/* ---- functions ------------------------------------------------------ */
 
 uint64_t dist__rpc_hash(const char *name)
 {
@@ -148,8 +147,7 @@ enum dist_error dist_rpc_register(struct dist_rpc *rpc, const char *name,
 	return DIST_OK;
 }
 
-/* ---- beginning
- * ---------------------------------------------------------------- */
+/* ---- beginning ------------------------------------------------------ */
 
 static void rpc_free(struct dist_rpc *rpc)
 {
@@ -182,6 +180,8 @@ static struct dist_rpc *rpc_new(struct dist_group *group,
 	if (!rpc)
 		return NULL;
 	rpc->transport = group->place.transport;
+	rpc->slot = group->place.slot;
+	rpc->owner = pthread_self();
 	rpc->worker = group->members.rank;
 	rpc->num_workers = group->members.world_size;
 	rpc->max_running = options->num_worker_threads
@@ -241,6 +241,17 @@ static enum dist_error meet(struct dist_rpc *rpc, struct dist_group *group,
 	return exchange_names(rpc, good ? name : "", site);
 }
 
+static void note_join(struct dist_rpc *rpc)
+{
+	const struct dist__members *members = &rpc->group->members;
+
+	dist__rpc_lock(rpc);
+	check_rpc_join(rpc->slot, members->group_id,
+		       (uint32_t)dist__global_rank(members, 0),
+		       (uint32_t)rpc->max_running, rpc->names[rpc->worker]);
+	dist__rpc_unlock(rpc);
+}
+
 static enum dist_error begin_to_listen(struct dist_rpc *rpc)
 {
 	if (rpc->num_workers == 1)
@@ -276,8 +287,10 @@ enum dist_error dist_rpc_init(struct dist_group *group,
 	if (!fresh)
 		return dist__rpc_fail(DIST_ERR_NO_MEMORY, "no memory");
 	error = meet(fresh, group, options, &site);
-	if (!error)
+	if (!error) {
+		note_join(fresh);
 		error = begin_to_listen(fresh);
+	}
 	if (!error) {
 		*rpc = fresh;
 		return DIST_OK;
@@ -287,8 +300,7 @@ enum dist_error dist_rpc_init(struct dist_group *group,
 	return error;
 }
 
-/* ---- ending
- * -------------------------------------------------------------------- */
+/* ---- ending --------------------------------------------------------- */
 
 void dist__rpc_busy(struct dist_rpc *rpc)
 {
@@ -394,21 +406,38 @@ static enum dist_error join(struct dist_rpc *rpc, const struct dist__site *site)
 	return (dist_barrier)(dist_at(group, site->file, site->line), NULL);
 }
 
+static void note_end(struct dist_rpc *rpc, enum check_rpc_state state)
+{
+	dist__rpc_lock(rpc);
+	check_rpc_end(rpc->slot, state);
+	dist__rpc_unlock(rpc);
+}
+
 enum dist_error dist_rpc_shutdown(struct dist_rpc *rpc, bool graceful)
 {
 	struct dist__site site = dist__rpc_site_take();
 	enum dist_error error = DIST_OK;
+	uint32_t place;
 
 	if (!rpc)
 		return DIST_OK;
-	if (graceful)
+	if (graceful) {
+		note_end(rpc, CHECK_RPC_ENDING);
+		place = dist__rpc_note_wait(
+			rpc, &(struct dist__rpc_wait){.op = "shutdown",
+						      .function = "",
+						      .worker = -1,
+						      .site = site});
 		error = join(rpc, &site);
+		dist__rpc_note_go(rpc, place, error);
+	}
 	dist__rpc_lock(rpc);
 	rpc->closing = rpc->ending = true;
 	dist__rpc_unlock(rpc);
 	rpc->transport->ops->abort(rpc->transport, rpc->message_group);
 	dist__rpc_calls_fail(rpc, -1, DIST_ERR_ABORTED);
 	dist__rpc_lanes_end(rpc);
+	note_end(rpc, CHECK_RPC_ENDED);
 	(void)dist_destroy_process_group(rpc->group);
 	rpc_free(rpc);
 	return error;

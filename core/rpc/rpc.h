@@ -3,10 +3,12 @@
  * serve, references.
  *
  * A message is a frame of one size and, where its bytes do not fit in there, a
- * body. Requests and replies all go to tag 0, where a worker's lanes listen:
- * one takes a frame, sees that another one listens, and then runs the function
- * or ends the call that the reply is of. So a reply is taken while all worker
- * threads wait, and no lane is handed anything by another.
+ * body. Requests and replies go to tag 0, where a worker's lanes listen: one
+ * takes a frame, sees that another one listens, and then runs the function or
+ * ends the call that the reply is of. So a reply is taken while all worker
+ * threads wait, and no lane is handed anything by another. In a real world a
+ * thread that only waits for its call takes the reply itself: that has a tag of
+ * its own.
  *
  * The mutex guards what several threads of the rank change. It is never held
  * over a call of the transport, in which a simulated actor may let others run.
@@ -33,7 +35,7 @@
 #undef dist_rpc_init
 #undef dist_rpc_shutdown
 
-/* ---- messages (message.c) --------------------------------------------- */
+/* ---- messages (message.c) ------------------------------------------- */
 
 enum dist__rpc_kind {
 	DIST__RPC_REPLY,
@@ -64,7 +66,7 @@ struct dist__rpc_frame {
 	uint32_t phantom;
 	uint32_t error; /* REPLY: minus the enum dist_error; bytes: words */
 	uint32_t body_tag;
-	uint32_t unused;
+	uint32_t reply_tag;              /* of the frame of the reply */
 	struct dist__rpc_id value, fork; /* of the kinds about references */
 	char data[DIST__RPC_SHORT];
 };
@@ -76,9 +78,10 @@ struct dist__rpc_post {
 };
 
 /* dist__rpc_send sends post->frame, of which kind, call and what is of that
- * kind are set, and bytes to a worker. They stay untouched until
+ * kind are set, and bytes to a worker; tag is 0, or what dist__rpc_tag()
+ * returned there. They stay untouched until
  * dist__rpc_sent(). Errors: of isend; then nothing is on its way. */
-enum dist_error dist__rpc_send(struct dist_rpc *rpc, int to,
+enum dist_error dist__rpc_send(struct dist_rpc *rpc, int to, uint32_t tag,
 			       struct dist__rpc_post *post,
 			       struct dist_rpc_bytes bytes);
 
@@ -86,6 +89,14 @@ enum dist_error dist__rpc_send(struct dist_rpc *rpc, int to,
 enum dist_error dist__rpc_sent(struct dist_rpc *rpc,
 			       struct dist__rpc_post *post,
 			       int64_t deadline_ns);
+
+/* dist__rpc_tag returns a tag that no other message to this worker has now.
+ * dist__rpc_expect begins to receive the frame under it from a worker. Errors:
+ * of irecv. */
+uint32_t dist__rpc_tag(struct dist_rpc *rpc);
+enum dist_error dist__rpc_expect(struct dist_rpc *rpc, int from, uint32_t tag,
+				 struct dist__rpc_frame *frame,
+				 struct dist__request **request);
 
 /* dist__rpc_receive waits for a frame from any worker that is not lost, and
  * stores whose it is. Errors: of irecv and wait. */
@@ -103,7 +114,7 @@ enum dist_error dist__rpc_receive_body(struct dist_rpc *rpc, int from,
 enum dist_error dist__rpc_copy(struct dist_rpc_bytes *copy,
 			       struct dist_rpc_bytes bytes);
 
-/* ---- a worker (rpc.c) -------------------------------------------------- */
+/* ---- a worker (rpc.c) ----------------------------------------------- */
 
 struct dist__rpc_function {
 	struct dist__rpc_function *next;
@@ -121,6 +132,7 @@ struct dist__rpc_helper {
 	struct dist__job job;
 	void (*run)(struct dist_rpc *rpc, void *arg);
 	void *arg;
+	int32_t by; /* as the records have it: which call it serves */
 };
 
 /* That nothing is outstanding; kept to the end, for whom it is set. */
@@ -134,7 +146,9 @@ struct dist__rpc_quiet {
 struct dist_rpc {
 	struct dist_group *group; /* its own, of all workers */
 	struct dist__transport *transport;
-	uint32_t message_group; /* id that its messages go under */
+	struct check_slot *slot; /* its remote part goes by the mutex */
+	pthread_t owner;         /* the rank's own thread */
+	uint32_t message_group;  /* id that its messages go under */
 	int worker, num_workers;
 	int *worker_of;               /* by global rank */
 	char (*names)[DIST_RPC_NAME]; /* by worker */
@@ -149,12 +163,12 @@ struct dist_rpc {
 	unsigned listeners; /* lanes that wait for a frame, or will */
 	bool closing;       /* nothing is to begin any more */
 	bool ending;        /* and nobody else's begins */
-	uint32_t bodies;    /* sent so far */
+	uint32_t tags;      /* given so far */
 
 	/* Calls of this worker. */
 	struct dist_rpc_future *calls[DIST__RPC_BUCKETS]; /* by number */
-	uint32_t issued;
-	unsigned outstanding;           /* calls, and jobs that may call */
+	uint32_t issued;      /* numbers: of calls, values and forks */
+	unsigned outstanding; /* calls, and jobs that may call */
 	struct dist__rpc_quiet *quiets; /* none is outstanding: newest first */
 	bool asks_quiet;                /* somebody waits for that one */
 
@@ -163,7 +177,6 @@ struct dist_rpc {
 	struct dist_rpc_call *backlog, **backlog_end;
 
 	struct dist__rpc_value *values; /* that this worker holds */
-	uint32_t num_ids;               /* of values and references, given */
 };
 
 static inline void dist__rpc_lock(struct dist_rpc *rpc)
@@ -191,7 +204,7 @@ static inline int64_t dist__rpc_now_ns(struct dist_rpc *rpc)
 	return rpc->transport->ops->now_ns(rpc->transport);
 }
 
-/* ---- lanes (lanes.c) ---------------------------------------------------- */
+/* ---- lanes (lanes.c) ------------------------------------------------ */
 
 /* dist__rpc_spawn runs run(rpc, arg) on a lane that is idle, or a new one.
  * Errors: NO_MEMORY, IO; then it will not run. */
@@ -199,11 +212,15 @@ enum dist_error dist__rpc_spawn(struct dist_rpc *rpc,
 				void (*run)(struct dist_rpc *rpc, void *arg),
 				void *arg);
 
+/* dist__rpc_helper_here returns that whose lane the caller runs on; NULL: none
+ * of this rpc's. */
+struct dist__rpc_helper *dist__rpc_helper_here(struct dist_rpc *rpc);
+
 /* dist__rpc_lanes_end waits until all lanes are idle, and frees them. Rank's
  * thread. */
 void dist__rpc_lanes_end(struct dist_rpc *rpc);
 
-/* ---- calls of this worker (call.c) -------------------------------------- */
+/* ---- calls of this worker (call.c) ---------------------------------- */
 
 enum dist__rpc_progress {
 	DIST__RPC_SENDING,
@@ -217,12 +234,18 @@ struct dist_rpc_future {
 	atomic_uint refs;
 	uint32_t number;
 	int to;
-	char function[64]; /* its name, cut short */
-	bool gives_up;     /* the program chose how long it waits */
+	char function[64];      /* its name, cut short */
+	const char *op;         /* that called, lives on; */
+	struct dist__site site; /* and where */
+	int64_t issued_ns;
+	bool gives_up; /* the program chose how long it waits: */
+	int64_t timeout_ns;
 	int64_t deadline_ns;
 	enum dist__rpc_progress progress;
 	struct dist__rpc_post post;
-	struct dist_rpc_bytes copy; /* of what is sent; or nothing */
+	struct dist_rpc_bytes copy;  /* of what is sent; or nothing */
+	struct dist__request *reply; /* comes to who waits; NULL: to a lane */
+	struct dist__rpc_frame reply_frame;
 
 	/* Called once when the reply has come or never will, unless it is too
 	 * late; NULL: nobody. */
@@ -233,17 +256,20 @@ struct dist_rpc_future {
 	enum dist_error error;
 	struct dist_rpc_bytes value;
 	struct dist_message *message; /* of a failure; NULL: no memory */
-	struct dist__event *event;    /* done */
+	struct dist__event *event;    /* done; NULL: reply tells */
 };
 
 /* What to begin: request, with these set. */
 struct dist__rpc_start {
 	enum dist__rpc_kind kind;
+	const char *op; /* the call that it is of; lives on */
+	struct dist__site site;
 	int to;
 	const char *function; /* "": none */
 	struct dist_rpc_bytes bytes;
 	int64_t timeout_ns; /* 0: of rpc */
 	bool borrows; /* bytes stay until the future is done, or taken back */
+	bool direct;  /* who calls will wait for the reply itself */
 	struct dist__rpc_id value, fork;
 	void (*on_end)(struct dist_rpc_future *future, void *arg);
 	void *on_end_arg;
@@ -254,6 +280,11 @@ struct dist__rpc_start {
 enum dist_error dist__rpc_start(struct dist_rpc *rpc,
 				const struct dist__rpc_start *start,
 				struct dist_rpc_future **future);
+
+/* dist__rpc_await blocks until future is done, as dist_rpc_wait(), in a call
+ * named op at site. */
+enum dist_error dist__rpc_await(struct dist_rpc_future *future, const char *op,
+				struct dist__site site);
 
 /* dist__rpc_check_request checks the arguments of a call. Errors:
  * INVALID_ARGUMENT, UNSUPPORTED. */
@@ -272,7 +303,7 @@ void dist__rpc_calls_fail(struct dist_rpc *rpc, int to, enum dist_error error);
 /* dist__rpc_future_drop gives up one reference. */
 void dist__rpc_future_drop(struct dist_rpc_future *future);
 
-/* ---- calls that it serves (serve.c) -------------------------------------- */
+/* ---- calls that it serves (serve.c) --------------------------------- */
 
 struct dist_rpc_call {
 	struct dist_rpc *rpc;
@@ -280,6 +311,7 @@ struct dist_rpc_call {
 	int caller;
 	struct dist__rpc_frame frame;
 	struct dist_rpc_bytes input, reply;
+	uint32_t place; /* in the records */
 	enum dist_error error;
 	char words[256]; /* with an error */
 };
@@ -299,7 +331,7 @@ struct dist_rpc_call *dist__rpc_call_new(struct dist_rpc *rpc, int caller,
 					 const struct dist__rpc_frame *frame);
 void dist__rpc_call_end(struct dist_rpc_call *call);
 
-/* ---- references (rref.c, value.c) ---------------------------------------- */
+/* ---- references (rref.c, value.c) ----------------------------------- */
 
 /* dist__rpc_value_serve serves a call of a kind that is about references, but
  * for REMOTE. Takes call over. */
@@ -314,6 +346,36 @@ void dist__rpc_value_set(struct dist_rpc_call *call);
 
 /* dist__rpc_values_free frees all values. */
 void dist__rpc_values_free(struct dist_rpc *rpc);
+
+/* ---- records (records.c) -------------------------------------------- */
+
+/* What is waited for. */
+struct dist__rpc_wait {
+	const char *op;
+	const char *function;
+	int worker;             /* that serves it; -1: all */
+	struct dist__rpc_id of; /* the call; number 0: unknown */
+	int64_t timeout_ns;
+	struct dist__site site;
+};
+
+/* dist__rpc_note_wait notes that the calling thread blocks, and returns a place
+ * for dist__rpc_note_go, which notes how that ended. */
+uint32_t dist__rpc_note_wait(struct dist_rpc *rpc,
+			     const struct dist__rpc_wait *wait);
+void dist__rpc_note_go(struct dist_rpc *rpc, uint32_t place,
+		       enum dist_error error);
+
+/* dist__rpc_note_come notes a call that is to be served; dist__rpc_note_run
+ * that the calling lane runs its function, dist__rpc_note_ran that it has. */
+void dist__rpc_note_come(struct dist_rpc_call *call, const char *function);
+void dist__rpc_note_run(struct dist_rpc_call *call);
+void dist__rpc_note_ran(struct dist_rpc_call *call);
+
+/* dist__rpc_note_hold notes a reference, and returns its place. Locked. */
+uint32_t dist__rpc_note_hold(struct dist_rpc *rpc,
+			     enum check_reference_kind kind, int owner,
+			     const char *function, struct dist__site site);
 
 /* ---- words and lines (words.c) --------------------------------------------
  */

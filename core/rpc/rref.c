@@ -16,22 +16,25 @@ struct dist_rref {
 	bool confirmed;   /* the owner knows of it */
 	bool refused;     /* or will not hear of it */
 	bool freed;       /* the program has done with it */
+	char function[CHECK_RPC_NAME]; /* that the value is of; "": none */
+	uint32_t place;                /* in the records */
 };
 
-/* ---- life
- * --------------------------------------------------------------------- */
+/* ---- life ----------------------------------------------------------- */
 
 static struct dist__rpc_id id_new(struct dist_rpc *rpc)
 {
 	struct dist__rpc_id id = {.worker = (uint32_t)rpc->worker};
 
 	dist__rpc_lock(rpc);
-	id.number = ++rpc->num_ids;
+	id.number = ++rpc->issued;
 	dist__rpc_unlock(rpc);
 	return id;
 }
 
-static struct dist_rref *rref_new(struct dist_rpc *rpc, int owner)
+/* function is what its value is of, "" when not known. */
+static struct dist_rref *rref_new(struct dist_rpc *rpc, int owner,
+				  const char *function, struct dist__site site)
 {
 	struct dist_rref *rref = calloc(1, sizeof *rref);
 
@@ -39,7 +42,28 @@ static struct dist_rref *rref_new(struct dist_rpc *rpc, int owner)
 		return NULL;
 	rref->rpc = rpc;
 	rref->owner = owner;
+	snprintf(rref->function, sizeof rref->function, "%.*s",
+		 CHECK_RPC_NAME - 1, function);
+	dist__rpc_lock(rpc);
+	rref->place = dist__rpc_note_hold(rpc, CHECK_REFERENCE_HANDLE, owner,
+					  function, site);
+	dist__rpc_unlock(rpc);
 	return rref;
+}
+
+/* The program has no use for rref any more. */
+static void release(struct dist_rref *rref)
+{
+	dist__rpc_lock(rref->rpc);
+	check_rpc_release(rref->rpc->slot, rref->place);
+	dist__rpc_unlock(rref->rpc);
+}
+
+/* rref did not come about. */
+static void rref_drop(struct dist_rref *rref)
+{
+	release(rref);
+	free(rref);
 }
 
 /* Makes rref, of a value of this worker, count. */
@@ -122,6 +146,7 @@ void dist_rref_free(struct dist_rref *rref)
 
 	if (!rref)
 		return;
+	release(rref);
 	if (rref->value) {
 		detach(rref);
 		return;
@@ -134,8 +159,7 @@ void dist_rref_free(struct dist_rref *rref)
 		give_up(rref);
 }
 
-/* ---- making
- * ------------------------------------------------------------------- */
+/* ---- making --------------------------------------------------------- */
 
 static enum dist_error no_memory(void)
 {
@@ -149,20 +173,22 @@ enum dist_error dist_rpc_remote(struct dist_rpc *rpc,
 {
 	enum dist_error error = dist__rpc_check_request(rpc, request);
 	struct dist__rpc_start start;
+	struct dist__site site = dist__rpc_site_take();
 	struct dist_rref *fresh;
 
-	(void)dist__rpc_site_take();
 	if (!error && !rref)
 		error = dist__rpc_fail(DIST_ERR_INVALID_ARGUMENT,
 				       "expected where to store the reference");
 	if (error)
 		return error;
-	fresh = rref_new(rpc, request->to);
+	fresh = rref_new(rpc, request->to, request->function, site);
 	if (!fresh)
 		return no_memory();
 	fresh->id = fresh->fork = id_new(rpc);
 	start = (struct dist__rpc_start){
 		.kind = DIST__RPC_REMOTE,
+		.op = "remote",
+		.site = site,
 		.to = request->to,
 		.function = request->function,
 		.bytes = {(void *)request->data, request->bytes},
@@ -178,14 +204,17 @@ enum dist_error dist_rpc_remote(struct dist_rpc *rpc,
 	}
 	if (!error)
 		error = dist__rpc_start(rpc, &start, NULL);
+	/* What nobody knows of need not be given up. */
 	if (error && fresh->value)
 		fresh->value->ready = true;
-	if (error && fresh->value)
-		detach(fresh);
-	else if (error)
-		free(fresh);
-	else
+	else if (error) {
+		fresh->pending = 0;
+		fresh->refused = true;
+	}
+	if (!error)
 		*rref = fresh;
+	else
+		dist_rref_free(fresh);
 	return error;
 }
 
@@ -201,15 +230,17 @@ enum dist_error dist_rref_new(struct dist_rpc *rpc, const void *data,
 		return dist__rpc_fail(DIST_ERR_INVALID_ARGUMENT,
 				      "expected an rpc, bytes and where to "
 				      "store the reference");
-	fresh = rref_new(rpc, rpc->worker);
-	if (!fresh || dist__rpc_copy(&copy, value)) {
-		free(fresh);
+	if (dist__rpc_copy(&copy, value))
+		return no_memory();
+	fresh = rref_new(rpc, rpc->worker, "", dist__rpc_site_take());
+	if (!fresh) {
+		dist_rpc_bytes_free(&copy);
 		return no_memory();
 	}
 	fresh->id = id_new(rpc);
 	if (attach(fresh)) {
 		dist_rpc_bytes_free(&copy);
-		free(fresh);
+		rref_drop(fresh);
 		return no_memory();
 	}
 	dist__rpc_lock(rpc);
@@ -221,8 +252,7 @@ enum dist_error dist_rref_new(struct dist_rpc *rpc, const void *data,
 	return DIST_OK;
 }
 
-/* ---- asking
- * -------------------------------------------------------------------- */
+/* ---- asking --------------------------------------------------------- */
 
 int dist_rref_owner(const struct dist_rref *rref)
 {
@@ -247,20 +277,30 @@ bool dist_rref_confirmed_by_owner(const struct dist_rref *rref)
 }
 
 /* Blocks until the value of rref, which is of this worker, is there. */
-static enum dist_error await(struct dist_rref *rref, int64_t timeout_ns)
+static enum dist_error await(struct dist_rref *rref, int64_t timeout_ns,
+			     const char *op, struct dist__site site)
 {
 	struct dist_rpc *rpc = rref->rpc;
 	int64_t now_ns = dist__rpc_now_ns(rpc), deadline_ns;
 	bool gives_up = timeout_ns != 0;
 	enum dist_error error;
+	struct dist__rpc_wait wait = {.op = op,
+				      .function = rref->function,
+				      .worker = rpc->worker,
+				      .of = rref->id,
+				      .site = site};
+	uint32_t place;
 
 	if (!timeout_ns)
 		timeout_ns = rpc->timeout_ns;
 	deadline_ns = timeout_ns >= DIST_TIMEOUT_NEVER - now_ns
 			      ? DIST_TIMEOUT_NEVER
 			      : now_ns + timeout_ns;
+	wait.timeout_ns = timeout_ns;
+	place = dist__rpc_note_wait(rpc, &wait);
 	error = rpc->transport->ops->events->wait(rref->value->event,
 						  deadline_ns, gives_up);
+	dist__rpc_note_go(rpc, place, error);
 	if (error)
 		return dist__rpc_fail(error, "%s: %s", rpc->names[rpc->worker],
 				      dist_error_string(error));
@@ -276,12 +316,13 @@ enum dist_error dist_rref_local_value(struct dist_rref *rref,
 {
 	enum dist_error error;
 
-	(void)dist__rpc_site_take();
+	struct dist__site site = dist__rpc_site_take();
+
 	if (!rref || !value || !rref->value)
 		return dist__rpc_fail(DIST_ERR_INVALID_ARGUMENT,
 				      "expected a reference that its owner "
 				      "holds, and where to store the value");
-	error = await(rref, 0);
+	error = await(rref, 0, "local_value", site);
 	if (!error)
 		*value = rref->value->bytes;
 	return error;
@@ -290,33 +331,33 @@ enum dist_error dist_rref_local_value(struct dist_rref *rref,
 enum dist_error dist_rref_to_here(struct dist_rref *rref, int64_t timeout_ns,
 				  struct dist_rpc_bytes *value)
 {
+	struct dist__site site = dist__rpc_site_take();
 	struct dist_rpc_future *future;
 	enum dist_error error;
 
-	if (!rref || !value || timeout_ns < 0) {
-		(void)dist__rpc_site_take();
+	if (!rref || !value || timeout_ns < 0)
 		return dist__rpc_fail(DIST_ERR_INVALID_ARGUMENT,
 				      "expected a reference, where to store "
 				      "its value, and a timeout of 0 or more");
-	}
 	*value = (struct dist_rpc_bytes){NULL, 0};
 	if (rref->value) {
-		(void)dist__rpc_site_take();
-		error = await(rref, timeout_ns);
+		error = await(rref, timeout_ns, "to_here", site);
 		return error ? error
 			     : dist__rpc_copy(value, rref->value->bytes);
 	}
 	error = dist__rpc_start(
 		rref->rpc,
 		&(struct dist__rpc_start){.kind = DIST__RPC_FETCH,
+					  .op = "to_here",
+					  .site = site,
 					  .to = rref->owner,
-					  .function = "",
+					  .function = rref->function,
 					  .timeout_ns = timeout_ns,
 					  .value = rref->id},
 		&future);
 	if (error)
 		return error;
-	error = dist_rpc_wait(future);
+	error = dist__rpc_await(future, "to_here", site);
 	if (!error) {
 		*value = future->value;
 		future->value = (struct dist_rpc_bytes){NULL, 0};
@@ -325,8 +366,7 @@ enum dist_error dist_rref_to_here(struct dist_rref *rref, int64_t timeout_ns,
 	return error;
 }
 
-/* ---- forks
- * --------------------------------------------------------------------- */
+/* ---- forks ---------------------------------------------------------- */
 
 #define FORK_MAGIC UINT64_C(0x6c73667200000000)
 
@@ -352,8 +392,8 @@ enum dist_error dist_rref_fork(struct dist_rref *rref,
 	id = id_new(rref->rpc);
 	dist__rpc_lock(rref->rpc);
 	if (rref->value)
-		error = dist__rpc_value_note(rref->value, id, true, false,
-					     false);
+		error = dist__rpc_value_note(rref->rpc, rref->value, id, true,
+					     false, false);
 	else
 		error = DIST_OK;
 	rref->pending += !rref->value;
@@ -379,8 +419,8 @@ static enum dist_error take_here(struct dist_rref *rref)
 	if (error)
 		return error;
 	dist__rpc_lock(rref->rpc);
-	error = dist__rpc_value_note(rref->value, rref->fork, false, true,
-				     true);
+	error = dist__rpc_value_note(rref->rpc, rref->value, rref->fork, false,
+				     true, true);
 	if (error)
 		rref->value->local--;
 	dist__rpc_unlock(rref->rpc);
@@ -394,13 +434,15 @@ enum dist_error dist_rref_take(struct dist_rpc *rpc,
 	struct dist_rref *fresh;
 	enum dist_error error;
 
+	struct dist__site site = dist__rpc_site_take();
+
 	if (!rpc || !fork || !rref ||
 	    fork->words[0] != (FORK_MAGIC | rpc->message_group) ||
 	    fork->words[1] >= (uint64_t)rpc->num_workers)
 		return dist__rpc_fail(DIST_ERR_INVALID_ARGUMENT,
 				      "expected a fork of a reference of this "
 				      "rpc");
-	fresh = rref_new(rpc, (int)fork->words[1]);
+	fresh = rref_new(rpc, (int)fork->words[1], "", site);
 	if (!fresh)
 		return no_memory();
 	fresh->id = id_of(fork->words[2]);
@@ -412,7 +454,7 @@ enum dist_error dist_rref_take(struct dist_rpc *rpc,
 		error = tell(fresh, DIST__RPC_TAKE, fresh->fork, on_confirmed);
 	}
 	if (error) {
-		free(fresh);
+		rref_drop(fresh);
 		return error;
 	}
 	*rref = fresh;

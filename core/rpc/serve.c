@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "core/rpc/rpc.h"
 
-/* ---- what a function sees ------------------------------------------------ */
+/* ---- what a function sees ------------------------------------------- */
 
 struct dist_rpc_bytes dist_rpc_call_input(const struct dist_rpc_call *call)
 {
@@ -122,7 +122,8 @@ static void reply(struct dist_rpc_call *call)
 		return;
 	}
 	/* A caller that is lost has no use for it. */
-	if (!dist__rpc_send(rpc, call->caller, &post, bytes))
+	if (!dist__rpc_send(rpc, call->caller, call->frame.reply_tag, &post,
+			    bytes))
 		(void)dist__rpc_sent(rpc, &post, DIST_TIMEOUT_NEVER);
 }
 
@@ -142,10 +143,12 @@ static void run_function(struct dist_rpc_call *call)
 	const struct dist__rpc_function *function =
 		dist__rpc_function_find(call->rpc, call->frame.function);
 
+	dist__rpc_note_run(call);
 	if (function)
 		function->run(function->context, call);
 	else
 		(void)fail(call, DIST_ERR_REMOTE, "no such function");
+	dist__rpc_note_ran(call);
 	if (call->frame.kind == DIST__RPC_REMOTE)
 		dist__rpc_value_set(call);
 	dist__rpc_call_end(call);
@@ -155,6 +158,10 @@ static void run_function(struct dist_rpc_call *call)
  * as may be; then those that were left to this one. */
 static void run_calls(struct dist_rpc *rpc, struct dist_rpc_call *call)
 {
+	const struct dist__rpc_function *function =
+		dist__rpc_function_find(rpc, call->frame.function);
+
+	dist__rpc_note_come(call, function ? function->name : "");
 	dist__rpc_lock(rpc);
 	call->next = NULL;
 	*rpc->backlog_end = call;

@@ -113,7 +113,22 @@ static struct dist__rpc_fork **fork_find(struct dist__rpc_value *value,
 	return link;
 }
 
-enum dist_error dist__rpc_value_note(struct dist__rpc_value *value,
+/* Tells the records whether others refer to value. */
+static void note_forks(struct dist_rpc *rpc, struct dist__rpc_value *value)
+{
+	if (value->held == (value->forks != NULL))
+		return;
+	value->held = !value->held;
+	if (value->held)
+		value->place = dist__rpc_note_hold(
+			rpc, CHECK_REFERENCE_VALUE, rpc->worker, "",
+			(struct dist__site){NULL, 0});
+	else
+		check_rpc_release(rpc->slot, value->place);
+}
+
+enum dist_error dist__rpc_value_note(struct dist_rpc *rpc,
+				     struct dist__rpc_value *value,
 				     struct dist__rpc_id id, bool made,
 				     bool taken, bool dropped)
 {
@@ -130,11 +145,11 @@ enum dist_error dist__rpc_value_note(struct dist__rpc_value *value,
 		*link = fork->next;
 		free(fork);
 	}
+	note_forks(rpc, value);
 	return DIST_OK;
 }
 
-/* ---- the value itself
- * -------------------------------------------------------- */
+/* ---- the value itself ----------------------------------------------- */
 
 enum dist_error dist__rpc_value_begin(struct dist_rpc *rpc,
 				      const struct dist__rpc_frame *frame)
@@ -148,8 +163,8 @@ enum dist_error dist__rpc_value_begin(struct dist_rpc *rpc,
 	if (value)
 		error = frame->value.worker == (uint32_t)rpc->worker
 				? DIST_OK
-				: dist__rpc_value_note(value, frame->fork, true,
-						       true, false);
+				: dist__rpc_value_note(rpc, value, frame->fork,
+						       true, true, false);
 	dist__rpc_unlock(rpc);
 	return error;
 }
@@ -201,8 +216,7 @@ void dist__rpc_value_set(struct dist_rpc_call *call)
 	dist__rpc_unlock(rpc);
 }
 
-/* ---- serving
- * ------------------------------------------------------------------- */
+/* ---- serving -------------------------------------------------------- */
 
 static void serve_fetch(struct dist_rpc_call *call)
 {
@@ -238,7 +252,7 @@ void dist__rpc_value_serve(struct dist_rpc_call *call)
 	}
 	dist__rpc_lock(rpc);
 	value = dist__rpc_value_find(rpc, call->frame.value);
-	call->error = value ? dist__rpc_value_note(value, call->frame.fork,
+	call->error = value ? dist__rpc_value_note(rpc, value, call->frame.fork,
 						   kind == DIST__RPC_FORK,
 						   kind == DIST__RPC_TAKE,
 						   kind == DIST__RPC_DROP)

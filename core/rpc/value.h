@@ -17,6 +17,8 @@ struct dist__rpc_value {
 	struct dist__event *event; /* ready */
 	unsigned local;            /* references of this worker */
 	struct dist__rpc_fork *forks;
+	bool held; /* there are some; place in the records: */
+	uint32_t place;
 	struct dist_rpc_call *waiting; /* FETCH, until it is ready */
 };
 
@@ -27,7 +29,8 @@ struct dist__rpc_value *dist__rpc_value_find(struct dist_rpc *rpc,
 
 /* dist__rpc_value_note notes what happened to a fork. Errors: NO_MEMORY;
  * INVALID_ARGUMENT (it had happened before). */
-enum dist_error dist__rpc_value_note(struct dist__rpc_value *value,
+enum dist_error dist__rpc_value_note(struct dist_rpc *rpc,
+				     struct dist__rpc_value *value,
 				     struct dist__rpc_id id, bool made,
 				     bool taken, bool dropped);
 

@@ -15,12 +15,16 @@ struct dist__lane {
 	bool started, closing;
 };
 
+/* Whose thread this is; NULL: no lane's. */
+static _Thread_local struct dist__lane *own;
+
 /* Runs the jobs one by one; ends once the lane closes and none is left. */
 static void *run_jobs(void *arg)
 {
 	struct dist__lane *lane = arg;
 	struct dist__job *job;
 
+	own = lane;
 	pthread_mutex_lock(&lane->mutex);
 	for (;;) {
 		while (!lane->first && !lane->closing)
@@ -113,6 +117,12 @@ static void notify(struct dist__lane *lane)
 	pthread_mutex_unlock(&lane->mutex);
 }
 
+static struct dist__lane *here(struct dist__transport *transport)
+{
+	(void)transport;
+	return own;
+}
+
 static void free_lane(struct dist__lane *lane)
 {
 	if (!lane)
@@ -134,5 +144,6 @@ const struct dist__lane_ops dist__lanes = {
 	.submit = submit,
 	.wait = wait_for,
 	.notify = notify,
+	.here = here,
 	.free = free_lane,
 };
