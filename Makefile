@@ -63,7 +63,7 @@ say = $(if $(filter 1,$(V)),,@printf '  %-7s %s\n' $1 $(or $2,$@))
 
 # ---- what there is -----------------------------------------------------
 
-LIB_DIRS := base core core/rpc check check/recorder check/watch coll model/library sim sim/engine sim/platform sim/explore sim/seat realbackend/wire realbackend/store realbackend/launch realbackend/nccl realbackend/seat trace worlds ddp
+LIB_DIRS := base core core/rpc check check/recorder check/watch coll model/library sim sim/engine sim/platform sim/explore sim/seat realbackend/wire realbackend/store realbackend/launch realbackend/agree realbackend/nccl realbackend/seat trace worlds ddp
 LATE_SRC := sim/engine/late.c
 LIB_SRC := $(filter-out $(LATE_SRC),$(wildcard $(addsuffix /*.c,$(LIB_DIRS))))
 SHIM_SRC := $(wildcard sim/engine/*.cpp)

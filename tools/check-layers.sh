@@ -8,7 +8,7 @@
 # top may need another that needs it, over however many others; nor a file of
 # these folders another of them:
 downhill='base core check/watch sim sim/engine sim/explore sim/seat
-realbackend/store realbackend/launch realbackend/nccl realbackend/seat trace worlds ddp model/training
+realbackend/store realbackend/launch realbackend/agree realbackend/nccl realbackend/seat trace worlds ddp model/training
 model/measured model/cluster model/loopback model/llm cli/sweep'
 set -eu
 cd "$(dirname "$0")/.."
@@ -32,7 +32,8 @@ sim/seat                | lockstep/ base/ core/seat.h core/backend.h core/op.h s
 realbackend/wire        | lockstep/ base/ core/op.h core/backend.h core/transport.h core/reduce.h | sys/socket.h sys/statvfs.h netinet/ arpa/inet.h netdb.h sys/un.h linux/membarrier.h nettle/
 realbackend/store       | lockstep/ base/ realbackend/wire/socket.h realbackend/wire/secret.h core/backend.h core/init_method.h check/record.h | sys/socket.h netinet/ arpa/inet.h netdb.h
 realbackend/launch      | lockstep/ base/ realbackend/store/ realbackend/wire/socket.h realbackend/wire/secret.h realbackend/wire/memory_file.h realbackend/wire/transport.h core/backend.h coll/profile.h coll/p2p_backend.h trace/recorder.h check/ | sys/socket.h netinet/ arpa/inet.h netdb.h sys/un.h
-realbackend/nccl        | lockstep/ base/ core/op.h core/backend.h core/transport.h coll/p2p_backend.h trace/recorder.h realbackend/launch/world.h check/record.h | nccl.h cuda_runtime.h
+realbackend/agree       | lockstep/ base/ core/op.h core/backend.h core/transport.h coll/p2p_backend.h |
+realbackend/nccl        | lockstep/ base/ core/op.h core/backend.h core/transport.h trace/recorder.h realbackend/agree/ realbackend/launch/world.h check/record.h | nccl.h cuda_runtime.h
 realbackend/seat        | lockstep/ base/ realbackend/store/store.h core/seat.h core/backend.h core/transport.h check/record.h |
 trace                   | lockstep/ base/ core/op.h core/backend.h core/transport.h coll/algorithm.h | jansson.h zlib.h
 worlds                  | lockstep/ base/ core/backend.h realbackend/launch/world.h realbackend/nccl/world.h realbackend/seat/world.h sim/launch.h |

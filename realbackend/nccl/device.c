@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <stdio.h>
 
-#include "realbackend/nccl/patience.h"
+#include "realbackend/agree/patience.h"
 
 /* A process is one rank, so this is the rank's. */
 static struct dist__device the_device;

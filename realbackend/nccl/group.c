@@ -1,9 +1,11 @@
+/* group.c - the communicators of a group on NCCL, from the first to the last.
+ */
 #include "realbackend/nccl/group.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "realbackend/nccl/patience.h"
+#include "realbackend/agree/patience.h"
 
 /* ---- the communicators ------------------------------------------------- */
 
@@ -12,7 +14,7 @@ static struct dist__nccl_group *root;
 
 static int num_wires(const struct dist__nccl_group *g)
 {
-	return 2 * g->members->world_size;
+	return g->wires ? 2 * g->base.members->world_size : 0;
 }
 
 static int num_communicators(const struct dist__nccl_group *g)
@@ -55,80 +57,15 @@ static void release_all(struct dist__nccl_group *g,
 			release(communicator_at(g, i));
 }
 
-/* ---- failing ----------------------------------------------------------- */
-
-static void unwatch(struct dist__nccl_group *g)
+enum dist_error dist__nccl_poll(struct dist__agreed *g)
 {
-	for (int rank = 0; rank < g->members->world_size; rank++)
-		dist__control_drop(&g->control, &g->watches[rank]);
+	return each_communicator((struct dist__nccl_group *)g,
+				 dist__communicator_poll);
 }
 
-void dist__nccl_fail(struct dist__nccl_group *g, struct dist__task *culprit,
-		     enum dist_error error)
+void dist__nccl_abort(struct dist__agreed *g)
 {
-	struct dist__transport *t = g->control.transport;
-	struct dist__task *task;
-
-	if (g->failed)
-		return;
-	g->failed = error;
-	if (!g->wires || !g->watches)
-		return; /* nobody has heard of it yet */
-	t->ops->abort(t, g->members->group_id);
-	/* The device must be done with their memory before they end. */
-	release_all(g, dist__communicator_abort);
-	while ((task = g->tasks) != NULL)
-		dist__task_end(g, task,
-			       task == culprit ? error : DIST_ERR_ABORTED);
-	unwatch(g);
-}
-
-/* ---- going on ---------------------------------------------------------- */
-
-static enum dist_error watch(struct dist__nccl_group *g, int64_t now_ns)
-{
-	enum dist_error error = DIST_OK;
-
-	if (now_ns - g->watched_ns < DIST__WATCH_NS)
-		return DIST_OK;
-	g->watched_ns = now_ns;
-	for (int rank = 0; rank < g->members->world_size && !error; rank++)
-		if (g->watches[rank])
-			(void)dist__control_ended(&g->control,
-						  &g->watches[rank], &error);
-	return error;
-}
-
-bool dist__nccl_look(struct dist__nccl_group *g)
-{
-	struct dist__task *task, *next;
-	struct dist__line line = {false, false};
-	int64_t now_ns = dist__nccl_now_ns(g);
-	enum dist_error error;
-	bool moved = false, ended;
-
-	if (g->failed)
-		return false;
-	error = each_communicator(g, dist__communicator_poll);
-	if (!error)
-		error = watch(g, now_ns);
-	if (error) {
-		dist__nccl_fail(g, g->tasks, error);
-		return true;
-	}
-	for (task = g->tasks; task; task = next) {
-		next = task->next;
-		error = dist__task_look(g, task, &line, &moved, &ended);
-		if (!error && !ended && now_ns >= task->op->deadline_ns)
-			error = DIST_ERR_TIMEOUT;
-		if (error) {
-			dist__nccl_fail(g, task, error);
-			return true;
-		}
-		if (ended)
-			dist__task_end(g, task, DIST_OK);
-	}
-	return moved;
+	release_all((struct dist__nccl_group *)g, dist__communicator_abort);
 }
 
 /* ---- beginning --------------------------------------------------------- */
@@ -145,15 +82,15 @@ static struct dist__message control_message(uint32_t step, int peer)
 static enum dist_error settle(struct dist__nccl_group *g, enum dist_error error,
 			      int64_t deadline_ns)
 {
-	struct dist__transport *t = g->control.transport;
+	struct dist__transport *t = g->base.control.transport;
 	enum dist_error end;
 
-	for (int rank = 0; rank < g->members->world_size; rank++) {
-		if (!g->watches[rank])
+	for (int rank = 0; rank < g->base.members->world_size; rank++) {
+		if (!g->base.watches[rank])
 			continue;
-		end = t->ops->wait(t, g->watches[rank],
+		end = t->ops->wait(t, g->base.watches[rank],
 				   error ? 0 : deadline_ns);
-		g->watches[rank] = NULL;
+		g->base.watches[rank] = NULL;
 		error = error ? error : end;
 	}
 	return error;
@@ -176,10 +113,10 @@ static enum dist_error hear_gpus(struct dist__nccl_group *g,
 
 	m.bytes = sizeof *gpus;
 	gpus[0] = g->device->gpu;
-	for (; m.peer < g->members->world_size && !error; m.peer++) {
+	for (; m.peer < g->base.members->world_size && !error; m.peer++) {
 		m.data = &gpus[m.peer];
-		error = dist__control_receive(&g->control, m,
-					      &g->watches[m.peer]);
+		error = dist__control_receive(&g->base.control, m,
+					      &g->base.watches[m.peer]);
 	}
 	return settle(g, error, deadline_ns);
 }
@@ -188,7 +125,7 @@ static enum dist_error invite(struct dist__nccl_group *g,
 			      struct invitation *invitation,
 			      int64_t deadline_ns)
 {
-	int size = g->members->world_size;
+	int size = g->base.members->world_size;
 	struct dist__message m = control_message(DIST__STEP_ID, 1);
 	struct dist__cuda_uuid *gpus = calloc((size_t)size, sizeof *gpus);
 	enum dist_error error = DIST_ERR_NO_MEMORY;
@@ -205,7 +142,7 @@ static enum dist_error invite(struct dist__nccl_group *g,
 	}
 	free(gpus);
 	for (; m.peer < size && !error; m.peer++)
-		error = dist__control_send(&g->control, m, &g->watches[m.peer]);
+		error = dist__control_send(&g->base.control, m, &g->base.watches[m.peer]);
 	return settle(g, error, deadline_ns);
 }
 
@@ -219,27 +156,14 @@ static enum dist_error be_invited(struct dist__nccl_group *g,
 
 	m.data = &gpu;
 	m.bytes = sizeof gpu;
-	error = dist__control_send(&g->control, m, &g->watches[0]);
+	error = dist__control_send(&g->base.control, m, &g->base.watches[0]);
 	error = settle(g, error, deadline_ns);
 	m.step = DIST__STEP_ID;
 	m.data = invitation;
 	m.bytes = sizeof *invitation;
 	if (!error)
-		error = dist__control_receive(&g->control, m, &g->watches[0]);
+		error = dist__control_receive(&g->base.control, m, &g->base.watches[0]);
 	return settle(g, error, deadline_ns);
-}
-
-static enum dist_error start_watch(struct dist__nccl_group *g)
-{
-	enum dist_error error = DIST_OK;
-
-	for (int rank = 0; rank < g->members->world_size && !error; rank++)
-		if (rank != g->members->rank)
-			error = dist__control_receive(
-				&g->control,
-				control_message(DIST__STEP_WATCH, rank),
-				&g->watches[rank]);
-	return error;
 }
 
 /* Waits for what the communicators do in the background. */
@@ -252,10 +176,8 @@ static enum dist_error wait_until_quiet(struct dist__nccl_group *g,
 	bool busy;
 
 	for (;;) {
-		now_ns = dist__nccl_now_ns(g);
-		error = each_communicator(g, dist__communicator_poll);
-		if (!error)
-			error = watch(g, now_ns);
+		now_ns = dist__agreed_now_ns(&g->base);
+		error = dist__agreed_poll(&g->base, now_ns);
 		busy = false;
 		for (int i = 0; i < num_communicators(g); i++)
 			busy |= communicator_at(g, i) &&
@@ -268,59 +190,36 @@ static enum dist_error wait_until_quiet(struct dist__nccl_group *g,
 	}
 }
 
-/* Meets the members at a point in the group's life, beside all operations. */
-static enum dist_error meet(struct dist__nccl_group *g, uint32_t step,
-			    int64_t deadline_ns)
-{
-	struct dist__patience patience = {0};
-	struct dist__agreement meeting;
-	enum dist_error error;
-	bool agreed;
-
-	dist__agreement_start(&meeting, &g->control, DIST__CONTROL_SEQ, step,
-			      0);
-	for (;;) {
-		error = dist__agreement_look(&meeting, &agreed);
-		if (!error && !agreed && dist__nccl_now_ns(g) >= deadline_ns)
-			error = DIST_ERR_TIMEOUT;
-		if (error || agreed)
-			break;
-		dist__patience_wait(&patience);
-	}
-	dist__agreement_leave(&meeting);
-	return error;
-}
-
 enum dist_error dist__nccl_open(struct dist__nccl_group *g, int64_t deadline_ns)
 {
-	size_t size = (size_t)g->members->world_size;
+	size_t size = (size_t)g->base.members->world_size;
 	struct invitation invitation;
 	enum dist_error error;
 
 	if (!root)
 		root = g;
 	g->wires = calloc(2 * size, sizeof *g->wires);
-	g->watches = calloc(size, sizeof(struct dist__request *));
-	if (!g->wires || !g->watches)
+	if (!g->wires)
 		return DIST_ERR_NO_MEMORY;
 	error = dist__device_borrow(g->device, sizeof(int32_t),
 				    &g->caller.scratch);
 	if (!error)
-		error = g->members->rank == 0
+		error = g->base.members->rank == 0
 				? invite(g, &invitation, deadline_ns)
 				: be_invited(g, &invitation, deadline_ns);
 	if (!error) {
 		g->sharers = invitation.sharers;
-		error = start_watch(g);
+		error = dist__agreed_watch(&g->base);
 	}
 	if (!error)
 		error = dist__communicator_start(
 			&g->communicator, &invitation.id,
-			g->members->world_size, g->members->rank);
+			g->base.members->world_size, g->base.members->rank);
 	if (!error)
 		error = wait_until_quiet(g, deadline_ns);
 	if (!error)
-		error = meet(g, DIST__STEP_READY, deadline_ns);
+		error = dist__agreed_meet(&g->base, DIST__STEP_READY,
+					  deadline_ns);
 	return error;
 }
 
@@ -328,15 +227,13 @@ enum dist_error dist__nccl_open(struct dist__nccl_group *g, int64_t deadline_ns)
 
 static enum dist_error part(struct dist__nccl_group *g)
 {
-	int64_t now_ns = dist__nccl_now_ns(g), deadline_ns = DIST_TIMEOUT_NEVER;
+	int64_t deadline_ns = dist__agreed_deadline_ns(&g->base);
 	enum dist_error error;
 
-	if (g->timeout_ns < DIST_TIMEOUT_NEVER - now_ns)
-		deadline_ns = now_ns + g->timeout_ns;
-	error = meet(g, DIST__STEP_GOODBYE, deadline_ns);
+	error = dist__agreed_meet(&g->base, DIST__STEP_GOODBYE, deadline_ns);
 	if (error)
 		return error;
-	unwatch(g); /* they may go now */
+	dist__agreed_unwatch(&g->base); /* they may go now */
 	error = each_communicator(g, dist__communicator_finish);
 	if (!error)
 		error = wait_until_quiet(g, deadline_ns);
@@ -352,9 +249,9 @@ static enum dist_error bequeath(struct dist__nccl_group *g,
 	size_t most = (size_t)(heir->num_inherited + num_communicators(g));
 	struct dist__communicator *all = NULL, *c;
 
-	unwatch(g);
-	pthread_mutex_lock(&heir->mutex);
-	if (!heir->failed)
+	dist__agreed_unwatch(&g->base);
+	pthread_mutex_lock(&heir->base.mutex);
+	if (!heir->base.failed)
 		all = realloc(heir->inherited, most * sizeof *all);
 	if (all)
 		heir->inherited = all;
@@ -363,21 +260,22 @@ static enum dist_error bequeath(struct dist__nccl_group *g,
 		if (!c)
 			continue;
 		all[heir->num_inherited] = *c;
-		all[heir->num_inherited++].text = &heir->text;
+		all[heir->num_inherited++].text = &heir->base.text;
 		c->stream = NULL;
 	}
-	pthread_mutex_unlock(&heir->mutex);
+	pthread_mutex_unlock(&heir->base.mutex);
 	return all ? DIST_OK : DIST_ERR_ABORTED;
 }
 
-void dist__nccl_close(struct dist__nccl_group *g)
+void dist__nccl_close(struct dist__agreed *base)
 {
+	struct dist__nccl_group *g = (struct dist__nccl_group *)base;
 	enum dist_error error = DIST_OK;
 
-	if (!g->failed)
+	if (!base->failed)
 		error = root == g ? part(g) : bequeath(g, root);
 	if (error)
-		dist__nccl_fail(g, NULL, error);
+		dist__agreed_fail(base, NULL, error);
 	for (int i = 0; g->wires && i < num_wires(g); i++)
 		free(g->wires[i]);
 	if (root == g)
@@ -385,5 +283,4 @@ void dist__nccl_close(struct dist__nccl_group *g)
 	dist__device_return(g->device, g->caller.scratch);
 	free(g->inherited);
 	free(g->wires);
-	free(g->watches);
 }

@@ -1,9 +1,9 @@
 /*
  * patience.h - how long to stay away from something that can only be asked:
- * an event of the device, a communicator. Private to realbackend/nccl/.
+ * an event of the device, a communicator. Private to realbackend/.
  */
-#ifndef LOCKSTEP_NCCL_PATIENCE_H
-#define LOCKSTEP_NCCL_PATIENCE_H
+#ifndef LOCKSTEP_AGREE_PATIENCE_H
+#define LOCKSTEP_AGREE_PATIENCE_H
 
 #include <sched.h>
 #include <time.h>

@@ -1,15 +1,16 @@
 /*
- * control.h - the small messages that the ranks of a group exchange beside
- * NCCL, over the transport of the world. Private to realbackend/nccl/.
+ * control.h - the small messages that the ranks of a group exchange beside a
+ * library, NCCL or MPI, over the transport of the world. Private to
+ * realbackend/.
  *
- * NCCL compares nothing: ranks that disagree about a call hang, or write where
- * they should not. So nothing is launched before those concerned have agreed
- * about it here. That costs a collective the latency of ceil(log2 P) messages
- * and a point-to-point operation that of two, while what was launched before
- * goes on on the device.
+ * These libraries compare nothing: ranks that disagree about a call hang, or
+ * write where they should not. So nothing is launched before those concerned
+ * have agreed about it here. That costs a collective the latency of
+ * ceil(log2 P) messages and a point-to-point operation that of two, while what
+ * was launched before goes on.
  */
-#ifndef LOCKSTEP_NCCL_CONTROL_H
-#define LOCKSTEP_NCCL_CONTROL_H
+#ifndef LOCKSTEP_AGREE_CONTROL_H
+#define LOCKSTEP_AGREE_CONTROL_H
 
 #include "core/backend.h"
 
@@ -21,7 +22,7 @@ struct dist__control {
 
 /* seq of messages that belong to no collective, and their steps. */
 #define DIST__CONTROL_SEQ  UINT32_MAX
-#define DIST__STEP_ID      0u     /* the communicator's id */
+#define DIST__STEP_ID      0u     /* what one rank tells the others first */
 #define DIST__STEP_WATCH   1u     /* never sent: fails when the peer is gone */
 #define DIST__STEP_GPU     2u     /* which GPU the rank has */
 #define DIST__STEP_READY   0x100u /* and following: all have made it */

@@ -1,4 +1,4 @@
-#include "realbackend/nccl/control.h"
+#include "realbackend/agree/control.h"
 
 #include <stdlib.h>
 

@@ -1,0 +1,137 @@
+/*
+ * group.c - going on with the operations of a group, watching its members, and
+ * its end.
+ */
+#include "realbackend/agree/group.h"
+
+#include <stdlib.h>
+
+#include "realbackend/agree/patience.h"
+
+/* ---- failing ----------------------------------------------------------- */
+
+void dist__agreed_unwatch(struct dist__agreed *g)
+{
+	for (int rank = 0; rank < g->members->world_size; rank++)
+		dist__control_drop(&g->control, &g->watches[rank]);
+}
+
+void dist__agreed_fail(struct dist__agreed *g, struct dist__task *culprit,
+		       enum dist_error error)
+{
+	struct dist__transport *t = g->control.transport;
+	struct dist__task *task;
+
+	if (g->failed)
+		return;
+	g->failed = error;
+	if (!g->watches)
+		return; /* nobody has heard of it yet */
+	t->ops->abort(t, g->members->group_id);
+	/* The library must be done with their memory before they end. */
+	g->library->abort(g);
+	while ((task = g->tasks) != NULL)
+		dist__task_end(g, task,
+			       task == culprit ? error : DIST_ERR_ABORTED);
+	dist__agreed_unwatch(g);
+}
+
+/* ---- going on ---------------------------------------------------------- */
+
+static enum dist_error watch(struct dist__agreed *g, int64_t now_ns)
+{
+	enum dist_error error = DIST_OK;
+
+	if (now_ns - g->watched_ns < DIST__WATCH_NS)
+		return DIST_OK;
+	g->watched_ns = now_ns;
+	for (int rank = 0; rank < g->members->world_size && !error; rank++)
+		if (g->watches[rank])
+			(void)dist__control_ended(&g->control,
+						  &g->watches[rank], &error);
+	return error;
+}
+
+enum dist_error dist__agreed_poll(struct dist__agreed *g, int64_t now_ns)
+{
+	enum dist_error error =
+		g->library->poll ? g->library->poll(g) : DIST_OK;
+
+	return error ? error : watch(g, now_ns);
+}
+
+bool dist__agreed_look(struct dist__agreed *g)
+{
+	struct dist__task *task, *next;
+	struct dist__line line = {false, false};
+	int64_t now_ns = dist__agreed_now_ns(g);
+	enum dist_error error;
+	bool moved = false, ended;
+
+	if (g->failed)
+		return false;
+	error = dist__agreed_poll(g, now_ns);
+	if (error) {
+		dist__agreed_fail(g, g->tasks, error);
+		return true;
+	}
+	for (task = g->tasks; task; task = next) {
+		next = task->next;
+		error = dist__task_look(g, task, &line, &moved, &ended);
+		if (!error && !ended && now_ns >= task->op->deadline_ns)
+			error = DIST_ERR_TIMEOUT;
+		if (error) {
+			dist__agreed_fail(g, task, error);
+			return true;
+		}
+		if (ended)
+			dist__task_end(g, task, DIST_OK);
+	}
+	return moved;
+}
+
+/* ---- beginning and ending ---------------------------------------------- */
+
+enum dist_error dist__agreed_watch(struct dist__agreed *g)
+{
+	struct dist__message m = {
+		.tag = -1, .seq = DIST__CONTROL_SEQ, .step = DIST__STEP_WATCH};
+	enum dist_error error = DIST_OK;
+
+	for (m.peer = 0; m.peer < g->members->world_size && !error; m.peer++)
+		if (m.peer != g->members->rank)
+			error = dist__control_receive(&g->control, m,
+						      &g->watches[m.peer]);
+	return error;
+}
+
+int64_t dist__agreed_deadline_ns(const struct dist__agreed *g)
+{
+	int64_t now_ns = dist__agreed_now_ns(g);
+
+	return g->timeout_ns < DIST_TIMEOUT_NEVER - now_ns
+		       ? now_ns + g->timeout_ns
+		       : DIST_TIMEOUT_NEVER;
+}
+
+enum dist_error dist__agreed_meet(struct dist__agreed *g, uint32_t step,
+				  int64_t deadline_ns)
+{
+	struct dist__patience patience = {0};
+	struct dist__agreement meeting;
+	enum dist_error error;
+	bool agreed;
+
+	dist__agreement_start(&meeting, &g->control, DIST__CONTROL_SEQ, step,
+			      0);
+	for (;;) {
+		error = dist__agreement_look(&meeting, &agreed);
+		if (!error && !agreed && dist__agreed_now_ns(g) >= deadline_ns)
+			error = DIST_ERR_TIMEOUT;
+		if (error || agreed)
+			break;
+		dist__patience_wait(&patience);
+	}
+	dist__agreement_leave(&meeting);
+	return error;
+}
