@@ -5,6 +5,7 @@
 VERSION := 0.1.0
 SONAME := liblockstep.so.0
 ENGINE := liblockstep-sim.so.0
+PMI := liblockstep-pmi.so.0
 
 # Numbers have points, in scripts too.
 export LC_ALL := C.UTF-8
@@ -63,10 +64,11 @@ say = $(if $(filter 1,$(V)),,@printf '  %-7s %s\n' $1 $(or $2,$@))
 
 # ---- what there is -----------------------------------------------------
 
-LIB_DIRS := base core core/rpc check check/recorder check/watch coll model/library sim sim/engine sim/platform sim/explore sim/seat realbackend/wire realbackend/store realbackend/launch realbackend/agree realbackend/nccl realbackend/seat trace worlds ddp
+LIB_DIRS := base core core/rpc check check/recorder check/watch coll model/library sim sim/engine sim/platform sim/explore sim/seat realbackend/wire realbackend/store realbackend/launch realbackend/agree realbackend/nccl realbackend/mpi realbackend/seat trace worlds ddp
 LATE_SRC := sim/engine/late.c
 LIB_SRC := $(filter-out $(LATE_SRC),$(wildcard $(addsuffix /*.c,$(LIB_DIRS))))
 SHIM_SRC := $(wildcard sim/engine/*.cpp)
+PMI_SRC := $(wildcard realbackend/mpi/pmi/*.c)
 # The conformance table, which the command walks too.
 CASES := tests/conformance/cases
 SCENARIO_DIRS := scenarios scenarios/tutorial scenarios/tutorial/nn
@@ -86,7 +88,7 @@ PEER_SRC := bench/peers/mpi.c bench/peers/gloo.cpp
 KINDS := $(filter-out support tsan fuzz cli programs soak,$(sort \
 	$(patsubst tests/%/,%,$(dir $(wildcard tests/*/*.c)))))
 TEST_SRC := $(foreach kind,$(KINDS),$(wildcard tests/$(kind)/*.c))
-ALL_SRC := $(LIB_SRC) $(LATE_SRC) cli/lockstep.c $(CLI_SRC) $(SUPPORT_SRC) $(TSAN_SRC) $(FUZZ_SRC) \
+ALL_SRC := $(LIB_SRC) $(LATE_SRC) $(PMI_SRC) cli/lockstep.c $(CLI_SRC) $(SUPPORT_SRC) $(TSAN_SRC) $(FUZZ_SRC) \
 	$(TEST_SRC) $(PROGRAM_SRC) $(LABELLED_SRC) $(SOAK_SRC) $(BENCH_SRC) bench/peers/measure.c \
 	$(DOUBLE_SRC)
 HEADERS := $(wildcard include/lockstep/*.h $(addsuffix /*.h,$(LIB_DIRS)) \
@@ -103,6 +105,7 @@ LIB_OBJ := $(call obj,$(LIB_SRC)) $(or $(LATE),$(SHIM_OBJ))
 LIB := $(BUILD)/liblockstep.a
 LIB_SHARED := $(BUILD)/$(SONAME)
 LIB_ENGINE := $(BUILD)/$(ENGINE)
+LIB_PMI := $(BUILD)/$(PMI)
 COMMAND_LIB := $(BUILD)/libcommand.a
 SUPPORT_LIB := $(BUILD)/libsupport.a
 COMMAND := $(BUILD)/lockstep
@@ -127,7 +130,7 @@ PEERS := $(if $(wildcard /usr/bin/mpicc.openmpi),$(PEER_DIR)/openmpi) \
 # ---- building ----------------------------------------------------------
 
 .PHONY: all
-all: $(COMMAND) $(LIB) $(LIB_SHARED) $(LIB_ENGINE)
+all: $(COMMAND) $(LIB) $(LIB_SHARED) $(LIB_ENGINE) $(LIB_PMI)
 
 # Rewritten when the flags change, so that a change rebuilds.
 FLAGS := $(filter-out ccache,$(CC) $(CXX)) $(CPPFLAGS) $(CFLAGS) $(CXXFLAGS) $(LTO)
@@ -161,7 +164,8 @@ $(call obj,$(LATE_SRC)): $(BUILD)/sim/engine/names.h
 # are, the headers of these.
 own_cflags = $(if $(filter tests/%,$(filter-out $(CASES)/%,$<)),$(TEST_CFLAGS) $(DOUBLE_PLACE)) \
 	$(if $(filter %/header_check.c,$<),$(CUDA_CFLAGS)) \
-	$(if $(filter $(LATE_SRC),$<),-I$(BUILD) -DENGINE='"$(ENGINE)"')
+	$(if $(filter $(LATE_SRC),$<),-I$(BUILD) -DENGINE='"$(ENGINE)"') \
+	$(if $(filter realbackend/mpi/begin.c,$<),-DPMI_LIBRARY='"$(PMI)"')
 compile = $(CC) $(CPPFLAGS) $(PKG_CFLAGS) $(own_cflags) $(CFLAGS) \
 	-MMD -MP -c -o $@ $<
 
@@ -199,6 +203,12 @@ share = $(CXX) $(LDFLAGS) $(LINK_LTO) -shared -Wl,-soname,$(@F) \
 $(LIB_ENGINE): $(SHIM_OBJ)
 	$(call say,LD)
 	$(Q)$(share)
+
+# What Open MPI loads where our launcher started the ranks.
+$(call obj,$(PMI_SRC)): CFLAGS += -fvisibility=hidden -Wno-missing-prototypes
+$(LIB_PMI): $(call obj,$(PMI_SRC))
+	$(call say,LD)
+	$(Q)$(CC) $(LDFLAGS) $(LINK_LTO) -shared -Wl,-soname,$(@F) -o $@ $^
 
 # A shared library shows the public functions only.
 $(BUILD)/exports.map: $(BUILD)/flags
@@ -287,7 +297,7 @@ $(PEER_DIR)/gloo: bench/peers/gloo.cpp $(PEER_DIR)/measure.o
 	$(Q)$(CXX) $(call peer_flags,$(CXXFLAGS)) -o $@ $(filter-out %.h,$^) -lgloo
 
 .PHONY: tests-built tsan-built fuzzers-built
-tests-built: $(TESTS) $(STARTED) $(COMMAND) $(DOUBLES)
+tests-built: $(TESTS) $(STARTED) $(COMMAND) $(DOUBLES) $(LIB_PMI)
 tsan-built: $(TSAN_TESTS) $(SOAK) $(DOUBLES)
 fuzzers-built: $(FUZZER) $(COMMAND)
 
@@ -504,7 +514,7 @@ install: all
 	objcopy --wildcard --remove-section='.gnu.*lto_*' \
 	 --redefine-syms=$(BUILD)/renames $(LIB) $(D)/lib/liblockstep.a
 	chmod 644 $(D)/lib/liblockstep.a
-	install -m 755 $(LIB_SHARED) $(LIB_ENGINE) $(D)/lib/
+	install -m 755 $(LIB_SHARED) $(LIB_ENGINE) $(LIB_PMI) $(D)/lib/
 	ln -sf $(SONAME) $(D)/lib/liblockstep.so
 	install -m 644 $(wildcard include/lockstep/*.h) $(D)/include/lockstep/
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' \
@@ -526,7 +536,7 @@ install: all
 	@test -n "$(DESTDIR)" || ldconfig 2>/dev/null || true
 
 uninstall:
-	rm -f $(D)/bin/lockstep $(D)/lib/liblockstep.a $(D)/lib/$(SONAME) $(D)/lib/$(ENGINE) \
+	rm -f $(D)/bin/lockstep $(D)/lib/liblockstep.a $(D)/lib/$(SONAME) $(D)/lib/$(ENGINE) $(D)/lib/$(PMI) \
 	 $(D)/lib/liblockstep.so $(D)/lib/pkgconfig/lockstep.pc \
 	 $(D)/share/man/man1/lockstep*.1 \
 	 $(COMPLETIONS:%=$(D)/share/%/*lockstep*)

@@ -59,7 +59,7 @@ struct command_line {
 #define AT(field) offsetof(struct command_line, field)
 
 static const struct option bench_options[] = {
-	{"backend", OPTION_TEXT, AT(backend), "sim|tcp|nccl",
+	{"backend", OPTION_TEXT, AT(backend), "sim|tcp|nccl|mpi",
 	 .help = "the world to run in", .usual = "$LOCKSTEP_BACKEND, else tcp"},
 	{"nproc-per-node", OPTION_COUNT, AT(ranks), "N",
 	 .help = "number of ranks", .usual = "$WORLD_SIZE, else 4",

@@ -12,7 +12,7 @@
 const struct option run_options[] = {
 	{"world-size", OPTION_TEXT, AT(world_size), "N",
 	 .help = "one node: the same as --nproc-per-node"},
-	{"backend", OPTION_TEXT, AT(backend), "sim|tcp|nccl",
+	{"backend", OPTION_TEXT, AT(backend), "sim|tcp|nccl|mpi",
 	 .help = "the world to run in", .usual = "$LOCKSTEP_BACKEND, else tcp"},
 	{"platform", OPTION_TEXT, AT(platform), "PLATFORM",
 	 .help = "sim: hosts and links, a name or a file", .list = "platforms"},

@@ -8,7 +8,7 @@
 # top may need another that needs it, over however many others; nor a file of
 # these folders another of them:
 downhill='base core check/watch sim sim/engine sim/explore sim/seat
-realbackend/store realbackend/launch realbackend/agree realbackend/nccl realbackend/seat trace worlds ddp model/training
+realbackend/store realbackend/launch realbackend/agree realbackend/nccl realbackend/mpi realbackend/seat trace worlds ddp model/training
 model/measured model/cluster model/loopback model/llm cli/sweep'
 set -eu
 cd "$(dirname "$0")/.."
@@ -34,9 +34,11 @@ realbackend/store       | lockstep/ base/ realbackend/wire/socket.h realbackend/
 realbackend/launch      | lockstep/ base/ realbackend/store/ realbackend/wire/socket.h realbackend/wire/secret.h realbackend/wire/memory_file.h realbackend/wire/transport.h core/backend.h coll/profile.h coll/p2p_backend.h trace/recorder.h check/ | sys/socket.h netinet/ arpa/inet.h netdb.h sys/un.h
 realbackend/agree       | lockstep/ base/ core/op.h core/backend.h core/transport.h coll/p2p_backend.h |
 realbackend/nccl        | lockstep/ base/ core/op.h core/backend.h core/transport.h trace/recorder.h realbackend/agree/ realbackend/launch/world.h check/record.h | nccl.h cuda_runtime.h
+realbackend/mpi         | lockstep/ base/ core/op.h core/backend.h core/transport.h core/reduce.h trace/recorder.h realbackend/agree/ realbackend/launch/world.h | mpi.h ftw.h sys/socket.h
+realbackend/mpi/pmi     |  |
 realbackend/seat        | lockstep/ base/ realbackend/store/store.h core/seat.h core/backend.h core/transport.h check/record.h |
 trace                   | lockstep/ base/ core/op.h core/backend.h core/transport.h coll/algorithm.h | jansson.h zlib.h
-worlds                  | lockstep/ base/ core/backend.h realbackend/launch/world.h realbackend/nccl/world.h realbackend/seat/world.h sim/launch.h |
+worlds                  | lockstep/ base/ core/backend.h realbackend/launch/world.h realbackend/nccl/world.h realbackend/mpi/world.h realbackend/seat/world.h sim/launch.h |
 ddp                     | lockstep/ base/ |
 model/training          | lockstep/ base/ |
 scenarios               | lockstep/ base/ model/training/ model/llm/ |
@@ -216,7 +218,7 @@ readers=$(grep -l 'getenv(' base/*.c core/*.c coll/*.c check/*.c check/*/*.c \
 	model/*/*.c sim/*.c sim/*/*.c realbackend/*/*.c trace/*.c ddp/*.c worlds/*.c |
 	grep -vE '^(worlds/|realbackend/launch/|sim/launch\.c|check/outputs\.c)' |
 	grep -vE '^realbackend/(store/(environment|scheduler)|nccl/world|seat/slot|seat/world)\.c' |
-	grep -vE '^(base/(data|terminal)|realbackend/(wire/memory_file|nccl/libraries))\.c' ||
+	grep -vE '^(base/(data|terminal)|realbackend/(wire/memory_file|nccl/libraries|mpi/(library|begin|world)))\.c' ||
 	true)
 if [ -n "$readers" ]; then
 	echo "check-layers: getenv() is for where a process begins, not for $readers" >&2

@@ -21,10 +21,10 @@ static enum dist_error choose_world(const struct dist_init_options *options,
 		name = "tcp";
 	*world = dist__world_of_process(name);
 	if (!*world) {
-		snprintf(
-			message->text, sizeof message->text,
-			"unknown back end \"%.64s\": expected sim, tcp or nccl",
-			name);
+		snprintf(message->text, sizeof message->text,
+			 "unknown back end \"%.64s\": expected sim, tcp, nccl "
+			 "or mpi",
+			 name);
 		return DIST_ERR_INVALID_ARGUMENT;
 	}
 	return (*world)->is_available(message) ? DIST_OK : DIST_ERR_UNAVAILABLE;

@@ -113,9 +113,9 @@ int dist_launch(const struct dist_launch_options *given,
 			      options.debug);
 	world = dist__world_of_process(options.backend);
 	if (!world)
-		return refuse(
-			"unknown back end \"%s\": expected sim, tcp or nccl",
-			options.backend);
+		return refuse("unknown back end \"%s\": expected sim, tcp, "
+			      "nccl or mpi",
+			      options.backend);
 	if ((options.replay || options.explore) && !world->in_process)
 		return refuse("%s: expected back end sim, not %s",
 			      options.replay ? "replay" : "explore",

@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "realbackend/launch/world.h"
+#include "realbackend/mpi/world.h"
 #include "realbackend/nccl/world.h"
 #include "realbackend/seat/world.h"
 #include "sim/launch.h"
@@ -13,6 +14,7 @@ static const struct dist__world *const worlds[] = {
 	&dist__tcp_world,
 	&dist__sim_world,
 	&dist__nccl_world,
+	&dist__mpi_world,
 	NULL,
 };
 

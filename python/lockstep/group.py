@@ -47,7 +47,8 @@ class Group(dist.ProcessGroup):
         self.handle = handle
         self.parent = parent
         self._rank, self._size, self._name = rank, size, name
-        self.simulated = lib.get_backend(handle) not in (b"tcp", b"nccl")
+        self.simulated = lib.get_backend(handle) not in (b"tcp", b"nccl",
+                                                         b"mpi")
         self.subgroups = []
         self._group_name = self._group_desc = ""
         self._sequence = 0

@@ -16,7 +16,7 @@ def of(lib, store, rank, size, options):
     """Fills in options' store, and frees it when the ranks have met. A
     simulation opens nothing."""
     if size == 1 or os.environ.get("LOCKSTEP_BACKEND") not in (None, "", "tcp",
-                                                               "nccl"):
+                                                               "nccl", "mpi"):
         yield
         return
     ours = _serve(lib, store, size) if rank == 0 else _join(lib, store)

@@ -21,11 +21,15 @@ static struct dist__agreed *agreed(struct dist__backend *b)
 static void pause_look(struct dist__agreed *g, struct dist__patience *patience,
 		       bool moved)
 {
-	if (moved) {
+	if (moved)
 		patience->asked = 0;
+	if (moved && !g->library->must_be_asked)
 		return;
-	}
+	if (g->library->must_be_asked && g->is_running)
+		patience->asked = 0;
 	pthread_mutex_unlock(&g->mutex);
+	if (g->library->beside)
+		g->library->beside(g);
 	dist__patience_wait(patience);
 	pthread_mutex_lock(&g->mutex);
 }
@@ -56,7 +60,7 @@ static void leave_to_thread(struct dist__agreed *g)
 {
 	sigset_t all, before;
 
-	if (!g->tasks)
+	if (!g->tasks || g->library->beside)
 		return;
 	if (g->started) {
 		pthread_cond_signal(&g->needed);
@@ -89,6 +93,13 @@ static void use_device(struct dist__agreed *g)
 
 /* ---- the table --------------------------------------------------------- */
 
+/* What no library has. */
+static bool is_by_messages(const struct dist__op *op)
+{
+	return op->kind == DIST__MONITORED_BARRIER ||
+	       dist__op_sides(op)->bundle.kind == DIST__DEVICES;
+}
+
 static enum dist_error submit_op(struct dist__agreed *g, struct dist__op *op)
 {
 	op->started_ns = 0;
@@ -102,6 +113,8 @@ static enum dist_error submit(struct dist__backend *b, struct dist__op *op)
 	struct dist__agreed *g = agreed(b);
 	enum dist_error error;
 
+	if (is_by_messages(op))
+		return g->messages->ops->submit(g->messages, op);
 	use_device(g);
 	pthread_mutex_lock(&g->mutex);
 	error = submit_op(g, op);
@@ -138,7 +151,7 @@ static enum dist_error run(struct dist__backend *b, struct dist__op *op)
 	struct dist__agreed *g = agreed(b);
 	enum dist_error error;
 
-	if (op->kind == DIST__MONITORED_BARRIER)
+	if (is_by_messages(op))
 		return g->messages->ops->run(g->messages, op);
 	pthread_mutex_lock(&g->mutex);
 	error = submit_op(g, op);
@@ -155,6 +168,8 @@ static enum dist_error wait(struct dist__backend *b, struct dist__op *op,
 {
 	struct dist__agreed *g = agreed(b);
 
+	if (is_by_messages(op))
+		return g->messages->ops->wait(g->messages, op, deadline_ns);
 	pthread_mutex_lock(&g->mutex);
 	look_until(g, op, deadline_ns);
 	pthread_mutex_unlock(&g->mutex);
@@ -167,6 +182,8 @@ static bool test(struct dist__backend *b, struct dist__op *op)
 
 	if (dist__op_is_done(op))
 		return true;
+	if (is_by_messages(op))
+		return g->messages->ops->test(g->messages, op);
 	use_device(g);
 	pthread_mutex_lock(&g->mutex);
 	(void)dist__agreed_look(g);

@@ -75,9 +75,11 @@ bool dist__agreed_look(struct dist__agreed *g)
 		dist__agreed_fail(g, g->tasks, error);
 		return true;
 	}
+	g->is_running = false;
 	for (task = g->tasks; task; task = next) {
 		next = task->next;
 		error = dist__task_look(g, task, &line, &moved, &ended);
+		g->is_running |= !ended && task->state == DIST__TASK_RUNNING;
 		if (!error && !ended && now_ns >= task->op->deadline_ns)
 			error = DIST_ERR_TIMEOUT;
 		if (error) {

@@ -61,8 +61,16 @@ struct dist__library_ops {
 	size_t task_bytes;  /* of its struct of a task */
 	size_t grant_bytes; /* of struct dist__grant that travel */
 
+	/* Its operations move only while it is asked about them: who waits for
+	 * them does not sleep. */
+	bool must_be_asked;
+
 	/* The calling thread is another than the one that made the group. */
 	void (*use)(struct dist__agreed *g);
+
+	/* No thread but the rank's may call the library: while the rank waits
+	 * it goes on with its other groups by this. */
+	void (*beside)(struct dist__agreed *g);
 
 	/* Looks for errors from behind. */
 	enum dist_error (*poll)(struct dist__agreed *g);
@@ -112,7 +120,7 @@ struct dist__agreed {
 	const struct dist__members *members;
 	struct dist__control control;
 	int64_t timeout_ns;
-	/* For what no library has and that carries no tensor. */
+	/* For what no library has: a monitored barrier, several devices. */
 	struct dist__backend *messages;
 
 	pthread_mutex_t mutex;          /* guards what follows */
@@ -120,6 +128,7 @@ struct dist__agreed {
 	struct dist__request **watches; /* one a rank */
 	int64_t watched_ns;
 	struct dist__task *tasks; /* in order of issue */
+	bool is_running;          /* the library had one at the last look */
 	enum dist_error failed;   /* what ended the group */
 	struct dist_message text;
 

@@ -46,14 +46,16 @@ static bool record_shared_device(struct dist__nccl_group *g,
 	int b = dist__global_rank(g->base.members, g->sharers.second);
 	char advice[128];
 
-	if (g->sharers.first < 0 || !dist__sharing_is_refused(g->base.text.text))
+	if (g->sharers.first < 0 ||
+	    !dist__sharing_is_refused(g->base.text.text))
 		return false;
 	dist__sharing_advise(g->device->libraries.nccl_version, advice,
 			     sizeof advice);
 	snprintf(g->base.text.text, sizeof g->base.text.text,
 		 "ranks %d and %d have one GPU: %s", a < b ? a : b,
 		 a < b ? b : a, advice);
-	snprintf(failure->text, sizeof failure->text, "%.255s", g->base.text.text);
+	snprintf(failure->text, sizeof failure->text, "%.255s",
+		 g->base.text.text);
 	failure->count = 2;
 	failure->ranks[0] = (uint32_t)(a < b ? a : b);
 	failure->ranks[1] = (uint32_t)(a < b ? b : a);
@@ -75,8 +77,8 @@ static enum dist_error explain(struct dist__nccl_group *g,
 		return shared ? DIST_ERR_RENDEZVOUS : DIST_ERR_UNAVAILABLE;
 	}
 	snprintf(message->text, sizeof message->text,
-		 "no NCCL communicator of %d ranks: %s", g->base.members->world_size,
-		 dist_error_string(error));
+		 "no NCCL communicator of %d ranks: %s",
+		 g->base.members->world_size, dist_error_string(error));
 	return DIST_ERR_RENDEZVOUS;
 }
 

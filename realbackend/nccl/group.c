@@ -142,7 +142,8 @@ static enum dist_error invite(struct dist__nccl_group *g,
 	}
 	free(gpus);
 	for (; m.peer < size && !error; m.peer++)
-		error = dist__control_send(&g->base.control, m, &g->base.watches[m.peer]);
+		error = dist__control_send(&g->base.control, m,
+					   &g->base.watches[m.peer]);
 	return settle(g, error, deadline_ns);
 }
 
@@ -162,7 +163,8 @@ static enum dist_error be_invited(struct dist__nccl_group *g,
 	m.data = invitation;
 	m.bytes = sizeof *invitation;
 	if (!error)
-		error = dist__control_receive(&g->base.control, m, &g->base.watches[0]);
+		error = dist__control_receive(&g->base.control, m,
+					      &g->base.watches[0]);
 	return settle(g, error, deadline_ns);
 }
 

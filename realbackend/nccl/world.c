@@ -1,11 +1,8 @@
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include "realbackend/agree/probe.h"
 #include "realbackend/launch/world.h"
 #include "realbackend/nccl/backend.h"
 #include "realbackend/nccl/launch.h"
@@ -33,68 +30,33 @@ struct answer {
 	struct dist_message text; /* what was found, or is missing */
 };
 
-static struct answer probe(void)
+static void probe(void *found)
 {
+	struct answer *answer = found;
 	struct dist__libraries libraries;
-	struct answer answer = {.good = false};
 
-	answer.good = dist__device_probe(&libraries, &answer.count,
-					 &answer.text) == DIST_OK;
-	answer.nccl_version = libraries.nccl_version;
-	if (answer.good)
-		snprintf(answer.text.text, sizeof answer.text.text,
+	answer->good = dist__device_probe(&libraries, &answer->count,
+					  &answer->text) == DIST_OK;
+	answer->nccl_version = libraries.nccl_version;
+	if (answer->good)
+		snprintf(answer->text.text, sizeof answer->text.text,
 			 "%s, %s, %d device%s", libraries.nccl_text,
-			 libraries.cuda_text, answer.count,
-			 answer.count == 1 ? "" : "s");
-	return answer;
-}
-
-/* Reads the answer of a child that probes; a child that said nothing died. */
-static void hear(int fd, pid_t child, struct answer *answer)
-{
-	struct answer heard;
-	ssize_t n;
-
-	do
-		n = read(fd, &heard, sizeof heard);
-	while (n < 0 && errno == EINTR);
-	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
-		;
-	if (n == (ssize_t)sizeof heard)
-		*answer = heard;
+			 libraries.cuda_text, answer->count,
+			 answer->count == 1 ? "" : "s");
 }
 
 /* The driver does not survive a fork, and who asks may be about to fork the
  * ranks: a child looks. */
-static struct answer probe_apart(void)
-{
-	struct answer answer = {.text = {"the process that looked for a device "
-					 "died of it"}};
-	int ends[2];
-	pid_t child;
-
-	if (pipe(ends) != 0)
-		return answer;
-	child = fork();
-	if (child == 0) {
-		answer = probe();
-		_exit(write(ends[1], &answer, sizeof answer) !=
-		      (ssize_t)sizeof answer);
-	}
-	close(ends[1]);
-	if (child > 0)
-		hear(ends[0], child, &answer);
-	close(ends[0]);
-	return answer;
-}
-
 static const struct answer *look(void)
 {
-	static struct answer answer;
+	static struct answer answer = {
+		.text = {"the process that looked for a device died of it"}};
 	static bool known;
 
-	if (!known)
-		answer = text_of("RANK") ? probe() : probe_apart();
+	if (!known && text_of("RANK"))
+		probe(&answer);
+	else if (!known)
+		dist__probe_apart(probe, &answer, sizeof answer);
 	known = true;
 	return &answer;
 }

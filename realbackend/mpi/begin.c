@@ -1,0 +1,261 @@
+/* begin.c - begins MPI in this process, and ends it. */
+#define _XOPEN_SOURCE 700 /* nftw */
+#include "realbackend/mpi/begin.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/data.h"
+#include "realbackend/mpi/pmi_server.h"
+#include "realbackend/mpi/types.h"
+
+/* A process is one rank. */
+static struct dist__pmi_server *server;
+static bool is_ours;    /* MPI, to end */
+static char folder[64]; /* of this job on this node, ours to remove; or "" */
+
+__attribute__((format(printf, 2, 3))) static enum dist_error
+refuse(struct dist_message *message, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(message->text, sizeof message->text, format, args);
+	va_end(args);
+	return DIST_ERR_UNAVAILABLE;
+}
+
+/* ---- the manager -------------------------------------------------------- */
+
+/* What tells MPI of it, and what would tell it of another. */
+static const char *const names[] = {"PMI_FD",
+				    "PMI_RANK",
+				    "PMI_SIZE",
+				    "FLUX_PMI_LIBRARY_PATH",
+				    "PMI_PORT",
+				    "OMPI_MCA_pmix",
+				    "PMI_ID",
+				    "FLUX_JOB_ID",
+				    "OMPI_MCA_mpi_yield_when_idle",
+				    "OMPI_MCA_orte_tmpdir_base",
+				    "OMPI_MCA_btl_vader_backing_directory"};
+#define NUM_NAMES (sizeof names / sizeof *names)
+
+/* Sets a variable, NULL: to none. */
+static void set(const char *name, const char *value)
+{
+	if (value)
+		(void)setenv(name, value, 1);
+	else
+		(void)unsetenv(name);
+}
+
+static void set_number(const char *name, int number)
+{
+	char text[16];
+
+	snprintf(text, sizeof text, "%d", number);
+	(void)setenv(name, text, 1);
+}
+
+/* Open MPI 4 keeps its files in a folder of the job, where no mpirun will
+ * remove what a killed rank leaves. */
+static void make_folder(void)
+{
+	snprintf(folder, sizeof folder, "/dev/shm/lockstep-mpi-%d",
+		 dist__pmi_server_job(server));
+	if (mkdir(folder, 0700) != 0 && errno != EEXIST) {
+		folder[0] = '\0';
+		return;
+	}
+	set("OMPI_MCA_orte_tmpdir_base", folder);
+	set("OMPI_MCA_btl_vader_backing_directory", folder);
+}
+
+static int remove_empty(const char *path, const struct stat *status, int type,
+			struct FTW *place)
+{
+	(void)status;
+	(void)place;
+	if (type == FTW_DP)
+		(void)rmdir(path);
+	return 0;
+}
+
+static int remove_any(const char *path, const struct stat *status, int type,
+		      struct FTW *place)
+{
+	(void)status;
+	(void)type;
+	(void)place;
+	(void)remove(path);
+	return 0;
+}
+
+/* The last rank of the node leaves nothing; where one was lost, those that are
+ * left do not. */
+static void remove_folder(bool is_well)
+{
+	if (folder[0])
+		(void)nftw(folder, is_well ? remove_empty : remove_any, 8,
+			   FTW_DEPTH | FTW_PHYS);
+	folder[0] = '\0';
+}
+
+static enum dist_error start_manager(const struct dist__mpi *mpi,
+				     const struct dist__place *place,
+				     struct dist_message *message)
+{
+	static const char *const places[] = {PMI_LIBRARY, "lib/" PMI_LIBRARY};
+	char path[PATH_MAX];
+
+	if (mpi->is_openmpi && mpi->version[sizeof "Open MPI"] > '4')
+		return refuse(message,
+			      "%s begins under its own mpirun alone: try "
+			      "\"mpirun -n 4 lockstep run --backend mpi ...\", "
+			      "or LOCKSTEP_MPI=mpich",
+			      mpi->version);
+	if (mpi->is_openmpi && !dist__data_above(places, path))
+		return refuse(message, "no %s beside the library: try \"make\"",
+			      PMI_LIBRARY);
+	server = dist__pmi_server_new(place);
+	if (!server)
+		return refuse(message, "the ranks did not come to %s",
+			      mpi->version);
+	for (size_t i = 0; i < NUM_NAMES; i++)
+		set(names[i], NULL);
+	set_number("PMI_FD", dist__pmi_server_fd(server));
+	set_number("PMI_RANK", place->rank);
+	set_number("PMI_SIZE", place->world_size);
+	if (mpi->is_openmpi) {
+		set("FLUX_PMI_LIBRARY_PATH", path);
+		/* A family of jobs, in 15 bits above 16, and the first of it.
+		 */
+		set_number("FLUX_JOB_ID",
+			   (dist__pmi_server_job(server) & 0x7fff) << 16 | 1);
+		set("OMPI_MCA_mpi_yield_when_idle", "1");
+		make_folder();
+		set("OMPI_MCA_pmix", "flux");
+	}
+	return DIST_OK;
+}
+
+/* Begins MPI, with the environment put back afterwards. */
+static enum dist_error begin_managed(struct dist__mpi *mpi,
+				     const struct dist__place *place,
+				     int wanted, struct dist_message *message)
+{
+	char *before[NUM_NAMES];
+	enum dist_error error;
+
+	for (size_t i = 0; i < NUM_NAMES; i++) {
+		before[i] = getenv(names[i]);
+		before[i] = before[i] ? strdup(before[i]) : NULL;
+	}
+	error = start_manager(mpi, place, message);
+	if (!error)
+		error = dist__mpi_check(mpi, message, "MPI_Init_thread",
+					mpi->call.Init_thread(NULL, NULL,
+							      wanted,
+							      &mpi->threads));
+	for (size_t i = 0; i < NUM_NAMES; i++) {
+		set(names[i], before[i]);
+		free(before[i]);
+	}
+	return error ? DIST_ERR_UNAVAILABLE : DIST_OK;
+}
+
+/* ---- beginning ---------------------------------------------------------- */
+
+/* Its own mpirun says how they share the processors; elsewhere more ranks than
+ * these must not keep each other from them. */
+static int wanted_threads(void)
+{
+	const char *text = getenv("LOCKSTEP_MPI_THREADS");
+
+	return text && strcmp(text, "funneled") == 0 ? DIST__MPI_FUNNELED
+						     : DIST__MPI_SERIALIZED;
+}
+
+static enum dist_error begin(struct dist__mpi *mpi,
+			     const struct dist__place *place,
+			     struct dist_message *message)
+{
+	int flag = 0, wanted = wanted_threads();
+	enum dist_error error;
+
+	(void)mpi->call.Finalized(&flag);
+	if (flag)
+		return refuse(message,
+			      "%s has ended: a process can join it once",
+			      mpi->version);
+	(void)mpi->call.Initialized(&flag);
+	is_ours = !flag;
+	if (flag)
+		error = dist__mpi_check(mpi, message, "MPI_Query_thread",
+					mpi->call.Query_thread(&mpi->threads));
+	else if (dist__mpi_launched())
+		error = dist__mpi_check(mpi, message, "MPI_Init_thread",
+					mpi->call.Init_thread(NULL, NULL,
+							      wanted,
+							      &mpi->threads));
+	else
+		error = begin_managed(mpi, place, wanted, message);
+	if (mpi->threads > wanted)
+		mpi->threads = wanted;
+	return error;
+}
+
+static enum dist_error check_place(const struct dist__mpi *mpi,
+				   const struct dist__place *place,
+				   struct dist_message *message)
+{
+	int rank = -1, size = -1;
+
+	(void)mpi->call.Comm_rank(mpi->is.comm_world, &rank);
+	(void)mpi->call.Comm_size(mpi->is.comm_world, &size);
+	if (rank == place->rank && size == place->world_size)
+		return DIST_OK;
+	snprintf(message->text, sizeof message->text,
+		 "rank %d of %d is rank %d of %d of %s: expected the same",
+		 place->rank, place->world_size, rank, size, mpi->version);
+	return DIST_ERR_UNAVAILABLE;
+}
+
+enum dist_error dist__mpi_begin(struct dist__mpi *mpi,
+				const struct dist__place *place,
+				struct dist_message *message)
+{
+	enum dist_error error = begin(mpi, place, message);
+
+	if (!error && mpi->threads < DIST__MPI_FUNNELED)
+		error = refuse(message,
+			       "%s was begun by MPI_Init: expected "
+			       "MPI_Init_thread with MPI_THREAD_FUNNELED",
+			       mpi->version);
+	if (!error)
+		error = check_place(mpi, place, message);
+	if (!error)
+		(void)mpi->call.Comm_set_errhandler(mpi->is.comm_world,
+						    mpi->is.errors_return);
+	return error ? error : dist__mpi_types_make(mpi, message);
+}
+
+void dist__mpi_end(struct dist__mpi *mpi, bool is_well)
+{
+	is_well = is_well && !mpi->is_poisoned;
+	if (is_well)
+		dist__mpi_types_free(mpi);
+	if (is_well && is_ours)
+		(void)mpi->call.Finalize();
+	dist__pmi_server_free(server);
+	remove_folder(is_well);
+	server = NULL;
+}

@@ -1,0 +1,285 @@
+/*
+ * group.c - a group on MPI: a communicator that its members alone make, and
+ * their operations on it.
+ *
+ * MPI is called by one thread at a time, under the library's mutex. Where it
+ * allows no thread but its first, there is none that looks after operations:
+ * they move while the rank is in a call of any of its groups.
+ */
+#include "realbackend/mpi/group.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "realbackend/agree/group.h"
+#include "realbackend/mpi/begin.h"
+#include "realbackend/mpi/launch.h"
+
+/* Every implementation has tags up to this. */
+#define MOST_TAG 32767
+
+struct task {
+	struct dist__task base;
+	struct dist__mpi_launch launch;
+};
+
+struct group {
+	struct dist__agreed base;
+	struct dist__mpi_comm comm;
+	uint64_t granted;   /* messages that the rank receives */
+	struct group *next; /* of the rank's */
+};
+
+/* A process is one rank, which has one default group. */
+static struct group *groups, *root;
+
+static struct group *of(struct dist__agreed *g)
+{
+	return (struct group *)g;
+}
+
+static void lock(struct group *g)
+{
+	pthread_mutex_lock(&g->comm.mpi->mutex);
+}
+
+static void unlock(struct group *g)
+{
+	pthread_mutex_unlock(&g->comm.mpi->mutex);
+}
+
+/* ---- what the agreement asks for --------------------------------------- */
+
+/* The memory of operations that failed is their callers' again, and MPI would
+ * go on with it in any call. */
+static enum dist_error poll(struct dist__agreed *g)
+{
+	if (!of(g)->comm.mpi->is_poisoned)
+		return DIST_OK;
+	snprintf(g->text.text, sizeof g->text.text,
+		 "another group failed while %s had its operations",
+		 of(g)->comm.mpi->name);
+	return DIST_ERR_ABORTED;
+}
+
+static enum dist_error grant(struct dist__agreed *g, struct dist__task *task)
+{
+	task->grant.number = of(g)->granted++;
+	return DIST_OK;
+}
+
+static enum dist_error launch(struct dist__agreed *base,
+			      struct dist__task *task, bool *ended)
+{
+	struct dist__mpi_launch *l = &((struct task *)task)->launch;
+	struct group *g = of(base);
+	bool p2p = dist__op_is_p2p(task->op->kind);
+	enum dist_error error;
+
+	(void)ended;
+	lock(g);
+	error = dist__mpi_launch(l, &g->comm, task->op,
+				 p2p ? task->peer : task->op->peer,
+				 (int)(task->grant.number % MOST_TAG));
+	unlock(g);
+	return error;
+}
+
+static enum dist_error run(struct dist__agreed *base, struct dist__task *task,
+			   bool *ended)
+{
+	struct group *g = of(base);
+	enum dist_error error;
+
+	lock(g);
+	error = dist__mpi_look(&((struct task *)task)->launch, &g->comm,
+			       task->op, ended);
+	unlock(g);
+	return error;
+}
+
+static void task_end(struct dist__agreed *g, struct dist__task *task)
+{
+	(void)g;
+	dist__mpi_leave(&((struct task *)task)->launch);
+}
+
+static void abort_all(struct dist__agreed *g)
+{
+	for (struct dist__task *task = g->tasks; task; task = task->next)
+		if (task->state == DIST__TASK_RUNNING)
+			of(g)->comm.mpi->is_poisoned = true;
+}
+
+/* Goes on with the rank's other groups, whom no thread looks after. */
+static void beside(struct dist__agreed *base)
+{
+	for (struct group *g = groups; g; g = g->next)
+		if (&g->base != base &&
+		    pthread_mutex_trylock(&g->base.mutex) == 0) {
+			(void)dist__agreed_look(&g->base);
+			pthread_mutex_unlock(&g->base.mutex);
+		}
+}
+
+/* ---- the communicator --------------------------------------------------- */
+
+static enum dist_error make_communicator(struct group *g)
+{
+	const struct dist__mpi *mpi = g->comm.mpi;
+	const struct dist__members *members = g->base.members;
+	struct dist_message *text = &g->base.text;
+	uintptr_t everybody = 0, some = 0;
+	enum dist_error error;
+	int *ranks = calloc((size_t)members->world_size, sizeof *ranks);
+
+	if (!ranks)
+		return DIST_ERR_NO_MEMORY;
+	for (int rank = 0; rank < members->world_size; rank++)
+		ranks[rank] = dist__global_rank(members, rank);
+	error = dist__mpi_check(
+		mpi, text, "MPI_Comm_group",
+		mpi->call.Comm_group(mpi->is.comm_world, &everybody));
+	if (!error)
+		error = dist__mpi_check(
+			mpi, text, "MPI_Group_incl",
+			mpi->call.Group_incl(everybody, members->world_size,
+					     ranks, &some));
+	if (!error)
+		error = dist__mpi_check(
+			mpi, text, "MPI_Comm_create_group",
+			mpi->call.Comm_create_group(
+				mpi->is.comm_world, some,
+				(int)(members->group_id % MOST_TAG),
+				&g->comm.handle));
+	if (!error)
+		error = dist__mpi_check(
+			mpi, text, "MPI_Comm_set_errhandler",
+			mpi->call.Comm_set_errhandler(g->comm.handle,
+						      mpi->is.errors_return));
+	free(ranks);
+	return error;
+}
+
+/* Nobody calls MPI before all members have come: there it would wait for
+ * ever. */
+static enum dist_error open_group(struct group *g)
+{
+	int64_t deadline_ns = dist__agreed_deadline_ns(&g->base);
+	enum dist_error error = dist__agreed_watch(&g->base);
+
+	if (!error)
+		error = dist__agreed_meet(&g->base, DIST__STEP_READY,
+					  deadline_ns);
+	if (error)
+		return error;
+	lock(g);
+	error = make_communicator(g);
+	unlock(g);
+	return error;
+}
+
+/*
+ * The default group parts from its members, and with it the rank from MPI. A
+ * rank that destroys another group waits for nobody, and so its communicator,
+ * which all would have to free together, stays until then.
+ */
+static void close_group(struct dist__agreed *base)
+{
+	struct group **link = &groups, *g = of(base);
+	enum dist_error error = DIST_OK;
+
+	while (*link && *link != g)
+		link = &(*link)->next;
+	if (*link)
+		*link = g->next;
+	if (!base->watches)
+		return;
+	if (!base->failed && g == root)
+		error = dist__agreed_meet(base, DIST__STEP_GOODBYE,
+					  dist__agreed_deadline_ns(base));
+	if (error)
+		dist__agreed_fail(base, NULL, error);
+	dist__agreed_unwatch(base);
+	if (g != root)
+		return;
+	root = NULL;
+	dist__mpi_end(g->comm.mpi, !base->failed);
+}
+
+static const struct dist__library_ops agreed_ops = {
+	.task_bytes = sizeof(struct task),
+	.grant_bytes = sizeof(uint64_t),
+	.must_be_asked = true,
+	.poll = poll,
+	.grant = grant,
+	.launch = launch,
+	.run = run,
+	.task_end = task_end,
+	.abort = abort_all,
+	.close = close_group,
+};
+
+/* The same where MPI has one thread. */
+static const struct dist__library_ops lone_ops = {
+	.task_bytes = sizeof(struct task),
+	.grant_bytes = sizeof(uint64_t),
+	.must_be_asked = true,
+	.poll = poll,
+	.grant = grant,
+	.launch = launch,
+	.run = run,
+	.task_end = task_end,
+	.abort = abort_all,
+	.beside = beside,
+	.close = close_group,
+};
+
+static enum dist_error explain(const struct group *g, enum dist_error error,
+			       struct dist_message *message)
+{
+	if (error == DIST_ERR_NO_MEMORY)
+		return error;
+	if (g->base.text.text[0]) {
+		*message = g->base.text;
+		return DIST_ERR_UNAVAILABLE;
+	}
+	snprintf(message->text, sizeof message->text,
+		 "no MPI communicator of %d ranks: %s", g->comm.world_size,
+		 dist_error_string(error));
+	return DIST_ERR_RENDEZVOUS;
+}
+
+enum dist_error dist__mpi_backend_new(struct dist__mpi *mpi,
+				      const struct dist__place *place,
+				      const struct dist__members *members,
+				      struct dist__backend **backend,
+				      struct dist_message *message)
+{
+	bool is_lone = mpi->threads < DIST__MPI_SERIALIZED;
+	struct group *g = calloc(1, sizeof *g);
+	enum dist_error error;
+
+	if (!g)
+		return DIST_ERR_NO_MEMORY;
+	g->comm = (struct dist__mpi_comm){.mpi = mpi,
+					  .rank = members->rank,
+					  .world_size = members->world_size,
+					  .text = &g->base.text};
+	g->next = groups;
+	groups = g;
+	if (!root)
+		root = g;
+	error = dist__agreed_init(&g->base, is_lone ? &lone_ops : &agreed_ops,
+				  place, members);
+	if (!error)
+		error = open_group(g);
+	if (error) {
+		error = explain(g, error, message);
+		dist__agreed_fail(&g->base, NULL, error);
+		dist__agreed_free(&g->base);
+		return error;
+	}
+	*backend = &g->base.base;
+	return DIST_OK;
+}

@@ -1,0 +1,115 @@
+/*
+ * library.h - MPI as it is found at run time: Open MPI or MPICH. Private to
+ * realbackend/mpi/.
+ *
+ * Before MPI 5 there is no one binary interface. What differs between the two
+ * is how wide a handle is and what the constants are, so functions are declared
+ * with handles of the width of a pointer, which the calling conventions of
+ * Linux on x86-64 and ARM64 pass where an int goes too; and a handle that is
+ * stored lies in a zeroed uintptr_t, of which MPICH fills the lower half.
+ * Meanings, arguments and results are MPI 3.1's.
+ */
+#ifndef LOCKSTEP_MPI_LIBRARY_H
+#define LOCKSTEP_MPI_LIBRARY_H
+
+#include <pthread.h>
+
+#include "core/backend.h"
+
+/* Of MPI_Init_thread, the same in both. */
+enum {
+	DIST__MPI_SINGLE,
+	DIST__MPI_FUNNELED,
+	DIST__MPI_SERIALIZED,
+	DIST__MPI_MULTIPLE
+};
+
+/* type points to a handle as wide as the library's are. */
+typedef void dist__mpi_combine(void *in, void *inout, int *len, void *type);
+
+struct dist__mpi_functions {
+	int (*Init_thread)(int *argc, char ***argv, int wanted, int *got);
+	int (*Initialized)(int *flag);
+	int (*Finalized)(int *flag);
+	int (*Query_thread)(int *level);
+	int (*Finalize)(void);
+	int (*Get_library_version)(char *text, int *len);
+	int (*Error_string)(int code, char *text, int *len);
+	int (*Comm_rank)(uintptr_t comm, int *rank);
+	int (*Comm_size)(uintptr_t comm, int *size);
+	int (*Comm_group)(uintptr_t comm, uintptr_t *group);
+	int (*Group_incl)(uintptr_t group, int n, const int *ranks,
+			  uintptr_t *made);
+	int (*Group_free)(uintptr_t *group);
+	int (*Comm_create_group)(uintptr_t comm, uintptr_t group, int tag,
+				 uintptr_t *made);
+	int (*Comm_set_errhandler)(uintptr_t comm, uintptr_t handler);
+	int (*Type_contiguous)(int count, uintptr_t type, uintptr_t *made);
+	int (*Type_commit)(uintptr_t *type);
+	int (*Type_free)(uintptr_t *type);
+	int (*Op_create)(dist__mpi_combine *combine, int commutes,
+			 uintptr_t *made);
+	int (*Op_free)(uintptr_t *op);
+	int (*Test)(uintptr_t *request, int *flag, void *status);
+	int (*Isend)(const void *data, int count, uintptr_t type, int to,
+		     int tag, uintptr_t comm, uintptr_t *request);
+	int (*Irecv)(void *data, int count, uintptr_t type, int from, int tag,
+		     uintptr_t comm, uintptr_t *request);
+	int (*Iallreduce)(const void *in, void *out, int count, uintptr_t type,
+			  uintptr_t op, uintptr_t comm, uintptr_t *request);
+	int (*Ireduce)(const void *in, void *out, int count, uintptr_t type,
+		       uintptr_t op, int root, uintptr_t comm,
+		       uintptr_t *request);
+	int (*Ibcast)(void *data, int count, uintptr_t type, int root,
+		      uintptr_t comm, uintptr_t *request);
+	int (*Iallgather)(const void *in, int num_in, uintptr_t in_type,
+			  void *out, int num_out, uintptr_t out_type,
+			  uintptr_t comm, uintptr_t *request);
+	int (*Ireduce_scatter_block)(const void *in, void *out, int count,
+				     uintptr_t type, uintptr_t op,
+				     uintptr_t comm, uintptr_t *request);
+	int (*Ialltoall)(const void *in, int num_in, uintptr_t in_type,
+			 void *out, int num_out, uintptr_t out_type,
+			 uintptr_t comm, uintptr_t *request);
+};
+
+/* What the two have different values for; handles but for the last three. */
+struct dist__mpi_constants {
+	uintptr_t comm_world, errors_return;
+	/* 0: it has none, or one that is not ours. */
+	uintptr_t types[DIST_NUM_DTYPES];
+	uintptr_t ops[DIST_NUM_REDUCE_OPS];
+	void *in_place, *status_ignore;
+	size_t handle_bytes;
+};
+
+struct dist__mpi {
+	const char *name; /* "Open MPI" or "MPICH" */
+	bool is_openmpi;
+	char version[64];
+	struct dist__mpi_functions call;
+	struct dist__mpi_constants is;
+
+	/* Once it is begun. All calls from there on are made under the mutex:
+	 * MPI_THREAD_SERIALIZED. */
+	pthread_mutex_t mutex;
+	int threads;      /* the level in force */
+	bool is_poisoned; /* a group failed with operations in flight, whose
+			   * memory is not ours any more: no calls */
+};
+
+/* dist__mpi_load returns the library, the same at every call: the one in the
+ * process, else that of the mpirun which started it, else what LOCKSTEP_MPI
+ * says, else Open MPI, else MPICH. NULL: why says what was looked for. */
+struct dist__mpi *dist__mpi_load(struct dist_message *why);
+
+/* dist__mpi_launched returns whether an mpirun started this process as a rank,
+ * and not our launcher within it. */
+bool dist__mpi_launched(void);
+
+/* dist__mpi_check describes a call that failed in text. Errors: IO. */
+enum dist_error dist__mpi_check(const struct dist__mpi *mpi,
+				struct dist_message *text, const char *call,
+				int status);
+
+#endif

@@ -1,0 +1,124 @@
+/* world.c - the world of ranks over MPI: tcp's processes and messages, with
+ * MPI's collectives. */
+#include "realbackend/mpi/world.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "realbackend/agree/probe.h"
+#include "realbackend/launch/world.h"
+#include "realbackend/mpi/begin.h"
+#include "realbackend/mpi/group.h"
+#include "trace/recorder.h"
+
+/* A process has one MPI. */
+static struct dist__mpi *mpi;
+
+static bool is_set(const char *name)
+{
+	const char *text = getenv(name);
+
+	return text && *text;
+}
+
+/* What is_available() answers. */
+struct answer {
+	bool good;
+	struct dist_message text;
+};
+
+static void probe(void *found)
+{
+	struct answer *answer = found;
+
+	mpi = dist__mpi_load(&answer->text);
+	answer->good = mpi != NULL;
+	if (mpi)
+		snprintf(answer->text.text, sizeof answer->text.text, "%s",
+			 mpi->version);
+}
+
+/* Only ranks need to have it. */
+static bool is_available(struct dist_message *why)
+{
+	static struct answer answer = {
+		.text = {"the process that looked for MPI died of it"}};
+	static bool known;
+
+	if (!known && (is_set("RANK") || dist__mpi_launched()))
+		probe(&answer);
+	else if (!known)
+		dist__probe_apart(probe, &answer, sizeof answer);
+	known = true;
+	*why = answer.text;
+	return answer.good;
+}
+
+/* What a trace was recorded on. */
+static void add_facts(struct dist__recorder *recorder)
+{
+	dist__recorder_add_fact(recorder, "mpi", "%s", mpi->version);
+	dist__recorder_add_fact(
+		recorder, "mpi threads", "%s",
+		mpi->threads == DIST__MPI_FUNNELED ? "funneled" : "serialized");
+}
+
+static enum dist_error attach(const struct dist_init_options *options,
+			      struct dist__place *place,
+			      struct dist_message *message)
+{
+	enum dist_error error;
+
+	if (is_set("LOCKSTEP_ALGORITHM")) {
+		snprintf(message->text, sizeof message->text,
+			 "algorithm \"%.64s\": MPI chooses its own",
+			 getenv("LOCKSTEP_ALGORITHM"));
+		return DIST_ERR_INVALID_ARGUMENT;
+	}
+	if (!mpi)
+		mpi = dist__mpi_load(message);
+	if (!mpi)
+		return DIST_ERR_UNAVAILABLE;
+	error = dist__tcp_world.attach(options, place, message);
+	if (error)
+		return error;
+	error = dist__mpi_begin(mpi, place, message);
+	if (error) {
+		dist__mpi_end(mpi, false);
+		place->transport->ops->free(place->transport);
+		return error;
+	}
+	add_facts(place->recorder);
+	return DIST_OK;
+}
+
+static enum dist_error backend_new(const struct dist__place *place,
+				   const struct dist__members *members,
+				   struct dist__backend **backend,
+				   struct dist_message *message)
+{
+	return dist__mpi_backend_new(mpi, place, members, backend, message);
+}
+
+static int launch(const struct dist_launch_options *options,
+		  int (*rank_main)(void *arg), void *arg)
+{
+	return dist__tcp_world.launch(options, rank_main, arg);
+}
+
+static void dump(void)
+{
+	dist__tcp_world.dump();
+}
+
+const struct dist__world dist__mpi_world = {
+	.name = "mpi",
+	.summary = "real processes over Open MPI or MPICH",
+	.has_phantoms = false,
+	.is_available = is_available,
+	.default_timeout_ns = DIST_TIMEOUT_DEFAULT,
+	.attach = attach,
+	.dump = dump,
+	.launch = launch,
+	.backend_new = backend_new,
+};

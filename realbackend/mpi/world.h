@@ -1,0 +1,9 @@
+/* world.h - real processes over an MPI, as the table of worlds lists them. */
+#ifndef LOCKSTEP_REALBACKEND_MPI_WORLD_H
+#define LOCKSTEP_REALBACKEND_MPI_WORLD_H
+
+#include "core/backend.h"
+
+extern const struct dist__world dist__mpi_world;
+
+#endif
