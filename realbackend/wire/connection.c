@@ -269,6 +269,27 @@ static ssize_t receive(struct dist__connection *connection,
 	return n;
 }
 
+/* Puts what there is room for into memory, and now and then notes how long it
+ * took. */
+static size_t put_timed(struct dist__connection *c, const struct msghdr *header)
+{
+	struct dist__pace *pace = dist__shared_pace(c->shared);
+	int cell = c->peer->sends.first->cell;
+	int64_t from_ns;
+	size_t n;
+
+	if (cell < 0 || c->peer->sends.first->lent ||
+	    !dist__pace_is_due(pace, cell, DIST__PACE_PUT))
+		return dist__shared_put(c->shared, header->msg_iov,
+					header->msg_iovlen);
+	from_ns = dist__clock_ns();
+	n = dist__shared_put(c->shared, header->msg_iov, header->msg_iovlen);
+	if (n >= DIST__PACE_BYTES)
+		dist__pace_note(pace, dist__shared_shown(c->shared), cell,
+				DIST__PACE_PUT, n, dist__clock_ns() - from_ns);
+	return n;
+}
+
 /* As sendmsg(), to wherever the bytes go. */
 static ssize_t transmit(struct dist__connection *connection,
 			const struct msghdr *header)
@@ -280,8 +301,7 @@ static ssize_t transmit(struct dist__connection *connection,
 			       ? send(connection->fd, header->msg_iov->iov_base,
 				      header->msg_iov->iov_len, MSG_NOSIGNAL)
 			       : sendmsg(connection->fd, header, MSG_NOSIGNAL);
-	n = dist__shared_put(connection->shared, header->msg_iov,
-			     header->msg_iovlen);
+	n = put_timed(connection, header);
 	if (n > 0)
 		return (ssize_t)n;
 	errno = EAGAIN;
@@ -356,6 +376,29 @@ static bool read_once(struct dist__mesh *mesh,
 	       ((size_t)n == asked || c->remote);
 }
 
+/* As read_once, and now and then notes how long it took what it read. */
+static bool read_timed(struct dist__mesh *mesh, struct dist__connection *c,
+		       size_t *taken)
+{
+	int cell = c->receive && c->shared ? c->receive->cell : -1;
+	enum dist__pace_kind kind =
+		c->remote ? DIST__PACE_READ : DIST__PACE_TAKE;
+	size_t before = *taken;
+	int64_t from_ns;
+	bool more;
+
+	if (cell < 0 || c->payload_left < DIST__PACE_BYTES ||
+	    !dist__pace_is_due(dist__shared_pace(c->shared), cell, kind))
+		return read_once(mesh, c, taken);
+	from_ns = dist__clock_ns();
+	more = read_once(mesh, c, taken);
+	if (c->state == DIST__CONNECTED && *taken - before >= DIST__PACE_BYTES)
+		dist__pace_note(dist__shared_pace(c->shared),
+				dist__shared_shown(c->shared), cell, kind,
+				*taken - before, dist__clock_ns() - from_ns);
+	return more;
+}
+
 /* Whether nothing has come, as far as memory tells: who spins asks often. */
 static bool is_silent(const struct dist__connection *c)
 {
@@ -370,7 +413,7 @@ void dist__connection_read(struct dist__mesh *mesh,
 
 	if (connection->held_until_ns || is_silent(connection))
 		return;
-	while (read_once(mesh, connection, &taken) && taken < READ_BYTES &&
+	while (read_timed(mesh, connection, &taken) && taken < READ_BYTES &&
 	       !is_served(mesh))
 		;
 	mesh->moved += taken;

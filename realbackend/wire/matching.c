@@ -15,9 +15,9 @@
 #include "core/backend.h"
 #include "realbackend/wire/mesh.h"
 
-/* From this length on, a message that nobody has posted a receive for is left
- * in the socket for a while: making room for it and copying it once more would
- * take about as long as its way here. */
+/* From this length on, or lent, a message that nobody has posted a receive for
+ * is left where it is for a while: making room for it and copying it once more
+ * would take about as long as its way here. */
 #define HOLD_BYTES       ((uint64_t)64 << 10)
 #define HOLD_NS          ((int64_t)1000000)
 #define HOLD_NS_PER_BYTE 1
@@ -411,8 +411,8 @@ int64_t dist__matching_hold_ns(struct dist__mesh *mesh,
 	const struct dist__frame *frame = &connection->frame;
 	struct dist__group_state *group;
 
-	if (frame->bytes < HOLD_BYTES || connection->peer->receives.first ||
-	    mesh->any_receives.first)
+	if ((frame->bytes < HOLD_BYTES && frame->kind != DIST__FRAME_LENT) ||
+	    connection->peer->receives.first || mesh->any_receives.first)
 		return 0;
 	group = dist__matching_group(mesh, frame->group);
 	if (!group || group->aborted || contradicts(group, frame))

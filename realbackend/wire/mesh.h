@@ -50,6 +50,7 @@ struct dist__request {
 	bool counted;   /* in mesh->detached */
 	bool awaited;   /* a thread sleeps until it is complete */
 	bool lent;      /* sends: the payload stays for the peer to read */
+	int cell;       /* where its pace is noted (pace.h); -1: nowhere */
 	size_t written; /* sends: bytes of header and payload on the wire */
 	size_t head;    /* bytes of header: */
 	/* The frame, and the address of what is lent, or a short payload. */

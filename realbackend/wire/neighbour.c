@@ -95,13 +95,6 @@ void dist__neighbour_agree(struct dist__mesh *mesh,
 
 /* ---- lent memory -------------------------------------------------------- */
 
-/* From this length on it is cheaper for the peer to have the system read, which
- * looks up page after page of another process, than for both to copy through
- * caches: with a processor for each rank of the machine, where the two copy at
- * the same time, and with more ranks than processors. */
-#define LEND_BYTES         ((size_t)32 << 20)
-#define CROWDED_LEND_BYTES ((size_t)1 << 20)
-
 /* A send of the program ends without its receiver, so its memory cannot wait
  * for that. */
 void dist__neighbour_lend(const struct dist__mesh *mesh,
@@ -109,13 +102,17 @@ void dist__neighbour_lend(const struct dist__mesh *mesh,
 			  struct dist__request *request)
 {
 	const struct dist__message *m = &request->m;
-	size_t from = mesh->crowded ? CROWDED_LEND_BYTES : LEND_BYTES;
-	const struct dist__frame frame = dist__frame_of(m, DIST__FRAME_LENT);
+	struct dist__shared *shared = connection->shared;
+	struct dist__frame frame;
 
-	if (!dist__connection_shares(connection) || m->bytes < from ||
-	    m->tag >= 0 || request->kind != DIST__REQUEST_SEND ||
-	    !dist__shared_lends(connection->shared))
+	if (request->kind != DIST__REQUEST_SEND || request->cell < 0 ||
+	    !dist__connection_shares(connection) ||
+	    !dist__shared_lends(shared) ||
+	    !dist__pace_lends(dist__shared_pace(shared),
+			      dist__shared_all_shown(shared), m, request->cell,
+			      mesh->crowded))
 		return;
+	frame = dist__frame_of(m, DIST__FRAME_LENT);
 	request->lent = true;
 	dist__frame_encode(&frame, request->header);
 	dist__put64(request->header + DIST__FRAME_BYTES,
@@ -135,10 +132,27 @@ bool dist__neighbour_fetch(const struct dist__connection *connection,
 				 connection->remote, *fetched);
 }
 
+/* Says so at once, if that fits. */
+static bool say_taken(struct dist__mesh *mesh, struct dist__peer *peer)
+{
+	const struct dist__frame frame = {.kind = DIST__FRAME_TAKEN, .tag = -1};
+	struct dist__shared *shared = peer->connection->shared;
+	unsigned char *place = dist__shared_place(shared, DIST__FRAME_BYTES);
+
+	if (!place)
+		return false;
+	dist__frame_encode(&frame, place);
+	dist__shared_placed(shared, DIST__FRAME_BYTES);
+	mesh->moved += DIST__FRAME_BYTES;
+	return true;
+}
+
 bool dist__neighbour_fetched(struct dist__mesh *mesh, struct dist__peer *peer)
 {
 	bool first = !peer->sends.first;
 
+	if (first && say_taken(mesh, peer))
+		return true;
 	if (!dist__request_control(peer, DIST__FRAME_TAKEN, 0))
 		return false;
 	if (first)

@@ -61,6 +61,7 @@ bool dist__request_control(struct dist__peer *peer, enum dist__frame_kind kind,
 	request->kind = DIST__REQUEST_CONTROL;
 	request->m.peer = peer->rank;
 	request->m.group = group;
+	request->cell = -1;
 	request->head = DIST__FRAME_BYTES;
 	dist__frame_encode(&frame, request->header);
 	dist__queue_append(&peer->sends, request);

@@ -58,7 +58,8 @@ struct memory {
 		pid_t pid;
 		uint64_t address; /* of this memory, in that process */
 	} sides[2];
-	struct ring rings[2]; /* by the side that writes */
+	struct dist__pace_shown shown[2]; /* by side */
+	struct ring rings[2];             /* by the side that writes */
 };
 
 /* What a side knows by itself, for a look at a line of the peer's, or of its
@@ -76,6 +77,7 @@ struct dist__shared {
 	/* By the peer, when last looked. */
 	uint64_t their_written, their_taken;
 	uint64_t near[NEAR_WORDS];
+	struct dist__pace pace;
 };
 
 static struct side *mine(const struct dist__shared *shared)
@@ -280,6 +282,22 @@ bool dist__shared_read(struct dist__shared *shared, void *to, uint64_t from,
 void dist__shared_recall(struct dist__shared *shared)
 {
 	atomic_store(&mine(shared)->recalled, true);
+}
+
+struct dist__pace *dist__shared_pace(struct dist__shared *shared)
+{
+	return &shared->pace;
+}
+
+struct dist__pace_shown *dist__shared_shown(struct dist__shared *shared)
+{
+	return &shared->memory->shown[shared->side];
+}
+
+const struct dist__pace_shown *
+dist__shared_all_shown(const struct dist__shared *shared)
+{
+	return shared->memory->shown;
 }
 
 /* ---- bytes -------------------------------------------------------------- */

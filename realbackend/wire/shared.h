@@ -18,6 +18,8 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
+#include "realbackend/wire/pace.h"
+
 struct dist__shared;
 
 /* Where another process of this machine finds the memory. */
@@ -81,6 +83,13 @@ bool dist__shared_lends(const struct dist__shared *shared);
 bool dist__shared_read(struct dist__shared *shared, void *to, uint64_t from,
 		       size_t len);
 void dist__shared_recall(struct dist__shared *shared);
+
+/* What this side has measured of its bytes, where it shows that, and what both
+ * sides show. */
+struct dist__pace *dist__shared_pace(struct dist__shared *shared);
+struct dist__pace_shown *dist__shared_shown(struct dist__shared *shared);
+const struct dist__pace_shown *
+dist__shared_all_shown(const struct dist__shared *shared);
 
 /*
  * dist__shared_sleep asks the peer for the bell: once, when it has put

@@ -47,6 +47,7 @@ static void request_init(struct dist__request *request,
 	request->counted = false;
 	request->awaited = false;
 	request->lent = false;
+	request->cell = dist__pace_cell(m);
 	request->written = 0;
 	if (kind != DIST__REQUEST_SEND)
 		return;

@@ -1,0 +1,137 @@
+/*
+ * pace.c - whether a long message is better lent, as measured.
+ *
+ * Through a ring a byte costs its sender `put` and its receiver `take`, lent
+ * it costs the receiver `read`. In an exchange every rank does both, and where
+ * ranks share processors one waits for the other, so that a ring costs put +
+ * take; where all goes one way, with a processor each, they copy at the same
+ * time, and it costs the larger.
+ */
+#include "realbackend/wire/pace.h"
+
+/* So many collectives in a row go one way, and one row in so many goes the
+ * other. In a row, for the caches are at first as the other way has left them:
+ * reading what is lent takes twice as long then. */
+#define ROW  16
+#define ROWS 64
+/* It is measured once in so many times that it could be, by a step that no
+ * sequence of calls keeps; */
+#define MEASURE_EVERY 4
+/* but each time until it is known. The first few meet fresh pages. */
+#define FRESH 4
+#define KNOWN 16
+/* What a cost counts for. */
+#define UNIT_BYTES (64 << 10)
+
+int dist__pace_cell(const struct dist__message *m)
+{
+	size_t least = m->op && dist__op_reduces(m->op->kind)
+			       ? DIST__PACE_LEAST_SUM
+			       : DIST__PACE_LEAST;
+	int length = 0;
+
+	if (m->tag >= 0 || !m->op || m->bytes < least)
+		return -1;
+	for (size_t n = m->bytes / DIST__PACE_LEAST; n >= 4; n /= 4)
+		if (++length == DIST__PACE_LENGTHS - 1)
+			break;
+	return (int)m->op->kind * DIST__PACE_LENGTHS + length;
+}
+
+bool dist__pace_is_due(struct dist__pace *pace, int cell,
+		       enum dist__pace_kind kind)
+{
+	if (pace->times[cell][kind] < KNOWN)
+		return true;
+	/* The golden ratio's. */
+	return ++pace->turns * UINT32_C(2654435769) <
+	       UINT32_MAX / MEASURE_EVERY;
+}
+
+/* What is believed once ns was measured for so many bytes. Less is believed
+ * soon. More may be a rank that lost its processor meanwhile: slowly. */
+static uint32_t learn(uint32_t old, size_t bytes, int64_t ns)
+{
+	double fresh = (double)ns * UNIT_BYTES / (double)bytes + 1;
+
+	if (old == 0)
+		return fresh < UINT32_MAX / 2 ? (uint32_t)fresh
+					      : UINT32_MAX / 2;
+	if (fresh <= old)
+		return (uint32_t)((old + fresh) / 2);
+	if (fresh > 2.0 * old)
+		fresh = 2.0 * old;
+	fresh = old + (fresh - old) / 8 + 1;
+	return fresh < UINT32_MAX / 2 ? (uint32_t)fresh : UINT32_MAX / 2;
+}
+
+void dist__pace_note(struct dist__pace *pace, struct dist__pace_shown *mine,
+		     int cell, enum dist__pace_kind kind, size_t bytes,
+		     int64_t ns)
+{
+	uint32_t *cost = &pace->cost[cell][kind];
+	bool known = pace->times[cell][kind] == KNOWN;
+
+	if (!known && ++pace->times[cell][kind] <= FRESH)
+		return;
+	*cost = learn(*cost, bytes, ns);
+	if (known)
+		atomic_store_explicit(&mine->cost[cell][kind], *cost,
+				      memory_order_relaxed);
+}
+
+/* Whether every rank sends while it receives. */
+static bool goes_both_ways(int cell)
+{
+	int kind = cell / DIST__PACE_LENGTHS;
+
+	return kind == DIST__ALL_REDUCE || kind == DIST__ALL_GATHER ||
+	       kind == DIST__REDUCE_SCATTER || kind == DIST__ALL_TO_ALL;
+}
+
+/* The mean of what the sides show; 0: neither knows. */
+static uint32_t mean(const struct dist__pace_shown sides[2], int cell,
+		     enum dist__pace_kind kind)
+{
+	uint32_t a = atomic_load_explicit(&sides[0].cost[cell][kind],
+					  memory_order_relaxed);
+	uint32_t b = atomic_load_explicit(&sides[1].cost[cell][kind],
+					  memory_order_relaxed);
+
+	return a && b ? a / 2 + b / 2 : a + b;
+}
+
+/* As dist__pace_lends, but what is known decides alone. */
+static bool is_cheaper_lent(const struct dist__pace_shown sides[2],
+			    const struct dist__message *m, int cell,
+			    bool crowded)
+{
+	uint32_t put = mean(sides, cell, DIST__PACE_PUT);
+	uint32_t take = mean(sides, cell, DIST__PACE_TAKE);
+	uint32_t read = mean(sides, cell, DIST__PACE_READ);
+
+	/* One that comes as a whole with its frame is not measured. */
+	if (!take)
+		take = put;
+	if (!put || !read)
+		return m->seq / ROW % 2;
+	if (crowded || goes_both_ways(cell))
+		return read < put + take;
+	return read < (put > take ? put : take);
+}
+
+bool dist__pace_lends(struct dist__pace *pace,
+		      const struct dist__pace_shown sides[2],
+		      const struct dist__message *m, int cell, bool crowded)
+{
+	struct dist__pace_row *row = &pace->rows[cell];
+	uint32_t number = m->seq / ROW + 1;
+
+	if (row->number == number && row->group == m->group)
+		return row->lends;
+	row->number = number;
+	row->group = m->group;
+	row->lends = is_cheaper_lent(sides, m, cell, crowded) !=
+		     (number % ROWS == 0);
+	return row->lends;
+}
