@@ -27,6 +27,7 @@
 #include "base/data.h"
 #include "base/rows.h"
 #include "sim/platform/platform.h"
+#include "worlds/worlds.h"
 
 /* Ranks when neither the option nor WORLD_SIZE says. */
 #define DEFAULT_RANKS 4
@@ -261,6 +262,23 @@ static const char *choose_profile(const struct command_line *line, int ranks)
 				given(line->fidelity, "LOCKSTEP_FIDELITY"));
 }
 
+/* What ranks that talk through sockets find there, in text; NULL: they do
+ * not. */
+static const char *describe_sockets(const struct command_line *line,
+				    struct dist_message *text)
+{
+	const char *backend = given(line->backend, "LOCKSTEP_BACKEND");
+	const char *intra = given(line->intra, "LOCKSTEP_INTRA");
+	const struct dist__world *world =
+		dist__world_find(backend ? backend : "tcp");
+
+	if (!world || strcmp(world->name, "tcp") != 0 || !intra ||
+	    strcmp(intra, "tcp") != 0)
+		return NULL;
+	(void)world->is_available(text);
+	return text->text;
+}
+
 static int launch(const struct command_line *line, struct sweep *sweep)
 {
 	const char *inherited = getenv("WORLD_SIZE");
@@ -336,11 +354,14 @@ static void print_end(const struct command_line *line,
 		      const struct sweep_row *rows, size_t num,
 		      const struct bench_interval *interval)
 {
-
+	struct dist_message text;
+	const char *sockets = describe_sockets(line, &text);
 	int64_t wrong = 0;
 	size_t i;
 
 	print_fidelity(dist__sim_tally());
+	if (sockets)
+		printf("# Sockets              : %s\n", sockets);
 	if (line->machine)
 		printf("# Calibration          : %s\n", line->calibration);
 	bench_interval_print(interval, rows, num, stdout);
@@ -376,14 +397,17 @@ static struct dist__rows table_of(const struct sweep_row *rows, size_t num,
 	return table;
 }
 
-static int print_json(const struct sweep *sweep, const struct sweep_row *rows,
+static int print_json(const struct command_line *line,
+		      const struct sweep *sweep, const struct sweep_row *rows,
 		      size_t num, const struct bench_interval *interval)
 {
+	struct dist_message text;
 	const struct dist__tally *tally = dist__sim_tally();
 	bool simulated = tally->fidelity != DIST__FIDELITY_AUTO;
 	struct dist__rows table = table_of(rows, num, interval);
 	json_t *all = json_pack(
-		"{s:s, s:i, s:i, s:i, s:b, s:b, s:o, s:f, s:s?, s:s?, s:o}",
+		"{s:s, s:i, s:i, s:i, s:b, s:b, s:o, s:f, s:s?, s:s?, s:s?, "
+		"s:o}",
 		"collective", sweep_name(sweep->collective), "iterations",
 		sweep->iterations, "calls_an_iteration", sweep->calls, "warmup",
 		sweep->warmup, "cold", sweep->cold, "together", sweep->together,
@@ -391,7 +415,8 @@ static int print_json(const struct sweep *sweep, const struct sweep_row *rows,
 		average_busbw(rows, num), "fidelity",
 		simulated ? dist__fidelity_name(tally->fidelity) : NULL,
 		"engine", simulated ? dist__tally_engine(tally) : NULL,
-		"collectives", tally_json(tally));
+		"sockets", describe_sockets(line, &text), "collectives",
+		tally_json(tally));
 
 	return dist__json_print(all, stdout) ? DIST_EXIT_INTERNAL
 					     : DIST_EXIT_OK;
@@ -433,7 +458,7 @@ static int conclude(const struct command_line *line, const struct sweep *sweep)
 	if (!status && line->tsv && num > 0)
 		status = write_tsv(line->tsv, sweep, rows, num, &interval);
 	if (!status && line->json)
-		status = print_json(sweep, rows, num, &interval);
+		status = print_json(line, sweep, rows, num, &interval);
 	else if (!status)
 		print_end(line, rows, num, &interval);
 	free(rows);

@@ -53,7 +53,10 @@ static struct check_slot *records(void)
 
 static bool is_available(struct dist_message *why)
 {
-	why->text[0] = '\0';
+	char congestion[DIST__CONGESTION_SENTENCE];
+
+	dist__socket_describe_congestion(congestion);
+	snprintf(why->text, sizeof why->text, "%s", congestion);
 	return true;
 }
 

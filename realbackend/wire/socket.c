@@ -102,6 +102,23 @@ void dist__socket_tune_away(int fd)
 	(void)set_congestion(fd, name);
 }
 
+void dist__socket_describe_congestion(char text[DIST__CONGESTION_SENTENCE])
+{
+	char near[DIST__CONGESTION_TEXT], away[DIST__CONGESTION_TEXT];
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	dist__socket_tune_local(fd);
+	dist__socket_congestion(fd, near);
+	dist__socket_congestion(-1, away);
+	if (fd >= 0)
+		close(fd);
+	snprintf(text, DIST__CONGESTION_SENTENCE,
+		 strcmp(near, away) == 0 ? "congestion control %s"
+					 : "congestion control %s within a "
+					   "machine, %s between",
+		 near, away);
+}
+
 void dist__socket_keep_alive(int fd, int64_t silence_ns)
 {
 #ifdef TCP_KEEPIDLE

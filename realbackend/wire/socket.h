@@ -51,6 +51,13 @@ void dist__socket_limit(int world_size, char text[DIST__LIMIT_TEXT]);
 void dist__socket_tune_local(int fd);
 void dist__socket_tune_away(int fd);
 
+/* Room for what dist__socket_describe_congestion() says, with the final 0. */
+#define DIST__CONGESTION_SENTENCE 96
+
+/* dist__socket_describe_congestion says which congestion control connections of
+ * this process get: "congestion control reno within a machine, bbr between". */
+void dist__socket_describe_congestion(char text[DIST__CONGESTION_SENTENCE]);
+
 /*
  * dist__socket_keep_alive has the kernel ask an idle peer whether it is there:
  * the connection fails after about so long without an answer, a second or more.

@@ -131,6 +131,11 @@ for intra in shm tcp; do
 	expect 0 bench all_reduce --backend tcp --nproc-per-node 3 \
 		--intra "$intra" -b 1M -e 1M -n 2
 	expect_out '^# Out of bounds values : 0 OK$'
+	# Who talks through sockets reads how these send.
+	told=$(grep -cE '^# Sockets +: congestion control (cubic|reno)\b' \
+		"$scratch/out")
+	[ "$intra $told" = "shm 0" ] || [ "$intra $told" = "tcp 1" ] ||
+		fail "--intra $intra: $told lines about sockets"
 done
 # shellcheck disable=SC2016 # what the ranks expand
 expect 0 run --nproc-per-node 3 /bin/sh -c \

@@ -16,7 +16,7 @@ expect_out '^openmpi +openmpi +4.1 +github.com/open-mpi/ompi'
 expect_out '^ideal +lockstep '
 
 expect 0 list backends
-expect_out '^tcp +yes +'
+expect_out '^tcp +yes +real .* congestion control (cubic|reno)( within a machine, [a-z]+ between)?$'
 expect_out '^nccl +(yes|no) +real processes, a GPU each, over NCCL +[^-]'
 
 for kind in backends scenarios algorithms models llms devices platforms profiles machines measured studies; do
