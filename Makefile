@@ -84,12 +84,12 @@ LABELLED_SRC := $(wildcard tests/programs/*.c)
 SOAK_SRC := $(wildcard tests/soak/*.c)
 BENCH_SRC := $(wildcard bench/*.c)
 # Those that need the headers of another library.
-PEER_SRC := bench/peers/mpi.c bench/peers/gloo.cpp
+PEER_SRC := bench/peers/mpi.c bench/peers/ucc.c bench/peers/gloo.cpp
 KINDS := $(filter-out support tsan fuzz cli programs soak,$(sort \
 	$(patsubst tests/%/,%,$(dir $(wildcard tests/*/*.c)))))
 TEST_SRC := $(foreach kind,$(KINDS),$(wildcard tests/$(kind)/*.c))
 ALL_SRC := $(LIB_SRC) $(LATE_SRC) $(PMI_SRC) cli/lockstep.c $(CLI_SRC) $(SUPPORT_SRC) $(TSAN_SRC) $(FUZZ_SRC) \
-	$(TEST_SRC) $(PROGRAM_SRC) $(LABELLED_SRC) $(SOAK_SRC) $(BENCH_SRC) bench/peers/measure.c \
+	$(TEST_SRC) $(PROGRAM_SRC) $(LABELLED_SRC) $(SOAK_SRC) $(BENCH_SRC) $(addprefix bench/peers/,measure.c congestion.c) \
 	$(DOUBLE_SRC)
 HEADERS := $(wildcard include/lockstep/*.h $(addsuffix /*.h,$(LIB_DIRS)) \
 	$(addsuffix /*.h,$(SCENARIO_DIRS) $(CLI_DIRS)) tests/*/*.h \
@@ -118,7 +118,9 @@ SOAK := $(BUILD)/tests/soak/soak
 STARTED := $(PROGRAM_SRC:%.c=$(BUILD)/%) $(LABELLED) $(SOAK)
 BENCHES := $(BENCH_SRC:bench/%.c=$(BUILD)/bench/%)
 PEER_DIR := $(BUILD)/bench/peers
-PEERS := $(if $(wildcard /usr/bin/mpicc.openmpi),$(PEER_DIR)/openmpi) \
+UCC_HOME ?= /usr
+PEERS := $(if $(wildcard /usr/bin/mpicc.openmpi),$(PEER_DIR)/openmpi \
+	$(if $(wildcard $(UCC_HOME)/include/ucc/api/ucc.h),$(PEER_DIR)/ucc)) \
 	$(if $(wildcard /usr/bin/mpicc.mpich),$(PEER_DIR)/mpich) \
 	$(if $(wildcard /usr/include/gloo/context.h),$(PEER_DIR)/gloo)
 
@@ -292,6 +294,16 @@ $(PEER_DIR)/openmpi $(PEER_DIR)/mpich: $(PEER_DIR)/%: bench/peers/mpi.c $(PEER_D
 	$(call say,CC)
 	$(Q)mpicc.$* $(call peer_flags,$(CFLAGS)) -o $@ $(filter-out %.h,$^)
 
+# Open MPI starts its ranks.
+$(PEER_DIR)/ucc: bench/peers/ucc.c $(PEER_DIR)/measure.o
+	$(call say,CC)
+	$(Q)mpicc.openmpi -isystem $(UCC_HOME)/include $(call peer_flags,$(CFLAGS)) -o $@ \
+	 $(filter-out %.h,$^) -L$(UCC_HOME)/lib -lucc -Wl,-rpath,$(UCC_HOME)/lib
+
+$(PEER_DIR)/congestion.so: $(PEER_DIR)/congestion.o
+	$(call say,LD)
+	$(Q)$(CC) $(LDFLAGS) $(LINK_LTO) -shared -o $@ $<
+
 $(PEER_DIR)/gloo: bench/peers/gloo.cpp $(PEER_DIR)/measure.o
 	$(call say,CXX)
 	$(Q)$(CXX) $(call peer_flags,$(CXXFLAGS)) -o $@ $(filter-out %.h,$^) -lgloo
@@ -383,7 +395,7 @@ bench-peers:
 	@tools/install-deps.sh peers || echo "without the peers that are missing"
 	+@$(again) bench-peers-here
 
-bench-peers-here: all $(PEERS)
+bench-peers-here: all $(PEERS) $(PEER_DIR)/congestion.so
 	@tools/peers.sh $(COMMAND) $(PEER_DIR) build/bench-peers
 
 # The test of killed ranks, at greater length.
@@ -570,7 +582,8 @@ help:
 #?              else the commit before), at everything with ALL=1
 #?   golden     rewrite the golden predictions; review the diff
 #?   bench      speed and memory figures
-#?   bench-peers  Gloo, Open MPI, MPICH and ours in turns; PEERS_WORLDS="2 4",
+#?   bench-peers  Gloo, Open MPI, MPICH, UCC and ours in turns; UCC_HOME=/usr,
+#?              PEERS_CONGESTION=ours|system (what peers have over TCP), PEERS_WORLDS="2 4",
 #?              PEERS_SIZES=..., PEERS_COLLECTIVES=all_reduce, PEERS_ROUNDS=5,
 #?              PEERS_TRANSPORTS="tcp shm", PEERS_SECONDS=4 (what a peer
 #?              may iterate for), PEERS_LIMIT=30 (seconds a run); table, TSV and figures to build/bench-peers

@@ -53,7 +53,7 @@ cli/testbed             | lockstep/ model/cluster/description.h | linux/if.h lin
 cli/sweep               | lockstep/ base/ | yaml.h jansson.h
 cli                     | lockstep/ base/ worlds/ model/ trace/ check/ scenarios/ tests/conformance/cases/ coll/profile.h core/reduce.h coll/algorithm.h core/backend.h realbackend/launch/cores.h realbackend/launch/launcher.h realbackend/store/scheduler.h sim/platform/platform.h sim/launch.h sim/tally.h sim/watcher.h sim/seat/seat.h core/fidelity.h | jansson.h zlib.h
 model/validation        | lockstep/ base/ model/ core/op.h coll/profile.h |
-bench/peers             |  | mpi.h gloo/
+bench/peers             |  | mpi.h gloo/ ucc/ sys/socket.h netinet/
 tests/conformance       | lockstep/ base/ tests/support/ | criterion/
 tests/programs          | lockstep/ tests/programs/ |
 '

@@ -13,7 +13,11 @@ packages_for() {
 			gnuplot-nox fonts-dejavu-core
 		;;
 	test) echo libcriterion-dev jq libxml2-utils iproute2 locales ;;
-	peers) echo libgloo-dev libopenmpi-dev openmpi-bin libmpich-dev mpich ;;
+	peers)
+		echo libgloo-dev libopenmpi-dev openmpi-bin libmpich-dev mpich
+		# Not every release has it.
+		! apt-cache show libucc-dev >/dev/null 2>&1 || echo libucc-dev
+		;;
 	deb) echo build-essential debhelper ;;
 	check) echo libcriterion-dev jq clang-format clang-tidy shellcheck pyflakes3 ;;
 	*)

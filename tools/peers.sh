@@ -1,8 +1,8 @@
 #!/bin/bash
 # peers.sh COMMAND PEERS DIR - time lockstep bench and the programs in PEERS
-# (gloo, openmpi, mpich; those that are there) in turns: in every round all of
-# them at each point, in random order, so that a slow spell of the machine meets
-# everyone. DIR gets runs.tsv (every run, with its conditions), ratios.tsv (how
+# (gloo, openmpi, mpich, ucc; those that are there) in turns: in every round all
+# of them at each point, in random order, so that a slow spell of the machine
+# meets everyone. DIR gets runs.tsv (every run, with its conditions), ratios.tsv (how
 # many times faster ours is than each peer), log (what runs said) and a figure
 # for each collective.
 #
@@ -11,7 +11,9 @@
 # with its iterations (those that spin take their processors from each other
 # where ranks outnumber them: fewer iterations, which the table tells), and
 # PEERS_LIMIT how many seconds a run may take; one that takes longer or fails is
-# left out from there on, with a word.
+# left out from there on, with a word. Over TCP every peer has the congestion
+# control that ours takes (PEERS_CONGESTION=ours), or, as users have it, the
+# system's (system).
 set -eu
 cd "$(dirname "$0")/.."
 export LC_ALL=C.UTF-8
@@ -21,6 +23,7 @@ lockstep=$1 peers=$2 dir=$3
 : "${PEERS_SECONDS:=4}"
 : "${PEERS_SIZES:=8 1024 32768 262144 4194304 33554432}"
 : "${PEERS_COLLECTIVES:=all_reduce}" "${PEERS_TRANSPORTS:=tcp shm}"
+: "${PEERS_CONGESTION:=ours}"
 for name in PEERS_WORLDS PEERS_ROUNDS PEERS_LIMIT PEERS_SECONDS PEERS_SIZES; do
 	for word in ${!name}; do
 		[[ $word =~ ^[1-9][0-9]*$ ]] && continue
@@ -29,6 +32,33 @@ for name in PEERS_WORLDS PEERS_ROUNDS PEERS_LIMIT PEERS_SECONDS PEERS_SIZES; do
 		exit 2
 	done
 done
+case $PEERS_CONGESTION in
+ours | system) ;;
+*)
+	echo "peers.sh: PEERS_CONGESTION: expected ours or system, not" \
+		"\"$PEERS_CONGESTION\"" >&2
+	exit 2
+	;;
+esac
+for name in gloo openmpi mpich ucc; do
+	[ -x "$peers/$name" ] || echo "without $name, which is not built here" >&2
+done
+[ -x "$peers/ucc" ] ||
+	echo "UCC_HOME=PATH make bench-peers takes the UCC installed in PATH" >&2
+# Which congestion control ours takes, and which the system gives.
+ours=$("$lockstep" list backends |
+	sed -n 's/^tcp .* congestion control \([^ ]*\).*/\1/p')
+congestion=$ours of_peers=()
+if [ "$PEERS_CONGESTION" = system ]; then
+	congestion=$(cat /proc/sys/net/ipv4/tcp_congestion_control)
+elif [ -e "$peers/congestion.so" ]; then
+	of_peers=(env "LD_PRELOAD=$(realpath "$peers/congestion.so")"
+		"PEER_CONGESTION=$congestion")
+else
+	echo "peers.sh: no $peers/congestion.so; PEERS_CONGESTION=system does" \
+		"without" >&2
+	exit 2
+fi
 scratch=$(mktemp -d) && trap 'rm -rf "$scratch"' EXIT
 declare -A left_out
 # Open MPI asks twice before root may use it.
@@ -52,6 +82,7 @@ libraries_of() { # transport, collective
 	echo lockstep
 	[ ! -x "$peers/openmpi" ] || echo openmpi
 	[ ! -x "$peers/mpich" ] || echo mpich
+	[ ! -x "$peers/ucc" ] || echo ucc
 	if [ ! -x "$peers/gloo" ] || [ "$1" != tcp ]; then
 		return
 	fi
@@ -90,6 +121,17 @@ set_command() { # library, transport, ranks
 			--mca btl_tcp_if_include lo)
 		command+=("$peers/openmpi")
 		;;
+	ucc:*)
+		command=(mpirun.openmpi --oversubscribe -n "$3"
+			--mca pml ob1 --mca btl "tcp,self"
+			--mca btl_tcp_if_include lo)
+		if [ "$2" = shm ]; then
+			command+=(-x UCX_TLS="shm,self")
+		else
+			command+=(-x UCX_TLS="tcp,self" -x UCX_NET_DEVICES=lo)
+		fi
+		command+=("$peers/ucc")
+		;;
 	mpich:*)
 		command=(mpirun.mpich -n "$3")
 		[ "$bind" = none ] || command+=(-bind-to core)
@@ -122,6 +164,7 @@ run() { # library, transport, collective, ranks, bytes
 			sed "s/\$/\t$iterations/"
 	else
 		set_command "$1" "$2" "$4"
+		[ "$2" = shm ] || command=("${of_peers[@]}" "${command[@]}")
 		timeout -k 5 "$PEERS_LIMIT" "${command[@]}" "$3" "$5" \
 			"$iterations" "$calls" "$warmup" "$PEERS_SECONDS"
 	fi
@@ -170,7 +213,9 @@ mkdir -p "$dir"
 	echo "# $(uname -srm), $(nproc) cores, load $(cut -d ' ' -f 1-3 \
 		/proc/loadavg), $(date -u +%Y-%m-%d)"
 	echo "# $("$lockstep" --version); $(version libgloo0);" \
-		"$(version openmpi-bin); $(version mpich)"
+		"$(version openmpi-bin); $(version mpich); $(version libucc1)"
+	echo "# congestion control over tcp: $ours of ours, $congestion of" \
+		"the peers; user $(id -un)"
 	echo "# times by call in microseconds, of the slowest rank"
 	printf 'round\ttransport\tcollective\tranks\tsize_bytes\tlibrary\t'
 	printf 'time_us\tmin_us\tmax_us\titerations\tasked\n'

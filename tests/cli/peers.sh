@@ -42,6 +42,9 @@ mkdir "$scratch/bin" "$scratch/peers"
 printf '#!/bin/sh\n' >"$scratch/peers/openmpi"
 cp "$scratch/peers/openmpi" "$scratch/peers/mpich"
 chmod +x "$scratch/peers"/*
+# What gives peers our congestion control.
+gcc -std=c17 -shared -fPIC -o "$scratch/peers/congestion.so" \
+	bench/peers/congestion.c || fail "congestion.c does not compile"
 starts() { # launcher, commands
 	printf '#!/bin/sh\n%s\n' "$2" >"$scratch/bin/$1"
 	chmod +x "$scratch/bin/$1"
@@ -54,7 +57,8 @@ peers() {
 		>"$scratch/out" 2>"$scratch/err" ||
 		fail "peers.sh: status $?: $(tail -n 3 "$scratch/err")"
 }
-starts mpirun.openmpi "printf '1e6\t1e6\t1e6\t10\n'"
+starts mpirun.openmpi "echo \"\${PEER_CONGESTION-none}\" >>'$scratch/given'
+printf '1e6\t1e6\t1e6\t10\n'"
 starts mpirun.mpich 'echo "no such link" >&2; exit 3'
 peers 30
 expect_out '^tcp +all_reduce +2 +64 .* openmpi +1000000.0 +[0-9.]+ +[0-9.]+ \('
@@ -64,6 +68,15 @@ expect_out '^as fast as the best peer, or faster, at 2 of 2 points;'
 	fail "a peer that fails: not left out once for each transport"
 [ "$(grep -c '	openmpi	' "$scratch/results/runs.tsv")" -eq 4 ] ||
 	fail "not one run for each round and transport"
+# Over TCP all have ours, and it is said which.
+ours=$("$LOCKSTEP" list backends |
+	sed -n 's/^tcp .* congestion control \([a-z]*\).*/\1/p')
+grep -q "^# congestion control over tcp: $ours of ours, $ours of the peers; " \
+	"$scratch/results/runs.tsv" || fail "does not say which control"
+[ "$(sort "$scratch/given" | uniq -c | xargs)" = \
+	"$(printf '2 %s\n2 none\n' "$ours" | sort -k 2 | xargs)" ] ||
+	fail "peers were given $(xargs <"$scratch/given"), not $ours over TCP"
+grep -q '^without ucc, ' "$scratch/err" || fail "does not say that UCC lacks"
 for kind in svg png; do
 	[ -s "$scratch/results/all_reduce.$kind" ] || fail "no $kind"
 done
@@ -83,6 +96,10 @@ peers 3 all_to_all_single
 	fail "all_to_none: accepted"
 grep -q 'no collective "all_to_none"' "$scratch/err" ||
 	fail "all_to_none: $(cat "$scratch/err")"
+! env PEERS_CONGESTION=fast tools/peers.sh "$LOCKSTEP" "$scratch/peers" \
+	"$scratch/refused" 2>"$scratch/err" || fail "PEERS_CONGESTION=fast: accepted"
+grep -q 'PEERS_CONGESTION: expected ours or system, not "fast"' "$scratch/err" ||
+	fail "PEERS_CONGESTION=fast: $(cat "$scratch/err")"
 for wrong in PEERS_SECONDS=-1 PEERS_SIZES=8K PEERS_ROUNDS=0; do
 	! env "$wrong" tools/peers.sh "$LOCKSTEP" "$scratch/peers" \
 		"$scratch/refused" 2>"$scratch/err" || fail "$wrong: accepted"
@@ -92,7 +109,7 @@ done
 [ ! -e "$scratch/refused" ] || fail "a folder made for nothing"
 
 # Without a peer there is nothing to compare, and nothing to draw.
-rm "$scratch/peers"/*
+rm "$scratch/peers"/{openmpi,mpich}
 peers 30
 expect_out '^nothing to compare: no peer ran$'
 
