@@ -119,6 +119,22 @@ static inline int dist__group_rank(const struct dist__members *members,
 	return -1;
 }
 
+/* A remote call on one of its two sides, once it is over there. */
+struct dist__remote_span {
+	int rank;             /* global: whose side this is; */
+	int other;            /* of the other: the callee, or the caller */
+	bool served;          /* this is the callee's */
+	uint64_t call;        /* the caller's number of it */
+	const char *op;       /* "rpc_sync", "remote", ...; lives on */
+	const char *function; /* borrowed */
+	int64_t issued_ns;    /* called; served: when the request came */
+	int64_t started_ns;   /* the same; served: when its function began */
+	int64_t ended_ns;     /* the reply came; the function returned */
+	const char *file;     /* of the call; NULL: not known; lives on */
+	int line;
+	enum dist_error error;
+};
+
 /* Who listens to all that a rank calls: the recorder of its trace. */
 struct dist__recorder {
 	/* Returns a back end that passes everything on to inner (which it owns
@@ -127,6 +143,10 @@ struct dist__recorder {
 	struct dist__backend *(*wrap)(struct dist__recorder *recorder,
 				      struct dist__backend *inner,
 				      const struct dist__members *members);
+
+	/* Records a remote call. Any thread. */
+	void (*remote)(struct dist__recorder *recorder,
+		       const struct dist__remote_span *span);
 
 	/* Writes what was recorded and frees the recorder. Errors: IO,
 	 * NO_MEMORY; message says what. */

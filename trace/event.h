@@ -6,6 +6,11 @@
 
 /* The kind of an event that is time spent computing. */
 #define DIST__EVENT_COMPUTE DIST__OP_KINDS
+/* Those of remote calls, as the caller and the callee have them: `name` is the
+ * function, `purpose` the call, `peer` the other rank, and `numel` the caller's
+ * number of it. */
+#define DIST__EVENT_REMOTE (DIST__OP_KINDS + 1)
+#define DIST__EVENT_SERVED (DIST__OP_KINDS + 2)
 
 /* As many ranks of a group are listed as the PyTorch profiler lists: the rest
  * becomes an ellipsis, so that a trace grows with the ranks and not with
@@ -39,7 +44,7 @@ struct dist__event {
 	int32_t tag;
 	uint32_t seq;
 	uint32_t call;
-	uint8_t kind; /* enum dist__op_kind, or DIST__EVENT_COMPUTE */
+	uint8_t kind; /* enum dist__op_kind, or DIST__EVENT_... */
 	bool in_one;  /* parts lie in one tensor */
 	bool any;     /* received from any source: peer is the one heard */
 	uint8_t dtype;
@@ -47,7 +52,22 @@ struct dist__event {
 	int8_t error; /* enum dist_error */
 };
 
-/* The events of one rank in one group. */
+/* dist__event_is_op returns whether event is an operation of a group. */
+static inline bool dist__event_is_op(const struct dist__event *event)
+{
+	return event->kind < DIST__EVENT_COMPUTE;
+}
+
+/* dist__event_is_remote returns whether it is a side of a remote call. */
+static inline bool dist__event_is_remote(const struct dist__event *event)
+{
+	return event->kind > DIST__EVENT_COMPUTE;
+}
+
+/* Of the track of a rank's remote calls, in place of a group's id. */
+#define DIST__TRACK_REMOTE UINT32_MAX
+
+/* The events of one rank in one group, or its remote calls. */
 struct dist__track {
 	struct dist__track *next;
 	int rank; /* global */

@@ -75,12 +75,12 @@ static struct dist__trace_call call_of(struct adding *adding,
 /* What was called only to make a group is no call of the program. */
 static enum dist_error add_rank(void *arg, int rank,
 				const struct dist__placed *placed, size_t n,
-				int num_threads)
+				const struct dist__threads *threads)
 {
 	struct adding *adding = arg;
 	struct dist__trace *trace = adding->trace;
 
-	(void)num_threads;
+	(void)threads;
 	trace->ranks[trace->num_ranks++] = rank;
 	for (size_t i = 0; i < n; i++) {
 		const struct dist__event *event = placed[i].event;
@@ -91,7 +91,7 @@ static enum dist_error add_rank(void *arg, int rank,
 					rank, text_of(adding, event->name),
 					event->started_ns - adding->base_ns,
 					event->ended_ns - adding->base_ns};
-		else if (!event->purpose)
+		else if (dist__event_is_op(event) && !event->purpose)
 			trace->calls[trace->num_calls++] =
 				call_of(adding, &placed[i]);
 	}

@@ -5,8 +5,9 @@
 
 #include "trace/write.h"
 
-/* Threads that overlapping messages of one rank are spread over at most. */
-#define MOST_P2P_THREADS 16
+/* Threads that overlapping messages of one rank are spread over at most, and
+ * remote calls, and functions. */
+#define MOST_THREADS 16
 
 /* ---- one rank --------------------------------------------------------- */
 
@@ -28,32 +29,58 @@ static int by_issue(const void *a, const void *b)
 	return (x->event > y->event) - (x->event < y->event);
 }
 
-/* Gives each event its thread and returns how many threads there are.
- * Messages in flight at the same time get threads of their own, for a viewer
- * nests what overlaps on one. */
-static int choose_threads(struct dist__placed *placed, size_t n)
+/* When each of some threads is free; what does not find a free one goes to the
+ * last. */
+struct spread {
+	int64_t busy_until[MOST_THREADS];
+	int used;
+};
+
+static int place(struct spread *spread, const struct dist__event *event)
 {
-	int64_t busy_until[MOST_P2P_THREADS] = {0};
-	int used = 0, i;
+	int i = 0;
+
+	while (i < spread->used && i < MOST_THREADS - 1 &&
+	       spread->busy_until[i] > event->started_ns)
+		i++;
+	if (i >= spread->used)
+		spread->used = i + 1;
+	spread->busy_until[i] = event->ended_ns;
+	return i;
+}
+
+/* Gives each event its thread, and counts them. What is in flight at the same
+ * time, of messages, remote calls and functions served, gets threads of its
+ * own, for a viewer nests what overlaps on one. */
+static struct dist__threads choose_threads(struct dist__placed *placed,
+					   size_t n)
+{
+	struct spread p2p = {.used = 0}, remote = p2p, served = p2p;
+	struct dist__threads threads;
 
 	for (size_t k = 0; k < n; k++) {
 		const struct dist__event *event = placed[k].event;
 
-		if (event->kind == DIST__EVENT_COMPUTE) {
-			placed[k].thread = DIST__THREAD_COMPUTE;
-			continue;
-		}
 		placed[k].thread = DIST__THREAD_COMMUNICATION;
-		if (!dist__op_is_p2p((enum dist__op_kind)event->kind))
-			continue;
-		for (i = 0; i < used && i < MOST_P2P_THREADS - 1; i++)
-			if (busy_until[i] <= event->started_ns)
-				break;
-		used = i >= used ? i + 1 : used;
-		busy_until[i] = event->ended_ns;
-		placed[k].thread = DIST__THREAD_P2P + i;
+		if (event->kind == DIST__EVENT_COMPUTE)
+			placed[k].thread = DIST__THREAD_COMPUTE;
+		else if (event->kind == DIST__EVENT_REMOTE)
+			placed[k].thread = place(&remote, event);
+		else if (event->kind == DIST__EVENT_SERVED)
+			placed[k].thread = place(&served, event);
+		else if (dist__op_is_p2p((enum dist__op_kind)event->kind))
+			placed[k].thread =
+				DIST__THREAD_P2P + place(&p2p, event);
 	}
-	return DIST__THREAD_P2P + used;
+	threads = (struct dist__threads){DIST__THREAD_P2P + p2p.used,
+					 remote.used, served.used};
+	for (size_t k = 0; k < n; k++)
+		if (dist__event_is_remote(placed[k].event))
+			placed[k].thread +=
+				placed[k].event->kind == DIST__EVENT_SERVED
+					? threads.own + threads.remote
+					: threads.own;
+	return threads;
 }
 
 /* Tells visitor of num_tracks tracks of one rank. */
@@ -63,6 +90,7 @@ static enum dist_error visit_rank(struct dist__track *const *tracks,
 {
 	struct dist__placed *placed;
 	size_t total = 0, n = 0;
+	struct dist__threads threads;
 	enum dist_error error;
 
 	for (size_t i = 0; i < num_tracks; i++)
@@ -75,8 +103,8 @@ static enum dist_error visit_rank(struct dist__track *const *tracks,
 			placed[n++] = (struct dist__placed){
 				tracks[i], &tracks[i]->events[k], 0};
 	qsort(placed, n, sizeof *placed, by_issue);
-	error = visitor(arg, tracks[0]->rank, placed, n,
-			choose_threads(placed, n));
+	threads = choose_threads(placed, n);
+	error = visitor(arg, tracks[0]->rank, placed, n, &threads);
 	free(placed);
 	return error;
 }

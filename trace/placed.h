@@ -5,17 +5,24 @@
 #include "trace/event.h"
 
 /* An event with what its place in a trace follows from. Messages in flight at
- * the same time have threads of their own. */
+ * the same time have threads of their own, and so have remote calls. */
 struct dist__placed {
 	const struct dist__track *track;
 	const struct dist__event *event;
 	int thread; /* enum dist__thread */
 };
 
-/* Is told of the n events of a rank, as issued, on num_threads threads. */
-typedef enum dist_error dist__placed_visitor(void *arg, int rank,
-					     const struct dist__placed *placed,
-					     size_t n, int num_threads);
+/* How many threads a rank has, one behind the other: those of enum
+ * dist__thread, of the calls that it makes on others, and of the functions that
+ * it runs for them. */
+struct dist__threads {
+	int own, remote, served;
+};
+
+/* Is told of the n events of a rank, as issued, on its threads. */
+typedef enum dist_error
+dist__placed_visitor(void *arg, int rank, const struct dist__placed *placed,
+		     size_t n, const struct dist__threads *threads);
 
 /* dist__recording_visit tells visitor of one rank after the other, those
  * without events too. Errors: NO_MEMORY, the visitor's. */

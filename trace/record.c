@@ -25,9 +25,16 @@ struct recorder {
 	struct dist__recording recording; /* owns the tracks and the facts */
 	struct dist__fact *facts;         /* and their values */
 	bool lost; /* an event was lost for want of memory */
+	struct name *names;
 	/* Of a real rank: where the events are instead; NULL: nowhere. */
 	struct dist__spill *spill;
 	char path[];
+};
+
+/* The name of a function, which is borrowed where it is used. */
+struct name {
+	struct name *next;
+	char text[];
 };
 
 struct recording_backend {
@@ -67,25 +74,30 @@ static struct dist__event *append(struct dist__track *track)
 	return &events[track->num_events++];
 }
 
-static void keep(struct recording_backend *self,
-		 const struct dist__event *event)
+/* Locked. */
+static void keep_on(struct recorder *recorder, struct dist__track *track,
+		    const struct dist__event *event)
 {
 	struct dist__event *place;
 
-	pthread_mutex_lock(&self->recorder->mutex);
-	if (self->recorder->spill) {
-		dist__spill_event(self->recorder->spill, self->track->spilled,
-				  event);
+	if (recorder->spill) {
+		dist__spill_event(recorder->spill, track->spilled, event);
 		free(event->splits);
-		pthread_mutex_unlock(&self->recorder->mutex);
 		return;
 	}
-	place = append(self->track);
+	place = append(track);
 	if (place)
 		*place = *event;
 	else
 		free(event->splits);
-	self->recorder->lost |= !place;
+	recorder->lost |= !place;
+}
+
+static void keep(struct recording_backend *self,
+		 const struct dist__event *event)
+{
+	pthread_mutex_lock(&self->recorder->mutex);
+	keep_on(self->recorder, self->track, event);
 	pthread_mutex_unlock(&self->recorder->mutex);
 }
 
@@ -343,6 +355,15 @@ static void begin_spill(struct recorder *recorder)
 		dist__spill_new(path, recording->world_size, recording->part);
 }
 
+/* Locked. */
+static void add_track(struct recorder *recorder, struct dist__track *track)
+{
+	track->next = recorder->recording.tracks;
+	recorder->recording.tracks = track;
+	if (recorder->spill)
+		track->spilled = dist__spill_track(recorder->spill, track);
+}
+
 static struct dist__track *track_new(const struct dist__members *members)
 {
 	struct dist__track *track = calloc(1, sizeof *track);
@@ -382,13 +403,86 @@ static struct dist__backend *wrap(struct dist__recorder *base,
 	self->track = track;
 	self->members = *members;
 	pthread_mutex_lock(&recorder->mutex);
-	track->next = recorder->recording.tracks;
-	recorder->recording.tracks = track;
-	if (recorder->spill)
-		track->spilled = dist__spill_track(recorder->spill, track);
+	add_track(recorder, track);
 	pthread_mutex_unlock(&recorder->mutex);
 	return &self->backend;
 }
+
+/* ---- remote calls ------------------------------------------------------- */
+
+/* The recorder's own copy of text; NULL: no memory. Locked. */
+static const char *own_name(struct recorder *recorder, const char *text)
+{
+	size_t len = strlen(text) + 1;
+	struct name *name = recorder->names;
+
+	while (name && strcmp(name->text, text) != 0)
+		name = name->next;
+	if (name)
+		return name->text;
+	name = malloc(sizeof *name + len);
+	if (!name)
+		return NULL;
+	memcpy(name->text, text, len);
+	name->next = recorder->names;
+	recorder->names = name;
+	return name->text;
+}
+
+/* The track of the remote calls of rank; NULL: no memory. Locked. */
+static struct dist__track *remote_track(struct recorder *recorder, int rank)
+{
+	const struct dist__members self = {.group_id = DIST__TRACK_REMOTE,
+					   .first = rank,
+					   .world_size = 1,
+					   .name = "rpc"};
+	struct dist__track *track = recorder->recording.tracks;
+
+	while (track &&
+	       (track->rank != rank || track->group_id != DIST__TRACK_REMOTE))
+		track = track->next;
+	if (track)
+		return track;
+	track = track_new(&self);
+	if (track)
+		add_track(recorder, track);
+	return track;
+}
+
+static void record_remote(struct dist__recorder *base,
+			  const struct dist__remote_span *span)
+{
+	struct recorder *recorder = (struct recorder *)base;
+	struct dist__event event = {.issued_ns = span->issued_ns,
+				    .started_ns = span->started_ns,
+				    .ended_ns = span->ended_ns,
+				    .purpose = span->op,
+				    .file = span->file,
+				    .line = span->line,
+				    .numel = (size_t)span->call,
+				    .peer = span->other,
+				    .peer_in_group = span->other,
+				    .tag = -1,
+				    .kind = span->served ? DIST__EVENT_SERVED
+							 : DIST__EVENT_REMOTE,
+				    .error = (int8_t)span->error};
+	struct dist__track *track;
+
+	if (event.started_ns < event.issued_ns)
+		event.started_ns = event.issued_ns;
+	if (event.ended_ns < event.started_ns)
+		event.ended_ns = event.started_ns;
+	pthread_mutex_lock(&recorder->mutex);
+	track = remote_track(recorder, span->rank);
+	event.name = own_name(recorder, span->function);
+	if (track && event.name)
+		keep_on(recorder, track, &event);
+	else
+		recorder->lost = true;
+	pthread_mutex_unlock(&recorder->mutex);
+}
+
+/* ---- the end ------------------------------------------------------------ */
 
 static void recorder_free(struct recorder *recorder)
 {
@@ -400,6 +494,12 @@ static void recorder_free(struct recorder *recorder)
 			free(track->events[i].splits);
 		free(track->events);
 		free(track);
+	}
+	while (recorder->names) {
+		struct name *name = recorder->names;
+
+		recorder->names = name->next;
+		free(name);
 	}
 	pthread_mutex_destroy(&recorder->mutex);
 	for (size_t i = 0; i < recorder->recording.num_facts; i++)
@@ -496,8 +596,8 @@ struct dist__recorder *dist__recorder_new(const char *path, int part,
 						       .part = part};
 	if (part >= 0)
 		begin_spill(recorder);
-	recorder->base =
-		(struct dist__recorder){.wrap = wrap, .finish = finish};
+	recorder->base = (struct dist__recorder){
+		.wrap = wrap, .remote = record_remote, .finish = finish};
 	return &recorder->base;
 }
 

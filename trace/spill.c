@@ -284,10 +284,12 @@ static const char *string_of(const struct dist__spilled *s, uint32_t number)
  * anything there. */
 static bool makes_sense(const struct dist__event *event)
 {
+	if (dist__event_is_remote(event))
+		return event->name && event->purpose &&
+		       event->kind <= DIST__EVENT_SERVED;
 	if (event->kind == DIST__EVENT_COMPUTE)
 		return event->name != NULL;
-	return event->kind < DIST__EVENT_COMPUTE &&
-	       event->dtype < DIST_NUM_DTYPES;
+	return event->dtype < DIST_NUM_DTYPES;
 }
 
 static bool take_event(struct dist__spilled *s, const unsigned char *bytes,

@@ -284,9 +284,23 @@ static enum dist_error write_name(struct dist__output *output, const char *what,
 				 first);
 }
 
-static enum dist_error write_names(struct dist__output *output, int rank,
-				   int num_threads, bool *first)
+static const char *thread_name(const struct dist__threads *threads, int thread)
 {
+	if (thread >= threads->own + threads->remote)
+		return "served";
+	if (thread >= threads->own)
+		return "remote calls";
+	if (thread == DIST__THREAD_COMPUTE)
+		return "compute";
+	return thread == DIST__THREAD_COMMUNICATION ? "communication"
+						    : "point to point";
+}
+
+static enum dist_error write_names(struct dist__output *output, int rank,
+				   const struct dist__threads *threads,
+				   bool *first)
+{
+	int num_threads = threads->own + threads->remote + threads->served;
 	enum dist_error error;
 	char name[32];
 
@@ -301,11 +315,7 @@ static enum dist_error write_names(struct dist__output *output, int rank,
 			first);
 	for (int thread = 0; !error && thread < num_threads; thread++)
 		error = write_name(output, "thread_name", rank, thread,
-				   thread == DIST__THREAD_COMPUTE ? "compute"
-				   : thread == DIST__THREAD_COMMUNICATION
-					   ? "communication"
-					   : "point to point",
-				   first);
+				   thread_name(threads, thread), first);
 	return error;
 }
 
@@ -383,20 +393,103 @@ struct writing {
 	bool first; /* no event was written yet */
 };
 
+/* ---- remote calls ------------------------------------------------------- */
+
+static struct json_t *remote_event(const struct dist__placed *placed,
+				   int64_t base_ns)
+{
+	const struct dist__event *event = placed->event;
+	bool served = event->kind == DIST__EVENT_SERVED;
+	struct object object = {json_object(), false};
+	struct object args = {json_object(), false};
+	char name[192];
+
+	if (served)
+		snprintf(name, sizeof name, "%s for rank %d", event->name,
+			 event->peer);
+	else
+		snprintf(name, sizeof name, "%s(%s) on rank %d", event->purpose,
+			 event->name, event->peer);
+	set_text(&args, "function", event->name);
+	set_number(&args, served ? "caller" : "worker", event->peer);
+	set_number(&args, "call", (int64_t)event->numel);
+	set(&args, "issued_us", us_value(event->issued_ns - base_ns));
+	if (event->file) {
+		set_text(&args, "file", event->file);
+		set_number(&args, "line", event->line);
+	}
+	if (event->error)
+		set_text(&args, "error",
+			 dist_error_string((enum dist_error)event->error));
+	set_text(&object, "ph", "X");
+	set_text(&object, "cat", served ? "served" : "rpc");
+	set_text(&object, "name", name);
+	set_number(&object, "pid", placed->track->rank);
+	set_number(&object, "tid", placed->thread);
+	set(&object, "ts", us_value(event->started_ns - base_ns));
+	set(&object, "dur", us_value(event->ended_ns - event->started_ns));
+	set(&object, "args", finished(&args));
+	return finished(&object);
+}
+
+/* One end of the arrow from a call to its function, or from that back; it is
+ * tied to the event that spans its time. */
+static struct json_t *arrow(const struct dist__placed *placed, bool request,
+			    int64_t base_ns)
+{
+	const struct dist__event *event = placed->event;
+	bool served = event->kind == DIST__EVENT_SERVED;
+	bool begins = request != served;
+	int64_t at_ns = request ? event->started_ns : event->ended_ns;
+	struct object object = {json_object(), false};
+	char id[48];
+
+	if (!request && event->ended_ns > event->started_ns)
+		at_ns--;
+	snprintf(id, sizeof id, "%d.%zu",
+		 served ? event->peer : placed->track->rank, event->numel);
+	set_text(&object, "ph", begins ? "s" : "f");
+	if (!begins)
+		set_text(&object, "bp", "e");
+	set_text(&object, "cat", "rpc");
+	set_text(&object, "name", request ? "request" : "reply");
+	set_text(&object, "id", id);
+	set_number(&object, "pid", placed->track->rank);
+	set_number(&object, "tid", placed->thread);
+	set(&object, "ts", us_value(at_ns - base_ns));
+	return finished(&object);
+}
+
+static enum dist_error write_remote(struct writing *w,
+				    const struct dist__placed *placed)
+{
+	enum dist_error error = dist__trace_event(
+		w->output, remote_event(placed, w->base_ns), &w->first);
+
+	for (int request = 1; !error && request >= 0; request--)
+		error = dist__trace_event(w->output,
+					  arrow(placed, request, w->base_ns),
+					  &w->first);
+	return error;
+}
+
 static enum dist_error write_rank(void *arg, int rank,
 				  const struct dist__placed *placed, size_t n,
-				  int num_threads)
+				  const struct dist__threads *threads)
 {
 	struct writing *w = arg;
 	enum dist_error error =
-		write_names(w->output, rank, num_threads, &w->first);
+		write_names(w->output, rank, threads, &w->first);
 
 	for (size_t i = 0; !error && i < n; i++)
-		error = dist__trace_event(
-			w->output,
-			complete_event(placed[i].track, placed[i].event,
-				       placed[i].thread, w->base_ns),
-			&w->first);
+		if (dist__event_is_remote(placed[i].event))
+			error = write_remote(w, &placed[i]);
+		else
+			error = dist__trace_event(
+				w->output,
+				complete_event(placed[i].track, placed[i].event,
+					       placed[i].thread, w->base_ns),
+				&w->first);
 	return error;
 }
 

@@ -581,3 +581,128 @@ Test(trace_record, threads_record_together)
 	cr_assert_eq(trace.num_calls, 4000);
 	dist__trace_release(&trace);
 }
+
+/* Rank 1 runs two calls of rank 0 at once. */
+static void call_twice(struct dist__recorder *recorder)
+{
+	struct dist__remote_span span = {.op = "rpc_sync",
+					 .function = "add",
+					 .file = "ps.c",
+					 .line = 41};
+
+	for (int i = 0; i < 2; i++) {
+		span.call = 7 + (uint64_t)i;
+		span.rank = 0;
+		span.other = 1;
+		span.served = false;
+		span.issued_ns = span.started_ns = 1000 + 100 * i;
+		span.ended_ns = 9000 + 100 * i;
+		recorder->remote(recorder, &span);
+		span.rank = 1;
+		span.other = 0;
+		span.served = true;
+		span.issued_ns = 2000 + 100 * i;
+		span.started_ns = 3000 + 100 * i;
+		span.ended_ns = 8000;
+		recorder->remote(recorder, &span);
+	}
+}
+
+static void assert_arrow(const json_t *trace, const char *ph, const char *name,
+			 const char *id, int pid, double ts)
+{
+	const json_t *events = json_object_get(trace, "traceEvents"), *event;
+	size_t i;
+
+	json_array_foreach(events, i, event)
+	{
+		json_t *copy = (json_t *)event; /* the library takes no const */
+		const char *its_ph, *its_name, *its_id;
+		int its_pid;
+
+		if (json_unpack(copy, "{s:s, s:s, s:s, s:i}", "ph", &its_ph,
+				"name", &its_name, "id", &its_id, "pid",
+				&its_pid) == 0 &&
+		    strcmp(its_ph, ph) == 0 && strcmp(its_name, name) == 0 &&
+		    strcmp(its_id, id) == 0 && its_pid == pid) {
+			assert_number(event, "ts", ts);
+			return;
+		}
+	}
+	cr_assert(false, "no %s of %s %s at %d", ph, name, id, pid);
+}
+
+Test(trace_record, remote_calls_have_arrows_and_threads_of_their_own)
+{
+	struct dist_message message;
+	struct dist__recorder *recorder;
+	struct dist__trace read;
+	const json_t *event;
+	char path[128];
+	json_t *trace;
+
+	recording_path(path, sizeof path, "t.json");
+	recorder = dist__recorder_new(path, -1, 2);
+	cr_assert(recorder);
+	call_twice(recorder);
+	cr_assert_eq(recorder->finish(recorder, &message), DIST_OK);
+	trace = load(path);
+	event = complete_event(trace, 0);
+	assert_text(event, "name", "rpc_sync(add) on rank 1");
+	assert_number(event, "tid", 2);
+	assert_number(event, "dur", 8);
+	assert_number(json_object_get(event, "args"), "line", 41);
+	event = complete_event(trace, 1);
+	assert_number(event, "tid", 3);
+	event = complete_event(trace, 2);
+	assert_text(event, "name", "add for rank 0");
+	assert_number(event, "tid", 2);
+	assert_number(event, "ts", 2);
+	assert_number(json_object_get(event, "args"), "issued_us", 1);
+	assert_number(complete_event(trace, 3), "tid", 3);
+	assert_arrow(trace, "s", "request", "0.7", 0, 0);
+	assert_arrow(trace, "f", "request", "0.7", 1, 2);
+	assert_arrow(trace, "s", "reply", "0.8", 1, 6.999);
+	assert_arrow(trace, "f", "reply", "0.8", 0, 8.099);
+	json_decref(trace);
+	cr_assert_eq(dist__trace_read(path, &read, &message), DIST_OK);
+	cr_expect_eq(read.num_calls, 0);
+	dist__trace_release(&read);
+}
+
+Test(trace_record, remote_calls_of_real_ranks_are_merged)
+{
+	struct dist_message message;
+	struct dist__recorder *recorder;
+	char path[128], file[160];
+	const json_t *event;
+	json_t *trace;
+
+	recording_path(path, sizeof path, "t.json");
+	for (int rank = 0; rank < 2; rank++) {
+		recorder = dist__recorder_new(path, rank, 2);
+		cr_assert(recorder);
+		snprintf(file, sizeof file, "f%d", rank);
+		recorder->remote(recorder, &(struct dist__remote_span){
+						   .rank = rank,
+						   .other = 1 - rank,
+						   .served = rank == 1,
+						   .call = 3,
+						   .op = "remote",
+						   .function = file,
+						   .issued_ns = 5000 - rank,
+						   .started_ns = 5000,
+						   .ended_ns = 6000});
+		cr_assert_eq(recorder->finish(recorder, &message), DIST_OK);
+	}
+	cr_assert_eq(dist__recorder_merge(path, 2, &message), DIST_OK);
+	trace = load(path);
+	event = complete_event(trace, 0);
+	assert_text(event, "name", "remote(f0) on rank 1");
+	assert_number(event, "ts", 0.001);
+	event = complete_event(trace, 1);
+	assert_text(event, "name", "f1 for rank 0");
+	assert_number(json_object_get(event, "args"), "issued_us", 0);
+	assert_arrow(trace, "f", "request", "0.3", 1, 0.001);
+	json_decref(trace);
+}
