@@ -24,6 +24,20 @@ WORLD_SIZE=2 LOCKSTEP_BACKEND=sim LOCKSTEP_PLATFORM=$platform \
 	timeout 250 "$resident" >"$scratch/out" || fail "does not simulate"
 expect_out '^rank 0: [0-9]{5} KiB, with SimGrid$'
 
+# 32 ranks take less of the processors than ten times what one process does that
+# loads SimGrid; three to four times is usual, 26 if every rank did.
+seconds_of() { # COMMAND... - processor seconds, of all its children too
+	local TIMEFORMAT='%U %S'
+	{ time "$@" >"$scratch/out" 2>"$scratch/err"; } 2>"$scratch/time" ||
+		fail "$*: $(cat "$scratch/err")"
+	awk '{ print $1 + $2 }' "$scratch/time"
+}
+many=$(LOCKSTEP_INTRA=tcp seconds_of "$LOCKSTEP" run --nproc-per-node 32 "$resident")
+one=$(WORLD_SIZE=1 LOCKSTEP_BACKEND=sim LOCKSTEP_PLATFORM=$platform \
+	seconds_of "$resident")
+awk -v many="$many" -v one="$one" 'BEGIN { exit !(many < 10 * one) }' ||
+	fail "32 ranks take $many s of the processors, one simulation $one s"
+
 # The command's own commands.
 ldd "$LOCKSTEP" >"$scratch/needs"
 if grep -E 'simgrid|stdc\+\+' "$scratch/needs"; then
