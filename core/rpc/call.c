@@ -198,6 +198,7 @@ static void finish(struct dist_rpc_future *future, enum dist_error error,
 	if (take_post(future, DIST__RPC_ENDED))
 		(void)dist__rpc_sent(rpc, &future->post, DIST_TIMEOUT_NEVER);
 	(void)settle(future, error, value, words);
+	dist__rpc_note_end(future);
 	if (future->on_end)
 		future->on_end(future, future->on_end_arg);
 	dist__rpc_future_drop(future);
@@ -311,6 +312,23 @@ static enum dist_error send_request(struct dist_rpc *rpc,
 	return DIST_OK;
 }
 
+/* What becomes of a call that did not come about; the records have it as a
+ * wait, which is over. */
+static void refuse(struct dist_rpc *rpc, const struct dist__rpc_start *start,
+		   enum dist_error error)
+{
+	const struct dist__rpc_wait wait = {.op = start->op,
+					    .function = start->function,
+					    .worker = start->to,
+					    .of = {(uint32_t)rpc->worker, 0},
+					    .site = start->site};
+
+	(void)dist__rpc_fail(error, "%s: %s", rpc->names[start->to],
+			     dist_error_string(error));
+	if (start->op)
+		dist__rpc_note_go(rpc, dist__rpc_note_wait(rpc, &wait), error);
+}
+
 enum dist_error dist__rpc_start(struct dist_rpc *rpc,
 				const struct dist__rpc_start *start,
 				struct dist_rpc_future **future)
@@ -329,8 +347,7 @@ enum dist_error dist__rpc_start(struct dist_rpc *rpc,
 	if (error && fresh->number && !take_back(rpc, fresh))
 		error = DIST_OK;
 	if (error)
-		(void)dist__rpc_fail(error, "%s: %s", rpc->names[start->to],
-				     dist_error_string(error));
+		refuse(rpc, start, error);
 	if (error || !future)
 		dist__rpc_future_drop(fresh);
 	else
@@ -476,6 +493,7 @@ enum dist_error dist__rpc_await(struct dist_rpc_future *future, const char *op,
 		.worker = future->to,
 		.of = {(uint32_t)rpc->worker, future->number},
 		.timeout_ns = future->timeout_ns,
+		.gives_up = future->gives_up,
 		.site = site};
 	enum dist_error error;
 	uint32_t place;

@@ -32,6 +32,7 @@ uint32_t dist__rpc_note_wait(struct dist_rpc *rpc,
 		.caller = global_of(rpc, (int)wait->of.worker),
 		.call = wait->of.number,
 		.since_ns = dist__rpc_now_ns(rpc),
+		.gives_up = wait->gives_up,
 		.timeout_ns = wait->timeout_ns == DIST_TIMEOUT_NEVER
 				      ? 0
 				      : wait->timeout_ns};
@@ -58,6 +59,28 @@ void dist__rpc_note_go(struct dist_rpc *rpc, uint32_t place,
 	dist__rpc_unlock(rpc);
 }
 
+void dist__rpc_note_end(const struct dist_rpc_future *future)
+{
+	const struct dist_rpc *rpc = future->rpc;
+	struct dist__recorder *recorder = rpc->group->place.recorder;
+	int64_t now_ns = dist__rpc_now_ns(future->rpc);
+
+	if (!recorder || !future->op)
+		return;
+	recorder->remote(recorder, &(struct dist__remote_span){
+					   .rank = global_of(rpc, rpc->worker),
+					   .other = global_of(rpc, future->to),
+					   .call = future->number,
+					   .op = future->op,
+					   .function = future->function,
+					   .issued_ns = future->issued_ns,
+					   .started_ns = future->issued_ns,
+					   .ended_ns = now_ns,
+					   .file = future->site.file,
+					   .line = future->site.line,
+					   .error = future->error});
+}
+
 /* ---- calls that are served ------------------------------------------ */
 
 void dist__rpc_note_come(struct dist_rpc_call *call, const char *function)
@@ -65,6 +88,8 @@ void dist__rpc_note_come(struct dist_rpc_call *call, const char *function)
 	struct dist_rpc *rpc = call->rpc;
 	int64_t now_ns = dist__rpc_now_ns(rpc);
 
+	call->function = function;
+	call->came_ns = now_ns;
 	dist__rpc_lock(rpc);
 	call->place = check_rpc_queue(rpc->slot, global_of(rpc, call->caller),
 				      call->frame.call, function, now_ns);
@@ -77,6 +102,7 @@ void dist__rpc_note_run(struct dist_rpc_call *call)
 	struct dist__rpc_helper *helper = dist__rpc_helper_here(rpc);
 	int64_t now_ns = dist__rpc_now_ns(rpc);
 
+	call->began_ns = now_ns;
 	dist__rpc_lock(rpc);
 	if (helper)
 		helper->by = (int32_t)call->place;
@@ -87,6 +113,18 @@ void dist__rpc_note_run(struct dist_rpc_call *call)
 void dist__rpc_note_ran(struct dist_rpc_call *call)
 {
 	struct dist_rpc *rpc = call->rpc;
+	struct dist__recorder *recorder = rpc->group->place.recorder;
+	const struct dist__remote_span span = {
+		.rank = global_of(rpc, rpc->worker),
+		.other = global_of(rpc, call->caller),
+		.served = true,
+		.call = call->frame.call,
+		.op = "serve",
+		.function = call->function,
+		.issued_ns = call->came_ns,
+		.started_ns = call->began_ns,
+		.ended_ns = dist__rpc_now_ns(rpc),
+		.error = call->error};
 	struct dist__rpc_helper *helper = dist__rpc_helper_here(rpc);
 
 	dist__rpc_lock(rpc);
@@ -94,6 +132,8 @@ void dist__rpc_note_ran(struct dist_rpc_call *call)
 		helper->by = CHECK_BY_OTHER;
 	check_rpc_served(rpc->slot, call->place);
 	dist__rpc_unlock(rpc);
+	if (recorder)
+		recorder->remote(recorder, &span);
 }
 
 /* ---- references ----------------------------------------------------- */

@@ -312,6 +312,8 @@ struct dist_rpc_call {
 	struct dist__rpc_frame frame;
 	struct dist_rpc_bytes input, reply;
 	uint32_t place; /* in the records */
+	const char *function;
+	int64_t came_ns, began_ns;
 	enum dist_error error;
 	char words[256]; /* with an error */
 };
@@ -356,6 +358,7 @@ struct dist__rpc_wait {
 	int worker;             /* that serves it; -1: all */
 	struct dist__rpc_id of; /* the call; number 0: unknown */
 	int64_t timeout_ns;
+	bool gives_up; /* the program chose that time */
 	struct dist__site site;
 };
 
@@ -366,8 +369,13 @@ uint32_t dist__rpc_note_wait(struct dist_rpc *rpc,
 void dist__rpc_note_go(struct dist_rpc *rpc, uint32_t place,
 		       enum dist_error error);
 
+/* dist__rpc_note_end tells the trace of a call of this worker that has ended.
+ */
+void dist__rpc_note_end(const struct dist_rpc_future *future);
+
 /* dist__rpc_note_come notes a call that is to be served; dist__rpc_note_run
- * that the calling lane runs its function, dist__rpc_note_ran that it has. */
+ * that the calling lane runs its function, dist__rpc_note_ran that it has, and
+ * tells the trace. */
 void dist__rpc_note_come(struct dist_rpc_call *call, const char *function);
 void dist__rpc_note_run(struct dist_rpc_call *call);
 void dist__rpc_note_ran(struct dist_rpc_call *call);

@@ -288,6 +288,7 @@ static enum dist_error await(struct dist_rref *rref, int64_t timeout_ns,
 				      .function = rref->function,
 				      .worker = rpc->worker,
 				      .of = rref->id,
+				      .gives_up = gives_up,
 				      .site = site};
 	uint32_t place;
 
