@@ -24,6 +24,7 @@ static enum dependent dependent_of(const struct check_call *call)
 	} table[] = {
 		{"recv", EVERYBODY},
 		{"barrier", EVERYBODY},
+		{"rpc_shutdown", EVERYBODY},
 		{"all_reduce", EVERYBODY},
 		{"all_gather", EVERYBODY},
 		{"reduce_scatter", EVERYBODY},

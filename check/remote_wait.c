@@ -285,7 +285,7 @@ static void print_served(FILE *out, const struct check_picture *p,
 	fprintf(out, "rank %td %s %s for ", served->slot - p->board->slots,
 		runs ? "serves" : "has yet to serve", like->function);
 	check_print_ranks(out, p->world_size, is_caller, served);
-	if (now_ns > like->since_ns)
+	if (now_ns - like->since_ns >= 1000000)
 		fprintf(out, ", for %.3f s",
 			(double)(now_ns - like->since_ns) / 1e9);
 	if (!runs && limit > 0)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "sim/actor.h"
+#include "sim/forecast.h"
 #include "sim/gate.h"
 #include "sim/lane.h"
 #include "sim/progress.h"
@@ -67,7 +68,11 @@ static enum dist_error wait_for(struct dist__event *event, int64_t deadline_ns,
 	}
 	if (event->happened)
 		return DIST_OK;
-	return world->ended ? world->end_error : DIST_ERR_TIMEOUT;
+	if (world->ended)
+		return world->end_error;
+	if (waiter.actor == &waiter.actor->rank->actor)
+		dist__sim_note_timeout(waiter.actor->rank);
+	return DIST_ERR_TIMEOUT;
 }
 
 static void set(struct dist__event *event)
