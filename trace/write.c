@@ -466,7 +466,9 @@ static enum dist_error write_remote(struct writing *w,
 	enum dist_error error = dist__trace_event(
 		w->output, remote_event(placed, w->base_ns), &w->first);
 
-	for (int request = 1; !error && request >= 0; request--)
+	/* A fetch of a value has no function. */
+	for (int request = 1; *placed->event->name && !error && request >= 0;
+	     request--)
 		error = dist__trace_event(w->output,
 					  arrow(placed, request, w->base_ns),
 					  &w->first);
