@@ -152,6 +152,10 @@ $(COMMAND) $(LIB_SHARED): LINK_LTO := $(LTO)
 CUDA_HOME ?= /usr/local/cuda
 CUDA_CFLAGS := $(if $(wildcard $(CUDA_HOME)/include/nccl.h),-isystem $(CUDA_HOME)/include)
 
+# So with MPICH's, where Debian has it. Open MPI's constants are symbols.
+MPICH_INCLUDE := $(firstword $(wildcard /usr/include/$(shell uname -m)-linux-gnu/mpich /usr/lib/$(shell uname -m)-linux-gnu/mpich/include))
+MPICH_CFLAGS := $(if $(MPICH_INCLUDE),-isystem $(MPICH_INCLUDE))
+
 # What sim/ calls of SimGrid and of the shim, and does not have itself.
 $(BUILD)/sim/engine/names.h: $(filter $(BUILD)/sim/%,$(call obj,$(LIB_SRC)))
 	@mkdir -p $(@D)
@@ -165,7 +169,8 @@ $(call obj,$(LATE_SRC)): $(BUILD)/sim/engine/names.h
 # What only some sources need: Criterion, where the doubles of NCCL and CUDA
 # are, the headers of these.
 own_cflags = $(if $(filter tests/%,$(filter-out $(CASES)/%,$<)),$(TEST_CFLAGS) $(DOUBLE_PLACE)) \
-	$(if $(filter %/header_check.c,$<),$(CUDA_CFLAGS)) \
+	$(if $(filter %/nccl/header_check.c,$<),$(CUDA_CFLAGS)) \
+	$(if $(filter %/mpi/header_check.c,$<),$(MPICH_CFLAGS)) \
 	$(if $(filter $(LATE_SRC),$<),-I$(BUILD) -DENGINE='"$(ENGINE)"') \
 	$(if $(filter realbackend/mpi/begin.c,$<),-DPMI_LIBRARY='"$(PMI)"')
 compile = $(CC) $(CPPFLAGS) $(PKG_CFLAGS) $(own_cflags) $(CFLAGS) \

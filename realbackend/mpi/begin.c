@@ -1,25 +1,21 @@
 /* begin.c - begins MPI in this process, and ends it. */
-#define _XOPEN_SOURCE 700 /* nftw */
 #include "realbackend/mpi/begin.h"
 
-#include <errno.h>
-#include <ftw.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/data.h"
+#include "realbackend/mpi/folder.h"
 #include "realbackend/mpi/pmi_server.h"
 #include "realbackend/mpi/types.h"
 
 /* A process is one rank. */
 static struct dist__pmi_server *server;
-static bool is_ours;    /* MPI, to end */
-static char folder[64]; /* of this job on this node, ours to remove; or "" */
+static bool is_ours; /* MPI, to end */
+static struct dist__folder folder = {.fd = -1};
 
 __attribute__((format(printf, 2, 3))) static enum dist_error
 refuse(struct dist_message *message, const char *format, ...)
@@ -65,48 +61,12 @@ static void set_number(const char *name, int number)
 	(void)setenv(name, text, 1);
 }
 
-/* Open MPI 4 keeps its files in a folder of the job, where no mpirun will
- * remove what a killed rank leaves. */
 static void make_folder(void)
 {
-	snprintf(folder, sizeof folder, "/dev/shm/lockstep-mpi-%d",
-		 dist__pmi_server_job(server));
-	if (mkdir(folder, 0700) != 0 && errno != EEXIST) {
-		folder[0] = '\0';
+	if (!dist__folder_open(&folder, dist__pmi_server_job(server)))
 		return;
-	}
-	set("OMPI_MCA_orte_tmpdir_base", folder);
-	set("OMPI_MCA_btl_vader_backing_directory", folder);
-}
-
-static int remove_empty(const char *path, const struct stat *status, int type,
-			struct FTW *place)
-{
-	(void)status;
-	(void)place;
-	if (type == FTW_DP)
-		(void)rmdir(path);
-	return 0;
-}
-
-static int remove_any(const char *path, const struct stat *status, int type,
-		      struct FTW *place)
-{
-	(void)status;
-	(void)type;
-	(void)place;
-	(void)remove(path);
-	return 0;
-}
-
-/* The last rank of the node leaves nothing; where one was lost, those that are
- * left do not. */
-static void remove_folder(bool is_well)
-{
-	if (folder[0])
-		(void)nftw(folder, is_well ? remove_empty : remove_any, 8,
-			   FTW_DEPTH | FTW_PHYS);
-	folder[0] = '\0';
+	set("OMPI_MCA_orte_tmpdir_base", folder.path);
+	set("OMPI_MCA_btl_vader_backing_directory", folder.path);
 }
 
 static enum dist_error start_manager(const struct dist__mpi *mpi,
@@ -256,6 +216,6 @@ void dist__mpi_end(struct dist__mpi *mpi, bool is_well)
 	if (is_well && is_ours)
 		(void)mpi->call.Finalize();
 	dist__pmi_server_free(server);
-	remove_folder(is_well);
+	dist__folder_close(&folder);
 	server = NULL;
 }

@@ -65,33 +65,32 @@ _Static_assert(COUNT(functions) == sizeof(struct dist__mpi_functions) /
 
 /* ---- constants of MPICH ------------------------------------------------ */
 
-/* From its mpi.h; the same since MPICH 3.1, by the ABI that MVAPICH, Intel's
- * and Cray's MPI keep too. header_check.c holds them against the header. */
+/* header_check.c holds them against its header. */
 static const struct dist__mpi_constants mpich_constants = {
-	.comm_world = 0x44000000,
-	.errors_return = 0x54000001,
+	.comm_world = DIST__MPICH_COMM_WORLD,
+	.errors_return = DIST__MPICH_ERRORS_RETURN,
 	.types =
 		{
-			[DIST_FLOAT32] = 0x4c00040a,
-			[DIST_FLOAT64] = 0x4c00080b,
-			[DIST_INT8] = 0x4c000137,
-			[DIST_INT16] = 0x4c000238,
-			[DIST_INT32] = 0x4c000439,
-			[DIST_INT64] = 0x4c00083a,
-			[DIST_UINT8] = 0x4c00013b,
-			[DIST_UINT16] = 0x4c00023c,
-			[DIST_UINT32] = 0x4c00043d,
-			[DIST_UINT64] = 0x4c00083e,
+			[DIST_FLOAT32] = DIST__MPICH_FLOAT,
+			[DIST_FLOAT64] = DIST__MPICH_DOUBLE,
+			[DIST_INT8] = DIST__MPICH_INT8,
+			[DIST_INT16] = DIST__MPICH_INT16,
+			[DIST_INT32] = DIST__MPICH_INT32,
+			[DIST_INT64] = DIST__MPICH_INT64,
+			[DIST_UINT8] = DIST__MPICH_UINT8,
+			[DIST_UINT16] = DIST__MPICH_UINT16,
+			[DIST_UINT32] = DIST__MPICH_UINT32,
+			[DIST_UINT64] = DIST__MPICH_UINT64,
 		},
 	.ops =
 		{
-			[DIST_MAX] = 0x58000001,
-			[DIST_MIN] = 0x58000002,
-			[DIST_SUM] = 0x58000003,
-			[DIST_PRODUCT] = 0x58000004,
-			[DIST_BAND] = 0x58000006,
-			[DIST_BOR] = 0x58000008,
-			[DIST_BXOR] = 0x5800000a,
+			[DIST_MAX] = DIST__MPICH_MAX,
+			[DIST_MIN] = DIST__MPICH_MIN,
+			[DIST_SUM] = DIST__MPICH_SUM,
+			[DIST_PRODUCT] = DIST__MPICH_PROD,
+			[DIST_BAND] = DIST__MPICH_BAND,
+			[DIST_BOR] = DIST__MPICH_BOR,
+			[DIST_BXOR] = DIST__MPICH_BXOR,
 		},
 	.in_place = (void *)-1,
 	.status_ignore = (void *)1,

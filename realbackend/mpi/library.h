@@ -24,6 +24,28 @@ enum {
 	DIST__MPI_MULTIPLE
 };
 
+/* Handles of MPICH, by its mpi.h: the same since 3.1, by the ABI that MVAPICH,
+ * Intel's and Cray's MPI keep too. */
+#define DIST__MPICH_COMM_WORLD    0x44000000u
+#define DIST__MPICH_ERRORS_RETURN 0x54000001u
+#define DIST__MPICH_FLOAT         0x4c00040au
+#define DIST__MPICH_DOUBLE        0x4c00080bu
+#define DIST__MPICH_INT8          0x4c000137u
+#define DIST__MPICH_INT16         0x4c000238u
+#define DIST__MPICH_INT32         0x4c000439u
+#define DIST__MPICH_INT64         0x4c00083au
+#define DIST__MPICH_UINT8         0x4c00013bu
+#define DIST__MPICH_UINT16        0x4c00023cu
+#define DIST__MPICH_UINT32        0x4c00043du
+#define DIST__MPICH_UINT64        0x4c00083eu
+#define DIST__MPICH_MAX           0x58000001u
+#define DIST__MPICH_MIN           0x58000002u
+#define DIST__MPICH_SUM           0x58000003u
+#define DIST__MPICH_PROD          0x58000004u
+#define DIST__MPICH_BAND          0x58000006u
+#define DIST__MPICH_BOR           0x58000008u
+#define DIST__MPICH_BXOR          0x5800000au
+
 /* type points to a handle as wide as the library's are. */
 typedef void dist__mpi_combine(void *in, void *inout, int *len, void *type);
 

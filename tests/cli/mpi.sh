@@ -1,0 +1,85 @@
+#!/bin/bash
+# Ranks over each MPI that is installed: started by our launcher, under mpirun,
+# and by mpirun alone.
+. tests/cli/support.bash
+
+export LOCKSTEP_TIMEOUT=60
+
+# under LIBRARY RANKS WORDS... - the words under that library's mpirun.
+under() {
+	local options=()
+	[ "$1" = mpich ] || options=(--oversubscribe --allow-run-as-root)
+	limit=60
+	timeout "$limit" "mpirun.$1" "${options[@]}" -n "$2" "${@:3}" \
+		>"$scratch/out" 2>"$scratch/err" </dev/null
+	status=$?
+}
+
+# well WHAT [PATTERN] - the last job ended well and said so.
+well() {
+	[ "$status" -eq 0 ] && grep -q "${2:-^}" <(cat "$scratch/out"; echo) &&
+		return
+	fail "$1: status $status"
+	head -n 20 "$scratch/out" "$scratch/err"
+}
+
+tried=0
+for library in openmpi mpich; do
+	export LOCKSTEP_MPI=$library
+	lockstep run --backend mpi hello
+	if [ "$status" -eq 77 ]; then
+		cat "$scratch/err"
+		continue
+	fi
+	tried=$((tried + 1))
+
+	# ---- our launcher
+	expect 0 run --backend mpi --nproc-per-node 3 hello
+	expect_out '^3 ranks over mpi: the sum of ones is 3$'
+	for threads in funneled serialized; do
+		LOCKSTEP_MPI_THREADS=$threads expect 0 run --backend mpi \
+			--nproc-per-node 3 --trace "$scratch/$threads.json" \
+			tutorial_collectives
+		expect 0 trace show "$scratch/$threads.json"
+		expect_out "mpi threads: $threads"
+	done
+	expect 10 run --backend mpi --nproc-per-node 3 mismatch
+	grep -q 'rank 2 called reduce(sum, dst 1, .* at .*mismatch.c:' \
+		"$scratch/err" || fail "$library: no verdict on a mismatch"
+	expect 11 run --backend mpi --nproc-per-node 2 deadlock
+	expect 13 run --backend mpi --nproc-per-node 4 "$wrong" is_killed
+	grep -q 'killed by signal 9' "$scratch/err" ||
+		fail "$library: no verdict on a lost rank"
+	expect 1 run --backend mpi --algorithm ring hello
+	grep -q "MPI chooses its own" "$scratch/err" || fail "an algorithm"
+
+	# ---- mpirun
+	if ! command -v "mpirun.$library" >/dev/null; then
+		echo "no mpirun.$library here"
+		continue
+	fi
+	under "$library" 3 "$LOCKSTEP" run --backend mpi hello
+	well "$library: lockstep run under mpirun" '^3 ranks over mpi'
+	LOCKSTEP_BACKEND=mpi under "$library" 2 "$wrong" ring_sends_first correct
+	well "$library: mpirun alone"
+	other=$([ "$library" = mpich ] && echo openmpi || echo mpich)
+	LOCKSTEP_MPI=$other under "$library" 2 "$LOCKSTEP" run --backend mpi hello
+	[ "$status" -ne 0 ] && grep -q "LOCKSTEP_MPI is $other, but the mpirun" \
+		"$scratch/err" || fail "$library: under another's mpirun"
+done
+
+# What killed ranks left is gone once a later job has begun.
+LOCKSTEP_MPI=openmpi lockstep run --backend mpi hello
+for folder in /dev/shm/lockstep-mpi-*; do
+	[ "$status" -eq 77 ] || [ ! -O "$folder" ] || ! flock -n "$folder" true ||
+		fail "$folder is left"
+done
+
+LOCKSTEP_MPI=mine lockstep run --backend mpi hello
+grep -q 'LOCKSTEP_MPI is "mine": expected openmpi or mpich' "$scratch/err" ||
+	fail "LOCKSTEP_MPI=mine"
+[ "$tried" -gt 0 ] || {
+	echo "no MPI here"
+	exit 77
+}
+finish
