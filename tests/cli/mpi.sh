@@ -9,8 +9,8 @@ export LOCKSTEP_TIMEOUT=60
 under() {
 	local options=()
 	[ "$1" = mpich ] || options=(--oversubscribe --allow-run-as-root)
-	limit=60
-	timeout "$limit" "mpirun.$1" "${options[@]}" -n "$2" "${@:3}" \
+	free_port
+	MASTER_PORT=$port timeout 600 "mpirun.$1" "${options[@]}" -n "$2" "${@:3}" \
 		>"$scratch/out" 2>"$scratch/err" </dev/null
 	status=$?
 }
@@ -64,8 +64,10 @@ for library in openmpi mpich; do
 	well "$library: mpirun alone"
 	other=$([ "$library" = mpich ] && echo openmpi || echo mpich)
 	LOCKSTEP_MPI=$other under "$library" 2 "$LOCKSTEP" run --backend mpi hello
-	[ "$status" -ne 0 ] && grep -q "LOCKSTEP_MPI is $other, but the mpirun" \
-		"$scratch/err" || fail "$library: under another's mpirun"
+	if [ "$status" -eq 0 ] ||
+		! grep -q "LOCKSTEP_MPI is $other, but the mpirun" "$scratch/err"; then
+		fail "$library: under another's mpirun: status $status"
+	fi
 done
 
 # What killed ranks left is gone once a later job has begun.
