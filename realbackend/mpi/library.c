@@ -247,6 +247,14 @@ static bool open_library(enum which *which, void **library,
 								    : MPICH;
 		return true;
 	}
+#ifdef __SANITIZE_ADDRESS__
+	if (has_simgrid()) {
+		snprintf(why->text, sizeof why->text,
+			 "no MPI with sanitizers, which bear no second one "
+			 "beside SimGrid's");
+		return false;
+	}
+#endif
 	if (!choose(&asked, why))
 		return false;
 	for (enum which i = OPENMPI; i < NEITHER && !*library; i++)
