@@ -48,6 +48,11 @@ done
 # Which congestion control ours takes, and which the system gives.
 ours=$("$lockstep" list backends |
 	sed -n 's/^tcp .* congestion control \([^ ]*\).*/\1/p')
+[ "$ours" ] || {
+	echo "peers.sh: $lockstep list backends: expected the congestion" \
+		"control of tcp" >&2
+	exit 2
+}
 congestion=$ours of_peers=()
 if [ "$PEERS_CONGESTION" = system ]; then
 	congestion=$(cat /proc/sys/net/ipv4/tcp_congestion_control)

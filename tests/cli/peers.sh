@@ -100,6 +100,10 @@ grep -q 'no collective "all_to_none"' "$scratch/err" ||
 	"$scratch/refused" 2>"$scratch/err" || fail "PEERS_CONGESTION=fast: accepted"
 grep -q 'PEERS_CONGESTION: expected ours or system, not "fast"' "$scratch/err" ||
 	fail "PEERS_CONGESTION=fast: $(cat "$scratch/err")"
+! tools/peers.sh /bin/true "$scratch/peers" "$scratch/refused" \
+	2>"$scratch/err" || fail "a command that names no control: accepted"
+grep -q '/bin/true list backends: expected the congestion control of tcp' \
+	"$scratch/err" || fail "/bin/true: $(cat "$scratch/err")"
 for wrong in PEERS_SECONDS=-1 PEERS_SIZES=8K PEERS_ROUNDS=0; do
 	! env "$wrong" tools/peers.sh "$LOCKSTEP" "$scratch/peers" \
 		"$scratch/refused" 2>"$scratch/err" || fail "$wrong: accepted"
