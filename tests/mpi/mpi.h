@@ -8,8 +8,8 @@
 extern const char *const mpi_libraries[];
 
 struct mpi_case {
-	int library; /* in that table */
-	int world_size;
+	int library;    /* in that table */
+	int world_size; /* or the grouping */
 };
 
 /* mpi_use has the jobs of this process use the library, or skips the test where
