@@ -44,6 +44,9 @@ struct dist__message {
 
 	bool gives_up; /* who waits for it goes on once its deadline is over:
 			  as long as it waits, there is no deadlock */
+	bool idles; /* irecv from any source: it may come at any time or never,
+		       and of several that it fits any may take it; who
+		       waits for it is in nobody's way */
 	bool buffered; /* in any world: isend of it ends before its receive is
 			  posted */
 };

@@ -482,6 +482,22 @@ static void take_late(struct dist_rpc *rpc, void *arg)
 	dist__rpc_future_drop(future);
 }
 
+enum dist_error dist__rpc_end_of(struct dist_rpc_future *future)
+{
+	enum dist_error error = DIST_OK;
+
+	if (atomic_load(&future->done))
+		return future->error;
+	if (future->reply)
+		error = take_reply(future, future->deadline_ns);
+	else
+		error = future->rpc->transport->ops->events->wait(
+			future->event, future->deadline_ns, future->gives_up);
+	if (error)
+		(void)settle(future, error, NULL, NULL);
+	return future->error;
+}
+
 enum dist_error dist__rpc_await(struct dist_rpc_future *future, const char *op,
 				struct dist__site site)
 {
@@ -503,14 +519,8 @@ enum dist_error dist__rpc_await(struct dist_rpc_future *future, const char *op,
 	if (frame->kind == DIST__RPC_FETCH)
 		wait.of = frame->value;
 	place = dist__rpc_note_wait(rpc, &wait);
-	if (future->reply)
-		error = take_reply(future, future->deadline_ns);
-	else
-		error = rpc->transport->ops->events->wait(
-			future->event, future->deadline_ns, future->gives_up);
-	if (error)
-		(void)settle(future, error, NULL, NULL);
-	dist__rpc_note_go(rpc, place, future->error);
+	error = dist__rpc_end_of(future);
+	dist__rpc_note_go(rpc, place, error);
 	return report(future);
 }
 

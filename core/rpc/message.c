@@ -172,12 +172,15 @@ static void find_lost(struct dist_rpc *rpc)
  * `lost` did not tell. */
 static bool goes_on(struct dist_rpc *rpc, unsigned lost)
 {
-	bool news;
+	bool news, ending;
 
 	dist__rpc_lock(rpc);
 	news = rpc->num_lost != lost;
+	ending = rpc->ending;
 	dist__rpc_unlock(rpc);
-	if (!news)
+	if (ending)
+		dist__rpc_calls_fail(rpc, -1, DIST_ERR_PEER_LOST);
+	else if (!news)
 		find_lost(rpc);
 	dist__rpc_lock(rpc);
 	news = rpc->num_lost != lost && !rpc->ending &&
@@ -198,6 +201,7 @@ static enum dist_error receive_any(struct dist_rpc *rpc,
 
 	m.peer = DIST_ANY_SOURCE;
 	m.members = members;
+	m.idles = true;
 	m.source = source;
 	error = t->ops->irecv(t, &m, &request);
 	return error ? error : t->ops->wait(t, request, DIST_TIMEOUT_NEVER);

@@ -153,6 +153,7 @@ static void rpc_free(struct dist_rpc *rpc)
 {
 	struct dist__rpc_function *function;
 	struct dist__rpc_quiet *quiet;
+	struct dist_rpc_call *call;
 
 	while ((function = rpc->functions) != NULL) {
 		rpc->functions = function->next;
@@ -162,6 +163,11 @@ static void rpc_free(struct dist_rpc *rpc)
 		rpc->quiets = quiet->next;
 		rpc->transport->ops->events->free(quiet->event);
 		free(quiet);
+	}
+	while ((call = rpc->joined) != NULL) {
+		rpc->joined = call->next;
+		dist_rpc_bytes_free(&call->input);
+		free(call);
 	}
 	dist__rpc_values_free(rpc);
 	pthread_mutex_destroy(&rpc->mutex);
@@ -363,47 +369,84 @@ static enum dist_error rest(struct dist_rpc *rpc, int64_t deadline_ns,
 	return error;
 }
 
+void dist__rpc_join_serve(struct dist_rpc_call *call)
+{
+	struct dist_rpc *rpc = call->rpc;
+	struct dist_rpc_call *joined = NULL, *next;
+	int64_t sum = 0;
+
+	dist__rpc_lock(rpc);
+	call->next = rpc->joined;
+	rpc->joined = call;
+	if (++rpc->num_joined == rpc->num_workers) {
+		joined = rpc->joined;
+		rpc->joined = NULL;
+		rpc->num_joined = 0;
+	}
+	dist__rpc_unlock(rpc);
+	for (next = joined; next; next = next->next)
+		sum += *(const int64_t *)next->input.data;
+	for (; joined; joined = next) {
+		next = joined->next;
+		(void)dist_rpc_call_reply(joined, &sum, sizeof sum);
+		dist__rpc_call_end(joined);
+	}
+}
+
+/* Waits until all workers are in this round, each with a count, of which it
+ * stores the sum. */
+static enum dist_error meet_all(struct dist_rpc *rpc, int64_t count,
+				int64_t timeout_ns, int64_t *sum)
+{
+	const struct dist__rpc_start start = {.kind = DIST__RPC_JOIN,
+					      .op = "shutdown",
+					      .function = "",
+					      .bytes = {&count, sizeof count},
+					      .timeout_ns = timeout_ns};
+	struct dist_rpc_future *future;
+	enum dist_error error = dist__rpc_start(rpc, &start, &future);
+
+	if (error)
+		return error;
+	/* A worker that never comes is a deadlock. */
+	future->gives_up = false;
+	error = dist__rpc_end_of(future);
+	if (!error)
+		*sum = *(const int64_t *)future->value.data;
+	dist__rpc_future_drop(future);
+	return error;
+}
+
 /*
  * Waits until no call is outstanding anywhere. Each worker comes to a round
  * when it has none, with the number of those that it has ever begun. Where two
- * rounds have the same sum, nobody had one between them, and nobody is left to
- * begin one.
+ * rounds have the same sum but for the calls that they are themselves, nobody
+ * had one between them, and nobody is left to begin one.
  */
-static enum dist_error join(struct dist_rpc *rpc, const struct dist__site *site)
+static enum dist_error join(struct dist_rpc *rpc)
 {
-	static const struct dist__purpose purpose = {.name = "rpc_shutdown"};
-	struct dist_group *group = rpc->group;
-	int64_t deadline_ns = dist__rpc_now_ns(rpc) + group->place.timeout_ns;
-	int64_t sum = -1, before;
+	int64_t timeout_ns = rpc->group->place.timeout_ns;
+	int64_t deadline_ns = dist__rpc_now_ns(rpc) + timeout_ns;
+	int64_t sum = INT64_MIN, before;
 	enum dist_error error;
 	uint32_t issued;
 
 	do {
-		struct dist__op request = {
-			.kind = DIST__ALL_REDUCE,
-			.purpose = &purpose,
-			.tensor = dist_tensor(&sum, 1, DIST_INT64),
-			.reduce_op = DIST_SUM,
-			.peer = -1,
-			.tag = -1};
-
-		before = sum;
+		before = sum + rpc->num_workers;
 		error = rest(rpc, deadline_ns, &issued);
+		if (!error)
+			error = meet_all(rpc, issued, timeout_ns, &sum);
 		if (error)
 			return dist__rpc_fail(error, "rpc_shutdown: %s",
 					      dist_error_string(error));
-		sum = issued;
-		error = dist__submit(dist_at(group, site->file, site->line),
-				     &request, NULL);
-		if (error)
-			return dist__rpc_fail(error, "%s",
-					      dist_error_message(group));
 	} while (sum != before);
 	dist__rpc_lock(rpc);
 	rpc->ending = true;
 	dist__rpc_unlock(rpc);
-	/* Nobody takes the others for lost that end before it. */
-	return (dist_barrier)(dist_at(group, site->file, site->line), NULL);
+	/* Nobody leaves before all know that nothing comes any more. Who hears
+	 * of one that has left knows that they do. */
+	error = meet_all(rpc, 0, timeout_ns, &sum);
+	return error == DIST_ERR_PEER_LOST ? DIST_OK : error;
 }
 
 static void note_end(struct dist_rpc *rpc, enum check_rpc_state state)
@@ -428,7 +471,7 @@ enum dist_error dist_rpc_shutdown(struct dist_rpc *rpc, bool graceful)
 						      .function = "",
 						      .worker = -1,
 						      .site = site});
-		error = join(rpc, &site);
+		error = join(rpc);
 		dist__rpc_note_go(rpc, place, error);
 	}
 	dist__rpc_lock(rpc);

@@ -45,6 +45,7 @@ enum dist__rpc_kind {
 	DIST__RPC_FORK,   /* there is one more reference to it, */
 	DIST__RPC_TAKE,   /* that has found its worker, */
 	DIST__RPC_DROP,   /* and is given up */
+	DIST__RPC_JOIN,   /* a round of a graceful shutdown */
 	DIST__RPC_NOTHING /* to see who is lost */
 };
 
@@ -176,6 +177,9 @@ struct dist_rpc {
 	int running;
 	struct dist_rpc_call *backlog, **backlog_end;
 
+	struct dist_rpc_call *joined; /* of worker 0: JOINs of this round, */
+	int num_joined;               /* so many */
+
 	struct dist__rpc_value *values; /* that this worker holds */
 };
 
@@ -193,6 +197,10 @@ static inline void dist__rpc_unlock(struct dist_rpc *rpc)
 const struct dist__rpc_function *dist__rpc_function_find(struct dist_rpc *rpc,
 							 uint64_t hash);
 uint64_t dist__rpc_hash(const char *name);
+
+/* dist__rpc_join_serve serves a JOIN, once all workers have sent it: the reply
+ * is the sum of their counts. Takes call over. */
+void dist__rpc_join_serve(struct dist_rpc_call *call);
 
 /* dist__rpc_busy counts one more thing that may call; dist__rpc_rest one less.
  */
@@ -280,6 +288,10 @@ struct dist__rpc_start {
 enum dist_error dist__rpc_start(struct dist_rpc *rpc,
 				const struct dist__rpc_start *start,
 				struct dist_rpc_future **future);
+
+/* dist__rpc_end_of blocks until future is done, and returns its error, without
+ * a word to the records or the thread. */
+enum dist_error dist__rpc_end_of(struct dist_rpc_future *future);
 
 /* dist__rpc_await blocks until future is done, as dist_rpc_wait(), in a call
  * named op at site. */

@@ -189,6 +189,8 @@ static void serve(struct dist_rpc *rpc, struct dist_rpc_call *call)
 			dist__rpc_call_end(call);
 		else
 			run_calls(rpc, call);
+	} else if (call->frame.kind == DIST__RPC_JOIN) {
+		dist__rpc_join_serve(call);
 	} else {
 		dist__rpc_value_serve(call);
 	}

@@ -386,6 +386,21 @@ static struct dist__request *find_in(const struct dist__queue *queue,
 	return request;
 }
 
+/* The receive from any source that frame is for: the first, but of idle ones
+ * that which the polling thread waits for. */
+static struct dist__request *find_any(const struct dist__mesh *mesh,
+				      const struct dist__frame *frame)
+{
+	struct dist__request *first = find_in(&mesh->any_receives, frame);
+	struct dist__request *request = first;
+
+	if (!first || !first->m.idles)
+		return first;
+	while (request && request != mesh->awaited)
+		request = request->next;
+	return request && same_key(&request->m, frame) ? request : first;
+}
+
 /* Takes the receive out of its queue that was posted first for frame; NULL:
  * there is none. */
 static struct dist__request *take_receive(struct dist__mesh *mesh,
@@ -393,7 +408,7 @@ static struct dist__request *take_receive(struct dist__mesh *mesh,
 					  const struct dist__frame *frame)
 {
 	struct dist__request *named = find_in(&peer->receives, frame);
-	struct dist__request *any = find_in(&mesh->any_receives, frame);
+	struct dist__request *any = find_any(mesh, frame);
 
 	if (any && (!named || any->number < named->number)) {
 		dist__queue_remove(&mesh->any_receives, any);

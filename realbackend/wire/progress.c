@@ -64,7 +64,10 @@ struct dist__progress {
 	pthread_cond_t announced; /* to the followers */
 	unsigned followers;
 	unsigned polling; /* threads in look(): connections stay allocated */
-	bool led;         /* a thread other than the background one leads */
+	bool led;         /* a thread other than the background one leads, */
+	bool led_idly;    /* which waits for what may come at any time: */
+	bool claimed;     /* another waits for what it needs, and will lead */
+	pthread_cond_t idle; /* to those that wait so and do not lead */
 	int wake[2];
 	bool woken; /* a byte lies in the pipe */
 	struct poller front, back;
@@ -273,7 +276,7 @@ static unsigned look_directly(struct dist__mesh *mesh,
 /* The leader leaves. What the background thread polls for is its own again. */
 static void step_down(struct dist__progress *p)
 {
-	p->led = false;
+	p->led = p->led_idly = false;
 	p->mesh->awaited = NULL;
 	if (p->polling && !dist__neighbours_sleep(p->mesh))
 		kick(p);
@@ -323,9 +326,11 @@ static void lead(struct dist__progress *p, struct dist__request *request,
 	unsigned looks, yields = 0;
 
 	p->led = true;
+	p->led_idly = request->m.idles;
+	p->claimed = false;
 	mesh->awaited = request;
 	looks = look_directly(mesh, request);
-	while (!request->complete) {
+	while (!request->complete && !(p->led_idly && p->claimed)) {
 		if (looks < p->patience->looks) {
 			looks += look_directly(mesh, request);
 			continue;
@@ -354,17 +359,46 @@ static void follow(struct dist__progress *p, struct dist__request *request,
 
 	request->awaited = true;
 	p->followers++;
+	if (p->led_idly && !p->claimed) {
+		p->claimed = true;
+		kick(p);
+	}
 	if (deadline_ns == DIST_TIMEOUT_NEVER)
 		pthread_cond_wait(&p->announced, &p->mesh->mutex);
 	else
 		pthread_cond_timedwait(&p->announced, &p->mesh->mutex, &until);
 	p->followers--;
+	p->claimed = false;
 	request->awaited = false;
+}
+
+/* Waits for what may come at any time: polls where nobody else does, but does
+ * not take turns with another that waits again and again. When that has gone,
+ * the background thread polls. */
+static void wait_idly(struct dist__progress *p, struct dist__request *request,
+		      int64_t deadline_ns)
+{
+	struct timespec until = dist__clock_timespec(deadline_ns);
+
+	while (!request->complete && (deadline_ns == DIST_TIMEOUT_NEVER ||
+				      dist__clock_ns() < deadline_ns)) {
+		if (!p->led && !p->claimed)
+			lead(p, request, deadline_ns);
+		if (request->complete)
+			break;
+		request->awaited = true;
+		pthread_cond_timedwait(&p->idle, &p->mesh->mutex, &until);
+		request->awaited = false;
+	}
 }
 
 bool dist__progress_wait(struct dist__progress *p,
 			 struct dist__request *request, int64_t deadline_ns)
 {
+	if (request->m.idles) {
+		wait_idly(p, request, deadline_ns);
+		return request->complete;
+	}
 	while (!request->complete) {
 		if (!p->led)
 			lead(p, request, deadline_ns);
@@ -408,6 +442,7 @@ void dist__progress_until(struct dist__progress *p, int64_t deadline_ns)
 void dist__progress_announce(struct dist__progress *p)
 {
 	pthread_cond_broadcast(&p->announced);
+	pthread_cond_broadcast(&p->idle);
 }
 
 void dist__progress_touched(struct dist__progress *p, uint64_t completions)
@@ -517,6 +552,7 @@ enum dist_error dist__progress_new(struct dist__mesh *mesh, bool crowded,
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
 	pthread_cond_init(&p->announced, &monotonic);
 	pthread_cond_init(&p->needed, &monotonic);
+	pthread_cond_init(&p->idle, &monotonic);
 	pthread_condattr_destroy(&monotonic);
 	piped = make_pipe(p->wake);
 	if (!piped || !reserve(&p->front, 8) || !reserve(&p->back, 8)) {
@@ -551,6 +587,7 @@ void dist__progress_free(struct dist__progress *p)
 			close(p->wake[i]);
 	pthread_cond_destroy(&p->announced);
 	pthread_cond_destroy(&p->needed);
+	pthread_cond_destroy(&p->idle);
 	free(p->front.fds);
 	free(p->front.who);
 	free(p->back.fds);
