@@ -146,6 +146,10 @@ enum dist_error dist_destroy_process_group(struct dist_group *group)
 		return DIST_OK;
 	if (!dist__is_own(group))
 		return refuse_group(group, "destroy", NULL, 0);
+	if (group == group->root && group->rpcs > 0)
+		return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
+				  "destroy: expected dist_rpc_shutdown() "
+				  "before it");
 	if (group != group->root) {
 		struct dist_group **link = &group->root->subs;
 

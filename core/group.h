@@ -33,6 +33,7 @@ struct dist_group {
 	struct dist__threads *threads; /* of the root; NULL: there is one */
 	struct dist_group *subs;       /* of the root: all the others */
 	struct dist_group *next;       /* in that list */
+	unsigned rpcs;                 /* of the root: that use its transport */
 	uint32_t next_id;         /* of the root: above all that were given */
 	uint32_t next_seq;        /* of the next collective */
 	enum dist_error poison;   /* the failure that ended the group */

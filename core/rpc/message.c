@@ -160,11 +160,7 @@ static void find_lost(struct dist_rpc *rpc)
 				    (struct dist_rpc_bytes){NULL, 0}) &&
 		    !dist__rpc_sent(rpc, &post, DIST_TIMEOUT_NEVER))
 			continue;
-		dist__rpc_lock(rpc);
-		rpc->num_lost += !rpc->lost[to];
-		rpc->lost[to] = true;
-		dist__rpc_unlock(rpc);
-		dist__rpc_calls_fail(rpc, to, DIST_ERR_PEER_LOST);
+		dist__rpc_lose(rpc, to);
 	}
 }
 

@@ -298,6 +298,7 @@ enum dist_error dist_rpc_init(struct dist_group *group,
 		error = begin_to_listen(fresh);
 	}
 	if (!error) {
+		fresh->group->root->rpcs++;
 		*rpc = fresh;
 		return DIST_OK;
 	}
@@ -369,16 +370,16 @@ static enum dist_error rest(struct dist_rpc *rpc, int64_t deadline_ns,
 	return error;
 }
 
-void dist__rpc_join_serve(struct dist_rpc_call *call)
+/* Answers the JOINs that are here, if all are, or some never will be. */
+static void answer_joined(struct dist_rpc *rpc)
 {
-	struct dist_rpc *rpc = call->rpc;
 	struct dist_rpc_call *joined = NULL, *next;
+	enum dist_error error;
 	int64_t sum = 0;
 
 	dist__rpc_lock(rpc);
-	call->next = rpc->joined;
-	rpc->joined = call;
-	if (++rpc->num_joined == rpc->num_workers) {
+	error = rpc->num_lost > 0 ? DIST_ERR_PEER_LOST : DIST_OK;
+	if (error || rpc->num_joined == rpc->num_workers) {
 		joined = rpc->joined;
 		rpc->joined = NULL;
 		rpc->num_joined = 0;
@@ -389,8 +390,31 @@ void dist__rpc_join_serve(struct dist_rpc_call *call)
 	for (; joined; joined = next) {
 		next = joined->next;
 		(void)dist_rpc_call_reply(joined, &sum, sizeof sum);
+		joined->error = error;
 		dist__rpc_call_end(joined);
 	}
+}
+
+void dist__rpc_join_serve(struct dist_rpc_call *call)
+{
+	struct dist_rpc *rpc = call->rpc;
+
+	dist__rpc_lock(rpc);
+	call->next = rpc->joined;
+	rpc->joined = call;
+	rpc->num_joined++;
+	dist__rpc_unlock(rpc);
+	answer_joined(rpc);
+}
+
+void dist__rpc_lose(struct dist_rpc *rpc, int worker)
+{
+	dist__rpc_lock(rpc);
+	rpc->num_lost += !rpc->lost[worker];
+	rpc->lost[worker] = true;
+	dist__rpc_unlock(rpc);
+	dist__rpc_calls_fail(rpc, worker, DIST_ERR_PEER_LOST);
+	answer_joined(rpc);
 }
 
 /* Waits until all workers are in this round, each with a count, of which it
@@ -399,7 +423,6 @@ static enum dist_error meet_all(struct dist_rpc *rpc, int64_t count,
 				int64_t timeout_ns, int64_t *sum)
 {
 	const struct dist__rpc_start start = {.kind = DIST__RPC_JOIN,
-					      .op = "shutdown",
 					      .function = "",
 					      .bytes = {&count, sizeof count},
 					      .timeout_ns = timeout_ns};
@@ -481,6 +504,7 @@ enum dist_error dist_rpc_shutdown(struct dist_rpc *rpc, bool graceful)
 	dist__rpc_calls_fail(rpc, -1, DIST_ERR_ABORTED);
 	dist__rpc_lanes_end(rpc);
 	note_end(rpc, CHECK_RPC_ENDED);
+	rpc->group->root->rpcs--;
 	(void)dist_destroy_process_group(rpc->group);
 	rpc_free(rpc);
 	return error;

@@ -202,6 +202,10 @@ uint64_t dist__rpc_hash(const char *name);
  * is the sum of their counts. Takes call over. */
 void dist__rpc_join_serve(struct dist_rpc_call *call);
 
+/* dist__rpc_lose notes that a worker is lost: calls to it fail, and rounds that
+ * it does not come to. */
+void dist__rpc_lose(struct dist_rpc *rpc, int worker);
+
 /* dist__rpc_busy counts one more thing that may call; dist__rpc_rest one less.
  */
 void dist__rpc_busy(struct dist_rpc *rpc);

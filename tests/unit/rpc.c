@@ -83,8 +83,13 @@ static void boom(void *context, struct dist_rpc_call *call)
 
 static void slow(void *context, struct dist_rpc_call *call)
 {
+	const struct dist_rpc_bytes in = dist_rpc_call_input(call);
+	int64_t duration_ns = SECOND / 5;
+
 	(void)context;
-	if (dist_rpc_compute(dist_rpc_call_rpc(call), SECOND / 5, "slow"))
+	if (in.data)
+		duration_ns = *(const int64_t *)in.data;
+	if (dist_rpc_compute(dist_rpc_call_rpc(call), duration_ns, "slow"))
 		dist_rpc_call_fail(call, "could not compute");
 }
 
@@ -322,7 +327,9 @@ IN_BOTH(calls_nest, 3)
 IN_BOTH(a_call_may_take_too_long, 2)
 {
 	struct rank r = come(0);
-	struct dist_rpc_request q = request(1 - r.rank, "slow", NULL, 0);
+	int64_t duration_ns = SECOND;
+	struct dist_rpc_request q =
+		request(1 - r.rank, "slow", &duration_ns, sizeof duration_ns);
 	struct dist_rpc_future *future;
 
 	(void)arg;
@@ -333,8 +340,11 @@ IN_BOTH(a_call_may_take_too_long, 2)
 	EXPECT(dist_rpc_wait(future) == DIST_ERR_TIMEOUT);
 	EXPECT(dist_rpc_value(future).bytes == 0);
 	dist_rpc_future_free(future);
-	q.timeout_ns = 0;
+	q = request(1 - r.rank, "slow", NULL, 0);
 	EXPECT(!dist_rpc_sync(r.rpc, &q, NULL));
+	/* The calls are still served. */
+	EXPECT(dist_destroy_process_group(r.group) ==
+	       DIST_ERR_INVALID_ARGUMENT);
 	return go(&r);
 }
 
@@ -391,7 +401,7 @@ IN_BOTH(who_left_is_lost, 3)
 	EXPECT(error == DIST_ERR_PEER_LOST);
 	EXPECT(!call(&r, 1 - r.rank, "slow", NULL, 0, NULL));
 	EXPECT(!dist_barrier(r.group, NULL));
-	EXPECT(!dist_rpc_shutdown(r.rpc, false));
+	EXPECT(dist_rpc_shutdown(r.rpc, true) == DIST_ERR_PEER_LOST);
 	EXPECT(!dist_destroy_process_group(r.group));
 	return 0;
 }
