@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "lockstep/dist.h"
+#include "tests/support/forked.h"
 
 #define MOST_RANKS  8
 #define MOST_GROUPS 4
@@ -160,13 +161,8 @@ struct forecast program_forecast(const struct program *program, bool buffered);
 
 /* ---- run.c: what comes of it ------------------------------------------ */
 
-struct run {
-	int status;      /* enum dist_exit; 128 and above: a signal */
-	char text[8192]; /* what was said, cut short */
-};
-
 /* program_run runs it in a process of its own; a call may take timeout_ns. */
 void program_run(const struct program *program, const char *backend,
-		 const char *p2p, int64_t timeout_ns, struct run *run);
+		 const char *p2p, int64_t timeout_ns, struct forked *run);
 
 #endif

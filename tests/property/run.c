@@ -1,8 +1,5 @@
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "tests/property/program.h"
 
@@ -211,68 +208,32 @@ static int rank_main(void *arg)
 	return leave(worker, status);
 }
 
-static int launch(const struct program *program, const char *backend,
-		  const char *p2p, int64_t timeout_ns)
+struct job {
+	const struct program *program;
+	const char *backend, *p2p;
+	int64_t timeout_ns;
+};
+
+static int launch(const void *arg)
 {
+	const struct job *job = arg;
 	struct dist_launch_options options = {
-		.backend = backend,
-		.world_size = program->world_size,
+		.backend = job->backend,
+		.world_size = job->program->world_size,
 		.platform = PLATFORM,
-		.p2p = p2p,
-		.timeout_ns = timeout_ns,
+		.p2p = job->p2p,
+		.timeout_ns = job->timeout_ns,
 	};
 
-	if (strcmp(backend, "sim") != 0)
+	if (strcmp(job->backend, "sim") != 0)
 		options.platform = NULL;
-	return dist_launch(&options, rank_main, (void *)program);
-}
-
-static void collect(int from, struct run *run)
-{
-	size_t len = 0;
-	ssize_t got;
-	char rest[512];
-
-	do {
-		bool full = len == sizeof run->text - 1;
-
-		got = full ? read(from, rest, sizeof rest)
-			   : read(from, run->text + len,
-				  sizeof run->text - 1 - len);
-		if (got > 0 && !full)
-			len += (size_t)got;
-	} while (got > 0);
-	run->text[len] = '\0';
+	return dist_launch(&options, rank_main, (void *)job->program);
 }
 
 void program_run(const struct program *program, const char *backend,
-		 const char *p2p, int64_t timeout_ns, struct run *run)
+		 const char *p2p, int64_t timeout_ns, struct forked *run)
 {
-	const struct rlimit limit = {60, 60};
-	int ends[2], status = 0;
-	pid_t child;
+	const struct job job = {program, backend, p2p, timeout_ns};
 
-	*run = (struct run){.status = -1};
-	if (pipe(ends))
-		return;
-	fflush(NULL);
-	child = fork();
-	if (child == 0) {
-		setrlimit(RLIMIT_CPU, &limit);
-		close(ends[0]);
-		dup2(ends[1], STDOUT_FILENO);
-		dup2(ends[1], STDERR_FILENO);
-		close(ends[1]);
-		status = launch(program, backend, p2p, timeout_ns);
-		fflush(NULL);
-		_exit(status);
-	}
-	close(ends[1]);
-	if (child > 0) {
-		collect(ends[0], run);
-		waitpid(child, &status, 0);
-		run->status = WIFEXITED(status) ? WEXITSTATUS(status)
-						: 128 + WTERMSIG(status);
-	}
-	close(ends[0]);
+	fork_run(launch, &job, run);
 }

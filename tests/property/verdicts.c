@@ -96,7 +96,7 @@ static bool is_right(const struct program *program,
  * others come to the end without it. */
 static bool tells_absence(const struct fault *fault,
 			  const struct forecast *forecast,
-			  const struct run *run)
+			  const struct forked *run)
 {
 	bool absent = fault->kind == FAULT_SKIP || fault->kind == FAULT_LEAVE;
 
@@ -112,7 +112,7 @@ static bool is_verdict(int status)
 
 /* Whether run names the lines at which the faulty rank stands and another. Who
  * is late stands in its own code, and who has finished nowhere. */
-static bool names_lines(const struct run *run, const struct ending *ending,
+static bool names_lines(const struct forked *run, const struct ending *ending,
 			const struct fault *fault)
 {
 	int line = ending->stands[fault->rank], standing = 0, named = 0;
@@ -132,7 +132,7 @@ static bool names_lines(const struct run *run, const struct ending *ending,
 }
 
 static void show(const struct program *program, const struct fault *fault,
-		 const struct forecast *forecast, const struct run *run,
+		 const struct forecast *forecast, const struct forked *run,
 		 const char *what)
 {
 	if (!getenv("SHOW"))
@@ -148,13 +148,13 @@ static void show(const struct program *program, const struct fault *fault,
 }
 
 /* A program that came out right by its fault is silent as well. */
-static bool is_silent(const struct run *run)
+static bool is_silent(const struct forked *run)
 {
 	return run->status == DIST_EXIT_OK && !run->text[0];
 }
 
 static void judge(const struct program *program, const struct fault *fault,
-		  const struct run *run, struct score *score)
+		  const struct forked *run, struct score *score)
 {
 	struct forecast forecast = program_forecast(program, false);
 	bool lines = names_lines(run, &forecast.strict, fault) ||
@@ -199,7 +199,7 @@ static void expect_silence(uint64_t seed, const char *backend, const char *p2p,
 			   int64_t timeout_ns)
 {
 	struct program program;
-	struct run run;
+	struct forked run;
 
 	program_draw(&program, seed);
 	cr_assert_eq(program_forecast(&program, false).strict.outcome,
@@ -233,7 +233,7 @@ Test(programs, right_ones_may_be_slow_over_tcp)
 {
 	uint64_t seed = number("SEED", 1), n = number("PROGRAMS", USUAL) / 10;
 	struct program program;
-	struct run run;
+	struct forked run;
 
 	for (uint64_t i = 0; i < n; i++) {
 		program_draw(&program, seed + i);
@@ -278,7 +278,7 @@ Test(programs, wrong_ones_are_flagged)
 		for (int kind = 0; kind < FAULT_KINDS; kind++) {
 			struct program program;
 			struct fault fault;
-			struct run run;
+			struct forked run;
 
 			program_draw(&program, seed + i);
 			if (!program_spoil(&program, (enum fault_kind)kind,
