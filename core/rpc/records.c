@@ -110,7 +110,17 @@ void dist__rpc_note_run(struct dist_rpc_call *call)
 	dist__rpc_unlock(rpc);
 }
 
-void dist__rpc_note_ran(struct dist_rpc_call *call)
+void dist__rpc_note_ran(struct dist_rpc *rpc)
+{
+	struct dist__rpc_helper *helper = dist__rpc_helper_here(rpc);
+
+	dist__rpc_lock(rpc);
+	if (helper)
+		helper->by = CHECK_BY_OTHER;
+	dist__rpc_unlock(rpc);
+}
+
+void dist__rpc_note_served(struct dist_rpc_call *call)
 {
 	struct dist_rpc *rpc = call->rpc;
 	struct dist__recorder *recorder = rpc->group->place.recorder;
@@ -125,11 +135,8 @@ void dist__rpc_note_ran(struct dist_rpc_call *call)
 		.started_ns = call->began_ns,
 		.ended_ns = dist__rpc_now_ns(rpc),
 		.error = call->error};
-	struct dist__rpc_helper *helper = dist__rpc_helper_here(rpc);
 
 	dist__rpc_lock(rpc);
-	if (helper)
-		helper->by = CHECK_BY_OTHER;
 	check_rpc_served(rpc->slot, call->place);
 	dist__rpc_unlock(rpc);
 	if (recorder)

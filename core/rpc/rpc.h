@@ -332,6 +332,7 @@ struct dist_rpc_call {
 	int64_t came_ns, began_ns;
 	enum dist_error error;
 	char words[256]; /* with an error */
+	bool *is_later;  /* it outlives its function; while that runs */
 };
 
 /* dist__rpc_listen is run by a lane that is counted as a listener. */
@@ -391,10 +392,11 @@ void dist__rpc_note_end(const struct dist_rpc_future *future);
 
 /* dist__rpc_note_come notes a call that is to be served; dist__rpc_note_run
  * that the calling lane runs its function, dist__rpc_note_ran that it has, and
- * tells the trace. */
+ * dist__rpc_note_served that the call is to end, which the trace hears. */
 void dist__rpc_note_come(struct dist_rpc_call *call, const char *function);
 void dist__rpc_note_run(struct dist_rpc_call *call);
-void dist__rpc_note_ran(struct dist_rpc_call *call);
+void dist__rpc_note_ran(struct dist_rpc *rpc);
+void dist__rpc_note_served(struct dist_rpc_call *call);
 
 /* dist__rpc_note_hold notes a reference, and returns its place. Locked. */
 uint32_t dist__rpc_note_hold(struct dist_rpc *rpc,

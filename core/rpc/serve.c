@@ -135,23 +135,41 @@ void dist__rpc_call_end(struct dist_rpc_call *call)
 	free(call);
 }
 
+void dist_rpc_call_later(struct dist_rpc_call *call)
+{
+	if (call)
+		*call->is_later = true;
+}
+
+void dist_rpc_call_end(struct dist_rpc_call *call)
+{
+	if (!call)
+		return;
+	dist__rpc_note_served(call);
+	if (call->frame.kind == DIST__RPC_REMOTE)
+		dist__rpc_value_set(call);
+	dist__rpc_call_end(call);
+}
+
 /* ---- running functions ------------------------------------------------------
  */
 
 static void run_function(struct dist_rpc_call *call)
 {
+	struct dist_rpc *rpc = call->rpc;
 	const struct dist__rpc_function *function =
-		dist__rpc_function_find(call->rpc, call->frame.function);
+		dist__rpc_function_find(rpc, call->frame.function);
+	bool is_later = false;
 
 	dist__rpc_note_run(call);
+	call->is_later = &is_later;
 	if (function)
 		function->run(function->context, call);
 	else
 		(void)fail(call, DIST_ERR_REMOTE, "no such function");
-	dist__rpc_note_ran(call);
-	if (call->frame.kind == DIST__RPC_REMOTE)
-		dist__rpc_value_set(call);
-	dist__rpc_call_end(call);
+	dist__rpc_note_ran(rpc);
+	if (!is_later)
+		dist_rpc_call_end(call);
 }
 
 /* Runs call, or leaves it to a lane that is running one if there are as many

@@ -68,7 +68,8 @@ struct dist_rpc;
 struct dist_rpc_future;
 /* A reference to a value that a worker, its owner, holds. Opaque. */
 struct dist_rref;
-/* A call that a function serves. Opaque; lives until the function returns. */
+/* A call that a function serves. Opaque; lives until the function returns, or
+ * until dist_rpc_call_end(). */
 struct dist_rpc_call;
 
 /* Bytes; data NULL with bytes above 0: a phantom. */
@@ -223,8 +224,8 @@ void dist_rpc_future_free(struct dist_rpc_future *future);
 
 /* ---- serving --------------------------------------------------------- */
 
-/* What a function sees of the call that it serves: the argument, which lives
- * until it returns; who calls; and the rpc that it is of. */
+/* What a function sees of the call that it serves: the argument, which lives as
+ * long as the call; who calls; and the rpc that it is of. */
 struct dist_rpc_bytes dist_rpc_call_input(const struct dist_rpc_call *call);
 int dist_rpc_call_caller(const struct dist_rpc_call *call);
 struct dist_rpc *dist_rpc_call_rpc(const struct dist_rpc_call *call);
@@ -240,6 +241,13 @@ enum dist_error dist_rpc_call_reply(struct dist_rpc_call *call,
  * up to 255 bytes, as an exception in torch's function does. */
 void dist_rpc_call_fail(struct dist_rpc_call *call, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* dist_rpc_call_later keeps call beyond the return of its function, as torch's
+ * async_execution does: whoever has it then, in another function or a callback,
+ * replies or lets it fail, and ends it with dist_rpc_call_end(). A call that
+ * waits so needs no worker thread. A function calls it first of all. */
+void dist_rpc_call_later(struct dist_rpc_call *call);
+void dist_rpc_call_end(struct dist_rpc_call *call);
 
 /* dist_rpc_compute lets duration_ns pass as dist_compute() does, in a function
  * too, where it stands for the work of one core of the worker's host: calls

@@ -1,0 +1,100 @@
+/*
+ * The cases of torch's rpc_test that have a meaning in C, each in simulation
+ * and over TCP. CASE=test_add runs that one alone.
+ */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/rpc/bed.h"
+#include "tests/support/forked.h"
+
+#define PLATFORM "scenarios/platforms/star-8.xml"
+
+static int rank_main(void *arg)
+{
+	const struct rpc_case *c = arg;
+	struct bed b = {.name = c->name};
+
+	if (dist_init_process_group(NULL, &b.group))
+		return 1;
+	b.rank = dist_get_rank(b.group);
+	b.world = dist_get_world_size(b.group);
+	if (c->bare || bed_begin(&b, c->options))
+		c->run(&b);
+	if (b.rpc)
+		bed_end(&b, true);
+	if (dist_destroy_process_group(b.group))
+		return 1;
+	return b.failed;
+}
+
+struct job {
+	const struct rpc_case *rpc_case;
+	const char *backend;
+};
+
+static int launch(const void *arg)
+{
+	const struct job *job = arg;
+	int world = job->rpc_case->world;
+	const struct dist_launch_options options = {
+		.backend = job->backend,
+		.world_size = world ? world : 4,
+		.platform = strcmp(job->backend, "sim") == 0 ? PLATFORM : NULL,
+		.timeout_ns = 60 * SECOND,
+	};
+
+	return dist_launch(&options, rank_main, (void *)job->rpc_case);
+}
+
+static bool is_right(const struct rpc_case *c, const struct forked *forked)
+{
+	return forked->status == c->status &&
+	       (c->text ? strstr(forked->text, c->text) != NULL
+			: !forked->text[0]);
+}
+
+/* Runs cases, and returns how many there are. */
+static int run(const struct rpc_case *cases, const char *backend)
+{
+	const char *only = getenv("CASE");
+	struct forked forked;
+	int n = 0;
+
+	for (const struct rpc_case *c = cases; c->name; c++, n++) {
+		const struct job job = {c, backend};
+
+		if (only && strcmp(only, c->name) != 0)
+			continue;
+		fork_run(launch, &job, &forked);
+		cr_expect(is_right(c, &forked),
+			  "%s, %s: status %d, expected %d, \"%s\":\n%s",
+			  c->name, backend, forked.status, c->status,
+			  c->text ? c->text : "", forked.text);
+	}
+	return n;
+}
+
+static void run_all(const char *backend)
+{
+	const struct rpc_case *const all[] = {rpc_call_cases, rpc_future_cases,
+					      rpc_rref_cases, rpc_life_cases,
+					      rpc_error_cases};
+	int n = 0;
+
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		n += run(all[i], backend);
+	cr_expect_geq(n, 60);
+}
+
+Test(rpc, cases_of_torch_in_simulation)
+{
+	run_all("sim");
+}
+
+Test(rpc, cases_of_torch_over_tcp)
+{
+	run_all("tcp");
+}
