@@ -119,6 +119,9 @@ expect_refusal 'size: expected a whole number, 1 or more' run tutorial_spawn --s
 expect_refusal 'splits 3: expected a divisor of the 20 rows' \
 	run --nproc-per-node 2 tutorial_model_parallel --splits 3
 expect_refusal 'unexpected argument "x"' run tutorial_ring x
+expect 1 run --nproc-per-node 2 tutorial_rpc_pipeline
+grep -q 'expected 3 ranks or more, got 2' "$scratch/err" ||
+	fail "no reason: $(cat "$scratch/err")"
 expect 19 run tutorial_send_recv
 grep -q 'dst is 1' "$scratch/err" || fail "no reason: $(cat "$scratch/err")"
 

@@ -1,0 +1,141 @@
+/*
+ * tutorial_rpc_batch - "Implementing Batch RPC Processing Using Asynchronous
+ * Executions": a parameter server that keeps the requests of the trainers until
+ * it has one of each, makes one step with all of their gradients, and answers
+ * them together.
+ */
+#include "scenarios/scenario.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "scenarios/tutorial/nn/toymodel.h"
+#include "scenarios/tutorial/remote.h"
+#include "scenarios/tutorial/tutorial.h"
+
+#define STEPS    50
+#define RATE     0.1F
+#define SEED     1234
+#define TRAINERS 64 /* at most */
+
+/* A rank; what stands below the model is the server's. */
+struct batch_server {
+	struct toymodel model;
+	pthread_mutex_t mutex;
+	struct dist_rpc_call *waiting[TRAINERS]; /* for the next parameters */
+	int num_waiting, trainers;
+	int requests, updates; /* so far */
+};
+
+static size_t size_of(const struct batch_server *s)
+{
+	return s->model.network.numel * sizeof(float);
+}
+
+/* Adds the gradients of a call, which will wait; returns how many calls then
+ * wait that are all those of a step, and moves them to all. */
+static int collect(struct batch_server *s, struct dist_rpc_call *call,
+		   struct dist_rpc_call *all[TRAINERS])
+{
+	const float *gradients = dist_rpc_call_input(call).data;
+
+	for (size_t i = 0; i < s->model.network.numel; i++)
+		s->model.network.grads[i] += gradients[i] / (float)s->trainers;
+	s->waiting[s->num_waiting++] = call;
+	s->requests++;
+	if (s->num_waiting < s->trainers)
+		return 0;
+	memcpy(all, s->waiting, sizeof s->waiting);
+	s->num_waiting = 0;
+	s->updates++;
+	network_step(&s->model.network, RATE, 0);
+	network_zero_grads(&s->model.network);
+	return s->trainers;
+}
+
+/* The call ends when the last trainer of the step has made it, too. */
+static void update_and_fetch(void *context, struct dist_rpc_call *call)
+{
+	struct batch_server *s = context;
+	struct dist_rpc_call *all[TRAINERS];
+	int n;
+
+	dist_rpc_call_later(call);
+	pthread_mutex_lock(&s->mutex);
+	n = collect(s, call, all);
+	pthread_mutex_unlock(&s->mutex);
+	for (int i = 0; i < n; i++) {
+		(void)dist_rpc_call_reply(all[i], s->model.network.params,
+					  size_of(s));
+		dist_rpc_call_end(all[i]);
+	}
+}
+
+static enum dist_error train(const struct remote *remote,
+			     struct batch_server *s)
+{
+	const struct toymodel_batch batch =
+		toymodel_batch(SEED, (size_t)remote->rank);
+	struct dist_rpc_bytes value = {NULL, 0};
+	enum dist_error error = DIST_OK;
+
+	for (int i = 0; !error && i < STEPS; i++) {
+		error = remote_loss(remote, i,
+				    toymodel_train(&s->model, &batch));
+		if (!error)
+			error = remote_call(remote, 0, "update_and_fetch",
+					    s->model.network.grads, size_of(s),
+					    &value);
+		if (!error)
+			memcpy(s->model.network.params, value.data, size_of(s));
+		dist_rpc_bytes_free(&value);
+	}
+	return error;
+}
+
+static enum dist_error run(const struct remote *remote, void *context)
+{
+	struct batch_server *s = context;
+	enum dist_error error;
+
+	if (remote->world_size - 1 > TRAINERS)
+		return DIST_ERR_INVALID_ARGUMENT;
+	s->trainers = remote->world_size - 1;
+	error = dist_barrier(remote->group, NULL);
+	if (!error && remote->rank > 0)
+		error = train(remote, s);
+	if (!error)
+		error = dist_barrier(remote->group, NULL);
+	if (!error && remote->rank == 0)
+		printf("%d requests, %d updates\n", s->requests, s->updates);
+	return error;
+}
+
+static int rank_main(void *arg)
+{
+	static const struct dist_rpc_entry functions[] = {
+		{"update_and_fetch", update_and_fetch, NULL},
+		{NULL, NULL, NULL}};
+	static const struct remote_plan plan = {
+		.tutorial = "tutorial_rpc_batch",
+		.first = "parameter_server",
+		.others = "trainer",
+		.min_ranks = 2,
+		.functions = functions,
+		.run = run,
+	};
+	struct batch_server s = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+	int status = 1;
+
+	(void)arg;
+	if (toymodel_init(&s.model, SEED))
+		status = remote_rank(&plan, &s);
+	toymodel_release(&s.model);
+	return status;
+}
+
+int tutorial_rpc_batch_main(int argc, char **argv)
+{
+	return tutorial_main(argc, argv, rank_main);
+}

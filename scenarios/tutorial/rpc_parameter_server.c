@@ -1,0 +1,169 @@
+/*
+ * tutorial_rpc_parameter_server - "Implementing a Parameter Server Using
+ * Distributed RPC Framework": rank 0 holds the parameters of a ToyModel, which
+ * the trainers refer to by an RRef. In every step a trainer fetches them, and
+ * hands the gradients of its batch to the server.
+ */
+#include "scenarios/scenario.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "scenarios/tutorial/nn/toymodel.h"
+#include "scenarios/tutorial/remote.h"
+#include "scenarios/tutorial/tutorial.h"
+
+#define STEPS 50
+#define RATE  0.1F
+#define SEED  1234
+
+/* A rank; the server has the parameters, and the mutex keeps the calls that add
+ * to their gradients apart. */
+struct parameters {
+	struct toymodel model;
+	pthread_mutex_t mutex;
+	struct dist_rref *rref; /* to a copy of the parameters */
+	int trainers;
+};
+
+static size_t size_of(const struct parameters *p)
+{
+	return p->model.network.numel * sizeof(float);
+}
+
+/* ---- functions of the server -------------------------------------------- */
+
+/* A reference to the parameters. */
+static void get_model(void *context, struct dist_rpc_call *call)
+{
+	const struct parameters *p = context;
+	struct dist_rref_fork fork;
+
+	if (dist_rref_fork(p->rref, &fork))
+		dist_rpc_call_fail(call, "the model cannot be shared");
+	else
+		(void)dist_rpc_call_reply(call, &fork, sizeof fork);
+}
+
+static void push(void *context, struct dist_rpc_call *call)
+{
+	struct parameters *p = context;
+	const float *gradients = dist_rpc_call_input(call).data;
+
+	pthread_mutex_lock(&p->mutex);
+	for (size_t i = 0; i < p->model.network.numel; i++)
+		p->model.network.grads[i] += gradients[i] / (float)p->trainers;
+	pthread_mutex_unlock(&p->mutex);
+}
+
+/* One step with the gradients of all trainers. */
+static void step(void *context, struct dist_rpc_call *call)
+{
+	struct parameters *p = context;
+	struct dist_rpc_bytes value;
+
+	network_step(&p->model.network, RATE, 0);
+	network_zero_grads(&p->model.network);
+	if (dist_rref_local_value(p->rref, &value))
+		dist_rpc_call_fail(call, "the model is not here");
+	else
+		memcpy(value.data, p->model.network.params, size_of(p));
+}
+
+/* ---- the ranks ------------------------------------------------------------
+ */
+
+static enum dist_error find_model(const struct remote *remote,
+				  struct dist_rref **rref)
+{
+	struct dist_rpc_bytes value = {NULL, 0};
+	enum dist_error error =
+		remote_call(remote, 0, "get_model", NULL, 0, &value);
+
+	if (!error)
+		error = dist_rref_take(remote->rpc, value.data, rref);
+	dist_rpc_bytes_free(&value);
+	return error;
+}
+
+static enum dist_error train_step(const struct remote *remote,
+				  struct parameters *p,
+				  const struct toymodel_batch *batch, int i)
+{
+	struct dist_rpc_bytes value = {NULL, 0};
+	enum dist_error error = dist_rref_to_here(p->rref, 0, &value);
+	double loss = 0;
+
+	if (!error) {
+		memcpy(p->model.network.params, value.data, size_of(p));
+		loss = toymodel_train(&p->model, batch);
+		error = remote_call(remote, 0, "push", p->model.network.grads,
+				    size_of(p), NULL);
+	}
+	dist_rpc_bytes_free(&value);
+	if (!error)
+		error = dist_barrier(remote->others, NULL);
+	if (!error && remote->rank == 1)
+		error = remote_call(remote, 0, "step", NULL, 0, NULL);
+	return error ? error : remote_loss(remote, i, loss);
+}
+
+static enum dist_error train(const struct remote *remote, struct parameters *p)
+{
+	const struct toymodel_batch batch =
+		toymodel_batch(SEED, (size_t)remote->rank);
+	enum dist_error error = find_model(remote, &p->rref);
+
+	for (int i = 0; !error && i < STEPS; i++)
+		error = train_step(remote, p, &batch, i);
+	return error;
+}
+
+static enum dist_error run(const struct remote *remote, void *context)
+{
+	struct parameters *p = context;
+	enum dist_error error = DIST_OK;
+
+	p->trainers = remote->world_size - 1;
+	if (remote->rank == 0)
+		error = dist_rref_new(remote->rpc, p->model.network.params,
+				      size_of(p), &p->rref);
+	if (!error)
+		error = dist_barrier(remote->group, NULL);
+	if (!error && remote->rank > 0)
+		error = train(remote, p);
+	if (!error)
+		error = dist_barrier(remote->group, NULL);
+	dist_rref_free(p->rref);
+	return error;
+}
+
+static int rank_main(void *arg)
+{
+	static const struct dist_rpc_entry functions[] = {
+		{"get_model", get_model, NULL},
+		{"push", push, NULL},
+		{"step", step, NULL},
+		{NULL, NULL, NULL}};
+	static const struct remote_plan plan = {
+		.tutorial = "tutorial_rpc_parameter_server",
+		.first = "parameter_server",
+		.others = "trainer",
+		.min_ranks = 2,
+		.functions = functions,
+		.run = run,
+	};
+	struct parameters p = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+	int status = 1;
+
+	(void)arg;
+	if (toymodel_init(&p.model, SEED))
+		status = remote_rank(&plan, &p);
+	toymodel_release(&p.model);
+	return status;
+}
+
+int tutorial_rpc_parameter_server_main(int argc, char **argv)
+{
+	return tutorial_main(argc, argv, rank_main);
+}
