@@ -241,6 +241,12 @@ int critical_print(const struct dist__path *path, int64_t from_ns,
 	size_t told = 0; /* legs before this one */
 	int status;
 
+	if (path->num_legs == 0) {
+		fputs("no critical path: the trace tells of no call (remote "
+		      "calls are not in it)\n",
+		      out);
+		return 0;
+	}
 	for (size_t i = 0; i < path->num_legs;) {
 		struct round round = round_at(path, i);
 

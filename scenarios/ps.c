@@ -14,31 +14,14 @@
  * until the last of them has begun to push the layer it is idle, and from then
  * on, the server's update included, communication is exposed.
  */
-#include "scenarios/training.h"
+#include "scenarios/ps.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lockstep/measure.h"
 #include "scenarios/fill.h"
-
-/* A layer, with one message each way for each worker on its server, or for this
- * worker. */
-struct kept {
-	int server;
-	struct dist_tensor parameters; /* the server's sums; what was pulled */
-	struct dist_tensor *gradients; /* by worker; owned */
-	struct pending *pushes, *pulls;
-};
-
-struct ps {
-	struct kept *layers;
-	size_t num;
-	int servers, workers;
-	size_t peers; /* messages of a layer here */
-	bool serves;
-	struct lane *lane; /* of the workers; NULL: a server */
-};
 
 static const char *misfit(const struct workload_job *job, int world_size,
 			  struct dist_message *message)
@@ -49,6 +32,22 @@ static const char *misfit(const struct workload_job *job, int world_size,
 		 "--servers %d: expected 1 to %d, of a world of %d",
 		 job->arguments->servers, world_size - 1, world_size);
 	return "servers";
+}
+
+int64_t ps_optimizer_ns(const struct training *t, size_t l)
+{
+	const struct workload_job *job = t->job;
+
+	return llround((double)job->schedule->optimizer_ns *
+		       (double)job->layers->list[l].numel /
+		       (double)job->model->numel);
+}
+
+static bool by_calls(const struct training *t)
+{
+	const char *via = t->job->arguments->via;
+
+	return via && strcmp(via, "rpc") == 0;
 }
 
 /* Chooses the servers of all layers, alike on all ranks. */
@@ -134,7 +133,7 @@ static enum dist_error start(struct training *t)
 		error = deal_out(t, p);
 	for (l = 0; !error && l < p->num; l++)
 		error = make_layer(t, p, l);
-	return error;
+	return error || !by_calls(t) ? error : ps_rpc_start(t);
 }
 
 static void stop(struct training *t)
@@ -144,6 +143,8 @@ static void stop(struct training *t)
 
 	if (!p)
 		return;
+	if (p->rpc)
+		ps_rpc_stop(t);
 	for (l = 0; l < p->num; l++) {
 		struct kept *k = &p->layers[l];
 
@@ -227,12 +228,13 @@ static enum dist_error train(struct training *t)
 			layer_backward_ns(&job->layers->list[l], job->schedule),
 			"backward");
 		if (!error)
-			error = push(t, l);
+			error = p->rpc ? ps_rpc_push(t, l) : push(t, l);
 	}
 	t->doing = "pulling parameters";
 	for (l = p->num; !error && l-- > 0;) {
-		error = training_wait(t, &p->layers[l].pushes[0]);
-		if (!error)
+		error = p->rpc ? ps_rpc_pull(t, l)
+			       : training_wait(t, &p->layers[l].pushes[0]);
+		if (!error && !p->rpc)
 			error = training_wait(t, &p->layers[l].pulls[0]);
 	}
 	return error;
@@ -256,7 +258,6 @@ static void add_up(const struct ps *p, struct kept *k)
 /* Hears of all workers about a layer, updates it and answers. */
 static enum dist_error serve_layer(struct training *t, size_t l)
 {
-	const struct workload_job *job = t->job;
 	struct ps *p = t->state;
 	struct kept *k = &p->layers[l];
 	enum dist_error error = DIST_OK;
@@ -267,11 +268,7 @@ static enum dist_error serve_layer(struct training *t, size_t l)
 	if (error)
 		return error;
 	add_up(p, k);
-	error = training_compute(t,
-				 llround((double)job->schedule->optimizer_ns *
-					 (double)job->layers->list[l].numel /
-					 (double)job->model->numel),
-				 "optimizer");
+	error = training_compute(t, ps_optimizer_ns(t, l), "optimizer");
 	for (w = 0; !error && w < p->peers; w++)
 		error = send(t, k->parameters, p->servers + (int)w,
 			     2 * (int)l + 1, &k->pulls[w]);
@@ -303,7 +300,24 @@ static enum dist_error step(struct training *t)
 {
 	const struct ps *p = t->state;
 
-	return p->serves ? serve(t) : train(t);
+	if (!p->serves)
+		return train(t);
+	return p->rpc ? DIST_OK : serve(t);
+}
+
+/* Calls are answered beside the rank, which does not count them. */
+static void report(const struct training *t, struct workload_result *result)
+{
+	const struct ps *p = t->state;
+	struct workload_calls *sends = &result->calls[WORKLOAD_SEND];
+
+	for (size_t l = 0; p->rpc && l < p->num; l++) {
+		if (p->layers[l].server != t->rank)
+			continue;
+		sends->num += p->peers;
+		sends->bytes += p->peers * p->layers[l].parameters.numel *
+				sizeof(float);
+	}
 }
 
 static double batches(const struct workload_job *job, int world_size)
@@ -337,4 +351,5 @@ const struct workload workload_ps = {
 	.fill = fill,
 	.step = step,
 	.count_wrong = count_wrong,
+	.report = report,
 };

@@ -260,6 +260,7 @@ int workload_rank(void *arg)
 		error = gather(&t, sums);
 	if (!error)
 		report(&t, sums);
+	t.error = error;
 	if (t.job->workload->stop)
 		t.job->workload->stop(&t);
 	/* Tensors of what is still in flight are in use until the group's end.

@@ -22,13 +22,14 @@ struct training {
 	const struct workload_job *job;
 	struct dist_group *group; /* the default group */
 	int rank, world_size;
-	bool phantom;      /* tensors have no bytes */
-	bool computes;     /* counts in the means of the result */
-	int step;          /* the current one */
-	double factor;     /* what computing takes by what is declared */
-	int64_t start_ns;  /* of the step */
-	void *state;       /* the workload's */
-	const char *doing; /* for the message of a failure */
+	bool phantom;          /* tensors have no bytes */
+	bool computes;         /* counts in the means of the result */
+	int step;              /* the current one */
+	double factor;         /* what computing takes by what is declared */
+	int64_t start_ns;      /* of the step */
+	void *state;           /* the workload's */
+	const char *doing;     /* for the message of a failure */
+	enum dist_error error; /* that ended the steps; when stop is called */
 
 	struct lane lanes[TRAINING_LANES];
 	size_t num_lanes;

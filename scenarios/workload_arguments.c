@@ -98,6 +98,9 @@ const struct option workload_options[] = {
 	{"servers", COUNT, AT(servers), "N",
 	 .help = "parameter servers, the first ranks", .usual = "1",
 	 .takers = " ps ", .min = 1, .max = 1 << 24},
+	{"via", CHOICE, AT(via), "messages|rpc",
+	 .help = "how workers and servers talk", .usual = "messages",
+	 .takers = " ps "},
 	{.name = NULL}};
 
 void workload_arguments_init(struct workload_arguments *a, const char *workload)

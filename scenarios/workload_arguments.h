@@ -57,6 +57,7 @@ struct workload_arguments {
 
 	/* ps */
 	int servers;
+	const char *via; /* "messages", "rpc"; NULL: messages */
 };
 
 /* The options of all kinds. A field of a struct workload_arguments each. */

@@ -36,6 +36,8 @@ same 3 moe --model gpt_micro --batch 1 --imbalance 50 --steps 2
 same 2 moe --model gpt_micro --batch 1 --experts 4 --top-k 1
 same 3 ps --model mnist --batch 2 --steps 2
 same 4 ps --model mnist --batch 2 --servers 2
+same 3 ps --via rpc --model mnist --batch 2 --steps 2
+same 4 ps --via rpc --model mnist --batch 2 --servers 2
 same 8 hybrid --model gpt_micro --batch 4 --tp 2 --pp 2 --steps 2
 
 # value COLUMN - of the row that the last prediction printed.
@@ -101,6 +103,15 @@ done
 expect 0 predict --workload ps --model resnet50 --platform star-8 --servers 2 \
 	--flops 60e12
 expect_out '^# calls +8 ranks: [0-9]+ send of [0-9]+ B$'
+# Calls are answered one after the other, and so go out while others come in:
+# between the time of one way and that of both.
+predict=("${predict[@]}" --workload ps --servers 2)
+expect 0 "${predict[@]}"
+messages=$(value step_ms)
+expect 0 "${predict[@]}" --via rpc
+awk -v a="$messages" -v b="$(value step_ms)" \
+	'BEGIN { exit !(a / 2 < b && b < a) }' ||
+	fail "ps: $messages ms by messages, $(value step_ms) by calls"
 
 # A GPU's rate is that of the table.
 expect 0 predict --platform star-8 --no-explain --gpu 'a100 sxm' \
