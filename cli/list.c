@@ -33,6 +33,10 @@ struct listing {
 	/* Adds the rows; one that cannot be read is named on stderr and left
 	 * out. Returns the exit status. */
 	int (*fill)(struct dist__rows *table);
+
+	/* Prints tables that stand below, for people alone. NULL: none.
+	 * Returns 0, or -1: no memory. */
+	int (*print_below)(enum dist__form form, FILE *out);
 };
 
 static const char scenario_columns[] = "name;summary";
@@ -41,24 +45,6 @@ static int fill_scenarios(struct dist__rows *table)
 {
 	for (const struct scenario *s = scenario_table; s->name; s++)
 		ADD_ROW(table, cell_text(s->name), cell_text(s->summary));
-	return DIST_EXIT_OK;
-}
-
-static const char backend_columns[] = "name;available;summary;found";
-
-static int fill_backends(struct dist__rows *table)
-{
-	const struct dist__world *const *world;
-
-	for (world = dist__worlds(); *world; world++) {
-		struct dist_message found = {""};
-		bool good = (*world)->is_available(&found);
-
-		ADD_ROW(table, cell_text((*world)->name),
-			cell_text(good ? "yes" : "no"),
-			cell_text((*world)->summary),
-			cell_copy(found.text[0] ? found.text : NULL));
-	}
 	return DIST_EXIT_OK;
 }
 
@@ -227,17 +213,17 @@ static int fill_studies(struct dist__rows *table)
 }
 
 static const struct listing listings[] = {
-	{"backends", backend_columns, fill_backends},
-	{"scenarios", scenario_columns, fill_scenarios},
-	{"algorithms", algorithm_columns, fill_algorithms},
-	{"models", model_columns, fill_models},
-	{"llms", list_llms_columns, list_llms},
-	{"devices", list_devices_columns, list_devices},
-	{"platforms", platform_columns, fill_platforms},
-	{"profiles", profile_columns, fill_profiles},
-	{"machines", machine_columns, fill_machines},
-	{"measured", list_measured_columns, list_measured},
-	{"studies", study_columns, fill_studies},
+	{"backends", list_backends_columns, list_backends, list_backends_calls},
+	{"scenarios", scenario_columns, fill_scenarios, NULL},
+	{"algorithms", algorithm_columns, fill_algorithms, NULL},
+	{"models", model_columns, fill_models, NULL},
+	{"llms", list_llms_columns, list_llms, NULL},
+	{"devices", list_devices_columns, list_devices, NULL},
+	{"platforms", platform_columns, fill_platforms, NULL},
+	{"profiles", profile_columns, fill_profiles, NULL},
+	{"machines", machine_columns, fill_machines, NULL},
+	{"measured", list_measured_columns, list_measured, NULL},
+	{"studies", study_columns, fill_studies, NULL},
 };
 
 static const struct listing *listing_find(const char *name)
@@ -252,9 +238,13 @@ static int listing_print(const struct listing *listing,
 			 const struct table_options *options)
 {
 	struct dist__rows table = {.columns = listing->columns};
+	enum dist__form form = table_options_form(options);
 	int status = listing->fill(&table);
 	int printed = table_options_print(options, "lockstep list", &table);
 
+	if (!printed && form != FORM_JSON && listing->print_below &&
+	    listing->print_below(form, stdout))
+		return refuse("list", "out of memory");
 	return printed ? printed : status;
 }
 

@@ -16,12 +16,21 @@ int list_each_file(const char *kind, const char *suffix,
 			      const char *path),
 		   struct dist__rows *table);
 
+extern const char list_backends_columns[];
 extern const char list_measured_columns[];
 extern const char list_devices_columns[];
 
 /* list_devices adds a row for each GPU of the catalogue. Returns the exit
  * status, after a message. */
 int list_devices(struct dist__rows *table);
+
+/* list_backends adds a row for each back end, with what it has of the API for
+ * JSON. Returns DIST_EXIT_OK. */
+int list_backends(struct dist__rows *table);
+
+/* list_backends_calls prints tables of calls, reduce ops and element types,
+ * with a column for each back end. Returns 0, or -1: no memory. */
+int list_backends_calls(enum dist__form form, FILE *out);
 
 /* list_print_names writes the rows of one list as TSV, the name first. */
 void list_print_names(const char *kind, FILE *out);

@@ -272,6 +272,9 @@ struct dist__world {
 	/* A rank has one device: several cannot take part for it. */
 	bool one_device;
 
+	/* A rank has one thread: dist_allow_threads() is refused. */
+	bool one_thread;
+
 	/* NULL: the device's memory is the program's own. */
 	const struct dist__memory *memory;
 };

@@ -1,4 +1,5 @@
 /* parts_check.c - whether the tensors of one call fit each other. */
+#include "core/capability.h"
 #include "core/group.h"
 
 /* The check of one call. */
@@ -179,7 +180,8 @@ static enum dist_error check_overlap(struct checker *c)
 
 static enum dist_error check_phantoms(struct checker *c)
 {
-	if (c->phantom && !c->group->world->has_phantoms)
+	if (c->phantom &&
+	    !dist__world_has(c->group->world, DIST__NEEDS_PHANTOMS))
 		return dist__fail(c->group, DIST_ERR_UNSUPPORTED,
 				  "%s: a tensor without data (phantom) needs "
 				  "a simulated world, this one is %s",

@@ -10,6 +10,7 @@
 
 #include "check/record.h"
 #include "core/call_cache.h"
+#include "core/capability.h"
 #include "core/reduce.h"
 #include "core/buffer_check.h"
 
@@ -76,8 +77,8 @@ static enum dist_error refuse_world_op(struct dist_group *group,
 	struct choice able = {.num = 0};
 
 	for (int i = 0; i < DIST_NUM_REDUCE_OPS; i++)
-		if (group->world->reduces((enum dist_reduce_op)i,
-					  op->tensor.dtype))
+		if (dist__world_reduces(group->world, (enum dist_reduce_op)i,
+					op->tensor.dtype))
 			able.names[able.num++] =
 				dist_reduce_op_name((enum dist_reduce_op)i);
 	if (able.num == 0)
@@ -125,15 +126,15 @@ static enum dist_error refuse_pair(struct dist_group *group,
 static enum dist_error check_reduce_op(struct dist_group *group,
 				       const struct dist__op *op)
 {
-	const struct dist__world *world = group->world;
+	enum dist_dtype dtype = op->tensor.dtype;
 
 	if (!dist__op_reduces(op->kind))
 		return DIST_OK;
 	if ((unsigned)op->reduce_op >= DIST_NUM_REDUCE_OPS)
 		return refuse_reduce_op(group, op);
-	if (!dist__reduce_has(op->tensor.dtype, op->reduce_op))
+	if (!dist__reduce_has(dtype, op->reduce_op))
 		return refuse_pair(group, op);
-	if (world->reduces && !world->reduces(op->reduce_op, op->tensor.dtype))
+	if (!dist__world_reduces(group->world, op->reduce_op, dtype))
 		return refuse_world_op(group, op);
 	return DIST_OK;
 }
@@ -163,7 +164,8 @@ static enum dist_error check_tensor(struct dist_group *group,
 	error = check_reduce_op(group, op);
 	if (error)
 		return error;
-	if (is_phantom(op) && !group->world->has_phantoms)
+	if (is_phantom(op) &&
+	    !dist__world_has(group->world, DIST__NEEDS_PHANTOMS))
 		return dist__fail(group, DIST_ERR_UNSUPPORTED,
 				  "%s: a tensor without data (phantom) needs "
 				  "a simulated world, this one is %s",
@@ -215,7 +217,8 @@ enum dist_error dist__check(struct dist_group *group, struct dist__op *op)
 		return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
 				  "%s: tag is %d: expected 0 or more", name,
 				  op->tag);
-	if (bundle == DIST__DEVICES && group->world->one_device)
+	if (bundle == DIST__DEVICES &&
+	    !dist__world_has(group->world, DIST__NEEDS_DEVICES))
 		return dist__fail(group, DIST_ERR_UNSUPPORTED,
 				  "%s: several devices: a rank has one in back "
 				  "end %s",

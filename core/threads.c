@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "core/capability.h"
 #include "core/group.h"
 
 bool dist__work_enter(struct dist_work *work, int64_t deadline_ns)
@@ -50,7 +51,7 @@ enum dist_error dist_allow_threads(struct dist_group *group)
 
 	if (!group)
 		return DIST_ERR_INVALID_ARGUMENT;
-	if (group->world->has_phantoms) /* simulated */
+	if (!dist__world_has(group->world, DIST__NEEDS_THREADS))
 		return dist__fail(group, DIST_ERR_UNSUPPORTED,
 				  "allow_threads: a rank of back end %s has "
 				  "one thread",

@@ -669,4 +669,5 @@ const struct dist__world dist__sim_world = {
 	.attach = attach,
 	.launch = launch,
 	.backend_new = backend_new,
+	.one_thread = true,
 };

@@ -12,7 +12,10 @@ packages_for() {
 			libdw-dev libexpat1-dev \
 			gnuplot-nox fonts-dejavu-core
 		;;
-	test) echo libcriterion-dev jq libxml2-utils iproute2 locales ;;
+	test)
+		echo libcriterion-dev jq libxml2-utils iproute2 locales \
+			openmpi-bin mpich
+		;;
 	peers)
 		echo libgloo-dev libopenmpi-dev openmpi-bin libmpich-dev mpich
 		# Not every release has it.

@@ -101,4 +101,5 @@ const struct dist__world dist__seat_world = {
 	.launch = launch,
 	.backend_new = dist__seat_backend_new,
 	.one_device = true,
+	.one_thread = true,
 };

@@ -18,17 +18,41 @@ expect_out '^ideal +lockstep '
 expect 0 list backends
 expect_out '^tcp +yes +real .* congestion control (cubic|reno)( within a machine, [a-z]+ between)?$'
 expect_out '^nccl +(yes|no) +real processes, a GPU each, over NCCL +[^-]'
+expect_out '^call +tcp +sim +nccl'
+expect_out '^all_reduce_multigpu +yes +yes +no'
+expect_out '^band +yes +yes +no'
+expect_out '^sum +yes +yes +not int16, uint16'
+expect_out '^float8_e5m2 +moved only +moved only +moved only'
+
+# Every call on a group is in the table, and what the table has of it is what
+# becomes of the call.
+expect 0 list backends --json
+sed -nE 's/^#define dist_(\w+)\((group|parent), .*/\1/p' include/lockstep/dist.h |
+	sort >"$scratch/calls"
+[ "$(wc -l <"$scratch/calls")" -gt 30 ] || fail 'no calls in dist.h'
+jq -r '.[] | select(.name == "nccl").calls | keys[]' "$scratch/out" |
+	grep -vxE 'allow_threads|phantom tensors' | sort | diff "$scratch/calls" - ||
+	fail 'other calls than in dist.h'
+every_call=$(dirname "$LOCKSTEP")/tests/cli/every_call
+doubles=$(realpath "$(dirname "$LOCKSTEP")/doubles")
+for backend in tcp sim nccl; do
+	LOCKSTEP_PLATFORM=star-8 DOUBLE_DEVICES=2 \
+		LOCKSTEP_NCCL_LIBRARY=$doubles/libnccl.so.2 \
+		LOCKSTEP_CUDART_LIBRARY=$doubles/libcudart.so.13 \
+		expect 0 run --backend "$backend" \
+		--nproc-per-node 2 "$every_call"
+done
 
 for kind in backends scenarios algorithms models llms devices platforms profiles machines measured studies; do
 	expect 0 list "$kind"
-	rows=$(($(wc -l <"$scratch/out") - 1))
+	rows=$(sed '/^$/,$d' "$scratch/out" | tail -n +2 | wc -l)
 	[ "$rows" -gt 0 ] || fail "list $kind: empty"
 	expect 0 list "$kind" --json
 	objects=$(grep -c '"name":' "$scratch/out")
 	[ "$objects" -eq "$rows" ] ||
 		fail "list $kind: $objects in JSON, $rows rows in the table"
 	expect 0 list "$kind" --markdown --tsv "$scratch/tsv"
-	[ "$(grep -c '^| ' "$scratch/out")" -eq "$((rows + 1))" ] ||
+	[ "$(sed '/^$/,$d' "$scratch/out" | grep -c '^| ')" -eq "$((rows + 1))" ] ||
 		fail "list $kind: not $rows rows in Markdown"
 	columns=$(awk -F '\t' '{ print NF }' "$scratch/tsv" | uniq -c | xargs)
 	[ "${columns% *}" -eq "$((rows + 1))" ] ||
