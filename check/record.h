@@ -49,7 +49,7 @@ extern "C" {
 #define CHECK_GROUP_UNKNOWN UINT32_MAX
 /* Bytes that fill a slot, and a board's head, up to whole pages of 4 KiB: a
  * rank can map its own slot alone. */
-#define CHECK_UNUSED      888
+#define CHECK_UNUSED      880
 #define CHECK_UNUSED_HEAD 4080
 /* Bytes of a label, its end included. */
 #define CHECK_LABEL 112
@@ -236,6 +236,8 @@ struct check_slot {
 	/* Number of the call that the rank gave up without waiting in it: it
 	 * found that it had failed when it looked. 0: none */
 	uint32_t looked_at;
+	/* It destroys the default group, and waits until all ranks do. */
+	uint32_t parting;
 	struct check_remote remote;
 	char unused[CHECK_UNUSED]; /* to whole pages */
 };

@@ -41,11 +41,26 @@ enum dist_error dist__group_start(struct dist_group *group,
 	return DIST_OK;
 }
 
+/* Where the rank got stuck stays in the records. Some back ends part only when
+ * all ranks do. */
+static void note_finished(const struct dist_group *group)
+{
+	struct check_slot *slot = group->place.slot;
+
+	if (group->poison || slot->state == CHECK_RANK_WAITING)
+		return;
+	slot->state = CHECK_RANK_FINISHED;
+	slot->parting = 1;
+}
+
 enum dist_error dist__group_stop(struct dist_group *group)
 {
 	enum dist_error error = dist__works_wait(group);
 
+	if (group == group->root)
+		note_finished(group);
 	group->backend->ops->free(group->backend);
+	group->place.slot->parting = 0;
 	dist__works_release(group);
 	free(group->factors);
 	free(group->missing);
@@ -139,7 +154,6 @@ enum dist_error dist_destroy_process_group(struct dist_group *group)
 	enum dist_error error = DIST_OK, late;
 	struct dist__transport *transport;
 	struct dist__recorder *recorder;
-	struct check_slot *slot;
 	struct dist_message message;
 
 	if (!group)
@@ -172,10 +186,6 @@ enum dist_error dist_destroy_process_group(struct dist_group *group)
 		late = recorder->finish(recorder, &message);
 		error = error ? error : late;
 	}
-	/* Where the rank got stuck stays in the records. */
-	slot = group->place.slot;
-	if (!group->poison && slot->state != CHECK_RANK_WAITING)
-		slot->state = CHECK_RANK_FINISHED;
 	dist__dump(group);
 	dist__buffer_pool_release(&group->pool);
 	dist__own_set(NULL);

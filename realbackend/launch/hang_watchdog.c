@@ -114,7 +114,8 @@ static bool stood_still(struct dist__hang_watchdog *stall,
 	return stall->all == before;
 }
 
-/* A live process that left its group may well come back. */
+/* A live process that left its group may well come back; but not one that waits
+ * for all others to leave it. */
 static void revive(struct check_board *board,
 		   const struct dist__workers *workers)
 {
@@ -122,7 +123,8 @@ static void revive(struct check_board *board,
 		const struct dist__child *child = &workers->children[i];
 		struct check_slot *slot = &board->slots[child->rank];
 
-		if (!child->ended && slot->state == CHECK_RANK_FINISHED)
+		if (!child->ended && !slot->parting &&
+		    slot->state == CHECK_RANK_FINISHED)
 			slot->state = CHECK_RANK_RUNNING;
 	}
 }

@@ -3,8 +3,10 @@
 #include <criterion/criterion.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "tests/nccl/job.h"
 
 TestSuite(nccl_faults);
@@ -356,6 +358,29 @@ Test(nccl_faults, a_deadlock)
 
 	cr_expect_eq(outcome.status, DIST_EXIT_DEADLOCK, "%s", outcome.text);
 	cr_expect(strstr(outcome.text, "recv"), "%s", outcome.text);
+}
+
+static int calls_once_more(struct dist_group *group, struct job_note *note)
+{
+	return dist_get_rank(group) == 0 &&
+	       job_failed(group, note, dist_barrier(group, NULL));
+}
+
+/* They wait in vain for that rank to destroy its group, and do not take as long
+ * as they may. */
+Test(nccl_faults, others_leave)
+{
+	struct job job = {
+		.world_size = 3, .hasty = true, .program = calls_once_more};
+	int64_t began_ns = dist__clock_ns();
+	struct job_outcome outcome;
+
+	setenv("LOCKSTEP_PATIENCE", "0.5", 1);
+	outcome = job_run(&job);
+	cr_expect_eq(outcome.status, DIST_EXIT_DEADLOCK, "%s", outcome.text);
+	cr_expect(strstr(outcome.text, "which has finished"), "%s",
+		  outcome.text);
+	cr_expect_lt(dist__clock_ns() - began_ns, SOON);
 }
 
 static int one_is_late(struct dist_group *group, struct job_note *note)

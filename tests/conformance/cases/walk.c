@@ -193,9 +193,10 @@ static void expect_refusal(struct walk *w, const struct one_case *c,
 				 ? "%s: several devices: a rank has one in "
 				   "back end nccl"
 				 : "%s: %s is not in back end nccl: expected "
-				   "sum, avg, product, min, max or premul_sum",
+				   "sum, %sproduct, min or max",
 			 conformance_call_name(c->call),
-			 dist_reduce_op_name(c->op));
+			 dist_reduce_op_name(c->op),
+			 c->dtype == DIST_BOOL ? "" : "avg, ");
 		if (c->form != MULTIGPU &&
 		    (c->dtype == DIST_INT16 || c->dtype == DIST_UINT16))
 			snprintf(text, sizeof text,
