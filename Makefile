@@ -370,7 +370,7 @@ test-here: all tests-built
 # Not the installation, nor the scripts that measure by commands which have
 # tests of their own; nor those whose many processes go the ways of others here:
 # help, list and locale those of refuse.
-PLAIN_ONLY := install calibrate peers validate_local help list locale
+PLAIN_ONLY := install calibrate peers validate_local help list locale mpi_as_tcp
 kept = $(call scripts,$(filter-out $(PLAIN_ONLY),$1))
 ASAN := address$(comma)undefined
 ASAN_BUILD = $(strip $(call build_of,$(ASAN)))

@@ -22,7 +22,10 @@ packages_for() {
 		! apt-cache show libucc-dev >/dev/null 2>&1 || echo libucc-dev
 		;;
 	deb) echo build-essential debhelper ;;
-	check) echo libcriterion-dev jq clang-format clang-tidy shellcheck pyflakes3 ;;
+	check)
+		echo libcriterion-dev jq clang-format clang-tidy shellcheck \
+			pyflakes3 openmpi-bin mpich
+		;;
 	*)
 		echo "install-deps.sh: build, test, check, peers or deb, not \"$1\"" >&2
 		exit 2
