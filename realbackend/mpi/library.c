@@ -234,6 +234,25 @@ static void *open_one(enum which which, char *tried, size_t size)
 	return library;
 }
 
+/* Whether the Open MPI that is there, if any, begins under its own mpirun
+ * alone: from 5 on. Its names stay its own. */
+static bool needs_mpirun(void)
+{
+	void *library = dlopen(both[OPENMPI].files[0], RTLD_LAZY | RTLD_LOCAL);
+	int (*get)(char *, int *) = NULL;
+	void *address =
+		library ? dlsym(library, "MPI_Get_library_version") : NULL;
+	char text[8192] = "";
+	int len = 0;
+
+	memcpy(&get, &address, sizeof get);
+	if (get)
+		(void)get(text, &len);
+	if (library)
+		dlclose(library);
+	return text[strcspn(text, "0123456789")] > '4';
+}
+
 /* Stores the library, NULL for the program's own names; false: why says it. */
 static bool open_library(enum which *which, void **library,
 			 struct dist_message *why)
@@ -257,6 +276,11 @@ static bool open_library(enum which *which, void **library,
 #endif
 	if (!choose(&asked, why))
 		return false;
+	if (asked == NEITHER && needs_mpirun()) {
+		*which = MPICH;
+		*library = open_one(MPICH, tried, sizeof tried);
+		tried[0] = '\0';
+	}
 	for (enum which i = OPENMPI; i < NEITHER && !*library; i++)
 		if (asked == NEITHER || asked == i) {
 			*which = i;
