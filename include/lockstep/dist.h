@@ -616,12 +616,16 @@ DIST_MUST_CHECK enum dist_error dist_reduce_scatter_single_coalesced(
 	struct dist_work **work);
 
 /*
- * The calls of torch 1.x for a process with several devices (not over NCCL,
- * where a rank has one: DIST_ERR_UNSUPPORTED): num tensors, one a
+ * The calls of torch 1.x for a process with several devices: num tensors, one a
  * device, of one length and dtype; num is the same on every rank. Device i of
  * rank r counts as number r * num + i of world size * num; AVG divides by that.
  * (torch's text for all_gather_multigpu says r * world size + i, its code does
  * this.) Otherwise as the coalesced calls.
+ *
+ * Over NCCL device i is the machine's number LOCAL_RANK * num + i, counted
+ * around; tensors that lie elsewhere are copied there, and back. A rank of a
+ * simulation that is a process of its own has one device:
+ * DIST_ERR_UNSUPPORTED.
  */
 
 /* dist_all_reduce_multigpu combines the tensors of all devices of all ranks;

@@ -93,11 +93,13 @@ static void use_device(struct dist__agreed *g)
 
 /* ---- the table --------------------------------------------------------- */
 
-/* What no library has. */
-static bool is_by_messages(const struct dist__op *op)
+/* What the library does not have. */
+static bool is_by_messages(const struct dist__agreed *g,
+			   const struct dist__op *op)
 {
 	return op->kind == DIST__MONITORED_BARRIER ||
-	       dist__op_sides(op)->bundle.kind == DIST__DEVICES;
+	       (dist__op_sides(op)->bundle.kind == DIST__DEVICES &&
+		!g->library->devices);
 }
 
 static enum dist_error submit_op(struct dist__agreed *g, struct dist__op *op)
@@ -113,7 +115,7 @@ static enum dist_error submit(struct dist__backend *b, struct dist__op *op)
 	struct dist__agreed *g = agreed(b);
 	enum dist_error error;
 
-	if (is_by_messages(op))
+	if (is_by_messages(g, op))
 		return g->messages->ops->submit(g->messages, op);
 	use_device(g);
 	pthread_mutex_lock(&g->mutex);
@@ -151,7 +153,7 @@ static enum dist_error run(struct dist__backend *b, struct dist__op *op)
 	struct dist__agreed *g = agreed(b);
 	enum dist_error error;
 
-	if (is_by_messages(op))
+	if (is_by_messages(g, op))
 		return g->messages->ops->run(g->messages, op);
 	pthread_mutex_lock(&g->mutex);
 	error = submit_op(g, op);
@@ -168,7 +170,7 @@ static enum dist_error wait(struct dist__backend *b, struct dist__op *op,
 {
 	struct dist__agreed *g = agreed(b);
 
-	if (is_by_messages(op))
+	if (is_by_messages(g, op))
 		return g->messages->ops->wait(g->messages, op, deadline_ns);
 	pthread_mutex_lock(&g->mutex);
 	look_until(g, op, deadline_ns);
@@ -182,7 +184,7 @@ static bool test(struct dist__backend *b, struct dist__op *op)
 
 	if (dist__op_is_done(op))
 		return true;
-	if (is_by_messages(op))
+	if (is_by_messages(g, op))
 		return g->messages->ops->test(g->messages, op);
 	use_device(g);
 	pthread_mutex_lock(&g->mutex);

@@ -28,8 +28,9 @@ struct dist__control {
 #define DIST__STEP_READY   0x100u /* and following: all have made it */
 #define DIST__STEP_GOODBYE 0x200u /* and following: all will leave it */
 
-/* Steps of a collective: rounds from 0 on, and the lengths of its parts. */
+/* Steps of a collective: rounds from 0 on, and others. */
 #define DIST__STEP_LENGTHS 0x10000u
+#define DIST__STEP_DEVICES 0x20000u /* the id of the devices' communicator */
 
 /* dist__control_post posts a send or a receive of m, whose peer is a group
  * rank. Errors: the transport's. */

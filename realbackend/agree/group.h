@@ -86,6 +86,12 @@ struct dist__library_ops {
 	enum dist_error (*granted)(struct dist__agreed *g,
 				   struct dist__task *task);
 
+	/* Goes on with what an operation of several devices of each rank, which
+	 * is agreed upon, needs before it can be launched: *ready. NULL: these
+	 * go by messages. */
+	enum dist_error (*devices)(struct dist__agreed *g,
+				   struct dist__task *task, bool *ready);
+
 	/* Whether an operation that is agreed upon may be launched. NULL: once
 	 * the collectives before it are. */
 	bool (*may_launch)(const struct dist__task *task,
@@ -120,7 +126,8 @@ struct dist__agreed {
 	const struct dist__members *members;
 	struct dist__control control;
 	int64_t timeout_ns;
-	/* For what no library has: a monitored barrier, several devices. */
+	/* For what the library does not have: a monitored barrier, several
+	 * devices. */
 	struct dist__backend *messages;
 
 	pthread_mutex_t mutex;          /* guards what follows */

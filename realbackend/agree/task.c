@@ -63,8 +63,13 @@ static enum dist_error agree(struct dist__agreed *g, struct dist__task *task,
 	}
 	if (error)
 		return error;
-	return p2p ? dist__match_look(g, task, agreed)
-		   : dist__agreement_look(&task->agreement, agreed);
+	if (p2p)
+		return dist__match_look(g, task, agreed);
+	error = dist__agreement_look(&task->agreement, agreed);
+	if (!error && *agreed &&
+	    dist__op_sides(op)->bundle.kind == DIST__DEVICES)
+		error = g->library->devices(g, task, agreed);
+	return error;
 }
 
 static bool may_launch(const struct dist__agreed *g,

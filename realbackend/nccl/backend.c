@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "check/record.h"
-#include "realbackend/nccl/group.h"
+#include "realbackend/nccl/devices.h"
 
 static void use(struct dist__agreed *g)
 {
@@ -28,6 +28,7 @@ static const struct dist__library_ops nccl = {
 	.task_begin = dist__nccl_task_begin,
 	.grant = dist__nccl_grant,
 	.granted = dist__nccl_granted,
+	.devices = dist__nccl_devices,
 	.may_launch = dist__nccl_may_launch,
 	.launch = dist__nccl_launch,
 	.run = dist__nccl_run,
@@ -44,7 +45,7 @@ static bool record_shared_device(struct dist__nccl_group *g,
 {
 	int a = dist__global_rank(g->base.members, g->sharers.first);
 	int b = dist__global_rank(g->base.members, g->sharers.second);
-	char advice[128];
+	char advice[DIST__ADVICE_TEXT];
 
 	if (g->sharers.first < 0 ||
 	    !dist__sharing_is_refused(g->base.text.text))

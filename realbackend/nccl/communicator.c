@@ -47,6 +47,17 @@ enum dist_error dist__communicator_start(struct dist__communicator *c,
 	return dist__communicator_check(c, "ncclCommInitRankConfig", status);
 }
 
+enum dist_error dist__communicators_end(struct dist__communicator *c,
+					size_t num)
+{
+	unsigned status = c->device->libraries.nccl.GroupEnd();
+	enum dist_error error = DIST_OK;
+
+	for (size_t i = 0; i < num && !error; i++)
+		error = dist__communicator_check(&c[i], "ncclGroupEnd", status);
+	return error;
+}
+
 enum dist_error dist__communicator_poll(struct dist__communicator *c)
 {
 	unsigned behind = DIST__NCCL_SUCCESS;

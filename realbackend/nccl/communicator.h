@@ -24,6 +24,11 @@ enum dist_error dist__communicator_start(struct dist__communicator *c,
 					 const struct dist__nccl_id *id,
 					 int size, int rank);
 
+/* dist__communicators_end closes the group of NCCL's calls that was open on num
+ * of them. Errors: IO. */
+enum dist_error dist__communicators_end(struct dist__communicator *c,
+					size_t num);
+
 /* dist__communicator_poll looks for errors from behind, and whether the last
  * call is through. Errors: IO. */
 enum dist_error dist__communicator_poll(struct dist__communicator *c);

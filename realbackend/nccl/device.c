@@ -1,13 +1,19 @@
 #include "realbackend/nccl/device.h"
 
 #include <assert.h>
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "realbackend/agree/patience.h"
 
 /* A process is one rank, so this is the rank's. */
 static struct dist__device the_device;
 static bool is_open;
+
+/* The others, by index, once they are used. */
+static struct dist__device *others;
+static pthread_mutex_t others_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 /*
  * dist_spin(length): reads the device's clock, in nanoseconds, until length
@@ -61,17 +67,25 @@ enum dist_error dist__device_probe(struct dist__libraries *l, int *count,
 	return DIST_ERR_UNAVAILABLE;
 }
 
-static unsigned open_streams(struct dist__device *device)
+/* Makes it the current device. */
+static bool open_streams(struct dist__device *device, struct dist_message *why)
 {
 	const struct dist__libraries *l = &device->libraries;
 	unsigned status;
 
-	status = l->cuda.StreamCreateWithFlags(&device->copies,
-					       DIST__CUDA_STREAM_NON_BLOCKING);
+	status = l->cuda.SetDevice(device->index);
+	if (!status)
+		status = l->cuda.StreamCreateWithFlags(
+			&device->copies, DIST__CUDA_STREAM_NON_BLOCKING);
 	if (!status)
 		status = l->cuda.StreamCreateWithFlags(
 			&device->work, DIST__CUDA_STREAM_NON_BLOCKING);
-	return status;
+	if (!status)
+		return true;
+	snprintf(why->text, sizeof why->text,
+		 "device %d of %d cannot be used: %s", device->index,
+		 device->count, l->cuda.GetErrorString(status));
+	return false;
 }
 
 /* Without the kernel a rank sleeps instead. */
@@ -95,7 +109,6 @@ const struct dist__device *dist__device_open(int local_rank,
 	struct dist__device *device = &the_device;
 	const struct dist__libraries *l = &device->libraries;
 	struct dist__cuda_properties properties;
-	unsigned status;
 
 	assert(local_rank >= 0);
 	if (is_open) {
@@ -104,20 +117,54 @@ const struct dist__device *dist__device_open(int local_rank,
 	}
 	if (dist__device_probe(&device->libraries, &device->count, why))
 		return NULL;
+	device->local_rank = local_rank;
 	device->index = local_rank % device->count;
-	status = l->cuda.SetDevice(device->index);
-	if (!status)
-		status = open_streams(device);
-	if (status) {
-		snprintf(why->text, sizeof why->text,
-			 "device %d of %d cannot be used: %s", device->index,
-			 device->count, l->cuda.GetErrorString(status));
+	if (!open_streams(device, why))
 		return NULL;
-	}
 	load_kernel(device);
 	if (!l->cuda.GetDeviceProperties(&properties, device->index))
 		device->gpu = properties.uuid;
 	is_open = true;
+	return device;
+}
+
+static const struct dist__device *
+open_other(const struct dist__device *own, int index, struct dist_message *why)
+{
+	struct dist__device *other;
+
+	if (!others)
+		others = calloc((size_t)own->count, sizeof *others);
+	if (!others) {
+		snprintf(why->text, sizeof why->text, "no memory");
+		return NULL;
+	}
+	other = &others[index];
+	if (other->count > 0)
+		return other;
+	*other = (struct dist__device){.libraries = own->libraries,
+				       .index = index,
+				       .count = own->count,
+				       .local_rank = own->local_rank};
+	if (open_streams(other, why))
+		return other;
+	other->count = 0;
+	return NULL;
+}
+
+const struct dist__device *dist__device_of(const struct dist__device *own,
+					   int num, int i,
+					   struct dist_message *why)
+{
+	int64_t number = (int64_t)own->local_rank * num + i;
+	int index = (int)(number % own->count);
+	const struct dist__device *device = own;
+
+	if (index == own->index)
+		return own;
+	pthread_mutex_lock(&others_mutex);
+	device = open_other(own, index, why);
+	pthread_mutex_unlock(&others_mutex);
 	return device;
 }
 
@@ -137,7 +184,8 @@ bool dist__device_holds(const struct dist__device *device, const void *memory)
 		(void)l->cuda.GetLastError();
 		return false;
 	}
-	return attributes.type == DIST__CUDA_TYPE_DEVICE ||
+	return (attributes.type == DIST__CUDA_TYPE_DEVICE &&
+		attributes.device == device->index) ||
 	       attributes.type == DIST__CUDA_TYPE_MANAGED;
 }
 

@@ -11,6 +11,7 @@
 struct dist__device {
 	struct dist__libraries libraries;
 	int index, count;           /* device `index` of `count` */
+	int local_rank;             /* of the process */
 	struct CUstream_st *copies; /* nothing in it waits for a peer */
 	struct CUstream_st *work;   /* of dist_compute() */
 	struct CUkern_st *spin;     /* NULL: the runtime cannot load it */
@@ -31,10 +32,18 @@ enum dist_error dist__device_probe(struct dist__libraries *l, int *count,
 const struct dist__device *dist__device_open(int local_rank,
 					     struct dist_message *why);
 
+/* dist__device_of returns device i of num that the process has in an operation
+ * of several: number local_rank * num + i, counted around; the same at every
+ * call, for ever. It can be used for memory, copies and streams. NULL: why says
+ * it. The current device is another afterwards. */
+const struct dist__device *dist__device_of(const struct dist__device *own,
+					   int num, int i,
+					   struct dist_message *why);
+
 /* dist__device_use makes it the current device of the calling thread. */
 void dist__device_use(const struct dist__device *device);
 
-/* dist__device_holds returns whether kernels can reach memory. */
+/* dist__device_holds returns whether memory is the device's, or comes to it. */
 bool dist__device_holds(const struct dist__device *device, const void *memory);
 
 /* dist__device_copy copies in any direction and waits for the end. Errors:

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "realbackend/agree/patience.h"
+#include "realbackend/nccl/devices.h"
 
 /* ---- the communicators ------------------------------------------------- */
 
@@ -19,7 +20,20 @@ static int num_wires(const struct dist__nccl_group *g)
 
 static int num_communicators(const struct dist__nccl_group *g)
 {
-	return 1 + num_wires(g) + g->num_inherited;
+	int num = 1 + num_wires(g) + g->num_inherited;
+
+	for (const struct dist__devices *d = g->devices; d; d = d->next)
+		num += (int)d->num;
+	return num;
+}
+
+static struct dist__communicator *device_at(struct dist__nccl_group *g, int i)
+{
+	struct dist__devices *d = g->devices;
+
+	for (; i >= (int)d->num; d = d->next)
+		i -= (int)d->num;
+	return &d->communicators[i];
 }
 
 /* Communicator i of all that there may be, NULL: it was not begun. */
@@ -28,7 +42,9 @@ static struct dist__communicator *communicator_at(struct dist__nccl_group *g,
 {
 	struct dist__communicator *c = &g->communicator;
 
-	if (i > num_wires(g))
+	if (i > num_wires(g) + g->num_inherited)
+		c = device_at(g, i - 1 - num_wires(g) - g->num_inherited);
+	else if (i > num_wires(g))
 		c = &g->inherited[i - 1 - num_wires(g)];
 	else if (i > 0)
 		c = g->wires[i - 1] ? &g->wires[i - 1]->communicator : NULL;
@@ -283,6 +299,7 @@ void dist__nccl_close(struct dist__agreed *base)
 	if (root == g)
 		root = NULL;
 	dist__device_return(g->device, g->caller.scratch);
+	dist__devices_free(g);
 	free(g->inherited);
 	free(g->wires);
 }

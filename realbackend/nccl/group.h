@@ -23,14 +23,36 @@ struct dist__wire {
 	uint64_t launched; /* in the order granted */
 };
 
-/* An operation on its way. */
-struct dist__nccl_task {
-	struct dist__task base;
+/* What one device of this rank does of an operation. */
+struct dist__share {
+	const struct dist__op *op; /* as this device has it */
 	struct dist__communicator *communicator;
+	struct dist__caller caller;
 	struct dist__placement placement;
 	struct CUevent_st *event; /* behind it in the stream; NULL: not yet,
 				   * NCCL is still enqueuing it */
+};
+
+/* An operation on its way. */
+struct dist__nccl_task {
+	struct dist__task base;
+	/* One a device: of most operations the rank's own. */
+	struct dist__share *shares;
+	size_t num_shares;
+	struct dist__share only;
+	struct dist__view *views; /* the ops of several shares */
 	struct dist__wire *wire;  /* point to point; NULL: not known yet */
+};
+
+/* The communicator of calls with so many devices a rank: a handle for each of
+ * this rank's. See devices.h. */
+struct dist__devices {
+	struct dist__devices *next;
+	size_t num;
+	struct dist__communicator *communicators;
+	struct dist__nccl_id id;
+	struct dist__request **requests; /* about the id, one a rank */
+	bool begun;                      /* all have it */
 };
 
 struct dist__nccl_group {
@@ -40,6 +62,7 @@ struct dist__nccl_group {
 	struct dist__sharers sharers;
 	struct dist__communicator communicator;
 	struct dist__wire **wires; /* to and from each rank; NULL: unused */
+	struct dist__devices *devices;
 	/* Of the default group: those of groups that are gone. */
 	struct dist__communicator *inherited;
 	int num_inherited;

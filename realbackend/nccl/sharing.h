@@ -23,6 +23,9 @@ struct dist__sharers dist__sharers_find(const struct dist__cuda_uuid *gpus,
  * one GPU. */
 bool dist__sharing_is_refused(const char *text);
 
+/* Room for what dist__sharing_advise writes. */
+#define DIST__ADVICE_TEXT 128
+
 /* dist__sharing_advise writes what that version says to two ranks on one GPU,
  * and what would allow it. */
 void dist__sharing_advise(int version, char *text, size_t size);

@@ -28,7 +28,7 @@ static enum dist_error take_wire(struct dist__nccl_group *g,
 		(*place)->communicator.text = &g->base.text;
 	}
 	task->wire = *place;
-	task->communicator = &task->wire->communicator;
+	task->only.communicator = &task->wire->communicator;
 	return DIST_OK;
 }
 

@@ -173,6 +173,5 @@ const struct dist__world dist__nccl_world = {
 	.launch = launch,
 	.backend_new = backend_new,
 	.reduces = dist__launch_reduces,
-	.one_device = true,
 	.memory = &dist__device_memory,
 };

@@ -92,7 +92,7 @@ bool case_is_legal(const struct one_case *c);
 bool case_has_fractions(enum dist_dtype dtype);
 
 /* case_is_supported returns whether backend can do c, a legal case. NCCL
- * combines no bits, and gives a rank one device. */
+ * combines no bits. */
 bool case_is_supported(const struct one_case *c, const char *backend);
 
 /* each_case calls visit for every case of setup in order, until it returns

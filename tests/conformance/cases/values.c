@@ -40,8 +40,7 @@ bool case_is_supported(const struct one_case *c, const char *backend)
 		     c->dtype == DIST_UINT16;
 
 	return strcmp(backend, "nccl") != 0 ||
-	       (c->form != MULTIGPU &&
-		!(conformance_calls[c->call].reduces && lacks));
+	       !(conformance_calls[c->call].reduces && lacks);
 }
 
 /* Bits for op, such that what many ranks make of them is neither all zeros nor

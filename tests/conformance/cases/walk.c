@@ -189,16 +189,12 @@ static void expect_refusal(struct walk *w, const struct one_case *c,
 	if (case_is_legal(c)) {
 		wanted = DIST_ERR_UNSUPPORTED;
 		snprintf(text, sizeof text,
-			 c->form == MULTIGPU
-				 ? "%s: several devices: a rank has one in "
-				   "back end nccl"
-				 : "%s: %s is not in back end nccl: expected "
-				   "sum, %sproduct, min or max",
+			 "%s: %s is not in back end nccl: expected sum, "
+			 "%sproduct, min or max",
 			 conformance_call_name(c->call),
 			 dist_reduce_op_name(c->op),
 			 c->dtype == DIST_BOOL ? "" : "avg, ");
-		if (c->form != MULTIGPU &&
-		    (c->dtype == DIST_INT16 || c->dtype == DIST_UINT16))
+		if (c->dtype == DIST_INT16 || c->dtype == DIST_UINT16)
 			snprintf(text, sizeof text,
 				 "%s: back end nccl does not combine %s",
 				 conformance_call_name(c->call),

@@ -30,6 +30,7 @@ struct block {
 	struct block *next;
 	char *device; /* what the program sees; not to be touched */
 	char *real;
+	int owner;     /* the device */
 	size_t bytes;  /* that the program may use: pages */
 	size_t mapped; /* at least as many */
 };
@@ -175,7 +176,7 @@ static struct block *block_map(size_t mapped)
 	return block;
 }
 
-static struct block *block_new(size_t bytes)
+static struct block *block_new(size_t bytes, int device)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	struct block *block = NULL;
@@ -190,6 +191,7 @@ static struct block *block_new(size_t bytes)
 	if (!block)
 		block = block_map(bytes < SPARE_BYTES ? SPARE_BYTES : bytes);
 	block->bytes = bytes;
+	block->owner = device;
 	/* What nobody has written should not look like a result. */
 	memset(block->real, 0xa5, bytes);
 	return block;
@@ -207,14 +209,14 @@ static struct block **block_find(const void *memory)
 	return *link ? link : NULL;
 }
 
-EXPORT void *double_reach(const void *memory, size_t bytes)
+EXPORT void *double_reach(int device, const void *memory, size_t bytes)
 {
 	struct block **found;
 	char *real = NULL;
 
 	pthread_mutex_lock(&mutex);
 	found = block_find(memory);
-	if (found &&
+	if (found && (*found)->owner == device &&
 	    (const char *)memory + bytes <= (*found)->device + (*found)->bytes)
 		real = (*found)->real +
 		       ((const char *)memory - (*found)->device);
@@ -224,19 +226,24 @@ EXPORT void *double_reach(const void *memory, size_t bytes)
 	return real;
 }
 
-EXPORT unsigned cudaMalloc(void **memory, size_t bytes)
+static unsigned give(void **memory, size_t bytes, int device)
 {
 	struct block *block;
 
 	if (bytes > (size_t)1 << 32)
 		return OUT_OF_MEMORY;
-	block = block_new(bytes);
+	block = block_new(bytes, device);
 	pthread_mutex_lock(&mutex);
 	block->next = blocks;
 	blocks = block;
 	pthread_mutex_unlock(&mutex);
 	*memory = block->device;
 	return fault;
+}
+
+EXPORT unsigned cudaMalloc(void **memory, size_t bytes)
+{
+	return give(memory, bytes, current);
 }
 
 EXPORT unsigned cudaFree(void *memory)
@@ -277,9 +284,13 @@ struct attributes {
 EXPORT unsigned cudaPointerGetAttributes(struct attributes *attributes,
 					 const void *memory)
 {
+	struct block **found;
+
 	memset(attributes, 0, sizeof *attributes);
 	pthread_mutex_lock(&mutex);
-	attributes->type = block_find(memory) ? 2 : 0;
+	found = block_find(memory);
+	attributes->type = found ? 2 : 0;
+	attributes->device = found ? (*found)->owner : 0;
 	pthread_mutex_unlock(&mutex);
 	return SUCCESS;
 }
@@ -327,6 +338,11 @@ EXPORT unsigned cudaStreamCreateWithFlags(struct CUstream_st **stream,
 		abort();
 	*stream = fresh;
 	return fault;
+}
+
+EXPORT int double_stream_device(const struct CUstream_st *stream)
+{
+	return stream->device;
 }
 
 EXPORT unsigned cudaLaunchHostFunc(struct CUstream_st *stream,
@@ -409,8 +425,7 @@ EXPORT unsigned cudaMemcpyAsync(void *to, const void *from, size_t bytes,
 EXPORT unsigned cudaMallocAsync(void **memory, size_t bytes,
 				struct CUstream_st *stream)
 {
-	(void)stream;
-	return cudaMalloc(memory, bytes);
+	return give(memory, bytes, stream->device);
 }
 
 static void run_free(void *arg)

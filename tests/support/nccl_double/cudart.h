@@ -20,10 +20,12 @@
 
 struct CUstream_st;
 
-/* double_reach returns where bytes of the device's memory can be touched by
- * this process; NULL: they are not the device's, and the device is faulty from
- * now on. */
-void *double_reach(const void *memory, size_t bytes);
+/* double_reach returns where bytes of device's memory can be touched by this
+ * process; NULL: they are not that device's, and all are faulty from now on. */
+void *double_reach(int device, const void *memory, size_t bytes);
+
+/* double_stream_device returns the device that stream was made on. */
+int double_stream_device(const struct CUstream_st *stream);
 
 /* double_device returns the calling thread's current device. */
 int double_device(void);

@@ -78,7 +78,7 @@ struct config {
 
 struct ncclComm {
 	struct exchange *exchange;
-	int size, rank;
+	int size, rank, device;
 	bool blocking;
 	bool joined, finalized;
 	atomic_bool aborted, stuck; /* stuck: a call that never ends */
@@ -90,6 +90,7 @@ struct ncclComm {
 
 /* Calls that were made as one. */
 struct launch {
+	struct launch *next; /* of other communicators in the group */
 	struct ncclComm *comm;
 	struct CUstream_st *stream;
 	bool hang;
@@ -98,7 +99,7 @@ struct launch {
 };
 
 static __thread unsigned depth; /* of groups */
-static __thread struct launch *open_launch;
+static __thread struct launch *open_launches;
 static _Thread_local char last_error[160];
 
 static atomic_int num_launches, num_comms;
@@ -188,7 +189,8 @@ EXPORT unsigned ncclCommInitRankConfig(struct ncclComm **comm, int size,
 	fresh = calloc(1, sizeof *fresh);
 	fresh->size = size;
 	fresh->rank = rank;
-	fresh->exchange = exchange_join(id.name, size, rank, double_device());
+	fresh->device = double_device();
+	fresh->exchange = exchange_join(id.name, size, rank, fresh->device);
 	if (is_ordered(number, "init"))
 		fresh->error = SYSTEM_ERROR;
 	fresh->stuck = is_ordered(number, "join");
@@ -467,13 +469,14 @@ static bool reach(const struct ncclComm *comm, struct working *w)
 	w->dtype = dtype_of(call->type);
 	w->bytes = call->count * dist_dtype_size(w->dtype);
 	if (reads)
-		w->in = double_reach(call->in, call->kind == REDUCE_SCATTER
-						       ? parts * w->bytes
-						       : w->bytes);
+		w->in = double_reach(comm->device, call->in,
+				     call->kind == REDUCE_SCATTER
+					     ? parts * w->bytes
+					     : w->bytes);
 	if (writes)
-		w->out = double_reach(call->out, call->kind == ALL_GATHER
-							 ? parts * w->bytes
-							 : w->bytes);
+		w->out = double_reach(
+			comm->device, call->out,
+			call->kind == ALL_GATHER ? parts * w->bytes : w->bytes);
 	return (w->in || !reads) && (w->out || !writes);
 }
 
@@ -554,19 +557,11 @@ EXPORT unsigned ncclGroupStart(void)
 	return SUCCESS;
 }
 
-EXPORT unsigned ncclGroupEnd(void)
+static unsigned end_launch(struct launch *launch)
 {
-	struct launch *launch = open_launch;
-	struct ncclComm *comm;
-	int number;
+	struct ncclComm *comm = launch->comm;
+	int number = atomic_fetch_add(&num_launches, 1) + 1;
 
-	if (depth == 0)
-		return fail(INVALID_USAGE, "the end of no group");
-	if (--depth > 0 || !launch)
-		return SUCCESS;
-	open_launch = NULL;
-	comm = launch->comm;
-	number = atomic_fetch_add(&num_launches, 1) + 1;
 	if (is_ordered(number, "return")) {
 		free(launch);
 		return fail(SYSTEM_ERROR, "a failure that was ordered");
@@ -581,11 +576,49 @@ EXPORT unsigned ncclGroupEnd(void)
 	return IN_PROGRESS;
 }
 
+EXPORT unsigned ncclGroupEnd(void)
+{
+	unsigned status = SUCCESS, end;
+	struct launch *launch;
+
+	if (depth == 0)
+		return fail(INVALID_USAGE, "the end of no group");
+	if (--depth > 0)
+		return SUCCESS;
+	while ((launch = open_launches) != NULL) {
+		open_launches = launch->next;
+		end = end_launch(launch);
+		if (status == SUCCESS || end != IN_PROGRESS)
+			status = end;
+	}
+	return status;
+}
+
+/* The calls on comm of the group that is open. */
+static struct launch *launch_of(struct ncclComm *comm,
+				struct CUstream_st *stream)
+{
+	struct launch *launch = open_launches;
+
+	while (launch && launch->comm != comm)
+		launch = launch->next;
+	if (launch)
+		return launch;
+	launch = calloc(1, sizeof *launch + MOST_CALLS * sizeof(struct call));
+	launch->comm = comm;
+	launch->stream = stream;
+	launch->next = open_launches;
+	open_launches = launch;
+	return launch;
+}
+
 static unsigned append(struct ncclComm *comm, struct CUstream_st *stream,
 		       struct call call)
 {
-	struct launch *launch = open_launch;
+	struct launch *launch;
 
+	if (double_stream_device(stream) != comm->device)
+		return fail(INVALID_USAGE, "a stream of another device");
 	if (!comm->joined || comm->launch || comm->finalized)
 		return fail(INVALID_USAGE, "a call on a busy communicator");
 	if (call.peer >= comm->size)
@@ -594,15 +627,8 @@ static unsigned append(struct ncclComm *comm, struct CUstream_st *stream,
 		call.factor = comm->factors[call.op - FIRST_OP];
 		call.op = 0;
 	}
-	if (!launch) {
-		launch = calloc(1, sizeof *launch +
-					   MOST_CALLS * sizeof(struct call));
-		launch->comm = comm;
-		launch->stream = stream;
-		open_launch = launch;
-	}
-	if (launch->comm != comm || launch->stream != stream ||
-	    launch->num_calls == MOST_CALLS)
+	launch = launch_of(comm, stream);
+	if (launch->stream != stream || launch->num_calls == MOST_CALLS)
 		return fail(INVALID_USAGE, "more than the double can do");
 	launch->calls[launch->num_calls++] = call;
 	return SUCCESS;
