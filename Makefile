@@ -384,7 +384,7 @@ test-sanitized-here:
 	  thread:$(TSAN_BUILD)/tests/soak/soak \
 	  $(call kinds,$(ASAN_BUILD)) $(call kept,$(REST)) alone $(call kept,$(ALONE))
 
-.PHONY: golden bench bench-peers bench-peers-here kills programs soak plots docs validate validate-local fuzz fuzz-ci format
+.PHONY: golden bench gpu bench-peers bench-peers-here kills programs soak plots docs validate validate-local fuzz fuzz-ci format
 golden: tests-built
 	@LOCKSTEP_GOLDEN=write $(BUILD)/tests/golden.test
 	@git diff --stat -- tests/golden 2>/dev/null || true
@@ -393,6 +393,11 @@ bench: all $(BENCHES)
 	@for b in $(BENCHES) $(wildcard bench/*.sh); do \
 		echo "== $$b" && LOCKSTEP=$(COMMAND) $$b || \
 		[ $$? -eq 77 ] || exit; done
+
+# On this machine's GPUs: the tests that need one, and what NCCL takes.
+gpu: all tests-built
+	@$(BUILD)/tests/nccl.test --filter 'nccl_gpu/*'
+	@LOCKSTEP=$(COMMAND) bench/nccl.sh || [ $$? -eq 77 ]
 
 # Ours and the peers' in turns; without one of them, the others.
 bench-peers:

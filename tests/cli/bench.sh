@@ -345,4 +345,12 @@ expect 0 run --backend sim --platform h100-nvswitch-8 --nproc-per-node 8 \
 	--trace "$scratch/gpus.json" --fidelity message hello
 ! grep -q '"profile":"nccl"' "$scratch/gpus.json" || fail "by NCCL, of which no message is known"
 
+# NCCL's figures with their conditions; from 2.30 on of ranks that share a GPU.
+export DOUBLE_DEVICES=1 MAX=8 SHARE=2 OUT=$scratch/figures.tsv
+DOUBLE_NCCL_VERSION=22907 bash bench/nccl.sh >/dev/null || fail "no figures"
+! grep -q '^2' "$OUT" || fail "figures of ranks that cannot share a GPU"
+DOUBLE_NCCL_VERSION=23000 bash bench/nccl.sh >/dev/null || fail "no figures"
+grep -q '^# NCCL 2.30.0 ' "$OUT" || fail "figures without conditions"
+grep -q '^2	1	sendrecv	8	' "$OUT" || fail "no figures of ranks on one GPU"
+
 finish

@@ -8,9 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/backend.h"
 #include "lockstep/device.h"
-#include "realbackend/nccl/world.h"
 #include "tests/nccl/job.h"
 
 TestSuite(nccl_device);
@@ -480,11 +478,7 @@ Test(nccl_device, a_group_is_aborted)
 static void run_on_gpu(int (*program)(struct dist_group *group,
 				      struct job_note *note))
 {
-	struct dist_message why = {""};
-
-	job_use_real();
-	if (!dist__nccl_world.is_available(&why))
-		cr_skip_test("%s", why.text);
+	job_use_gpu(false);
 	run_right((struct job){
 		.world_size = 1, .real = true, .program = program});
 }
@@ -507,4 +501,29 @@ Test(nccl_gpu, the_group_ends_after_its_operations)
 Test(nccl_gpu, a_group_is_aborted)
 {
 	run_on_gpu(abort_it);
+}
+
+/* Four ranks on it, where NCCL allows that. */
+static void share_gpu(int (*program)(struct dist_group *group,
+				     struct job_note *note))
+{
+	struct job job = {.world_size = 4, .real = true, .program = program};
+	struct job_outcome outcome;
+
+	job_use_gpu(true);
+	outcome = job_run(&job);
+	for (int rank = 0; rank < job.world_size; rank++)
+		cr_expect_eq(outcome.notes[rank].wrong, 0, "%s",
+			     outcome.notes[rank].message);
+	cr_expect_eq(outcome.status, DIST_EXIT_OK, "%s", outcome.text);
+}
+
+Test(nccl_gpu, tensors_of_the_device_of_several_ranks)
+{
+	share_gpu(all_calls);
+}
+
+Test(nccl_gpu, messages_in_any_order)
+{
+	share_gpu(all_messages);
 }

@@ -251,3 +251,14 @@ Test(nccl_devices, one_of_them_fails)
 	expect_failed("1:3:join", DIST_ERR_TIMEOUT, "");
 	expect_failed("1:1:hang", DIST_ERR_TIMEOUT, "");
 }
+
+/* ---- on a GPU, which is all of them ------------------------------------ */
+
+Test(nccl_gpu, several_devices_a_rank)
+{
+	job_use_gpu(true);
+	expect_right((struct job){.world_size = 2,
+				  .real = true,
+				  .sharing = "1",
+				  .program = on_host});
+}

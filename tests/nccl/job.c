@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "realbackend/nccl/world.h"
 #include "tests/support/leaks.h"
 #include "tests/support/tcp_world.h"
 
@@ -31,6 +32,23 @@ void job_use_real(void)
 {
 	unsetenv("LOCKSTEP_NCCL_LIBRARY");
 	unsetenv("LOCKSTEP_CUDART_LIBRARY");
+}
+
+void job_use_gpu(bool shared)
+{
+	struct dist_message why = {""};
+	const char *version;
+	int major = 0, minor = 0;
+
+	job_use_real();
+	setenv("CUDA_VISIBLE_DEVICES", "0", 0);
+	if (!dist__nccl_world.is_available(&why))
+		cr_skip_test("%s", why.text);
+	version = strstr(why.text, "NCCL ");
+	if (version)
+		(void)sscanf(version, "NCCL %d.%d", &major, &minor);
+	if (shared && 100 * major + minor < 230)
+		cr_skip_test("ranks cannot share a GPU: %s", why.text);
 }
 
 bool job_failed(struct dist_group *group, struct job_note *note,

@@ -55,7 +55,12 @@ struct job_outcome job_run(const struct job *job);
 void job_use_doubles(int devices);
 void job_use_real(void);
 
-/* job_note_failure stores error, if it is the first, with the group's message;
+/* job_use_gpu makes this process, and its children, find the machine's own
+ * libraries and the first of its GPUs. Where there is none, or several ranks
+ * are to share it and NCCL is too old for that, the test is skipped. */
+void job_use_gpu(bool shared);
+
+/* job_failed stores error, if it is the first, with the group's message;
  * returns whether it is an error. */
 bool job_failed(struct dist_group *group, struct job_note *note,
 		enum dist_error error);
