@@ -76,12 +76,6 @@ static enum dist_error start_manager(const struct dist__mpi *mpi,
 	static const char *const places[] = {PMI_LIBRARY, "lib/" PMI_LIBRARY};
 	char path[PATH_MAX];
 
-	if (mpi->is_openmpi && mpi->version[sizeof "Open MPI"] > '4')
-		return refuse(message,
-			      "%s begins under its own mpirun alone: try "
-			      "\"mpirun -n 4 lockstep run --backend mpi ...\", "
-			      "or LOCKSTEP_MPI=mpich",
-			      mpi->version);
 	if (mpi->is_openmpi && !dist__data_above(places, path))
 		return refuse(message, "no %s beside the library: try \"make\"",
 			      PMI_LIBRARY);

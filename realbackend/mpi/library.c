@@ -234,8 +234,15 @@ static void *open_one(enum which which, char *tried, size_t size)
 	return library;
 }
 
+/* Whether the Open MPI of that version has no process manager but PMIx, which
+ * is its mpirun's. */
+static bool is_late(const char *version)
+{
+	return version[strcspn(version, "0123456789")] > '4';
+}
+
 /* Whether the Open MPI that is there, if any, begins under its own mpirun
- * alone: from 5 on. Its names stay its own. */
+ * alone. Its names stay its own. */
 static bool needs_mpirun(void)
 {
 	void *library = dlopen(both[OPENMPI].files[0], RTLD_LAZY | RTLD_LOCAL);
@@ -250,7 +257,7 @@ static bool needs_mpirun(void)
 		(void)get(text, &len);
 	if (library)
 		dlclose(library);
-	return text[strcspn(text, "0123456789")] > '4';
+	return is_late(text);
 }
 
 /* Stores the library, NULL for the program's own names; false: why says it. */
@@ -337,6 +344,15 @@ static bool load(struct dist__mpi *mpi, struct dist_message *why)
 		return false;
 	}
 	read_version(mpi);
+	if (library && mpi->is_openmpi && is_late(mpi->version) &&
+	    !dist__mpi_launched()) {
+		snprintf(why->text, sizeof why->text,
+			 "%s begins under its own mpirun alone: try "
+			 "\"mpirun -n 4 lockstep run --backend mpi ...\", or "
+			 "LOCKSTEP_MPI=mpich",
+			 mpi->version);
+		return false;
+	}
 	return true;
 }
 
