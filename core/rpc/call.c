@@ -1,5 +1,5 @@
 /*
- * call.c - calls that this worker has made, and their futures.
+ * call.c - calls that this worker has made: how they begin and end.
  *
  * A call is in the table from before it is sent until its reply has come, or
  * never will: also when its time is over, for its callee may still be at it.
@@ -10,66 +10,6 @@
 #include <string.h>
 
 #include "core/rpc/rpc.h"
-
-/* ---- life ----------------------------------------------------------- */
-
-void dist__rpc_future_drop(struct dist_rpc_future *future)
-{
-	if (atomic_fetch_sub(&future->refs, 1) > 1)
-		return;
-	future->rpc->transport->ops->events->free(future->event);
-	dist_rpc_bytes_free(&future->value);
-	dist_rpc_bytes_free(&future->copy);
-	free(future->message);
-	free(future);
-}
-
-static int64_t deadline_of(int64_t now_ns, int64_t timeout_ns)
-{
-	if (timeout_ns >= DIST_TIMEOUT_NEVER - now_ns)
-		return DIST_TIMEOUT_NEVER;
-	return now_ns + timeout_ns;
-}
-
-static struct dist_rpc_future *future_new(struct dist_rpc *rpc,
-					  const struct dist__rpc_start *start)
-{
-	struct dist__transport *t = rpc->transport;
-	int64_t timeout_ns =
-		start->timeout_ns ? start->timeout_ns : rpc->timeout_ns;
-	struct dist_rpc_future *future = calloc(1, sizeof *future);
-
-	if (!future)
-		return NULL;
-	future->rpc = rpc;
-	future->to = start->to;
-	future->on_end = start->on_end;
-	future->on_end_arg = start->on_end_arg;
-	future->gives_up = start->timeout_ns != 0;
-	future->timeout_ns = timeout_ns;
-	future->op = start->op;
-	future->site = start->site;
-	future->issued_ns = dist__rpc_now_ns(rpc);
-	future->deadline_ns = deadline_of(future->issued_ns, timeout_ns);
-	future->post.frame = (struct dist__rpc_frame){
-		.kind = start->kind,
-		.function = dist__rpc_hash(start->function),
-		.value = start->value,
-		.fork = start->fork,
-	};
-	snprintf(future->function, sizeof future->function, "%s",
-		 start->function);
-	atomic_init(&future->refs, 2); /* the table's, and the caller's */
-	atomic_init(&future->done, false);
-	if ((start->direct ||
-	     t->ops->events->create(t, &future->event) == DIST_OK) &&
-	    (start->borrows ||
-	     dist__rpc_copy(&future->copy, start->bytes) == DIST_OK))
-		return future;
-	t->ops->events->free(future->event);
-	free(future);
-	return NULL;
-}
 
 /* ---- the table ------------------------------------------------------------
  */
@@ -333,7 +273,7 @@ enum dist_error dist__rpc_start(struct dist_rpc *rpc,
 				const struct dist__rpc_start *start,
 				struct dist_rpc_future **future)
 {
-	struct dist_rpc_future *fresh = future_new(rpc, start);
+	struct dist_rpc_future *fresh = dist__rpc_future_new(rpc, start);
 	enum dist_error error;
 
 	if (!fresh)
@@ -572,13 +512,6 @@ bool dist_rpc_is_done(struct dist_rpc_future *future)
 	return atomic_load(&future->done);
 }
 
-struct dist_rpc_bytes dist_rpc_value(const struct dist_rpc_future *future)
-{
-	if (!future || !atomic_load(&future->done) || future->error)
-		return (struct dist_rpc_bytes){NULL, 0};
-	return future->value;
-}
-
 enum dist_error dist_rpc_wait_all(struct dist_rpc_future **futures, int n)
 {
 	enum dist_error error = DIST_OK, one;
@@ -597,65 +530,4 @@ enum dist_error dist_rpc_wait_all(struct dist_rpc_future **futures, int n)
 		}
 	}
 	return error ? dist__rpc_fail(error, "%s", message.text) : DIST_OK;
-}
-
-/* ---- then ----------------------------------------------------------- */
-
-struct sequel {
-	struct dist_rpc_future *future;
-	void (*run)(void *context, struct dist_rpc_future *future);
-	void *context;
-};
-
-static void run_sequel(struct dist_rpc *rpc, void *arg)
-{
-	struct sequel *sequel = arg;
-
-	enum dist_error error = dist_rpc_wait(sequel->future);
-
-	(void)error; /* the function will ask */
-	sequel->run(sequel->context, sequel->future);
-	dist__rpc_future_drop(sequel->future);
-	free(sequel);
-	dist__rpc_rest(rpc);
-}
-
-enum dist_error dist_rpc_then(struct dist_rpc_future *future,
-			      void (*function)(void *context,
-					       struct dist_rpc_future *future),
-			      void *context)
-{
-	struct sequel *sequel;
-	enum dist_error error;
-
-	if (!future || !function)
-		return dist__rpc_fail(DIST_ERR_INVALID_ARGUMENT,
-				      "expected a future and a function");
-	sequel = malloc(sizeof *sequel);
-	if (!sequel)
-		return dist__rpc_fail(DIST_ERR_NO_MEMORY, "no memory");
-	*sequel = (struct sequel){future, function, context};
-	atomic_fetch_add(&future->refs, 1);
-	dist__rpc_busy(future->rpc);
-	error = dist__rpc_spawn(future->rpc, run_sequel, sequel);
-	if (!error)
-		return DIST_OK;
-	dist__rpc_rest(future->rpc);
-	dist__rpc_future_drop(future);
-	free(sequel);
-	return dist__rpc_fail(error, "%s", dist_error_string(error));
-}
-
-void dist_rpc_future_free(struct dist_rpc_future *future)
-{
-	if (future)
-		dist__rpc_future_drop(future);
-}
-
-void dist_rpc_bytes_free(struct dist_rpc_bytes *value)
-{
-	if (!value)
-		return;
-	free(value->data);
-	*value = (struct dist_rpc_bytes){NULL, 0};
 }

@@ -316,7 +316,13 @@ void dist__rpc_answer(struct dist_rpc *rpc, int from,
 /* dist__rpc_calls_fail ends all calls to a worker, -1: to any. */
 void dist__rpc_calls_fail(struct dist_rpc *rpc, int to, enum dist_error error);
 
-/* dist__rpc_future_drop gives up one reference. */
+/* ---- their futures (future.c) ---------------------------------------- */
+
+/* dist__rpc_future_new makes the future of a call that is to begin, with two
+ * references: the table's and the caller's. NULL: no memory.
+ * dist__rpc_future_drop gives up one. */
+struct dist_rpc_future *
+dist__rpc_future_new(struct dist_rpc *rpc, const struct dist__rpc_start *start);
 void dist__rpc_future_drop(struct dist_rpc_future *future);
 
 /* ---- calls that it serves (serve.c) --------------------------------- */
@@ -406,10 +412,11 @@ uint32_t dist__rpc_note_hold(struct dist_rpc *rpc,
 /* ---- words and lines (words.c) --------------------------------------------
  */
 
-/* dist__rpc_fail notes words about a failure of a call of this thread; returns
- * error. */
-enum dist_error dist__rpc_fail(enum dist_error error, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+/* dist__rpc_fail notes words about a failure of a call of this thread, by
+ * dist__rpc_say, and is its error. */
+#define dist__rpc_fail(error, ...) (dist__rpc_say(__VA_ARGS__), (error))
+void dist__rpc_say(const char *format, ...)
+	__attribute__((format(printf, 1, 2)));
 
 /* dist__rpc_site_take returns where the call that is being made stands. */
 struct dist__site dist__rpc_site_take(void);

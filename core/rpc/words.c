@@ -14,14 +14,13 @@
 static _Thread_local struct dist_message last_message;
 static _Thread_local struct dist__site next_site;
 
-enum dist_error dist__rpc_fail(enum dist_error error, const char *format, ...)
+void dist__rpc_say(const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
 	vsnprintf(last_message.text, sizeof last_message.text, format, args);
 	va_end(args);
-	return error;
 }
 
 void dist_rpc_error_message(struct dist_rpc *rpc, struct dist_message *message)

@@ -19,7 +19,7 @@ static void hear(int fd, pid_t child, void *answer, size_t bytes)
 		while (n < 0 && errno == EINTR);
 	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
 		;
-	if (n == (ssize_t)bytes)
+	if (heard && n == (ssize_t)bytes)
 		memcpy(answer, heard, bytes);
 	free(heard);
 }

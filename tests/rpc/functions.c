@@ -252,8 +252,9 @@ static void async_add_multi_fanout(void *context, struct dist_rpc_call *call)
 	int64_t x = given(call, 1), step = given(call, 3);
 	struct later *later = later_of(context, call, 0, num);
 
-	for (int i = 0; i < num; i++)
-		begin(later, REQUEST(to, "add", i ? 0 : x, step));
+	begin(later, REQUEST(to, "add", x, step));
+	for (int i = 1; i < num; i++)
+		begin(later, REQUEST(to, "add", 0, step));
 }
 
 static void async_raise(void *context, struct dist_rpc_call *call)
