@@ -202,7 +202,7 @@ $(SUPPORT_LIB): $(call obj,$(SUPPORT_SRC))
 
 # The C++ driver links, for the part of sim/ that is C++: the engine, with
 # sanitizers everything.
-link = $(CXX) $(LDFLAGS) $(LINK_LTO) -o $@ $(filter %.o %.a,$^) $1 $(PKG_LIBS) -lm
+link = $(CXX) $(LDFLAGS) $(LINK_LTO) -o $@ $(filter %.o,$^) $(filter %.a,$^) $1 $(PKG_LIBS) -lm
 share = $(CXX) $(LDFLAGS) $(LINK_LTO) -shared -Wl,-soname,$(@F) \
 	$(if $(SANITIZE),,-Wl$(comma)-z$(comma)defs) -o $@ $(filter %.o,$^) $(PKG_LIBS) -lm
 
@@ -241,6 +241,7 @@ $(foreach kind,$(KINDS),$(eval $(call test_binary,$(kind))))
 
 # Criterion does not survive the thread sanitizer; these, and those that run for
 # as long as they are told, have their own main.
+$(BUILD)/tests/tsan/rpc: $(call obj,$(filter-out %/run.c,$(wildcard tests/rpc/*.c)))
 $(TSAN_TESTS): %: %.o $(SUPPORT_LIB) $(COMMAND_LIB) $(LIB)
 	$(call say,LD)
 	$(Q)$(call link,$(TEST_LIBS))

@@ -207,7 +207,8 @@ struct dist_rpc_bytes dist_rpc_value(const struct dist_rpc_future *future);
 /* dist_rpc_then has function called once with future and context, beside the
  * rank's own work, when future has ended, or soon after if it has already. The
  * future lives at least until then. function does not wait for a future that is
- * not done. Errors: DIST_ERR_INVALID_ARGUMENT, DIST_ERR_NO_MEMORY. */
+ * not done. The functions of several calls may run at once, in any order.
+ * Errors: DIST_ERR_INVALID_ARGUMENT, DIST_ERR_NO_MEMORY. */
 DIST_MUST_CHECK enum dist_error
 dist_rpc_then(struct dist_rpc_future *future,
 	      void (*function)(void *context, struct dist_rpc_future *future),

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PLATFORM "scenarios/platforms/star-8.xml"
+
 bool bed_expect(struct bed *b, bool right, const char *what, const char *file,
 		int line)
 {
@@ -158,4 +160,36 @@ void bed_end(struct bed *b, bool graceful)
 
 	b->rpc = NULL;
 	expect(b, !error);
+}
+
+/* ---- a case's job ------------------------------------------------------ */
+
+static int rank_main(void *arg)
+{
+	const struct rpc_case *c = arg;
+	struct bed b = {.name = c->name};
+
+	if (dist_init_process_group(NULL, &b.group))
+		return 1;
+	b.rank = dist_get_rank(b.group);
+	b.world = dist_get_world_size(b.group);
+	if (c->bare || bed_begin(&b, c->options))
+		c->run(&b);
+	if (b.rpc)
+		bed_end(&b, true);
+	if (dist_destroy_process_group(b.group))
+		return 1;
+	return b.failed;
+}
+
+int bed_launch(const struct rpc_case *c, const char *backend)
+{
+	const struct dist_launch_options options = {
+		.backend = backend,
+		.world_size = c->world ? c->world : 4,
+		.platform = strcmp(backend, "sim") == 0 ? PLATFORM : NULL,
+		.timeout_ns = 60 * SECOND,
+	};
+
+	return dist_launch(&options, rank_main, (void *)c);
 }

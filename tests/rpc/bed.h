@@ -43,6 +43,9 @@ struct rpc_case {
 extern const struct rpc_case rpc_call_cases[], rpc_future_cases[],
 	rpc_rref_cases[], rpc_life_cases[], rpc_error_cases[];
 
+/* bed_launch runs the job of a case, and returns its enum dist_exit. */
+int bed_launch(const struct rpc_case *c, const char *backend);
+
 /* bed_functions stores the functions of functions.c, with b as their context,
  * in room for bed_num_functions. */
 extern const int bed_num_functions;

@@ -155,16 +155,18 @@ struct called {
 	struct bed *b;
 	atomic_int times, order, ended;
 	_Atomic int64_t total;
-	enum dist_error error;
+	atomic_int error; /* enum dist_error */
 };
 
 static void add_up(void *context, struct dist_rpc_future *future)
 {
 	struct called *called = context;
+	enum dist_error error;
 
 	expect(called->b, dist_rpc_is_done(future));
-	called->error = dist_rpc_wait(future);
-	if (!called->error)
+	error = dist_rpc_wait(future);
+	called->error = error;
+	if (!error)
 		called->total += bed_number(called->b, dist_rpc_value(future));
 	called->times++;
 }

@@ -10,26 +10,6 @@
 #include "tests/rpc/bed.h"
 #include "tests/support/forked.h"
 
-#define PLATFORM "scenarios/platforms/star-8.xml"
-
-static int rank_main(void *arg)
-{
-	const struct rpc_case *c = arg;
-	struct bed b = {.name = c->name};
-
-	if (dist_init_process_group(NULL, &b.group))
-		return 1;
-	b.rank = dist_get_rank(b.group);
-	b.world = dist_get_world_size(b.group);
-	if (c->bare || bed_begin(&b, c->options))
-		c->run(&b);
-	if (b.rpc)
-		bed_end(&b, true);
-	if (dist_destroy_process_group(b.group))
-		return 1;
-	return b.failed;
-}
-
 struct job {
 	const struct rpc_case *rpc_case;
 	const char *backend;
@@ -38,15 +18,8 @@ struct job {
 static int launch(const void *arg)
 {
 	const struct job *job = arg;
-	int world = job->rpc_case->world;
-	const struct dist_launch_options options = {
-		.backend = job->backend,
-		.world_size = world ? world : 4,
-		.platform = strcmp(job->backend, "sim") == 0 ? PLATFORM : NULL,
-		.timeout_ns = 60 * SECOND,
-	};
 
-	return dist_launch(&options, rank_main, (void *)job->rpc_case);
+	return bed_launch(job->rpc_case, job->backend);
 }
 
 static bool is_right(const struct rpc_case *c, const struct forked *forked)
