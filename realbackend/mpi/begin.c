@@ -227,7 +227,7 @@ void dist__mpi_end(struct dist__mpi *mpi, bool is_well)
 		dist__mpi_types_free(mpi);
 	if (is_well && is_ours)
 		(void)mpi->call.Finalize();
-	dist__pmi_server_free(server);
+	/* MPICH says at exit() alone, from 4.2 on, that it has ended. */
+	dist__pmi_server_part(server);
 	dist__folder_close(&folder);
-	server = NULL;
 }

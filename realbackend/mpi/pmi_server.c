@@ -15,6 +15,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,7 @@ struct dist__pmi_server {
 	uint32_t step;
 	struct pairs put, known;
 	int job;
+	atomic_bool is_alone;
 };
 
 /* ---- pairs -------------------------------------------------------------- */
@@ -137,6 +139,8 @@ static enum dist_error exchange(struct dist__pmi_server *s)
 	struct pairs all = {NULL, 0};
 	enum dist_error error = DIST_OK;
 
+	if (atomic_load(&s->is_alone))
+		return DIST_ERR_ABORTED;
 	s->step += 4;
 	if (s->members.rank > 0) {
 		error = pass(s, 0, up, &s->put, true);
@@ -393,11 +397,8 @@ int dist__pmi_server_fd(const struct dist__pmi_server *server)
 	return server->theirs;
 }
 
-void dist__pmi_server_free(struct dist__pmi_server *s)
+void dist__pmi_server_part(struct dist__pmi_server *s)
 {
-	if (!s)
-		return;
-	(void)shutdown(s->ours, SHUT_RDWR);
-	pthread_join(s->thread, NULL);
-	discard(s);
+	if (s)
+		atomic_store(&s->is_alone, true);
 }

@@ -21,8 +21,8 @@ int dist__pmi_server_job(const struct dist__pmi_server *server);
 /* dist__pmi_server_fd returns the socket that is MPI's, to close too. */
 int dist__pmi_server_fd(const struct dist__pmi_server *server);
 
-/* dist__pmi_server_free ends it; NULL allowed. If MPI has not ended and still
- * asks, it finds nobody. */
-void dist__pmi_server_free(struct dist__pmi_server *server);
+/* dist__pmi_server_part has it answer for itself, without the other ranks,
+ * until the process ends. NULL allowed. */
+void dist__pmi_server_part(struct dist__pmi_server *server);
 
 #endif

@@ -19,7 +19,7 @@ expect 0 list backends
 expect_out '^tcp +yes +real .* congestion control (cubic|reno)( within a machine, [a-z]+ between)?$'
 expect_out '^nccl +(yes|no) +real processes, a GPU each, over NCCL +[^-]'
 expect_out '^call +tcp +sim +nccl'
-expect_out '^all_reduce_multigpu +yes +yes +no'
+expect_out '^all_reduce_multigpu +yes +yes +yes'
 expect_out '^band +yes +yes +no'
 expect_out '^sum +yes +yes +not int16, uint16'
 expect_out '^float8_e5m2 +moved only +moved only +moved only'
@@ -36,7 +36,7 @@ jq -r '.[] | select(.name == "nccl").calls | keys[]' "$scratch/out" |
 every_call=$(dirname "$LOCKSTEP")/tests/cli/every_call
 doubles=$(realpath "$(dirname "$LOCKSTEP")/doubles")
 for backend in tcp sim nccl; do
-	LOCKSTEP_PLATFORM=star-8 DOUBLE_DEVICES=2 \
+	LOCKSTEP_PLATFORM=star-8 DOUBLE_DEVICES=4 \
 		LOCKSTEP_NCCL_LIBRARY=$doubles/libnccl.so.2 \
 		LOCKSTEP_CUDART_LIBRARY=$doubles/libcudart.so.13 \
 		expect 0 run --backend "$backend" \
