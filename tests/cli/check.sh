@@ -21,7 +21,7 @@ expect 1 check --conformance --backend sim --world-size 2 --op reduce \
 expect_out '^FAIL and [0-9]+ more cases were not walked$'
 
 expect_refusal 'all_reduce' check --conformance all_reduce
-expect_refusal '"mpi"' check --conformance --backend sim,mpi
+expect_refusal '"ucc"' check --conformance --backend sim,ucc
 expect_refusal '"17"' check --conformance --world-size 1,17
 expect_refusal '"two"' check --conformance --world-size two
 expect_refusal '"all_reduce,"|""' check --conformance --op all_reduce,

@@ -103,7 +103,7 @@ expect_refusal 'no-such' sweep -o "$scratch/no-such/a" bucket-size
 # run
 expect_refusal 'no PROGRAM' run
 expect_refusal 'no scenario and no program "no-such"' run no-such
-expect_refusal 'no back end "mpi"' run --backend mpi hello
+expect_refusal 'no back end "ucc"' run --backend ucc hello
 for size in 0 -1 four 3.5 ''; do
 	expect_refusal 'nproc-per-node' run --nproc-per-node "$size" hello
 	expect_refusal 'nproc-per-node' run --nproc_per_node="$size" hello
