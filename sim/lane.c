@@ -182,6 +182,17 @@ static struct dist__lane *here(struct dist__transport *t)
 	return actor->lane;
 }
 
+struct dist__sim_rank *dist__sim_lane_rank(struct dist__sim_world *world,
+					   const void *actor)
+{
+	for (int i = 0; i < world->present; i++)
+		for (const struct dist__lane *lane = world->ranks[i].lanes;
+		     lane; lane = lane->next)
+			if (&lane->actor == actor)
+				return lane->rank;
+	return NULL;
+}
+
 static void free_lane(struct dist__lane *lane)
 {
 	struct dist__lane **link;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "sim/ending.h"
+#include "sim/lane.h"
 #include "sim/progress.h"
 #include "sim/transport.h"
 #include "sim/watch.h"
@@ -64,6 +65,7 @@ static const struct dist__sim_world_ops world_ops = {
 	.stand_still = dist__sim_stand_still,
 	.end = dist__sim_end,
 	.finish = finish,
+	.rank_of_lane = dist__sim_lane_rank,
 };
 
 int dist__sim_run(struct dist__sim_world *world)

@@ -8,7 +8,8 @@
  * would have. A copy of the process has nobody who watches it.
  *
  * A rank program that calls exit() has ended like one that returns: its actor
- * leaves exit() by the way it would have returned.
+ * leaves exit() by the way it would have returned. One that calls it in a
+ * remote call is lost.
  */
 #define _GNU_SOURCE /* on_exit, SA_ONSTACK, memfd_create */
 
@@ -68,7 +69,7 @@ static struct dist__sim_rank *rank_here(bool *in_program)
 		return &world->ranks[world->watch->running];
 	actor = dist__engine->self();
 	if (actor < first || actor >= first + size)
-		return NULL;
+		return world->ops->rank_of_lane(world, actor);
 	*in_program = true;
 	return ((struct dist__sim_actor *)actor)->rank;
 }
@@ -226,6 +227,23 @@ static void release_signals(void)
 
 static void catch_exit(void);
 
+/* A function that served a call has ended its rank, whose own program is
+ * elsewhere: that is what is told, and the simulation is over. */
+static _Noreturn void leave_at_once(const struct dist__sim_rank *rank,
+				    int status)
+{
+	struct dist__sim_watch *watch = here.world->watch;
+	struct check_cause cause = {
+		.weight = 3, .rank = rank->rank, .lost = true};
+
+	watch->tally = here.world->tally;
+	watch->frames[0] = 0;
+	snprintf(cause.how, sizeof cause.how,
+		 "called exit(%d) in a remote call", status);
+	fflush(NULL);
+	_exit(dist__sim_watch_report(watch, here.world->board, &cause, 0));
+}
+
 /* With the status of exit(), before anything else that runs at exit: the engine
  * is whole. */
 static void leave(int status, void *arg)
@@ -237,6 +255,10 @@ static void leave(int status, void *arg)
 	if (!here.world || getpid() != here.process)
 		return;
 	rank = rank_here(&in_program);
+	if (!rank)
+		return;
+	if (!in_program && !here.world->log)
+		leave_at_once(rank, status);
 	if (!in_program)
 		return;
 	catch_exit();

@@ -67,6 +67,11 @@ struct dist__sim_world_ops {
 
 	/* Ends rank, the calling actor, whose program has a status. */
 	void (*finish)(struct dist__sim_rank *rank);
+
+	/* Returns the rank that an actor, as the engine knows it, is a lane of;
+	 * NULL: it is none. */
+	struct dist__sim_rank *(*rank_of_lane)(struct dist__sim_world *world,
+					       const void *actor);
 };
 
 #define DIST__SIM_MEETINGS 256 /* lists, by who meets */

@@ -186,6 +186,45 @@ static void handle_send_exceptions(struct bed *b)
 		bed_end(b, false);
 }
 
+/* ---- ranks that end before remote calls do ------------------------------ */
+
+/* Whose rpc lives cannot destroy the group. */
+static void all_return(struct bed *b)
+{
+	b->rpc = NULL;
+}
+
+static void one_returns(struct bed *b)
+{
+	if (b->rank == 1)
+		b->rpc = NULL;
+}
+
+/* Nobody answers, and the job is over. */
+static void call_in_vain(struct bed *b, const char *function)
+{
+	const int64_t status = 3;
+
+	if (b->rank == 0)
+		(void)!dist_rpc_sync(
+			b->rpc,
+			&(struct dist_rpc_request){.to = 1,
+						   .function = function,
+						   .data = &status,
+						   .bytes = sizeof status},
+			NULL);
+}
+
+static void function_exits(struct bed *b)
+{
+	call_in_vain(b, "leave");
+}
+
+static void function_aborts(struct bed *b)
+{
+	call_in_vain(b, "break_down");
+}
+
 const struct rpc_case rpc_error_cases[] = {
 	{CASE(py_raise_in_user_func)},
 	{CASE(py_raise_in_user_func_escaped_str)},
@@ -202,4 +241,23 @@ const struct rpc_case rpc_error_cases[] = {
 	{CASE(default_timeout_used), .options = {.timeout_ns = 20 * MS}},
 	{CASE(rref_timeout)},
 	{CASE(handle_send_exceptions)},
+	{.name = "all ranks return without a shutdown",
+	 .run = all_return,
+	 .status = DIST_EXIT_INVALID,
+	 .text = "ranks 0-3 (4) called destroy"},
+	{.name = "a rank returns without a shutdown",
+	 .run = one_returns,
+	 .status = DIST_EXIT_INVALID,
+	 .text = "invalid call: rank 1 called destroy"},
+	{.name = "a function calls exit()",
+	 .run = function_exits,
+	 .status = DIST_EXIT_RANK_LOST,
+	 .text = "rank lost: rank 1 called exit(3) in a remote call",
+	 .ends_inside = true,
+	 .sim_only = true},
+	{.name = "a function aborts",
+	 .run = function_aborts,
+	 .status = DIST_EXIT_RANK_LOST,
+	 .text = "rank lost: rank 1 was killed by signal 6 (Aborted)",
+	 .ends_inside = true},
 	{.name = NULL}};

@@ -151,6 +151,21 @@ static void raise_or_inc(void *context, struct dist_rpc_call *call)
 		reply(context, call, given(call, 0) + 1);
 }
 
+/* ---- those that end their process -------------------------------------- */
+
+static void leave(void *context, struct dist_rpc_call *call)
+{
+	(void)context;
+	exit((int)given(call, 0));
+}
+
+static void break_down(void *context, struct dist_rpc_call *call)
+{
+	(void)context;
+	(void)call;
+	abort();
+}
+
 /* ---- those that call others -------------------------------------------- */
 
 static void nested_rpc(void *context, struct dist_rpc_call *call)
@@ -454,6 +469,8 @@ static const struct dist_rpc_entry table[] = {
 	{"slow_add", slow_add, NULL},
 	{"raise_func", raise_func, NULL},
 	{"raise_escaped", raise_escaped, NULL},
+	{"leave", leave, NULL},
+	{"break_down", break_down, NULL},
 	{"raise_or_inc", raise_or_inc, NULL},
 	{"nested_rpc", nested_rpc, NULL},
 	{"multi_layer", multi_layer, NULL},
