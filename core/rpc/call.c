@@ -458,9 +458,12 @@ enum dist_error dist__rpc_await(struct dist_rpc_future *future, const char *op,
 		return report(future);
 	if (frame->kind == DIST__RPC_FETCH)
 		wait.of = frame->value;
+	/* Until it has gone on, rpc stays. */
+	dist__rpc_busy(rpc);
 	place = dist__rpc_note_wait(rpc, &wait);
 	error = dist__rpc_end_of(future);
 	dist__rpc_note_go(rpc, place, error);
+	dist__rpc_rest(rpc);
 	return report(future);
 }
 

@@ -14,7 +14,7 @@ void dist__rpc_future_drop(struct dist_rpc_future *future)
 {
 	if (atomic_fetch_sub(&future->refs, 1) > 1)
 		return;
-	future->rpc->transport->ops->events->free(future->event);
+	future->events->free(future->event);
 	dist_rpc_bytes_free(&future->value);
 	dist_rpc_bytes_free(&future->copy);
 	free(future->message);
@@ -39,6 +39,7 @@ dist__rpc_future_new(struct dist_rpc *rpc, const struct dist__rpc_start *start)
 	if (!future)
 		return NULL;
 	future->rpc = rpc;
+	future->events = t->ops->events;
 	future->to = start->to;
 	future->on_end = start->on_end;
 	future->on_end_arg = start->on_end_arg;

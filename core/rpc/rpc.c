@@ -483,7 +483,7 @@ enum dist_error dist_rpc_shutdown(struct dist_rpc *rpc, bool graceful)
 {
 	struct dist__site site = dist__rpc_site_take();
 	enum dist_error error = DIST_OK;
-	uint32_t place;
+	uint32_t place, issued;
 
 	if (!rpc)
 		return DIST_OK;
@@ -503,6 +503,7 @@ enum dist_error dist_rpc_shutdown(struct dist_rpc *rpc, bool graceful)
 	rpc->transport->ops->abort(rpc->transport, rpc->message_group);
 	dist__rpc_calls_fail(rpc, -1, DIST_ERR_ABORTED);
 	dist__rpc_lanes_end(rpc);
+	(void)rest(rpc, DIST_TIMEOUT_NEVER, &issued);
 	note_end(rpc, CHECK_RPC_ENDED);
 	rpc->group->root->rpcs--;
 	(void)dist_destroy_process_group(rpc->group);

@@ -241,7 +241,8 @@ enum dist__rpc_progress {
 };
 
 struct dist_rpc_future {
-	struct dist_rpc *rpc;
+	struct dist_rpc *rpc; /* done: it may be gone */
+	const struct dist__event_ops *events;
 	struct dist_rpc_future *next; /* in its bucket */
 	atomic_uint refs;
 	uint32_t number;

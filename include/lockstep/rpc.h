@@ -126,11 +126,11 @@ dist_rpc_init(struct dist_group *group, const struct dist_rpc_options *options,
  * dist_rpc_shutdown ends the rank's part and frees rpc, also on failure. With
  * graceful it waits until every worker has come here and no call is
  * outstanding anywhere; calls are served meanwhile. Without, the rank leaves at
- * once, and calls to it fail with DIST_ERR_PEER_LOST. Futures must be freed
- * before. References that are still held, here or of values that others hold
- * here, are "left" in the verdict of a job that ended well otherwise. rpc may
- * be NULL. Errors: any call error; DIST_ERR_TIMEOUT after the time of the
- * group.
+ * once, and calls to it fail with DIST_ERR_PEER_LOST. Futures have ended by
+ * then; they can still be waited for, read and freed. References that are still
+ * held, here or of values that others hold here, are "left" in the verdict of a
+ * job that ended well otherwise. rpc may be NULL. Errors: any call error;
+ * DIST_ERR_TIMEOUT after the time of the group.
  */
 enum dist_error dist_rpc_shutdown(struct dist_rpc *rpc, bool graceful);
 

@@ -202,9 +202,13 @@ static void wait_all_workers_twice_dense(struct bed *b)
 	bed_end(b, false);
 }
 
-/* What is outstanding when all have come is waited for. */
+/* What is outstanding when all have come is waited for, and can be had after.
+ */
 static void shutdown_with_calls_outstanding(struct bed *b)
 {
+	struct dist_rpc_future *late =
+		bed_async(b, REQUEST(next(b, 1), "slow_add", 50 * MS, 3, 4));
+
 	for (int i = 0; i < 3; i++)
 		dist_rpc_future_free(bed_async(
 			b, REQUEST(next(b, 1), "slow_add", 50 * MS, 1, 2)));
@@ -212,6 +216,8 @@ static void shutdown_with_calls_outstanding(struct bed *b)
 		bed_async(b, REQUEST(next(b, 2), "nested_rpc", next(b, 1))));
 	bed_end(b, true);
 	expect(b, b->served >= 1 && b->serving == 0);
+	expect(b, dist_rpc_is_done(late));
+	expect(b, bed_wait(b, late) == 7);
 }
 
 /* From the issue that torch's test comes from: a collective while others are in
