@@ -1,4 +1,4 @@
-"""What dist.h says, for ctypes: the only file that knows it.
+"""What dist.h and rpc.h say, for ctypes: the only file that knows it.
 
 The library is the one that LOCKSTEP_LIBRARY names, else the one installed with
 this package, else the loader's.
@@ -7,8 +7,9 @@ this package, else the loader's.
 import ctypes
 import ctypes.util
 import os
-from ctypes import (POINTER, Structure, byref, c_bool, c_char, c_char_p,
-                    c_double, c_int, c_int64, c_size_t, c_uint64, c_void_p)
+from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_bool, c_char,
+                    c_char_p, c_double, c_int, c_int64, c_size_t, c_uint64,
+                    c_void_p)
 
 SONAME = "liblockstep.so.0"
 
@@ -56,6 +57,30 @@ class GroupOptions(Structure):
 class P2POp(Structure):
     _fields_ = [("kind", c_int), ("tensor", Tensor), ("peer", c_int),
                 ("tag", c_int)]
+
+
+class RpcBytes(Structure):
+    _fields_ = [("data", c_void_p), ("bytes", c_size_t)]
+
+
+RPC_FUNCTION = CFUNCTYPE(None, c_void_p, c_void_p)
+RPC_CALLBACK = CFUNCTYPE(None, c_void_p, c_void_p)
+
+
+class RpcEntry(Structure):
+    _fields_ = [("name", c_char_p), ("function", RPC_FUNCTION),
+                ("context", c_void_p)]
+
+
+class RpcOptions(Structure):
+    _fields_ = [("name", c_char_p), ("num_worker_threads", c_int),
+                ("timeout_ns", c_int64), ("functions", POINTER(RpcEntry)),
+                ("num_functions", c_int)]
+
+
+class RpcRequest(Structure):
+    _fields_ = [("to", c_int), ("function", c_char_p), ("data", c_char_p),
+                ("bytes", c_size_t), ("timeout_ns", c_int64)]
 
 
 _GROUP, _WORK, _TENSORS = c_void_p, c_void_p, POINTER(Tensor)
@@ -116,6 +141,24 @@ _SIGNATURES = {
                       POINTER(Message)),
     "tcp_store_port": (c_int, c_void_p),
     "store_free": (None, c_void_p),
+    "rpc_init": (_ERROR, _GROUP, POINTER(RpcOptions), _OUT),
+    "rpc_shutdown": (_ERROR, c_void_p, c_bool),
+    "rpc_get_worker": (c_int, c_void_p, c_char_p),
+    "rpc_get_worker_name": (c_char_p, c_void_p, c_int),
+    "rpc_get_rank": (c_int, c_void_p),
+    "rpc_get_world_size": (c_int, c_void_p),
+    "rpc_error_message": (None, c_void_p, POINTER(Message)),
+    "rpc_async": (_ERROR, c_void_p, POINTER(RpcRequest), _OUT),
+    "rpc_wait": (_ERROR, c_void_p),
+    "rpc_is_done": (c_bool, c_void_p),
+    "rpc_value": (RpcBytes, c_void_p),
+    "rpc_then": (_ERROR, c_void_p, RPC_CALLBACK, c_void_p),
+    "rpc_future_free": (None, c_void_p),
+    "rpc_call_input": (RpcBytes, c_void_p),
+    "rpc_call_reply": (_ERROR, c_void_p, c_char_p, c_size_t),
+    "rpc_call_later": (None, c_void_p),
+    "rpc_call_end": (None, c_void_p),
+    "rpc_at": (None, c_char_p, c_int),
 }
 
 
