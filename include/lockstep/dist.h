@@ -3,8 +3,9 @@
  *
  * The words are torch.distributed's. A rank program is written once against
  * this header and runs in any world: simulated hosts and links ("sim"), real
- * TCP ("tcp"), GPUs over NCCL ("nccl"). Nothing here is global: every call
- * takes its group, because thousands of simulated ranks share one process.
+ * TCP ("tcp"), GPUs over NCCL ("nccl"), an MPI ("mpi"). Nothing here is global:
+ * every call takes its group, because thousands of simulated ranks share one
+ * process.
  *
  *	static int rank_main(void *arg)
  *	{
@@ -77,13 +78,14 @@ extern "C" {
  * environment. Strings are borrowed until dist_launch() returns.
  */
 struct dist_launch_options {
-	const char *backend;  /* "sim", "tcp", "nccl"; $LOCKSTEP_BACKEND; tcp */
-	int world_size;       /* number of ranks; $WORLD_SIZE; 1 */
-	const char *platform; /* sim: SimGrid XML; $LOCKSTEP_PLATFORM */
-	const char *links;    /* sim: "inter-bandwidth 100G, intra-latency x2":
-			       * what links between and within nodes have
-			       * instead; $LOCKSTEP_LINKS; the platform's */
-	const char *profile;  /* library profile, YAML; $LOCKSTEP_PROFILE */
+	const char *backend;   /* "sim", "tcp", "nccl", "mpi";
+				* $LOCKSTEP_BACKEND; tcp */
+	int world_size;        /* number of ranks; $WORLD_SIZE; 1 */
+	const char *platform;  /* sim: SimGrid XML; $LOCKSTEP_PLATFORM */
+	const char *links;     /* sim: "inter-bandwidth 100G, intra-latency x2":
+				* what links between and within nodes have
+				* instead; $LOCKSTEP_LINKS; the platform's */
+	const char *profile;   /* library profile, YAML; $LOCKSTEP_PROFILE */
 	const char *algorithm; /* "all_reduce=ring,..."; $LOCKSTEP_ALGORITHM */
 	const char *fidelity;  /* sim: "auto", "message", "flow" or "formula":
 				* how closely collectives are simulated;
@@ -347,7 +349,7 @@ DIST_MUST_CHECK enum dist_error dist_set_timeout(struct dist_group *group,
 						 int64_t timeout_ns);
 
 /* dist_get_backend returns the name of the group's back end ("sim", "tcp",
- * "nccl"), a string that lives for ever; NULL for a NULL group. */
+ * "nccl", "mpi"), a string that lives for ever; NULL for a NULL group. */
 const char *dist_get_backend(const struct dist_group *group);
 
 /* dist_is_backend_available returns whether the named back end (any case) can
