@@ -241,6 +241,24 @@ static void expect_failed(const char *fail, enum dist_error error,
 	cr_expect_neq(outcome.status, DIST_EXIT_OK);
 }
 
+/* Both are late, and who finds it first leaves the other. */
+static void expect_late(const char *fail)
+{
+	struct job job = {.world_size = 2,
+			  .devices = 2 * NUM,
+			  .timeout_ns = 5 * SECOND,
+			  .fail = fail,
+			  .program = on_host};
+	struct job_outcome outcome = job_run(&job);
+
+	for (int rank = 0; rank < 2; rank++)
+		cr_expect(outcome.notes[rank].error == DIST_ERR_TIMEOUT ||
+				  outcome.notes[rank].error ==
+					  DIST_ERR_PEER_LOST,
+			  "%s: %s", fail, outcome.notes[rank].message);
+	cr_expect_eq(outcome.status, DIST_EXIT_TIMEOUT, "%s", outcome.text);
+}
+
 /* Its second communicator, of the devices', or its launch on the last. */
 Test(nccl_devices, one_of_them_fails)
 {
@@ -248,8 +266,8 @@ Test(nccl_devices, one_of_them_fails)
 		      "on device 4 of 6: unhandled system error");
 	expect_failed("1:3:return", DIST_ERR_IO, "ncclGroupEnd");
 	expect_failed("1:2:async", DIST_ERR_IO, "remote process exited");
-	expect_failed("1:3:join", DIST_ERR_TIMEOUT, "");
-	expect_failed("1:1:hang", DIST_ERR_TIMEOUT, "");
+	expect_late("1:3:join");
+	expect_late("1:1:hang");
 }
 
 /* ---- on a GPU, which is all of them ------------------------------------ */
