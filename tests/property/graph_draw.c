@@ -87,6 +87,8 @@ void graph_draw(struct graph *graph, uint64_t seed)
 	for (int i = graph->num_nodes; i < size; i++)
 		draw_node(graph, &order, program_lot(&state, graph->num_nodes),
 			  &state);
+	if (program_lot(&state, 8) == 0)
+		graph->left = program_lot(&state, graph->world_size);
 }
 
 struct graph_value graph_expected(const struct graph *graph, int parent)

@@ -399,6 +399,31 @@ static void rref_py_pickle_not_supported(struct bed *b)
 	dist_rref_free(rref);
 }
 
+/* Rank 0 frees none of its references: that is the verdict. */
+static void rref_leak(struct bed *b)
+{
+	struct dist_rref *rref =
+		bed_remote(b, REQUEST(next(b, 1), "add", 1, 2));
+	struct dist_rpc_bytes value;
+
+	if (b->rank != 0) {
+		expect(b, bed_here(b, rref) == 3);
+		return;
+	}
+	ok(b, dist_rref_to_here(rref, 0, &value));
+	dist_rpc_bytes_free(&value);
+}
+
+/* A fork that nobody takes is one, too. */
+static void rref_leak_of_fork(struct bed *b)
+{
+	struct dist_rref *rref = bed_new(b, 1);
+
+	if (b->rank == 0)
+		(void)bed_fork(b, rref);
+	dist_rref_free(rref);
+}
+
 static void my_parameter_server(struct bed *b)
 {
 	struct dist_rpc_future *futures[8];
@@ -450,4 +475,10 @@ const struct rpc_case rpc_rref_cases[] = {
 	{CASE(user_rrefs_confirmed_remote)},
 	{CASE(rref_py_pickle_not_supported)},
 	{CASE(my_parameter_server)},
+	{CASE(rref_leak), .status = DIST_EXIT_LEFT,
+	 .text = "the value of add, which lies on rank 1"},
+	{.name = "test_rref_leak, of a fork",
+	 .run = rref_leak_of_fork,
+	 .status = DIST_EXIT_LEFT,
+	 .text = "left behind: a value is still referred to"},
 	{.name = NULL}};
