@@ -12,8 +12,10 @@ static void work(void *arg)
 
 	helper->run(rpc, helper->arg);
 	dist__rpc_lock(rpc);
-	helper->next_idle = rpc->idle;
-	rpc->idle = helper;
+	if (!helper->ends) {
+		helper->next_idle = rpc->idle;
+		rpc->idle = helper;
+	}
 	dist__rpc_unlock(rpc);
 }
 
@@ -31,6 +33,7 @@ static enum dist_error helper_new(struct dist_rpc *rpc,
 	}
 	fresh->rpc = rpc;
 	fresh->by = CHECK_BY_OTHER;
+	fresh->claims = 1;
 	dist__rpc_lock(rpc);
 	fresh->next = rpc->helpers;
 	rpc->helpers = fresh;
@@ -48,8 +51,10 @@ enum dist_error dist__rpc_spawn(struct dist_rpc *rpc,
 
 	dist__rpc_lock(rpc);
 	helper = rpc->idle;
-	if (helper)
+	if (helper) {
 		rpc->idle = helper->next_idle;
+		helper->claims++;
+	}
 	dist__rpc_unlock(rpc);
 	if (!helper)
 		error = helper_new(rpc, &helper);
@@ -58,7 +63,11 @@ enum dist_error dist__rpc_spawn(struct dist_rpc *rpc,
 	helper->run = run;
 	helper->arg = arg;
 	helper->job = (struct dist__job){.run = work, .arg = helper};
-	return rpc->transport->ops->lanes->submit(helper->lane, &helper->job);
+	error = rpc->transport->ops->lanes->submit(helper->lane, &helper->job);
+	dist__rpc_lock(rpc);
+	helper->claims--;
+	dist__rpc_unlock(rpc);
+	return error;
 }
 
 struct dist__rpc_helper *dist__rpc_helper_here(struct dist_rpc *rpc)
@@ -77,15 +86,34 @@ struct dist__rpc_helper *dist__rpc_helper_here(struct dist_rpc *rpc)
 	return helper;
 }
 
+/* Takes a lane that nobody is about to give something to out of both lists;
+ * NULL: there is none. Who is about to is a lane, too, and there. Locked. */
+static struct dist__rpc_helper *take_out(struct dist_rpc *rpc)
+{
+	struct dist__rpc_helper **link = &rpc->helpers, *helper;
+
+	while (*link && (*link)->claims > 0)
+		link = &(*link)->next;
+	helper = *link;
+	if (!helper)
+		return NULL;
+	*link = helper->next;
+	helper->ends = true;
+	for (link = &rpc->idle; *link; link = &(*link)->next_idle)
+		if (*link == helper) {
+			*link = helper->next_idle;
+			break;
+		}
+	return helper;
+}
+
 void dist__rpc_lanes_end(struct dist_rpc *rpc)
 {
 	struct dist__rpc_helper *helper;
 
 	for (;;) {
 		dist__rpc_lock(rpc);
-		helper = rpc->helpers;
-		if (helper)
-			rpc->helpers = helper->next;
+		helper = take_out(rpc);
 		dist__rpc_unlock(rpc);
 		if (!helper)
 			return;

@@ -133,7 +133,9 @@ struct dist__rpc_helper {
 	struct dist__job job;
 	void (*run)(struct dist_rpc *rpc, void *arg);
 	void *arg;
-	int32_t by; /* as the records have it: which call it serves */
+	int32_t by;      /* as the records have it: which call it serves */
+	unsigned claims; /* jobs that are not submitted yet */
+	bool ends;       /* it gets no more */
 };
 
 /* That nothing is outstanding; kept to the end, for whom it is set. */

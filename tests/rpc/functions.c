@@ -221,9 +221,10 @@ static void answer(void *context, struct dist_rpc_future *future)
 /* Begins one of the calls that later ends with. */
 static void begin(struct later *later, const struct dist_rpc_request *request)
 {
-	struct dist_rpc_future *future = bed_async(later->b, request);
+	struct bed *b = later->b; /* later may end before then does */
+	struct dist_rpc_future *future = bed_async(b, request);
 
-	ok(later->b, dist_rpc_then(future, answer, later));
+	ok(b, dist_rpc_then(future, answer, later));
 	dist_rpc_future_free(future);
 }
 
