@@ -7,9 +7,6 @@
 
 #define PLATFORM "scenarios/platforms/star-8.xml"
 
-/* How long real ranks that must be stuck may be. */
-#define HASTY_NS ((int64_t)1000000000)
-
 /* A rank at work; its functions have it as their context. */
 struct caller {
 	const struct graph *graph;
@@ -227,9 +224,6 @@ static int rank_main(void *arg)
 		return 1;
 	caller.rank = dist_get_rank(group);
 	options.num_worker_threads = caller.graph->threads[caller.rank];
-	if (graph_status(arg) == DIST_EXIT_DEADLOCK &&
-	    strcmp(dist_get_backend(group), "tcp") == 0)
-		options.timeout_ns = HASTY_NS;
 	failed = dist_rpc_init(group, &options, &caller.rpc) || work(&caller);
 	return dist_destroy_process_group(group) || failed;
 }
@@ -249,6 +243,8 @@ static int launch(const void *arg)
 		.timeout_ns = (int64_t)60000000000,
 	};
 
+	/* Seconds after which it is asked whether real ranks are stuck. */
+	setenv("LOCKSTEP_PATIENCE", "0.5", 1);
 	return dist_launch(&options, rank_main, (void *)job->graph);
 }
 
