@@ -242,8 +242,10 @@ int critical_print(const struct dist__path *path, int64_t from_ns,
 	int status;
 
 	if (path->num_legs == 0) {
-		fputs("no critical path: the trace tells of no call (remote "
-		      "calls are not in it)\n",
+		fputs(path->is_remote
+			      ? "no critical path: remote calls are in the "
+				"trace, and a path through them is not found\n"
+			      : "no critical path: no call is in the trace\n",
 		      out);
 		return 0;
 	}

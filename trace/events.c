@@ -94,6 +94,8 @@ static enum dist_error add_rank(void *arg, int rank,
 		else if (dist__event_is_op(event) && !event->purpose)
 			trace->calls[trace->num_calls++] =
 				call_of(adding, &placed[i]);
+		else if (dist__event_is_remote(event))
+			trace->num_remote++;
 	}
 	return adding->failed ? DIST_ERR_NO_MEMORY : DIST_OK;
 }

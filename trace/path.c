@@ -347,14 +347,17 @@ enum dist_error dist__path_find(const struct dist__trace *trace,
 				struct dist__path *path)
 {
 	struct search s = {.trace = trace, .from_ns = from_ns, .path = path};
-	struct place place = find_end(trace, to_ns);
+	struct place place;
 	enum dist_error error = DIST_OK;
 
-	*path = (struct dist__path){.num_legs = 0};
+	*path = (struct dist__path){.is_remote = trace->num_remote > 0};
+	if (path->is_remote)
+		return DIST_OK;
 	s.ended = dist__trace_sorted_calls(trace, by_end);
 	s.met = dist__trace_sorted_calls(trace, by_meeting);
 	if (!s.ended || !s.met)
 		error = DIST_ERR_NO_MEMORY;
+	place = find_end(trace, to_ns);
 	while (!error && place.at_ns > from_ns)
 		error = step_back(&s, &place);
 	reverse(path);

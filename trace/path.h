@@ -31,12 +31,14 @@ struct dist__path {
 	struct dist__leg *legs; /* in order of time, one after the other */
 	size_t num_legs;
 	size_t space;
+	bool is_remote; /* not known, for ranks waited for remote calls */
 };
 
 /*
  * dist__path_find follows the path back from whatever ended last before to_ns
  * to from_ns. Where a rank has to wait it is told by who ended when: by its own
- * computing, or by the call that ended then. legs borrow from trace; *path is
+ * computing, or by the call that ended then. Remote calls are not followed:
+ * where there are any the path has no legs. legs borrow from trace; *path is
  * to be released also after an error. Errors: NO_MEMORY.
  */
 DIST_MUST_CHECK enum dist_error dist__path_find(const struct dist__trace *trace,

@@ -365,6 +365,8 @@ static enum dist_error on_event(const json_t *value, void *arg,
 		return read_call(reader, &event, &args, message);
 	if (is(value, "cat", "compute"))
 		return read_span(reader, &event, message);
+	if (is(value, "cat", "rpc"))
+		reader->trace->num_remote++;
 	return DIST_OK;
 }
 

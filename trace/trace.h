@@ -61,7 +61,8 @@ struct dist__trace {
 	size_t num_calls;
 	struct dist__trace_span *spans; /* by rank, then as started */
 	size_t num_spans;
-	void *strings; /* owner of all strings */
+	size_t num_remote; /* spans of remote calls, which it has not */
+	void *strings;     /* owner of all strings */
 };
 
 /* dist__trace_release frees what trace holds. */

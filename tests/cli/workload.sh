@@ -112,6 +112,9 @@ expect 0 "${predict[@]}" --via rpc
 awk -v a="$messages" -v b="$(value step_ms)" \
 	'BEGIN { exit !(a / 2 < b && b < a) }' ||
 	fail "ps: $messages ms by messages, $(value step_ms) by calls"
+expect 0 predict --workload ps --via rpc --model mnist --platform star-8 \
+	--world-size 4 --flops 60e12
+expect_out 'no critical path: remote calls are in the trace'
 
 # A GPU's rate is that of the table.
 expect 0 predict --platform star-8 --no-explain --gpu 'a100 sxm' \
