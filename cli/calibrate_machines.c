@@ -13,7 +13,7 @@
 
 #define PATH_SIZE 4096
 
-/* Whether both say the same, as far as a file shows. */
+/* Whether both say the same, as far as a machine's file shows: seven digits. */
 static bool is_same(const struct calibration *a, const struct calibration *b)
 {
 	struct calibration c = *b;
@@ -28,8 +28,8 @@ static bool is_same(const struct calibration *a, const struct calibration *b)
 
 		if (!other)
 			return false;
-		snprintf(one, sizeof one, "%.6g", a->constants[i].value);
-		snprintf(two, sizeof two, "%.6g", other->value);
+		snprintf(one, sizeof one, "%.7g", a->constants[i].value);
+		snprintf(two, sizeof two, "%.7g", other->value);
 		if (strcmp(one, two) != 0)
 			return false;
 	}

@@ -129,7 +129,8 @@ hold_own_calls() {
 			return bad;
 		}
 	END
-	"${CC:-cc}" -std=c17 -D"${LOCKSTEP_MPI^^}" -I "$include" \
+	# shellcheck disable=SC2086 # may be of several words
+	${CC:-cc} -std=c17 -D"${LOCKSTEP_MPI^^}" -I "$include" \
 		"$scratch/own.c" -o "$scratch/own" \
 		-L "$(dirname "$LOCKSTEP")" -llockstep "-l:$library" \
 		-Wl,-rpath,"$(dirname "$LOCKSTEP")" || fail 'own.c'
