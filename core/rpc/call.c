@@ -443,19 +443,19 @@ enum dist_error dist__rpc_await(struct dist_rpc_future *future, const char *op,
 {
 	struct dist_rpc *rpc = future->rpc;
 	const struct dist__rpc_frame *frame = &future->post.frame;
-	struct dist__rpc_wait wait = {
-		.op = op,
-		.function = future->function,
-		.worker = future->to,
-		.of = {(uint32_t)rpc->worker, future->number},
-		.timeout_ns = future->timeout_ns,
-		.gives_up = future->gives_up,
-		.site = site};
+	struct dist__rpc_wait wait = {.op = op,
+				      .function = future->function,
+				      .worker = future->to,
+				      .timeout_ns = future->timeout_ns,
+				      .gives_up = future->gives_up,
+				      .site = site};
 	enum dist_error error;
 	uint32_t place;
 
+	/* Then rpc may be gone. */
 	if (atomic_load(&future->done))
 		return report(future);
+	wait.of = (struct dist__rpc_id){(uint32_t)rpc->worker, future->number};
 	if (frame->kind == DIST__RPC_FETCH)
 		wait.of = frame->value;
 	/* Until it has gone on, rpc stays. */
