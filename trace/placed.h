@@ -19,7 +19,7 @@ struct dist__threads {
 	int own, remote, served;
 };
 
-/* Is told of the n events of a rank, as issued, on its threads. */
+/* Gets the n events of a rank, in the order of issue, with their threads. */
 typedef enum dist_error
 dist__placed_visitor(void *arg, int rank, const struct dist__placed *placed,
 		     size_t n, const struct dist__threads *threads);

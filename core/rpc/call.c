@@ -145,8 +145,7 @@ static void finish(struct dist_rpc_future *future, enum dist_error error,
 	dist__rpc_rest(rpc);
 }
 
-void dist__rpc_answer(struct dist_rpc *rpc, int from,
-		      const struct dist__rpc_frame *frame,
+void dist__rpc_answer(struct dist_rpc *rpc, const struct dist__rpc_frame *frame,
 		      struct dist_rpc_bytes value)
 {
 	struct dist_rpc_future *future;
@@ -159,7 +158,6 @@ void dist__rpc_answer(struct dist_rpc *rpc, int from,
 		dist_rpc_bytes_free(&value);
 		return;
 	}
-	(void)from;
 	if (!frame->error) {
 		finish(future, DIST_OK, &value, NULL);
 		return;
@@ -393,7 +391,7 @@ static enum dist_error take_reply(struct dist_rpc_future *future,
 		error = dist__rpc_receive_body(rpc, future->to,
 					       &future->reply_frame, &value);
 	if (!error) {
-		dist__rpc_answer(rpc, future->to, &future->reply_frame, value);
+		dist__rpc_answer(rpc, &future->reply_frame, value);
 		/* Unless that had been given up for lost meanwhile. */
 		(void)settle(future, DIST_ERR_PEER_LOST, NULL, NULL);
 		return DIST_OK;

@@ -312,8 +312,7 @@ enum dist_error dist__rpc_check_request(const struct dist_rpc *rpc,
 
 /* dist__rpc_answer ends the call that a reply from a worker is of; takes over
  * what value holds. */
-void dist__rpc_answer(struct dist_rpc *rpc, int from,
-		      const struct dist__rpc_frame *frame,
+void dist__rpc_answer(struct dist_rpc *rpc, const struct dist__rpc_frame *frame,
 		      struct dist_rpc_bytes value);
 
 /* dist__rpc_calls_fail ends all calls to a worker, -1: to any. */

@@ -118,7 +118,7 @@ static void reply(struct dist_rpc_call *call)
 			bytes = (struct dist_rpc_bytes){NULL, 0};
 		call->reply = call->error ? call->reply
 					  : (struct dist_rpc_bytes){NULL, 0};
-		dist__rpc_answer(rpc, rpc->worker, &post.frame, bytes);
+		dist__rpc_answer(rpc, &post.frame, bytes);
 		return;
 	}
 	/* A caller that is lost has no use for it. */
@@ -257,7 +257,7 @@ static void handle(struct dist_rpc *rpc, int from,
 
 		if (error)
 			failed.error = (uint32_t) - (int)error;
-		dist__rpc_answer(rpc, from, &failed, bytes);
+		dist__rpc_answer(rpc, &failed, bytes);
 		return;
 	}
 	call = dist__rpc_call_new(rpc, from, frame);

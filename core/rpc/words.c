@@ -1,5 +1,6 @@
 /*
- * words.c - what a thread is told of its last failure, and where it calls.
+ * words.c - a thread's last error message, and the source line of its next
+ * call.
  *
  * Both are a thread's own. Simulated actors share one thread, but none lets
  * another run between the line and its call, nor between the return of a call

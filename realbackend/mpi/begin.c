@@ -130,12 +130,19 @@ static enum dist_error begin_managed(struct dist__mpi *mpi,
 
 /* Its own mpirun says how they share the processors; elsewhere more ranks than
  * these must not keep each other from them. */
-static int wanted_threads(void)
+static bool read_threads(int *wanted, struct dist_message *message)
 {
 	const char *text = getenv("LOCKSTEP_MPI_THREADS");
+	bool funneled = text && strcmp(text, "funneled") == 0;
 
-	return text && strcmp(text, "funneled") == 0 ? DIST__MPI_FUNNELED
-						     : DIST__MPI_SERIALIZED;
+	*wanted = funneled ? DIST__MPI_FUNNELED : DIST__MPI_SERIALIZED;
+	if (!text || !*text || funneled || strcmp(text, "serialized") == 0)
+		return true;
+	(void)refuse(message,
+		     "LOCKSTEP_MPI_THREADS is \"%.64s\": expected serialized "
+		     "or funneled",
+		     text);
+	return false;
 }
 
 /* An all-reduce in place, nonblocking, is a reduce and a broadcast of the whole
@@ -156,10 +163,12 @@ static enum dist_error begin(struct dist__mpi *mpi,
 			     const struct dist__place *place,
 			     struct dist_message *message)
 {
-	int flag = 0, wanted = wanted_threads();
+	int flag = 0, wanted;
 	enum dist_error error;
 	bool chosen;
 
+	if (!read_threads(&wanted, message))
+		return DIST_ERR_UNAVAILABLE;
 	(void)mpi->call.Finalized(&flag);
 	if (flag)
 		return refuse(message,

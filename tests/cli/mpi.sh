@@ -99,6 +99,10 @@ done
 LOCKSTEP_MPI=mine lockstep run --backend mpi hello
 grep -q 'LOCKSTEP_MPI is "mine": expected openmpi or mpich' "$scratch/err" ||
 	fail "LOCKSTEP_MPI=mine"
+LOCKSTEP_MPI_THREADS=two lockstep run --backend mpi hello
+[ "$status" -eq 77 ] ||
+	grep -q 'LOCKSTEP_MPI_THREADS is "two": expected serialized or' \
+		"$scratch/err" || fail "LOCKSTEP_MPI_THREADS=two"
 [ "$tried" -gt 0 ] || {
 	echo "no MPI here"
 	exit 77
