@@ -134,7 +134,7 @@ static void op_with_invalid_args(struct bed *b)
 static void rpc_timeouts(struct bed *b)
 {
 	struct dist_rpc_request *request =
-		REQUEST(next(b, 1), "slow_add", 500 * MS, 1, 2);
+		REQUEST(next(b, 1), "slow_add", SECOND, 1, 2);
 	struct dist_rpc_future *future;
 
 	request->timeout_ns = 20 * MS;
@@ -150,7 +150,7 @@ static void rpc_timeouts(struct bed *b)
 static void default_timeout_used(struct bed *b)
 {
 	struct dist_rpc_request *request =
-		REQUEST(next(b, 1), "slow_add", 500 * MS, 1, 2);
+		REQUEST(next(b, 1), "slow_add", SECOND, 1, 2);
 
 	fail_in_all_modes(b, DIST_ERR_TIMEOUT, NULL, request);
 	request->timeout_ns = 50 * SECOND;
@@ -160,7 +160,7 @@ static void default_timeout_used(struct bed *b)
 static void rref_timeout(struct bed *b)
 {
 	struct dist_rref *rref =
-		bed_remote(b, REQUEST(next(b, 1), "slow_add", 500 * MS, 1, 2));
+		bed_remote(b, REQUEST(next(b, 1), "slow_add", SECOND, 1, 2));
 	struct dist_rpc_bytes value;
 
 	fails_with(b, DIST_ERR_TIMEOUT, NULL,
