@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/refuse.h"
 #include "cli/tally.h"
 #include "sim/watcher.h"
 #include "worlds/worlds.h"
@@ -30,9 +31,7 @@ static int start_program(void *arg)
 		return plan->scenario->main(plan->argc, plan->argv);
 	fflush(NULL);
 	execv(plan->argv[0], plan->argv);
-	fprintf(stderr, "lockstep run: %s: %s\n", plan->argv[0],
-		strerror(errno));
-	return DIST_EXIT_USAGE;
+	return refuse(run_command, "%s: %s", plan->argv[0], strerror(errno));
 }
 
 /* Whether options ask for what only our own launcher does. */
@@ -55,7 +54,7 @@ static void tell_fidelity(const struct dist__tally *tally)
 	    tally->fidelity == DIST__FIDELITY_MESSAGE)
 		return;
 	tally_describe(tally, text, sizeof text);
-	fprintf(stderr, "lockstep run: fidelity %s%s%s\n",
+	fprintf(stderr, "lockstep %s: fidelity %s%s%s\n", run_command,
 		dist__fidelity_name(tally->fidelity), *text ? ": " : "", text);
 }
 

@@ -112,6 +112,9 @@ struct run_plan {
 /* The functions below that return int: one of enum dist_exit, other than OK
  * after a line on stderr. */
 
+/* The command that runs it, for messages: "run", "check" or "explore". */
+extern const char *run_command;
+
 /* run_refuse says what was expected of option, and returns USAGE. */
 int run_refuse(const char *option, const char *value, const char *expected);
 

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/refuse.h"
+
 const char *run_default(const char *option)
 {
 	char name[64];
@@ -93,6 +95,5 @@ int run_export(const struct run_request *request, const struct run_plan *plan)
 	failed |= unsetenv("LOCKSTEP_SEAT"); /* of a simulation around us */
 	if (!failed)
 		return DIST_EXIT_OK;
-	perror("lockstep run: environment");
-	return DIST_EXIT_INTERNAL;
+	return out_of_memory(run_command);
 }

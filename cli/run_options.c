@@ -145,6 +145,8 @@ const struct manual manual_run = {
 	.most_words = ANY_WORDS,
 	.ends_at_word = true};
 
+const char *run_command = "run";
+
 /* Copies the program's words, for a scenario's main() may write to its argv:
  * into the block that has their addresses. */
 static bool copy_arguments(int num, const char **text, struct run_plan *plan)
@@ -182,11 +184,12 @@ static void take_defaults(struct run_request *request)
 bool run_options_read(int argc, const char **argv, const struct manual *manual,
 		      void *line, struct run_plan *plan, int *status)
 {
+	run_command = manual->program + strlen("lockstep ");
 	if (!arguments_parse(manual, &argc, argv, line, status))
 		return false;
 	take_defaults(line);
 	if (copy_arguments(argc - 1, argv + 1, plan))
 		return true;
-	*status = out_of_memory("run");
+	*status = out_of_memory(run_command);
 	return false;
 }

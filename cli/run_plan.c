@@ -34,12 +34,13 @@
 
 int run_refuse(const char *option, const char *value, const char *expected)
 {
-	return refuse("run", "%s: %s, not \"%s\"", option, expected, value);
+	return refuse(run_command, "%s: %s, not \"%s\"", option, expected,
+		      value);
 }
 
 static int complain(const struct dist_message *message)
 {
-	return refuse("run", "%s", message->text);
+	return refuse(run_command, "%s", message->text);
 }
 
 bool run_number(const char *text, long min, long max, int *number)
@@ -192,8 +193,8 @@ static int choose_world(const char *name, const struct dist__world **world)
 		name = dist__worlds()[0]->name;
 	*world = dist__world_find(name);
 	if (!*world) {
-		fprintf(stderr, "lockstep run: no back end \"%s\"; there are",
-			name);
+		fprintf(stderr, "lockstep %s: no back end \"%s\"; there are",
+			run_command, name);
 		for (const struct dist__world *const *w = dist__worlds(); *w;
 		     w++)
 			fprintf(stderr, "%s %s", w == dist__worlds() ? "" : ",",
@@ -203,7 +204,7 @@ static int choose_world(const char *name, const struct dist__world **world)
 	}
 	/* A simulation finds out itself, in the process that will need it. */
 	if (!(*world)->in_process && !(*world)->is_available(&why)) {
-		fprintf(stderr, "lockstep run: %s: %s\n", name, why.text);
+		(void)refuse(run_command, "%s: %s", name, why.text);
 		return DIST_EXIT_SKIPPED;
 	}
 	return DIST_EXIT_OK;
@@ -347,7 +348,7 @@ static int check_places(const struct run_request *request,
 	};
 
 	if (plan->nodes.max_nodes > 1 ||
-	    check_writable("run", paths, sizeof paths / sizeof paths[0]))
+	    check_writable(run_command, paths, sizeof paths / sizeof paths[0]))
 		return DIST_EXIT_OK;
 	return DIST_EXIT_USAGE;
 }
@@ -388,27 +389,22 @@ static int choose_program(struct run_plan *plan)
 	const char *name = plan->argv[0];
 	struct stat info;
 
-	if (!name) {
-		fprintf(stderr, "lockstep run: no PROGRAM; see lockstep run "
-				"--help and lockstep list scenarios\n");
-		return DIST_EXIT_USAGE;
-	}
+	if (!name)
+		return refuse(run_command,
+			      "no PROGRAM; see lockstep %s --help and lockstep "
+			      "list scenarios",
+			      run_command);
 	plan->scenario = scenario_find(name);
 	plan->is_whole = true;
 	if (plan->scenario)
 		return DIST_EXIT_OK;
-	if (stat(name, &info) || !S_ISREG(info.st_mode)) {
-		fprintf(stderr,
-			"lockstep run: no scenario and no program "
-			"\"%s\"; see lockstep list scenarios\n",
-			name);
-		return DIST_EXIT_USAGE;
-	}
-	if (access(name, X_OK)) {
-		fprintf(stderr, "lockstep run: %s: %s\n", name,
-			strerror(errno));
-		return DIST_EXIT_USAGE;
-	}
+	if (stat(name, &info) || !S_ISREG(info.st_mode))
+		return refuse(run_command,
+			      "no scenario and no program \"%s\"; see "
+			      "lockstep list scenarios",
+			      name);
+	if (access(name, X_OK))
+		return refuse(run_command, "%s: %s", name, strerror(errno));
 	plan->is_whole = has_symbol(name, LAUNCHES, sizeof LAUNCHES);
 	return DIST_EXIT_OK;
 }

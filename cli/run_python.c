@@ -61,7 +61,7 @@ static int put_before(struct run_plan *plan, const char *const *before,
 	int n = 0;
 
 	if (!argv)
-		return out_of_memory("run");
+		return out_of_memory(run_command);
 	while (before[n]) {
 		argv[n] = (char *)before[n];
 		n++;
@@ -86,10 +86,10 @@ static int choose_script(const struct run_request *request,
 					       request->module ? "-m" : NULL};
 
 	if (!request->module && !is_file(plan->argv[0]))
-		return refuse("run", "no file \"%s\"", plan->argv[0]);
+		return refuse(run_command, "no file \"%s\"", plan->argv[0]);
 	if (run_find_program(name ? name : "python3", plan->interpreter))
 		return put_before(plan, before, 0);
-	return refuse("run",
+	return refuse(run_command,
 		      "no %s to run %s with: expected python3 on PATH, or "
 		      "PYTHON_EXEC to name one",
 		      name ? name : "python3", plan->argv[0]);
@@ -137,7 +137,8 @@ static int choose_from_path(struct run_plan *plan)
 	if (script && ends_in(plan->argv[script], ".py") &&
 	    strcmp(plan->argv[script - 1], "-m") != 0 &&
 	    !is_file(plan->argv[script]))
-		return refuse("run", "no file \"%s\"", plan->argv[script]);
+		return refuse(run_command, "no file \"%s\"",
+			      plan->argv[script]);
 	if (!is_file(name) && !strchr(name, '/') &&
 	    run_find_program(name, plan->interpreter))
 		status = put_before(plan, before, 1);
@@ -148,7 +149,8 @@ static int choose_from_path(struct run_plan *plan)
 static int choose(const struct run_request *request, struct run_plan *plan)
 {
 	if (request->module && request->no_python)
-		return refuse("run", "-m and --no-python exclude each other");
+		return refuse(run_command,
+			      "-m and --no-python exclude each other");
 	plan->is_python = request->module || (ends_in(plan->argv[0], ".py") &&
 					      !request->no_python);
 	return plan->is_python ? choose_script(request, plan)
@@ -267,8 +269,9 @@ bool run_export_python(const struct run_request *request,
 		return false;
 	if (plan->is_python && plan->nproc > 1 && !plan->world->in_process &&
 	    !getenv("OMP_NUM_THREADS"))
-		fputs("lockstep run: OMP_NUM_THREADS=1 for each rank, for they "
-		      "share the processors; set it to choose\n",
-		      stderr);
+		fprintf(stderr,
+			"lockstep %s: OMP_NUM_THREADS=1 for each rank, for "
+			"they share the processors; set it to choose\n",
+			run_command);
 	return run_export_path() && export_library();
 }

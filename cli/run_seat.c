@@ -42,7 +42,7 @@ int run_seats(struct run_plan *plan)
 	int status;
 
 	if (!choose_words(plan, &argv))
-		return out_of_memory("run");
+		return out_of_memory(run_command);
 	job.argv = argv ? argv : plan->argv;
 	job.forks = argv != NULL;
 	/* There is nobody in a simulation that real ones could talk to. */

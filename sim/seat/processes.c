@@ -69,8 +69,7 @@ static _Noreturn void become(const struct dist__seat_job *job, pid_t parent)
 	(void)signal(SIGINT, SIG_DFL);
 	(void)signal(SIGQUIT, SIG_DFL);
 	execv(job->argv[0], job->argv);
-	fprintf(stderr, "lockstep run: %s: %s\n", job->argv[0],
-		strerror(errno));
+	fprintf(stderr, "lockstep: %s: %s\n", job->argv[0], strerror(errno));
 	_exit(DIST_EXIT_USAGE);
 }
 
@@ -101,8 +100,8 @@ static void start_each(const struct dist__seat_job *job,
 		}
 		if (pids[rank] > 0)
 			continue;
-		fprintf(stderr, "lockstep run: cannot start rank %d: %s\n",
-			rank, strerror(errno));
+		fprintf(stderr, "lockstep: cannot start rank %d: %s\n", rank,
+			strerror(errno));
 		dist__seat_leave(dist__seat_at(head, rank),
 				 DIST_EXIT_INTERNAL << 8);
 	}
@@ -116,8 +115,8 @@ static void start_one(const struct dist__seat_job *job)
 	if (pid == 0)
 		become(job, self);
 	if (pid < 0)
-		fprintf(stderr, "lockstep run: cannot start %s: %s\n",
-			job->argv[0], strerror(errno));
+		fprintf(stderr, "lockstep: cannot start %s: %s\n", job->argv[0],
+			strerror(errno));
 }
 
 static _Noreturn void start(const struct dist__seat_job *job,

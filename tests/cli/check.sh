@@ -70,10 +70,10 @@ expect 0 check --observe --nproc-per-node 1 "$scratch/patience"
 expect_out '^patience 0$'
 expect 0 check --observe "${sim[@]}" "$scratch/patience"
 expect_out '^patience usual$'
-expect_refusal 'no-such' check --observe no-such
-expect_refusal '"minute"' check --timeout minute hello
+expect_refusal '^lockstep check: .*no-such' check --observe no-such
+expect_refusal '^lockstep check: .*"minute"' check --timeout minute hello
 expect_refusal 'a program, or --conformance' check
-expect_refusal 'no PROGRAM' check --observe
+expect_refusal '^lockstep check: no PROGRAM: expected' check --observe
 
 # The order of collectives, recorded and held against, in both worlds.
 tcp=(--backend tcp --nproc-per-node 3)
