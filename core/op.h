@@ -132,6 +132,7 @@ struct dist__op {
 	bool wait_all;
 	bool untimed; /* for the measurement: takes no simulated time */
 	bool phantom; /* there are elements, and no bytes of them */
+	bool lone;    /* the rank waits in it, and has no other thread */
 	int peer; /* root, src or dst as group rank; -1: none, or any source */
 	int tag;  /* point to point; -1 for collectives */
 	uint32_t seq;         /* collectives: index in the group; p2p: 0 */

@@ -253,6 +253,7 @@ static enum dist_error run_here(struct dist_group *group, struct dist__op *op)
 	if (error)
 		return not_started(group, op, error);
 	check_wait(slot, op->call, NULL);
+	op->lone = !group->root->threads;
 	dist__rank_unlock(group);
 	error = group->backend->ops->run(group->backend, op);
 	dist__rank_lock(group);

@@ -34,7 +34,7 @@ realbackend/store       | lockstep/ base/ realbackend/wire/socket.h realbackend/
 realbackend/launch      | lockstep/ base/ realbackend/store/ realbackend/wire/socket.h realbackend/wire/secret.h realbackend/wire/memory_file.h realbackend/wire/transport.h core/backend.h coll/profile.h coll/p2p_backend.h trace/recorder.h check/ | sys/socket.h netinet/ arpa/inet.h netdb.h sys/un.h
 realbackend/agree       | lockstep/ base/ core/op.h core/backend.h core/transport.h coll/p2p_backend.h |
 realbackend/nccl        | lockstep/ base/ core/op.h core/backend.h core/transport.h trace/recorder.h realbackend/agree/ realbackend/launch/world.h check/record.h | nccl.h cuda_runtime.h
-realbackend/mpi         | lockstep/ base/ core/op.h core/backend.h core/transport.h core/reduce.h trace/recorder.h realbackend/agree/ realbackend/launch/world.h | mpi.h ftw.h sys/socket.h
+realbackend/mpi         | lockstep/ base/ core/op.h core/backend.h core/transport.h core/reduce.h trace/recorder.h realbackend/agree/ realbackend/launch/world.h realbackend/launch/cores.h | mpi.h ftw.h sys/socket.h
 realbackend/mpi/pmi     |  |
 realbackend/seat        | lockstep/ base/ realbackend/store/store.h core/seat.h core/backend.h core/transport.h check/record.h |
 trace                   | lockstep/ base/ core/op.h core/backend.h core/transport.h coll/algorithm.h | jansson.h zlib.h

@@ -140,7 +140,8 @@ void dist__agreement_start(struct dist__agreement *a,
 				      .seq = seq,
 				      .step = step,
 				      .fingerprint = fingerprint,
-				      .distance = 0};
+				      .distance = 0,
+				      .heard = 1};
 }
 
 static enum dist_error start_round(struct dist__agreement *a)
@@ -151,9 +152,12 @@ static enum dist_error start_round(struct dist__agreement *a)
 				  .tag = -1,
 				  .seq = a->seq,
 				  .step = a->step,
-				  .fingerprint = a->fingerprint};
+				  .fingerprint = a->fingerprint,
+				  .data = &a->vote,
+				  .bytes = sizeof a->vote};
 	enum dist_error error = dist__control_send(a->control, m, &a->send);
 
+	m.data = &a->heard;
 	m.peer = (rank + size - a->distance) % size;
 	return error ? error
 		     : dist__control_receive(a->control, m, &a->receive);
@@ -177,6 +181,7 @@ enum dist_error dist__agreement_look(struct dist__agreement *a, bool *agreed)
 		ended &= dist__control_ended(a->control, &a->receive, &error);
 		if (error || !ended)
 			return error;
+		a->vote &= a->heard;
 		a->step += a->distance > 0;
 		a->distance = a->distance > 0 ? 2 * a->distance : 1;
 		if (a->distance < size)

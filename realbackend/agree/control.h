@@ -59,7 +59,7 @@ void dist__control_drop(const struct dist__control *control,
  * dissemination barrier (Hensgen, Finkel, Manber 1988). Who comes out knows
  * that everybody went in, and that all fingerprints are its own: the first
  * round compares neighbours, and each later one hears from ranks that have
- * compared so many more.
+ * compared so many more. In the same way it knows whether all voted for.
  *
  *	P = 5, rank 3 sends to:  4 (+1)   0 (+2)   2 (+4)
  */
@@ -68,6 +68,9 @@ struct dist__agreement {
 	uint32_t seq, step; /* of the round */
 	uint64_t fingerprint;
 	int distance; /* of the round: 1, 2, 4, ... */
+	/* Set after the start: the rank's own; in the end, whether all are. */
+	unsigned char vote;
+	unsigned char heard;
 	struct dist__request *send, *receive;
 	struct dist__lengths *lengths; /* NULL: none to compare */
 };

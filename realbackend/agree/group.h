@@ -78,6 +78,12 @@ struct dist__library_ops {
 	/* Fills a new task but for what begins it. */
 	void (*task_begin)(struct dist__agreed *g, struct dist__task *task);
 
+	/* A collective is about to be agreed upon: whether the rank is for
+	 * blocking in the library until it is through. The agreement's vote
+	 * tells launch whether all are. NULL: it is not. */
+	bool (*may_block)(struct dist__agreed *g,
+			  const struct dist__task *task);
+
 	/* The receiver of a message, whose peer is known, fills the grant. */
 	enum dist_error (*grant)(struct dist__agreed *g,
 				 struct dist__task *task);

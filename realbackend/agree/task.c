@@ -54,6 +54,8 @@ static enum dist_error agree(struct dist__agreed *g, struct dist__task *task,
 		return DIST_OK;
 	if (first) {
 		op->started_ns = dist__agreed_now_ns(g);
+		task->agreement.vote =
+			g->library->may_block && g->library->may_block(g, task);
 		if (p2p)
 			error = dist__match_ask(g, task);
 		else if (op->kind == DIST__ALL_TO_ALL)

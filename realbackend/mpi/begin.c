@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/data.h"
+#include "realbackend/launch/cores.h"
 #include "realbackend/mpi/folder.h"
 #include "realbackend/mpi/pmi_server.h"
 #include "realbackend/mpi/types.h"
@@ -61,6 +62,15 @@ static void set_number(const char *name, int number)
 	(void)setenv(name, text, 1);
 }
 
+bool dist__mpi_has_room(const struct dist__place *place)
+{
+	int num = 0;
+
+	for (int rank = 0; place->nodes && rank < place->world_size; rank++)
+		num += place->nodes[rank] == place->nodes[place->rank];
+	return num <= dist__cores();
+}
+
 static void make_folder(void)
 {
 	if (!dist__folder_open(&folder, dist__pmi_server_job(server)))
@@ -94,7 +104,8 @@ static enum dist_error start_manager(const struct dist__mpi *mpi,
 		 */
 		set_number("FLUX_JOB_ID",
 			   (dist__pmi_server_job(server) & 0x7fff) << 16 | 1);
-		set("OMPI_MCA_mpi_yield_when_idle", "1");
+		if (!dist__mpi_has_room(place))
+			set("OMPI_MCA_mpi_yield_when_idle", "1");
 		make_folder();
 		set("OMPI_MCA_pmix", "flux");
 	}

@@ -18,6 +18,10 @@ enum dist_error dist__mpi_begin(struct dist__mpi *mpi,
 				const struct dist__place *place,
 				struct dist_message *message);
 
+/* dist__mpi_has_room returns whether there is a processor for each rank of this
+ * node: else who waits in MPI must let the others have it. */
+bool dist__mpi_has_room(const struct dist__place *place);
+
 /* dist__mpi_end ends it with all others if all is well: the last call of MPI,
  * unless the program began it itself. */
 void dist__mpi_end(struct dist__mpi *mpi, bool is_well);

@@ -8,6 +8,7 @@
  */
 #include "realbackend/mpi/group.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -18,6 +19,11 @@
 /* Every implementation has tags up to this. */
 #define MOST_TAG 32767
 
+/* A call that blocks for so long, because a rank lacks a processor or the wire
+ * is slow, gains nothing by it: the next ones do not. */
+#define LATE_NS  ((int64_t)1000000)
+#define DISTRUST 100
+
 struct task {
 	struct dist__task base;
 	struct dist__mpi_launch launch;
@@ -26,12 +32,17 @@ struct task {
 struct group {
 	struct dist__agreed base;
 	struct dist__mpi_comm comm;
+	bool blocks;        /* short operations in MPI */
+	int distrust;       /* not so many times */
 	uint64_t granted;   /* messages that the rank receives */
 	struct group *next; /* of the rank's */
 };
 
 /* A process is one rank, which has one default group. */
 static struct group *groups, *root;
+
+/* Operations of the rank that have not ended, of all groups. */
+static atomic_int num_tasks;
 
 static struct group *of(struct dist__agreed *g)
 {
@@ -62,6 +73,32 @@ static enum dist_error poll(struct dist__agreed *g)
 	return DIST_ERR_ABORTED;
 }
 
+static void task_begin(struct dist__agreed *g, struct dist__task *task)
+{
+	(void)g;
+	(void)task;
+	atomic_fetch_add(&num_tasks, 1);
+}
+
+/*
+ * Whoever blocks in MPI holds its mutex. So a rank is for it only in one
+ * operation at a time, in which it waits and which nothing of its own can end:
+ * then all others of that operation come, or have died. Of that MPI says
+ * nothing, but whoever started the ranks ends them.
+ */
+static bool may_block(struct dist__agreed *base, const struct dist__task *task)
+{
+	struct group *g = of(base);
+
+	if (!g->blocks || !task->op->lone || atomic_load(&num_tasks) != 1 ||
+	    !dist__mpi_is_short(task->op, g->comm.world_size))
+		return false;
+	if (g->distrust == 0)
+		return true;
+	g->distrust--;
+	return false;
+}
+
 static enum dist_error grant(struct dist__agreed *g, struct dist__task *task)
 {
 	task->grant.number = of(g)->granted++;
@@ -74,14 +111,20 @@ static enum dist_error launch(struct dist__agreed *base,
 	struct dist__mpi_launch *l = &((struct task *)task)->launch;
 	struct group *g = of(base);
 	bool p2p = dist__op_is_p2p(task->op->kind);
+	int64_t begun_ns = 0;
 	enum dist_error error;
 
 	(void)ended;
+	l->blocks = !p2p && task->agreement.vote;
+	if (l->blocks)
+		begun_ns = dist__agreed_now_ns(base);
 	lock(g);
 	error = dist__mpi_launch(l, &g->comm, task->op,
 				 p2p ? task->peer : task->op->peer,
 				 (int)(task->grant.number % MOST_TAG));
 	unlock(g);
+	if (l->blocks && dist__agreed_now_ns(base) - begun_ns > LATE_NS)
+		g->distrust = DISTRUST;
 	return error;
 }
 
@@ -101,6 +144,7 @@ static enum dist_error run(struct dist__agreed *base, struct dist__task *task,
 static void task_end(struct dist__agreed *g, struct dist__task *task)
 {
 	(void)g;
+	atomic_fetch_sub(&num_tasks, 1);
 	dist__mpi_leave(&((struct task *)task)->launch);
 }
 
@@ -212,6 +256,8 @@ static const struct dist__library_ops agreed_ops = {
 	.grant_bytes = sizeof(uint64_t),
 	.must_be_asked = true,
 	.poll = poll,
+	.task_begin = task_begin,
+	.may_block = may_block,
 	.grant = grant,
 	.launch = launch,
 	.run = run,
@@ -226,6 +272,8 @@ static const struct dist__library_ops lone_ops = {
 	.grant_bytes = sizeof(uint64_t),
 	.must_be_asked = true,
 	.poll = poll,
+	.task_begin = task_begin,
+	.may_block = may_block,
 	.grant = grant,
 	.launch = launch,
 	.run = run,
@@ -266,6 +314,8 @@ enum dist_error dist__mpi_backend_new(struct dist__mpi *mpi,
 					  .rank = members->rank,
 					  .world_size = members->world_size,
 					  .text = &g->base.text};
+	g->blocks = (place->watched || dist__mpi_launched()) &&
+		    dist__mpi_has_room(place);
 	g->next = groups;
 	groups = g;
 	if (!root)

@@ -1,6 +1,7 @@
 /*
- * launch.c - an operation in MPI's words: one nonblocking call, or several
- * where the parts lie apart.
+ * launch.c - an operation in MPI's words: one call, or several where the parts
+ * lie apart. They are nonblocking, but for short ones that all ranks wait in:
+ * the blocking call takes half of the time, or less.
  */
 #include "realbackend/mpi/launch.h"
 
@@ -13,6 +14,10 @@
 
 #include "core/reduce.h"
 #include "realbackend/mpi/types.h"
+
+/* So many bytes at most go by a call that blocks: bench/mpi.sh, from there on
+ * the nonblocking one takes the same. */
+#define MOST_BLOCKED 262144
 
 /* The tag of what collectives send; those of messages are below. */
 #define TAG_OF_COLLECTIVES 32767
@@ -51,6 +56,13 @@ static uintptr_t *next_request(struct state *s)
 	assert(s->launch->num_requests < s->room);
 	return &s->launch->requests[s->launch->num_requests++];
 }
+
+/* The collective in MPI, by the function that blocks or by the other. */
+#define CALL(s, blocking, other, ...)                                          \
+	check(s, (s)->launch->blocks ? "MPI_" #blocking : "MPI_" #other,       \
+	      (s)->launch->blocks                                              \
+		      ? (s)->call->blocking(__VA_ARGS__)                       \
+		      : (s)->call->other(__VA_ARGS__, next_request(s)))
 
 /* MPI counts in ints. */
 static int count(struct state *s, size_t numel)
@@ -113,10 +125,8 @@ static void all_reduce(struct state *s, struct dist_tensor t)
 		return;
 	if (is_scaled(s->op))
 		in = input(s, t.data, t.numel);
-	check(s, "MPI_Iallreduce",
-	      s->call->Iallreduce(in, t.data, count(s, t.numel), s->type,
-				  s->combine, s->comm->handle,
-				  next_request(s)));
+	CALL(s, Allreduce, Iallreduce, in, t.data, count(s, t.numel), s->type,
+	     s->combine, s->comm->handle);
 }
 
 /* out is the root's alone, and may be in. */
@@ -129,17 +139,15 @@ static void reduce(struct state *s, const void *in, void *out, size_t numel,
 		in = input(s, in, numel);
 	else if (s->comm->rank == root && in == out)
 		in = s->comm->mpi->is.in_place;
-	check(s, "MPI_Ireduce",
-	      s->call->Ireduce(in, out, count(s, numel), s->type, s->combine,
-			       root, s->comm->handle, next_request(s)));
+	CALL(s, Reduce, Ireduce, in, out, count(s, numel), s->type, s->combine,
+	     root, s->comm->handle);
 }
 
 static void broadcast(struct state *s, void *data, size_t numel, int root)
 {
 	if (numel > 0)
-		check(s, "MPI_Ibcast",
-		      s->call->Ibcast(data, count(s, numel), s->type, root,
-				      s->comm->handle, next_request(s)));
+		CALL(s, Bcast, Ibcast, data, count(s, numel), s->type, root,
+		     s->comm->handle);
 }
 
 static void send(struct state *s, struct dist_tensor t, int peer)
@@ -178,12 +186,9 @@ static void all_gather_one(struct state *s, struct dist_tensor in, void *out)
 	int n = count(s, in.numel);
 
 	if (n > 0)
-		check(s, "MPI_Iallgather",
-		      s->call->Iallgather(in.data == own
-						  ? s->comm->mpi->is.in_place
-						  : in.data,
-					  n, s->type, out, n, s->type,
-					  s->comm->handle, next_request(s)));
+		CALL(s, Allgather, Iallgather,
+		     in.data == own ? s->comm->mpi->is.in_place : in.data, n,
+		     s->type, out, n, s->type, s->comm->handle);
 }
 
 static void all_gather(struct state *s)
@@ -217,10 +222,8 @@ static void reduce_scatter_one(struct state *s, const void *in,
 		to = copy_new(s, NULL, out.data, out.numel);
 	in = input(s, in, all);
 	if (!s->error)
-		check(s, "MPI_Ireduce_scatter_block",
-		      s->call->Ireduce_scatter_block(
-			      in, to, count(s, out.numel), s->type, s->combine,
-			      s->comm->handle, next_request(s)));
+		CALL(s, Reduce_scatter_block, Ireduce_scatter_block, in, to,
+		     count(s, out.numel), s->type, s->combine, s->comm->handle);
 }
 
 static void reduce_scatter(struct state *s)
@@ -248,11 +251,8 @@ static void all_to_all(struct state *s)
 	if (!in->list && !out->list && !in->splits && !out->splits) {
 		n = count(s, in->whole.numel / (size_t)size);
 		if (n > 0)
-			check(s, "MPI_Ialltoall",
-			      s->call->Ialltoall(in->whole.data, n, s->type,
-						 out->whole.data, n, s->type,
-						 s->comm->handle,
-						 next_request(s)));
+			CALL(s, Alltoall, Ialltoall, in->whole.data, n, s->type,
+			     out->whole.data, n, s->type, s->comm->handle);
 		return;
 	}
 	move(dist__part(out, s->comm->rank), dist__part(in, s->comm->rank));
@@ -358,6 +358,18 @@ static void call(struct state *s)
 	}
 }
 
+bool dist__mpi_is_short(const struct dist__op *op, int world_size)
+{
+	const struct dist__sides *sides = dist__op_sides(op);
+
+	return op->kind <= DIST__ALL_TO_ALL && !sides->bundle.kind &&
+	       !sides->in.list && !sides->out.list && !sides->in.splits &&
+	       !sides->out.splits &&
+	       dist__op_numel(op, world_size) *
+			       dist_dtype_size(op->tensor.dtype) <=
+		       MOST_BLOCKED;
+}
+
 enum dist_error dist__mpi_launch(struct dist__mpi_launch *launch,
 				 const struct dist__mpi_comm *comm,
 				 const struct dist__op *op, int peer, int tag)
@@ -378,9 +390,11 @@ enum dist_error dist__mpi_launch(struct dist__mpi_launch *launch,
 	if (dist__op_reduces(op->kind))
 		s.combine = dist__mpi_op(comm->mpi, op->reduce_op,
 					 op->tensor.dtype);
-	launch->requests = calloc(s.room, sizeof *launch->requests);
-	if (!launch->requests)
-		return DIST_ERR_NO_MEMORY;
+	if (!launch->blocks) {
+		launch->requests = calloc(s.room, sizeof *launch->requests);
+		if (!launch->requests)
+			return DIST_ERR_NO_MEMORY;
+	}
 	if (bundle->kind)
 		call_bundle(&s);
 	else

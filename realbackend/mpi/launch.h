@@ -17,6 +17,7 @@ struct dist__mpi_comm {
 
 /* What an operation has under way. Zeroed at first. */
 struct dist__mpi_launch {
+	bool blocks; /* the caller's: all ranks wait in it, in MPI itself */
 	uintptr_t *requests;
 	size_t num_requests, num_done;
 	struct dist__mpi_copy *copies; /* of tensors, newest first */
@@ -31,6 +32,10 @@ struct dist__mpi_launch {
 enum dist_error dist__mpi_launch(struct dist__mpi_launch *launch,
 				 const struct dist__mpi_comm *comm,
 				 const struct dist__op *op, int peer, int tag);
+
+/* dist__mpi_is_short returns whether op is one call of MPI, which for a rank of
+ * a group of world_size takes no longer than what that many bytes take. */
+bool dist__mpi_is_short(const struct dist__op *op, int world_size);
 
 /* dist__mpi_look stores in *ended whether all is through; then the tensors are
  * as dist.h says. Errors: IO. */

@@ -77,6 +77,21 @@ struct dist__mpi_functions {
 		     int tag, uintptr_t comm, uintptr_t *request);
 	int (*Irecv)(void *data, int count, uintptr_t type, int from, int tag,
 		     uintptr_t comm, uintptr_t *request);
+	int (*Allreduce)(const void *in, void *out, int count, uintptr_t type,
+			 uintptr_t op, uintptr_t comm);
+	int (*Reduce)(const void *in, void *out, int count, uintptr_t type,
+		      uintptr_t op, int root, uintptr_t comm);
+	int (*Bcast)(void *data, int count, uintptr_t type, int root,
+		     uintptr_t comm);
+	int (*Allgather)(const void *in, int num_in, uintptr_t in_type,
+			 void *out, int num_out, uintptr_t out_type,
+			 uintptr_t comm);
+	int (*Reduce_scatter_block)(const void *in, void *out, int count,
+				    uintptr_t type, uintptr_t op,
+				    uintptr_t comm);
+	int (*Alltoall)(const void *in, int num_in, uintptr_t in_type,
+			void *out, int num_out, uintptr_t out_type,
+			uintptr_t comm);
 	int (*Iallreduce)(const void *in, void *out, int count, uintptr_t type,
 			  uintptr_t op, uintptr_t comm, uintptr_t *request);
 	int (*Ireduce)(const void *in, void *out, int count, uintptr_t type,

@@ -84,11 +84,20 @@ hold_mpirun() {
 	rm -r "$scratch/dump"
 }
 
-# A program that begins MPI, reduces, lets Lockstep do so, and reduces again.
-hold_own_calls() {
-	local library=libmpi.so.40 include=include
+# build NAME - $scratch/NAME.c, with the MPI.
+build() {
+	local library=libmpi.so.40
 
 	[ "$LOCKSTEP_MPI" = openmpi ] || library=libmpich.so.12
+	# shellcheck disable=SC2086 # may be of several words
+	${CC:-cc} -std=c17 -D"${LOCKSTEP_MPI^^}" -I include "$scratch/$1.c" \
+		-o "$scratch/$1" -L "$(dirname "$LOCKSTEP")" -llockstep \
+		"-l:$library" -Wl,-rpath,"$(dirname "$LOCKSTEP")" ||
+		fail "$1.c"
+}
+
+# A program that begins MPI, reduces, lets Lockstep do so, and reduces again.
+hold_own_calls() {
 	cat >"$scratch/own.c" <<-'END'
 		#include <lockstep/dist.h>
 		#ifdef OPENMPI
@@ -129,13 +138,102 @@ hold_own_calls() {
 			return bad;
 		}
 	END
-	# shellcheck disable=SC2086 # may be of several words
-	${CC:-cc} -std=c17 -D"${LOCKSTEP_MPI^^}" -I "$include" \
-		"$scratch/own.c" -o "$scratch/own" \
-		-L "$(dirname "$LOCKSTEP")" -llockstep "-l:$library" \
-		-Wl,-rpath,"$(dirname "$LOCKSTEP")" || fail 'own.c'
+	build own
 	mpirun 3 "$scratch/own"
 	expect_well 'a program that calls MPI'
+}
+
+# Which of MPI's functions are called: the one that blocks where all ranks wait
+# for a short call, the other elsewhere. A rank that dies when all have agreed,
+# and the others are in MPI, which does not hear of it, is a verdict too.
+hold_blocking() {
+	[ "$(nproc)" -ge 2 ] || {
+		echo 'no processor for each of 2 ranks: none blocks in MPI'
+		return
+	}
+	cat >"$scratch/which.c" <<-'END'
+		#include <lockstep/dist.h>
+		#include <signal.h>
+		#include <stdint.h>
+		#include <stdio.h>
+		#include <stdlib.h>
+		#include <string.h>
+		#include <unistd.h>
+
+		/* The profiling interface of MPI: handles as wide as pointers, as
+		 * Lockstep passes them. */
+		int PMPI_Allreduce(const void *, void *, int, uintptr_t, uintptr_t,
+				   uintptr_t);
+		int PMPI_Iallreduce(const void *, void *, int, uintptr_t, uintptr_t,
+				    uintptr_t, void *);
+		int MPI_Init_thread(int *, char ***, int, int *);
+		static int blocking, other, dies;
+
+		int MPI_Allreduce(const void *in, void *out, int n, uintptr_t type,
+				  uintptr_t op, uintptr_t comm)
+		{
+			blocking++;
+			if (dies) {
+				sleep(1);
+				raise(SIGKILL);
+			}
+			return PMPI_Allreduce(in, out, n, type, op, comm);
+		}
+
+		int MPI_Iallreduce(const void *in, void *out, int n, uintptr_t type,
+				   uintptr_t op, uintptr_t comm, void *request)
+		{
+			other++;
+			return PMPI_Iallreduce(in, out, n, type, op, comm, request);
+		}
+
+		static float x[1 << 20];
+
+		/* What was called for an all-reduce of n, async on the ranks below
+		 * num_async. */
+		static void report(struct dist_group *group, int n, int num_async)
+		{
+			struct dist_work *work = NULL;
+			struct dist_tensor t = dist_tensor(x, n, DIST_FLOAT32);
+			int rank = dist_get_rank(group);
+
+			blocking = other = 0;
+			if (dist_all_reduce(group, t, DIST_SUM,
+					    rank < num_async ? &work : NULL) ||
+			    (work &&
+			     dist_work_wait(work, DIST_TIMEOUT_OF_GROUP)))
+				exit(1);
+			printf("%d %d: %d %d\n", n, num_async, blocking, other);
+		}
+
+		int main(int argc, char **argv)
+		{
+			struct dist_init_options options = {.backend = "mpi"};
+			struct dist_group *group;
+
+			if (!MPI_Init_thread ||
+			    dist_init_process_group(&options, &group))
+				return 1;
+			if (argc > 1)
+				dies = dist_get_rank(group) == atoi(argv[1]);
+			report(group, 2, 0);
+			report(group, 2, 1);
+			report(group, 2, 2);
+			report(group, 1 << 20, 0);
+			if (dist_allow_threads(group))
+				return 1;
+			report(group, 2, 0);
+			return dist_destroy_process_group(group) != DIST_OK;
+		}
+	END
+	build which
+	expect 0 run --backend mpi --nproc-per-node 2 "$scratch/which"
+	sort -u "$scratch/out" | diff - <(printf '%s\n' '1048576 0: 0 1' \
+		'2 0: 0 1' '2 0: 1 0' '2 1: 0 1' '2 2: 0 1') ||
+		fail "$LOCKSTEP_MPI: which functions of MPI"
+	expect 13 run --backend mpi --nproc-per-node 2 "$scratch/which" 1
+	grep -q 'rank lost: rank 1 was killed by signal 9' "$scratch/err" ||
+		fail "$LOCKSTEP_MPI: no verdict on a rank lost in MPI"
 }
 
 # The same calls as over TCP, and what library it was.
@@ -169,6 +267,7 @@ for LOCKSTEP_MPI in openmpi mpich; do
 	hold_verdicts
 	hold_mpirun
 	hold_own_calls
+	hold_blocking
 	hold_traces
 done
 [ $tried -gt 0 ] || exit 77
