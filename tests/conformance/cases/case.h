@@ -110,6 +110,10 @@ int each_case(const struct conformance_setup *setup,
  */
 double case_value(const struct one_case *c, int src, int dst, size_t i);
 
+/* case_fill stores case_value() of the first numel elements in data. */
+void case_fill(const struct one_case *c, void *data, size_t numel, int src,
+	       int dst);
+
 /* The factor of every PREMUL_SUM, which is exact with exact values. */
 #define FACTOR 0.5
 
