@@ -50,6 +50,8 @@ struct CUstream_st {
 	pthread_cond_t news;
 	struct job *first, **last;
 	bool busy, stopping;
+	bool running; /* a job, on some thread */
+	int waiting;  /* threads that wait until it is not busy */
 	int device;
 };
 
@@ -297,30 +299,37 @@ EXPORT unsigned cudaPointerGetAttributes(struct attributes *attributes,
 
 /* ---- streams ----------------------------------------------------------- */
 
-static void *work(void *arg)
+/* Runs what was started, with the mutex held but in the jobs. */
+static void run_jobs(struct CUstream_st *stream)
 {
-	struct CUstream_st *stream = arg;
 	struct job *job;
 
-	pthread_mutex_lock(&mutex);
-	for (;;) {
-		job = stream->first;
-		stream->busy = job != NULL;
-		if (!job) {
-			pthread_cond_broadcast(&stream->news);
-			if (stream->stopping)
-				break;
-			pthread_cond_wait(&stream->news, &mutex);
-			continue;
-		}
+	while ((job = stream->first) != NULL) {
 		stream->first = job->next;
 		if (!stream->first)
 			stream->last = &stream->first;
+		stream->running = true;
 		pthread_mutex_unlock(&mutex);
 		job->run(job->arg);
 		free(job);
 		pthread_mutex_lock(&mutex);
+		stream->running = false;
 	}
+	stream->busy = false;
+	if (stream->waiting > 0 || stream->stopping)
+		pthread_cond_broadcast(&stream->news);
+}
+
+static void *work(void *arg)
+{
+	struct CUstream_st *stream = arg;
+
+	pthread_mutex_lock(&mutex);
+	while (!stream->stopping || stream->busy)
+		if (stream->first && !stream->running)
+			run_jobs(stream);
+		else
+			pthread_cond_wait(&stream->news, &mutex);
 	pthread_mutex_unlock(&mutex);
 	return NULL;
 }
@@ -345,8 +354,10 @@ EXPORT int double_stream_device(const struct CUstream_st *stream)
 	return stream->device;
 }
 
-EXPORT unsigned cudaLaunchHostFunc(struct CUstream_st *stream,
-				   void (*run)(void *arg), void *arg)
+/* With `now` false it may happen as late as CUDA lets it: when the stream is
+ * given something else, or waited for. */
+static unsigned start(struct CUstream_st *stream, void (*run)(void *arg),
+		      void *arg, bool now)
 {
 	struct job *job = malloc(sizeof *job);
 
@@ -355,16 +366,31 @@ EXPORT unsigned cudaLaunchHostFunc(struct CUstream_st *stream,
 	*stream->last = job;
 	stream->last = &job->next;
 	stream->busy = true;
-	pthread_cond_broadcast(&stream->news);
+	if (now)
+		pthread_cond_broadcast(&stream->news);
 	pthread_mutex_unlock(&mutex);
 	return fault;
 }
 
+EXPORT unsigned cudaLaunchHostFunc(struct CUstream_st *stream,
+				   void (*run)(void *arg), void *arg)
+{
+	return start(stream, run, arg, true);
+}
+
+/* Runs itself what no thread does. */
 EXPORT unsigned cudaStreamSynchronize(struct CUstream_st *stream)
 {
 	pthread_mutex_lock(&mutex);
-	while (stream->busy)
+	while (stream->busy) {
+		if (!stream->running) {
+			run_jobs(stream);
+			continue;
+		}
+		stream->waiting++;
 		pthread_cond_wait(&stream->news, &mutex);
+		stream->waiting--;
+	}
 	pthread_mutex_unlock(&mutex);
 	return fault;
 }
@@ -419,7 +445,7 @@ EXPORT unsigned cudaMemcpyAsync(void *to, const void *from, size_t bytes,
 
 	(void)kind;
 	*copy = (struct copy){to, from, bytes};
-	return cudaLaunchHostFunc(stream, run_copy, copy);
+	return start(stream, run_copy, copy, false);
 }
 
 EXPORT unsigned cudaMallocAsync(void **memory, size_t bytes,
