@@ -105,6 +105,7 @@ struct run_plan {
 	int argc;
 	char **argv;  /* the program's, argv[0] its file; ended by NULL */
 	int title;    /* which of these names it in reports: 0, or its script */
+	int code;     /* which is -c or -, of Python; 0: neither */
 	char **words; /* the command line's, if argv is not; else NULL */
 	char interpreter[4096]; /* what argv[0] may point to */
 };

@@ -107,16 +107,18 @@ static bool is_interpreter(const char *name)
 }
 
 /* Which word of an interpreter's is the script, or the module behind -m; 0:
- * none that can be told. */
-static int find_script(const struct run_plan *plan)
+ * none that can be told, or plan->code says where the program stands. */
+static int find_script(struct run_plan *plan)
 {
 	for (int i = 1; i < plan->argc; i++) {
 		const char *word = plan->argv[i];
 
 		if (strcmp(word, "-m") == 0)
 			return i + 1 < plan->argc ? i + 1 : 0;
-		if (strcmp(word, "-c") == 0 || strcmp(word, "-") == 0)
+		if (strcmp(word, "-c") == 0 || strcmp(word, "-") == 0) {
+			plan->code = i;
 			return 0;
+		}
 		if (strcmp(word, "-X") == 0 || strcmp(word, "-W") == 0)
 			i++;
 		else if (*word != '-')

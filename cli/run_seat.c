@@ -16,7 +16,7 @@ static const char forker[] = "lockstep.simulated";
  * of the plan, once a rank. False: no memory. */
 static bool choose_words(struct run_plan *plan, char ***argv)
 {
-	int script = plan->title, n = 0;
+	int script = plan->title ? plan->title : plan->code, n = 0;
 
 	*argv = NULL;
 	if (!plan->is_python || script == 0)
@@ -24,7 +24,7 @@ static bool choose_words(struct run_plan *plan, char ***argv)
 	*argv = calloc((size_t)plan->argc + 3, sizeof **argv);
 	if (!*argv)
 		return false;
-	if (strcmp(plan->argv[script - 1], "-m") == 0)
+	if (plan->title && strcmp(plan->argv[script - 1], "-m") == 0)
 		script--;
 	for (int i = 0; i < script; i++)
 		(*argv)[n++] = plan->argv[i];

@@ -34,6 +34,9 @@ struct dist__seat_head {
 	int32_t debug;    /* enum dist__debug */
 	char records[64]; /* file of the board */
 	int64_t records_at; /* where in it the slot of rank 0 lies */
+	/* Status of who was to fork the ranks and has refused to, in words of
+	 * its own; 0: it has not. */
+	_Atomic int32_t refused;
 };
 
 enum dist__seat_code {
@@ -110,7 +113,8 @@ _Static_assert(sizeof(struct dist__seat_slot) <= DIST__SEAT_BYTES,
 	       "seats lie so far apart");
 
 #define DIST__SEAT_LAYOUT                                                      \
-	(sizeof(struct dist__seat_slot) * 4099 + sizeof(struct check_slot))
+	(sizeof(struct dist__seat_head) * 65537 +                              \
+	 sizeof(struct dist__seat_slot) * 4099 + sizeof(struct check_slot))
 
 /* dist__seat_at returns the seat of rank, behind head. */
 struct dist__seat_slot *dist__seat_at(struct dist__seat_head *head, int rank);

@@ -111,7 +111,7 @@ bool dist__sim_copy_make(struct dist__sim_world *world,
 	char ready;
 
 	*copy = (struct dist__sim_copy){.pid = 0};
-	if (!dist__platform_can_copy() || pipe(ask))
+	if (!dist__platform_can_copy() || world->has_processes || pipe(ask))
 		return false;
 	if (pipe(news)) {
 		close_both(ask);

@@ -114,11 +114,31 @@ static struct check_verdict judge_leavers(const struct check_board *board,
 	return check_judge_left(board);
 }
 
+/* What is not known where ranks are processes: no copy has them. */
+static const char untried_buffers[] =
+	"not tried: whether it would end if sends were buffered, for a copy "
+	"has no ranks that are processes; expected --p2p buffered for that";
+
 static bool any_waits(const struct check_board *board)
 {
 	for (uint32_t i = 0; i < board->world_size; i++)
 		if (board->slots[i].state == CHECK_RANK_WAITING)
 			return true;
+	return false;
+}
+
+/* Whether a rank waits for a message of its program. */
+static bool any_waits_in_message(const struct check_board *board)
+{
+	for (uint32_t i = 0; i < board->world_size; i++) {
+		const struct check_slot *slot = &board->slots[i];
+		const struct check_call *call = NULL;
+
+		if (slot->state == CHECK_RANK_WAITING)
+			call = check_call_find(slot, slot->waiting);
+		if (call && call->tag >= 0)
+			return true;
+	}
 	return false;
 }
 
@@ -146,6 +166,8 @@ static bool judge_standstill(struct dist__sim_world *world)
 		answer = dist__sim_ask_buffered(world, &lacking);
 	if (answer == DIST__SIM_IS_COPY)
 		return true;
+	if (answer == DIST__SIM_UNTRIED && any_waits_in_message(board))
+		facts.warning = untried_buffers;
 	if (answer == DIST__SIM_WOULD_END)
 		verdict.kind = CHECK_BUFFERING;
 	if (answer == DIST__SIM_WOULD_LACK && !world->is_copy) {

@@ -8,8 +8,14 @@
 #include "sim/strict.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "sim/copy.h"
+
+/* Where ranks are processes: no copy has them. */
+static const char untried[] =
+	"not tried: whether it would end if no send were buffered, for a copy "
+	"has no ranks that are processes; expected --p2p rendezvous for that";
 
 void dist__sim_note_buffered(struct dist__sim_world *world)
 {
@@ -27,6 +33,8 @@ char *dist__sim_warning(struct dist__sim_world *world)
 	const struct dist__sim_news *stuck = &future.news[DIST__SIM_STUCK];
 	char *text = NULL;
 
+	if (world->wants_strict && world->has_buffered && world->has_processes)
+		return strdup(untried);
 	dist__sim_copy_ask(world, &world->strictness, &future);
 	if (future.board &&
 	    (stuck->value == CHECK_DEADLOCK || stuck->value == CHECK_BUFFERING))

@@ -78,6 +78,8 @@ enum dist__sim_answer dist__sim_ask_buffered(struct dist__sim_world *world,
 	*board = NULL;
 	if (!any_send_waits(world))
 		return DIST__SIM_STAYS;
+	if (world->has_processes)
+		return DIST__SIM_UNTRIED;
 	if (dist__sim_copy_make(world, &copy)) {
 		world->is_loose = true;
 		dist__sim_unblock(world);

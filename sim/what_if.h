@@ -8,6 +8,7 @@
 
 enum dist__sim_answer {
 	DIST__SIM_STAYS,      /* no, or that is not known */
+	DIST__SIM_UNTRIED,    /* a send waits, and ranks are processes */
 	DIST__SIM_WOULD_END,  /* yes, and all is well */
 	DIST__SIM_WOULD_LACK, /* yes, but a call would be missing */
 	DIST__SIM_IS_COPY     /* this is the copy that finds out: go on */

@@ -134,12 +134,13 @@ struct dist__sim_world {
 	struct dist__sim_copy patience;   /* of the first timeout's instant */
 	struct dist__sim_copy strictness; /* of the first buffered send's */
 	bool has_buffered;
-	bool is_copy;    /* this process tries what would be; see copy.c */
-	int news;        /* then: where it tells of it */
-	bool is_patient; /* and there are no deadlines; see forecast.c */
-	bool is_loose;   /* and no send waits; see what_if.c */
-	int late_rank;   /* then: whose deadline it was */
-	bool *awaited;   /* by rank: the late one waits for it still */
+	bool has_processes; /* for ranks, which no copy of this one has */
+	bool is_copy;       /* this process tries what would be; see copy.c */
+	int news;           /* then: where it tells of it */
+	bool is_patient;    /* and there are no deadlines; see forecast.c */
+	bool is_loose;      /* and no send waits; see what_if.c */
+	int late_rank;      /* then: whose deadline it was */
+	bool *awaited;      /* by rank: the late one waits for it still */
 
 	struct dist__sim_channels channels;
 	struct dist__sim_analytic *meetings[DIST__SIM_MEETINGS];

@@ -7,6 +7,7 @@ ours there. That gets no list of ranks: so the function that makes every group
 is wrapped, to note it.
 """
 
+import functools
 import importlib.util
 import inspect
 import os
@@ -68,6 +69,8 @@ def _prepare(c10d):
     c10d.Backend.register_backend("lockstep", _create, **devices)
     _wrap_making(c10d)
     _wrap_destroying(c10d)
+    if "LOCKSTEP_SEAT" in os.environ:
+        _wrap_joining(c10d)
     for name in os.environ.get("LOCKSTEP_TORCH_BACKEND_AS", "").split(","):
         if name.strip():
             _take_over(c10d, name.strip().lower())
@@ -96,6 +99,21 @@ def _wrap_making(c10d):
             _making.update(before)
 
     c10d._new_process_group_helper = _new_process_group_helper
+
+
+def _wrap_joining(c10d):
+    """In a simulation: refuses who is no rank before it looks for others."""
+    from .simulated import spawn
+    join = c10d.init_process_group
+
+    @functools.wraps(join)
+    def init_process_group(*arguments, **named):
+        spawn.refuse_stranger()
+        return join(*arguments, **named)
+
+    package = sys.modules["torch.distributed"]
+    for module in (c10d, package):
+        module.init_process_group = init_process_group
 
 
 def _wrap_destroying(c10d):

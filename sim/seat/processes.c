@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "lockstep/dist.h"
@@ -119,6 +120,14 @@ static void start_one(const struct dist__seat_job *job)
 			strerror(errno));
 }
 
+static bool has_any_left(struct dist__seat_head *head)
+{
+	for (int rank = 0; rank < head->present; rank++)
+		if (dist__seat_at(head, rank)->left)
+			return true;
+	return false;
+}
+
 static _Noreturn void start(const struct dist__seat_job *job,
 			    struct dist__seat_head *head, int fd)
 {
@@ -132,6 +141,9 @@ static _Noreturn void start(const struct dist__seat_job *job,
 		start_each(job, head, pids);
 	if (pids)
 		status = dist__seat_reap(head, pids);
+	if (job->forks && WIFEXITED(status) &&
+	    WEXITSTATUS(status) == DIST_EXIT_USAGE && !has_any_left(head))
+		head->refused = DIST_EXIT_USAGE;
 	/* It may not have come to forking all. */
 	for (int rank = 0; rank < head->present; rank++)
 		dist__seat_leave(dist__seat_at(head, rank), status);

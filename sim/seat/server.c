@@ -21,6 +21,7 @@
 #include "base/clock.h"
 #include "lockstep/store.h"
 #include "sim/actor.h"
+#include "sim/ending.h"
 #include "sim/launch.h"
 #include "sim/progress.h"
 #include "sim/run.h"
@@ -92,6 +93,7 @@ static bool make_seats(struct dist__sim_world *world,
 		 "/proc/%ld/fd/%d", (long)getpid(), world->board_fd);
 	if (dist_hash_store_new(&here.store))
 		return false;
+	world->has_processes = true;
 	here.starter = dist__seat_start(job, here.head, fd);
 	here.process = getpid();
 	return here.starter > 0;
@@ -138,9 +140,6 @@ static bool doze(struct server *s, uint32_t bell)
 {
 	bool has_come = s->seat->pid != 0, rung;
 
-	/* A copy of this process has no ranks that answer it. */
-	if (s->world->is_copy)
-		_exit(DIST_EXIT_OK);
 	rung = dist__seat_sleep(&s->seat->bell, bell,
 				has_come ? LOOK_MS : LOOK_MS / 20);
 	if (rung)
@@ -498,6 +497,8 @@ static int leave(struct server *s)
 	struct check_slot *slot = &s->world->board->slots[s->rank->rank];
 	int status = s->seat->status;
 
+	if (here.head->refused && !s->world->ended)
+		dist__sim_end(s->world, DIST_ERR_ABORTED, here.head->refused);
 	if (!s->seat->left) {
 		s->rank->killed_by = SIGKILL;
 	} else if (WIFSIGNALED(status)) {

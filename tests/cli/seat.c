@@ -167,6 +167,15 @@ static int mix(void)
 	return dist_all_reduce(group, floats(x, N), DIST_SUM, NULL) != 0;
 }
 
+/* Both send before they receive. */
+static int cross(void)
+{
+	float x = 1, y = 0;
+	int bad = dist_send(group, floats(&x, 1), 1 - rank, 0) != 0;
+
+	return bad | (dist_recv(group, floats(&y, 1), 1 - rank, 0) != 0);
+}
+
 static int many(int calls)
 {
 	int bad = 0;
@@ -187,6 +196,8 @@ static int work_as(const char *what, const char *how)
 		return abba();
 	if (strcmp(what, "mix") == 0)
 		return mix();
+	if (strcmp(what, "cross") == 0)
+		return cross();
 	if (strcmp(what, "many") == 0)
 		return many(atoi(how));
 	if (strcmp(what, "kill") == 0 && rank == 1)

@@ -46,6 +46,16 @@ if pgrep -f "^$seat " >/dev/null; then
 	fail "ranks are left: $(pgrep -fa "^$seat ")"
 fi
 
+# What a copy would find out is said not to be tried.
+expect 11 run "${sim[@]}" 2 "$seat" cross
+expect_err '^lockstep: warning: not tried: .*; expected --p2p buffered for that$'
+expect 0 run "${sim[@]}" 2 --p2p buffered "$seat" cross
+! grep -q 'not tried' "$scratch/err" || fail "$(cat "$scratch/err")"
+expect 0 check "${sim[@]}" 2 --p2p buffered "$seat" cross
+expect_err '^lockstep: warning: not tried: .*; expected --p2p rendezvous for that$'
+expect 11 run "${sim[@]}" 2 "$seat" abba
+! grep -q 'not tried' "$scratch/err" || fail "$(cat "$scratch/err")"
+
 # What is run in many ways, or held against a record, starts its ranks anew.
 expect 0 explore "${sim[@]:2}" 3 --skew 4 "$seat" all
 expect_err 'explored, sends rendezvous: all 1 schedule'

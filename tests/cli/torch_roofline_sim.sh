@@ -35,7 +35,8 @@ jq -e '[.traceEvents[] | select(.pid == 0 and .ph == "X")] as $all |
 		.ts < $c.ts + $c.dur)] | length > 3' "$scratch/trace1" \
 	>/dev/null || fail 'no gradient moved while others were computed'
 
-expect 1 "${sim[@]}" --nproc-per-node 2 --compute roofline:abacus "$script"
+expect 2 "${sim[@]}" --nproc-per-node 2 --compute roofline:abacus "$script"
+[ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "more than a line: $(cat "$scratch/err")"
 grep -q "^lockstep: --compute: GPU 'abacus': expected one of A10, " \
 	"$scratch/err" || fail "of an unknown GPU: $(cat "$scratch/err")"
 

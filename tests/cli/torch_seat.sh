@@ -36,6 +36,30 @@ if grep -q 'lockstep/simulated' "$scratch/err"; then
 	fail "our frames in: $(cat "$scratch/err")"
 fi
 
+# Python code that stands in no file has the ranks' clock and numbers, too.
+code='import sys, time, torch.distributed as dist
+dist.init_process_group("gloo")
+time.sleep(100)
+dist.barrier()
+sys.stdout.write("%d %s\n" % (dist.get_rank(), sys.argv))
+dist.destroy_process_group()'
+expect 0 "${sim[@]}" 2 "$python" -c "$code" word
+[ "$(sort "$scratch/out")" = "0 ['-c', 'word']
+1 ['-c', 'word']" ] || fail "python3 -c: $(cat "$scratch/out")"
+"$LOCKSTEP" "${sim[@]}" 2 "$python" - word <<<"$code" >"$scratch/out" ||
+	fail "python3 - ends with $?"
+[ "$(sort "$scratch/out")" = "0 ['-', 'word']
+1 ['-', 'word']" ] || fail "python3 -: $(cat "$scratch/out")"
+
+# Ranks take the place of as many processes that a script would start; what it
+# starts otherwise is refused.
+expect 0 "${sim[@]}" 3 python/examples/spawn.py --size 3
+[ "$(sort "$scratch/out")" = "rank 0 of 3: the ranks' sum is 3
+rank 1 of 3: the ranks' sum is 3
+rank 2 of 3: the ranks' sum is 3" ] || fail "spawn.py: $(cat "$scratch/out")"
+expect 1 "${sim[@]}" 1 python/examples/spawn.py --size 2
+expect_err 'rank 0 of the simulation started this process, which is no rank itself: expected those of --nproc-per-node'
+
 # One rank may stand for many that do the same.
 expect 0 run --backend sim --platform star-1024 --represent 1:1024 "$script" train
 grep -qF '[' "$scratch/out" || fail "no numbers of a rank that stands for 1024"

@@ -1,7 +1,7 @@
-"""python3 -m lockstep.simulated SCRIPT|-m MODULE [ARGUMENT...]: what `lockstep
-run --backend sim` starts once in place of an interpreter a rank. It imports
-torch, forks a process for each rank, and tells the simulation as they end; each
-runs the program as python3 would have.
+"""python3 -m lockstep.simulated SCRIPT|-m MODULE|-c CODE|- [ARGUMENT...]: what
+`lockstep run --backend sim` starts once in place of an interpreter a rank. It
+imports torch, forks a process for each rank, and tells the simulation as they
+end; each runs the program as python3 would have.
 """
 
 import atexit
@@ -15,8 +15,12 @@ import sys
 import threading
 import types
 
-from . import clock, seat, store
+from . import clock, seat, spawn, store
 from ..roofline import rank as rank_on_gpu
+
+
+# What python3 calls a program that stands in no file.
+_CODE = {"-c": "<string>", "-": "<stdin>"}
 
 
 def _read(words):
@@ -24,6 +28,8 @@ def _read(words):
     import is imported once, and not by every rank."""
     if words[0] == "-m":
         return b"torch"
+    if words[0] in ("-c", "-"):
+        return words[1].encode(errors="replace")
     try:
         with open(words[0], "rb") as file:
             return file.read()
@@ -66,14 +72,20 @@ def _become(rank, ranks, local):
         sys.modules["numpy"].random.seed(rank)
     clock.install()
     if "torch" in sys.modules:
+        spawn.install()
         rank_on_gpu.join()
 
 
 def _run_script(path):
     with open(path, "rb") as file:
         code = compile(file.read(), path, "exec")
+    _run_code(code, path)
+
+
+def _run_code(code, path=None):
     main = types.ModuleType("__main__")
-    main.__file__ = path
+    if path is not None:
+        main.__file__ = path
     main.__builtins__ = __builtins__
     sys.modules["__main__"] = main
     exec(code, main.__dict__)
@@ -102,12 +114,16 @@ def _leave(status):
 def _run(words):
     """Runs the program and returns its status; what it raises is reported
     without us."""
-    is_module = words[0] == "-m"
-    sys.argv = words[1:] if is_module else words
-    sys.path[0] = os.getcwd() if is_module else os.path.dirname(
-        os.path.abspath(words[0]))
+    is_module, is_code = words[0] == "-m", words[0] in ("-c", "-")
+    sys.argv = (words[1:] if is_module else
+                [words[0], *words[2:]] if is_code else words)
+    sys.path[0] = (os.getcwd() if is_module else
+                   "" if is_code else
+                   os.path.dirname(os.path.abspath(words[0])))
     try:
-        if is_module:
+        if is_code:
+            _run_code(compile(words[1], _CODE[words[0]], "exec"))
+        elif is_module:
             runpy.run_module(words[1], run_name="__main__", alter_sys=True)
         else:
             _run_script(words[0])
@@ -126,8 +142,11 @@ def _run(words):
 
 
 def main(words):
-    if not words or words == ["-m"]:
-        sys.exit("lockstep.simulated: expected a script, or -m and a module")
+    if not words or words in (["-m"], ["-c"]):
+        sys.exit("lockstep.simulated: expected a script, -m and a module or "
+                 "-c and code")
+    if words[0] == "-":  # one input, for all ranks
+        words = ["-", sys.stdin.read(), *words[1:]]
     ranks = seat.count()
     if ranks < 0:
         sys.exit("lockstep.simulated: expected to be started by lockstep run "
