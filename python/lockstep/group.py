@@ -18,7 +18,7 @@ import torch
 import torch.distributed as dist
 import torch.distributed.distributed_c10d as c10d
 
-from . import charge, library, source
+from . import buckets, charge, library, source
 from .library import byref, c_int, c_size_t, c_void_p
 from .work import Waiter, Work
 
@@ -260,25 +260,26 @@ class Group(dist.ProcessGroup):
 
     # ---- issuing ---------------------------------------------------------
 
-    def _at(self, frame):
-        """Notes where the next call stands."""
+    def _at(self, frame, label=None):
+        """Notes where the next call stands, and what it is for."""
         if not self.handle:
             raise _Error("lockstep: the process group was destroyed")
         lines = source.lines(frame)
         if lines[0] is not None:
             self.lib.at_from(self.handle, *lines)
-        layer = source.layer(frame)
-        if layer is not None:
-            self.lib.label(self.handle, layer, 0)
+        label = label or source.layer(frame)
+        if label is not None:
+            self.lib.label(self.handle, label, 0)
 
-    def _run(self, opts, result, keep, function, *arguments):
+    def _run(self, opts, result, keep, function, *arguments, label=None):
         """Calls function for the method that asks. result: what the Work
-        holds; keep: memory of the arguments."""
+        holds; keep: memory of the arguments; label: what it is for, if the
+        frames do not know."""
         frame = sys._getframe(2)
         if self._dropped:
             self._free_dropped()
         charge.before_call()
-        self._at(frame)
+        self._at(frame, label)
         self._sequence += 1
         if _is_profiled():
             function = _Event(self._name, function, keep)
@@ -325,7 +326,8 @@ class Group(dist.ProcessGroup):
         if tensor.is_sparse:
             return self._sparse_all_reduce(tensors, op)
         work = self._run(opts, tensors, tensors, self.lib.all_reduce,
-                         self._tensor("all_reduce", tensor), op)
+                         self._tensor("all_reduce", tensor), op,
+                         label=buckets.label(self, sys._getframe(1), tensor))
         self._free_op(op)
         return work
 
@@ -727,6 +729,7 @@ def make_default(store, rank, size, timeout, name="lockstep"):
         raise _Error("lockstep: " + words)
     if _default is None:
         atexit.register(_leave)
+        buckets.install()
     _default = Group(lib, handle.value, rank, size, name)
     return _default
 

@@ -21,7 +21,7 @@ _users = {}
 _names = {}
 
 
-def _is_users(file: str) -> bool:
+def is_users(file: str) -> bool:
     known = _users.get(file)
     if known is None:
         known = _users[file] = not (
@@ -47,7 +47,7 @@ def here(frame):
     library = None
     while frame is not None:
         file = frame.f_code.co_filename
-        if _is_users(file):
+        if is_users(file):
             return name_of(file), frame.f_lineno
         if (library is None and not file.startswith("<")
                 and not file.startswith(_OURS)
@@ -67,7 +67,7 @@ def lines(frame):
     while frame is not None:
         if frame.f_globals.get("__name__") == "__main__":
             script = frame.f_code.co_filename
-            if _is_users(script):
+            if is_users(script):
                 return file, line, name_of(script), frame.f_lineno
         frame = frame.f_back
     return file, line, None, 0
@@ -86,7 +86,7 @@ def layer(frame):
     "FSDP module layers.1"; None where no frame before the user's is such."""
     while frame is not None:
         file = frame.f_code.co_filename
-        if _is_users(file):
+        if is_users(file):
             return None
         knows = _layers.get(file, 0)
         if knows == 0:

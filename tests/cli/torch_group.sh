@@ -4,7 +4,7 @@
 . tests/cli/support.bash
 needs_torch 1.13
 
-export PYTHONPATH=$PWD/python
+export PYTHONPATH=$PWD/python PYTHON_EXEC=$python
 LOCKSTEP_LIBRARY=$(dirname "$LOCKSTEP")/liblockstep.so.0
 export LOCKSTEP_LIBRARY
 for ranks in 2 4; do
@@ -19,4 +19,9 @@ if [[ $torch != 1.* && $torch != 2.[0-5].* ]]; then
 	expect 10 run --nproc-per-node 2 "$python" tests/torch/fsdp_mismatch.py
 	expect_err 'rank 1 called .* for FSDP module 1 at tests/torch/fsdp_mismatch.py:13'
 fi
+
+# So are the parameters of DDP's bucket, those that torch says it holds.
+limit=250 expect 0 run --nproc-per-node 1 tests/torch/buckets.py
+limit=250 expect 10 run --nproc-per-node 2 tests/torch/buckets.py mismatch
+expect_err 'rank 0 called all_reduce\(sum, float32, 20200\) for bucket 0 \(layers.4.bias ... layers.2.weight, 4 parameters\) at tests/torch/buckets.py:33'
 finish
