@@ -288,7 +288,9 @@ static inline uint32_t check_ring(const struct check_slot *slot)
 static inline uint32_t check_ring_place(const struct check_slot *slot,
 					uint32_t number)
 {
-	return (number - 1) % check_ring(slot);
+	/* Every call comes here: no division where there need be none. */
+	return slot->short_ring ? (number - 1) % slot->short_ring
+				: (number - 1) % CHECK_RING;
 }
 
 /* check_dropped returns how many of its first calls slot keeps no more. */
