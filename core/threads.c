@@ -70,6 +70,7 @@ enum dist_error dist_allow_threads(struct dist_group *group)
 	pthread_cond_init(&threads->left, &monotonic);
 	pthread_condattr_destroy(&monotonic);
 	group->root->threads = threads;
+	dist__transport_share(group->root->place.transport);
 	return DIST_OK;
 }
 

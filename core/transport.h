@@ -66,7 +66,19 @@ struct dist__transport {
 	/* Ranks of one node talk through memory that they share, where the
 	 * system lets them; the same on every rank. */
 	bool shares_memory;
+	/* The rank's own thread alone calls it, so far: it can do without a
+	 * lock, and counts the calls that received a message or waited. */
+	bool single;
+	uint64_t waits;
 };
+
+/* dist__transport_share notes that other threads will call t: before the first
+ * of them does, the program's, a lane's or one of its own. */
+static inline void dist__transport_share(struct dist__transport *t)
+{
+	if (t->single)
+		t->single = false;
+}
 
 /* Called by core and coll. */
 struct dist__lane_ops {

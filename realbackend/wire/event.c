@@ -20,9 +20,9 @@ static enum dist_error create(struct dist__transport *transport,
 	struct dist__event *fresh = calloc(1, sizeof *fresh);
 	pthread_condattr_t monotonic;
 
-	(void)transport;
 	if (!fresh)
 		return DIST_ERR_NO_MEMORY;
+	dist__transport_share(transport);
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
 	pthread_mutex_init(&fresh->mutex, NULL);

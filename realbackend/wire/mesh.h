@@ -13,7 +13,8 @@
  * has been sent on the loser, because data waits for WELCOME. A peer of this
  * machine stays DIALING from WELCOME to ANSWER, at either end.
  *
- * Everything here is called with the mutex held, unless it says otherwise.
+ * Everything here is called with the mutex held, or by the only thread there
+ * is, unless it says otherwise.
  * Private to realbackend/wire/.
  */
 #ifndef LOCKSTEP_WIRE_MESH_H
@@ -169,6 +170,7 @@ struct dist__group_state {
 
 struct dist__mesh {
 	pthread_mutex_t mutex;
+	bool alone; /* the only thread is in here, without the mutex */
 	int rank, world_size;
 	uint64_t token; /* of the job: keeps strangers out */
 	char *secret;   /* that peers must know; NULL: none; owned */

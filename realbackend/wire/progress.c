@@ -417,11 +417,15 @@ unsigned dist__progress_looks(const struct dist__progress *p)
 
 bool dist__progress_linger(struct dist__progress *p, unsigned *turns)
 {
+	bool alone = p->mesh->alone;
+
 	if ((*turns)++ >= p->patience->turns)
 		return false;
-	pthread_mutex_unlock(&p->mesh->mutex);
+	if (!alone)
+		pthread_mutex_unlock(&p->mesh->mutex);
 	sched_yield();
-	pthread_mutex_lock(&p->mesh->mutex);
+	if (!alone)
+		pthread_mutex_lock(&p->mesh->mutex);
 	return true;
 }
 

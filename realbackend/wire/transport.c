@@ -113,6 +113,8 @@ static enum dist_error post_new(struct dist__transport *transport,
 
 	if (!fresh)
 		return DIST_ERR_NO_MEMORY;
+	/* It may start the background thread. */
+	dist__transport_share(transport);
 	pthread_mutex_lock(&mesh->mutex);
 	error = post(mesh, fresh, m, kind);
 	pthread_mutex_unlock(&mesh->mutex);
@@ -223,7 +225,11 @@ static enum dist_error end_all(struct dist__mesh *mesh,
 	return error;
 }
 
-/* What goes is posted first: the peers get it while the rest is posted. */
+/*
+ * What goes is posted first: the peers get it while the rest is posted. A
+ * thread that is the only one takes the mutex to wait with requests, no sooner:
+ * giving it back takes until what was written is out of this processor.
+ */
 static enum dist_error tcp_exchange(struct dist__transport *transport,
 				    const struct dist__message *in, int num_in,
 				    const struct dist__message *out,
@@ -235,19 +241,30 @@ static enum dist_error tcp_exchange(struct dist__transport *transport,
 	size_t n = (size_t)num_in + (size_t)num_out;
 	enum dist_error error;
 	int sent, received = 0;
+	bool locked = !transport->single;
 
 	if (n > EXCHANGE_FEW)
 		requests = malloc(n * sizeof *requests);
 	if (!requests)
 		return DIST_ERR_NO_MEMORY;
 	receives = requests + num_out;
-	pthread_mutex_lock(&mesh->mutex);
+	if (locked)
+		pthread_mutex_lock(&mesh->mutex);
+	mesh->alone = !locked;
 	error = send_all(mesh, requests, out, num_out, &sent);
 	if (!error)
 		error = receive_all(mesh, receives, in, num_in, &received);
+	mesh->alone = false;
+	if (!locked && num_in + sent > 0)
+		transport->waits++;
+	if (!locked && sent + received > 0) {
+		pthread_mutex_lock(&mesh->mutex);
+		locked = true;
+	}
 	error = end_all(mesh, receives, received, deadline_ns, error);
 	error = end_all(mesh, requests, sent, deadline_ns, error);
-	pthread_mutex_unlock(&mesh->mutex);
+	if (locked)
+		pthread_mutex_unlock(&mesh->mutex);
 	if (requests != few)
 		free(requests);
 	return error;
@@ -463,6 +480,7 @@ enum dist_error dist__tcp_transport_new(const struct dist__endpoint *endpoint,
 	if (!error) {
 		tcp->base.ops = &tcp_ops;
 		tcp->base.shares_memory = endpoint->all_share;
+		tcp->base.single = true;
 		tcp->meeting = endpoint->meeting;
 		tcp->leave = endpoint->leave;
 		*transport = &tcp->base;
