@@ -36,7 +36,7 @@ static const int exchange_rounds[CALIBRATION_SIZES] = {
 	150, 150, 150, 120, 100, 80, 60, 40, 20, 10, 8, 4};
 #define ALGORITHMS                                                             \
 	"all_reduce=ring,all_gather=ring,broadcast=linear,gather=linear,"      \
-	"all_to_all=linear"
+	"all_to_all=linear,barrier=dissemination"
 
 /* Of a message that takes another time where its data are in caches. */
 #define CACHED_BYTES (MIB / 16)

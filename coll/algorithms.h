@@ -25,6 +25,7 @@ extern const struct dist__algorithm dist__chain_broadcast;
 extern const struct dist__algorithm dist__linear_broadcast;
 extern const struct dist__algorithm dist__hierarchical_broadcast;
 extern const struct dist__algorithm dist__dissemination_barrier;
+extern const struct dist__algorithm dist__one_shot_barrier;
 extern const struct dist__algorithm dist__binomial_barrier;
 extern const struct dist__algorithm dist__hierarchical_barrier;
 extern const struct dist__algorithm dist__linear_monitored_barrier;

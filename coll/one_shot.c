@@ -1,6 +1,6 @@
 /*
- * one_shot.c - all-reduce and reduce-scatter in one step: everybody's vector,
- * or the part for a rank, straight to whom it is for.
+ * one_shot.c - all-reduce, reduce-scatter and barrier in one step: everybody's
+ * vector, or the part for a rank, or nothing, straight to whom it is for.
  *
  * Each rank then adds up by itself what has come, in the order of recursive
  * doubling and of recursive halving: who chooses between those and these by
@@ -121,6 +121,13 @@ static enum dist_error run_reduce_scatter(const struct dist__coll *coll)
 	return error;
 }
 
+static enum dist_error run_barrier(const struct dist__coll *coll)
+{
+	const struct dist__parts empty = {.count = coll->world_size};
+
+	return dist__exchange_all(coll, 0, &empty, &empty);
+}
+
 /* T = alpha + (p - 1) (m beta + m gamma) for messages of m bytes. */
 static double one_shot_ns(const struct dist__cost *cost, int p, double m)
 {
@@ -140,6 +147,14 @@ static double cost_reduce_scatter_ns(const struct dist__cost *cost, int p,
 	return one_shot_ns(cost, p, (double)(numel * element_bytes) / p);
 }
 
+static double cost_barrier_ns(const struct dist__cost *cost, int p,
+			      size_t numel, size_t element_bytes)
+{
+	(void)numel;
+	(void)element_bytes;
+	return dist__cost_all_at_once(cost, p, 0);
+}
+
 const struct dist__algorithm dist__one_shot_all_reduce = {
 	.op = DIST__ALL_REDUCE,
 	.name = "one_shot",
@@ -156,4 +171,13 @@ const struct dist__algorithm dist__one_shot_reduce_scatter = {
 	.formula = "alpha + (p-1)/p (n beta + n gamma)",
 	.run = run_reduce_scatter,
 	.cost_ns = cost_reduce_scatter_ns,
+};
+
+const struct dist__algorithm dist__one_shot_barrier = {
+	.op = DIST__BARRIER,
+	.name = "one_shot",
+	.summary = "1 step, an empty message to all ranks at once",
+	.formula = "alpha",
+	.run = run_barrier,
+	.cost_ns = cost_barrier_ns,
 };

@@ -437,7 +437,7 @@ Test(profile, selection_is_checked)
 		"\"square\"");
 	refused(HEAD "  barrier:\n    - {algorithm: ring}\n", 4,
 		"algorithm: expected an algorithm of barrier (dissemination, "
-		"binomial_tree, hierarchical), "
+		"one_shot, binomial_tree, hierarchical), "
 		"not \"ring\"");
 	refused(HEAD "  reduce:\n    - {algorithm: binomial, max_bytes: -5}\n",
 		4,

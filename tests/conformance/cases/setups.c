@@ -31,6 +31,7 @@ static const struct {
 	{CONFORMANCE_BROADCAST, "linear"},
 	{CONFORMANCE_BROADCAST, "hierarchical"},
 	{CONFORMANCE_BARRIER, "dissemination"},
+	{CONFORMANCE_BARRIER, "one_shot"},
 	{CONFORMANCE_BARRIER, "binomial_tree"},
 	{CONFORMANCE_BARRIER, "hierarchical"},
 	{CONFORMANCE_MONITORED_BARRIER, "linear"},
