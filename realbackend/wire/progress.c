@@ -35,20 +35,27 @@
  * rank to have its turn, in which it may copy a MiB. */
 #define SPIN_NS ((int64_t)200000)
 
+/* Who gives the processor away to another process gets it back when that one's
+ * time is over, some ms later; who blocks is woken up much sooner. So once it
+ * took longer than taken_ns a waiting thread blocks instead, for so long. */
+#define SHUN_NS ((int64_t)100000000)
+
 /* How patient it is: it gives the processor away once in so many looks at
  * memory, and for a short message so often before it makes a request. While the
  * peer reads what it was lent it looks on, where that takes no longer than
  * reading_ns. */
 struct patience {
-	int64_t reading_ns;
+	int64_t reading_ns, taken_ns;
 	unsigned looks, turns;
 };
 
 /* With a processor for each rank of the machine. Now and then it goes all the
  * same: they may have been put on one. */
-static const struct patience own = {.reading_ns = 1000000, .looks = 256};
-/* With more ranks than processors. */
-static const struct patience shared = {.looks = 1, .turns = 16};
+static const struct patience own = {
+	.reading_ns = 1000000, .taken_ns = 500000, .looks = 256};
+/* With more ranks than processors: they take it from each other. */
+static const struct patience shared = {
+	.taken_ns = INT64_MAX, .looks = 1, .turns = 16};
 
 /* What one thread polls. Entry 0 is the wake-up pipe, 1 the listener. */
 struct poller {
@@ -61,6 +68,7 @@ struct poller {
 struct dist__progress {
 	struct dist__mesh *mesh;
 	const struct patience *patience;
+	int64_t shuns_until_ns;   /* it gives no processor away before */
 	pthread_cond_t announced; /* to the followers */
 	unsigned followers;
 	unsigned polling; /* threads in look(): connections stay allocated */
@@ -295,11 +303,17 @@ static bool is_writing(const struct dist__mesh *mesh)
 
 /* Leaves the processor to who needs it for the answer, then looks again. */
 static void look_again(struct dist__progress *p,
-		       const struct dist__request *request, bool poll_all)
+		       const struct dist__request *request, bool poll_all,
+		       int64_t now_ns)
 {
+	int64_t back_ns;
+
 	pthread_mutex_unlock(&p->mesh->mutex);
 	sched_yield();
+	back_ns = dist__clock_ns();
 	pthread_mutex_lock(&p->mesh->mutex);
+	if (back_ns - now_ns > p->patience->taken_ns)
+		p->shuns_until_ns = back_ns + SHUN_NS;
 	if (poll_all)
 		look(p, &p->front, 0);
 	else if (!request->complete)
@@ -342,10 +356,11 @@ static void lead(struct dist__progress *p, struct dist__request *request,
 		if (!spin_until_ns || mesh->moved != moved)
 			spin_until_ns = now_ns + spin_ns(p->patience, request);
 		moved = mesh->moved;
-		if (now_ns < spin_until_ns)
+		if (now_ns < spin_until_ns && now_ns >= p->shuns_until_ns)
 			look_again(p, request,
 				   ++yields % LOOKS_A_POLL == 0 ||
-					   is_writing(mesh));
+					   is_writing(mesh),
+				   now_ns);
 		else
 			look(p, &p->front, deadline_ns);
 	}
