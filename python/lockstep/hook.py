@@ -69,6 +69,7 @@ def _prepare(c10d):
     c10d.Backend.register_backend("lockstep", _create, **devices)
     _wrap_making(c10d)
     _wrap_destroying(c10d)
+    _wrap_splitting(c10d)
     if "LOCKSTEP_SEAT" in os.environ:
         _wrap_joining(c10d)
     for name in os.environ.get("LOCKSTEP_TORCH_BACKEND_AS", "").split(","):
@@ -111,9 +112,44 @@ def _wrap_joining(c10d):
         spawn.refuse_stranger()
         return join(*arguments, **named)
 
-    package = sys.modules["torch.distributed"]
-    for module in (c10d, package):
-        module.init_process_group = init_process_group
+    _put(c10d, init_process_group)
+
+
+def _put(c10d, function):
+    """Where scripts find it, too."""
+    for module in (c10d, sys.modules["torch.distributed"]):
+        setattr(module, function.__name__, function)
+
+
+def _wrap_splitting(c10d):
+    """torch asks for a GPU before it asks the group."""
+    split = getattr(c10d, "split_group", None)
+    if split is None:
+        return
+
+    @functools.wraps(split)
+    def split_group(parent_pg=None, split_ranks=None, timeout=None,
+                    pg_options=None, group_desc=None, *rest, **named):
+        from .group import Group
+        parent = parent_pg or _world(c10d)
+        if not isinstance(parent, Group):
+            return split(parent_pg, split_ranks, timeout, pg_options,
+                         group_desc, *rest, **named)
+        if not split_ranks:
+            raise ValueError("split_ranks cannot be None or empty")
+        for ranks in split_ranks:
+            if not ranks or len(ranks) != len(set(ranks)):
+                raise ValueError("split_group: ranks %s: expected some, each "
+                                 "once" % (ranks,))
+        mine = [ranks for ranks in split_ranks if parent.rank() in ranks]
+        if not mine:
+            return None
+        return c10d.new_group(
+            [c10d.get_global_rank(parent, rank) for rank in sorted(mine[0])],
+            timeout=timeout, use_local_synchronization=True,
+            group_desc=group_desc)
+
+    _put(c10d, split_group)
 
 
 def _wrap_destroying(c10d):

@@ -14,8 +14,11 @@ for ranks in 2 4; do
 			fail "torch $torch, $file.py, $ranks ranks: $(tail -n 20 "$scratch/out")"
 	done
 done
-# A layer that differs between ranks is named.
 if [[ $torch != 1.* && $torch != 2.[0-5].* ]]; then
+	limit=250 expect 0 run --nproc-per-node 4 tests/torch/names.py
+	limit=250 expect 0 run --backend sim --platform star-8 \
+		--nproc-per-node 4 tests/torch/names.py
+	# A layer that differs between ranks is named.
 	expect 10 run --nproc-per-node 2 "$python" tests/torch/fsdp_mismatch.py
 	expect_err 'rank 1 called .* for FSDP module 1 at tests/torch/fsdp_mismatch.py:13'
 fi
