@@ -59,6 +59,7 @@ static int simulate(const struct simulation *s, struct dist__recorder *recorder,
 
 	job.schedule = s->schedule;
 	job.contents = WORKLOAD_PHANTOM;
+	job.only_steps = true;
 	job.result = &outcome->result;
 	status = dist__sim_launch(&options, &more, workload_rank, &job);
 	outcome->tally = *dist__sim_tally();

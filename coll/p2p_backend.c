@@ -154,6 +154,7 @@ static bool is_handed_over(const struct p2p_backend *b,
 
 	return op->untimed && b->transport->ops->simulation &&
 	       (op->kind == DIST__BARRIER ||
+		(op->kind == DIST__BROADCAST && op->phantom) ||
 		(combines && op->reduce_op != DIST_PREMUL_SUM)) &&
 	       !dist__op_sides(op)->bundle.kind;
 }

@@ -6,6 +6,7 @@
  * of 250 MiB): hundreds of small messages would cost their latency each.
  */
 #include "ddp/state.h"
+#include "lockstep/measure.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,6 +59,7 @@ broadcast_span(struct dist_ddp *ddp, const struct dist__ddp_site *site,
 	       const struct dist__ddp_span *span, int src)
 {
 	size_t bytes = span->numel * dist_dtype_size(span->dtype);
+	struct dist_group *group;
 	enum dist_error error;
 	char *flat = NULL;
 
@@ -68,7 +70,10 @@ broadcast_span(struct dist_ddp *ddp, const struct dist__ddp_site *site,
 		if (dist_get_rank(ddp->group) == src)
 			copy_span(partition, span, ddp->params, flat, true);
 	}
-	error = (dist_broadcast)(dist__ddp_at_parameters(ddp, site),
+	group = dist__ddp_at_parameters(ddp, site);
+	if (ddp->untimed)
+		group = dist_untimed(group);
+	error = (dist_broadcast)(group,
 				 dist_tensor(flat, span->numel, span->dtype),
 				 src, NULL);
 	if (!error && flat)

@@ -195,6 +195,7 @@ allocate(struct dist_group *group, const struct dist_ddp_parameter *params,
 	ddp->num = num;
 	ddp->views = options->gradient_as_bucket_view;
 	ddp->static_graph = options->static_graph;
+	ddp->untimed = options->untimed;
 	ddp->hook = options->comm_hook;
 	ddp->find_unused =
 		options->find_unused_parameters && !options->static_graph;
@@ -248,6 +249,7 @@ dist_ddp_new_at(const char *file, int line, struct dist_group *group,
 		error = allocate(group, params, num, options, &limits, &made);
 	if (!error) {
 		error = dist__ddp_broadcast(made, &site, 0);
+		made->untimed = false;
 		message = made->message;
 	}
 	if (!error)

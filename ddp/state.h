@@ -67,6 +67,7 @@ struct dist_ddp {
 	bool views;       /* the gradients lie in the buckets */
 	bool find_unused; /* and the graph is not static */
 	bool static_graph;
+	bool untimed;     /* the first broadcast */
 	bool graph_known; /* in_graph is set */
 	enum dist_ddp_comm_hook hook;
 	struct dist__ddp_partition partition;

@@ -146,7 +146,7 @@ static double count_wrong(const struct training *t)
 static enum dist_error start(struct training *t)
 {
 	const struct workload_job *job = t->job;
-	const struct dist_ddp_options options = options_of(job->arguments);
+	struct dist_ddp_options options = options_of(job->arguments);
 	struct ddp_step *d = calloc(1, sizeof *d);
 	struct dist_ddp *ddp = NULL;
 	enum dist_error error;
@@ -159,6 +159,7 @@ static enum dist_error start(struct training *t)
 	if (error)
 		return error;
 	t->doing = "dist_ddp_new";
+	options.untimed = job->only_steps;
 	error = dist_ddp_new(t->group, d->params, job->model->num_parameters,
 			     &options, &ddp);
 	d->ddp = ddp;

@@ -79,6 +79,7 @@ struct workload_job {
 	const struct llm_run *llm; /* of the llm workload; else NULL */
 	enum workload_contents contents;
 	bool check;                     /* verify contents; needs real ones */
+	bool only_steps;                /* nobody asks what precedes them */
 	FILE *out;                      /* rank 0 prints here; NULL: not */
 	struct workload_result *result; /* filled by rank 0; NULL: not. Works
 					   where ranks share memory */

@@ -116,6 +116,9 @@ struct dist_ddp_options {
 	 * whole at its end. Goes before find_unused_parameters. */
 	bool static_graph;
 	enum dist_ddp_comm_hook comm_hook; /* the same on every rank */
+	/* dist_ddp_new is for the measurement, and no part of what is measured:
+	 * see dist_untimed (lockstep/measure.h). */
+	bool untimed;
 	struct dist_message *message; /* NULL, or receives a sentence about a
 					 failure of dist_ddp_new */
 };

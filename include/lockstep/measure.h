@@ -14,9 +14,9 @@ extern "C" {
  * dist_untimed notes that the next call on group is for the measurement, and no
  * part of what is measured, and returns group; NULL passes through. A simulated
  * world lets no time pass for it and simulates no message: a barrier,
- * all_reduce or reduce returns in the instant in which the last rank comes, as
- * does the agreement about a new group. Other calls, and real worlds, are as
- * ever. All ranks must note it, or none.
+ * all_reduce or reduce, or a broadcast of a phantom, returns in the instant in
+ * which the last rank comes, as does the agreement about a new group. Other
+ * calls, and real worlds, are as ever. All ranks must note it, or none.
  *
  *	dist_barrier(dist_untimed(group), NULL);
  */

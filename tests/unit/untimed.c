@@ -57,6 +57,10 @@ static int hand_over(void *arg)
 				 NULL),
 		     DIST_OK);
 	cr_expect_eq(sum, dist_get_rank(group) == 1 ? RANKS : 1);
+	cr_assert_eq(dist_broadcast(dist_untimed(group),
+				    dist_tensor(NULL, 1000, DIST_FLOAT32), 0,
+				    NULL),
+		     DIST_OK);
 	cr_assert_eq(dist_new_group(dist_untimed(group), NULL, 0, NULL, &sub),
 		     DIST_OK);
 	cr_expect_eq(dist_now_ns(group), (RANKS - 1) * MS);
