@@ -85,9 +85,11 @@ static enum dist_error run_phase(const struct levels *l,
 {
 	struct dist__sides sides = {.in = {.count = 0}};
 	struct dist__op op = *l->coll->op;
+	bool is_rooted = kind == DIST__REDUCE || kind == DIST__BROADCAST ||
+			 kind == DIST__GATHER;
 
 	op.kind = kind;
-	op.peer = 0;
+	op.peer = is_rooted ? 0 : -1;
 	op.tensor = tensor;
 	op.sides = &sides;
 	if (kind == DIST__REDUCE_SCATTER)

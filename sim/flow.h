@@ -13,6 +13,7 @@
 
 #include <stddef.h>
 
+#include "base/hash.h"
 #include "sim/world.h"
 
 /* ---- flow_ways.c: who loads which link ------------------------------------
@@ -28,8 +29,9 @@ struct dist__sim_cable {
 	double bytes;    /* of the whole flow */
 
 	/* Who uses it in the flow that is looked at, as ranks + 1; 0: nobody,
-	 * -1: several. */
+	 * -1: several; of which of the flows that were looked at. */
 	int senders, receivers;
+	uint32_t judged;
 };
 
 /* From one rank to another. */
@@ -47,7 +49,8 @@ struct dist__sim_ways {
 	struct dist__sim_world *world;
 	struct dist__sim_cable *cables;
 	size_t num_cables;
-	uint32_t *used; /* those with bytes */
+	uint32_t judged; /* flows looked at */
+	uint32_t *used;  /* those with bytes */
 	size_t num_used;
 	struct dist__sim_way **from; /* by rank: those that were kept */
 	uint8_t *kept;               /* by rank: their number */
@@ -123,7 +126,16 @@ struct dist__flow_meeting {
 	struct dist__sim_guest guests[];  /* by number in the group */
 };
 
-#define DIST__SIM_TABLE 256 /* lists, by what their meetings are of */
+#define DIST__SIM_TABLE 4096 /* lists, by what their meetings are of */
+
+/* dist__sim_list returns the list of what belongs to a group, from its first
+ * rank on; of those of one group key tells apart. */
+static inline size_t dist__sim_list(uint32_t group, int first, uint32_t key)
+{
+	uint64_t number = ((uint64_t)group << 32 | (uint32_t)first) + key;
+
+	return (size_t)((number * DIST__HASH_FACTOR) >> 32) % DIST__SIM_TABLE;
+}
 
 struct dist__sim_flows {
 	struct dist__sim_ways *ways; /* NULL: all go message by message */

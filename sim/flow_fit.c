@@ -61,6 +61,18 @@ static bool add_user(int *users, int rank)
 	return *users < 0;
 }
 
+/* Returns a link as nobody has used it yet in the flow that is looked at. */
+static struct dist__sim_cable *cable_of(struct dist__sim_ways *ways,
+					uint32_t number)
+{
+	struct dist__sim_cable *cable = &ways->cables[number];
+
+	if (cable->judged != ways->judged)
+		cable->senders = cable->receivers = 0;
+	cable->judged = ways->judged;
+	return cable;
+}
+
 /* Notes a message on all its links; false: one has several senders and several
  * receivers. */
 static bool add_message(struct dist__sim_ways *ways, int from, int to)
@@ -69,7 +81,7 @@ static bool add_message(struct dist__sim_ways *ways, int from, int to)
 	bool alone = way;
 
 	for (size_t i = 0; way && i < way->count; i++) {
-		struct dist__sim_cable *cable = &ways->cables[way->cables[i]];
+		struct dist__sim_cable *cable = cable_of(ways, way->cables[i]);
 		bool senders = add_user(&cable->senders, from);
 		bool receivers = add_user(&cable->receivers, to);
 
@@ -103,8 +115,7 @@ static enum dist__sim_fitness judge(struct dist__sim_ways *ways,
 	struct dist__flow flow = *given;
 	bool meets = flow.ops->open(&flow) == DIST_OK, alone = meets;
 
-	for (size_t i = 0; i < ways->num_cables; i++)
-		ways->cables[i].senders = ways->cables[i].receivers = 0;
+	ways->judged++;
 	for (int step = 0; step < flow.steps && alone; step++)
 		if (flow.ops->like(&flow, step) == step)
 			alone = add_step(ways, &flow, members, step);
@@ -121,9 +132,8 @@ static enum dist__sim_fitness judge(struct dist__sim_ways *ways,
 static struct dist__sim_fit **list_of(struct dist__sim_flows *flows,
 				      const struct dist__sim_fit *key)
 {
-	uint32_t number = key->group * 31 + (uint32_t)key->first;
-
-	return &flows->fits[number % DIST__SIM_TABLE];
+	return &flows->fits[dist__sim_list(key->group, key->first,
+					   (uint32_t)key->numel * 31)];
 }
 
 static struct dist__sim_fit find_fit(const struct dist__sim_rank *rank,

@@ -60,11 +60,15 @@ static struct dist__flow_meeting key_of(const struct dist__sim_rank *rank,
 }
 
 /* The teams of a group that are in a flow at the same time differ in their
- * ends. */
+ * ends; and of the phases of one team, some ranks may be in the next, by
+ * another algorithm. */
 static bool same(const struct dist__flow_meeting *a,
 		 const struct dist__flow_meeting *b)
 {
-	return a->joined == b->joined && a->group == b->group &&
+	bool is_phase =
+		a->fingerprint != b->fingerprint || a->flow.ops == b->flow.ops;
+
+	return is_phase && a->joined == b->joined && a->group == b->group &&
 	       a->seq == b->seq && a->first == b->first && a->last == b->last &&
 	       a->size == b->size;
 }
@@ -72,9 +76,8 @@ static bool same(const struct dist__flow_meeting *a,
 static struct dist__flow_meeting **list_of(struct dist__sim_flows *flows,
 					   const struct dist__flow_meeting *key)
 {
-	uint32_t number = key->group * 31 + key->seq + (uint32_t)key->first;
-
-	return &flows->open[number % DIST__SIM_TABLE];
+	return &flows->open[dist__sim_list(key->group, key->first,
+					   key->seq * 31)];
 }
 
 static struct dist__flow_meeting *find(struct dist__sim_flows *flows,
