@@ -10,41 +10,42 @@
  * measured on an idle GPU at its full clock; NCCL takes 16 to 32 of 108 to 148
  * SMs, a channel each: beside_loss. */
 #define TABLE(X)                                                               \
-	X(LLM_GEMM_VOLTA, "gemm_volta", 0.712, 0.95, 0.15, FITTED)             \
-	X(LLM_GEMM_AMPERE, "gemm_ampere", 0.824, 0.95, 0.15, FITTED)           \
-	X(LLM_GEMM_HOPPER, "gemm_hopper", 1.03, 0.95, 0.15, FITTED)            \
-	X(LLM_GEMM_HOPPER_FP8, "gemm_hopper_fp8", 1.02, 0.95, 0.15, FITTED)    \
+	X(LLM_GEMM_VOLTA, "gemm_volta", 0.807, 0.95, 0.15, FITTED)             \
+	X(LLM_GEMM_AMPERE, "gemm_ampere", 0.867, 0.95, 0.15, FITTED)           \
+	X(LLM_GEMM_HOPPER, "gemm_hopper", 1.04, 0.95, 0.15, FITTED)            \
+	X(LLM_GEMM_HOPPER_FP8, "gemm_hopper_fp8", 0.966, 0.95, 0.15, FITTED)   \
 	X(LLM_GEMM_BLACKWELL, "gemm_blackwell", 0.923, 0.95, 0.15, FITTED)     \
-	X(LLM_GEMM_BLACKWELL_FP8, "gemm_blackwell_fp8", 1.03, 0.95, 0.15,      \
+	X(LLM_GEMM_BLACKWELL_FP8, "gemm_blackwell_fp8", 1.06, 0.95, 0.15,      \
 	  FITTED)                                                              \
-	X(LLM_GEMM_BLACKWELL_MXFP8, "gemm_blackwell_mxfp8", 1.01, 0.95, 0.15,  \
+	X(LLM_GEMM_BLACKWELL_MXFP8, "gemm_blackwell_mxfp8", 1.04, 0.95, 0.15,  \
 	  FITTED)                                                              \
-	X(LLM_GEMM_BLACKWELL_FP4, "gemm_blackwell_fp4", 0.969, 0.95, 0.15,     \
+	X(LLM_GEMM_BLACKWELL_FP4, "gemm_blackwell_fp4", 0.97, 0.95, 0.15,      \
 	  FITTED)                                                              \
 	X(LLM_GEMM_CDNA, "gemm_cdna", 0.95, 0.95, 0.15, FITTED)                \
-	X(LLM_GEMM_CDNA_FP8, "gemm_cdna_fp8", 0.923, 0.95, 0.15, FITTED)       \
-	X(LLM_GEMM_TUNED, "gemm_tuned", 1.04, 1.1, 0.1, FITTED)                \
-	X(LLM_UNALIGNED, "unaligned", 0.65, 0.7, 0.2, FITTED)                  \
+	X(LLM_GEMM_CDNA_FP8, "gemm_cdna_fp8", 0.989, 0.95, 0.15, FITTED)       \
+	X(LLM_GEMM_TUNED, "gemm_tuned", 1.11, 1.1, 0.1, FITTED)                \
+	X(LLM_GEMM_OLD, "gemm_old", 0.868, 0.9, 0.1, FITTED)                   \
+	X(LLM_UNALIGNED, "unaligned", 0.694, 0.7, 0.2, FITTED)                 \
 	X(LLM_ODD_HEAD, "odd_head", 6, 6, 0,                                   \
 	  "fp16 rate of A100 without tensor cores, 78 of 312 TFLOP/s, and "    \
 	  "softmax unfused (Megatron-LM fused_softmax.py)")                    \
-	X(LLM_POWER, "power", 0.587, 0.5, 0.5, FITTED)                         \
-	X(LLM_ATTENTION_SHARE, "attention", 0.733, 0.8, 0.15, FITTED)          \
-	X(LLM_MEMORY_SHARE, "memory", 0.918, 0.9, 0.15, FITTED)                \
-	X(LLM_BESIDE_LOSS, "beside_loss", 0.139, 0.15, 0.3, FITTED)            \
-	X(LLM_TP_EXPOSED, "tp_exposed", 0.409, 0.45, 0.3, FITTED)              \
+	X(LLM_POWER, "power", 0.673, 0.5, 0.5, FITTED)                         \
+	X(LLM_ATTENTION_SHARE, "attention", 0.761, 0.8, 0.15, FITTED)          \
+	X(LLM_MEMORY_SHARE, "memory", 0.888, 0.9, 0.15, FITTED)                \
+	X(LLM_BESIDE_LOSS, "beside_loss", 0.145, 0.15, 0.3, FITTED)            \
+	X(LLM_TP_EXPOSED, "tp_exposed", 0.366, 0.45, 0.3, FITTED)              \
 	X(LLM_EP_EXPOSED, "ep_exposed", 0.63, 0.63, 0,                         \
 	  "github.com/NVIDIA-NeMo/Megatron-Bridge "                            \
 	  "skills/nemo-mbridge-perf-moe-comm-overlap: 36.6 % hidden")          \
-	X(LLM_DP_BESIDE, "dp_beside", 0.801, 0.8, 0.2, FITTED)                 \
-	X(LLM_ACCUMULATE_BYTES, "accumulate_bytes", 4.08, 6, 0.3, FITTED)      \
+	X(LLM_DP_BESIDE, "dp_beside", 0.786, 0.8, 0.2, FITTED)                 \
+	X(LLM_ACCUMULATE_BYTES, "accumulate_bytes", 4.19, 6, 0.3, FITTED)      \
 	X(LLM_HOST_DENSE_NS, "host_dense_ns", 1e+06, 1.0e6, 0.5, FITTED)       \
-	X(LLM_HOST_EXPERT_NS, "host_expert_ns", 8.73e+06, 8.0e6, 0.3, FITTED)  \
-	X(LLM_HOST_MORE, "host_more", 0.268, 0.3, 0.5, FITTED)                 \
-	X(LLM_EXPERT_EAGER, "expert_eager", 1.22, 1.3, 0.2, FITTED)            \
+	X(LLM_HOST_EXPERT_NS, "host_expert_ns", 8.61e+06, 8.0e6, 0.3, FITTED)  \
+	X(LLM_HOST_MORE, "host_more", 0.239, 0.3, 0.5, FITTED)                 \
+	X(LLM_EXPERT_EAGER, "expert_eager", 1.19, 1.3, 0.2, FITTED)            \
 	X(LLM_HOST_GRAPHED, "host_graphed", 0.45, 0.45, 0.3, FITTED)           \
-	X(LLM_STEP_NS, "step_ns", 3.43e+07, 40e6, 0.7, FITTED)                 \
-	X(LLM_JITTER, "jitter", 0.00281, 0.003, 0.7, FITTED)                   \
+	X(LLM_STEP_NS, "step_ns", 4.3e+07, 40e6, 0.7, FITTED)                  \
+	X(LLM_JITTER, "jitter", 0.00277, 0.003, 0.7, FITTED)                   \
 	X(LLM_SPREAD_DENSE, "spread_dense", 1.19, 1.19, 0,                     \
 	  "lockstep validate --llm --blind: eight of ten")                     \
 	X(LLM_SPREAD_EXPERTS, "spread_experts", 1.35, 1.35, 0,                 \
@@ -70,10 +71,6 @@ const struct llm_constants *llm_constants_known(void)
 }
 
 /* ---- pace -------------------------------------------------------------- */
-
-/* Watts of the GPU whose kernels a generation's share is of (data sheets of
- * V100 SXM2, A100 SXM, H100 SXM, B200, MI300X). */
-static const double usual_w[] = {300, 400, 700, 1000, 750};
 
 enum generation { VOLTA, AMPERE, HOPPER, BLACKWELL, CDNA };
 
@@ -126,10 +123,12 @@ struct llm_pace llm_constants_pace(const struct llm_constants *constants,
 				.attention = value[LLM_ATTENTION_SHARE],
 				.memory = value[LLM_MEMORY_SHARE]};
 
-	if (device->power_w > 0 && usual_w[generation] > 0)
-		pace.gemm *= pow(device->power_w / usual_w[generation],
-				 value[LLM_POWER]);
+	/* What was measured on a GPU has that GPU's power in it. */
+	if (generation == generation_of(device->gemm_gpu))
+		pace.gemm *= pow(device->power_ratio, value[LLM_POWER]);
 	if (software == LLM_TUNED)
 		pace.gemm *= value[LLM_GEMM_TUNED];
+	if (software == LLM_OLD)
+		pace.gemm *= value[LLM_GEMM_OLD];
 	return pace;
 }

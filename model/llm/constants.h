@@ -32,11 +32,13 @@ enum llm_constant {
 	LLM_GEMM_CDNA,
 	LLM_GEMM_CDNA_FP8,
 	LLM_GEMM_TUNED, /* times that, of LLM_TUNED */
+	LLM_GEMM_OLD,   /* times that, of LLM_OLD */
 	LLM_UNALIGNED,  /* times that, of LLM_OLD where a width that tp leaves
 			 * is no multiple of 128 bytes */
 	LLM_ODD_HEAD,   /* unfused attention of heads no multiple of 16 bytes
 			 * wide takes so much longer: no tensor cores */
-	LLM_POWER,      /* exponent: of the GPU's power over the usual */
+	LLM_POWER,      /* exponent of the ratio of watts a FLOP/s, where
+			 * another GPU's products stand for its own */
 	LLM_ATTENTION_SHARE,
 	LLM_MEMORY_SHARE,
 	LLM_BESIDE_LOSS, /* of the time that a call and computing share */

@@ -38,8 +38,12 @@ struct llm_device {
 	int sms;
 	double l2_bytes;
 	double power_w;
-	double launch_ns; /* a kernel more than its work, where nothing hides
-			   * it */
+	char gemm_gpu[64];  /* whose measured products stand for its own; its
+			     * name where it has some */
+	double power_ratio; /* its watts a FLOP/s of the peak over those of
+			     * gemm_gpu */
+	double launch_ns;   /* a kernel more than its work, where nothing hides
+			     * it */
 	struct llm_efficiency *efficiency;
 	char note[192];    /* what else is to know of it; "": nothing */
 	char assumed[192]; /* what was not measured on it, in words: "attention

@@ -109,10 +109,12 @@ static bool own_levels(const struct search *search,
 }
 
 /* How much more of its peak the best product of the nearest of the kin reaches
- * than that of kin[num]; 1: not known. */
+ * than that of kin[num]; 1: not known. *of is the GPU that it is of. */
 static double best_ratio(const struct search *search,
-			 const struct llm_device *const *kin, size_t num)
+			 const struct llm_device *const *kin, size_t num,
+			 const struct llm_device **of)
 {
+	*of = kin[num];
 	const enum llm_precision order[] = {LLM_BF16, LLM_FP8};
 
 	for (size_t k = 0; k < num; k++)
@@ -120,26 +122,37 @@ static double best_ratio(const struct search *search,
 			double own = product_best(search, kin[k], order[i]);
 			double its = product_best(search, kin[num], order[i]);
 
-			if (own > 0 && its > 0)
+			if (own > 0 && its > 0) {
+				*of = kin[k];
 				return own / its;
+			}
 		}
 	return 1;
 }
 
+static double watts_a_flop(const struct llm_device *gpu)
+{
+	return gpu->power_w / fmax(gpu->peak[LLM_BF16], gpu->peak[LLM_FP16]);
+}
+
 /* Stores the levels, and returns which of the kin they were measured on. */
-static size_t set_products(struct llm_efficiency *efficiency,
+static size_t set_products(struct llm_device *device,
 			   const struct search *search,
 			   const struct llm_device *const *kin, size_t num)
 {
+	struct llm_efficiency *efficiency = device->efficiency;
+	const struct llm_device *of;
 	size_t from = 0;
 	double ratio;
 
 	while (!own_levels(search, kin[from], efficiency->gemm) &&
 	       from < num - 1)
 		from++;
-	ratio = best_ratio(search, kin, from);
+	ratio = best_ratio(search, kin, from, &of);
 	for (int p = 0; p < LLM_PRECISIONS; p++)
 		efficiency->gemm[p] *= ratio;
+	snprintf(device->gemm_gpu, sizeof device->gemm_gpu, "%s", of->name);
+	device->power_ratio = watts_a_flop(kin[0]) / watts_a_flop(of);
 	return from;
 }
 
@@ -280,7 +293,7 @@ enum dist_error llm_efficiency_set(struct llm_device *device,
 		free(search.shares);
 		return DIST_ERR_NO_MEMORY;
 	}
-	from[0] = set_products(device->efficiency, &search, kin, num);
+	from[0] = set_products(device, &search, kin, num);
 	from[1] = set_attention(device->efficiency, &search, kin, num);
 	from[2] = set_memory(device, &search, kin, num);
 	say(device, kin, num, from);

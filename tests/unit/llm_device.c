@@ -117,3 +117,29 @@ Test(llm_device, computes_no_faster_than_its_peak)
 	}
 	llm_device_list_release(all, num);
 }
+
+/* What was measured on another GPU was measured with that one's power. */
+Test(llm_device, power_is_held_against_the_gpu_that_was_measured)
+{
+	static const struct {
+		const char *gpu, *measured;
+		double ratio;
+	} cases[] = {
+		{"A100-PCIe-80GB", "A100-PCIe-80GB", 1},
+		{"A100-SXM-80GB", "A100-SXM-80GB", 1},
+		{"GB300", "GB200", 1400. / 1200},
+		{"H100-96GB-HBM2e-500W", "H100-SXM", 500. / 893 * 989 / 700},
+	};
+	struct llm_device device;
+	struct dist_message message;
+
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		cr_assert(eq(int,
+			     llm_device_find(&device, cases[i].gpu, &message),
+			     DIST_OK));
+		cr_expect(eq(str, device.gemm_gpu, (char *)cases[i].measured));
+		cr_expect(epsilon_eq(dbl, device.power_ratio, cases[i].ratio,
+				     1e-9));
+		llm_device_release(&device);
+	}
+}
