@@ -5,9 +5,6 @@
 #include "base/refuse.h"
 #include "model/cluster/clause.h"
 
-/* Between two sockets: one UPI link of 10.4 GT/s (Intel). */
-#define SOCKET_BPS 20.8e9
-
 /* Where a description knows no rate, any usual one will do: what was calibrated
  * says what it is. Of sockets what NCCL takes them for, which choose. */
 #define GUESSED_CARD_BPS  12.5e9
@@ -41,8 +38,8 @@ static void fill_pcie(const struct machine *machine, int gpus,
 	intra->sockets = 1;
 	if (machine->sockets > 1 && gpus % machine->sockets == 0)
 		intra->sockets = machine->sockets;
-	intra->socket =
-		(struct platform_wire){SOCKET_BPS, PLATFORM_PCIE_HOP_S / 2};
+	intra->socket = (struct platform_wire){FABRIC_SOCKET_BPS,
+					       PLATFORM_PCIE_HOP_S / 2};
 }
 
 /* GPUs that nothing is known of are on PCIe, as all are. */

@@ -21,6 +21,9 @@ enum fabric_intra {
 	FABRIC_HOST,     /* processors: shared memory, or loopback */
 };
 
+/* Between two sockets: one UPI link of 10.4 GT/s (Intel). */
+#define FABRIC_SOCKET_BPS 20.8e9
+
 struct fabric {
 	int nodes;      /* 1 or more */
 	int node_ranks; /* of a node; where they differ, the most */

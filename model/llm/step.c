@@ -62,7 +62,7 @@ static void add(struct spent *to, const struct spent *more, double times)
 /* ---- calls ------------------------------------------------------------- */
 
 /* What joins the ranks of one axis: its share of the cards that all groups like
- * it use at once. */
+ * it use at once, and without NVLink of what joins the two sockets. */
 static void init_axis(struct maker *m, enum llm_axis axis)
 {
 	struct fabric *fabric = &m->fabrics[axis];
@@ -84,6 +84,11 @@ static void init_axis(struct maker *m, enum llm_axis axis)
 			fabric->cards = 1;
 		fabric->card_Bps = Bps / fabric->cards;
 	}
+	if (fabric->intra == FABRIC_PCIE && group.node_ranks > 1 &&
+	    (group.node_ranks - 1) * group.stride >=
+		    m->cluster->fabric->node_ranks / 2)
+		fabric->intra_Bps = fmin(fabric->intra_Bps,
+					 FABRIC_SOCKET_BPS / group.sharers);
 	if (fabric->node_ranks == 1)
 		fabric->intra = FABRIC_ALONE;
 }
@@ -345,18 +350,21 @@ static void add_recompute(const struct maker *m, struct stage *stage, int index,
 	}
 }
 
-/* Messages to the next stage and back: those that computing hides wait for
- * nothing but their start. */
-static void add_sends(struct maker *m, struct stage *stage)
+/* Messages to the next stage and back, and from the one before and back: both
+ * ways at once (Megatron's send_forward_recv_backward and its like). The first
+ * and the last stage have one neighbour, but where chunks close a ring. Those
+ * that computing hides wait for nothing but their start. */
+static void add_sends(struct maker *m, struct stage *stage, int index)
 {
 	const struct llm_layout *l = m->layout;
+	const bool end = l->vpp == 1 && (index == 0 || index == l->pp - 1);
 	double ns = 0, bytes = 0;
 
 	if (l->pp == 1)
 		return;
 	for (int k = 0; k < LLM_LAYER_KINDS; k++)
 		bytes = fmax(bytes, m->work->layers[k].boundary_bytes);
-	ns = 2 * l->vpp * call_ns(m, LLM_PP, DIST__SEND, bytes);
+	ns = (end ? 1 : 2) * l->vpp * call_ns(m, LLM_PP, DIST__SEND, bytes);
 	if (l->overlap_p2p)
 		ns = exposed_of(m, ns, computed(&stage->micro));
 	stage->micro.exposed[LLM_PP] += ns;
@@ -387,7 +395,7 @@ static void make_stage(struct maker *m, struct stage *stage, int index,
 		stage->expert += num[k] * layers[k].expert;
 	}
 	add_recompute(m, stage, index, layers, num);
-	add_sends(m, stage);
+	add_sends(m, stage, index);
 }
 
 /* ---- the step ---------------------------------------------------------- */
