@@ -48,6 +48,9 @@ static void set_attention(const struct llm_slice *s, struct attention *a)
 	if (a->latent)
 		set_latent(s, a);
 	a->output = llm_matrix(s, m->heads * a->value / s->tp, m->hidden);
+	a->qkv.adapted = a->up_q.adapted = a->up_kv.adapted = s->layout->lora;
+	a->output.adapted =
+		s->layout->lora && s->layout->adapters != LLM_ADAPT_QKV;
 }
 
 /* Bytes of the keys and values of a token on a rank of tp. */
@@ -68,13 +71,14 @@ static void add_scores(const struct llm_slice *s, const struct attention *a,
 {
 	const struct llm_layout *l = s->layout;
 	const bool ring = l->cp > 1 && !l->gather_cp && !s->local;
-	const double seq = (double)l->seq / l->cp;
+	const double whole = s->document;
+	const double seq = whole / l->cp;
 	const struct llm_attention scores = {
-		.batch = l->micro_batch,
+		.batch = l->micro_batch * l->seq / whole,
 		.seq = seq,
 		.keys = ring       ? seq
 			: s->local ? s->keys
-				   : l->seq,
+				   : whole,
 		.heads = s->model->heads / s->tp,
 		.kv_heads = (a->latent ? s->model->heads : s->model->kv_heads) /
 			    s->tp,

@@ -80,7 +80,9 @@ static double middle_kept(const struct llm_slice *s, double width)
 {
 	int tensors = !s->model->gated ? 1 : s->layout->fused_kernels ? 2 : 3;
 
-	return width * (tensors * s->element + operand_kept(s));
+	double size = s->layout->small_activation ? 1 : s->element;
+
+	return width * (tensors * size + operand_kept(s));
 }
 
 static double experts_kept(const struct llm_slice *s)

@@ -46,6 +46,11 @@ enum llm_module {
 	LLM_MODULE_SHARED = 32     /* shared_experts */
 };
 
+/* What LoRA adds a low rank to: every matrix of a layer (Megatron-Bridge,
+ * NeMo AutoModel), those of attention (MLPerf), or those of queries, keys and
+ * values (NeMo 1). */
+enum llm_adapters { LLM_ADAPT_ALL, LLM_ADAPT_ATTENTION, LLM_ADAPT_QKV };
+
 struct llm_layout {
 	int gpus;
 	int tp, pp, cp, ep,
@@ -90,7 +95,13 @@ struct llm_layout {
 	double imbalance;   /* tokens of the fullest expert rank over the
 			     * mean; 1: balanced */
 	bool lora;          /* base weights frozen */
-	bool dropout;       /* of scores and of what attention and MLP add */
+	enum llm_adapters adapters; /* of LoRA: beside which matrices */
+	int document;          /* tokens that attend to each other: of examples
+				* packed into a sequence; 0: all of it */
+	bool small_activation; /* what an MLP's activation takes is kept in 8
+				* bits (Transformer Engine's
+				* fp8_activation_input_store) */
+	bool dropout;          /* of scores and of what attention and MLP add */
 };
 
 /* Names as flags have them: "zero1", "zero-bubble", "selective"; find returns

@@ -65,10 +65,30 @@ static void cast(const struct llm_slice *s, struct llm_piece *piece,
 				1);
 }
 
+/*
+ * LoRA's two products of low rank take what they read and write. Forward: the
+ * input is read, a second output written, and added to the first. Backward: the
+ * output's gradient is read for both products' gradients, the input for that of
+ * the first; the input's gradient is written, and added to the other (NeMo's
+ * ParallelLinearAdapter; E. Hu et al., "LoRA", 2021).
+ */
+static void adapt(const struct llm_slice *s, struct llm_piece *piece,
+		  const struct llm_matrix *matrix, double inputs,
+		  double outputs, int kernels)
+{
+	if (matrix->adapted)
+		llm_elementwise(
+			s, piece,
+			matrix->rows * matrix->batch * s->element *
+				(inputs * matrix->in + outputs * matrix->out),
+			kernels);
+}
+
 void llm_forward(const struct llm_slice *s, struct llm_piece *piece,
 		 const struct llm_matrix *matrix)
 {
 	cast(s, piece, matrix, matrix->in);
+	adapt(s, piece, matrix, 1, 4, 3);
 	add_product(s, piece, matrix,
 		    (struct llm_gemm){.m = matrix->rows,
 				      .n = matrix->out,
@@ -89,6 +109,7 @@ void llm_input_gradient(const struct llm_slice *s, struct llm_piece *piece,
 			const struct llm_matrix *matrix)
 {
 	cast(s, piece, matrix, matrix->out);
+	adapt(s, piece, matrix, 5, 2, 5);
 	add_product(s, piece, matrix,
 		    (struct llm_gemm){.m = matrix->rows,
 				      .n = matrix->in,
@@ -146,6 +167,8 @@ struct llm_mlp llm_mlp_of(const struct llm_slice *s, double rows, double batch,
 		llm_matrix(s, hidden, (s->model->gated ? 2 : 1) * width / tp),
 		llm_matrix(s, width / tp, hidden)};
 
+	mlp.up.adapted = mlp.down.adapted =
+		s->layout->lora && s->layout->adapters == LLM_ADAPT_ALL;
 	mlp.up.rows = mlp.down.rows = rows / batch;
 	mlp.up.batch = mlp.down.batch = batch;
 	return mlp;

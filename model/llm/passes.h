@@ -16,11 +16,12 @@ struct llm_slice {
 	struct llm_layer *layer; /* under construction */
 	bool local;              /* its attention has the window */
 	bool experts;
-	double tokens; /* of a micro-batch on a rank of cp */
-	double own;    /* of these where tp divides the sequence, else all */
-	double routed; /* rows that the fullest rank's experts compute: tokens
-			* of its part of the matrices, top_k times */
-	double keys;   /* that a token attends to on average */
+	double tokens;   /* of a micro-batch on a rank of cp */
+	double own;      /* of these where tp divides the sequence, else all */
+	double routed;   /* rows that the fullest rank's experts compute: tokens
+			  * of its part of the matrices, top_k times */
+	double document; /* tokens that attend to each other */
+	double keys;     /* that a token attends to on average */
 	double tp, etp;
 	double element; /* bytes of an activation */
 	double operand; /* bytes of what a matrix is multiplied with */
@@ -58,6 +59,7 @@ void llm_slice_keep(const struct llm_slice *slice, enum llm_layer_kind kind);
 struct llm_matrix {
 	double rows, in, out, batch;
 	double whole; /* of its FLOP, what is not another rank's too */
+	bool adapted; /* LoRA adds a product of low rank */
 	enum llm_precision precision;
 };
 

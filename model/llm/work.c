@@ -35,7 +35,9 @@ void llm_slice_init(struct llm_slice *s, enum llm_layer_kind kind)
 	s->own = l->sequence ? s->tokens / l->tp : s->tokens;
 	s->routed = (l->etp > 1 ? s->tokens : s->own) * s->model->top_k *
 		    l->imbalance;
-	s->keys = mean_keys(l->seq, s->local ? s->model->window : 0);
+	s->document =
+		l->document > 0 && l->document < l->seq ? l->document : l->seq;
+	s->keys = mean_keys(s->document, s->local ? s->model->window : 0);
 	s->element = element_bytes(l->precision);
 	s->operand = is_eight_bit(l->precision) ? 1
 		     : l->precision == LLM_FP4  ? 0.5

@@ -158,6 +158,63 @@ Test(llm_work, frozen_weights_have_no_gradients)
 	     "LoRA");
 }
 
+/* ns of a kind in a layer's passes. */
+static double spent_on(const struct llm_layer *layer, enum llm_kind kind)
+{
+	double ns = 0;
+
+	for (size_t i = 0; i < layer->forward.num; i++)
+		ns += layer->forward.pieces[i].ns[kind];
+	for (size_t i = 0; i < layer->backward.num; i++)
+		ns += layer->backward.pieces[i].ns[kind];
+	return ns;
+}
+
+/* Llama 3 8B: hidden 4096, of queries, keys and values 6144 wide. A matrix of
+ * `in` to `out` passes 6 x in + 6 x out elements of two bytes, in 8 kernels. */
+Test(llm_work, adapters_cost_what_they_read_and_write)
+{
+	struct llm_layout l = spread(8, 1, 1, 1, 1);
+	struct dist_message message;
+	struct llm_device device;
+	double qkv, both;
+
+	cr_assert_eq(llm_device_find(&device, "H100", &message), DIST_OK);
+	l.lora = true;
+	l.adapters = LLM_ADAPT_QKV;
+	qkv = spent_on(&describe("Llama-3-8B", l).layers[LLM_DENSE],
+		       LLM_ELEMENTWISE);
+	l.adapters = LLM_ADAPT_ATTENTION;
+	both = spent_on(&describe("Llama-3-8B", l).layers[LLM_DENSE],
+			LLM_ELEMENTWISE);
+	same(both - qkv,
+	     llm_memory_ns(&device, &as_measured, 4096. * 2 * 12 * 4096, 8),
+	     "output's adapter");
+	l.adapters = LLM_ADAPT_ALL;
+	same(spent_on(&describe("Llama-3-8B", l).layers[LLM_DENSE],
+		      LLM_ELEMENTWISE) -
+		     both,
+	     llm_memory_ns(&device, &as_measured,
+			   4096. * 2 * 6 * (4096 + 28672 + 14336 + 4096), 16),
+	     "the MLP's adapters");
+	llm_device_release(&device);
+}
+
+/* Of packed examples each attends to itself: as many sequences, shorter. */
+Test(llm_work, packed_examples_attend_to_themselves)
+{
+	struct llm_layout packed = spread(8, 1, 1, 1, 1), apart = packed;
+
+	packed.document = 512;
+	apart.seq = 512;
+	apart.micro_batch = packed.seq / 512;
+	same(spent_on(&describe("Llama-3-8B", packed).layers[LLM_DENSE],
+		      LLM_ATTENTION),
+	     spent_on(&describe("Llama-3-8B", apart).layers[LLM_DENSE],
+		      LLM_ATTENTION),
+	     "attention");
+}
+
 /* ---- calls ------------------------------------------------------------- */
 
 struct calls {
