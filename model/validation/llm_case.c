@@ -157,13 +157,8 @@ static void fill_recompute(struct llm_case *made, const char *word)
 	const char *number = strchr(word ? word : "", '=');
 	int stage = made->model.layers / l->pp;
 
-	if (!word && begins(made->row->version, "MLPerf")) {
-		/* Its runs keep activations in 8 bits, and so need no
-		 * recomputation. */
-		l->recompute = LLM_RECOMPUTE_NONE;
-	} else if (!word) {
+	if (!word) {
 		l->recompute = LLM_RECOMPUTE_AUTO;
-		made->guessed = true;
 	} else if (begins(word, "full")) {
 		l->recompute = LLM_RECOMPUTE_FULL;
 		l->recompute_layers = number ? atoi(number + 1) : 0;
@@ -171,10 +166,13 @@ static void fill_recompute(struct llm_case *made, const char *word)
 			l->recompute_layers = stage;
 	} else if (is(word, "selective-op")) {
 		l->recompute = LLM_RECOMPUTE_OPERATORS;
-	} else if (begins(word, "selective") && layers) {
+	} else if (is(word, "selective-layer")) {
 		l->recompute = LLM_RECOMPUTE_FULL;
-		l->recompute_layers =
-			is(word, "selective-layer") ? stage / 2 : stage / 3;
+		l->recompute_layers = stage / 2;
+	} else if (is(word, "selective") && layers) {
+		l->recompute = LLM_RECOMPUTE_FULL;
+		l->recompute_layers = stage / 3;
+		made->guessed = true;
 	} else if (begins(word, "selective=")) {
 		l->recompute = LLM_RECOMPUTE_SELECTIVE;
 		l->recompute_modules = llm_modules_find(word + 10);
@@ -217,7 +215,6 @@ static void fill_sizes(struct llm_case *made)
 	l->micro_batch = row->micro_batch ? row->micro_batch : 1;
 	l->precision = llm_precision_find(row->precision);
 	l->lora = is(row->task, "lora");
-	made->guessed = !row->tp || !row->micro_batch;
 }
 
 /* Megatron-Bridge has graphs and fused permutations from release 26.06 on. */
@@ -234,7 +231,8 @@ static enum llm_software software_of(const struct llm_row *row)
 
 /* What frameworks do: Megatron-DeepSpeed of 2022 overlaps nothing, knows
  * neither sequence parallelism nor fused attention; nanotron overlaps nothing
- * of data parallelism; FSDP2 sums gradients in float32, FMS in bf16; Megatron's
+ * of data parallelism; FSDP2 sums gradients in float32, FMS and NVIDIA's
+ * performance recipes (grad_reduce_in_fp32=False) in 16 bits; Megatron's
  * experts are not divided by tensor parallelism. */
 static void fill_habits(struct llm_case *made, const struct llm_recipe *recipe)
 {
@@ -268,11 +266,39 @@ static void fill_habits(struct llm_case *made, const struct llm_recipe *recipe)
 			     is(recipe->dispatcher, "deepep")));
 	if (begins(row->framework, "nanotron"))
 		l->overlap_grad = l->overlap_param = false;
-	if (old || begins(row->framework, "fms"))
+	if (old || begins(row->framework, "fms") ||
+	    (tuned && !begins(row->version, "20")))
 		l->gradient_bytes = 2;
 	if (experts && !begins(row->id, "dgxc"))
 		l->etp = 1;
 	l->schedule = begins(row->schedule, "zb") ? LLM_ZERO_BUBBLE : LLM_1F1B;
+}
+
+/* Tokens of an example of SQuAD, context, question and answer. */
+#define SQUAD 200
+
+/* NeMo fine-tunes on examples of SQuAD, packed into sequences, each of which
+ * attends to itself (its recipes' SquadDataModule with packed_sequence_specs),
+ * NeMo 1 with LoRA beside queries, keys and values (target_modules
+ * attention_qkv). MLPerf's reports are as long as a sequence; its LoRA is of
+ * attention, its weights are in 8 bits, and what activations take, too
+ * (mlcommons/training_results_v5.1, llama2_70b_lora, FP8_ACTIVATION and
+ * fp8_params). */
+static void fill_tuning(struct llm_case *made)
+{
+	const struct llm_row *row = made->row;
+	struct llm_layout *l = &made->layout;
+	bool tuning = l->lora || is(row->task, "sft");
+
+	if (begins(row->version, "MLPerf") && l->lora) {
+		l->adapters = LLM_ADAPT_ATTENTION;
+		l->small_activation = true;
+		l->parameter_bytes = 1;
+	} else if (tuning && (begins(row->framework, "NeMo/") ||
+			      begins(row->framework, "Megatron"))) {
+		l->document = SQUAD;
+		l->adapters = LLM_ADAPT_QKV;
+	}
 }
 
 /* One group of micro-batches less or more than fits: the batch that does, as
@@ -291,7 +317,7 @@ static double mend_batch(struct llm_layout *l)
 
 static enum dist_error fill_layout(struct llm_case *made,
 				   const struct llm_recipe *recipe,
-				   struct dist_message *message, double *scale)
+				   struct dist_message *message)
 {
 	const struct llm_row *row = made->row;
 	struct llm_layout *l = &made->layout;
@@ -301,15 +327,17 @@ static enum dist_error fill_layout(struct llm_case *made,
 	llm_layout_init(l);
 	fill_sizes(made);
 	fill_habits(made, recipe);
+	fill_tuning(made);
 	llm_case_states(made);
 	if (!recompute && recipe)
 		recompute = recipe->recompute;
+	made->guessed = !row->recompute;
 	fill_recompute(made, recompute);
 	made->remade = remade_by(recompute);
 	if (recipe && l->gpus == recipe->gpus &&
 	    recipe->offload_layers <= made->model.layers / l->pp)
 		l->offload_layers = recipe->offload_layers;
-	*scale = mend_batch(l);
+	made->scale = mend_batch(l);
 	error = llm_layout_complete(l, &made->model, &option, message);
 	if (error) {
 		struct dist_message said = *message;
@@ -345,10 +373,8 @@ void llm_case_make(struct llm_case *made, const struct llm_row *row,
 		   size_t num)
 {
 	struct dist_message message = {.text = ""};
-	struct llm_device device;
-	double scale = 1;
 
-	*made = (struct llm_case){.row = row, .source = source};
+	*made = (struct llm_case){.row = row, .source = source, .scale = 1};
 	if (row->unfit || !row->gpus || !row->batch) {
 		snprintf(made->why, sizeof made->why, "%s",
 			 row->unfit  ? row->unfit
@@ -358,15 +384,18 @@ void llm_case_make(struct llm_case *made, const struct llm_row *row,
 	}
 	fill_machine(made);
 	if (fill_model(made, &message) ||
-	    fill_layout(made, recipe_of(row, recipes, num), &message, &scale) ||
-	    llm_device_find(&device, made->gpu, &message)) {
+	    fill_layout(made, recipe_of(row, recipes, num), &message))
 		snprintf(made->why, sizeof made->why, "%.159s", message.text);
-		return;
-	}
-	made->fabric.intra_Bps = device.link_Bps;
-	if (llm_device_can(&device, made->layout.precision, &message))
+}
+
+void llm_case_place(struct llm_case *made, const struct llm_device *device)
+{
+	const enum llm_precision precision = made->layout.precision;
+	struct dist_message message;
+
+	made->fabric.intra_Bps = device->link_Bps;
+	if (llm_device_can(device, precision, &message))
 		snprintf(made->why, sizeof made->why, "%.159s", message.text);
 	made->measured_ns =
-		scale * measured_ns(made, device.peak[made->layout.precision]);
-	llm_device_release(&device);
+		made->scale * measured_ns(made, device->peak[precision]);
 }

@@ -20,8 +20,9 @@ struct llm_case {
 	enum llm_software software;
 	bool plain_exchange;
 	double remade;
+	double scale;       /* of its step: batch as mended over the row's */
 	double measured_ns; /* a step */
-	bool guessed;       /* its layout or recomputation was assumed */
+	bool guessed;       /* what it recomputes was assumed */
 	char why[160];      /* it cannot be judged; "": it can */
 };
 
@@ -30,6 +31,10 @@ struct llm_case {
 void llm_case_make(struct llm_case *made, const struct llm_row *row,
 		   const char *source, const struct llm_recipes *recipes,
 		   size_t num);
+
+/* llm_case_place tells a case its GPU: links, and the measured step where that
+ * is published as a share of the peak. What it cannot stands in why. */
+void llm_case_place(struct llm_case *made, const struct llm_device *device);
 
 /* llm_case_states sets the bytes of a parameter that its framework holds, in a
  * case whose row, model and precision are set. */

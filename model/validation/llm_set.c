@@ -123,6 +123,9 @@ static const struct llm_device *device_named(struct llm_set *set,
 {
 	struct llm_device found;
 
+	for (size_t i = 0; i < set->num_devices; i++)
+		if (strcmp(set->devices[i].name, name) == 0)
+			return &set->devices[i];
 	if (llm_device_find(&found, name, message))
 		return NULL;
 	for (size_t i = 0; i < set->num_devices; i++)
@@ -134,29 +137,51 @@ static const struct llm_device *device_named(struct llm_set *set,
 	return &set->devices[set->num_devices++];
 }
 
-/* What fits, by the model of memory. It ran: where that says that nothing does,
- * it is wrong, and nothing was made again. */
-static enum dist_error choose(struct llm_case *made,
-			      const struct llm_device *device,
-			      struct dist_message *message)
+static enum dist_error see(const struct llm_case *made,
+			   const struct llm_device *device, bool *fits,
+			   struct dist_message *message)
 {
 	struct llm_pace pace = llm_pace_of(device, made->layout.precision);
 	struct llm_memory memory;
 	struct llm_work work;
-	enum dist_error error = llm_recompute_choose(
-		&made->layout, &made->model, device, &pace, message);
+	enum dist_error error = llm_work_init(
+		&work, &made->model, &made->layout, device, &pace, message);
 
-	if (!error)
-		error = llm_work_init(&work, &made->model, &made->layout,
-				      device, &pace, message);
 	if (error)
 		return error;
 	llm_memory_worst(&memory, &work, device);
-	if (!memory.fits) {
-		made->layout.recompute = LLM_RECOMPUTE_NONE;
-		made->layout.recompute_layers = 0;
-	}
+	*fits = memory.fits;
 	return DIST_OK;
+}
+
+/* What a recipe says, if it fits by the model of memory: it may be another
+ * release's. Else the least that does. It ran: where nothing does the model of
+ * memory is wrong, and nothing was made again. */
+static enum dist_error choose(struct llm_case *made,
+			      const struct llm_device *device,
+			      struct dist_message *message)
+{
+	struct llm_layout *l = &made->layout;
+	struct llm_pace pace = llm_pace_of(device, l->precision);
+	bool fits = false;
+	enum dist_error error = DIST_OK;
+
+	if (l->recompute != LLM_RECOMPUTE_AUTO)
+		error = see(made, device, &fits, message);
+	if (error || fits)
+		return error;
+	l->recompute = LLM_RECOMPUTE_AUTO;
+	error = llm_recompute_choose(l, &made->model, device, &pace, message);
+	if (!error)
+		error = see(made, device, &fits, message);
+	/* Hugging Face's models recompute every layer or none; those with
+	 * experts are AutoModel's own. */
+	if (!fits || (strstr(made->row->framework, "AutoModel") &&
+		      made->model.experts == 0))
+		l->recompute_layers = 0;
+	if (!error && !fits)
+		l->recompute = LLM_RECOMPUTE_NONE;
+	return error;
 }
 
 static void add_case(struct llm_set *set, struct llm_case *made)
@@ -166,8 +191,11 @@ static void add_case(struct llm_set *set, struct llm_case *made)
 
 	if (!made->why[0])
 		device = device_named(set, made->gpu, &message);
-	if (device && made->layout.recompute == LLM_RECOMPUTE_AUTO &&
-	    choose(made, device, &message))
+	if (device)
+		llm_case_place(made, device);
+	if (made->why[0])
+		device = NULL;
+	if (device && made->guessed && choose(made, device, &message))
 		device = NULL;
 	if (!device) {
 		if (!made->why[0])

@@ -15,7 +15,9 @@ static bool begins(const char *text, const char *with)
  * DeepSpeed keeps a stage's outputs and, of fp16, a copy of the gradient's
  * shard (stage_1_and_2.py), of bf16 sums in 32 bits beside the gradients
  * (bf16_optimizer.py); nanotron the gradients of a whole backward pass beside
- * the sums (gradient_accumulator.py). Moonlight's recipe in Megatron-Bridge has
+ * the sums (gradient_accumulator.py). NeMo AutoModel trains parameters of 16
+ * bits as they are, with moments of 16 bits (torch_dtype bfloat16, AdamW).
+ * Moonlight's recipe in Megatron-Bridge has
  * moments in 16 bits.
  */
 void llm_case_states(struct llm_case *made)
@@ -33,6 +35,10 @@ void llm_case_states(struct llm_case *made)
 	if (begins(row->framework, "nanotron")) {
 		l->copy_bytes = 2;
 		l->fused_kernels = false;
+	}
+	if (begins(row->framework, "NeMo-AutoModel")) {
+		l->gradient_bytes = 2;
+		l->state_bytes = 6;
 	}
 	if (begins(row->framework, "Megatron-Bridge") &&
 	    begins(row->model, "Moonlight"))
