@@ -25,6 +25,7 @@ struct command_line {
 	const char *errors;
 	int llm;
 	int refit;
+	int plan;
 };
 
 #define AT(field) offsetof(struct command_line, field)
@@ -47,6 +48,9 @@ static const struct option options[] = {
 		 "of them"},
 	{"refit", OPTION_SWITCH, AT(refit), NULL,
 	 .help = "with --llm, by constants fitted to these rows now"},
+	{"plan", OPTION_SWITCH, AT(plan), NULL,
+	 .help = "with --llm, also search as lockstep plan does where a best "
+		 "layout is published, and say at which place that comes"},
 	{"max-error", OPTION_PERCENT, AT(max_error), "PERCENT",
 	 .help = "exit 1 when the median error of a table or schedule is "
 		 "larger"},
@@ -153,8 +157,9 @@ static int check(const struct command_line *line, size_t names)
 		return refuse("validate", "--llm: expected without --machine, "
 					  "--calibrate, --uncalibrated and "
 					  "--plot-errors");
-	if (line->refit && !line->llm)
-		return refuse("validate", "--refit: expected with --llm");
+	if ((line->refit || line->plan) && !line->llm)
+		return refuse("validate", "--%s: expected with --llm",
+			      line->refit ? "refit" : "plan");
 	if ((line->plot && plot_check("lockstep validate", line->plot)) ||
 	    (line->plot_errors &&
 	     plot_check("lockstep validate", line->plot_errors)))
@@ -187,6 +192,7 @@ int command_validate(int argc, const char **argv)
 			.num = request.num,
 			.blind = line.blind,
 			.refit = line.refit,
+			.plan = line.plan,
 			.max_error = line.max_error,
 			.form = &line.form,
 			.plot = line.plot});

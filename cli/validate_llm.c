@@ -11,6 +11,8 @@
 #include "cli/plot.h"
 #include "cli/refuse.h"
 #include "model/validation/accuracy.h"
+#include "cli/pool.h"
+#include "model/validation/llm_planned.h"
 #include "model/validation/llm_ratio.h"
 
 /* What is predicted of each case, ns; NAN: not. */
@@ -282,6 +284,56 @@ static struct dist__rows ratios_of(const struct made *made)
 	return table;
 }
 
+/* ---- published layouts ------------------------------------------------- */
+
+/* "4 x 8v6 x 1 x 1, 2" */
+static void write_layout(const struct llm_layout *l, char text[64])
+{
+	char chunks[16] = "";
+
+	if (l->vpp > 1)
+		snprintf(chunks, sizeof chunks, "v%d", l->vpp);
+	snprintf(text, 64, "%d x %d%s x %d x %d, %d", l->tp, l->pp, chunks,
+		 l->cp, l->ep, l->micro_batch);
+}
+
+/* Fewer are no search: of a batch that nothing divides. */
+#define FEWEST_LAYOUTS 20
+
+/* Empty, unless they are wanted: a second or more each. */
+static struct dist__rows plans_of(const struct made *made, bool wanted)
+{
+	struct dist__rows table = {
+		.columns = "of;model;gpu;precision;gpus|GPUs;batch;"
+			   "published|published: tp x pp x cp x ep, mbs;"
+			   "planned;place;fit|of;loss|loss %"};
+	const struct llm_set *set = &made->set;
+
+	for (size_t i = 0; wanted && i < set->num; i++) {
+		const struct llm_case *of = &set->cases[i];
+		struct dist_message message;
+		struct llm_planned planned;
+		char published[64], first[64];
+
+		if (!llm_planned_is_best(set, i) ||
+		    llm_planned_make(&planned, set, i, &made->constants,
+				     made->ns[ALL][i], pool_cores(),
+				     &message) ||
+		    planned.fit < FEWEST_LAYOUTS)
+			continue;
+		write_layout(&of->layout, published);
+		write_layout(&planned.best, first);
+		ADD_ROW(&table, cell_text(of->source),
+			cell_text(of->model.name), cell_text(of->gpu),
+			cell_text(llm_precision_name(of->layout.precision)),
+			cell_int(of->layout.gpus),
+			cell_int(of->layout.global_batch), cell_copy(published),
+			cell_copy(first), cell_size(planned.before + 1),
+			cell_size(planned.fit), cell_percent(planned.loss));
+	}
+	return table;
+}
+
 /* ---- the whole --------------------------------------------------------- */
 
 static int print(const struct made *made,
@@ -295,18 +347,20 @@ static int print(const struct made *made,
 	struct dist__rows ratios = ratios_of(made);
 	struct dist__rows unfit = unfit_of(&made->set);
 	struct dist__rows constants = constants_of(made);
+	struct dist__rows plans = plans_of(made, request->plan);
 	int failed;
 
 	if (form == FORM_JSON)
 		return dist__json_print(
-			json_pack("{so so so so so so so}", "all",
+			json_pack("{so so so so so so so so}", "all",
 				  dist__rows_json(&all), "sources",
 				  dist__rows_json(&source), "gpus",
 				  dist__rows_json(&gpu), "scales",
 				  dist__rows_json(&scale), "ratios",
 				  dist__rows_json(&ratios), "left_out",
 				  dist__rows_json(&unfit), "constants",
-				  dist__rows_json(&constants)),
+				  dist__rows_json(&constants), "plans",
+				  dist__rows_json(&plans)),
 			stdout);
 	failed = dist__rows_section(&all, "", form, stdout);
 	failed |= dist__rows_section(&source, "By source:", form, stdout);
@@ -315,6 +369,12 @@ static int print(const struct made *made,
 	failed |= dist__rows_section(&scale, "By scale:", form, stdout);
 	failed |= dist__rows_section(&ratios, "Ratios:", form, stdout);
 	failed |= dist__rows_section(&unfit, "Left out:", form, stdout);
+	if (request->plan)
+		failed |= dist__rows_section(
+			&plans, "Published best layouts, by plan:", form,
+			stdout);
+	else
+		dist__rows_release(&plans);
 	if (request->refit)
 		failed |= dist__rows_section(&constants, "Constants:", form,
 					     stdout);

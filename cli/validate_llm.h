@@ -12,6 +12,7 @@ struct validate_llm_request {
 	size_t num;
 	bool blind;       /* also with constants fitted without each source */
 	bool refit;       /* by constants fitted here, which are shown */
+	bool plan;        /* also search for layouts of published best ones */
 	double max_error; /* of the median of dense rows; INFINITY: none */
 	const struct table_options *form;
 	const char *plot; /* NULL: none */

@@ -304,6 +304,21 @@ void llm_set_release(struct llm_set *set)
 
 /* ---- predicting -------------------------------------------------------- */
 
+struct llm_cluster llm_set_cluster(const struct llm_set *set, size_t i,
+				   const struct llm_constants *constants)
+{
+	const struct llm_case *of = &set->cases[i];
+
+	return (struct llm_cluster){.device = set->device_of[i],
+				    .profile = &set->profile,
+				    .fabric = &of->fabric,
+				    .plain_exchange = of->plain_exchange,
+				    .remade = of->remade,
+				    .efficiency = 1,
+				    .software = of->software,
+				    .constants = constants};
+}
+
 enum dist_error llm_set_step(const struct llm_set *set, size_t i,
 			     const struct llm_constants *constants,
 			     double scale, struct llm_answer *answer,
@@ -312,15 +327,7 @@ enum dist_error llm_set_step(const struct llm_set *set, size_t i,
 	const struct llm_case *of = &set->cases[i];
 	const struct llm_device *device = set->device_of[i];
 	struct llm_constants scaled = *constants;
-	const struct llm_cluster cluster = {.device = device,
-					    .profile = &set->profile,
-					    .fabric = &of->fabric,
-					    .plain_exchange =
-						    of->plain_exchange,
-					    .remade = of->remade,
-					    .efficiency = 1,
-					    .software = of->software,
-					    .constants = &scaled};
+	const struct llm_cluster cluster = llm_set_cluster(set, i, &scaled);
 	struct llm_pace pace;
 	struct llm_work work;
 	enum dist_error error;

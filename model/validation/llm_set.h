@@ -42,6 +42,10 @@ DIST_MUST_CHECK enum dist_error llm_set_load(struct llm_set *set,
 					     struct dist_message *message);
 void llm_set_release(struct llm_set *set);
 
+/* llm_set_cluster returns where case i ran; it borrows both. */
+struct llm_cluster llm_set_cluster(const struct llm_set *set, size_t i,
+				   const struct llm_constants *constants);
+
 /*
  * llm_set_step answers for case i by these constants, with `scale` times the
  * rates of all kernels. Errors: as llm_work_init and llm_step.
