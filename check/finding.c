@@ -657,6 +657,7 @@ static bool report(struct check_finding *f)
 	if (f->board && f->verdict.kind == CHECK_FINE) {
 		check_warn_of_refusals(&f->warnings, f->board);
 		check_warn_of_unwaited(&f->warnings, f->board);
+		check_warn_of_shutdown(&f->warnings, f->board);
 	}
 	good = check_lines_close(&f->report);
 	if (!check_lines_close(&f->warnings) || !good)

@@ -219,3 +219,28 @@ void check_warn_of_unwaited(struct check_lines *lines,
 			"and %u other calls were never waited for",
 			n - MOST_LINES);
 }
+
+/* ---- remote calls -------------------------------------------------------- */
+
+static bool left_rpc(const void *arg, uint32_t rank)
+{
+	const struct check_board *board = arg;
+	const struct check_slot *slot = &board->slots[rank];
+
+	return slot->state == CHECK_RANK_FINISHED &&
+	       (slot->remote.state == CHECK_RPC_JOINED ||
+		slot->remote.state == CHECK_RPC_ENDING);
+}
+
+void check_warn_of_shutdown(struct check_lines *lines,
+			    const struct check_board *board)
+{
+	FILE *out;
+
+	if (!check_any_below(board->world_size, left_rpc, board))
+		return;
+	out = check_line(lines, 0);
+	check_print_ranks(out, board->world_size, left_rpc, board);
+	fputs(" left without rpc_shutdown: calls that were under way are lost",
+	      out);
+}

@@ -43,4 +43,9 @@ const struct check_call *check_next_held(const struct check_slot *slot,
 void check_warn_of_unwaited(struct check_lines *lines,
 			    const struct check_board *board);
 
+/* check_warn_of_shutdown says in a line which ranks of board, who have ended
+ * well, left their rpc without a shutdown. */
+void check_warn_of_shutdown(struct check_lines *lines,
+			    const struct check_board *board);
+
 #endif

@@ -37,6 +37,7 @@ static const struct dist__capability capabilities[] = {
 	{"new_subgroups_by_enumeration", DIST__NEEDS_NOTHING},
 	{"split_group", DIST__NEEDS_NOTHING},
 	{"allow_threads", DIST__NEEDS_THREADS},
+	{"rpc_init", DIST__NEEDS_MESSAGES},
 	{"phantom tensors", DIST__NEEDS_PHANTOMS},
 	{NULL, DIST__NEEDS_NOTHING},
 };
@@ -53,6 +54,8 @@ bool dist__world_has(const struct dist__world *world, enum dist__need need)
 		return !world->one_device;
 	case DIST__NEEDS_PHANTOMS:
 		return world->has_phantoms;
+	case DIST__NEEDS_MESSAGES:
+		return !world->memory;
 	case DIST__NEEDS_THREADS:
 		return !world->one_thread;
 	default:

@@ -12,7 +12,8 @@ enum dist__need {
 	DIST__NEEDS_NOTHING,
 	DIST__NEEDS_DEVICES,  /* several devices of one rank */
 	DIST__NEEDS_PHANTOMS, /* tensors without data */
-	DIST__NEEDS_THREADS   /* several threads of one rank */
+	DIST__NEEDS_THREADS,  /* several threads of one rank */
+	DIST__NEEDS_MESSAGES  /* of its own, beside its collectives */
 };
 
 /* dist__world_has returns whether calls that need this are taken. */
@@ -24,8 +25,8 @@ bool dist__world_has(const struct dist__world *world, enum dist__need need);
 bool dist__world_reduces(const struct dist__world *world,
 			 enum dist_reduce_op op, enum dist_dtype dtype);
 
-/* A call of dist.h that is made on a group, without "dist_", or what can be
- * given to them all. */
+/* A call of dist.h or rpc.h that is made on a group, without "dist_", or what
+ * can be given to them all. */
 struct dist__capability {
 	const char *name;
 	enum dist__need need;

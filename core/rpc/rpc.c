@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/capability.h"
+
 #define DEFAULT_THREADS    16
 #define DEFAULT_TIMEOUT_NS (INT64_C(60) * 1000000000)
 
@@ -279,7 +281,8 @@ enum dist_error dist_rpc_init(struct dist_group *group,
 		return dist__rpc_fail(DIST_ERR_INVALID_ARGUMENT,
 				      "expected a group and where to store "
 				      "the rpc");
-	if (!group->place.transport->ops->events || group->world->memory)
+	if (!group->place.transport->ops->events ||
+	    !dist__world_has(group->world, DIST__NEEDS_MESSAGES))
 		return dist__fail(group,
 				  dist__rpc_fail(DIST_ERR_UNSUPPORTED,
 						 "expected a world that has "

@@ -51,6 +51,20 @@ static bool is_damaged(const struct dist__child *child,
 	       board->slots[child->rank].damaged;
 }
 
+/* Whether it ended while a function of its served a call: who called it has
+ * lost it. */
+static bool is_serving(const struct dist__child *child,
+		       const struct check_board *board)
+{
+	const struct check_serving *serving =
+		board ? board->slots[child->rank].remote.servings : NULL;
+
+	for (int i = 0; child->ended && board && i < CHECK_SERVINGS; i++)
+		if (serving[i].state == CHECK_SERVING_RUNNING)
+			return true;
+	return false;
+}
+
 static int weigh(const struct dist__child *child,
 		 const struct check_board *board)
 {
@@ -60,7 +74,7 @@ static int weigh(const struct dist__child *child,
 		return 0;
 	if (follows(child, board))
 		return 1;
-	return child->by_signal ? 3 : 2;
+	return child->by_signal || is_serving(child, board) ? 3 : 2;
 }
 
 /* The call of a child that failed for want of memory; NULL: there is none. */
@@ -88,7 +102,10 @@ static void describe(const struct dist__child *child,
 		snprintf(text, size, "was killed by signal %d (%s)",
 			 child->code, strsignal(child->code));
 	else
-		snprintf(text, size, "exited with status %d", child->code);
+		snprintf(text, size, "exited with status %d%s", child->code,
+			 is_serving(child, board)
+				 ? " while it served a remote call"
+				 : "");
 	if (child->ended && !child->by_signal && !call)
 		dist__notes_append(child->notes_fd, text, size);
 }
@@ -114,6 +131,10 @@ static void find_cause(struct check_cause *cause,
 		if (!children[i].ended && without_memory(&children[i], board)) {
 			best = &children[i];
 			cause->weight = 2;
+		} else if (weigh(&children[i], board) == 0 &&
+			   is_serving(&children[i], board)) {
+			best = &children[i];
+			cause->weight = 3;
 		}
 	if (!best)
 		return;

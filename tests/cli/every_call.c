@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/capability.h"
+#include "lockstep/rpc.h"
 #include "core/reduce.h"
 #include "worlds/worlds.h"
 
@@ -320,6 +321,14 @@ static enum dist_error allow_threads(struct rank *r)
 	return dist_allow_threads(r->group);
 }
 
+static enum dist_error rpc_init(struct rank *r)
+{
+	struct dist_rpc *rpc;
+	enum dist_error error = dist_rpc_init(r->group, NULL, &rpc);
+
+	return error ? error : dist_rpc_shutdown(rpc, true);
+}
+
 static enum dist_error phantom_tensors(struct rank *r)
 {
 	return dist_all_reduce(r->group, floats(NULL, 4), DIST_SUM, NULL);
@@ -365,6 +374,7 @@ static const struct call {
 	{"new_subgroups_by_enumeration", new_subgroups_by_enumeration},
 	{"split_group", split_group},
 	{"allow_threads", allow_threads},
+	{"rpc_init", rpc_init},
 	{"phantom tensors", phantom_tensors},
 };
 

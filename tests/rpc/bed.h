@@ -29,12 +29,11 @@ struct bed {
 struct rpc_case {
 	const char *name;
 	void (*run)(struct bed *b);
-	int world;        /* 0: 4, as torch's */
-	bool bare;        /* it begins and ends rpc itself */
-	int status;       /* enum dist_exit of the job */
-	const char *text; /* in what is said; NULL: silence */
-	bool ends_inside; /* a function ends its process */
-	bool sim_only;    /* its end over TCP is a matter of luck */
+	int world;                       /* 0: 4, as torch's */
+	bool bare;                       /* it begins and ends rpc itself */
+	int status;                      /* enum dist_exit of the job */
+	const char *text;                /* in what is said; NULL: silence */
+	bool ends_inside;                /* a function ends its process */
 	struct dist_rpc_options options; /* unless it is bare */
 };
 

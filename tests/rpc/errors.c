@@ -201,10 +201,8 @@ static void one_returns(struct bed *b)
 }
 
 /* Nobody answers, and the job is over. */
-static void call_in_vain(struct bed *b, const char *function)
+static void call_in_vain(struct bed *b, const char *function, int64_t status)
 {
-	const int64_t status = 3;
-
 	if (b->rank == 0)
 		(void)!dist_rpc_sync(
 			b->rpc,
@@ -217,12 +215,17 @@ static void call_in_vain(struct bed *b, const char *function)
 
 static void function_exits(struct bed *b)
 {
-	call_in_vain(b, "leave");
+	call_in_vain(b, "leave", 3);
+}
+
+static void function_exits_well(struct bed *b)
+{
+	call_in_vain(b, "leave", 0);
 }
 
 static void function_aborts(struct bed *b)
 {
-	call_in_vain(b, "break_down");
+	call_in_vain(b, "break_down", 0);
 }
 
 const struct rpc_case rpc_error_cases[] = {
@@ -252,9 +255,13 @@ const struct rpc_case rpc_error_cases[] = {
 	{.name = "a function calls exit()",
 	 .run = function_exits,
 	 .status = DIST_EXIT_RANK_LOST,
-	 .text = "rank lost: rank 1 called exit(3) in a remote call",
-	 .ends_inside = true,
-	 .sim_only = true},
+	 .text = "rank lost: rank 1 ",
+	 .ends_inside = true},
+	{.name = "a function calls exit(0)",
+	 .run = function_exits_well,
+	 .status = DIST_EXIT_RANK_LOST,
+	 .text = "rank lost: rank 1 ",
+	 .ends_inside = true},
 	{.name = "a function aborts",
 	 .run = function_aborts,
 	 .status = DIST_EXIT_RANK_LOST,

@@ -38,8 +38,6 @@ static bool is_kept(const struct rpc_case *c, const char *backend)
 
 	if (sim && c->ends_inside && sanitized && strcmp(sanitized, "yes") == 0)
 		return false;
-	if (!sim && c->sim_only)
-		return false;
 	return !only || strcmp(only, c->name) == 0;
 }
 
@@ -83,4 +81,45 @@ Test(rpc, cases_of_torch_in_simulation)
 Test(rpc, cases_of_torch_over_tcp)
 {
 	run_all("tcp");
+}
+
+/* ---- no case of torch's -------------------------------------------------- */
+
+static int leave(void *arg)
+{
+	struct dist_group *group;
+	struct dist_rpc *rpc;
+
+	(void)arg;
+	return dist_init_process_group(NULL, &group) ||
+	       dist_rpc_init(group, NULL, &rpc);
+}
+
+static int launch_leavers(const void *arg)
+{
+	const struct dist_launch_options options = {
+		.backend = arg,
+		.platform = strcmp(arg, "sim") == 0
+				    ? "scenarios/platforms/star-8.xml"
+				    : NULL,
+		.world_size = 2};
+
+	return dist_launch(&options, leave, NULL);
+}
+
+Test(rpc, ranks_that_just_return_are_warned_of)
+{
+	static const char *const backends[] = {"sim", "tcp"};
+	struct forked forked;
+
+	for (int i = 0; i < 2; i++) {
+		fork_run(launch_leavers, backends[i], &forked);
+		cr_expect_eq(forked.status, DIST_EXIT_OK, "%s: %d", backends[i],
+			     forked.status);
+		cr_expect_str_eq(
+			forked.text,
+			"lockstep: warning: ranks 0-1 (2) left without "
+			"rpc_shutdown: calls that were under way are lost\n",
+			"%s: %s", backends[i], forked.text);
+	}
 }
