@@ -64,17 +64,44 @@ static uintptr_t *next_request(struct state *s)
 		      ? (s)->call->blocking(__VA_ARGS__)                       \
 		      : (s)->call->other(__VA_ARGS__, next_request(s)))
 
-/* MPI counts in ints. */
-static int count(struct state *s, size_t numel)
+static size_t longest(const struct dist__parts *parts)
 {
-	if (numel > INT_MAX && !s->error) {
-		snprintf(s->comm->text->text, sizeof s->comm->text->text,
-			 "%s of %zu elements: %s counts to %d",
-			 dist__op_called(s->op), numel, s->comm->mpi->name,
-			 INT_MAX);
-		s->error = DIST_ERR_UNSUPPORTED;
-	}
-	return numel > INT_MAX ? 0 : (int)numel;
+	return parts->count ? dist__parts_longest(parts) : 0;
+}
+
+/* The most elements that one call for op is about. */
+static size_t largest_count(const struct dist__op *op)
+{
+	const struct dist__sides *sides = dist__op_sides(op);
+	const struct dist__bundle *b = &sides->bundle;
+	const struct dist_tensor *parts =
+		op->kind == DIST__REDUCE_SCATTER ? b->out : b->in;
+	size_t largest = 0, in, out;
+
+	for (size_t i = 0; b->kind && i < b->num; i++)
+		largest = parts[i].numel > largest ? parts[i].numel : largest;
+	if (b->kind)
+		return largest;
+	in = longest(&sides->in);
+	out = longest(&sides->out);
+	largest = in > out ? in : out;
+	if (op->kind != DIST__ALL_TO_ALL && op->tensor.numel > largest)
+		largest = op->tensor.numel;
+	return largest;
+}
+
+/* MPI counts in ints, and nothing is touched of what has more elements. */
+static enum dist_error check_counts(const struct dist__mpi_comm *comm,
+				    const struct dist__op *op)
+{
+	size_t largest = largest_count(op);
+
+	if (largest <= INT_MAX)
+		return DIST_OK;
+	snprintf(comm->text->text, sizeof comm->text->text,
+		 "%s of %zu elements: %s counts to %d", dist__op_called(op),
+		 largest, comm->mpi->name, INT_MAX);
+	return DIST_ERR_UNSUPPORTED;
 }
 
 /* ---- copies ------------------------------------------------------------ */
@@ -125,7 +152,7 @@ static void all_reduce(struct state *s, struct dist_tensor t)
 		return;
 	if (is_scaled(s->op))
 		in = input(s, t.data, t.numel);
-	CALL(s, Allreduce, Iallreduce, in, t.data, count(s, t.numel), s->type,
+	CALL(s, Allreduce, Iallreduce, in, t.data, (int)t.numel, s->type,
 	     s->combine, s->comm->handle);
 }
 
@@ -139,14 +166,14 @@ static void reduce(struct state *s, const void *in, void *out, size_t numel,
 		in = input(s, in, numel);
 	else if (s->comm->rank == root && in == out)
 		in = s->comm->mpi->is.in_place;
-	CALL(s, Reduce, Ireduce, in, out, count(s, numel), s->type, s->combine,
-	     root, s->comm->handle);
+	CALL(s, Reduce, Ireduce, in, out, (int)numel, s->type, s->combine, root,
+	     s->comm->handle);
 }
 
 static void broadcast(struct state *s, void *data, size_t numel, int root)
 {
 	if (numel > 0)
-		CALL(s, Bcast, Ibcast, data, count(s, numel), s->type, root,
+		CALL(s, Bcast, Ibcast, data, (int)numel, s->type, root,
 		     s->comm->handle);
 }
 
@@ -154,7 +181,7 @@ static void send(struct state *s, struct dist_tensor t, int peer)
 {
 	if (t.numel > 0)
 		check(s, "MPI_Isend",
-		      s->call->Isend(t.data, count(s, t.numel), s->type, peer,
+		      s->call->Isend(t.data, (int)t.numel, s->type, peer,
 				     s->tag, s->comm->handle, next_request(s)));
 }
 
@@ -162,7 +189,7 @@ static void receive(struct state *s, struct dist_tensor t, int peer)
 {
 	if (t.numel > 0)
 		check(s, "MPI_Irecv",
-		      s->call->Irecv(t.data, count(s, t.numel), s->type, peer,
+		      s->call->Irecv(t.data, (int)t.numel, s->type, peer,
 				     s->tag, s->comm->handle, next_request(s)));
 }
 
@@ -183,7 +210,7 @@ static void move(struct dist_tensor to, struct dist_tensor from)
 static void all_gather_one(struct state *s, struct dist_tensor in, void *out)
 {
 	const char *own = (char *)out + (size_t)s->comm->rank * bytes_of(in);
-	int n = count(s, in.numel);
+	int n = (int)in.numel;
 
 	if (n > 0)
 		CALL(s, Allgather, Iallgather,
@@ -223,7 +250,7 @@ static void reduce_scatter_one(struct state *s, const void *in,
 	in = input(s, in, all);
 	if (!s->error)
 		CALL(s, Reduce_scatter_block, Ireduce_scatter_block, in, to,
-		     count(s, out.numel), s->type, s->combine, s->comm->handle);
+		     (int)out.numel, s->type, s->combine, s->comm->handle);
 }
 
 static void reduce_scatter(struct state *s)
@@ -249,7 +276,7 @@ static void all_to_all(struct state *s)
 	int n, size = s->comm->world_size;
 
 	if (!in->list && !out->list && !in->splits && !out->splits) {
-		n = count(s, in->whole.numel / (size_t)size);
+		n = (int)(in->whole.numel / (size_t)size);
 		if (n > 0)
 			CALL(s, Alltoall, Ialltoall, in->whole.data, n, s->type,
 			     out->whole.data, n, s->type, s->comm->handle);
@@ -385,7 +412,11 @@ enum dist_error dist__mpi_launch(struct dist__mpi_launch *launch,
 		.root = peer,
 		.tag = dist__op_is_p2p(op->kind) ? tag % TAG_OF_COLLECTIVES
 						 : TAG_OF_COLLECTIVES,
+		.error = check_counts(comm, op),
 	};
+
+	if (s.error)
+		return s.error;
 
 	if (dist__op_reduces(op->kind))
 		s.combine = dist__mpi_op(comm->mpi, op->reduce_op,
