@@ -55,13 +55,16 @@ static int add_backend(struct plan *plan, const char *word)
 {
 	const struct dist__world *world = dist__world_find(word);
 	struct dist_message why = {""};
+	enum dist_error error;
 
 	if (!world)
 		return refuse_word("--backend", word,
 				   "back ends such as sim,tcp");
-	if (!world->is_available(&why)) {
+	error = dist__world_check(world, &why);
+	if (error) {
 		fprintf(stderr, "lockstep check: %s: %s\n", word, why.text);
-		return DIST_EXIT_SKIPPED;
+		return error == DIST_ERR_UNAVAILABLE ? DIST_EXIT_SKIPPED
+						     : DIST_EXIT_USAGE;
 	}
 	for (size_t i = 0; i < plan->num_backends; i++)
 		if (plan->backends[i] == world)

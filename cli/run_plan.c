@@ -186,6 +186,7 @@ static int check_represent(const struct run_request *request,
 static int choose_world(const char *name, const struct dist__world **world)
 {
 	struct dist_message why = {""};
+	enum dist_error error = DIST_OK;
 
 	if (!name)
 		name = run_given(NULL, "LOCKSTEP_BACKEND");
@@ -203,11 +204,13 @@ static int choose_world(const char *name, const struct dist__world **world)
 		return DIST_EXIT_USAGE;
 	}
 	/* A simulation finds out itself, in the process that will need it. */
-	if (!(*world)->in_process && !(*world)->is_available(&why)) {
-		(void)refuse(run_command, "%s: %s", name, why.text);
-		return DIST_EXIT_SKIPPED;
-	}
-	return DIST_EXIT_OK;
+	if (!(*world)->in_process)
+		error = dist__world_check(*world, &why);
+	if (!error)
+		return DIST_EXIT_OK;
+	(void)refuse(run_command, "%s: %s", name, why.text);
+	return error == DIST_ERR_UNAVAILABLE ? DIST_EXIT_SKIPPED
+					     : DIST_EXIT_USAGE;
 }
 
 /* Stores the timeout in force, 0 when only the default is. */

@@ -218,6 +218,10 @@ struct dist__world {
 	 * share no memory, and so no group. */
 	struct dist_group **(*own)(void);
 
+	/* Returns whether what the user has set for it is what it takes; if
+	 * not, says what was expected. NULL: nothing is set. */
+	bool (*is_set_well)(struct dist_message *why);
+
 	/* Returns whether this machine can run it; if not, says why, else what
 	 * of note was found ("": nothing). */
 	bool (*is_available)(struct dist_message *why);

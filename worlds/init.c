@@ -27,7 +27,7 @@ static enum dist_error choose_world(const struct dist_init_options *options,
 			 name);
 		return DIST_ERR_INVALID_ARGUMENT;
 	}
-	return (*world)->is_available(message) ? DIST_OK : DIST_ERR_UNAVAILABLE;
+	return dist__world_check(*world, message);
 }
 
 static enum dist_error check_timeout(const struct dist_init_options *options,

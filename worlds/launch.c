@@ -89,6 +89,7 @@ int dist_launch(const struct dist_launch_options *given,
 	const struct dist__world *world;
 	struct dist_message why;
 	enum dist__debug debug;
+	enum dist_error error;
 
 	if (given)
 		options = *given;
@@ -120,9 +121,11 @@ int dist_launch(const struct dist_launch_options *given,
 		return refuse("%s: expected back end sim, not %s",
 			      options.replay ? "replay" : "explore",
 			      world->name);
-	if (!world->is_available(&why)) {
+	error = dist__world_check(world, &why);
+	if (error) {
 		(void)refuse("back end %s: %s", world->name, why.text);
-		return DIST_EXIT_SKIPPED;
+		return error == DIST_ERR_UNAVAILABLE ? DIST_EXIT_SKIPPED
+						     : DIST_EXIT_USAGE;
 	}
 	if (options.timeout_ns == 0)
 		options.timeout_ns = world->default_timeout_ns;

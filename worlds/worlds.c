@@ -40,6 +40,14 @@ const struct dist__world *dist__world_of_process(const char *name)
 		       : world;
 }
 
+enum dist_error dist__world_check(const struct dist__world *world,
+				  struct dist_message *why)
+{
+	if (world->is_set_well && !world->is_set_well(why))
+		return DIST_ERR_INVALID_ARGUMENT;
+	return world->is_available(why) ? DIST_OK : DIST_ERR_UNAVAILABLE;
+}
+
 bool dist_is_available(void)
 {
 	struct dist_message why;

@@ -18,6 +18,11 @@ const struct dist__world *dist__world_find(const char *name);
  * there. */
 const struct dist__world *dist__world_of_process(const char *name);
 
+/* dist__world_check returns whether world can run here. Errors, with why:
+ * INVALID_ARGUMENT (what the user has set for it), UNAVAILABLE. */
+enum dist_error dist__world_check(const struct dist__world *world,
+				  struct dist_message *why);
+
 /* dist__world_prepare readies this process to start so many ranks of world
  * here, and says on stderr what was done. Nothing to do in a rank. */
 void dist__world_prepare(const struct dist__world *world, int num_ranks);

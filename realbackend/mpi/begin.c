@@ -104,6 +104,7 @@ static enum dist_error start_manager(const struct dist__mpi *mpi,
 		 */
 		set_number("FLUX_JOB_ID",
 			   (dist__pmi_server_job(server) & 0x7fff) << 16 | 1);
+		/* Its own mpirun would say so, too. */
 		if (!dist__mpi_has_room(place))
 			set("OMPI_MCA_mpi_yield_when_idle", "1");
 		make_folder();
@@ -139,21 +140,12 @@ static enum dist_error begin_managed(struct dist__mpi *mpi,
 
 /* ---- beginning ---------------------------------------------------------- */
 
-/* Its own mpirun says how they share the processors; elsewhere more ranks than
- * these must not keep each other from them. */
-static bool read_threads(int *wanted, struct dist_message *message)
+static int threads_wanted(void)
 {
 	const char *text = getenv("LOCKSTEP_MPI_THREADS");
-	bool funneled = text && strcmp(text, "funneled") == 0;
 
-	*wanted = funneled ? DIST__MPI_FUNNELED : DIST__MPI_SERIALIZED;
-	if (!text || !*text || funneled || strcmp(text, "serialized") == 0)
-		return true;
-	(void)refuse(message,
-		     "LOCKSTEP_MPI_THREADS is \"%.64s\": expected serialized "
-		     "or funneled",
-		     text);
-	return false;
+	return text && strcmp(text, "funneled") == 0 ? DIST__MPI_FUNNELED
+						     : DIST__MPI_SERIALIZED;
 }
 
 /* An all-reduce in place, nonblocking, is a reduce and a broadcast of the whole
@@ -174,12 +166,10 @@ static enum dist_error begin(struct dist__mpi *mpi,
 			     const struct dist__place *place,
 			     struct dist_message *message)
 {
-	int flag = 0, wanted;
+	int flag = 0, wanted = threads_wanted();
 	enum dist_error error;
 	bool chosen;
 
-	if (!read_threads(&wanted, message))
-		return DIST_ERR_UNAVAILABLE;
 	(void)mpi->call.Finalized(&flag);
 	if (flag)
 		return refuse(message,

@@ -186,31 +186,53 @@ bool dist__mpi_launched(void)
 	return launcher() != NEITHER;
 }
 
-/* What is asked for; false: that is no word, or against the mpirun. */
-static bool choose(enum which *which, struct dist_message *why)
+/* The library called word; NEITHER: that is none. */
+static enum which find_word(const char *word)
+{
+	enum which which = OPENMPI;
+
+	while (which < NEITHER && strcmp(word, both[which].word) != 0)
+		which++;
+	return which;
+}
+
+bool dist__mpi_is_set_well(struct dist_message *why)
 {
 	const char *word = text_of("LOCKSTEP_MPI");
-	enum which asked = OPENMPI;
+	const char *threads = text_of("LOCKSTEP_MPI_THREADS");
 
-	*which = launcher();
-	if (!word)
-		return true;
-	while (asked < NEITHER && strcmp(word, both[asked].word) != 0)
-		asked++;
-	if (asked < NEITHER && (*which == NEITHER || *which == asked)) {
-		*which = asked;
-		return true;
-	}
-	if (asked == NEITHER)
+	if (word && find_word(word) == NEITHER) {
 		snprintf(why->text, sizeof why->text,
 			 "LOCKSTEP_MPI is \"%.64s\": expected openmpi or mpich",
 			 word);
-	else
-		snprintf(
-			why->text, sizeof why->text,
-			"LOCKSTEP_MPI is %s, but the mpirun of %s started this "
-			"rank",
-			word, both[*which].name);
+		return false;
+	}
+	if (!threads || strcmp(threads, "serialized") == 0 ||
+	    strcmp(threads, "funneled") == 0)
+		return true;
+	snprintf(why->text, sizeof why->text,
+		 "LOCKSTEP_MPI_THREADS is \"%.64s\": expected serialized or "
+		 "funneled",
+		 threads);
+	return false;
+}
+
+/* What is asked for; false: that is against the mpirun. */
+static bool choose(enum which *which, struct dist_message *why)
+{
+	const char *word = text_of("LOCKSTEP_MPI");
+	enum which asked = word ? find_word(word) : NEITHER;
+
+	*which = launcher();
+	if (asked == NEITHER || asked == *which)
+		return true;
+	if (*which == NEITHER) {
+		*which = asked;
+		return true;
+	}
+	snprintf(why->text, sizeof why->text,
+		 "LOCKSTEP_MPI is %s, but the mpirun of %s started this rank",
+		 word, both[*which].name);
 	return false;
 }
 

@@ -135,6 +135,10 @@ struct dist__mpi {
 			   * memory is not ours any more: no calls */
 };
 
+/* dist__mpi_is_set_well returns whether LOCKSTEP_MPI and LOCKSTEP_MPI_THREADS,
+ * where they are set, have values that there are; else why says which. */
+bool dist__mpi_is_set_well(struct dist_message *why);
+
 /* dist__mpi_load returns the library, the same at every call: the one in the
  * process, else that of the mpirun which started it, else what LOCKSTEP_MPI
  * says, else Open MPI, else MPICH. NULL: why says what was looked for. */

@@ -45,6 +45,8 @@ static bool is_available(struct dist_message *why)
 		.text = {"the process that looked for MPI died of it"}};
 	static bool known;
 
+	if (!dist__mpi_is_set_well(why))
+		return false;
 	if (!known && (is_set("RANK") || dist__mpi_launched()))
 		probe(&answer);
 	else if (!known)
@@ -115,6 +117,7 @@ const struct dist__world dist__mpi_world = {
 	.name = "mpi",
 	.summary = "real processes over Open MPI or MPICH",
 	.has_phantoms = false,
+	.is_set_well = dist__mpi_is_set_well,
 	.is_available = is_available,
 	.default_timeout_ns = DIST_TIMEOUT_DEFAULT,
 	.attach = attach,

@@ -96,13 +96,13 @@ for ((i = 0; i < 10; i++)); do
 done
 [ "$status" -eq 77 ] || ! left || fail "a folder in /dev/shm is left"
 
-LOCKSTEP_MPI=mine lockstep run --backend mpi hello
-grep -q 'LOCKSTEP_MPI is "mine": expected openmpi or mpich' "$scratch/err" ||
-	fail "LOCKSTEP_MPI=mine"
-LOCKSTEP_MPI_THREADS=two lockstep run --backend mpi hello
-[ "$status" -eq 77 ] ||
-	grep -q 'LOCKSTEP_MPI_THREADS is "two": expected serialized or' \
-		"$scratch/err" || fail "LOCKSTEP_MPI_THREADS=two"
+LOCKSTEP_MPI=mine expect 2 run --backend mpi hello
+expect_err '^lockstep run: mpi: LOCKSTEP_MPI is "mine": expected openmpi or mpich$'
+LOCKSTEP_MPI=mine expect 2 check --conformance --backend mpi
+LOCKSTEP_MPI=mine expect 0 list backends
+expect_out '^mpi  *no .* LOCKSTEP_MPI is "mine": expected'
+LOCKSTEP_MPI_THREADS=two expect 2 run --backend mpi hello
+expect_err 'LOCKSTEP_MPI_THREADS is "two": expected serialized or funneled$'
 [ "$tried" -gt 0 ] || {
 	echo "no MPI here"
 	exit 77
