@@ -85,6 +85,25 @@ static struct dist__rows calls_of(const struct dist__comparison *comparison)
 	return table;
 }
 
+static struct dist__rows remote_of(const struct dist__comparison *comparison)
+{
+	static const char columns[] =
+		"function;predicted_calls|calls predicted;"
+		"measured_calls|calls measured;"
+		"predicted_ns|predicted;measured_ns|measured;ratio;error";
+	struct dist__rows table = {.columns = columns};
+
+	for (size_t i = 0; i < comparison->num_remote; i++) {
+		const struct dist__compared_remote *of = &comparison->remote[i];
+
+		ADD_ROW(&table, cell_text(of->function),
+			cell_size(of->num_predicted),
+			cell_size(of->num_measured), CELLS_OF_TIMES(&of->time),
+			CELLS_OF_ERROR(&of->time));
+	}
+	return table;
+}
+
 /* The last row is the time from first start to last end. */
 static struct dist__rows times_of(const struct dist__comparison *comparison)
 {
@@ -164,6 +183,16 @@ static int print_tables(const struct comparison_story *document,
 		"rank's exit, a message\nwhat its receive takes. Medians, and "
 		"the measured spread.",
 		form, out);
+	if (document->comparison->num_remote > 0) {
+		struct dist__rows remote = remote_of(document->comparison);
+
+		failed |= dist__rows_section(
+			&remote,
+			"Remote calls, in any order, from the call to the "
+			"reply: how many, and medians.\nNo part of the rows "
+			"that --max-error and the summary are about.",
+			form, out);
+	}
 	if (document->calls) {
 		struct dist__rows calls = calls_of(document->comparison);
 
@@ -215,7 +244,7 @@ static json_t *comparison_json(const struct comparison_story *document)
 	const struct dist__comparison *comparison = document->comparison;
 	json_t *predicted = trace_json(document->predicted);
 	json_t *measured = trace_json(document->measured), *times, *wall;
-	struct dist__rows rows, calls, labels;
+	struct dist__rows rows, calls, labels, remote;
 
 	if (!comparison->comparable)
 		return json_pack("{so so sb ss}", "predicted", predicted,
@@ -224,17 +253,18 @@ static json_t *comparison_json(const struct comparison_story *document)
 	rows = rows_of(comparison);
 	calls = calls_of(comparison);
 	labels = times_of(comparison);
+	remote = remote_of(comparison);
 	times = dist__rows_json(&labels);
 	wall = json_incref(json_array_get(times, comparison->num_labels));
 	(void)json_array_remove(times, comparison->num_labels);
 	if (!document->calls)
 		dist__rows_release(&calls);
-	return json_pack("{so so sb so so* so so so}", "predicted", predicted,
-			 "measured", measured, "comparable", 1, "rows",
-			 dist__rows_json(&rows), "calls",
+	return json_pack("{so so sb so so* so so so so}", "predicted",
+			 predicted, "measured", measured, "comparable", 1,
+			 "rows", dist__rows_json(&rows), "calls",
 			 document->calls ? dist__rows_json(&calls) : NULL,
-			 "compute", times, "wall", wall, "summary",
-			 summary_json(document));
+			 "remote", dist__rows_json(&remote), "compute", times,
+			 "wall", wall, "summary", summary_json(document));
 }
 
 int comparison_print(const struct comparison_story *document,

@@ -246,13 +246,13 @@ static enum dist_error summarize(struct dist__comparison *comparison)
 
 /* ---- computing -------------------------------------------------------- */
 
-static const char *next_label(const struct dist__trace *trace,
-			      const char *after)
+static const char *next_label(const struct dist__trace_span *spans,
+			      size_t num_spans, const char *after)
 {
 	const char *next = NULL;
 
-	for (size_t i = 0; i < trace->num_spans; i++) {
-		const char *label = trace->spans[i].label;
+	for (size_t i = 0; i < num_spans; i++) {
+		const char *label = spans[i].label;
 
 		if ((!after || strcmp(label, after) > 0) &&
 		    (!next || strcmp(label, next) < 0))
@@ -295,8 +295,10 @@ static enum dist_error compare_labels(struct dist__comparison *comparison,
 	const char *label = NULL;
 	size_t n = 0;
 
-	while ((label = smaller(next_label(predicted, label),
-				next_label(measured, label))) != NULL) {
+	while ((label = smaller(next_label(predicted->spans,
+					   predicted->num_spans, label),
+				next_label(measured->spans, measured->num_spans,
+					   label))) != NULL) {
 		labels = realloc(comparison->labels, (n + 1) * sizeof *labels);
 		if (!labels)
 			return DIST_ERR_NO_MEMORY;
@@ -307,6 +309,61 @@ static enum dist_error compare_labels(struct dist__comparison *comparison,
 		comparison->num_labels = ++n;
 	}
 	return DIST_OK;
+}
+
+/* ---- remote calls ----------------------------------------------------- */
+
+/* The median of function's calls, and how many there are. */
+static double remote_ns(const struct dist__trace *trace, const char *function,
+			double *numbers, size_t *num)
+{
+	*num = 0;
+	for (size_t i = 0; i < trace->num_remote; i++) {
+		const struct dist__trace_span *call = &trace->remote[i];
+
+		if (!call->failed && strcmp(call->label, function) == 0)
+			numbers[(*num)++] =
+				(double)(call->ended_ns - call->started_ns);
+	}
+	return *num > 0 ? median(numbers, *num) : NAN;
+}
+
+static enum dist_error compare_remote(struct dist__comparison *comparison,
+				      const struct dist__trace *predicted,
+				      const struct dist__trace *measured)
+{
+	size_t most = predicted->num_remote > measured->num_remote
+			      ? predicted->num_remote
+			      : measured->num_remote;
+	double *numbers = calloc(most + 1, sizeof *numbers);
+	const char *function = NULL;
+
+	while (numbers &&
+	       (function =
+			smaller(next_label(predicted->remote,
+					   predicted->num_remote, function),
+				next_label(measured->remote,
+					   measured->num_remote, function)))) {
+		struct dist__compared_remote row = {.function = function}, *all;
+		double predicted_ns = remote_ns(predicted, function, numbers,
+						&row.num_predicted);
+		double measured_ns = remote_ns(measured, function, numbers,
+					       &row.num_measured);
+
+		row.time = compared(predicted_ns, measured_ns);
+		if (!row.num_predicted || !row.num_measured)
+			row.time.ratio = row.time.error = NAN;
+		all = realloc(comparison->remote,
+			      (comparison->num_remote + 1) * sizeof *all);
+		if (!all) {
+			free(numbers);
+			return DIST_ERR_NO_MEMORY;
+		}
+		comparison->remote = all;
+		all[comparison->num_remote++] = row;
+	}
+	free(numbers);
+	return numbers ? DIST_OK : DIST_ERR_NO_MEMORY;
 }
 
 /* ---- the wall --------------------------------------------------------- */
@@ -323,10 +380,19 @@ static void extend(struct extent *extent, int64_t started_ns, int64_t ended_ns)
 		extent->ended_ns = ended_ns;
 }
 
-/* Calls and spans are both by rank, so one walk over the ranks sees all. */
+/* Extends it by the spans of rank, which are next. */
+static void extend_by(struct extent *extent, int rank,
+		      const struct dist__trace_span *spans, size_t num_spans,
+		      size_t *next)
+{
+	for (; *next < num_spans && spans[*next].rank <= rank; ++*next)
+		extend(extent, spans[*next].started_ns, spans[*next].ended_ns);
+}
+
+/* Calls and spans are all by rank, so one walk over the ranks sees all. */
 static double wall_ns(const struct dist__trace *trace, double *walls)
 {
-	size_t call = 0, span = 0, n = 0;
+	size_t call = 0, span = 0, remote = 0, n = 0;
 
 	for (size_t i = 0; i < trace->num_ranks; i++) {
 		struct extent extent = {INT64_MAX, INT64_MIN};
@@ -337,11 +403,9 @@ static double wall_ns(const struct dist__trace *trace, double *walls)
 		     call++)
 			extend(&extent, trace->calls[call].issued_ns,
 			       trace->calls[call].ended_ns);
-		for (;
-		     span < trace->num_spans && trace->spans[span].rank <= rank;
-		     span++)
-			extend(&extent, trace->spans[span].started_ns,
-			       trace->spans[span].ended_ns);
+		extend_by(&extent, rank, trace->spans, trace->num_spans, &span);
+		extend_by(&extent, rank, trace->remote, trace->num_remote,
+			  &remote);
 		if (extent.started_ns <= extent.ended_ns)
 			walls[n++] =
 				(double)(extent.ended_ns - extent.started_ns);
@@ -388,6 +452,8 @@ enum dist_error dist__compare(const struct dist__trace *predicted,
 	if (!error)
 		error = summarize(comparison);
 	if (!error)
+		error = compare_remote(comparison, predicted, measured);
+	if (!error)
 		error = compare_time(comparison, predicted, measured);
 	if (error)
 		dist__comparison_release(comparison);
@@ -400,5 +466,6 @@ void dist__comparison_release(struct dist__comparison *comparison)
 	free(comparison->calls);
 	free(comparison->rows);
 	free(comparison->labels);
+	free(comparison->remote);
 	memset(comparison, 0, sizeof *comparison);
 }

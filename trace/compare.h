@@ -44,6 +44,14 @@ struct dist__compared_label {
 	struct dist__compared_time time;
 };
 
+/* All remote calls of one function that did not fail; their time is the median,
+ * from the call to the reply, NAN in the trace that has none. */
+struct dist__compared_remote {
+	const char *function; /* or "to_here" */
+	size_t num_predicted, num_measured;
+	struct dist__compared_time time;
+};
+
 struct dist__comparison {
 	bool comparable;
 	char reason[1024]; /* why not; "" when comparable */
@@ -56,6 +64,8 @@ struct dist__comparison {
 	size_t num_rows;
 	struct dist__compared_label *labels; /* by name */
 	size_t num_labels;
+	struct dist__compared_remote *remote; /* by function */
+	size_t num_remote;
 	/* A rank's time from its first start to its last end, median. */
 	struct dist__compared_time wall;
 

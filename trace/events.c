@@ -90,12 +90,21 @@ static enum dist_error add_rank(void *arg, int rank,
 				(struct dist__trace_span){
 					rank, text_of(adding, event->name),
 					event->started_ns - adding->base_ns,
-					event->ended_ns - adding->base_ns};
+					event->ended_ns - adding->base_ns,
+					false};
 		else if (dist__event_is_op(event) && !event->purpose)
 			trace->calls[trace->num_calls++] =
 				call_of(adding, &placed[i]);
-		else if (dist__event_is_remote(event))
-			trace->num_remote++;
+		else if (event->kind == DIST__EVENT_REMOTE)
+			trace->remote[trace->num_remote++] =
+				(struct dist__trace_span){
+					rank,
+					text_of(adding, *event->name
+								? event->name
+								: "to_here"),
+					event->started_ns - adding->base_ns,
+					event->ended_ns - adding->base_ns,
+					event->error != 0};
 	}
 	return adding->failed ? DIST_ERR_NO_MEMORY : DIST_OK;
 }
@@ -103,20 +112,23 @@ static enum dist_error add_rank(void *arg, int rank,
 static bool make_room(const struct dist__recording *recording,
 		      struct dist__trace *trace)
 {
-	size_t num_tracks = 0, num_calls = 0, num_spans = 0;
+	size_t num_tracks = 0, num_calls = 0, num_spans = 0, num_remote = 0;
 
 	for (struct dist__track *t = recording->tracks; t; t = t->next) {
 		num_tracks++;
 		for (size_t i = 0; i < t->num_events; i++)
 			if (t->events[i].kind == DIST__EVENT_COMPUTE)
 				num_spans++;
+			else if (dist__event_is_remote(&t->events[i]))
+				num_remote++;
 			else
 				num_calls++;
 	}
 	trace->ranks = calloc(num_tracks + 1, sizeof *trace->ranks);
 	trace->calls = calloc(num_calls + 1, sizeof *trace->calls);
 	trace->spans = calloc(num_spans + 1, sizeof *trace->spans);
-	return trace->ranks && trace->calls && trace->spans;
+	trace->remote = calloc(num_remote + 1, sizeof *trace->remote);
+	return trace->ranks && trace->calls && trace->spans && trace->remote;
 }
 
 static enum dist_error add_facts(const struct dist__recording *recording,

@@ -20,7 +20,8 @@ enum source { OWN, PROFILER_CALL, PROFILER_KERNEL };
 struct reader {
 	struct dist__trace *trace;
 	int rank; /* the file's, if it is of one rank; -1 */
-	size_t calls_room, sources_room, spans_room, ranks_room, facts_room;
+	size_t calls_room, sources_room, spans_room, remote_room;
+	size_t ranks_room, facts_room;
 	bool has_kernels;
 	unsigned char *sources; /* enum source of each call */
 };
@@ -210,17 +211,15 @@ static bool add_call(struct reader *reader, const struct dist__trace_call *call,
 	return true;
 }
 
-static bool add_span(struct reader *reader, const struct dist__trace_span *span)
+static bool add_span(struct dist__trace_span **spans, size_t *num, size_t *room,
+		     const struct dist__trace_span *span)
 {
-	struct dist__trace *trace = reader->trace;
-	struct dist__trace_span *spans =
-		grown(trace->spans, trace->num_spans, &reader->spans_room,
-		      sizeof *spans);
+	struct dist__trace_span *more = grown(*spans, *num, room, sizeof *more);
 
-	if (!spans)
+	if (!more)
 		return false;
-	trace->spans = spans;
-	spans[trace->num_spans++] = *span;
+	*spans = more;
+	more[(*num)++] = *span;
 	return true;
 }
 
@@ -299,17 +298,23 @@ static enum dist_error read_call(struct reader *reader, struct fields *event,
 	return DIST_OK;
 }
 
+/* A remote call, whose function is in args, or computing: NULL. */
 static enum dist_error read_span(struct reader *reader, struct fields *event,
+				 struct fields *args,
 				 struct dist_message *message)
 {
-	const char *label = text(event, "name");
+	struct dist__trace *trace = reader->trace;
+	const char *label = args ? text(args, "function") : text(event, "name");
 	struct dist__trace_span span = {
 		.rank = (int)whole(event, "pid", MOST_RANKS, 0),
-		.label = dist__trace_intern(reader->trace,
-					    label ? label : "compute"),
 		.started_ns = time_ns(event, "ts", 0),
+		.failed = args && text(args, "error"),
 	};
+	bool added;
 
+	if (!label || !*label)
+		label = args ? "to_here" : "compute";
+	span.label = dist__trace_intern(trace, label);
 	span.ended_ns = span.started_ns + time_ns(event, "dur", 0);
 	if (span.ended_ns < span.started_ns)
 		blame(event, "dur", "no negative time");
@@ -317,10 +322,13 @@ static enum dist_error read_span(struct reader *reader, struct fields *event,
 		blame(event, "pid", "a rank");
 	if (event->bad)
 		return judged(event, message);
-	if (!span.label || !add_rank(reader, span.rank) ||
-	    !add_span(reader, &span))
+	if (!span.label || !add_rank(reader, span.rank))
 		return no_memory(message);
-	return DIST_OK;
+	added = args ? add_span(&trace->remote, &trace->num_remote,
+				&reader->remote_room, &span)
+		     : add_span(&trace->spans, &trace->num_spans,
+				&reader->spans_room, &span);
+	return added ? DIST_OK : no_memory(message);
 }
 
 static bool is(const json_t *event, const char *key, const char *value)
@@ -364,9 +372,9 @@ static enum dist_error on_event(const json_t *value, void *arg,
 	if (json_object_get(args.object, "Collective name"))
 		return read_call(reader, &event, &args, message);
 	if (is(value, "cat", "compute"))
-		return read_span(reader, &event, message);
+		return read_span(reader, &event, NULL, message);
 	if (is(value, "cat", "rpc"))
-		reader->trace->num_remote++;
+		return read_span(reader, &event, &args, message);
 	return DIST_OK;
 }
 

@@ -12,6 +12,7 @@ void dist__trace_release(struct dist__trace *trace)
 	free(trace->ranks);
 	free(trace->calls);
 	free(trace->spans);
+	free(trace->remote);
 	json_decref(trace->strings);
 	memset(trace, 0, sizeof *trace);
 }
@@ -193,6 +194,9 @@ enum dist_error dist__trace_order(struct dist__trace *trace)
 		      by_rank_and_issue);
 	if (trace->num_spans > 0)
 		qsort(trace->spans, trace->num_spans, sizeof *trace->spans,
+		      by_rank_and_start);
+	if (trace->num_remote > 0)
+		qsort(trace->remote, trace->num_remote, sizeof *trace->remote,
 		      by_rank_and_start);
 	if (trace->num_ranks > 0)
 		qsort(trace->ranks, trace->num_ranks, sizeof *trace->ranks,

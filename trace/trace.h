@@ -41,12 +41,13 @@ struct dist__trace_call {
 	int thread;        /* of its rank's process in the trace */
 };
 
-/* Time that one rank spent computing. */
+/* Time that one rank spent computing, or that a remote call took it. */
 struct dist__trace_span {
 	int rank;
-	const char *label;
+	const char *label; /* a call's is its function, or "to_here" */
 	int64_t started_ns;
 	int64_t ended_ns;
+	bool failed; /* the call */
 };
 
 struct dist__trace {
@@ -61,8 +62,9 @@ struct dist__trace {
 	size_t num_calls;
 	struct dist__trace_span *spans; /* by rank, then as started */
 	size_t num_spans;
-	size_t num_remote; /* spans of remote calls, which it has not */
-	void *strings;     /* owner of all strings */
+	struct dist__trace_span *remote; /* calls, in the same order */
+	size_t num_remote;
+	void *strings; /* owner of all strings */
 };
 
 /* dist__trace_release frees what trace holds. */

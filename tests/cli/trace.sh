@@ -24,6 +24,20 @@ expect 0 "${sim[@]}" --nproc-per-node 3 --trace "$b" all_reduce
 expect 1 compare "$a" "$b"
 expect_out 'world sizes differ: predicted 4, measured 3'
 
+# Remote calls have no order, and rows by function, beside those of calls.
+expect 0 "${sim[@]}" --nproc-per-node 4 --trace "$scratch/sim.json" \
+	tutorial_rpc_batch
+expect 0 run --nproc-per-node 4 --trace "$scratch/tcp.json" tutorial_rpc_batch
+expect 0 compare "$scratch/sim.json" "$scratch/tcp.json"
+expect_out '^update_and_fetch +150 +150 +[0-9.]+ .s +[0-9.]+ .s +[0-9.]+ '
+expect 0 compare "$scratch/sim.json" "$scratch/sim.json" --json
+jq -e '.remote[] | select(.function == "update_and_fetch") |
+	.predicted_calls == 150 and .ratio == 1 and
+	.predicted_ns == .measured_ns and .predicted_ns > 0' "$scratch/out" \
+	>"$scratch/jq" || fail 'compare --json: no row of a function'
+jq -e '.wall.predicted_ns > 0' "$scratch/out" >"$scratch/jq" ||
+	fail 'compare --json: no time from first start to last end'
+
 expect 0 trace show "$a"
 expect_out '^all_reduce '
 expect 0 trace show "$a" --calls

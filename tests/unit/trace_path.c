@@ -27,8 +27,8 @@ struct expected {
 
 static void span(struct story *s, int rank, const char *label, int from, int to)
 {
-	s->spans[s->num_spans++] =
-		(struct dist__trace_span){rank, label, from * MS, to * MS};
+	s->spans[s->num_spans++] = (struct dist__trace_span){
+		rank, label, from * MS, to * MS, false};
 }
 
 static struct dist__trace_call *call(struct story *s, int rank, const char *op,
