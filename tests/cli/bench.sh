@@ -83,7 +83,8 @@ for collective in broadcast reduce sendrecv; do
 	expect_factor $collective 1
 done
 
-# Every legal type and operation, whose results are known.
+# Every legal type and operation, whose results are known; of a reduce-scatter,
+# which has the same ones, every type once and every operation once.
 for type in float double half bfloat16 int8 uint8 int32 int64 bool; do
 	for op in sum prod min max avg band bor bxor; do
 		case $type:$op in
@@ -92,8 +93,10 @@ for type in float double half bfloat16 int8 uint8 int32 int64 bool; do
 			continue
 			;;
 		esac
-		for collective in all_reduce reduce_scatter; do
-			expect 0 bench $collective "${sim[@]}" \
+		of=(all_reduce)
+		[[ $type:$op != @(*:sum|uint8:*) ]] || of+=(reduce_scatter)
+		for collective in "${of[@]}"; do
+			expect 0 bench "$collective" "${sim[@]}" \
 				--nproc-per-node 5 -b 1000 -e 1000 -d $type \
 				-o $op -c 1
 			expect_out '^# Out of bounds values : 0 OK$'
