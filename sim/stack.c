@@ -20,6 +20,10 @@
 #define LEAST_BYTES ((uint64_t)256 << 10)
 #define PAGE        ((uint64_t)4096)
 
+/* Of address space: a stack with its guard, and that of the rank's lane. */
+#define GUARDED(bytes) ((bytes) / 4 * 5)
+#define LANE_BYTES     GUARDED((uint64_t)256 << 10)
+
 /* Of a stack and its guard; a rank may have a lane with a stack beside its
  * own. All else takes fewer maps than OTHER_MAPS. */
 #define MAPS       2
@@ -99,7 +103,8 @@ static enum dist_error fit_memory(const struct dist__sim_world *world,
 {
 	uint64_t there = 1024 * read_number("/proc/meminfo", "MemAvailable:");
 	uint64_t touched = TOUCHED_BYTES * (uint64_t)world->present;
-	uint64_t space = world->stack_bytes * (uint64_t)world->present;
+	uint64_t each = GUARDED(world->stack_bytes) + LANE_BYTES;
+	uint64_t space = each * (uint64_t)world->present;
 	uint64_t most = address_space();
 
 	if (there > 0 && touched > there)

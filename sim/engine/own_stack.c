@@ -21,7 +21,7 @@
 #endif
 
 #define PAGE      ((size_t)4096)
-#define GAP       (256 * PAGE)
+#define MOST_GAP  (256 * PAGE)
 #define SLAB      64 /* stacks */
 #define MOST_GAPS 16384
 
@@ -156,10 +156,23 @@ static void fill(void **frame, void (*body)(void *arg), void *arg)
 /* ---- stacks ---------------------------------------------------------------
  */
 
+/* Of address space before a stack: a quarter of it, for where that is short;
+ * nothing where no guard lies there. */
+static size_t gap_of(const struct size *size)
+{
+	size_t gap = size->bytes / 4 / PAGE * PAGE;
+
+	if (num_stacks >= MOST_GAPS)
+		return 0;
+	if (gap < PAGE)
+		return PAGE;
+	return gap < MOST_GAP ? gap : MOST_GAP;
+}
+
 /* Adds a slab of stacks. */
 static bool add_slab(struct size *size)
 {
-	size_t each = size->bytes + GAP;
+	size_t gap = gap_of(size), each = size->bytes + gap;
 	struct slab *slab = calloc(1, sizeof *slab);
 
 	if (!slab)
@@ -177,9 +190,9 @@ static bool add_slab(struct size *size)
 		struct own_context *context = &slab->contexts[i];
 		char *low = (char *)slab->memory + i * each;
 
-		if (num_stacks + i < MOST_GAPS)
-			(void)mprotect(low, GAP, PROT_NONE);
-		context->stack = low + GAP;
+		if (gap > 0)
+			(void)mprotect(low, gap, PROT_NONE);
+		context->stack = low + gap;
 		context->bytes = size->bytes;
 		context->next = size->free;
 		size->free = context;

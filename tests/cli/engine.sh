@@ -56,4 +56,18 @@ rm "$scratch/bin/$engine"
 export LD_LIBRARY_PATH=$built
 expect 0 platform show star-8
 
+# Stacks fit where address space is short: two a rank, with their guards. Where
+# they do not, a line says so.
+if [ "$SANITIZED" = no ]; then
+	short=(predict --flops 60e12 --platform star-1024 --model mnist --no-explain
+		--world-size 1024 --fidelity flow --algorithm all_reduce=binomial_tree)
+	limit_kb=$(ulimit -S -v)
+	ulimit -S -v 1000000
+	expect 0 "${short[@]}"
+	ulimit -S -v 500000
+	expect 3 "${short[@]}"
+	ulimit -S -v "$limit_kb"
+	expect_err '^lockstep: 1024 ranks take 0.6 GiB of address space for their stacks, the limit is 0.5: '
+fi
+
 finish
