@@ -79,6 +79,11 @@ def _prepare(c10d):
 
 def _create(store, rank, size, timeout, name="lockstep"):
     from . import group
+    c10d = sys.modules[_TARGET]
+    if os.environ.get("LOCKSTEP_TIMEOUT") and timeout in (
+            c10d.default_pg_timeout,
+            getattr(c10d, "default_pg_nccl_timeout", None)):
+        timeout = None  # the script has none of its own: lockstep run's
     if not _making["ranks"]:
         return group.make_default(store, rank, size, timeout, name)
     return group.make_subgroup(_making["ranks"], timeout, _making["label"],

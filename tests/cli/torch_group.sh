@@ -23,8 +23,11 @@ if [[ $torch != 1.* && $torch != 2.[0-5].* ]]; then
 	expect_err 'rank 1 called .* for FSDP module 1 at tests/torch/fsdp_mismatch.py:13'
 fi
 
-# So are the parameters of DDP's bucket, those that torch says it holds.
+# The parameters of DDP's bucket are named, those that torch says it holds.
 limit=250 expect 0 run --nproc-per-node 1 tests/torch/buckets.py
 limit=250 expect 10 run --nproc-per-node 2 tests/torch/buckets.py mismatch
-expect_err 'rank 0 called all_reduce\(sum, float32, 20200\) for bucket 0 \(layers.4.bias ... layers.2.weight, 4 parameters\) at tests/torch/buckets.py:33'
+expect_err 'rank 0 called all_reduce\(sum, float32, 20200\) for bucket 0 \(layers.4.bias ... layers.2.weight, 4 parameters\) at tests/torch/buckets.py:35'
+# A script that has no timeout of its own has that of lockstep run.
+limit=250 expect 12 run --timeout 10 --nproc-per-node 2 tests/torch/late.py
+expect_err 'rank 0 .*all_reduce.* at tests/torch/late.py:11'
 finish
