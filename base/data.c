@@ -1,5 +1,6 @@
 #define _GNU_SOURCE /* dladdr, which tells the file that holds this code */
 #include "base/data.h"
+#include "base/refuse.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -86,32 +87,71 @@ static int by_name(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-/* Appends to text the names that dir offers, sorted; says nothing when the
- * folder cannot be read, for the caller has named it already. */
-static void append_choices(const char *dir, const char *suffix, char *text,
-			   size_t size)
-{
-	enum { MOST = 64, LONGEST = 64 };
-	char(*names)[LONGEST] = calloc(MOST, LONGEST);
-	DIR *stream = names ? opendir(dir) : NULL;
-	struct dirent *entry;
-	size_t n = 0, used = strlen(text);
+/* The names that a folder offers. */
+struct choices {
+	char names[64][64];
+	size_t num;
+};
 
-	while (stream && n < MOST && (entry = readdir(stream)) != NULL) {
+/* Reads them, sorted; there are none when the folder cannot be read. */
+static void read_choices(struct choices *choices, const char *kind,
+			 const char *suffix)
+{
+	char dir[4096];
+	struct dirent *entry;
+	DIR *stream;
+
+	dist__data_dir(kind, dir, sizeof dir);
+	choices->num = 0;
+	stream = opendir(dir);
+	while (stream && choices->num < 64 && (entry = readdir(stream))) {
 		int len = (int)(strlen(entry->d_name) - strlen(suffix));
 
-		if (ends_in(entry->d_name, suffix) && len < LONGEST)
-			snprintf(names[n++], LONGEST, "%.*s", len,
-				 entry->d_name);
+		if (ends_in(entry->d_name, suffix) && len < 64)
+			snprintf(choices->names[choices->num++], 64, "%.*s",
+				 len, entry->d_name);
 	}
-	if (n > 0)
-		qsort(names, n, LONGEST, by_name);
-	for (size_t i = 0; i < n && used < size; i++)
-		used += (size_t)snprintf(text + used, size - used, "%s%s",
-					 i ? ", " : "; there are ", names[i]);
+	qsort(choices->names, choices->num, sizeof *choices->names, by_name);
 	if (stream)
 		closedir(stream);
-	free(names);
+}
+
+static void offer(const struct choices *choices, struct dist__spelling *near)
+{
+	for (size_t i = 0; i < choices->num; i++)
+		dist__spelling_offer(near, choices->names[i],
+				     strlen(choices->names[i]));
+}
+
+void dist__data_offer(struct dist__spelling *near, const char *kind,
+		      const char *suffix)
+{
+	struct choices choices;
+
+	read_choices(&choices, kind, suffix);
+	offer(&choices, near);
+}
+
+/* Says which was probably meant, else which there are. */
+static enum dist_error refuse_name(const char *kind, const char *name,
+				   const char *suffix,
+				   struct dist_message *message)
+{
+	struct dist__spelling near = dist__spelling_of(name);
+	char list[sizeof message->text] = "";
+	struct choices choices;
+	size_t used = 0;
+
+	read_choices(&choices, kind, suffix);
+	offer(&choices, &near);
+	for (size_t i = 0; !*near.name && i < choices.num; i++)
+		if (used < sizeof list)
+			used += (size_t)snprintf(
+				list + used, sizeof list - used, "%s%s",
+				i ? ", " : "; there are ", choices.names[i]);
+	return dist__refuse(
+		message, "no \"%.64s\" among the %s, and no FILE%s%s%s", name,
+		kind, suffix, dist__spelling_hint(&near), list);
 }
 
 enum dist_error dist__data_find(const char *kind, const char *name,
@@ -133,9 +173,5 @@ enum dist_error dist__data_find(const char *kind, const char *name,
 	len = snprintf(path, size, "%s/%s%s", dir, name, suffix);
 	if (*name && len >= 0 && (size_t)len < size && access(path, R_OK) == 0)
 		return DIST_OK;
-	snprintf(message->text, sizeof message->text,
-		 "no \"%.64s\" among the %s, and no FILE%s", name, kind,
-		 suffix);
-	append_choices(dir, suffix, message->text, sizeof message->text);
-	return DIST_ERR_INVALID_ARGUMENT;
+	return refuse_name(kind, name, suffix, message);
 }

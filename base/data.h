@@ -4,6 +4,7 @@
 
 #include <limits.h>
 
+#include "base/spelling.h"
 #include "lockstep/dist.h"
 
 /*
@@ -18,6 +19,10 @@
 enum dist_error dist__data_find(const char *kind, const char *name,
 				const char *suffix, char *path, size_t size,
 				struct dist_message *message);
+
+/* dist__data_offer offers what there is of a kind, as above. */
+void dist__data_offer(struct dist__spelling *near, const char *kind,
+		      const char *suffix);
 
 /* dist__data_dir stores in path (size bytes) the folder of a kind, or the place
  * of any file below <data>. */

@@ -1,5 +1,8 @@
+/* spelling.c - what was probably meant by a word that is no name. */
 #include "base/spelling.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #define LONGEST_NAME 63
@@ -33,4 +36,57 @@ size_t dist__spelling_distance(const char *a, const char *b)
 		}
 	}
 	return row[length];
+}
+
+struct dist__spelling dist__spelling_of(const char *word)
+{
+	return (struct dist__spelling){.word = word,
+				       .distance = DIST__SPELLING_FARTHEST + 1};
+}
+
+void dist__spelling_offer(struct dist__spelling *near, const char *name,
+			  size_t len)
+{
+	char copy[LONGEST_NAME + 1];
+	size_t distance;
+
+	if (len > LONGEST_NAME)
+		return;
+	memcpy(copy, name, len);
+	copy[len] = '\0';
+	distance = dist__spelling_distance(near->word, copy);
+	if (distance >= near->distance || distance >= (len + 1) / 2)
+		return;
+	near->distance = distance;
+	memcpy(near->name, copy, len + 1);
+}
+
+void dist__spelling_offer_list(struct dist__spelling *near, const char *list)
+{
+	static const char between[] = " ,|";
+
+	for (list += strspn(list, between); *list;
+	     list += strspn(list, between)) {
+		size_t len = strcspn(list, between);
+
+		if (!isupper((unsigned char)*list))
+			dist__spelling_offer(near, list, len);
+		list += len;
+	}
+}
+
+const char *dist__spelling_hint(struct dist__spelling *near)
+{
+	if (*near->name)
+		snprintf(near->hint, sizeof near->hint,
+			 "; did you mean \"%s\"?", near->name);
+	return near->hint;
+}
+
+const char *dist__spelling_hint_of(struct dist__spelling *near,
+				   const char *word, const char *list)
+{
+	*near = dist__spelling_of(word);
+	dist__spelling_offer_list(near, list);
+	return dist__spelling_hint(near);
 }

@@ -11,6 +11,7 @@
 
 #include "base/input.h"
 #include "base/printable.h"
+#include "base/spelling.h"
 
 void dist__yaml_names_add(struct dist__yaml_names *names, const char *name)
 {
@@ -196,6 +197,14 @@ static struct dist__yaml_names key_names(const struct dist__yaml_key *keys)
 	return names;
 }
 
+static const char *key_hint(struct dist__spelling *near,
+			    const struct dist__yaml_key *keys)
+{
+	for (; keys->name; keys++)
+		dist__spelling_offer(near, keys->name, strlen(keys->name));
+	return dist__spelling_hint(near);
+}
+
 enum dist_error dist__yaml_repeated(const struct dist__yaml *yaml,
 				    const yaml_node_t *mapping,
 				    const yaml_node_pair_t *pair)
@@ -223,12 +232,14 @@ static enum dist_error read_pair(const struct dist__yaml *yaml,
 	const yaml_node_t *name = dist__yaml_node(yaml, pair->key);
 	const struct dist__yaml_key *key =
 		key_find(keys, dist__yaml_text(name));
+	struct dist__spelling near = dist__spelling_of(dist__yaml_text(name));
 
 	if (!key)
 		return dist__yaml_refuse(
 			yaml, name,
-			"unknown key \"%.40s\" of %s: expected one of %s",
-			dist__yaml_text(name), what, key_names(keys).text);
+			"unknown key \"%.40s\" of %s: expected one of %s%s",
+			dist__yaml_text(name), what, key_names(keys).text,
+			key_hint(&near, keys));
 	return key->read(yaml, key, dist__yaml_node(yaml, pair->value), into);
 }
 

@@ -14,6 +14,7 @@
 #include "coll/algorithm.h"
 #include "core/backend.h"
 #include "base/data.h"
+#include "base/spelling.h"
 #include "coll/profile.h"
 #include "lockstep/dist.h"
 #include "model/measured/machine.h"
@@ -291,11 +292,15 @@ int command_list(int argc, const char **argv)
 {
 	const struct listing *listing;
 	struct table_options form = {.tsv = NULL};
+	struct dist__spelling near;
 	int status;
 
 	if (!arguments_parse(&manual_list, &argc, argv, &form, &status))
 		return status;
 	listing = listing_find(argv[1]);
 	return listing ? listing_print(listing, &form)
-		       : refuse("list", "no list of \"%s\"; " LISTS, argv[1]);
+		       : refuse("list", "no list of \"%s\"; " LISTS "%s",
+				argv[1],
+				dist__spelling_hint_of(&near, argv[1],
+						       manual_list.choices));
 }

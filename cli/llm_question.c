@@ -125,7 +125,6 @@ static bool ends_in(const char *text, const char *suffix)
 
 bool llm_is_language_model(const char *name)
 {
-	struct llm_architecture model;
 	struct dist_message message;
 	char path[4096];
 
@@ -135,7 +134,7 @@ bool llm_is_language_model(const char *name)
 			     &message) ||
 	    ends_in(name, ".csv") || strchr(name, '/'))
 		return false;
-	return !llm_architecture_find(&model, name, &message);
+	return llm_catalogue_has_near(name);
 }
 
 /* Reads "300B" or "15T". */

@@ -14,32 +14,16 @@
 
 #define NAME_MAX_LENGTH 32
 
-/* The command that was probably meant by name; NULL if none is near. */
-static const struct command *command_guess(const char *name)
-{
-	const struct command *best = NULL;
-	size_t best_distance = SPELLING_NEAR + 1;
-
-	for (const struct command *c = commands; c->name; c++) {
-		size_t d = dist__spelling_distance(name, c->name);
-
-		if (d < best_distance && d < strlen(c->name)) {
-			best = c;
-			best_distance = d;
-		}
-	}
-	return best;
-}
-
 static int command_unknown(const char *name)
 {
-	const struct command *guess = command_guess(name);
+	struct dist__spelling near = dist__spelling_of(name);
+	const char *hint;
 
-	fprintf(stderr, "lockstep: no command \"%s\"", name);
-	if (guess)
-		fprintf(stderr, "; did you mean \"%s\"?\n", guess->name);
-	else
-		fprintf(stderr, "; see lockstep --help\n");
+	for (const struct command *c = commands; c->name; c++)
+		dist__spelling_offer(&near, c->name, strlen(c->name));
+	hint = dist__spelling_hint(&near);
+	fprintf(stderr, "lockstep: no command \"%s\"%s\n", name,
+		*hint ? hint : "; see lockstep --help");
 	return DIST_EXIT_USAGE;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/quantity.h"
 #include "base/refuse.h"
+#include "base/spelling.h"
 #include "cli/check_writable.h"
 #include "cli/predict.h"
 #include "cli/predict_llm.h"
@@ -277,6 +278,8 @@ enum dist_error predict_options_init(struct predict_options *line,
 				     const char *workload, const char *model,
 				     struct prediction_refusal *refusal)
 {
+	struct dist__spelling near;
+
 	*line = (struct predict_options){
 		.workload =
 			workload ? workload_find(workload) : &workload_ddp_step,
@@ -287,9 +290,10 @@ enum dist_error predict_options_init(struct predict_options *line,
 	}
 	refusal->option = "workload";
 	refusal->number = 0;
-	return dist__refuse(&refusal->message,
-			    "--workload %s: expected one of " WORKLOAD_NAMES,
-			    workload);
+	return dist__refuse(
+		&refusal->message,
+		"--workload %s: expected one of " WORKLOAD_NAMES "%s", workload,
+		dist__spelling_hint_of(&near, workload, WORKLOAD_NAMES));
 }
 
 struct manual predict_manual(const struct predict_options *line)

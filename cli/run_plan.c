@@ -20,6 +20,7 @@
 #include "base/data.h"
 #include "core/fidelity.h"
 #include "base/quantity.h"
+#include "base/spelling.h"
 #include "coll/profile.h"
 #include "sim/platform/platform.h"
 #include "sim/watcher.h"
@@ -194,14 +195,8 @@ static int choose_world(const char *name, const struct dist__world **world)
 		name = dist__worlds()[0]->name;
 	*world = dist__world_find(name);
 	if (!*world) {
-		fprintf(stderr, "lockstep %s: no back end \"%s\"; there are",
-			run_command, name);
-		for (const struct dist__world *const *w = dist__worlds(); *w;
-		     w++)
-			fprintf(stderr, "%s %s", w == dist__worlds() ? "" : ",",
-				(*w)->name);
-		fputc('\n', stderr);
-		return DIST_EXIT_USAGE;
+		(void)dist__world_refuse(name, &why);
+		return complain(&why);
 	}
 	/* A simulation finds out itself, in the process that will need it. */
 	if (!(*world)->in_process)
@@ -387,6 +382,18 @@ static bool has_symbol(const char *path, const char *name, size_t len)
 	return found;
 }
 
+static int refuse_program(const char *name)
+{
+	struct dist__spelling near = dist__spelling_of(name);
+	const char *hint;
+
+	for (const struct scenario *s = scenario_table; s->name; s++)
+		dist__spelling_offer(&near, s->name, strlen(s->name));
+	hint = dist__spelling_hint(&near);
+	return refuse(run_command, "no scenario and no program \"%s\"%s", name,
+		      *hint ? hint : "; see lockstep list scenarios");
+}
+
 static int choose_program(struct run_plan *plan)
 {
 	const char *name = plan->argv[0];
@@ -402,10 +409,7 @@ static int choose_program(struct run_plan *plan)
 	if (plan->scenario)
 		return DIST_EXIT_OK;
 	if (stat(name, &info) || !S_ISREG(info.st_mode))
-		return refuse(run_command,
-			      "no scenario and no program \"%s\"; see "
-			      "lockstep list scenarios",
-			      name);
+		return refuse_program(name);
 	if (access(name, X_OK))
 		return refuse(run_command, "%s: %s", name, strerror(errno));
 	plan->is_whole = has_symbol(name, LAUNCHES, sizeof LAUNCHES);

@@ -1,5 +1,6 @@
 #include "cli/study_check.h"
 
+#include "base/spelling.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,16 +29,19 @@ struct checking {
 /* Prints those of a manual's options that the study takes, and no name twice:
  * those that `but` has are left out (NULL: none are). */
 static void print_taken(const struct study *study, const struct manual *manual,
-			const struct manual *but, FILE *out)
+			const struct manual *but, struct dist__spelling *near)
 {
 	const struct option_group *group;
 
 	for (const struct option_group *g = manual->groups; g->options; g++)
-		for (const struct option *o = g->options; o->name; o++)
-			if (study_takes(study, o->name) &&
-			    !(but && option_find(but, o->name, strlen(o->name),
-						 &group)))
-				fprintf(out, " %s", o->name);
+		for (const struct option *o = g->options; o->name; o++) {
+			if (!study_takes(study, o->name))
+				continue;
+			dist__spelling_offer(near, o->name, strlen(o->name));
+			if (!but ||
+			    !option_find(but, o->name, strlen(o->name), &group))
+				fprintf(stderr, " %s", o->name);
+		}
 }
 
 /* A point has one answer. */
@@ -63,6 +67,7 @@ static int check_keys(const struct study *study, const char *path)
 {
 	for (size_t i = 0; i < study->num_axes; i++) {
 		const struct study_axis *axis = &study->axes[i];
+		struct dist__spelling near = dist__spelling_of(axis->name);
 
 		if (study_takes(study, axis->name))
 			continue;
@@ -71,10 +76,9 @@ static int check_keys(const struct study *study, const char *path)
 			"expected one of",
 			path, axis->line, axis->name,
 			axis->in_grid ? "grid" : "predict");
-		print_taken(study, &manual_predict, NULL, stderr);
-		print_taken(study, &manual_predict_llm, &manual_predict,
-			    stderr);
-		fputc('\n', stderr);
+		print_taken(study, &manual_predict, NULL, &near);
+		print_taken(study, &manual_predict_llm, &manual_predict, &near);
+		fprintf(stderr, "%s\n", dist__spelling_hint(&near));
 		return DIST_EXIT_USAGE;
 	}
 	return DIST_EXIT_OK;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "coll/algorithm.h"
+#include "base/spelling.h"
 #include "base/yaml_keys.h"
 
 /* ---- names ------------------------------------------------------------ */
@@ -75,15 +76,18 @@ static enum dist_error read_algorithm(const struct dist__yaml *yaml,
 {
 	struct dist__rule *rule = into;
 	const char *name = dist__yaml_text(value);
+	struct dist__spelling near;
 
 	rule->algorithm = dist__algorithm_find(rule->op, name);
 	if (rule->algorithm)
 		return DIST_OK;
 	return dist__yaml_refuse(
 		yaml, value,
-		"%s: expected an algorithm of %s (%s), not \"%.40s\"",
+		"%s: expected an algorithm of %s (%s), not \"%.40s\"%s",
 		key->name, dist__op_name(rule->op),
-		algorithm_names(rule->op).text, name);
+		algorithm_names(rule->op).text, name,
+		dist__spelling_hint_of(&near, name,
+				       algorithm_names(rule->op).text));
 }
 
 /* What ranks of a node talk through, as --intra says it. */
@@ -175,14 +179,18 @@ static enum dist_error read_selection(const struct dist__yaml *yaml,
 	for (pair = mapping->data.mapping.pairs.start;
 	     pair < mapping->data.mapping.pairs.top && !error; pair++) {
 		const yaml_node_t *name = dist__yaml_node(yaml, pair->key);
+		struct dist__spelling near;
 		enum dist__op_kind op;
 
 		if (!collective_find(dist__yaml_text(name), &op))
 			return dist__yaml_refuse(
 				yaml, name,
 				"unknown operation \"%.40s\": expected one of "
-				"%s",
-				dist__yaml_text(name), collective_names().text);
+				"%s%s",
+				dist__yaml_text(name), collective_names().text,
+				dist__spelling_hint_of(
+					&near, dist__yaml_text(name),
+					collective_names().text));
 		error = dist__yaml_repeated(yaml, mapping, pair);
 		if (!error)
 			error = read_rules(yaml, op,
@@ -557,6 +565,7 @@ static enum dist_error rule_of_word(const char *word, struct dist__rule *rule,
 	const char *equals = strchr(word, '=');
 	const char *name = equals ? equals + 1 : word;
 	char op_name[32] = "all_reduce";
+	struct dist__spelling near;
 	enum dist__op_kind op;
 
 	if (equals)
@@ -564,8 +573,10 @@ static enum dist_error rule_of_word(const char *word, struct dist__rule *rule,
 			 word);
 	if (!collective_find(op_name, &op)) {
 		snprintf(message->text, sizeof message->text,
-			 "unknown operation \"%s\": expected one of %s",
-			 op_name, collective_names().text);
+			 "unknown operation \"%s\": expected one of %s%s",
+			 op_name, collective_names().text,
+			 dist__spelling_hint_of(&near, op_name,
+						collective_names().text));
 		return DIST_ERR_INVALID_ARGUMENT;
 	}
 	*rule = rule_for(op);
@@ -573,8 +584,9 @@ static enum dist_error rule_of_word(const char *word, struct dist__rule *rule,
 	if (rule->algorithm)
 		return DIST_OK;
 	snprintf(message->text, sizeof message->text,
-		 "unknown algorithm \"%.40s\" of %s: expected one of %s", name,
-		 op_name, algorithm_names(op).text);
+		 "unknown algorithm \"%.40s\" of %s: expected one of %s%s",
+		 name, op_name, algorithm_names(op).text,
+		 dist__spelling_hint_of(&near, name, algorithm_names(op).text));
 	return DIST_ERR_INVALID_ARGUMENT;
 }
 

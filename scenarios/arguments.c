@@ -120,6 +120,7 @@ static bool choose(const char *choices, const char *text, char *list,
 static bool take_text(const struct reading *r, const struct option *o,
 		      const char *text, const char **field)
 {
+	struct dist__spelling near;
 	char list[160];
 	bool good;
 
@@ -130,8 +131,9 @@ static bool take_text(const struct reading *r, const struct option *o,
 	if (good)
 		*field = text;
 	else
-		dist__refuse(r->message, "%s: expected %s, not \"%.80s\"",
-			     r->flag, list, text);
+		dist__refuse(r->message, "%s: expected %s, not \"%.80s\"%s",
+			     r->flag, list, text,
+			     dist__spelling_hint_of(&near, text, o->value));
 	return good;
 }
 
@@ -253,27 +255,23 @@ bool option_set(const struct manual *manual, void *line,
 /* Says that there is no such option, and which was probably meant. */
 static bool refuse_unknown(const struct reading *r, const char *word)
 {
-	size_t least = SPELLING_NEAR + 1, far;
 	const struct option_group *g;
 	const struct option *o;
-	const char *near = NULL;
+	struct dist__spelling near;
 	char name[64];
 
 	snprintf(name, sizeof name, "%.*s",
 		 (int)(strncmp(word, "--", 2) ? 0 : strcspn(word + 2, "=")),
 		 word + 2);
+	near = dist__spelling_of(name);
 	for (g = r->manual->groups; *name && g && g->options; g++)
-		for (o = g->options; o->name; o++) {
-			far = dist__spelling_distance(name, o->name);
-			if (far < least && far < strlen(o->name) &&
-			    option_is_taken(o, r->manual->taker)) {
-				least = far;
-				near = o->name;
-			}
-		}
+		for (o = g->options; o->name; o++)
+			if (option_is_taken(o, r->manual->taker))
+				dist__spelling_offer(&near, o->name,
+						     strlen(o->name));
 	dist__refuse(r->message, "%.80s: unknown option%s%s%s", word,
-		     near ? "; did you mean \"--" : "", near ? near : "",
-		     near ? "\"?" : "");
+		     *near.name ? "; did you mean \"--" : "", near.name,
+		     *near.name ? "\"?" : "");
 	return false;
 }
 

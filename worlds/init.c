@@ -20,13 +20,8 @@ static enum dist_error choose_world(const struct dist_init_options *options,
 	if (!name || !*name)
 		name = "tcp";
 	*world = dist__world_of_process(name);
-	if (!*world) {
-		snprintf(message->text, sizeof message->text,
-			 "unknown back end \"%.64s\": expected sim, tcp, nccl "
-			 "or mpi",
-			 name);
-		return DIST_ERR_INVALID_ARGUMENT;
-	}
+	if (!*world)
+		return dist__world_refuse(name, message);
 	return dist__world_check(*world, message);
 }
 

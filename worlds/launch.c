@@ -113,10 +113,10 @@ int dist_launch(const struct dist_launch_options *given,
 		return refuse("debug is \"%s\": expected " DIST__DEBUG_LEVELS,
 			      options.debug);
 	world = dist__world_of_process(options.backend);
-	if (!world)
-		return refuse("unknown back end \"%s\": expected sim, tcp, "
-			      "nccl or mpi",
-			      options.backend);
+	if (!world) {
+		(void)dist__world_refuse(options.backend, &why);
+		return refuse("%s", why.text);
+	}
 	if ((options.replay || options.explore) && !world->in_process)
 		return refuse("%s: expected back end sim, not %s",
 			      options.replay ? "replay" : "explore",

@@ -2,8 +2,12 @@
  */
 #include "worlds/worlds.h"
 
+#include <string.h>
 #include <strings.h>
 
+#include "base/refuse.h"
+#include "base/spelling.h"
+#include "base/yaml_keys.h"
 #include "realbackend/launch/world.h"
 #include "realbackend/mpi/world.h"
 #include "realbackend/nccl/world.h"
@@ -29,6 +33,21 @@ const struct dist__world *dist__world_find(const char *name)
 		if (strcasecmp((*w)->name, name) == 0)
 			return *w;
 	return NULL;
+}
+
+enum dist_error dist__world_refuse(const char *name,
+				   struct dist_message *message)
+{
+	struct dist__spelling near = dist__spelling_of(name);
+	struct dist__yaml_names names = {.used = 0};
+
+	for (const struct dist__world *const *w = worlds; *w; w++) {
+		dist__yaml_names_add(&names, (*w)->name);
+		dist__spelling_offer(&near, (*w)->name, strlen((*w)->name));
+	}
+	return dist__refuse(message,
+			    "unknown back end \"%.64s\": expected one of %s%s",
+			    name, names.text, dist__spelling_hint(&near));
 }
 
 const struct dist__world *dist__world_of_process(const char *name)

@@ -13,6 +13,11 @@ const struct dist__world *const *dist__worlds(void);
 /* dist__world_find returns the world named name in any case, or NULL. */
 const struct dist__world *dist__world_find(const char *name);
 
+/* dist__world_refuse says that there is no world of that name, and which there
+ * are; returns INVALID_ARGUMENT. */
+enum dist_error dist__world_refuse(const char *name,
+				   struct dist_message *message);
+
 /* dist__world_of_process is dist__world_find for a program: where this process
  * is a rank of a simulation that runs in another, the simulated world is
  * there. */

@@ -112,6 +112,10 @@ DIST_MUST_CHECK enum dist_error
 llm_architecture_check(const struct llm_architecture *model,
 		       struct dist_message *message);
 
+/* llm_catalogue_has_near returns whether it has a model of that name, or of one
+ * that was probably meant. */
+bool llm_catalogue_has_near(const char *name);
+
 /* llm_catalogue reads all of the catalogue into *models, which the caller
  * frees. Errors: as llm_architecture_find. */
 DIST_MUST_CHECK enum dist_error llm_catalogue(struct llm_architecture **models,

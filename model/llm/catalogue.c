@@ -216,6 +216,23 @@ static enum dist_error refuse_name(const struct row *rows, size_t num,
 			    name, TABLE, near);
 }
 
+bool llm_catalogue_has_near(const char *name)
+{
+	struct dist_message message;
+	char asked[64];
+	struct row *rows;
+	size_t num;
+	bool near = false;
+
+	if (load(&rows, &num, &message))
+		return false;
+	fold(asked, name, strlen(name));
+	for (size_t i = 0; i < num && !near; i++)
+		near = distance(&rows[i], asked) <= DIST__SPELLING_FARTHEST;
+	free(rows);
+	return near;
+}
+
 static enum dist_error find_name(struct llm_architecture *model,
 				 const char *name, struct dist_message *message)
 {

@@ -10,6 +10,7 @@
 #include "base/data.h"
 #include "base/input.h"
 #include "base/printable.h"
+#include "base/refuse.h"
 
 #define HEADER          "parameter,numel,forward_flops"
 #define BYTE_ORDER_MARK "\xEF\xBB\xBF"
@@ -280,6 +281,7 @@ enum dist_error model_load(struct model *model, const char *name,
 			   struct dist_message *message)
 {
 	char path[4096];
+	struct dist__spelling near = dist__spelling_of(name);
 	struct reader r = {.path = path, .message = message};
 	enum dist_error error;
 	FILE *in;
@@ -289,12 +291,15 @@ enum dist_error model_load(struct model *model, const char *name,
 	find_path(name, path, sizeof path);
 	in = dist__input_open(path);
 	if (!in) {
-		snprintf(message->text, sizeof message->text,
-			 "model %.100s: cannot read %.200s: %s; expected one "
-			 "of lockstep list models or lockstep list llms, or a "
-			 "FILE.csv",
-			 name, path, strerror(errno));
-		return DIST_ERR_INVALID_ARGUMENT;
+		int why = errno;
+
+		dist__data_offer(&near, "models", ".csv");
+		return dist__refuse(
+			message,
+			"model %.100s: cannot read %.200s: %s; expected one "
+			"of lockstep list models or lockstep list llms, or a "
+			"FILE.csv%s",
+			name, path, strerror(why), dist__spelling_hint(&near));
 	}
 	set_names(model, path);
 	error = read_rows(model, &r, in);

@@ -103,7 +103,7 @@ expect_refusal 'no-such' sweep -o "$scratch/no-such/a" bucket-size
 # run
 expect_refusal 'no PROGRAM' run
 expect_refusal 'no scenario and no program "no-such"' run no-such
-expect_refusal 'no back end "ucc"' run --backend ucc hello
+expect_refusal 'unknown back end "ucc": expected one of tcp, sim, nccl, mpi$' run --backend ucc hello
 for size in 0 -1 four 3.5 ''; do
 	expect_refusal 'nproc-per-node' run --nproc-per-node "$size" hello
 	expect_refusal 'nproc-per-node' run --nproc_per_node="$size" hello
@@ -303,6 +303,26 @@ done
 expect_refusal 'zero:1: expected "group' check --expect "$scratch/zero" hello
 expect_refusal 'zero:1: expected text' validate "$scratch/zero"
 rm -r "$scratch/folder" "$scratch/zero"
+
+# A name that is nearly one.
+meant() { # NAME ARGUMENT...
+	local name=$1
+	shift
+	expect_refusal "did you mean \"$name\"\?\$" "$@"
+}
+meant ddp_step run ddp_stp
+meant sim run --backend siim hello
+meant all_reduce run --algorithm al_reduce=ring hello
+meant ring run --algorithm all_reduce=rng hello
+meant star-8 run --backend sim --platform star8 hello
+meant dgx-a100 predict --world-size 8 --machine dgxa100
+meant nccl predict --world-size 8 --machine dgx-a100 --profile ncl
+meant bert_large predict --world-size 8 --machine dgx-a100 --model bert_larg
+meant ddp_step predict --workload ddp_stp
+meant 1f1b plan --schedule 1f1 --machine dgx-a100 --model llama3-70b
+meant machines list machins
+expect_refusal 'no language model "llama3-70": .* such as Llama-3-70B' \
+	predict --world-size 8 --machine dgx-a100 --model llama3-70
 
 # predict
 expect_refusal 'model no-such: .* expected one of lockstep list models or lockstep list llms, or' \
