@@ -7,6 +7,7 @@
 #include "cli/pool.h"
 #include "cli/refuse.h"
 #include "cli/sweep.h"
+#include "cli/table_option.h"
 #include "base/data.h"
 
 /* The command line. */
@@ -18,6 +19,7 @@ struct command_line {
 	int restart;
 	int merge;
 	int dry_run;
+	struct table_options form;
 };
 
 #define AT(field) offsetof(struct command_line, field)
@@ -38,8 +40,10 @@ static const struct option options[] = {
 	 .help = "only say what would be refused"},
 	{.name = NULL}};
 
-static const struct option_group groups[] = {{.options = options},
-					     {.options = NULL}};
+static const struct option_group groups[] = {
+	{.options = options},
+	{"Tables", form_print_options, AT(form)},
+	{.options = NULL}};
 
 const struct manual manual_sweep = {
 	.program = "lockstep sweep",
@@ -121,6 +125,7 @@ int command_sweep(int argc, const char **argv)
 	job.restart = line.restart != 0;
 	job.merge = line.merge != 0;
 	job.dry_run = line.dry_run != 0;
+	job.form = table_options_form(&line.form);
 	status = check(&line, &job);
 	return status ? status : sweep_run(&job);
 }

@@ -4,16 +4,18 @@
 
 #include <stdbool.h>
 
+#include "base/rows.h"
 #include "cli/shard.h"
 
 struct sweep_job {
 	char path[4096];   /* of the study */
 	char folder[4096]; /* of the results */
 	struct shard share;
-	int jobs;     /* points at a time */
-	bool restart; /* forget what is done */
-	bool merge;   /* predict nothing */
-	bool dry_run; /* only refuse */
+	int jobs;             /* points at a time */
+	bool restart;         /* forget what is done */
+	bool merge;           /* predict nothing */
+	bool dry_run;         /* only refuse */
+	enum dist__form form; /* of what is printed of the points */
 };
 
 /*

@@ -158,16 +158,15 @@ static void tell(const struct drawing *drawing, const struct answers *answers)
 		       drawing->figures[i].name);
 }
 
-int sweep_report(const struct answers *answers, const char *folder, int jobs)
+int sweep_report(const struct answers *answers, const char *folder, int jobs,
+		 enum dist__form form)
 {
 	struct drawing *drawing = calloc(1, sizeof *drawing);
 	struct dist_message message = {""};
 	int status;
 
-	if (!drawing) {
-		fprintf(stderr, "lockstep sweep: out of memory\n");
-		return DIST_EXIT_INTERNAL;
-	}
+	if (!drawing)
+		return out_of_memory("sweep");
 	drawing->folder = folder;
 	drawing->num = figures_plan(answers, drawing->figures);
 	if (write_data(drawing, answers, &message))
@@ -176,8 +175,10 @@ int sweep_report(const struct answers *answers, const char *folder, int jobs)
 		status = draw_all(drawing, jobs);
 	if (!status)
 		status = write_page(drawing, answers);
-	if (!status)
+	if (!status && form == FORM_TEXT)
 		tell(drawing, answers);
+	else if (!status && answers_print(answers, form, stdout))
+		status = out_of_memory("sweep");
 	free(drawing);
 	return status;
 }

@@ -219,7 +219,8 @@ static int finish(const struct sweep *sweep)
 	size_t missing = answers_missing(&sweep->answers);
 
 	if (missing == 0)
-		return sweep_report(&sweep->answers, job->folder, job->jobs);
+		return sweep_report(&sweep->answers, job->folder, job->jobs,
+				    job->form);
 	printf("part %d of %d is done; %zu of %zu points are missing\n",
 	       job->share.part, job->share.parts, missing, sweep->answers.num);
 	return DIST_EXIT_OK;

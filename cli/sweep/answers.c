@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rows.h"
-
 /* The object of a point's figures; NULL if it has none. */
 static const json_t *row_of(const struct answers *answers, size_t point)
 {
@@ -159,9 +157,23 @@ static json_t *buckets_text(const json_t *buckets)
 	return string;
 }
 
+/* In JSON what is a number is one. */
+static struct dist__cell axis_cell(const char *text, enum dist__form form)
+{
+	json_t *value = form == FORM_JSON
+				? json_loads(text, JSON_DECODE_ANY, NULL)
+				: NULL;
+
+	if (json_is_number(value))
+		return cell_json(value);
+	json_decref(value);
+	return cell_text(text);
+}
+
 /* A row is a point's choice on each axis, and its figures. */
 static void add_point(struct dist__rows *rows, const struct answers *answers,
-		      size_t point, const char *const *names, size_t num)
+		      size_t point, const char *const *names, size_t num,
+		      enum dist__form form)
 {
 	struct dist__cell cells[2 + STUDY_AXES + ANSWERS_FIGURES];
 	const struct study *study = answers->study;
@@ -170,7 +182,8 @@ static void add_point(struct dist__rows *rows, const struct answers *answers,
 	cells[used++] = cell_size(point + 1);
 	for (size_t i = 0; i < study->num_axes; i++)
 		if (study->axes[i].in_grid)
-			cells[used++] = cell_text(study_value(study, point, i));
+			cells[used++] =
+				axis_cell(study_value(study, point, i), form);
 	for (size_t i = 0; i < num; i++) {
 		const json_t *value = answers_value(answers, point, names[i]);
 
@@ -205,21 +218,40 @@ static char *columns_of(const struct study *study, const char *const *names,
 	return NULL;
 }
 
+/* The table of all points; its columns are for the caller to free. */
+static struct dist__rows rows_of(const struct answers *answers,
+				 enum dist__form form)
+{
+	const char *names[ANSWERS_FIGURES];
+	size_t num = answers_columns(answers, names);
+	char *columns = columns_of(answers->study, names, num);
+	struct dist__rows rows = {.columns = columns, .failed = !columns};
+
+	for (size_t p = 0; columns && p < answers->num; p++)
+		add_point(&rows, answers, p, names, num, form);
+	return rows;
+}
+
 enum dist_error answers_write(const struct answers *answers, const char *path,
 			      struct dist_message *message)
 {
-	const struct study *study = answers->study;
-	const char *names[ANSWERS_FIGURES];
-	size_t num = answers_columns(answers, names);
-	char *columns = columns_of(study, names, num);
-	struct dist__rows rows = {.columns = columns, .failed = !columns};
-	char head[sizeof study->title + 4];
+	struct dist__rows rows = rows_of(answers, FORM_TSV);
+	char head[sizeof answers->study->title + 4];
 	enum dist_error error;
 
-	for (size_t p = 0; columns && p < answers->num; p++)
-		add_point(&rows, answers, p, names, num);
-	snprintf(head, sizeof head, "# %s\n", study->title);
+	snprintf(head, sizeof head, "# %s\n", answers->study->title);
 	error = dist__rows_write(&rows, head, path, message);
-	free(columns);
+	free((char *)rows.columns);
 	return error;
+}
+
+int answers_print(const struct answers *answers, enum dist__form form,
+		  FILE *out)
+{
+	struct dist__rows rows = rows_of(answers, form);
+	int failed = dist__rows_print(&rows, form, out);
+
+	dist__rows_release(&rows);
+	free((char *)rows.columns);
+	return failed;
 }

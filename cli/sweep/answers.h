@@ -9,6 +9,7 @@
 
 #include "cli/sweep/study.h"
 #include "base/output.h"
+#include "base/rows.h"
 
 /* Figures of an answer, beside the axes: at most. */
 #define ANSWERS_FIGURES 32
@@ -71,5 +72,9 @@ size_t answers_columns(const struct answers *answers,
 DIST_MUST_CHECK enum dist_error answers_write(const struct answers *answers,
 					      const char *path,
 					      struct dist_message *message);
+
+/* answers_print writes the same rows to out. Returns as dist__rows_print. */
+DIST_MUST_CHECK int answers_print(const struct answers *answers,
+				  enum dist__form form, FILE *out);
 
 #endif

@@ -61,6 +61,13 @@ cp "$scratch/a/journal.jsonl" "$scratch/journal"
 expect 0 sweep "$study" -o "$scratch/a"
 cmp -s "$scratch/a/journal.jsonl" "$scratch/journal" || fail "done twice"
 
+# The points for a program, and for a page.
+expect 0 sweep "$study" -o "$scratch/a" --json
+jq -e 'length == 16 and all(.[]; (.batch | type) == "number" and .step_ms > 0)' \
+	"$scratch/out" >/dev/null || fail "points: $(cat "$scratch/out")"
+expect 0 sweep "$study" -o "$scratch/a" --markdown
+expect_out '^\| *point \|'
+
 # In parts, told by flag and by the scheduler's variables; then put together.
 expect 0 sweep "$study" -o "$scratch/parts" --part 1/3
 expect_out 'part 1 of 3 is done; 10 of 16 points are missing'
