@@ -165,9 +165,8 @@ enum dist_error dist__data_find(const char *kind, const char *name,
 		len = snprintf(path, size, "%s", name);
 		if (len >= 0 && (size_t)len < size && access(path, R_OK) == 0)
 			return DIST_OK;
-		snprintf(message->text, sizeof message->text,
-			 "%.256s: no such readable file", name);
-		return DIST_ERR_INVALID_ARGUMENT;
+		return dist__refuse(message, "%.256s: no such readable file",
+				    name);
 	}
 	dist__data_dir(kind, dir, sizeof dir);
 	len = snprintf(path, size, "%s/%s%s", dir, name, suffix);

@@ -6,14 +6,34 @@
 
 #include "base/printable.h"
 
-enum dist_error dist__refuse(struct dist_message *message, const char *format,
-			     ...)
+static enum dist_error write_message(struct dist_message *message,
+				     enum dist_error error, const char *format,
+				     va_list args)
+{
+	vsnprintf(message->text, sizeof message->text, format, args);
+	dist__printable(message->text);
+	return error;
+}
+
+enum dist_error dist__refuse_as(struct dist_message *message,
+				enum dist_error error, const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(message->text, sizeof message->text, format, args);
+	error = write_message(message, error, format, args);
 	va_end(args);
-	dist__printable(message->text);
-	return DIST_ERR_INVALID_ARGUMENT;
+	return error;
+}
+
+enum dist_error dist__refuse(struct dist_message *message, const char *format,
+			     ...)
+{
+	enum dist_error error;
+	va_list args;
+
+	va_start(args, format);
+	error = write_message(message, DIST_ERR_INVALID_ARGUMENT, format, args);
+	va_end(args);
+	return error;
 }

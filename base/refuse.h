@@ -4,8 +4,12 @@
 
 #include "lockstep/dist.h"
 
-/* dist__refuse writes what was expected to message, without what a terminal
- * should not be shown, and returns INVALID_ARGUMENT. */
+/* dist__refuse_as writes what is wrong to message, without what a terminal
+ * should not be shown, and returns error; dist__refuse does so where something
+ * else was expected, and returns INVALID_ARGUMENT. */
+__attribute__((format(printf, 3, 4))) enum dist_error
+dist__refuse_as(struct dist_message *message, enum dist_error error,
+		const char *format, ...);
 __attribute__((format(printf, 2, 3))) enum dist_error
 dist__refuse(struct dist_message *message, const char *format, ...);
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/data.h"
+#include "base/refuse.h"
 #include "model/cluster/machine.h"
 
 #define PATH_SIZE 4096
@@ -55,11 +56,9 @@ enum dist_error log_machine_load(const struct log_facts *facts,
 	char path[PATH_SIZE];
 
 	if (facts->collective &&
-	    !collective_find(facts->collective, &collective)) {
-		snprintf(message->text, sizeof message->text,
-			 "--collective: expected " COLLECTIVE_NAMES);
-		return DIST_ERR_INVALID_ARGUMENT;
-	}
+	    !collective_find(facts->collective, &collective))
+		return dist__refuse(message,
+				    "--collective: expected " COLLECTIVE_NAMES);
 	error = dist__data_find("machines", facts->machine, ".yaml", path,
 				sizeof path, message);
 	if (!error)

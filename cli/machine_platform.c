@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/data.h"
+#include "base/refuse.h"
 #include "model/cluster/machine.h"
 #include "model/library/library.h"
 
@@ -14,9 +15,8 @@
 
 static enum dist_error complain(struct dist_message *message, const char *what)
 {
-	snprintf(message->text, sizeof message->text, "%s: %s", what,
-		 strerror(errno));
-	return DIST_ERR_IO;
+	return dist__refuse_as(message, DIST_ERR_IO, "%s: %s", what,
+			       strerror(errno));
 }
 
 /* ---- the machine -------------------------------------------------------- */
@@ -29,12 +29,11 @@ static enum dist_error split(struct machine_platform *platform,
 
 	if (len == 0 || len >= sizeof platform->name ||
 	    (text[len] && !*transport) ||
-	    strlen(transport) >= sizeof platform->transport) {
-		snprintf(message->text, sizeof message->text,
-			 "--machine: expected NAME[:TRANSPORT], not \"%.80s\"",
-			 text);
-		return DIST_ERR_INVALID_ARGUMENT;
-	}
+	    strlen(transport) >= sizeof platform->transport)
+		return dist__refuse(
+			message,
+			"--machine: expected NAME[:TRANSPORT], not \"%.80s\"",
+			text);
 	memcpy(platform->name, text, len);
 	strcpy(platform->transport, transport);
 	return DIST_OK;

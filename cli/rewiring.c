@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/refuse.h"
+
 #define AT(i) (offsetof(struct rewiring_arguments, text) + (i) * sizeof(char *))
 
 const struct option rewiring_options[] = {
@@ -29,9 +31,7 @@ static enum dist_error append(char text[DIST__LINKS_SIZE], const char *name,
 
 	if (len >= 0 && (size_t)len < room)
 		return DIST_OK;
-	snprintf(message->text, sizeof message->text,
-		 "--%s: expected fewer characters", name);
-	return DIST_ERR_INVALID_ARGUMENT;
+	return dist__refuse(message, "--%s: expected fewer characters", name);
 }
 
 enum dist_error rewiring_read(const struct rewiring_arguments *arguments,

@@ -17,6 +17,7 @@
 #include "cli/sweep/journal.h"
 #include "base/output.h"
 #include "base/input.h"
+#include "base/refuse.h"
 
 #define PATH_SIZE 4200
 
@@ -164,10 +165,9 @@ static enum dist_error make_folder(const struct sweep_job *job,
 	if (mkdir(job->folder, 0777) == 0 || errno == EEXIST)
 		return job->restart ? journal_remove(job->folder, message)
 				    : DIST_OK;
-	snprintf(message->text, sizeof message->text,
-		 "--output: %.300s: cannot be made: %s", job->folder,
-		 strerror(errno));
-	return DIST_ERR_IO;
+	return dist__refuse_as(message, DIST_ERR_IO,
+			       "--output: %.300s: cannot be made: %s",
+			       job->folder, strerror(errno));
 }
 
 static enum dist_error load_points(struct sweep *sweep,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/quantity.h"
+#include "base/refuse.h"
 #include "base/rows.h"
 
 static const char bar_columns[] = "rank;track;start_ms;end_ms;label";
@@ -117,10 +118,9 @@ enum dist_error timeline_write_tsv(const struct dist__trace *trace,
 	timeline.gap_ns = (to_ns - window->from_ns) / 1000;
 	add_spans(&timeline, trace);
 	add_calls(&timeline, trace);
-	if (timeline.bars.num_rows == 0) {
-		snprintf(message->text, sizeof message->text,
-			 "%s: nothing happens in what was chosen", trace->path);
-		return DIST_ERR_INVALID_ARGUMENT;
-	}
+	if (timeline.bars.num_rows == 0)
+		return dist__refuse(message,
+				    "%s: nothing happens in what was chosen",
+				    trace->path);
 	return dist__rows_write(&timeline.bars, NULL, path, message);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "coll/algorithm.h"
+#include "base/refuse.h"
 #include "base/spelling.h"
 #include "base/yaml_keys.h"
 
@@ -571,23 +572,22 @@ static enum dist_error rule_of_word(const char *word, struct dist__rule *rule,
 	if (equals)
 		snprintf(op_name, sizeof op_name, "%.*s", (int)(equals - word),
 			 word);
-	if (!collective_find(op_name, &op)) {
-		snprintf(message->text, sizeof message->text,
-			 "unknown operation \"%s\": expected one of %s%s",
-			 op_name, collective_names().text,
-			 dist__spelling_hint_of(&near, op_name,
-						collective_names().text));
-		return DIST_ERR_INVALID_ARGUMENT;
-	}
+	if (!collective_find(op_name, &op))
+		return dist__refuse(
+			message,
+			"unknown operation \"%s\": expected one of %s%s",
+			op_name, collective_names().text,
+			dist__spelling_hint_of(&near, op_name,
+					       collective_names().text));
 	*rule = rule_for(op);
 	rule->algorithm = dist__algorithm_find(op, name);
 	if (rule->algorithm)
 		return DIST_OK;
-	snprintf(message->text, sizeof message->text,
-		 "unknown algorithm \"%.40s\" of %s: expected one of %s%s",
-		 name, op_name, algorithm_names(op).text,
-		 dist__spelling_hint_of(&near, name, algorithm_names(op).text));
-	return DIST_ERR_INVALID_ARGUMENT;
+	return dist__refuse(
+		message,
+		"unknown algorithm \"%.40s\" of %s: expected one of %s%s", name,
+		op_name, algorithm_names(op).text,
+		dist__spelling_hint_of(&near, name, algorithm_names(op).text));
 }
 
 enum dist_error dist__profile_force(struct dist__profile *profile,

@@ -2,21 +2,11 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-__attribute__((format(printf, 2, 3))) static enum dist_error
-refuse(struct dist_message *message, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(message->text, sizeof message->text, format, args);
-	va_end(args);
-	return DIST_ERR_INVALID_ARGUMENT;
-}
+#include "base/refuse.h"
 
 /* Reads the decimal number that ends at end. */
 static bool read_number(const char *text, const char *end, int most,
@@ -57,10 +47,10 @@ static enum dist_error read_query(const char *query,
 		at = *end ? end + 1 : end;
 	}
 	return good ? DIST_OK
-		    : refuse(message,
-			     "init method: \"?%.200s\": expected "
-			     "?rank=R&world_size=W",
-			     query);
+		    : dist__refuse(message,
+				   "init method: \"?%.200s\": expected "
+				   "?rank=R&world_size=W",
+				   query);
 }
 
 /* Reads "host:port" or "[host]:port". */
@@ -84,11 +74,12 @@ static enum dist_error read_tcp(const char *text, size_t len,
 	    memchr(host, '/', host_len) ||
 	    !read_number(colon + 1, end, 65535, &method->port) ||
 	    method->port == 0)
-		return refuse(message,
-			      "init method \"tcp://%.200s\": expected "
-			      "tcp://host:port or tcp://[ipv6]:port, port from "
-			      "1 to 65535",
-			      text);
+		return dist__refuse(
+			message,
+			"init method \"tcp://%.200s\": expected "
+			"tcp://host:port or tcp://[ipv6]:port, port from "
+			"1 to 65535",
+			text);
 	memcpy(method->host, host, host_len);
 	method->host[host_len] = '\0';
 	return DIST_OK;
@@ -100,10 +91,10 @@ static enum dist_error read_file(const char *text, size_t len,
 {
 	if (len < 2 || text[0] != '/' || text[len - 1] == '/' ||
 	    len >= sizeof method->path)
-		return refuse(message,
-			      "init method \"file://%.200s\": expected "
-			      "file:///path, of a file, from the root on",
-			      text);
+		return dist__refuse(message,
+				    "init method \"file://%.200s\": expected "
+				    "file:///path, of a file, from the root on",
+				    text);
 	memcpy(method->path, text, len);
 	method->path[len] = '\0';
 	return DIST_OK;
@@ -123,10 +114,11 @@ static enum dist_error read_url(const char *url,
 		method->kind = DIST__INIT_FILE;
 		error = read_file(url + 7, len - 7, method, message);
 	} else if (len != 6 || strncmp(url, "env://", 6) != 0) {
-		return refuse(message,
-			      "unknown init method \"%.64s\": expected env://, "
-			      "tcp://host:port or file:///path",
-			      url);
+		return dist__refuse(
+			message,
+			"unknown init method \"%.64s\": expected env://, "
+			"tcp://host:port or file:///path",
+			url);
 	}
 	if (!error && url[len])
 		error = read_query(url + len + 1, method, message);
@@ -138,13 +130,15 @@ static enum dist_error check_store(const struct dist_init_options *options,
 				   struct dist_message *message)
 {
 	if (options->init_method)
-		return refuse(message,
-			      "init method \"%.64s\" and a store: expected one "
-			      "of them",
-			      options->init_method);
+		return dist__refuse(
+			message,
+			"init method \"%.64s\" and a store: expected one "
+			"of them",
+			options->init_method);
 	if (options->world_size == 0)
-		return refuse(message, "a store without a world size: expected "
-				       "rank and world_size beside it");
+		return dist__refuse(message,
+				    "a store without a world size: expected "
+				    "rank and world_size beside it");
 	return DIST_OK;
 }
 
@@ -152,11 +146,12 @@ static enum dist_error check_place(const struct dist__init_method *method,
 				   struct dist_message *message)
 {
 	if ((method->rank < 0) != (method->world_size < 0))
-		return refuse(message, "init method: expected both rank and "
-				       "world_size, or neither");
+		return dist__refuse(message,
+				    "init method: expected both rank and "
+				    "world_size, or neither");
 	if (method->rank >= 0 && method->rank >= method->world_size)
-		return refuse(message, "rank %d is outside a world of %d",
-			      method->rank, method->world_size);
+		return dist__refuse(message, "rank %d is outside a world of %d",
+				    method->rank, method->world_size);
 	return DIST_OK;
 }
 
@@ -169,8 +164,8 @@ enum dist_error dist__init_method_read(const struct dist_init_options *options,
 	memset(method, 0, sizeof *method);
 	method->rank = method->world_size = -1;
 	if (options->world_size < 0 || options->rank < 0)
-		return refuse(message, "rank %d is outside a world of %d",
-			      options->rank, options->world_size);
+		return dist__refuse(message, "rank %d is outside a world of %d",
+				    options->rank, options->world_size);
 	if (options->store) {
 		method->kind = DIST__INIT_STORE;
 		error = check_store(options, message);

@@ -2,22 +2,12 @@
 #include "lockstep/ddp.h"
 #include "ddp/state.h"
 
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static enum dist_error __attribute__((format(printf, 2, 3)))
-refuse(struct dist_message *message, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(message->text, sizeof message->text, format, args);
-	va_end(args);
-	return DIST_ERR_INVALID_ARGUMENT;
-}
+#include "base/refuse.h"
 
 /* The name of parameter i, cut to what a message can carry. */
 #define NAME(params, i) ((params)[i].name ? (params)[i].name : "?")
@@ -30,18 +20,20 @@ static enum dist_error check_parameter(const struct dist_ddp_parameter *params,
 	size_t element_bytes = dist_dtype_size(p->dtype);
 
 	if (element_bytes == 0)
-		return refuse(message, "parameter %zu (%.200s): unknown dtype",
-			      i, NAME(params, i));
+		return dist__refuse(message,
+				    "parameter %zu (%.200s): unknown dtype", i,
+				    NAME(params, i));
 	if (p->numel != g->numel || p->dtype != g->dtype)
-		return refuse(message,
-			      "parameter %zu (%.200s): its gradient has %zu "
-			      "elements of %s, expected %zu of %s",
-			      i, NAME(params, i), g->numel,
-			      dist_dtype_name(g->dtype), p->numel,
-			      dist_dtype_name(p->dtype));
+		return dist__refuse(
+			message,
+			"parameter %zu (%.200s): its gradient has %zu "
+			"elements of %s, expected %zu of %s",
+			i, NAME(params, i), g->numel, dist_dtype_name(g->dtype),
+			p->numel, dist_dtype_name(p->dtype));
 	if (p->numel > SIZE_MAX / 4 / element_bytes)
-		return refuse(message, "parameter %zu (%.200s): too large", i,
-			      NAME(params, i));
+		return dist__refuse(message,
+				    "parameter %zu (%.200s): too large", i,
+				    NAME(params, i));
 	return DIST_OK;
 }
 
@@ -65,10 +57,11 @@ static enum dist_error check_parameters(const struct dist_ddp_parameter *params,
 				       !params[witness].gradient.data) ||
 		    !params[i].parameter.data !=
 			    !params[witness].parameter.data)
-			return refuse(message,
-				      "parameter %zu (%.200s): memory and "
-				      "phantoms cannot be mixed",
-				      i, NAME(params, i));
+			return dist__refuse(
+				message,
+				"parameter %zu (%.200s): memory and "
+				"phantoms cannot be mixed",
+				i, NAME(params, i));
 	}
 	return DIST_OK;
 }
@@ -82,11 +75,12 @@ static enum dist_error check_options(const struct dist_ddp_options *options,
 	double cap_mb = options->bucket_cap_mb;
 
 	if (!(first_mb >= 0) || !(cap_mb >= 0))
-		return refuse(message, "bucket sizes must not be negative");
+		return dist__refuse(message,
+				    "bucket sizes must not be negative");
 	if (options->comm_hook < DIST_DDP_ALLREDUCE ||
 	    options->comm_hook > DIST_DDP_BF16_COMPRESS)
-		return refuse(message, "comm_hook %d: there is none",
-			      (int)options->comm_hook);
+		return dist__refuse(message, "comm_hook %d: there is none",
+				    (int)options->comm_hook);
 	if (first_mb == 0)
 		first_mb = DIST_DDP_FIRST_BUCKET_MB;
 	if (cap_mb == 0)
@@ -237,8 +231,9 @@ dist_ddp_new_at(const char *file, int line, struct dist_group *group,
 	if (!options)
 		options = &defaults;
 	if (!group || !params || num == 0 || !ddp) {
-		(void)refuse(&message, "a group, parameters and a place for "
-				       "the result are needed");
+		(void)dist__refuse(&message,
+				   "a group, parameters and a place for "
+				   "the result are needed");
 		goto out;
 	}
 	error = check_parameters(params, num, options->gradient_as_bucket_view,
@@ -256,7 +251,7 @@ dist_ddp_new_at(const char *file, int line, struct dist_group *group,
 		*ddp = made;
 out:
 	if (error && !*message.text)
-		(void)refuse(&message, "%s", dist_error_string(error));
+		(void)dist__refuse(&message, "%s", dist_error_string(error));
 	if (error && options->message)
 		*options->message = message;
 	if (error == DIST_ERR_INVALID_ARGUMENT && !made)

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "base/data.h"
+#include "base/refuse.h"
 #include "model/llm/device.h"
 
 #define TABLE "measured/hardware/gpus.tsv"
@@ -113,11 +114,9 @@ static enum dist_error read_measured(struct gpu *gpu, const char *model,
 
 	dist__data_dir(TABLE, path, sizeof path);
 	in = fopen(path, "r");
-	if (!in) {
-		snprintf(message->text, sizeof message->text,
-			 "cannot read %.200s: %s", path, strerror(errno));
-		return DIST_ERR_INVALID_ARGUMENT;
-	}
+	if (!in)
+		return dist__refuse(message, "cannot read %.200s: %s", path,
+				    strerror(errno));
 	while (getline(&line, &room, in) >= 0)
 		if (line[0] != '#')
 			read_row(gpu, line, model);

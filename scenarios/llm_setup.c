@@ -1,4 +1,5 @@
 /* From a language model's work to a job of the workload llm. */
+#include "base/refuse.h"
 #include "scenarios/llm.h"
 
 #include <math.h>
@@ -134,11 +135,9 @@ enum dist_error llm_setup_init(struct workload_setup *setup,
 	setup->llm = make_run(run);
 	snprintf(setup->model.name, sizeof setup->model.name, "%s",
 		 work->model.name);
-	if (!setup->llm) {
-		snprintf(message->text, sizeof message->text, "%s",
-			 dist_error_string(DIST_ERR_NO_MEMORY));
-		return DIST_ERR_NO_MEMORY;
-	}
+	if (!setup->llm)
+		return dist__refuse_as(message, DIST_ERR_NO_MEMORY, "%s",
+				       dist_error_string(DIST_ERR_NO_MEMORY));
 	llm_count_parameters(&work->model, &parameters);
 	setup->model.numel = (size_t)parameters.total;
 	setup->model.forward_flops = work->flops / work->layout.global_batch /

@@ -1,5 +1,6 @@
 #include "scenarios/pace.h"
 #include "base/random.h"
+#include "base/refuse.h"
 
 #include <errno.h>
 #include <math.h>
@@ -54,11 +55,11 @@ enum dist_error pace_read(struct pace *pace, const char *text,
 	}
 	if (!next)
 		return DIST_OK;
-	snprintf(message->text, sizeof message->text,
-		 "--straggler %.80s: expected RANK:FACTOR[,RANK:FACTOR...], at "
-		 "most %d of them, factors above 0 and up to %d",
-		 text, PACE_STRAGGLERS, MOST_FACTOR);
-	return DIST_ERR_INVALID_ARGUMENT;
+	return dist__refuse(
+		message,
+		"--straggler %.80s: expected RANK:FACTOR[,RANK:FACTOR...], at "
+		"most %d of them, factors above 0 and up to %d",
+		text, PACE_STRAGGLERS, MOST_FACTOR);
 }
 
 double pace_factor(const struct pace *pace, int rank, int step)

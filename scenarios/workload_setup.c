@@ -1,4 +1,5 @@
 /* From checked arguments to a job. */
+#include "base/refuse.h"
 #include "scenarios/workload.h"
 
 #include <math.h>
@@ -28,10 +29,10 @@ static enum dist_error choose_flops(const struct workload_setup *setup,
 	*rate = (struct gpu_rate){NOMINAL_FLOPS, ", assumed: none was given"};
 	if (nominal)
 		return DIST_OK;
-	snprintf(message->text, sizeof message->text,
-		 "expected a compute rate, --flops, --gpu or --step-ms: none "
-		 "is given, and no GPU is named whose rate is known");
-	return DIST_ERR_INVALID_ARGUMENT;
+	return dist__refuse(
+		message,
+		"expected a compute rate, --flops, --gpu or --step-ms: none "
+		"is given, and no GPU is named whose rate is known");
 }
 
 /* FLOP/s of a whole step of the model that takes so long. */
@@ -71,11 +72,8 @@ static enum dist_error choose_rate(struct workload_setup *setup,
 
 	*rate = a->rate;
 	setup->refused = "precision";
-	if (a->precision && !(name && *name)) {
-		snprintf(message->text, sizeof message->text,
-			 "--precision: expected --gpu too");
-		return DIST_ERR_INVALID_ARGUMENT;
-	}
+	if (a->precision && !(name && *name))
+		return dist__refuse(message, "--precision: expected --gpu too");
 	setup->refused = a->precision ? "precision" : "gpu";
 	if (name && *name)
 		error = gpu_find(&setup->gpu, name, setup->model.name, message);
@@ -118,11 +116,11 @@ static enum dist_error check_activations(struct workload_setup *setup,
 
 		if (elements <= MOST_ELEMENTS)
 			continue;
-		snprintf(message->text, sizeof message->text,
-			 "--batch %g: expected less: more than 2^53 elements "
-			 "would leave a layer of %s",
-			 a->rate.batch, setup->model.name);
-		return DIST_ERR_INVALID_ARGUMENT;
+		return dist__refuse(
+			message,
+			"--batch %g: expected less: more than 2^53 elements "
+			"would leave a layer of %s",
+			a->rate.batch, setup->model.name);
 	}
 	return DIST_OK;
 }

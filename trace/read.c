@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/refuse.h"
 #include "trace/stream.h"
 
 /* Times in us whose nanoseconds a 64-bit integer holds with room to add. */
@@ -103,16 +104,13 @@ static enum dist_error judged(const struct fields *fields,
 {
 	if (!fields->bad)
 		return DIST_OK;
-	snprintf(message->text, sizeof message->text,
-		 "expected %s as \"%s\" of an event", fields->expected,
-		 fields->bad);
-	return DIST_ERR_INVALID_ARGUMENT;
+	return dist__refuse(message, "expected %s as \"%s\" of an event",
+			    fields->expected, fields->bad);
 }
 
 static enum dist_error no_memory(struct dist_message *message)
 {
-	snprintf(message->text, sizeof message->text, "out of memory");
-	return DIST_ERR_NO_MEMORY;
+	return dist__refuse_as(message, DIST_ERR_NO_MEMORY, "out of memory");
 }
 
 /* ---- the profiler's words --------------------------------------------- */
@@ -360,11 +358,8 @@ static enum dist_error on_event(const json_t *value, void *arg,
 	struct fields event = {.object = value};
 	struct fields args = {.object = json_object_get(value, "args")};
 
-	if (!json_is_object(value)) {
-		snprintf(message->text, sizeof message->text,
-			 "expected an object as event");
-		return DIST_ERR_INVALID_ARGUMENT;
-	}
+	if (!json_is_object(value))
+		return dist__refuse(message, "expected an object as event");
 	if (is(value, "ph", "M") && is(value, "name", "process_name"))
 		return read_name(reader, value, message);
 	if (!is(value, "ph", "X"))

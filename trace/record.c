@@ -1,3 +1,4 @@
+#include "base/refuse.h"
 #include "trace/recorder.h"
 
 #include <assert.h>
@@ -539,9 +540,8 @@ static enum dist_error end_spill(struct recorder *recorder,
 	recorder->spill = NULL;
 	if (error || !reason)
 		return error;
-	snprintf(message->text, sizeof message->text, "%.300s: incomplete: %s",
-		 recorder->path, strerror(reason));
-	return DIST_ERR_IO;
+	return dist__refuse_as(message, DIST_ERR_IO, "%.300s: incomplete: %s",
+			       recorder->path, strerror(reason));
 }
 
 enum dist_error dist__recorder_trace(const struct dist__recorder *base,

@@ -11,6 +11,7 @@
 
 #include "base/input.h"
 #include "base/printable.h"
+#include "base/refuse.h"
 
 /* No event is that long: what is, is not a trace. */
 #define LONGEST_VALUE ((size_t)64 << 20)
@@ -87,12 +88,10 @@ static enum dist_error fail_at(struct stream *s, int line, int column,
 
 static enum dist_error fail(struct stream *s, const char *text)
 {
-	if (s->reason) {
-		snprintf(s->message->text, sizeof s->message->text,
-			 "%.300s: cannot be read: %s", s->path,
-			 strerror(s->reason));
-		return DIST_ERR_IO;
-	}
+	if (s->reason)
+		return dist__refuse_as(s->message, DIST_ERR_IO,
+				       "%.300s: cannot be read: %s", s->path,
+				       strerror(s->reason));
 	if (s->broken)
 		return fail_at(s, s->line, s->column, DIST_ERR_IO,
 			       "the compressed data is damaged or incomplete");
@@ -324,10 +323,9 @@ enum dist_error dist__trace_visit(const char *path,
 	enum dist_error error;
 	int fd;
 
-	if (!s) {
-		snprintf(message->text, sizeof message->text, "out of memory");
-		return DIST_ERR_NO_MEMORY;
-	}
+	if (!s)
+		return dist__refuse_as(message, DIST_ERR_NO_MEMORY,
+				       "out of memory");
 	s->path = path;
 	s->visitor = visitor;
 	s->message = message;

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/refuse.h"
 #include "worlds/worlds.h"
 
 /* The world that the caller belongs to: the one it asks for, the one that
@@ -30,10 +31,8 @@ static enum dist_error check_timeout(const struct dist_init_options *options,
 {
 	if (options->timeout_ns >= 0)
 		return DIST_OK;
-	snprintf(message->text, sizeof message->text,
-		 "timeout_ns is %lld: expected more than 0",
-		 (long long)options->timeout_ns);
-	return DIST_ERR_INVALID_ARGUMENT;
+	return dist__refuse(message, "timeout_ns is %lld: expected more than 0",
+			    (long long)options->timeout_ns);
 }
 
 static enum dist_error open_group(struct dist_init_options options,

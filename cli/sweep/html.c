@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/refuse.h"
+
 void html_text(struct dist__output *out, const char *text)
 {
 	char one[2] = "";
@@ -63,11 +65,9 @@ enum dist_error html_picture(struct dist__output *out, const char *path,
 	enum dist_error error = DIST_OK;
 	char line[1024];
 
-	if (!file) {
-		snprintf(message->text, sizeof message->text, "%.300s: %s",
-			 path, strerror(errno));
-		return DIST_ERR_IO;
-	}
+	if (!file)
+		return dist__refuse_as(message, DIST_ERR_IO, "%.300s: %s", path,
+				       strerror(errno));
 	dist__output_text(out, "<img alt=\"");
 	html_text(out, text);
 	dist__output_text(out, "\" src=\"data:image/svg+xml;charset=utf-8,");

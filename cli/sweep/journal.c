@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/input.h"
+#include "base/refuse.h"
 
 /* Answers keep the digits that predict gives them. */
 #define LINE_FLAGS (JSON_COMPACT | JSON_REAL_PRECISION(9))
@@ -74,9 +75,8 @@ struct reading {
 static enum dist_error refuse(const struct reading *reading, size_t line,
 			      const char *what)
 {
-	snprintf(reading->message->text, sizeof reading->message->text,
-		 "%.300s:%zu: %s", reading->path, line, what);
-	return DIST_ERR_INVALID_ARGUMENT;
+	return dist__refuse(reading->message, "%.300s:%zu: %s", reading->path,
+			    line, what);
 }
 
 static enum dist_error read_line(const struct reading *reading, size_t number,
@@ -210,12 +210,11 @@ static enum dist_error take(struct journal *journal, const char *stamp,
 	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 	enum dist_error error;
 
-	if (fcntl(journal->file, F_SETLK, &whole)) {
-		snprintf(message->text, sizeof message->text,
-			 "%.300s: expected no other process that works on it",
-			 journal->path);
-		return DIST_ERR_INVALID_ARGUMENT;
-	}
+	if (fcntl(journal->file, F_SETLK, &whole))
+		return dist__refuse(
+			message,
+			"%.300s: expected no other process that works on it",
+			journal->path);
 	error = cut(journal, message);
 	if (!error && lseek(journal->file, 0, SEEK_END) == 0)
 		error = append(journal, json_pack("{s:s}", "stamp", stamp),

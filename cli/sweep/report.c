@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/refuse.h"
 #include "cli/sweep/html.h"
 
 /* More rows than a person reads; points.tsv has all of them. */
@@ -336,11 +337,9 @@ static enum dist_error study_text(struct dist__output *out,
 
 	snprintf(path, sizeof path, "%s/study.yaml", report->folder);
 	file = fopen(path, "r");
-	if (!file) {
-		snprintf(message->text, sizeof message->text, "%.300s: %s",
-			 path, strerror(errno));
-		return DIST_ERR_IO;
-	}
+	if (!file)
+		return dist__refuse_as(message, DIST_ERR_IO, "%.300s: %s", path,
+				       strerror(errno));
 	html_element(out, "h2", "The study");
 	dist__output_text(out, "\n<pre>");
 	while (fgets(line, sizeof line, file))

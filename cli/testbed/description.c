@@ -1,9 +1,10 @@
 /* description.c - a test bed in words and numbers. */
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/refuse.h"
 
 #include "cli/testbed/testbed.h"
 
@@ -16,17 +17,6 @@ struct unit {
 	const char *name;
 	double size;
 };
-
-__attribute__((format(printf, 2, 3))) static enum dist_error
-refuse(struct dist_message *message, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(message->text, sizeof message->text, format, args);
-	va_end(args);
-	return DIST_ERR_INVALID_ARGUMENT;
-}
 
 /* Reads "1.5gbit" against a table of units ended by NULL; false: it is none. */
 static bool read_quantity(const char *text, const struct unit *units,
@@ -63,10 +53,11 @@ enum dist_error testbed_read_name(const char *text, struct testbed *testbed,
 
 	if (length == 0 || length >= sizeof testbed->name ||
 	    text[strspn(text, legal)] != '\0')
-		return refuse(message,
-			      "--name: expected 1 to 15 small letters and "
-			      "digits, not \"%.40s\"",
-			      text);
+		return dist__refuse(
+			message,
+			"--name: expected 1 to 15 small letters and "
+			"digits, not \"%.40s\"",
+			text);
 	strcpy(testbed->name, text);
 	return DIST_OK;
 }
@@ -82,10 +73,11 @@ static enum dist_error read_rate(const char *option, const char *text,
 	if (read_quantity(text, units, Bps) && *Bps >= LEAST_BPS &&
 	    *Bps <= MOST_BPS)
 		return DIST_OK;
-	return refuse(message,
-		      "%s: expected 1mbit to 100gbit, as tc writes them, not "
-		      "\"%.40s\"",
-		      option, text);
+	return dist__refuse(
+		message,
+		"%s: expected 1mbit to 100gbit, as tc writes them, not "
+		"\"%.40s\"",
+		option, text);
 }
 
 enum dist_error testbed_read_bandwidth(const char *text,
@@ -110,10 +102,11 @@ enum dist_error testbed_read_delay(const char *text, struct testbed *testbed,
 	double ns;
 
 	if (!read_quantity(text, units, &ns) || ns < 0 || ns > (double)MOST_NS)
-		return refuse(message,
-			      "--delay: expected 0us to 1s, with its unit, not "
-			      "\"%.40s\"",
-			      text);
+		return dist__refuse(
+			message,
+			"--delay: expected 0us to 1s, with its unit, not "
+			"\"%.40s\"",
+			text);
 	testbed->delay_ns = (int64_t)ns;
 	return DIST_OK;
 }
@@ -146,11 +139,12 @@ enum dist_error testbed_read_topology(const char *text, struct testbed *testbed,
 		    testbed->ratio <= 64)
 			return DIST_OK;
 	}
-	return refuse(message,
-		      "--topology: expected star, tree, oversubscribed or "
-		      "oversubscribed:RATIO with a ratio of 1 to 64, not "
-		      "\"%.40s\"",
-		      text);
+	return dist__refuse(
+		message,
+		"--topology: expected star, tree, oversubscribed or "
+		"oversubscribed:RATIO with a ratio of 1 to 64, not "
+		"\"%.40s\"",
+		text);
 }
 
 enum dist_error testbed_read_slow(const char *text, struct testbed *testbed,
@@ -169,10 +163,11 @@ enum dist_error testbed_read_slow(const char *text, struct testbed *testbed,
 			return DIST_OK;
 		}
 	}
-	return refuse(message,
-		      "--slow: expected HOST:FACTOR, a host from 0 on and a "
-		      "factor of 0.01 to 1, not \"%.40s\"",
-		      text);
+	return dist__refuse(
+		message,
+		"--slow: expected HOST:FACTOR, a host from 0 on and a "
+		"factor of 0.01 to 1, not \"%.40s\"",
+		text);
 }
 
 enum dist_error testbed_read_switch(const char *text, struct testbed *testbed,
@@ -185,29 +180,31 @@ enum dist_error testbed_read_switch(const char *text, struct testbed *testbed,
 			testbed->by = (enum testbed_switch)i;
 			return DIST_OK;
 		}
-	return refuse(message,
-		      "--switch: expected auto, kernel or user, not \"%.40s\"",
-		      text);
+	return dist__refuse(
+		message,
+		"--switch: expected auto, kernel or user, not \"%.40s\"", text);
 }
 
 enum dist_error testbed_check(const struct testbed *testbed,
 			      struct dist_message *message)
 {
 	if (testbed->hosts < 2 || testbed->hosts > TESTBED_HOSTS)
-		return refuse(message,
-			      "--hosts: expected a number from 2 to %d",
-			      TESTBED_HOSTS);
+		return dist__refuse(message,
+				    "--hosts: expected a number from 2 to %d",
+				    TESTBED_HOSTS);
 	if (testbed->slow_host >= testbed->hosts)
-		return refuse(message, "--slow: expected a host from 0 to %d",
-			      testbed->hosts - 1);
+		return dist__refuse(message,
+				    "--slow: expected a host from 0 to %d",
+				    testbed->hosts - 1);
 	if (testbed->mtu != 0 && (testbed->mtu < 1280 || testbed->mtu > 65535))
-		return refuse(message, "--mtu: expected 1280 to 65535");
+		return dist__refuse(message, "--mtu: expected 1280 to 65535");
 	if (testbed->topology != TESTBED_STAR &&
 	    testbed->hosts <= testbed->leaf_hosts)
-		return refuse(message,
-			      "--topology: leaves of %d hosts need more than "
-			      "%d hosts",
-			      testbed->leaf_hosts, testbed->leaf_hosts);
+		return dist__refuse(
+			message,
+			"--topology: leaves of %d hosts need more than "
+			"%d hosts",
+			testbed->leaf_hosts, testbed->leaf_hosts);
 	return DIST_OK;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/refuse.h"
 #include "cli/testbed/process.h"
 
 #define SPACES "/run/netns"
@@ -68,9 +69,8 @@ static enum dist_error save(const struct testbed *testbed,
 		if (fclose(file) == 0 && wrote)
 			return DIST_OK;
 	}
-	snprintf(message->text, sizeof message->text, "%s: %s", path,
-		 strerror(errno));
-	return DIST_ERR_IO;
+	return dist__refuse_as(message, DIST_ERR_IO, "%s: %s", path,
+			       strerror(errno));
 }
 
 /* Whether a test bed of that name was begun: its first namespace is there. */
@@ -97,14 +97,14 @@ enum dist_error testbed_find(const char *name, struct testbed *testbed,
 	}
 	if (found && strcmp(testbed->name, name) == 0)
 		return DIST_OK;
-	snprintf(message->text, sizeof message->text,
-		 is_begun(name)
-			 ? "test bed \"%s\" was not finished: lockstep "
-			   "testbed down removes it"
-			 : "there is no test bed \"%s\": lockstep testbed "
-			   "up makes one",
-		 name);
-	return DIST_ERR_INVALID_ARGUMENT;
+	return dist__refuse(
+		message,
+		is_begun(name)
+			? "test bed \"%s\" was not finished: lockstep "
+			  "testbed down removes it"
+			: "there is no test bed \"%s\": lockstep testbed "
+			  "up makes one",
+		name);
 }
 
 /* ---- down ---------------------------------------------------------------- */
@@ -321,12 +321,11 @@ static enum dist_error choose(struct testbed *testbed,
 	kernel = kernel_has(net, "tbf rate 1gbit burst 66000 latency 50ms") &&
 		 (testbed->delay_ns == 0 || kernel_has(net, "netem delay 1ms"));
 	(void)run(message, "ip netns del %s", net);
-	if (testbed->by == TESTBED_KERNEL && !kernel) {
-		snprintf(message->text, sizeof message->text,
-			 "this kernel has no %s: try --switch user",
-			 testbed->delay_ns ? "tbf or netem" : "tbf");
-		return DIST_ERR_UNAVAILABLE;
-	}
+	if (testbed->by == TESTBED_KERNEL && !kernel)
+		return dist__refuse_as(
+			message, DIST_ERR_UNAVAILABLE,
+			"this kernel has no %s: try --switch user",
+			testbed->delay_ns ? "tbf or netem" : "tbf");
 	if (testbed->by == TESTBED_AUTO)
 		testbed->by = kernel && access("/dev/net/tun", F_OK) != 0
 				      ? TESTBED_KERNEL
@@ -342,18 +341,15 @@ enum dist_error testbed_up(struct testbed *testbed,
 	enum dist_error error;
 	bool found;
 
-	if (geteuid() != 0) {
-		snprintf(message->text, sizeof message->text,
-			 "network namespaces need root");
-		return DIST_ERR_UNAVAILABLE;
-	}
-	if (testbed_find(testbed->name, &other, &ignored) == DIST_OK) {
-		snprintf(message->text, sizeof message->text,
-			 "test bed \"%s\" is up: lockstep testbed down removes "
-			 "it",
-			 testbed->name);
-		return DIST_ERR_INVALID_ARGUMENT;
-	}
+	if (geteuid() != 0)
+		return dist__refuse_as(message, DIST_ERR_UNAVAILABLE,
+				       "network namespaces need root");
+	if (testbed_find(testbed->name, &other, &ignored) == DIST_OK)
+		return dist__refuse(
+			message,
+			"test bed \"%s\" is up: lockstep testbed down removes "
+			"it",
+			testbed->name);
 	/* What a crash has left behind. */
 	error = testbed_down(testbed->name, &found, message);
 	if (!error)

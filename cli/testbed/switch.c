@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/refuse.h"
 #include "cli/testbed/links.h"
 #include "cli/testbed/process.h"
 
@@ -271,9 +272,8 @@ static enum dist_error open_tap(struct relay *relay, int i,
 		if (ioctl(relay->taps[i], SIOCSIFHWADDR, &request) == 0)
 			return DIST_OK;
 	}
-	snprintf(message->text, sizeof message->text,
-		 "cannot make a TAP device: %s", strerror(errno));
-	return DIST_ERR_UNAVAILABLE;
+	return dist__refuse_as(message, DIST_ERR_UNAVAILABLE,
+			       "cannot make a TAP device: %s", strerror(errno));
 }
 
 static enum dist_error open_all(struct relay *relay,

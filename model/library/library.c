@@ -67,10 +67,10 @@ enum dist_error library_check(const struct dist__profile *profile,
 
 		if (knows(model, name))
 			continue;
-		snprintf(message->text, sizeof message->text,
-			 "profile %s: library %s has no constant \"%s\"",
-			 profile->name, model->name, name);
-		return DIST_ERR_INVALID_ARGUMENT;
+		return dist__refuse(
+			message,
+			"profile %s: library %s has no constant \"%s\"",
+			profile->name, model->name, name);
 	}
 	return DIST_OK;
 }

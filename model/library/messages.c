@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/refuse.h"
 #include "model/library/message_law.h"
 #include "model/library/model.h"
 #include "model/library/placement.h"
@@ -219,12 +220,10 @@ static enum dist_error choose(const struct dist__profile *profile,
 	const struct dist__layout layout =
 		library_layout(profile, fabric, call);
 
-	if (call->protocol) {
-		snprintf(message->text, sizeof message->text,
-			 "%s: the model of %s has no protocols",
-			 dist__op_name(call->op), profile->library);
-		return DIST_ERR_INVALID_ARGUMENT;
-	}
+	if (call->protocol)
+		return dist__refuse(message,
+				    "%s: the model of %s has no protocols",
+				    dist__op_name(call->op), profile->library);
 	if (!is_forced(call))
 		library_spell_ours(
 			dist__select(profile, call->op, &layout,
@@ -249,12 +248,10 @@ static enum dist_error estimate_messages(const struct dist__profile *profile,
 
 	if (choose(profile, fabric, call, &spelling, message))
 		return DIST_ERR_INVALID_ARGUMENT;
-	if (!isfinite(law.stream_ns)) {
-		snprintf(message->text, sizeof message->text,
-			 "%s: the rate between nodes is not known",
-			 profile->library);
-		return DIST_ERR_INVALID_ARGUMENT;
-	}
+	if (!isfinite(law.stream_ns))
+		return dist__refuse(message,
+				    "%s: the rate between nodes is not known",
+				    profile->library);
 	snprintf(estimate->algorithm, sizeof estimate->algorithm, "%s",
 		 is_forced(call) ? call->algorithm : spelling.nearest->name);
 	estimate->ours = spelling.nearest;

@@ -1,6 +1,7 @@
 /* own.c - Lockstep's own algorithms, by their cost formulas. */
 #include <stdio.h>
 
+#include "base/refuse.h"
 #include "model/library/model.h"
 
 static struct dist__cost cost_on(const struct dist__profile *profile,
@@ -51,14 +52,13 @@ static enum dist_error estimate_own(const struct dist__profile *profile,
 	const struct dist__cost cost = cost_on(profile, fabric);
 	const struct dist__algorithm *ours = choose(profile, fabric, call);
 
-	if (!ours || call->protocol) {
-		snprintf(message->text, sizeof message->text,
-			 "%s: Lockstep's own algorithms have no %s \"%.40s\"",
-			 dist__op_name(call->op),
-			 ours ? "protocol" : "algorithm",
-			 ours ? call->protocol : call->algorithm);
-		return DIST_ERR_INVALID_ARGUMENT;
-	}
+	if (!ours || call->protocol)
+		return dist__refuse(
+			message,
+			"%s: Lockstep's own algorithms have no %s \"%.40s\"",
+			dist__op_name(call->op),
+			ours ? "protocol" : "algorithm",
+			ours ? call->protocol : call->algorithm);
 	snprintf(estimate->algorithm, sizeof estimate->algorithm, "%s",
 		 ours->name);
 	estimate->ours = ours;

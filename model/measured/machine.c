@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/refuse.h"
 #include "base/yaml_keys.h"
 #include "model/measured/machine_list.h"
 
@@ -201,9 +202,7 @@ static enum dist_error check(const struct machine *machine, const char *path,
 				"pair once";
 	if (!wrong)
 		return DIST_OK;
-	snprintf(message->text, sizeof message->text, "%.200s: expected %s",
-		 path, wrong);
-	return DIST_ERR_INVALID_ARGUMENT;
+	return dist__refuse(message, "%.200s: expected %s", path, wrong);
 }
 
 enum dist_error machine_load(struct machine *machine, const char *path,

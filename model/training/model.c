@@ -261,11 +261,9 @@ static enum dist_error read_rows(struct model *model, struct reader *r,
 			error = read_line(model, r, line);
 	}
 	free(line);
-	if (!error && ferror(in)) {
-		snprintf(r->message->text, sizeof r->message->text,
-			 "%.200s: %s", r->path, strerror(errno));
-		return DIST_ERR_IO;
-	}
+	if (!error && ferror(in))
+		return dist__refuse_as(r->message, DIST_ERR_IO, "%.200s: %s",
+				       r->path, strerror(errno));
 	r->line++;
 	if (!error && !r->num_columns)
 		error = expected(r, "the header \"" HEADER "\"");

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/data.h"
+#include "base/refuse.h"
 #include "model/training/model.h"
 #include "model/training/step.h"
 
@@ -96,8 +97,7 @@ static double all_reduce_ns(const void *arg, size_t bytes)
 static enum dist_error refuse(struct dist_message *why, const char *what,
 			      const char *name)
 {
-	snprintf(why->text, sizeof why->text, "%s%s", what, name);
-	return DIST_ERR_INVALID_ARGUMENT;
+	return dist__refuse(why, "%s%s", what, name);
 }
 
 /* What a row lacks to be predicted. */

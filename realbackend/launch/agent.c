@@ -2,13 +2,13 @@
 
 #include <poll.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/refuse.h"
 #include "realbackend/launch/store_process.h"
 #include "realbackend/launch/signals.h"
 #include "realbackend/store/environment.h"
@@ -21,17 +21,6 @@
 #define PAUSE_MS 20
 /* Between exchanges, where the job says nothing. */
 #define INTERVAL_NS ((int64_t)100 * 1000000)
-
-__attribute__((format(printf, 2, 3))) static enum dist_error
-refuse(struct dist_message *message, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(message->text, sizeof message->text, format, args);
-	va_end(args);
-	return DIST_ERR_RENDEZVOUS;
-}
 
 /* ---- leading ------------------------------------------------------------ */
 
@@ -133,8 +122,9 @@ static enum dist_error look_for_leader(struct dist__agent *agent, bool *final,
 	if (error != DIST_ERR_RENDEZVOUS)
 		return DIST_ERR_IO;
 	*final = true;
-	return refuse(message, "rendezvous: %.200s:%d: %.200s",
-		      nodes->endpoint_host, nodes->endpoint_port, why.text);
+	return dist__refuse_as(
+		message, DIST_ERR_RENDEZVOUS, "rendezvous: %.200s:%d: %.200s",
+		nodes->endpoint_host, nodes->endpoint_port, why.text);
 }
 
 /* The same until it is found, for as long as may be. */
@@ -157,15 +147,17 @@ static enum dist_error find_leader(struct dist__agent *agent,
 	if (final)
 		return error;
 	if (error == DIST_ERR_IO)
-		return refuse(message,
-			      "rendezvous: what listens at %.200s:%d is no "
-			      "store of a job",
-			      nodes->endpoint_host, nodes->endpoint_port);
-	return refuse(message,
-		      "rendezvous: nobody leads the job at %.200s:%d: node 0 "
-		      "has not come in %.3g s",
-		      nodes->endpoint_host, nodes->endpoint_port,
-		      (double)nodes->join_ns / 1e9);
+		return dist__refuse_as(
+			message, DIST_ERR_RENDEZVOUS,
+			"rendezvous: what listens at %.200s:%d is no "
+			"store of a job",
+			nodes->endpoint_host, nodes->endpoint_port);
+	return dist__refuse_as(
+		message, DIST_ERR_RENDEZVOUS,
+		"rendezvous: nobody leads the job at %.200s:%d: node 0 "
+		"has not come in %.3g s",
+		nodes->endpoint_host, nodes->endpoint_port,
+		(double)nodes->join_ns / 1e9);
 }
 
 static enum dist_error follow(struct dist__agent *agent,
@@ -182,9 +174,10 @@ static enum dist_error follow(struct dist__agent *agent,
 	if (!dist__agent_exchange(agent))
 		return DIST_ERR_IO;
 	if (agent->orders.order == DIST__ORDER_END)
-		return refuse(message,
-			      "rendezvous: the job at %.200s:%d has ended",
-			      nodes->endpoint_host, nodes->endpoint_port);
+		return dist__refuse_as(
+			message, DIST_ERR_RENDEZVOUS,
+			"rendezvous: the job at %.200s:%d has ended",
+			nodes->endpoint_host, nodes->endpoint_port);
 	return DIST_OK;
 }
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/refuse.h"
 #include "realbackend/launch/signals.h"
 
 const char *dist__dump_pattern(void)
@@ -93,13 +94,12 @@ enum dist_error dist__dumper_new(const struct check_dump *head,
 	*dumper = NULL;
 	if (!pattern)
 		return DIST_OK;
-	if (!check_dump_prepare(pattern)) {
-		snprintf(message->text, sizeof message->text,
-			 "LOCKSTEP_DUMP is \"%.200s\": no file can be written "
-			 "there: %s",
-			 pattern, strerror(errno));
-		return DIST_ERR_INVALID_ARGUMENT;
-	}
+	if (!check_dump_prepare(pattern))
+		return dist__refuse(
+			message,
+			"LOCKSTEP_DUMP is \"%.200s\": no file can be written "
+			"there: %s",
+			pattern, strerror(errno));
 	fresh = calloc(1, sizeof *fresh);
 	if (fresh)
 		fresh->pattern = strdup(pattern);

@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/refuse.h"
+
 #define PATH_SIZE 4096
 
 static bool has_code(const unsigned char *codes, int num_ranks)
@@ -79,11 +81,11 @@ enum dist_error dist__streams_open(struct dist__streams *streams,
 		fprintf(stderr, "lockstep: logs in %s\n", streams->dir);
 		return DIST_OK;
 	}
-	snprintf(message->text, sizeof message->text,
-		 "cannot make a folder for logs in %.300s: %s",
-		 output->log_dir ? output->log_dir : "the temporary folder",
-		 strerror(errno));
-	return DIST_ERR_IO;
+	return dist__refuse_as(message, DIST_ERR_IO,
+			       "cannot make a folder for logs in %.300s: %s",
+			       output->log_dir ? output->log_dir
+					       : "the temporary folder",
+			       strerror(errno));
 }
 
 void dist__streams_close(struct dist__streams *streams)

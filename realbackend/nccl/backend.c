@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/refuse.h"
 #include "check/record.h"
 #include "realbackend/nccl/devices.h"
 
@@ -77,10 +78,10 @@ static enum dist_error explain(struct dist__nccl_group *g,
 		*message = g->base.text;
 		return shared ? DIST_ERR_RENDEZVOUS : DIST_ERR_UNAVAILABLE;
 	}
-	snprintf(message->text, sizeof message->text,
-		 "no NCCL communicator of %d ranks: %s",
-		 g->base.members->world_size, dist_error_string(error));
-	return DIST_ERR_RENDEZVOUS;
+	return dist__refuse_as(message, DIST_ERR_RENDEZVOUS,
+			       "no NCCL communicator of %d ranks: %s",
+			       g->base.members->world_size,
+			       dist_error_string(error));
 }
 
 enum dist_error dist__nccl_backend_new(const struct dist__device *device,

@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+#include "base/refuse.h"
+
 enum dist_error dist__communicator_check(struct dist__communicator *c,
 					 const char *what, unsigned status)
 {
@@ -13,11 +15,11 @@ enum dist_error dist__communicator_check(struct dist__communicator *c,
 	if (status == DIST__NCCL_SUCCESS || status == DIST__NCCL_IN_PROGRESS)
 		return DIST_OK;
 	more = l->nccl.GetLastError(c->handle);
-	snprintf(c->text->text, sizeof c->text->text,
-		 "%s on device %d of %d: %s%s%.200s", what, c->device->index,
-		 c->device->count, l->nccl.GetErrorString(status),
-		 more && *more ? ": " : "", more ? more : "");
-	return DIST_ERR_IO;
+	return dist__refuse_as(c->text, DIST_ERR_IO,
+			       "%s on device %d of %d: %s%s%.200s", what,
+			       c->device->index, c->device->count,
+			       l->nccl.GetErrorString(status),
+			       more && *more ? ": " : "", more ? more : "");
 }
 
 enum dist_error dist__communicator_start(struct dist__communicator *c,

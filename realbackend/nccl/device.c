@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/refuse.h"
 #include "realbackend/agree/patience.h"
 
 /* A process is one rank, so this is the rank's. */
@@ -59,12 +60,12 @@ enum dist_error dist__device_probe(struct dist__libraries *l, int *count,
 	if (status == DIST__CUDA_SUCCESS && *count > 0)
 		return DIST_OK;
 	(void)l->cuda.DriverGetVersion(&driver);
-	snprintf(why->text, sizeof why->text,
-		 "found %s and %s, but no GPU: cudaGetDeviceCount: %s%s",
-		 l->nccl_text, l->cuda_text,
-		 status ? l->cuda.GetErrorString(status) : "0 devices",
-		 driver ? "" : " (no NVIDIA driver is loaded)");
-	return DIST_ERR_UNAVAILABLE;
+	return dist__refuse_as(
+		why, DIST_ERR_UNAVAILABLE,
+		"found %s and %s, but no GPU: cudaGetDeviceCount: %s%s",
+		l->nccl_text, l->cuda_text,
+		status ? l->cuda.GetErrorString(status) : "0 devices",
+		driver ? "" : " (no NVIDIA driver is loaded)");
 }
 
 /* Makes it the current device. */

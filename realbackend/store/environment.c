@@ -28,12 +28,11 @@ static enum dist_error read_int(const char *name, int min, int max, int *number,
 
 	if (!text)
 		return DIST_OK;
-	if (!dist__count_read(text, min, max, &value)) {
-		snprintf(message->text, sizeof message->text,
-			 "%s is \"%.64s\": expected an integer from %d to %d",
-			 name, text, min, max);
-		return DIST_ERR_INVALID_ARGUMENT;
-	}
+	if (!dist__count_read(text, min, max, &value))
+		return dist__refuse(
+			message,
+			"%s is \"%.64s\": expected an integer from %d to %d",
+			name, text, min, max);
 	*number = (int)value;
 	return DIST_OK;
 }
@@ -48,14 +47,12 @@ static enum dist_error read_timeout(const struct dist_init_options *options,
 					  : DIST_TIMEOUT_DEFAULT;
 	if (options->timeout_ns || !text)
 		return DIST_OK;
-	if (!dist__seconds_read(text, timeout_ns) || *timeout_ns == 0) {
-		snprintf(
-			message->text, sizeof message->text,
+	if (!dist__seconds_read(text, timeout_ns) || *timeout_ns == 0)
+		return dist__refuse(
+			message,
 			"LOCKSTEP_TIMEOUT is \"%.64s\": expected seconds, more "
 			"than 0 and at most 1e9",
 			text);
-		return DIST_ERR_INVALID_ARGUMENT;
-	}
 	return DIST_OK;
 }
 
@@ -82,10 +79,10 @@ static enum dist_error read_debug(enum dist__debug *level,
 
 	if (dist__debug_parse(level, text))
 		return DIST_OK;
-	snprintf(message->text, sizeof message->text,
-		 "LOCKSTEP_DEBUG is \"%.64s\": expected " DIST__DEBUG_LEVELS,
-		 text);
-	return DIST_ERR_INVALID_ARGUMENT;
+	return dist__refuse(
+		message,
+		"LOCKSTEP_DEBUG is \"%.64s\": expected " DIST__DEBUG_LEVELS,
+		text);
 }
 
 bool dist__intra_parse(const char *text, bool *shares)
@@ -110,9 +107,8 @@ static enum dist_error read_choice(const char *name,
 
 	if (!text || parse(text, value))
 		return DIST_OK;
-	snprintf(message->text, sizeof message->text,
-		 "%s is \"%.64s\": expected %s", name, text, expected);
-	return DIST_ERR_INVALID_ARGUMENT;
+	return dist__refuse(message, "%s is \"%.64s\": expected %s", name, text,
+			    expected);
 }
 
 /* Who says which rank this is; NULL: torchrun's variables, if anything. */
@@ -149,14 +145,13 @@ static enum dist_error read_place(const struct dist__scheduler *scheduler,
 		error = read_int(rank, 0, e->world_size - 1, &e->rank, message);
 	if (error)
 		return error;
-	if (e->world_size < 0 || e->rank < 0) {
-		snprintf(message->text, sizeof message->text,
-			 "%s is not set: start the ranks with \"lockstep "
-			 "run\", dist_launch(), torchrun, mpirun or srun, or "
-			 "set RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT",
-			 e->world_size < 0 ? "WORLD_SIZE" : "RANK");
-		return DIST_ERR_INVALID_ARGUMENT;
-	}
+	if (e->world_size < 0 || e->rank < 0)
+		return dist__refuse(
+			message,
+			"%s is not set: start the ranks with \"lockstep "
+			"run\", dist_launch(), torchrun, mpirun or srun, or "
+			"set RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT",
+			e->world_size < 0 ? "WORLD_SIZE" : "RANK");
 	return DIST_OK;
 }
 
@@ -222,11 +217,9 @@ static enum dist_error read_master(const struct dist__scheduler *scheduler,
 	if (error || e->world_size == 1 ||
 	    (e->master_addr && e->master_port >= 0))
 		return error;
-	snprintf(message->text, sizeof message->text,
-		 "%s is not set: expected the %s of rank 0",
-		 e->master_addr ? "MASTER_PORT" : "MASTER_ADDR",
-		 e->master_addr ? "port" : "host");
-	return DIST_ERR_INVALID_ARGUMENT;
+	return dist__refuse(message, "%s is not set: expected the %s of rank 0",
+			    e->master_addr ? "MASTER_PORT" : "MASTER_ADDR",
+			    e->master_addr ? "port" : "host");
 }
 
 enum dist_error dist__environment_read(const struct dist_init_options *options,

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/refuse.h"
 #include "realbackend/store/file_log.h"
 #include "realbackend/store/store.h"
 
@@ -294,11 +295,10 @@ enum dist_error dist_file_store_new(const char *path, int world_size,
 	if (!message)
 		message = &unread;
 	message->text[0] = '\0';
-	if (!path || !*path || world_size < 0 || !store) {
-		snprintf(message->text, sizeof message->text,
-			 "file store: expected a path and a world size of 0 or "
-			 "more");
-		return DIST_ERR_INVALID_ARGUMENT;
-	}
+	if (!path || !*path || world_size < 0 || !store)
+		return dist__refuse(
+			message,
+			"file store: expected a path and a world size of 0 or "
+			"more");
 	return dist__file_store_open(path, world_size, 0, store, message);
 }

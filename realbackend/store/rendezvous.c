@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/refuse.h"
 #include "realbackend/store/environment.h"
 #include "realbackend/store/store.h"
 #include "realbackend/store/store_rendezvous.h"
@@ -384,10 +385,10 @@ enum dist_error dist__rendezvous_explain(const struct dist__environment *e,
 	if (error != DIST_ERR_IO || errno != EMFILE)
 		return error;
 	dist__socket_limit(e->world_size, limit);
-	snprintf(message->text, sizeof message->text,
-		 "rendezvous: rank %d may open no more files (%s)", e->rank,
-		 limit);
-	return DIST_ERR_RENDEZVOUS;
+	return dist__refuse_as(
+		message, DIST_ERR_RENDEZVOUS,
+		"rendezvous: rank %d may open no more files (%s)", e->rank,
+		limit);
 }
 
 enum dist_error dist__rendezvous_meet(const struct dist__environment *e,

@@ -12,6 +12,7 @@
 
 #include "core/backend.h"
 #include "base/clock.h"
+#include "base/refuse.h"
 #include "realbackend/store/environment.h"
 #include "realbackend/store/store.h"
 #include "realbackend/store/store_client.h"
@@ -299,12 +300,12 @@ static enum dist_error check(const char *host, int port, int world_size,
 	if (host && *host && port >= 0 && port <= 65535 && world_size >= 0 &&
 	    timeout_ns >= 0)
 		return DIST_OK;
-	snprintf(message->text, sizeof message->text,
-		 "tcp store: host \"%.200s\", port %d, world size %d, timeout "
-		 "%lld ns: expected a host, a port from 0 to 65535, and 0 or "
-		 "more",
-		 host ? host : "", port, world_size, (long long)timeout_ns);
-	return DIST_ERR_INVALID_ARGUMENT;
+	return dist__refuse(
+		message,
+		"tcp store: host \"%.200s\", port %d, world size %d, timeout "
+		"%lld ns: expected a host, a port from 0 to 65535, and 0 or "
+		"more",
+		host ? host : "", port, world_size, (long long)timeout_ns);
 }
 
 enum dist_error dist_tcp_store_new(const char *host, int port, int world_size,

@@ -4,6 +4,7 @@
  * dimension in four bytes, the highest first; the elements follow, the last
  * dimension fastest.
  */
+#include "base/refuse.h"
 #include "scenarios/tutorial/digits.h"
 
 #include <errno.h>
@@ -26,8 +27,7 @@ struct idx {
 static enum dist_error refuse(struct dist_message *message, const char *path,
 			      const char *why)
 {
-	snprintf(message->text, sizeof message->text, "%.400s: %s", path, why);
-	return DIST_ERR_INVALID_ARGUMENT;
+	return dist__refuse(message, "%.400s: %s", path, why);
 }
 
 static size_t big_endian(const uint8_t bytes[4])
