@@ -20,6 +20,19 @@ bool dist__count_read(const char *text, int64_t least, int64_t most,
 		      int64_t *count);
 bool dist__number_read(const char *text, double *number);
 
+/* dist__digits_step reads the decimal digits at *text and steps behind them;
+ * false: none stand there, or they say more than most. */
+bool dist__digits_step(const char **text, uint64_t most, uint64_t *number);
+
+/* dist__quantity_read reads a number that has one of the units behind it, of a
+ * table that ends with a name of NULL, and multiplies it by that. */
+struct dist__unit {
+	const char *name;
+	double factor;
+};
+bool dist__quantity_read(const char *text, const struct dist__unit *units,
+			 double *value);
+
 /* dist__percent_read reads "10%" or "10", 0 or more, as a fraction. */
 bool dist__percent_read(const char *text, double *fraction);
 

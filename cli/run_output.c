@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/quantity.h"
+
 /* Reads torchrun's code for streams: "3" for all ranks, or "0:1,1:2" for some;
  * 0 none, 1 stdout, 2 stderr, 3 both. NULL: all none. */
 static int parse_codes(const char *option, const char *text, int nproc,
@@ -16,8 +18,8 @@ static int parse_codes(const char *option, const char *text, int nproc,
 		"0:1,1:2 by local rank";
 	unsigned char *array;
 	const char *next = text;
-	char *end;
-	long rank, code;
+	uint64_t rank;
+	int code;
 
 	if (!text)
 		return DIST_EXIT_OK;
@@ -30,15 +32,13 @@ static int parse_codes(const char *option, const char *text, int nproc,
 		return DIST_EXIT_OK;
 	}
 	for (;;) {
-		rank = strtol(next, &end, 10);
-		if (end == next || rank < 0 || *end != ':')
+		if (!dist__digits_step(&next, INT_MAX, &rank) || *next++ != ':')
 			return run_refuse(option, text, expected);
-		code = end[1] - '0';
+		code = *next++ - '0';
 		if (code < 0 || code > 3)
 			return run_refuse(option, text, expected);
-		if (rank < nproc)
+		if (rank < (uint64_t)nproc)
 			array[rank] = (unsigned char)code;
-		next = end + 2;
 		if (*next == '\0')
 			return DIST_EXIT_OK;
 		if (*next++ != ',')
@@ -50,9 +50,8 @@ static int parse_codes(const char *option, const char *text, int nproc,
 static int parse_filter(const char *text, int nproc, const bool **shown)
 {
 	const char *next = text;
-	char *end;
+	uint64_t rank;
 	bool *array;
-	long rank;
 
 	if (!text || !*text)
 		return DIST_EXIT_OK;
@@ -61,15 +60,14 @@ static int parse_filter(const char *text, int nproc, const bool **shown)
 	if (!array)
 		return DIST_EXIT_INTERNAL;
 	for (;;) {
-		rank = strtol(next, &end, 10);
-		if (end == next || rank < 0 || (*end && *end != ','))
+		if (!dist__digits_step(&next, INT_MAX, &rank) ||
+		    (*next && *next != ','))
 			return run_refuse("--local-ranks-filter", text,
 					  "local ranks such as 0,2");
-		if (rank < nproc)
+		if (rank < (uint64_t)nproc)
 			array[rank] = true;
-		if (!*end)
+		if (!*next++)
 			return DIST_EXIT_OK;
-		next = end + 1;
 	}
 }
 

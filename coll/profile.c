@@ -1,14 +1,13 @@
 /* profile.c - a library profile: its file, and algorithms forced by name. */
 #include "coll/profile.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/quantity.h"
 #include "coll/algorithm.h"
 #include "base/refuse.h"
 #include "base/spelling.h"
@@ -206,7 +205,7 @@ static enum dist_error read_selection(const struct dist__yaml *yaml,
 bool dist__p2p_mode_parse(struct dist__p2p_mode *mode, const char *text)
 {
 	const char *digits = text + strlen("eager:");
-	uintmax_t bytes;
+	uint64_t bytes;
 
 	if (strcmp(text, "rendezvous") == 0) {
 		mode->eager_below = 0;
@@ -216,12 +215,8 @@ bool dist__p2p_mode_parse(struct dist__p2p_mode *mode, const char *text)
 		mode->eager_below = SIZE_MAX;
 		return true;
 	}
-	if (strncmp(text, "eager:", strlen("eager:")) != 0 || !*digits ||
-	    digits[strspn(digits, "0123456789")] != '\0')
-		return false;
-	errno = 0;
-	bytes = strtoumax(digits, NULL, 10);
-	if (errno || bytes >= SIZE_MAX - 1)
+	if (strncmp(text, "eager:", strlen("eager:")) != 0 ||
+	    !dist__digits_step(&digits, SIZE_MAX - 2, &bytes) || *digits)
 		return false;
 	mode->eager_below = (size_t)bytes + 1;
 	return true;

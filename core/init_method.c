@@ -1,24 +1,18 @@
 #include "core/init_method.h"
 
-#include <errno.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/quantity.h"
 #include "base/refuse.h"
 
 /* Reads the decimal number that ends at end. */
 static bool read_number(const char *text, const char *end, int most,
 			int *number)
 {
-	char *after;
-	long value;
+	uint64_t value;
 
-	errno = 0;
-	value = strtol(text, &after, 10);
-	if (text == end || after != end || *text < '0' || *text > '9' ||
-	    errno || value > most)
+	if (!dist__digits_step(&text, (uint64_t)most, &value) || text != end)
 		return false;
 	*number = (int)value;
 	return true;

@@ -1,8 +1,8 @@
 #include "scenarios/pace.h"
+#include "base/quantity.h"
 #include "base/random.h"
 #include "base/refuse.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,14 +37,11 @@ enum dist_error pace_read(struct pace *pace, const char *text,
 	pace->num_stragglers = 0;
 	while (next && pace->num_stragglers < PACE_STRAGGLERS) {
 		size_t i = pace->num_stragglers++;
-		long rank;
+		uint64_t rank;
 
-		errno = 0;
-		rank = strtol(next, &end, 10);
-		if (errno || end == next || *end != ':' || rank < 0 ||
-		    rank > INT32_MAX)
+		if (!dist__digits_step(&next, INT32_MAX, &rank) ||
+		    *next++ != ':')
 			break;
-		next = end + 1;
 		pace->stragglers[i].rank = (int)rank;
 		pace->stragglers[i].factor = strtod(next, &end);
 		if (end == next || (*end && *end != ',') ||

@@ -1,26 +1,13 @@
 #include "sim/plan.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/quantity.h"
+
 #define VERSION "v1"
-
-/* Reads a number of digits alone and moves *at behind it. */
-static bool read_number(const char **at, uint64_t max, uint64_t *number)
-{
-	char *end;
-
-	if (!isdigit((unsigned char)**at))
-		return false;
-	errno = 0;
-	*number = strtoull(*at, &end, 10);
-	*at = end;
-	return !errno && *number <= max;
-}
 
 bool dist__sim_plan_add(struct dist__sim_plan *plan,
 			struct dist__sim_choice choice)
@@ -42,9 +29,9 @@ static bool read_choices(struct dist__sim_plan *plan, const char *at,
 	uint64_t point, option, least = 0;
 
 	for (;; at++) {
-		if (!read_number(&at, UINT32_MAX - 1, &point) ||
+		if (!dist__digits_step(&at, UINT32_MAX - 1, &point) ||
 		    point < least || *at++ != '.' ||
-		    !read_number(&at, UINT32_MAX, &option))
+		    !dist__digits_step(&at, UINT32_MAX, &option))
 			return false;
 		least = point + 1;
 		if (!dist__sim_plan_add(
@@ -74,7 +61,7 @@ static bool read_part(struct dist__sim_plan *plan, const char *part,
 	}
 	if (strncmp(part, "skew:", 5) == 0 && !plan->skew) {
 		part += 5;
-		return read_number(&part, UINT64_MAX, &plan->skew) &&
+		return dist__digits_step(&part, UINT64_MAX, &plan->skew) &&
 		       part == end && plan->skew > 0;
 	}
 	if (strncmp(part, "p2p:", 4) != 0 || plan->p2p[0] || len == 4 ||

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/quantity.h"
 #include "base/input.h"
 #include "base/printable.h"
 
@@ -21,24 +22,11 @@ struct reader {
 	const char *wrong; /* what is, instead of a line of another form */
 };
 
-/* Reads a number at *text that is at most `most`, and steps over it. */
-static bool read_number(const char **text, long most, long *number)
-{
-	char *end;
-
-	if (!isdigit((unsigned char)**text))
-		return false;
-	errno = 0;
-	*number = strtol(*text, &end, 10);
-	*text = end;
-	return errno == 0 && *number <= most;
-}
-
 /* Adds a track for each rank, of a group that it has none of yet. */
 static enum dist_error add_ranks(struct reader *reader, const char *group,
-				 long first, long last)
+				 uint64_t first, uint64_t last)
 {
-	for (long rank = first; rank <= last; rank++) {
+	for (uint64_t rank = first; rank <= last; rank++) {
 		size_t num = reader->points->num;
 
 		if (!dist__points_track(reader->points, (int)rank, group))
@@ -67,7 +55,7 @@ static enum dist_error read_block(struct reader *reader, const char *text)
 {
 	const char *at = strstr(text, ", ranks ");
 	enum dist_error error = end_block(reader);
-	long first, last;
+	uint64_t first, last;
 	char group[64];
 
 	if (error)
@@ -78,10 +66,11 @@ static enum dist_error read_block(struct reader *reader, const char *text)
 	reader->block = reader->points->num;
 	at += strlen(", ranks ");
 	do {
-		if (!read_number(&at, MOST_RANKS, &first))
+		if (!dist__digits_step(&at, MOST_RANKS, &first))
 			return DIST_ERR_INVALID_ARGUMENT;
 		last = first;
-		if (*at == '-' && (at++, !read_number(&at, MOST_RANKS, &last)))
+		if (*at == '-' &&
+		    (at++, !dist__digits_step(&at, MOST_RANKS, &last)))
 			return DIST_ERR_INVALID_ARGUMENT;
 		if (last < first)
 			return DIST_ERR_INVALID_ARGUMENT;
@@ -97,10 +86,10 @@ static enum dist_error read_point(const struct reader *reader, char *text)
 {
 	struct dist__point point = {.text = text, .line = reader->line};
 	const char *at = text;
-	long times = 1;
+	uint64_t times = 1;
 
 	if (isdigit((unsigned char)*text)) {
-		if (!read_number(&at, MOST_TIMES, &times) || times == 0 ||
+		if (!dist__digits_step(&at, MOST_TIMES, &times) || times == 0 ||
 		    strncmp(at, " x ", 3) != 0)
 			return DIST_ERR_INVALID_ARGUMENT;
 		point.text = text + (at - text) + 3;
@@ -109,7 +98,7 @@ static enum dist_error read_point(const struct reader *reader, char *text)
 	    reader->block == reader->points->num)
 		return DIST_ERR_INVALID_ARGUMENT;
 	for (size_t i = reader->block; i < reader->points->num; i++)
-		for (long n = 0; n < times; n++)
+		for (uint64_t n = 0; n < times; n++)
 			if (!dist__points_append(&reader->points->tracks[i],
 						 &point))
 				return DIST_ERR_NO_MEMORY;

@@ -1,9 +1,7 @@
 /* description.c - a test bed in words and numbers. */
-#include <errno.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/quantity.h"
 #include "base/refuse.h"
 
 #include "cli/testbed/testbed.h"
@@ -12,30 +10,6 @@
 #define LEAST_BPS (1e6 / 8)
 #define MOST_BPS  (100e9 / 8)
 #define MOST_NS   INT64_C(1000000000)
-
-struct unit {
-	const char *name;
-	double size;
-};
-
-/* Reads "1.5gbit" against a table of units ended by NULL; false: it is none. */
-static bool read_quantity(const char *text, const struct unit *units,
-			  double *value)
-{
-	char *end;
-	double number;
-
-	errno = 0;
-	number = strtod(text, &end);
-	if (errno || end == text || !isfinite(number))
-		return false;
-	for (; units->name; units++)
-		if (strcmp(end, units->name) == 0) {
-			*value = number * units->size;
-			return true;
-		}
-	return false;
-}
 
 void testbed_init(struct testbed *testbed)
 {
@@ -65,12 +39,12 @@ enum dist_error testbed_read_name(const char *text, struct testbed *testbed,
 static enum dist_error read_rate(const char *option, const char *text,
 				 double *Bps, struct dist_message *message)
 {
-	static const struct unit units[] = {{"kbit", 1e3 / 8},
-					    {"mbit", 1e6 / 8},
-					    {"gbit", 1e9 / 8},
-					    {NULL, 0}};
+	static const struct dist__unit units[] = {{"kbit", 1e3 / 8},
+						  {"mbit", 1e6 / 8},
+						  {"gbit", 1e9 / 8},
+						  {NULL, 0}};
 
-	if (read_quantity(text, units, Bps) && *Bps >= LEAST_BPS &&
+	if (dist__quantity_read(text, units, Bps) && *Bps >= LEAST_BPS &&
 	    *Bps <= MOST_BPS)
 		return DIST_OK;
 	return dist__refuse(
@@ -97,11 +71,12 @@ enum dist_error testbed_read_goodput(const char *text,
 enum dist_error testbed_read_delay(const char *text, struct testbed *testbed,
 				   struct dist_message *message)
 {
-	static const struct unit units[] = {
+	static const struct dist__unit units[] = {
 		{"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {NULL, 0}};
 	double ns;
 
-	if (!read_quantity(text, units, &ns) || ns < 0 || ns > (double)MOST_NS)
+	if (!dist__quantity_read(text, units, &ns) || ns < 0 ||
+	    ns > (double)MOST_NS)
 		return dist__refuse(
 			message,
 			"--delay: expected 0us to 1s, with its unit, not "
@@ -116,7 +91,6 @@ enum dist_error testbed_read_topology(const char *text, struct testbed *testbed,
 {
 	static const char *const prefix = "oversubscribed";
 	size_t length = strlen(prefix);
-	char *end;
 
 	testbed->ratio = 1;
 	testbed->leaf_hosts = 2;
@@ -133,12 +107,10 @@ enum dist_error testbed_read_topology(const char *text, struct testbed *testbed,
 	testbed->ratio = 2;
 	if (strcmp(text, prefix) == 0)
 		return DIST_OK;
-	if (strncmp(text, prefix, length) == 0 && text[length] == ':') {
-		testbed->ratio = strtod(text + length + 1, &end);
-		if (end != text + length + 1 && !*end && testbed->ratio >= 1 &&
-		    testbed->ratio <= 64)
-			return DIST_OK;
-	}
+	if (strncmp(text, prefix, length) == 0 && text[length] == ':' &&
+	    dist__number_read(text + length + 1, &testbed->ratio) &&
+	    testbed->ratio >= 1 && testbed->ratio <= 64)
+		return DIST_OK;
 	return dist__refuse(
 		message,
 		"--topology: expected star, tree, oversubscribed or "
@@ -150,18 +122,16 @@ enum dist_error testbed_read_topology(const char *text, struct testbed *testbed,
 enum dist_error testbed_read_slow(const char *text, struct testbed *testbed,
 				  struct dist_message *message)
 {
-	char *end;
-	long host = strtol(text, &end, 10);
+	const char *next = text;
+	uint64_t host;
+	double factor;
 
-	if (end != text && host >= 0 && host < TESTBED_HOSTS && *end == ':') {
-		const char *number = end + 1;
-		double factor = strtod(number, &end);
-
-		if (end != number && !*end && factor >= 0.01 && factor <= 1) {
-			testbed->slow_host = (int)host;
-			testbed->slow_factor = factor;
-			return DIST_OK;
-		}
+	if (dist__digits_step(&next, TESTBED_HOSTS - 1, &host) &&
+	    *next++ == ':' && dist__number_read(next, &factor) &&
+	    factor >= 0.01 && factor <= 1) {
+		testbed->slow_host = (int)host;
+		testbed->slow_factor = factor;
+		return DIST_OK;
 	}
 	return dist__refuse(
 		message,

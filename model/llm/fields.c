@@ -1,8 +1,7 @@
 /* fields.c - readers for the fields of this folder's tables. */
 #include "model/llm/fields.h"
 
-#include <math.h>
-#include <stdlib.h>
+#include "base/quantity.h"
 
 const char *llm_read_text(const char *text, void *into)
 {
@@ -13,10 +12,8 @@ const char *llm_read_text(const char *text, void *into)
 const char *llm_read_number(const char *text, void *into)
 {
 	double *number = into;
-	char *end;
 
-	*number = strtod(text, &end);
-	return end != text && !*end && isfinite(*number) && *number > 0
+	return dist__number_read(text, number) && *number > 0
 		       ? NULL
 		       : "a number over 0";
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/quantity.h"
 #include "base/data.h"
 #include "base/input.h"
 #include "base/printable.h"
@@ -87,13 +88,7 @@ static void set_names(struct model *model, const char *path)
 /* Reads a whole decimal number of at most MOST. */
 static bool parse_count(const char *text, uint64_t *value)
 {
-	char *end;
-
-	if (*text < '0' || *text > '9')
-		return false;
-	errno = 0;
-	*value = strtoull(text, &end, 10);
-	return errno == 0 && *end == '\0' && *value <= MOST;
+	return dist__digits_step(&text, MOST, value) && *text == '\0';
 }
 
 /* Splits line at its commas into exactly num fields. */

@@ -3,22 +3,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/quantity.h"
 #include "check/proof.h"
 #include "base/clock.h"
 #include "base/hash.h"
 
-#define PATIENCE_S 5.0
+#define PATIENCE_NS ((int64_t)5 * 1000000000)
 /* Looks at the leader's own records while they may not change. */
 #define LOOKS 5
 
 void dist__hang_watchdog_open(struct dist__hang_watchdog *stall)
 {
 	const char *text = getenv("LOCKSTEP_PATIENCE");
-	double seconds = text && *text ? strtod(text, NULL) : PATIENCE_S;
 
-	*stall = (struct dist__hang_watchdog){.patience_ns = 0};
-	if (seconds > 0 && seconds <= 1e9)
-		stall->patience_ns = (int64_t)(seconds * 1e9);
+	*stall = (struct dist__hang_watchdog){.patience_ns = PATIENCE_NS};
+	if (text && *text && !dist__seconds_read(text, &stall->patience_ns))
+		stall->patience_ns = 0;
 }
 
 /* Which calls every rank has made and waits in, in short. That it has ended is

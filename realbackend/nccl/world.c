@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/quantity.h"
 #include "realbackend/agree/probe.h"
 #include "realbackend/launch/world.h"
 #include "realbackend/nccl/backend.h"
@@ -91,12 +92,11 @@ static void prepare(int num_ranks, struct dist_message *text)
 static int local_rank(const struct dist__place *place)
 {
 	const char *text = text_of("LOCAL_RANK");
-	char *end;
-	long n = text ? strtol(text, &end, 10) : -1;
+	int64_t number;
 	int before = 0;
 
-	if (n >= 0 && n <= INT_MAX && !*end)
-		return (int)n;
+	if (text && dist__count_read(text, 0, INT_MAX, &number))
+		return (int)number;
 	for (int rank = 0; place->nodes && rank < place->rank; rank++)
 		before += place->nodes[rank] == place->nodes[place->rank];
 	return before;

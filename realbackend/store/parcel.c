@@ -1,9 +1,9 @@
 #include "realbackend/store/parcel.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/quantity.h"
 #include "base/endian.h"
 #include "base/printable.h"
 
@@ -133,18 +133,13 @@ bool dist__parcel_next(const struct dist__parcel *parcel, size_t *offset,
 
 bool dist__bytes_number(struct dist__bytes string, int64_t *number)
 {
-	char text[24], *end;
-	long long value;
+	char text[24];
 
 	if (string.len == 0 || string.len >= sizeof text)
 		return false;
 	dist__bytes_copy(string, text, sizeof text);
-	errno = 0;
-	value = strtoll(text, &end, 10);
-	if (errno || *end || end != text + string.len)
-		return false;
-	*number = value;
-	return true;
+	return strlen(text) == string.len &&
+	       dist__count_read(text, INT64_MIN, INT64_MAX, number);
 }
 
 enum dist_error dist__bytes_duplicate(struct dist__bytes string, char **copy,

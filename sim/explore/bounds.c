@@ -1,23 +1,19 @@
 #include "sim/explore/bounds.h"
 
-#include <ctype.h>
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/quantity.h"
 
 /* Reads "key=N" up to end. */
 static bool read_bound(const char *word, const char *end, const char *key,
 		       uint64_t *bound)
 {
 	size_t len = strlen(key);
-	char *stop;
 
-	if (strncmp(word, key, len) != 0 || word[len] != '=' ||
-	    !isdigit((unsigned char)word[len + 1]))
+	if (strncmp(word, key, len) != 0 || word[len] != '=')
 		return false;
-	errno = 0;
-	*bound = strtoull(word + len + 1, &stop, 10);
-	return !errno && stop == end && *bound <= UINT32_MAX;
+	word += len + 1;
+	return dist__digits_step(&word, UINT32_MAX, bound) && word == end;
 }
 
 static bool read_word(struct dist__sim_bounds *bounds, const char *word,

@@ -69,3 +69,21 @@ Test(quantity, seconds_and_per_cent)
 	cr_expect_not(dist__percent_read("-10", &fraction));
 	cr_expect_not(dist__percent_read("10%%", &fraction));
 }
+
+Test(quantity, digits_are_stepped_over)
+{
+	const char *text = "12.1x", *at = text;
+	uint64_t n;
+
+	cr_expect(dist__digits_step(&at, 12, &n) && n == 12 && at == text + 2);
+	cr_expect_not(dist__digits_step(&at, 12, &n) || at != text + 2);
+	at++;
+	cr_expect(dist__digits_step(&at, UINT64_MAX, &n) && n == 1);
+	cr_expect_str_eq(at, "x");
+	at = text;
+	cr_expect_not(dist__digits_step(&at, 11, &n));
+	at = "-1";
+	cr_expect_not(dist__digits_step(&at, 12, &n));
+	at = "99999999999999999999";
+	cr_expect_not(dist__digits_step(&at, UINT64_MAX, &n));
+}
