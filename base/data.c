@@ -1,5 +1,6 @@
 #define _GNU_SOURCE /* dladdr, which tells the file that holds this code */
 #include "base/data.h"
+#include "base/variable.h"
 #include "base/refuse.h"
 
 #include <dirent.h>
@@ -67,9 +68,9 @@ void dist__data_own(const char *kind, char *path, size_t size)
 
 void dist__data_dir(const char *kind, char *path, size_t size)
 {
-	const char *data = getenv("LOCKSTEP_DATA");
+	const char *data = dist__variable("LOCKSTEP_DATA");
 
-	if (data && *data)
+	if (data)
 		snprintf(path, size, "%s/%s", data, kind);
 	else
 		dist__data_own(kind, path, size);

@@ -1,16 +1,16 @@
 /* terminal.c - colour, where somebody sees it. */
 #include "base/terminal.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/variable.h"
+
 bool dist__terminal_shows(FILE *out)
 {
-	const char *unwanted = getenv("NO_COLOR");
-	const char *kind = getenv("TERM");
+	const char *kind = dist__variable("TERM");
 
-	return !(unwanted && *unwanted) && kind && *kind &&
+	return !dist__variable("NO_COLOR") && kind &&
 	       strcmp(kind, "dumb") != 0 && isatty(fileno(out)) == 1;
 }
 

@@ -7,33 +7,27 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/variable.h"
 #include "base/terminal.h"
 #include "check/file.h"
 #include "check/verdict_document.h"
 #include "lockstep/types.h"
 
-static const char *variable(const char *name)
-{
-	const char *value = getenv(name);
-
-	return value && *value ? value : NULL;
-}
-
 struct check_outputs check_outputs_asked(void)
 {
-	const char *annotate = variable("LOCKSTEP_ANNOTATE");
+	const char *annotate = dist__variable("LOCKSTEP_ANNOTATE");
 
 	return (struct check_outputs){
-		.json = variable("LOCKSTEP_JSON"),
-		.junit = variable("LOCKSTEP_JUNIT"),
-		.sarif = variable("LOCKSTEP_SARIF"),
+		.json = dist__variable("LOCKSTEP_JSON"),
+		.junit = dist__variable("LOCKSTEP_JUNIT"),
+		.sarif = dist__variable("LOCKSTEP_SARIF"),
 		.annotations = annotate && strcmp(annotate, "github") == 0
 				       ? stdout
 				       : NULL,
-		.name = variable("LOCKSTEP_JOB"),
-		.root = variable("GITHUB_WORKSPACE")
-				? variable("GITHUB_WORKSPACE")
-				: variable("CI_PROJECT_DIR"),
+		.name = dist__variable("LOCKSTEP_JOB"),
+		.root = dist__variable("GITHUB_WORKSPACE")
+				? dist__variable("GITHUB_WORKSPACE")
+				: dist__variable("CI_PROJECT_DIR"),
 	};
 }
 

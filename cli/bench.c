@@ -1,4 +1,5 @@
 /* bench.c - lockstep bench: a collective by size, in nccl-tests' columns. */
+#include "base/variable.h"
 #include "cli/command.h"
 
 #include <errno.h>
@@ -135,7 +136,7 @@ const struct manual manual_bench = {
 static bool is_simulated(const struct command_line *line)
 {
 	const char *backend =
-		line->backend ? line->backend : getenv("LOCKSTEP_BACKEND");
+		dist__variable_or(line->backend, "LOCKSTEP_BACKEND");
 
 	return backend && strcasecmp(backend, "sim") == 0;
 }
@@ -240,26 +241,20 @@ static enum dist_error open_machine(struct command_line *line, bool is_p2p,
 	return error;
 }
 
-static const char *given(const char *option, const char *variable)
-{
-	const char *inherited = getenv(variable);
-
-	if (option)
-		return option;
-	return inherited && *inherited ? inherited : NULL;
-}
-
 /* The profile that is asked for, or that of the GPUs of a simulated
  * platform. */
 static const char *choose_profile(const struct command_line *line, int ranks)
 {
-	const char *platform = given(line->platform, "LOCKSTEP_PLATFORM");
+	const char *platform =
+		dist__variable_or(line->platform, "LOCKSTEP_PLATFORM");
 
-	if (given(line->profile, "LOCKSTEP_PROFILE") || !is_simulated(line) ||
-	    !platform || given(line->algorithm, "LOCKSTEP_ALGORITHM"))
+	if (dist__variable_or(line->profile, "LOCKSTEP_PROFILE") ||
+	    !is_simulated(line) || !platform ||
+	    dist__variable_or(line->algorithm, "LOCKSTEP_ALGORITHM"))
 		return line->profile;
-	return usual_profile_on(platform, ranks,
-				given(line->fidelity, "LOCKSTEP_FIDELITY"));
+	return usual_profile_on(
+		platform, ranks,
+		dist__variable_or(line->fidelity, "LOCKSTEP_FIDELITY"));
 }
 
 /* What ranks that talk through sockets find there, in text; NULL: they do
@@ -267,8 +262,9 @@ static const char *choose_profile(const struct command_line *line, int ranks)
 static const char *describe_sockets(const struct command_line *line,
 				    struct dist_message *text)
 {
-	const char *backend = given(line->backend, "LOCKSTEP_BACKEND");
-	const char *intra = given(line->intra, "LOCKSTEP_INTRA");
+	const char *backend =
+		dist__variable_or(line->backend, "LOCKSTEP_BACKEND");
+	const char *intra = dist__variable_or(line->intra, "LOCKSTEP_INTRA");
 	const struct dist__world *world =
 		dist__world_find(backend ? backend : "tcp");
 

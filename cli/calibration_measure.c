@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/variable.h"
 #include "core/reduce.h"
 #include "realbackend/launch/cores.h"
 #include "realbackend/launch/launcher.h"
@@ -601,10 +602,10 @@ static int rank_main(void *arg)
 /* What ranks of one machine talk through. */
 static bool shares_memory(const struct calibration_job *job)
 {
-	const char *text = job->intra ? job->intra : getenv("LOCKSTEP_INTRA");
+	const char *text = dist__variable_or(job->intra, "LOCKSTEP_INTRA");
 	bool shares = true;
 
-	if (text && *text)
+	if (text)
 		(void)dist__intra_parse(text, &shares);
 	return shares;
 }
@@ -613,11 +614,10 @@ static bool shares_memory(const struct calibration_job *job)
  * they go where the system puts them. */
 static int own_cores(const struct calibration_job *job)
 {
-	const char *text =
-		job->bind_to ? job->bind_to : getenv("LOCKSTEP_BIND_TO");
+	const char *text = dist__variable_or(job->bind_to, "LOCKSTEP_BIND_TO");
 	bool binds = false;
 
-	if (text && *text)
+	if (text)
 		(void)dist__bind_parse(text, &binds);
 	return binds && job->world_size > 0 ? dist__cores() : 0;
 }

@@ -1,4 +1,5 @@
 /* check.c - lockstep check: is it right? */
+#include "base/variable.h"
 #include "cli/command.h"
 
 #include <signal.h>
@@ -224,7 +225,8 @@ static int run_ordered(struct command_line *line)
 
 static bool is_simulated(const struct run_request *request)
 {
-	const char *name = run_given(request->backend, "LOCKSTEP_BACKEND");
+	const char *name =
+		dist__variable_or(request->backend, "LOCKSTEP_BACKEND");
 	const struct dist__world *world = name ? dist__world_find(name) : NULL;
 
 	return world && world->in_process;
@@ -239,11 +241,11 @@ static int run_as_asked(struct command_line *line)
 	int status;
 
 	request->strict = "1";
-	if (!run_given(request->timeout, "LOCKSTEP_TIMEOUT"))
+	if (!dist__variable_or(request->timeout, "LOCKSTEP_TIMEOUT"))
 		request->timeout = "60";
-	if (!run_given(request->debug, "LOCKSTEP_DEBUG"))
+	if (!dist__variable_or(request->debug, "LOCKSTEP_DEBUG"))
 		request->debug = "info";
-	if (waits && !run_given(request->patience, "LOCKSTEP_PATIENCE"))
+	if (waits && !dist__variable_or(request->patience, "LOCKSTEP_PATIENCE"))
 		request->patience = "0";
 	if (line->record || line->expect)
 		status = run_ordered(line);

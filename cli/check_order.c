@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/variable.h"
 #include "check/file.h"
 #include "cli/check_writable.h"
 #include "trace/read.h"
@@ -31,10 +32,10 @@ int check_order_begin(struct check_order *order)
 {
 	struct dist_message message = {""};
 	enum dist_error error = DIST_OK;
-	const char *tmp = getenv("TMPDIR");
+	const char *tmp = dist__variable("TMPDIR");
 
 	snprintf(order->folder, sizeof order->folder, "%.4000s/lockstep-XXXXXX",
-		 tmp && *tmp ? tmp : "/tmp");
+		 tmp ? tmp : "/tmp");
 	if (!check_writable("check", &order->record, 1))
 		return DIST_EXIT_USAGE;
 	if (order->expect)

@@ -123,10 +123,6 @@ int run_refuse(const char *option, const char *value, const char *expected);
  * is none. */
 bool run_number(const char *text, long min, long max, int *number);
 
-/* run_given returns the option if it was given, else the variable if it says
- * something, else NULL. */
-const char *run_given(const char *option, const char *variable);
-
 /* run_options_read reads the command line by the manual into line, which begins
  * with a struct run_request, and the program's words into the plan. Returns
  * false when there is nothing more to do, with the status. The caller releases

@@ -1,5 +1,6 @@
 /* run_environment.c - variables that lockstep run reads as defaults of options,
  * and those that it sets for the program. */
+#include "base/variable.h"
 #include "cli/run.h"
 
 #include <ctype.h>
@@ -12,13 +13,11 @@
 const char *run_default(const char *option)
 {
 	char name[64];
-	const char *value;
 
 	snprintf(name, sizeof name, "PET_%s", option);
 	for (char *c = name; *c; c++)
 		*c = *c == '-' ? '_' : (char)toupper((unsigned char)*c);
-	value = getenv(name);
-	return value && *value ? value : NULL;
+	return dist__variable(name);
 }
 
 /* The size of the world, for a program that launches its own ranks. A rank

@@ -1,6 +1,7 @@
 /* run_plan.c - what lockstep run is asked for, checked and made complete. */
 #define _GNU_SOURCE /* memmem */
 
+#include "base/variable.h"
 #include "cli/run.h"
 
 #include <errno.h>
@@ -54,13 +55,6 @@ bool run_number(const char *text, long min, long max, int *number)
 	return true;
 }
 
-const char *run_given(const char *option, const char *variable)
-{
-	const char *value = option ? option : getenv(variable);
-
-	return value && *value ? value : NULL;
-}
-
 /* ---- how many ranks ----------------------------------------------------- */
 
 static int count_gpus(void)
@@ -80,7 +74,7 @@ static int fill_world(const struct run_request *request,
 		      const struct run_plan *plan, int *size)
 {
 	const char *platform =
-		run_given(request->platform, "LOCKSTEP_PLATFORM");
+		dist__variable_or(request->platform, "LOCKSTEP_PLATFORM");
 	struct dist_message message = {""};
 	char path[PATH_SIZE];
 	int hosts;
@@ -151,7 +145,7 @@ static int choose_nproc(const struct run_request *request,
 	}
 	if (!text && alone) {
 		option = "WORLD_SIZE";
-		text = run_given(NULL, option);
+		text = dist__variable_or(NULL, option);
 	}
 	return text ? parse_nproc(request, option, text, plan) : DIST_EXIT_OK;
 }
@@ -160,7 +154,8 @@ static int choose_nproc(const struct run_request *request,
 static int check_represent(const struct run_request *request,
 			   const struct run_plan *plan)
 {
-	const char *text = run_given(request->represent, "LOCKSTEP_REPRESENT");
+	const char *text =
+		dist__variable_or(request->represent, "LOCKSTEP_REPRESENT");
 	const char *option =
 		request->represent ? "--represent" : "LOCKSTEP_REPRESENT";
 	int ranks;
@@ -190,7 +185,7 @@ static int choose_world(const char *name, const struct dist__world **world)
 	enum dist_error error = DIST_OK;
 
 	if (!name)
-		name = run_given(NULL, "LOCKSTEP_BACKEND");
+		name = dist__variable_or(NULL, "LOCKSTEP_BACKEND");
 	if (!name)
 		name = dist__worlds()[0]->name;
 	*world = dist__world_find(name);
@@ -211,7 +206,7 @@ static int choose_world(const char *name, const struct dist__world **world)
 /* Stores the timeout in force, 0 when only the default is. */
 static int choose_timeout(const char *option, int64_t *timeout_ns)
 {
-	const char *text = run_given(option, "LOCKSTEP_TIMEOUT");
+	const char *text = dist__variable_or(option, "LOCKSTEP_TIMEOUT");
 
 	if (text && (!dist__seconds_read(text, timeout_ns) || *timeout_ns == 0))
 		return run_refuse(option ? "--timeout" : "LOCKSTEP_TIMEOUT",
@@ -221,7 +216,7 @@ static int choose_timeout(const char *option, int64_t *timeout_ns)
 
 static int choose_patience(const char *option, int64_t *patience_ns)
 {
-	const char *text = run_given(option, "LOCKSTEP_PATIENCE");
+	const char *text = dist__variable_or(option, "LOCKSTEP_PATIENCE");
 
 	*patience_ns = DIST__SIM_PATIENCE_S * (int64_t)1000000000;
 	if (!text || dist__seconds_read(text, patience_ns))
@@ -242,7 +237,7 @@ static int check_secret(void)
 
 static int check_stack_size(const char *option)
 {
-	const char *text = run_given(option, "LOCKSTEP_STACK_SIZE");
+	const char *text = dist__variable_or(option, "LOCKSTEP_STACK_SIZE");
 	uint64_t bytes;
 
 	if (!text || dist__stack_read(text, &bytes))
@@ -253,7 +248,7 @@ static int check_stack_size(const char *option)
 
 static int check_intra(const char *option)
 {
-	const char *text = run_given(option, "LOCKSTEP_INTRA");
+	const char *text = dist__variable_or(option, "LOCKSTEP_INTRA");
 	bool shares;
 
 	if (!text || dist__intra_parse(text, &shares))
@@ -264,7 +259,7 @@ static int check_intra(const char *option)
 
 static int check_bind(const char *option)
 {
-	const char *text = run_given(option, "LOCKSTEP_BIND_TO");
+	const char *text = dist__variable_or(option, "LOCKSTEP_BIND_TO");
 	bool binds;
 
 	if (!text || dist__bind_parse(text, &binds))
@@ -275,7 +270,7 @@ static int check_bind(const char *option)
 
 static int check_debug(const char *option)
 {
-	const char *text = run_given(option, "LOCKSTEP_DEBUG");
+	const char *text = dist__variable_or(option, "LOCKSTEP_DEBUG");
 	enum dist__debug level;
 
 	if (dist__debug_parse(&level, text))
@@ -286,7 +281,7 @@ static int check_debug(const char *option)
 
 static int check_fidelity(const char *option)
 {
-	const char *text = run_given(option, "LOCKSTEP_FIDELITY");
+	const char *text = dist__variable_or(option, "LOCKSTEP_FIDELITY");
 	enum dist__fidelity fidelity;
 
 	if (dist__fidelity_parse(&fidelity, text))
@@ -322,7 +317,7 @@ static int check_links(const struct run_request *request, struct run_plan *plan)
 static int check_dump(const struct run_request *request,
 		      const struct run_plan *plan)
 {
-	const char *pattern = run_given(request->dump, "LOCKSTEP_DUMP");
+	const char *pattern = dist__variable_or(request->dump, "LOCKSTEP_DUMP");
 
 	if (plan->world->in_process)
 		return request->dump ? run_refuse("--dump", pattern,
@@ -339,10 +334,10 @@ static int check_places(const struct run_request *request,
 			const struct run_plan *plan)
 {
 	const char *const paths[] = {
-		run_given(request->trace, "LOCKSTEP_TRACE"),
-		run_given(request->json, "LOCKSTEP_JSON"),
-		run_given(request->junit, "LOCKSTEP_JUNIT"),
-		run_given(request->sarif, "LOCKSTEP_SARIF"),
+		dist__variable_or(request->trace, "LOCKSTEP_TRACE"),
+		dist__variable_or(request->json, "LOCKSTEP_JSON"),
+		dist__variable_or(request->junit, "LOCKSTEP_JUNIT"),
+		dist__variable_or(request->sarif, "LOCKSTEP_SARIF"),
 	};
 
 	if (plan->nodes.max_nodes > 1 ||
@@ -353,7 +348,7 @@ static int check_places(const struct run_request *request,
 
 static int check_annotate(const char *option)
 {
-	const char *text = run_given(option, "LOCKSTEP_ANNOTATE");
+	const char *text = dist__variable_or(option, "LOCKSTEP_ANNOTATE");
 
 	if (!text || strcmp(text, "github") == 0)
 		return DIST_EXIT_OK;
@@ -420,9 +415,11 @@ static int choose_program(struct run_plan *plan)
  * rank. */
 static int check_profile(const struct run_request *request)
 {
-	const char *name = run_given(request->profile, "LOCKSTEP_PROFILE");
-	const char *text = run_given(request->algorithm, "LOCKSTEP_ALGORITHM");
-	const char *p2p = run_given(request->p2p, "LOCKSTEP_P2P");
+	const char *name =
+		dist__variable_or(request->profile, "LOCKSTEP_PROFILE");
+	const char *text =
+		dist__variable_or(request->algorithm, "LOCKSTEP_ALGORITHM");
+	const char *p2p = dist__variable_or(request->p2p, "LOCKSTEP_P2P");
 	struct dist_message message = {""};
 	struct dist__profile profile;
 	char path[PATH_SIZE];
@@ -447,16 +444,16 @@ static const char *choose_profile(const struct run_request *request,
 				  const struct run_plan *plan)
 {
 	const char *platform =
-		run_given(request->platform, "LOCKSTEP_PLATFORM");
+		dist__variable_or(request->platform, "LOCKSTEP_PLATFORM");
 
 	if (!plan->world->in_process || !platform || request->explore ||
-	    run_given(request->profile, "LOCKSTEP_PROFILE") ||
-	    run_given(request->algorithm, "LOCKSTEP_ALGORITHM") ||
-	    run_given(request->replay, "LOCKSTEP_REPLAY"))
+	    dist__variable_or(request->profile, "LOCKSTEP_PROFILE") ||
+	    dist__variable_or(request->algorithm, "LOCKSTEP_ALGORITHM") ||
+	    dist__variable_or(request->replay, "LOCKSTEP_REPLAY"))
 		return request->profile;
 	return usual_profile_on(
 		platform, plan->nproc * plan->nodes.max_nodes,
-		run_given(request->fidelity, "LOCKSTEP_FIDELITY"));
+		dist__variable_or(request->fidelity, "LOCKSTEP_FIDELITY"));
 }
 
 /* Whether this is one of several processes that mpirun or srun started, with no
@@ -467,7 +464,7 @@ static bool choose_is_rank(const struct run_request *request,
 {
 	return !plan->world->in_process && !request->nproc_per_node &&
 	       !request->world_size && !request->nnodes &&
-	       !run_given(NULL, "RANK") && dist__job_is_rank();
+	       !dist__variable_or(NULL, "RANK") && dist__job_is_rank();
 }
 
 int run_plan_make(const struct run_request *request, struct run_plan *plan)

@@ -2,6 +2,7 @@
  * which interpreter runs a script, and what our Python package needs to know.
  */
 #define _GNU_SOURCE /* realpath */
+#include "base/variable.h"
 #include "cli/run.h"
 
 #include <errno.h>
@@ -81,7 +82,7 @@ static int put_before(struct run_plan *plan, const char *const *before,
 static int choose_script(const struct run_request *request,
 			 struct run_plan *plan)
 {
-	const char *name = run_given(NULL, "PYTHON_EXEC");
+	const char *name = dist__variable_or(NULL, "PYTHON_EXEC");
 	const char *before[MOST_BEFORE + 1] = {plan->interpreter, "-u",
 					       request->module ? "-m" : NULL};
 
@@ -172,7 +173,8 @@ int run_choose_interpreter(const struct run_request *request,
 
 int run_check_backends(const char *option)
 {
-	const char *text = run_given(option, "LOCKSTEP_TORCH_BACKEND_AS");
+	const char *text =
+		dist__variable_or(option, "LOCKSTEP_TORCH_BACKEND_AS");
 	const char *rest = text ? text : "";
 	size_t len;
 

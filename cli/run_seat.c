@@ -1,5 +1,6 @@
 /* run_seat.c - programs whose ranks are processes of their own in a simulation:
  * how they are started, and what computing in them takes. */
+#include "base/variable.h"
 #include "cli/run.h"
 
 #include <math.h>
@@ -79,7 +80,8 @@ static bool begins(const char *text, const char *word)
 int run_check_compute(const struct run_request *request,
 		      const struct run_plan *plan)
 {
-	const char *text = run_given(request->compute, "LOCKSTEP_COMPUTE");
+	const char *text =
+		dist__variable_or(request->compute, "LOCKSTEP_COMPUTE");
 	const char *option =
 		request->compute ? "--compute" : "LOCKSTEP_COMPUTE";
 

@@ -214,7 +214,7 @@ circle_of files <"$pairs.words"
 
 # Options are structs. The environment is read where a process, or a world in
 # it, begins; and where the system's own folders, libraries and terminal are.
-readers=$(grep -l 'getenv(' base/*.c core/*.c coll/*.c check/*.c check/*/*.c \
+readers=$(grep -lE 'getenv\(|dist__variable(_or)?\(' base/*.c core/*.c coll/*.c check/*.c check/*/*.c \
 	model/*/*.c sim/*.c sim/*/*.c realbackend/*/*.c trace/*.c ddp/*.c worlds/*.c |
 	grep -vE '^(worlds/|realbackend/launch/|sim/launch\.c|check/outputs\.c)' |
 	grep -vE '^realbackend/(store/(environment|scheduler)|nccl/world|seat/slot|seat/world)\.c' |

@@ -1,7 +1,7 @@
 /* init.c - dist_init_process_group(): finds the world that the caller is of. */
 #include <stdio.h>
-#include <stdlib.h>
 
+#include "base/variable.h"
 #include "base/refuse.h"
 #include "worlds/worlds.h"
 
@@ -16,9 +16,8 @@ static enum dist_error choose_world(const struct dist_init_options *options,
 
 	if (!name && here)
 		name = here->name;
+	name = dist__variable_or(name, "LOCKSTEP_BACKEND");
 	if (!name)
-		name = getenv("LOCKSTEP_BACKEND");
-	if (!name || !*name)
 		name = "tcp";
 	*world = dist__world_of_process(name);
 	if (!*world)

@@ -6,18 +6,10 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 
+#include "base/variable.h"
 #include "base/quantity.h"
 #include "worlds/worlds.h"
-
-/* A string: the option, else a variable that is set and not empty. */
-static const char *string_of(const char *option, const char *variable)
-{
-	const char *value = option ? option : getenv(variable);
-
-	return value && *value ? value : NULL;
-}
 
 __attribute__((format(printf, 1, 2))) static int refuse(const char *format, ...)
 {
@@ -33,7 +25,7 @@ __attribute__((format(printf, 1, 2))) static int refuse(const char *format, ...)
 
 static int complete_world_size(struct dist_launch_options *options)
 {
-	const char *text = string_of(NULL, "WORLD_SIZE");
+	const char *text = dist__variable_or(NULL, "WORLD_SIZE");
 	int64_t n;
 
 	if (options->world_size < 0)
@@ -53,7 +45,7 @@ static int complete_world_size(struct dist_launch_options *options)
 
 static int complete_timeout(struct dist_launch_options *options)
 {
-	const char *text = string_of(NULL, "LOCKSTEP_TIMEOUT");
+	const char *text = dist__variable_or(NULL, "LOCKSTEP_TIMEOUT");
 
 	if (options->timeout_ns < 0)
 		return refuse("timeout %lld ns: expected more than 0",
@@ -72,7 +64,7 @@ static int complete_timeout(struct dist_launch_options *options)
 
 void dist__world_prepare(const struct dist__world *world, int num_ranks)
 {
-	const char *rank = string_of(NULL, "RANK");
+	const char *rank = dist__variable_or(NULL, "RANK");
 	struct dist_message text;
 
 	if (!world->prepare || rank)
@@ -93,20 +85,26 @@ int dist_launch(const struct dist_launch_options *given,
 
 	if (given)
 		options = *given;
-	options.backend = string_of(options.backend, "LOCKSTEP_BACKEND");
+	options.backend =
+		dist__variable_or(options.backend, "LOCKSTEP_BACKEND");
 	if (!options.backend)
 		options.backend = "tcp";
-	options.platform = string_of(options.platform, "LOCKSTEP_PLATFORM");
-	options.links = string_of(options.links, "LOCKSTEP_LINKS");
-	options.profile = string_of(options.profile, "LOCKSTEP_PROFILE");
-	options.algorithm = string_of(options.algorithm, "LOCKSTEP_ALGORITHM");
-	options.fidelity = string_of(options.fidelity, "LOCKSTEP_FIDELITY");
-	options.engine = string_of(options.engine, "LOCKSTEP_ENGINE");
-	options.p2p = string_of(options.p2p, "LOCKSTEP_P2P");
-	options.debug = string_of(options.debug, "LOCKSTEP_DEBUG");
-	options.trace = string_of(options.trace, "LOCKSTEP_TRACE");
-	options.replay = string_of(options.replay, "LOCKSTEP_REPLAY");
-	options.explore = string_of(options.explore, "LOCKSTEP_EXPLORE");
+	options.platform =
+		dist__variable_or(options.platform, "LOCKSTEP_PLATFORM");
+	options.links = dist__variable_or(options.links, "LOCKSTEP_LINKS");
+	options.profile =
+		dist__variable_or(options.profile, "LOCKSTEP_PROFILE");
+	options.algorithm =
+		dist__variable_or(options.algorithm, "LOCKSTEP_ALGORITHM");
+	options.fidelity =
+		dist__variable_or(options.fidelity, "LOCKSTEP_FIDELITY");
+	options.engine = dist__variable_or(options.engine, "LOCKSTEP_ENGINE");
+	options.p2p = dist__variable_or(options.p2p, "LOCKSTEP_P2P");
+	options.debug = dist__variable_or(options.debug, "LOCKSTEP_DEBUG");
+	options.trace = dist__variable_or(options.trace, "LOCKSTEP_TRACE");
+	options.replay = dist__variable_or(options.replay, "LOCKSTEP_REPLAY");
+	options.explore =
+		dist__variable_or(options.explore, "LOCKSTEP_EXPLORE");
 	if (complete_world_size(&options) || complete_timeout(&options))
 		return DIST_EXIT_USAGE;
 	if (!dist__debug_parse(&debug, options.debug))

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/variable.h"
 #include "base/quantity.h"
 #include "check/proof.h"
 #include "base/clock.h"
@@ -14,10 +15,10 @@
 
 void dist__hang_watchdog_open(struct dist__hang_watchdog *stall)
 {
-	const char *text = getenv("LOCKSTEP_PATIENCE");
+	const char *text = dist__variable("LOCKSTEP_PATIENCE");
 
 	*stall = (struct dist__hang_watchdog){.patience_ns = PATIENCE_NS};
-	if (text && *text && !dist__seconds_read(text, &stall->patience_ns))
+	if (text && !dist__seconds_read(text, &stall->patience_ns))
 		stall->patience_ns = 0;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/variable.h"
 #include "base/clock.h"
 #include "realbackend/store/environment.h"
 #include "realbackend/wire/socket.h"
@@ -35,10 +36,7 @@ static int count_ranks(const struct dist__orders *orders)
 /* The trace that ranks write parts of; NULL: none. */
 static const char *find_trace(const struct dist__agent *agent)
 {
-	const char *trace = agent->spec->trace ? agent->spec->trace
-					       : getenv("LOCKSTEP_TRACE");
-
-	return trace && *trace ? trace : NULL;
+	return dist__variable_or(agent->spec->trace, "LOCKSTEP_TRACE");
 }
 
 /* Whether name is that of a part of the trace called `trace`, or of what goes

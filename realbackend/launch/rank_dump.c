@@ -9,15 +9,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/variable.h"
 #include "base/clock.h"
 #include "base/refuse.h"
 #include "realbackend/launch/signals.h"
 
 const char *dist__dump_pattern(void)
 {
-	const char *pattern = getenv("LOCKSTEP_DUMP");
-
-	return pattern && *pattern ? pattern : NULL;
+	return dist__variable("LOCKSTEP_DUMP");
 }
 
 void dist__dump_stamp(struct check_dump *dump)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/refuse.h"
+#include "base/variable.h"
 
 #define PATH_SIZE 4096
 
@@ -46,7 +47,7 @@ static bool make_run_folder(struct dist__streams *streams, char *path)
 {
 	const struct dist__job_spec *spec = streams->spec;
 	const char *base = spec->output.log_dir;
-	const char *tmp = getenv("TMPDIR");
+	const char *tmp = dist__variable("TMPDIR");
 	const char *id = spec->nodes.run_id ? spec->nodes.run_id : "none";
 	int len;
 
@@ -56,7 +57,7 @@ static bool make_run_folder(struct dist__streams *streams, char *path)
 		len = snprintf(path, PATH_SIZE, "%s/%s_XXXXXX", base, id);
 	else
 		len = snprintf(path, PATH_SIZE, "%s/lockstep_%s_XXXXXX",
-			       tmp && *tmp ? tmp : "/tmp", id);
+			       tmp ? tmp : "/tmp", id);
 	if (len < 0 || len >= PATH_SIZE)
 		return errno = ENAMETOOLONG, false;
 	if (!mkdtemp(path))

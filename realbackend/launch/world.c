@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/variable.h"
 #include "base/data.h"
 #include "coll/p2p_backend.h"
 #include "coll/profile.h"
@@ -83,9 +84,9 @@ static enum dist_error load_profile(const struct dist__environment *e,
 /* A variable's number, -1 if it has none. */
 static int number_of(const char *name)
 {
-	const char *text = getenv(name);
+	const char *text = dist__variable(name);
 
-	return text && *text ? atoi(text) : -1;
+	return text ? atoi(text) : -1;
 }
 
 /* Maps the records of rank on the launcher's board, if there is one. */

@@ -3,8 +3,9 @@
 #include <dlfcn.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/variable.h"
 
 /* Where one function of a library goes, in the table of that library. */
 struct function {
@@ -145,7 +146,7 @@ static void *try_file(struct search *search, const char *file)
 static void *find(struct search *search, const struct wanted *wanted,
 		  struct path *path)
 {
-	const char *home = getenv("CUDA_HOME");
+	const char *home = dist__variable("CUDA_HOME");
 	void *library = NULL;
 
 	for (int i = 0; wanted->files[i] && !library; i++) {
@@ -154,8 +155,7 @@ static void *find(struct search *search, const struct wanted *wanted,
 	}
 	if (!library) {
 		snprintf(path->text, sizeof path->text, "%s/lib64/%s",
-			 home && *home ? home : "/usr/local/cuda",
-			 wanted->files[0]);
+			 home ? home : "/usr/local/cuda", wanted->files[0]);
 		library = try_file(search, path->text);
 	}
 	return library;
@@ -164,11 +164,11 @@ static void *find(struct search *search, const struct wanted *wanted,
 static void *open_library(const struct wanted *wanted, struct path *path,
 			  struct dist_message *why)
 {
-	const char *given = getenv(wanted->variable);
+	const char *given = dist__variable(wanted->variable);
 	struct search search = {"", ""};
 	void *library;
 
-	if (given && *given) {
+	if (given) {
 		snprintf(path->text, sizeof path->text, "%s", given);
 		library = try_file(&search, given);
 	} else {

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/variable.h"
 #include "base/quantity.h"
 #include "realbackend/agree/probe.h"
 #include "realbackend/launch/world.h"
@@ -12,14 +13,6 @@
 
 /* A process has one device. */
 static const struct dist__device *device;
-
-/* A variable that is set and not empty, or NULL. */
-static const char *text_of(const char *name)
-{
-	const char *text = getenv(name);
-
-	return text && *text ? text : NULL;
-}
 
 /* ---- is there one? ----------------------------------------------------- */
 
@@ -54,7 +47,7 @@ static const struct answer *look(void)
 		.text = {"the process that looked for a device died of it"}};
 	static bool known;
 
-	if (!known && text_of("RANK"))
+	if (!known && dist__variable("RANK"))
 		probe(&answer);
 	else if (!known)
 		dist__probe_apart(probe, &answer, sizeof answer);
@@ -91,7 +84,7 @@ static void prepare(int num_ranks, struct dist_message *text)
  * other in the order of the ranks on this node. */
 static int local_rank(const struct dist__place *place)
 {
-	const char *text = text_of("LOCAL_RANK");
+	const char *text = dist__variable("LOCAL_RANK");
 	int64_t number;
 	int before = 0;
 
@@ -117,7 +110,7 @@ static enum dist_error attach(const struct dist_init_options *options,
 			      struct dist__place *place,
 			      struct dist_message *message)
 {
-	const char *algorithm = text_of("LOCKSTEP_ALGORITHM");
+	const char *algorithm = dist__variable("LOCKSTEP_ALGORITHM");
 	struct dist_init_options here = *options;
 	enum dist_error error;
 
@@ -128,7 +121,7 @@ static enum dist_error attach(const struct dist_init_options *options,
 			 algorithm);
 		return DIST_ERR_INVALID_ARGUMENT;
 	}
-	if (!here.timeout_ns && !text_of("LOCKSTEP_TIMEOUT"))
+	if (!here.timeout_ns && !dist__variable("LOCKSTEP_TIMEOUT"))
 		here.timeout_ns = dist__nccl_world.default_timeout_ns;
 	error = dist__tcp_world.attach(&here, place, message);
 	if (error)

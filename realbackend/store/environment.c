@@ -5,25 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/variable.h"
 #include "base/quantity.h"
 #include "base/refuse.h"
 #include "realbackend/store/roster.h"
 #include "realbackend/store/scheduler.h"
 #include "realbackend/wire/socket.h"
 
-/* A variable that is set and not empty, or NULL. */
-static const char *text_of(const char *name)
-{
-	const char *text = getenv(name);
-
-	return text && *text ? text : NULL;
-}
-
 /* Reads an integer from min to max; leaves *number when it is not set. */
 static enum dist_error read_int(const char *name, int min, int max, int *number,
 				struct dist_message *message)
 {
-	const char *text = text_of(name);
+	const char *text = dist__variable(name);
 	int64_t value;
 
 	if (!text)
@@ -41,7 +34,7 @@ static enum dist_error read_timeout(const struct dist_init_options *options,
 				    int64_t *timeout_ns,
 				    struct dist_message *message)
 {
-	const char *text = text_of("LOCKSTEP_TIMEOUT");
+	const char *text = dist__variable("LOCKSTEP_TIMEOUT");
 
 	*timeout_ns = options->timeout_ns ? options->timeout_ns
 					  : DIST_TIMEOUT_DEFAULT;
@@ -61,7 +54,7 @@ static enum dist_error read_timeout(const struct dist_init_options *options,
 static enum dist_error read_keep_alive(int64_t *keep_alive_ns,
 				       struct dist_message *message)
 {
-	const char *text = text_of("LOCKSTEP_KEEP_ALIVE");
+	const char *text = dist__variable("LOCKSTEP_KEEP_ALIVE");
 
 	*keep_alive_ns = INT64_C(15000000000);
 	if (!text || dist__seconds_read(text, keep_alive_ns))
@@ -75,7 +68,7 @@ static enum dist_error read_keep_alive(int64_t *keep_alive_ns,
 static enum dist_error read_debug(enum dist__debug *level,
 				  struct dist_message *message)
 {
-	const char *text = text_of("LOCKSTEP_DEBUG");
+	const char *text = dist__variable("LOCKSTEP_DEBUG");
 
 	if (dist__debug_parse(level, text))
 		return DIST_OK;
@@ -103,7 +96,7 @@ static enum dist_error read_choice(const char *name,
 				   const char *expected, bool *value,
 				   struct dist_message *message)
 {
-	const char *text = text_of(name);
+	const char *text = dist__variable(name);
 
 	if (!text || parse(text, value))
 		return DIST_OK;
@@ -114,7 +107,7 @@ static enum dist_error read_choice(const char *name,
 /* Who says which rank this is; NULL: torchrun's variables, if anything. */
 static const struct dist__scheduler *find_scheduler(void)
 {
-	return text_of("RANK") || text_of("WORLD_SIZE")
+	return dist__variable("RANK") || dist__variable("WORLD_SIZE")
 		       ? NULL
 		       : dist__scheduler_find();
 }
@@ -123,7 +116,7 @@ bool dist__job_is_rank(void)
 {
 	const struct dist__scheduler *scheduler = find_scheduler();
 
-	return text_of("RANK") ||
+	return dist__variable("RANK") ||
 	       (scheduler && atoi(getenv(scheduler->size)) > 1);
 }
 
@@ -208,7 +201,7 @@ static enum dist_error read_master(const struct dist__scheduler *scheduler,
 	e->master_port = e->method.kind == DIST__INIT_TCP ? e->method.port : -1;
 	if (e->method.kind != DIST__INIT_ENV)
 		return DIST_OK;
-	e->master_addr = text_of("MASTER_ADDR");
+	e->master_addr = dist__variable("MASTER_ADDR");
 	error = read_int("MASTER_PORT", 0, 65535, &e->master_port, message);
 	if (!error && e->master_port > 0)
 		error = ask_launcher(e, message);
@@ -234,10 +227,10 @@ enum dist_error dist__environment_read(const struct dist_init_options *options,
 	e->binds = false;
 	e->group_rank = e->store_fd = -1;
 	e->store = options->store;
-	e->profile = text_of("LOCKSTEP_PROFILE");
-	e->algorithm = text_of("LOCKSTEP_ALGORITHM");
-	e->trace = text_of("LOCKSTEP_TRACE");
-	e->secret = text_of("LOCKSTEP_SECRET");
+	e->profile = dist__variable("LOCKSTEP_PROFILE");
+	e->algorithm = dist__variable("LOCKSTEP_ALGORITHM");
+	e->trace = dist__variable("LOCKSTEP_TRACE");
+	e->secret = dist__variable("LOCKSTEP_SECRET");
 	if (dist__secret_is_empty(message))
 		return DIST_ERR_INVALID_ARGUMENT;
 	error = dist__init_method_read(options, &e->method, message);

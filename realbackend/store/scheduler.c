@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/variable.h"
+
 /* Ports for jobs with a number: FIRST_PORT and the NUM_PORTS - 1 behind it. */
 #define FIRST_PORT    15000
 #define NUM_PORTS     14000
@@ -18,19 +20,13 @@ static const struct dist__scheduler schedulers[] = {
 	{"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", NULL, "SLURM_JOB_ID"},
 };
 
-static bool is_set(const char *name)
-{
-	const char *text = getenv(name);
-
-	return text && *text;
-}
-
 const struct dist__scheduler *dist__scheduler_find(void)
 {
 	/* Slurm sets SLURM_PROCID for a batch script too, which is no rank;
 	 * the size of a step it sets for what srun starts alone. */
 	for (size_t i = 0; i < sizeof schedulers / sizeof *schedulers; i++)
-		if (is_set(schedulers[i].rank) && is_set(schedulers[i].size))
+		if (dist__variable(schedulers[i].rank) &&
+		    dist__variable(schedulers[i].size))
 			return &schedulers[i];
 	return NULL;
 }
@@ -78,7 +74,7 @@ int dist__scheduler_port(const struct dist__scheduler *scheduler)
 {
 	uint32_t hash = UINT32_C(2166136261);
 
-	if (!scheduler->job || !is_set(scheduler->job))
+	if (!scheduler->job || !dist__variable(scheduler->job))
 		return TORCHRUN_PORT;
 	hash = mix(hash, getenv(scheduler->job));
 	hash = mix(hash, getenv("SLURM_STEP_ID"));

@@ -11,6 +11,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/variable.h"
 #include "realbackend/wire/socket.h"
 
 /* Where Linux has memory that looks like files. */
@@ -53,10 +54,10 @@ static int make_in(const char *dir, size_t bytes)
 
 int dist__memory_file_new(size_t bytes)
 {
-	const char *dir = getenv("TMPDIR");
+	const char *dir = dist__variable("TMPDIR");
 	int fd = make_in(MEMORY, bytes), error = errno;
 
-	if (fd < 0 && dir && *dir)
+	if (fd < 0 && dir)
 		fd = make_in(dir, bytes);
 	if (fd < 0)
 		fd = make_in("/tmp", bytes);
