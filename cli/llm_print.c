@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/table_option.h"
 #include "cli/llm_flags.h"
 #include "cli/refuse.h"
 #include "model/library/library.h"
@@ -446,22 +447,8 @@ enum dist_error llm_write_tsv(const struct llm_question *question,
 			      const struct llm_outcome *outcomes, size_t num,
 			      const char *path, struct dist_message *message)
 {
-	json_t *conditions = llm_conditions(question, &outcomes[num - 1]);
 	struct dist__rows rows = rows_of(question, outcomes, num);
-	enum dist_error error = DIST_ERR_NO_MEMORY;
-	const char *name;
-	char *head = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&head, &size);
-	json_t *text;
 
-	json_object_foreach(conditions, name, text) if (out)
-		fprintf(out, "# %s: %s\n", name, json_string_value(text));
-	json_decref(conditions);
-	if (out && fclose(out) == 0)
-		error = dist__rows_write(&rows, head, path, message);
-	else
-		snprintf(message->text, sizeof message->text, "out of memory");
-	free(head);
-	return error;
+	return conditions_write(llm_conditions(question, &outcomes[num - 1]),
+				&rows, path, message);
 }

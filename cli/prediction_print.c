@@ -1,3 +1,4 @@
+#include "cli/table_option.h"
 #include "cli/prediction.h"
 
 #include <inttypes.h>
@@ -14,26 +15,6 @@ static size_t shown_buckets(const struct workload_result *step)
 {
 	return step->num_buckets < WORKLOAD_BUCKETS ? step->num_buckets
 						    : WORKLOAD_BUCKETS;
-}
-
-/* What rank 0 calls in a step, where there are no buckets. */
-static void print_calls(const struct workload_result *step, const char *comment,
-			FILE *out)
-{
-	const char *between = "";
-	size_t i;
-
-	fprintf(out, "%s %-10s %d ranks:", comment, "calls", step->world_size);
-	for (i = 0; i < WORKLOAD_NUM_CALLS; i++) {
-		if (step->calls[i].num == 0)
-			continue;
-		fprintf(out, "%s %" PRIu64 " %s of %" PRIu64 " B", between,
-			step->calls[i].num,
-			workload_call_name((enum workload_call)i),
-			step->calls[i].bytes);
-		between = ",";
-	}
-	fprintf(out, "%s\n", *between ? "" : " none");
 }
 
 /* What the library is predicted to choose for a bucket. */
@@ -409,10 +390,13 @@ int prediction_print(const struct prediction *p,
 		out, "%s %-10s %s\n", comment, name, json_string_value(text));
 	json_decref(conditions);
 	for (size_t i = 0; i < p->request->num_world_sizes; i++) {
-		if (p->rows[i].step.num_buckets > 0)
+		if (p->rows[i].step.num_buckets > 0) {
 			print_algorithms(p, &p->rows[i], comment, out);
-		else
-			print_calls(&p->rows[i].step, comment, out);
+		} else {
+			fprintf(out, "%s %-10s %d ranks:", comment, "calls",
+				p->rows[i].step.world_size);
+			workload_print_calls(&p->rows[i].step, out);
+		}
 		print_memory(p, &p->rows[i], comment, out);
 		print_tally(&p->rows[i], comment, out);
 	}
@@ -427,21 +411,7 @@ enum dist_error prediction_write_tsv(const struct prediction *p,
 				     const char *path,
 				     struct dist_message *message)
 {
-	json_t *conditions = conditions_of(p), *text;
 	struct dist__rows rows = rows_of(p);
-	enum dist_error error = DIST_ERR_NO_MEMORY;
-	const char *name;
-	char *head = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&head, &size);
 
-	json_object_foreach(conditions, name, text) if (out)
-		fprintf(out, "# %s: %s\n", name, json_string_value(text));
-	json_decref(conditions);
-	if (out && fclose(out) == 0)
-		error = dist__rows_write(&rows, head, path, message);
-	else
-		snprintf(message->text, sizeof message->text, "out of memory");
-	free(head);
-	return error;
+	return conditions_write(conditions_of(p), &rows, path, message);
 }

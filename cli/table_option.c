@@ -1,6 +1,9 @@
 /* table_option.c - the options of every command that prints tables. */
 #include "cli/table_option.h"
 
+#include <stdlib.h>
+
+#include "base/refuse.h"
 #include "lockstep/dist.h"
 
 #define AT(field) offsetof(struct table_options, field)
@@ -35,4 +38,26 @@ int table_options_print(const struct table_options *options,
 	if (failed)
 		fprintf(stderr, "%s: %s\n", command, message.text);
 	return failed ? DIST_EXIT_USAGE : DIST_EXIT_OK;
+}
+
+enum dist_error conditions_write(json_t *conditions, struct dist__rows *rows,
+				 const char *path, struct dist_message *message)
+{
+	enum dist_error error = DIST_ERR_NO_MEMORY;
+	const char *name;
+	char *head = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&head, &size);
+	json_t *text;
+
+	json_object_foreach(conditions, name, text) if (out)
+		fprintf(out, "# %s: %s\n", name, json_string_value(text));
+	json_decref(conditions);
+	if (out && fclose(out) == 0)
+		error = dist__rows_write(rows, head, path, message);
+	else
+		(void)dist__refuse_as(message, error, "out of memory");
+	dist__rows_release(rows);
+	free(head);
+	return error;
 }

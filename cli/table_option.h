@@ -24,4 +24,12 @@ enum dist__form table_options_form(const struct table_options *options);
 int table_options_print(const struct table_options *options,
 			const char *command, struct dist__rows *table);
 
+/* conditions_write writes a table as TSV to path, below a line for each of the
+ * conditions, an object of texts (NULL: there was no memory for it), and
+ * releases both. Errors: IO, NO_MEMORY. */
+DIST_MUST_CHECK enum dist_error conditions_write(json_t *conditions,
+						 struct dist__rows *rows,
+						 const char *path,
+						 struct dist_message *message);
+
 #endif

@@ -13,8 +13,8 @@ struct scenario {
 	const char *name;
 	const char *summary; /* one line: no capital, no stop */
 
-	/* The program's main(). argv[0] is shown in messages, argv[argc] is
-	 * NULL. Returns one of enum dist_exit. */
+	/* The program's main(). argv[0] is the name, argv[argc] is NULL.
+	 * Returns one of enum dist_exit. */
 	int (*main)(int argc, char **argv);
 };
 
@@ -24,22 +24,16 @@ extern const struct scenario scenario_table[];
 /* scenario_find returns the scenario named name, or NULL. */
 const struct scenario *scenario_find(const char *name);
 
+/* By argv[0], one of a kind. */
+int workload_main(int argc, char **argv);
+int sweep_main(int argc, char **argv);
+
 int hello_main(int argc, char **argv);
 int pingpong_main(int argc, char **argv);
 int deadlock_main(int argc, char **argv);
-int all_reduce_main(int argc, char **argv);
-int broadcast_main(int argc, char **argv);
 int race_main(int argc, char **argv);
-int reduce_main(int argc, char **argv);
-int ddp_step_main(int argc, char **argv);
-int fsdp_main(int argc, char **argv);
-int hybrid_main(int argc, char **argv);
 int mismatch_main(int argc, char **argv);
 int llm_main(int argc, char **argv);
-int moe_main(int argc, char **argv);
-int pipeline_main(int argc, char **argv);
-int ps_main(int argc, char **argv);
-int tensor_parallel_main(int argc, char **argv);
 int tutorial_checkpoint_main(int argc, char **argv);
 int tutorial_collectives_main(int argc, char **argv);
 int tutorial_data_parallel_main(int argc, char **argv);

@@ -15,9 +15,11 @@ static bool is_simulated(void)
 	return backend && strcasecmp(backend, "sim") == 0;
 }
 
-static int sweep_main(enum sweep_collective collective, int argc, char **argv)
+int sweep_main(int argc, char **argv)
 {
-	struct sweep sweep = {.collective = collective, .out = stdout};
+	struct sweep sweep = {
+		.collective = (enum sweep_collective)sweep_find(argv[0]),
+		.out = stdout};
 	static const struct option_group groups[] = {{.options = sweep_options},
 						     {.options = NULL}};
 	static const struct manual manual = {
@@ -37,19 +39,4 @@ static int sweep_main(enum sweep_collective collective, int argc, char **argv)
 		return dist_launch(NULL, sweep_rank, &sweep);
 	fprintf(stderr, "%s: %s\n", argv[0], message.text);
 	return DIST_EXIT_USAGE;
-}
-
-int all_reduce_main(int argc, char **argv)
-{
-	return sweep_main(SWEEP_ALL_REDUCE, argc, argv);
-}
-
-int broadcast_main(int argc, char **argv)
-{
-	return sweep_main(SWEEP_BROADCAST, argc, argv);
-}
-
-int reduce_main(int argc, char **argv)
-{
-	return sweep_main(SWEEP_REDUCE, argc, argv);
 }

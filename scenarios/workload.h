@@ -154,6 +154,9 @@ const struct workload *workload_find(const char *name);
 /* workload_call_name returns "all_reduce" and so on. */
 const char *workload_call_name(enum workload_call call);
 
+/* workload_print_calls ends a line with what rank 0 calls in a step. */
+void workload_print_calls(const struct workload_result *result, FILE *out);
+
 /* WORKLOAD_NAMES lists all names, in words. */
 #define WORKLOAD_NAMES                                                         \
 	"ddp_step, fsdp, hybrid, moe, pipeline, ps, tensor_parallel"

@@ -30,12 +30,11 @@ const char *workload_call_name(enum workload_call call)
 	return names[call];
 }
 
-static void print_calls(const struct workload_result *r, FILE *out)
+void workload_print_calls(const struct workload_result *r, FILE *out)
 {
 	const char *between = "";
 	size_t i;
 
-	fprintf(out, "calls of rank 0 in a step:");
 	for (i = 0; i < WORKLOAD_NUM_CALLS; i++) {
 		if (r->calls[i].num == 0)
 			continue;
@@ -69,10 +68,12 @@ void workload_print(const struct workload_job *job, const char *backend,
 	fprintf(out, "compute: %s\n", job->compute);
 	if (job->impossible && job->impossible[0])
 		fprintf(out, "impossible: %s\n", job->impossible);
-	if (r->num_buckets > 0)
+	if (r->num_buckets > 0) {
 		print_buckets(r, out);
-	else
-		print_calls(r, out);
+	} else {
+		fprintf(out, "calls of rank 0 in a step:");
+		workload_print_calls(r, out);
+	}
 	fprintf(out,
 		"step %.3f ms (%.3f to %.3f), compute %.3f ms, exposed "
 		"communication %.3f ms, idle %.3f ms\n",

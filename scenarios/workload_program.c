@@ -72,8 +72,9 @@ static const struct option_group program_groups[] = {
 	{"Tensors", .options = program_options},
 	{.options = NULL}};
 
-static int workload_main(const struct workload *workload, int argc, char **argv)
+int workload_main(int argc, char **argv)
 {
+	const struct workload *workload = workload_find(argv[0]);
 	struct program p = {.workload = workload};
 	char example[256];
 	const struct manual manual = {.examples = {example},
@@ -95,39 +96,4 @@ static int workload_main(const struct workload *workload, int argc, char **argv)
 	}
 	workload_setup_release(&p.setup);
 	return status;
-}
-
-int ddp_step_main(int argc, char **argv)
-{
-	return workload_main(&workload_ddp_step, argc, argv);
-}
-
-int fsdp_main(int argc, char **argv)
-{
-	return workload_main(&workload_fsdp, argc, argv);
-}
-
-int hybrid_main(int argc, char **argv)
-{
-	return workload_main(&workload_hybrid, argc, argv);
-}
-
-int pipeline_main(int argc, char **argv)
-{
-	return workload_main(&workload_pipeline, argc, argv);
-}
-
-int tensor_parallel_main(int argc, char **argv)
-{
-	return workload_main(&workload_tensor_parallel, argc, argv);
-}
-
-int moe_main(int argc, char **argv)
-{
-	return workload_main(&workload_moe, argc, argv);
-}
-
-int ps_main(int argc, char **argv)
-{
-	return workload_main(&workload_ps, argc, argv);
 }

@@ -17,6 +17,8 @@ same() {
 
 step=(ddp_step --model mnist --batch 1)
 same 3 "${step[@]}" --steps 2
+grep -A 1 '^buckets (bytes):' "$scratch/out" | grep -q '^step ' ||
+	fail "more than buckets: $(cat "$scratch/out")"
 same 2 "${step[@]}" --no-overlap
 same 2 "${step[@]}" --per-tensor --jitter 20
 same 3 "${step[@]}" --accumulate 3 --straggler 1:2
@@ -29,6 +31,7 @@ for zero in 1 2 3; do
 	same 3 fsdp --model mnist --batch 1 --zero $zero --steps 2
 done
 same 2 fsdp --model mnist --batch 1 --no-prefetch
+expect_out '^calls of rank 0 in a step: [0-9]+ all_gather of [0-9]+ B, [0-9]+ reduce_scatter of'
 same 3 pipeline --model mnist --batch 4 --steps 2
 same 4 pipeline --model mnist --batch 4 --schedule gpipe --stages 2
 same 4 tensor_parallel --model gpt_micro --batch 2
