@@ -97,15 +97,24 @@ echo "check-docs: $links links and $paths paths of ${#pages[@]} pages lead somew
 
 # ---- what a stranger asks -----------------------------------------------
 
-for question in 'the ring algorithm' "a verdict's sentence" 'a machine' \
-	'a collective' 'a test' 'a command'; do
+# Each answer is a file, or a folder of them, that has what was asked for.
+while IFS='|' read -r question has; do
 	answer=$(sed -n "s/^| $question | [^\`]*\`\([^\`]*\)\`.*/\1/p" README.md)
 	if [ -z "$answer" ]; then
 		complain "README.md: no row \"$question\" that names a file"
 	elif [ ! -e "$answer" ]; then
 		complain "README.md: $question: no file \"$answer\""
+	elif ! grep -rqE -- "$has" "$answer"; then
+		complain "README.md: $question: $answer has nothing like \"$has\""
 	fi
-done
+done <<'END'
+the ring algorithm|^const struct dist__algorithm dist__ring_all_reduce = 
+a verdict's sentence|"lockstep: deadlock: no rank can ever move"
+a machine|^title: DGX A100$
+a collective|^	&dist__ring_all_reduce,
+a test|^\| a function or file does .*`unit/`
+a command|^	\{"run", .*&manual_run,
+END
 [ "$(wc -l <README.md)" -le 150 ] || complain "README.md: more than 150 lines"
 for folder in ${folders//|/ }; do
 	grep -qE "^\| \`$folder/" docs/internals.md ||
