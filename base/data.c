@@ -1,5 +1,6 @@
 #define _GNU_SOURCE /* dladdr, which tells the file that holds this code */
 #include "base/data.h"
+#include "base/text.h"
 #include "base/variable.h"
 #include "base/refuse.h"
 
@@ -76,13 +77,6 @@ void dist__data_dir(const char *kind, char *path, size_t size)
 		dist__data_own(kind, path, size);
 }
 
-static bool ends_in(const char *name, const char *suffix)
-{
-	size_t len = strlen(name), tail = strlen(suffix);
-
-	return len >= tail && strcmp(name + len - tail, suffix) == 0;
-}
-
 static int by_name(const void *a, const void *b)
 {
 	return strcmp(a, b);
@@ -108,7 +102,7 @@ static void read_choices(struct choices *choices, const char *kind,
 	while (stream && choices->num < 64 && (entry = readdir(stream))) {
 		int len = (int)(strlen(entry->d_name) - strlen(suffix));
 
-		if (ends_in(entry->d_name, suffix) && len < 64)
+		if (dist__ends_in(entry->d_name, suffix) && len < 64)
 			snprintf(choices->names[choices->num++], 64, "%.*s",
 				 len, entry->d_name);
 	}
@@ -162,7 +156,7 @@ enum dist_error dist__data_find(const char *kind, const char *name,
 	char dir[4096];
 	int len;
 
-	if (strchr(name, '/') || ends_in(name, suffix)) {
+	if (strchr(name, '/') || dist__ends_in(name, suffix)) {
 		len = snprintf(path, size, "%s", name);
 		if (len >= 0 && (size_t)len < size && access(path, R_OK) == 0)
 			return DIST_OK;

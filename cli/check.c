@@ -20,12 +20,7 @@
 /* The command line of --conformance. */
 struct table_line {
 	int conformance;
-	const char *backends;
-	const char *worlds;
-	const char *calls;
-	const char *algorithm;
-	const char *platform;
-	double timeout_s;
+	struct conformity request;
 };
 
 #define AT(field) offsetof(struct table_line, field)
@@ -33,19 +28,19 @@ struct table_line {
 static const struct option table_options[] = {
 	{"conformance", OPTION_SWITCH, AT(conformance), NULL,
 	 .help = "walk the conformance table"},
-	{"backend", OPTION_TEXT, AT(backends), "sim,tcp",
+	{"backend", OPTION_TEXT, AT(request.backends), "sim,tcp",
 	 .help = "in these worlds", .usual = "all that this machine has"},
-	{"world-size", OPTION_TEXT, AT(worlds), "N,...",
+	{"world-size", OPTION_TEXT, AT(request.worlds), "N,...",
 	 .help = "of so many ranks", .usual = "1,2,3,4,5,7,8,16"},
-	{"op", OPTION_TEXT, AT(calls), "all_reduce,...", .help = "these calls",
-	 .usual = "all"},
-	{"algorithm", OPTION_TEXT, AT(algorithm), "A",
+	{"op", OPTION_TEXT, AT(request.calls), "all_reduce,...",
+	 .help = "these calls", .usual = "all"},
+	{"algorithm", OPTION_TEXT, AT(request.algorithm), "A",
 	 .help = "calls that have it, with this algorithm; auto: as selected",
 	 .usual = "each in turn"},
-	{"platform", OPTION_TEXT, AT(platform), "PLATFORM",
+	{"platform", OPTION_TEXT, AT(request.platform), "PLATFORM",
 	 .help = "sim: hosts and links, a name or a file",
 	 .usual = "machine-16", .list = "platforms"},
-	{"timeout", OPTION_NUMBER, AT(timeout_s), "S",
+	{"timeout", OPTION_NUMBER, AT(request.timeout_s), "S",
 	 .help = "seconds that a call may take", .usual = "120", .max = 1e9},
 	{.name = NULL}};
 
@@ -65,20 +60,11 @@ const struct manual manual_conformance = {
 static int check_conformance(int argc, const char **argv)
 {
 	struct table_line line = {.conformance = 0};
-	struct conformity request;
 	int status;
 
 	if (!arguments_parse(&manual_conformance, &argc, argv, &line, &status))
 		return status;
-	request = (struct conformity){
-		.backends = line.backends,
-		.worlds = line.worlds,
-		.calls = line.calls,
-		.algorithm = line.algorithm,
-		.platform = line.platform,
-		.timeout_s = line.timeout_s,
-	};
-	return conformity_check(&request);
+	return conformity_check(&line.request);
 }
 
 /* ---- a program ---------------------------------------------------------- */

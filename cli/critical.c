@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/quantity.h"
 
 /* As many legs as one line tells of: calls of one kind, each of which waited
@@ -40,18 +41,13 @@ static int64_t sum(const struct dist__path *path, enum dist__leg_kind kind)
 
 /* ---- words ------------------------------------------------------------- */
 
-static bool same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 /* Whether b goes on as a does, so that one line can tell of both. */
 static bool goes_on(const struct dist__leg *a, const struct dist__leg *b)
 {
 	return b->kind == DIST__LEG_MOVE && b->queued &&
-	       same_text(a->call->op, b->call->op) &&
-	       same_text(a->call->algorithm, b->call->algorithm) &&
-	       same_text(a->call->group, b->call->group);
+	       dist__same_text(a->call->op, b->call->op) &&
+	       dist__same_text(a->call->algorithm, b->call->algorithm) &&
+	       dist__same_text(a->call->group, b->call->group);
 }
 
 /* The stretch at leg i, before leg `end`. */
@@ -83,11 +79,11 @@ static bool alike(const struct dist__leg *a, const struct dist__leg *b)
 	if (a->kind != b->kind || a->rank != b->rank)
 		return false;
 	if (a->kind == DIST__LEG_COMPUTE)
-		return same_text(a->label, b->label);
+		return dist__same_text(a->label, b->label);
 	return a->kind == DIST__LEG_OTHER ||
-	       (same_text(a->call->op, b->call->op) &&
-		same_text(a->call->algorithm, b->call->algorithm) &&
-		same_text(a->call->group, b->call->group) &&
+	       (dist__same_text(a->call->op, b->call->op) &&
+		dist__same_text(a->call->algorithm, b->call->algorithm) &&
+		dist__same_text(a->call->group, b->call->group) &&
 		a->call->bytes == b->call->bytes &&
 		a->call->peer == b->call->peer && a->queued == b->queued &&
 		came_late(a) == came_late(b));

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/data.h"
 #include "base/quantity.h"
 #include "base/refuse.h"
@@ -116,23 +117,16 @@ struct llm_pace llm_question_pace(const struct llm_question *question,
 
 /* ---- looking up --------------------------------------------------------- */
 
-static bool ends_in(const char *text, const char *suffix)
-{
-	size_t len = strlen(text), end = strlen(suffix);
-
-	return len >= end && strcmp(text + len - end, suffix) == 0;
-}
-
 bool llm_is_language_model(const char *name)
 {
 	struct dist_message message;
 	char path[4096];
 
-	if (ends_in(name, ".json"))
+	if (dist__ends_in(name, ".json"))
 		return true;
 	if (!dist__data_find("models", name, ".csv", path, sizeof path,
 			     &message) ||
-	    ends_in(name, ".csv") || strchr(name, '/'))
+	    dist__ends_in(name, ".csv") || strchr(name, '/'))
 		return false;
 	return llm_catalogue_has_near(name);
 }

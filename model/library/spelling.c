@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 /*
  * Names of Open MPI (coll/tuned), MPICH, gloo, and of the collectives that
  * github.com/HLC-Lab/pico measures beside theirs: its bine trees send as many
@@ -77,11 +79,6 @@ void library_spell_ours(const struct dist__algorithm *algorithm,
 	};
 }
 
-static bool begins(const char *name, const char *start)
-{
-	return strncmp(name, start, strlen(start)) == 0;
-}
-
 /* The number in "..segmented_over_16384"; 0 without. */
 static size_t segment_of(const char *name)
 {
@@ -96,17 +93,17 @@ static bool spell_theirs(enum dist__op_kind op, const char *name,
 {
 	size_t i = 0, num = sizeof spellings / sizeof spellings[0];
 
-	while (i < num &&
-	       (spellings[i].op != op || !begins(name, spellings[i].name)))
+	while (i < num && (spellings[i].op != op ||
+			   !dist__begins(name, spellings[i].name)))
 		i++;
 	if (i == num)
 		return false;
 	library_spell_ours(dist__algorithm_find(op, spellings[i].ours), s);
-	if (s->tree && begins(name, "bine_lat_new")) /* blocking sends */
+	if (s->tree && dist__begins(name, "bine_lat_new")) /* blocking sends */
 		s->tree = SPELLING_NO_TREE;
-	if (s->tree && begins(name, "binary"))
+	if (s->tree && dist__begins(name, "binary"))
 		s->tree = SPELLING_BINARY;
-	if (s->tree && begins(name, "split_binary"))
+	if (s->tree && dist__begins(name, "split_binary"))
 		s->tree = SPELLING_SPLIT;
 	s->segment_bytes = segment_of(name);
 	if (spellings[i].doubles) {
@@ -125,7 +122,7 @@ bool library_spell(enum dist__op_kind op, const char *name, struct spelling *s)
 	if (spell_theirs(op, name, s))
 		return true;
 	for (all = dist__algorithms(); *all; all++)
-		if ((*all)->op == op && begins(name, (*all)->name) &&
+		if ((*all)->op == op && dist__begins(name, (*all)->name) &&
 		    (!best || strlen((*all)->name) > strlen(best->name)))
 			best = *all;
 	if (best)

@@ -2,25 +2,22 @@
 
 #include <math.h>
 #include <stdint.h>
-#include <string.h>
 
-static bool same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
+#include "base/text.h"
 
 static bool same_series(const struct collective_row *a,
 			const struct collective_row *b)
 {
 	return a->collective == b->collective && a->nodes == b->nodes &&
-	       a->ranks == b->ranks && same_text(a->algorithm, b->algorithm) &&
-	       same_text(a->protocol, b->protocol) &&
-	       same_text(a->transport, b->transport) &&
-	       same_text(a->memory, b->memory) &&
-	       same_text(a->library, b->library) &&
-	       same_text(a->version, b->version) &&
-	       same_text(a->machine, b->machine) &&
-	       same_text(a->dtype, b->dtype);
+	       a->ranks == b->ranks &&
+	       dist__same_text(a->algorithm, b->algorithm) &&
+	       dist__same_text(a->protocol, b->protocol) &&
+	       dist__same_text(a->transport, b->transport) &&
+	       dist__same_text(a->memory, b->memory) &&
+	       dist__same_text(a->library, b->library) &&
+	       dist__same_text(a->version, b->version) &&
+	       dist__same_text(a->machine, b->machine) &&
+	       dist__same_text(a->dtype, b->dtype);
 }
 
 /* Whether a row counts in the fit of the series that another is of. */

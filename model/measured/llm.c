@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 #define FIELD(kind, field)                                                     \
 	.name = #field, .read = (kind),                                        \
 	.offset = offsetof(struct llm_row, field)
@@ -128,11 +130,6 @@ void llm_recipes_release(struct llm_recipes *table)
 	dist__tsv_release(&table->tsv);
 }
 
-static bool begins(const char *text, const char *with)
-{
-	return strncmp(text, with, strlen(with)) == 0;
-}
-
 const struct llm_recipe *llm_recipe_of(const struct llm_recipes *table,
 				       const struct llm_row *row)
 {
@@ -141,8 +138,8 @@ const struct llm_recipe *llm_recipe_of(const struct llm_recipes *table,
 	for (size_t i = 0; i < table->tsv.num_rows; i++) {
 		const struct llm_recipe *recipe = &table->rows[i];
 
-		if (!begins(row->framework, recipe->framework) ||
-		    !begins(row->gpu, recipe->gpu) ||
+		if (!dist__begins(row->framework, recipe->framework) ||
+		    !dist__begins(row->gpu, recipe->gpu) ||
 		    strcmp(row->model, recipe->model) != 0 ||
 		    strcmp(row->task, recipe->task) != 0 ||
 		    strcmp(row->precision, recipe->precision) != 0)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/quantity.h"
 #include "base/data.h"
 #include "base/input.h"
@@ -56,18 +57,11 @@ expected(const struct reader *r, const char *format, ...)
 	return DIST_ERR_INVALID_ARGUMENT;
 }
 
-static bool ends_in(const char *text, const char *tail)
-{
-	size_t n = strlen(text), m = strlen(tail);
-
-	return n >= m && strcmp(text + n - m, tail) == 0;
-}
-
 static void find_path(const char *name, char *path, size_t size)
 {
 	char file[512];
 
-	if (strchr(name, '/') || ends_in(name, ".csv")) {
+	if (strchr(name, '/') || dist__ends_in(name, ".csv")) {
 		snprintf(path, size, "%s", name);
 		return;
 	}
@@ -79,7 +73,7 @@ static void set_names(struct model *model, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	const char *base = slash ? slash + 1 : path;
-	int n = (int)strlen(base) - (ends_in(base, ".csv") ? 4 : 0);
+	int n = (int)strlen(base) - (dist__ends_in(base, ".csv") ? 4 : 0);
 
 	snprintf(model->name, sizeof model->name, "%.*s", n, base);
 	snprintf(model->path, sizeof model->path, "%.255s", path);

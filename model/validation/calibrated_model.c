@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/data.h"
 #include "base/refuse.h"
 #include "model/cluster/machine.h"
@@ -149,19 +150,14 @@ static enum dist_error load(struct calibrated_model *calibrated,
 	return error ? error : library_check(&calibrated->profile, message);
 }
 
-static bool same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 static bool is_for(const struct calibrated_model *calibrated,
 		   const struct calibrated_key *key)
 {
 	return strcmp(calibrated->key.machine, key->machine) == 0 &&
-	       same_text(calibrated->key.transport, key->transport) &&
-	       same_text(calibrated->key.links, key->links) &&
+	       dist__same_text(calibrated->key.transport, key->transport) &&
+	       dist__same_text(calibrated->key.links, key->links) &&
 	       strcmp(calibrated->key.library, key->library) == 0 &&
-	       same_text(calibrated->key.version, key->version);
+	       dist__same_text(calibrated->key.version, key->version);
 }
 
 /* What the machine's file does not say, the rows of tables may. */

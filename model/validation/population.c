@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/data.h"
 #include "model/cluster/machine.h"
 #include "model/library/calibrate.h"
@@ -70,11 +71,6 @@ bool population_transport_is(const char *transport, const char *kind)
 	       strncmp(transport, kind, length) == 0;
 }
 
-static bool same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 static bool is_used(const struct fit *fit, const char *library,
 		    const struct collective_row *row)
 {
@@ -101,7 +97,7 @@ static struct group *group_of(struct fit *fit, const struct collective_row *row)
 
 	for (size_t i = 0; i < fit->num_groups; i++)
 		if (strcmp(fit->groups[i].machine, row->machine) == 0 &&
-		    same_text(fit->groups[i].transport, transport))
+		    dist__same_text(fit->groups[i].transport, transport))
 			return &fit->groups[i];
 	groups = realloc(fit->groups, (fit->num_groups + 1) * sizeof *groups);
 	if (!groups)

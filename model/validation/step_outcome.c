@@ -5,15 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/data.h"
 #include "base/refuse.h"
 #include "model/training/model.h"
 #include "model/training/step.h"
-
-static bool same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
 
 /* ---- what was measured ------------------------------------------------ */
 
@@ -41,12 +37,12 @@ static bool is_alone(const struct step_row *one, const struct step_row *row)
 {
 	return one->use == VALUE_CALIBRATION && one->gpus == 1 &&
 	       measured_ms(one) > 0 && one->tokens == row->tokens &&
-	       same_text(one->machine, row->machine) &&
-	       same_text(one->gpu, row->gpu) &&
-	       same_text(one->framework, row->framework) &&
-	       same_text(one->variant, row->variant) &&
-	       same_text(one->model, row->model) &&
-	       same_text(one->precision, row->precision);
+	       dist__same_text(one->machine, row->machine) &&
+	       dist__same_text(one->gpu, row->gpu) &&
+	       dist__same_text(one->framework, row->framework) &&
+	       dist__same_text(one->variant, row->variant) &&
+	       dist__same_text(one->model, row->model) &&
+	       dist__same_text(one->precision, row->precision);
 }
 
 /* What one GPU takes for a row's samples, of the same batch if that was
@@ -278,10 +274,11 @@ static bool is_pair(const struct step_row *a, const struct step_row *b)
 		fmax(a->throughput_std.value, b->throughput_std.value);
 
 	return a->throughput_std.known && b->throughput_std.known &&
-	       !same_text(a->schedule, b->schedule) && a->gpus == b->gpus &&
-	       samples(a) == samples(b) && same_text(a->machine, b->machine) &&
-	       same_text(a->transport, b->transport) &&
-	       same_text(a->model, b->model) &&
+	       !dist__same_text(a->schedule, b->schedule) &&
+	       a->gpus == b->gpus && samples(a) == samples(b) &&
+	       dist__same_text(a->machine, b->machine) &&
+	       dist__same_text(a->transport, b->transport) &&
+	       dist__same_text(a->model, b->model) &&
 	       fabs(a->throughput.value - b->throughput.value) > 2 * deviation;
 }
 

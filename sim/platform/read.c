@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/hash.h"
 #include "base/input.h"
 #include "base/quantity.h"
@@ -276,21 +277,15 @@ static bool read_sharing(const char *text, enum dist__graph_sharing *sharing)
 	return false;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-	size_t len = strlen(text), end_len = strlen(end);
-
-	return len >= end_len && strcmp(text + len - end_len, end) == 0;
-}
-
 static bool read_link(struct reader *r, const struct dist__tag *tag)
 {
 	struct dist__graph *graph = &r->plain->graph;
 	struct dist__graph_link link = {.name = dist__tag_value(tag, "id")};
 
 	if (tag->kind != DIST__TAG_EMPTY || !link.name ||
-	    strncmp(link.name, "__", 2) == 0 || ends_with(link.name, "_UP") ||
-	    ends_with(link.name, "_DOWN") ||
+	    strncmp(link.name, "__", 2) == 0 ||
+	    dist__ends_in(link.name, "_UP") ||
+	    dist__ends_in(link.name, "_DOWN") ||
 	    !dist__tag_has_only(tag, "id bandwidth latency sharing_policy") ||
 	    !read_quantity(dist__tag_value(tag, "bandwidth"), bandwidths,
 			   &link.bandwidth_Bps) ||

@@ -1,0 +1,28 @@
+/* text.h - small questions about texts. */
+#ifndef LOCKSTEP_BASE_TEXT_H
+#define LOCKSTEP_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <string.h>
+
+/* dist__same_text returns whether two texts are the same; NULL is like NULL
+ * alone. */
+static inline bool dist__same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* NULL begins with nothing. */
+static inline bool dist__begins(const char *text, const char *start)
+{
+	return text && strncmp(text, start, strlen(start)) == 0;
+}
+
+static inline bool dist__ends_in(const char *text, const char *end)
+{
+	size_t len = strlen(text), tail = strlen(end);
+
+	return len >= tail && strcmp(text + len - tail, end) == 0;
+}
+
+#endif
