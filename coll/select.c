@@ -156,6 +156,7 @@ static const struct dist__rule broadcast[] = {
 };
 
 static const struct dist__rule barrier[] = {
+	{DIST__BARRIER, 2, SIZE_MAX, ANYWHERE, &dist__dissemination_barrier},
 	{DIST__BARRIER, 8, SIZE_MAX, ONE_MEMORY, &dist__one_shot_barrier},
 	{DIST__BARRIER, INT_MAX, SIZE_MAX, SEVERAL_A_NODE,
 	 &dist__hierarchical_barrier},

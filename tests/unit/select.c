@@ -124,6 +124,8 @@ Test(select, built_in_sends_at_once_through_memory)
 	expect_in_memory(DIST__SCATTER, 2, (64 << 10) + 1, "linear");
 	expect_in_memory(DIST__SCATTER, 8, 1, "linear");
 	expect_in_memory(DIST__SCATTER, 9, 1, "binomial");
+	expect_in_memory(DIST__BARRIER, 2, 0, "dissemination");
+	expect_in_memory(DIST__BARRIER, 3, 0, "one_shot");
 	expect_in_memory(DIST__BARRIER, 8, 0, "one_shot");
 	expect_in_memory(DIST__BARRIER, 9, 0, "dissemination");
 }
