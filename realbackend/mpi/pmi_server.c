@@ -293,6 +293,16 @@ static bool answer(struct dist__pmi_server *s, const char *line, char *text)
 
 /* ---- the thread --------------------------------------------------------- */
 
+/* By no stream: the process may be in exit(), which would write what is in one
+ * once more, to a socket that MPI has closed. */
+static bool tell(const struct dist__pmi_server *s, char *line)
+{
+	size_t len = strlen(line);
+
+	line[len] = '\n';
+	return send(s->ours, line, len + 1, MSG_NOSIGNAL) == (ssize_t)(len + 1);
+}
+
 static void *serve(void *arg)
 {
 	struct dist__pmi_server *s = arg;
@@ -307,8 +317,7 @@ static void *serve(void *arg)
 		while ((end = strchr(line, '\n')) != NULL) {
 			*end = '\0';
 			if (answer(s, line, text)) {
-				n = dprintf(s->ours, "%s\n", text);
-				if (n < 0)
+				if (!tell(s, text))
 					return NULL;
 			}
 			used -= (size_t)(end + 1 - line);
