@@ -239,13 +239,13 @@ static json_t *breakdown_json(const struct llm_breakdown *breakdown)
 static json_t *memory_json(const struct llm_memory *m)
 {
 	return json_pack("{s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, "
-			 "s:b}",
+			 "s:f, s:b}",
 			 "stage", m->stage, "parameters", m->parameters,
 			 "gradients", m->gradients, "optimizer", m->optimizer,
 			 "activations", m->activations, "temporary",
 			 m->temporary, "library", m->library, "slack", m->slack,
-			 "total", m->total, "capacity", m->capacity, "fits",
-			 m->fits);
+			 "total", m->total, "least", m->least, "capacity",
+			 m->capacity, "fits", m->fits);
 }
 
 /* Cost and time that were asked for. */
@@ -271,6 +271,11 @@ static struct bill bill_of(const struct llm_question *question,
 		.days = known(wanted > 0, step_ns * wanted / tokens / DAY_NS),
 		.whole = known(price > 0 && wanted > 0, step * wanted / tokens),
 	};
+}
+
+static const char *fits_of(const struct llm_memory *memory)
+{
+	return !memory->fits ? "no" : memory->tight ? "tight" : "yes";
 }
 
 static void add_row(struct dist__rows *rows,
@@ -299,7 +304,7 @@ static void add_row(struct dist__rows *rows,
 		cell_fixed(1, a->tokens_per_s_gpu),
 		cell_fixed(1, a->tflops_per_gpu), cell_percent(a->mfu),
 		cell_percent(a->hfu), cell_fixed(1, a->memory.total / 1e9),
-		cell_text(a->memory.fits ? "yes" : "no"),
+		cell_text(fits_of(&a->memory)),
 		cell_text(dist__fidelity_name(outcome->fidelity)),
 		cell_real(ms(compute)), cell_real(ms(exposed)),
 		cell_real(ms(idle)), cell_real(compute / a->step_ns),

@@ -61,7 +61,8 @@ const struct manual manual_plan = {
 		 "GPUs: tensor groups within a node, stages, chunks, context "
 		 "and expert groups, micro-batches, schedules, what "
 		 "data-parallel ranks divide, and the least recomputation that "
-		 "fits. Prints the fastest that fit into the memory, what the "
+		 "fits and leaves headroom. Prints the fastest of these, what "
+		 "the "
 		 "second loses, and the command line of the first.\n\nAn "
 		 "option of the layout holds that dimension fast.",
 	.examples = {"lockstep plan --model llama3-70b --machine "
@@ -270,6 +271,12 @@ static void describe_loss(const struct llm_answer *first,
 	}
 }
 
+/* Percent of the memory that stay free. */
+static double spare(const struct llm_layout *layout)
+{
+	return layout->no_headroom ? 0 : 100 * LLM_HEADROOM;
+}
+
 static json_t *answer_json(const struct inquiry *inquiry, json_t *conditions)
 {
 	const struct llm_plan *plan = &inquiry->plan;
@@ -329,9 +336,11 @@ static int show(const struct inquiry *inquiry)
 			     outcome.layout.global_batch, outcome.layout.seq,
 			     llm_precision_name(outcome.layout.precision)));
 	json_object_set_new(conditions, "layouts",
-			    json_sprintf("%zu legal, %zu of them fit, on %d "
+			    json_sprintf("%zu legal, %zu of them fit with %g "
+					 "%% of the memory to spare, on %d "
 					 "GPUs",
-					 plan->legal, plan->num, line->gpus));
+					 plan->legal, plan->num,
+					 spare(&outcome.layout), line->gpus));
 	if (form == FORM_JSON)
 		return dist__json_print(answer_json(inquiry, conditions),
 					stdout)
@@ -360,10 +369,10 @@ static int show_least(const struct inquiry *inquiry)
 	llm_flags_layout(&least->layout, text, sizeof text);
 	fprintf(stderr,
 		"lockstep plan: none of %zu legal layouts fits: the least "
-		"needs %.1f GB of the %.1f GB of a GPU,%s; what would help: "
-		"%s\n",
-		inquiry->plan.legal, m->total / 1e9, m->capacity / 1e9, text,
-		help);
+		"needs %.1f GB of the %.1f GB of a GPU, of which %g %% stay "
+		"free,%s; what would help: %s\n",
+		inquiry->plan.legal, m->least / 1e9, m->capacity / 1e9,
+		spare(&least->layout), text, help);
 	return DIST_EXIT_FAILED;
 }
 

@@ -70,6 +70,7 @@ struct llm_arguments {
 	const char *schedule;  /* gpipe, 1f1b, zero-bubble */
 	const char *recompute; /* none, selective, operators, full, auto */
 	int recompute_layers, offload_layers;
+	int no_headroom;
 	int seq, micro_batch, global_batch;
 	const char *precision; /* llm_precision_name's */
 	int gradient_bytes, state_bytes;

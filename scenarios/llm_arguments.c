@@ -44,11 +44,13 @@ const struct option llm_options[] = {
 	 "none|selective|operators|full|auto",
 	 .help = "what backward makes again: nothing, attention, all but "
 		 "attention and half of the matrices, layers, the least that "
-		 "fits",
+		 "fits with 7 % to spare",
 	 .usual = "none"},
 	{"recompute-layers", COUNT, AT(recompute_layers), "N",
 	 .help = "layers of a stage that full makes again", .usual = "all",
 	 RANKS},
+	{"no-headroom", SWITCH, AT(no_headroom), NULL,
+	 .help = "let auto, and plan, fill the memory to the last byte"},
 	{"offload-layers", COUNT, AT(offload_layers), "N",
 	 .help = "layers of a stage whose activations wait in the host's "
 		 "memory",
@@ -142,6 +144,7 @@ static void set_choices(struct llm_layout *layout,
 		layout->parameter_bytes = 4;
 	layout->fused_attention = !a->unfused_attention;
 	layout->lora = a->lora;
+	layout->no_headroom = a->no_headroom;
 	layout->reshard = !a->keep_parameters;
 	layout->sequence = !a->no_sequence;
 	layout->gather_cp = a->context && strcmp(a->context, "gather") == 0;

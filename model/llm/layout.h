@@ -32,7 +32,7 @@ enum llm_recompute {
 	LLM_RECOMPUTE_OPERATORS, /* of all but attention and every second
 				  * matrix (torchtitan's "selective op") */
 	LLM_RECOMPUTE_FULL,      /* of recompute_layers layers */
-	LLM_RECOMPUTE_AUTO,      /* the least that fits */
+	LLM_RECOMPUTE_AUTO,      /* the least that leaves the headroom */
 	LLM_RECOMPUTES
 };
 
@@ -66,6 +66,8 @@ struct llm_layout {
 	enum llm_recompute recompute;
 	int recompute_layers;  /* FULL: of a stage; 0: all */
 	int recompute_modules; /* SELECTIVE: enum llm_module */
+	bool no_headroom;      /* AUTO, and the search of plan.h, take what is
+				* tight (memory.h), too */
 	int offload_layers;    /* of a stage, whose activations wait in the
 				* host's memory */
 

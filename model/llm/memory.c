@@ -191,7 +191,7 @@ void llm_memory_stage(struct llm_memory *memory, const struct llm_work *work,
 {
 	const struct llm_layout *l = &work->layout;
 	struct stage s;
-	double needed, usual;
+	double usual;
 
 	*memory = (struct llm_memory){.stage = stage};
 	add_up(work, stage, &s);
@@ -203,10 +203,13 @@ void llm_memory_stage(struct llm_memory *memory, const struct llm_work *work,
 			    memory->temporary;
 	memory->library = library_bytes(l);
 	memory->capacity = device->memory_bytes;
-	needed = (1 + STUCK_SHARE) * memory->allocated + memory->library;
+	memory->least = (1 + STUCK_SHARE) * memory->allocated + memory->library;
 	usual = (1 + LOST_SHARE) * memory->allocated + memory->library;
-	memory->fits = needed <= memory->capacity;
-	memory->total = memory->fits ? fmin(memory->capacity, usual) : needed;
+	memory->fits = memory->least <= memory->capacity;
+	memory->tight = memory->fits &&
+			memory->least > (1 - LLM_HEADROOM) * memory->capacity;
+	memory->total =
+		memory->fits ? fmin(memory->capacity, usual) : memory->least;
 	memory->slack = memory->total - memory->allocated - memory->library;
 }
 
@@ -223,10 +226,16 @@ void llm_memory_worst(struct llm_memory *memory, const struct llm_work *work,
 	}
 }
 
+bool llm_memory_has_room(const struct llm_memory *memory,
+			 const struct llm_layout *layout)
+{
+	return memory->fits && (layout->no_headroom || !memory->tight);
+}
+
 static enum dist_error try(const struct llm_layout *layout,
 			   const struct llm_architecture *model,
 			   const struct llm_device *device,
-			   const struct llm_pace *pace, bool *fits,
+			   const struct llm_pace *pace, bool *roomy,
 			   struct dist_message *message)
 {
 	struct llm_memory memory;
@@ -237,7 +246,7 @@ static enum dist_error try(const struct llm_layout *layout,
 	if (error)
 		return error;
 	llm_memory_worst(&memory, &work, device);
-	*fits = memory.fits;
+	*roomy = llm_memory_has_room(&memory, layout);
 	return DIST_OK;
 }
 
@@ -248,7 +257,7 @@ enum dist_error llm_recompute_choose(struct llm_layout *layout,
 				     struct dist_message *message)
 {
 	const int all = (model->layers + layout->pp - 1) / layout->pp;
-	bool fits = false;
+	bool roomy = false;
 	int low = 1, high = all;
 	enum dist_error error;
 
@@ -256,22 +265,22 @@ enum dist_error llm_recompute_choose(struct llm_layout *layout,
 		return DIST_OK;
 	layout->recompute_layers = 0;
 	layout->recompute = LLM_RECOMPUTE_NONE;
-	error = try(layout, model, device, pace, &fits, message);
-	if (error || fits)
+	error = try(layout, model, device, pace, &roomy, message);
+	if (error || roomy)
 		return error;
 	if (!layout->fused_attention) {
 		layout->recompute = LLM_RECOMPUTE_SELECTIVE;
-		error = try(layout, model, device, pace, &fits, message);
-		if (error || fits)
+		error = try(layout, model, device, pace, &roomy, message);
+		if (error || roomy)
 			return error;
 	}
 	layout->recompute = LLM_RECOMPUTE_FULL;
-	while (low < high) { /* the least that fits, else all */
+	while (low < high) { /* the least that does, else all */
 		layout->recompute_layers = (low + high) / 2;
-		error = try(layout, model, device, pace, &fits, message);
+		error = try(layout, model, device, pace, &roomy, message);
 		if (error)
 			return error;
-		if (fits)
+		if (roomy)
 			high = layout->recompute_layers;
 		else
 			low = layout->recompute_layers + 1;

@@ -189,7 +189,7 @@ static enum dist_error judge(const struct llm_search *search,
 	if (error)
 		return error;
 	llm_memory_worst(&answer->memory, &work, search->cluster->device);
-	if (!answer->memory.fits)
+	if (!llm_memory_has_room(&answer->memory, layout))
 		return DIST_OK;
 	return llm_step(answer, &work, search->cluster, message);
 }
@@ -263,10 +263,11 @@ static void keep_best(struct llm_plan *plan, struct list *list)
 	for (size_t i = 0; i < list->num; i++) {
 		struct llm_candidate *candidate = &list->of[i];
 
-		if (candidate->answer.memory.total <
-		    plan->least.answer.memory.total)
+		if (candidate->answer.memory.least <
+		    plan->least.answer.memory.least)
 			plan->least = *candidate;
-		if (candidate->answer.memory.fits)
+		if (llm_memory_has_room(&candidate->answer.memory,
+					&candidate->layout))
 			list->of[fit++] = *candidate;
 	}
 	plan->best = list->of;

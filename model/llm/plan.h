@@ -1,7 +1,7 @@
 /*
  * plan.h - the layout of a model on so many GPUs that takes the least time: all
- * that are legal are enumerated, those that do not fit left out, the others
- * timed by step.h's closed form.
+ * that are legal are enumerated, those that leave no headroom left out, the
+ * others timed by step.h's closed form.
  */
 #ifndef LOCKSTEP_MODEL_LLM_PLAN_H
 #define LOCKSTEP_MODEL_LLM_PLAN_H
@@ -16,17 +16,17 @@ struct llm_space {
 	enum llm_shard shard;                 /* LLM_SHARDS: searched */
 	enum llm_schedule schedule;           /* LLM_SCHEDULES: so too */
 	enum llm_recompute recompute; /* AUTO: of each layout the least that
-				       * fits, which is its fastest */
+				       * has room, which is its fastest */
 	int node_ranks; /* of a node: tensor groups stay within one */
 };
 
 struct llm_candidate {
 	struct llm_layout layout;
-	struct llm_answer answer; /* of what does not fit, memory alone */
+	struct llm_answer answer; /* of what has no room, memory alone */
 };
 
 struct llm_plan {
-	struct llm_candidate *best; /* that fit, the fastest first; owned */
+	struct llm_candidate *best; /* with room, the fastest first; owned */
 	size_t num;
 	size_t legal;               /* layouts that were looked at */
 	struct llm_candidate least; /* that needs the least memory */

@@ -325,6 +325,7 @@ static enum dist_error fill_layout(struct llm_case *made,
 	enum dist_error error;
 
 	llm_layout_init(l);
+	l->no_headroom = true; /* it ran */
 	fill_sizes(made);
 	fill_habits(made, recipe);
 	fill_tuning(made);

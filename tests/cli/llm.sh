@@ -109,6 +109,8 @@ expect 0 "${small[@]}" --shard ddp --json
 holds '.rows[0] | .fits == "no" and (.impossible | test("does not fit"))' "ddp fits"
 expect 0 "${small[@]}" --recompute auto --seq 32768 --shard fsdp --json
 holds '.rows[0].fits == "yes"' "--recompute auto does not fit"
+expect 0 "${small[@]}" --recompute auto --seq 32768 --shard fsdp --no-headroom --json
+holds '.rows[0].fits == "tight"' "--no-headroom leaves some"
 
 # ---- refusals ----------------------------------------------------------------
 expect_refusal '--tp: .*\(1, 2, 4, 8\), got 3' "${small[@]}" --tp 3

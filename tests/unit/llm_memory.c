@@ -192,7 +192,14 @@ static struct llm_layout chosen(int micro_batch)
 	return l;
 }
 
-Test(llm_memory, recomputation_is_the_least_that_fits)
+static bool has_room(const struct llm_architecture *model, struct llm_layout l)
+{
+	struct llm_memory memory = hold(model, l, "H100");
+
+	return llm_memory_has_room(&memory, &l);
+}
+
+Test(llm_memory, recomputation_is_the_least_that_has_room)
 {
 	struct llm_architecture model = find("Llama-3-70B");
 	struct llm_layout l = chosen(1);
@@ -201,9 +208,12 @@ Test(llm_memory, recomputation_is_the_least_that_fits)
 	l = chosen(2);
 	cr_expect_eq(l.recompute, LLM_RECOMPUTE_FULL);
 	cr_assert_gt(l.recompute_layers, 1);
-	cr_expect(hold(&model, l, "H100").fits);
+	cr_expect(has_room(&model, l));
 	l.recompute_layers--;
-	cr_expect(!hold(&model, l, "H100").fits);
+	cr_expect(!has_room(&model, l));
+	cr_expect(hold(&model, l, "H100").fits);
+	l.no_headroom = true;
+	cr_expect(has_room(&model, l));
 	l = chosen(32); /* nothing fits */
 	cr_expect_eq(l.recompute, LLM_RECOMPUTE_FULL);
 	cr_expect_eq(l.recompute_layers, 0);
