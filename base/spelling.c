@@ -2,6 +2,7 @@
 #include "base/spelling.h"
 
 #include <ctype.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -44,6 +45,22 @@ struct dist__spelling dist__spelling_of(const char *word)
 				       .distance = DIST__SPELLING_FARTHEST + 1};
 }
 
+/* Whether a word is one between the hyphens of a name: "batch" of
+ * "micro-batch". */
+static bool is_part(const char *word, const char *name)
+{
+	const size_t length = strlen(word);
+
+	for (; *name; name += strspn(name, "-")) {
+		size_t len = strcspn(name, "-");
+
+		if (len == length && memcmp(name, word, len) == 0)
+			return true;
+		name += len;
+	}
+	return false;
+}
+
 void dist__spelling_offer(struct dist__spelling *near, const char *name,
 			  size_t len)
 {
@@ -54,7 +71,9 @@ void dist__spelling_offer(struct dist__spelling *near, const char *name,
 		return;
 	memcpy(copy, name, len);
 	copy[len] = '\0';
-	distance = dist__spelling_distance(near->word, copy);
+	distance = is_part(near->word, copy)
+			   ? 1
+			   : dist__spelling_distance(near->word, copy);
 	if (distance >= near->distance || distance >= (len + 1) / 2)
 		return;
 	near->distance = distance;

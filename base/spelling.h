@@ -31,8 +31,8 @@ size_t dist__spelling_distance(const char *a, const char *b);
 struct dist__spelling dist__spelling_of(const char *word);
 
 /* dist__spelling_offer looks whether the name, of len bytes, is nearer than
- * those before. None is near that is farther away, or
- * of which half is wrong. */
+ * those before. A word between hyphens of the name is as near as one letter.
+ * None is near that is farther away, or of which half is wrong. */
 void dist__spelling_offer(struct dist__spelling *near, const char *name,
 			  size_t len);
 

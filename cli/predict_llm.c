@@ -172,6 +172,9 @@ static enum dist_error ask(struct inquiry *inquiry,
 		refusal->number = i / inquiry->num_rates;
 		error = llm_question_ask(&inquiry->question, gpus, &outcomes[i],
 					 &refusal->option, &refusal->message);
+		if (error && refusal->option &&
+		    strcmp(refusal->option, "gpus") == 0)
+			refusal->option = "world-size"; /* as it is here */
 	}
 	return error;
 }

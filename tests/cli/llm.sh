@@ -115,6 +115,7 @@ holds '.rows[0].fits == "tight"' "--no-headroom leaves some"
 # ---- refusals ----------------------------------------------------------------
 expect_refusal '--tp: .*\(1, 2, 4, 8\), got 3' "${small[@]}" --tp 3
 expect_refusal '--pp: ' "${small[@]}" --pp 64
+expect_refusal '--world-size: expected gpus a multiple of' "${small[@]}" --pp 5
 expect_refusal '--global-batch: ' "${small[@]}" --global-batch 100
 expect_refusal '--precision: .*fp8' "${small[@]}" --precision fp4
 expect_refusal 'one of --mfu and --step-ms' "${small[@]}" --mfu 40 --step-ms 7

@@ -15,6 +15,7 @@ expect_refusal "^lockstep run: --world-sise=4: $near" run --world-sise=4 hello
 expect_refusal 'mean "--json"' trace show --jso x.json
 expect_refusal 'mean "--topology"' platform new --toplogy star
 expect_refusal 'mean "--bucket-cap-mb"' run ddp_step --buckt-cap-mb 3
+expect_refusal 'mean "--micro-batch"' predict --model llama3-8b --batch 3
 expect_refusal '--zzz: unknown option$' compare --zzz
 expect_refusal 'no command "frobnicate"' help frobnicate
 expect_refusal 'record: missing argument' check --record

@@ -258,7 +258,8 @@ Test(workload_arguments, have_ranges)
 			 "\"101\"");
 	cr_expect_str_eq(said_of("--comm-hook=fp16_compres", &m),
 			 "--comm-hook: expected allreduce, fp16_compress or "
-			 "bf16_compress, not \"fp16_compres\"");
+			 "bf16_compress, not \"fp16_compres\"; did you mean "
+			 "\"fp16_compress\"?");
 	cr_expect_str_eq(said_of("--zero=3", &m), "--zero=3: unknown option");
 }
 
