@@ -46,9 +46,9 @@ expect 0 "${sim[@]}" --nproc-per-node 2 --compute roofline:h100 \
 grep -q 'rank 0 on H100 SXM 80GB: a step takes ' "$scratch/err" ||
 	fail "no step of FSDP2: $(cat "$scratch/err")"
 
-# 256 GPUs, one process: in half a minute, and the same twice.
+# 256 GPUs, one process: the same twice. Alone it takes half a minute at most.
 for run in 1 2; do
-	limit=30 expect 0 "${sim[@]/star-8/ethernet-100g-1024}" \
+	limit=150 expect 0 "${sim[@]/star-8/ethernet-100g-1024}" \
 		--nproc-per-node 256 --represent 1:256 --compute roofline:h100 \
 		--trace "$scratch/trace$run" python/examples/gpt2.py --size 124M \
 		--dtype bfloat16 --batch 8 --steps 2
