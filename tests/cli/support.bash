@@ -37,7 +37,7 @@ fail() {
 # Runs the command; its output lands in $scratch/out and $scratch/err, its
 # status in $status. It may take $limit seconds.
 lockstep() {
-	timeout "${limit:-60}" "$LOCKSTEP" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
+	timeout "${limit:-200}" "$LOCKSTEP" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
 	status=$?
 }
 
