@@ -200,12 +200,14 @@ static int run_ordered(struct command_line *line)
 {
 	struct check_order order = {.record = line->record,
 				    .expect = line->expect};
+	const char *trace = line->request.trace;
 	int status = check_order_begin(&order);
 
-	if (!line->request.trace)
+	if (!trace)
 		line->request.trace = order.trace;
 	if (!status)
 		status = run_beside(line);
+	line->request.trace = trace;
 	return check_order_end(&order, status);
 }
 

@@ -246,7 +246,8 @@ static enum dist_error estimate_messages(const struct dist__profile *profile,
 		library_message_law(profile, fabric, call);
 	struct spelling spelling = {.nearest = NULL};
 
-	if (choose(profile, fabric, call, &spelling, message))
+	if (choose(profile, fabric, call, &spelling, message) ||
+	    !spelling.nearest)
 		return DIST_ERR_INVALID_ARGUMENT;
 	if (!isfinite(law.stream_ns))
 		return dist__refuse(message,

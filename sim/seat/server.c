@@ -291,9 +291,10 @@ static enum dist_error backend_new(struct server *s)
 		free(served->ranks);
 		return error;
 	}
-	outer = recorder ? recorder->wrap(recorder, inner, &served->members)
-			 : inner;
-	if (!outer) {
+	outer = inner;
+	if (recorder)
+		outer = recorder->wrap(recorder, inner, &served->members);
+	if (recorder && !outer) {
 		inner->ops->free(inner);
 		free(served->ranks);
 		return DIST_ERR_NO_MEMORY;
