@@ -62,8 +62,7 @@ const struct manual manual_plan = {
 		 "and expert groups, micro-batches, schedules, what "
 		 "data-parallel ranks divide, and the least recomputation that "
 		 "fits and leaves headroom. Prints the fastest of these, what "
-		 "the "
-		 "second loses, and the command line of the first.\n\nAn "
+		 "the second loses, and the command line of the first.\n\nAn "
 		 "option of the layout holds that dimension fast.",
 	.examples = {"lockstep plan --model llama3-70b --machine "
 		     "hgx-h100-400g --gpus 512 --global-batch 1024 --seq "

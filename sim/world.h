@@ -136,7 +136,7 @@ struct dist__sim_world {
 	bool has_buffered;
 	bool has_processes; /* for ranks, which no copy of this one has */
 	bool is_copy;       /* this process tries what would be; see copy.c */
-	int news;           /* then: where it tells of it */
+	int news;           /* of a copy: the pipe on which it reports */
 	bool is_patient;    /* and there are no deadlines; see forecast.c */
 	bool is_loose;      /* and no send waits; see what_if.c */
 	int late_rank;      /* then: whose deadline it was */

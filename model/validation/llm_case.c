@@ -400,3 +400,13 @@ void llm_case_place(struct llm_case *made, const struct llm_device *device)
 	made->measured_ns =
 		made->scale * measured_ns(made, device->peak[precision]);
 }
+
+bool llm_case_same_model(const struct llm_case *a, const struct llm_case *b)
+{
+	return strcmp(a->source, b->source) == 0 &&
+	       strcmp(a->gpu, b->gpu) == 0 &&
+	       strcmp(a->model.name, b->model.name) == 0 &&
+	       a->model.hidden == b->model.hidden &&
+	       a->model.layers == b->model.layers &&
+	       a->layout.precision == b->layout.precision;
+}

@@ -40,6 +40,10 @@ void llm_case_place(struct llm_case *made, const struct llm_device *device);
  * case whose row, model and precision are set. */
 void llm_case_states(struct llm_case *made);
 
+/* llm_case_same_model returns whether two rows are of one source, model, GPU
+ * and precision. */
+bool llm_case_same_model(const struct llm_case *a, const struct llm_case *b);
+
 /* llm_case_memory returns what of memory the row's source counts: what
  * nvidia-smi shows of Megatron-DeepSpeed, what PyTorch allocated of Megatron's
  * other users, what it reserved of others. */

@@ -8,12 +8,7 @@
 /* Two layouts of one question: but for the layout all is the same. */
 static bool same_question(const struct llm_case *a, const struct llm_case *b)
 {
-	return strcmp(a->source, b->source) == 0 &&
-	       strcmp(a->gpu, b->gpu) == 0 &&
-	       strcmp(a->model.name, b->model.name) == 0 &&
-	       a->model.hidden == b->model.hidden &&
-	       a->model.layers == b->model.layers &&
-	       a->layout.precision == b->layout.precision &&
+	return llm_case_same_model(a, b) &&
 	       strcmp(b->row->task, "pretrain") == 0;
 }
 

@@ -19,12 +19,7 @@ static bool same_text(const char *a, const char *b)
 
 static bool comparable(const struct llm_case *a, const struct llm_case *b)
 {
-	return strcmp(a->source, b->source) == 0 &&
-	       strcmp(a->gpu, b->gpu) == 0 &&
-	       strcmp(a->model.name, b->model.name) == 0 &&
-	       a->model.hidden == b->model.hidden &&
-	       a->model.layers == b->model.layers &&
-	       a->layout.precision == b->layout.precision &&
+	return llm_case_same_model(a, b) &&
 	       strcmp(a->row->task, b->row->task) == 0 &&
 	       same_text(a->row->version, b->row->version) &&
 	       (!a->row->group || same_text(a->row->group, b->row->group));

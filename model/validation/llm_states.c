@@ -17,8 +17,7 @@ static bool begins(const char *text, const char *with)
  * (bf16_optimizer.py); nanotron the gradients of a whole backward pass beside
  * the sums (gradient_accumulator.py). NeMo AutoModel trains parameters of 16
  * bits as they are, with moments of 16 bits (torch_dtype bfloat16, AdamW).
- * Moonlight's recipe in Megatron-Bridge has
- * moments in 16 bits.
+ * Moonlight's recipe in Megatron-Bridge has moments in 16 bits.
  */
 void llm_case_states(struct llm_case *made)
 {

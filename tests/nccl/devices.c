@@ -223,15 +223,21 @@ Test(nccl_devices, numbers_differ)
 	cr_expect_eq(outcome.status, DIST_EXIT_MISMATCH, "%s", outcome.text);
 }
 
-static void expect_failed(const char *fail, enum dist_error error,
-			  const char *text)
+static struct job_outcome run_failing(const char *fail)
 {
 	struct job job = {.world_size = 2,
 			  .devices = 2 * NUM,
 			  .timeout_ns = 5 * SECOND,
 			  .fail = fail,
 			  .program = on_host};
-	struct job_outcome outcome = job_run(&job);
+
+	return job_run(&job);
+}
+
+static void expect_failed(const char *fail, enum dist_error error,
+			  const char *text)
+{
+	struct job_outcome outcome = run_failing(fail);
 
 	cr_expect_eq(outcome.notes[1].error, error, "%s: %s", fail,
 		     outcome.notes[1].message);
@@ -244,12 +250,7 @@ static void expect_failed(const char *fail, enum dist_error error,
 /* Both are late, and who finds it first leaves the other. */
 static void expect_late(const char *fail)
 {
-	struct job job = {.world_size = 2,
-			  .devices = 2 * NUM,
-			  .timeout_ns = 5 * SECOND,
-			  .fail = fail,
-			  .program = on_host};
-	struct job_outcome outcome = job_run(&job);
+	struct job_outcome outcome = run_failing(fail);
 
 	for (int rank = 0; rank < 2; rank++)
 		cr_expect(outcome.notes[rank].error == DIST_ERR_TIMEOUT ||
