@@ -50,7 +50,7 @@ ParameterizedTestParameters(mpi_table, every_call)
 	size_t n = 0;
 
 	for (int world = 1; world <= 8; world++)
-		for (int i = 0; mpi_libraries[i] && thin_library(world); i++)
+		for (int i = 0; mpi_libraries[i] && thin_world(world); i++)
 			cases[n++] = (struct mpi_case){i, world};
 	return cr_make_param_array(struct mpi_case, cases, n);
 }

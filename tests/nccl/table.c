@@ -32,7 +32,7 @@ ParameterizedTestParameters(nccl_table, every_call)
 	size_t n = 0;
 
 	for (int world = 1; world <= 8; world++)
-		if (thin_library(world))
+		if (thin_world(world))
 			worlds[n++] = world;
 	return cr_make_param_array(int, worlds, n);
 }

@@ -38,15 +38,6 @@ static inline bool thin_world(int world_size)
 #endif
 }
 
-/* thin_library is whether a library that brings its own algorithms is looked at
- * in a world of so many ranks, up to 8: of numbers that are no power of two 5
- * is enough, for there our code has one way for all sizes. */
-static inline bool thin_library(int world_size)
-{
-	return thin_world(world_size) && world_size != 3 && world_size != 6 &&
-	       world_size != 7;
-}
-
 /* thin_step is the step of a loop whose cases differ by numbers only: n under
  * the address sanitizer, 1 without. */
 static inline int thin_step(int n)
