@@ -203,7 +203,7 @@ static struct dist__rows rows_of(const struct inquiry *inquiry)
 		"place|;tp;pp;vpp;cp;ep;dp;shard;schedule;micro_batch|mbs;"
 		"recompute;step_ms;flow_ms|flow;tokens_per_s_gpu|tokens/s/"
 		"GPU;mfu|MFU;"
-		"memory_gb|GB;command|";
+		"memory_gb|needs GB;capacity_gb|of;command|";
 	const struct llm_plan *plan = &inquiry->plan;
 	struct dist__rows rows = {.columns = columns};
 	size_t num = (size_t)inquiry->line->top;
@@ -234,7 +234,8 @@ static struct dist__rows rows_of(const struct inquiry *inquiry)
 					      : NAN),
 			cell_fixed(1, answer->tokens_per_s_gpu),
 			cell_percent(answer->mfu),
-			cell_fixed(1, answer->memory.total / 1e9),
+			cell_fixed(1, answer->memory.least / 1e9),
+			cell_fixed(1, answer->memory.capacity / 1e9),
 			cell_copy(command));
 	}
 	return rows;

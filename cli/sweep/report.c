@@ -37,7 +37,8 @@ static const char style[] =
 	"linear-gradient(270deg,var(--edge),transparent) scroll 100%;"
 	"background-repeat:no-repeat;"
 	"background-size:3rem 100%,3rem 100%,.7rem 100%,.7rem 100%}\n"
-	".table{max-height:36rem}\n"
+	".table{max-height:36rem}.whole{max-height:none}\n"
+	"summary{cursor:pointer;color:var(--soft)}\n"
 	"table{border-collapse:collapse;font-size:.875rem;"
 	"font-variant-numeric:tabular-nums}\n"
 	"th,td{padding:.25rem .9rem .25rem 0;text-align:left;"
@@ -245,8 +246,11 @@ static void all_points(struct dist__output *out, const struct answers *answers)
 
 /* ---- what it stands on ------------------------------------------------ */
 
+/* What of a condition is shown unfolded. */
+#define TEXTS_SHOWN 4
+
 /* Writes the different words that points have for a condition, in the order of
- * the points. Errors: NO_MEMORY. */
+ * the points; those beyond a few unfold. Errors: NO_MEMORY. */
 static enum dist_error put_condition(struct dist__output *out,
 				     const struct answers *answers,
 				     const char *name)
@@ -263,10 +267,16 @@ static enum dist_error put_condition(struct dist__output *out,
 
 		if (!text || json_object_get(said, text))
 			continue;
-		dist__output_text(out, json_object_size(said) ? "<br/>" : "");
+		if (json_object_size(said) == TEXTS_SHOWN)
+			dist__output_text(out, "<details><summary>more"
+					       "</summary>");
+		else if (json_object_size(said))
+			dist__output_text(out, "<br/>");
 		html_text(out, text);
 		json_object_set_new(said, text, json_true());
 	}
+	if (json_object_size(said) > TEXTS_SHOWN)
+		dist__output_text(out, "</details>");
 	dist__output_text(out, "</td></tr>\n");
 	json_decref(said);
 	return error;
@@ -281,7 +291,8 @@ static enum dist_error conditions(struct dist__output *out,
 	json_t *text;
 
 	html_element(out, "h2", "What it stands on");
-	dist__output_text(out, "\n<div class=\"table\"><table>\n<tbody>\n");
+	dist__output_text(out, "\n<div class=\"table whole\"><table>\n"
+			       "<tbody>\n");
 	json_object_foreach((json_t *)first, name, text)
 	{
 		error = put_condition(out, report->answers, name);
