@@ -7,20 +7,14 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
+#include "base/wait.h"
 
 #define WIDTH     24
 #define FIRST_NS  INT64_C(2000000000)
 #define REPEAT_NS INT64_C(250000000)
-
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 /* "[######..] ", as far as is known. */
 static void draw_bar(const struct dist__progress *p, char bar[WIDTH + 8])
@@ -40,7 +34,7 @@ static void draw_bar(const struct dist__progress *p, char bar[WIDTH + 8])
 /* The cursor is left in front, for what comes after. */
 static void show(const struct dist__progress *p)
 {
-	double passed = (double)(now_ns() - p->start_ns) / 1e9;
+	double passed = (double)(dist__clock_ns() - p->start_ns) / 1e9;
 	char bar[WIDTH + 8], line[256];
 	int len;
 
@@ -67,15 +61,12 @@ static void *tell(void *arg)
 
 	pthread_mutex_lock(&p->lock);
 	while (!p->over) {
-		struct timespec until = {.tv_sec = next_ns / 1000000000,
-					 .tv_nsec = next_ns % 1000000000};
-
-		(void)pthread_cond_timedwait(&p->ended, &p->lock, &until);
-		if (p->over || now_ns() < next_ns)
+		(void)dist__condition_wait(&p->ended, &p->lock, next_ns);
+		if (p->over || dist__clock_ns() < next_ns)
 			continue;
 		show(p);
 		drawn = true;
-		next_ns = now_ns() + REPEAT_NS;
+		next_ns = dist__clock_ns() + REPEAT_NS;
 	}
 	pthread_mutex_unlock(&p->lock);
 	if (drawn && write(STDERR_FILENO, "\r\033[K", 4) < 0)
@@ -86,19 +77,14 @@ static void *tell(void *arg)
 void dist__progress_begin(struct dist__progress *p, const char *what,
 			  double all, int64_t most_ns)
 {
-	pthread_condattr_t attributes;
-
 	*p = (struct dist__progress){.shown = isatty(STDERR_FILENO) == 1,
 				     .all = all,
-				     .start_ns = now_ns(),
+				     .start_ns = dist__clock_ns(),
 				     .most_ns = most_ns};
 	if (!p->shown)
 		return;
 	snprintf(p->what, sizeof p->what, "%s", what);
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&p->ended, &attributes);
-	pthread_condattr_destroy(&attributes);
+	dist__condition_init(&p->ended);
 	pthread_mutex_init(&p->lock, NULL);
 	p->shown = pthread_create(&p->thread, NULL, tell, p) == 0;
 }

@@ -6,25 +6,20 @@
 
 #include <stdlib.h>
 
-#include "base/clock.h"
+#include "base/wait.h"
 #include "core/capability.h"
 #include "core/group.h"
 
 bool dist__work_enter(struct dist_work *work, int64_t deadline_ns)
 {
 	struct dist__threads *threads = work->group->root->threads;
-	struct timespec until = dist__clock_timespec(deadline_ns);
 
 	if (!threads)
 		return true;
 	while (work->busy && !dist__op_is_done(&work->op) &&
-	       dist__clock_ns() < deadline_ns) {
-		if (deadline_ns == DIST_TIMEOUT_NEVER)
-			pthread_cond_wait(&threads->left, &threads->mutex);
-		else
-			pthread_cond_timedwait(&threads->left, &threads->mutex,
-					       &until);
-	}
+	       dist__condition_wait(&threads->left, &threads->mutex,
+				    deadline_ns))
+		;
 	if (work->busy || dist__op_is_done(&work->op))
 		return false;
 	work->busy = true;
@@ -47,7 +42,6 @@ enum dist_error dist_allow_threads(struct dist_group *group)
 {
 	struct dist__threads *threads;
 	pthread_mutexattr_t recursive;
-	pthread_condattr_t monotonic;
 
 	if (!group)
 		return DIST_ERR_INVALID_ARGUMENT;
@@ -65,10 +59,7 @@ enum dist_error dist_allow_threads(struct dist_group *group)
 	pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
 	pthread_mutex_init(&threads->mutex, &recursive);
 	pthread_mutexattr_destroy(&recursive);
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&threads->left, &monotonic);
-	pthread_condattr_destroy(&monotonic);
+	dist__condition_init(&threads->left);
 	group->root->threads = threads;
 	dist__transport_share(group->root->place.transport);
 	return DIST_OK;

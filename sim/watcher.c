@@ -18,12 +18,12 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 #ifdef __linux__
 #include <sys/prctl.h>
 #endif
 
+#include "base/clock.h"
 #include "check/cause.h"
 #include "check/record.h"
 #include "lockstep/dist.h"
@@ -294,14 +294,6 @@ static sigset_t awaited(void)
 	return set;
 }
 
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 /* The child has stopped, to be looked at or because somebody else wants it, or
  * goes on, or has ended. */
 static void look_at_child(struct job *job, int *verdict)
@@ -338,7 +330,7 @@ static int watch(struct job *job)
 	look = (struct timespec){job->look_ns / 1000000000,
 				 job->look_ns % 1000000000};
 	while (!job->ended) {
-		int64_t since_ns = now_ns();
+		int64_t since_ns = dist__clock_ns();
 
 		number = sigtimedwait(&set, &info, &look);
 		if (number > 0 && number != SIGCHLD) {
@@ -349,7 +341,7 @@ static int watch(struct job *job)
 		}
 		look_at_child(job, &verdict);
 		if (!job->ended && number < 0 &&
-		    is_idle(job, now_ns() - since_ns)) {
+		    is_idle(job, dist__clock_ns() - since_ns)) {
 			verdict = judge_idle(job);
 			job->idle_ns = 0;
 		}

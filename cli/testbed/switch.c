@@ -17,9 +17,9 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/refuse.h"
 #include "cli/testbed/links.h"
 #include "cli/testbed/process.h"
@@ -49,14 +49,6 @@ struct relay {
 	uint64_t frames;
 	unsigned char buffer[FRAME];
 };
-
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 /* ---- frames that wait --------------------------------------------------- */
 
@@ -140,8 +132,10 @@ static void forward(struct relay *relay, int from, int to, size_t bytes)
 	if (!frame)
 		return;
 	frame->number = relay->frames++;
-	frame->passage = (struct testbed_passage){
-		.from = from, .to = to, .bytes = bytes, .head_ns = now_ns()};
+	frame->passage = (struct testbed_passage){.from = from,
+						  .to = to,
+						  .bytes = bytes,
+						  .head_ns = dist__clock_ns()};
 	memcpy(frame->data, relay->buffer, bytes);
 	pass(relay, frame);
 }
@@ -181,7 +175,7 @@ static void deliver(struct relay *relay, struct frame *frame)
 /* Moves what is due; returns when the next frame is, -1: there is none. */
 static int64_t move(struct relay *relay)
 {
-	int64_t at_ns = now_ns();
+	int64_t at_ns = dist__clock_ns();
 
 	while (relay->num > 0 && relay->heap[0]->at_ns <= at_ns) {
 		struct frame *frame = pop(relay);
@@ -196,7 +190,7 @@ static int64_t move(struct relay *relay)
 
 static void wait_for(struct relay *relay, struct pollfd *polls, int64_t next_ns)
 {
-	int64_t at_ns = now_ns(), left_ns;
+	int64_t at_ns = dist__clock_ns(), left_ns;
 	struct timespec left;
 
 	for (int i = 0; i < relay->testbed->hosts; i++) {

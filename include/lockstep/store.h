@@ -94,7 +94,7 @@ dist_file_store_new(const char *path, int world_size, struct dist_store **store,
 
 /* dist_hash_store_new makes a store in memory, for the threads of one process
  * or the ranks of a simulation. Errors: DIST_ERR_INVALID_ARGUMENT (NULL),
- * DIST_ERR_NO_MEMORY, DIST_ERR_IO (the system refused a lock). */
+ * DIST_ERR_NO_MEMORY. */
 DIST_MUST_CHECK enum dist_error dist_hash_store_new(struct dist_store **store);
 
 /* dist_prefix_store_new makes a store of the keys of inner that begin with

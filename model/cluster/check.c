@@ -13,15 +13,6 @@ int platform_count_nodes(const struct platform_description *d)
 	return count;
 }
 
-int platform_count_gpus(const struct platform_description *d)
-{
-	int count = 0;
-
-	for (int i = 0; i < d->kinds; i++)
-		count += d->nodes[i].count * d->nodes[i].gpus;
-	return count;
-}
-
 int platform_count_bundles(const struct platform_nodes *n)
 {
 	if (n->inter.bonded)

@@ -171,9 +171,8 @@ double platform_wire_latency_s(const char *transport);
 enum dist_error platform_check(const struct platform_description *description,
 			       struct dist_message *message);
 
-/* platform_count_nodes and platform_count_gpus return how many there are. */
+/* platform_count_nodes returns how many there are. */
 int platform_count_nodes(const struct platform_description *description);
-int platform_count_gpus(const struct platform_description *description);
 
 /* platform_count_bundles returns how many links the cards of such a node are:
  * one for each GPU, fewer that GPUs share, or one of them all. */

@@ -105,11 +105,6 @@ void intervals_release(struct intervals *intervals)
 	*intervals = (struct intervals){.lines = NULL};
 }
 
-const char *intervals_date(const struct intervals *intervals)
-{
-	return intervals->tsv.num_rows ? intervals->lines[0].date : "";
-}
-
 /* ---- cases ------------------------------------------------------------- */
 
 /* Libraries whose errors are alike: those of MPI are. */

@@ -83,10 +83,6 @@ DIST_MUST_CHECK enum dist_error
 intervals_coverage(const struct intervals *intervals, bool steps,
 		   bool is_calibrated, double *share);
 
-/* intervals_date returns the day of the errors, "2026-01-31"; "": there are
- * none. */
-const char *intervals_date(const struct intervals *intervals);
-
 /* interval_range_name returns "to 32 KiB" and so on, of ALL "all sizes". */
 const char *interval_range_name(enum accuracy_range range);
 

@@ -3,9 +3,9 @@
  * first, and the thread that looks after operations while the rank's own is
  * elsewhere.
  */
-#include <signal.h>
 #include <stdlib.h>
 
+#include "base/wait.h"
 #include "coll/p2p_backend.h"
 #include "realbackend/agree/group.h"
 #include "realbackend/agree/patience.h"
@@ -58,20 +58,14 @@ static void *look_after(void *arg)
  * business and leaves operations in flight. */
 static void leave_to_thread(struct dist__agreed *g)
 {
-	sigset_t all, before;
-
 	if (!g->tasks || g->library->beside)
 		return;
 	if (g->started) {
 		pthread_cond_signal(&g->needed);
 		return;
 	}
-	/* Signals are for the program's own threads. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
 	/* Where it cannot start, operations move in the rank's calls alone. */
-	g->started = pthread_create(&g->thread, NULL, look_after, g) == 0;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	g->started = dist__thread_start(&g->thread, look_after, g);
 }
 
 static void stop_thread(struct dist__agreed *g)

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "base/variable.h"
 #include "base/clock.h"
 #include "base/refuse.h"
+#include "base/wait.h"
 #include "realbackend/launch/signals.h"
 
 const char *dist__dump_pattern(void)
@@ -68,19 +68,6 @@ static void *serve(void *arg)
 	return NULL;
 }
 
-static bool start_server(struct dist__dumper *dumper)
-{
-	sigset_t all, before;
-	bool started;
-
-	/* Signals are for the program's own threads. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	started = pthread_create(&dumper->server, NULL, serve, dumper) == 0;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return started;
-}
-
 enum dist_error dist__dumper_new(const struct check_dump *head,
 				 const struct check_slot *slot,
 				 struct dist__dumper **dumper,
@@ -110,7 +97,7 @@ enum dist_error dist__dumper_new(const struct check_dump *head,
 	fresh->dump = *head;
 	pthread_mutex_init(&fresh->mutex, NULL);
 	if (dist__signals_catch(&fresh->signals, numbers, 1)) {
-		if (start_server(fresh)) {
+		if (dist__thread_start(&fresh->server, serve, fresh)) {
 			*dumper = fresh;
 			return DIST_OK;
 		}

@@ -358,7 +358,7 @@ static enum dist_error attach(const struct dist_init_options *options,
 	return DIST_OK;
 }
 
-static void dump(void)
+void dist__process_dump(void)
 {
 	dist__dumper_write(kept->dumper);
 }
@@ -403,8 +403,8 @@ static int run_here(const struct dist_launch_options *options,
 	return run_rank(program);
 }
 
-static int launch(const struct dist_launch_options *options,
-		  int (*rank_main)(void *arg), void *arg)
+int dist__processes_launch(const struct dist_launch_options *options,
+			   int (*rank_main)(void *arg), void *arg)
 {
 	struct rank_program program = {rank_main, arg};
 	struct dist__job_spec spec = {
@@ -433,7 +433,7 @@ const struct dist__world dist__tcp_world = {
 	.is_available = is_available,
 	.default_timeout_ns = DIST_TIMEOUT_DEFAULT,
 	.attach = attach,
-	.dump = dump,
-	.launch = launch,
+	.dump = dist__process_dump,
+	.launch = dist__processes_launch,
 	.backend_new = dist__p2p_backend_new,
 };

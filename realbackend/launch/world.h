@@ -7,4 +7,9 @@
 
 extern const struct dist__world dist__tcp_world;
 
+/* Slots of it that other worlds of real processes share. */
+int dist__processes_launch(const struct dist_launch_options *options,
+			   int (*rank_main)(void *arg), void *arg);
+void dist__process_dump(void);
+
 #endif

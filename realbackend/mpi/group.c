@@ -36,6 +36,7 @@ struct group {
 	int distrust;       /* not so many times */
 	uint64_t granted;   /* messages that the rank receives */
 	struct group *next; /* of the rank's */
+	struct dist__library_ops ops;
 };
 
 /* A process is one rank, which has one default group. */
@@ -155,7 +156,8 @@ static void abort_all(struct dist__agreed *g)
 			of(g)->comm.mpi->is_poisoned = true;
 }
 
-/* Goes on with the rank's other groups, whom no thread looks after. */
+/* Where MPI has one thread: goes on with the rank's other groups, whom none
+ * looks after. */
 static void beside(struct dist__agreed *base)
 {
 	for (struct group *g = groups; g; g = g->next)
@@ -266,23 +268,6 @@ static const struct dist__library_ops agreed_ops = {
 	.close = close_group,
 };
 
-/* The same where MPI has one thread. */
-static const struct dist__library_ops lone_ops = {
-	.task_bytes = sizeof(struct task),
-	.grant_bytes = sizeof(uint64_t),
-	.must_be_asked = true,
-	.poll = poll,
-	.task_begin = task_begin,
-	.may_block = may_block,
-	.grant = grant,
-	.launch = launch,
-	.run = run,
-	.task_end = task_end,
-	.abort = abort_all,
-	.beside = beside,
-	.close = close_group,
-};
-
 static enum dist_error explain(const struct group *g, enum dist_error error,
 			       struct dist_message *message)
 {
@@ -304,7 +289,6 @@ enum dist_error dist__mpi_backend_new(struct dist__mpi *mpi,
 				      struct dist__backend **backend,
 				      struct dist_message *message)
 {
-	bool is_lone = mpi->threads < DIST__MPI_SERIALIZED;
 	struct group *g = calloc(1, sizeof *g);
 	enum dist_error error;
 
@@ -320,8 +304,10 @@ enum dist_error dist__mpi_backend_new(struct dist__mpi *mpi,
 	groups = g;
 	if (!root)
 		root = g;
-	error = dist__agreed_init(&g->base, is_lone ? &lone_ops : &agreed_ops,
-				  place, members);
+	g->ops = agreed_ops;
+	if (mpi->threads < DIST__MPI_SERIALIZED)
+		g->ops.beside = beside;
+	error = dist__agreed_init(&g->base, &g->ops, place, members);
 	if (!error)
 		error = open_group(g);
 	if (error) {

@@ -13,8 +13,6 @@
 #define _GNU_SOURCE /* SOCK_CLOEXEC */
 #include "realbackend/mpi/pmi_server.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/wait.h"
 #include "realbackend/agree/control.h"
 
 /* Of a line, and of what is said to be the longest key and value. */
@@ -360,8 +359,7 @@ static void discard(struct dist__pmi_server *s)
 struct dist__pmi_server *dist__pmi_server_new(const struct dist__place *place)
 {
 	struct dist__pmi_server *s = calloc(1, sizeof *s);
-	sigset_t all, before;
-	int ends[2], failed;
+	int ends[2];
 
 	if (!s)
 		return NULL;
@@ -378,17 +376,7 @@ struct dist__pmi_server *dist__pmi_server_new(const struct dist__place *place)
 	}
 	s->ours = ends[0];
 	s->theirs = ends[1];
-	if (!agree_about_job(s)) {
-		close(ends[1]);
-		discard(s);
-		return NULL;
-	}
-	/* Signals are for the program's own threads. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	failed = pthread_create(&s->thread, NULL, serve, s);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (failed) {
+	if (!agree_about_job(s) || !dist__thread_start(&s->thread, serve, s)) {
 		close(ends[1]);
 		discard(s);
 		return NULL;

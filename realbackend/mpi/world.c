@@ -102,17 +102,6 @@ static enum dist_error backend_new(const struct dist__place *place,
 	return dist__mpi_backend_new(mpi, place, members, backend, message);
 }
 
-static int launch(const struct dist_launch_options *options,
-		  int (*rank_main)(void *arg), void *arg)
-{
-	return dist__tcp_world.launch(options, rank_main, arg);
-}
-
-static void dump(void)
-{
-	dist__tcp_world.dump();
-}
-
 const struct dist__world dist__mpi_world = {
 	.name = "mpi",
 	.summary = "real processes over Open MPI or MPICH",
@@ -121,7 +110,7 @@ const struct dist__world dist__mpi_world = {
 	.is_available = is_available,
 	.default_timeout_ns = DIST_TIMEOUT_DEFAULT,
 	.attach = attach,
-	.dump = dump,
-	.launch = launch,
+	.dump = dist__process_dump,
+	.launch = dist__processes_launch,
 	.backend_new = backend_new,
 };

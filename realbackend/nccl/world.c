@@ -143,17 +143,6 @@ static enum dist_error backend_new(const struct dist__place *place,
 	return dist__nccl_backend_new(device, place, members, backend, message);
 }
 
-static int launch(const struct dist_launch_options *options,
-		  int (*rank_main)(void *arg), void *arg)
-{
-	return dist__tcp_world.launch(options, rank_main, arg);
-}
-
-static void dump(void)
-{
-	dist__tcp_world.dump();
-}
-
 const struct dist__world dist__nccl_world = {
 	.name = "nccl",
 	.summary = "real processes, a GPU each, over NCCL",
@@ -161,9 +150,9 @@ const struct dist__world dist__nccl_world = {
 	.is_available = is_available,
 	.default_timeout_ns = DIST_TIMEOUT_DEFAULT_NCCL,
 	.attach = attach,
-	.dump = dump,
+	.dump = dist__process_dump,
 	.prepare = prepare,
-	.launch = launch,
+	.launch = dist__processes_launch,
 	.backend_new = backend_new,
 	.reduces = dist__launch_reduces,
 	.memory = &dist__device_memory,

@@ -218,12 +218,6 @@ struct dist__seat_head *dist__seat_find(void)
 	return head;
 }
 
-int dist__seat_place(int *world_size)
-{
-	*world_size = here.head->world_size;
-	return here.rank;
-}
-
 struct check_slot *dist__seat_records(void)
 {
 	return here.process == getpid() ? here.records : NULL;

@@ -36,9 +36,6 @@ void dist__seat_owe(int64_t duration_ns);
  * are none. */
 struct dist__seat_head *dist__seat_find(void);
 
-/* dist__seat_place returns this process' number, and the world's size. */
-int dist__seat_place(int *world_size);
-
 /* dist__seat_records returns the rank's records; NULL: no seat is open. */
 struct check_slot *dist__seat_records(void);
 

@@ -1,10 +1,10 @@
 /* hash_store.c - a store in memory: a table, a lock, and a condition that every
  * change of the table signals. */
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/wait.h"
 #include "realbackend/store/store.h"
 #include "realbackend/store/key_table.h"
 
@@ -110,22 +110,17 @@ static enum dist_error hash_wait(struct dist_store *store, const char *key,
 				 int64_t timeout_ns)
 {
 	int64_t deadline_ns = dist__clock_after(timeout_ns);
-	struct timespec deadline = dist__clock_timespec(deadline_ns);
 	struct hash_store *hash = enter(store);
 	struct dist__bytes found;
-	bool there;
-	int late = 0;
+	bool there, in_time = true;
 
 	for (;;) {
 		there = dist__table_get(hash->table, dist__bytes_text(key),
 					&found);
-		if (there || late)
+		if (there || !in_time)
 			break;
-		late = deadline_ns == DIST_TIMEOUT_NEVER
-			       ? pthread_cond_wait(&hash->changed, &hash->mutex)
-			       : pthread_cond_timedwait(&hash->changed,
-							&hash->mutex,
-							&deadline);
+		in_time = dist__condition_wait(&hash->changed, &hash->mutex,
+					       deadline_ns);
 	}
 	leave(hash);
 	return there ? DIST_OK : DIST_ERR_TIMEOUT;
@@ -153,23 +148,6 @@ static const struct dist__store_kind hash_kind = {
 	.free = hash_free,
 };
 
-static bool open_locks(struct hash_store *hash)
-{
-	pthread_condattr_t attributes;
-	bool good;
-
-	if (pthread_condattr_init(&attributes) != 0)
-		return false;
-	good = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0 &&
-	       pthread_cond_init(&hash->changed, &attributes) == 0;
-	pthread_condattr_destroy(&attributes);
-	if (good && pthread_mutex_init(&hash->mutex, NULL) != 0) {
-		pthread_cond_destroy(&hash->changed);
-		good = false;
-	}
-	return good;
-}
-
 enum dist_error dist_hash_store_new(struct dist_store **store)
 {
 	struct hash_store *hash;
@@ -183,11 +161,8 @@ enum dist_error dist_hash_store_new(struct dist_store **store)
 		free(hash);
 		return DIST_ERR_NO_MEMORY;
 	}
-	if (!open_locks(hash)) {
-		dist__table_free(hash->table);
-		free(hash);
-		return DIST_ERR_IO;
-	}
+	dist__condition_init(&hash->changed);
+	pthread_mutex_init(&hash->mutex, NULL);
 	hash->base.kind = &hash_kind;
 	hash->base.timeout_ns = DIST_STORE_TIMEOUT_DEFAULT;
 	*store = &hash->base;

@@ -13,12 +13,11 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/wait.h"
 #include "realbackend/store/store_service.h"
 #include "realbackend/wire/socket.h"
 
@@ -317,19 +316,6 @@ static bool open_pipe(struct dist__store_server *server)
 	       dist__socket_cloexec(server->spare, true);
 }
 
-/* Deaf to signals: those are for the program's own threads. */
-static bool start_thread(struct dist__store_server *server)
-{
-	sigset_t all, before;
-	bool started;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	started = pthread_create(&server->thread, NULL, run, server) == 0;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return started;
-}
-
 /* Lets the leader in, by the way that is its own. */
 static enum dist_error admit_leader(struct dist__store_server *server, int fd)
 {
@@ -377,7 +363,8 @@ enum dist_error dist__store_server_lead(int listener,
 	fresh->fds = calloc(MAX_SESSIONS + 2, sizeof *fresh->fds);
 	if (!error && (!fresh->sessions || !fresh->fds))
 		error = DIST_ERR_NO_MEMORY;
-	if (!error && (!open_pipe(fresh) || !start_thread(fresh)))
+	if (!error && (!open_pipe(fresh) ||
+		       !dist__thread_start(&fresh->thread, run, fresh)))
 		error = DIST_ERR_IO;
 	if (error) {
 		release(fresh);

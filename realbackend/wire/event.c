@@ -2,10 +2,9 @@
  * event.c - something that happens once at a rank, and where its threads sleep
  * until it has.
  */
-#include <pthread.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
+#include "base/wait.h"
 #include "realbackend/wire/lane.h"
 
 struct dist__event {
@@ -18,16 +17,12 @@ static enum dist_error create(struct dist__transport *transport,
 			      struct dist__event **event)
 {
 	struct dist__event *fresh = calloc(1, sizeof *fresh);
-	pthread_condattr_t monotonic;
 
 	if (!fresh)
 		return DIST_ERR_NO_MEMORY;
 	dist__transport_share(transport);
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
 	pthread_mutex_init(&fresh->mutex, NULL);
-	pthread_cond_init(&fresh->changed, &monotonic);
-	pthread_condattr_destroy(&monotonic);
+	dist__condition_init(&fresh->changed);
 	*event = fresh;
 	return DIST_OK;
 }
@@ -35,22 +30,15 @@ static enum dist_error create(struct dist__transport *transport,
 static enum dist_error wait_for(struct dist__event *event, int64_t deadline_ns,
 				bool gives_up)
 {
-	struct timespec until = dist__clock_timespec(deadline_ns);
-	enum dist_error error = DIST_OK;
+	bool in_time = true;
 
 	(void)gives_up;
 	pthread_mutex_lock(&event->mutex);
-	while (!event->happened && !error) {
-		if (deadline_ns == DIST_TIMEOUT_NEVER)
-			pthread_cond_wait(&event->changed, &event->mutex);
-		else if (dist__clock_ns() >= deadline_ns)
-			error = DIST_ERR_TIMEOUT;
-		else
-			pthread_cond_timedwait(&event->changed, &event->mutex,
-					       &until);
-	}
+	while (!event->happened && in_time)
+		in_time = dist__condition_wait(&event->changed, &event->mutex,
+					       deadline_ns);
 	pthread_mutex_unlock(&event->mutex);
-	return error;
+	return in_time ? DIST_OK : DIST_ERR_TIMEOUT;
 }
 
 static void set(struct dist__event *event)

@@ -1,10 +1,9 @@
+/* lane.c - a thread of a rank that runs one job after the other. */
 #include "realbackend/wire/lane.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
+#include "base/wait.h"
 
 struct dist__lane {
 	pthread_mutex_t mutex;
@@ -48,38 +47,24 @@ static enum dist_error create(struct dist__transport *transport,
 			      struct dist__lane **lane)
 {
 	struct dist__lane *fresh = calloc(1, sizeof *fresh);
-	pthread_condattr_t monotonic;
 
 	if (!fresh)
 		return DIST_ERR_NO_MEMORY;
 	dist__transport_share(transport);
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
 	pthread_mutex_init(&fresh->mutex, NULL);
-	pthread_cond_init(&fresh->filled, NULL);
-	pthread_cond_init(&fresh->ended, &monotonic);
-	pthread_condattr_destroy(&monotonic);
+	dist__condition_init(&fresh->filled);
+	dist__condition_init(&fresh->ended);
 	fresh->end = &fresh->first;
 	*lane = fresh;
 	return DIST_OK;
 }
 
-/* Starts the thread, deaf to signals: those are for the program's own. */
-static bool start(struct dist__lane *lane)
-{
-	sigset_t all, before;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	lane->started =
-		pthread_create(&lane->thread, NULL, run_jobs, lane) == 0;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return lane->started;
-}
-
 static enum dist_error submit(struct dist__lane *lane, struct dist__job *job)
 {
-	if (!lane->started && !start(lane))
+	if (!lane->started)
+		lane->started =
+			dist__thread_start(&lane->thread, run_jobs, lane);
+	if (!lane->started)
 		return DIST_ERR_IO;
 	pthread_mutex_lock(&lane->mutex);
 	job->next = NULL;
@@ -93,21 +78,14 @@ static enum dist_error submit(struct dist__lane *lane, struct dist__job *job)
 static enum dist_error wait_for(struct dist__lane *lane, struct dist__op *op,
 				int64_t deadline_ns)
 {
-	struct timespec until = dist__clock_timespec(deadline_ns);
-	enum dist_error error = DIST_OK;
+	bool in_time = true;
 
 	pthread_mutex_lock(&lane->mutex);
-	while (!dist__op_is_done(op) && !error) {
-		if (deadline_ns == DIST_TIMEOUT_NEVER)
-			pthread_cond_wait(&lane->ended, &lane->mutex);
-		else if (dist__clock_ns() >= deadline_ns)
-			error = DIST_ERR_TIMEOUT;
-		else
-			pthread_cond_timedwait(&lane->ended, &lane->mutex,
-					       &until);
-	}
+	while (!dist__op_is_done(op) && in_time)
+		in_time = dist__condition_wait(&lane->ended, &lane->mutex,
+					       deadline_ns);
 	pthread_mutex_unlock(&lane->mutex);
-	return error;
+	return in_time ? DIST_OK : DIST_ERR_TIMEOUT;
 }
 
 static void notify(struct dist__lane *lane)

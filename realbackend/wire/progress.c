@@ -4,11 +4,11 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/wait.h"
 #include "realbackend/wire/mesh.h"
 
 /* The background thread looks this often whether it is needed... */
@@ -507,18 +507,12 @@ static void *background(void *arg)
 
 static void need_background(struct dist__progress *p)
 {
-	sigset_t all, before;
-
 	if (p->asleep)
 		pthread_cond_signal(&p->needed);
 	if (p->started || p->stopping)
 		return;
-	/* Signals are for the program's own threads. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
 	/* Where it cannot start, bytes move in the rank's calls alone. */
-	p->started = pthread_create(&p->background, NULL, background, p) == 0;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	p->started = dist__thread_start(&p->background, background, p);
 }
 
 void dist__progress_posted(struct dist__progress *p,
@@ -560,19 +554,15 @@ enum dist_error dist__progress_new(struct dist__mesh *mesh, bool crowded,
 				   struct dist__progress **progress)
 {
 	struct dist__progress *p = calloc(1, sizeof *p);
-	pthread_condattr_t monotonic;
 	bool piped;
 
 	if (!p)
 		return DIST_ERR_NO_MEMORY;
 	p->mesh = mesh;
 	p->patience = crowded ? &shared : &own;
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&p->announced, &monotonic);
-	pthread_cond_init(&p->needed, &monotonic);
-	pthread_cond_init(&p->idle, &monotonic);
-	pthread_condattr_destroy(&monotonic);
+	dist__condition_init(&p->announced);
+	dist__condition_init(&p->needed);
+	dist__condition_init(&p->idle);
 	piped = make_pipe(p->wake);
 	if (!piped || !reserve(&p->front, 8) || !reserve(&p->back, 8)) {
 		dist__progress_free(p);

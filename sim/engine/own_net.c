@@ -506,22 +506,3 @@ void dist__own_net_switch(struct own_net *net, uint32_t number, bool is_on)
 		own_events_set(&net->events, &flow->event, net->now_s);
 	}
 }
-
-void dist__own_net_weigh(struct own_net *net, uint32_t number, double more_s)
-{
-	for (struct own_flow *flow = net->flows; flow; flow = flow->next) {
-		if (flow->state == OWN_OVER || !crosses(flow->route, number))
-			continue;
-		flow->penalty += more_s;
-		if (flow->state == OWN_FLOWS)
-			make_stale(net, flow);
-		for (uint32_t i = 0; i < flow->route->count; i++) {
-			struct own_link *link =
-				&net->links[flow->route->parts[i].link];
-
-			if (flow->state == OWN_FLOWS && !link->is_shared)
-				note_mixed(net, link,
-					   &(struct own_use){flow, i});
-		}
-	}
-}

@@ -164,11 +164,9 @@ double dist__own_net_next(struct own_net *net);
 void dist__own_net_advance(struct own_net *net, double now_s);
 
 /* dist__own_net_set_Bps changes what a link carries; dist__own_net_switch turns
- * it on, or off, and what crosses it fails; dist__own_net_weigh changes by how
- * much transfers over it are held back by their latency. */
+ * it on, or off, and what crosses it fails. */
 void dist__own_net_set_Bps(struct own_net *net, uint32_t link, double Bps);
 void dist__own_net_switch(struct own_net *net, uint32_t link, bool is_on);
-void dist__own_net_weigh(struct own_net *net, uint32_t link, double more_s);
 
 /* ---- own_class.c and own_share.c ----------------------------------------- */
 
