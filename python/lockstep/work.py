@@ -6,8 +6,13 @@ of the group wait, because nobody else calls then (DDP's reducer waits for the
 Future alone). In a simulation a thread of ours would race with the program for
 what comes first on the rank's clock: there the program's thread completes the
 Future, at the end of the backward pass or at once.
+
+Where C++ waits for a Future, no verdict would know that the rank's thread does.
+DDP's reducer waits at the end of the backward pass, and before it the program's
+thread waits here, as in any other call.
 """
 
+import sys
 import threading
 from collections import deque
 
@@ -16,6 +21,10 @@ from torch._C._distributed_c10d import Work as _TorchWork
 from torch.futures import Future
 
 from . import charge, library, source
+
+_engine = torch.autograd.Variable._execution_engine
+# Of the backward pass of the thread that asks; None in torch 1.
+_node_here = getattr(torch._C, "_current_autograd_node", None)
 
 
 class Work(_TorchWork):
@@ -34,6 +43,7 @@ class Work(_TorchWork):
         self._future = None
         self._promise = None  # of the Future, where there is one in flight
         self._ended = None  # Event, where the group's thread waits
+        self._met = None  # Event, where the program's thread does, too
 
     def _end(self, timeout_ns=library.TIMEOUT_OF_GROUP, frame=None,
              aside=False):
@@ -42,18 +52,16 @@ class Work(_TorchWork):
         lib, group = self._group.lib, self._group
         error = 0
         for handle in self._handles:
-            if frame is not None:
-                file, line = source.here(frame)
-                if file is not None:
-                    lib.work_at(handle, file, line)
-            one = (lib.work_wait_aside if aside else lib.work_wait)(
-                handle, timeout_ns)
+            one = self._await(handle, timeout_ns, frame, aside)
             if one and not error:
                 error = one
                 self._error = group.failure(error)
             self._source = lib.work_source(handle)
+        handles, self._handles = self._handles, ()
+        if self._met is not None:
+            self._met.wait()
+        for handle in handles:
             lib.work_free(handle)
-        self._handles = ()
         charge.after_call()
         self._keep = None
         if self._promise is not None:
@@ -64,6 +72,30 @@ class Work(_TorchWork):
             self._future.set_exception(self._error)
         if self._ended is not None:
             self._ended.set()
+
+    def _await(self, handle, timeout_ns, frame, aside=False):
+        lib = self._group.lib
+        if frame is not None:
+            file, line = source.here(frame)
+            if file is not None:
+                lib.work_at(handle, file, line)
+        return (lib.work_wait_aside if aside else lib.work_wait)(
+            handle, timeout_ns)
+
+    def _end_here(self, timeout_ns, frame):
+        """Waits in the program's thread until the work has ended, and the
+        callbacks of its Future where the group's thread runs them."""
+        if self._ended is None:
+            if self._handles:
+                self._end(timeout_ns, frame)
+        elif not self._ended.is_set():
+            self._met = threading.Event()  # the handles stay until it is set
+            for handle in self._handles:
+                self._await(handle, timeout_ns, frame)
+            self._met.set()
+            self._ended.wait()
+        if self._error is not None:
+            raise self._error
 
     def __del__(self):
         if self._handles:
@@ -82,15 +114,7 @@ class Work(_TorchWork):
             raise RuntimeError(
                 "wait: this operation is part of a batch that has not begun: "
                 "it begins where the coalescing ends")
-        if self._ended is not None:
-            seconds = library.nanoseconds(timeout) / 1e9
-            if not self._ended.wait(seconds or None):
-                self._group.abort()
-                self._ended.wait()
-        elif self._handles:
-            self._end(library.nanoseconds(timeout), source.caller())
-        if self._error is not None:
-            raise self._error
+        self._end_here(library.nanoseconds(timeout), source.caller())
         return True
 
     synchronize = wait
@@ -129,7 +153,7 @@ class Work(_TorchWork):
     def get_future(self):
         if self._future is None:
             if self._handles and self._group.simulated:
-                self._future = _end_inline(self)
+                self._future = _InlineFuture(self)
             else:
                 if self._handles and self._group.waiter().is_here():
                     self._end(aside=True)  # a Future's callback may wait for it
@@ -140,7 +164,25 @@ class Work(_TorchWork):
                     self._group.waiter().add(self)
                 else:
                     self._promise.set_result(None)
+            if self._handles:
+                self._end_with_pass()
         return self._future
+
+    def _end_with_pass(self):
+        """Ends the work before C++ waits for its Future: at the end of the
+        backward pass. In a simulation at once outside of one; so in either
+        world at the end of a pass, where DDP makes the calls of its first if
+        its graph is static."""
+        def end():
+            self._end_here(library.TIMEOUT_OF_GROUP, sys._getframe())
+
+        try:
+            _engine.queue_callback(end)
+            is_later = _node_here is None or _node_here() is not None
+        except RuntimeError:  # not in a backward pass
+            is_later = not self._group.simulated
+        if not is_later:
+            end()
 
 
 class _InlineFuture(Future):
@@ -160,23 +202,6 @@ class _InlineFuture(Future):
 
     def value(self):
         return self.wait()
-
-
-def _end_inline(work):
-    future = _InlineFuture(work)
-
-    def end():
-        if work._handles:
-            work._end()
-        if work._error is not None:  # before DDP looks at the Future
-            raise work._error
-
-    work._future = future
-    try:
-        torch.autograd.Variable._execution_engine.queue_callback(end)
-    except RuntimeError:  # not in a backward pass
-        end()
-    return future
 
 
 class Waiter:

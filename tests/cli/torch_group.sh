@@ -27,6 +27,20 @@ fi
 limit=250 expect 0 run --nproc-per-node 1 tests/torch/buckets.py
 limit=250 expect 10 run --nproc-per-node 2 tests/torch/buckets.py mismatch
 expect_err 'rank 0 called all_reduce\(sum, float32, 20200\) for bucket 0 \(layers.4.bias ... layers.2.weight, 4 parameters\) at tests/torch/buckets.py:35'
+# Who waits in C++ for a bucket's Future waits for it, and is in a deadlock
+# before any deadline; who computes does not.
+kinds=ddp
+[[ $torch == 1.* ]] || kinds+=" static"
+for kind in $kinds; do
+	for world in "" "--backend sim --platform star-8"; do
+		# shellcheck disable=SC2086 # words
+		expect 11 run $world --nproc-per-node 2 \
+			tests/torch/skip_backward.py $kind
+		expect_err 'rank 0 waits in all_reduce\(.* for bucket 0 .* at tests/torch/skip_backward.py:29'
+	done
+done
+LOCKSTEP_PATIENCE=0.2 expect 0 run --nproc-per-node 2 \
+	tests/torch/skip_backward.py late
 # A script that has no timeout of its own has that of lockstep run.
 limit=250 expect 12 run --timeout 10 --nproc-per-node 2 tests/torch/late.py
 expect_err 'rank 0 .*all_reduce.* at tests/torch/late.py:11'
