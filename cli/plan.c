@@ -359,13 +359,18 @@ static int show_least(const struct inquiry *inquiry)
 {
 	const struct llm_candidate *least = &inquiry->plan.least;
 	const struct llm_memory *m = &least->answer.memory;
-	const char *help = "more GPUs, or --shard fsdp";
+	const char *help = least->layout.shard == LLM_FSDP
+				   ? "more GPUs"
+				   : "more GPUs, or --shard fsdp";
 	char text[512];
 
 	if (m->activations + m->temporary >
 	    m->parameters + m->gradients + m->optimizer)
-		help = "a shorter --seq, more GPUs for --cp and --tp, or "
-		       "--recompute full";
+		help = least->layout.recompute == LLM_RECOMPUTE_FULL
+			       ? "a shorter --seq, or more GPUs for --cp and "
+				 "--tp"
+			       : "a shorter --seq, more GPUs for --cp and "
+				 "--tp, or --recompute full";
 	llm_flags_layout(&least->layout, text, sizeof text);
 	fprintf(stderr,
 		"lockstep plan: none of %zu legal layouts fits: the least "
