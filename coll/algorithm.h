@@ -15,6 +15,7 @@ struct dist__coll {
 	int rank;            /* members->rank, at hand */
 	int world_size;
 	size_t segment_bytes; /* what a pipeline sends at a time, at most */
+	bool by_ranks; /* the algorithm is the same for any number of bytes */
 };
 
 /*
@@ -84,5 +85,11 @@ const struct dist__algorithm *dist__select(const struct dist__profile *profile,
 					   enum dist__op_kind op,
 					   const struct dist__layout *layout,
 					   size_t bytes);
+
+/* dist__select_by_ranks returns whether dist__select returns the same algorithm
+ * for any number of bytes; it may not notice. */
+bool dist__select_by_ranks(const struct dist__profile *profile,
+			   enum dist__op_kind op,
+			   const struct dist__layout *layout);
 
 #endif

@@ -1,13 +1,15 @@
 #include "coll/flow.h"
 
-/* Of an all-to-all each rank knows its own lengths only. */
-static bool has_timetable(const struct dist__op *op)
+/* Whether only the two ranks of a message know how long it is. One that has
+ * nothing to send or get cannot say whether others have data: what has data
+ * goes the same way. */
+static bool is_own(const struct dist__op *op)
 {
 	const struct dist__sides *sides = dist__op_sides(op);
 
-	return op->kind != DIST__ALL_TO_ALL ||
-	       (!sides->in.list && !sides->in.splits && !sides->out.list &&
-		!sides->out.splits);
+	return op->kind == DIST__ALL_TO_ALL &&
+	       (!op->phantom || sides->in.list || sides->in.splits ||
+		sides->out.list || sides->out.splits);
 }
 
 /* Whether all parts are as long. */
@@ -42,12 +44,24 @@ static size_t numel_of(const struct dist__coll *coll)
 		       : coll->op->tensor.numel;
 }
 
-/* Whether coll is one that could be a flow, by some algorithm. */
+/* Whether the world has flows, and coll could be one, by some algorithm. */
 static bool is_candidate(const struct dist__coll *coll)
 {
-	return coll->op->phantom && coll->world_size > 1 &&
-	       coll->transport->ops->simulation &&
+	return (coll->op->phantom || is_own(coll->op)) &&
+	       coll->world_size > 1 && coll->transport->ops->simulation &&
 	       coll->transport->ops->simulation->has_flow;
+}
+
+/* The timetable of coll by algorithm; NULL: there is none. Ranks that know
+ * their own parts only must choose the same one all the same. */
+static const struct dist__flow_ops *
+timetable_of(const struct dist__coll *coll,
+	     const struct dist__algorithm *algorithm, bool even)
+{
+	if (is_own(coll->op) && !coll->by_ranks)
+		return NULL;
+	return suits(algorithm->flow, coll->world_size, even) ? algorithm->flow
+							      : NULL;
 }
 
 bool dist__flow_of(const struct dist__coll *coll,
@@ -56,27 +70,24 @@ bool dist__flow_of(const struct dist__coll *coll,
 {
 	struct dist__transport *t = coll->transport;
 	const struct dist__op *op = coll->op;
-	bool even;
+	bool own = is_own(op), even = own || is_even(op);
 
 	if (!is_candidate(coll))
 		return false;
-	even = is_even(op);
 	*seat = (struct dist__flow_seat){
-		.flow = {.ops = has_timetable(op) &&
-						suits(algorithm->flow,
-						      coll->world_size, even)
-					? algorithm->flow
-					: NULL,
+		.flow = {.ops = timetable_of(coll, algorithm, even),
 			 .kind = op->kind,
 			 .world_size = coll->world_size,
 			 .root = op->peer,
-			 .numel = numel_of(coll),
+			 .numel = own ? 0 : numel_of(coll),
 			 .element_bytes = dist_dtype_size(op->tensor.dtype),
 			 .segment_bytes = coll->segment_bytes,
-			 .is_exact = even},
+			 .is_exact = even,
+			 .is_own = own},
 		.members = coll->members,
 		.seq = op->seq,
 		.fingerprint = op->fingerprint,
+		.sides = op->kind == DIST__ALL_TO_ALL ? op->sides : NULL,
 	};
 	return seat->flow.ops &&
 	       t->ops->simulation->has_flow(t, &seat->flow, seat->members);
@@ -90,7 +101,8 @@ bool dist__flow_run(const struct dist__coll *coll,
 	struct dist__flow_seat seat;
 
 	if (!dist__flow_of(coll, algorithm, &seat)) {
-		if (is_candidate(coll) && !algorithm->in_teams)
+		if (is_candidate(coll) && coll->op->phantom &&
+		    !algorithm->in_teams)
 			t->ops->simulation->by_messages(t, &seat.flow,
 							coll->members);
 		return false;

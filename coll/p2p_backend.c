@@ -132,6 +132,9 @@ static struct dist__coll coll_of(const struct p2p_backend *b,
 		.rank = b->members->rank,
 		.world_size = world_size,
 		.segment_bytes = (size_t)b->profile->segment_bytes,
+		.by_ranks =
+			op->kind == DIST__ALL_TO_ALL &&
+			dist__select_by_ranks(b->profile, op->kind, &b->layout),
 	};
 }
 

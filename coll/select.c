@@ -315,3 +315,36 @@ const struct dist__algorithm *dist__select(const struct dist__profile *profile,
 		return found;
 	return first_match(built_in[op].rules, built_in[op].num, &q);
 }
+
+/* Whether the rules that match, whatever the bytes, up to one that matches all,
+ * have the algorithm found, or all one; *ended: there is one. */
+static bool agree(const struct table *table, const struct question *q,
+		  const struct dist__algorithm **found, bool *ended)
+{
+	for (size_t i = 0; i < table->num && !*ended; i++) {
+		const struct dist__rule *rule = &table->rules[i];
+
+		if (!matches(rule, q))
+			continue;
+		if (*found && rule->algorithm != *found)
+			return false;
+		*found = rule->algorithm;
+		*ended = rule->max_bytes == SIZE_MAX;
+	}
+	return true;
+}
+
+bool dist__select_by_ranks(const struct dist__profile *profile,
+			   enum dist__op_kind op,
+			   const struct dist__layout *layout)
+{
+	const struct question q = {op, layout, 0};
+	const struct dist__algorithm *found = NULL;
+	struct table own = {NULL, 0};
+	bool ended = false;
+
+	if (profile)
+		own = (struct table){profile->rules, profile->num_rules};
+	return agree(&own, &q, &found, &ended) &&
+	       agree(&built_in[op], &q, &found, &ended);
+}

@@ -59,6 +59,8 @@ struct dist__flow {
 	size_t segment_bytes; /* what a pipeline sends at a time, at most */
 	bool is_exact; /* all parts are as long: hop() is to count each element
 			* of a vector that its ranks do not divide */
+	bool is_own;   /* each rank knows its own parts only: hop() says to
+			* whom, the seats how much */
 	int steps;
 	void *timetable; /* the algorithm's */
 };
@@ -69,6 +71,9 @@ struct dist__flow_seat {
 	const struct dist__members *members; /* borrowed until it is over */
 	uint32_t seq;                        /* of the collective */
 	uint64_t fingerprint;
+	/* Of an all-to-all, and borrowed likewise: what the rank has for each
+	 * other one, and of each; NULL: hop() says how much. */
+	const struct dist__sides *sides;
 	/* What the rank passes over once more when all has come. */
 	size_t last_pass_bytes;
 

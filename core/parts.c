@@ -52,7 +52,7 @@ struct dist_tensor dist__part(const struct dist__parts *parts, int rank)
 		return parts->list[rank];
 	if (parts->splits) {
 		part.numel = parts->splits[rank];
-		before = dist__parts_before(parts, rank);
+		before = part.data ? dist__parts_before(parts, rank) : 0;
 	} else { /* one division: every message of a collective comes here */
 		chunks = dist__chunks_of(part.numel, parts->count);
 		before = dist__chunks_numel(&chunks, rank);

@@ -173,7 +173,7 @@ bool dist__sim_is_whole(const struct dist__sim_rank *rank,
 			const struct dist__flow *flow,
 			const struct dist__members *members)
 {
-	return rank->world->flows->ways &&
+	return rank->world->flows->ways && !flow->is_own &&
 	       find_fit(rank, flow, members).fitness == DIST__SIM_FITS;
 }
 
@@ -250,7 +250,7 @@ void dist__sim_by_messages(struct dist__transport *t,
 		return;
 	if (!suits(world) || !world->flows->ways)
 		why = DIST__BY_MODEL;
-	else if (!flow->ops)
+	else if (!flow->ops || flow->is_own)
 		why = DIST__BY_TIMETABLE;
 	else if (find_fit(rank, flow, members).fitness == DIST__SIM_EARLY)
 		why = DIST__BY_EARLY;

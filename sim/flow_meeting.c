@@ -164,6 +164,31 @@ static void sit_down(struct dist__flow_meeting *meeting,
 	}
 }
 
+/* Whether each part of a rank is as long as those of a flow that all ranks know
+ * the lengths of. */
+static bool is_alike(const struct dist__flow *flow,
+		     const struct dist__sides *sides)
+{
+	size_t numel = flow->numel / (size_t)flow->world_size;
+
+	for (int i = 0; i < flow->world_size; i++)
+		if (dist__part(&sides->in, i).numel != numel ||
+		    dist__part(&sides->out, i).numel != numel)
+			return false;
+	return true;
+}
+
+/* Whether seat cannot be one of the meeting. Message by message ranks compare
+ * their parts when a message starts. */
+static bool differs(const struct dist__flow_meeting *meeting,
+		    const struct dist__flow_seat *seat)
+{
+	if (meeting->fingerprint != seat->fingerprint)
+		return true;
+	return !meeting->walkers && seat->sides &&
+	       !is_alike(&meeting->flow, seat->sides);
+}
+
 enum dist_error dist__sim_flow_join(struct dist__transport *t,
 				    struct dist__flow_seat *seat)
 {
@@ -187,7 +212,7 @@ enum dist_error dist__sim_flow_join(struct dist__transport *t,
 	if (is_whole && is_lost(flows, &key, seat->members))
 		return DIST_ERR_PEER_LOST;
 	meeting = find(flows, &key);
-	if (meeting && meeting->fingerprint != key.fingerprint) {
+	if (meeting && differs(meeting, seat)) {
 		if (meeting->walkers)
 			dist__sim_steps_refuse(meeting, rank->rank);
 		else

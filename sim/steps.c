@@ -2,6 +2,9 @@
  * steps.c - collectives without data, message by message, by ranks that are
  * data: to go through the steps (core/flow.h) none of them needs a stack.
  *
+ * Those of an all-to-all whose ranks know their own parts only may have data,
+ * which goes along.
+ *
  * A rank that has come posts what it receives in a step, then what it sends,
  * and goes on to the next step when both are through and it has reduced what
  * came. A message starts when both its ends are posted. So it takes the same
@@ -15,6 +18,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "sim/actor.h"
 #include "sim/channel.h"
@@ -68,8 +72,12 @@ bool dist__sim_has_steps(const struct dist__sim_world *world,
 {
 	/* Of one with a root, a rank may be through before others come if its
 	 * sends are buffered: what_if.c looks into channels for those. */
-	return dist__engine->pass && !world->plan && !world->log &&
-	       flow->is_exact && flow->root < 0;
+	bool steps = dist__engine->pass && !world->plan && !world->log &&
+		     flow->is_exact && flow->root < 0;
+
+	/* What goes by its ranks' own parts may have data, which nobody else
+	 * is to touch where memory is watched, or that of another process. */
+	return steps && !(flow->is_own && (world->debug || world->has_seats));
 }
 
 enum dist_error dist__sim_steps_open(struct dist__flow_meeting *meeting)
@@ -253,6 +261,33 @@ static void end_part(struct dist__sim_walker *w)
 	go_on(w);
 }
 
+/* The part that w has for a rank, or is to have of it. */
+static struct dist_tensor part_to(const struct dist__sim_walker *w, int number)
+{
+	return dist__part(&guest_of(w)->seat->sides->in, number);
+}
+
+static struct dist_tensor part_from(const struct dist__sim_walker *w,
+				    int number)
+{
+	return dist__part(&guest_of(w)->seat->sides->out, number);
+}
+
+/* Both have parts of the same length. */
+static void hand_over(const struct dist__sim_walker *sender,
+		      const struct dist__sim_walker *receiver)
+{
+	struct dist_tensor from, to;
+
+	if (!guest_of(sender)->seat->sides)
+		return;
+	from = part_to(sender, number_of(receiver));
+	to = part_from(receiver, number_of(sender));
+	if (from.data && to.data && from.numel > 0)
+		memcpy(to.data, from.data,
+		       from.numel * dist_dtype_size(from.dtype));
+}
+
 /* What sender sent is there, or has failed. */
 static void come(void *arg, bool well)
 {
@@ -265,6 +300,7 @@ static void come(void *arg, bool well)
 		fail(receiver, DIST_ERR_PEER_LOST);
 		fail(sender, DIST_ERR_PEER_LOST);
 	} else {
+		hand_over(sender, receiver);
 		if (sender->reduced)
 			receiver->debt_s += (double)sender->bytes *
 					    rank->world->reduce_s_per_byte /
@@ -276,9 +312,36 @@ static void come(void *arg, bool well)
 	release(meeting);
 }
 
+/* The message that w waits to be met for will not be. What it receives it would
+ * wait for first. */
+static void fail_open(struct dist__sim_walker *w, enum dist_error error)
+{
+	if (w->receives || w->parts == 1) {
+		fail(w, error);
+		return;
+	}
+	w->sends = false;
+	w->error = error;
+	w->parts--;
+}
+
+/* Whether both ends of a message are as long. */
+static bool agree(const struct dist__sim_walker *sender,
+		  const struct dist__sim_walker *receiver)
+{
+	return !guest_of(receiver)->seat->sides ||
+	       part_to(sender, number_of(receiver)).numel ==
+		       part_from(receiver, number_of(sender)).numel;
+}
+
 static void start(struct dist__sim_walker *sender,
 		  struct dist__sim_walker *receiver)
 {
+	if (!agree(sender, receiver)) {
+		fail(receiver, DIST_ERR_MISMATCH);
+		fail_open(sender, DIST_ERR_MISMATCH);
+		return;
+	}
 	sender->sends = receiver->receives = false;
 	sender->meeting->uses++;
 	dist__sim_unblock(sender->meeting->world);
@@ -299,7 +362,7 @@ static bool post_receive(struct dist__sim_walker *w)
 	w->receives = true;
 	if (sender->sends && sender->to == number_of(w))
 		start(sender, w);
-	return true;
+	return w->is_in;
 }
 
 /* Finds the way from w to whom it sends; false: there is none. */
@@ -337,7 +400,7 @@ static bool post_send(struct dist__sim_walker *w)
 	w->sends = true;
 	if (receiver->receives && receiver->from == number_of(w))
 		start(w, receiver);
-	return true;
+	return w->is_in;
 }
 
 /* Reads the next step in which w has a message; false: there is none. */
@@ -351,6 +414,9 @@ static bool read_step(struct dist__sim_walker *w)
 
 		w->to = hop.to;
 		w->bytes = hop.bytes;
+		if (hop.to >= 0 && guest_of(w)->seat->sides)
+			w->bytes =
+				part_to(w, hop.to).numel * flow->element_bytes;
 		w->reduced = hop.reduced;
 		w->from = flow->ops->from
 				  ? flow->ops->from(flow, number, w->step)
@@ -412,6 +478,7 @@ void dist__sim_steps_begin(struct dist__flow_meeting *meeting, int number)
 	w->meeting = meeting;
 	w->is_in = true;
 	meeting->uses++;
+	hand_over(w, w);
 	go_on(w);
 }
 
@@ -440,19 +507,6 @@ void dist__sim_steps_refuse(struct dist__flow_meeting *meeting, int rank)
 		    awaits(&meeting->walkers[i], rank))
 			fail(&meeting->walkers[i], DIST_ERR_MISMATCH);
 	release(meeting);
-}
-
-/* The message that w waits to be met for will not be. What it receives it would
- * wait for first. */
-static void fail_open(struct dist__sim_walker *w, enum dist_error error)
-{
-	if (w->receives || w->parts == 1) {
-		fail(w, error);
-		return;
-	}
-	w->sends = false;
-	w->error = error;
-	w->parts--;
 }
 
 static void fail_those_of(struct dist__flow_meeting *meeting,

@@ -47,6 +47,8 @@ struct setup {
 	bool two_groups;
 	/* Rank 0 sends the last one a message of so many bytes besides. */
 	size_t letter_bytes;
+	/* Of an all-to-all: parts of random lengths, a third of them empty. */
+	bool random_parts;
 };
 
 /* When every rank was through, from the common start on. */
@@ -82,6 +84,37 @@ static enum dist_error call(struct dist_group *group, const char *op,
 		return dist_all_to_all_single(group, parts, parts, NULL, NULL,
 					      NULL);
 	}
+}
+
+/* The elements that one rank of a group has for another, numel altogether if
+ * all were as long. */
+static size_t part_of(size_t from, size_t to, size_t p, size_t numel)
+{
+	uint64_t z = (from << 32 | to) * UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z ^= z >> 31;
+	return z % 3 == 0 ? 0 : z / 3 % (2 * (numel / p) + 2);
+}
+
+/* The first rank has nothing for anybody, and gets nothing. */
+static enum dist_error swap(struct dist_group *group, size_t numel)
+{
+	size_t p = (size_t)dist_get_world_size(group);
+	size_t rank = (size_t)dist_get_rank(group), in_numel = 0, out_numel = 0;
+	size_t in[MOST_RANKS], out[MOST_RANKS];
+
+	for (size_t i = 0; i < p; i++) {
+		bool none = rank == 0 || i == 0;
+
+		in[i] = none ? 0 : part_of(rank, i, p, numel);
+		out[i] = none ? 0 : part_of(i, rank, p, numel);
+		in_numel += in[i];
+		out_numel += out[i];
+	}
+	return dist_all_to_all_single(
+		group, dist_tensor(NULL, out_numel, DIST_FLOAT32),
+		dist_tensor(NULL, in_numel, DIST_FLOAT32), out, in, NULL);
 }
 
 static enum dist_error start_together(struct dist_group *group)
@@ -158,7 +191,9 @@ static enum dist_error time_call(struct dist_group *world,
 	if (!error)
 		error = letter(world, setup, &work);
 	if (!error)
-		error = call(group, setup->simulation.op, numel);
+		error = setup->random_parts
+				? swap(group, numel)
+				: call(group, setup->simulation.op, numel);
 	times->ns[number][rank] = dist_now_ns(world) - start_ns;
 	if (!error && work)
 		error = dist_work_wait(work, DIST_TIMEOUT_OF_GROUP);
@@ -453,4 +488,44 @@ Test(flows, shared)
 	for (size_t i = 0; i < n; i++)
 		expect_flow_shared(&table[i],
 				   simulate_memory(2 * sizeof(struct times)));
+}
+
+/* Of an all-to-all in which ranks know their own parts only: those that are
+ * data against those that are actors, as on SimGrid's engine. */
+Test(flows, random_parts)
+{
+	struct setup table[] = {
+		{.simulation = {"all_to_all", "pairwise", STAR, COSTLY, 5}},
+		{.simulation = {"all_to_all", "pairwise", NODES, NULL, 16},
+		 .late_percent = 1},
+		{.simulation = {"all_to_all", "pairwise", NODES, COSTLY, 13},
+		 .two_groups = true},
+		{.simulation = {"all_to_all", "pairwise", UNEVEN, NULL, 16},
+		 .stride = 5,
+		 .late_percent = 1000},
+		{.simulation = {"all_to_all", "pairwise", "fat-tree-64", NULL,
+				64},
+		 .two_groups = true},
+		{.simulation = {"all_to_all", "pairwise",
+				"leaf-spine-roce-16x4", NULL, 32},
+		 .stride = 5},
+		{.simulation = {"all_to_all", "pairwise", "dragonfly-hdr-36x4",
+				NULL, 36},
+		 .letter_bytes = 1 << 20},
+	};
+	size_t n = thin(table, sizeof table / sizeof *table, sizeof *table);
+
+	for (size_t i = 0; i < n; i++) {
+		struct times *times = simulate_memory(3 * sizeof *times);
+
+		table[i].random_parts = true;
+		if (!measure(&table[i], "message", &times[2]))
+			continue;
+		for (int j = 0; j < CASES; j++)
+			times[0].late_ns[j] = times[1].late_ns[j] =
+				last_of(&times[2], j) * table[i].late_percent /
+				100;
+		if (measure(&table[i], "message", &times[0]))
+			expect_same_on_simgrid(&table[i], &times[0], &times[1]);
+	}
 }

@@ -291,16 +291,22 @@ Test(sim_failure, a_failed_rank_fails_the_job)
 
 #define SECOND (INT64_C(1000) * MS)
 
-static int launch_3(int (*program)(void *arg))
+static int launch_3_by(const char *algorithm, int (*program)(void *arg))
 {
 	const struct dist_launch_options options = {
 		.backend = "sim",
 		.world_size = 3,
 		.platform = STAR4,
+		.algorithm = algorithm,
 		.timeout_ns = SECOND,
 	};
 
 	return dist_launch(&options, program, NULL);
+}
+
+static int launch_3(int (*program)(void *arg))
+{
+	return launch_3_by(NULL, program);
 }
 
 static int leave(struct dist_group *group, enum dist_error error)
@@ -356,4 +362,69 @@ Test(sim_failure, unequal_parts_are_no_timeout)
 {
 	cr_redirect_stderr();
 	cr_assert_eq(launch_3(unequal_parts), DIST_EXIT_MISMATCH);
+}
+
+/* The same where no rank needs an actor to send its parts. */
+Test(sim_failure, unequal_parts_in_steps_are_no_timeout)
+{
+	cr_redirect_stderr();
+	cr_assert_eq(launch_3_by("all_to_all=pairwise", unequal_parts),
+		     DIST_EXIT_MISMATCH);
+}
+
+/* Rank 1 sends rank 2 one element more than that expects; everybody waits, with
+ * lengths that only the two ranks of a message know. */
+static int unequal_splits(void *arg)
+{
+	size_t expected[] = {2, 2, 2}, sent[] = {2, 2, 2};
+	struct dist_tensor out = dist_tensor(NULL, 6, DIST_FLOAT32);
+	struct dist_tensor in = out;
+	struct dist_group *all;
+
+	(void)arg;
+	cr_assert_eq(dist_init_process_group(NULL, &all), DIST_OK);
+	if (dist_get_rank(all) == 1) {
+		sent[2]++;
+		in.numel++;
+	}
+	return leave(all, dist_all_to_all_single(all, out, in, expected, sent,
+						 NULL));
+}
+
+Test(sim_failure, unequal_splits_in_steps)
+{
+	cr_redirect_stderr();
+	cr_assert_eq(launch_3_by("all_to_all=pairwise", unequal_splits),
+		     DIST_EXIT_MISMATCH);
+}
+
+/* Ranks with data, of which one has nothing to send and nothing to get, as far
+ * as it knows the same as where nobody has data. */
+static int nothing_for_one(void *arg)
+{
+	float from[2], to[2] = {-1, -1};
+	size_t splits[] = {1, 1, 0}, none[] = {0, 0, 0};
+	struct dist_tensor in, out;
+	struct dist_group *all;
+	bool empty, well;
+	int rank;
+
+	(void)arg;
+	cr_assert_eq(dist_init_process_group(NULL, &all), DIST_OK);
+	rank = dist_get_rank(all);
+	empty = rank == 2;
+	from[0] = 10.0F * (float)rank;
+	from[1] = from[0] + 1;
+	in = dist_tensor(empty ? NULL : from, empty ? 0 : 2, DIST_FLOAT32);
+	out = dist_tensor(empty ? NULL : to, in.numel, DIST_FLOAT32);
+	cr_assert_eq(dist_all_to_all_single(all, out, in, empty ? none : splits,
+					    empty ? none : splits, NULL),
+		     DIST_OK);
+	well = empty || (to[0] == (float)rank && to[1] == 10.0F + (float)rank);
+	return leave(all, DIST_OK) || !well;
+}
+
+Test(sim_failure, nothing_for_one)
+{
+	cr_assert_eq(launch_3_by("all_to_all=pairwise", nothing_for_one), 0);
 }
