@@ -73,6 +73,8 @@ static struct conformance_outcome *run(struct conformance_setup setup,
 	setup.profile = PROFILE;
 	look.outcome = conformance_outcome_new(&setup);
 	cr_assert(look.outcome);
+	if (other)
+		conformance_trust(look.outcome, other);
 	status = conformance_run(&setup, look.outcome);
 	conformance_each(&setup, look_at, &look);
 	cr_expect_eq(status, DIST_EXIT_OK, "%s, %s, world size %d: status %d",

@@ -108,6 +108,12 @@ struct conformance_outcome;
 struct conformance_outcome *
 conformance_outcome_new(const struct conformance_setup *setup);
 
+/* conformance_trust lets bytes that were right in other, an outcome of the same
+ * calls in as many ranks, count as right in outcome, which holds only others
+ * against what must come. other must live as long. */
+void conformance_trust(struct conformance_outcome *outcome,
+		       const struct conformance_outcome *other);
+
 /* conformance_outcome_free unmaps it; NULL allowed. */
 void conformance_outcome_free(struct conformance_outcome *outcome);
 
