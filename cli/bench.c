@@ -119,9 +119,9 @@ const struct manual manual_bench = {
 	.program = "lockstep bench",
 	.usage = "[OPTION...] COLLECTIVE",
 	.about = "Times a collective over a range of sizes, in the columns of "
-		 "nccl-tests, and checks its results. The time is the median "
-		 "over the iterations of the slowest rank's. COLLECTIVE is one "
-		 "of " SWEEP_NAMES ".",
+		 "nccl-tests, and checks its results. The time is that of the "
+		 "slowest rank, the median over the iterations. COLLECTIVE is "
+		 "one of " SWEEP_NAMES ".",
 	.examples = {"lockstep bench all_reduce -b 1K -e 64M --nproc-per-node "
 		     "4",
 		     "lockstep bench all_reduce --backend sim --platform "

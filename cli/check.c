@@ -98,11 +98,12 @@ const struct manual manual_check = {
 	.program = "lockstep check",
 	.usage = "[--observe] [--record FILE] [--expect FILE] [OPTION...] "
 		 "PROGRAM [ARGUMENT...]\n--conformance [OPTION...]",
-	.about = "PROGRAM runs as by lockstep run, with its options, but that "
-		 "a call may take 60 seconds instead of half an hour, and the "
-		 "memory of operations is watched (--debug info). With "
-		 "--conformance instead of a program: walks the conformance "
-		 "table, see lockstep check --conformance --help.",
+	.about = "Runs PROGRAM as lockstep run does, with the same options, "
+		 "and ends with its verdict. A call may take 60 seconds "
+		 "instead of half an hour, and the memory of operations is "
+		 "watched (--debug info). With --conformance instead of a "
+		 "program it runs the conformance table, see lockstep check "
+		 "--conformance --help.",
 	.examples =
 		{"lockstep check --nproc-per-node 4 ./train",
 		 "lockstep check --conformance --backend tcp --world-size 2,4"},

@@ -40,13 +40,14 @@ static const struct option_group groups[] = {{.options = options},
 const struct manual manual_diagnose = {
 	.program = "lockstep diagnose",
 	.usage = "[OPTION...] DUMP...",
-	.about = "The verdict on a job that is over, from the dumps of its "
-		 "ranks. DUMP is a file that a rank or the launcher left, or a "
-		 "folder of files whose names end in " CHECK_DUMP_SUFFIX
-		 "; or a dump of torch's Flight Recorder, in pickle or JSON, "
-		 "of which the name ends with the rank, or a folder of these; "
-		 "all of one job. See LOCKSTEP_DUMP and lockstep run --dump, "
-		 "TORCH_FR_DUMP_TEMP_FILE of torch.",
+	.about = "Gives the verdict on a job that is over, from the dumps of "
+		 "its ranks. DUMP is a file that a rank or the launcher "
+		 "left, or a folder of files whose names end "
+		 "in " CHECK_DUMP_SUFFIX "; or a "
+		 "dump of torch's Flight Recorder, in pickle or JSON, whose "
+		 "name ends with the rank, or a folder of these. All are of "
+		 "one job. They are written with LOCKSTEP_DUMP and lockstep "
+		 "run --dump, or with torch's TORCH_FR_DUMP_TEMP_FILE.",
 	.examples = {"lockstep diagnose dumps",
 		     "lockstep diagnose /tmp/nccl_trace_rank_*"},
 	.groups = groups,

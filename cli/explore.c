@@ -41,12 +41,12 @@ static const struct option_group groups[] = {
 const struct manual manual_explore = {
 	.program = "lockstep explore",
 	.usage = "[OPTION...] PROGRAM [ARGUMENT...]",
-	.about = "PROGRAM runs simulated, as by lockstep run, with its "
-		 "options: in every way in which its messages can meet its "
-		 "receives from any source and its status requests, with sends "
-		 "that wait for their receives and with sends that are "
-		 "buffered (unless --p2p is given), and with delays; then once "
-		 "more, in the worst way that was found.",
+	.about = "Runs PROGRAM simulated, with the options of lockstep run, "
+		 "in every way in which its messages can meet its receives "
+		 "from any source and its status requests: with sends that "
+		 "wait for their receives, with buffered sends (unless --p2p "
+		 "is given), and with delays. Then it runs the worst way "
+		 "that was found once more.",
 	.examples =
 		{"lockstep explore --platform star-8 --nproc-per-node 3 race"},
 	.choices = "scenarios",

@@ -63,7 +63,7 @@ const struct manual manual_plan = {
 		 "data-parallel ranks divide, and the least recomputation that "
 		 "fits and leaves headroom. Prints the fastest of these, what "
 		 "the second loses, and the command line of the first.\n\nAn "
-		 "option of the layout holds that dimension fast.",
+		 "option of the layout fixes that dimension.",
 	.examples = {"lockstep plan --model llama3-70b --machine "
 		     "hgx-h100-400g --gpus 512 --global-batch 1024 --seq "
 		     "8192"},

@@ -66,12 +66,13 @@ const struct manual manual_predict = {
 	.usage = "[--workload W] [--model MODEL] --platform PLATFORM "
 		 "[OPTION...]\n[--workload W] [--model MODEL] --machine NAME "
 		 "--world-size N [OPTION...]",
-	.about = "Predicts one training step, its parts and, below the table, "
-		 "why the step of the last world size takes as long as it "
-		 "does: its critical path.\n\nWhat is said of links changes "
-		 "all links between nodes, or within them, by the same factor. "
-		 "An answer that needs more memory than the GPU has, or "
-		 "computes faster than its peak, is marked as impossible.",
+	.about = "Predicts one training step and its parts. Below the table "
+		 "stands the critical path of the last world size: why its "
+		 "step takes as long as it does.\n\nAn option for links "
+		 "changes all links between nodes, or all within nodes, by "
+		 "the same factor. A step that needs more memory than the "
+		 "GPU has, or computes faster than its peak, is marked as "
+		 "impossible.",
 	.examples = {"lockstep predict --model resnet50 --gpu A100 --platform "
 		     "star-64 --world-size 8,16,32,64"},
 	.groups = groups};
