@@ -209,6 +209,8 @@ static void fabric_intra(const struct platform_nodes *node, bool is_host,
 		links += intra->links[0][i];
 	fabric->intra = is_host ? FABRIC_HOST : kinds[intra->kind];
 	fabric->intra_Bps = links * intra->gpu.bandwidth_Bps;
+	if (fabric->intra == FABRIC_PCIE && intra->sockets > 1)
+		fabric->socket_Bps = intra->socket.bandwidth_Bps;
 	fabric->intra_latency_ns = 1e9 * intra->gpu.latency_s *
 				   (intra->kind == PLATFORM_MESH ? 1 : 2);
 }

@@ -31,6 +31,8 @@ struct fabric {
 
 	enum fabric_intra intra;
 	double intra_Bps;        /* a rank, over all its links */
+	double socket_Bps;       /* between the sockets that ranks of a node on
+				  * PCIe are spread over; 0: it is one */
 	double intra_latency_ns; /* between two ranks of a node */
 
 	char transport[32]; /* "ib", "roce", "efa", "tcp", ...; "": unknown */
@@ -45,6 +47,15 @@ struct fabric {
 						 * is of */
 	size_t num_calibrations;
 };
+
+/* fabric_way_Bps returns what the narrowest way between two ranks of a node
+ * carries. */
+static inline double fabric_way_Bps(const struct fabric *fabric)
+{
+	return fabric->socket_Bps > 0 && fabric->socket_Bps < fabric->intra_Bps
+		       ? fabric->socket_Bps
+		       : fabric->intra_Bps;
+}
 
 /* fabric_ranks returns the size of the group, full nodes assumed. */
 static inline int fabric_ranks(const struct fabric *fabric)

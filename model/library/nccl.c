@@ -109,7 +109,7 @@ static void set_reach(const struct fabric *fabric,
 {
 	if (fabric->intra_Bps > 0)
 		estimate->local_reach *=
-			system->intra_GBps * 1e9 / fabric->intra_Bps;
+			system->intra_GBps * 1e9 / fabric_way_Bps(fabric);
 }
 
 /* Messages go by the rails since NCCL 2.12 (its release notes: PXN). */

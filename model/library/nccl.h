@@ -38,10 +38,13 @@ struct nccl_system {
 	int channels;
 	bool ll128; /* the GPUs can, and all links within a node are NVLink */
 	bool nvls;  /* the switches reduce */
-	double plugin_us; /* latency that its network plugin tells it */
-	bool simple_only; /* which may also forbid the other protocols */
-	bool sockets;     /* there is none: processors carry every byte */
-	bool bounces;     /* cards reach no GPU: bytes go through the host */
+	double plugin_us;  /* latency that its network plugin tells it */
+	bool simple_only;  /* which may also forbid the other protocols */
+	bool sockets;      /* there is none: processors carry every byte */
+	bool bounces;      /* cards reach no GPU: bytes go through the host */
+	bool over_sockets; /* those inside a node do: NCCL lets no GPU reach
+			    * into another behind another processor
+			    * (ncclTopoCheckP2p() of src/graph/paths.cc) */
 };
 
 /* How it runs a call. */

@@ -82,13 +82,18 @@ static double net_GBps(const struct fabric *fabric)
 	return cards * Bps / 1e9;
 }
 
+/* Between two sockets of Intel's processors, in its rates (SKL_QPI_BW). */
+#define SOCKETS_GBPS 10.0
+
 static double intra_GBps(const struct fabric *fabric, enum nccl_link link,
 			 enum nccl_generation generation)
 {
 	double Bps =
 		fabric->intra_Bps > 0 ? fabric->intra_Bps : UNKNOWN_INTRA_BPS;
+	double GBps = Bps / 1e9 * link_share(link, generation);
 
-	return Bps / 1e9 * link_share(link, generation);
+	return fabric->socket_Bps > 0 && GBps > SOCKETS_GBPS ? SOCKETS_GBPS
+							     : GBps;
 }
 
 /* What plugins for networks tell NCCL, and set: of EFA, aws-ofi-nccl
@@ -155,6 +160,7 @@ library_nccl_system_of(const struct fabric *fabric, int ranks,
 	system.nvls = fabric->intra == FABRIC_NVSWITCH &&
 		      system.generation >= NCCL_HOPPER &&
 		      system.node_ranks > 2 && constants->minor >= NVLS_MINOR;
+	system.over_sockets = fabric->socket_Bps > 0;
 	system.sockets = system.nodes > 1 && is_sockets(fabric);
 	system.bounces =
 		system.nodes > 1 && !system.sockets && is_geforce(fabric->gpu);

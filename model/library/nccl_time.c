@@ -37,6 +37,11 @@ static double octaves(double x, double low, double high)
 	return least(1, log2(x / low) / log2(high / low));
 }
 
+/* Reached between two sockets: what goes through the host's memory is written
+ * there by one GPU and read by the other, so that half of the time is each's.
+ */
+#define SOCKETS_SHARE 0.5
+
 /* So many nodes are behind one switch, at least. */
 #define SWITCH_NODES 4
 
@@ -58,6 +63,8 @@ static struct nccl_system reached(const struct nccl_system *system,
 		real.net_GBps *=
 			pow(1 - constants->spread,
 			    log2((double)system->nodes / SWITCH_NODES));
+	if (system->over_sockets)
+		real.intra_GBps *= SOCKETS_SHARE;
 	if (real.node_ranks == 1)
 		real.intra_GBps = real.net_GBps;
 	else if (algorithm == NCCL_NVLS || algorithm == NCCL_NVLS_TREE)

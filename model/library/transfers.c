@@ -430,7 +430,7 @@ library_transfers_load(const struct fabric *fabric,
 	struct library_load load = {
 		.local = most_load(estimate->local_reach,
 				   bytes * transfers->local_share,
-				   fabric->intra_Bps, ns),
+				   fabric_way_Bps(fabric), ns),
 		.remote = most_load(estimate->remote_reach,
 				    bytes * transfers->card_share,
 				    fabric->card_Bps, ns),
@@ -440,7 +440,7 @@ library_transfers_load(const struct fabric *fabric,
 	/* A rank's way to its peers is that to its card, too. */
 	if (fabric->intra == FABRIC_PCIE || fabric->intra == FABRIC_HOST) {
 		both = most_load(0, bytes * transfers->rank_share,
-				 fabric->intra_Bps, ns);
+				 fabric_way_Bps(fabric), ns);
 		load.local = fmin(load.local, both);
 		load.remote = fmin(load.remote, both);
 	}

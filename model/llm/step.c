@@ -89,6 +89,7 @@ static void init_axis(struct maker *m, enum llm_axis axis)
 		    m->cluster->fabric->node_ranks / 2)
 		fabric->intra_Bps = fmin(fabric->intra_Bps,
 					 FABRIC_SOCKET_BPS / group.sharers);
+	fabric->socket_Bps = 0;
 	if (fabric->node_ranks == 1)
 		fabric->intra = FABRIC_ALONE;
 }

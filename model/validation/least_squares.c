@@ -8,7 +8,7 @@
 
 #define TURNS        60
 #define DIFFERENCE   1e-4 /* of a number, for its derivative */
-#define ENOUGH       1e-6 /* of the sum: what another turn must gain */
+#define ENOUGH       1e-4 /* of the sum: what another turn must gain */
 #define MOST_DAMPING 1e8
 
 struct work {

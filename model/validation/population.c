@@ -112,8 +112,8 @@ static struct group *group_of(struct fit *fit, const struct collective_row *row)
 	return groups;
 }
 
-/* The row as a call; false: the model has no word on it, or not without a rate
- * that nobody knows. */
+/* The row as a call; false: the model has no word on it. Of a rate that nobody
+ * knows short calls say nothing, and the longer ones nothing else. */
 static bool sample_of(struct fit *fit, const struct group *group,
 		      const struct collective_row *row, struct sample *sample)
 {
@@ -129,8 +129,10 @@ static bool sample_of(struct fit *fit, const struct group *group,
 	    machine_fabric(&group->description, group->transport, row->nodes,
 			   row->ranks / row->nodes, &sample->measured.fabric,
 			   &ignored) ||
-	    sample->measured.fabric.guessed)
+	    (sample->measured.fabric.guessed &&
+	     row->bytes > LIBRARY_SMALL_BYTES))
 		return false;
+	sample->measured.fabric.guessed = false;
 	sample->measured.fabric.num_calibrations = 0;
 	return library_estimate(fit->profile, &sample->measured.fabric,
 				&sample->measured.call, &estimate,

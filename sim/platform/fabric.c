@@ -18,6 +18,10 @@
 #define MOST_RANKS 256 /* of a node: others are not looked at */
 #define MOST_LINKS 64  /* of a route */
 
+/* Of a route over two sockets, the middle one of which joins them
+ * (model/cluster/write_node.c). */
+#define SOCKETS_LINKS 3
+
 /* The group's ranks on two of its nodes, and those nodes' names. */
 struct sample {
 	const char *here, *there;
@@ -148,10 +152,13 @@ static void look_inside(const struct sample *sample, struct seen_links *links,
 		sg_link_t route[MOST_LINKS];
 		double Bps;
 		struct seen *first;
+		size_t num = dist__engine_route_links(
+			sample->from[0], sample->from[i], route, MOST_LINKS);
 
-		if (!dist__engine_route_links(sample->from[0], sample->from[i],
-					      route, MOST_LINKS))
+		if (!num)
 			continue;
+		if (fabric->intra == FABRIC_PCIE && num == SOCKETS_LINKS)
+			fabric->socket_Bps = sg_link_get_bandwidth(route[1]);
 		first = see(links, route[0]);
 		(void)dist__engine_route(sample->from[0], sample->from[i],
 					 i == 1 ? &latency_s : NULL, &Bps,

@@ -111,6 +111,10 @@ ParameterizedTest(struct place *place, fabric, of_a_written_machine)
 	cr_expect(got.intra_Bps == wanted.intra_Bps ||
 			  is_close(got.intra_Bps, wanted.intra_Bps),
 		  "%g B/s inside, not %g", got.intra_Bps, wanted.intra_Bps);
+	cr_expect(got.socket_Bps == wanted.socket_Bps ||
+			  is_close(got.socket_Bps, wanted.socket_Bps),
+		  "%g B/s between sockets, not %g", got.socket_Bps,
+		  wanted.socket_Bps);
 	cr_expect(
 		got.intra_latency_ns == wanted.intra_latency_ns ||
 			is_close(got.intra_latency_ns, wanted.intra_latency_ns),

@@ -169,6 +169,31 @@ Test(nccl_model, sockets_do_not_keep_up_with_a_fast_card)
 	cr_expect_lt(pair_ns("tcpxo"), 1.1 * pair_ns("ib"));
 }
 
+/* Behind another processor no GPU is reached: bytes go through the host, at
+ * half of the 10 GB/s that NCCL reckons, whatever the lanes of PCIe carry. */
+Test(nccl_model, two_sockets_of_pcie_carry_what_the_host_does)
+{
+	struct fabric one = {.nodes = 1,
+			     .node_ranks = 4,
+			     .gpu = "A100 40GB PCIe",
+			     .intra = FABRIC_PCIE,
+			     .intra_Bps = 31e9};
+	struct fabric two = one;
+	struct dist__profile profile = nccl();
+	struct library_call call = call_of(&one, DIST__ALL_REDUCE, GIB);
+	struct library_estimate got;
+	double busbw_GBps;
+
+	two.socket_Bps = FABRIC_SOCKET_BPS;
+	got = estimate(&profile, &two, &call);
+	busbw_GBps = 1.5 * GIB / library_time_ns(&got);
+	cr_expect(busbw_GBps > 4 && busbw_GBps <= 5, "%g", busbw_GBps);
+	one.intra_Bps = 15.75e9;
+	got = estimate(&profile, &one, &call);
+	cr_expect_gt(1.5 * GIB / library_time_ns(&got), 2 * busbw_GBps);
+	dist__profile_release(&profile);
+}
+
 Test(nccl_model, obeys_what_is_forced)
 {
 	struct dist__profile profile = nccl();

@@ -63,6 +63,7 @@ static void load_profile(const char *name, struct dist__profile *profile)
 /* All-reduces of 8 bytes to 64 MiB on two nodes, which take what the profile
  * says. */
 static struct collectives made(const char *machine, const char *transport,
+			       int node_ranks,
 			       const struct dist__profile *profile,
 			       struct collective_row *rows)
 {
@@ -87,13 +88,14 @@ static struct collectives made(const char *machine, const char *transport,
 			.library = "nccl",
 			.dtype = "float32",
 			.nodes = 2,
-			.ranks = 16,
+			.ranks = 2 * node_ranks,
 			.bytes = (size_t)8 << i,
 		};
 		call = call_of_row(&rows[i]);
-		cr_assert_eq(machine_fabric(&description, transport, 2, 8,
-					    &fabric, &message),
+		cr_assert_eq(machine_fabric(&description, transport, 2,
+					    node_ranks, &fabric, &message),
 			     DIST_OK);
+		fabric.guessed = false;
 		cr_assert_eq(library_estimate(profile, &fabric, &call,
 					      &estimate, &message),
 			     DIST_OK);
@@ -129,13 +131,32 @@ Test(population, a_machine_that_is_left_out_says_nothing)
 
 	load_profile("nccl", &profile);
 	cr_assert_eq(dist__profile_set(&profile, "efa_us", 40), DIST_OK);
-	table = made("aws-p5", "efa", &profile, rows);
+	table = made("aws-p5", "efa", 8, &profile, rows);
 	dist__profile_release(&profile);
 	cr_expect_float_eq(fitted("efa_us", &table, NULL, NULL), 40, 6);
 	cr_expect_float_eq(fitted("efa_us", &table, "xe9680-h100", "ib"),
 			   fitted("efa_us", &table, NULL, NULL), 1e-9);
 	cr_expect_float_eq(fitted("efa_us", &table, "aws-p5", NULL), 15, 1e-9);
 	cr_expect_float_eq(fitted("efa_us", &table, NULL, "efa-x"), 15, 1e-9);
+}
+
+/* Short calls say what a hop takes where the rate of the card is not known. */
+Test(population, short_calls_count_where_no_rate_is_known)
+{
+	struct collective_row rows[ROWS];
+	struct dist__profile profile;
+	struct collectives table;
+
+	load_profile("nccl", &profile);
+	cr_assert_eq(dist__profile_set(&profile, "tcp_us", 60), DIST_OK);
+	table = made("aws-1-gpu", "tcp", 1, &profile, rows);
+	dist__profile_release(&profile);
+	cr_expect_gt(fitted("tcp_us", &table, NULL, NULL), 32);
+	for (size_t i = 0; i < ROWS; i++)
+		if (rows[i].bytes > 4096)
+			rows[i].time_us.value *= 10;
+	cr_expect_gt(fitted("tcp_us", &table, NULL, NULL), 32);
+	cr_expect_float_eq(fitted("net_share", &table, NULL, NULL), 0.9, 0.02);
 }
 
 /* ---- what comes with Lockstep ------------------------------------------ */
