@@ -128,8 +128,46 @@ static int find_script(struct run_plan *plan)
 	return 0;
 }
 
+/* The word among an interpreter's own that keeps our package from it: neither
+ * PYTHONPATH nor, for S, sitecustomize; NULL: none does. */
+static const char *find_isolation(const struct run_plan *plan, int script)
+{
+	int end = script ? script : plan->code;
+
+	for (int i = 1; i < end; i++) {
+		const char *word = plan->argv[i];
+		size_t letters = strcspn(word, "XWmc");
+
+		if (*word == '-' && strcspn(word, "IES") < letters)
+			return word;
+		if (strcmp(word, "-X") == 0 || strcmp(word, "-W") == 0)
+			i++;
+	}
+	return NULL;
+}
+
+static int check_isolation(const struct run_request *request,
+			   const struct run_plan *plan, int script)
+{
+	const char *word = find_isolation(plan, script);
+	const char *backends = dist__variable_or(request->torch_backend_as,
+						 "LOCKSTEP_TORCH_BACKEND_AS");
+	const char *world =
+		dist__variable_or(request->backend, "LOCKSTEP_BACKEND");
+	bool is_sim = world && strcmp(world, "sim") == 0;
+
+	if (!word || (!is_sim && backends && strcmp(backends, "none") == 0))
+		return DIST_EXIT_OK;
+	return refuse(run_command,
+		      "%s %s: expected no -I, -E or -S, which keep Lockstep's "
+		      "package from it%s",
+		      plan->argv[0], word,
+		      is_sim ? "" : ", or --torch-backend-as none");
+}
+
 /* A program as a shell would find it. What is none is left to be refused. */
-static int choose_from_path(struct run_plan *plan)
+static int choose_from_path(const struct run_request *request,
+			    struct run_plan *plan)
 {
 	const char *before[MOST_BEFORE + 1] = {plan->interpreter};
 	const char *name = plan->argv[0];
@@ -142,6 +180,10 @@ static int choose_from_path(struct run_plan *plan)
 	    !is_file(plan->argv[script]))
 		return refuse(run_command, "no file \"%s\"",
 			      plan->argv[script]);
+	if (plan->is_python)
+		status = check_isolation(request, plan, script);
+	if (status)
+		return status;
 	if (!is_file(name) && !strchr(name, '/') &&
 	    run_find_program(name, plan->interpreter))
 		status = put_before(plan, before, 1);
@@ -157,7 +199,7 @@ static int choose(const struct run_request *request, struct run_plan *plan)
 	plan->is_python = request->module || (ends_in(plan->argv[0], ".py") &&
 					      !request->no_python);
 	return plan->is_python ? choose_script(request, plan)
-			       : choose_from_path(plan);
+			       : choose_from_path(request, plan);
 }
 
 int run_choose_interpreter(const struct run_request *request,
