@@ -11,7 +11,7 @@ import weakref
 from . import source
 
 _AUTOGRAD = os.path.join("torch", "autograd", "")
-_plans = []  # of all models
+plans = []  # of all models
 
 
 class _Plan:
@@ -85,7 +85,7 @@ def install():
     def _rebuild_buckets(self):
         rebuilt = rebuild(self)
         if rebuilt:
-            for plan in _plans:
+            for plan in plans:
                 model = plan.ddp()
                 if model is not None and model.reducer is self:
                     plan.set(_rebuilt(model))
@@ -96,14 +96,14 @@ def install():
 
 
 def _note(ddp, parameters, made):
-    _plans[:] = [plan for plan in _plans
+    plans[:] = [plan for plan in plans
                  if plan.ddp() is not None and plan.ddp() is not ddp]
     plan = _Plan(ddp, parameters)
     if len(made) == 1:
         # torch 1 returns the buckets alone, later ones their sizes, too.
         buckets = made[0][0] if isinstance(made[0], tuple) else made[0]
         plan.set(list(reversed(buckets)))
-    _plans.append(plan)
+    plans.append(plan)
 
 
 def _rebuilt(ddp):
@@ -130,10 +130,10 @@ def _is_reducers(frame):
 def label(group, frame, tensor):
     """The words of the bucket that tensor holds, which group is about to
     reduce; None: it is none, or more than one could be meant."""
-    if not _plans or not _is_reducers(frame):
+    if not _is_reducers(frame):
         return None
     found = []
-    for plan in _plans:
+    for plan in plans:
         if plan.group is group and plan.ddp() is not None:
             number = plan.find(tensor)
             if number is not None:

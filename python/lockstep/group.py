@@ -20,12 +20,14 @@ import torch.distributed.distributed_c10d as c10d
 
 from . import buckets, charge, library, source
 from .library import byref, c_int, c_size_t, c_void_p
-from .work import Waiter, Work
+from .work import Done, Waiter, Work
 
 _C10D_FILE = c10d.__file__
-_OPS = {getattr(dist.ReduceOp.RedOpType, name): number
-        for number, name in enumerate(library.REDUCE_OPS)
-        if hasattr(dist.ReduceOp.RedOpType, name)}
+_TORCH_OPS = dist.ReduceOp.RedOpType.__members__
+_OPS = [None] * (1 + max(map(int, _TORCH_OPS.values())))  # by torch's number
+for _number, _name in enumerate(library.REDUCE_OPS):
+    if _name in _TORCH_OPS:
+        _OPS[int(_TORCH_OPS[_name])] = _number
 _PREMUL_SUM = getattr(dist.ReduceOp.RedOpType, "PREMUL_SUM", None)
 _Error = getattr(dist, "DistBackendError", RuntimeError)
 # What torch's profiles call them.
@@ -45,6 +47,7 @@ class Group(dist.ProcessGroup):
         super().__init__(rank, size)
         self.lib = lib
         self.handle = handle
+        self._pointer = c_void_p(handle)  # for at_from()
         self.parent = parent
         self._rank, self._size, self._name = rank, size, name
         self.simulated = lib.get_backend(handle) not in (b"tcp", b"nccl",
@@ -59,7 +62,7 @@ class Group(dist.ProcessGroup):
         self._has_threads = False  # of the default group
         self._batch = None  # of _start_coalescing
         self._to_self = {}  # tag: tensors sent to oneself, not yet received
-        self._done = Work(self, (), [])
+        self._done = Done(self, (), [])
         self._dtypes = {getattr(torch, name): number
                         for name, number in lib.dtypes.items()
                         if hasattr(torch, name)}
@@ -215,7 +218,10 @@ class Group(dist.ProcessGroup):
             self.refuse(call, "a tensor of shape %s and strides %s is not "
                         "contiguous: call .contiguous() before" %
                         (tuple(tensor.shape), tuple(tensor.stride())))
-        return self._view(call, tensor, tensor.data_ptr(), moves)
+        dtype = self._dtypes.get(tensor.dtype)
+        if dtype is None:
+            return self._view(call, tensor, tensor.data_ptr(), moves)
+        return library.Tensor(tensor.data_ptr(), tensor.numel(), dtype)
 
     def _view(self, call, tensor, data, moves):
         dtype = self._dtypes.get(tensor.dtype)
@@ -243,7 +249,7 @@ class Group(dist.ProcessGroup):
         if opts is None:
             return 0
         op = getattr(opts, "reduceOp", opts)
-        number = _OPS.get(getattr(op, "op", op))
+        number = _OPS[getattr(op, "op", op)]
         if number is not None:
             return number
         factor = getattr(op, "factor", None)
@@ -264,12 +270,11 @@ class Group(dist.ProcessGroup):
         """Notes where the next call stands, and what it is for."""
         if not self.handle:
             raise _Error("lockstep: the process group was destroyed")
-        lines = source.lines(frame)
-        if lines[0] is not None:
-            self.lib.at_from(self.handle, *lines)
-        label = label or source.layer(frame)
-        if label is not None:
-            self.lib.label(self.handle, label, 0)
+        file, line, script, script_line, words = source.place(frame)
+        if file is not None:
+            self.lib.at_from(self._pointer, file, line, script, script_line)
+        if label or words:
+            self.lib.label(self.handle, label or words, 0)
 
     def _run(self, opts, result, keep, function, *arguments, label=None):
         """Calls function for the method that asks. result: what the Work
@@ -278,14 +283,17 @@ class Group(dist.ProcessGroup):
         frame = sys._getframe(2)
         if self._dropped:
             self._free_dropped()
-        charge.before_call()
+        device = charge.device
+        if device is not None:
+            device.before_call()
         self._at(frame, label)
         self._sequence += 1
         if _is_profiled():
             function = _Event(self._name, function, keep)
         if self._batch is None and _is_sync(opts, frame):
             error = function(self.handle, *arguments, None)
-            charge.after_call()
+            if device is not None:
+                device.after_call()
             if error:
                 raise self.failure(error)
             return self._done
@@ -325,10 +333,12 @@ class Group(dist.ProcessGroup):
         tensor = self._only("all_reduce", tensors)
         if tensor.is_sparse:
             return self._sparse_all_reduce(tensors, op)
+        label = (buckets.label(self, sys._getframe(1), tensor)
+                 if buckets.plans else None)
         work = self._run(opts, tensors, tensors, self.lib.all_reduce,
-                         self._tensor("all_reduce", tensor), op,
-                         label=buckets.label(self, sys._getframe(1), tensor))
-        self._free_op(op)
+                         self._tensor("all_reduce", tensor), op, label=label)
+        if op:
+            self._free_op(op)
         return work
 
     def _sparse_all_reduce(self, tensors, op):

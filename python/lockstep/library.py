@@ -99,7 +99,6 @@ _SIGNATURES = {
     "set_timeout": (_ERROR, _GROUP, c_int64),
     "error_string": (c_char_p, c_int),
     "dtype_size": (c_size_t, c_int),
-    "at_from": (_GROUP, _GROUP, c_char_p, c_int, c_char_p, c_int),
     "work_at": (_WORK, _WORK, c_char_p, c_int),
     "label": (_GROUP, _GROUP, c_char_p, c_uint64),
     "refuse": (_ERROR, _GROUP, c_char_p),
@@ -195,6 +194,9 @@ class Library:
             function.restype = result
             function.argtypes = arguments
             setattr(self, name, function)
+        # Before every call: without conversions, so its group is a c_void_p.
+        self.at_from = loaded["dist_at_from"]
+        self.at_from.restype = None
         # Those that this library has.
         self.dtypes = {name: number for number, name in enumerate(DTYPES)
                        if self.dtype_size(number)}

@@ -15,6 +15,8 @@ _LIBRARIES = tuple({os.path.join(_paths[name], "")
                     for name in ("stdlib", "platstdlib", "purelib", "platlib")}
                    | {os.sep + os.path.join("usr", "lib", "python3", "")})
 
+# What programs stand in that are no files: python3 -c and standard input.
+_TYPED = ("<string>", "<stdin>")
 # file: whether it is the user's; and the bytes that verdicts show of it, which
 # live as long as the process.
 _users = {}
@@ -30,6 +32,11 @@ def is_users(file: str) -> bool:
     return known
 
 
+def _is_typed(frame) -> bool:
+    return (frame.f_code.co_filename in _TYPED
+            and frame.f_globals.get("__name__") == "__main__")
+
+
 def name_of(file: str) -> bytes:
     """As verdicts show it: relative where it lies below the folder that the
     program runs in."""
@@ -41,36 +48,28 @@ def name_of(file: str) -> bytes:
     return name
 
 
+def _of_library(frame):
+    """file, line of the innermost outside torch and this package, from frame
+    on outwards."""
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if not (file.startswith("<") or file.startswith(_OURS)
+                or os.sep + "torch" + os.sep in file):
+            return name_of(file), frame.f_lineno
+        frame = frame.f_back
+    return None, 0
+
+
 def here(frame):
     """file, line of the innermost user's frame from frame on outwards; of the
     innermost outside torch and this package if there is none, else None, 0."""
-    library = None
+    inner = frame
     while frame is not None:
         file = frame.f_code.co_filename
-        if is_users(file):
+        if is_users(file) or _is_typed(frame):
             return name_of(file), frame.f_lineno
-        if (library is None and not file.startswith("<")
-                and not file.startswith(_OURS)
-                and os.sep + "torch" + os.sep not in file):
-            library = frame
         frame = frame.f_back
-    if library is None:
-        return None, 0
-    return name_of(library.f_code.co_filename), library.f_lineno
-
-
-def lines(frame):
-    """file, line of here(frame), and file, line of the started script in the
-    frames from there on outwards: None, 0 where it is not among them (a thread
-    of its own)."""
-    file, line = here(frame)
-    while frame is not None:
-        if frame.f_globals.get("__name__") == "__main__":
-            script = frame.f_code.co_filename
-            if is_users(script):
-                return file, line, name_of(script), frame.f_lineno
-        frame = frame.f_back
-    return file, line, None, 0
+    return _of_library(inner)
 
 
 # What the frames of torch's own layers know of the call that they make.
@@ -78,29 +77,58 @@ _LAYERS = {
     "_fsdp_param_group.py": ("self", "_module_fqn"),  # fully_shard
     "_flat_param.py": ("self", "_fqns"),              # FullyShardedDataParallel
 }
-_layers = {}  # by file
+# file: name_of() of one that is the user's, else what its frames know of the
+# call, or None.
+_files = {}
 
 
-def layer(frame):
-    """What the call is for in the words of the layer of torch that makes it,
-    "FSDP module layers.1"; None where no frame before the user's is such."""
+def _look_at(file: str):
+    if is_users(file):
+        return name_of(file)
+    return (_LAYERS.get(os.path.basename(file))
+            if os.sep + "torch" + os.sep in file else None)
+
+
+def _describe(frame, knows):
+    """"FSDP module layers.1"; None where the frame does not know it."""
+    name = getattr(frame.f_locals.get(knows[0]), knows[1], None)
+    if not name:
+        return None
+    if not isinstance(name, str):
+        name = ", ".join(name)
+    return ("FSDP module " + name).encode(errors="replace")
+
+
+def place(frame):
+    """Where a call stands, and what it is for in the words of the layer of
+    torch that makes it, or None: file, line of here(frame); file, line of the
+    started script in the frames from there on outwards, None, 0 where it is not
+    among them (a thread of its own); and the words."""
+    inner, words = frame, None
     while frame is not None:
         file = frame.f_code.co_filename
-        if is_users(file):
-            return None
-        knows = _layers.get(file, 0)
-        if knows == 0:
-            knows = _layers[file] = (
-                _LAYERS.get(os.path.basename(file))
-                if os.sep + "torch" + os.sep in file else None)
-        if knows is not None:
-            name = getattr(frame.f_locals.get(knows[0]), knows[1], None)
-            if name:
-                if not isinstance(name, str):
-                    name = ", ".join(name)
-                return ("FSDP module " + name).encode(errors="replace")
+        known = _files.get(file, 0)
+        if known == 0:
+            known = _files[file] = _look_at(file)
+        if known is None:
+            if file in _TYPED and _is_typed(frame):
+                known = name_of(file)
+                break
+        elif known.__class__ is bytes:
+            break
+        elif words is None:
+            words = _describe(frame, known)
         frame = frame.f_back
-    return None
+    else:
+        return *_of_library(inner), None, 0, words
+    line = frame.f_lineno
+    while frame is not None:
+        if frame.f_globals.get("__name__") == "__main__":
+            script = frame.f_code.co_filename
+            if is_users(script) or script in _TYPED:
+                return known, line, name_of(script), frame.f_lineno, words
+        frame = frame.f_back
+    return known, line, None, 0, words
 
 
 def caller():

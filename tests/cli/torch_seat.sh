@@ -50,6 +50,21 @@ expect 0 "${sim[@]}" 2 "$python" -c "$code" word
 	fail "python3 - ends with $?"
 [ "$(sort "$scratch/out")" = "0 ['-', 'word']
 1 ['-', 'word']" ] || fail "python3 -: $(cat "$scratch/out")"
+# Its lines are named as Python names them.
+code='import torch, torch.distributed as dist
+dist.init_process_group("gloo")
+dist.recv(torch.ones(1), 1 - dist.get_rank())'
+expect 11 "${sim[@]}" 2 "$python" -c "$code"
+expect_err 'rank 0 waits in recv.* at <string>:3'
+expect 11 run --nproc-per-node 2 "$python" -c "$code"
+expect_err 'rank 0 waits in recv.* at <string>:3'
+for word in -I -sE -uS; do
+	expect_refusal "python3 $word: expected no -I, -E or -S" \
+		"${sim[@]}" 2 python3 $word -c "$code"
+	expect_refusal "python3 $word: .* or --torch-backend-as none" \
+		run --nproc-per-node 2 python3 $word -X dev "$script"
+done
+expect 0 run --torch-backend-as none --nproc-per-node 2 python3 -I -c pass
 
 # Ranks take the place of as many processes that a script would start; what it
 # starts otherwise is refused.

@@ -48,7 +48,7 @@ model.register_comm_hook(None, hook)
 for step in range(4):
     seen.clear()
     model(torch.ones(2, 100)).backward()
-    told = [words.decode() for _, _, words in buckets._plans[0]._buckets]
+    told = [words.decode() for _, _, words in buckets.plans[0]._buckets]
     truth = ["bucket %d (%s)" % (number, buckets._list(bucket))
              for number, bucket in enumerate(seen)]
     assert told == truth, (step, told, truth)
