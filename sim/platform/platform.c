@@ -275,6 +275,16 @@ enum dist_error dist__platform_gpu(const char *path,
 	return DIST_OK;
 }
 
+enum dist_error dist__platform_gpu_named(const char *path, char gpu[64],
+					 struct dist_message *message)
+{
+	int hosts;
+
+	if (dist__platform_gpu_read(path, gpu))
+		return DIST_OK;
+	return dist__platform_gpu(path, NULL, &hosts, NULL, gpu, message);
+}
+
 enum dist_error dist__platform_hosts(const char *path, int *hosts, int *ranks,
 				     struct dist_message *message)
 {

@@ -144,6 +144,12 @@ enum dist_error dist__platform_gpu(const char *path,
 				   int *hosts, int *ranks, char gpu[64],
 				   struct dist_message *message);
 
+/* dist__platform_gpu_named stores in gpu the same of a file that need not be a
+ * usable platform: most are read without SimGrid, which takes longer to load
+ * than that. Errors: as dist__platform_open. */
+enum dist_error dist__platform_gpu_named(const char *path, char gpu[64],
+					 struct dist_message *message);
+
 /* dist__platform_count_nodes stores in *nodes on how many nodes the first
  * `ranks` ranks sit. Otherwise as dist__platform_hosts(). */
 enum dist_error dist__platform_count_nodes(const char *path, int ranks,

@@ -8,6 +8,7 @@
 #include "sim/platform/read.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -558,13 +559,11 @@ static bool read_file(struct reader *r)
 	       r->plain->graph.num_hosts > 0;
 }
 
-struct dist__plain *dist__platform_read(const char *path)
+static struct dist__plain *read_plain(const char *path)
 {
 	struct reader r = {.depth = 0};
 	size_t len;
 
-	if (!dist__engine_can_build())
-		return NULL;
 	r.plain = calloc(1, sizeof *r.plain);
 	if (!r.plain || dist__input_read(path, &r.plain->text, &len) ||
 	    strlen(r.plain->text) != len) {
@@ -578,6 +577,47 @@ struct dist__plain *dist__platform_read(const char *path)
 		return NULL;
 	}
 	return r.plain;
+}
+
+struct dist__plain *dist__platform_read(const char *path)
+{
+	return dist__engine_can_build() ? read_plain(path) : NULL;
+}
+
+/* Whether no property of the file can be called gpu: neither as it stands, nor
+ * by an entity or from another file. */
+static bool is_without_gpu(const char *path)
+{
+	bool without = false;
+	char *text;
+	size_t len;
+
+	if (dist__input_read(path, &text, &len))
+		return false;
+	without = strlen(text) == len && !strstr(text, "gpu") &&
+		  !strchr(text, '&') && !strstr(text, "include");
+	free(text);
+	return without;
+}
+
+bool dist__platform_gpu_read(const char *path, char gpu[64])
+{
+	struct dist__plain *plain;
+	bool is_plain;
+
+	gpu[0] = '\0';
+	if (is_without_gpu(path))
+		return true;
+	plain = read_plain(path);
+	is_plain = plain != NULL;
+	for (size_t i = 0; plain && i < plain->graph.num_zone_properties; i++)
+		if (strcmp(plain->graph.properties[i].name, "gpu") == 0) {
+			snprintf(gpu, 64, "%s",
+				 plain->graph.properties[i].value);
+			break;
+		}
+	dist__plain_free(plain);
+	return is_plain;
 }
 
 void dist__plain_free(struct dist__plain *plain)

@@ -88,6 +88,10 @@ struct dist__plain {
  */
 struct dist__plain *dist__platform_read(const char *path);
 
+/* dist__platform_gpu_read stores in gpu what dist__platform_gpu would, without
+ * SimGrid; false: only that can tell. */
+bool dist__platform_gpu_read(const char *path, char gpu[64]);
+
 /* dist__plain_free frees what no engine was built of; NULL allowed. */
 void dist__plain_free(struct dist__plain *plain);
 

@@ -4,6 +4,7 @@
  */
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -318,4 +319,30 @@ Test(plain_platform, no_child_is_needed)
 		DIST_OK, "%s", message.text);
 	cr_assert_eq(waitpid(-1, NULL, 0), -1);
 	dist__platform_close(platform);
+}
+
+/* What GPU a platform names is the same where SimGrid is not asked. */
+Test(plain_platform, names_its_gpu_without_simgrid)
+{
+	size_t named = 0;
+	glob_t files;
+
+	cr_assert_eq(glob("scenarios/platforms/*.xml", 0, NULL, &files), 0);
+	for (size_t i = 0; i < files.gl_pathc; i++) {
+		char read[64], loaded[64];
+		struct dist_message message;
+		int hosts;
+
+		cr_assert_eq(dist__platform_gpu_named(files.gl_pathv[i], read,
+						      &message),
+			     DIST_OK);
+		cr_assert_eq(dist__platform_gpu(files.gl_pathv[i], NULL, &hosts,
+						NULL, loaded, &message),
+			     DIST_OK);
+		cr_expect_str_eq(read, loaded, "%s", files.gl_pathv[i]);
+		named += *read != '\0';
+	}
+	cr_expect(named > 5 && named < files.gl_pathc, "%zu of %zu", named,
+		  files.gl_pathc);
+	globfree(&files);
 }
