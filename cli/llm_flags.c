@@ -130,10 +130,11 @@ void llm_flags_predict(const struct llm_question *question,
 		append(&all, " --software %s", request->software);
 	if (request->exchange)
 		append(&all, " --exchange %s", request->exchange);
-	if (request->mfu > 0)
-		append(&all, " --mfu %g", 100 * request->mfu);
-	if (request->step_ms > 0)
-		append(&all, " --step-ms %g", request->step_ms);
+	if (request->compute)
+		append(&all, " --compute %s", request->compute);
+	if (request->compute_layout)
+		append(&all, " --compute-layout \"%s\"",
+		       request->compute_layout);
 	append(&all, " --world-size %d%s", layout->gpus, flags);
 }
 

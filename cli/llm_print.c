@@ -118,11 +118,13 @@ static json_t *rate_text(const struct llm_question *question,
 	const struct llm_device *device = &question->device;
 	const struct llm_request *request = question->request;
 	const char *software = request->software;
-	char given[128];
+	char given[sizeof question->own.text];
 
 	snprintf(given, sizeof given,
 		 "kernels by measured efficiency, pace of %s%s software fitted",
 		 software ? software : "today", software ? "" : "'s");
+	if (question->own.is_known)
+		snprintf(given, sizeof given, "%s", question->own.text);
 	if (request->mfu > 0)
 		snprintf(given, sizeof given, "computing at an MFU of %.4g %%",
 			 100 * request->mfu);

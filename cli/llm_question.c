@@ -10,6 +10,7 @@
 #include "base/data.h"
 #include "base/quantity.h"
 #include "base/refuse.h"
+#include "cli/llm_compute.h"
 #include "cli/usual_profile.h"
 #include "model/cluster/machine.h"
 #include "model/library/library.h"
@@ -60,6 +61,19 @@ const struct option llm_rate_options[] = {
 	 .help = "how tokens reach experts: once to a rank and a node, as "
 		 "DeepEP does, or to each expert by an all-to-all",
 	 .usual = "once"},
+	{"compute", OPTION_TEXT, AT(compute), "FILE",
+	 .help = "take the kernels' rates from a step measured on such a GPU: "
+		 "a "
+		 "trace of torch.profiler (.json, .json.gz) or a table of "
+		 "kernels (.tsv)"},
+	{"compute-layout", OPTION_TEXT, AT(compute_layout), "FLAGS",
+	 .help = "layout of that step, as flags of predict, and its --model "
+		 "and "
+		 "--world-size where they are not the same and 1: \"--seq 4096 "
+		 "--micro-batch 2\""},
+	{.name = NULL}};
+
+const struct option llm_step_options[] = {
 	{"mfu", OPTION_PERCENT, AT(mfu), "PERCENT",
 	 .help = "MFU of a GPU's computing alone, as measured on one, instead "
 		 "of the kernels' times"},
@@ -105,14 +119,33 @@ struct llm_cluster llm_question_cluster(const struct llm_question *question,
 		.profile = &question->profile,
 		.fabric = fabric,
 		.plain_exchange = exchange && strcmp(exchange, "plain") == 0,
+		.pace = question->own.is_known ? &question->own.pace : NULL,
 		.efficiency = 1};
 }
 
 struct llm_pace llm_question_pace(const struct llm_question *question,
 				  enum llm_precision precision)
 {
+	if (question->own.is_known)
+		return question->own.pace;
 	return llm_constants_pace(llm_constants_known(), &question->device,
 				  precision, question->software);
+}
+
+enum dist_error llm_question_can(const struct llm_question *question,
+				 enum llm_precision precision,
+				 struct dist_message *message)
+{
+	const struct llm_own *own = &question->own;
+
+	if (own->is_known && own->precision != precision)
+		return dist__refuse(message,
+				    "--precision: expected %s, whose rates %s "
+				    "has, got %s",
+				    llm_precision_name(own->precision),
+				    question->request->compute,
+				    llm_precision_name(precision));
+	return llm_device_can(&question->device, precision, message);
 }
 
 /* ---- looking up --------------------------------------------------------- */
@@ -207,9 +240,16 @@ enum dist_error llm_question_open(struct llm_question *question,
 				    "expected --model and --machine; see "
 				    "lockstep list models, lockstep list "
 				    "machines");
-	if (request->mfu > 0 && request->step_ms > 0)
+	if ((request->mfu > 0) + (request->step_ms > 0) +
+		    (request->compute != NULL) >
+	    1)
+		return dist__refuse(message, "expected one of --mfu, --step-ms "
+					     "and --compute");
+	if (!request->compute != !request->compute_layout)
 		return dist__refuse(message,
-				    "expected one of --mfu and --step-ms");
+				    "expected --compute and --compute-layout, "
+				    "the flags of the step that was measured, "
+				    "or neither");
 	if (request->tokens) {
 		*option = "tokens";
 		error = read_tokens(request->tokens, &question->tokens,
@@ -235,6 +275,8 @@ enum dist_error llm_question_open(struct llm_question *question,
 		*option = "profile";
 		error = find_profile(question, message);
 	}
+	if (!error && request->compute)
+		error = llm_compute_open(question, option, message);
 	return error;
 }
 
@@ -413,7 +455,7 @@ enum dist_error llm_question_answer(const struct llm_question *question,
 	enum dist_error error;
 
 	*option = "precision";
-	error = llm_device_can(&question->device, layout->precision, message);
+	error = llm_question_can(question, layout->precision, message);
 	if (!error && layout->recompute == LLM_RECOMPUTE_AUTO)
 		error = llm_recompute_choose(layout, &question->model,
 					     &question->device, &pace, message);

@@ -22,9 +22,11 @@ struct llm_request {
 	const char *profile;
 	const char *software;
 	const char *exchange;
-	double mfu;     /* fraction */
-	double step_ms; /* that a GPU computes in a step */
-	double price;   /* of a GPU for an hour */
+	double mfu;                 /* fraction */
+	double step_ms;             /* that a GPU computes in a step */
+	const char *compute;        /* profile of a step on such a GPU */
+	const char *compute_layout; /* flags of that step */
+	double price;               /* of a GPU for an hour */
 	const char *tokens;
 	struct llm_arguments layout;
 	struct rewiring_arguments rewiring;
@@ -33,7 +35,15 @@ struct llm_request {
 /* Model and machine; what a device is known to reach; what is to be known. A
  * field of a struct llm_request each. The layout's are in scenarios/llm.h. */
 extern const struct option llm_place_options[], llm_rate_options[],
-	llm_answer_options[];
+	llm_step_options[], llm_answer_options[];
+
+/* Rates that request->compute was measured to have. */
+struct llm_own {
+	bool is_known;
+	enum llm_precision precision; /* that they hold of */
+	struct llm_pace pace;
+	char text[320]; /* what they are, in words */
+};
 
 /* What they name. */
 struct llm_question {
@@ -45,6 +55,7 @@ struct llm_question {
 	char profile_name[64]; /* "": built in */
 	enum llm_software software;
 	double tokens; /* to train on; 0: not asked */
+	struct llm_own own;
 };
 
 /* One answer, of so many GPUs. */
@@ -66,9 +77,10 @@ struct llm_outcome {
 bool llm_is_language_model(const char *name);
 
 /*
- * llm_question_open looks up what request names; either way llm_question_close
- * frees what *question holds. Errors: INVALID_ARGUMENT (message: what was
- * expected of *option; NULL: of none alone), IO, NO_MEMORY.
+ * llm_question_open looks up what request names, and measures by its compute;
+ * either way llm_question_close frees what *question holds. Errors:
+ * INVALID_ARGUMENT (message: what was expected of *option; NULL: of none
+ * alone), IO, NO_MEMORY.
  */
 DIST_MUST_CHECK enum dist_error
 llm_question_open(struct llm_question *question,
@@ -82,6 +94,12 @@ struct llm_cluster llm_question_cluster(const struct llm_question *question,
 					const struct fabric *fabric);
 struct llm_pace llm_question_pace(const struct llm_question *question,
 				  enum llm_precision precision);
+
+/* llm_question_can refuses a precision that the device lacks, or whose rates
+ * request->compute does not have. Errors: INVALID_ARGUMENT. */
+DIST_MUST_CHECK enum dist_error
+llm_question_can(const struct llm_question *question,
+		 enum llm_precision precision, struct dist_message *message);
 
 /* llm_question_fabric stores what joins so many GPUs. Errors: INVALID_ARGUMENT
  * (message: the machine has no network for as many, or of no known rate). */

@@ -131,8 +131,8 @@ static enum dist_error look_up(struct inquiry *inquiry,
 	if (error && strcmp(option, "overlap") == 0)
 		return error;
 	set_space(inquiry);
-	return llm_device_can(&inquiry->question.device,
-			      inquiry->space.base.precision, message);
+	return llm_question_can(&inquiry->question,
+				inquiry->space.base.precision, message);
 }
 
 static void show_progress(void *arg, size_t all)

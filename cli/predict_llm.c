@@ -43,6 +43,7 @@ static const struct option_group groups[] = {
 	{"Prediction", options, 0},
 	{"Layout", llm_options, IN_REQUEST(layout)},
 	{"Computing", llm_rate_options, AT(llm)},
+	{"Measured", llm_step_options, AT(llm)},
 	{"Cost", llm_answer_options, AT(llm)},
 	{"Links", rewiring_options, IN_REQUEST(rewiring)},
 	{"Tables", form_options, AT(form)},

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <zlib.h>
 
@@ -25,11 +26,17 @@ static void stamp_files(const struct study_axis *axis, FILE *out)
 {
 	char path[4096];
 
-	for (size_t v = 0; v < axis->num_values; v++)
-		if (provenance_find(axis->name, axis->values[v].text, path,
-				    sizeof path))
-			fprintf(out, "%s %s: crc32 %08lx\n", axis->name,
-				axis->values[v].text, checksum(path));
+	for (size_t v = 0; v < axis->num_values; v++) {
+		const char *text = axis->values[v].text;
+		bool is_path = strcmp(axis->name, "compute") == 0;
+
+		if (is_path)
+			snprintf(path, sizeof path, "%s", text);
+		if (is_path ||
+		    provenance_find(axis->name, text, path, sizeof path))
+			fprintf(out, "%s %s: crc32 %08lx\n", axis->name, text,
+				checksum(path));
+	}
 }
 
 char *sweep_stamp(const struct study *study)

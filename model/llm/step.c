@@ -16,6 +16,7 @@ struct spent {
 	double ns[LLM_KINDS];
 	double exposed[LLM_AXES];
 	double recompute;
+	double again[LLM_KINDS]; /* of that, kernels */
 	double other;
 };
 
@@ -53,6 +54,8 @@ static void add(struct spent *to, const struct spent *more, double times)
 {
 	for (int k = 0; k < LLM_KINDS; k++)
 		to->ns[k] += times * more->ns[k];
+	for (int k = 0; k < LLM_KINDS; k++)
+		to->again[k] += times * more->again[k];
 	for (int a = 0; a < LLM_AXES; a++)
 		to->exposed[a] += times * more->exposed[a];
 	to->recompute += times * more->recompute;
@@ -345,7 +348,14 @@ static void add_recompute(const struct maker *m, struct stage *stage, int index,
 			ns += num[k] * total(&layers[k].forward);
 		}
 	if (all > 0) {
-		ns *= llm_recomputed_layers(m->work, index) / all;
+		double share = llm_recomputed_layers(m->work, index) / all;
+
+		for (int k = 0; k < LLM_LAYER_KINDS; k++)
+			for (int i = 0; is_layer(k) && i < LLM_KINDS; i++)
+				stage->micro.again[i] +=
+					share * num[k] *
+					layers[k].forward.ns[i];
+		ns *= share;
 		stage->micro.recompute += ns;
 		stage->backward_ns += ns;
 	}
@@ -501,6 +511,7 @@ static void fill(struct llm_answer *answer, const struct maker *m,
 		slow /= m->cluster->efficiency;
 	memcpy(parts->compute_ns, spent->ns, sizeof parts->compute_ns);
 	memcpy(parts->exposed_ns, spent->exposed, sizeof parts->exposed_ns);
+	memcpy(parts->again_ns, spent->again, sizeof parts->again_ns);
 	parts->recompute_ns = spent->recompute;
 	parts->bubble_ns = bubble;
 	parts->other_ns =
@@ -533,8 +544,10 @@ enum dist_error llm_step(struct llm_answer *answer, const struct llm_work *work,
 
 	*answer = (struct llm_answer){.step_ns = 0};
 	m.known = constants->value;
-	m.pace = llm_constants_pace(constants, cluster->device,
-				    work->layout.precision, cluster->software);
+	m.pace = cluster->pace ? *cluster->pace
+			       : llm_constants_pace(constants, cluster->device,
+						    work->layout.precision,
+						    cluster->software);
 	if (work->layout.pp > MOST_STAGES)
 		return dist__refuse(message,
 				    "expected at most %d stages, got %d",

@@ -18,6 +18,8 @@ struct llm_cluster {
 	const struct llm_device *device;
 	const struct dist__profile *profile; /* the library */
 	const struct fabric *fabric; /* of one node's ranks and many nodes */
+	const struct llm_pace *pace; /* what software reaches; NULL: as the
+				      * constants say */
 	bool plain_exchange; /* tokens go to each expert by an all-to-all; else
 			      * once to a rank and once to a node (DeepEP,
 			      * HybridEP) */
@@ -30,6 +32,7 @@ struct llm_cluster {
 struct llm_breakdown {
 	double compute_ns[LLM_KINDS]; /* the optimizer too */
 	double recompute_ns;
+	double again_ns[LLM_KINDS];  /* of that, kernels; added to nothing */
 	double exposed_ns[LLM_AXES]; /* communication that nothing hides */
 	double bubble_ns;            /* waiting for the pipeline */
 	double other_ns;             /* launches, host, data */

@@ -118,7 +118,7 @@ expect_refusal '--pp: ' "${small[@]}" --pp 64
 expect_refusal '--world-size: expected gpus a multiple of' "${small[@]}" --pp 5
 expect_refusal '--global-batch: ' "${small[@]}" --global-batch 100
 expect_refusal '--precision: .*fp8' "${small[@]}" --precision fp4
-expect_refusal 'one of --mfu and --step-ms' "${small[@]}" --mfu 40 --step-ms 7
+expect_refusal 'one of --mfu, --step-ms and --compute' "${small[@]}" --mfu 40 --step-ms 7
 expect_refusal '--tokens: expected' "${small[@]}" --tokens many
 expect_refusal '--world-size is needed' predict --model llama3-8b "${at[@]}"
 expect_refusal '--model and --machine' predict --model llama3-8b --world-size 8
