@@ -53,8 +53,7 @@ static enum dist_error start_together(struct sweeper *s, int64_t barrier_ns,
 }
 
 /* Runs the calls of one iteration; stores the time by call. */
-static enum dist_error run_calls(struct sweeper *s, size_t numel,
-				 double *time_us)
+static enum dist_error run_calls(struct sweeper *s, double *time_us)
 {
 	const struct sweep *job = s->job;
 	enum dist_error error = DIST_OK;
@@ -70,7 +69,7 @@ static enum dist_error run_calls(struct sweeper *s, size_t numel,
 	if (!error && job->together && !s->simulated)
 		error = start_together(s, start_ns - came_ns, &start_ns);
 	for (i = 0; !error && i < job->calls; i++)
-		error = sweep_call_run(&s->call, numel);
+		error = sweep_call_run(&s->call);
 	*time_us =
 		(double)(dist_now_ns(s->group) - start_ns) / 1e3 / job->calls;
 	return error;
@@ -105,7 +104,7 @@ static enum dist_error time_size(struct sweeper *s, size_t numel)
 	/* Zeros stay zeros under every operation, however often repeated. */
 	error = sweep_call_clear(&s->call, numel);
 	for (i = -job->warmup; !error && i < job->iterations; i++)
-		error = run_calls(s, numel, i < 0 ? &ignored : &s->time_us[i]);
+		error = run_calls(s, i < 0 ? &ignored : &s->time_us[i]);
 	return error ? error : average(s);
 }
 
@@ -120,7 +119,7 @@ static enum dist_error check_size(struct sweeper *s, size_t numel,
 		return DIST_OK;
 	error = sweep_call_fill(&s->call, numel);
 	if (!error)
-		error = sweep_call_run(&s->call, numel);
+		error = sweep_call_run(&s->call);
 	if (!error)
 		error = sweep_call_check(&s->call, numel, wrong);
 	if (error)
@@ -219,6 +218,7 @@ static enum dist_error sweep_sizes(struct sweeper *s, bool *wrong_seen)
 		struct sweep_row row;
 		int64_t wrong = -1;
 
+		sweep_call_set(&s->call, numel);
 		s->doing = sweep_name(job->collective);
 		error = time_size(s, numel);
 		if (!error)

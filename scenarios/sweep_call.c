@@ -111,69 +111,65 @@ size_t sweep_call_bytes(const struct sweep_call *call, size_t numel)
 
 /* ---- calling ----------------------------------------------------------- */
 
+void sweep_call_set(struct sweep_call *call, size_t numel)
+{
+	int parts = has_parts(call->job->collective) ? call->world_size : 1;
+
+	for (int i = 0; i < parts; i++)
+		call->list[i] = part(call, call->data, numel, i);
+	call->own = call->list[parts > 1 ? call->rank : 0];
+	call->other = part(call, call->apart, numel, 0);
+	call->all = whole(call, call->data, numel);
+	call->all_other = whole(call, call->apart, numel);
+}
+
 /* To the next rank, from the previous one, at the same time. */
-static enum dist_error sendrecv(const struct sweep_call *call, size_t numel)
+static enum dist_error sendrecv(const struct sweep_call *call)
 {
 	int next = (call->rank + 1) % call->world_size;
 	int previous = (call->rank + call->world_size - 1) % call->world_size;
 	struct dist_work *work;
 	enum dist_error error, received;
 
-	error = dist_irecv(call->group, part(call, call->apart, numel, 0),
-			   previous, 0, &work);
+	error = dist_irecv(call->group, call->other, previous, 0, &work);
 	if (error)
 		return error;
-	error = dist_send(call->group, part(call, call->data, numel, 0), next,
-			  0);
+	error = dist_send(call->group, call->list[0], next, 0);
 	received = dist_work_wait(work, DIST_TIMEOUT_OF_GROUP);
 	dist_work_free(work);
 	return error ? error : received;
 }
 
-/* The calls with a part for each rank. */
-static enum dist_error run_parts(struct sweep_call *call, size_t numel)
+enum dist_error sweep_call_run(const struct sweep_call *call)
 {
 	const struct sweep *job = call->job;
-	struct dist_tensor all = whole(call, call->data, numel);
-	struct dist_tensor own = part(call, call->data, numel, call->rank);
-	struct dist_tensor *list = call->rank == job->root ? call->list : NULL;
-
-	for (int i = 0; i < call->world_size; i++)
-		call->list[i] = part(call, call->data, numel, i);
-	switch (job->collective) {
-	case SWEEP_ALL_GATHER:
-		return dist_all_gather_single(call->group, all, own, NULL);
-	case SWEEP_REDUCE_SCATTER:
-		return dist_reduce_scatter_single(call->group, own, all,
-						  job->op, NULL);
-	case SWEEP_GATHER:
-		return dist_gather(call->group, own, list, job->root, NULL);
-	case SWEEP_SCATTER:
-		return dist_scatter(call->group, own, list, job->root, NULL);
-	default:
-		return dist_all_to_all_single(call->group,
-					      whole(call, call->apart, numel),
-					      all, NULL, NULL, NULL);
-	}
-}
-
-enum dist_error sweep_call_run(struct sweep_call *call, size_t numel)
-{
-	const struct sweep *job = call->job;
-	struct dist_tensor tensor = part(call, call->data, numel, 0);
+	struct dist_group *group = call->group;
+	const struct dist_tensor *list =
+		call->rank == job->root ? call->list : NULL;
 
 	switch (job->collective) {
 	case SWEEP_ALL_REDUCE:
-		return dist_all_reduce(call->group, tensor, job->op, NULL);
+		return dist_all_reduce(group, call->list[0], job->op, NULL);
 	case SWEEP_BROADCAST:
-		return dist_broadcast(call->group, tensor, job->root, NULL);
+		return dist_broadcast(group, call->list[0], job->root, NULL);
 	case SWEEP_REDUCE:
-		return dist_reduce(call->group, tensor, job->root, job->op,
+		return dist_reduce(group, call->list[0], job->root, job->op,
 				   NULL);
-	case SWEEP_SENDRECV:
-		return sendrecv(call, numel);
+	case SWEEP_ALL_GATHER:
+		return dist_all_gather_single(group, call->all, call->own,
+					      NULL);
+	case SWEEP_REDUCE_SCATTER:
+		return dist_reduce_scatter_single(group, call->own, call->all,
+						  job->op, NULL);
+	case SWEEP_GATHER:
+		return dist_gather(group, call->own, list, job->root, NULL);
+	case SWEEP_SCATTER:
+		return dist_scatter(group, call->own, list, job->root, NULL);
+	case SWEEP_ALL_TO_ALL:
+		return dist_all_to_all_single(group, call->all_other, call->all,
+					      NULL, NULL, NULL);
 	default:
-		return run_parts(call, numel);
+		return sendrecv(call);
 	}
 }
 

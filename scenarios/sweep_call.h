@@ -14,10 +14,16 @@ struct sweep_call {
 	const struct sweep *job;
 	struct dist_group *group;
 	int rank, world_size;
-	void *data;               /* of the device; NULL: phantom */
-	void *apart;              /* the output of calls not done in place */
-	void *host;               /* what goes in and comes out of the device */
-	struct dist_tensor *list; /* a part for each rank; set by each call */
+	void *data;  /* of the device; NULL: phantom */
+	void *apart; /* the output of calls not done in place */
+	void *host;  /* what goes in and comes out of the device */
+
+	/* As sweep_call_set() leaves them: a part for each rank, of which the
+	 * first is the tensor of a call without parts; this rank's; and all
+	 * together. */
+	struct dist_tensor *list;
+	struct dist_tensor own, all;
+	struct dist_tensor other, all_other; /* of apart: one, and all */
 };
 
 /* sweep_call_init gets the memory, none of elements for phantoms. Errors:
@@ -34,8 +40,11 @@ size_t sweep_call_numel(const struct sweep_call *call, size_t bytes);
 /* sweep_call_bytes returns the size of a call of numel elements. */
 size_t sweep_call_bytes(const struct sweep_call *call, size_t numel);
 
-/* sweep_call_run makes the call and waits for it. */
-enum dist_error sweep_call_run(struct sweep_call *call, size_t numel);
+/* sweep_call_set says of how many elements the calls that follow are: tensors
+ * are at hand then, as in a program. sweep_call_run makes one and waits for it.
+ */
+void sweep_call_set(struct sweep_call *call, size_t numel);
+enum dist_error sweep_call_run(const struct sweep_call *call);
 
 /* sweep_call_clear fills the input with zeros, sweep_call_fill with known
  * values; sweep_call_check then stores in *wrong how many elements of this
