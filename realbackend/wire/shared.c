@@ -28,23 +28,36 @@
 /* What one processor writes lies apart from what another does. */
 #define LINE 64
 
-/* The newest bytes lie once more beside the count of bytes, in the same line of
- * the cache: a reader that sees the count has them at once. That is room for a
- * frame and one or two elements. */
-#define NEAR_WORDS 6
-#define NEAR_BYTES (NEAR_WORDS * sizeof(uint64_t))
-#define NOTHING    UINT64_MAX
+/* A few bytes that are written as a whole lie in a line of the cache by
+ * themselves, in place of the ring: with how many they are and the first one's
+ * place in the stream, so that who looks for them reads that line and no other,
+ * and who writes the next ones takes it from nobody. That is room for a frame
+ * and two to four elements. */
+#define LINE_WORDS 7
+#define LINE_BYTES (LINE_WORDS * sizeof(uint64_t))
+/* Both ways half of a core's first cache at most. A power of two. */
+#define LINES 128
+
+struct line {
+	/* The first byte's place << LINE_SHIFT | how many they are; 0: none
+	 * were ever here. Written last. */
+	alignas(LINE) atomic_uint_least64_t stamp;
+	atomic_uint_least64_t words[LINE_WORDS];
+};
+#define LINE_SHIFT 6
+/* So many lines before it is written a line is sent for: further than a reader
+ * looks that waits for the next. */
+#define LINES_AHEAD 4
 
 /* The bytes that one side writes and the other one reads. Counts are of all
- * bytes ever; a byte's place is its count modulo RING_BYTES. */
+ * bytes ever, of those in lines, too; a byte's place is its count modulo
+ * RING_BYTES. */
 struct ring {
-	alignas(LINE) atomic_uint_least64_t written;
-	/* Those from near_from to written once more, or NOTHING: changed
-	 * before the words are, so that who reads them knows. */
-	atomic_uint_least64_t near_from;
-	atomic_uint_least64_t near_words[NEAR_WORDS];
+	alignas(LINE) atomic_uint_least64_t written; /* up to what is no line */
 	alignas(LINE) atomic_uint_least64_t taken;
+	atomic_uint_least64_t lines_taken;
 	atomic_bool full; /* the writer has more than there was room for */
+	struct line lines[LINES];
 	alignas(LINE) unsigned char bytes[RING_BYTES];
 };
 
@@ -70,13 +83,15 @@ struct dist__shared {
 	int bell; /* borrowed */
 	int fd;   /* of the memory, until settled; -1: closed */
 	bool full;
+	bool in_line; /* is what is being placed */
 	bool reached; /* by barriers of others */
 	uint64_t written;
 	uint64_t taken; /* the peer told or not */
 	uint64_t told;  /* of those */
+	uint64_t lines_written, lines_taken, lines_told;
 	/* By the peer, when last looked. */
-	uint64_t their_written, their_taken;
-	uint64_t near[NEAR_WORDS];
+	uint64_t their_written, their_taken, their_lines_taken;
+	uint64_t line_out[LINE_WORDS], line_in[LINE_WORDS]; /* copies */
 	struct dist__pace pace;
 };
 
@@ -312,13 +327,45 @@ static struct ring *ring_in(const struct dist__shared *shared)
 	return &shared->memory->rings[!shared->side];
 }
 
-/* How many bytes there are to take, looked up if none are known of; more than
- * RING_BYTES: somebody wrote nonsense. */
+static struct line *line_in(const struct dist__shared *shared)
+{
+	return &ring_in(shared)->lines[shared->lines_taken % LINES];
+}
+
+/* The stamp of the line that comes next. */
+static uint64_t stamp_in(const struct dist__shared *shared)
+{
+	return atomic_load_explicit(&line_in(shared)->stamp,
+				    memory_order_acquire);
+}
+
+/* How many bytes of the line that comes next are to be taken now: 0, before it
+ * is written, or while others are to be taken first. */
+static size_t fill_line(const struct dist__shared *shared)
+{
+	uint64_t stamp = stamp_in(shared);
+	uint64_t done = shared->taken - (stamp >> LINE_SHIFT);
+	size_t len = stamp % (1 << LINE_SHIFT);
+
+	return done < len && len <= LINE_BYTES ? len - (size_t)done : 0;
+}
+
+/* How many bytes of the ring there are to take, looked up if none are known of,
+ * not past the line that follows them; more than RING_BYTES: somebody wrote
+ * nonsense. */
 static uint64_t fill_in(struct dist__shared *shared)
 {
-	if (shared->their_written == shared->taken)
-		shared->their_written = atomic_load(&ring_in(shared)->written);
-	return shared->their_written - shared->taken;
+	uint64_t fill, stamp, before;
+
+	if ((int64_t)(shared->their_written - shared->taken) <= 0)
+		shared->their_written = atomic_load_explicit(
+			&ring_in(shared)->written, memory_order_acquire);
+	fill = shared->their_written - shared->taken;
+	if ((int64_t)fill <= 0)
+		return 0;
+	stamp = stamp_in(shared);
+	before = (stamp >> LINE_SHIFT) - shared->taken;
+	return stamp && before < fill ? before : fill;
 }
 
 /* How many bytes may follow the first `written`, looked up if fewer than wanted
@@ -355,7 +402,7 @@ bool dist__shared_has_room(struct dist__shared *shared)
 
 bool dist__shared_has(struct dist__shared *shared)
 {
-	return fill_in(shared) > 0;
+	return fill_line(shared) > 0 || fill_in(shared) > 0;
 }
 
 /* How much to copy at once: not round the end, nor more than there is, nor so
@@ -375,47 +422,6 @@ static void publish(struct dist__shared *shared, uint64_t written)
 	shared->written = written;
 	say(shared, &ring_out(shared)->written, written);
 	ring_bell(shared);
-}
-
-/* What is published next is not near as a whole. */
-static void put_nothing_near(struct dist__shared *shared)
-{
-	atomic_store_explicit(&ring_out(shared)->near_from, NOTHING,
-			      memory_order_relaxed);
-}
-
-/* Puts what lies at a place, and is published next, near. */
-static void put_near(struct dist__shared *shared, const unsigned char *place,
-		     size_t bytes)
-{
-	struct ring *ring = ring_out(shared);
-	uint64_t word = 0;
-
-	atomic_store_explicit(&ring->near_from, shared->written,
-			      memory_order_relaxed);
-	for (size_t at = 0; at < bytes; at += sizeof word) {
-		size_t left = bytes - at;
-
-		if (left >= sizeof word)
-			memcpy(&word, place + at, sizeof word);
-		else
-			memcpy(&word, place + at, left);
-		atomic_store_explicit(&ring->near_words[at / sizeof word], word,
-				      memory_order_release);
-	}
-}
-
-/* Takes a look at fill bytes that lie near; false: they do not, or are being
- * changed. */
-static bool look_near(struct dist__shared *shared, uint64_t fill)
-{
-	struct ring *ring = ring_in(shared);
-
-	for (size_t i = 0; i * sizeof *shared->near < fill; i++)
-		shared->near[i] = atomic_load_explicit(&ring->near_words[i],
-						       memory_order_acquire);
-	return atomic_load_explicit(&ring->near_from, memory_order_relaxed) ==
-	       shared->taken;
 }
 
 /* Copies as much of part as there is room for, after *written, and publishes
@@ -463,7 +469,6 @@ size_t dist__shared_put(struct dist__shared *shared, const struct iovec *parts,
 	uint64_t before = shared->written, written = before;
 	bool full = waits(shared, parts, num);
 
-	put_nothing_near(shared);
 	for (size_t i = 0; i < num && !full; i++)
 		full = put_part(shared, &parts[i], &written) < parts[i].iov_len;
 	note_full(shared, full);
@@ -472,35 +477,76 @@ size_t dist__shared_put(struct dist__shared *shared, const struct iovec *parts,
 	return (size_t)(written - before);
 }
 
+/* Whether so many bytes go into a line. */
+static bool suits_line(struct dist__shared *shared, size_t bytes)
+{
+	if (bytes > LINE_BYTES)
+		return false;
+	if (shared->lines_written - shared->their_lines_taken >= LINES)
+		shared->their_lines_taken = atomic_load_explicit(
+			&ring_out(shared)->lines_taken, memory_order_acquire);
+	return shared->lines_written - shared->their_lines_taken < LINES;
+}
+
 unsigned char *dist__shared_place(struct dist__shared *shared, size_t bytes)
 {
 	size_t at = (size_t)(shared->written % RING_BYTES);
 
-	if (shared->full || RING_BYTES - at < bytes ||
-	    room_out(shared, shared->written, bytes) < bytes)
+	if (shared->full || room_out(shared, shared->written, bytes) < bytes)
 		return NULL;
-	return ring_out(shared)->bytes + at;
+	shared->in_line = suits_line(shared, bytes);
+	if (shared->in_line)
+		return (unsigned char *)shared->line_out;
+	return RING_BYTES - at < bytes ? NULL : ring_out(shared)->bytes + at;
+}
+
+/* Has a line come here from the other processor, to be written: who waits for
+ * it when it writes waits with all that it writes then, for the processor hands
+ * on what was written in its order. */
+static void send_for(const struct line *line)
+{
+#ifdef __x86_64__
+	__asm__ volatile("prefetchw %0" : : "m"(*line));
+#else
+	__builtin_prefetch(line, 1);
+#endif
+}
+
+static void put_line(struct dist__shared *shared, size_t bytes)
+{
+	struct line *lines = ring_out(shared)->lines;
+	struct line *line = &lines[shared->lines_written++ % LINES];
+	uint64_t stamp = shared->written << LINE_SHIFT | bytes;
+
+	for (size_t i = 0; i < LINE_WORDS; i++)
+		atomic_store_explicit(&line->words[i], shared->line_out[i],
+				      memory_order_relaxed);
+	shared->written += bytes;
+	say(shared, &line->stamp, stamp);
+	send_for(&lines[(shared->lines_written + LINES_AHEAD) % LINES]);
+	ring_bell(shared);
 }
 
 void dist__shared_placed(struct dist__shared *shared, size_t bytes)
 {
-	const unsigned char *place =
-		ring_out(shared)->bytes + shared->written % RING_BYTES;
-
-	if (bytes <= NEAR_BYTES)
-		put_near(shared, place, bytes);
+	if (shared->in_line)
+		put_line(shared, bytes);
 	else
-		put_nothing_near(shared);
-	publish(shared, shared->written + bytes);
+		publish(shared, shared->written + bytes);
 }
 
-/* Gives back to the peer what was taken, once that is a piece. One that waits
- * for a piece of room finds less than two of them free or not given back, so
- * that there is more to take. */
+/* Gives back to the peer what was taken, once that is a piece, or many lines.
+ * One that waits for a piece of room finds less than two of them free or not
+ * given back, so that there is more to take. */
 static void release(struct dist__shared *shared)
 {
 	struct ring *ring = ring_in(shared);
 
+	if (shared->lines_taken - shared->lines_told >= LINES / 4) {
+		shared->lines_told = shared->lines_taken;
+		atomic_store_explicit(&ring->lines_taken, shared->lines_taken,
+				      memory_order_release);
+	}
 	if (shared->taken - shared->told < PIECE_BYTES)
 		return;
 	shared->told = shared->taken;
@@ -509,27 +555,58 @@ static void release(struct dist__shared *shared)
 		ring_bell(shared);
 }
 
-/* As put_part, the other way. -1: nonsense. */
-static ssize_t take_part(struct dist__shared *shared, const struct iovec *part)
+/* Takes a look at a line that is to be taken, as at bytes that are there. */
+static const unsigned char *look_at_line(struct dist__shared *shared,
+					 size_t fill)
 {
-	struct ring *ring = ring_in(shared);
-	size_t done = 0;
+	const struct line *line = line_in(shared);
+	size_t len = atomic_load_explicit(&line->stamp, memory_order_relaxed) %
+		     (1 << LINE_SHIFT);
 
-	while (done < part->iov_len) {
-		uint64_t fill = fill_in(shared);
-		size_t n = piece(part->iov_len - done, shared->taken, fill);
+	for (size_t i = 0; i < LINE_WORDS; i++)
+		shared->line_in[i] = atomic_load_explicit(&line->words[i],
+							  memory_order_relaxed);
+	return (const unsigned char *)shared->line_in + len - fill;
+}
 
-		if (fill > RING_BYTES)
-			return -1;
-		if (n == 0)
-			break;
-		memcpy((char *)part->iov_base + done,
-		       ring->bytes + shared->taken % RING_BYTES, n);
-		shared->taken += n;
-		done += n;
-		release(shared);
+size_t dist__shared_peek(struct dist__shared *shared,
+			 const unsigned char **bytes)
+{
+	uint64_t fill = fill_line(shared);
+
+	if (fill > 0) {
+		*bytes = look_at_line(shared, (size_t)fill);
+		return (size_t)fill;
 	}
-	return (ssize_t)done;
+	fill = fill_in(shared);
+	*bytes = ring_in(shared)->bytes + shared->taken % RING_BYTES;
+	return fill <= RING_BYTES ? piece(PIECE_BYTES, shared->taken, fill) : 0;
+}
+
+void dist__shared_skip(struct dist__shared *shared, size_t len)
+{
+	size_t line = fill_line(shared);
+
+	shared->lines_taken += line > 0 && len >= line;
+	shared->taken += len;
+	release(shared);
+}
+
+/* As put_part, the other way. */
+static size_t take_part(struct dist__shared *shared, const struct iovec *part)
+{
+	const unsigned char *bytes;
+	size_t done = 0, n = 1;
+
+	while (n > 0 && done < part->iov_len) {
+		n = dist__shared_peek(shared, &bytes);
+		if (n > part->iov_len - done)
+			n = part->iov_len - done;
+		memcpy((char *)part->iov_base + done, bytes, n);
+		dist__shared_skip(shared, n);
+		done += n;
+	}
+	return done;
 }
 
 ssize_t dist__shared_take(struct dist__shared *shared,
@@ -537,32 +614,10 @@ ssize_t dist__shared_take(struct dist__shared *shared,
 {
 	uint64_t before = shared->taken;
 
-	for (size_t i = 0; i < num; i++) {
-		ssize_t done = take_part(shared, &parts[i]);
-
-		if (done < 0)
-			return -1;
-		if ((size_t)done < parts[i].iov_len)
+	for (size_t i = 0; i < num; i++)
+		if (take_part(shared, &parts[i]) < parts[i].iov_len)
 			break;
-	}
+	if (shared->taken == before && fill_in(shared) > RING_BYTES)
+		return -1;
 	return (ssize_t)(shared->taken - before);
-}
-
-size_t dist__shared_peek(struct dist__shared *shared,
-			 const unsigned char **bytes)
-{
-	uint64_t fill = fill_in(shared);
-
-	if (fill > 0 && fill <= NEAR_BYTES && look_near(shared, fill)) {
-		*bytes = (const unsigned char *)shared->near;
-		return (size_t)fill;
-	}
-	*bytes = ring_in(shared)->bytes + shared->taken % RING_BYTES;
-	return fill <= RING_BYTES ? piece(PIECE_BYTES, shared->taken, fill) : 0;
-}
-
-void dist__shared_skip(struct dist__shared *shared, size_t len)
-{
-	shared->taken += len;
-	release(shared);
 }

@@ -66,7 +66,7 @@ static char byte_of(size_t i)
 	return (char)(i * 2654435761U >> 13);
 }
 
-/* Puts bytes in one place, if there is one: a few lie near. */
+/* Puts bytes in one place, if there is one: a few into a line. */
 static size_t put_at_once(struct dist__shared *side, const char *data,
 			  size_t len)
 {
@@ -152,7 +152,7 @@ Test(shared, bytes_come_out_as_they_went_in)
 	stream_through(61);
 }
 
-Test(shared, what_lies_near_is_of_one_message)
+Test(shared, what_lies_in_a_line_is_of_one_message)
 {
 	struct pair pair;
 	const unsigned char *bytes;
@@ -175,6 +175,48 @@ Test(shared, what_lies_near_is_of_one_message)
 	dist__shared_skip(pair.sides[1], 5);
 	cr_assert_eq(dist__shared_peek(pair.sides[1], &bytes), 1);
 	cr_assert_arr_eq(bytes, "i", 1);
+	close_pair(&pair);
+}
+
+Test(shared, lines_and_other_bytes_come_in_their_order)
+{
+	struct pair pair;
+	const unsigned char *bytes;
+	char data[8] = "";
+
+	open_pair(&pair);
+	cr_assert_eq(put(pair.sides[0], "a", 1), 1);
+	cr_assert_eq(put_at_once(pair.sides[0], "bcd", 3), 3);
+	cr_assert_eq(put(pair.sides[0], "e", 1), 1);
+	cr_assert_eq(put_at_once(pair.sides[0], "f", 1), 1);
+	cr_assert_eq(dist__shared_peek(pair.sides[1], &bytes), 1);
+	cr_assert_arr_eq(bytes, "a", 1);
+	cr_assert_eq(take(pair.sides[1], data, 3), 3, "half of the line");
+	cr_assert_eq(dist__shared_peek(pair.sides[1], &bytes), 1);
+	cr_assert_arr_eq(bytes, "d", 1);
+	cr_assert_eq(take(pair.sides[1], data + 3, 5), 3);
+	cr_assert_str_eq(data, "abcdef");
+	cr_assert_not(dist__shared_has(pair.sides[1]));
+	close_pair(&pair);
+}
+
+Test(shared, goes_on_without_lines)
+{
+	struct pair pair;
+	char data[3000];
+
+	open_pair(&pair);
+	for (size_t round = 0; round < 3; round++) {
+		for (size_t i = 0; i < sizeof data; i++) {
+			const char byte = byte_of(i + round);
+
+			cr_assert_eq(put_at_once(pair.sides[0], &byte, 1), 1);
+		}
+		cr_assert_eq(take(pair.sides[1], data, sizeof data),
+			     sizeof data);
+		for (size_t i = 0; i < sizeof data; i++)
+			cr_assert_eq(data[i], byte_of(i + round));
+	}
 	close_pair(&pair);
 }
 
