@@ -40,6 +40,39 @@ expect 2 "${sim[@]}" --nproc-per-node 2 --compute roofline:abacus "$script"
 grep -q "^lockstep: --compute: GPU 'abacus': expected one of A10, " \
 	"$scratch/err" || fail "of an unknown GPU: $(cat "$scratch/err")"
 
+# A table says what modules and operations take: a module's row stands for all
+# in it, forward and backward; so does recomputing it.
+table() { # rows, of a name, a comma and microseconds
+	printf '# gpu: h100\nname\tus\n' >"$scratch/table.tsv"
+	printf '%s\n' "$@" | tr ',' '\t' >>"$scratch/table.tsv"
+}
+by_table=("${sim[@]}" --nproc-per-node 1 --compute "table:$scratch/table.tsv")
+table 'forward 3,1000' 'backward 3,2000' 'backward 0,5000' addmm,100 \
+	optimizer,500 'forward head,7'
+expect 0 "${by_table[@]}" "$script"
+# Module 3, five products of others, the backward of module 0, the optimizer.
+expect_out '^step 2: 9\.000... ms$'
+expect_err 'rank 0 on H100 SXM 80GB: a step takes 9.00. ms'
+expect_err 'warning: .*table.tsv has no row for .*: they took no time$'
+expect_err 'warning: .*table.tsv has rows for forward head: nothing of that'
+code='import sys, time, torch
+from torch.utils.checkpoint import checkpoint
+a, b = [torch.nn.Linear(64, 64).cuda() for _ in range(2)]
+start = time.perf_counter()
+checkpoint(a, b(torch.ones(8, 64, device="cuda", requires_grad=True)),
+           use_reentrant=sys.argv[1] == "old").sum().backward()
+torch.cuda.synchronize()
+print("%.6f ms" % (1e3 * (time.perf_counter() - start)))'
+table 'forward Linear,1000' 'backward Linear,10000' addmm,500
+for way in old new; do
+	expect 0 "${by_table[@]}" "$python" -c "$code" $way
+	expect_out '^23\.00.... ms$'
+done
+table 'forward 3,-1'
+expect 2 "${by_table[@]}" "$script"
+grep -qx "lockstep: --compute: $scratch/table.tsv:3: expected a name, a tab and microseconds, got \"forward 3	-1\"" \
+	"$scratch/err" || fail "of a bad table: $(cat "$scratch/err")"
+
 # Shards are gathered and scattered by operations that name the GPU.
 expect 0 "${sim[@]}" --nproc-per-node 2 --compute roofline:h100 \
 	python/examples/gpt2.py --size tiny --parallel fsdp2 --steps 2

@@ -19,10 +19,11 @@ OLDEST = (2, 4)  # of PyTorch; tried with 2.13
 class Run:
     """A script, or a part of it, on the GPU called name. clock has now() and
     charge(ns, label); None: a clock of the run's own, which time.time and
-    others of its kind then read. fuse: all code is taken as compiled. Raises
+    others of its kind then read. fuse: all code is taken as compiled. table: a
+    table.Table that says what computing takes, or None: the roofline. Raises
     Unknown where the GPU is not in the catalogue or PyTorch is too old."""
 
-    def __init__(self, name, clock=None, fuse=False):
+    def __init__(self, name, clock=None, fuse=False, table=None):
         self.gpu = catalogue.find(name)
         import torch
 
@@ -36,7 +37,7 @@ class Run:
         from .script import Script
 
         self.device = device.Device(self.gpu, clock or device.Clock())
-        self.mode = Mode(self.device, fuse)
+        self.mode = Mode(self.device, fuse, table)
         self.script = Script(self.mode, clock is None)
 
     def __enter__(self):

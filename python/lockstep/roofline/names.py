@@ -28,6 +28,9 @@ class Names:
         self.compiled = 0  # depth of compiled calls
         self.optimizing = False
         self.handles = []
+        self.rows = ()  # modules whose calls are told from each other
+        self.calls = 0  # of these, and of optimizers
+        self.begun = None  # is called with the name of one that begins
 
     def install(self):
         self.handles = [
@@ -54,8 +57,11 @@ class Names:
         return name
 
     def owner(self):
-        top = self.stack[-1][0] if self.stack else ""
-        return top, self.compiled > 0
+        """(module, whether its code is compiled, (module with a row, number
+        of its call) or None)."""
+        if not self.stack:
+            return "", self.compiled > 0, None
+        return self.stack[-1][0], self.compiled > 0, self.stack[-1][2]
 
     def change(self):
         """Autograd nodes from here on belong to what runs now."""
@@ -74,7 +80,14 @@ class Names:
 
     def enter(self, module, args):
         compiled = getattr(module, "_lockstep_compiled", False)
-        self.stack.append((self.name_of(module), compiled))
+        name = self.name_of(module)
+        call = self.stack[-1][2] if self.stack else None
+        if call is None and name in self.rows:
+            self.calls += 1
+            call = name, self.calls
+            self.begun(name)
+        again = current_node() is not None  # recomputed for a backward pass
+        self.stack.append((name, compiled, call, again))
         self.compiled += compiled
         self.change()
 
@@ -83,16 +96,25 @@ class Names:
             self.compiled -= self.stack.pop()[1]
             self.change()
 
-    def label(self):
-        """(what the trace says, whether the code is compiled)."""
+    def optimize(self, begins):
+        """A step of an optimizer begins or ends."""
+        self.optimizing = begins
+        self.calls += begins
+
+    def where(self):
+        """(what the trace says, whether the code is compiled, (name of a row,
+        number of the call) or None)."""
         node = current_node()
-        if node is not None:
+        if node is not None and not (self.stack and self.stack[-1][3]):
             at = bisect.bisect_right(self.starts, node._sequence_nr()) - 1
-            name, compiled = self.owners[at] if at >= 0 else ("", False)
+            name, compiled, call = (
+                self.owners[at] if at >= 0 else ("", False, None))
             if type(node).__name__ == "AccumulateGrad":
-                return "backward", False
-            return ("backward " + name).rstrip(), compiled
+                return "backward", False, None
+            return ("backward " + name).rstrip(), compiled, call and (
+                "backward " + call[0], call[1])
         if self.optimizing:
-            return "optimizer", self.compiled > 0
-        name, compiled = self.owner()
-        return ("forward " + name if name else "other"), compiled
+            return "optimizer", self.compiled > 0, ("optimizer", self.calls)
+        name, compiled, call = self.owner()
+        return ("forward " + name if name else "other"), compiled, call and (
+            "forward " + call[0], call[1])

@@ -1,4 +1,5 @@
-"""A simulated rank on a GPU of the catalogue: LOCKSTEP_COMPUTE=roofline:GPU."""
+"""A simulated rank on a GPU of the catalogue: LOCKSTEP_COMPUTE=roofline:GPU, or
+table:FILE for what computing takes there."""
 
 import atexit
 import importlib
@@ -6,8 +7,8 @@ import os
 import sys
 
 from . import Run, Unknown, catalogue
+from .table import Table
 
-PREFIX = "roofline:"
 _labels = {}
 
 
@@ -41,27 +42,26 @@ class Clock:
         self.lib.compute(handle, ns, _labels[label])
 
 
-def gpu_name():
-    """Of LOCKSTEP_COMPUTE; None where it says something else."""
-    how = os.environ.get("LOCKSTEP_COMPUTE", "")
-    return how[len(PREFIX):] if how.startswith(PREFIX) else None
+def choose():
+    """(name of the GPU, Table or None) by LOCKSTEP_COMPUTE; None where it says
+    something else. Raises Unknown."""
+    how, _, name = os.environ.get("LOCKSTEP_COMPUTE", "").partition(":")
+    if how == "roofline":
+        return name, None
+    if how == "table":
+        table = Table(name)
+        return table.gpu, table
+    return None
 
 
 def prepare():
     """Imports what all ranks need, before they are forked; SystemExit with a
-    line where the GPU is not known."""
-    name = gpu_name()
-    if name is None:
-        if os.environ.get("LOCKSTEP_COMPUTE", "").startswith("table:"):
-            print(
-                "lockstep: --compute table: not there for Python ranks: "
-                "expected none, cpu:FACTOR or roofline:GPU",
-                file=sys.stderr,
-            )
-            raise SystemExit(2)
-        return
+    line where the GPU is not known, or the table is none."""
     try:
-        catalogue.find(name)
+        chosen = choose()
+        if chosen is None:
+            return
+        catalogue.find(chosen[0])
     except Unknown as error:
         print("lockstep: --compute: %s" % error, file=sys.stderr)
         raise SystemExit(2)
@@ -70,10 +70,10 @@ def prepare():
 
 def join():
     """Puts the calling process on its GPU until it ends."""
-    name = gpu_name()
-    if name is None:
+    chosen = choose()
+    if chosen is None:
         return
-    run = Run(name, Clock())
+    run = Run(chosen[0], Clock(), table=chosen[1])
     run.__enter__()
     atexit.register(leave, run)
 
@@ -83,10 +83,12 @@ def leave(run):
     run.device.synchronize()
     if os.environ.get("RANK", "0") != "0":
         return
-    step = run.step_ns()
+    step, table = run.step_ns(), run.mode.table
     took = "" if step is None else "a step takes %.3f ms, " % (step / 1e6)
     print(
         "lockstep: rank 0 on %s: %speak memory %.2f GB of %.0f GiB"
         % (run.gpu.name, took, run.peak / 1e9, run.gpu.memory / 2**30),
         file=sys.stderr,
     )
+    for text in table.warnings() if table is not None else ():
+        print("lockstep: warning: " + text, file=sys.stderr)

@@ -251,10 +251,10 @@ class Script:
         names = self.mode.names
 
         def before(opt, args, kwargs):
-            names.optimizing = True
+            names.optimize(True)
 
         def after(opt, args, kwargs):
-            names.optimizing = False
+            names.optimize(False)
             if opt not in self.optimizers:
                 self.optimizers.append(opt)
             self.mode.settle()
