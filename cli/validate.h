@@ -89,6 +89,11 @@ struct validate_summary {
 	struct accuracy blind[VALIDATE_BLIND];
 	size_t blind_good; /* tables without their machine */
 
+	/* What share of the measured rows lies within the intervals that other
+	 * machines' stored errors make: collectives, those on machines with
+	 * rows of their own, steps; NAN: not known, or not asked for. */
+	double held[3];
+
 	double worst_steps; /* median of a schedule of a table of steps */
 };
 

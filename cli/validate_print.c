@@ -301,15 +301,23 @@ static void print_blind(const struct validate *validate,
 		machine->num, 100 * ACCURACY_BLIND_MEDIAN,
 		100 * ACCURACY_BLIND_P90, 100 * fabric->median,
 		100 * fabric->p90);
+	if (!isnan(summary->held[0]))
+		fprintf(out,
+			"Intervals, of other machines' errors: %.0f %% of the "
+			"rows lie within them, on machines with rows of their "
+			"own %.0f %%, of steps %.0f %%.\n",
+			100 * summary->held[0], 100 * summary->held[1],
+			100 * summary->held[2]);
 }
 
 static json_t *summary_json(const struct validate_summary *summary,
 			    const struct steps_summary *sum)
 {
+	static const char *const held[] = {
+		"in_interval", "own_rows_in_interval", "steps_in_interval"};
 	const struct accuracy *all = &summary->ranges[ACCURACY_ALL];
 	const struct accuracy *blind = summary->blind;
-
-	return json_pack(
+	json_t *object = json_pack(
 		"{sI sI sf sf sf sf sI sf sf sf sf sI sI sI sI}", "tables",
 		(json_int_t)summary->tables, "good", (json_int_t)summary->good,
 		"median", all->median, "p90", all->p90, "fit_median",
@@ -320,6 +328,12 @@ static json_t *summary_json(const struct validate_summary *summary,
 		(json_int_t)sum->parts, "good_schedules", (json_int_t)sum->good,
 		"pairs", (json_int_t)sum->order.pairs, "pairs_right",
 		(json_int_t)sum->order.right);
+
+	for (int i = 0; object && i < 3; i++)
+		if (!isnan(summary->held[i]))
+			json_object_set_new(object, held[i],
+					    json_real(summary->held[i]));
+	return object;
 }
 
 int validate_print(const struct validate *validate,

@@ -1,7 +1,9 @@
 /* validate_summary.c - what all tables say together. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "cli/validate.h"
+#include "model/validation/interval.h"
 
 double validate_goal(enum stream_schedule schedule)
 {
@@ -67,14 +69,32 @@ static void count(const struct validate_table *table,
 			summary->worst_steps = table->schedules[s].median;
 }
 
+/* Returns 0, or -1: no memory. Where no errors are stored nothing is held. */
+static int count_held(double held[3])
+{
+	struct intervals intervals;
+	struct dist_message ignored;
+	bool failed;
+
+	if (intervals_load(&intervals, &ignored))
+		return 0;
+	failed = intervals_coverage(&intervals, false, false, &held[0]) ||
+		 intervals_coverage(&intervals, false, true, &held[1]) ||
+		 intervals_coverage(&intervals, true, false, &held[2]);
+	intervals_release(&intervals);
+	return failed ? -1 : 0;
+}
+
 int validate_summarize(const struct validate *validate,
 		       struct validate_summary *summary)
 {
 	double *scratch = calloc(2 * validate->num + 1, sizeof *scratch);
 
-	*summary = (struct validate_summary){.tables = 0};
-	if (!scratch)
+	*summary = (struct validate_summary){.held = {NAN, NAN, NAN}};
+	if (!scratch || (validate->is_blind && count_held(summary->held))) {
+		free(scratch);
 		return -1;
+	}
 	for (size_t i = 0; i < validate->num; i++)
 		count(&validate->tables[i], summary);
 	for (int r = 0; r < ACCURACY_RANGES; r++)

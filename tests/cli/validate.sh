@@ -27,11 +27,13 @@ expect 0 validate --blind nccl-aws-p5-2x8
 expect_out '^table .* blind median % +blind p90 % +no fabric median %'
 expect_out '^nccl +efa_us +15 '
 expect_out '^Blind, each table.s machine left out .* of 1 tables hold 20 % and 50 %'
+expect_out '^Intervals, of other machines. errors: 8. % of the rows lie within them'
 cp "$scratch/out" "$scratch/once"
 expect 0 validate --blind nccl-aws-p5-2x8
 cmp -s "$scratch/out" "$scratch/once" || fail "another answer the second time"
 expect 0 validate --blind nccl-aws-p5-2x8 --json --write-errors "$scratch/errors.tsv"
 jq -e '(.summary.blind_median > 0.01) and
+	(.summary.in_interval | . > 0.7 and . < 0.9) and
 	(.tables[0] | .blind_median > 0.01 and .no_fabric_median > 0.01) and
 	(.constants | map(select(.constant == "efa_us")) |
 	.[0].least != .[0].all_tables)' "$scratch/out" >/dev/null ||
