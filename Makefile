@@ -364,8 +364,8 @@ test-sanitized:
 # Long ones start first, so that none is left over at the end; before all others
 # those that have processors busy longest. What measures time is last, alone.
 SHELL_TESTS := $(patsubst tests/cli/%.sh,%,$(sort $(wildcard tests/cli/*.sh)))
-ALONE := calibrate peers validate_local
-LONG := programs refuse sweep killed testbed bench diagnose
+ALONE := calibrate validate_local
+LONG := programs peers refuse sweep killed testbed bench diagnose
 BUSY := conformance unit
 REST := $(filter-out $(ALONE) $(LONG) install,$(SHELL_TESTS))
 scripts = $(1:%=shell:tests/cli/%.sh)

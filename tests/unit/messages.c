@@ -372,16 +372,19 @@ static double least_bytes(enum dist__op_kind op, const struct fabric *fabric,
 	}
 }
 
+/* Elements of a call: the steps of one are gone through one by one. */
+#define MOST ((size_t)1 << 28)
+
 static void expect_possible(const char *profile_name,
 			    const struct fabric *fabric, enum dist__op_kind op)
 {
 	struct dist__profile profile;
+	size_t ranks = (size_t)fabric_ranks(fabric);
 
 	load(&profile, profile_name);
-	for (size_t numel = 1; numel <= 1 << 26; numel *= 4) {
+	for (size_t numel = 1; numel * ranks <= MOST; numel *= 4) {
 		struct library_estimate e =
-			ask(&profile, fabric, op,
-			    numel * (size_t)fabric_ranks(fabric), NULL);
+			ask(&profile, fabric, op, numel * ranks, NULL);
 		double bytes = 4. * (double)numel * fabric_ranks(fabric);
 		double ns = library_time_ns(&e);
 
