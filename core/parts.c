@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-static size_t part_numel(const struct dist__parts *parts, int rank)
+size_t dist__part_numel(const struct dist__parts *parts, int rank)
 {
 	struct dist__chunks chunks;
 
@@ -25,19 +25,19 @@ size_t dist__parts_before(const struct dist__parts *parts, int rank)
 		return dist__chunks_numel(&chunks, rank);
 	}
 	for (int i = 0; i < rank; i++)
-		numel += part_numel(parts, i);
+		numel += dist__part_numel(parts, i);
 	return numel;
 }
 
 size_t dist__parts_longest(const struct dist__parts *parts)
 {
-	size_t longest = part_numel(parts, 0);
+	size_t longest = dist__part_numel(parts, 0);
 
 	if (!parts->list && !parts->splits)
 		return longest;
 	for (int rank = 1; rank < parts->count; rank++)
-		if (part_numel(parts, rank) > longest)
-			longest = part_numel(parts, rank);
+		if (dist__part_numel(parts, rank) > longest)
+			longest = dist__part_numel(parts, rank);
 	return longest;
 }
 

@@ -44,8 +44,10 @@ struct dist__parts {
 	const size_t *splits; /* elements of each part; NULL: in chunks */
 };
 
-/* dist__part returns the part numbered rank. */
+/* dist__part returns the part numbered rank, and dist__part_numel the elements
+ * of that. */
 struct dist_tensor dist__part(const struct dist__parts *parts, int rank);
+size_t dist__part_numel(const struct dist__parts *parts, int rank);
 
 /* dist__parts_before returns the elements of the parts below rank together;
  * of all of them for rank == count. */

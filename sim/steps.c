@@ -261,28 +261,29 @@ static void end_part(struct dist__sim_walker *w)
 	go_on(w);
 }
 
-/* The part that w has for a rank, or is to have of it. */
-static struct dist_tensor part_to(const struct dist__sim_walker *w, int number)
+/* The elements that w has for a rank, or is to have of it. */
+static size_t numel_to(const struct dist__sim_walker *w, int number)
 {
-	return dist__part(&guest_of(w)->seat->sides->in, number);
+	return dist__part_numel(&guest_of(w)->seat->sides->in, number);
 }
 
-static struct dist_tensor part_from(const struct dist__sim_walker *w,
-				    int number)
+static size_t numel_from(const struct dist__sim_walker *w, int number)
 {
-	return dist__part(&guest_of(w)->seat->sides->out, number);
+	return dist__part_numel(&guest_of(w)->seat->sides->out, number);
 }
 
 /* Both have parts of the same length. */
 static void hand_over(const struct dist__sim_walker *sender,
 		      const struct dist__sim_walker *receiver)
 {
+	const struct dist__sides *sides = guest_of(sender)->seat->sides;
 	struct dist_tensor from, to;
 
-	if (!guest_of(sender)->seat->sides)
+	if (!sides || (!sides->in.list && !sides->in.whole.data))
 		return;
-	from = part_to(sender, number_of(receiver));
-	to = part_from(receiver, number_of(sender));
+	from = dist__part(&sides->in, number_of(receiver));
+	to = dist__part(&guest_of(receiver)->seat->sides->out,
+			number_of(sender));
 	if (from.data && to.data && from.numel > 0)
 		memcpy(to.data, from.data,
 		       from.numel * dist_dtype_size(from.dtype));
@@ -330,8 +331,8 @@ static bool agree(const struct dist__sim_walker *sender,
 		  const struct dist__sim_walker *receiver)
 {
 	return !guest_of(receiver)->seat->sides ||
-	       part_to(sender, number_of(receiver)).numel ==
-		       part_from(receiver, number_of(sender)).numel;
+	       numel_to(sender, number_of(receiver)) ==
+		       numel_from(receiver, number_of(sender));
 }
 
 static void start(struct dist__sim_walker *sender,
@@ -415,8 +416,7 @@ static bool read_step(struct dist__sim_walker *w)
 		w->to = hop.to;
 		w->bytes = hop.bytes;
 		if (hop.to >= 0 && guest_of(w)->seat->sides)
-			w->bytes =
-				part_to(w, hop.to).numel * flow->element_bytes;
+			w->bytes = numel_to(w, hop.to) * flow->element_bytes;
 		w->reduced = hop.reduced;
 		w->from = flow->ops->from
 				  ? flow->ops->from(flow, number, w->step)

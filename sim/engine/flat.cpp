@@ -68,6 +68,23 @@ class FlatZone : public NetZoneImpl
 			*latency += (*at)->get_latency();
 	}
 
+	/* Whoever asks by this remembers it. */
+	size_t look_up(const NetPoint *src, const NetPoint *dst,
+		       sg_link_t *into, double *latency)
+	{
+		struct dist__graph_way way;
+
+		if (src == dst ||
+		    !graph->find_way(graph, static_cast<uint32_t>(src->id()),
+				     static_cast<uint32_t>(dst->id()), &way))
+			return 0;
+		for (size_t i = 0; i < way.num; i++)
+			into[i] = links_[way.links[i]];
+		for (size_t i = 0; i < way.num_added; i++)
+			*latency += links_[way.added[i]]->get_latency();
+		return way.num;
+	}
+
       private:
 	/* Links in order, then as many in the order of adding. */
 	struct Kept {
@@ -214,6 +231,14 @@ bool dist__flat_zones(sg_host_t host, const char **names, size_t most,
 	return true;
 }
 
+size_t dist__flat_way(sg_host_t from, sg_host_t to, sg_link_t *links,
+		      double *latency_s)
+{
+	return flat ? flat->look_up(from->get_netpoint(), to->get_netpoint(),
+				    links, latency_s)
+		    : 0;
+}
+
 #else
 
 bool dist__engine_can_build(void)
@@ -221,13 +246,9 @@ bool dist__engine_can_build(void)
 	return false;
 }
 
-void dist__flat_build(struct dist__graph *)
+size_t dist__flat_way(sg_host_t, sg_host_t, sg_link_t *, double *)
 {
-}
-
-bool dist__flat_zones(sg_host_t, const char **, size_t, size_t *)
-{
-	return false;
+	return 0;
 }
 
 #endif

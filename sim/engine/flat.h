@@ -17,6 +17,12 @@ void dist__flat_build(struct dist__graph *graph);
 bool dist__flat_zones(sg_host_t host, const char **names, size_t most,
 		      size_t *count);
 
+/* dist__flat_way stores the links between two hosts of a platform that was
+ * built, DIST__GRAPH_WAY at most, and adds up their latencies. Returns how many
+ * there are; 0: it was not built, it is the same host, or there is no way. */
+size_t dist__flat_way(sg_host_t from, sg_host_t to, sg_link_t *links,
+		      double *latency_s);
+
 #ifdef __cplusplus
 }
 #endif

@@ -24,6 +24,7 @@
 #include <simgrid/version.h>
 #include <xbt/config.h>
 
+#include "sim/engine/flat.h"
 #include "sim/engine/shim.h"
 
 #if SIMGRID_VERSION < 33600
@@ -399,18 +400,25 @@ size_t dist__engine_num_links(void)
 size_t dist__engine_way(uint32_t from, uint32_t to, uint32_t *numbers,
 			size_t most, double *latency_s)
 {
+	sg_link_t flat[DIST__GRAPH_WAY];
 	std::vector<simgrid::s4u::Link *> way;
 	double latency = 0;
+	size_t num = dist__flat_way(hosts[from], hosts[to], flat, &latency);
+	const sg_link_t *found = flat;
 
-	try {
-		hosts[from]->route_to(hosts[to], way, &latency);
-	} catch (const std::exception &) {
-		return 0;
+	if (num == 0) {
+		try {
+			hosts[from]->route_to(hosts[to], way, &latency);
+		} catch (const std::exception &) {
+			return 0;
+		}
+		found = way.data();
+		num = way.size();
 	}
 	if (latency_s)
 		*latency_s = latency;
-	for (size_t i = 0; way.size() <= most && i < way.size(); i++)
-		numbers[i] = static_cast<uint32_t>(
-			reinterpret_cast<uintptr_t>(sg_link_get_data(way[i])));
-	return way.size();
+	for (size_t i = 0; num <= most && i < num; i++)
+		numbers[i] = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(
+			sg_link_get_data(found[i])));
+	return num;
 }

@@ -73,11 +73,16 @@ struct dist__plain {
 	uint32_t *by_rank; /* points */
 	struct dist__names point_names, link_names;
 
-	/* Where a search is. */
+	/* Where a search is, and what whole ones have found. */
 	struct dist__search {
 		uint32_t *cost, *before, *seen, stamp; /* by point */
 		uint64_t *heap;                        /* cost, then rank */
 		size_t num, room;
+		uint8_t *asked; /* how often from a point; by point */
+		/* The last step on the way from a point to each other of its
+		 * zone, by number there; NULL: not known. By point. */
+		uint32_t **trees;
+		size_t kept; /* steps in all trees */
 	} search;
 };
 

@@ -271,9 +271,12 @@ bool dist__plain_join(struct dist__plain *plain)
 	search->seen = calloc(num_points, sizeof *search->seen);
 	search->room = 2 * plain->num_routes + 1;
 	search->heap = calloc(search->room, sizeof *search->heap);
+	search->asked = calloc(num_points, sizeof *search->asked);
+	search->trees = calloc(num_points, sizeof(uint32_t *));
 	return plain->by_rank && plain->steps && plain->step_links &&
 	       search->cost && search->before && search->seen && search->heap &&
-	       count_steps(plain) && add_steps(plain) && check_joined(plain);
+	       search->asked && search->trees && count_steps(plain) &&
+	       add_steps(plain) && check_joined(plain);
 }
 
 /* ---- the shortest way in a zone ---------------------------------------- */
@@ -322,7 +325,13 @@ static void relax(struct dist__plain *plain, uint32_t cost, uint32_t step)
 	push(search, (uint64_t)cost << 32 | plain->points[to].rank);
 }
 
-static bool search_way(struct dist__plain *plain, uint32_t from, uint32_t to)
+#define NOWHERE UINT32_MAX
+
+/* Goes from a point until it is at another, or (NOWHERE) has been at all of the
+ * zone, and stores in tree (NULL allowed), by their numbers, the last step to
+ * each. */
+static bool search_way(struct dist__plain *plain, uint32_t from, uint32_t to,
+		       uint32_t *tree)
 {
 	struct dist__search *search = &plain->search;
 
@@ -345,6 +354,8 @@ static bool search_way(struct dist__plain *plain, uint32_t from, uint32_t to)
 			return true;
 		if (cost > search->cost[at])
 			continue;
+		if (tree)
+			tree[point->number] = search->before[at];
 		for (uint32_t i = 0; i < point->num_steps; i++) {
 			uint32_t step = point->first_step + i;
 
@@ -352,6 +363,40 @@ static bool search_way(struct dist__plain *plain, uint32_t from, uint32_t to)
 		}
 	}
 	return false;
+}
+
+/* Sources from which so many ways were looked for have all of theirs found at
+ * once, of so many steps together at most. */
+#define OFTEN     4
+#define MOST_KEPT ((size_t)1 << 22)
+
+/* Returns the tree from a point; NULL: there is none yet, or no room. */
+static const uint32_t *tree_of(struct dist__plain *plain, uint32_t from)
+{
+	struct dist__search *search = &plain->search;
+	size_t size = plain->zones[plain->points[from].zone].num_points;
+	uint32_t *tree = search->trees[from];
+
+	if (tree || ++search->asked[from] < OFTEN ||
+	    search->kept + size > MOST_KEPT)
+		return tree;
+	search->asked[from] = 0;
+	tree = malloc(size * sizeof *tree);
+	if (!tree)
+		return NULL;
+	for (size_t i = 0; i < size; i++)
+		tree[i] = NOWHERE;
+	(void)search_way(plain, from, NOWHERE, tree);
+	search->trees[from] = tree;
+	search->kept += size;
+	return tree;
+}
+
+/* The last step on the way from a point to another, or NOWHERE. */
+static uint32_t step_to(const struct dist__plain *plain, const uint32_t *tree,
+			uint32_t to)
+{
+	return tree ? tree[plain->points[to].number] : plain->search.before[to];
 }
 
 /* ---- ways -------------------------------------------------------------- */
@@ -382,12 +427,14 @@ static bool add_shortest(struct dist__plain *plain, uint32_t from, uint32_t to,
 			 struct dist__graph_way *way)
 {
 	size_t first = way->num;
+	const uint32_t *tree = tree_of(plain, from);
 
-	if (!search_way(plain, from, to))
+	if (tree ? step_to(plain, tree, to) == NOWHERE
+		 : !search_way(plain, from, to, NULL))
 		return false;
 	for (uint32_t at = to; at != from;) {
 		const struct dist__step *step =
-			&plain->steps[plain->search.before[at]];
+			&plain->steps[step_to(plain, tree, at)];
 		const uint32_t *links = step_links(plain, step);
 
 		if (!append(way->links, &way->num, links, step->num_links) ||
