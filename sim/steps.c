@@ -331,8 +331,8 @@ static bool agree(const struct dist__sim_walker *sender,
 		  const struct dist__sim_walker *receiver)
 {
 	return !guest_of(receiver)->seat->sides ||
-	       numel_to(sender, number_of(receiver)) ==
-		       numel_from(receiver, number_of(sender));
+	       sender->bytes == numel_from(receiver, number_of(sender)) *
+					sender->meeting->flow.element_bytes;
 }
 
 static void start(struct dist__sim_walker *sender,

@@ -31,16 +31,19 @@ struct transfer {
 	enum phase phase;
 };
 
-/* The route between two hosts; routes of a pair in one bucket. */
-struct pair {
-	uint32_t from, to;       /* hosts */
-	struct own_route *route; /* NULL: the place is free */
+/* The routes from a host to some that follow each other, which whoever sends to
+ * all asks for one after the other. */
+#define NEXT 8
+
+struct routes {
+	uint64_t key;               /* of the hosts; 0: the place is free */
+	struct own_route *to[NEXT]; /* NULL: not looked up */
 };
 
 static const struct dist__engine *platform; /* who has read it */
 static struct dist__engine_network network;
-static struct pair *pairs; /* hash table */
-static size_t num_pairs, pair_space;
+static struct routes *routes; /* hash table */
+static size_t num_routes, route_space;
 static struct transfer *free_transfers;
 
 static _Noreturn void out_of_memory(void)
@@ -105,44 +108,48 @@ static struct own_route *find_route(uint32_t from, uint32_t to)
 	return make_route(links, count, back, num_back, latency_s);
 }
 
-static struct pair *place_of(uint32_t from, uint32_t to)
+static struct routes *place_of(uint64_t key)
 {
-	uint64_t key = (uint64_t)from << 32 | to;
-	size_t mask = pair_space - 1;
+	size_t mask = route_space - 1;
 	size_t i = (size_t)((key * DIST__HASH_FACTOR) >> 32) & mask;
 
-	while (pairs[i].route && (pairs[i].from != from || pairs[i].to != to))
+	while (routes[i].key && routes[i].key != key)
 		i = (i + 1) & mask;
-	return &pairs[i];
+	return &routes[i];
 }
 
 static void grow(void)
 {
-	struct pair *before = pairs;
-	size_t space = pair_space;
+	struct routes *before = routes;
+	size_t space = route_space;
 
-	pair_space = space ? 2 * space : 1024;
-	pairs = calloc(pair_space, sizeof *pairs);
-	if (!pairs)
+	route_space = space ? 2 * space : 1024;
+	routes = calloc(route_space, sizeof *routes);
+	if (!routes)
 		out_of_memory();
 	for (size_t i = 0; i < space; i++)
-		if (before[i].route)
-			*place_of(before[i].from, before[i].to) = before[i];
+		if (before[i].key)
+			*place_of(before[i].key) = before[i];
 	free(before);
 }
 
 static const struct own_route *route_of(uint32_t from, uint32_t to)
 {
-	struct pair *pair;
+	uint64_t key = ((uint64_t)from << 32 | to / NEXT) + 1;
+	struct own_route **route;
+	struct routes *place;
 
-	if (2 * num_pairs >= pair_space)
+	if (2 * num_routes >= route_space)
 		grow();
-	pair = place_of(from, to);
-	if (!pair->route) {
-		*pair = (struct pair){from, to, find_route(from, to)};
-		num_pairs++;
-	}
-	return pair->route;
+	place = place_of(key);
+	num_routes += !place->key;
+	place->key = key;
+	route = &place->to[to % NEXT];
+	if (!*route)
+		*route = find_route(from, to);
+	else if (to % NEXT + 1 < NEXT)
+		__builtin_prefetch(route[1]);
+	return *route;
 }
 
 /* ---- the life of a transfer -----------------------------------------------

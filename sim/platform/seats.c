@@ -209,6 +209,10 @@ static const struct dist__seat *seat_of(const struct dist__platform *p,
 	assert(rank >= 0 && rank < p->num_ranks && p->seats);
 	if (p->any_node_ranks)
 		rank = dist__platform_any_seat(p, rank);
+	/* Mostly a host has one rank. */
+	if ((size_t)rank + 1 < high && p->seats[rank].first == rank &&
+	    p->seats[rank + 1].first == rank + 1)
+		return &p->seats[rank];
 	/* Invariant: the seat of rank is in [low, high). */
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
