@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "cli/child.h"
+#include "core/backend.h"
+#include "sim/launch.h"
 
 /* The routes of a longer ring take longer than the answer. */
 #define RING_RANKS 4096
@@ -66,9 +68,14 @@ int platform_survey(struct platform_survey *survey, const char *path, int ranks,
 		    const struct dist__link_overrides *overrides)
 {
 	struct question question = {path, ranks, overrides};
+	struct dist_message why;
 	struct child child;
 	int status;
 
+	/* The engine's libraries take longer to load than most simulations run:
+	 * loaded here, this child and those that simulate have them. Without
+	 * them it is the child that says so. */
+	(void)dist__sim_world.is_available(&why);
 	if (child_start(&child, ask, &question))
 		return DIST_EXIT_INTERNAL;
 	status = child_result(&child, survey, sizeof *survey);

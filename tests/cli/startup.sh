@@ -38,12 +38,17 @@ one=$(WORLD_SIZE=1 LOCKSTEP_BACKEND=sim LOCKSTEP_PLATFORM=$platform \
 awk -v many="$many" -v one="$one" 'BEGIN { exit !(many < 10 * one) }' ||
 	fail "32 ranks take $many s of the processors, one simulation $one s"
 
-# Of a job that simulates, the process of the ranks alone.
-LD_DEBUG=libs timeout 250 "$LOCKSTEP" run --backend sim --platform star-8 \
-	--nproc-per-node 2 "$resident" >"$scratch/out" 2>"$scratch/err" ||
-	fail "does not simulate"
-loaded=$(grep -c 'calling init: .*libsimgrid' "$scratch/err")
-[ "$loaded" -eq 1 ] || fail "$loaded processes of a simulation load SimGrid"
+# Of a job that simulates, the process of the ranks alone; of predictions, one
+# for all that survey and simulate.
+loads_once() { # WORD...
+	local loaded
+	LD_DEBUG=libs timeout 250 "$LOCKSTEP" "$@" >"$scratch/out" \
+		2>"$scratch/err" || fail "$*: status $?"
+	loaded=$(grep -c 'calling init: .*libsimgrid' "$scratch/err")
+	[ "$loaded" -eq 1 ] || fail "$*: $loaded processes load SimGrid"
+}
+loads_once run --backend sim --platform star-8 --nproc-per-node 2 "$resident"
+loads_once predict --model mnist --machine dgx-a100 --world-size 16,32
 
 # The command's own commands.
 ldd "$LOCKSTEP" >"$scratch/needs"
