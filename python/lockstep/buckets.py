@@ -21,6 +21,7 @@ class _Plan:
         names = {id(p): name for name, p in ddp.module.named_parameters()}
         self.ddp = weakref.ref(ddp)
         self.group = ddp.process_group
+        self.is_rebuilt = False
         self._parameters = [(names.get(id(p), "?"), p.numel(), p.dtype)
                             for p in parameters]
         self._buckets = []
@@ -89,6 +90,7 @@ def install():
                 model = plan.ddp()
                 if model is not None and model.reducer is self:
                     plan.set(_rebuilt(model))
+                    plan.is_rebuilt = True
         return rebuilt
 
     Model._ddp_init_helper = _ddp_init_helper
@@ -125,6 +127,14 @@ def _is_reducers(frame):
             return True
         frame = frame.f_back
     return True  # a thread of the engine
+
+
+def come_last(group) -> bool:
+    """Whether the buckets that group reduces now come at the end of a backward
+    pass: of a static graph, they do in the first."""
+    return any(plan.group is group and not plan.is_rebuilt
+               and getattr(plan.ddp(), "static_graph", False)
+               for plan in plans)
 
 
 def label(group, frame, tensor):

@@ -20,7 +20,7 @@ import torch
 from torch._C._distributed_c10d import Work as _TorchWork
 from torch.futures import Future
 
-from . import charge, library, source
+from . import buckets, charge, library, source
 
 _engine = torch.autograd.Variable._execution_engine
 # Of the backward pass of the thread that asks; None in torch 1.
@@ -178,7 +178,8 @@ class Work(_TorchWork):
 
         try:
             _engine.queue_callback(end)
-            is_later = _node_here is None or _node_here() is not None
+            is_later = (not buckets.come_last(self._group)
+                        if _node_here is None else _node_here() is not None)
         except RuntimeError:  # not in a backward pass
             is_later = not self._group.simulated
         if not is_later:

@@ -29,9 +29,7 @@ limit=250 expect 10 run --nproc-per-node 2 tests/torch/buckets.py mismatch
 expect_err 'rank 0 called all_reduce\(sum, float32, 20200\) for bucket 0 \(layers.4.bias ... layers.2.weight, 4 parameters\) at tests/torch/buckets.py:36'
 # Who waits in C++ for a bucket's Future waits for it, and is in a deadlock
 # before any deadline; who computes does not.
-kinds=ddp
-[[ $torch == 1.* ]] || kinds+=" static"
-for kind in $kinds; do
+for kind in ddp static; do
 	for world in "" "--backend sim --platform star-8"; do
 		# shellcheck disable=SC2086 # words
 		expect 11 run $world --nproc-per-node 2 \
