@@ -118,6 +118,8 @@ void llm_flags_predict(const struct llm_question *question,
 	if (request->gpu)
 		append(&all, " --gpu %s", request->gpu);
 	append_count(&all, "ranks-per-node", request->ranks_per_node, 0);
+	if (request->topology)
+		append(&all, " --topology %s", request->topology);
 	if (request->profile)
 		append(&all, " --profile %s", request->profile);
 	if (request->uncalibrated)

@@ -2,10 +2,12 @@
  * on so many GPUs, why not the next one, and the command line of each. */
 #include "cli/command.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/progress.h"
 #include "base/refuse.h"
@@ -15,8 +17,12 @@
 #include "cli/llm_print.h"
 #include "cli/pool.h"
 #include "cli/refuse.h"
+#include "cli/sweep/journal.h"
 #include "cli/table_option.h"
 #include "model/llm/plan.h"
+
+/* Layouts that are simulated at most. */
+#define CONFIRMED 20
 
 /* The command line. */
 struct plan_options {
@@ -24,6 +30,7 @@ struct plan_options {
 	int gpus;
 	int top;
 	int confirm;
+	const char *resume;
 	struct table_options form;
 };
 
@@ -37,7 +44,11 @@ static const struct option options[] = {
 	{"confirm", OPTION_COUNT, AT(confirm), "N",
 	 .help = "simulate the calls of the first N too, which share links; "
 		 "with hundreds of GPUs a minute each",
-	 .usual = "0", .min = 1, .max = 20},
+	 .usual = "0", .min = 1, .max = CONFIRMED},
+	{"resume", OPTION_TEXT, AT(resume), "FOLDER",
+	 .help = "keep there what was simulated, and do not simulate again "
+		 "what "
+		 "is there"},
 	{.name = NULL}};
 
 #define IN_REQUEST(field)                                                      \
@@ -78,7 +89,7 @@ struct inquiry {
 	struct fabric fabric;
 	struct llm_space space;
 	struct llm_plan plan;
-	double flow_ns[20]; /* of the first, simulated */
+	double flow_ns[CONFIRMED]; /* of the first, simulated */
 	size_t num_flows;
 };
 
@@ -117,6 +128,14 @@ static enum dist_error look_up(struct inquiry *inquiry,
 				  message);
 	if (error)
 		return error;
+	if (line->resume && !line->confirm)
+		return dist__refuse(message,
+				    "--resume: expected with --confirm: all "
+				    "else takes seconds");
+	if (line->llm.topology && !line->confirm)
+		return dist__refuse(message,
+				    "--topology: expected with --confirm: a "
+				    "closed form has no switches");
 	if (line->gpus == 0 || line->llm.layout.global_batch == 0)
 		return dist__refuse(message,
 				    "expected --gpus and --global-batch, the "
@@ -165,33 +184,130 @@ static enum dist_error search(struct inquiry *inquiry,
 	return error;
 }
 
-/* Simulates the first layouts. */
-static int confirm(struct inquiry *inquiry)
+/* ---- the first ones, simulated ------------------------------------------- */
+
+/* What was simulated before, and where what is now goes. */
+struct kept {
+	json_t *answers[CONFIRMED]; /* NULL: not yet */
+	struct journal *journal;    /* NULL: nowhere */
+};
+
+/* What the answers follow from: the layouts in their order with their times by
+ * closed form, in which all that model, machine and library say is. NULL: no
+ * memory. */
+static char *stamp_of(const struct inquiry *inquiry, size_t num)
+{
+	const char *topology = inquiry->line->llm.topology;
+	char *text = NULL, command[1024];
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	fprintf(out, "lockstep %s plan %s\n", LOCKSTEP_VERSION,
+		topology ? topology : "-");
+	for (size_t i = 0; i < num; i++) {
+		const struct llm_candidate *candidate = &inquiry->plan.best[i];
+
+		llm_flags_predict(&inquiry->question, &candidate->layout,
+				  command, sizeof command);
+		fprintf(out, "%s: %.17g\n", command, candidate->answer.step_ns);
+	}
+	if (fclose(out) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static enum dist_error open_kept(const struct inquiry *inquiry, size_t num,
+				 struct kept *kept,
+				 struct dist_message *message)
+{
+	const char *folder = inquiry->line->resume;
+	enum dist_error error;
+	char *stamp;
+
+	if (!folder)
+		return DIST_OK;
+	if (mkdir(folder, 0777) && errno != EEXIST)
+		return dist__refuse_as(message, DIST_ERR_IO,
+				       "--resume: %.300s: cannot be made: %s",
+				       folder, strerror(errno));
+	stamp = stamp_of(inquiry, num);
+	if (!stamp)
+		return DIST_ERR_NO_MEMORY;
+	error = journal_load(folder, stamp, kept->answers, num, message);
+	if (error == DIST_ERR_INVALID_ARGUMENT)
+		error = dist__refuse(
+			message,
+			"--resume: %.300s has answers to another "
+			"question, or of another version: expected "
+			"another folder",
+			folder);
+	if (!error)
+		error = journal_open(folder, stamp, 1, 1, &kept->journal,
+				     message);
+	free(stamp);
+	return error;
+}
+
+/* Simulates layout i. */
+static int simulate(struct inquiry *inquiry, struct llm_outcome *outcome,
+		    size_t i)
 {
 	const struct predict_options flow = {.fidelity = "flow",
 					     .no_explain = true};
-	size_t num = (size_t)inquiry->line->confirm;
+	struct dist_message message;
+	const char *option;
+	int status;
+
+	outcome->layout = inquiry->plan.best[i].layout;
+	outcome->fabric = inquiry->fabric;
+	if (llm_question_answer(&inquiry->question, outcome, &option, &message))
+		return refuse("plan", "%s", message.text);
+	status = llm_flow_make(&inquiry->question, outcome, &flow, NULL);
+	inquiry->flow_ns[i] = outcome->answer.step_ns;
+	return status;
+}
+
+static int confirm_all(struct inquiry *inquiry, struct kept *kept, size_t num)
+{
 	struct llm_outcome *outcome = calloc(1, sizeof *outcome);
+	struct dist_message message = {"out of memory"};
 	int status = DIST_EXIT_OK;
 
-	if (!outcome)
-		return out_of_memory("plan");
-	for (size_t i = 0; !status && i < num && i < inquiry->plan.num; i++) {
-		struct dist_message message;
-		const char *option;
-
-		outcome->layout = inquiry->plan.best[i].layout;
-		outcome->fabric = inquiry->fabric;
-		if (llm_question_answer(&inquiry->question, outcome, &option,
+	if (!outcome || open_kept(inquiry, num, kept, &message))
+		status = refuse("plan", "%s", message.text);
+	for (size_t i = 0; !status && i < num; i++) {
+		if (kept->answers[i]) {
+			inquiry->flow_ns[i] =
+				json_number_value(kept->answers[i]);
+		} else {
+			status = simulate(inquiry, outcome, i);
+			kept->answers[i] = json_real(inquiry->flow_ns[i]);
+			if (!status && kept->journal &&
+			    journal_add(kept->journal, i, kept->answers[i],
 					&message))
-			status = refuse("plan", "%s", message.text);
-		else
-			status = llm_flow_make(&inquiry->question, outcome,
-					       &flow, NULL);
-		inquiry->flow_ns[i] = outcome->answer.step_ns;
+				status = refuse("plan", "%s", message.text);
+		}
 		inquiry->num_flows += !status;
 	}
 	free(outcome);
+	return status;
+}
+
+static int confirm(struct inquiry *inquiry)
+{
+	struct kept kept = {.journal = NULL};
+	size_t num = (size_t)inquiry->line->confirm;
+	int status;
+
+	if (num > inquiry->plan.num)
+		num = inquiry->plan.num;
+	status = num ? confirm_all(inquiry, &kept, num) : DIST_EXIT_OK;
+	journal_close(kept.journal);
+	for (size_t i = 0; i < num; i++)
+		json_decref(kept.answers[i]);
 	return status;
 }
 

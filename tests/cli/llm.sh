@@ -162,6 +162,29 @@ expect_refusal 'two kinds of GPUs are not modelled' plan --model llama3-8b \
 expect_refusal 'no layout is legal: ' "${plan[@]}" 1024 --tp 3
 expect_refusal '--gpus and --global-batch' plan --model llama3-8b "${at[@]}"
 
+# What was simulated is kept: again it takes no simulation, which answers as
+# before, also where one is missing.
+few=(plan --model llama3-8b "${at[@]}" --gpus 8 --global-batch 8 --tp 2 --micro-batch 1
+	--shard fsdp --json)
+expect 0 "${few[@]}" --confirm 3
+cp "$scratch/out" "$scratch/whole"
+jq -e '[.rows[:3][].flow_ms | . > 0] == [true, true, true] and .rows[3].flow_ms == null' \
+	"$scratch/out" >/dev/null || fail "not three simulated"
+for kept in 0 1 3; do
+	expect 0 "${few[@]}" --confirm 3 --resume "$scratch/kept"
+	cmp -s "$scratch/out" "$scratch/whole" || fail "with $kept kept it says otherwise"
+	[ "$(wc -l <"$scratch/kept/journal.jsonl")" -eq 4 ] || fail "not three are kept"
+	[ $kept -ne 0 ] || sed -i 3,4d "$scratch/kept/journal.jsonl"
+done
+sed -i '/"point"/s/"answer": *[0-9.e+]*/"answer": 5e9/' "$scratch/kept/journal.jsonl"
+expect 0 "${few[@]}" --confirm 3 --resume "$scratch/kept"
+jq -e '[.rows[:3][].flow_ms] == [5000, 5000, 5000]' "$scratch/out" >/dev/null ||
+	fail "what is kept is simulated again"
+expect_refusal '--resume: .*kept has answers to another question' "${few[@]}" --confirm 3 \
+	--seq 4096 --resume "$scratch/kept"
+expect_refusal '--topology: expected with --confirm' "${few[@]}" --topology fat-tree:4x2
+expect_refusal '--resume: expected with --confirm' "${few[@]}" --resume "$scratch/kept"
+
 # ---- sweep -------------------------------------------------------------------
 cat >"$scratch/study.yaml" <<-'END'
 	title: Llama 3 8B
