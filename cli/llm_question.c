@@ -111,14 +111,11 @@ static enum llm_software software_of(const char *name)
 struct llm_cluster llm_question_cluster(const struct llm_question *question,
 					const struct fabric *fabric)
 {
-	const char *exchange = question->request->exchange;
-
 	return (struct llm_cluster){
 		.software = question->software,
 		.device = &question->device,
 		.profile = &question->profile,
 		.fabric = fabric,
-		.plain_exchange = exchange && strcmp(exchange, "plain") == 0,
 		.pace = question->own.is_known ? &question->own.pace : NULL,
 		.efficiency = 1};
 }
@@ -369,6 +366,8 @@ enum dist_error llm_question_layout(const struct llm_question *question,
 	struct llm_arguments asked = question->request->layout;
 	int positions = question->model.positions;
 	int copy = or_one(asked.tp) * or_one(asked.pp) * or_one(asked.cp);
+	const char *exchange = question->request->exchange;
+	enum dist_error error;
 
 	if (asked.seq == 0)
 		asked.seq = positions > 0 && positions < USUAL_SEQ ? positions
@@ -379,8 +378,11 @@ enum dist_error llm_question_layout(const struct llm_question *question,
 		asked.global_batch =
 			or_one(gpus / copy) * or_one(asked.micro_batch) *
 			(asked.pp > 1 ? USUAL_ROUNDS * asked.pp : 1);
-	return llm_arguments_layout(&asked, gpus, &question->model, layout,
-				    option, message);
+	error = llm_arguments_layout(&asked, gpus, &question->model, layout,
+				     option, message);
+	layout->fused_experts = question->software == LLM_GRAPHED;
+	layout->plain_exchange = exchange && strcmp(exchange, "plain") == 0;
+	return error;
 }
 
 /* ---- the answer --------------------------------------------------------- */

@@ -46,6 +46,7 @@ enum llm_constant {
 	LLM_EP_EXPOSED,  /* of an exchange beside another micro-batch */
 	LLM_DP_BESIDE,   /* of a pass, what calls of its parameters have */
 	LLM_ACCUMULATE_BYTES, /* a parameter, to add up its gradient */
+	LLM_ACCUMULATE_OLD,   /* so too, by LLM_OLD: beside the product */
 	LLM_HOST_DENSE_NS,    /* to launch a layer's kernels, both ways */
 	LLM_HOST_EXPERT_NS,
 	LLM_HOST_MORE,    /* of that, each by which a layer has more kernels */

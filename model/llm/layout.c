@@ -38,6 +38,7 @@ void llm_layout_init(struct llm_layout *layout)
 		.gradient_bytes = 4,
 		.state_bytes = 12,
 		.fused_attention = true,
+		.fused_experts = true,
 		.fused_kernels = true,
 		.overlap_grad = true,
 		.overlap_param = true,

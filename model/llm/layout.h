@@ -85,18 +85,23 @@ struct llm_layout {
 			      * bits and their transpose 2, where those of 16
 			      * stay */
 	bool fused_attention;
-	bool fused_kernels; /* a gate's product and the loss: compilers and
-			     * Transformer Engine, not eager PyTorch */
-	bool keep_outputs;  /* a stage's, until their backward pass: DeepSpeed;
-			     * Megatron frees them */
-	bool overlap_grad;  /* gradient sums beside backward */
-	bool overlap_param; /* parameter gathers beside forward */
-	bool overlap_tp;    /* tensor-parallel calls beside GEMMs */
-	bool overlap_p2p;   /* messages of the pipeline beside computing */
-	bool overlap_ep;    /* exchanges of tokens beside computing */
-	double imbalance;   /* tokens of the fullest expert rank over the
-			     * mean; 1: balanced */
-	bool lora;          /* base weights frozen */
+	bool plain_exchange; /* tokens go to each expert by an all-to-all; else
+			      * once to a rank and once to a node (DeepEP,
+			      * HybridEP) */
+	bool fused_experts;  /* both products of experts, what is between and
+			      * its casts in one kernel, where there is one */
+	bool fused_kernels;  /* a gate's product and the loss: compilers and
+			      * Transformer Engine, not eager PyTorch */
+	bool keep_outputs;   /* a stage's, until their backward pass: DeepSpeed;
+			      * Megatron frees them */
+	bool overlap_grad;   /* gradient sums beside backward */
+	bool overlap_param;  /* parameter gathers beside forward */
+	bool overlap_tp;     /* tensor-parallel calls beside GEMMs */
+	bool overlap_p2p;    /* messages of the pipeline beside computing */
+	bool overlap_ep;     /* exchanges of tokens beside computing */
+	double imbalance;    /* tokens of the fullest expert rank over the
+			      * mean; 1: balanced */
+	bool lora;           /* base weights frozen */
 	enum llm_adapters adapters; /* of LoRA: beside which matrices */
 	int document;          /* tokens that attend to each other: of examples
 				* packed into a sequence; 0: all of it */

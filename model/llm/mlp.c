@@ -88,6 +88,7 @@ struct experts {
 	struct llm_mlp shared;
 	double sent; /* elements that a rank passes into an all-to-all */
 	double all;  /* and that its experts take in */
+	bool fused;  /* activation and casts with the routed products */
 };
 
 static void set_experts(const struct llm_slice *s, struct experts *e)
@@ -101,6 +102,9 @@ static void set_experts(const struct llm_slice *s, struct experts *e)
 	e->routed = llm_mlp_of(s, s->routed, local, m->expert_ffn, s->etp);
 	/* The mean rank's, where the fullest waits for none. */
 	e->routed.up.whole = e->routed.down.whole = 1 / s->layout->imbalance;
+	e->fused = s->layout->fused_experts && s->etp == 1 &&
+		   e->routed.up.precision == LLM_MXFP8;
+	e->routed.down.fused_in = e->routed.up.fused_out = e->fused;
 	e->shared = llm_mlp_of(s, s->tokens, 1, m->shared_ffn, s->tp);
 	e->all = s->routed * m->hidden;
 	e->sent = e->all / s->etp;
@@ -115,11 +119,23 @@ static void permute(const struct llm_slice *s, struct llm_piece *piece,
 			(s->own * s->model->hidden + e->sent) * s->element, 2);
 }
 
-/* What came of each rank is put together by local experts, or apart again. */
+/* In kernels of their own, or within the products: Transformer Engine has such
+ * for MXFP8 (Megatron-LM megatron/core/transformer/moe/experts.py,
+ * TEGroupedMLP._is_fused_impl_supported). */
+static void activate(const struct llm_slice *s, struct llm_piece *piece,
+		     const struct experts *e, bool backward)
+{
+	if (!e->fused)
+		llm_activation(s, piece, &e->routed, backward);
+}
+
+/* What came of each rank is put together by local experts, or apart again. What
+ * came once to a rank is copied in their order there, and not where it came
+ * from: permute has it (github.com/deepseek-ai/DeepEP). */
 static void sort(const struct llm_slice *s, struct llm_piece *piece,
 		 const struct experts *e)
 {
-	if (s->model->experts > s->layout->ep)
+	if (s->model->experts > s->layout->ep && s->layout->plain_exchange)
 		llm_elementwise(s, piece, 2 * e->all * s->element, 1);
 }
 
@@ -188,7 +204,7 @@ void llm_experts_forward(const struct llm_slice *s)
 	piece = llm_piece_add(pass, "experts");
 	sort(s, piece, &e);
 	llm_forward(s, piece, &e.routed.up);
-	llm_activation(s, piece, &e.routed, false);
+	activate(s, piece, &e, false);
 	llm_forward(s, piece, &e.routed.down);
 	sum_spread(s, piece, &e);
 	piece = llm_piece_add(pass, "combine");
@@ -251,9 +267,9 @@ void llm_experts_backward(const struct llm_slice *s)
 	piece = llm_piece_add(pass, "experts gradient");
 	sort(s, piece, &e);
 	if (llm_again(s, LLM_MODULE_ACTIVATION))
-		llm_activation(s, piece, &e.routed, false);
+		activate(s, piece, &e, false);
 	llm_input_gradient(s, piece, &e.routed.down);
-	llm_activation(s, piece, &e.routed, true);
+	activate(s, piece, &e, true);
 	llm_weight_gradient(s, piece, &e.routed.down);
 	llm_input_gradient(s, piece, &e.routed.up);
 	llm_weight_gradient(s, piece, &e.routed.up);

@@ -87,7 +87,8 @@ static void adapt(const struct llm_slice *s, struct llm_piece *piece,
 void llm_forward(const struct llm_slice *s, struct llm_piece *piece,
 		 const struct llm_matrix *matrix)
 {
-	cast(s, piece, matrix, matrix->in);
+	if (!matrix->fused_in)
+		cast(s, piece, matrix, matrix->in);
 	adapt(s, piece, matrix, 1, 4, 3);
 	add_product(s, piece, matrix,
 		    (struct llm_gemm){.m = matrix->rows,
@@ -108,7 +109,8 @@ void llm_make_again(const struct llm_slice *s, struct llm_piece *piece,
 void llm_input_gradient(const struct llm_slice *s, struct llm_piece *piece,
 			const struct llm_matrix *matrix)
 {
-	cast(s, piece, matrix, matrix->out);
+	if (!matrix->fused_out)
+		cast(s, piece, matrix, matrix->out);
 	adapt(s, piece, matrix, 5, 2, 5);
 	add_product(s, piece, matrix,
 		    (struct llm_gemm){.m = matrix->rows,

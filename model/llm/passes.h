@@ -60,6 +60,8 @@ struct llm_matrix {
 	double rows, in, out, batch;
 	double whole; /* of its FLOP, what is not another rank's too */
 	bool adapted; /* LoRA adds a product of low rank */
+	bool fused_in, fused_out; /* what makes its input, or the gradient of
+				   * its output, casts it */
 	enum llm_precision precision;
 };
 

@@ -137,7 +137,7 @@ static double exchange_ns(struct maker *m, double bytes)
 	double copies = m->work->model.top_k;
 	double inside;
 
-	if (m->cluster->plain_exchange || ranks <= 1 || copies < 1)
+	if (m->layout->plain_exchange || ranks <= 1 || copies < 1)
 		return call_ns(m, LLM_EP, DIST__ALL_TO_ALL, bytes);
 	inside = bytes * distinct(copies, ranks);
 	if (fabric->nodes == 1)
@@ -272,6 +272,32 @@ static void add_host(const struct maker *m, struct layer *layer, int kind)
 	layer->backward.other += more * 2 / 3;
 }
 
+/*
+ * Bytes an element that experts give out, to add their biases times the scores
+ * of a router in 32 bits, expert by expert (Megatron-LM
+ * megatron/core/transformer/moe/experts.py, TEGroupedMLP._apply_bias). Forward
+ * the product writes 4, the sum reads 2 and 4 and writes 4, putting together
+ * reads and writes 4, the cast reads 4 and writes 2. Backward the casts' read
+ * and write 2 and 4 each, the products' for scores and for biases read and
+ * write 4 each, and each is read once more to be summed.
+ */
+#define BIAS_FORWARD  28.0
+#define BIAS_BACKWARD 36.0
+
+static void add_biases(const struct maker *m, struct layer *layer)
+{
+	const struct llm_layout *l = m->layout;
+	const struct llm_architecture *model = &m->work->model;
+	double tokens = (double)l->micro_batch * l->seq / l->cp / l->tp;
+	double size =
+		tokens * model->top_k * l->etp * l->imbalance * model->hidden;
+
+	layer->forward.ns[LLM_ELEMENTWISE] += llm_memory_ns(
+		m->cluster->device, &m->pace, BIAS_FORWARD * size, 0);
+	layer->backward.ns[LLM_ELEMENTWISE] += llm_memory_ns(
+		m->cluster->device, &m->pace, BIAS_BACKWARD * size, 0);
+}
+
 /* Permutation, activation and casts of experts in kernels of their own, and
  * products one after the other. */
 static void slow_down(const struct maker *m, struct layer *layer)
@@ -280,6 +306,8 @@ static void slow_down(const struct maker *m, struct layer *layer)
 		layer->forward.ns[k] *= m->known[LLM_EXPERT_EAGER];
 		layer->backward.ns[k] *= m->known[LLM_EXPERT_EAGER];
 	}
+	if (m->work->model.biases)
+		add_biases(m, layer);
 }
 
 static bool is_unaligned(const struct maker *m)
@@ -319,11 +347,13 @@ static void make_layer(struct maker *m, struct layer *layer, int kind)
 		add_pass(m, &layer->backward, &of->weights);
 	}
 	if (llm_micro_batches(m->layout) > 1 && !m->layout->lora)
-		layer->backward.ns[LLM_ELEMENTWISE] +=
-			llm_memory_ns(device, &m->pace,
-				      (layer->dense + layer->expert) *
-					      m->known[LLM_ACCUMULATE_BYTES],
-				      0);
+		layer->backward.ns[LLM_ELEMENTWISE] += llm_memory_ns(
+			device, &m->pace,
+			(layer->dense + layer->expert) *
+				m->known[m->cluster->software == LLM_OLD
+						 ? LLM_ACCUMULATE_OLD
+						 : LLM_ACCUMULATE_BYTES],
+			0);
 	if (m->layout->shard == LLM_FSDP || m->layout->shard == LLM_HSDP)
 		add_fsdp(m, layer);
 	add_host(m, layer, kind);

@@ -20,9 +20,6 @@ struct llm_cluster {
 	const struct fabric *fabric; /* of one node's ranks and many nodes */
 	const struct llm_pace *pace; /* what software reaches; NULL: as the
 				      * constants say */
-	bool plain_exchange; /* tokens go to each expert by an all-to-all; else
-			      * once to a rank and once to a node (DeepEP,
-			      * HybridEP) */
 	double remade;     /* of the kernels of a layer's forward pass, what is
 			    * launched again for modules that are recomputed */
 	double efficiency; /* of GPUs that wait on each other: 1 */

@@ -260,10 +260,11 @@ static void fill_habits(struct llm_case *made, const struct llm_recipe *recipe)
 			(has(row->overlap, "asyncTP") || tuned);
 	l->overlap_ep = has(row->overlap, "EP overlap on") ||
 			(!row->overlap && recipe && has(recipe->overlap, "ep"));
-	made->plain_exchange =
-		!has(row->remark, "DeepEP") && !has(row->overlap, "HybridEP") &&
-		!(recipe && (is(recipe->dispatcher, "hybridep") ||
-			     is(recipe->dispatcher, "deepep")));
+	l->fused_experts = made->software == LLM_GRAPHED;
+	l->plain_exchange = !has(row->remark, "DeepEP") &&
+			    !has(row->overlap, "HybridEP") &&
+			    !(recipe && (is(recipe->dispatcher, "hybridep") ||
+					 is(recipe->dispatcher, "deepep")));
 	if (begins(row->framework, "nanotron"))
 		l->overlap_grad = l->overlap_param = false;
 	if (old || begins(row->framework, "fms") ||

@@ -18,7 +18,6 @@ struct llm_case {
 	char gpu[64]; /* its name in the catalogue of devices */
 	struct fabric fabric;
 	enum llm_software software;
-	bool plain_exchange;
 	double remade;
 	double scale;       /* of its step: batch as mended over the row's */
 	double measured_ns; /* a step */

@@ -7,7 +7,7 @@ expect 0 validate --llm --json --tsv "$scratch/all.tsv"
 jq -e '
 	(.all | map({(.model): .}) | add) as $all |
 	($all.dense | .rows > 450 and .median <= 0.08 and .p90 <= 0.20) and
-	($all.experts | .rows > 80 and .median <= 0.15 and .p90 <= 0.35) and
+	($all.experts | .rows > 80 and .median <= 0.10 and .p90 <= 0.25) and
 	($all.dense | .given_median <= 0.05) and
 	($all.experts | .given_median <= 0.07 and .given_p90 <= 0.18) and
 	(.ratios | .[2] | .right >= .num - 1 and .num >= 8)' \
@@ -52,3 +52,5 @@ expect_refusal '--llm: expected without --machine' validate --llm --uncalibrated
 sed '/^id/s/seq/sequence/; s/^# seq/# sequence/' scenarios/measured/llm/fms-fsdp.tsv \
 	>"$scratch/wrong.tsv"
 expect_refusal 'wrong.tsv:' validate --llm "$scratch/wrong.tsv"
+
+finish

@@ -148,7 +148,7 @@ Test(llm_step, a_plain_exchange_sends_more)
 	set_up(&s, "Qwen3-30B-A3B", 16);
 	s.layout.ep = 16;
 	once = answer(&s).breakdown.exposed_ns[LLM_EP];
-	s.cluster.plain_exchange = true;
+	s.layout.plain_exchange = true;
 	each = answer(&s).breakdown.exposed_ns[LLM_EP];
 	cr_assert(each > 2 * once && each < 6 * once, "%g, %g", once, each);
 	tear_down(&s);
@@ -166,5 +166,103 @@ Test(llm_step, a_processor_bounds_small_layers)
 	s.cluster.software = LLM_EAGER;
 	eager = answer(&s).breakdown.other_ns;
 	cr_assert_gt(eager, 2 * graphed);
+	tear_down(&s);
+}
+
+/* What elementwise kernels of one layer and micro-batch read and write, a row
+ * that is routed. */
+static double row_bytes(struct setting *s)
+{
+	s->device.launch_ns = 0;
+
+	const struct llm_answer got = answer(s);
+	const struct llm_pace pace =
+		llm_pace_of(&s->device, s->layout.precision);
+	const double rate =
+		s->device.memory_Bps * s->device.copy_share * pace.memory;
+	const double rows = (double)s->layout.seq * s->model.top_k;
+
+	return got.breakdown.compute_ns[LLM_ELEMENTWISE] / 1e9 * rate / rows /
+	       (s->model.layers * llm_micro_batches(&s->layout));
+}
+
+/* Kernel by kernel, in 32 bits: 28 bytes an element forward, 36 backward. */
+Test(llm_step, eager_biases_of_experts_pass_through_memory)
+{
+	double with, without;
+	struct setting s;
+
+	set_up(&s, "gpt-oss-20b", 8);
+	s.layout.ep = 8;
+	s.cluster.software = LLM_EAGER;
+	with = row_bytes(&s);
+	s.model.biases = false;
+	without = row_bytes(&s);
+	cr_assert_float_eq((with - without) / s.model.hidden, 64, 1);
+	s.cluster.software = LLM_GRAPHED;
+	without = row_bytes(&s);
+	s.model.biases = true;
+	cr_assert_float_eq((row_bytes(&s) - without) / s.model.hidden, 0, 1);
+	tear_down(&s);
+}
+
+/* Tokens that came once to a rank are put in order once: four copies less, each
+ * read and written. */
+Test(llm_step, a_plain_exchange_sorts_twice)
+{
+	double once;
+	struct setting s;
+
+	set_up(&s, "Qwen3-30B-A3B", 8);
+	s.layout.ep = 8;
+	once = row_bytes(&s);
+	s.layout.plain_exchange = true;
+	cr_assert_float_eq((row_bytes(&s) - once) / s.model.hidden, 4 * 4, 0.5);
+	tear_down(&s);
+}
+
+/* Of an expert of width w activation reads and writes 3 w forward, 5 w
+ * backward, casts read w and 2 w and write each twice in 8 bits: 28 bytes. */
+Test(llm_step, experts_of_mxfp8_are_one_kernel)
+{
+	double fused, plain;
+	struct setting s;
+
+	set_up(&s, "Qwen3-30B-A3B", 8);
+	llm_device_release(&s.device);
+	cr_assert_eq(llm_device_find(&s.device, "B200", &message), DIST_OK);
+	s.layout.ep = 8;
+	s.layout.precision = LLM_MXFP8;
+	fused = row_bytes(&s);
+	s.layout.fused_experts = false;
+	plain = row_bytes(&s);
+	cr_assert_float_eq((plain - fused) / s.model.expert_ffn, 28, 1.5);
+	s.layout.precision = LLM_BF16;
+	plain = row_bytes(&s);
+	s.layout.fused_experts = true;
+	cr_assert_float_eq(row_bytes(&s), plain, 1);
+	tear_down(&s);
+}
+
+/* Libraries of 2022 add gradients up in kernels beside the products: more bytes
+ * a parameter, each micro-batch. */
+Test(llm_step, old_software_adds_gradients_up_by_itself)
+{
+	const double *known = llm_constants_known()->value;
+	double bytes = known[LLM_ACCUMULATE_OLD] - known[LLM_ACCUMULATE_BYTES];
+	struct llm_parameters parameters;
+	struct setting s;
+	double before, rows;
+
+	set_up(&s, "Llama-2-7B", 1);
+	llm_count_parameters(&s.model, &parameters);
+	s.model.top_k = 1;
+	s.cluster.software = LLM_EAGER;
+	before = row_bytes(&s);
+	s.cluster.software = LLM_OLD;
+	rows = (double)s.layout.seq * s.model.layers;
+	cr_assert_float_eq((row_bytes(&s) - before) * rows /
+				   (bytes * parameters.total),
+			   1, 0.01);
 	tear_down(&s);
 }
