@@ -538,15 +538,6 @@ static void find_race(struct check_finding *f, const struct check_race *race)
 
 /* ---- all -------------------------------------------------------------- */
 
-bool check_has_picture(const struct check_finding *f)
-{
-	enum check_verdict_kind kind = f->verdict.kind;
-
-	return check_is_stuck(&f->verdict) || kind == CHECK_TIMEOUT ||
-	       kind == CHECK_LOST || kind == CHECK_STATUS ||
-	       kind == CHECK_INTERRUPTED;
-}
-
 /* Who waits for whom, and why in vain. */
 static void find_waits(struct check_finding *f)
 {
@@ -705,4 +696,16 @@ const char *check_role_name(enum check_role role)
 					    [CHECK_BETWEEN] = "between"};
 
 	return names[role];
+}
+
+void check_report(FILE *out, const struct check_board *board,
+		  const struct check_facts *facts,
+		  const struct check_verdict *verdict)
+{
+	struct check_finding finding;
+
+	if (!check_finding_init(&finding, board, facts, verdict))
+		return;
+	fputs(finding.report.text, out);
+	check_finding_release(&finding);
 }

@@ -648,6 +648,15 @@ static void report_verdict(struct check_lines *lines,
 		report_verdict(lines, f->hence);
 }
 
+bool check_has_picture(const struct check_finding *f)
+{
+	enum check_verdict_kind kind = f->verdict.kind;
+
+	return check_is_stuck(&f->verdict) || kind == CHECK_TIMEOUT ||
+	       kind == CHECK_LOST || kind == CHECK_STATUS ||
+	       kind == CHECK_INTERRUPTED;
+}
+
 void check_write_report(struct check_lines *lines,
 			const struct check_finding *f)
 {
@@ -656,16 +665,4 @@ void check_write_report(struct check_lines *lines,
 	    (f->verdict.kind == CHECK_LOST || f->verdict.kind == CHECK_FAILED))
 		check_report_refusals(lines, f->board);
 	report_damaged(lines, f->board);
-}
-
-void check_report(FILE *out, const struct check_board *board,
-		  const struct check_facts *facts,
-		  const struct check_verdict *verdict)
-{
-	struct check_finding finding;
-
-	if (!check_finding_init(&finding, board, facts, verdict))
-		return;
-	fputs(finding.report.text, out);
-	check_finding_release(&finding);
 }

@@ -1,7 +1,6 @@
 /* list.c - lockstep list: what comes with this Lockstep. */
 #include "cli/command.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +12,6 @@
 #include "cli/table_option.h"
 #include "coll/algorithm.h"
 #include "core/backend.h"
-#include "base/data.h"
 #include "base/spelling.h"
 #include "coll/profile.h"
 #include "lockstep/dist.h"
@@ -61,37 +59,6 @@ static int fill_algorithms(struct dist__rows *table)
 			cell_text((*a)->formula));
 	}
 	return DIST_EXIT_OK;
-}
-
-int list_each_file(const char *kind, const char *suffix,
-		   int (*add)(struct dist__rows *table, const char *name,
-			      const char *path),
-		   struct dist__rows *table)
-{
-	char dir[PATH_SIZE], path[2 * PATH_SIZE];
-	int status = DIST_EXIT_OK;
-	struct dirent **entries;
-	int n;
-
-	dist__data_dir(kind, dir, sizeof dir);
-	n = scandir(dir, &entries, NULL, alphasort);
-	if (n < 0) {
-		fprintf(stderr, "lockstep list: no folder %s\n", dir);
-		return DIST_EXIT_USAGE;
-	}
-	for (int i = 0; i < n; i++) {
-		char *end = strrchr(entries[i]->d_name, '.');
-
-		snprintf(path, sizeof path, "%s/%s", dir, entries[i]->d_name);
-		if (end && strcmp(end, suffix) == 0) {
-			*end = '\0';
-			if (add(table, entries[i]->d_name, path))
-				status = DIST_EXIT_USAGE;
-		}
-		free(entries[i]);
-	}
-	free(entries);
-	return status;
 }
 
 static const char model_columns[] = "name;parameters;tensors;forward_gflop";

@@ -145,8 +145,6 @@ const struct manual manual_run = {
 	.most_words = ANY_WORDS,
 	.ends_at_word = true};
 
-const char *run_command = "run";
-
 /* Copies the program's words, for a scenario's main() may write to its argv:
  * into the block that has their addresses. */
 static bool copy_arguments(int num, const char **text, struct run_plan *plan)

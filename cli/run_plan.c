@@ -34,25 +34,9 @@
 
 /* ---- words -------------------------------------------------------------- */
 
-int run_refuse(const char *option, const char *value, const char *expected)
-{
-	return refuse(run_command, "%s: %s, not \"%s\"", option, expected,
-		      value);
-}
-
 static int complain(const struct dist_message *message)
 {
 	return refuse(run_command, "%s", message->text);
-}
-
-bool run_number(const char *text, long min, long max, int *number)
-{
-	int64_t n;
-
-	if (!dist__count_read(text, min, max, &n))
-		return false;
-	*number = (int)n;
-	return true;
 }
 
 /* ---- how many ranks ----------------------------------------------------- */

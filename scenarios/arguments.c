@@ -31,16 +31,6 @@ static bool is_called(const char *option, const char *name, size_t len)
 	return i == len && !option[i];
 }
 
-bool option_is_taken(const struct option *option, const char *taker)
-{
-	char spaced[64];
-
-	if (!option->takers || !taker)
-		return true;
-	snprintf(spaced, sizeof spaced, " %.60s ", taker);
-	return strstr(option->takers, spaced) != NULL;
-}
-
 const struct option *option_find(const struct manual *manual, const char *name,
 				 size_t len, const struct option_group **group)
 {

@@ -8,6 +8,16 @@
 #define WIDTH  79
 #define COLUMN 26 /* where the help of an option stands */
 
+bool option_is_taken(const struct option *option, const char *taker)
+{
+	char spaced[64];
+
+	if (!option->takers || !taker)
+		return true;
+	snprintf(spaced, sizeof spaced, " %.60s ", taker);
+	return strstr(option->takers, spaced) != NULL;
+}
+
 /* Writes text from column on, in lines that begin at indent; a line that is
  * broken ends with broken. Ends the line. */
 static void print_wrapped(FILE *out, const char *text, size_t column,
