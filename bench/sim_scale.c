@@ -174,29 +174,33 @@ static const struct job jobs[] = {
 
 /* A step of lockstep predict: the option that says where, with its value. */
 struct prediction {
-	const char *where, *place, *world_size, *fidelity;
+	const char *workload, *model, *where, *place, *world_size, *fidelity;
 };
 
 static int predict(const struct prediction *of)
 {
 	const char *lockstep = getenv("LOCKSTEP");
 
-	printf("%5s ranks, a ResNet-50 step, 5 buckets,     %-8s %24s",
-	       of->world_size, of->fidelity, "");
+	printf("%6s ranks, a step of %s, %-9s      %-8s %24s", of->world_size,
+	       of->model, of->workload, of->fidelity, "");
 	fflush(stdout);
 	if (!freopen("/dev/null", "w", stdout))
 		return 1;
 	execlp(lockstep ? lockstep : "lockstep", "lockstep", "predict",
-	       "--model", "resnet50", "--flops", "60e12", of->where, of->place,
-	       "--world-size", of->world_size, "--fidelity", of->fidelity,
-	       (char *)NULL);
+	       "--workload", of->workload, "--model", of->model, "--batch", "4",
+	       "--flops", "60e12", of->where, of->place, "--world-size",
+	       of->world_size, "--fidelity", of->fidelity, (char *)NULL);
 	perror("sim_scale: no command lockstep, nor in LOCKSTEP");
 	return 127;
 }
 
 static const struct prediction predictions[] = {
-	{"--platform", "star-64", "64", "message"},
-	{"--machine", "hgx-h100-400g", "131072", "formula"},
+	{"ddp_step", "resnet50", "--platform", "star-64", "64", "message"},
+	{"ddp_step", "resnet50", "--machine", "hgx-h100-400g", "131072",
+	 "formula"},
+	/* 2 x 16 all-to-alls of a million messages each. */
+	{"moe", "gpt_micro", "--platform", "ethernet-100g-1024", "1024",
+	 "flow"},
 };
 
 #define JOBS        ((int)(sizeof jobs / sizeof jobs[0]))

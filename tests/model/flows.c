@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "coll/algorithm.h"
 #include "lockstep/dist.h"
@@ -528,4 +529,71 @@ Test(flows, random_parts)
 		if (measure(&table[i], "message", &times[0]))
 			expect_same_on_simgrid(&table[i], &times[0], &times[1]);
 	}
+}
+
+#define MANY_RANKS 1024
+#define MANY_NUMEL 4096
+
+/* Whether the ranks know their own parts only, and this one has none. */
+struct swap {
+	bool by_splits;
+	int nothing_of;
+};
+
+static int swap_of_many(void *arg)
+{
+	const struct swap *swap = arg;
+	size_t *in = calloc(2 * MANY_RANKS, sizeof *in), *out = in;
+	size_t in_numel = 0, out_numel = 0;
+	struct dist_group *group;
+	enum dist_error error;
+
+	if (!in || dist_init_process_group(NULL, &group))
+		return 1;
+	out += MANY_RANKS;
+	for (int i = 0; i < MANY_RANKS; i++) {
+		bool sends = dist_get_rank(group) != swap->nothing_of;
+
+		in[i] = sends ? MANY_NUMEL : 0;
+		out[i] = i != swap->nothing_of ? MANY_NUMEL : 0;
+		in_numel += in[i];
+		out_numel += out[i];
+	}
+	error = dist_all_to_all_single(
+		group, dist_tensor(NULL, out_numel, DIST_FLOAT32),
+		dist_tensor(NULL, in_numel, DIST_FLOAT32),
+		swap->by_splits ? out : NULL, swap->by_splits ? in : NULL,
+		NULL);
+	free(in);
+	return dist_destroy_process_group(group) || error;
+}
+
+/* Processor seconds that the processes have taken that this one waited for. */
+static double spent_s(void)
+{
+	struct rusage usage;
+
+	cr_assert_eq(getrusage(RUSAGE_CHILDREN, &usage), 0);
+	return (double)usage.ru_utime.tv_sec +
+	       (double)usage.ru_utime.tv_usec * 1e-6;
+}
+
+/* A step of a mixture of experts has dozens of them. By an actor a rank one
+ * takes nearly three times as long as where all know all lengths. */
+Test(flows, parts_of_many)
+{
+	const struct simulation s = {"all_to_all", NULL, "ethernet-100g-1024",
+				     NULL, MANY_RANKS};
+	struct swap even = {false, -1}, own = {true, 7};
+	double even_s, own_s;
+
+#ifdef __SANITIZE_ADDRESS__
+	cr_skip_test("simulated ranks are threads");
+#endif
+	cr_assert(simulate(&s, "message", swap_of_many, &even));
+	even_s = spent_s();
+	cr_assert(simulate(&s, "message", swap_of_many, &own));
+	own_s = spent_s() - even_s;
+	cr_expect_lt(own_s, 2 * even_s, "%.2f s, all lengths known %.2f s",
+		     own_s, even_s);
 }

@@ -301,3 +301,33 @@ Test(select, every_algorithm_stands_in_the_conformance_table)
 			  "%s %s: not in tests/conformance/cases/setups.c",
 			  dist__op_name((*all)->op), (*all)->name);
 }
+
+static bool by_ranks(const struct dist__profile *profile, int world_size)
+{
+	const struct dist__layout layout = {.world_size = world_size,
+					    .num_nodes = world_size};
+
+	return dist__select_by_ranks(profile, DIST__ALL_TO_ALL, &layout);
+}
+
+/* Ranks that have different amounts to send must know when they may choose by
+ * that. */
+Test(select, by_ranks_alone)
+{
+	struct dist__rule rule = {
+		.op = DIST__ALL_TO_ALL,
+		.max_world_size = 128,
+		.max_bytes = 4096,
+		.algorithm = dist__algorithm_find(DIST__ALL_TO_ALL, "linear"),
+	};
+	struct dist__profile profile = {.rules = &rule, .num_rules = 1};
+
+	cr_expect(!by_ranks(NULL, 64), "linear up to 256 KiB");
+	cr_expect(by_ranks(NULL, 65), "always pairwise");
+	cr_expect(!by_ranks(&profile, 128), "linear up to 4 KiB");
+	cr_expect(by_ranks(&profile, 129), "out of the rule's limits");
+	rule.algorithm = dist__algorithm_find(DIST__ALL_TO_ALL, "pairwise");
+	cr_expect(by_ranks(&profile, 128), "pairwise by rule and without");
+	rule.max_bytes = SIZE_MAX;
+	cr_expect(by_ranks(&profile, 8), "pairwise by rule");
+}
