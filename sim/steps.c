@@ -31,17 +31,19 @@ enum turn { BEGINS, RECEIVES, SENDS, WAITS };
 
 struct dist__sim_walker {
 	struct dist__flow_meeting *meeting;
-	struct dist__sim_walker *next; /* of those that are out, or fail */
-	struct dist__engine_path path; /* to whom it sends */
-	struct dist__engine_end end;   /* of what it sends */
-	size_t bytes;                  /* of that */
-	double debt_s;                 /* processor time used, to pass yet */
-	int step, to, from;            /* group ranks; -1: nobody */
-	int path_to;                   /* where path leads, if it is open */
-	enum dist_error error;         /* when it is out; or known before */
-	uint8_t parts;                 /* of the step, posted and not through */
+	struct dist__sim_walker *next;   /* of those that are out, or fail */
+	const struct dist__sides *sides; /* its parts; NULL: hop() says all */
+	struct dist__engine_path path;   /* to whom it sends */
+	struct dist__engine_end end;     /* of what it sends */
+	size_t bytes;                    /* of that */
+	double debt_s;                   /* processor time used, to pass yet */
+	int step, to, from;              /* group ranks; -1: nobody */
+	int path_to;                     /* where path leads, if it is open */
+	enum dist_error error;           /* when it is out; or known before */
+	uint8_t parts; /* of the step, posted and not through */
 	uint8_t turn;
 	bool is_in;           /* has come, and is not out */
+	bool has_data;        /* what it sends */
 	bool sends, receives; /* posted, and the other end is not */
 	bool reduced;         /* what it sends, by who receives it */
 };
@@ -264,26 +266,24 @@ static void end_part(struct dist__sim_walker *w)
 /* The elements that w has for a rank, or is to have of it. */
 static size_t numel_to(const struct dist__sim_walker *w, int number)
 {
-	return dist__part_numel(&guest_of(w)->seat->sides->in, number);
+	return dist__part_numel(&w->sides->in, number);
 }
 
 static size_t numel_from(const struct dist__sim_walker *w, int number)
 {
-	return dist__part_numel(&guest_of(w)->seat->sides->out, number);
+	return dist__part_numel(&w->sides->out, number);
 }
 
 /* Both have parts of the same length. */
 static void hand_over(const struct dist__sim_walker *sender,
 		      const struct dist__sim_walker *receiver)
 {
-	const struct dist__sides *sides = guest_of(sender)->seat->sides;
 	struct dist_tensor from, to;
 
-	if (!sides || (!sides->in.list && !sides->in.whole.data))
+	if (!sender->has_data)
 		return;
-	from = dist__part(&sides->in, number_of(receiver));
-	to = dist__part(&guest_of(receiver)->seat->sides->out,
-			number_of(sender));
+	from = dist__part(&sender->sides->in, number_of(receiver));
+	to = dist__part(&receiver->sides->out, number_of(sender));
 	if (from.data && to.data && from.numel > 0)
 		memcpy(to.data, from.data,
 		       from.numel * dist_dtype_size(from.dtype));
@@ -330,7 +330,7 @@ static void fail_open(struct dist__sim_walker *w, enum dist_error error)
 static bool agree(const struct dist__sim_walker *sender,
 		  const struct dist__sim_walker *receiver)
 {
-	return !guest_of(receiver)->seat->sides ||
+	return !receiver->sides ||
 	       sender->bytes == numel_from(receiver, number_of(sender)) *
 					sender->meeting->flow.element_bytes;
 }
@@ -415,7 +415,7 @@ static bool read_step(struct dist__sim_walker *w)
 
 		w->to = hop.to;
 		w->bytes = hop.bytes;
-		if (hop.to >= 0 && guest_of(w)->seat->sides)
+		if (hop.to >= 0 && w->sides)
 			w->bytes = numel_to(w, hop.to) * flow->element_bytes;
 		w->reduced = hop.reduced;
 		w->from = flow->ops->from
@@ -477,6 +477,9 @@ void dist__sim_steps_begin(struct dist__flow_meeting *meeting, int number)
 
 	w->meeting = meeting;
 	w->is_in = true;
+	w->sides = meeting->guests[number].seat->sides;
+	w->has_data =
+		w->sides && (w->sides->in.list || w->sides->in.whole.data);
 	meeting->uses++;
 	hand_over(w, w);
 	go_on(w);
