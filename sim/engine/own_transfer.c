@@ -31,13 +31,13 @@ struct transfer {
 	enum phase phase;
 };
 
-/* The routes from a host to some that follow each other, which whoever sends to
- * all asks for one after the other. */
+/* The routes of so many hosts that follow each other, to hosts that do too: in
+ * a step of most collectives all hosts send as far. */
 #define NEXT 8
 
 struct routes {
-	uint64_t key;               /* of the hosts; 0: the place is free */
-	struct own_route *to[NEXT]; /* NULL: not looked up */
+	uint64_t key;                 /* of the hosts; 0: the place is free */
+	struct own_route *from[NEXT]; /* NULL: not looked up */
 };
 
 static const struct dist__engine *platform; /* who has read it */
@@ -135,7 +135,7 @@ static void grow(void)
 
 static const struct own_route *route_of(uint32_t from, uint32_t to)
 {
-	uint64_t key = ((uint64_t)from << 32 | to / NEXT) + 1;
+	uint64_t key = ((uint64_t)(to - from) << 32 | from / NEXT) + 1;
 	struct own_route **route;
 	struct routes *place;
 
@@ -144,10 +144,10 @@ static const struct own_route *route_of(uint32_t from, uint32_t to)
 	place = place_of(key);
 	num_routes += !place->key;
 	place->key = key;
-	route = &place->to[to % NEXT];
+	route = &place->from[from % NEXT];
 	if (!*route)
 		*route = find_route(from, to);
-	else if (to % NEXT + 1 < NEXT)
+	else if (from % NEXT + 1 < NEXT)
 		__builtin_prefetch(route[1]);
 	return *route;
 }
