@@ -13,8 +13,15 @@
 /* Calls remembered, each in the place that its line in the source gives it. */
 #define PLACES 8
 
-/* Lists and splits may have changed where they lie, a label is new each time,
- * and messages are counted; simulated ranks are too many to remember much. */
+/* What a list holds is compared, as far as it is remembered. */
+static bool is_short(const struct dist__parts *parts)
+{
+	return !parts->splits &&
+	       (!parts->list || parts->count <= DIST__CALL_CACHE_LIST);
+}
+
+/* Splits may have changed where they lie, a label is new each time, and
+ * messages are counted; simulated ranks are too many to remember much. */
 static bool is_plain(const struct dist_group *group, const struct dist__op *op)
 {
 	const struct dist__sides *sides = dist__op_sides(op);
@@ -24,8 +31,8 @@ static bool is_plain(const struct dist_group *group, const struct dist__op *op)
 	       !dist__op_is_p2p(op->kind) &&
 	       op->kind != DIST__MONITORED_BARRIER &&
 	       (unsigned)op->reduce_op < DIST_PREMUL_SUM &&
-	       !sides->bundle.kind && !sides->in.list && !sides->in.splits &&
-	       !sides->out.list && !sides->out.splits;
+	       !sides->bundle.kind && is_short(&sides->in) &&
+	       is_short(&sides->out);
 }
 
 static bool same_tensor(const struct dist_tensor *a,
@@ -35,9 +42,28 @@ static bool same_tensor(const struct dist_tensor *a,
 	       a->dtype == b->dtype;
 }
 
-static bool same_parts(const struct dist__parts *a, const struct dist__parts *b)
+static bool same_parts(const struct dist__call_cache_parts *a,
+		       const struct dist__parts *b)
 {
-	return a->count == b->count && same_tensor(&a->whole, &b->whole);
+	int count = b->list ? b->count : 0;
+
+	if (a->count != b->count || a->listed != count ||
+	    !same_tensor(&a->whole, &b->whole))
+		return false;
+	for (int i = 0; i < count; i++)
+		if (!same_tensor(&a->list[i], &b->list[i]))
+			return false;
+	return true;
+}
+
+static void set_parts(struct dist__call_cache_parts *known,
+		      const struct dist__parts *parts)
+{
+	known->count = parts->count;
+	known->whole = parts->whole;
+	known->listed = parts->list ? parts->count : 0;
+	for (int i = 0; i < known->listed; i++)
+		known->list[i] = parts->list[i];
 }
 
 struct dist__call_cache *dist__call_cache_place(struct dist_group *group,
@@ -80,8 +106,8 @@ void dist__call_cache_set(struct dist__call_cache *known,
 	known->site = op->site;
 	known->from = op->from;
 	known->tensor = op->tensor;
-	known->in = sides->in;
-	known->out = sides->out;
+	set_parts(&known->in, &sides->in);
+	set_parts(&known->out, &sides->out);
 	known->phantom = op->phantom;
 	known->fingerprint = op->fingerprint;
 	known->call = *call;

@@ -8,6 +8,17 @@
 
 #include "core/group.h"
 
+/* Tensors of a list that are remembered: a longer list is looked into each
+ * time. */
+#define DIST__CALL_CACHE_LIST 8
+
+struct dist__call_cache_parts {
+	int count;
+	int listed; /* of them, in list; 0: they are cut from whole */
+	struct dist_tensor whole;
+	struct dist_tensor list[DIST__CALL_CACHE_LIST];
+};
+
 /* One call, and what was found out about it. What it need not be alike in, each
  * call has for itself: its number, times and timeout, and whether it blocks. */
 struct dist__call_cache {
@@ -16,7 +27,7 @@ struct dist__call_cache {
 	int peer;
 	struct dist__site site, from;
 	struct dist_tensor tensor;
-	struct dist__parts in, out;
+	struct dist__call_cache_parts in, out;
 
 	bool phantom;
 	uint64_t fingerprint;

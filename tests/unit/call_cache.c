@@ -96,21 +96,25 @@ static int lists_rank(void *arg)
 	(void)arg;
 	if (dist_init_process_group(NULL, &group))
 		return 1;
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < 8; i++) {
 		enum dist_error expected =
 			i == 2 ? DIST_ERR_INVALID_ARGUMENT : DIST_OK;
+		float *last = memory + 1 + i % 3;
 
-		out[1].dtype = i == 2 ? DIST_INT32 : DIST_FLOAT32;
+		*last = 0;
+		out[1] = dist_tensor(last, 1,
+				     i == 2 ? DIST_INT32 : DIST_FLOAT32);
 		wrong += dist_all_gather(group, out,
 					 dist_tensor(&in, 1, DIST_FLOAT32),
 					 NULL) != expected;
+		wrong += (*last == 1) != (expected == DIST_OK);
 	}
 	if (dist_destroy_process_group(group))
 		return 1;
 	return wrong;
 }
 
-Test(known, lists_are_looked_into_each_time)
+Test(known, lists_are_told_apart_by_what_they_hold)
 {
 	cr_assert_eq(dist_launch(&two_ranks, lists_rank, NULL), DIST_EXIT_OK);
 }
