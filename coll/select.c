@@ -227,7 +227,6 @@ static const struct dist__rule gather[] = {
 };
 
 static const struct dist__rule scatter[] = {
-	{DIST__SCATTER, 2, 64 * KIB, ONE_NODE, &dist__binomial_scatter},
 	{DIST__SCATTER, 8, SIZE_MAX, ONE_MEMORY, &dist__linear_scatter},
 	{DIST__SCATTER, INT_MAX, 1 * MIB, ANYWHERE, &dist__binomial_scatter},
 	{DIST__SCATTER, INT_MAX, SIZE_MAX, ANYWHERE, &dist__linear_scatter},
