@@ -27,7 +27,8 @@ static inline struct dist__tree dist__tree_of(const struct dist__coll *coll,
 	int p = coll->world_size;
 	struct dist__tree place = {.p = p, .root = root, .reach = 1};
 
-	place.number = (coll->rank - root + p) % p;
+	/* Without dividing, which takes as long as much of a short call. */
+	place.number = coll->rank - root + (coll->rank < root ? p : 0);
 	while (place.reach < p && !(place.number & place.reach))
 		place.reach *= 2;
 	return place;
@@ -36,7 +37,9 @@ static inline struct dist__tree dist__tree_of(const struct dist__coll *coll,
 /* dist__tree_rank returns the group rank of a number. */
 static inline int dist__tree_rank(const struct dist__tree *place, int number)
 {
-	return (number + place->root) % place->p;
+	int rank = number + place->root;
+
+	return rank < place->p ? rank : rank - place->p;
 }
 
 /* dist__tree_parent returns the group rank of the parent. Not of the root. */

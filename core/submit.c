@@ -338,7 +338,10 @@ static enum dist_error submit(struct dist_group *group, struct dist__op *op,
 	enum dist_error error = DIST_OK;
 	bool known;
 
-	op->site = group->site;
+	/* One by one, as dist_at() has just written them: read as a whole they
+	 * would have to be in the cache first. */
+	op->site.file = group->site.file;
+	op->site.line = group->site.line;
 	op->from = group->from;
 	op->untimed = group->untimed;
 	group->untimed = false;

@@ -161,11 +161,12 @@ struct dist__connection {
 /* What this rank knows of a group. */
 struct dist__group_state {
 	uint32_t id;
-	bool aborted;
 	bool begun;           /* seq and fingerprint are valid */
 	bool mismatch;        /* a peer disagrees about this seq */
 	uint32_t seq;         /* of the collective being run, or run last */
 	uint64_t fingerprint; /* of that collective */
+	bool aborted; /* far from what each call writes and reads again: read
+			 as one with it, it would wait for that */
 };
 
 struct dist__mesh {

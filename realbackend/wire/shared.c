@@ -33,8 +33,7 @@
  * place in the stream, so that who looks for them reads that line and no other,
  * and who writes the next ones takes it from nobody. That is room for a frame
  * and two to four elements. */
-#define LINE_WORDS 7
-#define LINE_BYTES (LINE_WORDS * sizeof(uint64_t))
+#define LINE_BYTES (LINE - sizeof(uint64_t))
 /* Both ways half of a core's first cache at most. A power of two. */
 #define LINES 128
 
@@ -42,7 +41,7 @@ struct line {
 	/* The first byte's place << LINE_SHIFT | how many they are; 0: none
 	 * were ever here. Written last. */
 	alignas(LINE) atomic_uint_least64_t stamp;
-	atomic_uint_least64_t words[LINE_WORDS];
+	unsigned char bytes[LINE_BYTES];
 };
 #define LINE_SHIFT 6
 /* So many lines before it is written a line is sent for: further than a reader
@@ -91,7 +90,6 @@ struct dist__shared {
 	uint64_t lines_written, lines_taken, lines_told;
 	/* By the peer, when last looked. */
 	uint64_t their_written, their_taken, their_lines_taken;
-	uint64_t line_out[LINE_WORDS], line_in[LINE_WORDS]; /* copies */
 	struct dist__pace pace;
 };
 
@@ -327,6 +325,13 @@ static struct ring *ring_in(const struct dist__shared *shared)
 	return &shared->memory->rings[!shared->side];
 }
 
+/* The line that is written next, or ahead of that one. */
+static struct line *line_out(const struct dist__shared *shared, size_t ahead)
+{
+	return &ring_out(shared)
+			->lines[(shared->lines_written + ahead) % LINES];
+}
+
 static struct line *line_in(const struct dist__shared *shared)
 {
 	return &ring_in(shared)->lines[shared->lines_taken % LINES];
@@ -496,7 +501,7 @@ unsigned char *dist__shared_place(struct dist__shared *shared, size_t bytes)
 		return NULL;
 	shared->in_line = suits_line(shared, bytes);
 	if (shared->in_line)
-		return (unsigned char *)shared->line_out;
+		return line_out(shared, 0)->bytes;
 	return RING_BYTES - at < bytes ? NULL : ring_out(shared)->bytes + at;
 }
 
@@ -514,16 +519,13 @@ static void send_for(const struct line *line)
 
 static void put_line(struct dist__shared *shared, size_t bytes)
 {
-	struct line *lines = ring_out(shared)->lines;
-	struct line *line = &lines[shared->lines_written++ % LINES];
+	struct line *line = line_out(shared, 0);
 	uint64_t stamp = shared->written << LINE_SHIFT | bytes;
 
-	for (size_t i = 0; i < LINE_WORDS; i++)
-		atomic_store_explicit(&line->words[i], shared->line_out[i],
-				      memory_order_relaxed);
 	shared->written += bytes;
+	shared->lines_written++;
 	say(shared, &line->stamp, stamp);
-	send_for(&lines[(shared->lines_written + LINES_AHEAD) % LINES]);
+	send_for(line_out(shared, LINES_AHEAD));
 	ring_bell(shared);
 }
 
@@ -555,27 +557,14 @@ static void release(struct dist__shared *shared)
 		ring_bell(shared);
 }
 
-/* Takes a look at a line that is to be taken, as at bytes that are there. */
-static const unsigned char *look_at_line(struct dist__shared *shared,
-					 size_t fill)
-{
-	const struct line *line = line_in(shared);
-	size_t len = atomic_load_explicit(&line->stamp, memory_order_relaxed) %
-		     (1 << LINE_SHIFT);
-
-	for (size_t i = 0; i < LINE_WORDS; i++)
-		shared->line_in[i] = atomic_load_explicit(&line->words[i],
-							  memory_order_relaxed);
-	return (const unsigned char *)shared->line_in + len - fill;
-}
-
 size_t dist__shared_peek(struct dist__shared *shared,
 			 const unsigned char **bytes)
 {
 	uint64_t fill = fill_line(shared);
 
 	if (fill > 0) {
-		*bytes = look_at_line(shared, (size_t)fill);
+		*bytes = line_in(shared)->bytes +
+			 stamp_in(shared) % (1 << LINE_SHIFT) - fill;
 		return (size_t)fill;
 	}
 	fill = fill_in(shared);
