@@ -46,24 +46,28 @@ static double octaves(double x, double low, double high)
 #define SWITCH_NODES 4
 
 /* The same system with the rates that its links reach. More nodes spread over
- * more switches, on whose links they collide. */
+ * more switches, on whose links they collide. Rings in LL lose nothing by way
+ * of the host: there, too, they carry about as much as in Simple, whose words
+ * are all data (a100-pcie-4 within a node, hkbu-2080ti between nodes). */
 static struct nccl_system reached(const struct nccl_system *system,
 				  const struct nccl_constants *constants,
-				  enum nccl_algorithm algorithm, double traffic)
+				  enum nccl_algorithm algorithm,
+				  enum nccl_protocol protocol, double traffic)
 {
 	struct nccl_system real = *system;
 	double steps = traffic * system->ranks;
+	bool streams = algorithm == NCCL_RING && protocol == NCCL_LL;
 
 	if (system->sockets)
 		real.net_GBps = least(real.net_GBps, constants->socket_GBps);
 	real.net_GBps *= constants->net_share;
-	if (system->bounces)
+	if (system->bounces && !streams)
 		real.net_GBps *= constants->bounce_share;
 	if (system->nodes > SWITCH_NODES)
 		real.net_GBps *=
 			pow(1 - constants->spread,
 			    log2((double)system->nodes / SWITCH_NODES));
-	if (system->over_sockets)
+	if (system->over_sockets && !streams)
 		real.intra_GBps *= SOCKETS_SHARE;
 	if (real.node_ranks == 1)
 		real.intra_GBps = real.net_GBps;
@@ -274,8 +278,8 @@ void library_nccl_time(const struct nccl_system *system,
 {
 	const enum nccl_algorithm a = plan->algorithm;
 	const enum nccl_protocol p = plan->protocol;
-	const struct nccl_system real =
-		reached(system, constants, a, library_nccl_traffic(system, op));
+	const struct nccl_system real = reached(
+		system, constants, a, p, library_nccl_traffic(system, op));
 	const struct nccl_steps steps = library_nccl_steps_of(system, op, a);
 	const struct hops hops = hops_of(system, constants, plan, bytes);
 	double rate = rate_GBps(&real, constants, op, plan, bytes);
@@ -302,7 +306,7 @@ void library_nccl_direct_time(const struct nccl_system *system,
 			      struct library_estimate *estimate)
 {
 	const struct nccl_system real =
-		reached(system, constants, NCCL_RING, 1);
+		reached(system, constants, NCCL_RING, NCCL_SIMPLE, 1);
 	double peers = system->ranks - 1, n = system->ranks;
 	double rounds = ceil(peers / system->channels);
 	double away = bytes * (n - system->node_ranks) / n;

@@ -188,6 +188,10 @@ Test(nccl_model, two_sockets_of_pcie_carry_what_the_host_does)
 	got = estimate(&profile, &two, &call);
 	busbw_GBps = 1.5 * GIB / library_time_ns(&got);
 	cr_expect(busbw_GBps > 4 && busbw_GBps <= 5, "%g", busbw_GBps);
+	call.protocol = "LL";
+	got = estimate(&profile, &two, &call);
+	cr_expect_float_eq(1.5 * GIB / library_time_ns(&got), busbw_GBps, 0.3);
+	call.protocol = NULL;
 	one.intra_Bps = 15.75e9;
 	got = estimate(&profile, &one, &call);
 	cr_expect_gt(1.5 * GIB / library_time_ns(&got), 2 * busbw_GBps);

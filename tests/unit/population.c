@@ -96,6 +96,7 @@ static struct collectives made(const char *machine, const char *transport,
 					    node_ranks, &fabric, &message),
 			     DIST_OK);
 		fabric.guessed = false;
+		fabric.num_calibrations = 0;
 		cr_assert_eq(library_estimate(profile, &fabric, &call,
 					      &estimate, &message),
 			     DIST_OK);
