@@ -14,6 +14,7 @@
 
 #include "coll/algorithm.h"
 #include "lockstep/dist.h"
+#include "tests/support/phantom_call.h"
 #include "tests/support/simulate.h"
 #include "tests/support/thin.h"
 
@@ -58,34 +59,6 @@ struct times {
 	int64_t late_ns[CASES];
 	int64_t ns[CASES][MOST_RANKS];
 };
-
-/* numel elements altogether, in parts where the collective has them. */
-static enum dist_error call(struct dist_group *group, const char *op,
-			    size_t numel)
-{
-	size_t p = (size_t)dist_get_world_size(group);
-	size_t each = numel / p + 1;
-	struct dist_tensor vector = dist_tensor(NULL, numel, DIST_FLOAT32);
-	struct dist_tensor part = dist_tensor(NULL, each, DIST_FLOAT32);
-	struct dist_tensor parts = dist_tensor(NULL, each * p, DIST_FLOAT32);
-
-	switch (dist__op_from_name(op)) {
-	case DIST__ALL_REDUCE:
-		return dist_all_reduce(group, vector, DIST_SUM, NULL);
-	case DIST__REDUCE:
-		return dist_reduce(group, vector, 1, DIST_SUM, NULL);
-	case DIST__BROADCAST:
-		return dist_broadcast(group, vector, 1, NULL);
-	case DIST__ALL_GATHER:
-		return dist_all_gather_single(group, parts, part, NULL);
-	case DIST__REDUCE_SCATTER:
-		return dist_reduce_scatter_single(group, part, parts, DIST_AVG,
-						  NULL);
-	default:
-		return dist_all_to_all_single(group, parts, parts, NULL, NULL,
-					      NULL);
-	}
-}
 
 /* The elements that one rank of a group has for another, numel altogether if
  * all were as long. */
@@ -194,7 +167,15 @@ static enum dist_error time_call(struct dist_group *world,
 	if (!error)
 		error = setup->random_parts
 				? swap(group, numel)
-				: call(group, setup->simulation.op, numel);
+				: phantom_call(
+					  group,
+					  dist__op_from_name(
+						  setup->simulation.op),
+					  numel,
+					  numel / (size_t)dist_get_world_size(
+							  group) +
+						  1,
+					  DIST_AVG);
 	times->ns[number][rank] = dist_now_ns(world) - start_ns;
 	if (!error && work)
 		error = dist_work_wait(work, DIST_TIMEOUT_OF_GROUP);

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "lockstep/dist.h"
-#include "model/cluster/description.h"
+#include "tests/support/described.h"
 
 #define ERROR 1e-6
 #define BYTES (48 << 20) /* shares out among all the worlds below */
@@ -55,45 +55,6 @@ ParameterizedTestParameters(platforms, ring)
 				   sizeof setups / sizeof setups[0]);
 }
 
-static void describe(const struct setup *s, struct platform_description *d)
-{
-	struct dist_message message = {""};
-	bool fine = true;
-
-	d->kinds = 1;
-	d->nodes[0].count = s->nodes;
-	d->nodes[0].gpus = s->gpus;
-	if (s->intra[0])
-		fine = !platform_read_intra(s->intra, &d->nodes[0].intra,
-					    &message);
-	if (fine && s->inter[0])
-		fine = !platform_read_inter(s->inter, &d->nodes[0].inter,
-					    &message);
-	if (fine && s->degrade[0])
-		fine = !platform_read_change("--degrade", s->degrade,
-					     d->degraded, &d->num_degraded,
-					     &message);
-	cr_assert(fine && !platform_read_topology(s->topology, &d->fabric,
-						  &message),
-		  "%s", message.text);
-	cr_assert(!platform_check(d, &message), "%s", message.text);
-}
-
-static void write_file(const struct setup *s, char *path)
-{
-	static struct platform_description description;
-	struct dist_message message = {""};
-	int fd = mkstemp(path);
-	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
-
-	cr_assert_not_null(out);
-	describe(s, &description);
-	cr_assert(
-		!platform_write(&description, NULL, "by a test", out, &message),
-		"%s", message.text);
-	fclose(out);
-}
-
 /* Stores the time at which the last rank is done. */
 static int all_reduce(void *arg)
 {
@@ -120,13 +81,21 @@ ParameterizedTest(struct setup *setup, platforms, ring)
 		.algorithm = "all_reduce=ring",
 		.timeout_ns = DIST_TIMEOUT_DEFAULT,
 	};
+	const struct described described = {
+		.nodes = setup->nodes,
+		.gpus = setup->gpus,
+		.intra = setup->intra,
+		.inter = setup->inter,
+		.topology = setup->topology,
+		.degrade = setup->degrade,
+	};
 	double step_ns =
 		setup->latency_us * 1e3 + (double)BYTES / ranks / setup->GBps;
 	double want = 2 * (ranks - 1) * step_ns;
 	int64_t end_ns = 0;
 	int status;
 
-	write_file(setup, path);
+	described_write(&described, path);
 	status = dist_launch(&options, all_reduce, &end_ns);
 	unlink(path);
 	cr_assert_eq(status, DIST_EXIT_OK);

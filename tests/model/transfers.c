@@ -12,7 +12,8 @@
 #include <unistd.h>
 
 #include "lockstep/dist.h"
-#include "model/cluster/description.h"
+#include "tests/support/described.h"
+#include "tests/support/phantom_call.h"
 #include "tests/support/simulate.h"
 #include "tests/support/thin.h"
 
@@ -30,49 +31,6 @@ struct setup {
 	char gpu[16], intra[40], inter[24], topology[32], degrade[24];
 };
 
-static void read_options(const struct setup *s, struct platform_description *d)
-{
-	struct dist_message message = {""};
-	bool fine = true;
-
-	d->kinds = 1;
-	d->nodes[0].count = s->nodes;
-	d->nodes[0].gpus = s->gpus;
-	snprintf(d->nodes[0].gpu, sizeof d->nodes[0].gpu, "%s", s->gpu);
-	if (s->intra[0])
-		fine = !platform_read_intra(s->intra, &d->nodes[0].intra,
-					    &message);
-	if (fine && s->inter[0])
-		fine = !platform_read_inter(s->inter, &d->nodes[0].inter,
-					    &message);
-	if (fine && s->degrade[0])
-		fine = !platform_read_change("--degrade", s->degrade,
-					     d->degraded, &d->num_degraded,
-					     &message);
-	cr_assert(fine && !platform_read_topology(s->topology ? s->topology
-							      : "star",
-						  &d->fabric, &message),
-		  "%s", message.text);
-	cr_assert(!platform_check(d, &message), "%s", message.text);
-}
-
-static void write_platform(const struct setup *s, char *path)
-{
-	struct platform_description *description =
-		calloc(1, sizeof *description);
-	struct dist_message message = {""};
-	int fd = mkstemp(path);
-	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
-
-	cr_assert(out && description);
-	read_options(s, description);
-	cr_assert(
-		!platform_write(description, NULL, "by a test", out, &message),
-		"%s", message.text);
-	fclose(out);
-	free(description);
-}
-
 /* ---- jobs ---------------------------------------------------------------- */
 
 /* What the ranks do, and when the last one was through with each size. */
@@ -82,32 +40,6 @@ struct job {
 	int busy;   /* those of them that do something */
 	int64_t start_ns[SIZES], end_ns[SIZES];
 };
-
-static enum dist_error call(struct dist_group *group, enum dist__op_kind op,
-			    size_t numel)
-{
-	size_t p = (size_t)dist_get_world_size(group);
-	struct dist_tensor vector = dist_tensor(NULL, numel, DIST_FLOAT32);
-	struct dist_tensor part = dist_tensor(NULL, numel, DIST_FLOAT32);
-	struct dist_tensor parts = dist_tensor(NULL, numel * p, DIST_FLOAT32);
-
-	switch (op) {
-	case DIST__ALL_REDUCE:
-		return dist_all_reduce(group, vector, DIST_SUM, NULL);
-	case DIST__REDUCE:
-		return dist_reduce(group, vector, 1, DIST_SUM, NULL);
-	case DIST__BROADCAST:
-		return dist_broadcast(group, vector, 1, NULL);
-	case DIST__ALL_GATHER:
-		return dist_all_gather_single(group, parts, part, NULL);
-	case DIST__REDUCE_SCATTER:
-		return dist_reduce_scatter_single(group, part, parts, DIST_SUM,
-						  NULL);
-	default:
-		return dist_all_to_all_single(group, parts, parts, NULL, NULL,
-					      NULL);
-	}
-}
 
 static int rank_main(void *arg)
 {
@@ -134,7 +66,8 @@ static int rank_main(void *arg)
 		error = dist_barrier(world, NULL);
 		job->start_ns[i] = dist_now_ns(world);
 		if (!error && rank % job->groups < job->busy)
-			error = call(group, job->op, sizes[i]);
+			error = phantom_call(group, job->op, sizes[i], sizes[i],
+					     DIST_SUM);
 		now_ns = dist_now_ns(world);
 		if (now_ns > job->end_ns[i])
 			job->end_ns[i] = now_ns;
@@ -148,8 +81,17 @@ static void run(const struct setup *setup, const char *fidelity,
 	char path[] = "/tmp/lockstep-model-XXXXXX";
 	const struct simulation s = {dist__op_name(job->op), NULL, path, NCCL,
 				     setup->nodes * setup->gpus};
+	const struct described described = {
+		.nodes = setup->nodes,
+		.gpus = setup->gpus,
+		.gpu = setup->gpu,
+		.intra = setup->intra,
+		.inter = setup->inter,
+		.topology = setup->topology,
+		.degrade = setup->degrade,
+	};
 
-	write_platform(setup, path);
+	described_write(&described, path);
 	(void)simulate(&s, fidelity, rank_main, job);
 	unlink(path);
 }
