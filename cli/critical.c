@@ -230,12 +230,26 @@ static void print_sums(const struct dist__path *path, FILE *out)
 	fputc('\n', out);
 }
 
+/* Prints the sums, then the table, which it releases. */
+static int print_below_sums(const struct dist__path *path,
+			    struct dist__rows *table, enum dist__form form,
+			    FILE *out)
+{
+	int status;
+
+	print_sums(path, out);
+	if (form == FORM_MARKDOWN)
+		fputc('\n', out);
+	status = dist__rows_print(table, form, out);
+	dist__rows_release(table);
+	return status;
+}
+
 int critical_print(const struct dist__path *path, int64_t from_ns,
 		   enum dist__form form, FILE *out)
 {
 	struct dist__rows table = {.columns = line_columns, .unknown = ""};
 	size_t told = 0; /* legs before this one */
-	int status;
 
 	if (path->num_legs == 0) {
 		fputs(path->is_remote
@@ -258,12 +272,7 @@ int critical_print(const struct dist__path *path, int64_t from_ns,
 		told = i;
 	}
 	add_lines(&table, path, told, path->num_legs, from_ns);
-	print_sums(path, out);
-	if (form == FORM_MARKDOWN)
-		fputc('\n', out);
-	status = dist__rows_print(&table, form, out);
-	dist__rows_release(&table);
-	return status;
+	return print_below_sums(path, &table, form, out);
 }
 
 /* ---- parts ------------------------------------------------------------- */
@@ -360,7 +369,6 @@ int critical_print_parts(const struct dist__path *path, enum dist__form form,
 	int64_t whole = sum(path, DIST__LEG_COMPUTE) +
 			sum(path, DIST__LEG_MOVE) + sum(path, DIST__LEG_OTHER);
 	size_t num = 0;
-	int status;
 
 	for (size_t i = 0; i < path->num_legs; i++)
 		add_part(parts, &num, &path->legs[i]);
@@ -370,12 +378,7 @@ int critical_print_parts(const struct dist__path *path, enum dist__form form,
 			cell_size(parts[i].times),
 			cell_fixed(3, ms(parts[i].ns)),
 			cell_percent((double)parts[i].ns / (double)whole));
-	print_sums(path, out);
-	if (form == FORM_MARKDOWN)
-		fputc('\n', out);
-	status = dist__rows_print(&table, form, out);
-	dist__rows_release(&table);
-	return status;
+	return print_below_sums(path, &table, form, out);
 }
 
 /* ---- for machines ------------------------------------------------------ */

@@ -171,7 +171,8 @@ static enum dist_error wait_for(struct dist_work *work, int64_t timeout_ns,
 	return work->op.error;
 }
 
-enum dist_error dist_work_wait(struct dist_work *work, int64_t timeout_ns)
+static enum dist_error wait_so(struct dist_work *work, int64_t timeout_ns,
+			       bool aside)
 {
 	struct dist_group *group;
 	enum dist_error error;
@@ -181,30 +182,24 @@ enum dist_error dist_work_wait(struct dist_work *work, int64_t timeout_ns)
 	group = work->group;
 	if (!group)
 		return work->op.error;
-	dist__rank_lock(group);
-	error = wait_for(work, timeout_ns, false);
-	dist__rank_unlock(group);
-	return error;
-}
-
-enum dist_error dist_work_wait_aside(struct dist_work *work, int64_t timeout_ns)
-{
-	struct dist_group *group;
-	enum dist_error error;
-
-	if (!work || timeout_ns < 0)
-		return DIST_ERR_INVALID_ARGUMENT;
-	group = work->group;
-	if (!group)
-		return work->op.error;
-	if (!group->root->threads)
+	if (aside && !group->root->threads)
 		return dist__fail(group, DIST_ERR_UNSUPPORTED,
 				  "wait_aside: expected dist_allow_threads() "
 				  "before it");
 	dist__rank_lock(group);
-	error = wait_for(work, timeout_ns, true);
+	error = wait_for(work, timeout_ns, aside);
 	dist__rank_unlock(group);
 	return error;
+}
+
+enum dist_error dist_work_wait(struct dist_work *work, int64_t timeout_ns)
+{
+	return wait_so(work, timeout_ns, false);
+}
+
+enum dist_error dist_work_wait_aside(struct dist_work *work, int64_t timeout_ns)
+{
+	return wait_so(work, timeout_ns, true);
 }
 
 struct dist_work *dist_work_at(struct dist_work *work, const char *file,

@@ -8,7 +8,6 @@
  */
 #include "scenarios/scenario.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -105,19 +104,6 @@ static enum dist_error train(struct device *d, double *loss)
 	return error;
 }
 
-/* Trains the model that rank 0 has for itself, too: its loss must be the same
- * up to the order of additions. */
-static bool compare(struct device *d, int step, double loss)
-{
-	double alone = toymodel_train(&d->alone, &d->batch);
-	bool agree = fabs(loss - alone) < 1e-5;
-
-	network_step(&d->alone.network, RATE, 0);
-	printf("step %d: loss %.3f, %s on one device\n", step, loss,
-	       agree ? "as" : "unlike");
-	return agree;
-}
-
 static bool prepare(struct device *d)
 {
 	size_t size = (size_t)dist_get_world_size(d->group);
@@ -153,7 +139,9 @@ static int rank_main(void *arg)
 	for (int step = 0; !error && step < STEPS; step++) {
 		error = train(&d, &loss);
 		if (!error && d.rank == 0)
-			agree = compare(&d, step, loss) && agree;
+			agree = toymodel_agrees(&d.alone, &d.batch, RATE, step,
+						loss) &&
+				agree;
 	}
 	status = rank_leave(d.group, doing, error) || !agree;
 	toymodel_release(&d.alone);

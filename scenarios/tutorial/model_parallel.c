@@ -9,7 +9,6 @@
  */
 #include "scenarios/scenario.h"
 
-#include <math.h>
 #include <stdio.h>
 
 #include "lockstep/dist.h"
@@ -146,19 +145,6 @@ static enum dist_error train(struct device *d, double *loss)
 	return error ? error : end;
 }
 
-/* Trains the whole model on this device, too: the loss must be the same up to
- * the order of additions. */
-static bool compare(struct device *d, int step, double loss)
-{
-	double alone = toymodel_train(&d->alone, &d->batch);
-	bool agree = fabs(loss - alone) < 1e-5;
-
-	network_step(&d->alone.network, RATE, 0);
-	printf("step %d: loss %.3f, %s on one device\n", step, loss,
-	       agree ? "as" : "unlike");
-	return agree;
-}
-
 static enum dist_error run(struct device *d, bool print_time, bool *agree)
 {
 	int rank = dist_get_rank(d->group);
@@ -171,7 +157,9 @@ static enum dist_error run(struct device *d, bool print_time, bool *agree)
 	for (int step = 0; !error && step < STEPS; step++) {
 		error = train(d, &loss);
 		if (!error && rank == 1)
-			*agree = compare(d, step, loss) && *agree;
+			*agree = toymodel_agrees(&d->alone, &d->batch, RATE,
+						 step, loss) &&
+				 *agree;
 	}
 	if (!error && rank == 0 && print_time)
 		printf("%d splits: %.3f ms a step\n", d->splits,

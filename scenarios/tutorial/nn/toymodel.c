@@ -1,5 +1,8 @@
 #include "scenarios/tutorial/nn/toymodel.h"
 
+#include <math.h>
+#include <stdio.h>
+
 #include "scenarios/tutorial/nn/activation.h"
 #include "scenarios/tutorial/nn/linear.h"
 #include "scenarios/tutorial/nn/loss.h"
@@ -65,4 +68,15 @@ double toymodel_train(struct toymodel *model,
 			model->d_outputs);
 	toymodel_backward(model, batch->inputs, TOYMODEL_ROWS);
 	return loss;
+}
+
+bool toymodel_agrees(struct toymodel *model, const struct toymodel_batch *batch,
+		     float rate, int step, double loss)
+{
+	bool agree = fabs(loss - toymodel_train(model, batch)) < 1e-5;
+
+	network_step(&model->network, rate, 0);
+	printf("step %d: loss %.3f, %s on one device\n", step, loss,
+	       agree ? "as" : "unlike");
+	return agree;
 }

@@ -52,4 +52,10 @@ void toymodel_backward(struct toymodel *model, const float *inputs,
 double toymodel_train(struct toymodel *model,
 		      const struct toymodel_batch *batch);
 
+/* toymodel_agrees trains model, the whole of one on this device alone, too, at
+ * that rate, and prints for the step whether its loss is that of the others, up
+ * to the order of additions. Returns whether. */
+bool toymodel_agrees(struct toymodel *model, const struct toymodel_batch *batch,
+		     float rate, int step, double loss);
+
 #endif
