@@ -52,13 +52,14 @@ static bool is_candidate(const struct dist__coll *coll)
 	       coll->transport->ops->simulation->has_flow;
 }
 
-/* The timetable of coll by algorithm; NULL: there is none. Ranks that know
- * their own parts only must choose the same one all the same. */
+/* The timetable of coll by algorithm; NULL: there is none. Ranks of an
+ * all-to-all that know their own parts only must choose the same one all the
+ * same, and those whose parts are as long do not know of the others. */
 static const struct dist__flow_ops *
 timetable_of(const struct dist__coll *coll,
 	     const struct dist__algorithm *algorithm, bool even)
 {
-	if (is_own(coll->op) && !coll->by_ranks)
+	if (coll->op->kind == DIST__ALL_TO_ALL && !coll->by_ranks)
 		return NULL;
 	return suits(algorithm->flow, coll->world_size, even) ? algorithm->flow
 							      : NULL;

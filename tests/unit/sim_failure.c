@@ -428,3 +428,29 @@ Test(sim_failure, nothing_for_one)
 {
 	cr_assert_eq(launch_3_by("all_to_all=pairwise", nothing_for_one), 0);
 }
+
+/* One of the ranks says how long its parts are, which are as long as those of
+ * the others. */
+static int one_with_splits(void *arg)
+{
+	const size_t part = 1 << 17, splits[] = {part, part, part};
+	struct dist_tensor parts = dist_tensor(NULL, 3 * part, DIST_FLOAT32);
+	const size_t *own;
+	struct dist_group *all;
+
+	(void)arg;
+	cr_assert_eq(dist_init_process_group(NULL, &all), DIST_OK);
+	own = dist_get_rank(all) == 1 ? splits : NULL;
+	return leave(all,
+		     dist_all_to_all_single(all, parts, parts, own, own, NULL));
+}
+
+Test(sim_failure, one_with_splits)
+{
+	cr_assert_eq(launch_3_by(NULL, one_with_splits), 0);
+}
+
+Test(sim_failure, one_with_splits_in_steps)
+{
+	cr_assert_eq(launch_3_by("all_to_all=pairwise", one_with_splits), 0);
+}
