@@ -11,8 +11,8 @@
 #include "base/input.h"
 #include "base/refuse.h"
 
-/* Answers keep the digits that predict gives them. */
-#define LINE_FLAGS (JSON_COMPACT | JSON_REAL_PRECISION(9))
+/* Answers keep all their digits: what is printed of them is rounded once. */
+#define LINE_FLAGS (JSON_COMPACT | JSON_REAL_PRECISION(17))
 
 struct journal {
 	int file;
