@@ -266,7 +266,7 @@ static int simulate(struct inquiry *inquiry, struct llm_outcome *outcome,
 	if (llm_question_answer(&inquiry->question, outcome, &option, &message))
 		return refuse("plan", "%s", message.text);
 	status = llm_flow_make(&inquiry->question, outcome, &flow, NULL);
-	inquiry->flow_ns[i] = outcome->answer.step_ns;
+	inquiry->flow_ns[i] = round(outcome->answer.step_ns);
 	return status;
 }
 
@@ -276,7 +276,9 @@ static int confirm_all(struct inquiry *inquiry, struct kept *kept, size_t num)
 	struct dist_message message = {"out of memory"};
 	int status = DIST_EXIT_OK;
 
-	if (!outcome || open_kept(inquiry, num, kept, &message))
+	if (!outcome)
+		return out_of_memory("plan");
+	if (open_kept(inquiry, num, kept, &message))
 		status = refuse("plan", "%s", message.text);
 	for (size_t i = 0; !status && i < num; i++) {
 		if (kept->answers[i]) {
@@ -284,7 +286,8 @@ static int confirm_all(struct inquiry *inquiry, struct kept *kept, size_t num)
 				json_number_value(kept->answers[i]);
 		} else {
 			status = simulate(inquiry, outcome, i);
-			kept->answers[i] = json_real(inquiry->flow_ns[i]);
+			kept->answers[i] =
+				json_integer((json_int_t)inquiry->flow_ns[i]);
 			if (!status && kept->journal &&
 			    journal_add(kept->journal, i, kept->answers[i],
 					&message))
