@@ -49,6 +49,8 @@ class Work(_TorchWork):
              aside=False):
         """Waits, and lets go of handles and memory. aside: in a thread of
         ours."""
+        if self._ended is not None and self._ended.is_set():
+            return
         lib, group = self._group.lib, self._group
         error = 0
         for handle in self._handles:
@@ -88,7 +90,12 @@ class Work(_TorchWork):
         if self._ended is None:
             if self._handles:
                 self._end(timeout_ns, frame)
-        elif not self._ended.is_set():
+        elif self._ended.is_set():
+            pass
+        elif self._group.waiter().is_here():  # in a Future's callback
+            if self._handles:
+                self._end(timeout_ns, aside=True)
+        else:
             self._met = threading.Event()  # the handles stay until it is set
             for handle in self._handles:
                 self._await(handle, timeout_ns, frame)

@@ -75,6 +75,11 @@ def collectives(rank, size):
     future = dist.all_reduce(values(rank, (8,)), async_op=True).get_future()
     doubled = future.then(lambda f: 2 * f.wait()[0])
     yield "then", doubled.wait()
+    first, second = [dist.all_reduce(values(rank, (8,)), async_op=True)
+                     for _ in range(2)]
+    futures = first.get_future(), second.get_future()
+    yield "wait in then", futures[0].then(
+        lambda f: (second.wait(), f.wait()[0])[1]).wait()
 
 
 def objects(rank, size):
