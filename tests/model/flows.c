@@ -529,8 +529,12 @@ static int swap_of_many(void *arg)
 	struct dist_group *group;
 	enum dist_error error;
 
-	if (!in || dist_init_process_group(NULL, &group))
+	if (!in)
 		return 1;
+	if (dist_init_process_group(NULL, &group)) {
+		free(in);
+		return 1;
+	}
 	out += MANY_RANKS;
 	for (int i = 0; i < MANY_RANKS; i++) {
 		bool sends = dist_get_rank(group) != swap->nothing_of;

@@ -156,12 +156,13 @@ static uint64_t hash_tensor(struct dist_tensor t)
 static _Atomic uint64_t *digest(struct walk *w, struct dist_tensor t, int src,
 				int dst, uint64_t *hash)
 {
+	const uint64_t contents = hash_tensor(t);
 	const uint64_t which[] = {w->c->index,   (uint64_t)w->size,
 				  (uint64_t)src, (uint64_t)dst,
-				  t.numel,       hash_tensor(t)};
+				  t.numel,       contents};
 	_Atomic uint64_t *place;
 
-	w->digest = dist__hash_bytes(w->digest, &which[5], sizeof which[5]);
+	w->digest = dist__hash_bytes(w->digest, &contents, sizeof contents);
 	*hash = dist__hash_bytes(DIST__HASH_BEGIN, which, sizeof which);
 	place = &w->outcome->proven->hashes[*hash % PROVEN];
 	return atomic_load(place) == *hash ? NULL : place;
