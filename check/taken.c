@@ -91,7 +91,7 @@ static bool find_other(const struct check_board *board,
 }
 
 /* Puts call of rank into taken; false: it received nothing from any source, or
- * might have taken nothing else. alone: as of might_take(). */
+ * there is nothing else that it might have taken. alone: as of might_take(). */
 static bool is_choice(const struct check_board *board, uint32_t rank,
 		      const struct check_call *call, bool alone,
 		      struct check_taken *taken)
@@ -100,6 +100,7 @@ static bool is_choice(const struct check_board *board, uint32_t rank,
 		return false;
 	taken->any = (struct check_end){call, rank};
 	taken->sender = (uint32_t)call->source;
+	taken->other = (struct check_end){NULL, 0};
 	return find_other(board, taken, alone);
 }
 
@@ -122,6 +123,18 @@ static bool find_choice(const struct check_board *board, uint32_t rank,
 	return false;
 }
 
+/* Whether a rank beside those of taken is in its own code, and so may yet send
+ * what the receive from any source might have taken. */
+static bool may_come(const struct check_board *board,
+		     const struct check_taken *taken)
+{
+	for (uint32_t rank = 0; rank < board->world_size; rank++)
+		if (rank != taken->sender && rank != taken->any.rank &&
+		    board->slots[rank].state == CHECK_RANK_RUNNING)
+			return true;
+	return false;
+}
+
 /* The last receive from any source before `awaits`, a receive of rank from a
  * certain one, that heard that one. */
 static bool find_awaited(const struct check_board *board, uint32_t rank,
@@ -139,7 +152,8 @@ static bool find_awaited(const struct check_board *board, uint32_t rank,
 		    call->group_id == awaits->group_id &&
 		    call->generation == awaits->generation &&
 		    call->source == awaits->peer_rank &&
-		    is_choice(board, rank, call, false, taken))
+		    (is_choice(board, rank, call, false, taken) ||
+		     (taken->any.call == call && may_come(board, taken))))
 			return true;
 	}
 	return false;
@@ -227,6 +241,8 @@ void check_report_taken(struct check_lines *lines,
 		taken->sender);
 	check_print_place(out, taken->any.call);
 	fputs(explored ? "" : "; run lockstep explore", out);
+	if (!taken->other.call)
+		return;
 	out = check_line(lines, 1);
 	fprintf(out, "rank %u might have taken there what rank %u sent at ",
 		taken->any.rank, taken->other.rank);

@@ -13,13 +13,15 @@
 struct check_taken {
 	struct check_end any;   /* the receive from any source, */
 	uint32_t sender;        /* whose message it took, */
-	struct check_end other; /* and another that it might have taken */
+	struct check_end other; /* and another that it might have taken; no
+				 * call: one that may yet be sent */
 };
 
 /* check_find_taken finds, on a board of which ranks are stuck, a receive from
  * any source that took the message that its rank awaits now of a certain one;
  * else the last one of a rank that is stuck, or that stuck ones wait for. Its
- * call is NULL if there is none, or nothing else that it might have taken. */
+ * call is NULL if there is none, or nothing else that it might have taken; of
+ * the former, nor any rank that may yet send that. */
 void check_find_taken(const struct check_picture *picture,
 		      const struct check_unanswered *all,
 		      const struct check_miss *miss, struct check_taken *taken);

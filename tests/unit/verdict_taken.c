@@ -103,6 +103,19 @@ Test(verdict_taken, a_message_that_was_never_sent_was_not)
 	expect(board, CHECK_DEADLOCK, false);
 }
 
+/* Rank 2 has made no call yet. */
+Test(verdict_taken, a_message_that_may_yet_be_sent_might_have_been)
+{
+	struct check_board *board = board_of(3);
+
+	hear(board, 1, 10, 5);
+	block(board, 0, "recv", 1, 11, 6);
+	done(board, 1, "send", 0, 20, 4);
+	board->slots[1].state = CHECK_RANK_FINISHED;
+	board->slots[2].state = CHECK_RANK_RUNNING;
+	expect(board, CHECK_DEADLOCK, true);
+}
+
 Test(verdict_taken, who_waits_for_anybody_got_too_few)
 {
 	struct check_board *board = board_of(3);
