@@ -246,6 +246,15 @@ bool dist__engine_can_build(void)
 	return false;
 }
 
+void dist__flat_build(struct dist__graph *)
+{
+}
+
+bool dist__flat_zones(sg_host_t, const char **, size_t, size_t *)
+{
+	return false;
+}
+
 size_t dist__flat_way(sg_host_t, sg_host_t, sg_link_t *, double *)
 {
 	return 0;
