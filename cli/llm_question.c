@@ -63,13 +63,11 @@ const struct option llm_rate_options[] = {
 	 .usual = "once"},
 	{"compute", OPTION_TEXT, AT(compute), "FILE",
 	 .help = "take the kernels' rates from a step measured on such a GPU: "
-		 "a "
-		 "trace of torch.profiler (.json, .json.gz) or a table of "
+		 "a trace of torch.profiler (.json, .json.gz) or a table of "
 		 "kernels (.tsv)"},
 	{"compute-layout", OPTION_TEXT, AT(compute_layout), "FLAGS",
-	 .help = "layout of that step, as flags of predict, and its --model "
-		 "and "
-		 "--world-size where they are not the same and 1: \"--seq 4096 "
+	 .help = "layout of that step, as flags of predict, with --model if it "
+		 "is another and --world-size if it is not 1: \"--seq 4096 "
 		 "--micro-batch 2\""},
 	{.name = NULL}};
 

@@ -47,8 +47,7 @@ static const struct option options[] = {
 	 .usual = "0", .min = 1, .max = CONFIRMED},
 	{"resume", OPTION_TEXT, AT(resume), "FOLDER",
 	 .help = "keep there what was simulated, and do not simulate again "
-		 "what "
-		 "is there"},
+		 "what is there"},
 	{.name = NULL}};
 
 #define IN_REQUEST(field)                                                      \

@@ -243,9 +243,9 @@ static bool is_joined(const struct dist__plain *plain, uint32_t *sets,
 static bool check_joined(const struct dist__plain *plain)
 {
 	uint32_t *sets = calloc(plain->num_points, sizeof *sets);
-	size_t num_zones = plain->graph.num_zones + 1;
-	uint32_t *first = calloc(num_zones, sizeof *first);
-	uint32_t *num_needed = calloc(num_zones, sizeof *num_needed);
+	size_t room = plain->graph.num_zones + 1; /* never 0 */
+	uint32_t *first = calloc(room, sizeof *first);
+	uint32_t *num_needed = calloc(room, sizeof *num_needed);
 	bool *is_needed = calloc(plain->num_points, sizeof *is_needed);
 	bool is_well = sets && first && num_needed && is_needed &&
 		       is_joined(plain, sets, first, num_needed, is_needed);
