@@ -21,30 +21,30 @@ done
 	cat <<'END'
 # Errors by table
 
-Written by `make validate`, from nothing but the tables, machines and profiles that come with Lockstep;
-[measured.md](measured.md#validation) says what the columns mean and what a prediction is made of. `make validate` also draws
-every row, predicted against measured, and the error by size for every table, to `build/validation/`.
+Written by `make validate` from the tables, machines and profiles that come with Lockstep. [measured.md](measured.md#validation) explains the
+columns and how a prediction is made. `make validate` also draws each table, predicted and measured, and its error by size, to
+`build/validation/`.
 
-A table is good when the median error is at most 10 % and nine of ten rows are within 30 %; a table that says "no" is one that
-predictions are bad at, and the columns by size say where. What no column says:
+A table is good when the median error is at most 10 % and nine of ten rows are within 30 %. In a table that says "no" the columns by size show
+where predictions are bad. What no column says:
 
-- These errors are not blind. The command looks at no row that it predicts (but for constants that a machine's file says were `given`), but the
-  constants that machines share were fitted to these tables, or chosen by them (MPI, Gloo). `lockstep validate --blind` fits them without
-  the table's machine and shows both errors ([accuracy](accuracy.md)).
-- The first rows of a run are often cold: a call that takes three times as long as the same one a moment later is not predicted.
-- Networks shared with others, and TCP over a card made for something else, take a different time each run; one number misses most of them:
-  on nccl-hkbu-4x4-ipoib-ring sizes 2 MB apart differ in rate by 18 % by median and by 47 % in one of ten pairs, and the row given away is
+- These errors are not blind. The command uses no row that it predicts (except where a machine's file marks a constant as `given`), but the
+  constants that machines share were fitted to these tables, or chosen by hand (MPI, Gloo). `lockstep validate --blind` fits them without the
+  table's machine, and shows both errors ([accuracy](accuracy.md)).
+- The first rows of a run are often cold. A call that takes three times as long as the same call a moment later is not predicted.
+- Shared networks, and TCP over a card made for another protocol, take another time each run; one number misses most of them. On
+  nccl-hkbu-4x4-ipoib-ring, sizes 2 MB apart differ in rate by 18 % (median), by 47 % in one of ten pairs, and the row for calibration is
   slower than most.
-- nccl-alps-2x4-tcp: from 16 KiB to 1 MiB messages leave a node at a fifth of the rate of larger ones, as single streams do there by
-  Open MPI (osu-bandwidth-alps.tsv); over Ethernet they do not, so that it is no law of sockets. Rows of 512 B and 1 KiB took
-  up to seven times their neighbours.
-- nccl-alps-2x1: from 1 to 4 MiB two GPUs take 0.1 ms more than two hops over Slingshot; no row of a small size is known that would tell
-  how much of it is a start, a hop, or a way of this network to announce messages.
-- gloo-v100-2x1: 256 KiB took 20 ms, nineteen times 128 KiB and a hundred times what its bytes need: the fault that its source reports.
-- What a processor does beside sending bytes is not modelled: parameter servers, schedulers by priority, input pipelines. Steps that wait
-  for their data loader (dlperf-resnet50, the first settings) come out too short.
-- The time of computing is taken from one GPU, never predicted: steps without such a row are left out. From FLOP alone it would be wrong by
-  a factor of two for small micro-batches, which wait for kernels to start.
+- nccl-alps-2x4-tcp: messages of 16 KiB to 1 MiB leave a node at a fifth of the rate of larger ones. Single streams of Open MPI do the same
+  there (osu-bandwidth-alps.tsv), but not over Ethernet: it is not a property of sockets. Rows of 512 B and 1 KiB took up to seven times their
+  neighbours.
+- nccl-alps-2x1: from 1 to 4 MiB two GPUs take 0.1 ms more than two hops over Slingshot. No small size was published, so that we cannot tell
+  whether a launch, a hop or the network's rendezvous takes it.
+- gloo-v100-2x1: 256 KiB took 20 ms, nineteen times 128 KiB and a hundred times what its bytes need. This is the fault that its source reports.
+- Work of processors other than sending is not modelled: parameter servers, priority schedulers, input pipelines. Steps that wait for their
+  data loader (dlperf-resnet50, the first settings) are predicted too short.
+- Computing time is measured on one GPU, never predicted; steps without such a row are left out. From FLOP alone it would be wrong by a factor
+  of two for small micro-batches, which wait for kernel launches.
 
 END
 	cat "$dir/report.md"
