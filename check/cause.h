@@ -9,10 +9,6 @@
 
 #include "check/verdict.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The weight of a cause that is no rank's end. */
 #define CHECK_CAUSE_PROVED 4
 
@@ -31,9 +27,5 @@ struct check_cause {
 struct check_verdict check_judge_cause(const struct check_board *board,
 				       const struct check_facts *facts,
 				       const struct check_cause *cause);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

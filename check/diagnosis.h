@@ -13,10 +13,6 @@
 #include "check/dump.h"
 #include "check/verdict.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Zeroed: no dumps. */
 struct check_diagnosis {
 	struct check_board *board; /* owned; NULL: no dump yet */
@@ -44,9 +40,5 @@ bool check_diagnosis_missing(const struct check_diagnosis *diagnosis,
 struct check_verdict check_diagnose(struct check_diagnosis *diagnosis);
 
 void check_diagnosis_release(struct check_diagnosis *diagnosis);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -12,10 +12,6 @@
 #include "check/cause.h"
 #include "check/record.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Of the format; raised when a field changes its meaning or goes. */
 #define CHECK_DUMP_VERSION 1
 /* A world larger than this is taken for garbage: its records would take more
@@ -56,9 +52,5 @@ bool check_dump_prepare(const char *pattern);
 /* check_dump_save writes the dump to its place by pattern, whole or not at all.
  * False: it could not, and errno says why. */
 bool check_dump_save(const char *pattern, const struct check_dump *dump);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -10,10 +10,6 @@
 
 #include "check/verdict.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Of the JSON that is written; raised when a field changes its meaning. */
 #define CHECK_JSON_VERSION 1
 
@@ -68,9 +64,5 @@ bool check_write_outputs(const struct check_outputs *outputs,
  * rank on which the verdict turns; -1: none. Returns the exit status: that of
  * the verdict, but 2 if it is fine and could not be written. */
 int check_conclude(FILE *out, const struct check_job *job, int *culprit);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

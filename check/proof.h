@@ -8,10 +8,6 @@
 
 #include "check/verdict.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * check_prove judges a board of real ranks that nobody has written for a while,
  * and on which ranks have FINISHED only if their processes are gone.
@@ -25,9 +21,5 @@ extern "C" {
  */
 struct check_verdict check_prove(const struct check_board *board,
 				 int64_t timeout_ns);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

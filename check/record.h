@@ -14,10 +14,6 @@
 
 #include "check/remote.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The index of a message of which it is not recorded how many there were
  * before. */
 #define CHECK_INDEX_UNKNOWN UINT32_MAX
@@ -445,9 +441,5 @@ const struct check_call *check_last_collective(const struct check_slot *slot,
  * in the same group, whatever each of them does there. */
 int check_same_collective(const struct check_call *a,
 			  const struct check_call *b);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

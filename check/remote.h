@@ -31,10 +31,6 @@
 
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct check_slot;
 
 /* Calls served or queued, waits, and references that a slot has room for. */
@@ -176,9 +172,5 @@ void check_rpc_wait_end(struct check_slot *slot, uint32_t place, int32_t error,
 uint32_t check_rpc_hold(struct check_slot *slot,
 			const struct check_reference *reference);
 void check_rpc_release(struct check_slot *slot, uint32_t place);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

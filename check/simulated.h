@@ -9,10 +9,6 @@
 
 #include <jansson.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* So many of what key says. */
 struct check_count {
 	const char *key; /* NULL: the end of a list */
@@ -31,9 +27,5 @@ struct check_simulated {
  * and why, which the caller owns; null where there are none; NULL: no memory.
  */
 json_t *check_collectives_json(const struct check_simulated *simulated);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

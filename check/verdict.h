@@ -13,10 +13,6 @@
 
 #include "check/record.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum check_verdict_kind {
 	CHECK_FINE,
 	CHECK_MISMATCH,
@@ -180,9 +176,5 @@ static inline bool check_is_bad(const struct check_verdict *verdict)
 {
 	return check_exit_status(verdict) != 0;
 }
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -177,7 +177,8 @@ enum dist_error dist__factor_find(struct dist_group *group,
 struct dist__site dist__site_take(struct dist_group *group);
 
 /* dist__submit runs op, a request of which it makes what back ends see, now
- * (work NULL), or starts a copy and stores a handle. */
+ * (work NULL), or starts a copy and stores a handle. Errors: the API's;
+ * INVALID_ARGUMENT too where group is NULL. */
 enum dist_error dist__submit(struct dist_group *group, struct dist__op *op,
 			     struct dist_work **work);
 

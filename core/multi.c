@@ -27,8 +27,7 @@ static enum dist_error submit(struct dist_group *group, enum dist__op_kind kind,
 				   .peer = root,
 				   .tag = -1};
 
-	return group ? dist__submit(group, &request, work)
-		     : DIST_ERR_INVALID_ARGUMENT;
+	return dist__submit(group, &request, work);
 }
 
 /* ---- coalesced --------------------------------------------------------- */

@@ -28,8 +28,7 @@ static enum dist_error p2p(struct dist_group *group, enum dist__op_kind kind,
 {
 	struct dist__op request = request_of(kind, tensor, peer, tag);
 
-	return group ? dist__submit(group, &request, work)
-		     : DIST_ERR_INVALID_ARGUMENT;
+	return dist__submit(group, &request, work);
 }
 
 enum dist_error dist_send(struct dist_group *group, struct dist_tensor tensor,

@@ -137,47 +137,43 @@ static void sum_complex128(void *restrict acc, const void *restrict in,
  * pair without a kernel is not legal. Unsigned types take the kernels of those
  * with a sign where the bits of the result do not depend on it.
  */
+#define FLOAT(type)                                                            \
+	{                                                                      \
+		sum_##type, sum_##type, product_##type, min_##type,            \
+			max_##type, [DIST_PREMUL_SUM] = sum_##type             \
+	}
+#define INTEGER(own, bits)                                                     \
+	{                                                                      \
+		sum_##bits, sum_##bits, product_##bits, min_##own, max_##own,  \
+			band_##bits, bor_##bits, bxor_##bits                   \
+	}
+#define COMPLEX(type)                                                          \
+	{                                                                      \
+		sum_##type, sum_##type, [DIST_PREMUL_SUM] = sum_##type         \
+	}
+
 static void (*const kernels[][DIST_NUM_REDUCE_OPS])(void *restrict acc,
 						    const void *restrict in,
 						    size_t numel) = {
-	[DIST_FLOAT16] = {sum_float16, sum_float16, product_float16,
-			  min_float16,
-			  max_float16, [DIST_PREMUL_SUM] = sum_float16},
-	[DIST_BFLOAT16] = {sum_bfloat16, sum_bfloat16, product_bfloat16,
-			   min_bfloat16,
-			   max_bfloat16, [DIST_PREMUL_SUM] = sum_bfloat16},
-	[DIST_FLOAT32] = {sum_float32, sum_float32, product_float32,
-			  min_float32,
-			  max_float32, [DIST_PREMUL_SUM] = sum_float32},
-	[DIST_FLOAT64] = {sum_float64, sum_float64, product_float64,
-			  min_float64,
-			  max_float64, [DIST_PREMUL_SUM] = sum_float64},
-	[DIST_INT8] = {sum_int8, sum_int8, product_int8, min_int8, max_int8,
-		       band_int8, bor_int8, bxor_int8},
-	[DIST_UINT8] = {sum_int8, sum_int8, product_int8, min_uint8, max_uint8,
-			band_int8, bor_int8, bxor_int8},
-	[DIST_INT32] = {sum_int32, sum_int32, product_int32, min_int32,
-			max_int32, band_int32, bor_int32, bxor_int32},
-	[DIST_INT64] = {sum_int64, sum_int64, product_int64, min_int64,
-			max_int64, band_int64, bor_int64, bxor_int64},
+	[DIST_FLOAT16] = FLOAT(float16),
+	[DIST_BFLOAT16] = FLOAT(bfloat16),
+	[DIST_FLOAT32] = FLOAT(float32),
+	[DIST_FLOAT64] = FLOAT(float64),
+	[DIST_INT8] = INTEGER(int8, int8),
+	[DIST_UINT8] = INTEGER(uint8, int8),
+	[DIST_INT16] = INTEGER(int16, int16),
+	[DIST_UINT16] = INTEGER(uint16, int16),
+	[DIST_INT32] = INTEGER(int32, int32),
+	[DIST_UINT32] = INTEGER(uint32, int32),
+	[DIST_INT64] = INTEGER(int64, int64),
+	[DIST_UINT64] = INTEGER(uint64, int64),
 	[DIST_BOOL] = {or_bool, NULL, and_bool, and_bool, or_bool, and_bool,
 		       or_bool, xor_bool},
-	[DIST_INT16] = {sum_int16, sum_int16, product_int16, min_int16,
-			max_int16, band_int16, bor_int16, bxor_int16},
-	[DIST_UINT16] = {sum_int16, sum_int16, product_int16, min_uint16,
-			 max_uint16, band_int16, bor_int16, bxor_int16},
-	[DIST_UINT32] = {sum_int32, sum_int32, product_int32, min_uint32,
-			 max_uint32, band_int32, bor_int32, bxor_int32},
-	[DIST_UINT64] = {sum_int64, sum_int64, product_int64, min_uint64,
-			 max_uint64, band_int64, bor_int64, bxor_int64},
 	/* Eight bits are too few to add in: no op. */
 	[DIST_FLOAT8_E4M3FN] = {NULL},
 	[DIST_FLOAT8_E5M2] = {NULL},
-	[DIST_COMPLEX64] = {sum_complex64,
-			    sum_complex64, [DIST_PREMUL_SUM] = sum_complex64},
-	[DIST_COMPLEX128] =
-		{sum_complex128,
-		 sum_complex128, [DIST_PREMUL_SUM] = sum_complex128},
+	[DIST_COMPLEX64] = COMPLEX(complex64),
+	[DIST_COMPLEX128] = COMPLEX(complex128),
 };
 _Static_assert(sizeof kernels / sizeof kernels[0] == DIST_NUM_DTYPES,
 	       "a line for each dtype");
@@ -200,11 +196,13 @@ void dist__reduce(enum dist_dtype dtype, enum dist_reduce_op op, void *acc,
 	kernels[dtype][op](acc, in, numel);
 }
 
-/* Stamps out one loop of a number: x[i] = expression of a = x[i] and by. */
+/* Stamps out one loop of a number: x[i] = expression of a = x[i] and by, which
+ * is first a `wide`. */
 #define SCALAR(name, type, wide, expression)                                   \
 	FOR_EACH_UNIT                                                          \
-	static void name(void *data, size_t numel, wide by)                    \
+	static void name(void *data, size_t numel, double number)              \
 	{                                                                      \
+		const wide by = (wide)number;                                  \
 		type *x = data;                                                \
                                                                                \
 		for (size_t i = 0; i < numel; i++) {                           \
@@ -235,87 +233,42 @@ SCALAR(scale_bfloat16, uint16_t, float, dist__bfloat16_from_float(BF16(a) * by))
 SCALAR(scale_float32, float, float, a *by)
 SCALAR(scale_float64, double, double, a *by)
 
+/* By dtype; a complex number is a pair of floats. */
+static const struct {
+	void (*divide)(void *data, size_t numel, double divisor);
+	void (*scale)(void *data, size_t numel, double factor);
+	size_t units;
+} scalars[] = {
+	[DIST_FLOAT16] = {divide_float16, scale_float16, 1},
+	[DIST_BFLOAT16] = {divide_bfloat16, scale_bfloat16, 1},
+	[DIST_FLOAT32] = {divide_float32, scale_float32, 1},
+	[DIST_FLOAT64] = {divide_float64, scale_float64, 1},
+	[DIST_INT8] = {divide_int8, NULL, 1},
+	[DIST_UINT8] = {divide_uint8, NULL, 1},
+	[DIST_INT16] = {divide_int16, NULL, 1},
+	[DIST_UINT16] = {divide_uint16, NULL, 1},
+	[DIST_INT32] = {divide_int32, NULL, 1},
+	[DIST_UINT32] = {divide_uint32, NULL, 1},
+	[DIST_INT64] = {divide_int64, NULL, 1},
+	[DIST_UINT64] = {divide_uint64, NULL, 1},
+	[DIST_COMPLEX64] = {divide_float32, scale_float32, 2},
+	[DIST_COMPLEX128] = {divide_float64, scale_float64, 2},
+};
+
 void dist__divide(enum dist_dtype dtype, void *data, size_t numel, int divisor)
 {
 	/* A float holds every integer up to 2^24, more ranks than any job. */
 	assert(divisor > 0 && divisor <= 1 << 24);
-	switch (dtype) {
-	case DIST_FLOAT16:
-		divide_float16(data, numel, (float)divisor);
-		break;
-	case DIST_BFLOAT16:
-		divide_bfloat16(data, numel, (float)divisor);
-		break;
-	case DIST_FLOAT32:
-		divide_float32(data, numel, (float)divisor);
-		break;
-	case DIST_FLOAT64:
-		divide_float64(data, numel, divisor);
-		break;
-	case DIST_INT8:
-		divide_int8(data, numel, divisor);
-		break;
-	case DIST_UINT8:
-		divide_uint8(data, numel, divisor);
-		break;
-	case DIST_INT32:
-		divide_int32(data, numel, divisor);
-		break;
-	case DIST_INT64:
-		divide_int64(data, numel, divisor);
-		break;
-	case DIST_INT16:
-		divide_int16(data, numel, divisor);
-		break;
-	case DIST_UINT16:
-		divide_uint16(data, numel, divisor);
-		break;
-	case DIST_UINT32:
-		divide_uint32(data, numel, (uint32_t)divisor);
-		break;
-	case DIST_UINT64:
-		divide_uint64(data, numel, (uint64_t)divisor);
-		break;
-	case DIST_COMPLEX64:
-		divide_float32(data, 2 * numel, (float)divisor);
-		break;
-	case DIST_COMPLEX128:
-		divide_float64(data, 2 * numel, divisor);
-		break;
-	case DIST_BOOL:
-	case DIST_FLOAT8_E4M3FN:
-	case DIST_FLOAT8_E5M2:
-		assert(!"AVG of this type is not legal");
-		break;
-	}
+	assert(scalars[dtype].divide);
+	scalars[dtype].divide(data, scalars[dtype].units * numel, divisor);
 }
 
 void dist__scale(enum dist_dtype dtype, void *data, size_t numel, double factor)
 {
-	float nearest = (float)factor;
-
-	switch (dtype) {
-	case DIST_FLOAT16:
-		nearest = F16(dist__float16_from_float(nearest));
-		scale_float16(data, numel, nearest);
-		break;
-	case DIST_BFLOAT16:
-		nearest = BF16(dist__bfloat16_from_float(nearest));
-		scale_bfloat16(data, numel, nearest);
-		break;
-	case DIST_FLOAT32:
-		scale_float32(data, numel, nearest);
-		break;
-	case DIST_FLOAT64:
-		scale_float64(data, numel, factor);
-		break;
-	case DIST_COMPLEX64:
-		scale_float32(data, 2 * numel, nearest);
-		break;
-	case DIST_COMPLEX128:
-		scale_float64(data, 2 * numel, factor);
-		break;
-	default:
-		assert(!"PREMUL_SUM is of floats");
-	}
+	assert(scalars[dtype].scale);
+	if (dtype == DIST_FLOAT16)
+		factor = F16(dist__float16_from_float((float)factor));
+	if (dtype == DIST_BFLOAT16)
+		factor = BF16(dist__bfloat16_from_float((float)factor));
+	scalars[dtype].scale(data, scalars[dtype].units * numel, factor);
 }

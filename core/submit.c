@@ -369,6 +369,8 @@ enum dist_error dist__submit(struct dist_group *group, struct dist__op *op,
 {
 	enum dist_error error;
 
+	if (!group)
+		return DIST_ERR_INVALID_ARGUMENT;
 	dist__rank_lock(group);
 	error = submit(group, op, work);
 	dist__rank_unlock(group);

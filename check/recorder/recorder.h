@@ -16,10 +16,6 @@
 
 #include "check/diagnosis.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct check_recorder;
 
 /* check_recorder_new returns one without dumps; NULL: no memory. */
@@ -54,9 +50,5 @@ bool check_recorder_add(struct check_recorder *recorder, uint32_t rank,
  */
 bool check_recorder_fill(struct check_recorder *recorder,
 			 struct check_diagnosis *diagnosis);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif
