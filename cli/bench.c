@@ -17,6 +17,7 @@
 #include "base/refuse.h"
 #include "cli/check_writable.h"
 #include "cli/machine_platform.h"
+#include "cli/option_rows.h"
 #include "cli/refuse.h"
 #include "cli/rewiring.h"
 #include "cli/tally.h"
@@ -61,8 +62,7 @@ struct command_line {
 #define AT(field) offsetof(struct command_line, field)
 
 static const struct option bench_options[] = {
-	{"backend", OPTION_TEXT, AT(backend), "sim|tcp|nccl|mpi",
-	 .help = "the world to run in", .usual = "$LOCKSTEP_BACKEND, else tcp"},
+	{BACKEND_ROW(AT(backend))},
 	{"nproc-per-node", OPTION_COUNT, AT(ranks), "N",
 	 .help = "number of ranks", .usual = "$WORLD_SIZE, else 4",
 	 .letter = 'g', .min = 1},
@@ -76,44 +76,22 @@ static const struct option bench_options[] = {
 		 "that others measured, with what was measured there; where it "
 		 "has NVIDIA's GPUs the profile is nccl",
 	 .list = "machines"},
-	{"ranks-per-node", OPTION_COUNT, AT(ranks_per_node), "R",
-	 .help = "ranks on each node of the machine",
-	 .usual = "one a GPU, or one where there are none", .min = 1,
-	 .max = 256},
-	{"uncalibrated", OPTION_SWITCH, AT(uncalibrated), NULL,
-	 .help = "by the library's profile alone, without what the machine's "
-		 "file says that it measured"},
-	{"profile", OPTION_TEXT, AT(profile), "LIBRARY",
-	 .help = "library: a name or a YAML file",
-	 .usual = "sim: nccl for NVIDIA's GPUs, else built in",
-	 .list = "profiles"},
+	{RANKS_PER_NODE_ROW(AT(ranks_per_node))},
+	{UNCALIBRATED_ROW(AT(uncalibrated))},
+	{PROFILE_ROW(AT(profile), "sim: ")},
 	{"algorithm", OPTION_TEXT, AT(algorithm), "A",
 	 .help = "algorithm instead of the profile's choice: a name, or "
 		 "all_gather=ring,..."},
-	{"fidelity", OPTION_TEXT, AT(fidelity), "auto|message|flow|formula",
-	 .help = "sim: how closely it is simulated",
-	 .usual = "auto, by the number of ranks"},
-	{"engine", OPTION_CHOICE, AT(engine), "auto|own|simgrid",
-	 .help = "sim: what keeps the clock and shares the links",
-	 .usual = "own, where it knows the platform's network model"},
-	{"intra", OPTION_CHOICE, AT(intra), "shm|tcp",
-	 .help = "tcp: what ranks of one machine talk through", .usual = "shm"},
-	{"bind-to", OPTION_CHOICE, AT(bind_to), "none|core",
-	 .help = "tcp: core: a processor each for the ranks, by turns where "
-		 "there are fewer",
-	 .usual = "none"},
+	{FIDELITY_ROW(OPTION_TEXT, AT(fidelity), "sim: ", "it is")},
+	{ENGINE_ROW(OPTION_CHOICE, AT(engine), "sim: ")},
+	{INTRA_ROW(OPTION_CHOICE, AT(intra))},
+	{BIND_TO_ROW(OPTION_CHOICE, AT(bind_to), "")},
 	{"trace", OPTION_TEXT, AT(trace), "FILE", .help = "write a trace"},
 	{"tsv", OPTION_TEXT, AT(tsv), "FILE",
 	 .help = "write the table, for plots"},
 	{"json", OPTION_SWITCH, AT(json), NULL,
 	 .help = "print JSON instead of a table"},
 	{.name = NULL}};
-
-static const struct option_group groups[] = {
-	{"As nccl-tests has them", sweep_options, AT(arguments)},
-	{"World", .options = bench_options},
-	{"Links of sim", rewiring_options, AT(rewiring)},
-	{.options = NULL}};
 
 const struct manual manual_bench = {
 	.program = "lockstep bench",
@@ -128,7 +106,10 @@ const struct manual manual_bench = {
 		     "star-64 --world-size 64 -b 1M -e 64M"},
 	.choices = "all_reduce|broadcast|reduce|all_gather|reduce_scatter|"
 		   "alltoall|gather|scatter|sendrecv",
-	.groups = groups,
+	.groups =
+		GROUPS({"As nccl-tests has them", sweep_options, AT(arguments)},
+		       {"World", .options = bench_options},
+		       {"Links of sim", rewiring_options, AT(rewiring)}),
 	.least_words = 1,
 	.most_words = 1,
 	.missing = "which collective? expected " SWEEP_NAMES};

@@ -14,6 +14,7 @@
 #include "cli/calibrate_machines.h"
 #include "cli/calibration_measure.h"
 #include "cli/log_arguments.h"
+#include "cli/option_rows.h"
 #include "cli/refuse.h"
 #include "cli/table_option.h"
 #include "realbackend/launch/launcher.h"
@@ -258,13 +259,9 @@ static const struct option options[] = {
 	{"passes", OPTION_COUNT, AT(passes), "N",
 	 .help = "times as long as need be that all is measured, in turns",
 	 .usual = "3", .min = 1, .max = CALIBRATION_MOST_PASSES},
-	{"intra", OPTION_CHOICE, AT(intra), "shm|tcp",
-	 .help = "tcp: what ranks of one machine talk through", .usual = "shm"},
-	{"bind-to", OPTION_CHOICE, AT(bind_to), "none|core",
-	 .help = "tcp: core: a processor each for the ranks, by turns where "
-		 "there are fewer; messages between those of one are then told "
-		 "apart",
-	 .usual = "none"},
+	{INTRA_ROW(OPTION_CHOICE, AT(intra))},
+	{BIND_TO_ROW(OPTION_CHOICE, AT(bind_to),
+		     "; messages between those of one are then told apart")},
 	{.name = NULL}};
 
 static const struct option from_options[] = {
@@ -279,13 +276,6 @@ static const struct option from_options[] = {
 		 "or the one of --machine, to the rows of lockstep list "
 		 "measured that are declared for it"},
 	{.name = NULL}};
-
-static const struct option_group groups[] = {
-	{"Options", .options = options},
-	{"From a log", .options = from_options},
-	{"What it does not say", log_options, AT(of_log)},
-	{"Tables", form_print_options, AT(form)},
-	{.options = NULL}};
 
 const struct manual manual_calibrate = {
 	.program = "lockstep calibrate",
@@ -303,7 +293,10 @@ const struct manual manual_calibrate = {
 		 "--world-size 4 --model resnet18 --flops 1e12",
 		 "lockstep calibrate --from all_reduce.log --machine "
 		 "aws-p5 --transport efa"},
-	.groups = groups,
+	.groups = GROUPS({"Options", .options = options},
+			 {"From a log", .options = from_options},
+			 {"What it does not say", log_options, AT(of_log)},
+			 {"Tables", form_print_options, AT(form)}),
 	.most_words = ANY_WORDS};
 
 /* What belongs to a log, and only there. */

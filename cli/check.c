@@ -44,9 +44,6 @@ static const struct option table_options[] = {
 	 .help = "seconds that a call may take", .usual = "120", .max = 1e9},
 	{.name = NULL}};
 
-static const struct option_group table_groups[] = {{.options = table_options},
-						   {.options = NULL}};
-
 const struct manual manual_conformance = {
 	.program = "lockstep check",
 	.usage = "--conformance [OPTION...]",
@@ -55,7 +52,7 @@ const struct manual manual_conformance = {
 		 "the bytes of all back ends compared.",
 	.examples =
 		{"lockstep check --conformance --backend tcp --world-size 2,4"},
-	.groups = table_groups};
+	.groups = GROUPS({.options = table_options})};
 
 static int check_conformance(int argc, const char **argv)
 {
@@ -89,11 +86,6 @@ static const struct option options[] = {
 	 .help = "exit with 1 if it is not this one"},
 	{.name = NULL}};
 
-static const struct option_group groups[] = {
-	{"Options of check", .options = options},
-	RUN_GROUPS,
-	{.options = NULL}};
-
 const struct manual manual_check = {
 	.program = "lockstep check",
 	.usage = "[--observe] [--record FILE] [--expect FILE] [OPTION...] "
@@ -108,7 +100,7 @@ const struct manual manual_check = {
 		{"lockstep check --nproc-per-node 4 ./train",
 		 "lockstep check --conformance --backend tcp --world-size 2,4"},
 	.choices = "scenarios",
-	.groups = groups,
+	.groups = GROUPS({"Options of check", .options = options}, RUN_GROUPS),
 	.least_words = 1,
 	.most_words = ANY_WORDS,
 	.missing = "no PROGRAM: expected a program, or --conformance",

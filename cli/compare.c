@@ -33,10 +33,6 @@ static const struct option options[] = {
 	 .help = "draw time against size; the data goes beside it"},
 	{.name = NULL}};
 
-static const struct option_group groups[] = {{.options = options},
-					     {"Tables", form_options, AT(form)},
-					     {.options = NULL}};
-
 const struct manual manual_compare = {
 	.program = "lockstep compare",
 	.usage = "[OPTION...] PREDICTED MEASURED",
@@ -45,7 +41,8 @@ const struct manual manual_compare = {
 		 "comparable or an error above --max-error, 2 bad input.",
 	.examples = {"lockstep compare sim.json.gz tcp.json.gz --max-error "
 		     "10%"},
-	.groups = groups,
+	.groups = GROUPS({.options = options},
+			 {"Tables", form_options, AT(form)}),
 	.least_words = 2,
 	.most_words = 2,
 	.missing = "expected two traces, PREDICTED and MEASURED; see --help"};

@@ -12,6 +12,7 @@
 #include "check/diagnosis.h"
 #include "check/outputs.h"
 #include "check/recorder/recorder.h"
+#include "cli/option_rows.h"
 #include "cli/refuse.h"
 #include "lockstep/dist.h"
 #include "base/input.h"
@@ -24,18 +25,11 @@ struct command_line {
 #define AT(field) offsetof(struct command_line, field)
 
 static const struct option options[] = {
-	{"json", OPTION_TEXT, AT(json), "FILE",
-	 .help = "write the verdict as JSON"},
-	{"junit", OPTION_TEXT, AT(junit), "FILE",
-	 .help = "write it as JUnit XML"},
-	{"sarif", OPTION_TEXT, AT(sarif), "FILE",
-	 .help = "write it as SARIF 2.1.0"},
-	{"annotate", OPTION_CHOICE, AT(annotate), "github",
-	 .help = "print it as annotation lines, too"},
+	{JSON_ROW(AT(json))},
+	{JUNIT_ROW(AT(junit))},
+	{SARIF_ROW(AT(sarif))},
+	{ANNOTATE_ROW(OPTION_CHOICE, AT(annotate))},
 	{.name = NULL}};
-
-static const struct option_group groups[] = {{.options = options},
-					     {.options = NULL}};
 
 const struct manual manual_diagnose = {
 	.program = "lockstep diagnose",
@@ -50,7 +44,7 @@ const struct manual manual_diagnose = {
 		 "run --dump, or with torch's TORCH_FR_DUMP_TEMP_FILE.",
 	.examples = {"lockstep diagnose dumps",
 		     "lockstep diagnose /tmp/nccl_trace_rank_*"},
-	.groups = groups,
+	.groups = GROUPS({.options = options}),
 	.least_words = 1,
 	.most_words = ANY_WORDS,
 	.missing = "diagnose what? expected dumps, or folders"};

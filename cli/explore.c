@@ -33,11 +33,6 @@ static const struct option options[] = {
 	 .help = "it is a race, too, if ranks send other bytes"},
 	{.name = NULL}};
 
-static const struct option_group groups[] = {
-	{"Options of explore", .options = options},
-	RUN_GROUPS,
-	{.options = NULL}};
-
 const struct manual manual_explore = {
 	.program = "lockstep explore",
 	.usage = "[OPTION...] PROGRAM [ARGUMENT...]",
@@ -50,7 +45,8 @@ const struct manual manual_explore = {
 	.examples =
 		{"lockstep explore --platform star-8 --nproc-per-node 3 race"},
 	.choices = "scenarios",
-	.groups = groups,
+	.groups =
+		GROUPS({"Options of explore", .options = options}, RUN_GROUPS),
 	.most_words = ANY_WORDS,
 	.ends_at_word = true};
 

@@ -236,9 +236,6 @@ void list_print_names(const char *kind, FILE *out)
 	"backends, scenarios, algorithms, models, llms, devices, platforms, "  \
 	"profiles, machines, measured or studies"
 
-static const struct option_group groups[] = {{.options = form_options},
-					     {.options = NULL}};
-
 const struct manual manual_list = {
 	.program = "lockstep list",
 	.usage = "[OPTION...] LIST",
@@ -250,7 +247,7 @@ const struct manual manual_list = {
 	.choices =
 		"backends|scenarios|algorithms|models|llms|devices|platforms|"
 		"profiles|machines|measured|studies",
-	.groups = groups,
+	.groups = GROUPS({.options = form_options}),
 	.least_words = 1,
 	.most_words = 1,
 	.missing = "list what? " LISTS};

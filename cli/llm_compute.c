@@ -215,16 +215,13 @@ static const struct option run_options[] = {
 	 .max = 1 << 20},
 	{.name = NULL}};
 
-static const struct option_group run_groups[] = {
-	{.options = run_options},
-	{"Layout", llm_options, AT(layout)},
-	{.options = NULL}};
-
 /* Errors: INVALID_ARGUMENT. */
 static enum dist_error read_flags(struct run *run, const char *text,
 				  struct dist_message *message)
 {
-	const struct manual manual = {.groups = run_groups};
+	const struct manual manual = {
+		.groups = GROUPS({.options = run_options},
+				 {"Layout", llm_options, AT(layout)})};
 	int num = 0;
 	bool helped = false;
 	char *save, *word;

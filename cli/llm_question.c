@@ -11,6 +11,7 @@
 #include "base/quantity.h"
 #include "base/refuse.h"
 #include "cli/llm_compute.h"
+#include "cli/option_rows.h"
 #include "cli/usual_profile.h"
 #include "model/cluster/machine.h"
 #include "model/library/library.h"
@@ -42,12 +43,8 @@ const struct option llm_place_options[] = {
 	 .help = "switches between the nodes, as platform new has them: "
 		 "fat-tree:4x8,taper=2; calls are simulated",
 	 .usual = "star"},
-	{"profile", OPTION_TEXT, AT(profile), "LIBRARY",
-	 .help = "library: a name or a YAML file",
-	 .usual = "nccl for NVIDIA's GPUs, else built in", .list = "profiles"},
-	{"uncalibrated", OPTION_SWITCH, AT(uncalibrated), NULL,
-	 .help = "by the library's profile alone, without what the machine's "
-		 "file says that it measured"},
+	{PROFILE_ROW(AT(profile), "")},
+	{UNCALIBRATED_ROW(AT(uncalibrated))},
 	{.name = NULL}};
 
 const struct option llm_rate_options[] = {

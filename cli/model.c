@@ -256,11 +256,6 @@ static const struct option show_options[] = {
 	 .usual = "bf16"},
 	{.name = NULL}};
 
-static const struct option_group groups[] = {
-	{.options = show_options},
-	{.options = form_options, .offset = offsetof(struct request, table)},
-	{.options = NULL}};
-
 const struct manual manual_model = {
 	.program = "lockstep model",
 	.usage = "list [OPTION...]\nshow [OPTION...] NAME\nnew [OPTION...]",
@@ -271,7 +266,9 @@ const struct manual manual_model = {
 	.examples = {"lockstep model list",
 		     "lockstep model show llama3-70b --seq 8192"},
 	.choices = "list|show|new",
-	.groups = groups,
+	.groups = GROUPS({.options = show_options},
+			 {.options = form_options,
+			  .offset = offsetof(struct request, table)}),
 	.most_words = ANY_WORDS};
 
 int command_model(int argc, const char **argv)

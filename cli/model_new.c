@@ -72,9 +72,6 @@ static const struct option options[] = {
 	 .letter = 'o'},
 	{.name = NULL}};
 
-static const struct option_group groups[] = {{.options = options},
-					     {.options = NULL}};
-
 const struct manual manual_model_new = {
 	.program = "lockstep model new",
 	.usage =
@@ -86,7 +83,7 @@ const struct manual manual_model_new = {
 		     "--kv-heads 8 --ffn 14336 --vocab 128256",
 		     "lockstep model new --like deepseek-v3 --layers 8 "
 		     "--experts 32"},
-	.groups = groups,
+	.groups = GROUPS({.options = options}),
 };
 
 /* What a number follows from, where it is not given. */

@@ -54,15 +54,6 @@ static const struct option options[] = {
 	(offsetof(struct plan_options, llm) +                                  \
 	 offsetof(struct llm_request, field))
 
-static const struct option_group groups[] = {
-	{.options = llm_place_options, .offset = AT(llm)},
-	{"Plan", options, 0},
-	{"Layout", llm_options, IN_REQUEST(layout)},
-	{"Computing", llm_rate_options, AT(llm)},
-	{"Links", rewiring_options, IN_REQUEST(rewiring)},
-	{"Tables", form_options, AT(form)},
-	{.options = NULL}};
-
 const struct manual manual_plan = {
 	.program = "lockstep plan",
 	.usage = "--model MODEL --machine NAME --gpus N --global-batch N "
@@ -77,7 +68,12 @@ const struct manual manual_plan = {
 	.examples = {"lockstep plan --model llama3-70b --machine "
 		     "hgx-h100-400g --gpus 512 --global-batch 1024 --seq "
 		     "8192"},
-	.groups = groups};
+	.groups = GROUPS({.options = llm_place_options, .offset = AT(llm)},
+			 {"Plan", options, 0},
+			 {"Layout", llm_options, IN_REQUEST(layout)},
+			 {"Computing", llm_rate_options, AT(llm)},
+			 {"Links", rewiring_options, IN_REQUEST(rewiring)},
+			 {"Tables", form_options, AT(form)})};
 
 /* ---- the search --------------------------------------------------------- */
 

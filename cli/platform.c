@@ -44,9 +44,6 @@ static int list(enum dist__form form)
 	return command_list(form == FORM_TEXT ? 2 : 3, arguments);
 }
 
-static const struct option_group groups[] = {{.options = form_print_options},
-					     {.options = NULL}};
-
 const struct manual manual_platform = {
 	.program = "lockstep platform",
 	.usage = "list [OPTION...]\nshow [OPTION...] NAME\nnew [OPTION...]",
@@ -54,7 +51,7 @@ const struct manual manual_platform = {
 		 "made of, says lockstep platform new --help.",
 	.examples = {"lockstep platform show star-8"},
 	.choices = "list|show|new",
-	.groups = groups,
+	.groups = GROUPS({.options = form_print_options}),
 	.most_words = ANY_WORDS};
 
 int command_platform(int argc, const char **argv)

@@ -242,9 +242,6 @@ static bool take_option(void *line, const struct option *option,
 	return !error;
 }
 
-static const struct option_group groups[] = {{.options = options},
-					     {.options = NULL}};
-
 const struct manual manual_platform_new = {
 	.program = "lockstep platform new",
 	.usage = "[--machine NAME] [--nodes N] [--gpus G] [--intra "
@@ -256,7 +253,7 @@ const struct manual manual_platform_new = {
 	.examples = {"lockstep platform new --nodes 32 --gpus 8 --intra "
 		     "nvswitch:235.3GB/s --inter ib:8x200G --topology "
 		     "fat-tree:8x4 -o cluster.xml"},
-	.groups = groups,
+	.groups = GROUPS({.options = options}),
 	.take = take_option};
 
 /* ---- writing --------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #include "base/refuse.h"
 #include "base/spelling.h"
 #include "cli/check_writable.h"
+#include "cli/option_rows.h"
 #include "cli/predict.h"
 #include "cli/predict_llm.h"
 #include "cli/refuse.h"
@@ -26,40 +27,21 @@ static const struct option options[] = {
 	 .help = "instead of it as many nodes as needed of a machine that "
 		 "others measured, on its first network or that of TRANSPORT",
 	 .list = "machines"},
-	{"ranks-per-node", OPTION_COUNT, AT(ranks_per_node), "R",
-	 .help = "ranks on each node of the machine",
-	 .usual = "one a GPU, or one where there are none", .min = 1,
-	 .max = 256},
-	{"uncalibrated", OPTION_SWITCH, AT(uncalibrated), NULL,
-	 .help = "by the library's profile alone, without what the machine's "
-		 "file says that it measured"},
+	{RANKS_PER_NODE_ROW(AT(ranks_per_node))},
+	{UNCALIBRATED_ROW(AT(uncalibrated))},
 	{"world-size", OPTION_TEXT, AT(world_sizes), "N[,N...]",
 	 .help = "numbers of ranks", .usual = "all that the platform holds"},
-	{"profile", OPTION_TEXT, AT(profile), "LIBRARY",
-	 .help = "library: a name or a YAML file",
-	 .usual = "nccl for NVIDIA's GPUs, else built in", .list = "profiles"},
+	{PROFILE_ROW(AT(profile), "")},
 	{"algorithm", OPTION_TEXT, AT(algorithm), "A",
 	 .help = "algorithm instead of the profile's choice"},
-	{"fidelity", OPTION_CHOICE, AT(fidelity), "auto|message|flow|formula",
-	 .help = "how closely collectives are simulated",
-	 .usual = "auto, by the number of ranks"},
-	{"engine", OPTION_CHOICE, AT(engine), "auto|own|simgrid",
-	 .help = "what keeps the clock and shares the links",
-	 .usual = "own, where it knows the platform's network model"},
+	{FIDELITY_ROW(OPTION_CHOICE, AT(fidelity), "", "collectives are")},
+	{ENGINE_ROW(OPTION_CHOICE, AT(engine), "")},
 	{"trace", OPTION_TEXT, AT(trace), "FILE",
 	 .help = "write a trace of the step"},
 	{"no-explain", OPTION_SWITCH, AT(no_explain), NULL,
 	 .help = "leave out the critical path of the last step"},
-	{"dry-run", OPTION_SWITCH, AT(dry_run), NULL,
-	 .help = "only say what would be refused"},
+	{DRY_RUN_ROW(AT(dry_run))},
 	{.name = NULL}};
-
-static const struct option_group groups[] = {
-	{.options = options},
-	{"Training step", workload_options, AT(arguments)},
-	{"Links", rewiring_options, AT(rewiring)},
-	{"Tables", form_options, AT(form)},
-	{.options = NULL}};
 
 const struct manual manual_predict = {
 	.program = "lockstep predict",
@@ -75,7 +57,10 @@ const struct manual manual_predict = {
 		 "impossible.",
 	.examples = {"lockstep predict --model resnet50 --gpu A100 --platform "
 		     "star-64 --world-size 8,16,32,64"},
-	.groups = groups};
+	.groups = GROUPS({.options = options},
+			 {"Training step", workload_options, AT(arguments)},
+			 {"Links", rewiring_options, AT(rewiring)},
+			 {"Tables", form_options, AT(form)})};
 
 /* ---- the request ------------------------------------------------------ */
 

@@ -10,6 +10,7 @@
 #include "cli/llm_flow.h"
 #include "cli/llm_picture.h"
 #include "cli/llm_print.h"
+#include "cli/option_rows.h"
 #include "cli/refuse.h"
 
 #define AT(field) offsetof(struct predict_options, field)
@@ -21,15 +22,12 @@ static const struct option options[] = {
 	 .help = "how closely calls are simulated, or that a closed form adds "
 		 "them up",
 	 .usual = "formula"},
-	{"engine", OPTION_TEXT, AT(engine), "auto|own|simgrid",
-	 .help = "what keeps the clock and shares the links",
-	 .usual = "own, where it knows the platform's network model"},
+	{ENGINE_ROW(OPTION_TEXT, AT(engine), "")},
 	{"trace", OPTION_TEXT, AT(trace), "FILE",
 	 .help = "write a trace of the step, whose calls are simulated"},
 	{"picture", OPTION_TEXT, AT(picture), "FILE.svg",
 	 .help = "draw the pipeline: a row a stage"},
-	{"dry-run", OPTION_SWITCH, AT(dry_run), NULL,
-	 .help = "only say what would be refused"},
+	{DRY_RUN_ROW(AT(dry_run))},
 	{"no-explain", OPTION_SWITCH, AT(no_explain), NULL,
 	 .help = "leave out the critical path, where calls are simulated"},
 	{.name = NULL}};
@@ -37,17 +35,6 @@ static const struct option options[] = {
 #define IN_REQUEST(field)                                                      \
 	(offsetof(struct predict_options, llm) +                               \
 	 offsetof(struct llm_request, field))
-
-static const struct option_group groups[] = {
-	{.options = llm_place_options, .offset = AT(llm)},
-	{"Prediction", options, 0},
-	{"Layout", llm_options, IN_REQUEST(layout)},
-	{"Computing", llm_rate_options, AT(llm)},
-	{"Measured", llm_step_options, AT(llm)},
-	{"Cost", llm_answer_options, AT(llm)},
-	{"Links", rewiring_options, IN_REQUEST(rewiring)},
-	{"Tables", form_options, AT(form)},
-	{.options = NULL}};
 
 const struct manual manual_predict_llm = {
 	.program = "lockstep predict",
@@ -63,7 +50,14 @@ const struct manual manual_predict_llm = {
 		     "lockstep predict --model llama3-70b --machine "
 		     "hgx-h100-400g --world-size 512 --tp 8 --pp 4 "
 		     "--inter-bandwidth 800G"},
-	.groups = groups};
+	.groups = GROUPS({.options = llm_place_options, .offset = AT(llm)},
+			 {"Prediction", options, 0},
+			 {"Layout", llm_options, IN_REQUEST(layout)},
+			 {"Computing", llm_rate_options, AT(llm)},
+			 {"Measured", llm_step_options, AT(llm)},
+			 {"Cost", llm_answer_options, AT(llm)},
+			 {"Links", rewiring_options, IN_REQUEST(rewiring)},
+			 {"Tables", form_options, AT(form)})};
 
 /* Whether the calls are simulated. */
 static bool is_simulated(const struct predict_options *line)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/option_rows.h"
 #include "cli/refuse.h"
 
 #define AT(field) offsetof(struct run_request, field)
@@ -12,8 +13,7 @@
 const struct option run_options[] = {
 	{"world-size", OPTION_TEXT, AT(world_size), "N",
 	 .help = "one node: the same as --nproc-per-node"},
-	{"backend", OPTION_TEXT, AT(backend), "sim|tcp|nccl|mpi",
-	 .help = "the world to run in", .usual = "$LOCKSTEP_BACKEND, else tcp"},
+	{BACKEND_ROW(AT(backend))},
 	{"platform", OPTION_TEXT, AT(platform), "PLATFORM",
 	 .help = "sim: hosts and links, a name or a file", .list = "platforms"},
 	{"profile", OPTION_TEXT, AT(profile), "LIBRARY",
@@ -22,21 +22,13 @@ const struct option run_options[] = {
 	 .list = "profiles"},
 	{"algorithm", OPTION_TEXT, AT(algorithm), "A",
 	 .help = "such as ring, or all_reduce=ring,broadcast=binomial"},
-	{"fidelity", OPTION_TEXT, AT(fidelity), "auto|message|flow|formula",
-	 .help = "sim: how closely collectives are simulated",
-	 .usual = "auto, by the number of ranks"},
-	{"engine", OPTION_CHOICE, AT(engine), "auto|own|simgrid",
-	 .help = "sim: what keeps the clock and shares the links",
-	 .usual = "own, where it knows the platform's network model"},
+	{FIDELITY_ROW(OPTION_TEXT, AT(fidelity), "sim: ", "collectives are")},
+	{ENGINE_ROW(OPTION_CHOICE, AT(engine), "sim: ")},
 	{"p2p", OPTION_TEXT, AT(p2p), "M",
 	 .help = "sim: when a send ends: rendezvous, buffered or eager:BYTES",
 	 .usual = "the profile's, else rendezvous"},
-	{"intra", OPTION_TEXT, AT(intra), "shm|tcp",
-	 .help = "tcp: what ranks of one machine talk through", .usual = "shm"},
-	{"bind-to", OPTION_TEXT, AT(bind_to), "none|core",
-	 .help = "tcp: core: a processor each for the ranks, by turns where "
-		 "there are fewer",
-	 .usual = "none"},
+	{INTRA_ROW(OPTION_TEXT, AT(intra))},
+	{BIND_TO_ROW(OPTION_TEXT, AT(bind_to), "")},
 	{"timeout", OPTION_TEXT, AT(timeout), "S",
 	 .help = "seconds that an operation may take", .usual = "1800"},
 	{"patience", OPTION_TEXT, AT(patience), "S",
@@ -53,14 +45,10 @@ const struct option run_options[] = {
 	 .help = "write a trace, compressed by suffix .gz"},
 	{"replay", OPTION_TEXT, AT(replay), "TOKEN",
 	 .help = "sim: run as `lockstep explore` found it"},
-	{"json", OPTION_TEXT, AT(json), "FILE",
-	 .help = "write the verdict as JSON"},
-	{"junit", OPTION_TEXT, AT(junit), "FILE",
-	 .help = "write it as JUnit XML"},
-	{"sarif", OPTION_TEXT, AT(sarif), "FILE",
-	 .help = "write it as SARIF 2.1.0"},
-	{"annotate", OPTION_TEXT, AT(annotate), "github",
-	 .help = "print it as annotation lines, too"},
+	{JSON_ROW(AT(json))},
+	{JUNIT_ROW(AT(junit))},
+	{SARIF_ROW(AT(sarif))},
+	{ANNOTATE_ROW(OPTION_TEXT, AT(annotate))},
 	{"dump", OPTION_TEXT, AT(dump), "DIR",
 	 .help = "tcp, nccl: leave the records of all ranks there, for "
 		 "lockstep diagnose; %r in a file's name: the rank"},
@@ -129,8 +117,6 @@ const struct option run_torchrun_options[] = {
 	 .help = "a .py file is started as it is, not by python3"},
 	{.name = NULL}};
 
-static const struct option_group groups[] = {RUN_GROUPS, {.options = NULL}};
-
 const struct manual manual_run = {
 	.program = "lockstep run",
 	.usage = "[OPTION...] PROGRAM [ARGUMENT...]",
@@ -141,7 +127,7 @@ const struct manual manual_run = {
 	.examples = {"lockstep run --backend sim --platform star-8 "
 		     "--nproc-per-node 8 ddp_step"},
 	.choices = "scenarios",
-	.groups = groups,
+	.groups = GROUPS(RUN_GROUPS),
 	.most_words = ANY_WORDS,
 	.ends_at_word = true};
 

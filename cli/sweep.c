@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/option_rows.h"
 #include "cli/pool.h"
 #include "cli/refuse.h"
 #include "cli/sweep.h"
@@ -36,14 +37,8 @@ static const struct option options[] = {
 	 .help = "forget the points that are done"},
 	{"merge", OPTION_SWITCH, AT(merge), NULL,
 	 .help = "predict nothing: report what the parts have done"},
-	{"dry-run", OPTION_SWITCH, AT(dry_run), NULL,
-	 .help = "only say what would be refused"},
+	{DRY_RUN_ROW(AT(dry_run))},
 	{.name = NULL}};
-
-static const struct option_group groups[] = {
-	{.options = options},
-	{"Tables", form_print_options, AT(form)},
-	{.options = NULL}};
 
 const struct manual manual_sweep = {
 	.program = "lockstep sweep",
@@ -53,7 +48,8 @@ const struct manual manual_sweep = {
 		 "a YAML file.",
 	.examples = {"lockstep sweep scaling -o results --jobs 2"},
 	.choices = "studies",
-	.groups = groups,
+	.groups = GROUPS({.options = options},
+			 {"Tables", form_print_options, AT(form)}),
 	.least_words = 1,
 	.most_words = 1};
 

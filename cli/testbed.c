@@ -57,11 +57,6 @@ static const struct option platform_options[] = {
 	 .letter = 'o'},
 	{.name = NULL}};
 
-static const struct option_group groups[] = {
-	{"Options of up and run; --name: of all", .options = up_options},
-	{"Options of platform", .options = platform_options},
-	{.options = NULL}};
-
 const struct manual manual_testbed = {
 	.program = "lockstep testbed",
 	.usage = "up [OPTION...]\nshow\nexec HOST|all COMMAND...\ndown\nrun "
@@ -74,7 +69,9 @@ const struct manual manual_testbed = {
 		     "--rdzv-backend c10d --rdzv-endpoint {address0}:29400 "
 		     "all_reduce"},
 	.choices = "up|show|exec|down|run|platform",
-	.groups = groups,
+	.groups = GROUPS({"Options of up and run; --name: of all",
+			  .options = up_options},
+			 {"Options of platform", .options = platform_options}),
 	.most_words = ANY_WORDS,
 	.ends_at_word = true};
 

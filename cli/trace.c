@@ -50,10 +50,6 @@ static const struct option options[] = {
 	 .help = "gantt, path: only up to this time", .max = 1e12},
 	{.name = NULL}};
 
-static const struct option_group groups[] = {{.options = options},
-					     {"Tables", form_options, AT(form)},
-					     {.options = NULL}};
-
 const struct manual manual_trace = {
 	.program = "lockstep trace",
 	.usage = "show|gantt|path [OPTION...] TRACE",
@@ -63,7 +59,8 @@ const struct manual manual_trace = {
 	.examples = {"lockstep trace gantt --ranks 0-7 -o step.svg "
 		     "sim.json.gz"},
 	.choices = "show|gantt|path",
-	.groups = groups,
+	.groups = GROUPS({.options = options},
+			 {"Tables", form_options, AT(form)}),
 	.most_words = ANY_WORDS};
 
 /* ---- show ------------------------------------------------------------- */

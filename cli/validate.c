@@ -60,12 +60,6 @@ static const struct option options[] = {
 	 .help = "draw their ratio against the size, by table"},
 	{.name = NULL}};
 
-static const struct option_group groups[] = {
-	{.options = options},
-	{"Tables", form_options, AT(form)},
-	{"Of a log of nccl-tests or lockstep bench", log_options, AT(log)},
-	{.options = NULL}};
-
 const struct manual manual_validate = {
 	.program = "lockstep validate",
 	.usage = "[OPTION...] [TABLE...]",
@@ -78,7 +72,10 @@ const struct manual manual_validate = {
 		     "lockstep validate --machine aws-p5 --transport efa "
 		     "all_reduce.log"},
 	.choices = "measured",
-	.groups = groups,
+	.groups =
+		GROUPS({.options = options}, {"Tables", form_options, AT(form)},
+		       {"Of a log of nccl-tests or lockstep bench", log_options,
+			AT(log)}),
 	.most_words = ANY_WORDS};
 
 /* Writes the rows, where the user says or else beside the first picture, and

@@ -52,6 +52,10 @@ struct option_group {
 	size_t offset; /* of their struct, in that of the program */
 };
 
+/* The groups of a manual. */
+#define GROUPS(...)                                                            \
+	((const struct option_group[]){__VA_ARGS__, {.options = NULL}})
+
 #define MANUAL_EXAMPLES 4
 
 struct manual {

@@ -36,10 +36,8 @@ int faulty_main(int argc, char **argv, const struct faulty *faulty)
 					  offsetof(struct choice, fixed), NULL,
 					  .help = faulty->cure},
 					 {.name = NULL}};
-	const struct option_group groups[] = {{.options = options},
-					      {.options = NULL}};
 	const struct manual manual = {.examples = {faulty->example},
-				      .groups = groups};
+				      .groups = GROUPS({.options = options})};
 	int status;
 
 	if (!arguments_parse(&manual, &argc, (const char **)argv, &choice,

@@ -46,12 +46,6 @@ static const struct option tensor_options[] = {
 	 .help = "tensors with bytes, and verify what they hold"},
 	{.name = NULL}};
 
-static const struct option_group groups[] = {
-	{.options = program_options},
-	{"Layout", .options = llm_options, .offset = AT(layout)},
-	{"Tensors", .options = tensor_options},
-	{.options = NULL}};
-
 /* The world size that the launcher set; 1 without one. */
 static int num_ranks(void)
 {
@@ -103,7 +97,10 @@ int llm_main(int argc, char **argv)
 		.examples = {"lockstep run --nproc-per-node 8 --backend sim "
 			     "--platform star-8 llm --model gpt2 --tp 2 "
 			     "--pp 2"},
-		.groups = groups};
+		.groups = GROUPS({.options = program_options},
+				 {"Layout", .options = llm_options,
+				  .offset = AT(layout)},
+				 {"Tensors", .options = tensor_options})};
 	struct program p = {.model = NULL};
 	struct dist_message message = {""};
 	struct llm_device device;

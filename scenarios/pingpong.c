@@ -117,12 +117,9 @@ static const struct option options_table[] = {
 	 .help = "round trips per size", .usual = "20", .letter = 'n',
 	 .min = 1},
 	{.name = NULL}};
-static const struct option_group groups[] = {{.options = options_table},
-					     {.options = NULL}};
-
 static const struct manual manual = {
 	.examples = {"lockstep run --nproc-per-node 2 pingpong -e 1M"},
-	.groups = groups};
+	.groups = GROUPS({.options = options_table})};
 
 int pingpong_main(int argc, char **argv)
 {

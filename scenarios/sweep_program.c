@@ -20,13 +20,11 @@ int sweep_main(int argc, char **argv)
 	struct sweep sweep = {
 		.collective = (enum sweep_collective)sweep_find(argv[0]),
 		.out = stdout};
-	static const struct option_group groups[] = {{.options = sweep_options},
-						     {.options = NULL}};
-	static const struct manual manual = {
+	const struct manual manual = {
 		.usage = "[-b SIZE] [-e SIZE] [-f F] [OPTION...]",
 		.examples = {"lockstep run --nproc-per-node 4 all_reduce -b 1K "
 			     "-e 1M"},
-		.groups = groups};
+		.groups = GROUPS({.options = sweep_options})};
 	struct sweep_arguments arguments;
 	struct dist_message message = {""};
 	int status;

@@ -66,20 +66,18 @@ static const struct option program_options[] = {
 	 .help = "tensors with bytes, and verify what they hold"},
 	{.name = NULL}};
 
-static const struct option_group program_groups[] = {
-	{.options = workload_options,
-	 .offset = offsetof(struct program, arguments)},
-	{"Tensors", .options = program_options},
-	{.options = NULL}};
-
 int workload_main(int argc, char **argv)
 {
 	const struct workload *workload = workload_find(argv[0]);
 	struct program p = {.workload = workload};
 	char example[256];
-	const struct manual manual = {.examples = {example},
-				      .groups = program_groups,
-				      .taker = workload->name};
+	const struct manual manual = {
+		.examples = {example},
+		.groups =
+			GROUPS({.options = workload_options,
+				.offset = offsetof(struct program, arguments)},
+			       {"Tensors", .options = program_options}),
+		.taker = workload->name};
 	struct dist_message message = {""};
 	int status;
 

@@ -137,12 +137,9 @@ static const struct option options_table[] = {
 	{"file", OPTION_TEXT, 0, "FILE", .help = "checkpoint, which stays",
 	 .usual = "one that goes again"},
 	{.name = NULL}};
-static const struct option_group groups[] = {{.options = options_table},
-					     {.options = NULL}};
-
 static const struct manual manual = {
 	.examples = {"lockstep run --nproc-per-node 4 tutorial_checkpoint"},
-	.groups = groups};
+	.groups = GROUPS({.options = options_table})};
 
 int tutorial_checkpoint_main(int argc, char **argv)
 {

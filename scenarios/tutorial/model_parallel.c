@@ -193,12 +193,9 @@ static const struct option options_table[] = {
 	{"time", OPTION_SWITCH, offsetof(struct options, time), NULL,
 	 .help = "print how long a step takes"},
 	{.name = NULL}};
-static const struct option_group groups[] = {{.options = options_table},
-					     {.options = NULL}};
-
 static const struct manual manual = {
 	.examples = {"lockstep run --nproc-per-node 2 tutorial_model_parallel"},
-	.groups = groups};
+	.groups = GROUPS({.options = options_table})};
 
 int tutorial_model_parallel_main(int argc, char **argv)
 {

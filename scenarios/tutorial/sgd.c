@@ -88,12 +88,9 @@ static const struct option options_table[] = {
 	 .help = "FLOP/s of a simulated device", .usual = "1e11",
 	 .above = true},
 	{.name = NULL}};
-static const struct option_group groups[] = {{.options = options_table},
-					     {.options = NULL}};
-
 static const struct manual manual = {
 	.examples = {"lockstep run --nproc-per-node 4 tutorial_sgd --batch 32"},
-	.groups = groups};
+	.groups = GROUPS({.options = options_table})};
 
 int tutorial_sgd_main(int argc, char **argv)
 {

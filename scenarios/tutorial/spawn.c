@@ -29,11 +29,9 @@ static const struct option options_table[] = {{"size", OPTION_COUNT, 0, "N",
 					       .help = "ranks to start",
 					       .usual = "2", .min = 1},
 					      {.name = NULL}};
-static const struct option_group groups[] = {{.options = options_table},
-					     {.options = NULL}};
-
 static const struct manual manual = {
-	.examples = {"lockstep run tutorial_spawn --size 4"}, .groups = groups};
+	.examples = {"lockstep run tutorial_spawn --size 4"},
+	.groups = GROUPS({.options = options_table})};
 
 int tutorial_spawn_main(int argc, char **argv)
 {
