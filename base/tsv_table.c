@@ -9,6 +9,7 @@
 
 #include "base/input.h"
 #include "base/printable.h"
+#include "base/refuse.h"
 
 /* The reader: what it reads, and where it stands. */
 struct reader {
@@ -263,6 +264,7 @@ void dist__tsv_release(struct tsv_table *tsv)
 	free(tsv->columns);
 	free(tsv->cells);
 	free(tsv->lines);
+	free(tsv->rows);
 	*tsv = (struct tsv_table){.path = NULL};
 }
 
@@ -356,28 +358,25 @@ static enum dist_error fill_row(const struct tsv_table *tsv, size_t row,
 }
 
 enum dist_error dist__tsv_load_rows(struct tsv_table *tsv, const char *path,
-				    const struct tsv_field *fields, void **rows,
-				    size_t size, struct dist_message *message)
+				    const struct tsv_field *fields, size_t size,
+				    tsv_check *check,
+				    struct dist_message *message)
 {
 	enum dist_error error = dist__tsv_load(tsv, path, message);
-	char *all;
+	char *row;
 
-	*rows = NULL;
 	if (error)
 		return error;
-	*rows = all = calloc(tsv->num_rows, size);
-	if (!all) {
-		snprintf(message->text, sizeof message->text, "out of memory");
-		error = DIST_ERR_NO_MEMORY;
+	tsv->rows = row = calloc(tsv->num_rows, size);
+	error = row ? check_names(tsv, fields, message)
+		    : dist__refuse_as(message, DIST_ERR_NO_MEMORY,
+				      "out of memory");
+	for (size_t i = 0; i < tsv->num_rows && !error; i++, row += size) {
+		error = fill_row(tsv, i, fields, row, message);
+		if (!error && check)
+			error = check(tsv, i, row, message);
 	}
-	if (!error)
-		error = check_names(tsv, fields, message);
-	for (size_t i = 0; i < tsv->num_rows && !error; i++)
-		error = fill_row(tsv, i, fields, all + i * size, message);
-	if (error) {
-		free(all);
-		*rows = NULL;
+	if (error)
 		dist__tsv_release(tsv);
-	}
 	return error;
 }

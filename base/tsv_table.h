@@ -34,6 +34,7 @@ struct tsv_table {
 	int header_line;
 	const char **cells; /* num_columns a row, of the text */
 	int *lines;         /* of the rows in the file, from 1 */
+	void *rows;         /* as dist__tsv_load_rows() read them; else NULL */
 	size_t num_rows;
 };
 
@@ -48,6 +49,16 @@ struct tsv_field {
 	size_t offset; /* of what it fills, in the row */
 	bool required; /* and known in every row */
 };
+
+/* That of a member of a struct, which is called as it. */
+#define TSV_FIELD(row, reader, field)                                          \
+	.name = #field, .read = (reader), .offset = offsetof(row, field)
+
+/* Checks a row that was read, the i-th: INVALID_ARGUMENT, and what was
+ * expected, or OK. */
+typedef enum dist_error tsv_check(const struct tsv_table *tsv, size_t i,
+				  const void *row,
+				  struct dist_message *message);
 
 /*
  * dist__tsv_load reads the file at path. On failure *tsv is empty and message
@@ -71,17 +82,17 @@ const char *dist__tsv_title(const struct tsv_table *tsv);
 const char *dist__tsv_source(const struct tsv_table *tsv);
 
 /*
- * dist__tsv_load_rows loads the file, and by the legal fields its rows: *rows
- * is an array of num_rows structs of size bytes each, the caller's to free;
- * what is not known is zero there. The head may also have title, source,
- * licence and note. On failure *tsv is empty and *rows NULL. Errors: as load;
- * DIST_ERR_INVALID_ARGUMENT also for a field that is not legal, a required one
- * that is not there, a value that is not what was expected.
+ * dist__tsv_load_rows loads the file, and by the legal fields its rows:
+ * tsv->rows is an array of num_rows structs of size bytes each; what is not
+ * known is zero there. The head may also have title, source, licence and note.
+ * check, which may be NULL, sees every row. On failure *tsv is empty. Errors:
+ * as load; DIST_ERR_INVALID_ARGUMENT also for a field that is not legal, a
+ * required one that is not there, a value that is not what was expected.
  */
 DIST_MUST_CHECK enum dist_error
 dist__tsv_load_rows(struct tsv_table *tsv, const char *path,
-		    const struct tsv_field *fields, void **rows, size_t size,
-		    struct dist_message *message);
+		    const struct tsv_field *fields, size_t size,
+		    tsv_check *check, struct dist_message *message);
 
 /* dist__tsv_refuse says what was expected in a line; returns INVALID_ARGUMENT.
  */

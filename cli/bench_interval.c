@@ -43,7 +43,7 @@ enum dist_error bench_interval_make(struct bench_interval *interval,
 		error = intervals_find(&intervals, &of, NULL,
 				       &interval->ranges[r]);
 	}
-	intervals_release(&intervals);
+	dist__tsv_release(&intervals.tsv);
 	return error;
 }
 

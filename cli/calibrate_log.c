@@ -326,7 +326,7 @@ int calibrate_log(const struct calibrate_log *request)
 		fprintf(stderr, "lockstep calibrate: %s\n", fit.message.text);
 	free(fit.errors);
 	for (size_t t = 0; t < fit.num_tables; t++)
-		collectives_release(&fit.tables[t]);
+		dist__tsv_release(&fit.tables[t].tsv);
 	free(fit.tables);
 	free(fit.all);
 	dist__profile_release(&fit.profile);

@@ -84,7 +84,7 @@ static int add_collectives(struct dist__rows *table, const char *name,
 	if (collectives_load(&read, path, &message))
 		return refuse("list", "%s", message.text);
 	add_row(table, name, "collectives", &read.tsv, fit_of(&read));
-	collectives_release(&read);
+	dist__tsv_release(&read.tsv);
 	return DIST_EXIT_OK;
 }
 
@@ -97,7 +97,7 @@ static int add_steps(struct dist__rows *table, const char *name,
 	if (steps_load(&read, path, &message))
 		return refuse("list", "%s", message.text);
 	add_row(table, name, "steps", &read.tsv, no_fit);
-	steps_release(&read);
+	dist__tsv_release(&read.tsv);
 	return DIST_EXIT_OK;
 }
 

@@ -176,10 +176,9 @@ static enum dist_error read_table(const char *path, struct profile *profile,
 		{"gpu", read_text, offsetof(struct row, gpu), false},
 		{.name = NULL}};
 	struct tsv_table table;
-	void *loaded;
 	enum dist_error error = dist__tsv_load_rows(
-		&table, path, fields, &loaded, sizeof(struct row), message);
-	const struct row *rows = loaded;
+		&table, path, fields, sizeof(struct row), NULL, message);
+	const struct row *rows = table.rows;
 
 	if (error)
 		return error;
@@ -191,7 +190,6 @@ static enum dist_error read_table(const char *path, struct profile *profile,
 			snprintf(profile->gpu, sizeof profile->gpu, "%s",
 				 rows[i].gpu);
 	}
-	free(loaded);
 	dist__tsv_release(&table);
 	return DIST_OK;
 }

@@ -234,7 +234,7 @@ static int find_intervals(struct prediction *p)
 		error = intervals_find(&intervals, &of, NULL,
 				       &p->rows[i].interval);
 	}
-	intervals_release(&intervals);
+	dist__tsv_release(&intervals.tsv);
 	return error ? refuse("predict", "%s", message.text) : DIST_EXIT_OK;
 }
 

@@ -350,10 +350,10 @@ void validate_release(struct validate *validate)
 		outcome_release(&table->outcome);
 		for (int b = 0; b < VALIDATE_BLIND; b++)
 			outcome_release(&table->blind[b]);
-		collectives_release(&table->collectives);
+		dist__tsv_release(&table->collectives.tsv);
 		step_outcome_release(&table->step_outcome);
 		step_outcome_release(&table->blind_steps);
-		steps_release(&table->steps);
+		dist__tsv_release(&table->steps.tsv);
 	}
 	calibrated_models_release(&validate->models);
 	for (int b = 0; b < VALIDATE_BLIND; b++)

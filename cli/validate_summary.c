@@ -81,7 +81,7 @@ static int count_held(double held[3])
 	failed = intervals_coverage(&intervals, false, false, &held[0]) ||
 		 intervals_coverage(&intervals, false, true, &held[1]) ||
 		 intervals_coverage(&intervals, true, false, &held[2]);
-	intervals_release(&intervals);
+	dist__tsv_release(&intervals.tsv);
 	return failed ? -1 : 0;
 }
 

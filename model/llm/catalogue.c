@@ -107,6 +107,17 @@ static const struct tsv_field fields[] = {
 	{"from", read_text, offsetof(struct row, model.source), true},
 	{.name = NULL}};
 
+static enum dist_error check_row(const struct tsv_table *tsv, size_t i,
+				 const void *row, struct dist_message *message)
+{
+	struct dist_message why;
+
+	return llm_architecture_check(&((const struct row *)row)->model, &why)
+		       ? dist__refuse(message, "%.200s:%d: %.200s", tsv->path,
+				      tsv->lines[i], why.text)
+		       : DIST_OK;
+}
+
 /* Reads the table into *rows, the caller's to free. */
 static enum dist_error load(struct row **rows, size_t *num,
 			    struct dist_message *message)
@@ -114,28 +125,14 @@ static enum dist_error load(struct row **rows, size_t *num,
 	enum dist_error error;
 	struct tsv_table tsv;
 	char path[4096];
-	void *all;
 
-	*num = 0;
 	dist__data_dir(TABLE, path, sizeof path);
-	error = dist__tsv_load_rows(&tsv, path, fields, &all, sizeof **rows,
-				    message);
-	*rows = all;
-	if (error)
-		return error;
-	for (size_t i = 0; i < tsv.num_rows && !error; i++) {
-		struct dist_message why;
-
-		if (llm_architecture_check(&(*rows)[i].model, &why))
-			error = dist__refuse(message, "%.200s:%d: %.200s", path,
-					     tsv.lines[i], why.text);
-	}
+	error = dist__tsv_load_rows(&tsv, path, fields, sizeof **rows,
+				    check_row, message);
+	*rows = tsv.rows;
 	*num = tsv.num_rows;
+	tsv.rows = NULL;
 	dist__tsv_release(&tsv);
-	if (error) {
-		free(*rows);
-		*rows = NULL;
-	}
 	return error;
 }
 

@@ -33,12 +33,8 @@ struct row {
 	double memory_gb, memory_tb_s, sms, l2_mb, power_w, link_gb_s;
 };
 
-#define TEXT(field)                                                            \
-	.name = #field, .read = llm_read_text,                                 \
-	.offset = offsetof(struct row, field)
-#define NUMBER(field)                                                          \
-	.name = #field, .read = llm_read_number,                               \
-	.offset = offsetof(struct row, field)
+#define TEXT(field)   TSV_FIELD(struct row, llm_read_text, field)
+#define NUMBER(field) TSV_FIELD(struct row, llm_read_number, field)
 #define PEAK(column, precision)                                                \
 	.name = (column), .read = llm_read_number,                             \
 	.offset = offsetof(struct row, tflops[precision])
@@ -65,18 +61,13 @@ static const struct tsv_field fields[] = {
 	{.name = NULL},
 };
 
-static enum dist_error load(struct tsv_table *tsv, struct row **rows,
-			    struct dist_message *message)
+static enum dist_error load(struct tsv_table *tsv, struct dist_message *message)
 {
 	char path[PATH_MAX];
-	void *read = NULL;
-	enum dist_error error;
 
 	dist__data_dir(TABLE, path, sizeof path);
-	error = dist__tsv_load_rows(tsv, path, fields, &read, sizeof **rows,
-				    message);
-	*rows = read;
-	return error;
+	return dist__tsv_load_rows(tsv, path, fields, sizeof(struct row), NULL,
+				   message);
 }
 
 static void fill(struct llm_device *device, const struct row *row)
@@ -289,16 +280,15 @@ enum dist_error llm_device_list(struct llm_device **devices, size_t *num,
 				struct dist_message *message)
 {
 	struct tsv_table tsv;
-	struct row *rows;
-	enum dist_error error = load(&tsv, &rows, message);
+	enum dist_error error = load(&tsv, message);
 
 	*devices = NULL;
 	*num = 0;
 	if (error)
 		return error;
 	*devices = calloc(tsv.num_rows + 1, sizeof **devices);
-	error = *devices ? complete_all(*devices, rows, tsv.num_rows, rows,
-					tsv.num_rows, message)
+	error = *devices ? complete_all(*devices, tsv.rows, tsv.num_rows,
+					tsv.rows, tsv.num_rows, message)
 			 : DIST_ERR_NO_MEMORY;
 	*num = *devices ? tsv.num_rows : 0;
 	if (error) {
@@ -307,7 +297,6 @@ enum dist_error llm_device_list(struct llm_device **devices, size_t *num,
 		*num = 0;
 	}
 	dist__tsv_release(&tsv);
-	free(rows);
 	return error;
 }
 
@@ -322,18 +311,17 @@ enum dist_error llm_device_find(struct llm_device *device, const char *name,
 				struct dist_message *message)
 {
 	struct tsv_table tsv;
-	struct row *rows;
 	const struct row *row;
-	enum dist_error error = load(&tsv, &rows, message);
+	enum dist_error error = load(&tsv, message);
 
 	*device = (struct llm_device){.name = ""};
 	if (error)
 		return error;
-	row = find_row(rows, tsv.num_rows, name);
-	error = row ? complete_all(device, rows, tsv.num_rows, row, 1, message)
-		    : refuse_name(rows, tsv.num_rows, name, message);
+	row = find_row(tsv.rows, tsv.num_rows, name);
+	error = row ? complete_all(device, tsv.rows, tsv.num_rows, row, 1,
+				   message)
+		    : refuse_name(tsv.rows, tsv.num_rows, name, message);
 	dist__tsv_release(&tsv);
-	free(rows);
 	return error;
 }
 

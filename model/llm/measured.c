@@ -107,17 +107,13 @@ static const struct tsv_field kernel_fields[] = {
 };
 
 static enum dist_error load(struct tsv_table *tsv, const char *name,
-			    const struct tsv_field *fields, void *rows,
-			    size_t size, struct dist_message *message)
+			    const struct tsv_field *fields, size_t size,
+			    struct dist_message *message)
 {
 	char path[PATH_MAX];
-	void *read = NULL;
-	enum dist_error error;
 
 	dist__data_dir(name, path, sizeof path);
-	error = dist__tsv_load_rows(tsv, path, fields, &read, size, message);
-	*(void **)rows = read;
-	return error;
+	return dist__tsv_load_rows(tsv, path, fields, size, NULL, message);
 }
 
 /* Computes how long each row took. */
@@ -150,16 +146,18 @@ enum dist_error llm_measured_load(struct llm_measured *measured,
 
 	*measured = (struct llm_measured){.gemm_rows = NULL};
 	error = load(&measured->gemm, FOLDER "gemm.tsv", gemm_fields,
-		     &measured->gemm_rows, sizeof *measured->gemm_rows,
-		     message);
+		     sizeof *measured->gemm_rows, message);
 	if (!error)
 		error = load(&measured->attention, FOLDER "attention.tsv",
-			     attention_fields, &measured->attention_rows,
-			     sizeof *measured->attention_rows, message);
+			     attention_fields, sizeof *measured->attention_rows,
+			     message);
 	if (!error)
 		error = load(&measured->kernels, FOLDER "kernels.tsv",
-			     kernel_fields, &measured->kernel_rows,
-			     sizeof *measured->kernel_rows, message);
+			     kernel_fields, sizeof *measured->kernel_rows,
+			     message);
+	measured->gemm_rows = measured->gemm.rows;
+	measured->attention_rows = measured->attention.rows;
+	measured->kernel_rows = measured->kernels.rows;
 	if (error)
 		llm_measured_release(measured);
 	else
@@ -172,9 +170,6 @@ void llm_measured_release(struct llm_measured *measured)
 	dist__tsv_release(&measured->gemm);
 	dist__tsv_release(&measured->attention);
 	dist__tsv_release(&measured->kernels);
-	free(measured->gemm_rows);
-	free(measured->attention_rows);
-	free(measured->kernel_rows);
 }
 
 bool llm_is_burst(const struct llm_gemm_row *row)

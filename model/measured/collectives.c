@@ -72,9 +72,7 @@ static const char *read_memory(const char *text, void *into)
 		       : "host or device";
 }
 
-#define FIELD(kind, field)                                                     \
-	.name = #field, .read = (kind),                                        \
-	.offset = offsetof(struct collective_row, field)
+#define FIELD(kind, field) TSV_FIELD(struct collective_row, kind, field)
 
 static const struct tsv_field fields[] = {
 	{FIELD(value_read_use, use), .required = true},
@@ -131,9 +129,9 @@ static bool is_ordered(const struct value_number *less,
 }
 
 static enum dist_error check_row(const struct tsv_table *tsv, size_t i,
-				 const struct collective_row *row,
-				 struct dist_message *message)
+				 const void *of, struct dist_message *message)
 {
+	const struct collective_row *row = of;
 	double factor = collective_bus_factor(row->collective, row->ranks);
 	double rate = (double)row->bytes / row->time_us.value / 1e3;
 	int line = tsv->lines[i];
@@ -176,22 +174,10 @@ enum dist_error collectives_check(const struct collectives *table,
 enum dist_error collectives_load(struct collectives *table, const char *path,
 				 struct dist_message *message)
 {
-	void *rows;
-	enum dist_error error = dist__tsv_load_rows(
-		&table->tsv, path, fields, &rows, sizeof *table->rows, message);
+	enum dist_error error =
+		dist__tsv_load_rows(&table->tsv, path, fields,
+				    sizeof *table->rows, check_row, message);
 
-	table->rows = rows;
-	if (!error) {
-		error = collectives_check(table, message);
-		if (error)
-			collectives_release(table);
-	}
+	table->rows = table->tsv.rows;
 	return error;
-}
-
-void collectives_release(struct collectives *table)
-{
-	free(table->rows);
-	table->rows = NULL;
-	dist__tsv_release(&table->tsv);
 }

@@ -44,7 +44,7 @@ struct collective_row {
 
 struct collectives {
 	struct tsv_table tsv;
-	struct collective_row *rows; /* tsv.num_rows; owned */
+	struct collective_row *rows; /* tsv.num_rows; the tsv's */
 };
 
 /*
@@ -58,16 +58,14 @@ collectives_check(const struct collectives *table,
 		  struct dist_message *message);
 
 /*
- * collectives_load reads the table at path and checks it. On failure *table is
- * empty and message says "file:line: what was expected". Errors:
+ * collectives_load reads the table at path, for
+ * dist__tsv_release(&table->tsv), and checks it. On failure *table is empty and
+ * message says "file:line: what was expected". Errors:
  * DIST_ERR_INVALID_ARGUMENT, DIST_ERR_IO, DIST_ERR_NO_MEMORY.
  */
 DIST_MUST_CHECK enum dist_error collectives_load(struct collectives *table,
 						 const char *path,
 						 struct dist_message *message);
-
-/* collectives_release frees what table holds. */
-void collectives_release(struct collectives *table);
 
 /* All names, in words. */
 #define COLLECTIVE_NAMES                                                       \

@@ -6,9 +6,7 @@
 
 #include "base/text.h"
 
-#define FIELD(kind, field)                                                     \
-	.name = #field, .read = (kind),                                        \
-	.offset = offsetof(struct llm_row, field)
+#define FIELD(kind, field) TSV_FIELD(struct llm_row, kind, field)
 
 static const struct tsv_field fields[] = {
 	{FIELD(value_read_text, id), .required = true},
@@ -53,15 +51,15 @@ static const struct tsv_field fields[] = {
 	{.name = NULL},
 };
 
-static enum dist_error check_row(const struct llm_rows *table, size_t i,
-				 struct dist_message *message)
+static enum dist_error check_row(const struct tsv_table *tsv, size_t i,
+				 const void *of, struct dist_message *message)
 {
-	const struct llm_row *row = &table->rows[i];
+	const struct llm_row *row = of;
 
 	if (row->step_s.value > 0 || row->tokens_per_s_gpu.value > 0 ||
 	    row->tflops_gpu.value > 0 || row->mfu.value > 0)
 		return DIST_OK;
-	return dist__tsv_refuse(&table->tsv, table->tsv.lines[i], message,
+	return dist__tsv_refuse(tsv, tsv->lines[i], message,
 				"step_s, tokens_per_s_gpu, tflops_gpu or mfu, "
 				"above 0");
 }
@@ -69,31 +67,17 @@ static enum dist_error check_row(const struct llm_rows *table, size_t i,
 enum dist_error llm_rows_load(struct llm_rows *table, const char *path,
 			      struct dist_message *message)
 {
-	void *rows;
-	enum dist_error error = dist__tsv_load_rows(
-		&table->tsv, path, fields, &rows, sizeof *table->rows, message);
+	enum dist_error error =
+		dist__tsv_load_rows(&table->tsv, path, fields,
+				    sizeof *table->rows, check_row, message);
 
-	table->rows = rows;
-	for (size_t i = 0; !error && i < table->tsv.num_rows; i++) {
-		error = check_row(table, i, message);
-		if (error)
-			llm_rows_release(table);
-	}
+	table->rows = table->tsv.rows;
 	return error;
-}
-
-void llm_rows_release(struct llm_rows *table)
-{
-	free(table->rows);
-	table->rows = NULL;
-	dist__tsv_release(&table->tsv);
 }
 
 /* ---- recipes ---------------------------------------------------------- */
 
-#define RECIPE_FIELD(kind, field)                                              \
-	.name = #field, .read = (kind),                                        \
-	.offset = offsetof(struct llm_recipe, field)
+#define RECIPE_FIELD(kind, field) TSV_FIELD(struct llm_recipe, kind, field)
 
 static const struct tsv_field recipe_fields[] = {
 	{RECIPE_FIELD(value_read_text, framework), .required = true},
@@ -114,20 +98,12 @@ static const struct tsv_field recipe_fields[] = {
 enum dist_error llm_recipes_load(struct llm_recipes *table, const char *path,
 				 struct dist_message *message)
 {
-	void *rows;
 	enum dist_error error =
-		dist__tsv_load_rows(&table->tsv, path, recipe_fields, &rows,
-				    sizeof *table->rows, message);
+		dist__tsv_load_rows(&table->tsv, path, recipe_fields,
+				    sizeof *table->rows, NULL, message);
 
-	table->rows = rows;
+	table->rows = table->tsv.rows;
 	return error;
-}
-
-void llm_recipes_release(struct llm_recipes *table)
-{
-	free(table->rows);
-	table->rows = NULL;
-	dist__tsv_release(&table->tsv);
 }
 
 const struct llm_recipe *llm_recipe_of(const struct llm_recipes *table,

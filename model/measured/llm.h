@@ -44,20 +44,18 @@ struct llm_row {
 
 struct llm_rows {
 	struct tsv_table tsv;
-	struct llm_row *rows; /* tsv.num_rows; owned */
+	struct llm_row *rows; /* tsv.num_rows; the tsv's */
 };
 
 /*
- * llm_rows_load reads the table at path; every row has a step, a rate or an
- * MFU. On failure *table is empty and message says "file:line: what was
- * expected". Errors: INVALID_ARGUMENT, IO, NO_MEMORY.
+ * llm_rows_load reads the table at path, for dist__tsv_release(&table->tsv);
+ * every row has a step, a rate or an MFU. On failure *table is empty and
+ * message says "file:line: what was expected". Errors: INVALID_ARGUMENT, IO,
+ * NO_MEMORY.
  */
 DIST_MUST_CHECK enum dist_error llm_rows_load(struct llm_rows *table,
 					      const char *path,
 					      struct dist_message *message);
-
-/* llm_rows_release frees what table holds. */
-void llm_rows_release(struct llm_rows *table);
 
 /* What a framework's recipe sets for a model on a GPU in a precision. */
 struct llm_recipe {
@@ -74,14 +72,13 @@ struct llm_recipe {
 
 struct llm_recipes {
 	struct tsv_table tsv;
-	struct llm_recipe *rows; /* tsv.num_rows; owned */
+	struct llm_recipe *rows; /* tsv.num_rows; the tsv's */
 };
 
-/* llm_recipes_load and llm_recipes_release do the same for recipes. */
+/* llm_recipes_load does the same for recipes. */
 DIST_MUST_CHECK enum dist_error llm_recipes_load(struct llm_recipes *table,
 						 const char *path,
 						 struct dist_message *message);
-void llm_recipes_release(struct llm_recipes *table);
 
 /* llm_recipe_of returns the recipe of row: of as many GPUs, else of the same
  * model, GPU and precision; NULL: there is none. */

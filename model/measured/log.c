@@ -177,7 +177,7 @@ static struct collective_row *next_row(struct collectives *table, int line)
 
 	if (!rows)
 		return NULL;
-	table->rows = rows;
+	table->tsv.rows = table->rows = rows;
 	lines = realloc(table->tsv.lines, (num + 1) * sizeof *lines);
 	if (!lines)
 		return NULL;
@@ -603,7 +603,8 @@ enum dist_error collectives_load_log(struct collectives *table,
 		error = collectives_check(table, message);
 	log_run_release(&reader.run);
 	if (error)
-		collectives_release(table);
+		dist__tsv_release(&table->tsv);
+	table->rows = table->tsv.rows;
 	return error;
 }
 

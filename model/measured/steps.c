@@ -15,9 +15,7 @@ static const char *read_unit(const char *text, void *into)
 		       : "samples, tokens or mels";
 }
 
-#define FIELD(kind, field)                                                     \
-	.name = #field, .read = (kind),                                        \
-	.offset = offsetof(struct step_row, field)
+#define FIELD(kind, field) TSV_FIELD(struct step_row, kind, field)
 
 static const struct tsv_field fields[] = {
 	{FIELD(value_read_use, use), .required = true},
@@ -89,9 +87,9 @@ static bool agree(const struct value_number *step,
 }
 
 static enum dist_error check_row(const struct tsv_table *tsv, size_t i,
-				 const struct step_row *row,
-				 struct dist_message *message)
+				 const void *of, struct dist_message *message)
 {
+	const struct step_row *row = of;
 	const struct value_number *rate = rate_of(row);
 	int line = tsv->lines[i];
 	double work;
@@ -124,22 +122,10 @@ static enum dist_error check_row(const struct tsv_table *tsv, size_t i,
 enum dist_error steps_load(struct steps *table, const char *path,
 			   struct dist_message *message)
 {
-	void *rows;
-	enum dist_error error = dist__tsv_load_rows(
-		&table->tsv, path, fields, &rows, sizeof *table->rows, message);
+	enum dist_error error =
+		dist__tsv_load_rows(&table->tsv, path, fields,
+				    sizeof *table->rows, check_row, message);
 
-	table->rows = rows;
-	for (size_t i = 0; !error && i < table->tsv.num_rows; i++) {
-		error = check_row(&table->tsv, i, &table->rows[i], message);
-		if (error)
-			steps_release(table);
-	}
+	table->rows = table->tsv.rows;
 	return error;
-}
-
-void steps_release(struct steps *table)
-{
-	free(table->rows);
-	table->rows = NULL;
-	dist__tsv_release(&table->tsv);
 }

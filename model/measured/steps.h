@@ -36,20 +36,17 @@ struct step_row {
 
 struct steps {
 	struct tsv_table tsv;
-	struct step_row *rows; /* tsv.num_rows; owned */
+	struct step_row *rows; /* tsv.num_rows; the tsv's */
 };
 
 /*
- * steps_load reads the table at path; every row has a step_ms or a throughput,
- * and where it has both and the batch they agree, within the rounding of what
- * was published. On failure *table is empty and message says "file:line: what
- * was expected". Errors: DIST_ERR_INVALID_ARGUMENT, DIST_ERR_IO,
- * DIST_ERR_NO_MEMORY.
+ * steps_load reads the table at path, for dist__tsv_release(&table->tsv); every
+ * row has a step_ms or a throughput, and where it has both and the batch they
+ * agree, within the rounding of what was published. On failure *table is empty
+ * and message says "file:line: what was expected". Errors:
+ * DIST_ERR_INVALID_ARGUMENT, DIST_ERR_IO, DIST_ERR_NO_MEMORY.
  */
 DIST_MUST_CHECK enum dist_error
 steps_load(struct steps *table, const char *path, struct dist_message *message);
-
-/* steps_release frees what table holds. */
-void steps_release(struct steps *table);
 
 #endif

@@ -45,9 +45,7 @@ static const char *read_ratio(const char *text, void *into)
 	return wrong || number->value > 0 ? wrong : "a number above 0";
 }
 
-#define FIELD(kind, field)                                                     \
-	.name = #field, .read = (kind),                                        \
-	.offset = offsetof(struct interval_line, field)
+#define FIELD(kind, field) TSV_FIELD(struct interval_line, kind, field)
 #define RATIO(i, title)                                                        \
 	{                                                                      \
 		.name = (title), .read = read_ratio,                           \
@@ -85,24 +83,16 @@ enum dist_error intervals_load(struct intervals *intervals,
 {
 	struct dist_message ignored;
 	char path[4096];
-	void *lines = NULL;
 	enum dist_error error;
 
 	*intervals = (struct intervals){.lines = NULL};
 	if (dist__data_find("measured", "blind-errors", ".tsv", path,
 			    sizeof path, &ignored))
 		return DIST_OK;
-	error = dist__tsv_load_rows(&intervals->tsv, path, fields, &lines,
-				    sizeof *intervals->lines, message);
-	intervals->lines = lines;
+	error = dist__tsv_load_rows(&intervals->tsv, path, fields,
+				    sizeof *intervals->lines, NULL, message);
+	intervals->lines = intervals->tsv.rows;
 	return error;
-}
-
-void intervals_release(struct intervals *intervals)
-{
-	free(intervals->lines);
-	dist__tsv_release(&intervals->tsv);
-	*intervals = (struct intervals){.lines = NULL};
 }
 
 /* ---- cases ------------------------------------------------------------- */

@@ -46,7 +46,7 @@ struct interval {
 
 struct intervals {
 	struct tsv_table tsv;        /* of no rows: there is no such file */
-	struct interval_line *lines; /* owned */
+	struct interval_line *lines; /* its rows */
 };
 
 /* intervals_load reads what comes with Lockstep; *intervals is empty where that
@@ -54,9 +54,6 @@ struct intervals {
  * expected"), IO, NO_MEMORY. */
 DIST_MUST_CHECK enum dist_error intervals_load(struct intervals *intervals,
 					       struct dist_message *message);
-
-/* intervals_release frees what intervals holds. */
-void intervals_release(struct intervals *intervals);
 
 /*
  * intervals_find says how far off such a prediction may be. Like cases are of

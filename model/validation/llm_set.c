@@ -287,9 +287,9 @@ enum dist_error llm_set_load(struct llm_set *set, const char *const *names,
 void llm_set_release(struct llm_set *set)
 {
 	for (size_t i = 0; i < set->num_sources; i++)
-		llm_rows_release(&set->sources[i].rows);
+		dist__tsv_release(&set->sources[i].rows.tsv);
 	for (size_t i = 0; i < set->num_recipes; i++)
-		llm_recipes_release(&set->recipes[i]);
+		dist__tsv_release(&set->recipes[i].tsv);
 	for (size_t i = 0; i < set->num_devices; i++)
 		llm_device_release(&set->devices[i]);
 	dist__profile_release(&set->profile);

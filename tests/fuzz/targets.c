@@ -148,7 +148,7 @@ static int read_collectives(const uint8_t *data, size_t size)
 	write_input(data, size);
 	error = collectives_load(&table, input_path(), &message);
 	if (!error)
-		collectives_release(&table);
+		dist__tsv_release(&table.tsv);
 	check_refusal(error, &message);
 	return 0;
 }
@@ -162,7 +162,7 @@ static int read_steps(const uint8_t *data, size_t size)
 	write_input(data, size);
 	error = steps_load(&table, input_path(), &message);
 	if (!error)
-		steps_release(&table);
+		dist__tsv_release(&table.tsv);
 	check_refusal(error, &message);
 	return 0;
 }
@@ -181,7 +181,7 @@ static int read_log(const uint8_t *data, size_t size)
 				     &message);
 	if (!error) {
 		collectives_give_away(&table);
-		collectives_release(&table);
+		dist__tsv_release(&table.tsv);
 	}
 	check_refusal(error, &message);
 	return 0;

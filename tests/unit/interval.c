@@ -17,7 +17,7 @@ static void load(void)
 
 static void release(void)
 {
-	intervals_release(&intervals);
+	dist__tsv_release(&intervals.tsv);
 }
 
 TestSuite(interval, .init = load, .fini = release);

@@ -278,7 +278,7 @@ static void holds_against(const char *table, double median, double most)
 		    strcmp(rows.rows[i].id, "bs-043") != 0) /* misprinted */
 			errors[num++] = error_of(&made);
 	}
-	llm_rows_release(&rows);
+	dist__tsv_release(&rows.tsv);
 	cr_assert_gt(num, 0);
 	qsort(errors, num, sizeof *errors, by_size);
 	cr_log_info("%s: median %.1f %%, most %.1f %% of %zu", table,

@@ -35,7 +35,7 @@ Test(llm_rows, those_of_the_project_hold)
 			cr_assert(row->unfit || row->batch, "%s", row->id);
 		}
 		rows += table.tsv.num_rows;
-		llm_rows_release(&table);
+		dist__tsv_release(&table.tsv);
 	}
 	globfree(&found);
 	cr_assert_eq(rows, 689);
@@ -64,7 +64,7 @@ Test(llm_rows, a_recipe_is_found_by_model_gpu_and_precision)
 	cr_assert_str_eq(llm_recipe_of(&table, &row)->shard, "fsdp");
 	other.model = "Llama-3-71B";
 	cr_assert_null(llm_recipe_of(&table, &other));
-	llm_recipes_release(&table);
+	dist__tsv_release(&table.tsv);
 }
 
 Test(llm_rows, a_row_without_a_figure_is_refused)

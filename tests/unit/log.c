@@ -67,7 +67,7 @@ Test(log, rows_are_those_in_and_out_of_place)
 		cr_expect_eq(row->bytes, 1000000);
 		cr_expect_eq(row->time_us.value, i ? 200 : 250);
 	}
-	collectives_release(&table);
+	dist__tsv_release(&table.tsv);
 }
 
 Test(log, columns_are_known_by_their_names)
@@ -84,7 +84,7 @@ Test(log, columns_are_known_by_their_names)
 	cr_expect_str_eq(table.rows[1].dtype, "float16");
 	cr_expect_eq(table.rows[1].time_us.value, 10);
 	cr_expect_eq(table.rows[1].ranks, 2);
-	collectives_release(&table);
+	dist__tsv_release(&table.tsv);
 }
 
 /* The log is refused in these words. */
@@ -179,7 +179,7 @@ Test(log, what_launchers_and_terminals_add_is_taken_away)
 		cr_expect_eq(table.rows[0].ranks, 4);
 		cr_expect_eq(table.rows[0].nodes, 1);
 		cr_expect_eq(table.rows[0].time_us.value, 250);
-		collectives_release(&table);
+		dist__tsv_release(&table.tsv);
 	}
 }
 
@@ -223,7 +223,7 @@ Test(log, several_runs_are_told_apart)
 	cr_expect_eq(table.rows[1].use, VALUE_CALIBRATION);
 	cr_expect_eq(table.rows[3].use, VALUE_CALIBRATION);
 	cr_expect_eq(table.rows[4].use, VALUE_CALIBRATION);
-	collectives_release(&table);
+	dist__tsv_release(&table.tsv);
 }
 
 Test(log, tables_of_all_ages_are_read)
@@ -252,7 +252,7 @@ Test(log, tables_of_all_ages_are_read)
 	cr_expect_not(table.rows[1].algbw_GBps.known);
 	cr_expect_eq(table.rows[2].collective, COLLECTIVE_ALL_TO_ALL);
 	cr_expect_eq(table.rows[4].collective, COLLECTIVE_BROADCAST);
-	collectives_release(&table);
+	dist__tsv_release(&table.tsv);
 }
 
 static const struct machine two_networks = {
@@ -280,7 +280,7 @@ Test(log, what_nccl_says_of_itself_counts)
 	cr_expect_null(table.rows[0].protocol);
 	cr_expect_eq(table.rows[0].ranks, 4);
 	cr_expect_eq(table.rows[0].nodes, 2);
-	collectives_release(&table);
+	dist__tsv_release(&table.tsv);
 }
 
 #define RANK0 "#  Rank  0 Group  0 Pid  1 on  a device  0 [0x1b] NVIDIA A100\n"
@@ -353,7 +353,7 @@ Test(log, rows_that_are_not_whole_are_left_out)
 	cr_expect_eq(table.tsv.num_rows, 3);
 	cr_expect_eq(notes.cut_rows, 2);
 	cr_expect_eq(notes.wrong_rows, 1);
-	collectives_release(&table);
+	dist__tsv_release(&table.tsv);
 }
 
 Test(log, the_rule_gives_the_third_and_the_largest_size_away)

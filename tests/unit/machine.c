@@ -182,7 +182,7 @@ Test(machine, every_table_of_collectives_has_its_machine)
 
 			check_claim(&claim, path);
 		}
-		collectives_release(&table);
+		dist__tsv_release(&table.tsv);
 	}
 	globfree(&found);
 }
@@ -206,7 +206,7 @@ Test(machine, every_table_of_steps_has_its_machine)
 			if (row->machine)
 				check_claim(&claim, path);
 		}
-		steps_release(&table);
+		dist__tsv_release(&table.tsv);
 	}
 	globfree(&found);
 }

@@ -65,7 +65,7 @@ Test(measured, a_field_stands_in_the_head_or_in_a_column)
 	cr_assert_eq(table.rows[1].collective, COLLECTIVE_ALL_REDUCE);
 	cr_assert_null(table.rows[1].protocol);
 	cr_assert_eq(table.rows[1].busbw_GBps.value, 6);
-	collectives_release(&table);
+	dist__tsv_release(&table.tsv);
 }
 
 struct bad {
@@ -201,7 +201,7 @@ Test(measured, steps_have_a_time_or_a_throughput)
 	cr_assert_eq(table.rows[1].accumulation, 2);
 	cr_assert_eq(table.rows[1].tokens, 100);
 	cr_assert_null(table.rows[1].machine);
-	steps_release(&table);
+	dist__tsv_release(&table.tsv);
 }
 
 Test(measured, the_throughput_may_be_that_of_one_gpu)
@@ -215,7 +215,7 @@ Test(measured, the_throughput_may_be_that_of_one_gpu)
 				&table, &message),
 		     DIST_OK, "%s", message.text);
 	cr_assert_eq(table.rows[0].throughput_per_gpu.value, 1000);
-	steps_release(&table);
+	dist__tsv_release(&table.tsv);
 }
 
 Test(measured, steps_that_contradict_themselves_are_refused)
@@ -294,7 +294,7 @@ Test(measured, the_collectives_of_the_project_hold)
 			DIST_OK, "%s", message.text);
 		check_uses(&table, found.gl_pathv[i]);
 		rows += table.tsv.num_rows;
-		collectives_release(&table);
+		dist__tsv_release(&table.tsv);
 	}
 	globfree(&found);
 	cr_assert_geq(rows, 4134);
@@ -321,7 +321,7 @@ Test(measured, the_steps_of_the_project_hold)
 				  "%s:%d", found.gl_pathv[i],
 				  table.tsv.lines[k]);
 		rows += table.tsv.num_rows;
-		steps_release(&table);
+		dist__tsv_release(&table.tsv);
 	}
 	globfree(&found);
 	cr_assert_geq(rows, 1146);

@@ -129,6 +129,6 @@ Test(one_answer, predict_is_validate_for_every_measured_row)
 	cr_expect_gt(answers, (size_t)3000);
 	calibrated_models_release(&models);
 	for (size_t t = 0; t < found.gl_pathc; t++)
-		collectives_release(&tables[t]);
+		dist__tsv_release(&tables[t].tsv);
 	globfree(&found);
 }

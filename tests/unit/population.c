@@ -194,7 +194,7 @@ Test(population, the_profile_has_what_all_tables_come_to)
 				   constant->name, value);
 	}
 	for (size_t i = 0; i < found.gl_pathc; i++)
-		collectives_release(&loaded[i]);
+		dist__tsv_release(&loaded[i].tsv);
 	globfree(&found);
 	dist__profile_release(&profile);
 	dist__profile_release(&fit);

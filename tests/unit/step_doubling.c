@@ -66,7 +66,7 @@ Test(step_doubling, is_what_all_tables_come_to)
 				   names[i], doubling(outcomes, i));
 	for (size_t i = 0; i < TABLES; i++) {
 		step_outcome_release(&outcomes[i]);
-		steps_release(&tables[i]);
+		dist__tsv_release(&tables[i].tsv);
 	}
 	calibrated_models_release(&models);
 }
