@@ -41,107 +41,23 @@ static void leave(struct file_store *file)
 	pthread_mutex_unlock(&file->mutex);
 }
 
-static enum dist_error file_set(struct dist_store *store, const char *key,
-				struct dist__bytes value)
+static enum dist_error file_ask(struct dist_store *store,
+				struct dist__store_request *request)
 {
+	struct dist__table_change change;
 	struct file_store *file;
 	enum dist_error error = enter(store, &file);
 
 	if (error)
 		return error;
-	error = dist__file_log_set(&file->log, dist__bytes_text(key), value);
-	leave(file);
-	return error;
-}
-
-static enum dist_error file_add(struct dist_store *store, const char *key,
-				int64_t amount, int64_t *sum)
-{
-	struct dist__bytes name = dist__bytes_text(key);
-	struct file_store *file;
-	enum dist_error error = enter(store, &file);
-	int64_t number;
-	char text[24];
-
-	if (error)
-		return error;
-	error = dist__table_sum(file->log.table, name, amount, &number);
-	if (!error) {
-		snprintf(text, sizeof text, "%lld", (long long)number);
-		error = dist__file_log_set(&file->log, name,
-					   dist__bytes_text(text));
-	}
-	if (!error)
-		*sum = number;
-	leave(file);
-	return error;
-}
-
-static enum dist_error file_compare_set(struct dist_store *store,
-					const char *key,
-					struct dist__bytes expected,
-					struct dist__bytes desired,
-					char **value, size_t *len)
-{
-	struct dist__bytes name = dist__bytes_text(key), now;
-	struct file_store *file;
-	enum dist_error error = enter(store, &file);
-
-	if (error)
-		return error;
-	if (dist__table_swaps(file->log.table, name, expected, desired, &now))
-		error = dist__file_log_set(&file->log, name, desired);
-	if (!error)
-		error = dist__bytes_duplicate(now, value, len);
-	leave(file);
-	return error;
-}
-
-static enum dist_error file_delete_key(struct dist_store *store,
-				       const char *key, bool *deleted)
-{
-	struct dist__bytes name = dist__bytes_text(key), value;
-	struct file_store *file;
-	enum dist_error error = enter(store, &file);
-	bool there;
-
-	if (error)
-		return error;
-	there = dist__table_get(file->log.table, name, &value);
-	if (there)
-		error = dist__file_log_delete(&file->log, name);
-	if (!error)
-		*deleted = there;
-	leave(file);
-	return error;
-}
-
-static enum dist_error file_num_keys(struct dist_store *store,
-				     int64_t *num_keys)
-{
-	struct file_store *file;
-	enum dist_error error = enter(store, &file);
-
-	if (error)
-		return error;
-	*num_keys = (int64_t)dist__table_count(file->log.table);
-	leave(file);
-	return DIST_OK;
-}
-
-static enum dist_error file_look(struct dist_store *store, const char *key,
-				 bool *there, char **value, size_t *len)
-{
-	struct dist__bytes found;
-	struct file_store *file;
-	enum dist_error error = enter(store, &file);
-
-	if (error)
-		return error;
-	*there =
-		dist__table_get(file->log.table, dist__bytes_text(key), &found);
-	if (*there && value)
-		error = dist__bytes_duplicate(found, value, len);
+	error = dist__table_plan(file->log.table, request, &change);
+	if (!error && change.sets)
+		error = dist__file_log_set(&file->log, request->key,
+					   change.value);
+	if (!error && change.deletes)
+		error = dist__file_log_delete(&file->log, request->key);
+	if (!error && request->found.data)
+		error = dist__bytes_keep(&request->found);
 	leave(file);
 	return error;
 }
@@ -173,17 +89,9 @@ static void file_free(struct dist_store *store)
 	free(file);
 }
 
-static const struct dist__store_kind file_kind = {
-	.set = file_set,
-	.add = file_add,
-	.compare_set = file_compare_set,
-	.delete_key = file_delete_key,
-	.num_keys = file_num_keys,
-	.look = file_look,
-	.wait = NULL, /* nobody would tell us */
-	.local_host = NULL,
-	.free = file_free,
-};
+/* Nobody would tell us what we wait for. */
+static const struct dist__store_kind file_kind = {.ask = file_ask,
+						  .free = file_free};
 
 /* ---- opening ------------------------------------------------------------ */
 

@@ -15,115 +15,28 @@ struct hash_store {
 	pthread_cond_t changed; /* waits by CLOCK_MONOTONIC */
 };
 
-static struct hash_store *enter(struct dist_store *store)
+static enum dist_error hash_ask(struct dist_store *store,
+				struct dist__store_request *request)
 {
 	struct hash_store *hash = (struct hash_store *)store;
+	int64_t deadline_ns = dist__clock_after(request->timeout_ns);
+	bool waits = request->op == DIST__STORE_WAIT, in_time = true;
+	enum dist_error error;
 
 	pthread_mutex_lock(&hash->mutex);
-	return hash;
-}
-
-static void leave(struct hash_store *hash)
-{
-	pthread_mutex_unlock(&hash->mutex);
-}
-
-static void leave_changed(struct hash_store *hash)
-{
-	pthread_cond_broadcast(&hash->changed);
-	leave(hash);
-}
-
-static enum dist_error hash_set(struct dist_store *store, const char *key,
-				struct dist__bytes value)
-{
-	struct hash_store *hash = enter(store);
-	bool good = dist__table_set(hash->table, dist__bytes_text(key), value);
-
-	leave_changed(hash);
-	return good ? DIST_OK : DIST_ERR_NO_MEMORY;
-}
-
-static enum dist_error hash_add(struct dist_store *store, const char *key,
-				int64_t amount, int64_t *sum)
-{
-	struct hash_store *hash = enter(store);
-	enum dist_error error = dist__table_add(
-		hash->table, dist__bytes_text(key), amount, sum);
-
-	leave_changed(hash);
-	return error;
-}
-
-static enum dist_error hash_compare_set(struct dist_store *store,
-					const char *key,
-					struct dist__bytes expected,
-					struct dist__bytes desired,
-					char **value, size_t *len)
-{
-	struct hash_store *hash = enter(store);
-	struct dist__bytes now;
-	enum dist_error error = dist__table_compare_set(
-		hash->table, dist__bytes_text(key), expected, desired, &now);
-
-	if (!error)
-		error = dist__bytes_duplicate(now, value, len);
-	leave_changed(hash);
-	return error;
-}
-
-static enum dist_error hash_delete_key(struct dist_store *store,
-				       const char *key, bool *deleted)
-{
-	struct hash_store *hash = enter(store);
-
-	*deleted = dist__table_delete(hash->table, dist__bytes_text(key));
-	leave(hash);
-	return DIST_OK;
-}
-
-static enum dist_error hash_num_keys(struct dist_store *store,
-				     int64_t *num_keys)
-{
-	struct hash_store *hash = enter(store);
-
-	*num_keys = (int64_t)dist__table_count(hash->table);
-	leave(hash);
-	return DIST_OK;
-}
-
-static enum dist_error hash_look(struct dist_store *store, const char *key,
-				 bool *there, char **value, size_t *len)
-{
-	struct hash_store *hash = enter(store);
-	struct dist__bytes found;
-	enum dist_error error = DIST_OK;
-
-	*there = dist__table_get(hash->table, dist__bytes_text(key), &found);
-	if (*there && value)
-		error = dist__bytes_duplicate(found, value, len);
-	leave(hash);
-	return error;
-}
-
-static enum dist_error hash_wait(struct dist_store *store, const char *key,
-				 int64_t timeout_ns)
-{
-	int64_t deadline_ns = dist__clock_after(timeout_ns);
-	struct hash_store *hash = enter(store);
-	struct dist__bytes found;
-	bool there, in_time = true;
-
 	for (;;) {
-		there = dist__table_get(hash->table, dist__bytes_text(key),
-					&found);
-		if (there || !in_time)
+		error = dist__table_do(hash->table, request);
+		if (error || !waits || request->there || !in_time)
 			break;
 		in_time = dist__condition_wait(&hash->changed, &hash->mutex,
 					       deadline_ns);
 	}
-	leave(hash);
-	return there ? DIST_OK : DIST_ERR_TIMEOUT;
+	if (!error && request->found.data)
+		error = dist__bytes_keep(&request->found);
+	if (request->stored)
+		pthread_cond_broadcast(&hash->changed);
+	pthread_mutex_unlock(&hash->mutex);
+	return !error && waits && !request->there ? DIST_ERR_TIMEOUT : error;
 }
 
 static void hash_free(struct dist_store *store)
@@ -137,16 +50,7 @@ static void hash_free(struct dist_store *store)
 }
 
 static const struct dist__store_kind hash_kind = {
-	.set = hash_set,
-	.add = hash_add,
-	.compare_set = hash_compare_set,
-	.delete_key = hash_delete_key,
-	.num_keys = hash_num_keys,
-	.look = hash_look,
-	.wait = hash_wait,
-	.local_host = NULL,
-	.free = hash_free,
-};
+	.waits = true, .ask = hash_ask, .free = hash_free};
 
 enum dist_error dist_hash_store_new(struct dist_store **store)
 {

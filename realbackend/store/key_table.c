@@ -160,71 +160,65 @@ bool dist__table_delete(struct dist__table *table, struct dist__bytes key)
 	return true;
 }
 
-enum dist_error dist__table_sum(const struct dist__table *table,
-				struct dist__bytes key, int64_t amount,
-				int64_t *sum)
-{
-	struct dist__bytes value;
-	int64_t number = 0;
-
-	if (dist__table_get(table, key, &value) &&
-	    !dist__bytes_number(value, &number))
-		return DIST_ERR_INVALID_ARGUMENT;
-	*sum = (int64_t)((uint64_t)number + (uint64_t)amount);
-	return DIST_OK;
-}
-
-enum dist_error dist__table_add(struct dist__table *table,
-				struct dist__bytes key, int64_t amount,
-				int64_t *sum)
-{
-	enum dist_error error;
-	int64_t number;
-	char text[24];
-
-	error = dist__table_sum(table, key, amount, &number);
-	if (error)
-		return error;
-	snprintf(text, sizeof text, "%lld", (long long)number);
-	if (!dist__table_set(table, key, dist__bytes_text(text)))
-		return DIST_ERR_NO_MEMORY;
-	*sum = number;
-	return DIST_OK;
-}
-
 static bool same(struct dist__bytes a, struct dist__bytes b)
 {
 	return a.len == b.len && (!a.len || !memcmp(a.data, b.data, a.len));
 }
 
-bool dist__table_swaps(const struct dist__table *table, struct dist__bytes key,
-		       struct dist__bytes expected, struct dist__bytes desired,
-		       struct dist__bytes *now)
+enum dist_error dist__table_plan(const struct dist__table *table,
+				 struct dist__store_request *request,
+				 struct dist__table_change *change)
 {
-	struct dist__bytes value;
-	bool there = dist__table_get(table, key, &value);
-	bool swaps = there ? same(value, expected) : expected.len == 0;
+	struct dist__bytes value = request->expected;
+	int64_t number = 0;
+	bool there = dist__table_get(table, request->key, &value);
 
-	if (swaps)
-		*now = desired;
-	else
-		*now = there ? value : expected;
-	return swaps;
-}
-
-enum dist_error dist__table_compare_set(struct dist__table *table,
-					struct dist__bytes key,
-					struct dist__bytes expected,
-					struct dist__bytes desired,
-					struct dist__bytes *now)
-{
-	if (dist__table_swaps(table, key, expected, desired, now) &&
-	    !dist__table_set(table, key, desired))
-		return DIST_ERR_NO_MEMORY;
+	*change = (struct dist__table_change){.value = request->value};
+	request->there = there;
+	switch (request->op) {
+	case DIST__STORE_SET:
+		change->sets = true;
+		break;
+	case DIST__STORE_ADD:
+		if (there && !dist__bytes_number(value, &number))
+			return DIST_ERR_INVALID_ARGUMENT;
+		number =
+			(int64_t)((uint64_t)number + (uint64_t)request->number);
+		snprintf(change->text, sizeof change->text, "%lld",
+			 (long long)number);
+		request->number = number;
+		change->value = dist__bytes_text(change->text);
+		change->sets = true;
+		break;
+	case DIST__STORE_COMPARE_SET:
+		change->sets = there ? same(value, request->expected)
+				     : request->expected.len == 0;
+		request->found = change->sets ? request->value : value;
+		break;
+	case DIST__STORE_NUM_KEYS:
+		request->number = (int64_t)table->count;
+		break;
+	default:
+		request->number = there;
+		change->deletes = there && request->op == DIST__STORE_DELETE;
+		if (there && request->op == DIST__STORE_GET)
+			request->found = value;
+	}
 	return DIST_OK;
 }
 
-size_t dist__table_count(const struct dist__table *table)
+enum dist_error dist__table_do(struct dist__table *table,
+			       struct dist__store_request *request)
 {
-	return table->count;
+	struct dist__table_change change;
+	enum dist_error error = dist__table_plan(table, request, &change);
+
+	if (error)
+		return error;
+	if (change.sets && !dist__table_set(table, request->key, change.value))
+		return DIST_ERR_NO_MEMORY;
+	request->stored = change.sets;
+	if (change.deletes)
+		(void)dist__table_delete(table, request->key);
+	return DIST_OK;
 }

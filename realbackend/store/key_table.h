@@ -30,37 +30,30 @@ bool dist__table_get(const struct dist__table *table, struct dist__bytes key,
 /* dist__table_delete returns whether there was such a key. */
 bool dist__table_delete(struct dist__table *table, struct dist__bytes key);
 
-/* dist__table_sum stores the number under key (none: 0) plus amount, wrapping
- * around. Errors: INVALID_ARGUMENT (the value is no decimal number). */
-enum dist_error dist__table_sum(const struct dist__table *table,
-				struct dist__bytes key, int64_t amount,
-				int64_t *sum);
-
-/* dist__table_add stores that sum under key too, as decimal text. Errors:
- * INVALID_ARGUMENT, NO_MEMORY; nothing changed then. */
-enum dist_error dist__table_add(struct dist__table *table,
-				struct dist__bytes key, int64_t amount,
-				int64_t *sum);
+/* What a request makes of its key: a value is set, or the key deleted, or
+ * neither. */
+struct dist__table_change {
+	bool sets, deletes;
+	struct dist__bytes value; /* of the request, or in text */
+	char text[24];
+};
 
 /*
- * dist__table_swaps returns whether compare_set is to store desired: the value
- * there is expected, or there is none and expected is empty. *now is what
- * torch's stores answer: the value afterwards, or expected when there is none;
- * owned by the table or the caller's.
+ * dist__table_plan answers request, as far as the table knows, and says in
+ * *change, which stays where it is, what is to be done to the table for it.
+ * What is found is the table's or the request's. Compare-and-set answers as
+ * torch's stores do: what is there afterwards, or expected when nothing is; it
+ * sets where the value is expected, or where none is and expected is empty. A
+ * sum wraps around. Errors: INVALID_ARGUMENT (ADD to what is no decimal
+ * number).
  */
-bool dist__table_swaps(const struct dist__table *table, struct dist__bytes key,
-		       struct dist__bytes expected, struct dist__bytes desired,
-		       struct dist__bytes *now);
+enum dist_error dist__table_plan(const struct dist__table *table,
+				 struct dist__store_request *request,
+				 struct dist__table_change *change);
 
-/* dist__table_compare_set stores desired if it is to be stored. Errors:
- * NO_MEMORY; nothing changed then. */
-enum dist_error dist__table_compare_set(struct dist__table *table,
-					struct dist__bytes key,
-					struct dist__bytes expected,
-					struct dist__bytes desired,
-					struct dist__bytes *now);
-
-/* dist__table_count returns the number of keys. */
-size_t dist__table_count(const struct dist__table *table);
+/* dist__table_do answers request and changes the table. Errors:
+ * INVALID_ARGUMENT, NO_MEMORY; nothing changed then. */
+enum dist_error dist__table_do(struct dist__table *table,
+			       struct dist__store_request *request);
 
 #endif

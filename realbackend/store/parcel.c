@@ -142,18 +142,16 @@ bool dist__bytes_number(struct dist__bytes string, int64_t *number)
 	       dist__count_read(text, INT64_MIN, INT64_MAX, number);
 }
 
-enum dist_error dist__bytes_duplicate(struct dist__bytes string, char **copy,
-				      size_t *len)
+enum dist_error dist__bytes_keep(struct dist__bytes *string)
 {
-	char *fresh = malloc(string.len + 1);
+	unsigned char *copy = malloc(string->len + 1);
 
-	if (!fresh)
+	if (!copy)
 		return DIST_ERR_NO_MEMORY;
-	if (string.len)
-		memcpy(fresh, string.data, string.len);
-	fresh[string.len] = '\0';
-	*copy = fresh;
-	*len = string.len;
+	if (string->len)
+		memcpy(copy, string->data, string->len);
+	copy[string->len] = '\0';
+	string->data = copy;
 	return DIST_OK;
 }
 

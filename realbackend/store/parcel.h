@@ -77,12 +77,47 @@ static inline struct dist__bytes dist__bytes_text(const char *text)
 /* dist__bytes_number reads a decimal number. false: it is none. */
 bool dist__bytes_number(struct dist__bytes string, int64_t *number);
 
-/* dist__bytes_duplicate stores a copy, with a 0 behind it, that the caller
- * frees. Errors: NO_MEMORY. */
-enum dist_error dist__bytes_duplicate(struct dist__bytes string, char **copy,
-				      size_t *len);
+/* dist__bytes_keep makes of somebody else's string a copy, with a 0 behind it,
+ * that the caller frees. Errors: NO_MEMORY. */
+enum dist_error dist__bytes_keep(struct dist__bytes *string);
 
 /* dist__bytes_copy copies as text, cut to size, and fit for a terminal. */
 void dist__bytes_copy(struct dist__bytes string, char *text, size_t size);
+
+/* What a store can be asked for: over TCP, the code of a request and its
+ * strings. */
+enum dist__store_op {
+	DIST__STORE_SET = 1,     /* key, value */
+	DIST__STORE_GET,         /* key; reply: value */
+	DIST__STORE_ADD,         /* key, amount; reply: sum */
+	DIST__STORE_WAIT,        /* key */
+	DIST__STORE_CHECK,       /* key; reply: "1" or "0" */
+	DIST__STORE_DELETE,      /* key; reply: "1" or "0" */
+	DIST__STORE_NUM_KEYS,    /* reply: number */
+	DIST__STORE_JOIN,        /* rank, world size, address; reply: see
+				    rendezvous.c */
+	DIST__STORE_COMPARE_SET, /* key, expected, desired; reply: value */
+	DIST__STORE_ARRIVE,      /* number; reply once so many have arrived */
+	DIST__STORE_HELLO,       /* reply: a nonce; nothing: no secret here */
+	DIST__STORE_PROVE,       /* nonce, proof; reply: proof */
+	DIST__STORE_ENROL        /* id of the job, report; reply: ticket */
+};
+
+/* One thing that is done to one key, from SET to NUM_KEYS or COMPARE_SET, and
+ * what comes of it. */
+struct dist__store_request {
+	enum dist__store_op op;
+	struct dist__bytes key, value; /* COMPARE_SET: the desired one */
+	struct dist__bytes expected;   /* COMPARE_SET */
+	int64_t timeout_ns;            /* GET, WAIT */
+
+	/* ADD: the amount, then the sum; NUM_KEYS: so many; CHECK, DELETE: 1 if
+	 * there is, or was, such a key, else 0. */
+	int64_t number;
+	bool there;  /* GET, WAIT, CHECK, DELETE: the key is, or was */
+	bool stored; /* a value was */
+	/* GET, COMPARE_SET: the value; where there is none, expected. */
+	struct dist__bytes found;
+};
 
 #endif

@@ -12,93 +12,27 @@ struct prefix_store {
 	char prefix[]; /* with the slash */
 };
 
-/* Room for a key with its prefix and the final 0. */
-typedef char long_key[DIST_STORE_MAX_KEY + 1];
-
-/* Writes prefix and key; returns the store below, NULL: they are too long. */
-static struct dist_store *below(struct dist_store *store, const char *key,
-				long_key whole)
+static enum dist_error prefix_ask(struct dist_store *store,
+				  struct dist__store_request *request)
 {
 	const struct prefix_store *prefixed = (struct prefix_store *)store;
-	size_t len = strlen(key);
+	struct dist_store *inner = prefixed->inner;
+	struct dist__bytes key = request->key;
+	unsigned char whole[DIST_STORE_MAX_KEY];
+	enum dist_error error;
 
-	if (prefixed->len + len > DIST_STORE_MAX_KEY)
-		return NULL;
+	if (prefixed->len + key.len > sizeof whole)
+		return DIST_ERR_INVALID_ARGUMENT;
 	memcpy(whole, prefixed->prefix, prefixed->len);
-	memcpy(whole + prefixed->len, key, len + 1);
-	return prefixed->inner;
-}
-
-static enum dist_error prefix_set(struct dist_store *store, const char *key,
-				  struct dist__bytes value)
-{
-	long_key whole;
-	struct dist_store *inner = below(store, key, whole);
-
-	return inner ? inner->kind->set(inner, whole, value)
-		     : DIST_ERR_INVALID_ARGUMENT;
-}
-
-static enum dist_error prefix_add(struct dist_store *store, const char *key,
-				  int64_t amount, int64_t *sum)
-{
-	long_key whole;
-	struct dist_store *inner = below(store, key, whole);
-
-	return inner ? inner->kind->add(inner, whole, amount, sum)
-		     : DIST_ERR_INVALID_ARGUMENT;
-}
-
-static enum dist_error prefix_compare_set(struct dist_store *store,
-					  const char *key,
-					  struct dist__bytes expected,
-					  struct dist__bytes desired,
-					  char **value, size_t *len)
-{
-	long_key whole;
-	struct dist_store *inner = below(store, key, whole);
-
-	return inner ? inner->kind->compare_set(inner, whole, expected, desired,
-						value, len)
-		     : DIST_ERR_INVALID_ARGUMENT;
-}
-
-static enum dist_error prefix_delete_key(struct dist_store *store,
-					 const char *key, bool *deleted)
-{
-	long_key whole;
-	struct dist_store *inner = below(store, key, whole);
-
-	return inner ? inner->kind->delete_key(inner, whole, deleted)
-		     : DIST_ERR_INVALID_ARGUMENT;
-}
-
-static enum dist_error prefix_num_keys(struct dist_store *store,
-				       int64_t *num_keys)
-{
-	struct dist_store *inner = ((struct prefix_store *)store)->inner;
-
-	return inner->kind->num_keys(inner, num_keys);
-}
-
-static enum dist_error prefix_look(struct dist_store *store, const char *key,
-				   bool *there, char **value, size_t *len)
-{
-	long_key whole;
-	struct dist_store *inner = below(store, key, whole);
-
-	return inner ? inner->kind->look(inner, whole, there, value, len)
-		     : DIST_ERR_INVALID_ARGUMENT;
-}
-
-static enum dist_error prefix_wait(struct dist_store *store, const char *key,
-				   int64_t timeout_ns)
-{
-	long_key whole;
-	struct dist_store *inner = below(store, key, whole);
-
-	return inner ? dist__store_wait_for(inner, whole, timeout_ns)
-		     : DIST_ERR_INVALID_ARGUMENT;
+	if (key.len)
+		memcpy(whole + prefixed->len, key.data, key.len);
+	request->key = (struct dist__bytes){whole, prefixed->len + key.len};
+	error = request->op == DIST__STORE_WAIT
+			? dist__store_wait_for(inner, request->key,
+					       request->timeout_ns)
+			: inner->kind->ask(inner, request);
+	request->key = key;
+	return error;
 }
 
 static bool prefix_local_host(struct dist_store *store, char *text, size_t size)
@@ -113,13 +47,8 @@ static void prefix_free(struct dist_store *store)
 }
 
 static const struct dist__store_kind prefix_kind = {
-	.set = prefix_set,
-	.add = prefix_add,
-	.compare_set = prefix_compare_set,
-	.delete_key = prefix_delete_key,
-	.num_keys = prefix_num_keys,
-	.look = prefix_look,
-	.wait = prefix_wait,
+	.waits = true,
+	.ask = prefix_ask,
 	.local_host = prefix_local_host,
 	.free = prefix_free,
 };

@@ -52,19 +52,21 @@ enum dist_error dist__patience_pause(struct dist__patience *patience)
 	return DIST_OK;
 }
 
-enum dist_error dist__store_wait_for(struct dist_store *store, const char *key,
-				     int64_t timeout_ns)
+enum dist_error dist__store_wait_for(struct dist_store *store,
+				     struct dist__bytes key, int64_t timeout_ns)
 {
 	struct dist__patience patience = {.left_ns = timeout_ns};
+	struct dist__store_request request = {
+		.op = DIST__STORE_WAIT, .key = key, .timeout_ns = timeout_ns};
 	enum dist_error error;
-	bool there = false;
 
 	/* A rank that slept for real would stop all others of a simulation. */
-	if (store->kind->wait && !dist__world_here())
-		return store->kind->wait(store, key, timeout_ns);
+	if (store->kind->waits && !dist__world_here())
+		return store->kind->ask(store, &request);
+	request.op = DIST__STORE_CHECK;
 	for (;;) {
-		error = store->kind->look(store, key, &there, NULL, NULL);
-		if (error || there)
+		error = store->kind->ask(store, &request);
+		if (error || request.there)
 			return error;
 		error = dist__patience_pause(&patience);
 		if (error)
@@ -72,19 +74,31 @@ enum dist_error dist__store_wait_for(struct dist_store *store, const char *key,
 	}
 }
 
+/* Stores what was found; where nobody asks for its length, len is NULL. */
+static void give(const struct dist__store_request *request, char **value,
+		 size_t *len)
+{
+	*value = (char *)request->found.data;
+	if (len)
+		*len = request->found.len;
+}
+
 enum dist_error dist__store_get_within(struct dist_store *store,
 				       const char *key, int64_t timeout_ns,
 				       char **value, size_t *len)
 {
+	struct dist__store_request request = {.op = DIST__STORE_GET,
+					      .key = dist__bytes_text(key)};
 	enum dist_error error;
-	bool there = false;
 
 	for (;;) {
-		error = store->kind->look(store, key, &there, value, len);
-		if (error || there)
+		error = store->kind->ask(store, &request);
+		if (!error && request.there)
+			give(&request, value, len);
+		if (error || request.there)
 			return error;
 		/* Deleted between the wait and the look: it waits anew. */
-		error = dist__store_wait_for(store, key, timeout_ns);
+		error = dist__store_wait_for(store, request.key, timeout_ns);
 		if (error)
 			return error;
 	}
@@ -124,26 +138,35 @@ enum dist_error dist_store_set(struct dist_store *store, const char *key,
 	if (!store || !is_key(key) || (len && !value) ||
 	    len > DIST_STORE_MAX_VALUE)
 		return DIST_ERR_INVALID_ARGUMENT;
-	return store->kind->set(store, key, (struct dist__bytes){value, len});
+	return store->kind->ask(store, &(struct dist__store_request){
+					       .op = DIST__STORE_SET,
+					       .key = dist__bytes_text(key),
+					       .value = {value, len}});
 }
 
 enum dist_error dist_store_get(struct dist_store *store, const char *key,
 			       char **value, size_t *len)
 {
-	size_t unwanted;
-
 	if (!store || !is_key(key) || !value)
 		return DIST_ERR_INVALID_ARGUMENT;
 	return dist__store_get_within(store, key, store->timeout_ns, value,
-				      len ? len : &unwanted);
+				      len);
 }
 
 enum dist_error dist_store_add(struct dist_store *store, const char *key,
 			       int64_t amount, int64_t *sum)
 {
+	struct dist__store_request request = {.op = DIST__STORE_ADD,
+					      .number = amount};
+	enum dist_error error;
+
 	if (!store || !is_key(key) || !sum)
 		return DIST_ERR_INVALID_ARGUMENT;
-	return store->kind->add(store, key, amount, sum);
+	request.key = dist__bytes_text(key);
+	error = store->kind->ask(store, &request);
+	if (!error)
+		*sum = request.number;
+	return error;
 }
 
 enum dist_error dist_store_compare_set(struct dist_store *store,
@@ -151,15 +174,20 @@ enum dist_error dist_store_compare_set(struct dist_store *store,
 				       const char *desired, char **value,
 				       size_t *len)
 {
-	size_t unwanted;
+	struct dist__store_request request = {.op = DIST__STORE_COMPARE_SET};
+	enum dist_error error;
 
 	if (!store || !is_key(key) || !expected || !desired || !value ||
 	    strlen(expected) > DIST_STORE_MAX_VALUE ||
 	    strlen(desired) > DIST_STORE_MAX_VALUE)
 		return DIST_ERR_INVALID_ARGUMENT;
-	return store->kind->compare_set(store, key, dist__bytes_text(expected),
-					dist__bytes_text(desired), value,
-					len ? len : &unwanted);
+	request.key = dist__bytes_text(key);
+	request.expected = dist__bytes_text(expected);
+	request.value = dist__bytes_text(desired);
+	error = store->kind->ask(store, &request);
+	if (!error)
+		give(&request, value, len);
+	return error;
 }
 
 static bool are_keys(const char *const *keys, size_t num_keys)
@@ -189,7 +217,7 @@ enum dist_error dist_store_wait(struct dist_store *store,
 		left_ns = deadline_ns == DIST_TIMEOUT_NEVER
 				  ? DIST_TIMEOUT_NEVER
 				  : deadline_ns - dist__clock_ns();
-		error = dist__store_wait_for(store, keys[i],
+		error = dist__store_wait_for(store, dist__bytes_text(keys[i]),
 					     left_ns > 0 ? left_ns : 0);
 	}
 	return error;
@@ -199,32 +227,45 @@ enum dist_error dist_store_check(struct dist_store *store,
 				 const char *const *keys, size_t num_keys,
 				 bool *there)
 {
+	struct dist__store_request request = {.op = DIST__STORE_CHECK,
+					      .there = true};
 	enum dist_error error = DIST_OK;
-	bool all = true;
 
 	if (!store || !there || !are_keys(keys, num_keys))
 		return DIST_ERR_INVALID_ARGUMENT;
-	for (size_t i = 0; i < num_keys && all && !error; i++)
-		error = store->kind->look(store, keys[i], &all, NULL, NULL);
+	for (size_t i = 0; i < num_keys && request.there && !error; i++) {
+		request.key = dist__bytes_text(keys[i]);
+		error = store->kind->ask(store, &request);
+	}
 	if (!error)
-		*there = all;
+		*there = request.there;
 	return error;
 }
 
 enum dist_error dist_store_delete_key(struct dist_store *store, const char *key,
 				      bool *deleted)
 {
-	bool unwanted;
+	struct dist__store_request request = {.op = DIST__STORE_DELETE};
+	enum dist_error error;
 
 	if (!store || !is_key(key))
 		return DIST_ERR_INVALID_ARGUMENT;
-	return store->kind->delete_key(store, key,
-				       deleted ? deleted : &unwanted);
+	request.key = dist__bytes_text(key);
+	error = store->kind->ask(store, &request);
+	if (!error && deleted)
+		*deleted = request.there;
+	return error;
 }
 
 enum dist_error dist_store_num_keys(struct dist_store *store, int64_t *num_keys)
 {
+	struct dist__store_request request = {.op = DIST__STORE_NUM_KEYS};
+	enum dist_error error;
+
 	if (!store || !num_keys)
 		return DIST_ERR_INVALID_ARGUMENT;
-	return store->kind->num_keys(store, num_keys);
+	error = store->kind->ask(store, &request);
+	if (!error)
+		*num_keys = request.number;
+	return error;
 }

@@ -16,31 +16,13 @@ struct dist_store {
 /* Called from any thread, several at once; a kind guards itself. Keys and
  * values have lengths that are legal. */
 struct dist__store_kind {
-	/* As the public calls of these names. Errors: any store error. */
-	enum dist_error (*set)(struct dist_store *store, const char *key,
-			       struct dist__bytes value);
-	enum dist_error (*add)(struct dist_store *store, const char *key,
-			       int64_t amount, int64_t *sum);
-	enum dist_error (*compare_set)(struct dist_store *store,
-				       const char *key,
-				       struct dist__bytes expected,
-				       struct dist__bytes desired, char **value,
-				       size_t *len);
-	enum dist_error (*delete_key)(struct dist_store *store, const char *key,
-				      bool *deleted);
-	enum dist_error (*num_keys)(struct dist_store *store,
-				    int64_t *num_keys);
+	bool waits; /* ask() takes WAIT, and waits in real time */
 
-	/* Looks whether key is there and, unless value is NULL, stores a copy
-	 * of its value, with a 0 behind it, for the caller to free. Errors: any
-	 * store error; when *there is false nothing else is stored. */
-	enum dist_error (*look)(struct dist_store *store, const char *key,
-				bool *there, char **value, size_t *len);
-
-	/* Waits in real time until key is there. Errors: any store error;
-	 * TIMEOUT when it does not come. NULL: core looks again and again. */
-	enum dist_error (*wait)(struct dist_store *store, const char *key,
-				int64_t timeout_ns);
+	/* Does what request says; GET does not wait. What is found is a copy,
+	 * with a 0 behind it, for the caller to free. Errors: any store error,
+	 * and nothing is found then; TIMEOUT of WAIT: the key did not come. */
+	enum dist_error (*ask)(struct dist_store *store,
+			       struct dist__store_request *request);
 
 	/* Writes the numeric host by which other users of the store reach this
 	 * machine. NULL, or false: the store does not know. */
@@ -55,7 +37,8 @@ bool dist__store_local_host(struct dist_store *store, char *text, size_t size);
 
 /* dist__store_wait_for waits until key, which is legal, is there. Errors: any
  * store error; TIMEOUT when it does not come; DEADLOCK. */
-enum dist_error dist__store_wait_for(struct dist_store *store, const char *key,
+enum dist_error dist__store_wait_for(struct dist_store *store,
+				     struct dist__bytes key,
 				     int64_t timeout_ns);
 
 /* dist__store_get_within is dist_store_get() with a timeout of its own, which

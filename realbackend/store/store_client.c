@@ -383,163 +383,114 @@ static enum dist_error ask(struct dist__store *store,
 	return error;
 }
 
-/* As ask(), for a reply that is one number. */
-static enum dist_error ask_number(struct dist__store *store,
-				  struct dist__parcel *request, int64_t *number)
+/* Takes the one string of a reply for the answer to request. */
+static enum dist_error take_answer(struct dist__store_request *request,
+				   struct dist__bytes string)
 {
-	struct dist__parcel reply;
-	struct dist__bytes string;
-	size_t offset = 0;
-	enum dist_error error = ask(store, request, store->prompt_ns, &reply);
+	bool good = true;
 
-	if (error)
-		return error;
-	if (!dist__parcel_next(&reply, &offset, &string) ||
-	    !dist__bytes_number(string, number))
-		error = DIST_ERR_IO;
-	dist__parcel_release(&reply);
-	return error;
+	switch (request->op) {
+	case DIST__STORE_GET:
+	case DIST__STORE_COMPARE_SET:
+		request->there = true;
+		request->found = string;
+		return dist__bytes_keep(&request->found);
+	default:
+		good = dist__bytes_number(string, &request->number);
+		request->there = request->number != 0;
+		return good ? DIST_OK : DIST_ERR_IO;
+	}
 }
 
-/* As ask(), for a reply that is one value, of which it makes a copy. */
-static enum dist_error ask_value(struct dist__store *store,
-				 struct dist__parcel *request,
-				 int64_t timeout_ns, char **value, size_t *len)
+enum dist_error dist__store_ask(struct dist__store *store,
+				struct dist__store_request *request)
 {
-	struct dist__parcel reply;
+	bool waits = request->op == DIST__STORE_GET ||
+		     request->op == DIST__STORE_WAIT;
+	bool silent = request->op == DIST__STORE_SET ||
+		      request->op == DIST__STORE_WAIT;
+	struct dist__parcel parcel, reply;
 	struct dist__bytes string;
 	size_t offset = 0;
-	enum dist_error error = ask(store, request, timeout_ns, &reply);
+	enum dist_error error;
+	char text[24];
 
+	dist__parcel_init(&parcel, (int32_t)request->op,
+			  waits ? request->timeout_ns : 0);
+	if (request->op != DIST__STORE_NUM_KEYS)
+		dist__parcel_add(&parcel, request->key.data, request->key.len);
+	if (request->op == DIST__STORE_COMPARE_SET)
+		dist__parcel_add(&parcel, request->expected.data,
+				 request->expected.len);
+	if (request->op == DIST__STORE_COMPARE_SET ||
+	    request->op == DIST__STORE_SET)
+		dist__parcel_add(&parcel, request->value.data,
+				 request->value.len);
+	snprintf(text, sizeof text, "%lld", (long long)request->number);
+	if (request->op == DIST__STORE_ADD)
+		dist__parcel_add_text(&parcel, text);
+	error = ask(store, &parcel,
+		    waits ? request->timeout_ns : store->prompt_ns, &reply);
 	if (error)
 		return error;
-	error = DIST_ERR_IO;
-	if (dist__parcel_next(&reply, &offset, &string))
-		error = dist__bytes_duplicate(string, value, len);
+	if (!silent)
+		error = dist__parcel_next(&reply, &offset, &string)
+				? take_answer(request, string)
+				: DIST_ERR_IO;
 	dist__parcel_release(&reply);
-	return error;
-}
-
-/* As ask(), for a reply without content. */
-static enum dist_error ask_nothing(struct dist__store *store,
-				   struct dist__parcel *request,
-				   int64_t timeout_ns)
-{
-	struct dist__parcel reply;
-	enum dist_error error = ask(store, request, timeout_ns, &reply);
-
-	if (!error)
-		dist__parcel_release(&reply);
 	return error;
 }
 
 enum dist_error dist__store_set(struct dist__store *store, const char *key,
 				const void *value, size_t len)
 {
-	struct dist__parcel request;
-
-	dist__parcel_init(&request, DIST__STORE_SET, 0);
-	dist__parcel_add_text(&request, key);
-	dist__parcel_add(&request, value, len);
-	return ask_nothing(store, &request, store->prompt_ns);
+	return dist__store_ask(store, &(struct dist__store_request){
+					      .op = DIST__STORE_SET,
+					      .key = dist__bytes_text(key),
+					      .value = {value, len}});
 }
 
 enum dist_error dist__store_get(struct dist__store *store, const char *key,
 				int64_t timeout_ns, char **value, size_t *len)
 {
-	struct dist__parcel request;
+	struct dist__store_request request = {.op = DIST__STORE_GET,
+					      .key = dist__bytes_text(key),
+					      .timeout_ns = timeout_ns};
+	enum dist_error error = dist__store_ask(store, &request);
 
-	dist__parcel_init(&request, DIST__STORE_GET, timeout_ns);
-	dist__parcel_add_text(&request, key);
-	return ask_value(store, &request, timeout_ns, value, len);
-}
-
-enum dist_error dist__store_compare_set(struct dist__store *store,
-					const char *key,
-					struct dist__bytes expected,
-					struct dist__bytes desired,
-					char **value, size_t *len)
-{
-	struct dist__parcel request;
-
-	dist__parcel_init(&request, DIST__STORE_COMPARE_SET, 0);
-	dist__parcel_add_text(&request, key);
-	dist__parcel_add(&request, expected.data, expected.len);
-	dist__parcel_add(&request, desired.data, desired.len);
-	return ask_value(store, &request, store->prompt_ns, value, len);
+	if (error)
+		return error;
+	*value = (char *)request.found.data;
+	*len = request.found.len;
+	return DIST_OK;
 }
 
 enum dist_error dist__store_add(struct dist__store *store, const char *key,
 				int64_t amount, int64_t *sum)
 {
-	struct dist__parcel request;
-	char text[24];
+	struct dist__store_request request = {.op = DIST__STORE_ADD,
+					      .key = dist__bytes_text(key),
+					      .number = amount};
+	enum dist_error error = dist__store_ask(store, &request);
 
-	snprintf(text, sizeof text, "%lld", (long long)amount);
-	dist__parcel_init(&request, DIST__STORE_ADD, 0);
-	dist__parcel_add_text(&request, key);
-	dist__parcel_add_text(&request, text);
-	return ask_number(store, &request, sum);
+	if (!error)
+		*sum = request.number;
+	return error;
 }
 
 enum dist_error dist__store_arrive(struct dist__store *store, int number,
 				   int64_t timeout_ns)
 {
-	struct dist__parcel request;
+	struct dist__parcel request, reply;
+	enum dist_error error;
 	char text[16];
 
 	snprintf(text, sizeof text, "%d", number);
 	dist__parcel_init(&request, DIST__STORE_ARRIVE, timeout_ns);
 	dist__parcel_add_text(&request, text);
-	return ask_nothing(store, &request, timeout_ns);
-}
-
-static void init_with_keys(struct dist__parcel *request, enum dist__store_op op,
-			   const char *const *keys, size_t num_keys,
-			   int64_t timeout_ns)
-{
-	dist__parcel_init(request, op, timeout_ns);
-	for (size_t i = 0; i < num_keys; i++)
-		dist__parcel_add_text(request, keys[i]);
-}
-
-enum dist_error dist__store_wait(struct dist__store *store,
-				 const char *const *keys, size_t num_keys,
-				 int64_t timeout_ns)
-{
-	struct dist__parcel request;
-
-	init_with_keys(&request, DIST__STORE_WAIT, keys, num_keys, timeout_ns);
-	return ask_nothing(store, &request, timeout_ns);
-}
-
-enum dist_error dist__store_check(struct dist__store *store,
-				  const char *const *keys, size_t num_keys,
-				  bool *there)
-{
-	struct dist__parcel request;
-	int64_t number;
-	enum dist_error error;
-
-	init_with_keys(&request, DIST__STORE_CHECK, keys, num_keys, 0);
-	error = ask_number(store, &request, &number);
+	error = ask(store, &request, timeout_ns, &reply);
 	if (!error)
-		*there = number != 0;
-	return error;
-}
-
-enum dist_error dist__store_delete_key(struct dist__store *store,
-				       const char *key, bool *deleted)
-{
-	struct dist__parcel request;
-	int64_t number;
-	enum dist_error error;
-
-	dist__parcel_init(&request, DIST__STORE_DELETE, 0);
-	dist__parcel_add_text(&request, key);
-	error = ask_number(store, &request, &number);
-	if (!error)
-		*deleted = number != 0;
+		dist__parcel_release(&reply);
 	return error;
 }
 
@@ -574,13 +525,4 @@ enum dist_error dist__store_enrol(struct dist__store *store, const char *run,
 	*ticket = (int)number;
 	dist__parcel_release(&reply);
 	return error;
-}
-
-enum dist_error dist__store_num_keys(struct dist__store *store,
-				     int64_t *num_keys)
-{
-	struct dist__parcel request;
-
-	dist__parcel_init(&request, DIST__STORE_NUM_KEYS, 0);
-	return ask_number(store, &request, num_keys);
 }

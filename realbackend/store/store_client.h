@@ -20,23 +20,6 @@
 
 #define DIST__STORE_MAX_KEY 4096
 
-enum dist__store_op {
-	DIST__STORE_SET = 1,     /* key, value */
-	DIST__STORE_GET,         /* key; reply: value */
-	DIST__STORE_ADD,         /* key, amount; reply: sum */
-	DIST__STORE_WAIT,        /* key ... */
-	DIST__STORE_CHECK,       /* key ...; reply: "1" or "0" */
-	DIST__STORE_DELETE,      /* key; reply: "1" or "0" */
-	DIST__STORE_NUM_KEYS,    /* reply: number */
-	DIST__STORE_JOIN,        /* rank, world size, address; reply: see
-				    rendezvous.c */
-	DIST__STORE_COMPARE_SET, /* key, expected, desired; reply: value */
-	DIST__STORE_ARRIVE,      /* number; reply once so many have arrived */
-	DIST__STORE_HELLO,       /* reply: a nonce; nothing: no secret here */
-	DIST__STORE_PROVE,       /* nonce, proof; reply: proof */
-	DIST__STORE_ENROL        /* id of the job, report; reply: ticket */
-};
-
 /* What a store holds at most; there is no memory for more. */
 #define DIST__STORE_MAX_KEYS  ((size_t)1 << 20)
 #define DIST__STORE_MAX_BYTES ((size_t)1 << 30)
@@ -99,6 +82,12 @@ enum dist_error dist__store_call(struct dist__store *store,
 void dist__store_explain(const struct dist__parcel *reply,
 			 struct dist_message *message);
 
+/* dist__store_ask asks for what request says; GET waits for its key, and what
+ * is found is a copy, with a 0 behind it, that the caller frees. Errors: any
+ * store error, and nothing is found then. */
+enum dist_error dist__store_ask(struct dist__store *store,
+				struct dist__store_request *request);
+
 /* dist__store_set stores len bytes under key. Errors: any store error. */
 enum dist_error dist__store_set(struct dist__store *store, const char *key,
 				const void *value, size_t len);
@@ -114,34 +103,10 @@ enum dist_error dist__store_get(struct dist__store *store, const char *key,
 enum dist_error dist__store_add(struct dist__store *store, const char *key,
 				int64_t amount, int64_t *sum);
 
-/* dist__store_compare_set stores desired under key if its value is expected,
- * or if there is none and expected is empty. *value, as dist__store_get's, is
- * the value afterwards, or expected if there is none. Errors: any. */
-enum dist_error dist__store_compare_set(struct dist__store *store,
-					const char *key,
-					struct dist__bytes expected,
-					struct dist__bytes desired,
-					char **value, size_t *len);
-
 /* dist__store_arrive says that one more user of the store has come, and waits
  * until there have been number of them. Errors: any. */
 enum dist_error dist__store_arrive(struct dist__store *store, int number,
 				   int64_t timeout_ns);
-
-/* dist__store_wait waits until all keys are there. Errors: any store error. */
-enum dist_error dist__store_wait(struct dist__store *store,
-				 const char *const *keys, size_t num_keys,
-				 int64_t timeout_ns);
-
-/* dist__store_check asks whether all keys are there. Errors: any. */
-enum dist_error dist__store_check(struct dist__store *store,
-				  const char *const *keys, size_t num_keys,
-				  bool *there);
-
-/* dist__store_delete_key asks to delete key; *deleted: it was there. Errors:
- * any store error. */
-enum dist_error dist__store_delete_key(struct dist__store *store,
-				       const char *key, bool *deleted);
 
 /* dist__store_enrol makes this process an agent in the store of agents of the
  * job called run, with its first report, and stores its ticket: 1 and up; see
@@ -151,9 +116,5 @@ enum dist_error dist__store_delete_key(struct dist__store *store,
 enum dist_error dist__store_enrol(struct dist__store *store, const char *run,
 				  const char *report, int64_t timeout_ns,
 				  int *ticket, struct dist_message *message);
-
-/* dist__store_num_keys asks for the number of keys. Errors: any. */
-enum dist_error dist__store_num_keys(struct dist__store *store,
-				     int64_t *num_keys);
 
 #endif

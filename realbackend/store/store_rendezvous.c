@@ -77,21 +77,21 @@ static enum dist_error prove(int rank, char text[PROOF_TEXT])
 /* Publishes the roster, unless there is one. */
 static enum dist_error publish(struct meeting *meeting)
 {
-	char token[DIST__TOKEN_TEXT] = "", *now;
-	struct dist__bytes none = {NULL, 0}, bytes;
+	struct dist__store_request request = {.op = DIST__STORE_COMPARE_SET,
+					      .key = dist__bytes_text("roster"),
+					      .expected = dist__bytes_text("")};
+	char token[DIST__TOKEN_TEXT] = "";
 	struct dist__parcel parcel;
 	enum dist_error error = DIST_ERR_NO_MEMORY;
-	size_t len;
 
 	if (!dist__token_draw(token))
 		return DIST_ERR_IO;
 	dist__roster_write(&meeting->roster, token, &parcel);
-	bytes = (struct dist__bytes){parcel.data, parcel.len};
+	request.value = (struct dist__bytes){parcel.data, parcel.len};
 	if (!parcel.failed)
-		error = meeting->store->kind->compare_set(
-			meeting->store, "roster", none, bytes, &now, &len);
+		error = meeting->store->kind->ask(meeting->store, &request);
 	if (!error)
-		free(now);
+		free((void *)request.found.data);
 	dist__parcel_release(&parcel);
 	return error;
 }
@@ -99,26 +99,25 @@ static enum dist_error publish(struct meeting *meeting)
 /* Reads the entry of rank, if there is one, into the roster. */
 static enum dist_error enrol(struct meeting *meeting, int rank)
 {
-	char key[32], *text = NULL, proof[PROOF_TEXT];
+	struct dist__store_request request = {.op = DIST__STORE_GET};
+	char key[32], proof[PROOF_TEXT];
 	enum dist_error error;
 	struct entry entry;
-	bool there = false;
-	size_t len;
 
 	snprintf(key, sizeof key, "rank/%d", rank);
-	error = meeting->store->kind->look(meeting->store, key, &there, &text,
-					   &len);
-	if (error || !there)
+	request.key = dist__bytes_text(key);
+	error = meeting->store->kind->ask(meeting->store, &request);
+	if (error || !request.there)
 		return error;
 	error = prove(rank, proof);
-	if (!error && !read_entry(text, &entry))
+	if (!error && !read_entry((const char *)request.found.data, &entry))
 		error = DIST_ERR_IO;
 	if (!error && strcmp(entry.proof, proof) != 0)
 		dist__roster_distrust(&meeting->roster, rank, meeting->e->rank);
 	if (!error)
 		(void)dist__roster_join(&meeting->roster, rank,
 					entry.world_size, entry.address);
-	free(text);
+	free((void *)request.found.data);
 	return error;
 }
 

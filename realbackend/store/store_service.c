@@ -65,60 +65,35 @@ static bool reply_number(struct dist__session *session, int64_t number)
 
 /* ---- keys --------------------------------------------------------------- */
 
-/* Whether every string of the request is a key that is there. */
-static bool all_there(const struct dist__service *service,
-		      const struct dist__session *session)
+/* Does at once what a request asks for. */
+static bool serve_key(struct dist__service *service,
+		      struct dist__session *session,
+		      const struct dist__bytes strings[3])
 {
-	struct dist__bytes key, value;
-	size_t offset = 0;
-
-	while (dist__parcel_next(&session->request, &offset, &key))
-		if (!dist__table_get(service->table, key, &value))
-			return false;
-	return true;
-}
-
-static bool serve_set(struct dist__service *service,
-		      struct dist__session *session, struct dist__bytes key,
-		      struct dist__bytes value)
-{
-	if (!dist__table_set(service->table, key, value))
-		return dist__service_reply(session, DIST_ERR_NO_MEMORY, NULL);
-	service->changed = true;
-	return dist__service_reply(session, DIST_OK, NULL);
-}
-
-static bool serve_add(struct dist__service *service,
-		      struct dist__session *session, struct dist__bytes key,
-		      struct dist__bytes amount_text)
-{
-	int64_t amount, sum;
-	enum dist_error error = DIST_ERR_INVALID_ARGUMENT;
-
-	if (dist__bytes_number(amount_text, &amount))
-		error = dist__table_add(service->table, key, amount, &sum);
-	if (error)
-		return dist__service_reply(session, error, NULL);
-	service->changed = true;
-	return reply_number(session, sum);
-}
-
-static bool serve_compare_set(struct dist__service *service,
-			      struct dist__session *session,
-			      const struct dist__bytes strings[3])
-{
+	struct dist__store_request request = {
+		.op = (enum dist__store_op)dist__parcel_code(&session->request),
+		.key = strings[0],
+		.value = strings[1]};
+	enum dist_error error = DIST_OK;
 	struct dist__parcel reply;
-	struct dist__bytes now;
-	enum dist_error error;
 
-	error = dist__table_compare_set(service->table, strings[0], strings[1],
-					strings[2], &now);
-	if (error)
+	if (request.op == DIST__STORE_COMPARE_SET) {
+		request.expected = strings[1];
+		request.value = strings[2];
+	}
+	if (request.op == DIST__STORE_ADD &&
+	    !dist__bytes_number(strings[1], &request.number))
+		error = DIST_ERR_INVALID_ARGUMENT;
+	if (!error)
+		error = dist__table_do(service->table, &request);
+	service->changed |= request.stored;
+	if (error || request.op == DIST__STORE_SET)
 		return dist__service_reply(session, error, NULL);
-	service->changed = true;
+	if (request.op != DIST__STORE_COMPARE_SET)
+		return reply_number(session, request.number);
 	/* Before the session takes the reply, and drops the request. */
 	dist__parcel_init(&reply, DIST_OK, 0);
-	dist__parcel_add(&reply, now.data, now.len);
+	dist__parcel_add(&reply, request.found.data, request.found.len);
 	return dist__session_reply(session, &reply);
 }
 
@@ -131,34 +106,23 @@ static bool serve_arrive(struct dist__service *service,
 	return dist__service_retry(service, session);
 }
 
-/* Whether what a session waits for has happened. */
-static bool is_answerable(const struct dist__service *service,
-			  const struct dist__session *session)
-{
-	struct dist__bytes string = {NULL, 0};
-	int64_t number = 0;
-	size_t offset = 0;
-
-	if (dist__parcel_code(&session->request) != DIST__STORE_ARRIVE)
-		return all_there(service, session);
-	(void)dist__parcel_next(&session->request, &offset, &string);
-	return !dist__bytes_number(string, &number) ||
-	       service->arrived >= number;
-}
-
 bool dist__service_retry(struct dist__service *service,
 			 struct dist__session *session)
 {
+	int32_t op = dist__parcel_code(&session->request);
+	struct dist__bytes string = {NULL, 0}, value = {NULL, 0};
 	struct dist__parcel reply;
-	struct dist__bytes key = {NULL, 0}, value;
+	int64_t number = 0;
 	size_t offset = 0;
 
-	if (!is_answerable(service, session))
+	(void)dist__parcel_next(&session->request, &offset, &string);
+	if (op == DIST__STORE_ARRIVE
+		    ? dist__bytes_number(string, &number) &&
+			      service->arrived < number
+		    : !dist__table_get(service->table, string, &value))
 		return true;
 	dist__parcel_init(&reply, DIST_OK, 0);
-	(void)dist__parcel_next(&session->request, &offset, &key);
-	if (dist__parcel_code(&session->request) == DIST__STORE_GET &&
-	    dist__table_get(service->table, key, &value))
+	if (op == DIST__STORE_GET)
 		dist__parcel_add(&reply, value.data, value.len);
 	return dist__session_reply(session, &reply);
 }
@@ -231,8 +195,11 @@ static bool serve_enrol(struct dist__service *service,
 			struct dist__session *session, struct dist__bytes run,
 			struct dist__bytes report)
 {
-	struct dist__bytes arrivals = dist__bytes_text("arrivals");
-	int64_t ticket = 0;
+	struct dist__store_request arrivals = {
+		.op = DIST__STORE_ADD,
+		.key = dist__bytes_text("arrivals"),
+		.number = 1};
+	struct dist__table_change change;
 	char key[32];
 
 	if (!service->run || session->ticket >= 0)
@@ -240,36 +207,36 @@ static bool serve_enrol(struct dist__service *service,
 	if (run.len != strlen(service->run) ||
 	    memcmp(run.data, service->run, run.len) != 0)
 		return dist__service_reply(session, DIST__STORE_OTHER, NULL);
-	(void)dist__table_sum(service->table, arrivals, 1, &ticket);
-	if (ticket > MOST_TICKETS)
+	(void)dist__table_plan(service->table, &arrivals, &change);
+	if (arrivals.number > MOST_TICKETS)
 		return dist__service_reply(session, DIST__STORE_LOCKED,
 					   "too many agents have come to this "
 					   "job");
-	name_report((int)ticket, key);
+	name_report((int)arrivals.number, key);
 	/* The report first: who has arrived has reported. */
 	if (!dist__table_set(service->table, dist__bytes_text(key), report) ||
-	    dist__table_add(service->table, arrivals, 1, &ticket))
+	    !dist__table_set(service->table, arrivals.key, change.value))
 		return dist__service_reply(session, DIST_ERR_NO_MEMORY, NULL);
-	session->ticket = (int)ticket;
+	session->ticket = (int)arrivals.number;
 	dist__session_admit(session);
-	return reply_number(session, ticket);
+	return reply_number(session, arrivals.number);
 }
 
 void dist__service_forget(struct dist__service *service,
 			  const struct dist__session *session)
 {
 	struct dist__bytes value;
-	char key[32], *text;
-	size_t len;
+	unsigned char *text;
+	char key[32];
 
 	if (session->ticket < 1)
 		return;
 	name_report(session->ticket, key);
 	if (!dist__table_get(service->table, dist__bytes_text(key), &value) ||
-	    dist__bytes_duplicate(value, &text, &len))
+	    dist__bytes_keep(&value))
 		return;
-	text[len] = '\n'; /* in place of the 0 behind it */
-	value = (struct dist__bytes){(unsigned char *)text, len + 1};
+	text = (unsigned char *)value.data;
+	text[value.len++] = '\n'; /* in place of the 0 behind it */
 	(void)dist__table_set(service->table, dist__bytes_text(key), value);
 	free(text);
 }
@@ -360,68 +327,40 @@ bool dist__service_reply_join(struct dist__service *service,
 
 /* ---- requests ----------------------------------------------------------- */
 
-/* How many strings a request has, and how many of them are keys. */
-struct shape {
-	int strings, keys; /* ANY: as many as there are */
+/* How many strings a request has, and whether the first of them is a key. */
+static const struct {
+	uint32_t strings;
+	bool has_key;
+} shapes[] = {
+	[DIST__STORE_SET] = {2, true},
+	[DIST__STORE_GET] = {1, true},
+	[DIST__STORE_ADD] = {2, true},
+	[DIST__STORE_WAIT] = {1, true},
+	[DIST__STORE_CHECK] = {1, true},
+	[DIST__STORE_DELETE] = {1, true},
+	[DIST__STORE_NUM_KEYS] = {0},
+	[DIST__STORE_JOIN] = {3},
+	[DIST__STORE_COMPARE_SET] = {3, true},
+	[DIST__STORE_ARRIVE] = {1},
+	[DIST__STORE_HELLO] = {0},
+	[DIST__STORE_PROVE] = {2},
+	[DIST__STORE_ENROL] = {2},
 };
-enum { ANY = -1 };
-
-static const struct shape shapes[] = {
-	[DIST__STORE_SET] = {2, 1},         [DIST__STORE_GET] = {1, 1},
-	[DIST__STORE_ADD] = {2, 1},         [DIST__STORE_WAIT] = {ANY, ANY},
-	[DIST__STORE_CHECK] = {ANY, ANY},   [DIST__STORE_DELETE] = {1, 1},
-	[DIST__STORE_NUM_KEYS] = {0, 0},    [DIST__STORE_JOIN] = {3, 0},
-	[DIST__STORE_COMPARE_SET] = {3, 1}, [DIST__STORE_ARRIVE] = {1, 0},
-	[DIST__STORE_HELLO] = {0, 0},       [DIST__STORE_PROVE] = {2, 0},
-	[DIST__STORE_ENROL] = {2, 0},
-};
-
-/* Whether a request has the strings that its operation takes. */
-static bool is_shapely(const struct dist__session *session)
-{
-	int32_t op = dist__parcel_code(&session->request);
-	uint32_t count = dist__parcel_count(&session->request);
-
-	return op >= DIST__STORE_SET && op <= DIST__STORE_ENROL &&
-	       (shapes[op].strings == ANY ||
-		count == (uint32_t)shapes[op].strings);
-}
-
-static bool keys_fit(const struct dist__session *session)
-{
-	int32_t op = dist__parcel_code(&session->request);
-	int left = shapes[op].keys;
-	struct dist__bytes string;
-	size_t offset = 0;
-
-	while (left-- != 0 &&
-	       dist__parcel_next(&session->request, &offset, &string))
-		if (string.len > DIST__STORE_MAX_KEY)
-			return false;
-	return true;
-}
 
 static bool serve(struct dist__service *service, struct dist__session *session,
 		  const struct dist__bytes strings[3])
 {
 	switch ((enum dist__store_op)dist__parcel_code(&session->request)) {
 	case DIST__STORE_SET:
-		return serve_set(service, session, strings[0], strings[1]);
 	case DIST__STORE_ADD:
-		return serve_add(service, session, strings[0], strings[1]);
 	case DIST__STORE_COMPARE_SET:
-		return serve_compare_set(service, session, strings);
+	case DIST__STORE_CHECK:
+	case DIST__STORE_DELETE:
+	case DIST__STORE_NUM_KEYS:
+		return serve_key(service, session, strings);
 	case DIST__STORE_GET:
 	case DIST__STORE_WAIT:
 		return dist__service_retry(service, session);
-	case DIST__STORE_CHECK:
-		return reply_number(session, all_there(service, session));
-	case DIST__STORE_DELETE:
-		return reply_number(session, dist__table_delete(service->table,
-								strings[0]));
-	case DIST__STORE_NUM_KEYS:
-		return reply_number(session,
-				    (int64_t)dist__table_count(service->table));
 	case DIST__STORE_JOIN:
 		return serve_join(service, session, strings);
 	case DIST__STORE_ARRIVE:
@@ -444,9 +383,13 @@ bool dist__service_request(struct dist__service *service,
 	size_t offset = 0;
 	int n = 0;
 
-	if (!is_shapely(session))
+	if (op < DIST__STORE_SET || op > DIST__STORE_ENROL ||
+	    dist__parcel_count(&session->request) != shapes[op].strings)
 		return false;
-	if (!keys_fit(session))
+	while (n < 3 &&
+	       dist__parcel_next(&session->request, &offset, &strings[n]))
+		n++;
+	if (shapes[op].has_key && strings[0].len > DIST__STORE_MAX_KEY)
 		return dist__service_reply(session, DIST_ERR_INVALID_ARGUMENT,
 					   NULL);
 	if (!service->secret && !service->run)
@@ -456,9 +399,6 @@ bool dist__service_request(struct dist__service *service,
 		return turn_away(service, session,
 				 "rank 0 has a LOCKSTEP_SECRET, this process "
 				 "has none");
-	while (n < 3 &&
-	       dist__parcel_next(&session->request, &offset, &strings[n]))
-		n++;
 	if (service->run && !is_agents(session, op, strings))
 		return false;
 	session->waiting = true;

@@ -98,72 +98,8 @@ static enum dist_error give(struct tcp_store *tcp, struct line *line,
 
 /* ---- using -------------------------------------------------------------- */
 
-static enum dist_error tcp_set(struct dist_store *store, const char *key,
-			       struct dist__bytes value)
-{
-	struct tcp_store *tcp = (struct tcp_store *)store;
-	struct line *line;
-	enum dist_error error = take(tcp, &line);
-
-	return error ? error
-		     : give(tcp, line,
-			    dist__store_set(line->client, key, value.data,
-					    value.len));
-}
-
-static enum dist_error tcp_add(struct dist_store *store, const char *key,
-			       int64_t amount, int64_t *sum)
-{
-	struct tcp_store *tcp = (struct tcp_store *)store;
-	struct line *line;
-	enum dist_error error = take(tcp, &line);
-
-	return error ? error
-		     : give(tcp, line,
-			    dist__store_add(line->client, key, amount, sum));
-}
-
-static enum dist_error tcp_compare_set(struct dist_store *store,
-				       const char *key,
-				       struct dist__bytes expected,
-				       struct dist__bytes desired, char **value,
-				       size_t *len)
-{
-	struct tcp_store *tcp = (struct tcp_store *)store;
-	struct line *line;
-	enum dist_error error = take(tcp, &line);
-
-	return error ? error
-		     : give(tcp, line,
-			    dist__store_compare_set(line->client, key, expected,
-						    desired, value, len));
-}
-
-static enum dist_error tcp_delete_key(struct dist_store *store, const char *key,
-				      bool *deleted)
-{
-	struct tcp_store *tcp = (struct tcp_store *)store;
-	struct line *line;
-	enum dist_error error = take(tcp, &line);
-
-	return error ? error
-		     : give(tcp, line,
-			    dist__store_delete_key(line->client, key, deleted));
-}
-
-static enum dist_error tcp_num_keys(struct dist_store *store, int64_t *num_keys)
-{
-	struct tcp_store *tcp = (struct tcp_store *)store;
-	struct line *line;
-	enum dist_error error = take(tcp, &line);
-
-	return error ? error
-		     : give(tcp, line,
-			    dist__store_num_keys(line->client, num_keys));
-}
-
-static enum dist_error tcp_look(struct dist_store *store, const char *key,
-				bool *there, char **value, size_t *len)
+static enum dist_error tcp_ask(struct dist_store *store,
+			       struct dist__store_request *request)
 {
 	struct tcp_store *tcp = (struct tcp_store *)store;
 	struct line *line;
@@ -171,29 +107,13 @@ static enum dist_error tcp_look(struct dist_store *store, const char *key,
 
 	if (error)
 		return error;
-	if (!value)
-		return give(tcp, line,
-			    dist__store_check(line->client, &key, 1, there));
+	error = dist__store_ask(line->client, request);
 	/* Without waiting, TIMEOUT says that there is none; but for a line that
 	 * is broken, where nobody answered. */
-	error = dist__store_get(line->client, key, 0, value, len);
-	*there = error == DIST_OK;
-	if (error == DIST_ERR_TIMEOUT && !dist__store_is_broken(line->client))
+	if (request->op == DIST__STORE_GET && error == DIST_ERR_TIMEOUT &&
+	    !dist__store_is_broken(line->client))
 		error = DIST_OK;
 	return give(tcp, line, error);
-}
-
-static enum dist_error tcp_wait(struct dist_store *store, const char *key,
-				int64_t timeout_ns)
-{
-	struct tcp_store *tcp = (struct tcp_store *)store;
-	struct line *line;
-	enum dist_error error = take(tcp, &line);
-
-	return error ? error
-		     : give(tcp, line,
-			    dist__store_wait(line->client, &key, 1,
-					     timeout_ns));
 }
 
 static bool tcp_local_host(struct dist_store *store, char *text, size_t size)
@@ -234,13 +154,8 @@ static void tcp_free(struct dist_store *store)
 }
 
 static const struct dist__store_kind tcp_kind = {
-	.set = tcp_set,
-	.add = tcp_add,
-	.compare_set = tcp_compare_set,
-	.delete_key = tcp_delete_key,
-	.num_keys = tcp_num_keys,
-	.look = tcp_look,
-	.wait = tcp_wait,
+	.waits = true,
+	.ask = tcp_ask,
 	.local_host = tcp_local_host,
 	.free = tcp_free,
 };

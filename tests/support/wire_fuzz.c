@@ -128,6 +128,7 @@ static bool introduce(uint64_t *state, int fd, struct dist__service *service,
 static const char *talk(uint64_t *state, int fd, struct dist__service *service,
 			struct dist__session *session)
 {
+	struct dist__store_request count = {.op = DIST__STORE_NUM_KEYS};
 	struct dist__parcel request, answer;
 	const char *failure = NULL;
 	bool keep = true;
@@ -147,7 +148,8 @@ static const char *talk(uint64_t *state, int fd, struct dist__service *service,
 			 2 * (session->limit + DIST__PARCEL_HEADER))
 			failure = "room for more than a request may have";
 		else if (service->secret && !session->known &&
-			 dist__table_count(service->table) > 0)
+			 (dist__table_do(service->table, &count) ||
+			  count.number > 0))
 			failure = "a stranger changed something";
 	}
 	return failure;

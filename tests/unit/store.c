@@ -55,25 +55,30 @@ Test(table, holds_no_more_than_its_bounds)
 {
 	struct dist__table *table = dist__table_new();
 	struct dist__bytes a = dist__bytes_text("a"), b = dist__bytes_text("b");
-	struct dist__bytes c = dist__bytes_text("c"), now;
-	int64_t sum;
+	struct dist__bytes c = dist__bytes_text("c");
+	struct dist__store_request add = {.op = DIST__STORE_ADD,
+					  .key = c,
+					  .number = 1},
+				   swap = {.op = DIST__STORE_COMPARE_SET,
+					   .key = c,
+					   .value = a},
+				   count = {.op = DIST__STORE_NUM_KEYS};
 
 	dist__table_limit(table, 2, 16);
 	cr_assert(dist__table_set(table, a, dist__bytes_text("0123456789")));
 	cr_assert(dist__table_set(table, b, dist__bytes_text("0123")));
 	cr_assert_not(dist__table_set(table, b, dist__bytes_text("01234")));
 	cr_assert_not(dist__table_set(table, c, dist__bytes_text("")));
-	cr_assert_eq(dist__table_add(table, c, 1, &sum), DIST_ERR_NO_MEMORY);
-	cr_assert_eq(dist__table_compare_set(table, c, dist__bytes_text(""), a,
-					     &now),
-		     DIST_ERR_NO_MEMORY);
+	cr_assert_eq(dist__table_do(table, &add), DIST_ERR_NO_MEMORY);
+	cr_assert_eq(dist__table_do(table, &swap), DIST_ERR_NO_MEMORY);
 	cr_assert(dist__table_set(table, a, dist__bytes_text("012345678")));
 	cr_assert(dist__table_set(table, b, dist__bytes_text("01234")));
 	cr_assert(dist__table_delete(table, a));
 	cr_assert(dist__table_set(table, c, dist__bytes_text("012345678")));
 	cr_assert_not(
 		dist__table_set(table, c, dist__bytes_text("0123456789")));
-	cr_assert_eq(dist__table_count(table), 2);
+	cr_assert_eq(dist__table_do(table, &count), DIST_OK);
+	cr_assert_eq(count.number, 2);
 	dist__table_free(table);
 }
 
@@ -87,13 +92,26 @@ Test(table, text_of_others_is_fit_for_a_terminal)
 	cr_assert_str_eq(text, "a?[2J??b???1m \xc3\xa9 \xc2");
 }
 
+/* Asks for what has a number, or none, for an answer. */
+static enum dist_error ask(struct dist__store *store, enum dist__store_op op,
+			   const char *key, int64_t timeout_ns, int64_t *number)
+{
+	struct dist__store_request request = {.op = op,
+					      .key = dist__bytes_text(key),
+					      .timeout_ns = timeout_ns};
+	enum dist_error error = dist__store_ask(store, &request);
+
+	if (number)
+		*number = request.number;
+	return error;
+}
+
 Test(store, sets_gets_and_deletes)
 {
 	struct dist__store *store = client();
 	char *value = NULL;
 	size_t len = 0;
-	int64_t n = -1;
-	bool yes = false;
+	int64_t n = -1, was = 0;
 
 	cr_assert_eq(dist__store_set(store, "a", "x\0y", 3), DIST_OK);
 	cr_assert_eq(dist__store_set(store, "b", "", 0), DIST_OK);
@@ -107,13 +125,13 @@ Test(store, sets_gets_and_deletes)
 		     DIST_OK);
 	cr_assert_eq(len, 0);
 	free(value);
-	cr_assert_eq(dist__store_num_keys(store, &n), DIST_OK);
+	cr_assert_eq(ask(store, DIST__STORE_NUM_KEYS, "", 0, &n), DIST_OK);
 	cr_assert_eq(n, 2);
-	cr_assert_eq(dist__store_delete_key(store, "a", &yes), DIST_OK);
-	cr_assert(yes);
-	cr_assert_eq(dist__store_delete_key(store, "a", &yes), DIST_OK);
-	cr_assert_not(yes);
-	cr_assert_eq(dist__store_num_keys(store, &n), DIST_OK);
+	cr_assert_eq(ask(store, DIST__STORE_DELETE, "a", 0, &was), DIST_OK);
+	cr_assert_eq(was, 1);
+	cr_assert_eq(ask(store, DIST__STORE_DELETE, "a", 0, &was), DIST_OK);
+	cr_assert_eq(was, 0);
+	cr_assert_eq(ask(store, DIST__STORE_NUM_KEYS, "", 0, &n), DIST_OK);
 	cr_assert_eq(n, 1);
 	dist__store_free(store);
 }
@@ -141,26 +159,24 @@ Test(store, adds)
 
 Test(store, checks_without_waiting)
 {
-	static const char *const keys[] = {"a", "b"};
 	struct dist__store *store = client();
-	bool there = true;
+	int64_t there = 1;
 
 	cr_assert_eq(dist__store_set(store, "a", "1", 1), DIST_OK);
-	cr_assert_eq(dist__store_check(store, keys, 2, &there), DIST_OK);
-	cr_assert_not(there);
-	cr_assert_eq(dist__store_check(store, keys, 1, &there), DIST_OK);
-	cr_assert(there);
+	cr_assert_eq(ask(store, DIST__STORE_CHECK, "b", 0, &there), DIST_OK);
+	cr_assert_eq(there, 0);
+	cr_assert_eq(ask(store, DIST__STORE_CHECK, "a", 0, &there), DIST_OK);
+	cr_assert_eq(there, 1);
 	dist__store_free(store);
 }
 
 Test(store, says_when_a_wait_is_late)
 {
-	static const char *const keys[] = {"never"};
 	struct dist__store *store = client();
 	char *value;
 	size_t len;
 
-	cr_assert_eq(dist__store_wait(store, keys, 1, SECOND / 50),
+	cr_assert_eq(ask(store, DIST__STORE_WAIT, "never", SECOND / 50, NULL),
 		     DIST_ERR_TIMEOUT);
 	cr_assert_eq(dist__store_get(store, "never", 0, &value, &len),
 		     DIST_ERR_TIMEOUT);
@@ -182,12 +198,12 @@ static void *set_both(void *arg)
 
 Test(store, wakes_who_waits)
 {
-	static const char *const keys[] = {"a", "b"};
 	struct dist__store *store = client();
 	pthread_t thread;
 
 	cr_assert_eq(pthread_create(&thread, NULL, set_both, NULL), 0);
-	cr_assert_eq(dist__store_wait(store, keys, 2, 20 * SECOND), DIST_OK);
+	cr_assert_eq(ask(store, DIST__STORE_WAIT, "b", 20 * SECOND, NULL),
+		     DIST_OK);
 	pthread_join(thread, NULL);
 	dist__store_free(store);
 }
