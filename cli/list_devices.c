@@ -33,8 +33,9 @@ static void add_device(struct dist__rows *table, const struct llm_device *d)
 		cell_int(d->sms), cell_real(d->power_w),
 		cell_fixed(2, reached->gemm[d->peak[LLM_BF16] > 0 ? LLM_BF16
 								  : LLM_FP16]),
-		cell_fixed(2, reached->forward),
-		cell_fixed(2, reached->backward), cell_fixed(2, d->copy_share),
+		cell_fixed(2, reached->forward[LLM_FASTEST]),
+		cell_fixed(2, reached->backward[LLM_FASTEST]),
+		cell_fixed(2, d->copy_share),
 		cell_copy(d->assumed[0] ? d->assumed : NULL),
 		cell_copy(d->note[0] ? d->note : NULL), cell_copy(d->source));
 }

@@ -283,13 +283,13 @@ static enum dist_error open_run(struct measured *m,
 static enum dist_error check_run(const struct llm_layout *l,
 				 struct dist_message *message)
 {
-	const char *what = l->pp > 1             ? "--pp 1: whose stage it is "
-						   "is not said"
-			   : l->cp > 1           ? "--cp 1: attention in parts "
-						   "is not modelled"
-			   : !l->fused_attention ? "fused attention: other's "
-						   "kernels have no names of "
-						   "their own"
+	const char *what = l->pp > 1   ? "--pp 1: whose stage it is "
+					 "is not said"
+			   : l->cp > 1 ? "--cp 1: attention in parts "
+					 "is not modelled"
+			   : l->attention == LLM_UNFUSED
+				   ? "fused attention: other's kernels have "
+				     "no names of their own"
 			   : l->recompute == LLM_RECOMPUTE_AUTO
 				   ? "what was recomputed, not auto"
 				   : NULL;
@@ -421,7 +421,8 @@ static enum dist_error check_rates(struct measured *m,
 	double peak = device->peak[precision];
 	double plain = fmax(device->peak[LLM_BF16], device->peak[LLM_FP16]);
 	double gemm = pace->gemm * reach->gemm[precision];
-	double attention = pace->attention * reach->forward;
+	double attention =
+		pace->attention * reach->forward[m->outcome.layout.attention];
 
 	if (gemm > 1 || attention > 1)
 		return dist__refuse(message,

@@ -85,6 +85,20 @@ void llm_flags_layout(const struct llm_layout *layout, char *text, size_t size)
 		append(&all, " --no-sequence-parallel");
 	if (layout->gather_cp)
 		append(&all, " --context gather");
+	if (layout->attention != usual.attention)
+		append(&all, " --attention %s",
+		       llm_attention_library_name(layout->attention));
+	if (layout->lora)
+		append(&all, " --lora");
+	append_count(&all, "offload-layers", layout->offload_layers, 0);
+	append_count(&all, "gradient-bytes", layout->gradient_bytes,
+		     usual.gradient_bytes);
+	append_count(&all, "state-bytes", layout->state_bytes,
+		     usual.state_bytes);
+	if (layout->no_headroom)
+		append(&all, " --no-headroom");
+	if (layout->imbalance != usual.imbalance)
+		append(&all, " --imbalance %g", layout->imbalance);
 	if (layout->pp > 1)
 		append(&all, " --schedule %s",
 		       llm_schedule_name(layout->schedule));

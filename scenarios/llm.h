@@ -74,7 +74,8 @@ struct llm_arguments {
 	int seq, micro_batch, global_batch;
 	const char *precision; /* llm_precision_name's */
 	int gradient_bytes, state_bytes;
-	int unfused_attention, lora;
+	const char *attention; /* llm_attention_library_name's */
+	int lora;
 	const char *overlap; /* "grad,param,tp,p2p,ep", "none", "all" */
 	double imbalance;
 };

@@ -72,8 +72,11 @@ const struct option llm_options[] = {
 	{"state-bytes", COUNT, AT(state_bytes), "N",
 	 .help = "of a parameter's master copy and moments", .usual = "12",
 	 .min = 1, .max = 16},
-	{"unfused-attention", SWITCH, AT(unfused_attention), NULL,
-	 .help = "scores pass through memory"},
+	{"attention", CHOICE, AT(attention), "fastest|flash-2|unfused",
+	 .help = "what makes it: the fastest library known for the GPU; "
+		 "FlashAttention 2, as PyTorch's SDPA; kernel by kernel, "
+		 "scores through memory",
+	 .usual = "fastest"},
 	{"lora", SWITCH, AT(lora), NULL,
 	 .help = "weights are frozen, adapters beside them trained"},
 	{"overlap", OPTION_TEXT, AT(overlap), "WHAT,...",
@@ -142,7 +145,8 @@ static void set_choices(struct llm_layout *layout,
 		layout->precision = llm_precision_find(a->precision);
 	if (layout->precision == LLM_TF32 || layout->precision == LLM_FP32)
 		layout->parameter_bytes = 4;
-	layout->fused_attention = !a->unfused_attention;
+	if (a->attention)
+		layout->attention = llm_attention_library_find(a->attention);
 	layout->lora = a->lora;
 	layout->no_headroom = a->no_headroom;
 	layout->reshard = !a->keep_parameters;

@@ -85,7 +85,7 @@ static void add_scores(const struct llm_slice *s, const struct attention *a,
 		.qk_dim = a->qk,
 		.v_dim = a->value,
 		.causal = !s->local,
-		.fused = l->fused_attention,
+		.library = l->attention,
 	};
 
 	piece->ns[LLM_ATTENTION] +=

@@ -26,6 +26,16 @@ enum llm_precision {
 const char *llm_precision_name(enum llm_precision precision);
 enum llm_precision llm_precision_find(const char *name);
 
+/* What makes attention: the fastest library that was measured on a GPU;
+ * FlashAttention 2, as PyTorch's SDPA and flash-attn have it, which knows
+ * nothing of Hopper's own instructions; kernel by kernel, through memory. */
+enum llm_attention_library {
+	LLM_FASTEST,
+	LLM_FLASH_2,
+	LLM_UNFUSED,
+	LLM_ATTENTION_LIBRARIES
+};
+
 struct llm_efficiency; /* of measured tables; owned by the device */
 
 struct llm_device {
@@ -123,15 +133,15 @@ struct llm_attention {
 	double batch, seq, keys;
 	double heads, kv_heads, qk_dim, v_dim;
 	bool causal;
-	bool fused; /* FlashAttention; else scores pass through memory */
+	enum llm_attention_library library;
 };
 
 /*
  * llm_attention_ns returns the forward, or the backward pass, which makes the
- * scores again; under recipes of 8 and 4 bits in 16. Fused: as the best library
- * measured there (Transformer Engine, cuDNN, FlashAttention); else with
- * Megatron's fused mask and softmax: PyTorch's own masks cost five passes over
- * the scores more.
+ * scores again; under recipes of 8 and 4 bits in 16. The fastest library is the
+ * first that was measured there of Transformer Engine, cuDNN and
+ * FlashAttention. Unfused has Megatron's fused mask and softmax: PyTorch's own
+ * masks cost five passes over the scores more.
  */
 double llm_attention_ns(const struct llm_device *device,
 			enum llm_precision precision,

@@ -175,38 +175,59 @@ static double pass_level(const struct search *search,
 	return median(search->shares, num);
 }
 
-/* Stores both passes of a GPU by its best library; false: it has no rows. */
+/* Those that made attention, the fastest first. */
+static const char *const libraries[] = {"transformer-engine", "cudnn",
+					"flash-3", "flash-2"};
+
+#define FIRST_FLASH_2 3
+
+/* Stores both passes of a GPU by the first of its libraries from first on;
+ * false: it has no rows of them. */
 static bool own_passes(struct llm_efficiency *efficiency,
+		       enum llm_attention_library library, size_t first,
 		       const struct search *search,
 		       const struct llm_device *gpu)
 {
-	static const char *const libraries[] = {"transformer-engine", "cudnn",
-						"flash-3", "flash-2"};
+	double *forward = &efficiency->forward[library];
+	double *backward = &efficiency->backward[library];
 
-	for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
+	for (size_t i = first; i < sizeof libraries / sizeof *libraries; i++) {
 		double both = pass_level(search, gpu, libraries[i], 1 + 2.5);
 
-		efficiency->forward = pass_level(search, gpu, libraries[i], 1);
-		efficiency->backward =
-			pass_level(search, gpu, libraries[i], 2.5);
-		if (efficiency->forward == 0)
-			efficiency->forward = both * (1 + 2.5 / BEHIND) / 3.5;
-		if (efficiency->backward == 0)
-			efficiency->backward = BEHIND * efficiency->forward;
-		if (efficiency->forward > 0)
+		*forward = pass_level(search, gpu, libraries[i], 1);
+		*backward = pass_level(search, gpu, libraries[i], 2.5);
+		if (*forward == 0)
+			*forward = both * (1 + 2.5 / BEHIND) / 3.5;
+		if (*backward == 0)
+			*backward = BEHIND * *forward;
+		if (*forward > 0)
 			return true;
 	}
 	return false;
 }
 
+/* FlashAttention 2 as on the nearest of the kin that has rows of it, but no
+ * faster than the fastest. */
 static size_t set_attention(struct llm_efficiency *efficiency,
 			    const struct search *search,
 			    const struct llm_device *const *kin, size_t num)
 {
-	size_t from = 0;
+	double *forward = efficiency->forward, *backward = efficiency->backward;
+	size_t from = 0, flash = 0;
 
-	while (!own_passes(efficiency, search, kin[from]) && from < num - 1)
+	while (!own_passes(efficiency, LLM_FASTEST, 0, search, kin[from]) &&
+	       from < num - 1)
 		from++;
+	while (!own_passes(efficiency, LLM_FLASH_2, FIRST_FLASH_2, search,
+			   kin[flash]) &&
+	       flash < num - 1)
+		flash++;
+	if (forward[LLM_FLASH_2] == 0 ||
+	    forward[LLM_FLASH_2] > forward[LLM_FASTEST])
+		forward[LLM_FLASH_2] = forward[LLM_FASTEST];
+	if (backward[LLM_FLASH_2] == 0 ||
+	    backward[LLM_FLASH_2] > backward[LLM_FASTEST])
+		backward[LLM_FLASH_2] = backward[LLM_FASTEST];
 	return from;
 }
 

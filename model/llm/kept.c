@@ -20,7 +20,7 @@ static double scores_kept(const struct llm_slice *s)
 
 	if (llm_again(s, LLM_MODULE_SCORES))
 		return 0;
-	if (l->fused_attention)
+	if (l->attention != LLM_UNFUSED)
 		return heads * FLOAT_BYTES;
 	return heads * l->seq / l->cp *
 	       (s->element + (l->dropout ? s->element + 1 : 0));

@@ -206,19 +206,19 @@ double llm_attention_ns(const struct llm_device *device,
 			const struct llm_pace *pace,
 			const struct llm_attention *attention, bool backward)
 {
-	double share = backward ? device->efficiency->backward
-				: device->efficiency->forward;
+	const enum llm_attention_library library = attention->library;
 
 	if (attention->batch * attention->heads * attention->seq *
 		    attention->keys <=
 	    0)
 		return 0;
-	if (!attention->fused)
+	if (library == LLM_UNFUSED)
 		return unfused_ns(device, precision, pace, attention, backward);
 	return device->launch_ns +
 	       1e9 * fused_flops(device, attention, backward ? BACKWARD : 1) /
-		       (attention_peak(device, precision) * share *
-			pace->attention);
+		       (attention_peak(device, precision) * pace->attention *
+			(backward ? device->efficiency->backward[library]
+				  : device->efficiency->forward[library]));
 }
 
 double llm_attention_level(const struct llm_device *device,

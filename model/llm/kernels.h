@@ -8,7 +8,8 @@
 struct llm_efficiency {
 	double gemm[LLM_PRECISIONS]; /* share of the peak that a hot GPU keeps
 				      * up in large products */
-	double forward, backward;    /* attention, of the 16-bit peak */
+	/* Of the 16-bit peak, attention by libraries that fuse it. */
+	double forward[LLM_UNFUSED], backward[LLM_UNFUSED];
 };
 
 /* llm_gemm_level returns the gemm[precision] at which gemm takes ns on device;

@@ -37,7 +37,6 @@ void llm_layout_init(struct llm_layout *layout)
 		.parameter_bytes = 2,
 		.gradient_bytes = 4,
 		.state_bytes = 12,
-		.fused_attention = true,
 		.fused_experts = true,
 		.fused_kernels = true,
 		.overlap_grad = true,
@@ -52,6 +51,7 @@ static const char *const shards[] = {"ddp", "zero1", "zero2", "fsdp", "hsdp"};
 static const char *const schedules[] = {"gpipe", "1f1b", "zero-bubble"};
 static const char *const recomputes[] = {"none", "selective", "operators",
 					 "full", "auto"};
+static const char *const attentions[] = {"fastest", "flash-2", "unfused"};
 
 static int find(const char *const *names, int num, const char *name)
 {
@@ -80,6 +80,17 @@ const char *llm_schedule_name(enum llm_schedule schedule)
 enum llm_schedule llm_schedule_find(const char *name)
 {
 	return (enum llm_schedule)find(schedules, LLM_SCHEDULES, name);
+}
+
+const char *llm_attention_library_name(enum llm_attention_library library)
+{
+	return attentions[library];
+}
+
+enum llm_attention_library llm_attention_library_find(const char *name)
+{
+	return (enum llm_attention_library)find(attentions,
+						LLM_ATTENTION_LIBRARIES, name);
 }
 
 const char *llm_recompute_name(enum llm_recompute recompute)

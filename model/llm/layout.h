@@ -84,7 +84,7 @@ struct llm_layout {
 			      * that stay 2 (DeepSpeed's bf16); weights in 8
 			      * bits and their transpose 2, where those of 16
 			      * stay */
-	bool fused_attention;
+	enum llm_attention_library attention;
 	bool plain_exchange; /* tokens go to each expert by an all-to-all; else
 			      * once to a rank and once to a node (DeepEP,
 			      * HybridEP) */
@@ -117,6 +117,8 @@ const char *llm_shard_name(enum llm_shard shard);
 enum llm_shard llm_shard_find(const char *name);
 const char *llm_schedule_name(enum llm_schedule schedule);
 enum llm_schedule llm_schedule_find(const char *name);
+const char *llm_attention_library_name(enum llm_attention_library library);
+enum llm_attention_library llm_attention_library_find(const char *name);
 const char *llm_recompute_name(enum llm_recompute recompute);
 enum llm_recompute llm_recompute_find(const char *name);
 

@@ -132,7 +132,10 @@ static void derive(struct llm_measured *measured)
 		struct llm_attention *a = &row->attention;
 
 		a->keys = a->seq;
-		a->fused = strcmp(row->implementation, "unfused") != 0;
+		if (strcmp(row->implementation, "unfused") == 0)
+			a->library = LLM_UNFUSED;
+		else if (strcmp(row->implementation, "flash-2") == 0)
+			a->library = LLM_FLASH_2;
 		row->ns = 2e-3 * row->products * a->batch * a->heads * a->seq *
 			  a->seq * (a->qk_dim + a->v_dim) / row->tflops /
 			  (row->half ? 2 : 1);

@@ -268,7 +268,7 @@ enum dist_error llm_recompute_choose(struct llm_layout *layout,
 	error = try(layout, model, device, pace, &roomy, message);
 	if (error || roomy)
 		return error;
-	if (!layout->fused_attention) {
+	if (layout->attention == LLM_UNFUSED) {
 		layout->recompute = LLM_RECOMPUTE_SELECTIVE;
 		error = try(layout, model, device, pace, &roomy, message);
 		if (error || roomy)

@@ -323,7 +323,8 @@ static void misfit(const struct maker *m, struct spent *pass)
 {
 	if (is_unaligned(m))
 		pass->ns[LLM_GEMM] /= m->known[LLM_UNALIGNED];
-	if (!m->layout->fused_attention && m->work->model.head_dim % 8 != 0)
+	if (m->layout->attention == LLM_UNFUSED &&
+	    m->work->model.head_dim % 8 != 0)
 		pass->ns[LLM_ATTENTION] *= m->known[LLM_ODD_HEAD];
 }
 

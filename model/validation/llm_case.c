@@ -229,6 +229,20 @@ static enum llm_software software_of(const struct llm_row *row)
 	return LLM_EAGER;
 }
 
+/* PyTorch's own attention is FlashAttention 2 (torchtitan, FMS; nanotron by
+ * flash-attn); NVIDIA's frameworks have Transformer Engine's. */
+static enum llm_attention_library library_of(const struct llm_row *row,
+					     bool old)
+{
+	static const char *const flash[] = {"torchtitan", "fms", "nanotron",
+					    "InternEvo"};
+
+	for (size_t i = 0; i < sizeof flash / sizeof *flash; i++)
+		if (begins(row->framework, flash[i]))
+			return LLM_FLASH_2;
+	return old ? LLM_UNFUSED : LLM_FASTEST;
+}
+
 /* What frameworks do: Megatron-DeepSpeed of 2022 overlaps nothing, knows
  * neither sequence parallelism nor fused attention; nanotron overlaps nothing
  * of data parallelism; FSDP2 sums gradients in float32, FMS and NVIDIA's
@@ -253,7 +267,7 @@ static void fill_habits(struct llm_case *made, const struct llm_recipe *recipe)
 	l->shard_ranks = l->shard == LLM_HSDP ? row->shard_ranks : 0;
 	l->reshard = true;
 	l->sequence = !old;
-	l->fused_attention = !old;
+	l->attention = library_of(row, old);
 	l->overlap_grad = l->overlap_param = !old;
 	l->overlap_p2p = !old && l->vpp > 1;
 	l->overlap_tp = !experts && l->tp > 1 &&

@@ -138,11 +138,31 @@ if [ "$SANITIZED" != yes ]; then
 fi
 holds '.layouts > 2000 and .fit > 100 and (.rows | length) == 10 and
 	([.rows[].step_ms] | . == sort) and (.rows | all(.memory_gb <= 0.93 * .capacity_gb))' "plan"
-jq -r '.rows[0].step_ms, .rows[0].command' "$scratch/out" >"$scratch/best"
-read -ra command < <(tail -n 1 "$scratch/best")
-expect 0 "${command[@]:1}" --json
-[ "$(jq .rows[0].step_ms "$scratch/out")" = "$(head -n 1 "$scratch/best")" ] ||
-	fail "predict says otherwise: $(cat "$scratch/best")"
+# confirmed - predict says of the plan's command what the plan does.
+confirmed() {
+	jq -r '.rows[0].step_ms, .rows[0].command' "$scratch/out" >"$scratch/best"
+	read -ra command < <(tail -n 1 "$scratch/best")
+	expect 0 "${command[@]:1}" --json
+	[ "$(jq .rows[0].step_ms "$scratch/out")" = "$(head -n 1 "$scratch/best")" ] ||
+		fail "predict says otherwise: $(cat "$scratch/best")"
+}
+confirmed
+# So too of what the plan does not search.
+for fixed in '--attention flash-2 --gradient-bytes 2' '--state-bytes 8 --attention unfused' \
+	'--lora --no-headroom' '--offload-layers 2 --tp 8 --pp 1'; do
+	# shellcheck disable=SC2086 # options
+	expect 0 "${plan[@]}" 1024 --top 1 --json $fixed
+	confirmed
+done
+expect 0 plan --model mixtral-8x7b "${at[@]}" --gpus 64 --global-batch 64 --imbalance 1.3 --json
+confirmed
+
+# FlashAttention 2 knows nothing of Hopper; no library is slower than none.
+for attention in fastest flash-2 unfused; do
+	expect 0 "${small[@]}" --shard fsdp --attention $attention --json
+	jq '.rows[0].step_ms' "$scratch/out"
+done >"$scratch/steps"
+sort -nuc "$scratch/steps" || fail "attention: $(tr '\n' ' ' <"$scratch/steps")"
 
 expect 0 "${plan[@]}" 1024 --tp 8 --pp 4 --shard zero1 --top 2
 expect_out '^The second loses [0-9.]+ ms a step, '

@@ -83,8 +83,8 @@ Test(llm_device, computes_no_faster_than_its_peak)
 {
 	const struct llm_gemm gemm = {
 		.m = 8192, .n = 8192, .k = 8192, .batch = 1};
-	const struct llm_attention attention = {
-		1, 8192, 8192, 32, 8, 128, 128, .causal = false, .fused = true};
+	const struct llm_attention attention = {1, 8192, 8192, 32,
+						8, 128,  128,  .causal = false};
 	struct llm_device *all, device;
 	struct dist_message message;
 	size_t num;

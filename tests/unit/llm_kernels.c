@@ -203,6 +203,7 @@ Test(llm_kernels, attention_of_shapes_that_were_held_out)
 		add_attention(errors, &measured, "B200", "transformer-engine",
 			      use);
 		add_attention(errors, &measured, "H100-SXM", "cudnn", use);
+		add_attention(errors, &measured, "H100-SXM", "flash-2", use);
 	}
 	expect_errors(&fitted, "attention, fitted shapes", 5, 15);
 	expect_errors(&held, "attention, held-out shapes", 7, 19);
@@ -223,7 +224,8 @@ Test(llm_kernels, unfused_attention)
 			&measured.attention_rows[i];
 		double ns;
 
-		if (row->attention.fused || row->attention.causal)
+		if (row->attention.library != LLM_UNFUSED ||
+		    row->attention.causal)
 			continue;
 		device = device_of(&measured, row->gpu, row->gpu, NULL);
 		ns = llm_attention_ns(&device, row->precision, &pace,

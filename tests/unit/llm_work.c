@@ -361,7 +361,7 @@ static double kept(struct llm_layout l)
 		     DIST_OK);
 	l.seq = 2048;
 	l.dropout = true;
-	l.fused_attention = false;
+	l.attention = LLM_UNFUSED;
 	work = describe_model(&model, l);
 	return work.layers[LLM_DENSE].activation_bytes;
 }
