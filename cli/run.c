@@ -28,7 +28,7 @@ static int start_program(void *arg)
 	const struct run_plan *plan = arg;
 
 	if (plan->scenario)
-		return plan->scenario->main(plan->argc, plan->argv);
+		return scenario_main(plan->scenario, plan->argc, plan->argv);
 	fflush(NULL);
 	execv(plan->argv[0], plan->argv);
 	return refuse(run_command, "%s: %s", plan->argv[0], strerror(errno));

@@ -17,8 +17,6 @@
 
 #include <stdio.h>
 
-#include "scenarios/scenario.h"
-
 #define GRADIENTS 1024
 #define LOSS_TAG  0
 
@@ -71,15 +69,10 @@ static enum dist_error run(struct dist_group *group, bool fixed)
 	return error;
 }
 
-int deadlock_main(int argc, char **argv)
-{
-	static const struct faulty deadlock = {
-		.min_ranks = 2,
-		.cure = "receive the loss after the all-reduce: no deadlock",
-		.example = "lockstep run --backend sim --platform star-8 "
-			   "--nproc-per-node 4 deadlock",
-		.run = run,
-	};
-
-	return faulty_main(argc, argv, &deadlock);
-}
+const struct faulty deadlock = {
+	.min_ranks = 2,
+	.cure = "receive the loss after the all-reduce: no deadlock",
+	.example = "lockstep run --backend sim --platform star-8 "
+		   "--nproc-per-node 4 deadlock",
+	.run = run,
+};

@@ -15,6 +15,8 @@ struct faulty {
 	enum dist_error (*run)(struct dist_group *group, bool fixed);
 };
 
+extern const struct faulty deadlock, mismatch, race;
+
 /* faulty_main is the main() of such a program: it parses --fixed, joins, runs,
  * leaves. A job of too few ranks fails with one line on stderr. */
 int faulty_main(int argc, char **argv, const struct faulty *faulty);

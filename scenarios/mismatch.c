@@ -6,7 +6,6 @@
  * later call that hangs, and looks guilty. Seen in pytorch#39706.
  */
 #include "scenarios/faulty.h"
-#include "scenarios/scenario.h"
 
 static enum dist_error run(struct dist_group *group, bool fixed)
 {
@@ -23,15 +22,10 @@ static enum dist_error run(struct dist_group *group, bool fixed)
 	return error ? error : dist_all_reduce(group, l, DIST_SUM, NULL);
 }
 
-int mismatch_main(int argc, char **argv)
-{
-	static const struct faulty mismatch = {
-		.min_ranks = 2,
-		.cure = "name the same root on all ranks: no mismatch",
-		.example = "lockstep check --backend sim --platform star-8 "
-			   "--nproc-per-node 4 mismatch",
-		.run = run,
-	};
-
-	return faulty_main(argc, argv, &mismatch);
-}
+const struct faulty mismatch = {
+	.min_ranks = 2,
+	.cure = "name the same root on all ranks: no mismatch",
+	.example = "lockstep check --backend sim --platform star-8 "
+		   "--nproc-per-node 4 mismatch",
+	.run = run,
+};

@@ -7,7 +7,6 @@
  * nobody sends. One run in time ends well; lockstep explore finds the other.
  */
 #include "scenarios/faulty.h"
-#include "scenarios/scenario.h"
 
 #define MS 1000000
 
@@ -39,15 +38,10 @@ static enum dist_error run(struct dist_group *group, bool fixed)
 	return error ? error : dist_send(group, r, 0, 0);
 }
 
-int race_main(int argc, char **argv)
-{
-	static const struct faulty race = {
-		.min_ranks = 3,
-		.cure = "receive every result from any source: no race",
-		.example = "lockstep explore --platform star-8 "
-			   "--nproc-per-node 3 race",
-		.run = run,
-	};
-
-	return faulty_main(argc, argv, &race);
-}
+const struct faulty race = {
+	.min_ranks = 3,
+	.cure = "receive every result from any source: no race",
+	.example = "lockstep explore --platform star-8 "
+		   "--nproc-per-node 3 race",
+	.run = run,
+};

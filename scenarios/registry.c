@@ -1,76 +1,85 @@
+/* registry.c - the scenarios, and how those without options begin. */
 #include "scenarios/scenario.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "scenarios/arguments.h"
+#include "scenarios/faulty.h"
 
 const struct scenario scenario_table[] = {
 	{"all_reduce", "all-reduce over a range of sizes, timed and checked",
-	 sweep_main},
+	 .main = sweep_main},
 	{"broadcast", "broadcast over a range of sizes, timed and checked",
-	 sweep_main},
-	{"ddp_step", "data-parallel training steps of a model", workload_main},
+	 .main = sweep_main},
+	{"ddp_step", "data-parallel training steps of a model",
+	 .main = workload_main},
 	{"deadlock", "a collective that one rank reaches too late: deadlocks",
-	 deadlock_main},
+	 .faulty = &deadlock},
 	{"fsdp", "training steps with parameters and gradients sharded",
-	 workload_main},
-	{"hello", "every rank adds one: the smallest program", hello_main},
+	 .main = workload_main},
+	{"hello", "every rank adds one: the smallest program",
+	 .main = hello_main},
 	{"hybrid", "training steps of tensor, pipeline and data parallelism",
-	 workload_main},
-	{"llm", "training steps of a language model in any layout", llm_main},
+	 .main = workload_main},
+	{"llm", "training steps of a language model in any layout",
+	 .main = llm_main},
 	{"mismatch", "a reduce whose root one rank takes for another: fails",
-	 mismatch_main},
-	{"moe", "training steps of a mixture of experts", workload_main},
+	 .faulty = &mismatch},
+	{"moe", "training steps of a mixture of experts",
+	 .main = workload_main},
 	{"pingpong", "half round trips between two ranks, by size",
-	 pingpong_main},
+	 .main = pingpong_main},
 	{"pipeline", "training steps of a model cut into stages",
-	 workload_main},
-	{"ps", "training steps with parameter servers", workload_main},
+	 .main = workload_main},
+	{"ps", "training steps with parameter servers", .main = workload_main},
 	{"race", "a receive from any source that depends on who is first",
-	 race_main},
+	 .faulty = &race},
 	{"reduce", "reduce to rank 0 over a range of sizes, timed and checked",
-	 sweep_main},
+	 .main = sweep_main},
 	{"tensor_parallel", "training steps of layers cut over the ranks",
-	 workload_main},
+	 .main = workload_main},
 	{"tutorial_checkpoint", "rank 0 saves the weights, all ranks load them",
-	 tutorial_checkpoint_main},
+	 .main = tutorial_checkpoint_main},
 	{"tutorial_collectives",
 	 "every collective once, and what it leaves where",
-	 tutorial_collectives_main},
+	 .rank = tutorial_collectives_rank},
 	{"tutorial_data_parallel",
 	 "replicate, scatter, apply, gather, from rank 0",
-	 tutorial_data_parallel_main},
+	 .rank = tutorial_data_parallel_rank},
 	{"tutorial_ddp", "a ToyModel on every rank, kept alike by ddp",
-	 tutorial_ddp_main},
+	 .rank = tutorial_ddp_rank},
 	{"tutorial_group", "an all-reduce on a group of two ranks",
-	 tutorial_group_main},
+	 .rank = tutorial_group_rank},
 	{"tutorial_isend_irecv",
 	 "a message between two ranks, not waited for at once",
-	 tutorial_isend_irecv_main},
+	 .rank = tutorial_isend_irecv_rank},
 	{"tutorial_model_parallel", "a ToyModel over two ranks, in a pipeline",
-	 tutorial_model_parallel_main},
+	 .main = tutorial_model_parallel_main},
 	{"tutorial_partition", "a data set shuffled and dealt out to the ranks",
-	 tutorial_partition_main},
+	 .rank = tutorial_partition_rank},
 	{"tutorial_ring", "an all-reduce made of isend and irecv",
-	 tutorial_ring_main},
+	 .rank = tutorial_ring_rank},
 	{"tutorial_rpc_batch",
 	 "requests of all trainers, collected into one answer",
-	 tutorial_rpc_batch_main},
+	 .rank = tutorial_rpc_batch_rank},
 	{"tutorial_rpc_ddp",
 	 "embeddings on a server, a dense layer kept alike by ddp",
-	 tutorial_rpc_ddp_main},
+	 .rank = tutorial_rpc_ddp_rank},
 	{"tutorial_rpc_parameter_server",
 	 "parameters on a server that trainers call",
-	 tutorial_rpc_parameter_server_main},
+	 .rank = tutorial_rpc_parameter_server_rank},
 	{"tutorial_rpc_pipeline",
 	 "a ToyModel in two stages that hand on references",
-	 tutorial_rpc_pipeline_main},
+	 .rank = tutorial_rpc_pipeline_rank},
 	{"tutorial_send_recv", "a message between two ranks",
-	 tutorial_send_recv_main},
+	 .rank = tutorial_send_recv_rank},
 	{"tutorial_sgd", "a ConvNet that learns digits on all ranks at once",
-	 tutorial_sgd_main},
+	 .main = tutorial_sgd_main},
 	{"tutorial_spawn", "a program that starts its own ranks",
-	 tutorial_spawn_main},
-	{NULL, NULL, NULL},
+	 .main = tutorial_spawn_main},
+	{.name = NULL},
 };
 
 const struct scenario *scenario_find(const char *name)
@@ -81,4 +90,22 @@ const struct scenario *scenario_find(const char *name)
 		if (strcmp(s->name, name) == 0)
 			return s;
 	return NULL;
+}
+
+int scenario_main(const struct scenario *scenario, int argc, char **argv)
+{
+	char example[128];
+	const struct manual manual = {.usage = "", .examples = {example}};
+	int status;
+
+	if (scenario->main)
+		return scenario->main(argc, argv);
+	if (scenario->faulty)
+		return faulty_main(argc, argv, scenario->faulty);
+	snprintf(example, sizeof example,
+		 "lockstep run --nproc-per-node 4 %.64s", argv[0]);
+	if (!arguments_parse(&manual, &argc, (const char **)argv, NULL,
+			     &status))
+		return status;
+	return dist_launch(NULL, scenario->rank, NULL);
 }

@@ -10,7 +10,6 @@
 
 #include "lockstep/dist.h"
 #include "scenarios/rank.h"
-#include "scenarios/tutorial/tutorial.h"
 
 /* Where no collective has written. */
 #define NOTHING (-1.0F)
@@ -186,7 +185,7 @@ static void release(struct call *c)
 	free(c->out_splits);
 }
 
-static int rank_main(void *arg)
+int tutorial_collectives_rank(void *arg)
 {
 	const size_t num = sizeof collectives / sizeof collectives[0];
 	struct call c = {.in = NULL};
@@ -213,9 +212,4 @@ static int rank_main(void *arg)
 	status = rank_leave(c.group, name, error);
 	release(&c);
 	return status;
-}
-
-int tutorial_collectives_main(int argc, char **argv)
-{
-	return tutorial_main(argc, argv, rank_main);
 }

@@ -15,7 +15,6 @@
 #include "scenarios/rank.h"
 #include "scenarios/tutorial/nn/loss.h"
 #include "scenarios/tutorial/nn/toymodel.h"
-#include "scenarios/tutorial/tutorial.h"
 
 #define STEPS 5
 #define RATE  0.1F
@@ -118,7 +117,7 @@ static bool prepare(struct device *d)
 	       (d->parts || d->rank != 0);
 }
 
-static int rank_main(void *arg)
+int tutorial_data_parallel_rank(void *arg)
 {
 	const char *doing = "tutorial_data_parallel";
 	struct device d = {.group = NULL};
@@ -148,9 +147,4 @@ static int rank_main(void *arg)
 	toymodel_release(&d.replica);
 	free(d.parts);
 	return status;
-}
-
-int tutorial_data_parallel_main(int argc, char **argv)
-{
-	return tutorial_main(argc, argv, rank_main);
 }

@@ -12,7 +12,6 @@
 #include "scenarios/rank.h"
 #include "scenarios/tutorial/nn/toymodel.h"
 #include "scenarios/tutorial/replicas.h"
-#include "scenarios/tutorial/tutorial.h"
 
 #define STEPS 50
 #define RATE  0.1F
@@ -41,7 +40,7 @@ static enum dist_error train(struct dist_group *group, struct toymodel *model,
 	return error;
 }
 
-static int rank_main(void *arg)
+int tutorial_ddp_rank(void *arg)
 {
 	enum dist_error error = DIST_ERR_NO_MEMORY;
 	struct dist_group *group;
@@ -63,9 +62,4 @@ static int rank_main(void *arg)
 	status = rank_leave(group, "tutorial_ddp", error) || !same;
 	toymodel_release(&model);
 	return status;
-}
-
-int tutorial_ddp_main(int argc, char **argv)
-{
-	return tutorial_main(argc, argv, rank_main);
 }

@@ -9,11 +9,10 @@
 
 #include "lockstep/dist.h"
 #include "scenarios/rank.h"
-#include "scenarios/tutorial/tutorial.h"
 
 static const int members[] = {0, 1};
 
-static int rank_main(void *arg)
+int tutorial_group_rank(void *arg)
 {
 	struct dist_group *world, *group;
 	enum dist_error error;
@@ -35,9 +34,4 @@ static int rank_main(void *arg)
 		printf("Rank %d has data %g\n", rank, (double)data);
 	/* The group goes with the world. */
 	return rank_leave(world, "dist_all_reduce", error);
-}
-
-int tutorial_group_main(int argc, char **argv)
-{
-	return tutorial_main(argc, argv, rank_main);
 }

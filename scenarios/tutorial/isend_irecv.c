@@ -9,7 +9,6 @@
 
 #include "lockstep/dist.h"
 #include "scenarios/rank.h"
-#include "scenarios/tutorial/tutorial.h"
 
 static enum dist_error transfer(struct dist_group *group,
 				struct dist_tensor tensor)
@@ -33,7 +32,7 @@ static enum dist_error transfer(struct dist_group *group,
 	return error;
 }
 
-static int rank_main(void *arg)
+int tutorial_isend_irecv_rank(void *arg)
 {
 	struct dist_group *group;
 	enum dist_error error;
@@ -49,9 +48,4 @@ static int rank_main(void *arg)
 		printf("Rank %d has data %g\n", dist_get_rank(group),
 		       (double)data);
 	return rank_leave(group, "tutorial_isend_irecv", error);
-}
-
-int tutorial_isend_irecv_main(int argc, char **argv)
-{
-	return tutorial_main(argc, argv, rank_main);
 }

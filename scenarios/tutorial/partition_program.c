@@ -11,7 +11,6 @@
 #include "lockstep/dist.h"
 #include "scenarios/rank.h"
 #include "scenarios/tutorial/partition.h"
-#include "scenarios/tutorial/tutorial.h"
 
 #define SAMPLES 1000
 #define SEED    1234
@@ -33,7 +32,7 @@ static enum dist_error count_wrong(struct dist_group *group,
 	return error;
 }
 
-static int rank_main(void *arg)
+int tutorial_partition_rank(void *arg)
 {
 	size_t shuffled[SAMPLES];
 	struct dist_group *group;
@@ -59,9 +58,4 @@ static int rank_main(void *arg)
 	if (!error && wrong && rank == 0)
 		fprintf(stderr, "%d samples are not used once\n", wrong);
 	return rank_leave(group, "tutorial_partition", error) || wrong;
-}
-
-int tutorial_partition_main(int argc, char **argv)
-{
-	return tutorial_main(argc, argv, rank_main);
 }

@@ -14,7 +14,6 @@
 
 #include "lockstep/dist.h"
 #include "scenarios/rank.h"
-#include "scenarios/tutorial/tutorial.h"
 
 #define NUMEL 1000
 
@@ -78,7 +77,7 @@ static bool equal(const float *a, const float *b)
 	return i == NUMEL;
 }
 
-static int rank_main(void *arg)
+int tutorial_ring_rank(void *arg)
 {
 	float ours[NUMEL], theirs[NUMEL], room[NUMEL];
 	struct dist_group *group;
@@ -104,9 +103,4 @@ static int rank_main(void *arg)
 		       same ? "as" : "unlike");
 	}
 	return rank_leave(group, "tutorial_ring", error) || !same;
-}
-
-int tutorial_ring_main(int argc, char **argv)
-{
-	return tutorial_main(argc, argv, rank_main);
 }

@@ -12,7 +12,6 @@
 
 #include "scenarios/tutorial/nn/toymodel.h"
 #include "scenarios/tutorial/remote.h"
-#include "scenarios/tutorial/tutorial.h"
 
 #define STEPS    50
 #define RATE     0.1F
@@ -112,30 +111,19 @@ static enum dist_error run(const struct remote *remote, void *context)
 	return error;
 }
 
-static int rank_main(void *arg)
+int tutorial_rpc_batch_rank(void *arg)
 {
 	static const struct dist_rpc_entry functions[] = {
 		{"update_and_fetch", update_and_fetch, NULL},
 		{NULL, NULL, NULL}};
-	static const struct remote_plan plan = {
-		.tutorial = "tutorial_rpc_batch",
-		.first = "parameter_server",
-		.others = "trainer",
-		.min_ranks = 2,
-		.functions = functions,
-		.run = run,
-	};
+	static const struct remote_plan plan = {"tutorial_rpc_batch",
+						"parameter_server",
+						"trainer",
+						2,
+						functions,
+						run};
 	struct batch_server s = {.mutex = PTHREAD_MUTEX_INITIALIZER};
-	int status = 1;
 
 	(void)arg;
-	if (toymodel_init(&s.model, SEED))
-		status = remote_rank(&plan, &s);
-	toymodel_release(&s.model);
-	return status;
-}
-
-int tutorial_rpc_batch_main(int argc, char **argv)
-{
-	return tutorial_main(argc, argv, rank_main);
+	return remote_model_rank(&plan, &s, &s.model, SEED);
 }

@@ -16,7 +16,6 @@
 #include "scenarios/tutorial/nn/random.h"
 #include "scenarios/tutorial/remote.h"
 #include "scenarios/tutorial/replicas.h"
-#include "scenarios/tutorial/tutorial.h"
 
 #define EMBEDDINGS 100
 #define DIM        16
@@ -192,7 +191,7 @@ static enum dist_error run(const struct remote *remote, void *context)
 	return error;
 }
 
-static int rank_main(void *arg)
+int tutorial_rpc_ddp_rank(void *arg)
 {
 	static const struct dist_rpc_entry functions[] = {
 		{"embed", embed, NULL},
@@ -200,13 +199,9 @@ static int rank_main(void *arg)
 		{"step", step, NULL},
 		{NULL, NULL, NULL}};
 	static const struct remote_plan plan = {
-		.tutorial = "tutorial_rpc_ddp",
-		.first = "parameter_server",
-		.others = "trainer",
-		.min_ranks = 2,
-		.functions = functions,
-		.run = run,
-	};
+		"tutorial_rpc_ddp", "parameter_server",
+		"trainer",          2,
+		functions,          run};
 	struct table *table = calloc(1, sizeof *table);
 	int status = 1;
 
@@ -218,9 +213,4 @@ static int rank_main(void *arg)
 	}
 	free(table);
 	return status;
-}
-
-int tutorial_rpc_ddp_main(int argc, char **argv)
-{
-	return tutorial_main(argc, argv, rank_main);
 }

@@ -11,7 +11,6 @@
 
 #include "scenarios/tutorial/nn/toymodel.h"
 #include "scenarios/tutorial/remote.h"
-#include "scenarios/tutorial/tutorial.h"
 
 #define STEPS 50
 #define RATE  0.1F
@@ -138,32 +137,21 @@ static enum dist_error run(const struct remote *remote, void *context)
 	return error;
 }
 
-static int rank_main(void *arg)
+int tutorial_rpc_parameter_server_rank(void *arg)
 {
 	static const struct dist_rpc_entry functions[] = {
 		{"get_model", get_model, NULL},
 		{"push", push, NULL},
 		{"step", step, NULL},
 		{NULL, NULL, NULL}};
-	static const struct remote_plan plan = {
-		.tutorial = "tutorial_rpc_parameter_server",
-		.first = "parameter_server",
-		.others = "trainer",
-		.min_ranks = 2,
-		.functions = functions,
-		.run = run,
-	};
+	static const struct remote_plan plan = {"tutorial_rpc_parameter_server",
+						"parameter_server",
+						"trainer",
+						2,
+						functions,
+						run};
 	struct parameters p = {.mutex = PTHREAD_MUTEX_INITIALIZER};
-	int status = 1;
 
 	(void)arg;
-	if (toymodel_init(&p.model, SEED))
-		status = remote_rank(&plan, &p);
-	toymodel_release(&p.model);
-	return status;
-}
-
-int tutorial_rpc_parameter_server_main(int argc, char **argv)
-{
-	return tutorial_main(argc, argv, rank_main);
+	return remote_model_rank(&plan, &p, &p.model, SEED);
 }

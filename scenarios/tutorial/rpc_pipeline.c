@@ -17,7 +17,6 @@
 #include "scenarios/tutorial/nn/loss.h"
 #include "scenarios/tutorial/nn/toymodel.h"
 #include "scenarios/tutorial/remote.h"
-#include "scenarios/tutorial/tutorial.h"
 
 #define STEPS  5
 #define SPLITS 4
@@ -231,7 +230,7 @@ static enum dist_error run(const struct remote *remote, void *context)
 	return error;
 }
 
-static int rank_main(void *arg)
+int tutorial_rpc_pipeline_rank(void *arg)
 {
 	static const struct dist_rpc_entry functions[] = {
 		{"forward1", forward1, NULL},
@@ -240,25 +239,10 @@ static int rank_main(void *arg)
 		{"step", step, NULL},
 		{NULL, NULL, NULL}};
 	static const struct remote_plan plan = {
-		.tutorial = "tutorial_rpc_pipeline",
-		.first = "master",
-		.others = "worker",
-		.min_ranks = 3,
-		.functions = functions,
-		.run = run,
-	};
+		"tutorial_rpc_pipeline", "master", "worker", 3, functions, run};
 	struct stage s = {.mutex = PTHREAD_MUTEX_INITIALIZER};
-	int status = 1;
 
 	(void)arg;
 	s.batch = toymodel_batch(SEED, 0);
-	if (toymodel_init(&s.model, SEED))
-		status = remote_rank(&plan, &s);
-	toymodel_release(&s.model);
-	return status;
-}
-
-int tutorial_rpc_pipeline_main(int argc, char **argv)
-{
-	return tutorial_main(argc, argv, rank_main);
+	return remote_model_rank(&plan, &s, &s.model, SEED);
 }

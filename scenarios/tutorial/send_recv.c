@@ -9,9 +9,8 @@
 
 #include "lockstep/dist.h"
 #include "scenarios/rank.h"
-#include "scenarios/tutorial/tutorial.h"
 
-static int rank_main(void *arg)
+int tutorial_send_recv_rank(void *arg)
 {
 	enum dist_error error = DIST_OK;
 	struct dist_group *group;
@@ -33,9 +32,4 @@ static int rank_main(void *arg)
 	if (!error)
 		printf("Rank %d has data %g\n", rank, (double)data);
 	return rank_leave(group, rank == 0 ? "dist_send" : "dist_recv", error);
-}
-
-int tutorial_send_recv_main(int argc, char **argv)
-{
-	return tutorial_main(argc, argv, rank_main);
 }
