@@ -104,7 +104,7 @@ static void fill(struct training *t)
 
 		if (!g.data)
 			break;
-		fill_gradients(g.data, g.numel, first, t->rank, t->step);
+		fill_gradients(g, first, t->rank, t->step);
 		first += g.numel;
 	}
 }
@@ -135,8 +135,7 @@ static double count_wrong(const struct training *t)
 
 		if (!g.data)
 			break;
-		wrong += count_wrong_gradients(g.data, g.numel, first,
-					       t->world_size, t->step,
+		wrong += count_wrong_gradients(g, first, t->world_size, t->step,
 					       allowance(t));
 		first += g.numel;
 	}
@@ -147,13 +146,10 @@ static enum dist_error start(struct training *t)
 {
 	const struct workload_job *job = t->job;
 	struct dist_ddp_options options = options_of(job->arguments);
-	struct ddp_step *d = calloc(1, sizeof *d);
+	struct ddp_step *d = t->state;
 	struct dist_ddp *ddp = NULL;
 	enum dist_error error;
 
-	t->state = d;
-	if (!d)
-		return DIST_ERR_NO_MEMORY;
 	t->doing = "laying out the parameters";
 	error = lay_out(t, d);
 	if (error)
@@ -177,11 +173,8 @@ static void stop(struct training *t)
 {
 	struct ddp_step *d = t->state;
 
-	if (!d)
-		return;
 	dist_ddp_free(d->ddp);
 	free(d->params);
-	free(d);
 }
 
 /*
@@ -340,10 +333,6 @@ const struct workload workload_ddp_step = {
 		   "--check",
 	.contents = "gradients",
 	.batches = batches,
-	.start = start,
-	.stop = stop,
-	.fill = fill,
-	.step = step,
-	.count_wrong = count_wrong,
+	WORKLOAD_STEPS(ddp_step),
 	.report = report,
 };

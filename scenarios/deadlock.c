@@ -70,9 +70,7 @@ static enum dist_error run(struct dist_group *group, bool fixed)
 }
 
 const struct faulty deadlock = {
-	.min_ranks = 2,
-	.cure = "receive the loss after the all-reduce: no deadlock",
-	.example = "lockstep run --backend sim --platform star-8 "
-		   "--nproc-per-node 4 deadlock",
-	.run = run,
-};
+	2, "receive the loss after the all-reduce: no deadlock",
+	"lockstep run --backend sim --platform star-8 "
+	"--nproc-per-node 4 deadlock",
+	run};

@@ -24,25 +24,24 @@ double count_wrong_parameters(const float *values, size_t numel)
 	return wrong;
 }
 
-void fill_gradients(float *values, size_t numel, size_t first, int rank,
-		    int step)
+void fill_gradients(struct dist_tensor tensor, size_t first, int rank, int step)
 {
-	size_t i;
+	float *values = tensor.data;
 
-	for (i = 0; i < numel; i++)
+	for (size_t i = 0; i < tensor.numel; i++)
 		values[i] = (float)((first + i + (size_t)step) % PERIOD) +
 			    (float)rank;
 }
 
 /* Counts what is not factor times what a rank of this number would have, or
  * more than allowance times that away from it. */
-static double count_wrong(const float *values, size_t numel, size_t from,
-			  double factor, double rank, double allowance)
+static double count_wrong(struct dist_tensor tensor, size_t from, double factor,
+			  double rank, double allowance)
 {
+	const float *values = tensor.data;
 	double wrong = 0;
-	size_t i;
 
-	for (i = 0; i < numel; i++) {
+	for (size_t i = 0; i < tensor.numel; i++) {
 		double right = factor * ((double)((from + i) % PERIOD) + rank);
 
 		wrong += !(fabs(values[i] - right) <= allowance * right);
@@ -50,22 +49,22 @@ static double count_wrong(const float *values, size_t numel, size_t from,
 	return wrong;
 }
 
-double count_wrong_values(const float *values, size_t numel, size_t first,
-			  int rank, int step)
+double count_wrong_values(struct dist_tensor tensor, size_t first, int rank,
+			  int step)
 {
-	return count_wrong(values, numel, first + (size_t)step, 1, rank, 0);
+	return count_wrong(tensor, first + (size_t)step, 1, rank, 0);
 }
 
-double count_wrong_sums(const float *values, size_t numel, size_t first,
-			int world_size, int step)
+double count_wrong_sums(struct dist_tensor tensor, size_t first, int world_size,
+			int step)
 {
-	return count_wrong(values, numel, first + (size_t)step, world_size,
+	return count_wrong(tensor, first + (size_t)step, world_size,
 			   (world_size - 1) / 2.0, 0);
 }
 
-double count_wrong_gradients(const float *values, size_t numel, size_t first,
+double count_wrong_gradients(struct dist_tensor tensor, size_t first,
 			     int world_size, int step, double allowance)
 {
-	return count_wrong(values, numel, first + (size_t)step, 1,
+	return count_wrong(tensor, first + (size_t)step, 1,
 			   (world_size - 1) / 2.0, allowance);
 }

@@ -10,7 +10,7 @@
 #ifndef LOCKSTEP_SCENARIOS_FILL_H
 #define LOCKSTEP_SCENARIOS_FILL_H
 
-#include <stddef.h>
+#include "lockstep/dist.h"
 
 /* fill_parameters gives rank 0 the values that all must have after the
  * broadcast, and the others wrong ones. */
@@ -19,24 +19,24 @@ void fill_parameters(float *values, size_t numel, int rank);
 /* count_wrong_parameters returns how many elements are not rank 0's. */
 double count_wrong_parameters(const float *values, size_t numel);
 
-/* fill_gradients writes numel of rank's gradients of one step, from element
- * first on. */
-void fill_gradients(float *values, size_t numel, size_t first, int rank,
+/* fill_gradients fills a tensor of float32 with rank's gradients of one step,
+ * from element first on. */
+void fill_gradients(struct dist_tensor tensor, size_t first, int rank,
 		    int step);
 
-/* count_wrong_values returns how many of numel elements from first on are not
+/* count_wrong_values returns how many of its elements from first on are not
  * rank's gradients. */
-double count_wrong_values(const float *values, size_t numel, size_t first,
-			  int rank, int step);
+double count_wrong_values(struct dist_tensor tensor, size_t first, int rank,
+			  int step);
 
 /* count_wrong_sums returns how many are not the sum over world_size ranks. */
-double count_wrong_sums(const float *values, size_t numel, size_t first,
-			int world_size, int step);
+double count_wrong_sums(struct dist_tensor tensor, size_t first, int world_size,
+			int step);
 
-/* count_wrong_gradients returns how many of numel elements from first on are
+/* count_wrong_gradients returns how many of its elements from first on are
  * not the average over world_size ranks, or more than allowance times that away
  * from it. */
-double count_wrong_gradients(const float *values, size_t numel, size_t first,
+double count_wrong_gradients(struct dist_tensor tensor, size_t first,
 			     int world_size, int step, double allowance);
 
 #endif

@@ -38,12 +38,9 @@ static enum dist_error start(struct training *t)
 {
 	const struct layers *layers = t->job->layers;
 	size_t l, first = 0, ranks = (size_t)t->world_size;
-	struct fsdp *f = calloc(1, sizeof *f);
+	struct fsdp *f = t->state;
 	enum dist_error error = DIST_OK;
 
-	t->state = f;
-	if (!f)
-		return DIST_ERR_NO_MEMORY;
 	f->layers = calloc(layers->num, sizeof *f->layers);
 	if (!f->layers)
 		return DIST_ERR_NO_MEMORY;
@@ -70,14 +67,11 @@ static void stop(struct training *t)
 	struct fsdp *f = t->state;
 	size_t l;
 
-	if (!f)
-		return;
 	for (l = 0; l < f->num; l++) {
 		dist_work_free(f->layers[l].gather.work);
 		dist_work_free(f->layers[l].scatter.work);
 	}
 	free(f->layers);
-	free(f);
 }
 
 /* Where this rank's part of a layer begins. */
@@ -95,11 +89,9 @@ static void fill(struct training *t)
 	for (l = 0; l < f->num; l++) {
 		const struct sharded *s = &f->layers[l];
 
-		fill_gradients(s->parameters_part.data,
-			       s->parameters_part.numel, part_first(t, s), 0,
+		fill_gradients(s->parameters_part, part_first(t, s), 0,
 			       t->step);
-		fill_gradients(s->gradients.data, s->gradients.numel, s->first,
-			       t->rank, t->step);
+		fill_gradients(s->gradients, s->first, t->rank, t->step);
 	}
 }
 
@@ -112,12 +104,11 @@ static double count_wrong(const struct training *t)
 	for (l = 0; l < f->num; l++) {
 		const struct sharded *s = &f->layers[l];
 
-		wrong += count_wrong_values(s->parameters.data,
-					    s->parameters.numel, s->first, 0,
-					    t->step);
-		wrong += count_wrong_gradients(
-			s->gradients_part.data, s->gradients_part.numel,
-			part_first(t, s), t->world_size, t->step, 0);
+		wrong +=
+			count_wrong_values(s->parameters, s->first, 0, t->step);
+		wrong += count_wrong_gradients(s->gradients_part,
+					       part_first(t, s), t->world_size,
+					       t->step, 0);
 	}
 	return wrong;
 }
@@ -269,9 +260,5 @@ const struct workload workload_fsdp = {
 		      "--zero 3",
 	.contents = "parameters and gradients",
 	.held = held,
-	.start = start,
-	.stop = stop,
-	.fill = fill,
-	.step = step,
-	.count_wrong = count_wrong,
+	WORKLOAD_STEPS(fsdp),
 };

@@ -262,12 +262,9 @@ static enum dist_error make_parts(struct training *t, struct hybrid *h)
 static enum dist_error start(struct training *t)
 {
 	const struct workload_arguments *a = t->job->arguments;
-	struct hybrid *h = calloc(1, sizeof *h);
+	struct hybrid *h = t->state;
 	enum dist_error error;
 
-	t->state = h;
-	if (!h)
-		return DIST_ERR_NO_MEMORY;
 	h->grid = grid_of(t->job, t->world_size);
 	h->place = grid_place(&h->grid, t->rank);
 	h->order = (struct llm_order){
@@ -294,15 +291,12 @@ static void stop(struct training *t)
 	struct hybrid *h = t->state;
 	size_t l;
 
-	if (!h)
-		return;
 	for (l = 0; h->parts && l < h->num_parts; l++)
 		dist_work_free(h->parts[l].average.work);
 	stage_link_release(&h->links[0]);
 	stage_link_release(&h->links[1]);
 	free(h->parts);
 	free(h->actions);
-	free(h);
 }
 
 static void fill(struct training *t)
@@ -311,8 +305,7 @@ static void fill(struct training *t)
 	size_t l;
 
 	for (l = 0; l < h->num_parts; l++)
-		fill_gradients(h->parts[l].gradients.data,
-			       h->parts[l].gradients.numel, l, h->place.dp_rank,
+		fill_gradients(h->parts[l].gradients, l, h->place.dp_rank,
 			       t->step);
 }
 
@@ -323,8 +316,7 @@ static double count_wrong(const struct training *t)
 	size_t l;
 
 	for (l = 0; l < h->num_parts; l++)
-		wrong += count_wrong_gradients(h->parts[l].gradients.data,
-					       h->parts[l].gradients.numel, l,
+		wrong += count_wrong_gradients(h->parts[l].gradients, l,
 					       h->grid.dp, t->step, 0);
 	h->wrong = h->links[0].wrong = h->links[1].wrong = 0;
 	return wrong;
@@ -340,16 +332,14 @@ static enum dist_error reduce_partial(struct training *t, size_t numel)
 
 	tensor.numel = numel;
 	if (t->job->check)
-		fill_gradients(tensor.data, numel, 0, h->place.tp_rank,
-			       t->step);
+		fill_gradients(tensor, 0, h->place.tp_rank, t->step);
 	error = dist_all_reduce(training_begin(t, &pending, WORKLOAD_ALL_REDUCE,
 					       h->tensor, tensor),
 				tensor, DIST_SUM, &pending.work);
 	if (!error)
 		error = training_wait(t, &pending);
 	if (!error && t->job->check)
-		h->wrong += count_wrong_sums(tensor.data, numel, 0, h->grid.tp,
-					     t->step);
+		h->wrong += count_wrong_sums(tensor, 0, h->grid.tp, t->step);
 	return error;
 }
 
@@ -497,8 +487,7 @@ static struct workload_held held(const struct workload_job *job, int world_size)
 
 #define HYBRID                                                                 \
 	.contents = "activations and gradients", .misfit = misfit,             \
-	.batches = batches, .held = held, .start = start, .stop = stop,        \
-	.fill = fill, .step = step, .count_wrong = count_wrong, .idle = idle
+	.batches = batches, .held = held, WORKLOAD_STEPS(hybrid), .idle = idle
 
 const struct workload workload_hybrid = {
 	.name = "hybrid",

@@ -183,12 +183,9 @@ static enum dist_error make_scratch(struct training *t, struct llm *llm)
 
 static enum dist_error start(struct training *t)
 {
-	struct llm *llm = calloc(1, sizeof *llm);
+	struct llm *llm = t->state;
 	enum dist_error error;
 
-	t->state = llm;
-	if (!llm)
-		return DIST_ERR_NO_MEMORY;
 	llm->run = t->job->llm;
 	llm->work = llm->run->work;
 	llm->layout = &llm->work->layout;
@@ -210,8 +207,6 @@ static void stop(struct training *t)
 	struct llm *llm = t->state;
 	int i;
 
-	if (!llm)
-		return;
 	for (i = 0; i < LLM_SCRATCH; i++)
 		llm_call_release(&llm->calls[i]);
 	llm_data_release(llm);
@@ -219,7 +214,6 @@ static void stop(struct training *t)
 	free(llm->parts);
 	free(llm->chunks);
 	free(llm->actions);
-	free(llm);
 }
 
 /* ---- pieces -------------------------------------------------------------- */
@@ -516,10 +510,6 @@ const struct workload workload_llm = {
 	.contents = "activations, parameters and gradients",
 	.misfit = misfit,
 	.batches = batches,
-	.start = start,
-	.stop = stop,
-	.fill = fill,
-	.step = step,
-	.count_wrong = count_wrong,
+	WORKLOAD_STEPS(llm),
 	.idle = llm_stages_idle,
 };

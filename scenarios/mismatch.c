@@ -23,9 +23,7 @@ static enum dist_error run(struct dist_group *group, bool fixed)
 }
 
 const struct faulty mismatch = {
-	.min_ranks = 2,
-	.cure = "name the same root on all ranks: no mismatch",
-	.example = "lockstep check --backend sim --platform star-8 "
-		   "--nproc-per-node 4 mismatch",
-	.run = run,
-};
+	2, "name the same root on all ranks: no mismatch",
+	"lockstep check --backend sim --platform star-8 "
+	"--nproc-per-node 4 mismatch",
+	run};

@@ -150,14 +150,11 @@ static enum dist_error start(struct training *t)
 {
 	const struct layers *layers = t->job->layers;
 	const struct dist_group_options options = {.name = "data"};
-	struct moe *moe = calloc(1, sizeof *moe);
+	struct moe *moe = t->state;
 	struct dist_group *data;
 	enum dist_error error;
 	size_t l;
 
-	t->state = moe;
-	if (!moe)
-		return DIST_ERR_NO_MEMORY;
 	moe->layers = calloc(layers->num, sizeof *moe->layers);
 	if (!moe->layers)
 		return DIST_ERR_NO_MEMORY;
@@ -188,15 +185,12 @@ static void stop(struct training *t)
 	struct moe *moe = t->state;
 	size_t l;
 
-	if (!moe)
-		return;
 	for (l = 0; l < moe->num; l++) {
 		dist_work_free(moe->layers[l].average.work);
 		free(moe->layers[l].out);
 		free(moe->layers[l].in);
 	}
 	free(moe->layers);
-	free(moe);
 }
 
 static void fill(struct training *t)
@@ -205,9 +199,7 @@ static void fill(struct training *t)
 	size_t l;
 
 	for (l = 0; l < moe->num; l++)
-		fill_gradients(moe->layers[l].gradients.data,
-			       moe->layers[l].gradients.numel, l, t->rank,
-			       t->step);
+		fill_gradients(moe->layers[l].gradients, l, t->rank, t->step);
 }
 
 static double count_wrong(const struct training *t)
@@ -217,9 +209,8 @@ static double count_wrong(const struct training *t)
 	size_t l;
 
 	for (l = 0; l < moe->num; l++)
-		wrong += count_wrong_gradients(moe->layers[l].gradients.data,
-					       moe->layers[l].gradients.numel,
-					       l, t->world_size, t->step, 0);
+		wrong += count_wrong_gradients(moe->layers[l].gradients, l,
+					       t->world_size, t->step, 0);
 	moe->wrong = 0;
 	return wrong;
 }
@@ -233,19 +224,21 @@ static void fill_parts(const struct training *t, struct dist_tensor tensor,
 	int r;
 
 	for (r = 0; r < t->world_size; at += splits[r], r++)
-		fill_gradients(at, splits[r], (size_t)r, t->rank, t->step);
+		fill_gradients(dist_tensor(at, splits[r], DIST_FLOAT32),
+			       (size_t)r, t->rank, t->step);
 }
 
 static double count_wrong_parts(const struct training *t,
 				struct dist_tensor tensor, const size_t *splits)
 {
-	const float *at = tensor.data;
+	float *at = tensor.data;
 	double wrong = 0;
 	int r;
 
 	for (r = 0; r < t->world_size; at += splits[r], r++)
-		wrong += count_wrong_values(at, splits[r], (size_t)t->rank, r,
-					    t->step);
+		wrong += count_wrong_values(
+			dist_tensor(at, splits[r], DIST_FLOAT32),
+			(size_t)t->rank, r, t->step);
 	return wrong;
 }
 
@@ -382,9 +375,5 @@ const struct workload workload_moe = {
 	.contents = "tokens and gradients",
 	.misfit = misfit,
 	.held = held,
-	.start = start,
-	.stop = stop,
-	.fill = fill,
-	.step = step,
-	.count_wrong = count_wrong,
+	WORKLOAD_STEPS(moe),
 };

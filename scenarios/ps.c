@@ -112,13 +112,10 @@ static enum dist_error join_workers(struct training *t, struct ps *p)
 
 static enum dist_error start(struct training *t)
 {
-	struct ps *p = calloc(1, sizeof *p);
+	struct ps *p = t->state;
 	enum dist_error error;
 	size_t l;
 
-	t->state = p;
-	if (!p)
-		return DIST_ERR_NO_MEMORY;
 	p->servers = t->job->arguments->servers;
 	p->workers = t->world_size - p->servers;
 	p->serves = t->rank < p->servers;
@@ -141,8 +138,6 @@ static void stop(struct training *t)
 	struct ps *p = t->state;
 	size_t l, i;
 
-	if (!p)
-		return;
 	if (p->rpc)
 		ps_rpc_stop(t);
 	for (l = 0; l < p->num; l++) {
@@ -159,7 +154,6 @@ static void stop(struct training *t)
 		free(k->pulls);
 	}
 	free(p->layers);
-	free(p);
 }
 
 static void fill(struct training *t)
@@ -168,8 +162,7 @@ static void fill(struct training *t)
 	size_t l;
 
 	for (l = 0; !p->serves && l < p->num; l++)
-		fill_gradients(p->layers[l].gradients[0].data,
-			       p->layers[l].gradients[0].numel, l,
+		fill_gradients(p->layers[l].gradients[0], l,
 			       t->rank - p->servers, t->step);
 }
 
@@ -180,8 +173,7 @@ static double count_wrong(const struct training *t)
 	size_t l;
 
 	for (l = 0; !p->serves && l < p->num; l++)
-		wrong += count_wrong_sums(p->layers[l].parameters.data,
-					  p->layers[l].parameters.numel, l,
+		wrong += count_wrong_sums(p->layers[l].parameters, l,
 					  p->workers, t->step);
 	return wrong;
 }
@@ -346,10 +338,6 @@ const struct workload workload_ps = {
 	.misfit = misfit,
 	.batches = batches,
 	.held = held,
-	.start = start,
-	.stop = stop,
-	.fill = fill,
-	.step = step,
-	.count_wrong = count_wrong,
+	WORKLOAD_STEPS(ps),
 	.report = report,
 };

@@ -56,9 +56,8 @@ enum dist_error stage_link_receive(struct training *t, struct stage_link *link,
 	error = dist_recv(link->group, link->received, link->from, link->tag);
 	wait->to_ns = dist_now_ns(t->group);
 	if (!error && t->job->check)
-		link->wrong += count_wrong_values(
-			link->received.data, link->received.numel,
-			(size_t)index, link->from, t->step);
+		link->wrong += count_wrong_values(link->received, (size_t)index,
+						  link->from, t->step);
 	return error;
 }
 
@@ -71,7 +70,7 @@ enum dist_error stage_link_send(struct training *t, struct stage_link *link,
 		return DIST_OK;
 	tensor = link->sent[index];
 	if (t->job->check)
-		fill_gradients(tensor.data, tensor.numel, (size_t)index,
+		fill_gradients(tensor, (size_t)index,
 			       dist_get_rank(link->group), t->step);
 	link->sent_ns[link->num_sent++] = dist_now_ns(t->group);
 	(void)training_begin(t, &link->sends[index], WORKLOAD_SEND, NULL,

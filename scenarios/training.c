@@ -108,7 +108,8 @@ static enum dist_error start(struct training *t)
 	}
 	t->times =
 		calloc((size_t)t->job->arguments->steps + 1, sizeof *t->times);
-	if (!t->times)
+	t->state = calloc(1, workload->state_size);
+	if (!t->times || !t->state)
 		return DIST_ERR_NO_MEMORY;
 	return workload->start(t);
 }
@@ -241,6 +242,7 @@ static void release(struct training *t)
 	for (i = 0; i < t->num_memory; i++)
 		free(t->memory[i]);
 	free(t->memory);
+	free(t->state);
 	free(t->times);
 }
 
@@ -261,7 +263,7 @@ int workload_rank(void *arg)
 	if (!error)
 		report(&t, sums);
 	t.error = error;
-	if (t.job->workload->stop)
+	if (t.state)
 		t.job->workload->stop(&t);
 	/* Tensors of what is still in flight are in use until the group's end.
 	 */

@@ -117,8 +117,10 @@ struct workload {
 	struct workload_held (*held)(const struct workload_job *job,
 				     int world_size);
 
-	/* Makes what the steps need in t->state, which stop frees; it is
-	 * called also where start failed. Errors: any. */
+	size_t state_size; /* of t->state: zero, and freed behind stop */
+
+	/* Makes what the steps need in t->state; stop releases what is in it,
+	 * also where start failed. Errors: any. */
 	enum dist_error (*start)(struct training *t);
 	void (*stop)(struct training *t);
 
@@ -138,6 +140,12 @@ struct workload {
 	void (*report)(const struct training *t,
 		       struct workload_result *result);
 };
+
+/* The functions of one whose state is a struct of that name; in its file they
+ * are called as the slots are. */
+#define WORKLOAD_STEPS(state)                                                  \
+	.state_size = sizeof(struct state), .start = start, .stop = stop,      \
+	.fill = fill, .step = step, .count_wrong = count_wrong
 
 extern const struct workload workload_ddp_step;
 extern const struct workload workload_fsdp;
