@@ -65,39 +65,41 @@ enum check_call_state {
 
 enum check_handle { CHECK_HELD = 1, CHECK_GIVEN_AWAY = 2 };
 
-/* One call of the public API. */
+/* One call of the public API. What each has for itself comes first, for calls
+ * that are repeated write no more. */
 struct check_call {
-	uint32_t number;    /* the rank's calls, counted from 1 */
-	uint32_t state;     /* enum check_call_state */
+	uint32_t number; /* the rank's calls, counted from 1 */
+	uint32_t state;  /* enum check_call_state */
+	/* Collectives: 0, 1, ... in this group. Messages: 0, 1, ... of those
+	 * with this peer, tag and direction; set by check_issue(). */
+	uint32_t index;
+	uint32_t generation; /* of the rank's groups; set by check_issue() */
+	int32_t error;       /* enum dist_error once it failed */
+	/* CHECK_HELD: the rank has a handle of it, and has not yet seen it
+	 * complete. CHECK_GIVEN_AWAY: nor will it, for it gave the handle away
+	 * without having waited. Else 0. */
+	uint32_t held;
+	uint32_t group_id; /* 0: the default group */
+	int32_t tag;       /* point to point; -1 for collectives */
+	uint32_t original; /* number of the call that it was a copy of, or 0 */
+	int64_t issued_ns;
+	int64_t ended_ns;
+	int64_t timeout_ns; /* that the call may take; 0: unknown */
 	char op[20];        /* "all_reduce", "recv", ... */
 	char dtype[16];     /* "" when the op carries no tensor */
 	char reduce_op[12]; /* "" when the op does not reduce */
 	char group[24];     /* name of the group */
-	uint32_t group_id;  /* 0: the default group */
 	uint32_t leader;    /* global rank of the group's rank 0 */
-	/* Collectives: 0, 1, ... in this group. Messages: 0, 1, ... of those
-	 * with this peer, tag and direction; set by check_issue(). */
-	uint32_t index;
 	int32_t peer; /* root, src or dst, in the group; -1: none, or any */
-	int32_t peer_rank;   /* the same as global rank */
-	int32_t source;      /* global rank that a recv from any heard; or -1 */
-	int32_t tag;         /* point to point; -1 for collectives */
-	int32_t error;       /* enum dist_error once it failed */
-	uint32_t generation; /* of the rank's groups; set by check_issue() */
-	uint64_t numel; /* of the tensor, or of all ranks' parts together */
-	uint64_t terms; /* what else the ranks must agree about: a hash */
+	int32_t peer_rank; /* the same as global rank */
+	int32_t source;    /* global rank that a recv from any heard; or -1 */
+	uint64_t numel;    /* of the tensor, or of all ranks' parts together */
+	uint64_t terms;    /* what else the ranks must agree about: a hash */
 	uint64_t fingerprint; /* collectives: all that they must agree about */
 	char terms_text[48];  /* the same for a reader, cut short; "" */
 	/* What it is for, as the layer that made it says: "bucket 2 (fc.bias)
 	 * of step 7"; "" */
 	char label[CHECK_LABEL];
-	int64_t timeout_ns; /* that the call may take; 0: unknown */
-	int64_t issued_ns;
-	int64_t ended_ns;
-	/* CHECK_HELD: the rank has a handle of it, and has not yet seen it
-	 * complete. CHECK_GIVEN_AWAY: nor will it, for it gave the handle away
-	 * without having waited. Else 0. */
-	uint32_t held;
 	struct check_site site;
 	/* The line of the program that led there, where the layer that made the
 	 * call says; "" and 0: none, or the same */
@@ -335,8 +337,8 @@ void check_give_up(struct check_slot *slot);
 struct check_call *check_draft(struct check_slot *slot);
 uint32_t check_issue_draft(struct check_slot *slot);
 
-/* check_draft_like is check_draft of a copy of *call, a draft or a call that
- * was just issued. */
+/* check_draft_like is check_draft of a copy of *call, as that was when it had
+ * just been issued, but for what each call has for itself. */
 struct check_call *check_draft_like(struct check_slot *slot,
 				    const struct check_call *call);
 

@@ -156,3 +156,69 @@ Test(known, the_line_that_led_there_is_written_down)
 {
 	cr_assert_eq(dist_launch(&two_ranks, from_rank, NULL), DIST_EXIT_OK);
 }
+
+/* ---- what the records hold ----------------------------------------------- */
+
+/* A reduction, a barrier or, by a handle, a broadcast; stores its line. */
+static enum dist_error make_call(struct dist_group *group, int kind, int *line)
+{
+	static float data[4];
+	const struct dist_tensor tensor = dist_tensor(data, 4, DIST_FLOAT32);
+	struct dist_work *work = NULL;
+	enum dist_error error;
+
+	if (kind == 0) {
+		*line = __LINE__ + 1;
+		return dist_all_reduce(group, tensor, DIST_MAX, NULL);
+	}
+	if (kind == 1) {
+		*line = __LINE__ + 1;
+		return dist_barrier(group, NULL);
+	}
+	*line = __LINE__ + 1;
+	error = dist_broadcast(group, tensor, 1, &work);
+	return error ? error : dist_work_wait(work, DIST_TIMEOUT_NEVER);
+}
+
+static bool is_written(const struct check_call *call, int kind, int line,
+		       uint32_t index)
+{
+	static const char *const ops[] = {"all_reduce", "barrier", "broadcast"};
+
+	return strcmp(call->op, ops[kind]) == 0 && call->index == index &&
+	       strcmp(call->reduce_op, kind == 0 ? "max" : "") == 0 &&
+	       call->numel == (kind == 1 ? 0 : 4) && call->tag == -1 &&
+	       call->peer == (kind == 2 ? 1 : -1) && call->source == -1 &&
+	       call->state == CHECK_CALL_DONE && call->held == 0 &&
+	       call->error == 0 && call->issued_ns > 0 &&
+	       call->ended_ns >= call->issued_ns && call->site.line == line;
+}
+
+/* Goes round the ring, now with the call that stood there before, now with
+ * another one. */
+static int records_rank(void *arg)
+{
+	const struct check_slot *slot;
+	struct dist_group *group;
+	int wrong = 0, line;
+
+	(void)arg;
+	if (dist_init_process_group(NULL, &group))
+		return 1;
+	slot = dist__records_here();
+	for (int i = 0; i < 8 * CHECK_RING; i++) {
+		int kind = (i + i / (3 * CHECK_RING)) % 32 / 8 % 3;
+		const struct check_call *call =
+			&slot->ring[slot->calls % CHECK_RING];
+
+		wrong += make_call(group, kind, &line) != DIST_OK;
+		wrong += call->number != slot->calls ||
+			 !is_written(call, kind, line, (uint32_t)i);
+	}
+	return dist_destroy_process_group(group) != DIST_OK || wrong;
+}
+
+Test(known, each_call_stands_in_the_records_as_a_whole)
+{
+	cr_assert_eq(dist_launch(&two_ranks, records_rank, NULL), DIST_EXIT_OK);
+}
