@@ -95,7 +95,8 @@ static enum dist_error run_flat(const struct dist__coll *coll)
 	const struct dist__algorithm *algorithm = coll->op->algorithm;
 	enum dist_error error;
 
-	if (!dist__flow_run(coll, algorithm, &error))
+	if (!coll->transport->ops->simulation ||
+	    !dist__flow_run(coll, algorithm, &error))
 		error = algorithm->run(coll);
 	if (!error)
 		divide(coll);
@@ -117,22 +118,30 @@ static enum dist_error run_staged(const struct dist__coll *coll)
 	return error;
 }
 
+/* Gives op its algorithm, unless that is known of a call like it. */
+static void choose(const struct p2p_backend *b, struct dist__op *op)
+{
+	size_t bytes = dist__op_numel(op, b->layout.world_size) *
+		       dist_dtype_size(op->tensor.dtype);
+
+	if (!op->algorithm)
+		op->algorithm =
+			dist__select(b->profile, op->kind, &b->layout, bytes);
+}
+
 static struct dist__coll coll_of(const struct p2p_backend *b,
 				 struct dist__op *op)
 {
-	int world_size = b->layout.world_size;
-	size_t bytes = dist__op_numel(op, world_size) *
-		       dist_dtype_size(op->tensor.dtype);
-
-	op->algorithm = dist__select(b->profile, op->kind, &b->layout, bytes);
+	choose(b, op);
 	return (struct dist__coll){
 		.transport = b->transport,
 		.members = b->members,
 		.op = op,
 		.rank = b->members->rank,
-		.world_size = world_size,
+		.world_size = b->layout.world_size,
 		.segment_bytes = (size_t)b->profile->segment_bytes,
 		.by_ranks =
+			b->transport->ops->simulation &&
 			op->kind == DIST__ALL_TO_ALL &&
 			dist__select_by_ranks(b->profile, op->kind, &b->layout),
 	};

@@ -49,6 +49,13 @@ enum dist_error dist__buffer_check_end(struct dist__buffer_check *watch,
 void dist__buffer_check_look(const struct dist_group *group,
 			     const struct dist__site *site);
 
+/* dist__buffer_check_idles returns whether all of these have nothing to do for
+ * a call that blocks: nothing is watched. */
+static inline bool dist__buffer_check_idles(const struct dist_group *group)
+{
+	return group->place.debug < DIST__DEBUG_INFO && !group->root->watches;
+}
+
 /* dist__buffer_check_release notes that the caller gave up the handle of op. */
 void dist__buffer_check_release(struct dist__buffer_check *watch);
 

@@ -110,5 +110,6 @@ void dist__call_cache_set(struct dist__call_cache *known,
 	set_parts(&known->out, &sides->out);
 	known->phantom = op->phantom;
 	known->fingerprint = op->fingerprint;
+	known->algorithm = NULL;
 	known->call = *call;
 }

@@ -31,6 +31,8 @@ struct dist__call_cache {
 
 	bool phantom;
 	uint64_t fingerprint;
+	/* By which the back end last did it; NULL: not known. */
+	const struct dist__algorithm *algorithm;
 	struct check_call call; /* its number is 0: nothing is known */
 };
 

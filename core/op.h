@@ -146,7 +146,9 @@ struct dist__op {
 	uint32_t call;                    /* its number in the rank's records */
 
 	int source; /* receives: whose message, as group rank; or -1 */
-	const struct dist__algorithm *algorithm; /* NULL: not one of ours */
+	/* NULL: not one of ours. Before the back end has it: that of a call
+	 * like it, or NULL. */
+	const struct dist__algorithm *algorithm;
 	const char *link;   /* that made it take longer than links of its own
 			     * would, lives for ever; NULL: none, or not known */
 	int64_t started_ns; /* the back end began it */

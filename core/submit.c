@@ -248,8 +248,10 @@ static enum dist_error not_started(struct dist_group *group,
 static enum dist_error run_here(struct dist_group *group, struct dist__op *op)
 {
 	struct check_slot *slot = group->place.slot;
-	enum dist_error error = dist__buffer_check_begin(group, op, true);
+	enum dist_error error = DIST_OK;
 
+	if (!dist__buffer_check_idles(group))
+		error = dist__buffer_check_begin(group, op, true);
 	if (error)
 		return not_started(group, op, error);
 	check_wait(slot, op->call, NULL);
@@ -265,6 +267,8 @@ static enum dist_error run_here(struct dist_group *group, struct dist__op *op)
 	}
 	check_resume(slot);
 	check_seen(slot, op->call);
+	if (dist__buffer_check_idles(group))
+		return DIST_OK;
 	error = dist__buffer_check_sweep(group, op);
 	if (!error)
 		error = dist__buffer_check_end(op->watch, &op->site);
@@ -347,8 +351,10 @@ static enum dist_error submit(struct dist_group *group, struct dist__op *op,
 	group->untimed = false;
 	place = dist__call_cache_place(group, op);
 	known = place && dist__call_cache_is(place, op);
-	if (known)
+	if (known) {
 		op->phantom = place->phantom;
+		op->algorithm = place->algorithm;
+	}
 	if (!known)
 		error = dist__factor_find(group, op);
 	if (!known && !error)
@@ -361,7 +367,12 @@ static enum dist_error submit(struct dist_group *group, struct dist__op *op,
 	group->label.terms = 0;
 	if (error)
 		return error;
-	return work ? start(group, op, work) : run_here(group, op);
+	if (work)
+		return start(group, op, work);
+	error = run_here(group, op);
+	if (place)
+		place->algorithm = op->algorithm;
+	return error;
 }
 
 enum dist_error dist__submit(struct dist_group *group, struct dist__op *op,
