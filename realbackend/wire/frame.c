@@ -24,6 +24,17 @@ void dist__frame_encode(const struct dist__frame *frame,
 	dist__put64(out + 32, frame->bytes);
 }
 
+bool dist__frame_is(const unsigned char in[DIST__FRAME_BYTES],
+		    const struct dist__frame *frame)
+{
+	return dist__get64(in) == pair(MAGIC, frame->kind) &&
+	       dist__get64(in + 8) == pair(frame->group, frame->seq) &&
+	       dist__get64(in + 16) ==
+		       pair(frame->step, (uint32_t)frame->tag) &&
+	       dist__get64(in + 24) == frame->fingerprint &&
+	       dist__get64(in + 32) == frame->bytes;
+}
+
 bool dist__frame_decode(const unsigned char in[DIST__FRAME_BYTES],
 			struct dist__frame *frame)
 {

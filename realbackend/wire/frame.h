@@ -65,6 +65,10 @@ struct dist__frame {
 void dist__frame_encode(const struct dist__frame *frame,
 			unsigned char out[DIST__FRAME_BYTES]);
 
+/* dist__frame_is returns whether the bytes at in are those of frame. */
+bool dist__frame_is(const unsigned char in[DIST__FRAME_BYTES],
+		    const struct dist__frame *frame);
+
 /* dist__frame_decode returns false for bytes that are no frame of ours. */
 bool dist__frame_decode(const unsigned char in[DIST__FRAME_BYTES],
 			struct dist__frame *frame);

@@ -64,17 +64,15 @@ static bool is_next(const struct dist__mesh *mesh,
 	       c->end == 0 && !c->held_until_ns && !c->remote;
 }
 
-/* Takes m from c if it lies there. */
+/* Takes m from c if it lies there: in the next len bytes. */
 static bool take(struct dist__mesh *mesh, struct dist__connection *c,
-		 const struct dist__message *m)
+		 const struct dist__message *m, const unsigned char *bytes,
+		 size_t len)
 {
-	const unsigned char *bytes;
+	const struct dist__frame frame = dist__frame_of(m, DIST__FRAME_DATA);
 	size_t whole = DIST__FRAME_BYTES + m->bytes;
-	struct dist__frame frame;
 
-	if (dist__shared_peek(c->shared, &bytes) < whole ||
-	    !dist__frame_decode(bytes, &frame) ||
-	    frame.kind != DIST__FRAME_DATA || !dist__matching_is(m, &frame) ||
+	if (len < whole || !dist__frame_is(bytes, &frame) ||
 	    !dist__sink_pour(m, bytes + DIST__FRAME_BYTES))
 		return false;
 	dist__shared_skip(c->shared, whole);
@@ -82,13 +80,17 @@ static bool take(struct dist__mesh *mesh, struct dist__connection *c,
 	return true;
 }
 
-/* Whether something comes on c while it is looked at so many times. */
-static bool comes(struct dist__connection *c, unsigned looks)
+/* Looks so many times for what comes on c; returns how many bytes of it there
+ * are, and stores where. */
+static size_t await(struct dist__connection *c, unsigned looks,
+		    const unsigned char **bytes)
 {
-	while (!dist__shared_has(c->shared))
+	size_t len;
+
+	while ((len = dist__shared_peek(c->shared, bytes)) == 0)
 		if (--looks == 0)
-			return false;
-	return true;
+			return 0;
+	return len;
 }
 
 /* What a look for messages found. */
@@ -106,14 +108,17 @@ static void look(struct dist__mesh *mesh, const struct dist__message *messages,
 	for (uint64_t left = found->missing; left; left &= left - 1) {
 		int i = __builtin_ctzll(left);
 		struct dist__connection *c = connection_for(mesh, &messages[i]);
+		const unsigned char *bytes;
+		size_t len;
 
 		if (!c || !is_next(mesh, c)) {
 			found->odd = true;
 			continue;
 		}
-		if (!comes(c, looks))
+		len = await(c, looks, &bytes);
+		if (len == 0)
 			continue;
-		if (take(mesh, c, &messages[i]))
+		if (take(mesh, c, &messages[i], bytes, len))
 			found->missing &= ~(UINT64_C(1) << i);
 		else
 			found->odd = true;

@@ -82,8 +82,9 @@ struct dist__shared {
 	int bell; /* borrowed */
 	int fd;   /* of the memory, until settled; -1: closed */
 	bool full;
-	bool in_line; /* is what is being placed */
-	bool reached; /* by barriers of others */
+	bool in_line;  /* is what is being placed */
+	size_t peeked; /* bytes of the line that was found last; 0: none */
+	bool reached;  /* by barriers of others */
 	uint64_t written;
 	uint64_t taken; /* the peer told or not */
 	uint64_t told;  /* of those */
@@ -560,12 +561,13 @@ static void release(struct dist__shared *shared)
 size_t dist__shared_peek(struct dist__shared *shared,
 			 const unsigned char **bytes)
 {
-	uint64_t fill = fill_line(shared);
+	uint64_t fill;
 
-	if (fill > 0) {
+	shared->peeked = fill_line(shared);
+	if (shared->peeked > 0) {
 		*bytes = line_in(shared)->bytes +
-			 stamp_in(shared) % (1 << LINE_SHIFT) - fill;
-		return (size_t)fill;
+			 stamp_in(shared) % (1 << LINE_SHIFT) - shared->peeked;
+		return shared->peeked;
 	}
 	fill = fill_in(shared);
 	*bytes = ring_in(shared)->bytes + shared->taken % RING_BYTES;
@@ -574,9 +576,7 @@ size_t dist__shared_peek(struct dist__shared *shared,
 
 void dist__shared_skip(struct dist__shared *shared, size_t len)
 {
-	size_t line = fill_line(shared);
-
-	shared->lines_taken += line > 0 && len >= line;
+	shared->lines_taken += shared->peeked > 0 && len >= shared->peeked;
 	shared->taken += len;
 	release(shared);
 }

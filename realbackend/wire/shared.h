@@ -64,7 +64,7 @@ ssize_t dist__shared_take(struct dist__shared *shared,
 
 /* dist__shared_peek stores where the next bytes lie, and returns how many
  * follow each other there, a piece at most; 0: none, or the memory is not as it
- * should be. dist__shared_skip takes the first len of them. */
+ * should be. dist__shared_skip takes the first len of those that it found. */
 size_t dist__shared_peek(struct dist__shared *shared,
 			 const unsigned char **bytes);
 void dist__shared_skip(struct dist__shared *shared, size_t len);
