@@ -306,6 +306,7 @@ static bool take_event(struct dist__spilled *s, const unsigned char *bytes,
 	spilled.event.name = string_of(s, spilled.name);
 	spilled.event.purpose = string_of(s, spilled.purpose);
 	spilled.event.file = string_of(s, spilled.file);
+	spilled.event.link = NULL; /* no simulation was spilled */
 	if (spilled.track >= s->num_tracks || !makes_sense(&spilled.event))
 		return true;
 	track = s->tracks[spilled.track];
