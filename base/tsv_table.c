@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/input.h"
 #include "base/printable.h"
 #include "base/refuse.h"
@@ -70,7 +71,7 @@ static enum dist_error read_head(const struct reader *r, char *line)
 {
 	struct tsv_table *tsv = r->tsv;
 	char *colon = strstr(line, ": ");
-	struct tsv_entry *head;
+	struct tsv_entry entry;
 
 	if (tsv->num_columns)
 		return dist__tsv_refuse(tsv, r->line, r->message,
@@ -84,13 +85,10 @@ static enum dist_error read_head(const struct reader *r, char *line)
 	if (head_find(tsv, line + 2))
 		return dist__tsv_refuse(tsv, r->line, r->message,
 					"\"%.40s\" once", line + 2);
-	head = grow(tsv->head, tsv->num_head, sizeof *head);
-	if (!head)
-		return DIST_ERR_NO_MEMORY;
-	tsv->head = head;
-	head[tsv->num_head++] =
-		(struct tsv_entry){line + 2, colon + 2, r->line};
-	return DIST_OK;
+	entry = (struct tsv_entry){line + 2, colon + 2, r->line};
+	return dist__array_add(&tsv->head, &tsv->num_head, &entry, sizeof entry)
+		       ? DIST_OK
+		       : DIST_ERR_NO_MEMORY;
 }
 
 /* Cuts line at its tabs; room for most fields. Returns how many there are,

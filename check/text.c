@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "check/disagreement.h"
 #include "check/message.h"
 
@@ -28,16 +29,13 @@ static void end_line(struct check_lines *lines)
 
 FILE *check_line(struct check_lines *lines, int depth)
 {
-	struct check_line *all;
+	struct check_line line = {.start = 0};
 
 	end_line(lines);
 	fprintf(lines->out, "%*s", 2 * depth, "");
-	all = realloc(lines->all, (lines->num + 1) * sizeof *all);
-	lines->failed |= !all;
-	if (all) {
-		lines->all = all;
-		all[lines->num++].start = (size_t)ftell(lines->out);
-	}
+	line.start = (size_t)ftell(lines->out);
+	lines->failed |=
+		!dist__array_add(&lines->all, &lines->num, &line, sizeof line);
 	return lines->out;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/quantity.h"
 #include "coll/algorithm.h"
 #include "base/refuse.h"
@@ -400,23 +401,19 @@ double dist__profile_constant(const struct dist__profile *profile,
 enum dist_error dist__profile_set(struct dist__profile *profile,
 				  const char *name, double value)
 {
-	size_t count = profile->num_constants;
-	struct dist__constant *all;
+	struct dist__constant fresh = {.value = value};
 
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < profile->num_constants; i++) {
 		if (!is_called(&profile->constants[i], name))
 			continue;
 		profile->constants[i].value = value;
 		return DIST_OK;
 	}
-	all = realloc(profile->constants, (count + 1) * sizeof *all);
-	if (!all)
-		return DIST_ERR_NO_MEMORY;
-	profile->constants = all;
-	profile->num_constants = count + 1;
-	snprintf(all[count].name, sizeof all[count].name, "%s", name);
-	all[count].value = value;
-	return DIST_OK;
+	snprintf(fresh.name, sizeof fresh.name, "%s", name);
+	return dist__array_add(&profile->constants, &profile->num_constants,
+			       &fresh, sizeof fresh)
+		       ? DIST_OK
+		       : DIST_ERR_NO_MEMORY;
 }
 
 static enum dist_error read_constant(const struct dist__yaml *yaml,

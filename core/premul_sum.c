@@ -2,10 +2,10 @@
  * premul_sum.c - the reduce ops that a group has for itself: a sum with a
  * factor. Number i of the group is the value after DIST_PREMUL_SUM + i.
  */
+#include "base/array.h"
 #include "core/group.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #define FIRST ((size_t)DIST_PREMUL_SUM + 1)
 
@@ -22,7 +22,6 @@ static double *find(const struct dist_group *group, enum dist_reduce_op op)
 enum dist_error dist_make_premul_sum(struct dist_group *group, double factor,
 				     enum dist_reduce_op *op)
 {
-	double *grown;
 	size_t i = 0;
 
 	if (!group || !op)
@@ -32,14 +31,11 @@ enum dist_error dist_make_premul_sum(struct dist_group *group, double factor,
 				  "make_premul_sum: factor is not a number");
 	while (i < group->num_factors && !isnan(group->factors[i]))
 		i++;
-	if (i == group->num_factors) {
-		grown = realloc(group->factors, (i + 1) * sizeof *grown);
-		if (!grown)
-			return DIST_ERR_NO_MEMORY;
-		group->factors = grown;
-		group->num_factors++;
-	}
-	group->factors[i] = factor;
+	if (i < group->num_factors)
+		group->factors[i] = factor;
+	else if (!dist__array_add(&group->factors, &group->num_factors, &factor,
+				  sizeof factor))
+		return DIST_ERR_NO_MEMORY;
 	*op = (enum dist_reduce_op)(FIRST + i);
 	return DIST_OK;
 }

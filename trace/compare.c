@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "trace/order.h"
+#include "base/array.h"
 #include "base/statistics.h"
 
 static struct dist__compared_time compared(double predicted_ns,
@@ -291,22 +292,20 @@ static enum dist_error compare_labels(struct dist__comparison *comparison,
 				      const struct dist__trace *measured,
 				      double *totals)
 {
-	struct dist__compared_label *labels;
 	const char *label = NULL;
-	size_t n = 0;
 
 	while ((label = smaller(next_label(predicted->spans,
 					   predicted->num_spans, label),
 				next_label(measured->spans, measured->num_spans,
 					   label))) != NULL) {
-		labels = realloc(comparison->labels, (n + 1) * sizeof *labels);
-		if (!labels)
+		const struct dist__compared_label row = {
+			.label = label,
+			.time = compared(label_ns(predicted, label, totals),
+					 label_ns(measured, label, totals))};
+
+		if (!dist__array_add(&comparison->labels,
+				     &comparison->num_labels, &row, sizeof row))
 			return DIST_ERR_NO_MEMORY;
-		comparison->labels = labels;
-		labels[n].label = label;
-		labels[n].time = compared(label_ns(predicted, label, totals),
-					  label_ns(measured, label, totals));
-		comparison->num_labels = ++n;
 	}
 	return DIST_OK;
 }
@@ -344,7 +343,7 @@ static enum dist_error compare_remote(struct dist__comparison *comparison,
 					   predicted->num_remote, function),
 				next_label(measured->remote,
 					   measured->num_remote, function)))) {
-		struct dist__compared_remote row = {.function = function}, *all;
+		struct dist__compared_remote row = {.function = function};
 		double predicted_ns = remote_ns(predicted, function, numbers,
 						&row.num_predicted);
 		double measured_ns = remote_ns(measured, function, numbers,
@@ -353,14 +352,12 @@ static enum dist_error compare_remote(struct dist__comparison *comparison,
 		row.time = compared(predicted_ns, measured_ns);
 		if (!row.num_predicted || !row.num_measured)
 			row.time.ratio = row.time.error = NAN;
-		all = realloc(comparison->remote,
-			      (comparison->num_remote + 1) * sizeof *all);
-		if (!all) {
+		if (!dist__array_add(&comparison->remote,
+				     &comparison->num_remote, &row,
+				     sizeof row)) {
 			free(numbers);
 			return DIST_ERR_NO_MEMORY;
 		}
-		comparison->remote = all;
-		all[comparison->num_remote++] = row;
 	}
 	free(numbers);
 	return numbers ? DIST_OK : DIST_ERR_NO_MEMORY;

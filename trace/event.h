@@ -79,7 +79,6 @@ struct dist__track {
 	int listed[DIST__LISTED_RANKS]; /* global ranks of its first members */
 	struct dist__event *events;
 	size_t num_events;
-	size_t capacity;
 	uint32_t num_computes;
 	uint32_t
 		spilled; /* its number in the recorder's spill, if it has one */

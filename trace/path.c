@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 /* Times are written in whole nanoseconds: ends that differ by no more may have
  * been one. */
 #define ROUNDING_NS 2
@@ -212,28 +214,21 @@ static void find_last(const struct search *s,
 static enum dist_error append(struct search *s, const struct dist__leg *leg)
 {
 	struct dist__path *path = s->path;
-	size_t space = path->space ? 2 * path->space : 64;
-	struct dist__leg *last, *legs = path->legs;
+	struct dist__leg own = *leg, *last;
 
 	if (leg->ended_ns <= leg->started_ns)
 		return DIST_OK;
-	last = path->num_legs ? &legs[path->num_legs - 1] : NULL;
+	last = path->num_legs ? &path->legs[path->num_legs - 1] : NULL;
 	if (last && leg->kind == DIST__LEG_COMPUTE && last->kind == leg->kind &&
 	    last->rank == leg->rank && strcmp(last->label, leg->label) == 0) {
 		last->started_ns = leg->started_ns;
 		return DIST_OK;
 	}
-	if (!legs || path->num_legs == path->space) {
-		legs = realloc(legs, space * sizeof *legs);
-		if (!legs)
-			return DIST_ERR_NO_MEMORY;
-		path->legs = legs;
-		path->space = space;
-	}
-	legs[path->num_legs++] = *leg;
-	if (leg->started_ns < s->from_ns)
-		legs[path->num_legs - 1].started_ns = s->from_ns;
-	return DIST_OK;
+	if (own.started_ns < s->from_ns)
+		own.started_ns = s->from_ns;
+	return dist__array_add(&path->legs, &path->num_legs, &own, sizeof own)
+		       ? DIST_OK
+		       : DIST_ERR_NO_MEMORY;
 }
 
 /* Until the end of what comes before, the rank did what is not told. */

@@ -30,7 +30,6 @@ struct dist__leg {
 struct dist__path {
 	struct dist__leg *legs; /* in order of time, one after the other */
 	size_t num_legs;
-	size_t space;
 	bool is_remote; /* not known, for ranks waited for remote calls */
 };
 

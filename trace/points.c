@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/printable.h"
 
 /* ---- putting them together -------------------------------------------- */
@@ -15,19 +16,6 @@ static const struct dist__points_track *find(const struct dist__points *points,
 	while (i > 0 && strcmp(points->tracks[i - 1].group, group) != 0)
 		i = points->tracks[i - 1].before;
 	return i > 0 ? &points->tracks[i - 1] : NULL;
-}
-
-/* Returns items with room for one more of size bytes; NULL: no memory. */
-static void *grow(void *items, size_t num, size_t *room, size_t size)
-{
-	size_t more = *room ? 2 * *room : 8;
-
-	if (num < *room)
-		return items;
-	items = realloc(items, more * size);
-	if (items)
-		*room = more;
-	return items;
 }
 
 /* Makes room for rank among the latest; false: no memory. */
@@ -53,41 +41,35 @@ struct dist__points_track *dist__points_track(struct dist__points *points,
 					      int rank, const char *group)
 {
 	const struct dist__points_track *old = find(points, rank, group);
-	struct dist__points_track *tracks, fresh = {.rank = rank};
+	struct dist__points_track fresh = {.rank = rank}, *added;
 
 	if (old)
 		return &points->tracks[old - points->tracks];
-	tracks = grow(points->tracks, points->num, &points->room,
-		      sizeof *tracks);
-	if (tracks)
-		points->tracks = tracks;
-	if (!tracks || !admit(points, rank))
-		return NULL;
-	fresh.group = strdup(group);
-	if (!fresh.group)
+	if (!admit(points, rank))
 		return NULL;
 	fresh.before = points->latest[rank];
-	tracks[points->num++] = fresh;
-	points->latest[rank] = points->num;
-	return &tracks[points->num - 1];
+	fresh.group = strdup(group);
+	added = fresh.group ? dist__array_add(&points->tracks, &points->num,
+					      &fresh, sizeof fresh)
+			    : NULL;
+	if (added)
+		points->latest[rank] = points->num;
+	else
+		free(fresh.group);
+	return added;
 }
 
 bool dist__points_append(struct dist__points_track *track,
 			 const struct dist__point *point)
 {
-	struct dist__point *points =
-		grow(track->points, track->num, &track->room, sizeof *points);
-	char *text = strdup(point->text);
+	struct dist__point own = *point;
 
-	if (points)
-		track->points = points;
-	if (!points || !text) {
-		free(text);
-		return false;
-	}
-	points[track->num] = *point;
-	points[track->num++].text = text;
-	return true;
+	own.text = strdup(point->text);
+	if (own.text &&
+	    dist__array_add(&track->points, &track->num, &own, sizeof own))
+		return true;
+	free(own.text);
+	return false;
 }
 
 void dist__points_release(struct dist__points *points)

@@ -36,12 +36,12 @@ struct dist__points_track {
 	char *group;   /* owned */
 	size_t before; /* the rank's track before this one, plus 1; 0: none */
 	struct dist__point *points;
-	size_t num, room;
+	size_t num;
 };
 
 struct dist__points {
 	struct dist__points_track *tracks; /* by rank, then as first called */
-	size_t num, room;
+	size_t num;
 	size_t *latest; /* of each rank its latest track, plus 1; 0: none */
 	size_t ranks;   /* that latest has room for */
 };

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/refuse.h"
 #include "trace/stream.h"
 
@@ -21,27 +22,10 @@ enum source { OWN, PROFILER_CALL, PROFILER_KERNEL };
 struct reader {
 	struct dist__trace *trace;
 	int rank; /* the file's, if it is of one rank; -1 */
-	size_t calls_room, sources_room, spans_room, remote_room;
-	size_t ranks_room, facts_room;
 	bool has_kernels;
 	unsigned char *sources; /* enum source of each call */
+	size_t num_sources;
 };
-
-/* ---- memory ----------------------------------------------------------- */
-
-/* Returns array with room for one more than n elements of size bytes, NULL
- * when there is no memory for it; then array stays. */
-static void *grown(void *array, size_t n, size_t *room, size_t size)
-{
-	size_t more = *room ? 2 * *room : 64;
-
-	if (n < *room)
-		return array;
-	array = realloc(array, more * size);
-	if (array)
-		*room = more;
-	return array;
-}
 
 /* ---- fields of an object ---------------------------------------------- */
 
@@ -171,54 +155,25 @@ static enum source source_of(const char *name, const char *category)
 							   : PROFILER_CALL;
 }
 
-static bool add_rank(struct reader *reader, int rank)
+static bool add_rank(struct dist__trace *trace, int rank)
 {
-	struct dist__trace *trace = reader->trace;
 	size_t n = trace->num_ranks;
-	int *ranks;
 
-	if (n > 0 && trace->ranks[n - 1] == rank)
-		return true;
-	ranks = grown(trace->ranks, n, &reader->ranks_room, sizeof *ranks);
-	if (!ranks)
-		return false;
-	trace->ranks = ranks;
-	trace->ranks[trace->num_ranks++] = rank;
-	return true;
+	return (n > 0 && trace->ranks[n - 1] == rank) ||
+	       dist__array_add(&trace->ranks, &trace->num_ranks, &rank,
+			       sizeof rank);
 }
 
 static bool add_call(struct reader *reader, const struct dist__trace_call *call,
 		     enum source source)
 {
 	struct dist__trace *trace = reader->trace;
-	size_t n = trace->num_calls;
-	struct dist__trace_call *calls;
-	unsigned char *sources;
+	unsigned char byte = (unsigned char)source;
 
-	calls = grown(trace->calls, n, &reader->calls_room, sizeof *calls);
-	if (!calls)
-		return false;
-	trace->calls = calls;
-	sources = grown(reader->sources, n, &reader->sources_room, 1);
-	if (!sources)
-		return false;
-	reader->sources = sources;
-	sources[n] = (unsigned char)source;
-	calls[n] = *call;
-	trace->num_calls++;
-	return true;
-}
-
-static bool add_span(struct dist__trace_span **spans, size_t *num, size_t *room,
-		     const struct dist__trace_span *span)
-{
-	struct dist__trace_span *more = grown(*spans, *num, room, sizeof *more);
-
-	if (!more)
-		return false;
-	*spans = more;
-	more[(*num)++] = *span;
-	return true;
+	return dist__array_add(&reader->sources, &reader->num_sources, &byte,
+			       1) &&
+	       dist__array_add(&trace->calls, &trace->num_calls, call,
+			       sizeof *call);
 }
 
 static void read_arguments(struct reader *reader, struct fields *args,
@@ -290,7 +245,7 @@ static enum dist_error read_call(struct reader *reader, struct fields *event,
 	/* For now the place in the file; dist__trace_order() counts. */
 	call.order = (uint32_t)reader->trace->num_calls;
 	reader->has_kernels |= source == PROFILER_KERNEL;
-	if (!call.op || !call.group || !add_rank(reader, call.rank) ||
+	if (!call.op || !call.group || !add_rank(reader->trace, call.rank) ||
 	    !add_call(reader, &call, source))
 		return no_memory(message);
 	return DIST_OK;
@@ -308,7 +263,7 @@ static enum dist_error read_span(struct reader *reader, struct fields *event,
 		.started_ns = time_ns(event, "ts", 0),
 		.failed = args && text(args, "error"),
 	};
-	bool added;
+	void *added = NULL;
 
 	if (!label || !*label)
 		label = args ? "to_here" : "compute";
@@ -320,12 +275,12 @@ static enum dist_error read_span(struct reader *reader, struct fields *event,
 		blame(event, "pid", "a rank");
 	if (event->bad)
 		return judged(event, message);
-	if (!span.label || !add_rank(reader, span.rank))
-		return no_memory(message);
-	added = args ? add_span(&trace->remote, &trace->num_remote,
-				&reader->remote_room, &span)
-		     : add_span(&trace->spans, &trace->num_spans,
-				&reader->spans_room, &span);
+	if (span.label && add_rank(trace, span.rank))
+		added = args ? dist__array_add(&trace->remote,
+					       &trace->num_remote, &span,
+					       sizeof span)
+			     : dist__array_add(&trace->spans, &trace->num_spans,
+					       &span, sizeof span);
 	return added ? DIST_OK : no_memory(message);
 }
 
@@ -348,7 +303,8 @@ static enum dist_error read_name(struct reader *reader, const json_t *event,
 	if (!json_is_integer(pid) || rank < 0 || rank > MOST_RANKS || !name ||
 	    strncmp(name, "rank ", 5) != 0)
 		return DIST_OK;
-	return add_rank(reader, (int)rank) ? DIST_OK : no_memory(message);
+	return add_rank(reader->trace, (int)rank) ? DIST_OK
+						  : no_memory(message);
 }
 
 static enum dist_error on_event(const json_t *value, void *arg,
@@ -394,9 +350,8 @@ static enum dist_error add_fact(struct reader *reader, const char *key,
 				struct dist_message *message)
 {
 	struct dist__trace *trace = reader->trace;
-	struct dist__trace_fact fact = {.key = dist__trace_intern(reader->trace,
-								  key)},
-				*facts;
+	struct dist__trace_fact fact = {
+		.key = dist__trace_intern(reader->trace, key)};
 	char *dump = NULL;
 
 	if (json_is_string(value)) {
@@ -407,14 +362,10 @@ static enum dist_error add_fact(struct reader *reader, const char *key,
 		fact.value = dist__trace_intern(reader->trace, dump);
 		free(dump);
 	}
-	if (!fact.key || !fact.value)
+	if (!fact.key || !fact.value ||
+	    !dist__array_add(&trace->facts, &trace->num_facts, &fact,
+			     sizeof fact))
 		return no_memory(message);
-	facts = grown(trace->facts, trace->num_facts, &reader->facts_room,
-		      sizeof *facts);
-	if (!facts)
-		return no_memory(message);
-	trace->facts = facts;
-	facts[trace->num_facts++] = fact;
 	return DIST_OK;
 }
 

@@ -1,3 +1,4 @@
+#include "base/array.h"
 #include "base/refuse.h"
 #include "trace/recorder.h"
 
@@ -60,38 +61,20 @@ static struct recording_backend *of(struct dist__backend *b)
 
 /* ---- keeping events --------------------------------------------------- */
 
-static struct dist__event *append(struct dist__track *track)
-{
-	size_t capacity = track->capacity ? 2 * track->capacity : 8;
-	struct dist__event *events = track->events;
-
-	if (track->num_events == track->capacity) {
-		events = realloc(events, capacity * sizeof *events);
-		if (!events)
-			return NULL;
-		track->events = events;
-		track->capacity = capacity;
-	}
-	return &events[track->num_events++];
-}
-
 /* Locked. */
 static void keep_on(struct recorder *recorder, struct dist__track *track,
 		    const struct dist__event *event)
 {
-	struct dist__event *place;
-
 	if (recorder->spill) {
 		dist__spill_event(recorder->spill, track->spilled, event);
 		free(event->splits);
 		return;
 	}
-	place = append(track);
-	if (place)
-		*place = *event;
-	else
-		free(event->splits);
-	recorder->lost |= !place;
+	if (dist__array_add(&track->events, &track->num_events, event,
+			    sizeof *event))
+		return;
+	free(event->splits);
+	recorder->lost = true;
 }
 
 static void keep(struct recording_backend *self,
@@ -605,8 +588,7 @@ void dist__recorder_add_fact(struct dist__recorder *base, const char *key,
 			     const char *format, ...)
 {
 	struct recorder *recorder = (struct recorder *)base;
-	size_t num = recorder ? recorder->recording.num_facts : 0;
-	struct dist__fact fact = {key, NULL}, *facts;
+	struct dist__fact fact = {.key = key};
 	char text[4352];
 	va_list args;
 
@@ -615,17 +597,13 @@ void dist__recorder_add_fact(struct dist__recorder *base, const char *key,
 	va_start(args, format);
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
-	fact.value = text;
-	if (recorder->spill)
-		dist__spill_fact(recorder->spill, &fact);
-	facts = realloc(recorder->facts, (num + 1) * sizeof *facts);
-	if (!facts)
-		return;
-	recorder->facts = facts;
-	recorder->recording.facts = facts;
 	fact.value = strdup(text);
 	if (!fact.value)
 		return;
-	facts[num] = fact;
-	recorder->recording.num_facts = num + 1;
+	if (recorder->spill)
+		dist__spill_fact(recorder->spill, &fact);
+	if (!dist__array_add(&recorder->facts, &recorder->recording.num_facts,
+			     &fact, sizeof fact))
+		free((char *)fact.value);
+	recorder->recording.facts = recorder->facts;
 }

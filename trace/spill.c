@@ -15,6 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
+
 #define MAGIC       UINT64_C(0x314c4c4950534c)
 #define PIECE_BYTES ((size_t)256 << 10) /* whole pages, and any record */
 #define ALIGN       ((size_t)8)
@@ -205,15 +207,6 @@ int dist__spill_close(struct dist__spill *spill)
 
 /* ---- reading ------------------------------------------------------------ */
 
-/* The array with room for one more element; NULL: no memory. */
-static void *grown(void *array, size_t num, size_t size)
-{
-	/* At 0 and each power of two from 8 on. */
-	if (num && (num < 8 || (num & (num - 1)) != 0))
-		return array;
-	return realloc(array, (num < 8 ? 8 : 2 * num) * size);
-}
-
 /* The text at bytes, if it ends within len. */
 static const char *text_in(const unsigned char *bytes, size_t len)
 {
@@ -231,46 +224,42 @@ static bool is_key(const char *key)
 static bool take_fact(struct dist__spilled *s, const unsigned char *bytes,
 		      size_t len)
 {
-	size_t num = s->recording.num_facts, used;
 	const char *key = text_in(bytes, len), *value;
-	struct dist__fact *facts;
+	struct dist__fact fact;
+	size_t used;
 
 	used = key ? strlen(key) + 1 : 0;
 	value = key ? text_in(bytes + used, len - used) : NULL;
 	if (!value || !is_key(key))
 		return true;
-	facts = grown(s->facts, num, sizeof *facts);
-	if (!facts)
+	fact = (struct dist__fact){key, value};
+	if (!dist__array_add(&s->facts, &s->recording.num_facts, &fact,
+			     sizeof fact))
 		return false;
-	facts[num] = (struct dist__fact){key, value};
-	s->facts = facts;
 	s->recording.facts = s->facts;
-	s->recording.num_facts++;
 	return true;
 }
 
 static bool take_track(struct dist__spilled *s, const unsigned char *bytes,
 		       size_t len)
 {
-	struct dist__track *track, **tracks;
+	struct dist__track *track;
 
 	if (len < sizeof *track)
 		return true;
-	tracks = grown(s->tracks, s->num_tracks, sizeof *tracks);
-	if (!tracks)
-		return false;
-	s->tracks = tracks;
 	track = malloc(sizeof *track);
-	if (!track)
+	if (!track || !dist__array_add(&s->tracks, &s->num_tracks, &track,
+				       sizeof track)) {
+		free(track);
 		return false;
+	}
 	memcpy(track, bytes, sizeof *track);
 	track->name[sizeof track->name - 1] = '\0';
 	track->description[sizeof track->description - 1] = '\0';
 	track->events = NULL;
-	track->num_events = track->capacity = 0;
+	track->num_events = 0;
 	track->next = s->recording.tracks;
 	s->recording.tracks = track;
-	s->tracks[s->num_tracks++] = track;
 	return true;
 }
 
@@ -297,7 +286,6 @@ static bool take_event(struct dist__spilled *s, const unsigned char *bytes,
 {
 	struct spilled_event spilled;
 	struct dist__splits *splits = NULL;
-	struct dist__event *events;
 	struct dist__track *track;
 
 	if (len < sizeof spilled)
@@ -310,10 +298,6 @@ static bool take_event(struct dist__spilled *s, const unsigned char *bytes,
 	if (spilled.track >= s->num_tracks || !makes_sense(&spilled.event))
 		return true;
 	track = s->tracks[spilled.track];
-	events = grown(track->events, track->num_events, sizeof *events);
-	if (!events)
-		return false;
-	track->events = events;
 	if (spilled.event.splits && len >= sizeof spilled + sizeof *splits) {
 		splits = malloc(sizeof *splits);
 		if (!splits)
@@ -321,14 +305,17 @@ static bool take_event(struct dist__spilled *s, const unsigned char *bytes,
 		memcpy(splits, bytes + sizeof spilled, sizeof *splits);
 	}
 	spilled.event.splits = splits;
-	track->events[track->num_events++] = spilled.event;
-	return true;
+	if (dist__array_add(&track->events, &track->num_events, &spilled.event,
+			    sizeof spilled.event))
+		return true;
+	free(splits);
+	return false;
 }
 
 static bool take(struct dist__spilled *s, uint32_t kind,
 		 const unsigned char *bytes, size_t len)
 {
-	const char **strings;
+	const char *text = text_in(bytes, len);
 
 	switch (kind) {
 	case FACT:
@@ -336,12 +323,8 @@ static bool take(struct dist__spilled *s, uint32_t kind,
 	case TRACK:
 		return take_track(s, bytes, len);
 	case STRING:
-		strings = grown(s->strings, s->num_strings, sizeof *strings);
-		if (!strings)
-			return false;
-		strings[s->num_strings++] = text_in(bytes, len);
-		s->strings = strings;
-		return true;
+		return dist__array_add(&s->strings, &s->num_strings, &text,
+				       sizeof text);
 	case EVENT:
 		return take_event(s, bytes, len);
 	default:

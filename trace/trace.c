@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 void dist__trace_release(struct dist__trace *trace)
 {
 	free(trace->facts);
@@ -142,22 +144,14 @@ struct progress {
 };
 
 static struct progress *progress_of(struct progress **all, size_t *n,
-				    size_t *room, const char *group)
+				    const char *group)
 {
+	const struct progress fresh = {.group = group};
+
 	for (size_t i = 0; i < *n; i++)
 		if ((*all)[i].group == group)
 			return &(*all)[i];
-	if (*n == *room) {
-		size_t more = *room ? 2 * *room : 16;
-		struct progress *grown = realloc(*all, more * sizeof *grown);
-
-		if (!grown)
-			return NULL;
-		*all = grown;
-		*room = more;
-	}
-	(*all)[*n] = (struct progress){.group = group};
-	return &(*all)[(*n)++];
+	return dist__array_add(all, n, &fresh, sizeof fresh);
 }
 
 /* Counts each rank's calls on each group: what a file says of sequence numbers
@@ -165,14 +159,14 @@ static struct progress *progress_of(struct progress **all, size_t *n,
 static bool count_calls(struct dist__trace *trace)
 {
 	struct progress *all = NULL, *progress;
-	size_t n = 0, room = 0;
+	size_t n = 0;
 
 	for (size_t i = 0; i < trace->num_calls; i++) {
 		struct dist__trace_call *call = &trace->calls[i];
 
 		if (i > 0 && call->rank != call[-1].rank)
 			n = 0;
-		progress = progress_of(&all, &n, &room, call->group);
+		progress = progress_of(&all, &n, call->group);
 		if (!progress) {
 			free(all);
 			return false;

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "realbackend/wire/socket.h"
 
 /* Reads one number; false: nobody is left to write one. */
@@ -21,23 +22,17 @@ static bool hear(int fd, pid_t *group)
 
 static _Noreturn void guard(int fd)
 {
-	pid_t *groups = NULL, *more, group;
-	size_t num = 0, max = 0;
+	pid_t *groups = NULL, group;
+	size_t num = 0;
 
 	/* Not in the group that a terminal's signals go to. */
 	setpgid(0, 0);
 	while (hear(fd, &group)) {
 		if (group == 0)
 			num = 0;
-		if (group > 0 && num == max) {
-			more = realloc(groups, (2 * max + 16) * sizeof *groups);
-			if (!more)
-				continue;
-			groups = more;
-			max = 2 * max + 16;
-		}
-		if (group > 0)
-			groups[num++] = group;
+		else if (group > 0)
+			(void)dist__array_add(&groups, &num, &group,
+					      sizeof group);
 	}
 	while (num > 0)
 		kill(-groups[--num], SIGKILL);

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
+
 /* The code of a record, and its strings. */
 enum record {
 	LOG_SET = 1, /* key, value */
@@ -18,19 +20,6 @@ enum record {
 };
 
 /* ---- replaying ---------------------------------------------------------- */
-
-static enum dist_error note_opener(struct dist__file_log *log,
-				   const struct dist__opener *opener)
-{
-	struct dist__opener *grown =
-		realloc(log->openers, (log->num_openers + 1) * sizeof *grown);
-
-	if (!grown)
-		return DIST_ERR_NO_MEMORY;
-	log->openers = grown;
-	grown[log->num_openers++] = *opener;
-	return DIST_OK;
-}
 
 static void note_closer(struct dist__file_log *log,
 			const struct dist__opener *closer)
@@ -75,7 +64,10 @@ static enum dist_error apply(struct dist__file_log *log,
 		opener.pid = (long)pid;
 		dist__bytes_copy(a, opener.host, sizeof opener.host);
 		if (code == LOG_OPEN)
-			return note_opener(log, &opener);
+			return dist__array_add(&log->openers, &log->num_openers,
+					       &opener, sizeof opener)
+				       ? DIST_OK
+				       : DIST_ERR_NO_MEMORY;
 		note_closer(log, &opener);
 		return DIST_OK;
 	default:

@@ -1,0 +1,21 @@
+/* array.c - an array is full at 0, and at each power of two from 8 on. */
+#include "base/array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void *dist__array_add(void *array, size_t *num, const void *item, size_t size)
+{
+	size_t n = *num;
+	unsigned char *items;
+
+	memcpy(&items, array, sizeof items);
+	if (n == 0 || (n >= 8 && (n & (n - 1)) == 0)) {
+		items = realloc(items, (n ? 2 * n : 8) * size);
+		if (!items)
+			return NULL;
+		memcpy(array, &items, sizeof items);
+	}
+	++*num;
+	return memcpy(items + n * size, item, size);
+}
