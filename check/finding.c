@@ -697,15 +697,3 @@ const char *check_role_name(enum check_role role)
 
 	return names[role];
 }
-
-void check_report(FILE *out, const struct check_board *board,
-		  const struct check_facts *facts,
-		  const struct check_verdict *verdict)
-{
-	struct check_finding finding;
-
-	if (!check_finding_init(&finding, board, facts, verdict))
-		return;
-	fputs(finding.report.text, out);
-	check_finding_release(&finding);
-}

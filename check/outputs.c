@@ -113,29 +113,6 @@ static bool write_outputs(const struct check_outputs *asked,
 	return good;
 }
 
-static bool find(struct check_finding *finding, const struct check_job *job,
-		 char message[256])
-{
-	if (check_finding_init(finding, job->board, job->facts, job->verdict))
-		return true;
-	snprintf(message, 256, "no memory for the report of a verdict: %s",
-		 check_verdict_name(job->verdict->kind));
-	return false;
-}
-
-bool check_write_outputs(const struct check_outputs *asked,
-			 const struct check_job *job, char message[256])
-{
-	struct check_finding finding;
-	bool good;
-
-	if (!find(&finding, job, message))
-		return false;
-	good = write_outputs(asked, job, &finding, message);
-	check_finding_release(&finding);
-	return good;
-}
-
 /* ---- the end of a job ---------------------------------------------------- */
 
 /* The first rank that a bad verdict turns on; -1: none. */
@@ -173,8 +150,13 @@ static bool conclude(FILE *out, const struct check_job *job, int *culprit,
 	struct check_finding finding;
 	bool good;
 
-	if (!find(&finding, job, message))
+	if (!check_finding_init(&finding, job->board, job->facts,
+				job->verdict)) {
+		snprintf(message, 256,
+			 "no memory for the report of a verdict: %s",
+			 check_verdict_name(job->verdict->kind));
 		return false;
+	}
 	if (culprit)
 		*culprit = first_culprit(&finding);
 	print_report(out, &finding);

@@ -51,18 +51,11 @@ struct check_job {
  * GITHUB_WORKSPACE or CI_PROJECT_DIR the top of the checkout. */
 struct check_outputs check_outputs_asked(void);
 
-/*
- * check_write_outputs writes all that outputs asks for, each file whole or not
- * at all. False: one could not be written, and why, with its name, stands in
- * message.
- */
-bool check_write_outputs(const struct check_outputs *outputs,
-			 const struct check_job *job, char message[256]);
-
 /* check_conclude writes the report and the warnings to out, and the outputs
- * that are asked for. *culprit, unless culprit is NULL, is the first
- * rank on which the verdict turns; -1: none. Returns the exit status: that of
- * the verdict, but 2 if it is fine and could not be written. */
+ * that are asked for, each file whole or not at all; which could not be
+ * written, and why, it says in out, too. *culprit, unless culprit is NULL, is
+ * the first rank on which the verdict turns; -1: none. Returns the exit status:
+ * that of the verdict, but 2 if it is fine and could not be written. */
 int check_conclude(FILE *out, const struct check_job *job, int *culprit);
 
 #endif

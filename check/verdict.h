@@ -9,7 +9,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "check/record.h"
 
@@ -125,13 +124,6 @@ struct check_verdict check_judge_interrupted(const struct check_board *board,
  * rank gave up, and nobody waited for it. */
 struct check_verdict check_hence(const struct check_board *board,
 				 const struct check_facts *facts);
-
-/* check_report writes the verdict as text: one verdict line, a line for each
- * set of ranks in the same state, the waits as sentences. Nothing if all is
- * fine. board may be NULL unless it is a mismatch. */
-void check_report(FILE *out, const struct check_board *board,
-		  const struct check_facts *facts,
-		  const struct check_verdict *verdict);
 
 /* check_buffering_warning returns the waits on board, on which nothing can move
  * but buffered sends would, as a sentence, which the caller frees; NULL: no

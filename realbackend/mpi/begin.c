@@ -2,12 +2,12 @@
 #include "realbackend/mpi/begin.h"
 
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/data.h"
+#include "base/refuse.h"
 #include "realbackend/launch/cores.h"
 #include "realbackend/mpi/folder.h"
 #include "realbackend/mpi/pmi_server.h"
@@ -17,17 +17,6 @@
 static struct dist__pmi_server *server;
 static bool is_ours; /* MPI, to end */
 static struct dist__folder folder = {.fd = -1};
-
-__attribute__((format(printf, 2, 3))) static enum dist_error
-refuse(struct dist_message *message, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(message->text, sizeof message->text, format, args);
-	va_end(args);
-	return DIST_ERR_UNAVAILABLE;
-}
 
 /* ---- the manager -------------------------------------------------------- */
 
@@ -87,12 +76,14 @@ static enum dist_error start_manager(const struct dist__mpi *mpi,
 	char path[PATH_MAX];
 
 	if (mpi->is_openmpi && !dist__data_above(places, path))
-		return refuse(message, "no %s beside the library: try \"make\"",
-			      PMI_LIBRARY);
+		return dist__refuse_as(message, DIST_ERR_UNAVAILABLE,
+				       "no %s beside the library: try \"make\"",
+				       PMI_LIBRARY);
 	server = dist__pmi_server_new(place);
 	if (!server)
-		return refuse(message, "the ranks did not come to %s",
-			      mpi->version);
+		return dist__refuse_as(message, DIST_ERR_UNAVAILABLE,
+				       "the ranks did not come to %s",
+				       mpi->version);
 	for (size_t i = 0; i < NUM_NAMES; i++)
 		set(names[i], NULL);
 	set_number("PMI_FD", dist__pmi_server_fd(server));
@@ -172,9 +163,10 @@ static enum dist_error begin(struct dist__mpi *mpi,
 
 	(void)mpi->call.Finalized(&flag);
 	if (flag)
-		return refuse(message,
-			      "%s has ended: a process can join it once",
-			      mpi->version);
+		return dist__refuse_as(
+			message, DIST_ERR_UNAVAILABLE,
+			"%s has ended: a process can join it once",
+			mpi->version);
 	(void)mpi->call.Initialized(&flag);
 	is_ours = !flag;
 	chosen = is_ours && choose_all_reduce(mpi);
@@ -205,10 +197,10 @@ static enum dist_error check_place(const struct dist__mpi *mpi,
 	(void)mpi->call.Comm_size(mpi->is.comm_world, &size);
 	if (rank == place->rank && size == place->world_size)
 		return DIST_OK;
-	snprintf(message->text, sizeof message->text,
-		 "rank %d of %d is rank %d of %d of %s: expected the same",
-		 place->rank, place->world_size, rank, size, mpi->version);
-	return DIST_ERR_UNAVAILABLE;
+	return dist__refuse_as(
+		message, DIST_ERR_UNAVAILABLE,
+		"rank %d of %d is rank %d of %d of %s: expected the same",
+		place->rank, place->world_size, rank, size, mpi->version);
 }
 
 enum dist_error dist__mpi_begin(struct dist__mpi *mpi,
@@ -218,10 +210,11 @@ enum dist_error dist__mpi_begin(struct dist__mpi *mpi,
 	enum dist_error error = begin(mpi, place, message);
 
 	if (!error && mpi->threads < DIST__MPI_FUNNELED)
-		error = refuse(message,
-			       "%s was begun by MPI_Init: expected "
-			       "MPI_Init_thread with MPI_THREAD_FUNNELED",
-			       mpi->version);
+		error = dist__refuse_as(
+			message, DIST_ERR_UNAVAILABLE,
+			"%s was begun by MPI_Init: expected "
+			"MPI_Init_thread with MPI_THREAD_FUNNELED",
+			mpi->version);
 	if (!error)
 		error = check_place(mpi, place, message);
 	if (!error)

@@ -255,17 +255,18 @@ static void judge(struct check_diagnosis *diagnosis)
 	const struct check_job job = {.board = diagnosis->board,
 				      .facts = &diagnosis->facts,
 				      .verdict = &verdict,
-				      .world = diagnosis->world};
-	char message[256], *text = NULL;
+				      .world = diagnosis->world,
+				      .outputs = &outputs};
+	char *text = NULL;
 	size_t len = 0;
 	FILE *out = open_memstream(&text, &len);
 
-	check_report(out, job.board, job.facts, job.verdict);
+	check_conclude(out, &job, NULL);
 	fclose(out);
 	if (dist__input_odd(text, len) != len)
 		fail("not text", text);
-	if (!check_write_outputs(&outputs, &job, message))
-		fail("outputs", message);
+	if (strstr(text, "/dev/null: cannot be written"))
+		fail("outputs", text);
 	free(text);
 }
 

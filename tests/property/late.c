@@ -9,6 +9,7 @@
 
 #include "check/cause.h"
 #include "tests/property/program.h"
+#include "tests/support/board.h"
 
 #define USUAL 300 /* programs */
 #define CUTS  20  /* runs of each */
@@ -244,14 +245,16 @@ static void expect_timeout(const struct late_job *job, int cut)
 					  "exited with status 1"};
 	struct check_verdict verdict =
 		check_judge_cause(job->board, &facts, &cause);
+	char *text;
 
 	if (verdict.kind ==
 	    (any_timeout(job->board) ? CHECK_TIMEOUT : CHECK_FAILED))
 		return;
-	check_report(stderr, job->board, &facts, &verdict);
-	cr_expect_fail("seed %llu, cut %d: %s",
+	text = board_report(job->board, &facts, &verdict);
+	cr_expect_fail("seed %llu, cut %d: %s:\n%s",
 		       (unsigned long long)job->program->seed, cut,
-		       check_verdict_name(verdict.kind));
+		       check_verdict_name(verdict.kind), text);
+	free(text);
 }
 
 static void run_late(const struct program *program, int cut)

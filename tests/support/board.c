@@ -1,3 +1,4 @@
+#include "check/finding.h"
 #include "tests/support/board.h"
 
 #include <criterion/criterion.h>
@@ -78,13 +79,12 @@ char *board_report(const struct check_board *board,
 		   const struct check_facts *facts,
 		   const struct check_verdict *verdict)
 {
-	char *text = NULL;
-	size_t len = 0;
-	FILE *out = open_memstream(&text, &len);
+	struct check_finding finding;
+	char *text;
 
-	cr_assert(out);
-	check_report(out, board, facts, verdict);
-	fclose(out);
+	cr_assert(check_finding_init(&finding, board, facts, verdict));
+	text = strdup(finding.report.text);
+	check_finding_release(&finding);
 	return text;
 }
 

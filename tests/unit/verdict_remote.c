@@ -319,17 +319,19 @@ Test(verdict_remote, calls_of_two_kinds_are_no_mismatch)
 static json_t *document_of(struct check_board *board)
 {
 	const struct check_verdict verdict = check_judge(board, &board_stuck);
+	char path[] = "/tmp/verdict-remote-XXXXXX";
+	const struct check_outputs outputs = {.json = path};
 	const struct check_job job = {.board = board,
 				      .facts = &board_stuck,
 				      .verdict = &verdict,
-				      .world = "tcp"};
-	char path[] = "/tmp/verdict-remote-XXXXXX", message[256];
-	struct check_outputs outputs = {.json = path};
+				      .world = "tcp",
+				      .outputs = &outputs};
 	json_t *document;
 	int fd = mkstemp(path);
 
 	cr_assert_geq(fd, 0);
-	cr_assert(check_write_outputs(&outputs, &job, message), "%s", message);
+	cr_assert_eq(check_conclude(stderr, &job, NULL),
+		     check_exit_status(&verdict));
 	document = json_load_file(path, 0, NULL);
 	cr_assert_not_null(document);
 	close(fd);

@@ -91,29 +91,22 @@ SHOW int PMI_Abort(int status, const char *text)
 	_exit(status ? status : 1);
 }
 
-SHOW int PMI_Get_size(int *size)
-{
-	*size = num_ranks;
-	return 0;
-}
+/* A call that stores a number, which needs no asking. */
+#define NUMBER(name, value)                                                    \
+	SHOW int PMI_##name(int *number)                                       \
+	{                                                                      \
+		*number = (value);                                             \
+		return 0;                                                      \
+	}
 
-SHOW int PMI_Get_rank(int *rank)
-{
-	*rank = own_rank;
-	return 0;
-}
-
-SHOW int PMI_Get_universe_size(int *size)
-{
-	*size = num_ranks;
-	return 0;
-}
-
-SHOW int PMI_Get_appnum(int *number)
-{
-	*number = 0;
-	return 0;
-}
+NUMBER(Get_size, num_ranks)
+NUMBER(Get_rank, own_rank)
+NUMBER(Get_universe_size, num_ranks)
+NUMBER(Get_appnum, 0)
+NUMBER(Get_id_length_max, 64)
+NUMBER(KVS_Get_name_length_max, 64)
+NUMBER(KVS_Get_key_length_max, 64)
+NUMBER(KVS_Get_value_length_max, 1024)
 
 SHOW int PMI_Barrier(void)
 {
@@ -123,30 +116,6 @@ SHOW int PMI_Barrier(void)
 SHOW int PMI_KVS_Get_my_name(char *name, int len)
 {
 	snprintf(name, (size_t)len, "lockstep");
-	return 0;
-}
-
-SHOW int PMI_KVS_Get_name_length_max(int *len)
-{
-	*len = 64;
-	return 0;
-}
-
-SHOW int PMI_KVS_Get_key_length_max(int *len)
-{
-	*len = 64;
-	return 0;
-}
-
-SHOW int PMI_KVS_Get_value_length_max(int *len)
-{
-	*len = 1024;
-	return 0;
-}
-
-SHOW int PMI_Get_id_length_max(int *len)
-{
-	*len = 64;
 	return 0;
 }
 
