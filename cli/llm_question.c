@@ -50,9 +50,8 @@ const struct option llm_place_options[] = {
 const struct option llm_rate_options[] = {
 	{"software", OPTION_CHOICE, AT(software), SOFTWARE,
 	 .help = "what launches the kernels: CUDA graphs or a compiler; "
-		 "Python, "
-		 "one by one; all tuned for one model, as in MLPerf; of 2022 "
-		 "and before",
+		 "Python, one by one; all tuned for one model, as in MLPerf; "
+		 "DeepSpeed of 2022",
 	 .usual = "graphed"},
 	{"exchange", OPTION_CHOICE, AT(exchange), "once|plain",
 	 .help = "how tokens reach experts: once to a rank and a node, as "

@@ -14,7 +14,7 @@ enum llm_software {
 	LLM_GRAPHED, /* CUDA graphs or a compiler, fused kernels: of today */
 	LLM_EAGER,   /* kernel by kernel from Python: before 2026, or without */
 	LLM_TUNED,   /* for one model and machine, as in MLPerf */
-	LLM_OLD,     /* of 2022 and before: as LLM_EAGER, by libraries whose
+	LLM_OLD,     /* DeepSpeed of 2022: as LLM_EAGER, by libraries whose
 		      * products want aligned widths */
 	LLM_SOFTWARES
 };

@@ -247,22 +247,31 @@ static void add_fsdp(struct maker *m, struct layer *layer)
 /* Of a layer's kernels, those of forward. */
 #define FORWARD_SHARE (1.0 / 3)
 
+/* Attention, masks and dropout in kernels of their own: Megatron-LM of 2021
+ * needs 3 ms a layer both ways however small it is (VIA-Research/vTrain,
+ * data/ground_truth_single.csv, of sequences of 1,024 in micro-batches of 1;
+ * scenarios/measured/steps/vtrain-gpt.tsv), three times LLM_HOST_DENSE_NS. */
+#define HOST_UNFUSED 3
+
 /* A processor launches kernel by kernel: no layer is faster. */
 static void add_host(const struct maker *m, struct layer *layer, int kind)
 {
 	const double share[LLM_SOFTWARES] = {[LLM_GRAPHED] =
 						     m->known[LLM_HOST_GRAPHED],
 					     [LLM_EAGER] = 1,
-					     [LLM_TUNED] = 0};
+					     [LLM_TUNED] = 0,
+					     [LLM_OLD] = 1};
 	const struct llm_architecture *model = &m->work->model;
-	double least = m->known[has_experts(kind) ? LLM_HOST_EXPERT_NS
-						  : LLM_HOST_DENSE_NS] *
-		       share[m->cluster->software] *
-		       (1 + m->cluster->remade * FORWARD_SHARE) *
-		       (1 + m->known[LLM_HOST_MORE] *
-				    ((model->kv_rank > 0) +
-				     (has_experts(kind) && model->shared_ffn) +
-				     (has_experts(kind) && m->layout->tp > 1)));
+	double least =
+		m->known[has_experts(kind) ? LLM_HOST_EXPERT_NS
+					   : LLM_HOST_DENSE_NS] *
+		share[m->cluster->software] *
+		(m->layout->attention == LLM_UNFUSED ? HOST_UNFUSED : 1) *
+		(1 + m->cluster->remade * FORWARD_SHARE) *
+		(1 + m->known[LLM_HOST_MORE] *
+			     ((model->kv_rank > 0) +
+			      (has_experts(kind) && model->shared_ffn) +
+			      (has_experts(kind) && m->layout->tp > 1)));
 	double forward = total(&layer->forward);
 	double more = least - forward - total(&layer->backward);
 

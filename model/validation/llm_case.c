@@ -252,15 +252,15 @@ static void fill_habits(struct llm_case *made, const struct llm_recipe *recipe)
 {
 	const struct llm_row *row = made->row;
 	struct llm_layout *l = &made->layout;
-	bool old = begins(row->framework, "Megatron-DeepSpeed") ||
-		   (begins(row->framework, "Megatron-LM") &&
-		    begins(row->version, "2021"));
+	bool deepspeed = begins(row->framework, "Megatron-DeepSpeed");
+	bool old = deepspeed || (begins(row->framework, "Megatron-LM") &&
+				 begins(row->version, "2021"));
 	bool tuned = begins(row->framework, "NeMo/") ||
 		     begins(row->framework, "Megatron-Bridge") ||
 		     begins(row->version, "MLPerf");
 	bool experts = made->model.experts > 0;
 
-	made->software = old ? LLM_OLD : software_of(row);
+	made->software = deepspeed ? LLM_OLD : software_of(row);
 	l->shard = shard_of(row->shard);
 	if (recipe && is(recipe->shard, "fsdp") && !is(row->shard, "zero1"))
 		l->shard = LLM_FSDP;

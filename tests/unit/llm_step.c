@@ -169,6 +169,25 @@ Test(llm_step, a_processor_bounds_small_layers)
 	tear_down(&s);
 }
 
+/* Of small layers whose attention is not fused it launches more kernels, 3 ms a
+ * layer in all, by Python. */
+Test(llm_step, a_processor_bounds_unfused_layers)
+{
+	struct setting s;
+	double ms;
+
+	set_up(&s, "GPT-2-medium", 1);
+	s.layout.attention = LLM_UNFUSED;
+	s.layout.seq = 128;
+	s.layout.global_batch = 1;
+	for (int i = 0; i < 2; i++) {
+		s.cluster.software = i ? LLM_OLD : LLM_EAGER;
+		ms = answer(&s).step_ns / 1e6 / s.model.layers;
+		cr_expect(ms > 3 && ms < 6, "%g ms a layer", ms);
+	}
+	tear_down(&s);
+}
+
 /* What elementwise kernels of one layer and micro-batch read and write, a row
  * that is routed. */
 static double row_bytes(struct setting *s)
@@ -244,8 +263,8 @@ Test(llm_step, experts_of_mxfp8_are_one_kernel)
 	tear_down(&s);
 }
 
-/* Libraries of 2022 add gradients up in kernels beside the products: more bytes
- * a parameter, each micro-batch. */
+/* DeepSpeed of 2022 adds gradients up in kernels beside the products: more
+ * bytes a parameter, each micro-batch. */
 Test(llm_step, old_software_adds_gradients_up_by_itself)
 {
 	const double *known = llm_constants_known()->value;
