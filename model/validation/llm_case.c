@@ -230,7 +230,8 @@ static enum llm_software software_of(const struct llm_row *row)
 }
 
 /* PyTorch's own attention is FlashAttention 2 (torchtitan, FMS; nanotron by
- * flash-attn); NVIDIA's frameworks have Transformer Engine's. */
+ * flash-attn), and so was NeMo's until Transformer Engine preferred cuDNN on
+ * Hopper (github.com/NVIDIA/NeMo, pull request 9188). */
 static enum llm_attention_library library_of(const struct llm_row *row,
 					     bool old)
 {
@@ -240,6 +241,8 @@ static enum llm_attention_library library_of(const struct llm_row *row,
 	for (size_t i = 0; i < sizeof flash / sizeof *flash; i++)
 		if (begins(row->framework, flash[i]))
 			return LLM_FLASH_2;
+	if (begins(row->version, "NeMo 24.03"))
+		return LLM_FLASH_2;
 	return old ? LLM_UNFUSED : LLM_FASTEST;
 }
 
