@@ -22,23 +22,22 @@
 #include "cli/sweep/study.h"
 #include "worlds/worlds.h"
 
-#define PATH_SIZE 4096
-
 /* Something that can be listed. */
 struct listing {
 	const char *name;
 	const char *columns;
 
 	/* Adds the rows; one that cannot be read is named on stderr and left
-	 * out. Returns the exit status. */
+	 * out. Returns the exit status. NULL: a row a file of the folder of
+	 * this name. */
 	int (*fill)(struct dist__rows *table);
+	const char *suffix;
+	list_add *add;
 
 	/* Prints tables that stand below, for people alone. NULL: none.
 	 * Returns 0, or -1: no memory. */
 	int (*print_below)(enum dist__form form, FILE *out);
 };
-
-static const char scenario_columns[] = "name;summary";
 
 static int fill_scenarios(struct dist__rows *table)
 {
@@ -47,83 +46,64 @@ static int fill_scenarios(struct dist__rows *table)
 	return DIST_EXIT_OK;
 }
 
-static const char algorithm_columns[] = "op;name;summary;time";
-
 static int fill_algorithms(struct dist__rows *table)
 {
 	const struct dist__algorithm *const *a;
 
-	for (a = dist__algorithms(); *a; a++) {
+	for (a = dist__algorithms(); *a; a++)
 		ADD_ROW(table, cell_text(dist__op_name((*a)->op)),
 			cell_text((*a)->name), cell_text((*a)->summary),
 			cell_text((*a)->formula));
-	}
 	return DIST_EXIT_OK;
 }
 
-static const char model_columns[] = "name;parameters;tensors;forward_gflop";
-
-static int add_model(struct dist__rows *table, const char *name,
-		     const char *path)
+static enum dist_error add_model(struct dist__rows *table, const char *name,
+				 const char *path, struct dist_message *message)
 {
-	struct dist_message message;
 	struct model model;
+	enum dist_error error = model_load(&model, path, message);
 
-	if (model_load(&model, path, &message)) {
-		return refuse("list", "%s", message.text);
-	}
+	if (error)
+		return error;
 	ADD_ROW(table, cell_copy(name), cell_size(model.numel),
 		cell_size(model.num_parameters),
 		cell_real(model.forward_flops / 1e9));
 	model_release(&model);
-	return DIST_EXIT_OK;
+	return DIST_OK;
 }
 
-static int fill_models(struct dist__rows *table)
-{
-	return list_each_file("models", ".csv", add_model, table);
-}
-
-static const char profile_columns[] = "name;library;version;source";
-
-static int add_profile(struct dist__rows *table, const char *name,
-		       const char *path)
+static enum dist_error add_profile(struct dist__rows *table, const char *name,
+				   const char *path,
+				   struct dist_message *message)
 {
 	struct dist__profile profile;
-	struct dist_message message;
+	enum dist_error error = dist__profile_load(&profile, path, message);
 
-	if (dist__profile_load(&profile, path, &message)) {
-		return refuse("list", "%s", message.text);
-	}
+	if (error)
+		return error;
 	ADD_ROW(table, cell_copy(name),
 		cell_copy(profile.library[0] ? profile.library : "lockstep"),
 		cell_copy(profile.version), cell_copy(profile.source));
 	dist__profile_release(&profile);
-	return DIST_EXIT_OK;
+	return DIST_OK;
 }
 
-static int fill_profiles(struct dist__rows *table)
+static enum dist_error add_platform(struct dist__rows *table, const char *name,
+				    const char *path,
+				    struct dist_message *message)
 {
-	return list_each_file("profiles", ".yaml", add_profile, table);
-}
-
-static const char platform_columns[] = "name;hosts;ranks;summary";
-
-static int add_platform(struct dist__rows *table, const char *name,
-			const char *path)
-{
-	struct dist_message message;
 	int hosts, ranks;
 	char text[512];
+	enum dist_error error =
+		dist__platform_hosts(path, &hosts, &ranks, message);
 
-	if (dist__platform_hosts(path, &hosts, &ranks, &message)) {
-		return refuse("list", "%s", message.text);
-	}
+	if (error)
+		return error;
 	provenance_platform(path, text, sizeof text);
 	text[strcspn(text, "\n")] = '\0';
 	ADD_ROW(table, cell_copy(name), cell_int(hosts), cell_int(ranks),
 		cell_copy(text));
-	return DIST_EXIT_OK;
+	return DIST_OK;
 }
 
 static int fill_platforms(struct dist__rows *table)
@@ -135,63 +115,52 @@ static int fill_platforms(struct dist__rows *table)
 	return list_each_file("platforms", ".xml", add_platform, table);
 }
 
-static const char machine_columns[] = "name;nodes;gpus_per_node;gpu;title";
-
-static int add_machine(struct dist__rows *table, const char *name,
-		       const char *path)
+static enum dist_error add_machine(struct dist__rows *table, const char *name,
+				   const char *path,
+				   struct dist_message *message)
 {
-	struct dist_message message;
 	struct machine machine;
+	enum dist_error error = machine_load(&machine, path, message);
 
-	if (machine_load(&machine, path, &message)) {
-		return refuse("list", "%s", message.text);
-	}
+	if (error)
+		return error;
 	ADD_ROW(table, cell_copy(name), cell_int(machine.nodes),
 		cell_size(machine.gpus_per_node),
 		cell_copy(machine.gpu[0] ? machine.gpu : NULL),
 		cell_copy(machine.title));
-	return DIST_EXIT_OK;
+	return DIST_OK;
 }
 
-static int fill_machines(struct dist__rows *table)
+static enum dist_error add_study(struct dist__rows *table, const char *name,
+				 const char *path, struct dist_message *message)
 {
-	return list_each_file("machines", ".yaml", add_machine, table);
-}
-
-static const char study_columns[] = "name;points;title";
-
-static int add_study(struct dist__rows *table, const char *name,
-		     const char *path)
-{
-	struct dist_message message;
 	struct study study;
+	enum dist_error error = study_load(&study, path, message);
 
-	if (study_load(&study, path, &message)) {
-		return refuse("list", "%s", message.text);
-	}
+	if (error)
+		return error;
 	ADD_ROW(table, cell_copy(name), cell_size(study_num_points(&study)),
 		cell_copy(study.title));
 	study_release(&study);
-	return DIST_EXIT_OK;
-}
-
-static int fill_studies(struct dist__rows *table)
-{
-	return list_each_file("studies", ".yaml", add_study, table);
+	return DIST_OK;
 }
 
 static const struct listing listings[] = {
-	{"backends", list_backends_columns, list_backends, list_backends_calls},
-	{"scenarios", scenario_columns, fill_scenarios, NULL},
-	{"algorithms", algorithm_columns, fill_algorithms, NULL},
-	{"models", model_columns, fill_models, NULL},
-	{"llms", list_llms_columns, list_llms, NULL},
-	{"devices", list_devices_columns, list_devices, NULL},
-	{"platforms", platform_columns, fill_platforms, NULL},
-	{"profiles", profile_columns, fill_profiles, NULL},
-	{"machines", machine_columns, fill_machines, NULL},
-	{"measured", list_measured_columns, list_measured, NULL},
-	{"studies", study_columns, fill_studies, NULL},
+	{"backends", list_backends_columns, list_backends,
+	 .print_below = list_backends_calls},
+	{"scenarios", "name;summary", .fill = fill_scenarios},
+	{"algorithms", "op;name;summary;time", .fill = fill_algorithms},
+	{"models", "name;parameters;tensors;forward_gflop", .suffix = ".csv",
+	 .add = add_model},
+	{"llms", list_llms_columns, .fill = list_llms},
+	{"devices", list_devices_columns, .fill = list_devices},
+	{"platforms", "name;hosts;ranks;summary", .fill = fill_platforms},
+	{"profiles", "name;library;version;source", .suffix = ".yaml",
+	 .add = add_profile},
+	{"machines", "name;nodes;gpus_per_node;gpu;title", .suffix = ".yaml",
+	 .add = add_machine},
+	{"measured", list_measured_columns, .fill = list_measured},
+	{"studies", "name;points;title", .suffix = ".yaml", .add = add_study},
 };
 
 static const struct listing *listing_find(const char *name)
@@ -202,12 +171,19 @@ static const struct listing *listing_find(const char *name)
 	return NULL;
 }
 
+static int listing_fill(const struct listing *listing, struct dist__rows *table)
+{
+	return listing->fill ? listing->fill(table)
+			     : list_each_file(listing->name, listing->suffix,
+					      listing->add, table);
+}
+
 static int listing_print(const struct listing *listing,
 			 const struct table_options *options)
 {
 	struct dist__rows table = {.columns = listing->columns};
 	enum dist__form form = table_options_form(options);
-	int status = listing->fill(&table);
+	int status = listing_fill(listing, &table);
 	int printed = table_options_print(options, "lockstep list", &table);
 
 	if (!printed && form != FORM_JSON && listing->print_below &&
@@ -224,7 +200,7 @@ void list_print_names(const char *kind, FILE *out)
 	size_t size;
 	FILE *rows = open_memstream(&text, &size);
 
-	(void)listing->fill(&table);
+	(void)listing_fill(listing, &table);
 	if (rows && dist__rows_print(&table, FORM_TSV, rows) == 0 &&
 	    fclose(rows) == 0 && strchr(text, '\n'))
 		fputs(strchr(text, '\n') + 1, out);

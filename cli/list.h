@@ -5,15 +5,16 @@
 
 #include "base/rows.h"
 
-/*
- * list_each_file calls add(table, name, path) for every file of a kind, in
- * order of name, where name is the file's without suffix. add returns an exit
- * status after a message. Returns DIST_EXIT_OK, or DIST_EXIT_USAGE after a
- * message: there is no such folder, or add failed for one.
- */
-int list_each_file(const char *kind, const char *suffix,
-		   int (*add)(struct dist__rows *table, const char *name,
-			      const char *path),
+/* Adds a row for the file at path, called name without its suffix. Errors: any
+ * of reading it; message says what was expected. */
+typedef enum dist_error list_add(struct dist__rows *table, const char *name,
+				 const char *path,
+				 struct dist_message *message);
+
+/* list_each_file adds every file of a kind, in order of name. Returns
+ * DIST_EXIT_OK, or DIST_EXIT_USAGE after a line on stderr: there is no such
+ * folder, or add failed for one. */
+int list_each_file(const char *kind, const char *suffix, list_add *add,
 		   struct dist__rows *table);
 
 extern const char list_backends_columns[];

@@ -1,7 +1,6 @@
 /* list_measured.c - the tables of measured figures, as lockstep list shows
  * them. */
 #include "cli/list.h"
-#include "cli/refuse.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -75,69 +74,56 @@ static struct fit fit_of(const struct collectives *read)
 	return fit;
 }
 
-static int add_collectives(struct dist__rows *table, const char *name,
-			   const char *path)
+static enum dist_error add_collectives(struct dist__rows *table,
+				       const char *name, const char *path,
+				       struct dist_message *message)
 {
-	struct dist_message message;
 	struct collectives read;
+	enum dist_error error = collectives_load(&read, path, message);
 
-	if (collectives_load(&read, path, &message))
-		return refuse("list", "%s", message.text);
-	add_row(table, name, "collectives", &read.tsv, fit_of(&read));
+	if (!error)
+		add_row(table, name, "collectives", &read.tsv, fit_of(&read));
 	dist__tsv_release(&read.tsv);
-	return DIST_EXIT_OK;
+	return error;
 }
 
-static int add_steps(struct dist__rows *table, const char *name,
-		     const char *path)
+static enum dist_error add_steps(struct dist__rows *table, const char *name,
+				 const char *path, struct dist_message *message)
 {
-	struct dist_message message;
 	struct steps read;
+	enum dist_error error = steps_load(&read, path, message);
 
-	if (steps_load(&read, path, &message))
-		return refuse("list", "%s", message.text);
-	add_row(table, name, "steps", &read.tsv, no_fit);
+	if (!error)
+		add_row(table, name, "steps", &read.tsv, no_fit);
 	dist__tsv_release(&read.tsv);
-	return DIST_EXIT_OK;
+	return error;
 }
 
-/* A table that nothing but its form is asked of. */
-static int add_plain(struct dist__rows *table, const char *name,
-		     const char *kind, const char *path)
+/* A table that nothing but its form is asked of, called as its folder. */
+static enum dist_error add_plain(struct dist__rows *table, const char *name,
+				 const char *path, struct dist_message *message)
 {
-	struct dist_message message;
 	struct tsv_table tsv;
+	enum dist_error error = dist__tsv_load(&tsv, path, message);
 
-	if (dist__tsv_load(&tsv, path, &message))
-		return refuse("list", "%s", message.text);
-	add_row(table, name, kind, &tsv, no_fit);
+	if (!error)
+		add_row(table, name,
+			strstr(path, "/hardware/") ? "hardware" : "parts", &tsv,
+			no_fit);
 	dist__tsv_release(&tsv);
-	return DIST_EXIT_OK;
-}
-
-static int add_parts(struct dist__rows *table, const char *name,
-		     const char *path)
-{
-	return add_plain(table, name, "parts", path);
-}
-
-static int add_hardware(struct dist__rows *table, const char *name,
-			const char *path)
-{
-	return add_plain(table, name, "hardware", path);
+	return error;
 }
 
 int list_measured(struct dist__rows *table)
 {
 	static const struct {
 		const char *folder;
-		int (*add)(struct dist__rows *table, const char *name,
-			   const char *path);
+		list_add *add;
 	} kinds[] = {
 		{"measured/collectives", add_collectives},
 		{"measured/steps", add_steps},
-		{"measured/parts", add_parts},
-		{"measured/hardware", add_hardware},
+		{"measured/parts", add_plain},
+		{"measured/hardware", add_plain},
 	};
 	int status = DIST_EXIT_OK;
 
