@@ -150,7 +150,8 @@ int run_choose_interpreter(const struct run_request *request,
 			   struct run_plan *plan);
 
 /* run_check_backends checks --torch-backend-as. */
-int run_check_backends(const char *option);
+int run_check_backends(const struct run_request *request,
+		       struct run_plan *plan);
 
 /* run_find_program stores in path the program that a shell would run by this
  * name, or by this path; false: none. */
@@ -171,8 +172,7 @@ bool run_export_python(const struct run_request *request,
 int run_seats(struct run_plan *plan);
 
 /* run_check_compute checks --compute. */
-int run_check_compute(const struct run_request *request,
-		      const struct run_plan *plan);
+int run_check_compute(const struct run_request *request, struct run_plan *plan);
 
 /* run_export puts the request into the environment, for the program's own
  * dist_launch() or dist_init_process_group(). */

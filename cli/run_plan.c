@@ -136,7 +136,7 @@ static int choose_nproc(const struct run_request *request,
 
 /* --represent: the ranks that rank 0 stands for are those that there are. */
 static int check_represent(const struct run_request *request,
-			   const struct run_plan *plan)
+			   struct run_plan *plan)
 {
 	const char *text =
 		dist__variable_or(request->represent, "LOCKSTEP_REPRESENT");
@@ -163,23 +163,24 @@ static int check_represent(const struct run_request *request,
 
 /* ---- the rest ----------------------------------------------------------- */
 
-static int choose_world(const char *name, const struct dist__world **world)
+static int choose_world(const struct run_request *request,
+			struct run_plan *plan)
 {
+	const char *name =
+		dist__variable_or(request->backend, "LOCKSTEP_BACKEND");
 	struct dist_message why = {""};
 	enum dist_error error = DIST_OK;
 
 	if (!name)
-		name = dist__variable_or(NULL, "LOCKSTEP_BACKEND");
-	if (!name)
 		name = dist__worlds()[0]->name;
-	*world = dist__world_find(name);
-	if (!*world) {
+	plan->world = dist__world_find(name);
+	if (!plan->world) {
 		(void)dist__world_refuse(name, &why);
 		return complain(&why);
 	}
 	/* A simulation finds out itself, in the process that will need it. */
-	if (!(*world)->in_process)
-		error = dist__world_check(*world, &why);
+	if (!plan->world->in_process)
+		error = dist__world_check(plan->world, &why);
 	if (!error)
 		return DIST_EXIT_OK;
 	(void)refuse(run_command, "%s: %s", name, why.text);
@@ -187,95 +188,99 @@ static int choose_world(const char *name, const struct dist__world **world)
 					     : DIST_EXIT_USAGE;
 }
 
-/* Stores the timeout in force, 0 when only the default is. */
-static int choose_timeout(const char *option, int64_t *timeout_ns)
+static bool is_timeout(const char *text, struct run_plan *plan)
 {
-	const char *text = dist__variable_or(option, "LOCKSTEP_TIMEOUT");
+	return dist__seconds_read(text, &plan->timeout_ns) &&
+	       plan->timeout_ns > 0;
+}
 
-	if (text && (!dist__seconds_read(text, timeout_ns) || *timeout_ns == 0))
-		return run_refuse(option ? "--timeout" : "LOCKSTEP_TIMEOUT",
-				  text, "seconds, a number above 0");
+static bool is_patience(const char *text, struct run_plan *plan)
+{
+	return dist__seconds_read(text, &plan->patience_ns);
+}
+
+/* A value that ranks read again. */
+#define READ_BY(name, type, call)                                              \
+	static bool name(const char *text, struct run_plan *plan)              \
+	{                                                                      \
+		type value;                                                    \
+                                                                               \
+		(void)plan;                                                    \
+		return call;                                                   \
+	}
+
+READ_BY(is_stack_size, uint64_t, dist__stack_read(text, &value))
+READ_BY(is_debug, enum dist__debug, dist__debug_parse(&value, text))
+READ_BY(is_fidelity, enum dist__fidelity, dist__fidelity_parse(&value, text))
+READ_BY(is_intra, bool, dist__intra_parse(text, &value))
+READ_BY(is_bind, bool, dist__bind_parse(text, &value))
+
+static bool is_annotate(const char *text, struct run_plan *plan)
+{
+	(void)plan;
+	return strcmp(text, "github") == 0;
+}
+
+#define AT(field) offsetof(struct run_request, field)
+
+/* Options that one look at their text settles, and the variables that say the
+ * same. */
+static const struct setting {
+	const char *option, *variable;
+	size_t offset; /* in the request */
+	bool (*is_right)(const char *text, struct run_plan *plan);
+	const char *expected;
+} settings[] = {
+	{"--timeout", "LOCKSTEP_TIMEOUT", AT(timeout), is_timeout,
+	 "seconds, a number above 0"},
+	{"--patience", "LOCKSTEP_PATIENCE", AT(patience), is_patience,
+	 "seconds, 0 or more"},
+	{"--stack-size", "LOCKSTEP_STACK_SIZE", AT(stack_size), is_stack_size,
+	 "expected " DIST__STACK_WORDS},
+	{"--debug", "LOCKSTEP_DEBUG", AT(debug), is_debug,
+	 "expected " DIST__DEBUG_LEVELS},
+	{"--fidelity", "LOCKSTEP_FIDELITY", AT(fidelity), is_fidelity,
+	 "expected " DIST__FIDELITIES},
+	{"--intra", "LOCKSTEP_INTRA", AT(intra), is_intra,
+	 "expected " DIST__INTRA_WORDS},
+	{"--bind-to", "LOCKSTEP_BIND_TO", AT(bind_to), is_bind,
+	 "expected " DIST__BIND_WORDS},
+	{"--annotate", "LOCKSTEP_ANNOTATE", AT(annotate), is_annotate,
+	 "expected github"},
+};
+
+static int check_settings(const struct run_request *request,
+			  struct run_plan *plan)
+{
+	plan->patience_ns = DIST__SIM_PATIENCE_S * (int64_t)1000000000;
+	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+		const struct setting *s = &settings[i];
+		const char *option = *(
+			const char *const *)((const char *)request + s->offset);
+		const char *text = dist__variable_or(option, s->variable);
+
+		if (text && !s->is_right(text, plan))
+			return run_refuse(option ? s->option : s->variable,
+					  text, s->expected);
+	}
 	return DIST_EXIT_OK;
 }
 
-static int choose_patience(const char *option, int64_t *patience_ns)
-{
-	const char *text = dist__variable_or(option, "LOCKSTEP_PATIENCE");
-
-	*patience_ns = DIST__SIM_PATIENCE_S * (int64_t)1000000000;
-	if (!text || dist__seconds_read(text, patience_ns))
-		return DIST_EXIT_OK;
-	return run_refuse(option ? "--patience" : "LOCKSTEP_PATIENCE", text,
-			  "seconds, 0 or more");
-}
-
-static int check_secret(void)
+static int check_secret(const struct run_request *request,
+			struct run_plan *plan)
 {
 	const char *text = getenv("LOCKSTEP_SECRET");
 
+	(void)request;
+	(void)plan;
 	if (!text || *text)
 		return DIST_EXIT_OK;
 	return run_refuse("LOCKSTEP_SECRET", text,
 			  "expected what all ranks share, or unset");
 }
 
-static int check_stack_size(const char *option)
-{
-	const char *text = dist__variable_or(option, "LOCKSTEP_STACK_SIZE");
-	uint64_t bytes;
-
-	if (!text || dist__stack_read(text, &bytes))
-		return DIST_EXIT_OK;
-	return run_refuse(option ? "--stack-size" : "LOCKSTEP_STACK_SIZE", text,
-			  "expected " DIST__STACK_WORDS);
-}
-
-static int check_intra(const char *option)
-{
-	const char *text = dist__variable_or(option, "LOCKSTEP_INTRA");
-	bool shares;
-
-	if (!text || dist__intra_parse(text, &shares))
-		return DIST_EXIT_OK;
-	return run_refuse(option ? "--intra" : "LOCKSTEP_INTRA", text,
-			  "expected " DIST__INTRA_WORDS);
-}
-
-static int check_bind(const char *option)
-{
-	const char *text = dist__variable_or(option, "LOCKSTEP_BIND_TO");
-	bool binds;
-
-	if (!text || dist__bind_parse(text, &binds))
-		return DIST_EXIT_OK;
-	return run_refuse(option ? "--bind-to" : "LOCKSTEP_BIND_TO", text,
-			  "expected " DIST__BIND_WORDS);
-}
-
-static int check_debug(const char *option)
-{
-	const char *text = dist__variable_or(option, "LOCKSTEP_DEBUG");
-	enum dist__debug level;
-
-	if (dist__debug_parse(&level, text))
-		return DIST_EXIT_OK;
-	return run_refuse(option ? "--debug" : "LOCKSTEP_DEBUG", text,
-			  "expected " DIST__DEBUG_LEVELS);
-}
-
-static int check_fidelity(const char *option)
-{
-	const char *text = dist__variable_or(option, "LOCKSTEP_FIDELITY");
-	enum dist__fidelity fidelity;
-
-	if (dist__fidelity_parse(&fidelity, text))
-		return DIST_EXIT_OK;
-	return run_refuse(option ? "--fidelity" : "LOCKSTEP_FIDELITY", text,
-			  "expected " DIST__FIDELITIES);
-}
-
 static int check_engine(const struct run_request *request,
-			const struct run_plan *plan)
+			struct run_plan *plan)
 {
 	if (!request->engine || plan->world->in_process)
 		return DIST_EXIT_OK;
@@ -298,8 +303,7 @@ static int check_links(const struct run_request *request, struct run_plan *plan)
 }
 
 /* A place that cannot be written to is better known before than after. */
-static int check_dump(const struct run_request *request,
-		      const struct run_plan *plan)
+static int check_dump(const struct run_request *request, struct run_plan *plan)
 {
 	const char *pattern = dist__variable_or(request->dump, "LOCKSTEP_DUMP");
 
@@ -315,7 +319,7 @@ static int check_dump(const struct run_request *request,
 
 /* Of several nodes one writes them, maybe not this one. */
 static int check_places(const struct run_request *request,
-			const struct run_plan *plan)
+			struct run_plan *plan)
 {
 	const char *const paths[] = {
 		dist__variable_or(request->trace, "LOCKSTEP_TRACE"),
@@ -328,16 +332,6 @@ static int check_places(const struct run_request *request,
 	    check_writable(run_command, paths, sizeof paths / sizeof paths[0]))
 		return DIST_EXIT_OK;
 	return DIST_EXIT_USAGE;
-}
-
-static int check_annotate(const char *option)
-{
-	const char *text = dist__variable_or(option, "LOCKSTEP_ANNOTATE");
-
-	if (!text || strcmp(text, "github") == 0)
-		return DIST_EXIT_OK;
-	return run_refuse(option ? "--annotate" : "LOCKSTEP_ANNOTATE", text,
-			  "expected github");
 }
 
 /* Whether the file at path has a symbol of this name, as far as that is known
@@ -373,11 +367,13 @@ static int refuse_program(const char *name)
 		      *hint ? hint : "; see lockstep list scenarios");
 }
 
-static int choose_program(struct run_plan *plan)
+static int choose_program(const struct run_request *request,
+			  struct run_plan *plan)
 {
 	const char *name = plan->argv[0];
 	struct stat info;
 
+	(void)request;
 	if (!name)
 		return refuse(run_command,
 			      "no PROGRAM; see lockstep %s --help and lockstep "
@@ -397,7 +393,8 @@ static int choose_program(struct run_plan *plan)
 
 /* A profile that cannot be used is refused here, once, rather than by every
  * rank. */
-static int check_profile(const struct run_request *request)
+static int check_profile(const struct run_request *request,
+			 struct run_plan *plan)
 {
 	const char *name =
 		dist__variable_or(request->profile, "LOCKSTEP_PROFILE");
@@ -409,6 +406,7 @@ static int check_profile(const struct run_request *request)
 	char path[PATH_SIZE];
 	int status = DIST_EXIT_OK;
 
+	(void)plan;
 	dist__profile_init(&profile);
 	if (p2p && !dist__p2p_mode_parse(&profile.p2p, p2p))
 		return run_refuse(request->p2p ? "--p2p" : "LOCKSTEP_P2P", p2p,
@@ -453,56 +451,33 @@ static bool choose_is_rank(const struct run_request *request,
 
 int run_plan_make(const struct run_request *request, struct run_plan *plan)
 {
-	int status = choose_timeout(request->timeout, &plan->timeout_ns);
+	static int (*const steps[])(const struct run_request *request,
+				    struct run_plan *plan) = {
+		check_settings,
+		check_secret,
+		choose_world,
+		check_engine,
+		check_links,
+		run_choose_nodes,
+		choose_nproc,
+		check_represent,
+		run_choose_output,
+		check_dump,
+		check_places,
+		run_check_backends,
+		run_choose_interpreter,
+		choose_program,
+		run_check_compute,
+		check_profile};
+	int status = DIST_EXIT_OK;
 
-	if (!status)
-		status = choose_patience(request->patience, &plan->patience_ns);
-	if (!status)
-		status = check_stack_size(request->stack_size);
-	if (!status)
-		status = check_secret();
-	if (!status)
-		status = check_debug(request->debug);
-	if (!status)
-		status = check_fidelity(request->fidelity);
-	if (!status)
-		status = check_intra(request->intra);
-	if (!status)
-		status = check_bind(request->bind_to);
-	if (!status)
-		status = choose_world(request->backend, &plan->world);
-	if (!status)
-		status = check_engine(request, plan);
-	if (!status)
-		status = check_links(request, plan);
-	if (!status)
-		status = run_choose_nodes(request, plan);
-	plan->is_rank = !status && choose_is_rank(request, plan);
-	if (!status)
-		status = choose_nproc(request, plan);
-	if (!status)
-		status = check_represent(request, plan);
-	if (!status)
-		status = run_choose_output(request, plan);
-	if (!status)
-		status = check_dump(request, plan);
-	if (!status)
-		status = check_places(request, plan);
-	if (!status)
-		status = check_annotate(request->annotate);
-	if (!status)
-		status = run_check_backends(request->torch_backend_as);
-	if (!status)
-		status = run_choose_interpreter(request, plan);
-	if (!status)
-		status = choose_program(plan);
-	if (!status)
-		status = run_check_compute(request, plan);
-	if (!status)
-		status = check_profile(request);
-	if (!status)
-		plan->profile = choose_profile(request, plan);
-	return status;
+	for (size_t i = 0; i < sizeof steps / sizeof *steps && !status; i++)
+		status = steps[i](request, plan);
+	if (status)
+		return status;
+	plan->is_rank = choose_is_rank(request, plan);
+	plan->profile = choose_profile(request, plan);
+	return DIST_EXIT_OK;
 }
 
 void run_plan_release(struct run_plan *plan)

@@ -213,13 +213,15 @@ int run_choose_interpreter(const struct run_request *request,
 
 /* ---- what our package needs --------------------------------------------- */
 
-int run_check_backends(const char *option)
+int run_check_backends(const struct run_request *request, struct run_plan *plan)
 {
+	const char *option = request->torch_backend_as;
 	const char *text =
 		dist__variable_or(option, "LOCKSTEP_TORCH_BACKEND_AS");
 	const char *rest = text ? text : "";
 	size_t len;
 
+	(void)plan;
 	if (strcmp(rest, "none") == 0)
 		return DIST_EXIT_OK;
 	for (; *rest; rest += len + (rest[len] == ',')) {

@@ -77,8 +77,7 @@ static bool begins(const char *text, const char *word)
 	       text[len + 1] != '\0';
 }
 
-int run_check_compute(const struct run_request *request,
-		      const struct run_plan *plan)
+int run_check_compute(const struct run_request *request, struct run_plan *plan)
 {
 	const char *text =
 		dist__variable_or(request->compute, "LOCKSTEP_COMPUTE");
