@@ -306,9 +306,8 @@ static struct sweep_row *read_rows(FILE *file, size_t *num)
 static double average_busbw(const struct sweep_row *rows, size_t num)
 {
 	double sum = 0;
-	size_t i;
 
-	for (i = 0; i < num; i++)
+	for (size_t i = 0; i < num; i++)
 		sum += rows[i].busbw_GBps;
 	return num ? sum / (double)num : 0;
 }
@@ -334,7 +333,6 @@ static void print_end(const struct command_line *line,
 	struct dist_message text;
 	const char *sockets = describe_sockets(line, &text);
 	int64_t wrong = 0;
-	size_t i;
 
 	print_fidelity(dist__sim_tally());
 	if (sockets)
@@ -343,7 +341,7 @@ static void print_end(const struct command_line *line,
 		printf("# Calibration          : %s\n", line->calibration);
 	bench_interval_print(interval, rows, num, stdout);
 
-	for (i = 0; i < num; i++)
+	for (size_t i = 0; i < num; i++)
 		wrong += rows[i].wrong > 0 ? rows[i].wrong : 0;
 	if (num > 0 && rows[0].wrong >= 0)
 		printf("# Out of bounds values : %lld %s\n", (long long)wrong,

@@ -93,9 +93,8 @@ static struct dist_tensor view(char *data, size_t bytes)
 static enum dist_error round_trips(struct measurer *m, size_t bytes, int rounds)
 {
 	enum dist_error error = DIST_OK;
-	int i;
 
-	for (i = 0; !error && i < rounds && m->rank < 2; i++) {
+	for (int i = 0; !error && i < rounds && m->rank < 2; i++) {
 		if (m->rank == 0)
 			error = dist_send(m->group, view(m->out, bytes), 1, 0);
 		if (!error)
@@ -111,9 +110,8 @@ static enum dist_error round_trips(struct measurer *m, size_t bytes, int rounds)
 static enum dist_error wait_all(struct dist_work **works, int num)
 {
 	enum dist_error first = DIST_OK;
-	int i;
 
-	for (i = 0; i < num; i++) {
+	for (int i = 0; i < num; i++) {
 		enum dist_error error =
 			dist_work_wait(works[i], DIST_TIMEOUT_OF_GROUP);
 
@@ -271,19 +269,16 @@ static enum dist_error waits(struct measurer *m, size_t bytes, int rounds)
 static enum dist_error barriers(struct measurer *m, size_t bytes, int rounds)
 {
 	enum dist_error error = DIST_OK;
-	int i;
 
 	(void)bytes;
-	for (i = 0; !error && i < rounds; i++)
+	for (int i = 0; !error && i < rounds; i++)
 		error = dist_barrier(m->group, NULL);
 	return error;
 }
 
 static enum dist_error reductions(struct measurer *m, size_t bytes, int rounds)
 {
-	int i;
-
-	for (i = 0; i < rounds; i++)
+	for (int i = 0; i < rounds; i++)
 		dist__reduce(DIST_FLOAT32, DIST_SUM, walk(m, m->out, bytes, i),
 			     m->in, bytes / sizeof(float));
 	return DIST_OK;
@@ -523,9 +518,8 @@ static enum dist_error take_all(struct measurer *m, int passes,
 static char *buffer_new(size_t bytes)
 {
 	float *values = malloc(bytes);
-	size_t i;
 
-	for (i = 0; values && i < bytes / sizeof *values; i++)
+	for (size_t i = 0; values && i < bytes / sizeof *values; i++)
 		values[i] = 1;
 	return (char *)values;
 }

@@ -48,9 +48,8 @@ static int fill_scenarios(struct dist__rows *table)
 
 static int fill_algorithms(struct dist__rows *table)
 {
-	const struct dist__algorithm *const *a;
-
-	for (a = dist__algorithms(); *a; a++)
+	for (const struct dist__algorithm *const *a = dist__algorithms(); *a;
+	     a++)
 		ADD_ROW(table, cell_text(dist__op_name((*a)->op)),
 			cell_text((*a)->name), cell_text((*a)->summary),
 			cell_text((*a)->formula));

@@ -51,9 +51,8 @@ static json_t *reduces_json(const struct dist__world *world)
 
 int list_backends(struct dist__rows *table)
 {
-	const struct dist__world *const *world;
-
-	for (world = dist__worlds(); *world; world++) {
+	for (const struct dist__world *const *world = dist__worlds(); *world;
+	     world++) {
 		struct dist_message found = {""};
 		bool good = (*world)->is_available(&found);
 

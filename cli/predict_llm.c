@@ -89,7 +89,6 @@ static enum dist_error read_rates(struct inquiry *inquiry,
 				  struct prediction_refusal *refusal)
 {
 	const char *text = inquiry->request.rewiring.text[0];
-	char *next;
 
 	inquiry->num_rates = 1;
 	inquiry->rate[0] = NULL;
@@ -98,7 +97,7 @@ static enum dist_error read_rates(struct inquiry *inquiry,
 	refusal->option = "inter-bandwidth";
 	snprintf(inquiry->rates, sizeof inquiry->rates, "%s", text);
 	inquiry->rate[0] = inquiry->rates;
-	for (next = inquiry->rates; (next = strchr(next, ','));) {
+	for (char *next = inquiry->rates; (next = strchr(next, ','));) {
 		*next++ = '\0';
 		if (inquiry->num_rates == RATES)
 			return dist__refuse(&refusal->message,

@@ -249,14 +249,13 @@ int prediction_make(struct prediction *p, struct dist__trace *trace)
 	int status = DIST_EXIT_OK;
 	double all = 0;
 	char what[64];
-	size_t i;
 
-	for (i = 0; i < request->num_world_sizes; i++)
+	for (size_t i = 0; i < request->num_world_sizes; i++)
 		all += request->world_sizes[i];
 	/* A sweep shows its own. */
 	if (!child_is_one())
 		dist__progress_begin(&progress, "", all, 0);
-	for (i = 0; !status && i < request->num_world_sizes; i++) {
+	for (size_t i = 0; !status && i < request->num_world_sizes; i++) {
 		snprintf(what, sizeof what, "simulating %d ranks",
 			 request->world_sizes[i]);
 		dist__progress_step(&progress,

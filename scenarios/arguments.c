@@ -35,10 +35,9 @@ const struct option *option_find(const struct manual *manual, const char *name,
 				 size_t len, const struct option_group **group)
 {
 	const struct option_group *g;
-	const struct option *o;
 
 	for (g = manual->groups; g && g->options; g++)
-		for (o = g->options; o->name; o++)
+		for (const struct option *o = g->options; o->name; o++)
 			if (is_called(o->name, name, len) &&
 			    option_is_taken(o, manual->taker)) {
 				*group = g;
@@ -51,10 +50,8 @@ static const struct option *find_letter(const struct manual *manual,
 					char letter,
 					const struct option_group **group)
 {
-	const struct option *o;
-
 	for (*group = manual->groups; *group && (*group)->options; (*group)++)
-		for (o = (*group)->options; o->name; o++)
+		for (const struct option *o = (*group)->options; o->name; o++)
 			if (o->letter == letter &&
 			    option_is_taken(o, manual->taker))
 				return o;
@@ -246,7 +243,6 @@ bool option_set(const struct manual *manual, void *line,
 static bool refuse_unknown(const struct reading *r, const char *word)
 {
 	const struct option_group *g;
-	const struct option *o;
 	struct dist__spelling near;
 	char name[64];
 
@@ -255,7 +251,7 @@ static bool refuse_unknown(const struct reading *r, const char *word)
 		 word + 2);
 	near = dist__spelling_of(name);
 	for (g = r->manual->groups; *name && g && g->options; g++)
-		for (o = g->options; o->name; o++)
+		for (const struct option *o = g->options; o->name; o++)
 			if (option_is_taken(o, r->manual->taker))
 				dist__spelling_offer(&near, o->name,
 						     strlen(o->name));

@@ -8,18 +8,15 @@
 
 void fill_parameters(float *values, size_t numel, int rank)
 {
-	size_t i;
-
-	for (i = 0; i < numel; i++)
+	for (size_t i = 0; i < numel; i++)
 		values[i] = rank == 0 ? (float)(i % PERIOD) : -1.0F;
 }
 
 double count_wrong_parameters(const float *values, size_t numel)
 {
 	double wrong = 0;
-	size_t i;
 
-	for (i = 0; i < numel; i++)
+	for (size_t i = 0; i < numel; i++)
 		wrong += values[i] != (float)(i % PERIOD);
 	return wrong;
 }

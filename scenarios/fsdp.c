@@ -65,9 +65,8 @@ static enum dist_error start(struct training *t)
 static void stop(struct training *t)
 {
 	struct fsdp *f = t->state;
-	size_t l;
 
-	for (l = 0; l < f->num; l++) {
+	for (size_t l = 0; l < f->num; l++) {
 		dist_work_free(f->layers[l].gather.work);
 		dist_work_free(f->layers[l].scatter.work);
 	}
@@ -84,9 +83,8 @@ static size_t part_first(const struct training *t, const struct sharded *s)
 static void fill(struct training *t)
 {
 	const struct fsdp *f = t->state;
-	size_t l;
 
-	for (l = 0; l < f->num; l++) {
+	for (size_t l = 0; l < f->num; l++) {
 		const struct sharded *s = &f->layers[l];
 
 		fill_gradients(s->parameters_part, part_first(t, s), 0,
@@ -99,9 +97,8 @@ static double count_wrong(const struct training *t)
 {
 	const struct fsdp *f = t->state;
 	double wrong = 0;
-	size_t l;
 
-	for (l = 0; l < f->num; l++) {
+	for (size_t l = 0; l < f->num; l++) {
 		const struct sharded *s = &f->layers[l];
 
 		wrong +=
@@ -158,10 +155,9 @@ static enum dist_error forward(struct training *t, bool gathers)
 {
 	const struct fsdp *f = t->state;
 	enum dist_error error = DIST_OK;
-	size_t l;
 
 	t->doing = "forward";
-	for (l = 0; !error && l < f->num; l++) {
+	for (size_t l = 0; !error && l < f->num; l++) {
 		if (gathers)
 			error = gather_ahead(t, l, l + 1);
 		if (!error)
@@ -178,10 +174,9 @@ static enum dist_error backward(struct training *t, bool gathers, bool scatters)
 {
 	const struct fsdp *f = t->state;
 	enum dist_error error = DIST_OK;
-	size_t l;
 
 	t->doing = "backward";
-	for (l = f->num; !error && l-- > 0;) {
+	for (size_t l = f->num; !error && l-- > 0;) {
 		if (gathers)
 			error = gather_ahead(t, l, l > 0 ? l - 1 : f->num);
 		if (!error)
@@ -201,12 +196,11 @@ static enum dist_error wait_scatters(struct training *t, bool begin)
 {
 	struct fsdp *f = t->state;
 	enum dist_error error = DIST_OK;
-	size_t l;
 
 	t->doing = "scattering gradients";
-	for (l = f->num; !error && begin && l-- > 0;)
+	for (size_t l = f->num; !error && begin && l-- > 0;)
 		error = scatter(t, l);
-	for (l = f->num; !error && l-- > 0;)
+	for (size_t l = f->num; !error && l-- > 0;)
 		error = training_wait(t, &f->layers[l].scatter);
 	return error;
 }
@@ -215,12 +209,11 @@ static enum dist_error gather_all(struct training *t)
 {
 	struct fsdp *f = t->state;
 	enum dist_error error = DIST_OK;
-	size_t l;
 
 	t->doing = "gathering parameters";
-	for (l = 0; !error && l < f->num; l++)
+	for (size_t l = 0; !error && l < f->num; l++)
 		error = gather(t, l);
-	for (l = 0; !error && l < f->num; l++)
+	for (size_t l = 0; !error && l < f->num; l++)
 		error = training_wait(t, &f->layers[l].gather);
 	return error;
 }

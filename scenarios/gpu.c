@@ -35,9 +35,7 @@ static const struct {
 /* Whether word, up to its length, is name but for case and dashes. */
 static bool is_model(const char *word, size_t len, const char *name)
 {
-	size_t i;
-
-	for (i = 0; i < len; i++) {
+	for (size_t i = 0; i < len; i++) {
 		if (word[i] == '-')
 			continue;
 		while (*name == '_')
@@ -52,9 +50,7 @@ static bool is_model(const char *word, size_t len, const char *name)
 
 static int find_precision(const char *word)
 {
-	int i;
-
-	for (i = 0; i < GPU_PRECISIONS; i++)
+	for (int i = 0; i < GPU_PRECISIONS; i++)
 		if (strcmp(precisions[i], word) == 0)
 			return i;
 	return -1;
@@ -90,9 +86,8 @@ static void take_measured(struct gpu *gpu, const char *name, char *what,
 static void read_row(struct gpu *gpu, char *line, const char *model)
 {
 	char *fields[4], *rest = line;
-	size_t i;
 
-	for (i = 0; i < 4; i++) {
+	for (size_t i = 0; i < 4; i++) {
 		fields[i] = rest;
 		rest = rest ? strchr(rest, '\t') : NULL;
 		if (!rest)
@@ -194,9 +189,8 @@ enum dist_error gpu_choose(const struct gpu *gpu, const char *precision,
 {
 	char known[64] = "";
 	size_t used = 0;
-	int p;
 
-	for (p = 0; p < GPU_PRECISIONS; p++) {
+	for (int p = 0; p < GPU_PRECISIONS; p++) {
 		if (!choose(gpu, p, rate))
 			continue;
 		if (!precision || strcmp(precision, precisions[p]) == 0)
@@ -217,9 +211,8 @@ enum dist_error gpu_choose(const struct gpu *gpu, const char *precision,
 const struct gpu_rate *gpu_peak(const struct gpu *gpu, const char *precision)
 {
 	const struct gpu_rate *best = NULL;
-	int p;
 
-	for (p = 0; p < GPU_PRECISIONS; p++)
+	for (int p = 0; p < GPU_PRECISIONS; p++)
 		if (gpu->peaks[p].flops > (best ? best->flops : 0) &&
 		    (!precision || strcmp(precision, precisions[p]) == 0))
 			best = &gpu->peaks[p];

@@ -81,10 +81,9 @@ static void print_option(FILE *out, const struct option *option)
 static void print_group(FILE *out, const struct option_group *group,
 			const char *taker)
 {
-	const struct option *o;
 	bool begun = false;
 
-	for (o = group->options; o->name; o++) {
+	for (const struct option *o = group->options; o->name; o++) {
 		if (!option_is_taken(o, taker))
 			continue;
 		if (!begun)
@@ -119,7 +118,6 @@ void arguments_print_help(const struct manual *manual, const char *program,
 	static const struct option help = {
 		.name = "help", .letter = 'h', .help = "say this"};
 	const struct option_group *g;
-	size_t i;
 
 	print_usage(manual, program, out);
 	if (manual->about) {
@@ -134,7 +132,7 @@ void arguments_print_help(const struct manual *manual, const char *program,
 	if (manual->examples[0])
 		print_heading(out,
 			      manual->examples[1] ? "Examples" : "Example");
-	for (i = 0; i < MANUAL_EXAMPLES && manual->examples[i]; i++) {
+	for (size_t i = 0; i < MANUAL_EXAMPLES && manual->examples[i]; i++) {
 		fputs("  ", out);
 		print_wrapped(out, manual->examples[i], 2, 6, " \\");
 	}

@@ -63,9 +63,7 @@ static struct grid grid_of(const struct workload_job *job, int world_size)
 static bool can_share(const struct workload_job *job,
 		      struct dist_message *message)
 {
-	size_t l;
-
-	for (l = 0; l < job->layers->num; l++) {
+	for (size_t l = 0; l < job->layers->num; l++) {
 		const struct layer *layer = &job->layers->list[l];
 
 		if (layer->attentions != 1 || !layer->tokens)
@@ -110,9 +108,7 @@ static bool can_share_heads(const struct workload_job *job,
 static bool can_send(const struct workload_job *job,
 		     struct dist_message *message)
 {
-	size_t l;
-
-	for (l = 0; l + 1 < job->layers->num; l++)
+	for (size_t l = 0; l + 1 < job->layers->num; l++)
 		if (!job->layers->list[l].activation)
 			return layer_refuse(
 				&job->layers->list[l], job->model,
@@ -188,7 +184,6 @@ static enum dist_error make_groups(struct training *t, struct hybrid *h)
 {
 	struct dist_group *tensor, *data, *pipeline;
 	enum dist_error error;
-	int way;
 
 	error = grid_group(t->group, 1, h->grid.tp, "tensor", &tensor);
 	if (!error)
@@ -202,7 +197,7 @@ static enum dist_error make_groups(struct training *t, struct hybrid *h)
 	h->tensor = tensor ? training_lane(t, tensor) : NULL;
 	h->data = data ? training_lane(t, data) : NULL;
 	h->piped = pipeline != NULL;
-	for (way = 0; way < 2; way++) {
+	for (int way = 0; way < 2; way++) {
 		struct stage_link *link = &h->links[way];
 		int before = h->place.pp_rank - 1;
 		int behind = h->place.pp_rank + 1 < h->grid.pp
@@ -289,9 +284,8 @@ static enum dist_error start(struct training *t)
 static void stop(struct training *t)
 {
 	struct hybrid *h = t->state;
-	size_t l;
 
-	for (l = 0; h->parts && l < h->num_parts; l++)
+	for (size_t l = 0; h->parts && l < h->num_parts; l++)
 		dist_work_free(h->parts[l].average.work);
 	stage_link_release(&h->links[0]);
 	stage_link_release(&h->links[1]);
@@ -302,9 +296,8 @@ static void stop(struct training *t)
 static void fill(struct training *t)
 {
 	const struct hybrid *h = t->state;
-	size_t l;
 
-	for (l = 0; l < h->num_parts; l++)
+	for (size_t l = 0; l < h->num_parts; l++)
 		fill_gradients(h->parts[l].gradients, l, h->place.dp_rank,
 			       t->step);
 }
@@ -313,9 +306,8 @@ static double count_wrong(const struct training *t)
 {
 	struct hybrid *h = t->state;
 	double wrong = h->wrong + h->links[0].wrong + h->links[1].wrong;
-	size_t l;
 
-	for (l = 0; l < h->num_parts; l++)
+	for (size_t l = 0; l < h->num_parts; l++)
 		wrong += count_wrong_gradients(h->parts[l].gradients, l,
 					       h->grid.dp, t->step, 0);
 	h->wrong = h->links[0].wrong = h->links[1].wrong = 0;
@@ -350,11 +342,10 @@ static enum dist_error work(struct training *t, const struct part *part,
 	const struct hybrid *h = t->state;
 	int64_t part_ns = all_ns / h->order.num / h->grid.tp;
 	enum dist_error error = DIST_OK;
-	int i;
 
 	if (!h->tensor)
 		return training_compute(t, part_ns, label);
-	for (i = 0; !error && i < REDUCTIONS; i++) {
+	for (int i = 0; !error && i < REDUCTIONS; i++) {
 		error = training_compute(t, part_ns / REDUCTIONS, label);
 		if (!error)
 			error = reduce_partial(t, partial(t, part->layer, i));
@@ -366,11 +357,10 @@ static enum dist_error forward(struct training *t, int index)
 {
 	struct hybrid *h = t->state;
 	enum dist_error error;
-	size_t l;
 
 	t->doing = "forward";
 	error = stage_link_receive(t, &h->links[0], index);
-	for (l = 0; !error && l < h->num_parts; l++)
+	for (size_t l = 0; !error && l < h->num_parts; l++)
 		error = work(
 			t, &h->parts[l],
 			layer_forward_ns(h->parts[l].layer, t->job->schedule),
@@ -394,11 +384,10 @@ static enum dist_error backward(struct training *t, int index)
 	struct hybrid *h = t->state;
 	bool averages = h->data && index == h->order.num - 1;
 	enum dist_error error;
-	size_t l;
 
 	t->doing = "backward";
 	error = stage_link_receive(t, &h->links[1], index);
-	for (l = h->num_parts; !error && l-- > 0;) {
+	for (size_t l = h->num_parts; !error && l-- > 0;) {
 		error = work(
 			t, &h->parts[l],
 			layer_backward_ns(h->parts[l].layer, t->job->schedule),
@@ -414,10 +403,9 @@ static enum dist_error finish(struct training *t)
 	struct hybrid *h = t->state;
 	enum dist_error error = DIST_OK;
 	double numel = 0;
-	size_t l;
 
 	t->doing = "averaging";
-	for (l = h->num_parts; !error && l-- > 0;) {
+	for (size_t l = h->num_parts; !error && l-- > 0;) {
 		error = training_wait(t, &h->parts[l].average);
 		numel += (double)h->parts[l].layer->numel;
 	}
@@ -439,9 +427,8 @@ static enum dist_error step(struct training *t)
 {
 	const struct hybrid *h = t->state;
 	enum dist_error error = DIST_OK;
-	size_t i;
 
-	for (i = 0; !error && i < llm_order_size(&h->order); i++) {
+	for (size_t i = 0; !error && i < llm_order_size(&h->order); i++) {
 		const struct llm_action *action = &h->actions[i];
 
 		error = action->way == LLM_FORWARD
@@ -471,9 +458,8 @@ static struct workload_held held(const struct workload_job *job, int world_size)
 {
 	struct grid grid = grid_of(job, world_size);
 	double most = 0;
-	int stage;
 
-	for (stage = 0; stage < grid.pp; stage++) {
+	for (int stage = 0; stage < grid.pp; stage++) {
 		size_t l, first, count;
 		double numel = 0;
 

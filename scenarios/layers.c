@@ -34,9 +34,7 @@ static size_t module_length(const char *name)
 
 static bool has_blocks(const struct model *model)
 {
-	size_t i;
-
-	for (i = 0; i < model->num_rows; i++)
+	for (size_t i = 0; i < model->num_rows; i++)
 		if (block_length(model->rows[i].name) > 0)
 			return true;
 	return false;
@@ -169,9 +167,8 @@ int64_t layer_backward_ns(const struct layer *layer,
 			  const struct schedule *schedule)
 {
 	int64_t sum_ns = 0;
-	size_t i;
 
-	for (i = 0; i < layer->num_rows; i++)
+	for (size_t i = 0; i < layer->num_rows; i++)
 		sum_ns += schedule->backward_ns[layer->first_row + i];
 	return sum_ns;
 }

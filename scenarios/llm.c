@@ -75,9 +75,8 @@ static enum dist_error make_lanes(struct training *t)
 {
 	struct llm *llm = t->state;
 	enum dist_error error = DIST_OK;
-	int axis;
 
-	for (axis = 0; !error && axis < LLM_AXES; axis++) {
+	for (int axis = 0; !error && axis < LLM_AXES; axis++) {
 		struct llm_group shape = llm_layout_group(
 			llm->layout, (enum llm_axis)axis, llm->layout->gpus);
 		struct dist_group *group;
@@ -138,7 +137,6 @@ static double largest_piece(const struct llm_work *work)
 {
 	double most = 0;
 	int k, way;
-	size_t p;
 
 	for (k = 0; k < LLM_LAYER_KINDS; k++)
 		for (way = 0; way < 3; way++) {
@@ -148,7 +146,7 @@ static double largest_piece(const struct llm_work *work)
 							      ? &layer->backward
 							      : &layer->weights;
 
-			for (p = 0; p < pass->num; p++)
+			for (size_t p = 0; p < pass->num; p++)
 				if (pass->pieces[p].op != DIST__OP_KINDS)
 					most = fmax(most,
 						    pass->pieces[p].bytes);
@@ -205,9 +203,8 @@ static enum dist_error start(struct training *t)
 static void stop(struct training *t)
 {
 	struct llm *llm = t->state;
-	int i;
 
-	for (i = 0; i < LLM_SCRATCH; i++)
+	for (int i = 0; i < LLM_SCRATCH; i++)
 		llm_call_release(&llm->calls[i]);
 	llm_data_release(llm);
 	llm_stages_release(&llm->stages);
@@ -261,9 +258,8 @@ static void deal(struct llm *llm, struct llm_call *call, int rank, bool back)
 static int earlier(const struct llm_pass *pass, size_t number)
 {
 	int num = 0;
-	size_t p;
 
-	for (p = 0; p < number; p++)
+	for (size_t p = 0; p < number; p++)
 		num += pass->pieces[p].op == pass->pieces[number].op;
 	return num;
 }
@@ -348,9 +344,8 @@ static enum dist_error compute_beside(struct training *t, double ns,
 	bool ring = llm->open && llm->open->op == DIST__SEND;
 	int rounds = ring ? llm->open->rounds + 1 : 0;
 	enum dist_error error = DIST_OK;
-	int i;
 
-	for (i = 0; !error && i < rounds; i++) {
+	for (int i = 0; !error && i < rounds; i++) {
 		error = llm_compute(t, ns / (rounds + 1), label);
 		if (!error)
 			error = llm_call_round(t, llm->open, &llm->wrong);
@@ -371,9 +366,8 @@ static enum dist_error run_piece(struct training *t,
 		       piece->op == DIST__ALL_REDUCE);
 	enum dist_error error = before ? llm_call_begin(t, call) : DIST_OK;
 	double ns = 0;
-	int k;
 
-	for (k = 0; k < LLM_KINDS; k++)
+	for (int k = 0; k < LLM_KINDS; k++)
 		ns += piece->ns[k];
 	if (!error)
 		error = compute_beside(t, ns, label);
@@ -391,9 +385,8 @@ static enum dist_error run_pass(struct training *t, const struct llm_pass *pass,
 {
 	struct llm *llm = t->state;
 	enum dist_error error = DIST_OK;
-	size_t p;
 
-	for (p = 0; !error && p < pass->num; p++)
+	for (size_t p = 0; !error && p < pass->num; p++)
 		error = run_piece(t, &pass->pieces[p], forward,
 				  prepare(llm, pass, p, shift + (int)p, label),
 				  label);
@@ -472,9 +465,8 @@ static enum dist_error step(struct training *t)
 {
 	const struct llm *llm = t->state;
 	enum dist_error error = DIST_OK;
-	size_t i;
 
-	for (i = 0; !error && i < llm->num_actions; i++)
+	for (size_t i = 0; !error && i < llm->num_actions; i++)
 		error = run_action(t, i);
 	t->doing = "reducing gradients";
 	if (!error)

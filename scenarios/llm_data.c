@@ -163,9 +163,8 @@ static enum dist_error make_units(struct training *t, int c, enum llm_axis axis)
 	double size = is_fsdp(llm) ? 1 : bucket_size(llm, c, axis);
 	struct llm_unit *unit = NULL;
 	enum dist_error error = DIST_OK;
-	int i;
 
-	for (i = chunk->layers - 1; !error && i >= 0; i--) {
+	for (int i = chunk->layers - 1; !error && i >= 0; i--) {
 		double parameters = layer_parameters(llm, chunk, i, axis);
 
 		if (!unit && parameters > 0) {
@@ -193,10 +192,9 @@ static double undivided(const struct llm *llm, const struct llm_chunk *chunk)
 	const struct llm_architecture *model = &llm->work->model;
 	struct llm_parameters parameters;
 	double numel = 0;
-	int i;
 
 	llm_count_parameters(model, &parameters);
-	for (i = 0; i < chunk->layers; i++) {
+	for (int i = 0; i < chunk->layers; i++) {
 		enum llm_layer_kind kind = llm_layer_kind(chunk, i);
 
 		if (kind == LLM_EMBEDDING)
@@ -233,9 +231,8 @@ static enum dist_error make_sums(struct training *t)
 	struct dist_group *ends = NULL;
 	double numel = 0;
 	enum dist_error error;
-	int c;
 
-	for (c = 0; l->sequence && c < llm->order.chunks; c++)
+	for (int c = 0; l->sequence && c < llm->order.chunks; c++)
 		numel += undivided(llm, &llm->chunks[c]);
 	error = make_sum(t, llm->lanes[LLM_TP], numel, "gradients of norms",
 			 &llm->norms);
@@ -256,9 +253,8 @@ enum dist_error llm_data_init(struct training *t)
 {
 	struct llm *llm = t->state;
 	enum dist_error error = DIST_OK;
-	int c;
 
-	for (c = 0; !error && c < llm->order.chunks; c++) {
+	for (int c = 0; !error && c < llm->order.chunks; c++) {
 		struct llm_chunk *chunk = &llm->chunks[c];
 
 		chunk->units = calloc(2 * (size_t)chunk->layers + 1,
@@ -275,12 +271,11 @@ enum dist_error llm_data_init(struct training *t)
 
 void llm_data_release(struct llm *llm)
 {
-	int c;
 	size_t u;
 
 	llm_call_release(&llm->norms);
 	llm_call_release(&llm->tied);
-	for (c = 0; llm->chunks && c < llm->order.chunks; c++) {
+	for (int c = 0; llm->chunks && c < llm->order.chunks; c++) {
 		for (u = 0; u < llm->chunks[c].num_units; u++) {
 			llm_call_release(&llm->chunks[c].units[u].gather);
 			llm_call_release(&llm->chunks[c].units[u].reduce);
@@ -443,9 +438,8 @@ enum dist_error llm_data_after(struct training *t,
 		   (reduces(llm, action) &&
 		    action->micro_batch + 1 < llm->order.num);
 	enum dist_error error = DIST_OK;
-	size_t u;
 
-	for (u = 0; !error && u < chunk->num_units; u++) {
+	for (size_t u = 0; !error && u < chunk->num_units; u++) {
 		struct llm_unit *unit = &chunk->units[u];
 
 		if (!covers(unit, i))
@@ -469,11 +463,10 @@ static enum dist_error for_all(struct training *t,
 {
 	struct llm *llm = t->state;
 	enum dist_error error = DIST_OK;
-	size_t u;
 	int c;
 
 	for (c = llm->order.chunks; !error && c-- > 0;)
-		for (u = 0; !error && u < llm->chunks[c].num_units; u++)
+		for (size_t u = 0; !error && u < llm->chunks[c].num_units; u++)
 			error = act(t, &llm->chunks[c].units[u]);
 	return error;
 }
@@ -510,11 +503,10 @@ enum dist_error llm_data_finish(struct training *t)
 static double updated(const struct llm *llm)
 {
 	double all = 0;
-	size_t u;
 	int c;
 
 	for (c = 0; !llm->layout->lora && c < llm->order.chunks; c++)
-		for (u = 0; u < llm->chunks[c].num_units; u++) {
+		for (size_t u = 0; u < llm->chunks[c].num_units; u++) {
 			const struct llm_unit *unit = &llm->chunks[c].units[u];
 
 			all += unit->parameters /

@@ -88,10 +88,9 @@ static struct llm_message *output_of(const struct llm_stages *s,
 static double boundary(const struct llm *llm, int stage, int chunk)
 {
 	struct llm_chunk at = {.layers = 0};
-	int k;
 
 	llm_stage_layers(llm->work, stage, chunk, at.num);
-	for (k = 0; k < LLM_LAYER_KINDS; k++)
+	for (int k = 0; k < LLM_LAYER_KINDS; k++)
 		at.layers += at.num[k];
 	return llm->work->layers[llm_layer_kind(&at, at.layers - 1)]
 		.boundary_bytes;
@@ -168,9 +167,7 @@ enum dist_error llm_stages_init(struct training *t)
 
 void llm_stages_release(struct llm_stages *s)
 {
-	size_t i;
-
-	for (i = 0; s->sent && s->received && i < num_messages(s); i++) {
+	for (size_t i = 0; s->sent && s->received && i < num_messages(s); i++) {
 		dist_work_free(s->sent[i].pending.work);
 		dist_work_free(s->received[i].pending.work);
 	}
@@ -339,9 +336,8 @@ enum dist_error llm_stages_finish(struct training *t)
 	struct llm *llm = t->state;
 	struct llm_stages *s = &llm->stages;
 	enum dist_error error = DIST_OK;
-	size_t i;
 
-	for (i = 0; s->group && !error && i < num_messages(s); i++)
+	for (size_t i = 0; s->group && !error && i < num_messages(s); i++)
 		error = training_wait(t, &s->sent[i].pending);
 	return error;
 }

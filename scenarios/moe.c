@@ -153,7 +153,6 @@ static enum dist_error start(struct training *t)
 	struct moe *moe = t->state;
 	struct dist_group *data;
 	enum dist_error error;
-	size_t l;
 
 	moe->layers = calloc(layers->num, sizeof *moe->layers);
 	if (!moe->layers)
@@ -163,7 +162,7 @@ static enum dist_error start(struct training *t)
 			       &data);
 	if (!error)
 		moe->data = training_lane(t, data);
-	for (l = 0; !error && l < moe->num; l++) {
+	for (size_t l = 0; !error && l < moe->num; l++) {
 		struct mixture *m = &moe->layers[l];
 
 		m->layer = &layers->list[l];
@@ -183,9 +182,8 @@ static enum dist_error start(struct training *t)
 static void stop(struct training *t)
 {
 	struct moe *moe = t->state;
-	size_t l;
 
-	for (l = 0; l < moe->num; l++) {
+	for (size_t l = 0; l < moe->num; l++) {
 		dist_work_free(moe->layers[l].average.work);
 		free(moe->layers[l].out);
 		free(moe->layers[l].in);
@@ -196,9 +194,8 @@ static void stop(struct training *t)
 static void fill(struct training *t)
 {
 	const struct moe *moe = t->state;
-	size_t l;
 
-	for (l = 0; l < moe->num; l++)
+	for (size_t l = 0; l < moe->num; l++)
 		fill_gradients(moe->layers[l].gradients, l, t->rank, t->step);
 }
 
@@ -206,9 +203,8 @@ static double count_wrong(const struct training *t)
 {
 	struct moe *moe = t->state;
 	double wrong = moe->wrong;
-	size_t l;
 
-	for (l = 0; l < moe->num; l++)
+	for (size_t l = 0; l < moe->num; l++)
 		wrong += count_wrong_gradients(moe->layers[l].gradients, l,
 					       t->world_size, t->step, 0);
 	moe->wrong = 0;
@@ -221,9 +217,8 @@ static void fill_parts(const struct training *t, struct dist_tensor tensor,
 		       const size_t *splits)
 {
 	float *at = tensor.data;
-	int r;
 
-	for (r = 0; r < t->world_size; at += splits[r], r++)
+	for (int r = 0; r < t->world_size; at += splits[r], r++)
 		fill_gradients(dist_tensor(at, splits[r], DIST_FLOAT32),
 			       (size_t)r, t->rank, t->step);
 }
@@ -233,9 +228,8 @@ static double count_wrong_parts(const struct training *t,
 {
 	float *at = tensor.data;
 	double wrong = 0;
-	int r;
 
-	for (r = 0; r < t->world_size; at += splits[r], r++)
+	for (int r = 0; r < t->world_size; at += splits[r], r++)
 		wrong += count_wrong_values(
 			dist_tensor(at, splits[r], DIST_FLOAT32),
 			(size_t)t->rank, r, t->step);
@@ -285,10 +279,9 @@ static enum dist_error forward(struct training *t)
 {
 	struct moe *moe = t->state;
 	enum dist_error error = DIST_OK;
-	size_t l;
 
 	t->doing = "forward";
-	for (l = 0; !error && l < moe->num; l++) {
+	for (size_t l = 0; !error && l < moe->num; l++) {
 		struct mixture *m = &moe->layers[l];
 		int64_t ns = layer_forward_ns(m->layer, t->job->schedule);
 
@@ -304,10 +297,9 @@ static enum dist_error backward(struct training *t)
 {
 	struct moe *moe = t->state;
 	enum dist_error error = DIST_OK;
-	size_t l;
 
 	t->doing = "backward";
-	for (l = moe->num; !error && l-- > 0;) {
+	for (size_t l = moe->num; !error && l-- > 0;) {
 		struct mixture *m = &moe->layers[l];
 		int64_t ns = layer_backward_ns(m->layer, t->job->schedule);
 
@@ -332,13 +324,12 @@ static enum dist_error step(struct training *t)
 	enum dist_error error = forward(t);
 	int kept; /* experts on a rank */
 	double numel = 0;
-	size_t l;
 
 	if (!error)
 		error = backward(t);
 	t->doing = "averaging";
 	kept = num_experts(t->job, t->world_size) / t->world_size;
-	for (l = moe->num; !error && l-- > 0;) {
+	for (size_t l = moe->num; !error && l-- > 0;) {
 		const struct layer *layer = moe->layers[l].layer;
 
 		error = training_wait(t, &moe->layers[l].average);
@@ -359,9 +350,8 @@ static struct workload_held held(const struct workload_job *job, int world_size)
 {
 	double kept = (double)num_experts(job, world_size) / world_size;
 	double all = (double)job->model->numel;
-	size_t l;
 
-	for (l = 0; l < job->layers->num; l++)
+	for (size_t l = 0; l < job->layers->num; l++)
 		all += (kept - 1) * (double)job->layers->list[l].mlp_numel;
 	return (struct workload_held){all, all, all};
 }

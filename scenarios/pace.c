@@ -62,9 +62,8 @@ enum dist_error pace_read(struct pace *pace, const char *text,
 double pace_factor(const struct pace *pace, int rank, int step)
 {
 	double factor = 1;
-	size_t i;
 
-	for (i = 0; i < pace->num_stragglers; i++)
+	for (size_t i = 0; i < pace->num_stragglers; i++)
 		if (pace->stragglers[i].rank == rank)
 			factor = pace->stragglers[i].factor;
 	if (pace->jitter > 0)

@@ -42,9 +42,8 @@ static enum dist_error measure(struct dist_group *group, size_t bytes,
 	struct dist_tensor tensor = dist_tensor(data, bytes / 4, DIST_FLOAT32);
 	bool plays = dist_get_rank(group) < 2;
 	enum dist_error error = DIST_OK;
-	int i;
 
-	for (i = -1; !error && plays && i < iterations; i++) {
+	for (int i = -1; !error && plays && i < iterations; i++) {
 		int64_t start_ns = dist_now_ns(group);
 
 		error = round_trip(group, tensor);

@@ -54,11 +54,10 @@ static bool by_calls(const struct training *t)
 static enum dist_error deal_out(struct training *t, struct ps *p)
 {
 	double *loads = calloc((size_t)p->servers, sizeof *loads);
-	size_t l;
 
 	if (!loads)
 		return DIST_ERR_NO_MEMORY;
-	for (l = p->num; l-- > 0;) {
+	for (size_t l = p->num; l-- > 0;) {
 		int s, least = 0;
 
 		for (s = 1; s < p->servers; s++)
@@ -114,7 +113,6 @@ static enum dist_error start(struct training *t)
 {
 	struct ps *p = t->state;
 	enum dist_error error;
-	size_t l;
 
 	p->servers = t->job->arguments->servers;
 	p->workers = t->world_size - p->servers;
@@ -128,7 +126,7 @@ static enum dist_error start(struct training *t)
 	error = join_workers(t, p);
 	if (!error)
 		error = deal_out(t, p);
-	for (l = 0; !error && l < p->num; l++)
+	for (size_t l = 0; !error && l < p->num; l++)
 		error = make_layer(t, p, l);
 	return error || !by_calls(t) ? error : ps_rpc_start(t);
 }
@@ -159,9 +157,8 @@ static void stop(struct training *t)
 static void fill(struct training *t)
 {
 	const struct ps *p = t->state;
-	size_t l;
 
-	for (l = 0; !p->serves && l < p->num; l++)
+	for (size_t l = 0; !p->serves && l < p->num; l++)
 		fill_gradients(p->layers[l].gradients[0], l,
 			       t->rank - p->servers, t->step);
 }
@@ -170,9 +167,8 @@ static double count_wrong(const struct training *t)
 {
 	const struct ps *p = t->state;
 	double wrong = 0;
-	size_t l;
 
-	for (l = 0; !p->serves && l < p->num; l++)
+	for (size_t l = 0; !p->serves && l < p->num; l++)
 		wrong += count_wrong_sums(p->layers[l].parameters, l,
 					  p->workers, t->step);
 	return wrong;
@@ -209,11 +205,10 @@ static enum dist_error train(struct training *t)
 	const struct workload_job *job = t->job;
 	const struct ps *p = t->state;
 	enum dist_error error;
-	size_t l;
 
 	t->doing = "forward";
 	error = training_compute(t, job->schedule->forward_ns, "forward");
-	for (l = p->num; !error && l-- > 0;) {
+	for (size_t l = p->num; !error && l-- > 0;) {
 		t->doing = "backward";
 		error = training_compute(
 			t,
@@ -223,7 +218,7 @@ static enum dist_error train(struct training *t)
 			error = p->rpc ? ps_rpc_push(t, l) : push(t, l);
 	}
 	t->doing = "pulling parameters";
-	for (l = p->num; !error && l-- > 0;) {
+	for (size_t l = p->num; !error && l-- > 0;) {
 		error = p->rpc ? ps_rpc_pull(t, l)
 			       : training_wait(t, &p->layers[l].pushes[0]);
 		if (!error && !p->rpc)
@@ -253,15 +248,14 @@ static enum dist_error serve_layer(struct training *t, size_t l)
 	struct ps *p = t->state;
 	struct kept *k = &p->layers[l];
 	enum dist_error error = DIST_OK;
-	size_t w;
 
-	for (w = 0; !error && w < p->peers; w++)
+	for (size_t w = 0; !error && w < p->peers; w++)
 		error = training_wait(t, &k->pushes[w]);
 	if (error)
 		return error;
 	add_up(p, k);
 	error = training_compute(t, ps_optimizer_ns(t, l), "optimizer");
-	for (w = 0; !error && w < p->peers; w++)
+	for (size_t w = 0; !error && w < p->peers; w++)
 		error = send(t, k->parameters, p->servers + (int)w,
 			     2 * (int)l + 1, &k->pulls[w]);
 	return error;

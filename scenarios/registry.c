@@ -84,9 +84,7 @@ const struct scenario scenario_table[] = {
 
 const struct scenario *scenario_find(const char *name)
 {
-	const struct scenario *s;
-
-	for (s = scenario_table; s->name; s++)
+	for (const struct scenario *s = scenario_table; s->name; s++)
 		if (strcmp(s->name, name) == 0)
 			return s;
 	return NULL;

@@ -16,7 +16,6 @@ enum dist_error stage_link_init(struct training *t, struct stage_link *link,
 {
 	size_t num = (size_t)link->num, all = num_messages(t, link);
 	enum dist_error error;
-	size_t i;
 
 	link->sent = calloc(num, sizeof *link->sent);
 	link->sends = calloc(num, sizeof *link->sends);
@@ -26,16 +25,14 @@ enum dist_error stage_link_init(struct training *t, struct stage_link *link,
 		return DIST_ERR_NO_MEMORY;
 	error = training_tensor(t, link->from < 0 ? 0 : received_numel,
 				&link->received);
-	for (i = 0; !error && link->to >= 0 && i < num; i++)
+	for (size_t i = 0; !error && link->to >= 0 && i < num; i++)
 		error = training_tensor(t, sent_numel, &link->sent[i]);
 	return error;
 }
 
 void stage_link_release(struct stage_link *link)
 {
-	int i;
-
-	for (i = 0; link->sends && i < link->num; i++)
+	for (int i = 0; link->sends && i < link->num; i++)
 		dist_work_free(link->sends[i].work);
 	free(link->sent);
 	free(link->sends);
@@ -82,9 +79,8 @@ enum dist_error stage_link_send(struct training *t, struct stage_link *link,
 enum dist_error stage_link_finish(struct training *t, struct stage_link *link)
 {
 	enum dist_error error = DIST_OK;
-	int i;
 
-	for (i = 0; !error && i < link->num; i++)
+	for (int i = 0; !error && i < link->num; i++)
 		error = training_wait(t, &link->sends[i]);
 	return error;
 }

@@ -58,7 +58,6 @@ static enum dist_error run_calls(struct sweeper *s, double *time_us)
 	const struct sweep *job = s->job;
 	enum dist_error error = DIST_OK;
 	int64_t came_ns, start_ns;
-	int i;
 
 	if (job->cold)
 		error = caches_empty(&s->caches);
@@ -68,7 +67,7 @@ static enum dist_error run_calls(struct sweeper *s, double *time_us)
 	start_ns = dist_now_ns(s->group);
 	if (!error && job->together && !s->simulated)
 		error = start_together(s, start_ns - came_ns, &start_ns);
-	for (i = 0; !error && i < job->calls; i++)
+	for (int i = 0; !error && i < job->calls; i++)
 		error = sweep_call_run(&s->call);
 	*time_us =
 		(double)(dist_now_ns(s->group) - start_ns) / 1e3 / job->calls;
@@ -99,11 +98,10 @@ static enum dist_error time_size(struct sweeper *s, size_t numel)
 	const struct sweep *job = s->job;
 	enum dist_error error;
 	double ignored;
-	int i;
 
 	/* Zeros stay zeros under every operation, however often repeated. */
 	error = sweep_call_clear(&s->call, numel);
-	for (i = -job->warmup; !error && i < job->iterations; i++)
+	for (int i = -job->warmup; !error && i < job->iterations; i++)
 		error = run_calls(s, i < 0 ? &ignored : &s->time_us[i]);
 	return error ? error : average(s);
 }

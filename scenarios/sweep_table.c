@@ -24,9 +24,7 @@ static bool is_same_word(const char *a, const char *b)
 
 int sweep_find(const char *name)
 {
-	size_t i;
-
-	for (i = 0; i < NUM_NAMES; i++)
+	for (size_t i = 0; i < NUM_NAMES; i++)
 		if (is_same_word(names[i], name))
 			return (int)i;
 	return -1;
@@ -77,9 +75,7 @@ static const struct {
 
 static bool find_dtype(const char *name, enum dist_dtype *dtype)
 {
-	size_t i;
-
-	for (i = 0; i < sizeof dtypes / sizeof dtypes[0]; i++)
+	for (size_t i = 0; i < sizeof dtypes / sizeof dtypes[0]; i++)
 		if (strcmp(dtypes[i].name, name) == 0) {
 			*dtype = dtypes[i].dtype;
 			return true;
@@ -89,9 +85,7 @@ static bool find_dtype(const char *name, enum dist_dtype *dtype)
 
 static bool find_op(const char *name, enum dist_reduce_op *op)
 {
-	size_t i;
-
-	for (i = 0; i < sizeof ops / sizeof ops[0]; i++)
+	for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
 		if (strcmp(ops[i].name, name) == 0) {
 			*op = ops[i].op;
 			return true;
@@ -101,9 +95,7 @@ static bool find_op(const char *name, enum dist_reduce_op *op)
 
 static const char *dtype_name(enum dist_dtype dtype)
 {
-	size_t i;
-
-	for (i = 0; i < sizeof dtypes / sizeof dtypes[0]; i++)
+	for (size_t i = 0; i < sizeof dtypes / sizeof dtypes[0]; i++)
 		if (dtypes[i].dtype == dtype)
 			return dtypes[i].name;
 	return "?";
@@ -111,9 +103,7 @@ static const char *dtype_name(enum dist_dtype dtype)
 
 static const char *op_name(const struct sweep *sweep)
 {
-	size_t i;
-
-	for (i = 0; i < sizeof ops / sizeof ops[0]; i++)
+	for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
 		if (sweep_reduces(sweep->collective) && ops[i].op == sweep->op)
 			return ops[i].name;
 	return "none";

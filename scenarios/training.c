@@ -184,9 +184,8 @@ static void divide(const struct training *t, const double sums[NUM_SUMS],
 	double slowest = 0, steps = t->job->arguments->steps;
 	double shares = sums[RANKS] * steps;
 	int64_t rest_ns;
-	int i;
 
-	for (i = 0; i < t->job->arguments->steps; i++)
+	for (int i = 0; i < t->job->arguments->steps; i++)
 		slowest += t->times[i];
 	r->compute_ns = (int64_t)(sums[COMPUTED] / shares + 0.5);
 	r->idle_ns =
@@ -235,11 +234,9 @@ static void report(struct training *t, const double sums[NUM_SUMS])
 
 static void release(struct training *t)
 {
-	size_t i;
-
-	for (i = 0; i < t->num_lanes; i++)
+	for (size_t i = 0; i < t->num_lanes; i++)
 		waits_release(&t->lanes[i].waits);
-	for (i = 0; i < t->num_memory; i++)
+	for (size_t i = 0; i < t->num_memory; i++)
 		free(t->memory[i]);
 	free(t->memory);
 	free(t->state);

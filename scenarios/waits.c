@@ -32,19 +32,18 @@ enum dist_error waits_idle(const struct waits *waits, struct dist_group *group,
 {
 	enum dist_error error;
 	int64_t *last_ns;
-	size_t i;
 
 	if (waits->num == 0 || dist_get_world_size(group) < 2)
 		return DIST_OK;
 	last_ns = malloc(waits->num * sizeof *last_ns);
 	if (!last_ns)
 		return DIST_ERR_NO_MEMORY;
-	for (i = 0; i < waits->num; i++)
+	for (size_t i = 0; i < waits->num; i++)
 		last_ns[i] = waits->list[i].begun_ns;
 	error = dist_all_reduce(dist_untimed(group),
 				dist_tensor(last_ns, waits->num, DIST_INT64),
 				DIST_MAX, NULL);
-	for (i = 0; !error && i < waits->num; i++)
+	for (size_t i = 0; !error && i < waits->num; i++)
 		*idle_ns += wait_idle_ns(&waits->list[i], last_ns[i]);
 	free(last_ns);
 	return error;

@@ -13,9 +13,7 @@ static const struct workload *const kinds[] = {
 
 const struct workload *workload_find(const char *name)
 {
-	size_t i;
-
-	for (i = 0; i < NUM_KINDS; i++)
+	for (size_t i = 0; i < NUM_KINDS; i++)
 		if (strcmp(kinds[i]->name, name) == 0)
 			return kinds[i];
 	return NULL;
@@ -33,9 +31,8 @@ const char *workload_call_name(enum workload_call call)
 void workload_print_calls(const struct workload_result *r, FILE *out)
 {
 	const char *between = "";
-	size_t i;
 
-	for (i = 0; i < WORKLOAD_NUM_CALLS; i++) {
+	for (size_t i = 0; i < WORKLOAD_NUM_CALLS; i++) {
 		if (r->calls[i].num == 0)
 			continue;
 		fprintf(out, "%s %" PRIu64 " %s of %" PRIu64 " B", between,
@@ -49,10 +46,8 @@ void workload_print_calls(const struct workload_result *r, FILE *out)
 
 static void print_buckets(const struct workload_result *r, FILE *out)
 {
-	size_t b;
-
 	fprintf(out, "buckets (bytes):");
-	for (b = 0; b < r->num_buckets && b < WORKLOAD_BUCKETS; b++)
+	for (size_t b = 0; b < r->num_buckets && b < WORKLOAD_BUCKETS; b++)
 		fprintf(out, " %zu", r->bucket_bytes[b]);
 	fputc('\n', out);
 }

@@ -102,10 +102,8 @@ static enum dist_error check_activations(struct workload_setup *setup,
 					 const struct workload_arguments *a,
 					 struct dist_message *message)
 {
-	size_t l;
-
 	setup->refused = "batch";
-	for (l = 0; l < setup->layers.num; l++) {
+	for (size_t l = 0; l < setup->layers.num; l++) {
 		const struct layer *layer = &setup->layers.list[l];
 		double elements = (double)layer->activation;
 
@@ -148,9 +146,8 @@ const char *workload_misfit(const struct workload_job *job, int world_size,
 			    struct dist_message *message)
 {
 	const struct pace *pace = job->pace;
-	size_t i;
 
-	for (i = 0; i < pace->num_stragglers; i++) {
+	for (size_t i = 0; i < pace->num_stragglers; i++) {
 		if (pace->stragglers[i].rank < world_size)
 			continue;
 		snprintf(

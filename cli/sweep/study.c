@@ -14,9 +14,8 @@ static enum dist_error add_value(const struct dist__yaml *yaml,
 				 const yaml_node_t *node, const char *text)
 {
 	struct study_value *value;
-	size_t i;
 
-	for (i = 0; i < axis->num_values; i++)
+	for (size_t i = 0; i < axis->num_values; i++)
 		if (strcmp(axis->values[i].text, text) == 0)
 			return dist__yaml_refuse(
 				yaml, node, "%s: expected \"%.40s\" only once",

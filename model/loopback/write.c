@@ -38,10 +38,9 @@ static void write_config(struct dist__output *out)
 		{"network/latency-factor", "1"},
 		{"network/bandwidth-factor", "1"},
 		{"network/weight-S", "0"}};
-	size_t i;
 
 	dist__output_text(out, "  <config id=\"General\">\n");
-	for (i = 0; i < sizeof props / sizeof props[0]; i++)
+	for (size_t i = 0; i < sizeof props / sizeof props[0]; i++)
 		dist__output_print(out, "    <prop id=\"%s\" value=\"%s\"/>\n",
 				   props[i][0], props[i][1]);
 	dist__output_text(out, "  </config>\n");
@@ -151,10 +150,8 @@ static size_t own_cache_bytes(const struct calibration_model *model)
 static void write_rates(struct dist__output *out,
 			const struct calibration_model *model)
 {
-	size_t i;
-
 	dist__output_text(out, "rates:\n");
-	for (i = 0; i < model->num_rates; i++) {
+	for (size_t i = 0; i < model->num_rates; i++) {
 		const struct dist__rate *rate = &model->rates[i];
 
 		dist__output_print(out, "  - {bytes: %zu, share: %.4g",

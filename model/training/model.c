@@ -88,9 +88,7 @@ static bool parse_count(const char *text, uint64_t *value)
 /* Splits line at its commas into exactly num fields. */
 static bool split(char *line, char **fields, size_t num)
 {
-	size_t i;
-
-	for (i = 0; i < num; i++) {
+	for (size_t i = 0; i < num; i++) {
 		fields[i] = line;
 		line = strchr(line, ',');
 		if (!line)
@@ -128,9 +126,7 @@ static enum dist_error append(struct model *model, const struct model_row *row)
 static enum dist_error read_numbers(const struct reader *r, char **fields,
 				    uint64_t values[NUM_COLUMNS])
 {
-	size_t i;
-
-	for (i = NUMEL; i < r->num_columns; i++) {
+	for (size_t i = NUMEL; i < r->num_columns; i++) {
 		enum column column = r->order[i];
 
 		if (column >= NUM_FIRST && !*fields[i])
@@ -302,9 +298,7 @@ enum dist_error model_load(struct model *model, const char *name,
 
 void model_release(struct model *model)
 {
-	size_t i;
-
-	for (i = 0; i < model->num_rows; i++)
+	for (size_t i = 0; i < model->num_rows; i++)
 		free(model->rows[i].name);
 	free(model->rows);
 	memset(model, 0, sizeof *model);

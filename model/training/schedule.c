@@ -46,7 +46,6 @@ enum dist_error schedule_init(struct schedule *schedule,
 			      const struct schedule_rate *rate)
 {
 	double ns = ns_per_flop(model, rate);
-	size_t i;
 
 	memset(schedule, 0, sizeof *schedule);
 	if (ns < 0)
@@ -61,7 +60,7 @@ enum dist_error schedule_init(struct schedule *schedule,
 	schedule->optimizer_ns =
 		llround((double)model->numel * SCHEDULE_OPTIMIZER_FLOPS * ns);
 	schedule->total_ns = schedule->forward_ns + schedule->optimizer_ns;
-	for (i = 0; i < model->num_rows; i++) {
+	for (size_t i = 0; i < model->num_rows; i++) {
 		schedule->backward_ns[i] =
 			llround(model->rows[i].forward_flops * rate->batch *
 				SCHEDULE_BACKWARD_FACTOR * ns);

@@ -41,7 +41,6 @@ static size_t big_endian(const uint8_t bytes[4])
 static const char *read_head(FILE *file, struct idx *idx)
 {
 	uint8_t head[4 + 4 * MAX_DIMENSIONS] = {0};
-	size_t i;
 
 	if (fread(head, 4 + 4 * idx->num_dimensions, 1, file) != 1)
 		return "ends within its head";
@@ -50,7 +49,7 @@ static const char *read_head(FILE *file, struct idx *idx)
 		return idx->num_dimensions == 1
 			       ? "expected an IDX file of one-byte labels"
 			       : "expected an IDX file of one-byte images";
-	for (i = 0; i < idx->num_dimensions; i++) {
+	for (size_t i = 0; i < idx->num_dimensions; i++) {
 		size_t n = big_endian(head + 4 + 4 * i);
 
 		if (n == 0 || (idx->dimensions[i] && idx->dimensions[i] != n))

@@ -8,11 +8,10 @@
 void partition_shuffle(size_t *index, size_t num, uint64_t seed, uint64_t epoch)
 {
 	struct random_stream stream = random_stream(seed, epoch);
-	size_t i;
 
-	for (i = 0; i < num; i++)
+	for (size_t i = 0; i < num; i++)
 		index[i] = i;
-	for (i = num; i > 1; i--) {
+	for (size_t i = num; i > 1; i--) {
 		size_t other = random_below(&stream, i);
 		size_t swapped = index[i - 1];
 
