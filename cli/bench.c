@@ -3,7 +3,6 @@
 #include "cli/command.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,9 +23,7 @@
 #include "cli/usual_profile.h"
 #include "core/fidelity.h"
 #include "lockstep/dist.h"
-#include "realbackend/launch/launcher.h"
 #include "scenarios/sweep.h"
-#include "base/data.h"
 #include "base/rows.h"
 #include "sim/platform/platform.h"
 #include "worlds/worlds.h"

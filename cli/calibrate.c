@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -212,9 +211,8 @@ static int fit(const char *dir, const struct calibration_job *job,
 	struct calibration_measures measures = {.world_size = 0};
 	struct calibration_model model;
 	struct dist_message message = {""};
-	int status;
+	int status = measure(job, &measures);
 
-	status = measure(job, &measures);
 	if (status || measures.world_size == 0)
 		return status;
 	calibration_fit(&measures, &model);

@@ -122,12 +122,11 @@ static int add_recording(struct dumps *dumps, const char *path,
 static int add_file(struct dumps *dumps, const char *path, bool named_so,
 		    int *found)
 {
-	enum dist_error error;
 	char *text;
 	size_t len;
 	int status = DIST_EXIT_OK;
+	enum dist_error error = dist__input_read(path, &text, &len);
 
-	error = dist__input_read(path, &text, &len);
 	if (error)
 		return refuse("diagnose", "%s: %s", path,
 			      error == DIST_ERR_IO ? strerror(errno)

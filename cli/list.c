@@ -11,7 +11,6 @@
 #include "cli/refuse.h"
 #include "cli/table_option.h"
 #include "coll/algorithm.h"
-#include "core/backend.h"
 #include "base/spelling.h"
 #include "coll/profile.h"
 #include "lockstep/dist.h"
@@ -20,7 +19,6 @@
 #include "scenarios/scenario.h"
 #include "sim/launch.h"
 #include "cli/sweep/study.h"
-#include "worlds/worlds.h"
 
 /* Something that can be listed. */
 struct listing {

@@ -3,7 +3,6 @@
 #include "cli/list.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "core/capability.h"
 #include "core/reduce.h"

@@ -1,6 +1,5 @@
 /* list_devices.c - lockstep list devices: the GPUs of the catalogue, and what
  * kernels reach of their peaks. */
-#include "cli/command.h"
 #include "cli/list.h"
 #include "cli/refuse.h"
 #include "model/llm/kernels.h"

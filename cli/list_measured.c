@@ -3,7 +3,6 @@
 #include "cli/list.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

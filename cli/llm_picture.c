@@ -3,7 +3,6 @@
 #include "cli/llm_picture.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/output.h"
 #include "base/refuse.h"

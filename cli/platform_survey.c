@@ -22,10 +22,9 @@ static void describe_network(const struct dist__platform *platform,
 {
 	static const char prefix[] = "network/";
 	const size_t len = strlen(prefix);
-	const struct dist__fact *facts;
 	size_t i, n, used = 0;
+	const struct dist__fact *facts = dist__platform_facts(platform, &n);
 
-	facts = dist__platform_facts(platform, &n);
 	for (i = 0; i < n && used < sizeof survey->network; i++)
 		if (strncmp(facts[i].key, prefix, len) == 0)
 			used += (size_t)snprintf(survey->network + used,

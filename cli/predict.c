@@ -2,9 +2,7 @@
 #include "cli/command.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/quantity.h"
 #include "base/refuse.h"
 #include "base/spelling.h"
 #include "cli/check_writable.h"

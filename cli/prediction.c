@@ -1,6 +1,5 @@
 #include "cli/prediction.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/child.h"

@@ -1,7 +1,6 @@
 #include "cli/table_option.h"
 #include "cli/prediction.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include <jansson.h>

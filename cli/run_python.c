@@ -5,7 +5,6 @@
 #include "base/variable.h"
 #include "cli/run.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/refuse.h"
-#include "cli/command.h"
 
 /* Writes all values of an axis, separated by commas. */
 static void join(const struct study_axis *axis, char *text, size_t size)

@@ -1,6 +1,5 @@
 #include "scenarios/layers.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenarios/llm_order.h"
-
 /* ---- labels -------------------------------------------------------------- */
 
 #define LABEL 64

@@ -13,7 +13,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "lockstep/measure.h"
 #include "scenarios/grid.h"
 #include "scenarios/pattern.h"
 

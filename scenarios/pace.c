@@ -4,7 +4,6 @@
 #include "base/refuse.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #define MOST_FACTOR 1000

@@ -1,6 +1,5 @@
 #include "scenarios/physics.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "model/llm/device.h"

@@ -1,8 +1,5 @@
 #include "cli/sweep/figures.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/sweep/figure_data.h"
 
 /* More curves cannot be told apart, more bars not be read. */

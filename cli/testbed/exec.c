@@ -1,6 +1,5 @@
 /* exec.c - commands in the namespaces of a test bed. */
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

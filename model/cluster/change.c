@@ -5,7 +5,6 @@
 
 #include "base/quantity.h"
 #include "base/refuse.h"
-#include "model/cluster/clause.h"
 
 #define LEAST_FACTOR 1e-6
 

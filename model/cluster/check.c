@@ -1,8 +1,6 @@
 /* check.c - whether the parts of a description fit together. */
 #include "model/cluster/description.h"
 
-#include "model/cluster/clause.h"
-
 #include "base/refuse.h"
 int platform_count_nodes(const struct platform_description *d)
 {

@@ -22,10 +22,9 @@ static enum dist_error read_gpu(const struct platform_clause *clause,
 				struct platform_wire *gpu,
 				struct dist_message *message)
 {
-	enum dist_error error;
+	enum dist_error error = platform_clause_bandwidth(
+		clause, NULL, &gpu->bandwidth_Bps, message);
 
-	error = platform_clause_bandwidth(clause, NULL, &gpu->bandwidth_Bps,
-					  message);
 	if (!error)
 		error = platform_clause_latency(clause, "lat", &hop_s, message);
 	gpu->latency_s = hop_s / links;

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/refuse.h"
-#include "model/cluster/clause.h"
 
 /* Where a description knows no rate, any usual one will do: what was calibrated
  * says what it is. Of sockets what NCCL takes them for, which choose. */

@@ -15,7 +15,6 @@
 
 #include <expat.h>
 
-#include "model/cluster/clause.h"
 #include "base/input.h"
 #include "base/refuse.h"
 

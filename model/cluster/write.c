@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/refuse.h"
-#include "model/cluster/clause.h"
 #include "model/library/fabric.h"
 
 /* ---- the head -------------------------------------------------------- */

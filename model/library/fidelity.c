@@ -1,7 +1,5 @@
 #include "model/library/fidelity.h"
 
-#include <stdio.h>
-
 #include "base/refuse.h"
 #include "model/library/library.h"
 

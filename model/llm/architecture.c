@@ -4,8 +4,6 @@
  */
 #include "model/llm/architecture.h"
 
-#include <string.h>
-
 #include "base/refuse.h"
 
 int llm_expert_layers(const struct llm_architecture *model)

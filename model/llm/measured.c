@@ -1,5 +1,4 @@
 /* measured.c - reading the tables of measured kernels. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/data.h"

@@ -1,7 +1,6 @@
 #include "model/loopback/calibration.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>

@@ -1,7 +1,5 @@
 #include "model/measured/collectives.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const names[] = {

@@ -1,7 +1,6 @@
 /* llm.c - reading measured steps of language models, and recipes. */
 #include "model/measured/llm.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"

@@ -2,7 +2,6 @@
  * rows. */
 #include "model/measured/log_head.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

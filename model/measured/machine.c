@@ -1,6 +1,5 @@
 #include "model/measured/machine.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/refuse.h"

@@ -1,7 +1,5 @@
 #include "model/measured/steps.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- fields ----------------------------------------------------------- */

@@ -137,10 +137,9 @@ static enum dist_error load(struct calibrated_model *calibrated,
 {
 	const struct calibrated_key *key = &calibrated->key;
 	char path[4096];
-	enum dist_error error;
+	enum dist_error error = dist__data_find(
+		"machines", key->machine, ".yaml", path, sizeof path, message);
 
-	error = dist__data_find("machines", key->machine, ".yaml", path,
-				sizeof path, message);
 	if (!error)
 		error = machine_load(&calibrated->machine, path, message);
 	if (!error)

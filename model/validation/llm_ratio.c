@@ -2,7 +2,6 @@
 #include "model/validation/llm_ratio.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Tokens a second and GPU, if the step takes ns. */

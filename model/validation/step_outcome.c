@@ -1,7 +1,6 @@
 #include "model/validation/step_outcome.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -38,9 +38,8 @@ static enum dist_error train(struct job *job)
 	const struct toymodel_batch batch =
 		toymodel_batch(SEED, (size_t)dist_get_rank(job->group));
 	struct network *network = &job->trained.network;
-	enum dist_error error;
+	enum dist_error error = replicas_new(job->group, network, &job->ddp);
 
-	error = replicas_new(job->group, network, &job->ddp);
 	if (error)
 		return error;
 	toymodel_train(&job->trained, &batch);

@@ -8,7 +8,6 @@
  */
 #include "scenarios/scenario.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "lockstep/dist.h"
@@ -53,10 +52,9 @@ static enum dist_error forward(struct device *d)
 {
 	struct network *network = &d->replica.network;
 	float *inputs = d->batch.inputs;
-	enum dist_error error;
-
-	error = dist_broadcast(
+	enum dist_error error = dist_broadcast(
 		d->group, floats(network->params, network->numel), 0, NULL);
+
 	if (!error)
 		error = dist_scatter(
 			d->group, floats(inputs, d->rows * TOYMODEL_INPUTS),
@@ -73,12 +71,11 @@ static enum dist_error forward(struct device *d)
 static enum dist_error backward(struct device *d)
 {
 	struct network *network = &d->replica.network;
-	enum dist_error error;
-
-	error = dist_scatter(
+	enum dist_error error = dist_scatter(
 		d->group,
 		floats(d->replica.d_outputs, d->rows * TOYMODEL_OUTPUTS),
 		split(d, d->d_outputs, TOYMODEL_OUTPUTS), 0, NULL);
+
 	if (error)
 		return error;
 	network_zero_grads(network);

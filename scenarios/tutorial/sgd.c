@@ -6,7 +6,6 @@
 #include "scenarios/scenario.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "lockstep/dist.h"
 #include "scenarios/arguments.h"

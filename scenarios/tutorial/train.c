@@ -31,11 +31,10 @@ static enum dist_error average(struct dist_group *group, float *gradient,
 			       size_t numel)
 {
 	float size = (float)dist_get_world_size(group);
-	enum dist_error error;
+	enum dist_error error = dist_all_reduce(
+		group, dist_tensor(gradient, numel, DIST_FLOAT32), DIST_SUM,
+		NULL);
 
-	error = dist_all_reduce(group,
-				dist_tensor(gradient, numel, DIST_FLOAT32),
-				DIST_SUM, NULL);
 	for (size_t i = 0; i < numel; i++)
 		gradient[i] /= size;
 	return error;
