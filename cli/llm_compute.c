@@ -19,6 +19,15 @@
 
 /* ---- kernels ------------------------------------------------------------ */
 
+/* Kinds of kernels that each have a rate. */
+enum llm_class {
+	LLM_CLASS_GEMM,
+	LLM_CLASS_ATTENTION, /* fused */
+	LLM_CLASS_MEMORY,    /* all else: element-wise, optimizer */
+	LLM_CLASSES,
+	LLM_CLASS_CALL = LLM_CLASSES /* of a library of calls: left out */
+};
+
 static bool has_any(const char *name, const char *const *words)
 {
 	for (; *words; words++)
@@ -27,7 +36,10 @@ static bool has_any(const char *name, const char *const *words)
 	return false;
 }
 
-enum llm_class llm_compute_class(const char *kernel, bool *forward)
+/* Tells by its name which a kernel is: those of PyTorch, Inductor, cuBLAS,
+ * CUTLASS, cuDNN, FlashAttention, Transformer Engine, NCCL, and of ROCm's
+ * libraries. *forward: a forward pass of attention. */
+static enum llm_class class_of(const char *kernel, bool *forward)
 {
 	static const char *const calls[] = {"nccl", "rccl", "nvshmem",
 					    "deep_ep", NULL};
@@ -70,7 +82,7 @@ static void add_kernel(struct profile *profile, const char *name, double times,
 {
 	bool forward;
 
-	profile->ns[llm_compute_class(name, &forward)] += times * ns;
+	profile->ns[class_of(name, &forward)] += times * ns;
 	profile->forwards += forward ? times : 0;
 	profile->kernels += times;
 }

@@ -5,20 +5,6 @@
 
 #include "cli/llm_question.h"
 
-/* Kinds of kernels that each have a rate. */
-enum llm_class {
-	LLM_CLASS_GEMM,
-	LLM_CLASS_ATTENTION, /* fused */
-	LLM_CLASS_MEMORY,    /* all else: element-wise, optimizer */
-	LLM_CLASSES,
-	LLM_CLASS_CALL = LLM_CLASSES /* of a library of calls: left out */
-};
-
-/* llm_compute_class tells by its name which a kernel is: those of PyTorch,
- * Inductor, cuBLAS, CUTLASS, cuDNN, FlashAttention, Transformer Engine, NCCL,
- * and of ROCm's libraries. *forward: a forward pass of attention. */
-enum llm_class llm_compute_class(const char *kernel, bool *forward);
-
 /*
  * llm_compute_open reads request->compute for question, whose model, machine
  * and device are known, and sets question->own: the pace at which the step of

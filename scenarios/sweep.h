@@ -88,11 +88,10 @@ int sweep_find(const char *name);
 /* sweep_name returns "all_reduce" and so on, as nccl-tests has it. */
 const char *sweep_name(enum sweep_collective collective);
 
-/* sweep_reduces, sweep_is_rooted, sweep_is_in_place return whether the
- * collective has a reduce op, a root, one buffer for both sides. */
+/* sweep_reduces and sweep_is_in_place return whether the collective has a
+ * reduce op, one buffer for both sides. */
 bool sweep_reduces(enum sweep_collective collective);
 bool sweep_is_in_place(enum sweep_collective collective);
-bool sweep_is_rooted(enum sweep_collective collective);
 
 /* sweep_print_header writes the lines in front of the table. */
 void sweep_print_header(FILE *out, const struct sweep *sweep, int world_size,

@@ -41,7 +41,7 @@ bool sweep_is_in_place(enum sweep_collective collective)
 	return collective != SWEEP_ALL_TO_ALL && collective != SWEEP_SENDRECV;
 }
 
-bool sweep_is_rooted(enum sweep_collective collective)
+static bool is_rooted(enum sweep_collective collective)
 {
 	return collective == SWEEP_BROADCAST || collective == SWEEP_REDUCE ||
 	       collective == SWEEP_GATHER || collective == SWEEP_SCATTER;
@@ -151,7 +151,7 @@ void sweep_print_header(FILE *out, const struct sweep *sweep, int world_size,
 void sweep_print_row(FILE *out, const struct sweep *sweep,
 		     const struct sweep_row *row)
 {
-	int root = sweep_is_rooted(sweep->collective) ? sweep->root : -1;
+	int root = is_rooted(sweep->collective) ? sweep->root : -1;
 	char wrong[24] = "N/A";
 
 	if (row->wrong >= 0)

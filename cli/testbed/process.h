@@ -7,10 +7,6 @@
 
 #include "cli/testbed/testbed.h"
 
-/* testbed_enter lets the calling thread enter a network namespace. Errors:
- * IO (message). */
-enum dist_error testbed_enter(const char *name, struct dist_message *message);
-
 /*
  * testbed_switch_start makes the device net0 of every host and starts the
  * process that carries their frames, in the switch's namespace; it ends when it

@@ -225,7 +225,7 @@ __attribute__((noreturn)) static void carry(struct relay *relay)
 
 /* ---- starting ------------------------------------------------------------ */
 
-enum dist_error testbed_enter(const char *name, struct dist_message *message)
+static enum dist_error enter(const char *name, struct dist_message *message)
 {
 	char path[128];
 	int space;
@@ -253,7 +253,7 @@ static enum dist_error open_tap(struct relay *relay, int i,
 	enum dist_error error;
 
 	testbed_namespace(relay->testbed, i, name);
-	error = testbed_enter(name, message);
+	error = enter(name, message);
 	if (error)
 		return error;
 	relay->taps[i] = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
@@ -279,7 +279,7 @@ static enum dist_error open_all(struct relay *relay,
 	for (int i = 0; i < relay->testbed->hosts && !error; i++)
 		error = open_tap(relay, i, message);
 	testbed_namespace(relay->testbed, -1, name);
-	return error ? error : testbed_enter(name, message);
+	return error ? error : enter(name, message);
 }
 
 /* What the process tells its starter. */

@@ -127,10 +127,6 @@ int calibration_turns(int world_size, int cores);
  * ceil(log2(world_size)). */
 int calibration_barrier_rounds(int world_size);
 
-/* calibration_message returns the measure that alpha comes from. */
-const struct dist__sample *
-calibration_message(const struct calibration_measures *measures);
-
 /* calibration_spread returns the largest interquartile range by median of the
  * measures that the fit stands on; what (not NULL) names the measure it belongs
  * to. */

@@ -62,8 +62,9 @@ static bool pair_tells(const struct calibration_measures *m)
 	return !m->in_memory && m->cores > 0 && !takes_turns(m);
 }
 
-const struct dist__sample *
-calibration_message(const struct calibration_measures *m)
+/* The measure that alpha comes from. */
+static const struct dist__sample *
+message_of(const struct calibration_measures *m)
 {
 	if (m->in_memory)
 		return &m->exchange[0];
@@ -84,7 +85,7 @@ double calibration_spread(const struct calibration_measures *m,
 	/* On one machine the smallest exchange is no part of the fit but
 	 * through memory, nor is what one pair does alone where ranks take
 	 * turns; between hosts the local copy. */
-	const struct dist__sample *message = calibration_message(m);
+	const struct dist__sample *message = message_of(m);
 	int i = m->cores > 0 ? 1 : 0;
 
 	*what = "";
@@ -327,7 +328,7 @@ static double pair_Bps(const struct calibration_measures *m,
 static void fit_message(const struct calibration_measures *m,
 			struct calibration_model *model)
 {
-	const struct dist__sample *message = calibration_message(m);
+	const struct dist__sample *message = message_of(m);
 	double alpha_ns =
 		message->median / calibration_turns(m->world_size, m->cores);
 

@@ -29,7 +29,9 @@ static const struct log_test tests[] = {
 	 "it is not NCCL's all-gather but one of nccl-tests' own"},
 };
 
-const struct log_test *log_test_find(const char *name, size_t len)
+/* The test of that name, of len characters, with "_perf" and what a build puts
+ * behind it, or without; NULL: there is none. */
+static const struct log_test *find_test(const char *name, size_t len)
 {
 	for (size_t i = 0; i + 5 <= len; i++)
 		if (strncmp(name + i, "_perf", 5) == 0) {
@@ -52,7 +54,7 @@ static const struct log_test *find_program(const char *word, size_t len)
 		from--;
 	for (size_t i = from; i + 5 <= len; i++)
 		if (strncmp(word + i, "_perf", 5) == 0)
-			return log_test_find(word + from, len - from);
+			return find_test(word + from, len - from);
 	return NULL;
 }
 
@@ -252,7 +254,7 @@ bool log_head_begins(const char *line)
 static const char *note_test_named(struct log_run *run, char *at)
 {
 	size_t len = strcspn(at, " \t");
-	const struct log_test *test = log_test_find(at, len);
+	const struct log_test *test = find_test(at, len);
 
 	return test ? note_test(run, test, false) : NULL;
 }

@@ -29,10 +29,6 @@ struct log_test {
 	const char *why; /* it is not read; NULL: it is */
 };
 
-/* log_test_find returns the test of that name, of len characters, with "_perf"
- * and what a build puts behind it, or without; NULL: there is none. */
-const struct log_test *log_test_find(const char *name, size_t len);
-
 /* A host that ranks were listed on. */
 struct log_host {
 	const char *name; /* of the log's text, not ended */
