@@ -4,6 +4,8 @@
 
 #include <unistd.h>
 
+#include "lockstep/dist.h"
+
 /* What text_file makes a path of. */
 #define TEXT_FILE "/tmp/lockstep-text-XXXXXX"
 
@@ -20,5 +22,17 @@ void text_file(char *path, const char *text);
 		statement;                                                     \
 		unlink(path);                                                  \
 	} while (0)
+
+/* TEXT_LOADER defines load(text, into, message), which has `read` find text in
+ * a file and fill a `type` from it. */
+#define TEXT_LOADER(load, read, type)                                          \
+	static enum dist_error load(const char *text, type *into,              \
+				    struct dist_message *message)              \
+	{                                                                      \
+		enum dist_error error;                                         \
+                                                                               \
+		with_text_file(text, path, error = read(into, path, message)); \
+		return error;                                                  \
+	}
 
 #endif

@@ -4,22 +4,14 @@
 #include <string.h>
 
 #include "model/library/calibrate.h"
+#include "tests/support/fabrics.h"
 
 #define GIB (1024.0 * 1024 * 1024)
 
-static const struct fabric cluster = {.nodes = 2,
-				      .node_ranks = 8,
-				      .gpu = "A100 80GB",
-				      .intra = FABRIC_NVSWITCH,
-				      .intra_Bps = 300e9,
-				      .transport = "ib",
-				      .cards = 4,
-				      .card_Bps = 25e9};
-static const struct fabric node = {.nodes = 1,
-				   .node_ranks = 8,
-				   .gpu = "A100 80GB",
-				   .intra = FABRIC_NVSWITCH,
-				   .intra_Bps = 300e9};
+static const struct fabric cluster = {
+	GPUS(2, 8, "A100 80GB", FABRIC_NVSWITCH, 300e9), CARDS("ib", 4, 25e9)};
+static const struct fabric node = {
+	GPUS(1, 8, "A100 80GB", FABRIC_NVSWITCH, 300e9)};
 
 static struct dist__profile profile, truth;
 static struct dist_message message;

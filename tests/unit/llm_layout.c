@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "model/llm/layout.h"
+#include "tests/support/llm_spread.h"
 
 /* Llama-3 70B, and Mixtral 8x7B. */
 static struct llm_architecture dense(void)
@@ -32,20 +33,6 @@ static struct llm_architecture experts(void)
 					 .expert_ffn = 14336};
 }
 
-static struct llm_layout spread(int gpus, int tp, int pp, int cp)
-{
-	struct llm_layout l;
-
-	llm_layout_init(&l);
-	l.gpus = gpus;
-	l.tp = tp;
-	l.pp = pp;
-	l.cp = cp;
-	l.seq = 8192;
-	l.global_batch = 1024;
-	return l;
-}
-
 static void legal(struct llm_layout *l, const struct llm_architecture *model)
 {
 	struct dist_message message = {""};
@@ -72,7 +59,7 @@ static void refused(struct llm_layout l, const struct llm_architecture *model,
 Test(llm_layout, a_legal_layout_gets_its_data_parallel_ranks)
 {
 	const struct llm_architecture model = dense();
-	struct llm_layout l = spread(512, 8, 4, 2);
+	struct llm_layout l = spread(512, 8, 4, 2, 1);
 
 	l.micro_batch = 2;
 	legal(&l, &model);
@@ -85,16 +72,16 @@ Test(llm_layout, tensor_parallelism_divides_heads_and_widths)
 	const struct llm_architecture model = dense();
 	struct llm_architecture odd = dense();
 
-	refused(spread(48, 3, 1, 1), &model, "tp", "(1, 2, 4, 8), got 3");
-	refused(spread(16, 16, 1, 1), &model, "tp", "8 key-value heads");
+	refused(spread(48, 3, 1, 1, 1), &model, "tp", "(1, 2, 4, 8), got 3");
+	refused(spread(16, 16, 1, 1, 1), &model, "tp", "8 key-value heads");
 	odd.ffn = 28674;
-	refused(spread(16, 4, 1, 1), &odd, "tp", "(1, 2), got 4");
+	refused(spread(16, 4, 1, 1, 1), &odd, "tp", "(1, 2), got 4");
 }
 
 Test(llm_layout, latent_attention_has_no_key_value_heads_to_divide)
 {
 	struct llm_architecture model = dense();
-	struct llm_layout l = spread(16, 16, 1, 1);
+	struct llm_layout l = spread(16, 16, 1, 1, 1);
 
 	model.kv_rank = 512;
 	legal(&l, &model);
@@ -103,33 +90,33 @@ Test(llm_layout, latent_attention_has_no_key_value_heads_to_divide)
 Test(llm_layout, a_stage_has_a_layer_and_a_chunk_something)
 {
 	const struct llm_architecture model = dense();
-	struct llm_layout l = spread(96, 1, 96, 1);
+	struct llm_layout l = spread(96, 1, 96, 1, 1);
 
 	refused(l, &model, "pp", "from 1 to 80");
-	l = spread(4, 1, 4, 1);
+	l = spread(4, 1, 4, 1, 1);
 	l.vpp = 21;
 	refused(l, &model, "vpp", "from 1 to 20");
-	l = spread(8, 1, 1, 1);
+	l = spread(8, 1, 1, 1, 1);
 	l.vpp = 2;
 	refused(l, &model, "vpp", "from 1 to 1");
-	l = spread(8, 1, 4, 1);
+	l = spread(8, 1, 4, 1, 1);
 	l.vpp = 2;
 	l.schedule = LLM_ZERO_BUBBLE;
 	refused(l, &model, "vpp", "only 1f1b is interleaved");
-	l = spread(7, 1, 7, 1);
+	l = spread(7, 1, 7, 1, 1);
 	legal(&l, &model); /* 80 layers on 7 stages: uneven */
 }
 
 Test(llm_layout, sequences_are_divided)
 {
 	const struct llm_architecture model = dense();
-	struct llm_layout l = spread(12, 1, 1, 3);
+	struct llm_layout l = spread(12, 1, 1, 3, 1);
 
 	refused(l, &model, "cp", "(1, 2, 4, 8");
-	l = spread(8, 1, 1, 8);
+	l = spread(8, 1, 1, 8, 1);
 	l.seq = 1001;
 	refused(l, &model, "seq", "2 x cp = 16, as 992 or 1008");
-	l = spread(16, 8, 1, 2);
+	l = spread(16, 8, 1, 2, 1);
 	l.seq = 8196; /* a multiple of 4, not of 16 */
 	refused(l, &model, "seq", "= 16, as 8192 or 8208");
 	l.sequence = false;
@@ -140,20 +127,20 @@ Test(llm_layout, gpus_are_divided)
 {
 	const struct llm_architecture model = dense();
 
-	refused(spread(100, 8, 4, 1), &model, "gpus", "= 32, as 96 or 128");
+	refused(spread(100, 8, 4, 1, 1), &model, "gpus", "= 32, as 96 or 128");
 }
 
 Test(llm_layout, experts_are_divided)
 {
 	struct llm_architecture model = experts();
-	struct llm_layout l = spread(64, 2, 4, 1); /* tp x cp x dp = 16 */
+	struct llm_layout l = spread(64, 2, 4, 1, 1); /* tp x cp x dp = 16 */
 
 	l.ep = 3;
 	refused(l, &model, "ep", "8 experts (1, 2, 4, 8), got 3");
 	l.ep = 8;
 	legal(&l, &model); /* etp 2: 16 / 2 = 8 */
 	cr_expect_eq(l.etp, 2);
-	l = spread(32, 2, 4, 1);
+	l = spread(32, 2, 4, 1, 1);
 	l.ep = 8;
 	refused(l, &model, "ep", "/ etp = 4 (1, 2, 4), got 8");
 	l.etp = 1;
@@ -163,7 +150,7 @@ Test(llm_layout, experts_are_divided)
 	l.imbalance = 1;
 	l.sequence = false;
 	refused(l, &model, "no-sequence", "as the model has experts");
-	l = spread(32, 4, 4, 1);
+	l = spread(32, 4, 4, 1, 1);
 	l.etp = 2;
 	refused(l, &model, "etp", "1 or tp = 4, got 2");
 	l.ep = 2;
@@ -174,7 +161,7 @@ Test(llm_layout, experts_are_divided)
 Test(llm_layout, batches_are_divided)
 {
 	const struct llm_architecture model = dense();
-	struct llm_layout l = spread(256, 8, 4, 1); /* dp 8 */
+	struct llm_layout l = spread(256, 8, 4, 1, 1); /* dp 8 */
 
 	l.micro_batch = 3;
 	refused(l, &model, "global-batch", "= 24, as 1008 or 1032");
@@ -190,7 +177,7 @@ Test(llm_layout, batches_are_divided)
 Test(llm_layout, shards_divide_the_copies)
 {
 	const struct llm_architecture model = dense();
-	struct llm_layout l = spread(64, 1, 1, 1);
+	struct llm_layout l = spread(64, 1, 1, 1, 1);
 
 	l.shard = LLM_HSDP;
 	l.shard_ranks = 24;
@@ -222,7 +209,7 @@ static void sits(const struct llm_layout *l, enum llm_axis axis, int node,
 Test(llm_layout, groups_count_along_tp_cp_dp_pp)
 {
 	const struct llm_architecture model = dense();
-	struct llm_layout l = spread(128, 4, 4, 2); /* dp 4 */
+	struct llm_layout l = spread(128, 4, 4, 2, 1); /* dp 4 */
 
 	legal(&l, &model);
 	/* ranks, on a node, stride, sharers */
@@ -236,7 +223,7 @@ Test(llm_layout, groups_count_along_tp_cp_dp_pp)
 Test(llm_layout, groups_of_experts_lie_within_cp_and_dp)
 {
 	struct llm_architecture model = experts();
-	struct llm_layout l = spread(64, 2, 2, 1); /* a stage: 32 ranks */
+	struct llm_layout l = spread(64, 2, 2, 1, 1); /* a stage: 32 ranks */
 
 	l.ep = 8;
 	legal(&l, &model); /* etp 2 */
@@ -250,7 +237,7 @@ Test(llm_layout, groups_of_experts_lie_within_cp_and_dp)
 Test(llm_layout, hybrid_shards_have_copies)
 {
 	const struct llm_architecture model = dense();
-	struct llm_layout l = spread(64, 1, 1, 2); /* dp 32 */
+	struct llm_layout l = spread(64, 1, 1, 2, 1); /* dp 32 */
 
 	l.shard = LLM_HSDP;
 	l.shard_ranks = 4;
@@ -262,11 +249,11 @@ Test(llm_layout, hybrid_shards_have_copies)
 Test(llm_layout, stages_that_share_a_node_send_within_it)
 {
 	const struct llm_architecture model = dense();
-	struct llm_layout l = spread(8, 2, 4, 1);
+	struct llm_layout l = spread(8, 2, 4, 1, 1);
 
 	legal(&l, &model);
 	sits(&l, LLM_PP, 8, (struct llm_group){2, 2, 2, 4});
-	l = spread(16, 2, 4, 1); /* stages of 4 ranks: the middle two part */
+	l = spread(16, 2, 4, 1, 1); /* stages of 4 ranks: the middle two part */
 	legal(&l, &model);
 	sits(&l, LLM_PP, 8, (struct llm_group){2, 1, 4, 4});
 }
@@ -274,11 +261,11 @@ Test(llm_layout, stages_that_share_a_node_send_within_it)
 Test(llm_layout, a_job_takes_as_many_gpus_of_each_domain)
 {
 	const struct llm_architecture model = dense();
-	struct llm_layout l = spread(256, 1, 1, 1);
+	struct llm_layout l = spread(256, 1, 1, 1, 1);
 
 	legal(&l, &model); /* 64 of 72 */
 	sits(&l, LLM_DP, 72, (struct llm_group){256, 64, 1, 1});
-	l = spread(6, 2, 1, 1);
+	l = spread(6, 2, 1, 1, 1);
 	l.global_batch = 6;
 	legal(&l, &model); /* fewer than a node */
 	sits(&l, LLM_DP, 8, (struct llm_group){3, 3, 2, 2});

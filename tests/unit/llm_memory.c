@@ -8,6 +8,7 @@
 #include "base/data.h"
 #include "model/llm/memory.h"
 #include "model/validation/llm_case.h"
+#include "tests/support/llm_spread.h"
 
 #define GIB 1073741824.0
 
@@ -31,18 +32,6 @@ static struct llm_device device_of(const char *gpu)
 	cr_assert_eq(llm_device_find(&device, gpu, &message), DIST_OK, "%s",
 		     message.text);
 	return device;
-}
-
-static struct llm_layout spread(int gpus, int tp, int pp)
-{
-	struct llm_layout l;
-
-	llm_layout_init(&l);
-	l.gpus = gpus;
-	l.tp = tp;
-	l.pp = pp;
-	l.global_batch = 1024;
-	return l;
 }
 
 static void complete(struct llm_layout *l, const struct llm_architecture *model)
@@ -76,7 +65,7 @@ static struct llm_memory hold(const struct llm_architecture *model,
 static double states(enum llm_shard shard, int gradient_bytes)
 {
 	struct llm_architecture model = find("Llama-3-8B");
-	struct llm_layout l = spread(64, 1, 1);
+	struct llm_layout l = spread(64, 1, 1, 1, 1);
 	struct llm_parameters p;
 	struct llm_memory m;
 
@@ -101,7 +90,7 @@ Test(llm_memory, shards_hold_what_zero_says)
 Test(llm_memory, experts_have_shards_of_their_own)
 {
 	struct llm_architecture model = find("Mixtral-8x7B");
-	struct llm_layout l = spread(64, 1, 1);
+	struct llm_layout l = spread(64, 1, 1, 1, 1);
 	struct llm_parameters p;
 	struct llm_memory m;
 	double experts;
@@ -118,7 +107,7 @@ Test(llm_memory, experts_have_shards_of_their_own)
 Test(llm_memory, what_does_not_fit_is_said)
 {
 	struct llm_architecture model = find("Llama-3-8B");
-	struct llm_layout l = spread(64, 1, 1);
+	struct llm_layout l = spread(64, 1, 1, 1, 1);
 
 	l.shard = LLM_DDP; /* 8 billion of 18 bytes */
 	cr_expect(!hold(&model, l, "H100").fits);
@@ -131,7 +120,7 @@ Test(llm_memory, what_does_not_fit_is_said)
 Test(llm_memory, parts_add_up)
 {
 	struct llm_architecture model = find("Llama-3-70B");
-	struct llm_memory m = hold(&model, spread(64, 8, 4), "H100");
+	struct llm_memory m = hold(&model, spread(64, 8, 4, 1, 1), "H100");
 
 	cr_expect_float_eq(m.allocated,
 			   m.parameters + m.gradients + m.optimizer +
@@ -147,7 +136,7 @@ Test(llm_memory, parts_add_up)
 static int in_flight(enum llm_schedule schedule, int vpp, int batches,
 		     int stage, int chunk)
 {
-	struct llm_layout l = spread(4, 1, 4);
+	struct llm_layout l = spread(4, 1, 4, 1, 1);
 	struct llm_architecture model = find("Llama-3-8B");
 
 	l.schedule = schedule;
@@ -179,7 +168,7 @@ static struct llm_layout chosen(int micro_batch)
 {
 	struct llm_architecture model = find("Llama-3-70B");
 	struct llm_device device = device_of("H100");
-	struct llm_layout l = spread(64, 4, 4);
+	struct llm_layout l = spread(64, 4, 4, 1, 1);
 	struct dist_message message = {""};
 
 	l.micro_batch = micro_batch;
@@ -223,7 +212,7 @@ Test(llm_memory, recomputation_is_the_least_that_has_room)
 Test(llm_memory, layers_wait_in_the_hosts_memory)
 {
 	struct llm_architecture model = find("Llama-3-70B");
-	struct llm_layout l = spread(64, 8, 4);
+	struct llm_layout l = spread(64, 8, 4, 1, 1);
 	struct llm_memory whole = hold(&model, l, "H100"), part;
 
 	l.offload_layers = 5;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "model/llm/plan.h"
+#include "tests/support/fabrics.h"
 
 /* A small cluster of H100, on links of their own. */
 struct place {
@@ -29,16 +30,10 @@ static void open_place(struct place *p, const char *model)
 					"scenarios/profiles/nccl.yaml",
 					&message),
 		     DIST_OK, "%s", message.text);
-	p->fabric = (struct fabric){.nodes = 4,
-				    .node_ranks = 8,
-				    .gpu = "H100 80GB",
-				    .intra = FABRIC_NVSWITCH,
-				    .intra_Bps = 450e9,
-				    .intra_latency_ns = 2000,
-				    .transport = "ib",
-				    .cards = 8,
-				    .card_Bps = 50e9,
-				    .inter_latency_ns = 5000};
+	p->fabric =
+		(struct fabric){GPUS(4, 8, "H100 80GB", FABRIC_NVSWITCH, 450e9),
+				.intra_latency_ns = 2000, CARDS("ib", 8, 50e9),
+				.inter_latency_ns = 5000};
 	p->cluster = (struct llm_cluster){.device = &p->device,
 					  .profile = &p->profile,
 					  .fabric = &p->fabric,

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "model/llm/step.h"
+#include "tests/support/fabrics.h"
 
 static struct dist_message message;
 
@@ -26,14 +27,9 @@ static void set_up(struct setting *s, const char *model, int gpus)
 					"scenarios/profiles/nccl.yaml",
 					&message),
 		     DIST_OK);
-	s->fabric = (struct fabric){.nodes = (gpus + 7) / 8,
-				    .node_ranks = 8,
-				    .gpu = "H100",
-				    .intra = FABRIC_NVSWITCH,
-				    .intra_Bps = 450e9,
-				    .transport = "ib",
-				    .cards = 8,
-				    .card_Bps = 50e9};
+	s->fabric = (struct fabric){
+		GPUS((gpus + 7) / 8, 8, "H100", FABRIC_NVSWITCH, 450e9),
+		CARDS("ib", 8, 50e9)};
 	s->cluster = (struct llm_cluster){.device = &s->device,
 					  .profile = &s->profile,
 					  .fabric = &s->fabric,

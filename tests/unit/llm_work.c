@@ -5,23 +5,9 @@
 #include <string.h>
 
 #include "model/llm/work.h"
+#include "tests/support/llm_spread.h"
 
 static const struct llm_pace as_measured = {1, 1, 1};
-
-/* A layout of so many GPUs, sequences of 4096 tokens. */
-static struct llm_layout spread(int gpus, int tp, int pp, int cp, int ep)
-{
-	struct llm_layout l;
-
-	llm_layout_init(&l);
-	l.gpus = gpus;
-	l.tp = tp;
-	l.pp = pp;
-	l.cp = cp;
-	l.ep = ep;
-	l.global_batch = 1024;
-	return l;
-}
 
 static struct llm_work describe_model(const struct llm_architecture *model,
 				      struct llm_layout l)

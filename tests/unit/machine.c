@@ -13,15 +13,7 @@
 #define ABOUT "title: t\nsource: s\n"
 #define GPUS  ABOUT "gpu: V100\ngpus_per_node: 4\n"
 
-static enum dist_error load_text(const char *text, struct machine *machine,
-				 struct dist_message *message)
-{
-	enum dist_error error;
-
-	with_text_file(text, path,
-		       error = machine_load(machine, path, message));
-	return error;
-}
+TEXT_LOADER(load_text, machine_load, struct machine)
 
 Test(machine, what_is_left_out_is_not_known)
 {

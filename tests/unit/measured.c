@@ -21,24 +21,9 @@
 	      "# accumulation: 2\n# tokens: 100\n"
 #define STEP_COLUMNS "use\tgpus\tstep_ms\tunit\tthroughput\n"
 
-static enum dist_error load_text(const char *text, struct collectives *table,
-				 struct dist_message *message)
-{
-	enum dist_error error;
+TEXT_LOADER(load_text, collectives_load, struct collectives)
 
-	with_text_file(text, path,
-		       error = collectives_load(table, path, message));
-	return error;
-}
-
-static enum dist_error load_steps(const char *text, struct steps *table,
-				  struct dist_message *message)
-{
-	enum dist_error error;
-
-	with_text_file(text, path, error = steps_load(table, path, message));
-	return error;
-}
+TEXT_LOADER(load_steps, steps_load, struct steps)
 
 Test(measured, a_field_stands_in_the_head_or_in_a_column)
 {
@@ -74,20 +59,27 @@ struct bad {
 	const char *words;
 };
 
-static void refuse_all(const struct bad *bad, size_t num)
+static void refuse_all(const struct bad *bad, size_t num, bool are_steps)
 {
 	struct dist_message message;
 	struct collectives table;
+	struct steps steps;
 
 	for (size_t i = 0; i < num; i++) {
-		cr_assert_eq(load_text(bad[i].text, &table, &message),
+		const struct tsv_table *tsv =
+			are_steps ? &steps.tsv : &table.tsv;
+
+		cr_assert_eq(are_steps
+				     ? load_steps(bad[i].text, &steps, &message)
+				     : load_text(bad[i].text, &table, &message),
 			     DIST_ERR_INVALID_ARGUMENT, "case %zu", i);
 		cr_assert(strstr(message.text, bad[i].line), "case %zu: %s", i,
 			  message.text);
 		cr_assert(strstr(message.text, bad[i].words), "case %zu: %s", i,
 			  message.text);
-		cr_assert_null(table.rows);
-		cr_assert_null(table.tsv.text);
+		cr_assert_null(are_steps ? (void *)steps.rows
+					 : (void *)table.rows);
+		cr_assert_null(tsv->text);
 		cr_assert_not(strchr(message.text, '\n'));
 	}
 }
@@ -113,7 +105,7 @@ Test(measured, bad_files_are_refused_with_their_line)
 		{ABOUT COLUMNS ROW, ":3: ", "a column \"collective\""},
 	};
 
-	refuse_all(bad, sizeof(bad) / sizeof(bad[0]));
+	refuse_all(bad, sizeof(bad) / sizeof(bad[0]), false);
 }
 
 Test(measured, bad_values_are_refused_with_their_line)
@@ -132,7 +124,7 @@ Test(measured, bad_values_are_refused_with_their_line)
 		 ":11: ", "host or device"},
 	};
 
-	refuse_all(bad, sizeof(bad) / sizeof(bad[0]));
+	refuse_all(bad, sizeof(bad) / sizeof(bad[0]), false);
 }
 
 /* Of the same measurement, each with one figure in another unit, by another
@@ -156,7 +148,7 @@ Test(measured, figures_that_contradict_each_other_are_refused)
 		{HEAD "# p75_us: 0.249\n" COLUMNS ROW, ":11: ", "p75_us"},
 	};
 
-	refuse_all(bad, sizeof(bad) / sizeof(bad[0]));
+	refuse_all(bad, sizeof(bad) / sizeof(bad[0]), false);
 }
 
 Test(measured, the_bus_factors_are_those_of_nccl_tests)
@@ -241,19 +233,8 @@ Test(measured, steps_that_contradict_themselves_are_refused)
 		{ABOUT STEP_COLUMNS "validation\t4\t20\t-\t-\n",
 		 ":3: ", "a column \"gpu\""},
 	};
-	struct dist_message message;
-	struct steps table;
 
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		cr_assert_eq(load_steps(bad[i].text, &table, &message),
-			     DIST_ERR_INVALID_ARGUMENT, "case %zu", i);
-		cr_assert(strstr(message.text, bad[i].line), "case %zu: %s", i,
-			  message.text);
-		cr_assert(strstr(message.text, bad[i].words), "case %zu: %s", i,
-			  message.text);
-		cr_assert_null(table.rows);
-		cr_assert_null(table.tsv.text);
-	}
+	refuse_all(bad, sizeof(bad) / sizeof(bad[0]), true);
 }
 
 /* What a table gives away for calibration: two rows at most, of a small size

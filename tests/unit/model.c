@@ -12,15 +12,7 @@
 #define HEADER     "parameter,numel,forward_flops\n"
 #define WIDE(more) "parameter,numel,forward_flops" more "\n"
 
-/* Writes text to a file of its own and reads that as a model. */
-static enum dist_error load_text(const char *text, struct model *model,
-				 struct dist_message *message)
-{
-	enum dist_error error;
-
-	with_text_file(text, path, error = model_load(model, path, message));
-	return error;
-}
+TEXT_LOADER(load_text, model_load, struct model)
 
 Test(model, reads_rows_in_order)
 {

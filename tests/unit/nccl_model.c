@@ -4,57 +4,31 @@
 #include <string.h>
 
 #include "model/library/library.h"
+#include "tests/support/fabrics.h"
 
 #define KIB 1024.0
 #define MIB (1024 * KIB)
 #define GIB (1024 * MIB)
 
 /* Machines of the measured tables, rates as their descriptions say. */
-static const struct fabric h100 = {.nodes = 1,
-				   .node_ranks = 8,
-				   .gpu = "H100 80GB",
-				   .intra = FABRIC_NVSWITCH,
-				   .intra_Bps = 450e9};
-static const struct fabric a100 = {.nodes = 1,
-				   .node_ranks = 8,
-				   .gpu = "A100 40GB",
-				   .intra = FABRIC_NVSWITCH,
-				   .intra_Bps = 300e9};
-static const struct fabric two_h100 = {.nodes = 2,
-				       .node_ranks = 8,
-				       .gpu = "H100 80GB",
-				       .intra = FABRIC_NVSWITCH,
-				       .intra_Bps = 450e9,
-				       .transport = "ib",
-				       .cards = 8,
-				       .card_Bps = 50e9};
-static const struct fabric two_a100_efa = {.nodes = 2,
-					   .node_ranks = 8,
-					   .gpu = "A100 80GB",
-					   .intra = FABRIC_NVSWITCH,
-					   .intra_Bps = 300e9,
-					   .transport = "efa",
-					   .cards = 4,
-					   .card_Bps = 12.5e9};
-static const struct fabric two_pcie = {.nodes = 2,
-				       .node_ranks = 4,
-				       .gpu = "RTX 2080 Ti",
-				       .intra = FABRIC_PCIE,
-				       .intra_Bps = 15.75e9,
-				       .transport = "tcp-10gbe",
-				       .cards = 1,
-				       .card_Bps = 1.25e9};
+static const struct fabric h100 = {
+	GPUS(1, 8, "H100 80GB", FABRIC_NVSWITCH, 450e9)};
+static const struct fabric a100 = {
+	GPUS(1, 8, "A100 40GB", FABRIC_NVSWITCH, 300e9)};
+static const struct fabric two_h100 = {
+	GPUS(2, 8, "H100 80GB", FABRIC_NVSWITCH, 450e9), CARDS("ib", 8, 50e9)};
+static const struct fabric two_a100_efa = {
+	GPUS(2, 8, "A100 80GB", FABRIC_NVSWITCH, 300e9),
+	CARDS("efa", 4, 12.5e9)};
+static const struct fabric two_pcie = {
+	GPUS(2, 4, "RTX 2080 Ti", FABRIC_PCIE, 15.75e9),
+	CARDS("tcp-10gbe", 1, 1.25e9)};
 
 static struct fabric mn5(int nodes)
 {
-	return (struct fabric){.nodes = nodes,
-			       .node_ranks = 4,
-			       .gpu = "H100 64GB",
-			       .intra = FABRIC_NVLINK,
-			       .intra_Bps = 450e9,
-			       .transport = "ib",
-			       .cards = 4,
-			       .card_Bps = 25e9};
+	return (struct fabric){
+		GPUS(nodes, 4, "H100 64GB", FABRIC_NVLINK, 450e9),
+		CARDS("ib", 4, 25e9)};
 }
 
 static struct dist__profile nccl(void)
@@ -173,11 +147,7 @@ Test(nccl_model, sockets_do_not_keep_up_with_a_fast_card)
  * half of the 10 GB/s that NCCL reckons, whatever the lanes of PCIe carry. */
 Test(nccl_model, two_sockets_of_pcie_carry_what_the_host_does)
 {
-	struct fabric one = {.nodes = 1,
-			     .node_ranks = 4,
-			     .gpu = "A100 40GB PCIe",
-			     .intra = FABRIC_PCIE,
-			     .intra_Bps = 31e9};
+	struct fabric one = {GPUS(1, 4, "A100 40GB PCIe", FABRIC_PCIE, 31e9)};
 	struct fabric two = one;
 	struct dist__profile profile = nccl();
 	struct library_call call = call_of(&one, DIST__ALL_REDUCE, GIB);

@@ -71,14 +71,7 @@ Test(study, a_path_is_no_range)
 	cr_expect(range_is_meant("8..x"));
 }
 
-static enum dist_error load_text(const char *text, struct study *study,
-				 struct dist_message *message)
-{
-	enum dist_error error;
-
-	with_text_file(text, path, error = study_load(study, path, message));
-	return error;
-}
+TEXT_LOADER(load_text, study_load, struct study)
 
 Test(study, points_are_every_combination_the_last_axis_first)
 {
