@@ -246,7 +246,75 @@ static void append_megatron_dp(struct text *text,
 		append(text, " --tp-comm-overlap");
 }
 
-void llm_flags_megatron(const struct llm_layout *layout, int layers, char *text,
+/* Layers of a chunk, by its place in the pipeline. */
+static int layers_at(const struct llm_work *work, int place)
+{
+	const int pp = work->layout.pp;
+	int num[LLM_LAYER_KINDS], layers = 0;
+
+	llm_stage_layers(work, place % pp, place / pp, num);
+	for (int kind = 0; kind < LLM_LAYER_KINDS; kind++)
+		if (kind != LLM_EMBEDDING && kind != LLM_HEAD)
+			layers += num[kind];
+	return layers;
+}
+
+/* Chunks that are not alike, one after the other, of those that are alike how
+ * many: "Et*1|(t*2|)*30L" (Megatron-LM
+ * docs/user-guide/features/pipeline_parallel_layout.md). */
+static void append_chunks(struct text *text, const struct llm_layout *layout,
+			  const struct llm_architecture *model)
+{
+	const struct llm_work work = {.model = *model, .layout = *layout};
+	const int last = layout->pp * layout->vpp - 1;
+
+	append(text, " --pipeline-model-parallel-layout \"E");
+	for (int place = 0, like = 1; place <= last; place += like) {
+		const int layers = layers_at(&work, place);
+
+		for (like = 1; place > 0 && place + like < last &&
+			       layers_at(&work, place + like) == layers;)
+			like++;
+		append(text, "%s", like > 1 ? "(" : "");
+		if (layers > 0)
+			append(text, "t*%d", layers);
+		append(text, "%s", place < last ? "|" : "L\"");
+		if (like > 1)
+			append(text, ")*%d", like);
+	}
+}
+
+static void append_pipeline(struct text *text, const struct llm_layout *layout,
+			    const struct llm_architecture *model)
+{
+	const int chunks = layout->pp * layout->vpp;
+
+	if (model->layers % chunks != 0 && (model->layers + 2) % chunks != 0) {
+		append_chunks(text, layout, model);
+		return;
+	}
+	append_count(text, "num-virtual-stages-per-pipeline-rank", layout->vpp,
+		     1);
+	if (model->layers % chunks != 0)
+		append(text, " --account-for-embedding-in-pipeline-split "
+			     "--account-for-loss-in-pipeline-split");
+}
+
+static void append_precision(struct text *text, enum llm_precision precision)
+{
+	static const char *const flags[LLM_PRECISIONS] = {
+		[LLM_BF16] = "--bf16",
+		[LLM_FP16] = "--fp16",
+		[LLM_FP8] = "--bf16 --fp8-format hybrid",
+		[LLM_MXFP8] = "--bf16 --fp8-format e4m3 --fp8-recipe mxfp8",
+		[LLM_FP4] = "--bf16 --fp4-format e2m1"};
+
+	if (flags[precision])
+		append(text, " %s", flags[precision]);
+}
+
+void llm_flags_megatron(const struct llm_layout *layout,
+			const struct llm_architecture *model, char *text,
 			size_t size)
 {
 	struct text all = {text, size, 0};
@@ -256,11 +324,7 @@ void llm_flags_megatron(const struct llm_layout *layout, int layers, char *text,
 	       " --tensor-model-parallel-size %d "
 	       "--pipeline-model-parallel-size %d",
 	       layout->tp, layout->pp);
-	append_count(&all, "num-virtual-stages-per-pipeline-rank", layout->vpp,
-		     1);
-	if (layers % (layout->pp * layout->vpp) != 0)
-		append(&all, " --account-for-embedding-in-pipeline-split "
-			     "--account-for-loss-in-pipeline-split");
+	append_pipeline(&all, layout, model);
 	append_count(&all, "context-parallel-size", layout->cp, 1);
 	append_count(&all, "expert-model-parallel-size", layout->ep, 1);
 	if (layout->ep > 1)
@@ -275,13 +339,12 @@ void llm_flags_megatron(const struct llm_layout *layout, int layers, char *text,
 		append(&all, " --recompute-granularity selective");
 	else if (layout->recompute == LLM_RECOMPUTE_FULL)
 		append(&all,
-		       " --recompute-granularity full --recompute-method block "
+		       " --recompute-granularity full --recompute-method %s "
 		       "--recompute-num-layers %d",
-		       layout->recompute_layers);
-	if (layout->precision == LLM_FP8)
-		append(&all, " --bf16 --fp8-format hybrid");
-	else if (layout->precision == LLM_BF16 || layout->precision == LLM_FP16)
-		append(&all, " --%s", llm_precision_name(layout->precision));
+		       layout->recompute_layers > 0 ? "block" : "uniform",
+		       layout->recompute_layers > 0 ? layout->recompute_layers
+						    : 1);
+	append_precision(&all, layout->precision);
 	if (layout->schedule == LLM_ZERO_BUBBLE)
 		append(&all, " (its 1F1B instead of zero-bubble's ZB-H1)");
 }

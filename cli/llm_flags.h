@@ -17,11 +17,11 @@ void llm_flags_predict(const struct llm_question *question,
 /* llm_flags_torchtitan and llm_flags_megatron write the flags by which these
  * train so, each behind a space (torchtitan: config/job_config.py; Megatron-LM:
  * megatron/training/arguments.py). A layout that torchtitan cannot do
- * is said in its place; of Megatron's those for chunks that are not alike are
- * not there. layers: of the model. */
+ * is said in its place. layers: of the model. */
 void llm_flags_torchtitan(const struct llm_layout *layout, int layers,
 			  char *text, size_t size);
-void llm_flags_megatron(const struct llm_layout *layout, int layers, char *text,
+void llm_flags_megatron(const struct llm_layout *layout,
+			const struct llm_architecture *model, char *text,
 			size_t size);
 
 #endif

@@ -395,15 +395,15 @@ static json_t *answer_json(const struct inquiry *inquiry, json_t *conditions)
 {
 	const struct llm_plan *plan = &inquiry->plan;
 	const struct llm_layout *best = &plan->best[0].layout;
-	const int layers = inquiry->question.model.layers;
+	const struct llm_architecture *model = &inquiry->question.model;
 	struct dist__rows rows = rows_of(inquiry);
 	char loss[512] = "", titan[1024], megatron[1024];
 
 	if (plan->num > 1)
 		describe_loss(&plan->best[0].answer, &plan->best[1].answer,
 			      loss, sizeof loss);
-	llm_flags_torchtitan(best, layers, titan, sizeof titan);
-	llm_flags_megatron(best, layers, megatron, sizeof megatron);
+	llm_flags_torchtitan(best, model->layers, titan, sizeof titan);
+	llm_flags_megatron(best, model, megatron, sizeof megatron);
 	return json_pack("{s:o, s:I, s:I, s:o, s:s, s:s, s:s}", "conditions",
 			 conditions, "layouts", (json_int_t)plan->legal, "fit",
 			 (json_int_t)plan->num, "rows", dist__rows_json(&rows),
@@ -415,7 +415,7 @@ static void print_lines(const struct inquiry *inquiry)
 {
 	const struct llm_plan *plan = &inquiry->plan;
 	const struct llm_layout *best = &plan->best[0].layout;
-	const int layers = inquiry->question.model.layers;
+	const struct llm_architecture *model = &inquiry->question.model;
 	char text[1024];
 
 	if (plan->num > 1) {
@@ -425,9 +425,9 @@ static void print_lines(const struct inquiry *inquiry)
 	}
 	llm_flags_predict(&inquiry->question, best, text, sizeof text);
 	printf("\nThe first:\n%s\n", text);
-	llm_flags_torchtitan(best, layers, text, sizeof text);
+	llm_flags_torchtitan(best, model->layers, text, sizeof text);
 	printf("torchtitan:%s\n", text);
-	llm_flags_megatron(best, layers, text, sizeof text);
+	llm_flags_megatron(best, model, text, sizeof text);
 	printf("Megatron-LM:%s\n", text);
 }
 

@@ -62,14 +62,29 @@ static void add_legal(struct list *list, const struct llm_search *search,
 		list_add(list, &layout);
 }
 
-/* Whether all chunks are alike, which Megatron-LM asks for where nobody writes
- * a pipeline's layout by hand; embedding and loss may count as a layer each
- * (--account-for-embedding-in-pipeline-split and -loss-). */
+/* Whether all chunks are alike; embedding and loss may count as a layer each.
+ */
 static bool is_even(const struct llm_search *search, int stages, int chunks)
 {
 	int layers = search->model->layers, all = stages * chunks;
 
 	return layers % all == 0 || (layers + 2) % all == 0;
+}
+
+/* Whether a split is tried: chunks that are alike, as Megatron-LM makes them of
+ * itself (--account-for-embedding-in-pipeline-split and -loss-); others of
+ * models that no number of stages divides, as of 61 layers, for which one
+ * writes the pipeline's layout by hand (--pipeline-model-parallel-layout). */
+static bool is_split(const struct llm_search *search, int stages, int chunks)
+{
+	int gpus = search->space->base.gpus;
+
+	if (is_even(search, stages, chunks))
+		return true;
+	for (int p = 2; p <= search->model->layers; p++)
+		if (gpus % p == 0 && is_even(search, p, 1))
+			return false;
+	return true;
 }
 
 /* Schedules, chunks and ways to divide state, of a layout with its groups. */
@@ -96,7 +111,7 @@ static void add_ways(struct list *list, const struct llm_search *search,
 			layout.vpp = v;
 			if (space->vpp == v ||
 			    (space->vpp == 0 &&
-			     (is_even(search, layout.pp, v) ||
+			     (is_split(search, layout.pp, v) ||
 			      (v == 1 && space->pp == layout.pp))))
 				add_legal(list, search, layout);
 		}
@@ -104,7 +119,7 @@ static void add_ways(struct list *list, const struct llm_search *search,
 		layout.schedule = LLM_ZERO_BUBBLE;
 		if (space->schedule == LLM_SCHEDULES && layout.pp > 1 &&
 		    space->vpp <= 1 &&
-		    (is_even(search, layout.pp, 1) || space->pp == layout.pp))
+		    (is_split(search, layout.pp, 1) || space->pp == layout.pp))
 			add_legal(list, search, layout);
 	}
 }

@@ -175,6 +175,14 @@ expect 0 "${plan[@]}" 1024 --tp 4 --pp 1 --shard zero2 --recompute full --recomp
 expect_out '^torchtitan: has no flag for recomputation of some layers'
 expect 0 "${plan[@]}" 1024 --tp 8 --pp 4 --shard zero2 --recompute full --micro-batch 1
 expect_out '^torchtitan: .*fsdp_reshard_after_forward=never .*tensor_parallel_degree=8'
+# 61 layers: no number of stages divides them, and the chunks are written by hand.
+expect 0 plan --model deepseek-v3 "${at[@]}" --gpus 512 --global-batch 4096 --seq 4096 \
+	--precision fp8 --ep 32 --micro-batch 1 --tp 1 --cp 1 --shard zero1 --schedule 1f1b
+expect_out '^ 1  (16|32|64) '
+expect 0 plan --model deepseek-v3 "${at[@]}" --gpus 512 --global-batch 4096 --seq 4096 \
+	--precision mxfp8 --gpu B200 --ep 32 --micro-batch 1 --tp 1 --pp 16 --vpp 2
+expect_out '^Megatron-LM: .*-parallel-layout "Et\*1\|\(t\*2\|\)\*30L" '
+expect_out '^Megatron-LM: .* --bf16 --fp8-format e4m3 --fp8-recipe mxfp8'
 expect 1 plan --model llama3-405b "${at[@]}" --gpus 8 --global-batch 8
 expect_err 'none of [0-9]+ legal layouts fits: the least needs [0-9.]+ GB'
 expect_refusal 'two kinds of GPUs are not modelled' plan --model llama3-8b \
