@@ -135,15 +135,12 @@ static enum dist_error refuse_name(const char *kind, const char *name,
 	struct dist__spelling near = dist__spelling_of(name);
 	char list[sizeof message->text] = "";
 	struct choices choices;
-	size_t used = 0;
 
 	read_choices(&choices, kind, suffix);
 	offer(&choices, &near);
 	for (size_t i = 0; !*near.name && i < choices.num; i++)
-		if (used < sizeof list)
-			used += (size_t)snprintf(
-				list + used, sizeof list - used, "%s%s",
-				i ? ", " : "; there are ", choices.names[i]);
+		(void)dist__append(list, sizeof list, "%s%s",
+				   i ? ", " : "; there are ", choices.names[i]);
 	return dist__refuse(
 		message, "no \"%.64s\" among the %s, and no FILE%s%s%s", name,
 		kind, suffix, dist__spelling_hint(&near), list);

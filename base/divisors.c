@@ -1,7 +1,7 @@
 /* divisors.c - finds divisors by trying. */
 #include "base/divisors.h"
 
-#include <stdio.h>
+#include "base/text.h"
 
 #define LISTED 16 /* that a message shows */
 #define TRIED  (1 << 20)
@@ -19,18 +19,17 @@ int64_t dist__divisors_common(int64_t a, int64_t b)
 
 void dist__divisors_text(char *text, size_t size, int64_t number)
 {
-	size_t used = 0;
 	int listed = 0;
 
 	text[0] = '\0';
-	for (int64_t i = 1; i <= number && i <= TRIED && used < size; i++) {
+	for (int64_t i = 1; i <= number && i <= TRIED; i++) {
 		if (number % i != 0)
 			continue;
 		if (listed++ == LISTED) {
-			snprintf(text + used, size - used, ", ...");
+			(void)dist__append(text, size, ", ...");
 			return;
 		}
-		used += (size_t)snprintf(text + used, size - used, "%s%lld",
-					 i == 1 ? "" : ", ", (long long)i);
+		(void)dist__append(text, size, "%s%lld", i == 1 ? "" : ", ",
+				   (long long)i);
 	}
 }

@@ -1,8 +1,9 @@
-/* text.h - small questions about texts. */
+/* text.h - small questions about texts, and putting them together. */
 #ifndef LOCKSTEP_BASE_TEXT_H
 #define LOCKSTEP_BASE_TEXT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
 
 /* dist__same_text returns whether two texts are the same; NULL is like NULL
@@ -24,5 +25,10 @@ static inline bool dist__ends_in(const char *text, const char *end)
 
 	return len >= tail && strcmp(text + len - tail, end) == 0;
 }
+
+/* dist__append appends to text, in room for size bytes, as printf does; false:
+ * it did not fit, and is cut off. */
+__attribute__((format(printf, 3, 4))) bool
+dist__append(char *text, size_t size, const char *format, ...);
 
 #endif

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "check/verdict_document.h"
 
 /* ---- JUnit ------------------------------------------------------------ */
@@ -111,18 +112,17 @@ void check_print_junit(FILE *out, const struct check_document *document)
 /* A path as a URI reference: RFC 3986, section 2.3. */
 static json_t *uri(const char *path)
 {
-	char text[3 * sizeof((struct check_site *)NULL)->file + 8];
-	size_t used = 0;
+	char text[3 * sizeof((struct check_site *)NULL)->file + 8] = "";
 
 	if (*path == '/')
-		used = (size_t)snprintf(text, sizeof text, "file://");
+		strcpy(text, "file://");
 	for (; *path; path++)
-		used += (size_t)snprintf(text + used, sizeof text - used,
-					 isalnum((unsigned char)*path) ||
-							 strchr("/-._~", *path)
-						 ? "%c"
-						 : "%%%02X",
-					 (unsigned char)*path);
+		(void)dist__append(text, sizeof text,
+				   isalnum((unsigned char)*path) ||
+						   strchr("/-._~", *path)
+					   ? "%c"
+					   : "%%%02X",
+				   (unsigned char)*path);
 	return json_string(text);
 }
 
@@ -152,19 +152,18 @@ static void describe(const struct check_party *party, char *text, size_t size)
 		[CHECK_ACCESS] = "touched the memory of",
 		[CHECK_BETWEEN] = "was nearest to touching the memory of"};
 	const struct check_call *call = party->call;
-	int used;
 
 	if (!call) {
 		snprintf(text, size, "rank %u was%s%s here", party->first,
 			 *party->function ? " in " : "", party->function);
 		return;
 	}
-	used = snprintf(text, size, "rank %u%s %s %s%s%s here", party->first,
-			party->size > 1 ? " and others" : "", did[party->role],
-			call->op, call->label[0] ? " for " : "", call->label);
-	if (call->from.file[0] && used >= 0 && (size_t)used < size)
-		snprintf(text + used, size - (size_t)used, ", from %s:%d",
-			 call->from.file, (int)call->from.line);
+	snprintf(text, size, "rank %u%s %s %s%s%s here", party->first,
+		 party->size > 1 ? " and others" : "", did[party->role],
+		 call->op, call->label[0] ? " for " : "", call->label);
+	if (call->from.file[0])
+		(void)dist__append(text, size, ", from %s:%d", call->from.file,
+				   (int)call->from.line);
 }
 
 static json_t *location(const struct check_document *document,

@@ -12,6 +12,7 @@
 #include "coll/algorithm.h"
 #include "base/refuse.h"
 #include "base/spelling.h"
+#include "base/text.h"
 #include "base/yaml_keys.h"
 
 /* ---- names ------------------------------------------------------------ */
@@ -351,33 +352,33 @@ double dist__profile_load_bytes(const struct dist__profile *profile,
 void dist__profile_rates_print(const struct dist__profile *profile, char *text,
 			       size_t size)
 {
-	size_t used = 0;
+	static const struct {
+		const char *name;
+		double usual; /* is not said */
+	} parts[DIST__TRAFFICS] = {[DIST__CORE_LOAD] = {"core", 0},
+				   [DIST__SUM] = {"sum", 1},
+				   [DIST__COPY] = {"copy", 1}};
 
 	*text = '\0';
-	for (size_t i = 0; i < profile->num_rates && used < size; i++) {
+	for (size_t i = 0; i < profile->num_rates; i++) {
 		const struct dist__rate *rate = &profile->rates[i];
 
-		used += (size_t)snprintf(text + used, size - used, "%s%zu:%.4g",
-					 i > 0 ? " " : "", rate->bytes,
-					 rate->shares[DIST__LOAD]);
-		if (rate->shares[DIST__CORE_LOAD] != rate->shares[DIST__LOAD] &&
-		    used < size)
-			used += (size_t)snprintf(text + used, size - used,
-						 " core %.4g",
-						 rate->shares[DIST__CORE_LOAD]);
-		if (rate->shares[DIST__SUM] != 1 && used < size)
-			used += (size_t)snprintf(text + used, size - used,
-						 " sum %.4g",
-						 rate->shares[DIST__SUM]);
-		if (rate->shares[DIST__COPY] != 1 && used < size)
-			used += (size_t)snprintf(text + used, size - used,
-						 " copy %.4g",
-						 rate->shares[DIST__COPY]);
+		(void)dist__append(text, size, "%s%zu:%.4g", i > 0 ? " " : "",
+				   rate->bytes, rate->shares[DIST__LOAD]);
+		for (int t = 0; t < DIST__TRAFFICS; t++)
+			if (parts[t].name &&
+			    rate->shares[t] !=
+				    (t == DIST__CORE_LOAD
+					     ? rate->shares[DIST__LOAD]
+					     : parts[t].usual))
+				(void)dist__append(text, size, " %s %.4g",
+						   parts[t].name,
+						   rate->shares[t]);
 	}
-	if (profile->rates_ranks > 0 && used < size)
-		snprintf(text + used, size - used,
-			 " in a ring of %d, cache_bytes %zu",
-			 profile->rates_ranks, profile->cache_bytes);
+	if (profile->rates_ranks > 0)
+		(void)dist__append(text, size,
+				   " in a ring of %d, cache_bytes %zu",
+				   profile->rates_ranks, profile->cache_bytes);
 }
 
 /* ---- constants -------------------------------------------------------- */

@@ -1,4 +1,5 @@
 /* fail.c - the failure of a call, and of a group: what is noted of it. */
+#include "base/text.h"
 #include "core/group.h"
 
 #include <stdarg.h>
@@ -41,11 +42,10 @@ static void add_words(struct dist_group *group)
 	const char *text = backend->ops->failure_text
 				   ? backend->ops->failure_text(backend)
 				   : "";
-	size_t used = message ? strlen(message->text) : 0;
 
 	if (*text && message)
-		snprintf(message->text + used, sizeof message->text - used,
-			 " (%s)", text);
+		(void)dist__append(message->text, sizeof message->text, " (%s)",
+				   text);
 }
 
 void dist__dump(const struct dist_group *group)

@@ -1,4 +1,5 @@
 /* monitored_barrier.c - a barrier that names who did not come. */
+#include "base/text.h"
 #include "core/group.h"
 
 #include <stdio.h>
@@ -10,21 +11,20 @@
 static void name_ranks(const bool *missing, int world_size, char *text,
 		       size_t size)
 {
-	size_t used = 0;
 	int count = 0;
 
 	for (int rank = 0; rank < world_size; rank++)
 		count += missing[rank];
-	used = (size_t)snprintf(text, size, count == 1 ? "rank" : "ranks");
+	snprintf(text, size, count == 1 ? "rank" : "ranks");
 	for (int rank = 0, named = 0; rank < world_size; rank++) {
 		if (!missing[rank])
 			continue;
-		if (used + 16 > size) {
-			snprintf(text + used, size - used, ", ...");
+		if (strlen(text) + 16 > size) {
+			(void)dist__append(text, size, ", ...");
 			return;
 		}
-		used += (size_t)snprintf(text + used, size - used, "%s %d",
-					 named++ ? "," : "", rank);
+		(void)dist__append(text, size, "%s %d", named++ ? "," : "",
+				   rank);
 	}
 }
 

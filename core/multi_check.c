@@ -1,4 +1,5 @@
 /* multi_check.c - whether several tensors of one call fit each other. */
+#include "base/text.h"
 #include "core/group.h"
 
 #include <stdio.h>
@@ -211,21 +212,16 @@ uint64_t dist__bundle_terms(const struct dist__bundle *bundle)
 void dist__bundle_words(const struct dist__bundle *bundle, char *text,
 			size_t size)
 {
-	size_t used;
-
 	if (bundle->kind == DIST__DEVICES) {
 		snprintf(text, size, "%zu devices, device %d", bundle->num,
 			 bundle->chosen);
 		return;
 	}
-	used = (size_t)snprintf(text, size, "%zu tensors of", bundle->num);
-	for (size_t i = 0; i < bundle->num; i++) {
-		used += (size_t)snprintf(text + used, size - used, "%s%zu",
-					 i ? "+" : " ",
-					 listed_in(bundle)[i].numel);
-		if (used >= size) {
+	snprintf(text, size, "%zu tensors of", bundle->num);
+	for (size_t i = 0; i < bundle->num; i++)
+		if (!dist__append(text, size, "%s%zu", i ? "+" : " ",
+				  listed_in(bundle)[i].numel)) {
 			strcpy(text + size - 4, "...");
 			return;
 		}
-	}
 }

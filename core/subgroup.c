@@ -10,6 +10,7 @@
  * Members alone agree by messages on the parent, up a binomial tree of them, by
  * rank, and down again. These carry the lists as their fingerprint too.
  */
+#include "base/text.h"
 #include "core/group.h"
 
 #include <stdarg.h>
@@ -353,17 +354,15 @@ static void set_names(struct dist_group *group, const struct making *making)
 	const struct dist_group *parent = making->parent;
 	const char *title = making->options.name;
 	unsigned id = group->members.group_id;
-	size_t used;
 
 	if (parent == parent->root)
 		snprintf(group->name, sizeof group->name, "%u", id);
 	else
 		snprintf(group->name, sizeof group->name, "%.20s.%u",
 			 parent->name, id);
-	used = strlen(group->name);
 	if (making->options.members_only)
-		snprintf(group->name + used, sizeof group->name - used, "@%d",
-			 making->lowest);
+		(void)dist__append(group->name, sizeof group->name, "@%d",
+				   making->lowest);
 	group->members.name = group->name;
 	group->members.description = NULL;
 	if (title && *title) {

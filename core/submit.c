@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "check/record.h"
 #include "core/call_cache.h"
 #include "core/capability.h"
@@ -46,14 +47,11 @@ struct choice {
 /* Joins the names as "a, b or c". */
 static const char *text(struct choice *choice)
 {
-	size_t used = 0, size = sizeof choice->text;
-
-	for (size_t i = 0; i < choice->num && used < size; i++) {
+	for (size_t i = 0; i < choice->num; i++) {
 		const char *before = i + 1 < choice->num ? ", " : " or ";
 
-		used += (size_t)snprintf(choice->text + used, size - used,
-					 "%s%s", i > 0 ? before : "",
-					 choice->names[i]);
+		(void)dist__append(choice->text, sizeof choice->text, "%s%s",
+				   i > 0 ? before : "", choice->names[i]);
 	}
 	return choice->text;
 }

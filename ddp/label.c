@@ -9,9 +9,9 @@
  */
 #include "ddp/state.h"
 #include "base/hash.h"
+#include "base/text.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -29,29 +29,6 @@ static uint64_t mix_parameter(uint64_t hash, const struct dist_ddp_parameter *p)
 	return mix_number(hash, p->parameter.dtype);
 }
 
-/* Text that is written piece by piece and cut at its end. */
-struct text {
-	char *at;
-	size_t left;
-};
-
-static void __attribute__((format(printf, 2, 3)))
-say(struct text *text, const char *format, ...)
-{
-	va_list args;
-	int n;
-
-	va_start(args, format);
-	n = vsnprintf(text->at, text->left, format, args);
-	va_end(args);
-	if (n < 0)
-		return;
-	if ((size_t)n >= text->left)
-		n = (int)text->left - 1;
-	text->at += n;
-	text->left -= (size_t)n;
-}
-
 const char *dist__ddp_name(const struct dist_ddp *ddp, size_t index)
 {
 	return ddp->params[index].name ? ddp->params[index].name : "?";
@@ -59,7 +36,8 @@ const char *dist__ddp_name(const struct dist_ddp *ddp, size_t index)
 
 /* Lists names as far as there is room for one more and for what follows. */
 struct list {
-	struct text *text;
+	char *text;
+	size_t size;
 	const char *separator;
 	bool full;
 };
@@ -67,22 +45,25 @@ struct list {
 static void list_name(struct list *list, const char *name)
 {
 	enum { FOLLOWING = 8 };
-	size_t bytes = strlen(list->separator) + strlen(name) + FOLLOWING;
+	size_t bytes = strlen(list->text) + strlen(list->separator) +
+		       strlen(name) + FOLLOWING;
 
 	if (list->full)
 		return;
-	list->full = bytes >= list->text->left;
-	say(list->text, "%s%s", list->separator, list->full ? "..." : name);
+	list->full = bytes >= list->size;
+	(void)dist__append(list->text, list->size, "%s%s", list->separator,
+			   list->full ? "..." : name);
 	list->separator = ", ";
 }
 
 /* Lists the members of span that the graph uses, or that it does not, after
  * first. Returns whether there are any. */
 static bool list_members(const struct dist_ddp *ddp,
-			 const struct dist__ddp_span *span, struct text *text,
-			 bool used, const char *first)
+			 const struct dist__ddp_span *span,
+			 struct dist__ddp_bucket *bucket, bool used,
+			 const char *first)
 {
-	struct list list = {text, first, false};
+	struct list list = {bucket->text, sizeof bucket->text, first, false};
 	size_t i;
 
 	for (i = 0; i < span->num; i++) {
@@ -99,7 +80,6 @@ void dist__ddp_describe(struct dist_ddp *ddp, size_t b)
 {
 	const struct dist__ddp_span *span = &ddp->partition.spans[b];
 	struct dist__ddp_bucket *bucket = &ddp->buckets[b];
-	struct text text = {bucket->text, sizeof bucket->text};
 	bool unused;
 	size_t i;
 
@@ -113,10 +93,10 @@ void dist__ddp_describe(struct dist_ddp *ddp, size_t b)
 		bucket->graph =
 			mix_number(bucket->graph, ddp->slots[index].in_graph);
 	}
-	say(&text, "bucket %zu (", b);
-	unused = list_members(ddp, span, &text, false, "unused: ");
-	list_members(ddp, span, &text, true, unused ? "; " : "");
-	say(&text, ")");
+	snprintf(bucket->text, sizeof bucket->text, "bucket %zu (", b);
+	unused = list_members(ddp, span, bucket, false, "unused: ");
+	list_members(ddp, span, bucket, true, unused ? "; " : "");
+	(void)dist__append(bucket->text, sizeof bucket->text, ")");
 }
 
 void dist__ddp_print_place(const struct dist_ddp *ddp, char *text, size_t size)
@@ -162,18 +142,20 @@ struct dist_group *dist__ddp_at_parameters(struct dist_ddp *ddp,
 		[DIST_DDP_FP16_COMPRESS] = ", fp16_compress",
 		[DIST_DDP_BF16_COMPRESS] = ", bf16_compress"};
 	char words[112];
-	struct text text = {words, sizeof words};
-	struct list list = {&text, "", false};
+	struct list list = {words, sizeof words, "", false};
 	uint64_t terms = DIST__HASH_BEGIN;
 	size_t i;
 
-	say(&text, "ddp's %zu parameters in %zu bucket%s%s%s%s (", ddp->num,
-	    ddp->partition.num_spans, ddp->partition.num_spans == 1 ? "" : "s",
-	    ddp->find_unused ? ", find_unused_parameters" : "",
-	    ddp->static_graph ? ", static_graph" : "", hook_words[ddp->hook]);
+	snprintf(words, sizeof words,
+		 "ddp's %zu parameters in %zu bucket%s%s%s%s (", ddp->num,
+		 ddp->partition.num_spans,
+		 ddp->partition.num_spans == 1 ? "" : "s",
+		 ddp->find_unused ? ", find_unused_parameters" : "",
+		 ddp->static_graph ? ", static_graph" : "",
+		 hook_words[ddp->hook]);
 	for (i = 0; i < ddp->num; i++)
 		list_name(&list, dist__ddp_name(ddp, i));
-	say(&text, ")");
+	(void)dist__append(words, sizeof words, ")");
 	for (i = 0; i < ddp->partition.num_spans; i++)
 		terms = mix_number(terms, ddp->buckets[i].terms);
 	terms = mix_number(terms, ddp->find_unused);

@@ -1,4 +1,5 @@
 /* Parameters that a micro-batch does not use. */
+#include "base/text.h"
 #include "ddp/state.h"
 
 #include <stdio.h>
@@ -19,19 +20,18 @@ static bool is_missing(const struct dist_ddp *ddp, size_t index)
 static size_t list_missing(const struct dist_ddp *ddp, char *text, size_t size)
 {
 	enum { MOST = 4 };
-	size_t num = 0, used = 0, i;
+	size_t num = 0, i;
 
 	text[0] = '\0';
 	for (i = 0; i < ddp->num; i++) {
-		if (!is_missing(ddp, i) || num++ > MOST || used >= size)
+		if (!is_missing(ddp, i) || num++ > MOST)
 			continue;
 		if (num > MOST)
-			used += (size_t)snprintf(text + used, size - used,
-						 ", ...");
+			(void)dist__append(text, size, ", ...");
 		else
-			used += (size_t)snprintf(
-				text + used, size - used, "%s%zu (%.24s)",
-				num > 1 ? ", " : "", i, dist__ddp_name(ddp, i));
+			(void)dist__append(text, size, "%s%zu (%.24s)",
+					   num > 1 ? ", " : "", i,
+					   dist__ddp_name(ddp, i));
 	}
 	return num;
 }

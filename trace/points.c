@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/printable.h"
+#include "base/text.h"
 
 /* ---- putting them together -------------------------------------------- */
 
@@ -94,16 +95,14 @@ static void describe(const struct dist__trace_call *call, char *text,
 {
 	struct dist__trace_call placeless = *call;
 	const char *file = call->file ? strrchr(call->file, '/') : NULL;
-	size_t used;
 
 	placeless.file = NULL;
 	if (strcmp(call->op, "all_to_all") == 0)
 		placeless.numel = 0;
 	dist__trace_describe(&placeless, text, size);
-	used = strlen(text);
 	if (call->file)
-		snprintf(text + used, size - used, " in %s",
-			 file ? file + 1 : call->file);
+		(void)dist__append(text, size, " in %s",
+				   file ? file + 1 : call->file);
 	dist__printable(text);
 }
 

@@ -1,12 +1,12 @@
 #include "trace/trace.h"
 
 #include <jansson.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "base/text.h"
 
 void dist__trace_release(struct dist__trace *trace)
 {
@@ -64,46 +64,35 @@ dist__trace_sorted_calls(const struct dist__trace *trace,
 	return calls;
 }
 
-/* Appends to text as printf does; what does not fit is cut off. */
-#if defined(__GNUC__)
-__attribute__((format(printf, 3, 4)))
-#endif
-static void
-append(char *text, size_t size, const char *format, ...)
-{
-	size_t len = strlen(text);
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(text + len, size - len, format, args);
-	va_end(args);
-}
-
 void dist__trace_describe(const struct dist__trace_call *call, char *text,
 			  size_t size)
 {
 	const char *separator = "";
 
 	text[0] = '\0';
-	append(text, size, "%s(", call->op);
+	(void)dist__append(text, size, "%s(", call->op);
 	if (call->numel > 0 && call->dtype) {
-		append(text, size, "%s x %lld", call->dtype,
-		       (long long)call->numel);
+		(void)dist__append(text, size, "%s x %lld", call->dtype,
+				   (long long)call->numel);
 		separator = ", ";
 	}
 	if (call->reduce_op)
-		append(text, size, "%s%s", separator, call->reduce_op);
+		(void)dist__append(text, size, "%s%s", separator,
+				   call->reduce_op);
 	if (call->root >= 0)
-		append(text, size, "%sroot %d", separator, call->root);
+		(void)dist__append(text, size, "%sroot %d", separator,
+				   call->root);
 	if (call->peer >= 0)
-		append(text, size, "%s%s %d", separator,
-		       strcmp(call->op, "send") == 0 ? "to" : "from",
-		       call->peer);
+		(void)dist__append(text, size, "%s%s %d", separator,
+				   strcmp(call->op, "send") == 0 ? "to"
+								 : "from",
+				   call->peer);
 	if (call->tag >= 0)
-		append(text, size, ", tag %d", call->tag);
-	append(text, size, ")");
+		(void)dist__append(text, size, ", tag %d", call->tag);
+	(void)dist__append(text, size, ")");
 	if (call->file)
-		append(text, size, " at %s:%d", call->file, call->line);
+		(void)dist__append(text, size, " at %s:%d", call->file,
+				   call->line);
 }
 
 /* ---- order ------------------------------------------------------------ */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "trace/placed.h"
 
 /* Enough digits that a time of up to 10^12 us, eleven days, keeps its
@@ -128,33 +129,19 @@ static const char *profiler_dtype(const struct dist__event *event)
 	return "?";
 }
 
-/* count numbers, of which numbers holds those that are listed. */
-static void set_list(struct object *args, const char *key,
-		     const size_t *numbers, int count)
+/* count numbers, of which those that are listed are sizes or ranks. */
+static void set_list(struct object *args, const char *key, const size_t *sizes,
+		     const int *ranks, int count)
 {
-	char text[24 * DIST__LISTED_RANKS];
-	int used = snprintf(text, sizeof text, "[");
+	char text[24 * DIST__LISTED_RANKS] = "[";
 
 	for (int i = 0; i < count && i < DIST__LISTED_RANKS; i++)
-		used += snprintf(text + used, sizeof text - (size_t)used,
-				 "%s%zu", i > 0 ? ", " : "", numbers[i]);
-	snprintf(text + used, sizeof text - (size_t)used, "%s]",
-		 count > DIST__LISTED_RANKS ? ", ..." : "");
+		(void)dist__append(
+			text, sizeof text, "%s%lld", i > 0 ? ", " : "",
+			sizes ? (long long)sizes[i] : (long long)ranks[i]);
+	(void)dist__append(text, sizeof text, "%s]",
+			   count > DIST__LISTED_RANKS ? ", ..." : "");
 	set_text(args, key, text);
-}
-
-static void set_group_ranks(struct object *args,
-			    const struct dist__track *track)
-{
-	char text[16 * DIST__LISTED_RANKS];
-	int used = snprintf(text, sizeof text, "[");
-
-	for (int i = 0; i < track->world_size && i < DIST__LISTED_RANKS; i++)
-		used += snprintf(text + used, sizeof text - (size_t)used,
-				 "%s%d", i > 0 ? ", " : "", track->listed[i]);
-	snprintf(text + used, sizeof text - (size_t)used, "%s]",
-		 track->world_size > DIST__LISTED_RANKS ? ", ..." : "");
-	set_text(args, "Process Group Ranks", text);
 }
 
 /* "Rank" is, as in the profiler, the peer of a message. */
@@ -175,14 +162,15 @@ static void set_profiler_args(struct object *args,
 	set_text(args, "dtype", profiler_dtype(event));
 	set_number(args, "In msg nelems", (int64_t)event->in_numel);
 	set_number(args, "Out msg nelems", (int64_t)event->out_numel);
-	set_list(args, "In split size", splits ? splits->in : NULL,
+	set_list(args, "In split size", splits ? splits->in : NULL, NULL,
 		 splits ? splits->num_in : 0);
-	set_list(args, "Out split size", splits ? splits->out : NULL,
+	set_list(args, "Out split size", splits ? splits->out : NULL, NULL,
 		 splits ? splits->num_out : 0);
 	set_number(args, "Group size", track->world_size);
 	set_text(args, "Process Group Name", track->name);
 	set_text(args, "Process Group Description", description);
-	set_group_ranks(args, track);
+	set_list(args, "Process Group Ranks", NULL, track->listed,
+		 track->world_size);
 	set_number(args, "Rank",
 		   p2p ? event->peer_in_group : track->rank_in_group);
 	if (event->kind == DIST__SEND)

@@ -1,9 +1,10 @@
 #include "realbackend/launch/membership.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/text.h"
 
 void dist__membership_init(struct dist__membership *membership,
 			   const struct dist__membership_rules *rules,
@@ -107,24 +108,13 @@ static struct count count_members(const struct dist__membership *membership)
 
 /* ---- gathering ---------------------------------------------------------- */
 
-/* Appends to the text of orders, of which there are *len so far. */
-__attribute__((format(printf, 3, 4))) static void
-say(struct dist__orders *orders, size_t *len, const char *format, ...)
-{
-	size_t room = sizeof orders->text - *len;
-	va_list args;
-	int n;
-
-	va_start(args, format);
-	n = vsnprintf(orders->text + *len, room, format, args);
-	va_end(args);
-	if (n > 0)
-		*len += (size_t)n < room ? (size_t)n : room - 1;
-}
+/* Appends to the text of orders. */
+#define say(orders, ...)                                                       \
+	(void)dist__append((orders)->text, sizeof(orders)->text, __VA_ARGS__)
 
 /* Says who is there. */
 static void list_present(const struct dist__membership *membership,
-			 struct dist__orders *orders, size_t *len)
+			 struct dist__orders *orders)
 {
 	const char *separator = "";
 
@@ -133,10 +123,10 @@ static void list_present(const struct dist__membership *membership,
 
 		if (!membership->members[i].present)
 			continue;
-		say(orders, len, "%s", separator);
+		say(orders, "%s", separator);
 		if (r->node_rank >= 0)
-			say(orders, len, "node %d on ", r->node_rank);
-		say(orders, len, "%s (process %ld)", r->host, r->pid);
+			say(orders, "node %d on ", r->node_rank);
+		say(orders, "%s (process %ld)", r->host, r->pid);
 		separator = ", ";
 	}
 }
@@ -156,17 +146,16 @@ static enum dist__membership_advice too_few(struct dist__membership *membership,
 {
 	const struct dist__membership_rules *rules = &membership->rules;
 	const char *separator = "; missing: node ";
-	size_t len = 0;
 
-	say(orders, &len,
+	say(orders,
 	    "rendezvous: %d of %s%d nodes came in %.3g s: ", count->present,
 	    rules->min_nodes < rules->max_nodes ? "at least " : "",
 	    rules->min_nodes, (double)rules->join_ns / 1e9);
-	list_present(membership, orders, &len);
+	list_present(membership, orders);
 	for (int i = 0; rules->numbered && i < rules->max_nodes; i++) {
 		if (is_there(membership, i))
 			continue;
-		say(orders, &len, "%s%d", separator, i);
+		say(orders, "%s%d", separator, i);
 		separator = ", ";
 	}
 	membership->phase = DIST__MEMBERSHIP_OVER;
@@ -179,7 +168,6 @@ static bool find_conflict(const struct dist__membership *membership,
 {
 	const struct dist__member *m = membership->members;
 	int n = membership->num_members, max = membership->rules.max_nodes;
-	size_t len = 0;
 
 	for (int i = 0; i < n; i++) {
 		const struct dist__report *r = &m[i].report;
@@ -188,7 +176,7 @@ static bool find_conflict(const struct dist__membership *membership,
 		if (!m[i].present)
 			continue;
 		if (r->node_rank < 0 || r->node_rank >= max) {
-			say(orders, &len,
+			say(orders,
 			    "rendezvous: node %d came, on %s (process %ld), to "
 			    "a job of %d nodes",
 			    r->node_rank, r->host, r->pid, max);
@@ -199,7 +187,7 @@ static bool find_conflict(const struct dist__membership *membership,
 			j++;
 		if (j == n)
 			continue;
-		say(orders, &len,
+		say(orders,
 		    "rendezvous: two nodes of rank %d came: on %s (process "
 		    "%ld) and on %s (process %ld)",
 		    r->node_rank, r->host, r->pid, m[j].report.host,

@@ -219,6 +219,23 @@ static void save_dumps(FILE *out, const struct dist__outcome *outcome,
 			pattern, strerror(errno));
 }
 
+/* Leaves the dumps, and says verdict, by facts. outputs NULL: those that the
+ * environment asks for. Returns the exit status. */
+static int conclude(FILE *out, const struct dist__outcome *outcome,
+		    const struct check_facts *facts,
+		    struct check_verdict verdict,
+		    const struct check_outputs *outputs, int *culprit)
+{
+	const struct check_job job = {.board = outcome->board,
+				      .facts = facts,
+				      .verdict = &verdict,
+				      .world = "tcp",
+				      .outputs = outputs};
+
+	save_dumps(out, outcome, facts->timeout_ns);
+	return check_conclude(out, &job, culprit);
+}
+
 int dist__outcome_report(FILE *out, const struct dist__outcome *outcome,
 			 int64_t timeout_ns, int *culprit)
 {
@@ -228,16 +245,11 @@ int dist__outcome_report(FILE *out, const struct dist__outcome *outcome,
 		.timeout_ns = timeout_ns,
 		.nothing_moves = cause->weight == CHECK_CAUSE_PROVED,
 		.lost_rank = cause->lost ? cause->rank : -1};
-	struct check_verdict verdict;
-	const struct check_job job = {.board = outcome->board,
-				      .facts = &facts,
-				      .verdict = &verdict,
-				      .world = "tcp"};
 
 	memcpy(facts.lost_how, cause->how, sizeof facts.lost_how);
-	verdict = check_judge_cause(outcome->board, &facts, cause);
-	save_dumps(out, outcome, timeout_ns);
-	return check_conclude(out, &job, culprit);
+	return conclude(out, outcome, &facts,
+			check_judge_cause(outcome->board, &facts, cause), NULL,
+			culprit);
 }
 
 void dist__outcome_interrupted(FILE *out, const struct dist__outcome *outcome,
@@ -247,31 +259,20 @@ void dist__outcome_interrupted(FILE *out, const struct dist__outcome *outcome,
 					  .timeout_ns = timeout_ns,
 					  .lost_rank = -1,
 					  .signal = signal};
-	const struct check_verdict verdict =
-		check_judge_interrupted(outcome->board, &facts);
-	const struct check_job job = {.board = outcome->board,
-				      .facts = &facts,
-				      .verdict = &verdict,
-				      .world = "tcp"};
 
-	save_dumps(out, outcome, timeout_ns);
-	(void)check_conclude(out, &job, NULL);
+	(void)conclude(out, outcome, &facts,
+		       check_judge_interrupted(outcome->board, &facts), NULL,
+		       NULL);
 }
 
 void dist__outcome_status(FILE *out, const struct dist__outcome *outcome,
 			  int64_t timeout_ns)
 {
-	const struct check_verdict verdict = {CHECK_STATUS, -1};
 	const struct check_facts facts = {.now_ns = dist__clock_ns(),
 					  .timeout_ns = timeout_ns,
 					  .lost_rank = -1};
 	const struct check_outputs asked = {.json = check_outputs_asked().json};
-	const struct check_job job = {.board = outcome->board,
-				      .facts = &facts,
-				      .verdict = &verdict,
-				      .world = "tcp",
-				      .outputs = &asked};
 
-	save_dumps(out, outcome, timeout_ns);
-	(void)check_conclude(out, &job, NULL);
+	(void)conclude(out, outcome, &facts,
+		       (struct check_verdict){CHECK_STATUS, -1}, &asked, NULL);
 }

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* A variable that is set and not empty, or NULL. */
@@ -251,14 +253,13 @@ static void *open_one(enum which which, char *tried, size_t size)
 	int flags =
 		RTLD_NOW | RTLD_GLOBAL | (has_simgrid() ? RTLD_DEEPBIND : 0);
 	void *library = NULL;
-	size_t used;
 
 	for (int i = 0; i < 3 && both[which].files[i] && !library; i++) {
-		used = strlen(tried);
 		library = dlopen(both[which].files[i], flags);
 		if (!library)
-			snprintf(tried + used, size - used, "%s%s",
-				 used ? ", " : "", both[which].files[i]);
+			(void)dist__append(tried, size, "%s%s",
+					   *tried ? ", " : "",
+					   both[which].files[i]);
 	}
 	return library;
 }

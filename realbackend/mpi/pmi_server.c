@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "base/wait.h"
 #include "realbackend/agree/control.h"
 
@@ -168,33 +169,30 @@ static void write_mapping(const struct dist__pmi_server *s, char *text,
 			  size_t size)
 {
 	int ranks = s->members.world_size, run;
-	size_t used = (size_t)snprintf(text, size, "(vector");
 
-	for (int rank = 0; rank < ranks && used < size; rank += run) {
+	snprintf(text, size, "(vector");
+	for (int rank = 0; rank < ranks; rank += run) {
 		int node = dist__node(&s->members, rank);
 
 		run = 1;
 		while (rank + run < ranks &&
 		       dist__node(&s->members, rank + run) == node)
 			run++;
-		used += (size_t)snprintf(text + used, size - used, ",(%d,1,%d)",
-					 node, run);
+		(void)dist__append(text, size, ",(%d,1,%d)", node, run);
 	}
-	if (used < size)
-		snprintf(text + used, size - used, ")");
+	(void)dist__append(text, size, ")");
 }
 
 static void write_clique(const struct dist__pmi_server *s, char *text,
 			 size_t size)
 {
 	int node = dist__node(&s->members, s->members.rank);
-	size_t used = 0;
 
 	*text = '\0';
-	for (int rank = 0; rank < s->members.world_size && used < size; rank++)
+	for (int rank = 0; rank < s->members.world_size; rank++)
 		if (dist__node(&s->members, rank) == node)
-			used += (size_t)snprintf(text + used, size - used,
-						 "%s%d", used ? "," : "", rank);
+			(void)dist__append(text, size, "%s%d", *text ? "," : "",
+					   rank);
 }
 
 static void answer_get(const struct dist__pmi_server *s, const char *key,

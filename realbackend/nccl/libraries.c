@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/variable.h"
 
 /* Where one function of a library goes, in the table of that library. */
@@ -131,14 +132,13 @@ struct search {
 
 static void *try_file(struct search *search, const char *file)
 {
-	size_t used = strlen(search->tried);
 	void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
 
 	if (library)
 		return library;
 	snprintf(search->error, sizeof search->error, "%s", dlerror());
-	snprintf(search->tried + used, sizeof search->tried - used, "%s%s",
-		 used ? ", " : "", file);
+	(void)dist__append(search->tried, sizeof search->tried, "%s%s",
+			   *search->tried ? ", " : "", file);
 	return NULL;
 }
 

@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/refuse.h"
+#include "base/text.h"
 #include "realbackend/store/environment.h"
 #include "realbackend/store/store.h"
 #include "realbackend/store/store_rendezvous.h"
@@ -83,19 +84,16 @@ static enum dist_error open_listener(const struct dist__environment *e,
 				     struct dist__address address,
 				     char text[DIST__ADDRESS_TEXT])
 {
-	char node[16] = "";
-	size_t used;
-
 	if (dist__socket_listen_at(&address, &r->listener) != DIST_OK ||
 	    !dist__socket_local(r->listener, &address))
 		return DIST_ERR_IO;
 	dist__socket_tune_local(r->listener);
 	dist__address_format(&address, ' ', text);
-	used = strlen(text);
+	(void)dist__append(text, DIST__ADDRESS_TEXT, " %s",
+			   e->shares ? "shm" : "tcp");
 	if (e->group_rank >= 0)
-		snprintf(node, sizeof node, " %d", e->group_rank);
-	snprintf(text + used, DIST__ADDRESS_TEXT - used, " %s%s",
-		 e->shares ? "shm" : "tcp", node);
+		(void)dist__append(text, DIST__ADDRESS_TEXT, " %d",
+				   e->group_rank);
 	return DIST_OK;
 }
 
@@ -294,7 +292,6 @@ static enum dist_error meet_in_file(const struct dist__environment *e,
 {
 	enum dist_error error;
 	bool over = false;
-	size_t used;
 
 	error = dist__file_store_open(e->method.path, e->world_size,
 				      e->timeout_ns, &r->place.file, message);
@@ -306,11 +303,10 @@ static enum dist_error meet_in_file(const struct dist__environment *e,
 		return error;
 	/* Whom an earlier job missed is none of ours. */
 	r->failure.count = 0;
-	used = strlen(message->text);
-	snprintf(message->text + used, sizeof message->text - used,
-		 "; so says %.200s: if an earlier job wrote it, delete the "
-		 "file",
-		 e->method.path);
+	(void)dist__append(message->text, sizeof message->text,
+			   "; so says %.200s: if an earlier job wrote it, "
+			   "delete the file",
+			   e->method.path);
 	return error;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/printable.h"
+#include "base/text.h"
 
 void dist__roster_init(struct dist__roster *roster)
 {
@@ -120,7 +121,7 @@ void dist__roster_distrust(struct dist__roster *roster, int rank, int judge)
 
 static void name_missing(struct dist__roster *roster)
 {
-	size_t used, size = sizeof roster->failure.text;
+	size_t size = sizeof roster->failure.text;
 	char *text = roster->failure.text;
 	const char *before = "";
 
@@ -128,12 +129,11 @@ static void name_missing(struct dist__roster *roster)
 		if (roster->here[rank])
 			continue;
 		blame(&roster->failure, rank);
-		used = strlen(text);
-		if (used > size - 96) {
-			snprintf(text + used, size - used, ", ...");
+		if (strlen(text) > size - 96) {
+			(void)dist__append(text, size, ", ...");
 			return;
 		}
-		snprintf(text + used, size - used, "%s%d", before, rank);
+		(void)dist__append(text, size, "%s%d", before, rank);
 		before = ", ";
 	}
 }
@@ -148,17 +148,15 @@ static void fall_short(struct dist__roster *roster, const char *why)
 
 void dist__roster_late(struct dist__roster *roster)
 {
-	size_t used, size = sizeof roster->failure.text;
-
 	if (roster->failure.text[0] || roster->complete)
 		return;
 	fall_short(roster, "");
-	used = strlen(roster->failure.text);
 	if (roster->turned_away)
-		snprintf(roster->failure.text + used, size - used,
-			 "; turned away for another LOCKSTEP_SECRET, or none: "
-			 "%d",
-			 roster->turned_away);
+		(void)dist__append(
+			roster->failure.text, sizeof roster->failure.text,
+			"; turned away for another LOCKSTEP_SECRET, or none: "
+			"%d",
+			roster->turned_away);
 }
 
 void dist__roster_crowded(struct dist__roster *roster)
