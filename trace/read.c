@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/dtype.h"
 #include "base/refuse.h"
 #include "trace/stream.h"
 
@@ -99,50 +100,23 @@ static enum dist_error no_memory(struct dist_message *message)
 
 /* ---- the profiler's words --------------------------------------------- */
 
-struct word {
-	const char *theirs;
-	const char *ours;
-	int bytes; /* of an element */
+static const char *const ops[][2] = {
+	{"allreduce", "all_reduce"},
+	{"allgather", "all_gather"},
+	{"_allgather_base", "all_gather_single"},
+	{"reduce_scatter", "reduce_scatter"},
+	{"_reduce_scatter_base", "reduce_scatter_single"},
+	{"all_to_all", "all_to_all"},
+	{"all_to_allv", "all_to_all"},
 };
 
-static const struct word dtypes[] = {
-	{"Float", "float32", 4},
-	{"Double", "float64", 8},
-	{"Int", "int32", 4},
-	{"Long", "int64", 8},
-	{"Half", "float16", 2},
-	{"BFloat16", "bfloat16", 2},
-	{"Byte", "uint8", 1},
-	{"Char", "int8", 1},
-	{"Bool", "bool", 1},
-	{"Short", "int16", 2},
-	{"UInt16", "uint16", 2},
-	{"UInt32", "uint32", 4},
-	{"UInt64", "uint64", 8},
-	{"Float8_e4m3fn", "float8_e4m3fn", 1},
-	{"Float8_e5m2", "float8_e5m2", 1},
-	{"ComplexFloat", "complex64", 8},
-	{"ComplexDouble", "complex128", 16},
-};
-
-static const struct word ops[] = {
-	{"allreduce", "all_reduce", 0},
-	{"allgather", "all_gather", 0},
-	{"_allgather_base", "all_gather_single", 0},
-	{"reduce_scatter", "reduce_scatter", 0},
-	{"_reduce_scatter_base", "reduce_scatter_single", 0},
-	{"all_to_all", "all_to_all", 0},
-	{"all_to_allv", "all_to_all", 0},
-};
-
-#define ARRAY_SIZE(array) (sizeof(array) / sizeof *(array))
-
-static struct word find(const struct word *text, size_t n, const char *theirs)
+/* An op in our words; what has none stays as it is. */
+static const char *op_of(const char *theirs)
 {
-	for (size_t i = 0; theirs && i < n; i++)
-		if (strcmp(text[i].theirs, theirs) == 0)
-			return text[i];
-	return (struct word){theirs, theirs, 0};
+	for (size_t i = 0; theirs && i < sizeof ops / sizeof *ops; i++)
+		if (strcmp(ops[i][0], theirs) == 0)
+			return ops[i][1];
+	return theirs;
 }
 
 /* ---- events ----------------------------------------------------------- */
@@ -179,19 +153,22 @@ static bool add_call(struct reader *reader, const struct dist__trace_call *call,
 static void read_arguments(struct reader *reader, struct fields *args,
 			   struct dist__trace_call *call)
 {
-	const char *op = text(args, "Collective name");
-	struct word dtype =
-		find(dtypes, ARRAY_SIZE(dtypes), text(args, "dtype"));
+	const char *name = text(args, "dtype");
+	enum dist_dtype dtype =
+		name ? dist__torch_dtype_find(name, strlen(name))
+		     : DIST_NUM_DTYPES;
 
 	call->op = dist__trace_intern(reader->trace,
-				      find(ops, ARRAY_SIZE(ops), op).ours);
-	call->dtype = dist__trace_intern(reader->trace, dtype.ours);
+				      op_of(text(args, "Collective name")));
+	call->dtype = dist__trace_intern(
+		reader->trace,
+		dtype < DIST_NUM_DTYPES ? dist_dtype_name(dtype) : name);
 	call->group = dist__trace_intern(reader->trace,
 					 text(args, "Process Group Name"));
 	call->group_size = (int)whole(args, "Group size", MOST_RANKS, 0);
 	call->numel = whole(args, "In msg nelems", INT64_MAX / 16, 0);
-	call->bytes =
-		whole(args, "size_bytes", INT64_MAX, call->numel * dtype.bytes);
+	call->bytes = whole(args, "size_bytes", INT64_MAX,
+			    call->numel * (int64_t)dist_dtype_size(dtype));
 	call->peer = (int)whole(args, "Dst Rank", MOST_RANKS,
 				whole(args, "Src Rank", MOST_RANKS, -1));
 	/* Whom it heard may be another one in every run. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/dtype.h"
 #include "base/text.h"
 #include "trace/placed.h"
 
@@ -90,43 +91,7 @@ static const char *profiler_dtype(const struct dist__event *event)
 	if (event->kind == DIST__BARRIER ||
 	    event->kind == DIST__MONITORED_BARRIER)
 		return "Byte";
-	switch ((enum dist_dtype)event->dtype) {
-	case DIST_FLOAT16:
-		return "Half";
-	case DIST_BFLOAT16:
-		return "BFloat16";
-	case DIST_FLOAT32:
-		return "Float";
-	case DIST_FLOAT64:
-		return "Double";
-	case DIST_INT8:
-		return "Char";
-	case DIST_UINT8:
-		return "Byte";
-	case DIST_INT32:
-		return "Int";
-	case DIST_INT64:
-		return "Long";
-	case DIST_BOOL:
-		return "Bool";
-	case DIST_INT16:
-		return "Short";
-	case DIST_UINT16:
-		return "UInt16";
-	case DIST_UINT32:
-		return "UInt32";
-	case DIST_UINT64:
-		return "UInt64";
-	case DIST_FLOAT8_E4M3FN:
-		return "Float8_e4m3fn";
-	case DIST_FLOAT8_E5M2:
-		return "Float8_e5m2";
-	case DIST_COMPLEX64:
-		return "ComplexFloat";
-	case DIST_COMPLEX128:
-		return "ComplexDouble";
-	}
-	return "?";
+	return dist__torch_dtype((enum dist_dtype)event->dtype);
 }
 
 /* count numbers, of which those that are listed are sizes or ranks. */

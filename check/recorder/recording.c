@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/dtype.h"
 #include "base/hash.h"
 #include "check/dump.h"
 
@@ -309,23 +310,6 @@ static const struct op {
 	{"recv", "recv", OUTPUT},
 };
 
-/* As torch calls types, and as we do. */
-static const char *const dtypes[][2] = {{"Float", "float32"},
-					{"Half", "float16"},
-					{"BFloat16", "bfloat16"},
-					{"Double", "float64"},
-					{"Long", "int64"},
-					{"Int", "int32"},
-					{"Short", "int16"},
-					{"Char", "int8"},
-					{"Byte", "uint8"},
-					{"Bool", "bool"},
-					{"UInt16", "uint16"},
-					{"UInt32", "uint32"},
-					{"UInt64", "uint64"},
-					{"ComplexFloat", "complex64"},
-					{"ComplexDouble", "complex128"}};
-
 static uint64_t times(uint64_t a, uint64_t b)
 {
 	return b && a > UINT64_MAX / b ? UINT64_MAX : a * b;
@@ -366,16 +350,16 @@ static bool is_empty(const struct plain *list)
 static bool read_dtype(struct reader *r, const struct plain *list,
 		       uint32_t *name)
 {
-	const struct plain *dtype = is_empty(list) ? NULL : list->items[0];
+	const struct plain *value = is_empty(list) ? NULL : list->items[0];
+	enum dist_dtype dtype = DIST_NUM_DTYPES;
 
-	for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
-		if (check_plain_is(dtype, dtypes[i][0])) {
-			*name = check_recording_name(r->names, dtypes[i][1],
-						     strlen(dtypes[i][1]));
-			return *name != RECORDING_NONE ||
-			       refuse(r, "entries", "memory");
-		}
-	return name_value(r, dtype, name);
+	if (value && value->kind == PLAIN_TEXT)
+		dtype = dist__torch_dtype_find(value->text, value->size);
+	if (dtype == DIST_NUM_DTYPES)
+		return name_value(r, value, name);
+	*name = check_recording_name(r->names, dist_dtype_name(dtype),
+				     strlen(dist_dtype_name(dtype)));
+	return *name != RECORDING_NONE || refuse(r, "entries", "memory");
 }
 
 /* How much a call of that op carries, and of what. */
