@@ -16,15 +16,18 @@ static inline int64_t dist__clock_ns(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* dist__clock_after returns the deadline timeout_ns from now, without
+/* dist__deadline_ns returns the deadline timeout_ns after now_ns, without
  * overflow. */
+static inline int64_t dist__deadline_ns(int64_t now_ns, int64_t timeout_ns)
+{
+	return timeout_ns >= DIST_TIMEOUT_NEVER - now_ns ? DIST_TIMEOUT_NEVER
+							 : now_ns + timeout_ns;
+}
+
+/* dist__clock_after returns the deadline timeout_ns from now. */
 static inline int64_t dist__clock_after(int64_t timeout_ns)
 {
-	int64_t now_ns = dist__clock_ns();
-
-	if (timeout_ns >= DIST_TIMEOUT_NEVER - now_ns)
-		return DIST_TIMEOUT_NEVER;
-	return now_ns + timeout_ns;
+	return dist__deadline_ns(dist__clock_ns(), timeout_ns);
 }
 
 /* dist__clock_poll_ms returns what poll() takes to end at deadline_ns: rounded

@@ -12,6 +12,7 @@
  * from being heard. p steps, p bytes to each rank.
  */
 #include "coll/algorithms.h"
+#include "base/clock.h"
 #include "coll/pattern.h"
 
 #include <stdlib.h>
@@ -22,11 +23,8 @@ enum step { REPORT, ANSWER };
  * deadline of the rank, and has the whole timeout from then on. */
 static int64_t patience(const struct dist__op *op)
 {
-	int64_t timeout_ns = op->deadline_ns - op->issued_ns;
-
-	return op->deadline_ns >= DIST_TIMEOUT_NEVER - timeout_ns
-		       ? DIST_TIMEOUT_NEVER
-		       : op->deadline_ns + timeout_ns;
+	return dist__deadline_ns(op->deadline_ns,
+				 op->deadline_ns - op->issued_ns);
 }
 
 static struct dist__span answer_of(const struct dist__coll *coll)

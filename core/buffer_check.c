@@ -5,11 +5,6 @@
 #include "core/shadow_copy.h"
 #include "core/buffer_check_state.h"
 
-static bool is_collective(const struct dist__op *op)
-{
-	return !dist__op_is_p2p(op->kind);
-}
-
 /* Whether any operation of the rank holds memory. */
 static bool is_any_held(const struct dist_group *group)
 {
@@ -200,13 +195,13 @@ static enum dist_error end(struct dist__buffer_check *watch,
 	enum dist_error error = DIST_OK;
 
 	for (size_t i = 0; i < watch->num_regions; i++)
-		dist__region_lift(watch, &watch->regions[i]);
+		dist__region_lift(watch, &watch->regions[i], true);
 	if (compares && !watch->op->error)
 		error = inspect(watch, seen);
 	if (!error && !watch->op->error)
 		deliver_all(watch);
 	for (size_t i = 0; i < watch->num_regions; i++)
-		dist__region_lower(watch, &watch->regions[i]);
+		dist__region_lift(watch, &watch->regions[i], false);
 	let_go(watch);
 	return error;
 }
@@ -234,12 +229,13 @@ enum dist_error dist__buffer_check_sweep(struct dist_group *group,
 	enum dist_error error = DIST_OK;
 
 	/* A message shows of no other operation that it has ended. */
-	if (root->num_let_go == 0 && !is_collective(op))
+	if (root->num_let_go == 0 && dist__op_is_p2p(op->kind))
 		return DIST_OK;
 	for (struct dist__buffer_check *w = root->watches; w && !error;
 	     w = w->next) {
-		bool before = w->group == group && is_collective(op) &&
-			      is_collective(w->op) && w->op->seq < op->seq;
+		bool before = w->group == group && !dist__op_is_p2p(op->kind) &&
+			      !dist__op_is_p2p(w->op->kind) &&
+			      w->op->seq < op->seq;
 		bool first = !w->heard;
 
 		w->heard |= w->released;

@@ -32,9 +32,9 @@ static bool is_held(const struct dist__buffer_check *watch)
 static void look(const struct dist__buffer_check *watch,
 		 struct dist__region *region, const struct dist__site *site)
 {
-	dist__region_lift(watch, region);
+	dist__region_lift(watch, region, true);
 	region->changed = change_now(region);
-	dist__region_lower(watch, region);
+	dist__region_lift(watch, region, false);
 	if (region->changed)
 		region->until = *site;
 	else

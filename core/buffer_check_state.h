@@ -68,11 +68,9 @@ dist__region_conflict(const struct dist__buffer_check *watch,
 bool dist__buffer_check_is_guarded(const struct dist__buffer_check *watch);
 
 /* dist__region_lift lets us touch the caller's memory in region, which other
- * operations may guard, until dist__region_lower(). */
+ * operations may guard, or, lifted false, not any more. */
 void dist__region_lift(const struct dist__buffer_check *watch,
-		       const struct dist__region *region);
-void dist__region_lower(const struct dist__buffer_check *watch,
-			const struct dist__region *region);
+		       const struct dist__region *region, bool lifted);
 
 /* dist__region_change returns the first byte of region that is, or was when it
  * was looked at, not what it was at the call. NULL: none. */

@@ -34,42 +34,25 @@ bool dist__buffer_check_is_guarded(const struct dist__buffer_check *watch)
 }
 
 void dist__region_lift(const struct dist__buffer_check *watch,
-		       const struct dist__region *region)
+		       const struct dist__region *region, bool lifted)
 {
 	const void *memory = region->tensor.data;
 	size_t bytes = dist__tensor_bytes(&region->tensor);
 
 	if (!dist__buffer_check_is_guarded(watch))
 		return;
-	dist__guard_lift(memory, bytes);
-	dist__points_lift(memory, bytes);
-}
-
-void dist__region_lower(const struct dist__buffer_check *watch,
-			const struct dist__region *region)
-{
-	const void *memory = region->tensor.data;
-	size_t bytes = dist__tensor_bytes(&region->tensor);
-
-	if (!dist__buffer_check_is_guarded(watch))
-		return;
-	dist__guard_lower(memory, bytes);
-	dist__points_lower(memory, bytes);
+	dist__guard_lift(memory, bytes, lifted);
+	dist__points_lift(memory, bytes, lifted);
 }
 
 /* ---- holding memory ----------------------------------------------------- */
-
-static bool is_collective(const struct dist__op *op)
-{
-	return !dist__op_is_p2p(op->kind);
-}
 
 /* Whether both are collectives of one group, which run in order. */
 static bool in_order(const struct dist__buffer_check *a,
 		     const struct dist__buffer_check *b)
 {
-	return a->group == b->group && is_collective(a->op) &&
-	       is_collective(b->op);
+	return a->group == b->group && !dist__op_is_p2p(a->op->kind) &&
+	       !dist__op_is_p2p(b->op->kind);
 }
 
 /* Whether an earlier op has to do with the region. Errors: HAZARD, unless they
@@ -116,11 +99,11 @@ static struct dist__shadow_copy *hold_more(struct dist__buffer_check *watch,
 {
 	struct dist__shadow_copy *holding;
 
-	dist__region_lift(watch, region);
+	dist__region_lift(watch, region, true);
 	holding = dist__shadow_copy_new(&watch->group->root->pool,
 					region->tensor.data,
 					dist__tensor_bytes(&region->tensor));
-	dist__region_lower(watch, region);
+	dist__region_lift(watch, region, false);
 	if (!holding)
 		return NULL;
 	holding->next = watch->holdings;

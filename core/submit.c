@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "check/record.h"
 #include "core/call_cache.h"
@@ -325,9 +326,7 @@ static void record(struct dist_group *group, struct dist__op *op,
 	op->issued_ns = group->backend->ops->now_ns(group->backend);
 	if (op->deadline_ns == DIST_TIMEOUT_OF_GROUP)
 		op->deadline_ns = group->place.timeout_ns;
-	op->deadline_ns = op->deadline_ns >= DIST_TIMEOUT_NEVER - op->issued_ns
-				  ? DIST_TIMEOUT_NEVER
-				  : op->issued_ns + op->deadline_ns;
+	op->deadline_ns = dist__deadline_ns(op->issued_ns, op->deadline_ns);
 	op->call = report(group, op, place, known);
 }
 

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "check/record.h"
 #include "core/buffer_check.h"
 
@@ -122,14 +123,12 @@ static enum dist_error wait_until(struct dist_work *work, int64_t deadline_ns,
 
 static int64_t deadline_of(struct dist_work *work, int64_t timeout_ns)
 {
-	int64_t now_ns;
+	struct dist__backend *backend = work->group->backend;
 
-	if (timeout_ns == DIST_TIMEOUT_OF_GROUP)
-		return work->op.deadline_ns;
-	now_ns = work->group->backend->ops->now_ns(work->group->backend);
-	if (timeout_ns >= DIST_TIMEOUT_NEVER - now_ns)
-		return DIST_TIMEOUT_NEVER;
-	return now_ns + timeout_ns;
+	return timeout_ns == DIST_TIMEOUT_OF_GROUP
+		       ? work->op.deadline_ns
+		       : dist__deadline_ns(backend->ops->now_ns(backend),
+					   timeout_ns);
 }
 
 /* Aside the records do not hear that the rank waits. */

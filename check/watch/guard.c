@@ -293,20 +293,15 @@ void dist__guard_free(struct dist__guard *guard)
 	free(guard);
 }
 
-void dist__guard_lift(const void *memory, size_t bytes)
+void dist__guard_lift(const void *memory, size_t bytes, bool lifted)
 {
-	uintptr_t begin = (uintptr_t)memory;
+	uintptr_t begin = page_before((uintptr_t)memory);
+	uintptr_t end = page_after((uintptr_t)memory + bytes);
 
 	lock();
-	open_pages(page_before(begin), page_after(begin + bytes));
-	unlock();
-}
-
-void dist__guard_lower(const void *memory, size_t bytes)
-{
-	uintptr_t begin = (uintptr_t)memory;
-
-	lock();
-	(void)close_pages(page_before(begin), page_after(begin + bytes));
+	if (lifted)
+		open_pages(begin, end);
+	else
+		(void)close_pages(begin, end);
 	unlock();
 }

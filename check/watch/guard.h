@@ -54,9 +54,8 @@ struct dist__access dist__guard_access(const struct dist__guard *guard);
 /* dist__guard_free ends guard, which may be NULL. */
 void dist__guard_free(struct dist__guard *guard);
 
-/* dist__guard_lift lets the caller touch memory in spite of all guards, until
- * dist__guard_lower() with the same arguments. */
-void dist__guard_lift(const void *memory, size_t bytes);
-void dist__guard_lower(const void *memory, size_t bytes);
+/* dist__guard_lift lets the caller touch memory in spite of all guards, or,
+ * with the same arguments but lifted false, not any more. */
+void dist__guard_lift(const void *memory, size_t bytes, bool lifted);
 
 #endif

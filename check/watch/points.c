@@ -291,8 +291,7 @@ void dist__points_free(struct dist__points *points)
 	free(points);
 }
 
-/* Asks for request of what is not hit and lies in bytes of memory. */
-static void ask(const void *memory, size_t bytes, unsigned long request)
+void dist__points_lift(const void *memory, size_t bytes, bool lifted)
 {
 	uintptr_t begin = (uintptr_t)memory;
 
@@ -304,17 +303,10 @@ static void ask(const void *memory, size_t bytes, unsigned long request)
 
 			if (!point->access.level && at < begin + bytes &&
 			    begin < at + point->bytes)
-				(void)ioctl(point->fd, request, 0);
+				(void)ioctl(point->fd,
+					    lifted ? PERF_EVENT_IOC_DISABLE
+						   : PERF_EVENT_IOC_ENABLE,
+					    0);
 		}
 	unlock();
-}
-
-void dist__points_lift(const void *memory, size_t bytes)
-{
-	ask(memory, bytes, PERF_EVENT_IOC_DISABLE);
-}
-
-void dist__points_lower(const void *memory, size_t bytes)
-{
-	ask(memory, bytes, PERF_EVENT_IOC_ENABLE);
 }

@@ -34,9 +34,8 @@ struct dist__access dist__points_access(const struct dist__points *points);
 /* dist__points_free ends points, which may be NULL. */
 void dist__points_free(struct dist__points *points);
 
-/* dist__points_lift lets the caller touch memory in spite of all points, until
- * dist__points_lower() with the same arguments. */
-void dist__points_lift(const void *memory, size_t bytes);
-void dist__points_lower(const void *memory, size_t bytes);
+/* dist__points_lift lets the caller touch memory in spite of all points, or,
+ * with the same arguments but lifted false, not any more. */
+void dist__points_lift(const void *memory, size_t bytes, bool lifted);
 
 #endif

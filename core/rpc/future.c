@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "core/rpc/rpc.h"
 
 /* ---- life ----------------------------------------------------------- */
@@ -19,13 +20,6 @@ void dist__rpc_future_drop(struct dist_rpc_future *future)
 	dist_rpc_bytes_free(&future->copy);
 	free(future->message);
 	free(future);
-}
-
-static int64_t deadline_of(int64_t now_ns, int64_t timeout_ns)
-{
-	if (timeout_ns >= DIST_TIMEOUT_NEVER - now_ns)
-		return DIST_TIMEOUT_NEVER;
-	return now_ns + timeout_ns;
 }
 
 struct dist_rpc_future *
@@ -48,7 +42,7 @@ dist__rpc_future_new(struct dist_rpc *rpc, const struct dist__rpc_start *start)
 	future->op = start->op;
 	future->site = start->site;
 	future->issued_ns = dist__rpc_now_ns(rpc);
-	future->deadline_ns = deadline_of(future->issued_ns, timeout_ns);
+	future->deadline_ns = dist__deadline_ns(future->issued_ns, timeout_ns);
 	future->post.frame = (struct dist__rpc_frame){
 		.kind = start->kind,
 		.function = dist__rpc_hash(start->function),

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "core/capability.h"
 
 #define DEFAULT_THREADS    16
@@ -452,9 +453,8 @@ static enum dist_error meet_all(struct dist_rpc *rpc, int64_t count,
 static enum dist_error join(struct dist_rpc *rpc)
 {
 	int64_t timeout_ns = rpc->group->place.timeout_ns;
-	int64_t deadline_ns = timeout_ns == DIST_TIMEOUT_NEVER
-				      ? DIST_TIMEOUT_NEVER
-				      : dist__rpc_now_ns(rpc) + timeout_ns;
+	int64_t deadline_ns =
+		dist__deadline_ns(dist__rpc_now_ns(rpc), timeout_ns);
 	int64_t sum = INT64_MIN, before;
 	enum dist_error error;
 	uint32_t issued;

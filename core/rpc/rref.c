@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "core/rpc/value.h"
 
 struct dist_rref {
@@ -281,7 +282,7 @@ static enum dist_error await(struct dist_rref *rref, int64_t timeout_ns,
 			     const char *op, struct dist__site site)
 {
 	struct dist_rpc *rpc = rref->rpc;
-	int64_t now_ns = dist__rpc_now_ns(rpc), deadline_ns;
+	int64_t now_ns = dist__rpc_now_ns(rpc);
 	bool gives_up = timeout_ns != 0;
 	enum dist_error error;
 	struct dist__rpc_wait wait = {.op = op,
@@ -294,13 +295,11 @@ static enum dist_error await(struct dist_rref *rref, int64_t timeout_ns,
 
 	if (!timeout_ns)
 		timeout_ns = rpc->timeout_ns;
-	deadline_ns = timeout_ns >= DIST_TIMEOUT_NEVER - now_ns
-			      ? DIST_TIMEOUT_NEVER
-			      : now_ns + timeout_ns;
 	wait.timeout_ns = timeout_ns;
 	place = dist__rpc_note_wait(rpc, &wait);
-	error = rpc->transport->ops->events->wait(rref->value->event,
-						  deadline_ns, gives_up);
+	error = rpc->transport->ops->events->wait(
+		rref->value->event, dist__deadline_ns(now_ns, timeout_ns),
+		gives_up);
 	dist__rpc_note_go(rpc, place, error);
 	if (error)
 		return dist__rpc_fail(error, "%s: %s", rpc->names[rpc->worker],

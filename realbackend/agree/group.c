@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "realbackend/agree/patience.h"
 
 /* ---- failing ----------------------------------------------------------- */
@@ -109,11 +110,7 @@ enum dist_error dist__agreed_watch(struct dist__agreed *g)
 
 int64_t dist__agreed_deadline_ns(const struct dist__agreed *g)
 {
-	int64_t now_ns = dist__agreed_now_ns(g);
-
-	return g->timeout_ns < DIST_TIMEOUT_NEVER - now_ns
-		       ? now_ns + g->timeout_ns
-		       : DIST_TIMEOUT_NEVER;
+	return dist__deadline_ns(dist__agreed_now_ns(g), g->timeout_ns);
 }
 
 enum dist_error dist__agreed_meet(struct dist__agreed *g, uint32_t step,

@@ -197,9 +197,9 @@ static enum dist_error join_once(const struct dist__environment *e,
 	snprintf(number, sizeof number, "%d", e->world_size);
 	dist__parcel_add_text(&request, number);
 	dist__parcel_add_text(&request, address);
-	if (deadline_ns < DIST_TIMEOUT_NEVER - GRACE_NS)
-		deadline_ns += GRACE_NS;
-	error = dist__store_call(r->place.store, &request, deadline_ns, &reply);
+	error = dist__store_call(r->place.store, &request,
+				 dist__deadline_ns(deadline_ns, GRACE_NS),
+				 &reply);
 	dist__parcel_release(&request);
 	*again = error == DIST_ERR_IO;
 	if (error)

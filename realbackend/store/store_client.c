@@ -367,11 +367,10 @@ static enum dist_error ask(struct dist__store *store,
 			   struct dist__parcel *request, int64_t timeout_ns,
 			   struct dist__parcel *reply)
 {
-	int64_t deadline_ns = dist__clock_after(timeout_ns);
+	int64_t deadline_ns =
+		dist__deadline_ns(dist__clock_after(timeout_ns), GRACE_NS);
 	enum dist_error error = DIST_ERR_INVALID_ARGUMENT;
 
-	if (deadline_ns < DIST_TIMEOUT_NEVER - GRACE_NS)
-		deadline_ns += GRACE_NS;
 	memset(reply, 0, sizeof *reply);
 	if (timeout_ns >= 0 && request->len <= DIST__PARCEL_MAX_REQUEST)
 		error = dist__store_call(store, request, deadline_ns, reply);

@@ -199,9 +199,9 @@ Test(guard, may_be_lifted_for_a_while)
 	struct dist__guard *guard =
 		guard_new(memory, PAGES * page, DIST__GUARD_ALL);
 
-	dist__guard_lift(memory + page, 1);
+	dist__guard_lift(memory + page, 1, true);
 	(void)write_here(memory + page);
-	dist__guard_lower(memory + page, 1);
+	dist__guard_lift(memory + page, 1, false);
 	cr_expect_eq(seen(guard), DIST__GUARD_OPEN);
 	(void)write_here(memory + page);
 	cr_expect_eq(seen(guard), DIST__GUARD_WRITES);
@@ -307,9 +307,9 @@ Test(guard, points_may_be_lifted_and_a_forked_child_has_none)
 		points_new(x, sizeof x, DIST__GUARD_WRITES);
 	pid_t pid;
 
-	dist__points_lift(x, 1);
+	dist__points_lift(x, 1, true);
 	(void)write_here((char *)x);
-	dist__points_lower(x, 1);
+	dist__points_lift(x, 1, false);
 	pid = fork();
 	if (pid == 0) {
 		(void)write_here((char *)x);
