@@ -91,7 +91,6 @@ static const struct option bench_options[] = {
 	{.name = NULL}};
 
 const struct manual manual_bench = {
-	.program = "lockstep bench",
 	.usage = "[OPTION...] COLLECTIVE",
 	.about = "Times a collective over a range of sizes, in the columns of "
 		 "nccl-tests, and checks its results. The time is that of the "

@@ -276,7 +276,6 @@ static const struct option from_options[] = {
 	{.name = NULL}};
 
 const struct manual manual_calibrate = {
-	.program = "lockstep calibrate",
 	.usage = "[-o DIR] [--world-size N] [--intra shm|tcp] [--bind-to "
 		 "none|core] [--passes N]\n--from LOG... --machine NAME "
 		 "[--transport T] [--profile LIBRARY] [-o DIR]\n--measured "

@@ -44,7 +44,6 @@ static const struct option table_options[] = {
 	{.name = NULL}};
 
 const struct manual manual_conformance = {
-	.program = "lockstep check",
 	.usage = "--conformance [OPTION...]",
 	.about = "Walks the conformance table: every call x algorithm x world "
 		 "size x dtype x operation x count, each result checked, and "
@@ -86,7 +85,6 @@ static const struct option options[] = {
 	{.name = NULL}};
 
 const struct manual manual_check = {
-	.program = "lockstep check",
 	.usage = "[--observe] [--record FILE] [--expect FILE] [OPTION...] "
 		 "PROGRAM [ARGUMENT...]\n--conformance [OPTION...]",
 	.about = "Runs PROGRAM as lockstep run does, with the same options, "

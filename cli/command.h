@@ -11,7 +11,7 @@ struct command {
 	const struct manual *manual;
 
 	/* What stands behind the name has a manual of its own, as "platform
-	 * new"; NULL: nothing. */
+	 * new"; NULL: nothing. With '-' before it no word, but a case. */
 	const char *verb;
 	const struct manual *verb_manual;
 

@@ -7,7 +7,7 @@ const struct command commands[] = {
 	{"run", "run a program or scenario, simulated or for real", &manual_run,
 	 .main = command_run},
 	{"predict", "predict one training step on a platform", &manual_predict,
-	 "llm", &manual_predict_llm, command_predict},
+	 "-llm", &manual_predict_llm, command_predict},
 	{"plan", "find the fastest layout of a language model", &manual_plan,
 	 .main = command_plan},
 	{"sweep", "predict every point of a study, and report", &manual_sweep,

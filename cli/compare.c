@@ -34,7 +34,6 @@ static const struct option options[] = {
 	{.name = NULL}};
 
 const struct manual manual_compare = {
-	.program = "lockstep compare",
 	.usage = "[OPTION...] PREDICTED MEASURED",
 	.about = "Checks that both traces hold the same calls in the same "
 		 "order, then compares the times. Exit status: 0 fine, 1 not "

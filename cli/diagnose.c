@@ -32,7 +32,6 @@ static const struct option options[] = {
 	{.name = NULL}};
 
 const struct manual manual_diagnose = {
-	.program = "lockstep diagnose",
 	.usage = "[OPTION...] DUMP...",
 	.about = "Gives the verdict on a job that is over, from the dumps of "
 		 "its ranks. DUMP is a file that a rank or the launcher "

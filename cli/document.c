@@ -57,7 +57,8 @@ static void print_option(FILE *out, const struct option *option)
 	fputc('\n', out);
 }
 
-static void print_synopsis(FILE *out, const struct manual *manual)
+static void print_synopsis(FILE *out, const struct manual *manual,
+			   const char *program)
 {
 	const char *line = manual->usage ? manual->usage : "[OPTION...]";
 
@@ -67,7 +68,7 @@ static void print_synopsis(FILE *out, const struct manual *manual)
 		len = strcspn(line, "\n");
 		snprintf(text, sizeof text, "%.*s", (int)len, line);
 		fprintf(out, "%s.B %s\n", line == manual->usage ? "" : ".br\n",
-			manual->program);
+			program);
 		print_roff(out, text);
 		fputc('\n', out);
 	}
@@ -75,7 +76,7 @@ static void print_synopsis(FILE *out, const struct manual *manual)
 
 /* A page; name is "check\-conformance", as roff has it. */
 static void print_page(FILE *out, const struct manual *manual, const char *name,
-		       const char *summary)
+		       const char *program, const char *summary)
 {
 	fprintf(out,
 		".TH LOCKSTEP\\-%s 1 \"\" \"Lockstep " LOCKSTEP_VERSION
@@ -84,7 +85,7 @@ static void print_page(FILE *out, const struct manual *manual, const char *name,
 		name, name);
 	print_roff(out, summary);
 	fputs("\n.SH SYNOPSIS\n", out);
-	print_synopsis(out, manual);
+	print_synopsis(out, manual, program);
 	if (manual->about) {
 		fputs(".SH DESCRIPTION\n", out);
 		print_roff(out, manual->about);
@@ -108,16 +109,18 @@ static void print_page(FILE *out, const struct manual *manual, const char *name,
 static int write_page(const char *folder, const struct manual *manual,
 		      const char *name, const char *verb, const char *summary)
 {
-	char title[64], path[4096];
+	char title[64], program[64], path[4096];
 	FILE *out;
 
+	snprintf(program, sizeof program, "lockstep %s%s%s", name,
+		 isalpha(*verb) ? " " : "", isalpha(*verb) ? verb : "");
 	verb += strspn(verb, "-");
 	snprintf(path, sizeof path, "%s/lockstep-%s%s%s.1", folder, name,
 		 *verb ? "-" : "", verb);
 	snprintf(title, sizeof title, "%s%s%s", name, *verb ? "\\-" : "", verb);
 	out = fopen(path, "w");
 	if (out)
-		print_page(out, manual, title, summary);
+		print_page(out, manual, title, program, summary);
 	if (!out || ferror(out) + fclose(out))
 		return refuse("manual", "%s: %s", path, strerror(errno));
 	return DIST_EXIT_OK;

@@ -34,7 +34,6 @@ static const struct option options[] = {
 	{.name = NULL}};
 
 const struct manual manual_explore = {
-	.program = "lockstep explore",
 	.usage = "[OPTION...] PROGRAM [ARGUMENT...]",
 	.about = "Runs PROGRAM simulated, with the options of lockstep run, "
 		 "in every way in which its messages can meet its receives "

@@ -210,7 +210,6 @@ void list_print_names(const char *kind, FILE *out)
 	"profiles, machines, measured or studies"
 
 const struct manual manual_list = {
-	.program = "lockstep list",
 	.usage = "[OPTION...] LIST",
 	.about = "Lists what comes with this Lockstep. LIST is one of " LISTS
 		 ". The time of an algorithm is that of p ranks and n bytes: "

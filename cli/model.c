@@ -257,7 +257,6 @@ static const struct option show_options[] = {
 	{.name = NULL}};
 
 const struct manual manual_model = {
-	.program = "lockstep model",
 	.usage = "list [OPTION...]\nshow [OPTION...] NAME\nnew [OPTION...]",
 	.about = "Language models: those that come with Lockstep, and what one "
 		 "holds, computes and keeps. NAME is one of the list, a "

@@ -72,7 +72,6 @@ static const struct option options[] = {
 	{.name = NULL}};
 
 const struct manual manual_model_new = {
-	.program = "lockstep model new",
 	.usage =
 		"[--like NAME] [OPTION...] [-o FILE.json]\n--from FILE.py:NAME "
 		"--input SHAPE,... [-o FILE.csv]",

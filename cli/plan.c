@@ -55,7 +55,6 @@ static const struct option options[] = {
 	 offsetof(struct llm_request, field))
 
 const struct manual manual_plan = {
-	.program = "lockstep plan",
 	.usage = "--model MODEL --machine NAME --gpus N --global-batch N "
 		 "[OPTION...]",
 	.about = "Searches all legal layouts of a language model on so many "

@@ -45,7 +45,6 @@ static int list(enum dist__form form)
 }
 
 const struct manual manual_platform = {
-	.program = "lockstep platform",
 	.usage = "list [OPTION...]\nshow [OPTION...] NAME\nnew [OPTION...]",
 	.about = "NAME is one of the list or an XML file. What a new one is "
 		 "made of, says lockstep platform new --help.",

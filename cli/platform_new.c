@@ -243,7 +243,6 @@ static bool take_option(void *line, const struct option *option,
 }
 
 const struct manual manual_platform_new = {
-	.program = "lockstep platform new",
 	.usage = "[--machine NAME] [--nodes N] [--gpus G] [--intra "
 		 "KIND:BANDWIDTH] [--inter KIND:[CARDSx]BANDWIDTH] [--topology "
 		 "KIND:SHAPE] [OPTION...]",

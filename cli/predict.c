@@ -42,7 +42,6 @@ static const struct option options[] = {
 	{.name = NULL}};
 
 const struct manual manual_predict = {
-	.program = "lockstep predict",
 	.usage = "[--workload W] [--model MODEL] --platform PLATFORM "
 		 "[OPTION...]\n[--workload W] [--model MODEL] --machine NAME "
 		 "--world-size N [OPTION...]",

@@ -37,7 +37,6 @@ static const struct option options[] = {
 	 offsetof(struct llm_request, field))
 
 const struct manual manual_predict_llm = {
-	.program = "lockstep predict",
 	.usage = "--model MODEL --machine NAME --world-size N [OPTION...]",
 	.about = "Predicts a training step of a language model in a layout: "
 		 "tokens a second, MFU, where the time goes, what a GPU holds, "

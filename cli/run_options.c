@@ -118,7 +118,6 @@ const struct option run_torchrun_options[] = {
 	{.name = NULL}};
 
 const struct manual manual_run = {
-	.program = "lockstep run",
 	.usage = "[OPTION...] PROGRAM [ARGUMENT...]",
 	.about = "Starts a program in one of the worlds. PROGRAM is one of "
 		 "`lockstep list scenarios`, a Python script (train.py), or an "
@@ -168,7 +167,7 @@ static void take_defaults(struct run_request *request)
 bool run_options_read(int argc, const char **argv, const struct manual *manual,
 		      void *line, struct run_plan *plan, int *status)
 {
-	run_command = manual->program + strlen("lockstep ");
+	run_command = argv[0] + strlen("lockstep ");
 	if (!arguments_parse(manual, &argc, argv, line, status))
 		return false;
 	take_defaults(line);

@@ -41,7 +41,6 @@ static const struct option options[] = {
 	{.name = NULL}};
 
 const struct manual manual_sweep = {
-	.program = "lockstep sweep",
 	.usage = "[OPTION...] STUDY\n--merge DIR",
 	.about = "Predicts every point of a study and reports them, as a table "
 		 "and report.html. STUDY is a name (lockstep list studies) or "

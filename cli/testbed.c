@@ -58,7 +58,6 @@ static const struct option platform_options[] = {
 	{.name = NULL}};
 
 const struct manual manual_testbed = {
-	.program = "lockstep testbed",
 	.usage = "up [OPTION...]\nshow\nexec HOST|all COMMAND...\ndown\nrun "
 		 "[OPTION...] COMMAND...\nplatform [OPTION...]",
 	.about = "Several hosts on this machine, network namespaces behind a "

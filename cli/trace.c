@@ -51,7 +51,6 @@ static const struct option options[] = {
 	{.name = NULL}};
 
 const struct manual manual_trace = {
-	.program = "lockstep trace",
 	.usage = "show|gantt|path [OPTION...] TRACE",
 	.about = "Looks at a trace: its calls, its timeline, the critical path "
 		 "on which its end depended. The rows of --tsv are calls "

@@ -61,7 +61,6 @@ static const struct option options[] = {
 	{.name = NULL}};
 
 const struct manual manual_validate = {
-	.program = "lockstep validate",
 	.usage = "[OPTION...] [TABLE...]",
 	.about = "Predicts published measurements from a description of each "
 		 "machine and the rows declared as calibration, and prints "

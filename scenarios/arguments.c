@@ -384,17 +384,16 @@ bool arguments_read(const struct manual *manual, int *argc, const char **argv,
 bool arguments_parse(const struct manual *manual, int *argc, const char **argv,
 		     void *line, int *status)
 {
-	const char *program = manual->program ? manual->program : argv[0];
 	struct dist_message message = {""};
 	bool helped;
 
 	*status = DIST_EXIT_OK;
 	if (!arguments_read(manual, argc, argv, line, &helped, &message)) {
-		fprintf(stderr, "%s: %s\n", program, message.text);
+		fprintf(stderr, "%s: %s\n", argv[0], message.text);
 		*status = DIST_EXIT_USAGE;
 		return false;
 	}
 	if (helped)
-		arguments_print_help(manual, program, stdout);
+		arguments_print_help(manual, argv[0], stdout);
 	return !helped;
 }

@@ -59,9 +59,8 @@ struct option_group {
 #define MANUAL_EXAMPLES 4
 
 struct manual {
-	const char *program; /* "lockstep predict"; NULL: argv[0] */
-	const char *usage;   /* what stands behind it; a line each */
-	const char *about;   /* what it does, paragraphs; NULL: nothing */
+	const char *usage; /* what stands behind argv[0]; a line each */
+	const char *about; /* what it does, paragraphs; NULL: nothing */
 	const char *examples[MANUAL_EXAMPLES];
 	const struct option_group *groups; /* ended by one without options */
 
