@@ -34,6 +34,11 @@ struct dist__yaml_key {
 	bool required;
 };
 
+/* The key of a member of a struct, which is called as it. */
+#define YAML_KEY(type, reader, field)                                          \
+	.name = #field, .read = (reader), .offset = offsetof(type, field),     \
+	.bytes = sizeof((type *)0)->field
+
 /* A list of names for a message, cut off when it is full. */
 struct dist__yaml_names {
 	char text[256];

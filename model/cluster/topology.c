@@ -16,50 +16,27 @@
 #define HOP_S      0.13e-6
 #define MOST_TAPER 64.0
 
-static enum dist_error expect_shape(const struct platform_clause *clause,
-				    struct platform_fabric *fabric, int least,
-				    int most, const char *text,
-				    struct dist_message *message)
-{
-	enum dist_error error;
-
-	fabric->levels = most;
-	error = platform_clause_shape(clause, fabric->shape, &fabric->levels,
-				      message);
-	if (error || fabric->levels >= least)
-		return error;
-	return dist__refuse(message,
-			    "--topology %s: expected %s, not "
-			    "\"%s\"",
-			    clause->kind, text, clause->word);
-}
-
-static enum dist_error read_star(const struct platform_clause *clause,
-				 struct platform_fabric *fabric,
-				 struct dist_message *message)
-{
-	fabric->topology = PLATFORM_STAR;
-	if (!*clause->word && clause->num_keys == 0)
-		return DIST_OK;
-	return dist__refuse(message,
-			    "--topology star: expected nothing behind it");
-}
-
-static enum dist_error read_leaf_spine(const struct platform_clause *clause,
-				       struct platform_fabric *fabric,
-				       struct dist_message *message)
-{
-	enum dist_error error =
-		platform_clause_only(clause, "uplink hop", message);
-
-	fabric->topology = PLATFORM_LEAF_SPINE;
-	if (!error)
-		error = expect_shape(clause, fabric, 2, 2, "LEAVESxSPINES",
-				     message);
-	return error ? error
-		     : platform_clause_bandwidth(clause, "uplink",
-						 &fabric->uplink_Bps, message);
-}
+static const struct kind {
+	const char *name;
+	enum platform_topology topology;
+	int least, most;   /* numbers of its shape */
+	const char *shape; /* in words */
+	const char *known; /* words that may stand behind it */
+	struct {
+		const char *name;
+		size_t offset; /* in the fabric */
+	} rates[2];
+} kinds[] = {
+	{"star", PLATFORM_STAR, .known = ""},
+	{"leaf-spine", PLATFORM_LEAF_SPINE, 2, 2, "LEAVESxSPINES", "uplink hop",
+	 .rates = {{"uplink", offsetof(struct platform_fabric, uplink_Bps)}}},
+	{"fat-tree", PLATFORM_FAT_TREE, 2, 3,
+	 "NODESxLEAVES or NODESxLEAVESxPODS", .known = "taper hop"},
+	{"dragonfly", PLATFORM_DRAGONFLY, 3, 3, "GROUPSxROUTERSxNODES",
+	 "local global hop",
+	 .rates = {{"local", offsetof(struct platform_fabric, local_Bps)},
+		   {"global", offsetof(struct platform_fabric, global_Bps)}}},
+};
 
 static enum dist_error read_taper(const struct platform_clause *clause,
 				  double *taper, struct dist_message *message)
@@ -79,75 +56,72 @@ static enum dist_error read_taper(const struct platform_clause *clause,
 			    clause->kind, MOST_TAPER, text);
 }
 
-static enum dist_error read_fat_tree(const struct platform_clause *clause,
-				     struct platform_fabric *fabric,
-				     struct dist_message *message)
+static enum dist_error read_shape(const struct platform_clause *clause,
+				  const struct kind *kind,
+				  struct platform_fabric *fabric,
+				  struct dist_message *message)
 {
 	enum dist_error error =
-		platform_clause_only(clause, "taper hop", message);
+		platform_clause_only(clause, kind->known, message);
 
-	fabric->topology = PLATFORM_FAT_TREE;
+	fabric->levels = kind->most;
 	if (!error)
-		error = expect_shape(clause, fabric, 2, 3,
-				     "NODESxLEAVES or NODESxLEAVESxPODS",
-				     message);
-	return error ? error : read_taper(clause, &fabric->taper, message);
-}
-
-static enum dist_error read_dragonfly(const struct platform_clause *clause,
-				      struct platform_fabric *fabric,
-				      struct dist_message *message)
-{
-	enum dist_error error =
-		platform_clause_only(clause, "local global hop", message);
-
-	fabric->topology = PLATFORM_DRAGONFLY;
-	if (!error)
-		error = expect_shape(clause, fabric, 3, 3,
-				     "GROUPSxROUTERSxNODES", message);
-	if (!error)
-		error = platform_clause_bandwidth(clause, "local",
-						  &fabric->local_Bps, message);
-	if (!error)
-		error = platform_clause_bandwidth(clause, "global",
-						  &fabric->global_Bps, message);
+		error = platform_clause_shape(clause, fabric->shape,
+					      &fabric->levels, message);
+	if (!error && fabric->levels < kind->least)
+		error = dist__refuse(message,
+				     "--topology %s: expected %s, not \"%s\"",
+				     clause->kind, kind->shape, clause->word);
 	return error;
 }
 
-static const struct {
-	const char *name;
-	enum dist_error (*read)(const struct platform_clause *clause,
-				struct platform_fabric *fabric,
-				struct dist_message *message);
-} topologies[] = {{"star", read_star},
-		  {"leaf-spine", read_leaf_spine},
-		  {"fat-tree", read_fat_tree},
-		  {"dragonfly", read_dragonfly}};
+static enum dist_error read_kind(const struct platform_clause *clause,
+				 const struct kind *kind,
+				 struct platform_fabric *fabric,
+				 struct dist_message *message)
+{
+	enum dist_error error = read_shape(clause, kind, fabric, message);
+
+	for (int i = 0; i < 2 && kind->rates[i].name && !error; i++)
+		error = platform_clause_bandwidth(
+			clause, kind->rates[i].name,
+			(double *)((char *)fabric + kind->rates[i].offset),
+			message);
+	if (!error && kind->topology == PLATFORM_FAT_TREE)
+		error = read_taper(clause, &fabric->taper, message);
+	return error ? error
+		     : platform_clause_latency(clause, "hop", &fabric->hop_s,
+					       message);
+}
 
 enum dist_error platform_read_topology(const char *text,
 				       struct platform_fabric *fabric,
 				       struct dist_message *message)
 {
 	struct platform_clause clause;
+	const struct kind *kind = kinds,
+			  *end = kinds + sizeof kinds / sizeof *kinds;
 	enum dist_error error =
 		platform_clause_read("--topology", text, &clause, message);
 
 	if (error)
 		return error;
-	memset(fabric, 0, sizeof *fabric);
-	fabric->hop_s = HOP_S;
-	for (size_t i = 0; i < sizeof topologies / sizeof topologies[0]; i++)
-		if (strcmp(clause.kind, topologies[i].name) == 0) {
-			error = topologies[i].read(&clause, fabric, message);
-			return error ? error
-				     : platform_clause_latency(&clause, "hop",
-							       &fabric->hop_s,
-							       message);
-		}
+	while (kind < end && strcmp(clause.kind, kind->name) != 0)
+		kind++;
+	if (kind == end)
+		return dist__refuse(
+			message,
+			"--topology: expected star, leaf-spine:..., "
+			"fat-tree:... or dragonfly:..., not \"%s\"",
+			text);
+	*fabric = (struct platform_fabric){.topology = kind->topology,
+					   .hop_s = HOP_S};
+	if (kind->topology != PLATFORM_STAR)
+		return read_kind(&clause, kind, fabric, message);
+	if (!*clause.word && clause.num_keys == 0)
+		return DIST_OK;
 	return dist__refuse(message,
-			    "--topology: expected star, leaf-spine:..., "
-			    "fat-tree:... or dragonfly:..., not \"%s\"",
-			    text);
+			    "--topology star: expected nothing behind it");
 }
 
 enum dist_error platform_read_queues(const char *text, bool *queues,

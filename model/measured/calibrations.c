@@ -58,33 +58,20 @@ struct item {
 	char at_bound[128];
 };
 
-#define FIELD(field)                                                           \
-	.offset = offsetof(struct item, field),                                \
-	.bytes = sizeof((struct item *)0)->field
-#define TEXT(key)                                                              \
-	.name = #key, .read = dist__yaml_read_text, FIELD(calibration.key)
+/* The calibration is at its head. */
+#define KEY(reader, field) YAML_KEY(struct calibration, reader, field)
 
 static const struct dist__yaml_key item_keys[] = {
-	{TEXT(library), .required = true},
-	{TEXT(transport)},
-	{TEXT(version)},
-	{TEXT(date), .required = true},
-	{TEXT(from), .required = true},
-	{.name = "rows",
-	 .read = dist__yaml_read_count,
-	 FIELD(calibration.rows),
-	 .required = true},
-	{.name = "residual",
-	 .read = dist__yaml_read_double,
-	 FIELD(calibration.residual),
-	 .required = true},
-	{.name = "checked",
-	 .read = dist__yaml_read_count,
-	 FIELD(calibration.checked)},
-	{.name = "error",
-	 .read = dist__yaml_read_double,
-	 FIELD(calibration.error)},
-	{.name = "at_bound", .read = dist__yaml_read_text, FIELD(at_bound)},
+	{KEY(dist__yaml_read_text, library), .required = true},
+	{KEY(dist__yaml_read_text, transport)},
+	{KEY(dist__yaml_read_text, version)},
+	{KEY(dist__yaml_read_text, date), .required = true},
+	{KEY(dist__yaml_read_text, from), .required = true},
+	{KEY(dist__yaml_read_count, rows), .required = true},
+	{KEY(dist__yaml_read_double, residual), .required = true},
+	{KEY(dist__yaml_read_count, checked)},
+	{KEY(dist__yaml_read_double, error)},
+	{YAML_KEY(struct item, dist__yaml_read_text, at_bound)},
 	{.name = "constants", .read = read_constants},
 	{.name = "given", .read = read_constants},
 	{.name = NULL}};

@@ -6,10 +6,6 @@
 #include "base/yaml_keys.h"
 #include "model/measured/machine_list.h"
 
-#define FIELD(type, field)                                                     \
-	.offset = offsetof(struct type, field),                                \
-	.bytes = sizeof((struct type *)0)->field
-
 /* ---- inside a node ---------------------------------------------------- */
 
 static enum dist_error read_kind(const struct dist__yaml *yaml,
@@ -34,17 +30,11 @@ static enum dist_error read_kind(const struct dist__yaml *yaml,
 }
 
 static const struct dist__yaml_key pair_keys[] = {
-	{.name = "a",
-	 .read = dist__yaml_read_size,
-	 FIELD(machine_pair, a),
+	{YAML_KEY(struct machine_pair, dist__yaml_read_size, a),
 	 .required = true},
-	{.name = "b",
-	 .read = dist__yaml_read_size,
-	 FIELD(machine_pair, b),
+	{YAML_KEY(struct machine_pair, dist__yaml_read_size, b),
 	 .required = true},
-	{.name = "links",
-	 .read = dist__yaml_read_count,
-	 FIELD(machine_pair, links),
+	{YAML_KEY(struct machine_pair, dist__yaml_read_count, links),
 	 .required = true},
 	{.name = NULL},
 };
@@ -63,18 +53,12 @@ static enum dist_error read_pairs(const struct dist__yaml *yaml,
 
 static const struct dist__yaml_key intra_keys[] = {
 	{.name = "kind", .read = read_kind, .required = true},
-	{.name = "link",
-	 .read = dist__yaml_read_text,
-	 FIELD(machine, link),
+	{YAML_KEY(struct machine, dist__yaml_read_text, link),
 	 .required = true},
-	{.name = "links", .read = dist__yaml_read_count, FIELD(machine, links)},
-	{.name = "link_GBps",
-	 .read = dist__yaml_read_double,
-	 FIELD(machine, link_GBps),
+	{YAML_KEY(struct machine, dist__yaml_read_count, links)},
+	{YAML_KEY(struct machine, dist__yaml_read_double, link_GBps),
 	 .required = true},
-	{.name = "sockets",
-	 .read = dist__yaml_read_count,
-	 FIELD(machine, sockets)},
+	{YAML_KEY(struct machine, dist__yaml_read_count, sockets)},
 	{.name = "pairs", .read = read_pairs},
 	{.name = NULL},
 };
@@ -116,22 +100,12 @@ static enum dist_error read_intra(const struct dist__yaml *yaml,
 /* ---- between nodes ---------------------------------------------------- */
 
 static const struct dist__yaml_key network_keys[] = {
-	{.name = "transport",
-	 .read = dist__yaml_read_text,
-	 FIELD(machine_network, transport),
+	{YAML_KEY(struct machine_network, dist__yaml_read_text, transport),
 	 .required = true},
-	{.name = "cards",
-	 .read = dist__yaml_read_count,
-	 FIELD(machine_network, cards)},
-	{.name = "card_Gbps",
-	 .read = dist__yaml_read_double,
-	 FIELD(machine_network, card_Gbps)},
-	{.name = "card_nodes",
-	 .read = dist__yaml_read_count,
-	 FIELD(machine_network, card_nodes)},
-	{.name = "topology",
-	 .read = dist__yaml_read_text,
-	 FIELD(machine_network, topology)},
+	{YAML_KEY(struct machine_network, dist__yaml_read_count, cards)},
+	{YAML_KEY(struct machine_network, dist__yaml_read_double, card_Gbps)},
+	{YAML_KEY(struct machine_network, dist__yaml_read_count, card_nodes)},
+	{YAML_KEY(struct machine_network, dist__yaml_read_text, topology)},
 	{.name = NULL},
 };
 
@@ -167,20 +141,14 @@ machine_network_find(const struct machine *machine, const char *transport)
 /* ---- the file --------------------------------------------------------- */
 
 static const struct dist__yaml_key machine_keys[] = {
-	{.name = "title",
-	 .read = dist__yaml_read_text,
-	 FIELD(machine, title),
+	{YAML_KEY(struct machine, dist__yaml_read_text, title),
 	 .required = true},
-	{.name = "source",
-	 .read = dist__yaml_read_text,
-	 FIELD(machine, source),
+	{YAML_KEY(struct machine, dist__yaml_read_text, source),
 	 .required = true},
-	{.name = "note", .read = dist__yaml_read_text, FIELD(machine, note)},
-	{.name = "nodes", .read = dist__yaml_read_count, FIELD(machine, nodes)},
-	{.name = "gpu", .read = dist__yaml_read_text, FIELD(machine, gpu)},
-	{.name = "gpus_per_node",
-	 .read = dist__yaml_read_size,
-	 FIELD(machine, gpus_per_node)},
+	{YAML_KEY(struct machine, dist__yaml_read_text, note)},
+	{YAML_KEY(struct machine, dist__yaml_read_count, nodes)},
+	{YAML_KEY(struct machine, dist__yaml_read_text, gpu)},
+	{YAML_KEY(struct machine, dist__yaml_read_size, gpus_per_node)},
 	{.name = "intra", .read = read_intra},
 	{.name = "networks", .read = read_networks},
 	{.name = "calibrations", .read = machine_read_calibrations},
