@@ -225,6 +225,19 @@ uint32_t check_answers(const struct check_slot *slot, uint32_t rank,
 	return i < slot->kinds ? slot->kind[i].count : 0;
 }
 
+/* Whether call is of the same group as the rank's last one, a collective, that
+ * was issued later. */
+static bool is_followed(const struct check_slot *slot,
+			const struct check_call *call)
+{
+	const struct check_call *last =
+		&slot->ring[check_ring_place(slot, slot->calls)];
+
+	return last != call && last->tag < 0 &&
+	       last->group_id == call->group_id &&
+	       last->generation == call->generation;
+}
+
 /* Whether no other call followed on the group of call, a collective. */
 static bool is_last_of_group(const struct check_slot *slot,
 			     const struct check_call *call)
@@ -265,7 +278,8 @@ static struct check_call *cleared_entry(struct check_slot *slot)
 
 	if (next->held && !slot->kept.number)
 		slot->kept = *next;
-	if (!slot->short_ring && is_last_of_group(slot, next))
+	if (!slot->short_ring && !is_followed(slot, next) &&
+	    is_last_of_group(slot, next))
 		*quiet_place(slot, next) = *next;
 	next->state = CHECK_CALL_NONE;
 	next->number = 0;

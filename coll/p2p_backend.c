@@ -121,12 +121,13 @@ static enum dist_error run_staged(const struct dist__coll *coll)
 /* Gives op its algorithm, unless that is known of a call like it. */
 static void choose(const struct p2p_backend *b, struct dist__op *op)
 {
-	size_t bytes = dist__op_numel(op, b->layout.world_size) *
-		       dist_dtype_size(op->tensor.dtype);
+	size_t bytes;
 
-	if (!op->algorithm)
-		op->algorithm =
-			dist__select(b->profile, op->kind, &b->layout, bytes);
+	if (op->algorithm)
+		return;
+	bytes = dist__op_numel(op, b->layout.world_size) *
+		dist_dtype_size(op->tensor.dtype);
+	op->algorithm = dist__select(b->profile, op->kind, &b->layout, bytes);
 }
 
 static struct dist__coll coll_of(const struct p2p_backend *b,

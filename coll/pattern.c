@@ -255,15 +255,6 @@ enum dist_error dist__exchange(const struct dist__coll *coll, uint32_t step,
 	return exchange(coll, &come, 1, &go, 1);
 }
 
-/* Makes of a message of the step the one of span to or from peer. */
-static void address(const struct dist__coll *coll, struct dist__message *m,
-		    int peer, struct dist__span span)
-{
-	m->peer = dist__global_rank(coll->members, peer);
-	m->data = span.data;
-	m->bytes = span.bytes;
-}
-
 /* Sends every other rank its part of out, or without that all of same, and
  * receives its part of in, if that is there, all at the same time. */
 static enum dist_error exchange_with_all(const struct dist__coll *coll,
@@ -273,7 +264,6 @@ static enum dist_error exchange_with_all(const struct dist__coll *coll,
 					 const struct dist__parts *in)
 {
 	int p = coll->world_size, rank = coll->rank;
-	const struct dist__message any = dist__message_of(coll, step, -1, same);
 	struct dist__message few[FEW_RANKS * 2], *come = few, *go;
 	enum dist_error error;
 
@@ -288,13 +278,12 @@ static enum dist_error exchange_with_all(const struct dist__coll *coll,
 		int from = rank - i + (rank < i ? p : 0);
 		int to = rank + i - (rank + i < p ? 0 : p);
 
-		if (in) {
-			come[i - 1] = any;
-			address(coll, &come[i - 1], from,
+		if (in)
+			come[i - 1] = dist__message_of(
+				coll, step, from,
 				dist__span_part(coll, in, from));
-		}
-		go[i - 1] = any;
-		address(coll, &go[i - 1], to,
+		go[i - 1] = dist__message_of(
+			coll, step, to,
 			out ? dist__span_part(coll, out, to) : same);
 	}
 	error = exchange(coll, in ? come : NULL, in ? p - 1 : 0, go, p - 1);
@@ -341,21 +330,20 @@ static bool in_place(const struct dist__addition *addition)
 	return addition->sum.data == addition->mine.data;
 }
 
-static struct dist__message term(const struct dist__coll *coll, uint32_t step,
-				 int from,
-				 const struct dist__addition *addition)
+/* Makes m the message that is added up, where it stands: what was written in
+ * pieces is not soon copied as a whole. */
+static void be_term(const struct dist__coll *coll, uint32_t step, int from,
+		    const struct dist__addition *addition,
+		    struct dist__message *m)
 {
-	struct dist__message m =
-		dist__message_of(coll, step, from, addition->sum);
-
+	*m = dist__message_of(coll, step, from, addition->sum);
 	if (coll->transport->ops->combines) {
-		m.mine = addition->mine.data;
-		m.dtype = coll->op->tensor.dtype;
-		m.reduce_op = coll->op->reduce_op;
+		m->mine = addition->mine.data;
+		m->dtype = coll->op->tensor.dtype;
+		m->reduce_op = coll->op->reduce_op;
 	} else if (in_place(addition)) {
-		m.data = addition->scratch;
+		m->data = addition->scratch;
 	}
-	return m;
 }
 
 /* Adds up the message, unless the transport did. */
@@ -376,9 +364,11 @@ static void add(const struct dist__coll *coll,
 enum dist_error dist__recv_sum(const struct dist__coll *coll, uint32_t step,
 			       int from, const struct dist__addition *addition)
 {
-	struct dist__message m = term(coll, step, from, addition);
-	enum dist_error error = exchange(coll, &m, 1, NULL, 0);
+	struct dist__message m;
+	enum dist_error error;
 
+	be_term(coll, step, from, addition, &m);
+	error = exchange(coll, &m, 1, NULL, 0);
 	if (!error)
 		add(coll, addition, &m);
 	return error;
@@ -388,10 +378,12 @@ enum dist_error dist__exchange_sum(const struct dist__coll *coll, uint32_t step,
 				   int to, struct dist__span out, int from,
 				   const struct dist__addition *addition)
 {
-	struct dist__message come = term(coll, step, from, addition);
 	struct dist__message go = dist__message_of(coll, step, to, out);
-	enum dist_error error = exchange(coll, &come, 1, &go, 1);
+	struct dist__message come;
+	enum dist_error error;
 
+	be_term(coll, step, from, addition, &come);
+	error = exchange(coll, &come, 1, &go, 1);
 	if (!error)
 		add(coll, addition, &come);
 	return error;

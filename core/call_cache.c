@@ -24,15 +24,15 @@ static bool is_short(const struct dist__parts *parts)
  * messages are counted; simulated ranks are too many to remember much. */
 static bool is_plain(const struct dist_group *group, const struct dist__op *op)
 {
-	const struct dist__sides *sides = dist__op_sides(op);
+	const struct dist__sides *sides = op->sides;
 
 	return !group->world->own && !group->label.text[0] &&
 	       !group->label.terms && !op->purpose &&
 	       !dist__op_is_p2p(op->kind) &&
 	       op->kind != DIST__MONITORED_BARRIER &&
 	       (unsigned)op->reduce_op < DIST_PREMUL_SUM &&
-	       !sides->bundle.kind && is_short(&sides->in) &&
-	       is_short(&sides->out);
+	       (!sides || (!sides->bundle.kind && is_short(&sides->in) &&
+			   is_short(&sides->out)));
 }
 
 static bool same_tensor(const struct dist_tensor *a,
@@ -82,7 +82,7 @@ struct dist__call_cache *dist__call_cache_place(struct dist_group *group,
 bool dist__call_cache_is(const struct dist__call_cache *known,
 			 const struct dist__op *op)
 {
-	const struct dist__sides *sides = dist__op_sides(op);
+	const struct dist__sides *sides = op->sides;
 
 	return known->call.number && known->site.line == op->site.line &&
 	       known->site.file == op->site.file &&
@@ -90,8 +90,8 @@ bool dist__call_cache_is(const struct dist__call_cache *known,
 	       known->from.file == op->from.file && known->kind == op->kind &&
 	       known->reduce_op == op->reduce_op && known->peer == op->peer &&
 	       same_tensor(&known->tensor, &op->tensor) &&
-	       same_parts(&known->in, &sides->in) &&
-	       same_parts(&known->out, &sides->out);
+	       (!sides || (same_parts(&known->in, &sides->in) &&
+			   same_parts(&known->out, &sides->out)));
 }
 
 void dist__call_cache_set(struct dist__call_cache *known,

@@ -22,9 +22,11 @@ struct dist__call_cache_parts {
 /* One call, and what was found out about it. What it need not be alike in, each
  * call has for itself: its number, times and timeout, and whether it blocks. */
 struct dist__call_cache {
+	/* Not side by side, as in op: two just written cannot be read as one.
+	 */
 	enum dist__op_kind kind;
-	enum dist_reduce_op reduce_op;
 	int peer;
+	enum dist_reduce_op reduce_op;
 	struct dist__site site, from;
 	struct dist_tensor tensor;
 	struct dist__call_cache_parts in, out;

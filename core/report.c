@@ -8,7 +8,7 @@
 static void record_parts(const struct dist_group *group,
 			 const struct dist__op *op, uint32_t number)
 {
-	int count = op->kind == DIST__ALL_TO_ALL ? op->sides->in.count : 0;
+	int count = op->sides->in.count;
 	struct check_parts *parts = NULL;
 
 	if (count > 0)
@@ -83,7 +83,8 @@ uint32_t dist__report_begin(const struct dist_group *group,
 		call->terms = dist__mix(call->terms, label->terms);
 	put(call->label, sizeof call->label, label->text);
 	number = check_issue_draft(group->place.slot);
-	record_parts(group, op, number);
+	if (op->kind == DIST__ALL_TO_ALL)
+		record_parts(group, op, number);
 	return number;
 }
 
@@ -98,7 +99,8 @@ uint32_t dist__report_again(const struct dist_group *group,
 	draft->timeout_ns = dist__op_timeout_ns(op);
 	draft->issued_ns = op->issued_ns;
 	number = check_issue_draft(group->place.slot);
-	record_parts(group, op, number);
+	if (op->kind == DIST__ALL_TO_ALL)
+		record_parts(group, op, number);
 	return number;
 }
 

@@ -265,7 +265,8 @@ static enum dist_error run_here(struct dist_group *group, struct dist__op *op)
 				  dist_error_string(error));
 	}
 	check_resume(slot);
-	check_seen(slot, op->call);
+	if (slot->held > 0)
+		check_seen(slot, op->call);
 	if (dist__buffer_check_idles(group))
 		return DIST_OK;
 	error = dist__buffer_check_sweep(group, op);
