@@ -31,7 +31,8 @@ void dist__neighbour_offer(struct dist__mesh *mesh,
 		return;
 	}
 	if (mesh->shares)
-		connection->shared = dist__shared_new(connection->fd, &memory);
+		connection->shared = dist__shared_new(connection->fd,
+						      mesh->crowded, &memory);
 	frame.group = memory.pid;
 	frame.seq = memory.fd;
 	frame.fingerprint = memory.nonce;
@@ -55,7 +56,8 @@ static void answer(struct dist__mesh *mesh, struct dist__connection *connection)
 	struct dist__frame reply = {.kind = DIST__FRAME_ANSWER, .tag = -1};
 
 	if (mesh->shares)
-		connection->shared = dist__shared_open(connection->fd, &memory);
+		connection->shared = dist__shared_open(connection->fd,
+						       mesh->crowded, &memory);
 	reply.group = connection->shared != NULL;
 	if (dist__connection_say(connection, &reply))
 		dist__handshake_open(mesh, connection->peer, connection);

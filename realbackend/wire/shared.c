@@ -29,21 +29,22 @@
 #define LINE 64
 
 /* A few bytes that are written as a whole lie in a line of the cache by
- * themselves, in place of the ring: with how many they are and the first one's
- * place in the stream, so that who looks for them reads that line and no other,
- * and who writes the next ones takes it from nobody. That is room for a frame
- * and two to four elements. */
-#define LINE_BYTES (LINE - sizeof(uint64_t))
-/* Both ways half of a core's first cache at most. A power of two. */
+ * themselves, or in two, in place of the ring: with how many they are and the
+ * first one's place in the stream, so that who looks for them reads those lines
+ * and no other, and who writes the next ones takes them from nobody. That is
+ * room for a frame and 16 bytes, or 80. */
+#define LINE_BYTES (2 * LINE - sizeof(uint64_t))
+#define ONE_LINE   (LINE - sizeof(uint64_t))
+/* Both ways as much as a core's first cache at most. A power of two. */
 #define LINES 128
 
 struct line {
 	/* The first byte's place << LINE_SHIFT | how many they are; 0: none
 	 * were ever here. Written last. */
-	alignas(LINE) atomic_uint_least64_t stamp;
+	alignas(2 * LINE) atomic_uint_least64_t stamp;
 	unsigned char bytes[LINE_BYTES];
 };
-#define LINE_SHIFT 6
+#define LINE_SHIFT 7
 /* So many lines before it is written a line is sent for: further than a reader
  * looks that waits for the next. */
 #define LINES_AHEAD 4
@@ -82,9 +83,10 @@ struct dist__shared {
 	int bell; /* borrowed */
 	int fd;   /* of the memory, until settled; -1: closed */
 	bool full;
-	bool in_line;  /* is what is being placed */
-	size_t peeked; /* bytes of the line that was found last; 0: none */
-	bool reached;  /* by barriers of others */
+	bool in_line;      /* is what is being placed */
+	size_t peeked;     /* bytes of the line that was found last; 0: none */
+	bool reached;      /* by barriers of others */
+	size_t line_bytes; /* go into a line at most */
 	uint64_t written;
 	uint64_t taken; /* the peer told or not */
 	uint64_t told;  /* of those */
@@ -106,13 +108,17 @@ static struct side *theirs(const struct dist__shared *shared)
 
 /* ---- life --------------------------------------------------------------- */
 
-static struct dist__shared *shared_of(int side, int bell, int fd)
+static struct dist__shared *shared_of(int side, int bell, int fd, bool crowded)
 {
 	struct dist__shared *shared = malloc(sizeof *shared);
 
 	if (!shared)
 		return NULL;
-	*shared = (struct dist__shared){.side = side, .bell = bell, .fd = fd};
+	*shared = (struct dist__shared){.side = side,
+					.bell = bell,
+					.fd = fd,
+					.line_bytes = crowded ? ONE_LINE
+							      : LINE_BYTES};
 	shared->memory = dist__memory_file_map(fd, sizeof *shared->memory);
 	if (!shared->memory) {
 		free(shared);
@@ -140,7 +146,7 @@ static bool may_read(struct dist__shared *shared)
 	       nonce == shared->memory->nonce;
 }
 
-struct dist__shared *dist__shared_new(int bell,
+struct dist__shared *dist__shared_new(int bell, bool crowded,
 				      struct dist__shared_offer *offer)
 {
 	unsigned char nonce[DIST__NONCE_BYTES];
@@ -151,7 +157,7 @@ struct dist__shared *dist__shared_new(int bell,
 	if (dist__nonce_draw(nonce))
 		fd = dist__memory_file_new(sizeof(struct memory));
 	if (fd >= 0)
-		shared = shared_of(0, bell, fd);
+		shared = shared_of(0, bell, fd, crowded);
 	if (!shared) {
 		if (fd >= 0)
 			close(fd);
@@ -164,7 +170,7 @@ struct dist__shared *dist__shared_new(int bell,
 	return shared;
 }
 
-struct dist__shared *dist__shared_open(int bell,
+struct dist__shared *dist__shared_open(int bell, bool crowded,
 				       const struct dist__shared_offer *offer)
 {
 	struct dist__shared *shared = NULL;
@@ -178,7 +184,7 @@ struct dist__shared *dist__shared_open(int bell,
 		return NULL;
 	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
 	    status.st_size == (off_t)sizeof(struct memory))
-		shared = shared_of(1, bell, fd);
+		shared = shared_of(1, bell, fd, crowded);
 	if (shared && shared->memory->nonce != offer->nonce) {
 		dist__shared_free(shared);
 		return NULL;
@@ -486,7 +492,7 @@ size_t dist__shared_put(struct dist__shared *shared, const struct iovec *parts,
 /* Whether so many bytes go into a line. */
 static bool suits_line(struct dist__shared *shared, size_t bytes)
 {
-	if (bytes > LINE_BYTES)
+	if (bytes > shared->line_bytes)
 		return false;
 	if (shared->lines_written - shared->their_lines_taken >= LINES)
 		shared->their_lines_taken = atomic_load_explicit(
@@ -509,7 +515,7 @@ unsigned char *dist__shared_place(struct dist__shared *shared, size_t bytes)
 /* Has a line come here from the other processor, to be written: who waits for
  * it when it writes waits with all that it writes then, for the processor hands
  * on what was written in its order. */
-static void send_for(const struct line *line)
+static void send_for(const unsigned char *line)
 {
 #ifdef __x86_64__
 	__asm__ volatile("prefetchw %0" : : "m"(*line));
@@ -521,12 +527,15 @@ static void send_for(const struct line *line)
 static void put_line(struct dist__shared *shared, size_t bytes)
 {
 	struct line *line = line_out(shared, 0);
+	const unsigned char *ahead = line_out(shared, LINES_AHEAD)->bytes;
 	uint64_t stamp = shared->written << LINE_SHIFT | bytes;
 
 	shared->written += bytes;
 	shared->lines_written++;
 	say(shared, &line->stamp, stamp);
-	send_for(line_out(shared, LINES_AHEAD));
+	send_for(ahead);
+	if (bytes > ONE_LINE)
+		send_for(ahead + ONE_LINE);
 	ring_bell(shared);
 }
 

@@ -30,14 +30,15 @@ struct dist__shared_offer {
 };
 
 /* dist__shared_new makes the memory, as side 0, and the offer of it; bell is
- * the socket to the peer, borrowed. NULL: the system refused, and *offer is of
- * none. */
-struct dist__shared *dist__shared_new(int bell,
+ * the socket to the peer, borrowed. crowded: there are more ranks than
+ * processors, so that many messages lie there when the peer looks, and are
+ * better packed. NULL: the system refused, and *offer is of none. */
+struct dist__shared *dist__shared_new(int bell, bool crowded,
 				      struct dist__shared_offer *offer);
 
 /* dist__shared_open opens what a peer offers, as side 1. NULL: it cannot be
  * reached from here, or is not what was offered. */
-struct dist__shared *dist__shared_open(int bell,
+struct dist__shared *dist__shared_open(int bell, bool crowded,
 				       const struct dist__shared_offer *offer);
 
 /* dist__shared_settled is to be called on side 0 once the peer has opened the

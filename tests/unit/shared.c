@@ -18,16 +18,21 @@ struct pair {
 	struct dist__shared *sides[2];
 };
 
-static void open_pair(struct pair *pair)
+static void open_pair_of(struct pair *pair, bool crowded)
 {
 	struct dist__shared_offer offer;
 
 	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, pair->bells), 0);
-	pair->sides[0] = dist__shared_new(pair->bells[0], &offer);
+	pair->sides[0] = dist__shared_new(pair->bells[0], crowded, &offer);
 	cr_assert(pair->sides[0]);
-	pair->sides[1] = dist__shared_open(pair->bells[1], &offer);
+	pair->sides[1] = dist__shared_open(pair->bells[1], crowded, &offer);
 	cr_assert(pair->sides[1]);
 	dist__shared_settled(pair->sides[0]);
+}
+
+static void open_pair(struct pair *pair)
+{
+	open_pair_of(pair, false);
 }
 
 static void close_pair(struct pair *pair)
@@ -150,6 +155,7 @@ Test(shared, bytes_come_out_as_they_went_in)
 {
 	stream_through(70001);
 	stream_through(61);
+	stream_through(131);
 }
 
 Test(shared, what_lies_in_a_line_is_of_one_message)
@@ -176,6 +182,32 @@ Test(shared, what_lies_in_a_line_is_of_one_message)
 	cr_assert_eq(dist__shared_peek(pair.sides[1], &bytes), 1);
 	cr_assert_arr_eq(bytes, "i", 1);
 	close_pair(&pair);
+}
+
+/* How many bytes are found when two messages of len lie there. */
+static size_t found_of_two(bool crowded, size_t len)
+{
+	static const char data[256];
+	const unsigned char *bytes;
+	struct pair pair;
+	size_t found;
+
+	open_pair_of(&pair, crowded);
+	cr_assert_eq(put_at_once(pair.sides[0], data, len), len);
+	cr_assert_eq(put_at_once(pair.sides[0], data, len), len);
+	found = dist__shared_peek(pair.sides[1], &bytes);
+	close_pair(&pair);
+	return found;
+}
+
+Test(shared, what_takes_two_lines_is_packed_in_a_crowd)
+{
+	cr_expect_eq(found_of_two(false, 56), 56);
+	cr_expect_eq(found_of_two(true, 56), 56);
+	cr_expect_eq(found_of_two(false, 57), 57);
+	cr_expect_eq(found_of_two(true, 57), 114);
+	cr_expect_eq(found_of_two(false, 120), 120);
+	cr_expect_eq(found_of_two(false, 121), 242);
 }
 
 Test(shared, lines_and_other_bytes_come_in_their_order)
@@ -341,21 +373,22 @@ Test(shared, lent_memory_is_read_until_it_is_recalled)
 Test(shared, refuses_what_was_not_offered)
 {
 	struct dist__shared_offer offer, wrong;
-	struct dist__shared *made = dist__shared_new(-1, &offer);
+	struct dist__shared *made = dist__shared_new(-1, false, &offer);
 
 	cr_assert(made);
 	cr_assert_eq(offer.pid, (uint32_t)getpid());
 	wrong = offer;
 	wrong.nonce ^= 1;
-	cr_assert_null(dist__shared_open(-1, &wrong), "another's memory");
+	cr_assert_null(dist__shared_open(-1, false, &wrong),
+		       "another's memory");
 	wrong = offer;
 	wrong.pid = 0;
-	cr_assert_null(dist__shared_open(-1, &wrong), "no offer");
+	cr_assert_null(dist__shared_open(-1, false, &wrong), "no offer");
 	wrong = offer;
 	wrong.fd = STDIN_FILENO;
-	cr_assert_null(dist__shared_open(-1, &wrong), "no memory");
+	cr_assert_null(dist__shared_open(-1, false, &wrong), "no memory");
 	dist__shared_settled(made);
-	cr_assert_null(dist__shared_open(-1, &offer), "settled");
+	cr_assert_null(dist__shared_open(-1, false, &offer), "settled");
 	dist__shared_free(made);
 	dist__shared_free(NULL);
 }
