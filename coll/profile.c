@@ -48,11 +48,8 @@ static bool collective_find(const char *name, enum dist__op_kind *op)
 
 /* ---- rules ------------------------------------------------------------ */
 
-static struct dist__rule rule_for(enum dist__op_kind op)
-{
-	return (struct dist__rule){
-		.op = op, .max_world_size = INT_MAX, .max_bytes = SIZE_MAX};
-}
+static const struct dist__rule any = {.max_world_size = INT_MAX,
+				      .max_bytes = SIZE_MAX};
 
 /* Puts count rules in front of the profile's own, or behind them. */
 static enum dist_error add_rules(struct dist__profile *profile, bool in_front,
@@ -72,24 +69,30 @@ static enum dist_error add_rules(struct dist__profile *profile, bool in_front,
 	return DIST_OK;
 }
 
+/* One being read. */
+struct rule_of {
+	struct dist__rule rule;
+	enum dist__op_kind op;
+};
+
 static enum dist_error read_algorithm(const struct dist__yaml *yaml,
 				      const struct dist__yaml_key *key,
 				      const yaml_node_t *value, void *into)
 {
-	struct dist__rule *rule = into;
+	struct rule_of *of = into;
 	const char *name = dist__yaml_text(value);
 	struct dist__spelling near;
 
-	rule->algorithm = dist__algorithm_find(rule->op, name);
-	if (rule->algorithm)
+	of->rule.algorithm = dist__algorithm_find(of->op, name);
+	if (of->rule.algorithm)
 		return DIST_OK;
 	return dist__yaml_refuse(
 		yaml, value,
 		"%s: expected an algorithm of %s (%s), not \"%.40s\"%s",
-		key->name, dist__op_name(rule->op),
-		algorithm_names(rule->op).text, name,
+		key->name, dist__op_name(of->op), algorithm_names(of->op).text,
+		name,
 		dist__spelling_hint_of(&near, name,
-				       algorithm_names(rule->op).text));
+				       algorithm_names(of->op).text));
 }
 
 /* What ranks of a node talk through, as --intra says it. */
@@ -111,33 +114,33 @@ static enum dist_error read_rule_intra(const struct dist__yaml *yaml,
 				       const struct dist__yaml_key *key,
 				       const yaml_node_t *value, void *into)
 {
-	struct dist__rule *rule = into;
+	struct rule_of *of = into;
 
-	if (dist__op_reduces(rule->op))
+	if (dist__op_reduces(of->op))
 		return dist__yaml_refuse(
 			yaml, value,
 			"%s: expected none in a rule of %s, whose sums are the "
 			"same by every transport",
-			key->name, dist__op_name(rule->op));
+			key->name, dist__op_name(of->op));
 	if (strcmp(dist__yaml_text(value), "shm") != 0)
 		return dist__yaml_refuse_value(yaml, key->name, value, "shm");
-	rule->in_memory = true;
+	of->rule.in_memory = true;
 	return DIST_OK;
 }
 
 static const struct dist__yaml_key rule_keys[] = {
 	{.name = "max_bytes",
 	 .read = dist__yaml_read_size,
-	 .offset = offsetof(struct dist__rule, max_bytes)},
+	 .offset = offsetof(struct rule_of, rule.max_bytes)},
 	{.name = "max_world_size",
 	 .read = dist__yaml_read_count,
-	 .offset = offsetof(struct dist__rule, max_world_size)},
+	 .offset = offsetof(struct rule_of, rule.max_world_size)},
 	{.name = "min_node_ranks",
 	 .read = dist__yaml_read_count,
-	 .offset = offsetof(struct dist__rule, min_node_ranks)},
+	 .offset = offsetof(struct rule_of, rule.min_node_ranks)},
 	{.name = "max_nodes",
 	 .read = dist__yaml_read_count,
-	 .offset = offsetof(struct dist__rule, max_nodes)},
+	 .offset = offsetof(struct rule_of, rule.max_nodes)},
 	{.name = "intra", .read = read_rule_intra},
 	{.name = "algorithm", .read = read_algorithm, .required = true},
 	{.name = NULL},
@@ -156,13 +159,13 @@ static enum dist_error read_rules(const struct dist__yaml *yaml,
 					       "a list of rules");
 	for (item = list->data.sequence.items.start;
 	     item < list->data.sequence.items.top && !error; item++) {
-		struct dist__rule rule = rule_for(op);
+		struct rule_of of = {any, op};
 
 		error = dist__yaml_read_mapping(yaml, rule_keys, "a rule",
 						dist__yaml_node(yaml, *item),
-						&rule);
+						&of);
 		if (!error)
-			error = add_rules(profile, false, &rule, 1);
+			error = add_rules(profile, false, &of.rule, 1);
 	}
 	return error;
 }
@@ -579,7 +582,7 @@ static enum dist_error rule_of_word(const char *word, struct dist__rule *rule,
 			op_name, collective_names().text,
 			dist__spelling_hint_of(&near, op_name,
 					       collective_names().text));
-	*rule = rule_for(op);
+	*rule = any;
 	rule->algorithm = dist__algorithm_find(op, name);
 	if (rule->algorithm)
 		return DIST_OK;

@@ -70,9 +70,8 @@
  */
 #define DIST__SEGMENT_BYTES (128 * 1024)
 
-/* One rule of a selection table. */
+/* One rule of a selection table, of its algorithm's op. */
 struct dist__rule {
-	enum dist__op_kind op;
 	int max_world_size; /* INT_MAX: any */
 	size_t max_bytes;   /* SIZE_MAX: any */
 	/* So many ranks a node at least, on the average, and several nodes;

@@ -103,157 +103,129 @@ static const struct dist__algorithm *const algorithms[] = {
 #define KIB ((size_t)1024)
 #define MIB (1024 * KIB)
 
-/* Where a rule holds: ranks a node at least, nodes at most, memory alone. */
-#define ANYWHERE       1, 0, false
-#define SEVERAL_A_NODE 2, 0, false
-#define ONE_NODE       1, 1, false
-#define ONE_MEMORY     1, 1, true
+/* Where a rule holds. */
+#define ANYWHERE       .max_nodes = 0
+#define SEVERAL_A_NODE .min_node_ranks = 2
+#define ONE_NODE       .max_nodes = 1
+#define ONE_MEMORY     .max_nodes = 1, .in_memory = true
 
-/* By op. The first rule whose limits (ranks, bytes, where) hold wins; the last
- * has none. */
-static const struct dist__rule all_reduce[] = {
-	{DIST__ALL_REDUCE, 2, 32 * KIB, ANYWHERE,
-	 &dist__recursive_doubling_all_reduce},
-	{DIST__ALL_REDUCE, 8, 4 * KIB, ONE_MEMORY, &dist__one_shot_all_reduce},
-	{DIST__ALL_REDUCE, INT_MAX, 32 * KIB, ANYWHERE,
-	 &dist__recursive_doubling_all_reduce},
-	{DIST__ALL_REDUCE, INT_MAX, 32 * MIB, SEVERAL_A_NODE,
-	 &dist__hierarchical_all_reduce},
-	{DIST__ALL_REDUCE, 8, 512 * KIB, ANYWHERE,
-	 &dist__halving_doubling_all_reduce},
-	{DIST__ALL_REDUCE, 8, SIZE_MAX, ANYWHERE, &dist__ring_all_reduce},
-	{DIST__ALL_REDUCE, 64, 2 * MIB, ANYWHERE,
-	 &dist__halving_doubling_all_reduce},
-	{DIST__ALL_REDUCE, 64, SIZE_MAX, ANYWHERE, &dist__ring_all_reduce},
-	{DIST__ALL_REDUCE, 512, 16 * MIB, ANYWHERE,
-	 &dist__halving_doubling_all_reduce},
-	{DIST__ALL_REDUCE, 512, SIZE_MAX, ANYWHERE, &dist__ring_all_reduce},
-	{DIST__ALL_REDUCE, INT_MAX, 128 * MIB, ANYWHERE,
-	 &dist__halving_doubling_all_reduce},
-	{DIST__ALL_REDUCE, INT_MAX, SIZE_MAX, ANYWHERE, &dist__ring_all_reduce},
-};
-
-static const struct dist__rule reduce[] = {
-	{DIST__REDUCE, 2, SIZE_MAX, ANYWHERE, &dist__binomial_reduce},
-	{DIST__REDUCE, INT_MAX, 128 * KIB, ANYWHERE, &dist__binomial_reduce},
-	{DIST__REDUCE, INT_MAX, SIZE_MAX, SEVERAL_A_NODE,
-	 &dist__hierarchical_reduce},
-	{DIST__REDUCE, INT_MAX, 1 * MIB, ANYWHERE, &dist__rabenseifner_reduce},
-	{DIST__REDUCE, INT_MAX, SIZE_MAX, ANYWHERE, &dist__double_tree_reduce},
-};
-
-static const struct dist__rule broadcast[] = {
-	{DIST__BROADCAST, 2, SIZE_MAX, ANYWHERE, &dist__binomial_broadcast},
-	{DIST__BROADCAST, 8, SIZE_MAX, ONE_MEMORY, &dist__linear_broadcast},
-	{DIST__BROADCAST, 8, SIZE_MAX, ONE_NODE, &dist__binomial_broadcast},
-	{DIST__BROADCAST, 8, 4 * KIB, ANYWHERE, &dist__linear_broadcast},
-	{DIST__BROADCAST, INT_MAX, 256 * KIB, ANYWHERE,
-	 &dist__binomial_broadcast},
-	{DIST__BROADCAST, INT_MAX, SIZE_MAX, SEVERAL_A_NODE,
-	 &dist__hierarchical_broadcast},
-	{DIST__BROADCAST, INT_MAX, SIZE_MAX, ANYWHERE,
-	 &dist__double_tree_broadcast},
-};
-
-static const struct dist__rule barrier[] = {
-	{DIST__BARRIER, 2, SIZE_MAX, ANYWHERE, &dist__dissemination_barrier},
-	{DIST__BARRIER, 8, SIZE_MAX, ONE_MEMORY, &dist__one_shot_barrier},
-	{DIST__BARRIER, INT_MAX, SIZE_MAX, SEVERAL_A_NODE,
-	 &dist__hierarchical_barrier},
-	{DIST__BARRIER, INT_MAX, SIZE_MAX, ANYWHERE,
-	 &dist__dissemination_barrier},
-};
-
-static const struct dist__rule monitored_barrier[] = {
-	{DIST__MONITORED_BARRIER, INT_MAX, SIZE_MAX, ANYWHERE,
-	 &dist__linear_monitored_barrier},
-};
-
-static const struct dist__rule all_gather[] = {
-	{DIST__ALL_GATHER, 3, SIZE_MAX, ANYWHERE, &dist__linear_all_gather},
-	{DIST__ALL_GATHER, 8, SIZE_MAX, ONE_MEMORY, &dist__linear_all_gather},
-	{DIST__ALL_GATHER, 4, 256 * KIB, ONE_NODE, &dist__doubling_all_gather},
-	{DIST__ALL_GATHER, 8, 64 * KIB, ONE_NODE, &dist__doubling_all_gather},
-	{DIST__ALL_GATHER, 8, 256 * KIB, ANYWHERE, &dist__bruck_all_gather},
-	{DIST__ALL_GATHER, 8, SIZE_MAX, ANYWHERE, &dist__ring_all_gather},
-	{DIST__ALL_GATHER, 64, 512 * KIB, ANYWHERE, &dist__bruck_all_gather},
-	{DIST__ALL_GATHER, 64, SIZE_MAX, ANYWHERE, &dist__ring_all_gather},
-	{DIST__ALL_GATHER, 512, 4 * MIB, ANYWHERE, &dist__bruck_all_gather},
-	{DIST__ALL_GATHER, 512, SIZE_MAX, ANYWHERE, &dist__ring_all_gather},
-	{DIST__ALL_GATHER, INT_MAX, 16 * MIB, ANYWHERE,
-	 &dist__bruck_all_gather},
-	{DIST__ALL_GATHER, INT_MAX, SIZE_MAX, ANYWHERE, &dist__ring_all_gather},
-};
-
-static const struct dist__rule reduce_scatter[] = {
-	{DIST__REDUCE_SCATTER, 2, SIZE_MAX, ANYWHERE,
-	 &dist__pairwise_reduce_scatter},
-	{DIST__REDUCE_SCATTER, 8, 16 * KIB, ONE_MEMORY,
-	 &dist__one_shot_reduce_scatter},
-	{DIST__REDUCE_SCATTER, 3, 64 * KIB, ANYWHERE,
-	 &dist__halving_reduce_scatter},
-	{DIST__REDUCE_SCATTER, 3, SIZE_MAX, ANYWHERE,
-	 &dist__pairwise_reduce_scatter},
-	{DIST__REDUCE_SCATTER, 8, 256 * KIB, ANYWHERE,
-	 &dist__halving_reduce_scatter},
-	{DIST__REDUCE_SCATTER, 8, SIZE_MAX, ANYWHERE,
-	 &dist__ring_reduce_scatter},
-	{DIST__REDUCE_SCATTER, 64, 2 * MIB, ANYWHERE,
-	 &dist__halving_reduce_scatter},
-	{DIST__REDUCE_SCATTER, 64, SIZE_MAX, ANYWHERE,
-	 &dist__ring_reduce_scatter},
-	{DIST__REDUCE_SCATTER, 512, 16 * MIB, ANYWHERE,
-	 &dist__halving_reduce_scatter},
-	{DIST__REDUCE_SCATTER, 512, SIZE_MAX, ANYWHERE,
-	 &dist__ring_reduce_scatter},
-	{DIST__REDUCE_SCATTER, INT_MAX, 128 * MIB, ANYWHERE,
-	 &dist__halving_reduce_scatter},
-	{DIST__REDUCE_SCATTER, INT_MAX, SIZE_MAX, ANYWHERE,
-	 &dist__ring_reduce_scatter},
-};
-
-static const struct dist__rule all_to_all[] = {
-	{DIST__ALL_TO_ALL, 64, 256 * KIB, ANYWHERE, &dist__linear_all_to_all},
-	{DIST__ALL_TO_ALL, 3, SIZE_MAX, ANYWHERE, &dist__pairwise_all_to_all},
-	{DIST__ALL_TO_ALL, 8, 4 * MIB, ONE_MEMORY, &dist__linear_all_to_all},
-	{DIST__ALL_TO_ALL, INT_MAX, SIZE_MAX, ANYWHERE,
-	 &dist__pairwise_all_to_all},
-};
-
-static const struct dist__rule gather[] = {
-	{DIST__GATHER, 8, SIZE_MAX, ONE_MEMORY, &dist__linear_gather},
-	{DIST__GATHER, INT_MAX, 1 * MIB, ANYWHERE, &dist__binomial_gather},
-	{DIST__GATHER, INT_MAX, SIZE_MAX, ANYWHERE, &dist__linear_gather},
-};
-
-static const struct dist__rule scatter[] = {
-	{DIST__SCATTER, 8, SIZE_MAX, ONE_MEMORY, &dist__linear_scatter},
-	{DIST__SCATTER, INT_MAX, 1 * MIB, ANYWHERE, &dist__binomial_scatter},
-	{DIST__SCATTER, INT_MAX, SIZE_MAX, ANYWHERE, &dist__linear_scatter},
-};
-
-/* The rules of one op. */
-struct table {
-	const struct dist__rule *rules;
-	size_t num;
-};
-
-#define TABLE(rules)                                                           \
+#define RULE(ranks, bytes, where, name)                                        \
 	{                                                                      \
-		rules, sizeof(rules) / sizeof(rules)[0]                        \
+		.max_world_size = (ranks), .max_bytes = (bytes), where,        \
+		.algorithm = &dist__##name                                     \
 	}
 
-static const struct table built_in[DIST__OP_KINDS] = {
-	[DIST__ALL_REDUCE] = TABLE(all_reduce),
-	[DIST__REDUCE] = TABLE(reduce),
-	[DIST__BROADCAST] = TABLE(broadcast),
-	[DIST__BARRIER] = TABLE(barrier),
-	[DIST__MONITORED_BARRIER] = TABLE(monitored_barrier),
-	[DIST__ALL_GATHER] = TABLE(all_gather),
-	[DIST__REDUCE_SCATTER] = TABLE(reduce_scatter),
-	[DIST__ALL_TO_ALL] = TABLE(all_to_all),
-	[DIST__GATHER] = TABLE(gather),
-	[DIST__SCATTER] = TABLE(scatter),
+#define MAX_RULES 13 /* of an op, with the end */
+
+/* By op. The first rule whose limits hold wins; the last has none. */
+static const struct dist__rule built_in[DIST__OP_KINDS][MAX_RULES] = {
+	[DIST__ALL_REDUCE] =
+		{
+			RULE(2, 32 * KIB, ANYWHERE,
+			     recursive_doubling_all_reduce),
+			RULE(8, 4 * KIB, ONE_MEMORY, one_shot_all_reduce),
+			RULE(INT_MAX, 32 * KIB, ANYWHERE,
+			     recursive_doubling_all_reduce),
+			RULE(INT_MAX, 32 * MIB, SEVERAL_A_NODE,
+			     hierarchical_all_reduce),
+			RULE(8, 512 * KIB, ANYWHERE,
+			     halving_doubling_all_reduce),
+			RULE(8, SIZE_MAX, ANYWHERE, ring_all_reduce),
+			RULE(64, 2 * MIB, ANYWHERE,
+			     halving_doubling_all_reduce),
+			RULE(64, SIZE_MAX, ANYWHERE, ring_all_reduce),
+			RULE(512, 16 * MIB, ANYWHERE,
+			     halving_doubling_all_reduce),
+			RULE(512, SIZE_MAX, ANYWHERE, ring_all_reduce),
+			RULE(INT_MAX, 128 * MIB, ANYWHERE,
+			     halving_doubling_all_reduce),
+			RULE(INT_MAX, SIZE_MAX, ANYWHERE, ring_all_reduce),
+		},
+	[DIST__REDUCE] =
+		{
+			RULE(2, SIZE_MAX, ANYWHERE, binomial_reduce),
+			RULE(INT_MAX, 128 * KIB, ANYWHERE, binomial_reduce),
+			RULE(INT_MAX, SIZE_MAX, SEVERAL_A_NODE,
+			     hierarchical_reduce),
+			RULE(INT_MAX, 1 * MIB, ANYWHERE, rabenseifner_reduce),
+			RULE(INT_MAX, SIZE_MAX, ANYWHERE, double_tree_reduce),
+		},
+	[DIST__BROADCAST] =
+		{
+			RULE(2, SIZE_MAX, ANYWHERE, binomial_broadcast),
+			RULE(8, SIZE_MAX, ONE_MEMORY, linear_broadcast),
+			RULE(8, SIZE_MAX, ONE_NODE, binomial_broadcast),
+			RULE(8, 4 * KIB, ANYWHERE, linear_broadcast),
+			RULE(INT_MAX, 256 * KIB, ANYWHERE, binomial_broadcast),
+			RULE(INT_MAX, SIZE_MAX, SEVERAL_A_NODE,
+			     hierarchical_broadcast),
+			RULE(INT_MAX, SIZE_MAX, ANYWHERE,
+			     double_tree_broadcast),
+		},
+	[DIST__BARRIER] =
+		{
+			RULE(2, SIZE_MAX, ANYWHERE, dissemination_barrier),
+			RULE(8, SIZE_MAX, ONE_MEMORY, one_shot_barrier),
+			RULE(INT_MAX, SIZE_MAX, SEVERAL_A_NODE,
+			     hierarchical_barrier),
+			RULE(INT_MAX, SIZE_MAX, ANYWHERE,
+			     dissemination_barrier),
+		},
+	[DIST__MONITORED_BARRIER] =
+		{
+			RULE(INT_MAX, SIZE_MAX, ANYWHERE,
+			     linear_monitored_barrier),
+		},
+	[DIST__ALL_GATHER] =
+		{
+			RULE(3, SIZE_MAX, ANYWHERE, linear_all_gather),
+			RULE(8, SIZE_MAX, ONE_MEMORY, linear_all_gather),
+			RULE(4, 256 * KIB, ONE_NODE, doubling_all_gather),
+			RULE(8, 64 * KIB, ONE_NODE, doubling_all_gather),
+			RULE(8, 256 * KIB, ANYWHERE, bruck_all_gather),
+			RULE(8, SIZE_MAX, ANYWHERE, ring_all_gather),
+			RULE(64, 512 * KIB, ANYWHERE, bruck_all_gather),
+			RULE(64, SIZE_MAX, ANYWHERE, ring_all_gather),
+			RULE(512, 4 * MIB, ANYWHERE, bruck_all_gather),
+			RULE(512, SIZE_MAX, ANYWHERE, ring_all_gather),
+			RULE(INT_MAX, 16 * MIB, ANYWHERE, bruck_all_gather),
+			RULE(INT_MAX, SIZE_MAX, ANYWHERE, ring_all_gather),
+		},
+	[DIST__REDUCE_SCATTER] =
+		{
+			RULE(2, SIZE_MAX, ANYWHERE, pairwise_reduce_scatter),
+			RULE(8, 16 * KIB, ONE_MEMORY, one_shot_reduce_scatter),
+			RULE(3, 64 * KIB, ANYWHERE, halving_reduce_scatter),
+			RULE(3, SIZE_MAX, ANYWHERE, pairwise_reduce_scatter),
+			RULE(8, 256 * KIB, ANYWHERE, halving_reduce_scatter),
+			RULE(8, SIZE_MAX, ANYWHERE, ring_reduce_scatter),
+			RULE(64, 2 * MIB, ANYWHERE, halving_reduce_scatter),
+			RULE(64, SIZE_MAX, ANYWHERE, ring_reduce_scatter),
+			RULE(512, 16 * MIB, ANYWHERE, halving_reduce_scatter),
+			RULE(512, SIZE_MAX, ANYWHERE, ring_reduce_scatter),
+			RULE(INT_MAX, 128 * MIB, ANYWHERE,
+			     halving_reduce_scatter),
+			RULE(INT_MAX, SIZE_MAX, ANYWHERE, ring_reduce_scatter),
+		},
+	[DIST__ALL_TO_ALL] =
+		{
+			RULE(64, 256 * KIB, ANYWHERE, linear_all_to_all),
+			RULE(3, SIZE_MAX, ANYWHERE, pairwise_all_to_all),
+			RULE(8, 4 * MIB, ONE_MEMORY, linear_all_to_all),
+			RULE(INT_MAX, SIZE_MAX, ANYWHERE, pairwise_all_to_all),
+		},
+	[DIST__GATHER] =
+		{
+			RULE(8, SIZE_MAX, ONE_MEMORY, linear_gather),
+			RULE(INT_MAX, 1 * MIB, ANYWHERE, binomial_gather),
+			RULE(INT_MAX, SIZE_MAX, ANYWHERE, linear_gather),
+		},
+	[DIST__SCATTER] =
+		{
+			RULE(8, SIZE_MAX, ONE_MEMORY, linear_scatter),
+			RULE(INT_MAX, 1 * MIB, ANYWHERE, binomial_scatter),
+			RULE(INT_MAX, SIZE_MAX, ANYWHERE, linear_scatter),
+		},
 };
 
 const struct dist__algorithm *const *dist__algorithms(void)
@@ -284,7 +256,7 @@ static bool matches(const struct dist__rule *rule, const struct question *q)
 	bool dense = rule->min_node_ranks <= 1 ||
 		     (nodes > 1 && ranks / nodes >= rule->min_node_ranks);
 
-	return rule->op == q->op && dense &&
+	return rule->algorithm->op == q->op && dense &&
 	       (!rule->in_memory || q->layout->in_memory) &&
 	       (!rule->max_nodes || nodes <= rule->max_nodes) &&
 	       ranks <= rule->max_world_size && q->bytes <= rule->max_bytes;
@@ -294,7 +266,7 @@ static const struct dist__algorithm *first_match(const struct dist__rule *rules,
 						 size_t num_rules,
 						 const struct question *q)
 {
-	for (size_t i = 0; i < num_rules; i++)
+	for (size_t i = 0; i < num_rules && rules[i].algorithm; i++)
 		if (matches(&rules[i], q))
 			return rules[i].algorithm;
 	return NULL;
@@ -312,23 +284,23 @@ const struct dist__algorithm *dist__select(const struct dist__profile *profile,
 		found = first_match(profile->rules, profile->num_rules, &q);
 	if (found)
 		return found;
-	return first_match(built_in[op].rules, built_in[op].num, &q);
+	return first_match(built_in[op], MAX_RULES, &q);
 }
 
 /* Whether the rules that match, whatever the bytes, up to one that matches all,
  * have the algorithm found, or all one; *ended: there is one. */
-static bool agree(const struct table *table, const struct question *q,
+static bool agree(const struct dist__rule *rules, size_t num_rules,
+		  const struct question *q,
 		  const struct dist__algorithm **found, bool *ended)
 {
-	for (size_t i = 0; i < table->num && !*ended; i++) {
-		const struct dist__rule *rule = &table->rules[i];
-
-		if (!matches(rule, q))
+	for (size_t i = 0; i < num_rules && rules[i].algorithm && !*ended;
+	     i++) {
+		if (!matches(&rules[i], q))
 			continue;
-		if (*found && rule->algorithm != *found)
+		if (*found && rules[i].algorithm != *found)
 			return false;
-		*found = rule->algorithm;
-		*ended = rule->max_bytes == SIZE_MAX;
+		*found = rules[i].algorithm;
+		*ended = rules[i].max_bytes == SIZE_MAX;
 	}
 	return true;
 }
@@ -339,11 +311,9 @@ bool dist__select_by_ranks(const struct dist__profile *profile,
 {
 	const struct question q = {op, layout, 0};
 	const struct dist__algorithm *found = NULL;
-	struct table own = {NULL, 0};
 	bool ended = false;
 
-	if (profile)
-		own = (struct table){profile->rules, profile->num_rules};
-	return agree(&own, &q, &found, &ended) &&
-	       agree(&built_in[op], &q, &found, &ended);
+	return (!profile || agree(profile->rules, profile->num_rules, &q,
+				  &found, &ended)) &&
+	       agree(built_in[op], MAX_RULES, &q, &found, &ended);
 }

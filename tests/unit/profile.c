@@ -71,7 +71,7 @@ Test(profile, a_full_one)
 	cr_assert(profile.shares_memory);
 	cr_assert_eq(profile.num_rules, 3);
 	rule = profile.rules;
-	cr_assert_eq(rule[0].op, DIST__ALL_REDUCE);
+	cr_assert_eq(rule[0].algorithm->op, DIST__ALL_REDUCE);
 	cr_assert_eq(rule[0].max_bytes, 32768);
 	cr_assert_eq(rule[0].max_world_size, 8);
 	cr_assert_eq(rule[0].min_node_ranks, 2);
@@ -80,7 +80,7 @@ Test(profile, a_full_one)
 	cr_assert_eq(rule[1].max_bytes, SIZE_MAX);
 	cr_assert_eq(rule[1].max_world_size, INT_MAX);
 	cr_assert_str_eq(rule[1].algorithm->name, "ring");
-	cr_assert_eq(rule[2].op, DIST__BROADCAST);
+	cr_assert_eq(rule[2].algorithm->op, DIST__BROADCAST);
 	cr_assert_eq(rule[2].max_bytes, 0);
 	cr_assert(rule[2].in_memory);
 	dist__profile_release(&profile);

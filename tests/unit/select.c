@@ -173,8 +173,8 @@ Test(select, first_rule_of_the_profile_wins)
 	const struct dist__algorithm *tree =
 		dist__algorithm_find(DIST__ALL_REDUCE, "binomial_tree");
 	struct dist__rule rules[] = {
-		{DIST__ALL_REDUCE, 4, 100, 1, 0, false, tree},
-		{DIST__ALL_REDUCE, INT_MAX, 200, 1, 0, false, ring},
+		{4, 100, 1, 0, false, tree},
+		{INT_MAX, 200, 1, 0, false, ring},
 	};
 	struct dist__profile profile = {.rules = rules, .num_rules = 2};
 	const struct dist__layout four = {.world_size = 4, .num_nodes = 4};
@@ -192,8 +192,7 @@ Test(select, a_rule_may_ask_for_ranks_a_node)
 {
 	const struct dist__algorithm *tree =
 		dist__algorithm_find(DIST__BARRIER, "binomial_tree");
-	struct dist__rule rule = {DIST__BARRIER, INT_MAX, SIZE_MAX, 2, 0,
-				  false,         tree};
+	struct dist__rule rule = {INT_MAX, SIZE_MAX, 2, 0, false, tree};
 	const struct dist__profile profile = {.rules = &rule, .num_rules = 1};
 	static const struct {
 		int world_size, num_nodes;
@@ -217,8 +216,7 @@ Test(select, a_rule_may_ask_for_memory)
 {
 	const struct dist__algorithm *chain =
 		dist__algorithm_find(DIST__BROADCAST, "chain");
-	struct dist__rule rule = {
-		DIST__BROADCAST, INT_MAX, SIZE_MAX, 1, 1, true, chain};
+	struct dist__rule rule = {INT_MAX, SIZE_MAX, 1, 1, true, chain};
 	const struct dist__profile profile = {.rules = &rule, .num_rules = 1};
 	struct dist__layout layout = {.world_size = 4, .num_nodes = 1};
 
@@ -314,7 +312,6 @@ static bool by_ranks(const struct dist__profile *profile, int world_size)
 Test(select, by_ranks_alone)
 {
 	struct dist__rule rule = {
-		.op = DIST__ALL_TO_ALL,
 		.max_world_size = 128,
 		.max_bytes = 4096,
 		.algorithm = dist__algorithm_find(DIST__ALL_TO_ALL, "linear"),
