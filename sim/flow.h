@@ -96,14 +96,13 @@ struct dist__sim_guest {
 };
 
 /*
- * dist__sim_timetable_run works out when each of the guests, by number, is
+ * dist__sim_timetable_run works out when each guest of a meeting, by number, is
  * through, now being the time at which the last one came, and notes what the
  * links carry. Stores the longest latency. Errors: NO_MEMORY; IO (the world
  * has ended).
  */
 enum dist_error dist__sim_timetable_run(struct dist__sim_ways *ways,
-					struct dist__flow *flow,
-					struct dist__sim_guest *guests,
+					struct dist__flow_meeting *meeting,
 					double now_s, double *latency_s);
 
 /* ---- flow_meeting.c, flow_conduct.c
@@ -120,10 +119,12 @@ struct dist__flow_meeting {
 	int size, came;
 	uint64_t fingerprint;
 	int deserter; /* a rank that left when all had come; -1: none */
+	struct dist__sim_timing **timing; /* of such flows; NULL: not kept */
 	struct dist__sim_actor conductor;
 	struct dist__sim_walker *walkers; /* by number: of steps.c; else NULL */
 	int uses;                         /* then: what needs the meeting */
-	struct dist__sim_guest guests[];  /* by number in the group */
+	struct dist__sim_gathering *gathering; /* those have not begun yet */
+	struct dist__sim_guest guests[];       /* by number in the group */
 };
 
 #define DIST__SIM_TABLE 4096 /* lists, by what their meetings are of */
@@ -185,6 +186,14 @@ bool dist__sim_is_whole(const struct dist__sim_rank *rank,
 			const struct dist__flow *flow,
 			const struct dist__members *members);
 
+/* dist__sim_timing_of returns where it is kept what flows like that take whose
+ * ranks come together (flow_timetable.c), for free() in the end; NULL: no
+ * memory. */
+struct dist__sim_timing **
+dist__sim_timing_of(const struct dist__sim_rank *rank,
+		    const struct dist__flow *flow,
+		    const struct dist__members *members);
+
 /* dist__sim_fits_free forgets what has_flow has found out. */
 void dist__sim_fits_free(struct dist__sim_flows *flows);
 
@@ -226,6 +235,12 @@ enum dist_error dist__sim_steps_open(struct dist__flow_meeting *meeting);
 void dist__sim_steps_begin(struct dist__flow_meeting *meeting, int number);
 void dist__sim_steps_leave(struct dist__flow_meeting *meeting, int number);
 
+/* dist__sim_steps_close undoes dist__sim_steps_open where no rank has begun,
+ * and dist__sim_steps_release takes a use from a meeting, and ends it after the
+ * last. */
+void dist__sim_steps_close(struct dist__flow_meeting *meeting);
+void dist__sim_steps_release(struct dist__flow_meeting *meeting);
+
 /* dist__sim_steps_refuse fails those that wait for rank, which has come with
  * another collective, by MISMATCH. */
 void dist__sim_steps_refuse(struct dist__flow_meeting *meeting, int rank);
@@ -236,5 +251,24 @@ void dist__sim_steps_lose(struct dist__sim_rank *rank, const uint32_t *group);
 
 /* dist__sim_steps_end fails all. */
 void dist__sim_steps_end(struct dist__sim_world *world, enum dist_error error);
+
+/* ---- flow_gather.c ---------------------------------------------------------
+ */
+
+/* dist__sim_gather_open has those that come to a new meeting wait for the end
+ * of the instant, if they may turn out to be a flow that is timed as a whole;
+ * rank and its seat are the first. */
+void dist__sim_gather_open(struct dist__flow_meeting *meeting,
+			   const struct dist__sim_rank *rank,
+			   const struct dist__flow_seat *seat);
+
+/* dist__sim_gather takes in who has come to a meeting that gathers: starts the
+ * flow with the last one, or settles. */
+void dist__sim_gather(struct dist__flow_meeting *meeting,
+		      const struct dist__flow_seat *seat);
+
+/* dist__sim_gather_settle lets those of meetings that gather begin, message by
+ * message. */
+void dist__sim_gather_settle(struct dist__sim_flows *flows);
 
 #endif

@@ -314,9 +314,8 @@ static void take_course(struct dist__flow_meeting *meeting)
 	struct dist__sim_guest *guests = meeting->guests;
 	struct course course = {.ways = meeting->world->flows->ways,
 				.start_s = dist__engine->now_s()};
-	enum dist_error error =
-		dist__sim_timetable_run(course.ways, &meeting->flow, guests,
-					course.start_s, &course.latency_s);
+	enum dist_error error = dist__sim_timetable_run(
+		course.ways, meeting, course.start_s, &course.latency_s);
 
 	if (!error)
 		divide(&course);

@@ -21,6 +21,7 @@ struct dist__sim_fit {
 	int first, last, size, root;
 	size_t numel, element_bytes;
 	enum dist__sim_fitness fitness;
+	struct dist__sim_timing *timing; /* NULL: not known yet */
 };
 
 static struct dist__sim_fit fit_of(const struct dist__sim_rank *rank,
@@ -136,9 +137,10 @@ static struct dist__sim_fit **list_of(struct dist__sim_flows *flows,
 					   (uint32_t)key->numel * 31)];
 }
 
-static struct dist__sim_fit find_fit(const struct dist__sim_rank *rank,
-				     const struct dist__flow *flow,
-				     const struct dist__members *members)
+/* NULL: no memory. */
+static struct dist__sim_fit *find_fit(const struct dist__sim_rank *rank,
+				      const struct dist__flow *flow,
+				      const struct dist__members *members)
 {
 	struct dist__sim_flows *flows = rank->world->flows;
 	struct dist__sim_fit key = fit_of(rank, flow, members);
@@ -146,15 +148,35 @@ static struct dist__sim_fit find_fit(const struct dist__sim_rank *rank,
 
 	for (fit = *list; fit; fit = fit->next)
 		if (same(fit, &key))
-			return *fit;
+			return fit;
 	key.fitness = judge(flows->ways, flow, members);
 	key.next = *list;
 	fit = malloc(sizeof *fit);
 	if (!fit)
-		return key;
+		return NULL;
 	*fit = key;
 	*list = fit;
-	return key;
+	return fit;
+}
+
+static bool has_fitness(const struct dist__sim_rank *rank,
+			const struct dist__flow *flow,
+			const struct dist__members *members,
+			enum dist__sim_fitness fitness)
+{
+	const struct dist__sim_fit *fit = find_fit(rank, flow, members);
+
+	return fit && fit->fitness == fitness;
+}
+
+struct dist__sim_timing **
+dist__sim_timing_of(const struct dist__sim_rank *rank,
+		    const struct dist__flow *flow,
+		    const struct dist__members *members)
+{
+	struct dist__sim_fit *fit = find_fit(rank, flow, members);
+
+	return fit ? &fit->timing : NULL;
 }
 
 /* Flows know neither rates by size nor windows, nor what a call, a receive or a
@@ -174,7 +196,7 @@ bool dist__sim_is_whole(const struct dist__sim_rank *rank,
 			const struct dist__members *members)
 {
 	return rank->world->flows->ways && !flow->is_own &&
-	       find_fit(rank, flow, members).fitness == DIST__SIM_FITS;
+	       has_fitness(rank, flow, members, DIST__SIM_FITS);
 }
 
 bool dist__sim_has_flow(struct dist__transport *t,
@@ -252,7 +274,7 @@ void dist__sim_by_messages(struct dist__transport *t,
 		why = DIST__BY_MODEL;
 	else if (!flow->ops || flow->is_own)
 		why = DIST__BY_TIMETABLE;
-	else if (find_fit(rank, flow, members).fitness == DIST__SIM_EARLY)
+	else if (has_fitness(rank, flow, members, DIST__SIM_EARLY))
 		why = DIST__BY_EARLY;
 	world->tally.messages[why]++;
 	if (world->fidelity == DIST__FIDELITY_FLOW && !world->is_copy)
@@ -266,6 +288,7 @@ void dist__sim_fits_free(struct dist__sim_flows *flows)
 
 		for (fit = flows->fits[i]; fit; fit = next) {
 			next = fit->next;
+			free(fit->timing);
 			free(fit);
 		}
 	}

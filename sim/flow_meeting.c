@@ -156,7 +156,9 @@ static void sit_down(struct dist__flow_meeting *meeting,
 	seat->waiter = NULL;
 	seat->is_over = false;
 	meeting->came++;
-	if (meeting->walkers)
+	if (meeting->gathering)
+		dist__sim_gather(meeting, seat);
+	else if (meeting->walkers)
 		dist__sim_steps_begin(meeting, seat->members->rank);
 	else if (meeting->came == meeting->size) {
 		dist__sim_meeting_unlink(meeting);
@@ -203,8 +205,6 @@ enum dist_error dist__sim_flow_join(struct dist__transport *t,
 	dist__sim_delay_call(actor);
 	dist__sim_pay(actor);
 	is_whole = dist__sim_is_whole(rank, &seat->flow, seat->members);
-	if (!is_whole && flows->ways)
-		dist__sim_by_messages(t, &seat->flow, seat->members);
 	key = key_of(rank, seat);
 	error = dist__sim_state_of(rank, key.group);
 	if (error)
@@ -213,16 +213,26 @@ enum dist_error dist__sim_flow_join(struct dist__transport *t,
 		return DIST_ERR_PEER_LOST;
 	meeting = find(flows, &key);
 	if (meeting && differs(meeting, seat)) {
+		if (meeting->gathering)
+			dist__sim_gather_settle(flows);
 		if (meeting->walkers)
 			dist__sim_steps_refuse(meeting, rank->rank);
 		else
 			call_off(meeting, NULL, DIST_ERR_MISMATCH);
 		return DIST_ERR_MISMATCH;
 	}
-	if (!meeting)
+	if (!meeting) {
 		meeting = add(flows, &key, is_whole);
-	if (!meeting)
-		return DIST_ERR_NO_MEMORY;
+		if (!meeting)
+			return DIST_ERR_NO_MEMORY;
+		if (is_whole)
+			meeting->timing = dist__sim_timing_of(rank, &seat->flow,
+							      seat->members);
+		else if (flows->ways)
+			dist__sim_gather_open(meeting, rank, seat);
+	}
+	if (!is_whole && flows->ways && !meeting->gathering)
+		dist__sim_by_messages(t, &seat->flow, seat->members);
 	sit_down(meeting, rank, seat);
 	return DIST_OK;
 }
@@ -345,6 +355,7 @@ void dist__sim_flows_abort(struct dist__sim_rank *rank, uint32_t group)
 
 	if (!flows)
 		return;
+	dist__sim_gather_settle(flows);
 	dist__sim_steps_lose(rank, &group);
 	note_lost(flows, &key);
 	for (meeting = flows->under_way; meeting; meeting = meeting->next)
@@ -380,8 +391,10 @@ void dist__sim_flows_close(struct dist__sim_rank *rank)
 {
 	struct dist__sim_flows *flows = rank->world->flows;
 
-	if (flows)
+	if (flows) {
+		dist__sim_gather_settle(flows);
 		dist__sim_steps_lose(rank, NULL);
+	}
 	while (flows && take_out(flows, rank))
 		continue;
 }
@@ -390,8 +403,10 @@ void dist__sim_flows_end(struct dist__sim_world *world, enum dist_error error)
 {
 	struct dist__flow_meeting *meeting;
 
-	if (world->flows)
+	if (world->flows) {
+		dist__sim_gather_settle(world->flows);
 		dist__sim_steps_end(world, error);
+	}
 	while (world->flows && (meeting = any_open(world->flows, NULL)))
 		call_off(meeting, NULL, error);
 }

@@ -61,7 +61,7 @@ static struct dist__sim_guest *guest_of(const struct dist__sim_walker *w)
 static struct dist__sim_walker *peer(const struct dist__sim_walker *w,
 				     int number)
 {
-	/* Who fails holds the meeting, release() or not.
+	/* Who fails holds the meeting, released or not.
 	 * NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
 	return &w->meeting->walkers[number];
 }
@@ -97,16 +97,22 @@ enum dist_error dist__sim_steps_open(struct dist__flow_meeting *meeting)
 	return error;
 }
 
+void dist__sim_steps_close(struct dist__flow_meeting *meeting)
+{
+	if (meeting->flow.ops->close)
+		meeting->flow.ops->close(&meeting->flow);
+	free(meeting->walkers);
+	meeting->walkers = NULL;
+}
+
 /* A meeting is there for those that are in or about to hear that they are out,
  * for what they pay, and for their messages. */
-static void release(struct dist__flow_meeting *meeting)
+void dist__sim_steps_release(struct dist__flow_meeting *meeting)
 {
 	if (--meeting->uses > 0)
 		return;
 	dist__sim_meeting_unlink(meeting);
-	if (meeting->flow.ops->close)
-		meeting->flow.ops->close(&meeting->flow);
-	free(meeting->walkers);
+	dist__sim_steps_close(meeting);
 	free(meeting);
 }
 
@@ -128,7 +134,7 @@ static void usher(void *arg)
 		flows->first_out = w->next;
 		actor->rank = guest->rank;
 		dist__sim_flow_over(guest, w->error);
-		release(meeting);
+		dist__sim_steps_release(meeting);
 	}
 	flows->has_usher = false;
 	(void)dist__sim_block(world);
@@ -178,7 +184,7 @@ static bool tear(struct dist__sim_walker *w)
 		return false;
 	(void)dist__engine->cancel(&w->end);
 	(void)dist__sim_block(w->meeting->world);
-	release(w->meeting);
+	dist__sim_steps_release(w->meeting);
 	return true;
 }
 
@@ -204,7 +210,7 @@ static void fail(struct dist__sim_walker *first, enum dist_error error)
 		if (sender->to == number_of(w) && tear(sender))
 			add_failing(&failing, sender, DIST_ERR_PEER_LOST);
 	}
-	release(meeting);
+	dist__sim_steps_release(meeting);
 }
 
 /* Why w cannot post a message with a rank of the group. */
@@ -238,7 +244,7 @@ static void wake(void *arg)
 	if (w->is_in)
 		go_on(w);
 	(void)dist__sim_block(meeting->world);
-	release(meeting);
+	dist__sim_steps_release(meeting);
 }
 
 /* Lets time pass for w; it goes on then. */
@@ -310,7 +316,7 @@ static void come(void *arg, bool well)
 		end_part(sender);
 	}
 	(void)dist__sim_block(meeting->world);
-	release(meeting);
+	dist__sim_steps_release(meeting);
 }
 
 /* The message that w waits to be met for will not be. What it receives it would
@@ -509,7 +515,7 @@ void dist__sim_steps_refuse(struct dist__flow_meeting *meeting, int rank)
 		if (meeting->walkers[i].is_in &&
 		    awaits(&meeting->walkers[i], rank))
 			fail(&meeting->walkers[i], DIST_ERR_MISMATCH);
-	release(meeting);
+	dist__sim_steps_release(meeting);
 }
 
 static void fail_those_of(struct dist__flow_meeting *meeting,
@@ -544,7 +550,7 @@ void dist__sim_steps_lose(struct dist__sim_rank *rank, const uint32_t *group)
 			    (!group || meeting->group == *group))
 				fail_those_of(meeting, rank, group);
 			next = meeting->next;
-			release(meeting);
+			dist__sim_steps_release(meeting);
 		}
 }
 
@@ -563,6 +569,6 @@ void dist__sim_steps_end(struct dist__sim_world *world, enum dist_error error)
 				if (meeting->walkers[j].is_in)
 					fail(&meeting->walkers[j], error);
 			next = meeting->next;
-			release(meeting);
+			dist__sim_steps_release(meeting);
 		}
 }

@@ -271,6 +271,22 @@ expect 0 "${flow[@]}" --world-size 16,64
 for ranks in 16 64; do
 	expect_out "^# flows +$ranks ranks: 2 of 2 collectives were flows\$"
 done
+# Ranks that each know their own parts only find out that all are as long.
+moe=(predict --flops 60e12 --platform star-64 --model gpt_micro --no-explain
+	--workload moe --algorithm all_to_all=pairwise --world-size 32 --json)
+expect 0 "${moe[@]}" --fidelity message
+step_ms=$(jq .rows[0].step_ms "$scratch/out")
+expect 0 "${moe[@]}" --fidelity flow
+jq -e --argjson message "$step_ms" '.rows[0] | .collectives.flows == 20 and
+	(.step_ms / $message - 1 | fabs) < 0.005' "$scratch/out" >/dev/null ||
+	fail "even parts: $(jq -c '.rows[0]' "$scratch/out")"
+for uneven in '--imbalance 30' '--straggler 3:2'; do
+	# shellcheck disable=SC2086 # an option and its value
+	expect 0 "${moe[@]}" --fidelity flow $uneven
+	jq -e '.rows[0].collectives | .flows < 6 and .why.no_timetable > 14' \
+		"$scratch/out" >/dev/null ||
+		fail "$uneven: $(jq -c '.rows[0]' "$scratch/out")"
+done
 expect 0 "${flow[@]}" --world-size 64 --json
 jq -e '.rows[0].collectives == {flows: 2, by_messages: 0, why:
 	{shared_links: 0, early_ranks: 0, no_timetable: 0, network_model: 0}}' \
