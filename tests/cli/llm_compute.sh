@@ -116,4 +116,29 @@ sed 's/\t3000$/\tmany/' "$scratch/one.tsv" >"$scratch/wrong.tsv"
 expect_refusal 'wrong.tsv:5: ' "${itself[@]}" --compute "$scratch/wrong.tsv" --compute-layout "$run"
 expect_refusal '--mfu: unknown option' "${plan[@]}" --mfu 40
 
+# A study says of each point what predict says of it, and knows its kernels again.
+study() {
+	printf 'title: own kernels\npredict:\n  model: llama3-8b\n  machine: hgx-h100-400g\n'
+	printf '  seq: 4096\n  global-batch: 256\n  world-size: 64\n  compute: %s\n' "$1"
+	printf '  compute-layout: "%s"\ngrid:\n  shard: [zero1, fsdp]\n' "$2"
+}
+cp "$scratch/one.tsv" "$scratch/mine.tsv"
+study "$scratch/mine.tsv" "$run" >"$scratch/study.yaml"
+expect 0 sweep "$scratch/study.yaml" -o "$scratch/swept" -j 1
+for shard in zero1 fsdp; do
+	expect 0 predict --model llama3-8b "${at[@]}" --world-size 64 --seq 4096 --global-batch 256 \
+		--shard $shard --compute "$scratch/mine.tsv" --compute-layout "$run" --json
+	jq '.rows[0].step_ms' "$scratch/out"
+done >"$scratch/steps"
+awk -F '\t' '$2 == "zero1" || $2 == "fsdp" { print $5 }' "$scratch/swept/points.tsv" >"$scratch/points"
+paste "$scratch/steps" "$scratch/points" |
+	awk '{ n++; if (($1 - $2) ^ 2 > 1e-6 * $1 ^ 2) exit 1 } END { exit n != 2 }' ||
+	fail "sweep says otherwise: $(paste "$scratch/steps" "$scratch/points")"
+expect 0 sweep "$scratch/study.yaml" -o "$scratch/swept" -j 1
+cp "$scratch/double.tsv" "$scratch/mine.tsv"
+expect_refusal 'points of another study, or of another version of it' sweep \
+	"$scratch/study.yaml" -o "$scratch/swept" -j 1
+study "$scratch/fast.tsv" "$run" >"$scratch/fast.yaml"
+expect_refusal 'fast.yaml:8: .*of the peak' sweep "$scratch/fast.yaml" -o "$scratch/none" -j 1
+
 finish
