@@ -38,7 +38,7 @@ struct plan_options {
 
 static const struct option options[] = {
 	{"gpus", OPTION_COUNT, AT(gpus), "N", .help = "GPUs to train on",
-	 .min = 1, .max = 1 << 20},
+	 .min = 1, .max = 1 << 20, .also = "world-size|nproc|num-gpus"},
 	{"top", OPTION_COUNT, AT(top), "N", .help = "layouts to print",
 	 .usual = "10", .min = 1, .max = 1000},
 	{"confirm", OPTION_COUNT, AT(confirm), "N",

@@ -17,7 +17,7 @@
 
 static const struct option options[] = {
 	{"world-size", OPTION_TEXT, AT(world_sizes), "N[,N...]",
-	 .help = "numbers of GPUs"},
+	 .help = "numbers of GPUs", .also = "gpus|nproc|num-gpus"},
 	{"fidelity", OPTION_CHOICE, AT(fidelity), "auto|flow|message|formula",
 	 .help = "how closely calls are simulated, or that a closed form adds "
 		 "them up",

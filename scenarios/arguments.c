@@ -239,6 +239,23 @@ bool option_set(const struct manual *manual, void *line,
 
 /* ---- words -------------------------------------------------------------- */
 
+/* Whether name is what others call an option, or a value of it: "--shard fsdp"
+ * for --fsdp. Then what is meant is the only one that is near. */
+static bool is_meant(const struct option *o, const char *name,
+		     struct dist__spelling *near)
+{
+	char list[160];
+	bool value = o->kind == OPTION_CHOICE &&
+		     choose(o->value, name, list, sizeof list);
+
+	if (!value && !(o->also && choose(o->also, name, list, sizeof list)))
+		return false;
+	near->distance = 0;
+	snprintf(near->name, sizeof near->name, "%s%s%.30s", o->name,
+		 value ? " " : "", value ? name : "");
+	return true;
+}
+
 /* Says that there is no such option, and which was probably meant. */
 static bool refuse_unknown(const struct reading *r, const char *word)
 {
@@ -252,7 +269,8 @@ static bool refuse_unknown(const struct reading *r, const char *word)
 	near = dist__spelling_of(name);
 	for (g = r->manual->groups; *name && g && g->options; g++)
 		for (const struct option *o = g->options; o->name; o++)
-			if (option_is_taken(o, r->manual->taker))
+			if (option_is_taken(o, r->manual->taker) &&
+			    !is_meant(o, name, &near))
 				dist__spelling_offer(&near, o->name,
 						     strlen(o->name));
 	dist__refuse(r->message, "%.80s: unknown option%s%s%s", word,

@@ -43,6 +43,9 @@ struct option {
 
 	/* What `lockstep list` calls the values, for completion. */
 	const char *list;
+
+	/* What others call it, between bars, for who asks so. */
+	const char *also;
 };
 
 /* Options that stand together in --help. */

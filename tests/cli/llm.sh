@@ -188,6 +188,10 @@ expect_err 'none of [0-9]+ legal layouts fits: the least needs [0-9.]+ GB'
 expect_refusal 'two kinds of GPUs are not modelled' plan --model llama3-8b \
 	--machine hgx-h100-400g,dgx-a100 --gpus 8 --global-batch 8
 expect_refusal 'no layout is legal: ' "${plan[@]}" 1024 --tp 3
+expect_refusal '--fsdp: unknown option; did you mean "--shard fsdp"' "${plan[@]}" 1024 --fsdp
+expect_refusal '--mbs: unknown option; did you mean "--micro-batch"' "${plan[@]}" 1024 --mbs 2
+expect_refusal '--gpus: unknown option; did you mean "--world-size"' predict --model llama3-8b \
+	"${at[@]}" --gpus 8
 expect_refusal '--gpus and --global-batch' plan --model llama3-8b "${at[@]}"
 
 # What was simulated is kept: again it takes no simulation, which answers as

@@ -17,8 +17,8 @@ struct line {
 #define AT(field) offsetof(struct line, field)
 
 static const struct option options[] = {
-	{"file", OPTION_TEXT, AT(file), "FILE", .help = "a file",
-	 .letter = 'f'},
+	{"file", OPTION_TEXT, AT(file), "FILE", .help = "a file", .letter = 'f',
+	 .also = "path|records"},
 	{"loud", OPTION_SWITCH, AT(loud), NULL, .letter = 'l'},
 	{"own-way", OPTION_CHOICE, AT(way), "shm|tcp", .help = "say"},
 	{"count", OPTION_COUNT, AT(count), "N", .letter = 'n', .min = 1,
@@ -111,6 +111,11 @@ Test(arguments, what_cannot_be_is_refused_by_name)
 	expect_refusal(READS("--fil", "x"),
 		       "--fil: unknown option; did you mean \"--file\"?");
 	expect_refusal(READS("--frob=1"), "--frob=1: unknown option");
+	expect_refusal(
+		READS("--tcp"),
+		"--tcp: unknown option; did you mean \"--own-way tcp\"?");
+	expect_refusal(READS("--records=x"),
+		       "--records=x: unknown option; did you mean \"--file\"?");
 	expect_refusal(READS("-x"), "-x: unknown option");
 	expect_refusal(READS("--file"), "--file: missing argument, FILE");
 	expect_refusal(READS("--loud=1"), "--loud: expected no value");
