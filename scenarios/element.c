@@ -93,34 +93,26 @@ static bool is_float(enum dist_dtype dtype)
 double element_load(enum dist_dtype dtype, const void *data, size_t i)
 {
 	switch (dtype) {
+#define LOAD(name, type)                                                       \
+	case name:                                                             \
+		return (double)((const type *)data)[i];
+		LOAD(DIST_FLOAT32, float)
+		LOAD(DIST_FLOAT64, double)
+		LOAD(DIST_INT8, int8_t)
+		LOAD(DIST_UINT8, uint8_t)
+		LOAD(DIST_INT16, int16_t)
+		LOAD(DIST_UINT16, uint16_t)
+		LOAD(DIST_INT32, int32_t)
+		LOAD(DIST_UINT32, uint32_t)
+		LOAD(DIST_INT64, int64_t)
+		LOAD(DIST_UINT64, uint64_t)
+		LOAD(DIST_FLOAT8_E4M3FN, int8_t)
+		LOAD(DIST_FLOAT8_E5M2, int8_t)
+		LOAD(DIST_BOOL, uint8_t)
 	case DIST_FLOAT16:
 		return decode(&float16, ((const uint16_t *)data)[i]);
 	case DIST_BFLOAT16:
 		return decode(&bfloat16, ((const uint16_t *)data)[i]);
-	case DIST_FLOAT32:
-		return (double)((const float *)data)[i];
-	case DIST_FLOAT64:
-		return ((const double *)data)[i];
-	case DIST_INT8:
-		return ((const int8_t *)data)[i];
-	case DIST_UINT8:
-	case DIST_BOOL:
-		return ((const uint8_t *)data)[i];
-	case DIST_INT32:
-		return ((const int32_t *)data)[i];
-	case DIST_INT64:
-		return (double)((const int64_t *)data)[i];
-	case DIST_INT16:
-		return ((const int16_t *)data)[i];
-	case DIST_UINT16:
-		return ((const uint16_t *)data)[i];
-	case DIST_UINT32:
-		return ((const uint32_t *)data)[i];
-	case DIST_UINT64:
-		return (double)((const uint64_t *)data)[i];
-	case DIST_FLOAT8_E4M3FN:
-	case DIST_FLOAT8_E5M2:
-		return ((const int8_t *)data)[i];
 	case DIST_COMPLEX64:
 		return load_pair((double)((const float *)data)[2 * i],
 				 (double)((const float *)data)[2 * i + 1]);
@@ -134,46 +126,34 @@ double element_load(enum dist_dtype dtype, const void *data, size_t i)
 void element_store(enum dist_dtype dtype, void *data, size_t i, double value)
 {
 	switch (dtype) {
+#define STORE(name, type)                                                      \
+	case name:                                                             \
+		((type *)data)[i] = (type)value;                               \
+		break;
+#define STORE_WHOLE(name, type)                                                \
+	case name:                                                             \
+		((type *)data)[i] = (type)(int64_t)value;                      \
+		break;
+		STORE(DIST_FLOAT32, float)
+		STORE(DIST_FLOAT64, double)
+		STORE_WHOLE(DIST_INT8, int8_t)
+		STORE_WHOLE(DIST_UINT8, uint8_t)
+		STORE_WHOLE(DIST_INT16, int16_t)
+		STORE_WHOLE(DIST_UINT16, uint16_t)
+		STORE_WHOLE(DIST_INT32, int32_t)
+		STORE_WHOLE(DIST_UINT32, uint32_t)
+		STORE_WHOLE(DIST_INT64, int64_t)
+		STORE_WHOLE(DIST_UINT64, uint64_t)
+		STORE_WHOLE(DIST_FLOAT8_E4M3FN, int8_t)
+		STORE_WHOLE(DIST_FLOAT8_E5M2, int8_t)
+	case DIST_BOOL:
+		((uint8_t *)data)[i] = value != 0;
+		break;
 	case DIST_FLOAT16:
 		((uint16_t *)data)[i] = encode(&float16, value);
 		break;
 	case DIST_BFLOAT16:
 		((uint16_t *)data)[i] = encode(&bfloat16, value);
-		break;
-	case DIST_FLOAT32:
-		((float *)data)[i] = (float)value;
-		break;
-	case DIST_FLOAT64:
-		((double *)data)[i] = value;
-		break;
-	case DIST_INT8:
-	case DIST_FLOAT8_E4M3FN:
-	case DIST_FLOAT8_E5M2:
-		((int8_t *)data)[i] = (int8_t)(int64_t)value;
-		break;
-	case DIST_UINT8:
-		((uint8_t *)data)[i] = (uint8_t)(int64_t)value;
-		break;
-	case DIST_INT32:
-		((int32_t *)data)[i] = (int32_t)(int64_t)value;
-		break;
-	case DIST_INT64:
-		((int64_t *)data)[i] = (int64_t)value;
-		break;
-	case DIST_BOOL:
-		((uint8_t *)data)[i] = value != 0;
-		break;
-	case DIST_INT16:
-		((int16_t *)data)[i] = (int16_t)(int64_t)value;
-		break;
-	case DIST_UINT16:
-		((uint16_t *)data)[i] = (uint16_t)(int64_t)value;
-		break;
-	case DIST_UINT32:
-		((uint32_t *)data)[i] = (uint32_t)(int64_t)value;
-		break;
-	case DIST_UINT64:
-		((uint64_t *)data)[i] = (uint64_t)(int64_t)value;
 		break;
 	case DIST_COMPLEX64:
 		((float *)data)[2 * i] = (float)value;

@@ -83,9 +83,8 @@ static void write_row(const struct figure *figure,
 	dist__output_text(out, "\n");
 }
 
-/* Rows of a curve, a place on an axis, and figures; curve after curve, for a
- * line ends where rows of another begin. */
-static void write_curves(const struct figure *figure,
+/* Curve after curve, for a line ends where rows of another begin. */
+void figure_write_curves(const struct figure *figure,
 			 const struct answers *answers, const char *axis,
 			 const char *const *names, struct dist__output *out)
 {
@@ -102,25 +101,6 @@ static void write_curves(const struct figure *figure,
 		     p < answers->num; p = next_point(figure, answers, p + 1))
 			if (curves == 1 || study_choice(study, p, c) == v)
 				write_row(figure, answers, p, x, names, out);
-}
-
-void figure_write_scaling(const struct figure *figure,
-			  const struct answers *answers,
-			  struct dist__output *out)
-{
-	static const char *const names[] = {"step_ms", "efficiency",
-					    "samples_per_s", NULL};
-
-	write_curves(figure, answers, "world-size", names, out);
-}
-
-void figure_write_buckets(const struct figure *figure,
-			  const struct answers *answers,
-			  struct dist__output *out)
-{
-	static const char *const names[] = {"step_ms", "exposed_ms", NULL};
-
-	write_curves(figure, answers, "bucket-cap-mb", names, out);
 }
 
 void figure_write_breakdown(const struct figure *figure,

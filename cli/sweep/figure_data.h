@@ -5,21 +5,17 @@
 
 #include "cli/sweep/figures.h"
 
-void figure_write_scaling(const struct figure *figure,
-			  const struct answers *answers,
-			  struct dist__output *out);
-void figure_write_buckets(const struct figure *figure,
-			  const struct answers *answers,
-			  struct dist__output *out);
-void figure_write_breakdown(const struct figure *figure,
-			    const struct answers *answers,
-			    struct dist__output *out);
-void figure_write_fastest(const struct figure *figure,
-			  const struct answers *answers,
-			  struct dist__output *out);
-void figure_write_chosen(const struct figure *figure,
-			 const struct answers *answers,
-			 struct dist__output *out);
+/* figure_write_curves writes rows of a curve, a place on an axis, and the
+ * figures of these names, ended by NULL. */
+void figure_write_curves(const struct figure *figure,
+			 const struct answers *answers, const char *axis,
+			 const char *const *names, struct dist__output *out);
+
+typedef void figure_write_rows(const struct figure *figure,
+			       const struct answers *answers,
+			       struct dist__output *out);
+figure_write_rows figure_write_breakdown, figure_write_fastest,
+	figure_write_chosen;
 
 /* figure_is_alike returns whether all values of an axis have the same
  * algorithms chosen for the same buckets. */

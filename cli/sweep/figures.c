@@ -34,22 +34,6 @@ static void take_curves(const struct study *study, struct figure *figure)
 		}
 }
 
-static bool take_scaling(const struct study *study, struct figure *figure)
-{
-	if (!take(study, figure, "world-size"))
-		return false;
-	take_curves(study, figure);
-	return true;
-}
-
-static bool take_buckets(const struct study *study, struct figure *figure)
-{
-	if (!take(study, figure, "bucket-cap-mb"))
-		return false;
-	take_curves(study, figure);
-	return true;
-}
-
 /* As many axes as there is room for bars, world-size first. */
 static bool take_breakdown(const struct study *study, struct figure *figure)
 {
@@ -102,23 +86,31 @@ static const struct kind {
 	const char *name;
 	const char *script;
 	const char *title;
+
+	/* Curves over an axis, of these figures; or by functions. */
+	const char *axis;
+	const char *curves[4]; /* ended by NULL */
 	bool (*take)(const struct study *study, struct figure *figure);
-	void (*write)(const struct figure *figure,
-		      const struct answers *answers, struct dist__output *out);
+	figure_write_rows *write;
 } kinds[] = {
 	[FIGURE_SCALING] = {"scaling", "sweep_scaling.gp", "Scaling",
-			    take_scaling, figure_write_scaling},
+			    "world-size",
+			    .curves = {"step_ms", "efficiency",
+				       "samples_per_s"}},
 	[FIGURE_BUCKETS] = {"buckets", "bucket_size.gp", "Bucket size",
-			    take_buckets, figure_write_buckets},
+			    "bucket-cap-mb",
+			    .curves = {"step_ms", "exposed_ms"}},
 	[FIGURE_BREAKDOWN] = {"breakdown", "breakdown.gp",
-			      "Where the time of a step goes", take_breakdown,
-			      figure_write_breakdown},
+			      "Where the time of a step goes",
+			      .take = take_breakdown,
+			      .write = figure_write_breakdown},
 	[FIGURE_FASTEST] = {"fastest", "algorithms.gp",
 			    "Fastest algorithm by size of a bucket",
-			    take_fastest, figure_write_fastest},
+			    .take = take_fastest,
+			    .write = figure_write_fastest},
 	[FIGURE_CHOSEN] = {"chosen", "algorithms.gp",
-			   "Algorithm chosen by size of a bucket", take_chosen,
-			   figure_write_chosen},
+			   "Algorithm chosen by size of a bucket",
+			   .take = take_chosen, .write = figure_write_chosen},
 };
 
 const char *figure_script(const struct figure *figure)
@@ -185,8 +177,11 @@ static size_t plan_kind(const struct answers *answers, enum figure_kind kind,
 	struct figure figure = {.kind = kind, .curve = study->num_axes};
 	size_t first = num;
 
-	if (!kinds[kind].take(study, &figure))
+	if (kinds[kind].axis ? !take(study, &figure, kinds[kind].axis)
+			     : !kinds[kind].take(study, &figure))
 		return num;
+	if (kinds[kind].axis)
+		take_curves(study, &figure);
 	if (kind == FIGURE_CHOSEN)
 		take_alike(answers, &figure);
 	for (size_t p = 0; p < answers->num && num < first + FIGURES_OF_A_KIND;
@@ -218,11 +213,16 @@ enum dist_error figure_write(const struct figure *figure,
 			     const struct answers *answers, const char *path,
 			     struct dist_message *message)
 {
+	const struct kind *kind = &kinds[figure->kind];
 	struct dist__output *out;
 	enum dist_error error = dist__output_open(path, &out, message);
 
 	if (error)
 		return error;
-	kinds[figure->kind].write(figure, answers, out);
+	if (kind->axis)
+		figure_write_curves(figure, answers, kind->axis, kind->curves,
+				    out);
+	else
+		kind->write(figure, answers, out);
 	return dist__output_close(out, message);
 }
