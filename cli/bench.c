@@ -134,19 +134,6 @@ static const char *read_links(struct command_line *line,
 	return NULL;
 }
 
-/* The collective as --algorithm names it; NULL: it is none. */
-static const char *operation_of(int collective)
-{
-	switch ((enum sweep_collective)collective) {
-	case SWEEP_ALL_TO_ALL:
-		return "all_to_all";
-	case SWEEP_SENDRECV:
-		return NULL;
-	default:
-		return sweep_name((enum sweep_collective)collective);
-	}
-}
-
 /* Reads what is said of algorithms, a name alone being one of the collective
  * that is benched; returns what is wrong with it, or NULL. */
 static const char *read_algorithm(struct command_line *line, int collective,
@@ -156,9 +143,12 @@ static const char *read_algorithm(struct command_line *line, int collective,
 	bool good = true;
 
 	if (line->algorithm) {
-		good = algorithm_option_spell_out(line->algorithm,
-						  operation_of(collective),
-						  &line->spelled_out, message);
+		good = algorithm_option_spell_out(
+			line->algorithm,
+			collective == COLLECTIVE_SENDRECV
+				? NULL
+				: collective_name((enum collective)collective),
+			&line->spelled_out, message);
 	} else if (inherited && *inherited) {
 		good = forced_check(inherited, message);
 	}
@@ -277,7 +267,7 @@ static int launch(const struct command_line *line, struct sweep *sweep)
 	if (options.world_size > 0 && sweep->root >= options.world_size)
 		return refuse("bench",
 			      "-r: expected a rank below the number of ranks");
-	if (sweep->collective == SWEEP_SENDRECV && options.world_size == 1)
+	if (sweep->collective == COLLECTIVE_SENDRECV && options.world_size == 1)
 		return refuse("bench", "sendrecv: expected 2 ranks or more");
 	return dist_launch(&options, sweep_rank, sweep);
 }
@@ -447,7 +437,7 @@ static int bench(struct command_line *line, const char *name)
 	if (found < 0)
 		return refuse("bench",
 			      "which collective? expected " SWEEP_NAMES);
-	if (open_machine(line, found == SWEEP_SENDRECV, &message))
+	if (open_machine(line, found == COLLECTIVE_SENDRECV, &message))
 		return refuse("bench", "%s", message.text);
 	wrong = read_algorithm(line, found, &message);
 	if (!wrong)
@@ -460,7 +450,7 @@ static int bench(struct command_line *line, const char *name)
 	if (!sweep_arguments_use(&line->arguments, is_simulated(line), &sweep,
 				 &message))
 		return refuse("bench", "%s", message.text);
-	sweep.collective = (enum sweep_collective)found;
+	sweep.collective = (enum collective)found;
 	sweep.out = line->json ? NULL : stdout;
 	sweep.rows = tmpfile();
 	if (!sweep.rows) {

@@ -6,20 +6,10 @@
 #include <string.h>
 
 #include "cli/tally.h"
-#include "model/measured/collectives.h"
-
-/* The tables' name for it. */
-static const char *name_of(enum sweep_collective collective)
-{
-	enum collective found;
-	const char *name = sweep_name(collective);
-
-	return collective_find(name, &found) ? collective_name(found) : name;
-}
 
 enum dist_error bench_interval_make(struct bench_interval *interval,
 				    const struct dist__tally *tally,
-				    enum sweep_collective collective,
+				    enum collective collective,
 				    struct dist_message *message)
 {
 	/* One of each range. */
@@ -37,8 +27,8 @@ enum dist_error bench_interval_make(struct bench_interval *interval,
 		return DIST_OK;
 	error = intervals_load(&intervals, message);
 	for (int r = 0; !error && r < ACCURACY_ALL; r++) {
-		const struct interval_case of =
-			tally_call(tally, name_of(collective), bytes[r]);
+		const struct interval_case of = tally_call(
+			tally, collective_name(collective), bytes[r]);
 
 		error = intervals_find(&intervals, &of, NULL,
 				       &interval->ranges[r]);

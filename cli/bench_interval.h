@@ -16,9 +16,10 @@ struct bench_interval {
 
 /* bench_interval_make looks for cases like what was simulated. Errors: as
  * intervals_load. */
-DIST_MUST_CHECK enum dist_error bench_interval_make(
-	struct bench_interval *interval, const struct dist__tally *tally,
-	enum sweep_collective collective, struct dist_message *message);
+DIST_MUST_CHECK enum dist_error
+bench_interval_make(struct bench_interval *interval,
+		    const struct dist__tally *tally, enum collective collective,
+		    struct dist_message *message);
 
 /* bench_interval_low and _high return the ends of a row's interval, us; NAN:
  * not known, or not simulated. */

@@ -37,25 +37,6 @@ add(struct calibrate_advice *advice, const char *format, ...)
 	memcpy(advice->lines[advice->num++], line, sizeof line);
 }
 
-/* The bytes, of each byte of a call, that one of so many parts must send, or
- * receive, whatever the algorithm. */
-static double least_share(enum collective collective, double parts,
-			  bool in_switch)
-{
-	double others = (parts - 1) / parts;
-
-	switch (collective) {
-	case COLLECTIVE_ALL_REDUCE: /* switches may sum */
-		return in_switch ? others : 2 * others;
-	case COLLECTIVE_BROADCAST:
-	case COLLECTIVE_REDUCE:
-	case COLLECTIVE_SENDRECV:
-		return 1;
-	default:
-		return others;
-	}
-}
-
 static const struct collective_row *
 find_largest(const struct collectives *table)
 {
@@ -86,9 +67,12 @@ static void look_at_rate(struct calibrate_advice *advice,
 	if (fabric.card_nodes > 1 || !(link_Bps > 0))
 		return;
 	bytes = (double)row->bytes *
-		least_share(row->collective,
-			    row->nodes > 1 ? row->nodes : row->ranks,
-			    fabric.intra == FABRIC_NVSWITCH && row->nodes == 1);
+		collective_bus_factor(row->collective,
+				      row->nodes > 1 ? row->nodes : row->ranks);
+	/* Switches may sum. */
+	if (row->collective == COLLECTIVE_ALL_REDUCE && row->nodes == 1 &&
+	    fabric.intra == FABRIC_NVSWITCH)
+		bytes /= 2;
 	if (row->collective == COLLECTIVE_ALL_TO_ALL && row->nodes > 1)
 		bytes *= fabric.node_ranks;
 	share = bytes / (row->time_us.value * 1e-6) / link_Bps;

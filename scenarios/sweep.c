@@ -127,24 +127,6 @@ static enum dist_error check_size(struct sweeper *s, size_t numel,
 			   NULL);
 }
 
-/* The share of a call's bytes that some link has to carry at least, whatever
- * the algorithm: nccl-tests, doc/PERFORMANCE.md. */
-static double busbw_factor(enum sweep_collective collective, int world_size)
-{
-	double n = world_size;
-
-	switch (collective) {
-	case SWEEP_ALL_REDUCE:
-		return 2 * (n - 1) / n;
-	case SWEEP_BROADCAST:
-	case SWEEP_REDUCE:
-	case SWEEP_SENDRECV:
-		return 1;
-	default:
-		return (n - 1) / n;
-	}
-}
-
 static struct sweep_row make_row(struct sweeper *s, size_t numel, int64_t wrong)
 {
 	const struct sweep *job = s->job;
@@ -164,9 +146,9 @@ static struct sweep_row make_row(struct sweeper *s, size_t numel, int64_t wrong)
 	/* Bytes per microsecond, a thousandth of GB/s. */
 	if (row.time_us > 0)
 		row.algbw_GBps = (double)row.bytes / row.time_us / 1e3;
-	row.busbw_GBps =
-		row.algbw_GBps *
-		busbw_factor(job->collective, dist_get_world_size(s->group));
+	row.busbw_GBps = row.algbw_GBps *
+			 collective_bus_factor(job->collective,
+					       dist_get_world_size(s->group));
 	return row;
 }
 

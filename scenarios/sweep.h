@@ -13,19 +13,8 @@
 #include <stdio.h>
 
 #include "lockstep/dist.h"
+#include "model/measured/collectives.h"
 #include "scenarios/arguments.h"
-
-enum sweep_collective {
-	SWEEP_ALL_REDUCE,
-	SWEEP_BROADCAST,
-	SWEEP_REDUCE,
-	SWEEP_ALL_GATHER,
-	SWEEP_REDUCE_SCATTER,
-	SWEEP_ALL_TO_ALL,
-	SWEEP_GATHER,
-	SWEEP_SCATTER,
-	SWEEP_SENDRECV /* to the next rank, from the previous one */
-};
 
 /* Whose time a sample is: nccl-tests' numbers. */
 enum sweep_average {
@@ -51,7 +40,7 @@ struct sweep_row {
 
 /* What the rank function is given. Shared by simulated ranks, so constant. */
 struct sweep {
-	enum sweep_collective collective;
+	enum collective collective;
 	size_t min_bytes;
 	size_t max_bytes;
 	size_t step_bytes; /* from one size to the next; 0: by the factor */
@@ -86,12 +75,12 @@ int sweep_rank(void *arg);
 int sweep_find(const char *name);
 
 /* sweep_name returns "all_reduce" and so on, as nccl-tests has it. */
-const char *sweep_name(enum sweep_collective collective);
+const char *sweep_name(enum collective collective);
 
 /* sweep_reduces and sweep_is_in_place return whether the collective has a
  * reduce op, one buffer for both sides. */
-bool sweep_reduces(enum sweep_collective collective);
-bool sweep_is_in_place(enum sweep_collective collective);
+bool sweep_reduces(enum collective collective);
+bool sweep_is_in_place(enum collective collective);
 
 /* sweep_print_header writes the lines in front of the table. */
 void sweep_print_header(FILE *out, const struct sweep *sweep, int world_size,

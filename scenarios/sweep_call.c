@@ -7,19 +7,21 @@
 #include "scenarios/pattern.h"
 
 /* Whether the input, the output is a part for each rank. */
-static bool has_parts_in(enum sweep_collective collective)
+static bool has_parts_in(enum collective collective)
 {
-	return collective == SWEEP_REDUCE_SCATTER ||
-	       collective == SWEEP_ALL_TO_ALL || collective == SWEEP_SCATTER;
+	return collective == COLLECTIVE_REDUCE_SCATTER ||
+	       collective == COLLECTIVE_ALL_TO_ALL ||
+	       collective == COLLECTIVE_SCATTER;
 }
 
-static bool has_parts_out(enum sweep_collective collective)
+static bool has_parts_out(enum collective collective)
 {
-	return collective == SWEEP_ALL_GATHER ||
-	       collective == SWEEP_ALL_TO_ALL || collective == SWEEP_GATHER;
+	return collective == COLLECTIVE_ALL_GATHER ||
+	       collective == COLLECTIVE_ALL_TO_ALL ||
+	       collective == COLLECTIVE_GATHER;
 }
 
-static bool has_parts(enum sweep_collective collective)
+static bool has_parts(enum collective collective)
 {
 	return has_parts_in(collective) || has_parts_out(collective);
 }
@@ -148,24 +150,24 @@ enum dist_error sweep_call_run(const struct sweep_call *call)
 		call->rank == job->root ? call->list : NULL;
 
 	switch (job->collective) {
-	case SWEEP_ALL_REDUCE:
+	case COLLECTIVE_ALL_REDUCE:
 		return dist_all_reduce(group, call->list[0], job->op, NULL);
-	case SWEEP_BROADCAST:
+	case COLLECTIVE_BROADCAST:
 		return dist_broadcast(group, call->list[0], job->root, NULL);
-	case SWEEP_REDUCE:
+	case COLLECTIVE_REDUCE:
 		return dist_reduce(group, call->list[0], job->root, job->op,
 				   NULL);
-	case SWEEP_ALL_GATHER:
+	case COLLECTIVE_ALL_GATHER:
 		return dist_all_gather_single(group, call->all, call->own,
 					      NULL);
-	case SWEEP_REDUCE_SCATTER:
+	case COLLECTIVE_REDUCE_SCATTER:
 		return dist_reduce_scatter_single(group, call->own, call->all,
 						  job->op, NULL);
-	case SWEEP_GATHER:
+	case COLLECTIVE_GATHER:
 		return dist_gather(group, call->own, list, job->root, NULL);
-	case SWEEP_SCATTER:
+	case COLLECTIVE_SCATTER:
 		return dist_scatter(group, call->own, list, job->root, NULL);
-	case SWEEP_ALL_TO_ALL:
+	case COLLECTIVE_ALL_TO_ALL:
 		return dist_all_to_all_single(group, call->all_other, call->all,
 					      NULL, NULL, NULL);
 	default:
@@ -192,7 +194,7 @@ enum dist_error sweep_call_clear(const struct sweep_call *call, size_t numel)
 enum dist_error sweep_call_fill(const struct sweep_call *call, size_t numel)
 {
 	struct pattern pattern = pattern_of(call);
-	enum sweep_collective collective = call->job->collective;
+	enum collective collective = call->job->collective;
 	int own = has_parts_out(collective) ? call->rank : 0;
 
 	for (int i = 0; i < call->world_size && has_parts_in(collective); i++)
@@ -208,12 +210,12 @@ enum dist_error sweep_call_fill(const struct sweep_call *call, size_t numel)
 static int64_t count_wrong(const struct sweep_call *call, size_t numel)
 {
 	struct pattern pattern = pattern_of(call);
-	enum sweep_collective collective = call->job->collective;
+	enum collective collective = call->job->collective;
 	int own = has_parts_in(collective) ? call->rank : 0;
 	int src = call->job->root;
 	int64_t wrong = 0;
 
-	if (collective == SWEEP_SENDRECV)
+	if (collective == COLLECTIVE_SENDRECV)
 		src = (call->rank + call->world_size - 1) % call->world_size;
 	if (!has_parts_out(collective))
 		return pattern_count_wrong(
@@ -227,8 +229,9 @@ static int64_t count_wrong(const struct sweep_call *call, size_t numel)
 enum dist_error sweep_call_check(const struct sweep_call *call, size_t numel,
 				 int64_t *wrong)
 {
-	enum sweep_collective collective = call->job->collective;
-	bool rooted = collective == SWEEP_REDUCE || collective == SWEEP_GATHER;
+	enum collective collective = call->job->collective;
+	bool rooted = collective == COLLECTIVE_REDUCE ||
+		      collective == COLLECTIVE_GATHER;
 	enum dist_error error;
 
 	*wrong = 0;

@@ -17,9 +17,9 @@ static bool is_simulated(void)
 
 int sweep_main(int argc, char **argv)
 {
-	struct sweep sweep = {
-		.collective = (enum sweep_collective)sweep_find(argv[0]),
-		.out = stdout};
+	struct sweep sweep = {.collective =
+				      (enum collective)sweep_find(argv[0]),
+			      .out = stdout};
 	const struct manual manual = {
 		.usage = "[-b SIZE] [-e SIZE] [-f F] [OPTION...]",
 		.examples = {"lockstep run --nproc-per-node 4 all_reduce -b 1K "

@@ -5,11 +5,6 @@
 #include <limits.h>
 #include <string.h>
 
-static const char *const names[] = {"all_reduce", "broadcast",      "reduce",
-				    "all_gather", "reduce_scatter", "alltoall",
-				    "gather",     "scatter",        "sendrecv"};
-#define NUM_NAMES (sizeof(names) / sizeof(names[0]))
-
 /* Whether a and b are the same but for underscores, and for what nccl-tests
  * puts behind the name of a program. */
 static bool is_same_word(const char *a, const char *b)
@@ -24,89 +19,75 @@ static bool is_same_word(const char *a, const char *b)
 
 int sweep_find(const char *name)
 {
-	for (size_t i = 0; i < NUM_NAMES; i++)
-		if (is_same_word(names[i], name))
-			return (int)i;
+	for (int i = 0; i <= COLLECTIVE_SENDRECV; i++)
+		if (is_same_word(sweep_name((enum collective)i), name))
+			return i;
 	return -1;
 }
 
-bool sweep_reduces(enum sweep_collective collective)
+bool sweep_reduces(enum collective collective)
 {
-	return collective == SWEEP_ALL_REDUCE || collective == SWEEP_REDUCE ||
-	       collective == SWEEP_REDUCE_SCATTER;
+	return collective == COLLECTIVE_ALL_REDUCE ||
+	       collective == COLLECTIVE_REDUCE ||
+	       collective == COLLECTIVE_REDUCE_SCATTER;
 }
 
-bool sweep_is_in_place(enum sweep_collective collective)
+bool sweep_is_in_place(enum collective collective)
 {
-	return collective != SWEEP_ALL_TO_ALL && collective != SWEEP_SENDRECV;
+	return collective != COLLECTIVE_ALL_TO_ALL &&
+	       collective != COLLECTIVE_SENDRECV;
 }
 
-static bool is_rooted(enum sweep_collective collective)
+static bool is_rooted(enum collective collective)
 {
-	return collective == SWEEP_BROADCAST || collective == SWEEP_REDUCE ||
-	       collective == SWEEP_GATHER || collective == SWEEP_SCATTER;
+	return collective == COLLECTIVE_BROADCAST ||
+	       collective == COLLECTIVE_REDUCE ||
+	       collective == COLLECTIVE_GATHER ||
+	       collective == COLLECTIVE_SCATTER;
 }
 
-const char *sweep_name(enum sweep_collective collective)
+const char *sweep_name(enum collective collective)
 {
-	return names[collective];
+	return collective == COLLECTIVE_ALL_TO_ALL
+		       ? "alltoall"
+		       : collective_name(collective);
 }
 
 /* nccl-tests' names of the types and operations that it has too; ours of bool
- * and of bits. */
-static const struct {
+ * and of bits. Ended by NULL. */
+struct word {
 	const char *name;
-	enum dist_dtype dtype;
-} dtypes[] = {{"float", DIST_FLOAT32}, {"double", DIST_FLOAT64},
-	      {"half", DIST_FLOAT16},  {"bfloat16", DIST_BFLOAT16},
-	      {"int8", DIST_INT8},     {"uint8", DIST_UINT8},
-	      {"int32", DIST_INT32},   {"int64", DIST_INT64},
-	      {"bool", DIST_BOOL}};
+	int value;
+};
+
+static const struct word dtypes[] = {
+	{"float", DIST_FLOAT32}, {"double", DIST_FLOAT64},
+	{"half", DIST_FLOAT16},  {"bfloat16", DIST_BFLOAT16},
+	{"int8", DIST_INT8},     {"uint8", DIST_UINT8},
+	{"int32", DIST_INT32},   {"int64", DIST_INT64},
+	{"bool", DIST_BOOL},     {NULL, 0}};
 #define DTYPES                                                                 \
 	"float, double, half, bfloat16, int8, uint8, int32, int64 or bool"
 
-static const struct {
-	const char *name;
-	enum dist_reduce_op op;
-} ops[] = {{"sum", DIST_SUM}, {"prod", DIST_PRODUCT}, {"min", DIST_MIN},
-	   {"max", DIST_MAX}, {"avg", DIST_AVG},      {"band", DIST_BAND},
-	   {"bor", DIST_BOR}, {"bxor", DIST_BXOR}};
+static const struct word ops[] = {
+	{"sum", DIST_SUM}, {"prod", DIST_PRODUCT}, {"min", DIST_MIN},
+	{"max", DIST_MAX}, {"avg", DIST_AVG},      {"band", DIST_BAND},
+	{"bor", DIST_BOR}, {"bxor", DIST_BXOR},    {NULL, 0}};
 #define OPS "sum, prod, min, max, avg, band, bor or bxor"
 
-static bool find_dtype(const char *name, enum dist_dtype *dtype)
+/* The word of that name; one without a name: there is none. */
+static const struct word *find_name(const struct word *words, const char *name)
 {
-	for (size_t i = 0; i < sizeof dtypes / sizeof dtypes[0]; i++)
-		if (strcmp(dtypes[i].name, name) == 0) {
-			*dtype = dtypes[i].dtype;
-			return true;
-		}
-	return false;
+	while (words->name && strcmp(words->name, name) != 0)
+		words++;
+	return words;
 }
 
-static bool find_op(const char *name, enum dist_reduce_op *op)
+static const char *name_of(const struct word *words, int value)
 {
-	for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
-		if (strcmp(ops[i].name, name) == 0) {
-			*op = ops[i].op;
-			return true;
-		}
-	return false;
-}
-
-static const char *dtype_name(enum dist_dtype dtype)
-{
-	for (size_t i = 0; i < sizeof dtypes / sizeof dtypes[0]; i++)
-		if (dtypes[i].dtype == dtype)
-			return dtypes[i].name;
-	return "?";
-}
-
-static const char *op_name(const struct sweep *sweep)
-{
-	for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
-		if (sweep_reduces(sweep->collective) && ops[i].op == sweep->op)
-			return ops[i].name;
-	return "none";
+	while (words->name && words->value != value)
+		words++;
+	return words->name ? words->name : "?";
 }
 
 static const char *const averages[] = {"rank 0's", "all ranks' average",
@@ -152,6 +133,9 @@ void sweep_print_row(FILE *out, const struct sweep *sweep,
 		     const struct sweep_row *row)
 {
 	int root = is_rooted(sweep->collective) ? sweep->root : -1;
+	const char *op = sweep_reduces(sweep->collective)
+				 ? name_of(ops, (int)sweep->op)
+				 : "none";
 	char wrong[24] = "N/A";
 
 	if (row->wrong >= 0)
@@ -159,9 +143,9 @@ void sweep_print_row(FILE *out, const struct sweep *sweep,
 	fprintf(out,
 		" %12zu %13zu %9s %7s %7d %9.2f %8.3f %8.3f %7s %10.2f "
 		"%10.2f\n",
-		row->bytes, row->numel, dtype_name(sweep->dtype),
-		op_name(sweep), root, row->time_us, row->algbw_GBps,
-		row->busbw_GBps, wrong, row->min_us, row->max_us);
+		row->bytes, row->numel, name_of(dtypes, (int)sweep->dtype), op,
+		root, row->time_us, row->algbw_GBps, row->busbw_GBps, wrong,
+		row->min_us, row->max_us);
 }
 
 /* What no number of an option is. */
@@ -241,6 +225,11 @@ static int given_or(int number, int otherwise)
 static const char *read_call(const struct sweep_arguments *a,
 			     struct sweep *sweep)
 {
+	const struct word *dtype = find_name(dtypes, a->dtype);
+	const struct word *op = find_name(ops, a->op);
+
+	sweep->dtype = (enum dist_dtype)dtype->value;
+	sweep->op = (enum dist_reduce_op)op->value;
 	sweep->min_bytes = a->min_bytes;
 	sweep->max_bytes = a->max_bytes;
 	sweep->step_bytes = a->step_bytes;
@@ -248,9 +237,9 @@ static const char *read_call(const struct sweep_arguments *a,
 	sweep->root = a->root;
 	if (sweep->max_bytes < sweep->min_bytes)
 		return "-e: expected a size not below that of -b";
-	if (!find_dtype(a->dtype, &sweep->dtype))
+	if (!dtype->name)
 		return "-d: expected " DTYPES;
-	if (!find_op(a->op, &sweep->op))
+	if (!op->name)
 		return "-o: expected " OPS;
 	if (!is_legal(sweep))
 		return "-o: expected for floats sum, prod, min, max or avg, "

@@ -42,7 +42,7 @@ trace                   | lockstep/ base/ core/op.h core/backend.h core/transpor
 worlds                  | lockstep/ base/ core/backend.h realbackend/launch/world.h realbackend/nccl/world.h realbackend/mpi/world.h realbackend/seat/world.h sim/launch.h |
 ddp                     | lockstep/ base/ |
 model/training          | lockstep/ base/ |
-scenarios               | lockstep/ base/ model/training/ model/llm/ |
+scenarios               | lockstep/ base/ model/training/ model/llm/ model/measured/collectives.h |
 scenarios/tutorial      | lockstep/ base/ scenarios/ |
 scenarios/tutorial/nn   | base/ |
 tests/conformance/cases | lockstep/ base/ scenarios/element.h |
