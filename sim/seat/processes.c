@@ -25,20 +25,31 @@ static void set_number(const char *name, long value)
 	(void)setenv(name, text, 1);
 }
 
-/* What a launcher says to a rank: as torchrun does. */
-static void set_place(const struct dist__seat_job *job, int world_size,
-		      int rank)
+/* What a launcher says to a rank, as torchrun does. */
+static void set_place(const struct dist__seat_job *job, int rank)
 {
 	int local = job->nproc_per_node;
 
 	set_number("RANK", rank);
-	set_number("WORLD_SIZE", world_size);
 	set_number("LOCAL_RANK", rank % local);
-	set_number("LOCAL_WORLD_SIZE", local);
 	set_number("GROUP_RANK", rank / local);
-	set_number("GROUP_WORLD_SIZE", (world_size + local - 1) / local);
 	set_number("ROLE_RANK", rank);
+}
+
+/* What a launcher says to all: there is no restart, and a store of its own. */
+static void set_world(const struct dist__seat_job *job, int world_size)
+{
+	int local = job->nproc_per_node;
+
+	set_number("WORLD_SIZE", world_size);
+	set_number("LOCAL_WORLD_SIZE", local);
+	set_number("GROUP_WORLD_SIZE", (world_size + local - 1) / local);
 	set_number("ROLE_WORLD_SIZE", world_size);
+	set_number("TORCHELASTIC_RESTART_COUNT", 0);
+	set_number("TORCHELASTIC_MAX_RESTARTS", 0);
+	(void)setenv("ROLE_NAME", "default", 0);
+	(void)setenv("TORCHELASTIC_RUN_ID", "lockstep", 0);
+	(void)setenv("TORCHELASTIC_USE_AGENT_STORE", "False", 1);
 }
 
 static void set_job(const struct dist__seat_job *job, int world_size, int fd)
@@ -52,8 +63,7 @@ static void set_job(const struct dist__seat_job *job, int world_size, int fd)
 	(void)setenv("OMP_NUM_THREADS", "1", 0);
 	/* The order of sets of Python is the same in every run. */
 	(void)setenv("PYTHONHASHSEED", "0", 0);
-	set_number("WORLD_SIZE", world_size);
-	set_number("LOCAL_WORLD_SIZE", job->nproc_per_node);
+	set_world(job, world_size);
 	/* Of the simulation, not of a rank in it. */
 	(void)unsetenv("LOCKSTEP_TRACE");
 	(void)unsetenv("LOCKSTEP_EXPLORE");
@@ -96,7 +106,7 @@ static void start_each(const struct dist__seat_job *job,
 	for (int rank = 0; rank < head->present; rank++) {
 		pids[rank] = fork();
 		if (pids[rank] == 0) {
-			set_place(job, head->world_size, rank);
+			set_place(job, rank);
 			become(job, self);
 		}
 		if (pids[rank] > 0)

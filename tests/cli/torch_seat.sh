@@ -17,7 +17,7 @@ line_of() { # the line of the script that says so
 expect 0 run --nproc-per-node 2 --torch-backend-as gloo "$script" train
 mv "$scratch/out" "$scratch/real"
 for run in 1 2; do
-	expect 0 "${sim[@]}" 2 --trace "$scratch/trace$run" "$script" clock stores train drawn
+	expect 0 "${sim[@]}" 2 --trace "$scratch/trace$run" "$script" clock stores train drawn place
 	mv "$scratch/out" "$scratch/out$run"
 done
 grep -qF "$(cat "$scratch/real")" "$scratch/out1" || fail "a simulated rank computes otherwise"

@@ -59,6 +59,17 @@ def drawn():
         print(numbers, hash("text"))
 
 
+def place():
+    """What torchrun says of a rank, which libraries look for."""
+    for name, value in (("ROLE_NAME", "default"),
+                        ("TORCHELASTIC_RESTART_COUNT", "0"),
+                        ("TORCHELASTIC_MAX_RESTARTS", "0"),
+                        ("ROLE_WORLD_SIZE", os.environ["WORLD_SIZE"]),
+                        ("GROUP_WORLD_SIZE", "1")):
+        assert os.environ[name] == value, name
+    assert dist.is_torchelastic_launched()
+
+
 def abba():
     a, b = dist.new_group([0, 1]), dist.new_group([0, 1])
     x = torch.ones(4)
