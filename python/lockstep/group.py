@@ -18,7 +18,7 @@ import torch
 import torch.distributed as dist
 import torch.distributed.distributed_c10d as c10d
 
-from . import buckets, charge, library, source
+from . import buckets, charge, eager, library, source
 from .library import byref, c_int, c_size_t, c_void_p
 from .work import Done, Waiter, Work
 
@@ -740,6 +740,7 @@ def make_default(store, rank, size, timeout, name="lockstep"):
     if _default is None:
         atexit.register(_leave)
         buckets.install()
+        eager.install()
     _default = Group(lib, handle.value, rank, size, name)
     return _default
 

@@ -23,7 +23,7 @@ check c10d dropped dropped_messages futures messages objects subgroups twice
 case $torch in
 1.* | 2.[0-5].*) ;;
 *)
-	check training ddp_hooks ddp_beside_another join fsdp2_with_tp pipeline_1f1b checkpoint_async
+	check training ddp_hooks compiled_ddp ddp_beside_another join fsdp2_with_tp pipeline_1f1b checkpoint_async
 	[ "${ALL-}" != yes ] || check functional
 	;;
 esac

@@ -447,6 +447,21 @@ def compiled_collectives():
     equal(got + 0, torch.full((3,), 9.0))
 
 
+def compiled_ddp():
+    """While compiled code runs, C++ calls the group's methods: DDP has its
+    first bucket rebuilt, and buffers broadcast."""
+    model = network()
+    model.append(nn.BatchNorm1d(8))
+    model = DistributedDataParallel(model)
+    compiled = torch.compile(model, backend="eager")
+    for step in range(3):
+        compiled(batch(step).chunk(SIZE)[dist.get_rank()]).sum().backward()
+    for p in model.parameters():
+        out = [torch.empty_like(p.grad) for _ in range(SIZE)]
+        dist.all_gather(out, p.grad)
+        equal(out[0], out[1])
+
+
 ddp_beside_another.beyond_gloo = True
 
 if __name__ == "__main__":
@@ -455,4 +470,5 @@ if __name__ == "__main__":
         ddp_own_hook, ddp_beside_another, join, averagers, zero, fsdp1, fsdp2,
         fsdp2_mixed, fsdp2_clip_and_accumulate, fsdp2_with_tp, checkpoint,
         checkpoint_async, pipeline_gpipe, pipeline_1f1b, pipeline_interleaved,
-        pipeline_zero_bubble, data_loader, compiled_collectives])
+        pipeline_zero_bubble, data_loader, compiled_collectives,
+        compiled_ddp])
