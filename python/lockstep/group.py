@@ -18,7 +18,7 @@ import torch
 import torch.distributed as dist
 import torch.distributed.distributed_c10d as c10d
 
-from . import buckets, charge, eager, library, source
+from . import buckets, charge, eager, library, polls, source
 from .library import byref, c_int, c_size_t, c_void_p
 from .work import Done, Waiter, Work
 
@@ -290,7 +290,8 @@ class Group(dist.ProcessGroup):
         self._sequence += 1
         if _is_profiled():
             function = _Event(self._name, function, keep)
-        if self._batch is None and _is_sync(opts, frame):
+        is_sync = self._batch is None and _is_sync(opts, frame)
+        if is_sync and not polls.must_poll(self):
             error = function(self.handle, *arguments, None)
             if device is not None:
                 device.after_call()
@@ -301,7 +302,10 @@ class Group(dist.ProcessGroup):
         error = function(self.handle, *arguments, byref(handle))
         if error:
             raise self.failure(error)
-        return self._started((handle.value,), result, (keep, arguments))
+        work = self._started((handle.value,), result, (keep, arguments))
+        if is_sync:
+            work.wait()
+        return work
 
     def _started(self, handles, result, keep, in_order=True):
         work = Work(self, handles, result, keep, in_order)
@@ -741,6 +745,7 @@ def make_default(store, rank, size, timeout, name="lockstep"):
         atexit.register(_leave)
         buckets.install()
         eager.install()
+        polls.install()
     _default = Group(lib, handle.value, rank, size, name)
     return _default
 

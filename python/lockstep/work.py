@@ -20,7 +20,7 @@ import torch
 from torch._C._distributed_c10d import Work as _TorchWork
 from torch.futures import Future
 
-from . import buckets, charge, library, source
+from . import buckets, charge, library, polls, source
 
 _engine = torch.autograd.Variable._execution_engine
 # Of the backward pass of the thread that asks; None in torch 1.
@@ -76,11 +76,13 @@ class Work(_TorchWork):
             self._ended.set()
 
     def _await(self, handle, timeout_ns, frame, aside=False):
-        lib = self._group.lib
+        lib, group = self._group.lib, self._group
         if frame is not None:
             file, line = source.here(frame)
             if file is not None:
                 lib.work_at(handle, file, line)
+        if polls.must_poll(group):
+            polls.poll(lib, handle)
         return (lib.work_wait_aside if aside else lib.work_wait)(
             handle, timeout_ns)
 

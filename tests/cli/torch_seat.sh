@@ -24,6 +24,9 @@ grep -qF "$(cat "$scratch/real")" "$scratch/out1" || fail "a simulated rank comp
 cmp "$scratch/out1" "$scratch/out2" || fail "other random numbers"
 cmp "$scratch/trace1" "$scratch/trace2" || fail "another trace"
 
+# A thread that waits does not hold up the rank's others.
+expect 0 "${sim[@]}" 2 "$script" threads
+
 # Verdicts name the script's lines; what a rank raises is its own.
 expect 11 "${sim[@]}" 2 "$script" abba
 expect_err "rank 0 waits in all_reduce.* at .*seat\.py:$(line_of first)"

@@ -3,6 +3,7 @@
 import os
 import random
 import sys
+import threading
 import time
 
 import torch
@@ -57,6 +58,24 @@ def drawn():
     dist.all_gather_object(numbers, random.random())
     if dist.get_rank() == 0:
         print(numbers, hash("text"))
+
+
+def threads():
+    """Another thread waits for that of the other rank, the first for the
+    first: as in training beside an asynchronous checkpoint."""
+    group, rank, x = dist.new_group(), dist.get_rank(), torch.ones(1)
+
+    def run():
+        pause.wait(0.3 * rank)
+        dist.all_reduce(x, group=group)
+
+    pause = threading.Event()
+    thread = threading.Thread(target=run)
+    thread.start()
+    pause.wait(0.3 * (1 - rank))
+    dist.barrier()
+    thread.join()
+    assert x.item() == 2
 
 
 def place():
