@@ -157,29 +157,14 @@ const struct dist__algorithm dist__binomial_barrier = {
 	.cost_ns = cost_barrier_ns,
 };
 
-const struct dist__algorithm dist__binomial_broadcast = {
-	.op = DIST__BROADCAST,
-	.name = "binomial",
-	.summary = "ceil(log2 p) steps, the root sends the vector at each",
-	.formula = "ceil(log2 p) (alpha + n beta)",
-	.run = run_broadcast,
-	.cost_ns = cost_broadcast_ns,
-};
+DIST__ALGORITHM(binomial, broadcast, BROADCAST, "binomial",
+		"ceil(log2 p) steps, the root sends the vector at each",
+		"ceil(log2 p) (alpha + n beta)", .flow = NULL);
 
-const struct dist__algorithm dist__binomial_reduce = {
-	.op = DIST__REDUCE,
-	.name = "binomial",
-	.summary = "ceil(log2 p) steps, the root receives the vector at each",
-	.formula = "ceil(log2 p) (alpha + n beta + n gamma)",
-	.run = run_reduce,
-	.cost_ns = cost_reduce_ns,
-};
+DIST__ALGORITHM(binomial, reduce, REDUCE, "binomial",
+		"ceil(log2 p) steps, the root receives the vector at each",
+		"ceil(log2 p) (alpha + n beta + n gamma)", .flow = NULL);
 
-const struct dist__algorithm dist__binomial_all_reduce = {
-	.op = DIST__ALL_REDUCE,
-	.name = "binomial_tree",
-	.summary = "2 ceil(log2 p) steps, reduce to rank 0, then broadcast",
-	.formula = "ceil(log2 p) (2 alpha + 2 n beta + n gamma)",
-	.run = run_all_reduce,
-	.cost_ns = cost_all_reduce_ns,
-};
+DIST__ALGORITHM(binomial, all_reduce, ALL_REDUCE, "binomial_tree",
+		"2 ceil(log2 p) steps, reduce to rank 0, then broadcast",
+		"ceil(log2 p) (2 alpha + 2 n beta + n gamma)", .flow = NULL);

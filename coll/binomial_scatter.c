@@ -194,20 +194,10 @@ static double cost_gather_ns(const struct dist__cost *cost, int p, size_t numel,
 	return gathered_ns(cost, p, part_bytes(p, numel, element_bytes));
 }
 
-const struct dist__algorithm dist__binomial_scatter = {
-	.op = DIST__SCATTER,
-	.name = "binomial",
-	.summary = "ceil(log2 p) steps, half the parts sent at the first",
-	.formula = "ceil(log2 p) alpha + (p-1)/p n beta",
-	.run = run_scatter,
-	.cost_ns = cost_scatter_ns,
-};
+DIST__ALGORITHM(binomial, scatter, SCATTER, "binomial",
+		"ceil(log2 p) steps, half the parts sent at the first",
+		"ceil(log2 p) alpha + (p-1)/p n beta", .flow = NULL);
 
-const struct dist__algorithm dist__binomial_gather = {
-	.op = DIST__GATHER,
-	.name = "binomial",
-	.summary = "ceil(log2 p) steps, half the parts received at the last",
-	.formula = "ceil(log2 p) alpha + (p-1)/p n beta",
-	.run = run_gather,
-	.cost_ns = cost_gather_ns,
-};
+DIST__ALGORITHM(binomial, gather, GATHER, "binomial",
+		"ceil(log2 p) steps, half the parts received at the last",
+		"ceil(log2 p) alpha + (p-1)/p n beta", .flow = NULL);

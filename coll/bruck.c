@@ -75,7 +75,7 @@ static enum dist_error gather(const struct rotated *r)
 	return DIST_OK;
 }
 
-static enum dist_error run(const struct dist__coll *coll)
+static enum dist_error run_all_gather(const struct dist__coll *coll)
 {
 	const struct dist__parts *out = &coll->op->sides->out;
 	struct rotated r = {.coll = coll};
@@ -101,8 +101,8 @@ static enum dist_error run(const struct dist__coll *coll)
 
 /* T = ceil(log2 p) alpha + (p - 1) / p n beta: the steps are the same on every
  * rank. Thakur, Rabenseifner and Gropp (2005). */
-static double cost_ns(const struct dist__cost *cost, int p, size_t numel,
-		      size_t element_bytes)
+static double cost_all_gather_ns(const struct dist__cost *cost, int p,
+				 size_t numel, size_t element_bytes)
 {
 	double n = (double)(numel * element_bytes);
 
@@ -110,11 +110,6 @@ static double cost_ns(const struct dist__cost *cost, int p, size_t numel,
 	       (p - 1) * (n / p) * cost->beta_ns_per_byte;
 }
 
-const struct dist__algorithm dist__bruck_all_gather = {
-	.op = DIST__ALL_GATHER,
-	.name = "bruck",
-	.summary = "ceil(log2 p) steps, (p-1)/p of the result sent by each",
-	.formula = "ceil(log2 p) alpha + (p-1)/p n beta",
-	.run = run,
-	.cost_ns = cost_ns,
-};
+DIST__ALGORITHM(bruck, all_gather, ALL_GATHER, "bruck",
+		"ceil(log2 p) steps, (p-1)/p of the result sent by each",
+		"ceil(log2 p) alpha + (p-1)/p n beta", .flow = NULL);

@@ -173,7 +173,7 @@ static enum dist_error hand_on(struct bruck *b)
 	return error;
 }
 
-static enum dist_error run(const struct dist__coll *coll)
+static enum dist_error run_all_to_all(const struct dist__coll *coll)
 {
 	size_t p = (size_t)coll->world_size;
 	struct bruck b = {
@@ -195,8 +195,8 @@ static enum dist_error run(const struct dist__coll *coll)
  * power of two, for equal parts; in general with as many parts as have the bit.
  * The steps are the same on every rank.
  */
-static double cost_ns(const struct dist__cost *cost, int p, size_t numel,
-		      size_t element_bytes)
+static double cost_all_to_all_ns(const struct dist__cost *cost, int p,
+				 size_t numel, size_t element_bytes)
 {
 	double part = (double)(numel * element_bytes) / p, time_ns = 0;
 
@@ -209,11 +209,6 @@ static double cost_ns(const struct dist__cost *cost, int p, size_t numel,
 	return time_ns;
 }
 
-const struct dist__algorithm dist__bruck_all_to_all = {
-	.op = DIST__ALL_TO_ALL,
-	.name = "bruck",
-	.summary = "ceil(log2 p) steps of two messages, half the parts at each",
-	.formula = "ceil(log2 p) (2 alpha + n/2 beta)",
-	.run = run,
-	.cost_ns = cost_ns,
-};
+DIST__ALGORITHM(bruck, all_to_all, ALL_TO_ALL, "bruck",
+		"ceil(log2 p) steps of two messages, half the parts at each",
+		"ceil(log2 p) (2 alpha + n/2 beta)", .flow = NULL);

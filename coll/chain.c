@@ -144,20 +144,10 @@ static double cost_reduce_ns(const struct dist__cost *cost, int p, size_t numel,
 				      true);
 }
 
-const struct dist__algorithm dist__chain_broadcast = {
-	.op = DIST__BROADCAST,
-	.name = "chain",
-	.summary = "p-2+k steps for k segments, the vector sent by each rank",
-	.formula = "(p-2) (alpha + n/k beta) + k alpha + n beta",
-	.run = run_broadcast,
-	.cost_ns = cost_broadcast_ns,
-};
+DIST__ALGORITHM(chain, broadcast, BROADCAST, "chain",
+		"p-2+k steps for k segments, the vector sent by each rank",
+		"(p-2) (alpha + n/k beta) + k alpha + n beta", .flow = NULL);
 
-const struct dist__algorithm dist__chain_reduce = {
-	.op = DIST__REDUCE,
-	.name = "chain",
-	.summary = "p-2+k steps for k segments, the vector sent by each rank",
-	.formula = "(p-2+k) (alpha + n/k beta + n/k gamma)",
-	.run = run_reduce,
-	.cost_ns = cost_reduce_ns,
-};
+DIST__ALGORITHM(chain, reduce, REDUCE, "chain",
+		"p-2+k steps for k segments, the vector sent by each rank",
+		"(p-2+k) (alpha + n/k beta + n/k gamma)", .flow = NULL);

@@ -19,7 +19,7 @@
 #include "coll/algorithms.h"
 #include "coll/pattern.h"
 
-static enum dist_error run(const struct dist__coll *coll)
+static enum dist_error run_barrier(const struct dist__coll *coll)
 {
 	const struct dist__span empty = {.data = NULL};
 	int p = coll->world_size;
@@ -38,19 +38,14 @@ static enum dist_error run(const struct dist__coll *coll)
 }
 
 /* T = ceil(log2 p) alpha: every step is one message on every rank. */
-static double cost_ns(const struct dist__cost *cost, int p, size_t numel,
-		      size_t element_bytes)
+static double cost_barrier_ns(const struct dist__cost *cost, int p,
+			      size_t numel, size_t element_bytes)
 {
 	(void)numel;
 	(void)element_bytes;
 	return dist__log2_ceil(p) * dist__cost_message(cost, 0);
 }
 
-const struct dist__algorithm dist__dissemination_barrier = {
-	.op = DIST__BARRIER,
-	.name = "dissemination",
-	.summary = "ceil(log2 p) steps, an empty message each",
-	.formula = "ceil(log2 p) alpha",
-	.run = run,
-	.cost_ns = cost_ns,
-};
+DIST__ALGORITHM(dissemination, barrier, BARRIER, "dissemination",
+		"ceil(log2 p) steps, an empty message each",
+		"ceil(log2 p) alpha", .flow = NULL);

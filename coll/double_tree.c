@@ -474,38 +474,20 @@ static double cost_all_reduce_ns(const struct dist__cost *cost, int p,
 	       cost_broadcast_ns(cost, p, numel, element_bytes);
 }
 
-const struct dist__algorithm dist__double_tree_all_reduce = {
-	.op = DIST__ALL_REDUCE,
-	.name = "double_tree",
-	.summary =
+DIST__ALGORITHM(double_tree, all_reduce, ALL_REDUCE, "double_tree",
 		"2k + 4 ceil(log2 p) steps at most for k segments, 2 vectors "
 		"sent by each rank at most",
-	.formula = "(k + 2 ceil(log2 p)) (2 alpha + 2n/k beta + n/k gamma)",
-	.run = run_all_reduce,
-	.cost_ns = cost_all_reduce_ns,
-	.flow = &all_reduce_flow,
-};
+		"(k + 2 ceil(log2 p)) (2 alpha + 2n/k beta + n/k gamma)",
+		.flow = &all_reduce_flow);
 
-const struct dist__algorithm dist__double_tree_reduce = {
-	.op = DIST__REDUCE,
-	.name = "double_tree",
-	.summary =
+DIST__ALGORITHM(double_tree, reduce, REDUCE, "double_tree",
 		"k + 2 ceil(log2 p) steps at most for k segments, the vector "
 		"sent by each rank",
-	.formula = "(k + 2 ceil(log2 p)) (alpha + n/k beta + n/k gamma)",
-	.run = run_reduce,
-	.cost_ns = cost_reduce_ns,
-	.flow = &reduce_flow,
-};
+		"(k + 2 ceil(log2 p)) (alpha + n/k beta + n/k gamma)",
+		.flow = &reduce_flow);
 
-const struct dist__algorithm dist__double_tree_broadcast = {
-	.op = DIST__BROADCAST,
-	.name = "double_tree",
-	.summary =
+DIST__ALGORITHM(double_tree, broadcast, BROADCAST, "double_tree",
 		"k + 2 ceil(log2 p) steps at most for k segments, the vector "
 		"sent by each rank at most",
-	.formula = "(k + 2 ceil(log2 p)) (alpha + n/k beta)",
-	.run = run_broadcast,
-	.cost_ns = cost_broadcast_ns,
-	.flow = &broadcast_flow,
-};
+		"(k + 2 ceil(log2 p)) (alpha + n/k beta)",
+		.flow = &broadcast_flow);

@@ -299,32 +299,16 @@ static double cost_all_gather_ns(const struct dist__cost *cost, int p,
 	       dist__fold_out_cost_ns(cost, p, n);
 }
 
-const struct dist__algorithm dist__halving_doubling_all_reduce = {
-	.op = DIST__ALL_REDUCE,
-	.name = "halving_doubling",
-	.summary = "2 log2 p steps, 2(p-1)/p of the vector sent by each rank",
-	.formula = "2 log2 p alpha + 2(p-1)/p n beta + (p-1)/p n gamma",
-	.run = run_all_reduce,
-	.cost_ns = cost_all_reduce_ns,
-	.flow = &all_reduce_flow,
-};
+DIST__ALGORITHM(halving_doubling, all_reduce, ALL_REDUCE, "halving_doubling",
+		"2 log2 p steps, 2(p-1)/p of the vector sent by each rank",
+		"2 log2 p alpha + 2(p-1)/p n beta + (p-1)/p n gamma",
+		.flow = &all_reduce_flow);
 
-const struct dist__algorithm dist__halving_reduce_scatter = {
-	.op = DIST__REDUCE_SCATTER,
-	.name = "recursive_halving",
-	.summary = "log2 p steps, (p-1)/p of the vector sent by each rank",
-	.formula = "log2 p alpha + (p-1)/p n (beta + gamma)",
-	.run = run_reduce_scatter,
-	.cost_ns = cost_reduce_scatter_ns,
-	.flow = &reduce_scatter_flow,
-};
+DIST__ALGORITHM(halving, reduce_scatter, REDUCE_SCATTER, "recursive_halving",
+		"log2 p steps, (p-1)/p of the vector sent by each rank",
+		"log2 p alpha + (p-1)/p n (beta + gamma)",
+		.flow = &reduce_scatter_flow);
 
-const struct dist__algorithm dist__doubling_all_gather = {
-	.op = DIST__ALL_GATHER,
-	.name = "recursive_doubling",
-	.summary = "log2 p steps, (p-1)/p of the vector sent by each rank",
-	.formula = "log2 p alpha + (p-1)/p n beta",
-	.run = run_all_gather,
-	.cost_ns = cost_all_gather_ns,
-	.flow = &all_gather_flow,
-};
+DIST__ALGORITHM(doubling, all_gather, ALL_GATHER, "recursive_doubling",
+		"log2 p steps, (p-1)/p of the vector sent by each rank",
+		"log2 p alpha + (p-1)/p n beta", .flow = &all_gather_flow);

@@ -394,55 +394,25 @@ static double cost_all_gather_ns(const struct dist__cost *cost, int p,
 			element_bytes);
 }
 
-const struct dist__algorithm dist__hierarchical_all_reduce = {
-	.op = DIST__ALL_REDUCE,
-	.name = "hierarchical",
-	.summary = "reduce-scatter inside nodes of q, all-reduce across, "
-		   "all-gather inside",
-	.formula = "RS(q, n) + AR(p/q, n/q; q beta) + AG(q, n)",
-	.run = run_all_reduce,
-	.cost_ns = cost_all_reduce_ns,
-	.in_teams = true,
-};
+DIST__ALGORITHM(hierarchical, all_reduce, ALL_REDUCE, "hierarchical",
+		"reduce-scatter inside nodes of q, all-reduce across, "
+		"all-gather inside",
+		"RS(q, n) + AR(p/q, n/q; q beta) + AG(q, n)", .in_teams = true);
 
-const struct dist__algorithm dist__hierarchical_reduce = {
-	.op = DIST__REDUCE,
-	.name = "hierarchical",
-	.summary = "reduce inside nodes of q, then across",
-	.formula = "R(q, n) + R(p/q, n)",
-	.run = run_reduce,
-	.cost_ns = cost_reduce_ns,
-	.in_teams = true,
-};
+DIST__ALGORITHM(hierarchical, reduce, REDUCE, "hierarchical",
+		"reduce inside nodes of q, then across", "R(q, n) + R(p/q, n)",
+		.in_teams = true);
 
-const struct dist__algorithm dist__hierarchical_broadcast = {
-	.op = DIST__BROADCAST,
-	.name = "hierarchical",
-	.summary = "broadcast across nodes of q, then inside",
-	.formula = "B(p/q, n) + B(q, n)",
-	.run = run_broadcast,
-	.cost_ns = cost_broadcast_ns,
-	.in_teams = true,
-};
+DIST__ALGORITHM(hierarchical, broadcast, BROADCAST, "hierarchical",
+		"broadcast across nodes of q, then inside",
+		"B(p/q, n) + B(q, n)", .in_teams = true);
 
-const struct dist__algorithm dist__hierarchical_barrier = {
-	.op = DIST__BARRIER,
-	.name = "hierarchical",
-	.summary = "reduce of nothing inside nodes of q, barrier across, "
-		   "broadcast inside",
-	.formula = "R(q, 0) + barrier(p/q) + B(q, 0)",
-	.run = run_barrier,
-	.cost_ns = cost_barrier_ns,
-	.in_teams = true,
-};
+DIST__ALGORITHM(hierarchical, barrier, BARRIER, "hierarchical",
+		"reduce of nothing inside nodes of q, barrier across, "
+		"broadcast inside",
+		"R(q, 0) + barrier(p/q) + B(q, 0)", .in_teams = true);
 
-const struct dist__algorithm dist__hierarchical_all_gather = {
-	.op = DIST__ALL_GATHER,
-	.name = "hierarchical",
-	.summary = "gather inside nodes of q, all-gather across, broadcast "
-		   "inside",
-	.formula = "G(q, n q/p) + AG(p/q, n) + B(q, n)",
-	.run = run_all_gather,
-	.cost_ns = cost_all_gather_ns,
-	.in_teams = true,
-};
+DIST__ALGORITHM(hierarchical, all_gather, ALL_GATHER, "hierarchical",
+		"gather inside nodes of q, all-gather across, broadcast "
+		"inside",
+		"G(q, n q/p) + AG(p/q, n) + B(q, n)", .in_teams = true);

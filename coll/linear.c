@@ -154,41 +154,21 @@ static double cost_all_to_all_ns(const struct dist__cost *cost, int p,
 				      (double)(numel * element_bytes) / p);
 }
 
-const struct dist__algorithm dist__linear_broadcast = {
-	.op = DIST__BROADCAST,
-	.name = "linear",
-	.summary = "1 step, the root sends p-1 vectors at once",
-	.formula = "alpha + (p-1) n beta",
-	.run = run_broadcast,
-	.cost_ns = cost_broadcast_ns,
-};
+DIST__ALGORITHM(linear, broadcast, BROADCAST, "linear",
+		"1 step, the root sends p-1 vectors at once",
+		"alpha + (p-1) n beta", .flow = NULL);
 
-const struct dist__algorithm dist__linear_reduce = {
-	.op = DIST__REDUCE,
-	.name = "linear",
-	.summary = "p-1 steps, the root receives one vector at each",
-	.formula = "(p-1) (alpha + n beta + n gamma)",
-	.run = run_reduce,
-	.cost_ns = cost_reduce_ns,
-};
+DIST__ALGORITHM(linear, reduce, REDUCE, "linear",
+		"p-1 steps, the root receives one vector at each",
+		"(p-1) (alpha + n beta + n gamma)", .flow = NULL);
 
-const struct dist__algorithm dist__linear_gather = {
-	.op = DIST__GATHER,
-	.name = "linear",
-	.summary = "p-1 steps, the root receives one part at each",
-	.formula = "(p-1) (alpha + n/p beta)",
-	.run = run_gather,
-	.cost_ns = cost_gather_ns,
-};
+DIST__ALGORITHM(linear, gather, GATHER, "linear",
+		"p-1 steps, the root receives one part at each",
+		"(p-1) (alpha + n/p beta)", .flow = NULL);
 
-const struct dist__algorithm dist__linear_scatter = {
-	.op = DIST__SCATTER,
-	.name = "linear",
-	.summary = "p-1 steps, the root sends one part at each",
-	.formula = "(p-1) (alpha + n/p beta)",
-	.run = run_scatter,
-	.cost_ns = cost_scatter_ns,
-};
+DIST__ALGORITHM(linear, scatter, SCATTER, "linear",
+		"p-1 steps, the root sends one part at each",
+		"(p-1) (alpha + n/p beta)", .flow = NULL);
 
 const struct dist__algorithm dist__linear_all_gather = {
 	.op = DIST__ALL_GATHER,
@@ -199,11 +179,6 @@ const struct dist__algorithm dist__linear_all_gather = {
 	.cost_ns = cost_all_to_all_ns,
 };
 
-const struct dist__algorithm dist__linear_all_to_all = {
-	.op = DIST__ALL_TO_ALL,
-	.name = "linear",
-	.summary = "1 step, every part to its rank at once",
-	.formula = "alpha + (p-1)/p n beta",
-	.run = run_all_to_all,
-	.cost_ns = cost_all_to_all_ns,
-};
+DIST__ALGORITHM(linear, all_to_all, ALL_TO_ALL, "linear",
+		"1 step, every part to its rank at once",
+		"alpha + (p-1)/p n beta", .flow = NULL);

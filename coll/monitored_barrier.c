@@ -157,14 +157,14 @@ static enum dist_error run_first(const struct dist__coll *coll)
 	return error ? error : answered;
 }
 
-static enum dist_error run(const struct dist__coll *coll)
+static enum dist_error run_monitored_barrier(const struct dist__coll *coll)
 {
 	return coll->rank == 0 ? run_first(coll) : run_other(coll);
 }
 
 /* T = alpha + (p - 1) (alpha + p beta). */
-static double cost_ns(const struct dist__cost *cost, int p, size_t numel,
-		      size_t element_bytes)
+static double cost_monitored_barrier_ns(const struct dist__cost *cost, int p,
+					size_t numel, size_t element_bytes)
 {
 	(void)numel;
 	(void)element_bytes;
@@ -174,11 +174,6 @@ static double cost_ns(const struct dist__cost *cost, int p, size_t numel,
 	       (p - 1) * dist__cost_message(cost, p);
 }
 
-const struct dist__algorithm dist__linear_monitored_barrier = {
-	.op = DIST__MONITORED_BARRIER,
-	.name = "linear",
-	.summary = "p steps, all to rank 0, which answers one by one",
-	.formula = "alpha + (p-1) (alpha + p beta)",
-	.run = run,
-	.cost_ns = cost_ns,
-};
+DIST__ALGORITHM(linear, monitored_barrier, MONITORED_BARRIER, "linear",
+		"p steps, all to rank 0, which answers one by one",
+		"alpha + (p-1) (alpha + p beta)", .flow = NULL);

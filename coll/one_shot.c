@@ -155,29 +155,14 @@ static double cost_barrier_ns(const struct dist__cost *cost, int p,
 	return dist__cost_all_at_once(cost, p, 0);
 }
 
-const struct dist__algorithm dist__one_shot_all_reduce = {
-	.op = DIST__ALL_REDUCE,
-	.name = "one_shot",
-	.summary = "1 step, the whole vector to all ranks at once",
-	.formula = "alpha + (p-1) (n beta + n gamma)",
-	.run = run_all_reduce,
-	.cost_ns = cost_all_reduce_ns,
-};
+DIST__ALGORITHM(one_shot, all_reduce, ALL_REDUCE, "one_shot",
+		"1 step, the whole vector to all ranks at once",
+		"alpha + (p-1) (n beta + n gamma)", .flow = NULL);
 
-const struct dist__algorithm dist__one_shot_reduce_scatter = {
-	.op = DIST__REDUCE_SCATTER,
-	.name = "one_shot",
-	.summary = "1 step, every part to its rank at once",
-	.formula = "alpha + (p-1)/p (n beta + n gamma)",
-	.run = run_reduce_scatter,
-	.cost_ns = cost_reduce_scatter_ns,
-};
+DIST__ALGORITHM(one_shot, reduce_scatter, REDUCE_SCATTER, "one_shot",
+		"1 step, every part to its rank at once",
+		"alpha + (p-1)/p (n beta + n gamma)", .flow = NULL);
 
-const struct dist__algorithm dist__one_shot_barrier = {
-	.op = DIST__BARRIER,
-	.name = "one_shot",
-	.summary = "1 step, an empty message to all ranks at once",
-	.formula = "alpha",
-	.run = run_barrier,
-	.cost_ns = cost_barrier_ns,
-};
+DIST__ALGORITHM(one_shot, barrier, BARRIER, "one_shot",
+		"1 step, an empty message to all ranks at once", "alpha",
+		.flow = NULL);

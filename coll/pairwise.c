@@ -143,15 +143,9 @@ static double cost_all_to_all_ns(const struct dist__cost *cost, int p,
 	return (p - 1) * dist__cost_message(cost, n / p);
 }
 
-const struct dist__algorithm dist__pairwise_all_to_all = {
-	.op = DIST__ALL_TO_ALL,
-	.name = "pairwise",
-	.summary = "p-1 steps, one part to one rank at each",
-	.formula = "(p-1) (alpha + n/p beta)",
-	.run = run_all_to_all,
-	.cost_ns = cost_all_to_all_ns,
-	.flow = &all_to_all_flow,
-};
+DIST__ALGORITHM(pairwise, all_to_all, ALL_TO_ALL, "pairwise",
+		"p-1 steps, one part to one rank at each",
+		"(p-1) (alpha + n/p beta)", .flow = &all_to_all_flow);
 
 /* The steps of a reduce-scatter backwards, last one first: an all-gather, in
  * which each rank sends its own chunk to rank - k. */
@@ -205,12 +199,7 @@ static double cost_reduce_scatter_ns(const struct dist__cost *cost, int p,
 				      true);
 }
 
-const struct dist__algorithm dist__pairwise_reduce_scatter = {
-	.op = DIST__REDUCE_SCATTER,
-	.name = "pairwise",
-	.summary = "p-1 steps, one part to one rank at each",
-	.formula = "(p-1) (alpha + n/p beta + n/p gamma)",
-	.run = run_reduce_scatter,
-	.cost_ns = cost_reduce_scatter_ns,
-	.flow = &reduce_scatter_flow,
-};
+DIST__ALGORITHM(pairwise, reduce_scatter, REDUCE_SCATTER, "pairwise",
+		"p-1 steps, one part to one rank at each",
+		"(p-1) (alpha + n/p beta + n/p gamma)",
+		.flow = &reduce_scatter_flow);

@@ -43,7 +43,7 @@ static enum dist_error gather(struct dist__halving *h)
 	return error;
 }
 
-static enum dist_error run(const struct dist__coll *coll)
+static enum dist_error run_reduce(const struct dist__coll *coll)
 {
 	struct dist__halving h = {
 		.coll = coll,
@@ -77,8 +77,8 @@ static double gathered_ns(const struct dist__halving_model *m, int number,
 /* T = 2 log2 p alpha + 2 (p - 1) / p n beta + (p - 1) / p n gamma, p a power of
  * two and dividing n, as in the paper; in general folding comes first, and what
  * a number waits for depends on whether its partner was folded. */
-static double cost_ns(const struct dist__cost *cost, int p, size_t numel,
-		      size_t element_bytes)
+static double cost_reduce_ns(const struct dist__cost *cost, int p, size_t numel,
+			     size_t element_bytes)
 {
 	struct dist__halving_model m =
 		dist__halving_model_of(cost, p, true, numel, element_bytes);
@@ -86,12 +86,7 @@ static double cost_ns(const struct dist__cost *cost, int p, size_t numel,
 	return gathered_ns(&m, 0, m.fold.size);
 }
 
-const struct dist__algorithm dist__rabenseifner_reduce = {
-	.op = DIST__REDUCE,
-	.name = "rabenseifner",
-	.summary =
+DIST__ALGORITHM(rabenseifner, reduce, REDUCE, "rabenseifner",
 		"2 log2 p steps, 2(p-1)/p of the vector received by the root",
-	.formula = "2 log2 p alpha + 2(p-1)/p n beta + (p-1)/p n gamma",
-	.run = run,
-	.cost_ns = cost_ns,
-};
+		"2 log2 p alpha + 2(p-1)/p n beta + (p-1)/p n gamma",
+		.flow = NULL);

@@ -63,7 +63,7 @@ static enum dist_error doubling(const struct dist__coll *coll,
 	return DIST_OK;
 }
 
-static enum dist_error run(const struct dist__coll *coll)
+static enum dist_error run_all_reduce(const struct dist__coll *coll)
 {
 	struct dist__fold fold = dist__fold_from(coll, 0);
 	struct dist__span tensor = dist__span_tensor(coll);
@@ -91,8 +91,8 @@ static enum dist_error run(const struct dist__coll *coll)
 
 /* T = log2 p (alpha + n beta + n gamma), p a power of two, as in the paper.
  * Every rank takes the same time, so folding only adds. */
-static double cost_ns(const struct dist__cost *cost, int p, size_t numel,
-		      size_t element_bytes)
+static double cost_all_reduce_ns(const struct dist__cost *cost, int p,
+				 size_t numel, size_t element_bytes)
 {
 	double n = (double)(numel * element_bytes);
 	int steps = dist__log2_ceil(dist__fold_of(0, p).size);
@@ -103,11 +103,7 @@ static double cost_ns(const struct dist__cost *cost, int p, size_t numel,
 			dist__cost_reduce(cost, n));
 }
 
-const struct dist__algorithm dist__recursive_doubling_all_reduce = {
-	.op = DIST__ALL_REDUCE,
-	.name = "recursive_doubling",
-	.summary = "log2 p steps, the whole vector sent at each",
-	.formula = "log2 p (alpha + n beta + n gamma)",
-	.run = run,
-	.cost_ns = cost_ns,
-};
+DIST__ALGORITHM(recursive_doubling, all_reduce, ALL_REDUCE,
+		"recursive_doubling",
+		"log2 p steps, the whole vector sent at each",
+		"log2 p (alpha + n beta + n gamma)", .flow = NULL);

@@ -281,32 +281,16 @@ static double cost_all_reduce_ns(const struct dist__cost *cost, int p,
 	       cost_all_gather_ns(cost, p, numel, element_bytes);
 }
 
-const struct dist__algorithm dist__ring_all_reduce = {
-	.op = DIST__ALL_REDUCE,
-	.name = "ring",
-	.summary = "2(p-1) steps, 2(p-1)/p of the vector sent by each rank",
-	.formula = "2(p-1) alpha + 2(p-1)/p n beta + (p-1)/p n gamma",
-	.run = run_all_reduce,
-	.cost_ns = cost_all_reduce_ns,
-	.flow = &all_reduce_flow,
-};
+DIST__ALGORITHM(ring, all_reduce, ALL_REDUCE, "ring",
+		"2(p-1) steps, 2(p-1)/p of the vector sent by each rank",
+		"2(p-1) alpha + 2(p-1)/p n beta + (p-1)/p n gamma",
+		.flow = &all_reduce_flow);
 
-const struct dist__algorithm dist__ring_reduce_scatter = {
-	.op = DIST__REDUCE_SCATTER,
-	.name = "ring",
-	.summary = "p-1 steps, (p-1)/p of the vector sent by each rank",
-	.formula = "(p-1) alpha + (p-1)/p n beta + (p-1)/p n gamma",
-	.run = run_reduce_scatter,
-	.cost_ns = cost_reduce_scatter_ns,
-	.flow = &reduce_scatter_flow,
-};
+DIST__ALGORITHM(ring, reduce_scatter, REDUCE_SCATTER, "ring",
+		"p-1 steps, (p-1)/p of the vector sent by each rank",
+		"(p-1) alpha + (p-1)/p n beta + (p-1)/p n gamma",
+		.flow = &reduce_scatter_flow);
 
-const struct dist__algorithm dist__ring_all_gather = {
-	.op = DIST__ALL_GATHER,
-	.name = "ring",
-	.summary = "p-1 steps, (p-1)/p of the vector sent by each rank",
-	.formula = "(p-1) alpha + (p-1)/p n beta",
-	.run = run_all_gather,
-	.cost_ns = cost_all_gather_ns,
-	.flow = &all_gather_flow,
-};
+DIST__ALGORITHM(ring, all_gather, ALL_GATHER, "ring",
+		"p-1 steps, (p-1)/p of the vector sent by each rank",
+		"(p-1) alpha + (p-1)/p n beta", .flow = &all_gather_flow);

@@ -51,7 +51,7 @@ static enum dist_error scatter(const struct dist__coll *coll,
 	return error;
 }
 
-static enum dist_error run(const struct dist__coll *coll)
+static enum dist_error run_broadcast(const struct dist__coll *coll)
 {
 	struct dist__parts chunks = {.count = coll->world_size,
 				     .whole = coll->op->tensor};
@@ -68,8 +68,8 @@ static enum dist_error run(const struct dist__coll *coll)
  * subtrees are no longer than what it still has to send; its own chunk is the
  * longest, and its way round the ring the critical one.
  */
-static double cost_ns(const struct dist__cost *cost, int p, size_t numel,
-		      size_t element_bytes)
+static double cost_broadcast_ns(const struct dist__cost *cost, int p,
+				size_t numel, size_t element_bytes)
 {
 	struct dist__chunks chunks = dist__chunks_of(numel, p);
 	size_t longest = dist__chunks_numel(&chunks, 1) * element_bytes;
@@ -86,13 +86,7 @@ static double cost_ns(const struct dist__cost *cost, int p, size_t numel,
 	return time_ns;
 }
 
-const struct dist__algorithm dist__scatter_all_gather_broadcast = {
-	.op = DIST__BROADCAST,
-	.name = "scatter_all_gather",
-	.summary =
+DIST__ALGORITHM(scatter_all_gather, broadcast, BROADCAST, "scatter_all_gather",
 		"ceil(log2 p) + p-1 steps, 2(p-1)/p of the vector sent by the "
 		"root",
-	.formula = "(ceil(log2 p) + p-1) alpha + 2(p-1)/p n beta",
-	.run = run,
-	.cost_ns = cost_ns,
-};
+		"(ceil(log2 p) + p-1) alpha + 2(p-1)/p n beta", .flow = NULL);

@@ -108,10 +108,10 @@ while IFS='|' read -r question has; do
 		complain "README.md: $question: $answer has nothing like \"$has\""
 	fi
 done <<'END'
-the ring algorithm|^const struct dist__algorithm dist__ring_all_reduce = 
+the ring algorithm|^DIST__ALGORITHM\(ring, all_reduce,
 a verdict's sentence|"lockstep: deadlock: no rank can ever move"
 a machine|^title: DGX A100$
-a collective|^	&dist__ring_all_reduce,
+a collective|^	X\(ring_all_reduce\)
 a test|^\| a function or file does .*`unit/`
 a command|^	\{"run", .*&manual_run,
 END
