@@ -217,12 +217,24 @@ static bool has_experts(int kind)
 	return kind == LLM_EXPERT || kind == LLM_LOCAL_EXPERT;
 }
 
+/* Which share of a stage's layers is made again. */
+static double remade_share(const struct maker *m)
+{
+	int layers = m->work->model.layers / m->layout->pp;
+
+	return layers > 0 ? fmin(1, (double)llm_recomputed_layers(m->work, 0) /
+					    layers)
+			  : 0;
+}
+
 /* The gathers of FSDP before each pass, the sums of gradients after backward,
- * beside the passes. */
+ * beside the passes. What backward makes again needs no gather of its own, and
+ * hides more. */
 static void add_fsdp(struct maker *m, struct layer *layer)
 {
 	const struct llm_layout *l = m->layout;
-	double gather, sum;
+	const double again = remade_share(m);
+	double gather, sum, forward, backward;
 
 	gather = call_ns(m, LLM_DP, DIST__ALL_GATHER,
 			 layer->dense * l->parameter_bytes) +
@@ -238,10 +250,14 @@ static void add_fsdp(struct maker *m, struct layer *layer)
 				       l->shard_ranks);
 	if (l->lora)
 		sum = 0;
-	layer->forward.exposed[LLM_DP] +=
-		exposed_of(m, gather, total(&layer->forward));
-	layer->backward.exposed[LLM_DP] += exposed_of(
-		m, sum + (l->reshard ? gather : 0), total(&layer->backward));
+	forward = total(&layer->forward);
+	backward = total(&layer->backward);
+	layer->forward.exposed[LLM_DP] += exposed_of(m, gather, forward);
+	if (l->reshard)
+		sum += gather;
+	layer->backward.exposed[LLM_DP] +=
+		(1 - again) * exposed_of(m, sum, backward) +
+		again * exposed_of(m, sum, backward + forward);
 }
 
 /* Of a layer's kernels, those of forward. */
@@ -385,7 +401,8 @@ static void add_recompute(const struct maker *m, struct stage *stage, int index,
 	for (int k = 0; k < LLM_LAYER_KINDS; k++)
 		if (is_layer(k)) {
 			all += num[k];
-			ns += num[k] * total(&layers[k].forward);
+			ns += num[k] * (total(&layers[k].forward) -
+					layers[k].forward.exposed[LLM_DP]);
 		}
 	if (all > 0) {
 		double share = llm_recomputed_layers(m->work, index) / all;

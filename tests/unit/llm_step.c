@@ -135,6 +135,30 @@ Test(llm_step, slow_cards_expose_gathers)
 	tear_down(&s);
 }
 
+/* Layers that are made again take no longer on slow cards: parameters are there
+ * for backward, too, which has more to hide them beside. */
+Test(llm_step, what_is_made_again_is_gathered_once)
+{
+	struct llm_answer fast, slow, kept;
+	struct setting s;
+
+	set_up(&s, "Llama-2-7B", 64);
+	s.layout.shard = LLM_FSDP;
+	s.layout.recompute = LLM_RECOMPUTE_FULL;
+	fast = answer(&s);
+	s.fabric.card_Bps /= 16;
+	slow = answer(&s);
+	s.layout.recompute = LLM_RECOMPUTE_NONE;
+	kept = answer(&s);
+	cr_expect_float_eq(slow.breakdown.recompute_ns,
+			   fast.breakdown.recompute_ns, 1);
+	cr_expect_gt(slow.breakdown.exposed_ns[LLM_DP],
+		     fast.breakdown.exposed_ns[LLM_DP]);
+	cr_expect_lt(slow.breakdown.exposed_ns[LLM_DP],
+		     kept.breakdown.exposed_ns[LLM_DP]);
+	tear_down(&s);
+}
+
 /* A token goes to a node once, not to each of its experts. */
 Test(llm_step, a_plain_exchange_sends_more)
 {
