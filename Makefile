@@ -496,11 +496,8 @@ check-docs: $(if $(LOCKSTEP),,all)
 # What thousands of simulated ranks share.
 SHARED_SRC := $(wildcard $(addsuffix /*.c,base core coll model/library check trace ddp \
 	$(SCENARIO_DIRS) $(CASES) $(filter-out cli,$(CLI_DIRS))))
-check-symbols: $(LIB) $(call obj,$(SHARED_SRC)) $(BUILD)/sim/engine/flat.o
+check-symbols: $(LIB) $(call obj,$(SHARED_SRC))
 	@tools/check-symbols.sh $(LIB) "$(call obj,$(SHARED_SRC))"
-	@$(CXX) $(CPPFLAGS) $(PKG_CFLAGS) $(CXXFLAGS) -DLOCKSTEP_NOT_FLAT -c \
-		-o $(BUILD)/not_flat.o sim/engine/flat.cpp
-	@tools/check-same-symbols.sh $(BUILD)/sim/engine/flat.o $(BUILD)/not_flat.o
 
 check-size:
 	@tools/check-size.sh $(ALL_SRC) $(SHIM_SRC) $(PEER_SRC) $(HEADERS) $(PYTHON_SRC)

@@ -44,7 +44,8 @@ static int ask(void *arg, int pipe)
 	enum dist_error error;
 
 	if (dist__platform_open(question->path, question->ranks,
-				question->overrides, &platform, &message)) {
+				question->overrides, false, &platform,
+				&message)) {
 		fprintf(stderr, "lockstep predict: %s\n", message.text);
 		return DIST_EXIT_USAGE;
 	}
@@ -67,14 +68,9 @@ int platform_survey(struct platform_survey *survey, const char *path, int ranks,
 		    const struct dist__link_overrides *overrides)
 {
 	struct question question = {path, ranks, overrides};
-	struct dist_message why;
 	struct child child;
 	int status;
 
-	/* The engine's libraries take longer to load than most simulations run:
-	 * loaded here, this child and those that simulate have them. Without
-	 * them it is the child that says so. */
-	(void)dist__sim_world.is_available(&why);
 	if (child_start(&child, ask, &question))
 		return DIST_EXIT_INTERNAL;
 	status = child_result(&child, survey, sizeof *survey);

@@ -30,11 +30,12 @@ const char *usual_profile_on(const char *platform, int ranks,
 	enum dist__fidelity asked;
 	struct dist_message message;
 	char path[4096], gpu[64];
+	int hosts;
 
 	if (!dist__fidelity_parse(&asked, fidelity) ||
 	    dist__data_find("platforms", platform, ".xml", path, sizeof path,
 			    &message) ||
-	    dist__platform_gpu_named(path, gpu, &message))
+	    dist__platform_gpu(path, NULL, &hosts, NULL, gpu, &message))
 		return NULL;
 	return usual_profile(gpu, ranks, asked);
 }

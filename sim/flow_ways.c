@@ -25,7 +25,7 @@ static bool number_cables(struct dist__sim_ways *ways)
 	ways->cables = calloc(ways->num_cables + 1, sizeof ways->cables[0]);
 	ways->used = calloc(ways->num_cables + 1, sizeof ways->used[0]);
 	for (size_t i = 0; ways->cables && i < ways->num_cables; i++) {
-		struct dist__engine_link link = dist__engine->link((uint32_t)i);
+		struct dist__graph_link link = dist__engine->link((uint32_t)i);
 
 		ways->cables[i] = (struct dist__sim_cable){
 			.Bps = link.bandwidth_Bps,
@@ -37,7 +37,8 @@ static bool number_cables(struct dist__sim_ways *ways)
 
 struct dist__sim_ways *dist__sim_ways_new(struct dist__sim_world *world)
 {
-	const struct dist__engine_network network = dist__engine_read_network();
+	const struct dist__graph_factors network =
+		dist__graph_read_factors(world->platform->graph);
 	size_t size = (size_t)world->world_size;
 	struct dist__sim_ways *ways = NULL;
 

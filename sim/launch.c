@@ -20,7 +20,6 @@
 #include "sim/copy.h"
 #include "sim/cores.h"
 #include "sim/engine/engine.h"
-#include "sim/engine/shim.h"
 #include "sim/explore/explore.h"
 #include "sim/flow.h"
 #include "sim/message.h"
@@ -67,7 +66,8 @@ static struct dist_group **own(void)
 
 static bool is_available(struct dist_message *why)
 {
-	return dist__engine_open(why->text, sizeof why->text);
+	(void)why;
+	return true;
 }
 
 static enum dist_error pause_rank(int64_t duration_ns)
@@ -207,7 +207,7 @@ static enum dist_error refuse_fidelity(const struct dist__sim_world *world,
 static bool can_flow(const struct dist__sim_world *world)
 {
 	return !world->platform->has_queues &&
-	       dist__engine_read_network().is_linear;
+	       dist__graph_read_factors(world->platform->graph).is_linear;
 }
 
 /* Schedules are searched, and seen again, message by message; where rank 0
@@ -305,13 +305,11 @@ static enum dist_error start_engine(struct dist__sim_world *world,
 {
 	bool any = !text || !*text || strcmp(text, "auto") == 0;
 	bool own = any || strcmp(text, "own") == 0;
-	const char *obstacle = own ? dist__engine_obstacle(world->path) : NULL;
+	const char *obstacle = NULL;
 
-	if (!own && strcmp(text, "simgrid") != 0)
-		return dist__refuse(message,
-				    "engine: expected " DIST__ENGINES
-				    ", not \"%.40s\"",
-				    text);
+	if (own)
+		obstacle = dist__engine_obstacle(world->platform->graph,
+						 world->path);
 	if (obstacle && !any)
 		return dist__refuse(message,
 				    "engine own: %s: expected %s; --engine "
@@ -330,6 +328,8 @@ open_platform(struct dist__sim_world *world,
 	      struct dist_message *message)
 {
 	const char *represents = getenv("LOCKSTEP_REPRESENT");
+	const char *engine = options->engine ? options->engine : "auto";
+	bool simgrid = strcmp(engine, "simgrid") == 0;
 	struct dist__link_overrides read;
 	enum dist_error error;
 
@@ -346,10 +346,16 @@ open_platform(struct dist__sim_world *world,
 						  message);
 		overrides = &read;
 	}
+	if (!error && *engine && !simgrid && strcmp(engine, "auto") != 0 &&
+	    strcmp(engine, "own") != 0)
+		error = dist__refuse(message,
+				     "engine: expected " DIST__ENGINES
+				     ", not \"%.40s\"",
+				     engine);
 	if (error)
 		return error;
 	error = dist__platform_open(world->path, options->world_size, overrides,
-				    &world->platform, message);
+				    simgrid, &world->platform, message);
 	if (!error)
 		error = start_engine(world, options->engine, message);
 	world->present = world->world_size;

@@ -383,7 +383,7 @@ static struct packet *packet_new(struct dist__sim_queues *q)
 static void take(const struct dist__sim_queues *q, struct packet *packet)
 {
 	struct port *port = packet->line->ports[packet->hop++];
-	struct dist__engine_link link =
+	struct dist__graph_link link =
 		dist__engine->link((uint32_t)(port - q->ports));
 	double latency_s = link.latency_s;
 	double took_s =

@@ -87,7 +87,7 @@ static enum dist_error fit_maps(const struct dist__sim_world *world,
 	if (most == 0 || maps <= most)
 		return DIST_OK;
 	if (dist__platform_can_copy()) {
-		dist__platform_drop_guards();
+		dist__platform_drop_guards(world->platform);
 		return DIST_OK;
 	}
 	snprintf(message->text, sizeof message->text,

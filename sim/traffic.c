@@ -319,7 +319,7 @@ static double bytes_on(const struct dist__sim_carriage *carriage,
 static double rate_Bps(const struct dist__sim_ways *ways,
 		       const struct loaded *loaded)
 {
-	struct dist__engine_link link = dist__engine->link(loaded->cable);
+	struct dist__graph_link link = dist__engine->link(loaded->cable);
 	double Bps = link.bandwidth_Bps * ways->bandwidth_factor;
 
 	return link.is_shared ? Bps : Bps * loaded->transfers;

@@ -29,7 +29,6 @@
 
 #include "check/cause.h"
 #include "check/watch/frames.h"
-#include "sim/engine/shim.h"
 #include "sim/progress.h"
 #include "sim/watch_report.h"
 
@@ -279,11 +278,19 @@ static void prepare_to_leave(void *arg)
 		(void)on_exit(leave, NULL);
 }
 
+/* Of libc and of the linker, who declare them to C++ compilers only: has
+ * run(arg) called when the thread ends, or the process does by exit() there,
+ * before what is done at exit. */
+extern int __cxa_thread_atexit_impl(void (*run)(void *arg), void *arg,
+				    void *of);
+extern void *__dso_handle __attribute__((visibility("hidden")));
+
 static void catch_exit(void)
 {
 	if (!here.handles_exit)
 		here.handles_exit =
-			dist__engine_at_thread_exit(prepare_to_leave, NULL);
+			__cxa_thread_atexit_impl(prepare_to_leave, NULL,
+						 &__dso_handle) == 0;
 }
 
 void dist__sim_watch_rank(struct dist__sim_rank *rank)

@@ -8,7 +8,7 @@
  *
  * Time is in seconds since the start, sizes are in bytes, rates in B/s. Hosts
  * are numbers: the place in the array that dist__engine_start() got. Links are
- * numbers from 0 to dist__engine_num_links(), less one.
+ * the platform's (graph.h).
  *
  * An actor is a function with a stack of its own. One runs at a time, and goes
  * on until it waits; a call that does not wait may let other actors run, too.
@@ -22,7 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <simgrid/forward.h>
+#include "sim/engine/graph.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -56,13 +56,6 @@ struct dist__engine_transfer {
 	double latency_s; /* of these links, before the network's factor */
 	double most_Bps;  /* whatever the links have left; 0: no limit */
 	uint64_t bytes;
-};
-
-struct dist__engine_link {
-	double bandwidth_Bps, latency_s; /* now, before the network's factors */
-	bool is_shared; /* else each transfer has all of it (FATPIPE) */
-	bool is_on;     /* else what is on it fails */
-	const char *name;
 };
 
 /* How a wait for a transfer ended. */
@@ -182,36 +175,30 @@ struct dist__engine {
 	/* ---- links --------------------------------------------------------
 	 */
 
-	struct dist__engine_link (*link)(uint32_t link);
+	/* What is on one that is not on fails. */
+	struct dist__graph_link (*link)(uint32_t link);
 };
 
 /* The engine that runs; NULL before dist__engine_start(). */
 extern const struct dist__engine *dist__engine;
 
-/* dist__engine_start makes the engine ready for the platform that is loaded,
- * with these hosts, which it copies: our own, or SimGrid. False: no memory. */
-bool dist__engine_start(bool own, const sg_host_t *hosts, size_t num);
+/* dist__engine_start makes the engine ready for the platform, which it borrows,
+ * with these of its hosts, which it copies: our own, or, where that has read
+ * the platform, SimGrid. False: no memory. */
+bool dist__engine_start(bool own, struct dist__graph *graph,
+			const uint32_t *hosts, size_t num);
 
 /* dist__engine_obstacle returns what the own engine expects of a platform, read
- * from path, and does not find in the one that is loaded; NULL: it runs it. */
-const char *dist__engine_obstacle(const char *path);
-
-/* ---- what the platform states, whatever the engine -------------------- */
-
-/* The network model's factors. */
-struct dist__engine_network {
-	bool is_linear; /* bytes and latencies add up: no window bounds a
-			   transfer, and all share alike, whatever their size */
-	double latency_factor, bandwidth_factor;
-	double back_load; /* what a transfer loads its way back with */
-};
-
-struct dist__engine_network dist__engine_read_network(void);
+ * from path, and does not find; NULL: it runs it. */
+const char *dist__engine_obstacle(const struct dist__graph *graph,
+				  const char *path);
 
 /* dist__engine_simgrid is dist__engine_start() of SimGrid; it returns the
  * engine; NULL: no memory. */
-const struct dist__engine *dist__engine_simgrid(const sg_host_t *hosts,
+const struct dist__engine *dist__engine_simgrid(const uint32_t *hosts,
 						size_t num);
+
+/* ---- the platform that dist__engine_start() got ------------------------ */
 
 size_t dist__engine_num_links(void);
 

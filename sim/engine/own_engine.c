@@ -8,7 +8,6 @@
 
 #include "base/input.h"
 #include "sim/engine/own_transfer.h"
-#include "sim/engine/shim.h"
 
 /* What a platform file names whose links are not for ever as they are at first,
  * or are of a kind that is not modelled. */
@@ -41,11 +40,10 @@ static const struct dist__engine engine = {
 	.link = dist__own_link,
 };
 
-const struct dist__engine *dist__own_engine(const sg_host_t *hosts, size_t num)
+const struct dist__engine *dist__own_engine(struct dist__graph *graph,
+					    const uint32_t *hosts)
 {
-	const struct dist__engine *simgrid = dist__engine_simgrid(hosts, num);
-
-	return simgrid && dist__own_transfers_begin(simgrid) ? &engine : NULL;
+	return dist__own_transfers_begin(graph, hosts) ? &engine : NULL;
 }
 
 /* ---- what it can run ------------------------------------------------------
@@ -66,15 +64,15 @@ static bool is_strange(const char *path)
 	return found;
 }
 
-const char *dist__engine_obstacle(const char *path)
+const char *dist__engine_obstacle(const struct dist__graph *graph,
+				  const char *path)
 {
-	if (!dist__engine_read_network().is_linear)
+	if (!dist__graph_read_factors(graph).is_linear)
 		return "network model CM02 or LV08 with network/TCP-gamma 0, "
 		       "network/weight-S 0 and factors that are numbers";
-	if (!dist__engine_is_default("network/optim") ||
-	    !dist__engine_is_default("network/solver"))
+	if (graph->network.has_other_solver)
 		return "network/optim and network/solver left as they are";
-	if (is_strange(path))
+	if (graph->is_simgrid && is_strange(path))
 		return "a platform file without profiles, <include>, <peer> "
 		       "and Wi-Fi";
 	return NULL;

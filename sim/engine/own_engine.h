@@ -6,8 +6,9 @@
 
 #include "sim/engine/engine.h"
 
-/* dist__own_engine makes the own engine ready for the platform that is loaded,
- * and returns it; NULL: no memory. */
-const struct dist__engine *dist__own_engine(const sg_host_t *hosts, size_t num);
+/* dist__own_engine makes the own engine ready for the platform, which it
+ * borrows, like the list of its hosts, and returns it; NULL: no memory. */
+const struct dist__engine *dist__own_engine(struct dist__graph *graph,
+					    const uint32_t *hosts);
 
 #endif

@@ -40,8 +40,9 @@ struct routes {
 	struct own_route *from[NEXT]; /* NULL: not looked up */
 };
 
-static const struct dist__engine *platform; /* who has read it */
-static struct dist__engine_network network;
+static struct dist__graph *platform;
+static const uint32_t *hosts; /* of the platform */
+static struct dist__graph_factors network;
 static struct routes *routes; /* hash table */
 static size_t num_routes, route_space;
 static struct transfer *free_transfers;
@@ -96,9 +97,13 @@ static struct own_route *find_route(uint32_t from, uint32_t to)
 	size_t count, num_back = 0;
 	double latency_s = 0;
 
-	count = dist__engine_way(from, to, links, MOST_LINKS, &latency_s);
+	from = hosts[from];
+	to = hosts[to];
+	count = platform->find_way(platform, from, to, links, MOST_LINKS,
+				   &latency_s);
 	if (network.back_load > 0)
-		num_back = dist__engine_way(to, from, back, MOST_LINKS, NULL);
+		num_back = platform->find_way(platform, to, from, back,
+					      MOST_LINKS, NULL);
 	if (count > MOST_LINKS || num_back > MOST_LINKS) {
 		fprintf(stderr,
 			"lockstep: a route of %zu links: expected %d or less\n",
@@ -410,30 +415,30 @@ double dist__own_bytes_left(const struct dist__engine_end *end)
 /* ---- links ----------------------------------------------------------------
  */
 
-struct dist__engine_link dist__own_link(uint32_t number)
+struct dist__graph_link dist__own_link(uint32_t number)
 {
-	struct dist__engine_link link = platform->link(number);
+	struct dist__graph_link link = platform->links[number];
 
 	link.is_on = dist__own.net->links[number].is_on;
 	return link;
 }
 
-bool dist__own_transfers_begin(const struct dist__engine *simgrid)
+bool dist__own_transfers_begin(struct dist__graph *graph, const uint32_t *list)
 {
-	uint32_t num_links = (uint32_t)dist__engine_num_links();
-	struct own_net *net = dist__own_net_new(num_links);
+	struct own_net *net = dist__own_net_new((uint32_t)graph->num_links);
 
 	if (!net)
 		return false;
-	platform = simgrid;
-	network = dist__engine_read_network();
-	for (uint32_t i = 0; i < num_links; i++) {
-		struct dist__engine_link link = simgrid->link(i);
+	platform = graph;
+	hosts = list;
+	network = dist__graph_read_factors(graph);
+	for (size_t i = 0; i < graph->num_links; i++) {
+		const struct dist__graph_link *link = &graph->links[i];
 
 		net->links[i].Bps =
-			link.bandwidth_Bps * network.bandwidth_factor;
-		net->links[i].is_shared = link.is_shared;
-		net->links[i].is_on = link.is_on;
+			link->bandwidth_Bps * network.bandwidth_factor;
+		net->links[i].is_shared = link->is_shared;
+		net->links[i].is_on = link->is_on;
 	}
 	net->over = flow_over;
 	dist__own.net = net;

@@ -7,9 +7,10 @@
 
 #include "sim/engine/own_actor.h"
 
-/* dist__own_transfers_begin takes the links of the platform, of which SimGrid
- * has read what simgrid says; false: no memory. */
-bool dist__own_transfers_begin(const struct dist__engine *simgrid);
+/* dist__own_transfers_begin takes the links of the platform, which it borrows,
+ * like the list of its hosts; false: no memory. */
+bool dist__own_transfers_begin(struct dist__graph *graph,
+			       const uint32_t *hosts);
 
 /* What the table calls. */
 void dist__own_open_path(struct dist__engine_path *path);
@@ -30,6 +31,6 @@ enum dist__engine_outcome dist__own_wait_for(struct dist__engine_end *end,
 bool dist__own_cancel(struct dist__engine_end *end);
 bool dist__own_has_ended(const struct dist__engine_end *end);
 double dist__own_bytes_left(const struct dist__engine_end *end);
-struct dist__engine_link dist__own_link(uint32_t link);
+struct dist__graph_link dist__own_link(uint32_t link);
 
 #endif

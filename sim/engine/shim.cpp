@@ -1,17 +1,14 @@
-#include "sim/engine/shim.h"
-
-#include "sim/engine/flat.h"
+#include "sim/engine/simgrid.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cxxabi.h>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <fstream>
-#include <limits>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include <simgrid/kernel/routing/NetPoint.hpp>
@@ -132,7 +129,13 @@ class FlowZone : public simgrid::kernel::routing::NetZoneImpl
 
 /* Until the process ends, like the engine: */
 FlowZone *flow_zone;
-[[gnu::used]] struct dist__graph *built; /* nullptr: it was read */
+struct dist__graph graph;
+std::vector<simgrid::s4u::Host *> hosts; /* by number */
+std::vector<simgrid::s4u::Link *> links; /* each has its number as data */
+std::vector<dist__graph_property> properties;
+std::vector<dist__graph_zone> zones;
+std::vector<dist__graph_host> graph_hosts;
+std::vector<dist__graph_link> graph_links;
 
 /* The outermost zone of the platform file; nullptr: none. */
 const simgrid::s4u::NetZone *outermost()
@@ -161,6 +164,98 @@ bool begins_with_mark(const char *path)
 	return first == mark;
 }
 
+/* ---- the graph --------------------------------------------------------- */
+
+size_t find_way(struct dist__graph *, uint32_t from, uint32_t to,
+		uint32_t *numbers, size_t most, double *latency_s)
+{
+	std::vector<simgrid::s4u::Link *> way;
+	double latency = 0;
+
+	try {
+		hosts[from]->route_to(hosts[to], way, &latency);
+	} catch (const std::exception &) {
+		return 0;
+	}
+	if (latency_s)
+		*latency_s = latency;
+	for (size_t i = 0; way.size() <= most && i < way.size(); i++)
+		numbers[i] = static_cast<uint32_t>(
+			reinterpret_cast<uintptr_t>(way[i]->get_data<void>()));
+	return way.size();
+}
+
+void change_link(const struct dist__graph *, uint32_t number)
+{
+	links[number]->set_bandwidth(graph_links[number].bandwidth_Bps);
+	links[number]->set_latency(graph_links[number].latency_s);
+}
+
+template <typename Item> void add_properties(const Item *item)
+{
+	for (const auto &property : *item->get_properties())
+		properties.push_back(
+			{property.first.c_str(), property.second.c_str()});
+}
+
+/* Adds what is around, the outermost first. */
+uint32_t
+add_zone(std::unordered_map<const simgrid::s4u::NetZone *, uint32_t> &known,
+	 const simgrid::s4u::NetZone *zone)
+{
+	auto found = known.find(zone);
+	uint32_t parent = 0;
+
+	if (found != known.end())
+		return found->second;
+	if (zone != outermost())
+		parent = add_zone(known, zone->get_parent());
+	zones.push_back({zone->get_cname(), parent});
+	return known[zone] = static_cast<uint32_t>(zones.size() - 1);
+}
+
+void fill_graph()
+{
+	const auto *engine = simgrid::s4u::Engine::get_instance();
+	std::unordered_map<const simgrid::s4u::NetZone *, uint32_t> known;
+	uintptr_t number = 0;
+
+	hosts = engine->get_filtered_hosts([](const simgrid::s4u::Host *host) {
+		return host != flow_zone->from && host != flow_zone->to;
+	});
+	links = engine->get_all_links();
+	add_properties(outermost());
+	graph.num_zone_properties = properties.size();
+	add_zone(known, outermost());
+	for (const auto *host : hosts) {
+		size_t first = properties.size();
+
+		add_properties(host);
+		graph_hosts.push_back(
+			{host->get_cname(), host->get_speed(),
+			 static_cast<uint32_t>(first),
+			 static_cast<uint32_t>(properties.size() - first),
+			 add_zone(known, host->get_englobing_zone()), 0});
+	}
+	for (auto *link : links) {
+		link->set_data(reinterpret_cast<void *>(number++));
+		graph_links.push_back({link->get_cname(), link->get_bandwidth(),
+				       link->get_latency(),
+				       sg_link_is_shared(link) != 0,
+				       link->is_on()});
+	}
+	graph.properties = properties.data();
+	graph.zones = zones.data();
+	graph.num_zones = zones.size();
+	graph.hosts = graph_hosts.data();
+	graph.num_hosts = graph_hosts.size();
+	graph.links = graph_links.data();
+	graph.num_links = graph_links.size();
+	graph.is_simgrid = true;
+	graph.find_way = find_way;
+	graph.change_link = change_link;
+}
+
 } // namespace
 
 bool dist__engine_open(char *, size_t)
@@ -182,6 +277,7 @@ static bool seal(const char *path, char *text, size_t size)
 		flow_zone =
 			new FlowZone(engine->get_netzone_root()->get_impl());
 		dist__engine_share_links();
+		fill_graph();
 		return true;
 	} catch (const std::exception &failure) {
 		snprintf(text, size, "%s: %s", path,
@@ -190,7 +286,8 @@ static bool seal(const char *path, char *text, size_t size)
 	}
 }
 
-bool dist__engine_load(const char *path, char *text, size_t size)
+bool dist__engine_load(const char *path, struct dist__graph **read, char *text,
+		       size_t size)
 {
 	if (begins_with_mark(path)) {
 		snprintf(text, size,
@@ -206,19 +303,18 @@ bool dist__engine_load(const char *path, char *text, size_t size)
 			 one_line(path, failure.what()).c_str());
 		return false;
 	}
+	*read = &graph;
 	return seal(path, text, size);
 }
 
-bool dist__engine_build(struct dist__graph *graph, char *text, size_t size)
+sg_host_t dist__simgrid_host(uint32_t number)
 {
-	try {
-		dist__flat_build(graph);
-	} catch (const std::exception &failure) {
-		snprintf(text, size, "%s", first_line(failure.what()).c_str());
-		return false;
-	}
-	built = graph;
-	return seal(graph->zones[0].name, text, size);
+	return hosts[number];
+}
+
+sg_link_t dist__simgrid_link(uint32_t number)
+{
+	return links[number];
 }
 
 const int *dist__engine_line(void)
@@ -247,11 +343,6 @@ double dist__engine_number(const char *name)
 	return sg_cfg_get_double(name);
 }
 
-const char *dist__engine_property(const char *name)
-{
-	return outermost()->get_property(name);
-}
-
 const char *dist__engine_crash(void)
 {
 #ifdef ZONES_ARE_IN_ANOTHER
@@ -267,88 +358,13 @@ const char *dist__engine_model(void)
 	return simgrid::config::get_value<std::string>("network/model").c_str();
 }
 
-bool dist__engine_route(sg_host_t from, sg_host_t to, double *latency_s,
-			double *bandwidth_Bps, size_t *num_links)
-{
-	std::vector<simgrid::s4u::Link *> links;
-	double latency = 0;
-	double bandwidth = std::numeric_limits<double>::infinity();
-
-	try {
-		from->route_to(to, links, &latency);
-	} catch (const std::exception &) {
-		return false;
-	}
-	for (const auto *link : links)
-		bandwidth = std::min(bandwidth, link->get_bandwidth());
-	if (latency_s)
-		*latency_s = latency;
-	if (bandwidth_Bps)
-		*bandwidth_Bps = bandwidth;
-	if (num_links)
-		*num_links = links.size();
-	return !links.empty();
-}
-
-size_t dist__engine_route_links(sg_host_t from, sg_host_t to, sg_link_t *links,
-				size_t most)
-{
-	std::vector<simgrid::s4u::Link *> way;
-
-	try {
-		from->route_to(to, way, nullptr);
-	} catch (const std::exception &) {
-		return 0;
-	}
-	if (way.size() > most)
-		return 0;
-	std::copy(way.begin(), way.end(), links);
-	return way.size();
-}
-
-sg_host_t *dist__engine_hosts(size_t *count)
-{
-	auto hosts = simgrid::s4u::Engine::get_instance()->get_filtered_hosts(
-		[](const simgrid::s4u::Host *host) {
-			return host != flow_zone->from && host != flow_zone->to;
-		});
-	auto *copy = static_cast<sg_host_t *>(
-		malloc((hosts.size() + 1) * sizeof(sg_host_t)));
-
-	*count = hosts.size();
-	if (copy)
-		std::copy(hosts.begin(), hosts.end(), copy);
-	return copy;
-}
-
-size_t dist__engine_zones(sg_host_t host, const char **names, size_t most)
-{
-	const auto *root = outermost();
-	const auto *zone = host->get_englobing_zone();
-	size_t count = 0;
-
-	if (dist__flat_zones(host, names, most, &count))
-		return count;
-	for (; zone != root && count < most; zone = zone->get_parent())
-		names[count++] = zone->get_cname();
-	std::reverse(names, names + count);
-	return count;
-}
-
 /* No other actor may run between the setting of the way and its use. */
-void dist__engine_flow(sg_comm_t comm, const sg_link_t *links, size_t count,
-		       double latency_s)
+void dist__simgrid_flow(sg_comm_t comm, const sg_link_t *links, size_t count,
+			double latency_s)
 {
 	simgrid::kernel::actor::simcall_answered([&] {
 		flow_zone->take(links, count, latency_s);
 		comm->set_source(flow_zone->from)
 			->set_destination(flow_zone->to);
 	});
-}
-
-bool dist__engine_at_thread_exit(void (*run)(void *arg), void *arg)
-{
-	/* The last says of what library or program it is a part. */
-	return abi::__cxa_thread_atexit(run, arg,
-					reinterpret_cast<void *>(run)) == 0;
 }

@@ -4,7 +4,7 @@
  * A path is a mailbox: SimGrid matches the ends in the order in which they are
  * posted, as the caller does. What is carried has an actor that waits for it.
  */
-#include "sim/engine/engine.h"
+#include "sim/engine/simgrid.h"
 
 #include <cstdio>
 #include <exception>
@@ -24,8 +24,7 @@
 #include <simgrid/version.h>
 #include <xbt/config.h>
 
-#include "sim/engine/flat.h"
-#include "sim/engine/shim.h"
+#include "sim/engine/engine.h"
 
 #if SIMGRID_VERSION < 33600
 #include <simgrid/simix.hpp>
@@ -37,12 +36,7 @@
 namespace
 {
 
-/* What SimGrid's models load the way back with, for acknowledgements, if cross
- * traffic is on: src/surf/network_cm02.cpp of its 3.32. */
-constexpr double acknowledgements = 0.05;
-
 std::vector<sg_host_t> hosts;
-std::vector<sg_link_t> links;  /* each has its number as data */
 std::vector<sg_comm_t> reaped; /* of reapers: released after the run */
 bool is_running;
 void *sink; /* SimGrid writes payload pointers here; never read */
@@ -186,15 +180,15 @@ simgrid::s4u::CommPtr begin(const struct dist__engine_transfer &load)
 	std::vector<sg_link_t> way;
 	auto go = [&] {
 		if (load.links)
-			dist__engine_flow(comm.get(), way.data(), way.size(),
-					  load.latency_s);
+			dist__simgrid_flow(comm.get(), way.data(), way.size(),
+					   load.latency_s);
 		else
 			comm->set_source(hosts[load.from])
 				->set_destination(hosts[load.to]);
 	};
 
 	for (size_t i = 0; load.links && i < load.num_links; i++)
-		way.push_back(links[load.links[i]]);
+		way.push_back(dist__simgrid_link(load.links[i]));
 	comm->set_payload_size(load.bytes);
 	if (load.most_Bps > 0)
 		limit(load.most_Bps, go);
@@ -330,12 +324,12 @@ double bytes_left(const struct dist__engine_end *end)
 
 /* ---- links ------------------------------------------------------------- */
 
-struct dist__engine_link link_of(uint32_t number)
+struct dist__graph_link link_of(uint32_t number)
 {
-	const auto *link = links[number];
+	const auto *link = dist__simgrid_link(number);
 
-	return {link->get_bandwidth(), link->get_latency(),
-		sg_link_is_shared(link) != 0, link->is_on(), link->get_cname()};
+	return {link->get_cname(), link->get_bandwidth(), link->get_latency(),
+		sg_link_is_shared(link) != 0, link->is_on()};
 }
 
 const struct dist__engine engine = {
@@ -363,62 +357,15 @@ const struct dist__engine engine = {
 
 } // namespace
 
-const struct dist__engine *dist__engine_simgrid(const sg_host_t *list,
+const struct dist__engine *dist__engine_simgrid(const uint32_t *list,
 						size_t num)
 {
-	uintptr_t number = 0;
-
 	try {
-		hosts.assign(list, list + num);
-		links = simgrid::s4u::Engine::get_instance()->get_all_links();
+		hosts.clear();
+		for (size_t i = 0; i < num; i++)
+			hosts.push_back(dist__simgrid_host(list[i]));
 	} catch (const std::bad_alloc &) {
 		return nullptr;
 	}
-	for (auto *link : links)
-		sg_link_set_data(link, reinterpret_cast<void *>(number++));
 	return &engine;
-}
-
-struct dist__engine_network dist__engine_read_network(void)
-{
-	const std::string model = dist__engine_model();
-
-	return {(model == "CM02" || model == "LV08") &&
-			dist__engine_number("network/TCP-gamma") == 0 &&
-			dist__engine_number("network/weight-S") == 0,
-		dist__engine_number("network/latency-factor"),
-		dist__engine_number("network/bandwidth-factor"),
-		sg_cfg_get_boolean("network/crosstraffic") ? acknowledgements
-							   : 0};
-}
-
-size_t dist__engine_num_links(void)
-{
-	return links.size();
-}
-
-size_t dist__engine_way(uint32_t from, uint32_t to, uint32_t *numbers,
-			size_t most, double *latency_s)
-{
-	sg_link_t flat[DIST__GRAPH_WAY];
-	std::vector<simgrid::s4u::Link *> way;
-	double latency = 0;
-	size_t num = dist__flat_way(hosts[from], hosts[to], flat, &latency);
-	const sg_link_t *found = flat;
-
-	if (num == 0) {
-		try {
-			hosts[from]->route_to(hosts[to], way, &latency);
-		} catch (const std::exception &) {
-			return 0;
-		}
-		found = way.data();
-		num = way.size();
-	}
-	if (latency_s)
-		*latency_s = latency;
-	for (size_t i = 0; num <= most && i < num; i++)
-		numbers[i] = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(
-			sg_link_get_data(found[i])));
-	return num;
 }

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/refuse.h"
-#include "sim/engine/shim.h"
 
 /* Ranks on any number of nodes: as many as an option can say. */
 #define MOST_RANKS (1 << 24)
@@ -26,7 +25,7 @@ static enum dist_error count_nodes(const struct dist__platform *p, int *count)
 enum dist_error dist__platform_read_any(struct dist__platform *p,
 					struct dist_message *message)
 {
-	const char *text = dist__engine_property("nodes");
+	const char *text = dist__graph_zone_property(p->graph, "nodes");
 	enum dist_error error;
 	int nodes;
 

@@ -9,9 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <simgrid/link.h>
-
-#include "sim/engine/shim.h"
 #include "sim/platform/state.h"
 
 /* Rates that differ by less are one. */
@@ -21,7 +18,7 @@
 #define MOST_LINKS 1024
 
 struct pipe {
-	sg_link_t link;
+	bool is_shared;
 	double left_Bps;
 	size_t growing; /* flows over it that still grow */
 };
@@ -34,41 +31,28 @@ struct flow {
 };
 
 struct network {
-	struct pipe *pipes; /* in order of link */
-	size_t num_pipes;
+	struct pipe *pipes; /* by link */
 	struct flow *flows;
 	size_t num_flows;
 };
 
-static int by_link(const void *a, const void *b)
+static enum dist_error find_pipes(const struct dist__graph *graph,
+				  struct network *network)
 {
-	const struct pipe *x = a, *y = b;
-
-	return (x->link > y->link) - (x->link < y->link);
+	network->pipes = calloc(graph->num_links + 1, sizeof(struct pipe));
+	for (size_t i = 0; network->pipes && i < graph->num_links; i++)
+		network->pipes[i] = (struct pipe){
+			.is_shared = graph->links[i].is_shared,
+			.left_Bps = graph->links[i].bandwidth_Bps};
+	return network->pipes ? DIST_OK : DIST_ERR_NO_MEMORY;
 }
 
-static enum dist_error find_pipes(struct network *network)
+static enum dist_error find_flow(const struct dist__platform *p,
+				 struct network *network, struct flow *flow,
+				 uint32_t from, uint32_t to)
 {
-	sg_link_t *links = sg_link_list();
-
-	network->num_pipes = sg_link_count();
-	network->pipes = calloc(network->num_pipes + 1, sizeof(struct pipe));
-	for (size_t i = 0; network->pipes && i < network->num_pipes; i++) {
-		network->pipes[i].link = links[i];
-		network->pipes[i].left_Bps = sg_link_get_bandwidth(links[i]);
-	}
-	free(links);
-	if (!network->pipes)
-		return DIST_ERR_NO_MEMORY;
-	qsort(network->pipes, network->num_pipes, sizeof(struct pipe), by_link);
-	return DIST_OK;
-}
-
-static enum dist_error find_flow(struct network *network, struct flow *flow,
-				 sg_host_t from, sg_host_t to)
-{
-	sg_link_t links[MOST_LINKS];
-	size_t count = dist__engine_route_links(from, to, links, MOST_LINKS);
+	uint32_t links[MOST_LINKS];
+	size_t count = dist__platform_way(p, from, to, links, MOST_LINKS);
 
 	if (count == 0)
 		return DIST_ERR_INVALID_ARGUMENT;
@@ -77,11 +61,7 @@ static enum dist_error find_flow(struct network *network, struct flow *flow,
 		return DIST_ERR_NO_MEMORY;
 	flow->num_pipes = count;
 	for (size_t i = 0; i < count; i++) {
-		struct pipe key = {.link = links[i]};
-
-		flow->pipes[i] =
-			bsearch(&key, network->pipes, network->num_pipes,
-				sizeof key, by_link);
+		flow->pipes[i] = &network->pipes[links[i]];
 		flow->pipes[i]->growing++;
 	}
 	return DIST_OK;
@@ -98,8 +78,8 @@ static enum dist_error find_flows(const struct dist__platform *p,
 		return DIST_ERR_NO_MEMORY;
 	for (size_t i = 0; i < half && !error; i++) {
 		network->num_flows++;
-		error = find_flow(network, &network->flows[i], p->seats[i].host,
-				  p->seats[i + half].host);
+		error = find_flow(p, network, &network->flows[i],
+				  p->seats[i].host, p->seats[i + half].host);
 	}
 	return error;
 }
@@ -108,9 +88,8 @@ static enum dist_error find_flows(const struct dist__platform *p,
  * flow all it has. */
 static double share(const struct pipe *pipe)
 {
-	return sg_link_is_shared(pipe->link)
-		       ? pipe->left_Bps / (double)pipe->growing
-		       : pipe->left_Bps;
+	return pipe->is_shared ? pipe->left_Bps / (double)pipe->growing
+			       : pipe->left_Bps;
 }
 
 static double flow_share(const struct flow *flow)
@@ -128,7 +107,7 @@ static void stop_growing(struct flow *flow, double rate_Bps)
 	flow->stopped = true;
 	for (size_t i = 0; i < flow->num_pipes; i++) {
 		flow->pipes[i]->growing--;
-		if (sg_link_is_shared(flow->pipes[i]->link))
+		if (flow->pipes[i]->is_shared)
 			flow->pipes[i]->left_Bps -= rate_Bps;
 	}
 }
@@ -165,7 +144,7 @@ enum dist_error dist__platform_bisect(const struct dist__platform *p,
 				      double *total_Bps, double *least_Bps)
 {
 	struct network network = {0};
-	enum dist_error error = find_pipes(&network);
+	enum dist_error error = find_pipes(p->graph, &network);
 
 	if (!error)
 		error = find_flows(p, &network);

@@ -10,10 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <simgrid/link.h>
-
 #include "base/refuse.h"
-#include "sim/engine/shim.h"
 
 #define MOST_RANKS 256 /* of a node: others are not looked at */
 #define MOST_LINKS 64  /* of a route */
@@ -25,13 +22,13 @@
 /* The group's ranks on two of its nodes, and those nodes' names. */
 struct sample {
 	const char *here, *there;
-	sg_host_t from[MOST_RANKS], to[MOST_RANKS];
+	uint32_t from[MOST_RANKS], to[MOST_RANKS];
 	int num_from, num_to;
 };
 
 /* A link and what is known of it. */
 struct seen {
-	sg_link_t link;
+	uint32_t link;
 	int users;      /* routes that cross it */
 	double Bps;     /* what they carry */
 	bool is_narrow; /* it holds some of them back */
@@ -44,10 +41,10 @@ struct seen_links {
 
 /* ---- who is where ------------------------------------------------------ */
 
-static sg_host_t host_of(const struct dist__platform *p, const int *ranks,
-			 int i)
+static const struct dist__seat *seat_of(const struct dist__platform *p,
+					const int *ranks, int i)
 {
-	return dist__platform_host(p, ranks ? ranks[i] : i);
+	return &p->seats[dist__platform_seat(p, ranks ? ranks[i] : i)];
 }
 
 static int by_number(const void *a, const void *b)
@@ -99,7 +96,7 @@ static enum dist_error count_nodes(const struct dist__platform *p,
 	return error;
 }
 
-static void add(sg_host_t *hosts, int *num, sg_host_t host)
+static void add(uint32_t *hosts, int *num, uint32_t host)
 {
 	if (*num < MOST_RANKS)
 		hosts[(*num)++] = host;
@@ -108,25 +105,24 @@ static void add(sg_host_t *hosts, int *num, sg_host_t host)
 static void take_sample(const struct dist__platform *p, const int *ranks, int n,
 			struct sample *sample)
 {
-	sample->here = dist__platform_node_name(host_of(p, ranks, 0));
+	sample->here = seat_of(p, ranks, 0)->node;
 	for (int i = 0; i < n; i++) {
-		sg_host_t host = host_of(p, ranks, i);
-		const char *name = dist__platform_node_name(host);
+		const struct dist__seat *seat = seat_of(p, ranks, i);
 
-		if (strcmp(name, sample->here) == 0) {
-			add(sample->from, &sample->num_from, host);
+		if (strcmp(seat->node, sample->here) == 0) {
+			add(sample->from, &sample->num_from, seat->host);
 			continue;
 		}
 		if (!sample->there)
-			sample->there = name;
-		if (strcmp(name, sample->there) == 0)
-			add(sample->to, &sample->num_to, host);
+			sample->there = seat->node;
+		if (strcmp(seat->node, sample->there) == 0)
+			add(sample->to, &sample->num_to, seat->host);
 	}
 }
 
 /* ---- links ------------------------------------------------------------- */
 
-static struct seen *see(struct seen_links *links, sg_link_t link)
+static struct seen *see(struct seen_links *links, uint32_t link)
 {
 	static const int most =
 		(int)(sizeof links->seen / sizeof links->seen[0]);
@@ -142,27 +138,29 @@ static struct seen *see(struct seen_links *links, sg_link_t link)
 
 /* A rank's rate inside its node: over each link by which it leaves for its
  * peers, what the widest way that begins with it carries. */
-static void look_inside(const struct sample *sample, struct seen_links *links,
+static void look_inside(const struct dist__platform *p,
+			const struct sample *sample, struct seen_links *links,
 			struct fabric *fabric)
 {
 	double latency_s = 0;
 
 	links->num = 0;
 	for (int i = 1; i < sample->num_from; i++) {
-		sg_link_t route[MOST_LINKS];
+		uint32_t route[MOST_LINKS];
 		double Bps;
 		struct seen *first;
-		size_t num = dist__engine_route_links(
-			sample->from[0], sample->from[i], route, MOST_LINKS);
+		size_t num = dist__platform_way(
+			p, sample->from[0], sample->from[i], route, MOST_LINKS);
 
 		if (!num)
 			continue;
 		if (fabric->intra == FABRIC_PCIE && num == SOCKETS_LINKS)
-			fabric->socket_Bps = sg_link_get_bandwidth(route[1]);
+			fabric->socket_Bps =
+				p->graph->links[route[1]].bandwidth_Bps;
 		first = see(links, route[0]);
-		(void)dist__engine_route(sample->from[0], sample->from[i],
-					 i == 1 ? &latency_s : NULL, &Bps,
-					 NULL);
+		(void)dist__graph_route(p->graph, sample->from[0],
+					sample->from[i],
+					i == 1 ? &latency_s : NULL, &Bps, NULL);
 		if (Bps > first->Bps)
 			first->Bps = Bps;
 	}
@@ -171,27 +169,30 @@ static void look_inside(const struct sample *sample, struct seen_links *links,
 	fabric->intra_latency_ns = latency_s * 1e9;
 }
 
-static size_t way_out(const struct sample *sample, int i, sg_link_t *route)
+static size_t way_out(const struct dist__platform *p,
+		      const struct sample *sample, int i, uint32_t *route)
 {
 	assert(sample->num_to > 0);
-	return dist__engine_route_links(sample->from[i],
-					sample->to[i % sample->num_to], route,
-					MOST_LINKS);
+	return dist__platform_way(p, sample->from[i],
+				  sample->to[i % sample->num_to], route,
+				  MOST_LINKS);
 }
 
 /* What a route carries while all of a node are in use; its narrowest link is
  * marked. */
-static double share(struct seen_links *links, const sg_link_t *route,
-		    size_t num_links)
+static double share(const struct dist__platform *p, struct seen_links *links,
+		    const uint32_t *route, size_t num_links)
 {
 	struct seen *narrow = NULL;
 	double least = 0;
 
 	for (size_t i = 0; i < num_links; i++) {
 		struct seen *seen = see(links, route[i]);
-		double Bps = sg_link_get_bandwidth(route[i]);
+		const struct dist__graph_link *link =
+			&p->graph->links[route[i]];
+		double Bps = link->bandwidth_Bps;
 
-		if (sg_link_is_shared(route[i]))
+		if (link->is_shared)
 			Bps /= seen->users;
 		if (!narrow || Bps < least) {
 			narrow = seen;
@@ -204,26 +205,28 @@ static double share(struct seen_links *links, const sg_link_t *route,
 }
 
 /* All ranks of the node send to their counterparts on the next. */
-static void look_outside(const struct sample *sample, struct seen_links *links,
+static void look_outside(const struct dist__platform *p,
+			 const struct sample *sample, struct seen_links *links,
 			 int cards_per_link, struct fabric *fabric)
 {
-	sg_link_t route[MOST_LINKS];
+	uint32_t route[MOST_LINKS];
 	double total_Bps = 0, latency_s = 0;
 	int narrow = 0;
 
 	links->num = 0;
 	for (int i = 0; i < sample->num_from; i++) {
-		size_t num_links = way_out(sample, i, route);
+		size_t num_links = way_out(p, sample, i, route);
 
 		for (size_t k = 0; k < num_links; k++)
 			see(links, route[k])->users++;
 	}
 	for (int i = 0; i < sample->num_from; i++)
-		total_Bps += share(links, route, way_out(sample, i, route));
+		total_Bps +=
+			share(p, links, route, way_out(p, sample, i, route));
 	for (int i = 0; i < links->num; i++)
 		narrow += links->seen[i].is_narrow;
-	(void)dist__engine_route(sample->from[0], sample->to[0], &latency_s,
-				 NULL, NULL);
+	(void)dist__graph_route(p->graph, sample->from[0], sample->to[0],
+				&latency_s, NULL, NULL);
 	fabric->cards = narrow > 0 ? narrow * cards_per_link : 1;
 	fabric->card_Bps = total_Bps / fabric->cards;
 	fabric->inter_latency_ns = latency_s * 1e9;
@@ -231,16 +234,17 @@ static void look_outside(const struct sample *sample, struct seen_links *links,
 
 /* ---- properties -------------------------------------------------------- */
 
-static const char *property(const char *name)
+static const char *property(const struct dist__platform *p, const char *name)
 {
-	const char *text = dist__engine_property(name);
+	const char *text = dist__graph_zone_property(p->graph, name);
 
 	return text ? text : "";
 }
 
-static enum fabric_intra intra_kind(const struct fabric *fabric)
+static enum fabric_intra intra_kind(const struct dist__platform *p,
+				    const struct fabric *fabric)
 {
-	const char *kind = property("intra");
+	const char *kind = property(p, "intra");
 
 	if (fabric->node_ranks == 1)
 		return FABRIC_ALONE;
@@ -256,10 +260,10 @@ enum dist_error dist__platform_read_calibrations(struct dist__platform *p,
 {
 	char name[32] = "calibration0";
 
-	for (size_t n = 0; *property(name); n++) {
+	for (size_t n = 0; *property(p, name); n++) {
 		if (n == CALIBRATIONS ||
 		    !library_calibration_parse(&p->calibrations[n],
-					       property(name)))
+					       property(p, name)))
 			return dist__refuse(message,
 					    "%s: property %s: expected what "
 					    "lockstep platform new --machine "
@@ -277,10 +281,10 @@ enum dist_error dist__platform_fabric(const struct dist__platform *p,
 {
 	struct sample *sample = calloc(1, sizeof *sample);
 	struct seen_links *links = calloc(1, sizeof *links);
-	int cards_per_link = atoi(property("cards_per_link"));
+	int cards_per_link = atoi(property(p, "cards_per_link"));
 	enum dist_error error = DIST_ERR_NO_MEMORY;
 
-	*fabric = (struct fabric){.guessed = *property("guessed"),
+	*fabric = (struct fabric){.guessed = *property(p, "guessed"),
 				  .calibrations = p->calibrations,
 				  .num_calibrations = p->num_calibrations};
 	if (sample && links)
@@ -288,16 +292,16 @@ enum dist_error dist__platform_fabric(const struct dist__platform *p,
 	if (!error) {
 		take_sample(p, ranks, n, sample);
 		snprintf(fabric->gpu, sizeof fabric->gpu, "%s",
-			 property("gpu"));
-		fabric->intra = intra_kind(fabric);
-		look_inside(sample, links, fabric);
+			 property(p, "gpu"));
+		fabric->intra = intra_kind(p, fabric);
+		look_inside(p, sample, links, fabric);
 	}
 	if (!error && fabric->nodes > 1) {
 		snprintf(fabric->transport, sizeof fabric->transport, "%s",
-			 property("transport"));
-		look_outside(sample, links,
+			 property(p, "transport"));
+		look_outside(p, sample, links,
 			     cards_per_link > 0 ? cards_per_link : 1, fabric);
-		fabric->card_nodes = atoi(property("card_nodes"));
+		fabric->card_nodes = atoi(property(p, "card_nodes"));
 	}
 	free(links);
 	free(sample);

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <simgrid/link.h>
-
 #include "sim/platform/state.h"
 
 /* Steps over a number; what it was does not matter. */
@@ -42,55 +40,55 @@ static int compare_numbers(double a, double b)
 	return (a > b) - (a < b);
 }
 
-static int compare_kinds(sg_link_t a, sg_link_t b)
+static int compare_kinds(const struct dist__graph_link *a,
+			 const struct dist__graph_link *b)
 {
-	int order = compare_patterns(sg_link_get_name(a), sg_link_get_name(b));
+	int order = compare_patterns(a->name, b->name);
 
 	if (!order)
-		order = compare_numbers(sg_link_get_bandwidth(b),
-					sg_link_get_bandwidth(a));
+		order = compare_numbers(b->bandwidth_Bps, a->bandwidth_Bps);
 	if (!order)
-		order = compare_numbers(sg_link_get_latency(a),
-					sg_link_get_latency(b));
-	return order ? order : sg_link_is_shared(a) - sg_link_is_shared(b);
+		order = compare_numbers(a->latency_s, b->latency_s);
+	return order ? order : a->is_shared - b->is_shared;
 }
 
 static int by_kind_and_name(const void *a, const void *b)
 {
-	const sg_link_t *x = a, *y = b;
-	int order = compare_kinds(*x, *y);
+	const struct dist__graph_link *x = a, *y = b;
+	int order = compare_kinds(x, y);
 
-	return order ? order
-		     : dist__platform_compare_names(sg_link_get_name(*x),
-						    sg_link_get_name(*y));
+	return order ? order : dist__platform_compare_names(x->name, y->name);
 }
 
-static void add_links(struct dist__rows *rows, sg_link_t *links, size_t count)
+static void add_links(struct dist__rows *rows,
+		      const struct dist__graph_link *links, size_t count)
 {
-	double bandwidth_Bps = sg_link_get_bandwidth(links[0]);
-	const char *first = sg_link_get_name(links[0]);
 	char names[128];
 
-	snprintf(names, sizeof names, "%s%s%s", first, count > 1 ? " .. " : "",
-		 count > 1 ? sg_link_get_name(links[count - 1]) : "");
+	snprintf(names, sizeof names, "%s%s%s", links->name,
+		 count > 1 ? " .. " : "",
+		 count > 1 ? links[count - 1].name : "");
 	ADD_ROW(rows, cell_copy(names), cell_size(count),
-		cell_number(CELL_REAL, 6, bandwidth_Bps * 8e-9),
-		cell_number(CELL_REAL, 6, bandwidth_Bps * 1e-9),
-		cell_number(CELL_REAL, 6, sg_link_get_latency(links[0]) * 1e6));
+		cell_number(CELL_REAL, 6, links->bandwidth_Bps * 8e-9),
+		cell_number(CELL_REAL, 6, links->bandwidth_Bps * 1e-9),
+		cell_number(CELL_REAL, 6, links->latency_s * 1e6));
 }
 
-struct dist__rows dist__platform_links(void)
+struct dist__rows dist__platform_links(const struct dist__platform *p)
 {
 	struct dist__rows rows = {
 		.columns = "link;count;Gbps|Gbit/s;GBps|GB/s;latency_us|"
 			   "latency us"};
-	sg_link_t *links = sg_link_list();
-	size_t count = sg_link_count(), next;
+	size_t count = p->graph->num_links, next;
+	struct dist__graph_link *links = calloc(count, sizeof *links);
 
-	qsort(links, count, sizeof(sg_link_t), by_kind_and_name);
+	if (!links)
+		return rows;
+	memcpy(links, p->graph->links, count * sizeof *links);
+	qsort(links, count, sizeof *links, by_kind_and_name);
 	for (size_t i = 0; i < count; i = next) {
 		for (next = i + 1; next < count; next++)
-			if (compare_kinds(links[i], links[next]))
+			if (compare_kinds(&links[i], &links[next]))
 				break;
 		add_links(&rows, links + i, next - i);
 	}

@@ -7,23 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *dist__platform_node_name(sg_host_t host)
-{
-	const char *name = sg_host_get_property_value(host, "node");
-
-	return name ? name : sg_host_get_name(host);
-}
-
-static const char *node_name(const struct dist__seat *seat)
-{
-	return dist__platform_node_name(seat->host);
-}
-
 static int by_node_and_rank(const void *a, const void *b)
 {
 	const struct dist__seat *x = *(const struct dist__seat *const *)a;
 	const struct dist__seat *y = *(const struct dist__seat *const *)b;
-	int order = strcmp(node_name(x), node_name(y));
+	int order = strcmp(x->node, y->node);
 
 	return order ? order : (x->first > y->first) - (x->first < y->first);
 }
@@ -56,7 +44,7 @@ static int find_nodes(const struct dist__platform *p, int ranks, int *nodes)
 
 		if (seat->ranks == 0 || seat->first >= ranks)
 			continue;
-		if (!first || strcmp(node_name(first), node_name(seat)) != 0) {
+		if (!first || strcmp(first->node, seat->node) != 0) {
 			first = seat;
 			count++;
 		}

@@ -1,24 +1,26 @@
 /*
- * open.c - a platform file, asked from outside: what there is to know of it by
- * a child that loads it, and loaded for good, once a process.
+ * open.c - a platform file, asked from outside: what there is to know of it,
+ * and loaded for good, once a process.
  */
 #include "sim/platform/platform.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <simgrid/link.h>
 #include "base/refuse.h"
+#include "sim/engine/graph.h"
 #include "sim/engine/shim.h"
 #include "sim/platform/read.h"
 #include "sim/platform/state.h"
 
-/* That SimGrid is there, and the file. */
-static enum dist_error check_file(const char *path,
-				  struct dist_message *message)
+/* Reads the file, or stores NULL if SimGrid has to, which is there then. */
+static enum dist_error read_file(const char *path, bool needs_simgrid,
+				 struct dist__plain **plain,
+				 struct dist_message *message)
 {
 	struct stat status;
 
+	*plain = NULL;
 	if (stat(path, &status))
 		return dist__refuse(message, "%s: %s", path, strerror(errno));
 	if (!S_ISREG(status.st_mode))
@@ -27,7 +29,13 @@ static enum dist_error check_file(const char *path,
 			"%s: not a file: expected a SimGrid platform in "
 			"XML",
 			path);
-	if (!dist__engine_open(message->text, sizeof message->text))
+	if (!needs_simgrid)
+		*plain = dist__platform_read(path);
+	if (*plain && !dist__graph_read_factors(&(*plain)->graph).is_linear) {
+		dist__plain_free(*plain);
+		*plain = NULL;
+	}
+	if (!*plain && !dist__engine_open(message->text, sizeof message->text))
 		return DIST_ERR_UNAVAILABLE;
 	return DIST_OK;
 }
@@ -35,32 +43,48 @@ static enum dist_error check_file(const char *path,
 enum dist_error
 dist__platform_open(const char *path, int ranks,
 		    const struct dist__link_overrides *overrides,
-		    struct dist__platform **platform,
+		    bool needs_simgrid, struct dist__platform **platform,
 		    struct dist_message *message)
 {
-	static bool opened; /* SimGrid has one engine a process, for ever */
-	struct dist__plain *plain = NULL;
+	static bool opened; /* an engine runs once, and SimGrid is one */
+	struct dist__plain *plain;
 	struct dist__trial found;
 	enum dist_error error;
 
 	if (opened)
 		return dist__refuse(message, "one simulation per process: a "
 					     "platform was loaded here before");
-	error = check_file(path, message);
-	if (!error)
-		plain = dist__platform_read(path);
-	/* Of a plain file only these can be wrong. */
-	if (!error &&
-	    (!plain || overrides || (size_t)ranks > plain->graph.num_hosts))
+	error = read_file(path, needs_simgrid, &plain, message);
+	if (!error && !plain)
 		error = dist__platform_try(path, ranks, overrides, &found,
 					   message);
-	if (error) {
-		dist__plain_free(plain);
+	if (!error)
+		error = dist__platform_load(path, plain, ranks, overrides,
+					    platform, message);
+	opened = !error;
+	return error;
+}
+
+static enum dist_error look_at(const char *path, int ranks,
+			       const struct dist__link_overrides *overrides,
+			       struct dist__trial *found,
+			       struct dist_message *message)
+{
+	struct dist__platform *platform = NULL;
+	struct dist__plain *plain;
+	enum dist_error error = read_file(path, false, &plain, message);
+
+	if (error)
 		return error;
-	}
-	opened = true;
-	return dist__platform_load(path, plain, ranks, overrides, platform,
-				   message);
+	if (!plain)
+		return dist__platform_try(path, ranks, overrides, found,
+					  message);
+	error = dist__platform_load(path, plain, ranks, overrides, &platform,
+				    message);
+	if (!error)
+		error = dist__platform_summarize(platform, ranks, found);
+	dist__platform_close(platform);
+	return error;
 }
 
 enum dist_error dist__platform_count_nodes(const char *path, int ranks,
@@ -68,10 +92,8 @@ enum dist_error dist__platform_count_nodes(const char *path, int ranks,
 					   struct dist_message *message)
 {
 	struct dist__trial found;
-	enum dist_error error = check_file(path, message);
+	enum dist_error error = look_at(path, ranks, NULL, &found, message);
 
-	if (!error)
-		error = dist__platform_try(path, ranks, NULL, &found, message);
 	if (!error)
 		*nodes = found.nodes;
 	return error;
@@ -83,10 +105,8 @@ enum dist_error dist__platform_gpu(const char *path,
 				   struct dist_message *message)
 {
 	struct dist__trial found;
-	enum dist_error error = check_file(path, message);
+	enum dist_error error = look_at(path, 0, overrides, &found, message);
 
-	if (!error)
-		error = dist__platform_try(path, 0, overrides, &found, message);
 	if (error)
 		return error;
 	*hosts = found.hosts;
@@ -94,16 +114,6 @@ enum dist_error dist__platform_gpu(const char *path,
 		*ranks = found.ranks;
 	memcpy(gpu, found.gpu, sizeof found.gpu);
 	return DIST_OK;
-}
-
-enum dist_error dist__platform_gpu_named(const char *path, char gpu[64],
-					 struct dist_message *message)
-{
-	int hosts;
-
-	if (dist__platform_gpu_read(path, gpu))
-		return DIST_OK;
-	return dist__platform_gpu(path, NULL, &hosts, NULL, gpu, message);
 }
 
 enum dist_error dist__platform_hosts(const char *path, int *hosts, int *ranks,

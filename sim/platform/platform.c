@@ -2,88 +2,74 @@
  * platform.c - loading a platform file: everything that may be wrong with it is
  * found here, before a rank runs.
  *
- * A plain file we read ourselves (read.c), and SimGrid is told of hosts, links
- * and ways by index. Any other is loaded twice. First in a child process
- * (trial.c), where SimGrid may abort or crash without harm and where all checks
- * run; then here, when it is known to be sound.
+ * A plain file we read ourselves (read.c). Any other SimGrid loads, twice.
+ * First in a child process (trial.c), where it may abort or crash without harm
+ * and where all checks run; then here, when it is known to be sound.
  */
 #include "sim/platform/platform.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <simgrid/host.h>
-#include <simgrid/link.h>
-
-#include "base/printable.h"
 #include "base/refuse.h"
-#include "sim/engine/shim.h"
 #include "sim/platform/read.h"
 #include "sim/platform/state.h"
 
-/* ---- what SimGrid does not check ------------------------------------ */
+/* ---- what no reader checks ---------------------------------------- */
 
 static enum dist_error check_speeds(const struct dist__platform *p,
 				    struct dist_message *message)
 {
-	sg_host_t *hosts = sg_host_list();
-	size_t count = sg_host_count();
-	enum dist_error error = DIST_OK;
+	for (size_t i = 0; i < p->graph->num_hosts; i++) {
+		const struct dist__graph_host *host = &p->graph->hosts[i];
 
-	for (size_t i = 0; i < count && !error; i++) {
-		double speed = sg_host_get_speed(hosts[i]);
-
-		if (!(speed > 0 && isfinite(speed)))
-			error = dist__refuse(
+		if (!(host->speed > 0 && isfinite(host->speed)))
+			return dist__refuse(
 				message,
 				"%s: host %s: speed is %g flop/s: expected "
 				"more than 0",
-				p->path, sg_host_get_name(hosts[i]), speed);
+				p->path, host->name, host->speed);
 	}
-	free(hosts);
-	return error;
+	return DIST_OK;
 }
 
 static enum dist_error check_links(const struct dist__platform *p,
 				   struct dist_message *message)
 {
-	sg_link_t *links = sg_link_list();
-	size_t count = sg_link_count();
-	enum dist_error error = DIST_OK;
-
-	for (size_t i = 0; i < count && !error; i++) {
-		double bandwidth = sg_link_get_bandwidth(links[i]);
-		double latency = sg_link_get_latency(links[i]);
+	for (size_t i = 0; i < p->graph->num_links; i++) {
+		const struct dist__graph_link *link = &p->graph->links[i];
+		double bandwidth = link->bandwidth_Bps;
+		double latency = link->latency_s;
 
 		if (!(bandwidth >= 1 && isfinite(bandwidth)))
-			error = dist__refuse(
-				message,
-				"%s: link %s: bandwidth is %g B/s: "
-				"expected 1 or more",
-				p->path, sg_link_get_name(links[i]), bandwidth);
-		else if (!(latency >= 0 && latency <= DIST__MOST_LATENCY_S))
-			error = dist__refuse(
+			return dist__refuse(message,
+					    "%s: link %s: bandwidth is %g B/s: "
+					    "expected 1 or more",
+					    p->path, link->name, bandwidth);
+		if (!(latency >= 0 && latency <= DIST__MOST_LATENCY_S))
+			return dist__refuse(
 				message,
 				"%s: link %s: latency is %g s: expected "
 				"0 to %g",
-				p->path, sg_link_get_name(links[i]), latency,
+				p->path, link->name, latency,
 				DIST__MOST_LATENCY_S);
 	}
-	free(links);
-	return error;
+	return DIST_OK;
 }
 
 static enum dist_error check_way(const struct dist__platform *p, int from,
 				 int to, struct dist_message *message)
 {
-	sg_host_t a = dist__platform_host(p, from);
-	sg_host_t b = dist__platform_host(p, to);
+	uint32_t a = dist__platform_host(p, from);
+	uint32_t b = dist__platform_host(p, to);
 
-	if (a == b || dist__engine_route(a, b, NULL, NULL, NULL))
+	if (a == b || dist__graph_route(p->graph, a, b, NULL, NULL, NULL))
 		return DIST_OK;
 	return dist__refuse(message, "%s: no route from host %s to host %s",
-			    p->path, sg_host_get_name(a), sg_host_get_name(b));
+			    p->path, dist__platform_host_name(p, from),
+			    dist__platform_host_name(p, to));
 }
 
 /* Tries the ways between neighbours and those to and from rank 0, which is
@@ -135,19 +121,18 @@ dist__platform_load(const char *path, struct dist__plain *plain, int ranks,
 	struct dist__platform *p = calloc(1, sizeof *p);
 	enum dist_error error = DIST_OK;
 
-	if (!p)
+	if (!p) {
+		dist__plain_free(plain);
 		return DIST_ERR_NO_MEMORY;
+	}
 	p->path = path;
-	dist__platform_start_engine();
-	if (plain ? !dist__engine_build(&plain->graph, message->text,
-					sizeof message->text)
-		  : !dist__engine_load(path, message->text,
-				       sizeof message->text))
-		error = DIST_ERR_INVALID_ARGUMENT;
-	/* SimGrid's words quote the file. */
-	dist__printable(message->text);
+	p->plain = plain;
+	if (plain)
+		p->graph = &plain->graph;
+	else
+		error = dist__platform_read_simgrid(path, &p->graph, message);
 	if (!error)
-		error = dist__platform_check_model(path, message);
+		error = dist__platform_check_model(p, message);
 	if (!error)
 		error = check_links(p, message);
 	if (!error)
@@ -175,10 +160,27 @@ dist__platform_load(const char *path, struct dist__plain *plain, int ranks,
 	return DIST_OK;
 }
 
+enum dist_error dist__platform_summarize(const struct dist__platform *p,
+					 int ranks, struct dist__trial *found)
+{
+	const char *gpu = dist__graph_zone_property(p->graph, "gpu");
+	int count = ranks ? ranks : p->num_ranks;
+	int *nodes = calloc((size_t)count + 1, sizeof *nodes);
+
+	*found = (struct dist__trial){
+		.hosts = (int)p->num_hosts,
+		.ranks = p->num_ranks,
+		.nodes = nodes ? dist__platform_nodes(p, count, nodes) : -1};
+	snprintf(found->gpu, sizeof found->gpu, "%s", gpu ? gpu : "");
+	free(nodes);
+	return found->nodes < 0 ? DIST_ERR_NO_MEMORY : DIST_OK;
+}
+
 void dist__platform_close(struct dist__platform *p)
 {
 	if (!p)
 		return;
+	dist__plain_free(p->plain);
 	free(p->seats);
 	free(p);
 }

@@ -77,7 +77,9 @@ dist__link_overrides_read(struct dist__link_overrides *overrides,
 /*
  * dist__platform_open starts the simulation engine with the platform file at
  * path, able to hold `ranks` ranks, with overrides (NULL: none), and stores it
- * in *platform. Once per process. Errors: INVALID_ARGUMENT (message:
+ * in *platform. What is not plain (read.h), what our own engine does not run,
+ * and if needs_simgrid anything, SimGrid reads. Once per process. Errors:
+ * INVALID_ARGUMENT (message:
  * "file:line: reason" in one line; also: a second platform in this process, or
  * overrides that do not fit), NO_MEMORY, IO (no child process), UNAVAILABLE (no
  * simulation engine is found; message: why).
@@ -85,7 +87,7 @@ dist__link_overrides_read(struct dist__link_overrides *overrides,
 enum dist_error
 dist__platform_open(const char *path, int ranks,
 		    const struct dist__link_overrides *overrides,
-		    struct dist__platform **platform,
+		    bool needs_simgrid, struct dist__platform **platform,
 		    struct dist_message *message);
 
 /* dist__platform_close frees platform; the engine goes at exit. NULL allowed.
@@ -105,7 +107,7 @@ bool dist__platform_can_copy(void);
 
 /* dist__platform_drop_guards lets actors that start from now on have stacks
  * without that, which lie in few maps of the system instead of two each. */
-void dist__platform_drop_guards(void);
+void dist__platform_drop_guards(const struct dist__platform *platform);
 
 /*
  * dist__platform_facts returns a table of *n facts, the file's own values for
@@ -129,9 +131,9 @@ dist__platform_fabric(const struct dist__platform *platform, const int *ranks,
 
 /*
  * dist__platform_hosts stores in *hosts how many hosts the platform file at
- * path has, and in *ranks (NULL allowed) how many ranks they hold. It looks in
- * a child process, so it may be called for many files, but not once an engine
- * runs in this process. Errors: as dist__platform_open.
+ * path has, and in *ranks (NULL allowed) how many ranks they hold. It has
+ * SimGrid look in a child process, so it may be called for many files, but not
+ * once SimGrid runs in this process. Errors: as dist__platform_open.
  */
 enum dist_error dist__platform_hosts(const char *path, int *hosts, int *ranks,
 				     struct dist_message *message);
@@ -143,12 +145,6 @@ enum dist_error dist__platform_gpu(const char *path,
 				   const struct dist__link_overrides *overrides,
 				   int *hosts, int *ranks, char gpu[64],
 				   struct dist_message *message);
-
-/* dist__platform_gpu_named stores in gpu the same of a file that need not be a
- * usable platform: most are read without SimGrid, which takes longer to load
- * than that. Errors: as dist__platform_open. */
-enum dist_error dist__platform_gpu_named(const char *path, char gpu[64],
-					 struct dist_message *message);
 
 /* dist__platform_count_nodes stores in *nodes on how many nodes the first
  * `ranks` ranks sit. Otherwise as dist__platform_hosts(). */

@@ -7,25 +7,22 @@
 
 #include <string.h>
 
-#include <xbt/config.h>
-
 #include "base/refuse.h"
-#include "sim/engine/shim.h"
 
 /* What queues.c knows: a message alone takes latency + bytes / rate. */
-static bool is_plain(void)
+static bool is_plain(const struct dist__graph_network *network)
 {
-	return strcmp(dist__engine_model(), "CM02") == 0 &&
-	       dist__engine_number("network/TCP-gamma") == 0 &&
-	       dist__engine_number("network/latency-factor") == 1 &&
-	       dist__engine_number("network/bandwidth-factor") == 1 &&
-	       !sg_cfg_get_boolean("network/crosstraffic");
+	return strcmp(network->model, "CM02") == 0 &&
+	       network->settings[DIST__TCP_GAMMA].value == 0 &&
+	       network->settings[DIST__LATENCY_FACTOR].value == 1 &&
+	       network->settings[DIST__BANDWIDTH_FACTOR].value == 1 &&
+	       network->settings[DIST__CROSSTRAFFIC].value == 0;
 }
 
 enum dist_error dist__platform_read_queues(struct dist__platform *p,
 					   struct dist_message *message)
 {
-	const char *text = dist__engine_property("queues");
+	const char *text = dist__graph_zone_property(p->graph, "queues");
 
 	if (!text || strcmp(text, "none") == 0)
 		return DIST_OK;
@@ -34,7 +31,7 @@ enum dist_error dist__platform_read_queues(struct dist__platform *p,
 				    "%s: property \"queues\" is "
 				    "\"%.32s\": expected none or fifo",
 				    p->path, text);
-	if (!is_plain())
+	if (!is_plain(&p->graph->network))
 		return dist__refuse(
 			message,
 			"%s: property \"queues\" is fifo: expected "

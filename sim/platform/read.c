@@ -1,9 +1,7 @@
 /*
- * read.c - reads a plain platform file. SimGrid 3.32 takes seconds for one of
- * 16,384 GPUs: it looks every link and host up by name in every zone, and we
- * have it do all twice, as it ends the process at some faults (trial.c). What
- * is read here has none of those. Whatever is odd is left to SimGrid, so that
- * there is one set of error messages.
+ * read.c - reads a plain platform file. SimGrid takes longer to load than most
+ * simulations run, and seconds for a platform of 16,384 GPUs. Whatever is odd
+ * is left to it, so that there is one set of error messages.
  */
 #include "sim/platform/read.h"
 
@@ -13,13 +11,11 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "base/hash.h"
 #include "base/input.h"
 #include "base/quantity.h"
-#include "sim/engine/shim.h"
-#include "sim/platform/state.h"
 
 #define MOST_DEPTH 8
+#define MOST_HOSTS (1 << 20) /* of a cluster */
 
 /* What may still come in a zone. */
 enum phase { PROPERTIES, CONTENTS, ROUTES };
@@ -52,8 +48,6 @@ static bool make_room(void *array, size_t num, size_t size)
 
 /* ---- names ------------------------------------------------------------ */
 
-typedef const char *name_of(const struct dist__plain *plain, size_t number);
-
 static const char *point_name(const struct dist__plain *plain, size_t number)
 {
 	return plain->points[number].name;
@@ -61,76 +55,14 @@ static const char *point_name(const struct dist__plain *plain, size_t number)
 
 static const char *link_name(const struct dist__plain *plain, size_t number)
 {
-	return plain->graph.links[number].name;
-}
-
-/* Where name is, or would be. */
-static uint32_t *find_slot(const struct dist__plain *plain,
-			   const struct dist__names *names, name_of *get,
-			   const char *name)
-{
-	uint64_t hash = dist__hash_bytes(DIST__HASH_BEGIN, name, strlen(name));
-	size_t at = (size_t)hash & (names->num_slots - 1);
-
-	while (names->slots[at] &&
-	       strcmp(get(plain, names->slots[at] - 1), name) != 0)
-		at = (at + 1) & (names->num_slots - 1);
-	return &names->slots[at];
-}
-
-static bool grow_names(const struct dist__plain *plain,
-		       struct dist__names *names, name_of *get)
-{
-	struct dist__names grown = {
-		.num_slots = names->num_slots ? 4 * names->num_slots : 1024,
-		.num = names->num};
-
-	grown.slots = calloc(grown.num_slots, sizeof *grown.slots);
-	if (!grown.slots)
-		return false;
-	for (size_t i = 0; i < names->num_slots; i++)
-		if (names->slots[i])
-			*find_slot(plain, &grown, get,
-				   get(plain, names->slots[i] - 1)) =
-				names->slots[i];
-	free(names->slots);
-	*names = grown;
-	return true;
-}
-
-/* Gives the number, which is that of the last, its name; false: taken. */
-static bool add_name(const struct dist__plain *plain, struct dist__names *names,
-		     name_of *get, size_t number)
-{
-	uint32_t *slot;
-
-	if (2 * names->num >= names->num_slots &&
-	    !grow_names(plain, names, get))
-		return false;
-	slot = find_slot(plain, names, get, get(plain, number));
-	if (*slot)
-		return false;
-	*slot = (uint32_t)number + 1;
-	names->num++;
-	return true;
-}
-
-static bool find_name(const struct dist__plain *plain,
-		      const struct dist__names *names, name_of *get,
-		      const char *name, uint32_t *number)
-{
-	uint32_t slot = 0;
-
-	if (name && names->num_slots)
-		slot = *find_slot(plain, names, get, name);
-	*number = slot - 1;
-	return slot > 0;
+	return plain->wires[number].id;
 }
 
 static bool find_point(const struct dist__plain *plain, const char *name,
 		       uint32_t *number)
 {
-	return find_name(plain, &plain->point_names, point_name, name, number);
+	return dist__names_find(plain, &plain->point_names, point_name, name,
+				number);
 }
 
 /* ---- quantities ------------------------------------------------------- */
@@ -180,25 +112,6 @@ static bool add_property(struct dist__plain *plain, const struct dist__tag *tag,
 	return true;
 }
 
-/* Whether a host's property is one that cannot be wrong. */
-static bool is_host_property(const struct dist__graph_property *property)
-{
-	double pace;
-
-	if (strcmp(property->name, "pace") == 0)
-		return dist__number_read(property->value, &pace) &&
-		       pace >= DIST__LEAST_PACE && pace <= DIST__MOST_PACE;
-	return strcmp(property->name, "rank") != 0 &&
-	       strcmp(property->name, "ranks") != 0;
-}
-
-static bool is_zone_property(const struct dist__graph_property *property)
-{
-	return strcmp(property->name, "nodes") != 0 &&
-	       (strcmp(property->name, "queues") != 0 ||
-		strcmp(property->value, "none") == 0);
-}
-
 static bool add_point(struct reader *r, const char *name,
 		      enum dist__point_kind kind, uint32_t is)
 {
@@ -215,8 +128,8 @@ static bool add_point(struct reader *r, const char *name,
 		.name = name, .kind = kind, .zone = zone, .is = is};
 	if (r->depth)
 		point->number = plain->zones[zone].num_points++;
-	return add_name(plain, &plain->point_names, point_name,
-			plain->num_points - 1);
+	return dist__names_add(plain, &plain->point_names, point_name,
+			       plain->num_points - 1);
 }
 
 static bool read_host(struct reader *r, const struct dist__tag *tag,
@@ -245,10 +158,7 @@ static bool read_host(struct reader *r, const struct dist__tag *tag,
 			    ? strcmp(part.name, "host") != 0
 			    : strcmp(part.name, "prop") != 0 ||
 				      !add_property(plain, &part,
-						    num_properties) ||
-				      !is_host_property(
-					      &graph->properties
-						       [*num_properties - 1]))
+						    num_properties))
 			return false;
 	}
 	host.num_properties = (uint32_t)*num_properties - host.first_property;
@@ -263,43 +173,95 @@ static bool read_router(struct reader *r, const struct dist__tag *tag)
 	       add_point(r, dist__tag_value(tag, "id"), DIST__ROUTER, 0);
 }
 
-static bool read_sharing(const char *text, enum dist__graph_sharing *sharing)
-{
-	static const char *const names[] = {[DIST__GRAPH_SHARED] = "SHARED",
-					    [DIST__GRAPH_FATPIPE] = "FATPIPE",
-					    [DIST__GRAPH_SPLIT] =
-						    "SPLITDUPLEX"};
+/* ---- links ------------------------------------------------------------ */
 
-	for (int i = 0; i <= DIST__GRAPH_SPLIT; i++)
-		if (strcmp(text ? text : "SHARED", names[i]) == 0) {
-			*sharing = (enum dist__graph_sharing)i;
+enum sharing { SHARED, FATPIPE, SPLIT };
+
+struct link {
+	const char *id;
+	double bandwidth_Bps, latency_s;
+	enum sharing sharing;
+};
+
+/* Reads a quantity that need not be there. */
+static bool read_optional(const char *text, const struct unit *units,
+			  double *value)
+{
+	*value = 0;
+	return !text || read_quantity(text, units, value);
+}
+
+static bool read_sharing(const char *text, enum sharing usual,
+			 enum sharing *sharing)
+{
+	static const char *const names[] = {[SHARED] = "SHARED",
+					    [FATPIPE] = "FATPIPE",
+					    [SPLIT] = "SPLITDUPLEX"};
+
+	*sharing = usual;
+	if (!text)
+		return true;
+	for (*sharing = SHARED; *sharing <= SPLIT; ++*sharing)
+		if (strcmp(text, names[*sharing]) == 0)
 			return true;
-		}
 	return false;
+}
+
+/* Adds one way of a link; `other` leads back. */
+static bool add_way(struct dist__plain *plain, const struct link *link,
+		    const char *name, size_t other)
+{
+	struct dist__graph *graph = &plain->graph;
+
+	if (!name || !MAKE_ROOM(graph->links, graph->num_links) ||
+	    !MAKE_ROOM(plain->wires, graph->num_links))
+		return false;
+	plain->wires[graph->num_links] =
+		(struct dist__wire){link->id, (uint32_t)other};
+	graph->links[graph->num_links++] =
+		(struct dist__graph_link){.name = name,
+					  .bandwidth_Bps = link->bandwidth_Bps,
+					  .latency_s = link->latency_s,
+					  .is_shared = link->sharing != FATPIPE,
+					  .is_on = true};
+	return true;
+}
+
+/* A split link is two, NAME_UP and, behind it, NAME_DOWN. */
+static bool add_link(struct dist__plain *plain, const struct link *link)
+{
+	size_t number = plain->graph.num_links;
+
+	if (!link->id || strncmp(link->id, "__", 2) == 0 ||
+	    dist__ends_in(link->id, "_UP") ||
+	    dist__ends_in(link->id, "_DOWN") || link->bandwidth_Bps < 1)
+		return false;
+	if (link->sharing != SPLIT
+		    ? !add_way(plain, link, link->id, number)
+		    : !add_way(plain, link,
+			       dist__plain_name(plain, "%s_UP", link->id),
+			       number + 1) ||
+			      !add_way(plain, link,
+				       dist__plain_name(plain, "%s_DOWN",
+							link->id),
+				       number))
+		return false;
+	return dist__names_add(plain, &plain->link_names, link_name, number);
 }
 
 static bool read_link(struct reader *r, const struct dist__tag *tag)
 {
-	struct dist__graph *graph = &r->plain->graph;
-	struct dist__graph_link link = {.name = dist__tag_value(tag, "id")};
+	struct link link = {.id = dist__tag_value(tag, "id")};
 
-	if (tag->kind != DIST__TAG_EMPTY || !link.name ||
-	    strncmp(link.name, "__", 2) == 0 ||
-	    dist__ends_in(link.name, "_UP") ||
-	    dist__ends_in(link.name, "_DOWN") ||
-	    !dist__tag_has_only(tag, "id bandwidth latency sharing_policy") ||
-	    !read_quantity(dist__tag_value(tag, "bandwidth"), bandwidths,
-			   &link.bandwidth_Bps) ||
-	    !read_quantity(dist__tag_value(tag, "latency"), times,
-			   &link.latency_s) ||
-	    !read_sharing(dist__tag_value(tag, "sharing_policy"),
-			  &link.sharing) ||
-	    link.bandwidth_Bps < 1 ||
-	    !MAKE_ROOM(graph->links, graph->num_links))
-		return false;
-	graph->links[graph->num_links++] = link;
-	return add_name(r->plain, &r->plain->link_names, link_name,
-			graph->num_links - 1);
+	return tag->kind == DIST__TAG_EMPTY &&
+	       dist__tag_has_only(tag, "id bandwidth latency sharing_policy") &&
+	       read_quantity(dist__tag_value(tag, "bandwidth"), bandwidths,
+			     &link.bandwidth_Bps) &&
+	       read_quantity(dist__tag_value(tag, "latency"), times,
+			     &link.latency_s) &&
+	       read_sharing(dist__tag_value(tag, "sharing_policy"), SHARED,
+			    &link.sharing) &&
+	       add_link(r->plain, &link);
 }
 
 /* ---- routes ----------------------------------------------------------- */
@@ -314,13 +276,13 @@ static bool read_link_of_route(struct reader *r, const struct dist__tag *tag)
 	if (tag->kind != DIST__TAG_EMPTY ||
 	    strcmp(tag->name, "link_ctn") != 0 ||
 	    !dist__tag_has_only(tag, "id direction") ||
-	    !find_name(plain, &plain->link_names, link_name,
-		       dist__tag_value(tag, "id"), &link) ||
+	    !dist__names_find(plain, &plain->link_names, link_name,
+			      dist__tag_value(tag, "id"), &link) ||
 	    (way && !down && strcmp(way, "UP") != 0) ||
 	    !MAKE_ROOM(plain->ctns, plain->num_ctns))
 		return false;
-	is_split = plain->graph.links[link].sharing == DIST__GRAPH_SPLIT;
-	plain->ctns[plain->num_ctns++] = 2 * link + down;
+	is_split = plain->wires[link].other != link;
+	plain->ctns[plain->num_ctns++] = down ? plain->wires[link].other : link;
 	return is_split == (way != NULL);
 }
 
@@ -330,11 +292,16 @@ static bool read_route(struct reader *r, const struct dist__tag *tag,
 	struct dist__plain *plain = r->plain;
 	struct dist__route route = {.zone = r->open[r->depth - 1],
 				    .first_link = (uint32_t)plain->num_ctns};
+	const char *symmetrical = dist__tag_value(tag, "symmetrical");
 	struct dist__tag part;
 
+	route.is_one_way = symmetrical && strcmp(symmetrical, "NO") == 0;
 	if (tag->kind != DIST__TAG_OPEN ||
-	    !dist__tag_has_only(tag, of_zones ? "src dst gw_src gw_dst"
-					      : "src dst") ||
+	    !dist__tag_has_only(tag,
+				of_zones ? "src dst gw_src gw_dst symmetrical"
+					 : "src dst symmetrical") ||
+	    (symmetrical && !route.is_one_way &&
+	     strcmp(symmetrical, "YES") != 0) ||
 	    !find_point(plain, dist__tag_value(tag, "src"), &route.from) ||
 	    !find_point(plain, dist__tag_value(tag, "dst"), &route.to) ||
 	    (of_zones && (!find_point(plain, dist__tag_value(tag, "gw_src"),
@@ -361,41 +328,216 @@ static bool read_route(struct reader *r, const struct dist__tag *tag,
 
 /* ---- zones ------------------------------------------------------------ */
 
-static bool open_zone(struct reader *r, const struct dist__tag *tag)
+static bool add_zone(struct reader *r, const char *name,
+		     enum dist__zone_kind kind)
 {
 	struct dist__plain *plain = r->plain;
 	struct dist__graph *graph = &plain->graph;
-	const char *routing = dist__tag_value(tag, "routing");
 	uint32_t parent = r->depth ? r->open[r->depth - 1] : 0;
-	struct dist__zone zone = {.point = (uint32_t)plain->num_points,
+	uint32_t number = (uint32_t)graph->num_zones;
+	struct dist__zone zone = {.kind = kind,
+				  .point = (uint32_t)plain->num_points,
 				  .parent = parent,
 				  .depth = (uint32_t)r->depth};
-	uint32_t number = (uint32_t)graph->num_zones;
 
-	if (tag->kind != DIST__TAG_OPEN || r->depth == MOST_DEPTH || !routing ||
-	    !dist__tag_has_only(tag, "id routing"))
-		return false;
-	if (strcmp(routing, "Full") == 0)
-		zone.kind = DIST__ZONE_FULL;
-	else if (strcmp(routing, "Dijkstra") == 0 ||
-		 strcmp(routing, "DijkstraCache") == 0)
-		zone.kind = DIST__ZONE_DIJKSTRA;
-	else
+	if (r->depth == MOST_DEPTH)
 		return false;
 	if (r->depth)
 		plain->zones[parent].has_zones = true;
-	if (!add_point(r, dist__tag_value(tag, "id"), DIST__ZONE, number) ||
+	if (!add_point(r, name, DIST__ZONE, number) ||
 	    !MAKE_ROOM(plain->zones, graph->num_zones) ||
 	    !MAKE_ROOM(graph->zones, graph->num_zones))
 		return false;
-	graph->zones[number] = (struct dist__graph_zone){
-		.name = dist__tag_value(tag, "id"), .parent = parent};
+	graph->zones[number] =
+		(struct dist__graph_zone){.name = name, .parent = parent};
 	plain->zones[number] = zone;
 	graph->num_zones++;
 	r->phases[r->depth] = PROPERTIES;
 	r->open[r->depth++] = number;
 	return true;
 }
+
+static bool open_zone(struct reader *r, const struct dist__tag *tag)
+{
+	static const struct {
+		const char *name;
+		enum dist__zone_kind kind;
+	} kinds[] = {{"Full", DIST__ZONE_FULL},
+		     {"Dijkstra", DIST__ZONE_DIJKSTRA},
+		     {"DijkstraCache", DIST__ZONE_DIJKSTRA}};
+	const char *routing = dist__tag_value(tag, "routing");
+
+	if (tag->kind != DIST__TAG_OPEN || !routing ||
+	    !dist__tag_has_only(tag, "id routing"))
+		return false;
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+		if (strcmp(routing, kinds[i].name) == 0)
+			return add_zone(r, dist__tag_value(tag, "id"),
+					kinds[i].kind);
+	return false;
+}
+
+/* ---- clusters --------------------------------------------------------- */
+
+/* Hosts around one switch, each with a link there, all behind one backbone if
+ * there is one; and each with a link to itself if it has one. */
+struct cluster {
+	const char *id, *prefix, *suffix;
+	struct dist__graph_host host; /* but for name and point */
+	struct link link, backbone, loopback;
+};
+
+static bool read_cluster_links(struct dist__plain *plain,
+			       const struct dist__tag *tag, struct cluster *c)
+{
+	struct link *link = &c->link, *loopback = &c->loopback,
+		    *backbone = &c->backbone;
+
+	loopback->sharing = FATPIPE;
+	backbone->id = dist__plain_name(plain, "%s_backbone", c->id);
+	return read_quantity(dist__tag_value(tag, "bw"), bandwidths,
+			     &link->bandwidth_Bps) &&
+	       read_quantity(dist__tag_value(tag, "lat"), times,
+			     &link->latency_s) &&
+	       read_sharing(dist__tag_value(tag, "sharing_policy"), SPLIT,
+			    &link->sharing) &&
+	       read_optional(dist__tag_value(tag, "bb_bw"), bandwidths,
+			     &backbone->bandwidth_Bps) &&
+	       read_optional(dist__tag_value(tag, "bb_lat"), times,
+			     &backbone->latency_s) &&
+	       read_sharing(dist__tag_value(tag, "bb_sharing_policy"), SHARED,
+			    &backbone->sharing) &&
+	       backbone->sharing != SPLIT &&
+	       read_optional(dist__tag_value(tag, "loopback_bw"), bandwidths,
+			     &loopback->bandwidth_Bps) &&
+	       read_optional(dist__tag_value(tag, "loopback_lat"), times,
+			     &loopback->latency_s);
+}
+
+/* Adds a link that a cluster need not have, and stores its number + 1. */
+static bool add_optional(struct dist__plain *plain, const struct link *link,
+			 uint32_t *number)
+{
+	if (link->bandwidth_Bps == 0 && link->latency_s == 0)
+		return true;
+	*number = (uint32_t)plain->graph.num_links + 1;
+	return add_link(plain, link);
+}
+
+static bool add_cluster_host(struct reader *r, struct cluster *c,
+			     unsigned long number)
+{
+	struct dist__plain *plain = r->plain;
+	struct dist__graph *graph = &plain->graph;
+	uint32_t point = (uint32_t)plain->num_points;
+
+	c->host.point = point;
+	c->host.name = dist__plain_name(plain, "%s%lu%s", c->prefix, number,
+					c->suffix);
+	c->link.id = dist__plain_name(plain, "%s_link_%lu", c->id, number);
+	c->loopback.id =
+		dist__plain_name(plain, "%s_link_%lu_loopback", c->id, number);
+	if (!add_point(r, c->host.name, DIST__HOST,
+		       (uint32_t)graph->num_hosts) ||
+	    !MAKE_ROOM(graph->hosts, graph->num_hosts) ||
+	    !add_optional(plain, &c->loopback, &plain->points[point].loop))
+		return false;
+	graph->hosts[graph->num_hosts++] = c->host;
+	plain->points[point].up = (uint32_t)graph->num_links + 1;
+	return add_link(plain, &c->link);
+}
+
+/* The hosts of a list such as 0-3,8. */
+static bool add_cluster_hosts(struct reader *r, struct cluster *c,
+			      const char *list)
+{
+	size_t most = r->plain->graph.num_hosts + MOST_HOSTS;
+	char *end;
+
+	for (;; list = end + 1) {
+		unsigned long first = strtoul(list, &end, 10), last = first;
+
+		if (end == list || *list < '0' || *list > '9')
+			return false;
+		if (*end == '-') {
+			list = end + 1;
+			last = strtoul(list, &end, 10);
+			if (end == list || *list < '0' || *list > '9' ||
+			    last < first)
+				return false;
+		}
+		for (; first <= last; first++)
+			if (r->plain->graph.num_hosts == most ||
+			    !add_cluster_host(r, c, first))
+				return false;
+		if (*end != ',')
+			return *end == '\0';
+	}
+}
+
+/* What is in a cluster is in it and in each of its hosts. */
+static bool read_cluster_properties(struct reader *r,
+				    const struct dist__tag *tag,
+				    size_t *num_properties)
+{
+	struct dist__tag part = *tag;
+
+	while (tag->kind == DIST__TAG_OPEN && part.kind != DIST__TAG_CLOSE) {
+		if (!dist__tag_next(&r->at, &part))
+			return false;
+		if (part.kind == DIST__TAG_CLOSE
+			    ? strcmp(part.name, "cluster") != 0
+			    : strcmp(part.name, "prop") != 0 ||
+				      !add_property(r->plain, &part,
+						    num_properties))
+			return false;
+	}
+	return true;
+}
+
+static bool read_cluster(struct reader *r, const struct dist__tag *tag,
+			 size_t *num_properties)
+{
+	struct dist__plain *plain = r->plain;
+	struct cluster c = {
+		.id = dist__tag_value(tag, "id"),
+		.prefix = dist__tag_value(tag, "prefix"),
+		.suffix = dist__tag_value(tag, "suffix"),
+		.host = {.first_property = (uint32_t)*num_properties,
+			 .zone = (uint32_t)plain->graph.num_zones}};
+	const char *topology = dist__tag_value(tag, "topology");
+	const char *radical = dist__tag_value(tag, "radical");
+	const char *router = dist__tag_value(tag, "router_id");
+
+	if (!c.id || !c.prefix || !c.suffix || !radical ||
+	    (topology && strcmp(topology, "FLAT") != 0) ||
+	    !dist__tag_has_only(tag, "id prefix suffix radical speed bw lat "
+				     "sharing_policy bb_bw bb_lat "
+				     "bb_sharing_policy loopback_bw "
+				     "loopback_lat router_id topology") ||
+	    !read_quantity(dist__tag_value(tag, "speed"), speeds,
+			   &c.host.speed) ||
+	    c.host.speed <= 0 || !read_cluster_links(plain, tag, &c) ||
+	    !add_zone(r, c.id, DIST__ZONE_STAR) ||
+	    !read_cluster_properties(r, tag, num_properties))
+		return false;
+	c.host.num_properties =
+		(uint32_t)*num_properties - c.host.first_property;
+	if (r->depth == 1)
+		plain->graph.num_zone_properties = c.host.num_properties;
+	if (!router || !*router)
+		router = dist__plain_name(plain, "%s%s_router%s", c.prefix,
+					  c.id, c.suffix);
+	if (!add_optional(plain, &c.backbone,
+			  &plain->zones[c.host.zone].backbone) ||
+	    !add_cluster_hosts(r, &c, radical) ||
+	    !add_point(r, router, DIST__ROUTER, 0))
+		return false;
+	r->depth--;
+	return true;
+}
+
+/* ---- what is in a zone ------------------------------------------------ */
 
 /* What may come in a zone, in the order of SimGrid's document type. */
 static bool read_part(struct reader *r, const struct dist__tag *tag,
@@ -406,8 +548,8 @@ static bool read_part(struct reader *r, const struct dist__tag *tag,
 		enum phase phase;
 	} parts[] = {{"prop", PROPERTIES}, {"zone", CONTENTS},
 		     {"host", CONTENTS},   {"router", CONTENTS},
-		     {"link", CONTENTS},   {"route", ROUTES},
-		     {"zoneRoute", ROUTES}};
+		     {"link", CONTENTS},   {"cluster", CONTENTS},
+		     {"route", ROUTES},    {"zoneRoute", ROUTES}};
 	size_t i = 0;
 
 	while (i < sizeof parts / sizeof parts[0] &&
@@ -421,10 +563,7 @@ static bool read_part(struct reader *r, const struct dist__tag *tag,
 	case 0:
 		r->plain->graph.num_zone_properties++;
 		return r->depth == 1 &&
-		       add_property(r->plain, tag, num_properties) &&
-		       is_zone_property(
-			       &r->plain->graph
-					.properties[*num_properties - 1]);
+		       add_property(r->plain, tag, num_properties);
 	case 1:
 		return open_zone(r, tag);
 	case 2:
@@ -433,8 +572,10 @@ static bool read_part(struct reader *r, const struct dist__tag *tag,
 		return read_router(r, tag);
 	case 4:
 		return read_link(r, tag);
+	case 5:
+		return read_cluster(r, tag, num_properties);
 	default:
-		return read_route(r, tag, i == 6);
+		return read_route(r, tag, i == 7);
 	}
 }
 
@@ -449,80 +590,76 @@ static bool close_zone(struct reader *r, const struct dist__tag *tag)
 
 /* ---- the file --------------------------------------------------------- */
 
-/* Settings of CM02; what a platform must state (start.c) comes first. */
-static const struct {
-	const char *name;
-	bool is_stated, divides;
-} settings[] = {{"network/model", true, false},
-		{"network/crosstraffic", true, false},
-		{"network/TCP-gamma", true, false},
-		{"network/latency-factor", false, false},
-		{"network/bandwidth-factor", false, true},
-		{"network/weight-S", false, false},
-		{"network/loopback-lat", false, false},
-		{"network/loopback-bw", false, true}};
+/* What SimGrid's CM02 has where a platform does not say. */
+static const double defaults[DIST__GRAPH_SETTINGS] = {
+	[DIST__LATENCY_FACTOR] = 1,
+	[DIST__BANDWIDTH_FACTOR] = 1,
+	[DIST__LOOPBACK_BANDWIDTH] = 10e9,
+};
 
-#define NUM_SETTINGS (sizeof settings / sizeof settings[0])
-
-/* Which setting it is; NUM_SETTINGS: none, or a bad one. */
-static size_t setting_of(const struct dist__graph_property *property)
+static bool read_setting(struct dist__graph_network *network,
+			 const struct dist__tag *tag)
 {
-	const char *value = property->value;
-	double number;
+	const char *name = dist__tag_value(tag, "id");
+	const char *text = dist__tag_value(tag, "value");
 	size_t i = 0;
+	double value;
 
-	while (i < NUM_SETTINGS && strcmp(settings[i].name, property->name))
+	if (tag->kind != DIST__TAG_EMPTY || strcmp(tag->name, "prop") != 0 ||
+	    !name || !text || !dist__tag_has_only(tag, "id value"))
+		return false;
+	if (strcmp(name, "network/model") == 0 && !network->states_model) {
+		network->model = text;
+		network->states_model = true;
+		return strcmp(text, "CM02") == 0;
+	}
+	while (i < DIST__GRAPH_SETTINGS &&
+	       strcmp(dist__graph_settings[i], name) != 0)
 		i++;
-	if (i == 0)
-		return strcmp(value, "CM02") == 0 ? i : NUM_SETTINGS;
-	if (i == 1)
-		return strcmp(value, "0") == 0 || strcmp(value, "1") == 0
-			       ? i
-			       : NUM_SETTINGS;
-	if (i == NUM_SETTINGS || !dist__number_read(value, &number) ||
-	    (settings[i].divides ? number <= 0 : number < 0))
-		return NUM_SETTINGS;
-	return i;
-}
-
-static int by_setting(const void *a, const void *b)
-{
-	const struct dist__graph_property *x = a, *y = b;
-
-	return strcmp(x->name, y->name);
+	if (i == DIST__GRAPH_SETTINGS || network->settings[i].is_stated ||
+	    !dist__number_read(text, &value) || value < 0 ||
+	    (i == DIST__CROSSTRAFFIC && strcmp(text, "0") != 0 &&
+	     strcmp(text, "1") != 0))
+		return false;
+	network->settings[i].value = value;
+	network->settings[i].is_stated = true;
+	return true;
 }
 
 static bool read_settings(struct reader *r)
 {
-	struct dist__graph *graph = &r->plain->graph;
-	unsigned met = 0;
+	struct dist__graph_network *network = &r->plain->graph.network;
 	struct dist__tag tag;
-	size_t num = 0;
 
-	while (dist__tag_next(&r->at, &tag) && tag.kind != DIST__TAG_CLOSE) {
-		size_t setting;
-
-		if (strcmp(tag.name, "prop") != 0 ||
-		    !add_property(r->plain, &tag, &num))
+	for (size_t i = 0; i < DIST__GRAPH_SETTINGS; i++)
+		network->settings[i].value = defaults[i];
+	for (;;) {
+		if (!dist__tag_next(&r->at, &tag))
 			return false;
-		setting = setting_of(&graph->properties[num - 1]);
-		if (setting == NUM_SETTINGS || (met & 1U << setting))
+		if (tag.kind == DIST__TAG_CLOSE)
+			return strcmp(tag.name, "config") == 0 &&
+			       network->states_model;
+		if (!read_setting(network, &tag))
 			return false;
-		met |= 1U << setting;
 	}
-	for (size_t i = 0; i < NUM_SETTINGS; i++)
-		if (settings[i].is_stated && !(met & 1U << i))
-			return false;
-	graph->settings = graph->properties;
-	graph->num_settings = num;
-	graph->properties = NULL;
-	qsort(graph->settings, num, sizeof *graph->settings, by_setting);
-	return tag.kind == DIST__TAG_CLOSE && strcmp(tag.name, "config") == 0;
+}
+
+/* The way from a host to itself, where it has none of its own. */
+static bool add_loopback(struct dist__plain *plain)
+{
+	const struct dist__graph_network *network = &plain->graph.network;
+	struct link link = {
+		.bandwidth_Bps =
+			network->settings[DIST__LOOPBACK_BANDWIDTH].value,
+		.latency_s = network->settings[DIST__LOOPBACK_LATENCY].value,
+		.sharing = FATPIPE};
+
+	return add_way(plain, &link, "__loopback__", plain->graph.num_links);
 }
 
 /* The root and what of it comes before the outermost zone, which is open
  * then. */
-static bool read_head(struct reader *r)
+static bool read_head(struct reader *r, size_t *num_properties)
 {
 	const char *version;
 	struct dist__tag tag;
@@ -536,8 +673,10 @@ static bool read_head(struct reader *r)
 	return dist__tag_next(&r->at, &tag) && tag.kind == DIST__TAG_OPEN &&
 	       strcmp(tag.name, "config") == 0 &&
 	       dist__tag_has_only(&tag, "id") && read_settings(r) &&
-	       dist__tag_next(&r->at, &tag) && strcmp(tag.name, "zone") == 0 &&
-	       open_zone(r, &tag);
+	       dist__tag_next(&r->at, &tag) &&
+	       (strcmp(tag.name, "cluster") == 0
+			? read_cluster(r, &tag, num_properties)
+			: strcmp(tag.name, "zone") == 0 && open_zone(r, &tag));
 }
 
 static bool read_file(struct reader *r)
@@ -545,7 +684,7 @@ static bool read_file(struct reader *r)
 	size_t num_properties = 0;
 	struct dist__tag tag;
 
-	if (!read_head(r))
+	if (!read_head(r, &num_properties))
 		return false;
 	while (r->depth > 0)
 		if (!dist__tag_next(&r->at, &tag) ||
@@ -556,10 +695,10 @@ static bool read_file(struct reader *r)
 	return dist__tag_next(&r->at, &tag) && tag.kind == DIST__TAG_CLOSE &&
 	       strcmp(tag.name, "platform") == 0 &&
 	       r->at[strspn(r->at, " \t\r\n")] == '\0' &&
-	       r->plain->graph.num_hosts > 0;
+	       r->plain->graph.num_hosts > 0 && add_loopback(r->plain);
 }
 
-static struct dist__plain *read_plain(const char *path)
+struct dist__plain *dist__platform_read(const char *path)
 {
 	struct reader r = {.depth = 0};
 	size_t len;
@@ -579,62 +718,26 @@ static struct dist__plain *read_plain(const char *path)
 	return r.plain;
 }
 
-struct dist__plain *dist__platform_read(const char *path)
-{
-	return dist__engine_can_build() ? read_plain(path) : NULL;
-}
-
-/* Whether no property of the file can be called gpu: neither as it stands, nor
- * by an entity or from another file. */
-static bool is_without_gpu(const char *path)
-{
-	bool without = false;
-	char *text;
-	size_t len;
-
-	if (dist__input_read(path, &text, &len))
-		return false;
-	without = strlen(text) == len && !strstr(text, "gpu") &&
-		  !strchr(text, '&') && !strstr(text, "include");
-	free(text);
-	return without;
-}
-
-bool dist__platform_gpu_read(const char *path, char gpu[64])
-{
-	struct dist__plain *plain;
-	bool is_plain;
-
-	gpu[0] = '\0';
-	if (is_without_gpu(path))
-		return true;
-	plain = read_plain(path);
-	is_plain = plain != NULL;
-	for (size_t i = 0; plain && i < plain->graph.num_zone_properties; i++)
-		if (strcmp(plain->graph.properties[i].name, "gpu") == 0) {
-			snprintf(gpu, 64, "%s",
-				 plain->graph.properties[i].value);
-			break;
-		}
-	dist__plain_free(plain);
-	return is_plain;
-}
-
 void dist__plain_free(struct dist__plain *plain)
 {
+	struct dist__names_made *next;
 	struct dist__graph *graph;
 
 	if (!plain)
 		return;
 	graph = &plain->graph;
+	for (; plain->made; plain->made = next) {
+		next = plain->made->next;
+		free(plain->made);
+	}
 	for (size_t i = 0; i < graph->num_zones; i++)
 		free(plain->zones[i].table);
-	free(graph->settings);
 	free(graph->properties);
 	free(graph->zones);
 	free(graph->hosts);
 	free(graph->links);
 	free(plain->text);
+	free(plain->wires);
 	free(plain->points);
 	free(plain->zones);
 	free(plain->routes);

@@ -1,7 +1,8 @@
 /*
  * read.h - our own reader of platform files, for those that are plain: zones
- * of hosts, routers and links, and routes that all are symmetrical, as
- * `lockstep platform new` writes them. Parts of read.c, names.c and ways.c.
+ * of hosts, routers, links and routes, as `lockstep platform new` writes them,
+ * and clusters around one switch. Parts of read.c, names.c,
+ * tags.c and ways.c.
  */
 #ifndef LOCKSTEP_SIM_PLATFORM_READ_H
 #define LOCKSTEP_SIM_PLATFORM_READ_H
@@ -21,6 +22,9 @@ struct dist__point {
 	uint32_t is;        /* ZONE: which; HOST: which */
 	uint32_t rank;      /* which came up first in routes; from 1 */
 	bool is_gate;       /* of a route between zones */
+	/* In a star: the link to the switch, and a host's own loopback, + 1; 0:
+	 * none. */
+	uint32_t up, loop;
 };
 
 /* A step of a shortest way, or a route of a full zone: from point to point over
@@ -31,7 +35,7 @@ struct dist__step {
 	uint32_t gate_from, gate_to; /* of zones: the points where they join */
 };
 
-enum dist__zone_kind { DIST__ZONE_FULL, DIST__ZONE_DIJKSTRA };
+enum dist__zone_kind { DIST__ZONE_FULL, DIST__ZONE_DIJKSTRA, DIST__ZONE_STAR };
 
 struct dist__zone {
 	enum dist__zone_kind kind;
@@ -42,12 +46,27 @@ struct dist__zone {
 	bool has_zones, has_hosts;
 	/* FULL: step of each pair, its number + 1; 0: none. */
 	uint32_t *table;
+	uint32_t backbone; /* STAR: link that all share, + 1; 0: none */
+};
+
+/* Of a link: what routes call it; and which one leads back, itself if it is not
+ * split. */
+struct dist__wire {
+	const char *id;
+	uint32_t other;
 };
 
 /* As a route stands in the file. */
 struct dist__route {
 	uint32_t zone, from, to, gate_from, gate_to;
 	uint32_t first_link, num_links;
+	bool is_one_way;
+};
+
+/* A name that does not stand in the file. */
+struct dist__names_made {
+	struct dist__names_made *next;
+	char text[];
 };
 
 /* Open hashing; a slot is an index + 1, 0 where it is free. */
@@ -60,12 +79,14 @@ struct dist__names {
 struct dist__plain {
 	struct dist__graph graph; /* first: the same address */
 	char *text;               /* the file */
+	struct dist__names_made *made;
+	struct dist__wire *wires; /* by link */
 	struct dist__point *points;
 	size_t num_points;
 	struct dist__zone *zones;
 	struct dist__route *routes;
 	size_t num_routes;
-	uint32_t *ctns; /* links of routes, as graph.h numbers them */
+	uint32_t *ctns; /* links of routes */
 	size_t num_ctns;
 	struct dist__step *steps;
 	uint32_t *step_links;
@@ -93,26 +114,41 @@ struct dist__plain {
  */
 struct dist__plain *dist__platform_read(const char *path);
 
-/* dist__platform_gpu_read stores in gpu what dist__platform_gpu would, without
- * SimGrid; false: only that can tell. */
-bool dist__platform_gpu_read(const char *path, char gpu[64]);
-
-/* dist__plain_free frees what no engine was built of; NULL allowed. */
+/* dist__plain_free frees what no engine runs on any more; NULL allowed. */
 void dist__plain_free(struct dist__plain *plain);
 
 /* ---- parts ----------------------------------------------------------- */
+
+/* The name of what has that number. */
+typedef const char *dist__name_of(const struct dist__plain *plain,
+				  size_t number);
+
+/* dist__names_add gives the number, which is that of the last, its name; false:
+ * taken. dist__names_find stores the number that has a name (NULL allowed);
+ * false: none has. */
+bool dist__names_add(const struct dist__plain *plain, struct dist__names *names,
+		     dist__name_of *get, size_t number);
+bool dist__names_find(const struct dist__plain *plain,
+		      const struct dist__names *names, dist__name_of *get,
+		      const char *name, uint32_t *number);
+
+/* dist__plain_name returns what the format says, kept as long as plain; NULL:
+ * no memory. */
+const char *dist__plain_name(struct dist__plain *plain, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /* dist__plain_join makes steps of the routes; false: two for one pair, hosts
  * that have no way to each other, or no memory. */
 bool dist__plain_join(struct dist__plain *plain);
 
 /* dist__plain_find_way is what graph.h calls find_way. */
-bool dist__plain_find_way(struct dist__graph *graph, uint32_t from, uint32_t to,
-			  struct dist__graph_way *way);
+size_t dist__plain_find_way(struct dist__graph *graph, uint32_t from,
+			    uint32_t to, uint32_t *links, size_t most,
+			    double *latency_s);
 
 /* ---- the scanner ------------------------------------------------------ */
 
-#define DIST__MOST_ATTRIBUTES 8
+#define DIST__MOST_ATTRIBUTES 16
 
 enum dist__tag_kind { DIST__TAG_OPEN, DIST__TAG_EMPTY, DIST__TAG_CLOSE };
 

@@ -13,61 +13,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <simgrid/link.h>
-
 #include "base/refuse.h"
-#include "sim/engine/shim.h"
 
 #define MOST_LINKS 256 /* of a route; a longer one is passed over */
 
-/* All links of the platform. */
-struct wiring {
-	sg_link_t *links; /* by address; owned */
-	bool *within;     /* by link; owned */
-	size_t num;
-};
-
-static int by_address(const void *a, const void *b)
-{
-	const sg_link_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
-static size_t number_of(const struct wiring *wiring, sg_link_t link)
-{
-	const sg_link_t *found = bsearch(&link, wiring->links, wiring->num,
-					 sizeof link, by_address);
-
-	return (size_t)(found - wiring->links);
-}
-
 /* ---- which is which --------------------------------------------------- */
-
-static const char *node_of(const struct dist__seat *seat)
-{
-	return dist__platform_node_name(seat->host);
-}
 
 static int by_node(const void *a, const void *b)
 {
 	const struct dist__seat *const *x = a, *const *y = b;
 
-	return strcmp(node_of(*x), node_of(*y));
+	return strcmp((*x)->node, (*y)->node);
 }
 
-static void mark_way(struct wiring *wiring, sg_host_t from, sg_host_t to)
+static void mark_way(const struct dist__platform *p, bool *within,
+		     uint32_t from, uint32_t to)
 {
-	sg_link_t links[MOST_LINKS];
-	size_t num = dist__engine_route_links(from, to, links, MOST_LINKS);
+	uint32_t links[MOST_LINKS];
+	size_t num = dist__platform_way(p, from, to, links, MOST_LINKS);
 
 	for (size_t i = 0; i < num; i++)
-		wiring->within[number_of(wiring, links[i])] = true;
+		within[links[i]] = true;
 }
 
 /* Marks the links within the node of the first of num seats; returns how many
  * of them are on it. */
-static size_t mark_node(struct wiring *wiring,
+static size_t mark_node(const struct dist__platform *p, bool *within,
 			const struct dist__seat *const *seats, size_t num)
 {
 	size_t count = 1;
@@ -77,13 +48,12 @@ static size_t mark_node(struct wiring *wiring,
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; k < count; k++)
 			if (i != k)
-				mark_way(wiring, seats[i]->host,
+				mark_way(p, within, seats[i]->host,
 					 seats[k]->host);
 	return count;
 }
 
-static enum dist_error mark_nodes(const struct dist__platform *p,
-				  struct wiring *wiring)
+static enum dist_error mark_nodes(const struct dist__platform *p, bool *within)
 {
 	const struct dist__seat **seats = calloc(p->num_seats, sizeof *seats);
 	size_t next = 0;
@@ -94,7 +64,7 @@ static enum dist_error mark_nodes(const struct dist__platform *p,
 		seats[i] = &p->seats[i];
 	qsort(seats, p->num_seats, sizeof *seats, by_node);
 	while (next < p->num_seats)
-		next += mark_node(wiring, seats + next, p->num_seats - next);
+		next += mark_node(p, within, seats + next, p->num_seats - next);
 	free(seats);
 	return DIST_OK;
 }
@@ -108,28 +78,30 @@ struct wire {
 };
 
 static struct wire measure(const struct dist__platform *p,
-			   const struct wiring *wiring, bool within)
+			   const bool *is_within, bool within)
 {
 	const struct dist__seat *first = &p->seats[0];
 	struct wire wire = {.bandwidth_Bps = 0};
-	sg_link_t links[MOST_LINKS];
+	uint32_t links[MOST_LINKS];
 	size_t to = 1, num;
 
 	while (to < p->num_seats &&
-	       (strcmp(node_of(first), node_of(&p->seats[to])) == 0) != within)
+	       (strcmp(first->node, p->seats[to].node) == 0) != within)
 		to++;
 	if (to == p->num_seats)
 		return wire;
-	num = dist__engine_route_links(first->host, p->seats[to].host, links,
-				       MOST_LINKS);
+	num = dist__platform_way(p, first->host, p->seats[to].host, links,
+				 MOST_LINKS);
 	for (size_t i = 0; i < num; i++) {
-		double Bps = sg_link_get_bandwidth(links[i]);
+		const struct dist__graph_link *link =
+			&p->graph->links[links[i]];
+		double Bps = link->bandwidth_Bps;
 
-		if (wiring->within[number_of(wiring, links[i])] != within)
+		if (is_within[links[i]] != within)
 			continue;
 		if (wire.bandwidth_Bps == 0 || Bps < wire.bandwidth_Bps)
 			wire.bandwidth_Bps = Bps;
-		wire.latency_s += sg_link_get_latency(links[i]);
+		wire.latency_s += link->latency_s;
 	}
 	return wire;
 }
@@ -142,17 +114,17 @@ static double factor_of(struct dist__change change, double have)
 }
 
 /* SimGrid's own names: "__loopback__", and "ID_link_N_loopback" of clusters. */
-static bool is_loopback(sg_link_t link)
+static bool is_loopback(const struct dist__graph_link *link)
 {
-	return strstr(sg_link_get_name(link), "loopback") != NULL;
+	return strstr(link->name, "loopback") != NULL;
 }
 
 static enum dist_error rewire(const struct dist__platform *p,
-			      const struct wiring *wiring, bool within,
+			      const bool *is_within, bool within,
 			      const struct dist__rewiring *change,
 			      struct dist_message *message)
 {
-	struct wire wire = measure(p, wiring, within);
+	struct wire wire = measure(p, is_within, within);
 	const char *kind = within ? "intra" : "inter";
 	double bandwidth, latency;
 
@@ -174,14 +146,15 @@ static enum dist_error rewire(const struct dist__platform *p,
 				    kind, p->path);
 	bandwidth = factor_of(change->bandwidth, wire.bandwidth_Bps);
 	latency = factor_of(change->latency, wire.latency_s);
-	for (size_t i = 0; i < wiring->num; i++) {
-		sg_link_t link = wiring->links[i];
+	for (uint32_t i = 0; i < p->graph->num_links; i++) {
+		struct dist__graph_link *link = &p->graph->links[i];
 
-		if (wiring->within[i] != within || is_loopback(link))
+		if (is_within[i] != within || is_loopback(link))
 			continue;
-		sg_link_set_bandwidth(link,
-				      sg_link_get_bandwidth(link) * bandwidth);
-		sg_link_set_latency(link, sg_link_get_latency(link) * latency);
+		link->bandwidth_Bps *= bandwidth;
+		link->latency_s *= latency;
+		if (p->graph->change_link)
+			p->graph->change_link(p->graph, i);
 	}
 	return DIST_OK;
 }
@@ -196,23 +169,19 @@ dist__platform_rewire(const struct dist__platform *p,
 		      const struct dist__link_overrides *overrides,
 		      struct dist_message *message)
 {
-	struct wiring wiring = {.num = sg_link_count()};
 	enum dist_error error = DIST_ERR_NO_MEMORY;
+	bool *within;
 
 	if (!overrides ||
 	    (!is_change(&overrides->intra) && !is_change(&overrides->inter)))
 		return DIST_OK;
-	wiring.links = sg_link_list();
-	wiring.within = calloc(wiring.num + 1, sizeof *wiring.within);
-	if (wiring.links && wiring.within) {
-		qsort(wiring.links, wiring.num, sizeof(sg_link_t), by_address);
-		error = mark_nodes(p, &wiring);
-	}
+	within = calloc(p->graph->num_links + 1, sizeof *within);
+	if (within)
+		error = mark_nodes(p, within);
 	if (!error && is_change(&overrides->intra))
-		error = rewire(p, &wiring, true, &overrides->intra, message);
+		error = rewire(p, within, true, &overrides->intra, message);
 	if (!error && is_change(&overrides->inter))
-		error = rewire(p, &wiring, false, &overrides->inter, message);
-	free(wiring.links);
-	free(wiring.within);
+		error = rewire(p, within, false, &overrides->inter, message);
+	free(within);
 	return error;
 }

@@ -1,8 +1,8 @@
 /*
  * seats.c - where ranks sit: hosts in a fixed order, each with its ranks.
  *
- * SimGrid lists hosts in the order of a hash table, and reads a <cluster> as
- * many hosts at once, so the order of ranks comes from the names, or from the
+ * SimGrid lists hosts in the order of a hash table, and a <cluster> is many
+ * hosts at once, so the order of ranks comes from the names, or from the
  * property "rank" where hosts have one.
  */
 #include "sim/platform/state.h"
@@ -14,7 +14,6 @@
 #include "base/quantity.h"
 #include "base/refuse.h"
 #include "sim/engine/engine.h"
-#include "sim/engine/shim.h"
 
 /* The most ranks a host may hold: more is a slip of the pen. */
 #define MOST_RANKS_A_HOST 4096
@@ -77,19 +76,19 @@ static int by_order_and_name(const void *a, const void *b)
 
 	if (x->order != y->order)
 		return x->order < y->order ? -1 : 1;
-	return dist__platform_compare_names(sg_host_get_name(x->host),
-					    sg_host_get_name(y->host));
+	return dist__platform_compare_names(x->name, y->name);
 }
 
 /* ---- seats ---------------------------------------------------------- */
 
 /* Reads an integer property of host; *value stays as it is without one. */
 static enum dist_error read_property(const struct dist__platform *p,
-				     sg_host_t host, const char *name,
-				     long most, long *value,
+				     const struct dist__seat *seat,
+				     const char *name, long most, long *value,
 				     struct dist_message *message)
 {
-	const char *text = sg_host_get_property_value(host, name);
+	const char *text =
+		dist__graph_host_property(p->graph, seat->host, name);
 	int64_t number;
 
 	if (!text)
@@ -99,7 +98,7 @@ static enum dist_error read_property(const struct dist__platform *p,
 			message,
 			"%s: host %s: property \"%s\" is \"%.32s\": "
 			"expected 0 to %ld",
-			p->path, sg_host_get_name(host), name, text, most);
+			p->path, seat->name, name, text, most);
 	*value = (long)number;
 	return DIST_OK;
 }
@@ -108,7 +107,8 @@ static enum dist_error read_pace(const struct dist__platform *p,
 				 struct dist__seat *seat,
 				 struct dist_message *message)
 {
-	const char *text = sg_host_get_property_value(seat->host, "pace");
+	const char *text =
+		dist__graph_host_property(p->graph, seat->host, "pace");
 
 	seat->pace = 1;
 	if (!text)
@@ -119,11 +119,11 @@ static enum dist_error read_pace(const struct dist__platform *p,
 	return dist__refuse(message,
 			    "%s: host %s: property \"pace\" is "
 			    "\"%.32s\": expected %g to %g",
-			    p->path, sg_host_get_name(seat->host), text,
-			    DIST__LEAST_PACE, DIST__MOST_PACE);
+			    p->path, seat->name, text, DIST__LEAST_PACE,
+			    DIST__MOST_PACE);
 }
 
-static enum dist_error read_seats(struct dist__platform *p, sg_host_t *hosts,
+static enum dist_error read_seats(struct dist__platform *p,
 				  struct dist_message *message)
 {
 	enum dist_error error = DIST_OK;
@@ -132,12 +132,17 @@ static enum dist_error read_seats(struct dist__platform *p, sg_host_t *hosts,
 		struct dist__seat *seat = &p->seats[i];
 		long ranks = 1;
 
-		seat->host = hosts[i];
+		seat->host = (uint32_t)i;
+		seat->name = p->graph->hosts[i].name;
+		seat->node =
+			dist__graph_host_property(p->graph, seat->host, "node");
+		if (!seat->node)
+			seat->node = seat->name;
 		seat->order = -1;
-		error = read_property(p, hosts[i], "rank", INT32_MAX,
-				      &seat->order, message);
+		error = read_property(p, seat, "rank", INT32_MAX, &seat->order,
+				      message);
 		if (!error)
-			error = read_property(p, hosts[i], "ranks",
+			error = read_property(p, seat, "ranks",
 					      MOST_RANKS_A_HOST, &ranks,
 					      message);
 		if (!error)
@@ -168,12 +173,11 @@ static enum dist_error number_ranks(struct dist__platform *p,
 		struct dist__seat *seat = &p->seats[i];
 
 		if (i && seat->order >= 0 && seat->order == seat[-1].order)
-			return dist__refuse(
-				message,
-				"%s: hosts %s and %s have the same "
-				"property \"rank\", %ld",
-				p->path, sg_host_get_name(seat[-1].host),
-				sg_host_get_name(seat->host), seat->order);
+			return dist__refuse(message,
+					    "%s: hosts %s and %s have the same "
+					    "property \"rank\", %ld",
+					    p->path, seat[-1].name, seat->name,
+					    seat->order);
 		seat->first = p->num_ranks;
 		p->num_ranks += seat->ranks;
 	}
@@ -183,17 +187,13 @@ static enum dist_error number_ranks(struct dist__platform *p,
 enum dist_error dist__platform_seat_ranks(struct dist__platform *p,
 					  struct dist_message *message)
 {
-	sg_host_t *hosts = dist__engine_hosts(&p->num_hosts);
 	enum dist_error error;
 
-	if (hosts && p->num_hosts == 0) {
-		free(hosts);
+	p->num_hosts = p->graph->num_hosts;
+	if (p->num_hosts == 0)
 		return dist__refuse(message, "%s: no host in it", p->path);
-	}
 	p->seats = calloc(p->num_hosts, sizeof p->seats[0]);
-	error = hosts && p->seats ? read_seats(p, hosts, message)
-				  : DIST_ERR_NO_MEMORY;
-	free(hosts);
+	error = p->seats ? read_seats(p, message) : DIST_ERR_NO_MEMORY;
 	if (error)
 		return error;
 	qsort(p->seats, p->num_hosts, sizeof p->seats[0], by_order_and_name);
@@ -225,7 +225,7 @@ static const struct dist__seat *seat_of(const struct dist__platform *p,
 	return &p->seats[low];
 }
 
-sg_host_t dist__platform_host(const struct dist__platform *p, int rank)
+uint32_t dist__platform_host(const struct dist__platform *p, int rank)
 {
 	return seat_of(p, rank)->host;
 }
@@ -237,18 +237,27 @@ uint32_t dist__platform_seat(const struct dist__platform *p, int rank)
 
 const char *dist__platform_host_name(const struct dist__platform *p, int rank)
 {
-	return sg_host_get_name(dist__platform_host(p, rank));
+	return seat_of(p, rank)->name;
 }
 
-bool dist__platform_start(const struct dist__platform *p, bool own)
+size_t dist__platform_way(const struct dist__platform *p, uint32_t from,
+			  uint32_t to, uint32_t *links, size_t most)
 {
-	sg_host_t *hosts = calloc(p->num_seats, sizeof(sg_host_t));
+	size_t num = p->graph->find_way(p->graph, from, to, links, most, NULL);
+
+	return num <= most ? num : 0;
+}
+
+bool dist__platform_start(struct dist__platform *p, bool own)
+{
+	uint32_t *hosts = calloc(p->num_seats, sizeof *hosts);
 	bool well = hosts != NULL;
 
 	for (size_t i = 0; well && i < p->num_seats; i++)
 		hosts[i] = p->seats[i].host;
-	well = well && dist__engine_start(own, hosts, p->num_seats);
+	well = well && dist__engine_start(own, p->graph, hosts, p->num_seats);
 	free(hosts);
+	p->plain = NULL;
 	return well;
 }
 

@@ -10,23 +10,23 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/engine/shim.h"
 #include "sim/platform/state.h"
 
 /* Up to so many hosts all pairs are looked at for the longest way. */
 #define ALL_PAIRS 64
 
-static void add_route(struct dist__rows *rows, sg_host_t from, sg_host_t to,
-		      const char *note)
+static void add_route(const struct dist__platform *p, struct dist__rows *rows,
+		      size_t from, size_t to, const char *note)
 {
 	double latency_s = NAN, bandwidth_Bps = NAN;
 	size_t num_links;
 	char names[128];
-	bool exists = dist__engine_route(from, to, &latency_s, &bandwidth_Bps,
-					 &num_links);
+	bool exists = dist__graph_route(p->graph, p->seats[from].host,
+					p->seats[to].host, &latency_s,
+					&bandwidth_Bps, &num_links);
 
-	snprintf(names, sizeof names, "%s -> %s", sg_host_get_name(from),
-		 sg_host_get_name(to));
+	snprintf(names, sizeof names, "%s -> %s", p->seats[from].name,
+		 p->seats[to].name);
 	ADD_ROW(rows, cell_copy(names),
 		cell_int(exists ? (int64_t)num_links : CELL_UNKNOWN),
 		cell_number(CELL_REAL, 6, exists ? bandwidth_Bps * 8e-9 : NAN),
@@ -46,9 +46,9 @@ static void find_distant(const struct dist__platform *p, size_t *from,
 	for (size_t i = 0; i < firsts; i++)
 		for (size_t j = 0; j < p->num_seats; j++)
 			if (i != j &&
-			    dist__engine_route(p->seats[i].host,
-					       p->seats[j].host, &latency_s,
-					       NULL, NULL) &&
+			    dist__graph_route(p->graph, p->seats[i].host,
+					      p->seats[j].host, &latency_s,
+					      NULL, NULL) &&
 			    latency_s > most_s) {
 				most_s = latency_s;
 				*from = i;
@@ -59,11 +59,12 @@ static void find_distant(const struct dist__platform *p, size_t *from,
 /* The first host of another node than the first host's; 0 without. */
 static size_t find_next_node(const struct dist__platform *p)
 {
-	const char *node = sg_host_get_property_value(p->seats[0].host, "node");
+	const char *node =
+		dist__graph_host_property(p->graph, p->seats[0].host, "node");
 
 	for (size_t i = 1; node && i < p->num_seats; i++) {
-		const char *other =
-			sg_host_get_property_value(p->seats[i].host, "node");
+		const char *other = dist__graph_host_property(
+			p->graph, p->seats[i].host, "node");
 
 		if (!other || strcmp(node, other) != 0)
 			return i;
@@ -82,12 +83,10 @@ static struct dist__rows routes_of(const struct dist__platform *p)
 		return rows;
 	next = find_next_node(p);
 	find_distant(p, &from, &to);
-	add_route(&rows, p->seats[0].host, p->seats[1].host, "first two hosts");
+	add_route(p, &rows, 0, 1, "first two hosts");
 	if (next > 1)
-		add_route(&rows, p->seats[0].host, p->seats[next].host,
-			  "first two nodes");
-	add_route(&rows, p->seats[from].host, p->seats[to].host,
-		  "most distant hosts");
+		add_route(p, &rows, 0, next, "first two nodes");
+	add_route(p, &rows, from, to, "most distant hosts");
 	return rows;
 }
 
@@ -140,7 +139,7 @@ static json_t *halves_json(const struct halves *h)
 
 static json_t *facts_of(const struct dist__platform *p, const char *path)
 {
-	const char *command = dist__engine_property("command");
+	const char *command = dist__graph_zone_property(p->graph, "command");
 	const struct dist__fact *facts;
 	json_t *object;
 	size_t n;
@@ -158,7 +157,8 @@ static enum dist_error show_text(const struct dist__platform *p, json_t *facts,
 				 const struct halves *halves,
 				 enum dist__form form, FILE *out)
 {
-	struct dist__rows links = dist__platform_links(), routes = routes_of(p);
+	struct dist__rows links = dist__platform_links(p),
+			  routes = routes_of(p);
 	const char *mark = form == FORM_MARKDOWN ? "- " : "", *key;
 	enum dist_error error;
 	int failed;
@@ -195,7 +195,7 @@ static enum dist_error show(const struct dist__platform *p, const char *path,
 	}
 	if (form != FORM_JSON)
 		return show_text(p, facts, &halves, form, out);
-	links = dist__platform_links();
+	links = dist__platform_links(p);
 	routes = routes_of(p);
 	return dist__json_print(json_pack("{so so so so}", "facts", facts,
 					  "links", dist__rows_json(&links),
@@ -210,7 +210,8 @@ enum dist_error dist__platform_show(const char *path, enum dist__form form,
 				    FILE *out, struct dist_message *message)
 {
 	struct dist__platform *p = NULL;
-	enum dist_error error = dist__platform_open(path, 0, NULL, &p, message);
+	enum dist_error error =
+		dist__platform_open(path, 0, NULL, false, &p, message);
 
 	if (error)
 		return error;

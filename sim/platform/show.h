@@ -13,7 +13,7 @@ enum dist_error dist__platform_show_tree(const struct dist__platform *platform,
 					 FILE *out);
 
 /* dist__platform_links returns the table of links, the caller's. */
-struct dist__rows dist__platform_links(void);
+struct dist__rows dist__platform_links(const struct dist__platform *platform);
 
 /*
  * dist__platform_bisect stores in *total_Bps what flows from each host of the

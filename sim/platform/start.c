@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* sched_setaffinity */
 /*
- * start.c - starting SimGrid, and what a platform must say about its network.
+ * start.c - having SimGrid read a platform, and what any must say about its
+ * network.
  *
  * The network model decides what a prediction means, and SimGrid's default
  * (LV08, fitted to TCP: Velho and Legrand, SIMUTools 2009) multiplies every
@@ -18,6 +19,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #ifdef __linux__
 #include <sys/prctl.h>
@@ -27,6 +29,7 @@
 #include <simgrid/version.h>
 #include <xbt/config.h>
 
+#include "base/printable.h"
 #include "base/refuse.h"
 #include "sim/engine/shim.h"
 
@@ -75,9 +78,10 @@ static void stay_here(void)
  * take it from its heap once one was freed, and clear it; and of such a large
  * map the system might give 2 MiB to each stack.
  */
-void dist__platform_drop_guards(void)
+void dist__platform_drop_guards(const struct dist__platform *platform)
 {
-	sg_cfg_set_int("contexts/guard-size", 0);
+	if (platform->graph->is_simgrid)
+		sg_cfg_set_int("contexts/guard-size", 0);
 #ifdef __GLIBC__
 	(void)mallopt(M_MMAP_THRESHOLD, 128 * 1024);
 	(void)mallopt(M_MMAP_MAX, INT_MAX);
@@ -87,7 +91,7 @@ void dist__platform_drop_guards(void)
 #endif
 }
 
-void dist__platform_start_engine(void)
+static void start_simgrid(void)
 {
 	char name[] = "lockstep", log[] = "--log=root.thresh:critical",
 	     contexts[] = CONTEXTS, stacks[] = STACK_SIZE, guard[64],
@@ -108,64 +112,90 @@ void dist__platform_start_engine(void)
 
 /* ---- the network model ---------------------------------------------- */
 
-/* What a platform says about its network, and of which type SimGrid keeps it.
- * A wrong type is a crash, so they stand in one place. */
-struct setting {
-	const char *name;
-	bool is_switch;  /* else a number */
+enum dist_error dist__platform_read_simgrid(const char *path,
+					    struct dist__graph **read,
+					    struct dist_message *message)
+{
+	struct dist__graph_network network;
+	bool is_read;
+
+	start_simgrid();
+	is_read = dist__engine_load(path, read, message->text,
+				    sizeof message->text);
+	/* SimGrid's words quote the file. */
+	dist__printable(message->text);
+	if (!is_read)
+		return DIST_ERR_INVALID_ARGUMENT;
+	network = (struct dist__graph_network){
+		.model = dist__engine_model(),
+		.states_model = !dist__engine_is_default("network/model"),
+		.has_other_solver = !dist__engine_is_default("network/optim") ||
+				    !dist__engine_is_default("network/solver")};
+	for (int i = 0; i < DIST__GRAPH_SETTINGS; i++) {
+		const char *name = dist__graph_settings[i];
+
+		/* Of a wrong type it is a crash. */
+		network.settings[i].value = i == DIST__CROSSTRAFFIC
+						    ? sg_cfg_get_boolean(name)
+						    : dist__engine_number(name);
+		network.settings[i].is_stated = !dist__engine_is_default(name);
+	}
+	(*read)->network = network;
+	return DIST_OK;
+}
+
+/* What a platform says about its network. */
+static const struct {
 	bool must_state; /* by every platform */
 	bool is_factor;  /* must be stated unless the model has no factors */
 	bool divides;    /* more than 0, else 0 or more */
+} settings[DIST__GRAPH_SETTINGS] = {
+	[DIST__CROSSTRAFFIC] = {.must_state = true},
+	[DIST__TCP_GAMMA] = {.must_state = true},
+	[DIST__LATENCY_FACTOR] = {.is_factor = true},
+	[DIST__BANDWIDTH_FACTOR] = {.is_factor = true, .divides = true},
+	[DIST__LOOPBACK_BANDWIDTH] = {.divides = true},
 };
-
-static const struct setting settings[] = {
-	{"network/crosstraffic", true, true, false, false},
-	{"network/TCP-gamma", false, true, false, false},
-	{"network/latency-factor", false, false, true, false},
-	{"network/bandwidth-factor", false, false, true, true},
-	{"network/weight-S", false, false, false, false},
-	{"network/loopback-lat", false, false, false, false},
-	{"network/loopback-bw", false, false, false, true},
-};
-#define NUM_SETTINGS (sizeof settings / sizeof settings[0])
 
 /* What SimGrid takes for a number need not be one that it can go on with. */
-static enum dist_error check_number(const char *path, const struct setting *s,
+static enum dist_error check_number(const char *path, int i, double number,
 				    struct dist_message *message)
 {
-	double number = s->is_switch ? 1 : dist__engine_number(s->name);
-
-	if (isfinite(number) && (s->divides ? number > 0 : number >= 0))
+	if (isfinite(number) &&
+	    (settings[i].divides ? number > 0 : number >= 0))
 		return DIST_OK;
-	return dist__refuse(
-		message, "%s: its <config> states %s %g: expected %s", path,
-		s->name, number, s->divides ? "more than 0" : "0 or more");
+	return dist__refuse(message,
+			    "%s: its <config> states %s %g: expected %s", path,
+			    dist__graph_settings[i], number,
+			    settings[i].divides ? "more than 0" : "0 or more");
 }
 
-enum dist_error dist__platform_check_model(const char *path,
+enum dist_error dist__platform_check_model(const struct dist__platform *p,
 					   struct dist_message *message)
 {
-	const char *model = dist__engine_model();
+	const struct dist__graph_network *network = &p->graph->network;
 	enum dist_error error = DIST_OK;
 
-	if (dist__engine_is_default("network/model"))
+	if (!network->states_model)
 		return dist__refuse(
 			message,
 			"%s: its <config> does not state network/model: "
 			"expected one, such as CM02",
-			path);
-	for (size_t i = 0; i < NUM_SETTINGS && !error; i++) {
-		const struct setting *s = &settings[i];
-		bool needed = s->must_state ||
-			      (s->is_factor && strcmp(model, "CM02") != 0);
+			p->path);
+	for (int i = 0; i < DIST__GRAPH_SETTINGS && !error; i++) {
+		bool needed = settings[i].must_state ||
+			      (settings[i].is_factor &&
+			       strcmp(network->model, "CM02") != 0);
 
-		if (needed && dist__engine_is_default(s->name))
+		if (needed && !network->settings[i].is_stated)
 			return dist__refuse(
 				message,
 				"%s: its <config> states network/model "
 				"%s but not %s",
-				path, model, s->name);
-		error = check_number(path, s, message);
+				p->path, network->model,
+				dist__graph_settings[i]);
+		error = check_number(p->path, i, network->settings[i].value,
+				     message);
 	}
 	return error;
 }
@@ -195,31 +225,28 @@ static void add_change(struct dist__platform *p, const char *key,
 void dist__platform_collect_facts(struct dist__platform *p,
 				  const struct dist__link_overrides *overrides)
 {
+	const struct dist__graph_network *network = &p->graph->network;
 	size_t size = sizeof p->values[0];
 	int major, minor, patch;
 
 	snprintf(next_value(p), size, "%zu", p->num_hosts);
 	add_fact(p, "hosts");
-	snprintf(next_value(p), size, "%s", dist__engine_model());
+	snprintf(next_value(p), size, "%s", network->model);
 	add_fact(p, "network/model");
-	for (size_t i = 0; i < NUM_SETTINGS; i++) {
-		const struct setting *s = &settings[i];
-
-		if (s->is_switch)
-			snprintf(next_value(p), size, "%d",
-				 sg_cfg_get_boolean(s->name));
-		else
-			snprintf(next_value(p), size, "%.12g",
-				 dist__engine_number(s->name));
-		add_fact(p, s->name);
+	for (int i = 0; i < DIST__GRAPH_SETTINGS; i++) {
+		snprintf(next_value(p), size, "%.12g",
+			 network->settings[i].value);
+		add_fact(p, dist__graph_settings[i]);
 	}
 	if (p->has_queues) {
 		snprintf(next_value(p), size, "fifo");
 		add_fact(p, "queues");
 	}
-	sg_version_get(&major, &minor, &patch);
-	snprintf(next_value(p), size, "%d.%d", major, minor);
-	add_fact(p, "SimGrid");
+	if (p->graph->is_simgrid) {
+		sg_version_get(&major, &minor, &patch);
+		snprintf(next_value(p), size, "%d.%d", major, minor);
+		add_fact(p, "SimGrid");
+	}
 	if (!overrides)
 		return;
 	add_change(p, "inter bandwidth", overrides->inter.bandwidth, "B/s");

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/engine/shim.h"
 #include "sim/platform/state.h"
 
 #define DEPTH 8
@@ -33,35 +32,41 @@ struct drawing {
 
 /* ---- leaves ---------------------------------------------------------- */
 
-static const char *node_of(const struct dist__seat *seat)
+static const char *node_of(const struct dist__platform *p,
+			   const struct dist__seat *seat)
 {
-	return sg_host_get_property_value(seat->host, "node");
+	return dist__graph_host_property(p->graph, seat->host, "node");
 }
 
-static bool share_node(const struct dist__seat *a, const struct dist__seat *b)
+static bool share_node(const struct dist__platform *p,
+		       const struct dist__seat *a, const struct dist__seat *b)
 {
-	const char *x = node_of(a), *y = node_of(b);
+	const char *x = node_of(p, a), *y = node_of(p, b);
 
 	return x && y && strcmp(x, y) == 0;
 }
 
-static double route_Bps(const struct dist__seat *from,
+static double route_Bps(const struct dist__platform *p,
+			const struct dist__seat *from,
 			const struct dist__seat *to)
 {
 	double Bps;
 
-	return dist__engine_route(from->host, to->host, NULL, &Bps, NULL) ? Bps
-									  : 0;
+	return dist__graph_route(p->graph, from->host, to->host, NULL, &Bps,
+				 NULL)
+		       ? Bps
+		       : 0;
 }
 
-static void fill_path(const struct dist__seat *seat, struct leaf *leaf)
+static void fill_path(const struct dist__platform *p,
+		      const struct dist__seat *seat, struct leaf *leaf)
 {
-	size_t n = dist__engine_zones(seat->host, leaf->path, DEPTH);
-	const char *node = node_of(seat);
+	size_t n = dist__graph_zones(p->graph, seat->host, leaf->path, DEPTH);
+	const char *node = node_of(p, seat);
 
 	if (node && (n == 0 || strcmp(leaf->path[n - 1], node) != 0))
 		leaf->path[n++] = node;
-	leaf->path[n] = sg_host_get_name(seat->host);
+	leaf->path[n] = seat->name;
 }
 
 /* Hosts first to end - 1 are of one node. */
@@ -77,15 +82,15 @@ static void fill_node(const struct dist__platform *p, size_t first, size_t end,
 		const struct dist__seat *seat = &p->seats[i];
 		size_t other = i + 1 < end ? i + 1 : first;
 
-		fill_path(seat, &leaves[i]);
+		fill_path(p, seat, &leaves[i]);
 		leaves[i].ranks = seat->ranks;
 		leaves[i].pace = seat->pace;
 		if (other != i)
 			leaves[i].inside_Bps =
-				route_Bps(seat, &p->seats[other]);
+				route_Bps(p, seat, &p->seats[other]);
 		if (!alone)
-			leaves[i].outside_Bps = fmax(route_Bps(seat, next),
-						     route_Bps(seat, last));
+			leaves[i].outside_Bps = fmax(route_Bps(p, seat, next),
+						     route_Bps(p, seat, last));
 	}
 }
 
@@ -210,7 +215,7 @@ enum dist_error dist__platform_show_tree(const struct dist__platform *p,
 		return DIST_ERR_NO_MEMORY;
 	for (size_t i = 0; i < p->num_seats; i = end) {
 		for (end = i + 1; end < p->num_seats; end++)
-			if (!share_node(&p->seats[i], &p->seats[end]))
+			if (!share_node(p, &p->seats[i], &p->seats[end]))
 				break;
 		fill_node(p, i, end, d.leaves);
 	}

@@ -7,7 +7,6 @@
  * with ANSWER, or, when SimGrid ended it, SimGrid's own words.
  */
 #include "sim/platform/state.h"
-#include "sim/platform/read.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -60,23 +59,13 @@ static void on_abort(int number)
 	(void)raise(number);
 }
 
-static int count_nodes(const struct dist__platform *platform, int ranks)
-{
-	int count = ranks ? ranks : platform->num_ranks;
-	int *nodes = calloc((size_t)count + 1, sizeof *nodes);
-	int found = nodes ? dist__platform_nodes(platform, count, nodes) : -1;
-
-	free(nodes);
-	return found;
-}
-
 static void __attribute__((noreturn))
 run_child(const char *path, int ranks,
 	  const struct dist__link_overrides *overrides, int fd)
 {
 	struct rlimit no_core = {0, 0};
 	struct dist__platform *platform = NULL;
-	const char *gpu = NULL;
+	struct dist__trial found;
 	struct dist_message message = {""};
 	char text[sizeof message.text + 16];
 	enum dist_error error;
@@ -87,17 +76,17 @@ run_child(const char *path, int ranks,
 	(void)signal(SIGABRT, on_abort);
 	(void)dup2(fd, STDERR_FILENO);
 	(void)dup2(fd, STDOUT_FILENO);
-	error = dist__platform_load(path, dist__platform_read(path), ranks,
-				    overrides, &platform, &message);
+	error = dist__platform_load(path, NULL, ranks, overrides, &platform,
+				    &message);
 	if (!error)
-		gpu = dist__engine_property("gpu");
+		error = dist__platform_summarize(platform, ranks, &found);
 	if (error)
 		len = snprintf(text, sizeof text, ANSWER "%c%s", BAD,
 			       message.text);
 	else
-		len = snprintf(text, sizeof text, ANSWER "%c%zu %d %d %.63s",
-			       GOOD, platform->num_hosts, platform->num_ranks,
-			       count_nodes(platform, ranks), gpu ? gpu : "");
+		len = snprintf(text, sizeof text, ANSWER "%c%d %d %d %s", GOOD,
+			       found.hosts, found.ranks, found.nodes,
+			       found.gpu);
 	answer(fd, text, (size_t)len);
 	_exit(0);
 }

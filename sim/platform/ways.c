@@ -67,7 +67,7 @@ static bool count_steps(struct dist__plain *plain)
 		note_rank(plain, route->from, &ranks);
 		note_rank(plain, route->to, &ranks);
 		plain->points[route->from].num_steps++;
-		plain->points[route->to].num_steps++;
+		plain->points[route->to].num_steps += !route->is_one_way;
 		plain->points[route->gate_from].is_gate = true;
 		plain->points[route->gate_to].is_gate = true;
 	}
@@ -127,11 +127,9 @@ static bool add_step(struct dist__plain *plain, const struct dist__route *route,
 
 	for (uint32_t i = 0; i < step.num_links; i++) {
 		uint32_t link = ctns[back ? step.num_links - 1 - i : i];
-		bool is_split = plain->graph.links[link / 2].sharing ==
-				DIST__GRAPH_SPLIT;
 
 		plain->step_links[plain->num_step_links++] =
-			link ^ (uint32_t)(back && is_split);
+			back ? plain->wires[link].other : link;
 	}
 	plain->steps[number] = step;
 	if (plain->zones[route->zone].kind == DIST__ZONE_FULL) {
@@ -161,10 +159,14 @@ static bool add_steps(struct dist__plain *plain)
 	}
 	for (size_t i = 0; i < plain->num_routes; i++) {
 		const struct dist__route *route = &plain->routes[i];
+		bool is_full =
+			plain->zones[route->zone].kind == DIST__ZONE_FULL;
 
-		if (has_step(plain, route->from, route->to) ||
+		/* Of a full zone, add_step() finds it. */
+		if ((!is_full && (route->is_one_way ||
+				  has_step(plain, route->from, route->to))) ||
 		    !add_step(plain, route, false) ||
-		    !add_step(plain, route, true))
+		    (!route->is_one_way && !add_step(plain, route, true)))
 			return false;
 	}
 	return true;
@@ -225,14 +227,16 @@ static bool is_joined(const struct dist__plain *plain, uint32_t *sets,
 			find_set(sets, plain->routes[i].to);
 	/* The first needed point of a zone, + 1. */
 	for (uint32_t i = 0; i < plain->num_points && is_all; i++) {
-		uint32_t *other = &first[plain->points[i].zone];
+		uint32_t zone = plain->points[i].zone;
+		uint32_t *other = &first[zone];
 
-		if (!is_needed[i] || i == root)
+		if (!is_needed[i] || i == root ||
+		    plain->zones[zone].kind == DIST__ZONE_STAR)
 			continue;
 		if (!*other)
 			*other = i + 1;
 		is_all = find_set(sets, *other - 1) == find_set(sets, i);
-		num_needed[plain->points[i].zone]++;
+		num_needed[zone]++;
 	}
 	for (uint32_t i = 0; i < plain->num_points && is_all; i++)
 		is_all = !is_needed[i] || i == root ||
@@ -401,10 +405,19 @@ static uint32_t step_to(const struct dist__plain *plain, const uint32_t *tree,
 
 /* ---- ways -------------------------------------------------------------- */
 
+#define MOST_LINKS 256 /* of a way */
+
+/* SimGrid adds up latencies in another order than that of the links; `added`
+ * has them in that one, so that sums come out alike to the last bit. */
+struct way {
+	uint32_t links[MOST_LINKS], added[MOST_LINKS];
+	size_t num, num_added;
+};
+
 static bool append(uint32_t *links, size_t *num, const uint32_t *more,
 		   size_t num_more)
 {
-	if (*num + num_more > DIST__GRAPH_WAY)
+	if (*num + num_more > MOST_LINKS)
 		return false;
 	memcpy(links + *num, more, num_more * sizeof *links);
 	*num += num_more;
@@ -424,7 +437,7 @@ static void turn_round(uint32_t *links, size_t num)
 /* SimGrid puts a shortest way in front of all that it has, each step of it
  * turned round. */
 static bool add_shortest(struct dist__plain *plain, uint32_t from, uint32_t to,
-			 struct dist__graph_way *way)
+			 struct way *way)
 {
 	size_t first = way->num;
 	const uint32_t *tree = tree_of(plain, from);
@@ -464,8 +477,27 @@ static void part(const struct dist__plain *plain, uint32_t *a, uint32_t *b)
 	}
 }
 
+/* Up to the switch and down again, which is at one end if that has no link. */
+static bool add_star(const struct dist__plain *plain, uint32_t from,
+		     uint32_t to, struct way *way)
+{
+	const struct dist__point *a = &plain->points[from];
+	const struct dist__point *b = &plain->points[to];
+	uint32_t backbone = plain->zones[a->zone].backbone, links[3];
+	size_t num = 0;
+
+	if (a->up)
+		links[num++] = a->up - 1;
+	if (backbone)
+		links[num++] = backbone - 1;
+	if (b->up)
+		links[num++] = plain->wires[b->up - 1].other;
+	return append(way->links, &way->num, links, num) &&
+	       append(way->added, &way->num_added, links, num);
+}
+
 static bool append_way(struct dist__plain *plain, uint32_t from, uint32_t to,
-		       struct dist__graph_way *way)
+		       struct way *way)
 {
 	uint32_t a = plain->points[from].zone, b = plain->points[to].zone;
 	const struct dist__step *step;
@@ -474,6 +506,8 @@ static bool append_way(struct dist__plain *plain, uint32_t from, uint32_t to,
 
 	if (a == b && plain->zones[a].kind == DIST__ZONE_DIJKSTRA)
 		return add_shortest(plain, from, to, way);
+	if (a == b && plain->zones[a].kind == DIST__ZONE_STAR)
+		return add_star(plain, from, to, way);
 	if (a == b) {
 		pair = *pair_of(plain, a, from, to);
 	} else {
@@ -496,12 +530,38 @@ static bool append_way(struct dist__plain *plain, uint32_t from, uint32_t to,
 	       append_way(plain, step->gate_to, to, way);
 }
 
-bool dist__plain_find_way(struct dist__graph *graph, uint32_t from, uint32_t to,
-			  struct dist__graph_way *way)
+/* From a host to itself it is a loopback: its own, or up and down a star, or
+ * the last link. */
+static bool find_way(struct dist__plain *plain, uint32_t from, uint32_t to,
+		     struct way *way)
 {
-	struct dist__plain *plain = (struct dist__plain *)graph;
+	uint32_t loop = plain->points[from].loop;
+	uint32_t zone = plain->points[from].zone;
 
 	way->num = way->num_added = 0;
-	return append_way(plain, graph->hosts[from].point,
-			  graph->hosts[to].point, way);
+	if (from != to || (!loop && plain->zones[zone].kind == DIST__ZONE_STAR))
+		return append_way(plain, from, to, way);
+	way->num = way->num_added = 1;
+	way->links[0] = loop ? loop - 1 : (uint32_t)plain->graph.num_links - 1;
+	way->added[0] = way->links[0];
+	return true;
+}
+
+size_t dist__plain_find_way(struct dist__graph *graph, uint32_t from,
+			    uint32_t to, uint32_t *links, size_t most,
+			    double *latency_s)
+{
+	double sum_s = 0;
+	struct way way;
+
+	if (!find_way((struct dist__plain *)graph, graph->hosts[from].point,
+		      graph->hosts[to].point, &way))
+		return 0;
+	for (size_t i = 0; i < way.num_added; i++)
+		sum_s += graph->links[way.added[i]].latency_s;
+	if (latency_s)
+		*latency_s = sum_s;
+	if (way.num <= most && way.num > 0)
+		memcpy(links, way.links, way.num * sizeof *links);
+	return way.num;
 }

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The simulation engine is loaded by what simulates, and by nothing else; where
-# it cannot be, one line says so.
+# SimGrid is loaded by what reads a platform that is not plain, or simulates with
+# it, and by nothing else; where it cannot be, one line says so.
 . tests/cli/support.bash
 
 [ "$SANITIZED" = no ] || {
@@ -29,8 +29,14 @@ loads no "$LOCKSTEP" --version
 loads no "$LOCKSTEP" help predict
 loads no "$LOCKSTEP" run --nproc-per-node 2 hello
 loads no "$LOCKSTEP" run --nproc-per-node 2 "$wrong" half_precision_on_one correct
-loads yes "$LOCKSTEP" run --backend sim --platform star-8 --nproc-per-node 2 hello
-loads yes "$LOCKSTEP" platform show star-8
+loads no "$LOCKSTEP" run --backend sim --platform star-8 --nproc-per-node 2 hello
+loads yes "$LOCKSTEP" run --backend sim --engine simgrid --platform star-8 \
+	--nproc-per-node 2 hello
+for platform in scenarios/platforms/*.xml; do
+	wanted=no
+	case $platform in */fat-tree-64.xml) wanted=yes ;; esac
+	loads $wanted "$LOCKSTEP" platform show "$platform"
+done
 if ldd "$built/liblockstep.so.0" | grep -q simgrid; then
 	fail "whoever loads the library loads SimGrid"
 fi
@@ -42,19 +48,20 @@ cp "$LOCKSTEP" "$scratch/bin/"
 LOCKSTEP=$scratch/bin/lockstep
 export LOCKSTEP_DATA=$PWD/scenarios
 missing="no simulation engine: .*$engine: "
-expect_refusal "^lockstep platform show: $missing" platform show star-8
+expect 0 platform show star-8
+expect_refusal "^lockstep platform show: $missing" platform show fat-tree-64
 expect 2 list platforms
 expect_err "^lockstep list: $missing"
 [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "more than one line: list platforms"
 expect_refusal "^lockstep predict: $missing" predict --model resnet50 --gpu H100 \
-	--platform star-8 --world-size 8
-expect 77 run --backend sim --platform star-8 --nproc-per-node 2 hello
-expect_err "^lockstep: back end sim: $missing"
+	--platform fat-tree-64 --world-size 8
+expect 2 run --backend sim --platform fat-tree-64 --nproc-per-node 2 hello
+expect_err "$missing"
 [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "more than one line: run"
 expect 0 run --nproc-per-node 2 hello
 rm "$scratch/bin/$engine"
 export LD_LIBRARY_PATH=$built
-expect 0 platform show star-8
+expect 0 platform show fat-tree-64
 
 # Stacks fit where address space is short: two a rank, with their guards. Where
 # they do not, a line says so.

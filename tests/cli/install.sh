@@ -88,8 +88,8 @@ expect_out '^sum 3 on tcp$'
 out=$(WORLD_SIZE=2 LOCKSTEP_BACKEND=tcp timeout 250 "$scratch/program")
 [ "$out" = "sum 2 on tcp" ] || fail "started by hand it says: $out"
 
-# Linked statically it simulates by the engine that is installed, too; without
-# that it runs for real. Neither kind loads SimGrid before it simulates.
+# Linked statically it simulates, too; without SimGrid what is plain, and for
+# real. Neither kind loads SimGrid when it starts.
 # shellcheck disable=SC2046 # the flags are words
 gcc -std=c17 -o "$scratch/static" "$scratch/program.c" \
 	$(pkg-config --cflags --libs --static lockstep |
@@ -112,6 +112,9 @@ simulate() {
 out=$(simulate)
 [ "$out" = "sum 3 on sim" ] || fail "linked statically it says: $out"
 mv "$installed/lib/liblockstep-sim.so.0" "$scratch/away"
+out=$(simulate)
+[ "$out" = "sum 3 on sim" ] || fail "without SimGrid it says: $out"
+platform=fat-tree-64
 simulate && fail "simulates without the engine"
 grep -q 'no simulation engine: liblockstep-sim.so.0' "$scratch/err" ||
 	fail "without the engine: $(cat "$scratch/err")"

@@ -436,8 +436,8 @@ static int read_platform(const uint8_t *data, size_t size)
 	pid = fork();
 	if (pid == 0) {
 		alarm(20);
-		error = dist__platform_open(input_path(), 2, NULL, &platform,
-					    &message);
+		error = dist__platform_open(input_path(), 2, NULL, false,
+					    &platform, &message);
 		check_refusal(error, &message);
 		_exit(0);
 	}

@@ -55,7 +55,7 @@ struct drawn {
 };
 
 static struct {
-	struct dist__engine_network network;
+	struct dist__graph_factors network;
 	uint32_t num_links;
 	size_t num_hosts;
 	struct drawn *drawn;
@@ -395,7 +395,7 @@ static _Noreturn void run_both(const char *path, uint64_t seed, int patterns,
 	char drawn_path[] = "/tmp/lockstep-drawn-XXXXXX";
 	struct dist__platform *platform;
 	struct dist_message message;
-	sg_host_t *hosts;
+	uint32_t *hosts;
 	double *Bps;
 
 	if (!path) {
@@ -409,9 +409,12 @@ static _Noreturn void run_both(const char *path, uint64_t seed, int patterns,
 			 message.text);
 		_exit(1);
 	}
-	hosts = dist__engine_hosts(&here.num_hosts);
-	(void)dist__engine_start(false, hosts, here.num_hosts);
-	here.network = dist__engine_read_network();
+	here.num_hosts = platform->graph->num_hosts;
+	hosts = calloc(here.num_hosts, sizeof *hosts);
+	for (uint32_t i = 0; i < here.num_hosts; i++)
+		hosts[i] = i;
+	(void)dist__engine_start(false, platform->graph, hosts, here.num_hosts);
+	here.network = dist__graph_read_factors(platform->graph);
 	here.num_links = (uint32_t)dist__engine_num_links();
 	here.drawn = calloc((size_t)patterns * MOST_MOVES + 2 * DRAWN_FAULTS,
 			    sizeof *here.drawn);

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "lockstep/dist.h"
-#include "sim/engine/shim.h"
 
 /* For one simulation, so that of one that hangs the name is told. */
 #define LIMIT_S 60
@@ -35,13 +34,9 @@ static int launch(const struct simulation *s, const char *fidelity,
 bool simulate(const struct simulation *s, const char *fidelity,
 	      int (*rank_main)(void *arg), void *shared)
 {
-	char text[256];
 	pid_t pid;
 	int status;
 
-	/* Here, for all of this process: SimGrid's libraries take longer to
-	 * load than most simulations run. */
-	cr_assert(dist__engine_open(text, sizeof text), "%s", text);
 	fflush(NULL);
 	pid = fork();
 	if (pid == 0) {

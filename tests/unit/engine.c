@@ -43,7 +43,7 @@ static void open_engine(void)
 	struct dist_message message;
 
 	cr_assert_eq(dist__platform_open("tests/support/star4.xml", 4, NULL,
-					 &platform, &message),
+					 !is_own, &platform, &message),
 		     DIST_OK, "%s", message.text);
 	cr_assert(dist__platform_start(platform, is_own));
 	dist__platform_close(platform);
@@ -327,7 +327,7 @@ BOTH(the_end_of_an_instant_is_after_all_actors)
 BOTH(links_say_what_they_are)
 {
 	uint32_t links[2];
-	struct dist__engine_link link;
+	struct dist__graph_link link;
 
 	open_engine();
 	cr_assert_eq(dist__engine_way(2, 3, links, 2, NULL), 2);

@@ -43,7 +43,7 @@ static struct dist__platform *open_written(const struct machine *machine,
 	cr_assert_eq(platform_check(&d, &message), DIST_OK, "%s", message.text);
 	cr_assert_eq(platform_write(&d, "t", "c", out, &message), DIST_OK);
 	cr_assert_eq(fclose(out), 0);
-	cr_assert_eq(dist__platform_open(path, nodes * node_ranks, NULL,
+	cr_assert_eq(dist__platform_open(path, nodes * node_ranks, NULL, false,
 					 &platform, &message),
 		     DIST_OK, "%s", message.text);
 	unlink(path);

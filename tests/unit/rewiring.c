@@ -18,7 +18,8 @@ static struct fabric survey(const char *path,
 	struct dist__platform *platform;
 	struct fabric fabric;
 
-	cr_assert_eq(dist__platform_open(path, 128, terms, &platform, &message),
+	cr_assert_eq(dist__platform_open(path, 128, terms, false, &platform,
+					 &message),
 		     DIST_OK, "%s", message.text);
 	cr_assert_eq(dist__platform_fabric(platform, NULL, 128, &fabric),
 		     DIST_OK);
@@ -79,7 +80,7 @@ Test(rewiring, every_link_of_the_kind_changes)
 	struct dist_message message;
 
 	cr_assert_eq(dist__platform_open(PLATFORM("leaf-spine-roce-16x4"), 64,
-					 &terms, &platform, &message),
+					 &terms, false, &platform, &message),
 		     DIST_OK);
 	cr_assert_eq(dist__platform_narrowest(platform, 64, &narrowest),
 		     DIST_OK);

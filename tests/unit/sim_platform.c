@@ -519,8 +519,9 @@ Test(sim_platform, the_narrowest_link_of_a_ring, .fini = remove_file)
 	struct dist__narrowest narrowest;
 	struct dist_message message;
 
-	cr_assert_eq(dist__platform_open(path, 4, NULL, &platform, &message),
-		     DIST_OK, "%s", message.text);
+	cr_assert_eq(
+		dist__platform_open(path, 4, NULL, false, &platform, &message),
+		DIST_OK, "%s", message.text);
 	cr_assert_eq(dist__platform_narrowest(platform, 4, &narrowest),
 		     DIST_OK);
 	cr_assert_str_eq(narrowest.name, "l3");
