@@ -12,7 +12,6 @@
 
 #include "cli/algorithm_option.h"
 #include "cli/bench_interval.h"
-#include "base/data.h"
 #include "base/refuse.h"
 #include "cli/check_writable.h"
 #include "cli/machine_platform.h"
@@ -162,7 +161,6 @@ static enum dist_error open_machine(struct command_line *line, bool is_p2p,
 	struct machine_platform *room = &line->room;
 	struct dist__profile profile;
 	enum dist_error error;
-	char path[4096];
 
 	if (!line->machine && (line->ranks_per_node || line->uncalibrated))
 		return dist__refuse(message,
@@ -189,10 +187,7 @@ static enum dist_error open_machine(struct command_line *line, bool is_p2p,
 		error = machine_platform_check(room, line->ranks, message);
 	dist__profile_init(&profile);
 	if (!error && line->profile)
-		error = dist__data_find("profiles", line->profile, ".yaml",
-					path, sizeof path, message);
-	if (!error && line->profile)
-		error = dist__profile_load(&profile, path, message);
+		error = dist__profile_find(&profile, line->profile, message);
 	if (!error && is_p2p)
 		snprintf(line->calibration, sizeof line->calibration,
 			 "none, sends and receives go by the links alone");

@@ -41,13 +41,9 @@ struct fit {
 
 static enum dist_error load_profile(struct fit *fit)
 {
-	char path[PATH_SIZE];
-	enum dist_error error =
-		dist__data_find("profiles", fit->request->profile, ".yaml",
-				path, sizeof path, &fit->message);
+	enum dist_error error = dist__profile_find(
+		&fit->profile, fit->request->profile, &fit->message);
 
-	if (!error)
-		error = dist__profile_load(&fit->profile, path, &fit->message);
 	return error ? error : library_check(&fit->profile, &fit->message);
 }
 

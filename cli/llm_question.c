@@ -181,8 +181,6 @@ static enum dist_error find_profile(struct llm_question *question,
 				    struct dist_message *message)
 {
 	const char *name = question->request->profile;
-	enum dist_error error;
-	char path[4096];
 
 	if (!name)
 		name = usual_profile(question->room.machine.gpu, 2,
@@ -191,10 +189,7 @@ static enum dist_error find_profile(struct llm_question *question,
 		return DIST_OK;
 	snprintf(question->profile_name, sizeof question->profile_name, "%s",
 		 name);
-	error = dist__data_find("profiles", name, ".yaml", path, sizeof path,
-				message);
-	return error ? error
-		     : dist__profile_load(&question->profile, path, message);
+	return dist__profile_find(&question->profile, name, message);
 }
 
 static enum dist_error find_device(struct llm_question *question,

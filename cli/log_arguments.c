@@ -2,11 +2,8 @@
 
 #include <stdio.h>
 
-#include "base/data.h"
 #include "base/refuse.h"
 #include "model/cluster/machine.h"
-
-#define PATH_SIZE 4096
 
 #define AT(field) offsetof(struct log_arguments, field)
 
@@ -53,16 +50,12 @@ enum dist_error log_machine_load(const struct log_facts *facts,
 	const struct machine_network *network;
 	enum collective collective;
 	enum dist_error error;
-	char path[PATH_SIZE];
 
 	if (facts->collective &&
 	    !collective_find(facts->collective, &collective))
 		return dist__refuse(message,
 				    "--collective: expected " COLLECTIVE_NAMES);
-	error = dist__data_find("machines", facts->machine, ".yaml", path,
-				sizeof path, message);
-	if (!error)
-		error = machine_load(machine, path, message);
+	error = machine_find(machine, facts->machine, message);
 	return error ? error
 		     : machine_network_choose(machine, facts->transport,
 					      &network, message);

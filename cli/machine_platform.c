@@ -6,12 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/data.h"
 #include "base/refuse.h"
 #include "model/cluster/machine.h"
 #include "model/library/library.h"
-
-#define PATH_SIZE 4096
 
 static enum dist_error complain(struct dist_message *message, const char *what)
 {
@@ -49,16 +46,13 @@ enum dist_error machine_platform_open(struct machine_platform *platform,
 				      struct dist_message *message)
 {
 	struct platform_nodes node = {.count = 1};
-	char path[PATH_SIZE];
 	enum dist_error error;
 
 	memset(platform, 0, sizeof *platform);
 	error = split(platform, text, message);
 	if (!error)
-		error = dist__data_find("machines", platform->name, ".yaml",
-					path, sizeof path, message);
-	if (!error)
-		error = machine_load(&platform->machine, path, message);
+		error = machine_find(&platform->machine, platform->name,
+				     message);
 	if (!error)
 		error = platform_of_machine(&platform->machine,
 					    transport_of(platform), 0, &node,

@@ -5,15 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/data.h"
 #include "base/refuse.h"
 #include "cli/command.h"
 #include "cli/refuse.h"
 #include "model/cluster/clause.h"
 #include "model/cluster/machine.h"
 #include "base/output.h"
-
-#define PATH_SIZE 4096
 
 enum option_id {
 	NODES = 1,
@@ -153,7 +150,7 @@ static enum dist_error read_machine(const char *text, struct request *request,
 				    struct dist_message *message)
 {
 	const char *transport = strchr(text, ':');
-	char name[256], path[PATH_SIZE];
+	char name[256];
 	enum dist_error error;
 
 	snprintf(name, sizeof name, "%.*s",
@@ -161,10 +158,7 @@ static enum dist_error read_machine(const char *text, struct request *request,
 		 text);
 	request->transport = transport ? transport + 1 : NULL;
 	request->measured = true;
-	error = dist__data_find("machines", name, ".yaml", path, sizeof path,
-				message);
-	if (!error)
-		error = machine_load(&request->machine, path, message);
+	error = machine_find(&request->machine, name, message);
 	if (!error)
 		error = platform_of_machine(
 			&request->machine, request->transport, 0,

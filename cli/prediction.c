@@ -15,8 +15,6 @@
 #include "trace/events.h"
 #include "trace/recorder.h"
 
-#define PATH_SIZE 4096
-
 /* One simulation. */
 struct simulation {
 	const struct prediction_request *request;
@@ -271,18 +269,14 @@ static enum dist_error load_profile(struct prediction *p,
 {
 	struct dist_message *message = &refusal->message;
 	enum dist_error error = DIST_OK;
-	char path[PATH_SIZE];
 
 	refusal->option = "profile";
 	if (!request->profile && !request->algorithm)
 		request->profile = usual_profile(
 			p->gpu, request->world_sizes[0], request->fidelity);
-	if (request->profile) {
-		error = dist__data_find("profiles", request->profile, ".yaml",
-					path, sizeof path, message);
-		if (!error)
-			error = dist__profile_load(&p->profile, path, message);
-	}
+	if (request->profile)
+		error = dist__profile_find(&p->profile, request->profile,
+					   message);
 	if (error || !request->algorithm)
 		return error;
 	refusal->option = "algorithm";

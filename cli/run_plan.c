@@ -402,7 +402,6 @@ static int check_profile(const struct run_request *request,
 	const char *p2p = dist__variable_or(request->p2p, "LOCKSTEP_P2P");
 	struct dist_message message = {""};
 	struct dist__profile profile;
-	char path[PATH_SIZE];
 	int status = DIST_EXIT_OK;
 
 	(void)plan;
@@ -410,9 +409,7 @@ static int check_profile(const struct run_request *request,
 	if (p2p && !dist__p2p_mode_parse(&profile.p2p, p2p))
 		return run_refuse(request->p2p ? "--p2p" : "LOCKSTEP_P2P", p2p,
 				  "expected " DIST__P2P_MODES);
-	if ((name && (dist__data_find("profiles", name, ".yaml", path,
-				      sizeof path, &message) ||
-		      dist__profile_load(&profile, path, &message))) ||
+	if ((name && dist__profile_find(&profile, name, &message)) ||
 	    (text && dist__profile_force(&profile, text, &message)))
 		status = complain(&message);
 	dist__profile_release(&profile);

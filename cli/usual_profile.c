@@ -11,13 +11,11 @@ const char *usual_profile(const char *gpu, int ranks, enum dist__fidelity asked)
 	enum dist__fidelity fidelity;
 	struct dist__profile profile;
 	struct dist_message message;
-	char path[4096];
 
-	if (!name || dist__data_find("profiles", name, ".yaml", path,
-				     sizeof path, &message))
+	if (!name)
 		return NULL;
 	dist__profile_init(&profile);
-	if (dist__profile_load(&profile, path, &message) ||
+	if (dist__profile_find(&profile, name, &message) ||
 	    library_fidelity(&profile, ranks, asked, &fidelity, &message))
 		name = NULL;
 	dist__profile_release(&profile);

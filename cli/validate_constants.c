@@ -3,19 +3,15 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/data.h"
 #include "cli/validate.h"
 #include "model/validation/population.h"
 
 static enum dist_error load(const char *library, struct dist__profile *profile)
 {
 	struct dist_message ignored;
-	char path[4096];
-	enum dist_error error = dist__data_find("profiles", library, ".yaml",
-						path, sizeof path, &ignored);
 
 	dist__profile_init(profile);
-	return error ? error : dist__profile_load(profile, path, &ignored);
+	return dist__profile_find(profile, library, &ignored);
 }
 
 /* Adds the rows of one library; as: its profile, fit: as all tables say. */

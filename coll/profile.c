@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/data.h"
 #include "base/quantity.h"
 #include "coll/algorithm.h"
 #include "base/refuse.h"
@@ -550,6 +551,20 @@ enum dist_error dist__profile_load(struct dist__profile *profile,
 		dist__profile_release(&loaded);
 	else
 		*profile = loaded;
+	return error;
+}
+
+enum dist_error dist__profile_find(struct dist__profile *profile,
+				   const char *name,
+				   struct dist_message *message)
+{
+	char path[4096];
+	enum dist_error error = dist__data_find("profiles", name, ".yaml", path,
+						sizeof path, message);
+
+	if (!error)
+		return dist__profile_load(profile, path, message);
+	dist__profile_init(profile);
 	return error;
 }
 

@@ -165,6 +165,12 @@ enum dist_error dist__profile_load(struct dist__profile *profile,
 				   const char *path,
 				   struct dist_message *message);
 
+/* dist__profile_find loads that of a name of lockstep list profiles, or of a
+ * path. Errors: also those of dist__data_find. */
+enum dist_error dist__profile_find(struct dist__profile *profile,
+				   const char *name,
+				   struct dist_message *message);
+
 /*
  * dist__profile_force puts rules in front of all others, from words such as
  * "ring" (the all_reduce algorithm) or "all_reduce=ring,broadcast=binomial".

@@ -160,17 +160,12 @@ static enum dist_error open_profile(struct dist__sim_world *world,
 				    const struct dist_launch_options *options,
 				    struct dist_message *message)
 {
-	char path[4096];
 	enum dist_error error = DIST_OK;
 
 	dist__profile_init(&world->profile);
-	if (options->profile) {
-		error = dist__data_find("profiles", options->profile, ".yaml",
-					path, sizeof path, message);
-		if (!error)
-			error = dist__profile_load(&world->profile, path,
-						   message);
-	}
+	if (options->profile)
+		error = dist__profile_find(&world->profile, options->profile,
+					   message);
 	if (!error && options->algorithm)
 		error = dist__profile_force(&world->profile, options->algorithm,
 					    message);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/data.h"
 #include "base/refuse.h"
 #include "base/yaml_keys.h"
 #include "model/measured/machine_list.h"
@@ -185,4 +186,14 @@ enum dist_error machine_load(struct machine *machine, const char *path,
 	if (error)
 		memset(machine, 0, sizeof *machine);
 	return error;
+}
+
+enum dist_error machine_find(struct machine *machine, const char *name,
+			     struct dist_message *message)
+{
+	char path[4096];
+	enum dist_error error = dist__data_find("machines", name, ".yaml", path,
+						sizeof path, message);
+
+	return error ? error : machine_load(machine, path, message);
 }

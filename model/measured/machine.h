@@ -89,6 +89,12 @@ DIST_MUST_CHECK enum dist_error machine_load(struct machine *machine,
 					     const char *path,
 					     struct dist_message *message);
 
+/* machine_find loads that of a name of lockstep list machines, or of a path.
+ * Errors: also those of dist__data_find. */
+DIST_MUST_CHECK enum dist_error machine_find(struct machine *machine,
+					     const char *name,
+					     struct dist_message *message);
+
 /*
  * machine_write writes the description at path to new_path, which may be the
  * same, with the calibrations of machine instead of its own. Errors: IO,

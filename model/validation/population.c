@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "base/data.h"
 #include "model/cluster/machine.h"
 #include "model/library/calibrate.h"
 #include "model/library/library.h"
@@ -92,7 +91,6 @@ static struct group *group_of(struct fit *fit, const struct collective_row *row)
 	const char *transport = row->nodes == 1 ? NULL : row->transport;
 	struct dist_message ignored;
 	struct group *groups;
-	char path[4096];
 
 	for (size_t i = 0; i < fit->num_groups; i++)
 		if (strcmp(fit->groups[i].machine, row->machine) == 0 &&
@@ -105,9 +103,8 @@ static struct group *group_of(struct fit *fit, const struct collective_row *row)
 	groups += fit->num_groups++;
 	*groups =
 		(struct group){.machine = row->machine, .transport = transport};
-	groups->known = !dist__data_find("machines", row->machine, ".yaml",
-					 path, sizeof path, &ignored) &&
-			!machine_load(&groups->description, path, &ignored);
+	groups->known =
+		!machine_find(&groups->description, row->machine, &ignored);
 	return groups;
 }
 

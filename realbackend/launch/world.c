@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/variable.h"
-#include "base/data.h"
 #include "coll/p2p_backend.h"
 #include "coll/profile.h"
 #include "realbackend/launch/board.h"
@@ -67,15 +66,11 @@ static enum dist_error load_profile(const struct dist__environment *e,
 				    struct dist__profile *profile,
 				    struct dist_message *message)
 {
-	char path[4096];
 	enum dist_error error = DIST_OK;
 
 	dist__profile_init(profile);
 	if (e->profile)
-		error = dist__data_find("profiles", e->profile, ".yaml", path,
-					sizeof path, message);
-	if (!error && e->profile)
-		error = dist__profile_load(profile, path, message);
+		error = dist__profile_find(profile, e->profile, message);
 	if (!error && e->algorithm)
 		error = dist__profile_force(profile, e->algorithm, message);
 	return error;
