@@ -1,8 +1,22 @@
-/* text.c - putting texts together. */
+/* text.c - finding texts, and putting them together. */
 #include "base/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+
+const void *dist__named(const void *items, size_t num, size_t size,
+			const char *name)
+{
+	const char *item = items;
+
+	for (size_t i = 0; name && i < num; i++, item += size) {
+		const char *own = *(const char *const *)(const void *)item;
+
+		if (own && strcmp(own, name) == 0)
+			return item;
+	}
+	return NULL;
+}
 
 bool dist__append(char *text, size_t size, const char *format, ...)
 {

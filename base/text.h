@@ -26,6 +26,15 @@ static inline bool dist__ends_in(const char *text, const char *end)
 	return len >= tail && strcmp(text + len - tail, end) == 0;
 }
 
+/* dist__named returns the item of that name, of num items of size bytes whose
+ * first member is a const char *, NULL where one has none; NULL: there is no
+ * such item, or no name. DIST__NAMED does so of an array. */
+const void *dist__named(const void *items, size_t num, size_t size,
+			const char *name);
+#define DIST__NAMED(items, name)                                               \
+	dist__named(items, sizeof(items) / sizeof *(items), sizeof *(items),   \
+		    name)
+
 /* dist__append appends to text, in room for size bytes, as printf does; false:
  * it did not fit, and is cut off. */
 __attribute__((format(printf, 3, 4))) bool

@@ -1,7 +1,7 @@
 /* commands.c - the table of subcommands. */
 #include "cli/command.h"
 
-#include <string.h>
+#include "base/text.h"
 
 const struct command commands[] = {
 	{"run", "run a program or scenario, simulated or for real", &manual_run,
@@ -40,8 +40,5 @@ const struct command commands[] = {
 
 const struct command *command_find(const char *name)
 {
-	for (const struct command *c = commands; c->name; c++)
-		if (strcmp(c->name, name) == 0)
-			return c;
-	return NULL;
+	return DIST__NAMED(commands, name);
 }

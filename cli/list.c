@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cli/list.h"
 #include "cli/model.h"
 #include "cli/provenance.h"
@@ -160,14 +161,6 @@ static const struct listing listings[] = {
 	{"studies", "name;points;title", .suffix = ".yaml", .add = add_study},
 };
 
-static const struct listing *listing_find(const char *name)
-{
-	for (size_t i = 0; i < sizeof listings / sizeof listings[0]; i++)
-		if (strcmp(listings[i].name, name) == 0)
-			return &listings[i];
-	return NULL;
-}
-
 static int listing_fill(const struct listing *listing, struct dist__rows *table)
 {
 	return listing->fill ? listing->fill(table)
@@ -191,7 +184,7 @@ static int listing_print(const struct listing *listing,
 
 void list_print_names(const char *kind, FILE *out)
 {
-	const struct listing *listing = listing_find(kind);
+	const struct listing *listing = DIST__NAMED(listings, kind);
 	struct dist__rows table = {.columns = listing->columns};
 	char *text = NULL;
 	size_t size;
@@ -233,7 +226,7 @@ int command_list(int argc, const char **argv)
 
 	if (!arguments_parse(&manual_list, &argc, argv, &form, &status))
 		return status;
-	listing = listing_find(argv[1]);
+	listing = DIST__NAMED(listings, argv[1]);
 	return listing ? listing_print(listing, &form)
 		       : refuse("list", "no list of \"%s\"; " LISTS "%s",
 				argv[1],

@@ -95,11 +95,9 @@ static enum llm_software software_of(const char *name)
 							 [LLM_EAGER] = "eager",
 							 [LLM_TUNED] = "tuned",
 							 [LLM_OLD] = "old"};
+	const char *const *found = DIST__NAMED(names, name);
 
-	for (int i = 0; name && i < LLM_SOFTWARES; i++)
-		if (strcmp(names[i], name) == 0)
-			return (enum llm_software)i;
-	return LLM_GRAPHED;
+	return found ? (enum llm_software)(found - names) : LLM_GRAPHED;
 }
 
 struct llm_cluster llm_question_cluster(const struct llm_question *question,

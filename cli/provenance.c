@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/data.h"
+#include "base/text.h"
 #include "coll/profile.h"
 #include "model/measured/machine.h"
 
@@ -91,18 +92,10 @@ static const struct kind {
 	{"machine", "machines", ".yaml", tell_machine},
 };
 
-static const struct kind *kind_find(const char *name)
-{
-	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-		if (strcmp(kinds[i].name, name) == 0)
-			return &kinds[i];
-	return NULL;
-}
-
 bool provenance_find(const char *kind, const char *name, char *path,
 		     size_t size)
 {
-	const struct kind *known = kind_find(kind);
+	const struct kind *known = DIST__NAMED(kinds, kind);
 	struct dist_message message;
 	char file[256];
 
@@ -118,9 +111,10 @@ bool provenance_find(const char *kind, const char *name, char *path,
 bool provenance_of(const char *kind, const char *name, char *text, size_t size)
 {
 	char path[4096];
+	const struct kind *known = DIST__NAMED(kinds, kind);
 
 	text[0] = '\0';
 	if (provenance_find(kind, name, path, sizeof path))
-		kind_find(kind)->tell(path, text, size);
+		known->tell(path, text, size);
 	return text[0] != '\0';
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/refuse.h"
+#include "base/text.h"
 
 /* Writes all values of an axis, separated by commas. */
 static void join(const struct study_axis *axis, char *text, size_t size)
@@ -21,10 +22,7 @@ static bool is_for_studies(const char *name)
 	static const char *const others[] = {"json",  "markdown", "tsv",
 					     "trace", "picture",  "dry-run"};
 
-	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-		if (strcmp(others[i], name) == 0)
-			return false;
-	return true;
+	return !DIST__NAMED(others, name);
 }
 
 /* Whether what is asked of that workload and model takes the option; NULL: the

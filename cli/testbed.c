@@ -9,6 +9,7 @@
 
 #include "base/output.h"
 #include "base/quantity.h"
+#include "base/text.h"
 #include "cli/refuse.h"
 #include "model/cluster/description.h"
 #include "cli/testbed/testbed.h"
@@ -230,14 +231,6 @@ static const struct verb {
 	{"exec", exec, false, true},  {"platform", platform, false, true},
 };
 
-static const struct verb *find(const char *name)
-{
-	for (size_t i = 0; name && i < sizeof verbs / sizeof verbs[0]; i++)
-		if (strcmp(verbs[i].name, name) == 0)
-			return &verbs[i];
-	return NULL;
-}
-
 /* ---- the command line ---------------------------------------------------- */
 
 static bool describes(const struct request *request)
@@ -273,7 +266,7 @@ static enum dist_error describe(struct request *request,
 
 static int act(struct request *request, const char *name)
 {
-	const struct verb *verb = find(name);
+	const struct verb *verb = DIST__NAMED(verbs, name);
 	struct dist_message message = {""};
 	enum dist_error error = DIST_OK;
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/quantity.h"
+#include "base/text.h"
 #include "cli/critical.h"
 #include "cli/plot.h"
 #include "cli/refuse.h"
@@ -207,18 +208,10 @@ static const struct verb {
 		   const struct dist__trace *trace);
 } verbs[] = {{"show", show}, {"gantt", gantt}, {"path", path}};
 
-static const struct verb *find_verb(const char *name)
-{
-	for (size_t i = 0; name && i < sizeof verbs / sizeof verbs[0]; i++)
-		if (strcmp(verbs[i].name, name) == 0)
-			return &verbs[i];
-	return NULL;
-}
-
 /* Reads the two words: what to do, and with which trace. */
 static int take_words(struct request *request, int argc, const char **argv)
 {
-	request->verb = find_verb(argv[1]);
+	request->verb = DIST__NAMED(verbs, argv[1]);
 	if (!request->verb)
 		return refuse("trace", "expected show, gantt or path; see "
 				       "--help");

@@ -8,6 +8,7 @@
 
 #include "base/data.h"
 #include "base/refuse.h"
+#include "base/text.h"
 #include "model/llm/device.h"
 
 #define TABLE "measured/hardware/gpus.tsv"
@@ -49,10 +50,9 @@ static bool is_model(const char *word, size_t len, const char *name)
 
 static int find_precision(const char *word)
 {
-	for (int i = 0; i < GPU_PRECISIONS; i++)
-		if (strcmp(precisions[i], word) == 0)
-			return i;
-	return -1;
+	const char *const *found = DIST__NAMED(precisions, word);
+
+	return found ? (int)(found - precisions) : -1;
 }
 
 /* Stores the first that there is. */

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/text.h"
 #include "model/llm/device.h"
 
 /* What an optimizer keeps of a parameter. */
@@ -16,12 +17,9 @@ static const struct optimizer {
 static const struct optimizer *optimizer_of(const struct workload_setup *setup)
 {
 	const char *name = setup->job.arguments->optimizer;
-	size_t i;
+	const struct optimizer *found = DIST__NAMED(optimizers, name);
 
-	for (i = 0; name && i < sizeof optimizers / sizeof optimizers[0]; i++)
-		if (strcmp(optimizers[i].name, name) == 0)
-			return &optimizers[i];
-	return &optimizers[0];
+	return found ? found : optimizers;
 }
 
 void physics_describe(const struct workload_setup *setup, char *text,

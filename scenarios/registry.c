@@ -3,8 +3,8 @@
 
 #include <stddef.h>
 #include <stdio.h>
-#include <string.h>
 
+#include "base/text.h"
 #include "scenarios/arguments.h"
 #include "scenarios/faulty.h"
 
@@ -84,10 +84,7 @@ const struct scenario scenario_table[] = {
 
 const struct scenario *scenario_find(const char *name)
 {
-	for (const struct scenario *s = scenario_table; s->name; s++)
-		if (strcmp(s->name, name) == 0)
-			return s;
-	return NULL;
+	return DIST__NAMED(scenario_table, name);
 }
 
 int scenario_main(const struct scenario *scenario, int argc, char **argv)

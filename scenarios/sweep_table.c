@@ -5,6 +5,8 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base/text.h"
+
 /* Whether a and b are the same but for underscores, and for what nccl-tests
  * puts behind the name of a program. */
 static bool is_same_word(const char *a, const char *b)
@@ -74,14 +76,6 @@ static const struct word ops[] = {
 	{"max", DIST_MAX}, {"avg", DIST_AVG},      {"band", DIST_BAND},
 	{"bor", DIST_BOR}, {"bxor", DIST_BXOR},    {NULL, 0}};
 #define OPS "sum, prod, min, max, avg, band, bor or bxor"
-
-/* The word of that name; one without a name: there is none. */
-static const struct word *find_name(const struct word *words, const char *name)
-{
-	while (words->name && strcmp(words->name, name) != 0)
-		words++;
-	return words;
-}
 
 static const char *name_of(const struct word *words, int value)
 {
@@ -225,11 +219,9 @@ static int given_or(int number, int otherwise)
 static const char *read_call(const struct sweep_arguments *a,
 			     struct sweep *sweep)
 {
-	const struct word *dtype = find_name(dtypes, a->dtype);
-	const struct word *op = find_name(ops, a->op);
+	const struct word *dtype = DIST__NAMED(dtypes, a->dtype);
+	const struct word *op = DIST__NAMED(ops, a->op);
 
-	sweep->dtype = (enum dist_dtype)dtype->value;
-	sweep->op = (enum dist_reduce_op)op->value;
 	sweep->min_bytes = a->min_bytes;
 	sweep->max_bytes = a->max_bytes;
 	sweep->step_bytes = a->step_bytes;
@@ -237,10 +229,12 @@ static const char *read_call(const struct sweep_arguments *a,
 	sweep->root = a->root;
 	if (sweep->max_bytes < sweep->min_bytes)
 		return "-e: expected a size not below that of -b";
-	if (!dtype->name)
+	if (!dtype)
 		return "-d: expected " DTYPES;
-	if (!op->name)
+	if (!op)
 		return "-o: expected " OPS;
+	sweep->dtype = (enum dist_dtype)dtype->value;
+	sweep->op = (enum dist_reduce_op)op->value;
 	if (!is_legal(sweep))
 		return "-o: expected for floats sum, prod, min, max or avg, "
 		       "for bool any but avg";

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/text.h"
+
 static const char *const names[] = {
 	[COLLECTIVE_ALL_REDUCE] = "all_reduce",
 	[COLLECTIVE_ALL_GATHER] = "all_gather",
@@ -21,14 +23,12 @@ const char *collective_name(enum collective collective)
 
 bool collective_find(const char *name, enum collective *collective)
 {
-	if (strcmp(name, "alltoall") == 0)
-		name = names[COLLECTIVE_ALL_TO_ALL];
-	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-		if (strcmp(names[i], name) == 0) {
-			*collective = (enum collective)i;
-			return true;
-		}
-	return false;
+	const char *const *found = DIST__NAMED(
+		names, strcmp(name, "alltoall") ? name : "all_to_all");
+
+	if (found)
+		*collective = (enum collective)(found - names);
+	return found != NULL;
 }
 
 double collective_bus_factor(enum collective collective, int ranks)

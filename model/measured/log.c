@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/input.h"
+#include "base/text.h"
 #include "model/measured/log_head.h"
 #include "model/measured/log_line.h"
 
@@ -121,7 +122,7 @@ static void keep_prefix(struct reader *r, char *line, char *columns)
 /* ---- rows ------------------------------------------------------------- */
 
 /* nccl-tests' words for types, and ours; NULL: we have no such type. */
-static const struct {
+static const struct type {
 	const char *word, *name;
 } types[] = {
 	{"float", "float32"},     {"half", "float16"}, {"double", "float64"},
@@ -134,12 +135,11 @@ static const struct {
 
 static bool find_type(const char *word, const char **name)
 {
-	for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
-		if (strcmp(types[i].word, word) == 0) {
-			*name = types[i].name;
-			return true;
-		}
-	return false;
+	const struct type *type = DIST__NAMED(types, word);
+
+	if (type)
+		*name = type->name;
+	return type != NULL;
 }
 
 /* Reads a decimal number, which large ones have as "1.2e+07". Returns false: it

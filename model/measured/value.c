@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 const char *value_read_text(const char *text, void *into)
 {
 	*(const char **)into = text;
@@ -63,11 +65,9 @@ const char *value_read_use(const char *text, void *into)
 		[VALUE_CALIBRATION] = "calibration",
 		[VALUE_VALIDATION] = "validation",
 	};
+	const char *const *found = DIST__NAMED(names, text);
 
-	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-		if (strcmp(names[i], text) == 0) {
-			*(enum value_use *)into = (enum value_use)i;
-			return NULL;
-		}
-	return "calibration, validation or neither";
+	if (found)
+		*(enum value_use *)into = (enum value_use)(found - names);
+	return found ? NULL : "calibration, validation or neither";
 }
