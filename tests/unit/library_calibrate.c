@@ -75,16 +75,22 @@ static struct calibration calibrate(const struct library_sample *small,
 	return result;
 }
 
+/* What a small and a large call there say of truth. */
+static struct calibration recover(const struct fabric *fabric)
+{
+	const struct library_sample small = sample(fabric, 32);
+	const struct library_sample large = sample(fabric, 8 * GIB);
+
+	return calibrate(&small, &large);
+}
+
 Test(library_calibrate, finds_latency_and_rate_of_a_network)
 {
-	struct library_sample small, large;
 	struct calibration result;
 
 	set_truth("net_us", 40);
 	set_truth("net_share", 0.6);
-	small = sample(&cluster, 32);
-	large = sample(&cluster, 8 * GIB);
-	result = calibrate(&small, &large);
+	result = recover(&cluster);
 	cr_expect_float_eq(found(&result, "net_us"), 40, 0.01);
 	cr_expect_float_eq(found(&result, "net_share"), 0.6, 1e-4);
 	cr_expect_lt(result.residual, 1e-5);
@@ -95,14 +101,11 @@ Test(library_calibrate, finds_latency_and_rate_of_a_network)
 
 Test(library_calibrate, finds_start_and_rate_of_a_node)
 {
-	struct library_sample small, large;
 	struct calibration result;
 
 	set_truth("launch_us", 33);
 	set_truth("intra_share", 0.8);
-	small = sample(&node, 32);
-	large = sample(&node, 8 * GIB);
-	result = calibrate(&small, &large);
+	result = recover(&node);
 	cr_expect_float_eq(found(&result, "launch_us"), 33, 0.01);
 	cr_expect_float_eq(found(&result, "intra_share"), 0.8, 1e-4);
 	cr_expect_str_eq(result.transport, "");
