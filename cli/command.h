@@ -4,6 +4,14 @@
 
 #include "scenarios/arguments.h"
 
+/*
+ * Runs a subcommand and returns the exit status of the process (one of enum
+ * dist_exit). argv[0] is "lockstep NAME", to be shown in messages; argv[1] to
+ * argv[argc - 1] are the arguments, argv[argc] is NULL. Prints its own errors,
+ * one line each.
+ */
+typedef int command_main(int argc, const char **argv);
+
 /* One subcommand, as the table in cli/commands.c lists it. */
 struct command {
 	const char *name;
@@ -15,13 +23,7 @@ struct command {
 	const char *verb;
 	const struct manual *verb_manual;
 
-	/*
-	 * Runs the subcommand and returns the exit status of the process (one
-	 * of enum dist_exit). argv[0] is "lockstep NAME", to be shown in
-	 * messages; argv[1] to argv[argc - 1] are the arguments, argv[argc] is
-	 * NULL. Prints its own errors, one line each.
-	 */
-	int (*main)(int argc, const char **argv);
+	command_main *main;
 };
 
 /* All of them, ended by one without a name. */
@@ -30,22 +32,10 @@ extern const struct command commands[];
 /* command_find returns the one named name; NULL: there is none. */
 const struct command *command_find(const char *name);
 
-int command_run(int argc, const char **argv);
-int command_predict(int argc, const char **argv);
-int command_plan(int argc, const char **argv);
-int command_sweep(int argc, const char **argv);
-int command_bench(int argc, const char **argv);
-int command_check(int argc, const char **argv);
-int command_explore(int argc, const char **argv);
-int command_diagnose(int argc, const char **argv);
-int command_calibrate(int argc, const char **argv);
-int command_compare(int argc, const char **argv);
-int command_validate(int argc, const char **argv);
-int command_trace(int argc, const char **argv);
-int command_platform(int argc, const char **argv);
-int command_testbed(int argc, const char **argv);
-int command_list(int argc, const char **argv);
-int command_model(int argc, const char **argv);
+command_main command_run, command_predict, command_plan, command_sweep,
+	command_bench, command_check, command_explore, command_diagnose,
+	command_calibrate, command_compare, command_validate, command_trace,
+	command_platform, command_testbed, command_list, command_model;
 
 extern const struct manual manual_run, manual_predict, manual_predict_llm,
 	manual_plan, manual_sweep, manual_bench, manual_check,

@@ -10,14 +10,18 @@
 #ifndef LOCKSTEP_SCENARIOS_SCENARIO_H
 #define LOCKSTEP_SCENARIOS_SCENARIO_H
 
+/* A program's main(): argv[0] is the name, argv[argc] is NULL. Returns one of
+ * enum dist_exit. */
+typedef int scenario_program(int argc, char **argv);
+
+/* What its ranks run. */
+typedef int scenario_rank(void *arg);
+
 struct scenario {
 	const char *name;
 	const char *summary; /* one line: no capital, no stop */
-
-	/* The program's main(), or else what its ranks run. argv[0] is the
-	 * name, argv[argc] is NULL. Returns one of enum dist_exit. */
-	int (*main)(int argc, char **argv);
-	int (*rank)(void *arg);
+	scenario_program *main;
+	scenario_rank *rank;         /* of one without options, instead */
 	const struct faulty *faulty; /* or what they do with --fixed */
 };
 
@@ -31,27 +35,14 @@ const struct scenario *scenario_find(const char *name);
 int scenario_main(const struct scenario *scenario, int argc, char **argv);
 
 /* By argv[0], one of a kind. */
-int workload_main(int argc, char **argv);
-int sweep_main(int argc, char **argv);
+scenario_program workload_main, sweep_main;
 
-int hello_main(int argc, char **argv);
-int pingpong_main(int argc, char **argv);
-int llm_main(int argc, char **argv);
-int tutorial_checkpoint_main(int argc, char **argv);
-int tutorial_collectives_rank(void *arg);
-int tutorial_data_parallel_rank(void *arg);
-int tutorial_ddp_rank(void *arg);
-int tutorial_group_rank(void *arg);
-int tutorial_isend_irecv_rank(void *arg);
-int tutorial_model_parallel_main(int argc, char **argv);
-int tutorial_partition_rank(void *arg);
-int tutorial_ring_rank(void *arg);
-int tutorial_rpc_batch_rank(void *arg);
-int tutorial_rpc_ddp_rank(void *arg);
-int tutorial_rpc_parameter_server_rank(void *arg);
-int tutorial_rpc_pipeline_rank(void *arg);
-int tutorial_send_recv_rank(void *arg);
-int tutorial_sgd_main(int argc, char **argv);
-int tutorial_spawn_main(int argc, char **argv);
+scenario_program hello_main, llm_main, pingpong_main, tutorial_checkpoint_main,
+	tutorial_model_parallel_main, tutorial_sgd_main, tutorial_spawn_main;
+scenario_rank tutorial_collectives_rank, tutorial_data_parallel_rank,
+	tutorial_ddp_rank, tutorial_group_rank, tutorial_isend_irecv_rank,
+	tutorial_partition_rank, tutorial_ring_rank, tutorial_rpc_batch_rank,
+	tutorial_rpc_ddp_rank, tutorial_rpc_parameter_server_rank,
+	tutorial_rpc_pipeline_rank, tutorial_send_recv_rank;
 
 #endif
