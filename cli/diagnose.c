@@ -15,6 +15,7 @@
 #include "cli/option_rows.h"
 #include "cli/refuse.h"
 #include "lockstep/dist.h"
+#include "base/text.h"
 #include "base/input.h"
 
 /* The command line. */
@@ -141,19 +142,11 @@ static int add_file(struct dumps *dumps, const char *path, bool named_so,
 	return status;
 }
 
-static bool has_suffix(const char *name)
-{
-	size_t length = strlen(name), suffix = strlen(CHECK_DUMP_SUFFIX);
-
-	return length > suffix &&
-	       strcmp(name + length - suffix, CHECK_DUMP_SUFFIX) == 0;
-}
-
 static int may_be_dump(const struct dirent *entry)
 {
 	uint32_t rank;
 
-	return has_suffix(entry->d_name) ||
+	return dist__ends_in(entry->d_name, CHECK_DUMP_SUFFIX) ||
 	       check_recorder_rank(entry->d_name, &rank);
 }
 
@@ -174,7 +167,8 @@ static int add_folder(struct dumps *dumps, const char *folder)
 	if (n < 0)
 		return refuse("diagnose", "%s: %s", folder, strerror(errno));
 	for (int i = 0; i < n; i++) {
-		bool named_so = has_suffix(entries[i]->d_name);
+		bool named_so =
+			dist__ends_in(entries[i]->d_name, CHECK_DUMP_SUFFIX);
 
 		snprintf(path, sizeof path, "%s/%s", folder,
 			 entries[i]->d_name);

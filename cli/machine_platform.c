@@ -10,9 +10,9 @@
 #include "model/cluster/machine.h"
 #include "model/library/library.h"
 
-static enum dist_error complain(struct dist_message *message, const char *what)
+static enum dist_error complain(struct dist_message *message)
 {
-	return dist__refuse_as(message, DIST_ERR_IO, "%s: %s", what,
+	return dist__refuse_as(message, DIST_ERR_IO, "temporary file: %s",
 			       strerror(errno));
 }
 
@@ -160,7 +160,7 @@ static enum dist_error make_room(struct machine_platform *platform,
 	if (!platform->file)
 		platform->file = tmpfile();
 	if (!platform->file || ftruncate(fileno(platform->file), 0))
-		return complain(message, "temporary file");
+		return complain(message);
 	rewind(platform->file);
 	snprintf(platform->path, sizeof platform->path, "/proc/self/fd/%d",
 		 fileno(platform->file));
@@ -179,7 +179,7 @@ static enum dist_error save(const struct machine_platform *platform,
 		 platform->transport);
 	error = platform_write(d, NULL, command, platform->file, message);
 	if (fflush(platform->file) && !error)
-		error = complain(message, "temporary file");
+		error = complain(message);
 	return error;
 }
 

@@ -2,6 +2,7 @@
  * which interpreter runs a script, and what our Python package needs to know.
  */
 #define _GNU_SOURCE /* realpath */
+#include "base/text.h"
 #include "base/variable.h"
 #include "cli/run.h"
 
@@ -23,13 +24,6 @@ static bool is_file(const char *path)
 	struct stat info;
 
 	return stat(path, &info) == 0 && S_ISREG(info.st_mode);
-}
-
-static bool ends_in(const char *name, const char *suffix)
-{
-	size_t len = strlen(name), tail = strlen(suffix);
-
-	return len > tail && strcmp(name + len - tail, suffix) == 0;
 }
 
 bool run_find_program(const char *name, char path[PATH_MAX])
@@ -174,7 +168,7 @@ static int choose_from_path(const struct run_request *request,
 
 	plan->is_python = is_interpreter(name);
 	script = plan->is_python ? find_script(plan) : 0;
-	if (script && ends_in(plan->argv[script], ".py") &&
+	if (script && dist__ends_in(plan->argv[script], ".py") &&
 	    strcmp(plan->argv[script - 1], "-m") != 0 &&
 	    !is_file(plan->argv[script]))
 		return refuse(run_command, "no file \"%s\"",
@@ -195,8 +189,9 @@ static int choose(const struct run_request *request, struct run_plan *plan)
 	if (request->module && request->no_python)
 		return refuse(run_command,
 			      "-m and --no-python exclude each other");
-	plan->is_python = request->module || (ends_in(plan->argv[0], ".py") &&
-					      !request->no_python);
+	plan->is_python =
+		request->module ||
+		(dist__ends_in(plan->argv[0], ".py") && !request->no_python);
 	return plan->is_python ? choose_script(request, plan)
 			       : choose_from_path(request, plan);
 }
