@@ -1,11 +1,11 @@
 /*
  * dist.h - collective communication between the ranks of one job.
  *
- * The words are torch.distributed's. A rank program is written once against
- * this header and runs in any world: simulated hosts and links ("sim"), real
- * TCP ("tcp"), GPUs over NCCL ("nccl"), an MPI ("mpi"). Nothing here is global:
- * every call takes its group, because thousands of simulated ranks share one
- * process.
+ * Names and meanings are torch.distributed's. A rank program is written once
+ * against this header and runs in any world: simulated hosts and links ("sim"),
+ * real TCP ("tcp"), GPUs over NCCL ("nccl"), an MPI ("mpi"). There is no global
+ * state: every call takes its group, because thousands of simulated ranks share
+ * one process.
  *
  *	static int rank_main(void *arg)
  *	{
@@ -20,15 +20,15 @@
  *	}
  *	int main(void) { return dist_launch(NULL, rank_main, NULL); }
  *
- * Conventions, said once:
+ * Conventions of all calls:
  *
  * - Every fallible call returns enum dist_error: DIST_OK (0) or a negative
- *   code. dist_error_string() gives the words for a code,
- *   dist_error_message() the sentence for the last failure of a group.
+ *   code. dist_error_string() names a code, dist_error_message() explains the
+ *   last failure of a group.
  *   A call that fails stores nothing through its output pointers.
- * - The argument named work stands where torch has async_op. NULL: the call
- *   blocks until the operation is complete on this rank. Otherwise the call
- *   returns at once and *work is a handle that the caller waits for and frees.
+ * - The argument work has the part of torch's async_op. NULL: the call blocks
+ *   until the operation is complete on this rank. Otherwise the call returns at
+ *   once and *work is a handle that the caller waits for and frees.
  * - A tensor is a view: the caller owns the memory, which must stay valid and
  *   untouched until the operation is complete (the call returned, or a wait on
  *   its handle did).
@@ -39,25 +39,24 @@
  * - Times are int64_t nanoseconds (_ns), sizes size_t bytes (_bytes), counts
  *   are elements (numel).
  * - A group and its work handles belong to one rank and one thread of it,
- *unless dist_allow_threads() was called. What is global or static, simulated
- *ranks share: calls on a group that is another rank's, or destroyed, are
- *refused (DIST_ERR_INVALID_ARGUMENT).
- * - A rank's number in the default group is its global rank. Every call takes
- *   and gives the numbers of the group that it is given: src, dst and the
- *   places in a list are group ranks (torch's group_src and group_dst). Where
- *   a global rank is meant, which is only in the making of groups, the call
- *   says so. dist_get_group_rank() and dist_get_global_rank() translate.
+ *   unless dist_allow_threads() was called. Simulated ranks share global and
+ *   static variables: a call on another rank's group, or on one that is
+ *   destroyed, is refused (DIST_ERR_INVALID_ARGUMENT).
+ * - A rank's number in the default group is its global rank. Calls use the
+ *   ranks of their group: src, dst and places in a list are group ranks
+ *   (torch's group_src and group_dst). Only calls that make groups take global
+ *   ranks, and say so. dist_get_group_rank() and dist_get_global_rank()
+ *   translate.
  *
  * "Any group error" below stands for: DIST_ERR_INVALID_ARGUMENT (a NULL group
  * or an argument outside its range), DIST_ERR_NO_MEMORY, DIST_ERR_TIMEOUT (the
  * deadline passed), DIST_ERR_MISMATCH (the ranks disagree about the
  * operation), DIST_ERR_PEER_LOST (another rank died or left),
  * DIST_ERR_DEADLOCK (simulation only: no rank can ever move),
- * DIST_ERR_ABORTED (the group failed earlier), DIST_ERR_IO (the wire failed
- * below us); with the debug levels info and detail also DIST_ERR_HAZARD (the
- * memory of an operation was written, or given to another, or, with detail,
- * read while it was still to be written, before this rank could know the
- * operation complete).
+ * DIST_ERR_ABORTED (the group failed earlier), DIST_ERR_IO (the network
+ * failed). With the debug levels info and detail also DIST_ERR_HAZARD: before
+ * the operation was complete on this rank, its memory was written, or given to
+ * another operation, or (detail) read where the operation would still write.
  */
 #ifndef LOCKSTEP_DIST_H
 #define LOCKSTEP_DIST_H
@@ -73,9 +72,10 @@ extern "C" {
 /* ---- starting and ending -------------------------------------------- */
 
 /*
- * How to start the ranks of a job. All-zero (or a NULL pointer) means: as the
- * environment says, else the default. A field that is set wins over the
- * environment. Strings are borrowed until dist_launch() returns.
+ * How to start the ranks of a job. A field that is zero (or a NULL pointer to
+ * the struct) means: from the environment, else the default. A field that is
+ * set wins over the environment. Strings are borrowed until dist_launch()
+ * returns.
  */
 struct dist_launch_options {
 	const char *backend;   /* "sim", "tcp", "nccl", "mpi";
@@ -83,27 +83,29 @@ struct dist_launch_options {
 	int world_size;        /* number of ranks; $WORLD_SIZE; 1 */
 	const char *platform;  /* sim: SimGrid XML; $LOCKSTEP_PLATFORM */
 	const char *links;     /* sim: "inter-bandwidth 100G, intra-latency x2":
-				* what links between and within nodes have
-				* instead; $LOCKSTEP_LINKS; the platform's */
+				* overrides the platform's links between and
+				* within nodes; $LOCKSTEP_LINKS; none */
 	const char *profile;   /* library profile, YAML; $LOCKSTEP_PROFILE */
 	const char *algorithm; /* "all_reduce=ring,..."; $LOCKSTEP_ALGORITHM */
 	const char *fidelity;  /* sim: "auto", "message", "flow" or "formula":
-				* how closely collectives are simulated;
+				* how finely collectives are simulated;
 				* $LOCKSTEP_FIDELITY; auto: by their size */
-	const char *engine;  /* sim: "auto", "own" or "simgrid": what keeps the
-			      * clock and shares the links; $LOCKSTEP_ENGINE;
-			      * auto: own if it runs the platform */
+	const char *engine;  /* sim: "auto", "own" or "simgrid": the engine that
+			      * keeps the clock and shares the links;
+			      * $LOCKSTEP_ENGINE; auto: own if it can run the
+			      * platform */
 	const char *p2p;     /* sim: "rendezvous", "buffered", "eager:BYTES":
-			      * when a send ends; $LOCKSTEP_P2P, the profile */
+			      * when a send is complete; $LOCKSTEP_P2P, the
+			      * profile's */
 	const char *debug;   /* "off", "info" or "detail": watch the memory
 			      * of operations in flight; $LOCKSTEP_DEBUG */
 	const char *trace;   /* trace to write; $LOCKSTEP_TRACE; none */
-	const char *replay;  /* sim: a replay token, to see once more what
-			      * exploring found; $LOCKSTEP_REPLAY; none */
-	const char *explore; /* sim: run in many ways, within bounds such as
-			      * "max-runs=1000,max-seconds=60,skew=64,values"
-			      * (each of them may be missing), unless replay
-			      * is given; $LOCKSTEP_EXPLORE; none */
+	const char *replay;  /* sim: a replay token: repeat the run in which
+			      * explore found it; $LOCKSTEP_REPLAY; none */
+	const char *explore; /* sim: run with every order of messages, within
+			      * bounds such as "max-runs=1000,max-seconds=60,
+			      * skew=64,values" (each optional); ignored with
+			      * replay; $LOCKSTEP_EXPLORE; none */
 	int64_t timeout_ns;  /* $LOCKSTEP_TIMEOUT (seconds); 30 minutes */
 	bool prefix_output;  /* tcp: "[rank]: " before each line of output */
 };
@@ -112,15 +114,14 @@ struct dist_launch_options {
  * dist_launch runs rank_main(arg) once per rank and returns the job's exit
  * status. Blocking.
  *
- * Simulated: every rank is an actor in this process. TCP: when RANK is already
- * in the environment (a launcher started this process as one rank) it runs
- * that one rank here; otherwise it forks world_size local processes, and when
- * one dies kills the others within two seconds. arg is shared between
- * simulated ranks, copied by fork between real ones.
+ * Simulated: every rank is an actor in this process. TCP: if RANK is in the
+ * environment (a launcher started this process as one rank), that rank runs
+ * here. Otherwise world_size processes are forked; when one dies, the others
+ * are killed within two seconds. Simulated ranks share arg; forked ones have a
+ * copy.
  *
- * A rank whose rank_main returns non-zero, or dies, fails the job. A verdict
- * on a failed job (deadlock, timeout, rank lost, ...) and words about unusable
- * options go to stderr.
+ * A rank whose rank_main returns non-zero, or dies, fails the job. The verdict
+ * (deadlock, timeout, rank lost, ...) and errors in options go to stderr.
  *
  * Returns one of enum dist_exit: OK; FAILED (with no verdict: a rank returned
  * non-zero, or output or trace could not be written); USAGE (unusable options);
@@ -132,32 +133,31 @@ DIST_MUST_CHECK int dist_launch(const struct dist_launch_options *options,
 				int (*rank_main)(void *arg), void *arg);
 
 /*
- * How one rank joins its job. All-zero (or a NULL pointer) means: as the
- * launcher and the environment say. Strings are borrowed during the call.
- * message, when not NULL, receives a sentence about a failure.
+ * How one rank joins its job. A field that is zero (or a NULL pointer to the
+ * struct) means: from the launcher and the environment. Strings are borrowed
+ * during the call. message, if not NULL, receives a sentence about a failure.
  *
- * Rank and world size are those of the fields if world_size > 0, else those of
- * the init method if it ends in "?rank=R&world_size=W", else RANK and
- * WORLD_SIZE. How the ranks find each other:
+ * Rank and world size come from the fields if world_size > 0, else from the
+ * init method if it ends in "?rank=R&world_size=W", else from RANK and
+ * WORLD_SIZE. Init methods:
  *
  * env://	rank 0 serves a store at MASTER_ADDR:MASTER_PORT. The default.
  * tcp://host:port, tcp://[ipv6]:port
- *		rank 0 serves it there.
- * file:///path	a file store (store.h) that all ranks reach; the last one to
- *		leave removes it. A file of an earlier job is refused. Ranks
- *		reach each other by the address of their host's name.
- * store	one that all ranks share, borrowed until the group is destroyed;
- *		init_method is NULL then and world_size more than 0. Keys that
- *		begin with "lockstep/" are Lockstep's. When a rendezvous failed,
- *		the next one needs another store, or another prefix.
+ *		rank 0 serves the store there.
+ * file:///path	a file store (store.h) that all ranks can open; the last
+ *		rank to leave removes it. A file of an earlier job is refused.
+ *		Ranks connect to each other by their hosts' names.
+ * store	the field: a store that all ranks share, borrowed until the
+ *		group is destroyed. init_method is then NULL, and world_size
+ *more than 0. Keys that begin with "lockstep/" are Lockstep's. After a failed
+ *rendezvous the next one needs another store or prefix.
  *
- * In a simulation the ranks need not find each other: what is said here is
- * checked, and nothing is opened.
+ * In a simulation the fields are checked, and nothing is opened.
  *
- * With LOCKSTEP_SECRET in the environment, ranks let nobody in, neither to the
- * store that rank 0 serves nor to their own connections, who cannot prove to
- * know the same. What they send then is neither hidden nor signed. An empty one
- * is an invalid argument.
+ * With LOCKSTEP_SECRET in the environment, the store of rank 0 and the ranks
+ * accept a connection only from a peer that proves to know the same secret.
+ * What is sent after that is neither encrypted nor signed. An empty secret is
+ * an invalid argument.
  */
 struct dist_init_options {
 	const char *backend;     /* NULL: the launcher's, $LOCKSTEP_BACKEND */
@@ -179,9 +179,9 @@ struct dist_init_options {
  * Errors: DIST_ERR_INVALID_ARGUMENT (unknown back end or init method, a rank
  * outside the world, a malformed variable of the environment, a file that is no
  * store), DIST_ERR_UNAVAILABLE (the back end is not on this machine),
- * DIST_ERR_RENDEZVOUS (not every rank came in time, and which did not; two
- * ranks of one number, or on one device; different world sizes; port taken; a
- * file of an earlier job; different secrets; no more files may be opened),
+ * DIST_ERR_RENDEZVOUS (a rank did not come in time: the message names it; two
+ * processes with one rank, or on one device; different world sizes; port in
+ * use; a file of an earlier job; different secrets; too many open files),
  * DIST_ERR_NO_MEMORY, DIST_ERR_IO.
  */
 DIST_MUST_CHECK enum dist_error
@@ -189,21 +189,21 @@ dist_init_process_group(const struct dist_init_options *options,
 			struct dist_group **group);
 
 /*
- * dist_destroy_process_group waits for the operations still in flight and frees
- * the group; the pointer is dead afterwards, also on failure. Destroying the
- * default group destroys all groups that this rank is in, whose pointers are
- * dead as well, and says goodbye to the peers. Any other group goes alone: no
- * rank waits for another in it, and groups made of it stay. group may be NULL.
- * Work handles must be freed before. Over NCCL the default group waits until
- * every rank destroys it, for its timeout at most, as the library demands.
+ * dist_destroy_process_group waits for operations in flight and frees the
+ * group; the pointer is invalid afterwards, also on failure. Destroying the
+ * default group destroys all groups of this rank (their pointers become
+ * invalid, too) and disconnects from the peers. Another group is destroyed
+ * alone: ranks do not wait for each other, and groups made from it stay. group
+ * may be NULL. Free work handles before. Over NCCL the default group waits
+ * until every rank destroys it, at most for its timeout: the library requires
+ * that.
  *
- * Errors: DIST_ERR_INVALID_ARGUMENT (simulated, another rank's or destroyed:
- * nothing is done); the first error of an operation still in flight, of the
- * "any group error" kind; DIST_ERR_MISMATCH (the default group, over TCP, with
- * no launcher of ours that would tell: others handed this rank their part of
- * collectives that it never called); DIST_ERR_IO, DIST_ERR_NO_MEMORY (this
- * rank's part of the trace was not written). An earlier failure of the group is
- * not reported again.
+ * Errors: DIST_ERR_INVALID_ARGUMENT (simulated: another rank's group, or
+ * destroyed; nothing is done); the first error of an operation in flight (any
+ * group error); DIST_ERR_MISMATCH (the default group, over TCP without our
+ * launcher: others sent this rank their part of collectives that it never
+ * called); DIST_ERR_IO, DIST_ERR_NO_MEMORY (this rank's part of the trace was
+ * not written). An earlier failure of the group is not reported again.
  */
 enum dist_error dist_destroy_process_group(struct dist_group *group);
 
@@ -219,25 +219,25 @@ void dist_abort(struct dist_group *group);
 
 /*
  * A call that makes groups is a collective on its parent, most often the
- * default group: every rank of the parent makes the call, with the same
- * arguments and in the same order among its other collectives there, whether it
- * will be a member or not; otherwise DIST_ERR_MISMATCH, or a deadlock, names
- * who called what where. It blocks until every rank of the parent has entered
- * it. With members_only it is a matter of the group's members alone.
+ * default group. Every rank of the parent makes the call, member or not, with
+ * the same arguments, and in the same order among its other collectives there;
+ * otherwise DIST_ERR_MISMATCH or a deadlock names who called what and where.
+ * The call blocks until every rank of the parent has entered it. With
+ * members_only only the members call.
  *
- * A member gets its group in *sub, to be destroyed like any other. On a rank
- * that is in none of the lists *sub is NULL (torch: NON_GROUP_MEMBER), which
- * every call refuses with DIST_ERR_INVALID_ARGUMENT; of it dist_get_rank() is
- * -1, and dist_destroy_process_group() takes it.
+ * A member gets its group in *sub and destroys it like any other. On a rank in
+ * none of the lists *sub is NULL (torch: NON_GROUP_MEMBER). Calls refuse it
+ * with DIST_ERR_INVALID_ARGUMENT; dist_get_rank() of it is -1, and
+ * dist_destroy_process_group() accepts it.
  *
- * Groups may overlap, and their operations may be in flight at the same time:
- * each group has an order and a lane of its own, and fails alone. What holds
- * across groups is the programs' business: if one rank waits in group A before
- * it calls on B, and another in B before it calls on A, that is a deadlock.
+ * Groups may overlap, and have operations in flight at the same time. Each
+ * group has its own order of operations and fails alone. Nothing orders the
+ * calls of different groups: if one rank waits in group A before it calls on B,
+ * and another waits in B before it calls on A, that is a deadlock.
  */
 
-/* All-zero (or a NULL pointer) means: the default. The same on every rank of
- * the parent, but for timeout_ns. */
+/* A field that is zero (or a NULL pointer to the struct) means: the default.
+ * The same on every rank of the parent, except timeout_ns. */
 struct dist_group_options {
 	const char *name;   /* in traces and verdicts, up to 23 bytes; copied.
 			     * NULL: a number, as torch counts groups */
@@ -245,13 +245,13 @@ struct dist_group_options {
 	/* Number the members as their list does (torch: sort_ranks=False), and
 	 * not in the order of their global ranks. */
 	bool keep_order;
-	/* Only the members call, or other ranks call in vain and get NULL at
-	 * once (torch: use_local_synchronization=True). Members make such
-	 * groups in one order; they wait for each other by messages on the
-	 * parent, of a tag that is not the program's (INT32_MAX). Members that
-	 * list others than each other get DIST_ERR_MISMATCH, or wait for one
-	 * that does not wait for them: a deadlock. Without a name the group's
-	 * is its number, "@" and its lowest global rank. */
+	/* Only the members need to call; other ranks get NULL at once (torch:
+	 * use_local_synchronization=True). Members make such groups in the same
+	 * order. They wait for each other by messages on the parent, with a tag
+	 * that programs do not use (INT32_MAX). Members with different lists
+	 * get DIST_ERR_MISMATCH, or wait for a rank that does not wait for
+	 * them: a deadlock. The default name is the group's number, "@" and its
+	 * lowest global rank. */
 	bool members_only;
 };
 
@@ -262,14 +262,14 @@ struct dist_rank_list {
 };
 
 /*
- * dist_new_group makes a group of the n global ranks listed, all of them in
- * parent, none twice; ranks NULL with n 0: of all ranks of parent. The lists of
- * the ranks may differ in order unless options->keep_order. The list is the
- * caller's again when the call returns.
+ * dist_new_group makes a group of n global ranks of parent, none listed twice;
+ * ranks NULL and n 0: all ranks of parent. Without options->keep_order the
+ * lists of different ranks may differ in order. The list is borrowed during the
+ * call.
  *
  * Errors: any group error of parent; DIST_ERR_INVALID_ARGUMENT also for a rank
- * outside parent or listed twice, an empty list, a long name, a negative
- * timeout, or sub NULL: nothing is sent then.
+ * outside parent or listed twice, an empty list, a name that is too long, a
+ * negative timeout, or sub NULL: nothing is sent then.
  */
 DIST_MUST_CHECK enum dist_error
 dist_new_group(struct dist_group *parent, const int *ranks, int n,
@@ -277,11 +277,11 @@ dist_new_group(struct dist_group *parent, const int *ranks, int n,
 	       struct dist_group **sub);
 
 /*
- * dist_new_subgroups_by_enumeration makes a group of each of the num_lists
- * lists of global ranks, of which no two share a rank, and gives each rank the
- * one that it is in. One call, where torch makes as many as there are lists.
- * Ranks may be in no list. Errors: as dist_new_group; DIST_ERR_INVALID_ARGUMENT
- * also for a rank in two lists, or no list.
+ * dist_new_subgroups_by_enumeration makes a group of each of num_lists lists of
+ * global ranks, and gives each rank its own. Lists share no rank; a rank may be
+ * in none. This is one collective; torch makes one for each list. Errors: as
+ * dist_new_group; DIST_ERR_INVALID_ARGUMENT also for a rank in two lists, or no
+ * list.
  */
 DIST_MUST_CHECK enum dist_error dist_new_subgroups_by_enumeration(
 	struct dist_group *parent, const struct dist_rank_list *lists,
@@ -289,10 +289,10 @@ DIST_MUST_CHECK enum dist_error dist_new_subgroups_by_enumeration(
 	struct dist_group **sub);
 
 /*
- * dist_new_subgroups cuts parent into groups of group_size ranks each, those
- * that follow each other there, in that order, and gives each rank its own.
- * group_size divides parent's world size. Errors: as dist_new_group;
- * DIST_ERR_INVALID_ARGUMENT also for a group_size that does not divide.
+ * dist_new_subgroups cuts parent into groups of group_size consecutive ranks,
+ * in their order, and gives each rank its own. group_size divides parent's
+ * world size. Errors: as dist_new_group; DIST_ERR_INVALID_ARGUMENT also for a
+ * group_size that does not divide.
  */
 DIST_MUST_CHECK enum dist_error
 dist_new_subgroups(struct dist_group *parent, int group_size,
@@ -300,9 +300,9 @@ dist_new_subgroups(struct dist_group *parent, int group_size,
 		   struct dist_group **sub);
 
 /*
- * dist_split_group is dist_new_subgroups_by_enumeration with ranks of parent in
- * place of global ranks, and always as if keep_order was set: as torch's
- * split_group has it. Errors: as dist_new_subgroups_by_enumeration.
+ * dist_split_group is dist_new_subgroups_by_enumeration with ranks of parent
+ * instead of global ranks, and always with keep_order, like torch's
+ * split_group. Errors: as dist_new_subgroups_by_enumeration.
  */
 DIST_MUST_CHECK enum dist_error
 dist_split_group(struct dist_group *parent, const struct dist_rank_list *lists,
@@ -313,8 +313,8 @@ dist_split_group(struct dist_group *parent, const struct dist_rank_list *lists,
  * for a rank outside the group, or a NULL group. */
 int dist_get_global_rank(const struct dist_group *group, int group_rank);
 
-/* dist_get_group_rank returns which rank of group global_rank is; -1 if it is
- * not in the group, or for a NULL group. */
+/* dist_get_group_rank returns the rank in group of global_rank; -1 if it is not
+ * in the group, or for a NULL group. */
 int dist_get_group_rank(const struct dist_group *group, int global_rank);
 
 /* dist_get_process_group_ranks stores the global ranks of group's members, by
@@ -335,16 +335,14 @@ int dist_get_world_size(const struct dist_group *group);
 /* dist_is_available returns whether any back end can run on this machine. */
 bool dist_is_available(void);
 
-/* dist_is_initialized returns whether there is a group: whether group is not
- * NULL. torch asks that of a default group that it keeps; here the program
- * keeps it, NULL before dist_init_process_group() and after
- * dist_destroy_process_group(). */
+/* dist_is_initialized returns whether group is not NULL. torch keeps the
+ * default group; here the program does: NULL before dist_init_process_group()
+ * and after dist_destroy_process_group(). */
 bool dist_is_initialized(const struct dist_group *group);
 
-/* dist_set_timeout sets how long operations that are issued on group from now
- * on may take, DIST_TIMEOUT_NEVER or a positive number, instead of what the
- * group was made with. torch's _set_pg_timeout. Errors:
- * DIST_ERR_INVALID_ARGUMENT. */
+/* dist_set_timeout sets the timeout of operations that are issued on group from
+ * now on: DIST_TIMEOUT_NEVER or a positive number. torch's _set_pg_timeout.
+ * Errors: DIST_ERR_INVALID_ARGUMENT. */
 DIST_MUST_CHECK enum dist_error dist_set_timeout(struct dist_group *group,
 						 int64_t timeout_ns);
 
@@ -356,17 +354,17 @@ const char *dist_get_backend(const struct dist_group *group);
  * run on this machine; false for an unknown name or NULL. */
 bool dist_is_backend_available(const char *backend);
 
-/* dist_error_string returns the words for an error code, a string that lives
- * for ever; "unknown error" for a number that is none. */
+/* dist_error_string describes an error code, in a string that lives for ever;
+ * "unknown error" for an unknown code. */
 const char *dist_error_string(enum dist_error error);
 
 /* dist_error_message returns a sentence about the last failure of a call on
- * group, "" if there was none; of NULL, why every call refuses that. Valid
+ * group, "" if there was none; for NULL, why calls refuse a NULL group. Valid
  * until the next call on group. */
 const char *dist_error_message(const struct dist_group *group);
 
-/* dist_error_message_copy stores the same in *message, where another thread may
- * fail meanwhile (dist_allow_threads()). */
+/* dist_error_message_copy stores the same in *message: for programs in which
+ * another thread may fail meanwhile (dist_allow_threads()). */
 void dist_error_message_copy(struct dist_group *group,
 			     struct dist_message *message);
 
@@ -431,13 +429,14 @@ DIST_MUST_CHECK enum dist_error dist_barrier(struct dist_group *group,
 					     struct dist_work **work);
 
 /*
- * dist_monitored_barrier is dist_barrier with a deadline of its own that says
- * who did not come: rank 0 hears of every rank, and answers every rank that
- * came. timeout_ns counts from the call of rank 0 on (DIST_TIMEOUT_OF_GROUP,
- * DIST_TIMEOUT_NEVER, or a positive number); the other ranks wait for its
- * answer twice as long from theirs. The group's message then names the first
- * missing rank, or with wait_all_ranks all of them; a rank that gets no answer
- * names rank 0. torch says so on rank 0 alone. Blocking; slow on many ranks.
+ * dist_monitored_barrier is dist_barrier with its own deadline, and names the
+ * ranks that did not come. Every rank reports to rank 0, which answers those
+ * that came. timeout_ns (DIST_TIMEOUT_OF_GROUP, DIST_TIMEOUT_NEVER, or a
+ * positive number) counts from the call of rank 0; the other ranks wait for its
+ * answer twice as long, each from its own call. The group's message names the
+ * first missing rank, or with wait_all_ranks all of them; a rank that gets no
+ * answer names rank 0. (torch names them on rank 0 only.) Blocking; slow on
+ * many ranks.
  *
  * Errors: any group error (DIST_ERR_TIMEOUT, DIST_ERR_PEER_LOST: ranks are
  * missing); DIST_ERR_INVALID_ARGUMENT also for a negative timeout.
@@ -447,20 +446,20 @@ DIST_MUST_CHECK enum dist_error dist_monitored_barrier(struct dist_group *group,
 						       bool wait_all_ranks);
 
 /*
- * dist_monitored_barrier_missing stores the ranks of group that its last
- * monitored barrier found missing, rising, in ranks, which has room for so many
- * (NULL, 0: none), and returns how many they are: 0 after one that succeeded,
- * and for NULL.
+ * dist_monitored_barrier_missing stores the ranks that the last monitored
+ * barrier of group found missing, rising, in ranks, which has room for room of
+ * them (NULL, 0: none). Returns how many were missing: 0 after a barrier that
+ * succeeded, and for a NULL group.
  */
 int dist_monitored_barrier_missing(const struct dist_group *group, int *ranks,
 				   int room);
 
 /*
- * dist_make_premul_sum makes a reduce op that multiplies what this rank puts in
- * by factor, rounded to the dtype, and adds the products; stored in *op, for
- * calls on this group. Ranks may have different factors, and numbers of ops:
- * it is PREMUL_SUM that they agree about. It lasts until
- * dist_free_premul_sum(), or until the group is destroyed. Does not
+ * dist_make_premul_sum makes a reduce op for calls on this group and stores it
+ * in *op. The op multiplies this rank's input by factor, rounds to the dtype,
+ * and adds the products of all ranks. Ranks may have different factors and
+ * different values of *op: they must only agree that it is such an op. It lasts
+ * until dist_free_premul_sum(), or until the group is destroyed. Does not
  * communicate. Errors: DIST_ERR_INVALID_ARGUMENT (NULL group or op, a NaN),
  * DIST_ERR_NO_MEMORY.
  */
@@ -469,26 +468,26 @@ DIST_MUST_CHECK enum dist_error dist_make_premul_sum(struct dist_group *group,
 						     enum dist_reduce_op *op);
 
 /*
- * dist_free_premul_sum gives op back; operations in flight keep their factor.
- * Errors: DIST_ERR_INVALID_ARGUMENT (NULL group, or op is none of its own).
+ * dist_free_premul_sum frees op; operations in flight keep their factor.
+ * Errors: DIST_ERR_INVALID_ARGUMENT (NULL group, or op was not made for it).
  */
 enum dist_error dist_free_premul_sum(struct dist_group *group,
 				     enum dist_reduce_op op);
 
 /*
- * The collectives below have a part for each rank on one side or on both. A
- * call whose name ends in _single takes the parts one after the other in one
- * tensor, the others a list: an array of world size tensors, numbered by rank,
- * of one dtype. Lists and splits are borrowed like the tensors' memory, until
- * the operation is complete. Inputs are not written to. Output and input do not
- * overlap, except that what a rank has one of may be its own part of the other
- * side (in place), where the call says so. All tensors of a call are phantoms,
- * or none is.
+ * In the collectives below the input, the output or both have a part for each
+ * rank. A call whose name ends in _single takes the parts one after the other
+ * in one tensor. The others take a list: an array of world size tensors,
+ * indexed by rank, of one dtype. Lists and splits are borrowed like the
+ * tensors' memory, until the operation is complete. Inputs are not written.
+ * Output and input do not overlap, except in place, where the call allows it:
+ * the single tensor is the rank's own part of the other side. All tensors of a
+ * call are phantoms, or none is.
  */
 
 /*
- * dist_all_gather_single copies the in of every rank into out on every rank:
- * in's of rank 0 first. out.numel is world size times in.numel; in may be the
+ * dist_all_gather_single copies the in of every rank into out on every rank,
+ * rank 0's first. out.numel is world size times in.numel; in may be the
  * rank's own part of out. Same numel and dtype on every rank. What torch before
  * 2.13 calls all_gather_into_tensor. Errors: as dist_all_reduce;
  * DIST_ERR_INVALID_ARGUMENT also for lengths that do not fit or an overlap.
@@ -534,11 +533,11 @@ dist_reduce_scatter(struct dist_group *group, struct dist_tensor out,
 
 /*
  * dist_all_to_all_single sends part r of in to rank r, for all r, and puts what
- * comes from rank r into part r of out. out_splits and in_splits are the
- * lengths of the parts, world size of them each, 0 allowed, of which the sum is
- * the tensor's numel; NULL: equal parts. in_splits[r] is rank r's
- * out_splits[rank], else DIST_ERR_MISMATCH. in and out do not overlap. Same
- * dtype on every rank. Errors: as dist_all_gather_single.
+ * comes from rank r into part r of out. out_splits and in_splits each hold
+ * world size lengths of parts, 0 allowed, which add up to the tensor's numel;
+ * NULL: equal parts. in_splits[r] is rank r's out_splits[rank], else
+ * DIST_ERR_MISMATCH. in and out do not overlap. Same dtype on every rank.
+ * Errors: as dist_all_gather_single.
  */
 DIST_MUST_CHECK enum dist_error
 dist_all_to_all_single(struct dist_group *group, struct dist_tensor out,
@@ -581,15 +580,14 @@ DIST_MUST_CHECK enum dist_error dist_scatter(struct dist_group *group,
 /* ---- several tensors in one call --------------------------------------- */
 
 /*
- * The coalesced calls do num operations as one, with one handle: what torch has
- * under _coalescing_manager. Over messages of our own the tensors travel as one
- * run of memory, so that small ones pay the latency once. All tensors are of
- * one dtype, and phantoms or none is. They do not overlap, which is not
- * checked; lists are borrowed until the operation is complete. num is 1 or more
- * and the same on every rank, tensor by tensor as long as on every other, else
- * DIST_ERR_MISMATCH. Errors of all: as the call on one tensor;
- * DIST_ERR_INVALID_ARGUMENT also for a NULL list, num 0, tensors of different
- * dtypes; DIST_ERR_NO_MEMORY.
+ * The coalesced calls do num operations as one, with one handle, like torch's
+ * _coalescing_manager. Over TCP and shared memory the tensors travel together,
+ * so that small ones pay the latency once. All tensors have one dtype; all are
+ * phantoms, or none is. They must not overlap, which is not checked. Lists are
+ * borrowed until the operation is complete. num is 1 or more; num and the
+ * length of each tensor are the same on every rank, else DIST_ERR_MISMATCH.
+ * Errors of all: as the call on one tensor; DIST_ERR_INVALID_ARGUMENT also for
+ * a NULL list, num 0, tensors of different dtypes; DIST_ERR_NO_MEMORY.
  */
 
 /* dist_all_reduce_coalesced is dist_all_reduce of each of num tensors. */
@@ -676,11 +674,11 @@ DIST_MUST_CHECK enum dist_error dist_reduce_scatter_multigpu(
 int64_t dist_now_ns(struct dist_group *group);
 
 /*
- * dist_compute lets duration_ns pass on the rank's device: simulated time in
- * simulation, over TCP a sleep, which leaves the processor to others as a
- * busy accelerator does; what a sleep runs over, later ones make up for, so
- * that the sum holds. Over NCCL a kernel keeps the GPU busy (a sleep where the
- * CUDA runtime is older than 12.8). Operations in flight go on meanwhile. label
+ * dist_compute lets duration_ns pass on the rank's device. In simulation the
+ * clock advances. Over TCP the rank sleeps, as it would wait for an
+ * accelerator; when a sleep takes too long, later ones are shorter, so that the
+ * sum is right. Over NCCL a kernel keeps the GPU busy (a sleep where the CUDA
+ * runtime is older than 12.8). Operations in flight go on meanwhile. label
  * names the span in the trace (borrowed for ever: a literal); NULL: "compute".
  * Errors: DIST_ERR_INVALID_ARGUMENT (NULL group, negative duration).
  */
@@ -690,11 +688,11 @@ enum dist_error dist_compute(struct dist_group *group, int64_t duration_ns,
 /* ---- source lines ----------------------------------------------------- */
 
 /*
- * dist_at and dist_work_at note that the next call on the handle stands at
+ * dist_at and dist_work_at note that the next call on the handle is at
  * file:line, and return the handle. The macros below put them around every
- * call, so that a verdict can name the caller's source line; call a function
- * as (dist_barrier)(group, NULL) to go without. file and function must live as
- * long as the job. NULL handles pass through.
+ * call, so that a verdict can name the caller's source line;
+ * (dist_barrier)(group, NULL) calls without them. file must live as long as the
+ * job. A NULL handle is returned as it is.
  */
 struct dist_group *dist_at(struct dist_group *group, const char *file,
 			   int line);
@@ -702,23 +700,24 @@ struct dist_work *dist_work_at(struct dist_work *work, const char *file,
 			       int line);
 
 /*
- * dist_at_from is dist_at for a layer that knows two lines: the call's own, and
- * the line of the program that led there. Verdicts say both: "at model.py:41,
- * from train.py:12". A NULL from_file, or twice the same line: dist_at.
+ * dist_at_from is dist_at for a library that knows two lines: the call's own,
+ * and the line of the program that led there. Verdicts name both: "at
+ * model.py:41, from train.py:12". With a NULL from_file, or the same line
+ * twice: dist_at.
  */
 struct dist_group *dist_at_from(struct dist_group *group, const char *file,
 				int line, const char *from_file, int from_line);
 
 /*
- * dist_label notes what the next call on group is for, in the words of the
- * layer that makes it ("bucket 2 (fc.bias, fc.weight) of step 7"), and returns
- * group; NULL passes through. Verdicts say it with the call. words are copied,
- * cut to 111 bytes; NULL: none.
+ * dist_label notes what the next call on group is for, as the library that
+ * makes it calls it ("bucket 2 (fc.bias, fc.weight) of step 7"), and returns
+ * group; a NULL group is returned as it is. Verdicts print it with the call.
+ * text is copied, cut to 111 bytes; NULL: none.
  *
- * terms is a hash of what all ranks must agree about beyond the arguments of a
- * collective; 0: nothing. So two tensors of one shape are told apart that would
- * be reduced with each other, which is a DIST_ERR_MISMATCH then. Ranks that
- * agree must all give the same terms, or all none. Messages ignore them.
+ * terms is a hash of what all ranks must agree on beyond the arguments of a
+ * collective; 0: nothing. It tells apart tensors of one shape that must not be
+ * reduced with each other: different terms are a DIST_ERR_MISMATCH. Either all
+ * ranks give terms, or none does. Messages ignore them.
  *
  *	dist_all_reduce(dist_label(group, "layer 3", 3), t, DIST_AVG, NULL);
  */
@@ -726,10 +725,10 @@ struct dist_group *dist_label(struct dist_group *group, const char *text,
 			      uint64_t terms);
 
 /*
- * dist_refuse is how a layer above refuses one of its own calls for what the
- * caller asks: words, the call's name, a colon and the reason, are the group's
- * message and, with the line that dist_at() noted, stand in the rank's records,
- * so that a verdict on a job that fails because of it says them. Returns
+ * dist_refuse is for a library over this one that refuses a call of its own.
+ * text is the call's name, a colon and the reason. It becomes the group's
+ * message and, with the line that dist_at() noted, is recorded, so that the
+ * verdict on a job that fails because of it names it. Returns
  * DIST_ERR_INVALID_ARGUMENT.
  */
 enum dist_error dist_refuse(struct dist_group *group, const char *text);
