@@ -1,5 +1,5 @@
 /*
- * measure.h - for programs that time collectives, where they are simulated too.
+ * measure.h - for programs that time collectives, and are simulated, too.
  */
 #ifndef LOCKSTEP_MEASURE_H
 #define LOCKSTEP_MEASURE_H
@@ -11,12 +11,12 @@ extern "C" {
 #endif
 
 /*
- * dist_untimed notes that the next call on group is for the measurement, and no
- * part of what is measured, and returns group; NULL passes through. A simulated
- * world lets no time pass for it and simulates no message: a barrier,
- * all_reduce or reduce, or a broadcast of a phantom, returns in the instant in
- * which the last rank comes, as does the agreement about a new group. Other
- * calls, and real worlds, are as ever. All ranks must note it, or none.
+ * dist_untimed notes that the next call on group serves the measurement and is
+ * not measured, and returns group; a NULL group is returned as it is. In
+ * simulation such a call takes no time and sends no messages: a barrier,
+ * all_reduce, reduce, broadcast of a phantom, or the making of a group, returns
+ * in the instant in which the last rank calls. Other calls, and real worlds,
+ * are not changed. Either all ranks note it, or none does.
  *
  *	dist_barrier(dist_untimed(group), NULL);
  */

@@ -12,33 +12,33 @@ extern "C" {
 #endif
 
 /*
- * A message carries a tag of 0 or more. A receive takes one of its group, tag
- * and source: those of one tag between two ranks in the order in which they
- * were sent, into the receives in the order in which they were posted; messages
- * of different tags in any order. A rank cannot send to itself.
+ * A message carries a tag of 0 or more. A receive takes a message of its group,
+ * tag and source. Messages of one tag between two ranks are received in the
+ * order in which they were sent, by the receives in the order in which these
+ * were posted; messages of different tags in any order. A rank cannot send to
+ * itself.
  *
- * A receive from DIST_ANY_SOURCE takes the message of another rank of the group
- * that arrived first: of which the first bytes came first (TCP); that was sent
- * first (simulation, rendezvous) or was there first as a whole (buffered).
- * Simulated messages of one instant are taken in the order of the senders'
- * ranks, so that every run decides alike; a real network decides anew. Where
- * receives from any and from a named source wait, the one posted first that
- * fits takes the message.
+ * A receive from DIST_ANY_SOURCE takes the first message of another rank of the
+ * group: the one whose first bytes came first (TCP), that was sent first
+ * (simulation, rendezvous) or that was completely there first (simulation,
+ * buffered). Simulated messages of one instant are taken in the order of the
+ * senders' ranks, the same in every run; in a real network the order may differ
+ * between runs. Where receives from any and from a named source wait, the first
+ * posted one that fits takes the message.
  *
  * Such a receive fails with DIST_ERR_PEER_LOST when nothing has arrived for it
- * and a rank of the group is killed, crashes or aborts the group: it may be the
- * one whose message is awaited. A rank that has left in order, or that was gone
- * before the two ever met, is no longer awaited. When nobody is left, the
- * receive fails the same way; in simulation that is a deadlock.
+ * and a rank of the group is killed, crashes or aborts the group: its message
+ * might be the one awaited. A rank that left in order, or before the two were
+ * connected, is not awaited. When no rank is left to send, the receive fails
+ * the same way; in simulation that is a deadlock.
  *
  * A send is complete when its memory may be used again. Over TCP it is
- * buffered: it never waits for its receive, whatever the size, as with gloo (a
+ * buffered: it never waits for its receive, whatever its size, as with gloo (a
  * long one may wait until its peer is in any call of this library). Over NCCL
- * it ends with its receive. In simulation dist_launch_options choose:
- * "rendezvous", the default, in which a send ends with its receive, as with
- * NCCL; "buffered"; or "eager:BYTES", which is buffered up to that size and
- * rendezvous above, as with MPI. Messages inside a collective are always
- * rendezvous there.
+ * it completes with its receive. In simulation dist_launch_options.p2p chooses:
+ * "rendezvous" (the default: it completes with its receive, as with NCCL),
+ * "buffered", or "eager:BYTES" (buffered up to that size and rendezvous above,
+ * as with MPI). Messages inside a simulated collective are always rendezvous.
  */
 #define DIST_ANY_SOURCE (-1)
 
@@ -47,15 +47,15 @@ extern "C" {
  * again. It matches the dist_recv or dist_irecv of the same tag on dst. Errors:
  * any group error (DIST_ERR_INVALID_ARGUMENT also for dst outside the group or
  * oneself, or a negative tag); DIST_ERR_UNSUPPORTED (phantom in a real world).
- * Of a buffered send, what goes wrong later is told to the receiver alone.
+ * If a buffered send fails later, only the receiver gets the error.
  */
 DIST_MUST_CHECK enum dist_error dist_send(struct dist_group *group,
 					  struct dist_tensor tensor, int dst,
 					  int tag);
 
 /*
- * dist_recv receives into tensor what rank src, or any rank for
- * DIST_ANY_SOURCE, sent with tag, and blocks until it is there. numel and dtype
+ * dist_recv receives into tensor a message of rank src (DIST_ANY_SOURCE: of any
+ * rank) with tag, and blocks until it is there. numel and dtype
  * must be the sender's, else DIST_ERR_MISMATCH. Errors: as dist_send.
  */
 DIST_MUST_CHECK enum dist_error dist_recv(struct dist_group *group,
@@ -82,9 +82,9 @@ DIST_MUST_CHECK enum dist_error dist_isend(struct dist_group *group,
 
 /*
  * dist_irecv is dist_recv without the blocking: *work, which the caller waits
- * for and frees, is complete when the data is there; dist_work_source() tells
- * from whom. work must not be NULL. Errors: as dist_recv; those of the transfer
- * come from the wait.
+ * for and frees, is complete when the data is there; dist_work_source() returns
+ * the sender. work must not be NULL. Errors: as dist_recv; those of the
+ * transfer come from the wait.
  */
 DIST_MUST_CHECK enum dist_error dist_irecv(struct dist_group *group,
 					   struct dist_tensor tensor, int src,
@@ -101,17 +101,17 @@ struct dist_p2p_op {
 };
 
 /*
- * dist_batch_isend_irecv posts num_ops sends and receives before anybody waits
- * for one of them, so that their order does not matter between different
- * (peer, tag)s, and stores a handle for each in works[0] to works[num_ops - 1],
- * which the caller waits for and frees. ops is borrowed during the call only.
+ * dist_batch_isend_irecv posts num_ops sends and receives without waiting for
+ * any, so that the order of different (peer, tag) pairs does not matter. It
+ * stores a handle for each in works[0] to works[num_ops - 1], which the caller
+ * waits for and frees. ops is borrowed during the call.
  *
- * All ops are checked before the first is posted: a bad one is refused by its
- * number, with nothing sent. When posting itself fails (a lost peer, no
- * memory), what had been posted is taken back, which aborts the group; in no
- * case does a failed call leave an operation in flight or store a handle.
+ * All ops are checked before the first is posted: a bad one is refused with its
+ * index, and nothing is sent. When posting fails (a lost peer, no memory), what
+ * was posted is withdrawn, which aborts the group. A failed call leaves no
+ * operation in flight and stores no handle.
  * Errors: as dist_isend and dist_irecv; DIST_ERR_INVALID_ARGUMENT also for a
- * NULL ops or works with num_ops above 0, or a kind that is none.
+ * NULL ops or works with num_ops above 0, or an unknown kind.
  */
 DIST_MUST_CHECK enum dist_error
 dist_batch_isend_irecv(struct dist_group *group, const struct dist_p2p_op *ops,

@@ -1,11 +1,11 @@
 /*
- * store.h - key-value stores that the processes of a job share: what ranks find
- * each other by, and what a program may put small things into.
+ * store.h - key-value stores that the processes of a job share: ranks find each
+ * other through one, and a program may keep small values in one.
  *
- * The words and rules are those of torch.distributed's stores:
+ * Names and rules are those of torch.distributed's stores:
  *
  *	dist_tcp_store_new	served by one process, reached over TCP
- *	dist_file_store_new	a file that all processes can reach
+ *	dist_file_store_new	a file that all processes can open
  *	dist_hash_store_new	memory of this process
  *	dist_prefix_store_new	a part of another store
  *
@@ -14,18 +14,17 @@
  * threads at once, and belongs to the process that made it: not to its
  * children by fork.
  *
- * What waits gives up after the timeout of the store, five minutes unless
- * dist_store_set_timeout() says otherwise. In a simulation it is simulated time
- * that passes, and there is no wait for ever: what has not come within a year
- * is DIST_ERR_DEADLOCK.
+ * A call waits at most for the timeout of the store: five minutes, or as set by
+ * dist_store_set_timeout(). In a simulation it waits in simulated time, and
+ * never for ever: after a year it is DIST_ERR_DEADLOCK.
  *
- * Values that a call stores through a char ** are the caller's to free(), and
- * have a 0 behind their last byte. A call that fails stores nothing.
+ * The caller frees, with free(), values that a call stores through a char **;
+ * they have a 0 behind their last byte. A call that fails stores nothing.
  *
  * "Any store error" below stands for: DIST_ERR_INVALID_ARGUMENT (a NULL
- *pointer, a key or value too long or too short, a negative timeout),
- * DIST_ERR_NO_MEMORY, DIST_ERR_TIMEOUT (the server kept silent),
- * DIST_ERR_IO (the server has gone, the file cannot be read or written).
+ * pointer, a key or value too long or too short, a negative timeout),
+ * DIST_ERR_NO_MEMORY, DIST_ERR_TIMEOUT (the server did not answer), DIST_ERR_IO
+ * (the server has gone, the file cannot be read or written).
  */
 #ifndef LOCKSTEP_STORE_H
 #define LOCKSTEP_STORE_H
@@ -48,18 +47,18 @@ extern "C" {
 
 /*
  * dist_tcp_store_new makes a store that one process, the master, serves at
- * host:port and the others connect to, trying until it is there. port 0 lets
- * the master choose a free one, see dist_tcp_store_port(). The master waits
- * until world_size users have come, itself among them; 0: it waits for nobody.
+ * host:port. The others connect to it, and try until it is there. With port 0
+ * the master chooses a free one: dist_tcp_store_port(). The master waits until
+ * world_size processes use the store, itself included; 0: it waits for none.
  * timeout_ns becomes the timeout of the store and covers this call;
  * DIST_TIMEOUT_OF_STORE: the default. Where LOCKSTEP_SECRET is set, all users
- * must have the same. The master frees its store last: it ends with it. It
- * holds 2^20 keys and 1 GiB of keys and values at most, then there is no
- * memory.
+ * must have the same. The store ends when the master frees it, so it frees
+ * last. It holds at most 2^20 keys and 1 GiB of keys and values; beyond that
+ * calls return DIST_ERR_NO_MEMORY.
  *
  * Errors: DIST_ERR_INVALID_ARGUMENT (a NULL pointer, a port outside 0 to 65535,
  * a negative number, a LOCKSTEP_SECRET that is empty), DIST_ERR_RENDEZVOUS
- * (host unknown, port taken, nobody listens there, another secret),
+ * (host unknown, port in use, nobody listens there, another secret),
  * DIST_ERR_TIMEOUT (not all users came), DIST_ERR_NO_MEMORY, DIST_ERR_IO;
  * *message, unless NULL, says which.
  */
@@ -68,21 +67,21 @@ dist_tcp_store_new(const char *host, int port, int world_size, bool is_master,
 		   int64_t timeout_ns, struct dist_store **store,
 		   struct dist_message *message);
 
-/* dist_tcp_store_port returns the port at which a TCP store is served; -1 for
- * another store or NULL. */
+/* dist_tcp_store_port returns the port of a TCP store; -1 for another store or
+ * NULL. */
 int dist_tcp_store_port(const struct dist_store *store);
 
 /*
- * dist_file_store_new makes a store in the file at path, which is made when it
- * is missing; every process of the job opens the same. With world_size > 0 so
- * many processes open it, once each, and the last one to free its store removes
- * the file; with 0 it stays.
+ * dist_file_store_new makes a store in the file at path, and creates the file
+ * if it is missing; every process of the job opens the same one. With
+ * world_size > 0 that many processes open it, once each, and the last one to
+ * free its store removes the file; with 0 the file stays.
  *
- * A file that an earlier job left behind is refused: when more than world_size
- * open it, or one on this machine that opened it has ended without freeing its
- * store. The file is locked by flock() for each operation; what a process
- * killed in the middle of one has written of it is undone by the next. Waiting
- * is looking again, every 20 ms in the end.
+ * A file of an earlier job is refused: when more than world_size processes open
+ * it, or when a process of this machine that opened it has ended without
+ * freeing its store. flock() locks the file for each operation. If a process is
+ * killed in an operation, the next one undoes what it wrote. A call that waits
+ * reads the file again and again, in the end every 20 ms.
  *
  * Errors: DIST_ERR_INVALID_ARGUMENT (a NULL pointer, a negative world size, a
  * file that is no store), DIST_ERR_RENDEZVOUS (an earlier job's),
@@ -106,8 +105,9 @@ DIST_MUST_CHECK enum dist_error
 dist_prefix_store_new(const char *prefix, struct dist_store *inner,
 		      struct dist_store **store);
 
-/* dist_store_free lets go of a store; nobody may be using it any more. NULL is
- * allowed. */
+/* dist_store_free frees a store, which no thread uses any more. NULL is
+ * allowed.
+ */
 void dist_store_free(struct dist_store *store);
 
 /* dist_store_set_timeout sets how long calls on this store wait from now on:
@@ -118,8 +118,8 @@ DIST_MUST_CHECK enum dist_error dist_store_set_timeout(struct dist_store *store,
 
 /* ---- using ------------------------------------------------------------ */
 
-/* dist_store_set stores len bytes under key, in place of what was there.
- * Errors: any store error. */
+/* dist_store_set stores len bytes under key, replacing an older value. Errors:
+ * any store error. */
 DIST_MUST_CHECK enum dist_error dist_store_set(struct dist_store *store,
 					       const char *key,
 					       const void *value, size_t len);
@@ -133,8 +133,8 @@ DIST_MUST_CHECK enum dist_error dist_store_get(struct dist_store *store,
 
 /* dist_store_add adds amount to the number under key, which is 0 when the key
  * is missing, and stores the sum through sum and, as decimal text, under key.
- * Sums wrap around. Errors: any store error; DIST_ERR_INVALID_ARGUMENT also
- * when the value there is no decimal number. */
+ * Sums wrap around. Errors: any store error; DIST_ERR_INVALID_ARGUMENT also if
+ * the value is no decimal number. */
 DIST_MUST_CHECK enum dist_error dist_store_add(struct dist_store *store,
 					       const char *key, int64_t amount,
 					       int64_t *sum);
@@ -151,7 +151,7 @@ dist_store_compare_set(struct dist_store *store, const char *key,
 		       const char *expected, const char *desired, char **value,
 		       size_t *len);
 
-/* dist_store_wait waits until every one of num_keys keys has been there.
+/* dist_store_wait waits until each of num_keys keys has been there.
  * timeout_ns: DIST_TIMEOUT_OF_STORE, DIST_TIMEOUT_NEVER or a positive number,
  * for all together, in a simulation for each. Errors: as dist_store_get. */
 DIST_MUST_CHECK enum dist_error dist_store_wait(struct dist_store *store,
@@ -159,8 +159,8 @@ DIST_MUST_CHECK enum dist_error dist_store_wait(struct dist_store *store,
 						size_t num_keys,
 						int64_t timeout_ns);
 
-/* dist_store_check looks whether every one of num_keys keys is there, without
- * waiting. Errors: any store error. */
+/* dist_store_check stores in *there whether all num_keys keys are there,
+ * without waiting. Errors: any store error. */
 DIST_MUST_CHECK enum dist_error dist_store_check(struct dist_store *store,
 						 const char *const *keys,
 						 size_t num_keys, bool *there);
@@ -171,8 +171,8 @@ DIST_MUST_CHECK enum dist_error
 dist_store_delete_key(struct dist_store *store, const char *key, bool *deleted);
 
 /* dist_store_num_keys counts the keys that were stored and not deleted; for a
- * prefix store those of the whole store below. (torch's TCP and file stores
- * count one of their own more.) Errors: any store error. */
+ * prefix store, the keys of the whole store under it. (torch's TCP and file
+ * stores count one key of their own, too.) Errors: any store error. */
 DIST_MUST_CHECK enum dist_error dist_store_num_keys(struct dist_store *store,
 						    int64_t *num_keys);
 

@@ -1,5 +1,5 @@
 /*
- * types.h - errors, element types, tensors and the other nouns of dist.h, which
+ * types.h - errors, element types, tensors and the other types of dist.h, which
  * includes this.
  */
 #ifndef LOCKSTEP_TYPES_H
@@ -85,25 +85,23 @@ enum dist_dtype {
  *		dist_make_premul_sum() makes; DIST_PREMUL_SUM itself has none
  *		and is refused.
  *
- * "All" leaves out the float8 types, which have no op. Any other pair is
+ * "All" excludes the float8 types, which have no op. Any other pair is
  * DIST_ERR_INVALID_ARGUMENT, with the legal dtypes in the group's message;
- * nothing is sent and the group goes on. Over NCCL, which has no BAND, BOR and
- * BXOR, and combines no int16 and uint16, these are DIST_ERR_UNSUPPORTED in the
- * same way.
+ * nothing is sent and the group stays usable. NCCL has no BAND, BOR and BXOR,
+ * and no int16 and uint16: over NCCL these are DIST_ERR_UNSUPPORTED, likewise.
  *
  * float16 and bfloat16 combine in float32, and every step rounds back to the
- * nearest, ties to even: a long sum loses what the type cannot hold. AVG
- * divides that sum in float32 and rounds once. A NaN that SUM, PRODUCT or AVG
- * gives in these types is always 0x7e00, or 0x7fc0.
+ * nearest, ties to even: the rounding of a long sum adds up. AVG divides that
+ * sum in float32 and rounds once. A NaN result of SUM, PRODUCT or AVG is always
+ * 0x7e00 (float16) or 0x7fc0 (bfloat16).
  *
- * Bools are truth values, not the uint8 that gloo makes of them: any byte but 0
- * counts as true, and what two of them combine to is 0 or 1. Over NCCL they
- * must be 0 or 1.
+ * Bools are truth values (gloo takes them as uint8): any byte but 0 is true,
+ * and results are 0 or 1. Over NCCL inputs must be 0 or 1.
  *
- * The order of combining follows from the algorithm, the world size, the root
- * and numel alone. So all ranks of an all-reduce hold the same bytes, in every
- * run, simulated and over TCP; another algorithm may round floats otherwise,
- * and so may NCCL.
+ * The order of combining depends only on the algorithm, the world size, the
+ * root and numel. So all ranks of an all-reduce hold the same bytes, in every
+ * run, simulated and over TCP. Another algorithm, or NCCL, may round floats
+ * differently.
  */
 enum dist_reduce_op {
 	DIST_SUM,
@@ -122,10 +120,11 @@ enum dist_reduce_op {
 #define DIST_NUM_REDUCE_OPS (DIST_PREMUL_SUM + 1)
 
 /*
- * A view of numel elements at data; passed by value, owns nothing. data may be
- * NULL in simulation: a phantom, of which only the size travels. Every rank of
- * an operation then passes a phantom; real worlds answer DIST_ERR_UNSUPPORTED.
- * A tensor of numel 0 is legal anywhere, whatever data is.
+ * A view of numel elements at data; passed by value, owns nothing. In
+ * simulation data may be NULL: a phantom, which has a size but no contents.
+ * Then every rank of the operation passes a phantom. Real worlds return
+ * DIST_ERR_UNSUPPORTED. A tensor of numel 0 is legal anywhere, whatever data
+ * is.
  */
 struct dist_tensor {
 	void *data;
@@ -133,7 +132,7 @@ struct dist_tensor {
 	enum dist_dtype dtype;
 };
 
-/* Words about a failure, filled in by the calls that take one. */
+/* A sentence about a failure, filled in by the calls that take one. */
 struct dist_message {
 	char text[512];
 };
@@ -141,19 +140,19 @@ struct dist_message {
 /* Exit status of a job, as dist_launch() and the lockstep command give it. */
 enum dist_exit {
 	DIST_EXIT_OK = 0,
-	DIST_EXIT_FAILED = 1,     /* a rank or compare failed, output is lost */
+	DIST_EXIT_FAILED = 1,     /* a rank, a comparison or output failed */
 	DIST_EXIT_USAGE = 2,      /* bad input */
 	DIST_EXIT_INTERNAL = 3,   /* a defect of ours */
 	DIST_EXIT_MISMATCH = 10,  /* ranks disagree about an operation */
 	DIST_EXIT_DEADLOCK = 11,  /* no rank can ever move */
-	DIST_EXIT_TIMEOUT = 12,   /* late */
+	DIST_EXIT_TIMEOUT = 12,   /* an operation missed its deadline */
 	DIST_EXIT_RANK_LOST = 13, /* a rank was killed or crashed */
 	DIST_EXIT_HAZARD = 14,    /* a buffer was touched before the wait */
-	DIST_EXIT_RACE = 15,      /* what comes first decides the end */
+	DIST_EXIT_RACE = 15,      /* the order of messages decides the result */
 	DIST_EXIT_BUFFERING = 16, /* deadlock, unless sends are buffered */
 	DIST_EXIT_LEFT = 17,      /* a message or a handle was left behind */
 	DIST_EXIT_RENDEZVOUS = 18, /* the ranks did not find each other */
-	DIST_EXIT_INVALID = 19,    /* a call was refused, and it went wrong */
+	DIST_EXIT_INVALID = 19,    /* a call was refused, and the job failed */
 	DIST_EXIT_SKIPPED = 77 /* the world asked for is not on this machine */
 };
 

@@ -42,25 +42,26 @@ DIST_MUST_CHECK enum dist_error dist_work_wait_aside(struct dist_work *work,
 bool dist_work_is_completed(struct dist_work *work);
 
 /*
- * dist_work_error returns how work ended: DIST_OK if it did well or has not
+ * dist_work_error returns how work ended: DIST_OK if it succeeded or has not
  * ended yet; DIST_ERR_INVALID_ARGUMENT for NULL.
  */
 enum dist_error dist_work_error(const struct dist_work *work);
 
 /*
- * dist_work_source returns the rank whose message a receive that ended well
- * took; -1 for a receive that has not, for anything else, and for NULL.
+ * dist_work_source returns the rank whose message a receive took; -1 for a
+ * receive that has not succeeded, for other operations, and for NULL.
  */
 int dist_work_source(const struct dist_work *work);
 
 /*
  * dist_work_free frees the handle. Work still in flight goes on and its memory
  * must stay valid until the group is destroyed. work may be NULL.
- * A job that ended well gets the verdict "left behind" when a rank has neither
- * freed a handle nor learnt that its work, or for a collective a later one of
- * the group, is complete: then it cannot know whether its memory is its own.
- * With the debug levels info and detail such a job is also warned of handles
- * that were freed without that, but for sends'.
+ *
+ * A job that ended well gets the verdict "left behind" if a rank neither freed
+ * a handle nor learnt that its work is complete (for a collective: it or a
+ * later one of the group): then the rank cannot know whether it may use the
+ * memory. The debug levels info and detail also warn of handles that were freed
+ * before that, except those of sends.
  */
 void dist_work_free(struct dist_work *work);
 
@@ -72,14 +73,14 @@ void dist_work_free(struct dist_work *work);
  * once, before a second thread makes a call. Then:
  *
  * - Calls on groups, with the dist_at() and dist_label() before them, and
- *   dist_work_wait() may come from any thread, one at a time for the whole
- * rank: they do not overlap each other.
+ *   dist_work_wait() may come from any thread, but only one at a time for the
+ *   whole rank.
  * - dist_work_wait_aside(), dist_work_is_completed(), _error, _source and
- * _free, dist_error_message_copy() and dist_abort() may overlap all of these
- * and each other, on any group and, but for _free, on one handle. So a thread
- * may complete operations while another issues them.
- * - Nothing may be in a call on a group, or on a handle of it, that is being
- *   destroyed.
+ *   _free, dist_error_message_copy() and dist_abort() may overlap all of these
+ *   and each other, on any group and, except _free, on the same handle. So a
+ *   thread may complete operations while another issues them.
+ * - While a group is destroyed no thread may be in a call on it or on a handle
+ *   of it.
  *
  * A rank counts as waiting in a call while a call on a group or
  * dist_work_wait() blocks. Errors: DIST_ERR_INVALID_ARGUMENT (NULL),
