@@ -29,9 +29,9 @@
  *	}
  *	dist_ddp_free(ddp);
  *
- * Gradients are averaged once a micro-batch: all that is marked from one
- * dist_ddp_finish() to the next. A step of the optimizer has one, or several of
- * which the others are accumulated:
+ * Gradients are averaged once a micro-batch, which lasts from one
+ * dist_ddp_finish() to the next. A step of the optimizer has one micro-batch,
+ * or several: then all but the last only add to the gradients:
  *
  *	for (i = 0; i < num; i++) {
  *		if (i < num - 1 && dist_ddp_no_sync(ddp))
@@ -44,15 +44,14 @@
  *		return 1;
  *	... optimizer; zero the gradients
  *
- * A ddp object belongs to one rank and one thread of it, as its group does.
- * All ranks register the same parameters, of the same names, in the same order
- * and mark the same gradients in each micro-batch (but for
- * find_unused_parameters); the order of marking may differ between ranks,
- * because buckets are sent in their own order. Every collective that ddp starts
- * has a label (dist.h) of its bucket, parameters, step and micro-batch. Ranks
- * that meet with other buckets, other parameters in them, or in other steps,
- * get DIST_ERR_MISMATCH, also where the sizes are equal. "Any group error" is
- * explained in dist.h.
+ * A ddp object belongs to one rank and one thread of it, as its group does. All
+ * ranks register the same parameters, with the same names, in the same order,
+ * and mark the same gradients in each micro-batch (except with
+ * find_unused_parameters). The order of marking may differ between ranks,
+ * because buckets are sent in their own order. Every collective of ddp has a
+ * label (dist.h): its bucket, parameters, step and micro-batch. Ranks with
+ * different buckets, parameters or steps get DIST_ERR_MISMATCH, even if sizes
+ * are equal. "Any group error" is explained in dist.h.
  */
 #ifndef LOCKSTEP_DDP_H
 #define LOCKSTEP_DDP_H
@@ -73,9 +72,9 @@ struct dist_ddp;
 
 /*
  * One parameter and its gradient: two views of the same numel and dtype. The
- * memory is the caller's and must stay valid until dist_ddp_free(). Either
- * view may be a phantom (data NULL) in simulation, then all of its kind are.
- * With gradient_as_bucket_view the gradient's data is not looked at.
+ * memory is the caller's and must stay valid until dist_ddp_free(). In
+ * simulation all parameters, all gradients, or both may be phantoms (data
+ * NULL). With gradient_as_bucket_view the gradient's data is ignored.
  */
 struct dist_ddp_parameter {
 	const char *name; /* the same on every rank, or NULL; borrowed like
@@ -86,9 +85,9 @@ struct dist_ddp_parameter {
 
 /*
  * How a bucket travels: PyTorch's communication hooks. The compressing ones
- * send a float32 bucket as float16 or bfloat16, half of its bytes: every rank
- * divides by the number of ranks, rounds, and the sum of what was rounded is
- * the average. Buckets of other types travel as they are.
+ * send a float32 bucket as float16 or bfloat16, in half the bytes: every rank
+ * divides by the number of ranks and rounds, and the sum is the average.
+ * Buckets of other types are not compressed.
  */
 enum dist_ddp_comm_hook {
 	DIST_DDP_ALLREDUCE,     /* as it is */
@@ -97,27 +96,28 @@ enum dist_ddp_comm_hook {
 };
 
 /*
- * How buckets are cut and what is put in. All-zero (or a NULL pointer) means
- * PyTorch's defaults. Sizes are in units of 2^20 bytes and may be fractions.
+ * How buckets are made. A field that is zero (or a NULL pointer to the struct)
+ * means PyTorch's default. Sizes are in units of 2^20 bytes and may be
+ * fractions.
  */
 struct dist_ddp_options {
 	double bucket_cap_mb;         /* 0: DIST_DDP_BUCKET_CAP_MB */
 	double first_bucket_mb;       /* 0: DIST_DDP_FIRST_BUCKET_MB */
 	bool gradient_as_bucket_view; /* gradients live in their buckets, see
 					 dist_ddp_gradient() */
-	/* A micro-batch need not mark all: those left out count with what their
-	 * gradients hold (zero, once the caller made them so), and the ranks
-	 * tell each other which any of them used. A gradient that none used
-	 * stays as it is, unless it lives in a bucket. Without this, not to
-	 * mark a parameter is refused. */
+	/* A micro-batch may leave parameters unmarked. They are averaged with
+	 * what their gradients hold (zero, if the caller cleared them), and the
+	 * ranks exchange which parameters were used. The gradient of a
+	 * parameter that no rank used is not changed, unless it lives in a
+	 * bucket. Without this option an unmarked parameter is refused. */
 	bool find_unused_parameters;
-	/* Every micro-batch marks what the first did, on all ranks the same;
-	 * what it leaves out is never averaged. The first is averaged as a
-	 * whole at its end. Goes before find_unused_parameters. */
+	/* Every micro-batch marks the same parameters as the first, on all
+	 * ranks; the others are never averaged. The first micro-batch is
+	 * averaged at its end. Overrides find_unused_parameters. */
 	bool static_graph;
 	enum dist_ddp_comm_hook comm_hook; /* the same on every rank */
-	/* dist_ddp_new is for the measurement, and no part of what is measured:
-	 * see dist_untimed (lockstep/measure.h). */
+	/* dist_ddp_new serves the measurement and is not measured: see
+	 * dist_untimed (lockstep/measure.h). */
 	bool untimed;
 	struct dist_message *message; /* NULL, or receives a sentence about a
 					 failure of dist_ddp_new */
@@ -135,8 +135,8 @@ struct dist_ddp_options {
  * Buckets hold gradients of one dtype in reverse registration order. A bucket
  * is closed by the gradient with which its size reaches the limit; the first
  * bucket of each dtype has the limit first_bucket_mb, all others
- * bucket_cap_mb. Buckets stand in the order in which they closed; what was
- * never closed comes last.
+ * bucket_cap_mb. Buckets are averaged in the order in which they closed; those
+ * that never closed come last.
  *
  * Errors: any group error; DIST_ERR_INVALID_ARGUMENT also for num 0, a NULL
  * pointer, an unknown dtype, a gradient of another shape than its parameter,
@@ -149,40 +149,38 @@ dist_ddp_new(struct dist_group *group, const struct dist_ddp_parameter *params,
 	     struct dist_ddp **ddp);
 
 /*
- * dist_ddp_gradient_ready says that the gradient of parameter index
- * (registration order) is complete for this micro-batch. It is copied into its
- * bucket, so that its memory is free again at once (unless it lives in the
- * bucket: see dist_ddp_gradient()). When this fills the bucket
- * and all buckets before it are under way, the bucket's average over the ranks
- * is started. Under dist_ddp_no_sync() it is only noted. Does not block, but
- * with throw_on_early_termination.
+ * dist_ddp_gradient_ready marks the gradient of parameter index (registration
+ * order) as complete for this micro-batch. It is copied into its bucket, so
+ * that its memory may be reused at once (unless it lives in the bucket: see
+ * dist_ddp_gradient()). When the bucket is full and all buckets before it have
+ * started, its average over the ranks is started. Under dist_ddp_no_sync() the
+ * gradient is only marked. Blocks only with throw_on_early_termination.
  *
  * Errors: any group error; DIST_ERR_INVALID_ARGUMENT also for an index outside
  * the parameters, for a gradient marked a second time in one micro-batch, and
  * with static_graph for one that the first left out; DIST_ERR_PEER_LOST also as
- * dist_ddp_join_begin() says.
+ * in dist_ddp_join_begin().
  */
 DIST_MUST_CHECK enum dist_error dist_ddp_gradient_ready(struct dist_ddp *ddp,
 							size_t index);
 
 /*
  * dist_ddp_finish ends the micro-batch: it waits for the buckets in their
- * order, copies the averages back into the gradients and makes ready for the
- * next. Blocks. Under dist_ddp_no_sync() gradients stay what they are.
+ * order, copies the averages back into the gradients and prepares the next one.
+ * Blocks. Under dist_ddp_no_sync() gradients are not changed.
  *
- * Errors: any group error; DIST_ERR_INVALID_ARGUMENT also when a gradient was
- * not marked ready that should have been (the message names the parameters;
- * nothing is waited for and the micro-batch goes on, so that the caller may
- * mark them and finish again); DIST_ERR_PEER_LOST also as dist_ddp_join_begin()
- * says.
+ * Errors: any group error; DIST_ERR_INVALID_ARGUMENT also if a gradient was not
+ * marked that should have been (the message names the parameters; the call does
+ * not wait and the micro-batch goes on, so that the caller may mark them and
+ * finish again); DIST_ERR_PEER_LOST also as in dist_ddp_join_begin().
  */
 DIST_MUST_CHECK enum dist_error dist_ddp_finish(struct dist_ddp *ddp);
 
 /*
- * dist_ddp_no_sync says that the micro-batch that begins now is accumulated and
- * not averaged; with the next dist_ddp_finish() that is over. All ranks do the
- * same. The caller's backward adds to the gradients, which hold the sum when
- * the last micro-batch averages them.
+ * dist_ddp_no_sync makes the micro-batch that begins now accumulate: it is not
+ * averaged. The next dist_ddp_finish() ends that. All ranks do the same. The
+ * caller's backward adds to the gradients, so that they hold the sum when the
+ * last micro-batch averages them.
  *
  * Errors: DIST_ERR_INVALID_ARGUMENT (NULL; something of the micro-batch has
  * been marked).
@@ -190,18 +188,18 @@ DIST_MUST_CHECK enum dist_error dist_ddp_finish(struct dist_ddp *ddp);
 DIST_MUST_CHECK enum dist_error dist_ddp_no_sync(struct dist_ddp *ddp);
 
 /*
- * dist_ddp_optimizer_step says that the optimizer is about to use the
- * gradients. Who calls it, on all ranks, hears when they are not averages;
- * messages and verdicts then count steps of the optimizer and the micro-batches
- * in them, and ranks that average in different steps get DIST_ERR_MISMATCH.
- * Without it every average counts as a step. Not a collective; does not block.
+ * dist_ddp_optimizer_step announces that the optimizer will use the gradients
+ * now, and fails if they are not averages. If all ranks call it, messages and
+ * verdicts count optimizer steps and their micro-batches, and ranks that
+ * average in different steps get DIST_ERR_MISMATCH. Without it every average
+ * counts as a step. Not a collective; does not block.
  *
  * Errors: DIST_ERR_INVALID_ARGUMENT (NULL; a micro-batch has begun; the last
  * micro-batches were accumulated under dist_ddp_no_sync() and not averaged).
  */
 DIST_MUST_CHECK enum dist_error dist_ddp_optimizer_step(struct dist_ddp *ddp);
 
-/* How uneven inputs are dealt with; all-zero is PyTorch's default. */
+/* What to do with uneven inputs; all-zero is PyTorch's default. */
 struct dist_ddp_join_options {
 	/* Average over the ranks that have inputs left, rather than over all
 	 * (divide_by_initial_world_size=False there). Floats only. */
@@ -211,10 +209,10 @@ struct dist_ddp_join_options {
 };
 
 /*
- * dist_ddp_join_begin says that from now on ranks may have different numbers of
- * micro-batches. Each of them begins with a small all-reduce that counts the
+ * dist_ddp_join_begin allows ranks to have different numbers of micro-batches
+ * from now on. Each micro-batch begins with a small all-reduce that counts the
  * ranks with inputs left. All ranks call it, with the same options (NULL: the
- * default), and dist_ddp_join_end() once their inputs have ended. Does not
+ * default), and dist_ddp_join_end() when their inputs have ended. Does not
  * block.
  *
  * With throw_on_early_termination the first call of a micro-batch, and
@@ -229,15 +227,15 @@ dist_ddp_join_begin(struct dist_ddp *ddp,
 		    const struct dist_ddp_join_options *options);
 
 /*
- * dist_ddp_join_end takes part in the averages of ranks that have inputs left,
- * with zeros, until none has; then all ranks get the parameters of the highest
- * rank that had inputs longest. The collectives of the caller's own, on this
- * group too, it does not shadow. What this rank's gradients hold in their
+ * dist_ddp_join_end takes part, with zeros, in the averages of ranks that have
+ * inputs left, until none has. Then all ranks get the parameters of the rank
+ * that had inputs longest (the highest of these). It takes part in no other
+ * collective, also of this group. What this rank's gradients hold in their
  * buckets is lost. Blocks.
  *
  * Errors: any group error; DIST_ERR_INVALID_ARGUMENT also when not begun or
- * when a micro-batch has begun; DIST_ERR_PEER_LOST also as
- * dist_ddp_join_begin() says.
+ * when a micro-batch has begun; DIST_ERR_PEER_LOST also as in
+ * dist_ddp_join_begin().
  */
 DIST_MUST_CHECK enum dist_error dist_ddp_join_end(struct dist_ddp *ddp);
 
@@ -257,9 +255,8 @@ void dist_ddp_free(struct dist_ddp *ddp);
  */
 struct dist_tensor dist_ddp_gradient(const struct dist_ddp *ddp, size_t index);
 
-/* dist_ddp_is_used returns whether the last average holds a gradient of
- * parameter index: not if no rank used it. False for NULL or an index past the
- * end. */
+/* dist_ddp_is_used returns whether any rank used parameter index in the last
+ * average. False for NULL or an index past the end. */
 bool dist_ddp_is_used(const struct dist_ddp *ddp, size_t index);
 
 /* dist_ddp_num_buckets returns the number of buckets; 0 for NULL. */
@@ -281,9 +278,9 @@ const char *dist_ddp_error_message(const struct dist_ddp *ddp);
 /* ---- source lines ----------------------------------------------------- */
 
 /*
- * dist_ddp_at notes that the next call on ddp stands at file:line, and returns
- * ddp (NULL passes through). The collectives that this call starts carry that
- * line, so that a verdict names the training loop and not this library.
+ * dist_ddp_at notes that the next call on ddp is at file:line, and returns ddp
+ * (NULL as it is). The collectives of this call carry that line, so that a
+ * verdict names the training loop and not this library.
  */
 struct dist_ddp *dist_ddp_at(struct dist_ddp *ddp, const char *file, int line);
 

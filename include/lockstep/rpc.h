@@ -1,12 +1,11 @@
 /*
- * rpc.h - calls of functions on other ranks, and references to what they left
- * there.
+ * rpc.h - calls of functions on other ranks, and references to values there.
  *
- * The words are those of torch.distributed.rpc: workers have names, a function
- * runs on a worker by rpc_sync, rpc_async or remote, and remote leaves the
- * value with its owner and gives the caller a reference (RRef). Runs in every
- * world that dist.h has messages in. A program registers its functions by name,
- * since C has no pickle; the argument and the value of one are bytes.
+ * Names and meanings are those of torch.distributed.rpc: workers have names;
+ * rpc_sync, rpc_async and remote run a function on a worker; remote leaves the
+ * value there and gives the caller a reference (RRef) to it. C has no pickle: a
+ * program registers its functions by name, and arguments and values are bytes.
+ * Runs over TCP and on simulated ranks of one process.
  *
  *	static void add(void *context, struct dist_rpc_call *call)
  *	{
@@ -30,26 +29,26 @@
  *
  * - A rank serves calls beside its own work: on threads over TCP, on actors in
  *   simulation, num_worker_threads at a time. Calls from one rank to another
- *   may run in any order and at once. A function guards what it shares with
- *   the rank and with other calls; a mutex serves over TCP alone, so a function
- *   that is to be simulated holds none while it waits or computes.
- * - A function may call any dist_rpc_ function, but for init and shutdown; it
- *   calls no group. Calls nest as deep as there are worker threads: when all of
- *   those of a rank wait for calls that need another one there, that is a
- *   deadlock, and the verdict names the calls.
+ *   may run in any order and at the same time. A function protects data that it
+ *   shares with the rank and with other calls. In simulation a mutex must not
+ *   be held while the function waits or computes.
+ * - A function may call any dist_rpc_ function except init and shutdown, and no
+ *   group. Calls nest as deep as there are worker threads: when all threads of
+ *   a rank wait for calls that need another thread there, that is a deadlock,
+ *   and the verdict names the calls.
  * - A handle (rpc, future, reference) may be used by any thread of its rank.
  * - Every fallible call returns enum dist_error, as dist.h says.
- *   dist_rpc_error_message() has the words. The group is not poisoned by a call
- *   that fails.
+ *   dist_rpc_error_message() explains it. A failed call does not poison the
+ *   group.
  * - A phantom argument or value (data NULL, bytes above 0) is a size without
  *   bytes: simulation only, DIST_ERR_UNSUPPORTED elsewhere.
  *
  * "Any call error" below stands for: DIST_ERR_INVALID_ARGUMENT (NULL, a worker
  * that is none, a phantom of nothing), DIST_ERR_UNSUPPORTED (a phantom in a
- * real world), DIST_ERR_NO_MEMORY, DIST_ERR_TIMEOUT (the call's time is over;
- * the callee may still run it), DIST_ERR_REMOTE (the function failed, or the
- * callee has none of that name: the message has its words and who said them),
- * DIST_ERR_PEER_LOST (the callee died or has left), DIST_ERR_DEADLOCK
+ * real world), DIST_ERR_NO_MEMORY, DIST_ERR_TIMEOUT (the call's timeout has
+ * passed; the callee may still run it), DIST_ERR_REMOTE (the function failed,
+ * or the callee has none of that name: the message quotes the error and the
+ * worker), DIST_ERR_PEER_LOST (the callee died or has left), DIST_ERR_DEADLOCK
  * (simulation: no rank can ever move), DIST_ERR_ABORTED (the rank has shut
  * down, or the job was ended), DIST_ERR_IO.
  */
@@ -126,19 +125,19 @@ dist_rpc_init(struct dist_group *group, const struct dist_rpc_options *options,
  * dist_rpc_shutdown ends the rank's part and frees rpc, also on failure. With
  * graceful it waits until every worker has come here and no call is
  * outstanding anywhere; calls are served meanwhile. Without, the rank leaves at
- * once, and calls to it fail with DIST_ERR_PEER_LOST. Futures have ended by
- * then; they can still be waited for, read and freed. References that are still
- * held, here or of values that others hold here, are "left" in the verdict of a
- * job that ended well otherwise. rpc may be NULL. Errors: any call error;
- * DIST_ERR_TIMEOUT after the time of the group.
+ * once, and calls to it fail with DIST_ERR_PEER_LOST. All futures have ended
+ * then, and can still be waited for, read and freed. References that this rank
+ * still holds, or that others hold to its values, are "left behind" in the
+ * verdict of a job that ended well otherwise. rpc may be NULL. Errors: any call
+ * error; DIST_ERR_TIMEOUT after the timeout of the group.
  */
 enum dist_error dist_rpc_shutdown(struct dist_rpc *rpc, bool graceful);
 
 /*
- * dist_rpc_register lets other workers call function by name here, from now on:
- * a call that came before fails with DIST_ERR_REMOTE. What is there from the
- * beginning stands in the options. Errors: DIST_ERR_INVALID_ARGUMENT (NULL
- * function, a long or empty name, or one that is taken), DIST_ERR_NO_MEMORY.
+ * dist_rpc_register lets other workers call function here by name from now on;
+ * a call that came before fails with DIST_ERR_REMOTE. Functions in the options
+ * are registered from the start. Errors: DIST_ERR_INVALID_ARGUMENT (NULL
+ * function, a name that is empty, too long or in use), DIST_ERR_NO_MEMORY.
  */
 DIST_MUST_CHECK enum dist_error dist_rpc_register(struct dist_rpc *rpc,
 						  const char *name,
@@ -160,8 +159,8 @@ void dist_rpc_error_message(struct dist_rpc *rpc, struct dist_message *message);
 
 /* ---- calling --------------------------------------------------------- */
 
-/* What to call, and where. Strings and data are borrowed by the call that gets
- * it, which returns only once it needs them no more. */
+/* What to call, and where. Strings and data are borrowed during the call that
+ * takes the request. */
 struct dist_rpc_request {
 	int to; /* worker; may be oneself */
 	const char *function;
@@ -180,8 +179,8 @@ dist_rpc_sync(struct dist_rpc *rpc, const struct dist_rpc_request *request,
 	      struct dist_rpc_bytes *value);
 
 /* dist_rpc_async starts a call and stores its future, to be freed with
- * dist_rpc_future_free(). Errors: any call error that shows at once; the others
- * come from the wait. */
+ * dist_rpc_future_free(). Errors: any call error known at once; the others come
+ * from the wait. */
 DIST_MUST_CHECK enum dist_error
 dist_rpc_async(struct dist_rpc *rpc, const struct dist_rpc_request *request,
 	       struct dist_rpc_future **future);
@@ -204,10 +203,10 @@ bool dist_rpc_is_done(struct dist_rpc_future *future);
  * until the future is freed. Nothing otherwise. */
 struct dist_rpc_bytes dist_rpc_value(const struct dist_rpc_future *future);
 
-/* dist_rpc_then has function called once with future and context, beside the
- * rank's own work, when future has ended, or soon after if it has already. The
- * future lives at least until then. function does not wait for a future that is
- * not done. The functions of several calls may run at once, in any order.
+/* dist_rpc_then calls function(context, future) once, beside the rank's own
+ * work, when future has ended (soon, if it already has). The future lives at
+ * least until then. function must not wait for a future that is not done. The
+ * functions of several futures may run at the same time, in any order.
  * Errors: DIST_ERR_INVALID_ARGUMENT, DIST_ERR_NO_MEMORY. */
 DIST_MUST_CHECK enum dist_error
 dist_rpc_then(struct dist_rpc_future *future,
@@ -225,52 +224,52 @@ void dist_rpc_future_free(struct dist_rpc_future *future);
 
 /* ---- serving --------------------------------------------------------- */
 
-/* What a function sees of the call that it serves: the argument, which lives as
- * long as the call; who calls; and the rpc that it is of. */
+/* What a function knows of the call that it serves: the argument, which lives
+ * as long as the call; the worker that calls; and its rpc. */
 struct dist_rpc_bytes dist_rpc_call_input(const struct dist_rpc_call *call);
 int dist_rpc_call_caller(const struct dist_rpc_call *call);
 struct dist_rpc *dist_rpc_call_rpc(const struct dist_rpc_call *call);
 
-/* dist_rpc_call_reply gives the call its value, a copy of bytes at data. A
- * function that returns without has an empty one. The last one counts. Errors:
+/* dist_rpc_call_reply gives the call its value, a copy of bytes at data.
+ * Without it the value is empty; of several replies the last counts. Errors:
  * DIST_ERR_NO_MEMORY; DIST_ERR_UNSUPPORTED (a phantom in a real world): the
  * call fails with it, too. */
 enum dist_error dist_rpc_call_reply(struct dist_rpc_call *call,
 				    const void *data, size_t bytes);
 
-/* dist_rpc_call_fail lets the call fail with DIST_ERR_REMOTE and these words,
- * up to 255 bytes, as an exception in torch's function does. */
+/* dist_rpc_call_fail makes the call fail with DIST_ERR_REMOTE and this text, up
+ * to 255 bytes, like an exception in torch's function. */
 void dist_rpc_call_fail(struct dist_rpc_call *call, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* dist_rpc_call_later keeps call beyond the return of its function, as torch's
- * async_execution does: whoever has it then, in another function or a callback,
- * replies or lets it fail, and ends it with dist_rpc_call_end(). A call that
- * waits so needs no worker thread. A function calls it first of all. */
+/* dist_rpc_call_later keeps call beyond the return of its function, like
+ * torch's async_execution. Another function or a callback then replies or lets
+ * it fail, and ends it with dist_rpc_call_end(). Meanwhile the call needs no
+ * worker thread. A function calls it before anything else. */
 void dist_rpc_call_later(struct dist_rpc_call *call);
 void dist_rpc_call_end(struct dist_rpc_call *call);
 
-/* dist_rpc_compute lets duration_ns pass as dist_compute() does, in a function
- * too, where it stands for the work of one core of the worker's host: calls
- * that are served at once compute at once. Errors: DIST_ERR_INVALID_ARGUMENT,
- * DIST_ERR_ABORTED, DIST_ERR_DEADLOCK. */
+/* dist_rpc_compute lets duration_ns pass as dist_compute() does, also in a
+ * function. There it is the work of one core of the worker's host: calls that
+ * are served at the same time compute at the same time. Errors:
+ * DIST_ERR_INVALID_ARGUMENT, DIST_ERR_ABORTED, DIST_ERR_DEADLOCK. */
 DIST_MUST_CHECK enum dist_error
 dist_rpc_compute(struct dist_rpc *rpc, int64_t duration_ns, const char *label);
 
 /* ---- references ------------------------------------------------------ */
 
 /*
- * dist_rpc_remote calls a function on a worker and leaves the value there; the
- * caller gets a reference at once, before the function has run. Its owner is
- * the worker. What the function fails with comes from to_here. Errors: any call
- * error that shows at once.
+ * dist_rpc_remote calls a function on a worker and leaves the value there. The
+ * caller gets a reference at once, before the function has run; its owner is
+ * the worker. Errors: any call error known at once; errors of the function come
+ * from dist_rref_to_here().
  */
 DIST_MUST_CHECK enum dist_error
 dist_rpc_remote(struct dist_rpc *rpc, const struct dist_rpc_request *request,
 		struct dist_rref **rref);
 
-/* dist_rref_new makes a reference to a copy of bytes at data of which this rank
- * is the owner. Errors: DIST_ERR_INVALID_ARGUMENT, DIST_ERR_NO_MEMORY. */
+/* dist_rref_new makes a reference to a copy of bytes at data; this rank is the
+ * owner. Errors: DIST_ERR_INVALID_ARGUMENT, DIST_ERR_NO_MEMORY. */
 DIST_MUST_CHECK enum dist_error dist_rref_new(struct dist_rpc *rpc,
 					      const void *data, size_t bytes,
 					      struct dist_rref **rref);
@@ -282,27 +281,27 @@ int dist_rref_owner(const struct dist_rref *rref);
 bool dist_rref_is_owner(const struct dist_rref *rref);
 bool dist_rref_confirmed_by_owner(const struct dist_rref *rref);
 
-/* dist_rref_to_here fetches a copy of the value, which blocks until the owner
- * has it; to be freed with dist_rpc_bytes_free(). timeout_ns as in a request.
- * Errors: any call error, and what the function failed with. */
+/* dist_rref_to_here fetches a copy of the value and blocks until the owner has
+ * it; to be freed with dist_rpc_bytes_free(). timeout_ns as in a request.
+ * Errors: any call error, and the error of the function. */
 DIST_MUST_CHECK enum dist_error dist_rref_to_here(struct dist_rref *rref,
 						  int64_t timeout_ns,
 						  struct dist_rpc_bytes *value);
 
-/* dist_rref_local_value stores where the value lies, on its owner, and blocks
- * until it is there; it may be changed in place, and lives as long as the
- * reference. Errors: any call error; DIST_ERR_INVALID_ARGUMENT (this rank is
- * not the owner). */
+/* dist_rref_local_value stores, on the owner, where the value is, and blocks
+ * until it is there. The value may be changed in place, and lives as long as
+ * the reference. Errors: any call error; DIST_ERR_INVALID_ARGUMENT (this rank
+ * is not the owner). */
 DIST_MUST_CHECK enum dist_error
 dist_rref_local_value(struct dist_rref *rref, struct dist_rpc_bytes *value);
 
 /*
- * A reference on its way to another worker, as bytes of an argument or a value:
- * torch pickles an RRef. It counts as a reference until the receiver has taken
- * it. dist_rref_fork fills *fork; dist_rref_take makes a reference of it, once,
- * on any worker. The owner counts both; the value is freed with the last.
- * Errors: any call error; take: DIST_ERR_INVALID_ARGUMENT also for bytes that
- * are no fork, or of another rpc.
+ * A reference on its way to another worker, as bytes of an argument or a value
+ * (torch pickles an RRef). It counts as a reference until the receiver takes
+ * it. dist_rref_fork fills *fork; dist_rref_take makes a reference from it,
+ * once, on any worker. The owner counts both, and frees the value with the
+ * last. Errors: any call error; take: DIST_ERR_INVALID_ARGUMENT also for bytes
+ * that are no fork, or of another rpc.
  */
 struct dist_rref_fork {
 	uint64_t words[4];
@@ -313,15 +312,15 @@ DIST_MUST_CHECK enum dist_error
 dist_rref_take(struct dist_rpc *rpc, const struct dist_rref_fork *fork,
 	       struct dist_rref **rref);
 
-/* dist_rref_free gives the reference up. NULL is allowed. */
+/* dist_rref_free frees the reference. NULL is allowed. */
 void dist_rref_free(struct dist_rref *rref);
 
 /* ---- source lines ---------------------------------------------------- */
 
-/* dist_rpc_at notes where the next call of this thread in rpc.h stands, as
+/* dist_rpc_at notes the source line of this thread's next call in rpc.h, like
  * dist_at(); file must live as long as the job. The macros below put it before
- * every call that can fail or wait; call a function as (dist_rpc_wait)(future)
- * to go without. */
+ * every call that can fail or wait; (dist_rpc_wait)(future) calls without it.
+ * */
 void dist_rpc_at(const char *file, int line);
 
 #define DIST_RPC_HERE          dist_rpc_at(__FILE__, __LINE__)
