@@ -1,9 +1,9 @@
 /*
- * analytic_collective.h - collectives of which no message is simulated. Each
- * rank waits until the last rank of the group has come, and then for the time
- * that the profile's library takes: at formula, on links that nobody else uses;
- * at flow, on the platform's links, which its transfers (traffic.h) share with
- * what else is there. Private to sim/.
+ * analytic_collective.h - collectives without simulated messages. Each rank
+ * waits for the last rank of the group, and then for the time that the
+ * profile's library takes: at formula, on links of its own; at flow, on the
+ * platform's links, which its transfers (traffic.h) share with all other
+ * traffic. Private to sim/.
  */
 #ifndef LOCKSTEP_SIM_ANALYTIC_COLLECTIVE_H
 #define LOCKSTEP_SIM_ANALYTIC_COLLECTIVE_H
@@ -11,53 +11,53 @@
 #include "sim/traffic.h"
 #include "sim/world.h"
 
-/* A rank that waits for others to come; lives where it waits. */
+/* A rank that waits for others; lives on the stack of its wait. */
 struct dist__sim_waiter {
 	struct dist__engine_gate *gate;
 	struct dist__sim_waiter *next;
-	bool is_out; /* of the list */
+	bool is_out; /* no longer in the list */
 };
 
 /* One collective. */
 struct dist__sim_round {
-	struct dist__sim_round *next; /* in the order in which it was begun */
+	struct dist__sim_round *next; /* in the order of their beginning */
 	uint32_t seq;
 	uint64_t fingerprint;
 	int came; /* ranks */
-	int held; /* by whom it may not go for */
-	/* The most that a rank brings, and keeps of the result. */
+	int held; /* references: it is not freed before they are dropped */
+	/* The largest input of a rank, and the largest part of the result. */
 	size_t numel, result_numel;
-	void *sum; /* of an untimed one: of what came, owned; NULL: no data */
+	void *sum; /* of an untimed collective: the sum of the inputs so far,
+		      owned; NULL: no data */
 	struct dist__sim_waiter *waiters;
 
-	/* At flow, once all have come: */
-	struct dist__sim_round *behind; /* whose turn is next; NULL: nobody's */
+	/* At flow, once all ranks have come: */
+	struct dist__sim_round *behind; /* the next in turn; NULL: none */
 	bool begun;
 	struct dist__sim_carriage carriage;
 
-	/* Once all have come, and the rounds before are over; at flow, once
-	 * this one is: */
+	/* Set once all ranks have come and earlier rounds are over; at flow,
+	 * once this one is over: */
 	bool complete;
 	double start_s, end_s;
-	const struct dist__algorithm *algorithm; /* NULL: none of ours */
+	const struct dist__algorithm *algorithm; /* NULL: not one of coll/ */
 
-	enum dist_error error; /* it never will be complete; or OK */
+	enum dist_error error; /* why it can never be complete; or OK */
 };
 
-/* dist__sim_analytic_of returns where the members meet that the rank of place
- * has, made for the first of them; it lives as long as the world. NULL: no
- * memory. */
+/* dist__sim_analytic_of returns the meeting of members, and makes it for the
+ * first of them. It lives as long as the world. NULL: no memory. */
 struct dist__sim_analytic *
 dist__sim_analytic_of(struct dist__sim_rank *rank,
 		      const struct dist__members *members);
 
-/* dist__sim_analytic_measure finds out what the members' collectives take by
- * their links; before the first that takes any time. Errors: NO_MEMORY. */
+/* dist__sim_analytic_measure determines what the members' links allow. Called
+ * before the first collective that takes time. Errors: NO_MEMORY. */
 enum dist_error dist__sim_analytic_measure(struct dist__sim_analytic *meeting);
 
-/* dist__sim_come lets the calling actor's rank come for op, and returns the
- * round, held for it; NULL: no memory. Never blocks. A round that cannot become
- * complete any more has an error. */
+/* dist__sim_come enters the calling actor's rank for op, and returns the round
+ * with a reference for it; NULL: no memory. Never blocks. A round that can no
+ * longer complete has an error. */
 struct dist__sim_round *dist__sim_come(struct dist__sim_analytic *meeting,
 				       const struct dist__op *op);
 
@@ -66,29 +66,29 @@ struct dist__sim_round *dist__sim_come(struct dist__sim_analytic *meeting,
 bool dist__sim_round_over(const struct dist__sim_world *world,
 			  const struct dist__sim_round *round);
 
-/* dist__sim_round_wait lets the calling actor wait until the round's end, or
+/* dist__sim_round_wait blocks the calling actor until the round ends, or until
  * deadline_ns. Errors: the round's; TIMEOUT; the world's. */
 enum dist_error dist__sim_round_wait(struct dist__sim_rank *rank,
 				     struct dist__sim_round *round,
 				     int64_t deadline_ns);
 
-/* dist__sim_round_look lets the time of a look that finds the round not over
- * pass. */
+/* dist__sim_round_look lets the time of an unsuccessful test of the round pass.
+ */
 void dist__sim_round_look(struct dist__sim_rank *rank,
 			  const struct dist__sim_round *round);
 
-/* dist__sim_round_hold and drop: who drops it does not look at it again. */
+/* dist__sim_round_hold takes a reference, dist__sim_round_drop gives it back.
+ */
 void dist__sim_round_hold(struct dist__sim_round *round);
 void dist__sim_round_drop(struct dist__sim_analytic *meeting,
 			  struct dist__sim_round *round);
 
-/* dist__sim_analytics_abort notes that rank has left group for a failure: what
- * is not complete never will be. */
+/* dist__sim_analytics_abort notes that rank has aborted group: its incomplete
+ * rounds fail. */
 void dist__sim_analytics_abort(const struct dist__sim_rank *rank,
 			       uint32_t group);
 
-/* dist__sim_analytics_end lets all go that wait in one: the world has ended.
- */
+/* dist__sim_analytics_end wakes all waiting ranks: the world has ended. */
 void dist__sim_analytics_end(struct dist__sim_world *world);
 
 /* dist__sim_shared is shared() of core/simulation.h. */

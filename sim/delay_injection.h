@@ -6,11 +6,12 @@
 
 #include "sim/world.h"
 
-/* dist__sim_delay_call lets the calling actor, if it is a rank, owe the time by
- * which the plan delays its call, at the first message or job of that. */
+/* dist__sim_delay_call adds the plan's delay of the current call to the time
+ * that the calling actor has to let pass, if it is a rank: once, at the call's
+ * first message or job. */
 void dist__sim_delay_call(struct dist__sim_actor *actor);
 
-/* dist__sim_delay_look lets the time pass by which the plan delays a look. */
+/* dist__sim_delay_look lets the plan's delay of a test of completion pass. */
 void dist__sim_delay_look(struct dist__sim_actor *actor);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * ending.h - the end of a world, by itself or because nothing can move.
+ * ending.h - the end of a world: all ranks returned, or nothing can move.
  * Private to sim/.
  */
 #ifndef LOCKSTEP_SIM_ENDING_H
@@ -7,7 +7,8 @@
 
 #include "sim/world.h"
 
-/* dist__sim_stand_still and dist__sim_end are slots of the world. */
+/* dist__sim_stand_still and dist__sim_end are slots of struct
+ * dist__sim_world_ops. */
 bool dist__sim_stand_still(struct dist__sim_world *world);
 void dist__sim_end(struct dist__sim_world *world, enum dist_error error,
 		   int exit_status);

@@ -1,13 +1,14 @@
 /*
- * isolate_fork.h - a copy that nobody sees or hears. Private to sim/.
+ * isolate_fork.h - keeps a forked copy from touching what others see. Private
+ * to sim/.
  */
 #ifndef LOCKSTEP_SIM_ISOLATE_FORK_H
 #define LOCKSTEP_SIM_ISOLATE_FORK_H
 
 #include <stdbool.h>
 
-/* dist__sim_isolate_fork parts this process, a copy, from all memory and output
- * that others see, but for one file descriptor. False: it could not. */
+/* dist__sim_isolate_fork detaches this process, a copy, from shared memory and
+ * from all output except one file descriptor. Returns false on failure. */
 bool dist__sim_isolate_fork(int but);
 
 #endif

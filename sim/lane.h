@@ -1,5 +1,5 @@
-/* lane.h - jobs beside the program of a rank, and how these wait for each
- * other. Private to sim/. */
+/* lane.h - jobs that run beside the program of a rank, and how they wait for
+ * each other. Private to sim/. */
 #ifndef LOCKSTEP_SIM_LANE_H
 #define LOCKSTEP_SIM_LANE_H
 

@@ -1,17 +1,17 @@
 /*
- * note.h - what a run that is one of many notes in its log. Private to sim/.
+ * note.h - what a run of an exploration writes to its log. Private to sim/.
  */
 #ifndef LOCKSTEP_SIM_NOTE_H
 #define LOCKSTEP_SIM_NOTE_H
 
 #include "sim/world.h"
 
-/* dist__sim_note_message notes in the log which receives that took another
- * message could have taken this one, which has just arrived. */
+/* dist__sim_note_message marks in the log the receives that took another
+ * message, but could have taken this one, which has just arrived. */
 void dist__sim_note_message(struct dist__sim_world *world,
 			    const struct dist__request *message);
 
-/* dist__sim_note_look notes that what a rank finds depends on time. */
+/* dist__sim_note_look notes that the result of a test depends on time. */
 void dist__sim_note_look(struct dist__sim_world *world);
 
 /* dist__sim_note_post notes that rank posts m. */
@@ -22,13 +22,13 @@ void dist__sim_note_post(const struct dist__sim_rank *rank,
 void dist__sim_note_end(struct dist__sim_world *world,
 			const struct check_verdict *verdict);
 
-/* dist__sim_note_done notes in the log which looks at r, which is complete now,
- * were told no because it was not. */
+/* dist__sim_note_done marks in the log the tests of r, now complete, that found
+ * it incomplete. */
 void dist__sim_note_done(struct dist__sim_world *world,
 			 const struct dist__request *r);
 
-/* dist__sim_choosing returns whether receives from any source, and looks, wait
- * until nothing else can move. */
+/* dist__sim_choosing returns whether receives from any source and tests of
+ * completion wait until nothing else can move. */
 bool dist__sim_choosing(const struct dist__sim_world *world);
 
 #endif

@@ -1,12 +1,11 @@
 /*
- * plan.h - what a run is told to do where it could do otherwise, and the words
- * for that, the replay token:
+ * plan.h - the choices that a run is to make, and their text, the replay token:
  *
  *	v1/p2p:buffered/any:2.1,5.3	at point 2 of choice take option 1, at
  *					point 5 option 3, at all others 0
  *	v1/p2p:rendezvous/skew:17	delay calls by the seed 17
  *
- * The same program with the same platform, ranks and token does the same.
+ * The same program with the same platform, ranks and token runs the same way.
  * Private to sim/.
  */
 #ifndef LOCKSTEP_SIM_PLAN_H
@@ -16,10 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What one can do when nothing else can move: let this rank's any-source
- * receive, number `receive` of those that it posted, take the next message of
- * this sender; or tell a rank that looks, for the time of that number and
- * DIST__SIM_LOOK, yes (1) or no (0). */
+/* An option when nothing else can move: any-source receive number `receive` of
+ * rank takes the next message of sender. Or, with DIST__SIM_LOOK set in
+ * receive: the test of completion of that number finds the operation complete
+ * (sender 1) or not (0). */
 struct dist__sim_option {
 	int rank;
 	uint32_t receive;
@@ -28,42 +27,43 @@ struct dist__sim_option {
 
 #define DIST__SIM_LOOK UINT32_C(0x80000000)
 
-/* At a point of choice, of those with more than one option: which of them. */
+/* The option taken at a point of choice; points with one option are not
+ * counted. */
 struct dist__sim_choice {
 	uint32_t point;
 	uint32_t option;
 };
 
 struct dist__sim_plan {
-	char p2p[32];  /* when sends end; "": as the world has it */
+	char p2p[32];  /* when sends are complete; "": the world's rule */
 	uint64_t skew; /* seed of delays; 0: none */
 
-	/* Whether any-source receives wait until nothing else can move, to take
-	 * what is chosen; else they take messages as they come. */
+	/* Whether any-source receives wait until nothing else can move, and
+	 * then take what is chosen; else they take messages as they come. */
 	bool chooses;
-	struct dist__sim_choice *choices; /* owned; by rising points */
+	struct dist__sim_choice *choices; /* owned; sorted by point */
 	size_t num_choices;
 
-	/* Of a search, and in no token: after the first `prefix` messages taken
-	 * these options are passed over, because runs that take them are known.
-	 * Borrowed. */
+	/* Used in a search, not part of the token: after the first `prefix`
+	 * choices these options are skipped, because runs that take them are
+	 * known. Borrowed. */
 	size_t prefix;
 	const struct dist__sim_option *asleep;
 	size_t num_asleep;
 };
 
-/* What a token looks like, for a message. */
+/* An example of a token, for a message. */
 #define DIST__SIM_TOKEN "a replay token, such as v1/any:2.1,5.3"
 
 /* dist__sim_plan_parse reads a token into a zeroed plan, which the caller
- * releases in any case. False: it is none, or there is no memory. */
+ * releases in any case. Returns false if it is no token, or without memory. */
 bool dist__sim_plan_parse(struct dist__sim_plan *plan, const char *token);
 
 /* dist__sim_plan_token returns the token of plan, which the caller frees; NULL:
  * no memory. */
 char *dist__sim_plan_token(const struct dist__sim_plan *plan);
 
-/* dist__sim_plan_add adds a choice behind the others. False: no memory. */
+/* dist__sim_plan_add appends a choice. Returns false without memory. */
 bool dist__sim_plan_add(struct dist__sim_plan *plan,
 			struct dist__sim_choice choice);
 

@@ -6,11 +6,11 @@
 
 #include "sim/world.h"
 
-/* dist__sim_now_ns returns the clock; it stands still once the world ended. */
+/* dist__sim_now_ns returns the clock, which stops when the world ends. */
 int64_t dist__sim_now_ns(const struct dist__sim_world *world);
 
-/* dist__sim_is_late returns whether deadline_ns has come; never where there are
- * no deadlines. */
+/* dist__sim_is_late returns whether deadline_ns has passed; always false in a
+ * copy without deadlines. */
 bool dist__sim_is_late(const struct dist__sim_world *world,
 		       int64_t deadline_ns);
 
@@ -19,23 +19,23 @@ double dist__sim_seconds_until(const struct dist__sim_world *world,
 			       int64_t deadline_ns);
 
 /*
- * dist__sim_block notes that the calling actor is about to wait for an act of
- * another. If nothing can move after that, it ends the world with a verdict
- * and returns false: the caller must not wait, and is movable again.
+ * dist__sim_block notes that the calling actor is about to wait for another
+ * actor. If then nothing can move, it ends the world with a verdict and returns
+ * false: the caller must not wait, and counts as movable again.
  */
 bool dist__sim_block(struct dist__sim_world *world);
 
-/* dist__sim_unblock notes that a blocked actor can go on: called by whoever
- * answers it, at once, or by itself after a timeout. */
+/* dist__sim_unblock notes that a blocked actor can go on. The actor that
+ * answers it calls this at once, or the blocked one itself after a timeout. */
 void dist__sim_unblock(struct dist__sim_world *world);
 
-/* dist__sim_break ends the world for a fault of the input: message is printed
- * as one line, calls return DIST_ERR_IO from then on, the job exits with
+/* dist__sim_break ends the world because of bad input: it prints message as one
+ * line; calls return DIST_ERR_IO from then on, and the job exits with
  * DIST_EXIT_USAGE. */
 void dist__sim_break(struct dist__sim_world *world, const char *message);
 
-/* dist__sim_watch_note notes that rank, whose program or lane the calling actor
- * is, goes on after it may have waited. */
+/* dist__sim_watch_note notes that rank runs again after a call in which it may
+ * have waited. The calling actor is its program or a lane of it. */
 static inline void dist__sim_watch_note(const struct dist__sim_rank *rank)
 {
 	struct dist__sim_watch *watch = rank->world->watch;

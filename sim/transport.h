@@ -8,8 +8,8 @@
 
 extern const struct dist__transport_ops dist__sim_transport_ops;
 
-/* dist__sim_close ends what a rank left behind when its program returned:
- * messages in flight fail, lanes run dry. */
+/* dist__sim_close ends what a rank left in flight when its program returned:
+ * messages fail, lanes finish their jobs. */
 void dist__sim_close(struct dist__sim_rank *rank);
 
 #endif

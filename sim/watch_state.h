@@ -1,13 +1,13 @@
 /*
- * watch_state.h - a simulation that another process watches: what both see, and
- * what is reported when a rank ends the process, or computes for ever.
+ * watch_state.h - a simulation that another process watches: the memory that
+ * both share, from which the other reports when a rank ends the process, or
+ * computes for ever.
  *
- * All simulated ranks share one process, so the end of one is the end of all,
- * and nobody is left in there to tell. Whoever starts the process, lockstep
- * run, holds the records and a few words more in memory that it shares with it.
- * A simulation that nobody watches, as of a program started by hand, tells what
- * it can in a copy of the process that a signal is about to end.
- * Private to sim/.
+ * All simulated ranks share one process: when one ends it, none is left to
+ * report. So lockstep run, which starts the process, shares with it the records
+ * and struct dist__sim_watch. A program started by hand has no watching
+ * process: when a signal is about to end it, a forked copy reports. Private to
+ * sim/.
  */
 #ifndef LOCKSTEP_SIM_WATCH_STATE_H
 #define LOCKSTEP_SIM_WATCH_STATE_H
@@ -20,51 +20,51 @@
 
 #include "sim/tally.h"
 
-/* Calls that led to where a rank was, at most. */
+/* Frames of a backtrace, at most. */
 #define DIST__SIM_FRAMES 32
-/* Bytes of a replay token that are kept, its end included. */
+/* Bytes kept of a replay token, its 0 included. */
 #define DIST__SIM_TOKEN_SIZE 512
 
 enum dist__sim_phase {
-	DIST__SIM_IDLE, /* nothing is simulated, or all is reported */
-	DIST__SIM_BUSY  /* a death is to be reported */
+	DIST__SIM_IDLE, /* no simulation, or all is reported */
+	DIST__SIM_BUSY  /* if the process dies, that is to be reported */
 };
 
-/* How the rank program that runs was met. */
+/* Where the running rank program was when it was asked. */
 enum dist__sim_spot {
-	DIST__SIM_NOWHERE, /* it has not been looked for */
-	DIST__SIM_PROGRAM, /* in the code of a rank */
-	DIST__SIM_CALL,    /* in a call that the rank waits in */
-	DIST__SIM_ENGINE   /* in none: the engine works */
+	DIST__SIM_NOWHERE, /* not asked */
+	DIST__SIM_PROGRAM, /* in the rank's own code */
+	DIST__SIM_CALL,    /* in a call, waiting */
+	DIST__SIM_ENGINE   /* in no rank: the engine runs */
 };
 
-/* Of the process that simulates, written by it alone. */
+/* State of the simulating process, written only by it. */
 struct dist__sim_watch {
 	uint64_t magic;
-	pid_t watcher; /* 0: nobody watches */
+	pid_t watcher; /* 0: no process watches */
 	pid_t process;
 	uint32_t phase;  /* enum dist__sim_phase */
-	int32_t running; /* the rank whose program was at work last */
-	uint64_t steps;  /* that were taken: of the clock, and by ranks */
+	int32_t running; /* the rank whose program ran last */
+	uint64_t steps;  /* counts steps of the clock and of ranks */
 	int64_t now_ns;  /* simulated time */
 	int64_t timeout_ns;
 	uint64_t stack_bytes; /* of every rank */
 	struct dist__tally tally;
 	char token[DIST__SIM_TOKEN_SIZE]; /* "": none */
 
-	/* Written by the handler of a signal; the number comes last. */
+	/* Written by the signal handler; the number last. */
 	uint32_t spot; /* enum dist__sim_spot */
 	int32_t rank;
-	uint32_t overflow; /* its stack was too small */
-	int32_t number;    /* of the signal; 0: none came */
+	uint32_t overflow; /* its stack overflowed */
+	int32_t number;    /* of the signal; 0: none */
 	uintptr_t frames[DIST__SIM_FRAMES];
 };
 
-/* The records lie so far behind the beginning of the memory that is shared. */
+/* Offset of the records in the shared memory. */
 #define DIST__SIM_RECORDS 4096
-/* Asks the process where it is. By itself it does nothing. */
+/* The signal that asks the process where it is; ignored by default. */
 #define DIST__SIM_LOOK_SIGNAL SIGURG
-/* Names it, by the number of its file. */
+/* The variable with the descriptor of the shared memory. */
 #define DIST__SIM_WATCH_VARIABLE "LOCKSTEP_WATCH_FD"
 #define DIST__SIM_WATCH_MAGIC    UINT64_C(0x6c6f636b77617463)
 

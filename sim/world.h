@@ -1,12 +1,12 @@
 /*
- * world.h - one simulation: all that is known of it. What can be done with a
- * part of that, says the header of the part. Private to sim/.
+ * world.h - the state of one simulation. The header of each part declares what
+ * can be done with it. Private to sim/.
  *
- * Every rank program is an actor of the engine; a lane adds a worker actor.
- * The engine runs one actor at a time and switches only inside its calls, so
- * nothing here needs a lock, and a run is the same every time.
+ * Every rank program is an actor of the engine; a lane adds a worker actor. The
+ * engine runs one actor at a time and switches only inside its calls: so
+ * nothing here needs a lock, and every run is the same.
  *
- * Seconds (double) are the engine's unit and exist only in this folder.
+ * The engine's times are seconds (double); they are used only in this folder.
  */
 #ifndef LOCKSTEP_SIM_WORLD_H
 #define LOCKSTEP_SIM_WORLD_H
@@ -29,7 +29,7 @@ struct dist__sim_analytic;
 struct dist__sim_slab;
 struct dist__sim_pair;
 
-/* All channels: in the order made, and a hash index into that. */
+/* All channels in the order in which they were made, with a hash index. */
 struct dist__sim_channels {
 	struct dist__sim_channel **all;
 	size_t count, space;
@@ -37,44 +37,43 @@ struct dist__sim_channels {
 	size_t index_size; /* power of two, at least twice count */
 };
 
-/* A copy, seen by who asks it. */
+/* A forked copy, as the original process sees it. */
 struct dist__sim_copy {
-	pid_t pid; /* 0: none could be made, or it is gone */
+	pid_t pid; /* 0: it could not be made, or has ended */
 	int ask, news;
 };
 
-/* How far a run is with its choices; see choose.c. */
+/* How many choices of a run are made; see choose.c. */
 struct dist__sim_chooser {
 	uint32_t steps;               /* messages chosen */
-	uint32_t points;              /* where there was more than one */
+	uint32_t points;              /* steps with more than one option */
 	size_t next;                  /* of the plan's choices */
-	struct dist__sim_pair *pairs; /* what there is to choose from */
+	struct dist__sim_pair *pairs; /* the options */
 	size_t num_pairs, space;
 };
 
 /*
- * What becomes of the world as a whole. That stands above all that waits and
- * moves in it, which hands on to there.
+ * Calls from lower files to higher ones about the world as a whole.
  */
 struct dist__sim_world_ops {
-	/* Nothing can move. Returns whether something can now; else the world
-	 * has ended, with a verdict. */
+	/* Called when nothing can move. Returns whether something can now; else
+	 * the world has ended, with a verdict. */
 	bool (*stand_still)(struct dist__sim_world *world);
 
 	/* Ends the world: every call returns error from now on. */
 	void (*end)(struct dist__sim_world *world, enum dist_error error,
 		    int exit_status);
 
-	/* Ends rank, the calling actor, whose program has a status. */
+	/* Ends rank, the calling actor, whose program has returned a status. */
 	void (*finish)(struct dist__sim_rank *rank);
 
-	/* Returns the rank that an actor, as the engine knows it, is a lane of;
-	 * NULL: it is none. */
+	/* Returns the rank whose lane actor (of the engine) is; NULL: it is no
+	 * lane. */
 	struct dist__sim_rank *(*rank_of_lane)(struct dist__sim_world *world,
 					       const void *actor);
 };
 
-#define DIST__SIM_MEETINGS 256 /* lists, by who meets */
+#define DIST__SIM_MEETINGS 256 /* lists, by hash of the members */
 
 struct dist__sim_world {
 	const struct dist__sim_world_ops *ops;
@@ -82,65 +81,66 @@ struct dist__sim_world {
 	struct dist__profile profile;
 	enum dist__fidelity fidelity;  /* never AUTO */
 	struct dist__tally tally;      /* so far */
-	uint32_t warned[DIST__BY_NUM]; /* of which kinds of op, a bit each */
+	uint32_t warned[DIST__BY_NUM]; /* by kind of op, a bit each */
 	double call_s;                 /* of a call */
 	double overhead_s;             /* of a send */
 	double receive_s;              /* of a receive */
 	double wait_s;                 /* of a wait */
 	double reduce_s_per_byte, copy_s_per_byte;
-	double *cores_free_s; /* of each core, when; NULL: a core each */
+	double *cores_free_s; /* when a core is free; NULL: one a rank */
 	struct dist__recorder *recorder;
 	struct check_board *board;
 	struct check_board *late_board; /* at the first timeout; NULL: none */
 	struct check_facts late_facts;
-	bool shares_board; /* with who watches */
-	int board_fd;      /* then */
-	bool has_seats;    /* ranks are processes of their own: sim/seat/ */
-	struct dist__sim_watch *watch;    /* whoever looks at it, */
-	struct dist__sim_watch own_watch; /* or nobody does */
+	bool shares_board;                /* with the watching process */
+	int board_fd;                     /* then */
+	bool has_seats;                   /* ranks are processes: sim/seat/ */
+	struct dist__sim_watch *watch;    /* shared with its watcher, or
+					     own_watch */
+	struct dist__sim_watch own_watch; /* used if no process watches */
 	uint64_t stack_bytes;             /* of every rank */
-	int watch_fd;      /* of the memory that a launcher shares; -1: none */
-	bool wants_strict; /* asked whether sends that wait would do, too */
+	int watch_fd;      /* shared with the launcher; -1: none */
+	bool wants_strict; /* asked whether sends could wait, too */
 	int64_t timeout_ns;
 	enum dist__debug debug;
 	int world_size;
-	int present; /* ranks that run: all, or 0 alone, for all */
+	int present; /* ranks that run: all, or only rank 0, for all */
 	struct dist__sim_rank *ranks;
-	int *nodes; /* of every rank's place; NULL: each its own */
+	int *nodes; /* of every rank; NULL: each has its own */
 	int (*rank_main)(void *arg);
 	void *arg;
 
-	int movable;    /* actors that do not wait for another to act; and 1
-			 * while ranks are unsettled */
+	int movable;    /* actors that do not wait for another; plus 1 while
+			   ranks are unsettled */
 	int unfinished; /* rank programs that have not returned */
 
-	int looking; /* movable ones that only look whether work is complete */
+	int looking; /* movable ones that only test completion */
 
-	const struct dist__sim_plan *plan; /* NULL: nothing is prescribed */
+	const struct dist__sim_plan *plan; /* NULL: no choices are given */
 	struct dist__sim_chooser chooser;
-	struct dist__sim_log *log; /* of a run that is one of many; or NULL */
+	struct dist__sim_log *log; /* of a run of an exploration; or NULL */
 	const char *token;         /* of the plan; NULL: none */
 
-	/* What other runs have shown; NULL: there were none. */
+	/* What other runs have shown; NULL: there were no other runs. */
 	const struct check_race *race;
 	const struct check_explored *explored;
 
-	/* The end came early: by deadlock, or a fault found on the way. */
+	/* The world ended before its ranks: deadlock, or another verdict. */
 	bool ended;
 	int64_t ended_ns;
 	enum dist_error end_error; /* what every call returns from then on */
 	int exit_status;
 
-	struct dist__sim_copy patience;   /* of the first timeout's instant */
-	struct dist__sim_copy strictness; /* of the first buffered send's */
+	struct dist__sim_copy patience;   /* made at the first timeout */
+	struct dist__sim_copy strictness; /* made at the first buffered send */
 	bool has_buffered;
-	bool has_processes; /* for ranks, which no copy of this one has */
-	bool is_copy;       /* this process tries what would be; see copy.c */
-	int news;           /* of a copy: the pipe on which it reports */
-	bool is_patient;    /* and there are no deadlines; see forecast.c */
-	bool is_loose;      /* and no send waits; see what_if.c */
-	int late_rank;      /* then: whose deadline it was */
-	bool *awaited;      /* by rank: the late one waits for it still */
+	bool has_processes; /* of ranks; a forked copy has none */
+	bool is_copy;       /* this process is a forked copy; see copy.c */
+	int news;           /* of a copy: the pipe to report to */
+	bool is_patient;    /* a copy without deadlines; see forecast.c */
+	bool is_loose;      /* a copy in which no send waits; see what_if.c */
+	int late_rank;      /* in a patient copy: the rank that was late */
+	bool *awaited;      /* by rank: the late rank still waits for it */
 
 	struct dist__sim_channels channels;
 	struct dist__sim_analytic *meetings[DIST__SIM_MEETINGS];

@@ -1,6 +1,6 @@
 /*
- * ending.h - a run that is over, kept to be compared and run again. Private to
- * sim/explore/.
+ * ending.h - how a run ended, kept to compare it with others and to repeat it.
+ * Private to sim/explore/.
  */
 #ifndef LOCKSTEP_SIM_EXPLORE_ENDING_H
 #define LOCKSTEP_SIM_EXPLORE_ENDING_H
@@ -9,19 +9,20 @@
 #include "sim/log.h"
 
 struct dist__sim_ending {
-	struct dist__sim_plan plan; /* by which it comes again; owned */
-	struct dist__sim_log *log;  /* owned; NULL: there is no such run */
+	struct dist__sim_plan plan; /* repeats the run; owned */
+	struct dist__sim_log *log;  /* owned; NULL: no run is kept */
 };
 
-/* dist__sim_ending_keep makes a copy of how a run by plan ended, in place of
- * what was kept before; of what it chose, the log tells. False: no memory. */
+/* dist__sim_ending_keep replaces what is kept by a copy of plan and log; the
+ * choices of the run are taken from the log. Returns false without memory. */
 bool dist__sim_ending_keep(struct dist__sim_ending *ending,
 			   const struct dist__sim_plan *plan,
 			   const struct dist__sim_log *log);
 
-/* dist__sim_race_find finds the first receive of `here` that heard another
- * sender in `other`, or look that was told otherwise. Of *race, all is set but
- * the outcome and the replay tokens. False: there is none. */
+/* dist__sim_race_find finds the first receive of `here` that took the message
+ * of another sender in `other`, or the first test of completion with another
+ * result, and fills *race except the outcome and the replay tokens. Returns
+ * false if there is none. */
 bool dist__sim_race_find(struct check_race *race,
 			 const struct dist__sim_ending *other,
 			 const struct dist__sim_ending *here);

@@ -6,12 +6,12 @@
 #include "sim/world.h"
 
 /*
- * dist__sim_explore runs a world that was opened, and not run, in many
- * processes of their own, unseen and unheard but for files that ranks write;
- * then in this one: by the plan of the worst end that was found, or as
- * configured when all ended well. Sends end by the world's rule, and, unless
- * one_rule, by the other of rendezvous and buffered too. What was explored goes
- * to stderr. Returns the exit status of the job.
+ * dist__sim_explore runs an open world many times, each in a forked process
+ * whose output is dropped (files that ranks write are not), and then once in
+ * this process: by the plan of the worst run found, or as configured if all
+ * ended well. Sends follow the world's rule and, unless one_rule, also the
+ * other one of rendezvous and buffered. Reports to stderr what was explored.
+ * Returns the exit status of the job.
  */
 int dist__sim_explore(struct dist__sim_world *world,
 		      const struct dist__sim_bounds *bounds, bool one_rule);

@@ -1,5 +1,5 @@
 /*
- * seat.h - ranks that are processes of their own, in a simulation.
+ * seat.h - simulated ranks that are processes.
  */
 #ifndef LOCKSTEP_SIM_SEAT_SEAT_H
 #define LOCKSTEP_SIM_SEAT_SEAT_H
@@ -8,14 +8,14 @@
 
 /* What every rank runs. */
 struct dist__seat_job {
-	char *const *argv; /* ended by NULL */
+	char *const *argv; /* ends with NULL */
 	int nproc_per_node;
 	bool forks; /* argv is one process that forks the ranks */
 };
 
-/* dist__seat_rank is the program of a simulated rank that is job's (arg): its
- * process does what it does. Returns the rank's status. To be given to
- * dist_launch() in the simulated world. */
+/* dist__seat_rank is the rank_main for dist_launch() in the simulated world: it
+ * simulates what the rank's process calls. job is a struct dist__seat_job.
+ * Returns the rank's status. */
 int dist__seat_rank(void *job);
 
 #endif
