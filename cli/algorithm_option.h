@@ -1,5 +1,6 @@
 /*
- * algorithm_option.h - the words of --algorithm where one collective is meant.
+ * algorithm_option.h - the value of --algorithm in commands about one
+ * collective.
  */
 #ifndef LOCKSTEP_CLI_ALGORITHM_OPTION_H
 #define LOCKSTEP_CLI_ALGORITHM_OPTION_H
@@ -9,18 +10,17 @@
 #include "lockstep/dist.h"
 
 /*
- * algorithm_option_spell_out stores in *whole the words with names that stand
- * alone made those of the collective op: of "ring,reduce=linear" and
- * "all_gather", "all_gather=ring,reduce=linear". op is NULL for what is no
- * collective: then no name may stand alone. The caller frees *whole. false:
- * message says what is wrong, an unknown name among it, with those that there
- * are.
+ * algorithm_option_spell_out stores text in *whole with each name without a
+ * collective completed by op: for op "all_gather", "ring,reduce=linear" becomes
+ * "all_gather=ring,reduce=linear". With op NULL (no collective) such names are
+ * refused. The caller frees *whole. Returns false with a message; for an
+ * unknown name it lists the known ones.
  */
 bool algorithm_option_spell_out(const char *text, const char *op, char **whole,
 				struct dist_message *message);
 
-/* forced_check returns whether the words are known as they are, a name alone
- * being one of all_reduce; false: message as above. */
+/* forced_check returns whether all names in text are known; a name without a
+ * collective is one for all_reduce. False: message as above. */
 bool forced_check(const char *text, struct dist_message *message);
 
 #endif

@@ -1,5 +1,5 @@
-/* calibrate_advice.h - what to look at where measured times are not what their
- * machine can do, or what the model says. */
+/* calibrate_advice.h - hints when measured times do not fit the machine or the
+ * model. */
 #ifndef LOCKSTEP_CLI_CALIBRATE_ADVICE_H
 #define LOCKSTEP_CLI_CALIBRATE_ADVICE_H
 
@@ -14,10 +14,9 @@ struct calibrate_advice {
 };
 
 /*
- * calibrate_advise looks at the rows of a table: whether they carry more than
- * the links of machine, or much less, whether calibration ends at a bound,
- * whether the rows spread, and whether what the model says of them (error: the
- * median) is off. Lines that are there stay.
+ * calibrate_advise adds a line for each of these: the rows of table carry more
+ * than the links of machine, or much less; calibration ends at a bound; the
+ * rows spread; the median error of the model is large.
  */
 void calibrate_advise(struct calibrate_advice *advice,
 		      const struct machine *machine,

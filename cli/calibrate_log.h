@@ -7,18 +7,20 @@
 #include "coll/profile.h"
 #include "model/measured/log.h"
 
-/* What is asked for; texts are the caller's. */
+/* A request; texts are borrowed. */
 struct calibrate_log {
 	const char *const *logs;
 	size_t num_logs;        /* 1 or more */
-	const char *profile;    /* a name or a file: of the library */
-	const char *dir;        /* gets the machine's name.yaml; it is there */
-	struct log_facts facts; /* but for the library: the profile's */
-	enum dist__form form;   /* of what is said: any but TSV */
+	const char *profile;    /* of the library: a name or a file */
+	const char *dir;        /* existing folder for the machine's name.yaml
+				 */
+	struct log_facts facts; /* without the library, which is the profile's
+				 */
+	enum dist__form form;   /* of the output: any but TSV */
 };
 
-/* calibrate_log fits the constants, says what they are and what is left, and
- * writes the machine's file with them. Returns one of enum dist_exit; a failure
+/* calibrate_log fits the constants, prints them and the remaining error, and
+ * writes them to the machine's file. Returns one of enum dist_exit; a failure
  * has been reported. */
 int calibrate_log(const struct calibrate_log *request);
 

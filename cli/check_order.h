@@ -1,9 +1,9 @@
 /*
  * check_order.h - lockstep check --record and --expect: the order of sync
- * points of a run, written down or held against one that was.
+ * points of a run, written to a file or compared with one.
  *
- * It comes from a trace of the run, which lies in a folder of its own, below
- * $TMPDIR, until the end.
+ * It is taken from a trace of the run, kept in a folder below $TMPDIR until the
+ * end.
  */
 #ifndef LOCKSTEP_CLI_CHECK_ORDER_H
 #define LOCKSTEP_CLI_CHECK_ORDER_H
@@ -11,18 +11,18 @@
 #include "trace/points.h"
 
 struct check_order {
-	const char *record, *expect; /* files; NULL: not asked */
+	const char *record, *expect; /* files; NULL: not given */
 	struct dist__points expected;
 	char folder[4096], trace[4112];
 };
 
 /* Both return one of enum dist_exit, after a line on stderr if it is not OK.
- * check_order_begin reads what is expected and names the trace that the job is
- * to write. */
+ * check_order_begin reads the expected order and chooses the path of the trace.
+ */
 int check_order_begin(struct check_order *order);
 
-/* check_order_end looks at the run, unless it failed by itself: status is its
- * exit status. FAILED: it has not the order expected. Releases all. */
+/* check_order_end records or compares the order, unless the run failed (status:
+ * its exit status). FAILED: the order differs. Releases all. */
 int check_order_end(struct check_order *order, int status);
 
 #endif

@@ -1,13 +1,13 @@
-/* check_writable.h - whether a file could be written, asked before the work is
- * done. */
+/* check_writable.h - checks that output files can be written, before any work.
+ */
 #ifndef LOCKSTEP_CLI_CHECK_WRITABLE_H
 #define LOCKSTEP_CLI_CHECK_WRITABLE_H
 
 #include <stdbool.h>
 
-/* check_writable looks whether a file could be written to each of num paths,
- * NULL for none, and whether they are different files. Returns false after a
- * line on stderr, which command begins. */
+/* check_writable returns whether each of num paths (NULL: none) can be written
+ * and no two are the same file; false after a line on stderr that begins with
+ * command. */
 bool check_writable(const char *command, const char *const *paths, int num);
 
 #endif

@@ -18,18 +18,18 @@ struct command {
 	const char *summary; /* for `lockstep --help`: no capital, no stop */
 	const struct manual *manual;
 
-	/* What stands behind the name has a manual of its own, as "platform
-	 * new"; NULL: nothing. With '-' before it no word, but a case. */
+	/* A verb with a manual of its own, as in "platform new"; NULL: none.
+	 * With '-' before it no word, but a case. */
 	const char *verb;
 	const struct manual *verb_manual;
 
 	command_main *main;
 };
 
-/* All of them, ended by one without a name. */
+/* All subcommands; the last one has no name. */
 extern const struct command commands[];
 
-/* command_find returns the one named name; NULL: there is none. */
+/* command_find returns the subcommand called name, or NULL. */
 const struct command *command_find(const char *name);
 
 command_main command_run, command_predict, command_plan, command_sweep,

@@ -1,4 +1,4 @@
-/* comparison.h - how a comparison is told: as text, as JSON, as TSV. */
+/* comparison.h - prints a comparison of traces as text, JSON and TSV. */
 #ifndef LOCKSTEP_CLI_COMPARISON_H
 #define LOCKSTEP_CLI_COMPARISON_H
 
@@ -8,12 +8,12 @@
 #include "base/rows.h"
 #include "trace/compare.h"
 
-/* What is being told of; all borrowed. */
+/* What is printed; all borrowed. */
 struct comparison_story {
 	const struct dist__trace *predicted;
 	const struct dist__trace *measured;
 	const struct dist__comparison *comparison;
-	bool calls;       /* one line a call, too */
+	bool calls;       /* also a line for each call */
 	double max_error; /* as a fraction; < 0: none */
 };
 
@@ -21,7 +21,8 @@ struct comparison_story {
  * error exceeds max_error. */
 bool comparison_passes(const struct comparison_story *document);
 
-/* comparison_print writes it in any form but TSV. Returns 0, -1: no memory. */
+/* comparison_print writes it in any form but TSV. Returns 0, or -1 without
+ * memory. */
 int comparison_print(const struct comparison_story *document,
 		     enum dist__form form, FILE *out);
 

@@ -1,8 +1,8 @@
-/* conformity.h - the conformance table, walked by the command. */
+/* conformity.h - runs the conformance table. */
 #ifndef LOCKSTEP_CLI_CONFORMITY_H
 #define LOCKSTEP_CLI_CONFORMITY_H
 
-/* What is asked for; strings are borrowed, NULL: all there is. */
+/* A request; strings are borrowed, NULL: all. */
 struct conformity {
 	const char *backends;  /* "sim,tcp" */
 	const char *worlds;    /* "2,4" */
@@ -12,10 +12,10 @@ struct conformity {
 	double timeout_s;      /* of a call; 0: two minutes */
 };
 
-/* conformity_check walks the table, prints a line for each case that fails
- * with what it takes to run it again (one for all that a rank that stopped did
- * not reach), and counts. Returns an exit status: OK,
- * FAILED, USAGE (words on stderr), SKIPPED (back end not available). */
+/* conformity_check runs the cases and prints a line for each that fails, with
+ * the command that repeats it; cases that a stopped rank did not reach share a
+ * line. Returns an exit status: OK, FAILED, USAGE (a message on stderr),
+ * SKIPPED (back end not available). */
 int conformity_check(const struct conformity *request);
 
 #endif

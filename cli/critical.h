@@ -1,5 +1,5 @@
-/* critical.h - the critical path of a trace in words: `lockstep trace path`,
- * and what a prediction says of itself. */
+/* critical.h - prints the critical path of a trace, for `lockstep trace path`
+ * and predictions. */
 #ifndef LOCKSTEP_CLI_CRITICAL_H
 #define LOCKSTEP_CLI_CRITICAL_H
 
@@ -10,14 +10,14 @@
 #include "trace/path.h"
 
 /* critical_print writes, as text or Markdown, a line of sums and one for each
- * leg, in ms after from_ns; calls of a kind that only waited for each other
- * share a line, and legs that come again and again are told once. Returns 0,
- * -1: no memory. */
+ * leg, in ms after from_ns. Calls of one kind that only waited for each other
+ * share a line; repeated legs are printed once. Returns 0, or -1 without
+ * memory. */
 int critical_print(const struct dist__path *path, int64_t from_ns,
 		   enum dist__form form, FILE *out);
 
-/* critical_print_parts writes the line of sums, and one for all legs that do
- * the same but for numbers ("computes backward layer"), the longest first.
+/* critical_print_parts writes the line of sums, and one for each group of legs
+ * that differ only in numbers ("computes backward layer"), the longest first.
  * Returns as critical_print. */
 int critical_print_parts(const struct dist__path *path, enum dist__form form,
 			 FILE *out);

@@ -1,5 +1,4 @@
-/* list.h - what the files of lockstep list share: one file a list that is not
- * a few lines. */
+/* list.h - shared by the files of lockstep list, one for each longer list. */
 #ifndef LOCKSTEP_CLI_LIST_H
 #define LOCKSTEP_CLI_LIST_H
 
@@ -25,8 +24,8 @@ extern const char list_devices_columns[];
  * status, after a message. */
 int list_devices(struct dist__rows *table);
 
-/* list_backends adds a row for each back end, with what it has of the API for
- * JSON. Returns DIST_EXIT_OK. */
+/* list_backends adds a row for each back end, for JSON with the calls that it
+ * has. Returns DIST_EXIT_OK. */
 int list_backends(struct dist__rows *table);
 
 /* list_backends_calls prints tables of calls, reduce ops and element types,
@@ -36,9 +35,9 @@ int list_backends_calls(enum dist__form form, FILE *out);
 /* list_print_names writes the rows of one list as TSV, the name first. */
 void list_print_names(const char *kind, FILE *out);
 
-/* list_measured adds a row for each measured table, with what a two-parameter
- * fit misses it by; one that cannot be read is named on stderr and left out.
- * Returns the exit status. */
+/* list_measured adds a row for each measured table, with the error of a
+ * two-parameter fit. A table that cannot be read is named on stderr and left
+ * out. Returns the exit status. */
 int list_measured(struct dist__rows *table);
 
 #endif

@@ -5,11 +5,11 @@
 
 #include "cli/llm_question.h"
 
-/* llm_flags_layout writes a layout's flags as predict takes them, each behind a
- * space: " --tp 8 --pp 4". What is as usual is left out. */
+/* llm_flags_layout writes a layout's flags for predict, each after a space: "
+ * --tp 8 --pp 4". Defaults are left out. */
 void llm_flags_layout(const struct llm_layout *layout, char *text, size_t size);
 
-/* llm_flags_predict writes the `lockstep predict` that answers for it. */
+/* llm_flags_predict writes the `lockstep predict` command of layout. */
 void llm_flags_predict(const struct llm_question *question,
 		       const struct llm_layout *layout, char *text,
 		       size_t size);

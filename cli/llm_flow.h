@@ -1,6 +1,5 @@
-/* llm_flow.h - a language model's step with its calls simulated: what a closed
- * form does not know, of groups that share links and switches that are
- * tapered. */
+/* llm_flow.h - a language model's step with its calls simulated: shows what a
+ * closed form does not, groups that share links and tapered switches. */
 #ifndef LOCKSTEP_CLI_LLM_FLOW_H
 #define LOCKSTEP_CLI_LLM_FLOW_H
 
@@ -8,12 +7,12 @@
 #include "cli/predict.h"
 
 /*
- * llm_flow_make simulates what outcome was answered for, as line says
- * (fidelity, engine, trace, links), and puts the step that comes out in its
- * answer. explanation, unless it is NULL, becomes why, for the caller to
- * release; without a path where line asks for none or ranks are too many.
- * Returns one of enum dist_exit, after a line on stderr when it is not OK. With
- * an explanation or a trace once per process.
+ * llm_flow_make simulates the layout of outcome, by the options in line
+ * (fidelity, engine, trace, links), and stores the simulated step in its
+ * answer. explanation, if not NULL, is filled in, and released by the caller;
+ * it has no path if line asks for none or ranks are too many. Returns one of
+ * enum dist_exit, after a line on stderr when it is not OK. With an explanation
+ * or a trace: only once per process.
  */
 DIST_MUST_CHECK int llm_flow_make(const struct llm_question *question,
 				  struct llm_outcome *outcome,

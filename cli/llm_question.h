@@ -1,6 +1,6 @@
 /*
- * llm_question.h - what is asked about training a language model: the options
- * that predict, plan and sweep share, and what they name, looked up.
+ * llm_question.h - questions about training a language model: the options that
+ * predict, plan and sweep share, and the data that they name.
  */
 #ifndef LOCKSTEP_CLI_LLM_QUESTION_H
 #define LOCKSTEP_CLI_LLM_QUESTION_H
@@ -11,20 +11,21 @@
 #include "model/llm/step.h"
 #include "scenarios/llm.h"
 
-/* As given. NULL, 0: not. */
+/* Options as given. NULL, 0: not given. */
 struct llm_request {
 	const char *model;
 	const char *machine;
 	const char *gpu;
 	int ranks_per_node;
 	int uncalibrated;
-	const char *topology; /* of the switches, where calls are simulated */
+	const char *topology; /* of the switches, for simulated calls */
 	const char *profile;
 	const char *software;
 	const char *exchange;
 	double mfu;                 /* fraction */
-	double step_ms;             /* that a GPU computes in a step */
-	const char *compute;        /* profile of a step on such a GPU */
+	double step_ms;             /* computing time of a GPU in a step */
+	const char *compute;        /* file: file: profile of a step on such a
+				       GPU */
 	const char *compute_layout; /* flags of that step */
 	double price;               /* of a GPU for an hour */
 	const char *tokens;
@@ -32,20 +33,21 @@ struct llm_request {
 	struct rewiring_arguments rewiring;
 };
 
-/* Model and machine; what a device is known to reach; what is to be known. A
- * field of a struct llm_request each. The layout's are in scenarios/llm.h. */
+/* Options for model and machine, for rates of the device, and for what is
+ * asked. Each is a field of struct llm_request. Those of the layout are in
+ * scenarios/llm.h. */
 extern const struct option llm_place_options[], llm_rate_options[],
 	llm_step_options[], llm_answer_options[];
 
-/* Rates that request->compute was measured to have. */
+/* Rates measured in the profile request->compute. */
 struct llm_own {
 	bool is_known;
-	enum llm_precision precision; /* that they hold of */
+	enum llm_precision precision; /* for which they hold */
 	struct llm_pace pace;
-	char text[320]; /* what they are, in words */
+	char text[320]; /* a description of them */
 };
 
-/* What they name. */
+/* The data that a request names. */
 struct llm_question {
 	const struct llm_request *request; /* borrowed */
 	struct llm_architecture model;
@@ -54,33 +56,33 @@ struct llm_question {
 	struct dist__profile profile;
 	char profile_name[64]; /* "": built in */
 	enum llm_software software;
-	double tokens; /* to train on; 0: not asked */
+	double tokens; /* to train on; 0: not given */
 	struct llm_own own;
 };
 
-/* One answer, of so many GPUs. */
+/* An answer for one number of GPUs. */
 struct llm_outcome {
 	struct llm_layout layout;
 	struct llm_work work;
 	struct fabric fabric;
-	struct llm_pace pace; /* at which work was made */
+	struct llm_pace pace; /* with which work was computed */
 	struct llm_answer answer;
-	char impossible[160]; /* "": it is not */
+	char impossible[160]; /* why it is not possible; "": it is */
 
-	/* Where the calls were simulated; else it stays so. */
+	/* If the calls were simulated; else as noted. */
 	enum dist__fidelity fidelity;     /* FORMULA */
 	struct workload_result simulated; /* zero */
 };
 
-/* llm_is_language_model returns whether `name` is a config.json, or in the
- * catalogue of language models and no network of a CSV file. */
+/* llm_is_language_model returns whether `name` is a config.json, or a language
+ * model of the catalogue and not a network in a CSV file. */
 bool llm_is_language_model(const char *name);
 
 /*
- * llm_question_open looks up what request names, and measures by its compute;
- * either way llm_question_close frees what *question holds. Errors:
- * INVALID_ARGUMENT (message: what was expected of *option; NULL: of none
- * alone), IO, NO_MEMORY.
+ * llm_question_open loads what request names, and takes rates from its compute.
+ * In any case llm_question_close frees what *question holds. Errors:
+ * INVALID_ARGUMENT (message: what was expected of *option; NULL: of several
+ * together), IO, NO_MEMORY.
  */
 DIST_MUST_CHECK enum dist_error
 llm_question_open(struct llm_question *question,
@@ -88,8 +90,8 @@ llm_question_open(struct llm_question *question,
 		  struct dist_message *message);
 void llm_question_close(struct llm_question *question);
 
-/* llm_question_cluster returns where a step runs: fabric, which is borrowed as
- * question is; llm_question_pace what its software reaches. */
+/* llm_question_cluster returns the cluster of a step; it borrows fabric and
+ * question. llm_question_pace returns the pace that its software reaches. */
 struct llm_cluster llm_question_cluster(const struct llm_question *question,
 					const struct fabric *fabric);
 struct llm_pace llm_question_pace(const struct llm_question *question,
@@ -101,29 +103,30 @@ DIST_MUST_CHECK enum dist_error
 llm_question_can(const struct llm_question *question,
 		 enum llm_precision precision, struct dist_message *message);
 
-/* llm_question_fabric stores what joins so many GPUs. Errors: INVALID_ARGUMENT
- * (message: the machine has no network for as many, or of no known rate). */
+/* llm_question_fabric stores the network of so many GPUs. Errors:
+ * INVALID_ARGUMENT (message: the machine has no network for so many, or its
+ * rate is unknown). */
 DIST_MUST_CHECK enum dist_error
 llm_question_fabric(const struct llm_question *question, int gpus,
 		    struct fabric *fabric, const char **option,
 		    struct dist_message *message);
 
-/* llm_question_layout stores the layout of so many GPUs that was asked for,
- * with what nobody asked for chosen: sequences, a step's sequences. Errors:
- * those of llm_arguments_layout. */
+/* llm_question_layout stores the requested layout of so many GPUs; the sequence
+ * length and the batch are chosen if they were not given. Errors: those of
+ * llm_arguments_layout. */
 DIST_MUST_CHECK enum dist_error
 llm_question_layout(const struct llm_question *question, int gpus,
 		    struct llm_layout *layout, const char **option,
 		    struct dist_message *message);
 
-/* llm_question_answer answers for outcome->layout, which is complete: recompute
- * chosen, rates as given. Errors: those of llm_step; *option as above. */
+/* llm_question_answer answers for outcome->layout, which is complete, and
+ * chooses recomputation. Errors: those of llm_step; *option as above. */
 DIST_MUST_CHECK enum dist_error
 llm_question_answer(const struct llm_question *question,
 		    struct llm_outcome *outcome, const char **option,
 		    struct dist_message *message);
 
-/* llm_question_ask does all three for so many GPUs. */
+/* llm_question_ask does these three for so many GPUs. */
 DIST_MUST_CHECK enum dist_error
 llm_question_ask(const struct llm_question *question, int gpus,
 		 struct llm_outcome *outcome, const char **option,

@@ -1,6 +1,6 @@
 /*
- * log_arguments.h - the flags that say of a log of nccl-tests what it does not
- * say itself; shared by validate and calibrate.
+ * log_arguments.h - flags for facts that a log of nccl-tests does not contain;
+ * shared by validate and calibrate.
  */
 #ifndef LOCKSTEP_CLI_LOG_ARGUMENTS_H
 #define LOCKSTEP_CLI_LOG_ARGUMENTS_H
@@ -24,7 +24,7 @@ extern const struct option log_options[];
 /* log_arguments_are_more returns whether more than the machine is given. */
 bool log_arguments_are_more(const struct log_arguments *arguments);
 
-/* log_arguments_facts returns what is given, of a log of that library. */
+/* log_arguments_facts returns the given facts, for a log of library. */
 struct log_facts log_arguments_facts(const struct log_arguments *arguments,
 				     const char *library);
 
@@ -35,8 +35,8 @@ DIST_MUST_CHECK enum dist_error log_machine_load(const struct log_facts *facts,
 						 struct machine *machine,
 						 struct dist_message *message);
 
-/* log_notes_print says on stderr, as command, what of a log was not read as it
- * stands. */
+/* log_notes_print prints on stderr, as command, which parts of a log were
+ * changed or skipped. */
 void log_notes_print(const char *command, const char *path,
 		     const struct log_notes *notes);
 

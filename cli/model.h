@@ -1,5 +1,5 @@
-/* model.h - the parts of lockstep model that others show or that have options
- * of their own. */
+/* model.h - parts of lockstep model: a list that others print, too, and a verb
+ * with options of its own. */
 #ifndef LOCKSTEP_CLI_MODEL_H
 #define LOCKSTEP_CLI_MODEL_H
 

@@ -1,6 +1,6 @@
 /*
- * platform_survey.h - what a prediction stands on: what the simulation engine
- * says of a platform and so many ranks on it.
+ * platform_survey.h - facts for a prediction that the simulation engine knows
+ * about a platform and ranks on it.
  */
 #ifndef LOCKSTEP_CLI_PLATFORM_SURVEY_H
 #define LOCKSTEP_CLI_PLATFORM_SURVEY_H
@@ -8,14 +8,15 @@
 #include "sim/platform/platform.h"
 
 struct platform_survey {
-	char network[1024];   /* the platform's facts about it, in a line */
+	char network[1024];   /* the network model, in a line */
 	struct fabric fabric; /* borrows these: */
 	struct calibration calibrations[CALIBRATIONS];
-	struct dist__narrowest narrowest; /* links 0: not looked for */
+	struct dist__narrowest narrowest; /* links 0: not determined */
 };
 
-/* platform_survey asks a child process, since an engine starts once. Returns
- * one of enum dist_exit, after a line on stderr when it is not OK. */
+/* platform_survey uses a child process, because an engine starts only once in a
+ * process. Returns one of enum dist_exit, after a line on stderr when it is not
+ * OK. */
 int platform_survey(struct platform_survey *survey, const char *path, int ranks,
 		    const struct dist__link_overrides *overrides);
 

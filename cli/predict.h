@@ -1,6 +1,6 @@
-/* predict.h - what is asked of `lockstep predict`, by its command line or a
- * study, which read the same tables of options into it: one of networks that
- * workloads train, one of language models. */
+/* predict.h - a request to `lockstep predict`, from its command line or a
+ * study. Both read it by the same tables of options: one for networks that
+ * workloads train, one for language models. */
 #ifndef LOCKSTEP_CLI_PREDICT_H
 #define LOCKSTEP_CLI_PREDICT_H
 
@@ -25,7 +25,7 @@ struct predict_options {
 	const char *fidelity;
 	const char *engine;
 	const char *trace;
-	bool language; /* llm counts, not what it has of its own */
+	bool language; /* llm is used, not the fields before */
 	struct llm_request llm;
 	const char *picture; /* of the last world size's pipeline */
 	struct table_options form;
@@ -33,25 +33,25 @@ struct predict_options {
 	int no_explain;
 };
 
-/* predict_options_init sets the defaults of a kind of step (NULL: ddp_step, or
- * that of a language model where model, which may be NULL, is one), to be read
- * into by predict_manual's. Errors: INVALID_ARGUMENT (there is no such kind:
- * refusal). */
+/* predict_options_init sets the defaults of a workload (NULL: ddp_step, or that
+ * of a language model if model, which may be NULL, is one). Then options are
+ * read by predict_manual. Errors: INVALID_ARGUMENT (no such workload: refusal).
+ */
 DIST_MUST_CHECK enum dist_error
 predict_options_init(struct predict_options *options, const char *workload,
 		     const char *model, struct prediction_refusal *refusal);
 
-/* predict_manual returns the manual of such options, with its taker. */
+/* predict_manual returns the manual of these options. */
 struct manual predict_manual(const struct predict_options *options);
 
-/* predict_read_sizes reads "8" or "8,16,32", PREDICTION_SIZES at most. Errors:
- * INVALID_ARGUMENT (refusal). */
+/* predict_read_sizes reads "8" or "8,16,32", at most PREDICTION_SIZES numbers.
+ * Errors: INVALID_ARGUMENT (refusal). */
 DIST_MUST_CHECK enum dist_error
 predict_read_sizes(const char *text, int sizes[PREDICTION_SIZES], size_t *num,
 		   struct prediction_refusal *refusal);
 
-/* predict_check does all that is done before anything is simulated. Errors: any
- * of a prediction that is refused; refusal says what was expected. */
+/* predict_check does all checks that come before a simulation. Errors: any of a
+ * refused prediction; refusal says what was expected. */
 DIST_MUST_CHECK enum dist_error
 predict_check(const struct predict_options *options,
 	      struct prediction_refusal *refusal);

@@ -6,7 +6,7 @@
 #include "cli/predict.h"
 
 /* predict_llm_check and predict_llm_answer are predict_check and predict_answer
- * of options that are about one. */
+ * for options of a language model. */
 DIST_MUST_CHECK enum dist_error
 predict_llm_check(const struct predict_options *options,
 		  struct prediction_refusal *refusal);

@@ -1,4 +1,4 @@
-/* refuse.h - the one line in which a command says what is wrong. */
+/* refuse.h - the one error line of a command. */
 #ifndef LOCKSTEP_CLI_REFUSE_H
 #define LOCKSTEP_CLI_REFUSE_H
 
@@ -7,7 +7,7 @@
 __attribute__((format(printf, 2, 3))) int refuse(const char *command,
 						 const char *format, ...);
 
-/* out_of_memory does so, too, and returns INTERNAL. */
+/* out_of_memory prints that there is no memory, and returns INTERNAL. */
 int out_of_memory(const char *command);
 
 #endif

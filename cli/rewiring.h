@@ -7,25 +7,24 @@
 
 #define REWIRING_OPTIONS 4
 
-/* What was given, NULL when not. */
+/* Options as given; NULL: not given. */
 struct rewiring_arguments {
 	const char *text[REWIRING_OPTIONS];
 };
 
 extern const struct option rewiring_options[];
 
-/* rewiring_read reads them into overrides, and writes what was given to text:
- * "inter-bandwidth 100G, intra-latency x2"; "": nothing. Errors:
- * INVALID_ARGUMENT (message: what was expected of *option; NULL: nobody asks
- * which). */
+/* rewiring_read reads the options into overrides, and writes them to text:
+ * "inter-bandwidth 100G, intra-latency x2"; "": none. Errors: INVALID_ARGUMENT
+ * (message: what was expected of *option; option may be NULL). */
 DIST_MUST_CHECK enum dist_error
 rewiring_read(const struct rewiring_arguments *arguments,
 	      struct dist__link_overrides *overrides,
 	      char text[DIST__LINKS_SIZE], const char **option,
 	      struct dist_message *message);
 
-/* rewiring_pick stores in *alone what overrides say by option number i alone;
- * false: nothing. */
+/* rewiring_pick stores in *alone only the override of option number i. Returns
+ * false if it is not given. */
 bool rewiring_pick(const struct dist__link_overrides *overrides, size_t i,
 		   struct dist__link_overrides *alone);
 

@@ -1,4 +1,4 @@
-/* shard.h - which part of many points this process is to do. */
+/* shard.h - the part of a study's points that this process does. */
 #ifndef LOCKSTEP_CLI_SHARD_H
 #define LOCKSTEP_CLI_SHARD_H
 
@@ -11,14 +11,14 @@ struct shard {
 	int parts;
 };
 
-/* shard_read reads "2/4". Returns false when words are nothing of that kind. */
+/* shard_read reads "2/4". Returns false if text is not of that form. */
 bool shard_read(struct shard *share, const char *text);
 
 /* shard_inherit takes rank and size from srun's or mpirun's variables; without
- * them the share is all there is. Returns false when they make no sense. */
+ * them the part is all points. Returns false if they are invalid. */
 bool shard_inherit(struct shard *share);
 
-/* shard_has returns whether the share holds the `place`-th of many, from 0. */
+/* shard_has returns whether point number `place`, from 0, is in the part. */
 bool shard_has(const struct shard *share, size_t place);
 
 #endif

@@ -6,7 +6,7 @@
 #include "scenarios/arguments.h"
 
 struct table_options {
-	const char *tsv; /* NULL: not asked for */
+	const char *tsv; /* NULL: not given */
 	int json;
 	int markdown;
 };
@@ -15,7 +15,7 @@ struct table_options {
 extern const struct option form_options[];
 #define form_print_options (form_options + 1)
 
-/* table_options_form returns what is to be printed. */
+/* table_options_form returns the form to print. */
 enum dist__form table_options_form(const struct table_options *options);
 
 /* table_options_print prints the table as asked, also to the file of --tsv, and
@@ -24,9 +24,9 @@ enum dist__form table_options_form(const struct table_options *options);
 int table_options_print(const struct table_options *options,
 			const char *command, struct dist__rows *table);
 
-/* conditions_write writes a table as TSV to path, below a line for each of the
- * conditions, an object of texts (NULL: there was no memory for it), and
- * releases both. Errors: IO, NO_MEMORY. */
+/* conditions_write writes to path a line for each condition, an object of texts
+ * (NULL: no memory), and the table as TSV. Releases both. Errors: IO,
+ * NO_MEMORY. */
 DIST_MUST_CHECK enum dist_error conditions_write(json_t *conditions,
 						 struct dist__rows *rows,
 						 const char *path,

@@ -13,10 +13,9 @@ struct timeline_window {
 };
 
 /*
- * timeline_write_tsv writes the bars to path; the columns are those of
- * plots/gantt.gp. Compute spans of one label that follow each other without a
- * gap become one bar. Errors: IO, NO_MEMORY; INVALID_ARGUMENT (nothing happens
- * in the window; then nothing is written).
+ * timeline_write_tsv writes the bars to path, with the columns of
+ * plots/gantt.gp. Adjacent compute spans of one label become one bar. Errors:
+ * IO, NO_MEMORY; INVALID_ARGUMENT (the window is empty: nothing is written).
  */
 enum dist_error timeline_write_tsv(const struct dist__trace *trace,
 				   const struct timeline_window *window,

@@ -8,11 +8,11 @@
 #include "cli/table_option.h"
 
 struct validate_llm_request {
-	const char *const *names; /* sources; none: all */
+	const char *const *names; /* sources; num 0: all */
 	size_t num;
 	bool blind;       /* also with constants fitted without each source */
-	bool refit;       /* by constants fitted here, which are shown */
-	bool plan;        /* also search for layouts of published best ones */
+	bool refit;       /* with constants fitted now, and printed */
+	bool plan;        /* also search where a best layout is published */
 	double max_error; /* of the median of dense rows; INFINITY: none */
 	const struct table_options *form;
 	const char *plot; /* NULL: none */

@@ -1,5 +1,6 @@
-/* figure_data.h - the data of each kind of figure, as its script wants it: a
- * header line, then rows, columns separated by tabs. Private to cli/sweep/. */
+/* figure_data.h - the data of each kind of figure, as its script reads it: a
+ * header line and rows, with columns separated by tabs. Private to cli/sweep/.
+ */
 #ifndef LOCKSTEP_CLI_SWEEP_FIGURE_DATA_H
 #define LOCKSTEP_CLI_SWEEP_FIGURE_DATA_H
 
@@ -17,12 +18,11 @@ typedef void figure_write_rows(const struct figure *figure,
 figure_write_rows figure_write_breakdown, figure_write_fastest,
 	figure_write_chosen;
 
-/* figure_is_alike returns whether all values of an axis have the same
- * algorithms chosen for the same buckets. */
+/* figure_is_alike returns whether the same algorithms are chosen for the same
+ * buckets at all values of an axis. */
 bool figure_is_alike(const struct answers *answers, size_t axis);
 
-/* figure_algorithms returns how many algorithms its points use, counting to
- * 2. */
+/* figure_algorithms returns how many algorithms its points use, at most 2. */
 int figure_algorithms(const struct figure *figure,
 		      const struct answers *answers);
 

@@ -1,12 +1,11 @@
 /*
- * journal.h - the answers of a study's points as they come, in the folder of
- * its results, so that an interruption loses none of them.
+ * journal.h - the answers of a study's points, written as they come to the
+ * folder of its results, so that an interruption loses none.
  *
- * A journal is a file of JSON lines that only grows: the first says what made
- * it, each other one is a point with its answer. Each process that works on a
- * study has a journal of its own: journal.jsonl, or for a part of the points
- * journal-2-of-4.jsonl. A line that an end in the middle left unfinished does
- * not count.
+ * A journal is a file of JSON lines that only grows. The first line is the
+ * stamp of its study; each other line is a point with its answer. Each process
+ * that works on a study has its own journal: journal.jsonl, or for a part of
+ * the points journal-2-of-4.jsonl. An unfinished last line is ignored.
  */
 #ifndef LOCKSTEP_CLI_SWEEP_JOURNAL_H
 #define LOCKSTEP_CLI_SWEEP_JOURNAL_H
@@ -18,10 +17,10 @@
 struct journal;
 
 /*
- * journal_load reads all journals in folder into answers, one for each of the
- * num points, which stay NULL where there is none; the caller frees them. stamp
- * is what must have made them. Errors: INVALID_ARGUMENT (another stamp, or no
- * journal's line: message says where), IO, NO_MEMORY.
+ * journal_load reads all journals in folder into answers, one for each of num
+ * points, NULL where there is none; the caller frees them. Their stamp must be
+ * stamp. Errors: INVALID_ARGUMENT (another stamp, or a bad line: message says
+ * where), IO, NO_MEMORY.
  */
 DIST_MUST_CHECK enum dist_error journal_load(const char *folder,
 					     const char *stamp,
@@ -29,16 +28,16 @@ DIST_MUST_CHECK enum dist_error journal_load(const char *folder,
 					     struct dist_message *message);
 
 /*
- * journal_open opens, or begins, the journal of part `part` (from 1) of
- * `parts`, to be written by this process alone. Errors: INVALID_ARGUMENT
- * (another process has it: message), IO, NO_MEMORY.
+ * journal_open opens or creates the journal of part `part` (from 1) of `parts`,
+ * for this process only. Errors: INVALID_ARGUMENT (another process has it open:
+ * message), IO, NO_MEMORY.
  */
 DIST_MUST_CHECK enum dist_error
 journal_open(const char *folder, const char *stamp, int part, int parts,
 	     struct journal **journal, struct dist_message *message);
 
-/* journal_add appends a point with its answer, at once and whole. Errors: IO,
- * NO_MEMORY; message says what. */
+/* journal_add appends a point with its answer, in one write. Errors: IO,
+ * NO_MEMORY, with message. */
 DIST_MUST_CHECK enum dist_error journal_add(struct journal *journal,
 					    size_t point, json_t *answer,
 					    struct dist_message *message);
@@ -46,8 +45,7 @@ DIST_MUST_CHECK enum dist_error journal_add(struct journal *journal,
 /* journal_close closes journal; NULL allowed. */
 void journal_close(struct journal *journal);
 
-/* journal_remove removes all journals in folder. Errors: IO; message says
- * what. */
+/* journal_remove removes all journals in folder. Errors: IO, with message. */
 DIST_MUST_CHECK enum dist_error journal_remove(const char *folder,
 					       struct dist_message *message);
 

@@ -1,11 +1,11 @@
-/* report.h - all results of a study as one HTML page that needs no other file
- * and no JavaScript. */
+/* report.h - all results of a study as one HTML page, without other files and
+ * without JavaScript. */
 #ifndef LOCKSTEP_CLI_SWEEP_REPORT_H
 #define LOCKSTEP_CLI_SWEEP_REPORT_H
 
 #include "cli/sweep/figures.h"
 
-/* Where something that the answers stand on comes from. */
+/* The source of data that the answers use. */
 struct report_source {
 	char what[320]; /* "platform star-64" */
 	char text[4096];
@@ -21,8 +21,7 @@ struct report {
 	const char *version; /* of Lockstep */
 };
 
-/* report_write writes the page to path. Errors: IO, NO_MEMORY; message says
- * what. */
+/* report_write writes the page to path. Errors: IO, NO_MEMORY, with message. */
 DIST_MUST_CHECK enum dist_error report_write(const struct report *report,
 					     const char *path,
 					     struct dist_message *message);

@@ -26,8 +26,8 @@
 
 #include "lockstep/dist.h"
 
-#define STUDY_AXES   32     /* keys of both mappings at most */
-#define STUDY_VALUES 64     /* of one key at most */
+#define STUDY_AXES   32     /* at most, keys of both mappings */
+#define STUDY_VALUES 64     /* at most, of one key */
 #define STUDY_POINTS 100000 /* at most */
 
 struct study_value {
@@ -35,7 +35,7 @@ struct study_value {
 	size_t line; /* of the file, from 1 */
 };
 
-/* One key of predict (of one value) or grid. */
+/* One key of predict (with one value) or of grid. */
 struct study_axis {
 	char name[48];
 	size_t line;
@@ -65,8 +65,8 @@ void study_release(struct study *study);
 /* study_num_points returns the number of points: the product of the axes. */
 size_t study_num_points(const struct study *study);
 
-/* study_choice returns which value of an axis a point has; points are counted
- * from 0, and the last axis changes first. */
+/* study_choice returns the index of a point's value on an axis; points are
+ * counted from 0, and the last axis changes fastest. */
 size_t study_choice(const struct study *study, size_t point, size_t axis);
 
 /* study_value returns that value's text. */
@@ -76,12 +76,12 @@ const char *study_value(const struct study *study, size_t point, size_t axis);
  * none. */
 size_t study_axis(const struct study *study, const char *name);
 
-/* study_stamp writes all that answers follow from in the study, keys and
- * values, a line each. */
+/* study_stamp writes the keys and values of the study, on which answers depend,
+ * a line each. */
 void study_stamp(const struct study *study, FILE *out);
 
-/* study_words writes what makes a point, "world-size 8, algorithm ring", of
- * the axes that have several values. */
+/* study_words writes a point's values on the axes that have several:
+ * "world-size 8, algorithm ring". */
 void study_words(const struct study *study, size_t point, char *text,
 		 size_t size);
 

@@ -1,12 +1,12 @@
 /*
- * links.h - when a frame is through the links of a test bed: the arithmetic of
- * the switch that is a process.
+ * links.h - the time at which a frame has passed the links of a test bed: the
+ * arithmetic of the switch process.
  *
- * A link passes one frame after the other at its rate, in the order in which
- * they came to it. A frame is on a host's link, on the uplink and the downlink
- * of two leaves if they differ, and on the other host's link; it begins on each
- * as soon as its head is there and the link free (cut-through), so that a frame
- * alone is serialised once. Then comes the delay.
+ * A link passes one frame after the other at its rate, in the order of their
+ * arrival. A frame passes the host's link, the uplink and the downlink of the
+ * two leaves if these differ, and the other host's link. It begins on each when
+ * its head is there and the link is free (cut-through), so that a single frame
+ * is serialised only once. The delay is added at the end.
  */
 #ifndef LOCKSTEP_CLI_TESTBED_LINKS_H
 #define LOCKSTEP_CLI_TESTBED_LINKS_H
@@ -15,7 +15,7 @@
 
 struct testbed_link {
 	double ns_per_byte;
-	int64_t free_ns; /* when what it has taken on is through */
+	int64_t free_ns; /* when it has passed all its frames */
 };
 
 struct testbed_links {
@@ -31,19 +31,19 @@ void testbed_links_init(struct testbed_links *links,
 struct testbed_passage {
 	int from, to; /* hosts */
 	size_t bytes;
-	int links;       /* that it has been taken on by */
-	int64_t head_ns; /* when its head comes to the next one */
-	int64_t tail_ns; /* when its end has passed the last one, and the delay
-			  * is over once is_through */
-	bool is_through; /* there is no further link */
+	int links;       /* links that have accepted it */
+	int64_t head_ns; /* when its head arrives at the next link */
+	int64_t tail_ns; /* when its end has passed the last link; with the
+			    delay, once is_through */
+	bool is_through; /* it has passed all links */
 };
 
 /*
- * testbed_links_pass lets the next link of its way take on a frame, whose from,
- * to, bytes and head_ns the caller has set and whose other fields were 0. To be
- * called in the order of head_ns, over all frames: what is to come must not
- * keep the place of what is there. false: it is dropped, because more than
- * backlog_ns of frames wait for that link; the sender's own holds them back.
+ * testbed_links_pass passes a frame to its next link. At first the caller sets
+ * from, to, bytes and head_ns, and 0 for the other fields. Call it in the order
+ * of head_ns over all frames, because a link serves them in the order of calls.
+ * Returns false if the frame is dropped: more than backlog_ns of frames wait
+ * for that link (the sender's own link never drops).
  */
 bool testbed_links_pass(struct testbed_links *links,
 			struct testbed_passage *frame, int64_t backlog_ns);

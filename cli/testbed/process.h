@@ -1,5 +1,5 @@
-/* process.h - the switch that is a process, and the commands that are started.
- * Private to cli/testbed/. */
+/* process.h - the switch process, and commands that are run. Private to
+ * cli/testbed/. */
 #ifndef LOCKSTEP_CLI_TESTBED_PROCESS_H
 #define LOCKSTEP_CLI_TESTBED_PROCESS_H
 
@@ -8,15 +8,15 @@
 #include "cli/testbed/testbed.h"
 
 /*
- * testbed_switch_start makes the device net0 of every host and starts the
- * process that carries their frames, in the switch's namespace; it ends when it
- * is killed. Errors: UNAVAILABLE (no TAP devices), IO.
+ * testbed_switch_start makes the device net0 of every host and starts, in the
+ * switch's namespace, the process that forwards frames until it is killed.
+ * Errors: UNAVAILABLE (no TAP devices), IO.
  */
 enum dist_error testbed_switch_start(const struct testbed *testbed,
 				     struct dist_message *message);
 
-/* testbed_command runs words, ended by NULL, quietly, and waits. Errors: IO,
- * with what it wrote to stderr, first line, as message; NO_MEMORY. */
+/* testbed_command runs a command (arguments, then NULL) without output, and
+ * waits. Errors: IO (message: the first line of its stderr), NO_MEMORY. */
 enum dist_error testbed_command(const char *const *text,
 				struct dist_message *message);
 

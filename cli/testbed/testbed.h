@@ -2,15 +2,15 @@
  * testbed.h - several hosts on one machine: network namespaces behind a switch
  * whose links have a known rate and delay. Needs root.
  *
- * Everything lives in namespaces called <name>-0, <name>-1, ... and <name>-net,
- * which holds the switch: nothing is seen outside of them, and to take a test
- * bed down is to end what runs in them and to remove them, whatever state it is
- * in. Host i has the address 10.77.0.<i + 1> on its device net0.
+ * Everything is in namespaces <name>-0, <name>-1, ... and <name>-net, which
+ * holds the switch. Nothing is visible outside. A test bed in any state is
+ * removed by ending all processes in the namespaces and deleting them. Host i
+ * has the address 10.77.0.<i + 1> on its device net0.
  *
- * A process of ours is the switch: frames pass through it by TAP devices. Where
- * there are none, or where that is asked for, the kernel shapes the links (tc's
- * tbf for the rate, netem for the delay). Its packets are long, so that it has
- * to let a burst of 66 kB pass at once: what is shorter never feels the rate.
+ * The switch is a process of ours that forwards frames between TAP devices.
+ * Without these, or on request, the kernel shapes the links (tc's tbf for the
+ * rate, netem for the delay). Its packets are long, so that tbf has to pass
+ * bursts of 66 kB at once: shorter transfers are not slowed.
  */
 #ifndef LOCKSTEP_CLI_TESTBED_TESTBED_H
 #define LOCKSTEP_CLI_TESTBED_TESTBED_H
@@ -21,14 +21,15 @@
 
 #define TESTBED_HOSTS 64 /* most */
 
-/* Namespaces have names of less. */
+/* Bytes of a namespace's name, its 0 included. */
 #define TESTBED_NAME 48
 
 enum testbed_topology {
 	TESTBED_STAR,           /* one switch */
-	TESTBED_TREE,           /* leaves, each with an uplink as wide as its
-				 * hosts' links together */
-	TESTBED_OVERSUBSCRIBED, /* leaves with an uplink of a fraction of it */
+	TESTBED_TREE,           /* leaves, each with an uplink of the sum of its
+				   hosts' links */
+	TESTBED_OVERSUBSCRIBED, /* leaves with an uplink of a fraction of that
+				 */
 };
 
 /* What shapes the links. */
@@ -42,25 +43,25 @@ struct testbed {
 	char name[16];
 	int hosts;
 	double bandwidth_Bps; /* of a host's link, each way */
-	int slow_host;        /* its link has a fraction of it */
-	double slow_factor;   /* that fraction; 1: it has all of it */
+	int slow_host;        /* the host whose link has slow_factor of it */
+	double slow_factor;   /* 1: no host is slow */
 	int64_t delay_ns;     /* from any host to any other; 0: none added */
 	enum testbed_topology topology;
-	int leaf_hosts; /* under one leaf, the last may have less; STAR: all */
-	double ratio;   /* OVERSUBSCRIBED: of hosts' links to the uplink */
+	int leaf_hosts; /* under a leaf, fewer under the last; STAR: all */
+	double ratio;   /* OVERSUBSCRIBED: sum of hosts' links over uplink */
 	enum testbed_switch by;
 	int mtu; /* 0: 1500 by the kernel, 9000 by the process */
 };
 
-/* What TCP makes of the links. */
+/* What TCP gets from the links. */
 struct testbed_wire {
 	int64_t latency_ns; /* of a message, beyond the delay */
-	double goodput_Bps; /* of a host's link, both ways busy; 0: what
-			     * headers leave of its rate */
-	bool queues;        /* links let pass in order; else they are shared */
+	double goodput_Bps; /* of a host's link, busy both ways; 0: its rate
+			       without headers */
+	bool queues;        /* links are first in, first out; else shared */
 };
 
-/* ---- words (description.c) ------------------------------------------ */
+/* ---- options (description.c) ---------------------------------------- */
 
 /* Each reads the value of its option. Errors: INVALID_ARGUMENT (message: what
  * was expected). */
@@ -81,10 +82,10 @@ enum dist_error testbed_read_slow(const char *text, struct testbed *testbed,
 enum dist_error testbed_read_switch(const char *text, struct testbed *testbed,
 				    struct dist_message *message);
 
-/* testbed_init fills in what is not said: name "testbed", 2 hosts, a star. */
+/* testbed_init sets the defaults: name "testbed", 2 hosts, a star. */
 void testbed_init(struct testbed *testbed);
 
-/* testbed_check looks at what no option shows alone. Errors: as above. */
+/* testbed_check checks options against each other. Errors: as above. */
 enum dist_error testbed_check(const struct testbed *testbed,
 			      struct dist_message *message);
 
@@ -97,7 +98,7 @@ double testbed_host_Bps(const struct testbed *testbed, int i);
 /* testbed_uplink_Bps returns the rate of a leaf's uplink. */
 double testbed_uplink_Bps(const struct testbed *testbed);
 
-/* testbed_print tells in lines what it is. */
+/* testbed_print prints a description, in lines. */
 void testbed_print(const struct testbed *testbed, FILE *out);
 
 /* testbed_write_platform writes a SimGrid platform of those hosts and links.
@@ -110,20 +111,19 @@ enum dist_error testbed_write_platform(const struct testbed *testbed,
 
 /*
  * testbed_up makes the test bed and sets testbed->by to what shapes the links.
- * After an error nothing is left of it. Errors: UNAVAILABLE (no privilege, or
- * the machine has not what it takes; message), INVALID_ARGUMENT (there is one
- * of that name), IO.
+ * After an error nothing is left of it. Errors: UNAVAILABLE (no privilege, or a
+ * tool or device is missing: message), INVALID_ARGUMENT (the name is in use),
+ * IO.
  */
 enum dist_error testbed_up(struct testbed *testbed,
 			   struct dist_message *message);
 
 /* testbed_down ends every process in the test bed of that name and removes it,
- * in whatever state it is; *found tells whether there was anything. Errors:
- * UNAVAILABLE, IO. */
+ * in whatever state it is; *found: there was one. Errors: UNAVAILABLE, IO. */
 enum dist_error testbed_down(const char *name, bool *found,
 			     struct dist_message *message);
 
-/* testbed_find reads what the test bed of that name was made as. Errors:
+/* testbed_find reads how the test bed of that name was made. Errors:
  * INVALID_ARGUMENT (there is none). */
 enum dist_error testbed_find(const char *name, struct testbed *testbed,
 			     struct dist_message *message);
@@ -132,18 +132,18 @@ enum dist_error testbed_find(const char *name, struct testbed *testbed,
  * switch's. */
 void testbed_namespace(const struct testbed *testbed, int host, char *name);
 
-/* testbed_address writes the address of host i, of 16 bytes at most. */
+/* testbed_address writes the address of host i, at most 16 bytes. */
 void testbed_address(int host, char *address);
 
 /* ---- running commands there (exec.c) ---------------------------------- */
 
 /*
- * testbed_exec runs words, ended by NULL, on one host, or on all at once
- * (host = -1), and waits for them. {host}, {hosts}, {address} and {address0} in
- * a word stand for the number of the host, their number, its own address and
- * that of host 0; LOCKSTEP_TESTBED_HOST is the number too. When the caller dies
- * they are killed. *status is the first status that is not 0, by host. Errors:
- * NO_MEMORY, IO.
+ * testbed_exec runs a command (arguments, then NULL) on one host, or on all at
+ * once (host = -1), and waits. In arguments {host}, {hosts}, {address} and
+ * {address0} become the host's number, the number of hosts, the host's address
+ * and that of host 0; LOCKSTEP_TESTBED_HOST is the host's number. The commands
+ * are killed when the caller dies. *status is the first status that is not 0,
+ * by host. Errors: NO_MEMORY, IO.
  */
 enum dist_error testbed_exec(const struct testbed *testbed, int host,
 			     const char *const *text, int *status,
