@@ -1,6 +1,6 @@
 /*
- * description.h - a cluster in words and numbers: what `lockstep platform new`
- * reads from its options and writes as a SimGrid platform.
+ * description.h - the description of a cluster: `lockstep platform new` reads
+ * it from its options and writes it as a SimGrid platform.
  *
  * Bandwidths are bytes per second each way, latencies seconds one way. Nodes
  * are numbered from 0 in the order in which they were described, and so are the
@@ -18,15 +18,15 @@
 #define PLATFORM_NICS      256   /* most of a node */
 #define PLATFORM_NODES     65536 /* most of a cluster */
 #define PLATFORM_PORTS     128   /* most nodes under one switch */
-#define PLATFORM_KINDS     16    /* most sorts of node in a cluster */
-#define PLATFORM_CHANGES   64    /* most links and nodes that are not as new */
-#define PLATFORM_MESH_GPUS 16    /* most GPUs that NVLinks join pairwise */
+#define PLATFORM_KINDS     16    /* most kinds of node in a cluster */
+#define PLATFORM_CHANGES   64    /* most degraded links, and most slow nodes */
+#define PLATFORM_MESH_GPUS 16    /* most GPUs with NVLinks between pairs */
 
 /*
- * Latencies where none is stated: from GPU to GPU what NCCL's cost model has
- * for a hop of its LL protocol (github.com/NVIDIA/nccl, src/graph/tuning.cc),
- * from card to card what MPI shows for 4 bytes over 100 Gbit/s InfiniBand (OSU
- * latency 5.7, github.com/dexhunter/allreduce-experiments, 100g-latency.txt).
+ * Default latencies. From GPU to GPU: a hop of the LL protocol in NCCL's cost
+ * model (github.com/NVIDIA/nccl, src/graph/tuning.cc). From card to card: MPI's
+ * latency of 4 bytes over 100 Gbit/s InfiniBand (OSU latency 5.7,
+ * github.com/dexhunter/allreduce-experiments, 100g-latency.txt).
  */
 #define PLATFORM_NVLINK_HOP_S 0.6e-6
 #define PLATFORM_PCIE_HOP_S   1.0e-6
@@ -39,10 +39,10 @@ struct platform_wire {
 	double latency_s;
 };
 
-/* How the GPUs of a node reach each other. */
+/* How the GPUs of a node are connected. */
 enum platform_intra_kind {
 	PLATFORM_ALONE,    /* one GPU */
-	PLATFORM_NVSWITCH, /* each by one link to a switch that never blocks */
+	PLATFORM_NVSWITCH, /* each by one link to a non-blocking switch */
 	PLATFORM_MESH,     /* by NVLinks between pairs */
 	PLATFORM_PCIE,     /* through the host bridge of its socket */
 };
@@ -55,21 +55,21 @@ struct platform_intra {
 	unsigned char links[PLATFORM_MESH_GPUS][PLATFORM_MESH_GPUS];
 
 	int sockets;                 /* PCIE; GPUs in equal shares */
-	struct platform_wire socket; /* PCIE: between each two sockets */
+	struct platform_wire socket; /* PCIE: between two sockets */
 };
 
-/* How a node reaches others: network cards, each a rail for its share of the
- * GPUs, or bonded, all of them one link for any GPU. */
+/* The network cards of a node: each is a rail for its share of the GPUs; or
+ * they are bonded to one link for all GPUs. */
 struct platform_inter {
-	char fabric[32]; /* "ib", "roce", "efa", "tcp", ...; "" without */
+	char fabric[32]; /* "ib", "roce", "efa", "tcp", ...; "": no network */
 	int nics;
 	bool bonded;
 	struct platform_wire nic;
-	double pcie_Bps; /* from a GPU to its cards; 0: theirs */
-	int card_nodes;  /* neighbours that share them; 0: none do */
+	double pcie_Bps; /* from a GPU to its cards; 0: the rate of the cards */
+	int card_nodes;  /* neighbouring nodes that share them; 0: not shared */
 };
 
-/* Nodes that are alike. */
+/* A kind of node. */
 struct platform_nodes {
 	int count;
 	int gpus;
@@ -77,11 +77,11 @@ struct platform_nodes {
 	struct platform_intra intra;
 	struct platform_inter inter;
 
-	/* What was measured there, while nothing but their number is other
-	 * than it was; borrowed. */
+	/* Calibrations of such nodes, valid as long as only their number
+	 * changes; borrowed. */
 	const struct calibration *calibrations;
 	size_t num_calibrations;
-	bool guessed; /* a rate is one that nobody knows */
+	bool guessed; /* a rate was guessed */
 };
 
 enum platform_topology {
@@ -91,7 +91,7 @@ enum platform_topology {
 	PLATFORM_DRAGONFLY,  /* shape: groups, routers each, nodes each */
 };
 
-/* The switches between the nodes, and what joins them. */
+/* The switches between the nodes, and their links. */
 struct platform_fabric {
 	enum platform_topology topology;
 	int shape[3];
@@ -104,7 +104,7 @@ struct platform_fabric {
 };
 
 /* A link with a fraction of its bandwidth, or a node at a fraction of its
- * pace. */
+ * speed. */
 struct platform_change {
 	char name[64];
 	double factor;
@@ -113,8 +113,8 @@ struct platform_change {
 struct platform_description {
 	struct platform_nodes nodes[PLATFORM_KINDS];
 	int kinds;
-	bool any_nodes; /* one or two, which stand for any number */
-	bool queues;    /* links let pass in order; else they are shared */
+	bool any_nodes; /* the one or two nodes represent any number */
+	bool queues;    /* links are first in, first out; else shared */
 	struct platform_fabric fabric;
 	struct platform_change degraded[PLATFORM_CHANGES];
 	int num_degraded;
@@ -125,9 +125,8 @@ struct platform_description {
 /* ---- reading options, one each --------------------------------------- */
 
 /*
- * Each of these reads the value of the option it is called after into its
- * place. Errors: INVALID_ARGUMENT, message says what was expected and the legal
- * range.
+ * Each of these reads the value of the option in its name. Errors:
+ * INVALID_ARGUMENT (message: what was expected, and the legal range).
  */
 enum dist_error platform_read_intra(const char *text,
 				    struct platform_intra *intra,
@@ -142,50 +141,51 @@ enum dist_error platform_read_topology(const char *text,
 enum dist_error platform_read_queues(const char *text, bool *queues,
 				     struct dist_message *message);
 
-/* platform_read_change reads "NAME:FACTOR", the value of option, and adds it to
- * the *n changes. */
+/* platform_read_change reads "NAME:FACTOR", the value of option, and appends it
+ * to the *n changes. */
 enum dist_error platform_read_change(const char *option, const char *text,
 				     struct platform_change *changes, int *n,
 				     struct dist_message *message);
 
 /*
- * platform_read_nccl reads what NCCL wrote to NCCL_TOPO_DUMP_FILE: a node's
- * GPUs, what joins them, its cards (as InfiniBand, which the file does not
- * tell); node's count stays. Errors: INVALID_ARGUMENT (message: path, line and
- * what was expected), NO_MEMORY.
+ * platform_read_nccl reads the file that NCCL wrote to NCCL_TOPO_DUMP_FILE: the
+ * GPUs of a node, their links, and its cards (taken as InfiniBand: the file
+ * does not say). node's count does not change. Errors: INVALID_ARGUMENT
+ * (message: path, line and what was expected), NO_MEMORY.
  */
 enum dist_error platform_read_nccl(const char *path,
 				   struct platform_nodes *node,
 				   struct dist_message *message);
 
-/* platform_wire_latency_s returns the time from card to card by a transport of
- * a measured machine: TCP's for all that begin with "tcp", InfiniBand's where
- * nothing better is known. */
+/* platform_wire_latency_s returns the latency from card to card of a transport:
+ * TCP's for names that begin with "tcp", InfiniBand's if nothing better is
+ * known. */
 double platform_wire_latency_s(const char *transport);
 
 /* ---- the whole ------------------------------------------------------- */
 
-/* platform_check looks at what no option shows alone: whether GPUs can reach
- * each other, cards share out among them, and the topology has room. Errors:
+/* platform_check checks options against each other: whether GPUs can reach each
+ * other, cards divide among them, and the topology has room. Errors:
  * INVALID_ARGUMENT (message). */
 enum dist_error platform_check(const struct platform_description *description,
 			       struct dist_message *message);
 
-/* platform_count_nodes returns how many there are. */
+/* platform_count_nodes returns the number of nodes. */
 int platform_count_nodes(const struct platform_description *description);
 
-/* platform_count_bundles returns how many links the cards of such a node are:
- * one for each GPU, fewer that GPUs share, or one of them all. */
+/* platform_count_bundles returns the number of links that the cards of such a
+ * node form: one for each GPU, fewer if GPUs share cards, one if they are
+ * bonded. */
 int platform_count_bundles(const struct platform_nodes *nodes);
 
-/* platform_nodes_of returns the sort of node that number node is of. */
+/* platform_nodes_of returns the kind of node number `node`. */
 const struct platform_nodes *
 platform_nodes_of(const struct platform_description *description, int node);
 
 /*
- * platform_write writes the platform file. Its head says note, words about the
- * machine and its numbers' sources (NULL: a summary), and command, the command
- * line that describes it. Errors: INVALID_ARGUMENT (message: a change that
+ * platform_write writes the platform file. Its head contains note, a text about
+ * the machine and the sources of its numbers (NULL: a summary), and command,
+ * the command line that makes it. Errors: INVALID_ARGUMENT (message: a change
  * names no link or node), IO.
  */
 enum dist_error platform_write(const struct platform_description *description,

@@ -1,11 +1,10 @@
 /*
- * machine.h - machines that others measured (model/measured/machine.h) as nodes
- * of a cluster, and as what a model of a library asks for.
+ * machine.h - turns measured machines (model/measured/machine.h) into nodes of
+ * a cluster, and into fabrics for models of libraries.
  *
- * What a machine's description does not know of rates stays 0 in a node, and is
- * guessed in a fabric. Latencies are
- * those of description.h, and half a microsecond less at each end where
- * processors, not GPUs, send.
+ * Unknown rates of a machine are 0 in a node, and guessed in a fabric.
+ * Latencies are those of description.h, and half a microsecond less at each end
+ * where processors send instead of GPUs.
  */
 #ifndef LOCKSTEP_MODEL_CLUSTER_MACHINE_H
 #define LOCKSTEP_MODEL_CLUSTER_MACHINE_H
@@ -15,35 +14,33 @@
 #include "model/cluster/description.h"
 
 /*
- * platform_of_machine describes a node of machine on which `gpus` ranks run (0:
- * one a GPU, or one where there are none), reached by the network of that
- * transport (NULL: the first). Ranks that are fewer than the GPUs have the
- * cards of theirs alone. node's count stays; it borrows the machine's
- * calibrations. Errors: INVALID_ARGUMENT (message:
- * no such network, or more ranks than GPUs).
+ * platform_of_machine describes a node of machine with `gpus` ranks (0: one a
+ * GPU, or one without GPUs) on the network of that transport (NULL: the first).
+ * With fewer ranks than GPUs, only the cards of the used GPUs count. node's
+ * count does not change; it borrows the machine's calibrations. Errors:
+ * INVALID_ARGUMENT (message: no such network, or more ranks than GPUs).
  */
 DIST_MUST_CHECK enum dist_error
 platform_of_machine(const struct machine *machine, const char *transport,
 		    int gpus, struct platform_nodes *node,
 		    struct dist_message *message);
 
-/* platform_guess_rates puts some rate where a node's is not known, which only
- * what was calibrated makes up for: as machine_fabric. */
+/* platform_guess_rates replaces unknown rates of a node by guesses, as
+ * machine_fabric does. Only calibrated constants make such a node usable. */
 void platform_guess_rates(struct platform_nodes *node);
 
-/* machine_network_choose stores in *network the one of that transport; of NULL
- * the first, or NULL where there is none. Errors: INVALID_ARGUMENT (message: no
- * such network, and those that there are). */
+/* machine_network_choose stores in *network the network of transport; for NULL
+ * the first one, or NULL if there is none. Errors: INVALID_ARGUMENT (message:
+ * no such network, and the known ones). */
 DIST_MUST_CHECK enum dist_error
 machine_network_choose(const struct machine *machine, const char *transport,
 		       const struct machine_network **network,
 		       struct dist_message *message);
 
 /*
- * machine_fabric answers what joins nodes x node_ranks ranks on that machine:
- * the same as a platform written of it does. On one node transport does not
- * matter. fabric borrows the machine's calibrations. Errors: as
- * platform_of_machine.
+ * machine_fabric stores the fabric of nodes x node_ranks ranks on machine, the
+ * same as that of a platform made from it. On one node transport is not used.
+ * fabric borrows the machine's calibrations. Errors: as platform_of_machine.
  */
 DIST_MUST_CHECK enum dist_error machine_fabric(const struct machine *machine,
 					       const char *transport, int nodes,

@@ -1,9 +1,8 @@
 /*
- * writer.h - writing a description as SimGrid XML, in parts.
+ * writer.h - writes a description as SimGrid XML, in parts.
  *
- * Zones: one for each switch that nodes hang on, in which SimGrid finds the
- * shortest way over the links that are there; above them zones whose ways are
- * all written out, few enough.
+ * There is a zone for each switch with nodes, in which SimGrid finds the
+ * shortest routes over its links. The few zones above list all their routes.
  */
 #ifndef LOCKSTEP_MODEL_CLUSTER_WRITER_H
 #define LOCKSTEP_MODEL_CLUSTER_WRITER_H
@@ -13,11 +12,11 @@
 struct platform_writer {
 	FILE *out;
 	const struct platform_description *description;
-	bool degraded[PLATFORM_CHANGES]; /* which ones met their link */
+	bool degraded[PLATFORM_CHANGES]; /* whose link was found */
 };
 
-/* platform_write_link declares a link of its own in each direction, less what
- * was taken from it. */
+/* platform_write_link declares a link for each direction, with degraded
+ * bandwidth if there is such a change. */
 __attribute__((format(printf, 3, 4))) void
 platform_write_link(struct platform_writer *writer, struct platform_wire wire,
 		    const char *format, ...);
@@ -25,7 +24,7 @@ platform_write_link(struct platform_writer *writer, struct platform_wire wire,
 /* ---- nodes, in the zone of their switch ------------------------------- */
 
 /* platform_write_parts declares the GPUs and switches of a node, _links its
- * links, _ways how its parts are joined and, where it has cards, reach the
+ * links, and _ways the routes between its parts and, if it has cards, to the
  * router `exit`. */
 void platform_write_parts(struct platform_writer *writer, int node);
 void platform_write_links(struct platform_writer *writer, int node);
@@ -34,8 +33,8 @@ void platform_write_ways(struct platform_writer *writer, int node,
 
 /* ---- the rest -------------------------------------------------------- */
 
-/* platform_write_fabric writes every zone inside the outermost, and how they
- * are joined. */
+/* platform_write_fabric writes every zone inside the outermost one, and the
+ * routes between them. */
 void platform_write_fabric(struct platform_writer *writer);
 
 #endif

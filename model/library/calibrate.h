@@ -1,31 +1,29 @@
 /*
- * calibrate.h - constants made to agree with measured times: what no data sheet
- * says, the start of a call and the share of a link's rate that messages reach,
- * is taken from two of them.
+ * calibrate.h - fits constants to two measured times: the start of a call, and
+ * the share of a link's rate that messages reach, which no data sheet states.
  */
 #ifndef LOCKSTEP_MODEL_LIBRARY_CALIBRATE_H
 #define LOCKSTEP_MODEL_LIBRARY_CALIBRATE_H
 
 #include "model/library/library.h"
 
-/* A call that was measured. */
+/* A measured call. */
 struct library_sample {
 	struct fabric fabric;
 	struct library_call call;
 	double time_ns;
 };
 
-/* A call of no more bytes tells how long it takes whatever the bytes. */
+/* The time of a call of at most so many bytes is independent of bytes. */
 #define LIBRARY_SMALL_BYTES 4096
 
 /*
- * library_calibrate moves the constants of calibration that the library of
- * profile lets be moved, each within its bounds: those of latency until small
- * takes what it took, those of rate until large does. One may be NULL: then
- * its constants stay. What is given stays, what did not move is not there.
- * Stores the library, the transport, the residual, and which constants are at
- * their bounds. Errors:
- * INVALID_ARGUMENT (message: a call that the library refuses).
+ * library_calibrate fits the free constants of profile's library within their
+ * bounds: those of latency until small takes its measured time, those of rate
+ * until large does. small or large may be NULL: then its constants stay. Given
+ * constants stay; constants that did not change are left out. Stores the
+ * library, the transport, the residual, and which constants are at their
+ * bounds. Errors: INVALID_ARGUMENT (message: the library refuses a call).
  */
 DIST_MUST_CHECK enum dist_error library_calibrate(
 	const struct dist__profile *profile, const struct library_sample *small,

@@ -1,18 +1,17 @@
 /*
- * fabric.h - what joins the ranks of a group, in the few numbers that a model
- * of a collective library asks for. Made of a simulated platform
- * (sim/platform/platform.h) or of the description of a machine that others
- * measured (model/cluster/machine.h).
+ * fabric.h - the links between the ranks of a group, in the few numbers that a
+ * model of a collective library needs. Made from a simulated platform
+ * (sim/platform/platform.h) or from a measured machine
+ * (model/cluster/machine.h).
  *
- * Rates are bytes per second each way, 0 where they are not known; latencies
- * one way.
+ * Rates are bytes per second each way, 0 if unknown; latencies are one way.
  */
 #ifndef LOCKSTEP_MODEL_LIBRARY_FABRIC_H
 #define LOCKSTEP_MODEL_LIBRARY_FABRIC_H
 
 #include "model/library/calibration.h"
 
-/* How the ranks of one node reach each other. */
+/* How the ranks of one node are connected. */
 enum fabric_intra {
 	FABRIC_ALONE,    /* a node has one rank */
 	FABRIC_NVSWITCH, /* GPUs, by NVLinks to switches */
@@ -26,30 +25,30 @@ enum fabric_intra {
 
 struct fabric {
 	int nodes;      /* 1 or more */
-	int node_ranks; /* of a node; where they differ, the most */
+	int node_ranks; /* of a node; the largest number if they differ */
 	char gpu[64];   /* kind, as "H100 80GB"; "": unknown, or processors */
 
 	enum fabric_intra intra;
 	double intra_Bps;        /* a rank, over all its links */
-	double socket_Bps;       /* between the sockets that ranks of a node on
-				  * PCIe are spread over; 0: it is one */
+	double socket_Bps;       /* between the sockets of a node's ranks on
+				    PCIe; 0: one socket */
 	double intra_latency_ns; /* between two ranks of a node */
 
 	char transport[32]; /* "ib", "roce", "efa", "tcp", ...; "": unknown */
 	int cards;          /* of a node, 1 or more if nodes > 1 */
 	double card_Bps;
-	int card_nodes; /* neighbours that share the cards; 0 or 1: none */
+	int card_nodes; /* nodes that share the cards; 0 or 1: not shared */
 	double inter_latency_ns; /* between ranks of two nodes; 0: unknown */
 
-	bool guessed; /* a rate is one that nobody knows: only calibrated
-		       * constants make up for it */
-	const struct calibration *calibrations; /* borrowed, of what the fabric
-						 * is of */
+	bool guessed; /* a rate was guessed: usable only with calibrated
+			 constants */
+	const struct calibration *calibrations; /* borrowed from the fabric's
+						   source */
 	size_t num_calibrations;
 };
 
-/* fabric_way_Bps returns what the narrowest way between two ranks of a node
- * carries. */
+/* fabric_way_Bps returns the rate of the narrowest route between two ranks of a
+ * node. */
 static inline double fabric_way_Bps(const struct fabric *fabric)
 {
 	return fabric->socket_Bps > 0 && fabric->socket_Bps < fabric->intra_Bps

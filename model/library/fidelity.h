@@ -1,5 +1,5 @@
 /*
- * fidelity.h - which fidelity a simulation of so many ranks gets.
+ * fidelity.h - chooses the fidelity of a simulation.
  */
 #ifndef LOCKSTEP_MODEL_LIBRARY_FIDELITY_H
 #define LOCKSTEP_MODEL_LIBRARY_FIDELITY_H
@@ -8,11 +8,11 @@
 #include "coll/profile.h"
 
 /*
- * library_fidelity stores what `ranks` ranks get in *fidelity, never AUTO: what
- * was asked for, or with AUTO what their number affords and profile's library
- * has; ranks that share cores go message by message. Errors: INVALID_ARGUMENT
- * (message: the profile's library is unknown, or its messages are; or a formula
- * was asked for where ranks share cores).
+ * library_fidelity stores in *fidelity, never AUTO, the fidelity that was asked
+ * for or, with AUTO, the best one for that number of ranks that profile's
+ * library has. Ranks that share cores are simulated at message. Errors:
+ * INVALID_ARGUMENT (message: the profile's library is unknown, or its messages
+ * are; or formula was asked for and ranks share cores).
  */
 DIST_MUST_CHECK enum dist_error
 library_fidelity(const struct dist__profile *profile, int ranks,

@@ -1,11 +1,11 @@
 /*
- * library.h - how a collective library behaves on a fabric: which algorithm and
- * protocol it picks for a call, and what that takes there when nothing else
- * uses the links. Arithmetic alone: no clock, no simulation, no files.
+ * library.h - models of collective libraries on a fabric: the algorithm and
+ * protocol that a library picks for a call, and their time without other
+ * traffic. Only arithmetic: no clock, no simulation, no files.
  *
- * A profile names the library (its key `library`) and states its constants; one
- * that names none is Lockstep's own: the algorithms of coll/ by the profile's
- * rules, each by its cost formula.
+ * A profile names the library (key `library`) and states its constants. A
+ * profile without a name is Lockstep's own: the algorithms of coll/, chosen by
+ * the profile's rules, each with its cost formula.
  */
 #ifndef LOCKSTEP_MODEL_LIBRARY_LIBRARY_H
 #define LOCKSTEP_MODEL_LIBRARY_LIBRARY_H
@@ -14,9 +14,8 @@
 #include "model/library/fabric.h"
 
 /*
- * library_of_gpu returns the profile of the library that GPUs of that kind are
- * used with where nobody says which: "nccl" for NVIDIA's, NULL for others, for
- * an unknown kind, and for none.
+ * library_of_gpu returns the default profile for GPUs of that kind: "nccl" for
+ * NVIDIA's, NULL for others, for an unknown kind, and for none.
  */
 const char *library_of_gpu(const char *gpu);
 
@@ -26,36 +25,39 @@ struct library_call {
 	size_t numel; /* as dist__op_numel() */
 	size_t element_bytes;
 	int ranks;             /* of the group */
-	int root;              /* rank of the group; of no use in others: 0 */
+	int root;              /* rank of the group; 0 in calls without a root
+				*/
 	const char *algorithm; /* forced; NULL: the library chooses */
 	const char *protocol;  /* the same */
-	bool host; /* its bytes are the processors', though ranks have GPUs */
-	int process_ranks;   /* that one process launches, one after the other;
-			      * 0: one */
-	const char *version; /* of the library, "2.18.3"; NULL: as it was
-			      * calibrated, else the profile's */
+	bool host; /* its bytes are in the memory of processors, though ranks
+		      have GPUs */
+	int process_ranks;   /* ranks ranks that one process launches, one after
+				the other; 0: one */
+	const char *version; /* of the library, "2.18.3"; NULL: the calibrated
+				one, else the profile's */
 };
 
-/* What its messages look like to the links, for a simulation of them: */
+/* The pattern of its messages, for a simulation of them: */
 enum library_shape {
-	LIBRARY_STEPS,  /* as `ours` sends them: run that, or its formula */
-	LIBRARY_RING,   /* each rank to the next one of its node and to the rank
-			 * of its place on the next node */
-	LIBRARY_TREE,   /* inside a node as a ring; between nodes along a tree,
-			 * up and down */
+	LIBRARY_STEPS,  /* those of `ours`: run that, or its formula */
+	LIBRARY_RING,   /* each rank to the next one of its node, and to the
+			   rank of the same place on the next node */
+	LIBRARY_TREE,   /* a ring inside a node; between nodes up and down a
+			   tree */
 	LIBRARY_SWITCH, /* each rank to the switch of its node and back; between
 			 * nodes as TREE */
-	LIBRARY_P2P,    /* a message for each two ranks, or each and the root */
+	LIBRARY_P2P,    /* a message between each two ranks, or between each and
+			   the root */
 };
 
 struct library_estimate {
 	char algorithm[24]; /* "ring", "tree", "nvls", ... */
-	char protocol[16];  /* "LL128", "eager", ...; "": there is no choice */
-	int channels;       /* 0: no such thing */
+	char protocol[16];  /* "LL128", "eager", ...; "": only one */
+	int channels;       /* 0: it has no channels */
 	const struct dist__algorithm *ours; /* STEPS: never NULL */
 
-	/* The time on links of one's own is the sum of: */
-	double start_ns;    /* before the first byte: launch, agreement */
+	/* The time without other traffic is the sum of: */
+	double start_ns;    /* before the first byte: launch, handshake */
 	double latency_ns;  /* all steps, whatever the bytes */
 	double transfer_ns; /* the bytes */
 
@@ -63,31 +65,32 @@ struct library_estimate {
 	double local_bytes;  /* RING, TREE, SWITCH: each rank inside its node */
 	double remote_bytes; /* RING, TREE: each rank to another node */
 
-	/* What these bytes reach at most of the fabric's rates, inside nodes
-	 * and between them; 0: not known. The rest is lost to the protocol and
-	 * to what else a rate leaves out. */
+	/* The share of the fabric's rates that these bytes can reach, inside
+	 * nodes and between them; 0: not known. The rest is protocol and other
+	 * overhead. */
 	double local_reach, remote_reach;
-	bool by_rails; /* p2p: to another node from the GPU whose card is on the
-			* receiver's rail, which gets it by NVLink */
+	bool by_rails; /* p2p (PXN): data for another node goes by NVLink to the
+			  GPU whose card is on the receiver's rail, and is sent
+			  from there */
 };
 
-/* library_name returns the name of the library that profile is of, "lockstep"
- * of our own; "" where it is unknown. */
+/* library_name returns the name of profile's library; "lockstep" for our own;
+ * "" if it is unknown. */
 const char *library_name(const struct dist__profile *profile);
 
 /*
- * library_calibration returns what fabric knows of the library that profile
- * names: constants that go before the profile's; NULL: nothing.
+ * library_calibration returns fabric's calibration of profile's library, whose
+ * constants replace the profile's; NULL: none.
  */
 const struct calibration *
 library_calibration(const struct dist__profile *profile,
 		    const struct fabric *fabric);
 
 /*
- * library_estimate answers for one call; a group of one rank has nothing to
- * transfer. Constants are those of library_calibration(), else profile's.
- * Errors: INVALID_ARGUMENT (message: a forced algorithm or protocol that the
- * library has not, with those it has; a rate that is not known).
+ * library_estimate estimates one call; a group of one rank transfers nothing.
+ * Constants come from library_calibration(), else from profile. Errors:
+ * INVALID_ARGUMENT (message: the library does not have the forced algorithm or
+ * protocol, and those that it has; an unknown rate).
  */
 DIST_MUST_CHECK enum dist_error
 library_estimate(const struct dist__profile *profile,
@@ -96,49 +99,47 @@ library_estimate(const struct dist__profile *profile,
 		 struct dist_message *message);
 
 /*
- * A constant that no source states, so that tables of measured times must. It
- * is thought of before any of them as start, off by a factor of exp(spread), or
- * less, in two of three cases; a machine's own value is off that of all by one
- * of exp(machine).
+ * A constant that no source states, fitted to tables of measured times. Prior:
+ * start, within a factor of exp(spread) in two of three cases. A machine's own
+ * value is within a factor of exp(machine) of that of all machines.
  */
 struct library_constant {
 	const char *name;
 	double start, spread;
-	double least, most; /* what it can be */
-	double machine;     /* 0: it is every machine's */
+	double least, most; /* physical bounds */
+	double machine;     /* 0: the same on every machine */
 };
 
-/* library_fitted returns the constants of the library that profile names, ended
- * by one without a name; NULL: it has none. */
+/* library_fitted returns the fitted constants of profile's library; the last
+ * has no name. NULL: it has none. */
 const struct library_constant *
 library_fitted(const struct dist__profile *profile);
 
-/* library_constant_value returns what profile says of a constant; NAN: nothing,
- * it counts for nothing there. library_constant_set gives it a value. Errors:
- * NO_MEMORY. */
+/* library_constant_value returns the value of a constant in profile; NAN: it is
+ * not stated, and not used. library_constant_set sets it. Errors: NO_MEMORY. */
 double library_constant_value(const struct dist__profile *profile,
 			      const struct library_constant *constant);
 DIST_MUST_CHECK enum dist_error
 library_constant_set(struct dist__profile *profile,
 		     const struct library_constant *constant, double value);
 
-/* library_time_ns returns the time on links of one's own. */
+/* library_time_ns returns the time without other traffic. */
 static inline double library_time_ns(const struct library_estimate *estimate)
 {
 	return estimate->start_ns + estimate->latency_ns +
 	       estimate->transfer_ns;
 }
 
-/* library_has_steps returns whether the library's collectives are made of steps
- * that can be simulated message by message; not of one that is unknown. */
+/* library_has_steps returns whether the library's collectives are steps that
+ * can be simulated message by message; false for an unknown library. */
 bool library_has_steps(const struct dist__profile *profile);
 
-/* library_has_transfers returns whether it is known what they put on links
- * (transfers.h): then they can share these, as flows. */
+/* library_has_transfers returns whether the transfers of its collectives are
+ * known (transfers.h): then they can be simulated as flows. */
 bool library_has_transfers(const struct dist__profile *profile);
 
-/* library_check looks whether the library that profile names is known, and its
- * constants are that library's. Errors: INVALID_ARGUMENT (message). */
+/* library_check checks that profile's library is known and has its constants.
+ * Errors: INVALID_ARGUMENT (message). */
 DIST_MUST_CHECK enum dist_error
 library_check(const struct dist__profile *profile,
 	      struct dist_message *message);

@@ -4,28 +4,28 @@
 
 #include "model/library/library.h"
 
-/* A constant that measured times may move, within what physics allows. */
+/* A constant that calibration may change, within physical bounds. */
 struct library_freedom {
 	const char *constant;
-	double usual; /* where a profile does not state it; or: */
+	double usual; /* if the profile does not state it; or: */
 	double (*usual_of)(const struct dist__profile *profile,
 			   const struct fabric *fabric); /* NULL: usual */
 	double least, most;
-	bool is_rate; /* what large calls reach; else what small ones take */
+	bool is_rate; /* fitted to large calls; else to small ones */
 };
 
 struct library_model {
-	const char *name;             /* as a profile's `library` says */
-	const char *const *constants; /* names it knows, ended by NULL */
+	const char *name;             /* as in a profile's `library` */
+	const char *const *constants; /* legal names, ended by NULL */
 	bool has_steps;               /* its estimates are LIBRARY_STEPS, */
 	bool has_transfers;           /* or have any other shape */
 
 	/* As library_fitted() has them; NULL: none. */
 	const struct library_constant *fitted;
 
-	/* Those of them that are free, ended by a name of NULL; NULL:
-	 * library_any_freedoms. Where a call takes too long the first ones are
-	 * moved first. */
+	/* The constants that calibration may change, ended by a name of NULL;
+	 * NULL: library_any_freedoms. When a call takes too long, the first
+	 * ones are changed first. */
 	const struct library_freedom *freedoms;
 
 	/* library_estimate(), for more than one rank. */
@@ -36,23 +36,23 @@ struct library_model {
 				    struct dist_message *message);
 };
 
-/* library_layout returns how the ranks of call lie on fabric. */
+/* library_layout returns the placement of call's ranks on fabric. */
 struct dist__layout library_layout(const struct dist__profile *profile,
 				   const struct fabric *fabric,
 				   const struct library_call *call);
 
 extern const struct library_freedom library_any_freedoms[];
 
-/* library_find returns the model that profile names; NULL: it is not known. */
+/* library_find returns the model of profile's library; NULL: unknown. */
 const struct library_model *library_find(const struct dist__profile *profile);
 
 /* Lockstep's own: the algorithms of coll/. */
 extern const struct library_model library_own;
 
-/* NVIDIA's, after the cost model that it has of itself. */
+/* NVIDIA's, after NCCL's own cost model. */
 extern const struct library_model library_nccl;
 
-/* Those that exchange messages between processors. */
+/* Libraries that exchange messages between processors. */
 extern const struct library_model library_gloo;
 extern const struct library_model library_openmpi;
 extern const struct library_model library_mpich;

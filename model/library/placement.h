@@ -1,5 +1,5 @@
 /*
- * placement.h - which of an algorithm's messages leave a node, where ranks are
+ * placement.h - which messages of an algorithm leave a node, when ranks are
  * numbered node by node. Private to model/library/.
  */
 #ifndef LOCKSTEP_MODEL_LIBRARY_PLACEMENT_H
@@ -11,22 +11,27 @@
 struct placement {
 	double remote_steps; /* share of the steps, 0 to 1 */
 	double remote_bytes; /* share of the bytes */
-	double shared_bytes; /* those of them that leave the nodes of a card */
-	int senders;         /* ranks of a node that send out at once */
-	int card_nodes;      /* nodes that do so by the same card */
-	bool alongside;      /* others send inside at the same time */
-	bool at_once;        /* each rank does both at the same time */
+	double shared_bytes; /* share of the bytes that leaves the nodes of a
+				card */
+	int senders;         /* ranks of a node that send to other nodes at the
+				same time */
+	int card_nodes;      /* nodes that send by the same card */
+	bool alongside;      /* other ranks send inside the node at the same
+				time */
+	bool at_once;        /* each rank sends both ways at the same time */
 };
 
-/* loops: ranks of a node reach each other by its cards. */
+/* library_placement returns it; loops: messages within a node go by its cards.
+ */
 struct placement library_placement(const struct dist__algorithm *algorithm,
 				   const struct fabric *fabric, bool loops);
 
-/* library_halves: whether each step has half as much to send as the one before,
- * or twice. */
+/* library_halves returns whether each step sends half or twice as much as the
+ * one before. */
 bool library_halves(const struct dist__algorithm *algorithm);
 
-/* library_is_ring: whether messages go to the same neighbour always. */
+/* library_is_ring returns whether all messages of a rank go to the same
+ * neighbour. */
 bool library_is_ring(const struct dist__algorithm *algorithm);
 
 #endif

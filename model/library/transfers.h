@@ -1,10 +1,9 @@
 /*
- * transfers.h - who sends how much to whom in a library's collective: what a
- * simulation puts on links where they are not one's own. Arithmetic alone.
+ * transfers.h - who sends how much to whom in a library's collective, for
+ * simulations with shared links. Only arithmetic.
  *
- * All channels together: of a pair of ranks there is one transfer, whatever the
- * pieces it is sent in. All of them go on at the same time, and the collective
- * is over when the slowest is.
+ * A pair of ranks has one transfer, for all channels and pieces together. All
+ * transfers run at the same time; the collective ends with the slowest.
  */
 #ifndef LOCKSTEP_MODEL_LIBRARY_TRANSFERS_H
 #define LOCKSTEP_MODEL_LIBRARY_TRANSFERS_H
@@ -13,8 +12,9 @@
 
 #include "model/library/library.h"
 
-/* To whom a transfer is that goes by all NVLinks of its rank, as much by each
- * as it is wide: where NVLinks join pairs, a library lays its rings so. */
+/* The destination of a transfer that uses all NVLinks of its rank, in
+ * proportion to their widths: so a library lays its rings over NVLinks between
+ * pairs. */
 #define LIBRARY_NEIGHBOURS (-1)
 
 struct library_transfer {
@@ -27,16 +27,16 @@ struct library_transfers {
 	struct library_transfer *list; /* owned */
 	size_t count, space;
 
-	/* The most, either way, of the call's bytes: that the links of a rank
-	 * inside its node carry, that a card does, and both of one rank. */
+	/* The largest share of the call's bytes, either way, on a rank's links
+	 * inside its node, on a card, and on both for one rank. */
 	double local_share, card_share, rank_share;
 };
 
 /*
- * library_transfers_make makes those of a call that estimate is of, among ranks
- * that sit on the nodes with these numbers, one for each rank of the group. The
- * caller releases transfers in any case. Errors: INVALID_ARGUMENT (message:
- * there are too many to list, or none are known), NO_MEMORY.
+ * library_transfers_make lists the transfers of the call that estimate
+ * describes. nodes holds the number of each rank's node. The caller releases
+ * transfers in any case. Errors: INVALID_ARGUMENT (message: too many to list,
+ * or unknown), NO_MEMORY.
  */
 DIST_MUST_CHECK enum dist_error library_transfers_make(
 	const struct fabric *fabric, const struct library_call *call,
@@ -45,16 +45,17 @@ DIST_MUST_CHECK enum dist_error library_transfers_make(
 
 void library_transfers_release(struct library_transfers *transfers);
 
-/* What a byte of a transfer loads its links with, by whether it leaves. */
+/* Bytes on the links for each byte of a transfer, within a node and between
+ * nodes. */
 struct library_load {
 	double local, remote;
 };
 
 /*
- * library_transfers_load returns that: a byte, and what the protocol and the
- * network lose beside it; so that links of one's own, at the fabric's rates,
- * carry all transfers in estimate->transfer_ns, or sooner if something else
- * sets the pace.
+ * library_transfers_load returns it: the byte itself and the overhead of
+ * protocol and network. With it, links at the fabric's rates without other
+ * traffic carry all transfers in estimate->transfer_ns, or sooner if links are
+ * not the bottleneck.
  */
 struct library_load
 library_transfers_load(const struct fabric *fabric,

@@ -1,6 +1,6 @@
 /*
- * architecture.h - a transformer that generates text, in the few numbers that
- * its config.json says: what it holds, computes and passes on.
+ * architecture.h - a language model (transformer), in the few numbers of its
+ * config.json: its parameters, FLOP and activations.
  */
 #ifndef LOCKSTEP_MODEL_LLM_ARCHITECTURE_H
 #define LOCKSTEP_MODEL_LLM_ARCHITECTURE_H
@@ -11,14 +11,14 @@ struct llm_architecture {
 	char name[64];
 	int layers, hidden;
 	int heads, kv_heads;
-	int head_dim; /* of a query and key; without rope_dim */
+	int head_dim; /* of a query and a key, without rope_dim */
 	int ffn;      /* width of a dense layer's MLP; 0: no layer is dense */
-	bool gated;   /* its MLPs, experts too, have three matrices, not two */
+	bool gated;   /* MLPs and experts have three matrices, not two */
 	bool biases;  /* its matrices have biases */
-	bool qkv_biases; /* those of query, key and value have */
+	bool qkv_biases; /* the matrices of query, key and value have biases */
 	int vocab;
 	bool tied;     /* the output projection is the embedding */
-	int positions; /* learned, as many; 0: rotary or none */
+	int positions; /* number of learned positions; 0: rotary or none */
 	int window;    /* tokens that a local layer attends to; 0: all layers
 			* attend to all */
 	int local_of;  /* with window: one layer of so many attends to all;
@@ -28,18 +28,19 @@ struct llm_architecture {
 	int experts, top_k;
 	int expert_ffn;   /* width of one expert */
 	int shared_ffn;   /* of all shared experts together; 0: none */
-	int dense_layers; /* that have no experts: the first ones, or: */
-	int dense_every;  /* every so many-th layer has experts, the others
-			   * are dense; 0: the first dense_layers */
+	int dense_layers; /* the first layers, without experts; or: */
+	int dense_every;  /* every dense_every-th layer has experts, the others
+			     are dense; 0: the first dense_layers are dense */
 
 	/* Multi-head latent attention; kv_rank 0: none. */
 	int q_rank; /* 0: queries are made from the hidden state */
 	int kv_rank;
-	int rope_dim;  /* of a query and key beside head_dim */
-	int value_dim; /* of a value; without MLA as head_dim */
+	int rope_dim;  /* of a query and a key, added to head_dim */
+	int value_dim; /* of a value; without MLA it is head_dim */
 
 	double published; /* parameters that its authors state; 0: none */
-	double published_active; /* of these, what they call active; so too */
+	double published_active; /* active parameters that they state; 0: none
+				  */
 	char source[128];
 };
 
@@ -48,24 +49,25 @@ struct llm_parameters {
 	double embedding; /* and learned positions */
 	double head;      /* output projection; 0: tied */
 	double norm;      /* the last one */
-	double attention; /* of one layer, norms of the layer too */
+	double attention; /* of one layer, with the norms of the layer */
 	double mlp;       /* of a dense layer */
 	double experts;   /* all of a layer's */
-	double router;    /* of a layer with experts, and its shared experts */
+	double router;    /* of a layer with experts, with its shared experts */
 	double total;
-	double active; /* that one token passes through */
+	double active; /* used by one token */
 };
 
-/* llm_expert_layers returns how many layers have experts; llm_has_experts
- * whether layer (from 0) is one. */
+/* llm_expert_layers returns the number of layers with experts; llm_has_experts
+ * whether layer (from 0) has experts. */
 int llm_expert_layers(const struct llm_architecture *model);
 bool llm_has_experts(const struct llm_architecture *model, int layer);
 
-/* llm_local_layers returns how many layers attend to the window alone. */
+/* llm_local_layers returns the number of layers that attend only to the window.
+ */
 int llm_local_layers(const struct llm_architecture *model);
 
-/* llm_count_parameters counts matrices, biases and norms; not what holds a few
- * numbers a layer, such as norms of queries and keys. */
+/* llm_count_parameters counts matrices, biases and norms, but not a layer's
+ * small tensors such as norms of queries and keys. */
 void llm_count_parameters(const struct llm_architecture *model,
 			  struct llm_parameters *parameters);
 
@@ -106,18 +108,18 @@ DIST_MUST_CHECK enum dist_error
 llm_architecture_find(struct llm_architecture *model, const char *name,
 		      struct dist_message *message);
 
-/* llm_architecture_check looks whether its numbers go together. Errors:
+/* llm_architecture_check checks the numbers against each other. Errors:
  * INVALID_ARGUMENT (message: the field and what was expected). */
 DIST_MUST_CHECK enum dist_error
 llm_architecture_check(const struct llm_architecture *model,
 		       struct dist_message *message);
 
-/* llm_catalogue_has_near returns whether it has a model of that name, or of one
- * that was probably meant. */
+/* llm_catalogue_has_near returns whether the catalogue has a model of that name
+ * or of a similar one. */
 bool llm_catalogue_has_near(const char *name);
 
-/* llm_catalogue reads all of the catalogue into *models, which the caller
- * frees. Errors: as llm_architecture_find. */
+/* llm_catalogue reads the whole catalogue into *models, which the caller frees.
+ * Errors: as llm_architecture_find. */
 DIST_MUST_CHECK enum dist_error llm_catalogue(struct llm_architecture **models,
 					      size_t *num,
 					      struct dist_message *message);

@@ -1,6 +1,6 @@
 /*
- * device.h - a GPU as training sees it: peaks by precision, memory, and what
- * kernels were measured to reach of these. And how long kernels take there.
+ * device.h - a GPU: peaks by precision, memory, the measured efficiency of
+ * kernels, and the time of kernels.
  *
  * Times are ns, rates FLOP/s and bytes/s, sizes bytes.
  */
@@ -9,12 +9,12 @@
 
 #include "lockstep/dist.h"
 
-/* What the matrices are multiplied in. */
+/* The precision of matrix products. */
 enum llm_precision {
 	LLM_BF16,
 	LLM_FP16,
-	LLM_FP8,   /* of Hopper: a scale a tensor or block */
-	LLM_MXFP8, /* a scale for 32 elements */
+	LLM_FP8,   /* of Hopper: one scale for a tensor or block */
+	LLM_MXFP8, /* one scale for 32 elements */
 	LLM_FP4,   /* NVFP4, MXFP4 */
 	LLM_TF32,
 	LLM_FP32,
@@ -40,24 +40,22 @@ struct llm_efficiency; /* of measured tables; owned by the device */
 
 struct llm_device {
 	char name[64];               /* "H100-SXM" */
-	double peak[LLM_PRECISIONS]; /* dense; 0: it cannot, or not known */
+	double peak[LLM_PRECISIONS]; /* dense; 0: not supported, or not known */
 	double memory_bytes;
-	double memory_Bps; /* as its vendor says */
-	double copy_share; /* of it that kernels of one pass reach */
+	double memory_Bps; /* as its vendor states */
+	double copy_share; /* share of it that single-pass kernels reach */
 	double link_Bps;   /* all links to GPUs of the node, each way */
 	int sms;
 	double l2_bytes;
 	double power_w;
-	char gemm_gpu[64];  /* whose measured products stand for its own; its
-			     * name where it has some */
-	double power_ratio; /* its watts a FLOP/s of the peak over those of
-			     * gemm_gpu */
-	double launch_ns;   /* a kernel more than its work, where nothing hides
-			     * it */
+	char gemm_gpu[64];  /* the GPU whose measured GEMMs are used: itself if
+			       it has some */
+	double power_ratio; /* watts per peak FLOP/s, over gemm_gpu's */
+	double launch_ns;   /* of a kernel, if nothing hides it */
 	struct llm_efficiency *efficiency;
-	char note[192];    /* what else is to know of it; "": nothing */
-	char assumed[192]; /* what was not measured on it, in words: "attention
-			    * and memory as on B200"; "": nothing */
+	char note[192];    /* what else to know about it; "": nothing */
+	char assumed[192]; /* what was not measured on it: "attention and memory
+			      as on B200"; "": nothing */
 	char source[192];
 };
 
@@ -66,69 +64,70 @@ struct llm_device {
  * "measured/hardware/devices.tsv") and what kernels reach on it (gemm.tsv,
  * attention.tsv and kernels.tsv beside it). A name is a kind ("H100", "rtx
  * 4090"), a form (SXM, PCIe, NVL), a size ("80GB", within 8 %), a kind of
- * memory ("HBM2e") and a power ("500W"), parted by spaces, '-' or '_', the kind
- * first; case and the vendor's words do not count, so that what nvidia-smi
- * prints ("NVIDIA A100-SXM4-80GB") is a name too. A kind alone is its SXM form
- * with the largest memory. llm_device_release frees what device holds. Errors:
- * INVALID_ARGUMENT (no such GPU; message: those of that kind, or near names; a
- * table that is not legal: "file:line: what was expected"), IO, NO_MEMORY.
+ * memory ("HBM2e") and a power ("500W"), separated by spaces, '-' or '_', the
+ * kind first. Case and the vendor's name are ignored, so that names that
+ * nvidia-smi prints ("NVIDIA A100-SXM4-80GB") are accepted. A kind alone means
+ * its SXM form with the largest memory. llm_device_release frees what device
+ * holds. Errors: INVALID_ARGUMENT (no such GPU; message: those of that kind, or
+ * near names; a table that is not legal: "file:line: what was expected"), IO,
+ * NO_MEMORY.
  */
 DIST_MUST_CHECK enum dist_error llm_device_find(struct llm_device *device,
 						const char *name,
 						struct dist_message *message);
 void llm_device_release(struct llm_device *device);
 
-/* llm_device_is_kind says whether the GPU that others call name is of the kind
- * and form that is asked for, whatever their sizes; a form that asked does not
- * say is SXM. llm_device_name_gb returns the size in a name; 0: none. */
+/* llm_device_is_kind returns whether the GPU called name has the kind and form
+ * in asked, of any memory size; without a form asked means SXM.
+ * llm_device_name_gb returns the memory size in a name; 0: none. */
 bool llm_device_is_kind(const char *name, const char *asked);
 double llm_device_name_gb(const char *name);
 
-/* llm_device_list reads all of the catalogue, which llm_device_list_release
+/* llm_device_list reads the whole catalogue, which llm_device_list_release
  * frees. Errors: as llm_device_find. */
 DIST_MUST_CHECK enum dist_error llm_device_list(struct llm_device **devices,
 						size_t *num,
 						struct dist_message *message);
 void llm_device_list_release(struct llm_device *devices, size_t num);
 
-/* llm_device_can refuses a precision of which the device has no peak. Errors:
+/* llm_device_can refuses a precision without a peak on device. Errors:
  * INVALID_ARGUMENT (message: those that it has). */
 DIST_MUST_CHECK enum dist_error llm_device_can(const struct llm_device *device,
 					       enum llm_precision precision,
 					       struct dist_message *message);
 
 /*
- * What a recipe's software reaches of the device: factors that measured steps
- * say, 1 of kernels as they were measured alone. Model-wide constants of
- * model/llm/constants.h, not of one table.
+ * The share of the device's measured kernel rates that kernels reach within a
+ * step: factors fitted to measured steps; 1: as measured alone. From
+ * model/llm/constants.h.
  */
 struct llm_pace {
-	double gemm;      /* of a GEMM's rate */
-	double attention; /* of attention's */
-	double memory;    /* of element-wise kernels' */
+	double gemm;      /* of the rate of GEMMs */
+	double attention; /* of attention */
+	double memory;    /* of element-wise kernels */
 };
 
 /* One GEMM of [m, k] by [k, n], `batch` of them in one launch (experts; 1). */
 struct llm_gemm {
 	double m, n, k;
 	double batch;
-	bool accumulate; /* added in fp32 to what is there: a gradient of
-			  * weights into Megatron's main gradients */
+	bool accumulate; /* adds its result in fp32 to memory: weight gradients
+			    into Megatron's main gradients */
 };
 
 /*
- * llm_gemm_ns returns how long it takes: its FLOP at what the GPU keeps up when
- * it is hot, less what tiles that do not fill the SMs cost, its bytes, of which
- * the L2 holds some, and launch_ns (kernels.c says the law and how far it is
- * off). 0 of a GEMM without work. Casting operands to 8 bits is not in it. The
- * device has a peak in precision.
+ * llm_gemm_ns returns the time of a GEMM: FLOP at the sustained rate of a hot
+ * GPU, tiles that do not fill the SMs, bytes beyond the L2, and launch_ns
+ * (kernels.c states the formula and its error). 0 for a GEMM without work.
+ * Casting operands to 8 bits is not included. The device must have a peak in
+ * precision.
  */
 double llm_gemm_ns(const struct llm_device *device,
 		   enum llm_precision precision, const struct llm_pace *pace,
 		   const struct llm_gemm *gemm);
 
-/* Attention of `batch` sequences: queries of `seq` tokens over keys of `keys`
- * tokens (seq but under context parallelism or a window). */
+/* Attention of `batch` sequences: queries of `seq` tokens over `keys` tokens
+ * (equal to seq, except with context parallelism or a window). */
 struct llm_attention {
 	double batch, seq, keys;
 	double heads, kv_heads, qk_dim, v_dim;
@@ -148,14 +147,14 @@ double llm_attention_ns(const struct llm_device *device,
 			const struct llm_pace *pace,
 			const struct llm_attention *attention, bool backward);
 
-/* llm_memory_ns returns how long kernels take that read and write so many bytes
- * in all, launched `kernels` times. */
+/* llm_memory_ns returns the time of `kernels` launches that read and write
+ * `bytes` in all. */
 double llm_memory_ns(const struct llm_device *device,
 		     const struct llm_pace *pace, double bytes, int kernels);
 
-/* llm_optimizer_ns: Adam over so many parameters of a rank, by the bytes that
- * it reads and writes: master, two moments, gradient (4 bytes each; 2 where
- * gradient_bytes says), and the parameter that is written. */
+/* llm_optimizer_ns returns the time of Adam over a rank's parameters, from the
+ * bytes that it reads and writes: master copy and two moments (4 bytes each),
+ * gradient (gradient_bytes), and the written parameter (parameter_bytes). */
 double llm_optimizer_ns(const struct llm_device *device,
 			const struct llm_pace *pace, double parameters,
 			int gradient_bytes, int parameter_bytes);

@@ -1,6 +1,6 @@
 /*
- * layout.h - how a model is spread over GPUs, and how it is trained there: in
- * Megatron's and torchtitan's words.
+ * layout.h - how a model is distributed over GPUs and trained there, in the
+ * terms of Megatron-LM and torchtitan.
  */
 #ifndef LOCKSTEP_MODEL_LLM_LAYOUT_H
 #define LOCKSTEP_MODEL_LLM_LAYOUT_H
@@ -8,37 +8,37 @@
 #include "model/llm/architecture.h"
 #include "model/llm/device.h"
 
-/* What data-parallel ranks divide among them (S. Rajbhandari et al., "ZeRO",
+/* What is sharded over data-parallel ranks (S. Rajbhandari et al., "ZeRO",
  * 2020). */
 enum llm_shard {
 	LLM_DDP,   /* nothing */
 	LLM_ZERO1, /* optimizer state: Megatron's distributed optimizer */
 	LLM_ZERO2, /* and gradients */
 	LLM_FSDP,  /* and parameters: ZeRO-3, FSDP2 */
-	LLM_HSDP,  /* FSDP among shard_ranks, copies of it summed */
+	LLM_HSDP,  /* FSDP over shard_ranks, and replicas of it */
 	LLM_SHARDS
 };
 
 enum llm_schedule {
 	LLM_GPIPE,
-	LLM_1F1B,        /* with vpp > 1 interleaved */
+	LLM_1F1B,        /* interleaved if vpp > 1 */
 	LLM_ZERO_BUBBLE, /* ZB-H1: P. Qi et al., 2024 */
 	LLM_SCHEDULES
 };
 
 enum llm_recompute {
 	LLM_RECOMPUTE_NONE,
-	LLM_RECOMPUTE_SELECTIVE, /* of recompute_modules */
-	LLM_RECOMPUTE_OPERATORS, /* of all but attention and every second
-				  * matrix (torchtitan's "selective op") */
-	LLM_RECOMPUTE_FULL,      /* of recompute_layers layers */
-	LLM_RECOMPUTE_AUTO,      /* the least that leaves the headroom */
+	LLM_RECOMPUTE_SELECTIVE, /* the modules in recompute_modules */
+	LLM_RECOMPUTE_OPERATORS, /* all but attention and every second matrix
+				    (torchtitan's "selective op") */
+	LLM_RECOMPUTE_FULL,      /* recompute_layers whole layers */
+	LLM_RECOMPUTE_AUTO,      /* the least that leaves headroom in memory */
 	LLM_RECOMPUTES
 };
 
-/* Of what SELECTIVE makes again, bits (Megatron's --recompute-modules). */
+/* Modules that SELECTIVE recomputes, bits (Megatron's --recompute-modules). */
 enum llm_module {
-	LLM_MODULE_SCORES = 1,     /* core_attn: attention, not its matrices */
+	LLM_MODULE_SCORES = 1,     /* core_attn: without its matrices */
 	LLM_MODULE_HEADS = 2,      /* mla_up_proj: of latents */
 	LLM_MODULE_MLP = 4,        /* mlp: of dense layers */
 	LLM_MODULE_ACTIVATION = 8, /* moe_act: of experts */
@@ -46,73 +46,78 @@ enum llm_module {
 	LLM_MODULE_SHARED = 32     /* shared_experts */
 };
 
-/* What LoRA adds a low rank to: every matrix of a layer (Megatron-Bridge,
- * NeMo AutoModel), those of attention (MLPerf), or those of queries, keys and
- * values (NeMo 1). */
+/* The matrices with LoRA adapters: all of a layer (Megatron-Bridge, NeMo
+ * AutoModel), those of attention (MLPerf), or those of queries, keys and values
+ * (NeMo 1). */
 enum llm_adapters { LLM_ADAPT_ALL, LLM_ADAPT_ATTENTION, LLM_ADAPT_QKV };
 
 struct llm_layout {
 	int gpus;
 	int tp, pp, cp, ep,
-		etp; /* etp: of an expert's matrices: 1 or tp; 0: tp */
+		etp; /* etp: tensor parallelism of experts, 1 or tp; 0: tp */
 	int vpp;     /* model chunks of a stage */
 	int dp;      /* gpus / (tp x pp x cp); llm_layout_complete sets it */
 	enum llm_shard shard;
 	int shard_ranks; /* HSDP; else 0 */
-	bool reshard;    /* FSDP: gather again in backward */
-	bool sequence;   /* sequence parallelism beside tp */
-	bool gather_cp; /* context: all-gather of keys and values, not a ring */
+	bool reshard;    /* FSDP: gather parameters again in backward */
+	bool sequence;   /* sequence parallelism, with tp */
+	bool gather_cp;  /* cp: gather keys and values, no ring */
 	enum llm_schedule schedule;
 	enum llm_recompute recompute;
-	int recompute_layers;  /* FULL: of a stage; 0: all */
+	int recompute_layers;  /* FULL: layers of a stage; 0: all */
 	int recompute_modules; /* SELECTIVE: enum llm_module */
-	bool no_headroom;      /* AUTO, and the search of plan.h, take what is
-				* tight (memory.h), too */
-	int offload_layers;    /* of a stage, whose activations wait in the
-				* host's memory */
+	bool no_headroom;      /* AUTO and the search of plan.h also accept
+				  tight layouts (memory.h) */
+	int offload_layers;    /* layers of a stage whose activations are kept
+				  in the host's memory */
 
 	int seq;          /* tokens of a sequence */
 	int micro_batch;  /* sequences */
-	int global_batch; /* sequences of a step of all */
+	int global_batch; /* sequences of a step, of all ranks */
 	enum llm_precision precision;
 	/* Bytes of a parameter: */
-	int parameter_bytes; /* as computed with: 2 */
-	int gradient_bytes;  /* as accumulated and summed: 4, FSDP2 4 or 2 */
-	int state_bytes;     /* master, moments: 12; moments in 16 bits 8; and
-			      * a copy of the gradient 16 (DeepSpeed) */
-	int copy_bytes;      /* beside, on each rank: 0; gradients of backward
-			      * that stay 2 (DeepSpeed's bf16); weights in 8
-			      * bits and their transpose 2, where those of 16
-			      * stay */
+	int parameter_bytes; /* used in computing: 2 */
+	int gradient_bytes;  /* accumulated and reduced: 4, FSDP2 4 or 2 */
+	int state_bytes;     /* master copy and moments: 12; with moments in 16
+				bits 8; with a copy of the gradient 16
+				(DeepSpeed) */
+	int copy_bytes;      /* more on each rank: 0; backward's gradients that
+				are kept 2 (DeepSpeed's bf16); weights in 8 bits
+				and their transpose 2, if 16-bit weights are
+				kept */
 	enum llm_attention_library attention;
-	bool plain_exchange; /* tokens go to each expert by an all-to-all; else
-			      * once to a rank and once to a node (DeepEP,
-			      * HybridEP) */
-	bool fused_experts;  /* both products of experts, what is between and
-			      * its casts in one kernel, where there is one */
-	bool fused_kernels;  /* a gate's product and the loss: compilers and
-			      * Transformer Engine, not eager PyTorch */
-	bool keep_outputs;   /* a stage's, until their backward pass: DeepSpeed;
-			      * Megatron frees them */
-	bool overlap_grad;   /* gradient sums beside backward */
-	bool overlap_param;  /* parameter gathers beside forward */
-	bool overlap_tp;     /* tensor-parallel calls beside GEMMs */
-	bool overlap_p2p;    /* messages of the pipeline beside computing */
-	bool overlap_ep;     /* exchanges of tokens beside computing */
-	double imbalance;    /* tokens of the fullest expert rank over the
-			      * mean; 1: balanced */
-	bool lora;           /* base weights frozen */
-	enum llm_adapters adapters; /* of LoRA: beside which matrices */
-	int document;          /* tokens that attend to each other: of examples
-				* packed into a sequence; 0: all of it */
-	bool small_activation; /* what an MLP's activation takes is kept in 8
-				* bits (Transformer Engine's
-				* fp8_activation_input_store) */
-	bool dropout;          /* of scores and of what attention and MLP add */
+	bool plain_exchange; /* tokens are sent to each expert by an all-to-all;
+				else only once to a rank and once to a node
+				(DeepEP, HybridEP) */
+	bool fused_experts;  /* both GEMMs of experts, the activation between
+				them and its casts are one kernel, where there
+				is one */
+	bool fused_kernels;  /* the gate's multiplication and the loss are
+				fused: by compilers and Transformer Engine, not
+				by eager PyTorch */
+	bool keep_outputs;   /* a stage keeps its outputs until their backward
+				pass, as DeepSpeed does; Megatron frees them */
+	bool overlap_grad;   /* gradient reductions overlap with backward */
+	bool overlap_param;  /* parameter gathers overlap with forward */
+	bool overlap_tp;     /* tensor-parallel calls overlap with GEMMs */
+	bool overlap_p2p;    /* pipeline messages overlap with computing */
+	bool overlap_ep;     /* exchanges of tokens overlap with computing */
+	double imbalance;    /* tokens of the fullest expert rank divided by the
+				mean; 1: balanced */
+	bool lora;           /* LoRA: base weights are frozen */
+	enum llm_adapters adapters; /* LoRA: the matrices with adapters */
+	int document;          /* tokens that attend to each other when examples
+				  are packed into a sequence; 0: the whole
+				  sequence */
+	bool small_activation; /* the input of an MLP's activation is kept in 8
+				  bits (Transformer Engine's
+				  fp8_activation_input_store) */
+	bool dropout;          /* dropout of scores, and of the outputs of
+				  attention and MLP */
 };
 
-/* Names as flags have them: "zero1", "zero-bubble", "selective"; find returns
- * the number of names where there is no such. */
+/* Names as in flags: "zero1", "zero-bubble", "selective". _find returns the
+ * number of names if name is unknown. */
 const char *llm_shard_name(enum llm_shard shard);
 enum llm_shard llm_shard_find(const char *name);
 const char *llm_schedule_name(enum llm_schedule schedule);
@@ -122,20 +127,21 @@ enum llm_attention_library llm_attention_library_find(const char *name);
 const char *llm_recompute_name(enum llm_recompute recompute);
 enum llm_recompute llm_recompute_find(const char *name);
 
-/* llm_modules_find returns the modules of a list as "mla_up_proj+mlp"; 0: one
- * of them is none that is known. */
+/* llm_modules_find returns the modules of a list such as "mla_up_proj+mlp"; 0:
+ * one is unknown. */
 int llm_modules_find(const char *names);
 
-/* llm_layout_init sets what users mean who say nothing: one GPU a copy of the
- * model, ZeRO-1, sequence parallelism, 1F1B, bf16, all overlapped but tp. */
+/* llm_layout_init sets the defaults: each GPU has a copy of the model, ZeRO-1,
+ * sequence parallelism, 1F1B, bf16, all calls overlapped except tp. */
 void llm_layout_init(struct llm_layout *layout);
 
-/* llm_micro_batches returns how many each pipeline works through in a step. */
+/* llm_micro_batches returns the number of micro-batches of each pipeline in a
+ * step. */
 int llm_micro_batches(const struct llm_layout *layout);
 
 /*
- * llm_layout_complete computes dp, and etp where it is 0, and refuses what is
- * not legal:
+ * llm_layout_complete computes dp, and etp if it is 0, and refuses illegal
+ * layouts. In a legal one
  * - tp divides heads, key-value heads, hidden, ffn, shared experts' ffn; etp an
  *   expert's;
  * - pp is not more than layers, pp x vpp not more than layers and embedding and
@@ -145,27 +151,28 @@ int llm_micro_batches(const struct llm_layout *layout);
  * - experts beside tp have sequence parallelism (Megatron's arguments.py);
  * - micro_batch x dp divides global_batch, and x pp where vpp > 1:
  * micro-batches of an interleaved schedule come pp at a time;
- * - shard_ranks divides dp; recompute_layers and offload_layers are not
- *   more than a stage has.
- * Errors: INVALID_ARGUMENT; *option is the flag that stands against it ("tp",
- * "pp", "vpp", "cp", "ep", "etp", "gpus", "seq", "micro-batch", "global-batch",
+ * - shard_ranks divides dp; recompute_layers and offload_layers are not more
+ *   than a stage has.
+ *
+ * Errors: INVALID_ARGUMENT; *option is the offending flag ("tp", "pp", "vpp",
+ * "cp", "ep", "etp", "gpus", "seq", "micro-batch", "global-batch",
  * "shard-ranks", "recompute-layers", "imbalance", "no-sequence"...), message
- * says the legal values.
+ * gives the legal values.
  */
 DIST_MUST_CHECK enum dist_error
 llm_layout_complete(struct llm_layout *layout,
 		    const struct llm_architecture *model, const char **option,
 		    struct dist_message *message);
 
-/* Groups of ranks by what they divide. Ranks count fastest along tp, then cp,
- * (ep within cp x dp), dp, pp: Megatron's order "tp-cp-ep-dp-pp". */
+/* Groups of ranks. Neighbouring ranks differ in tp, then cp, (ep within cp x
+ * dp), dp, pp: Megatron's order "tp-cp-ep-dp-pp". */
 enum llm_axis {
 	LLM_TP,
 	LLM_CP,
 	LLM_EP,
-	LLM_PP,        /* two neighbours of it */
-	LLM_DP,        /* dp x cp: gradients of what is not an expert; under
-			* HSDP shard_ranks x cp */
+	LLM_PP,        /* two neighbouring stages */
+	LLM_DP,        /* dp x cp, for parameters other than experts; with HSDP
+			  shard_ranks x cp */
 	LLM_EXPERT_DP, /* copies of an expert */
 	LLM_REPLICAS,  /* HSDP: copies of a shard */
 	LLM_AXES
@@ -173,15 +180,16 @@ enum llm_axis {
 
 const char *llm_axis_name(enum llm_axis axis);
 
-/* Where the ranks of one axis sit: `ranks` of a group, `node_ranks` of them on
- * a node (of the group that is spread over most); `stride` between neighbours;
- * `sharers`: groups like it on a node, which use its network at once. */
+/* The placement of a group: `ranks` in all, `node_ranks` of them on a node (of
+ * the group that is spread the most); `stride` between neighbours; `sharers`:
+ * groups on a node that use its network at the same time. */
 struct llm_group {
 	int ranks, node_ranks, stride, sharers;
 };
 
-/* llm_layout_group returns the groups of an axis on nodes of gpus_per_node, of
- * which a job uses as many as divide its gpus (64 of a domain of 72). */
+/* llm_layout_group returns the groups of an axis on nodes of gpus_per_node
+ * GPUs. Of these a job uses a number that divides its GPUs (64 of a domain of
+ * 72). */
 struct llm_group llm_layout_group(const struct llm_layout *layout,
 				  enum llm_axis axis, int gpus_per_node);
 

@@ -1,52 +1,53 @@
-/* memory.h - what a rank of a layout holds at its peak, by part and stage. */
+/* memory.h - the peak memory of a rank of a layout, by part and stage. */
 #ifndef LOCKSTEP_MODEL_LLM_MEMORY_H
 #define LOCKSTEP_MODEL_LLM_MEMORY_H
 
 #include "model/llm/work.h"
 
-/* Bytes of one GPU of a stage, at its peak. */
+/* Bytes of one GPU of a stage at its peak. */
 struct llm_memory {
 	int stage;
 	double parameters;
 	double gradients;
 	double optimizer;
 	double activations; /* of all micro-batches in flight */
-	double temporary;   /* logits, gathered layers, a layer at work */
-	double allocated;   /* these five: PyTorch's max_memory_allocated */
+	double temporary;   /* logits, gathered layers, the running layer */
+	double allocated;   /* their sum: PyTorch's max_memory_allocated */
 	double library;     /* NCCL's buffers, CUDA's context */
-	double slack;       /* what the allocator loses */
-	double total;       /* all: what nvidia-smi shows */
-	double least;       /* all, once the allocator has given back what it
-			     * can */
+	double slack;       /* fragmentation of the allocator */
+	double total;       /* all of these: what nvidia-smi shows */
+	double least;       /* total once the allocator frees all it can */
 	double capacity;
 	bool fits;  /* least within capacity */
-	bool tight; /* so, but with less than LLM_HEADROOM of it to spare */
+	bool tight; /* fits, but with less than LLM_HEADROOM to spare */
 };
 
-/* Share of the capacity. Nine of ten of 115 jobs measured took at most so much
- * more than llm_memory_worst says (lockstep validate --llm --tsv: memory_gib
- * and measured_gib). */
+/* Share of the capacity. Nine of ten of 115 measured jobs took at most so much
+ * more than llm_memory_worst predicts (lockstep validate --llm --tsv:
+ * memory_gib and measured_gib). */
 #define LLM_HEADROOM 0.07
 
-/* llm_memory_stage answers for one stage, llm_memory_worst for the fullest. */
+/* llm_memory_stage computes the memory of one stage, llm_memory_worst of the
+ * fullest. */
 void llm_memory_stage(struct llm_memory *memory, const struct llm_work *work,
 		      const struct llm_device *device, int stage);
 void llm_memory_worst(struct llm_memory *memory, const struct llm_work *work,
 		      const struct llm_device *device);
 
-/* llm_memory_has_room says whether it fits, and is not tight, where the layout
- * minds. */
+/* llm_memory_has_room returns whether it fits and, unless layout->no_headroom,
+ * is not tight. */
 bool llm_memory_has_room(const struct llm_memory *memory,
 			 const struct llm_layout *layout);
 
-/* llm_in_flight returns how many micro-batches' activations of a chunk a stage
- * holds at most. */
+/* llm_in_flight returns for how many micro-batches a stage holds activations of
+ * a chunk, at most. */
 int llm_in_flight(const struct llm_layout *layout, int stage, int chunk);
 
 /*
- * llm_recompute_choose replaces RECOMPUTE_AUTO by the least that has room:
- * none, selective where attention is not fused, full of as few layers as do;
- * full of all where nothing has. Errors: those of llm_work_init.
+ * llm_recompute_choose replaces RECOMPUTE_AUTO by the least recomputation that
+ * has room: none; selective if attention is not fused; full for as few layers
+ * as possible; full for all layers if nothing has room. Errors: those of
+ * llm_work_init.
  */
 DIST_MUST_CHECK enum dist_error
 llm_recompute_choose(struct llm_layout *layout,

@@ -1,43 +1,45 @@
 /*
- * passes.h - one layer's forward and backward passes on one rank, and what they
- * keep between them: what work.c makes a model's work of.
+ * passes.h - one layer's forward and backward passes on one rank, and the
+ * memory kept between them. work.c builds a model's work from them.
  */
 #ifndef LOCKSTEP_MODEL_LLM_PASSES_H
 #define LOCKSTEP_MODEL_LLM_PASSES_H
 
 #include "model/llm/work.h"
 
-/* A layer of one micro-batch on one rank. Borrows all that it points to. */
+/* A layer of one micro-batch on one rank. Its pointers are borrowed. */
 struct llm_slice {
 	const struct llm_architecture *model;
 	const struct llm_layout *layout;
 	const struct llm_device *device;
 	const struct llm_pace *pace;
 	struct llm_layer *layer; /* under construction */
-	bool local;              /* its attention has the window */
+	bool local;              /* its attention is limited to the window */
 	bool experts;
 	double tokens;   /* of a micro-batch on a rank of cp */
-	double own;      /* of these where tp divides the sequence, else all */
-	double routed;   /* rows that the fullest rank's experts compute: tokens
-			  * of its part of the matrices, top_k times */
+	double own;      /* tokens where tp divides the sequence, else all
+			    tokens */
+	double routed;   /* rows that the experts of the fullest rank compute:
+			    its tokens, top_k times */
 	double document; /* tokens that attend to each other */
-	double keys;     /* that a token attends to on average */
+	double keys;     /* mean number that a token attends to */
 	double tp, etp;
 	double element; /* bytes of an activation */
-	double operand; /* bytes of what a matrix is multiplied with */
+	double operand; /* bytes of an element that is multiplied with a matrix
+			 */
 };
 
-/* llm_again returns whether selective recomputation makes module again. */
+/* llm_again returns whether selective recomputation recomputes module. */
 bool llm_again(const struct llm_slice *slice, enum llm_module module);
 
 /* llm_slice_init describes a layer of that kind. */
 void llm_slice_init(struct llm_slice *slice, enum llm_layer_kind kind);
 
 /* Passes of attention (with its norm), of MLP or experts (with theirs), of
- * embedding and of head. Backward begins with the last. `again` is what
- * RECOMPUTE_OPERATORS adds before it: torchtitan's policy saves what attention,
- * reduce-scatters, exchanges and every second matrix of a layer gave
- * (distributed/activation_checkpoint.py). */
+ * embedding and of head. Backward begins with the last. _again is what
+ * RECOMPUTE_OPERATORS adds before backward: torchtitan's policy saves the
+ * outputs of attention, reduce-scatters, exchanges and every second matrix of a
+ * layer (distributed/activation_checkpoint.py). */
 void llm_attention_forward(const struct llm_slice *slice);
 void llm_attention_backward(const struct llm_slice *slice);
 void llm_attention_again(const struct llm_slice *slice);
@@ -50,34 +52,34 @@ void llm_experts_again(const struct llm_slice *slice);
 void llm_embedding_passes(const struct llm_slice *slice);
 void llm_head_passes(const struct llm_slice *slice);
 
-/* llm_slice_keep stores bytes kept, input's, working and boundary bytes. */
+/* llm_slice_keep stores the activation, input, working and boundary bytes. */
 void llm_slice_keep(const struct llm_slice *slice, enum llm_layer_kind kind);
 
-/* ---- what passes are built of ------------------------------------------ */
+/* ---- parts of passes --------------------------------------------------- */
 
 /* rows x in by in x out, `batch` of them. */
 struct llm_matrix {
 	double rows, in, out, batch;
-	double whole; /* of its FLOP, what is not another rank's too */
-	bool adapted; /* LoRA adds a product of low rank */
-	bool fused_in, fused_out; /* what makes its input, or the gradient of
-				   * its output, casts it */
+	double whole; /* share of its FLOP that no other rank also computes */
+	bool adapted; /* has a LoRA adapter */
+	bool fused_in, fused_out; /* the kernel that makes its input, or the
+				     gradient of its output, also casts it */
 	enum llm_precision precision;
 };
 
 struct llm_matrix llm_matrix(const struct llm_slice *slice, double in,
 			     double out);
 
-/* llm_plain_precision returns that of scores, router and head: 16 bits where
- * other matrices have fewer. */
+/* llm_plain_precision returns the precision of scores, router and head: 16 bits
+ * if other matrices have fewer. */
 enum llm_precision llm_plain_precision(const struct llm_slice *slice);
 
-/* llm_piece_add returns a new piece of pass, which is empty. */
+/* llm_piece_add appends an empty piece to pass and returns it. */
 struct llm_piece *llm_piece_add(struct llm_pass *pass, const char *label);
 
-/* These add a product to a piece: forward, once more (which is not model FLOP),
- * the gradient of the input, and of weights (to the weights' pass where a zero
- * bubble schedule parts them). */
+/* These add a GEMM to a piece: forward; forward recomputed (which is not model
+ * FLOP); the gradient of the input; the gradient of weights (added to the
+ * weights' pass if a zero-bubble schedule separates them). */
 void llm_forward(const struct llm_slice *slice, struct llm_piece *piece,
 		 const struct llm_matrix *matrix);
 void llm_make_again(const struct llm_slice *slice, struct llm_piece *piece,
@@ -87,17 +89,17 @@ void llm_input_gradient(const struct llm_slice *slice, struct llm_piece *piece,
 void llm_weight_gradient(const struct llm_slice *slice, struct llm_piece *piece,
 			 const struct llm_matrix *matrix);
 
-/* llm_elementwise adds kernels that read and write so many bytes. */
+/* llm_elementwise adds kernels that read and write `bytes` in all. */
 void llm_elementwise(const struct llm_slice *slice, struct llm_piece *piece,
 		     double bytes, int kernels);
 
-/* A norm of so many bytes a token of the parts of the sequence, and its
- * backward pass, with the residual connection's sums. */
+/* A norm of the rank's tokens and its backward pass, with the additions of the
+ * residual connection. */
 void llm_norm(const struct llm_slice *slice, struct llm_piece *piece,
 	      bool residual);
 void llm_norm_backward(const struct llm_slice *slice, struct llm_piece *piece);
 
-/* The MLP of that width: its matrices, and between them the activation. */
+/* The MLP of that width: its matrices, with the activation between them. */
 struct llm_mlp {
 	struct llm_matrix up, down;
 };

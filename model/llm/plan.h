@@ -1,38 +1,39 @@
 /*
- * plan.h - the layout of a model on so many GPUs that takes the least time: all
- * that are legal are enumerated, those that leave no headroom left out, the
- * others timed by step.h's closed form.
+ * plan.h - finds the fastest layout of a model on a number of GPUs: enumerates
+ * all legal layouts, drops those without headroom in memory, and times the
+ * others by the closed form of step.h.
  */
 #ifndef LOCKSTEP_MODEL_LLM_PLAN_H
 #define LOCKSTEP_MODEL_LLM_PLAN_H
 
 #include "model/llm/step.h"
 
-/* Which layouts are tried. */
+/* The layouts to search. */
 struct llm_space {
 	struct llm_layout
-		base; /* what is not searched: gpus, batch, seq, ... */
+		base; /* all that is not searched: gpus, batch, seq, ... */
 	int tp, pp, vpp, cp, ep, micro_batch; /* 0: searched */
 	enum llm_shard shard;                 /* LLM_SHARDS: searched */
-	enum llm_schedule schedule;           /* LLM_SCHEDULES: so too */
-	enum llm_recompute recompute; /* AUTO: of each layout the least that
-				       * has room, which is its fastest */
-	int node_ranks; /* of a node: tensor groups stay within one */
+	enum llm_schedule schedule;           /* LLM_SCHEDULES: searched */
+	enum llm_recompute recompute; /* AUTO: for each layout the least that
+					 has room, which is the fastest */
+	int node_ranks; /* of a node: a tensor group stays within a node */
 };
 
 struct llm_candidate {
 	struct llm_layout layout;
-	struct llm_answer answer; /* of what has no room, memory alone */
+	struct llm_answer answer; /* without room: only its memory */
 };
 
 struct llm_plan {
 	struct llm_candidate *best; /* with room, the fastest first; owned */
 	size_t num;
-	size_t legal;               /* layouts that were looked at */
-	struct llm_candidate least; /* that needs the least memory */
+	size_t legal;               /* legal layouts */
+	struct llm_candidate least; /* the one the one that needs the least
+				       memory */
 };
 
-/* What is searched over; borrowed. */
+/* A search; its pointers are borrowed. */
 struct llm_search {
 	const struct llm_space *space;
 	const struct llm_architecture *model;
@@ -40,16 +41,16 @@ struct llm_search {
 	const struct llm_pace *pace;
 	int threads;
 
-	/* Called by one thread at a time, once a layout is done, of so many;
-	 * NULL: not. */
+	/* Called when a layout is done, by one thread at a time, with the
+	 * number of all layouts; NULL: none. */
 	void (*done)(void *arg, size_t all);
 	void *arg;
 };
 
 /*
- * llm_plan_make looks at all layouts of the space; the caller releases plan.
- * Errors: INVALID_ARGUMENT (message: no layout is legal, and what stands
- * against the last; or what the device or library cannot), NO_MEMORY.
+ * llm_plan_make evaluates all layouts of the space; the caller releases plan.
+ * Errors: INVALID_ARGUMENT (message: no layout is legal, with the reason of the
+ * last one; or what the device or library does not support), NO_MEMORY.
  */
 DIST_MUST_CHECK enum dist_error llm_plan_make(struct llm_plan *plan,
 					      const struct llm_search *search,

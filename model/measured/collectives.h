@@ -1,6 +1,6 @@
 /*
  * collectives.h - measured times of collectives: tables of one form for every
- * library, machine and collective. docs/measured.md says what each field is.
+ * library, machine and collective. docs/measured.md explains each field.
  */
 #ifndef LOCKSTEP_MODEL_MEASURED_COLLECTIVES_H
 #define LOCKSTEP_MODEL_MEASURED_COLLECTIVES_H
@@ -35,7 +35,7 @@ struct collective_row {
 	int nodes, ranks;
 	int process_ranks;     /* of one process */
 	size_t bytes;          /* as nccl-tests counts them */
-	const char *statistic; /* what time_us is of the iterations */
+	const char *statistic; /* statistic of time_us over the iterations */
 	struct value_number time_us;
 	struct value_number min_us, p25_us, p75_us, p99_us, mean_us;
 	size_t iterations;
@@ -48,9 +48,9 @@ struct collectives {
 };
 
 /*
- * collectives_check holds the figures of a table against each other: algbw is
- * bytes over time, busbw that times the factor of the collective, the quartiles
- * lie around the median, all within the rounding of what was published. Errors:
+ * collectives_check checks the figures of a table against each other, within
+ * the published rounding: algbw is bytes over time, busbw is algbw times the
+ * factor of the collective, and quartiles lie around the median. Errors:
  * DIST_ERR_INVALID_ARGUMENT (message: "file:line: what was expected").
  */
 DIST_MUST_CHECK enum dist_error
@@ -67,21 +67,21 @@ DIST_MUST_CHECK enum dist_error collectives_load(struct collectives *table,
 						 const char *path,
 						 struct dist_message *message);
 
-/* All names, in words. */
+/* All names, for messages. */
 #define COLLECTIVE_NAMES                                                       \
 	"all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, "      \
 	"reduce, gather, scatter or sendrecv"
 
-/* collective_name returns torch's name, "all_reduce"; nccl-tests' "sendrecv".
- */
+/* collective_name returns torch's name, as "all_reduce", or nccl-tests'
+ * "sendrecv". */
 const char *collective_name(enum collective collective);
 
-/* collective_find stores the collective of that name, "alltoall" too; false:
- * there is none. */
+/* collective_find stores the collective called name, also by nccl-tests' names
+ * ("alltoall"). Returns false if there is none. */
 bool collective_find(const char *name, enum collective *collective);
 
-/* collective_bus_factor returns busbw over algbw, of nccl-tests: what a link
- * carries, of each byte, if the algorithm is the best one. */
+/* collective_bus_factor returns nccl-tests' busbw over algbw: the bytes on a
+ * link for each byte, with the best algorithm. */
 double collective_bus_factor(enum collective collective, int ranks);
 
 #endif

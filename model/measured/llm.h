@@ -1,7 +1,7 @@
 /*
- * llm.h - measured steps of large language models, and what recipes set that
- * such tables do not print: tables of one form for every source.
- * scenarios/measured/llm and llm-recipes have them.
+ * llm.h - measured steps of large language models (scenarios/measured/llm), and
+ * settings of recipes that such tables leave out (llm-recipes): tables of one
+ * form for every source.
  */
 #ifndef LOCKSTEP_MODEL_MEASURED_LLM_H
 #define LOCKSTEP_MODEL_MEASURED_LLM_H
@@ -12,13 +12,14 @@
 /* One measurement. Texts are the table's; NULL and 0: not published. */
 struct llm_row {
 	const char *id, *at; /* at: place in the source */
-	const char *model;   /* of the catalogue, or by the numbers beside it */
+	const char *model;   /* in the catalogue, or described by the next
+				numbers */
 	int layers, hidden, heads, ffn, vocab;
 
 	const char *gpu;
 	int gpus;
-	int domain; /* GPUs that NVLink or its like joins */
-	int cards;  /* network cards of as many */
+	int domain; /* GPUs joined by NVLink or its like */
+	int cards;  /* network cards of a domain */
 	int card_gbit;
 	const char *transport; /* "ib", "roce", "efa", "opa" */
 
@@ -37,8 +38,8 @@ struct llm_row {
 	struct value_number step_s, tokens_per_s_gpu, tflops_gpu;
 	struct value_number mfu; /* percent, by the source's convention */
 	struct value_number memory_gib;
-	const char *group; /* rows of it differ by one setting */
-	const char *unfit; /* why it cannot be judged */
+	const char *group; /* its rows differ in one setting */
+	const char *unfit; /* why it cannot be compared */
 	const char *remark;
 };
 
@@ -59,7 +60,7 @@ DIST_MUST_CHECK enum dist_error llm_rows_load(struct llm_rows *table,
 
 /* What a framework's recipe sets for a model on a GPU in a precision. */
 struct llm_recipe {
-	const char *framework; /* that those of rows begin with */
+	const char *framework; /* beginning of the rows' framework */
 	const char *model, *task, *gpu, *precision;
 	int gpus;
 	const char *recompute; /* as of a row */
@@ -67,7 +68,7 @@ struct llm_recipe {
 	const char *overlap;   /* "ep", "tp", "ep+tp", "none" */
 	const char *shard;
 	int offload_layers;
-	const char *dispatcher; /* of tokens to experts: "hybridep", ... */
+	const char *dispatcher; /* sends tokens to experts: "hybridep", ... */
 };
 
 struct llm_recipes {
@@ -80,8 +81,8 @@ DIST_MUST_CHECK enum dist_error llm_recipes_load(struct llm_recipes *table,
 						 const char *path,
 						 struct dist_message *message);
 
-/* llm_recipe_of returns the recipe of row: of as many GPUs, else of the same
- * model, GPU and precision; NULL: there is none. */
+/* llm_recipe_of returns the recipe for row's model, GPU and precision, if
+ * possible with the same number of GPUs; NULL: none. */
 const struct llm_recipe *llm_recipe_of(const struct llm_recipes *table,
 				       const struct llm_row *row);
 

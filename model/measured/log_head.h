@@ -1,8 +1,8 @@
 /*
- * log_head.h - what the lines of a log say of a run of nccl-tests, but for its
- * rows. Private to model/measured/log*.c.
+ * log_head.h - reads facts of a run of nccl-tests from lines of a log other
+ * than rows. Private to model/measured/log*.c.
  *
- * Understood are, whatever stands before them in their line:
+ * These are understood, with anything before them in the line:
  *
  *	# Collective test starting: NAME	(nccl-tests 2.17)
  *	... NAME_perf ...			(a command)
@@ -22,59 +22,59 @@
 #include "lockstep/dist.h"
 #include "model/measured/collectives.h"
 
-/* How nccl-tests' programs are called, without "_perf". */
+/* A program of nccl-tests, without "_perf". */
 struct log_test {
 	const char *name;
 	enum collective collective;
-	const char *why; /* it is not read; NULL: it is */
+	const char *why; /* why it is not read; NULL: it is read */
 };
 
 /* A host that ranks were listed on. */
 struct log_host {
-	const char *name; /* of the log's text, not ended */
+	const char *name; /* in the text of the log, without a 0 */
 	size_t len;
 };
 
-/* A run, or what was said before it. Texts are the log's. */
+/* A run, or the lines before it. Texts are the log's. */
 struct log_run {
-	const struct log_test *test; /* NULL: not said */
-	bool by_command;             /* it is a command's name alone */
-	bool ambiguous;              /* and there were others */
-	int ranks, nodes;            /* as a head line says them; 0: not said */
-	int comm_ranks, comm_nodes;  /* as NCCL does */
-	int last_ranks, last_nodes;  /* of the run before, of the same log */
+	const struct log_test *test; /* NULL: not stated */
+	bool by_command;             /* known only from the name of a command */
+	bool ambiguous;              /* with commands of several tests */
+	int ranks, nodes;            /* from a head line; 0: not stated */
+	int comm_ranks, comm_nodes;  /* from NCCL's lines */
+	int last_ranks, last_nodes;  /* of the run before in the same log */
 	int listed;                  /* "Rank" lines */
 	struct log_host *hosts;      /* owned */
 	size_t num_hosts;
 	const char *gpu;                  /* of the first "Rank" line */
 	const char *version;              /* NCCL's */
-	const char *network;              /* as NCCL calls it */
+	const char *network;              /* NCCL's name of it */
 	const char *algorithm, *protocol; /* forced */
-	bool in_place; /* the times of a table that has only one */
+	bool in_place; /* the only times of the table are in place */
 };
 
-/* log_head_begins returns whether line is of the head of a run, so that rows
- * before it are another one's. */
+/* log_head_begins returns whether line begins the head of a new run. */
 bool log_head_begins(const char *line);
 
-/* log_head_read notes what line, which it may cut, says of a run. Returns NULL,
- * or what was expected of the line; *no_memory: or there is none. */
+/* log_head_read stores the facts in line, which it may change. Returns NULL, or
+ * what was expected of the line; *no_memory: it failed without memory. */
 const char *log_head_read(struct log_run *run, char *line, bool *no_memory);
 
-/* log_run_next empties run, but for what holds of the next run of the same log
- * unless that says otherwise: ranks, nodes, GPUs, NCCL's version, network. */
+/* log_run_next clears run, except facts that also hold for the next run of the
+ * log if it does not state them: ranks, nodes, GPUs, NCCL's version, network.
+ */
 void log_run_next(struct log_run *run);
 
 /* log_run_release frees what run holds. */
 void log_run_release(struct log_run *run);
 
-/* log_run_ranks and log_run_nodes return how many there are, as far as the log
- * says; 0: it does not. */
+/* log_run_ranks and log_run_nodes return their number, as the log states it; 0:
+ * not stated. */
 int log_run_ranks(const struct log_run *run);
 int log_run_nodes(const struct log_run *run);
 
-/* log_network_has returns whether the network that NCCL calls `name` may be one
- * of that transport (of a machine's description). */
+/* log_network_has returns whether NCCL's network `name` can be a network of
+ * transport (of a machine's description). */
 bool log_network_has(const char *name, const char *transport);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * machine.h - what is known of a machine that others measured: enough to make
- * a platform of it. Read from YAML.
+ * machine.h - the description of a measured machine, from which a platform can
+ * be made. Read from YAML.
  *
  *	title: AWS p5.48xlarge
  *	source: github.com/aws-samples/...; NVLink: ...
@@ -23,9 +23,9 @@
  *	    constants: {launch_us: 2, net_us: 23}	# fitted
  *	    given: {spread: 0.1}	# before the fit, by hand
  *
- * Calibrations come last, and are written by lockstep calibrate.
- * What is left out is not known; a machine without intra joins its GPUs in a
- * way that is not stated, or has none.
+ * Calibrations come last, and are written by lockstep calibrate. A field that
+ * is left out is not known. Without intra the links between GPUs are not known,
+ * or there are no GPUs.
  */
 #ifndef LOCKSTEP_MODEL_MEASURED_MACHINE_H
 #define LOCKSTEP_MODEL_MEASURED_MACHINE_H
@@ -33,12 +33,12 @@
 #include "lockstep/dist.h"
 #include "model/library/calibration.h"
 
-/* How the GPUs of one node are joined. */
+/* The links between the GPUs of a node. */
 enum machine_intra {
 	MACHINE_UNKNOWN,
 	MACHINE_NVSWITCH, /* links of each GPU to switches */
 	MACHINE_MESH,     /* links between every two GPUs */
-	MACHINE_PAIRS,    /* links between some, as listed */
+	MACHINE_PAIRS,    /* links between listed pairs */
 	MACHINE_PCIE,     /* links of each GPU to its socket */
 };
 
@@ -48,12 +48,12 @@ struct machine_pair {
 	int links;
 };
 
-/* One way to other nodes: cards of a node and what they speak. */
+/* A network to other nodes: the cards of a node and their transport. */
 struct machine_network {
 	char transport[32]; /* as in the tables: "ib", "roce", "tcp", ... */
 	int cards;          /* of a node; 0: not known */
 	double card_Gbps;   /* 10^9 bits a second, each way; 0: not known */
-	int card_nodes;     /* neighbours that share them; 0: none do */
+	int card_nodes;     /* nodes that share them; 0: not shared */
 	char topology[64];  /* of the switches; "": not known */
 };
 
@@ -64,12 +64,12 @@ struct machine {
 	char title[128];
 	char source[512];
 	char note[256];
-	int nodes; /* measured together, at most; 0: not known */
+	int nodes; /* the most that were measured together; 0: not known */
 	char gpu[64];
 	size_t gpus_per_node;
 	enum machine_intra intra;
-	char link[32];    /* what a link is: "NVLink 3" */
-	int links;        /* of a GPU, or of every two of a mesh */
+	char link[32];    /* the kind of link: "NVLink 3" */
+	int links;        /* of a GPU, or of each pair in a mesh */
 	double link_GBps; /* of one link, 10^9 bytes a second, each way */
 	int sockets;      /* of a node; 0: not known */
 	struct machine_pair pairs[MACHINE_MOST_PAIRS];
@@ -96,17 +96,16 @@ DIST_MUST_CHECK enum dist_error machine_find(struct machine *machine,
 					     struct dist_message *message);
 
 /*
- * machine_write writes the description at path to new_path, which may be the
+ * machine_write copies the description at path to new_path, which may be the
  * same, with the calibrations of machine instead of its own. Errors: IO,
- * NO_MEMORY; message says what.
+ * NO_MEMORY, with message.
  */
 DIST_MUST_CHECK enum dist_error machine_write(const struct machine *machine,
 					      const char *path,
 					      const char *new_path,
 					      struct dist_message *message);
 
-/* machine_network_find returns the network of that transport; NULL: there is
- * none. */
+/* machine_network_find returns the network of that transport; NULL: none. */
 const struct machine_network *
 machine_network_find(const struct machine *machine, const char *transport);
 

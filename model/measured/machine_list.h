@@ -6,7 +6,7 @@
 #include "base/yaml_keys.h"
 #include "model/measured/machine.h"
 
-/* An array to be filled from a list of mappings. */
+/* An array to fill from a list of mappings. */
 struct machine_list {
 	const struct dist__yaml_key *keys; /* of an item */
 	void *items;
@@ -15,13 +15,14 @@ struct machine_list {
 	size_t *num;
 };
 
-/* machine_read_list fills one. Errors: as dist__yaml_read_mapping. */
+/* machine_read_list fills list. Errors: as dist__yaml_read_mapping. */
 enum dist_error machine_read_list(const struct dist__yaml *yaml,
 				  const struct dist__yaml_key *key,
 				  const yaml_node_t *value,
 				  const struct machine_list *list);
 
-/* machine_read_calibrations reads those of the struct machine at into. */
+/* machine_read_calibrations reads the calibrations of the struct machine at
+ * into. */
 enum dist_error machine_read_calibrations(const struct dist__yaml *yaml,
 					  const struct dist__yaml_key *key,
 					  const yaml_node_t *value, void *into);

@@ -1,6 +1,6 @@
 /*
  * steps.h - measured times of training steps: tables of one form for every
- * model, machine and schedule. docs/measured.md says what each field is.
+ * model, machine and schedule. docs/measured.md explains each field.
  */
 #ifndef LOCKSTEP_MODEL_MEASURED_STEPS_H
 #define LOCKSTEP_MODEL_MEASURED_STEPS_H
@@ -11,7 +11,7 @@
 /* One measurement. Texts are the table's; NULL and 0: not known. */
 struct step_row {
 	enum value_use use;
-	const char *machine; /* NULL: the publisher names the GPU alone */
+	const char *machine; /* NULL: the publisher names only the GPU */
 	const char *gpu;
 	const char *framework, *variant;
 	const char *model;
@@ -28,7 +28,8 @@ struct step_row {
 	size_t parameters;
 	struct value_number bucket_cap_mb;
 	struct value_number step_ms, p75_ms, p90_ms, p95_ms;
-	const char *statistic; /* what step_ms or throughput is of the steps */
+	const char *statistic; /* statistic of step_ms or throughput over the
+				  steps */
 	const char *unit;      /* of throughput, a second: "samples", ... */
 	struct value_number throughput, throughput_std; /* of all GPUs */
 	struct value_number throughput_per_gpu;

@@ -1,5 +1,5 @@
 /*
- * model.h - the parameters of a network and what they cost, read from CSV.
+ * model.h - the parameters of a network and their FLOP, read from CSV.
  *
  *	# ResNet-50: 25557032 parameters in 161 tensors, ...
  *	# source: ...
@@ -8,11 +8,11 @@
  *	bn1.weight,64,0,64,3136
  *	bn1.bias,64,0,,
  *
- * Lines starting with '#' and empty lines are passed over. Rows stand in
- * registration order: the order in which the framework lists the parameters.
- * A row of numel 0 is work that owns no parameter, such as an output
- * projection tied to the embedding. Behind the first three columns stand, in
- * any order, those that the workload needs: docs/models.md.
+ * Empty lines and lines that begin with '#' are ignored. Rows are in
+ * registration order: the order in which the framework lists the parameters. A
+ * row of numel 0 is work without a parameter of its own, such as an output
+ * projection tied to the embedding. After the first three columns come, in any
+ * order, those that the workload needs: docs/models.md.
  */
 #ifndef LOCKSTEP_MODEL_TRAINING_MODEL_H
 #define LOCKSTEP_MODEL_TRAINING_MODEL_H
@@ -25,16 +25,16 @@ struct model_row {
 	size_t numel;         /* 0: work without a parameter */
 	double forward_flops; /* for one sample */
 
-	/* What the row's operation gives out: elements of a position, and
-	 * positions of one sample; both 0: not said. */
+	/* The output of the row's operation: elements of a position, and
+	 * positions of a sample; both 0: not stated. */
 	size_t width, positions;
-	int heads; /* of the attention that ends with it; 0: not said */
+	int heads; /* of the attention that ends with it; 0: not stated */
 	bool mlp;  /* belongs to a block's MLP */
 };
 
 struct model {
 	char name[64];  /* the file's, without folder and ".csv" */
-	char path[256]; /* the file's, cut off where it is longer */
+	char path[256]; /* the file's, truncated if it is longer */
 	struct model_row *rows;
 	size_t num_rows;
 	size_t num_parameters; /* rows of numel > 0 */

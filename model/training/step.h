@@ -1,6 +1,6 @@
 /*
- * step.h - what a data-parallel step of a model takes: its computing, as one
- * GPU takes it alone, and what of its communication does not hide behind that.
+ * step.h - the time of a data-parallel step of a model: its computing time on
+ * one GPU, and its communication that does not overlap with it.
  */
 #ifndef LOCKSTEP_MODEL_TRAINING_STEP_H
 #define LOCKSTEP_MODEL_TRAINING_STEP_H
@@ -17,10 +17,10 @@ struct step {
 	enum stream_schedule schedule;
 	double bucket_cap_mb; /* BUCKETED; 0: the default of DDP */
 	int gpus;
-	struct schedule_job job; /* of each of them, beside alone_ms; what is
-				    DDP's of BUCKETED alone */
+	struct schedule_job job; /* overhead of each GPU; the part of DDP only
+				    for BUCKETED */
 
-	/* What an all-reduce of so many bytes of float32 takes. */
+	/* Returns the time of an all-reduce of float32. */
 	double (*cost_ns)(const void *arg, size_t bytes);
 	const void *cost_arg;
 };

@@ -1,8 +1,7 @@
 /*
- * stream.h - the communication of one data-parallel step: gradients become
- * ready one after the other while backward computes, and are averaged one
- * all-reduce at a time, grouped as a schedule says. What each all-reduce takes
- * is the caller's to know.
+ * stream.h - the communication of a data-parallel step: gradients become ready
+ * one after the other during backward, and are averaged one all-reduce at a
+ * time, grouped by a schedule. The caller gives the time of each all-reduce.
  */
 #ifndef LOCKSTEP_MODEL_TRAINING_STREAM_H
 #define LOCKSTEP_MODEL_TRAINING_STREAM_H
@@ -10,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* By the names of docs/measured.md. */
+/* Schedules, with the names of docs/measured.md. */
 enum stream_schedule {
 	STREAM_LOCAL,      /* nothing is averaged */
 	STREAM_ONE,        /* one_all_reduce: all of them, after backward */
@@ -18,11 +17,11 @@ enum stream_schedule {
 	STREAM_BUCKETED,   /* as DDP does */
 	STREAM_FUSED,      /* as Horovod does */
 	STREAM_MERGED,     /* merged_by_plan, as MG-WFBP does */
-	STREAM_SCHEDULES   /* how many there are: none of them */
+	STREAM_SCHEDULES   /* their number; also: unknown */
 };
 
 struct stream_gradient {
-	double ready_ns; /* never before the one in front of it */
+	double ready_ns; /* not before that of the previous gradient */
 	size_t bytes;
 };
 
@@ -30,15 +29,15 @@ struct stream {
 	const struct stream_gradient *gradients; /* borrowed */
 	size_t num;
 
-	/* What an all-reduce takes; arg is cost_arg. */
+	/* Returns the time of an all-reduce; arg is cost_arg. */
 	double (*cost_ns)(const void *arg, size_t bytes);
 	const void *cost_arg;
 
 	double first_bytes, rest_bytes; /* BUCKETED: sizes that close one */
 };
 
-/* stream_schedule_of returns the schedule of that name; STREAM_SCHEDULES: it is
- * not modelled. */
+/* stream_schedule_of returns the schedule called name; STREAM_SCHEDULES: not
+ * modelled. */
 enum stream_schedule stream_schedule_of(const char *name);
 
 /* stream_schedule_name returns its name. */
@@ -47,10 +46,10 @@ const char *stream_schedule_name(enum stream_schedule schedule);
 /* stream_overlaps returns whether the schedule averages during backward. */
 bool stream_overlaps(enum stream_schedule schedule);
 
-/* stream_num_buckets returns how many buckets BUCKETED makes. */
+/* stream_num_buckets returns the number of buckets of BUCKETED. */
 size_t stream_num_buckets(const struct stream *stream);
 
-/* stream_end_ns returns when the last all-reduce is over; 0: there is none. */
+/* stream_end_ns returns the end of the last all-reduce; 0: there is none. */
 double stream_end_ns(const struct stream *stream,
 		     enum stream_schedule schedule);
 

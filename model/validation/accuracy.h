@@ -1,5 +1,5 @@
-/* accuracy.h - how well predictions meet what was measured, in three numbers,
- * of all sizes and of each range of sizes. */
+/* accuracy.h - the errors of predictions in three numbers, for all sizes and
+ * for each range of sizes. */
 #ifndef LOCKSTEP_MODEL_VALIDATION_ACCURACY_H
 #define LOCKSTEP_MODEL_VALIDATION_ACCURACY_H
 
@@ -8,14 +8,14 @@
 
 /* Of |predicted / measured - 1|. */
 struct accuracy {
-	size_t num;    /* 0: the rest means nothing */
+	size_t num;    /* 0: the rest is unset */
 	double median; /* 0.1: off by 10 % */
-	double p90;    /* what nine of ten stay below */
+	double p90;    /* nine of ten errors are below it */
 	double worst;
 };
 
-/* Sizes at which different things cost time: starting, everything at once,
- * the links. */
+/* Ranges of sizes, where time is dominated by latency, by a mixture, and by
+ * bandwidth. */
 enum accuracy_range {
 	ACCURACY_SMALL,  /* to 32 KiB */
 	ACCURACY_MIDDLE, /* to 64 MiB */
@@ -24,19 +24,19 @@ enum accuracy_range {
 	ACCURACY_RANGES
 };
 
-/* What predictions should reach, by table. */
+/* The goal for predictions of a table. */
 #define ACCURACY_GOOD_MEDIAN 0.1
 #define ACCURACY_GOOD_P90    0.3
 
-/* And where their machine was left out of everything. */
+/* The same when their machine was left out of all constants. */
 #define ACCURACY_BLIND_MEDIAN 0.2
 #define ACCURACY_BLIND_P90    0.5
 
 /* accuracy_of returns the accuracy of num errors, which it sorts. */
 struct accuracy accuracy_of(double *errors, size_t num);
 
-/* accuracy_is_good returns whether both bounds above are held, _blind the
- * second pair. */
+/* accuracy_is_good returns whether both bounds of the goal hold, _blind those
+ * of the second. */
 bool accuracy_is_good(const struct accuracy *accuracy);
 bool accuracy_is_good_blind(const struct accuracy *accuracy);
 

@@ -1,8 +1,8 @@
 /*
- * calibrated_model.h - what predictions for one machine, transport and library
- * stand on: the profile of the library, the description of the machine, and the
- * constants that this has of it, or that rows declared as calibration say.
- * Nothing else of any table is looked at.
+ * calibrated_model.h - the inputs of predictions for a machine, transport and
+ * library: the profile of the library, the description of the machine, and its
+ * constants, from its file or fitted to rows marked for calibration. Nothing
+ * else of a table is used.
  */
 #ifndef LOCKSTEP_MODEL_VALIDATION_CALIBRATED_MODEL_H
 #define LOCKSTEP_MODEL_VALIDATION_CALIBRATED_MODEL_H
@@ -15,38 +15,38 @@
 /* Texts of a table. */
 struct calibrated_key {
 	const char *machine;
-	const char *transport; /* between nodes; NULL: there is one node */
-	const char *links;     /* inside it; NULL: there are several */
+	const char *transport; /* between nodes; NULL: one node */
+	const char *links;     /* inside a node; NULL: several nodes */
 	const char *library;
 	const char *version; /* NULL: the profile's */
 };
 
 struct calibrated_model {
-	struct calibrated_key key;    /* its texts stay where they are */
-	struct machine machine;       /* with what was fitted here */
-	struct dist__profile profile; /* owned */
+	struct calibrated_key key;             /* its texts are borrowed */
+	struct machine machine;                /* with constants fitted here */
+	struct dist__profile profile;          /* owned */
 	const struct calibration *calibration; /* machine's; NULL: none */
 
-	/* Why nothing can be predicted here; "": it can. */
+	/* Why nothing can be predicted; "": it can. */
 	struct dist_message refusal;
 };
 
 /* Where constants come from. */
 enum calibrated_constants {
-	CALIBRATED_STORED, /* the machine's file, else rows */
-	CALIBRATED_ROWS,   /* rows, whatever the file says */
-	CALIBRATED_NONE,   /* the library's profile alone */
+	CALIBRATED_STORED, /* from the machine's file, else from rows */
+	CALIBRATED_ROWS,   /* from rows, not from the file */
+	CALIBRATED_NONE,   /* only the library's profile */
 
-	/* That profile as if no row of the machine had been seen; nor any of a
-	 * network of the same kind. */
+	/* The profile fitted without rows of the machine; also without rows of
+	 * the same kind of network. */
 	CALIBRATED_WITHOUT_MACHINE,
 	CALIBRATED_WITHOUT_FABRIC,
 
-	/* That of WITHOUT_MACHINE, and the machine's rows for calibration. */
+	/* As WITHOUT_MACHINE, with the machine's rows for calibration. */
 	CALIBRATED_BLIND_ROWS,
 };
 
-/* Bases are made when first asked for, from these tables. */
+/* Models are made on first use, from these tables. */
 struct calibrated_models {
 	const struct collectives *const *tables; /* borrowed */
 	size_t num_tables;
@@ -54,39 +54,38 @@ struct calibrated_models {
 	struct calibrated_model **all; /* owned */
 	size_t num;
 
-	/* Where profiles without a machine may be found already; borrowed,
-	 * NULL: nowhere. */
+	/* Other models that may have the fitted profiles already; borrowed, or
+	 * NULL. */
 	const struct calibrated_models *kin;
 };
 
-/* calibrated_models_init makes a set without models over tables, which must
- * stay. */
+/* calibrated_models_init makes an empty set over tables, which are borrowed. */
 void calibrated_models_init(struct calibrated_models *models,
 			    const struct collectives *const *tables,
 			    size_t num_tables,
 			    enum calibrated_constants constants);
 
 /*
- * calibrated_models_get stores the model for key, which the set owns.
- * Errors: NO_MEMORY. What cannot be predicted, because machine or profile is
- * not known or cannot be read, has a refusal.
+ * calibrated_models_get stores the model for key, which the set owns. If
+ * machine or profile is unknown or cannot be read, the model has a refusal.
+ * Errors: NO_MEMORY.
  */
 DIST_MUST_CHECK enum dist_error
 calibrated_models_get(struct calibrated_models *models,
 		      const struct calibrated_key *key,
 		      const struct calibrated_model **calibrated);
 
-/* calibrated_models_release frees all. */
+/* calibrated_models_release frees all models. */
 void calibrated_models_release(struct calibrated_models *models);
 
-/* calibrated_profile_name returns the profile of a library: that of its
+/* calibrated_profile_name returns the name of the profile of a library's
  * family. */
 const char *calibrated_profile_name(const char *library);
 
 /*
- * calibrated_estimate says what a call takes of call->ranks ranks on so many
- * nodes, as calibrated. Errors: INVALID_ARGUMENT (message: what is not known of
- * the machine, or not modelled).
+ * calibrated_estimate estimates a call of call->ranks ranks on so many nodes.
+ * Errors: INVALID_ARGUMENT (message: what is not known of the machine, or not
+ * modelled).
  */
 DIST_MUST_CHECK enum dist_error
 calibrated_estimate(const struct calibrated_model *calibrated, int nodes,

@@ -1,5 +1,5 @@
-/* fit.h - constants of a machine from rows that were given away for it: the one
- * way by which any command calibrates. */
+/* fit.h - fits constants of a machine to its rows marked for calibration, for
+ * all commands. */
 #ifndef LOCKSTEP_MODEL_VALIDATION_FIT_H
 #define LOCKSTEP_MODEL_VALIDATION_FIT_H
 
@@ -8,19 +8,19 @@
 #include "model/measured/collectives.h"
 #include "model/measured/machine.h"
 
-/* Whose rows count. Texts are borrowed. */
+/* Which rows to use. Texts are borrowed. */
 struct fit_key {
-	const char *machine;   /* as rows name it */
+	const char *machine;   /* its name in rows */
 	const char *library;   /* the same */
-	const char *transport; /* between nodes; NULL: there is one node */
+	const char *transport; /* between nodes; NULL: one node */
 };
 
 /*
- * fit_rows fits a machine's constants of the library of profile, from the
- * smallest and the largest row for calibration of key in the tables that the
- * model has a word on (the smallest, if it is of LIBRARY_SMALL_BYTES or less).
- * What calibration gives (is_given) is kept. calibration->rows is 0 where there
- * are no such rows; date is not set. Errors: as library_calibrate.
+ * fit_rows fits a machine's constants of profile's library to the smallest and
+ * the largest row of key for calibration that the model can predict (the
+ * smallest only if it has LIBRARY_SMALL_BYTES or less). Given constants
+ * (is_given) are kept. Without such rows calibration->rows is 0; date is not
+ * set. Errors: as library_calibrate.
  */
 DIST_MUST_CHECK enum dist_error
 fit_rows(const struct machine *machine, const struct dist__profile *profile,
@@ -29,7 +29,7 @@ fit_rows(const struct machine *machine, const struct dist__profile *profile,
 	 struct dist_message *message);
 
 /* fit_keep replaces machine's calibration of that library and transport, or
- * adds it. Errors: INVALID_ARGUMENT (message: there are too many). */
+ * adds it. Errors: INVALID_ARGUMENT (message: too many). */
 DIST_MUST_CHECK enum dist_error fit_keep(struct machine *machine,
 					 const struct calibration *calibration,
 					 struct dist_message *message);

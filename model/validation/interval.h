@@ -1,13 +1,12 @@
 /*
- * interval.h - how far a prediction may be off: what blind predictions of like
- * cases were off by.
+ * interval.h - the interval around a prediction, from the errors of blind
+ * predictions of like cases.
  *
- * The errors are data, scenarios/measured/blind-errors.tsv, which
- * `lockstep validate --blind --write-errors FILE` writes: for each table,
- * collective and range of sizes ten quantiles of measured over predicted time,
- * of the 5th, 15th, ... 95th percent of its rows. Nothing of a table's machine
- * is in the constants that its errors were made with ("shared"), or nothing but
- * the rows that it gives away for calibration ("own").
+ * The errors are data, scenarios/measured/blind-errors.tsv, which `lockstep
+ * validate --blind --write-errors FILE` writes: for each table, collective and
+ * range of sizes ten quantiles of measured over predicted time (5 %, 15 %, ...
+ * 95 % of its rows). The constants were fitted without the table's machine
+ * ("shared"), or only with its rows marked for calibration ("own").
  */
 #ifndef LOCKSTEP_MODEL_VALIDATION_INTERVAL_H
 #define LOCKSTEP_MODEL_VALIDATION_INTERVAL_H
@@ -21,37 +20,38 @@
 	"table;machine;what;library;nodes;transport;range;constants;rows;"     \
 	"q05;q15;q25;q35;q45;q55;q65;q75;q85;q95"
 
-/* The share of like cases that an interval holds. */
+/* The share of like cases within an interval. */
 #define INTERVAL_SHARE 0.8
 
-/* What a prediction is of. Texts are borrowed. */
+/* A predicted case. Texts are borrowed. */
 struct interval_case {
-	const char *what;    /* collective_name(), or of a step
+	const char *what;    /* collective_name(), or for a step
 				stream_schedule_name() */
 	const char *library; /* library_name(); "": a step */
 	bool is_one_node;
 	const char *transport;     /* between nodes; "": none, or not known */
 	enum accuracy_range range; /* of the bytes; ALL: a step */
-	bool is_calibrated;        /* by rows of the machine's own */
+	bool is_calibrated;        /* with rows of the machine itself */
 };
 
 struct interval {
-	double factor; /* the time lies between that divided by factor, and
-			* that times factor; NAN: nothing is known */
-	int machines;  /* that like cases are of */
-	bool is_alike; /* false: there are none, and this is the widest */
-	char like[96]; /* what like cases are: "all_reduce by nccl, several
-			* nodes, to 64 MiB" */
+	double factor; /* the interval is time / factor to time x factor; NAN:
+			  not known */
+	int machines;  /* machines of the like cases */
+	bool is_alike; /* false: there are no like cases, and this is the widest
+			  interval */
+	char like[96]; /* the like cases: "all_reduce by nccl, several nodes, to
+			  64 MiB" */
 };
 
 struct intervals {
-	struct tsv_table tsv;        /* of no rows: there is no such file */
+	struct tsv_table tsv;        /* without rows if there is no file */
 	struct interval_line *lines; /* its rows */
 };
 
-/* intervals_load reads what comes with Lockstep; *intervals is empty where that
- * is not there. Errors: INVALID_ARGUMENT (message: "file:line: what was
- * expected"), IO, NO_MEMORY. */
+/* intervals_load reads the file that comes with Lockstep; without it *intervals
+ * is empty. Errors: INVALID_ARGUMENT (message: "file:line: what was expected"),
+ * IO, NO_MEMORY. */
 DIST_MUST_CHECK enum dist_error intervals_load(struct intervals *intervals,
 					       struct dist_message *message);
 
@@ -71,21 +71,21 @@ intervals_find(const struct intervals *intervals,
 	       struct interval *interval);
 
 /*
- * intervals_coverage returns which share of what was measured lies within the
- * intervals that the other machines' errors make, each line's rows by their
- * quantiles: of steps, or of collectives with or without calibration; NAN:
- * there are none. Errors: NO_MEMORY.
+ * intervals_coverage stores in *share the share of measured rows within the
+ * intervals from other machines' errors, by the quantiles of each line: for
+ * steps, or for collectives with or without calibration; NAN: no rows. Errors:
+ * NO_MEMORY.
  */
 DIST_MUST_CHECK enum dist_error
 intervals_coverage(const struct intervals *intervals, bool steps,
 		   bool is_calibrated, double *share);
 
-/* interval_range_name returns "to 32 KiB" and so on, of ALL "all sizes". */
+/* interval_range_name returns "to 32 KiB" and so on; for ALL "all sizes". */
 const char *interval_range_name(enum accuracy_range range);
 
-/* interval_describe writes how far, "80 % of like cases lie within a factor of
- * 1.35: all_reduce by nccl, several nodes, to 64 MiB, blind, of 12 machines",
- * or that there are none. */
+/* interval_describe writes "80 % of like cases lie within a factor of 1.35:
+ * all_reduce by nccl, several nodes, to 64 MiB, blind, of 12 machines", or that
+ * there are no like cases. */
 void interval_describe(const struct interval *interval, char *text,
 		       size_t size);
 

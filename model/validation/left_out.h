@@ -13,8 +13,8 @@ struct left_out {
 	struct left_out_reason {
 		size_t num;
 		char text[160];
-	} reasons[LEFT_OUT_REASONS]; /* those that differ; further ones count
-					in num alone */
+	} reasons[LEFT_OUT_REASONS]; /* different reasons; more are counted only
+					in num */
 	size_t num_reasons;
 };
 

@@ -1,7 +1,7 @@
 /*
- * llm_case.h - of a measured row of a language model what a prediction asks
- * for: model, layout, GPU, machine; with what its source does not publish
- * assumed by rules, which the .c file states.
+ * llm_case.h - a measured row of a language model as a case to predict: model,
+ * layout, GPU, machine. Facts that its source does not publish are assumed by
+ * the rules in the .c file.
  */
 #ifndef LOCKSTEP_MODEL_VALIDATION_LLM_CASE_H
 #define LOCKSTEP_MODEL_VALIDATION_LLM_CASE_H
@@ -19,33 +19,34 @@ struct llm_case {
 	struct fabric fabric;
 	enum llm_software software;
 	double remade;
-	double scale;       /* of its step: batch as mended over the row's */
+	double scale;       /* of its step: corrected batch over row's */
 	double measured_ns; /* a step */
-	bool guessed;       /* what it recomputes was assumed */
-	char why[160];      /* it cannot be judged; "": it can */
+	bool guessed;       /* its recomputation was assumed */
+	char why[160];      /* why it cannot be compared; "": it can */
 };
 
-/* llm_case_make makes the case of row; recipes has num of their tables. What is
- * wrong with it stands in why. */
+/* llm_case_make makes the case of row, with num tables of recipes. made->why
+ * says why it cannot be compared. */
 void llm_case_make(struct llm_case *made, const struct llm_row *row,
 		   const char *source, const struct llm_recipes *recipes,
 		   size_t num);
 
-/* llm_case_place tells a case its GPU: links, and the measured step where that
- * is published as a share of the peak. What it cannot stands in why. */
+/* llm_case_place completes a case with its device: links, and the measured step
+ * if it is published as a share of the peak. made->why says what is not
+ * possible. */
 void llm_case_place(struct llm_case *made, const struct llm_device *device);
 
-/* llm_case_states sets the bytes of a parameter that its framework holds, in a
- * case whose row, model and precision are set. */
+/* llm_case_states sets the bytes of a parameter in the case's framework. Row,
+ * model and precision must be set. */
 void llm_case_states(struct llm_case *made);
 
 /* llm_case_same_model returns whether two rows are of one source, model, GPU
  * and precision. */
 bool llm_case_same_model(const struct llm_case *a, const struct llm_case *b);
 
-/* llm_case_memory returns what of memory the row's source counts: what
- * nvidia-smi shows of Megatron-DeepSpeed, what PyTorch allocated of Megatron's
- * other users, what it reserved of others. */
+/* llm_case_memory returns memory as the row's source counts it: total in
+ * nvidia-smi for Megatron-DeepSpeed, allocated by PyTorch for other users of
+ * Megatron, reserved by PyTorch for others. */
 double llm_case_memory(const struct llm_case *made,
 		       const struct llm_memory *memory);
 

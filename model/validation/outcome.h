@@ -12,8 +12,8 @@
 struct outcome_row {
 	const struct collective_row *row; /* the table's */
 	double predicted_us;
-	double fit_us;      /* of the two-parameter fit; 0: there is none */
-	bool is_calibrated; /* by constants of the machine's own */
+	double fit_us;      /* by the two-parameter fit; 0: none */
+	bool is_calibrated; /* by constants of the machine itself */
 	char algorithm[24], protocol[16];
 };
 
@@ -44,10 +44,9 @@ struct accuracy outcome_fit_accuracy(const struct outcome *outcome,
 				     enum accuracy_range range,
 				     double *scratch);
 
-/* outcome_choices writes what the library is predicted to pick where, in the
- * first series that is not forced, if there is one: "tree LL to 64 KiB, ring
- * Simple to 1 GiB"; ends in "..." where text is too short, and is ""
- * where all is forced. */
+/* outcome_choices writes the predicted choices of the library in the first
+ * series that is not forced: "tree LL to 64 KiB, ring Simple to 1 GiB"; ends in
+ * "..." if text is too short; "" if all series are forced. */
 void outcome_choices(const struct outcome *outcome, char *text, size_t size);
 
 #endif

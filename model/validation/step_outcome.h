@@ -16,7 +16,7 @@ struct step_outcome_row {
 	const struct step_row *row; /* the table's */
 	enum stream_schedule schedule;
 	double predicted_ms, measured_ms;
-	double doubling_ms; /* what a doubling of 1 would add */
+	double doubling_ms; /* the time that a doubling of 1 would add */
 };
 
 struct step_outcome {
@@ -30,22 +30,22 @@ struct step_outcome {
  * standard deviations. */
 struct step_order {
 	size_t pairs;
-	size_t right; /* of which the faster one is predicted to be so */
+	size_t right; /* whose faster one is predicted to be faster */
 };
 
 /*
- * step_outcome_make predicts table: the time of computing from the table's
- * rows of one GPU that are for calibration, the rest from models and from what
- * each GPU takes in a job. Errors: NO_MEMORY; *outcome is empty then.
+ * step_outcome_make predicts table: computing time from the table's one-GPU
+ * rows for calibration, the rest from models and job, the overhead of each GPU.
+ * Errors: NO_MEMORY; *outcome is empty then.
  */
 DIST_MUST_CHECK enum dist_error
 step_outcome_make(struct step_outcome *outcome, const struct steps *table,
 		  struct calibrated_models *models,
 		  const struct schedule_job *job);
 
-/* step_outcome_doubling returns the doubling of schedule_job, in thousandths,
- * that meets these tables best, which were predicted without one: by the sum of
- * their median errors. scratch has room for the rows of each. */
+/* step_outcome_doubling returns the doubling of schedule_job, a multiple of
+ * 0.001, with the smallest sum of median errors over these tables, which were
+ * predicted without one. scratch has room for the rows of each. */
 double step_outcome_doubling(const struct step_outcome *const *outcomes,
 			     size_t num, double *scratch);
 
