@@ -1,6 +1,6 @@
 /*
- * arguments.h - the options of a program: one table, from which they are read,
- * explained by --help, written into the manual page and completed by shells.
+ * arguments.h - the options of a program: one table, used for reading them,
+ * --help, the manual page and shell completion.
  */
 #ifndef LOCKSTEP_SCENARIOS_ARGUMENTS_H
 #define LOCKSTEP_SCENARIOS_ARGUMENTS_H
@@ -11,48 +11,48 @@
 
 #include "lockstep/dist.h"
 
-/* What an option sets, in the struct that the program fills. */
+/* The type of the field that an option sets. */
 enum option_kind {
 	OPTION_SWITCH,  /* int, to 1; takes no value */
-	OPTION_TEXT,    /* const char *, to what argv has */
-	OPTION_CHOICE,  /* the same, one of those that value lists */
+	OPTION_TEXT,    /* const char *, pointing into argv */
+	OPTION_CHOICE,  /* the same, one of the values that value lists */
 	OPTION_COUNT,   /* int */
 	OPTION_NUMBER,  /* double */
 	OPTION_PERCENT, /* double, the fraction: 10% or 10 */
 	OPTION_SIZE,    /* size_t, bytes: 8, 64K, 4MiB */
-	OPTION_EACH     /* nothing: the manual's take is called each time */
+	OPTION_EACH     /* none: the manual's take() is called each time */
 };
 
 struct option {
-	const char *name; /* without --; '_' may stand for its '-' */
+	const char *name; /* without --; users may write '_' for '-' */
 	enum option_kind kind;
-	size_t offset;     /* of the field, in the struct of its group */
+	size_t offset;     /* of the field in the struct of its group */
 	const char *value; /* "FILE", "shm|tcp"; NULL of a switch */
 	const char *help;  /* a phrase: no capital, no stop */
-	const char *usual; /* the default in words; NULL: none to tell */
+	const char *usual; /* text of the default; NULL: not shown */
 	char letter;       /* 0: none */
 
-	/* Of counts and numbers: the least, the most (0: no bound); above: the
-	 * least itself is out. Of sizes: the least. */
+	/* Bounds of counts and numbers (max 0: no bound), min for sizes; above:
+	 * more than min. */
 	double min, max;
 	bool above;
 
-	/* The kinds that take it, between spaces, of programs that have
-	 * several; NULL: all. */
+	/* In programs of several kinds: the kinds that have the option,
+	 * separated by spaces; NULL: all. */
 	const char *takers;
 
-	/* What `lockstep list` calls the values, for completion. */
+	/* The list of `lockstep list` with the values, for completion. */
 	const char *list;
 
 	/* What others call it, between bars, for who asks so. */
 	const char *also;
 };
 
-/* Options that stand together in --help. */
+/* Options that are shown together in --help. */
 struct option_group {
 	const char *title;            /* NULL: Options */
-	const struct option *options; /* ended by one without a name */
-	size_t offset; /* of their struct, in that of the program */
+	const struct option *options; /* the last has no name */
+	size_t offset; /* of their struct in that of the program */
 };
 
 /* The groups of a manual. */
@@ -63,70 +63,68 @@ struct option_group {
 
 struct manual {
 	const char *usage; /* what stands behind argv[0]; a line each */
-	const char *about; /* what it does, paragraphs; NULL: nothing */
+	const char *about; /* what it does, in paragraphs; NULL: none */
 	const char *examples[MANUAL_EXAMPLES];
-	const struct option_group *groups; /* ended by one without options */
+	const struct option_group *groups; /* the last has no options */
 
-	/* How many words it takes beside options; what is said when there are
-	 * fewer. They begin behind all options, or if ends_at_word is set end
-	 * them. */
+	/* The number of arguments besides options, and the message if there are
+	 * fewer. Options may come after arguments, unless ends_at_word: then
+	 * the first argument ends the options. */
 	int least_words, most_words;
 	const char *missing;
 	bool ends_at_word;
 
-	/* What the first of them may be: "show|gantt|path", or what `lockstep
-	 * list` calls it; for completion. */
+	/* The values of the first argument: "show|gantt|path", or a list of
+	 * `lockstep list`; for completion. */
 	const char *choices;
 
-	const char *taker; /* the kind that is asked for; NULL: any */
+	const char *taker; /* the kind whose options are read; NULL: all */
 
-	/* Takes the value of an OPTION_EACH into line; message says what was
-	 * expected instead. */
+	/* Stores the value of an OPTION_EACH in line. Returns false with a
+	 * message of what was expected. */
 	bool (*take)(void *line, const struct option *option, const char *text,
 		     struct dist_message *message);
 };
 
-/* No bound on the words of a program. */
+/* No bound on the number of arguments. */
 #define ANY_WORDS 0x7fffffff
 
 /*
- * arguments_parse reads argv by the manual into line, which has its defaults,
- * and leaves the words alone in argv, behind argv[0] and ended by NULL; texts
- * stay those of argv. Returns false when there is nothing more to do, with the
- * exit status: OK after --help, USAGE after one line on stderr about an option
- * that there is not, with the one that was probably meant; a value that cannot
- * be; a word too many or too few.
+ * arguments_parse reads options from argv by manual into line, which holds the
+ * defaults, and removes them from argv: argv[0], the arguments and NULL remain.
+ * Texts point into argv. Returns false, with the exit status, if there is
+ * nothing more to do: OK after --help; USAGE after one line on stderr about an
+ * unknown option (with a similar one), a bad value, or too many or too few
+ * arguments.
  */
 bool arguments_parse(const struct manual *manual, int *argc, const char **argv,
 		     void *line, int *status);
 
-/* arguments_read does the same without a word: *helped is set after --help;
+/* arguments_read does the same without printing: *helped is set for --help, and
  * message says what was expected. */
 bool arguments_read(const struct manual *manual, int *argc, const char **argv,
 		    void *line, bool *helped, struct dist_message *message);
 
-/* arguments_print_help writes what --help says, in 80 columns. */
+/* arguments_print_help writes the text of --help, in 80 columns. */
 void arguments_print_help(const struct manual *manual, const char *program,
 			  FILE *out);
 
-/* option_find returns the option that is called by name, len characters long,
- * and its group, among those that the manual's taker takes; NULL: there is
- * none. */
+/* option_find returns the option called name, of len characters, and its group,
+ * among the options of manual->taker; NULL: none. */
 const struct option *option_find(const struct manual *manual, const char *name,
 				 size_t len, const struct option_group **group);
 
-/* option_set sets an option of the group in line as "--name=text" would, a
- * switch by "true" or "false". Returns false where message says what was
- * expected. */
+/* option_set sets an option of group in line, like "--name=text"; a switch by
+ * "true" or "false". Returns false with a message of what was expected. */
 bool option_set(const struct manual *manual, void *line,
 		const struct option_group *group, const struct option *option,
 		const char *text, struct dist_message *message);
 
-/* option_is_taken returns whether taker, NULL: any, takes the option. */
+/* option_is_taken returns whether the kind taker (NULL: any) has the option. */
 bool option_is_taken(const struct option *option, const char *taker);
 
-/* option_peek returns the last value of a text option in argv, before anything
- * is read; NULL: it is not given. */
+/* option_peek returns the last value of a text option in argv, without reading
+ * others; NULL: not given. */
 const char *option_peek(int argc, const char **argv, const char *name);
 
 #endif

@@ -11,13 +11,14 @@ struct caches {
 	void *host, *device;
 };
 
-/* caches_init gets the memory, on both sides as large as the caches need.
- * Errors: NO_MEMORY, IO. caches_release frees it, before the group goes; also
- * what is all zeros. */
+/* caches_init allocates memory as large as the caches, on the host and on the
+ * device. Errors: NO_MEMORY, IO. caches_release frees it, before the group is
+ * destroyed; a zeroed struct is allowed. */
 enum dist_error caches_init(struct caches *caches, struct dist_group *group);
 void caches_release(struct caches *caches);
 
-/* caches_empty leaves nothing in the caches but that memory. Errors: IO. */
+/* caches_empty replaces the contents of the caches by that memory. Errors: IO.
+ */
 enum dist_error caches_empty(const struct caches *caches);
 
 #endif

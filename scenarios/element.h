@@ -1,10 +1,10 @@
 /*
- * element.h - elements of every dtype as doubles: the slow and plain way, by
- * which results are checked.
+ * element.h - elements of every dtype as doubles: slow and simple, to check
+ * results.
  *
- * An integer is exact below 2^53. A complex number is a real part and its
- * negative: one of which that is not so counts as NaN. The bytes of a float8,
- * which are only moved, count as int8.
+ * Integers are exact below 2^53. A complex number is represented by its real
+ * part; its imaginary part must be the negative of it, else it counts as NaN. A
+ * float8, which is only moved, counts as int8.
  */
 #ifndef LOCKSTEP_SCENARIOS_ELEMENT_H
 #define LOCKSTEP_SCENARIOS_ELEMENT_H
@@ -19,10 +19,10 @@ double element_load(enum dist_dtype dtype, const void *data, size_t i);
  * bool as 0 or 1. */
 void element_store(enum dist_dtype dtype, void *data, size_t i, double value);
 
-/* element_round returns what an element holds after value was stored there. */
+/* element_round returns value as an element can hold it. */
 double element_round(enum dist_dtype dtype, double value);
 
-/* element_combine returns what a and b, two elements, combine to. */
+/* element_combine returns two elements a and b, combined by op. */
 double element_combine(enum dist_dtype dtype, enum dist_reduce_op op, double a,
 		       double b);
 

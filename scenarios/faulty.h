@@ -1,4 +1,4 @@
-/* faulty.h - examples of programs with a fault, which --fixed takes out. */
+/* faulty.h - example programs with a fault, which --fixed removes. */
 #ifndef LOCKSTEP_SCENARIOS_FAULTY_H
 #define LOCKSTEP_SCENARIOS_FAULTY_H
 
@@ -7,7 +7,7 @@
 #include "lockstep/dist.h"
 
 struct faulty {
-	int min_ranks;    /* that it takes */
+	int min_ranks;    /* that it needs */
 	const char *cure; /* what --fixed does */
 	const char *example;
 

@@ -12,11 +12,12 @@
 
 #include "lockstep/dist.h"
 
-/* fill_parameters gives rank 0 the values that all must have after the
- * broadcast, and the others wrong ones. */
+/* fill_parameters gives rank 0 the values that all ranks must have after the
+ * broadcast, and others wrong values. */
 void fill_parameters(float *values, size_t numel, int rank);
 
-/* count_wrong_parameters returns how many elements are not rank 0's. */
+/* count_wrong_parameters returns the number of elements that are not rank 0's.
+ */
 double count_wrong_parameters(const float *values, size_t numel);
 
 /* fill_gradients fills a tensor of float32 with rank's gradients of one step,
@@ -29,7 +30,8 @@ void fill_gradients(struct dist_tensor tensor, size_t first, int rank,
 double count_wrong_values(struct dist_tensor tensor, size_t first, int rank,
 			  int step);
 
-/* count_wrong_sums returns how many are not the sum over world_size ranks. */
+/* count_wrong_sums returns the number that are not the sum over world_size
+ * ranks. */
 double count_wrong_sums(struct dist_tensor tensor, size_t first, int world_size,
 			int step);
 

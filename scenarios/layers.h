@@ -1,11 +1,11 @@
 /*
- * layers.h - a model cut into what pipelines, shards and tensor parallelism
- * deal with: its blocks, found by the names of its rows.
+ * layers.h - a model cut into layers, for pipelines, sharding and tensor
+ * parallelism: its blocks, by the names of its rows.
  *
- * Rows that are called alike up to their first number ("transformer.h.3.",
- * "layer1.0.") are one layer. Rows without a number go with the layer that
- * follows them, at the end with the last. In a model without numbers every
- * module ("conv1.", "fc1.") is a layer.
+ * Rows with equal names up to their first number ("transformer.h.3.",
+ * "layer1.0.") are one layer. Rows without a number belong to the next layer,
+ * or at the end to the last one. In a model without numbers every module
+ * ("conv1.", "fc1.") is a layer.
  */
 #ifndef LOCKSTEP_SCENARIOS_LAYERS_H
 #define LOCKSTEP_SCENARIOS_LAYERS_H
@@ -18,20 +18,20 @@ struct layer {
 	size_t num_rows;
 	size_t numel;         /* of its parameters */
 	double forward_flops; /* for one sample */
-	const char *name;     /* what its rows are called alike; borrowed */
+	const char *name;     /* the common beginning of its rows' names;
+				 borrowed */
 	int name_length;
 
-	/* Elements of one sample, as the model says them; 0: it does not. */
-	size_t activation; /* that leave it */
-	size_t attention;  /* that its attention gives out */
+	/* Elements of one sample, as the model states them; 0: not stated. */
+	size_t activation; /* output of the layer */
+	size_t attention;  /* output of its attention */
 	int heads;         /* of that attention */
-	int attentions;    /* how many there are */
+	int attentions;    /* number of attentions */
 
-	/* Its MLP: what experts are made of. */
+	/* Its MLP, from which experts are made. */
 	size_t mlp_numel;
 	double mlp_flops;     /* for one sample */
-	size_t width, tokens; /* that it gives out, of one sample; 0: not
-				 said */
+	size_t width, tokens; /* of its output, for one sample; 0: not stated */
 };
 
 struct layers {
@@ -40,9 +40,9 @@ struct layers {
 };
 
 /*
- * layers_init cuts model, which outlives layers. What leaves a layer, its
- * attention or its MLP is what the last of their rows that has a width and
- * positions gives out. Errors: DIST_ERR_NO_MEMORY, and *layers is empty.
+ * layers_init cuts model, which must outlive layers, into layers. The output of
+ * a layer, its attention or its MLP is that of its last row with a width and
+ * positions. Errors: DIST_ERR_NO_MEMORY; then *layers is empty.
  */
 DIST_MUST_CHECK enum dist_error layers_init(struct layers *layers,
 					    const struct model *model);
@@ -50,21 +50,21 @@ DIST_MUST_CHECK enum dist_error layers_init(struct layers *layers,
 /* layers_release frees what layers holds. */
 void layers_release(struct layers *layers);
 
-/* layer_refuse writes where the layer of model stands and what was expected of
- * it, "gpt.csv:12: layer h.0: expected ..."; returns false. */
+/* layer_refuse writes the place of the layer in model's file and what was
+ * expected: "gpt.csv:12: layer h.0: expected ...". Returns false. */
 bool layer_refuse(const struct layer *layer, const struct model *model,
 		  const char *what, struct dist_message *message);
 
 /*
- * layers_stage stores which layers are stage index of num: from *first on,
- * *count of them, at least one. Stages begin where the FLOPs up to there are
- * nearest to an equal share. There are num layers or more.
+ * layers_stage stores the layers of stage index of num: *count of them, at
+ * least one, from *first on. Stages begin where the FLOP before are nearest to
+ * an equal share. num is at most the number of layers.
  */
 void layers_stage(const struct layers *layers, int num, int index,
 		  size_t *first, size_t *count);
 
-/* layer_forward_ns, layer_backward_ns return how long a layer computes for the
- * schedule's batch. */
+/* layer_forward_ns and layer_backward_ns return the computing time of a layer
+ * for the schedule's batch. */
 int64_t layer_forward_ns(const struct layer *layer,
 			 const struct schedule *schedule);
 int64_t layer_backward_ns(const struct layer *layer,

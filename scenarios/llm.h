@@ -10,8 +10,8 @@
  *	status = dist_launch(&options, workload_rank, &setup.job);
  *	workload_setup_release(&setup);
  *
- * The ranks are work.layout.gpus; which cluster they run on, and how finely it
- * is simulated, the launch's options say, as with any workload.
+ * There are work.layout.gpus ranks. The options of the launch say on which
+ * cluster they run and how finely it is simulated, as with any workload.
  */
 #ifndef LOCKSTEP_SCENARIOS_LLM_H
 #define LOCKSTEP_SCENARIOS_LLM_H
@@ -20,29 +20,28 @@
 #include "scenarios/arguments.h"
 #include "scenarios/workload.h"
 
-/* What the ranks run: a job's llm. Shared by simulated ranks, so constant. */
+/* The llm field of a job. Simulated ranks share it, so it is constant. */
 struct llm_run {
 	const struct llm_work *work;
-	const struct llm_device *device; /* of the optimizer's time */
-	const struct llm_pace *pace;     /* so too */
+	const struct llm_device *device; /* for the time of the optimizer */
+	const struct llm_pace *pace;     /* likewise */
 	const struct llm_labels *labels; /* llm_setup_init sets it; NULL */
 };
 
 /*
- * llm_setup_init makes of run a setup as workload_setup_init does, with the job
- * complete but for what is run with it. Of arguments the jitter, stragglers,
- * seed and steps count. What run points to, and arguments, must stay where they
- * are. setup->model has no
- * rows: its name, numel and forward FLOP of a sequence. Either way
- * workload_setup_release frees what *setup holds. Errors: INVALID_ARGUMENT,
- * NO_MEMORY; message says what, setup->refused the option.
+ * llm_setup_init makes a setup from run, like workload_setup_init: the job is
+ * complete, except the fields about how it is run. Of arguments only jitter,
+ * stragglers, seed and steps are used. arguments, and what run points to, are
+ * borrowed. setup->model has no rows, but name, numel and forward FLOP of a
+ * sequence. In any case workload_setup_release frees what *setup holds. Errors:
+ * INVALID_ARGUMENT, NO_MEMORY, with message and the option in setup->refused.
  */
 DIST_MUST_CHECK enum dist_error
 llm_setup_init(struct workload_setup *setup, const struct llm_run *run,
 	       const struct workload_arguments *arguments,
 	       struct dist_message *message);
 
-/* What a span of computing in a trace may be. */
+/* Kinds of computing spans in a trace. */
 enum llm_label_kind {
 	LLM_LABEL_FORWARD, /* as enum llm_way */
 	LLM_LABEL_BACKWARD,
@@ -51,15 +50,15 @@ enum llm_label_kind {
 	LLM_LABEL_KINDS
 };
 
-/* llm_label returns "forward layer 12 mb 3" as long as run's setup lives: of
- * layer `layer` of the model, from 0, or its embedding or head, in a micro-
- * batch. */
+/* llm_label returns a label such as "forward layer 12 mb 3", which lives as
+ * long as run's setup: for layer `layer` of the model, from 0, or for its
+ * embedding or head, in a micro-batch. */
 const char *llm_label(const struct llm_run *run, enum llm_label_kind what,
 		      enum llm_layer_kind kind, int layer, int micro_batch);
 
 /* ---- from the command line to a layout -------------------------------- */
 
-/* The flags of a layout. NULL, 0: not given, and llm_layout_init's holds. */
+/* The flags of a layout. NULL, 0: not given, the default of llm_layout_init. */
 struct llm_arguments {
 	int tp, pp, cp, ep, etp, vpp;
 	const char *shard;     /* ddp, zero1, zero2, fsdp, hsdp */
@@ -80,12 +79,12 @@ struct llm_arguments {
 	double imbalance;
 };
 
-/* The options; a field of a struct llm_arguments each. */
+/* The options, each a field of struct llm_arguments. */
 extern const struct option llm_options[];
 
 /*
- * llm_arguments_layout makes of them a layout of so many ranks for model, which
- * llm_layout_complete has completed: its errors; *option names the flag.
+ * llm_arguments_layout makes a layout of so many GPUs for model from arguments,
+ * completed by llm_layout_complete. Errors: its; *option names the flag.
  */
 DIST_MUST_CHECK enum dist_error
 llm_arguments_layout(const struct llm_arguments *arguments, int gpus,

@@ -1,6 +1,6 @@
 /*
- * llm_order.h - in which order a stage of a pipeline works on its model chunks
- * and micro-batches.
+ * llm_order.h - the order in which a stage of a pipeline works on its model
+ * chunks and micro-batches.
  *
  * gpipe	all forward, then all backward (Y. Huang et al., "GPipe",
  *		NeurIPS 2019)
@@ -23,10 +23,10 @@
  *	1f1b		F0 F1 B0 F2 B1 F3 B2 B3
  *	zero-bubble	F0 F1 B0 F2 B1 W0 F3 B2 W1 B3 W2 W3
  *
- * With f, b and w what a micro-batch takes of a stage, forward and the two
- * parts of backward, m of them on p stages of v chunks take m (f + b + w) and
- * a bubble of (p - 1) (f + b + w) with gpipe and 1f1b, of (p - 1) (f + b + w) /
- * v interleaved, and of (p - 1) (f + b - w) with zero-bubble.
+ * With f, b and w the times of a micro-batch on a stage in forward and the two
+ * parts of backward, m micro-batches on p stages of v chunks take m (f + b + w)
+ * and a bubble: (p - 1) (f + b + w) with gpipe and 1f1b, (p - 1) (f + b + w) /
+ * v interleaved, (p - 1) (f + b - w) with zero-bubble.
  */
 #ifndef LOCKSTEP_SCENARIOS_LLM_ORDER_H
 #define LOCKSTEP_SCENARIOS_LLM_ORDER_H
@@ -40,13 +40,12 @@ struct llm_action {
 	enum llm_way way;
 	int chunk;
 	int micro_batch;
-	int exchange; /* number of the exchange with other stages before which
-		       * it needs its input and behind which its output goes:
-		       * not falling; a forward and a backward of an
-		       * interleaved 1f1b share one */
+	int exchange; /* number of its exchange with other stages, which brings
+			 its input and then takes its output; never falls. In
+			 interleaved 1f1b a forward and a backward share one */
 };
 
-/* A pipeline, seen from one of its stages. */
+/* A pipeline as one stage sees it. */
 struct llm_order {
 	enum llm_schedule schedule;
 	int stages, stage;
@@ -54,10 +53,10 @@ struct llm_order {
 	int num;    /* micro-batches */
 };
 
-/* llm_order_size returns how many actions a stage has. */
+/* llm_order_size returns the number of actions of a stage. */
 size_t llm_order_size(const struct llm_order *order);
 
-/* llm_order_fill writes them, as many. */
+/* llm_order_fill writes the actions. */
 void llm_order_fill(const struct llm_order *order, struct llm_action *actions);
 
 #endif

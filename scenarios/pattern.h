@@ -1,12 +1,12 @@
 /*
- * pattern.h - inputs of collectives whose results are known, and exact in every
- * dtype whatever the order of combining.
+ * pattern.h - inputs of collectives with known results, exact in every dtype
+ * and for any order of combining.
  *
- * Element i of what rank r has for rank d depends on j = (i + d) mod 13. It is
- * (j + r) mod 13 to be moved, or for the smallest, largest and for bits; for
- * products 2 where that is 0 on the first ranks, else 1; for sums j + r, or in
- * dtypes of less than four bytes 1 where (j + r) mod 13 is 0, else 0: bfloat16
- * has every integer up to 256 only.
+ * Element i of the input of rank r for rank d depends on j = (i + d) mod 13. It
+ * is (j + r) mod 13 when moved, and for minimum, maximum and bit operations;
+ * for products 2 where that is 0 on the first ranks, else 1; for sums j + r, or
+ * in dtypes of less than four bytes 1 where (j + r) mod 13 is 0, else 0,
+ * because bfloat16 has every integer only up to 256.
  */
 #ifndef LOCKSTEP_SCENARIOS_PATTERN_H
 #define LOCKSTEP_SCENARIOS_PATTERN_H
@@ -20,12 +20,14 @@ struct pattern {
 	int world_size;
 };
 
-/* pattern_fill writes what rank src has for dst; 0 where all get the same. */
+/* pattern_fill writes the input of rank src for dst; dst is 0 if all ranks get
+ * the same. */
 void pattern_fill(const struct pattern *pattern, struct dist_tensor tensor,
 		  int src, int dst);
 
-/* pattern_count_wrong returns how many elements are not what src has for dst,
- * or, of a reduction, what all ranks have for dst, combined. */
+/* pattern_count_wrong returns the number of elements that differ from the input
+ * of src for dst or, in a reduction, from the combined inputs of all ranks for
+ * dst. */
 int64_t pattern_count_wrong(const struct pattern *pattern,
 			    struct dist_tensor tensor, int src, int dst);
 

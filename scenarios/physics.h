@@ -1,7 +1,7 @@
 /*
- * physics.h - what of a prediction no device can do: hold more than its memory,
- * compute faster than its peak, or where it has no name, than that of any GPU.
- * What else is not known of the device is not judged.
+ * physics.h - finds impossible predictions: more memory than the device has, or
+ * computing faster than its peak (without a name: than that of any GPU).
+ * Unknown limits are not checked.
  */
 #ifndef LOCKSTEP_SCENARIOS_PHYSICS_H
 #define LOCKSTEP_SCENARIOS_PHYSICS_H
@@ -9,18 +9,18 @@
 #include "scenarios/workload.h"
 
 struct physics {
-	/* Of the parameters, their gradients and the optimizer's state alone,
-	 * in float32 and on the rank that holds most: a lower bound of what a
-	 * step needs. */
+	/* Bytes of parameters, gradients and optimizer state in float32 on the
+	 * fullest rank: a lower bound of the memory of a step. */
 	double memory_bytes;
-	char impossible[384]; /* why it cannot be, in words; "": it can */
+	char impossible[384]; /* why it is impossible; "": it is possible */
 };
 
-/* physics_judge judges setup on world_size ranks, which it fits. */
+/* physics_judge checks setup on world_size ranks, a world size that it allows.
+ */
 void physics_judge(const struct workload_setup *setup, int world_size,
 		   struct physics *physics);
 
-/* physics_describe writes what memory_bytes counts, "parameters, gradients and
+/* physics_describe writes the parts of memory_bytes: "parameters, gradients and
  * adam's state, float32". */
 void physics_describe(const struct workload_setup *setup, char *text,
 		      size_t size);

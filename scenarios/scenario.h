@@ -1,11 +1,11 @@
 /*
  * scenario.h - the rank programs that come with Lockstep, by name.
  *
- * Each is an ordinary program over the public headers, with its main() called
- * something else so that all of them fit into one executable: `lockstep run
- * NAME [ARGS]` calls it. It parses its arguments, then calls dist_launch()
- * with all-zero options, so that the environment decides about the world. Of
- * most programs without options of their own only what a rank does is here.
+ * Each is an ordinary program over the public headers; only its main() has
+ * another name, so that all fit into one executable. `lockstep run NAME [ARGS]`
+ * calls it. It parses its arguments, then calls dist_launch() with all-zero
+ * options, so that the environment chooses the world. Of most programs without
+ * options of their own only what a rank does is here.
  */
 #ifndef LOCKSTEP_SCENARIOS_SCENARIO_H
 #define LOCKSTEP_SCENARIOS_SCENARIO_H
@@ -25,7 +25,7 @@ struct scenario {
 	const struct faulty *faulty; /* or what they do with --fixed */
 };
 
-/* All scenarios in order of name, ended by one whose name is NULL. */
+/* All scenarios sorted by name; the last has the name NULL. */
 extern const struct scenario scenario_table[];
 
 /* scenario_find returns the scenario named name, or NULL. */

@@ -1,11 +1,11 @@
 /*
- * sweep.h - one collective over a range of sizes, timed and checked the way
- * nccl-tests does it, as a rank function; used by the programs all_reduce,
- * broadcast and reduce, and by `lockstep bench`.
+ * sweep.h - one collective over a range of sizes, timed and checked like
+ * nccl-tests, as a rank function; used by the programs all_reduce, broadcast
+ * and reduce, and by `lockstep bench`.
  *
- * A sample is the time from the barrier before a call, or several one after the
- * other, to a rank's return from it, by call; of the slowest rank unless told
- * otherwise.
+ * A sample is the time from the barrier before a call, or a sequence of calls,
+ * to the return of a rank, divided by the number of calls; of the slowest rank,
+ * if no other is chosen.
  */
 #ifndef LOCKSTEP_SCENARIOS_SWEEP_H
 #define LOCKSTEP_SCENARIOS_SWEEP_H
@@ -16,10 +16,10 @@
 #include "model/measured/collectives.h"
 #include "scenarios/arguments.h"
 
-/* Whose time a sample is: nccl-tests' numbers. */
+/* The rank whose time is a sample, with nccl-tests' numbers. */
 enum sweep_average {
 	SWEEP_FIRST_RANK,
-	SWEEP_ALL_RANKS, /* on average */
+	SWEEP_ALL_RANKS, /* average */
 	SWEEP_FASTEST_RANK,
 	SWEEP_SLOWEST_RANK
 };
@@ -38,33 +38,34 @@ struct sweep_row {
 	int64_t wrong; /* wrong elements over all ranks; -1: not checked */
 };
 
-/* What the rank function is given. Shared by simulated ranks, so constant. */
+/* The argument of the rank function. Simulated ranks share it, so it is
+ * constant. */
 struct sweep {
 	enum collective collective;
 	size_t min_bytes;
 	size_t max_bytes;
-	size_t step_bytes; /* from one size to the next; 0: by the factor */
+	size_t step_bytes; /* from one size to the next; 0: use factor */
 	double factor;     /* above 1 */
 	int iterations;
-	int calls; /* of an iteration, one after the other */
+	int calls; /* calls of an iteration, one after the other */
 	int warmup;
 	enum sweep_average average;
 	bool cold;     /* the caches are emptied before every iteration */
-	bool together; /* every iteration starts at one instant of the clock
+	bool together; /* every iteration starts at the same instant of a clock
 			  that the ranks share */
 	bool check;    /* real data, compared with the known result */
 	enum dist_dtype dtype;
 	enum dist_reduce_op op;
 	int root;
-	FILE *out;  /* rank 0 prints the table here; NULL: not */
-	FILE *rows; /* rank 0 writes every struct sweep_row here; NULL: not */
+	FILE *out;  /* rank 0 prints the table here; NULL: no table */
+	FILE *rows; /* rank 0 writes every struct sweep_row here; NULL: none */
 };
 
 /* sweep_rank runs the sweep on one rank; arg is a struct sweep. Returns 0, or
  * 1 after an error or a wrong element. */
 int sweep_rank(void *arg);
 
-/* All names, in words. */
+/* All names, for messages. */
 #define SWEEP_NAMES                                                            \
 	"all_reduce, broadcast, reduce, all_gather, reduce_scatter, "          \
 	"alltoall, "                                                           \
@@ -82,7 +83,7 @@ const char *sweep_name(enum collective collective);
 bool sweep_reduces(enum collective collective);
 bool sweep_is_in_place(enum collective collective);
 
-/* sweep_print_header writes the lines in front of the table. */
+/* sweep_print_header writes the lines before the table. */
 void sweep_print_header(FILE *out, const struct sweep *sweep, int world_size,
 			const char *backend);
 
@@ -90,11 +91,11 @@ void sweep_print_header(FILE *out, const struct sweep *sweep, int world_size,
 void sweep_print_row(FILE *out, const struct sweep *sweep,
 		     const struct sweep_row *row);
 
-/* The command line of a sweep, nccl-tests' flags. */
+/* The command line of a sweep, with nccl-tests' flags. */
 struct sweep_arguments {
 	size_t min_bytes;
 	size_t max_bytes;
-	size_t step_bytes; /* 0: by the factor */
+	size_t step_bytes; /* 0: use factor */
 	double factor;
 	int iterations; /* INT_MIN: 20, in simulation 1 */
 	int calls;
@@ -113,9 +114,8 @@ extern const struct option sweep_options[];
 /* sweep_arguments_init sets the defaults. */
 void sweep_arguments_init(struct sweep_arguments *arguments);
 
-/* sweep_arguments_use makes a sweep of the arguments, for simulated ranks or
- * for real ones. Returns false and says why in message when they make no
- * sense. */
+/* sweep_arguments_use makes a sweep from arguments, for simulated or real
+ * ranks. Returns false with message if they are invalid. */
 bool sweep_arguments_use(const struct sweep_arguments *arguments,
 			 bool simulated, struct sweep *sweep,
 			 struct dist_message *message);

@@ -1,6 +1,6 @@
 /*
- * training.h - one rank's run of a workload: what its functions are given, and
- * what they do alike.
+ * training.h - one rank's run of a workload: the state that its functions
+ * share.
  */
 #ifndef LOCKSTEP_SCENARIOS_TRAINING_H
 #define LOCKSTEP_SCENARIOS_TRAINING_H
@@ -9,7 +9,7 @@
 #include "scenarios/waits.h"
 #include "scenarios/workload.h"
 
-/* A group in which the workload waits for collectives. */
+/* A group with the waits of its collectives. */
 struct lane {
 	struct dist_group *group;
 	struct waits waits;
@@ -22,14 +22,14 @@ struct training {
 	const struct workload_job *job;
 	struct dist_group *group; /* the default group */
 	int rank, world_size;
-	bool phantom;          /* tensors have no bytes */
+	bool phantom;          /* tensors have no contents */
 	bool computes;         /* counts in the means of the result */
 	int step;              /* the current one */
-	double factor;         /* what computing takes by what is declared */
+	double factor;         /* factor on the declared computing time */
 	int64_t start_ns;      /* of the step */
 	void *state;           /* the workload's */
 	const char *doing;     /* for the message of a failure */
-	enum dist_error error; /* that ended the steps; when stop is called */
+	enum dist_error error; /* that ended the steps; set before stop() */
 
 	struct lane lanes[TRAINING_LANES];
 	size_t num_lanes;
@@ -52,24 +52,24 @@ struct pending {
 struct lane *training_lane(struct training *t, struct dist_group *group);
 
 /* training_tensor makes a tensor of float32 that lives as long as the training;
- * a phantom where those are wanted. Errors: DIST_ERR_NO_MEMORY. */
+ * a phantom if t->phantom. Errors: DIST_ERR_NO_MEMORY. */
 DIST_MUST_CHECK enum dist_error
 training_tensor(struct training *t, size_t numel, struct dist_tensor *tensor);
 
-/* training_tensor_of does the same of another dtype. */
+/* training_tensor_of does the same with another dtype. */
 DIST_MUST_CHECK enum dist_error training_tensor_of(struct training *t,
 						   size_t numel,
 						   enum dist_dtype dtype,
 						   struct dist_tensor *tensor);
 
-/* training_compute lets duration_ns pass, by the rank's factor. Errors: those
+/* training_compute lets duration_ns times the rank's factor pass. Errors: those
  * of dist_compute. */
 DIST_MUST_CHECK enum dist_error
 training_compute(struct training *t, int64_t duration_ns, const char *label);
 
 /*
- * training_begin counts a call on tensor and notes when it begins; returns the
- * lane's group to make the call on, with &pending->work.
+ * training_begin counts a call on tensor and notes its beginning. Returns the
+ * lane's group, for the call with &pending->work:
  *
  *	err = dist_all_reduce(training_begin(t, &p, WORKLOAD_ALL_REDUCE, lane,
  *					     g),
@@ -79,8 +79,8 @@ struct dist_group *training_begin(struct training *t, struct pending *pending,
 				  enum workload_call call, struct lane *lane,
 				  struct dist_tensor tensor);
 
-/* training_wait waits for what began, if anything, and frees it. Errors: those
- * of the operation; DIST_ERR_NO_MEMORY. */
+/* training_wait waits for the pending operation, if there is one, and frees it.
+ * Errors: those of the operation; DIST_ERR_NO_MEMORY. */
 DIST_MUST_CHECK enum dist_error training_wait(struct training *t,
 					      struct pending *pending);
 

@@ -1,7 +1,7 @@
 /*
- * workload.h - kinds of training steps: what each does to the network between
- * its ranks, as rank functions over the public headers; used by the programs
- * of their names and by `lockstep predict --workload`.
+ * workload.h - kinds of training steps as rank functions over the public
+ * headers; used by the programs of their names and by `lockstep predict
+ * --workload`.
  */
 #ifndef LOCKSTEP_SCENARIOS_WORKLOAD_H
 #define LOCKSTEP_SCENARIOS_WORKLOAD_H
@@ -15,7 +15,7 @@
 #include "model/training/schedule.h"
 #include "scenarios/workload_arguments.h"
 
-/* Buckets of which the sizes are handed back. */
+/* The most buckets whose sizes are returned. */
 #define WORKLOAD_BUCKETS 256
 
 enum workload_contents {
@@ -24,7 +24,7 @@ enum workload_contents {
 	WORKLOAD_REAL
 };
 
-/* What is counted of a rank's calls in one step. */
+/* Kinds of calls that are counted in a step. */
 enum workload_call {
 	WORKLOAD_ALL_REDUCE,
 	WORKLOAD_ALL_GATHER,
@@ -34,18 +34,18 @@ enum workload_call {
 };
 #define WORKLOAD_NUM_CALLS (WORKLOAD_SEND + 1)
 
-/* Calls of one kind that rank 0 made in a step; bytes are those of the whole
- * tensor, of an all-to-all and a send what leaves the rank. */
+/* Calls of one kind that rank 0 made in a step. bytes: of the whole tensor; of
+ * an all-to-all and a send, what the rank sends. */
 struct workload_calls {
 	uint64_t num;
 	uint64_t bytes;
 };
 
 /*
- * What came out, as rank 0 knows it. Times of a step are the slowest rank's,
- * from the barrier before it to the end of its optimizer. The three parts of
- * it are means over the ranks that compute: what they computed, waited for
- * others that had not come yet, and waited for bytes.
+ * The result, as rank 0 knows it. A step is timed on the slowest rank, from the
+ * barrier before it to the end of its optimizer. Its three parts are means over
+ * the ranks that compute: computing, waiting for ranks that had not called yet,
+ * and waiting for bytes.
  */
 struct workload_result {
 	int world_size;
@@ -55,16 +55,16 @@ struct workload_result {
 	int64_t compute_ns;
 	int64_t idle_ns;
 	int64_t exposed_ns;
-	int64_t wrong; /* elements found wrong by check, on the worst rank */
+	int64_t wrong; /* wrong elements found by check, on the worst rank */
 	struct workload_calls calls[WORKLOAD_NUM_CALLS];
-	size_t num_buckets;                    /* of ddp; 0: no such thing */
-	size_t bucket_bytes[WORKLOAD_BUCKETS]; /* the first of them, as sent */
+	size_t num_buckets;                    /* of ddp; 0: no buckets */
+	size_t bucket_bytes[WORKLOAD_BUCKETS]; /* of the first ones, as sent */
 };
 
 struct training;
 struct llm_run;
 
-/* What is run, given to the rank function. Shared by simulated ranks, so
+/* The argument of the rank function. Simulated ranks share it, so it is
  * constant. */
 struct workload_job {
 	const struct workload *workload;
@@ -73,44 +73,45 @@ struct workload_job {
 	const struct layers *layers;
 	const struct schedule *schedule;
 	const struct pace *pace;
-	const char *compute;       /* what the durations stand on, in words */
-	const char *impossible;    /* why no device can do it; NULL, "": it
-				    * can, or nobody asked */
+	const char *compute;       /* text: the basis of the durations */
+	const char *impossible;    /* why no device can do it; NULL, "":
+				      possible, or not checked */
 	const struct llm_run *llm; /* of the llm workload; else NULL */
 	enum workload_contents contents;
-	bool check;                     /* verify contents; needs real ones */
-	bool only_steps;                /* nobody asks what precedes them */
-	FILE *out;                      /* rank 0 prints here; NULL: not */
-	struct workload_result *result; /* filled by rank 0; NULL: not. Works
-					   where ranks share memory */
+	bool check;                     /* verify contents; needs real tensors
+					 */
+	bool only_steps;                /* what precedes the steps is not needed
+					 */
+	FILE *out;                      /* rank 0 prints here; NULL:
+					   nothinghinghing */
+	struct workload_result *result; /* filled in by rank 0 if ranks share
+					   memory; NULL: not wanted */
 };
 
-/* Elements of the model that the rank holds which holds most of them, or of
- * which it keeps what the optimizer has to remember. */
+/* Elements on the fullest rank: parameters, gradients, and parameters with
+ * optimizer state. */
 struct workload_held {
 	double parameters;
 	double gradients;
 	double states;
 };
 
-/* One kind. The functions run on one rank of it; NULL: there is nothing to
- * do. */
+/* A kind of step. Its functions run on one rank; NULL: nothing to do. */
 struct workload {
 	const char *name;
-	const char *example;    /* what stands behind lockstep run */
-	const char *prediction; /* and behind lockstep predict --workload X */
+	const char *example;    /* arguments after lockstep run */
+	const char *prediction; /* arguments after lockstep predict --workload X
+				 */
 	const char *contents;   /* what check finds right: "gradients" */
-	bool has_groups;        /* besides calls of all ranks there are others,
-				 * or messages, which may share links */
+	bool has_groups;        /* it has calls of smaller groups, or messages,
+				   which may share links */
 
-	/* Returns NULL if the model can be cut so that world_size ranks do it,
-	 * else the option that stands against it; message says what was
-	 * expected. */
+	/* Returns NULL if world_size ranks can run the model, else the option
+	 * that prevents it, with message. */
 	const char *(*misfit)(const struct workload_job *job, int world_size,
 			      struct dist_message *message);
 
-	/* Samples that all ranks together train on in a step, in batches; NULL:
-	 * one a rank. */
+	/* Batches of all ranks together in a step; NULL: one a rank. */
 	double (*batches)(const struct workload_job *job, int world_size);
 
 	/* NULL: all of the model. */
@@ -124,19 +125,19 @@ struct workload {
 	enum dist_error (*start)(struct training *t);
 	void (*stop)(struct training *t);
 
-	/* Writes what step t->step works on; before its clock starts. */
+	/* Writes the inputs of step t->step, before its clock starts. */
 	void (*fill)(struct training *t);
 
 	/* One step. Errors: any. */
 	enum dist_error (*step)(struct training *t);
 
-	/* Returns how many elements are wrong after a step. */
+	/* Returns the number of wrong elements after a step. */
 	double (*count_wrong)(const struct training *t);
 
-	/* Adds to *idle_ns what the waits of t's lanes do not tell. */
+	/* Adds to *idle_ns idle time that is not in the waits of t's lanes. */
 	enum dist_error (*idle)(struct training *t, int64_t *idle_ns);
 
-	/* Adds to the result what only this kind knows; on rank 0. */
+	/* Adds results of this kind; on rank 0. */
 	void (*report)(const struct training *t,
 		       struct workload_result *result);
 };
@@ -162,25 +163,23 @@ const struct workload *workload_find(const char *name);
 /* workload_call_name returns "all_reduce" and so on. */
 const char *workload_call_name(enum workload_call call);
 
-/* workload_print_calls ends a line with what rank 0 calls in a step. */
+/* workload_print_calls ends a line with the calls of rank 0 in a step. */
 void workload_print_calls(const struct workload_result *result, FILE *out);
 
-/* WORKLOAD_NAMES lists all names, in words. */
+/* WORKLOAD_NAMES lists all names, for messages. */
 #define WORKLOAD_NAMES                                                         \
 	"ddp_step, fsdp, hybrid, moe, pipeline, ps, tensor_parallel"
 
 /* workload_misfit returns NULL if job can run on world_size ranks, else the
- * option that stands against it, "straggler"; message says what was expected.
- */
+ * option that prevents it, as "straggler", with message. */
 const char *workload_misfit(const struct workload_job *job, int world_size,
 			    struct dist_message *message);
 
-/* workload_samples returns how many samples all ranks together train on in a
- * step. */
+/* workload_samples returns the samples of all ranks together in a step. */
 double workload_samples(const struct workload_job *job, int world_size);
 
-/* workload_held returns what the fullest of world_size ranks, which job fits,
- * holds. */
+/* workload_held returns the elements on the fullest of world_size ranks, on
+ * which job can run. */
 struct workload_held workload_held(const struct workload_job *job,
 				   int world_size);
 
@@ -194,30 +193,29 @@ void workload_print(const struct workload_job *job, const char *backend,
 
 /* ---- from the command line to a job ----------------------------------- */
 
-/* What a job points to, made of arguments. */
+/* The objects that a job points to, made from arguments. */
 struct workload_setup {
 	struct model model;
 	struct layers layers;
 	struct schedule schedule;     /* of the step */
-	struct schedule no_computing; /* of its communication alone */
+	struct schedule no_computing; /* of communication alone */
 	struct pace pace;
-	struct gpu gpu;      /* what computes; name "": not known */
-	double flops;        /* FLOP/s at which it does */
-	char compute[384];   /* what the durations stand on, in words */
-	const char *refused; /* after an error: the option that it is about */
+	struct gpu gpu;      /* the device; name "": not known */
+	double flops;        /* FLOP/s that it reaches */
+	char compute[384];   /* text: the basis of the durations */
+	const char *refused; /* after an error: the refused option */
 	struct llm_run *llm; /* of the llm workload, else NULL; owned */
 	struct workload_job job;
 };
 
 /*
- * workload_setup_init loads and computes what arguments, checked before, ask
- * for; setup->job is then complete but for what is run with it. gpu names the
- * device where arguments name none; "": it is not known. Without a rate in
- * arguments or of the device the setup is refused; gpu NULL: a nominal rate
- * will do, and setup->compute says so. arguments and setup must stay where they
- * are. Either way workload_setup_release frees what *setup holds. Errors:
- * DIST_ERR_INVALID_ARGUMENT, DIST_ERR_NO_MEMORY, DIST_ERR_IO; message says
- * what.
+ * workload_setup_init makes the setup from checked arguments; setup->job is
+ * then complete, except the fields about how it is run. gpu is the device if
+ * arguments name none; "": not known. Without a rate in arguments or of the
+ * device the setup is refused, except if gpu is NULL: then a nominal rate is
+ * used, and setup->compute says so. arguments and setup must not move in
+ * memory. In any case workload_setup_release frees what *setup holds. Errors:
+ * DIST_ERR_INVALID_ARGUMENT, DIST_ERR_NO_MEMORY, DIST_ERR_IO, with message.
  */
 DIST_MUST_CHECK enum dist_error
 workload_setup_init(struct workload_setup *setup,

@@ -1,6 +1,6 @@
 /*
- * workload_arguments.h - the flags that say what is trained and how, shared by
- * the programs and by predict. Every kind of step takes those of its own.
+ * workload_arguments.h - flags for what is trained and how, shared by the
+ * programs and predict. Each kind of step has its own.
  */
 #ifndef LOCKSTEP_SCENARIOS_WORKLOAD_ARGUMENTS_H
 #define LOCKSTEP_SCENARIOS_WORKLOAD_ARGUMENTS_H
@@ -11,10 +11,10 @@
 #include "model/training/schedule.h"
 #include "scenarios/arguments.h"
 
-/* As many as there are ranks. */
+/* As many as ranks. */
 #define WORKLOAD_WHOLE_WORLD INT_MIN
 
-/* A rate in FLOP/s that nobody gave. */
+/* The rate in FLOP/s was not given. */
 #define WORKLOAD_NO_RATE (-DBL_MAX)
 
 /* NULL: not given. */
@@ -46,7 +46,7 @@ struct workload_arguments {
 
 	/* hybrid, pipeline, tensor_parallel */
 	int tp; /* ranks of a tensor group, or WORKLOAD_WHOLE_WORLD */
-	int pp; /* stages, so too */
+	int pp; /* stages, or WORKLOAD_WHOLE_WORLD */
 	int micro_batches;
 	const char *schedule; /* NULL: 1f1b */
 
@@ -60,15 +60,15 @@ struct workload_arguments {
 	const char *via; /* "messages", "rpc"; NULL: messages */
 };
 
-/* The options of all kinds. A field of a struct workload_arguments each. */
+/* The options of all kinds, each a field of struct workload_arguments. */
 extern const struct option workload_options[];
 
 /* workload_arguments_init sets the defaults of the kind named workload. */
 void workload_arguments_init(struct workload_arguments *arguments,
 			     const char *workload);
 
-/* workload_arguments_describe writes those of the kind's own flags that are not
- * as by default, each behind a space, as they would be given. */
+/* workload_arguments_describe writes the kind's flags that differ from the
+ * defaults, each after a space, as on a command line. */
 void workload_arguments_describe(const struct workload_arguments *arguments,
 				 const char *workload, char *text, size_t size);
 
