@@ -68,16 +68,16 @@ static const struct option bench_options[] = {
 	 .help = "sim: hosts and links, a name or an XML file",
 	 .list = "platforms"},
 	{"machine", OPTION_TEXT, AT(machine), "NAME[:TRANSPORT]",
-	 .help = "sim, instead of it: as many nodes as needed of a machine "
-		 "that others measured, with what was measured there; where it "
-		 "has NVIDIA's GPUs the profile is nccl",
+	 .help = "sim, instead of a platform: a measured machine "
+		 "with its constants, and as many nodes as needed; "
+		 "with NVIDIA's GPUs the profile is nccl",
 	 .list = "machines"},
 	{RANKS_PER_NODE_ROW(AT(ranks_per_node))},
 	{UNCALIBRATED_ROW(AT(uncalibrated))},
 	{PROFILE_ROW(AT(profile), "sim: ")},
 	{"algorithm", OPTION_TEXT, AT(algorithm), "A",
-	 .help = "algorithm instead of the profile's choice: a name, or "
-		 "all_gather=ring,..."},
+	 .help = "algorithm, instead of the profile's choice: a "
+		 "name, or all_gather=ring,..."},
 	{FIDELITY_ROW(OPTION_TEXT, AT(fidelity), "sim: ", "it is")},
 	{ENGINE_ROW(OPTION_CHOICE, AT(engine), "sim: ")},
 	{INTRA_ROW(OPTION_CHOICE, AT(intra))},

@@ -290,10 +290,11 @@ const struct manual manual_calibrate = {
 		 "--world-size 4 --model resnet18 --flops 1e12",
 		 "lockstep calibrate --from all_reduce.log --machine "
 		 "aws-p5 --transport efa"},
-	.groups = GROUPS({"Options", .options = options},
-			 {"From a log", .options = from_options},
-			 {"What it does not say", log_options, AT(of_log)},
-			 {"Tables", form_print_options, AT(form)}),
+	.groups = GROUPS(
+		{"Options", .options = options},
+		{"From a log", .options = from_options},
+		{"Facts that a log does not state", log_options, AT(of_log)},
+		{"Tables", form_print_options, AT(form)}),
 	.most_words = ANY_WORDS};
 
 /* What belongs to a log, and only there. */

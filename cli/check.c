@@ -81,7 +81,7 @@ static const struct option options[] = {
 	{"record", OPTION_TEXT, AT(record), "FILE",
 	 .help = "write the order of collectives, group by group"},
 	{"expect", OPTION_TEXT, AT(expect), "FILE",
-	 .help = "exit with 1 if it is not this one"},
+	 .help = "exit with 1 if the order differs from FILE"},
 	{.name = NULL}};
 
 const struct manual manual_check = {

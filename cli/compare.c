@@ -26,11 +26,12 @@ struct request {
 
 static const struct option options[] = {
 	{"max-error", OPTION_PERCENT, AT(max_error), "PERCENT",
-	 .help = "exit 1 when a row's error is larger"},
+	 .help = "exit with 1 if a row's error is larger"},
 	{"calls", OPTION_SWITCH, AT(calls), NULL,
-	 .help = "one line for each call, too"},
+	 .help = "also print a line for each call"},
 	{"plot", OPTION_TEXT, AT(plot), "FILE.svg|FILE.png",
-	 .help = "draw time against size; the data goes beside it"},
+	 .help = "draw time against size, and write the data beside "
+		 "it"},
 	{.name = NULL}};
 
 const struct manual manual_compare = {

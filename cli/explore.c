@@ -21,16 +21,16 @@ struct command_line {
 
 static const struct option options[] = {
 	{"max-runs", OPTION_COUNT, AT(max_runs), "N",
-	 .help = "ways to try at most, of each rule for sends",
-	 .usual = "10000", .min = 1, .max = MOST},
+	 .help = "most runs, for each rule for sends", .usual = "10000",
+	 .min = 1, .max = MOST},
 	{"max-seconds", OPTION_COUNT, AT(max_seconds), "S",
-	 .help = "and for so long, of real time", .usual = "60", .min = 1,
+	 .help = "most seconds of real time", .usual = "60", .min = 1,
 	 .max = MOST},
 	{"skew", OPTION_COUNT, AT(skew), "N",
-	 .help = "runs with delays, by the seeds 1 to N", .usual = "64",
+	 .help = "runs with delays, with seeds 1 to N", .usual = "64",
 	 .max = MOST},
 	{"values", OPTION_SWITCH, AT(values), NULL,
-	 .help = "it is a race, too, if ranks send other bytes"},
+	 .help = "also report a race if ranks send other bytes"},
 	{.name = NULL}};
 
 const struct manual manual_explore = {

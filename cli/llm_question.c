@@ -27,21 +27,22 @@
 
 const struct option llm_place_options[] = {
 	{"model", OPTION_TEXT, AT(model), "MODEL",
-	 .help = "language model: a name, or a config.json as Hugging Face "
-		 "has it",
+	 .help = "language model: a name, or Hugging Face's "
+		 "config.json",
 	 .list = "models"},
 	{"machine", OPTION_TEXT, AT(machine), "NAME[:TRANSPORT]",
-	 .help = "as many nodes as needed of a machine that others measured, "
-		 "on its first network or that of TRANSPORT",
+	 .help = "a measured machine, with as many nodes as needed, "
+		 "on its first network or on TRANSPORT",
 	 .list = "machines"},
 	{"gpu", OPTION_TEXT, AT(gpu), "NAME", .help = "device",
-	 .usual = "that of the machine"},
+	 .usual = "the machine's"},
 	{"ranks-per-node", OPTION_COUNT, AT(ranks_per_node), "R",
 	 .help = "GPUs used of each node", .usual = "all", .min = 1,
 	 .max = 256},
 	{"topology", OPTION_TEXT, AT(topology), "KIND:SHAPE",
-	 .help = "switches between the nodes, as platform new has them: "
-		 "fat-tree:4x8,taper=2; calls are simulated",
+	 .help = "switches between nodes, in the form of platform "
+		 "new: fat-tree:4x8,taper=2; calls are then "
+		 "simulated",
 	 .usual = "star"},
 	{PROFILE_ROW(AT(profile), "")},
 	{UNCALIBRATED_ROW(AT(uncalibrated))},
@@ -49,41 +50,43 @@ const struct option llm_place_options[] = {
 
 const struct option llm_rate_options[] = {
 	{"software", OPTION_CHOICE, AT(software), SOFTWARE,
-	 .help = "what launches the kernels: CUDA graphs or a compiler; "
-		 "Python, one by one; all tuned for one model, as in MLPerf; "
-		 "DeepSpeed of 2022",
+	 .help = "how kernels are launched: by CUDA graphs or a "
+		 "compiler; one by one from Python; tuned for one "
+		 "model, as in MLPerf; as by DeepSpeed of 2022",
 	 .usual = "graphed"},
 	{"exchange", OPTION_CHOICE, AT(exchange), "once|plain",
-	 .help = "how tokens reach experts: once to a rank and a node, as "
-		 "DeepEP does, or to each expert by an all-to-all",
+	 .help = "how tokens are sent to experts: once to a rank "
+		 "and a node, like DeepEP, or to each expert by an "
+		 "all-to-all",
 	 .usual = "once"},
 	{"compute", OPTION_TEXT, AT(compute), "FILE",
-	 .help = "take the kernels' rates from a step measured on such a GPU: "
-		 "a trace of torch.profiler (.json, .json.gz) or a table of "
-		 "kernels (.tsv)"},
+	 .help = "take kernel rates from a step measured on such a "
+		 "GPU: a trace of torch.profiler (.json, .json.gz) "
+		 "or a table of kernels (.tsv)"},
 	{"compute-layout", OPTION_TEXT, AT(compute_layout), "FLAGS",
-	 .help = "layout of that step, as flags of predict, with --model if it "
-		 "is another and --world-size if it is not 1: \"--seq 4096 "
-		 "--micro-batch 2\""},
+	 .help = "layout of that step as flags of predict: \"--seq "
+		 "4096 --micro-batch 2\"; with --model if it is "
+		 "another one, and --world-size if it is not 1"},
 	{.name = NULL}};
 
 const struct option llm_step_options[] = {
 	{"mfu", OPTION_PERCENT, AT(mfu), "PERCENT",
-	 .help = "MFU of a GPU's computing alone, as measured on one, instead "
-		 "of the kernels' times"},
+	 .help = "measured MFU of one GPU's computing, instead of "
+		 "kernel times"},
 	{"step-ms", OPTION_NUMBER, AT(step_ms), "T",
-	 .help = "time that a GPU computes in a step, as measured on one, "
-		 "instead of the kernels' times",
+	 .help = "measured computing time of one GPU in a step, in "
+		 "ms, instead of kernel times",
 	 .above = true},
 	{.name = NULL}};
 
 const struct option llm_answer_options[] = {
 	{"price", OPTION_NUMBER, AT(price), "P",
-	 .help = "of a GPU for an hour: what a step and a million tokens cost",
+	 .help = "price of a GPU for an hour: prints the cost of a "
+		 "step and of a million tokens",
 	 .above = true},
 	{"tokens", OPTION_TEXT, AT(tokens), "N",
-	 .help = "tokens to train on, such as 300B or 15T: how long that "
-		 "takes"},
+	 .help = "tokens to train on, such as 300B or 15T: prints "
+		 "the time for them"},
 	{.name = NULL}};
 
 /* ---- software ----------------------------------------------------------- */

@@ -9,20 +9,21 @@
 
 const struct option log_options[] = {
 	{"machine", OPTION_TEXT, AT(machine), "NAME",
-	 .help = "where a log was taken: a name of lockstep list machines, or "
-		 "a YAML file",
+	 .help = "machine of the log: a name of lockstep list "
+		 "machines, or a YAML file",
 	 .list = "machines"},
 	{"transport", OPTION_TEXT, AT(transport), "T",
-	 .help = "between its nodes, as its description calls it"},
+	 .help = "network between its nodes, as the machine's "
+		 "description names it"},
 	{"nodes", OPTION_COUNT, AT(nodes), "N", .help = "nodes",
 	 .usual = "as the log says", .min = 1},
 	{"ranks", OPTION_COUNT, AT(ranks), "N", .help = "ranks on all nodes",
 	 .usual = "as the log says", .min = 1},
 	{"collective", OPTION_TEXT, AT(collective), "NAME",
-	 .help = "what was called, as nccl-tests or torch name it",
+	 .help = "collective, by its name in nccl-tests or torch",
 	 .usual = "as the log says"},
 	{"nccl-version", OPTION_TEXT, AT(version), "2.M",
-	 .help = "of the library that was called", .usual = "as the log says"},
+	 .help = "version of NCCL", .usual = "as the log says"},
 	{.name = NULL}};
 
 bool log_arguments_are_more(const struct log_arguments *arguments)

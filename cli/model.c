@@ -249,19 +249,20 @@ static int show(const struct request *request, const char *name)
 
 static const struct option show_options[] = {
 	{"seq", OPTION_COUNT, offsetof(struct request, seq), "N",
-	 .help = "tokens of a sequence, of show", .usual = "4096", .min = 1,
+	 .help = "show: tokens of a sequence", .usual = "4096", .min = 1,
 	 .max = 1 << 26},
 	{"precision", OPTION_CHOICE, offsetof(struct request, precision),
-	 "bf16|fp8|fp32", .help = "what matrices are multiplied in, of show",
+	 "bf16|fp8|fp32", .help = "show: precision of matrix products",
 	 .usual = "bf16"},
 	{.name = NULL}};
 
 const struct manual manual_model = {
 	.usage = "list [OPTION...]\nshow [OPTION...] NAME\nnew [OPTION...]",
-	.about = "Language models: those that come with Lockstep, and what one "
-		 "holds, computes and keeps. NAME is one of the list, a "
-		 "config.json as Hugging Face has it, or its folder. What a "
-		 "new one is made of, says lockstep model new --help.",
+	.about = "Language models that come with Lockstep, and the "
+		 "parameters, FLOP and activations of one. NAME is "
+		 "one of the list, Hugging Face's config.json, or "
+		 "its folder. For options of new see lockstep model "
+		 "new --help.",
 	.examples = {"lockstep model list",
 		     "lockstep model show llama3-70b --seq 8192"},
 	.choices = "list|show|new",

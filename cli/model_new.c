@@ -31,40 +31,42 @@ struct request {
 
 static const struct option options[] = {
 	{"like", OPTION_TEXT, offsetof(struct request, like), "NAME",
-	 .help = "begin with this model, a name or a config.json: what follows "
-		 "changes it",
+	 .help = "begin with this model, a name or a config.json; "
+		 "other options change it",
 	 .list = "llms"},
 	COUNT("layers", layers, "transformer layers"),
 	COUNT("hidden", hidden, "width of the hidden state"),
 	COUNT("heads", heads, "attention heads"),
-	COUNT("kv-heads", kv_heads, "of keys and values (default: heads)"),
-	COUNT("head-dim", head_dim, "of one head (default: hidden / heads)"),
+	COUNT("kv-heads", kv_heads,
+	      "heads of keys and values (default: heads)"),
+	COUNT("head-dim", head_dim,
+	      "width of one head (default: hidden / heads)"),
 	COUNT("ffn", ffn, "width of a dense layer's MLP"),
 	COUNT("vocab", vocab, "tokens of the vocabulary"),
-	COUNT("positions", positions, "learned ones (default: rotary)"),
+	COUNT("positions", positions, "learned positions (default: rotary)"),
 	COUNT("window", window, "tokens that a local layer attends to"),
 	COUNT("local-of", local_of,
-	      "one of so many layers attends to all (default: none, beside "
-	      "--window)"),
-	COUNT("experts", experts, "of a layer"),
+	      "every N-th layer attends to all tokens (default: "
+	      "none, with --window)"),
+	COUNT("experts", experts, "experts of a layer"),
 	COUNT("top-k", top_k, "experts of a token"),
 	COUNT("expert-ffn", expert_ffn, "width of one expert"),
 	COUNT("shared-ffn", shared_ffn, "width of all shared experts"),
-	COUNT("dense-layers", dense_layers, "first ones, without experts"),
-	COUNT("dense-every", dense_every, "one of so many layers has experts"),
+	COUNT("dense-layers", dense_layers, "first layers, without experts"),
+	COUNT("dense-every", dense_every, "every N-th layer has experts"),
 	{"tied", OPTION_SWITCH, offsetof(struct request, tied),
 	 .help = "the output projection is the embedding"},
 	{"two-matrices", OPTION_SWITCH, offsetof(struct request, two_matrices),
-	 .help = "MLPs have two matrices, not a gate beside them"},
+	 .help = "MLPs have two matrices, without a gate"},
 	{"biases", OPTION_SWITCH, offsetof(struct request, biases),
 	 .help = "matrices have biases"},
 	{"qkv-biases", OPTION_SWITCH, offsetof(struct request, qkv_biases),
-	 .help = "those of query, key and value have"},
+	 .help = "the matrices of query, key and value have biases"},
 	{"from", OPTION_TEXT, offsetof(struct request, from), "FILE.py:NAME",
-	 .help = "instead of a language model, any torch module, as CSV: a "
-		 "class or function that makes it of no arguments"},
+	 .help = "write any torch module as CSV instead: a class or "
+		 "function without arguments that makes it"},
 	{"input", OPTION_TEXT, offsetof(struct request, input), "SHAPE,...",
-	 .help = "one sample that it takes, of --from: 3x224x224 or "
+	 .help = "--from: the shape of one sample, 3x224x224 or "
 		 "tokens:2048"},
 	{"output", OPTION_TEXT, offsetof(struct request, output), "FILE",
 	 .help = "the file to write", .usual = "standard output",
@@ -75,8 +77,8 @@ const struct manual manual_model_new = {
 	.usage =
 		"[--like NAME] [OPTION...] [-o FILE.json]\n--from FILE.py:NAME "
 		"--input SHAPE,... [-o FILE.csv]",
-	.about = "Writes a language model as config.json, which --model takes. "
-		 "A count of 0 takes away what --like has.",
+	.about = "Writes a language model as config.json, for "
+		 "--model. A count of 0 removes a part of --like.",
 	.examples = {"lockstep model new --layers 32 --hidden 4096 --heads 32 "
 		     "--kv-heads 8 --ffn 14336 --vocab 128256",
 		     "lockstep model new --like deepseek-v3 --layers 8 "

@@ -42,12 +42,13 @@ static const struct option options[] = {
 	{"top", OPTION_COUNT, AT(top), "N", .help = "layouts to print",
 	 .usual = "10", .min = 1, .max = 1000},
 	{"confirm", OPTION_COUNT, AT(confirm), "N",
-	 .help = "simulate the calls of the first N too, which share links; "
-		 "with hundreds of GPUs a minute each",
+	 .help = "also simulate the calls of the best N layouts "
+		 "with shared links; takes a minute each with "
+		 "hundreds of GPUs",
 	 .usual = "0", .min = 1, .max = CONFIRMED},
 	{"resume", OPTION_TEXT, AT(resume), "FOLDER",
-	 .help = "keep there what was simulated, and do not simulate again "
-		 "what is there"},
+	 .help = "keep simulated layouts in FOLDER, and do not "
+		 "simulate them again"},
 	{.name = NULL}};
 
 #define IN_REQUEST(field)                                                      \

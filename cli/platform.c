@@ -46,8 +46,8 @@ static int list(enum dist__form form)
 
 const struct manual manual_platform = {
 	.usage = "list [OPTION...]\nshow [OPTION...] NAME\nnew [OPTION...]",
-	.about = "NAME is one of the list or an XML file. What a new one is "
-		 "made of, says lockstep platform new --help.",
+	.about = "NAME is one of the list or an XML file. For "
+		 "options of new see lockstep platform new --help.",
 	.examples = {"lockstep platform show star-8"},
 	.choices = "list|show|new",
 	.groups = GROUPS({.options = form_print_options}),

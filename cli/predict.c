@@ -22,22 +22,23 @@ static const struct option options[] = {
 	 .help = "hosts and links: a name or a SimGrid XML file",
 	 .list = "platforms"},
 	{"machine", OPTION_TEXT, AT(machine), "NAME[:TRANSPORT]",
-	 .help = "instead of it as many nodes as needed of a machine that "
-		 "others measured, on its first network or that of TRANSPORT",
+	 .help = "instead of a platform: a measured machine, with "
+		 "as many nodes as needed, on its first network or "
+		 "on TRANSPORT",
 	 .list = "machines"},
 	{RANKS_PER_NODE_ROW(AT(ranks_per_node))},
 	{UNCALIBRATED_ROW(AT(uncalibrated))},
 	{"world-size", OPTION_TEXT, AT(world_sizes), "N[,N...]",
-	 .help = "numbers of ranks", .usual = "all that the platform holds"},
+	 .help = "numbers of ranks", .usual = "as many as the platform holds"},
 	{PROFILE_ROW(AT(profile), "")},
 	{"algorithm", OPTION_TEXT, AT(algorithm), "A",
-	 .help = "algorithm instead of the profile's choice"},
+	 .help = "algorithm, instead of the profile's choice"},
 	{FIDELITY_ROW(OPTION_CHOICE, AT(fidelity), "", "collectives are")},
 	{ENGINE_ROW(OPTION_CHOICE, AT(engine), "")},
 	{"trace", OPTION_TEXT, AT(trace), "FILE",
 	 .help = "write a trace of the step"},
 	{"no-explain", OPTION_SWITCH, AT(no_explain), NULL,
-	 .help = "leave out the critical path of the last step"},
+	 .help = "do not print the critical path"},
 	{DRY_RUN_ROW(AT(dry_run))},
 	{.name = NULL}};
 

@@ -19,17 +19,17 @@ static const struct option options[] = {
 	{"world-size", OPTION_TEXT, AT(world_sizes), "N[,N...]",
 	 .help = "numbers of GPUs", .also = "gpus|nproc|num-gpus"},
 	{"fidelity", OPTION_CHOICE, AT(fidelity), "auto|flow|message|formula",
-	 .help = "how closely calls are simulated, or that a closed form adds "
-		 "them up",
+	 .help = "formula adds calls up by a closed form; flow and "
+		 "message simulate them",
 	 .usual = "formula"},
 	{ENGINE_ROW(OPTION_TEXT, AT(engine), "")},
 	{"trace", OPTION_TEXT, AT(trace), "FILE",
-	 .help = "write a trace of the step, whose calls are simulated"},
+	 .help = "write a trace of the simulated step"},
 	{"picture", OPTION_TEXT, AT(picture), "FILE.svg",
-	 .help = "draw the pipeline: a row a stage"},
+	 .help = "draw the pipeline, with a row for each stage"},
 	{DRY_RUN_ROW(AT(dry_run))},
 	{"no-explain", OPTION_SWITCH, AT(no_explain), NULL,
-	 .help = "leave out the critical path, where calls are simulated"},
+	 .help = "do not print the critical path of simulated calls"},
 	{.name = NULL}};
 
 #define IN_REQUEST(field)                                                      \

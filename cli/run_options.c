@@ -12,73 +12,82 @@
 
 const struct option run_options[] = {
 	{"world-size", OPTION_TEXT, AT(world_size), "N",
-	 .help = "one node: the same as --nproc-per-node"},
+	 .help = "number of ranks on one node, like --nproc-per-node"},
 	{BACKEND_ROW(AT(backend))},
 	{"platform", OPTION_TEXT, AT(platform), "PLATFORM",
 	 .help = "sim: hosts and links, a name or a file", .list = "platforms"},
 	{"profile", OPTION_TEXT, AT(profile), "LIBRARY",
-	 .help = "library profile, a name or a file",
+	 .help = "profile of the library, a name or a file",
 	 .usual = "sim: nccl for NVIDIA's GPUs, else built in",
 	 .list = "profiles"},
 	{"algorithm", OPTION_TEXT, AT(algorithm), "A",
-	 .help = "such as ring, or all_reduce=ring,broadcast=binomial"},
+	 .help = "algorithms: ring, or "
+		 "all_reduce=ring,broadcast=binomial"},
 	{FIDELITY_ROW(OPTION_TEXT, AT(fidelity), "sim: ", "collectives are")},
 	{ENGINE_ROW(OPTION_CHOICE, AT(engine), "sim: ")},
 	{"p2p", OPTION_TEXT, AT(p2p), "M",
-	 .help = "sim: when a send ends: rendezvous, buffered or eager:BYTES",
+	 .help = "sim: when a send is complete: rendezvous, "
+		 "buffered or eager:BYTES",
 	 .usual = "the profile's, else rendezvous"},
 	{INTRA_ROW(OPTION_TEXT, AT(intra))},
 	{BIND_TO_ROW(OPTION_TEXT, AT(bind_to), "")},
 	{"timeout", OPTION_TEXT, AT(timeout), "S",
-	 .help = "seconds that an operation may take", .usual = "1800"},
+	 .help = "timeout of an operation, in seconds", .usual = "1800"},
 	{"patience", OPTION_TEXT, AT(patience), "S",
-	 .help = "seconds without a call until ranks are ended that disagree "
-		 "or can never move (tcp, default 5), or one that computes "
-		 "without end (sim, default 60); 0: never"},
+	 .help = "seconds without any call after which ranks that "
+		 "disagree or can never move (tcp, default 5), or a "
+		 "rank that computes without end (sim, default 60), "
+		 "are stopped; 0: never"},
 	{"stack-size", OPTION_TEXT, AT(stack_size), "SIZE",
-	 .help = "sim: stack of a rank",
-	 .usual = "8MiB, less where the system counts untouched memory"},
+	 .help = "sim: size of a rank's stack",
+	 .usual = "8MiB, or less if the system counts untouched "
+		  "memory"},
 	{"debug", OPTION_TEXT, AT(debug), "off|info|detail",
-	 .help = "info: find memory touched while an operation holds it; "
-		 "detail: also reads, and the line that did it (tcp, sim)"},
+	 .help = "info: find writes to memory that an operation "
+		 "still uses; detail: also reads, with the source "
+		 "line (tcp, sim)"},
 	{"trace", OPTION_TEXT, AT(trace), "FILE",
-	 .help = "write a trace, compressed by suffix .gz"},
+	 .help = "write a trace; compressed if FILE ends in .gz"},
 	{"replay", OPTION_TEXT, AT(replay), "TOKEN",
-	 .help = "sim: run as `lockstep explore` found it"},
+	 .help = "sim: repeat a run that `lockstep explore` found"},
 	{JSON_ROW(AT(json))},
 	{JUNIT_ROW(AT(junit))},
 	{SARIF_ROW(AT(sarif))},
 	{ANNOTATE_ROW(OPTION_TEXT, AT(annotate))},
 	{"dump", OPTION_TEXT, AT(dump), "DIR",
-	 .help = "tcp, nccl: leave the records of all ranks there, for "
-		 "lockstep diagnose; %r in a file's name: the rank"},
+	 .help = "tcp, nccl: write the records of all ranks there, "
+		 "for lockstep diagnose; %r in the name is the rank"},
 	{"compute", OPTION_TEXT, AT(compute), "HOW",
-	 .help = "sim, ranks that are processes: what computing takes: none, "
-		 "cpu:FACTOR times the processor's, roofline:GPU or table:FILE",
+	 .help = "sim, ranks as processes: time of computing: none, "
+		 "cpu:FACTOR (processor time x FACTOR), "
+		 "roofline:GPU or table:FILE",
 	 .usual = "none"},
 	{"represent", OPTION_TEXT, AT(represent), "1:N",
-	 .help = "sim: run rank 0 alone, which stands for N that do the same"},
+	 .help = "sim: run only rank 0, which represents N ranks "
+		 "that do the same"},
 	{"torch-backend-as", OPTION_TEXT, AT(torch_backend_as), "NAME,...",
-	 .help = "PyTorch: process groups of these names are ours: gloo, nccl; "
-		 "none: none are",
-	 .usual = "tcp: gloo, nccl: nccl, sim: both"},
+	 .help = "PyTorch backends that Lockstep replaces: gloo, "
+		 "nccl, or none",
+	 .usual = "gloo with tcp, nccl with nccl, both with sim"},
 	{"prefix-output", OPTION_SWITCH, AT(prefix_output), NULL,
-	 .help = "tcp: [rank]: before each line of output"},
+	 .help = "tcp: begin each line of output with [rank]:"},
 	{.name = NULL}};
 
 const struct option run_torchrun_options[] = {
 	{"nnodes", OPTION_TEXT, AT(nnodes), "N|MIN:MAX",
-	 .help = "nodes, each with a lockstep run of its own", .usual = "1"},
+	 .help = "number of nodes; each runs its own lockstep run",
+	 .usual = "1"},
 	{"nproc-per-node", OPTION_TEXT, AT(nproc_per_node), "N|auto|cpu|gpu",
-	 .help = "ranks on a node; auto: one a GPU, else one a processor, or "
-		 "as many as the platform holds",
+	 .help = "ranks on a node; auto: one a GPU, else one a "
+		 "processor, in simulation as many as the platform "
+		 "holds",
 	 .usual = "$WORLD_SIZE, else 1"},
 	{"rdzv-backend", OPTION_TEXT, AT(rdzv_backend), "static|c10d",
-	 .help = "how nodes find each other: each told its number, or as they "
-		 "come",
+	 .help = "how nodes find each other: with given ranks "
+		 "(--node-rank), or in order of arrival",
 	 .usual = "static"},
 	{"rdzv-endpoint", OPTION_TEXT, AT(rdzv_endpoint), "HOST:PORT",
-	 .help = "where the first node listens for the others"},
+	 .help = "address where the first node listens"},
 	{"rdzv-id", OPTION_TEXT, AT(rdzv_id), "ID", .help = "name of the job",
 	 .usual = "none"},
 	{"rdzv-conf", OPTION_TEXT, AT(rdzv_conf), "K=V,...",
@@ -88,33 +97,35 @@ const struct option run_torchrun_options[] = {
 	{"standalone", OPTION_SWITCH, AT(standalone), NULL,
 	 .help = "one node, any free port"},
 	{"max-restarts", OPTION_TEXT, AT(max_restarts), "N",
-	 .help = "starts of all ranks after a failure", .usual = "0"},
+	 .help = "restarts of all ranks after a failure", .usual = "0"},
 	{"monitor-interval", OPTION_TEXT, AT(monitor_interval), "S",
-	 .help = "seconds between looks at the other nodes", .usual = "0.1"},
+	 .help = "seconds between checks of other nodes", .usual = "0.1"},
 	{"role", OPTION_TEXT, AT(role), "NAME",
 	 .help = "name for the ranks of this node", .usual = "default"},
 	{"log-dir", OPTION_TEXT, AT(log_dir), "DIR",
 	 .help = "folder for --redirects and --tee"},
 	{"redirects", OPTION_TEXT, AT(redirects), "CODE",
-	 .help = "streams to files: 1 stdout, 2 stderr, 3 both; 0:1,1:2 by "
-		 "local rank",
+	 .help = "write streams to files: 1 stdout, 2 stderr, 3 "
+		 "both; by local rank: 0:1,1:2",
 	 .letter = 'r'},
 	{"tee", OPTION_TEXT, AT(tee), "CODE",
-	 .help = "streams to files and here, [role0]: before each line",
+	 .help = "write streams to files and also here, with "
+		 "[role0]: before each line",
 	 .letter = 't'},
 	{"local-ranks-filter", OPTION_TEXT, AT(local_ranks_filter), "0,1,...",
-	 .help = "show these alone here"},
+	 .help = "show only these local ranks here"},
 	{"node-rank", OPTION_TEXT, AT(node_rank), "N",
-	 .help = "static: number of this node", .usual = "0"},
+	 .help = "static: rank of this node", .usual = "0"},
 	{"master-addr", OPTION_TEXT, AT(master_addr), "HOST",
-	 .help = "static: where node 0 listens", .usual = "127.0.0.1"},
+	 .help = "static: address of node 0", .usual = "127.0.0.1"},
 	{"master-port", OPTION_TEXT, AT(master_port), "PORT",
-	 .help = "and on which port", .usual = "29500; one node: any free one"},
+	 .help = "static: port of node 0",
+	 .usual = "29500; on one node any free port"},
 	{"module", OPTION_SWITCH, AT(module), NULL,
-	 .help = "PROGRAM is a Python module, run by python3 -m",
+	 .help = "PROGRAM is a Python module: run python3 -m PROGRAM",
 	 .letter = 'm'},
 	{"no-python", OPTION_SWITCH, AT(no_python), NULL,
-	 .help = "a .py file is started as it is, not by python3"},
+	 .help = "start a .py file itself, without python3"},
 	{.name = NULL}};
 
 const struct manual manual_run = {

@@ -29,14 +29,16 @@ static const struct option options[] = {
 	{"output", OPTION_TEXT, AT(output), "DIR",
 	 .help = "folder of the results", .usual = "sweep-STUDY",
 	 .letter = 'o'},
-	{"jobs", OPTION_COUNT, AT(jobs), "N", .help = "points at a time",
+	{"jobs", OPTION_COUNT, AT(jobs), "N",
+	 .help = "points to predict at the same time",
 	 .usual = "as many as cores", .letter = 'j', .min = 1},
 	{"part", OPTION_TEXT, AT(part), "I/N", .help = "do part I of N",
-	 .usual = "by srun's or mpirun's rank"},
+	 .usual = "from srun's or mpirun's rank"},
 	{"restart", OPTION_SWITCH, AT(restart), NULL,
-	 .help = "forget the points that are done"},
+	 .help = "discard points that are done"},
 	{"merge", OPTION_SWITCH, AT(merge), NULL,
-	 .help = "predict nothing: report what the parts have done"},
+	 .help = "predict nothing, but report the points of all "
+		 "parts"},
 	{DRY_RUN_ROW(AT(dry_run))},
 	{.name = NULL}};
 

@@ -28,34 +28,36 @@ struct request {
 #define AT(field) offsetof(struct request, field)
 
 static const struct option up_options[] = {
-	{"name", OPTION_TEXT, AT(name), "NAME", .help = "of the test bed",
+	{"name", OPTION_TEXT, AT(name), "NAME", .help = "name of the test bed",
 	 .usual = "testbed"},
-	{"hosts", OPTION_COUNT, AT(hosts), "N", .help = "how many",
+	{"hosts", OPTION_COUNT, AT(hosts), "N", .help = "number of hosts",
 	 .usual = "2"},
 	{"bandwidth", OPTION_TEXT, AT(bandwidth), "RATE",
-	 .help = "of a host's link", .usual = "1gbit"},
-	{"delay", OPTION_TEXT, AT(delay), "TIME", .help = "from host to host",
-	 .usual = "0us"},
+	 .help = "bandwidth of a host's link", .usual = "1gbit"},
+	{"delay", OPTION_TEXT, AT(delay), "TIME",
+	 .help = "latency from host to host", .usual = "0us"},
 	{"topology", OPTION_TEXT, AT(topology),
 	 "star|tree|oversubscribed[:RATIO]", .help = "how hosts are connected",
 	 .usual = "star"},
 	{"slow", OPTION_TEXT, AT(slow), "HOST:FACTOR",
-	 .help = "a host whose link has this share of it"},
+	 .help = "host whose link has only this share of the "
+		 "bandwidth"},
 	{"switch", OPTION_TEXT, AT(by), "auto|kernel|user",
-	 .help = "who shapes the links", .usual = "auto"},
+	 .help = "what limits the links' rates", .usual = "auto"},
 	{"mtu", OPTION_COUNT, AT(mtu), "BYTES", .help = "longest packet",
 	 .usual = "kernel 1500, user 9000"},
 	{.name = NULL}};
 
 static const struct option platform_options[] = {
 	{"latency", OPTION_NUMBER, AT(latency_us), "US",
-	 .help = "of a message beyond the delay", .usual = "0", .max = 1e6},
+	 .help = "latency of a message, added to the delay", .usual = "0",
+	 .max = 1e6},
 	{"goodput", OPTION_TEXT, AT(goodput), "RATE",
-	 .help = "that TCP reaches", .usual = "rate less headers"},
+	 .help = "rate that TCP reaches", .usual = "rate less headers"},
 	{"queues", OPTION_TEXT, AT(queues), "fifo|none",
-	 .help = "fifo: links pass in order", .usual = "fifo"},
-	{"output", OPTION_TEXT, AT(output), "FILE", .help = "write there",
-	 .letter = 'o'},
+	 .help = "fifo: links pass messages in order", .usual = "fifo"},
+	{"output", OPTION_TEXT, AT(output), "FILE",
+	 .help = "file to write (default: standard output)", .letter = 'o'},
 	{.name = NULL}};
 
 const struct manual manual_testbed = {
@@ -69,7 +71,7 @@ const struct manual manual_testbed = {
 		     "--rdzv-backend c10d --rdzv-endpoint {address0}:29400 "
 		     "all_reduce"},
 	.choices = "up|show|exec|down|run|platform",
-	.groups = GROUPS({"Options of up and run; --name: of all",
+	.groups = GROUPS({"Options of up and run (--name: of all)",
 			  .options = up_options},
 			 {"Options of platform", .options = platform_options}),
 	.most_words = ANY_WORDS,

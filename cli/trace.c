@@ -42,13 +42,14 @@ static const struct option options[] = {
 	{"calls", OPTION_SWITCH, AT(calls), NULL,
 	 .help = "show: list every call"},
 	{"output", OPTION_TEXT, AT(output), "FILE.svg|FILE.png",
-	 .help = "gantt: draw this; the data goes beside it", .letter = 'o'},
+	 .help = "gantt: file to draw; the data is written beside it",
+	 .letter = 'o'},
 	{"ranks", OPTION_TEXT, AT(ranks), "FIRST-LAST",
-	 .help = "gantt: only these"},
+	 .help = "gantt: only these ranks"},
 	{"from", OPTION_NUMBER, AT(from_ms), "MS",
-	 .help = "gantt, path: only from this time on", .max = 1e12},
+	 .help = "gantt, path: begin at this time", .max = 1e12},
 	{"to", OPTION_NUMBER, AT(to_ms), "MS",
-	 .help = "gantt, path: only up to this time", .max = 1e12},
+	 .help = "gantt, path: end at this time", .max = 1e12},
 	{.name = NULL}};
 
 const struct manual manual_trace = {

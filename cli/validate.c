@@ -32,32 +32,34 @@ struct command_line {
 
 static const struct option options[] = {
 	{"blind", OPTION_SWITCH, AT(blind), NULL,
-	 .help = "also predict each table with all constants fitted again "
-		 "without its machine, and without its kind of network"},
+	 .help = "also predict each table with constants fitted "
+		 "without its machine, and without its kind of "
+		 "network"},
 	{"write-errors", OPTION_TEXT, AT(errors), "FILE.tsv",
-	 .help = "with --blind: write the blind errors by like cases, of which "
-		 "the intervals around predictions are made"},
+	 .help = "with --blind: write the blind errors by like "
+		 "cases, from which intervals around predictions "
+		 "are made"},
 	{"calibrate", OPTION_SWITCH, AT(calibrate), NULL,
-	 .help = "take the log's own third smallest and largest size for "
-		 "calibration"},
+	 .help = "calibrate with the log's third smallest and its "
+		 "largest size"},
 	{"uncalibrated", OPTION_SWITCH, AT(uncalibrated), NULL,
-	 .help = "by the library's profile alone, without what machines' files "
-		 "say"},
+	 .help = "use only the library's profile, not the constants "
+		 "in machines' files"},
 	{"llm", OPTION_SWITCH, AT(llm), NULL,
-	 .help = "predict measured steps of language models; TABLE: a source "
-		 "of them"},
+	 .help = "predict measured steps of language models; TABLE "
+		 "is a source of them"},
 	{"refit", OPTION_SWITCH, AT(refit), NULL,
-	 .help = "with --llm, by constants fitted to these rows now"},
+	 .help = "with --llm, fit the constants to these rows first"},
 	{"plan", OPTION_SWITCH, AT(plan), NULL,
-	 .help = "with --llm, also search as lockstep plan does where a best "
-		 "layout is published, and say at which place that comes"},
+	 .help = "with --llm, also search like lockstep plan where "
+		 "a best layout is published, and print its rank"},
 	{"max-error", OPTION_PERCENT, AT(max_error), "PERCENT",
-	 .help = "exit 1 when the median error of a table or schedule is "
-		 "larger"},
+	 .help = "exit with 1 if the median error of a table or "
+		 "schedule is larger"},
 	{"plot", OPTION_TEXT, AT(plot), "FILE.svg|FILE.png",
 	 .help = "draw predicted against measured times, by library"},
 	{"plot-errors", OPTION_TEXT, AT(plot_errors), "FILE.svg|FILE.png",
-	 .help = "draw their ratio against the size, by table"},
+	 .help = "draw the ratio against the size, by table"},
 	{.name = NULL}};
 
 const struct manual manual_validate = {

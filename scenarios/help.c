@@ -116,7 +116,7 @@ void arguments_print_help(const struct manual *manual, const char *program,
 			  FILE *out)
 {
 	static const struct option help = {
-		.name = "help", .letter = 'h', .help = "say this"};
+		.name = "help", .letter = 'h', .help = "print this help"};
 	const struct option_group *g;
 
 	print_usage(manual, program, out);

@@ -33,36 +33,37 @@ const struct option llm_options[] = {
 	 .help = "model chunks of a stage, interleaved", .usual = "1", RANKS,
 	 .also = "virtual-pipeline|num-virtual-stages-per-pipeline-rank"},
 	{"shard", CHOICE, AT(shard), "ddp|zero1|zero2|fsdp|hsdp",
-	 .help = "what data-parallel ranks divide: nothing, optimizer state, "
-		 "gradients too, parameters too, those in groups",
+	 .help = "what is sharded over data-parallel ranks: "
+		 "nothing; optimizer state; and gradients; and "
+		 "parameters; parameters within groups of "
+		 "--shard-ranks",
 	 .usual = "zero1", .also = "zero|zero-stage|sharding|dp-shard"},
 	{"shard-ranks", COUNT, AT(shard_ranks), "N",
-	 .help = "ranks of such a group of hsdp", RANKS},
+	 .help = "ranks of a shard group of hsdp", RANKS},
 	{"keep-parameters", SWITCH, AT(keep_parameters), NULL,
-	 .help = "fsdp: from forward to backward"},
+	 .help = "fsdp: keep parameters from forward to backward"},
 	{"no-sequence-parallel", SWITCH, AT(no_sequence), NULL,
-	 .help = "norms by all ranks of tp alike"},
+	 .help = "every tp rank computes all norms"},
 	{"context", CHOICE, AT(context), "ring|gather",
-	 .help = "how ranks of cp get each other's keys and values",
-	 .usual = "ring"},
+	 .help = "how cp ranks exchange keys and values", .usual = "ring"},
 	{"schedule", CHOICE, AT(schedule), "gpipe|1f1b|zero-bubble",
 	 .help = "order of the micro-batches", .usual = "1f1b"},
 	{"recompute", CHOICE, AT(recompute),
 	 "none|selective|operators|full|auto",
-	 .help = "what backward makes again: nothing, attention, all but "
-		 "attention and half of the matrices, layers, the least that "
-		 "fits with 7 % to spare",
+	 .help = "what backward recomputes: nothing; attention; all "
+		 "except attention and half of the matrices; whole "
+		 "layers; the least that fits with 7 % to spare",
 	 .usual = "none",
 	 .also = "activation-checkpointing|checkpointing|recompute-"
 		 "granularity"},
 	{"recompute-layers", COUNT, AT(recompute_layers), "N",
-	 .help = "layers of a stage that full makes again", .usual = "all",
+	 .help = "layers of a stage that full recomputes", .usual = "all",
 	 RANKS, .also = "recompute-num-layers"},
 	{"no-headroom", SWITCH, AT(no_headroom), NULL,
-	 .help = "let auto, and plan, fill the memory to the last byte"},
+	 .help = "allow auto, and plan, to fill all memory"},
 	{"offload-layers", COUNT, AT(offload_layers), "N",
-	 .help = "layers of a stage whose activations wait in the host's "
-		 "memory",
+	 .help = "layers of a stage whose activations are kept in "
+		 "the host's memory",
 	 .usual = "none", RANKS},
 	{"seq", COUNT, AT(seq), "TOKENS", .help = "length of a sequence",
 	 .usual = "4096", .min = 1, .max = 1 << 30,
@@ -71,31 +72,33 @@ const struct option llm_options[] = {
 	 .help = "sequences of a micro-batch", .usual = "1", RANKS,
 	 .also = "mbs|micro-batch-size|local-batch-size"},
 	{"global-batch", COUNT, AT(global_batch), "N",
-	 .help = "sequences of a step of all ranks",
+	 .help = "sequences of a step, over all ranks",
 	 .usual = "a micro-batch for each replica and stage", .min = 1,
 	 .max = 1 << 30, .also = "gbs|global-batch-size|batch|batch-size"},
 	{"precision", CHOICE, AT(precision),
 	 "bf16|fp16|fp8|mxfp8|fp4|tf32|fp32",
-	 .help = "of the matrices' products", .usual = "bf16", .also = "dtype"},
+	 .help = "precision of matrix products", .usual = "bf16",
+	 .also = "dtype"},
 	{"gradient-bytes", COUNT, AT(gradient_bytes), "N",
-	 .help = "of a gradient as it is summed", .usual = "4", .min = 2,
+	 .help = "bytes of a reduced gradient", .usual = "4", .min = 2,
 	 .max = 4},
 	{"state-bytes", COUNT, AT(state_bytes), "N",
-	 .help = "of a parameter's master copy and moments", .usual = "12",
-	 .min = 1, .max = 16},
+	 .help = "bytes of a parameter's master copy and moments",
+	 .usual = "12", .min = 1, .max = 16},
 	{"attention", CHOICE, AT(attention), "fastest|flash-2|unfused",
-	 .help = "what makes it: the fastest library known for the GPU; "
-		 "FlashAttention 2, as PyTorch's SDPA; kernel by kernel, "
-		 "scores through memory",
+	 .help = "attention by the fastest library known for the "
+		 "GPU; by FlashAttention 2, like PyTorch's SDPA; or "
+		 "unfused, with scores in memory",
 	 .usual = "fastest"},
 	{"lora", SWITCH, AT(lora), NULL,
-	 .help = "weights are frozen, adapters beside them trained"},
+	 .help = "freeze the weights and train adapters"},
 	{"overlap", OPTION_TEXT, AT(overlap), "WHAT,...",
-	 .help = "what goes on beside computing: grad, param, tp, p2p, ep; "
-		 "all or none",
+	 .help = "calls that overlap with computing: grad, param, "
+		 "tp, p2p, ep; all or none",
 	 .usual = "grad,param,p2p,ep"},
 	{"imbalance", OPTION_NUMBER, AT(imbalance), "FACTOR",
-	 .help = "tokens of the fullest rank of experts over the mean",
+	 .help = "tokens of the fullest expert rank divided by the "
+		 "mean",
 	 .usual = "1", .min = 1},
 	{.name = NULL}};
 

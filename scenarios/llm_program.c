@@ -27,10 +27,12 @@ static const struct option program_options[] = {
 	{"gpu", OPTION_TEXT, AT(gpu), "NAME", .help = "device that computes",
 	 .usual = USUAL_GPU},
 	{"jitter", OPTION_NUMBER, AT(arguments.jitter_percent), "PERCENT",
-	 .help = "spread of computing by rank and step, log-normal",
+	 .help = "standard deviation of computing time, log-normal, "
+		 "by rank and step",
 	 .usual = "0", .max = 100},
 	{"straggler", OPTION_TEXT, AT(arguments.stragglers), "RANK:FACTOR,...",
-	 .help = "ranks that compute longer by a factor"},
+	 .help = "slow ranks: their computing takes FACTOR times as "
+		 "long"},
 	{"seed", OPTION_COUNT, AT(arguments.seed), "N", .help = "random seed",
 	 .usual = "1"},
 	{"steps", OPTION_COUNT, AT(arguments.steps), "K",
