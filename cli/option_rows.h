@@ -48,7 +48,7 @@
 /* what: "collectives are", "it is". */
 #define FIDELITY_ROW(kind, at, where, what)                                    \
 	"fidelity", kind, at, "auto|message|flow|formula",                     \
-		.help = where "how finely " what " simulated",                \
+		.help = where "how finely " what " simulated",                 \
 		.usual = "auto, by the number of ranks"
 
 #define ENGINE_ROW(kind, at, where)                                            \

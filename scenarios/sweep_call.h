@@ -24,7 +24,7 @@ struct sweep_call {
 	struct dist_tensor *list;
 	struct dist_tensor own, all;
 	struct dist_tensor other, all_other; /* parts parts parts of apart: one,
-					        and all */
+						and all */
 };
 
 /* sweep_call_init allocates the memory, without elements for phantoms. Errors:
