@@ -221,41 +221,50 @@ static enum dist_error forward(struct training *t, int64_t start_ns)
 	return error;
 }
 
-/* Says of all gradients that they are there, the last first. */
-static enum dist_error mark_all(struct training *t)
+/* Says of gradients that they are there, from the last that is not down to
+ * index. */
+static enum dist_error mark(struct training *t, size_t *unmarked, size_t index)
 {
 	const struct ddp_step *d = t->state;
-	size_t index = t->job->model->num_parameters;
 	enum dist_error error = DIST_OK;
 
-	while (!error && index-- > 0)
-		error = dist_ddp_gradient_ready(d->ddp, index);
+	while (!error && *unmarked > index)
+		error = dist_ddp_gradient_ready(d->ddp, --*unmarked);
 	return error;
 }
 
-/* Backward, from the last row to the first. */
+/* Backward, from the last row to the first. Gradients do nothing before their
+ * bucket is full: it computes on until then. */
 static enum dist_error backward(struct training *t, int64_t until_ns, bool last)
 {
 	const struct model *model = t->job->model;
 	const struct ddp_step *d = t->state;
 	bool late = t->job->arguments->no_overlap;
 	double stretch = d->stretch * t->factor;
-	size_t i, index = model->num_parameters;
+	size_t index = model->num_parameters, unmarked = index, b = 0;
+	size_t missing = dist_ddp_bucket_numel(d->ddp, b);
 	double tensor_ns = schedule_job_tensor_ns(&t->job->schedule->job, index,
 						  dist_ddp_num_buckets(d->ddp));
 	enum dist_error error = DIST_OK;
 
 	t->doing = "backward";
-	for (i = model->num_rows; !error && i-- > 0;) {
+	for (size_t i = model->num_rows; !error && i-- > 0;) {
+		size_t numel = model->rows[i].numel;
+
 		until_ns += (int64_t)(stretch *
 				      (double)t->job->schedule->backward_ns[i]);
-		if (last && model->rows[i].numel > 0)
+		if (last && numel > 0)
 			until_ns += (int64_t)(stretch * tensor_ns);
+		index -= numel > 0;
+		missing -= numel;
+		if (i > 0 && (late || missing > 0 || numel == 0))
+			continue;
 		error = compute_until(t, until_ns, "backward");
-		if (!error && !late && model->rows[i].numel > 0)
-			error = dist_ddp_gradient_ready(d->ddp, --index);
+		if (!error)
+			error = mark(t, &unmarked, index);
+		missing = dist_ddp_bucket_numel(d->ddp, ++b);
 	}
-	return error || !late ? error : mark_all(t);
+	return error;
 }
 
 /* Waits for the averages; the group's other ranks may not have come there. */
