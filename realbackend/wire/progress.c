@@ -53,9 +53,10 @@ struct patience {
  * same: they may have been put on one. */
 static const struct patience own = {
 	.reading_ns = 1000000, .taken_ns = 500000, .looks = 256};
-/* With more ranks than processors: they take it from each other. */
+/* With more ranks than processors: they take it from each other, while they
+ * copy or add up for some ms, too. Who takes it for longer is none of them. */
 static const struct patience shared = {
-	.taken_ns = INT64_MAX, .looks = 1, .turns = 16};
+	.taken_ns = 8000000, .looks = 1, .turns = 16};
 
 /* What one thread polls. Entry 0 is the wake-up pipe, 1 the listener. */
 struct poller {
