@@ -1,4 +1,4 @@
-/* accuse.c - what is said of memory that was touched while it was held. */
+/* accuse.c - messages about memory that was touched while it was in use. */
 #include <stdio.h>
 
 #include "check/record.h"

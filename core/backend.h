@@ -1,9 +1,9 @@
 /*
- * backend.h - a whole-collective back end for one group, and how a world gives
- * a rank its place.
+ * backend.h - the back end that runs a group's operations; a world, and the
+ * place that it gives to a rank.
  *
- * A world over a transport has its back ends made by coll; NCCL supplies its
- * own; the trace recorder wraps either and is a back end too.
+ * coll makes the back ends of a world that has a transport; NCCL and MPI have
+ * their own. The trace recorder wraps any of them and is a back end, too.
  */
 #ifndef LOCKSTEP_CORE_BACKEND_H
 #define LOCKSTEP_CORE_BACKEND_H
@@ -20,7 +20,7 @@ struct dist__backend {
 
 struct dist__backend_ops {
 	/*
-	 * Does op to completion: blocks. Caller: core, the rank's thread; op
+	 * Runs op to completion: blocks. Caller: core, the rank's thread; op
 	 * lives until the call returns. Finishes op (dist__op_finish) with the
 	 * same error that it returns. Errors: any group error.
 	 */
@@ -28,8 +28,8 @@ struct dist__backend_ops {
 
 	/*
 	 * Starts op and returns at once. Caller: core, the rank's thread; op
-	 * lives until it is done. Ops start in the order submitted. Errors:
-	 * as run; on error op was not started and will not be finished.
+	 * lives until it is done. Ops start in the order submitted. Errors: as
+	 * run; after an error op was not started and will not be finished.
 	 */
 	enum dist_error (*submit)(struct dist__backend *b, struct dist__op *op);
 
@@ -54,26 +54,26 @@ struct dist__backend_ops {
 	/* Ends everything in flight with ABORTED. Idempotent. */
 	void (*abort)(struct dist__backend *b);
 
-	/* What the system below said when the group failed, "" if nothing.
-	 * Caller: core, after a failure. NULL: it never says anything. */
+	/* Returns the library's message about the group's failure, "" if none.
+	 * Caller: core, after a failure. NULL: there never is one. */
 	const char *(*failure_text)(struct dist__backend *b);
 
-	/* Ends what is in flight, frees. */
+	/* Ends what is in flight, then frees b. */
 	void (*free)(struct dist__backend *b);
 };
 
-/* One line of what a run stands on, for the head of its trace: "platform",
- * "network model", ... Strings live as long as the job. */
+/* A setting or input of a run, for the head of its trace: "platform", "network
+ * model", ... Strings live as long as the job. */
 struct dist__fact {
 	const char *key;
 	const char *value;
 };
 
 /*
- * The group that a back end serves. Groups that share a rank have different
- * ids. Most groups are an arithmetic progression of global ranks, and need no
- * list: first, then one after every `skip` ranks left out. Zeros are the
- * default group.
+ * The members of the group that a back end serves. Groups that share a rank
+ * have different ids. The global ranks of most groups are an arithmetic
+ * progression and need no list: first, and then each rank after `skip` that are
+ * left out. All zero except world_size and rank: the default group.
  */
 struct dist__members {
 	uint32_t group_id;
@@ -83,14 +83,14 @@ struct dist__members {
 	int skip;
 	const int *ranks; /* global ranks; NULL: a progression */
 	const int *nodes; /* the place's */
-	/* The group's name, no other's in the job, and what the caller calls
-	 * it; NULL: "0", the default group, and nothing. */
+	/* The group's name, unique in the job, and the caller's description
+	 * of it. NULL: "0" (the default group), and none. */
 	const char *name;
 	const char *description;
 };
 
-/* dist__global_rank returns the global rank of the group's rank, and -1, which
- * is none, for -1. */
+/* dist__global_rank returns the global rank of a rank of the group; -1 for
+ * -1. */
 static inline int dist__global_rank(const struct dist__members *members,
 				    int rank)
 {
@@ -100,8 +100,8 @@ static inline int dist__global_rank(const struct dist__members *members,
 			      : members->first + rank * (members->skip + 1);
 }
 
-/* dist__node returns a number for the node that the group's rank sits on, which
- * all ranks there have in common, and no others. */
+/* dist__node returns a number for the node of a rank of the group: the same for
+ * all ranks on the node, and different for all others. */
 static inline int dist__node(const struct dist__members *members, int rank)
 {
 	int global = dist__global_rank(members, rank);
@@ -109,7 +109,7 @@ static inline int dist__node(const struct dist__members *members, int rank)
 	return members->nodes ? members->nodes[global] : global;
 }
 
-/* dist__group_rank returns the rank in the group, -1: not in it. */
+/* dist__group_rank returns the rank in the group; -1: not a member. */
 static inline int dist__group_rank(const struct dist__members *members,
 				   int global_rank)
 {
@@ -119,27 +119,27 @@ static inline int dist__group_rank(const struct dist__members *members,
 	return -1;
 }
 
-/* A remote call on one of its two sides, once it is over there. */
+/* One side, the caller's or the callee's, of a remote call that has ended. */
 struct dist__remote_span {
-	int rank;             /* global: whose side this is; */
-	int other;            /* of the other: the callee, or the caller */
-	bool served;          /* this is the callee's */
-	uint64_t call;        /* the caller's number of it */
-	const char *op;       /* "rpc_sync", "remote", ...; lives on */
+	int rank;             /* global rank of this side */
+	int other;            /* global rank of the other side */
+	bool served;          /* this is the callee's side */
+	uint64_t call;        /* the caller's number of the call */
+	const char *op;       /* "rpc_sync", "remote", ...; static */
 	const char *function; /* borrowed */
-	int64_t issued_ns;    /* called; served: when the request came */
-	int64_t started_ns;   /* the same; served: when its function began */
-	int64_t ended_ns;     /* the reply came; the function returned */
-	const char *file;     /* of the call; NULL: not known; lives on */
+	int64_t issued_ns;    /* caller: the call; callee: request received */
+	int64_t started_ns;   /* caller: the call; callee: function entered */
+	int64_t ended_ns;     /* caller: reply received; callee: returned */
+	const char *file;     /* of the call; NULL: not known; static */
 	int line;
 	enum dist_error error;
 };
 
-/* Who listens to all that a rank calls: the recorder of its trace. */
+/* Records all calls of a rank, for its trace. */
 struct dist__recorder {
-	/* Returns a back end that passes everything on to inner (which it owns
-	 * from now on) and records it as rank's. NULL: no memory, and inner is
-	 * untouched. */
+	/* Returns a back end that records each call and passes it to inner.
+	 * The new back end owns inner. members: of the rank's group. NULL: no
+	 * memory, and inner is unchanged. */
 	struct dist__backend *(*wrap)(struct dist__recorder *recorder,
 				      struct dist__backend *inner,
 				      const struct dist__members *members);
@@ -148,28 +148,28 @@ struct dist__recorder {
 	void (*remote)(struct dist__recorder *recorder,
 		       const struct dist__remote_span *span);
 
-	/* Writes what was recorded and frees the recorder. Errors: IO,
-	 * NO_MEMORY; message says what. */
+	/* Writes the recorded calls and frees the recorder. Errors: IO,
+	 * NO_MEMORY; message explains them. */
 	enum dist_error (*finish)(struct dist__recorder *recorder,
 				  struct dist_message *message);
 };
 
-/* How closely calls are watched. */
+/* How much memory of operations is checked. */
 enum dist__debug {
 	DIST__DEBUG_OFF,
-	DIST__DEBUG_INFO,  /* the memory of operations in flight:
+	DIST__DEBUG_INFO,  /* writes to memory of operations in flight:
 			      core/buffer_check.h */
-	DIST__DEBUG_DETAIL /* and who touches it: check/watch/guard.h */
+	DIST__DEBUG_DETAIL /* reads, too, and where: check/watch/guard.h */
 };
 
 #define DIST__DEBUG_LEVELS "off, info or detail"
 
-/* dist__debug_parse reads a level; false: it is none. NULL is off. */
+/* dist__debug_parse reads a level, NULL as off; false: text is no level. */
 bool dist__debug_parse(enum dist__debug *level, const char *text);
 
 /*
- * The place of one rank in its job: what attach() hands to core. The transport
- * belongs to core from then on; the rest outlives the rank.
+ * The place of one rank in its job, which attach() gives to core. core owns the
+ * transport from then on; everything else outlives the rank.
  */
 struct dist__place {
 	int rank;
@@ -178,13 +178,13 @@ struct dist__place {
 	enum dist__debug debug;
 	struct dist__transport *transport;
 	const struct dist__profile *profile;
-	/* By global rank: the lowest global rank on the same node, which is a
-	 * machine as far as messages inside it are cheaper. NULL: every rank
-	 * has a node of its own. */
+	/* By global rank: the lowest global rank on the same node. Ranks of a
+	 * node send each other messages at a lower cost. NULL: each rank has
+	 * its own node. */
 	const int *nodes;
 	struct dist__recorder *recorder; /* NULL: no trace */
 	struct check_slot *slot;         /* this rank's records; never NULL */
-	bool watched; /* whoever started the rank reads them at the end */
+	bool watched; /* the launcher reads the records at the end */
 };
 
 /* Memory of the rank's device. Caller: core, the rank's thread, while a group
@@ -197,7 +197,7 @@ struct dist__memory {
 	enum dist_error (*copy)(void *to, const void *from, size_t bytes);
 };
 
-/* A world, as the one table of them lists it. */
+/* A world, an entry of the table in worlds/worlds.c. */
 struct dist__world {
 	const char *name;
 	const char *summary;
@@ -205,75 +205,75 @@ struct dist__world {
 	/* Carries phantom tensors: sizes without bytes. */
 	bool has_phantoms;
 
-	/* Its ranks share one process; else each is a process, and the
-	 * environment says which. */
+	/* Its ranks share one process; else each rank is a process and takes
+	 * its number from the environment. */
 	bool in_process;
 
-	/* Returns the records of the calling rank, which need not be in a
-	 * group; NULL: it never joined this world. No slot: never. */
+	/* Returns the records of the calling rank, also outside any group;
+	 * NULL: it never joined this world. A NULL slot: there are none. */
 	struct check_slot *(*records)(void);
 
-	/* Returns where core keeps the calling rank's default group, which is
-	 * NULL while it has none; NULL: the caller is no rank. No slot: ranks
-	 * share no memory, and so no group. */
+	/* Returns where core stores the calling rank's default group (NULL
+	 * while it has none). NULL: the caller is no rank. A NULL slot: ranks
+	 * share no memory, so no rank can use another's group. */
 	struct dist_group **(*own)(void);
 
-	/* Returns whether what the user has set for it is what it takes; if
-	 * not, says what was expected. NULL: nothing is set. */
+	/* Checks the environment variables of this world; if one is wrong,
+	 * returns false, and why says what was expected. NULL: has none. */
 	bool (*is_set_well)(struct dist_message *why);
 
-	/* Returns whether this machine can run it; if not, says why, else what
-	 * of note was found ("": nothing). */
+	/* Returns whether this machine can run the world. why: the reason if
+	 * not, else a note about what was found ("": none). */
 	bool (*is_available)(struct dist_message *why);
 
-	/* Lets duration_ns pass on the clock of the calling rank, which waits
-	 * for what another rank of this process will do by other means than a
-	 * message. NULL where ranks are processes. Errors: DEADLOCK, or what
-	 * else ended the world. */
+	/* Lets duration_ns pass on the clock of the calling rank, while it
+	 * waits for another rank of this process without a message. NULL where
+	 * ranks are processes. Errors: DEADLOCK, or the error that ended the
+	 * world. */
 	enum dist_error (*pause)(int64_t duration_ns);
 
-	/* What a group waits unless somebody says otherwise. */
+	/* The timeout of groups that have set none. */
 	int64_t default_timeout_ns;
 
-	/* Readies this process, which is no rank, to start so many ranks on
-	 * this machine: may set variables that they inherit; text says in a
-	 * line what was done, "": nothing to say. Caller: who starts them,
-	 * where the world is available. NULL: nothing. */
+	/* Prepares this process, which is no rank, to start num_ranks on this
+	 * machine: may set environment variables for them. text: one line on
+	 * what was done, "": none. Caller: the launcher, after is_available.
+	 * NULL: nothing to prepare. */
 	void (*prepare)(int num_ranks, struct dist_message *text);
 
 	/* Gives the calling rank its place; blocks for the rendezvous. options
-	 * is never NULL and names the world, but may leave the place to its
-	 * init method (core/init_method.h); message neither. Errors:
-	 * dist_init_process_group's. */
+	 * and message are never NULL; options names the world, but may leave
+	 * the place to its init method (core/init_method.h). Errors: those of
+	 * dist_init_process_group. */
 	enum dist_error (*attach)(const struct dist_init_options *options,
 				  struct dist__place *place,
 				  struct dist_message *message);
 
-	/* Writes the rank's records into a file, where one is asked for and
-	 * nobody else does. Caller: core, when a group of the rank has failed,
+	/* Writes the rank's records into a file, if the user asked for one and
+	 * no launcher writes it. Caller: core, when a group of the rank failed
 	 * or the rank has finished. NULL: never. */
 	void (*dump)(void);
 
-	/* dist_launch() for this world: options complete, world_size > 0. */
+	/* dist_launch() in this world: options complete, world_size > 0. */
 	int (*launch)(const struct dist_launch_options *options,
 		      int (*rank_main)(void *arg), void *arg);
 
 	/*
 	 * Makes the back end of a group over place's transport; blocks until
-	 * every member has. place and members are borrowed. Errors:
-	 * UNAVAILABLE (refused below, message says why), RENDEZVOUS (not all
-	 * members came, or two of them have one device), NO_MEMORY.
+	 * every member has called it. place and members are borrowed. Errors:
+	 * UNAVAILABLE (the library refused, see message), RENDEZVOUS (a member
+	 * did not come, or two have the same device), NO_MEMORY.
 	 */
 	enum dist_error (*backend_new)(const struct dist__place *place,
 				       const struct dist__members *members,
 				       struct dist__backend **backend,
 				       struct dist_message *message);
 
-	/* Returns whether it can combine dtype by op. NULL: all that is legal.
-	 */
+	/* Returns whether the world can reduce dtype by op. NULL: it can
+	 * reduce all legal pairs. */
 	bool (*reduces)(enum dist_reduce_op op, enum dist_dtype dtype);
 
-	/* A rank has one device: several cannot take part for it. */
+	/* A rank has one device; operations on several are refused. */
 	bool one_device;
 
 	/* A rank has one thread: dist_allow_threads() is refused. */
@@ -285,22 +285,22 @@ struct dist__world {
 
 /* ---- which world the caller is in (here.c) ------------------------------ */
 
-/* dist__world_enter notes that the ranks of this process are world's from now
- * on, NULL: no world's, and returns whose they were. Caller: a world, before
- * its first rank runs or as its rank joins. */
+/* dist__world_enter stores the world that the ranks of this process belong to
+ * (NULL: none), and returns the one before. Caller: a world, before its first
+ * rank runs or when its rank joins. */
 const struct dist__world *dist__world_enter(const struct dist__world *world);
 
-/* dist__world_here returns the world that runs the caller as a rank beside
- * others inside this process, or NULL. */
+/* dist__world_here returns the world if its ranks share this process; else
+ * NULL. */
 const struct dist__world *dist__world_here(void);
 
 /* dist__records_here returns the records of the calling rank; NULL: it never
  * joined. */
 struct check_slot *dist__records_here(void);
 
-/* dist__group_open lets the calling rank join world, and makes its default
- * group; options are complete. Errors: dist_init_process_group's, then message
- * may say why and there is no group. */
+/* dist__group_open joins the calling rank to world and makes its default group;
+ * options are complete. Errors: those of dist_init_process_group; then there is
+ * no group, and message may say why. */
 enum dist_error dist__group_open(const struct dist__world *world,
 				 const struct dist_init_options *options,
 				 struct dist_group **group,

@@ -1,5 +1,5 @@
-/* buffer_check_look.c - looks at memory that is held, at each of the rank's
- * calls: where it changed is between two of them. */
+/* buffer_check_look.c - compares memory in use at each of the rank's calls, so
+ * that a change can be placed between two of them. */
 #include "core/buffer_check.h"
 
 #include "core/shadow_copy.h"

@@ -1,6 +1,6 @@
 /*
- * buffer_check_state.h - what a watched operation is made of, and what is said
- * of a hazard.
+ * buffer_check_state.h - the state of a checked operation, and the messages
+ * about hazards.
  *
  * Private to core/.
  */
@@ -10,7 +10,7 @@
 #include "core/group.h"
 #include "check/watch/points.h"
 
-/* A tensor of the op, as the caller gave it. */
+/* A tensor of the op, as the caller passed it. */
 struct dist__region {
 	struct dist_tensor tensor;
 	const char *name;
@@ -19,79 +19,79 @@ struct dist__region {
 	struct dist__shadow_copy *holding; /* one of the watch's */
 	struct dist__guard *guard;         /* NULL: none */
 	struct dist__points *points;       /* without guard; NULL: none */
-	/* What was found at the rank's calls meanwhile. */
-	struct dist__site calm;  /* the last of them before it changed */
-	struct dist__site until; /* the first of them after that */
-	const char *changed;     /* the byte found there; NULL: none */
+	/* What comparing at the rank's calls has found. */
+	struct dist__site calm;  /* the last call before the change */
+	struct dist__site until; /* the first call after it */
+	const char *changed;     /* the byte that changed; NULL: none */
 };
 
 struct dist__buffer_check {
 	struct dist__buffer_check *next,
-		*before; /* of the rank's: newer, older */
+		*before; /* newer, older one of the rank */
 	struct dist_group *group;
 	struct dist__op *op;
 	bool blocks;
-	bool released; /* its handle */
-	bool heard;    /* anything, since then */
+	bool released; /* the caller freed the handle */
+	bool heard;    /* an operation ended since then */
 	bool ended;
 	struct dist__shadow_copy *holdings;
 	struct dist__region *regions;
 	size_t num_regions;
-	struct dist_tensor *lists; /* of the op's parts and bundle, moved */
+	struct dist_tensor *lists; /* the op's parts and bundle, on copies */
 	size_t num_listed;
-	const struct dist_tensor **heads; /* of a list of lists, moved */
+	const struct dist_tensor **heads; /* of lists of lists, on copies */
 };
 
-/* dist__tensor_bytes returns the length of memory that tensor has. */
+/* dist__tensor_bytes returns the bytes of tensor's memory; 0 for a phantom. */
 static inline size_t dist__tensor_bytes(const struct dist_tensor *tensor)
 {
 	return tensor->data ? tensor->numel * dist_dtype_size(tensor->dtype)
 			    : 0;
 }
 
-/* dist__buffer_check_most returns the number of tensors that op has at most. */
+/* dist__buffer_check_most returns an upper bound of the tensors of op. */
 size_t dist__buffer_check_most(const struct dist_group *group,
 			       const struct dist__op *op);
 
 /* dist__buffer_check_take gives the op of watch, the newest, copies to work on,
- * and watch the regions. Errors: HAZARD, NO_MEMORY. */
+ * and stores the regions. Errors: HAZARD, NO_MEMORY. */
 enum dist_error dist__buffer_check_take(struct dist__buffer_check *watch);
 
-/* dist__region_conflict returns the first region of watch to which the order of
- * its op and of another that has region matters; NULL: none. */
+/* dist__region_conflict returns the first region of watch that overlaps region
+ * where either is written: the order of their ops matters. NULL: none. */
 const struct dist__region *
 dist__region_conflict(const struct dist__buffer_check *watch,
 		      const struct dist__region *region);
 
-/* dist__buffer_check_is_guarded returns whether the memory of watch is guarded.
+/* dist__buffer_check_is_guarded returns whether watch guards its memory.
  */
 bool dist__buffer_check_is_guarded(const struct dist__buffer_check *watch);
 
-/* dist__region_lift lets us touch the caller's memory in region, which other
- * operations may guard, or, lifted false, not any more. */
+/* dist__region_lift, lifted true, unguards the caller's memory in region, which
+ * other operations may guard, for us; false guards it again. */
 void dist__region_lift(const struct dist__buffer_check *watch,
 		       const struct dist__region *region, bool lifted);
 
-/* dist__region_change returns the first byte of region that is, or was when it
- * was looked at, not what it was at the call. NULL: none. */
+/* dist__region_change returns the first byte of region that differs from its
+ * value at the call, now or at an earlier look. NULL: none. */
 const char *dist__region_change(const struct dist__region *region);
 
-/* dist__region_access returns how region, of which the byte at change is other
- * (NULL: none), was touched, if anybody saw it. */
+/* dist__region_access returns the access that touched region, if a guard or a
+ * watchpoint saw it. change: a byte that differs, NULL: none. */
 struct dist__access dist__region_access(const struct dist__region *region,
 					const char *change);
 
-/* dist__accuse_touch says that the program touched region of watch, which came
- * out at seen (NULL: not at one of its lines): by the access, or, if that has
- * none, by a write to address that nobody saw. Returns HAZARD. */
+/* dist__accuse_touch reports that the program touched region of watch, found at
+ * seen (NULL: at no known line). The cause is access or, if that is empty, a
+ * write to address that nobody saw. Returns HAZARD. */
 enum dist_error dist__accuse_touch(const struct dist__buffer_check *watch,
 				   const struct dist__region *region,
 				   const struct dist__access *access,
 				   const char *address,
 				   const struct dist__site *seen);
 
-/* dist__accuse_sharing says that the op of watch was given memory that is held,
- * a region of owner's. Returns HAZARD. */
+/* dist__accuse_sharing reports that the op of watch was given memory that
+ * another op uses: region held of owner. Returns HAZARD. */
 enum dist_error dist__accuse_sharing(const struct dist__buffer_check *watch,
 				     const struct dist__region *given,
 				     const struct dist__buffer_check *owner,

@@ -1,5 +1,5 @@
-/* buffer_check_take.c - gives an operation copies of its memory to work on, by
- * the caller's names for its tensors. */
+/* buffer_check_take.c - gives an operation copies of its memory to work on, and
+ * names them as the caller named its tensors. */
 #include <string.h>
 
 #include "core/shadow_copy.h"

@@ -1,10 +1,10 @@
 /*
- * call_cache.c - calls that a group has made before.
+ * call_cache.c - remembers the calls of a group.
  *
- * Training makes the same calls step after step. What was found out about one
- * holds for the next that is like it to the last argument: that it is in order,
- * its fingerprint, and how the records put it. Comparing them costs a fraction
- * of finding out (bench/records.c).
+ * Training repeats the same calls in each step. If a call matches an earlier
+ * one in all arguments, it needs no second check, and its fingerprint and
+ * record are the same. Comparing costs a fraction of checking
+ * (bench/records.c).
  */
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /*
- * call_cache.h - calls that a group has made before.
+ * call_cache.h - remembers the calls of a group, which programs repeat.
  *
  * Private to core/.
  */
@@ -8,19 +8,19 @@
 
 #include "core/group.h"
 
-/* Tensors of a list that are remembered: a longer list is looked into each
- * time. */
+/* Tensors of a list that are remembered; a call with a longer list is checked
+ * each time. */
 #define DIST__CALL_CACHE_LIST 8
 
 struct dist__call_cache_parts {
 	int count;
-	int listed; /* of them, in list; 0: they are cut from whole */
+	int listed; /* number in list; 0: parts are cut from whole */
 	struct dist_tensor whole;
 	struct dist_tensor list[DIST__CALL_CACHE_LIST];
 };
 
-/* One call, and what was found out about it. What it need not be alike in, each
- * call has for itself: its number, times and timeout, and whether it blocks. */
+/* A call, and the results of checking it. Number, times, timeout and whether
+ * it blocks may differ between calls that match. */
 struct dist__call_cache {
 	/* Not side by side, as in op: two just written cannot be read as one.
 	 */
@@ -33,23 +33,23 @@ struct dist__call_cache {
 
 	bool phantom;
 	uint64_t fingerprint;
-	/* By which the back end last did it; NULL: not known. */
+	/* The one that the back end used last; NULL: not known. */
 	const struct dist__algorithm *algorithm;
-	struct check_call call; /* its number is 0: nothing is known */
+	struct check_call call; /* number 0: the entry is empty */
 };
 
-/* dist__call_cache_place returns where group remembers a call such as op, which
- * has its site; NULL: it must be looked into each time. */
+/* dist__call_cache_place returns the entry for calls like op, which has its
+ * site; NULL: op must be checked each time. */
 struct dist__call_cache *dist__call_cache_place(struct dist_group *group,
 						const struct dist__op *op);
 
-/* dist__call_cache_is returns whether op is the call that is remembered there.
+/* dist__call_cache_is returns whether op matches the entry known.
  */
 bool dist__call_cache_is(const struct dist__call_cache *known,
 			 const struct dist__op *op);
 
-/* dist__call_cache_set remembers op instead, which was found to be in order and
- * stands in the records as call. */
+/* dist__call_cache_set stores op in the entry instead. op was checked and is
+ * in the records as call. */
 void dist__call_cache_set(struct dist__call_cache *known,
 			  const struct dist__op *op,
 			  const struct check_call *call);

@@ -1,4 +1,4 @@
-/* capability.c - the table of calls, and what each asks of a world. */
+/* capability.c - the table of calls, and what each needs of a world. */
 #include "core/capability.h"
 
 #include "core/reduce.h"

@@ -1,4 +1,4 @@
-/* debug.c - how closely calls are watched, by name. */
+/* debug.c - the debug levels by name. */
 #include "core/backend.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* fail.c - the failure of a call, and of a group: what is noted of it. */
+/* fail.c - stores the failure of a call or a group, and its message. */
 #include "base/text.h"
 #include "core/group.h"
 

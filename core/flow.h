@@ -1,11 +1,11 @@
 /*
  * flow.h - a collective as a timetable of its messages, for a world that times
- * it as a whole instead of passing them one by one. No rank of it can be
- * through before all have come.
+ * it as a whole instead of passing messages one by one. No rank can complete it
+ * before all have joined.
  *
- * All ranks of the group go through the same steps. In a step a rank sends one
- * message at most and receives one at most, both at the same time; it goes on
- * to the next when both are through and it has reduced what came.
+ * All ranks of the group take the same steps. In a step a rank sends at most
+ * one message and receives at most one, both at the same time. It begins the
+ * next step when both are complete and it has reduced what it received.
  */
 #ifndef LOCKSTEP_CORE_FLOW_H
 #define LOCKSTEP_CORE_FLOW_H
@@ -22,25 +22,25 @@ struct dist__hop {
 	bool reduced; /* by the receiver, before its next step */
 };
 
-/* Of an algorithm. All is known of a flow but steps and timetable before open,
- * which is called once for all ranks. */
+/* Of an algorithm. Before open, called once for all ranks, every field of a
+ * flow except steps and timetable is set. */
 struct dist__flow_ops {
-	/* Only for ranks that are a power of two, and parts of one length. */
+	/* Only for a power of two of ranks, and parts of equal length. */
 	bool halves;
 
-	/* Sets steps, and timetable if it needs one. Errors: NO_MEMORY;
-	 * UNAVAILABLE (a rank may be through before others come). */
+	/* Sets steps, and timetable if needed. Errors: NO_MEMORY; UNAVAILABLE
+	 * (a rank may complete it before others join). */
 	enum dist_error (*open)(struct dist__flow *flow);
 
 	struct dist__hop (*hop)(const struct dist__flow *flow, int rank,
 				int step);
 
-	/* Returns from whom a rank receives in a step; -1: from nobody. NULL:
-	 * from whom it sends to. */
+	/* Returns the rank that a rank receives from in a step; -1: none.
+	 * NULL: the rank that it sends to. */
 	int (*from)(const struct dist__flow *flow, int rank, int step);
 
-	/* Returns the first step that is like step: all ranks send as much to
-	 * the same ones, give or take an element. It may be step itself. */
+	/* Returns the first step like this one: all ranks send the same bytes,
+	 * within one element, to the same ranks. It may be step itself. */
 	int (*like)(const struct dist__flow *flow, int step);
 
 	/* Frees what open made, also after its error. NULL: nothing. */
@@ -52,15 +52,15 @@ struct dist__flow {
 	enum dist__op_kind kind; /* of the collective */
 	int world_size;
 	int root; /* -1: none */
-	/* Of the vector, or of all parts, each taken to be as long as the
-	 * longest. */
+	/* Of the vector, or of all parts, each counted as long as the longest.
+	 */
 	size_t numel;
 	size_t element_bytes;
-	size_t segment_bytes; /* what a pipeline sends at a time, at most */
-	bool is_exact; /* all parts are as long: hop() is to count each element
-			* of a vector that its ranks do not divide */
-	bool is_own;   /* each rank knows its own parts only: hop() says to
-			* whom, the seats how much */
+	size_t segment_bytes; /* a pipeline's longest message */
+	bool is_exact; /* all parts are equally long: hop() must count each
+			* element of a vector that the ranks do not divide */
+	bool is_own;   /* a rank knows only its own parts: hop() gives the
+			* receiver, the seats give the bytes */
 	int steps;
 	void *timetable; /* the algorithm's */
 };
@@ -68,17 +68,17 @@ struct dist__flow {
 /* One rank's part in a flow. */
 struct dist__flow_seat {
 	struct dist__flow flow; /* not open; the same on every rank */
-	const struct dist__members *members; /* borrowed until it is over */
+	const struct dist__members *members; /* borrowed until the end */
 	uint32_t seq;                        /* of the collective */
 	uint64_t fingerprint;
-	/* Of an all-to-all, and borrowed likewise: what the rank has for each
-	 * other one, and of each; NULL: hop() says how much. */
+	/* All-to-all: the parts that the rank sends to and receives from each
+	 * rank; borrowed until the end. NULL: hop() gives the bytes. */
 	const struct dist__sides *sides;
-	/* What the rank passes over once more when all has come. */
+	/* Bytes that the rank passes over once more at the end. */
 	size_t last_pass_bytes;
 
-	/* Called once when the rank is through, or the flow has failed, on any
-	 * actor; it must not block. NULL: flow_wait() is called. */
+	/* Called once, on any actor, when the rank's part is complete or the
+	 * flow has failed; must not block. NULL: flow_wait() is called. */
 	void (*over)(struct dist__flow_seat *seat, enum dist_error error);
 
 	/* The transport's. */

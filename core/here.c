@@ -1,6 +1,6 @@
 /*
- * here.c - which world the ranks of this process are of, and whose a group is:
- * simulated ranks share the memory of a process.
+ * here.c - the world of this process's ranks, and the rank that a group belongs
+ * to: simulated ranks share the memory of a process.
  */
 #include <stdatomic.h>
 

@@ -1,4 +1,4 @@
-/* init_method.h - what an init method, a URL, says. */
+/* init_method.h - reads an init method, a URL. */
 #ifndef LOCKSTEP_CORE_INIT_METHOD_H
 #define LOCKSTEP_CORE_INIT_METHOD_H
 
@@ -16,15 +16,14 @@ struct dist__init_method {
 	char host[256];
 	int port;
 	char path[4096];
-	int rank, world_size; /* -1, both: neither options nor URL say */
+	int rank, world_size; /* both -1: neither options nor URL set them */
 };
 
 /*
- * dist__init_method_read fills *method from options, which win over what the
- * URL says of rank and world size: "env://" or NULL, "tcp://host:port",
- * "tcp://[ipv6]:port", "file:///path", each with "?rank=R&world_size=W" if need
- * be. Errors: INVALID_ARGUMENT (message says what was
- * expected).
+ * dist__init_method_read fills *method from options. URLs: "env://" or NULL,
+ * "tcp://host:port", "tcp://[ipv6]:port", "file:///path", each optionally with
+ * "?rank=R&world_size=W", which the fields of options override. Errors:
+ * INVALID_ARGUMENT (message says what was expected).
  */
 enum dist_error dist__init_method_read(const struct dist_init_options *options,
 				       struct dist__init_method *method,

@@ -1,4 +1,4 @@
-/* monitored_barrier.c - a barrier that names who did not come. */
+/* monitored_barrier.c - a barrier that names the ranks that did not come. */
 #include "base/text.h"
 #include "core/group.h"
 

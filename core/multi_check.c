@@ -1,4 +1,4 @@
-/* multi_check.c - whether several tensors of one call fit each other. */
+/* multi_check.c - checks the tensors of one call against each other. */
 #include "base/text.h"
 #include "core/group.h"
 

@@ -1,8 +1,8 @@
 /*
  * op.h - one operation, as core describes it to a back end.
  *
- * core/dist.c builds the descriptor, core/submit.c validates it once;
- * everything below it may trust every field (and assert, not check).
+ * core/dist.c builds the descriptor, core/submit.c validates it once; all code
+ * below may rely on every field (and assert, not check).
  */
 #ifndef LOCKSTEP_CORE_OP_H
 #define LOCKSTEP_CORE_OP_H
@@ -53,34 +53,34 @@ static inline bool dist__op_reduces(enum dist__op_kind kind)
 enum dist__bundle_kind {
 	DIST__NO_BUNDLE,
 	DIST__COALESCED, /* as many operations, done as one */
-	DIST__DEVICES    /* each rank has so many devices, a tensor each */
+	DIST__DEVICES    /* one tensor for each device of each rank */
 };
 
 struct dist__bundle {
 	enum dist__bundle_kind kind;
 	int chosen; /* DEVICES: the root's device */
 	size_t num; /* tensors, or devices of the rank */
-	/* What goes in; of all_reduce, reduce and broadcast what comes out
-	 * too. Of a reduce_scatter over devices: in_lists. */
+	/* Inputs; of all_reduce, reduce and broadcast also the outputs. Of a
+	 * reduce_scatter over devices: in_lists. */
 	const struct dist_tensor *in;
-	/* Of all_gather and reduce_scatter what comes out; of an all_gather
-	 * over devices: out_lists. */
+	/* Outputs of all_gather and reduce_scatter; of an all_gather over
+	 * devices: out_lists. */
 	const struct dist_tensor *out;
-	/* A list for each device, of a tensor for each device of each rank. */
+	/* For each device a list with a tensor for each device of each rank. */
 	const struct dist_tensor *const *in_lists;
 	const struct dist_tensor *const *out_lists;
 };
 
-/* What an operation has besides one tensor. Most have nothing: a rank may have
- * many of those in flight, so they do not make room for it. */
+/* What an operation has besides one tensor. Most operations have none of it,
+ * and a rank may have many in flight, so it is stored separately. */
 struct dist__sides {
-	/* What the rank has a part for each rank of: the input of
-	 * reduce_scatter, all_to_all and, on the root, scatter; the output of
-	 * all_gather, all_to_all and, on the root, gather. */
+	/* Inputs or outputs with a part for each rank. in: reduce_scatter,
+	 * all_to_all and, on the root, scatter. out: all_gather, all_to_all
+	 * and, on the root, gather. */
 	struct dist__parts in;
 	struct dist__parts out;
-	/* When it has a kind, tensor and parts say how much there is and of
-	 * which dtype; the data is in the bundle's tensors. */
+	/* If it has a kind, tensor and parts give only length and dtype; the
+	 * data is in the bundle's tensors. */
 	struct dist__bundle bundle;
 };
 
@@ -89,20 +89,20 @@ struct dist__site {
 	int line;
 };
 
-/* A call of the API that is made of a collective of another name, and what all
- * ranks must agree about in it besides. */
+/* A call of the API that runs a collective of another name, and what all ranks
+ * must agree about in it besides. */
 struct dist__purpose {
-	const char *name; /* of the call; lives for ever */
-	uint64_t terms;   /* a hash of what must be agreed about */
-	char text[48];    /* the same for a reader, cut short */
+	const char *name; /* of the call; static */
+	uint64_t terms;   /* hash of what the ranks must agree about */
+	char text[48];    /* the same as text, cut short */
 };
 
 /* One job of a lane; owned by the caller, must outlive its run. */
 struct dist__job {
 	void (*run)(void *arg);
 	void *arg;
-	/* Of a job that joins a flow: run() does not block, anybody may call
-	 * it, and the job is not done before lane_over(). */
+	/* The job joins a flow: run() does not block, any thread may call it,
+	 * and the job is done only at lane_over(). */
 	bool is_flow;
 	struct dist__job *next; /* the lane's */
 };
@@ -117,72 +117,72 @@ struct dist__op {
 	enum dist_reduce_op reduce_op;
 	const struct dist__purpose *purpose; /* borrowed; NULL: itself */
 	union {
-		double factor; /* PREMUL_SUM: times what this rank puts in */
-		/* MONITORED_BARRIER: a flag for each rank, the caller's, that
-		 * is set for those that did not come; with wait_all not only
-		 * for the first. */
+		double factor; /* PREMUL_SUM: multiplies this rank's input */
+		/* MONITORED_BARRIER: the caller's flags, by rank: set for the
+		 * first rank that did not come, with wait_all for all such
+		 * ranks. */
 		bool *missing;
 	};
-	/* What the rank has one of: the input of all_gather and gather, the
-	 * output of reduce_scatter and scatter. Of all_to_all only dtype. */
+	/* The input of all_gather and gather, the output of reduce_scatter and
+	 * scatter, which have no parts. Of all_to_all only dtype. */
 	struct dist_tensor tensor;
-	/* Lives as long as the op; NULL: nothing of the kind. Never NULL from
-	 * ALL_GATHER to SCATTER; of other kinds ask dist__op_sides(). */
+	/* Lives as long as the op. Never NULL from ALL_GATHER to SCATTER; else
+	 * NULL if there is none: use dist__op_sides(). */
 	struct dist__sides *sides;
 	bool wait_all;
-	bool untimed; /* for the measurement: takes no simulated time */
-	bool phantom; /* there are elements, and no bytes of them */
-	bool lone;    /* the rank waits in it, and has no other thread */
+	bool untimed; /* takes no simulated time, for measurements */
+	bool phantom; /* its tensors have elements but no data */
+	bool lone;    /* the rank blocks in it and has no other thread */
 	int peer; /* root, src or dst as group rank; -1: none, or any source */
-	int tag;  /* point to point; -1 for collectives */
+	int tag;  /* point to point; collectives: -1 */
 	uint32_t seq;         /* collectives: index in the group; p2p: 0 */
-	uint64_t fingerprint; /* equal on every rank that agrees */
+	uint64_t fingerprint; /* equal on all ranks that agree */
 	struct dist__site site, from;
 	int64_t issued_ns;
-	/* On the rank's clock; DIST_TIMEOUT_NEVER. Of a request, that is not
-	 * yet submitted: from the call on; 0: the group's. */
+	/* On the rank's clock, or DIST_TIMEOUT_NEVER. Before submission: the
+	 * time from the call on; 0: the group's timeout. */
 	int64_t deadline_ns;
 	struct dist__buffer_check *watch; /* core's; NULL: none */
-	uint32_t call;                    /* its number in the rank's records */
+	uint32_t call;                    /* number in the rank's records */
 
-	int source; /* receives: whose message, as group rank; or -1 */
-	/* NULL: not one of ours. Before the back end has it: that of a call
-	 * like it, or NULL. */
+	int source; /* receives: sender of the message, as group rank; or -1 */
+	/* NULL: a library's. Before the back end sets it: the algorithm of an
+	 * earlier call like this one, or NULL. */
 	const struct dist__algorithm *algorithm;
-	const char *link;   /* that made it take longer than links of its own
-			     * would, lives for ever; NULL: none, or not known */
+	const char *link;   /* the shared link that slowed it down; static;
+			     * NULL: none, or not known */
 	int64_t started_ns; /* the back end began it */
 	int64_t ended_ns;
 	enum dist_error error;
 	atomic_bool done;     /* set last, with release order */
 	void *private;        /* the back end's */
-	struct dist__job job; /* the same, of a collective that is on a lane */
+	struct dist__job job; /* the back end's, for a collective on a lane */
 
-	/* Called once by dist__op_finish(), on whatever thread or actor ended
-	 * the op; how the trace recorder hears of it. NULL: nobody asks. */
+	/* Called once by dist__op_finish(), on the thread or actor that ends
+	 * the op; the trace recorder uses it. NULL: nothing is called. */
 	void (*on_end)(struct dist__op *op, void *arg);
 	void *on_end_arg;
 };
 
-/* dist__op_called returns the name of the call that op was made by. */
+/* dist__op_called returns the name of the API call that made op. */
 static inline const char *dist__op_called(const struct dist__op *op)
 {
 	return op->purpose ? op->purpose->name : dist__op_name(op->kind);
 }
 
-/* dist__no_sides are those of an op that has none. */
+/* dist__no_sides has no parts and no bundle. */
 extern const struct dist__sides dist__no_sides;
 
-/* dist__op_sides returns what op has besides its tensor, of any kind. */
+/* dist__op_sides returns the sides of op, dist__no_sides if it has none. */
 static inline const struct dist__sides *
 dist__op_sides(const struct dist__op *op)
 {
 	return op->sides ? op->sides : &dist__no_sides;
 }
 
-/* dist__op_numel returns the elements that op is about: of its tensor, or of
- * the parts of all world_size ranks together. The same on every rank, but for
- * all_to_all, where it is what the rank sends. */
+/* dist__op_numel returns the elements of op's tensor, or of the parts of all
+ * world_size ranks together. The same on every rank, except for all_to_all: the
+ * elements that the rank sends. */
 size_t dist__op_numel(const struct dist__op *op, int world_size);
 
 /* dist__op_is_any returns whether op receives from any source. */
@@ -191,7 +191,7 @@ static inline bool dist__op_is_any(const struct dist__op *op)
 	return op->kind == DIST__RECV && op->peer == DIST_ANY_SOURCE;
 }
 
-/* dist__op_timeout_ns returns how long op, which was submitted, may take. */
+/* dist__op_timeout_ns returns the timeout of op, which was submitted. */
 static inline int64_t dist__op_timeout_ns(const struct dist__op *op)
 {
 	return op->deadline_ns == DIST_TIMEOUT_NEVER
@@ -204,8 +204,8 @@ static inline bool dist__op_is_done(struct dist__op *op)
 	return atomic_load_explicit(&op->done, memory_order_acquire);
 }
 
-/* dist__op_begin is how the back end says that a collective begins: those of
- * its group before it are done. On any thread or actor. */
+/* dist__op_begin is called by the back end when a collective begins: the
+ * earlier ones of its group are done. On any thread or actor. */
 void dist__op_begin(struct dist__op *op);
 
 /* dist__op_finish sets error and ended_ns, calls on_end, marks op done. */

@@ -1,4 +1,4 @@
-/* parts.c - the parts of an operation: where each lies, how long it is. */
+/* parts.c - the parts of an operation: address and length of each. */
 #include "core/parts.h"
 
 #include <assert.h>

@@ -1,5 +1,5 @@
 /*
- * parts.h - what each rank has of a tensor, or of a list of them.
+ * parts.h - the parts of a tensor, or of a list of tensors, one for each rank.
  */
 #ifndef LOCKSTEP_CORE_PARTS_H
 #define LOCKSTEP_CORE_PARTS_H
@@ -7,9 +7,8 @@
 #include "lockstep/dist.h"
 
 /*
- * numel elements in count chunks, one a rank, in order. No chunk is more than
- * one element longer than another; the longer ones come first. Chunks may be
- * empty.
+ * numel elements in count chunks, one for each rank, in order. Lengths differ
+ * by at most one element; the longer chunks come first. Chunks may be empty.
  */
 struct dist__chunks {
 	size_t base;  /* elements of a shorter chunk */
@@ -34,23 +33,23 @@ static inline size_t dist__chunks_numel(const struct dist__chunks *chunks,
 
 /*
  * A part for each of count ranks, numbered by rank: a list of tensors, or one
- * tensor whose parts follow each other. Who uses parts need not know which.
- * list and splits are the caller's, borrowed until the op is done.
+ * tensor that is cut into parts. The functions below hide which. list and
+ * splits are the caller's, borrowed until the op is done.
  */
 struct dist__parts {
-	int count;                      /* 0: there are none */
+	int count;                      /* 0: no parts */
 	const struct dist_tensor *list; /* NULL: whole is cut */
 	struct dist_tensor whole;       /* unless list */
 	const size_t *splits; /* elements of each part; NULL: in chunks */
 };
 
-/* dist__part returns the part numbered rank, and dist__part_numel the elements
- * of that. */
+/* dist__part returns the part numbered rank, and dist__part_numel its
+ * elements. */
 struct dist_tensor dist__part(const struct dist__parts *parts, int rank);
 size_t dist__part_numel(const struct dist__parts *parts, int rank);
 
-/* dist__parts_before returns the elements of the parts below rank together;
- * of all of them for rank == count. */
+/* dist__parts_before returns the sum of the elements of the parts below rank;
+ * of all parts if rank == count. */
 size_t dist__parts_before(const struct dist__parts *parts, int rank);
 
 /* dist__parts_longest returns the elements of the longest part. */

@@ -1,4 +1,4 @@
-/* parts_check.c - whether the tensors of one call fit each other. */
+/* parts_check.c - checks the parts of one call against each other. */
 #include "core/capability.h"
 #include "core/group.h"
 

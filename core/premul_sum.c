@@ -1,6 +1,6 @@
 /*
- * premul_sum.c - the reduce ops that a group has for itself: a sum with a
- * factor. Number i of the group is the value after DIST_PREMUL_SUM + i.
+ * premul_sum.c - reduce ops that belong to one group: a sum with a factor.
+ * Number i of the group is the value after DIST_PREMUL_SUM + i.
  */
 #include "base/array.h"
 #include "core/group.h"

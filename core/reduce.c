@@ -1,19 +1,19 @@
 /*
- * reduce.c - the kernels: plain loops that the compiler turns into vector
- * instructions (this file is built with -O3 for that, and for nobody who traps
- * floating-point exceptions, or the halves' would stay branches).
+ * reduce.c - the kernels: plain loops that the compiler vectorizes. This file
+ * is built with -O3, and without trapping floating-point exceptions, which
+ * would keep branches in the loops of float16 and bfloat16.
  *
- * Integers add and multiply as unsigned numbers, where wrapping around is
- * defined; converting back keeps the bits. MIN and MAX take the second operand
- * when it is smaller (larger) or a NaN, else the first: a NaN on either side
- * comes through. The comparisons are joined by | instead of || so that there
- * is no branch in the loop. In float16 and bfloat16 they compare as float32 but
- * take the bits of the operand as they are.
+ * Integers are added and multiplied as unsigned numbers, where wrapping around
+ * is defined; converting back keeps the bits. MIN and MAX take the second
+ * operand if it is smaller (larger) or a NaN, else the first: a NaN on either
+ * side is the result. The comparisons are joined by | instead of || to avoid a
+ * branch in the loop. float16 and bfloat16 are compared as float32, and the
+ * bits of the operand are kept.
  *
- * The result for operands (a, b) need not have the bytes of that for (b, a):
- * when both are NaN, or zeros of different sign, one of the two is taken. An
- * algorithm in which two ranks compute the same value must therefore give both
- * the operands in the same order.
+ * The result for operands (a, b) may differ from that for (b, a) in its bytes:
+ * if both are NaN, or zeros of different sign, one of the two is taken. If two
+ * ranks of an algorithm compute the same value, they must therefore use the
+ * same order of operands.
  */
 #include "core/reduce.h"
 

@@ -1,4 +1,4 @@
-/* report.c - what a rank writes down about its calls. */
+/* report.c - writes the rank's calls into its records. */
 #include <string.h>
 
 #include "check/record.h"

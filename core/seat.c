@@ -1,4 +1,4 @@
-/* seat.c - what both sides of a seat do: sleep, wake, and say who has left. */
+/* seat.c - shared by both sides of a seat: sleeping, waking, leaving. */
 #define _GNU_SOURCE /* syscall */
 
 #include "core/seat.h"

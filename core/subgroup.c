@@ -1,14 +1,14 @@
 /*
  * subgroup.c - groups of some of the ranks.
  *
- * To make groups is one collective on the parent, on which all its ranks agree
- * about the lists, by fingerprint, and about the id of the first new group: the
- * greatest that any of them would give, for each counts above all ids that it
- * has heard of. So groups that share a rank have different ids, whoever else
- * made groups meanwhile. Members and others count on alike.
+ * Making groups is a collective on the parent. All its ranks agree about the
+ * lists, by fingerprint, and about the id of the first new group: the maximum
+ * of what the ranks propose. Each proposes an id above all that it knows. So
+ * groups that share a rank have different ids, also if ranks made other groups
+ * meanwhile. Members and others count alike.
  *
- * Members alone agree by messages on the parent, up a binomial tree of them, by
- * rank, and down again. These carry the lists as their fingerprint too.
+ * With members_only the members agree by messages on the parent, up and down a
+ * binomial tree of them, by rank; the lists are the messages' fingerprint.
  */
 #include "base/text.h"
 #include "core/group.h"

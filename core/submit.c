@@ -1,7 +1,7 @@
 /*
- * submit.c - check an operation once, number it, record it, submit it.
+ * submit.c - checks an operation once, numbers it, records it, submits it.
  *
- * Everything below this file trusts the descriptor.
+ * All code below this file relies on the descriptor.
  */
 #include "core/group.h"
 

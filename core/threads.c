@@ -1,6 +1,6 @@
 /*
- * threads.c - a rank with several threads: its lock, and one thread at a time
- * in the back end for an operation.
+ * threads.c - a rank with several threads: its lock. Only one thread at a time
+ * is in the back end for an operation.
  */
 #include "core/threads.h"
 

@@ -1,10 +1,10 @@
 /*
  * threads.h - the lock of a rank that has several threads.
  *
- * A rank has one thread unless dist_allow_threads() was called, and then there
- * is no lock. All that core knows of a rank, its records included, is read and
- * written with the lock held; nobody holds it while he blocks in a back end.
- * A thread may take it twice.
+ * A rank has one thread, and no lock, unless dist_allow_threads() was called.
+ * All state of a rank in core, its records included, is read and written with
+ * the lock held. No thread holds it while it blocks in a back end. The lock is
+ * recursive.
  *
  * Private to core/.
  */
@@ -17,14 +17,14 @@
 
 struct dist__threads {
 	pthread_mutex_t mutex;
-	pthread_cond_t left; /* a thread has left the back end */
+	pthread_cond_t left; /* a thread has returned from the back end */
 };
 
 /*
  * dist__work_enter waits until no other thread is in the back end for work, or
- * the clock passes deadline_ns, and returns whether the caller, who holds the
- * lock, is: then it is not held any more, until dist__work_leave(). False: work
- * is done, or it is too late.
+ * the clock passes deadline_ns. Caller: holds the lock. Returns true if the
+ * caller may enter: the lock is then free until dist__work_leave(). False: work
+ * is done, or the deadline passed.
  */
 bool dist__work_enter(struct dist_work *work, int64_t deadline_ns);
 void dist__work_leave(struct dist_work *work);

@@ -1,8 +1,8 @@
 /*
  * call.c - calls that this worker has made: how they begin and end.
  *
- * A call is in the table from before it is sent until its reply has come, or
- * never will: also when its time is over, for its callee may still be at it.
+ * A call is in the table until its reply has come or can never come. It stays
+ * there after its deadline: the callee may still run it.
  */
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /*
- * future.c - what a program holds of a call that it has made: its life, its
- * value, and what is to follow it.
+ * future.c - the program's handle of a call: its life, its value, and the
+ * calls that follow it.
  */
 #include <stdio.h>
 #include <stdlib.h>

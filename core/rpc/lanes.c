@@ -1,5 +1,5 @@
 /*
- * lanes.c - lanes that do one thing after another, and are kept for the next.
+ * lanes.c - lanes that run one job after another, and are reused.
  */
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /*
- * records.c - what the rank's records hear of its remote calls.
+ * records.c - writes remote calls into the rank's records and its trace.
  */
 #include <stdio.h>
 

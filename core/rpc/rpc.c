@@ -1,6 +1,5 @@
 /*
- * rpc.c - a rank's part in remote calls: how it begins and ends, names,
- * functions.
+ * rpc.c - a worker: how it begins and ends, names, functions.
  */
 #include "core/rpc/rpc.h"
 

@@ -1,17 +1,17 @@
 /*
- * rpc.h - what remote calls are made of: messages, calls in flight, lanes that
- * serve, references.
+ * rpc.h - remote calls: messages, calls in flight, lanes that serve calls,
+ * references.
  *
- * A message is a frame of one size and, where its bytes do not fit in there, a
- * body. Requests and replies go to tag 0, where a worker's lanes listen: one
- * takes a frame, sees that another one listens, and then runs the function or
- * ends the call that the reply is of. So a reply is taken while all worker
- * threads wait, and no lane is handed anything by another. In a real world a
- * thread that only waits for its call takes the reply itself: that has a tag of
- * its own.
+ * A message is a frame of fixed size and, if its bytes do not fit in there, a
+ * body. Requests and replies have tag 0, on which a worker's lanes listen. The
+ * lane that takes a frame makes sure that another lane listens, and then runs
+ * the function or ends the call that the reply answers. So replies are taken
+ * even while all worker threads wait, and lanes pass nothing to each other. In
+ * a real world a thread that only waits for its call takes the reply itself:
+ * that reply has its own tag.
  *
- * The mutex guards what several threads of the rank change. It is never held
- * over a call of the transport, in which a simulated actor may let others run.
+ * The mutex guards the state that several threads of the rank change. It is
+ * never held in a call of the transport, where simulated actors may switch.
  *
  * Private to core/rpc/.
  */
@@ -40,78 +40,78 @@
 enum dist__rpc_kind {
 	DIST__RPC_REPLY,
 	DIST__RPC_CALL,
-	DIST__RPC_REMOTE, /* a call of which the value stays */
-	DIST__RPC_FETCH,  /* of such a value */
+	DIST__RPC_REMOTE, /* a call whose value stays at the callee */
+	DIST__RPC_FETCH,  /* asks for such a value */
 	DIST__RPC_FORK,   /* there is one more reference to it, */
-	DIST__RPC_TAKE,   /* that has found its worker, */
-	DIST__RPC_DROP,   /* and is given up */
+	DIST__RPC_TAKE,   /* its worker has received that reference, */
+	DIST__RPC_DROP,   /* and has given it up */
 	DIST__RPC_JOIN,   /* a round of a graceful shutdown */
-	DIST__RPC_NOTHING /* to see who is lost */
+	DIST__RPC_NOTHING /* only finds out whether the worker is lost */
 };
 
-/* The value that references refer to: counted by the worker that asked for it.
+/* A value that references refer to, numbered by the worker that asked for it.
  */
 struct dist__rpc_id {
 	uint32_t worker, number;
 };
 
-/* Bytes that go with a frame; longer ones are a body. */
+/* Bytes inside a frame; a longer message has a body. */
 #define DIST__RPC_SHORT 72
 
-/* The same in all processes of a job, which run on machines of one kind. */
+/* A message's head. All machines of a job have the same byte order. */
 struct dist__rpc_frame {
 	uint32_t kind;
-	uint32_t call; /* of a request, and of the reply to it */
+	uint32_t call; /* number of a request, repeated in its reply */
 	uint64_t function;
 	uint64_t bytes;
 	uint32_t phantom;
-	uint32_t error; /* REPLY: minus the enum dist_error; bytes: words */
+	uint32_t error; /* REPLY: minus the enum dist_error; bytes: message */
 	uint32_t body_tag;
-	uint32_t reply_tag;              /* of the frame of the reply */
-	struct dist__rpc_id value, fork; /* of the kinds about references */
+	uint32_t reply_tag;              /* of the reply's frame */
+	struct dist__rpc_id value, fork; /* kinds about references */
 	char data[DIST__RPC_SHORT];
 };
 
-/* A message that was sent: the frame and what of it is on its way. */
+/* A message that was sent: its frame, and its sends in flight. */
 struct dist__rpc_post {
 	struct dist__rpc_frame frame;
 	struct dist__request *head, *body;
 };
 
-/* dist__rpc_send sends post->frame, of which kind, call and what is of that
- * kind are set, and bytes to a worker; tag is 0, or what dist__rpc_tag()
- * returned there. They stay untouched until
- * dist__rpc_sent(). Errors: of isend; then nothing is on its way. */
+/* dist__rpc_send sends post->frame and bytes to a worker. The caller has set
+ * kind, call and the fields of that kind. tag is 0 or the receiver's
+ * dist__rpc_tag(). post and bytes stay untouched until dist__rpc_sent().
+ * Errors: those of isend; then nothing is in flight. */
 enum dist_error dist__rpc_send(struct dist_rpc *rpc, int to, uint32_t tag,
 			       struct dist__rpc_post *post,
 			       struct dist_rpc_bytes bytes);
 
-/* dist__rpc_sent waits until post is sent, or takes it back at deadline_ns. */
+/* dist__rpc_sent waits until post is sent, or cancels it at deadline_ns. */
 enum dist_error dist__rpc_sent(struct dist_rpc *rpc,
 			       struct dist__rpc_post *post,
 			       int64_t deadline_ns);
 
 /* dist__rpc_tag returns a tag that no other message to this worker has now.
- * dist__rpc_expect begins to receive the frame under it from a worker. Errors:
- * of irecv. */
+ * dist__rpc_expect posts a receive of the frame with that tag from a worker.
+ * Errors: those of irecv. */
 uint32_t dist__rpc_tag(struct dist_rpc *rpc);
 enum dist_error dist__rpc_expect(struct dist_rpc *rpc, int from, uint32_t tag,
 				 struct dist__rpc_frame *frame,
 				 struct dist__request **request);
 
 /* dist__rpc_receive waits for a frame from any worker that is not lost, and
- * stores whose it is. Errors: of irecv and wait. */
+ * stores the worker in *from. Errors: those of irecv and wait. */
 enum dist_error dist__rpc_receive(struct dist_rpc *rpc,
 				  struct dist__rpc_frame *frame, int *from);
 
-/* dist__rpc_receive_body fetches what belongs to frame; *bytes is to be freed.
- * Errors: NO_MEMORY; of irecv and wait. */
+/* dist__rpc_receive_body fetches the body of frame; the caller frees *bytes.
+ * Errors: NO_MEMORY; those of irecv and wait. */
 enum dist_error dist__rpc_receive_body(struct dist_rpc *rpc, int from,
 				       const struct dist__rpc_frame *frame,
 				       struct dist_rpc_bytes *bytes);
 
-/* dist__rpc_copy stores a copy of bytes, to be freed; a phantom's is one.
- * Errors: NO_MEMORY. */
+/* dist__rpc_copy stores a copy of bytes, to be freed; a phantom's copy is a
+ * phantom. Errors: NO_MEMORY. */
 enum dist_error dist__rpc_copy(struct dist_rpc_bytes *copy,
 			       struct dist_rpc_bytes bytes);
 
@@ -120,12 +120,12 @@ enum dist_error dist__rpc_copy(struct dist_rpc_bytes *copy,
 struct dist__rpc_function {
 	struct dist__rpc_function *next;
 	char name[DIST_RPC_NAME];
-	uint64_t hash; /* of the name; no other's of this worker */
+	uint64_t hash; /* of the name; unique among this worker's */
 	dist_rpc_function *run;
 	void *context;
 };
 
-/* A lane, and what it does now. */
+/* A lane, and its current job. */
 struct dist__rpc_helper {
 	struct dist__rpc_helper *next, *next_idle;
 	struct dist_rpc *rpc;
@@ -133,12 +133,12 @@ struct dist__rpc_helper {
 	struct dist__job job;
 	void (*run)(struct dist_rpc *rpc, void *arg);
 	void *arg;
-	int32_t by;      /* as the records have it: which call it serves */
+	int32_t by;      /* in the records: the call that it serves */
 	unsigned claims; /* jobs that are not submitted yet */
-	bool ends;       /* it gets no more */
+	bool ends;       /* it gets no more jobs */
 };
 
-/* That nothing is outstanding; kept to the end, for whom it is set. */
+/* A wait for no outstanding calls. Freed with the worker: set() may be late. */
 struct dist__rpc_quiet {
 	struct dist__rpc_quiet *next;
 	struct dist__event *event;
@@ -149,9 +149,9 @@ struct dist__rpc_quiet {
 struct dist_rpc {
 	struct dist_group *group; /* its own, of all workers */
 	struct dist__transport *transport;
-	struct check_slot *slot; /* its remote part goes by the mutex */
+	struct check_slot *slot; /* the mutex guards its remote part */
 	pthread_t owner;         /* the rank's own thread */
-	uint32_t message_group;  /* id that its messages go under */
+	uint32_t message_group;  /* group id of its messages */
 	int worker, num_workers;
 	int *worker_of;               /* by global rank */
 	char (*names)[DIST_RPC_NAME]; /* by worker */
@@ -161,28 +161,28 @@ struct dist_rpc {
 	pthread_mutex_t mutex;
 	struct dist__rpc_function *functions;
 	struct dist__rpc_helper *helpers, *idle;
-	bool *lost;         /* by worker */
-	unsigned num_lost;  /* of them */
+	bool *lost; /* by worker */
+	unsigned num_lost;
 	unsigned listeners; /* lanes that wait for a frame, or will */
-	bool closing;       /* nothing is to begin any more */
-	bool ending;        /* and nobody else's begins */
+	bool closing;       /* no call may begin */
+	bool ending;        /* other workers' calls do not begin, either */
 	uint32_t tags;      /* given so far */
 
 	/* Calls of this worker. */
 	struct dist_rpc_future *calls[DIST__RPC_BUCKETS]; /* by number */
-	uint32_t issued;      /* numbers: of calls, values and forks */
+	uint32_t issued;      /* last number: of calls, values and forks */
 	unsigned outstanding; /* calls, and jobs that may call */
-	struct dist__rpc_quiet *quiets; /* none is outstanding: newest first */
-	bool asks_quiet;                /* somebody waits for that one */
+	struct dist__rpc_quiet *quiets; /* newest first */
+	bool asks_quiet;                /* a thread waits for the newest */
 
-	/* Calls that it serves. */
+	/* Calls of other workers. */
 	int running;
 	struct dist_rpc_call *backlog, **backlog_end;
 
-	struct dist_rpc_call *joined; /* of worker 0: JOINs of this round, */
-	int num_joined;               /* so many */
+	struct dist_rpc_call *joined; /* worker 0: JOINs of this round, */
+	int num_joined;               /* their number */
 
-	struct dist__rpc_value *values; /* that this worker holds */
+	struct dist__rpc_value *values; /* held by this worker */
 };
 
 static inline void dist__rpc_lock(struct dist_rpc *rpc)
@@ -195,20 +195,20 @@ static inline void dist__rpc_unlock(struct dist_rpc *rpc)
 	pthread_mutex_unlock(&rpc->mutex);
 }
 
-/* dist__rpc_function_find returns the function of that hash, NULL: none. */
+/* dist__rpc_function_find returns the function with that hash; NULL: none. */
 const struct dist__rpc_function *dist__rpc_function_find(struct dist_rpc *rpc,
 							 uint64_t hash);
 uint64_t dist__rpc_hash(const char *name);
 
-/* dist__rpc_join_serve serves a JOIN, once all workers have sent it: the reply
- * is the sum of their counts. Takes call over. */
+/* dist__rpc_join_serve serves a JOIN when all workers have sent it: the reply
+ * is the sum of their counts. Takes ownership of call. */
 void dist__rpc_join_serve(struct dist_rpc_call *call);
 
-/* dist__rpc_lose notes that a worker is lost: calls to it fail, and rounds that
- * it does not come to. */
+/* dist__rpc_lose notes that a worker is lost: calls to it fail, and so do
+ * shutdown rounds that need it. */
 void dist__rpc_lose(struct dist_rpc *rpc, int worker);
 
-/* dist__rpc_busy counts one more thing that may call; dist__rpc_rest one less.
+/* dist__rpc_busy adds one to what may call; dist__rpc_rest subtracts one.
  */
 void dist__rpc_busy(struct dist_rpc *rpc);
 void dist__rpc_rest(struct dist_rpc *rpc);
@@ -220,14 +220,14 @@ static inline int64_t dist__rpc_now_ns(struct dist_rpc *rpc)
 
 /* ---- lanes (lanes.c) ------------------------------------------------ */
 
-/* dist__rpc_spawn runs run(rpc, arg) on a lane that is idle, or a new one.
+/* dist__rpc_spawn runs run(rpc, arg) on an idle lane, or on a new one.
  * Errors: NO_MEMORY, IO; then it will not run. */
 enum dist_error dist__rpc_spawn(struct dist_rpc *rpc,
 				void (*run)(struct dist_rpc *rpc, void *arg),
 				void *arg);
 
-/* dist__rpc_helper_here returns that whose lane the caller runs on; NULL: none
- * of this rpc's. */
+/* dist__rpc_helper_here returns the helper on whose lane the caller runs; NULL:
+ * on no lane of this rpc. */
 struct dist__rpc_helper *dist__rpc_helper_here(struct dist_rpc *rpc);
 
 /* dist__rpc_lanes_end waits until all lanes are idle, and frees them. Rank's
@@ -238,70 +238,70 @@ void dist__rpc_lanes_end(struct dist_rpc *rpc);
 
 enum dist__rpc_progress {
 	DIST__RPC_SENDING,
-	DIST__RPC_SENT, /* post is whose who makes it ENDED */
+	DIST__RPC_SENT, /* the thread that sets ENDED frees post */
 	DIST__RPC_ENDED
 };
 
 struct dist_rpc_future {
-	struct dist_rpc *rpc; /* done: it may be gone */
+	struct dist_rpc *rpc; /* may be invalid once done */
 	const struct dist__event_ops *events;
 	struct dist_rpc_future *next; /* in its bucket */
 	atomic_uint refs;
 	uint32_t number;
 	int to;
 	char function[64];      /* its name, cut short */
-	const char *op;         /* that called, lives on; */
-	struct dist__site site; /* and where */
+	const char *op;         /* the API call; static */
+	struct dist__site site; /* of that call */
 	int64_t issued_ns;
-	bool gives_up; /* the program chose how long it waits: */
+	bool gives_up; /* timeout_ns was chosen by the program */
 	int64_t timeout_ns;
 	int64_t deadline_ns;
 	enum dist__rpc_progress progress;
 	struct dist__rpc_post post;
-	struct dist_rpc_bytes copy;  /* of what is sent; or nothing */
-	struct dist__request *reply; /* comes to who waits; NULL: to a lane */
+	struct dist_rpc_bytes copy;  /* of the bytes sent; or empty */
+	struct dist__request *reply; /* for the waiter; NULL: for a lane */
 	struct dist__rpc_frame reply_frame;
 
-	/* Called once when the reply has come or never will, unless it is too
-	 * late; NULL: nobody. */
+	/* Called once when the reply has come, or never will, unless the future
+	 * has timed out before; NULL: no call. */
 	void (*on_end)(struct dist_rpc_future *future, void *arg);
 	void *on_end_arg;
 
-	atomic_bool done; /* what follows stands */
+	atomic_bool done; /* the fields below are valid */
 	enum dist_error error;
 	struct dist_rpc_bytes value;
 	struct dist_message *message; /* of a failure; NULL: no memory */
-	struct dist__event *event;    /* done; NULL: reply tells */
+	struct dist__event *event;    /* set when done; NULL: use reply */
 };
 
-/* What to begin: request, with these set. */
+/* A request to begin, with these fields set. */
 struct dist__rpc_start {
 	enum dist__rpc_kind kind;
-	const char *op; /* the call that it is of; lives on */
+	const char *op; /* the API call that made it; static */
 	struct dist__site site;
 	int to;
 	const char *function; /* "": none */
 	struct dist_rpc_bytes bytes;
-	int64_t timeout_ns; /* 0: of rpc */
-	bool borrows; /* bytes stay until the future is done, or taken back */
-	bool direct;  /* who calls will wait for the reply itself */
+	int64_t timeout_ns; /* 0: that of rpc */
+	bool borrows; /* bytes stay until the future is done or cancelled */
+	bool direct;  /* the caller will wait for the reply itself */
 	struct dist__rpc_id value, fork;
 	void (*on_end)(struct dist_rpc_future *future, void *arg);
 	void *on_end_arg;
 };
 
 /* dist__rpc_start sends a request and stores its future, with one reference for
- * the caller; where that is NULL, nobody has one. Errors: any call error. */
+ * the caller; future NULL: the caller has none. Errors: any call error. */
 enum dist_error dist__rpc_start(struct dist_rpc *rpc,
 				const struct dist__rpc_start *start,
 				struct dist_rpc_future **future);
 
-/* dist__rpc_end_of blocks until future is done, and returns its error, without
- * a word to the records or the thread. */
+/* dist__rpc_end_of blocks until future is done, and returns its error. Writes
+ * neither records nor the thread's error message. */
 enum dist_error dist__rpc_end_of(struct dist_rpc_future *future);
 
-/* dist__rpc_await blocks until future is done, as dist_rpc_wait(), in a call
- * named op at site. */
+/* dist__rpc_await blocks until future is done, like dist_rpc_wait(), and
+ * records a wait by op at site. */
 enum dist_error dist__rpc_await(struct dist_rpc_future *future, const char *op,
 				struct dist__site site);
 
@@ -310,19 +310,19 @@ enum dist_error dist__rpc_await(struct dist_rpc_future *future, const char *op,
 enum dist_error dist__rpc_check_request(const struct dist_rpc *rpc,
 					const struct dist_rpc_request *request);
 
-/* dist__rpc_answer ends the call that a reply from a worker is of; takes over
- * what value holds. */
+/* dist__rpc_answer ends the call that this reply answers; takes ownership of
+ * value. */
 void dist__rpc_answer(struct dist_rpc *rpc, const struct dist__rpc_frame *frame,
 		      struct dist_rpc_bytes value);
 
-/* dist__rpc_calls_fail ends all calls to a worker, -1: to any. */
+/* dist__rpc_calls_fail ends all calls to a worker, -1: to all workers. */
 void dist__rpc_calls_fail(struct dist_rpc *rpc, int to, enum dist_error error);
 
 /* ---- their futures (future.c) ---------------------------------------- */
 
-/* dist__rpc_future_new makes the future of a call that is to begin, with two
- * references: the table's and the caller's. NULL: no memory.
- * dist__rpc_future_drop gives up one. */
+/* dist__rpc_future_new makes the future of a new call, with two references: the
+ * table's and the caller's. NULL: no memory. dist__rpc_future_drop drops one
+ * reference. */
 struct dist_rpc_future *
 dist__rpc_future_new(struct dist_rpc *rpc, const struct dist__rpc_start *start);
 void dist__rpc_future_drop(struct dist_rpc_future *future);
@@ -331,42 +331,42 @@ void dist__rpc_future_drop(struct dist_rpc_future *future);
 
 struct dist_rpc_call {
 	struct dist_rpc *rpc;
-	struct dist_rpc_call *next; /* in the backlog, or of a value's */
+	struct dist_rpc_call *next; /* in the backlog, or a value's list */
 	int caller;
 	struct dist__rpc_frame frame;
 	struct dist_rpc_bytes input, reply;
-	uint32_t place; /* in the records */
+	uint32_t place; /* index in the records */
 	const char *function;
 	int64_t came_ns, began_ns;
 	enum dist_error error;
-	char words[256]; /* with an error */
-	bool *is_later;  /* it outlives its function; while that runs */
+	char words[256]; /* the message of error */
+	bool *is_later;  /* set if the call outlives its function */
 };
 
-/* dist__rpc_listen is run by a lane that is counted as a listener. */
+/* dist__rpc_listen is the job of a lane that is counted as a listener. */
 void dist__rpc_listen(struct dist_rpc *rpc, void *unused);
 
-/* dist__rpc_serve_own serves a call of this worker to itself, with frame and a
- * copy of input that it takes over. Errors: NO_MEMORY, IO. */
+/* dist__rpc_serve_own serves a call of this worker to itself; takes ownership
+ * of input, a copy. Errors: NO_MEMORY, IO. */
 enum dist_error dist__rpc_serve_own(struct dist_rpc *rpc,
 				    const struct dist__rpc_frame *frame,
 				    struct dist_rpc_bytes input);
 
 /* dist__rpc_call_new makes a call to be served; NULL: no memory.
- * dist__rpc_call_end replies, and frees it. */
+ * dist__rpc_call_end sends the reply and frees the call. */
 struct dist_rpc_call *dist__rpc_call_new(struct dist_rpc *rpc, int caller,
 					 const struct dist__rpc_frame *frame);
 void dist__rpc_call_end(struct dist_rpc_call *call);
 
 /* ---- references (rref.c, value.c) ----------------------------------- */
 
-/* dist__rpc_value_serve serves a call of a kind that is about references, but
- * for REMOTE. Takes call over. */
+/* dist__rpc_value_serve serves a call of a kind about references, except
+ * REMOTE. Takes ownership of call. */
 void dist__rpc_value_serve(struct dist_rpc_call *call);
 
-/* dist__rpc_value_begin notes that the value of a REMOTE will be held here, and
- * dist__rpc_value_set what it is: call's reply, which is taken out of there, or
- * its error. */
+/* dist__rpc_value_begin notes that this worker will hold the value of a REMOTE.
+ * dist__rpc_value_set stores the value, which is moved out of call's reply, or
+ * call's error. */
 enum dist_error dist__rpc_value_begin(struct dist_rpc *rpc,
 				      const struct dist__rpc_frame *frame);
 void dist__rpc_value_set(struct dist_rpc_call *call);
@@ -376,51 +376,51 @@ void dist__rpc_values_free(struct dist_rpc *rpc);
 
 /* ---- records (records.c) -------------------------------------------- */
 
-/* What is waited for. */
+/* A wait of a thread. */
 struct dist__rpc_wait {
 	const char *op;
 	const char *function;
-	int worker;             /* that serves it; -1: all */
+	int worker;             /* that serves the call; -1: all */
 	struct dist__rpc_id of; /* the call; number 0: unknown */
 	int64_t timeout_ns;
-	bool gives_up; /* the program chose that time */
+	bool gives_up; /* timeout_ns was chosen by the program */
 	struct dist__site site;
 };
 
-/* dist__rpc_note_wait notes that the calling thread blocks, and returns a place
- * for dist__rpc_note_go, which notes how that ended. */
+/* dist__rpc_note_wait records that the calling thread blocks, and returns an
+ * index for dist__rpc_note_go, which records how the wait ended. */
 uint32_t dist__rpc_note_wait(struct dist_rpc *rpc,
 			     const struct dist__rpc_wait *wait);
 void dist__rpc_note_go(struct dist_rpc *rpc, uint32_t place,
 		       enum dist_error error);
 
-/* dist__rpc_note_end tells the trace of a call of this worker that has ended.
+/* dist__rpc_note_end writes the end of a call of this worker to the trace.
  */
 void dist__rpc_note_end(const struct dist_rpc_future *future);
 
-/* dist__rpc_note_come notes a call that is to be served; dist__rpc_note_run
- * that the calling lane runs its function, dist__rpc_note_ran that it has, and
- * dist__rpc_note_served that the call is to end, which the trace hears. */
+/* dist__rpc_note_come records a call to be served, dist__rpc_note_run that the
+ * calling lane runs its function, dist__rpc_note_ran that it has returned.
+ * dist__rpc_note_served records the end of the call, also in the trace. */
 void dist__rpc_note_come(struct dist_rpc_call *call, const char *function);
 void dist__rpc_note_run(struct dist_rpc_call *call);
 void dist__rpc_note_ran(struct dist_rpc *rpc);
 void dist__rpc_note_served(struct dist_rpc_call *call);
 
-/* dist__rpc_note_hold notes a reference, and returns its place. Locked. */
+/* dist__rpc_note_hold records a reference, and returns its index. Locked. */
 uint32_t dist__rpc_note_hold(struct dist_rpc *rpc,
 			     enum check_reference_kind kind, int owner,
 			     const char *function, struct dist__site site);
 
-/* ---- words and lines (words.c) --------------------------------------------
+/* ---- messages and lines (words.c) -----------------------------------------
  */
 
-/* dist__rpc_fail notes words about a failure of a call of this thread, by
- * dist__rpc_say, and is its error. */
+/* dist__rpc_fail stores the message of a failed call of this thread, by
+ * dist__rpc_say(), and evaluates to error. */
 #define dist__rpc_fail(error, ...) (dist__rpc_say(__VA_ARGS__), (error))
 void dist__rpc_say(const char *format, ...)
 	__attribute__((format(printf, 1, 2)));
 
-/* dist__rpc_site_take returns where the call that is being made stands. */
+/* dist__rpc_site_take returns the source line of the current call. */
 struct dist__site dist__rpc_site_take(void);
 
 #endif

@@ -1,15 +1,15 @@
 /*
  * value.c - values that this worker holds for references, its own and others'.
  *
- * A reference of another worker is a fork, with an id of its own. Its maker
- * says FORK, who receives it TAKE, and gives it up with DROP, in whatever order
- * these come: a fork is over once all three are here, and the value goes when
- * no fork is left, nor a reference of this worker. That it does not go too
- * early is the maker's care: it gives its own reference up only when FORK is
- * answered, and the receiver when TAKE is.
+ * A reference of another worker is a fork, with an id of its own. The worker
+ * that makes it sends FORK; the one that receives it sends TAKE, and later
+ * DROP. These arrive in any order. A fork has ended when all three are here; a
+ * value is freed when no fork is left, and no reference of this worker. It is
+ * never freed too early: the maker drops its own reference only after the
+ * answer to FORK, and the receiver after the answer to TAKE.
  *
- * What is asked about a value that REMOTE has not brought yet makes the place
- * for it.
+ * A request about a value that its REMOTE has not brought yet creates the
+ * value.
  */
 #include "core/rpc/value.h"
 

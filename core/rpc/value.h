@@ -10,31 +10,31 @@ struct dist__rpc_fork;
 struct dist__rpc_value {
 	struct dist__rpc_value *next;
 	struct dist__rpc_id id;
-	bool ready; /* what follows stands */
+	bool ready; /* the fields up to bytes are valid */
 	enum dist_error error;
-	char words[256];
+	char words[256]; /* the message of error */
 	struct dist_rpc_bytes bytes;
-	struct dist__event *event; /* ready */
+	struct dist__event *event; /* set when ready */
 	unsigned local;            /* references of this worker */
 	struct dist__rpc_fork *forks;
-	bool held; /* there are some; place in the records: */
-	uint32_t place;
-	struct dist_rpc_call *waiting; /* FETCH, until it is ready */
+	bool held;                     /* by forks of other workers */
+	uint32_t place;                /* held: index in the records */
+	struct dist_rpc_call *waiting; /* FETCHes, until it is ready */
 };
 
-/* dist__rpc_value_find returns the value, or a place for it; NULL: no memory.
+/* dist__rpc_value_find returns the value of id, or a new one; NULL: no memory.
  */
 struct dist__rpc_value *dist__rpc_value_find(struct dist_rpc *rpc,
 					     struct dist__rpc_id id);
 
-/* dist__rpc_value_note notes what happened to a fork. Errors: NO_MEMORY;
- * INVALID_ARGUMENT (it had happened before). */
+/* dist__rpc_value_note records that a fork was made, taken or dropped. Errors:
+ * NO_MEMORY; INVALID_ARGUMENT (it was recorded before). */
 enum dist_error dist__rpc_value_note(struct dist_rpc *rpc,
 				     struct dist__rpc_value *value,
 				     struct dist__rpc_id id, bool made,
 				     bool taken, bool dropped);
 
-/* dist__rpc_value_release frees value if nothing refers to it. */
+/* dist__rpc_value_release frees value if no reference to it is left. */
 void dist__rpc_value_release(struct dist_rpc *rpc,
 			     struct dist__rpc_value *value);
 

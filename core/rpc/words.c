@@ -2,9 +2,9 @@
  * words.c - a thread's last error message, and the source line of its next
  * call.
  *
- * Both are a thread's own. Simulated actors share one thread, but none lets
- * another run between the line and its call, nor between the return of a call
- * and the question why it failed.
+ * Both are thread-local. Simulated actors share one thread, but do not switch
+ * between the line and its call, nor between the return of a call and the
+ * request for its error message.
  */
 #include <stdarg.h>
 #include <stdio.h>
