@@ -1,5 +1,5 @@
-/* algorithms.h - every algorithm there is, by file. Private to coll/; others
- * go through dist__algorithms() (coll/algorithm.h). */
+/* algorithms.h - all algorithms, by file. Private to coll/; other folders use
+ * dist__algorithms() (coll/algorithm.h). */
 #ifndef LOCKSTEP_COLL_ALGORITHMS_H
 #define LOCKSTEP_COLL_ALGORITHMS_H
 

@@ -2,10 +2,10 @@
  * binomial.c - broadcast, reduce, all-reduce and barrier along a binomial tree.
  *
  * Ranks are numbered from the root. The parent of a number is the number with
- * its lowest set bit cleared; a broadcast goes down the tree, the largest
- * subtree first, a reduce comes up it, the largest subtree last. An all-reduce
- * is a reduce to rank 0 and a broadcast from there; so is a barrier, of
- *nothing.
+ * its lowest set bit cleared. A broadcast runs down the tree, to the largest
+ * subtree first; a reduce runs up, the largest subtree last. An all-reduce is a
+ * reduce to rank 0 and a broadcast from there. A barrier is the same without
+ * data.
  *
  *	5 ranks, root 0:        broadcast          reduce
  *
@@ -20,7 +20,7 @@
  * Communication Operations in MPICH", Int. J. of High Performance Computing
  * Applications 19(1), 2005.
  *
- * The root alone computes the sum: all ranks end with the same bytes.
+ * Only the root computes the sum: all ranks end with the same bytes.
  */
 #include <stdlib.h>
 

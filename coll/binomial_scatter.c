@@ -1,9 +1,9 @@
 /*
  * binomial_scatter.c - scatter and gather along a binomial tree.
  *
- * The tree is that of tree.h. A scatter sends each child the parts of all the
- * numbers that it heads, the largest share first; the child keeps its own and
- * hands on the rest. A gather is the same backwards, the largest share last.
+ * The tree is that of tree.h. A scatter sends each child the parts of its whole
+ * subtree, the largest subtree first; the child keeps its own part and passes
+ * on the rest. A gather is the reverse, the largest subtree last.
  *
  *	5 ranks, root 0:     scatter               gather
  *
@@ -13,12 +13,13 @@
  *	      |                      2>3 (3)
  *	      3
  *
- * ceil(log2 p) steps; the root sends (or receives) every part but its own once,
+ * ceil(log2 p) steps; the root sends (or receives) each other part once, and
  * the ranks between pass on up to half of them. Thakur, Rabenseifner and Gropp,
  * "Optimization of Collective Communication Operations in MPICH", Int. J. of
  * High Performance Computing Applications 19(1), 2005.
  *
- * Parts are equally long, for only their owner and the root would know else.
+ * Parts must be equally long: otherwise only the owner and the root know how
+ * long they are.
  */
 #include <stdlib.h>
 

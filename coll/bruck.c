@@ -1,11 +1,11 @@
 /*
- * bruck.c - all-gather in which what a rank holds doubles at every step.
+ * bruck.c - all-gather in which the parts that a rank has double at every step.
  *
- * In step k rank r sends all it holds, the parts of ranks r to r + 2^k - 1
+ * In step k rank r sends all that it has, the parts of ranks r to r + 2^k - 1
  * (modulo p), to r - 2^k, and receives as many from r + 2^k. The last step
- * carries only what is still missing, so no power of two is needed.
+ * carries only the missing parts, so p need not be a power of two.
  *
- *	5 ranks, the parts that each one holds:
+ *	5 ranks, the parts that each one has:
  *
  *	rank            0      1      2      3      4
  *	at first        0      1      2      3      4

@@ -2,28 +2,28 @@
  * bruck_all_to_all.c - all-to-all of short parts in a logarithmic number of
  * steps.
  *
- * The part for the rank i places on has i to go. In step k each rank hands on
- * to rank + 2^k all parts that have bit k of their way before them, its own and
- * those it was handed, and gets as many from rank - 2^k. After all bits every
- * part is where it belongs.
+ * A part for rank r + i travels i places. In step k each rank sends rank + 2^k
+ * all parts, its own and those passed to it, whose distance has bit k set, and
+ * receives as many from rank - 2^k. After all bits every part has arrived at
+ * its rank.
  *
- *	5 ranks; the ways of the parts that each rank hands on:
+ *	5 ranks; the distances of the parts that each rank passes on:
  *
  *	step 0    1, 3    to rank + 1
- *	step 1    2, 3    to rank + 2    (3 has made 1 of its 3 places)
+ *	step 1    2, 3    to rank + 2    (3 has moved 1 of its 3 places)
  *	step 2    4       to rank + 4
  *
- * ceil(log2 p) steps of about half the parts each: a part travels once for each
- * bit that is set in its way, so this pays while parts are mostly latency.
+ * ceil(log2 p) steps of about half the parts each: a part is sent once for each
+ * bit of its distance, which pays if parts are so short that latency dominates.
  * Bruck, Ho, Kipnis, Upfal and Weathersby, "Efficient Algorithms for All-to-All
  * Communications in Multiport Message-Passing Systems", IEEE Trans. on Parallel
  * and Distributed Systems 8(11), 1997.
  *
- * Nobody but their two ranks knows how long parts are, so each step sends the
- * lengths first, 8 bytes a part. Ranks that send different amounts may select
- * differently by size, and this algorithm does not meet any other: the built-in
- * table does without it, and a profile should choose it by world size alone.
- *
+ * Only the two ranks of a part know its length, so each step first sends the
+ * lengths, 8 bytes a part. Ranks that send different amounts may select
+ * different algorithms by size, and this one works only if all ranks select it:
+ * the built-in table does not use it, and a profile should select it by world
+ * size alone.
  * Scratch memory: about half the parts for each step, and one step more.
  */
 #include <stdlib.h>

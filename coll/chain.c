@@ -1,12 +1,12 @@
 /*
  * chain.c - broadcast and reduce along a chain of all ranks, in segments.
  *
- * Ranks are numbered from the root. In a broadcast each number passes on to the
- * next the segment that it got in the step before, while the following one
- * comes in. A reduce is the same backwards: segments come down the chain, each
- * number adding its own.
+ * Ranks are numbered from the root. In a broadcast each number sends the next
+ * one the segment of the step before, while it receives the following one. A
+ * reduce is the reverse: segments travel towards the root, and each number adds
+ * its own.
  *
- *	5 ranks, root 0, 4 segments; who sends which segment to the next:
+ *	5 ranks, root 0, 4 segments; the segment that each number sends:
  *
  *	step   0   1   2   3   4   5   6
  *	0>1    0   1   2   3
@@ -15,13 +15,13 @@
  *	3>4                0   1   2   3
  *
  * p - 2 + k steps for k segments, of n / k bytes each; each rank sends the
- * vector once, which is the least possible, but the first segment takes as many
- * steps as there are ranks. The pipelined ring of van de Geijn and Watts,
- * "SUMMA: Scalable Universal Matrix Multiplication Algorithm", Concurrency:
- * Practice and Experience 9(4), 1997.
+ * vector once, the minimum, but the first segment takes as many steps as there
+ * are ranks. The pipelined ring of van de Geijn and Watts, "SUMMA: Scalable
+ * Universal Matrix Multiplication Algorithm", Concurrency: Practice and
+ * Experience 9(4), 1997.
  *
- * Segments are at most segment_bytes long (coll/profile.h); a reduce has one of
- * scratch memory.
+ * Segments are at most segment_bytes long (coll/profile.h). Scratch memory: a
+ * segment for a reduce.
  */
 #include "coll/algorithms.h"
 #include "coll/schedule.h"

@@ -1,11 +1,12 @@
 /*
- * dissemination.c - barrier in which news of every rank reaches every rank.
+ * dissemination.c - barrier in which each rank learns of the arrival of all.
  *
- * In step k rank r tells r + 2^k, and hears from r - 2^k (modulo p), that it
- * and all it has heard of have arrived. After step k each rank knows of 2^(k+1)
- * ranks; no power of two is needed, some are only heard of twice.
+ * In step k rank r sends r + 2^k an empty message, and receives one from
+ * r - 2^k (modulo p): it and all ranks that it knows of have arrived. After
+ * step k it knows of 2^(k+1) ranks. p need not be a power of two: then it
+ * learns of some ranks twice.
  *
- *	5 ranks, each one sends to:     rank 0 has heard of
+ *	5 ranks, each one sends to:     rank 0 learns of
  *
  *	rank      0  1  2  3  4
  *	step 0    1  2  3  4  0         4

@@ -1,18 +1,18 @@
 /*
  * double_tree.c - broadcast, reduce and all-reduce along two binary trees at
- * once, in segments, every other one for either tree.
+ * once, in segments that alternate between the trees.
  *
  * A single tree wastes half of the network: its leaves never send. So there are
- * two trees over all ranks but the root, numbered from 1, such that who has
- * children in the one is a leaf of the other. The first is the in-order tree,
- * in which odd numbers are leaves; the second is its mirror image or, for an
- * odd number of nodes, the first shifted by one. The root feeds the top of
- * either in turn.
+ * two trees over all ranks except the root, numbered from 1, such that a rank
+ * with children in one tree is a leaf of the other. The first is the in-order
+ * tree, in which odd numbers are leaves; the second is its mirror image or, for
+ * an odd number of nodes, the first shifted by one. The root sends to the tops
+ * of both in turn.
  *
- * The links of both trees together are coloured with two colours, so that those
- * into a node differ, and those out of a node: links of one colour carry in
- * even steps, those of the other in odd steps, and each rank has one message in
- * and one out at most.
+ * The links of both trees together have two colours, such that the two links
+ * into a node differ, and the two out of a node. Links of one colour carry in
+ * even steps, those of the other in odd steps, so each rank has at most one
+ * message in and one out at a time.
  *
  *	5 ranks, root 0:  first tree  second tree   link (step at which it
  *	                                             carries its first segment)
@@ -23,7 +23,7 @@
  *	                  1   3            2   4
  *
  *	The first tree carries segments 0, 2, ..., the second 1, 3, ...; a link
- *	carries every second step from the one in brackets on.
+ *	carries every second step, from the one in brackets on.
  *
  * At most k + 2 ceil(log2 p) steps for k segments of n / k bytes; each rank
  * sends the vector at most once. A reduce is the broadcast backwards; an
@@ -33,8 +33,8 @@
  * scan", Parallel Computing 35(12), 2009; NCCL has used such trees since 2.4,
  * Jeaugey, "Massively Scale Your Deep Learning Training with NCCL 2.4", 2019.
  *
- * Sums are made on one rank in the order of the tree and then copied: all ranks
- * end with the same bytes. Scratch memory: a segment to reduce, and two words a
+ * Sums are computed once, in the order of the tree, and then copied: all ranks
+ * end with the same bytes. Scratch memory: a segment to reduce, and two ints a
  * rank for the steps.
  */
 #include <math.h>

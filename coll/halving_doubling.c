@@ -1,17 +1,17 @@
 /*
  * halving_doubling.c - reduce-scatter by recursive halving, all-gather by
- * recursive doubling, and all-reduce as the one and then the other
- * (Rabenseifner's algorithm).
+ * recursive doubling, and all-reduce as one after the other (Rabenseifner's
+ * algorithm).
  *
  * The vector is cut into one chunk a rank. Reduce-scatter: partners half the
  * world apart exchange the half of their chunks that the other one keeps, then
- * a quarter of the world apart, until each rank has summed up one chunk.
- * All-gather: the same exchanges backwards, with complete chunks. Ranks beyond
- * the largest power of two are folded in and out (fold.h); alone, either half
- * gives a number the chunks of both ranks that it stands for, and an all-gather
- * folds in without summing up.
+ * partners a quarter of the world apart, until each rank has summed up one
+ * chunk. All-gather: the same exchanges backwards, with complete chunks. Ranks
+ * beyond the largest power of two are folded in and out (fold.h). In a single
+ * half a number has the chunks of both ranks of its pair; an all-gather folds
+ * in without summing up.
  *
- *	5 ranks, folded to 4 numbers; the chunks that each keeps or holds:
+ *	5 ranks, folded to 4 numbers; the chunks that each keeps or has:
  *
  *	rank          0      1      2      3      4
  *	fold in     0123 <-0123   0123   0123   0123
@@ -22,13 +22,13 @@
  *	step 4      0123          0123   0123   0123    with number +- 2
  *	fold out    0123 ->0123
  *
- * log2 p steps for either half, in which each rank sends (p - 1) / p of the
- * vector, and reduces as much in the first, p a power of two; else two messages
- * more, of the whole vector or, at the ends of the process that have one, of a
- * chunk. Rabenseifner, "Optimization of Collective Reduction Operations",
- * Int. Conf. on Computational Science, LNCS 3036, 2004; Thakur, Rabenseifner
- * and Gropp, "Optimization of Collective Communication Operations in MPICH",
- * Int. J. of High Performance Computing Applications 19(1), 2005.
+ * log2 p steps for each half, in which each rank sends (p - 1) / p of the
+ * vector, and reduces as much in the first. If p is no power of two, two more
+ * messages: of the whole vector, or of a chunk at an end of a single half.
+ * Rabenseifner, "Optimization of Collective Reduction Operations", Int. Conf.
+ * on Computational Science, LNCS 3036, 2004; Thakur, Rabenseifner and Gropp,
+ * "Optimization of Collective Communication Operations in MPICH", Int. J. of
+ * High Performance Computing Applications 19(1), 2005.
  *
  * A chunk is summed up on one rank and then copied: all ranks end with the
  * same bytes.

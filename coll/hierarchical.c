@@ -2,10 +2,10 @@
  * hierarchical.c - all-reduce, reduce, broadcast, all-gather and barrier in two
  * levels, for nodes with several ranks.
  *
- * Between nodes messages are dear, and the ranks of a node share its link; so
- * each node sends what the others need of it once. Every phase is a collective
- * among some of the ranks (team.h) by whatever algorithm the built-in table has
- * for its size.
+ * Messages between nodes are slow, and the ranks of a node share its link, so
+ * each node sends the others what they need once. Every phase is a collective
+ * among some of the ranks (team.h), by the built-in table's algorithm for its
+ * size.
  *
  *	5 ranks on nodes {0,1} {2,3,4}; all-reduce: chunks a, b of the vector
  *
@@ -20,13 +20,13 @@
  *	barrier             the same with nothing to carry
  *
  * An all-reduce has as many chunks as the smallest node has ranks, so that as
- * many ranks of each node drive its link at once; the ranks beyond help inside.
- * In the others one rank stands for its node: the root for its own, elsewhere
- * the first one counted from the root. Steps and bytes are those of the phases:
- * log2 p alpha can become log2 q of the cheap ones and log2 (p / q) of the
- *dear, for nodes of q ranks. Where each rank has a node of its own, or all
- *share one, a single phase is left, the flat algorithm.
- *
+ * An all-reduce has as many chunks as the smallest node has ranks, so that as
+ * many ranks of each node use its link at once; other ranks help inside. In the
+ * other collectives one rank represents its node: the root, and elsewhere the
+ * first one counted from the root. Steps and bytes are those of the phases:
+ * log2 p alpha becomes log2 q of the fast alphas and log2 (p / q) of the slow
+ * ones, for nodes of q ranks. If each rank has its own node, or all share one,
+ * a single phase is left: the flat algorithm.
  * Karonis, de Supinski, Foster, Gropp, Lusk and Bresnahan, "Exploiting
  * Hierarchy in Parallel Computer Networks to Optimize Collective Operation
  * Performance", Int. Parallel and Distributed Processing Symposium, 2000; the
@@ -34,7 +34,7 @@
  * Decomposing all-reduce for deep learning on heterogeneous network hierarchy",
  * IBM J. of Research and Development 63(6), 2019.
  *
- * Scratch memory: that of the phases, eight words a rank, and for an all-gather
+ * Scratch memory: that of the phases, eight ints a rank, and for an all-gather
  * the result in the order of the nodes.
  */
 #include <stdlib.h>

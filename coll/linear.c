@@ -1,22 +1,22 @@
 /*
- * linear.c - every rank straight to the root or from it; all-gather and
- * all-to-all with every message at once.
+ * linear.c - every rank directly to or from the root; all-gather and all-to-all
+ * with every message at once.
  *
- * Gather, reduce, scatter: the root takes the other ranks one after the other,
- * from its right hand on. Broadcast: it posts all its sends and waits for them
- * together, so that their latencies overlap and only its link is shared out;
- * all-gather and all-to-all: so does each rank, with receives and sends.
+ * Gather, reduce, scatter: the root exchanges with the other ranks one after
+ * the other, beginning at the next rank. Broadcast: it posts all its sends and
+ * waits for them together, so that latencies overlap and only its link is
+ * shared. All-gather and all-to-all: each rank does so, and receives likewise.
  *
  *	5 ranks, root 1:  gather, reduce  2>1  3>1  4>1  0>1
  *	                  scatter         1>2  1>3  1>4  1>0
  *	                  broadcast       1>2 1>3 1>4 1>0 at the same time
  *	the other two:    0>1 0>2 0>3 0>4, 1>2 1>3 ... at the same time
  *
- * p - 1 messages of the root, or of each rank; nobody passes on what is not
- * for him, and no scratch memory for parts; the root of a reduce has one vector
- * of it. After Thakur, Rabenseifner and Gropp,
- * "Optimization of Collective Communication Operations in MPICH", Int. J. of
- * High Performance Computing Applications 19(1), 2005.
+ * p - 1 messages of the root, or of each rank. No rank passes on another's
+ * data, and there is no scratch memory, except one vector on the root of a
+ * reduce. After Thakur, Rabenseifner and Gropp, "Optimization of Collective
+ * Communication Operations in MPICH", Int. J. of High Performance Computing
+ * Applications 19(1), 2005.
  */
 #include <stdlib.h>
 

@@ -1,15 +1,15 @@
 /*
- * monitored_barrier.c - everyone reports to rank 0, which answers who is
- * missing.
+ * monitored_barrier.c - every rank reports to rank 0, which replies with the
+ * ranks that are missing.
  *
- * Every rank sends an empty message to rank 0 and waits for the answer: a flag
- * for each rank that did not come. Rank 0 takes the reports in the order of the
- * ranks, until the deadline, then answers those who came, one by one.
+ * Every rank sends an empty message to rank 0 and waits for the reply: a flag
+ * for each rank that did not come. Rank 0 receives the reports in the order of
+ * the ranks, until the deadline, then replies to those that came, one by one.
  *
  *	5 ranks:  1>0 2>0 3>0 4>0   0>1  0>2  0>3  0>4
  *
- * Nobody passes anything on, so that a rank that is missing keeps nobody else
- * from being heard. p steps, p bytes to each rank.
+ * No rank depends on another one than rank 0, so a missing rank does not hide
+ * others. p steps, p bytes to each rank.
  */
 #include "coll/algorithms.h"
 #include "base/clock.h"

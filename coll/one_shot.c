@@ -1,17 +1,17 @@
 /*
- * one_shot.c - all-reduce, reduce-scatter and barrier in one step: everybody's
- * vector, or the part for a rank, or nothing, straight to whom it is for.
+ * one_shot.c - all-reduce, reduce-scatter and barrier in one step: each rank
+ * sends all others its vector, or their part of it, or nothing.
  *
- * Each rank then adds up by itself what has come, in the order of recursive
- * doubling and of recursive halving: who chooses between those and these by
- * size gets the same sum from both, to the last bit; of two NaNs a
- * reduce-scatter may let the other one through.
+ * Each rank then adds up what it received, in the order of recursive doubling
+ * or recursive halving: a choice between these algorithms by size does not
+ * change a bit of the sum, except that of two NaNs a reduce-scatter may keep
+ * the other one.
  *
  *	0>1 0>2 0>3 0>4, 1>2 1>3 ... at the same time;  ((01) 2) (3 4)
  *
- * One step for log2 p, but p - 1 messages of each rank, and memory for p: for
- * the shortest, where a message costs less than to wait for one, as between
- * ranks that share memory. The name is that of PyTorch's symmetric memory.
+ * One step instead of log2 p, but p - 1 messages of each rank, and memory for
+ * p: for the shortest vectors, where sending a message costs less than waiting
+ * for one, as between ranks that share memory. PyTorch's symmetric memory has
  */
 #include <stdlib.h>
 

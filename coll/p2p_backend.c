@@ -1,10 +1,10 @@
 /*
  * p2p_backend.c - a whole-collective back end over any transport.
  *
- * A blocking collective runs in the caller. One with a work handle runs on the
- * group's lane; so does a blocking one issued while the lane is busy, because
- * the operations of a group run in issue order. Point-to-point operations are
- * the transport's own requests and need no lane.
+ * A blocking collective runs on the caller's thread. One with a work handle
+ * runs on the group's lane; so does a blocking one while the lane is busy,
+ * because a group's operations run in the order of their calls. Point-to-point
+ * operations are requests of the transport and need no lane.
  */
 #include "coll/p2p_backend.h"
 

@@ -1,9 +1,9 @@
 /*
- * pairwise.c - all-to-all and reduce-scatter, one partner to send to and one to
- * receive from at a time.
+ * pairwise.c - all-to-all and reduce-scatter; each rank sends to one partner
+ * and receives from one at a time.
  *
  * In step k rank r sends to r + k and receives from r - k (modulo p): every
- * step is a permutation of the ranks, so that no two messages meet at one.
+ * step is a permutation, so no rank receives two messages at once.
  *
  *	5 ranks, each one sends to:
  *
@@ -13,15 +13,15 @@
  *	step 3    3  4  0  1  2
  *	step 4    4  0  1  2  3
  *
- * p - 1 steps; each rank sends every part but its own once, straight to where
- * it goes, and in a reduce-scatter adds up what comes. Unlike around a ring, no
- * message waits for the sum of another rank. Thakur, Rabenseifner and Gropp,
- *"Optimization of Collective Communication Operations in MPICH", Int. J. of
- *High Performance Computing Applications 19(1), 2005.
+ * p - 1 steps; each rank sends each other rank's part once, directly, and in a
+ * reduce-scatter adds up what it receives. Unlike in a ring, no message waits
+ * for the sum of another rank. Thakur, Rabenseifner and Gropp, "Optimization of
+ * Collective Communication Operations in MPICH", Int. J. of High Performance
+ * Computing Applications 19(1), 2005.
  *
- * In an all-to-all one message passes between two ranks, here and in linear.c:
- * ranks that chose differently, because they send different amounts, still
- * agree. Hence no step in it. Scratch memory: one part, for a reduce-scatter.
+ * An all-to-all has one message between two ranks, here and in linear.c, and
+ * its messages have no step: ranks that chose differently, because they send
+ * different amounts, still match. Scratch memory: a part, for a reduce-scatter.
  */
 #include <stdlib.h>
 

@@ -1,10 +1,9 @@
 /*
- * pattern.c - the one place where an algorithm meets the transport.
+ * pattern.c - the only file in which algorithms call the transport.
  *
- * Where it takes calls, a receive is posted before the send it goes with, so
- * that the peer's message finds its memory waiting. Every request posted is
- * waited for, whatever happens to the other one: only then does the transport
- * let go of the memory.
+ * A receive is posted before the send that goes with it, so that the peer's
+ * message finds its memory. Every posted request is waited for, also after the
+ * other one failed: only then does the transport stop using the memory.
  */
 #include "coll/pattern.h"
 

@@ -1,5 +1,5 @@
 /*
- * pattern.h - what the algorithms are made of: chunks, spans, messages, local
+ * pattern.h - the building blocks of algorithms: chunks, spans, messages, local
  * reductions. Private to coll/.
  */
 #ifndef LOCKSTEP_COLL_PATTERN_H
@@ -7,7 +7,7 @@
 
 #include "coll/algorithm.h"
 
-/* A run of whole elements, of the op's tensor or of scratch memory. data is
+/* Consecutive whole elements, of the op's tensor or of scratch memory. data is
  * NULL for a phantom. */
 struct dist__span {
 	void *data;
@@ -27,34 +27,33 @@ struct dist__span dist__span_parts(const struct dist__coll *coll,
 				   const struct dist__parts *parts, int first,
 				   int count);
 
-/* dist__copy copies from to to, of the same length; the two may be the same
- * memory. Phantoms are left alone. */
+/* dist__copy copies from to to, of the same length; both may be the same
+ * memory. Does nothing for phantoms. */
 void dist__copy(struct dist__span to, struct dist__span from);
 
-/* dist__charge_copy accounts for bytes that were copied, or would have been but
- * for phantoms, from memory of the rank to other memory of it: not where the
- * two may be the same, which of phantoms nobody knows. */
+/* dist__charge_copy charges a copy of bytes within the rank's memory, also for
+ * phantoms. Not for copies whose ends may be the same memory, which is unknown
+ * of phantoms. */
 void dist__charge_copy(const struct dist__coll *coll, size_t bytes);
 
 /*
  * dist__scratch_new stores in *scratch memory for bytes, which the caller
- * frees: NULL, and nothing to free, for a phantom or for 0 bytes. To be called
- * once per collective, not per step: a world may have thousands of ranks.
- * Errors: NO_MEMORY.
+ * frees; NULL for a phantom or 0 bytes. Call it once per collective, not per
+ * step: a world may have thousands of ranks. Errors: NO_MEMORY.
  */
 enum dist_error dist__scratch_new(const struct dist__coll *coll, size_t bytes,
 				  void **scratch);
 
-/* Parts in one run of memory, whatever form the op's have. */
+/* Parts in consecutive memory, also if the op's parts are a list. */
 struct dist__packed {
 	struct dist__parts parts; /* one tensor */
-	void *scratch;            /* to be freed; NULL: the op's own memory */
+	void *scratch;            /* the caller frees it; NULL: op's memory */
 };
 
 /*
- * dist__packed_new makes room for parts of the lengths of those given;
- * dist__packed_of does so for a list only and otherwise gives the parts
- * themselves. Errors: NO_MEMORY.
+ * dist__packed_new allocates parts of the same lengths as parts.
+ * dist__packed_of does so only for a list, else returns parts themselves.
+ * Errors: NO_MEMORY.
  */
 enum dist_error dist__packed_new(const struct dist__coll *coll,
 				 const struct dist__parts *parts,
@@ -63,21 +62,21 @@ enum dist_error dist__packed_of(const struct dist__coll *coll,
 				const struct dist__parts *parts,
 				struct dist__packed *packed);
 
-/* dist__parts_copy copies every part of from to that of to, of the same
- * length; the two may be the same memory. */
+/* dist__parts_copy copies every part of from to the same part of to, of equal
+ * length; both may be the same memory. */
 void dist__parts_copy(const struct dist__coll *coll,
 		      const struct dist__parts *to,
 		      const struct dist__parts *from);
 
-/* dist__message_of returns the message of span between this rank and peer of
- * the group, in a step of the op. */
+/* dist__message_of returns a message of the op that holds span, between this
+ * rank and rank peer of the group, in step. */
 struct dist__message dist__message_of(const struct dist__coll *coll,
 				      uint32_t step, int peer,
 				      struct dist__span span);
 
 /*
  * dist__send and dist__recv pass one message between two ranks of the group
- * and block until it has arrived. step tells apart the messages of one op
+ * and block until it has arrived. step distinguishes the messages of one op
  * between the same two ranks. Errors: those of the transport.
  */
 enum dist_error dist__send(const struct dist__coll *coll, uint32_t step, int to,
@@ -87,28 +86,27 @@ enum dist_error dist__recv(const struct dist__coll *coll, uint32_t step,
 
 /*
  * dist__exchange sends out and receives in at the same time; out and in do not
- * overlap. Blocks until both have arrived; after an error neither memory is in
- * use any more. Errors: those of the transport, the receive's first.
+ * overlap. Blocks until both have arrived; after an error neither memory is
+ * used any more. Errors: those of the transport, the receive's first.
  */
 enum dist_error dist__exchange(const struct dist__coll *coll, uint32_t step,
 			       int to, struct dist__span out, int from,
 			       struct dist__span in);
 
-/* What becomes of a message that is added up: sum = mine op message, where the
- * two are the same memory, else sum = message op mine. All have the same
- * length. */
+/* How to add up a received message: sum = mine op message if sum and mine are
+ * the same memory, else sum = message op mine. All have the same length. */
 struct dist__addition {
 	struct dist__span sum, mine;
-	void *scratch; /* of dist__sum_scratch_new; not for two memories */
+	void *scratch; /* of dist__sum_scratch_new, if sum is mine */
 };
 
 /* dist__sum_scratch_new is dist__scratch_new for messages of so many bytes that
- * are added up in place; NULL where the transport does it by itself. */
+ * are added up in place; NULL if the transport combines on receipt. */
 enum dist_error dist__sum_scratch_new(const struct dist__coll *coll,
 				      size_t bytes, void **scratch);
 
 /* dist__recv_sum and dist__exchange_sum are dist__recv and dist__exchange of a
- * message that is added up; out does not overlap sum. Errors: theirs. */
+ * message that is added up; out does not overlap sum. Same errors. */
 enum dist_error dist__recv_sum(const struct dist__coll *coll, uint32_t step,
 			       int from, const struct dist__addition *addition);
 enum dist_error dist__exchange_sum(const struct dist__coll *coll, uint32_t step,
@@ -116,28 +114,28 @@ enum dist_error dist__exchange_sum(const struct dist__coll *coll, uint32_t step,
 				   const struct dist__addition *addition);
 
 /*
- * dist__exchange_all sends every other rank its part of out and receives its
- * part of in, all at the same time; the two do not overlap. Blocks until all
- * have arrived; after an error no memory is in use any more. Errors: those of
- * the transport, the first in the order receives, sends; NO_MEMORY.
+ * dist__exchange_all sends each other rank its part of out and receives its
+ * part of in, all at the same time; out and in do not overlap. Blocks until all
+ * have arrived; after an error no memory is used any more. Errors: those of the
+ * transport, of receives before sends; NO_MEMORY.
  */
 enum dist_error dist__exchange_all(const struct dist__coll *coll, uint32_t step,
 				   const struct dist__parts *out,
 				   const struct dist__parts *in);
 
-/* dist__send_all sends out to every other rank, beginning on the right hand,
- * and receives from each its part of in, unless that is NULL, all at the same
- * time; then as dist__exchange_all. */
+/* dist__send_all sends out to each other rank, first to the next rank, and
+ * receives from each its part of in, if not NULL, all at the same time.
+ * Otherwise as dist__exchange_all. */
 enum dist_error dist__send_all(const struct dist__coll *coll, uint32_t step,
 			       struct dist__span out,
 			       const struct dist__parts *in);
 
 /* dist__combine reduces in into acc, of the same length: acc = acc op in.
- * Phantoms only take their time. */
+ * For phantoms it only charges the time. */
 void dist__combine(const struct dist__coll *coll, struct dist__span acc,
 		   struct dist__span in);
 
-/* dist__log2_ceil returns the number of doublings from 1 to at least n. */
+/* dist__log2_ceil returns the least k with 2^k >= n. */
 static inline int dist__log2_ceil(int n)
 {
 	int rounds = 0;
@@ -148,9 +146,9 @@ static inline int dist__log2_ceil(int n)
 }
 
 /*
- * The terms of a cost formula: one message of so many bytes whose receiver is
- * not the later one, and the local reduction of them. The formulas in the heads
- * of the algorithms write alpha for overhead and alpha together.
+ * The terms of a cost formula: a message of so many bytes whose receiver is
+ * ready first, and the local reduction of them. The formulas in the heads of
+ * the algorithms write alpha for overhead + alpha.
  */
 static inline double dist__cost_message(const struct dist__cost *cost,
 					double bytes)
@@ -166,11 +164,11 @@ static inline double dist__cost_reduce(const struct dist__cost *cost,
 }
 
 /*
- * Every rank sends p - 1 messages of so many bytes at once, to all others:
- * alpha + (p - 1) n beta, when they cost no overhead. In general message k sets
- * out after k overheads. The link never idles with a message to carry, however
- * it is shared out, and so ends with the last message that finds it idle, the
- * first or the last one.
+ * Every rank sends p - 1 messages of so many bytes at once, to all others. The
+ * time is alpha + (p - 1) n beta without overhead. With it message k starts
+ * after k overheads. The link is never idle while there is a message to carry,
+ * however messages share it. So it ends with the last message that finds it
+ * idle: the first one or the last one.
  */
 static inline double dist__cost_all_at_once(const struct dist__cost *cost,
 					    int p, double bytes)

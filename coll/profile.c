@@ -1,4 +1,4 @@
-/* profile.c - a library profile: its file, and algorithms forced by name. */
+/* profile.c - reads a library profile, and algorithms forced by name. */
 #include "coll/profile.h"
 
 #include <limits.h>

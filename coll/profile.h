@@ -1,29 +1,29 @@
 /*
- * profile.h - how a library behaves: which algorithm it picks, what a message
- * and a reduction cost it beyond the wire, when a send of the program ends.
- * Data, read from YAML.
+ * profile.h - how a library behaves: the algorithms that it chooses, the costs
+ * of a message and a reduction beyond the network's, and when a send of the
+ * program ends. Read from YAML.
  *
  *	name: lockstep-tcp
  *	version: 1
  *	source: lockstep calibrate on a 2-core machine, loopback
- *	call_ns: 400		# processor time of a call, each
- *	message_overhead_ns: 2500	# processor time of a send, each
- *	receive_overhead_ns: 1000	# processor time of a receive, each
- *	wait_ns: 900		# to leave a core to others meanwhile
+ *	call_ns: 400		# processor time of each call
+ *	message_overhead_ns: 2500	# processor time of each send
+ *	receive_overhead_ns: 1000	# processor time of each receive
+ *	wait_ns: 900		# of each wait on a shared core
  *	cores: 2			# of the machine that all ranks share
- *	send_Bps: 1.1e10		# bytes that one of them sends
- *	receive_Bps: 2.2e10		# and that one of them receives
- *	reduce_Bps: 5.0e9		# local reduction, bytes of one input
- *	copy_Bps: 10.0e9		# a rank's own memory to its own
- *	segment_bytes: 131072		# what a pipeline sends at a time
+ *	send_Bps: 1.1e10		# bytes/s that a core sends
+ *	receive_Bps: 2.2e10		# bytes/s that a core receives
+ *	reduce_Bps: 5.0e9		# local reduction, bytes/s of one input
+ *	copy_Bps: 10.0e9		# bytes/s copied in a rank's memory
+ *	segment_bytes: 131072		# a pipeline's longest message
  *	intra: shm			# through memory; or tcp: within a node
  *	p2p: buffered			# or rendezvous, eager:BYTES
- *	window_bytes: 65536		# of a connection, until told of more
- *	rates:				# by size, of what links carry
+ *	window_bytes: 65536		# of a connection at first
+ *	rates:				# factors of the rates, by message size
  *	  - {bytes: 65536, share: 3.1, core_share: 4.2, sum_share: 2}
  *	  - {bytes: 4194304, share: 1, copy_share: 0.6}
- *	rates_ranks: 4			# of the ring that these are of
- *	cache_bytes: 1048576		# of a core alone, each rank's part
+ *	rates_ranks: 4			# ranks of the ring that measured them
+ *	cache_bytes: 1048576		# a rank's part of its core's cache
  *	library: nccl			# whose model predicts it
  *	constants:			# of that model, by its names
  *	  launch_us: 4.5
@@ -33,29 +33,30 @@
  *	    - {max_bytes: 262144, algorithm: halving_doubling}
  *	    - {algorithm: ring}
  *
- * A rule may also have the keys max_world_size, min_node_ranks (ranks a node
- * at least, of several nodes), max_nodes and, unless the op reduces, intra:
- * only shm, of ranks that are all on one node and talk through its memory.
- * Rules are tried in order; the first whose limits hold wins. An op without
- * rules uses the built-in table (coll/select.c). The profile's own intra is
- * for predictions: real ranks know what they talk through. A call is a
- * collective with messages, or a send or receive of the program; what it takes
- * is beside its messages. wait_ns is what a rank takes of a core that
- * it has not for itself, each time it comes to wait for a message: it leaves to
- * others, and comes back. send_Bps and receive_Bps count where there are cores,
- * at the message's share, or its core_share (share unless said) between ranks
- * of one core, whose cache has it. Who waits for a message receives all but its
- * last 64 KiB while it comes, as far as its core is free. To add up what came
- * in a message takes reduce_Bps at its sum_share (1 unless said), beside
- * receiving it: above 1 where it is still in a cache or pool a copy, below
- * where it takes one more. To copy so many bytes of its own a rank takes
- * copy_Bps at their copy_share (1 unless said). Between two rates a share is
- * linear in the logarithm of bytes; below the first and above the last it is
- * theirs. In a ring of rates_ranks a rank walks through the memory of so many
- * messages. A call that walks through cache_bytes or more finds its memory out
- * of the cache. Its messages then have the share of the messages by which the
- * ring of the rates walks through as much memory, if those are longer than its
- * own; where intra is shm, also if they are shorter.
+ * A rule may also have the keys max_world_size, min_node_ranks (ranks a node at
+ * least, of several nodes), max_nodes and, unless the op reduces, intra: only
+ * shm, for ranks of one node with messages through its memory. The first rule
+ * whose limits hold wins. An op without rules uses the built-in table
+ * (coll/select.c). The profile's own intra is for predictions; real ranks know
+ * their transport.
+ *
+ * A call is a collective with messages, or a send or receive of the program;
+ * its cost is added to that of its messages. wait_ns is the cost of leaving a
+ * core that several ranks share, and coming back, for each wait for a message.
+ * send_Bps and receive_Bps need cores. They are multiplied by the message's
+ * share, or between ranks of one core, whose cache holds it, by its core_share
+ * (default: share). A rank that waits for a message receives all but its last
+ * 64 KiB during the transfer, while its core is free. Adding up a received
+ * message takes reduce_Bps times its sum_share (default 1): above 1 if the
+ * message is still in a cache or this saves a copy, below 1 if this costs one.
+ * A copy takes copy_Bps times its copy_share (default 1). Between two rates a
+ * share is linear in log(bytes); outside it is the nearest rate's.
+ *
+ * The shares were measured with a ring of rates_ranks ranks, whose call uses
+ * rates_ranks times a message's bytes of memory. A call that uses other memory
+ * takes the share of the message length for which the ring uses as much: if
+ * that is longer than its own messages, only from cache_bytes of memory on,
+ * which the cache does not hold; if shorter, only with intra: shm.
  */
 #ifndef LOCKSTEP_COLL_PROFILE_H
 #define LOCKSTEP_COLL_PROFILE_H
@@ -65,8 +66,8 @@
 
 #include "core/op.h"
 
-/* Of a profile that states no segment_bytes: long enough that a message is not
- * mostly latency, and short enough that it stays in cache until it is sent on.
+/* Default of segment_bytes: so long that latency is a small part of a message,
+ * and so short that a segment stays in cache until it is sent on.
  */
 #define DIST__SEGMENT_BYTES (128 * 1024)
 
@@ -74,42 +75,42 @@
 struct dist__rule {
 	int max_world_size; /* INT_MAX: any */
 	size_t max_bytes;   /* SIZE_MAX: any */
-	/* So many ranks a node at least, on the average, and several nodes;
-	 * 0 or 1: any. */
+	/* At least so many ranks a node, on average, and several nodes; 0 or
+	 * 1: any. */
 	int min_node_ranks;
 	int max_nodes; /* 0: any */
-	/* On one node, through its memory. Never of an op that reduces: its
+	/* On one node, through its memory. Never for an op that reduces: its
 	 * sums must be the same by every transport. */
 	bool in_memory;
 	const struct dist__algorithm *algorithm;
 };
 
 /* When a send of the program (not of a collective) ends: messages of less than
- * eager_below bytes travel at once and are buffered at the receiver, so that
- * the send ends here and now; the others travel when both ends are there. */
+ * eager_below bytes travel at once and are buffered at the receiver, so the
+ * send ends at once; others travel when the receive is posted, too. */
 struct dist__p2p_mode {
 	size_t eager_below; /* 0: rendezvous; SIZE_MAX: buffered */
 };
 
-/* What a rate has a share of. */
+/* The rate that a share multiplies. */
 enum dist__traffic {
 	DIST__LOAD,      /* links and cores: messages */
 	DIST__CORE_LOAD, /* the same, between ranks of one core */
-	DIST__SUM,       /* reduce_Bps: sums of what came in a message */
-	DIST__COPY,      /* copy_Bps: copies of as many bytes */
+	DIST__SUM,       /* reduce_Bps: adding up a received message */
+	DIST__COPY,      /* copy_Bps: copies */
 	DIST__TRAFFICS
 };
 
-/* Messages of so many bytes go at a share of the rates of the links: above 1
- * where those are of messages too long for the caches. */
+/* The factors of the rates for messages of so many bytes. They are above 1 if
+ * the rates are those of messages too long for the caches. */
 struct dist__rate {
 	size_t bytes;
 	double shares[DIST__TRAFFICS];
 };
 
-#define DIST__RATES 16 /* most of a profile */
+#define DIST__RATES 16 /* at most in a profile */
 
-/* One number of a library's model; library/ knows the names. */
+/* A constant of a library's model, by the model's name for it. */
 struct dist__constant {
 	char name[48];
 	double value;
@@ -122,28 +123,28 @@ struct dist__profile {
 	double call_ns;             /* 0: none */
 	double message_overhead_ns; /* 0: none */
 	double receive_overhead_ns; /* 0: none */
-	/* Of who waits while more ranks than cores share these; 0: none. */
+	/* Each wait, if there are more ranks than cores; 0: none. */
 	double wait_ns;
-	/* Of one machine that all ranks share: rank r's messages and sums take
-	 * core r modulo so many; 0: every rank has its own. */
+	/* Of the one machine that all ranks share: rank r's messages and sums
+	 * run on core r modulo cores; 0: each rank has its own core. */
 	int cores;
-	double send_Bps;    /* bytes that a core sends, if nothing else */
-	double receive_Bps; /* the same, of receiving; 0: they take none */
+	double send_Bps;    /* bytes/s of a core that only sends */
+	double receive_Bps; /* the same for receiving; 0: costs nothing */
 	double reduce_Bps;  /* 0: reductions cost nothing */
-	/* Of what an algorithm copies beside its messages; no formula knows it.
-	 * 0: that costs nothing. */
+	/* Copies of an algorithm beside its messages; not in its cost formula.
+	 * 0: they cost nothing. */
 	double copy_Bps;
 	int segment_bytes;  /* 1 or more */
-	bool shares_memory; /* what a simulated node's ranks talk through */
+	bool shares_memory; /* simulated ranks of a node use its memory */
 	struct dist__p2p_mode p2p;
-	/* A message of a collective of as much or more, which with its header
-	 * does not fit, is the connection's when posted, and shares its
-	 * sender's links with what that sends next; SIZE_MAX: none is. */
+	/* Collectives' messages of at least this size exceed the connection's
+	 * window with their header: their send ends when it is posted, and they
+	 * share the sender's links with its next messages; SIZE_MAX: none. */
 	size_t window_bytes;
 	struct dist__rate rates[DIST__RATES]; /* bytes ascending */
-	size_t num_rates;   /* 0: all messages at the links' */
-	int rates_ranks;    /* 0: what else a call walks through is nothing */
-	size_t cache_bytes; /* that a call walks through and finds again */
+	size_t num_rates;   /* 0: messages of any size have the links' rates */
+	int rates_ranks;    /* 0: a call's memory does not matter */
+	size_t cache_bytes; /* a call that uses less finds it in cache */
 	struct dist__rule *rules; /* owned */
 	size_t num_rules;
 	char library[16];                 /* "": Lockstep's own algorithms */
@@ -153,7 +154,7 @@ struct dist__profile {
 
 /* dist__profile_init makes the built-in profile: name "default", no overhead,
  * no reduction cost, DIST__SEGMENT_BYTES, rendezvous, no window, no rates, no
- * rules (so the built-in table selects). */
+ * rules (the built-in table selects). */
 void dist__profile_init(struct dist__profile *profile);
 
 /*
@@ -172,36 +173,35 @@ enum dist_error dist__profile_find(struct dist__profile *profile,
 				   struct dist_message *message);
 
 /*
- * dist__profile_force puts rules in front of all others, from words such as
- * "ring" (the all_reduce algorithm) or "all_reduce=ring,broadcast=binomial".
- * Errors: DIST_ERR_INVALID_ARGUMENT (message lists the legal names),
+ * dist__profile_force inserts rules before all others, from text such as "ring"
+ * (for all_reduce) or "all_reduce=ring,broadcast=binomial". Errors:
+ * DIST_ERR_INVALID_ARGUMENT (message lists the legal names),
  * DIST_ERR_NO_MEMORY.
  */
 enum dist_error dist__profile_force(struct dist__profile *profile,
 				    const char *words,
 				    struct dist_message *message);
 
-/* dist__p2p_mode_parse reads "rendezvous", "buffered" or "eager:BYTES" (up to
- * and with that many). false: text is none of these; *mode is untouched. */
+/* dist__p2p_mode_parse reads "rendezvous", "buffered" or "eager:BYTES" (eager
+ * up to BYTES, inclusive). false: text is none of these; *mode is unchanged. */
 bool dist__p2p_mode_parse(struct dist__p2p_mode *mode, const char *text);
 
-/* What it expects, for a message. */
+/* The legal texts, for an error message. */
 #define DIST__P2P_MODES "rendezvous, buffered or eager:BYTES"
 
-/* dist__p2p_mode_print writes the words for *mode into text. */
+/* dist__p2p_mode_print writes *mode as such a text. */
 void dist__p2p_mode_print(const struct dist__p2p_mode *mode, char *text,
 			  size_t size);
 
-/* dist__profile_load_bytes returns with how many bytes a message of so many
- * loads what carries it or adds it up: bytes over its share. walked: bytes of
- * memory that the rank's call walks through; 0: as many as the ring of the
- * rates with messages of bytes. */
+/* dist__profile_load_bytes returns bytes / share: the bytes that a message
+ * counts for what carries it or adds it up. walked: bytes of memory that the
+ * rank's call uses; 0: as many as a ring of rates_ranks with such messages. */
 double dist__profile_load_bytes(const struct dist__profile *profile,
 				enum dist__traffic traffic, size_t bytes,
 				size_t walked);
 
-/* dist__profile_rates_print writes the rates as "bytes:share ..." into text,
- * and of which ring they are. */
+/* dist__profile_rates_print writes the rates, and the size of their ring, as
+ * "bytes:share ..." into text. */
 void dist__profile_rates_print(const struct dist__profile *profile, char *text,
 			       size_t size);
 
@@ -209,11 +209,11 @@ void dist__profile_rates_print(const struct dist__profile *profile, char *text,
 double dist__profile_constant(const struct dist__profile *profile,
 			      const char *name, double fallback);
 
-/* dist__profile_set gives a constant a value. Errors: NO_MEMORY. */
+/* dist__profile_set sets a constant. Errors: NO_MEMORY. */
 enum dist_error dist__profile_set(struct dist__profile *profile,
 				  const char *name, double value);
 
-/* dist__profile_release frees what profile holds. */
+/* dist__profile_release frees what profile owns. */
 void dist__profile_release(struct dist__profile *profile);
 
 #endif

@@ -3,11 +3,11 @@
  * halving, then a gather along a binomial tree (Rabenseifner's algorithm).
  *
  * Ranks are numbered from the root; those beyond the largest power of two are
- * folded in (fold.h). Halving (halving.h) leaves each number the sum of one
- * chunk. The gather is its exchanges backwards, but one-sided: of two partners
- * the higher number sends all it has and is done.
+ * folded in (fold.h). After halving (halving.h) each number has the sum of one
+ * chunk. The gather is the same exchanges backwards, in one direction: of two
+ * partners the higher number sends all that it has and is done.
  *
- *	5 ranks, folded to 4 numbers; the chunks that each keeps or holds:
+ *	5 ranks, folded to 4 numbers; the chunks that each keeps or has:
  *
  *	rank from root  0      1      2      3      4
  *	fold in       0123 <-0123   0123   0123   0123
@@ -18,9 +18,9 @@
  *	step 4        0123 <--------------- 23
  *
  * 2 log2 p steps; each rank sends (p - 1) / p of the vector in the first half,
- * the root receives as much in the second, where a binomial tree alone would
- * bring it log2 p vectors. One message of the whole vector more when p is not a
- * power of two. Rabenseifner, "Optimization of Collective Reduction
+ * and the root receives as much in the second; with a binomial tree alone it
+ * receives log2 p vectors. If p is not a power of two, one more message of the
+ * whole vector. Rabenseifner, "Optimization of Collective Reduction
  * Operations", Int. Conf. on Computational Science, LNCS 3036, 2004.
  */
 #include "coll/algorithms.h"

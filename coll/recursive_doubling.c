@@ -1,11 +1,11 @@
 /*
  * recursive_doubling.c - all-reduce of the whole vector at every step.
  *
- * In step k each rank exchanges what it has with the rank whose number differs
+ * In step k each rank exchanges its vector with the rank whose number differs
  * in bit k, and both add up: after step k blocks of 2^(k+1) ranks agree. Ranks
  * beyond the largest power of two are folded in and out (fold.h).
  *
- *	5 ranks, who exchanges with whom; below, whose summands rank 0 holds:
+ *	5 ranks, exchanges; on the right, whose summands rank 0 adds up:
  *
  *	rank        0     1     2     3     4
  *	fold in     0<----1
@@ -20,9 +20,9 @@
  * Performance Computing Applications 19(1), 2005.
  *
  * Partners compute the same sum twice, so both must combine in the same order:
- * lower block op higher block, on either side (core/reduce.c says what differs
- * otherwise). The higher rank therefore reduces its own vector into the one it
- * received, and the two change roles.
+ * lower block op higher block (core/reduce.c says what differs otherwise). The
+ * higher rank therefore reduces its own vector into the one that it received,
+ * and the two buffers are exchanged.
  */
 #include <stdalign.h>
 #include <stddef.h>

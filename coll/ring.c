@@ -1,11 +1,11 @@
 /*
- * ring.c - reduce-scatter and all-gather around a ring; all-reduce is the one
- * and then the other.
+ * ring.c - reduce-scatter and all-gather around a ring; all-reduce is one after
+ * the other.
  *
- * Rank r only ever sends to r + 1 and receives from r - 1. Reduce-scatter:
- * chunk c sets out at rank c + 1 and grows by one rank's summands at each hop,
- * so that after p - 1 hops rank c holds its sum. All-gather: it goes round from
- * there to be copied.
+ * Rank r sends only to r + 1 and receives only from r - 1. Reduce-scatter:
+ * chunk c starts at rank c + 1, and each rank on its way adds its summands, so
+ * that after p - 1 hops rank c has its sum. All-gather: the chunk travels round
+ * the ring from there and is copied.
  *
  *	5 ranks, the chunk each one sends (* complete):
  *
@@ -19,14 +19,14 @@
  *	  6         3*   4*   0*   1*   2*
  *	  7         2*   3*   4*   0*   1*
  *
- * p - 1 steps each; each rank sends (p - 1) / p of the vector in either, which
- * is the least possible, and reduces as much in the first. After Patarasuk and
+ * p - 1 steps each; each rank sends (p - 1) / p of the vector in each, the
+ * minimum, and reduces as much in the first. After Patarasuk and
  * Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations",
  * J. of Parallel and Distributed Computing 69(2), 2009.
  *
  * A chunk is reduced along one path and then copied: all ranks end with the
- * same bytes. An all-reduce sums up in place. The input of a reduce-scatter is
- * not ours to write to: sums pass through two chunks of scratch memory there.
+ * same bytes. An all-reduce sums up in place. A reduce-scatter must not change
+ * its input: sums pass through two chunks of scratch memory.
  */
 #include <stdlib.h>
 

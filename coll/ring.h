@@ -6,9 +6,9 @@
 #include "coll/algorithm.h"
 
 /*
- * dist__ring_all_gather_from completes parts on every rank: a rank has the one
- * in place whose number it has itself, counted from root. Its p - 1 messages a
- * rank are numbered from first_step. Errors: those of the transport.
+ * dist__ring_all_gather_from completes parts on every rank. Each rank begins
+ * with the part of its own number, which counts from root. Each rank sends
+ * p - 1 messages, with steps from first_step. Errors: those of the transport.
  */
 enum dist_error dist__ring_all_gather_from(const struct dist__coll *coll,
 					   const struct dist__parts *parts,

@@ -2,9 +2,9 @@
  * scatter_all_gather.c - broadcast of long vectors: a scatter along a binomial
  * tree, then an all-gather around a ring.
  *
- * Ranks are numbered from the root and the vector is cut into a chunk for each.
- * Down the tree (tree.h) each number sends its children the chunks of all that
- * they head; then every number has its own, and they go round.
+ * Ranks are numbered from the root, and the vector is cut into a chunk for
+ * each. Each number sends its children in the tree (tree.h) the chunks of their
+ * subtrees; when every number has its own, the chunks travel round the ring.
  *
  *	5 ranks, root 0, the chunks that are sent:
  *
@@ -16,15 +16,15 @@
  *	            ...
  *	            step 6: 0>1 (2)  1>2 (3)  2>3 (4)  3>4 (0)  4>0 (1)
  *
- * ceil(log2 p) + p - 1 steps; the root sends (p - 1) / p of the vector in
- * either half, so that the time does not grow with p but for latency. Barnett,
+ * ceil(log2 p) + p - 1 steps; the root sends (p - 1) / p of the vector in each
+ * half, so that only the latency part of the time grows with p. Barnett,
  * Gupta, Payne, Shuler, van de Geijn and Watts, "Interprocessor collective
  * communication library (InterCom)", Scalable High Performance Computing
  * Conference, 1994; Thakur, Rabenseifner and Gropp, "Optimization of Collective
  * Communication Operations in MPICH", Int. J. of High Performance Computing
  * Applications 19(1), 2005.
  *
- * Chunks lie in the vector itself: no scratch memory.
+ * Chunks are received in the vector itself: no scratch memory.
  */
 #include "coll/algorithms.h"
 #include "coll/pattern.h"

@@ -1,19 +1,18 @@
 /*
- * schedule.h - a collective as a timetable: who passes which elements of the
- * vector to whom at each step. Private to coll/.
+ * schedule.h - a collective as a timetable: the elements of the vector that
+ * each rank passes to another at each step. Private to coll/.
  *
- * What is pipelined keeps every rank busy with one message in and one out at a
- * time, most of them in the middle of a long row of equal steps. Written down
- * as functions of rank and step, such a row is run by one loop and timed by
- * another, and run backwards, with the messages turned round, it makes a reduce
- * of a broadcast.
+ * A pipeline keeps every rank busy with one message in and one out at a time,
+ * mostly in a long row of equal steps. As functions of rank and step, one loop
+ * runs the pipeline, and another computes its time. Run backwards, with senders
+ * and receivers exchanged, a broadcast becomes a reduce.
  */
 #ifndef LOCKSTEP_COLL_SCHEDULE_H
 #define LOCKSTEP_COLL_SCHEDULE_H
 
 #include "coll/pattern.h"
 
-/* Elements of the vector that one message carries. */
+/* The elements of the vector in one message. */
 struct dist__slice {
 	size_t first;
 	size_t numel;
@@ -21,7 +20,7 @@ struct dist__slice {
 
 /* One end of a message. */
 struct dist__move {
-	int peer; /* group rank at the other end; -1: there is no message */
+	int peer; /* group rank at the other end; -1: no message */
 	struct dist__slice slice;
 };
 
@@ -29,29 +28,30 @@ struct dist__schedule {
 	int world_size;
 	int num_steps;
 	size_t longest; /* elements of the longest message */
-	/* From step `steady` on to before steady_end, each step has the
-	 * messages of the one two before, of other segments; both 0: never. */
+	/* From step `steady` until before steady_end, each step has the
+	 * messages of the one two before, of other segments; both 0: no such
+	 * steps. */
 	int steady, steady_end;
 
-	/* What goes out of rank, and what comes in, in step, from 0: both at
-	 * the same time. What goes out of one must come in at the other. */
+	/* The message that rank sends, and the one that it receives, in step,
+	 * both at the same time. Each out() has a matching in(). */
 	struct dist__move (*out)(const struct dist__schedule *schedule,
 				 int rank, int step);
 	struct dist__move (*in)(const struct dist__schedule *schedule, int rank,
 				int step);
 };
 
-/* dist__move_none is no message. */
+/* dist__move_none returns no message. */
 static inline struct dist__move dist__move_none(void)
 {
 	return (struct dist__move){.peer = -1};
 }
 
 /*
- * dist__segments_of cuts a vector of numel elements into *count segments of
- * segment_bytes at most (0: DIST__SEGMENT_BYTES), an element being more than
- * nothing: at least `least` of them, but none empty, or one for an empty
- * vector. *count stays far below INT_MAX / 4.
+ * dist__segments_of cuts a vector of numel elements into *count segments of at
+ * most segment_bytes (0: DIST__SEGMENT_BYTES), but at least one element: at
+ * least `least` segments, none empty; one for an empty vector. *count stays far
+ * below INT_MAX / 4.
  */
 struct dist__chunks dist__segments_of(size_t numel, size_t element_bytes,
 				      size_t segment_bytes, int least,
@@ -61,31 +61,31 @@ struct dist__chunks dist__segments_of(size_t numel, size_t element_bytes,
 struct dist__slice dist__segment(const struct dist__chunks *segments, int i);
 
 /*
- * dist__schedule_run runs this rank's part on the op's tensor, its messages
- * numbered from first_step; backwards: from the last step to the first, with
- * out and in exchanged, and all that comes in reduced. Scratch memory: one
- * segment, where anything is reduced. Errors: those of the transport;
- * NO_MEMORY.
+ * dist__schedule_run runs this rank's part on the op's tensor; its messages
+ * have steps from first_step. backwards: from the last step to the first, with
+ * out and in exchanged, and everything received reduced. Scratch memory: one
+ * segment, if it reduces. Errors: those of the transport; NO_MEMORY.
  */
 enum dist_error dist__schedule_run(const struct dist__coll *coll,
 				   const struct dist__schedule *schedule,
 				   uint32_t first_step, bool backwards);
 
-/* dist__schedule_hop returns what rank sends in the step at a place in the row
- * of a run, in its direction. */
+/* dist__schedule_hop returns what rank sends in the place'th step of a run, in
+ * the run's direction. */
 struct dist__hop dist__schedule_hop(const struct dist__schedule *schedule,
 				    size_t element_bytes, int rank, int place,
 				    bool backwards);
 
-/* dist__schedule_from returns from whom rank receives there; -1: nobody. */
+/* dist__schedule_from returns the rank that rank receives from there; -1: none.
+ */
 int dist__schedule_from(const struct dist__schedule *schedule, int rank,
 			int place, bool backwards);
 
 /*
- * dist__schedule_cost_ns returns when the last rank ends, by the rule of
- * struct dist__cost, which it applies to every message; INFINITY if it has no
- * memory for four clocks a rank. Of many ranks and steps, the steady ones are
- * not gone through to the end once they take all ranks equally long, to 1e-4.
+ * dist__schedule_cost_ns returns when the last rank ends, applying the rule of
+ * struct dist__cost to every message; INFINITY without memory for four clocks a
+ * rank. With many ranks and steps, it extrapolates the steady steps once they
+ * take all ranks equally long, to 1e-4.
  */
 double dist__schedule_cost_ns(const struct dist__cost *cost,
 			      const struct dist__schedule *schedule,

@@ -1,53 +1,51 @@
 /*
- * select.c - the algorithms by name, and which one a size and a world get.
+ * select.c - the algorithms by name, and the choice by size and world.
  *
  * The limits of the built-in table follow from the cost formulas, with
- * alpha / beta taken as 32 KiB (25 us at 1.25 GB/s: TCP over 10 Gb/s Ethernet).
- * Up to alpha / beta a message is mostly latency, and the algorithm of fewest
- * steps wins. A ring takes about 2 p alpha more than halving-doubling, which on
- * worlds that are no power of two pays 2 n beta for folding: the ring wins from
- * n = p alpha / beta on; so for the reduce-scatter, which is half of either.
+ * alpha / beta = 32 KiB (25 us at 1.25 GB/s: TCP over 10 Gb/s Ethernet). Up to
+ * alpha / beta a message is mostly latency, and the algorithm with the fewest
+ * steps wins. A ring takes about 2 p alpha more than halving-doubling, which
+ * pays 2 n beta for folding if p is no power of two: then the ring wins from
+ * n = p alpha / beta on. The same holds for reduce-scatter, half of either.
  *
- * A broadcast costs a binomial tree log2 p vectors, a double tree one and a
- * quarter, in segments of 4 alpha / beta, and 2 log2 p segments: from 16 alpha
- * / beta on it takes 0.9 of the time on 3 ranks, 0.7 on 16, and for long
- * vectors on 512 a seventh; between two ranks it has nothing to gain. So for
- * the reduce, where Rabenseifner's takes over from the binomial tree before. On
- * links faster for their latency a pipeline wants longer segments than the
- * default.
+ * A broadcast takes log2 p vectors by a binomial tree. A double tree takes one
+ * and a quarter, in segments of 4 alpha / beta, and 2 log2 p segments: from 16
+ * alpha / beta on it takes 0.9 of the time on 3 ranks, 0.7 on 16, and for long
+ * vectors on 512 a seventh; on two ranks it gains nothing. The same holds for
+ * reduce, where Rabenseifner's wins over the binomial tree before that. On
+ * links with more bandwidth for their latency a pipeline needs longer segments
+ * than the default.
  *
- * On nodes of several ranks that share a link, simulated as 2 to 8 of 8
- * with 2.7 us and 197 GB/s between them, a hierarchical all-reduce takes half
- * the time of any flat one and less from 64 KiB to 4 MiB; from 16 to 64 MiB on
- * its phases, which leave the links between nodes idle at times, lose against a
- * ring.
+ * On nodes of several ranks that share a link, simulated as 2 to 8 nodes of 8
+ * with 2.7 us and 197 GB/s between them, a hierarchical all-reduce takes at
+ * most half the time of any flat one from 64 KiB to 4 MiB. From 16 to 64 MiB on
+ * a ring wins: between phases the links between nodes are sometimes idle.
  *
- * Up to 8 ranks the limits are those measured of 2 to 8 of them on two
- * processors, by `lockstep bench --algorithm` over TCP and through memory. They
- * are higher for an all-reduce, to the ring's loss of a few steps more; lower
- * for Bruck's all-gather, which copies: within a node recursive doubling, which
- * does not, goes before it, though it folds. One tree makes the best of a node
- * whose processors do all the copying of a broadcast, and, where it is short,
- * the sending: a root that sends to all is itself what broadcasts wait for. Up
- * to 3 ranks messages at once or in pairs are no more than others send, and
- * nothing is copied twice.
+ * Up to 8 ranks the limits were measured, with 2 to 8 ranks on two processors,
+ * by `lockstep bench --algorithm` over TCP and through memory. Limits of an
+ * all-reduce are higher, because a ring's additional steps cost more; those of
+ * Bruck's all-gather, which copies, are lower: within a node recursive doubling
+ * comes first, which does not copy, though it folds. One tree is best on a node
+ * whose processors do all the copying of a broadcast, and also all the sending
+ * if it is short: a root that sends to all delays them all. Up to 3 ranks,
+ * messages at once or in pairs are as many as those of others, and nothing is
+ * copied twice.
  *
- * Through the memory of one node a message is next to no work of its sender.
- * So algorithms of one step win there, up to 8 ranks, that lose over TCP: all
- * parts at once take an all-gather 0.6 to 1.1 of the time (short ones on 8
- * ranks 1.2 when calls come one by one, less when they follow each other), sent
- * straight to where they belong a gather or scatter 0.3 to 1, from the root to
- * all a broadcast 0.5 to 1, a barrier 0.7 to 1. Messages of up to 4 KiB that
- * everybody adds up by itself take an all-reduce or reduce-scatter 0.6 to 0.9
- * of the time; longer sums do not ask for memory, and all have one order.
+ * Through the memory of one node sending a message costs next to nothing. So
+ * algorithms of one step win there, up to 8 ranks, that lose over TCP. Measured
+ * parts of the time: all-gather with all parts at once 0.6 to 1.1 (short ones
+ * on 8 ranks 1.2 if calls come one by one, less in a row), direct gather or
+ * scatter 0.3 to 1, broadcast from the root to all 0.5 to 1, barrier 0.7 to 1,
+ * all-reduce or reduce-scatter of up to 4 KiB that each rank adds up itself 0.6
+ * to 0.9. Longer reductions do not ask for memory: all have the same order.
  *
- * The formulas leave out what links have to share and memory to copy. Where two
- * algorithms carry the same bytes, the one of fewer steps wins while it saves
- * more than that: Bruck's all-gather, which goes to far ranks and copies the
+ * The formulas know neither shared links nor copies in memory. Where two
+ * algorithms carry the same bytes, the one with fewer steps wins as long as it
+ * saves more than that: Bruck's all-gather, which sends far and copies the
  * result, up to 512 KiB of it, or while a ring would take more than twice the
- * time; the trees of gather and scatter, which pass parts on, up to 1 MiB. What
- * is linear posts p - 1 messages at once: not for many ranks, nor for long
- * parts. A profile replaces the table where a library is known to choose
+ * time; the trees of gather and scatter, which pass parts on, up to 1 MiB.
+ * Linear algorithms post p - 1 messages at once: not for many ranks or long
+ * parts. A profile replaces the table if a library is known to choose
  * otherwise.
  */
 #include <limits.h>

@@ -1,16 +1,16 @@
 /*
- * stage.c - the memory of a staged operation, and what goes there and back.
+ * stage.c - the memory of a staged operation, and the copies to and from it.
  *
- * What a rank has one of lies in one run: of a coalesced op, and of one that
- * gathers from or scatters to devices, a piece for each tensor of the list; of
- * one that all devices share in, the one piece. The other side, if there is
- * one, has such a run for each rank, one after the other.
+ * The side with one tensor a rank is one run of memory: for a coalesced op, and
+ * for one that gathers from or scatters to devices, a piece for each tensor of
+ * the list; for one in which all devices share a piece, that piece. The other
+ * side, if there is one, has such a run for each rank, in order.
  *
  *	2 ranks, coalesced all-gather of a (2 elements) and b (1):
  *	in   a a b              out   a0 a0 b0 | a1 a1 b1
  *
- * A piece stands for one tensor of the caller's, or for one on each device,
- * which are combined on their way in and all written to on the way out.
+ * A piece belongs to one tensor of the caller, or to one on each device: these
+ * are combined on the way in, and all are written on the way out.
  */
 #include "coll/stage.h"
 

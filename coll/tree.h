@@ -3,8 +3,8 @@
  * Private to coll/.
  *
  * Ranks are numbered from the root. The parent of a number is the number with
- * its lowest set bit cleared; the children of a number stand a power of two
- * away, below that bit, and each heads the numbers up to the next one:
+ * its lowest set bit cleared. The children of a number are a power of two
+ * above it, below that bit; each heads the numbers up to the next child:
  *
  *	5 ranks:  0 has children 4, 2, 1;  2 has child 3
  */
@@ -42,14 +42,14 @@ static inline int dist__tree_rank(const struct dist__tree *place, int number)
 	return rank < place->p ? rank : rank - place->p;
 }
 
-/* dist__tree_parent returns the group rank of the parent. Not of the root. */
+/* dist__tree_parent returns the group rank of the parent. Not for the root. */
 static inline int dist__tree_parent(const struct dist__tree *place)
 {
 	return dist__tree_rank(place, place->number - place->reach);
 }
 
 /* dist__tree_child returns the group rank of the child at distance, a power of
- * two; dist__tree_has_child whether there is one. */
+ * two; dist__tree_has_child returns whether it exists. */
 static inline int dist__tree_child(const struct dist__tree *place, int distance)
 {
 	return dist__tree_rank(place, place->number + distance);
@@ -61,8 +61,8 @@ static inline bool dist__tree_has_child(const struct dist__tree *place,
 	return distance < place->reach && place->number + distance < place->p;
 }
 
-/* dist__tree_size returns how many numbers the one at distance heads, of those
- * that place does; distance 0 is place itself. */
+/* dist__tree_size returns the number of ranks in the subtree of the child at
+ * distance; distance 0: of place itself. */
 static inline int dist__tree_size(const struct dist__tree *place, int distance)
 {
 	int most = distance ? distance : place->reach;
