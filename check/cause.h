@@ -1,6 +1,6 @@
 /*
- * cause.h - how the processes of a job ended, as far as whoever started them
- * knows, and the verdict on that together with the records.
+ * cause.h - how the processes of a job ended, as the launcher knows it, and the
+ * verdict from that and the records together.
  */
 #ifndef LOCKSTEP_CHECK_CAUSE_H
 #define LOCKSTEP_CHECK_CAUSE_H
@@ -9,21 +9,21 @@
 
 #include "check/verdict.h"
 
-/* The weight of a cause that is no rank's end. */
+/* The weight of a cause that the records proved. */
 #define CHECK_CAUSE_PROVED 4
 
-/* The failure that counts among those of some ranks. */
+/* The most important of the failures of some ranks. */
 struct check_cause {
-	int32_t weight; /* 0: none; 1: a rank that followed another; 2: failed
-		       by itself; 3: killed; 4: ended, because the records
-		       proved that it had to be (proof.h) */
+	int32_t weight; /* 0: none; 1: a rank ended because another did; 2:
+		       failed by itself; 3: killed; 4: ended because the
+		       records proved that the job was lost (proof.h) */
 	int32_t rank;
-	bool lost;    /* it gave no error of a call as the reason */
+	bool lost;    /* it did not end because a call returned an error */
 	char how[64]; /* "was killed by signal 9 (Killed)" */
 };
 
-/* check_judge_cause judges what the records show, and where they show nothing,
- * what the ranks' ends do. board may be NULL. */
+/* check_judge_cause judges the records; if they show nothing wrong, the way the
+ * ranks ended. board may be NULL. */
 struct check_verdict check_judge_cause(const struct check_board *board,
 				       const struct check_facts *facts,
 				       const struct check_cause *cause);

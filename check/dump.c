@@ -1,4 +1,4 @@
-/* dump.c - a dump as a document, written and read, and where it lies. */
+/* dump.c - writes and reads a dump, and its path. */
 #include "check/dump.h"
 
 #include <errno.h>

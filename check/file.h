@@ -1,4 +1,4 @@
-/* file.h - a file that appears whole or not at all. */
+/* file.h - writes a file completely or not at all. */
 #ifndef LOCKSTEP_CHECK_FILE_H
 #define LOCKSTEP_CHECK_FILE_H
 
@@ -6,10 +6,10 @@
 #include <stdio.h>
 
 /*
- * check_file_write writes what print() does into a temporary beside path, and
- * renames it. A device or a pipe is written in place: renaming would replace
- * it. print() returns whether it could. False: nothing is changed, errno says
- * why.
+ * check_file_write writes the output of print() into a temporary file beside
+ * path and renames it. A device or a pipe is written directly: renaming would
+ * replace it. print() returns whether it succeeded. False: path is unchanged;
+ * see errno.
  */
 bool check_file_write(const char *path,
 		      bool (*print)(FILE *out, const void *arg),

@@ -1,8 +1,8 @@
 /*
- * hold.c - which calls gave the rank a handle that it has not waited for yet.
+ * hold.c - calls that returned a handle for which the rank has not waited yet.
  *
- * A held call that leaves the ring moves to slot->kept. Where that has one
- * already, the slot only knows how many there are.
+ * A held call that leaves the ring moves to slot->kept. If that is in use, the
+ * slot only counts such calls.
  */
 #include "check/record.h"
 

@@ -1,10 +1,10 @@
 /*
- * mend.c - records that another process wrote, made safe to judge.
+ * mend.c - makes records that another process wrote safe to judge.
  *
- * A rank may write anywhere in its memory, so nothing on a board is believed:
- * whatever serves as an index, a length, an enum or a text is held against its
- * bounds, in a private copy. What a rank is in the middle of writing is no
- * damage: fields that belong together are not held against each other.
+ * A rank may write anywhere in its memory, so nothing on a board is trusted:
+ * indices, lengths, enums and texts are checked in a private copy. A record
+ * that a rank is about to write is no damage: related fields are not compared
+ * with each other.
  */
 #include <stdbool.h>
 #include <string.h>

@@ -2,9 +2,9 @@
  * missing_call.h - calls that some ranks of a group made and others never did.
  * Private to check/.
  *
- * A call may end well although some ranks never make it: what it needs is
- * buffered, or comes from others. So when all have ended, the ranks' numbers of
- * calls on each group are compared, and a hash of what they called.
+ * A call may end well although some ranks never make it: the data is buffered,
+ * or comes from other ranks. So when all have ended, the numbers of calls on
+ * each group, and a hash of the calls, are compared between ranks.
  */
 #ifndef LOCKSTEP_CHECK_MISSING_CALL_H
 #define LOCKSTEP_CHECK_MISSING_CALL_H
@@ -12,12 +12,12 @@
 #include "check/groups.h"
 #include "check/text.h"
 
-/* One rank's account of a group that it is or was in. */
+/* The calls of one rank on a group that it is or was in. */
 struct check_account {
 	uint32_t generation, group_id, leader; /* which group */
 	uint32_t rank;
-	uint32_t collectives, trail; /* as of a membership */
-	bool excused;                /* it may have had a reason to stay away */
+	uint32_t collectives, trail; /* as in struct check_membership */
+	bool excused;                /* it may have had a reason */
 };
 
 /* The first group on which the ranks' accounts differ. */
@@ -25,17 +25,17 @@ struct check_missing {
 	struct check_account *accounts; /* of its members, by rank; owned */
 	uint32_t num;
 	struct check_account odd, usual; /* the first of each side: fewer ranks
-					    have the one than the other */
-	bool tie;                        /* or as many */
-	const struct check_call *call; /* the first that the side with less did
-					  not make; NULL: not kept */
-	uint32_t caller;               /* a rank that made it */
-	uint32_t others;               /* groups on which accounts differ */
+					    have the first than the second */
+	bool tie;                        /* or equally many */
+	const struct check_call *call;   /* the first call that the shorter side
+					    did not make; NULL: not kept */
+	uint32_t caller;                 /* a rank that made it */
+	uint32_t others;                 /* other groups with differences */
 };
 
-/* check_find_missing compares what the ranks of every group say; false: they
- * agree, or there is no memory. A group is passed over if one of its ranks has
- * not ended well, or had a call that failed, or gave up a group. */
+/* check_find_missing compares the accounts of the ranks of every group; false:
+ * they agree, or there is no memory. A group is ignored if one of its ranks has
+ * not ended well, or had a failed call, or gave up a group. */
 bool check_find_missing(const struct check_board *board,
 			struct check_missing *missing);
 void check_missing_release(struct check_missing *missing);
@@ -44,14 +44,14 @@ void check_missing_release(struct check_missing *missing);
 bool check_same_account(const struct check_account *a,
 			const struct check_account *b);
 
-/* check_account_call returns the call that shows what account says: the last
- * one on the group, else the rank's last call; NULL: it made none. */
+/* check_account_call returns a call to show for account: the last one on the
+ * group, else the rank's last call; NULL: it made none. */
 const struct check_call *
 check_account_call(const struct check_board *board,
 		   const struct check_account *account);
 
-/* check_report_missing adds the headline and the sentences of what
- * check_find_missing() found on board. */
+/* check_report_missing adds the headline and the sentences about *missing, from
+ * check_find_missing(). */
 void check_report_missing(struct check_lines *lines,
 			  const struct check_board *board,
 			  const struct check_missing *missing);

@@ -12,11 +12,11 @@ struct check_other_group {
 	const struct check_cohort *few, *most; /* NULL: there are none */
 };
 
-/* check_find_other_group finds the first two such sets of ranks. */
+/* check_find_other_group finds the first two such cohorts. */
 void check_find_other_group(const struct check_picture *picture,
 			    struct check_other_group *found);
 
-/* check_report_other_group says so, if there are such. */
+/* check_report_other_group adds a sentence, none if the cohorts are NULL. */
 void check_report_other_group(struct check_lines *lines,
 			      const struct check_other_group *found);
 

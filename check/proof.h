@@ -1,7 +1,6 @@
 /*
- * proof.h - what the records of a job that still runs prove by themselves: that
- * its ranks disagree, or that none of them can move, and nobody needs to wait
- * for a deadline to know.
+ * proof.h - what the records of a running job prove: that its ranks disagree,
+ * or that none can move, so that it need not wait for a deadline.
  */
 #ifndef LOCKSTEP_CHECK_PROOF_H
 #define LOCKSTEP_CHECK_PROOF_H
@@ -9,15 +8,15 @@
 #include "check/verdict.h"
 
 /*
- * check_prove judges a board of real ranks that nobody has written for a while,
- * and on which ranks have FINISHED only if their processes are gone.
+ * check_prove judges a board of real ranks that did not change for a while.
+ * Ranks on it are FINISHED only if their processes have ended.
  *
- * CHECK_MISMATCH: two calls that are known to meet differ. CHECK_DEADLOCK:
- * every rank that is left waits, by the job's deadline (timeout_ns) or a later
- * one, in a call that others have to issue first and never will; where a
- * program set a shorter deadline itself, it may have plans for when it passes.
- * Else CHECK_FINE: nothing is proved, as long as bytes may flow, a rank is in
- * its own code or has an error to deal with, or its records are not here.
+ * CHECK_MISMATCH: two calls that certainly meet differ. CHECK_DEADLOCK: every
+ * remaining rank waits, until the job's deadline (timeout_ns) or a later one,
+ * in a call that other ranks must issue first and never will. A program that
+ * sets a shorter deadline may have plans for it. CHECK_FINE: nothing is proved,
+ * because bytes may flow, a rank is in its own code or handles an error, or its
+ * records are not here.
  */
 struct check_verdict check_prove(const struct check_board *board,
 				 int64_t timeout_ns);

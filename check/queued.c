@@ -1,5 +1,5 @@
-/* queued.c - ranks that enqueued the call that others wait for. The program has
- * made that call; the stream has not begun it. */
+/* queued.c - calls that others wait for and that a rank has enqueued: the
+ * program has made the call, and the stream has not begun it. */
 #include "check/queued.h"
 
 #include <string.h>

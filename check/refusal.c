@@ -1,4 +1,4 @@
-/* refusal.c - who was refused a call, and what that led to. */
+/* refusal.c - refused calls, and what they led to. */
 #include "check/refusal.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /*
- * remote.c - remote calls as a rank writes them down.
+ * remote.c - records a rank's remote calls.
  *
- * Who reads meanwhile finds an entry whole or free: its state is written last,
- * and cleared first.
+ * A concurrent reader finds an entry complete or free: its state is written
+ * last and cleared first.
  */
 #include "check/remote.h"
 

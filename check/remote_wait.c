@@ -1,4 +1,4 @@
-/* remote_wait.c - who waits for which remote call. */
+/* remote_wait.c - which ranks wait for which remote calls. */
 #include "check/remote_wait.h"
 
 #include <stdlib.h>

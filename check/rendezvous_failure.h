@@ -5,18 +5,17 @@
 
 #include "check/text.h"
 
-/* check_failed_to_meet returns whether a rank says so. */
+/* check_failed_to_meet returns whether a rank reports one. */
 bool check_failed_to_meet(const struct check_board *board);
 
-/* check_rendezvous_failure_next returns the lowest rank, not below from, that a
- * rank says the failure turns on, which may be more than the job has;
- * UINT32_MAX: none.
+/* check_rendezvous_failure_next returns the lowest rank >= from that a rank
+ * reports to be at fault; it may exceed the job's ranks. UINT32_MAX: none.
  */
 uint32_t check_rendezvous_failure_next(const struct check_board *board,
 				       uint32_t from);
 
-/* check_report_rendezvous_failure adds what the ranks say of it, each sentence
- * once. */
+/* check_report_rendezvous_failure adds the ranks' sentences, each once.
+ */
 void check_report_rendezvous_failure(struct check_lines *lines,
 				     const struct check_board *board);
 

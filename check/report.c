@@ -1,8 +1,8 @@
 /*
- * report.c - a verdict in sentences.
+ * report.c - writes a verdict as sentences.
  *
- * Equal ranks share a line, so that a thousand ranks of which one is wrong
- * still make a page. Nothing here depends on the world that the ranks ran in.
+ * Ranks in equal states share a line, so that a thousand ranks, one of them
+ * wrong, fit on a page. Nothing here depends on the world of the ranks.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * report_hazard.c - memory that was touched while an operation held it, in
- * sentences: the ranks that did the same share them.
+ * report_hazard.c - sentences about memory that was touched while an operation
+ * used it. Ranks that did the same share a sentence.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /*
- * report_mismatch.c - where ranks disagree, in sentences: the minority first,
- * each side with its ranks, arguments and place in the source.
+ * report_mismatch.c - sentences about ranks that disagree: the minority first,
+ * each side with its ranks, arguments and source line.
  */
 #include <string.h>
 

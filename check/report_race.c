@@ -1,5 +1,5 @@
-/* report_race.c - a receive or a status request that decides how the job ends,
- * in sentences. */
+/* report_race.c - sentences about a receive or a completion test that decides
+ * how the job ends. */
 #include "check/finding.h"
 
 static void report_match(struct check_lines *lines,

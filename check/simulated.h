@@ -1,6 +1,6 @@
 /*
- * simulated.h - how closely a simulation followed the collectives of a job, for
- * machines.
+ * simulated.h - how finely a simulation followed the collectives of a job, for
+ * machine-readable output.
  */
 #ifndef LOCKSTEP_CHECK_SIMULATED_H
 #define LOCKSTEP_CHECK_SIMULATED_H
@@ -9,7 +9,7 @@
 
 #include <jansson.h>
 
-/* So many of what key says. */
+/* A number with its key. */
 struct check_count {
 	const char *key; /* NULL: the end of a list */
 	uint64_t num;
@@ -19,13 +19,13 @@ struct check_count {
 struct check_simulated {
 	const char *fidelity; /* "flow", "message", ... */
 	uint64_t flows;       /* collectives that were simulated as a whole */
-	/* The others, by the reason, a list; NULL: it is not counted which. */
+	/* The others, by reason, a list; NULL: not counted by reason. */
 	const struct check_count *by_messages;
 };
 
-/* check_collectives_json returns the counts as an object of flows, by_messages
- * and why, which the caller owns; null where there are none; NULL: no memory.
- */
+/* check_collectives_json returns the counts as an object with flows,
+ * by_messages and why, owned by the caller; JSON null if there are none; NULL:
+ * no memory. */
 json_t *check_collectives_json(const struct check_simulated *simulated);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * unanswered.h - messages of which the other end was never called, and what may
- * have been called in its place. Private to check/.
+ * unanswered.h - messages whose other end was never called, and what may have
+ * been called instead. Private to check/.
  */
 #ifndef LOCKSTEP_CHECK_UNANSWERED_H
 #define LOCKSTEP_CHECK_UNANSWERED_H
@@ -14,17 +14,17 @@ struct check_end {
 	uint32_t rank;
 };
 
-/* In what two ends differ that would be one message otherwise. */
+/* The difference of two ends that would otherwise be one message. */
 enum check_near { CHECK_NEAR_TAG, CHECK_NEAR_GROUP, CHECK_NEAR_RANK };
 
-/* A send and a receive that both are unanswered and almost meet. */
+/* A send and a receive that are both unanswered and almost match. */
 struct check_miss {
 	struct check_end send, recv;
 	enum check_near differs;
 };
 
-/* Messages that ranks sent or await, and of which the records show that nobody
- * called the other end: the first of them, by rank and age. */
+/* Ends of messages whose other end, as the records show, was never called: the
+ * first ones, by rank and age. */
 struct check_unanswered {
 	struct check_end ends[128];
 	uint32_t num;
@@ -33,26 +33,26 @@ struct check_unanswered {
 void check_find_unanswered(const struct check_board *board,
 			   struct check_unanswered *all);
 
-/* check_find_miss finds among all unanswered ends a send and a receive of one
- * length and type that differ in the tag alone, else in the group, else in one
- * of the ranks, and of which one keeps its rank for ever; of several first
- * those that are called to a rank that has finished. The calls are NULL if
- * there are none. */
+/* check_find_miss finds among all unanswered ends a send and a receive of equal
+ * length and type that differ only in the tag, else in the group, else in one
+ * of the ranks, and one of which blocks its rank for ever. Those called to a
+ * rank that has finished come first. The calls are NULL if there are
+ * none. */
 void check_find_miss(const struct check_picture *picture,
 		     const struct check_unanswered *all,
 		     struct check_miss *miss);
 
 /* check_find_previous_call finds a rank that waits for ever in an unanswered
- * message, and its last call before of the same peer, tag and direction from
- * another line: one of them may be one too many. The call is NULL if there is
+ * message, and its previous call with the same peer, tag and direction from
+ * another line: one of both may be one too many. The call is NULL if there is
  * none. */
 void check_find_previous_call(const struct check_picture *picture,
 			      const struct check_unanswered *all,
 			      struct check_end *previous);
 
-/* check_report_unanswered adds sentences on miss and previous, if there are
- * such, and on the other messages in flight in which no rank waits; with peer 0
- * or more, on those with that rank. */
+/* check_report_unanswered adds sentences about miss and previous, if found, and
+ * about the other messages in flight in which no rank waits; if peer >= 0, only
+ * about those with that rank. */
 void check_report_unanswered(struct check_lines *lines,
 			     const struct check_picture *picture,
 			     const struct check_unanswered *all,

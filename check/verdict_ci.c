@@ -1,5 +1,5 @@
-/* verdict_ci.c - the verdict in the forms that CI systems read: JUnit XML,
- * SARIF 2.1.0, and the workflow commands of GitHub. */
+/* verdict_ci.c - the verdict in the forms of CI systems: JUnit XML, SARIF
+ * 2.1.0, and GitHub's workflow commands. */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include <ctype.h>
 #include <limits.h>

@@ -1,5 +1,5 @@
 /*
- * verdict_document.h - a job's end in the forms that machines read. Private to
+ * verdict_document.h - a job's end in machine-readable forms. Private to
  * check/.
  */
 #ifndef LOCKSTEP_CHECK_VERDICT_DOCUMENT_H
@@ -22,7 +22,7 @@ struct check_document {
 json_t *check_document_json(const struct check_document *document);
 json_t *check_document_sarif(const struct check_document *document);
 
-/* check_print_junit and check_print_annotations write theirs. */
+/* check_print_junit and check_print_annotations print the document. */
 void check_print_junit(FILE *out, const struct check_document *document);
 void check_print_annotations(FILE *out, const struct check_document *document);
 

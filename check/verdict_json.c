@@ -1,4 +1,4 @@
-/* verdict_json.c - the verdict as JSON of our own form: docs/verdicts.md. */
+/* verdict_json.c - the verdict as JSON, described in docs/verdicts.md. */
 #include <string.h>
 
 #include "check/dump_fields.h"

@@ -1,4 +1,4 @@
-/* batches.c - the calls of a recording, made those that ranks meet in. */
+/* batches.c - turns the calls of a recording into those that ranks match by. */
 #include "check/recorder/recording.h"
 
 #include <stdlib.h>

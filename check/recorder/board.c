@@ -1,6 +1,6 @@
 /*
- * board.c - what decides on the verdict, put onto a board: the groups in which
- * somebody waits, and each rank's last calls, of those that have begun.
+ * board.c - puts on a board what the verdict depends on: the groups in which a
+ * rank waits, and each rank's last calls that have begun.
  */
 #include "check/recorder/board.h"
 

@@ -1,9 +1,9 @@
 /*
- * job.c - how far each rank got, by its recording and by those of the others.
+ * job.c - how far each rank got, by its recording and the others'.
  *
- * A rank enqueues many calls, and they run one after the other. It waits in the
- * first that is not complete; those behind that have not begun, unless the
- * recording says so of one, or they are of one batch.
+ * A rank enqueues many calls, which run one after the other. It waits in the
+ * first incomplete one; later calls have not begun, unless the recording says
+ * so, or they are in the same batch.
  */
 #include "check/recorder/job.h"
 

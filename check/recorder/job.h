@@ -1,6 +1,6 @@
 /*
- * job.h - the recordings of all ranks side by side: the groups of the job, how
- * far each rank got, and where the first two disagree. Private to
+ * job.h - the recordings of all ranks together: the groups of the job, how far
+ * each rank got, and where two ranks first disagree. Private to
  * check/recorder/.
  */
 #ifndef LOCKSTEP_CHECK_RECORDER_JOB_H
@@ -8,17 +8,17 @@
 
 #include "check/recorder/recording.h"
 
-/* A group of the job. Its ranks are those of one of its recordings, or, where
- * none knows them, those that called there (known: false). */
+/* A group of the job. Its ranks are those listed in one of its recordings or,
+ * if none lists them, those that called there (known: false). */
 struct job_group {
-	uint32_t name, desc; /* in the names */
+	uint32_t name, desc; /* indices into names */
 	uint32_t num_ranks;
 	uint32_t *ranks; /* by rank of the group; borrowed if known */
 	bool known;      /* else owned */
-	bool twins;      /* its description is not its own */
-	bool on_board;   /* what happens there decides something */
+	bool twins;      /* another group has the same description */
+	bool on_board;   /* its calls matter for the verdict */
 	uint32_t board_id;
-	uint32_t furthest; /* most collectives that one rank has begun */
+	uint32_t furthest; /* most collectives begun by one rank */
 };
 
 struct job {
@@ -30,17 +30,17 @@ struct job {
 	uint32_t *of_rank; /* by rank: number of the recording + 1; 0: none */
 	struct job_group *groups;
 	uint32_t num_groups;
-	/* By recording: how many calls count, the first of them that is not
-	 * complete, and the one that the rank waits in; RECORDING_NONE: none.
-	 */
+	/* By recording: the number of calls that count, the first of them that
+	 * is incomplete, and the call that the rank waits in; RECORDING_NONE:
+	 * none. */
 	uint32_t *limits, *open, *waiting;
 };
 
-/* check_job_settle finds all that; false: no memory. */
+/* check_job_settle sets everything below names; false: no memory. */
 bool check_job_settle(struct job *job);
 void check_job_release(struct job *job);
 
-/* check_job_recording returns that of rank; NULL: there is none. */
+/* check_job_recording returns the recording of rank; NULL: there is none. */
 static inline const struct recording *check_job_recording(const struct job *job,
 							  uint32_t rank)
 {
@@ -49,21 +49,21 @@ static inline const struct recording *check_job_recording(const struct job *job,
 	return number ? &job->recordings[number - 1] : NULL;
 }
 
-/* check_job_begun returns how many collectives of the group of the job have
- * begun on rank. */
+/* check_job_begun returns the number of collectives of the job's group `group`
+ * that have begun on rank. */
 uint32_t check_job_begun(const struct job *job, uint32_t rank, uint32_t group);
 
-/* check_job_has_begun returns whether call number i of a recording has. */
+/* check_job_has_begun returns whether call i of a recording has begun. */
 bool check_job_has_begun(const struct job *job, uint32_t recording, uint32_t i);
 
-/* check_job_awaits returns whether call number i of a recording waits for a
- * rank that has not come to it. */
+/* check_job_awaits returns whether call i of a recording waits for a rank that
+ * has not come to it. */
 bool check_job_awaits(const struct job *job, uint32_t recording, uint32_t i);
 
-/* check_job_deadline_ns returns when the call was to be complete. */
+/* check_job_deadline_ns returns the deadline of call. */
 int64_t check_job_deadline_ns(const struct recording_call *call);
 
-/* check_job_global returns the rank of the job that is a rank of the group. */
+/* check_job_global returns the global rank of a rank of group. */
 int32_t check_job_global(const struct job *job,
 			 const struct recording_group *group, int32_t rank);
 

@@ -1,4 +1,4 @@
-/* names.c - the texts of all recordings, each once. */
+/* names.c - the texts of all recordings, each stored once. */
 #include "check/recorder/recording.h"
 
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /*
- * pickle.c - pickles of plain containers, read without Python.
+ * pickle.c - reads pickles of plain containers, without Python.
  *
- * A pickle is a program for a machine with a stack and a memo. Of its
- * instructions those are known here that make None, bool, int, float, str,
- * bytes, list, tuple and dict, and put them into each other; those that import,
- * call or build are refused before anything comes of them. Every instruction
- * makes one value at most, so memory is bounded by the length.
+ * A pickle is a program for a machine with a stack and a memo. This file knows
+ * the instructions that make None, bool, int, float, str, bytes, list, tuple
+ * and dict, and nest them. Instructions that import, call or build are refused
+ * before they have any effect. Every instruction makes at most one value, so
+ * the length bounds the memory.
  * Python Library Reference, pickletools.
  */
 #include <math.h>

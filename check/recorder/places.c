@@ -1,9 +1,9 @@
 /*
- * places.c - all ranks' collectives, by where they meet: group and index.
+ * places.c - all ranks' collectives by group and index, where they match.
  *
- * Thousands of calls of a thousand ranks are more than a board holds, and the
- * first disagreement may be far behind. One pass over all of them finds it; the
- * engine then says what it is, of a board that ends there.
+ * A thousand ranks with thousands of calls do not fit on a board, and the first
+ * disagreement may be far back. One pass over all calls finds it. The engine
+ * then judges a board that ends there.
  */
 #include "check/recorder/places.h"
 

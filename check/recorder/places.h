@@ -6,9 +6,9 @@
 #include "check/recorder/job.h"
 
 /*
- * check_places_cut finds the disagreement that came to be first among all calls
- * of a job of which limits has all, and takes what its ranks called after it
- * off limits: that followed from it. False: no memory.
+ * check_places_cut finds the earliest disagreement among all calls of a job
+ * whose limits include all calls, and reduces the limits to the calls before
+ * it: the later ones follow from it. False: no memory.
  */
 bool check_places_cut(struct job *job);
 

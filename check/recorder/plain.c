@@ -1,4 +1,4 @@
-/* plain.c - values in an arena, and a JSON document as such. */
+/* plain.c - values in an arena; reads a JSON document into such values. */
 #include "check/recorder/plain.h"
 
 #include <jansson.h>

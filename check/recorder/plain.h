@@ -1,9 +1,9 @@
 /*
- * plain.h - values of plain containers, as a pickle or a JSON document holds
- * them. Private to check/recorder/.
+ * plain.h - values of plain containers, from a pickle or a JSON document.
+ * Private to check/recorder/.
  *
- * All values of a document lie in one arena; text lies there, or in the bytes
- * that were read, and is no longer than `size`, without a zero byte at its end.
+ * All values of a document are in one arena. Text is there or in the bytes that
+ * were read; it has `size` bytes and no terminating zero.
  */
 #ifndef LOCKSTEP_CHECK_RECORDER_PLAIN_H
 #define LOCKSTEP_CHECK_RECORDER_PLAIN_H
@@ -12,17 +12,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of a message about what cannot be read. */
+/* Size of an error message. */
 #define PLAIN_WHY 256
 
-/* Values that a document may have. */
+/* Most values of a document. */
 #define PLAIN_MOST (UINT32_C(1) << 24)
 
 enum plain_kind {
 	PLAIN_NONE,
 	PLAIN_BOOL,
 	PLAIN_INTEGER,
-	PLAIN_REAL,  /* an integer of more than 64 bits as well */
+	PLAIN_REAL,  /* also an integer of more than 64 bits */
 	PLAIN_TEXT,  /* str or bytes */
 	PLAIN_LIST,  /* or tuple */
 	PLAIN_DICT,  /* items: key, value, key, value, ... */
@@ -31,14 +31,14 @@ enum plain_kind {
 
 struct plain {
 	enum plain_kind kind;
-	uint32_t size; /* bytes of text; items, two an entry of a dict */
+	uint32_t size; /* bytes of text; items, two for each entry of a dict */
 	union {
-		int64_t integer; /* BOOL as well */
+		int64_t integer; /* also BOOL */
 		double real;
 		const char *text;
 		struct plain **items;
 	};
-	uint32_t room; /* items there is place for */
+	uint32_t room; /* capacity of items */
 };
 
 struct plain_block;
@@ -46,38 +46,38 @@ struct plain_block;
 /* Zeroed: empty. */
 struct plain_arena {
 	struct plain_block *blocks;
-	size_t left;   /* bytes of the first block */
-	uint32_t made; /* values so far */
+	size_t left;   /* free bytes of the first block */
+	uint32_t made; /* number of values */
 };
 
-/* check_plain_make returns a new value, zeroed but for its kind; NULL: there is
- * no memory, or the document has more than PLAIN_MOST. */
+/* check_plain_make returns a new value, zeroed except its kind; NULL: no
+ * memory, or more than PLAIN_MOST values. */
 struct plain *check_plain_make(struct plain_arena *arena, enum plain_kind kind);
 
-/* check_plain_bytes returns so many bytes of the arena; NULL: no memory. */
+/* check_plain_bytes allocates bytes in the arena; NULL: no memory. */
 void *check_plain_bytes(struct plain_arena *arena, size_t bytes);
 
-/* check_plain_add puts items at the end of a list or dict; false: no memory, or
- * more items than PLAIN_MOST. */
+/* check_plain_add appends items to a list or dict; false: no memory, or more
+ * items than PLAIN_MOST. */
 bool check_plain_add(struct plain_arena *arena, struct plain *to,
 		     struct plain *const *items, uint32_t num);
 
 void check_plain_release(struct plain_arena *arena);
 
-/* check_plain_is returns whether value, which may be NULL, is that text. */
+/* check_plain_is returns whether value, which may be NULL, is this text. */
 bool check_plain_is(const struct plain *value, const char *text);
 
-/* check_plain_find returns what dict has at key among its first 64; NULL:
- * nothing, or it is no dict. */
+/* check_plain_find returns the value of key in dict, among its first 64
+ * entries; NULL: none, or dict is no dict. */
 const struct plain *check_plain_find(const struct plain *dict, const char *key);
 
 /*
  * check_plain_read_pickle reads a pickle of plain containers: None, bool, int,
- * float, str, bytes, list, tuple, dict, in protocols 0 to 5. Whatever would
- * import, call or build anything is refused by its name; nothing is ever
- * executed. check_plain_read_json reads a JSON document. NULL: it cannot be
- * read, as why says; the arena is to be released all the same. data has to
- * stay.
+ * float, str, bytes, list, tuple, dict, in protocols 0 to 5. Instructions that
+ * would import, call or build anything are refused by name; nothing is ever
+ * executed. check_plain_read_json reads a JSON document. NULL: unreadable, see
+ * why; release the arena in any case. data must stay while the values are
+ * used.
  */
 struct plain *check_plain_read_pickle(struct plain_arena *arena,
 				      const void *data, size_t size,

@@ -1,4 +1,4 @@
-/* recorder.c - dumps of Flight Recorders, taken in one by one. */
+/* recorder.c - collects dumps of Flight Recorders one by one. */
 #define _GNU_SOURCE /* memmem */
 #include "check/recorder/recorder.h"
 

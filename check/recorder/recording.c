@@ -1,5 +1,5 @@
-/* recording.c - the document that a Flight Recorder wrote, as calls: versions
- * 2.1 to 2.10 of torch's format, of which few fields count here. */
+/* recording.c - reads the document of a Flight Recorder as calls: versions 2.1
+ * to 2.10 of torch's format, and few of its fields. */
 #define _GNU_SOURCE /* memmem */
 #include "check/recorder/recording.h"
 

@@ -1,4 +1,4 @@
-/* lock.h - a lock of what a handler of signals needs. Private to check/watch/.
+/* lock.h - a lock for data that a signal handler uses. Private to check/watch/.
  */
 #ifndef LOCKSTEP_CHECK_WATCH_LOCK_H
 #define LOCKSTEP_CHECK_WATCH_LOCK_H
@@ -9,10 +9,10 @@
 
 struct dist__lock {
 	atomic_flag flag;
-	sigset_t mask; /* of the thread that has it, before */
+	sigset_t mask; /* of the holding thread, before */
 };
 
-/* dist__lock_take waits for lock; no signal is let in until
+/* dist__lock_take waits for lock and blocks all signals until
  * dist__lock_give(). */
 static inline void dist__lock_take(struct dist__lock *lock)
 {
