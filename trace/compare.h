@@ -1,10 +1,10 @@
 /*
- * compare.h - a predicted trace held against a measured one: first whether the
- * ranks did the same, then how far the times are apart.
+ * compare.h - compares a predicted trace with a measured one: first whether the
+ * ranks made the same calls, then the times.
  *
- * What the times mean: a collective takes from the last rank's entry (its
- * start on the wire, not its issue) to the last rank's exit; a message takes
- * what its receive takes. Calls that failed in either trace have no time.
+ * The time of a collective is from the last rank's start on the wire (not its
+ * issue) to the last rank's end; that of a message is its receive's. Calls that
+ * failed in either trace have no time.
  */
 #ifndef LOCKSTEP_TRACE_COMPARE_H
 #define LOCKSTEP_TRACE_COMPARE_H
@@ -15,8 +15,8 @@
 struct dist__compared_time {
 	double predicted_ns;
 	double measured_ns;
-	double ratio; /* predicted / measured; INFINITY over a measured 0, 1
-			 when both are 0 */
+	double ratio; /* predicted / measured; INFINITY if only measured is 0,
+			 1 if both are 0 */
 	double error; /* ratio - 1 */
 };
 
@@ -27,8 +27,8 @@ struct dist__compared_call {
 	struct dist__compared_time time;
 };
 
-/* All calls of one op, size, group size and pair of algorithms; their time is
- * the median. */
+/* All calls with the same op, size, group size and pair of algorithms; the time
+ * is their median. */
 struct dist__compared_row {
 	const struct dist__trace_call *predicted; /* one of them, borrowed */
 	const struct dist__trace_call *measured;
@@ -38,14 +38,14 @@ struct dist__compared_row {
 	double measured_p75_ns, measured_max_ns;
 };
 
-/* Time computing under one label: a rank's total, median over the ranks. */
+/* Compute time under one label: a rank's total, median over the ranks. */
 struct dist__compared_label {
 	const char *label;
 	struct dist__compared_time time;
 };
 
-/* All remote calls of one function that did not fail; their time is the median,
- * from the call to the reply, NAN in the trace that has none. */
+/* All remote calls of one function that did not fail. The time is their median,
+ * from call to reply; NAN in a trace without such calls. */
 struct dist__compared_remote {
 	const char *function; /* or "to_here" */
 	size_t num_predicted, num_measured;
@@ -59,7 +59,7 @@ struct dist__comparison {
 	/* The rest is empty unless comparable. */
 	struct dist__compared_call *calls; /* by group, then in order */
 	size_t num_calls;
-	size_t num_failed;               /* left out: failed in either trace */
+	size_t num_failed;               /* not in calls: they failed */
 	struct dist__compared_row *rows; /* by op, group size, size */
 	size_t num_rows;
 	struct dist__compared_label *labels; /* by name */
@@ -80,14 +80,14 @@ struct dist__comparison {
 /*
  * dist__compare compares two traces into *comparison, which the caller
  * releases before the traces. Traces that do not match are no error: then
- * comparable is false and reason tells of the first difference, in the order
- * of ranks, groups, calls. Errors: NO_MEMORY; then *comparison is empty.
+ * comparable is false and reason states the first difference, in the order of
+ * ranks, groups, calls. Errors: NO_MEMORY; then *comparison is empty.
  */
 enum dist_error dist__compare(const struct dist__trace *predicted,
 			      const struct dist__trace *measured,
 			      struct dist__comparison *comparison);
 
-/* dist__comparison_release frees what comparison holds. */
+/* dist__comparison_release frees what comparison owns. */
 void dist__comparison_release(struct dist__comparison *comparison);
 
 #endif

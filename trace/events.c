@@ -1,4 +1,4 @@
-/* events.c - from what a recorder keeps to a trace, with no file between. */
+/* events.c - makes a trace of recorded events, without a file. */
 #include "trace/events.h"
 
 #include <stdlib.h>

@@ -11,8 +11,8 @@
 #include "trace/write.h"
 
 /*
- * Each part's times are relative to its own earliest event, whose reading of
- * the clock its head tells. The parts of one host share the clock, so adding
+ * Each part's times are relative to its own earliest event; its head has the
+ * clock's value at that event. The parts of one host share the clock, so adding
  * the difference to the earliest of all puts them on one time axis.
  */
 struct merge {

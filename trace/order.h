@@ -1,4 +1,4 @@
-/* order.h - whether two traces tell of the same calls in the same order. */
+/* order.h - checks that two traces have the same calls in the same order. */
 #ifndef LOCKSTEP_TRACE_ORDER_H
 #define LOCKSTEP_TRACE_ORDER_H
 
@@ -6,9 +6,9 @@
 
 /*
  * dist__order_check compares the ranks, and each rank's calls on each group.
- * Writes the first difference as a sentence to reason, "" when there is none.
- * What one side does not tell (PyTorch's profiler knows no reduction op) is
- * not compared. Errors: NO_MEMORY.
+ * Writes the first difference as a sentence to reason, "" if there is none.
+ * Facts that one side does not have (PyTorch's profiler has no reduction op)
+ * are not compared. Errors: NO_MEMORY.
  */
 enum dist_error dist__order_check(const struct dist__trace *predicted,
 				  const struct dist__trace *measured,

@@ -1,4 +1,4 @@
-/* placed.c - the events of a recording, in the order of a trace. */
+/* placed.c - assigns the events of a recording to threads of a trace. */
 #include "trace/placed.h"
 
 #include <stdlib.h>

@@ -1,19 +1,18 @@
 /*
  * points.h - the order of sync points: the collectives that each rank called on
- * each group, in words, to be held against those of another run.
+ * each group, as text, to be compared with those of another run.
  *
- * As a text, ranks that did the same share a block, and what is called several
- * times in a row a line:
+ * In the text, ranks that did the same share a block, and equal calls in a row
+ * share a line:
  *
  *	group default, ranks 0-2
  *	  broadcast(float32 x 4, root 0) in train.c
  *	  100 x all_reduce(float32 x 1024, sum) in train.c
  *
- * A line of the source would change with every edit, so that only the file's
- * name counts; the lengths of an all_to_all may depend on the data. The making
- * of groups shows in their names, which count up. A run without collectives is
- * the line DIST__NO_POINTS, so that a file that was cut off is not taken for
- *one.
+ * Only a file's name counts, because line numbers change with every edit; nor
+ * do lengths of an all_to_all, which may depend on the data. Calls that make
+ * groups are not listed; group names are numbered by them. A run without
+ * collectives is the line DIST__NO_POINTS, which a truncated file is not.
  */
 #ifndef LOCKSTEP_TRACE_POINTS_H
 #define LOCKSTEP_TRACE_POINTS_H
@@ -30,7 +29,7 @@ struct dist__point {
 	const struct dist__trace_call *call; /* of the trace; NULL: none */
 };
 
-/* Those of one rank on one group, in the order of the calls. */
+/* The points of one rank on one group, in the order of the calls. */
 struct dist__points_track {
 	int rank;
 	char *group;   /* owned */
@@ -40,13 +39,13 @@ struct dist__points_track {
 };
 
 struct dist__points {
-	struct dist__points_track *tracks; /* by rank, then as first called */
+	struct dist__points_track *tracks; /* by rank, then by first call */
 	size_t num;
-	size_t *latest; /* of each rank its latest track, plus 1; 0: none */
-	size_t ranks;   /* that latest has room for */
+	size_t *latest; /* by rank: its latest track, plus 1; 0: none */
+	size_t ranks;   /* capacity of latest */
 };
 
-/* dist__points_of finds the sync points of trace, which must stay. The caller
+/* dist__points_of finds the sync points of trace, which they borrow. The caller
  * releases them in any case. Errors: NO_MEMORY. */
 enum dist_error dist__points_of(const struct dist__trace *trace,
 				struct dist__points *points);
@@ -60,17 +59,17 @@ enum dist_error dist__points_read(const char *path, struct dist__points *points,
 void dist__points_print(FILE *out, const struct dist__points *points);
 
 /* dist__points_compare writes to out the first difference, of the lowest rank,
- * and how many there are; path is the expected one's. Returns whether there is
- * one. */
+ * and the number of differences; path is that of expected. Returns whether
+ * there is a difference. */
 bool dist__points_compare(FILE *out, const char *path,
 			  const struct dist__points *expected,
 			  const struct dist__points *got);
 
 void dist__points_release(struct dist__points *points);
 
-/* ---- putting them together; private to trace/ ------------------------- */
+/* ---- building; private to trace/ --------------------------------------- */
 
-/* dist__points_track returns that of rank and group, made if it is not there;
+/* dist__points_track returns the track of rank and group, a new one if needed;
  * NULL: no memory. */
 struct dist__points_track *dist__points_track(struct dist__points *points,
 					      int rank, const char *group);

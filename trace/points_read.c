@@ -1,4 +1,4 @@
-/* points_read.c - the order of sync points, from its text. */
+/* points_read.c - reads the order of sync points from its text. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,6 @@
 /*
- * read.h - from a file to a trace.
- *
- * Reads Lockstep's traces, and of others (PyTorch's profiler) the
- * communication events that carry the same arguments.
+ * read.h - reads a trace from a file: one of Lockstep, or of another program
+ * (PyTorch's profiler) the communication events that have the same arguments.
  */
 #ifndef LOCKSTEP_TRACE_READ_H
 #define LOCKSTEP_TRACE_READ_H

@@ -16,10 +16,10 @@
 #include "trace/write.h"
 
 /*
- * The recorder is a back end around a back end. An operation tells of its end
- * through on_end, on whatever thread ended it; so the only thing shared is the
- * list of events, which the mutex guards. Simulated ranks share one recorder
- * and one thread; a real rank has its own, shared with its lanes.
+ * The recorder is a back end around a back end. The end of an operation is
+ * reported by on_end, on the thread that ended it; so only the list of events
+ * is shared, and the mutex guards it. Simulated ranks share one recorder and
+ * one thread; a real rank has its own, shared with its lanes.
  */
 struct recorder {
 	struct dist__recorder base; /* first: it is what others know */

@@ -1,4 +1,4 @@
-/* recorder.h - who writes down what ranks call and when it ends (record.c). */
+/* recorder.h - records ranks' calls and when they end (record.c). */
 #ifndef LOCKSTEP_TRACE_RECORDER_H
 #define LOCKSTEP_TRACE_RECORDER_H
 
@@ -6,27 +6,25 @@
 
 /*
  * dist__recorder_new makes a recorder that will write to path. part < 0: one
- * recorder sees all ranks and path is the whole trace, NULL: there is no file.
- * Otherwise it sees only
- * rank `part` and writes
- * "<path>.rank<part>", to be merged by dist__recorder_merge(); until then, and
- * if the rank is killed, what it has seen lies in "<path>.rank<part>.live",
- * which merging takes as well. Its finish() writes a temporary file and renames
- * it. NULL: no memory.
+ * recorder sees all ranks and path is the whole trace; NULL: there is no file.
+ * Otherwise it sees only rank `part` and writes "<path>.rank<part>", which
+ * dist__recorder_merge() merges. Until then, and if the rank is killed, its
+ * events are in "<path>.rank<part>.live", which merging accepts, too. finish()
+ * writes a temporary file and renames it. NULL: no memory.
  */
 struct dist__recorder *dist__recorder_new(const char *path, int part,
 					  int world_size);
 
-/* dist__recorder_add_fact adds a fact to the head of the trace, instead of one
- * of the same key, which is borrowed; without memory it is missing there.
- * recorder NULL: there is no trace. */
+/* dist__recorder_add_fact adds a fact to the head of the trace and replaces one
+ * with the same key. key is borrowed. Without memory the fact is missing.
+ * recorder may be NULL: there is no trace. */
 __attribute__((format(printf, 3, 4))) void
 dist__recorder_add_fact(struct dist__recorder *recorder, const char *key,
 			const char *format, ...);
 
-/* dist__recorder_merge makes path of the parts that ranks 0 to world_size - 1
- * wrote (missing ones are passed over) and removes them, also after an error.
- * Errors: as finish(). */
+/* dist__recorder_merge makes path from the parts of ranks 0 to world_size - 1
+ * and removes them, also after an error. Missing parts are ignored. Errors: as
+ * finish(). */
 enum dist_error dist__recorder_merge(const char *path, int world_size,
 				     struct dist_message *message);
 

@@ -1,7 +1,7 @@
 /*
- * spill.c - a head, and records behind it, each with its kind and length, in
- * pieces that are mapped one after the other: to add a record calls nobody. The
- * room of a piece is taken beforehand, so that a full disk shows there.
+ * spill.c - a head, and after it records, each with its kind and length, in
+ * pieces that are mapped one after the other: adding a record is no system
+ * call. A piece is allocated on disk before, which shows a full disk.
  */
 #include "trace/spill.h"
 
