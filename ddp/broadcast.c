@@ -1,9 +1,9 @@
 /*
- * One rank's parameters for all: rank 0's to start from, and when uneven inputs
- * have ended those of a rank that had most.
+ * Sends one rank's parameters to all: those of rank 0 at the start, and after
+ * uneven inputs those of a rank that had most.
  *
- * Parameters are packed, as PyTorch does it (broadcast_coalesced with a buffer
- * of 250 MiB): hundreds of small messages would cost their latency each.
+ * Parameters are packed, as in PyTorch (broadcast_coalesced with a buffer of
+ * 250 MiB): hundreds of small messages would each cost their latency.
  */
 #include "ddp/state.h"
 #include "lockstep/measure.h"

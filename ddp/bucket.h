@@ -1,18 +1,18 @@
 /*
- * bucket.h - cutting a list of tensors into buckets by size.
+ * bucket.h - cuts a list of tensors into buckets by size.
  */
 #ifndef LOCKSTEP_DDP_BUCKET_H
 #define LOCKSTEP_DDP_BUCKET_H
 
 #include "lockstep/dist.h"
 
-/* What the rule looks at: one tensor. */
+/* A tensor, as input of the rule. */
 struct dist__ddp_item {
 	size_t numel;
 	enum dist_dtype dtype;
 };
 
-/* Tensors that travel together: num of them, the first at members[first]. */
+/* Tensors in one bucket: num of them, the first at members[first]. */
 struct dist__ddp_span {
 	enum dist_dtype dtype;
 	size_t first;
@@ -20,15 +20,15 @@ struct dist__ddp_span {
 	size_t numel;
 };
 
-/* A partition of tensors. members lists the tensors' indices, bucket after
- * bucket. Both arrays are owned. */
+/* A partition of tensors. members lists the tensors' indices, bucket by bucket.
+ * Both arrays are owned. */
 struct dist__ddp_partition {
 	size_t *members;
 	struct dist__ddp_span *spans;
 	size_t num_spans;
 };
 
-/* Sizes at which buckets close: of the first bucket of a dtype, of the rest. */
+/* Sizes at which buckets close: the first bucket of a dtype, and the others. */
 struct dist__ddp_limits {
 	double first_bytes;
 	double rest_bytes;
@@ -37,17 +37,17 @@ struct dist__ddp_limits {
 /*
  * dist__ddp_partition_init cuts num items, taken in the order of the array or
  * (reverse) from its end, into buckets of one dtype each. This is the rule of
- * PyTorch's compute_bucket_assignment_by_size: an item joins the open bucket
- * of its dtype, and closes it when the bucket's size is then at or above the
- * limit. Buckets stand in closing order; those left open follow, in the order
- * of their first item. Errors: DIST_ERR_NO_MEMORY, and *partition is empty.
+ * PyTorch's compute_bucket_assignment_by_size: an item joins the open bucket of
+ * its dtype, which closes when its size is then at or above the limit. Buckets
+ * are in the order of closing; open ones follow, in the order of their first
+ * item. Errors: DIST_ERR_NO_MEMORY, and *partition is empty.
  */
 enum dist_error dist__ddp_partition_init(struct dist__ddp_partition *partition,
 					 const struct dist__ddp_item *items,
 					 size_t num, bool reverse,
 					 const struct dist__ddp_limits *limits);
 
-/* dist__ddp_partition_release frees what partition holds. */
+/* dist__ddp_partition_release frees what partition owns. */
 void dist__ddp_partition_release(struct dist__ddp_partition *partition);
 
 #endif

@@ -1,12 +1,12 @@
 /*
- * join.c - uneven inputs: ranks that have run out of them take part in the
- *collectives of the others, with zeros, until all have.
+ * join.c - uneven inputs: ranks without inputs take part in the collectives of
+ * the others, with zeros, until no rank has any.
  *
  *	rank 0	announce 2   average	announce 1   average	announce 0
  *	rank 1	announce 2   average	join_end: 1  zeros	0
  *
- * The idea, and what comes at the end, is that of PyTorch's Join: who had
- * inputs longest gives its parameters to all.
+ * The idea, and the end, are those of PyTorch's Join: a rank that had inputs
+ * longest gives its parameters to all.
  */
 #include "ddp/state.h"
 

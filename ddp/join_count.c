@@ -1,5 +1,5 @@
-/* join_count.c - how many ranks have inputs left, which each announces with its
- * micro-batch. */
+/* join_count.c - counts the ranks that have inputs left; each rank announces it
+ * with its micro-batch. */
 #include "ddp/state.h"
 
 #include <stdio.h>

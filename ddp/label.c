@@ -1,11 +1,11 @@
 /*
- * What ddp's collectives are for, in words that verdicts print, and as hashes
- * by which ranks are told apart that put other things into equal buffers.
+ * Labels of ddp's collectives: texts for verdicts, and hashes by which ranks
+ * are found that put different gradients into equal buffers.
  *
- * The step belongs to it once the caller tells of steps: then ranks that come
- * to one average in different steps have left out or repeated one. The
- * micro-batch does not: ranks may have different numbers of them. Where inputs
- * are uneven only the bucket itself counts.
+ * The label has the step once the caller reports steps: ranks that meet in one
+ * average in different steps have left out or repeated one. It does not have
+ * the micro-batch: ranks may have different numbers of them. With uneven inputs
+ * only the bucket itself counts.
  */
 #include "ddp/state.h"
 #include "base/hash.h"

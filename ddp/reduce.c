@@ -1,9 +1,9 @@
 /*
- * How a bucket is averaged: as it is, or by a communication hook that sends
- * half of its bytes.
+ * Averages a bucket: as it is, or by a communication hook that sends half of
+ * its bytes.
  *
- * A compressed element is divided before it is rounded, as PyTorch's
- * fp16_compress_hook has it: a sum of large gradients would leave the range of
+ * A compressed element is divided before it is rounded, as in PyTorch's
+ * fp16_compress_hook: a sum of large gradients would exceed the range of
  * float16.
  */
 #include "ddp/state.h"

@@ -1,4 +1,4 @@
-/* state.c - what every call of ddp begins and ends with. */
+/* state.c - the begin and the end of every call of ddp. */
 #include "ddp/state.h"
 
 #include <stdarg.h>

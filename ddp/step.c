@@ -1,4 +1,4 @@
-/* step.c - one micro-batch: gradients into buckets, buckets averaged, and back.
+/* step.c - one micro-batch: copies gradients to buckets, averages, copies back.
  */
 #include "ddp/state.h"
 

@@ -1,4 +1,4 @@
-/* init.c - dist_init_process_group(): finds the world that the caller is of. */
+/* init.c - dist_init_process_group(): finds the world of the caller. */
 #include <stdio.h>
 
 #include "base/variable.h"

@@ -1,6 +1,6 @@
 /*
  * launch.c - dist_launch(): completes the options from the environment, then
- * hands over to the world they name.
+ * calls the world that they name.
  */
 #include <limits.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-/* worlds.c - the one table of worlds: the only place that knows them by name.
+/* worlds.c - the one table of worlds: no other file knows them by name.
  */
 #include "worlds/worlds.h"
 
