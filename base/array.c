@@ -1,4 +1,4 @@
-/* array.c - an array is full at 0, and at each power of two from 8 on. */
+/* array.c - an array is full with 0 items, and with 8, 16, 32, ... */
 #include "base/array.h"
 
 #include <stdlib.h>

@@ -5,11 +5,11 @@
 #include <stddef.h>
 
 /*
- * dist__array_add puts a copy of *item, of size bytes, behind the *num items of
- * the array at which *array, a pointer to such items, points. Nobody else lets
- * that array grow: it is NULL at first, has room for 8, then for twice as many
- * each time, and is the caller's to free. Returns where the copy lies; NULL: no
- * memory, and nothing has changed.
+ * dist__array_add appends a copy of *item, of size bytes, to an array of *num
+ * items. array is the address of the caller's pointer to the items, NULL at
+ * first. The array has room for 8 items, then twice as many each time; no other
+ * function may resize it, and the caller frees it. Returns the address of the
+ * copy; NULL: no memory, and nothing has changed.
  */
 void *dist__array_add(void *array, size_t *num, const void *item, size_t size);
 

@@ -1,6 +1,6 @@
 /*
- * character.h - which bytes are text that a terminal only shows. Private to
- * base/ and core/.
+ * character.h - which bytes are text that is safe on a terminal. Private to
+ * base/ and check/.
  */
 #ifndef LOCKSTEP_BASE_CHARACTER_H
 #define LOCKSTEP_BASE_CHARACTER_H
@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* check_character returns the bytes of the character at text, of which len are
- * left (1 at least); 0: it is no UTF-8, or one that controls a terminal. */
+/* check_character returns the bytes of the UTF-8 character at text, which has
+ * len > 0 bytes; 0: it is not UTF-8, or it controls a terminal. */
 static inline size_t check_character(const char *text, size_t len)
 {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -34,8 +34,8 @@ static inline size_t check_character(const char *text, size_t len)
 	return n;
 }
 
-/* check_printable makes len bytes of text such that it is all characters, a
- * question mark for each byte that is of none. */
+/* check_printable replaces each of len bytes of text that belongs to no such
+ * character by a question mark. */
 static inline void check_printable(char *text, size_t len)
 {
 	size_t i = 0, n;

@@ -30,8 +30,8 @@ static inline int64_t dist__clock_after(int64_t timeout_ns)
 	return dist__deadline_ns(dist__clock_ns(), timeout_ns);
 }
 
-/* dist__clock_poll_ms returns what poll() takes to end at deadline_ns: rounded
- * up, because an early return would only poll again. */
+/* dist__clock_poll_ms returns the timeout with which poll() ends at
+ * deadline_ns, rounded up: after an early end it would poll again. */
 static inline int dist__clock_poll_ms(int64_t deadline_ns)
 {
 	int64_t left_ns;

@@ -1,4 +1,4 @@
-/* divisors.c - finds divisors by trying. */
+/* divisors.c - finds divisors by trial division. */
 #include "base/divisors.h"
 
 #include "base/text.h"

@@ -1,5 +1,5 @@
-/* dtype.c - what the element types and reduction operators are called, and how
- * large an element is. */
+/* dtype.c - names of element types and reduction operators, and sizes of
+ * elements. */
 #include "base/dtype.h"
 
 #include <string.h>

@@ -1,10 +1,10 @@
-/* endian.h - little-endian numbers on the wire, whatever the machine is. */
+/* endian.h - little-endian numbers on the wire, on any machine. */
 #ifndef LOCKSTEP_BASE_ENDIAN_H
 #define LOCKSTEP_BASE_ENDIAN_H
 
 #include <stdint.h>
 
-/* Written out, not in loops: so the compiler makes one move of each. */
+/* No loops: the compiler makes one move of each function. */
 static inline void dist__put32(unsigned char *out, uint32_t value)
 {
 	out[0] = (unsigned char)value;

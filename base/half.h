@@ -1,11 +1,11 @@
 /*
  * half.h - float16 and bfloat16 by bit arithmetic, the same on every machine.
  *
- * No branches, so that a loop around them becomes vector instructions. Rounding
- * is to the nearest, ties to even; every NaN becomes the one quiet NaN without
- * sign or payload, because which one arithmetic gives differs between
- * processors. Subnormals are made of normal float32 numbers, so a processor set
- * to flush those of float32 to zero does not matter.
+ * There are no branches, so the compiler can vectorize loops. Rounding is to
+ * nearest, ties to even. Every NaN becomes the quiet NaN without sign or
+ * payload, because processors differ in the NaN that arithmetic gives.
+ * Subnormals are computed from normal float32 numbers, so a processor that
+ * flushes float32 subnormals to zero does not matter.
  */
 #ifndef LOCKSTEP_BASE_HALF_H
 #define LOCKSTEP_BASE_HALF_H
@@ -38,7 +38,7 @@ static inline float dist__float16_to_float(uint16_t half)
 	/* Exponents count from -15 there, from -127 here; 31 becomes 255. */
 	uint32_t normal = magnitude + (UINT32_C(112) << 23);
 	uint32_t special = magnitude + (UINT32_C(224) << 23);
-	/* The fraction behind 2^-14, which is then taken away. */
+	/* The fraction beyond 2^-14, which is then subtracted. */
 	uint32_t subnormal = dist__float_bits(
 		dist__float_of_bits(smallest_normal + magnitude) -
 		dist__float_of_bits(smallest_normal));
@@ -54,11 +54,11 @@ static inline uint16_t dist__float16_from_float(float value)
 	/* Magnitudes are below 2^31: signed numbers compare faster. */
 	int32_t magnitude = (int32_t)(dist__float_bits(value) & 0x7fffffff);
 	uint32_t sign = dist__float_bits(value) >> 16 & 0x8000;
-	/* 13 bits go: all but a half, and the half if what stays is odd. A
-	 * carry goes into the exponent, as it should, up to infinity. */
+	/* Drops 13 bits: rounds half to even. A carry correctly
+	 * increments the exponent, up to infinity. */
 	int32_t normal =
 		(magnitude - (112 << 23) + 0xfff + (magnitude >> 13 & 1)) >> 13;
-	/* One half has the last place of a float16 subnormal: adding rounds. */
+	/* 0.5 has the last place of a float16 subnormal: the sum rounds. */
 	int32_t subnormal =
 		(int32_t)(dist__float_bits(
 				  dist__float_of_bits((uint32_t)magnitude) +
@@ -83,7 +83,7 @@ static inline uint16_t dist__bfloat16_from_float(float value)
 	uint32_t bits = dist__float_bits(value);
 	int32_t magnitude = (int32_t)(bits & 0x7fffffff);
 
-	/* As above, with 16 bits that go. */
+	/* As above, dropping 16 bits. */
 	bits = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
 	return (uint16_t)(magnitude > 0x7f800000 ? 0x7fc0 : bits);
 }

@@ -1,6 +1,5 @@
 /*
- * input.h - opening what a user gave as input: a file, or a pipe that somebody
- * writes to.
+ * input.h - opens a user's input: a file, or a pipe from another process.
  */
 #ifndef LOCKSTEP_BASE_INPUT_H
 #define LOCKSTEP_BASE_INPUT_H
@@ -9,23 +8,23 @@
 
 #include "lockstep/dist.h"
 
-/* dist__input_fd opens path for reading, closed on exec. -1: it cannot be, and
- * errno says why; ENODATA: it is a pipe to which nobody writes, nor began to
+/* dist__input_fd opens path for reading, closed on exec. -1: it cannot be
+ * opened, see errno. ENODATA: a pipe that no process writes to, nor began to
  * within a second. */
 int dist__input_fd(const char *path);
 
-/* dist__input_open does the same; NULL: it cannot be. */
+/* dist__input_open does the same; NULL: see errno. */
 FILE *dist__input_open(const char *path);
 
 /*
- * dist__input_read reads all that path has into *text, ended by a zero byte,
- * for the caller to free; *len is without that. Errors: IO (errno says why;
- * EFBIG: more than 256 MiB), NO_MEMORY; then *text is NULL.
+ * dist__input_read reads all of path into *text, with a terminating zero that
+ * *len does not count; the caller frees *text. Errors: IO (see errno; EFBIG:
+ * more than 256 MiB), NO_MEMORY; then *text is NULL.
  */
 enum dist_error dist__input_read(const char *path, char **text, size_t *len);
 
-/* dist__input_odd returns where in text, of len bytes, the first is that is not
- * UTF-8 to be shown, a tab or an end of line; len: nowhere. */
+/* dist__input_odd returns the index of the first byte of text that is neither
+ * printable UTF-8, nor a tab, nor an end of line; len: there is none. */
 size_t dist__input_odd(const char *text, size_t len);
 
 #endif

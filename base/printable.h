@@ -1,10 +1,10 @@
-/* printable.h - text of others, made fit for a terminal. */
+/* printable.h - makes foreign text safe for a terminal. */
 #ifndef LOCKSTEP_BASE_PRINTABLE_H
 #define LOCKSTEP_BASE_PRINTABLE_H
 
-/* dist__printable replaces what a terminal would obey rather than show, each
- * byte by a question mark: control characters, and those that two bytes of
- * UTF-8 encode. Returns text. */
+/* dist__printable replaces each byte of control characters, also of those that
+ * are two bytes of UTF-8, by a question mark: a terminal would obey them.
+ * Returns text. */
 static inline char *dist__printable(char *text)
 {
 	unsigned char *c = (unsigned char *)text;

@@ -1,7 +1,7 @@
 /*
- * progress.c - how far something long is, on a terminal: a thread that writes a
- * line now and then, so that what it waits for need not know. It writes by
- * write() alone, and so holds no lock that a fork of the others could miss.
+ * progress.c - the progress of long work, on a terminal: a thread writes a line
+ * now and then, so that the work need not. It uses write() only, and so holds
+ * no lock that a fork by another thread could copy.
  */
 #include "base/progress.h"
 

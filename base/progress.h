@@ -1,4 +1,4 @@
-/* progress.h - how far something long is, on a terminal. */
+/* progress.h - the progress of long work, on a terminal. */
 #ifndef LOCKSTEP_BASE_PROGRESS_H
 #define LOCKSTEP_BASE_PROGRESS_H
 
@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 struct dist__progress {
-	bool shown; /* stderr is a terminal: the rest counts */
+	bool shown; /* stderr is a terminal: the fields below are used */
 	pthread_t thread;
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* guards the fields below */
 	pthread_cond_t ended;
 	bool over;
 	char what[64];
@@ -19,17 +19,17 @@ struct dist__progress {
 };
 
 /*
- * dist__progress_begin says on stderr, once two seconds have passed, that what
- * is under way and how long it will take: all is the sum of its pieces, 0: not
- * known; most_ns the time after which it ends in any case, 0: not known. Shows
- * nothing unless stderr is a terminal. Nothing else may be written there until
- * dist__progress_end, which clears the line, but for errors.
+ * dist__progress_begin prints a line to stderr, after two seconds, that `what`
+ * is running and how long it will take. all: the sum of its pieces; 0: unknown.
+ * most_ns: the time after which it ends in any case; 0: unknown. Prints nothing
+ * if stderr is no terminal. Until dist__progress_end, which clears the line,
+ * nothing except errors may be written to stderr.
  */
 void dist__progress_begin(struct dist__progress *progress, const char *what,
 			  double all, int64_t most_ns);
 
-/* dist__progress_step adds a piece of that size to what is done, and says what
- * comes next; what NULL: the same. */
+/* dist__progress_step adds a piece to what is done, and states what comes next;
+ * what NULL: the same. */
 void dist__progress_step(struct dist__progress *progress, double piece,
 			 const char *what);
 

@@ -1,6 +1,6 @@
 /*
- * random.h - random numbers by seed, the same on every machine: SplitMix64, of
- * G. Steele, D. Lea, C. Flood, "Fast Splittable Pseudorandom Number
+ * random.h - random numbers from a seed, the same on every machine: SplitMix64,
+ * by G. Steele, D. Lea, C. Flood, "Fast Splittable Pseudorandom Number
  * Generators", OOPSLA 2014.
  */
 #ifndef LOCKSTEP_BASE_RANDOM_H
@@ -8,8 +8,8 @@
 
 #include <stdint.h>
 
-/* dist__random_next returns the next number of a sequence and moves *state,
- * which begins as any seed. */
+/* dist__random_next returns the next number of a sequence and advances *state,
+ * whose first value is the seed. */
 static inline uint64_t dist__random_next(uint64_t *state)
 {
 	uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15);
@@ -19,8 +19,8 @@ static inline uint64_t dist__random_next(uint64_t *state)
 	return x ^ (x >> 31);
 }
 
-/* dist__random_of returns the number that belongs to x: of x with one bit
- * changed, half of the bits are others. */
+/* dist__random_of returns a hash of x: if one bit of x changes, half of the
+ * result's bits change. */
 static inline uint64_t dist__random_of(uint64_t x)
 {
 	return dist__random_next(&x);

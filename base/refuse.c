@@ -1,4 +1,4 @@
-/* refuse.c - saying in one line what was expected. */
+/* refuse.c - one-line messages about what was expected. */
 #include "base/refuse.h"
 
 #include <stdarg.h>

@@ -1,12 +1,12 @@
-/* refuse.h - saying in one line what was expected. */
+/* refuse.h - one-line messages about what was expected. */
 #ifndef LOCKSTEP_BASE_REFUSE_H
 #define LOCKSTEP_BASE_REFUSE_H
 
 #include "lockstep/dist.h"
 
-/* dist__refuse_as writes what is wrong to message, without what a terminal
- * should not be shown, and returns error; dist__refuse does so where something
- * else was expected, and returns INVALID_ARGUMENT. */
+/* dist__refuse_as writes what is wrong to message, without bytes that control a
+ * terminal, and returns error. dist__refuse does the same and returns
+ * INVALID_ARGUMENT. */
 __attribute__((format(printf, 3, 4))) enum dist_error
 dist__refuse_as(struct dist_message *message, enum dist_error error,
 		const char *format, ...);

@@ -1,6 +1,6 @@
 /*
- * rows.c - a table of rows: cells are kept by row as values, and become text
- * when they are printed, in the form that is asked for.
+ * rows.c - a table of rows: cells are stored as values, and become text when
+ * the table is printed, in the form asked for.
  */
 #include "base/rows.h"
 

@@ -22,10 +22,10 @@ struct dist__cell {
 		CELL_TEXT,
 		CELL_COPY,
 		CELL_INT,
-		CELL_REAL,    /* for people: significant digits, */
+		CELL_REAL,    /* people read significant digits, */
 		CELL_FIXED,   /* digits after the point, */
 		CELL_PERCENT, /* a fraction in percent, */
-		CELL_ERROR,   /* that with sign and unit, */
+		CELL_ERROR,   /* the same with sign and unit, */
 		CELL_TIME,    /* ns as "12.35 ms" */
 		CELL_JSON
 	} kind;
@@ -39,25 +39,25 @@ struct dist__cell {
 };
 
 /*
- * The columns are one text, "key|heading;key|heading": JSON and TSV know a
- * column by the key, people read the heading over it. Where one is missing
- * ("|heading", "key|") the column is not there; without the bar both are the
- * same.
+ * The columns are one text, "key|heading;key|heading": JSON and TSV name a
+ * column by its key, people read its heading. A column without key
+ * ("|heading") is not in JSON and TSV, one without heading ("key|") not in the
+ * others; without a bar both are the same.
  */
 struct dist__rows {
 	const char *columns; /* borrowed */
-	const char *unknown; /* what people read for what is not known, NULL:
+	const char *unknown; /* shown to people for unknown values; NULL:
 				"-"; borrowed */
 	size_t num_rows;
 	struct dist__cell *cells; /* owned */
-	bool failed;              /* memory ran out: nothing will be printed */
+	bool failed;              /* no memory: nothing will be printed */
 };
 
 /* A whole number that is not known. */
 #define CELL_UNKNOWN INT64_MIN
 
-/* cell_text borrows the text until the table is printed, cell_copy until it is
- * added. NULL, CELL_UNKNOWN, NAN and a JSON null are not known. */
+/* cell_text borrows text until the table is printed, cell_copy until the row is
+ * added. NULL, CELL_UNKNOWN, NAN and JSON null are unknown values. */
 static inline struct dist__cell cell_text(const char *text)
 {
 	return (struct dist__cell){.kind = CELL_TEXT, .text = text};
@@ -79,14 +79,14 @@ static inline struct dist__cell cell_size(size_t number)
 	return cell_int((int64_t)number);
 }
 
-/* cell_json is the table's, once added; NULL: there was no memory for it. In a
+/* The table owns json once the row is added; NULL: no memory for it. In a
  * column without heading it is not in TSV either. */
 static inline struct dist__cell cell_json(json_t *json)
 {
 	return (struct dist__cell){.kind = CELL_JSON, .json = json};
 }
 
-/* One of the kinds from CELL_REAL to CELL_ERROR, for people with so many
+/* One of the kinds from CELL_REAL to CELL_ERROR, shown to people with so many
  * digits. */
 static inline struct dist__cell cell_number(enum dist__cell_kind kind,
 					    int digits, double real)
@@ -119,7 +119,7 @@ static inline struct dist__cell cell_time(double ns)
 	return cell_number(CELL_TIME, 0, ns);
 }
 
-/* ADD_ROW(table, cells...) adds a row, a cell for each column. */
+/* ADD_ROW(table, cells...) adds a row with a cell for each column. */
 #define ADD_ROW(table, ...)                                                    \
 	dist__rows_add(table, (const struct dist__cell[]){__VA_ARGS__},        \
 		       sizeof((const struct dist__cell[]){__VA_ARGS__}) /      \
@@ -128,24 +128,24 @@ static inline struct dist__cell cell_time(double ns)
 void dist__rows_add(struct dist__rows *table, const struct dist__cell *cells,
 		    size_t num);
 
-/* dist__rows_print writes the table. Returns 0, or -1: memory had run out on
- * the way here. */
+/* dist__rows_print writes the table. Returns 0, or -1: there was no memory for
+ * a row. */
 DIST_MUST_CHECK int dist__rows_print(const struct dist__rows *table,
 				     enum dist__form form, FILE *out);
 
-/* dist__rows_section writes a table that has rows, as text or Markdown below
- * an empty line and the lead, which may be "", and releases it. Returns as
+/* dist__rows_section writes a table if it has rows, and releases it. In text
+ * and Markdown an empty line and lead, which may be "", come before. Returns as
  * dist__rows_print. */
 DIST_MUST_CHECK int dist__rows_section(struct dist__rows *table,
 				       const char *lead, enum dist__form form,
 				       FILE *out);
 
-/* dist__rows_json returns the rows as an array of objects, the caller's, and
- * releases the table; NULL: no memory. */
+/* dist__rows_json returns the rows as an array of objects, owned by the caller,
+ * and releases the table; NULL: no memory. */
 json_t *dist__rows_json(struct dist__rows *table);
 
 /* dist__rows_write writes it as TSV to path, whole or not at all, below the
- * lines of `head` (NULL: none), and releases it. Errors: IO, NO_MEMORY. */
+ * lines of head (NULL: none), and releases it. Errors: IO, NO_MEMORY. */
 DIST_MUST_CHECK enum dist_error dist__rows_write(struct dist__rows *table,
 						 const char *head,
 						 const char *path,
@@ -154,8 +154,8 @@ DIST_MUST_CHECK enum dist_error dist__rows_write(struct dist__rows *table,
 /* dist__rows_release frees the rows. */
 void dist__rows_release(struct dist__rows *table);
 
-/* dist__json_print writes a value (NULL: there was no memory for it) and a
- * newline, and releases it. Returns as dist__rows_print. */
+/* dist__json_print writes value (NULL: no memory for it) and a newline, and
+ * releases it. Returns as dist__rows_print. */
 DIST_MUST_CHECK int dist__json_print(json_t *value, FILE *out);
 
 #endif

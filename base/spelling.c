@@ -1,4 +1,4 @@
-/* spelling.c - what was probably meant by a word that is no name. */
+/* spelling.c - guesses which name was meant by a word that is none. */
 #include "base/spelling.h"
 
 #include <ctype.h>

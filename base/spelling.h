@@ -1,6 +1,6 @@
 /*
- * spelling.h - what was probably meant by a word that is no name: the one place
- * that guesses. Offer all names, then ask for the hint:
+ * spelling.h - guesses which name was meant by a word that is none. Offer all
+ * names, then get the hint:
  *
  *	struct dist__spelling near = dist__spelling_of(word);
  *
@@ -13,7 +13,7 @@
 
 #include <stddef.h>
 
-/* No name that needs more letters was meant. */
+/* A name at a larger distance was not meant. */
 #define DIST__SPELLING_FARTHEST 2
 
 /* The nearest name so far. */
@@ -24,26 +24,26 @@ struct dist__spelling {
 	char hint[96];
 };
 
-/* dist__spelling_distance returns how many letters to insert, delete or replace
- * to get from a to b. */
+/* dist__spelling_distance returns the number of letters to insert, delete or
+ * replace to get from a to b. */
 size_t dist__spelling_distance(const char *a, const char *b);
 
 struct dist__spelling dist__spelling_of(const char *word);
 
-/* dist__spelling_offer looks whether the name, of len bytes, is nearer than
- * those before. A word between hyphens of the name is as near as one letter.
- * None is near that is farther away, or of which half is wrong. */
+/* dist__spelling_offer stores name, of len bytes, if it is nearer than earlier
+ * ones. A word between hyphens of the name has distance 1. A name farther than
+ * the limit, or with half of its letters wrong, is not near. */
 void dist__spelling_offer(struct dist__spelling *near, const char *name,
 			  size_t len);
 
-/* dist__spelling_offer_list does so for all of a list, divided by blanks,
- * commas or bars, but for placeholders in capitals. */
+/* dist__spelling_offer_list offers each name of a list, separated by blanks,
+ * commas or bars, except placeholders in capitals. */
 void dist__spelling_offer_list(struct dist__spelling *near, const char *list);
 
 /* dist__spelling_hint returns "; did you mean "NAME"?", or "". */
 const char *dist__spelling_hint(struct dist__spelling *near);
 
-/* dist__spelling_hint_of is all of it, for a list. The text is in *near. */
+/* dist__spelling_hint_of does all of it for a list. The text is in *near. */
 const char *dist__spelling_hint_of(struct dist__spelling *near,
 				   const char *word, const char *list);
 

@@ -1,4 +1,4 @@
-/* terminal.c - colour, where somebody sees it. */
+/* terminal.c - colour on a terminal. */
 #include "base/terminal.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* terminal.h - colour, where somebody sees it. */
+/* terminal.h - colour on a terminal. */
 #ifndef LOCKSTEP_BASE_TERMINAL_H
 #define LOCKSTEP_BASE_TERMINAL_H
 
@@ -12,12 +12,12 @@ enum terminal_style {
 	TERMINAL_GREEN /* good verdicts */
 };
 
-/* dist__terminal_shows returns whether out is a terminal that knows colours and
- * its user wants them: not with NO_COLOR set, nor with TERM "dumb" or unset. */
+/* dist__terminal_shows returns whether out is a terminal with colours that its
+ * user wants: not with NO_COLOR set, nor with TERM "dumb" or unset. */
 bool dist__terminal_shows(FILE *out);
 
-/* terminal_style returns what begins a style on out, PLAIN ends it; "" where
- * there is no colour. */
+/* dist__terminal_style returns the bytes that begin a style on out, or end it
+ * (PLAIN); "" without colour. */
 const char *dist__terminal_style(FILE *out, enum terminal_style style);
 
 #endif

@@ -1,4 +1,4 @@
-/* text.c - finding texts, and putting them together. */
+/* text.c - finds texts, and puts them together. */
 #include "base/text.h"
 
 #include <stdarg.h>

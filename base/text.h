@@ -1,4 +1,4 @@
-/* text.h - small questions about texts, and putting them together. */
+/* text.h - compares and finds texts, and puts them together. */
 #ifndef LOCKSTEP_BASE_TEXT_H
 #define LOCKSTEP_BASE_TEXT_H
 
@@ -6,14 +6,14 @@
 #include <stddef.h>
 #include <string.h>
 
-/* dist__same_text returns whether two texts are the same; NULL is like NULL
- * alone. */
+/* dist__same_text returns whether two texts are equal; NULL equals only
+ * NULL. */
 static inline bool dist__same_text(const char *a, const char *b)
 {
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* NULL begins with nothing. */
+/* dist__begins returns whether text begins with start; not if text is NULL. */
 static inline bool dist__begins(const char *text, const char *start)
 {
 	return text && strncmp(text, start, strlen(start)) == 0;
@@ -26,17 +26,17 @@ static inline bool dist__ends_in(const char *text, const char *end)
 	return len >= tail && strcmp(text + len - tail, end) == 0;
 }
 
-/* dist__named returns the item of that name, of num items of size bytes whose
- * first member is a const char *, NULL where one has none; NULL: there is no
- * such item, or no name. DIST__NAMED does so of an array. */
+/* dist__named returns the item called name among num items of size bytes, whose
+ * first member is a const char *, NULL if an item has no name; NULL: there is
+ * no such item, or no name. DIST__NAMED searches an array. */
 const void *dist__named(const void *items, size_t num, size_t size,
 			const char *name);
 #define DIST__NAMED(items, name)                                               \
 	dist__named(items, sizeof(items) / sizeof *(items), sizeof *(items),   \
 		    name)
 
-/* dist__append appends to text, in room for size bytes, as printf does; false:
- * it did not fit, and is cut off. */
+/* dist__append appends like printf to text, a buffer of size bytes; false: it
+ * did not fit and was cut off. */
 __attribute__((format(printf, 3, 4))) bool
 dist__append(char *text, size_t size, const char *format, ...);
 

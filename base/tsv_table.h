@@ -1,5 +1,5 @@
 /*
- * tsv_table.h - a table of figures that others published, read from TSV.
+ * tsv_table.h - a table of published figures, read from TSV.
  *
  *	# title: all-reduce on 2 DGX A100 over 8 HDR ports each, ring forced
  *	# source: github.com/NVIDIA/deepops, docs/..., commit 3957a42fb9af
@@ -9,9 +9,9 @@
  *	calibration	8	38.63
  *	validation	16	38.14
  *
- * A field that is the same in every row stands in the head, as "# name: value";
- * one that is not has a column. "-" says that a value is not known. Fields of
- * a row are parted by one tab. title and source stand in every head.
+ * A field that is the same in every row is in the head, as "# name: value"; any
+ * other has a column. "-" means: not known. One tab separates the fields of a
+ * row. Every head has title and source.
  */
 #ifndef LOCKSTEP_BASE_TSV_TABLE_H
 #define LOCKSTEP_BASE_TSV_TABLE_H
@@ -20,60 +20,60 @@
 
 /* A line of the head. */
 struct tsv_entry {
-	const char *name, *value; /* of the table's text */
+	const char *name, *value; /* in the table's text */
 	int line;
 };
 
 struct tsv_table {
-	char *path; /* owned, as is all that follows */
+	char *path; /* owned, as are all fields below */
 	char *text; /* the file, cut into fields */
 	struct tsv_entry *head;
 	size_t num_head;
-	const char **columns; /* of the text */
+	const char **columns; /* in text */
 	size_t num_columns;
 	int header_line;
-	const char **cells; /* num_columns a row, of the text */
+	const char **cells; /* num_columns for each row, in text */
 	int *lines;         /* of the rows in the file, from 1 */
-	void *rows;         /* as dist__tsv_load_rows() read them; else NULL */
+	void *rows;         /* read by dist__tsv_load_rows(); else NULL */
 	size_t num_rows;
 };
 
-/* A field of a row that a table of some kind may have; a list of them ends
- * with a name of NULL. */
+/* A field that rows of a kind of table may have; a list of them ends with a
+ * NULL name. */
 struct tsv_field {
 	const char *name;
 
-	/* Reads text, which is known, into what lies at into. Returns NULL, or
-	 * what was expected instead, in words. */
+	/* Reads text, a known value, into the field at into. Returns NULL, or
+	 * what was expected instead, as text. */
 	const char *(*read)(const char *text, void *into);
-	size_t offset; /* of what it fills, in the row */
-	bool required; /* and known in every row */
+	size_t offset; /* of the field in the row's struct */
+	bool required; /* must be known in every row */
 };
 
-/* That of a member of a struct, which is called as it. */
+/* The field for the member of a struct with the same name. */
 #define TSV_FIELD(row, reader, field)                                          \
 	.name = #field, .read = (reader), .offset = offsetof(row, field)
 
-/* Checks a row that was read, the i-th: INVALID_ARGUMENT, and what was
- * expected, or OK. */
+/* Checks row i, which was read: OK, or INVALID_ARGUMENT and what was
+ * expected. */
 typedef enum dist_error tsv_check(const struct tsv_table *tsv, size_t i,
 				  const void *row,
 				  struct dist_message *message);
 
 /*
  * dist__tsv_load reads the file at path. On failure *tsv is empty and message
- * says why, as "file:line: what was expected" where it can. Errors:
+ * says why, as "file:line: what was expected" if possible. Errors:
  * DIST_ERR_INVALID_ARGUMENT (no tsv), DIST_ERR_IO, DIST_ERR_NO_MEMORY.
  */
 DIST_MUST_CHECK enum dist_error dist__tsv_load(struct tsv_table *tsv,
 					       const char *path,
 					       struct dist_message *message);
 
-/* dist__tsv_release frees what *tsv holds. */
+/* dist__tsv_release frees what *tsv owns. */
 void dist__tsv_release(struct tsv_table *tsv);
 
 /* dist__tsv_get returns a field of a row, from its column or from the head;
- * NULL: there is none, or it is not known. The table's. */
+ * NULL: there is none, or it is not known. Owned by the table. */
 const char *dist__tsv_get(const struct tsv_table *tsv, size_t row,
 			  const char *name);
 
@@ -82,19 +82,19 @@ const char *dist__tsv_title(const struct tsv_table *tsv);
 const char *dist__tsv_source(const struct tsv_table *tsv);
 
 /*
- * dist__tsv_load_rows loads the file, and by the legal fields its rows:
- * tsv->rows is an array of num_rows structs of size bytes each; what is not
- * known is zero there. The head may also have title, source, licence and note.
- * check, which may be NULL, sees every row. On failure *tsv is empty. Errors:
- * as load; DIST_ERR_INVALID_ARGUMENT also for a field that is not legal, a
- * required one that is not there, a value that is not what was expected.
+ * dist__tsv_load_rows loads the file and reads its rows by the legal fields:
+ * tsv->rows is an array of num_rows structs of size bytes each, in which an
+ * unknown field is zero. The head may also have title, source, licence and
+ * note. check, which may be NULL, checks every row. On failure *tsv is empty.
+ * Errors: as load; DIST_ERR_INVALID_ARGUMENT also for an illegal field, a
+ * missing required one, an unexpected value.
  */
 DIST_MUST_CHECK enum dist_error
 dist__tsv_load_rows(struct tsv_table *tsv, const char *path,
 		    const struct tsv_field *fields, size_t size,
 		    tsv_check *check, struct dist_message *message);
 
-/* dist__tsv_refuse says what was expected in a line; returns INVALID_ARGUMENT.
+/* dist__tsv_refuse writes what was expected in line; returns INVALID_ARGUMENT.
  */
 enum dist_error dist__tsv_refuse(const struct tsv_table *tsv, int line,
 				 struct dist_message *message,

@@ -1,4 +1,4 @@
-/* wait.c - threads that are deaf to signals, and conditions with deadlines. */
+/* wait.c - threads that block all signals, and conditions with deadlines. */
 #include "base/wait.h"
 
 #include <signal.h>

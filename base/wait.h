@@ -1,4 +1,4 @@
-/* wait.h - threads of ours, and how they sleep until a deadline of
+/* wait.h - threads of the library, and waits with deadlines of
  * base/clock.h. */
 #ifndef LOCKSTEP_BASE_WAIT_H
 #define LOCKSTEP_BASE_WAIT_H
@@ -7,17 +7,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* dist__thread_start starts a thread that is deaf to signals: those are for the
- * program's own. False: it could not. */
+/* dist__thread_start starts a thread that blocks all signals: those are for the
+ * program's threads. False: it failed. */
 bool dist__thread_start(pthread_t *thread, void *(*run)(void *arg), void *arg);
 
-/* dist__condition_init makes a condition of which the deadlines are times of
+/* dist__condition_init makes a condition whose deadlines are on
  * CLOCK_MONOTONIC. */
 void dist__condition_init(pthread_cond_t *condition);
 
-/* dist__condition_wait sleeps, with mutex held before and after, until
- * condition is signalled, deadline_ns has come, or for no reason at all. False,
- * at once, where deadline_ns has passed; with DIST_TIMEOUT_NEVER none does. */
+/* dist__condition_wait sleeps until condition is signalled, until deadline_ns,
+ * or spuriously ends early; mutex is held before and after. Returns false at
+ * once if deadline_ns has passed; DIST_TIMEOUT_NEVER never does. */
 bool dist__condition_wait(pthread_cond_t *condition, pthread_mutex_t *mutex,
 			  int64_t deadline_ns);
 
