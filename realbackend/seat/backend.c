@@ -1,5 +1,5 @@
-/* backend.c - the back end of a group: every slot is a request to the
- * simulation, where there is one that does it. */
+/* backend.c - the back end of a group: its functions are requests to the
+ * simulation. */
 #include "realbackend/seat/backend.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@
 
 #include "core/backend.h"
 
-/* dist__seat_backend_new is the slot of the world. */
+/* dist__seat_backend_new is the world's backend_new. */
 enum dist_error dist__seat_backend_new(const struct dist__place *place,
 				       const struct dist__members *members,
 				       struct dist__backend **backend,

@@ -1,4 +1,4 @@
-/* public.c - the calls of lockstep/seat.h but for the store. */
+/* public.c - the calls of lockstep/seat.h, except the store's. */
 #include <stdlib.h>
 
 #include "lockstep/seat.h"

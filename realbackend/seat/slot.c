@@ -1,9 +1,9 @@
 /*
- * slot.c - this process as a rank of a simulation: finds its seat by what the
- * simulation set in the environment, and asks there.
+ * slot.c - this process as a rank of a simulation: finds its seat by the
+ * environment that the simulation set, and sends requests.
  *
- * Threads take turns. A process that the rank forked has no seat: it would
- * speak for the rank.
+ * Threads take turns. A process that the rank forks has no seat: its requests
+ * would be the rank's.
  */
 #include "realbackend/seat/slot.h"
 

@@ -1,5 +1,5 @@
-/* store.c - the store that the ranks of a simulation share, where a rank is a
- * process of its own: a kind of store whose calls are requests. */
+/* store.c - the store that ranks of a simulation share, for a rank in its own
+ * process: a kind of store whose operations are requests. */
 #include <stdlib.h>
 
 #include "lockstep/seat.h"

@@ -1,6 +1,6 @@
 /*
- * world.c - the simulated world, as a rank that is a process of its own sees
- * it: everything that happens there, happens in the process that simulates.
+ * world.c - the simulated world, for a rank that runs in its own process: all
+ * of the simulation happens in the simulating process.
  */
 #include "realbackend/seat/world.h"
 

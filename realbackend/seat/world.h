@@ -1,5 +1,4 @@
-/* world.h - the simulated world, as a rank that is a process of its own sees
- * it. */
+/* world.h - the simulated world, for a rank that runs in its own process. */
 #ifndef LOCKSTEP_SEAT_WORLD_H
 #define LOCKSTEP_SEAT_WORLD_H
 
