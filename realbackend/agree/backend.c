@@ -1,7 +1,6 @@
 /*
- * backend.c - the table of back ends' slots for a group whose ranks agree
- * first, and the thread that looks after operations while the rank's own is
- * elsewhere.
+ * backend.c - the back end of a group whose ranks agree first, and the thread
+ * that continues operations while the rank's own thread does not.
  */
 #include <stdlib.h>
 

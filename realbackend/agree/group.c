@@ -1,6 +1,6 @@
 /*
- * group.c - going on with the operations of a group, watching its members, and
- * its end.
+ * group.c - continues the operations of a group, watches its members, and ends
+ * it.
  */
 #include "realbackend/agree/group.h"
 

@@ -6,9 +6,9 @@
  *	launches its send             <-  grants a number, launches its receive
  *
  * The transport matches the question by peer and tag and compares the
- * fingerprints. A grant answers one question, by the number that the question
- * has among the sender's, and gives the two the library's number of the
- * message: each launches only what the other launches too.
+ * fingerprints. A grant answers one question, by the sender's number of it, and
+ * gives both ends the library's number of the message: each end launches only
+ * what the other launches, too.
  */
 #include "realbackend/agree/group.h"
 

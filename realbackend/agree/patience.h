@@ -1,6 +1,6 @@
 /*
- * patience.h - how long to stay away from something that can only be asked:
- * an event of the device, a communicator. Private to realbackend/.
+ * patience.h - pauses between polls of something that offers no wait: an event
+ * of the device, a communicator. Private to realbackend/.
  */
 #ifndef LOCKSTEP_AGREE_PATIENCE_H
 #define LOCKSTEP_AGREE_PATIENCE_H
@@ -8,17 +8,17 @@
 #include <sched.h>
 #include <time.h>
 
-/* So many questions are asked in a row: what is short is over by then. */
+/* Polls without a pause: short waits end within them. */
 #define DIST__PATIENCE_SPINS 256
-/* From then on the pauses grow, up to this. */
+/* Later pauses grow up to this. */
 #define DIST__PATIENCE_MOST_NS 200000
 
 struct dist__patience {
-	unsigned asked; /* in vain, in a row */
+	unsigned asked; /* unsuccessful polls in a row */
 };
 
-/* dist__patience_wait is called after a question in vain; zero *patience after
- * one that was not. */
+/* dist__patience_wait is called after an unsuccessful poll; zero *patience
+ * after a successful one. */
 static inline void dist__patience_wait(struct dist__patience *patience)
 {
 	unsigned late = ++patience->asked > DIST__PATIENCE_SPINS

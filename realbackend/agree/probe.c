@@ -1,4 +1,4 @@
-/* probe.c - has a child look for a library. */
+/* probe.c - looks for a library in a child process. */
 #include "realbackend/agree/probe.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /*
- * task.c - an operation on its way: those concerned agree about it, then the
- * library is called, then it is asked until it is through.
+ * task.c - an operation in progress: the ranks concerned agree about it, then
+ * the library is called, and polled until it is complete.
  */
 #include "realbackend/agree/group.h"
 
