@@ -1,4 +1,4 @@
-/* prefix_store.c - passes everything on to the store below, under another key.
+/* prefix_store.c - passes all operations to the store below, with longer keys.
  */
 #include <stdlib.h>
 #include <string.h>

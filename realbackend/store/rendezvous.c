@@ -1,10 +1,10 @@
 /*
- * rendezvous.c - every rank opens a listener for its peers, joins the store at
- * rank 0 with its address, and gets, in the answer to that one request, the
- * token of the job and the addresses of all. Behind the address goes what the
- * rank would talk through on its machine, "shm" or "tcp", and the number of the
- * node, where a launcher has told. In a store that others made (meeting.c) it
- * gets the same answer.
+ * rendezvous.c - every rank opens a listener for its peers and sends its
+ * address to the store at rank 0 (JOIN). The reply to that request has the
+ * token of the job and the addresses of all ranks. After the address come the
+ * transport that the rank wants within its machine, "shm" or "tcp", and the
+ * number of its node, if a launcher set it. In another store
+ * (store_rendezvous.c) a rank gets the same reply.
  */
 #include "realbackend/store/rendezvous.h"
 

@@ -10,43 +10,43 @@
 struct dist__store;
 struct dist__store_server;
 
-/* Where the ranks of a job meet. */
+/* The store through which the ranks of a job meet. */
 struct dist__rendezvous_place {
 	struct dist__store *store;         /* NULL: none */
 	struct dist__store_server *server; /* rank 0; NULL: none */
 	struct dist_store *file;           /* file://; NULL: none */
 };
 
-/* What a rank knows afterwards. */
+/* The result of a rendezvous, on one rank. */
 struct dist__rendezvous {
 	uint64_t token;                  /* of the job */
 	struct dist__address *addresses; /* by rank */
 	int local_ranks;                 /* ranks on this machine */
 	int hosts;                       /* machines */
-	int *nodes;                      /* struct dist__place has them */
+	int *nodes;                      /* as in struct dist__place */
 	bool all_share;                  /* every rank wants shared memory */
 	int listener;                    /* for the peers; -1: none */
 	struct dist__rendezvous_place place;
 	struct check_rendezvous_failure
-		failure; /* RENDEZVOUS: on whom it turns */
+		failure; /* RENDEZVOUS: the ranks at fault */
 };
 
 /*
- * dist__rendezvous_meet serves the store (rank 0) or opens the one that the
- * init method says, joins, and waits until all ranks have. Everything in *r is
- * the caller's then; on failure, nothing but r->failure. Errors: RENDEZVOUS
- * (port taken, host unknown, not all came in time, two of one rank, different
- * world sizes; message says which), NO_MEMORY, IO.
+ * dist__rendezvous_meet serves the store (rank 0) or opens the store of the
+ * init method, joins, and waits until all ranks have joined. The caller then
+ * owns everything in *r; after an error there is only r->failure. Errors:
+ * RENDEZVOUS (port in use, host unknown, a rank did not come in time, two
+ * processes with one rank, different world sizes; see message), NO_MEMORY, IO.
  */
 enum dist_error dist__rendezvous_meet(const struct dist__environment *e,
 				      struct dist__rendezvous *r,
 				      struct dist_message *message);
 
-/* dist__rendezvous_leave closes and frees what is in *place. */
+/* dist__rendezvous_leave closes and frees the contents of *place. */
 void dist__rendezvous_leave(struct dist__rendezvous_place *place);
 
-/* dist__rendezvous_explain returns RENDEZVOUS, and says why in message, where
- * an IO error (errno) is that this rank may open no more files; else error. */
+/* dist__rendezvous_explain returns RENDEZVOUS and explains it in message if an
+ * IO error (errno) means that this rank may open no more files; else error. */
 enum dist_error dist__rendezvous_explain(const struct dist__environment *e,
 					 enum dist_error error,
 					 struct dist_message *message);

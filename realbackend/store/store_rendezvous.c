@@ -1,13 +1,13 @@
 /*
- * store_rendezvous.c - every rank leaves an entry in the store and counts
- *itself; the one that makes the count full, or whoever sees what is wrong or
- *runs out of time, calls the roster of what is there and publishes it. The
- *first published roster counts, for everyone.
+ * store_rendezvous.c - every rank writes an entry to the store and increments a
+ * count. The rank that completes the count, or that finds an error or runs out
+ * of time, makes the roster of the entries and publishes it. The roster that is
+ * published first counts for all ranks.
  *
- *	lockstep/jobs		how many jobs have met in this store: N
- *	lockstep/N/world_size	what the first one said, and its rank
+ *	lockstep/jobs		number of jobs that met in this store: N
+ *	lockstep/N/world_size	of the first rank, and its rank
  *	lockstep/N/rank/R	world size, address and proof of rank R
- *	lockstep/N/came		how many entries there are
+ *	lockstep/N/came		number of entries
  *	lockstep/N/roster	a parcel, see roster.h
  */
 #include "realbackend/store/store_rendezvous.h"

@@ -2,12 +2,12 @@
  * store_server.c - one thread, one poll loop, never blocking on a client.
  *
  * A request that cannot be answered yet stays in its session and is tried again
- * whenever something changed. Rank 0 gets the roster last: when it goes on, and
- * perhaps ends, every other rank's answer is on its way.
+ * after every change. Rank 0 gets the roster last: when it continues, and maybe
+ * ends, the replies to all other ranks were sent.
  *
- * Strangers cost the job nothing: there are MAX_STRANGERS at most, each of
- * bounded size, and when more knock the oldest goes, unless it has only just
- * come: a rank speaks up at once, and comes again when it is hung up on.
+ * Strangers cannot exhaust the job: there are at most MAX_STRANGERS, each of
+ * bounded size. If more connect, the oldest is dropped, unless it has only just
+ * come: a rank sends at once, and connects again after it was dropped.
  */
 #include "realbackend/store/store_server.h"
 

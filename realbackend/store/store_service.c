@@ -1,4 +1,4 @@
-/* store_service.c - what the store does with a request; see store.h for the
+/* store_service.c - executes the store's requests; see parcel.h for the
  * operations. */
 #include "realbackend/store/store_service.h"
 

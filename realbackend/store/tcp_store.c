@@ -2,8 +2,8 @@
  * tcp_store.c - the public store over TCP: a server, in the master, and
  * connections to it.
  *
- * A connection is used by one thread at a time, and one that waits for a key
- * keeps its own: so there are as many as threads were in the store at once.
+ * One thread uses a connection at a time, and a thread that waits for a key
+ * keeps its own: there are as many as threads used the store at once.
  */
 #include <pthread.h>
 #include <stdio.h>
