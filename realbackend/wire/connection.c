@@ -1,10 +1,10 @@
 /*
  * connection.c - the bytes of one connection: frames in, frames out.
  *
- * Reading: one recvmsg() fills the rest of the payload where it belongs and,
- * behind it, the buffer with what follows; so a small message costs one system
- * call and a large one is copied once, by the kernel. Writing: header and
- * payload of several queued messages go out in one sendmsg().
+ * Reading: one recvmsg() stores the rest of the payload where it is wanted and
+ * what follows in the buffer; so a small message costs one system call, and a
+ * large one is copied once, by the kernel. Writing: one sendmsg() writes header
+ * and payload of several queued messages.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* connections.c - the connections that a mesh has: made, shut down, freed. */
+/* connections.c - makes, shuts down and frees the connections of a mesh. */
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /*
- * event.c - something that happens once at a rank, and where its threads sleep
- * until it has.
+ * event.c - an event that happens once on a rank; threads sleep until it has
+ * happened.
  */
 #include <stdlib.h>
 

@@ -1,11 +1,10 @@
 /*
- * failure.c - what happens to requests whose peer is gone or whose group has
- * been aborted.
+ * failure.c - requests whose peer is gone or whose group was aborted.
  *
- * The memory of a request is the caller's again the moment it is complete. A
- * send of which half is on the wire can therefore not be completed without
- * breaking its connection: the peer would take the next frame for the rest. Nor
- * can one whose memory the peer is reading.
+ * The memory of a request belongs to the caller again as soon as it is
+ * complete. A half-written send therefore cannot be completed without breaking
+ * its connection: the peer would take the next frame for the rest. Nor can a
+ * send whose memory the peer is reading.
  */
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /*
- * handshake.c - how two ranks come by their one connection; see mesh.h for the
+ * handshake.c - how two ranks make their one connection; see mesh.h for the
  * states.
  */
 #include <errno.h>

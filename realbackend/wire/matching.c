@@ -1,11 +1,11 @@
 /*
- * matching.c - which arriving message goes into which posted receive.
+ * matching.c - matches arriving messages with posted receives.
  *
  * A message matches the first receive posted for its peer, or for any, and for
- * its group, tag, seq and step. Before that, collectives are held against each
- * other by group and seq alone: a fingerprint that differs means that the ranks
- * are not in the same operation, whatever the step is, and no byte of it may be
- * taken for data.
+ * its group, tag, seq and step. Before that, collectives are compared by group
+ * and seq alone: a different fingerprint means that the ranks are not in the
+ * same operation, whatever the step, and none of its bytes may be used as
+ * data.
  */
 #include <assert.h>
 #include <inttypes.h>

@@ -1,20 +1,20 @@
 /*
- * mesh.h - what the transport is made of: peers, connections, requests, and
- * the one mutex that guards them all.
+ * mesh.h - the state of the transport: peers, connections, requests, and the
+ * one mutex that guards them all.
  *
- * One connection a pair of ranks, made at its first use by either side:
+ * Each pair of ranks has one connection, made at its first use by either side:
  *
  *	IDLE --dial--> DIALING --WELCOME--> OPEN --BYE--> LEFT
  *	               DIALING --REFUSED--> CROSSED --HELLO--> OPEN
  *	IDLE --HELLO--> OPEN                any --EOF, reset--> LOST
  *
- * When both dial at once, the connection dialled by the lower rank wins: the
- * lower refuses the other's HELLO, the higher gives its own attempt up. No data
- * has been sent on the loser, because data waits for WELCOME. A peer of this
- * machine stays DIALING from WELCOME to ANSWER, at either end.
+ * If both dial at once, the lower rank's connection wins: the lower refuses the
+ * other's HELLO, the higher gives up its own attempt. No data was sent on the
+ * loser, because data waits for WELCOME. A peer on this machine stays DIALING
+ * from WELCOME to ANSWER, on both sides.
  *
- * Everything here is called with the mutex held, or by the only thread there
- * is, unless it says otherwise.
+ * All functions are called with the mutex held, or by the only thread that
+ * exists, unless said otherwise.
  * Private to realbackend/wire/.
  */
 #ifndef LOCKSTEP_WIRE_MESH_H
@@ -32,33 +32,33 @@
 #include "realbackend/wire/shared.h"
 #include "realbackend/wire/socket.h"
 
-/* A payload so short goes with its frame, in one piece. */
+/* Up to this length a payload is sent in one piece with its frame. */
 #define DIST__SHORT_BYTES 64
 
 enum dist__request_kind {
 	DIST__REQUEST_SEND,
 	DIST__REQUEST_RECEIVE,
-	DIST__REQUEST_CONTROL /* a frame of ours that nobody waits for */
+	DIST__REQUEST_CONTROL /* a frame of ours that no thread waits for */
 };
 
 struct dist__request {
 	struct dist__request *next; /* in a queue of its peer, or any */
-	struct dist__message m;     /* peer: of the match, once there is one */
+	struct dist__message m;     /* peer: of the match, once matched */
 	uint64_t number;            /* receives: in the order posted */
 	enum dist__request_kind kind;
 	enum dist_error error;
 	bool complete;
 	bool counted;   /* in mesh->detached */
 	bool awaited;   /* a thread sleeps until it is complete */
-	bool lent;      /* sends: the payload stays for the peer to read */
-	int cell;       /* where its pace is noted (pace.h); -1: nowhere */
-	size_t written; /* sends: bytes of header and payload on the wire */
-	size_t head;    /* bytes of header: */
-	/* The frame, and the address of what is lent, or a short payload. */
+	bool lent;      /* sends: the peer reads the payload from here */
+	int cell;       /* for its cost (pace.h); -1: not measured */
+	size_t written; /* sends: bytes of header and payload written */
+	size_t head;    /* length of header: */
+	/* the frame, and then a lent payload's address or a short payload. */
 	unsigned char header[DIST__FRAME_BYTES + DIST__SHORT_BYTES];
 };
 
-/* dist__frame_of returns the header that m goes under. */
+/* dist__frame_of returns the header of m. */
 static inline struct dist__frame dist__frame_of(const struct dist__message *m,
 						enum dist__frame_kind kind)
 {
@@ -79,9 +79,9 @@ struct dist__queue {
 /* A message that arrived, or is arriving, before its receive was posted. */
 struct dist__unexpected {
 	struct dist__unexpected *next;
-	uint64_t number; /* of all that came, in order */
+	uint64_t number; /* of all that arrived, in order */
 	struct dist__frame frame;
-	struct dist__request *receiver; /* posted meanwhile; gets the copy */
+	struct dist__request *receiver; /* posted since; gets the copy */
 	bool complete;
 	alignas(max_align_t) unsigned char data[];
 };
@@ -91,15 +91,15 @@ enum dist__peer_state {
 	DIST__PEER_DIALING,
 	DIST__PEER_CROSSED, /* refused: the peer is dialling us */
 	DIST__PEER_OPEN,
-	DIST__PEER_LEFT, /* said goodbye */
+	DIST__PEER_LEFT, /* sent BYE */
 	DIST__PEER_LOST
 };
 
 struct dist__peer {
 	int rank;
 	enum dist__peer_state state;
-	bool met;              /* it was OPEN once */
-	enum dist_error error; /* LEFT, LOST: what its requests get */
+	bool met;              /* it has been OPEN */
+	enum dist_error error; /* LEFT, LOST: the error of its requests */
 	struct dist__address address;
 	struct dist__connection *connection; /* DIALING, OPEN */
 	int64_t redial_ns;                   /* CROSSED */
@@ -113,30 +113,30 @@ struct dist__peer {
 };
 
 enum dist__connection_state {
-	DIST__CONNECTING, /* ours, the kernel has not answered */
+	DIST__CONNECTING, /* dialled, not connected yet */
 	DIST__GREETING,   /* HELLO sent, or WELCOME and OFFER */
-	DIST__STRANGER,   /* accepted, HELLO or PROOF not seen yet */
+	DIST__STRANGER,   /* accepted, before HELLO or PROOF */
 	DIST__CONNECTED,
-	DIST__DEAD /* shut down; closed once nobody polls it */
+	DIST__DEAD /* shut down; closed when no thread polls it */
 };
 
-/* Large enough that a small message needs one system call, small enough that
- * the copy out of it does not count for a large one. */
+/* So large that a small message needs one system call, so small that the copy
+ * out of it does not matter for a large one. */
 #define DIST__READ_BUFFER 8192
 
 struct dist__connection {
 	int fd;
 	enum dist__connection_state state;
 	struct dist__peer *peer;  /* NULL: stranger */
-	int64_t deadline_ns;      /* of a stranger to introduce itself */
-	bool challenged;          /* stranger: claim stands, proof is due */
+	int64_t deadline_ns;      /* of a stranger's HELLO and PROOF */
+	bool challenged;          /* stranger: claim is set, PROOF is due */
 	struct dist__claim claim; /* with a secret: until CONNECTED */
-	uint32_t awaits;          /* GREETING, WELCOME said: OFFER, ANSWER */
+	uint32_t awaits;          /* GREETING after WELCOME: OFFER, ANSWER */
 
-	/* Once CONNECTED, what carries the bytes in place of fd; NULL: fd does.
-	 * Owned. Then nothing comes on fd but the bell, and its end. */
+	/* Once CONNECTED: carries the bytes instead of fd, on which only the
+	 * bell and the end then come; NULL: fd carries them. Owned. */
 	struct dist__shared *shared;
-	bool hung_up; /* that end has come */
+	bool hung_up; /* the end of fd has come */
 
 	bool watched;           /* the peer is on another machine; pulse.c */
 	int64_t quiet_since_ns; /* it owes an answer; 0: it does not */
@@ -144,41 +144,41 @@ struct dist__connection {
 	/* The frame whose payload is arriving; payload_left > 0. */
 	struct dist__frame frame;
 	size_t payload_left;
-	unsigned char *sink;  /* where it goes on; NULL: nowhere */
-	unsigned char *stage; /* of what is combined; owned; NULL: nothing is */
-	uint64_t remote;      /* LENT: its address at the peer; else 0 */
+	unsigned char *sink;  /* where the next byte goes; NULL: dropped */
+	unsigned char *stage; /* for elements to combine; owned; or NULL */
+	uint64_t remote;      /* LENT: the peer's address of it; else 0 */
 	struct dist__request *receive;
 	struct dist__unexpected *message;
 
-	/* frame has come, but its receive has not been posted: nothing more
-	 * is read until it is, or the clock passes this. 0: not so. */
+	/* frame has come, but its receive is not posted: reading stops until
+	 * it is, or until this time. 0: not held. */
 	int64_t held_until_ns;
 
-	size_t end; /* bytes of buffer not looked at yet */
+	size_t end; /* unprocessed bytes in buffer */
 	unsigned char buffer[DIST__READ_BUFFER];
 };
 
-/* What this rank knows of a group. */
+/* This rank's state of a group. */
 struct dist__group_state {
 	uint32_t id;
 	bool begun;           /* seq and fingerprint are valid */
 	bool mismatch;        /* a peer disagrees about this seq */
-	uint32_t seq;         /* of the collective being run, or run last */
+	uint32_t seq;         /* of the current or last collective */
 	uint64_t fingerprint; /* of that collective */
-	bool aborted; /* far from what each call writes and reads again: read
-			 as one with it, it would wait for that */
+	bool aborted; /* not next to fields that each call writes: a load of
+			 both would wait for that store */
 };
 
 struct dist__mesh {
 	pthread_mutex_t mutex;
 	bool alone; /* the only thread is in here, without the mutex */
 	int rank, world_size;
-	uint64_t token; /* of the job: keeps strangers out */
+	uint64_t token; /* of the job: strangers do not know it */
 	char *secret;   /* that peers must know; NULL: none; owned */
-	bool shares;    /* memory with the peers of this machine */
-	bool crowded;   /* with more ranks than processors */
+	bool shares;    /* memory with peers on this machine */
+	bool crowded;   /* this machine has more ranks than processors */
 	int listener;
-	int64_t accept_ns; /* no accept() before: out of descriptors */
+	int64_t accept_ns; /* no accept() before: no descriptors left */
 	struct dist__peer *peers;
 	struct dist__connection **connections; /* every one with an fd */
 	size_t num_connections, max_connections;
@@ -186,9 +186,9 @@ struct dist__mesh {
 	size_t num_crossed;
 	size_t num_held;       /* connections */
 	int64_t keep_alive_ns; /* for a peer to answer; 0: for ever */
-	int64_t pulse_ns;      /* of the next look for silent ones; NEVER */
-	bool stale;            /* what is being polled for has changed since */
-	bool stuck;            /* some neighbour's ring may have been full */
+	int64_t pulse_ns;      /* next check for silent peers; NEVER */
+	bool stale;            /* the polled set has changed since */
+	bool stuck;            /* a neighbour's ring may have been full */
 	struct dist__group_state *groups;
 	size_t num_groups;
 	size_t num_unexpected;
@@ -198,15 +198,15 @@ struct dist__mesh {
 	struct dist__queue any_receives; /* from any source, not matched */
 	uint64_t receives_posted, messages_come;
 
-	/* What the system said when it first refused; written once. */
+	/* The system's first refusal; written once. */
 	char text[DIST__LIMIT_TEXT + 96];
 
 	/* progress.c's */
 	struct dist__progress *progress;
 	const struct dist__request *awaited; /* by the leader; NULL: none */
-	size_t detached;      /* incomplete requests of tag >= 0 */
-	uint64_t completions; /* requests completed so far */
-	uint64_t moved;       /* bytes read and written so far */
+	size_t detached;      /* incomplete requests with tag >= 0 */
+	uint64_t completions; /* number of completed requests */
+	uint64_t moved;       /* bytes read and written */
 };
 
 /* ---- request.c: life of a request, queues ------------------------------- */
@@ -214,7 +214,7 @@ struct dist__mesh {
 void dist__queue_init(struct dist__queue *queue);
 void dist__queue_append(struct dist__queue *queue,
 			struct dist__request *request);
-/* dist__queue_remove takes request out; false: it is not in there. */
+/* dist__queue_remove takes request out; false: it is not in the queue. */
 bool dist__queue_remove(struct dist__queue *queue,
 			struct dist__request *request);
 
@@ -227,70 +227,70 @@ void dist__request_complete(struct dist__mesh *mesh,
 bool dist__request_control(struct dist__peer *peer, enum dist__frame_kind kind,
 			   uint32_t group);
 
-/* ---- matching.c: posted receives against arriving frames ---------------- */
+/* ---- matching.c: posted receives and arriving frames -------------------- */
 
-/* dist__matching_init readies peer for messages without a receive. */
+/* dist__matching_init prepares peer for messages without a receive. */
 void dist__matching_init(struct dist__peer *peer);
 
-/* dist__matching_group returns the state of a group, made at its first use;
- * NULL: no memory. Valid until the next call. */
+/* dist__matching_group returns the state of a group, a new one at its first
+ * use; NULL: no memory. Valid until the next call. */
 struct dist__group_state *dist__matching_group(struct dist__mesh *mesh,
 					       uint32_t id);
 
-/* dist__matching_enter notes that this rank works on collective m, and holds
- * it against what the peers sent already. NULL: no memory. */
+/* dist__matching_enter notes that this rank is in collective m, and compares m
+ * with what the peers have sent already. NULL: no memory. */
 struct dist__group_state *dist__matching_enter(struct dist__mesh *mesh,
 					       const struct dist__message *m);
 
-/* dist__matching_is returns whether frame is that of message m. */
+/* dist__matching_is returns whether frame belongs to message m. */
 bool dist__matching_is(const struct dist__message *m,
 		       const struct dist__frame *frame);
 
-/* dist__matching_post posts a receive: it may be complete on return. */
+/* dist__matching_post posts a receive, which may then be complete already. */
 void dist__matching_post(struct dist__mesh *mesh,
 			 struct dist__request *request);
 
-/* dist__matching_hold_ns returns how long it is worth to wait for the receive
- * of connection->frame, rather than to make room for its payload: 0, unless it
- * is long and nothing else is expected from that peer. */
+/* dist__matching_hold_ns returns how long to wait for the receive of
+ * connection->frame before its payload is stored elsewhere: 0, unless the
+ * payload is long and nothing else is expected from that peer. */
 int64_t dist__matching_hold_ns(struct dist__mesh *mesh,
 			       struct dist__connection *connection);
 
-/* dist__matching_begin decides where the payload of connection->frame goes.
+/* dist__matching_begin decides where to store the payload of connection->frame.
  * false: no memory. */
 bool dist__matching_begin(struct dist__mesh *mesh,
 			  struct dist__connection *connection);
 
-/* dist__matching_end is called when the payload is there. */
+/* dist__matching_end is called when the payload is complete. */
 void dist__matching_end(struct dist__mesh *mesh,
 			struct dist__connection *connection);
 
-/* dist__matching_withdraw takes back an incomplete receive: its memory is not
- * touched any more. */
+/* dist__matching_withdraw cancels an incomplete receive: its memory is not used
+ * any more. */
 void dist__matching_withdraw(struct dist__mesh *mesh,
 			     struct dist__request *request);
 
-/* dist__matching_any_lost fails the receives from any source that wait in vain:
- * one of their sources is LOST or has aborted the group, or all are gone. One
- * that could not even be reached may have left in order before we met: it
- * counts as gone, not as lost. Called after every change of that kind. */
+/* dist__matching_any_lost fails the receives from any source that cannot end: a
+ * source is LOST or has aborted the group, or all are gone. A peer that could
+ * not be reached may have left in order before: it counts as gone, not as lost.
+ * Call it after every such change. */
 void dist__matching_any_lost(struct dist__mesh *mesh);
 
 /* dist__matching_cut drops what was arriving on connection. */
 void dist__matching_cut(struct dist__mesh *mesh,
 			struct dist__connection *connection);
 
-/* dist__matching_untaken returns whether messages of collectives came in which
- * this rank never took part, though their senders did not give up. */
+/* dist__matching_untaken returns whether messages came of collectives in which
+ * this rank never took part, and whose senders did not give up. */
 bool dist__matching_untaken(const struct dist__mesh *mesh);
 
-/* dist__matching_free frees what nobody received, and the spare stage. */
+/* dist__matching_free frees messages not received, and the spare stage. */
 void dist__matching_free(struct dist__mesh *mesh);
 
-/* ---- sink.c: where a payload goes --------------------------------------- */
+/* ---- sink.c: where a payload is stored ---------------------------------- */
 
-/* dist__sink_open lets the payload of connection->frame go to receive; false:
- * no memory. dist__sink_close ends that, and leaves the receive to the caller.
+/* dist__sink_open directs the payload of connection->frame to receive; false:
+ * no memory. dist__sink_close ends that; the caller handles the receive.
  */
 bool dist__sink_open(struct dist__mesh *mesh,
 		     struct dist__connection *connection,
@@ -298,44 +298,44 @@ bool dist__sink_open(struct dist__mesh *mesh,
 void dist__sink_close(struct dist__mesh *mesh,
 		      struct dist__connection *connection);
 
-/* dist__sink_room returns how many bytes of the payload may now be put to
- * connection->sink, if that is anywhere; dist__sink_advance accounts for those
- * that were. */
+/* dist__sink_room returns how many bytes of the payload may now be stored at
+ * connection->sink, if not NULL; dist__sink_advance accounts for bytes that
+ * were. */
 size_t dist__sink_room(const struct dist__connection *connection);
 void dist__sink_advance(struct dist__connection *connection, size_t bytes);
 
-/* dist__sink_put puts what there is of the payload from the front of the len
- * bytes that came where it belongs, and returns how many bytes that was. */
+/* dist__sink_put stores the payload's part of the len bytes at come, and
+ * returns its length. */
 size_t dist__sink_put(struct dist__connection *connection,
 		      const unsigned char *come, size_t len);
 
-/* dist__sink_pour puts a whole payload where receive m wants it, from where it
- * lies; false: elements may not lie there. */
+/* dist__sink_pour stores a complete payload, at come, where receive m wants it;
+ * false: come is not aligned for the elements. */
 bool dist__sink_pour(const struct dist__message *m, const unsigned char *come);
 
-/* dist__sink_fill puts a whole payload, which it may change, where receive m
- * wants it. */
+/* dist__sink_fill stores a complete payload, which it may overwrite, where
+ * receive m wants it. */
 void dist__sink_fill(const struct dist__message *m, void *payload);
 
 /* ---- failure.c: lost peers, aborted groups ------------------------------ */
 
-/* dist__peer_end makes peer LEFT or LOST: all its requests fail. */
+/* dist__peer_end makes peer LEFT or LOST and fails all its requests. */
 void dist__peer_end(struct dist__mesh *mesh, struct dist__peer *peer,
 		    enum dist__peer_state state, enum dist_error error);
 
-/* dist__peer_leave_group is the peer's ABORT: its requests of group fail. */
+/* dist__peer_leave_group handles a peer's ABORT: its requests of group fail. */
 void dist__peer_leave_group(struct dist__mesh *mesh, struct dist__peer *peer,
 			    uint32_t group);
 
-/* dist__peer_refuses returns why a request of group to peer cannot be: OK,
- * ABORTED is not among them. */
+/* dist__peer_refuses returns the error of a new request of group to peer, OK if
+ * possible; never ABORTED. */
 enum dist_error dist__peer_refuses(const struct dist__peer *peer,
 				   uint32_t group);
 
-/* dist__mesh_abort fails all requests of group and tells the peers. */
+/* dist__mesh_abort fails all requests of group and sends ABORT to the peers. */
 void dist__mesh_abort(struct dist__mesh *mesh, uint32_t group);
 
-/* dist__request_withdraw takes back an incomplete request. */
+/* dist__request_withdraw cancels an incomplete request. */
 void dist__request_withdraw(struct dist__mesh *mesh,
 			    struct dist__request *request);
 
@@ -351,65 +351,65 @@ struct dist__connection *dist__connection_new(struct dist__mesh *mesh, int fd,
 void dist__connection_kill(struct dist__mesh *mesh,
 			   struct dist__connection *connection);
 
-/* dist__connections_reap closes and frees the dead. Nobody may be polling. */
+/* dist__connections_reap closes and frees the dead. No thread may poll. */
 void dist__connections_reap(struct dist__mesh *mesh);
 
 /* ---- connection.c: bytes of one connection ------------------------------ */
 
 /* dist__connection_greet sends a frame of the handshake at once, with extra
- * (DIST__FRAME_EXTRA bytes; NULL: none): the socket is fresh, so it takes that
- * much. false: the connection is broken. */
+ * (DIST__FRAME_EXTRA bytes; NULL: none): a new socket has room for it. false:
+ * the connection is broken. */
 bool dist__connection_greet(const struct dist__mesh *mesh,
 			    struct dist__connection *connection,
 			    enum dist__frame_kind kind,
 			    const unsigned char *extra);
 
-/* dist__connection_say sends any frame without payload, likewise. */
+/* dist__connection_say sends any frame without payload in the same way. */
 bool dist__connection_say(struct dist__connection *connection,
 			  const struct dist__frame *frame);
 
-/* dist__connection_read takes what has arrived, up to a bound, so that no
- * connection starves the others. */
+/* dist__connection_read reads what has arrived, up to a bound, so that other
+ * connections are served, too. */
 void dist__connection_read(struct dist__mesh *mesh,
 			   struct dist__connection *connection);
 
-/* dist__connection_resume goes on with a held connection, if it is one. */
+/* dist__connection_resume continues a held connection, if it is held. */
 void dist__connection_resume(struct dist__mesh *mesh,
 			     struct dist__connection *connection);
 
-/* dist__connection_timeouts resumes what has been held long enough: called
- * when the clock passes dist__connection_timer(). */
+/* dist__connection_timeouts resumes connections held long enough; call it when
+ * the clock passes dist__connection_timer(). */
 void dist__connection_timeouts(struct dist__mesh *mesh, int64_t now_ns);
 int64_t dist__connection_timer(const struct dist__mesh *mesh);
 
-/* dist__connection_write writes what the socket takes of the peer's queue, up
- * to a bound. */
+/* dist__connection_write writes the peer's queue as far as the socket has room,
+ * up to a bound. */
 void dist__connection_write(struct dist__mesh *mesh,
 			    struct dist__connection *connection);
 
-/* ---- pulse.c: peers on other machines that fall silent ------------------ */
+/* ---- pulse.c: silent peers on other machines ---------------------------- */
 
-/* dist__pulse_begin watches a connection that opens; dist__pulse_check, to be
- * called when the clock passes mesh->pulse_ns, makes peers LOST that have owed
- * an answer for mesh->keep_alive_ns, or nearly. */
+/* dist__pulse_begin watches a connection that opens. dist__pulse_check, called
+ * when the clock passes mesh->pulse_ns, makes peers LOST that have owed an
+ * answer for about mesh->keep_alive_ns. */
 void dist__pulse_begin(struct dist__mesh *mesh,
 		       struct dist__connection *connection);
 void dist__pulse_check(struct dist__mesh *mesh, int64_t now_ns);
 
 /* ---- neighbour.c: connections through memory ---------------------------- */
 
-/* dist__is_neighbour returns whether peer is of this machine, as far as
- * addresses tell. */
+/* dist__is_neighbour returns whether peer is on this machine, judged by
+ * addresses. */
 bool dist__is_neighbour(const struct dist__mesh *mesh,
 			const struct dist__peer *peer);
 
-/* dist__neighbour_offer goes on from WELCOME, which we said: a neighbour gets
- * an offer even if it is of nothing, for it waits for one; with another peer
- * the connection is open. */
+/* dist__neighbour_offer continues after we sent WELCOME: a neighbour gets an
+ * offer, even an empty one, because it waits for it; with another peer the
+ * connection is open. */
 void dist__neighbour_offer(struct dist__mesh *mesh,
 			   struct dist__connection *connection);
 
-/* dist__neighbour_agree goes on from the frame that connection awaits. */
+/* dist__neighbour_agree handles the frame that connection awaits. */
 void dist__neighbour_agree(struct dist__mesh *mesh,
 			   struct dist__connection *connection);
 
@@ -420,84 +420,84 @@ dist__connection_shares(const struct dist__connection *connection)
 	return connection->shared && connection->state == DIST__CONNECTED;
 }
 
-/* dist__connection_bell reads what has come on the socket of one that does. */
+/* dist__connection_bell reads the socket of a connection that shares memory. */
 void dist__connection_bell(struct dist__mesh *mesh,
 			   struct dist__connection *connection);
 
-/* dist__neighbour_lend makes a send that has not begun one of lent memory,
- * where that pays. */
+/* dist__neighbour_lend makes a send that has not begun a lent one, if that is
+ * faster. */
 void dist__neighbour_lend(const struct dist__mesh *mesh,
 			  const struct dist__connection *connection,
 			  struct dist__request *request);
 
-/* dist__neighbour_fetch reads the next bytes of a lent payload, most at most,
- * to where they belong, and stores how many. false: the peer is gone, or has
- * recalled them. */
+/* dist__neighbour_fetch reads the next bytes of a lent payload, at most `most`,
+ * to where they are wanted, and stores how many. false: the peer is gone, or
+ * has recalled the payload. */
 bool dist__neighbour_fetch(const struct dist__connection *connection,
 			   size_t most, size_t *fetched);
 
-/* dist__neighbour_fetched tells the peer that it has its memory back. false: no
- * memory. */
+/* dist__neighbour_fetched sends TAKEN: the peer may use its memory again.
+ * false: no memory. */
 bool dist__neighbour_fetched(struct dist__mesh *mesh, struct dist__peer *peer);
 
-/* dist__neighbour_taken ends the send whose memory we have back. false: there
- * is none. */
+/* dist__neighbour_taken handles TAKEN: it ends the oldest lent send. false:
+ * there is none. */
 bool dist__neighbour_taken(struct dist__mesh *mesh, struct dist__peer *peer);
 
-/* dist__neighbours_serve moves what neighbours have put into memory, or made
- * room for. */
+/* dist__neighbours_serve reads what neighbours have put into memory, and writes
+ * where they made room. */
 void dist__neighbours_serve(struct dist__mesh *mesh);
 
-/* dist__neighbours_write goes on with what was stuck, where there is room now.
+/* dist__neighbours_write continues writes that were stuck, where there is room.
  */
 void dist__neighbours_write(struct dist__mesh *mesh);
 
-/* dist__neighbours_sleep, before a thread blocks, asks for the bell: false:
- * there is something to serve already. dist__neighbours_wake takes it back. */
+/* dist__neighbours_sleep, before a thread blocks, asks neighbours for the bell;
+ * false: there is something to serve already. dist__neighbours_wake cancels. */
 bool dist__neighbours_sleep(const struct dist__mesh *mesh);
 void dist__neighbours_wake(const struct dist__mesh *mesh);
 
 /* ---- quick.c: short messages through memory ----------------------------- */
 
-/* How many messages can be received together. */
+/* Maximum of messages that can be received together. */
 #define DIST__QUICK_MOST 64
 
 /*
- * dist__quick_send passes m, of a collective, at once; false: nothing was done,
- * it takes a request. dist__quick_receive takes those of n messages, 1 to
- * DIST__QUICK_MOST, that are there or come in a moment, and returns the others,
- * which take a request each: bit i stands for messages[i].
+ * dist__quick_send sends m, of a collective, at once; false: nothing was done,
+ * m needs a request. dist__quick_receive receives those of n messages, 1 to
+ * DIST__QUICK_MOST, that are there or come within a moment, and returns the
+ * others, which need a request each: bit i is messages[i].
  */
 bool dist__quick_send(struct dist__mesh *mesh, const struct dist__message *m);
 uint64_t dist__quick_receive(struct dist__mesh *mesh,
 			     const struct dist__message *messages, int n);
 
-/* ---- handshake.c: who is connected to whom ------------------------------ */
+/* ---- handshake.c: making connections ------------------------------------ */
 
 /* dist__handshake_dial begins to connect to an IDLE peer. */
 void dist__handshake_dial(struct dist__mesh *mesh, struct dist__peer *peer);
 
-/* dist__handshake_open ends the handshake: messages may go. */
+/* dist__handshake_open ends the handshake: messages may be sent. */
 void dist__handshake_open(struct dist__mesh *mesh, struct dist__peer *peer,
 			  struct dist__connection *connection);
 
-/* dist__handshake_timeouts drops silent strangers and dials again those peers
- * that refused us but did not come: called when the clock passes
+/* dist__handshake_timeouts drops silent strangers and dials again peers that
+ * refused us but did not connect; call it when the clock passes
  * dist__handshake_timer(). */
 void dist__handshake_timeouts(struct dist__mesh *mesh, int64_t now_ns);
 int64_t dist__handshake_timer(const struct dist__mesh *mesh);
 
-/* dist__handshake_accept takes in all who knock. */
+/* dist__handshake_accept accepts all waiting connections. */
 void dist__handshake_accept(struct dist__mesh *mesh);
 bool dist__handshake_accepts(const struct dist__mesh *mesh, int64_t now_ns);
 
-/* dist__handshake_connected follows up a CONNECTING socket that poll()
- * reported. */
+/* dist__handshake_connected handles a CONNECTING socket that poll() reported.
+ */
 void dist__handshake_connected(struct dist__mesh *mesh,
 			       struct dist__connection *connection);
 
-/* dist__handshake_frame acts on a frame of a connection that is not CONNECTED
- * yet; extra is what it carries. */
+/* dist__handshake_frame handles a frame of a connection that is not CONNECTED
+ * yet; extra: the data behind it. */
 void dist__handshake_frame(struct dist__mesh *mesh,
 			   struct dist__connection *connection,
 			   const unsigned char *extra);

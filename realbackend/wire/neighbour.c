@@ -1,6 +1,6 @@
 /*
- * neighbour.c - connections between ranks of one machine: how they come to
- * share memory, and who wakes whom.
+ * neighbour.c - connections between ranks of one machine: how they agree to
+ * share memory, and wake each other.
  */
 #include <errno.h>
 #include <sys/socket.h>

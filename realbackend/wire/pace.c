@@ -1,11 +1,11 @@
 /*
- * pace.c - whether a long message is better lent, as measured.
+ * pace.c - decides whether a long message is better lent, by measurement.
  *
- * Through a ring a byte costs its sender `put` and its receiver `take`, lent
- * it costs the receiver `read`. In an exchange every rank does both, and where
- * ranks share processors one waits for the other, so that a ring costs put +
- * take; where all goes one way, with a processor each, they copy at the same
- * time, and it costs the larger.
+ * Through a ring a byte costs its sender `put` and its receiver `take`; lent,
+ * it costs the receiver `read`. In an exchange every rank does both, and ranks
+ * that share processors wait for each other, so a ring costs put + take. In one
+ * direction, with a processor for each rank, both copy at the same time, and a
+ * ring costs the larger.
  */
 #include "realbackend/wire/pace.h"
 

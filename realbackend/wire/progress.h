@@ -1,12 +1,12 @@
 /*
- * progress.h - who moves the bytes.
+ * progress.h - which thread reads and writes.
  *
  * Leader and followers: of the threads that wait for a request, one polls for
  * all; the others sleep until their request is complete or the leader leaves.
- * Between the calls of the rank's threads a background thread polls, but only
- * while requests are outstanding that nobody may be waiting for (those of tag
- * >= 0; a collective always has a thread of its own). It gives way to any other
- * thread, and is not there before it is first needed.
+ * A background thread polls between the calls of the rank's threads, but only
+ * while there are requests that no thread may be waiting for (those with tag
+ * >= 0; a collective always has its own thread). It gives way to any other
+ * thread, and is started when first needed.
  *
  * Called with the mesh's mutex held, unless said otherwise.
  * Private to realbackend/wire/.
@@ -24,8 +24,8 @@ struct dist__request;
 struct dist__progress;
 
 /*
- * dist__progress_new makes it for mesh. Mutex not held. crowded: there
- * are more ranks on this machine than processors. Errors: NO_MEMORY, IO.
+ * dist__progress_new makes it for mesh. Mutex not held. crowded: this machine
+ * has more ranks than processors. Errors: NO_MEMORY, IO.
  */
 enum dist_error dist__progress_new(struct dist__mesh *mesh, bool crowded,
 				   struct dist__progress **progress);
@@ -37,35 +37,35 @@ void dist__progress_stop(struct dist__progress *progress);
 void dist__progress_free(struct dist__progress *progress);
 
 /* dist__progress_wait blocks until request is complete (true) or the clock
- * passes deadline_ns. The mutex is released meanwhile. */
+ * passes deadline_ns. It releases the mutex meanwhile. */
 bool dist__progress_wait(struct dist__progress *progress,
 			 struct dist__request *request, int64_t deadline_ns);
 
 /*
  * dist__progress_looks returns how often a waiting thread looks at memory
- * before it gives the processor away. dist__progress_linger does that, for the
- * time numbered *turns from 0 on, or returns false: it is not worth it any
- * more. The mutex is released meanwhile.
+ * before it yields the processor. dist__progress_linger yields and counts in
+ * *turns, from 0; or it returns false: that is not worth it any more. It
+ * releases the mutex meanwhile.
  */
 unsigned dist__progress_looks(const struct dist__progress *progress);
 bool dist__progress_linger(struct dist__progress *progress, unsigned *turns);
 
-/* dist__progress_look moves what can be moved now, unless another thread is at
- * it already. */
+/* dist__progress_look reads and writes what is possible now, unless another
+ * thread does so already. */
 void dist__progress_look(struct dist__progress *progress);
 
 /* dist__progress_until polls for all until the clock passes deadline_ns or one
- * thing happened. For the end of the transport, when no other thread is left.
+ * event was handled. For the end of the transport, without other threads.
  */
 void dist__progress_until(struct dist__progress *progress, int64_t deadline_ns);
 
-/* dist__progress_posted follows up a request just posted: it may need to be
- * polled for, and a background thread. completions: the mesh's, before. */
+/* dist__progress_posted handles a new request: it may need polling, and the
+ * background thread. completions: the mesh's, before. */
 void dist__progress_posted(struct dist__progress *progress,
 			   struct dist__request *request, uint64_t completions);
 
-/* dist__progress_touched wakes the leader when requests were completed by a
- * thread that is not it: one of them may be the leader's own. */
+/* dist__progress_touched wakes the leader if the calling thread, another one,
+ * has completed requests: one of them may be the leader's. */
 void dist__progress_touched(struct dist__progress *progress,
 			    uint64_t completions);
 

@@ -1,12 +1,12 @@
 /*
- * pulse.c - peers on other machines that fall silent.
+ * pulse.c - finds peers on other machines that fall silent.
  *
- * A network that is cut says nothing. Where nothing is under way on a
- * connection the kernel asks by itself (SO_KEEPALIVE), and its answer is an
- * error like another. Where something is, the kernel repeats it for a quarter
- * of an hour; so we ask it now and then whether it still waits for an answer,
- * and has had none of any kind since. TCP_USER_TIMEOUT is not for us: it ends
- * the connection of a peer that answers and has no room, because it computes.
+ * A network that is cut reports nothing. On an idle connection the kernel
+ * probes by itself (SO_KEEPALIVE) and reports an error. If data is in flight,
+ * the kernel repeats it for a quarter of an hour; so we ask it now and then
+ * whether it still waits for an answer and has received nothing since.
+ * TCP_USER_TIMEOUT does not help: it ends the connection of a peer that answers
+ * but has no room, because it computes.
  */
 #include "realbackend/wire/mesh.h"
 

@@ -1,10 +1,10 @@
 /*
  * quick.c - short messages of collectives between neighbours.
  *
- * One that has only to be copied into memory, or that lies there already or in
- * a moment, is passed in less time than it takes to make a request of it, queue
- * it, wait for it and take it out again. Whatever is out of the ordinary is
- * left to a request.
+ * A message that only needs to be copied into memory, or that is there already
+ * or within a moment, is passed in less time than it takes to make a request,
+ * queue it, wait for it and take it out again. All other cases are left to
+ * requests.
  */
 #include <string.h>
 

@@ -1,11 +1,11 @@
 /*
- * secret.h - the job's shared secret (LOCKSTEP_SECRET): how two ends of a
- * connection show each other that they know it, without saying it.
+ * secret.h - the job's shared secret (LOCKSTEP_SECRET): the two ends of a
+ * connection prove that they know it, without sending it.
  *
- * Each end draws a nonce; a proof is the HMAC-SHA-256 (RFC 2104), under the
- * secret, of a claim: who proves, to whom, and both nonces. So a proof is good
+ * Each end draws a nonce. A proof is the HMAC-SHA-256 (RFC 2104), under the
+ * secret, of a claim: who proves, to whom, and both nonces. So a proof is valid
  * for one connection and one direction only. What follows on the connection
- * is neither hidden nor signed.
+ * is neither encrypted nor signed.
  * Private to realbackend/wire/.
  */
 #ifndef LOCKSTEP_WIRE_SECRET_H
@@ -20,8 +20,8 @@
 #define DIST__NONCE_BYTES 32
 #define DIST__PROOF_BYTES 32
 
-/* Who is at the two ends, and what they drew; `role` says which end proves,
- * and of what kind of connection. */
+/* The two ends and their nonces; `role` says which end proves, and on what kind
+ * of connection. */
 struct dist__claim {
 	const char *role;
 	uint64_t token;          /* of the job; 0: not known yet */
@@ -30,14 +30,14 @@ struct dist__claim {
 	unsigned char other_nonce[DIST__NONCE_BYTES];
 };
 
-/* The token of a job, hexadecimal, with the final 0. */
+/* The token of a job, hexadecimal, with a final 0. */
 #define DIST__TOKEN_TEXT 17
 
-/* dist__token_draw writes a number that strangers cannot guess. false: the
- * system refused. */
+/* dist__token_draw writes a random number that strangers cannot guess. false:
+ * the system refused. */
 bool dist__token_draw(char text[DIST__TOKEN_TEXT]);
 
-/* dist__nonce_draw fills in what nobody can guess. false: the system refused.
+/* dist__nonce_draw fills nonce with random bytes. false: the system refused.
  */
 bool dist__nonce_draw(unsigned char nonce[DIST__NONCE_BYTES]);
 
@@ -45,8 +45,8 @@ bool dist__nonce_draw(unsigned char nonce[DIST__NONCE_BYTES]);
 void dist__secret_prove(const char *secret, const struct dist__claim *claim,
 			unsigned char proof[DIST__PROOF_BYTES]);
 
-/* dist__secret_holds returns whether proof is that of claim, in a time that
- * does not depend on where they differ. */
+/* dist__secret_holds returns whether proof is valid for claim, in a time that
+ * does not depend on the bytes that differ. */
 bool dist__secret_holds(const char *secret, const struct dist__claim *claim,
 			const unsigned char proof[DIST__PROOF_BYTES]);
 

@@ -1,7 +1,7 @@
 /*
- * sink.c - where the payload that arrives goes: to its place, or, where it is
- * to be combined with what is there, by way of a stage that stays in the cache,
- * so that what came is read again while it is near.
+ * sink.c - stores an arriving payload: at its place, or, if it must be combined
+ * with what is there, in a stage that stays in the cache, so that the received
+ * elements are read again while they are near.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -6,22 +6,22 @@
 #include "core/transport.h"
 #include "realbackend/wire/socket.h"
 
-/* What a rank brings from the rendezvous. */
+/* The result of the rendezvous, for one rank. */
 struct dist__endpoint {
 	int rank, world_size;
 	uint64_t token;                        /* of the job */
 	const struct dist__address *addresses; /* by rank; borrowed */
-	bool crowded;   /* more ranks on this machine than processors */
-	bool shares;    /* memory with the ranks of this machine */
-	bool all_share; /* every rank of the job, with those of its own */
-	int64_t keep_alive_ns;     /* for a peer to answer; 0: for ever */
-	uint64_t unexpected_bytes; /* of messages that nobody asked for, at
-				      most; 0: no bound */
+	bool crowded;          /* this machine has more ranks than processors */
+	bool shares;           /* memory with the ranks of this machine */
+	bool all_share;        /* every rank does, on its machine */
+	int64_t keep_alive_ns; /* for a peer to answer; 0: for ever */
+	uint64_t unexpected_bytes; /* at most, of messages without a receive;
+				      0: no bound */
 	const char *secret;        /* of all ranks; copied; NULL: none */
 
-	/* Owned by the transport from then on, also when making it fails. */
+	/* Owned by the transport from then on, also after an error. */
 	int listener;
-	void *meeting;                /* what the peers met in; NULL: nothing */
+	void *meeting;                /* of the rendezvous; NULL: none */
 	void (*leave)(void *meeting); /* frees it */
 };
 
