@@ -5,7 +5,7 @@
 
 #include "realbackend/nccl/device.h"
 
-/* dist__nccl_backend_new is the world's backend_new on device. */
+/* dist__nccl_backend_new is the world's backend_new, on device. */
 enum dist_error dist__nccl_backend_new(const struct dist__device *device,
 				       const struct dist__place *place,
 				       const struct dist__members *members,

@@ -1,5 +1,5 @@
-/* devices.c - an operation in which several devices of each rank take part: its
- * communicators, and what it is for each device. */
+/* devices.c - an operation on several devices of each rank: its communicators,
+ * and its part for each device. */
 #include "realbackend/nccl/devices.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* group.c - the communicators of a group on NCCL, from the first to the last.
+/* group.c - the communicators of a group on NCCL, from creation to the end.
  */
 #include "realbackend/nccl/group.h"
 

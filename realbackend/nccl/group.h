@@ -1,6 +1,6 @@
 /*
- * group.h - a group on NCCL: its communicators, and what an operation holds of
- * them. Private to realbackend/nccl/.
+ * group.h - a group on NCCL: its communicators, and their use by operations.
+ * Private to realbackend/nccl/.
  */
 #ifndef LOCKSTEP_NCCL_GROUP_H
 #define LOCKSTEP_NCCL_GROUP_H
@@ -11,9 +11,9 @@
 
 /*
  * One direction between two ranks: a communicator of two, made for the first
- * message. NCCL runs what is sent on one communicator strictly in order and
- * knows no tags; with a wire for each direction, and on it the order in which
- * the receiver takes messages, no two messages can wait for each other.
+ * message. NCCL runs what is sent on one communicator strictly in order and has
+ * no tags. With a wire for each direction, on which messages have the order in
+ * which the receiver takes them, no two messages can wait for each other.
  */
 struct dist__wire {
 	struct dist__communicator communicator; /* receiver 0, sender 1 */
@@ -23,9 +23,9 @@ struct dist__wire {
 	uint64_t launched; /* in the order granted */
 };
 
-/* What one device of this rank does of an operation. */
+/* One device's part of an operation. */
 struct dist__share {
-	const struct dist__op *op; /* as this device has it */
+	const struct dist__op *op; /* for this device */
 	struct dist__communicator *communicator;
 	struct dist__caller caller;
 	struct dist__placement placement;
@@ -33,10 +33,10 @@ struct dist__share {
 				   * NCCL is still enqueuing it */
 };
 
-/* An operation on its way. */
+/* An operation in progress. */
 struct dist__nccl_task {
 	struct dist__task base;
-	/* One a device: of most operations the rank's own. */
+	/* One for each device: mostly the rank's only one. */
 	struct dist__share *shares;
 	size_t num_shares;
 	struct dist__share only;
@@ -44,15 +44,15 @@ struct dist__nccl_task {
 	struct dist__wire *wire;  /* point to point; NULL: not known yet */
 };
 
-/* The communicator of calls with so many devices a rank: a handle for each of
- * this rank's. See devices.h. */
+/* The communicator of calls with num devices a rank: a handle for each device
+ * of this rank. See devices.h. */
 struct dist__devices {
 	struct dist__devices *next;
 	size_t num;
 	struct dist__communicator *communicators;
 	struct dist__nccl_id id;
-	struct dist__request **requests; /* about the id, one a rank */
-	bool begun;                      /* all have it */
+	struct dist__request **requests; /* about the id, one for each rank */
+	bool begun;                      /* all have the id */
 };
 
 struct dist__nccl_group {
@@ -63,7 +63,7 @@ struct dist__nccl_group {
 	struct dist__communicator communicator;
 	struct dist__wire **wires; /* to and from each rank; NULL: unused */
 	struct dist__devices *devices;
-	/* Of the default group: those of groups that are gone. */
+	/* Of the default group: communicators of groups that were destroyed. */
 	struct dist__communicator *inherited;
 	int num_inherited;
 };
@@ -71,27 +71,27 @@ struct dist__nccl_group {
 /* ---- group.c ----------------------------------------------------------- */
 
 /* dist__nccl_open makes the communicator with all members. Errors: those of
- * backend_new in core/backend.h. On failure the others do not know yet:
- * dist__agreed_fail() tells them. */
+ * backend_new in core/backend.h. After an error call dist__agreed_fail(): it
+ * informs the other members. */
 enum dist_error dist__nccl_open(struct dist__nccl_group *g,
 				int64_t deadline_ns);
 
-/* dist__nccl_poll looks for errors of the communicators, dist__nccl_abort ends
- * what they do. */
+/* dist__nccl_poll looks for errors of the communicators; dist__nccl_abort ends
+ * their operations. */
 enum dist_error dist__nccl_poll(struct dist__agreed *g);
 void dist__nccl_abort(struct dist__agreed *g);
 
 /*
- * dist__nccl_close frees what the group holds. The default group parts from its
- * members first, unless it failed: NCCL wants a communicator flushed and freed
- * by all together. A rank that destroys another group waits for nobody, so its
- * communicators go on to the default group.
+ * dist__nccl_close frees what the group owns. The default group, unless it
+ * failed, first meets its members: NCCL requires that all flush and free a
+ * communicator together. A rank that destroys another group does not wait, so
+ * that group's communicators are passed to the default group.
  */
 void dist__nccl_close(struct dist__agreed *g);
 
 /* ---- task.c ------------------------------------------------------------ */
 
-/* These are the library's of the same names. */
+/* The library's functions of these names. */
 void dist__nccl_task_begin(struct dist__agreed *g, struct dist__task *task);
 bool dist__nccl_may_launch(const struct dist__task *task,
 			   const struct dist__line *line);

@@ -1,6 +1,6 @@
 /*
- * header_check.c - our declarations of NCCL and the CUDA runtime against the
- * headers, wherever those are installed. Compiles to nothing.
+ * header_check.c - compares our declarations of NCCL and the CUDA runtime with
+ * their headers, if installed. Compiles to nothing.
  */
 #include "realbackend/nccl/libraries.h"
 

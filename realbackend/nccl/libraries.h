@@ -1,11 +1,11 @@
 /*
  * libraries.h - NCCL and the CUDA runtime, loaded when a rank needs them, so
- * that one binary serves machines with and without.
+ * that one binary runs with and without them.
  *
- * Declared here is what is called and no more: no header of theirs is needed
- * to build. Where the headers are installed header_check.c holds these lines
- * against them. An enum of theirs is an unsigned here, which is what the
- * compiler makes of an enum without negative values.
+ * Only what is called is declared here: building needs none of their headers.
+ * If the headers are installed, header_check.c compares these declarations with
+ * them. Their enums are unsigned here, the compiler's type of an enum without
+ * negative values.
  */
 #ifndef LOCKSTEP_NCCL_LIBRARIES_H
 #define LOCKSTEP_NCCL_LIBRARIES_H
@@ -18,13 +18,13 @@ struct CUevent_st;
 struct CUlib_st;
 struct CUkern_st;
 
-/* What ncclGetUniqueId() makes: how the members of a communicator meet. */
+/* The result of ncclGetUniqueId(): by it the ranks of a communicator meet. */
 struct dist__nccl_id {
 	char bytes[128];
 };
 
-/* The head of ncclConfig_t, as far as its version 2.14 went. NCCL reads no
- * more than size and version say. */
+/* The head of ncclConfig_t, as of its version 2.14. NCCL reads no more than
+ * size and version allow. */
 struct dist__nccl_config {
 	size_t size;
 	unsigned magic;
@@ -32,9 +32,9 @@ struct dist__nccl_config {
 	int blocking;
 };
 
-/* From this version on several ranks may have one GPU, where the environment
- * has DIST__NCCL_SHARING=1 (NCCL's user guide, "Environment Variables"; its
- * init.cc reads it as it makes a communicator). Before it that is refused. */
+/* From this version on several ranks may use one GPU, if the environment has
+ * DIST__NCCL_SHARING=1 (NCCL's user guide, "Environment Variables"; its init.cc
+ * reads it when it makes a communicator). Earlier versions refuse it. */
 #define DIST__NCCL_SHARES  23000
 #define DIST__NCCL_SHARING "NCCL_MULTI_RANK_GPU_ENABLE"
 
@@ -70,8 +70,8 @@ enum dist__nccl_op {
 	DIST__NCCL_AVG = 4
 };
 
-/* Each function is called "nccl" and the member's name. All are there from
- * NCCL 2.14 on. */
+/* Each function is called "nccl" and the member's name. NCCL has all of them
+ * since 2.14. */
 struct dist__nccl_functions {
 	unsigned (*GetVersion)(int *version);
 	unsigned (*GetUniqueId)(struct dist__nccl_id *id);
@@ -117,7 +117,7 @@ struct dist__cuda_grid {
 	unsigned x, y, z;
 };
 
-/* The head of struct cudaPointerAttributes, with room for the rest of it. */
+/* The head of struct cudaPointerAttributes, and space for the rest. */
 struct dist__cuda_attributes {
 	unsigned type;
 	int device;
@@ -125,12 +125,12 @@ struct dist__cuda_attributes {
 	long reserved[16];
 };
 
-/* A GPU's number in the world; zeros: not known. */
+/* A GPU's unique number; zeros: not known. */
 struct dist__cuda_uuid {
 	char bytes[16];
 };
 
-/* The head of struct cudaDeviceProp, with room for the rest of it. */
+/* The head of struct cudaDeviceProp, and space for the rest. */
 struct dist__cuda_properties {
 	char name[256];
 	struct dist__cuda_uuid uuid;
@@ -147,7 +147,7 @@ struct dist__cuda_properties {
 #define DIST__CUDA_STREAM_NON_BLOCKING 1u
 #define DIST__CUDA_EVENT_NO_TIMING     2u
 
-/* Likewise, called "cuda" and the name. All are there from CUDA 11.2 on. */
+/* Likewise, called "cuda" and the name. CUDA has all of them since 11.2. */
 struct dist__cuda_functions {
 	const char *(*GetErrorString)(unsigned error);
 	unsigned (*GetLastError)(void);
@@ -178,7 +178,7 @@ struct dist__cuda_functions {
 	unsigned (*EventDestroy)(struct CUevent_st *event);
 };
 
-/* Those that came with CUDA 12.8: all NULL where one is missing. */
+/* Functions of CUDA 12.8: all NULL if one is missing. */
 struct dist__kernel_functions {
 	unsigned (*LibraryLoadData)(struct CUlib_st **library, const void *code,
 				    unsigned *options, void **option_values,
@@ -206,9 +206,9 @@ struct dist__libraries {
 
 /*
  * dist__libraries_load fills *l; nothing is ever unloaded.
- * LOCKSTEP_NCCL_LIBRARY and LOCKSTEP_CUDART_LIBRARY name the files to load
- * instead of looking for them. Errors: UNAVAILABLE; why says what was looked
- * for and what was found.
+ * LOCKSTEP_NCCL_LIBRARY and LOCKSTEP_CUDART_LIBRARY name files to load instead
+ * of a search. Errors: UNAVAILABLE; why says what was looked for and what was
+ * found.
  */
 enum dist_error dist__libraries_load(struct dist__libraries *l,
 				     struct dist_message *why);

@@ -1,6 +1,6 @@
 /*
- * placement.h - the tensors of one operation, all in the device's memory: those
- * that lie on the host are copied there before and back afterwards. Private to
+ * placement.h - the tensors of one operation in the device's memory: those in
+ * the host's memory are copied there before and back afterwards. Private to
  * realbackend/nccl/.
  */
 #ifndef LOCKSTEP_NCCL_PLACEMENT_H
@@ -10,22 +10,21 @@
 
 struct dist__placement {
 	const struct dist__device *device;
-	/* As in struct dist__op, but for where the data is. */
+	/* As in struct dist__op, except the data pointers. */
 	struct dist_tensor tensor;
 	struct dist__sides sides;
 
-	struct dist_tensor *lists; /* those of the sides */
-	struct dist__copy *copies; /* what had to be copied */
+	struct dist_tensor *lists; /* of the sides */
+	struct dist__copy *copies; /* tensors of the host */
 	size_t num_copies;
 };
 
-/* dist__placement_enter fills *s, of which only device is set, for op of group
- * rank `rank`. Errors: NO_MEMORY, IO; dist__placement_leave() must follow
- * either way. */
+/* dist__placement_enter fills *s, whose device is set, for op on group rank
+ * `rank`. Errors: NO_MEMORY, IO; call dist__placement_leave() in any case. */
 enum dist_error dist__placement_enter(struct dist__placement *s,
 				      const struct dist__op *op, int rank);
 
-/* dist__placement_results copies back what op has written. Errors: IO. */
+/* dist__placement_results copies the outputs of op back. Errors: IO. */
 enum dist_error dist__placement_results(const struct dist__placement *s);
 
 void dist__placement_leave(struct dist__placement *s);

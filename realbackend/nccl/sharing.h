@@ -1,6 +1,6 @@
 /*
- * sharing.h - several ranks on one GPU: which of them have one, and what NCCL
- * makes of it, which refuses it or is told to allow it (libraries.h). Private
+ * sharing.h - several ranks on one GPU: finds them, and explains NCCL's errors
+ * about it: NCCL refuses it, or can be set to allow it (libraries.h). Private
  * to realbackend/nccl/.
  */
 #ifndef LOCKSTEP_NCCL_SHARING_H
@@ -8,25 +8,25 @@
 
 #include "realbackend/nccl/libraries.h"
 
-/* Two ranks of a group that have one GPU, the first below the second; -1: no
- * two are known to. */
+/* Two ranks of a group with the same GPU, first < second; -1: none are
+ * known. */
 struct dist__sharers {
 	int first, second;
 };
 
-/* dist__sharers_find returns the first two of num ranks that have one GPU, as
- * far as their GPUs are known. */
+/* dist__sharers_find returns the first two of num ranks with the same GPU, as
+ * far as the GPUs are known. */
 struct dist__sharers dist__sharers_find(const struct dist__cuda_uuid *gpus,
 					int num);
 
-/* dist__sharing_is_refused returns whether text, NCCL's, is that two ranks have
- * one GPU. */
+/* dist__sharing_is_refused returns whether text, a message of NCCL, says that
+ * two ranks have the same GPU. */
 bool dist__sharing_is_refused(const char *text);
 
-/* Room for what dist__sharing_advise writes. */
+/* Size of the text of dist__sharing_advise. */
 #define DIST__ADVICE_TEXT 128
 
-/* dist__sharing_advise writes what that version says to two ranks on one GPU,
+/* dist__sharing_advise writes what that version does with two ranks on one GPU,
  * and what would allow it. */
 void dist__sharing_advise(int version, char *text, size_t size);
 

@@ -1,4 +1,4 @@
-/* task.c - an operation that all have agreed upon, through NCCL. */
+/* task.c - runs an operation through NCCL, after all have agreed. */
 #include "realbackend/nccl/group.h"
 
 #include <stdio.h>

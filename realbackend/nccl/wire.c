@@ -1,5 +1,5 @@
 /*
- * wire.c - the wire that a message takes, and its number there: both ends
+ * wire.c - the wire of a message, and the message's number on it: both ends
  * launch in the order of these numbers.
  */
 #include "realbackend/nccl/group.h"

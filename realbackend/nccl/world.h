@@ -1,4 +1,4 @@
-/* world.h - real processes with a GPU each, as the table of worlds lists them.
+/* world.h - the world of real processes with a GPU each.
  */
 #ifndef LOCKSTEP_REALBACKEND_NCCL_WORLD_H
 #define LOCKSTEP_REALBACKEND_NCCL_WORLD_H
