@@ -1,10 +1,10 @@
 /*
- * folder.h - where Open MPI 4 keeps the files of a job on this node, when there
- * is no mpirun to remove what killed ranks leave. Private to realbackend/mpi/.
+ * folder.h - the folder where Open MPI 4 keeps the files of a job on this node,
+ * if no mpirun removes what killed ranks leave. Private to realbackend/mpi/.
  *
- * Each rank holds a shared lock on the folder. Who gets the exclusive one is
- * the last and removes it: a rank of the job that ends, or one of a later job
- * that finds it.
+ * Each rank holds a shared lock on the folder. A process that gets the
+ * exclusive lock is the last one and removes it: a rank of the job that ends,
+ * or a rank of a later job that finds it.
  */
 #ifndef LOCKSTEP_MPI_FOLDER_H
 #define LOCKSTEP_MPI_FOLDER_H
@@ -16,12 +16,12 @@ struct dist__folder {
 	char path[64];
 };
 
-/* dist__folder_open makes or finds that of a job, having removed those that are
- * nobody's any more; false: the system refused, and Open MPI keeps its files
- * where it likes. */
+/* dist__folder_open makes or finds the folder of a job, after removing those
+ * that no process uses; false: the system refused, and Open MPI chooses the
+ * place of its files. */
 bool dist__folder_open(struct dist__folder *folder, int job);
 
-/* dist__folder_close leaves it; harmless where there is none. */
+/* dist__folder_close ends the use of it; allowed if there is none. */
 void dist__folder_close(struct dist__folder *folder);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * group.c - a group on MPI: a communicator that its members alone make, and
+ * group.c - a group on MPI: a communicator that only its members make, and
  * their operations on it.
  *
- * MPI is called by one thread at a time, under the library's mutex. Where it
- * allows no thread but its first, there is none that looks after operations:
- * they move while the rank is in a call of any of its groups.
+ * One thread at a time calls MPI, under the library's mutex. If MPI allows only
+ * its first thread, no thread of ours continues operations: they proceed while
+ * the rank is in a call of any of its groups.
  */
 #include "realbackend/mpi/group.h"
 

@@ -4,7 +4,7 @@
 
 #include "realbackend/mpi/library.h"
 
-/* dist__mpi_backend_new is the world's backend_new over mpi, which is begun
+/* dist__mpi_backend_new is the world's backend_new, on mpi, which has begun
  * with the ranks of the job. */
 enum dist_error dist__mpi_backend_new(struct dist__mpi *mpi,
 				      const struct dist__place *place,

@@ -1,5 +1,5 @@
 /*
- * header_check.c - our constants of MPICH against its header, wherever that is
+ * header_check.c - compares our constants of MPICH with its header, if that is
  * installed and found as <mpi.h>. Compiles to nothing.
  */
 #include "realbackend/mpi/library.h"

@@ -1,7 +1,7 @@
 /*
- * launch.c - an operation in MPI's words: one call, or several where the parts
- * lie apart. They are nonblocking, but for short ones that all ranks wait in:
- * the blocking call takes half of the time, or less.
+ * launch.c - calls MPI for an operation: one call, or several if the parts are
+ * not contiguous. Calls are nonblocking, except short ones in which all ranks
+ * wait: there the blocking call takes at most half of the time.
  */
 #include "realbackend/mpi/launch.h"
 

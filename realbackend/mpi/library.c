@@ -1,4 +1,4 @@
-/* library.c - finds MPI, Open MPI's or MPICH's, and what it calls things. */
+/* library.c - finds MPI, Open MPI's or MPICH's, and its constants. */
 #define _GNU_SOURCE /* RTLD_DEFAULT */
 #include "realbackend/mpi/library.h"
 

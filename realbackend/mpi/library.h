@@ -1,13 +1,12 @@
 /*
- * library.h - MPI as it is found at run time: Open MPI or MPICH. Private to
+ * library.h - MPI, found at run time: Open MPI or MPICH. Private to
  * realbackend/mpi/.
  *
- * Before MPI 5 there is no one binary interface. What differs between the two
- * is how wide a handle is and what the constants are, so functions are declared
- * with handles of the width of a pointer, which the calling conventions of
- * Linux on x86-64 and ARM64 pass where an int goes too; and a handle that is
- * stored lies in a zeroed uintptr_t, of which MPICH fills the lower half.
- * Meanings, arguments and results are MPI 3.1's.
+ * Before MPI 5 there is no common binary interface. The two differ in the width
+ * of a handle and in their constants. So functions are declared with handles as
+ * wide as a pointer, which the calling conventions of Linux on x86-64 and ARM64
+ * pass like an int; and a stored handle is a zeroed uintptr_t, whose lower half
+ * MPICH fills. Meanings, arguments and results are those of MPI 3.1.
  */
 #ifndef LOCKSTEP_MPI_LIBRARY_H
 #define LOCKSTEP_MPI_LIBRARY_H
@@ -16,7 +15,7 @@
 
 #include "core/backend.h"
 
-/* Of MPI_Init_thread, the same in both. */
+/* Levels of MPI_Init_thread, the same in both. */
 enum {
 	DIST__MPI_SINGLE,
 	DIST__MPI_FUNNELED,
@@ -24,8 +23,8 @@ enum {
 	DIST__MPI_MULTIPLE
 };
 
-/* Handles of MPICH, by its mpi.h: the same since 3.1, by the ABI that MVAPICH,
- * Intel's and Cray's MPI keep too. */
+/* Handles of MPICH, from its mpi.h: the same since 3.1, by the ABI that
+ * MVAPICH, Intel's and Cray's MPI share. */
 #define DIST__MPICH_COMM_WORLD    0x44000000u
 #define DIST__MPICH_ERRORS_RETURN 0x54000001u
 #define DIST__MPICH_FLOAT         0x4c00040au
@@ -46,7 +45,7 @@ enum {
 #define DIST__MPICH_BOR           0x58000008u
 #define DIST__MPICH_BXOR          0x5800000au
 
-/* type points to a handle as wide as the library's are. */
+/* type points to a handle, as wide as the library's. */
 typedef void dist__mpi_combine(void *in, void *inout, int *len, void *type);
 
 struct dist__mpi_functions {
@@ -110,10 +109,10 @@ struct dist__mpi_functions {
 			 uintptr_t comm, uintptr_t *request);
 };
 
-/* What the two have different values for; handles but for the last three. */
+/* Constants with different values; all are handles except the last three. */
 struct dist__mpi_constants {
 	uintptr_t comm_world, errors_return;
-	/* 0: it has none, or one that is not ours. */
+	/* 0: none, or its meaning is not ours. */
 	uintptr_t types[DIST_NUM_DTYPES];
 	uintptr_t ops[DIST_NUM_REDUCE_OPS];
 	void *in_place, *status_ignore;
@@ -127,28 +126,28 @@ struct dist__mpi {
 	struct dist__mpi_functions call;
 	struct dist__mpi_constants is;
 
-	/* Once it is begun. All calls from there on are made under the mutex:
-	 * MPI_THREAD_SERIALIZED. */
+	/* The fields below are set when MPI has begun. From then on all calls
+	 * are made under the mutex: MPI_THREAD_SERIALIZED. */
 	pthread_mutex_t mutex;
 	int threads;      /* the level in force */
-	bool is_poisoned; /* a group failed with operations in flight, whose
-			   * memory is not ours any more: no calls */
+	bool is_poisoned; /* a group failed with operations in flight, and their
+			   * memory went back to callers: no more calls */
 };
 
 /* dist__mpi_is_set_well returns whether LOCKSTEP_MPI and LOCKSTEP_MPI_THREADS,
- * where they are set, have values that there are; else why says which. */
+ * if set, have legal values; else why says which has not. */
 bool dist__mpi_is_set_well(struct dist_message *why);
 
-/* dist__mpi_load returns the library, the same at every call: the one in the
- * process, else that of the mpirun which started it, else what LOCKSTEP_MPI
- * says, else Open MPI, else MPICH. NULL: why says what was looked for. */
+/* dist__mpi_load returns the library, the same in every call: the one in the
+ * process, else that of the mpirun that started it, else that of LOCKSTEP_MPI,
+ * else Open MPI, else MPICH. NULL: why says what was looked for. */
 struct dist__mpi *dist__mpi_load(struct dist_message *why);
 
-/* dist__mpi_launched returns whether an mpirun started this process as a rank,
- * and not our launcher within it. */
+/* dist__mpi_launched returns whether mpirun started this process as a rank, and
+ * not our launcher under mpirun. */
 bool dist__mpi_launched(void);
 
-/* dist__mpi_check describes a call that failed in text. Errors: IO. */
+/* dist__mpi_check writes a message about a failed call to text. Errors: IO. */
 enum dist_error dist__mpi_check(const struct dist__mpi *mpi,
 				struct dist_message *text, const char *call,
 				int status);

@@ -3,8 +3,8 @@
  *
  *	init, get_maxes, get_my_kvsname, get_appnum, get_universe_size
  *	put key=K value=V	kept for the next barrier
- *	barrier_in		all ranks' pairs come to all, over rank 0
- *	get key=K		a pair that somebody put, or PMI_process_mapping
+ *	barrier_in		exchanges all ranks' pairs, over rank 0
+ *	get key=K		a pair that a rank put, or PMI_process_mapping
  *	clique			ours, for pmi/client.c: the ranks of this node
  *	finalize
  *

@@ -1,7 +1,7 @@
 /*
- * pmi_server.h - the process manager of one rank, as MPI sees it: answers
- * PMI-1's requests, and takes what all ranks have put to all of them over the
- * world's messages. Private to realbackend/mpi/.
+ * pmi_server.h - the process manager of one rank for MPI: answers PMI-1's
+ * requests, and exchanges what ranks put with all ranks over the world's
+ * messages. Private to realbackend/mpi/.
  */
 #ifndef LOCKSTEP_MPI_PMI_SERVER_H
 #define LOCKSTEP_MPI_PMI_SERVER_H
@@ -10,19 +10,19 @@
 
 struct dist__pmi_server;
 
-/* dist__pmi_server_new starts one for the rank of place, on a thread of its
- * own, once all ranks have come. NULL: they have not, or the system refused. */
+/* dist__pmi_server_new starts one for the rank of place, on its own thread,
+ * after all ranks have come. NULL: they have not, or the system refused. */
 struct dist__pmi_server *dist__pmi_server_new(const struct dist__place *place);
 
-/* dist__pmi_server_job returns a number of the job, the same on all its ranks,
- * which no other job of this machine is likely to have; above 0. */
+/* dist__pmi_server_job returns a number > 0 for the job, the same on all its
+ * ranks and probably different for other jobs of this machine. */
 int dist__pmi_server_job(const struct dist__pmi_server *server);
 
-/* dist__pmi_server_fd returns the socket that is MPI's, to close too. */
+/* dist__pmi_server_fd returns the socket for MPI, which also closes it. */
 int dist__pmi_server_fd(const struct dist__pmi_server *server);
 
-/* dist__pmi_server_part has it answer for itself, without the other ranks,
- * until the process ends. NULL allowed. */
+/* dist__pmi_server_part makes it answer alone, without the other ranks, until
+ * the process ends. NULL allowed. */
 void dist__pmi_server_part(struct dist__pmi_server *server);
 
 #endif

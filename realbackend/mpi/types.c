@@ -1,6 +1,6 @@
 /*
- * types.c - one MPI type for each dtype, so that an op of ours knows by the
- * type that it is given which elements to combine.
+ * types.c - one MPI type for each dtype, so that our reduce op knows from its
+ * type argument which elements to combine.
  */
 #include "realbackend/mpi/types.h"
 

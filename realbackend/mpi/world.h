@@ -1,4 +1,4 @@
-/* world.h - real processes over an MPI, as the table of worlds lists them. */
+/* world.h - the world of real processes over an MPI. */
 #ifndef LOCKSTEP_REALBACKEND_MPI_WORLD_H
 #define LOCKSTEP_REALBACKEND_MPI_WORLD_H
 

@@ -1,7 +1,7 @@
 /*
- * client.c - PMI-1 as a shared library, which is what Open MPI 4 asks for: each
- * call is a line to the rank's own manager (realbackend/mpi/pmi_server.c), and
- * one back. Loaded by Open MPI alone, by the name in FLUX_PMI_LIBRARY_PATH.
+ * client.c - PMI-1 as a shared library, which Open MPI 4 requires: each call
+ * sends a line to the rank's own manager (realbackend/mpi/pmi_server.c) and
+ * reads one. Only Open MPI loads it, by the name in FLUX_PMI_LIBRARY_PATH.
  *
  * Names, arguments and results are those of MPICH's pmi.h: 0 is success, -1 a
  * failure.
