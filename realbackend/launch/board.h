@@ -1,8 +1,8 @@
 /*
  * board.h - the records of a job in a file in memory that the launcher shares
  * with its ranks: readable after a rank was killed. A rank maps its own records
- * alone; the launcher maps none, and reads copies, in which nothing is believed
- * that a rank wrote. Private to realbackend/launch/.
+ * alone. The launcher maps none; it reads copies and trusts nothing in them.
+ * Private to realbackend/launch/.
  */
 #ifndef LOCKSTEP_LAUNCH_BOARD_H
 #define LOCKSTEP_LAUNCH_BOARD_H
@@ -11,18 +11,18 @@
 #include "lockstep/dist.h"
 
 /* dist__board_create makes an empty board for world_size ranks, in a file
- * without a name that *fd holds open (closed on exec). Errors: IO. */
+ * without a name that *fd keeps open (closed on exec). Errors: IO. */
 enum dist_error dist__board_create(uint32_t world_size, int *fd);
 
 /* dist__board_copy returns the records of world_size ranks as they are now,
- * mended (check_slot_mend), for the caller to free; what a rank cut off the
- * file is damaged. Each call in it is one that a rank made, also if the ranks
- * go on meanwhile. NULL: no memory. */
+ * mended (check_slot_mend), which the caller frees; records that a rank cut off
+ * the file are damaged. Every call in the copy was made by a rank, even if the
+ * ranks write meanwhile. NULL: no memory. */
 struct check_board *dist__board_copy(int fd, uint32_t world_size);
 
-/* dist__board_slot maps the records of rank on the board that fd holds, for as
- * long as the process lives, and stores the board's ranks in *world_size. NULL:
- * there is no board, or no such rank. */
+/* dist__board_slot maps the records of rank on the board in fd, for the life of
+ * the process, and stores the board's number of ranks in *world_size. NULL: no
+ * board, or no such rank. */
 struct check_slot *dist__board_slot(int fd, int rank, uint32_t *world_size);
 
 #endif

@@ -17,18 +17,18 @@ struct dist__seat {
 	int node, num_nodes;
 	int first_rank; /* of the node; the others follow it */
 	int world_size;
-	int first_role_rank; /* the same among the ranks of its role */
+	int first_role_rank; /* first_rank among the ranks of its role */
 	int role_world_size;
 	const char *master_addr;
 	int master_port; /* the program's */
 	int store_port;  /* our store's */
 };
 
-/* What all children of a round are given. */
+/* What all children of a round have in common. */
 struct dist__plumbing {
 	const struct dist__job_spec *spec;
 	const struct dist__streams *streams;
-	struct dist__signals *signals; /* of the launcher: not for children */
+	struct dist__signals *signals; /* the launcher's: not for children */
 	const struct dist__guardian *guardian;
 	struct dist__seat seat;
 	int store_fd; /* for rank 0; -1: rank 0 is elsewhere */
@@ -37,10 +37,10 @@ struct dist__plumbing {
 
 struct dist__child {
 	pid_t pid; /* 0: not started, or reaped */
-	pid_t was; /* pid, for ever */
+	pid_t was; /* pid, also afterwards */
 	int rank;
 	int local_rank;
-	bool told;      /* to end, by us */
+	bool told;      /* we have told it to end */
 	bool ended;     /* a zombie until it is reaped */
 	bool by_signal; /* ended by signal `code`; else with status `code` */
 	int code;
@@ -49,18 +49,18 @@ struct dist__child {
 	int notes_fd; /* of a rank in Python; -1: none */
 };
 
-/* dist__child_start forks a local rank; false: the system refused (errno). */
+/* dist__child_start forks a local rank; false: see errno. */
 bool dist__child_start(struct dist__child *child, int local_rank,
 		       const struct dist__plumbing *plumbing);
 
-/* dist__child_look notes whether it has ended, and how, without reaping: its
- * number, and so its process group's, stays its own. */
+/* dist__child_look checks whether it has ended, and how, without reaping it: so
+ * no other process or group gets its number. */
 void dist__child_look(struct dist__child *child);
 
 /* dist__child_signal sends to the whole process group. */
 void dist__child_signal(struct dist__child *child, int number);
 
-/* dist__child_reap waits for an ended child to be gone. */
+/* dist__child_reap reaps a child that has ended. */
 void dist__child_reap(struct dist__child *child);
 
 #endif

@@ -2,17 +2,17 @@
  * launcher.h - a job of processes: started with torchrun's variables, watched,
  * restarted, and ended together, on one node or on several.
  *
- * Every child is given RANK, LOCAL_RANK, WORLD_SIZE, LOCAL_WORLD_SIZE,
- * GROUP_RANK, GROUP_WORLD_SIZE, ROLE_RANK, ROLE_WORLD_SIZE, ROLE_NAME,
- * MASTER_ADDR, MASTER_PORT, TORCHELASTIC_RESTART_COUNT,
- * TORCHELASTIC_MAX_RESTARTS, TORCHELASTIC_RUN_ID, TORCHELASTIC_USE_AGENT_STORE,
- * TORCHELASTIC_ERROR_FILE (with logs), LOCKSTEP_BACKEND, those LOCKSTEP_
- * variables that the job sets, LOCKSTEP_BOARD_FD (the records),
- * LOCKSTEP_STORE_PORT and, for rank 0, LOCKSTEP_STORE_FD (the store's listening
- * socket). MASTER_PORT is the program's, kept free for rank 0: our store, which
- * is for whoever finds MASTER_PORT as it was given (LOCKSTEP_MASTER_PORT),
- * listens elsewhere. Both ports are held before the first child starts, so that
- * nobody can take them in between. Records and store are new with every start.
+ * Every child gets RANK, LOCAL_RANK, WORLD_SIZE, LOCAL_WORLD_SIZE, GROUP_RANK,
+ * GROUP_WORLD_SIZE, ROLE_RANK, ROLE_WORLD_SIZE, ROLE_NAME, MASTER_ADDR,
+ * MASTER_PORT, TORCHELASTIC_RESTART_COUNT, TORCHELASTIC_MAX_RESTARTS,
+ * TORCHELASTIC_RUN_ID, TORCHELASTIC_USE_AGENT_STORE, TORCHELASTIC_ERROR_FILE
+ * (with logs), LOCKSTEP_BACKEND, those LOCKSTEP_ variables that the job sets,
+ * LOCKSTEP_BOARD_FD (the records), LOCKSTEP_STORE_PORT and, for rank 0,
+ * LOCKSTEP_STORE_FD (the store's listening socket). MASTER_PORT is for the
+ * program and kept free for rank 0. Our store listens on another port; ranks
+ * use it if MASTER_PORT is still the one given (LOCKSTEP_MASTER_PORT). Both
+ * ports are reserved before the first child starts. Records and store are new
+ * in every start.
  */
 #ifndef LOCKSTEP_LAUNCH_LAUNCHER_H
 #define LOCKSTEP_LAUNCH_LAUNCHER_H
@@ -20,36 +20,36 @@
 #include "lockstep/dist.h"
 #include "realbackend/store/environment.h"
 
-/* The nodes of a job; all-zero: this one alone. The strings, and the times, are
- * needed with more than one. */
+/* The nodes of a job; all-zero: this one alone. With more than one, the strings
+ * and times must be set. */
 struct dist__nodes_spec {
 	int min_nodes, max_nodes;  /* max_nodes 0 or 1: this one */
-	int node_rank;             /* of this node; -1: as the agents come */
-	const char *run_id;        /* that all of them give */
+	int node_rank;             /* of this node; -1: in order of arrival */
+	const char *run_id;        /* the same for all of them */
 	const char *endpoint_host; /* where the first of them listens */
 	int endpoint_port;
-	bool host_known, is_host; /* node_rank -1: whether this one may be it;
+	bool host_known, is_host; /* node_rank -1: whether this node may listen;
 				     not known: if the endpoint is here */
 	int64_t join_ns;          /* torchrun's join_timeout */
 	int64_t last_call_ns;     /* last_call_timeout */
 	int64_t keep_alive_ns;    /* interval times attempts */
 };
 
-/* Bits that say which streams of a rank, torchrun's codes. */
+/* Bits for the streams of a rank, torchrun's codes. */
 #define DIST__STDOUT 1
 #define DIST__STDERR 2
 
-/* Where the output of ranks goes; all-zero: where the launcher's own goes. The
- * arrays are by local rank, nproc of each. */
+/* Where the output of ranks goes; all-zero: to the launcher's output. The
+ * arrays are by local rank, with nproc entries. */
 struct dist__output_spec {
-	const char *log_dir;            /* NULL: one below $TMPDIR, if needed */
-	const unsigned char *redirects; /* to a file; NULL: none */
+	const char *log_dir;            /* NULL: one in $TMPDIR, if needed */
+	const unsigned char *redirects; /* only to a file; NULL: none */
 	const unsigned char *tee;       /* to a file and here; NULL: none */
 	const bool *shown;              /* not hidden here; NULL: all */
 	bool prefix;                    /* "[rank]: " before each line here */
 };
 
-/* All-zero but for nproc and start is a good job. Strings are borrowed. */
+/* A job; only nproc and start must not be zero. Strings are borrowed. */
 struct dist__job_spec {
 	int nproc;               /* number of ranks here, 1 or more */
 	const char *backend;     /* LOCKSTEP_BACKEND; NULL: tcp */
@@ -61,47 +61,47 @@ struct dist__job_spec {
 	const char *debug;       /* LOCKSTEP_DEBUG; likewise */
 	int64_t timeout_ns;      /* LOCKSTEP_TIMEOUT; 0: likewise */
 	const char *role;        /* ROLE_NAME; NULL: "default" */
-	const char *summary;     /* name of the program, to list the ranks that
-				    failed as torchrun does; NULL: no list */
+	const char *summary;     /* name of the program, to list failed ranks
+				    as torchrun does; NULL: no list */
 	bool is_python;          /* ranks are Python with our sitecustomize,
-				    which take LOCKSTEP_NOTES */
+				    which uses LOCKSTEP_NOTES */
 	int max_restarts;        /* of all ranks, after a failure */
 	int64_t monitor_ns; /* between looks at the other nodes; 0: 0.1 s */
 	struct dist__nodes_spec nodes;
 	struct dist__output_spec output;
 
-	/* Runs in each child, which exits with its return value. It may as
-	 * well replace the process (exec). */
+	/* Runs in each child, which exits with its result, or replaces the
+	 * process (exec). */
 	int (*start)(void *arg);
 	void *arg;
 };
 
 /*
- * dist__job_run starts the job and blocks until every process of it here is
- * gone.
+ * dist__job_run starts the job and blocks until all its processes here have
+ * ended.
  *
  * When a child ends by a signal or with a non-zero status, the others, on all
- * nodes, are sent SIGTERM at once and SIGKILL a second later, their own
- * children included (each rank is a process group; terminal input is theirs
- * only if it is no terminal). Then all are started again, as long as restarts
- * are left; a node that is lost, or comes, within the range of nodes has the
- * world start again smaller, or larger, at no cost. At the end the rank that
- * ended first and the verdict on the last start go to stderr (of the first
- * node: a verdict takes the records of all). SIGINT, SIGTERM, SIGQUIT and
- * SIGHUP are passed on and end the job the same way. SIGUSR1, on any node, has
- * the first say on stderr, and in the JSON that the environment asks for, where
- * the ranks of all are, and the job go on; it, and the node that got the
- * signal, print the stacks of their ranks in Python. LOCKSTEP_DUMP has the
- * first node leave all ranks' dumps at both times (docs/dumps.md). When no rank
- * has made a call for LOCKSTEP_PATIENCE seconds (5 unless set; 0: never) and
- * the records of all prove that they disagree, or that none can ever move, they
- * are ended as if one had failed. If the caller is killed, the kernel kills the
- * ranks (Linux), and a process that is there for that their process groups.
+ * nodes, get SIGTERM at once and SIGKILL a second later, including their own
+ * children (each rank is a process group; it gets standard input only if that
+ * is no terminal). Then all are started again, as long as restarts are left. If
+ * a node is lost or joins, within the range of nodes, the world starts again
+ * smaller or larger, which does not count as a restart. At the end, the first
+ * node prints to stderr which rank ended first and the verdict on the last
+ * start, because a verdict needs all records. SIGINT, SIGTERM, SIGQUIT and
+ * SIGHUP are passed on and end the job in the same way. After SIGUSR1, on any
+ * node, the first node reports where all ranks are, on stderr and in the JSON
+ * that the environment asks for, and the job goes on; it, and the node that got
+ * the signal, print the stacks of their Python ranks. With LOCKSTEP_DUMP the
+ * first node writes the dumps of all ranks in both cases (docs/dumps.md). If no
+ * rank has made a call for LOCKSTEP_PATIENCE seconds (default 5; 0: never) and
+ * all records prove that they disagree, or that none can ever move, they are
+ * ended as if one had failed. If the caller is killed, the kernel kills the
+ * ranks (Linux), and a guardian process kills their process groups.
  *
  * Returns one of enum dist_exit: OK; FAILED (a rank returned non-zero, with no
  * verdict); MISMATCH, DEADLOCK, TIMEOUT, RANK_LOST, RENDEZVOUS (verdicts; the
- * last also for a port that is taken and for nodes that do not come); INTERNAL
- * (the system refused a process, a file or a pipe); or 128 + the number of the
+ * last also for a port in use and for nodes that do not come); INTERNAL (the
+ * system refused a process, a file or a pipe); or 128 + the number of the
  * signal that ended the caller's wait.
  */
 int dist__job_run(const struct dist__job_spec *spec);

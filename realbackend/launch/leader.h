@@ -1,7 +1,7 @@
 /*
- * leader.h - what the leader of a job does beside watching its own ranks: it
- * decides by the membership, opens the store of each round, judges a round that
- * failed by the records of all nodes, and puts the trace together.
+ * leader.h - what the leader of a job does besides watching its own ranks: it
+ * decides by the membership, opens the store of each round, judges a failed
+ * round by the records of all nodes, and merges the trace.
  * Private to realbackend/launch/.
  */
 #ifndef LOCKSTEP_LAUNCH_LEADER_H
@@ -11,25 +11,25 @@
 #include "realbackend/launch/outcome.h"
 
 /*
- * dist__leader_turn looks at the reports and gives orders, to itself too: in
- * agent->orders. own: what became of the leader's ranks in the last round. With
- * a new RUN, *store_fd is the listener of the round's store. false: the agents'
- * store is gone.
+ * dist__leader_turn reads the reports and publishes orders, its own included,
+ * in agent->orders. own: the outcome of the leader's ranks in the last round.
+ * With a new RUN, *store_fd is the listener of the round's store. false: the
+ * agents' store is gone.
  */
 bool dist__leader_turn(struct dist__agent *agent,
 		       const struct dist__outcome *own, int *store_fd);
 
 /* dist__leader_end orders END: with status, because of the rank culprit (-1:
- * none), words say why. false: as above. */
+ * none); text explains it. false: as above. */
 bool dist__leader_end(struct dist__agent *agent, int status, int culprit,
 		      const char *text);
 
-/* dist__leader_gather puts the records that the other agents left on the shelf
- * of that name and number onto board; those of a node that is gone are lost. */
+/* dist__leader_gather copies the records that the other agents stored on the
+ * shelf of that name and number to board; ranks of a lost node become lost. */
 void dist__leader_gather(struct dist__agent *agent, const char *name,
 			 int64_t number, struct check_board *board);
 
-/* dist__leader_merge makes the job's trace, if it writes one, of the parts that
+/* dist__leader_merge makes the job's trace, if it has one, from the parts that
  * the ranks of the last round wrote. Returns status, or FAILED after a line on
  * stderr. */
 int dist__leader_merge(const struct dist__agent *agent, int status);

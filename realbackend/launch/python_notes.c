@@ -1,6 +1,6 @@
-/* python_notes.c - a file without a name between the launcher and each rank in
- * Python: python/sitecustomize.py has the interpreter write its stacks
- * there at a signal, and what it ends by. */
+/* python_notes.c - a file without a name that the launcher shares with each
+ * Python rank: python/sitecustomize.py makes the interpreter write its stacks
+ * there at a signal, and the exception that ends it. */
 #include "realbackend/launch/python_notes.h"
 
 #include <poll.h>

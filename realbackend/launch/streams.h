@@ -1,6 +1,6 @@
 /*
- * streams.h - where the output of ranks goes: to the launcher's own, to files
- * that lie as torchrun's do, to both, or nowhere.
+ * streams.h - where the output of ranks goes: to the launcher's output, to
+ * files as torchrun lays them out, to both, or nowhere.
  *
  *	LOG_DIR/RUN-ID_XXXXXX/attempt_N/LOCAL-RANK/{stdout,stderr}.log
  *
@@ -17,7 +17,7 @@ struct dist__streams {
 	char *dir; /* of the run; NULL: no files */
 };
 
-/* Which rank's output it is. */
+/* The rank whose output it is. */
 struct dist__streams_rank {
 	int round;
 	int rank;
@@ -25,19 +25,19 @@ struct dist__streams_rank {
 };
 
 /* dist__streams_open makes the folder of the run, if the job has files.
- * Errors: IO, NO_MEMORY; message says what. */
+ * Errors: IO, NO_MEMORY; see message. */
 enum dist_error dist__streams_open(struct dist__streams *streams,
 				   const struct dist__job_spec *spec,
 				   struct dist_message *message);
 void dist__streams_close(struct dist__streams *streams);
 
 /* dist__streams_begin makes the folders of all local ranks for a round. false:
- * the system refused (errno). */
+ * see errno. */
 bool dist__streams_begin(const struct dist__streams *streams, int round);
 
-/* dist__streams_attach opens stdout and stderr of a rank: *write_fds are the
- * child's, -1 for the launcher's own; relays[i].fd is -1 where nothing is
- * passed on. false: the system refused; what is open is still to be closed. */
+/* dist__streams_attach opens stdout and stderr of a rank: write_fds are the
+ * child's, -1: the launcher's own. relays[i].fd is -1 if nothing is copied.
+ * false: the system refused; close what is open in any case. */
 bool dist__streams_attach(const struct dist__streams *streams,
 			  const struct dist__streams_rank *rank,
 			  struct dist__relay relays[2], int write_fds[2]);

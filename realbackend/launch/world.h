@@ -1,5 +1,5 @@
-/* world.h - real processes over sockets and shared memory, as the table of
- * worlds lists them. */
+/* world.h - the world of real processes over sockets and shared
+ * memory. */
 #ifndef LOCKSTEP_REALBACKEND_LAUNCH_WORLD_H
 #define LOCKSTEP_REALBACKEND_LAUNCH_WORLD_H
 
@@ -7,7 +7,7 @@
 
 extern const struct dist__world dist__tcp_world;
 
-/* Slots of it that other worlds of real processes share. */
+/* Functions that the other worlds of real processes share. */
 int dist__processes_launch(const struct dist_launch_options *options,
 			   int (*rank_main)(void *arg), void *arg);
 void dist__process_dump(void);
