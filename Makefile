@@ -286,7 +286,7 @@ $(call obj,$(DOUBLE_SRC)): CFLAGS += -fvisibility=hidden -Wno-missing-prototypes
 $(BUILD)/doubles/libcudart.so.13: $(call double_obj,cudart)
 $(BUILD)/doubles/libnccl_old.so: $(call double_obj,old)
 $(BUILD)/doubles/libnccl.so.2: $(call double_obj,nccl exchange) \
-	$(call obj,core/reduce.c core/dtype.c scenarios/element.c) $(BUILD)/doubles/libcudart.so.13
+	$(call obj,core/reduce.c base/dtype.c scenarios/element.c) $(BUILD)/doubles/libcudart.so.13
 $(DOUBLES):
 	$(call say,LD)
 	@mkdir -p $(@D)
