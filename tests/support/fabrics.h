@@ -7,11 +7,13 @@
 
 /* So many nodes of so many GPUs of a kind, and how they are joined. */
 #define GPUS(num, ranks, kind, joined, Bps)                                    \
-	.nodes = (num), .node_ranks = (ranks), .gpu = kind, .intra = (joined), \
+	/* NOLINTNEXTLINE(bugprone-macro-parentheses): a text */               \
+	.gpu = kind, .nodes = (num), .node_ranks = (ranks), .intra = (joined), \
 	.intra_Bps = (Bps)
 
 /* The cards of each node. */
 #define CARDS(kind, num, Bps)                                                  \
+	/* NOLINTNEXTLINE(bugprone-macro-parentheses): a text */               \
 	.transport = kind, .cards = (num), .card_Bps = (Bps)
 
 #endif

@@ -26,6 +26,7 @@ void text_file(char *path, const char *text);
 /* TEXT_LOADER defines load(text, into, message), which has `read` find text in
  * a file and fill a `type` from it. */
 #define TEXT_LOADER(load, read, type)                                          \
+	/* NOLINTNEXTLINE(bugprone-macro-parentheses): a type */               \
 	static enum dist_error load(const char *text, type *into,              \
 				    struct dist_message *message)              \
 	{                                                                      \
