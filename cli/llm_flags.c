@@ -235,7 +235,7 @@ static void append_megatron_dp(struct text *text,
 		       "%s --no-gradient-accumulation-fusion "
 		       "--ckpt-format fsdp_dtensor",
 		       shards[layout->shard]);
-	if (layout->shard == LLM_HSDP)
+	if (layout->shard_ranks > 0)
 		append(text, " --num-distributed-optimizer-instances %d",
 		       layout->dp / layout->shard_ranks);
 	if (layout->overlap_grad)

@@ -39,7 +39,7 @@ const struct option llm_options[] = {
 		 "--shard-ranks",
 	 .usual = "zero1", .also = "zero|zero-stage|sharding|dp-shard"},
 	{"shard-ranks", COUNT, AT(shard_ranks), "N",
-	 .help = "ranks of a shard group of hsdp", RANKS},
+	 .help = "ranks of a shard group of hsdp or zero1", RANKS},
 	{"keep-parameters", SWITCH, AT(keep_parameters), NULL,
 	 .help = "fsdp: keep parameters from forward to backward"},
 	{"no-sequence-parallel", SWITCH, AT(no_sequence), NULL,

@@ -144,13 +144,14 @@ static enum dist_error make_calls(struct training *t, struct llm_unit *unit)
 				  .out = parameters,
 				  .shift = unit->first,
 				  .label = "parameters of layers"};
-	unit->sum = (struct llm_call){.op = DIST__ALL_REDUCE,
-				      .reduce = DIST_AVG,
-				      .lane = unit->copies,
-				      .in = unit->reduce.out,
-				      .out = unit->reduce.out,
-				      .shift = unit->first,
-				      .label = "gradients of copies"};
+	unit->sum =
+		(struct llm_call){.op = DIST__ALL_REDUCE,
+				  .reduce = is_fsdp(llm) ? DIST_AVG : DIST_SUM,
+				  .lane = unit->copies,
+				  .in = unit->reduce.out,
+				  .out = unit->reduce.out,
+				  .shift = unit->first,
+				  .label = "gradients of copies"};
 	return DIST_OK;
 }
 

@@ -378,9 +378,20 @@ static enum dist_error check_data(const struct checker *c)
 					 "micro-batch x dp x pp (interleaved)");
 	if (error)
 		return error;
-	if (l->shard == LLM_HSDP)
-		return must_divide(c, "shard-ranks", l->shard_ranks, l->dp,
-				   "dp = %d", l->dp);
+	if (l->shard == LLM_HSDP || l->shard_ranks > 0)
+		error = must_divide(c, "shard-ranks", l->shard_ranks, l->dp,
+				    "dp = %d", l->dp);
+	if (error || l->shard == LLM_HSDP || l->shard_ranks == 0)
+		return error;
+	*c->option = "shard-ranks";
+	if (l->shard != LLM_ZERO1)
+		return dist__refuse(c->message,
+				    "expected with shard hsdp or zero1, got %s",
+				    llm_shard_name(l->shard));
+	if (c->model->experts > 0)
+		return dist__refuse(c->message,
+				    "groups of zero1 with experts are not "
+				    "modelled: expected hsdp");
 	return DIST_OK;
 }
 
@@ -432,8 +443,7 @@ static void axis_shape(const struct llm_layout *l, enum llm_axis axis,
 {
 	const int etp = l->etp > 0 ? l->etp : l->tp;
 	const int stage = l->gpus / l->pp;
-	const bool hybrid = l->shard == LLM_HSDP && l->shard_ranks > 0;
-	const int shard = hybrid ? l->shard_ranks : l->dp;
+	const int shard = l->shard_ranks > 0 ? l->shard_ranks : l->dp;
 
 	switch (axis) {
 	case LLM_TP:

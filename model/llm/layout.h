@@ -58,7 +58,7 @@ struct llm_layout {
 	int vpp;     /* model chunks of a stage */
 	int dp;      /* gpus / (tp x pp x cp); llm_layout_complete sets it */
 	enum llm_shard shard;
-	int shard_ranks; /* HSDP; else 0 */
+	int shard_ranks; /* HSDP, and ZERO1 in groups; else 0 */
 	bool reshard;    /* FSDP: gather parameters again in backward */
 	bool sequence;   /* sequence parallelism, with tp */
 	bool gather_cp;  /* cp: gather keys and values, no ring */
@@ -97,6 +97,8 @@ struct llm_layout {
 				by eager PyTorch */
 	bool keep_outputs;   /* a stage keeps its outputs until their backward
 				pass, as DeepSpeed does; Megatron frees them */
+	bool whole_sums;     /* all ranks get all summed gradients, though they
+				divide the optimizer's state: InternEvo */
 	bool overlap_grad;   /* gradient reductions overlap with backward */
 	bool overlap_param;  /* parameter gathers overlap with forward */
 	bool overlap_tp;     /* tensor-parallel calls overlap with GEMMs */
@@ -174,7 +176,7 @@ enum llm_axis {
 	LLM_DP,        /* dp x cp, for parameters other than experts; with HSDP
 			  shard_ranks x cp */
 	LLM_EXPERT_DP, /* copies of an expert */
-	LLM_REPLICAS,  /* HSDP: copies of a shard */
+	LLM_REPLICAS,  /* HSDP, ZERO1 in groups: copies of a shard */
 	LLM_AXES
 };
 

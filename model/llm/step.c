@@ -217,6 +217,17 @@ static bool has_experts(int kind)
 	return kind == LLM_EXPERT || kind == LLM_LOCAL_EXPERT;
 }
 
+/* Sums of gradients over the copies of a shard, which its ranks have made. */
+static double copies_ns(struct maker *m, double parameters)
+{
+	const struct llm_layout *l = m->layout;
+
+	return l->shard_ranks > 0 ? call_ns(m, LLM_REPLICAS, DIST__ALL_REDUCE,
+					    parameters * l->gradient_bytes /
+						    l->shard_ranks)
+				  : 0;
+}
+
 /* Which share of a stage's layers is made again. */
 static double remade_share(const struct maker *m)
 {
@@ -244,10 +255,7 @@ static void add_fsdp(struct maker *m, struct layer *layer)
 		      layer->dense * l->gradient_bytes) +
 	      call_ns(m, LLM_EXPERT_DP, DIST__REDUCE_SCATTER,
 		      layer->expert * l->gradient_bytes);
-	if (l->shard == LLM_HSDP)
-		sum += call_ns(m, LLM_REPLICAS, DIST__ALL_REDUCE,
-			       layer->dense * l->gradient_bytes /
-				       l->shard_ranks);
+	sum += copies_ns(m, layer->dense);
 	if (l->lora)
 		sum = 0;
 	forward = total(&layer->forward);
@@ -503,16 +511,20 @@ static void add_data(struct maker *m, struct spent *spent,
 		return;
 	for (size_t i = 0; i < 2; i++) {
 		bool ddp = l->shard == LLM_DDP;
-		bool whole = ddp || m->cluster->software == LLM_OLD;
-		double sum =
-			call_ns(m, parts[i].axis,
-				whole ? DIST__ALL_REDUCE : DIST__REDUCE_SCATTER,
-				parts[i].parameters * l->gradient_bytes);
-		double gather =
+		bool whole =
+			ddp || l->whole_sums || m->cluster->software == LLM_OLD;
+		double gather,
+			sum = call_ns(m, parts[i].axis,
+				      whole ? DIST__ALL_REDUCE
+					    : DIST__REDUCE_SCATTER,
+				      parts[i].parameters * l->gradient_bytes);
+
+		if (parts[i].axis == LLM_DP)
+			sum += copies_ns(m, parts[i].parameters);
+		gather =
 			ddp ? 0
 			    : call_ns(m, parts[i].axis, DIST__ALL_GATHER,
 				      parts[i].parameters * l->parameter_bytes);
-
 		spent->exposed[parts[i].axis] +=
 			(l->overlap_grad ? exposed_of(m, sum, backward) : sum) +
 			(l->overlap_param ? exposed_of(m, gather, forward)

@@ -248,7 +248,8 @@ static enum llm_attention_library library_of(const struct llm_row *row,
 
 /* What frameworks do: Megatron-DeepSpeed of 2022 overlaps nothing, knows
  * neither sequence parallelism nor fused attention; nanotron overlaps nothing
- * of data parallelism; FSDP2 sums gradients in float32, FMS and NVIDIA's
+ * of data parallelism; FSDP2 sums gradients in float32, FMS, InternEvo
+ * (internlm/solver/optimizer/hybrid_zero_optim.py: an all-reduce) and NVIDIA's
  * performance recipes (grad_reduce_in_fp32=False) in 16 bits; Megatron's
  * experts are not divided by tensor parallelism. */
 static void fill_habits(struct llm_case *made, const struct llm_recipe *recipe)
@@ -267,7 +268,8 @@ static void fill_habits(struct llm_case *made, const struct llm_recipe *recipe)
 	l->shard = shard_of(row->shard);
 	if (recipe && is(recipe->shard, "fsdp") && !is(row->shard, "zero1"))
 		l->shard = LLM_FSDP;
-	l->shard_ranks = l->shard == LLM_HSDP ? row->shard_ranks : 0;
+	if (l->shard == LLM_HSDP || (l->shard == LLM_ZERO1 && !experts))
+		l->shard_ranks = row->shard_ranks;
 	l->reshard = true;
 	l->sequence = !old;
 	l->attention = library_of(row, old);
@@ -282,9 +284,11 @@ static void fill_habits(struct llm_case *made, const struct llm_recipe *recipe)
 			    !has(row->overlap, "HybridEP") &&
 			    !(recipe && (is(recipe->dispatcher, "hybridep") ||
 					 is(recipe->dispatcher, "deepep")));
+	l->whole_sums = begins(row->framework, "InternEvo");
 	if (begins(row->framework, "nanotron"))
 		l->overlap_grad = l->overlap_param = false;
 	if (old || begins(row->framework, "fms") ||
+	    begins(row->framework, "InternEvo") ||
 	    (tuned && !begins(row->version, "20")))
 		l->gradient_bytes = 2;
 	if (experts && !begins(row->id, "dgxc"))

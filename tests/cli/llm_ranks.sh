@@ -17,7 +17,7 @@ same() {
 	expect_out ": right on all 8 ranks\$"
 }
 
-for shard in ddp zero1 zero2 fsdp 'hsdp --shard-ranks 4'; do
+for shard in ddp zero1 'zero1 --shard-ranks 4' zero2 fsdp 'hsdp --shard-ranks 4'; do
 	# shellcheck disable=SC2086 # a word and its flag
 	same tiny_dense --shard $shard --global-batch 16 --steps 2
 done

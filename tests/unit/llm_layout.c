@@ -186,6 +186,13 @@ Test(llm_layout, shards_divide_the_copies)
 	refused(l, &model, "shard-ranks", "got 0");
 	l.shard_ranks = 8;
 	legal(&l, &model);
+	l.shard = LLM_ZERO1;
+	legal(&l, &model);
+	cr_expect_eq(llm_layout_group(&l, LLM_DP, 8).ranks, 8);
+	cr_expect_eq(llm_layout_group(&l, LLM_REPLICAS, 8).ranks, 8);
+	l.shard = LLM_FSDP;
+	refused(l, &model, "shard-ranks", "with shard hsdp or zero1, got fsdp");
+	l.shard = LLM_HSDP;
 	l.recompute = LLM_RECOMPUTE_FULL;
 	l.recompute_layers = 81;
 	refused(l, &model, "recompute-layers", "from 0 to 80");

@@ -135,6 +135,27 @@ Test(llm_step, slow_cards_expose_gathers)
 	tear_down(&s);
 }
 
+/* Groups of one node gather parameters within it. */
+Test(llm_step, groups_of_zero1_gather_within_a_node)
+{
+	struct llm_answer whole, groups;
+	struct setting s;
+
+	set_up(&s, "Llama-2-7B", 64);
+	s.fabric.card_Bps /= 4;
+	s.layout.micro_batch = 4;
+	s.layout.gradient_bytes = 2;
+	s.layout.overlap_param = false;
+	whole = answer(&s);
+	s.layout.shard_ranks = 8;
+	groups = answer(&s);
+	cr_expect_lt(groups.breakdown.exposed_ns[LLM_DP],
+		     whole.breakdown.exposed_ns[LLM_DP]);
+	cr_expect_gt(groups.breakdown.compute_ns[LLM_OPTIMIZER],
+		     4 * whole.breakdown.compute_ns[LLM_OPTIMIZER]);
+	tear_down(&s);
+}
+
 /* Layers that are made again take no longer on slow cards: parameters are there
  * for backward, too, which has more to hide them beside. */
 Test(llm_step, what_is_made_again_is_gathered_once)
