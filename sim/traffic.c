@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "sim/flow.h"
+#include "sim/platform/state.h"
 
 /* Links of one flow, and how often one stands there at most. */
 #define MOST_LINKS 128
@@ -325,6 +326,18 @@ static double rate_Bps(const struct dist__sim_ways *ways,
 	return link.is_shared ? Bps : Bps * loaded->transfers;
 }
 
+/* Whether the link called name, busy for s, takes the place of the busiest one
+ * so far (most_s; narrow, NULL: none). Of links that are busy alike the first
+ * by name counts, however the engine numbers them. */
+static bool is_busier(double s, const char *name, double most_s,
+		      const char *narrow)
+{
+	if (s > most_s * (1 + SAME))
+		return true;
+	return narrow && s >= most_s * (1 - SAME) &&
+	       dist__platform_compare_names(name, narrow) < 0;
+}
+
 enum dist_error dist__sim_carriage_make(struct dist__sim_sitting *sitting,
 					const struct library_call *call,
 					const struct library_estimate *estimate,
@@ -351,13 +364,14 @@ enum dist_error dist__sim_carriage_make(struct dist__sim_sitting *sitting,
 	carriage->load.remote *= bytes;
 	for (size_t i = 0; i < traffic->num_links; i++) {
 		const struct loaded *loaded = &traffic->links[i];
+		const char *name = dist__engine->link(loaded->cable).name;
 		double s = bytes_on(carriage, loaded) /
 			   rate_Bps(traffic->ways, loaded);
 
-		if (s <= carriage->transfer_s * (1 + SAME))
+		if (!is_busier(s, name, carriage->transfer_s, carriage->narrow))
 			continue;
-		carriage->transfer_s = s;
-		carriage->narrow = dist__engine->link(loaded->cable).name;
+		carriage->transfer_s = fmax(carriage->transfer_s, s);
+		carriage->narrow = name;
 	}
 	return DIST_OK;
 }
@@ -434,22 +448,23 @@ static const char *busiest(const struct dist__sim_parcel *parcel)
 {
 	const struct dist__sim_carriage *carriage = parcel->carriage;
 	const struct dist__sim_traffic *traffic = carriage->traffic;
-	const struct loaded *busy = NULL;
+	const char *busy = NULL;
 	double most_s = 0;
 
 	for (size_t i = 0; i < parcel->num; i++) {
 		const struct loaded *loaded =
 			&traffic->links[parcel->first + i];
+		const char *name = dist__engine->link(loaded->cable).name;
 		double s = calls_on(&traffic->ways->cables[loaded->cable]) *
 			   bytes_on(carriage, loaded) /
 			   rate_Bps(traffic->ways, loaded);
 
-		if (!busy || s > most_s * (1 + SAME)) {
-			busy = loaded;
-			most_s = s;
-		}
+		if (busy && !is_busier(s, name, most_s, busy))
+			continue;
+		busy = name;
+		most_s = fmax(most_s, s);
 	}
-	return busy ? dist__engine->link(busy->cable).name : NULL;
+	return busy;
 }
 
 static void end_flow(void *arg, bool well)
