@@ -111,12 +111,12 @@ static int parse_ranks(const char *words, struct timeline_window *window)
 static int choose_times(const struct request *request, int64_t *from_ns,
 			int64_t *to_ns)
 {
+	*from_ns = llround(request->from_ms * 1e6);
 	*to_ns = INT64_MAX;
 	if (request->to_ms >= 0 && request->to_ms <= request->from_ms)
 		return refuse("trace", "--from, --to: expected times of the "
 				       "trace in ms, the second after the "
 				       "first");
-	*from_ns = llround(request->from_ms * 1e6);
 	if (request->to_ms >= 0)
 		*to_ns = llround(request->to_ms * 1e6);
 	return DIST_EXIT_OK;
