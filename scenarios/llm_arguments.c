@@ -74,7 +74,7 @@ const struct option llm_options[] = {
 	{"global-batch", COUNT, AT(global_batch), "N",
 	 .help = "sequences of a step, over all ranks",
 	 .usual = "a micro-batch for each replica and stage", .min = 1,
-	 .max = 1 << 30, .also = "gbs|global-batch-size|batch|batch-size"},
+	 .max = 1 << 30, .also = "gbs|global-batch-size"},
 	{"precision", CHOICE, AT(precision),
 	 "bf16|fp16|fp8|mxfp8|fp4|tf32|fp32",
 	 .help = "precision of matrix products", .usual = "bf16",
