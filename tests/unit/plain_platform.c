@@ -46,8 +46,7 @@ static void write_way(const struct dist__platform *p, int from, int to,
 /* All that matters of a platform, as text. */
 static void write_platform(const struct dist__platform *p, FILE *out)
 {
-	static const char *const properties[] = {"gpu", "intra", "node",
-						 "queues"};
+	static const char *const properties[] = {"gpu", "intra", "queues"};
 	struct dist__rows links = dist__platform_links(p);
 	int n = p->num_ranks, step = 1;
 	const char *zones[8];
