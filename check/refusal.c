@@ -131,6 +131,8 @@ static bool was_to_come(const struct check_picture *p,
 	const struct check_call *call = cohort->call;
 	uint32_t came;
 
+	if (!call) /* they wait in a remote call alone */
+		return false;
 	if (call->tag >= 0)
 		return is_message_refused(slot, call, !check_is_send(call),
 					  UINT32_MAX);

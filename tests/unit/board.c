@@ -19,6 +19,15 @@ Test(board, survives_scribbles)
 	}
 }
 
+/* The one of 52,000 that crashed: a wait in none of its calls, and one that was
+ * refused. */
+Test(board, survives_a_wait_in_no_call)
+{
+	const char *failure = board_fuzz_job(900112407);
+
+	cr_assert_null(failure, "%s", failure);
+}
+
 Test(board, a_rank_reaches_its_own_records_only)
 {
 	struct check_slot *slots[2];
