@@ -22,54 +22,13 @@ static const char *text_of(const char *name)
 
 /* ---- functions --------------------------------------------------------- */
 
-#define MPI(name)                                                              \
-	{                                                                      \
-		"MPI_" #name, offsetof(struct dist__mpi_functions, name)       \
-	}
+#define MPI(name, ...)                                                         \
+	{"MPI_" #name, offsetof(struct dist__mpi_functions, name)},
 
 static const struct {
 	const char *name;
 	size_t offset;
-} functions[] = {
-	MPI(Init_thread),
-	MPI(Initialized),
-	MPI(Finalized),
-	MPI(Query_thread),
-	MPI(Finalize),
-	MPI(Get_library_version),
-	MPI(Error_string),
-	MPI(Comm_rank),
-	MPI(Comm_size),
-	MPI(Comm_group),
-	MPI(Group_incl),
-	MPI(Group_free),
-	MPI(Comm_create_group),
-	MPI(Comm_set_errhandler),
-	MPI(Type_contiguous),
-	MPI(Type_commit),
-	MPI(Type_free),
-	MPI(Op_create),
-	MPI(Op_free),
-	MPI(Test),
-	MPI(Isend),
-	MPI(Irecv),
-	MPI(Allreduce),
-	MPI(Reduce),
-	MPI(Bcast),
-	MPI(Allgather),
-	MPI(Reduce_scatter_block),
-	MPI(Alltoall),
-	MPI(Iallreduce),
-	MPI(Ireduce),
-	MPI(Ibcast),
-	MPI(Iallgather),
-	MPI(Ireduce_scatter_block),
-	MPI(Ialltoall),
-};
-
-_Static_assert(COUNT(functions) == sizeof(struct dist__mpi_functions) /
-					   sizeof(void (*)(void)),
-	       "every function has its place");
+} functions[] = {DIST__MPI_FUNCTIONS(MPI)};
 
 /* ---- constants of MPICH ------------------------------------------------ */
 

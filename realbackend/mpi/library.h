@@ -48,65 +48,64 @@ enum {
 /* type points to a handle, as wide as the library's. */
 typedef void dist__mpi_combine(void *in, void *inout, int *len, void *type);
 
+/* Each is called "MPI_" and its name, and returns an int. */
+#define DIST__MPI_FUNCTIONS(X)                                                 \
+	X(Init_thread, int *argc, char ***argv, int wanted, int *got)          \
+	X(Initialized, int *flag)                                              \
+	X(Finalized, int *flag)                                                \
+	X(Query_thread, int *level)                                            \
+	X(Finalize, void)                                                      \
+	X(Get_library_version, char *text, int *len)                           \
+	X(Error_string, int code, char *text, int *len)                        \
+	X(Comm_rank, uintptr_t comm, int *rank)                                \
+	X(Comm_size, uintptr_t comm, int *size)                                \
+	X(Comm_group, uintptr_t comm, uintptr_t *group)                        \
+	X(Group_incl, uintptr_t group, int n, const int *ranks,                \
+	  uintptr_t *made)                                                     \
+	X(Group_free, uintptr_t *group)                                        \
+	X(Comm_create_group, uintptr_t comm, uintptr_t group, int tag,         \
+	  uintptr_t *made)                                                     \
+	X(Comm_set_errhandler, uintptr_t comm, uintptr_t handler)              \
+	X(Type_contiguous, int count, uintptr_t type, uintptr_t *made)         \
+	X(Type_commit, uintptr_t *type)                                        \
+	X(Type_free, uintptr_t *type)                                          \
+	X(Op_create, dist__mpi_combine *combine, int commutes,                 \
+	  uintptr_t *made)                                                     \
+	X(Op_free, uintptr_t *op)                                              \
+	X(Test, uintptr_t *request, int *flag, void *status)                   \
+	X(Isend, const void *data, int count, uintptr_t type, int to, int tag, \
+	  uintptr_t comm, uintptr_t *request)                                  \
+	X(Irecv, void *data, int count, uintptr_t type, int from, int tag,     \
+	  uintptr_t comm, uintptr_t *request)                                  \
+	X(Allreduce, const void *in, void *out, int count, uintptr_t type,     \
+	  uintptr_t op, uintptr_t comm)                                        \
+	X(Reduce, const void *in, void *out, int count, uintptr_t type,        \
+	  uintptr_t op, int root, uintptr_t comm)                              \
+	X(Bcast, void *data, int count, uintptr_t type, int root,              \
+	  uintptr_t comm)                                                      \
+	X(Allgather, const void *in, int num_in, uintptr_t in_type, void *out, \
+	  int num_out, uintptr_t out_type, uintptr_t comm)                     \
+	X(Reduce_scatter_block, const void *in, void *out, int count,          \
+	  uintptr_t type, uintptr_t op, uintptr_t comm)                        \
+	X(Alltoall, const void *in, int num_in, uintptr_t in_type, void *out,  \
+	  int num_out, uintptr_t out_type, uintptr_t comm)                     \
+	X(Iallreduce, const void *in, void *out, int count, uintptr_t type,    \
+	  uintptr_t op, uintptr_t comm, uintptr_t *request)                    \
+	X(Ireduce, const void *in, void *out, int count, uintptr_t type,       \
+	  uintptr_t op, int root, uintptr_t comm, uintptr_t *request)          \
+	X(Ibcast, void *data, int count, uintptr_t type, int root,             \
+	  uintptr_t comm, uintptr_t *request)                                  \
+	X(Iallgather, const void *in, int num_in, uintptr_t in_type,           \
+	  void *out, int num_out, uintptr_t out_type, uintptr_t comm,          \
+	  uintptr_t *request)                                                  \
+	X(Ireduce_scatter_block, const void *in, void *out, int count,         \
+	  uintptr_t type, uintptr_t op, uintptr_t comm, uintptr_t *request)    \
+	X(Ialltoall, const void *in, int num_in, uintptr_t in_type, void *out, \
+	  int num_out, uintptr_t out_type, uintptr_t comm, uintptr_t *request)
+
+#define DIST__MPI_MEMBER(name, ...) int (*name)(__VA_ARGS__);
 struct dist__mpi_functions {
-	int (*Init_thread)(int *argc, char ***argv, int wanted, int *got);
-	int (*Initialized)(int *flag);
-	int (*Finalized)(int *flag);
-	int (*Query_thread)(int *level);
-	int (*Finalize)(void);
-	int (*Get_library_version)(char *text, int *len);
-	int (*Error_string)(int code, char *text, int *len);
-	int (*Comm_rank)(uintptr_t comm, int *rank);
-	int (*Comm_size)(uintptr_t comm, int *size);
-	int (*Comm_group)(uintptr_t comm, uintptr_t *group);
-	int (*Group_incl)(uintptr_t group, int n, const int *ranks,
-			  uintptr_t *made);
-	int (*Group_free)(uintptr_t *group);
-	int (*Comm_create_group)(uintptr_t comm, uintptr_t group, int tag,
-				 uintptr_t *made);
-	int (*Comm_set_errhandler)(uintptr_t comm, uintptr_t handler);
-	int (*Type_contiguous)(int count, uintptr_t type, uintptr_t *made);
-	int (*Type_commit)(uintptr_t *type);
-	int (*Type_free)(uintptr_t *type);
-	int (*Op_create)(dist__mpi_combine *combine, int commutes,
-			 uintptr_t *made);
-	int (*Op_free)(uintptr_t *op);
-	int (*Test)(uintptr_t *request, int *flag, void *status);
-	int (*Isend)(const void *data, int count, uintptr_t type, int to,
-		     int tag, uintptr_t comm, uintptr_t *request);
-	int (*Irecv)(void *data, int count, uintptr_t type, int from, int tag,
-		     uintptr_t comm, uintptr_t *request);
-	int (*Allreduce)(const void *in, void *out, int count, uintptr_t type,
-			 uintptr_t op, uintptr_t comm);
-	int (*Reduce)(const void *in, void *out, int count, uintptr_t type,
-		      uintptr_t op, int root, uintptr_t comm);
-	int (*Bcast)(void *data, int count, uintptr_t type, int root,
-		     uintptr_t comm);
-	int (*Allgather)(const void *in, int num_in, uintptr_t in_type,
-			 void *out, int num_out, uintptr_t out_type,
-			 uintptr_t comm);
-	int (*Reduce_scatter_block)(const void *in, void *out, int count,
-				    uintptr_t type, uintptr_t op,
-				    uintptr_t comm);
-	int (*Alltoall)(const void *in, int num_in, uintptr_t in_type,
-			void *out, int num_out, uintptr_t out_type,
-			uintptr_t comm);
-	int (*Iallreduce)(const void *in, void *out, int count, uintptr_t type,
-			  uintptr_t op, uintptr_t comm, uintptr_t *request);
-	int (*Ireduce)(const void *in, void *out, int count, uintptr_t type,
-		       uintptr_t op, int root, uintptr_t comm,
-		       uintptr_t *request);
-	int (*Ibcast)(void *data, int count, uintptr_t type, int root,
-		      uintptr_t comm, uintptr_t *request);
-	int (*Iallgather)(const void *in, int num_in, uintptr_t in_type,
-			  void *out, int num_out, uintptr_t out_type,
-			  uintptr_t comm, uintptr_t *request);
-	int (*Ireduce_scatter_block)(const void *in, void *out, int count,
-				     uintptr_t type, uintptr_t op,
-				     uintptr_t comm, uintptr_t *request);
-	int (*Ialltoall)(const void *in, int num_in, uintptr_t in_type,
-			 void *out, int num_out, uintptr_t out_type,
-			 uintptr_t comm, uintptr_t *request);
+	DIST__MPI_FUNCTIONS(DIST__MPI_MEMBER)
 };
 
 /* Constants with different values; all are handles except the last three. */

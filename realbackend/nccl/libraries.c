@@ -14,79 +14,18 @@ struct function {
 	size_t offset;
 };
 
-#define NCCL(name)                                                             \
-	{                                                                      \
-		"nccl" #name, offsetof(struct dist__nccl_functions, name)      \
-	}
-#define CUDA(name)                                                             \
-	{                                                                      \
-		"cuda" #name, offsetof(struct dist__cuda_functions, name)      \
-	}
-#define KERNEL(name)                                                           \
-	{                                                                      \
-		"cuda" #name, offsetof(struct dist__kernel_functions, name)    \
-	}
-
-static const struct function nccl_functions[] = {
-	NCCL(GetVersion),
-	NCCL(GetUniqueId),
-	NCCL(GetErrorString),
-	NCCL(GetLastError),
-	NCCL(CommInitRankConfig),
-	NCCL(CommFinalize),
-	NCCL(CommDestroy),
-	NCCL(CommAbort),
-	NCCL(CommGetAsyncError),
-	NCCL(GroupStart),
-	NCCL(GroupEnd),
-	NCCL(RedOpCreatePreMulSum),
-	NCCL(RedOpDestroy),
-	NCCL(AllReduce),
-	NCCL(Reduce),
-	NCCL(Broadcast),
-	NCCL(AllGather),
-	NCCL(ReduceScatter),
-	NCCL(Send),
-	NCCL(Recv),
-};
-
-static const struct function cuda_functions[] = {
-	CUDA(GetErrorString),
-	CUDA(GetLastError),
-	CUDA(RuntimeGetVersion),
-	CUDA(DriverGetVersion),
-	CUDA(GetDeviceCount),
-	CUDA(SetDevice),
-	CUDA(GetDeviceProperties),
-	CUDA(Malloc),
-	CUDA(Free),
-	CUDA(MallocAsync),
-	CUDA(FreeAsync),
-	CUDA(MemcpyAsync),
-	CUDA(PointerGetAttributes),
-	CUDA(StreamCreateWithFlags),
-	CUDA(StreamSynchronize),
-	CUDA(StreamDestroy),
-	CUDA(EventCreateWithFlags),
-	CUDA(EventRecord),
-	CUDA(EventQuery),
-	CUDA(EventDestroy),
-};
-
+#define NCCL(type, name, ...)                                                  \
+	{"nccl" #name, offsetof(struct dist__nccl_functions, name)},
+#define CUDA(type, name, ...)                                                  \
+	{"cuda" #name, offsetof(struct dist__cuda_functions, name)},
+#define KERNEL(type, name, ...)                                                \
+	{"cuda" #name, offsetof(struct dist__kernel_functions, name)},
+static const struct function nccl_functions[] = {DIST__NCCL_FUNCTIONS(NCCL)};
+static const struct function cuda_functions[] = {DIST__CUDA_FUNCTIONS(CUDA)};
 static const struct function kernel_functions[] = {
-	KERNEL(LibraryLoadData),
-	KERNEL(LibraryGetKernel),
-	KERNEL(LaunchKernel),
-};
+	DIST__KERNEL_FUNCTIONS(KERNEL)};
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
-#define COMPLETE(functions, table)                                             \
-	_Static_assert(COUNT(functions) ==                                     \
-			       sizeof(table) / sizeof(void (*)(void)),         \
-		       "every function has its place")
-COMPLETE(nccl_functions, struct dist__nccl_functions);
-COMPLETE(cuda_functions, struct dist__cuda_functions);
-COMPLETE(kernel_functions, struct dist__kernel_functions);
 
 /* A library, and the names it may go by. */
 struct wanted {

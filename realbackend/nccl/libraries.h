@@ -70,46 +70,48 @@ enum dist__nccl_op {
 	DIST__NCCL_AVG = 4
 };
 
+#define DIST__LIBRARY_MEMBER(type, name, ...) type (*name)(__VA_ARGS__);
+
 /* Each function is called "nccl" and the member's name. NCCL has all of them
  * since 2.14. */
+#define DIST__NCCL_FUNCTIONS(X)                                                \
+	X(unsigned, GetVersion, int *version)                                  \
+	X(unsigned, GetUniqueId, struct dist__nccl_id *id)                     \
+	X(const char *, GetErrorString, unsigned result)                       \
+	X(const char *, GetLastError, struct ncclComm *comm)                   \
+	X(unsigned, CommInitRankConfig, struct ncclComm **comm, int size,      \
+	  struct dist__nccl_id id, int rank, struct dist__nccl_config *config) \
+	X(unsigned, CommFinalize, struct ncclComm *comm)                       \
+	X(unsigned, CommDestroy, struct ncclComm *comm)                        \
+	X(unsigned, CommAbort, struct ncclComm *comm)                          \
+	X(unsigned, CommGetAsyncError, struct ncclComm *comm,                  \
+	  unsigned *result)                                                    \
+	X(unsigned, GroupStart, void)                                          \
+	X(unsigned, GroupEnd, void)                                            \
+	X(unsigned, RedOpCreatePreMulSum, unsigned *op, void *factor,          \
+	  unsigned type, unsigned residence, struct ncclComm *comm)            \
+	X(unsigned, RedOpDestroy, unsigned op, struct ncclComm *comm)          \
+	X(unsigned, AllReduce, const void *in, void *out, size_t count,        \
+	  unsigned type, unsigned op, struct ncclComm *comm,                   \
+	  struct CUstream_st *stream)                                          \
+	X(unsigned, Reduce, const void *in, void *out, size_t count,           \
+	  unsigned type, unsigned op, int root, struct ncclComm *comm,         \
+	  struct CUstream_st *stream)                                          \
+	X(unsigned, Broadcast, const void *in, void *out, size_t count,        \
+	  unsigned type, int root, struct ncclComm *comm,                      \
+	  struct CUstream_st *stream)                                          \
+	X(unsigned, AllGather, const void *in, void *out, size_t count,        \
+	  unsigned type, struct ncclComm *comm, struct CUstream_st *stream)    \
+	X(unsigned, ReduceScatter, const void *in, void *out, size_t count,    \
+	  unsigned type, unsigned op, struct ncclComm *comm,                   \
+	  struct CUstream_st *stream)                                          \
+	X(unsigned, Send, const void *in, size_t count, unsigned type,         \
+	  int peer, struct ncclComm *comm, struct CUstream_st *stream)         \
+	X(unsigned, Recv, void *out, size_t count, unsigned type, int peer,    \
+	  struct ncclComm *comm, struct CUstream_st *stream)
+
 struct dist__nccl_functions {
-	unsigned (*GetVersion)(int *version);
-	unsigned (*GetUniqueId)(struct dist__nccl_id *id);
-	const char *(*GetErrorString)(unsigned result);
-	const char *(*GetLastError)(struct ncclComm *comm);
-	unsigned (*CommInitRankConfig)(struct ncclComm **comm, int size,
-				       struct dist__nccl_id id, int rank,
-				       struct dist__nccl_config *config);
-	unsigned (*CommFinalize)(struct ncclComm *comm);
-	unsigned (*CommDestroy)(struct ncclComm *comm);
-	unsigned (*CommAbort)(struct ncclComm *comm);
-	unsigned (*CommGetAsyncError)(struct ncclComm *comm, unsigned *result);
-	unsigned (*GroupStart)(void);
-	unsigned (*GroupEnd)(void);
-	unsigned (*RedOpCreatePreMulSum)(unsigned *op, void *factor,
-					 unsigned type, unsigned residence,
-					 struct ncclComm *comm);
-	unsigned (*RedOpDestroy)(unsigned op, struct ncclComm *comm);
-	unsigned (*AllReduce)(const void *in, void *out, size_t count,
-			      unsigned type, unsigned op, struct ncclComm *comm,
-			      struct CUstream_st *stream);
-	unsigned (*Reduce)(const void *in, void *out, size_t count,
-			   unsigned type, unsigned op, int root,
-			   struct ncclComm *comm, struct CUstream_st *stream);
-	unsigned (*Broadcast)(const void *in, void *out, size_t count,
-			      unsigned type, int root, struct ncclComm *comm,
-			      struct CUstream_st *stream);
-	unsigned (*AllGather)(const void *in, void *out, size_t count,
-			      unsigned type, struct ncclComm *comm,
-			      struct CUstream_st *stream);
-	unsigned (*ReduceScatter)(const void *in, void *out, size_t count,
-				  unsigned type, unsigned op,
-				  struct ncclComm *comm,
-				  struct CUstream_st *stream);
-	unsigned (*Send)(const void *in, size_t count, unsigned type, int peer,
-			 struct ncclComm *comm, struct CUstream_st *stream);
-	unsigned (*Recv)(void *out, size_t count, unsigned type, int peer,
-			 struct ncclComm *comm, struct CUstream_st *stream);
+	DIST__NCCL_FUNCTIONS(DIST__LIBRARY_MEMBER)
 };
 
 /* dim3 */
@@ -148,51 +150,53 @@ struct dist__cuda_properties {
 #define DIST__CUDA_EVENT_NO_TIMING     2u
 
 /* Likewise, called "cuda" and the name. CUDA has all of them since 11.2. */
+#define DIST__CUDA_FUNCTIONS(X)                                                \
+	X(const char *, GetErrorString, unsigned error)                        \
+	X(unsigned, GetLastError, void)                                        \
+	X(unsigned, RuntimeGetVersion, int *version)                           \
+	X(unsigned, DriverGetVersion, int *version)                            \
+	X(unsigned, GetDeviceCount, int *count)                                \
+	X(unsigned, SetDevice, int device)                                     \
+	X(unsigned, GetDeviceProperties,                                       \
+	  struct dist__cuda_properties *properties, int device)                \
+	X(unsigned, Malloc, void **memory, size_t bytes)                       \
+	X(unsigned, Free, void *memory)                                        \
+	X(unsigned, MallocAsync, void **memory, size_t bytes,                  \
+	  struct CUstream_st *stream)                                          \
+	X(unsigned, FreeAsync, void *memory, struct CUstream_st *stream)       \
+	X(unsigned, MemcpyAsync, void *to, const void *from, size_t bytes,     \
+	  unsigned kind, struct CUstream_st *stream)                           \
+	X(unsigned, PointerGetAttributes,                                      \
+	  struct dist__cuda_attributes *attributes, const void *memory)        \
+	X(unsigned, StreamCreateWithFlags, struct CUstream_st **stream,        \
+	  unsigned flags)                                                      \
+	X(unsigned, StreamSynchronize, struct CUstream_st *stream)             \
+	X(unsigned, StreamDestroy, struct CUstream_st *stream)                 \
+	X(unsigned, EventCreateWithFlags, struct CUevent_st **event,           \
+	  unsigned flags)                                                      \
+	X(unsigned, EventRecord, struct CUevent_st *event,                     \
+	  struct CUstream_st *stream)                                          \
+	X(unsigned, EventQuery, struct CUevent_st *event)                      \
+	X(unsigned, EventDestroy, struct CUevent_st *event)
+
 struct dist__cuda_functions {
-	const char *(*GetErrorString)(unsigned error);
-	unsigned (*GetLastError)(void);
-	unsigned (*RuntimeGetVersion)(int *version);
-	unsigned (*DriverGetVersion)(int *version);
-	unsigned (*GetDeviceCount)(int *count);
-	unsigned (*SetDevice)(int device);
-	unsigned (*GetDeviceProperties)(
-		struct dist__cuda_properties *properties, int device);
-	unsigned (*Malloc)(void **memory, size_t bytes);
-	unsigned (*Free)(void *memory);
-	unsigned (*MallocAsync)(void **memory, size_t bytes,
-				struct CUstream_st *stream);
-	unsigned (*FreeAsync)(void *memory, struct CUstream_st *stream);
-	unsigned (*MemcpyAsync)(void *to, const void *from, size_t bytes,
-				unsigned kind, struct CUstream_st *stream);
-	unsigned (*PointerGetAttributes)(
-		struct dist__cuda_attributes *attributes, const void *memory);
-	unsigned (*StreamCreateWithFlags)(struct CUstream_st **stream,
-					  unsigned flags);
-	unsigned (*StreamSynchronize)(struct CUstream_st *stream);
-	unsigned (*StreamDestroy)(struct CUstream_st *stream);
-	unsigned (*EventCreateWithFlags)(struct CUevent_st **event,
-					 unsigned flags);
-	unsigned (*EventRecord)(struct CUevent_st *event,
-				struct CUstream_st *stream);
-	unsigned (*EventQuery)(struct CUevent_st *event);
-	unsigned (*EventDestroy)(struct CUevent_st *event);
+	DIST__CUDA_FUNCTIONS(DIST__LIBRARY_MEMBER)
 };
 
 /* Functions of CUDA 12.8: all NULL if one is missing. */
+#define DIST__KERNEL_FUNCTIONS(X)                                              \
+	X(unsigned, LibraryLoadData, struct CUlib_st **library,                \
+	  const void *code, unsigned *options, void **option_values,           \
+	  unsigned num_options, unsigned *library_options,                     \
+	  void **library_option_values, unsigned num_library_options)          \
+	X(unsigned, LibraryGetKernel, struct CUkern_st **kernel,               \
+	  struct CUlib_st *library, const char *name)                          \
+	X(unsigned, LaunchKernel, const void *kernel,                          \
+	  struct dist__cuda_grid grid, struct dist__cuda_grid block,           \
+	  void **arguments, size_t shared, struct CUstream_st *stream)
+
 struct dist__kernel_functions {
-	unsigned (*LibraryLoadData)(struct CUlib_st **library, const void *code,
-				    unsigned *options, void **option_values,
-				    unsigned num_options,
-				    unsigned *library_options,
-				    void **library_option_values,
-				    unsigned num_library_options);
-	unsigned (*LibraryGetKernel)(struct CUkern_st **kernel,
-				     struct CUlib_st *library,
-				     const char *name);
-	unsigned (*LaunchKernel)(const void *kernel,
-				 struct dist__cuda_grid grid,
-				 struct dist__cuda_grid block, void **arguments,
-				 size_t shared, struct CUstream_st *stream);
+	DIST__KERNEL_FUNCTIONS(DIST__LIBRARY_MEMBER)
 };
 
 struct dist__libraries {
