@@ -110,7 +110,8 @@ meeting_new(const struct dist__sim_rank *rank,
 	meeting->size = size;
 	meeting->awaited =
 		rank->world->present < rank->world->world_size ? 1 : size;
-	list = list_of(rank->world, meeting->ranks[0], meeting->group);
+	list = list_of(rank->world, dist__global_rank(members, 0),
+		       meeting->group);
 	meeting->next = *list;
 	*list = meeting;
 	return meeting;
@@ -477,7 +478,7 @@ static void store(const struct dist__sim_analytic *meeting,
 {
 	const struct dist_tensor *t = &op->tensor;
 
-	if (bytes_of(op) == 0 ||
+	if (!round->sum || bytes_of(op) == 0 ||
 	    (op->kind == DIST__REDUCE && op->peer != members->rank))
 		return;
 	memcpy(t->data, round->sum, bytes_of(op));

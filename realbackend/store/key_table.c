@@ -65,13 +65,18 @@ static size_t bucket_of(struct dist__bytes key)
 	return hash % BUCKETS;
 }
 
+static bool same(struct dist__bytes a, struct dist__bytes b)
+{
+	return a.len == b.len && (!a.len || !memcmp(a.data, b.data, a.len));
+}
+
 static struct entry *find(const struct dist__table *table,
 			  struct dist__bytes key)
 {
 	struct entry *entry = table->buckets[bucket_of(key)];
 
-	while (entry && (entry->key_len != key.len ||
-			 memcmp(entry->key, key.data, key.len) != 0))
+	while (entry &&
+	       !same((struct dist__bytes){entry->key, entry->key_len}, key))
 		entry = entry->next;
 	return entry;
 }
@@ -158,11 +163,6 @@ bool dist__table_delete(struct dist__table *table, struct dist__bytes key)
 	entry_free(entry);
 	table->count--;
 	return true;
-}
-
-static bool same(struct dist__bytes a, struct dist__bytes b)
-{
-	return a.len == b.len && (!a.len || !memcmp(a.data, b.data, a.len));
 }
 
 enum dist_error dist__table_plan(const struct dist__table *table,
