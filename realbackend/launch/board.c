@@ -54,12 +54,18 @@ static bool read_at(int fd, void *data, size_t len, size_t offset)
 	return len == 0;
 }
 
+/* Whether bytes were read twice alike; padding counts, too. */
+static bool is_same(const void *a, const void *b, size_t bytes)
+{
+	return memcmp(a, b, bytes) == 0;
+}
+
 /* The calls that the rank was writing, or may have been, are none. */
 static void drop_changed(struct check_call *calls,
 			 const struct check_call *before, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (memcmp(&calls[i], &before[i], sizeof calls[i]) != 0)
+		if (!is_same(&calls[i], &before[i], sizeof calls[i]))
 			memset(&calls[i], 0, sizeof calls[i]);
 }
 
@@ -75,7 +81,7 @@ static bool read_slot(int fd, struct check_slot *slot, size_t offset)
 	for (int i = 0; i < MOST_READS; i++) {
 		before = *slot;
 		whole = read_at(fd, slot, sizeof *slot, offset);
-		if (memcmp(&before, slot, sizeof before) == 0)
+		if (is_same(&before, slot, sizeof before))
 			return whole;
 		nanosleep(&pause, NULL);
 	}
