@@ -93,6 +93,7 @@ static enum dist_error start(struct training *t)
 {
 	const struct workload *workload = t->job->workload;
 	struct dist_message message = {""};
+	enum dist_error error;
 
 	t->rank = dist_get_rank(t->group);
 	t->world_size = dist_get_world_size(t->group);
@@ -104,7 +105,9 @@ static enum dist_error start(struct training *t)
 		if (t->rank == 0)
 			fprintf(stderr, "%s: %s\n", workload->name,
 				message.text);
-		return DIST_ERR_INVALID_ARGUMENT;
+		/* The first rank to fail ends the others. */
+		error = dist_barrier(t->group, NULL);
+		return error ? error : DIST_ERR_INVALID_ARGUMENT;
 	}
 	t->times =
 		calloc((size_t)t->job->arguments->steps + 1, sizeof *t->times);

@@ -82,7 +82,9 @@ int remote_rank(const struct remote_plan *plan, void *context)
 				"%s: expected %d ranks or more, got %d\n",
 				plan->tutorial, plan->min_ranks,
 				remote.world_size);
-		return rank_leave(remote.group, plan->tutorial, DIST_OK) || 1;
+		/* The first rank to fail ends the others. */
+		error = dist_barrier(remote.group, NULL);
+		return rank_leave(remote.group, plan->tutorial, error) || 1;
 	}
 	error = join_others(&remote);
 	if (!error)
