@@ -239,8 +239,8 @@ bool option_set(const struct manual *manual, void *line,
 
 /* ---- words -------------------------------------------------------------- */
 
-/* Whether name is what others call an option, or a value of it: "--shard fsdp"
- * for --fsdp. Then what is meant is the only one that is near. */
+/* Whether other programs have option o, or one of its values, as an option
+ * called name: --fsdp is "--shard fsdp" here. Then only that is suggested. */
 static bool is_meant(const struct option *o, const char *name,
 		     struct dist__spelling *near)
 {

@@ -1,6 +1,6 @@
 /*
- * isolate_fork.h - keeps a forked copy from touching what others see. Private
- * to sim/.
+ * isolate_fork.h - cuts a forked copy of the process off from shared memory and
+ * output. Private to sim/.
  */
 #ifndef LOCKSTEP_SIM_ISOLATE_FORK_H
 #define LOCKSTEP_SIM_ISOLATE_FORK_H

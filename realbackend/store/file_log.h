@@ -2,8 +2,8 @@
  * file_log.h - the file behind a file store: a log of changes, which every
  * process replays into its own table.
  *
- * The log consists of parcels, one for each change. A process that holds the
- * lock of the file replays what others appended, and appends its own changes.
+ * The log consists of parcels, one for each change. A process locks the file,
+ * reads the parcels that others have appended, and appends its own.
  * An incomplete parcel at the end was left by a process that died while it held
  * the lock, and is cut off. Private to realbackend/store/.
  */
