@@ -239,26 +239,52 @@ bool option_set(const struct manual *manual, void *line,
 
 /* ---- words -------------------------------------------------------------- */
 
+/* The value of choice o that text is, or that ends in that number: of
+ * "zero1|zero2" 2 is zero2. "": none. */
+static const char *choice_of(const struct option *o, const char *text,
+			     char value[32])
+{
+	const char *choices = o->kind == OPTION_CHOICE ? o->value : "";
+	size_t end = strspn(text, "0123456789"), len;
+	bool number = end > 0 && text[end] == '\0';
+
+	for (; *choices; choices += len + (choices[len] == '|')) {
+		len = strcspn(choices, "|");
+		snprintf(value, 32, "%.*s", (int)len, choices);
+		if (strcmp(value, text) == 0 ||
+		    (number && len > end &&
+		     strcmp(value + strlen(value) - end, text) == 0))
+			return value;
+	}
+	*value = '\0';
+	return value;
+}
+
 /* Whether other programs have option o, or one of its values, as an option
- * called name: --fsdp is "--shard fsdp" here. Then only that is suggested. */
-static bool is_meant(const struct option *o, const char *name,
+ * called name: --fsdp is "--shard fsdp" here, and --zero-stage 3 "--shard
+ * zero3". Then only that is suggested. */
+static bool is_meant(const struct option *o, const char *name, const char *text,
 		     struct dist__spelling *near)
 {
-	char list[160];
-	bool value = o->kind == OPTION_CHOICE &&
-		     choose(o->value, name, list, sizeof list);
+	char list[160], value[32];
+	bool other = o->also && choose(o->also, name, list, sizeof list);
 
-	if (!value && !(o->also && choose(o->also, name, list, sizeof list)))
+	(void)choice_of(o, other ? text : name, value);
+	if (!other && strcmp(value, name) != 0)
 		return false;
 	near->distance = 0;
-	snprintf(near->name, sizeof near->name, "%s%s%.30s", o->name,
-		 value ? " " : "", value ? name : "");
+	snprintf(near->name, sizeof near->name, "%.30s%s%s", o->name,
+		 *value ? " " : "", value);
 	return true;
 }
 
-/* Says that there is no such option, and which was probably meant. */
-static bool refuse_unknown(const struct reading *r, const char *word)
+/* Says that there is no such option, and which was probably meant; next is the
+ * word behind it, or NULL. */
+static bool refuse_unknown(const struct reading *r, const char *word,
+			   const char *next)
 {
+	const char *equals = strchr(word, '=');
+	const char *text = equals ? equals + 1 : next ? next : "";
 	const struct option_group *g;
 	struct dist__spelling near;
 	char name[64];
@@ -270,7 +296,7 @@ static bool refuse_unknown(const struct reading *r, const char *word)
 	for (g = r->manual->groups; *name && g && g->options; g++)
 		for (const struct option *o = g->options; o->name; o++)
 			if (option_is_taken(o, r->manual->taker) &&
-			    !is_meant(o, name, &near))
+			    !is_meant(o, name, text, &near))
 				dist__spelling_offer(&near, o->name,
 						     strlen(o->name));
 	dist__refuse(r->message, "%.80s: unknown option%s%s%s", word,
@@ -289,7 +315,8 @@ static bool read_long(struct reading *r, int argc, const char **argv, int *i)
 	const struct option *o = option_find(r->manual, name, len, &group);
 
 	if (!o)
-		return refuse_unknown(r, argv[*i]);
+		return refuse_unknown(r, argv[*i],
+				      *i + 1 < argc ? argv[*i + 1] : NULL);
 	snprintf(r->flag, sizeof r->flag, "--%s", o->name);
 	if (name[len] == '=')
 		text = name + len + 1;
@@ -320,7 +347,7 @@ static bool read_letters(struct reading *r, int argc, const char **argv, int *i)
 		const char *text = letters + 1;
 
 		if (!o)
-			return refuse_unknown(r, argv[*i]);
+			return refuse_unknown(r, argv[*i], NULL);
 		snprintf(r->flag, sizeof r->flag, "-%c", *letters);
 		if (o->kind == OPTION_SWITCH) {
 			(void)take(r, group, o, NULL);

@@ -69,6 +69,8 @@ const char *llm_shard_name(enum llm_shard shard)
 
 enum llm_shard llm_shard_find(const char *name)
 {
+	if (strcasecmp(name, "zero3") == 0)
+		return LLM_FSDP;
 	return (enum llm_shard)find(shards, LLM_SHARDS, name);
 }
 

@@ -31,7 +31,7 @@ sums='.rows[0] as $r | ($r.memory | .parameters + .gradients + .optimizer +
 	.activations + .temporary + .library + .slack) as $held |
 	([$r.breakdown_ms[]] | add) / $r.step_ms - 1 | fabs < 1e-6 and
 	($held / $r.memory.total - 1 | fabs < 1e-6)'
-for layout in "--shard fsdp" "--tp 8" "--tp 2 --pp 4 --vpp 2 --recompute full" \
+for layout in "--shard zero3" "--tp 8" "--tp 2 --pp 4 --vpp 2 --recompute full" \
 	"--cp 2 --shard zero2 --schedule gpipe --pp 2"; do
 	# shellcheck disable=SC2086 # words
 	expect 0 "${small[@]}" $layout --json
@@ -189,6 +189,9 @@ expect_refusal 'two kinds of GPUs are not modelled' plan --model llama3-8b \
 	--machine hgx-h100-400g,dgx-a100 --gpus 8 --global-batch 8
 expect_refusal 'no layout is legal: ' "${plan[@]}" 1024 --tp 3
 expect_refusal '--fsdp: unknown option; did you mean "--shard fsdp"' "${plan[@]}" 1024 --fsdp
+expect_refusal '--zero-stage: unknown option; did you mean "--shard zero3"' "${plan[@]}" 1024 --zero-stage 3
+expect_refusal '--zero=1: unknown option; did you mean "--shard zero1"' "${plan[@]}" 1024 --zero=1
+expect_refusal '--zero: unknown option; did you mean "--shard"' "${plan[@]}" 1024 --zero much
 expect_refusal '--mbs: unknown option; did you mean "--micro-batch"' "${plan[@]}" 1024 --mbs 2
 expect_refusal '--gpus: unknown option; did you mean "--world-size"' predict --model llama3-8b \
 	"${at[@]}" --gpus 8
