@@ -121,13 +121,17 @@ void llm_count_parameters(const struct llm_architecture *model,
 	p->active = p->total - with * (model->experts - model->top_k) * expert;
 }
 
-/* Keys that a token attends to on average. Of a causal window w those before
- * the w-th see fewer: w - w^2 / (2 seq). */
-static double mean_keys(double seq, double window, bool causal)
+static double local_window(const struct llm_architecture *m, double seq)
 {
-	if (!window || window > seq)
-		window = seq;
-	return causal ? window - window * window / (2 * seq) : window;
+	return m->window && m->window < seq ? m->window : seq;
+}
+
+/* Of a causal window w those before the w-th see fewer: w - w^2 / (2 seq). */
+double llm_mean_keys(const struct llm_architecture *m, double seq, bool local)
+{
+	double window = local ? local_window(m, seq) : seq;
+
+	return m->chunked ? window / 2 : window - window * window / (2 * seq);
 }
 
 void llm_forward_flops(const struct llm_architecture *model, int seq,
@@ -139,8 +143,9 @@ void llm_forward_flops(const struct llm_architecture *model, int seq,
 
 	*flops = (struct llm_flops){0};
 	flops->projections = 2 * attention_matrices(model);
-	flops->scores = key * mean_keys(seq, 0, causal);
-	flops->local = key * mean_keys(seq, model->window, causal);
+	flops->scores = key * (causal ? llm_mean_keys(model, seq, false) : seq);
+	flops->local = key * (causal ? llm_mean_keys(model, seq, true)
+				     : local_window(model, seq));
 	if (dense > 0)
 		flops->mlp = 2 * mlp_matrices(model, model->ffn);
 	if (with > 0)

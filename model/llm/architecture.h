@@ -23,6 +23,8 @@ struct llm_architecture {
 			* attend to all */
 	int local_of;  /* with window: one layer of so many attends to all;
 			* 0: none */
+	bool chunked;  /* the window is not the last tokens but a fixed block of
+			* the sequence: those of it that came before */
 
 	/* Mixture of experts; experts 0: none. */
 	int experts, top_k;
@@ -61,6 +63,11 @@ struct llm_parameters {
  * whether layer (from 0) has experts. */
 int llm_expert_layers(const struct llm_architecture *model);
 bool llm_has_experts(const struct llm_architecture *model, int layer);
+
+/* llm_mean_keys returns how many keys a token of a sequence attends to on
+ * average in a local layer, or in one that attends to all. */
+double llm_mean_keys(const struct llm_architecture *model, double seq,
+		     bool local);
 
 /* llm_local_layers returns the number of layers that attend only to the window.
  */

@@ -90,6 +90,7 @@ static const struct tsv_field fields[] = {
 	FIELD(positions, read_count, false),
 	FIELD(window, read_count, false),
 	FIELD(local_of, read_count, false),
+	FIELD(chunked, read_yes, false),
 	FIELD(experts, read_count, false),
 	FIELD(top_k, read_count, false),
 	FIELD(expert_ffn, read_count, false),

@@ -28,6 +28,7 @@ struct config {
 	const char *path;
 	const char *text;
 	const json_t *object;
+	bool inside; /* of a model that sees, too, the part with its text */
 	enum dist_error error;
 	struct dist_message *message;
 };
@@ -148,6 +149,26 @@ static const json_t *array(struct config *c, const char *key)
 	return NULL;
 }
 
+/* Returns the object under key; with no object where it is none. */
+static struct config part(struct config *c, const char *key)
+{
+	const json_t *value = json_object_get(c->object, key);
+	struct config inside = *c;
+	char got[64];
+
+	if (!c->error && !value)
+		c->error = dist__refuse(c->message,
+					"%.200s: expected %s, an object; there "
+					"is none",
+					c->path, key);
+	if (!json_is_object(value))
+		refuse(c, key, "%s to be an object, got %s", key,
+		       value_text(value, got));
+	inside.object = json_is_object(value) ? value : NULL;
+	inside.error = c->error;
+	return inside;
+}
+
 /* ---- parts that families share ---------------------------------------- */
 
 static void read_head_dim(struct config *c, struct llm_architecture *m)
@@ -167,10 +188,10 @@ static void read_head_dim(struct config *c, struct llm_architecture *m)
 /* Names of the newer and the older classes. */
 static void read_body(struct config *c, struct llm_architecture *m)
 {
-	m->layers = whole(c, "num_hidden_layers|n_layer", 1, REQUIRED);
-	m->hidden = whole(c, "hidden_size|n_embd|n_embed", 1, REQUIRED);
-	m->heads = whole(c, "num_attention_heads|n_head", 1, REQUIRED);
-	m->vocab = whole(c, "vocab_size", 1, REQUIRED);
+	m->layers = whole(c, "num_hidden_layers|n_layer|n_layers", 1, REQUIRED);
+	m->hidden = whole(c, "hidden_size|n_embd|n_embed|d_model", 1, REQUIRED);
+	m->heads = whole(c, "num_attention_heads|n_head|n_heads", 1, REQUIRED);
+	m->vocab = whole(c, "vocab_size", 1, m->vocab ? m->vocab : REQUIRED);
 	m->tied = flag(c, "tie_word_embeddings", m->tied);
 	if (!c->error)
 		read_head_dim(c, m);
@@ -202,16 +223,17 @@ static void read_layer_types(struct config *c, struct llm_architecture *m)
 
 		if (!json_is_string(type) ||
 		    strcmp(json_string_value(type),
-			   is_full ? "full_attention" : "sliding_attention"))
+			   is_full      ? "full_attention"
+			   : m->chunked ? "chunked_attention"
+					: "sliding_attention"))
 			break;
 	}
 	if (i < json_array_size(types) || (int)i != m->layers)
 		refuse(c, "layer_types",
 		       "layer_types to have \"full_attention\" for every so "
-		       "many-th of the %d layers, \"sliding_attention\" for "
-		       "the "
+		       "many-th of the %d layers, \"%s_attention\" for the "
 		       "others: no other order is modelled",
-		       m->layers);
+		       m->layers, m->chunked ? "chunked" : "sliding");
 }
 
 static void read_window(struct config *c, struct llm_architecture *m,
@@ -268,13 +290,46 @@ static void read_mistral(struct config *c, struct llm_architecture *m)
 	read_window(c, m, 0);
 }
 
+/* All layers have experts, as wide as intermediate_size says. */
+static void set_experts(struct config *c, struct llm_architecture *m,
+			const char *experts)
+{
+	m->expert_ffn = m->ffn;
+	m->ffn = 0;
+	m->experts = whole(c, experts, 1, REQUIRED);
+	m->top_k = whole(c, "num_experts_per_tok", 1, REQUIRED);
+}
+
 static void read_mixtral(struct config *c, struct llm_architecture *m)
 {
 	read_mistral(c, m);
-	m->expert_ffn = m->ffn;
-	m->ffn = 0;
-	m->experts = whole(c, "num_local_experts", 1, REQUIRED);
-	m->top_k = whole(c, "num_experts_per_tok", 1, REQUIRED);
+	set_experts(c, m, "num_local_experts");
+}
+
+static void read_granite_moe(struct config *c, struct llm_architecture *m)
+{
+	read_llama(c, m);
+	set_experts(c, m, "num_local_experts");
+	m->shared_ffn = whole(c, "shared_intermediate_size", 0, 0);
+}
+
+static void read_olmoe(struct config *c, struct llm_architecture *m)
+{
+	read_llama(c, m);
+	set_experts(c, m, "num_experts");
+}
+
+/* MiniMax-M2: attention_type_list is all 1 where all layers attend. */
+static void read_minimax(struct config *c, struct llm_architecture *m)
+{
+	const json_t *types = array(c, "attn_type_list"), *type;
+	size_t i;
+
+	read_granite_moe(c, m);
+	json_array_foreach(types, i, type) if (json_integer_value(type) != 1)
+		refuse(c, "attn_type_list",
+		       "attn_type_list to be all 1: linear attention is not "
+		       "modelled");
 }
 
 static void read_gpt_oss(struct config *c, struct llm_architecture *m)
@@ -305,10 +360,85 @@ static void read_qwen_moe(struct config *c, struct llm_architecture *m)
 	refuse_window(c, m);
 }
 
+/* Shared experts are as wide as routed ones. */
+static void set_shared(struct config *c, struct llm_architecture *m,
+		       const char *key)
+{
+	int shared = whole(c, key, 0, 0);
+
+	if (!c->error && (int64_t)shared * m->expert_ffn > MOST)
+		refuse(c, key, "%s to be up to %d, got %d", key,
+		       MOST / m->expert_ffn, shared);
+	if (!c->error)
+		m->shared_ffn = shared * m->expert_ffn;
+}
+
+/* The names of DeepSeek's experts. */
+static void read_routed(struct config *c, struct llm_architecture *m)
+{
+	m->top_k = whole(c, "num_experts_per_tok", 1, REQUIRED);
+	m->expert_ffn = whole(c, "moe_intermediate_size", 1, REQUIRED);
+	m->dense_layers = whole(c, "first_k_dense_replace", 0, REQUIRED);
+	set_shared(c, m, "n_shared_experts");
+}
+
+static void read_glm_moe(struct config *c, struct llm_architecture *m)
+{
+	read_llama(c, m);
+	m->experts = whole(c, "n_routed_experts", 1, REQUIRED);
+	read_routed(c, m);
+}
+
+static void read_ernie_moe(struct config *c, struct llm_architecture *m)
+{
+	read_llama(c, m);
+	m->experts = whole(c, "moe_num_experts", 1, REQUIRED);
+	m->top_k = whole(c, "moe_k", 1, REQUIRED);
+	m->expert_ffn = whole(c, "moe_intermediate_size", 1, REQUIRED);
+	m->dense_layers = whole(c, "moe_layer_start_index", 0, REQUIRED);
+	if (whole(c, "moe_layer_interval", 1, 1) != 1)
+		refuse(c, "moe_layer_interval",
+		       "moe_layer_interval to be 1: no other is modelled");
+	set_shared(c, m, "moe_num_shared_experts");
+}
+
+/* Layers that turn positions attend within blocks of tokens, every fourth,
+ * without positions, to all. */
+#define LLAMA4_FULL 4
+
+static void read_llama4(struct config *c, struct llm_architecture *m)
+{
+	const json_t *rope = array(c, "no_rope_layers"), *turns;
+	const json_t *layers = array(c, "moe_layers");
+	int step = whole(c, "interleave_moe_layer_step", 1, 1);
+	size_t i;
+
+	read_llama(c, m);
+	set_experts(c, m, "num_local_experts");
+	m->shared_ffn = m->expert_ffn;
+	m->dense_every = step > 1 ? step : 0;
+	if (m->dense_every)
+		m->ffn = whole(c, "intermediate_size_mlp", 1, REQUIRED);
+	if (layers && (int)json_array_size(layers) != llm_expert_layers(m))
+		refuse(c, "moe_layers",
+		       "moe_layers to be every so many-th, as "
+		       "interleave_moe_layer_step says: no other is modelled");
+	m->chunked = true;
+	m->window = whole(c, "attention_chunk_size", 1, 0);
+	m->local_of = m->window ? LLAMA4_FULL : 0;
+	json_array_foreach(rope, i,
+			   turns) if ((json_integer_value(turns) == 0) !=
+				      ((i + 1) % LLAMA4_FULL == 0))
+		refuse(c, "no_rope_layers",
+		       "no_rope_layers to be 0 for every %d-th layer: no other "
+		       "order is modelled",
+		       LLAMA4_FULL);
+	read_layer_types(c, m);
+	m->chunked = m->window > 0;
+}
+
 static void read_deepseek(struct config *c, struct llm_architecture *m)
 {
-	int shared;
-
 	m->ffn = whole(c, "intermediate_size", 1, REQUIRED);
 	m->q_rank = whole(c, "q_lora_rank", 1, 0);
 	m->kv_rank = whole(c, "kv_lora_rank", 1, REQUIRED);
@@ -319,24 +449,69 @@ static void read_deepseek(struct config *c, struct llm_architecture *m)
 	if (whole(c, "moe_layer_freq", 1, 1) != 1)
 		refuse(c, "moe_layer_freq",
 		       "moe_layer_freq to be 1: no other is modelled");
-	if (!m->experts)
-		return;
-	m->top_k = whole(c, "num_experts_per_tok", 1, REQUIRED);
-	m->expert_ffn = whole(c, "moe_intermediate_size", 1, REQUIRED);
-	m->dense_layers = whole(c, "first_k_dense_replace", 0, REQUIRED);
-	shared = whole(c, "n_shared_experts", 0, 0);
-	if (!c->error && (int64_t)shared * m->expert_ffn > MOST)
-		refuse(c, "n_shared_experts",
-		       "n_shared_experts to be up to %d, got %d",
-		       MOST / m->expert_ffn, shared);
-	if (!c->error)
-		m->shared_ffn = shared * m->expert_ffn;
+	if (m->experts)
+		read_routed(c, m);
 }
 
 static void read_gpt2(struct config *c, struct llm_architecture *m)
 {
 	m->ffn = whole(c, "n_inner", 1, 4 * m->hidden);
 	m->positions = whole(c, "n_positions", 1, REQUIRED);
+}
+
+static void read_gpt_bigcode(struct config *c, struct llm_architecture *m)
+{
+	read_gpt2(c, m);
+	m->kv_heads = flag(c, "multi_query", true) ? 1 : m->heads;
+}
+
+static void read_opt(struct config *c, struct llm_architecture *m)
+{
+	m->ffn = whole(c, "ffn_dim", 1, REQUIRED);
+	m->positions = whole(c, "max_position_embeddings", 1, REQUIRED);
+	if (whole(c, "word_embed_proj_dim", 1, m->hidden) != m->hidden)
+		refuse(c, "word_embed_proj_dim",
+		       "word_embed_proj_dim to be the hidden size %d: another "
+		       "is not modelled",
+		       m->hidden);
+}
+
+static void read_mpt(struct config *c, struct llm_architecture *m)
+{
+	struct config attention = part(c, "attn_config");
+
+	m->kv_heads = whole(&attention, "kv_n_heads", 1, m->heads);
+	m->ffn = whole(c, "expansion_ratio", 1, 4) * m->hidden;
+	m->biases = m->qkv_biases = !flag(c, "no_bias", true);
+	if (!flag(&attention, "alibi", true) &&
+	    !flag(&attention, "rope", false))
+		m->positions = whole(c, "max_seq_len", 1, REQUIRED);
+	c->error = c->error ? c->error : attention.error;
+}
+
+static void read_dbrx(struct config *c, struct llm_architecture *m)
+{
+	struct config attention = part(c, "attn_config"), ffn;
+
+	m->kv_heads = whole(&attention, "kv_n_heads", 1, REQUIRED);
+	c->error = attention.error;
+	ffn = part(c, "ffn_config");
+	m->expert_ffn = whole(&ffn, "ffn_hidden_size", 1, REQUIRED);
+	m->experts = whole(&ffn, "moe_num_experts", 1, REQUIRED);
+	m->top_k = whole(&ffn, "moe_top_k", 1, REQUIRED);
+	c->error = ffn.error;
+}
+
+static void read_starcoder2(struct config *c, struct llm_architecture *m)
+{
+	read_mistral(c, m);
+	m->biases = m->qkv_biases = flag(c, "use_bias", true);
+}
+
+static void read_stablelm(struct config *c, struct llm_architecture *m)
+{
+	read_llama(c, m);
+	m->qkv_biases = flag(c, "use_qkv_bias", false);
 }
 
 static void read_gpt_neox(struct config *c, struct llm_architecture *m)
@@ -367,41 +542,88 @@ static void read_gemma2(struct config *c, struct llm_architecture *m)
 	read_window(c, m, 2);
 }
 
-static void read_gemma3(struct config *c, struct llm_architecture *m)
+static void read_pattern(struct config *c, struct llm_architecture *m,
+			 int usual)
 {
-	int pattern = whole(c, "sliding_window_pattern", 1, 6);
+	int pattern = whole(c, "sliding_window_pattern", 1, usual);
 
 	read_llama(c, m);
 	(void)whole(c, "sliding_window", 1, REQUIRED);
 	read_window(c, m, pattern);
 }
 
+static void read_gemma3(struct config *c, struct llm_architecture *m)
+{
+	read_pattern(c, m, 6);
+}
+
+static void read_pattern_of_4(struct config *c, struct llm_architecture *m)
+{
+	read_pattern(c, m, 4);
+}
+
+/* Models that also see name their language model so. */
+#define TEXT "text_config"
+
 /* What a file need not say, and where the rest is read. */
 static const struct family {
 	const char *model_type;
 	bool gated, tied, biases, qkv_biases;
 	bool own_head_dim; /* does not follow from hidden size and heads */
+	int vocab;         /* 0: is to be said */
 	void (*read)(struct config *c, struct llm_architecture *m);
 } families[] = {
-	{"llama", true, false, false, false, false, read_llama},
-	{"mistral", true, false, false, false, false, read_mistral},
-	{"mixtral", true, false, false, false, false, read_mixtral},
-	{"qwen2", true, false, false, true, false, read_qwen},
-	{"qwen2_moe", true, false, false, true, false, read_qwen_moe},
-	{"qwen3", true, false, false, false, true, read_qwen},
-	{"qwen3_moe", true, false, false, false, true, read_qwen_moe},
-	{"deepseek_v2", true, false, false, false, false, read_deepseek},
-	{"deepseek_v3", true, false, false, false, false, read_deepseek},
-	{"kimi_k2", true, false, false, false, false, read_deepseek},
-	{"gpt_oss", true, false, true, true, true, read_gpt_oss},
-	{"gpt2", false, true, true, true, false, read_gpt2},
-	{"gpt_neox", false, false, true, true, false, read_gpt_neox},
-	{"bloom", false, true, true, true, false, read_bloom},
-	{"falcon", false, true, false, false, false, read_falcon},
-	{"nemotron", false, false, false, false, false, read_llama},
-	{"gemma", true, true, false, false, true, read_llama},
-	{"gemma2", true, true, false, false, true, read_gemma2},
-	{"gemma3_text", true, true, false, false, true, read_gemma3},
+	{"apertus", false, false, false, false, false, 0, read_llama},
+	{"arcee", false, false, false, false, false, 0, read_llama},
+	{"bloom", false, true, true, true, false, 0, read_bloom},
+	{"cohere", true, true, false, false, false, 0, read_llama},
+	{"cohere2", true, true, false, false, false, 0, read_pattern_of_4},
+	{"dbrx", true, false, false, false, false, 0, read_dbrx},
+	{"deepseek_v2", true, false, false, false, false, 0, read_deepseek},
+	{"deepseek_v3", true, false, false, false, false, 0, read_deepseek},
+	{"ernie4_5", true, true, false, false, false, 0, read_llama},
+	{"ernie4_5_moe", true, true, false, false, false, 0, read_ernie_moe},
+	{"falcon", false, true, false, false, false, 0, read_falcon},
+	{"gemma", true, true, false, false, true, 0, read_llama},
+	{"gemma2", true, true, false, false, true, 0, read_gemma2},
+	{"gemma3_text", true, true, false, false, true, 262208, read_gemma3},
+	{"glm4", true, false, false, true, true, 0, read_llama},
+	{"glm4_moe", true, false, false, false, true, 0, read_glm_moe},
+	{"gpt2", false, true, true, true, false, 0, read_gpt2},
+	{"gpt_bigcode", false, true, true, true, false, 0, read_gpt_bigcode},
+	{"gpt_neox", false, false, true, true, false, 0, read_gpt_neox},
+	{"gpt_oss", true, false, true, true, true, 0, read_gpt_oss},
+	{"granite", true, false, false, false, false, 0, read_llama},
+	{"granitemoe", true, false, false, false, false, 0, read_granite_moe},
+	{"granitemoeshared", true, false, false, false, false, 0,
+	 read_granite_moe},
+	{"internlm2", true, false, false, false, false, 0, read_llama},
+	{"kimi_k2", true, false, false, false, false, 0, read_deepseek},
+	{"llama", true, false, false, false, false, 0, read_llama},
+	{"llama4_text", true, false, false, false, true, 0, read_llama4},
+	{"minimax_m2", true, false, false, false, true, 0, read_minimax},
+	{"mistral", true, false, false, false, false, 0, read_mistral},
+	{"mixtral", true, false, false, false, false, 0, read_mixtral},
+	{"mpt", false, true, false, false, false, 0, read_mpt},
+	{"nemotron", false, false, false, false, false, 0, read_llama},
+	{"olmo", true, false, false, false, false, 0, read_llama},
+	{"olmo2", true, false, false, false, false, 0, read_llama},
+	{"olmo3", true, false, false, false, false, 0, read_pattern_of_4},
+	{"olmoe", true, false, false, false, false, 0, read_olmoe},
+	{"opt", false, true, true, true, false, 0, read_opt},
+	{"phi3", true, false, false, false, false, 0, read_mistral},
+	{"qwen2", true, false, false, true, false, 0, read_qwen},
+	{"qwen2_5_vl_text", true, false, false, true, false, 0, read_qwen},
+	{"qwen2_moe", true, false, false, true, false, 0, read_qwen_moe},
+	{"qwen3", true, false, false, false, true, 0, read_qwen},
+	{"qwen3_moe", true, false, false, false, true, 0, read_qwen_moe},
+	{"qwen3_vl_moe_text", true, false, false, false, true, 0,
+	 read_qwen_moe},
+	{"qwen3_vl_text", true, false, false, false, true, 0, read_qwen},
+	{"seed_oss", true, false, false, true, true, 0, read_llama},
+	{"smollm3", true, true, false, false, false, 0, read_qwen},
+	{"stablelm", true, false, false, false, false, 0, read_stablelm},
+	{"starcoder2", false, true, true, true, false, 0, read_starcoder2},
 };
 
 #define NUM_FAMILIES (sizeof families / sizeof *families)
@@ -409,35 +631,36 @@ static const struct family {
 static const struct family *family_find(struct config *c)
 {
 	const json_t *value = json_object_get(c->object, "model_type");
-	char known[320] = "", got[64];
-	size_t used = 0;
+	const char *name =
+		json_is_string(value) ? json_string_value(value) : "";
+	char got[64];
 
-	for (size_t i = 0; i < NUM_FAMILIES; i++) {
-		if (json_is_string(value) &&
-		    strcmp(json_string_value(value), families[i].model_type) ==
-			    0)
+	for (size_t i = 0; i < NUM_FAMILIES; i++)
+		if (strcmp(name, families[i].model_type) == 0)
 			return &families[i];
-		used += (size_t)snprintf(known + used, sizeof known - used,
-					 "%s%s", i ? ", " : "",
-					 families[i].model_type);
-	}
-	c->error = dist__refuse(c->message,
-				"%.120s: expected model_type to be one of %s, "
-				"got %s",
-				c->path, known,
-				value ? value_text(value, got) : "none");
+	c->error = dist__refuse(
+		c->message,
+		"%.120s: expected model_type to be one of those in "
+		"docs/models.md, such as llama or qwen3_moe, got %s",
+		c->path, value ? value_text(value, got) : "none");
 	return NULL;
 }
 
 static void read_object(struct config *c, struct llm_architecture *m)
 {
-	const struct family *family = family_find(c);
+	struct config whole_model = *c;
+	const struct family *family;
 	struct dist_message why;
 
+	c->inside = json_is_object(json_object_get(c->object, TEXT));
+	if (c->inside)
+		c->object = json_object_get(c->object, TEXT);
+	family = family_find(c);
 	if (!family)
 		return;
 	m->gated = family->gated;
-	m->tied = family->tied;
+	m->tied = flag(&whole_model, "tie_word_embeddings", family->tied);
+	m->vocab = family->vocab;
 	m->biases = family->biases;
 	m->qkv_biases = family->qkv_biases;
 	if (family->own_head_dim)
@@ -453,7 +676,8 @@ static void read_object(struct config *c, struct llm_architecture *m)
 /* ---- the file --------------------------------------------------------- */
 
 /* The name of the folder that holds a config.json, else the file's. */
-static void store_name(struct llm_architecture *m, const char *path)
+static void store_name(struct llm_architecture *m, const char *path,
+		       bool inside)
 {
 	char copy[PATH_MAX], *base;
 
@@ -470,7 +694,8 @@ static void store_name(struct llm_architecture *m, const char *path)
 	}
 	snprintf(m->name, sizeof m->name, "%.63s", base);
 	dist__printable(m->name);
-	snprintf(m->source, sizeof m->source, "%.127s", path);
+	snprintf(m->source, sizeof m->source, "%.100s%s", path,
+		 inside ? ", its " TEXT " alone" : "");
 	dist__printable(m->source);
 }
 
@@ -496,7 +721,7 @@ enum dist_error llm_config_parse(struct llm_architecture *model,
 	if (c.error)
 		*model = (struct llm_architecture){.layers = 0};
 	else
-		store_name(model, path);
+		store_name(model, path, c.inside);
 	return c.error;
 }
 

@@ -70,6 +70,21 @@ static const char *set_latent(json_t *object, const struct llm_architecture *m)
 	return "deepseek_v3";
 }
 
+/* The shared expert is as wide as the others. */
+static const char *set_blocks(json_t *object, const struct llm_architecture *m)
+{
+	(void)json_object_del(object, "sliding_window");
+	(void)json_object_del(object, "layer_types");
+	set(object, "attention_chunk_size", m->window);
+	set(object, "num_local_experts", m->experts);
+	set(object, "num_experts_per_tok", m->top_k);
+	set(object, "intermediate_size", m->expert_ffn);
+	set(object, "intermediate_size_mlp", m->ffn);
+	set(object, "interleave_moe_layer_step",
+	    m->dense_every ? m->dense_every : 1);
+	return "llama4_text";
+}
+
 static const char *set_experts(json_t *object, const struct llm_architecture *m)
 {
 	json_t *dense = json_array();
@@ -120,6 +135,8 @@ static const char *set_all(json_t *object, const struct llm_architecture *m)
 		set_window(object, m);
 	if (m->kv_rank)
 		return set_latent(object, m);
+	if (m->chunked)
+		return set_blocks(object, m);
 	if (m->experts)
 		return set_experts(object, m);
 	if (!m->gated)
@@ -150,6 +167,7 @@ static const char *difference(const struct llm_architecture *a,
 		{"positions", a->positions, b->positions},
 		{"window", a->window, b->window},
 		{"local_of", a->local_of, b->local_of},
+		{"chunked", a->chunked, b->chunked},
 		{"experts", a->experts, b->experts},
 		{"top_k", a->top_k, b->top_k},
 		{"expert_ffn", a->expert_ffn, b->expert_ffn},

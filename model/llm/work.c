@@ -14,15 +14,6 @@ static double element_bytes(enum llm_precision precision)
 	return precision == LLM_FP32 || precision == LLM_TF32 ? 4 : 2;
 }
 
-/* Keys that a token attends to on average: causal, of a window w those before
- * the w-th see fewer. */
-static double mean_keys(double seq, double window)
-{
-	if (window == 0 || window > seq)
-		window = seq;
-	return window - window * window / (2 * seq);
-}
-
 void llm_slice_init(struct llm_slice *s, enum llm_layer_kind kind)
 {
 	const struct llm_layout *l = s->layout;
@@ -37,7 +28,7 @@ void llm_slice_init(struct llm_slice *s, enum llm_layer_kind kind)
 		    l->imbalance;
 	s->document =
 		l->document > 0 && l->document < l->seq ? l->document : l->seq;
-	s->keys = mean_keys(s->document, s->local ? s->model->window : 0);
+	s->keys = llm_mean_keys(s->model, s->document, s->local);
 	s->element = element_bytes(l->precision);
 	s->operand = is_eight_bit(l->precision) ? 1
 		     : l->precision == LLM_FP4  ? 0.5

@@ -25,12 +25,15 @@ static double total(const char *name)
 	return p.total;
 }
 
-/* The card of gpt-oss leaves the embedding out of the active parameters. */
+/* The card of gpt-oss leaves the embedding out of the active parameters, that
+ * of GLM-4.5 the output projection, too. */
 static double active(const struct llm_architecture *model)
 {
 	struct llm_parameters p;
 
 	llm_count_parameters(model, &p);
+	if (strncmp(model->name, "GLM", 3) == 0)
+		return p.active - p.embedding - p.head;
 	return strncmp(model->name, "gpt-oss", 7) == 0 ? p.active - p.embedding
 						       : p.active;
 }

@@ -138,6 +138,71 @@ Test(llm_config, of_every_family)
 		    "gemma-2-27b");
 }
 
+#define LLAMA4                                                                 \
+	"{\"model_type\": \"llama4\", \"text_config\": {"                      \
+	"\"model_type\": \"llama4_text\", \"hidden_size\": 5120,"              \
+	"\"intermediate_size\": 8192, \"intermediate_size_mlp\": 16384,"       \
+	"\"vocab_size\": 202048, \"num_attention_heads\": 40,"                 \
+	"\"num_hidden_layers\": 48, \"num_key_value_heads\": 8,"               \
+	"\"head_dim\": 128, \"attention_chunk_size\": 8192,"                   \
+	"\"num_local_experts\": 16, \"num_experts_per_tok\": 1,"               \
+	"\"interleave_moe_layer_step\": 1,"
+
+/* What a model that sees too, or a nested part, says. */
+Test(llm_config, reads_parts)
+{
+	expect_same("{\"model_type\": \"gemma3\", \"vision_config\": {},"
+		    "\"text_config\": {\"model_type\": \"gemma3_text\","
+		    "\"hidden_size\": 5376, \"intermediate_size\": 21504,"
+		    "\"num_attention_heads\": 32, \"num_hidden_layers\": 62,"
+		    "\"num_key_value_heads\": 16, \"head_dim\": 128,"
+		    "\"sliding_window\": 1024}}",
+		    "Gemma-3-27B");
+	expect_same(LLAMA4 "\"tie_word_embeddings\": false}}",
+		    "Llama-4-Scout-109B");
+	expect_same("{\"model_type\": \"dbrx\", \"d_model\": 6144,"
+		    "\"n_heads\": 48, \"n_layers\": 40,"
+		    "\"vocab_size\": 100352,"
+		    "\"attn_config\": {\"kv_n_heads\": 8},"
+		    "\"ffn_config\": {\"ffn_hidden_size\": 10752,"
+		    "\"moe_num_experts\": 16, \"moe_top_k\": 4}}",
+		    "DBRX");
+	expect_same("{\"model_type\": \"mpt\", \"d_model\": 7168,"
+		    "\"n_heads\": 64, \"n_layers\": 48,"
+		    "\"vocab_size\": 50432, \"no_bias\": true,"
+		    "\"attn_config\": {\"alibi\": true}}",
+		    "MPT-30B");
+}
+
+Test(llm_config, newer_families)
+{
+	expect_same("{\"model_type\": \"phi3\", \"hidden_size\": 5120,"
+		    "\"intermediate_size\": 17920, \"vocab_size\": 100352,"
+		    "\"num_attention_heads\": 40, \"num_hidden_layers\": 40,"
+		    "\"num_key_value_heads\": 10, \"sliding_window\": null}",
+		    "Phi-4");
+	expect_same("{\"model_type\": \"olmo2\", \"hidden_size\": 5120,"
+		    "\"intermediate_size\": 27648, \"vocab_size\": 100352,"
+		    "\"num_attention_heads\": 40, \"num_hidden_layers\": 64,"
+		    "\"num_key_value_heads\": 8}",
+		    "OLMo-2-32B");
+	expect_same("{\"model_type\": \"glm4_moe\", \"hidden_size\": 4096,"
+		    "\"intermediate_size\": 10944, \"vocab_size\": 151552,"
+		    "\"num_attention_heads\": 96, \"num_hidden_layers\": 46,"
+		    "\"num_key_value_heads\": 8, \"head_dim\": 128,"
+		    "\"attention_bias\": true, \"n_routed_experts\": 128,"
+		    "\"num_experts_per_tok\": 8, \"n_shared_experts\": 1,"
+		    "\"moe_intermediate_size\": 1408,"
+		    "\"first_k_dense_replace\": 1}",
+		    "GLM-4.5-Air");
+	expect_same("{\"model_type\": \"olmoe\", \"hidden_size\": 2048,"
+		    "\"intermediate_size\": 1024, \"vocab_size\": 50304,"
+		    "\"num_attention_heads\": 16, \"num_hidden_layers\": 16,"
+		    "\"num_key_value_heads\": 16, \"num_experts\": 64,"
+		    "\"num_experts_per_tok\": 8}",
+		    "OLMoE-1B-7B");
+}
+
 /* Of families without a row of the catalogue. */
 static struct llm_architecture read_well(const char *text)
 {
@@ -170,6 +235,67 @@ Test(llm_config, shared_experts_and_dense_layers)
 	llm_count_parameters(&model, &p);
 	cr_expect_float_eq(p.total / 14.3e9, 1, 0.01);
 	cr_expect_float_eq(p.active / 2.7e9, 1, 0.02);
+}
+
+/* In billions: what the safetensors of each hold (huggingface.co). */
+Test(llm_config, totals_of_newer_families)
+{
+	const struct {
+		double billions;
+		const char *text;
+	} of[] = {
+		{12.85, "{\"model_type\": \"opt\", \"ffn_dim\": 20480,"
+			"\"hidden_size\": 5120, \"num_attention_heads\": 40,"
+			"\"num_hidden_layers\": 40, \"vocab_size\": 50272,"
+			"\"max_position_embeddings\": 2048}"},
+		{34.98, "{\"model_type\": \"cohere\", \"hidden_size\": 8192,"
+			"\"intermediate_size\": 22528, \"vocab_size\": 256000,"
+			"\"num_attention_heads\": 64,"
+			"\"num_hidden_layers\": 40}"},
+		{3.075,
+		 "{\"model_type\": \"smollm3\", \"hidden_size\": 2048,"
+		 "\"intermediate_size\": 11008, \"vocab_size\": 128256,"
+		 "\"num_attention_heads\": 16, \"num_hidden_layers\": 36,"
+		 "\"num_key_value_heads\": 4}"},
+		{21.83,
+		 "{\"model_type\": \"ernie4_5_moe\", \"hidden_size\": 2560,"
+		 "\"intermediate_size\": 12288, \"vocab_size\": 103424,"
+		 "\"num_attention_heads\": 20, \"num_hidden_layers\": 28,"
+		 "\"num_key_value_heads\": 4, \"moe_num_experts\": 64,"
+		 "\"moe_k\": 6, \"moe_intermediate_size\": 1536,"
+		 "\"moe_layer_start_index\": 1, \"moe_num_shared_experts\": "
+		 "2}"},
+		{3.3, "{\"model_type\": \"granitemoe\", \"hidden_size\": 1536,"
+		      "\"intermediate_size\": 512, \"vocab_size\": 49155,"
+		      "\"num_attention_heads\": 24, \"num_hidden_layers\": 32,"
+		      "\"num_key_value_heads\": 8, \"num_local_experts\": 40,"
+		      "\"num_experts_per_tok\": 8,"
+		      "\"tie_word_embeddings\": true}"},
+	};
+	struct llm_architecture model;
+	struct llm_parameters p;
+
+	for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+		model = read_well(of[i].text);
+		llm_count_parameters(&model, &p);
+		cr_expect_float_eq(p.total / 1e9 / of[i].billions, 1, 0.002,
+				   "%.4f, not %.4f", p.total / 1e9,
+				   of[i].billions);
+	}
+}
+
+/* Llama 4 attends within blocks of 8,192 tokens, but every fourth layer. */
+Test(llm_config, attention_in_blocks)
+{
+	struct llm_architecture model = read_well(
+		LLAMA4 "\"no_rope_layers\": [1, 1, 1, 0, 1, 1, 1, 0]}}");
+	struct llm_flops flops;
+
+	cr_expect_eq(llm_local_layers(&model), 36);
+	llm_forward_flops(&model, 8192, true, &flops);
+	cr_expect_eq(flops.local, flops.scores);
+	llm_forward_flops(&model, 32768, true, &flops);
+	cr_expect_eq(4 * flops.local, flops.scores);
 }
 
 Test(llm_config, falcon_and_gemma3)
@@ -243,11 +369,29 @@ Test(llm_config, what_is_refused)
 	expect_refusal("{\"a\": 1,\n \"a\": 2}",
 		       ":2: expected JSON: duplicate object key near '\"a\"'");
 	expect_refusal("{\"model_type\": \"mamba\"}",
-		       ": expected model_type to be one of llama, mistral, "
-		       "mixtral, qwen2, qwen2_moe, qwen3, qwen3_moe, "
-		       "deepseek_v2, deepseek_v3, kimi_k2, gpt_oss, gpt2, "
-		       "gpt_neox, bloom, falcon, nemotron, gemma, gemma2, "
-		       "gemma3_text, got \"mamba\"");
+		       ": expected model_type to be one of those in "
+		       "docs/models.md, such as llama or qwen3_moe, got "
+		       "\"mamba\"");
+	expect_refusal("{\"model_type\": \"gemma3\", \"text_config\": "
+		       "{\"model_type\": \"mamba\"}}",
+		       ": expected model_type to be one of those in "
+		       "docs/models.md, such as llama or qwen3_moe, got "
+		       "\"mamba\"");
+	expect_refusal(
+		LLAMA4 "\"no_rope_layers\": [1, 0]}}",
+		":1: expected no_rope_layers to be 0 for every 4-th layer: "
+		"no other order is modelled");
+	expect_refusal(
+		"{\"model_type\": \"minimax_m2\", \"hidden_size\": 64,"
+		"\"intermediate_size\": 128, \"vocab_size\": 32,"
+		"\"num_attention_heads\": 4, \"num_hidden_layers\": 2,"
+		"\"head_dim\": 16, \"num_local_experts\": 4,"
+		"\"num_experts_per_tok\": 2, \"attn_type_list\": [0, 1]}",
+		":1: expected attn_type_list to be all 1: linear attention "
+		"is not modelled");
+	expect_refusal("{\"model_type\": \"mpt\", \"d_model\": 64,"
+		       "\"vocab_size\": 32, \"n_heads\": 4, \"n_layers\": 2}",
+		       ": expected attn_config, an object; there is none");
 	expect_refusal("{\"model_type\": \"llama\", \"hidden_size\": 64}",
 		       ": expected num_hidden_layers, a whole number from 1 "
 		       "on; there is none");
