@@ -331,6 +331,20 @@ static bool fetch_once(struct dist__mesh *mesh, struct dist__connection *c,
 	return c->state != DIST__DEAD && !c->held_until_ns;
 }
 
+/* How many bytes to read into the buffer. What comes through memory is looked
+ * at where it lies, except a header that goes round the end: no more than that
+ * leaves memory before it is wanted. */
+static size_t buffer_room(const struct dist__connection *c)
+{
+	size_t whole = DIST__FRAME_BYTES;
+
+	if (!dist__connection_shares(c))
+		return sizeof c->buffer - c->end;
+	if (c->sink)
+		return 0;
+	return (c->end < whole ? whole : whole + DIST__FRAME_ADDRESS) - c->end;
+}
+
 /* Reads once. Returns whether there may be more at this moment. */
 static bool read_once(struct dist__mesh *mesh,
 		      struct dist__connection *connection, size_t *taken)
@@ -338,9 +352,8 @@ static bool read_once(struct dist__mesh *mesh,
 	struct dist__connection *c = connection;
 	size_t direct = c->sink ? dist__sink_room(c) : 0, digested = 0;
 	size_t asked, into_sink;
-	struct iovec parts[2] = {
-		{c->sink, direct},
-		{c->buffer + c->end, sizeof c->buffer - c->end}};
+	struct iovec parts[2] = {{c->sink, direct},
+				 {c->buffer + c->end, buffer_room(c)}};
 	struct msghdr header = {.msg_iov = direct ? parts : parts + 1,
 				.msg_iovlen = direct ? 2 : 1};
 	ssize_t n;

@@ -1,5 +1,7 @@
 #include "tests/support/tcp_ahead.h"
 
+#include <malloc.h>
+
 #include "base/clock.h"
 
 #define MESSAGES 300
@@ -84,5 +86,62 @@ void tcp_ahead(struct tcp_rank *r)
 			       DIST_OK);
 		if (r->rank == 0)
 			receive_all(r, way + 1);
+	}
+}
+
+/* ---- short messages ----------------------------------------------------- */
+
+/* More than the memory between two ranks holds, which goes round meanwhile. */
+#define SHORTS     12000
+#define SHORTS_NS  20000000
+#define HELD_BYTES ((size_t)4 << 10)
+
+/* Receives short messages of a rank that is ahead; returns how many bytes were
+ * allocated after the first, at most. */
+static size_t receive_shorts(struct tcp_rank *r)
+{
+	size_t before = 0, held, most = 0;
+	uint64_t data;
+
+	for (uint32_t i = 0; i < SHORTS; i++) {
+		struct dist__message m = message(r, WAYS + 1, i, &data);
+
+		m.bytes = sizeof data;
+		tcp_is(r, "receive short",
+		       r->transport->ops->exchange(
+			       r->transport, &m, 1, NULL, 0,
+			       dist__clock_after(TCP_PATIENCE)),
+		       DIST_OK);
+		tcp_is(r, "short", (long long)data, i);
+		held = mallinfo2().uordblks;
+		if (i == 0)
+			before = held;
+		if (held > before + most)
+			most = held - before;
+	}
+	return most;
+}
+
+/* Through memory they stay where they are until they are wanted. */
+void tcp_short_ahead(struct tcp_rank *r)
+{
+	size_t held;
+
+	if (r->rank == 0) {
+		r->transport->ops->compute(r->transport, SHORTS_NS);
+		held = receive_shorts(r);
+		if (r->transport->shares_memory)
+			tcp_is(r, "copies of shorts", held > HELD_BYTES, false);
+		return;
+	}
+	for (uint64_t i = 0; i < SHORTS; i++) {
+		struct dist__message m = message(r, WAYS + 1, (uint32_t)i, &i);
+
+		m.bytes = sizeof i;
+		tcp_is(r, "send short",
+		       r->transport->ops->exchange(
+			       r->transport, NULL, 0, &m, 1,
+			       dist__clock_after(TCP_PATIENCE)),
+		       DIST_OK);
 	}
 }

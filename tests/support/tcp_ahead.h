@@ -6,5 +6,6 @@
 #include "tests/support/tcp_cases.h"
 
 void tcp_ahead(struct tcp_rank *r);
+void tcp_short_ahead(struct tcp_rank *r);
 
 #endif

@@ -679,6 +679,7 @@ const struct tcp_case tcp_cases[] = {
 	{"exchange of four", 4, tcp_exchange},
 	{"unexpected", 2, unexpected},
 	{"ahead", 2, tcp_ahead},
+	{"short ahead", 2, tcp_short_ahead},
 	{"both send first", 2, both_send_first},
 	{"lanes", 3, lanes},
 	{"behind the back", 2, behind_the_back},
