@@ -166,6 +166,11 @@ uint64_t dist__bundle_terms(const struct dist__bundle *bundle);
 void dist__bundle_words(const struct dist__bundle *bundle, char *text,
 			size_t size);
 
+/* dist__lengths_words writes the lengths of num tensors as text, "what 3+2+2",
+ * cut to size. */
+void dist__lengths_words(const char *what, const struct dist_tensor *list,
+			 size_t num, char *text, size_t size);
+
 /* dist__factor_find replaces a reduce op that this group made by PREMUL_SUM and
  * its factor; any other op stays. Errors: INVALID_ARGUMENT (PREMUL_SUM without
  * a factor). */

@@ -209,19 +209,28 @@ uint64_t dist__bundle_terms(const struct dist__bundle *bundle)
 	return hash;
 }
 
+void dist__lengths_words(const char *what, const struct dist_tensor *list,
+			 size_t num, char *text, size_t size)
+{
+	snprintf(text, size, "%s", what);
+	for (size_t i = 0; i < num; i++)
+		if (!dist__append(text, size, "%s%zu", i ? "+" : " ",
+				  list[i].numel)) {
+			strcpy(text + size - 4, "...");
+			return;
+		}
+}
+
 void dist__bundle_words(const struct dist__bundle *bundle, char *text,
 			size_t size)
 {
+	char what[40];
+
 	if (bundle->kind == DIST__DEVICES) {
 		snprintf(text, size, "%zu devices, device %d", bundle->num,
 			 bundle->chosen);
 		return;
 	}
-	snprintf(text, size, "%zu tensors of", bundle->num);
-	for (size_t i = 0; i < bundle->num; i++)
-		if (!dist__append(text, size, "%s%zu", i ? "+" : " ",
-				  listed_in(bundle)[i].numel)) {
-			strcpy(text + size - 4, "...");
-			return;
-		}
+	snprintf(what, sizeof what, "%zu tensors of", bundle->num);
+	dist__lengths_words(what, listed_in(bundle), bundle->num, text, size);
 }

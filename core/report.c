@@ -1,6 +1,7 @@
 /* report.c - writes the rank's calls into its records. */
 #include <string.h>
 
+#include "base/hash.h"
 #include "check/record.h"
 #include "core/group.h"
 
@@ -29,6 +30,32 @@ static void put(char *text, size_t size, const char *word)
 	memcpy(text, word, len < size ? len : size - 1);
 }
 
+/* Lengths that all ranks must agree on, where a list of parts has different
+ * ones; their sum says nothing of them. */
+static void record_lengths(struct check_call *call, const struct dist__op *op)
+{
+	const struct dist__sides *sides = dist__op_sides(op);
+	const struct dist__parts *parts = NULL;
+	size_t first = 0;
+
+	if (op->kind == DIST__ALL_GATHER)
+		parts = &sides->out;
+	else if (op->kind == DIST__REDUCE_SCATTER)
+		parts = &sides->in;
+	if (!parts || !parts->list)
+		return;
+	while ((int)first < parts->count &&
+	       parts->list[first].numel == parts->list[0].numel)
+		first++;
+	if ((int)first == parts->count)
+		return;
+	call->terms = DIST__HASH_BEGIN;
+	for (int i = 0; i < parts->count; i++)
+		call->terms = dist__mix(call->terms, parts->list[i].numel);
+	dist__lengths_words("parts of", parts->list, (size_t)parts->count,
+			    call->terms_text, sizeof call->terms_text);
+}
+
 /* Names the arguments of op in *call; those of a purpose are its own. */
 static void record_arguments(struct check_call *call, const struct dist__op *op)
 {
@@ -44,6 +71,8 @@ static void record_arguments(struct check_call *call, const struct dist__op *op)
 		call->terms = dist__bundle_terms(bundle);
 		dist__bundle_words(bundle, call->terms_text,
 				   sizeof call->terms_text);
+	} else {
+		record_lengths(call, op);
 	}
 	if (op->kind != DIST__BARRIER && op->kind != DIST__MONITORED_BARRIER)
 		put(call->dtype, sizeof call->dtype,

@@ -149,6 +149,27 @@ enum dist_error lengths_in_other_order(struct job *job)
 		dist_tensor(mine, lengths[job->rank], DIST_FLOAT32), NULL);
 }
 
+/* As many rows in all; the last rank gives the remainder to another than the
+ * rest do. */
+enum dist_error remainder_on_another(struct job *job)
+{
+	size_t rows[4] = {3, 2, 2, 1};
+	float in[8] = {0}, out[4];
+	struct dist_tensor list[4];
+	int at = 0;
+
+	if (at_fault(job, 3)) {
+		rows[2] = 1;
+		rows[3] = 2;
+	}
+	for (int i = 0; i < 4; at += (int)rows[i++])
+		list[i] = dist_tensor(in + at, rows[i], DIST_FLOAT32);
+	/* culprit */
+	return dist_reduce_scatter(
+		job->world, dist_tensor(out, rows[job->rank], DIST_FLOAT32),
+		list, DIST_SUM, NULL);
+}
+
 /* The last rank gathers a longer shard. */
 enum dist_error shard_of_another_length(struct job *job)
 {
