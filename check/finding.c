@@ -277,6 +277,28 @@ static bool misses_some(const struct check_finding *f,
 	return check_is_caught(cohort) && rank < p->world_size;
 }
 
+/* Whether rank made a call, and ended, that others are caught in because of one
+ * that did not make it: it is on their side. */
+static bool went_through(const struct check_finding *f, uint32_t rank)
+{
+	const struct check_picture *p = &f->picture;
+	const struct check_slot *slot = &p->board->slots[rank];
+
+	for (uint32_t i = 0; i < p->num_cohorts; i++) {
+		const struct check_cohort *cohort = &p->cohorts[i];
+		const struct check_call *call = cohort->call;
+		uint32_t made;
+
+		if (!misses_some(f, cohort) || !cohort->group || call->tag >= 0)
+			continue;
+		made = check_collectives(slot, call->group_id,
+					 call->generation);
+		if (made != UINT32_MAX && made > call->index)
+			return true;
+	}
+	return false;
+}
+
 static void find_smaller_side(struct check_finding *f)
 {
 	uint32_t gone = 0, stuck = 0, n = f->picture.world_size;
@@ -285,7 +307,8 @@ static void find_smaller_side(struct check_finding *f)
 		bool went = has_gone(f, rank);
 
 		gone += went;
-		stuck += !went && misses_some(f, cohort_of(f, rank));
+		stuck += !went && (misses_some(f, cohort_of(f, rank)) ||
+				   went_through(f, rank));
 	}
 	for (int culprits = 1; culprits >= 0; culprits--)
 		for (uint32_t rank = 0; rank < n; rank++) {
