@@ -15,6 +15,31 @@ static bool is_out_of_memory(const struct check_board *board, int32_t rank)
 	return call && call->error == DIST_ERR_NO_MEMORY;
 }
 
+bool check_has_aborted(const struct check_board *board, uint32_t rank,
+		       const struct check_call *call)
+{
+	const struct check_slot *slot = &board->slots[rank];
+	const struct check_membership *own =
+		check_membership_find(slot, call->group_id);
+
+	return own && own->leader == call->leader &&
+	       own->left == CHECK_ABORTED &&
+	       slot->generation == call->generation;
+}
+
+struct check_verdict check_judge_failed(const struct check_board *board,
+					int32_t rank)
+{
+	const struct check_call *call = NULL;
+
+	if (board && rank >= 0 && (uint32_t)rank < board->world_size)
+		call = check_failed_call(&board->slots[rank]);
+	for (uint32_t i = 0; call && i < board->world_size; i++)
+		if (check_has_aborted(board, i, call))
+			return (struct check_verdict){CHECK_FAILED, (int)i};
+	return (struct check_verdict){CHECK_FAILED, rank};
+}
+
 struct check_verdict check_judge_cause(const struct check_board *board,
 				       const struct check_facts *facts,
 				       const struct check_cause *cause)
@@ -33,8 +58,9 @@ struct check_verdict check_judge_cause(const struct check_board *board,
 	if (verdict.kind == CHECK_FINE && board && cause->weight == 1)
 		verdict = check_judge_left(board);
 	if (verdict.kind == CHECK_FINE)
-		verdict = (struct check_verdict){
-			cause->weight == 3 ? CHECK_LOST : CHECK_FAILED,
-			cause->rank};
+		verdict = cause->weight == 3
+				  ? (struct check_verdict){CHECK_LOST,
+							   cause->rank}
+				  : check_judge_failed(board, cause->rank);
 	return verdict;
 }

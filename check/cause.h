@@ -28,4 +28,15 @@ struct check_verdict check_judge_cause(const struct check_board *board,
 				       const struct check_facts *facts,
 				       const struct check_cause *cause);
 
+/* check_judge_failed is the verdict where nothing is known but that rank failed
+ * (-1: unknown): of that rank, or of the one that aborted the group on which
+ * its call failed. board may be NULL. */
+struct check_verdict check_judge_failed(const struct check_board *board,
+					int32_t rank);
+
+/* check_has_aborted returns whether rank aborted the group of call, which is
+ * another rank's. */
+bool check_has_aborted(const struct check_board *board, uint32_t rank,
+		       const struct check_call *call);
+
 #endif

@@ -223,7 +223,7 @@ bool check_has_left(const struct check_picture *p,
 	if (!cohort->call)
 		return false;
 	own = check_membership_find(slot, cohort->call->group_id);
-	return own && own->left;
+	return own && own->left == CHECK_DESTROYED;
 }
 
 bool check_can_come(const struct check_picture *p,

@@ -132,7 +132,15 @@ void check_leave(struct check_slot *slot, uint32_t group_id)
 
 	if (i < slot->groups && slot->state != CHECK_RANK_WAITING &&
 	    !slot->failed)
-		slot->memberships[i].left = 1;
+		slot->memberships[i].left = CHECK_DESTROYED;
+}
+
+void check_abort(struct check_slot *slot, uint32_t group_id)
+{
+	uint32_t i = place_of(slot, group_id);
+
+	if (i < slot->groups && !slot->failed)
+		slot->memberships[i].left = CHECK_ABORTED;
 }
 
 void check_give_up(struct check_slot *slot)

@@ -148,6 +148,8 @@ enum check_rank_state {
 	CHECK_RANK_UNKNOWN   /* its records are not here (set by the reader) */
 };
 
+enum check_leaving { CHECK_STAYS, CHECK_DESTROYED, CHECK_ABORTED };
+
 /*
  * A group that a rank is or was in, and its calls there. The members are the
  * ranks with the same (group_id, leader). Groups with the same id share no
@@ -157,7 +159,7 @@ struct check_membership {
 	uint32_t group_id;
 	uint32_t leader;      /* global rank of the group's rank 0 */
 	uint32_t collectives; /* number of collectives issued */
-	uint32_t left;        /* the rank has destroyed its group */
+	uint32_t left;        /* how the rank left it: enum check_leaving */
 	uint32_t trail;       /* hash of their fingerprints, in order */
 };
 
@@ -322,6 +324,10 @@ void check_join(struct check_slot *slot, uint32_t group_id, uint32_t leader);
 /* check_leave records that the rank will not call on the group again. Ignored
  * after a failed call: the rank counts as stuck in that. */
 void check_leave(struct check_slot *slot, uint32_t group_id);
+
+/* check_abort records that the program aborts the group on this rank. Ignored
+ * after a failed call. */
+void check_abort(struct check_slot *slot, uint32_t group_id);
 
 /* check_give_up records that the rank gave up a group without a failed call.
  */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/cause.h"
 #include "check/chain.h"
 #include "check/finding.h"
 #include "check/message.h"
@@ -440,6 +441,58 @@ static void print_timeout(FILE *out, const struct check_finding *f)
 		fprintf(out, " after %.3f s", (double)timeout_ns / 1e9);
 }
 
+struct aborted {
+	const struct check_finding *f;
+	const struct check_call *like; /* a call that failed for that */
+};
+
+/* Whether a call of rank, like one more, failed on a group that the verdict's
+ * rank aborted. */
+static bool suffers(const void *arg, uint32_t rank)
+{
+	const struct aborted *aborted = arg;
+	const struct check_board *board = aborted->f->board;
+	const struct check_call *call = check_failed_call(&board->slots[rank]);
+
+	return call &&
+	       check_has_aborted(board, (uint32_t)aborted->f->verdict.rank,
+				 call) &&
+	       (!aborted->like || (check_same_place(call, aborted->like) &&
+				   call->index == aborted->like->index));
+}
+
+/* Says what the rank's dist_abort() led to; false: nothing. */
+static bool report_aborted(struct check_lines *lines,
+			   const struct check_finding *f)
+{
+	struct aborted aborted = {f, NULL};
+	uint32_t rank = 0, n = f->board ? f->board->world_size : 0;
+
+	while (rank < n && !suffers(&aborted, rank))
+		rank++;
+	if (rank == n)
+		return false;
+	aborted.like = check_failed_call(&f->board->slots[rank]);
+	fprintf(check_line(lines, 0), "lockstep: rank %d aborted group %s",
+		f->verdict.rank, aborted.like->group);
+	for (; rank < n; rank++) {
+		FILE *out;
+
+		aborted.like = NULL;
+		if (!suffers(&aborted, rank))
+			continue;
+		aborted.like = check_failed_call(&f->board->slots[rank]);
+		if (check_any_below(rank, suffers, &aborted))
+			continue;
+		out = check_line(lines, 1);
+		check_print_ranks(out, n, suffers, &aborted);
+		fputs(" called ", out);
+		check_print_call_in_place(out, aborted.like);
+		fputs(", which failed", out);
+	}
+	return true;
+}
+
 static void report_headline(struct check_lines *lines,
 			    const struct check_finding *f)
 {
@@ -474,6 +527,8 @@ static void report_headline(struct check_lines *lines,
 			check_report_rendezvous_failure(lines, f->board);
 		break;
 	case CHECK_FAILED:
+		if (report_aborted(lines, f))
+			break;
 		if (facts->lost_how[0])
 			fprintf(check_line(lines, 0), "lockstep: rank %d %s",
 				rank, facts->lost_how);

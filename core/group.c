@@ -199,9 +199,11 @@ void dist_abort(struct dist_group *group)
 	if (!group)
 		return;
 	dist__rank_lock(group);
-	if (!group->poison)
+	if (!group->poison) {
+		check_abort(group->place.slot, group->members.group_id);
 		(void)dist__fail(group, DIST_ERR_ABORTED,
 				 "the group was aborted by this rank");
+	}
 	dist__rank_unlock(group);
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "check/cause.h"
 #include "check/outputs.h"
 #include "sim/analytic_collective.h"
 #include "sim/channel.h"
@@ -196,6 +197,20 @@ static bool any_failed(const struct dist__sim_world *world)
 	return false;
 }
 
+/* A rank failed, and nothing shows why. Without one that did so by itself: the
+ * first, and the rank that its failed call goes back to. */
+static struct check_verdict judge_failed(const struct dist__sim_world *world,
+					 struct check_facts *facts)
+{
+	int rank = 0;
+
+	while (facts->lost_rank < 0 && !world->ranks[rank].status)
+		rank++;
+	if (facts->lost_rank < 0)
+		dist__sim_note_lost(world, rank, facts);
+	return check_judge_failed(world->board, facts->lost_rank);
+}
+
 /* The end of a copy, as a kind of verdict. The records may lack a message that
  * nobody received. */
 static int end_of_copy(const struct dist__sim_world *world,
@@ -230,7 +245,7 @@ int dist__sim_exit_status(struct dist__sim_world *world)
 	if (failed && verdict.kind == CHECK_FINE)
 		verdict = judge_leavers(board, &facts);
 	if (failed && verdict.kind == CHECK_FINE)
-		verdict = (struct check_verdict){CHECK_FAILED, facts.lost_rank};
+		verdict = judge_failed(world, &facts);
 	if (verdict.kind == CHECK_FINE)
 		facts.warning = warning = dist__sim_warning(world);
 	status = report(world, board, &facts, &verdict);

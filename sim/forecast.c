@@ -27,14 +27,19 @@ static int first_to_give_up(const struct dist__sim_world *world)
 	return -1;
 }
 
-static void describe_end(const struct dist__sim_rank *rank, char *text,
-			 size_t size)
+void dist__sim_note_lost(const struct dist__sim_world *world, int rank,
+			 struct check_facts *facts)
 {
-	if (rank->killed_by)
-		snprintf(text, size, "was killed by signal %d (%s)",
-			 rank->killed_by, strsignal(rank->killed_by));
+	const struct dist__sim_rank *lost = &world->ranks[rank];
+
+	facts->lost_rank = rank;
+	if (lost->killed_by)
+		snprintf(facts->lost_how, sizeof facts->lost_how,
+			 "was killed by signal %d (%s)", lost->killed_by,
+			 strsignal(lost->killed_by));
 	else
-		snprintf(text, size, "exited with status %d", rank->status);
+		snprintf(facts->lost_how, sizeof facts->lost_how,
+			 "exited with status %d", lost->status);
 }
 
 struct check_facts dist__sim_facts(const struct dist__sim_world *world)
@@ -46,8 +51,7 @@ struct check_facts dist__sim_facts(const struct dist__sim_world *world)
 	};
 
 	if (facts.lost_rank >= 0)
-		describe_end(&world->ranks[facts.lost_rank], facts.lost_how,
-			     sizeof facts.lost_how);
+		dist__sim_note_lost(world, facts.lost_rank, &facts);
 	return facts;
 }
 

@@ -28,4 +28,8 @@ void dist__sim_look_ahead(struct dist__sim_world *world,
 /* dist__sim_facts returns the present facts that are not in the records. */
 struct check_facts dist__sim_facts(const struct dist__sim_world *world);
 
+/* dist__sim_note_lost adds to *facts that rank is lost, and how it ended. */
+void dist__sim_note_lost(const struct dist__sim_world *world, int rank,
+			 struct check_facts *facts);
+
 #endif

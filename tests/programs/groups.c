@@ -174,6 +174,23 @@ enum dist_error another_name(struct job *job)
 	return dist_new_group(job->world, NULL, 0, &options, &sub);
 }
 
+/* It takes its own fault for one of the network, and is content. */
+enum dist_error aborts_the_group(struct job *job)
+{
+	struct dist_group *group;
+	float x[2] = {0};
+
+	try(dist_new_group(job->world, NULL, 0, NULL, &group));
+	/* culprit */
+	try(dist_all_reduce(group, floats(x), DIST_SUM, NULL));
+	if (at_fault(job, 2)) {
+		dist_abort(group);
+		return DIST_OK;
+	}
+	/* partner */
+	return dist_all_reduce(group, floats(x), DIST_SUM, NULL);
+}
+
 /* Rank 1 leaves the group while the others still sum in it. */
 enum dist_error leaves_the_group_early(struct job *job)
 {
