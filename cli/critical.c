@@ -172,7 +172,9 @@ static void explain(const struct dist__leg *leg, char *text, size_t size)
 		snprintf(text, size, "came last, %.3f ms after the first",
 			 ms(leg->call->started_ns - leg->first_ns));
 	else
-		snprintf(text, size, "all came together");
+		snprintf(text, size, "%s",
+			 leg->untold ? "other ranks' traces would tell"
+				     : "all came together");
 }
 
 static void add_line(struct dist__rows *table, const struct stretch *s,

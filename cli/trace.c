@@ -55,8 +55,9 @@ static const struct option options[] = {
 const struct manual manual_trace = {
 	.usage = "show|gantt|path [OPTION...] TRACE",
 	.about = "Looks at a trace: its calls, its timeline, the critical path "
-		 "on which its end depended. The rows of --tsv are calls "
-		 "(show), bars (gantt), legs (path).",
+		 "on which its end depended. TRACE: a file of Lockstep or "
+		 "torch.profiler, or a folder of the latter's, one a rank. The "
+		 "rows of --tsv are calls (show), bars (gantt), legs (path).",
 	.examples = {"lockstep trace gantt --ranks 0-7 -o step.svg "
 		     "sim.json.gz"},
 	.choices = "show|gantt|path",

@@ -67,7 +67,8 @@ const struct manual manual_validate = {
 	.about = "Predicts published measurements from a description of each "
 		 "machine and the rows declared as calibration, and prints "
 		 "the errors. TABLE: a name of lockstep list "
-		 "measured, a file of that form, or with --machine a log "
+		 "measured, a file of that form, or with --machine a log, a "
+		 "profile of torch.profiler or a folder of them, one a rank "
 		 "(default: all tables that come with Lockstep).",
 	.examples = {"lockstep validate nccl-aws-p5-2x8",
 		     "lockstep validate --machine aws-p5 --transport efa "

@@ -6,6 +6,7 @@
 
 #include "cli/validate.h"
 #include "cli/log_arguments.h"
+#include "cli/profile_table.h"
 #include "cli/refuse.h"
 #include "base/data.h"
 #include "base/progress.h"
@@ -81,6 +82,26 @@ static int read_machine(struct validate *validate,
 		       : DIST_EXIT_OK;
 }
 
+static int read_profile(struct validate_table *table, const char *path,
+			const struct log_facts *facts,
+			const struct validate_request *request)
+{
+	struct dist_message message;
+	struct profile_notes notes;
+
+	if (facts->collective || facts->nodes || facts->ranks ||
+	    request->calibrate)
+		return refuse("validate",
+			      "%s: expected a log with --collective, --nodes, "
+			      "--ranks and --calibrate, not a profile",
+			      path);
+	if (profile_table_load(&table->collectives, path, facts, &notes,
+			       &message))
+		return refuse("validate", "%s", message.text);
+	profile_notes_print("validate", path, &notes);
+	return DIST_EXIT_OK;
+}
+
 static int read_log(struct validate *validate, const char *path,
 		    const struct validate_request *request)
 {
@@ -93,6 +114,9 @@ static int read_log(struct validate *validate, const char *path,
 		return out_of_memory("validate");
 	table->wanted = true;
 	facts.described = &validate->machine;
+	table->is_profile = profile_is(path);
+	if (table->is_profile)
+		return read_profile(table, path, &facts, request);
 	if (collectives_load_log(&table->collectives, path, &facts, &notes,
 				 &message))
 		return refuse("validate", "%s", message.text);

@@ -85,6 +85,40 @@ static struct dist__rows errors_of(const struct validate *validate,
 	return table;
 }
 
+/* The calls of profiles, predicted and measured. */
+static struct dist__rows calls_of(const struct validate *validate)
+{
+	struct dist__rows table = {
+		.columns = "name|profile;collective;bytes;ranks;nodes;calls;"
+			   "measured_us|measured us;predicted_us|predicted us;"
+			   "ratio|predicted / measured;algorithm;protocol"};
+
+	for (size_t i = 0; i < validate->num; i++) {
+		const struct validate_table *of = &validate->tables[i];
+
+		for (size_t r = 0; of->is_profile && r < of->outcome.num; r++) {
+			const struct outcome_row *row = &of->outcome.rows[r];
+			const struct collective_row *measured = row->row;
+
+			ADD_ROW(&table, cell_text(of->name),
+				cell_text(
+					collective_name(measured->collective)),
+				cell_size(measured->bytes),
+				cell_int(measured->ranks),
+				cell_int(measured->nodes),
+				cell_size(measured->iterations),
+				cell_fixed(1, measured->time_us.value),
+				cell_fixed(1, row->predicted_us),
+				cell_fixed(2, row->predicted_us /
+						      measured->time_us.value),
+				cell_text(row->algorithm),
+				cell_text(*row->protocol ? row->protocol
+							 : NULL));
+		}
+	}
+	return table;
+}
+
 /* From which size on the ring beats the tree. */
 static struct dist__rows crossovers_of(const struct validate *validate)
 {
@@ -341,6 +375,7 @@ int validate_print(const struct validate *validate,
 		   FILE *out)
 {
 	struct dist__rows errors = errors_of(validate, form == FORM_JSON);
+	struct dist__rows calls = calls_of(validate);
 	struct dist__rows crossovers = crossovers_of(validate);
 	struct dist__rows steps = {
 		.columns = validate->is_blind
@@ -358,8 +393,9 @@ int validate_print(const struct validate *validate,
 			  &sum);
 	if (form == FORM_JSON)
 		return dist__json_print(
-			json_pack("{so so so so so}", "tables",
-				  dist__rows_json(&errors), "crossovers",
+			json_pack("{so so so so so so}", "tables",
+				  dist__rows_json(&errors), "calls",
+				  dist__rows_json(&calls), "crossovers",
 				  dist__rows_json(&crossovers), "steps",
 				  dist__rows_json(&steps), "constants",
 				  dist__rows_json(&constants), "summary",
@@ -367,6 +403,8 @@ int validate_print(const struct validate *validate,
 			out);
 	failed = errors.num_rows > 0 && dist__rows_print(&errors, form, out);
 	dist__rows_release(&errors);
+	failed |=
+		dist__rows_section(&calls, "Calls of the profile:", form, out);
 	failed |= dist__rows_section(
 		&crossovers,
 		"From which size on the ring beats the tree:", form, out);

@@ -207,6 +207,8 @@ static void find_last(const struct search *s,
 		if (all[i]->started_ns < leg->first_ns)
 			leg->first_ns = all[i]->started_ns;
 	}
+	leg->untold = dist__trace_is_p2p(call) ? mate >= num
+					       : num < (size_t)call->group_size;
 }
 
 /* ---- the path ---------------------------------------------------------- */

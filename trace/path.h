@@ -25,6 +25,7 @@ struct dist__leg {
 	const struct dist__trace_call *call;
 	bool queued;
 	int64_t first_ns;
+	bool untold; /* of some of its ranks the trace tells nothing */
 };
 
 struct dist__path {

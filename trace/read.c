@@ -1,14 +1,19 @@
+#define _GNU_SOURCE /* strcasestr */
+
 #include "trace/read.h"
 
+#include <glob.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/array.h"
 #include "base/dtype.h"
 #include "base/refuse.h"
+#include "trace/profile.h"
 #include "trace/stream.h"
 
 /* Times in us whose nanoseconds a 64-bit integer holds with room to add. */
@@ -26,6 +31,10 @@ struct reader {
 	bool has_kernels;
 	unsigned char *sources; /* enum source of each call */
 	size_t num_sources;
+	size_t first_call; /* of the file, in the trace */
+	size_t first_span; /* likewise */
+	size_t untold;     /* kernels of NCCL that say nothing of their call */
+	bool has_profile;  /* something of torch.profiler is in the trace */
 };
 
 /* ---- fields of an object ---------------------------------------------- */
@@ -102,10 +111,13 @@ static enum dist_error no_memory(struct dist_message *message)
 
 static const char *const ops[][2] = {
 	{"allreduce", "all_reduce"},
+	{"allreduce_coalesced", "all_reduce"},
 	{"allgather", "all_gather"},
 	{"_allgather_base", "all_gather_single"},
+	{"allgather_into_tensor_coalesced", "all_gather_single"},
 	{"reduce_scatter", "reduce_scatter"},
 	{"_reduce_scatter_base", "reduce_scatter_single"},
+	{"reduce_scatter_tensor_coalesced", "reduce_scatter_single"},
 	{"all_to_all", "all_to_all"},
 	{"all_to_allv", "all_to_all"},
 };
@@ -201,12 +213,9 @@ static enum dist_error read_call(struct reader *reader, struct fields *event,
 	call.ended_ns = call.started_ns + time_ns(event, "dur", 0);
 	call.thread =
 		source == OWN ? (int)whole(event, "tid", INT32_MAX, 1) : 1;
-	if (source == OWN)
-		call.rank = (int)whole(event, "pid", MOST_RANKS, 0);
-	else if (reader->rank >= 0)
-		call.rank = reader->rank;
-	else
-		call.rank = (int)whole(args, "Rank", MOST_RANKS, 0);
+	/* The profiler's rank may stand at the end of the file. */
+	call.rank = (int)(source == OWN ? whole(event, "pid", MOST_RANKS, 0)
+					: whole(args, "Rank", MOST_RANKS, 0));
 	read_arguments(reader, args, &call);
 	if (call.ended_ns < call.started_ns)
 		blame(event, "dur", "no negative time");
@@ -222,8 +231,8 @@ static enum dist_error read_call(struct reader *reader, struct fields *event,
 	/* For now the place in the file; dist__trace_order() counts. */
 	call.order = (uint32_t)reader->trace->num_calls;
 	reader->has_kernels |= source == PROFILER_KERNEL;
-	if (!call.op || !call.group || !add_rank(reader->trace, call.rank) ||
-	    !add_call(reader, &call, source))
+	reader->has_profile |= source != OWN;
+	if (!call.op || !call.group || !add_call(reader, &call, source))
 		return no_memory(message);
 	return DIST_OK;
 }
@@ -259,6 +268,36 @@ static enum dist_error read_span(struct reader *reader, struct fields *event,
 			     : dist__array_add(&trace->spans, &trace->num_spans,
 					       &span, sizeof span);
 	return added ? DIST_OK : no_memory(message);
+}
+
+/* What a GPU did: computing, or a collective of which an old profiler says
+ * nothing more. */
+static enum dist_error read_kernel(struct reader *reader, struct fields *event,
+				   struct dist_message *message)
+{
+	const char *name = text(event, "name");
+	struct dist__trace_span span = {
+		.rank = -1, /* known at the end of the file */
+		.label = dist__trace_intern(reader->trace, "kernel"),
+		.started_ns = time_ns(event, "ts", 0),
+	};
+
+	reader->has_profile = true;
+	if (name && strncasecmp(name, "nccl", 4) == 0 &&
+	    strcasestr(name, "kernel")) {
+		reader->untold++;
+		return judged(event, message);
+	}
+	span.ended_ns = span.started_ns + time_ns(event, "dur", 0);
+	if (span.ended_ns < span.started_ns)
+		blame(event, "dur", "no negative time");
+	if (event->bad)
+		return judged(event, message);
+	return span.label && dist__array_add(&reader->trace->spans,
+					     &reader->trace->num_spans, &span,
+					     sizeof span)
+		       ? DIST_OK
+		       : no_memory(message);
 }
 
 static bool is(const json_t *event, const char *key, const char *value)
@@ -297,53 +336,116 @@ static enum dist_error on_event(const json_t *value, void *arg,
 		return read_name(reader, value, message);
 	if (!is(value, "ph", "X"))
 		return DIST_OK;
+	if (is(args.object, "Collective name", "wait"))
+		return DIST_OK;
 	if (json_object_get(args.object, "Collective name"))
 		return read_call(reader, &event, &args, message);
 	if (is(value, "cat", "compute"))
 		return read_span(reader, &event, NULL, message);
 	if (is(value, "cat", "rpc"))
 		return read_span(reader, &event, &args, message);
+	if (is(value, "cat", "kernel"))
+		return read_kernel(reader, &event, message);
 	return DIST_OK;
 }
 
 /* ---- the head --------------------------------------------------------- */
 
+/* One of "pg_config", unless another rank's file had it; what is not of the
+ * form that torch has since 2024 is not known. */
+static enum dist_error read_group(struct reader *reader, const json_t *value,
+				  struct dist_message *message)
+{
+	const json_t *ranks = json_object_get(value, "ranks");
+	struct dist__trace_group group = {
+		.name = dist__trace_intern(
+			reader->trace,
+			json_string_value(json_object_get(value, "pg_name"))),
+		.ranks = calloc(json_array_size(ranks) + 1, sizeof(int))};
+	bool known = !group.name || !json_is_array(ranks);
+
+	if (!group.ranks)
+		return no_memory(message);
+	for (size_t i = 0; i < reader->trace->num_groups; i++)
+		known |= reader->trace->groups[i].name == group.name;
+	for (; group.num_ranks < json_array_size(ranks); group.num_ranks++) {
+		const json_t *rank = json_array_get(ranks, group.num_ranks);
+		int64_t number = json_integer_value(rank);
+
+		known |= !json_is_integer(rank) || number < 0 ||
+			 number > MOST_RANKS;
+		group.ranks[group.num_ranks] = (int)number;
+	}
+	if (!known &&
+	    dist__array_add(&reader->trace->groups, &reader->trace->num_groups,
+			    &group, sizeof group))
+		return DIST_OK;
+	free(group.ranks);
+	return known ? DIST_OK : no_memory(message);
+}
+
 static enum dist_error read_distributed(struct reader *reader,
 					const json_t *value,
 					struct dist_message *message)
 {
+	const json_t *groups = json_object_get(value, "pg_config");
+	struct dist__trace *trace = reader->trace;
 	struct fields fields = {.object = value};
-	const char *backend = text(&fields, "backend");
+	int world_size = (int)whole(&fields, "world_size", MOST_RANKS, 0);
+	enum dist_error error;
 
 	reader->rank = (int)whole(&fields, "rank", MOST_RANKS, -1);
-	reader->trace->world_size =
-		(int)whole(&fields, "world_size", MOST_RANKS, 0);
-	reader->trace->backend = dist__trace_intern(reader->trace, backend);
-	return judged(&fields, message);
+	trace->backend = dist__trace_intern(trace, text(&fields, "backend"));
+	trace->nccl_version =
+		dist__trace_intern(trace, text(&fields, "nccl_version"));
+	error = judged(&fields, message);
+	if (!error && trace->world_size && trace->world_size != world_size)
+		error = dist__refuse(message,
+				     "expected world_size %d as in the other "
+				     "ranks' traces, got %d",
+				     trace->world_size, world_size);
+	trace->world_size = world_size;
+	for (size_t i = 0; !error && i < json_array_size(groups); i++)
+		error = read_group(reader, json_array_get(groups, i), message);
+	return error;
+}
+
+/* All GPUs of a host are alike. */
+static void read_devices(struct reader *reader, const json_t *value)
+{
+	const json_t *name = json_object_get(json_array_get(value, 0), "name");
+
+	reader->trace->gpu =
+		dist__trace_intern(reader->trace, json_string_value(name));
+}
+
+static enum dist_error add_text(struct reader *reader, const char *key,
+				const char *value, struct dist_message *message)
+{
+	struct dist__trace *trace = reader->trace;
+	const struct dist__trace_fact fact = {dist__trace_intern(trace, key),
+					      dist__trace_intern(trace, value)};
+
+	if (!fact.key || !fact.value ||
+	    !dist__array_add(&trace->facts, &trace->num_facts, &fact,
+			     sizeof fact))
+		return no_memory(message);
+	return DIST_OK;
 }
 
 static enum dist_error add_fact(struct reader *reader, const char *key,
 				const json_t *value,
 				struct dist_message *message)
 {
-	struct dist__trace *trace = reader->trace;
-	struct dist__trace_fact fact = {
-		.key = dist__trace_intern(reader->trace, key)};
-	char *dump = NULL;
+	enum dist_error error;
+	char *dump;
 
-	if (json_is_string(value)) {
-		fact.value = dist__trace_intern(reader->trace,
-						json_string_value(value));
-	} else {
-		dump = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-		fact.value = dist__trace_intern(reader->trace, dump);
-		free(dump);
-	}
-	if (!fact.key || !fact.value ||
-	    !dist__array_add(&trace->facts, &trace->num_facts, &fact,
-			     sizeof fact))
-		return no_memory(message);
-	return DIST_OK;
+	if (json_is_string(value))
+		return add_text(reader, key, json_string_value(value), message);
+	dump = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+	error = add_text(reader, key, dump, message);
+	free(dump);
+	return error;
 }
 
 static enum dist_error on_member(const char *name, const json_t *value,
@@ -356,6 +458,8 @@ static enum dist_error on_member(const char *name, const json_t *value,
 
 	if (strcmp(name, "distributedInfo") == 0)
 		return read_distributed(arg, value, message);
+	if (strcmp(name, "deviceProperties") == 0)
+		read_devices(arg, value);
 	if (strcmp(name, "lockstep") != 0)
 		return DIST_OK;
 	json_object_foreach(object, key, fact)
@@ -367,40 +471,191 @@ static enum dist_error on_member(const char *name, const json_t *value,
 	return error;
 }
 
-/* ---- the trace -------------------------------------------------------- */
+/* ---- one file --------------------------------------------------------- */
 
 static void drop_profiler_calls(struct reader *reader)
 {
 	struct dist__trace *trace = reader->trace;
-	size_t kept = 0;
+	size_t kept = reader->first_call;
 
-	for (size_t i = 0; i < trace->num_calls; i++)
-		if (reader->sources[i] != PROFILER_CALL)
+	for (size_t i = kept; i < trace->num_calls; i++)
+		if (reader->sources[i] != PROFILER_CALL) {
+			reader->sources[kept] = reader->sources[i];
 			trace->calls[kept++] = trace->calls[i];
-	trace->num_calls = kept;
+		}
+	trace->num_calls = reader->num_sources = kept;
 }
 
-static enum dist_error finish(struct reader *reader,
-			      struct dist_message *message)
+static enum dist_error set_ranks(struct reader *reader,
+				 struct dist_message *message)
 {
+	struct dist__trace *trace = reader->trace;
+	bool added = reader->rank < 0 || add_rank(trace, reader->rank);
+
+	for (size_t i = reader->first_call; i < trace->num_calls; i++) {
+		if (reader->sources[i] != OWN && reader->rank >= 0)
+			trace->calls[i].rank = reader->rank;
+		added &= add_rank(trace, trace->calls[i].rank);
+	}
+	for (size_t i = reader->first_span; i < trace->num_spans; i++) {
+		if (trace->spans[i].rank < 0)
+			trace->spans[i].rank =
+				reader->rank >= 0 ? reader->rank : 0;
+		added &= add_rank(trace, trace->spans[i].rank);
+	}
+	return added ? DIST_OK : no_memory(message);
+}
+
+/* Adds what the file holds to the trace. */
+static enum dist_error read_file(struct reader *reader, const char *path,
+				 struct dist_message *message)
+{
+	const struct dist__trace_visitor visitor = {on_member, on_event,
+						    reader};
+	enum dist_error error;
+
+	reader->rank = -1;
+	reader->has_kernels = false;
+	reader->first_call = reader->trace->num_calls;
+	reader->first_span = reader->trace->num_spans;
+	error = dist__trace_visit(path, &visitor, message);
+	if (error)
+		return error;
 	if (reader->has_kernels)
 		drop_profiler_calls(reader);
-	return dist__trace_order(reader->trace) ? no_memory(message) : DIST_OK;
+	for (size_t i = reader->first_call; i < reader->num_sources; i++)
+		reader->trace->issue_times |=
+			reader->sources[i] == PROFILER_CALL;
+	return set_ranks(reader, message);
+}
+
+/* ---- a folder ----------------------------------------------------------- */
+
+static bool is_folder(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* One of a folder: of a rank that no file before it has. */
+static enum dist_error read_one_of(struct reader *reader, const char *path,
+				   struct dist_message *message)
+{
+	const struct dist__trace *trace = reader->trace;
+	size_t num_ranks = trace->num_ranks;
+	enum dist_error error = read_file(reader, path, message);
+
+	if (error)
+		return error;
+	if (reader->rank < 0)
+		return dist__refuse(
+			message,
+			"%.300s: expected a trace of torch.profiler "
+			"that says its rank (\"distributedInfo\"), "
+			"as those of a folder",
+			path);
+	for (size_t i = 0; i < num_ranks; i++)
+		if (trace->ranks[i] == reader->rank)
+			return dist__refuse(
+				message,
+				"%.300s: expected one trace a rank, "
+				"another of the folder is of rank "
+				"%d, too",
+				path, reader->rank);
+	return DIST_OK;
+}
+
+static enum dist_error read_folder(struct reader *reader, const char *folder,
+				   struct dist_message *message)
+{
+	char pattern[4096 + 16];
+	glob_t found = {0};
+	enum dist_error error = DIST_OK;
+	int status;
+
+	snprintf(pattern, sizeof pattern, "%.4095s/*.json", folder);
+	status = glob(pattern, 0, NULL, &found);
+	snprintf(pattern, sizeof pattern, "%.4095s/*.json.gz", folder);
+	if (!status || status == GLOB_NOMATCH)
+		status = glob(pattern, GLOB_APPEND, NULL, &found);
+	if (status == GLOB_NOSPACE)
+		error = no_memory(message);
+	else if (found.gl_pathc == 0)
+		error = dist__refuse(message,
+				     "%.300s: expected files *.json or "
+				     "*.json.gz, a trace of torch.profiler for "
+				     "each rank",
+				     folder);
+	for (size_t i = 0; !error && i < found.gl_pathc; i++)
+		error = read_one_of(reader, found.gl_pathv[i], message);
+	globfree(&found);
+	return error;
+}
+
+/* ---- the trace -------------------------------------------------------- */
+
+/* What a user has to know of a profile. */
+static enum dist_error tell(struct reader *reader, bool aligned,
+			    struct dist_message *message)
+{
+	const struct dist__trace *trace = reader->trace;
+	enum dist_error error = DIST_OK;
+	char untold[160];
+
+	snprintf(untold, sizeof untold,
+		 "%zu kernels of NCCL do not tell their call, which profiles "
+		 "of torch 2.4 and later do",
+		 reader->untold);
+	if (reader->untold)
+		error = add_text(reader, "left out", untold, message);
+	else if (trace->num_calls == 0 && trace->world_size > 1 &&
+		 reader->rank >= 0)
+		error = add_text(reader, "left out",
+				 "any collectives: profiles tell those of NCCL",
+				 message);
+	if (!error && trace->issue_times)
+		error = add_text(reader, "times",
+				 "of collectives, how long the host took to "
+				 "issue them: there are no kernels of theirs",
+				 message);
+	if (!error && aligned)
+		error = add_text(reader, "clocks",
+				 "set so that collectives end at one time on "
+				 "all ranks",
+				 message);
+	return error;
+}
+
+static enum dist_error finish(struct reader *reader, bool is_folder,
+			      struct dist_message *message)
+{
+	struct dist__trace *trace = reader->trace;
+	bool aligned = is_folder && trace->num_calls > 0 && !trace->issue_times;
+	enum dist_error error = dist__trace_order(trace);
+
+	if (!error && aligned)
+		error = dist__trace_align(trace);
+	if (error)
+		return no_memory(message);
+	if (reader->has_profile)
+		dist__trace_from_zero(trace);
+	return tell(reader, aligned, message);
 }
 
 enum dist_error dist__trace_read(const char *path, struct dist__trace *trace,
 				 struct dist_message *message)
 {
-	struct reader reader = {.trace = trace, .rank = -1};
-	const struct dist__trace_visitor visitor = {on_member, on_event,
-						    &reader};
+	struct reader reader = {.trace = trace};
+	bool folder = is_folder(path);
 	enum dist_error error;
 
 	memset(trace, 0, sizeof *trace);
 	snprintf(trace->path, sizeof trace->path, "%s", path);
-	error = dist__trace_visit(path, &visitor, message);
+	error = folder ? read_folder(&reader, path, message)
+		       : read_file(&reader, path, message);
 	if (!error)
-		error = finish(&reader, message);
+		error = finish(&reader, folder, message);
 	free(reader.sources);
 	if (error)
 		dist__trace_release(trace);

@@ -10,6 +10,9 @@
 
 void dist__trace_release(struct dist__trace *trace)
 {
+	for (size_t i = 0; i < trace->num_groups; i++)
+		free(trace->groups[i].ranks);
+	free(trace->groups);
 	free(trace->facts);
 	free(trace->ranks);
 	free(trace->calls);

@@ -50,14 +50,27 @@ struct dist__trace_span {
 	bool failed; /* of a call */
 };
 
+/* Who is in a group; known from torch.profiler only. */
+struct dist__trace_group {
+	const char *name;
+	int *ranks; /* global, in the group's order */
+	size_t num_ranks;
+};
+
 struct dist__trace {
 	char path[256];
-	const char *backend; /* NULL: not known */
-	int world_size;      /* 0: not known */
+	const char *backend;      /* NULL: not known */
+	int world_size;           /* 0: not known */
+	const char *gpu;          /* by the driver's name; NULL: not known */
+	const char *nccl_version; /* NULL: not known */
+	bool issue_times; /* of calls: when the host issued them, not when they
+			     were done */
 	struct dist__trace_fact *facts;
 	size_t num_facts;
 	int *ranks; /* in the trace, ascending */
 	size_t num_ranks;
+	struct dist__trace_group *groups;
+	size_t num_groups;
 	struct dist__trace_call *calls; /* by rank, then as issued */
 	size_t num_calls;
 	struct dist__trace_span *spans; /* by rank, then as started */

@@ -1,5 +1,6 @@
 #include "model/measured/collectives.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -178,4 +179,26 @@ enum dist_error collectives_load(struct collectives *table, const char *path,
 
 	table->rows = table->tsv.rows;
 	return error;
+}
+
+struct collective_row *collectives_add(struct collectives *table,
+				       const struct collective_row *row,
+				       int line)
+{
+	size_t num = table->tsv.num_rows;
+	struct collective_row *rows =
+		realloc(table->rows, (num + 1) * sizeof *rows);
+	int *lines;
+
+	if (!rows)
+		return NULL;
+	table->tsv.rows = table->rows = rows;
+	lines = realloc(table->tsv.lines, (num + 1) * sizeof *lines);
+	if (!lines)
+		return NULL;
+	table->tsv.lines = lines;
+	lines[num] = line;
+	table->tsv.num_rows++;
+	rows[num] = *row;
+	return &rows[num];
 }

@@ -67,6 +67,12 @@ DIST_MUST_CHECK enum dist_error collectives_load(struct collectives *table,
 						 const char *path,
 						 struct dist_message *message);
 
+/* collectives_add appends a copy of row, read from that line. Returns it; NULL:
+ * no memory. */
+struct collective_row *collectives_add(struct collectives *table,
+				       const struct collective_row *row,
+				       int line);
+
 /* All names, for messages. */
 #define COLLECTIVE_NAMES                                                       \
 	"all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, "      \

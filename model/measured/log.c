@@ -168,26 +168,6 @@ static bool read_number(const char *word, double unit,
 	return true;
 }
 
-static struct collective_row *next_row(struct collectives *table, int line)
-{
-	size_t num = table->tsv.num_rows;
-	struct collective_row *rows =
-		realloc(table->rows, (num + 1) * sizeof *rows);
-	int *lines;
-
-	if (!rows)
-		return NULL;
-	table->tsv.rows = table->rows = rows;
-	lines = realloc(table->tsv.lines, (num + 1) * sizeof *lines);
-	if (!lines)
-		return NULL;
-	table->tsv.lines = lines;
-	lines[num] = line;
-	table->tsv.num_rows++;
-	rows[num] = (struct collective_row){.use = VALUE_VALIDATION};
-	return &rows[num];
-}
-
 /* A test without one of the places has "N/A" or "-" there. */
 static bool is_none(const char *word)
 {
@@ -202,11 +182,12 @@ static enum dist_error read_place(struct reader *r, char *const *words,
 	const char *time = words[layout->time[place]];
 	size_t wrong = layout->wrong[place];
 	bool in_place = place || (!layout->time[1] && r->run.in_place);
+	const struct collective_row empty = {.use = VALUE_VALIDATION};
 	struct collective_row *row;
 
 	if (is_none(time))
 		return DIST_OK;
-	row = next_row(r->table, r->line);
+	row = collectives_add(r->table, &empty, r->line);
 	if (!row)
 		return DIST_ERR_NO_MEMORY;
 	row->bytes = bytes;
@@ -311,31 +292,6 @@ static char *find_row(const struct reader *r, char *line)
 }
 
 /* ---- runs ------------------------------------------------------------- */
-
-/* The words of a part's name with a number in it, "H100" of "H100 80GB", are
- * among those that the driver says: "NVIDIA H100 80GB HBM3". Of others nothing
- * is known. */
-static bool is_gpu(const char *described, const char *said)
-{
-	size_t begin = 0, len = 0;
-	const char *at = said;
-
-	for (; described[begin]; begin += len + !!described[begin + len]) {
-		len = strcspn(described + begin, " -");
-		if (strcspn(described + begin, "0123456789") < len)
-			break;
-	}
-	if (!described[begin] || !said[strcspn(said, "0123456789")])
-		return true;
-	for (; *at; at += !!*at) {
-		size_t word = strcspn(at, " -");
-
-		if (word == len && strncmp(at, described + begin, len) == 0)
-			return true;
-		at += word;
-	}
-	return false;
-}
 
 /* What the ratio of busbw and algbw says: the collective or the ranks. */
 static double ratio_of(const struct reader *r)
@@ -446,7 +402,7 @@ static enum dist_error find_facts(const struct reader *r,
 			"nodes that have as many ranks each, not %d ranks on "
 			"%d nodes",
 			all->ranks, all->nodes);
-	if (machine && run->gpu && !is_gpu(machine->gpu, run->gpu))
+	if (machine && run->gpu && !machine_has_gpu(machine, run->gpu))
 		return dist__tsv_refuse(
 			&r->table->tsv, r->line, r->message,
 			"GPUs of %s, %s, not %.60s: --machine of those",

@@ -197,3 +197,29 @@ enum dist_error machine_find(struct machine *machine, const char *name,
 
 	return error ? error : machine_load(machine, path, message);
 }
+
+/* The words of a part's name with a number in it, "H100" of "H100 80GB", are
+ * among those that the driver says: "NVIDIA H100 80GB HBM3". Of others nothing
+ * is known. */
+bool machine_has_gpu(const struct machine *machine, const char *said)
+{
+	const char *described = machine->gpu;
+	size_t begin = 0, len = 0;
+	const char *at = said;
+
+	for (; described[begin]; begin += len + !!described[begin + len]) {
+		len = strcspn(described + begin, " -");
+		if (strcspn(described + begin, "0123456789") < len)
+			break;
+	}
+	if (!described[begin] || !said[strcspn(said, "0123456789")])
+		return true;
+	for (; *at; at += !!*at) {
+		size_t word = strcspn(at, " -");
+
+		if (word == len && strncmp(at, described + begin, len) == 0)
+			return true;
+		at += word;
+	}
+	return false;
+}

@@ -105,6 +105,10 @@ DIST_MUST_CHECK enum dist_error machine_write(const struct machine *machine,
 					      const char *new_path,
 					      struct dist_message *message);
 
+/* machine_has_gpu returns whether the machine's GPUs may be what the driver
+ * calls said: "NVIDIA H100 80GB HBM3". */
+bool machine_has_gpu(const struct machine *machine, const char *said);
+
 /* machine_network_find returns the network of that transport; NULL: none. */
 const struct machine_network *
 machine_network_find(const struct machine *machine, const char *transport);
