@@ -14,7 +14,7 @@
 
 #include "realbackend/agree/control.h"
 
-/* Interval between checks that the peers are alive. */
+/* Interval between checks that a peer is alive. */
 #define DIST__WATCH_NS ((int64_t)1000000)
 
 enum dist__task_state {
@@ -138,6 +138,7 @@ struct dist__agreed {
 	pthread_mutex_t mutex;          /* guards the fields below */
 	uint32_t questions;             /* number asked */
 	struct dist__request **watches; /* one for each rank */
+	int watched;                    /* the last one that was looked at */
 	int64_t watched_ns;
 	struct dist__task *tasks; /* in order of issue */
 	bool is_running;          /* at the last look one was in the library */

@@ -73,6 +73,7 @@ struct dist__progress {
 	pthread_cond_t announced; /* to the followers */
 	unsigned followers;
 	unsigned polling; /* threads in look(): connections stay allocated */
+	unsigned looks;   /* at one request, by who does not wait for it */
 	bool led;         /* a thread other than the background one leads, */
 	bool led_idly;    /* which waits for what may come at any time: */
 	bool claimed;     /* another waits for what it needs, and will lead */
@@ -445,12 +446,16 @@ bool dist__progress_linger(struct dist__progress *p, unsigned *turns)
 	return true;
 }
 
-void dist__progress_look(struct dist__progress *p)
+void dist__progress_look(struct dist__progress *p,
+			 const struct dist__request *request)
 {
 	if (p->led)
 		return;
 	p->led = true;
-	look(p, &p->front, 0);
+	if (request)
+		(void)look_directly(p->mesh, request);
+	if (!request || (!request->complete && ++p->looks % LOOKS_A_POLL == 0))
+		look(p, &p->front, 0);
 	step_down(p);
 }
 

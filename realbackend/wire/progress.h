@@ -51,8 +51,10 @@ unsigned dist__progress_looks(const struct dist__progress *progress);
 bool dist__progress_linger(struct dist__progress *progress, unsigned *turns);
 
 /* dist__progress_look reads and writes what is possible now, unless another
- * thread does so already. */
-void dist__progress_look(struct dist__progress *progress);
+ * thread does so already: for request, and now and then for all; NULL: for all.
+ */
+void dist__progress_look(struct dist__progress *progress,
+			 const struct dist__request *request);
 
 /* dist__progress_until polls for all until the clock passes deadline_ns or one
  * event was handled. For the end of the transport, without other threads.

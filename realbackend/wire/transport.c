@@ -274,18 +274,19 @@ static bool tcp_test(struct dist__transport *transport,
 		     struct dist__request *request)
 {
 	struct dist__mesh *mesh = mesh_of(transport);
-	bool complete = false;
+	bool complete = false, ours = false;
 
 	if (request) {
 		pthread_mutex_lock(&mesh->mutex);
 		if (!request->complete)
-			dist__progress_look(mesh->progress);
+			dist__progress_look(mesh->progress, request);
 		complete = request->complete;
+		ours = request->m.tag < 0;
 		pthread_mutex_unlock(&mesh->mutex);
 	}
 	/* A loop around this call must not keep others from the processor that
-	 * the answer needs. */
-	if (!complete)
+	 * the answer needs. Ours look at more than one message, then rest. */
+	if (!complete && !ours)
 		sched_yield();
 	return complete;
 }
