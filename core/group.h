@@ -64,6 +64,7 @@ struct dist_work {
 	bool unseen;   /* freed before that, and the records say so */
 	bool busy;     /* a thread is in the back end for it */
 	bool reported; /* its end is in the records */
+	bool late;     /* it was not done when the time to wait was up */
 	struct dist__sides sides[]; /* the op's, if it has any */
 };
 

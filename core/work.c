@@ -99,7 +99,7 @@ static enum dist_error wait_inside(struct dist_work *work, int64_t deadline_ns)
  * Blocks until work is done or deadline_ns passes. On a timeout of the wait
  * alone the op still holds the caller's memory: the group is aborted, which
  * ends the op, and only then may the caller go on. How the wait ended is how
- * the op did.
+ * the op did, also for another thread that waits for it meanwhile.
  */
 static enum dist_error wait_until(struct dist_work *work, int64_t deadline_ns,
 				  bool aside)
@@ -107,6 +107,9 @@ static enum dist_error wait_until(struct dist_work *work, int64_t deadline_ns,
 	struct dist_group *group = work->group;
 	enum dist_error error = wait_inside(work, deadline_ns);
 
+	work->late |= error == DIST_ERR_TIMEOUT;
+	if (work->late)
+		error = DIST_ERR_TIMEOUT;
 	if (error)
 		(void)dist__fail(group, error, "wait for %s: %s",
 				 dist__op_name(work->op.kind),

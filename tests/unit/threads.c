@@ -1,7 +1,12 @@
 /* A rank of which one thread issues and another one waits. */
 #include <criterion/criterion.h>
+#include <criterion/redirect.h>
+#include <pthread.h>
+#include <sched.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "core/group.h"
 #include "lockstep/dist.h"
 #include "tests/support/threaded.h"
 
@@ -16,6 +21,62 @@ Test(threads, one_issues_and_another_completes)
 		cr_expect_eq(dist_launch(&options, threaded_rank, NULL),
 			     DIST_EXIT_OK, "debug %s", levels[i]);
 	}
+}
+
+/* ---- when the time is up ------------------------------------------------ */
+
+static void *wait_aside(void *work)
+{
+	enum dist_error error =
+		dist_work_wait_aside(work, DIST_TIMEOUT_OF_GROUP);
+
+	return error == DIST_ERR_TIMEOUT ? work : NULL;
+}
+
+static bool is_busy(struct dist_work *work)
+{
+	bool busy;
+
+	dist__rank_lock(work->group);
+	busy = work->busy;
+	dist__rank_unlock(work->group);
+	return busy;
+}
+
+/* Rank 0 waits in two threads, of which one has less time; rank 1 never comes.
+ */
+static int late_rank(void *arg)
+{
+	struct dist_group *group;
+	struct dist_work *work;
+	enum dist_error error;
+	pthread_t thread;
+	void *timed_out;
+
+	(void)arg;
+	if (dist_init_process_group(NULL, &group))
+		return 1;
+	while (dist_get_rank(group) == 1)
+		(void)pause();
+	if (dist_allow_threads(group) || dist_barrier(group, &work) ||
+	    pthread_create(&thread, NULL, wait_aside, work))
+		return DIST_EXIT_INTERNAL;
+	while (!is_busy(work))
+		sched_yield();
+	error = dist_work_wait(work, 20000000);
+	pthread_join(thread, &timed_out);
+	if (error != DIST_ERR_TIMEOUT || !timed_out)
+		return DIST_EXIT_INTERNAL;
+	dist_work_free(work);
+	return 1;
+}
+
+Test(threads, a_timeout_is_one_for_both, .init = cr_redirect_stderr)
+{
+	const struct dist_launch_options options = {.backend = "tcp",
+						    .world_size = 2};
+
+	cr_expect_eq(dist_launch(&options, late_rank, NULL), DIST_EXIT_TIMEOUT);
 }
 
 /* ---- where there is one thread ------------------------------------------ */
