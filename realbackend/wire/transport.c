@@ -357,6 +357,20 @@ static bool has_sends(const struct dist__mesh *mesh)
 	return false;
 }
 
+/* Reads all that has come of peer, frame by frame. */
+static void read_last(struct dist__mesh *mesh, struct dist__peer *peer,
+		      int64_t deadline_ns)
+{
+	uint64_t before;
+
+	do {
+		if (peer->state != DIST__PEER_OPEN)
+			return;
+		before = mesh->moved;
+		dist__connection_read(mesh, peer->connection);
+	} while (mesh->moved != before && dist__clock_ns() < deadline_ns);
+}
+
 /* Writes what is queued, then goodbye; waits for slow readers only so long. */
 static void say_goodbye(struct dist__mesh *mesh)
 {
@@ -372,11 +386,10 @@ static void say_goodbye(struct dist__mesh *mesh)
 	while (has_sends(mesh) && dist__clock_ns() < deadline_ns)
 		dist__progress_until(mesh->progress, deadline_ns);
 	/* Closing with something unread makes the kernel send a reset, which
-	 * could overtake what the peer has not read yet. */
+	 * could overtake what the peer has not read yet. And a peer may have
+	 * given up a collective after its first message. */
 	for (int rank = 0; rank < mesh->world_size; rank++)
-		if (mesh->peers[rank].state == DIST__PEER_OPEN)
-			dist__connection_read(mesh,
-					      mesh->peers[rank].connection);
+		read_last(mesh, &mesh->peers[rank], deadline_ns);
 }
 
 static void mesh_release(struct dist__mesh *mesh)

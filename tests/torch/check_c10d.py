@@ -474,7 +474,23 @@ def prefixed(backend, rank, where):
     dist.destroy_process_group()
 
 
-twice.own_world = prefixed.own_world = True
+def given_up(backend, rank, where):
+    """Who leaves does not miss a call that another gave up."""
+    store = dist.FileStore(where, SIZE)
+    checks.init(backend, store=store, rank=rank, world_size=SIZE)
+    group = dist.new_group()
+    dist.barrier()
+    if rank == 0:
+        work = dist.barrier(group, async_op=True)
+        words = refuses(RuntimeError, work.wait,
+                        datetime.timedelta(milliseconds=20))
+        assert "Timed out" in words, words
+        store.set("given up", "yes")
+    store.wait(["given up"])
+    dist.destroy_process_group()
+
+
+twice.own_world = prefixed.own_world = given_up.own_world = True
 for function in (dropped_messages, gathers_stacked, all_gather_uneven,
                  all_to_all_uneven, groups_by_members_that_overlap,
                  bytes_only):
@@ -489,4 +505,4 @@ if __name__ == "__main__":
         coalesced, coalesced_list, messages, message_source, objects,
         subgroups, subgroups_of_a_size, groups_by_members,
         groups_by_members_that_overlap, many_groups, options, barriers, bools,
-        bytes_only, strided, wrong_calls, twice, prefixed])
+        bytes_only, strided, wrong_calls, twice, prefixed, given_up])
