@@ -221,6 +221,7 @@ static struct own_class *make(struct own_net *net, const struct own_flow *flow,
 	class->rate = class->carried = 0;
 	class->since_s = net->now_s;
 	class->is_changed = false;
+	class->held_by = NULL;
 	class->num_parts = 0;
 	for (uint32_t i = 0; i < route->count; i++)
 		if (own_is_contended(&net->links[route->parts[i].link]))

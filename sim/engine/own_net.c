@@ -480,6 +480,7 @@ void dist__own_net_set_Bps(struct own_net *net, uint32_t number, double Bps)
 	struct own_link *link = &net->links[number];
 
 	link->Bps = Bps;
+	net->all_again = true;
 	make_all_stale(net, link);
 	dist__own_net_touch(net, number);
 }

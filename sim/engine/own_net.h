@@ -12,8 +12,8 @@
  *
  * Transfers that cross the same contended links with the same weight and cap
  * always have the same rate: they are a class, with one rate and one count of
- * bytes carried. Only classes are solved, and of those only what a change can
- * reach.
+ * bytes carried. Only classes are solved, and of those only what a change has
+ * an effect on.
  */
 #ifndef LOCKSTEP_SIM_ENGINE_OWN_NET_H
 #define LOCKSTEP_SIM_ENGINE_OWN_NET_H
@@ -68,8 +68,11 @@ struct own_link {
 	bool is_shared, is_on;
 	bool is_mixed; /* not shared, by transfers of different weights */
 	bool is_dirty;
-	uint32_t mark, unfixed; /* of the solver */
-	double left, load;      /* likewise */
+	/* Of the solver: what is solved again on it, and what the others leave
+	 * it; then how far it is filled, and the level at which it was full. */
+	uint32_t mark, num_free, unfixed;
+	double room, free_load;
+	double left, load, level;
 	struct own_uses flows;
 	struct own_uses classes;
 };
@@ -118,10 +121,14 @@ struct own_net {
 	uint32_t num_stale, stale_space;
 	uint32_t *dirty;
 	uint32_t num_dirty;
+	bool all_again; /* what is on dirty links, and all that it reaches */
 	uint32_t stamp;
-	uint32_t *reached;        /* links */
-	struct own_entry *levels; /* heap of links by level */
-	uint32_t num_levels;
+	uint32_t *reached; /* links of classes that are solved again */
+	uint32_t num_reached;
+	struct own_class *again, **last_again;     /* these, */
+	struct own_class *stopped, **last_stopped; /* as they have stopped */
+	struct own_entry *levels;                  /* heap of links by level */
+	uint32_t num_levels, num_unfixed;
 	uint64_t solved; /* classes, so far */
 
 	/* A transfer is over, well unless flow->failed; it is freed when this
@@ -190,8 +197,12 @@ struct own_class {
 	double rate, carried, since_s;
 	struct own_member *members; /* heap */
 	uint32_t count, space;
-	uint32_t mark; /* of the solver */
-	bool is_fixed, is_changed;
+	const struct own_link *held_by; /* no more than its level; NULL: cap */
+	uint32_t mark;                  /* of the solver, down to stopped */
+	bool is_fixed;
+	double next_rate;
+	struct own_class *again, *stopped; /* the next of these */
+	bool is_changed;
 	uint32_t num_parts, part_space;
 	struct own_class_part *parts;
 	struct own_class_part few[OWN_FEW];

@@ -497,3 +497,94 @@ ParameterizedTest(const int *which, own_engine, agrees_with_simgrid)
 	cr_expect_gt(outcome->moves, 0);
 	cr_expect_eq(outcome->left, 0);
 }
+
+/* ---- solved in part, and as a whole ----------------------------------------
+ */
+
+#define CROWD       400
+#define CROWD_LINKS 48
+#define CROWD_PARTS 4
+
+struct crowd {
+	struct drawn moves[CROWD];
+	double end_s[2][CROWD]; /* solved in part; as a whole */
+};
+
+/* Transfers of a few weights, some with caps, over links that differ: so many
+ * flow at once that chains of links hold them. No two links are full at the
+ * same level: of one that is not shared it would be open whom it stops. */
+static void draw_crowd(struct crowd *crowd, struct own_net *net, uint64_t seed)
+{
+	for (uint32_t i = 0; i < CROWD_LINKS; i++) {
+		net->links[i].Bps = 1e9 * (1 + 7 * fraction(&seed));
+		net->links[i].is_shared = draw(&seed) % 16 > 0;
+	}
+	for (size_t i = 0; i < CROWD; i++) {
+		struct drawn *d = &crowd->moves[i];
+		size_t num = 1 + draw(&seed) % CROWD_PARTS;
+
+		*d = (struct drawn){.event.kind = OWN_SLEEPER};
+		d->at_s = 0.05 * fraction(&seed);
+		d->load.bytes = 1000000 + draw(&seed) % 50000000;
+		d->Bps = draw(&seed) % 4 ? INFINITY : 1e9 * fraction(&seed);
+		d->route = calloc(1, sizeof *d->route +
+					     num * sizeof(struct own_part));
+		d->route->penalty = (double)(1 + draw(&seed) % 3);
+		for (uint32_t j = 0; j < num; j++)
+			d->route->parts[d->route->count++] = (struct own_part){
+				(uint32_t)(draw(&seed) % CROWD_LINKS / num *
+						   num +
+					   j) %
+					CROWD_LINKS,
+				1};
+	}
+}
+
+static void crowd_awake(struct own_net *net, struct own_event *event)
+{
+	struct drawn *d = (struct drawn *)event;
+
+	(void)dist__own_net_start(net, d->route, (double)d->load.bytes, d->Bps,
+				  d);
+}
+
+static void run_crowd(struct crowd *crowd, uint64_t seed, bool as_a_whole)
+{
+	struct own_net *net = dist__own_net_new(CROWD_LINKS);
+	double next_s;
+
+	net->over = over;
+	net->awake = crowd_awake;
+	draw_crowd(crowd, net, seed);
+	for (size_t i = 0; i < CROWD; i++)
+		dist__own_net_sleep(net, &crowd->moves[i].event,
+				    crowd->moves[i].at_s);
+	for (;;) {
+		net->all_again = as_a_whole;
+		next_s = dist__own_net_next(net);
+		if (next_s == INFINITY)
+			break;
+		dist__own_net_advance(net, next_s);
+	}
+	for (size_t i = 0; i < CROWD; i++) {
+		crowd->end_s[as_a_whole][i] = crowd->moves[i].own_s;
+		free(crowd->moves[i].route);
+	}
+	dist__own_net_free(net);
+}
+
+Test(own_engine, solves_in_part_as_a_whole)
+{
+	static struct crowd crowd;
+
+	for (uint64_t seed = 1; seed <= number("PATTERNS", USUAL); seed++) {
+		run_crowd(&crowd, seed, false);
+		run_crowd(&crowd, seed, true);
+		for (size_t i = 0; i < CROWD; i++)
+			cr_expect_float_eq(
+				crowd.end_s[0][i], crowd.end_s[1][i], 1e-9,
+				"seed %d, transfer %zu: %.12g, not %.12g",
+				(int)seed, i, crowd.end_s[0][i],
+				crowd.end_s[1][i]);
+	}
+}
