@@ -50,24 +50,6 @@ struct calls {
 	int gpus; /* of a node */
 };
 
-/* The collectives of a group in order, each one's ranks side by side. */
-static int by_collective(const void *a, const void *b)
-{
-	const struct dist__trace_call *x =
-		*(const struct dist__trace_call *const *)a;
-	const struct dist__trace_call *y =
-		*(const struct dist__trace_call *const *)b;
-	int order = strcmp(x->group, y->group);
-
-	if (order == 0)
-		order = (int)dist__trace_is_p2p(x) - (int)dist__trace_is_p2p(y);
-	if (order == 0)
-		order = (x->seq > y->seq) - (x->seq < y->seq);
-	if (order == 0)
-		order = strcmp(x->op, y->op);
-	return order ? order : (x->bytes > y->bytes) - (x->bytes < y->bytes);
-}
-
 /* On how many nodes the ranks are; 0: not as many on each. */
 static int count_nodes(const int *ranks, size_t num, int gpus)
 {
@@ -160,14 +142,14 @@ static bool collect(struct calls *calls)
 {
 	const struct dist__trace *trace = calls->trace;
 	const struct dist__trace_call **sorted =
-		dist__trace_sorted_calls(trace, by_collective);
+		dist__trace_sorted_calls(trace, dist__trace_by_collective);
 	size_t next;
 
 	calls->all = calloc(trace->num_calls + 1, sizeof *calls->all);
 	for (size_t i = 0; sorted && calls->all && i < trace->num_calls;
 	     i = next) {
 		for (next = i + 1; next < trace->num_calls; next++)
-			if (by_collective(&sorted[i], &sorted[next]) != 0)
+			if (!dist__trace_same_call(sorted[i], sorted[next]))
 				break;
 		add_call(calls, sorted + i, next - i);
 	}

@@ -43,35 +43,6 @@ static int by_text(const char *a, const char *b)
 
 /* ---- calls ------------------------------------------------------------ */
 
-/* Collectives of a group in order, each one's ranks side by side; messages
- * after them, each alone. */
-static int by_collective(const void *a, const void *b)
-{
-	const struct dist__trace_call *x =
-		*(const struct dist__trace_call *const *)a;
-	const struct dist__trace_call *y =
-		*(const struct dist__trace_call *const *)b;
-	int p2p = dist__trace_is_p2p(x);
-	int order = strcmp(x->group, y->group);
-
-	if (order == 0)
-		order = p2p - (int)dist__trace_is_p2p(y);
-	if (order != 0)
-		return order;
-	if (!p2p && x->seq != y->seq)
-		return by_value(x->seq, y->seq);
-	if (x->rank != y->rank)
-		return by_value(x->rank, y->rank);
-	return by_value(x->order, y->order);
-}
-
-static bool same_collective(const struct dist__trace_call *a,
-			    const struct dist__trace_call *b)
-{
-	return !dist__trace_is_p2p(a) && !dist__trace_is_p2p(b) &&
-	       a->seq == b->seq && strcmp(a->group, b->group) == 0;
-}
-
 /* The time of n calls that are one collective or one message; -1 when one of
  * them failed. */
 static int64_t time_of(const struct dist__trace_call *const *calls, size_t n)
@@ -100,7 +71,8 @@ static void pair_calls(struct dist__comparison *comparison,
 		int64_t predicted_ns, measured_ns;
 
 		for (next = i + 1; next < n; next++)
-			if (!same_collective(predicted[i], predicted[next]))
+			if (!dist__trace_same_collective(predicted[i],
+							 predicted[next]))
 				break;
 		if (strcmp(predicted[i]->op, "send") == 0)
 			continue;
@@ -126,8 +98,8 @@ static enum dist_error compare_calls(struct dist__comparison *comparison,
 	size_t n = predicted->num_calls;
 	const struct dist__trace_call **p, **m;
 
-	p = dist__trace_sorted_calls(predicted, by_collective);
-	m = dist__trace_sorted_calls(measured, by_collective);
+	p = dist__trace_sorted_calls(predicted, dist__trace_by_collective);
+	m = dist__trace_sorted_calls(measured, dist__trace_by_collective);
 	comparison->calls = calloc(n + 1, sizeof *comparison->calls);
 	if (p && m && comparison->calls)
 		pair_calls(comparison, p, m, n);

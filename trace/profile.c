@@ -79,24 +79,6 @@ static bool all_wait_for_all(const struct dist__trace_call *call)
 	return *op != NULL;
 }
 
-/* The collectives of a group in order, each one's ranks side by side. */
-static int by_collective(const void *a, const void *b)
-{
-	const struct dist__trace_call *x =
-		*(const struct dist__trace_call *const *)a;
-	const struct dist__trace_call *y =
-		*(const struct dist__trace_call *const *)b;
-	int order = strcmp(x->group, y->group);
-
-	if (order == 0)
-		order = (int)dist__trace_is_p2p(x) - (int)dist__trace_is_p2p(y);
-	if (order == 0)
-		order = (x->seq > y->seq) - (x->seq < y->seq);
-	if (order == 0)
-		order = (x->rank > y->rank) - (x->rank < y->rank);
-	return order;
-}
-
 struct aligning {
 	struct dist__trace *trace;
 	const struct dist__trace_call **calls; /* by collective */
@@ -114,13 +96,6 @@ static bool is_set(const struct aligning *a, int rank)
 	return a->is_set[i];
 }
 
-static bool same_collective(const struct dist__trace_call *a,
-			    const struct dist__trace_call *b)
-{
-	return a->seq == b->seq && a->bytes == b->bytes &&
-	       strcmp(a->group, b->group) == 0 && strcmp(a->op, b->op) == 0;
-}
-
 /* By how much the clock of rank, which made calls[at], is behind that of a rank
  * that is set, if one is in the same collective. */
 static void add_difference(struct aligning *a, size_t at)
@@ -129,10 +104,10 @@ static void add_difference(struct aligning *a, size_t at)
 	int64_t difference_ns;
 	size_t first = at;
 
-	while (first > 0 && same_collective(a->calls[first - 1], call))
+	while (first > 0 && dist__trace_same_call(a->calls[first - 1], call))
 		first--;
-	for (size_t i = first;
-	     i < a->trace->num_calls && same_collective(a->calls[i], call);
+	for (size_t i = first; i < a->trace->num_calls &&
+			       dist__trace_same_call(a->calls[i], call);
 	     i++) {
 		if (!is_set(a, a->calls[i]->rank))
 			continue;
@@ -166,7 +141,8 @@ enum dist_error dist__trace_align(struct dist__trace *trace)
 {
 	struct aligning a = {
 		.trace = trace,
-		.calls = dist__trace_sorted_calls(trace, by_collective),
+		.calls = dist__trace_sorted_calls(trace,
+						  dist__trace_by_collective),
 		.is_set = calloc(trace->num_ranks + 1, sizeof(bool)),
 		.differences = calloc(trace->num_calls + 1, sizeof(double)),
 	};

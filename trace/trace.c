@@ -67,6 +67,38 @@ dist__trace_sorted_calls(const struct dist__trace *trace,
 	return calls;
 }
 
+int dist__trace_by_collective(const void *a, const void *b)
+{
+	const struct dist__trace_call *x =
+		*(const struct dist__trace_call *const *)a;
+	const struct dist__trace_call *y =
+		*(const struct dist__trace_call *const *)b;
+	int p2p = dist__trace_is_p2p(x);
+	int order = strcmp(x->group, y->group);
+
+	if (order == 0)
+		order = p2p - (int)dist__trace_is_p2p(y);
+	if (order == 0 && !p2p)
+		order = (x->seq > y->seq) - (x->seq < y->seq);
+	if (order == 0)
+		order = (x->rank > y->rank) - (x->rank < y->rank);
+	return order ? order : (x->order > y->order) - (x->order < y->order);
+}
+
+bool dist__trace_same_collective(const struct dist__trace_call *a,
+				 const struct dist__trace_call *b)
+{
+	return !dist__trace_is_p2p(a) && !dist__trace_is_p2p(b) &&
+	       a->seq == b->seq && strcmp(a->group, b->group) == 0;
+}
+
+bool dist__trace_same_call(const struct dist__trace_call *a,
+			   const struct dist__trace_call *b)
+{
+	return dist__trace_same_collective(a, b) && a->bytes == b->bytes &&
+	       strcmp(a->op, b->op) == 0;
+}
+
 void dist__trace_describe(const struct dist__trace_call *call, char *text,
 			  size_t size)
 {

@@ -105,6 +105,21 @@ const struct dist__trace_call **
 dist__trace_sorted_calls(const struct dist__trace *trace,
 			 int (*compare)(const void *, const void *));
 
+/* dist__trace_by_collective, for dist__trace_sorted_calls: the collectives of a
+ * group in order, each one's ranks side by side; messages after them, each
+ * alone. */
+int dist__trace_by_collective(const void *a, const void *b);
+
+/* dist__trace_same_collective returns whether two calls are those of two ranks
+ * to one collective. */
+bool dist__trace_same_collective(const struct dist__trace_call *a,
+				 const struct dist__trace_call *b);
+
+/* dist__trace_same_call returns whether they are, also by op and size: ranks
+ * whose profiles do not begin with the same call count differently. */
+bool dist__trace_same_call(const struct dist__trace_call *a,
+			   const struct dist__trace_call *b);
+
 /* dist__trace_order sorts ranks, calls and spans (calls issued at one time by
  * their field order) and sets order and seq. Errors: NO_MEMORY. */
 enum dist_error dist__trace_order(struct dist__trace *trace);
