@@ -80,20 +80,6 @@ void dist__spelling_offer(struct dist__spelling *near, const char *name,
 	memcpy(near->name, copy, len + 1);
 }
 
-void dist__spelling_offer_list(struct dist__spelling *near, const char *list)
-{
-	static const char between[] = " ,|";
-
-	for (list += strspn(list, between); *list;
-	     list += strspn(list, between)) {
-		size_t len = strcspn(list, between);
-
-		if (!isupper((unsigned char)*list))
-			dist__spelling_offer(near, list, len);
-		list += len;
-	}
-}
-
 const char *dist__spelling_hint(struct dist__spelling *near)
 {
 	if (*near->name)
@@ -105,7 +91,15 @@ const char *dist__spelling_hint(struct dist__spelling *near)
 const char *dist__spelling_hint_of(struct dist__spelling *near,
 				   const char *word, const char *list)
 {
+	static const char between[] = " ,|";
+	size_t len;
+
 	*near = dist__spelling_of(word);
-	dist__spelling_offer_list(near, list);
+	for (list += strspn(list, between); *list;
+	     list += len + strspn(list + len, between)) {
+		len = strcspn(list, between);
+		if (!isupper((unsigned char)*list))
+			dist__spelling_offer(near, list, len);
+	}
 	return dist__spelling_hint(near);
 }

@@ -36,14 +36,12 @@ struct dist__spelling dist__spelling_of(const char *word);
 void dist__spelling_offer(struct dist__spelling *near, const char *name,
 			  size_t len);
 
-/* dist__spelling_offer_list offers each name of a list, separated by blanks,
- * commas or bars, except placeholders in capitals. */
-void dist__spelling_offer_list(struct dist__spelling *near, const char *list);
-
 /* dist__spelling_hint returns "; did you mean "NAME"?", or "". */
 const char *dist__spelling_hint(struct dist__spelling *near);
 
-/* dist__spelling_hint_of does all of it for a list. The text is in *near. */
+/* dist__spelling_hint_of does all of it for a list of names, separated by
+ * blanks, commas or bars, except placeholders in capitals. The text is in
+ * *near. */
 const char *dist__spelling_hint_of(struct dist__spelling *near,
 				   const char *word, const char *list);
 

@@ -6,18 +6,14 @@
 
 #include "base/variable.h"
 
-bool dist__terminal_shows(FILE *out)
+const char *dist__terminal_style(FILE *out, enum terminal_style style)
 {
+	static const char *const styles[] = {"\033[0m", "\033[1m", "\033[31m"};
 	const char *kind = dist__variable("TERM");
 
 	return !dist__variable("NO_COLOR") && kind &&
-	       strcmp(kind, "dumb") != 0 && isatty(fileno(out)) == 1;
-}
-
-const char *dist__terminal_style(FILE *out, enum terminal_style style)
-{
-	static const char *const styles[] = {"\033[0m", "\033[1m", "\033[31m",
-					     "\033[32m"};
-
-	return dist__terminal_shows(out) ? styles[style] : "";
+			       strcmp(kind, "dumb") != 0 &&
+			       isatty(fileno(out)) == 1
+		       ? styles[style]
+		       : "";
 }

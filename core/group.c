@@ -53,7 +53,9 @@ static void note_finished(const struct dist_group *group)
 	slot->parting = 1;
 }
 
-enum dist_error dist__group_stop(struct dist_group *group)
+/* Waits for operations in flight, frees the back end and what the group owns.
+ * Returns the first error of an operation in flight. */
+static enum dist_error group_stop(struct dist_group *group)
 {
 	enum dist_error error = dist__works_wait(group);
 
@@ -138,7 +140,7 @@ static enum dist_error refuse_group(const struct dist_group *group,
 static enum dist_error subgroup_free(struct dist_group **link)
 {
 	struct dist_group *group = *link;
-	enum dist_error error = dist__group_stop(group);
+	enum dist_error error = group_stop(group);
 
 	*link = group->next;
 	dist__rank_lock(group);
@@ -175,7 +177,7 @@ enum dist_error dist_destroy_process_group(struct dist_group *group)
 		late = subgroup_free(&group->subs);
 		error = error ? error : late;
 	}
-	late = dist__group_stop(group);
+	late = group_stop(group);
 	error = error ? error : late;
 	transport = group->place.transport;
 	recorder = group->place.recorder;

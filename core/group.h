@@ -105,10 +105,6 @@ bool dist__is_own(const struct dist_group *group);
 enum dist_error dist__group_start(struct dist_group *group,
 				  struct dist_message *message);
 
-/* dist__group_stop waits for operations in flight, frees the back end and what
- * the group owns. Returns the first error of an operation in flight. */
-enum dist_error dist__group_stop(struct dist_group *group);
-
 /* dist__mix mixes word into a hash of what ranks must agree about. The first
  * hash is DIST__HASH_BEGIN. */
 static inline uint64_t dist__mix(uint64_t hash, uint64_t word)

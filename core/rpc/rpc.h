@@ -352,10 +352,7 @@ enum dist_error dist__rpc_serve_own(struct dist_rpc *rpc,
 				    const struct dist__rpc_frame *frame,
 				    struct dist_rpc_bytes input);
 
-/* dist__rpc_call_new makes a call to be served; NULL: no memory.
- * dist__rpc_call_end sends the reply and frees the call. */
-struct dist_rpc_call *dist__rpc_call_new(struct dist_rpc *rpc, int caller,
-					 const struct dist__rpc_frame *frame);
+/* dist__rpc_call_end sends the reply and frees the call. */
 void dist__rpc_call_end(struct dist_rpc_call *call);
 
 /* ---- references (rref.c, value.c) ----------------------------------- */

@@ -88,8 +88,9 @@ enum dist_error dist_rpc_compute(struct dist_rpc *rpc, int64_t duration_ns,
 /* ---- life of a call -------------------------------------------------------
  */
 
-struct dist_rpc_call *dist__rpc_call_new(struct dist_rpc *rpc, int caller,
-					 const struct dist__rpc_frame *frame)
+/* A call to be served; NULL: no memory. */
+static struct dist_rpc_call *call_new(struct dist_rpc *rpc, int caller,
+				      const struct dist__rpc_frame *frame)
 {
 	struct dist_rpc_call *call = calloc(1, sizeof *call);
 
@@ -223,8 +224,7 @@ enum dist_error dist__rpc_serve_own(struct dist_rpc *rpc,
 				    const struct dist__rpc_frame *frame,
 				    struct dist_rpc_bytes input)
 {
-	struct dist_rpc_call *call =
-		dist__rpc_call_new(rpc, rpc->worker, frame);
+	struct dist_rpc_call *call = call_new(rpc, rpc->worker, frame);
 	enum dist_error error = DIST_ERR_NO_MEMORY;
 
 	if (call) {
@@ -260,7 +260,7 @@ static void handle(struct dist_rpc *rpc, int from,
 		dist__rpc_answer(rpc, &failed, bytes);
 		return;
 	}
-	call = dist__rpc_call_new(rpc, from, frame);
+	call = call_new(rpc, from, frame);
 	if (!call) {
 		dist_rpc_bytes_free(&bytes);
 		return;

@@ -186,8 +186,8 @@ static double library_bytes(const struct llm_layout *l)
 	return CONTEXT_BYTES + communicators * COMMUNICATOR_BYTES;
 }
 
-void llm_memory_stage(struct llm_memory *memory, const struct llm_work *work,
-		      const struct llm_device *device, int stage)
+static void memory_stage(struct llm_memory *memory, const struct llm_work *work,
+			 const struct llm_device *device, int stage)
 {
 	const struct llm_layout *l = &work->layout;
 	struct stage s;
@@ -218,9 +218,9 @@ void llm_memory_worst(struct llm_memory *memory, const struct llm_work *work,
 {
 	struct llm_memory other;
 
-	llm_memory_stage(memory, work, device, 0);
+	memory_stage(memory, work, device, 0);
 	for (int stage = 1; stage < work->layout.pp; stage++) {
-		llm_memory_stage(&other, work, device, stage);
+		memory_stage(&other, work, device, stage);
 		if (other.allocated > memory->allocated)
 			*memory = other;
 	}

@@ -27,10 +27,7 @@ struct llm_memory {
  * memory_gib and measured_gib). */
 #define LLM_HEADROOM 0.07
 
-/* llm_memory_stage computes the memory of one stage, llm_memory_worst of the
- * fullest. */
-void llm_memory_stage(struct llm_memory *memory, const struct llm_work *work,
-		      const struct llm_device *device, int stage);
+/* llm_memory_worst computes the memory of the fullest stage. */
 void llm_memory_worst(struct llm_memory *memory, const struct llm_work *work,
 		      const struct llm_device *device);
 

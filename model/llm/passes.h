@@ -32,9 +32,6 @@ struct llm_slice {
 /* llm_again returns whether selective recomputation recomputes module. */
 bool llm_again(const struct llm_slice *slice, enum llm_module module);
 
-/* llm_slice_init describes a layer of that kind. */
-void llm_slice_init(struct llm_slice *slice, enum llm_layer_kind kind);
-
 /* Passes of attention (with its norm), of MLP or experts (with theirs), of
  * embedding and of head. Backward begins with the last. _again is what
  * RECOMPUTE_OPERATORS adds before backward: torchtitan's policy saves the

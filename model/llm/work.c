@@ -14,7 +14,8 @@ static double element_bytes(enum llm_precision precision)
 	return precision == LLM_FP32 || precision == LLM_TF32 ? 4 : 2;
 }
 
-void llm_slice_init(struct llm_slice *s, enum llm_layer_kind kind)
+/* Describes a layer of that kind. */
+static void slice_init(struct llm_slice *s, enum llm_layer_kind kind)
 {
 	const struct llm_layout *l = s->layout;
 
@@ -230,7 +231,7 @@ llm_work_init(struct llm_work *work, const struct llm_architecture *model,
 		if (used[kind] == 0)
 			continue;
 		slice.layer = &work->layers[kind];
-		llm_slice_init(&slice, kind);
+		slice_init(&slice, kind);
 		set_passes(&slice, kind);
 		llm_slice_keep(&slice, kind);
 		set_parameters(&slice, kind);

@@ -182,12 +182,6 @@ bool dist__own_wait(double seconds)
 	return !actor->is_late;
 }
 
-void dist__own_wake(struct own_actor *actor)
-{
-	actor->waits = false;
-	dist__own_ready(&actor->task);
-}
-
 static struct own_actor *actor_of(struct own_event *event)
 {
 	return (struct own_actor *)((char *)event -
@@ -228,7 +222,8 @@ void dist__own_open(struct dist__engine_gate *gate)
 
 	gate->waiter = NULL;
 	actor->gate = NULL;
-	dist__own_wake(actor);
+	actor->waits = false;
+	dist__own_ready(&actor->task);
 }
 
 /* ---- calls at a time ------------------------------------------------------

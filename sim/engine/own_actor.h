@@ -52,9 +52,6 @@ void dist__own_woken(struct own_task *task);
  * many seconds (less than 0: for ever); it returns false if that is over. */
 bool dist__own_wait(double seconds);
 
-/* dist__own_wake lets an actor go on that waits. */
-void dist__own_wake(struct own_actor *actor);
-
 /* What the table calls. */
 void dist__own_spawn(uint32_t host, size_t stack_bytes, void (*body)(void *arg),
 		     void *arg);
