@@ -4,7 +4,6 @@
 
 #include <pthread.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct dist__progress {

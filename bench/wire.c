@@ -13,7 +13,6 @@
 #define _GNU_SOURCE /* sched_setaffinity, MAP_ANONYMOUS */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <sched.h>
 #include <stdalign.h>
 #include <stdatomic.h>

@@ -5,7 +5,6 @@
 #ifndef LOCKSTEP_CHECK_OUTPUTS_H
 #define LOCKSTEP_CHECK_OUTPUTS_H
 
-#include <stdbool.h>
 #include <stdio.h>
 
 #include "check/verdict.h"

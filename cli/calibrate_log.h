@@ -4,7 +4,6 @@
 #define LOCKSTEP_CLI_CALIBRATE_LOG_H
 
 #include "base/rows.h"
-#include "coll/profile.h"
 #include "model/measured/log.h"
 
 /* A request; texts are borrowed. */

@@ -8,7 +8,6 @@
  */
 #include "coll/p2p_backend.h"
 
-#include <assert.h>
 #include <stddef.h>
 #include <stdlib.h>
 

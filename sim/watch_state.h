@@ -13,8 +13,6 @@
 #define LOCKSTEP_SIM_WATCH_STATE_H
 
 #include <signal.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 

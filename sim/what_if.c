@@ -8,7 +8,6 @@
  */
 #include "sim/what_if.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 
 #include "sim/channel.h"

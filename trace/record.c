@@ -2,7 +2,6 @@
 #include "base/refuse.h"
 #include "trace/recorder.h"
 
-#include <assert.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>

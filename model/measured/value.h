@@ -4,7 +4,6 @@
 #define LOCKSTEP_MODEL_MEASURED_VALUE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 /* A measured number with its published rounding. */
 struct value_number {

@@ -10,7 +10,6 @@
 #define LOCKSTEP_LAUNCH_ORDERS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "check/cause.h"

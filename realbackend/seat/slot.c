@@ -7,10 +7,8 @@
  */
 #include "realbackend/seat/slot.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

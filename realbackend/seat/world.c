@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/record.h"
 #include "core/transport.h"
 #include "realbackend/seat/backend.h"
 #include "realbackend/seat/slot.h"

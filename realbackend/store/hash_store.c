@@ -1,6 +1,5 @@
 /* hash_store.c - a store in memory: a table, a lock, and a condition that every
  * change of the table signals. */
-#include <errno.h>
 #include <stdlib.h>
 
 #include "base/clock.h"

@@ -7,7 +7,6 @@
 #define LOCKSTEP_STORE_ROSTER_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "check/record.h"
 #include "realbackend/store/parcel.h"

@@ -1,7 +1,5 @@
 #include "realbackend/wire/frame.h"
 
-#include <stddef.h>
-
 #include "base/endian.h"
 
 #define MAGIC UINT32_C(0x314c534c) /* "LSL1" */

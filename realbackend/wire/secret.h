@@ -12,7 +12,6 @@
 #define LOCKSTEP_WIRE_SECRET_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "lockstep/dist.h"

@@ -4,7 +4,6 @@
 #define LOCKSTEP_WIRE_SOCKET_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
 

@@ -7,7 +7,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "lockstep/dist.h"
 #include "scenarios/tutorial/digits.h"

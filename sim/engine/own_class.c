@@ -8,7 +8,6 @@
  */
 #include "sim/engine/own_net.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -20,7 +20,6 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "sim/engine/own_events.h"
 

@@ -9,7 +9,6 @@
  */
 #include "sim/engine/own_stack.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 

@@ -9,7 +9,6 @@
 #include "sim/platform/state.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

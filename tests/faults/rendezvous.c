@@ -1,7 +1,6 @@
 /* What can go wrong before the first message, and who knocks at the doors. */
 #include <criterion/criterion.h>
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,6 @@
 #ifndef LOCKSTEP_TESTS_MPI_MPI_H
 #define LOCKSTEP_TESTS_MPI_MPI_H
 
-#include <stdbool.h>
-
 /* What LOCKSTEP_MPI may say, ended by NULL. */
 extern const char *const mpi_libraries[];
 

@@ -2,7 +2,6 @@
  * it, and one whose handler, in the rank, breaks a connection under it. */
 #define _DEFAULT_SOURCE /* syscall */
 #include <errno.h>
-#include <netinet/in.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>

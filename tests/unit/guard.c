@@ -6,7 +6,6 @@
 #include <criterion/criterion.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "lockstep/rpc.h"
-#include "tests/support/leaks.h"
 #include "tests/support/seat.h"
 
 #define SECOND INT64_C(1000000000)

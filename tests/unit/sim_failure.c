@@ -9,9 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "check/record.h"
 #include "sim/launch.h"
-#include "tests/support/leaks.h"
 #include "tests/support/seat.h"
 
 /* ---- failing -------------------------------------------------------- */

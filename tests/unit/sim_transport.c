@@ -12,8 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "check/record.h"
-#include "tests/support/leaks.h"
 #include "tests/support/seat.h"
 
 /* Of the 40 us in which a receiver copies a megabyte, those of the last 64 KiB.

@@ -1,6 +1,5 @@
 /* What a GPU takes in a job, of the tables of steps that come with Lockstep. */
 #include <criterion/criterion.h>
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/data.h"

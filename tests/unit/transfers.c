@@ -1,6 +1,5 @@
 /* What ranks send to whom in NCCL's collectives. */
 #include <criterion/criterion.h>
-#include <math.h>
 #include <string.h>
 
 #include "model/library/transfers.h"
