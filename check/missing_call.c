@@ -316,11 +316,10 @@ void check_report_missing(struct check_lines *lines,
 	FILE *out = check_line(lines, 0);
 
 	fprintf(out,
-		odd == usual
-			? "lockstep: mismatch: the ranks made different calls "
-			  "on group %s"
-			: "lockstep: mismatch: a call is missing on group %s: "
-			  "its ranks made different numbers of them",
+		odd == usual ? "lockstep: mismatch: the ranks made different "
+			       "calls on group %s"
+			     : "lockstep: mismatch: a call is missing on group "
+			       "%s: its ranks made different numbers of them",
 		*name ? name : "of another name");
 	report_side(lines, board, &sides[0]);
 	report_side(lines, board, &sides[1]);

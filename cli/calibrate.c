@@ -92,9 +92,9 @@ static void add_sample(struct dist__rows *rows, const char *name,
 
 static struct dist__rows samples_of(const struct calibration_measures *m)
 {
-	struct dist__rows rows = {
-		.columns = "measure;median_us|us;low_quartile_us|25 %;"
-			   "high_quartile_us|75 %"};
+	struct dist__rows rows = {.columns =
+					  "measure;median_us|us;low_quartile_"
+					  "us|25 %;high_quartile_us|75 %"};
 
 	add_sample(&rows, "half round trip, 8 B, one pair", &m->half_trip);
 	add_sample(&rows, "round of a barrier, all ranks", &m->round);
@@ -117,8 +117,8 @@ static struct dist__rows exchanges_of(const struct calibration_measures *m,
 				      const struct calibration_model *model)
 {
 	struct dist__rows rows = {
-		.columns = "size_bytes|bytes;measured_us|measured us;"
-			   "modelled_us|modelled us;core_us|of one core us"};
+		.columns = "size_bytes|bytes;measured_us|measured "
+			   "us;modelled_us|modelled us;core_us|of one core us"};
 
 	for (int i = 0; i < CALIBRATION_SIZES; i++) {
 		size_t bytes = calibration_bytes[i];
@@ -135,10 +135,9 @@ static struct dist__rows exchanges_of(const struct calibration_measures *m,
 
 static void print_model(const struct calibration_model *model)
 {
-	printf("\nfitted: a call %.2f us, a send %.2f us, a receive %.2f us, "
-	       "a wait %.2f us, latency %.2f us, "
-	       "one pair %.3f GB/s, all pairs %.3f GB/s, "
-	       "reduction %.3f GB/s, copy %.3f GB/s\n"
+	printf("\nfitted: a call %.2f us, a send %.2f us, a receive %.2f us, a "
+	       "wait %.2f us, latency %.2f us, one pair %.3f GB/s, all pairs "
+	       "%.3f GB/s, reduction %.3f GB/s, copy %.3f GB/s\n"
 	       "residual: %.0f %% at most, each exchange by its neighbours\n",
 	       model->call_ns / 1e3, model->overhead_ns / 1e3,
 	       model->receive_ns / 1e3, model->wait_ns / 1e3,
@@ -286,10 +285,10 @@ const struct manual manual_calibrate = {
 		 "calibrate -o DIR",
 	.examples =
 		{"lockstep calibrate -o here && lockstep predict --platform "
-		 "here/loopback.xml --profile here/loopback.yaml "
-		 "--world-size 4 --model resnet18 --flops 1e12",
-		 "lockstep calibrate --from all_reduce.log --machine "
-		 "aws-p5 --transport efa"},
+		 "here/loopback.xml --profile here/loopback.yaml --world-size "
+		 "4 --model resnet18 --flops 1e12",
+		 "lockstep calibrate --from all_reduce.log --machine aws-p5 "
+		 "--transport efa"},
 	.groups = GROUPS(
 		{"Options", .options = options},
 		{"From a log", .options = from_options},
@@ -305,14 +304,14 @@ static int check(const struct command_line *line)
 
 	if (line->measured && (line->log || line->profile ||
 			       log_arguments_are_more(&line->of_log)))
-		return refuse("calibrate",
-			      "--measured: expected with --machine and -o "
-			      "alone");
+		return refuse(
+			"calibrate",
+			"--measured: expected with --machine and -o alone");
 	if (!line->log && !line->measured && of_log)
-		return refuse("calibrate",
-			      "--machine, --transport, --nodes, --ranks, "
-			      "--collective and --profile: expected with "
-			      "--from");
+		return refuse(
+			"calibrate",
+			"--machine, --transport, --nodes, --ranks, "
+			"--collective and --profile: expected with --from");
 	if ((line->log || line->measured) &&
 	    (line->world_size != UNKNOWN || line->intra || line->bind_to ||
 	     line->passes != UNKNOWN))
@@ -320,9 +319,8 @@ static int check(const struct command_line *line)
 			      "--world-size, --intra, --bind-to, --passes: "
 			      "expected without --from and --measured");
 	if (line->log && !line->of_log.machine)
-		return refuse("calibrate",
-			      "--from: expected --machine too, a name of "
-			      "lockstep list machines");
+		return refuse("calibrate", "--from: expected --machine too, a "
+					   "name of lockstep list machines");
 	return DIST_EXIT_OK;
 }
 

@@ -142,11 +142,10 @@ static enum dist_error fit_constants(struct fit *fit)
 				error = fit_rows_like(fit, row);
 		}
 	if (!error && fit->num_results == 0)
-		error = dist__refuse(&fit->message,
-				     "%s: expected a row that the model of %s "
-				     "can predict",
-				     fit->request->logs[0],
-				     fit->profile.library);
+		error = dist__refuse(
+			&fit->message,
+			"%s: expected a row that the model of %s can predict",
+			fit->request->logs[0], fit->profile.library);
 	return error;
 }
 

@@ -30,8 +30,7 @@ static const struct option options[] = {
 	{"calls", OPTION_SWITCH, AT(calls), NULL,
 	 .help = "also print a line for each call"},
 	{"plot", OPTION_TEXT, AT(plot), "FILE.svg|FILE.png",
-	 .help = "draw time against size, and write the data beside "
-		 "it"},
+	 .help = "draw time against size, and write the data beside it"},
 	{.name = NULL}};
 
 const struct manual manual_compare = {
@@ -39,8 +38,8 @@ const struct manual manual_compare = {
 	.about = "Checks that both traces hold the same calls in the same "
 		 "order, then compares the times. Exit status: 0 fine, 1 not "
 		 "comparable or an error above --max-error, 2 bad input.",
-	.examples = {"lockstep compare sim.json.gz tcp.json.gz --max-error "
-		     "10%"},
+	.examples =
+		{"lockstep compare sim.json.gz tcp.json.gz --max-error 10%"},
 	.groups = GROUPS({.options = options},
 			 {"Tables", form_options, AT(form)}),
 	.least_words = 2,
@@ -77,8 +76,8 @@ static int write_tables(const struct request *request,
 	if (!request->plot)
 		return DIST_EXIT_OK;
 	if (!has_sizes(document->comparison)) {
-		(void)refuse("compare", "--plot: no call with a size and a "
-					"time to draw");
+		(void)refuse("compare",
+			     "--plot: no call with a size and a time to draw");
 		return DIST_EXIT_FAILED;
 	}
 	plot_title("Predicted and measured", document->predicted, title,

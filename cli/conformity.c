@@ -162,10 +162,9 @@ static int make_plan(const struct conformity *request, struct plan *plan)
 	else
 		plan->filter.algorithm = request->algorithm;
 	if (!status && !conformance_round(&plan->filter, 0, &setup))
-		status = refuse_word(
-			"--algorithm", request->algorithm,
-			"an algorithm of these calls, as in lockstep "
-			"list algorithms");
+		status = refuse_word("--algorithm", request->algorithm,
+				     "an algorithm of these calls, as in "
+				     "lockstep list algorithms");
 	return status ? status : choose_platform(request->platform, plan);
 }
 
@@ -180,8 +179,8 @@ static void print_failure(const struct look *look, enum conformance_call call,
 		strstr(setup->algorithms, conformance_call_name(call));
 	const char *algorithm = forced ? strchr(forced, '=') + 1 : "";
 
-	printf("FAIL %s: %s; again: lockstep check --conformance "
-	       "--backend %s --world-size %d --op %s",
+	printf("FAIL %s: %s; again: lockstep check --conformance --backend %s "
+	       "--world-size %d --op %s",
 	       text, what, setup->backend, setup->world_size,
 	       conformance_call_name(call));
 	if (*algorithm)
@@ -200,8 +199,7 @@ static void look_at(void *arg, uint32_t index, enum conformance_call call,
 	state = conformance_state(look->outcome, index, what, sizeof what);
 	if (state == CONFORMANCE_NOT_WALKED)
 		snprintf(what, sizeof what,
-			 "not walked, a rank stopped "
-			 "before it");
+			 "not walked, a rank stopped before it");
 	if (state == CONFORMANCE_RIGHT && look->first &&
 	    !conformance_same(look->first, look->outcome, index)) {
 		state = CONFORMANCE_WRONG;

@@ -223,8 +223,7 @@ static void print_sums(const struct dist__path *path, FILE *out)
 	int64_t other_ns = sum(path, DIST__LEG_OTHER);
 
 	fprintf(out,
-		"critical path: %.3f ms = %.3f ms computing + %.3f ms "
-		"moving",
+		"critical path: %.3f ms = %.3f ms computing + %.3f ms moving",
 		ms(compute_ns + move_ns + other_ns), ms(compute_ns),
 		ms(move_ns));
 	if (other_ns > 0)
@@ -385,9 +384,8 @@ int critical_print_parts(const struct dist__path *path, enum dist__form form,
 
 /* ---- for machines ------------------------------------------------------ */
 
-static const char leg_columns[] =
-	"kind;rank;at_ms;took_ms;label;op;group;seq;bytes;algorithm;queued;"
-	"late_ms;issued_ms";
+static const char leg_columns[] = "kind;rank;at_ms;took_ms;label;op;group;seq;"
+				  "bytes;algorithm;queued;late_ms;issued_ms";
 
 static void add_leg(struct dist__rows *table, const struct dist__leg *leg,
 		    int64_t from_ns)

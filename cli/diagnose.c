@@ -35,12 +35,11 @@ static const struct option options[] = {
 const struct manual manual_diagnose = {
 	.usage = "[OPTION...] DUMP...",
 	.about = "Gives the verdict on a job that is over, from the dumps of "
-		 "its ranks. DUMP is a file that a rank or the launcher "
-		 "left, or a folder of files whose names end "
-		 "in " CHECK_DUMP_SUFFIX "; or a "
-		 "dump of torch's Flight Recorder, in pickle or JSON, whose "
-		 "name ends with the rank, or a folder of these. All are of "
-		 "one job. They are written with LOCKSTEP_DUMP and lockstep "
+		 "its ranks. DUMP is a file that a rank or the launcher left, "
+		 "or a folder of files whose names end in " CHECK_DUMP_SUFFIX
+		 "; or a dump of torch's Flight Recorder, in pickle or JSON, "
+		 "whose name ends with the rank, or a folder of these. All are "
+		 "of one job. They are written with LOCKSTEP_DUMP and lockstep "
 		 "run --dump, or with torch's TORCH_FR_DUMP_TEMP_FILE.",
 	.examples = {"lockstep diagnose dumps",
 		     "lockstep diagnose /tmp/nccl_trace_rank_*"},
@@ -178,11 +177,11 @@ static int add_folder(struct dumps *dumps, const char *folder)
 	}
 	free(entries);
 	if (!status && found == 0)
-		status = refuse("diagnose",
-				"%s: expected files *" CHECK_DUMP_SUFFIX
-				" there, or a Flight Recorder's, as "
-				"nccl_trace_rank_0",
-				folder);
+		status = refuse(
+			"diagnose",
+			"%s: expected files *" CHECK_DUMP_SUFFIX
+			" there, or a Flight Recorder's, as nccl_trace_rank_0",
+			folder);
 	return status;
 }
 

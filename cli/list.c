@@ -209,9 +209,8 @@ const struct manual manual_list = {
 		 "alpha for a message, beta to carry a byte, gamma to reduce "
 		 "one.",
 	.examples = {"lockstep list models"},
-	.choices =
-		"backends|scenarios|algorithms|models|llms|devices|platforms|"
-		"profiles|machines|measured|studies",
+	.choices = "backends|scenarios|algorithms|models|llms|devices|"
+		   "platforms|profiles|machines|measured|studies",
 	.groups = GROUPS({.options = form_options}),
 	.least_words = 1,
 	.most_words = 1,

@@ -13,9 +13,8 @@
 #include "base/statistics.h"
 
 /* The title has no column: it stands in the JSON and TSV alone. */
-const char list_measured_columns[] =
-	"name;kind;title|;rows;calibration;fit_median_pct;fit_p90_pct;machine;"
-	"source";
+const char list_measured_columns[] = "name;kind;title|;rows;calibration;fit_"
+				     "median_pct;fit_p90_pct;machine;source";
 
 /* The value of a field that is the same in every row; "several" if not, NULL:
  * none has it. */

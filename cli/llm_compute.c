@@ -127,10 +127,10 @@ static enum dist_error take_event(const json_t *event, void *arg,
 	device = (int)json_integer_value(
 		json_object_get(json_object_get(event, "args"), "device"));
 	if (profile->device >= 0 && device != profile->device)
-		return dist__refuse(message,
-				    "expected kernels of one GPU, got those of "
-				    "%d and %d",
-				    profile->device, device);
+		return dist__refuse(
+			message,
+			"expected kernels of one GPU, got those of %d and %d",
+			profile->device, device);
 	profile->device = device;
 	add_kernel(profile, name, 1, 1e3 * us);
 	return DIST_OK;
@@ -144,17 +144,17 @@ static enum dist_error read_trace(const char *path, struct profile *profile,
 	enum dist_error error = dist__trace_visit(path, &visitor, message);
 
 	if (!error && profile->kernels == 0)
-		error = dist__refuse(message,
-				     "%.200s: expected kernels of a GPU, as "
-				     "torch.profiler records with "
-				     "ProfilerActivity.CUDA; there are none",
-				     path);
+		error = dist__refuse(
+			message,
+			"%.200s: expected kernels of a GPU, as torch.profiler "
+			"records with ProfilerActivity.CUDA; there are none",
+			path);
 	if (!error && profile->steps == 0)
-		error = dist__refuse(message,
-				     "%.200s: expected steps (ProfilerStep#), "
-				     "as torch.profiler's step() marks them; "
-				     "there are none",
-				     path);
+		error = dist__refuse(
+			message,
+			"%.200s: expected steps (ProfilerStep#), as "
+			"torch.profiler's step() marks them; there are none",
+			path);
 	return error;
 }
 
@@ -295,16 +295,15 @@ static enum dist_error open_run(struct measured *m,
 static enum dist_error check_run(const struct llm_layout *l,
 				 struct dist_message *message)
 {
-	const char *what = l->pp > 1   ? "--pp 1: whose stage it is "
-					 "is not said"
-			   : l->cp > 1 ? "--cp 1: attention in parts "
-					 "is not modelled"
-			   : l->attention == LLM_UNFUSED
-				   ? "fused attention: other's kernels have "
-				     "no names of their own"
-			   : l->recompute == LLM_RECOMPUTE_AUTO
-				   ? "what was recomputed, not auto"
-				   : NULL;
+	const char *what =
+		l->pp > 1   ? "--pp 1: whose stage it is is not said"
+		: l->cp > 1 ? "--cp 1: attention in parts is not modelled"
+		: l->attention == LLM_UNFUSED
+			? "fused attention: other's kernels have no names of "
+			  "their own"
+		: l->recompute == LLM_RECOMPUTE_AUTO
+			? "what was recomputed, not auto"
+			: NULL;
 
 	return what ? dist__refuse(message, "expected %s", what) : DIST_OK;
 }
@@ -373,13 +372,12 @@ static enum dist_error fit(struct measured *m, const struct profile *profile,
 		}
 	}
 	if (far > CLOSE)
-		return dist__refuse(message,
-				    "%.200s: expected kernels of such a step: "
-				    "%s take %.4g ms, less than at any rate; "
-				    "see --compute-layout",
-				    path, classes[farthest],
-				    profile->ns[farthest] / profile->steps /
-					    1e6);
+		return dist__refuse(
+			message,
+			"%.200s: expected kernels of such a step: %s take %.4g "
+			"ms, less than at any rate; see --compute-layout",
+			path, classes[farthest],
+			profile->ns[farthest] / profile->steps / 1e6);
 	return DIST_OK;
 }
 
@@ -401,24 +399,23 @@ static enum dist_error check_profile(const struct measured *m,
 	wanted = layers * llm_micro_batches(l);
 	for (int c = 0; c < LLM_CLASSES; c++)
 		if (profile->ns[c] <= 0)
-			return dist__refuse(message,
-					    "%.200s: expected kernels of all "
-					    "kinds; by their names there are "
-					    "none of %s",
-					    path, classes[c]);
+			return dist__refuse(
+				message,
+				"%.200s: expected kernels of all kinds; by "
+				"their names there are none of %s",
+				path, classes[c]);
 	if (*profile->gpu &&
 	    !llm_device_is_kind(m->question.device.name, profile->gpu))
 		return dist__refuse(message,
 				    "%.200s: measured on %s, expected %s", path,
 				    profile->gpu, m->question.device.name);
 	if (fabs(profile->forwards / (wanted * profile->steps) - 1) > 0.02)
-		return dist__refuse(
-			message,
-			"%.200s: a step has %.6g forward passes of attention, "
-			"expected %.6g of %s with %d micro-batches; see "
-			"--compute-layout",
-			path, profile->forwards / profile->steps, wanted,
-			model->name, llm_micro_batches(l));
+		return dist__refuse(message,
+				    "%.200s: a step has %.6g forward passes of "
+				    "attention, expected %.6g of %s with %d "
+				    "micro-batches; see --compute-layout",
+				    path, profile->forwards / profile->steps,
+				    wanted, model->name, llm_micro_batches(l));
 	return DIST_OK;
 }
 
@@ -437,14 +434,14 @@ static enum dist_error check_rates(struct measured *m,
 		pace->attention * reach->forward[m->outcome.layout.attention];
 
 	if (gemm > 1 || attention > 1)
-		return dist__refuse(message,
-				    "%.200s: %s would compute at %.3g %% of "
-				    "the peak: another model or layout; see "
-				    "--compute-layout",
-				    path,
-				    classes[gemm > 1 ? LLM_CLASS_GEMM
-						     : LLM_CLASS_ATTENTION],
-				    100 * (gemm > 1 ? gemm : attention));
+		return dist__refuse(
+			message,
+			"%.200s: %s would compute at %.3g %% of the peak: "
+			"another model or layout; see --compute-layout",
+			path,
+			classes[gemm > 1 ? LLM_CLASS_GEMM
+					 : LLM_CLASS_ATTENTION],
+			100 * (gemm > 1 ? gemm : attention));
 	snprintf(text, size,
 		 "rates measured from %.160s: large products %.4g TFLOP/s, "
 		 "attention %.4g, memory %.4g TB/s",

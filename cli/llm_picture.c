@@ -171,9 +171,8 @@ static void draw_piece(struct dist__output *out, const struct pipeline *p,
 			   action->chunk);
 	if (width > 16)
 		dist__output_print(out,
-				   "<text x=\"%.2f\" y=\"%.1f\" "
-				   "fill=\"#fff\" text-anchor=\"middle\">%d"
-				   "</text>\n",
+				   "<text x=\"%.2f\" y=\"%.1f\" fill=\"#fff\" "
+				   "text-anchor=\"middle\">%d</text>\n",
 				   x + width / 2, y + 17, action->micro_batch);
 }
 
@@ -189,9 +188,9 @@ static void draw_head(struct dist__output *out, const struct pipeline *p,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f "
 		"%.0f\" font-family=\"sans-serif\" font-size=\"11\">\n"
 		"<rect width=\"%.0f\" height=\"%.0f\" fill=\"#fff\"/>\n"
-		"<text x=\"%.0f\" y=\"18\" font-size=\"14\" "
-		"fill=\"#333\">%s: %d stages, %d micro-batches, %s; step %.1f "
-		"ms, bubble %.1f ms</text>\n"
+		"<text x=\"%.0f\" y=\"18\" font-size=\"14\" fill=\"#333\">%s: "
+		"%d stages, %d micro-batches, %s; step %.1f ms, bubble %.1f "
+		"ms</text>\n"
 		"<text x=\"%.0f\" y=\"36\" fill=\"#333\">blue forward, orange "
 		"backward, green weights, grey idle; the numbers are "
 		"micro-batches, lighter: later chunks</text>\n",
@@ -202,8 +201,8 @@ static void draw_head(struct dist__output *out, const struct pipeline *p,
 	for (int s = 0; s < p->stages; s++)
 		dist__output_print(
 			out,
-			"<text x=\"8\" y=\"%.1f\" fill=\"#333\">stage %d"
-			"</text><rect x=\"%.0f\" y=\"%.1f\" width=\"%.0f\" "
+			"<text x=\"8\" y=\"%.1f\" fill=\"#333\">stage "
+			"%d</text><rect x=\"%.0f\" y=\"%.1f\" width=\"%.0f\" "
 			"height=\"%.0f\" fill=\"#E3E3E3\"/>\n",
 			TOP + (HEIGHT + GAP) * s + 17, s, LEFT,
 			TOP + (HEIGHT + GAP) * s, WIDTH, HEIGHT);
@@ -281,11 +280,11 @@ enum dist_error llm_picture_write(const struct llm_outcome *outcome,
 	p.done_ns = calloc(3 * all, sizeof *p.done_ns);
 	snprintf(message->text, sizeof message->text, "out of memory");
 	if (all > LLM_PICTURE_MOST)
-		error = dist__refuse(message,
-				     "--picture: expected at most %d pieces, "
-				     "not %zu: fewer micro-batches, by "
-				     "--global-batch",
-				     LLM_PICTURE_MOST, all);
+		error = dist__refuse(
+			message,
+			"--picture: expected at most %d pieces, not %zu: fewer "
+			"micro-batches, by --global-batch",
+			LLM_PICTURE_MOST, all);
 	else if (next && now_ns && p.actions && p.begin_ns && p.end_ns &&
 		 p.done_ns)
 		error = fill(&p, next, now_ns, path, message);

@@ -85,21 +85,19 @@ static json_t *model_text(const struct llm_question *question)
 		snprintf(active, sizeof active, ", %.4g G of them active",
 			 p.active / 1e9);
 	}
-	return json_sprintf("%s: %.4g G parameters%s, %d layers of %d, %d "
-			    "heads%s",
-			    m->name, p.total / 1e9, active, m->layers,
-			    m->hidden, m->heads, experts);
+	return json_sprintf(
+		"%s: %.4g G parameters%s, %d layers of %d, %d heads%s", m->name,
+		p.total / 1e9, active, m->layers, m->hidden, m->heads, experts);
 }
 
 static json_t *batch_text(const struct llm_layout *layout)
 {
-	return json_sprintf(
-		"%d sequences of %d tokens a step, %d a micro-batch, %d "
-		"micro-batches; %s; recompute %s",
-		layout->global_batch, layout->seq, layout->micro_batch,
-		llm_micro_batches(layout),
-		llm_precision_name(layout->precision),
-		llm_recompute_name(layout->recompute));
+	return json_sprintf("%d sequences of %d tokens a step, %d a "
+			    "micro-batch, %d micro-batches; %s; recompute %s",
+			    layout->global_batch, layout->seq,
+			    layout->micro_batch, llm_micro_batches(layout),
+			    llm_precision_name(layout->precision),
+			    llm_recompute_name(layout->recompute));
 }
 
 static json_t *layout_text(const struct llm_layout *layout)
@@ -164,11 +162,11 @@ static json_t *mfu_text(const struct llm_question *question,
 	if (outcome->answer.mfu > 0)
 		snprintf(others, sizeof others, ": that is %.1f %%",
 			 100 * outcome->answer.mfu * whole / half);
-	return json_sprintf("6 FLOP a parameter of the matrices and token, and "
-			    "the causal half of attention's scores, over the "
-			    "dense peak (PaLM and torchtitan count all "
-			    "scores%s); HFU: recomputation too",
-			    others);
+	return json_sprintf(
+		"6 FLOP a parameter of the matrices and token, and the causal "
+		"half of attention's scores, over the dense peak (PaLM and "
+		"torchtitan count all scores%s); HFU: recomputation too",
+		others);
 }
 
 json_t *llm_conditions(const struct llm_question *question,
@@ -239,14 +237,13 @@ static json_t *breakdown_json(const struct llm_breakdown *breakdown)
 
 static json_t *memory_json(const struct llm_memory *m)
 {
-	return json_pack("{s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, "
-			 "s:f, s:b}",
-			 "stage", m->stage, "parameters", m->parameters,
-			 "gradients", m->gradients, "optimizer", m->optimizer,
-			 "activations", m->activations, "temporary",
-			 m->temporary, "library", m->library, "slack", m->slack,
-			 "total", m->total, "least", m->least, "capacity",
-			 m->capacity, "fits", m->fits);
+	return json_pack(
+		"{s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:b}",
+		"stage", m->stage, "parameters", m->parameters, "gradients",
+		m->gradients, "optimizer", m->optimizer, "activations",
+		m->activations, "temporary", m->temporary, "library",
+		m->library, "slack", m->slack, "total", m->total, "least",
+		m->least, "capacity", m->capacity, "fits", m->fits);
 }
 
 /* Cost and time that were asked for. */
@@ -325,12 +322,13 @@ static struct dist__rows rows_of(const struct llm_question *question,
 {
 	static const char columns[] =
 		"world_size|GPUs;card_gbps|card "
-		"Gbit/s;step_ms;low_ms|low;high_ms|high;"
-		"tokens_per_s_gpu|tokens/s/GPU;tflops_per_gpu|TFLOP/s/GPU;"
-		"mfu|MFU;hfu|HFU;memory_gb|GB;fits;fidelity;compute_ms|;"
-		"exposed_ms|;idle_ms|;efficiency|;samples_per_s|;"
-		"tokens_per_s|;memory_bytes|;price_step|;price_million_tokens|;"
-		"days|;price|;impossible|;breakdown_ms|;memory|";
+		"Gbit/"
+		"s;step_ms;low_ms|low;high_ms|high;tokens_per_s_gpu|tokens/s/"
+		"GPU;tflops_per_gpu|TFLOP/s/"
+		"GPU;mfu|MFU;hfu|HFU;memory_gb|GB;fits;fidelity;compute_ms|;"
+		"exposed_ms|;idle_ms|;efficiency|;samples_per_s|;tokens_per_s|;"
+		"memory_bytes|;price_step|;price_million_tokens|;days|;price|;"
+		"impossible|;breakdown_ms|;memory|";
 	struct dist__rows rows = {.columns = columns};
 
 	for (size_t i = 0; i < num; i++)
@@ -380,8 +378,9 @@ static int print_memory(const struct llm_memory *m, enum dist__form form,
 			FILE *out)
 {
 	static const char columns[] =
-		"stage|stage, GB:;parameters;gradients;optimizer;activations;"
-		"temporary;library;slack;total;of";
+		"stage|stage, "
+		"GB:;parameters;gradients;optimizer;activations;temporary;"
+		"library;slack;total;of";
 	struct dist__rows rows = {.columns = columns};
 
 	ADD_ROW(&rows, cell_int(m->stage), cell_fixed(1, m->parameters / 1e9),

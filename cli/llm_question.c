@@ -27,12 +27,11 @@
 
 const struct option llm_place_options[] = {
 	{"model", OPTION_TEXT, AT(model), "MODEL",
-	 .help = "language model: a name, or Hugging Face's "
-		 "config.json",
+	 .help = "language model: a name, or Hugging Face's config.json",
 	 .list = "models"},
 	{"machine", OPTION_TEXT, AT(machine), "NAME[:TRANSPORT]",
-	 .help = "a measured machine, with as many nodes as needed, "
-		 "on its first network or on TRANSPORT",
+	 .help = "a measured machine, with as many nodes as needed, on its "
+		 "first network or on TRANSPORT",
 	 .list = "machines"},
 	{"gpu", OPTION_TEXT, AT(gpu), "NAME", .help = "device",
 	 .usual = "the machine's"},
@@ -40,9 +39,8 @@ const struct option llm_place_options[] = {
 	 .help = "GPUs used of each node", .usual = "all", .min = 1,
 	 .max = 256},
 	{"topology", OPTION_TEXT, AT(topology), "KIND:SHAPE",
-	 .help = "switches between nodes, in the form of platform "
-		 "new: fat-tree:4x8,taper=2; calls are then "
-		 "simulated",
+	 .help = "switches between nodes, in the form of platform new: "
+		 "fat-tree:4x8,taper=2; calls are then simulated",
 	 .usual = "star"},
 	{PROFILE_ROW(AT(profile), "")},
 	{UNCALIBRATED_ROW(AT(uncalibrated))},
@@ -50,43 +48,42 @@ const struct option llm_place_options[] = {
 
 const struct option llm_rate_options[] = {
 	{"software", OPTION_CHOICE, AT(software), SOFTWARE,
-	 .help = "how kernels are launched: by CUDA graphs or a "
-		 "compiler; one by one from Python; tuned for one "
-		 "model, as in MLPerf; as by DeepSpeed of 2022",
+	 .help = "how kernels are launched: by CUDA graphs or a compiler; one "
+		 "by one from Python; tuned for one model, as in MLPerf; as by "
+		 "DeepSpeed of 2022",
 	 .usual = "graphed"},
 	{"exchange", OPTION_CHOICE, AT(exchange), "once|plain",
-	 .help = "how tokens are sent to experts: once to a rank "
-		 "and a node, like DeepEP, or to each expert by an "
-		 "all-to-all",
+	 .help = "how tokens are sent to experts: once to a rank and a node, "
+		 "like DeepEP, or to each expert by an all-to-all",
 	 .usual = "once"},
 	{"compute", OPTION_TEXT, AT(compute), "FILE",
-	 .help = "take kernel rates from a step measured on such a "
-		 "GPU: a trace of torch.profiler (.json, .json.gz) "
-		 "or a table of kernels (.tsv)"},
+	 .help = "take kernel rates from a step measured on such a GPU: a "
+		 "trace of torch.profiler (.json, .json.gz) or a table of "
+		 "kernels (.tsv)"},
 	{"compute-layout", OPTION_TEXT, AT(compute_layout), "FLAGS",
-	 .help = "layout of that step as flags of predict: \"--seq "
-		 "4096 --micro-batch 2\"; with --model if it is "
-		 "another one, and --world-size if it is not 1"},
+	 .help = "layout of that step as flags of predict: \"--seq 4096 "
+		 "--micro-batch 2\"; with --model if it is another one, and "
+		 "--world-size if it is not 1"},
 	{.name = NULL}};
 
 const struct option llm_step_options[] = {
 	{"mfu", OPTION_PERCENT, AT(mfu), "PERCENT",
-	 .help = "measured MFU of one GPU's computing, instead of "
-		 "kernel times"},
+	 .help = "measured MFU of one GPU's computing, instead of kernel "
+		 "times"},
 	{"step-ms", OPTION_NUMBER, AT(step_ms), "T",
-	 .help = "measured computing time of one GPU in a step, in "
-		 "ms, instead of kernel times",
+	 .help = "measured computing time of one GPU in a step, in ms, instead "
+		 "of kernel times",
 	 .above = true},
 	{.name = NULL}};
 
 const struct option llm_answer_options[] = {
 	{"price", OPTION_NUMBER, AT(price), "P",
-	 .help = "price of a GPU for an hour: prints the cost of a "
-		 "step and of a million tokens",
+	 .help = "price of a GPU for an hour: prints the cost of a step and of "
+		 "a million tokens",
 	 .above = true},
 	{"tokens", OPTION_TEXT, AT(tokens), "N",
-	 .help = "tokens to train on, such as 300B or 15T: prints "
-		 "the time for them"},
+	 .help = "tokens to train on, such as 300B or 15T: prints the time for "
+		 "them"},
 	{.name = NULL}};
 
 /* ---- software ----------------------------------------------------------- */
@@ -131,12 +128,12 @@ enum dist_error llm_question_can(const struct llm_question *question,
 	const struct llm_own *own = &question->own;
 
 	if (own->is_known && own->precision != precision)
-		return dist__refuse(message,
-				    "--precision: expected %s, whose rates %s "
-				    "has, got %s",
-				    llm_precision_name(own->precision),
-				    question->request->compute,
-				    llm_precision_name(precision));
+		return dist__refuse(
+			message,
+			"--precision: expected %s, whose rates %s has, got %s",
+			llm_precision_name(own->precision),
+			question->request->compute,
+			llm_precision_name(precision));
 	return llm_device_can(&question->device, precision, message);
 }
 
@@ -203,10 +200,10 @@ static enum dist_error find_device(struct llm_question *question,
 	if (!name)
 		name = question->room.machine.gpu;
 	if (!*name)
-		return dist__refuse(message,
-				    "--gpu is needed: %s does not say which "
-				    "GPUs it has",
-				    question->request->machine);
+		return dist__refuse(
+			message,
+			"--gpu is needed: %s does not say which GPUs it has",
+			question->request->machine);
 	return llm_device_find(&question->device, name, message);
 }
 
@@ -223,20 +220,20 @@ enum dist_error llm_question_open(struct llm_question *question,
 	dist__profile_init(&question->profile);
 	*option = NULL;
 	if (!request->model || !request->machine)
-		return dist__refuse(message,
-				    "expected --model and --machine; see "
-				    "lockstep list models, lockstep list "
-				    "machines");
+		return dist__refuse(
+			message, "expected --model and --machine; see lockstep "
+				 "list models, lockstep list machines");
 	if ((request->mfu > 0) + (request->step_ms > 0) +
 		    (request->compute != NULL) >
 	    1)
-		return dist__refuse(message, "expected one of --mfu, --step-ms "
-					     "and --compute");
+		return dist__refuse(
+			message,
+			"expected one of --mfu, --step-ms and --compute");
 	if (!request->compute != !request->compute_layout)
-		return dist__refuse(message,
-				    "expected --compute and --compute-layout, "
-				    "the flags of the step that was measured, "
-				    "or neither");
+		return dist__refuse(
+			message,
+			"expected --compute and --compute-layout, the flags of "
+			"the step that was measured, or neither");
 	if (request->tokens) {
 		*option = "tokens";
 		error = read_tokens(request->tokens, &question->tokens,

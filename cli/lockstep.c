@@ -89,8 +89,7 @@ static int dispatch(int argc, const char **argv)
 	}
 	if (argv[1][0] == '-') {
 		fprintf(stderr,
-			"lockstep: no option \"%s\"; see lockstep "
-			"--help\n",
+			"lockstep: no option \"%s\"; see lockstep --help\n",
 			argv[1]);
 		return DIST_EXIT_USAGE;
 	}

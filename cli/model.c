@@ -13,9 +13,9 @@
 
 /* ---- list --------------------------------------------------------------- */
 
-const char list_llms_columns[] =
-	"name;parameters|parameters (B);active|active (B);layers;hidden;heads;"
-	"kv_heads|kv heads;ffn;experts;top_k|top k;source|";
+const char list_llms_columns[] = "name;parameters|parameters (B);active|active "
+				 "(B);layers;hidden;heads;kv_heads|kv "
+				 "heads;ffn;experts;top_k|top k;source|";
 
 int list_llms(struct dist__rows *table)
 {
@@ -202,8 +202,8 @@ static int print_json(const struct llm_work *work, const struct sum *all,
 }
 
 static const char show_columns[] =
-	"kind;layers;parameters;active;forward_tflop|forward TFLOP;"
-	"backward_tflop|backward TFLOP;kept_gb|kept GB";
+	"kind;layers;parameters;active;forward_tflop|forward "
+	"TFLOP;backward_tflop|backward TFLOP;kept_gb|kept GB";
 
 static int print(const struct request *request, const struct llm_work *work)
 {
@@ -258,11 +258,10 @@ static const struct option show_options[] = {
 
 const struct manual manual_model = {
 	.usage = "list [OPTION...]\nshow [OPTION...] NAME\nnew [OPTION...]",
-	.about = "Language models that come with Lockstep, and the "
-		 "parameters, FLOP and activations of one. NAME is "
-		 "one of the list, Hugging Face's config.json, or "
-		 "its folder. For options of new see lockstep model "
-		 "new --help.",
+	.about = "Language models that come with Lockstep, and the parameters, "
+		 "FLOP and activations of one. NAME is one of the list, "
+		 "Hugging Face's config.json, or its folder. For options of "
+		 "new see lockstep model new --help.",
 	.examples = {"lockstep model list",
 		     "lockstep model show llama3-70b --seq 8192"},
 	.choices = "list|show|new",

@@ -31,8 +31,8 @@ struct request {
 
 static const struct option options[] = {
 	{"like", OPTION_TEXT, offsetof(struct request, like), "NAME",
-	 .help = "begin with this model, a name or a config.json; "
-		 "other options change it",
+	 .help = "begin with this model, a name or a config.json; other "
+		 "options change it",
 	 .list = "llms"},
 	COUNT("layers", layers, "transformer layers"),
 	COUNT("hidden", hidden, "width of the hidden state"),
@@ -46,8 +46,8 @@ static const struct option options[] = {
 	COUNT("positions", positions, "learned positions (default: rotary)"),
 	COUNT("window", window, "tokens that a local layer attends to"),
 	COUNT("local-of", local_of,
-	      "every N-th layer attends to all tokens (default: "
-	      "none, with --window)"),
+	      "every N-th layer attends to all tokens (default: none, with "
+	      "--window)"),
 	COUNT("experts", experts, "experts of a layer"),
 	COUNT("top-k", top_k, "experts of a token"),
 	COUNT("expert-ffn", expert_ffn, "width of one expert"),
@@ -63,22 +63,20 @@ static const struct option options[] = {
 	{"qkv-biases", OPTION_SWITCH, offsetof(struct request, qkv_biases),
 	 .help = "the matrices of query, key and value have biases"},
 	{"from", OPTION_TEXT, offsetof(struct request, from), "FILE.py:NAME",
-	 .help = "write any torch module as CSV instead: a class or "
-		 "function without arguments that makes it"},
+	 .help = "write any torch module as CSV instead: a class or function "
+		 "without arguments that makes it"},
 	{"input", OPTION_TEXT, offsetof(struct request, input), "SHAPE,...",
-	 .help = "--from: the shape of one sample, 3x224x224 or "
-		 "tokens:2048"},
+	 .help = "--from: the shape of one sample, 3x224x224 or tokens:2048"},
 	{"output", OPTION_TEXT, offsetof(struct request, output), "FILE",
 	 .help = "the file to write", .usual = "standard output",
 	 .letter = 'o'},
 	{.name = NULL}};
 
 const struct manual manual_model_new = {
-	.usage =
-		"[--like NAME] [OPTION...] [-o FILE.json]\n--from FILE.py:NAME "
-		"--input SHAPE,... [-o FILE.csv]",
-	.about = "Writes a language model as config.json, for "
-		 "--model. A count of 0 removes a part of --like.",
+	.usage = "[--like NAME] [OPTION...] [-o FILE.json]\n--from "
+		 "FILE.py:NAME --input SHAPE,... [-o FILE.csv]",
+	.about = "Writes a language model as config.json, for --model. A count "
+		 "of 0 removes a part of --like.",
 	.examples = {"lockstep model new --layers 32 --hidden 4096 --heads 32 "
 		     "--kv-heads 8 --ffn 14336 --vocab 128256",
 		     "lockstep model new --like deepseek-v3 --layers 8 "
@@ -142,8 +140,9 @@ static int survey(const struct request *request)
 	if (!request->from || !request->input)
 		return refuse("model new", "expected --from and --input both");
 	if (!is_plain(request))
-		return refuse("model new", "expected no option beside --from "
-					   "but --input and -o");
+		return refuse(
+			"model new",
+			"expected no option beside --from but --input and -o");
 	return run_rows(request);
 }
 

@@ -42,13 +42,12 @@ static const struct option options[] = {
 	{"top", OPTION_COUNT, AT(top), "N", .help = "layouts to print",
 	 .usual = "10", .min = 1, .max = 1000},
 	{"confirm", OPTION_COUNT, AT(confirm), "N",
-	 .help = "also simulate the calls of the best N layouts "
-		 "with shared links; takes a minute each with "
-		 "hundreds of GPUs",
+	 .help = "also simulate the calls of the best N layouts with shared "
+		 "links; takes a minute each with hundreds of GPUs",
 	 .usual = "0", .min = 1, .max = CONFIRMED},
 	{"resume", OPTION_TEXT, AT(resume), "FOLDER",
-	 .help = "keep simulated layouts in FOLDER, and do not "
-		 "simulate them again"},
+	 .help = "keep simulated layouts in FOLDER, and do not simulate them "
+		 "again"},
 	{.name = NULL}};
 
 #define IN_REQUEST(field)                                                      \
@@ -65,9 +64,8 @@ const struct manual manual_plan = {
 		 "fits and leaves headroom. Prints the fastest of these, what "
 		 "the second loses, and the command line of the first.\n\nAn "
 		 "option of the layout fixes that dimension.",
-	.examples = {"lockstep plan --model llama3-70b --machine "
-		     "hgx-h100-400g --gpus 512 --global-batch 1024 --seq "
-		     "8192"},
+	.examples = {"lockstep plan --model llama3-70b --machine hgx-h100-400g "
+		     "--gpus 512 --global-batch 1024 --seq 8192"},
 	.groups = GROUPS({.options = llm_place_options, .offset = AT(llm)},
 			 {"Plan", options, 0},
 			 {"Layout", llm_options, IN_REQUEST(layout)},
@@ -115,10 +113,10 @@ static enum dist_error look_up(struct inquiry *inquiry,
 	enum dist_error error;
 
 	if (line->llm.machine && strpbrk(line->llm.machine, ",+"))
-		return dist__refuse(message,
-				    "--machine: expected one: layouts over two "
-				    "kinds of GPUs are not modelled; plan each "
-				    "alone");
+		return dist__refuse(
+			message,
+			"--machine: expected one: layouts over two kinds of "
+			"GPUs are not modelled; plan each alone");
 	error = llm_question_open(&inquiry->question, &line->llm, &option,
 				  message);
 	if (error)
@@ -235,9 +233,8 @@ static enum dist_error open_kept(const struct inquiry *inquiry, size_t num,
 	if (error == DIST_ERR_INVALID_ARGUMENT)
 		error = dist__refuse(
 			message,
-			"--resume: %.300s has answers to another "
-			"question, or of another version: expected "
-			"another folder",
+			"--resume: %.300s has answers to another question, or "
+			"of another version: expected another folder",
 			folder);
 	if (!error)
 		error = journal_open(folder, stamp, 1, 1, &kept->journal,
@@ -316,8 +313,7 @@ static struct dist__rows rows_of(const struct inquiry *inquiry)
 	static const char columns[] =
 		"place|;tp;pp;vpp;cp;ep;dp;shard;schedule;micro_batch|mbs;"
 		"recompute;step_ms;flow_ms|flow;tokens_per_s_gpu|tokens/s/"
-		"GPU;mfu|MFU;"
-		"memory_gb|needs GB;capacity_gb|of;command|";
+		"GPU;mfu|MFU;memory_gb|needs GB;capacity_gb|of;command|";
 	const struct llm_plan *plan = &inquiry->plan;
 	struct dist__rows rows = {.columns = columns};
 	size_t num = (size_t)inquiry->line->top;
@@ -449,12 +445,12 @@ static int show(const struct inquiry *inquiry)
 		json_sprintf("%d sequences of %d tokens a step; %s",
 			     outcome.layout.global_batch, outcome.layout.seq,
 			     llm_precision_name(outcome.layout.precision)));
-	json_object_set_new(conditions, "layouts",
-			    json_sprintf("%zu legal, %zu of them fit with %g "
-					 "%% of the memory to spare, on %d "
-					 "GPUs",
-					 plan->legal, plan->num,
-					 spare(&outcome.layout), line->gpus));
+	json_object_set_new(
+		conditions, "layouts",
+		json_sprintf("%zu legal, %zu of them fit with %g %% of the "
+			     "memory to spare, on %d GPUs",
+			     plan->legal, plan->num, spare(&outcome.layout),
+			     line->gpus));
 	if (form == FORM_JSON)
 		return dist__json_print(answer_json(inquiry, conditions),
 					stdout)

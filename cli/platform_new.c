@@ -30,48 +30,42 @@ enum option_id {
 
 static const struct option options[] = {
 	{"nodes", OPTION_EACH, NODES, "N|any",
-	 .help = "number of these nodes (default 1); any: two nodes "
-		 "that represent any number, for fidelity formula "
-		 "only"},
+	 .help = "number of these nodes (default 1); any: two nodes that "
+		 "represent any number, for fidelity formula only"},
 	{"gpus", OPTION_EACH, GPUS, "G", .help = "GPUs of a node (default 1)"},
 	{"intra", OPTION_EACH, INTRA, "KIND:BW",
-	 .help = "links between the GPUs of a node: nvswitch:BW, "
-		 "cube-mesh:BW (of one NVLink) or "
-		 "pcie:BW[,sockets=N,socket=BW]; ,lat=TIME from GPU "
-		 "to GPU"},
+	 .help = "links between the GPUs of a node: nvswitch:BW, cube-mesh:BW "
+		 "(of one NVLink) or pcie:BW[,sockets=N,socket=BW]; ,lat=TIME "
+		 "from GPU to GPU"},
 	{"inter", OPTION_EACH, INTER, "KIND:CARDSxBW",
-	 .help = "network cards of a node: ib, roce, efa or tcp, "
-		 ":[CARDSx]BW; ,lat=TIME from card to card; "
-		 ",pcie=BW from a GPU to its cards; ,bonded for one "
-		 "link instead of rails"},
+	 .help = "network cards of a node: ib, roce, efa or tcp, :[CARDSx]BW; "
+		 ",lat=TIME from card to card; ,pcie=BW from a GPU to its "
+		 "cards; ,bonded for one link instead of rails"},
 	{"topology", OPTION_EACH, TOPOLOGY, "KIND:SHAPE",
 	 .help = "star (default); leaf-spine:LEAVESxSPINES,uplink=BW; "
 		 "fat-tree:NODESxLEAVES[xPODS][,taper=R]; "
 		 "dragonfly:GROUPSxROUTERSxNODES,local=BW,global=BW; ,hop=TIME "
 		 "between switches"},
 	{"queues", OPTION_EACH, QUEUES, "fifo|none",
-	 .help = "fifo: links pass messages in order, like TCP; "
-		 "none (default): messages share links"},
+	 .help = "fifo: links pass messages in order, like TCP; none "
+		 "(default): messages share links"},
 	{"degrade", OPTION_EACH, DEGRADE, "LINK:FACTOR",
-	 .help = "reduce the bandwidth of a link: node3.nic0:0.5; "
-		 "may be repeated"},
-	{"slow", OPTION_EACH, SLOW, "NODE:FACTOR",
-	 .help = "slow down a node's computing: node2:0.8; may be "
+	 .help = "reduce the bandwidth of a link: node3.nic0:0.5; may be "
 		 "repeated"},
+	{"slow", OPTION_EACH, SLOW, "NODE:FACTOR",
+	 .help = "slow down a node's computing: node2:0.8; may be repeated"},
 	{"import-nccl-topo", OPTION_EACH, NCCL, "FILE",
 	 .help = "take GPUs, links and cards of a node from NCCL's "
 		 "NCCL_TOPO_DUMP_FILE; later options change it"},
 	{"machine", OPTION_EACH, MACHINE, "NAME[:TRANSPORT]",
-	 .help = "take the node of a measured machine (lockstep "
-		 "list machines) with its first network or "
-		 "TRANSPORT; later options change it",
+	 .help = "take the node of a measured machine (lockstep list machines) "
+		 "with its first network or TRANSPORT; later options change it",
 	 .list = "machines"},
 	{"gpu", OPTION_EACH, GPU, "KIND",
-	 .help = "kind of GPU, as \"H100 80GB\", for models of "
-		 "libraries"},
+	 .help = "kind of GPU, as \"H100 80GB\", for models of libraries"},
 	{"note", OPTION_EACH, NOTE, "TEXT",
-	 .help = "text for the file's head: a title, then the "
-		 "sources of numbers"},
+	 .help = "text for the file's head: a title, then the sources of "
+		 "numbers"},
 	{"output", OPTION_EACH, OUTPUT, "FILE",
 	 .help = "file to write (default stdout)", .letter = 'o'},
 	{.name = NULL}};
@@ -101,14 +95,14 @@ static enum dist_error read_nodes(const char *text, struct request *request,
 	bool any = strcmp(text, "any") == 0;
 
 	if (request->counted && (any || d->any_nodes))
-		return dist__refuse(message, "--nodes: expected any for the "
-					     "only sort of node");
+		return dist__refuse(
+			message,
+			"--nodes: expected any for the only sort of node");
 	if (request->counted) {
 		if (d->kinds == PLATFORM_KINDS)
-			return dist__refuse(message,
-					    "--nodes: expected at most %d "
-					    "times",
-					    PLATFORM_KINDS);
+			return dist__refuse(
+				message, "--nodes: expected at most %d times",
+				PLATFORM_KINDS);
 		d->nodes[d->kinds] = *last_sort(d);
 		d->kinds++;
 	}
@@ -121,8 +115,8 @@ static enum dist_error read_nodes(const char *text, struct request *request,
 	if (platform_read_count(text, PLATFORM_NODES, &last_sort(d)->count))
 		return DIST_OK;
 	return dist__refuse(message,
-			    "--nodes: expected 1 to %d, or any for the "
-			    "only sort, not \"%s\"",
+			    "--nodes: expected 1 to %d, or any for the only "
+			    "sort, not \"%s\"",
 			    PLATFORM_NODES, text);
 }
 
@@ -243,10 +237,9 @@ const struct manual manual_platform_new = {
 	.usage = "[--machine NAME] [--nodes N] [--gpus G] [--intra "
 		 "KIND:BANDWIDTH] [--inter KIND:[CARDSx]BANDWIDTH] [--topology "
 		 "KIND:SHAPE] [OPTION...]",
-	.about = "Writes a platform. Each --nodes begins another "
-		 "kind of node, a copy of the one before that later "
-		 "options change. Bandwidths are each way: 400G is "
-		 "Gbit/s, 50GB/s is bytes.",
+	.about = "Writes a platform. Each --nodes begins another kind of node, "
+		 "a copy of the one before that later options change. "
+		 "Bandwidths are each way: 400G is Gbit/s, 50GB/s is bytes.",
 	.examples = {"lockstep platform new --nodes 32 --gpus 8 --intra "
 		     "nvswitch:235.3GB/s --inter ib:8x200G --topology "
 		     "fat-tree:8x4 -o cluster.xml"},

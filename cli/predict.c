@@ -22,9 +22,8 @@ static const struct option options[] = {
 	 .help = "hosts and links: a name or a SimGrid XML file",
 	 .list = "platforms"},
 	{"machine", OPTION_TEXT, AT(machine), "NAME[:TRANSPORT]",
-	 .help = "instead of a platform: a measured machine, with "
-		 "as many nodes as needed, on its first network or "
-		 "on TRANSPORT",
+	 .help = "instead of a platform: a measured machine, with as many "
+		 "nodes as needed, on its first network or on TRANSPORT",
 	 .list = "machines"},
 	{RANKS_PER_NODE_ROW(AT(ranks_per_node))},
 	{UNCALIBRATED_ROW(AT(uncalibrated))},
@@ -49,10 +48,9 @@ const struct manual manual_predict = {
 	.about = "Predicts one training step and its parts. Below the table "
 		 "stands the critical path of the last world size: why its "
 		 "step takes as long as it does.\n\nAn option for links "
-		 "changes all links between nodes, or all within nodes, by "
-		 "the same factor. A step that needs more memory than the "
-		 "GPU has, or computes faster than its peak, is marked as "
-		 "impossible.",
+		 "changes all links between nodes, or all within nodes, by the "
+		 "same factor. A step that needs more memory than the GPU has, "
+		 "or computes faster than its peak, is marked as impossible.",
 	.examples = {"lockstep predict --model resnet50 --gpu A100 --platform "
 		     "star-64 --world-size 8,16,32,64"},
 	.groups = GROUPS({.options = options},
@@ -77,10 +75,10 @@ static enum dist_error read_request(const struct predict_options *line,
 	request->engine = line->engine;
 	request->trace = line->trace;
 	if (!line->platform == !line->machine)
-		return dist__refuse(&refusal->message,
-				    "expected one of --platform and --machine; "
-				    "see lockstep list platforms, lockstep "
-				    "list machines");
+		return dist__refuse(
+			&refusal->message,
+			"expected one of --platform and --machine; see "
+			"lockstep list platforms, lockstep list machines");
 	if (!line->machine && (line->ranks_per_node || line->uncalibrated))
 		return dist__refuse(&refusal->message,
 				    "--ranks-per-node, --uncalibrated: "

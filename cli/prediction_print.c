@@ -55,12 +55,12 @@ static void add_work(json_t *conditions, const struct prediction *p)
 				    sizeof flags);
 	json_object_set_new(conditions, "workload",
 			    json_sprintf("%s%s", kind, flags));
-	json_object_set_new(
-		conditions, "model",
-		json_sprintf("%s: %zu parameters in %zu tensors, float32, "
-			     "forward %.4g GFLOP a sample",
-			     model->name, model->numel, model->num_parameters,
-			     model->forward_flops / 1e9));
+	json_object_set_new(conditions, "model",
+			    json_sprintf("%s: %zu parameters in %zu tensors, "
+					 "float32, forward %.4g GFLOP a sample",
+					 model->name, model->numel,
+					 model->num_parameters,
+					 model->forward_flops / 1e9));
 	json_object_set_new(conditions, "compute", json_string(setup->compute));
 }
 
@@ -99,12 +99,12 @@ static void add_narrowest(json_t *conditions, const struct prediction *p)
 	if (n->links > 1)
 		snprintf(alike, sizeof alike, " (and %d more like it)",
 			 n->links - 1);
-	json_object_set_new(
-		conditions, "narrowest",
-		json_sprintf("%s%s: of a ring over %d ranks %d pass%s it, at "
-			     "%.4g GB/s each",
-			     n->name, alike, row->step.world_size, n->hops,
-			     n->hops == 1 ? "es" : "", n->hop_Bps / 1e9));
+	json_object_set_new(conditions, "narrowest",
+			    json_sprintf("%s%s: of a ring over %d ranks %d "
+					 "pass%s it, at %.4g GB/s each",
+					 n->name, alike, row->step.world_size,
+					 n->hops, n->hops == 1 ? "es" : "",
+					 n->hop_Bps / 1e9));
 }
 
 /* What a message costs, and whose model it is, with every constant that the
@@ -323,9 +323,8 @@ static struct dist__rows rows_of(const struct prediction *p)
 	static const char columns[] =
 		"world_size;step_ms;compute_ms;communication_ms;exposed_ms;"
 		"idle_ms;efficiency;fidelity;low_ms;high_ms;engine|;samples_"
-		"per_s|;"
-		"gradient_bytes|;"
-		"memory_bytes|;impossible|;calls|;buckets|;collectives|";
+		"per_s|;gradient_bytes|;memory_bytes|;impossible|;calls|;"
+		"buckets|;collectives|";
 	const struct workload_setup *setup = p->request->setup;
 	struct dist__rows rows = {.columns = columns};
 

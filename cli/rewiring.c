@@ -9,12 +9,11 @@
 
 const struct option rewiring_options[] = {
 	{"inter-bandwidth", OPTION_TEXT, AT(0), "BW|xF",
-	 .help = "bandwidth of the narrowest link between two nodes "
-		 "(100G, 12.5GB/s), or a factor (x2); others change "
-		 "in proportion"},
+	 .help = "bandwidth of the narrowest link between two nodes (100G, "
+		 "12.5GB/s), or a factor (x2); others change in proportion"},
 	{"inter-latency", OPTION_TEXT, AT(1), "TIME|xF",
-	 .help = "latency of all links between two nodes together "
-		 "(5us), or a factor (x2)"},
+	 .help = "latency of all links between two nodes together (5us), or a "
+		 "factor (x2)"},
 	{"intra-bandwidth", OPTION_TEXT, AT(2), "BW|xF",
 	 .help = "the same of links within nodes"},
 	{"intra-latency", OPTION_TEXT, AT(3), "TIME|xF",

@@ -21,31 +21,27 @@ const struct option run_options[] = {
 	 .usual = "sim: nccl for NVIDIA's GPUs, else built in",
 	 .list = "profiles"},
 	{"algorithm", OPTION_TEXT, AT(algorithm), "A",
-	 .help = "algorithms: ring, or "
-		 "all_reduce=ring,broadcast=binomial"},
+	 .help = "algorithms: ring, or all_reduce=ring,broadcast=binomial"},
 	{FIDELITY_ROW(OPTION_TEXT, AT(fidelity), "sim: ", "collectives are")},
 	{ENGINE_ROW(OPTION_CHOICE, AT(engine), "sim: ")},
 	{"p2p", OPTION_TEXT, AT(p2p), "M",
-	 .help = "sim: when a send is complete: rendezvous, "
-		 "buffered or eager:BYTES",
+	 .help = "sim: when a send is complete: rendezvous, buffered or "
+		 "eager:BYTES",
 	 .usual = "the profile's, else rendezvous"},
 	{INTRA_ROW(OPTION_TEXT, AT(intra))},
 	{BIND_TO_ROW(OPTION_TEXT, AT(bind_to), "")},
 	{"timeout", OPTION_TEXT, AT(timeout), "S",
 	 .help = "timeout of an operation, in seconds", .usual = "1800"},
 	{"patience", OPTION_TEXT, AT(patience), "S",
-	 .help = "seconds without any call after which ranks that "
-		 "disagree or can never move (tcp, default 5), or a "
-		 "rank that computes without end (sim, default 60), "
-		 "are stopped; 0: never"},
+	 .help = "seconds without any call after which ranks that disagree or "
+		 "can never move (tcp, default 5), or a rank that computes "
+		 "without end (sim, default 60), are stopped; 0: never"},
 	{"stack-size", OPTION_TEXT, AT(stack_size), "SIZE",
 	 .help = "sim: size of a rank's stack",
-	 .usual = "8MiB, or less if the system counts untouched "
-		  "memory"},
+	 .usual = "8MiB, or less if the system counts untouched memory"},
 	{"debug", OPTION_TEXT, AT(debug), "off|info|detail",
-	 .help = "info: find writes to memory that an operation "
-		 "still uses; detail: also reads, with the source "
-		 "line (tcp, sim)"},
+	 .help = "info: find writes to memory that an operation still uses; "
+		 "detail: also reads, with the source line (tcp, sim)"},
 	{"trace", OPTION_TEXT, AT(trace), "FILE",
 	 .help = "write a trace; compressed if FILE ends in .gz"},
 	{"replay", OPTION_TEXT, AT(replay), "TOKEN",
@@ -55,19 +51,17 @@ const struct option run_options[] = {
 	{SARIF_ROW(AT(sarif))},
 	{ANNOTATE_ROW(OPTION_TEXT, AT(annotate))},
 	{"dump", OPTION_TEXT, AT(dump), "DIR",
-	 .help = "tcp, nccl: write the records of all ranks there, "
-		 "for lockstep diagnose; %r in the name is the rank"},
+	 .help = "tcp, nccl: write the records of all ranks there, for "
+		 "lockstep diagnose; %r in the name is the rank"},
 	{"compute", OPTION_TEXT, AT(compute), "HOW",
-	 .help = "sim, ranks as processes: time of computing: none, "
-		 "cpu:FACTOR (processor time x FACTOR), "
-		 "roofline:GPU or table:FILE",
+	 .help = "sim, ranks as processes: time of computing: none, cpu:FACTOR "
+		 "(processor time x FACTOR), roofline:GPU or table:FILE",
 	 .usual = "none"},
 	{"represent", OPTION_TEXT, AT(represent), "1:N",
-	 .help = "sim: run only rank 0, which represents N ranks "
-		 "that do the same"},
+	 .help = "sim: run only rank 0, which represents N ranks that do the "
+		 "same"},
 	{"torch-backend-as", OPTION_TEXT, AT(torch_backend_as), "NAME,...",
-	 .help = "PyTorch backends that Lockstep replaces: gloo, "
-		 "nccl, or none",
+	 .help = "PyTorch backends that Lockstep replaces: gloo, nccl, or none",
 	 .usual = "gloo with tcp, nccl with nccl, both with sim"},
 	{"prefix-output", OPTION_SWITCH, AT(prefix_output), NULL,
 	 .help = "tcp: begin each line of output with [rank]:"},
@@ -78,13 +72,12 @@ const struct option run_torchrun_options[] = {
 	 .help = "number of nodes; each runs its own lockstep run",
 	 .usual = "1"},
 	{"nproc-per-node", OPTION_TEXT, AT(nproc_per_node), "N|auto|cpu|gpu",
-	 .help = "ranks on a node; auto: one a GPU, else one a "
-		 "processor, in simulation as many as the platform "
-		 "holds",
+	 .help = "ranks on a node; auto: one a GPU, else one a processor, in "
+		 "simulation as many as the platform holds",
 	 .usual = "$WORLD_SIZE, else 1"},
 	{"rdzv-backend", OPTION_TEXT, AT(rdzv_backend), "static|c10d",
-	 .help = "how nodes find each other: with given ranks "
-		 "(--node-rank), or in order of arrival",
+	 .help = "how nodes find each other: with given ranks (--node-rank), "
+		 "or in order of arrival",
 	 .usual = "static"},
 	{"rdzv-endpoint", OPTION_TEXT, AT(rdzv_endpoint), "HOST:PORT",
 	 .help = "address where the first node listens"},
@@ -105,12 +98,12 @@ const struct option run_torchrun_options[] = {
 	{"log-dir", OPTION_TEXT, AT(log_dir), "DIR",
 	 .help = "folder for --redirects and --tee"},
 	{"redirects", OPTION_TEXT, AT(redirects), "CODE",
-	 .help = "write streams to files: 1 stdout, 2 stderr, 3 "
-		 "both; by local rank: 0:1,1:2",
+	 .help = "write streams to files: 1 stdout, 2 stderr, 3 both; by local "
+		 "rank: 0:1,1:2",
 	 .letter = 'r'},
 	{"tee", OPTION_TEXT, AT(tee), "CODE",
-	 .help = "write streams to files and also here, with "
-		 "[role0]: before each line",
+	 .help = "write streams to files and also here, with [role0]: before "
+		 "each line",
 	 .letter = 't'},
 	{"local-ranks-filter", OPTION_TEXT, AT(local_ranks_filter), "0,1,...",
 	 .help = "show only these local ranks here"},
@@ -132,8 +125,8 @@ const struct manual manual_run = {
 	.usage = "[OPTION...] PROGRAM [ARGUMENT...]",
 	.about = "Starts a program in one of the worlds. PROGRAM is one of "
 		 "`lockstep list scenarios`, a Python script (train.py), or an "
-		 "executable file or command. The options are torchrun's, "
-		 "too, spelled with - or _; they end at PROGRAM.",
+		 "executable file or command. The options are torchrun's, too, "
+		 "spelled with - or _; they end at PROGRAM.",
 	.examples = {"lockstep run --backend sim --platform star-8 "
 		     "--nproc-per-node 8 ddp_step"},
 	.choices = "scenarios",

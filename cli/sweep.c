@@ -37,8 +37,7 @@ static const struct option options[] = {
 	{"restart", OPTION_SWITCH, AT(restart), NULL,
 	 .help = "discard points that are done"},
 	{"merge", OPTION_SWITCH, AT(merge), NULL,
-	 .help = "predict nothing, but report the points of all "
-		 "parts"},
+	 .help = "predict nothing, but report the points of all parts"},
 	{DRY_RUN_ROW(AT(dry_run))},
 	{.name = NULL}};
 
@@ -94,14 +93,13 @@ static int check(const struct command_line *line, struct sweep_job *job)
 			      "--merge: expected a folder of results and no "
 			      "-o, --part, --restart or --dry-run");
 	if (line->part && !shard_read(&job->share, line->part))
-		return refuse("sweep",
-			      "--part: expected a part and their number, such "
-			      "as 2/4");
+		return refuse("sweep", "--part: expected a part and their "
+				       "number, such as 2/4");
 	if (!line->part && !line->merge && !shard_inherit(&job->share))
-		return refuse("sweep",
-			      "rank and size of this process, as srun or "
-			      "mpirun set them: expected numbers; --part says "
-			      "another part");
+		return refuse(
+			"sweep",
+			"rank and size of this process, as srun or mpirun set "
+			"them: expected numbers; --part says another part");
 	if (line->restart && job->share.parts > 1)
 		return refuse("sweep",
 			      "--restart: expected without parts, which would "

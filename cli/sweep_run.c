@@ -61,8 +61,7 @@ static int take_answer(void *arg, size_t point, int status, const char *data,
 	if (status) {
 		study_words(&sweep->study, point, text, sizeof text);
 		fprintf(stderr,
-			"lockstep sweep: point %zu was not answered: "
-			"%s\n",
+			"lockstep sweep: point %zu was not answered: %s\n",
 			point + 1, text);
 		return status;
 	}

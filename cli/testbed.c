@@ -40,8 +40,7 @@ static const struct option up_options[] = {
 	 "star|tree|oversubscribed[:RATIO]", .help = "how hosts are connected",
 	 .usual = "star"},
 	{"slow", OPTION_TEXT, AT(slow), "HOST:FACTOR",
-	 .help = "host whose link has only this share of the "
-		 "bandwidth"},
+	 .help = "host whose link has only this share of the bandwidth"},
 	{"switch", OPTION_TEXT, AT(by), "auto|kernel|user",
 	 .help = "what limits the links' rates", .usual = "auto"},
 	{"mtu", OPTION_COUNT, AT(mtu), "BYTES", .help = "longest packet",
@@ -66,10 +65,10 @@ const struct manual manual_testbed = {
 	.about = "Several hosts on this machine, network namespaces behind a "
 		 "switch whose links have a known rate. In COMMAND {host}, "
 		 "{hosts}, {address} and {address0} are filled in.",
-	.examples = {"lockstep testbed run --hosts 4 --bandwidth 1gbit "
-		     "lockstep run --nnodes {hosts} --nproc-per-node 2 "
-		     "--rdzv-backend c10d --rdzv-endpoint {address0}:29400 "
-		     "all_reduce"},
+	.examples =
+		{"lockstep testbed run --hosts 4 --bandwidth 1gbit lockstep "
+		 "run --nnodes {hosts} --nproc-per-node 2 --rdzv-backend c10d "
+		 "--rdzv-endpoint {address0}:29400 all_reduce"},
 	.choices = "up|show|exec|down|run|platform",
 	.groups = GROUPS({"Options of up and run (--name: of all)",
 			  .options = up_options},
@@ -273,9 +272,8 @@ static int act(struct request *request, const char *name)
 	enum dist_error error = DIST_OK;
 
 	if (!verb)
-		return refuse("testbed",
-			      "expected up, show, exec, down, run or platform; "
-			      "see --help");
+		return refuse("testbed", "expected up, show, exec, down, run "
+					 "or platform; see --help");
 	testbed_init(&request->testbed);
 	if (request->name)
 		error = testbed_read_name(request->name, &request->testbed,

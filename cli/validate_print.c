@@ -38,16 +38,15 @@ static struct dist__rows errors_of(const struct validate *validate,
 {
 	static const char columns[] =
 		"name|table;" ACCURACY_COLUMNS
-		"median_to_32KiB|to 32 KiB;median_to_64MiB|to 64 MiB;"
-		"median_above|above;fit_median|fit median %;fit_p90|fit p90 %;"
-		"good;choices|;left_out|";
+		"median_to_32KiB|to 32 KiB;median_to_64MiB|to 64 "
+		"MiB;median_above|above;fit_median|fit median %;fit_p90|fit "
+		"p90 %;good;choices|;left_out|";
 	static const char blind_columns[] =
 		"name|table;" ACCURACY_COLUMNS
-		"blind_median|blind median %;blind_p90|blind p90 %;"
-		"no_fabric_median|no fabric median %;no_fabric_p90|no fabric "
-		"p90 %;"
-		"fit_median|fit median %;fit_p90|fit p90 %;"
-		"good|blind good";
+		"blind_median|blind median %;blind_p90|blind p90 "
+		"%;no_fabric_median|no fabric median %;no_fabric_p90|no fabric "
+		"p90 %;fit_median|fit median %;fit_p90|fit p90 %;good|blind "
+		"good";
 	struct dist__rows table = {.columns = validate->is_blind ? blind_columns
 								 : columns};
 	char choices[512];
@@ -123,8 +122,8 @@ static struct dist__rows calls_of(const struct validate *validate)
 static struct dist__rows crossovers_of(const struct validate *validate)
 {
 	struct dist__rows table = {
-		.columns = "name|table;predicted_MiB|predicted MiB;"
-			   "measured_MiB|measured MiB;ratio",
+		.columns = "name|table;predicted_MiB|predicted "
+			   "MiB;measured_MiB|measured MiB;ratio",
 		.unknown = "none"};
 
 	for (size_t i = 0; i < validate->num; i++) {
@@ -305,8 +304,7 @@ static void print_summary(const struct validate_summary *summary, FILE *out)
 		return;
 	fprintf(out,
 		"\nCollectives: %zu of %zu tables hold median <= %g %% and p90 "
-		"<= %g %%. "
-		"Medians over tables: median %.1f %%, p90 %.1f %%",
+		"<= %g %%. Medians over tables: median %.1f %%, p90 %.1f %%",
 		summary->good, summary->tables, 100 * ACCURACY_GOOD_MEDIAN,
 		100 * ACCURACY_GOOD_P90, 100 * all->median, 100 * all->p90);
 	print_range(summary, ACCURACY_SMALL, "median to 32 KiB", out);
@@ -380,8 +378,8 @@ int validate_print(const struct validate *validate,
 	struct dist__rows steps = {
 		.columns = validate->is_blind
 				   ? "name|steps;schedule;" ACCURACY_COLUMNS
-				     "blind_median|blind median %;"
-				     "blind_p90|blind p90 %"
+				     "blind_median|blind median "
+				     "%;blind_p90|blind p90 %"
 				   : "name|steps;schedule;" ACCURACY_COLUMNS
 				     "bound|bound %;good"};
 	struct dist__rows constants = validate_constants(validate);

@@ -407,12 +407,11 @@ DIST__ALGORITHM(hierarchical, broadcast, BROADCAST, "hierarchical",
 		"broadcast across nodes of q, then inside",
 		"B(p/q, n) + B(q, n)", .in_teams = true);
 
-DIST__ALGORITHM(hierarchical, barrier, BARRIER, "hierarchical",
-		"reduce of nothing inside nodes of q, barrier across, "
-		"broadcast inside",
-		"R(q, 0) + barrier(p/q) + B(q, 0)", .in_teams = true);
+DIST__ALGORITHM(
+	hierarchical, barrier, BARRIER, "hierarchical",
+	"reduce of nothing inside nodes of q, barrier across, broadcast inside",
+	"R(q, 0) + barrier(p/q) + B(q, 0)", .in_teams = true);
 
 DIST__ALGORITHM(hierarchical, all_gather, ALL_GATHER, "hierarchical",
-		"gather inside nodes of q, all-gather across, broadcast "
-		"inside",
+		"gather inside nodes of q, all-gather across, broadcast inside",
 		"G(q, n q/p) + AG(p/q, n) + B(q, n)", .in_teams = true);

@@ -92,13 +92,12 @@ static enum dist_error check_list(struct dist_group *group,
 		return DIST_ERR_INVALID_ARGUMENT;
 	if (needed == (list != NULL))
 		return DIST_OK;
-	return dist__fail(
-		group, DIST_ERR_INVALID_ARGUMENT,
-		needed ? "%s: %s is NULL: expected a tensor for each "
-			 "of %d ranks"
-		       : "%s: %s: expected NULL, on every of %d ranks "
-			 "but the root",
-		dist__op_name(kind), name, group->members.world_size);
+	return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
+			  needed ? "%s: %s is NULL: expected a tensor for each "
+				   "of %d ranks"
+				 : "%s: %s: expected NULL, on every of %d "
+				   "ranks but the root",
+			  dist__op_name(kind), name, group->members.world_size);
 }
 
 enum dist_error dist_all_gather_single(struct dist_group *group,

@@ -68,12 +68,11 @@ static enum dist_error read_tcp(const char *text, size_t len,
 	    memchr(host, '/', host_len) ||
 	    !read_number(colon + 1, end, 65535, &method->port) ||
 	    method->port == 0)
-		return dist__refuse(
-			message,
-			"init method \"tcp://%.200s\": expected "
-			"tcp://host:port or tcp://[ipv6]:port, port from "
-			"1 to 65535",
-			text);
+		return dist__refuse(message,
+				    "init method \"tcp://%.200s\": expected "
+				    "tcp://host:port or tcp://[ipv6]:port, "
+				    "port from 1 to 65535",
+				    text);
 	memcpy(method->host, host, host_len);
 	method->host[host_len] = '\0';
 	return DIST_OK;
@@ -108,11 +107,10 @@ static enum dist_error read_url(const char *url,
 		method->kind = DIST__INIT_FILE;
 		error = read_file(url + 7, len - 7, method, message);
 	} else if (len != 6 || strncmp(url, "env://", 6) != 0) {
-		return dist__refuse(
-			message,
-			"unknown init method \"%.64s\": expected env://, "
-			"tcp://host:port or file:///path",
-			url);
+		return dist__refuse(message,
+				    "unknown init method \"%.64s\": expected "
+				    "env://, tcp://host:port or file:///path",
+				    url);
 	}
 	if (!error && url[len])
 		error = read_query(url + len + 1, method, message);
@@ -124,11 +122,10 @@ static enum dist_error check_store(const struct dist_init_options *options,
 				   struct dist_message *message)
 {
 	if (options->init_method)
-		return dist__refuse(
-			message,
-			"init method \"%.64s\" and a store: expected one "
-			"of them",
-			options->init_method);
+		return dist__refuse(message,
+				    "init method \"%.64s\" and a store: "
+				    "expected one of them",
+				    options->init_method);
 	if (options->world_size == 0)
 		return dist__refuse(message,
 				    "a store without a world size: expected "
@@ -140,9 +137,8 @@ static enum dist_error check_place(const struct dist__init_method *method,
 				   struct dist_message *message)
 {
 	if ((method->rank < 0) != (method->world_size < 0))
-		return dist__refuse(message,
-				    "init method: expected both rank and "
-				    "world_size, or neither");
+		return dist__refuse(message, "init method: expected both rank "
+					     "and world_size, or neither");
 	if (method->rank >= 0 && method->rank >= method->world_size)
 		return dist__refuse(message, "rank %d is outside a world of %d",
 				    method->rank, method->world_size);

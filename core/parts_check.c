@@ -53,11 +53,10 @@ static enum dist_error check_splits(struct checker *c, struct side side)
 	size_t left = parts->whole.numel;
 
 	if (!parts->splits && left % (size_t)parts->count != 0)
-		return dist__fail(
-			c->group, DIST_ERR_INVALID_ARGUMENT,
-			"%s: %s has %zu elements: expected a multiple "
-			"of the %d ranks",
-			c->name, side.name, left, parts->count);
+		return dist__fail(c->group, DIST_ERR_INVALID_ARGUMENT,
+				  "%s: %s has %zu elements: expected a "
+				  "multiple of the %d ranks",
+				  c->name, side.name, left, parts->count);
 	for (int rank = 0; parts->splits && rank < parts->count; rank++) {
 		if (parts->splits[rank] > left)
 			return dist__fail(c->group, DIST_ERR_INVALID_ARGUMENT,
@@ -99,10 +98,10 @@ static enum dist_error check_length(struct checker *c, struct side side,
 
 	if (got == numel)
 		return DIST_OK;
-	return dist__fail(c->group, DIST_ERR_INVALID_ARGUMENT,
-			  "%s: the part of rank %d in %s has %zu elements: "
-			  "expected %zu",
-			  c->name, rank, side.name, got, numel);
+	return dist__fail(
+		c->group, DIST_ERR_INVALID_ARGUMENT,
+		"%s: the part of rank %d in %s has %zu elements: expected %zu",
+		c->name, rank, side.name, got, numel);
 }
 
 /* The rank's own part is as long as what it has one of; with a root, all are.
@@ -183,14 +182,14 @@ static enum dist_error check_phantoms(struct checker *c)
 	if (c->phantom &&
 	    !dist__world_has(c->group->world, DIST__NEEDS_PHANTOMS))
 		return dist__fail(c->group, DIST_ERR_UNSUPPORTED,
-				  "%s: a tensor without data (phantom) needs "
-				  "a simulated world, this one is %s",
+				  "%s: a tensor without data (phantom) needs a "
+				  "simulated world, this one is %s",
 				  c->name, c->group->world->name);
 	if (c->phantom && c->real)
 		return dist__fail(
 			c->group, DIST_ERR_INVALID_ARGUMENT,
-			"%s: some tensors are without data "
-			"(phantoms), some are not: expected all alike",
+			"%s: some tensors are without data (phantoms), some "
+			"are not: expected all alike",
 			c->name);
 	return DIST_OK;
 }

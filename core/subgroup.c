@@ -100,10 +100,10 @@ static enum dist_error begin(struct making *making, const char *call,
 				  .own = -1};
 	name = making->options.name;
 	if (!sub)
-		return dist__fail(parent, DIST_ERR_INVALID_ARGUMENT,
-				  "%s: sub is NULL: expected where to store "
-				  "the group",
-				  call);
+		return dist__fail(
+			parent, DIST_ERR_INVALID_ARGUMENT,
+			"%s: sub is NULL: expected where to store the group",
+			call);
 	if (name && strlen(name) > most)
 		return dist__fail(parent, DIST_ERR_INVALID_ARGUMENT,
 				  "%s: the name \"%.64s\" is too long: "
@@ -148,11 +148,10 @@ static enum dist_error take_list(const struct making *making,
 		if (!making->in_parent)
 			rank = dist_get_group_rank(parent, rank);
 		if (rank < 0 || rank >= n)
-			return dist__fail(parent, DIST_ERR_INVALID_ARGUMENT,
-					  "%s: rank %d is not in group %s, of "
-					  "%d ranks",
-					  call, list->ranks[i], parent->title,
-					  n);
+			return dist__fail(
+				parent, DIST_ERR_INVALID_ARGUMENT,
+				"%s: rank %d is not in group %s, of %d ranks",
+				call, list->ranks[i], parent->title, n);
 		if (seen[rank])
 			return dist__fail(parent, DIST_ERR_INVALID_ARGUMENT,
 					  "%s: rank %d is listed twice", call,

@@ -24,12 +24,12 @@ static enum dist_error check_parameter(const struct dist_ddp_parameter *params,
 				    "parameter %zu (%.200s): unknown dtype", i,
 				    NAME(params, i));
 	if (p->numel != g->numel || p->dtype != g->dtype)
-		return dist__refuse(
-			message,
-			"parameter %zu (%.200s): its gradient has %zu "
-			"elements of %s, expected %zu of %s",
-			i, NAME(params, i), g->numel, dist_dtype_name(g->dtype),
-			p->numel, dist_dtype_name(p->dtype));
+		return dist__refuse(message,
+				    "parameter %zu (%.200s): its gradient has "
+				    "%zu elements of %s, expected %zu of %s",
+				    i, NAME(params, i), g->numel,
+				    dist_dtype_name(g->dtype), p->numel,
+				    dist_dtype_name(p->dtype));
 	if (p->numel > SIZE_MAX / 4 / element_bytes)
 		return dist__refuse(message,
 				    "parameter %zu (%.200s): too large", i,
@@ -57,11 +57,10 @@ static enum dist_error check_parameters(const struct dist_ddp_parameter *params,
 				       !params[witness].gradient.data) ||
 		    !params[i].parameter.data !=
 			    !params[witness].parameter.data)
-			return dist__refuse(
-				message,
-				"parameter %zu (%.200s): memory and "
-				"phantoms cannot be mixed",
-				i, NAME(params, i));
+			return dist__refuse(message,
+					    "parameter %zu (%.200s): memory "
+					    "and phantoms cannot be mixed",
+					    i, NAME(params, i));
 	}
 	return DIST_OK;
 }
@@ -231,9 +230,8 @@ dist_ddp_new_at(const char *file, int line, struct dist_group *group,
 	if (!options)
 		options = &defaults;
 	if (!group || !params || num == 0 || !ddp) {
-		(void)dist__refuse(&message,
-				   "a group, parameters and a place for "
-				   "the result are needed");
+		(void)dist__refuse(&message, "a group, parameters and a place "
+					     "for the result are needed");
 		goto out;
 	}
 	error = check_parameters(params, num, options->gradient_as_bucket_view,

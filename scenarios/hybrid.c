@@ -70,8 +70,8 @@ static bool can_share(const struct workload_job *job,
 			return layer_refuse(
 				layer, job->model,
 				"one row with heads, and rows of mlp with "
-				"width and positions: tensor groups share "
-				"them (columns of docs/models.md)",
+				"width and positions: tensor groups share them "
+				"(columns of docs/models.md)",
 				message);
 	}
 	return true;
@@ -110,12 +110,11 @@ static bool can_send(const struct workload_job *job,
 {
 	for (size_t l = 0; l + 1 < job->layers->num; l++)
 		if (!job->layers->list[l].activation)
-			return layer_refuse(
-				&job->layers->list[l], job->model,
-				"a row with width and positions: stages send "
-				"what leaves a layer (columns of "
-				"docs/models.md)",
-				message);
+			return layer_refuse(&job->layers->list[l], job->model,
+					    "a row with width and positions: "
+					    "stages send what leaves a layer "
+					    "(columns of docs/models.md)",
+					    message);
 	return true;
 }
 
@@ -128,11 +127,10 @@ static const char *misfit(const struct workload_job *job, int world_size,
 
 	if ((int64_t)grid.tp * grid.pp * grid.dp != world_size) {
 		dist__divisors_text(legal, sizeof legal, world_size);
-		snprintf(
-			message->text, sizeof message->text,
-			"%d ranks a tensor group and %d stages: expected their "
-			"product to divide the world size, %d: %s",
-			grid.tp, grid.pp, world_size, legal);
+		snprintf(message->text, sizeof message->text,
+			 "%d ranks a tensor group and %d stages: expected "
+			 "their product to divide the world size, %d: %s",
+			 grid.tp, grid.pp, world_size, legal);
 		return "world-size";
 	}
 	if ((size_t)grid.pp > job->layers->num) {
@@ -488,8 +486,8 @@ const struct workload workload_hybrid = {
 const struct workload workload_pipeline = {
 	.name = "pipeline",
 	.has_groups = true,
-	.example = "--nproc-per-node 4 pipeline --model mnist "
-		   "--micro-batches 8 --check",
+	.example = "--nproc-per-node 4 pipeline --model mnist --micro-batches "
+		   "8 --check",
 	.prediction = "--model resnet50 --machine dgx-a100 --world-size 4 "
 		      "--micro-batches 8",
 	HYBRID,
@@ -498,8 +496,8 @@ const struct workload workload_pipeline = {
 const struct workload workload_tensor_parallel = {
 	.name = "tensor_parallel",
 	.has_groups = true,
-	.example = "--nproc-per-node 4 tensor_parallel --model gpt_micro "
-		   "--check",
+	.example =
+		"--nproc-per-node 4 tensor_parallel --model gpt_micro --check",
 	.prediction = "--model gpt2_medium --machine dgx-a100 --world-size 8",
 	HYBRID,
 };

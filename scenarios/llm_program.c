@@ -27,12 +27,11 @@ static const struct option program_options[] = {
 	{"gpu", OPTION_TEXT, AT(gpu), "NAME", .help = "device that computes",
 	 .usual = USUAL_GPU},
 	{"jitter", OPTION_NUMBER, AT(arguments.jitter_percent), "PERCENT",
-	 .help = "standard deviation of computing time, log-normal, "
-		 "by rank and step",
+	 .help = "standard deviation of computing time, log-normal, by rank "
+		 "and step",
 	 .usual = "0", .max = 100},
 	{"straggler", OPTION_TEXT, AT(arguments.stragglers), "RANK:FACTOR,...",
-	 .help = "slow ranks: their computing takes FACTOR times as "
-		 "long"},
+	 .help = "slow ranks: their computing takes FACTOR times as long"},
 	{"seed", OPTION_COUNT, AT(arguments.seed), "N", .help = "random seed",
 	 .usual = "1"},
 	{"steps", OPTION_COUNT, AT(arguments.steps), "K",
@@ -96,9 +95,9 @@ static int run(const struct program *p, const struct llm_device *device,
 int llm_main(int argc, char **argv)
 {
 	const struct manual manual = {
-		.examples = {"lockstep run --nproc-per-node 8 --backend sim "
-			     "--platform star-8 llm --model gpt2 --tp 2 "
-			     "--pp 2"},
+		.examples =
+			{"lockstep run --nproc-per-node 8 --backend sim "
+			 "--platform star-8 llm --model gpt2 --tp 2 --pp 2"},
 		.groups = GROUPS({.options = program_options},
 				 {"Layout", .options = llm_options,
 				  .offset = AT(layout)},

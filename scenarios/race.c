@@ -38,7 +38,6 @@ static enum dist_error run(struct dist_group *group, bool fixed)
 	return error ? error : dist_send(group, r, 0, 0);
 }
 
-const struct faulty race = {3, "receive every result from any source: no race",
-			    "lockstep explore --platform star-8 "
-			    "--nproc-per-node 3 race",
-			    run};
+const struct faulty race = {
+	3, "receive every result from any source: no race",
+	"lockstep explore --platform star-8 --nproc-per-node 3 race", run};

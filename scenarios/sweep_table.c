@@ -156,8 +156,7 @@ const struct option sweep_options[] = {
 	 .help = "factor from one size to the next", .usual = "2",
 	 .letter = 'f', .min = 1, .above = true},
 	{"stepbytes", OPTION_SIZE, AT(step_bytes), "SIZE",
-	 .help = "bytes from one size to the next, instead of a "
-		 "factor",
+	 .help = "bytes from one size to the next, instead of a factor",
 	 .letter = 'i', .min = 1},
 	{"iters", OPTION_COUNT, AT(iterations), "N", .help = "timed calls",
 	 .usual = "20; simulated 1, as there is no noise", .letter = 'n',
@@ -174,8 +173,7 @@ const struct option sweep_options[] = {
 	{"cold", OPTION_SWITCH, AT(cold), NULL,
 	 .help = "empty the caches before each call"},
 	{"together", OPTION_SWITCH, AT(together), NULL,
-	 .help = "ranks of one machine: start each iteration at the "
-		 "same time"},
+	 .help = "ranks of one machine: start each iteration at the same time"},
 	{"check", OPTION_COUNT, AT(check), "0|1", .help = "verify results",
 	 .usual = "1; simulated 0, as there is no data", .letter = 'c',
 	 .max = 1},

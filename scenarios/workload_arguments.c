@@ -27,8 +27,8 @@ const struct option workload_options[] = {
 	 .help = "achieved FLOP/s of a device", .usual = "the rate of --gpu",
 	 .above = true},
 	{"gpu", TEXT, AT(gpu), "NAME",
-	 .help = "device: gives the rate (measured, else a share of "
-		 "its peak) and the memory",
+	 .help = "device: gives the rate (measured, else a share of its peak) "
+		 "and the memory",
 	 .usual = "the machine's"},
 	{"precision", CHOICE, AT(precision), "fp32|tf32|amp",
 	 .help = "precision of computing",
@@ -36,15 +36,13 @@ const struct option workload_options[] = {
 	{"optimizer", CHOICE, AT(optimizer), "adam|momentum|sgd",
 	 .help = "optimizer, for its memory", .usual = "adam"},
 	{"step-ms", NUMBER, AT(rate.step_ms), "T",
-	 .help = "measured ms of a step on one device, instead of "
-		 "--flops"},
+	 .help = "measured ms of a step on one device, instead of --flops"},
 	{"jitter", NUMBER, AT(jitter_percent), "PERCENT",
-	 .help = "standard deviation of computing time, log-normal, "
-		 "by rank and step",
+	 .help = "standard deviation of computing time, log-normal, by rank "
+		 "and step",
 	 .usual = "0", .max = 100},
 	{"straggler", TEXT, AT(stragglers), "RANK:FACTOR,...",
-	 .help = "slow ranks: their computing takes FACTOR times as "
-		 "long"},
+	 .help = "slow ranks: their computing takes FACTOR times as long"},
 	{"seed", COUNT, AT(seed), "N", .help = "random seed", .usual = "1"},
 	{"steps", COUNT, AT(steps), "K", .help = "training steps", .usual = "1",
 	 .min = 1, .max = 1e6},
@@ -56,12 +54,10 @@ const struct option workload_options[] = {
 	{"per-tensor", SWITCH, AT(per_tensor), NULL,
 	 .help = "a bucket for each gradient", .takers = DDP_STEP},
 	{"no-overlap", SWITCH, AT(no_overlap), NULL,
-	 .help = "average gradients after backward, by default in "
-		 "one bucket",
+	 .help = "average gradients after backward, by default in one bucket",
 	 .takers = DDP_STEP},
 	{"accumulate", COUNT, AT(accumulate), "N",
-	 .help = "micro-batches of a step; all except the last with "
-		 "no_sync",
+	 .help = "micro-batches of a step; all except the last with no_sync",
 	 .usual = "1", .takers = DDP_STEP, .min = 1, .max = 1e6},
 	{"find-unused-parameters", SWITCH, AT(find_unused_parameters), NULL,
 	 .help = "exchange which parameters each rank used",
@@ -74,12 +70,11 @@ const struct option workload_options[] = {
 	 .help = "how buckets are averaged", .usual = "allreduce",
 	 .takers = DDP_STEP},
 	{"zero", COUNT, AT(zero), "N",
-	 .help = "ZeRO stage: 1 optimizer state, 2 and gradients, 3 "
-		 "and parameters",
+	 .help = "ZeRO stage: 1 optimizer state, 2 and gradients, 3 and "
+		 "parameters",
 	 .usual = "3", .takers = FSDP, .min = 1, .max = 3},
 	{"no-prefetch", SWITCH, AT(no_prefetch), NULL,
-	 .help = "gather a layer's parameters only when they are "
-		 "needed",
+	 .help = "gather a layer's parameters only when they are needed",
 	 .takers = FSDP},
 	{"tp", COUNT, AT(tp), "N", .help = "ranks of a tensor group",
 	 .usual = "1; tensor_parallel: all", .takers = TENSOR, .min = 1,
@@ -101,8 +96,7 @@ const struct option workload_options[] = {
 	{"top-k", COUNT, AT(top_k), "K", .help = "experts of a token",
 	 .usual = "2", .takers = " moe ", .min = 1, .max = 1 << 24},
 	{"imbalance", NUMBER, AT(imbalance_percent), "PERCENT",
-	 .help = "standard deviation of the experts' tokens, "
-		 "log-normal",
+	 .help = "standard deviation of the experts' tokens, log-normal",
 	 .usual = "0", .takers = " moe ", .max = 1000},
 	{"servers", COUNT, AT(servers), "N",
 	 .help = "parameter servers, the first ranks", .usual = "1",

@@ -31,8 +31,8 @@ static enum dist_error choose_flops(const struct workload_setup *setup,
 		return DIST_OK;
 	return dist__refuse(
 		message,
-		"expected a compute rate, --flops, --gpu or --step-ms: none "
-		"is given, and no GPU is named whose rate is known");
+		"expected a compute rate, --flops, --gpu or --step-ms: none is "
+		"given, and no GPU is named whose rate is known");
 }
 
 /* FLOP/s of a whole step of the model that takes so long. */
@@ -114,11 +114,10 @@ static enum dist_error check_activations(struct workload_setup *setup,
 
 		if (elements <= MOST_ELEMENTS)
 			continue;
-		return dist__refuse(
-			message,
-			"--batch %g: expected less: more than 2^53 elements "
-			"would leave a layer of %s",
-			a->rate.batch, setup->model.name);
+		return dist__refuse(message,
+				    "--batch %g: expected less: more than 2^53 "
+				    "elements would leave a layer of %s",
+				    a->rate.batch, setup->model.name);
 	}
 	return DIST_OK;
 }
@@ -150,11 +149,10 @@ const char *workload_misfit(const struct workload_job *job, int world_size,
 	for (size_t i = 0; i < pace->num_stragglers; i++) {
 		if (pace->stragglers[i].rank < world_size)
 			continue;
-		snprintf(
-			message->text, sizeof message->text,
-			"--straggler: no rank %d: expected 0 to %d, of a world "
-			"of %d",
-			pace->stragglers[i].rank, world_size - 1, world_size);
+		snprintf(message->text, sizeof message->text,
+			 "--straggler: no rank %d: expected 0 to %d, of a "
+			 "world of %d",
+			 pace->stragglers[i].rank, world_size - 1, world_size);
 		return "straggler";
 	}
 	return job->workload->misfit

@@ -106,16 +106,15 @@ static enum dist_error check_name(const struct dist__yaml *yaml,
 	if (*name == '\0' || *name == '-' ||
 	    strlen(name) >= sizeof study->axes->name ||
 	    name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-")])
+		return dist__yaml_refuse(yaml, node,
+					 "expected a flag of lockstep predict "
+					 "without its dashes, not \"%.40s\"",
+					 name);
+	if (study_axis(study, name) < study->num_axes)
 		return dist__yaml_refuse(
 			yaml, node,
-			"expected a flag of lockstep predict without its "
-			"dashes, not \"%.40s\"",
+			"expected \"%s\" only once, in predict or in grid",
 			name);
-	if (study_axis(study, name) < study->num_axes)
-		return dist__yaml_refuse(yaml, node,
-					 "expected \"%s\" only once, in "
-					 "predict or in grid",
-					 name);
 	if (study->num_axes == STUDY_AXES)
 		return dist__yaml_refuse(yaml, node, "expected %d keys at most",
 					 STUDY_AXES);

@@ -27,11 +27,10 @@ enum dist_error testbed_read_name(const char *text, struct testbed *testbed,
 
 	if (length == 0 || length >= sizeof testbed->name ||
 	    text[strspn(text, legal)] != '\0')
-		return dist__refuse(
-			message,
-			"--name: expected 1 to 15 small letters and "
-			"digits, not \"%.40s\"",
-			text);
+		return dist__refuse(message,
+				    "--name: expected 1 to 15 small letters "
+				    "and digits, not \"%.40s\"",
+				    text);
 	strcpy(testbed->name, text);
 	return DIST_OK;
 }
@@ -47,11 +46,10 @@ static enum dist_error read_rate(const char *option, const char *text,
 	if (dist__quantity_read(text, units, Bps) && *Bps >= LEAST_BPS &&
 	    *Bps <= MOST_BPS)
 		return DIST_OK;
-	return dist__refuse(
-		message,
-		"%s: expected 1mbit to 100gbit, as tc writes them, not "
-		"\"%.40s\"",
-		option, text);
+	return dist__refuse(message,
+			    "%s: expected 1mbit to 100gbit, as tc writes them, "
+			    "not \"%.40s\"",
+			    option, text);
 }
 
 enum dist_error testbed_read_bandwidth(const char *text,
@@ -77,11 +75,10 @@ enum dist_error testbed_read_delay(const char *text, struct testbed *testbed,
 
 	if (!dist__quantity_read(text, units, &ns) || ns < 0 ||
 	    ns > (double)MOST_NS)
-		return dist__refuse(
-			message,
-			"--delay: expected 0us to 1s, with its unit, not "
-			"\"%.40s\"",
-			text);
+		return dist__refuse(message,
+				    "--delay: expected 0us to 1s, with its "
+				    "unit, not \"%.40s\"",
+				    text);
 	testbed->delay_ns = (int64_t)ns;
 	return DIST_OK;
 }
@@ -114,8 +111,7 @@ enum dist_error testbed_read_topology(const char *text, struct testbed *testbed,
 	return dist__refuse(
 		message,
 		"--topology: expected star, tree, oversubscribed or "
-		"oversubscribed:RATIO with a ratio of 1 to 64, not "
-		"\"%.40s\"",
+		"oversubscribed:RATIO with a ratio of 1 to 64, not \"%.40s\"",
 		text);
 }
 
@@ -133,11 +129,10 @@ enum dist_error testbed_read_slow(const char *text, struct testbed *testbed,
 		testbed->slow_factor = factor;
 		return DIST_OK;
 	}
-	return dist__refuse(
-		message,
-		"--slow: expected HOST:FACTOR, a host from 0 on and a "
-		"factor of 0.01 to 1, not \"%.40s\"",
-		text);
+	return dist__refuse(message,
+			    "--slow: expected HOST:FACTOR, a host from 0 on "
+			    "and a factor of 0.01 to 1, not \"%.40s\"",
+			    text);
 }
 
 enum dist_error testbed_read_switch(const char *text, struct testbed *testbed,
@@ -170,11 +165,10 @@ enum dist_error testbed_check(const struct testbed *testbed,
 		return dist__refuse(message, "--mtu: expected 1280 to 65535");
 	if (testbed->topology != TESTBED_STAR &&
 	    testbed->hosts <= testbed->leaf_hosts)
-		return dist__refuse(
-			message,
-			"--topology: leaves of %d hosts need more than "
-			"%d hosts",
-			testbed->leaf_hosts, testbed->leaf_hosts);
+		return dist__refuse(message,
+				    "--topology: leaves of %d hosts need more "
+				    "than %d hosts",
+				    testbed->leaf_hosts, testbed->leaf_hosts);
 	return DIST_OK;
 }
 

@@ -97,14 +97,13 @@ enum dist_error testbed_find(const char *name, struct testbed *testbed,
 	}
 	if (found && strcmp(testbed->name, name) == 0)
 		return DIST_OK;
-	return dist__refuse(
-		message,
-		is_begun(name)
-			? "test bed \"%s\" was not finished: lockstep "
-			  "testbed down removes it"
-			: "there is no test bed \"%s\": lockstep testbed "
-			  "up makes one",
-		name);
+	return dist__refuse(message,
+			    is_begun(name)
+				    ? "test bed \"%s\" was not finished: "
+				      "lockstep testbed down removes it"
+				    : "there is no test bed \"%s\": lockstep "
+				      "testbed up makes one",
+			    name);
 }
 
 /* ---- down ---------------------------------------------------------------- */
@@ -345,11 +344,10 @@ enum dist_error testbed_up(struct testbed *testbed,
 		return dist__refuse_as(message, DIST_ERR_UNAVAILABLE,
 				       "network namespaces need root");
 	if (testbed_find(testbed->name, &other, &ignored) == DIST_OK)
-		return dist__refuse(
-			message,
-			"test bed \"%s\" is up: lockstep testbed down removes "
-			"it",
-			testbed->name);
+		return dist__refuse(message,
+				    "test bed \"%s\" is up: lockstep testbed "
+				    "down removes it",
+				    testbed->name);
 	/* What a crash has left behind. */
 	error = testbed_down(testbed->name, &found, message);
 	if (!error)

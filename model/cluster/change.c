@@ -27,11 +27,10 @@ enum dist_error platform_read_change(const char *option, const char *text,
 	change->name[len] = '\0';
 	if (!dist__number_read(colon + 1, &change->factor) ||
 	    !(change->factor >= LEAST_FACTOR && change->factor <= 1))
-		return dist__refuse(message,
-				    "%s %s: expected a factor of %g to 1, "
-				    "not \"%s\"",
-				    option, change->name, LEAST_FACTOR,
-				    colon + 1);
+		return dist__refuse(
+			message,
+			"%s %s: expected a factor of %g to 1, not \"%s\"",
+			option, change->name, LEAST_FACTOR, colon + 1);
 	for (int i = 0; i < *n; i++)
 		if (strcmp(changes[i].name, change->name) == 0)
 			return dist__refuse(message, "%s: %s comes twice",

@@ -54,23 +54,21 @@ static enum dist_error check_nodes(const struct platform_nodes *n, bool alone,
 {
 	if (n->gpus > 1 && n->intra.kind == PLATFORM_ALONE)
 		return dist__refuse(message,
-				    "--gpus %d: expected --intra, how the "
-				    "GPUs of a node reach each other",
+				    "--gpus %d: expected --intra, how the GPUs "
+				    "of a node reach each other",
 				    n->gpus);
 	if (n->gpus > 1 && n->intra.gpu.bandwidth_Bps <= 0)
-		return dist__refuse(message,
-				    "--intra: expected the bandwidth of a "
-				    "GPU's link, which is not known of this "
-				    "machine");
+		return dist__refuse(
+			message, "--intra: expected the bandwidth of a GPU's "
+				 "link, which is not known of this machine");
 	if (n->inter.fabric[0] && n->inter.nic.bandwidth_Bps <= 0)
 		return dist__refuse(message,
 				    "--inter: expected the bandwidth of a "
-				    "card, which is not known of this "
-				    "machine");
+				    "card, which is not known of this machine");
 	if (n->intra.kind == PLATFORM_MESH && !mesh_fits(n))
 		return dist__refuse(message,
-				    "--intra: a mesh of NVLinks for other "
-				    "than %d GPUs (a cube mesh is one of 8)",
+				    "--intra: a mesh of NVLinks for other than "
+				    "%d GPUs (a cube mesh is one of 8)",
 				    n->gpus);
 	if (n->intra.kind == PLATFORM_PCIE && n->gpus % n->intra.sockets != 0)
 		return dist__refuse(message,
@@ -79,15 +77,15 @@ static enum dist_error check_nodes(const struct platform_nodes *n, bool alone,
 				    n->gpus, n->intra.sockets);
 	if (!alone && !n->inter.fabric[0])
 		return dist__refuse(message,
-				    "more than one node: expected --inter, "
-				    "how a node reaches others");
+				    "more than one node: expected --inter, how "
+				    "a node reaches others");
 	if (n->inter.fabric[0] && !n->inter.bonded &&
 	    !shares_out(n->gpus, n->inter.nics))
-		return dist__refuse(message,
-				    "--inter: %d cards do not share out "
-				    "among %d GPUs: expected a multiple, a "
-				    "divisor, or \",bonded\"",
-				    n->inter.nics, n->gpus);
+		return dist__refuse(
+			message,
+			"--inter: %d cards do not share out among %d GPUs: "
+			"expected a multiple, a divisor, or \",bonded\"",
+			n->inter.nics, n->gpus);
 	return DIST_OK;
 }
 
@@ -114,14 +112,14 @@ static enum dist_error check_room(const struct platform_fabric *f, int nodes,
 				    "switch: expected 1 to %d",
 				    names[f->topology], ports, PLATFORM_PORTS);
 	if (nodes > PLATFORM_NODES || nodes > ports * switches)
-		return dist__refuse(
-			message,
-			"--topology %s has room for %ld nodes (%ld under each "
-			"of %ld switches), not for %d",
-			names[f->topology],
-			ports * switches < PLATFORM_NODES ? ports * switches
-							  : PLATFORM_NODES,
-			ports, switches, nodes);
+		return dist__refuse(message,
+				    "--topology %s has room for %ld nodes (%ld "
+				    "under each of %ld switches), not for %d",
+				    names[f->topology],
+				    ports * switches < PLATFORM_NODES
+					    ? ports * switches
+					    : PLATFORM_NODES,
+				    ports, switches, nodes);
 	return DIST_OK;
 }
 

@@ -54,9 +54,8 @@ static enum dist_error read_nics(const struct platform_clause *clause,
 	    dist__bandwidth_read(bandwidth, &inter->nic.bandwidth_Bps))
 		return DIST_OK;
 	return dist__refuse(message,
-			    "--inter %s: expected [CARDSx]BANDWIDTH with 1 "
-			    "to %d cards and a unit, such as 8x400G, not "
-			    "\"%s\"",
+			    "--inter %s: expected [CARDSx]BANDWIDTH with 1 to "
+			    "%d cards and a unit, such as 8x400G, not \"%s\"",
 			    clause->kind, PLATFORM_NICS, clause->word);
 }
 
@@ -70,8 +69,8 @@ static enum dist_error read_latency(const struct platform_clause *clause,
 
 	if (!error && latency_s == 0)
 		return dist__refuse(message,
-				    "--inter %s: expected lat=TIME, from "
-				    "card to card, such as lat=15us",
+				    "--inter %s: expected lat=TIME, from card "
+				    "to card, such as lat=15us",
 				    clause->kind);
 	inter->nic.latency_s = latency_s / 2;
 	return error;
@@ -92,9 +91,8 @@ enum dist_error platform_read_inter(const char *text,
 		i++;
 	if (i == NUM_FABRICS)
 		return dist__refuse(message,
-				    "--inter: expected ib, roce, efa or "
-				    "tcp, then :[CARDSx]BANDWIDTH, not "
-				    "\"%s\"",
+				    "--inter: expected ib, roce, efa or tcp, "
+				    "then :[CARDSx]BANDWIDTH, not \"%s\"",
 				    text);
 	memset(inter, 0, sizeof *inter);
 	snprintf(inter->fabric, sizeof inter->fabric, "%s", fabrics[i].name);

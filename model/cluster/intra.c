@@ -73,10 +73,10 @@ static enum dist_error read_pcie(const struct platform_clause *clause,
 	if (error)
 		return error;
 	if (sockets && !platform_read_count(sockets, 8, &intra->sockets))
-		return dist__refuse(message,
-				    "--intra pcie: sockets: expected 1 to "
-				    "8, not \"%s\"",
-				    sockets);
+		return dist__refuse(
+			message,
+			"--intra pcie: sockets: expected 1 to 8, not \"%s\"",
+			sockets);
 	if (intra->sockets == 1 && !platform_clause_value(clause, "socket"))
 		return DIST_OK;
 	intra->socket.latency_s = intra->gpu.latency_s;
@@ -103,7 +103,6 @@ enum dist_error platform_read_intra(const char *text,
 		return read_pcie(&clause, intra, message);
 	return dist__refuse(message,
 			    "--intra: expected nvswitch:BANDWIDTH, "
-			    "cube-mesh:BANDWIDTH or pcie:BANDWIDTH, not "
-			    "\"%s\"",
+			    "cube-mesh:BANDWIDTH or pcie:BANDWIDTH, not \"%s\"",
 			    text);
 }

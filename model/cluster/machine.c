@@ -92,11 +92,10 @@ enum dist_error machine_network_choose(const struct machine *machine,
 		snprintf(names + strlen(names), sizeof names - strlen(names),
 			 "%s%s", i ? " or " : "",
 			 machine->networks[i].transport);
-	return dist__refuse(message,
-			    "%s has no network of transport \"%.40s\": "
-			    "expected %s",
-			    machine->title, transport,
-			    names[0] ? names : "none");
+	return dist__refuse(
+		message,
+		"%s has no network of transport \"%.40s\": expected %s",
+		machine->title, transport, names[0] ? names : "none");
 }
 
 /* The cards that so many ranks have: where a GPU has its own, theirs. */

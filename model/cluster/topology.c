@@ -50,9 +50,8 @@ static enum dist_error read_taper(const struct platform_clause *clause,
 	    *taper <= MOST_TAPER)
 		return DIST_OK;
 	return dist__refuse(message,
-			    "--topology %s: taper: expected 1 to %g, "
-			    "bandwidth below a switch by above it, not "
-			    "\"%s\"",
+			    "--topology %s: taper: expected 1 to %g, bandwidth "
+			    "below a switch by above it, not \"%s\"",
 			    clause->kind, MOST_TAPER, text);
 }
 

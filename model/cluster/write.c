@@ -66,8 +66,7 @@ static void write_escaped(FILE *out, const char *text)
 
 static const char model[] =
 	"     The network model is stated, not assumed: CM02 with all factors "
-	"1 "
-	"and no\n"
+	"1 and no\n"
 	"     TCP corrections, so that a message alone on its route takes\n"
 	"     latency + bytes / bandwidth. One host is one rank. -->\n"
 	"<platform version=\"4.1\">\n"
@@ -82,16 +81,15 @@ static const char model[] =
 
 /* Where latencies come from that no option states. */
 static const char defaults[] =
-	"Latencies that no option states: over NVLink 0.6 us and over PCIe "
-	"1.0 us from GPU to GPU, NCCL's for a hop of its LL protocol "
+	"Latencies that no option states: over NVLink 0.6 us and over PCIe 1.0 "
+	"us from GPU to GPU, NCCL's for a hop of its LL protocol "
 	"(github.com/NVIDIA/nccl, src/graph/tuning.cc), half of it a link; "
-	"from "
-	"card to card 1.7 us over InfiniBand and RoCE and 21.2 us over TCP, "
-	"what MPI shows for 4 bytes (github.com/dexhunter/"
-	"allreduce-experiments, 100g-latency.txt and 10g-latency.txt), half of "
-	"it a card; a link between switches 0.13 us (NVIDIA, QM8700 data "
-	"sheet).\nA switch's links up are one link of their bandwidth "
-	"together: traffic is spread evenly over them.";
+	"from card to card 1.7 us over InfiniBand and RoCE and 21.2 us over "
+	"TCP, what MPI shows for 4 bytes "
+	"(github.com/dexhunter/allreduce-experiments, 100g-latency.txt and "
+	"10g-latency.txt), half of it a card; a link between switches 0.13 us "
+	"(NVIDIA, QM8700 data sheet).\nA switch's links up are one link of "
+	"their bandwidth together: traffic is spread evenly over them.";
 
 static void write_property(FILE *out, const char *name, const char *value)
 {
@@ -186,10 +184,9 @@ static enum dist_error check_slow(const struct platform_description *d,
 			if (strcmp(number, name) == 0)
 				continue;
 		}
-		return dist__refuse(message,
-				    "--slow: no \"%s\": expected node0 to "
-				    "node%d",
-				    name, nodes - 1);
+		return dist__refuse(
+			message, "--slow: no \"%s\": expected node0 to node%d",
+			name, nodes - 1);
 	}
 	return DIST_OK;
 }

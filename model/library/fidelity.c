@@ -36,21 +36,19 @@ enum dist_error library_fidelity(const struct dist__profile *profile, int ranks,
 	if (asked == DIST__FIDELITY_AUTO)
 		*fidelity = choose(profile, ranks);
 	if (*fidelity == DIST__FIDELITY_FORMULA && profile->cores > 0)
-		return dist__refuse(
-			message,
-			"fidelity formula: expected auto, message or flow: by "
-			"profile %s ranks share cores, and no formula knows "
-			"whose turn it is",
-			profile->name);
+		return dist__refuse(message,
+				    "fidelity formula: expected auto, message "
+				    "or flow: by profile %s ranks share cores, "
+				    "and no formula knows whose turn it is",
+				    profile->name);
 	if (*fidelity == DIST__FIDELITY_FORMULA || library_has_steps(profile))
 		return DIST_OK;
 	if (*fidelity == DIST__FIDELITY_FLOW && library_has_transfers(profile))
 		return DIST_OK;
-	return dist__refuse(
-		message,
-		"fidelity %s: expected auto%s or formula: profile %s is of "
-		"library %s, whose messages are not known",
-		dist__fidelity_name(*fidelity),
-		library_has_transfers(profile) ? ", flow" : "", profile->name,
-		profile->library);
+	return dist__refuse(message,
+			    "fidelity %s: expected auto%s or formula: profile "
+			    "%s is of library %s, whose messages are not known",
+			    dist__fidelity_name(*fidelity),
+			    library_has_transfers(profile) ? ", flow" : "",
+			    profile->name, profile->library);
 }

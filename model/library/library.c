@@ -226,16 +226,15 @@ enum dist_error library_estimate(const struct dist__profile *profile,
 		return dist__refuse(message,
 				    "send and receive have no formula");
 	if (fabric->guessed && !calibration)
-		return dist__refuse(message,
-				    "no rate of %s is known, and none "
-				    "calibrated: expected it in the machine's "
-				    "description",
-				    fabric->nodes > 1 ? fabric->transport
-						      : "the links inside");
+		return dist__refuse(
+			message,
+			"no rate of %s is known, and none calibrated: expected "
+			"it in the machine's description",
+			fabric->nodes > 1 ? fabric->transport
+					  : "the links inside");
 	if (profile->num_constants > MOST_CONSTANTS - CALIBRATION_CONSTANTS - 1)
 		return dist__refuse(message,
-				    "profile %s: expected at most %d "
-				    "constants",
+				    "profile %s: expected at most %d constants",
 				    profile->name,
 				    MOST_CONSTANTS - CALIBRATION_CONSTANTS - 1);
 	if (profile->num_constants > 0)

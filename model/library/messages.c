@@ -186,11 +186,10 @@ static enum dist_error refuse_algorithm(const struct dist__profile *profile,
 					struct dist_message *message)
 {
 	const struct dist__algorithm *const *all;
-	int used = snprintf(message->text, sizeof message->text,
-			    "%s: the model of %s has no algorithm \"%.40s\": "
-			    "expected",
-			    dist__op_name(call->op), profile->library,
-			    call->algorithm);
+	int used = snprintf(
+		message->text, sizeof message->text,
+		"%s: the model of %s has no algorithm \"%.40s\": expected",
+		dist__op_name(call->op), profile->library, call->algorithm);
 
 	for (all = dist__algorithms(); *all; all++)
 		if ((*all)->op == call->op && used < (int)sizeof message->text)

@@ -198,11 +198,10 @@ static enum dist_error check_text(const char *text, const char *family,
 			message, "no family has these parts: %.300s", why.text);
 	lost = difference(model, &again);
 	if (lost)
-		return dist__refuse(
-			message,
-			"%s: no family of config.json has it beside "
-			"the rest (%s would be nearest)",
-			lost, family);
+		return dist__refuse(message,
+				    "%s: no family of config.json has it "
+				    "beside the rest (%s would be nearest)",
+				    lost, family);
 	return DIST_OK;
 }
 

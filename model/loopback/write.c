@@ -66,8 +66,8 @@ static void write_origin(struct dist__output *out, const char *machine,
 			   m->pair_message.median / 1e3,
 			   model->capacity_Bps / 1e9);
 	dist__output_print(out,
-			   "     What is between two sizes misses the "
-			   "measured exchanges by %.0f %% at most;\n"
+			   "     What is between two sizes misses the measured "
+			   "exchanges by %.0f %% at most;\n"
 			   "     the noisiest measure has an interquartile "
 			   "range of %.0f %% of its median.\n",
 			   model->residual * 100,
@@ -94,19 +94,19 @@ static void write_platform(struct dist__output *out, int hosts,
 	write_origin(out, machine, m, model);
 	dist__output_text(out, "<platform version=\"4.1\">\n");
 	write_config(out);
-	dist__output_print(
-		out,
-		"  <cluster id=\"loopback\" prefix=\"rank-\" suffix=\"\" "
-		"radical=\"0-%d\"\n"
-		"           speed=\"1Gf\" bw=\"%.0fBps\" lat=\"%.3fns\" "
-		"sharing_policy=\"SPLITDUPLEX\"\n"
-		"           bb_bw=\"%.0fBps\" bb_lat=\"%.3fns\" "
-		"bb_sharing_policy=\"SHARED\">\n"
-		"    <prop id=\"node\" value=\"loopback\"/>\n"
-		"  </cluster>\n"
-		"</platform>\n",
-		hosts - 1, model->pair_Bps, model->latency_ns / 3,
-		model->cores * model->pair_Bps, model->latency_ns / 3);
+	dist__output_print(out,
+			   "  <cluster id=\"loopback\" prefix=\"rank-\" "
+			   "suffix=\"\" radical=\"0-%d\"\n"
+			   "           speed=\"1Gf\" bw=\"%.0fBps\" "
+			   "lat=\"%.3fns\" sharing_policy=\"SPLITDUPLEX\"\n"
+			   "           bb_bw=\"%.0fBps\" bb_lat=\"%.3fns\" "
+			   "bb_sharing_policy=\"SHARED\">\n"
+			   "    <prop id=\"node\" value=\"loopback\"/>\n"
+			   "  </cluster>\n"
+			   "</platform>\n",
+			   hosts - 1, model->pair_Bps, model->latency_ns / 3,
+			   model->cores * model->pair_Bps,
+			   model->latency_ns / 3);
 }
 
 /* Where the numbers hold, and a sentence more about it. */
@@ -174,8 +174,7 @@ static void write_profile(struct dist__output *out, const struct place *place,
 {
 	dist__output_print(
 		out,
-		"# Lockstep's own TCP back end %s, "
-		"with the built-in\n"
+		"# Lockstep's own TCP back end %s, with the built-in\n"
 		"# selection of algorithms. message_overhead_ns: time to issue "
 		"a send of 8\n"
 		"# bytes in a stream of 64. reduce_Bps: float32 sums of 1 MiB "

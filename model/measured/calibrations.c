@@ -26,10 +26,9 @@ static enum dist_error read_constant(const struct dist__yaml *yaml,
 		return error;
 	if (library_calibration_constant(c, number.name) ||
 	    !library_calibration_set(c, number.name, value))
-		return dist__yaml_refuse(yaml, key,
-					 "expected at most %d constants, each "
-					 "once",
-					 CALIBRATION_CONSTANTS);
+		return dist__yaml_refuse(
+			yaml, key, "expected at most %d constants, each once",
+			CALIBRATION_CONSTANTS);
 	constant = library_calibration_constant(c, number.name);
 	constant->is_given = is_given;
 	return DIST_OK;

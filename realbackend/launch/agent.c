@@ -147,17 +147,16 @@ static enum dist_error find_leader(struct dist__agent *agent,
 	if (final)
 		return error;
 	if (error == DIST_ERR_IO)
-		return dist__refuse_as(
-			message, DIST_ERR_RENDEZVOUS,
-			"rendezvous: what listens at %.200s:%d is no "
-			"store of a job",
-			nodes->endpoint_host, nodes->endpoint_port);
-	return dist__refuse_as(
-		message, DIST_ERR_RENDEZVOUS,
-		"rendezvous: nobody leads the job at %.200s:%d: node 0 "
-		"has not come in %.3g s",
-		nodes->endpoint_host, nodes->endpoint_port,
-		(double)nodes->join_ns / 1e9);
+		return dist__refuse_as(message, DIST_ERR_RENDEZVOUS,
+				       "rendezvous: what listens at %.200s:%d "
+				       "is no store of a job",
+				       nodes->endpoint_host,
+				       nodes->endpoint_port);
+	return dist__refuse_as(message, DIST_ERR_RENDEZVOUS,
+			       "rendezvous: nobody leads the job at %.200s:%d: "
+			       "node 0 has not come in %.3g s",
+			       nodes->endpoint_host, nodes->endpoint_port,
+			       (double)nodes->join_ns / 1e9);
 }
 
 static enum dist_error follow(struct dist__agent *agent,

@@ -81,11 +81,10 @@ enum dist_error dist__dumper_new(const struct check_dump *head,
 	if (!pattern)
 		return DIST_OK;
 	if (!check_dump_prepare(pattern))
-		return dist__refuse(
-			message,
-			"LOCKSTEP_DUMP is \"%.200s\": no file can be written "
-			"there: %s",
-			pattern, strerror(errno));
+		return dist__refuse(message,
+				    "LOCKSTEP_DUMP is \"%.200s\": no file can "
+				    "be written there: %s",
+				    pattern, strerror(errno));
 	fresh = calloc(1, sizeof *fresh);
 	if (fresh)
 		fresh->pattern = strdup(pattern);

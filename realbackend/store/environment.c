@@ -41,11 +41,10 @@ static enum dist_error read_timeout(const struct dist_init_options *options,
 	if (options->timeout_ns || !text)
 		return DIST_OK;
 	if (!dist__seconds_read(text, timeout_ns) || *timeout_ns == 0)
-		return dist__refuse(
-			message,
-			"LOCKSTEP_TIMEOUT is \"%.64s\": expected seconds, more "
-			"than 0 and at most 1e9",
-			text);
+		return dist__refuse(message,
+				    "LOCKSTEP_TIMEOUT is \"%.64s\": expected "
+				    "seconds, more than 0 and at most 1e9",
+				    text);
 	return DIST_OK;
 }
 
@@ -141,9 +140,9 @@ static enum dist_error read_place(const struct dist__scheduler *scheduler,
 	if (e->world_size < 0 || e->rank < 0)
 		return dist__refuse(
 			message,
-			"%s is not set: start the ranks with \"lockstep "
-			"run\", dist_launch(), torchrun, mpirun or srun, or "
-			"set RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT",
+			"%s is not set: start the ranks with \"lockstep run\", "
+			"dist_launch(), torchrun, mpirun or srun, or set RANK, "
+			"WORLD_SIZE, MASTER_ADDR and MASTER_PORT",
 			e->world_size < 0 ? "WORLD_SIZE" : "RANK");
 	return DIST_OK;
 }

@@ -204,9 +204,7 @@ enum dist_error dist_file_store_new(const char *path, int world_size,
 		message = &unread;
 	message->text[0] = '\0';
 	if (!path || !*path || world_size < 0 || !store)
-		return dist__refuse(
-			message,
-			"file store: expected a path and a world size of 0 or "
-			"more");
+		return dist__refuse(message, "file store: expected a path and "
+					     "a world size of 0 or more");
 	return dist__file_store_open(path, world_size, 0, store, message);
 }

@@ -32,18 +32,17 @@ enum dist_error dist__platform_read_any(struct dist__platform *p,
 	if (!text)
 		return DIST_OK;
 	if (strcmp(text, "any") != 0)
-		return dist__refuse(message,
-				    "%s: property \"nodes\" is "
-				    "\"%.32s\": expected any",
-				    p->path, text);
+		return dist__refuse(
+			message,
+			"%s: property \"nodes\" is \"%.32s\": expected any",
+			p->path, text);
 	error = count_nodes(p, &nodes);
 	if (error)
 		return error;
 	if (nodes < 1 || nodes > 2 || p->num_ranks % nodes != 0)
 		return dist__refuse(message,
-				    "%s: any number of nodes: expected "
-				    "one node, or two of as many "
-				    "ranks, not %d",
+				    "%s: any number of nodes: expected one "
+				    "node, or two of as many ranks, not %d",
 				    p->path, nodes);
 	p->any_node_ranks = p->num_ranks / nodes;
 	if (nodes == 2)

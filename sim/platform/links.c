@@ -76,9 +76,8 @@ static void add_links(struct dist__rows *rows,
 
 struct dist__rows dist__platform_links(const struct dist__platform *p)
 {
-	struct dist__rows rows = {
-		.columns = "link;count;Gbps|Gbit/s;GBps|GB/s;latency_us|"
-			   "latency us"};
+	struct dist__rows rows = {.columns = "link;count;Gbps|Gbit/s;GBps|GB/"
+					     "s;latency_us|latency us"};
 	size_t count = p->graph->num_links, next;
 	struct dist__graph_link *links = calloc(count, sizeof *links);
 

@@ -26,8 +26,7 @@ static enum dist_error read_file(const char *path, bool needs_simgrid,
 	if (!S_ISREG(status.st_mode))
 		return dist__refuse(
 			message,
-			"%s: not a file: expected a SimGrid platform in "
-			"XML",
+			"%s: not a file: expected a SimGrid platform in XML",
 			path);
 	if (!needs_simgrid)
 		*plain = dist__platform_read(path);

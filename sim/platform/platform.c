@@ -26,11 +26,10 @@ static enum dist_error check_speeds(const struct dist__platform *p,
 		const struct dist__graph_host *host = &p->graph->hosts[i];
 
 		if (!(host->speed > 0 && isfinite(host->speed)))
-			return dist__refuse(
-				message,
-				"%s: host %s: speed is %g flop/s: expected "
-				"more than 0",
-				p->path, host->name, host->speed);
+			return dist__refuse(message,
+					    "%s: host %s: speed is %g flop/s: "
+					    "expected more than 0",
+					    p->path, host->name, host->speed);
 	}
 	return DIST_OK;
 }
@@ -49,12 +48,11 @@ static enum dist_error check_links(const struct dist__platform *p,
 					    "expected 1 or more",
 					    p->path, link->name, bandwidth);
 		if (!(latency >= 0 && latency <= DIST__MOST_LATENCY_S))
-			return dist__refuse(
-				message,
-				"%s: link %s: latency is %g s: expected "
-				"0 to %g",
-				p->path, link->name, latency,
-				DIST__MOST_LATENCY_S);
+			return dist__refuse(message,
+					    "%s: link %s: latency is %g s: "
+					    "expected 0 to %g",
+					    p->path, link->name, latency,
+					    DIST__MOST_LATENCY_S);
 	}
 	return DIST_OK;
 }
@@ -105,8 +103,7 @@ static enum dist_error check_room(const struct dist__platform *p, int ranks,
 			p->path, p->num_hosts, ranks, ranks);
 	return dist__refuse(
 		message,
-		"platform %s has %zu hosts with room for %d ranks, not "
-		"for %d",
+		"platform %s has %zu hosts with room for %d ranks, not for %d",
 		p->path, p->num_hosts, p->num_ranks, ranks);
 }
 

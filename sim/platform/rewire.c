@@ -131,8 +131,7 @@ static enum dist_error rewire(const struct dist__platform *p,
 	if (wire.bandwidth_Bps == 0)
 		return dist__refuse(
 			message,
-			"--%s-%s: %s has no links %s nodes: expected hosts "
-			"%s",
+			"--%s-%s: %s has no links %s nodes: expected hosts %s",
 			kind,
 			change->bandwidth.value > 0 ? "bandwidth" : "latency",
 			p->path, within ? "within" : "between",
@@ -140,9 +139,8 @@ static enum dist_error rewire(const struct dist__platform *p,
 	if (change->latency.value > 0 && !change->latency.is_factor &&
 	    wire.latency_s == 0)
 		return dist__refuse(message,
-				    "--%s-latency: %s has none to "
-				    "scale: expected links that "
-				    "have one",
+				    "--%s-latency: %s has none to scale: "
+				    "expected links that have one",
 				    kind, p->path);
 	bandwidth = factor_of(change->bandwidth, wire.bandwidth_Bps);
 	latency = factor_of(change->latency, wire.latency_s);

@@ -94,11 +94,10 @@ static enum dist_error read_property(const struct dist__platform *p,
 	if (!text)
 		return DIST_OK;
 	if (!dist__count_read(text, 0, most, &number))
-		return dist__refuse(
-			message,
-			"%s: host %s: property \"%s\" is \"%.32s\": "
-			"expected 0 to %ld",
-			p->path, seat->name, name, text, most);
+		return dist__refuse(message,
+				    "%s: host %s: property \"%s\" is "
+				    "\"%.32s\": expected 0 to %ld",
+				    p->path, seat->name, name, text, most);
 	*value = (long)number;
 	return DIST_OK;
 }
@@ -117,8 +116,8 @@ static enum dist_error read_pace(const struct dist__platform *p,
 	    seat->pace >= DIST__LEAST_PACE && seat->pace <= DIST__MOST_PACE)
 		return DIST_OK;
 	return dist__refuse(message,
-			    "%s: host %s: property \"pace\" is "
-			    "\"%.32s\": expected %g to %g",
+			    "%s: host %s: property \"pace\" is \"%.32s\": "
+			    "expected %g to %g",
 			    p->path, seat->name, text, DIST__LEAST_PACE,
 			    DIST__MOST_PACE);
 }

@@ -74,9 +74,8 @@ static size_t find_next_node(const struct dist__platform *p)
 
 static struct dist__rows routes_of(const struct dist__platform *p)
 {
-	struct dist__rows rows = {
-		.columns = "route;links;Gbps|Gbit/s;GBps|GB/s;latency_us|"
-			   "latency us;between"};
+	struct dist__rows rows = {.columns = "route;links;Gbps|Gbit/s;GBps|GB/"
+					     "s;latency_us|latency us;between"};
 	size_t from = 0, to = 1, next;
 
 	if (p->num_seats < 2)

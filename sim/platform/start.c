@@ -177,23 +177,21 @@ enum dist_error dist__platform_check_model(const struct dist__platform *p,
 	enum dist_error error = DIST_OK;
 
 	if (!network->states_model)
-		return dist__refuse(
-			message,
-			"%s: its <config> does not state network/model: "
-			"expected one, such as CM02",
-			p->path);
+		return dist__refuse(message,
+				    "%s: its <config> does not state "
+				    "network/model: expected one, such as CM02",
+				    p->path);
 	for (int i = 0; i < DIST__GRAPH_SETTINGS && !error; i++) {
 		bool needed = settings[i].must_state ||
 			      (settings[i].is_factor &&
 			       strcmp(network->model, "CM02") != 0);
 
 		if (needed && !network->settings[i].is_stated)
-			return dist__refuse(
-				message,
-				"%s: its <config> states network/model "
-				"%s but not %s",
-				p->path, network->model,
-				dist__graph_settings[i]);
+			return dist__refuse(message,
+					    "%s: its <config> states "
+					    "network/model %s but not %s",
+					    p->path, network->model,
+					    dist__graph_settings[i]);
 		error = check_number(p->path, i, network->settings[i].value,
 				     message);
 	}
