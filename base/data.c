@@ -45,8 +45,9 @@ bool dist__data_above(const char *const places[2], char path[PATH_MAX])
 	       find_above("/proc/self/exe", places, path);
 }
 
-static void find_own_root(char root[PATH_MAX])
+void dist__data_own(const char *kind, char *path, size_t size)
 {
+	char root[PATH_MAX];
 	static const char *const places[] = {"share/lockstep" KNOWN_BY,
 					     "scenarios" KNOWN_BY};
 
@@ -57,13 +58,6 @@ static void find_own_root(char root[PATH_MAX])
 			 access("/usr/share/lockstep" KNOWN_BY, R_OK) == 0
 				 ? "/usr/share/lockstep"
 				 : "/usr/local/share/lockstep");
-}
-
-void dist__data_own(const char *kind, char *path, size_t size)
-{
-	char root[PATH_MAX];
-
-	find_own_root(root);
 	snprintf(path, size, "%s/%s", root, kind);
 }
 

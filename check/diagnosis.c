@@ -109,21 +109,6 @@ static void forget_last(struct check_slot *slot)
 	slot->calls--;
 }
 
-/* Takes back what ranks called after until_ns. */
-static void rewind_board(struct check_board *board, int64_t until_ns)
-{
-	for (uint32_t rank = 0; rank < board->world_size; rank++) {
-		struct check_slot *slot = &board->slots[rank];
-		const struct check_call *last =
-			check_call_find(slot, slot->calls);
-
-		while (last && last->issued_ns > until_ns) {
-			forget_last(slot);
-			last = check_call_find(slot, slot->calls);
-		}
-	}
-}
-
 /* What has become of the ranks, by what they wrote alone. */
 struct ends {
 	/* First of each; -1: none. Of a silent rank's end there is no dump, or
@@ -207,7 +192,17 @@ struct check_verdict check_diagnose(struct check_diagnosis *d)
 	/* Who disagreed did so whenever it was. */
 	if (check_is_certain(&verdict) || until_ns == INT64_MAX)
 		return verdict;
-	rewind_board(d->board, until_ns);
+	/* Takes back what ranks called after until_ns. */
+	for (uint32_t rank = 0; rank < d->board->world_size; rank++) {
+		struct check_slot *slot = &d->board->slots[rank];
+		const struct check_call *last =
+			check_call_find(slot, slot->calls);
+
+		while (last && last->issued_ns > until_ns) {
+			forget_last(slot);
+			last = check_call_find(slot, slot->calls);
+		}
+	}
 	return judge(d);
 }
 

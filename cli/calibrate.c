@@ -133,19 +133,6 @@ static struct dist__rows exchanges_of(const struct calibration_measures *m,
 	return rows;
 }
 
-static void print_model(const struct calibration_model *model)
-{
-	printf("\nfitted: a call %.2f us, a send %.2f us, a receive %.2f us, a "
-	       "wait %.2f us, latency %.2f us, one pair %.3f GB/s, all pairs "
-	       "%.3f GB/s, reduction %.3f GB/s, copy %.3f GB/s\n"
-	       "residual: %.0f %% at most, each exchange by its neighbours\n",
-	       model->call_ns / 1e3, model->overhead_ns / 1e3,
-	       model->receive_ns / 1e3, model->wait_ns / 1e3,
-	       model->latency_ns / 1e3, model->pair_Bps / 1e9,
-	       model->capacity_Bps / 1e9, model->reduce_Bps / 1e9,
-	       model->copy_Bps / 1e9, model->residual * 100);
-}
-
 static json_t *model_json(const struct calibration_model *model)
 {
 	return json_pack(
@@ -181,7 +168,15 @@ static int print(const struct calibration_measures *m,
 	failed = dist__rows_print(&samples, form, stdout);
 	dist__rows_release(&samples);
 	failed |= dist__rows_section(&exchanges, lead, form, stdout);
-	print_model(model);
+	printf("\nfitted: a call %.2f us, a send %.2f us, a receive %.2f us, a "
+	       "wait %.2f us, latency %.2f us, one pair %.3f GB/s, all pairs "
+	       "%.3f GB/s, reduction %.3f GB/s, copy %.3f GB/s\n"
+	       "residual: %.0f %% at most, each exchange by its neighbours\n",
+	       model->call_ns / 1e3, model->overhead_ns / 1e3,
+	       model->receive_ns / 1e3, model->wait_ns / 1e3,
+	       model->latency_ns / 1e3, model->pair_Bps / 1e9,
+	       model->capacity_Bps / 1e9, model->reduce_Bps / 1e9,
+	       model->copy_Bps / 1e9, model->residual * 100);
 	return failed;
 }
 

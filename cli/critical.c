@@ -177,27 +177,21 @@ static void explain(const struct dist__leg *leg, char *text, size_t size)
 				     : "all came together");
 }
 
-static void add_line(struct dist__rows *table, const struct stretch *s,
-		     int64_t from_ns)
-{
-	const struct dist__leg *first = s->first, *last = first + s->num - 1;
-	char what[192], why[64];
-
-	describe(s, what, sizeof what);
-	explain(first, why, sizeof why);
-	ADD_ROW(table, cell_fixed(3, ms(first->started_ns - from_ns)),
-		cell_fixed(3, ms(last->ended_ns - first->started_ns)),
-		cell_int(first->rank), cell_copy(what), cell_copy(why));
-}
-
 /* Legs from i to end, a line each or less. */
 static void add_lines(struct dist__rows *table, const struct dist__path *path,
 		      size_t i, size_t end, int64_t from_ns)
 {
 	while (i < end) {
 		const struct stretch s = stretch_at(path, i, end);
+		const struct dist__leg *first = s.first,
+				       *last = first + s.num - 1;
+		char what[192], why[64];
 
-		add_line(table, &s, from_ns);
+		describe(&s, what, sizeof what);
+		explain(first, why, sizeof why);
+		ADD_ROW(table, cell_fixed(3, ms(first->started_ns - from_ns)),
+			cell_fixed(3, ms(last->ended_ns - first->started_ns)),
+			cell_int(first->rank), cell_copy(what), cell_copy(why));
 		i += s.num;
 	}
 }
@@ -216,8 +210,12 @@ static void add_repeats(struct dist__rows *table, const struct dist__path *path,
 		cell_int(CELL_UNKNOWN), cell_copy(what), cell_text(""));
 }
 
-static void print_sums(const struct dist__path *path, FILE *out)
+/* Prints the sums, then the table, which it releases. */
+static int print_below_sums(const struct dist__path *path,
+			    struct dist__rows *table, enum dist__form form,
+			    FILE *out)
 {
+	int status;
 	int64_t compute_ns = sum(path, DIST__LEG_COMPUTE);
 	int64_t move_ns = sum(path, DIST__LEG_MOVE);
 	int64_t other_ns = sum(path, DIST__LEG_OTHER);
@@ -229,16 +227,6 @@ static void print_sums(const struct dist__path *path, FILE *out)
 	if (other_ns > 0)
 		fprintf(out, " + %.3f ms not told", ms(other_ns));
 	fputc('\n', out);
-}
-
-/* Prints the sums, then the table, which it releases. */
-static int print_below_sums(const struct dist__path *path,
-			    struct dist__rows *table, enum dist__form form,
-			    FILE *out)
-{
-	int status;
-
-	print_sums(path, out);
 	if (form == FORM_MARKDOWN)
 		fputc('\n', out);
 	status = dist__rows_print(table, form, out);

@@ -338,20 +338,6 @@ static struct dist__rows rows_of(const struct llm_question *question,
 
 /* ---- the last answer ---------------------------------------------------- */
 
-/* Of a simulation: means over the ranks. */
-static void simulated_parts(const struct llm_outcome *outcome,
-			    struct llm_part parts[4])
-{
-	const struct workload_result *r = &outcome->simulated;
-	double rest = outcome->answer.step_ns - (double)r->compute_ns -
-		      (double)r->exposed_ns - (double)r->idle_ns;
-
-	add_part(&parts[0], "", "computing", (double)r->compute_ns);
-	add_part(&parts[1], "", "exposed calls", (double)r->exposed_ns);
-	add_part(&parts[2], "", "waiting for others", (double)r->idle_ns);
-	add_part(&parts[3], "", "other", rest);
-}
-
 static int print_parts(const struct llm_outcome *outcome, enum dist__form form,
 		       FILE *out)
 {
@@ -361,7 +347,16 @@ static int print_parts(const struct llm_outcome *outcome, enum dist__form form,
 	struct llm_part parts[LLM_PARTS];
 
 	if (outcome->fidelity != DIST__FIDELITY_FORMULA) {
-		simulated_parts(outcome, parts);
+		const struct workload_result *r = &outcome->simulated;
+		double rest = outcome->answer.step_ns - (double)r->compute_ns -
+			      (double)r->exposed_ns - (double)r->idle_ns;
+
+		/* Of a simulation: means over the ranks. */
+		add_part(&parts[0], "", "computing", (double)r->compute_ns);
+		add_part(&parts[1], "", "exposed calls", (double)r->exposed_ns);
+		add_part(&parts[2], "", "waiting for others",
+			 (double)r->idle_ns);
+		add_part(&parts[3], "", "other", rest);
 		num = 4;
 	} else {
 		llm_parts(&answer->breakdown, parts);

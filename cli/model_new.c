@@ -84,15 +84,6 @@ const struct manual manual_model_new = {
 	.groups = GROUPS({.options = options}),
 };
 
-/* What a number follows from, where it is not given. */
-static void fill_in(struct llm_architecture *m)
-{
-	if (!m->kv_heads)
-		m->kv_heads = m->heads;
-	if (!m->head_dim && m->heads && m->hidden % m->heads == 0)
-		m->head_dim = m->hidden / m->heads;
-}
-
 /* Returns NULL, or the option that is needed and not given. */
 static const char *missing(const struct llm_architecture *m)
 {
@@ -166,7 +157,11 @@ int model_new(int argc, const char **argv)
 	m->tied = m->tied || request.tied;
 	m->biases = m->biases || request.biases;
 	m->qkv_biases = m->qkv_biases || request.qkv_biases || m->biases;
-	fill_in(m);
+	/* What a number follows from, where it is not given. */
+	if (!m->kv_heads)
+		m->kv_heads = m->heads;
+	if (!m->head_dim && m->heads && m->hidden % m->heads == 0)
+		m->head_dim = m->hidden / m->heads;
 	needed = missing(m);
 	if (needed)
 		return refuse("model new", "expected --%s, or --like", needed);

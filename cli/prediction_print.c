@@ -190,19 +190,10 @@ static void add_fidelity(json_t *conditions, const struct prediction *p)
 	json_object_set_new(conditions, "fidelity", json_string(text));
 }
 
-/* What that of the last row says. */
-static void add_interval(json_t *conditions, const struct prediction *p)
-{
-	char text[256];
-
-	interval_describe(&p->rows[p->request->num_world_sizes - 1].interval,
-			  text, sizeof text);
-	json_object_set_new(conditions, "interval", json_string(text));
-}
-
 static json_t *conditions_of(const struct prediction *p)
 {
 	json_t *conditions = json_object();
+	char text[256];
 
 	add_work(conditions, p);
 	add_place(conditions, p);
@@ -212,7 +203,10 @@ static json_t *conditions_of(const struct prediction *p)
 	add_profile(conditions, p);
 	add_calibration(conditions, p);
 	add_fidelity(conditions, p);
-	add_interval(conditions, p);
+	/* What that of the last row says. */
+	interval_describe(&p->rows[p->request->num_world_sizes - 1].interval,
+			  text, sizeof text);
+	json_object_set_new(conditions, "interval", json_string(text));
 	return conditions;
 }
 
@@ -256,16 +250,6 @@ static void print_memory(const struct prediction *p,
 	fprintf(out, "%s %-10s %d ranks: %.4g GB a rank for %s\n", comment,
 		"memory", row->step.world_size, row->physics.memory_bytes / 1e9,
 		text);
-}
-
-/* Which rows are no answers. */
-static void print_impossible(const struct prediction *p, FILE *out)
-{
-	for (size_t i = 0; i < p->request->num_world_sizes; i++)
-		if (p->rows[i].physics.impossible[0])
-			fprintf(out, "impossible with %d ranks: %s\n",
-				p->rows[i].step.world_size,
-				p->rows[i].physics.impossible);
 }
 
 /* What was a flow, and what was not. */
@@ -400,7 +384,12 @@ int prediction_print(const struct prediction *p,
 	fputs(form == FORM_MARKDOWN ? "\n" : "", out);
 	status = dist__rows_print(&rows, form, out);
 	dist__rows_release(&rows);
-	print_impossible(p, out);
+	/* Which rows are no answers. */
+	for (size_t i = 0; i < p->request->num_world_sizes; i++)
+		if (p->rows[i].physics.impossible[0])
+			fprintf(out, "impossible with %d ranks: %s\n",
+				p->rows[i].step.world_size,
+				p->rows[i].physics.impossible);
 	return status ? status : explanation_print(explanation, form, out);
 }
 

@@ -154,27 +154,23 @@ static bool copy_arguments(int num, const char **text, struct run_plan *plan)
 	return true;
 }
 
-/* Options as torchrun's that were not given say what its variables do. */
-static void take_defaults(struct run_request *request)
-{
-	for (const struct option *o = run_torchrun_options; o->name; o++) {
-		const char *value = run_default(o->name);
-		void *field = (char *)request + o->offset;
-
-		if (o->kind == OPTION_SWITCH)
-			*(int *)field |= value && strcmp(value, "0") != 0;
-		else if (!*(const char **)field)
-			*(const char **)field = value;
-	}
-}
-
 bool run_options_read(int argc, const char **argv, const struct manual *manual,
 		      void *line, struct run_plan *plan, int *status)
 {
 	run_command = argv[0] + strlen("lockstep ");
 	if (!arguments_parse(manual, &argc, argv, line, status))
 		return false;
-	take_defaults(line);
+	/* Options as torchrun's that were not given say what its variables do.
+	 */
+	for (const struct option *o = run_torchrun_options; o->name; o++) {
+		const char *value = run_default(o->name);
+		void *field = (char *)line + o->offset;
+
+		if (o->kind == OPTION_SWITCH)
+			*(int *)field |= value && strcmp(value, "0") != 0;
+		else if (!*(const char **)field)
+			*(const char **)field = value;
+	}
 	if (copy_arguments(argc - 1, argv + 1, plan))
 		return true;
 	*status = out_of_memory(run_command);

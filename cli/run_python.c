@@ -184,8 +184,12 @@ static int choose_from_path(const struct run_request *request,
 	return status;
 }
 
-static int choose(const struct run_request *request, struct run_plan *plan)
+int run_choose_interpreter(const struct run_request *request,
+			   struct run_plan *plan)
 {
+	if (!plan->argv[0] ||
+	    (!request->module && scenario_find(plan->argv[0])))
+		return DIST_EXIT_OK;
 	if (request->module && request->no_python)
 		return refuse(run_command,
 			      "-m and --no-python exclude each other");
@@ -194,15 +198,6 @@ static int choose(const struct run_request *request, struct run_plan *plan)
 		(dist__ends_in(plan->argv[0], ".py") && !request->no_python);
 	return plan->is_python ? choose_script(request, plan)
 			       : choose_from_path(request, plan);
-}
-
-int run_choose_interpreter(const struct run_request *request,
-			   struct run_plan *plan)
-{
-	if (!plan->argv[0] ||
-	    (!request->module && scenario_find(plan->argv[0])))
-		return DIST_EXIT_OK;
-	return choose(request, plan);
 }
 
 /* ---- what our package needs --------------------------------------------- */

@@ -87,21 +87,6 @@ static int longest_first(const void *a, const void *b)
 	return left->point < right->point ? -1 : left->point > right->point;
 }
 
-/* Sorts all points, those of most ranks first: cores are then busy to the end,
- * and parts of equal size take about as long. */
-static void sort_points(const struct study *study, struct task *tasks,
-			size_t num)
-{
-	size_t axis = study_axis(study, "world-size");
-
-	for (size_t i = 0; i < num; i++) {
-		tasks[i] = (struct task){.point = i};
-		if (axis < study->num_axes)
-			tasks[i].size = atof(study_value(study, i, axis));
-	}
-	qsort(tasks, num, sizeof *tasks, longest_first);
-}
-
 static int predict_points(struct sweep *sweep)
 {
 	const struct pool_work work = {answer_point, take_answer, sweep};
@@ -114,7 +99,18 @@ static int predict_points(struct sweep *sweep)
 	if (!tasks || !points) {
 		status = out_of_memory("sweep");
 	} else {
-		sort_points(&sweep->study, tasks, num);
+		size_t axis = study_axis(&sweep->study, "world-size");
+
+		/* Sorts all points, those of most ranks first: cores are then
+		 * busy to the end, and parts of equal size take about as long.
+		 */
+		for (size_t i = 0; i < num; i++) {
+			tasks[i] = (struct task){.point = i};
+			if (axis < sweep->study.num_axes)
+				tasks[i].size = atof(
+					study_value(&sweep->study, i, axis));
+		}
+		qsort(tasks, num, sizeof *tasks, longest_first);
 		for (size_t i = 0; i < num; i++)
 			if (shard_has(&sweep->job->share, i) &&
 			    !sweep->answers.of[tasks[i].point])

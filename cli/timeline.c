@@ -65,16 +65,6 @@ static void add_spans(struct timeline *timeline,
 	}
 }
 
-static void describe(const struct dist__trace_call *call, char *text,
-		     size_t size)
-{
-	char bytes[24];
-
-	dist__size_text(bytes, sizeof bytes, call->bytes);
-	snprintf(text, size, "%s%s%s", call->op, call->bytes ? " " : "",
-		 call->bytes ? bytes : "");
-}
-
 static void add_calls(struct timeline *timeline,
 		      const struct dist__trace *trace)
 {
@@ -82,8 +72,11 @@ static void add_calls(struct timeline *timeline,
 
 	for (size_t i = 0; i < trace->num_calls; i++) {
 		const struct dist__trace_call *call = &trace->calls[i];
+		char bytes[24];
 
-		describe(call, text, sizeof text);
+		dist__size_text(bytes, sizeof bytes, call->bytes);
+		snprintf(text, sizeof text, "%s%s%s", call->op,
+			 call->bytes ? " " : "", call->bytes ? bytes : "");
 		add_bar(timeline, call->rank,
 			dist__trace_is_p2p(call) ? "message" : "collective",
 			call->started_ns, call->ended_ns, text);

@@ -97,14 +97,6 @@ static enum dist_error pack(const struct bruck *b, int bit,
 	return DIST_OK;
 }
 
-/* Notes where the parts of a step lie. */
-static void unpack(struct bruck *b, int bit, struct dist__span in,
-		   const uint64_t *lengths)
-{
-	for (int way = bit; way < b->coll->world_size; way = next_way(way, bit))
-		b->held[way] = take(&in, (size_t)*lengths++);
-}
-
 /* Delivers the parts whose way has no bit above this one. */
 static enum dist_error deliver(const struct bruck *b, int bit)
 {
@@ -149,7 +141,9 @@ static enum dist_error hop(struct bruck *b, int step, int bit)
 	b->brought[step] = in.data;
 	if (error)
 		return error;
-	unpack(b, bit, in, lengths);
+	/* Notes where the parts of a step lie. */
+	for (int way = bit; way < b->coll->world_size; way = next_way(way, bit))
+		b->held[way] = take(&in, (size_t)*lengths++);
 	return deliver(b, bit);
 }
 

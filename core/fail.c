@@ -69,13 +69,6 @@ static void note_refusal(struct dist_group *group, enum dist_error error)
 	check_refuse(group->place.slot, &call, dist_error_message(group));
 }
 
-/* Notes in the records that nobody need wait for the group's handles. */
-static void give_up_works(struct dist_group *group)
-{
-	for (struct dist_work *work = group->works; work; work = work->next)
-		check_release(group->place.slot, work->op.call);
-}
-
 enum dist_error dist__fail(struct dist_group *group, enum dist_error error,
 			   const char *format, ...)
 {
@@ -94,7 +87,11 @@ enum dist_error dist__fail(struct dist_group *group, enum dist_error error,
 		group->poison = error;
 		check_give_up(group->place.slot);
 		group->backend->ops->abort(group->backend);
-		give_up_works(group);
+		/* Notes in the records that nobody need wait for the group's
+		 * handles. */
+		for (struct dist_work *work = group->works; work;
+		     work = work->next)
+			check_release(group->place.slot, work->op.call);
 		add_words(group);
 		dist__dump(group);
 	} else if (error == DIST_ERR_NO_MEMORY) {

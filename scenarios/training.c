@@ -235,17 +235,6 @@ static void report(struct training *t, const double sums[NUM_SUMS])
 		*t->job->result = result;
 }
 
-static void release(struct training *t)
-{
-	for (size_t i = 0; i < t->num_lanes; i++)
-		waits_release(&t->lanes[i].waits);
-	for (size_t i = 0; i < t->num_memory; i++)
-		free(t->memory[i]);
-	free(t->memory);
-	free(t->state);
-	free(t->times);
-}
-
 int workload_rank(void *arg)
 {
 	struct training t = {.job = arg};
@@ -269,6 +258,12 @@ int workload_rank(void *arg)
 	 */
 	status = rank_leave(t.group, t.doing, error);
 	status = status || !t.times || t.times[t.job->arguments->steps] > 0;
-	release(&t);
+	for (size_t i = 0; i < t.num_lanes; i++)
+		waits_release(&t.lanes[i].waits);
+	for (size_t i = 0; i < t.num_memory; i++)
+		free(t.memory[i]);
+	free(t.memory);
+	free(t.state);
+	free(t.times);
 	return status;
 }

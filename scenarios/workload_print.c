@@ -44,14 +44,6 @@ void workload_print_calls(const struct workload_result *r, FILE *out)
 	fprintf(out, "%s\n", *between ? "" : " none");
 }
 
-static void print_buckets(const struct workload_result *r, FILE *out)
-{
-	fprintf(out, "buckets (bytes):");
-	for (size_t b = 0; b < r->num_buckets && b < WORKLOAD_BUCKETS; b++)
-		fprintf(out, " %zu", r->bucket_bytes[b]);
-	fputc('\n', out);
-}
-
 void workload_print(const struct workload_job *job, const char *backend,
 		    const struct workload_result *r, FILE *out)
 {
@@ -64,7 +56,11 @@ void workload_print(const struct workload_job *job, const char *backend,
 	if (job->impossible && job->impossible[0])
 		fprintf(out, "impossible: %s\n", job->impossible);
 	if (r->num_buckets > 0) {
-		print_buckets(r, out);
+		fprintf(out, "buckets (bytes):");
+		for (size_t b = 0; b < r->num_buckets && b < WORKLOAD_BUCKETS;
+		     b++)
+			fprintf(out, " %zu", r->bucket_bytes[b]);
+		fputc('\n', out);
 	} else {
 		fprintf(out, "calls of rank 0 in a step:");
 		workload_print_calls(r, out);

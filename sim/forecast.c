@@ -103,18 +103,6 @@ static uint32_t look(struct dist__sim_world *world)
 			     world->awaited);
 }
 
-/* Makes this process, the copy, one without deadlines. */
-static void begin(struct dist__sim_world *world, int late_rank)
-{
-	world->is_patient = true;
-	world->late_rank = late_rank;
-	world->awaited = calloc((size_t)world->present, 1);
-	if (world->awaited)
-		(void)look(world);
-	free(world->late_board);
-	world->late_board = NULL;
-}
-
 bool dist__sim_time_is_up(struct dist__sim_rank *rank)
 {
 	struct dist__sim_world *world = rank->world;
@@ -126,7 +114,14 @@ bool dist__sim_time_is_up(struct dist__sim_rank *rank)
 	if (!first || world->is_copy ||
 	    !dist__sim_copy_make(world, &world->patience))
 		return true;
-	begin(world, rank->rank);
+	/* Makes this process, the copy, one without deadlines. */
+	world->is_patient = true;
+	world->late_rank = rank->rank;
+	world->awaited = calloc((size_t)world->present, 1);
+	if (world->awaited)
+		(void)look(world);
+	free(world->late_board);
+	world->late_board = NULL;
 	return false;
 }
 

@@ -49,18 +49,6 @@ static bool has_work(const struct dist__lane *lane)
 	return lane->first && !lane->first->is_flow && !lane->running;
 }
 
-/* Runs the jobs that are there, up to a flow. */
-static void run_jobs(struct dist__sim_world *world, struct dist__lane *lane)
-{
-	while (has_work(lane)) {
-		struct dist__job *job = take(lane);
-
-		job->run(job->arg);
-		lane->running = false;
-		dist__sim_gate_open(world, &lane->done);
-	}
-}
-
 static void work(void *arg);
 
 static void start_worker(struct dist__lane *lane)
@@ -97,7 +85,14 @@ static void work(void *arg)
 	struct dist__lane *lane = actor->lane;
 
 	while (has_work(lane) || !lane->stopped) {
-		run_jobs(world, lane);
+		/* Runs the jobs that are there, up to a flow. */
+		while (has_work(lane)) {
+			struct dist__job *job = take(lane);
+
+			job->run(job->arg);
+			lane->running = false;
+			dist__sim_gate_open(world, &lane->done);
+		}
 		go_on(lane);
 		if (!has_work(lane) && !lane->stopped)
 			dist__sim_gate_wait(world, &lane->work,

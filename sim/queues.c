@@ -227,15 +227,6 @@ static int by_weight(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void put_in_order(struct dist__sim_queues *q, struct line *line)
-{
-	for (size_t i = 0; i < line->count; i++)
-		line->ports[i]->weight = 0;
-	weigh_around(q, line, line->from);
-	weigh_around(q, line, line->to);
-	qsort(line->ports, line->count, sizeof line->ports[0], by_weight);
-}
-
 /* ---- lines -------------------------------------------------------------- */
 
 static struct line *look_up(struct dist__sim_queues *q, int from, int to)
@@ -268,7 +259,11 @@ static struct line *look_up(struct dist__sim_queues *q, int from, int to)
 	};
 	for (size_t i = 0; i < count; i++)
 		line->ports[i] = &q->ports[links[i]];
-	put_in_order(q, line);
+	for (size_t i = 0; i < line->count; i++)
+		line->ports[i]->weight = 0;
+	weigh_around(q, line, line->from);
+	weigh_around(q, line, line->to);
+	qsort(line->ports, line->count, sizeof line->ports[0], by_weight);
 	return line;
 }
 

@@ -406,12 +406,6 @@ static size_t times_of(const struct dist__sim_traffic *traffic, size_t number)
 	return (size_t)fmin(MOST_TIMES, loaded->transfers);
 }
 
-static void enter(const struct dist__sim_traffic *traffic)
-{
-	for (size_t i = 0; i < traffic->num_links; i++)
-		traffic->ways->cables[traffic->links[i].cable].calls++;
-}
-
 static void leave(const struct dist__sim_traffic *traffic)
 {
 	for (size_t i = 0; i < traffic->num_links; i++) {
@@ -502,7 +496,8 @@ static void begin(void *arg)
 	uint32_t links[MOST_LINKS];
 
 	flow.links = links;
-	enter(traffic);
+	for (size_t i = 0; i < traffic->num_links; i++)
+		traffic->ways->cables[traffic->links[i].cable].calls++;
 	carriage->parcels =
 		malloc(traffic->num_links * sizeof carriage->parcels[0]);
 	if (!carriage->parcels) {

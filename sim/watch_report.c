@@ -25,14 +25,6 @@ static void find_place(const struct dist__sim_watch *watch,
 		 source.function);
 }
 
-static void advise(const struct dist__sim_watch *watch, char *text, size_t size)
-{
-	snprintf(text, size,
-		 "a rank's stack has %.6g MiB: give --stack-size (or "
-		 "LOCKSTEP_STACK_SIZE) more, or keep large arrays elsewhere",
-		 (double)watch->stack_bytes / (1 << 20));
-}
-
 void dist__sim_watch_describe(const struct dist__sim_watch *watch, int number,
 			      char *text, size_t size)
 {
@@ -92,7 +84,11 @@ int dist__sim_watch_report(const struct dist__sim_watch *watch,
 	memcpy(facts.lost_how, cause->how, sizeof facts.lost_how);
 	find_place(watch, &facts.lost_at);
 	if (watch->overflow) {
-		advise(watch, advice, sizeof advice);
+		snprintf(advice, sizeof advice,
+			 "a rank's stack has %.6g MiB: give --stack-size (or "
+			 "LOCKSTEP_STACK_SIZE) more, or keep large arrays "
+			 "elsewhere",
+			 (double)watch->stack_bytes / (1 << 20));
 		facts.advice = advice;
 	}
 	if (board)

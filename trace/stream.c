@@ -279,22 +279,17 @@ static enum dist_error read_member(struct stream *s, bool *has_events)
 	return error;
 }
 
-/* Editors on Windows put a byte order mark in front. */
-static void skip_mark(struct stream *s)
-{
-	for (const char *c = "\xEF\xBB\xBF"; *c && s->c == (unsigned char)*c;
-	     c++)
-		advance(s);
-	s->column = 1;
-}
-
 static enum dist_error read_root(struct stream *s)
 {
 	enum dist_error error;
 	bool has_events = false;
 
 	advance(s);
-	skip_mark(s);
+	/* Editors on Windows put a byte order mark in front. */
+	for (const char *c = "\xEF\xBB\xBF"; *c && s->c == (unsigned char)*c;
+	     c++)
+		advance(s);
+	s->column = 1;
 	error = expect(s, '{', "not a trace: expected '{'");
 	skip_space(s);
 	while (!error && s->c != '}') {

@@ -53,20 +53,6 @@ static bool is_hung(const struct job *job)
 
 /* ---- groups ------------------------------------------------------------- */
 
-static void choose_groups(struct job *job)
-{
-	for (uint32_t i = 0; i < job->num_recordings; i++) {
-		const struct recording *own = &job->recordings[i];
-		uint32_t waiting = job->waiting[i];
-
-		if (waiting != RECORDING_NONE)
-			job->groups[own->groups[own->calls[waiting].group].id]
-				.on_board = true;
-	}
-	for (uint32_t i = 0; i < job->num_groups; i++)
-		job->groups[i].on_board |= job->groups[i].board_id == 0;
-}
-
 /* Who has begun fewer collectives than another is awaited there. */
 static void find_furthest(struct job *job)
 {
@@ -101,17 +87,6 @@ static void join(const struct job *job, struct check_board *board, uint32_t id,
 						  .leader = group->ranks[0],
 						  .collectives = begun};
 	}
-}
-
-/* Who is behind in more groups than a slot has room for is known to be so in
- * the first of them. */
-static void join_groups(const struct job *job, struct check_board *board)
-{
-	for (int behind = 1; behind >= 0; behind--)
-		for (uint32_t i = 0; i < job->num_groups; i++)
-			if (job->groups[i].on_board &&
-			    job->groups[i].num_ranks > 0)
-				join(job, board, i, behind);
 }
 
 /* ---- calls -------------------------------------------------------------- */
@@ -327,9 +302,24 @@ bool check_board_fill(struct job *job, struct check_diagnosis *diagnosis)
 	check_printable(diagnosis->world, strlen(diagnosis->world));
 	diagnosis->facts.now_ns = -1;
 	diagnosis->facts.lost_rank = -1;
-	choose_groups(job);
+	for (uint32_t i = 0; i < job->num_recordings; i++) {
+		const struct recording *own = &job->recordings[i];
+		uint32_t waiting = job->waiting[i];
+
+		if (waiting != RECORDING_NONE)
+			job->groups[own->groups[own->calls[waiting].group].id]
+				.on_board = true;
+	}
+	for (uint32_t i = 0; i < job->num_groups; i++)
+		job->groups[i].on_board |= job->groups[i].board_id == 0;
 	find_furthest(job);
-	join_groups(job, diagnosis->board);
+	/* Who is behind in more groups than a slot has room for is known to be
+	 * so in the first of them. */
+	for (int behind = 1; behind >= 0; behind--)
+		for (uint32_t i = 0; i < job->num_groups; i++)
+			if (job->groups[i].on_board &&
+			    job->groups[i].num_ranks > 0)
+				join(job, diagnosis->board, i, behind);
 	for (uint32_t i = 0; i < job->num_recordings; i++)
 		put_rank(job, i, hung, diagnosis);
 	return true;

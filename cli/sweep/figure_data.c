@@ -55,16 +55,6 @@ static void print_value(const struct study *study, size_t point, size_t axis,
 	dist__output_text(out, value);
 }
 
-/* The name of a point's curve; "-" where there is one curve only. */
-static void print_curve(const struct figure *figure, const struct study *study,
-			size_t point, struct dist__output *out)
-{
-	if (figure->curve < study->num_axes)
-		print_value(study, point, figure->curve, out);
-	else
-		dist__output_text(out, "-");
-}
-
 static void print_figure(const struct answers *answers, size_t point,
 			 const char *name, struct dist__output *out)
 {
@@ -76,7 +66,11 @@ static void write_row(const struct figure *figure,
 		      const struct answers *answers, size_t point, size_t x,
 		      const char *const *names, struct dist__output *out)
 {
-	print_curve(figure, answers->study, point, out);
+	/* The name of a point's curve; "-" where there is one curve only. */
+	if (figure->curve < answers->study->num_axes)
+		print_value(answers->study, point, figure->curve, out);
+	else
+		dist__output_text(out, "-");
 	dist__output_print(out, "\t%s", study_value(answers->study, point, x));
 	for (size_t i = 0; names[i]; i++)
 		print_figure(answers, point, names[i], out);

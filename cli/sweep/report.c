@@ -90,11 +90,6 @@ static void begin_table(struct dist__output *out)
 	dist__output_text(out, "<div class=\"table\"><table>\n<thead><tr>");
 }
 
-static void begin_rows(struct dist__output *out)
-{
-	dist__output_text(out, "</tr></thead>\n<tbody>\n");
-}
-
 static void end_table(struct dist__output *out)
 {
 	dist__output_text(out, "</tbody>\n</table></div>\n");
@@ -140,14 +135,6 @@ static void put_figure(struct dist__output *out, const json_t *value)
 	put_cell(out, json_is_string(value) ? json_string_value(value) : text);
 }
 
-static void put_axes(struct dist__output *out, const struct study *study,
-		     size_t point)
-{
-	for (size_t i = 0; i < study->num_axes; i++)
-		if (study->axes[i].in_grid)
-			put_cell(out, study_value(study, point, i));
-}
-
 static void put_columns(struct dist__output *out, const struct study *study,
 			const char *const *names, size_t num)
 {
@@ -156,14 +143,16 @@ static void put_columns(struct dist__output *out, const struct study *study,
 			put_head(out, study->axes[i].name);
 	for (size_t i = 0; i < num; i++)
 		put_head(out, names[i]);
-	begin_rows(out);
+	dist__output_text(out, "</tr></thead>\n<tbody>\n");
 }
 
 static void put_row(struct dist__output *out, const struct answers *answers,
 		    size_t point, const char *const *names, size_t num)
 {
 	dist__output_text(out, "<tr>");
-	put_axes(out, answers->study, point);
+	for (size_t i = 0; i < answers->study->num_axes; i++)
+		if (answers->study->axes[i].in_grid)
+			put_cell(out, study_value(answers->study, point, i));
 	for (size_t i = 0; i < num; i++)
 		put_figure(out, answers_value(answers, point, names[i]));
 	dist__output_text(out, "</tr>\n");

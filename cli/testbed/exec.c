@@ -9,12 +9,6 @@
 
 #include "cli/testbed/process.h"
 
-static int status_of(int wait_status)
-{
-	return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status)
-				      : 128 + WTERMSIG(wait_status);
-}
-
 static int wait_for(pid_t pid)
 {
 	int status;
@@ -22,7 +16,7 @@ static int wait_for(pid_t pid)
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return 127;
-	return status_of(status);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 /* ---- quiet commands ------------------------------------------------------ */

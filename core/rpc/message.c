@@ -54,18 +54,6 @@ uint32_t dist__rpc_tag(struct dist_rpc *rpc)
 	return 2 + number % OTHER_TAGS * 2;
 }
 
-static void fill(struct dist_rpc *rpc, struct dist__rpc_frame *frame,
-		 struct dist_rpc_bytes bytes)
-{
-	frame->bytes = bytes.bytes;
-	frame->phantom = !bytes.data && bytes.bytes > 0;
-	if (has_body(frame)) {
-		frame->body_tag = dist__rpc_tag(rpc) - 1;
-	} else if (bytes.bytes > 0) {
-		memcpy(frame->data, bytes.data, bytes.bytes);
-	}
-}
-
 enum dist_error dist__rpc_send(struct dist_rpc *rpc, int to, uint32_t tag,
 			       struct dist__rpc_post *post,
 			       struct dist_rpc_bytes bytes)
@@ -74,7 +62,13 @@ enum dist_error dist__rpc_send(struct dist_rpc *rpc, int to, uint32_t tag,
 	struct dist__message m;
 	enum dist_error error;
 
-	fill(rpc, &post->frame, bytes);
+	post->frame.bytes = bytes.bytes;
+	post->frame.phantom = !bytes.data && bytes.bytes > 0;
+	if (has_body(&post->frame)) {
+		post->frame.body_tag = dist__rpc_tag(rpc) - 1;
+	} else if (bytes.bytes > 0) {
+		memcpy(post->frame.data, bytes.data, bytes.bytes);
+	}
 	post->head = post->body = NULL;
 	m = message_of(rpc, to, (int)tag, &post->frame, sizeof post->frame);
 	error = t->ops->isend(t, &m, &post->head);

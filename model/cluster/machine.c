@@ -30,17 +30,6 @@ static void fill_mesh(const struct machine *machine, int gpus,
 	}
 }
 
-static void fill_pcie(const struct machine *machine, int gpus,
-		      struct platform_intra *intra)
-{
-	intra->gpu.latency_s = PLATFORM_PCIE_HOP_S / 2;
-	intra->sockets = 1;
-	if (machine->sockets > 1 && gpus % machine->sockets == 0)
-		intra->sockets = machine->sockets;
-	intra->socket = (struct platform_wire){FABRIC_SOCKET_BPS,
-					       PLATFORM_PCIE_HOP_S / 2};
-}
-
 /* GPUs that nothing is known of are on PCIe, as all are. */
 static void fill_intra(const struct machine *machine, int gpus,
 		       struct platform_intra *intra)
@@ -66,7 +55,12 @@ static void fill_intra(const struct machine *machine, int gpus,
 	default:
 		intra->kind = PLATFORM_PCIE;
 		intra->gpu.bandwidth_Bps = machine->links * link_Bps;
-		fill_pcie(machine, gpus, intra);
+		intra->gpu.latency_s = PLATFORM_PCIE_HOP_S / 2;
+		intra->sockets = 1;
+		if (machine->sockets > 1 && gpus % machine->sockets == 0)
+			intra->sockets = machine->sockets;
+		intra->socket = (struct platform_wire){FABRIC_SOCKET_BPS,
+						       PLATFORM_PCIE_HOP_S / 2};
 	}
 }
 

@@ -123,12 +123,6 @@ static void add_local(struct seating *s, int from, int to, double share)
 		add(s, from, to, false, share);
 }
 
-static void add_spread(struct seating *s)
-{
-	for (int i = 0; s->spread && i < s->ranks; i++)
-		add(s, i, LIBRARY_NEIGHBOURS, false, s->spread[i]);
-}
-
 /* Each rank to the next of its node, and the last to the first, but to `last`:
  * the ring is open before that, or is closed if it is none. */
 static void add_circles(struct seating *s, double share, int last)
@@ -238,23 +232,6 @@ static void add_message(struct seating *s, bool by_rails, int from, int to,
 	add(s, via, to, true, share);
 }
 
-/* All to all by rails, where nodes are alike: from each rank of a node inside
- * it to each other the bytes for the ranks of that place on all nodes, and from
- * there to each other node what its ranks have for one of it. */
-static void add_all_by_rails(struct seating *s, double share)
-{
-	for (int i = 0; i < s->ranks; i++) {
-		int node = s->node[i], size = s->size[node];
-
-		for (int place = 0; place < size; place++)
-			add_local(s, i, at(s, node, place), share * s->nodes);
-		for (int other = 0; other < s->nodes; other++)
-			if (other != node)
-				add(s, i, at(s, other, s->place[i]), true,
-				    share * size);
-	}
-}
-
 static bool is_even(const struct seating *s)
 {
 	return s->ranks == s->nodes * s->most;
@@ -266,7 +243,21 @@ static void add_messages(struct seating *s, const struct library_call *call,
 	double share = 1.0 / s->ranks;
 
 	if (call->op == DIST__ALL_TO_ALL && by_rails && is_even(s)) {
-		add_all_by_rails(s, share);
+		/* All to all by rails, where nodes are alike: from each rank of
+		 * a node inside it to each other the bytes for the ranks of
+		 * that place on all nodes, and from there to each other node
+		 * what its ranks have for one of it. */
+		for (int i = 0; i < s->ranks; i++) {
+			int node = s->node[i], size = s->size[node];
+
+			for (int place = 0; place < size; place++)
+				add_local(s, i, at(s, node, place),
+					  share * s->nodes);
+			for (int other = 0; other < s->nodes; other++)
+				if (other != node)
+					add(s, i, at(s, other, s->place[i]),
+					    true, share * size);
+		}
 		return;
 	}
 	for (int i = 0; i < s->ranks; i++) {
@@ -366,7 +357,8 @@ static bool list_all(struct seating *s, const struct library_call *call,
 		add_messages(s, call, estimate->by_rails);
 		break;
 	}
-	add_spread(s);
+	for (int i = 0; s->spread && i < s->ranks; i++)
+		add(s, i, LIBRARY_NEIGHBOURS, false, s->spread[i]);
 	return true;
 }
 

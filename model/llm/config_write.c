@@ -21,20 +21,6 @@ static void set_flag(json_t *object, const char *key, bool value)
 	(void)json_object_set_new(object, key, json_boolean(value));
 }
 
-/* What the newer classes call the body. */
-static void set_body(json_t *object, const struct llm_architecture *m)
-{
-	set(object, "hidden_size", m->hidden);
-	set(object, "num_hidden_layers", m->layers);
-	set(object, "num_attention_heads", m->heads);
-	set(object, "num_key_value_heads", m->kv_heads);
-	set(object, "head_dim", m->head_dim);
-	set(object, "vocab_size", m->vocab);
-	set_flag(object, "tie_word_embeddings", m->tied);
-	if (m->ffn)
-		set(object, "intermediate_size", m->ffn);
-}
-
 /* Which layers attend to the window. */
 static void set_window(json_t *object, const struct llm_architecture *m)
 {
@@ -130,7 +116,16 @@ static const char *set_two_matrices(json_t *object,
 /* Fills object; returns the family. */
 static const char *set_all(json_t *object, const struct llm_architecture *m)
 {
-	set_body(object, m);
+	/* What the newer classes call the body. */
+	set(object, "hidden_size", m->hidden);
+	set(object, "num_hidden_layers", m->layers);
+	set(object, "num_attention_heads", m->heads);
+	set(object, "num_key_value_heads", m->kv_heads);
+	set(object, "head_dim", m->head_dim);
+	set(object, "vocab_size", m->vocab);
+	set_flag(object, "tie_word_embeddings", m->tied);
+	if (m->ffn)
+		set(object, "intermediate_size", m->ffn);
 	if (m->window)
 		set_window(object, m);
 	if (m->kv_rank)

@@ -156,20 +156,6 @@ static double layer_kept(const struct llm_slice *s)
 	return attention_kept(s) + mlp_kept(s);
 }
 
-/* What is not kept of the layer at work is there once more. */
-static void layer_keeps(const struct llm_slice *s)
-{
-	struct llm_layout all = *s->layout;
-	struct llm_slice whole = *s;
-
-	all.recompute = LLM_RECOMPUTE_NONE;
-	whole.layout = &all;
-	s->layer->activation_bytes = layer_kept(s);
-	s->layer->input_bytes = s->own * s->model->hidden * s->element;
-	s->layer->working_bytes = mlp_working(s) + layer_kept(&whole) -
-				  s->layer->activation_bytes;
-}
-
 /* Exponentials in 32 bits are kept; logits and their gradient, in 16, are there
  * at once, and once in 32 where one kernel does not make both. */
 static void head_keeps(const struct llm_slice *s)
@@ -199,6 +185,15 @@ void llm_slice_keep(const struct llm_slice *s, enum llm_layer_kind kind)
 		layer->working_bytes =
 			2 * s->tokens * s->model->hidden * s->element;
 	} else {
-		layer_keeps(s);
+		struct llm_layout all = *s->layout;
+		struct llm_slice whole = *s;
+
+		/* What is not kept of the layer at work is there once more. */
+		all.recompute = LLM_RECOMPUTE_NONE;
+		whole.layout = &all;
+		s->layer->activation_bytes = layer_kept(s);
+		s->layer->input_bytes = s->own * s->model->hidden * s->element;
+		s->layer->working_bytes = mlp_working(s) + layer_kept(&whole) -
+					  s->layer->activation_bytes;
 	}
 }

@@ -118,24 +118,18 @@ static bool same_choice(const struct outcome_row *a,
 	       strcmp(a->protocol, b->protocol) == 0;
 }
 
-static void size_words(size_t bytes, char *text, size_t size)
-{
-	static const char *const units[] = {"B", "KiB", "MiB", "GiB"};
-	double number = (double)bytes;
-	size_t unit = 0;
-
-	for (; number >= 1024 && unit < 3; unit++)
-		number /= 1024;
-	snprintf(text, size, "%.4g %s", number, units[unit]);
-}
-
 /* Appends the choice that holds up to row, if there is room. */
 static bool append(const struct outcome_row *row, char *text, size_t size)
 {
 	size_t used = strlen(text);
 	char bytes[32], words[96];
+	static const char *const units[] = {"B", "KiB", "MiB", "GiB"};
+	double number = (double)row->row->bytes;
+	size_t unit = 0;
 
-	size_words(row->row->bytes, bytes, sizeof bytes);
+	for (; number >= 1024 && unit < 3; unit++)
+		number /= 1024;
+	snprintf(bytes, sizeof bytes, "%.4g %s", number, units[unit]);
 	snprintf(words, sizeof words, "%s%s%s%s to %s", used ? ", " : "",
 		 row->algorithm, row->protocol[0] ? " " : "", row->protocol,
 		 bytes);

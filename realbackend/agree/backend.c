@@ -67,16 +67,6 @@ static void leave_to_thread(struct dist__agreed *g)
 	g->started = dist__thread_start(&g->thread, look_after, g);
 }
 
-static void stop_thread(struct dist__agreed *g)
-{
-	pthread_mutex_lock(&g->mutex);
-	g->stopping = true;
-	pthread_cond_signal(&g->needed);
-	pthread_mutex_unlock(&g->mutex);
-	if (g->started)
-		pthread_join(g->thread, NULL);
-}
-
 /* A thread that is not the rank's first may have another device. */
 static void use_device(struct dist__agreed *g)
 {
@@ -224,7 +214,12 @@ static const char *text(struct dist__backend *b)
 
 void dist__agreed_free(struct dist__agreed *g)
 {
-	stop_thread(g);
+	pthread_mutex_lock(&g->mutex);
+	g->stopping = true;
+	pthread_cond_signal(&g->needed);
+	pthread_mutex_unlock(&g->mutex);
+	if (g->started)
+		pthread_join(g->thread, NULL);
 	g->library->close(g);
 	free(g->watches);
 	if (g->messages)

@@ -226,17 +226,6 @@ static void take_leave(struct job *job)
 	}
 }
 
-/* Where the ranks are: for whoever asked, and for a verdict on those that have
- * not moved for a while. */
-static void look_around(struct job *job)
-{
-	dist__hang_watchdog_ask(&job->stall, &job->look, &job->agent,
-				&job->workers);
-	dist__status_request_turn(&job->look, &job->agent, &job->workers);
-	dist__hang_watchdog_judge(&job->stall, &job->look, &job->agent,
-				  &job->workers);
-}
-
 static void run(struct job *job)
 {
 	struct dist__agent *agent = &job->agent;
@@ -249,7 +238,14 @@ static void run(struct job *job)
 		if (!take_turn(job, news))
 			lose_leader(job);
 		obey(job);
-		look_around(job);
+		/* Where the ranks are: for whoever asked, and for a verdict on
+		 * those that have not moved for a while. */
+		dist__hang_watchdog_ask(&job->stall, &job->look, &job->agent,
+					&job->workers);
+		dist__status_request_turn(&job->look, &job->agent,
+					  &job->workers);
+		dist__hang_watchdog_judge(&job->stall, &job->look, &job->agent,
+					  &job->workers);
 		if (!dist__workers_busy(&job->workers) &&
 		    (job->leaving || agent->orders.order == DIST__ORDER_END))
 			break;

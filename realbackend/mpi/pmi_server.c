@@ -346,14 +346,6 @@ static bool agree_about_job(struct dist__pmi_server *s)
 	return true;
 }
 
-static void discard(struct dist__pmi_server *s)
-{
-	close(s->ours);
-	free(s->put.text);
-	free(s->known.text);
-	free(s);
-}
-
 struct dist__pmi_server *dist__pmi_server_new(const struct dist__place *place)
 {
 	struct dist__pmi_server *s = calloc(1, sizeof *s);
@@ -376,7 +368,10 @@ struct dist__pmi_server *dist__pmi_server_new(const struct dist__place *place)
 	s->theirs = ends[1];
 	if (!agree_about_job(s) || !dist__thread_start(&s->thread, serve, s)) {
 		close(ends[1]);
-		discard(s);
+		close(s->ours);
+		free(s->put.text);
+		free(s->known.text);
+		free(s);
 		return NULL;
 	}
 	return s;

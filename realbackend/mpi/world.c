@@ -56,15 +56,6 @@ static bool is_available(struct dist_message *why)
 	return answer.good;
 }
 
-/* What a trace was recorded on. */
-static void add_facts(struct dist__recorder *recorder)
-{
-	dist__recorder_add_fact(recorder, "mpi", "%s", mpi->version);
-	dist__recorder_add_fact(
-		recorder, "mpi threads", "%s",
-		mpi->threads == DIST__MPI_FUNNELED ? "funneled" : "serialized");
-}
-
 static enum dist_error attach(const struct dist_init_options *options,
 			      struct dist__place *place,
 			      struct dist_message *message)
@@ -90,7 +81,11 @@ static enum dist_error attach(const struct dist_init_options *options,
 		place->transport->ops->free(place->transport);
 		return error;
 	}
-	add_facts(place->recorder);
+	/* What a trace was recorded on. */
+	dist__recorder_add_fact(place->recorder, "mpi", "%s", mpi->version);
+	dist__recorder_add_fact(
+		place->recorder, "mpi threads", "%s",
+		mpi->threads == DIST__MPI_FUNNELED ? "funneled" : "serialized");
 	return DIST_OK;
 }
 

@@ -95,17 +95,6 @@ static int local_rank(const struct dist__place *place)
 	return before;
 }
 
-/* What a trace was recorded on. */
-static void add_facts(struct dist__recorder *recorder)
-{
-	const struct dist__libraries *l = &device->libraries;
-
-	dist__recorder_add_fact(recorder, "nccl", "%s", l->nccl_text);
-	dist__recorder_add_fact(recorder, "cuda", "%s", l->cuda_text);
-	dist__recorder_add_fact(recorder, "compute", "%s",
-				device->spin ? "a kernel" : "a sleep");
-}
-
 static enum dist_error attach(const struct dist_init_options *options,
 			      struct dist__place *place,
 			      struct dist_message *message)
@@ -128,7 +117,15 @@ static enum dist_error attach(const struct dist_init_options *options,
 		return error;
 	device = dist__device_open(local_rank(place), message);
 	if (device) {
-		add_facts(place->recorder);
+		const struct dist__libraries *l = &device->libraries;
+
+		/* What a trace was recorded on. */
+		dist__recorder_add_fact(place->recorder, "nccl", "%s",
+					l->nccl_text);
+		dist__recorder_add_fact(place->recorder, "cuda", "%s",
+					l->cuda_text);
+		dist__recorder_add_fact(place->recorder, "compute", "%s",
+					device->spin ? "a kernel" : "a sleep");
 		return DIST_OK;
 	}
 	place->transport->ops->free(place->transport);

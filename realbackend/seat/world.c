@@ -41,18 +41,6 @@ static const struct dist__transport_ops transport_ops = {
 	.free = free_transport,
 };
 
-/* Passes on what the options say of the rank's place. */
-static void put_options(struct dist__seat_slot *seat,
-			const struct dist_init_options *options)
-{
-	seat->address = seat;
-	seat->rank = options->rank;
-	seat->world_size = options->world_size;
-	seat->time_ns = options->timeout_ns;
-	snprintf(seat->text, sizeof seat->text, "%s",
-		 options->init_method ? options->init_method : "");
-}
-
 static enum dist_error attach(const struct dist_init_options *options,
 			      struct dist__place *place,
 			      struct dist_message *message)
@@ -64,7 +52,13 @@ static enum dist_error attach(const struct dist_init_options *options,
 	if (error)
 		return error;
 	seat = dist__seat_begin();
-	put_options(seat, options);
+	/* Passes on what the options say of the rank's place. */
+	seat->address = seat;
+	seat->rank = options->rank;
+	seat->world_size = options->world_size;
+	seat->time_ns = options->timeout_ns;
+	snprintf(seat->text, sizeof seat->text, "%s",
+		 options->init_method ? options->init_method : "");
 	error = dist__seat_ask(seat, DIST__SEAT_ATTACH);
 	memcpy(message->text, seat->text, sizeof message->text);
 	*place = (struct dist__place){

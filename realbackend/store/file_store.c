@@ -64,15 +64,6 @@ static enum dist_error file_ask(struct dist_store *store,
 
 /* ---- ending ------------------------------------------------------------- */
 
-/* The last one removes the file, if it is still the one at its path. */
-static void leave_for_good(struct file_store *file)
-{
-	if (dist__file_log_note_close(&file->log, &file->self) == DIST_OK &&
-	    file->world_size > 0 && file->log.num_closed >= file->world_size &&
-	    dist__file_log_is_at(&file->log, file->path))
-		(void)unlink(file->path);
-}
-
 /* A child by fork frees memory that it shares with nobody; the file is its
  * parent's. */
 static void file_free(struct dist_store *store)
@@ -81,7 +72,14 @@ static void file_free(struct dist_store *store)
 
 	if (file->self.pid == (long)getpid() &&
 	    enter(store, &file) == DIST_OK) {
-		leave_for_good(file);
+		/* The last one removes the file, if it is still the one at its
+		 * path. */
+		if (dist__file_log_note_close(&file->log, &file->self) ==
+			    DIST_OK &&
+		    file->world_size > 0 &&
+		    file->log.num_closed >= file->world_size &&
+		    dist__file_log_is_at(&file->log, file->path))
+			(void)unlink(file->path);
 		leave(file);
 	}
 	dist__file_log_close(&file->log);

@@ -102,19 +102,6 @@ static void fill(struct table *table)
 /* ---- trainers ---------------------------------------------------------------
  */
 
-/* The batch of a trainer: bags of embeddings, and which class each is of. */
-static void draw_batch(struct trainer *t, int rank)
-{
-	struct random_stream stream = random_stream(SEED, (uint64_t)rank);
-
-	for (int r = 0; r < ROWS; r++) {
-		for (int b = 0; b < BAG; b++)
-			t->lookup.index[r][b] =
-				(int32_t)random_below(&stream, EMBEDDINGS);
-		t->labels[r] = random_below(&stream, CLASSES);
-	}
-}
-
 /* Forward and backward of the dense layer; returns the loss. */
 static double train_dense(struct trainer *t, const float *embedded)
 {
@@ -163,8 +150,17 @@ static enum dist_error train(const struct remote *remote, struct trainer *t)
 	static const struct layer_shape shape = {DIM, CLASSES};
 	enum dist_error error = DIST_ERR_NO_MEMORY;
 	bool same;
+	struct random_stream stream =
+		random_stream(SEED, (uint64_t)remote->rank);
 
-	draw_batch(t, remote->rank);
+	/* The batch of a trainer: bags of embeddings, and which class each is
+	 * of. */
+	for (int r = 0; r < ROWS; r++) {
+		for (int b = 0; b < BAG; b++)
+			t->lookup.index[r][b] =
+				(int32_t)random_below(&stream, EMBEDDINGS);
+		t->labels[r] = random_below(&stream, CLASSES);
+	}
 	if (network_init(&t->dense, &shape, 1, SEED))
 		error = replicas_new(remote->others, &t->dense, &t->ddp);
 	for (int i = 0; !error && i < STEPS; i++)

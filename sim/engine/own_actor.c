@@ -275,15 +275,6 @@ static struct timer take_timer(void)
 	return first;
 }
 
-static void run_timers(void)
-{
-	while (num_timers > 0 && timers[0].at_s <= dist__own.net->now_s) {
-		struct timer timer = take_timer();
-
-		timer.call(timer.arg);
-	}
-}
-
 /* ---- the clock ------------------------------------------------------------
  */
 
@@ -308,23 +299,10 @@ static void run_tasks(void)
 	}
 }
 
-static void release(void)
-{
-	struct own_actor *actor;
-
-	while ((actor = free_actors)) {
-		free_actors = (struct own_actor *)actor->task.next;
-		free(actor);
-	}
-	free(timers);
-	timers = NULL;
-	num_timers = timer_space = 0;
-	dist__own_contexts_free();
-}
-
 void dist__own_run(void (*advanced)(void *arg), void *arg)
 {
 	struct own_net *net = dist__own.net;
+	struct own_actor *actor;
 
 	net->awake = awake;
 	for (;;) {
@@ -338,7 +316,12 @@ void dist__own_run(void (*advanced)(void *arg), void *arg)
 			break;
 		dist__own_net_advance(net, next_s);
 		advanced(arg);
-		run_timers();
+		while (num_timers > 0 &&
+		       timers[0].at_s <= dist__own.net->now_s) {
+			struct timer timer = take_timer();
+
+			timer.call(timer.arg);
+		}
 		if (dist__own.woken) {
 			*dist__own.last = dist__own.woken;
 			dist__own.last = dist__own.last_woken;
@@ -346,5 +329,12 @@ void dist__own_run(void (*advanced)(void *arg), void *arg)
 			dist__own.last_woken = &dist__own.woken;
 		}
 	}
-	release();
+	while ((actor = free_actors)) {
+		free_actors = (struct own_actor *)actor->task.next;
+		free(actor);
+	}
+	free(timers);
+	timers = NULL;
+	num_timers = timer_space = 0;
+	dist__own_contexts_free();
 }

@@ -122,21 +122,16 @@ static bool grow_index(struct own_net *net)
 /* ---- making ---------------------------------------------------------------
  */
 
-static void free_class(struct own_class *class)
-{
-	if (class->parts != class->few)
-		free(class->parts);
-	free(class->members);
-	free(class);
-}
-
 static void free_all(struct own_class *class)
 {
 	struct own_class *next;
 
 	for (; class; class = next) {
 		next = class->next;
-		free_class(class);
+		if (class->parts != class->few)
+			free(class->parts);
+		free(class->members);
+		free(class);
 	}
 }
 

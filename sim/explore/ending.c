@@ -3,15 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Copies the part of a log that is in use. */
-static void copy_log(struct dist__sim_log *to, const struct dist__sim_log *from)
-{
-	memcpy(to, from, offsetof(struct dist__sim_log, options));
-	memcpy(to->options, from->options,
-	       from->num_options * sizeof from->options[0]);
-	memcpy(to->steps, from->steps, from->num_steps * sizeof from->steps[0]);
-}
-
 /* The choices that were made, as a plan has them. */
 static bool copy_choices(struct dist__sim_plan *plan,
 			 const struct dist__sim_log *log)
@@ -41,7 +32,12 @@ bool dist__sim_ending_keep(struct dist__sim_ending *ending,
 		ending->log = calloc(1, sizeof *ending->log);
 	if (!ending->log)
 		return false;
-	copy_log(ending->log, log);
+	/* Copies the part of a log that is in use. */
+	memcpy(ending->log, log, offsetof(struct dist__sim_log, options));
+	memcpy(ending->log->options, log->options,
+	       log->num_options * sizeof log->options[0]);
+	memcpy(ending->log->steps, log->steps,
+	       log->num_steps * sizeof log->steps[0]);
 	ending->plan = (struct dist__sim_plan){.skew = plan->skew,
 					       .chooses = plan->chooses};
 	memcpy(ending->plan.p2p, plan->p2p, sizeof plan->p2p);

@@ -273,18 +273,6 @@ static void report_line(const struct check_explored *line)
 	fputc('\n', stderr);
 }
 
-static void report(const struct explorer *e, const char *token)
-{
-	for (const struct check_explored *line = e->lines; line->p2p; line++)
-		report_line(line);
-	if (e->values_differ && !e->bounds->values)
-		fputs("lockstep: ranks do not send the same bytes in all of "
-		      "them; with --values, that is a race\n",
-		      stderr);
-	if (token)
-		fprintf(stderr, "lockstep: once more: --replay %s\n", token);
-}
-
 /* Runs the job here, seen and heard, as `here` ended; NULL: as configured. */
 static int show(struct explorer *e, const struct dist__sim_ending *here,
 		const struct check_race *race)
@@ -302,7 +290,14 @@ static int show(struct explorer *e, const struct dist__sim_ending *here,
 	world->token = NULL;
 	world->race = NULL;
 	world->explored = NULL;
-	report(e, token);
+	for (const struct check_explored *line = e->lines; line->p2p; line++)
+		report_line(line);
+	if (e->values_differ && !e->bounds->values)
+		fputs("lockstep: ranks do not send the same bytes in all of "
+		      "them; with --values, that is a race\n",
+		      stderr);
+	if (token)
+		fprintf(stderr, "lockstep: once more: --replay %s\n", token);
 	free(token);
 	return status;
 }

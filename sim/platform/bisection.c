@@ -132,14 +132,6 @@ static size_t fill(struct network *network)
 	return stopped;
 }
 
-static void release(struct network *network)
-{
-	for (size_t i = 0; i < network->num_flows; i++)
-		free(network->flows[i].pipes);
-	free(network->flows);
-	free(network->pipes);
-}
-
 enum dist_error dist__platform_bisect(const struct dist__platform *p,
 				      double *total_Bps, double *least_Bps)
 {
@@ -156,6 +148,9 @@ enum dist_error dist__platform_bisect(const struct dist__platform *p,
 		*total_Bps += network.flows[i].rate_Bps;
 		*least_Bps = fmin(*least_Bps, network.flows[i].rate_Bps);
 	}
-	release(&network);
+	for (size_t i = 0; i < network.num_flows; i++)
+		free(network.flows[i].pipes);
+	free(network.flows);
+	free(network.pipes);
 	return error;
 }

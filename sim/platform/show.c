@@ -112,21 +112,6 @@ static enum dist_error find_halves(const struct dist__platform *p,
 	return error == DIST_ERR_INVALID_ARGUMENT ? DIST_OK : error;
 }
 
-static void print_halves(const struct halves *h, FILE *out)
-{
-	if (h->joined)
-		fprintf(out,
-			"\nbisection %.6g GB/s each way: host i sends to host "
-			"i + %zu, all %zu at once; a host has %.6g GB/s of it, "
-			"the slowest %.6g\n",
-			h->total_Bps * 1e-9, h->hosts, h->hosts,
-			h->total_Bps * 1e-9 / (double)h->hosts,
-			h->least_Bps * 1e-9);
-	else if (h->exist)
-		fputs("\nbisection: not every host reaches its counterpart\n",
-		      out);
-}
-
 static json_t *halves_json(const struct halves *h)
 {
 	if (!h->joined)
@@ -177,7 +162,17 @@ static enum dist_error show_text(const struct dist__platform *p, json_t *facts,
 	fputs(form == FORM_MARKDOWN ? "```\n" : "", out);
 	failed = dist__rows_section(&links, "", form, out);
 	failed |= dist__rows_section(&routes, "", form, out);
-	print_halves(halves, out);
+	if (halves->joined)
+		fprintf(out,
+			"\nbisection %.6g GB/s each way: host i sends to host "
+			"i + %zu, all %zu at once; a host has %.6g GB/s of it, "
+			"the slowest %.6g\n",
+			halves->total_Bps * 1e-9, halves->hosts, halves->hosts,
+			halves->total_Bps * 1e-9 / (double)halves->hosts,
+			halves->least_Bps * 1e-9);
+	else if (halves->exist)
+		fputs("\nbisection: not every host reaches its counterpart\n",
+		      out);
 	return failed ? DIST_ERR_NO_MEMORY : error;
 }
 

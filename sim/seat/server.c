@@ -512,16 +512,6 @@ static int leave(struct server *s)
 	return 128 + s->rank->killed_by;
 }
 
-/* Of a rank that was killed, back ends are left that others may look at. */
-static void empty(struct server *s)
-{
-	for (uint32_t i = 0; i < s->num_backends; i++)
-		if (!s->backends[i]->backend)
-			free(s->backends[i]);
-	free(s->backends);
-	free(s->works);
-}
-
 int dist__seat_rank(void *job)
 {
 	struct dist__sim_world *world = dist__sim_running();
@@ -542,6 +532,12 @@ int dist__seat_rank(void *job)
 		if (!world->ended)
 			dist__engine->yield();
 	}
-	empty(&s);
+	/* Of a rank that was killed, back ends are left that others may look
+	 * at. */
+	for (uint32_t i = 0; i < s.num_backends; i++)
+		if (!s.backends[i]->backend)
+			free(s.backends[i]);
+	free(s.backends);
+	free(s.works);
 	return leave(&s);
 }
