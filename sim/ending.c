@@ -184,9 +184,30 @@ static bool judge_standstill(struct dist__sim_world *world)
 	return false;
 }
 
+/* Whether a rank waits with a deadline that the program chose, shorter than the
+ * job's: it may have plans for when that passes. */
+static bool any_gives_up(const struct dist__sim_world *world)
+{
+	for (int rank = 0; rank < world->present; rank++) {
+		const struct check_slot *slot = &world->board->slots[rank];
+		const struct check_call *call = NULL;
+
+		if (slot->state == CHECK_RANK_WAITING)
+			call = check_call_find(slot, slot->waiting);
+		if (call && call->state == CHECK_CALL_ISSUED &&
+		    call->tag != CHECK_TAG_RPC && call->timeout_ns > 0 &&
+		    call->timeout_ns < world->timeout_ns)
+			return true;
+	}
+	return false;
+}
+
 bool dist__sim_stand_still(struct dist__sim_world *world)
 {
-	return dist__sim_choose(world) || judge_standstill(world);
+	if (dist__sim_choose(world))
+		return true;
+	return (!world->is_patient && any_gives_up(world)) ||
+	       judge_standstill(world);
 }
 
 static bool any_failed(const struct dist__sim_world *world)
