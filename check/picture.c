@@ -171,6 +171,18 @@ static uint32_t next_source(const struct check_picture *p,
 	return p->world_size;
 }
 
+bool check_has_dropped(const struct check_picture *p,
+		       const struct check_cohort *cohort, uint32_t rank)
+{
+	const struct check_slot *slot = &p->board->slots[rank];
+	const struct check_call *own = NULL;
+
+	if (slot->state == CHECK_RANK_FINISHED && cohort->group &&
+	    cohort->call->tag < 0)
+		own = check_counterpart(slot, cohort->call);
+	return own && own->state == CHECK_CALL_ISSUED;
+}
+
 uint32_t check_next_awaited(const struct check_picture *p,
 			    const struct check_cohort *cohort, uint32_t from)
 {
@@ -195,7 +207,8 @@ uint32_t check_next_awaited(const struct check_picture *p,
 		uint32_t rank = check_group_member(cohort->group, i);
 
 		if (check_collectives(&p->board->slots[rank], call->group_id,
-				      call->generation) <= call->index)
+				      call->generation) <= call->index ||
+		    check_has_dropped(p, cohort, rank))
 			return rank;
 	}
 	return p->world_size;

@@ -49,8 +49,9 @@ void check_picture_release(struct check_picture *picture);
  * check_next_awaited returns the first rank >= from that each rank of cohort
  * waits for: its peer, unless that has called the other end; if it receives
  * from any source, any other member of its group; a member that has not issued
- * the collective yet; the worker of a remote call; for a shutdown, the workers
- * that have not come to it. world_size: there is none.
+ * the collective yet, or ended before it was complete; the worker of a remote
+ * call; for a shutdown, the workers that have not come to it. world_size: there
+ * is none.
  */
 uint32_t check_next_awaited(const struct check_picture *picture,
 			    const struct check_cohort *cohort, uint32_t from);
@@ -87,6 +88,11 @@ bool check_can_come(const struct check_picture *picture,
  * or, if cohort waits for a remote call, serves none any more. */
 bool check_has_left(const struct check_picture *picture,
 		    const struct check_cohort *cohort, uint32_t rank);
+
+/* check_has_dropped returns whether rank issued the collective that cohort
+ * waits in, and ended before it was complete. */
+bool check_has_dropped(const struct check_picture *picture,
+		       const struct check_cohort *cohort, uint32_t rank);
 
 /* check_alike returns whether a reader sees no difference between a and b: they
  * differ at most in their groups, and if they wait, not in the group's name.

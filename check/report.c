@@ -272,6 +272,8 @@ static bool print_link(FILE *out, const struct check_picture *p,
 	if (!cohort->waiting) {
 		if (!cohort->serving)
 			print_absence(out, cohort);
+		if (before && check_has_dropped(p, before, link->rank))
+			fputs(" without waiting for it", out);
 		return false;
 	}
 	fputs(" waits in ", out);

@@ -53,6 +53,24 @@ enum dist_error crashes(struct job *job)
 	return two_steps(job, 1, crash);
 }
 
+/* Not even a wait could help the others: the process that would do the sum is
+ * gone. */
+enum dist_error gone_with_a_sum_in_flight(struct job *job)
+{
+	float *x = keep(job, 4 * sizeof *x);
+	struct dist_work *work;
+
+	try(dist_barrier(job->world, NULL));
+	/* culprit */
+	try(dist_all_reduce(job->world, dist_tensor(x, 4, DIST_FLOAT32),
+			    DIST_SUM, &work));
+	if (at_fault(job, 2)) {
+		dist_work_free(work);
+		exit(0);
+	}
+	return end(work);
+}
+
 enum dist_error aborts(struct job *job)
 {
 	return two_steps(job, 0, abort);

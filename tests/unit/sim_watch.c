@@ -116,13 +116,12 @@ static bool is_one_of(const char *word, const char *list)
 static int status_of(const struct attempt *attempt)
 {
 	bool ends = strcmp(attempt->point, "end") == 0;
-	bool waits = strcmp(attempt->point, "wait") == 0;
 
 	if (strcmp(attempt->kind, "endless") == 0)
 		return DIST_EXIT_TIMEOUT;
 	if (is_one_of(attempt->kind, "exit0 return"))
-		return ends ? DIST_EXIT_OK : waits ? 17 : DIST_EXIT_DEADLOCK;
-	if (strcmp(attempt->kind, "exit3") == 0 && (ends || waits))
+		return ends ? DIST_EXIT_OK : DIST_EXIT_DEADLOCK;
+	if (strcmp(attempt->kind, "exit3") == 0 && ends)
 		return DIST_EXIT_FAILED;
 	return DIST_EXIT_RANK_LOST;
 }
