@@ -117,15 +117,9 @@ static bool is_simulated(const struct command_line *line)
 	return backend && strcasecmp(backend, "sim") == 0;
 }
 
-/* Reads what is said of links; returns what is wrong with it, or NULL. */
-static const char *read_links(struct command_line *line,
-			      struct dist_message *message)
+/* Returns what is wrong with what is said of links, or NULL. */
+static const char *check_links(const struct command_line *line)
 {
-	struct dist__link_overrides overrides = {.name = ""};
-
-	if (rewiring_read(&line->rewiring, &overrides, line->links, NULL,
-			  message))
-		return message->text;
 	if (*line->links && !is_simulated(line))
 		return "--backend: expected sim where links are changed";
 	if (line->engine && !is_simulated(line))
@@ -156,6 +150,7 @@ static const char *read_algorithm(struct command_line *line, int collective,
 
 /* A machine is simulated, whatever else says where to run. */
 static enum dist_error open_machine(struct command_line *line, bool is_p2p,
+				    const struct dist__link_overrides *links,
 				    struct dist_message *message)
 {
 	struct machine_platform *room = &line->room;
@@ -179,6 +174,7 @@ static enum dist_error open_machine(struct command_line *line, bool is_p2p,
 	line->backend = "sim";
 	error = machine_platform_open(room, line->machine, message);
 	room->ranks_per_node = line->ranks_per_node;
+	machine_platform_rewire(room, links);
 	if (line->uncalibrated)
 		room->machine.num_calibrations = 0;
 	if (!error && !line->profile)
@@ -423,6 +419,7 @@ static int conclude(const struct command_line *line, const struct sweep *sweep)
 
 static int bench(struct command_line *line, const char *name)
 {
+	struct dist__link_overrides links = {.name = ""};
 	struct dist_message message = {""};
 	struct sweep sweep = {0};
 	int status, end, found;
@@ -432,11 +429,13 @@ static int bench(struct command_line *line, const char *name)
 	if (found < 0)
 		return refuse("bench",
 			      "which collective? expected " SWEEP_NAMES);
-	if (open_machine(line, found == COLLECTIVE_SENDRECV, &message))
+	if (rewiring_read(&line->rewiring, &links, line->links, NULL,
+			  &message) ||
+	    open_machine(line, found == COLLECTIVE_SENDRECV, &links, &message))
 		return refuse("bench", "%s", message.text);
 	wrong = read_algorithm(line, found, &message);
 	if (!wrong)
-		wrong = read_links(line, &message);
+		wrong = check_links(line);
 	if (wrong)
 		return refuse("bench", "%s", wrong);
 	if (!check_writable("bench", (const char *[]){line->tsv, line->trace},

@@ -60,6 +60,18 @@ enum dist_error machine_platform_open(struct machine_platform *platform,
 	return error;
 }
 
+static double rate_of(const struct dist__rewiring *links)
+{
+	return links->bandwidth.is_factor ? 0 : links->bandwidth.value;
+}
+
+void machine_platform_rewire(struct machine_platform *platform,
+			     const struct dist__link_overrides *overrides)
+{
+	platform->card_Bps = rate_of(&overrides->inter);
+	platform->intra_Bps = rate_of(&overrides->intra);
+}
+
 void machine_platform_title(const struct machine_platform *platform, char *text,
 			    size_t size)
 {
@@ -130,6 +142,34 @@ void machine_platform_calibration(struct machine_platform *platform,
 
 /* ---- files -------------------------------------------------------------- */
 
+/* Fills in rates that the machine's description does not have. */
+static enum dist_error find_rates(const struct machine_platform *platform,
+				  struct platform_nodes *node,
+				  struct dist_message *message)
+{
+	bool intra, inter;
+
+	if (node->inter.nic.bandwidth_Bps <= 0)
+		node->inter.nic.bandwidth_Bps = platform->card_Bps;
+	if (node->intra.gpu.bandwidth_Bps <= 0)
+		node->intra.gpu.bandwidth_Bps = platform->intra_Bps;
+	intra = node->gpus > 1 && node->intra.gpu.bandwidth_Bps <= 0;
+	inter = node->count > 1 && node->inter.fabric[0] &&
+		node->inter.nic.bandwidth_Bps <= 0;
+	if (platform->may_guess)
+		platform_guess_rates(node);
+	else if (intra || inter)
+		return dist__refuse(message,
+				    "machine %s: the rate of its links is not "
+				    "known; expected %s%s%s, or another "
+				    "machine",
+				    platform->name,
+				    inter ? "--inter-bandwidth RATE" : "",
+				    inter && intra ? " and " : "",
+				    intra ? "--intra-bandwidth RATE" : "");
+	return DIST_OK;
+}
+
 static enum dist_error describe(const struct machine_platform *platform,
 				int ranks, bool any,
 				struct platform_description *d,
@@ -148,8 +188,8 @@ static enum dist_error describe(const struct machine_platform *platform,
 			&platform->machine, transport_of(platform),
 			machine_platform_node_ranks(platform, ranks),
 			&d->nodes[0], message);
-	if (!error && platform->may_guess)
-		platform_guess_rates(&d->nodes[0]);
+	if (!error)
+		error = find_rates(platform, &d->nodes[0], message);
 	return error ? error : platform_check(d, message);
 }
 

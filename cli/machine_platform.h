@@ -10,6 +10,7 @@
 
 #include "coll/profile.h"
 #include "model/measured/machine.h"
+#include "sim/platform/platform.h"
 
 struct machine_platform {
 	struct machine machine;
@@ -18,6 +19,8 @@ struct machine_platform {
 	int ranks_per_node;   /* 0: one a GPU, or one without GPUs */
 	const char *topology; /* of its switches; borrowed. NULL: star */
 	bool may_guess;       /* unknown rates may be guessed */
+	double card_Bps;      /* for an unknown rate; 0: not given */
+	double intra_Bps;     /* likewise, of a GPU's link within its node */
 	FILE *file;           /* of the last platform; NULL: none yet */
 	char path[32];        /* its path, for this process and its children */
 };
@@ -28,6 +31,11 @@ struct machine_platform {
 DIST_MUST_CHECK enum dist_error
 machine_platform_open(struct machine_platform *platform, const char *words,
 		      struct dist_message *message);
+
+/* machine_platform_rewire takes the rates, not factors, of overrides for those
+ * that the machine's description does not have. */
+void machine_platform_rewire(struct machine_platform *platform,
+			     const struct dist__link_overrides *overrides);
 
 /* machine_platform_library returns the default profile of its ranks: "nccl" for
  * NVIDIA's GPUs; NULL: the built-in one. */
@@ -60,8 +68,9 @@ machine_platform_check(const struct machine_platform *platform, int ranks,
 
 /* machine_platform_write writes the platform for so many ranks, which replaces
  * the last one, and stores its path in platform->path. It has all nodes or, if
- * `any`, only those that represent them. Errors: INVALID_ARGUMENT (message:
- * more nodes than a platform may have), IO, NO_MEMORY. */
+ * `any`, only those that represent them. Errors: INVALID_ARGUMENT (message: a
+ * rate that is not known, and the option that gives it; more nodes than a
+ * platform may have), IO, NO_MEMORY. */
 DIST_MUST_CHECK enum dist_error
 machine_platform_write(struct machine_platform *platform, int ranks, bool any,
 		       struct dist_message *message);

@@ -342,6 +342,7 @@ static enum dist_error open_machine(struct prediction *p,
 	error = machine_platform_open(&p->room, request->machine,
 				      &refusal->message);
 	p->room.ranks_per_node = request->ranks_per_node;
+	machine_platform_rewire(&p->room, &request->overrides);
 	p->room.topology = request->topology;
 	if (request->uncalibrated)
 		p->room.machine.num_calibrations = 0;

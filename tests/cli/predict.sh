@@ -238,6 +238,19 @@ expect 0 predict --flops 60e12 --platform star-8 --world-size 8 --dry-run
 expect_refusal 'at most 8 ranks' predict --platform star-8 --world-size 8,9 \
 	--dry-run
 
+# A rate that a machine's description lacks may be given; the refusal says how.
+for command in 'predict --no-explain' 'bench all_reduce -b 1G -e 1G'; do
+	# shellcheck disable=SC2086 # words
+	expect_refusal 'machine leonardo: the rate of its links is not known; expected --intra-bandwidth RATE, or another machine$' \
+		$command --machine leonardo --world-size 16 --profile nccl \
+		--intra-bandwidth x2
+	# shellcheck disable=SC2086 # words
+	expect 0 $command --machine leonardo --world-size 4 --profile nccl \
+		--intra-bandwidth 100GB/s
+done
+awk '$1 == 1073741824 { exit !($8 > 50 && $8 < 100) }' "$scratch/out" ||
+	fail "links of 100 GB/s: $(grep 1073741824 "$scratch/out")"
+
 # A machine has as many nodes as are asked for; where two stand for them all,
 # the answer is that of all of them.
 expect 0 predict --machine hgx-h100-400g --world-size 4,8,24 --json
