@@ -30,8 +30,8 @@ say() {
 # Lines of at most 100 columns; what is broken goes on indented.
 wrap() {
 	awk '{
-		for (line = $0; length(line) > 98; line = "      " substr(line, n + 1))
-			for (n = 98; n > 20; n--)
+		for (line = $0; length(line) > 100; line = "      " substr(line, n + 1))
+			for (n = 100; n > 20; n--)
 				if (substr(line, n, 1) == " ") {
 					print substr(line, 1, n - 1)
 					break
@@ -70,7 +70,7 @@ run_both() {
 }
 
 heading "1. A cluster: the all-reduces of 16 H100, from a log of nccl-tests"
-show 0 "head -n 2 | cut -c 1-71" validate --machine docs/examples/h100.yaml --transport ib --calibrate \
+show 0 "head -n 2 | cut -c 1-69" validate --machine docs/examples/h100.yaml --transport ib --calibrate \
 	--tsv "$out/h100.tsv" docs/examples/h100.log
 say "" "In place, every third size:" \
 	"       size    NCCL is predicted to take   predicted    measured     error"
@@ -87,7 +87,7 @@ say "" "Two of the 64 rows of the log were given away, to find how long this mac
 
 heading "2. A step: BERT-large on 8 to 1,024 A100"
 started=${EPOCHREALTIME/./}
-show 0 "sed -n '/^world_size/,\$s/ *\(fidelity\|formula\)\$//; /^world_size/,\$p'" predict --model bert_large --batch 16 --machine dgx-a100 \
+show 0 "sed -n '/^world_size/,\$s/  \(fidelity\|formula \)//; /^world_size/,\$p'" predict --model bert_large --batch 16 --machine dgx-a100 \
 	--profile nccl --world-size 8,64,512,1024 --tsv "$out/scaling.tsv"
 say "" "exposed_ms is communication that computing does not hide; the critical path says what the" \
 	"step waits for. All of that took $(((${EPOCHREALTIME/./} - started) / 1000)) ms on this machine."
