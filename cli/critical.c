@@ -276,7 +276,7 @@ struct part {
 };
 
 /* Copies text without its words that are numbers. */
-static void copy_words(const char *text, char *to, size_t size)
+static void copy_without_numbers(const char *text, char *to, size_t size)
 {
 	size_t used = 0;
 
@@ -304,7 +304,7 @@ static void name_part(const struct dist__leg *leg, char what[96])
 	char words[80] = "";
 
 	if (leg->kind == DIST__LEG_COMPUTE) {
-		copy_words(leg->label, words, sizeof words);
+		copy_without_numbers(leg->label, words, sizeof words);
 		/* "backward layer mb": whose number is gone, too. */
 		if (strlen(words) > 3 &&
 		    strcmp(words + strlen(words) - 3, " mb") == 0)
@@ -313,8 +313,8 @@ static void name_part(const struct dist__leg *leg, char what[96])
 	} else if (leg->kind == DIST__LEG_MOVE) {
 		const char *link = link_of(&alone);
 
-		copy_words(leg->call->group ? leg->call->group : "", words,
-			   sizeof words);
+		copy_without_numbers(leg->call->group ? leg->call->group : "",
+				     words, sizeof words);
 		snprintf(what, 96, "%.32s%s%.20s%s%.32s", leg->call->op,
 			 *words ? " of " : "", words,
 			 link ? ", held up by " : "", link ? link : "");

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/quantity.h"
 #include "cli/command.h"
 #include "cli/option_rows.h"
 #include "cli/refuse.h"
@@ -133,6 +134,24 @@ const struct manual manual_run = {
 	.groups = GROUPS(RUN_GROUPS),
 	.most_words = ANY_WORDS,
 	.ends_at_word = true};
+
+const char *run_command = "run";
+
+int run_refuse(const char *option, const char *value, const char *expected)
+{
+	return refuse(run_command, "%s: %s, not \"%s\"", option, expected,
+		      value);
+}
+
+bool run_number(const char *text, long min, long max, int *number)
+{
+	int64_t n;
+
+	if (!dist__count_read(text, min, max, &n))
+		return false;
+	*number = (int)n;
+	return true;
+}
 
 /* Copies the program's words, for a scenario's main() may write to its argv:
  * into the block that has their addresses. */

@@ -13,9 +13,9 @@
 /* In place of an interpreter a rank: one that forks the ranks. */
 static const char forker[] = "lockstep.simulated";
 
-/* Stores what is to be started for job in *argv, to be freed; NULL: the words
+/* Stores what is to be started for job in *argv, to be freed; NULL: those
  * of the plan, once a rank. False: no memory. */
-static bool choose_words(struct run_plan *plan, char ***argv)
+static bool make_arguments(struct run_plan *plan, char ***argv)
 {
 	int script = plan->title ? plan->title : plan->code, n = 0;
 
@@ -42,7 +42,7 @@ int run_seats(struct run_plan *plan)
 	struct dist__seat_job job = {.nproc_per_node = plan->nproc};
 	int status;
 
-	if (!choose_words(plan, &argv))
+	if (!make_arguments(plan, &argv))
 		return out_of_memory(run_command);
 	job.argv = argv ? argv : plan->argv;
 	job.forks = argv != NULL;

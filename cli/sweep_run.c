@@ -59,7 +59,7 @@ static int take_answer(void *arg, size_t point, int status, const char *data,
 	if (!status && !answer)
 		status = DIST_EXIT_INTERNAL;
 	if (status) {
-		study_words(&sweep->study, point, text, sizeof text);
+		study_describe(&sweep->study, point, text, sizeof text);
 		fprintf(stderr,
 			"lockstep sweep: point %zu was not answered: %s\n",
 			point + 1, text);

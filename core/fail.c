@@ -35,7 +35,7 @@ static struct dist_message *message_of(struct dist_group *group)
 }
 
 /* Appends to the group's message what the system below said. */
-static void add_words(struct dist_group *group)
+static void append_failure_text(struct dist_group *group)
 {
 	struct dist__backend *backend = group->backend;
 	struct dist_message *message = group->message;
@@ -92,10 +92,10 @@ enum dist_error dist__fail(struct dist_group *group, enum dist_error error,
 		for (struct dist_work *work = group->works; work;
 		     work = work->next)
 			check_release(group->place.slot, work->op.call);
-		add_words(group);
+		append_failure_text(group);
 		dist__dump(group);
 	} else if (error == DIST_ERR_NO_MEMORY) {
-		add_words(group);
+		append_failure_text(group);
 	}
 	dist__rank_unlock(group);
 	return error;

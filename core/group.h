@@ -157,16 +157,16 @@ enum dist_error dist__bundle_check(struct dist_group *group,
 				   struct dist__op *op);
 
 /* dist__bundle_terms returns a hash of what ranks must agree about in bundle:
- * the number of tensors and their lengths. dist__bundle_words writes the same
- * as text, cut to size. */
+ * the number of tensors and their lengths. dist__bundle_describe writes the
+ * same as text, cut to size. */
 uint64_t dist__bundle_terms(const struct dist__bundle *bundle);
-void dist__bundle_words(const struct dist__bundle *bundle, char *text,
-			size_t size);
+void dist__bundle_describe(const struct dist__bundle *bundle, char *text,
+			   size_t size);
 
-/* dist__lengths_words writes the lengths of num tensors as text, "what 3+2+2",
- * cut to size. */
-void dist__lengths_words(const char *what, const struct dist_tensor *list,
-			 size_t num, char *text, size_t size);
+/* dist__lengths_describe writes the lengths of num tensors as text, "what
+ * 3+2+2", cut to size. */
+void dist__lengths_describe(const char *what, const struct dist_tensor *list,
+			    size_t num, char *text, size_t size);
 
 /* dist__factor_find replaces a reduce op that this group made by PREMUL_SUM and
  * its factor; any other op stays. Errors: INVALID_ARGUMENT (PREMUL_SUM without

@@ -209,8 +209,8 @@ uint64_t dist__bundle_terms(const struct dist__bundle *bundle)
 	return hash;
 }
 
-void dist__lengths_words(const char *what, const struct dist_tensor *list,
-			 size_t num, char *text, size_t size)
+void dist__lengths_describe(const char *what, const struct dist_tensor *list,
+			    size_t num, char *text, size_t size)
 {
 	snprintf(text, size, "%s", what);
 	for (size_t i = 0; i < num; i++)
@@ -221,8 +221,8 @@ void dist__lengths_words(const char *what, const struct dist_tensor *list,
 		}
 }
 
-void dist__bundle_words(const struct dist__bundle *bundle, char *text,
-			size_t size)
+void dist__bundle_describe(const struct dist__bundle *bundle, char *text,
+			   size_t size)
 {
 	char what[40];
 
@@ -232,5 +232,6 @@ void dist__bundle_words(const struct dist__bundle *bundle, char *text,
 		return;
 	}
 	snprintf(what, sizeof what, "%zu tensors of", bundle->num);
-	dist__lengths_words(what, listed_in(bundle), bundle->num, text, size);
+	dist__lengths_describe(what, listed_in(bundle), bundle->num, text,
+			       size);
 }

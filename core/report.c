@@ -52,8 +52,8 @@ static void record_lengths(struct check_call *call, const struct dist__op *op)
 	call->terms = DIST__HASH_BEGIN;
 	for (int i = 0; i < parts->count; i++)
 		call->terms = dist__mix(call->terms, parts->list[i].numel);
-	dist__lengths_words("parts of", parts->list, (size_t)parts->count,
-			    call->terms_text, sizeof call->terms_text);
+	dist__lengths_describe("parts of", parts->list, (size_t)parts->count,
+			       call->terms_text, sizeof call->terms_text);
 }
 
 /* Names the arguments of op in *call; those of a purpose are its own. */
@@ -69,8 +69,8 @@ static void record_arguments(struct check_call *call, const struct dist__op *op)
 	}
 	if (bundle->kind) {
 		call->terms = dist__bundle_terms(bundle);
-		dist__bundle_words(bundle, call->terms_text,
-				   sizeof call->terms_text);
+		dist__bundle_describe(bundle, call->terms_text,
+				      sizeof call->terms_text);
 	} else {
 		record_lengths(call, op);
 	}

@@ -91,7 +91,7 @@ static enum dist_error level(struct dist_ddp *ddp,
 			   (int64_t)ddp->place.steps};
 	enum dist_error error;
 
-	error = (dist_all_reduce)(dist__ddp_at_words(ddp, site, what),
+	error = (dist_all_reduce)(dist__ddp_at_call(ddp, site, what),
 				  dist_tensor(most, 2, DIST_INT64), DIST_MAX,
 				  NULL);
 	if (error)

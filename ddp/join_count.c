@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-static const char *const count_words = "ddp's count of ranks with inputs left";
+static const char *const count_label = "ddp's count of ranks with inputs left";
 
 int dist__ddp_remaining(const struct dist_ddp *ddp)
 {
@@ -16,11 +16,11 @@ enum dist_error dist__ddp_count(struct dist_ddp *ddp,
 				struct dist_work **work)
 {
 	enum dist_error error =
-		(dist_all_reduce)(dist__ddp_at_words(ddp, site, count_words),
+		(dist_all_reduce)(dist__ddp_at_call(ddp, site, count_label),
 				  dist_tensor(ddp->join.counts, 2, DIST_INT32),
 				  DIST_SUM, work);
 
-	return error ? dist__ddp_failed(ddp, count_words, error) : DIST_OK;
+	return error ? dist__ddp_failed(ddp, count_label, error) : DIST_OK;
 }
 
 enum dist_error dist__ddp_end_early(struct dist_ddp *ddp)
@@ -64,7 +64,7 @@ enum dist_error dist__ddp_announced(struct dist_ddp *ddp,
 				 DIST_TIMEOUT_OF_GROUP);
 	dist_work_free(work);
 	ddp->join.work = NULL;
-	return error ? dist__ddp_failed(ddp, count_words, error) : DIST_OK;
+	return error ? dist__ddp_failed(ddp, count_label, error) : DIST_OK;
 }
 
 enum dist_error dist__ddp_divisor(struct dist_ddp *ddp,

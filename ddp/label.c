@@ -137,7 +137,7 @@ struct dist_group *dist__ddp_at_bucket(struct dist_ddp *ddp,
 struct dist_group *dist__ddp_at_parameters(struct dist_ddp *ddp,
 					   const struct dist__ddp_site *site)
 {
-	static const char *const hook_words[] = {
+	static const char *const hook_names[] = {
 		[DIST_DDP_ALLREDUCE] = "",
 		[DIST_DDP_FP16_COMPRESS] = ", fp16_compress",
 		[DIST_DDP_BF16_COMPRESS] = ", bf16_compress"};
@@ -152,7 +152,7 @@ struct dist_group *dist__ddp_at_parameters(struct dist_ddp *ddp,
 		 ddp->partition.num_spans == 1 ? "" : "s",
 		 ddp->find_unused ? ", find_unused_parameters" : "",
 		 ddp->static_graph ? ", static_graph" : "",
-		 hook_words[ddp->hook]);
+		 hook_names[ddp->hook]);
 	for (i = 0; i < ddp->num; i++)
 		list_name(&list, dist__ddp_name(ddp, i));
 	(void)dist__append(words, sizeof words, ")");
@@ -164,9 +164,9 @@ struct dist_group *dist__ddp_at_parameters(struct dist_ddp *ddp,
 	return label(ddp, site, words, terms);
 }
 
-struct dist_group *dist__ddp_at_words(struct dist_ddp *ddp,
-				      const struct dist__ddp_site *site,
-				      const char *what)
+struct dist_group *dist__ddp_at_call(struct dist_ddp *ddp,
+				     const struct dist__ddp_site *site,
+				     const char *what)
 {
 	char text[144], place[64];
 

@@ -130,11 +130,11 @@ struct dist_group *dist__ddp_at_bucket(struct dist_ddp *ddp,
 struct dist_group *dist__ddp_at_parameters(struct dist_ddp *ddp,
 					   const struct dist__ddp_site *site);
 
-/* dist__ddp_at_words returns it labelled with what, a text that distinguishes
+/* dist__ddp_at_call returns it labelled with what, a text that distinguishes
  * the call from others. */
-struct dist_group *dist__ddp_at_words(struct dist_ddp *ddp,
-				      const struct dist__ddp_site *site,
-				      const char *what);
+struct dist_group *dist__ddp_at_call(struct dist_ddp *ddp,
+				     const struct dist__ddp_site *site,
+				     const char *what);
 
 /* dist__ddp_print_place writes "step 3, micro-batch 0". */
 void dist__ddp_print_place(const struct dist_ddp *ddp, char *text, size_t size);

@@ -87,7 +87,7 @@ enum dist_error dist__ddp_share_used(struct dist_ddp *ddp,
 	enum dist_error error;
 	size_t i;
 
-	error = (dist_all_reduce)(dist__ddp_at_words(ddp, site, what),
+	error = (dist_all_reduce)(dist__ddp_at_call(ddp, site, what),
 				  dist_tensor(ddp->used, ddp->num, DIST_INT32),
 				  DIST_SUM, NULL);
 	if (error)

@@ -551,8 +551,8 @@ static int complain(enum dist_error error, const struct dist_message *message)
 					   : DIST_EXIT_USAGE;
 }
 
-static int refuse_words(const char *variable, const char *text,
-			const char *expected)
+static int refuse_variable(const char *variable, const char *text,
+			   const char *expected)
 {
 	fprintf(stderr, "lockstep: %s: expected %s, not \"%s\"\n", variable,
 		expected, text);
@@ -566,7 +566,7 @@ static int replay(struct dist__sim_world *world, const char *token)
 
 	if (!dist__sim_plan_parse(&plan, token) ||
 	    !dist__sim_follow(world, &plan)) {
-		status = refuse_words("replay", token, DIST__SIM_TOKEN);
+		status = refuse_variable("replay", token, DIST__SIM_TOKEN);
 	} else {
 		world->token = token;
 		status = dist__sim_run(world);
@@ -589,8 +589,8 @@ static int run_as_asked(struct dist__sim_world *world,
 	if (!options->explore)
 		return dist__sim_run(world);
 	if (!dist__sim_bounds_parse(&bounds, options->explore))
-		return refuse_words("explore", options->explore,
-				    DIST__SIM_BOUNDS);
+		return refuse_variable("explore", options->explore,
+				       DIST__SIM_BOUNDS);
 	return dist__sim_explore(world, &bounds, options->p2p != NULL);
 }
 

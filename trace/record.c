@@ -292,7 +292,7 @@ static void record_abort(struct dist__backend *b)
 	inner->ops->abort(inner);
 }
 
-static const char *record_words(struct dist__backend *b)
+static const char *failure_text(struct dist__backend *b)
 {
 	struct dist__backend *inner = of(b)->inner;
 
@@ -315,7 +315,7 @@ static const struct dist__backend_ops recording_ops = {
 	.now_ns = record_now_ns,
 	.compute = record_compute,
 	.abort = record_abort,
-	.failure_text = record_words,
+	.failure_text = failure_text,
 	.free = record_free,
 };
 

@@ -238,8 +238,8 @@ void study_stamp(const struct study *study, FILE *out)
 	}
 }
 
-void study_words(const struct study *study, size_t point, char *text,
-		 size_t size)
+void study_describe(const struct study *study, size_t point, char *text,
+		    size_t size)
 {
 	size_t used = 0;
 

@@ -80,9 +80,9 @@ size_t study_axis(const struct study *study, const char *name);
  * a line each. */
 void study_stamp(const struct study *study, FILE *out);
 
-/* study_words writes a point's values on the axes that have several:
+/* study_describe writes a point's values on the axes that have several:
  * "world-size 8, algorithm ring". */
-void study_words(const struct study *study, size_t point, char *text,
-		 size_t size);
+void study_describe(const struct study *study, size_t point, char *text,
+		    size_t size);
 
 #endif

@@ -13,7 +13,7 @@
 
 /* Words inside an XML comment, which must not hold two dashes in a row; broken
  * into lines. */
-static void write_words(FILE *out, const char *text)
+static void write_comment(FILE *out, const char *text)
 {
 	size_t column = INDENT;
 
@@ -148,11 +148,11 @@ static void write_head(FILE *out, const struct platform_description *d,
 	      "\"https://simgrid.org/simgrid.dtd\">\n<!-- ",
 	      out);
 	if (note)
-		write_words(out, note);
+		write_comment(out, note);
 	else
 		write_summary(out, d);
 	fputs("\n     ", out);
-	write_words(out, defaults);
+	write_comment(out, defaults);
 	fprintf(out, "\n%s", model);
 	fputs("  <zone id=\"cluster\" routing=\"Full\">\n"
 	      "    <prop id=\"command\" value=\"",

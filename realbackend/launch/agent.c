@@ -352,20 +352,20 @@ int dist__agent_node(const struct dist__agent *agent)
 
 /* ---- records ------------------------------------------------------------ */
 
-/* What lies on a shelf. */
+/* What is stored of a rank. */
 struct given {
 	int64_t number;
 	struct check_slot slot;
 };
 
-static void name_slot(int ticket, const struct dist__shelf *shelf, int rank,
+static void name_slot(int ticket, const struct dist__slot_key *where, int rank,
 		      char key[64])
 {
-	snprintf(key, 64, "%d/%s/%d", ticket, shelf->name, rank);
+	snprintf(key, 64, "%d/%s/%d", ticket, where->name, rank);
 }
 
 void dist__agent_give_slots(struct dist__agent *agent,
-			    const struct dist__shelf *shelf,
+			    const struct dist__slot_key *where,
 			    const struct check_board *board, int first,
 			    int num_ranks)
 {
@@ -374,8 +374,8 @@ void dist__agent_give_slots(struct dist__agent *agent,
 	char key[64];
 
 	for (int rank = first; !error && rank < first + num_ranks; rank++) {
-		name_slot(agent->ticket, shelf, rank, key);
-		given->number = shelf->number;
+		name_slot(agent->ticket, where, rank, key);
+		given->number = where->number;
 		given->slot = board->slots[rank];
 		error = dist__store_set(agent->store, key, given,
 					sizeof *given);
@@ -384,7 +384,7 @@ void dist__agent_give_slots(struct dist__agent *agent,
 }
 
 void dist__agent_take_slots(struct dist__agent *agent,
-			    const struct dist__shelf *shelf,
+			    const struct dist__slot_key *where,
 			    struct check_board *board, int first, int num_ranks)
 {
 	const struct given *given;
@@ -392,11 +392,11 @@ void dist__agent_take_slots(struct dist__agent *agent,
 	size_t len;
 
 	for (int rank = first; rank < first + num_ranks; rank++) {
-		name_slot(shelf->ticket, shelf, rank, key);
+		name_slot(where->ticket, where, rank, key);
 		if (dist__store_get(agent->store, key, 0, &text, &len))
 			continue;
 		given = (const void *)text;
-		if (len == sizeof *given && given->number == shelf->number)
+		if (len == sizeof *given && given->number == where->number)
 			board->slots[rank] = given->slot;
 		(void)check_slot_mend(&board->slots[rank], board->world_size);
 		free(text);

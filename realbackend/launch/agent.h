@@ -64,25 +64,26 @@ bool dist__agent_publish(struct dist__agent *agent);
  * orders; -1: none. */
 int dist__agent_node(const struct dist__agent *agent);
 
-/* Where an agent stores records: "slot" or "look", the number of the round or
- * the request, and, for the leader to read, the agent's ticket. */
-struct dist__shelf {
+/* The key of records that an agent stores: name "slot", with the number of the
+ * round, or "look", with that of the status request; ticket, of the agent, is
+ * for the leader to read. */
+struct dist__slot_key {
 	const char *name;
 	int64_t number;
 	int ticket;
 };
 
 /* dist__agent_give_slots stores the records of num_ranks ranks from first on
- * for the leader, on a shelf of this agent. */
+ * for the leader. */
 void dist__agent_give_slots(struct dist__agent *agent,
-			    const struct dist__shelf *shelf,
+			    const struct dist__slot_key *where,
 			    const struct check_board *board, int first,
 			    int num_ranks);
 
 /* dist__agent_take_slots replaces the records of num_ranks ranks from first on
  * in board by those that an agent stored; missing ones stay as they are. */
 void dist__agent_take_slots(struct dist__agent *agent,
-			    const struct dist__shelf *shelf,
+			    const struct dist__slot_key *where,
 			    struct check_board *board, int first,
 			    int num_ranks);
 

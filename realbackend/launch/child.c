@@ -241,7 +241,7 @@ void dist__child_look(struct dist__child *child)
 
 void dist__child_signal(struct dist__child *child, int number)
 {
-	child->told |= !child->ended;
+	child->stopping |= !child->ended;
 	if (child->pid)
 		kill(-child->pid, number);
 }

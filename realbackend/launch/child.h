@@ -40,7 +40,7 @@ struct dist__child {
 	pid_t was; /* pid, also afterwards */
 	int rank;
 	int local_rank;
-	bool told;      /* we have told it to end */
+	bool stopping;  /* we have told it to end */
 	bool ended;     /* a zombie until it is reaped */
 	bool by_signal; /* ended by signal `code`; else with status `code` */
 	int code;

@@ -11,15 +11,15 @@
 
 #define PATIENCE_NS ((int64_t)5 * 1000000000)
 /* Looks at the leader's own records while they may not change. */
-#define LOOKS 5
+#define CHECKS 5
 
-void dist__hang_watchdog_open(struct dist__hang_watchdog *stall)
+void dist__hang_watchdog_open(struct dist__hang_watchdog *watchdog)
 {
 	const char *text = dist__variable("LOCKSTEP_PATIENCE");
 
-	*stall = (struct dist__hang_watchdog){.patience_ns = PATIENCE_NS};
-	if (text && !dist__seconds_read(text, &stall->patience_ns))
-		stall->patience_ns = 0;
+	*watchdog = (struct dist__hang_watchdog){.patience_ns = PATIENCE_NS};
+	if (text && !dist__seconds_read(text, &watchdog->patience_ns))
+		watchdog->patience_ns = 0;
 }
 
 /* Which calls every rank has made and waits in, in short. That it has ended is
@@ -52,24 +52,24 @@ static bool any_waits(const struct dist__workers *workers,
 	return false;
 }
 
-static bool is_watched(const struct dist__hang_watchdog *stall,
+static bool is_watched(const struct dist__hang_watchdog *watchdog,
 		       const struct dist__agent *agent,
 		       const struct dist__workers *workers)
 {
-	return stall->patience_ns > 0 && agent->leads && workers->world_size &&
-	       workers->phase == DIST__WORKERS_RUNNING;
+	return watchdog->patience_ns > 0 && agent->leads &&
+	       workers->world_size && workers->phase == DIST__WORKERS_RUNNING;
 }
 
-int64_t dist__hang_watchdog_deadline(const struct dist__hang_watchdog *stall,
+int64_t dist__hang_watchdog_deadline(const struct dist__hang_watchdog *watchdog,
 				     const struct dist__agent *agent,
 				     const struct dist__workers *workers)
 {
-	return is_watched(stall, agent, workers) ? stall->next_ns
-						 : DIST_TIMEOUT_NEVER;
+	return is_watched(watchdog, agent, workers) ? watchdog->next_ns
+						    : DIST_TIMEOUT_NEVER;
 }
 
-void dist__hang_watchdog_ask(struct dist__hang_watchdog *stall,
-			     struct dist__status_request *look,
+void dist__hang_watchdog_ask(struct dist__hang_watchdog *watchdog,
+			     struct dist__status_request *request,
 			     struct dist__agent *agent,
 			     const struct dist__workers *workers)
 {
@@ -78,41 +78,41 @@ void dist__hang_watchdog_ask(struct dist__hang_watchdog *stall,
 	bool waits;
 	uint64_t own;
 
-	if (!is_watched(stall, agent, workers)) {
-		*stall = (struct dist__hang_watchdog){
-			.patience_ns = stall->patience_ns};
+	if (!is_watched(watchdog, agent, workers)) {
+		*watchdog = (struct dist__hang_watchdog){
+			.patience_ns = watchdog->patience_ns};
 		return;
 	}
-	if (now_ns < stall->next_ns)
+	if (now_ns < watchdog->next_ns)
 		return;
-	stall->next_ns = now_ns + stall->patience_ns / LOOKS;
+	watchdog->next_ns = now_ns + watchdog->patience_ns / CHECKS;
 	board = dist__workers_records(workers);
 	if (!board)
 		return;
 	own = digest(board);
 	waits = any_waits(workers, board);
 	free(board);
-	if (own != stall->own) {
-		stall->own = own;
-		stall->all = 0;
-		stall->since_ns = now_ns;
-		stall->ask_ns = stall->patience_ns;
-	} else if (waits && now_ns - stall->since_ns >= stall->ask_ns) {
-		stall->ask_ns = 2 * (now_ns - stall->since_ns);
-		dist__status_request_ask_quietly(look, agent);
+	if (own != watchdog->own) {
+		watchdog->own = own;
+		watchdog->all = 0;
+		watchdog->since_ns = now_ns;
+		watchdog->ask_ns = watchdog->patience_ns;
+	} else if (waits && now_ns - watchdog->since_ns >= watchdog->ask_ns) {
+		watchdog->ask_ns = 2 * (now_ns - watchdog->since_ns);
+		dist__status_request_ask_quietly(request, agent);
 	}
 }
 
 /* Whether the records of all ranks have stood still. Those of one node have if
  * its own have; with others, the last look at them tells. */
-static bool stood_still(struct dist__hang_watchdog *stall,
+static bool stood_still(struct dist__hang_watchdog *watchdog,
 			const struct dist__agent *agent,
 			const struct check_board *board)
 {
-	uint64_t before = agent->store ? stall->all : stall->own;
+	uint64_t before = agent->store ? watchdog->all : watchdog->own;
 
-	stall->all = digest(board);
-	return stall->all == before;
+	watchdog->all = digest(board);
+	return watchdog->all == before;
 }
 
 /* A live process that left its group may well come back; but not one that waits
@@ -143,19 +143,19 @@ static int find_damaged(const struct check_board *board)
 	return first < board->world_size ? (int)first : -1;
 }
 
-void dist__hang_watchdog_judge(struct dist__hang_watchdog *stall,
-			       struct dist__status_request *look,
+void dist__hang_watchdog_judge(struct dist__hang_watchdog *watchdog,
+			       struct dist__status_request *request,
 			       const struct dist__agent *agent,
 			       struct dist__workers *workers)
 {
 	int64_t timeout_ns = workers->plumbing.spec->timeout_ns;
 	struct check_cause cause = {.weight = CHECK_CAUSE_PROVED};
 	struct check_verdict verdict = {CHECK_FINE, -1};
-	struct check_board *board = dist__status_request_found(look);
+	struct check_board *board = dist__status_request_found(request);
 	int damaged = -1;
 
-	if (board && is_watched(stall, agent, workers) &&
-	    stood_still(stall, agent, board)) {
+	if (board && is_watched(watchdog, agent, workers) &&
+	    stood_still(watchdog, agent, board)) {
 		revive(board, workers);
 		verdict = check_prove(board, timeout_ns > 0
 						     ? timeout_ns

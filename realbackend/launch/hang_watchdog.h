@@ -22,26 +22,26 @@ struct dist__hang_watchdog {
 
 /* dist__hang_watchdog_open reads LOCKSTEP_PATIENCE, in seconds. Default 5; 0,
  * or a text that cannot be read, means no checks. */
-void dist__hang_watchdog_open(struct dist__hang_watchdog *stall);
+void dist__hang_watchdog_open(struct dist__hang_watchdog *watchdog);
 
 /* dist__hang_watchdog_deadline returns when dist__hang_watchdog_ask must be
  * called. */
-int64_t dist__hang_watchdog_deadline(const struct dist__hang_watchdog *stall,
+int64_t dist__hang_watchdog_deadline(const struct dist__hang_watchdog *watchdog,
 				     const struct dist__agent *agent,
 				     const struct dist__workers *workers);
 
 /* dist__hang_watchdog_ask requests the records of all ranks when the leader's
  * own, of which one waits, have not changed for long enough; again and again,
  * at growing intervals. Call it before dist__status_request_turn. */
-void dist__hang_watchdog_ask(struct dist__hang_watchdog *stall,
-			     struct dist__status_request *look,
+void dist__hang_watchdog_ask(struct dist__hang_watchdog *watchdog,
+			     struct dist__status_request *request,
 			     struct dist__agent *agent,
 			     const struct dist__workers *workers);
 
 /* dist__hang_watchdog_judge ends the ranks if those records have come and prove
  * a hang. Call it after dist__status_request_turn. */
-void dist__hang_watchdog_judge(struct dist__hang_watchdog *stall,
-			       struct dist__status_request *look,
+void dist__hang_watchdog_judge(struct dist__hang_watchdog *watchdog,
+			       struct dist__status_request *request,
 			       const struct dist__agent *agent,
 			       struct dist__workers *workers);
 

@@ -23,8 +23,8 @@ struct job {
 	struct dist__agent agent;
 	struct dist__workers workers;
 	struct dist__guardian guardian;
-	struct dist__status_request look;
-	struct dist__hang_watchdog stall;
+	struct dist__status_request status_request;
+	struct dist__hang_watchdog watchdog;
 	struct pollfd *fds; /* signals, then the workers' */
 	int store_fd;       /* leader: of the round to be started; -1: none */
 	int signal;         /* that ends the job here; 0: none */
@@ -43,7 +43,8 @@ static void handle_signals(void *arg)
 
 	while ((number = dist__signals_next(&job->signals)) != 0) {
 		if (number == SIGUSR1)
-			dist__status_request_ask(&job->look, &job->agent);
+			dist__status_request_ask(&job->status_request,
+						 &job->agent);
 		if (number == SIGCHLD || number == SIGUSR1)
 			continue;
 		/* Whoever asks twice does not want to wait. */
@@ -62,7 +63,7 @@ static void wait_for_news(struct job *job)
 {
 	int64_t until_ns = dist__workers_deadline(&job->workers);
 	int64_t stall_ns = dist__hang_watchdog_deadline(
-		&job->stall, &job->agent, &job->workers);
+		&job->watchdog, &job->agent, &job->workers);
 	int n = dist__workers_polled(&job->workers);
 
 	if (job->agent.next_ns < until_ns)
@@ -97,7 +98,7 @@ static bool take_stock(struct job *job)
 	struct dist__report *r = &job->agent.report;
 	struct dist__report before = *r;
 	const struct dist__workers *workers = &job->workers;
-	struct dist__shelf shelf = {.name = "slot"};
+	struct dist__slot_key where = {.name = "slot"};
 
 	r->state = state_of(job);
 	r->busy = dist__workers_busy(workers);
@@ -105,11 +106,11 @@ static bool take_stock(struct job *job)
 	if (workers->phase != DIST__WORKERS_NONE)
 		r->round = workers->plumbing.seat.round;
 	/* The leader judges when nobody is busy: the records come first. */
-	shelf.number = r->round;
+	where.number = r->round;
 	if (before.busy && !r->busy && !job->agent.leads &&
 	    workers->outcome.board)
 		dist__agent_give_slots(
-			&job->agent, &shelf, workers->outcome.board,
+			&job->agent, &where, workers->outcome.board,
 			workers->plumbing.seat.first_rank, workers->started);
 	return r->state != before.state || r->busy != before.busy ||
 	       r->round != before.round;
@@ -240,12 +241,12 @@ static void run(struct job *job)
 		obey(job);
 		/* Where the ranks are: for whoever asked, and for a verdict on
 		 * those that have not moved for a while. */
-		dist__hang_watchdog_ask(&job->stall, &job->look, &job->agent,
-					&job->workers);
-		dist__status_request_turn(&job->look, &job->agent,
+		dist__hang_watchdog_ask(&job->watchdog, &job->status_request,
+					&job->agent, &job->workers);
+		dist__status_request_turn(&job->status_request, &job->agent,
 					  &job->workers);
-		dist__hang_watchdog_judge(&job->stall, &job->look, &job->agent,
-					  &job->workers);
+		dist__hang_watchdog_judge(&job->watchdog, &job->status_request,
+					  &job->agent, &job->workers);
 		if (!dist__workers_busy(&job->workers) &&
 		    (job->leaving || agent->orders.order == DIST__ORDER_END))
 			break;
@@ -352,7 +353,7 @@ static int open_job(struct job *job)
 		return complain("catch signals");
 	if (!dist__guardian_start(&job->guardian))
 		return complain("start a process");
-	dist__hang_watchdog_open(&job->stall);
+	dist__hang_watchdog_open(&job->watchdog);
 	job->workers.plumbing.spec = job->spec;
 	job->workers.plumbing.streams = &job->streams;
 	job->workers.plumbing.signals = &job->signals;
@@ -374,7 +375,7 @@ int dist__job_run(const struct dist__job_spec *spec)
 				job.status = dist__leader_merge(&job.agent,
 								job.status);
 		}
-		free(dist__status_request_found(&job.look));
+		free(dist__status_request_found(&job.status_request));
 		dist__workers_release(&job.workers);
 		dist__agent_close(&job.agent);
 		dist__guardian_stop(&job.guardian);

@@ -209,13 +209,13 @@ void dist__leader_gather(struct dist__agent *agent, const char *name,
 	for (int i = 1; i < num_members; i++) {
 		const struct dist__member *member =
 			&agent->membership.members[i];
-		const struct dist__shelf shelf = {name, number, i};
+		const struct dist__slot_key where = {name, number, i};
 		int node = member->node, first;
 
 		if (node < 0)
 			continue;
 		first = first_rank(orders, node);
-		dist__agent_take_slots(agent, &shelf, board, first,
+		dist__agent_take_slots(agent, &where, board, first,
 				       orders->nodes[node].nproc);
 		for (int j = 0;
 		     !member->present && j < orders->nodes[node].nproc; j++)

@@ -24,8 +24,8 @@ bool dist__leader_turn(struct dist__agent *agent,
 bool dist__leader_end(struct dist__agent *agent, int status, int culprit,
 		      const char *text);
 
-/* dist__leader_gather copies the records that the other agents stored on the
- * shelf of that name and number to board; ranks of a lost node become lost. */
+/* dist__leader_gather copies the records that the other agents stored under
+ * that name and number to board; ranks of a lost node become lost. */
 void dist__leader_gather(struct dist__agent *agent, const char *name,
 			 int64_t number, struct check_board *board);
 

@@ -59,7 +59,7 @@ static void answer(struct dist__status_request *request,
 		   const struct dist__workers *workers)
 {
 	const struct dist__seat *seat = &workers->plumbing.seat;
-	struct dist__shelf shelf = {.name = "look"};
+	struct dist__slot_key where = {.name = "look"};
 	struct dist__outcome now;
 
 	request->aloud |= request->asked - request->answered > request->quiet;
@@ -72,10 +72,10 @@ static void answer(struct dist__status_request *request,
 		dist__notes_print_stacks(stderr, workers->children,
 					 workers->started);
 	request->here = false;
-	shelf.number = request->answered;
+	where.number = request->answered;
 	take(&now, workers);
 	if (now.board)
-		dist__agent_give_slots(agent, &shelf, now.board,
+		dist__agent_give_slots(agent, &where, now.board,
 				       seat->first_rank, workers->started);
 	dist__outcome_release(&now);
 }

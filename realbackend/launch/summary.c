@@ -10,7 +10,7 @@
 
 static bool failed(const struct dist__child *child)
 {
-	return child->ended && !child->told &&
+	return child->ended && !child->stopping &&
 	       (child->by_signal || child->code != 0);
 }
 
@@ -55,7 +55,7 @@ static void print_one(FILE *out, int number, const struct dist__child *child,
 		find_file(child, plumbing, "error.json", path, sizeof path));
 	fprintf(out, "  log_file  : %s\n",
 		find_file(child, plumbing, "stderr.log", path, sizeof path));
-	if (child->told)
+	if (child->stopping)
 		fputs("  traceback : ended by lockstep\n", out);
 	else if (child->by_signal)
 		fprintf(out,
@@ -63,7 +63,7 @@ static void print_one(FILE *out, int number, const struct dist__child *child,
 			child->code, strsignal(child->code), (long)child->was);
 	else if (!dist__notes_any(child->notes_fd))
 		fputs("  traceback : <N/A>\n", out);
-	if (!child->told && dist__notes_any(child->notes_fd))
+	if (!child->stopping && dist__notes_any(child->notes_fd))
 		dist__notes_print(out, child->notes_fd,
 				  child->by_signal ? "              "
 						   : "  traceback : ",

@@ -73,7 +73,8 @@ static bool others_know(const struct dist__store_server *server, int64_t now_ns)
 			return false;
 	}
 	return server->service.roster.complete ||
-	       server->service.told >= server->service.roster.world_size - 1 ||
+	       server->service.failures_sent >=
+		       server->service.roster.world_size - 1 ||
 	       now_ns >= server->failed_ns + LINGER_NS;
 }
 

@@ -320,7 +320,7 @@ bool dist__service_reply_join(struct dist__service *service,
 {
 	struct dist__parcel reply;
 
-	service->told += service->roster.failure.text[0] != 0;
+	service->failures_sent += service->roster.failure.text[0] != 0;
 	dist__roster_write(&service->roster, service->token, &reply);
 	return dist__session_reply(session, &reply);
 }

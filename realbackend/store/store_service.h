@@ -28,8 +28,8 @@ struct dist__service {
 	char *run;    /* agents: the id of their job; NULL: a store of ranks */
 	int arrived;  /* number of ARRIVE requests */
 	char token[DIST__TOKEN_TEXT];
-	bool changed; /* waiting requests may be answerable now */
-	int told;     /* sessions that got the roster's failure */
+	bool changed;      /* waiting requests may be answerable now */
+	int failures_sent; /* sessions that got the roster's failure */
 };
 
 /* dist__service_init makes an empty store: of agents of the job called run, or

@@ -88,11 +88,11 @@ Test(study, points_are_every_combination_the_last_axis_first)
 		     DIST_OK, "%s", message.text);
 	cr_assert_eq(study_num_points(&study), 6);
 	cr_expect_eq(study.num_axes, 4);
-	study_words(&study, 0, text, sizeof text);
+	study_describe(&study, 0, text, sizeof text);
 	cr_expect_str_eq(text, "world-size 2, algorithm ring");
-	study_words(&study, 1, text, sizeof text);
+	study_describe(&study, 1, text, sizeof text);
 	cr_expect_str_eq(text, "world-size 2, algorithm tree");
-	study_words(&study, 5, text, sizeof text);
+	study_describe(&study, 5, text, sizeof text);
 	cr_expect_str_eq(text, "world-size 8, algorithm tree");
 	cr_expect_str_eq(study_value(&study, 3, 0), "mnist");
 	cr_expect_eq(study.axes[2].values[2].line, 4);
