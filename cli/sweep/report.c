@@ -15,9 +15,10 @@
  * and its shaded edge says so. */
 static const char style[] =
 	":root{color-scheme:light dark;--ink:#222;--paper:#fff;--soft:#666;"
-	"--line:#ddd;--shade:#f5f5f4;--edge:#0003}\n"
+	"--line:#ddd;--shade:#f5f5f4;--edge:#0003;--blend:darken}\n"
 	"@media(prefers-color-scheme:dark){:root{--ink:#ddd;--paper:#181818;"
-	"--soft:#999;--line:#3a3a3a;--shade:#222;--edge:#fff4}"
+	"--soft:#999;--line:#3a3a3a;--shade:#222;--edge:#fff4;"
+	"--blend:lighten}"
 	"img{filter:invert(.906) hue-rotate(180deg)}}\n"
 	"body{margin:0;background:var(--paper);color:var(--ink);"
 	"font:16px/1.55 system-ui,sans-serif}\n"
@@ -27,7 +28,8 @@ static const char style[] =
 	"border-bottom:1px solid var(--line)}\n"
 	"p{max-width:42rem}.soft,figcaption{color:var(--soft)}\n"
 	"figure{margin:1.5rem 0 2rem;max-width:60rem}"
-	"img{width:100%;min-width:48rem;height:auto;display:block}"
+	"img{width:100%;min-width:48rem;height:auto;display:block;"
+	"mix-blend-mode:var(--blend)}"
 	"\nfigcaption{font-size:.9rem}\n"
 	".table,.figure{overflow:auto;background:"
 	"linear-gradient(90deg,var(--paper) 50%,transparent) local,"
