@@ -136,6 +136,20 @@ diff <(grep -v '^# date' scenarios/measured/blind-errors.tsv) \
 	complain 'docs/validation.md: "make validate" writes it anew; look at the diff'
 rm -f "$blind"
 
+# ---- pictures -----------------------------------------------------------
+
+# Another gnuplot draws the same numbers in other bytes.
+version=$(gnuplot --version 2>/dev/null | sed 's/gnuplot //')
+if [ -n "$version" ] && grep -qF "GNUPLOT $version" docs/images/scaling.svg; then
+	drawn=$(mktemp -d)
+	tools/draw-docs.sh "$command" "$drawn"
+	for picture in docs/images/*.svg; do
+		cmp -s "$picture" "$drawn/${picture##*/}" ||
+			complain "$picture: \"make docs\" draws it anew; look at it"
+	done
+	rm -rf "$drawn"
+fi
+
 # ---- the API mapping ----------------------------------------------------
 
 # Our words in the second column; one with a * stands for all that begin so.

@@ -1,8 +1,9 @@
 #!/bin/bash
-# draw-docs.sh COMMAND - draw the pictures of README.
+# draw-docs.sh COMMAND [FOLDER] - draw the pictures of README and docs/ into
+# docs/images, or FOLDER.
 set -eu
 cd "$(dirname "$0")/.."
-images=$PWD/docs/images
+images=$(realpath "${2:-docs/images}")
 data=$(mktemp -d)
 trap 'rm -rf "$data"' EXIT
 
@@ -15,3 +16,5 @@ command=$(realpath "$1")
 cd docs/examples
 "$command" validate --machine h100.yaml --transport ib --calibrate --plot "$data/h100.svg" h100.log >/dev/null
 mv "$data/h100.svg" "$images/h100.svg"
+"$command" validate --llm --plot "$data/llm.svg" >/dev/null
+mv "$data/llm.svg" "$images/llm.svg"
