@@ -6,13 +6,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <zlib.h>
+
 #include "base/progress.h"
-#include "cli/study_point.h"
 #include "cli/pool.h"
+#include "cli/provenance.h"
 #include "cli/refuse.h"
 #include "cli/study_check.h"
+#include "cli/study_point.h"
 #include "cli/sweep_page.h"
-#include "cli/sweep_stamp.h"
 #include "cli/sweep/answers.h"
 #include "cli/sweep/journal.h"
 #include "base/output.h"
@@ -30,6 +32,60 @@ struct sweep {
 	struct journal *journal;
 	struct dist__progress progress;
 };
+
+/* ---- the stamp -------------------------------------------------------- */
+
+static unsigned long checksum(const char *path)
+{
+	unsigned long sum = crc32(0, NULL, 0);
+	FILE *file = fopen(path, "rb");
+	unsigned char block[4096];
+	size_t n;
+
+	while (file && (n = fread(block, 1, sizeof block, file)) > 0)
+		sum = crc32(sum, block, (unsigned)n);
+	if (file)
+		fclose(file);
+	return sum;
+}
+
+static void stamp_files(const struct study_axis *axis, FILE *out)
+{
+	char path[4096];
+
+	for (size_t v = 0; v < axis->num_values; v++) {
+		const char *text = axis->values[v].text;
+		bool is_path = strcmp(axis->name, "compute") == 0;
+
+		if (is_path)
+			snprintf(path, sizeof path, "%s", text);
+		if (is_path ||
+		    provenance_find(axis->name, text, path, sizeof path))
+			fprintf(out, "%s %s: crc32 %08lx\n", axis->name, text,
+				checksum(path));
+	}
+}
+
+/* A text with the version of Lockstep, the study's keys and values, and a
+ * checksum of each file that they name, so that points of other inputs are not
+ * reused. The caller frees it; NULL without memory. */
+static char *stamp_of(const struct study *study)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	fprintf(out, "lockstep %s\n", LOCKSTEP_VERSION);
+	study_stamp(study, out);
+	for (size_t i = 0; i < study->num_axes; i++)
+		stamp_files(&study->axes[i], out);
+	if (fclose(out) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
 
 /* ---- the points ------------------------------------------------------- */
 
@@ -229,7 +285,7 @@ int sweep_run(const struct sweep_job *job)
 
 	if (study_load(&sweep.study, job->path, &message))
 		return refuse("sweep", "%s", message.text);
-	sweep.stamp = sweep_stamp(&sweep.study);
+	sweep.stamp = stamp_of(&sweep.study);
 	if (!sweep.stamp || answers_init(&sweep.answers, &sweep.study))
 		status = out_of_memory("sweep");
 	else if (job->merge)

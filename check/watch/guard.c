@@ -1,15 +1,16 @@
 #define _DEFAULT_SOURCE /* SA_ONSTACK */
 #include "check/watch/guard.h"
 
+#include <inttypes.h>
 #include <signal.h>
-#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "check/watch/frames.h"
 #include "check/watch/lock.h"
-#include "check/watch/mapping.h"
 
 struct dist__guard {
 	struct dist__guard *next;
@@ -210,6 +211,30 @@ static void open_all(void)
 	unlock();
 }
 
+/* Whether all memory from begin to end is readable and writable, and not
+ * executable, as the system maps it. */
+static bool is_plain_memory(uintptr_t begin, uintptr_t end)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	uintptr_t at = begin, from, to;
+	char line[512], access[5];
+	bool plain = maps != NULL;
+
+	/* In rising order; a longer line goes on with the path, which does not
+	 * look like another mapping. */
+	while (plain && at < end && fgets(line, sizeof line, maps)) {
+		if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s", &from, &to,
+			   access) != 3 ||
+		    to <= at)
+			continue;
+		plain = from <= at && memcmp(access, "rw-", 3) == 0;
+		at = to;
+	}
+	if (maps)
+		fclose(maps);
+	return plain && at >= end;
+}
+
 /* With the lock held. */
 static bool add(struct dist__guard *guard)
 {
@@ -219,8 +244,7 @@ static bool add(struct dist__guard *guard)
 		state.handles_forks = !pthread_atfork(lock, unlock, open_all);
 	open_pages(guard->begin, guard->end);
 	good = state.handles_forks &&
-	       dist__mapping_is_plain(guard->begin, guard->end) &&
-	       take_signal();
+	       is_plain_memory(guard->begin, guard->end) && take_signal();
 	if (good) {
 		guard->next = state.guards;
 		state.guards = guard;
