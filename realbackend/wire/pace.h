@@ -29,6 +29,9 @@
 #define DIST__PACE_LEAST_SUM ((size_t)128 << 10)
 #define DIST__PACE_BYTES     ((size_t)8 << 10)
 
+/* So much a ring holds. */
+#define DIST__PACE_RING ((size_t)128 << 10)
+
 #define DIST__PACE_LENGTHS 4
 #define DIST__PACE_CELLS   (DIST__OP_KINDS * DIST__PACE_LENGTHS)
 
@@ -54,7 +57,8 @@ struct dist__pace {
 	struct dist__pace_row {
 		uint32_t group, number; /* of some of its collectives; or 0 */
 		bool lends;
-	} rows[DIST__PACE_CELLS]; /* the last decision */
+		unsigned char tried; /* collectives, at first */
+	} rows[DIST__PACE_CELLS];    /* the last decision */
 };
 
 /* dist__pace_cell returns the cell for messages like m; -1: m is never lent. */
@@ -72,9 +76,10 @@ void dist__pace_note(struct dist__pace *pace, struct dist__pace_shown *mine,
 		     int64_t ns);
 
 /* dist__pace_lends returns whether m, of a cell, is better lent, by what both
- * sides show; the same for some collectives of a group in a row. Now and then
- * it chooses the other way, so that a changed cost is noticed. crowded: there
- * are more ranks than processors. */
+ * sides show. At first true for some collectives and false for as many, and
+ * then until both costs are known. From there on the same for some collectives
+ * of a group in a row; now and then the other way, so that a changed cost is
+ * noticed. crowded: there are more ranks than processors. */
 bool dist__pace_lends(struct dist__pace *pace,
 		      const struct dist__pace_shown sides[2],
 		      const struct dist__message *m, int cell, bool crowded);

@@ -20,7 +20,7 @@
 
 /* Bytes of a ring: both rings of a pair stay in a core's second cache, and 31
  * pairs of a rank are 8 MiB, half of them its own. A power of two. */
-#define RING_BYTES ((size_t)128 << 10)
+#define RING_BYTES DIST__PACE_RING
 /* What one side copies before it tells the other; and how much room who had too
  * little waits for. */
 #define PIECE_BYTES ((size_t)16 << 10)
