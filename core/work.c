@@ -299,8 +299,15 @@ void dist_work_free(struct dist_work *work)
 
 void dist__work_end(struct dist_work *work)
 {
-	if (!dist__op_is_done(&work->op))
-		(void)wait_until(work, work->op.deadline_ns, false);
+	struct check_slot *slot = work->group->place.slot;
+	bool moves = slot->state == CHECK_RANK_RUNNING;
+
+	if (dist__op_is_done(&work->op))
+		return;
+	if (moves)
+		check_wait(slot, work->op.call, NULL);
+	if (!wait_until(work, work->op.deadline_ns, false) && moves)
+		check_resume(slot);
 }
 
 enum dist_error dist__works_wait(struct dist_group *group)

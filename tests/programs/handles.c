@@ -71,6 +71,22 @@ enum dist_error bucket_cut_otherwise(struct job *job)
 	return end(works[1]);
 }
 
+/* Rank 1 has nothing left to do, and ends; its group waits for what it never
+ * waited for. */
+enum dist_error leaves_with_a_receive_open(struct job *job)
+{
+	float *x = keep(job, 4 * sizeof *x);
+	struct dist_tensor tensor = dist_tensor(x, 4, DIST_FLOAT32);
+
+	if (job->rank == 0)
+		/* culprit */
+		return dist_recv(job->world, tensor, 1, 0);
+	if (at_fault(job, 1))
+		/* culprit */
+		return dist_irecv(job->world, tensor, 0, 0, &job->left);
+	return job->rank == 1 ? dist_send(job->world, tensor, 0, 0) : DIST_OK;
+}
+
 /* Looks again and again at what one rank never joins. */
 enum dist_error polls_in_vain(struct job *job)
 {
