@@ -123,16 +123,22 @@ static bool is_message_refused(const struct check_slot *slot,
 	return false;
 }
 
-/* Whether rank did not do what cohort waits for because that was refused. */
+/* Whether rank did not do what cohort waits for because that was refused, or
+ * because it ended as soon as it was refused a call on another group. */
 static bool was_to_come(const struct check_picture *p,
 			const struct check_cohort *cohort, uint32_t rank)
 {
 	const struct check_slot *slot = &p->board->slots[rank];
 	const struct check_call *call = cohort->call;
+	const struct check_refusal *last;
 	uint32_t came;
 
 	if (!call) /* they wait in a remote call alone */
 		return false;
+	last = check_last_refusal(slot);
+	if (slot->state == CHECK_RANK_FINISHED && last &&
+	    !same_group(&last->call, call))
+		return true;
 	if (call->tag >= 0)
 		return is_message_refused(slot, call, !check_is_send(call),
 					  UINT32_MAX);

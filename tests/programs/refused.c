@@ -74,6 +74,26 @@ enum dist_error tag_below_zero(struct job *job)
 	return DIST_OK;
 }
 
+/* Those who are refused a sum of their own miss the barrier of all, and end as
+ * if nothing were wrong. */
+enum dist_error refused_and_content(struct job *job)
+{
+	static const int upper[] = {2, 3};
+	enum dist_error error = DIST_OK;
+	struct dist_group *group;
+	float x[2] = {0};
+
+	try(dist_new_group(job->world, upper, 2, NULL, &group));
+	if (group)
+		/* culprit */
+		error = dist_reduce(group, floats(x), job->wrong ? 2 : 0,
+				    DIST_SUM, NULL);
+	if (error)
+		return DIST_OK;
+	/* partner */
+	return dist_barrier(job->world, NULL);
+}
+
 /* Two ranks are refused different things; the third waits for both. */
 enum dist_error refused_at_two_lines(struct job *job)
 {
