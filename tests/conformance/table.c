@@ -114,13 +114,16 @@ static int witness(const struct conformance_setup *setup)
 	return setup->world_size / 2 * 2 - 1;
 }
 
-static struct conformance_outcome *run_in_groups(struct conformance_setup setup,
-						 const char *backend)
+static struct conformance_outcome *
+run_in_groups(struct conformance_setup setup, const char *backend,
+	      const struct conformance_outcome *other)
 {
 	struct conformance_outcome *outcome = conformance_outcome_new(&setup);
 	char what[256];
 
 	cr_assert(outcome);
+	if (other)
+		conformance_trust(outcome, other);
 	setup.backend = backend;
 	setup.platform = PLATFORM;
 	setup.profile = PROFILE;
@@ -155,8 +158,8 @@ ParameterizedTestParameters(conformance, they_agree_in_groups)
 ParameterizedTest(struct conformance_setup *setup, conformance,
 		  they_agree_in_groups)
 {
-	struct conformance_outcome *sim = run_in_groups(*setup, "sim");
-	struct conformance_outcome *tcp = run_in_groups(*setup, "tcp");
+	struct conformance_outcome *sim = run_in_groups(*setup, "sim", NULL);
+	struct conformance_outcome *tcp = run_in_groups(*setup, "tcp", sim);
 
 	for (uint32_t i = 0; i < conformance_places(sim); i++)
 		cr_expect(conformance_same(sim, tcp, i),
