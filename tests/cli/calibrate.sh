@@ -57,7 +57,7 @@ fi
 cores=$(nproc)
 if [ "$cores" -gt 1 ] && [ "$cores" -le 4 ]; then
 	limit=300 lockstep calibrate -o "$scratch/bound" --bind-to core \
-		--world-size $((2 * cores))
+		--passes 1 --world-size $((2 * cores))
 	if [ "$status" -eq 0 ]; then
 		grep -q 'core_share: [0-9]' "$scratch/bound/loopback.yaml" ||
 			fail "no share of ranks of a core"
@@ -70,7 +70,7 @@ fi
 
 # What one pair sends goes the way of a collective's messages.
 limit=300 lockstep run --nproc-per-node 2 --trace "$scratch/job.json" \
-	"$LOCKSTEP" calibrate -o "$scratch/job"
+	"$LOCKSTEP" calibrate --passes 1 -o "$scratch/job"
 if [ "$status" -eq 0 ]; then
 	grep -q '"gather"' "$scratch/job.json" || fail "no stream of gathers"
 	[ -s "$scratch/job/wire.yaml" ] || fail "no profile of a job"
