@@ -72,7 +72,9 @@ done
 
 # Any number of ranks learns the same, and the loss says so.
 learn="tutorial_sgd --batch 16 --epochs 6"
-for ranks in 1 3; do
+numbers=(1 3)
+[ "$SANITIZED" != yes ] || numbers=() # arithmetic: four have learned above
+for ranks in ${numbers[@]+"${numbers[@]}"}; do
 	over_tcp "--nproc-per-node $ranks $learn"
 	expect_golden "--nproc-per-node 4 $learn"
 done
