@@ -365,8 +365,9 @@ test-sanitized:
 # those that have processors busy longest. What measures time is last, alone.
 SHELL_TESTS := $(patsubst tests/cli/%.sh,%,$(sort $(wildcard tests/cli/*.sh)))
 ALONE := calibrate validate_local
-LONG := programs peers refuse sweep killed testbed bench diagnose
-BUSY := conformance unit
+LONG := torch_group torch_roofline_sim programs peers torch_seat refuse sweep killed testbed bench \
+	torch_model mpi_as_tcp tutorial diagnose
+BUSY := conformance unit mpi nccl
 REST := $(filter-out $(ALONE) $(LONG) install,$(SHELL_TESTS))
 scripts = $(1:%=shell:tests/cli/%.sh)
 busy = $(BUSY:%=criterion:$1/tests/%.test)
