@@ -27,10 +27,10 @@ void check_release(struct check_slot *slot, uint32_t number)
 {
 	struct check_call *call = &slot->ring[check_ring_place(slot, number)];
 
-	if (slot->kept.number == number)
-		let_go(slot, &slot->kept);
-	else if (call->number == number)
+	if (call->number == number)
 		let_go(slot, call);
+	else if (slot->kept.number == number)
+		let_go(slot, &slot->kept);
 }
 
 void check_give_away(struct check_slot *slot, uint32_t number)
@@ -56,6 +56,7 @@ void check_seen(struct check_slot *slot, uint32_t number)
 {
 	const struct check_call *call = check_call_find(slot, number);
 	struct check_call seen;
+	uint32_t in_ring = 0;
 
 	if (slot->held == 0)
 		return;
@@ -70,7 +71,10 @@ void check_seen(struct check_slot *slot, uint32_t number)
 	check_release(slot, number);
 	if (seen.tag >= 0)
 		return;
-	let_go_before(slot, &slot->kept, &seen);
-	for (uint32_t i = 0; i < check_ring(slot); i++)
+	for (uint32_t i = 0; i < check_ring(slot); i++) {
 		let_go_before(slot, &slot->ring[i], &seen);
+		in_ring += slot->ring[i].held != 0;
+	}
+	if (slot->held > in_ring) /* else the page of kept is not touched */
+		let_go_before(slot, &slot->kept, &seen);
 }

@@ -99,7 +99,8 @@ static bool find_kind(const struct check_board *board, uint32_t kind,
 	for (uint32_t rank = 0; rank < board->world_size; rank++) {
 		const struct check_slot *slot = &board->slots[rank];
 
-		for (uint32_t i = 0; i < CHECK_REFERENCES; i++) {
+		for (uint32_t i = 0; slot->remote.state && i < CHECK_REFERENCES;
+		     i++) {
 			const struct check_reference *ref =
 				&slot->remote.references[i];
 

@@ -44,7 +44,7 @@
 #define CHECK_GROUP_UNKNOWN UINT32_MAX
 /* Padding of a slot, and of a board's head, to whole pages of 4 KiB: a rank can
  * map its own slot alone. */
-#define CHECK_UNUSED      880
+#define CHECK_UNUSED      888
 #define CHECK_UNUSED_HEAD 4080
 /* Bytes of a label, including the terminating zero. */
 #define CHECK_LABEL 112
@@ -211,6 +211,13 @@ struct check_slot {
 	uint32_t failed; /* since it joined a call failed, or it gave up a group
 			  */
 	uint32_t pasts;  /* number of memberships ever moved to past */
+	/* Number of a failed call that the rank gave up without a wait: it saw
+	 * the failure by a completion test. 0: none */
+	uint32_t looked_at;
+	/* It destroys the default group and waits until all ranks do. */
+	uint32_t parting;
+	uint32_t damaged; /* set by check_slot_mend(); else 0 */
+	uint32_t refused; /* entries of refusals, oldest first */
 	struct check_site
 		wait_site; /* where it waits, if not where it called */
 	struct check_membership memberships[CHECK_GROUPS];
@@ -222,19 +229,13 @@ struct check_slot {
 	struct check_past past[CHECK_PAST]; /* number n at n % CHECK_PAST */
 	struct check_kind kind[CHECK_KINDS];
 	struct check_parts parts;
-	struct check_hazard hazard; /* the rank's first */
-	uint32_t refused;           /* entries of refusals, oldest first */
 	struct check_refusal refusals[CHECK_REFUSALS];
 	struct check_rendezvous_failure
 		rendezvous; /* the last one, if it failed */
 	char host[64];      /* of the rank; "": unknown */
 	int64_t pid;        /* of its process there; 0: unknown */
-	uint32_t damaged;   /* set by check_slot_mend(); else 0 */
-	/* Number of a failed call that the rank gave up without a wait: it saw
-	 * the failure by a completion test. 0: none */
-	uint32_t looked_at;
-	/* It destroys the default group and waits until all ranks do. */
-	uint32_t parting;
+	/* Looked at in every rank at the end: one page of both. */
+	struct check_hazard hazard; /* the rank's first */
 	struct check_remote remote;
 	char unused[CHECK_UNUSED]; /* to whole pages */
 };

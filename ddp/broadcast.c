@@ -92,21 +92,20 @@ enum dist_error dist__ddp_broadcast(struct dist_ddp *ddp,
 	size_t i;
 
 	if (!items)
-		goto out;
+		return error;
 	for (i = 0; i < ddp->num; i++) {
 		items[i].numel = ddp->params[i].parameter.numel;
 		items[i].dtype = ddp->params[i].parameter.dtype;
 	}
 	error = dist__ddp_partition_init(&partition, items, ddp->num, false,
 					 &limits);
+	free(items); /* before all ranks wait for each other */
 	for (i = 0; !error && i < partition.num_spans; i++)
 		error = broadcast_span(ddp, site, &partition,
 				       &partition.spans[i], src);
 	if (error)
 		(void)dist__ddp_failed(ddp, "broadcast of the parameters",
 				       error);
-out:
 	dist__ddp_partition_release(&partition);
-	free(items);
 	return error;
 }

@@ -108,27 +108,31 @@ enum dist_error dist__ddp_partition_init(struct dist__ddp_partition *partition,
 					 const struct dist__ddp_limits *limits)
 {
 	struct cutter c = {.items = items, .num = num, .reverse = reverse};
-	size_t *members = calloc(num + 1, sizeof *members);
 	size_t k;
 
 	memset(partition, 0, sizeof *partition);
 	c.bucket_of = calloc(num + 1, sizeof *c.bucket_of);
 	c.spans = calloc(num + 1, sizeof *c.spans);
-	if (!members || !c.bucket_of || !c.spans) {
-		free(members);
-		free(c.bucket_of);
-		free(c.spans);
-		return DIST_ERR_NO_MEMORY;
-	}
+	partition->members = calloc(num + 1, sizeof *partition->members);
+	if (!partition->members || !c.bucket_of || !c.spans)
+		goto out;
 	for (k = 0; k < num; k++)
 		add_item(&c, k, limits);
 	close_rest(&c);
-	list_members(&c, members);
-	free(c.bucket_of);
-	partition->members = members;
-	partition->spans = c.spans;
+	list_members(&c, partition->members);
+	/* Thousands of simulated ranks keep theirs: no more than is used. */
+	partition->spans = calloc(c.num_spans + 1, sizeof *c.spans);
+	if (partition->spans)
+		memcpy(partition->spans, c.spans,
+		       c.num_spans * sizeof *c.spans);
 	partition->num_spans = c.num_spans;
-	return DIST_OK;
+out:
+	free(c.bucket_of);
+	free(c.spans);
+	if (partition->spans)
+		return DIST_OK;
+	dist__ddp_partition_release(partition);
+	return DIST_ERR_NO_MEMORY;
 }
 
 void dist__ddp_partition_release(struct dist__ddp_partition *partition)
