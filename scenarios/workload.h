@@ -82,8 +82,7 @@ struct workload_job {
 					 */
 	bool only_steps;                /* what precedes the steps is not needed
 					 */
-	FILE *out;                      /* rank 0 prints here; NULL:
-					   nothinghinghing */
+	FILE *out;                      /* rank 0 prints here; NULL: nothing */
 	struct workload_result *result; /* filled in by rank 0 if ranks share
 					   memory; NULL: not wanted */
 };

@@ -111,15 +111,19 @@ static enum dist_error check_room(const struct platform_fabric *f, int nodes,
 				    "--topology %s: %ld nodes under one "
 				    "switch: expected 1 to %d",
 				    names[f->topology], ports, PLATFORM_PORTS);
-	if (nodes > PLATFORM_NODES || nodes > ports * switches)
-		return dist__refuse(message,
-				    "--topology %s has room for %ld nodes (%ld "
-				    "under each of %ld switches), not for %d",
-				    names[f->topology],
-				    ports * switches < PLATFORM_NODES
-					    ? ports * switches
-					    : PLATFORM_NODES,
-				    ports, switches, nodes);
+	if (nodes > PLATFORM_NODES)
+		return dist__refuse(message, "%d nodes: expected %d or fewer",
+				    nodes, PLATFORM_NODES);
+	if (nodes > ports * switches)
+		return dist__refuse(
+			message,
+			"--topology %s has room for %ld nodes (%ld under each "
+			"of %ld switches), not for %d: expected one with room, "
+			"such as lockstep platform new --topology "
+			"fat-tree:%dx%d",
+			names[f->topology], ports * switches, ports, switches,
+			nodes, PLATFORM_PORTS,
+			(nodes + PLATFORM_PORTS - 1) / PLATFORM_PORTS);
 	return DIST_OK;
 }
 

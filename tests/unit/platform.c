@@ -185,7 +185,10 @@ Test(platform, parts_that_do_not_fit_are_refused)
 		{5, 1, NULL, "ib:1G", "fat-tree:2x2", "room for 4 nodes"},
 		{9, 1, NULL, "ib:1G", "dragonfly:2x2x2,local=1G,global=1G",
 		 "room for 8 nodes"},
-		{129, 1, NULL, "ib:1G", "star", "room for 128 nodes"},
+		{129, 1, NULL, "ib:1G", "star",
+		 "room for 128 nodes (128 under each of 1 switches), not for "
+		 "129: expected one with room, such as lockstep platform new "
+		 "--topology fat-tree:128x2"},
 		{2, 1, NULL, "ib:1G", "fat-tree:129x2", "1 to 128"},
 	};
 
