@@ -32,6 +32,13 @@ struct outcome {
 	struct dist__tally tally;
 };
 
+/* Whether all ranks do the same, of equal durations. */
+static bool are_alike(const struct workload_job *job)
+{
+	return job->workload == &workload_ddp_step && job->pace->jitter == 0 &&
+	       job->pace->num_stragglers == 0;
+}
+
 /* Simulates, heard by recorder; NULL: by none but that of the file that is
  * asked for. What the environment says of jobs does not count: it would not
  * stand beside the answer. */
@@ -39,8 +46,12 @@ static int simulate(const struct simulation *s, struct dist__recorder *recorder,
 		    struct outcome *outcome)
 {
 	const struct prediction_request *request = s->request;
-	const struct dist__sim_options more = {&s->overrides, recorder};
 	struct workload_job job = request->setup->job;
+	const char *trace = s->traced ? request->trace : NULL;
+	const struct dist__sim_options more = {
+		.overrides = &s->overrides,
+		.recorder = recorder,
+		.are_alike = !recorder && !trace && are_alike(&job)};
 	const struct dist_launch_options options = {
 		.backend = "sim",
 		.world_size = s->world_size,
@@ -49,7 +60,7 @@ static int simulate(const struct simulation *s, struct dist__recorder *recorder,
 		.algorithm = request->algorithm,
 		.fidelity = dist__fidelity_name(s->fidelity),
 		.engine = request->engine ? request->engine : "auto",
-		.trace = s->traced ? request->trace : NULL,
+		.trace = trace,
 		.timeout_ns = DIST_TIMEOUT_NEVER, /* it ends, or nothing can */
 	};
 	int status;

@@ -247,6 +247,20 @@ static enum dist_error open_fidelity(struct dist__sim_world *world,
 	return DIST_OK;
 }
 
+/* Whether ranks that do the same do it at the same times: a formula has all of
+ * a group wait for the last. */
+static bool are_in_step(const struct dist__sim_world *world)
+{
+	double pace = dist__platform_pace(world->platform, 0);
+
+	if (world->fidelity != DIST__FIDELITY_FORMULA)
+		return false;
+	for (int rank = 1; rank < world->world_size; rank++)
+		if (dist__platform_pace(world->platform, rank) != pace)
+			return false;
+	return true;
+}
+
 /* Keeps for the tally what the collectives are timed for. */
 static enum dist_error note_cluster(struct dist__sim_world *world)
 {
@@ -525,6 +539,8 @@ static enum dist_error world_open(struct dist__sim_world *world,
 		error = open_platform(world, options, more->overrides, message);
 	if (!error)
 		error = open_fidelity(world, options, message);
+	if (!error && more->are_alike && are_in_step(world))
+		world->present = 1;
 	if (!error)
 		error = open_nodes(world);
 	if (!error)

@@ -16,6 +16,10 @@ struct dist__sim_options {
 	/* Records every call, instead of a recorder for
 	 * dist_launch_options.trace; owned by the caller. */
 	struct dist__recorder *recorder;
+
+	/* All ranks do the same: at formula, on hosts of one pace, rank 0 runs
+	 * for all. */
+	bool are_alike;
 };
 
 /*

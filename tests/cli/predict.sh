@@ -300,6 +300,20 @@ for uneven in '--imbalance 30' '--straggler 3:2'; do
 		"$scratch/out" >/dev/null ||
 		fail "$uneven: $(jq -c '.rows[0]' "$scratch/out")"
 done
+# At formula one rank runs for all that do the same, unless there is a trace of
+# all to write: the answer is that of all.
+"$LOCKSTEP" platform new --nodes 8 --inter ib:100G --slow node5:0.8 \
+	-o "$scratch/slow.xml"
+for platform in star-8 machine-16 "$scratch/slow.xml"; do
+	expect 0 predict --flops 60e12 --model mnist --platform "$platform" \
+		--world-size 8 --fidelity formula --no-explain --json
+	one=$(jq -c '.rows[0]' "$scratch/out")
+	expect 0 predict --flops 60e12 --model mnist --platform "$platform" \
+		--world-size 8 --fidelity formula --no-explain --json \
+		--trace "$scratch/all.trace"
+	all=$(jq -c '.rows[0]' "$scratch/out")
+	[ "$one" = "$all" ] || fail "$platform: $one, of all ranks $all"
+done
 expect 0 "${flow[@]}" --world-size 64 --json
 jq -e '.rows[0].collectives == {flows: 2, by_messages: 0, why:
 	{shared_links: 0, early_ranks: 0, no_timetable: 0, network_model: 0}}' \
