@@ -22,6 +22,7 @@ class _Plan:
         self.ddp = weakref.ref(ddp)
         self.group = ddp.process_group
         self.is_rebuilt = False
+        self.times = {}  # that torch's logger has lost by being asked
         self._parameters = [(names.get(id(p), "?"), p.numel(), p.dtype)
                             for p in parameters]
         self._buckets = []
@@ -68,6 +69,7 @@ def install():
     make = Model._ddp_init_helper
     assign = dist._compute_bucket_assignment_by_size
     rebuild = dist.Reducer._rebuild_buckets
+    look = Model._get_ddp_logging_data
 
     def _ddp_init_helper(self, parameters, *rest, **named):
         made = []
@@ -89,11 +91,19 @@ def install():
             for plan in plans:
                 model = plan.ddp()
                 if model is not None and model.reducer is self:
-                    plan.set(_rebuilt(model))
+                    plan.set(_rebuilt(plan, model))
                     plan.is_rebuilt = True
         return rebuilt
 
+    def _get_ddp_logging_data(self):
+        said = look(self)
+        for plan in plans:
+            if plan.ddp() is self and not said.get("forward_compute_time"):
+                said.update(plan.times)
+        return said
+
     Model._ddp_init_helper = _ddp_init_helper
+    Model._get_ddp_logging_data = _get_ddp_logging_data
     dist.Reducer._rebuild_buckets = _rebuild_buckets
 
 
@@ -108,8 +118,12 @@ def _note(ddp, parameters, made):
     plans.append(plan)
 
 
-def _rebuilt(ddp):
-    """What the logger says; nothing where it has not looked."""
+def _rebuilt(plan, ddp):
+    """What the logger says; nothing where it has not looked. Between forward
+    and backward passes it finds no times, and forgets those of the last."""
+    plan.times = {name: value
+                  for name, value in ddp._get_ddp_logging_data().items()
+                  if "_time" in name}
     ddp.logger.set_runtime_stats_and_log()
     said = ddp._get_ddp_logging_data().get("rebuilt_per_bucket_param_indices")
     return [[int(index) for index in bucket.split()]

@@ -240,6 +240,9 @@ def _stand_in(c10d, name, original):
             from .group import Group
             return isinstance(thing, Group) and thing.name() == name
 
+        def __getattr__(cls, attribute):
+            return getattr(original, attribute)  # options, devices
+
     return Meta("ProcessGroup" + name.capitalize(), (), {
         "Options": getattr(original, "Options", Options)
         if name == "nccl" and original else Options,

@@ -19,11 +19,11 @@ check() {
 		fail "$file: $(grep -v '^ok ' "$scratch/out") $(tail -n 5 "$scratch/err")"
 }
 
-check c10d dropped dropped_messages futures messages objects subgroups twice given_up
+check c10d dropped dropped_messages futures messages objects options_of_gloo subgroups twice given_up
 case $torch in
 1.* | 2.[0-5].*) ;;
 *)
-	check training ddp_hooks compiled_ddp ddp_beside_another join fsdp2_with_tp pipeline_1f1b checkpoint_async
+	check training ddp_hooks ddp_logging compiled_ddp ddp_beside_another join fsdp2_with_tp pipeline_1f1b checkpoint_async
 	[ "${ALL-}" != yes ] || check functional
 	;;
 esac

@@ -385,6 +385,15 @@ def options():
     dist.barrier()
 
 
+def options_of_gloo():
+    given = dist.distributed_c10d.ProcessGroupGloo._Options()
+    given._timeout = datetime.timedelta(seconds=20)
+    group = dist.new_group(pg_options=given)
+    x = torch.ones(2)
+    dist.all_reduce(x, group=group)
+    equal(x, torch.full((2,), 4.0))
+
+
 def barriers():
     dist.barrier()
     dist.barrier(async_op=True).wait()
@@ -504,5 +513,6 @@ if __name__ == "__main__":
         all_gather_uneven, reduce_scatters, all_to_alls, all_to_all_uneven,
         coalesced, coalesced_list, messages, message_source, objects,
         subgroups, subgroups_of_a_size, groups_by_members,
-        groups_by_members_that_overlap, many_groups, options, barriers, bools,
-        bytes_only, strided, wrong_calls, twice, prefixed, given_up])
+        groups_by_members_that_overlap, many_groups, options, options_of_gloo,
+        barriers, bools, bytes_only, strided, wrong_calls, twice, prefixed,
+        given_up])

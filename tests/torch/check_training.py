@@ -157,6 +157,15 @@ def ddp_hooks():
         equal(w, weights[0], rtol=1e-3, atol=1e-5)
 
 
+def ddp_logging():
+    """Torch's own times of a step are there after every step."""
+    model = DistributedDataParallel(network(), bucket_cap_mb=0.002)
+    for step in range(1, 5):
+        train(model, 1)
+        said = model._get_ddp_logging_data()
+        assert step == 1 or said["forward_compute_time"] > 0, (step, said)
+
+
 def ddp_own_hook():
     seen = []
 
@@ -467,8 +476,8 @@ ddp_beside_another.beyond_gloo = True
 if __name__ == "__main__":
     checks.main([
         ddp, ddp_variants, ddp_unused, ddp_no_sync, ddp_buffers, ddp_hooks,
-        ddp_own_hook, ddp_beside_another, join, averagers, zero, fsdp1, fsdp2,
-        fsdp2_mixed, fsdp2_clip_and_accumulate, fsdp2_with_tp, checkpoint,
-        checkpoint_async, pipeline_gpipe, pipeline_1f1b, pipeline_interleaved,
-        pipeline_zero_bubble, data_loader, compiled_collectives,
-        compiled_ddp])
+        ddp_logging, ddp_own_hook, ddp_beside_another, join, averagers, zero,
+        fsdp1, fsdp2, fsdp2_mixed, fsdp2_clip_and_accumulate, fsdp2_with_tp,
+        checkpoint, checkpoint_async, pipeline_gpipe, pipeline_1f1b,
+        pipeline_interleaved, pipeline_zero_bubble, data_loader,
+        compiled_collectives, compiled_ddp])
