@@ -22,7 +22,7 @@ class _Plan:
         self.ddp = weakref.ref(ddp)
         self.group = ddp.process_group
         self.is_rebuilt = False
-        self.times = {}  # that torch's logger has lost by being asked
+        self.times = {}  # and when, lost by asking torch's logger
         self._parameters = [(names.get(id(p), "?"), p.numel(), p.dtype)
                             for p in parameters]
         self._buckets = []
@@ -123,7 +123,7 @@ def _rebuilt(plan, ddp):
     and backward passes it finds no times, and forgets those of the last."""
     plan.times = {name: value
                   for name, value in ddp._get_ddp_logging_data().items()
-                  if "_time" in name}
+                  if "_time" in name or name == "iteration"}
     ddp.logger.set_runtime_stats_and_log()
     said = ddp._get_ddp_logging_data().get("rebuilt_per_bucket_param_indices")
     return [[int(index) for index in bucket.split()]

@@ -29,7 +29,6 @@ for _number, _name in enumerate(library.REDUCE_OPS):
     if _name in _TORCH_OPS:
         _OPS[int(_TORCH_OPS[_name])] = _number
 _PREMUL_SUM = getattr(dist.ReduceOp.RedOpType, "PREMUL_SUM", None)
-_Error = getattr(dist, "DistBackendError", RuntimeError)
 # What torch's profiles call them.
 _TITLES = {"dist_isend": "send", "dist_irecv": "recv",
            "dist_all_gather_single": "_all_gather_base",
@@ -37,6 +36,12 @@ _TITLES = {"dist_isend": "send", "dist_irecv": "recv",
            "dist_all_to_all_single": "all_to_all"}
 _is_profiled = torch._C._autograd._profiler_enabled
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
+
+
+def _error_of(name):
+    """What a group of that name raises."""
+    return (RuntimeError if name == "gloo"
+            else getattr(dist, "DistBackendError", RuntimeError))
 
 
 class Group(dist.ProcessGroup):
@@ -50,6 +55,7 @@ class Group(dist.ProcessGroup):
         self._pointer = c_void_p(handle)  # for at_from()
         self.parent = parent
         self._rank, self._size, self._name = rank, size, name
+        self._error = _error_of(name)
         self.simulated = lib.get_backend(handle) not in (b"tcp", b"nccl",
                                                          b"mpi")
         self.subgroups = []
@@ -88,6 +94,9 @@ class Group(dist.ProcessGroup):
     def _device_types(self):
         gpu = ["cuda"] if torch.cuda.is_available() else []
         return [torch.device(name) for name in ["cpu", *gpu]]
+
+    def _get_backend(self, device):
+        return self
 
     def getGroupName(self):
         return self._group_name
@@ -169,7 +178,7 @@ class Group(dist.ProcessGroup):
         self._works.clear()
         error = self.lib.destroy_process_group(handle)
         if error:
-            raise _Error("lockstep: destroy_process_group: " +
+            raise self._error("lockstep: destroy_process_group: " +
                          self.lib.error_string(error).decode())
 
     # ---- failing ---------------------------------------------------------
@@ -184,7 +193,7 @@ class Group(dist.ProcessGroup):
             text = "connection closed by a peer: " + text
         elif error == library.ABORTED:
             text = "the group is closed : " + text
-        return _Error("lockstep: " + text)
+        return self._error("lockstep: " + text)
 
     def _message_text(self):
         message = library.Message()
@@ -200,7 +209,7 @@ class Group(dist.ProcessGroup):
         text = "%s: %s" % (call, reason)
         self._at(sys._getframe(1))
         self.lib.refuse(self.handle, text.encode())
-        raise _Error("lockstep: " + text)
+        raise self._error("lockstep: " + text)
 
     # ---- tensors ---------------------------------------------------------
 
@@ -238,7 +247,9 @@ class Group(dist.ProcessGroup):
             *[self._tensor(call, tensor, moves) for tensor in tensors])
 
     def _only(self, call, tensors):
-        """The tensor of a list of one."""
+        """The tensor of a list of one, or one that is given alone."""
+        if torch.is_tensor(tensors):
+            return tensors
         if len(tensors) != 1:
             self.refuse(call, "%d tensors: expected one" % len(tensors))
         return tensors[0]
@@ -269,7 +280,7 @@ class Group(dist.ProcessGroup):
     def _at(self, frame, label=None):
         """Notes where the next call stands, and what it is for."""
         if not self.handle:
-            raise _Error("lockstep: the process group was destroyed")
+            raise self._error("lockstep: the process group was destroyed")
         file, line, script, script_line, words = source.place(frame)
         if file is not None:
             self.lib.at_from(self._pointer, file, line, script, script_line)
@@ -332,9 +343,13 @@ class Group(dist.ProcessGroup):
 
     # ---- collectives ---------------------------------------------------------
 
-    def allreduce(self, tensors, opts=None):
-        op = self._reduce_op("all_reduce", opts)
+    # Besides the lists that torch.distributed passes, scripts may pass what
+    # torch's own groups take: one tensor, and root and op by themselves.
+
+    def allreduce(self, tensors, opts=None, op=None):
+        op = self._reduce_op("all_reduce", op if opts is None else opts)
         tensor = self._only("all_reduce", tensors)
+        tensors = [tensor]
         if tensor.is_sparse:
             return self._sparse_all_reduce(tensors, op)
         label = (buckets.label(self, sys._getframe(1), tensor)
@@ -379,17 +394,18 @@ class Group(dist.ProcessGroup):
             return works[0]
         return self._all_of([work for work in works if work._handles], result)
 
-    def broadcast(self, tensors, opts):
+    def broadcast(self, tensors, opts=None, root=0):
         tensor = self._only("broadcast", tensors)
-        return self._run(opts, tensors, tensors, self.lib.broadcast,
+        return self._run(opts, [tensor], tensor, self.lib.broadcast,
                          self._tensor("broadcast", tensor, True),
-                         opts.rootRank)
+                         _root(opts, root))
 
-    def reduce(self, tensors, opts):
-        op = self._reduce_op("reduce", opts)
+    def reduce(self, tensors, opts=None, op=None, root=0):
+        op = self._reduce_op("reduce",
+                             opts if hasattr(opts, "reduceOp") else op)
         tensor = self._only("reduce", tensors)
-        work = self._run(opts, tensors, tensors, self.lib.reduce,
-                         self._tensor("reduce", tensor), opts.rootRank, op)
+        work = self._run(opts, [tensor], tensor, self.lib.reduce,
+                         self._tensor("reduce", tensor), _root(opts, root), op)
         self._free_op(op)
         return work
 
@@ -419,14 +435,22 @@ class Group(dist.ProcessGroup):
             ranks = (c_int * self._size)()
             count = self.lib.monitored_barrier_missing(self.handle, ranks,
                                                        self._size)
-            raise _Error(_monitored_words(self._message_text(), ranks[:count],
+            raise self._error(_monitored_words(self._message_text(), ranks[:count],
                                           self._rank, timeout_ns))
 
     def allgather(self, outputs, inputs, opts=None):
-        tensor = self._only("all_gather", inputs)
-        return self._run(opts, outputs, (outputs, inputs), self.lib.all_gather,
+        outputs = [outputs] if torch.is_tensor(inputs) else outputs
+        tensor = self._dense(self._only("all_gather", inputs))
+        return self._run(opts, outputs[0], (outputs, tensor),
+                         self.lib.all_gather,
                          self._per_rank("all_gather", outputs[0]),
                          self._tensor("all_gather", tensor, True))
+
+    def _dense(self, tensor):
+        """What gloo makes of an input, but NCCL does not."""
+        if self._name == "nccl" or tensor.layout is not torch.strided:
+            return tensor
+        return tensor.contiguous()
 
     def _per_rank(self, call, tensors):
         if len(tensors) != self._size:
@@ -464,12 +488,13 @@ class Group(dist.ProcessGroup):
 
     allgather_into_tensor_coalesced = all_gather_single_coalesced
 
-    def reduce_scatter(self, outputs, inputs, opts=None):
-        op = self._reduce_op("reduce_scatter", opts)
+    def reduce_scatter(self, outputs, inputs, opts=None, op=None):
+        op = self._reduce_op("reduce_scatter", op if opts is None else opts)
+        inputs = [inputs] if torch.is_tensor(outputs) else inputs
         output = self._only("reduce_scatter", outputs)
         if len(inputs[0]) != self._size:
             self._per_rank("reduce_scatter", inputs[0])
-        work = self._run(opts, outputs, (outputs, inputs),
+        work = self._run(opts, [output], (output, inputs),
                          self.lib.reduce_scatter,
                          self._tensor("reduce_scatter", output),
                          self._tensors("reduce_scatter", inputs[0]), op)
@@ -535,21 +560,23 @@ class Group(dist.ProcessGroup):
                          self._per_rank("all_to_all", outputs),
                          self._per_rank("all_to_all", inputs))
 
-    def gather(self, outputs, inputs, opts):
-        tensor = self._only("gather", inputs)
+    def gather(self, outputs, inputs, opts=None, root=0):
+        outputs = [outputs] if torch.is_tensor(inputs) else outputs
+        tensor = self._dense(self._only("gather", inputs))
+        root = _root(opts, root)
         lists = (self._per_rank("gather", outputs[0])
-                 if opts.rootRank == self._rank else None)
-        return self._run(opts, outputs, (outputs, inputs), self.lib.gather,
-                         self._tensor("gather", tensor, True), lists,
-                         opts.rootRank)
+                 if root == self._rank else None)
+        return self._run(opts, outputs[0] if lists else [], (outputs, tensor),
+                         self.lib.gather, self._tensor("gather", tensor, True),
+                         lists, root)
 
-    def scatter(self, outputs, inputs, opts):
-        tensor = self._only("scatter", outputs)
+    def scatter(self, outputs, inputs, opts=None, root=0):
+        inputs = [inputs] if torch.is_tensor(outputs) else inputs
+        tensor, root = self._only("scatter", outputs), _root(opts, root)
         lists = (self._per_rank("scatter", inputs[0])
-                 if opts.rootRank == self._rank else None)
-        return self._run(opts, outputs, (outputs, inputs), self.lib.scatter,
-                         self._tensor("scatter", tensor, True), lists,
-                         opts.rootRank)
+                 if root == self._rank else None)
+        return self._run(opts, [tensor], (tensor, inputs), self.lib.scatter,
+                         self._tensor("scatter", tensor, True), lists, root)
 
     # ---- messages ---------------------------------------------------------
 
@@ -676,6 +703,11 @@ def _is_sync(opts, frame) -> bool:
             and frame.f_locals.get("async_op") is False)
 
 
+def _root(opts, root):
+    """The rank that opts name, which may be the rank itself or None."""
+    return getattr(opts, "rootRank", root if opts is None else opts)
+
+
 def _by_dtype(*lists):
     """The lists, cut into lists of one dtype, in the order in which the dtypes
     come: the same on every rank. Of one list, its parts; of several, tuples of
@@ -740,7 +772,7 @@ def make_default(store, rank, size, timeout, name="lockstep"):
         words = message.text.decode()
         if " ranks came" in words:
             words = "Timed out waiting for the ranks: " + words
-        raise _Error("lockstep: " + words)
+        raise _error_of(name)("lockstep: " + words)
     if _default is None:
         atexit.register(_leave)
         buckets.install()
@@ -765,7 +797,8 @@ def make_subgroup(ranks, timeout, label=None, name="lockstep"):
     """A group of these global ranks, in this order, made by them alone."""
     parent = default()
     if parent is None:
-        raise _Error("lockstep: new_group: the default group is not ours")
+        raise RuntimeError(
+            "lockstep: new_group: the default group is not ours")
     options = library.GroupOptions(
         name=label.encode()[:23] if label else None,
         timeout_ns=library.nanoseconds(timeout), keep_order=True,

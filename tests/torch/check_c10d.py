@@ -394,6 +394,55 @@ def options_of_gloo():
     equal(x, torch.full((2,), 4.0))
 
 
+def called_directly():
+    """What a group itself takes: tensors without lists, roots and ops."""
+    group, rank = dist.distributed_c10d._get_default_group(), dist.get_rank()
+    everywhere = [torch.full((2,), float(r)) for r in range(SIZE)]
+    mine, out = everywhere[rank].clone(), [torch.empty(2) for _ in everywhere]
+    group.allreduce(mine).wait()
+    equal(mine, torch.full((2,), 6.0))
+    mine.fill_(rank)
+    group.allreduce(mine, ReduceOp.MAX).wait()
+    equal(mine, torch.full((2,), 3.0))
+    mine.fill_(rank)
+    group.broadcast(mine, root=1).wait()
+    equal(mine, everywhere[1])
+    work = group.allgather(out, everywhere[rank])
+    work.wait()
+    equal(work.result(), everywhere)
+    out = [torch.empty(2) for _ in everywhere]
+    group.gather(out if rank == 2 else [], everywhere[rank], root=2).wait()
+    if rank == 2:
+        equal(out, everywhere)
+    group.scatter(mine, everywhere if rank == 0 else [], root=0).wait()
+    equal(mine, everywhere[rank])
+    group.reduce(mine, root=3, op=ReduceOp.SUM).wait()
+    if rank == 3:
+        equal(mine, torch.full((2,), 6.0))
+    assert group._get_backend(torch.device("cpu")).size() == SIZE
+
+
+def columns():
+    """Gloo copies an input that is not contiguous."""
+    x = torch.arange(4.0).reshape(2, 2).t()[0] + 4 * dist.get_rank()
+    x = torch.stack([x, x], 1)[:, 0]
+    out = [torch.empty(2) for _ in range(SIZE)]
+    dist.all_gather(out, x)
+    equal(torch.stack(out)[:, 1], torch.arange(SIZE) * 4 + 2.0)
+    out = out if dist.get_rank() == 1 else None
+    dist.gather(x, out, 1)
+
+
+def kind_of_error():
+    """Gloo raises what it raises, and nothing derived of it."""
+    try:
+        dist.all_gather([torch.empty(1)] * 3, torch.ones(1))
+    except (RuntimeError, ValueError) as error:
+        assert type(error) in (RuntimeError, ValueError), type(error)
+    else:
+        raise AssertionError("three outputs of four are enough")
+
+
 def barriers():
     dist.barrier()
     dist.barrier(async_op=True).wait()
@@ -514,5 +563,5 @@ if __name__ == "__main__":
         coalesced, coalesced_list, messages, message_source, objects,
         subgroups, subgroups_of_a_size, groups_by_members,
         groups_by_members_that_overlap, many_groups, options, options_of_gloo,
-        barriers, bools, bytes_only, strided, wrong_calls, twice, prefixed,
+        called_directly, columns, kind_of_error, barriers, bools, bytes_only, strided, wrong_calls, twice, prefixed,
         given_up])
