@@ -18,7 +18,7 @@ import torch
 import torch.distributed as dist
 import torch.distributed.distributed_c10d as c10d
 
-from . import buckets, charge, eager, library, polls, source
+from . import buckets, charge, eager, events, library, polls, source
 from .library import byref, c_int, c_size_t, c_void_p
 from .work import Done, Waiter, Work
 
@@ -29,12 +29,6 @@ for _number, _name in enumerate(library.REDUCE_OPS):
     if _name in _TORCH_OPS:
         _OPS[int(_TORCH_OPS[_name])] = _number
 _PREMUL_SUM = getattr(dist.ReduceOp.RedOpType, "PREMUL_SUM", None)
-# What torch's profiles call them.
-_TITLES = {"dist_isend": "send", "dist_irecv": "recv",
-           "dist_all_gather_single": "_all_gather_base",
-           "dist_reduce_scatter_single": "_reduce_scatter_base",
-           "dist_all_to_all_single": "all_to_all"}
-_is_profiled = torch._C._autograd._profiler_enabled
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 
@@ -299,8 +293,8 @@ class Group(dist.ProcessGroup):
             device.before_call()
         self._at(frame, label)
         self._sequence += 1
-        if _is_profiled():
-            function = _Event(self._name, function, keep)
+        if events.is_profiled():
+            function = events.Event(self._name, function, keep)
         is_sync = self._batch is None and _is_sync(opts, frame)
         if is_sync and not polls.must_poll(self):
             error = function(self.handle, *arguments, None)
@@ -405,7 +399,8 @@ class Group(dist.ProcessGroup):
                              opts if hasattr(opts, "reduceOp") else op)
         tensor = self._only("reduce", tensors)
         work = self._run(opts, [tensor], tensor, self.lib.reduce,
-                         self._tensor("reduce", tensor), _root(opts, root), op)
+                         self._tensor("reduce", tensor), _root(opts, root),
+                         op)
         self._free_op(op)
         return work
 
@@ -435,8 +430,8 @@ class Group(dist.ProcessGroup):
             ranks = (c_int * self._size)()
             count = self.lib.monitored_barrier_missing(self.handle, ranks,
                                                        self._size)
-            raise self._error(_monitored_words(self._message_text(), ranks[:count],
-                                          self._rank, timeout_ns))
+            raise self._error(_monitored_words(
+                self._message_text(), ranks[:count], self._rank, timeout_ns))
 
     def allgather(self, outputs, inputs, opts=None):
         outputs = [outputs] if torch.is_tensor(inputs) else outputs
@@ -606,9 +601,9 @@ class Group(dist.ProcessGroup):
         self._at(sys._getframe(2))
         handle = c_void_p()
         start = self.lib.isend if kind == library.ISEND else self.lib.irecv
-        if _is_profiled():
+        if events.is_profiled():
             title = "recvAnySource" if peer < 0 else call
-            start = _Event(self._name, start, tensors, title)
+            start = events.Event(self._name, start, tensors, title)
         error = start(self.handle, view, peer, tag, byref(handle))
         if error:
             raise self.failure(error)
@@ -662,35 +657,6 @@ class Group(dist.ProcessGroup):
         return joined
 
     end_coalescing = _end_coalescing
-
-
-class _Event:
-    """A function of dist.h as an event of torch's profile with the shapes of
-    tensors: what torch records of an autograd function."""
-
-    def __init__(self, name, function, tensors, title=None):
-        title = title or _TITLES.get(function.__name__, function.__name__[5:])
-        self._tensors = _flat(tensors)
-        self._function = function
-        self._type = type("%s:%s" % (name, title), (torch.autograd.Function,),
-                          {"forward": self._forward})
-
-    def __call__(self, *arguments):
-        self._arguments, self._error = arguments, 0
-        with torch.no_grad():
-            self._type.apply(*self._tensors)
-        return self._error
-
-    def _forward(self, *_):
-        self._error = self._function(*self._arguments)
-        return torch.empty(0)
-
-
-def _flat(tensors):
-    """The tensors of lists of lists of them."""
-    if torch.is_tensor(tensors):
-        return [tensors]
-    return [leaf for part in tensors or () for leaf in _flat(part)]
 
 
 def _is_sync(opts, frame) -> bool:

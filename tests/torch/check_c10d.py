@@ -563,5 +563,5 @@ if __name__ == "__main__":
         coalesced, coalesced_list, messages, message_source, objects,
         subgroups, subgroups_of_a_size, groups_by_members,
         groups_by_members_that_overlap, many_groups, options, options_of_gloo,
-        called_directly, columns, kind_of_error, barriers, bools, bytes_only, strided, wrong_calls, twice, prefixed,
-        given_up])
+        called_directly, columns, kind_of_error, barriers, bools, bytes_only,
+        strided, wrong_calls, twice, prefixed, given_up])
