@@ -85,10 +85,11 @@ const struct option llm_options[] = {
 	{"state-bytes", COUNT, AT(state_bytes), "N",
 	 .help = "bytes of a parameter's master copy and moments",
 	 .usual = "12", .min = 1, .max = 16},
-	{"attention", CHOICE, AT(attention), "fastest|flash-2|unfused",
+	{"attention", CHOICE, AT(attention), "fastest|flash-2|flash-1|unfused",
 	 .help = "attention by the fastest library known for the "
-		 "GPU; by FlashAttention 2, like PyTorch's SDPA; or "
-		 "unfused, with scores in memory",
+		 "GPU; by FlashAttention 2, like PyTorch's SDPA; by "
+		 "FlashAttention 1, of 2022; or unfused, with scores in "
+		 "memory",
 	 .usual = "fastest"},
 	{"lora", SWITCH, AT(lora), NULL,
 	 .help = "freeze the weights and train adapters"},

@@ -31,6 +31,7 @@ struct row {
 	const char *gpu, *memory_type, *like, *remark, *from;
 	double tflops[LLM_PRECISIONS];
 	double memory_gb, memory_tb_s, sms, l2_mb, power_w, link_gb_s;
+	double exp_tera_s;
 };
 
 #define TEXT(field)   TSV_FIELD(struct row, llm_read_text, field)
@@ -55,6 +56,7 @@ static const struct tsv_field fields[] = {
 	{NUMBER(l2_mb), .required = true},
 	{NUMBER(power_w), .required = true},
 	{NUMBER(link_gb_s), .required = true},
+	{NUMBER(exp_tera_s)},
 	{TEXT(like)},
 	{TEXT(remark)},
 	{TEXT(from), .required = true},
@@ -79,6 +81,7 @@ static void fill(struct llm_device *device, const struct row *row)
 		.sms = (int)row->sms,
 		.l2_bytes = row->l2_mb * 1e6,
 		.power_w = row->power_w,
+		.exp_rate = row->exp_tera_s * 1e12,
 		.launch_ns = LAUNCH_NS,
 	};
 	for (int p = 0; p < LLM_PRECISIONS; p++)
@@ -238,6 +241,9 @@ static size_t find_kin(struct llm_device kin[KIN], const struct row *rows,
 	while (row && num < KIN) {
 		fill(&kin[num++], row);
 		row = row->like ? find_row(rows, num_rows, row->like) : NULL;
+		for (size_t k = 0; row && k < num; k++)
+			if (strcmp(kin[k].name, row->gpu) == 0)
+				return num; /* each stands for the other */
 	}
 	return num;
 }

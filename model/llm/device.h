@@ -28,13 +28,28 @@ enum llm_precision llm_precision_find(const char *name);
 
 /* What makes attention: the fastest library that was measured on a GPU;
  * FlashAttention 2, as PyTorch's SDPA and flash-attn have it, which knows
- * nothing of Hopper's own instructions; kernel by kernel, through memory. */
+ * nothing of Hopper's own instructions; FlashAttention 1 of 2022, and Triton's
+ * of 2023; kernel by kernel, through memory. */
 enum llm_attention_library {
 	LLM_FASTEST,
 	LLM_FLASH_2,
+	LLM_FLASH_1,
 	LLM_UNFUSED,
 	LLM_ATTENTION_LIBRARIES
 };
+
+/* GPUs of one architecture. */
+enum llm_generation {
+	LLM_VOLTA,
+	LLM_AMPERE,
+	LLM_HOPPER,
+	LLM_BLACKWELL,
+	LLM_CDNA
+};
+
+/* llm_generation_of returns that of the device of this name; of one that is not
+ * known LLM_HOPPER. */
+enum llm_generation llm_generation_of(const char *name);
 
 struct llm_efficiency; /* of measured tables; owned by the device */
 
@@ -48,6 +63,7 @@ struct llm_device {
 	int sms;
 	double l2_bytes;
 	double power_w;
+	double exp_rate;    /* exponentials a second; 0: not known */
 	char gemm_gpu[64];  /* the GPU whose measured GEMMs are used: itself if
 			       it has some */
 	double power_ratio; /* watts per peak FLOP/s, over gemm_gpu's */

@@ -86,37 +86,35 @@ static double product_best(const struct search *search,
 	return 0;
 }
 
-/* Stores the level of a GPU's own rows for every precision: of its rows, else
- * of another's. Returns whether it has any. */
-static bool own_levels(const struct search *search,
-		       const struct llm_device *gpu,
-		       double levels[LLM_PRECISIONS])
+/* Whether products of that precision were measured in a loop as of training. */
+static bool is_sustained(const struct search *search,
+			 const struct llm_device *gpu,
+			 enum llm_precision precision)
 {
-	static const enum llm_precision order[] = {LLM_BF16, LLM_FP16, LLM_FP8};
-	double other = 0;
+	const struct llm_gemm_row *rows = search->measured->gemm_rows;
 
-	for (int p = 0; p < LLM_PRECISIONS; p++)
-		levels[p] = 0;
-	for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
-		levels[order[i]] = product_level(search, gpu, order[i]);
-		if (other == 0)
-			other = levels[order[i]];
-	}
-	for (int p = 0; p < LLM_PRECISIONS; p++)
-		if (levels[p] == 0)
-			levels[p] = other;
-	return other > 0;
+	for (size_t i = 0; i < search->measured->gemm.num_rows; i++)
+		if (rows[i].precision == precision &&
+		    strcmp(rows[i].gpu, gpu->name) == 0 &&
+		    strcmp(rows[i].kind, "sustained") == 0)
+			return true;
+	return false;
 }
 
+/* Precisions that products were measured in. */
+static const enum llm_precision measured_in[] = {LLM_BF16, LLM_FP16, LLM_FP8};
+
 /* How much more of its peak the best product of the nearest of the kin reaches
- * than that of kin[num]; 1: not known. *of is the GPU that it is of. */
+ * than that of kin[num], in that precision, else in another; 1: not known. *of
+ * is the GPU that it is of. */
 static double best_ratio(const struct search *search,
 			 const struct llm_device *const *kin, size_t num,
+			 enum llm_precision precision,
 			 const struct llm_device **of)
 {
-	*of = kin[num];
-	const enum llm_precision order[] = {LLM_BF16, LLM_FP8};
+	const enum llm_precision order[] = {precision, LLM_BF16, LLM_FP8};
 
+	*of = kin[num];
 	for (size_t k = 0; k < num; k++)
 		for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
 			double own = product_best(search, kin[k], order[i]);
@@ -130,29 +128,102 @@ static double best_ratio(const struct search *search,
 	return 1;
 }
 
+/* The kin[*from] whose rows of a precision are used: of kin[0]'s generation
+ * the nearest that was measured in a loop as of training and has a best product
+ * to compare by, else the nearest that was measured; false: none was. Short
+ * runs of a few products on one machine say less. */
+static bool find_level(const struct search *search,
+		       const struct llm_device *const *kin, size_t num,
+		       enum llm_precision precision, size_t *from)
+{
+	const enum llm_generation generation = llm_generation_of(kin[0]->name);
+	const struct llm_device *of;
+	bool found = false;
+
+	for (size_t k = 0; k < num; k++) {
+		if (llm_generation_of(kin[k]->name) != generation ||
+		    product_level(search, kin[k], precision) == 0)
+			continue;
+		(void)best_ratio(search, kin, k, precision, &of);
+		if (is_sustained(search, kin[k], precision) &&
+		    (k == 0 || of != kin[k])) {
+			*from = k;
+			return true;
+		}
+		if (!found)
+			*from = k;
+		found = true;
+	}
+	return found;
+}
+
+/* Of an older generation: the nearest that was measured. */
+static bool find_other(const struct search *search,
+		       const struct llm_device *const *kin, size_t num,
+		       enum llm_precision precision, size_t *from)
+{
+	for (size_t k = 0; k < num; k++)
+		if (product_level(search, kin[k], precision) > 0) {
+			*from = k;
+			return true;
+		}
+	return false;
+}
+
 static double watts_a_flop(const struct llm_device *gpu)
 {
 	return gpu->power_w / fmax(gpu->peak[LLM_BF16], gpu->peak[LLM_FP16]);
 }
 
-/* Stores the levels, and returns which of the kin they were measured on. */
+/* Stores the level of every precision that finds rows, and of the others that
+ * of the first. Returns whether any did; *from is the kin that the first is
+ * of. */
+static bool set_levels(struct llm_device *device, const struct search *search,
+		       const struct llm_device *const *kin, size_t num,
+		       bool (*find)(const struct search *search,
+				    const struct llm_device *const *kin,
+				    size_t num, enum llm_precision precision,
+				    size_t *from),
+		       size_t *from)
+{
+	double *levels = device->efficiency->gemm, first = 0;
+	const struct llm_device *of, *gpu = kin[0];
+	size_t k;
+
+	for (int p = 0; p < LLM_PRECISIONS; p++)
+		levels[p] = 0;
+	for (size_t i = 0; i < sizeof measured_in / sizeof *measured_in; i++) {
+		const enum llm_precision p = measured_in[i];
+
+		if (!find(search, kin, num, p, &k))
+			continue;
+		levels[p] = product_level(search, kin[k], p) *
+			    best_ratio(search, kin, k, p, &of);
+		if (first > 0)
+			continue;
+		first = levels[p];
+		*from = k;
+		gpu = of;
+	}
+	for (int p = 0; p < LLM_PRECISIONS; p++)
+		if (levels[p] == 0)
+			levels[p] = p == LLM_MXFP8 || p == LLM_FP4
+					    ? levels[LLM_FP8]
+					    : first;
+	snprintf(device->gemm_gpu, sizeof device->gemm_gpu, "%s", gpu->name);
+	device->power_ratio = watts_a_flop(kin[0]) / watts_a_flop(gpu);
+	return first > 0;
+}
+
+/* Returns which of the kin products were measured on. */
 static size_t set_products(struct llm_device *device,
 			   const struct search *search,
 			   const struct llm_device *const *kin, size_t num)
 {
-	struct llm_efficiency *efficiency = device->efficiency;
-	const struct llm_device *of;
 	size_t from = 0;
-	double ratio;
 
-	while (!own_levels(search, kin[from], efficiency->gemm) &&
-	       from < num - 1)
-		from++;
-	ratio = best_ratio(search, kin, from, &of);
-	for (int p = 0; p < LLM_PRECISIONS; p++)
-		efficiency->gemm[p] *= ratio;
-	snprintf(device->gemm_gpu, sizeof device->gemm_gpu, "%s", of->name);
-	device->power_ratio = watts_a_flop(kin[0]) / watts_a_flop(of);
+	if (!set_levels(device, search, kin, num, find_level, &from))
+		(void)set_levels(device, search, kin, num, find_other, &from);
 	return from;
 }
 
@@ -177,25 +248,28 @@ static double pass_level(const struct search *search,
 
 /* Those that made attention, the fastest first. */
 static const char *const libraries[] = {"transformer-engine", "cudnn",
-					"flash-3", "flash-2"};
+					"flash-3", "aiter", "flash-2"};
 
-#define FIRST_FLASH_2 3
+#define FIRST_FLASH_2 4
 
-/* Stores both passes of a GPU by the first of its libraries from first on;
- * false: it has no rows of them. */
+static const char *const old_libraries[] = {"flash-1", "flash-2"};
+
+/* Stores both passes of a GPU by the first of these libraries that it has rows
+ * of; false: of none. */
 static bool own_passes(struct llm_efficiency *efficiency,
-		       enum llm_attention_library library, size_t first,
+		       enum llm_attention_library library,
+		       const char *const *names, size_t num,
 		       const struct search *search,
 		       const struct llm_device *gpu)
 {
 	double *forward = &efficiency->forward[library];
 	double *backward = &efficiency->backward[library];
 
-	for (size_t i = first; i < sizeof libraries / sizeof *libraries; i++) {
-		double both = pass_level(search, gpu, libraries[i], 1 + 2.5);
+	for (size_t i = 0; i < num; i++) {
+		double both = pass_level(search, gpu, names[i], 1 + 2.5);
 
-		*forward = pass_level(search, gpu, libraries[i], 1);
-		*backward = pass_level(search, gpu, libraries[i], 2.5);
+		*forward = pass_level(search, gpu, names[i], 1);
+		*backward = pass_level(search, gpu, names[i], 2.5);
 		if (*forward == 0)
 			*forward = both * (1 + 2.5 / BEHIND) / 3.5;
 		if (*backward == 0)
@@ -206,28 +280,70 @@ static bool own_passes(struct llm_efficiency *efficiency,
 	return false;
 }
 
-/* FlashAttention 2 as on the nearest of the kin that has rows of it, but no
- * faster than the fastest. */
+/* Stores both passes by the first of the names that the nearest of the kin has
+ * rows of, and returns which of the kin it is. */
+static size_t nearest_passes(struct llm_efficiency *efficiency,
+			     enum llm_attention_library library,
+			     const char *const *names, size_t num_names,
+			     const struct search *search,
+			     const struct llm_device *const *kin, size_t num)
+{
+	size_t from = 0;
+
+	while (!own_passes(efficiency, library, names, num_names, search,
+			   kin[from]) &&
+	       from < num - 1)
+		from++;
+	return from;
+}
+
+/*
+ * Of a GPU that makes more exponentials beside each product than the one that
+ * attention was measured on: a score of heads of 128 takes two products forward
+ * and five backward, and an exponential, which the tensor cores wait for
+ * (NVIDIA, "Making Softmax More Efficient with NVIDIA Blackwell Ultra"). Stores
+ * how much more of its peak it reaches.
+ */
+static double exponential_ratio(const struct llm_device *gpu,
+				const struct llm_device *of, double products)
+{
+	const double flops = products * 2 * 128;
+
+	if (gpu->exp_rate <= 0 || of->exp_rate <= 0)
+		return 1;
+	return (1 + of->peak[LLM_BF16] / flops / of->exp_rate) /
+	       (1 + gpu->peak[LLM_BF16] / flops / gpu->exp_rate);
+}
+
+/* An older library is no faster than a newer one. */
+static void limit(double passes[LLM_UNFUSED], enum llm_attention_library older,
+		  enum llm_attention_library newer)
+{
+	if (passes[older] == 0 || passes[older] > passes[newer])
+		passes[older] = passes[newer];
+}
+
+#define NUM(names) (sizeof(names) / sizeof *(names))
+
 static size_t set_attention(struct llm_efficiency *efficiency,
 			    const struct search *search,
 			    const struct llm_device *const *kin, size_t num)
 {
-	double *forward = efficiency->forward, *backward = efficiency->backward;
-	size_t from = 0, flash = 0;
+	size_t from = nearest_passes(efficiency, LLM_FASTEST, libraries,
+				     NUM(libraries), search, kin, num);
 
-	while (!own_passes(efficiency, LLM_FASTEST, 0, search, kin[from]) &&
-	       from < num - 1)
-		from++;
-	while (!own_passes(efficiency, LLM_FLASH_2, FIRST_FLASH_2, search,
-			   kin[flash]) &&
-	       flash < num - 1)
-		flash++;
-	if (forward[LLM_FLASH_2] == 0 ||
-	    forward[LLM_FLASH_2] > forward[LLM_FASTEST])
-		forward[LLM_FLASH_2] = forward[LLM_FASTEST];
-	if (backward[LLM_FLASH_2] == 0 ||
-	    backward[LLM_FLASH_2] > backward[LLM_FASTEST])
-		backward[LLM_FLASH_2] = backward[LLM_FASTEST];
+	(void)nearest_passes(efficiency, LLM_FLASH_2, libraries + FIRST_FLASH_2,
+			     NUM(libraries) - FIRST_FLASH_2, search, kin, num);
+	(void)nearest_passes(efficiency, LLM_FLASH_1, old_libraries,
+			     NUM(old_libraries), search, kin, num);
+	efficiency->forward[LLM_FASTEST] *=
+		exponential_ratio(kin[0], kin[from], 2);
+	efficiency->backward[LLM_FASTEST] *=
+		exponential_ratio(kin[0], kin[from], 5);
+	limit(efficiency->forward, LLM_FLASH_2, LLM_FASTEST);
+	limit(efficiency->backward, LLM_FLASH_2, LLM_FASTEST);
+	limit(efficiency->forward, LLM_FLASH_1, LLM_FLASH_2);
+	limit(efficiency->backward, LLM_FLASH_1, LLM_FLASH_2);
 	return from;
 }
 

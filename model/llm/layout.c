@@ -51,7 +51,8 @@ static const char *const shards[] = {"ddp", "zero1", "zero2", "fsdp", "hsdp"};
 static const char *const schedules[] = {"gpipe", "1f1b", "zero-bubble"};
 static const char *const recomputes[] = {"none", "selective", "operators",
 					 "full", "auto"};
-static const char *const attentions[] = {"fastest", "flash-2", "unfused"};
+static const char *const attentions[] = {"fastest", "flash-2", "flash-1",
+					 "unfused"};
 
 static int find(const char *const *names, int num, const char *name)
 {

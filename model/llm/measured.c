@@ -135,6 +135,8 @@ static void derive(struct llm_measured *measured)
 			a->library = LLM_UNFUSED;
 		else if (strcmp(row->implementation, "flash-2") == 0)
 			a->library = LLM_FLASH_2;
+		else if (strcmp(row->implementation, "flash-1") == 0)
+			a->library = LLM_FLASH_1;
 		row->ns = 2e-3 * row->products * a->batch * a->heads * a->seq *
 			  a->seq * (a->qk_dim + a->v_dim) / row->tflops /
 			  (row->half ? 2 : 1);

@@ -241,6 +241,8 @@ static enum llm_attention_library library_of(const struct llm_row *row,
 	for (size_t i = 0; i < sizeof flash / sizeof *flash; i++)
 		if (begins(row->framework, flash[i]))
 			return LLM_FLASH_2;
+	if (begins(row->framework, "llm-foundry"))
+		return has(row->overlap, "flash") ? LLM_FLASH_2 : LLM_FLASH_1;
 	if (begins(row->version, "NeMo 24.03"))
 		return LLM_FLASH_2;
 	return old ? LLM_UNFUSED : LLM_FASTEST;
@@ -293,6 +295,8 @@ static void fill_habits(struct llm_case *made, const struct llm_recipe *recipe)
 		l->gradient_bytes = 2;
 	if (experts && !begins(row->id, "dgxc"))
 		l->etp = 1;
+	if (begins(row->framework, "llm-foundry"))
+		l->gradient_bytes = has(row->overlap, "pure") ? 2 : 4;
 	l->schedule = begins(row->schedule, "zb") ? LLM_ZERO_BUBBLE : LLM_1F1B;
 }
 

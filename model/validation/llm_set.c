@@ -91,10 +91,23 @@ each_file(struct llm_set *set, const char *folder, const char *const *names,
 	return error;
 }
 
-/* Those of the names that are files. */
+/* The table of that name to which nothing is fitted, else name itself. */
+static void unseen_path(const char *name, char *path, size_t size)
+{
+	char dir[PATH_MAX];
+
+	dist__data_dir("measured/llm-unseen", dir, sizeof dir);
+	snprintf(path, size, "%s/%.128s.tsv", dir, name);
+	if (access(path, R_OK) != 0)
+		snprintf(path, size, "%s", name);
+}
+
+/* Those of the names that are files, or of tables to which nothing is fitted.
+ */
 static enum dist_error add_files(struct llm_set *set, const char *const *names,
 				 size_t num, struct dist_message *message)
 {
+	char path[PATH_MAX + 160];
 	enum dist_error error = DIST_OK;
 
 	for (size_t i = 0; !error && i < num; i++) {
@@ -104,13 +117,14 @@ static enum dist_error add_files(struct llm_set *set, const char *const *names,
 			known |= strcmp(set->sources[s].name, names[i]) == 0;
 		if (known)
 			continue;
-		if (access(names[i], R_OK) != 0)
+		unseen_path(names[i], path, sizeof path);
+		if (access(path, R_OK) != 0)
 			return dist__refuse(
 				message,
 				"no table \"%.128s\": expected a name of "
 				"measured/llm, or a readable file of that form",
 				names[i]);
-		error = add_source(set, names[i], message);
+		error = add_source(set, path, message);
 	}
 	return error;
 }

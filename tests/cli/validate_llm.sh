@@ -41,6 +41,13 @@ expect 0 validate --llm simumax-b200 --json
 jq -e -s '.[0].all[0].median < .[1].all[0].median + 0.01' \
 	"$scratch/fitted" "$scratch/out" >/dev/null || fail "refitted, it is worse"
 
+# Nothing was fitted to this one, and better than a constant rate is.
+expect 0 validate --llm mosaic-llm-foundry --json
+jq -e '.all[0] | .rows == 216 and .median <= 0.09 and .p90 <= 0.20 and
+	.given_median <= 0.08 and .median < .no_skill_median and
+	.p90 < .no_skill_p90' "$scratch/out" >/dev/null ||
+	fail "$(jq -c '.all' "$scratch/out")"
+
 # A file of that form; what is none is refused.
 cp scenarios/measured/llm/fms-fsdp.tsv "$scratch/mine.tsv"
 expect 0 validate --llm "$scratch/mine.tsv"

@@ -210,6 +210,36 @@ Test(llm_kernels, attention_of_shapes_that_were_held_out)
 	llm_measured_release(&measured);
 }
 
+/* Of 2022. Its heads of 64 were the faster ones, which is not modelled. */
+Test(llm_kernels, attention_by_an_old_library)
+{
+	static struct errors held;
+	struct llm_measured measured;
+	struct llm_device device;
+
+	load(&measured);
+	for (size_t i = 0; i < measured.attention.num_rows; i++) {
+		const struct llm_attention_row *row =
+			&measured.attention_rows[i];
+
+		if (strcmp(row->implementation, "flash-1") != 0 ||
+		    strcmp(row->use, "validation") != 0)
+			continue;
+		device =
+			device_of(&measured, row->gpu, row->gpu, "calibration");
+		add(&held,
+		    llm_attention_ns(&device, row->precision, &pace,
+				     &row->attention, false) +
+			    llm_attention_ns(&device, row->precision, &pace,
+					     &row->attention, true),
+		    row->ns);
+		llm_device_release(&device);
+	}
+	cr_assert_eq(held.num, 24);
+	expect_errors(&held, "attention, FlashAttention 1", 20, 30);
+	llm_measured_release(&measured);
+}
+
 /* PyTorch's own without a mask: with one it makes and adds the mask, which
  * Megatron's kernel does not. */
 Test(llm_kernels, unfused_attention)
