@@ -258,11 +258,15 @@ static enum dist_error judge_all(const struct llm_search *search,
 
 /* ---- the plan ----------------------------------------------------------- */
 
+/* The faster one first; of equals the one that divides less, then the one that
+ * needs less memory. */
 static int compare(const void *a, const void *b)
 {
 	const struct llm_candidate *left = a, *right = b;
 	double difference = left->answer.step_ns - right->answer.step_ns;
 
+	if (difference == 0)
+		difference = (int)left->layout.shard - (int)right->layout.shard;
 	if (difference == 0)
 		difference =
 			left->answer.memory.total - right->answer.memory.total;

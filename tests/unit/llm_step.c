@@ -210,6 +210,39 @@ Test(llm_step, a_processor_bounds_small_layers)
 	tear_down(&s);
 }
 
+/* ZeRO-2 keeps a shard of the gradients' sums, so that it sums them in each
+ * micro-batch, ZeRO-1 once. */
+Test(llm_step, zero2_sums_in_each_micro_batch)
+{
+	const struct {
+		int micro_batches;
+		double times;
+	} cases[] = {{1, 1}, {4, 4}};
+	struct setting s;
+
+	set_up(&s, "Llama-3-8B", 64);
+	s.layout.overlap_grad = false;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		double zero1, zero2, sum, gather;
+
+		s.layout.global_batch = 64 * cases[i].micro_batches;
+		s.layout.shard = LLM_ZERO1;
+		zero1 = answer(&s).breakdown.exposed_ns[LLM_DP];
+		s.layout.shard = LLM_ZERO2;
+		zero2 = answer(&s).breakdown.exposed_ns[LLM_DP];
+		s.layout.overlap_grad = true;
+		s.layout.shard = LLM_ZERO1;
+		gather = answer(&s).breakdown.exposed_ns[LLM_DP];
+		s.layout.overlap_grad = false;
+		sum = zero1 - gather;
+		cr_expect(cases[i].times == 1 ? zero1 == zero2
+					      : zero2 > zero1 + 2.5 * sum,
+			  "%d micro-batches: %g and %g ms",
+			  cases[i].micro_batches, zero1 / 1e6, zero2 / 1e6);
+	}
+	tear_down(&s);
+}
+
 /* Of small layers whose attention is not fused it launches more kernels, 3 ms a
  * layer in all, by Python. */
 Test(llm_step, a_processor_bounds_unfused_layers)
