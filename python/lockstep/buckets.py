@@ -97,6 +97,8 @@ def install():
 
     def _get_ddp_logging_data(self):
         said = look(self)
+        if said.get("backend_name") == "lockstep":  # for C++ alone
+            said["backend_name"] = dist.get_backend(self.process_group)
         for plan in plans:
             if plan.ddp() is self and not said.get("forward_compute_time"):
                 said.update(plan.times)

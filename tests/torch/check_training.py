@@ -164,6 +164,7 @@ def ddp_logging():
         train(model, 1)
         said = model._get_ddp_logging_data()
         assert step == 1 or said["forward_compute_time"] > 0, (step, said)
+        assert said["backend_name"] == dist.get_backend(), said
 
 
 def ddp_own_hook():
