@@ -32,30 +32,28 @@ struct command_line {
 
 static const struct option options[] = {
 	{"blind", OPTION_SWITCH, AT(blind), NULL,
-	 .help = "also predict each table with constants fitted "
-		 "without its machine, and without its kind of "
-		 "network"},
+	 .help = "also predict each table with constants fitted without its "
+		 "machine, and without its kind of network"},
 	{"write-errors", OPTION_TEXT, AT(errors), "FILE.tsv",
-	 .help = "with --blind: write the blind errors by like "
-		 "cases, from which intervals around predictions "
-		 "are made"},
+	 .help = "with --blind: write the blind errors by like cases, from "
+		 "which intervals around predictions are made"},
 	{"calibrate", OPTION_SWITCH, AT(calibrate), NULL,
-	 .help = "calibrate with the log's third smallest and its "
-		 "largest size"},
+	 .help = "calibrate with the log's third smallest and its largest "
+		 "size"},
 	{"uncalibrated", OPTION_SWITCH, AT(uncalibrated), NULL,
-	 .help = "use only the library's profile, not the constants "
-		 "in machines' files"},
+	 .help = "use only the library's profile, not the constants in "
+		 "machines' files"},
 	{"llm", OPTION_SWITCH, AT(llm), NULL,
-	 .help = "predict measured steps of language models; TABLE "
-		 "is a source of them"},
+	 .help = "predict measured steps of language models; TABLE is a source "
+		 "of them"},
 	{"refit", OPTION_SWITCH, AT(refit), NULL,
 	 .help = "with --llm, fit the constants to these rows first"},
 	{"plan", OPTION_SWITCH, AT(plan), NULL,
-	 .help = "with --llm, also search like lockstep plan where "
-		 "a best layout is published, and print its rank"},
+	 .help = "with --llm, also search like lockstep plan where a best "
+		 "layout is published, and print its rank"},
 	{"max-error", OPTION_PERCENT, AT(max_error), "PERCENT",
-	 .help = "exit with 1 if the median error of a table or "
-		 "schedule is larger"},
+	 .help = "exit with 1 if the median error of a table or schedule is "
+		 "larger"},
 	{"plot", OPTION_TEXT, AT(plot), "FILE.svg|FILE.png",
 	 .help = "draw predicted against measured times, by library"},
 	{"plot-errors", OPTION_TEXT, AT(plot_errors), "FILE.svg|FILE.png",
@@ -65,11 +63,11 @@ static const struct option options[] = {
 const struct manual manual_validate = {
 	.usage = "[OPTION...] [TABLE...]",
 	.about = "Predicts published measurements from a description of each "
-		 "machine and the rows declared as calibration, and prints "
-		 "the errors. TABLE: a name of lockstep list "
-		 "measured, a file of that form, or with --machine a log, a "
-		 "profile of torch.profiler or a folder of them, one a rank "
-		 "(default: all tables that come with Lockstep).",
+		 "machine and the rows declared as calibration, and prints the "
+		 "errors. TABLE: a name of lockstep list measured, a file of "
+		 "that form, or with --machine a log, a profile of "
+		 "torch.profiler or a folder of them, one a rank (default: all "
+		 "tables that come with Lockstep).",
 	.examples = {"lockstep validate nccl-aws-p5-2x8",
 		     "lockstep validate --machine aws-p5 --transport efa "
 		     "all_reduce.log"},
@@ -153,9 +151,9 @@ static int check(const struct command_line *line, size_t names)
 {
 	if (line->llm && (line->log.machine || line->calibrate ||
 			  line->uncalibrated || line->plot_errors))
-		return refuse("validate", "--llm: expected without --machine, "
-					  "--calibrate, --uncalibrated and "
-					  "--plot-errors");
+		return refuse("validate",
+			      "--llm: expected without --machine, --calibrate, "
+			      "--uncalibrated and --plot-errors");
 	if ((line->refit || line->plan) && !line->llm)
 		return refuse("validate", "--%s: expected with --llm",
 			      line->refit ? "refit" : "plan");

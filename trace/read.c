@@ -551,17 +551,15 @@ static enum dist_error read_one_of(struct reader *reader, const char *path,
 	if (reader->rank < 0)
 		return dist__refuse(
 			message,
-			"%.300s: expected a trace of torch.profiler "
-			"that says its rank (\"distributedInfo\"), "
-			"as those of a folder",
+			"%.300s: expected a trace of torch.profiler that says "
+			"its rank (\"distributedInfo\"), as those of a folder",
 			path);
 	for (size_t i = 0; i < num_ranks; i++)
 		if (trace->ranks[i] == reader->rank)
 			return dist__refuse(
 				message,
-				"%.300s: expected one trace a rank, "
-				"another of the folder is of rank "
-				"%d, too",
+				"%.300s: expected one trace a rank, another of "
+				"the folder is of rank %d, too",
 				path, reader->rank);
 	return DIST_OK;
 }
@@ -582,11 +580,11 @@ static enum dist_error read_folder(struct reader *reader, const char *folder,
 	if (status == GLOB_NOSPACE)
 		error = no_memory(message);
 	else if (found.gl_pathc == 0)
-		error = dist__refuse(message,
-				     "%.300s: expected files *.json or "
-				     "*.json.gz, a trace of torch.profiler for "
-				     "each rank",
-				     folder);
+		error = dist__refuse(
+			message,
+			"%.300s: expected files *.json or *.json.gz, a trace "
+			"of torch.profiler for each rank",
+			folder);
 	for (size_t i = 0; !error && i < found.gl_pathc; i++)
 		error = read_one_of(reader, found.gl_pathv[i], message);
 	globfree(&found);
@@ -620,10 +618,10 @@ static enum dist_error tell(struct reader *reader, bool aligned,
 				 "issue them: there are no kernels of theirs",
 				 message);
 	if (!error && aligned)
-		error = add_text(reader, "clocks",
-				 "set so that collectives end at one time on "
-				 "all ranks",
-				 message);
+		error = add_text(
+			reader, "clocks",
+			"set so that collectives end at one time on all ranks",
+			message);
 	return error;
 }
 

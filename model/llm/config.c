@@ -157,10 +157,10 @@ static struct config part(struct config *c, const char *key)
 	char got[64];
 
 	if (!c->error && !value)
-		c->error = dist__refuse(c->message,
-					"%.200s: expected %s, an object; there "
-					"is none",
-					c->path, key);
+		c->error = dist__refuse(
+			c->message,
+			"%.200s: expected %s, an object; there is none",
+			c->path, key);
 	if (!json_is_object(value))
 		refuse(c, key, "%s to be an object, got %s", key,
 		       value_text(value, got));
@@ -177,11 +177,10 @@ static void read_head_dim(struct config *c, struct llm_architecture *m)
 	if (c->error || m->head_dim || m->heads == 0)
 		return;
 	if (m->hidden % m->heads)
-		c->error = dist__refuse(
-			c->message,
-			"%.200s: expected head_dim: %d heads do not divide the "
-			"hidden size %d",
-			c->path, m->heads, m->hidden);
+		c->error = dist__refuse(c->message,
+					"%.200s: expected head_dim: %d heads "
+					"do not divide the hidden size %d",
+					c->path, m->heads, m->hidden);
 	m->head_dim = m->hidden / m->heads;
 }
 
@@ -267,9 +266,9 @@ static void read_sparse_step(struct config *c, struct llm_architecture *m)
 						       (json_int_t)i ||
 					       m->dense_every)
 		refuse(c, "mlp_only_layers",
-		       "mlp_only_layers to be the first layers, and "
-		       "none beside decoder_sparse_step above 1: no "
-		       "other order is modelled");
+		       "mlp_only_layers to be the first layers, and none "
+		       "beside decoder_sparse_step above 1: no other order is "
+		       "modelled");
 	m->dense_layers = only ? (int)json_array_size(only) : 0;
 }
 

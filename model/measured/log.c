@@ -330,8 +330,8 @@ static enum dist_error refuse_uncounted(const struct reader *r,
 			"the number of ranks, which it does not say: --ranks "
 			"%.0f, as busbw is %.4g of algbw",
 			1 / left, ratio);
-	return refuse(r, "the number of ranks, which it does not say: --ranks "
-			 "N");
+	return refuse(r,
+		      "the number of ranks, which it does not say: --ranks N");
 }
 
 /* The transport between nodes: given, or the only one of the machine that NCCL
@@ -366,10 +366,10 @@ static enum dist_error find_transport(const struct reader *r,
 		return dist__tsv_refuse(&r->table->tsv, r->line, r->message,
 					"one node: %s has no network",
 					r->facts->machine);
-	return dist__tsv_refuse(&r->table->tsv, r->line, r->message,
-				"the transport between its nodes: --transport "
-				"%s%s",
-				names[0] ? names : "T", said);
+	return dist__tsv_refuse(
+		&r->table->tsv, r->line, r->message,
+		"the transport between its nodes: --transport %s%s",
+		names[0] ? names : "T", said);
 }
 
 /* The same of all rows of the run; what is not known is refused. */
@@ -391,17 +391,16 @@ static enum dist_error find_facts(const struct reader *r,
 	if (all->ranks < 1)
 		return refuse_uncounted(r, all->collective);
 	if (all->ranks == 1)
-		return refuse(r, "2 ranks or more (nccl-tests built with "
-				 "MPI=1)");
+		return refuse(r,
+			      "2 ranks or more (nccl-tests built with MPI=1)");
 	if (all->nodes < 1)
 		return refuse(r, "the number of nodes, which it does not say: "
 				 "--nodes N");
 	if (all->ranks % all->nodes != 0)
-		return dist__tsv_refuse(
-			&r->table->tsv, r->line, r->message,
-			"nodes that have as many ranks each, not %d ranks on "
-			"%d nodes",
-			all->ranks, all->nodes);
+		return dist__tsv_refuse(&r->table->tsv, r->line, r->message,
+					"nodes that have as many ranks each, "
+					"not %d ranks on %d nodes",
+					all->ranks, all->nodes);
 	if (machine && run->gpu && !machine_has_gpu(machine, run->gpu))
 		return dist__tsv_refuse(
 			&r->table->tsv, r->line, r->message,
@@ -480,8 +479,8 @@ static enum dist_error read_head(struct reader *r, char *line)
 	if (strstr(line, "#repetitions"))
 		r->stranger = "a table of nccl-tests, not Intel's";
 	if (r->line == 1 && *line == '{')
-		r->stranger = "the table that nccl-tests prints, not the file "
-			      "of -J";
+		r->stranger =
+			"the table that nccl-tests prints, not the file of -J";
 	expected = log_head_read(&r->run, line, &no_memory);
 	if (no_memory)
 		return DIST_ERR_NO_MEMORY;
