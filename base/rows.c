@@ -297,17 +297,6 @@ static void print_line(const struct view *view, size_t row, FILE *out)
 
 /* ---- JSON -------------------------------------------------------------- */
 
-/* Times are whole numbers where they can be, lest they are rounded. */
-static json_t *real_as_json(const struct dist__cell *cell)
-{
-	if (!isfinite(cell->real))
-		return json_null();
-	if (cell->kind == CELL_TIME && fabs(cell->real) < MOST_EXACT &&
-	    floor(cell->real) == cell->real)
-		return json_integer((json_int_t)cell->real);
-	return json_real(cell->real);
-}
-
 static json_t *cell_as_json(const struct dist__cell *cell)
 {
 	switch (cell->kind) {
@@ -321,7 +310,14 @@ static json_t *cell_as_json(const struct dist__cell *cell)
 	case CELL_JSON:
 		return json_incref(cell->json);
 	default:
-		return real_as_json(cell);
+		/* Times are whole numbers where they can be, lest they are
+		 * rounded. */
+		if (!isfinite(cell->real))
+			return json_null();
+		if (cell->kind == CELL_TIME && fabs(cell->real) < MOST_EXACT &&
+		    floor(cell->real) == cell->real)
+			return json_integer((json_int_t)cell->real);
+		return json_real(cell->real);
 	}
 }
 

@@ -297,17 +297,6 @@ struct shape {
 	void *into;
 };
 
-/* What libyaml did not like. */
-static enum dist_error refuse_syntax(const struct dist__yaml *yaml,
-				     const yaml_parser_t *parser)
-{
-	if (parser->error == YAML_MEMORY_ERROR)
-		return DIST_ERR_NO_MEMORY;
-	return refuse_at(yaml, parser->problem_mark.line,
-			 "expected YAML: %.200s",
-			 parser->problem ? parser->problem : "not readable");
-}
-
 /* Takes in the next document of the file: the first is what we read, a second
  * one must not be there. */
 static enum dist_error read_document(const struct dist__yaml *yaml,
@@ -346,8 +335,15 @@ static enum dist_error read_stream(const struct text *text,
 	enum dist_error error = DIST_OK;
 
 	for (int i = 0; i < 2 && !error; i++) {
-		if (!yaml_parser_load(parser, &document))
-			return refuse_syntax(&yaml, parser);
+		if (!yaml_parser_load(parser, &document)) {
+			/* What libyaml did not like. */
+			if (parser->error == YAML_MEMORY_ERROR)
+				return DIST_ERR_NO_MEMORY;
+			return refuse_at(&yaml, parser->problem_mark.line,
+					 "expected YAML: %.200s",
+					 parser->problem ? parser->problem
+							 : "not readable");
+		}
 		error = read_document(&yaml, shape, i == 0);
 		yaml_document_delete(&document);
 	}

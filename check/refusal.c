@@ -223,19 +223,6 @@ static int blame_for_disagreement(const struct check_picture *p)
 	return -1;
 }
 
-/* Of a message that was not received, the receive. */
-static int blame_for_left(const struct check_board *board)
-{
-	struct check_left left;
-
-	if (!check_find_left(board, &left) || left.kind != CHECK_LEFT_MESSAGE)
-		return -1;
-	return is_message_refused(&board->slots[left.call->peer_rank],
-				  left.call, false, UINT32_MAX)
-		       ? left.call->peer_rank
-		       : -1;
-}
-
 int check_blame(const struct check_board *board,
 		const struct check_facts *facts,
 		const struct check_verdict *verdict)
@@ -252,8 +239,18 @@ int check_blame(const struct check_board *board,
 					       &board->slots[facts->lost_rank])
 			       ? facts->lost_rank
 			       : -1;
-	if (verdict->kind == CHECK_LEFT)
-		return blame_for_left(board);
+	if (verdict->kind == CHECK_LEFT) {
+		/* Of a message that was not received, the receive. */
+		struct check_left left;
+
+		if (!check_find_left(board, &left) ||
+		    left.kind != CHECK_LEFT_MESSAGE)
+			return -1;
+		return is_message_refused(&board->slots[left.call->peer_rank],
+					  left.call, false, UINT32_MAX)
+			       ? left.call->peer_rank
+			       : -1;
+	}
 	if (!check_picture_init(&picture, board))
 		return -1;
 	if (verdict->kind == CHECK_MISMATCH)

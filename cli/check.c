@@ -52,16 +52,6 @@ const struct manual manual_conformance = {
 		{"lockstep check --conformance --backend tcp --world-size 2,4"},
 	.groups = GROUPS({.options = table_options})};
 
-static int check_conformance(int argc, const char **argv)
-{
-	struct table_line line = {.conformance = 0};
-	int status;
-
-	if (!arguments_parse(&manual_conformance, &argc, argv, &line, &status))
-		return status;
-	return conformity_check(&line.request);
-}
-
 /* ---- a program ---------------------------------------------------------- */
 
 /* The command line, and what it asks for. */
@@ -248,7 +238,14 @@ static int check_program(int argc, const char **argv)
 
 int command_check(int argc, const char **argv)
 {
-	if (argc > 1 && strcmp(argv[1], "--conformance") == 0)
-		return check_conformance(argc, argv);
+	if (argc > 1 && strcmp(argv[1], "--conformance") == 0) {
+		struct table_line line = {.conformance = 0};
+		int status;
+
+		if (!arguments_parse(&manual_conformance, &argc, argv, &line,
+				     &status))
+			return status;
+		return conformity_check(&line.request);
+	}
 	return check_program(argc, argv);
 }

@@ -126,22 +126,19 @@ static int write_page(const char *folder, const struct manual *manual,
 	return DIST_EXIT_OK;
 }
 
-/* The entries of the page of all. */
-static void print_entries(FILE *out)
-{
-	for (const struct command *c = commands; c->name; c++) {
-		fprintf(out, ".TP\n.BR lockstep\\-%s (1)\n\\&", c->name);
-		print_roff(out, c->summary);
-		fputc('\n', out);
-	}
-}
-
 int document_write(const char *folder)
 {
 	int status = DIST_EXIT_OK;
 
-	if (!folder)
-		print_entries(stdout);
+	if (!folder) {
+		/* The entries of the page of all. */
+		for (const struct command *c = commands; c->name; c++) {
+			fprintf(stdout, ".TP\n.BR lockstep\\-%s (1)\n\\&",
+				c->name);
+			print_roff(stdout, c->summary);
+			fputc('\n', stdout);
+		}
+	}
 	for (const struct command *c = commands; folder && c->name; c++) {
 		if (!status)
 			status = write_page(folder, c->manual, c->name, "",

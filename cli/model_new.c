@@ -126,17 +126,6 @@ static bool is_plain(const struct request *request)
 	return !request->like;
 }
 
-static int survey(const struct request *request)
-{
-	if (!request->from || !request->input)
-		return refuse("model new", "expected --from and --input both");
-	if (!is_plain(request))
-		return refuse(
-			"model new",
-			"expected no option beside --from but --input and -o");
-	return run_rows(request);
-}
-
 /* ---- a language model --------------------------------------------------- */
 
 int model_new(int argc, const char **argv)
@@ -151,8 +140,15 @@ int model_new(int argc, const char **argv)
 		return refuse("model new", "--like: %s", message.text);
 	if (!arguments_parse(&manual_model_new, &argc, argv, &request, &status))
 		return status;
-	if (request.from || request.input)
-		return survey(&request);
+	if (request.from || request.input) {
+		if (!request.from || !request.input)
+			return refuse("model new",
+				      "expected --from and --input both");
+		if (!is_plain(&request))
+			return refuse("model new", "expected no option beside "
+						   "--from but --input and -o");
+		return run_rows(&request);
+	}
 	m->gated = m->gated && !request.two_matrices;
 	m->tied = m->tied || request.tied;
 	m->biases = m->biases || request.biases;

@@ -32,22 +32,10 @@ static int show(const char *name, enum dist__form form)
 		     : DIST_EXIT_OK;
 }
 
-/* The same table as `lockstep list platforms`. */
-static int list(enum dist__form form)
-{
-	const char *arguments[] = {"lockstep platform list", "platforms",
-				   form == FORM_JSON       ? "--json"
-				   : form == FORM_MARKDOWN ? "--markdown"
-							   : NULL,
-				   NULL};
-
-	return command_list(form == FORM_TEXT ? 2 : 3, arguments);
-}
-
 const struct manual manual_platform = {
 	.usage = "list [OPTION...]\nshow [OPTION...] NAME\nnew [OPTION...]",
-	.about = "NAME is one of the list or an XML file. For "
-		 "options of new see lockstep platform new --help.",
+	.about = "NAME is one of the list or an XML file. For options of new "
+		 "see lockstep platform new --help.",
 	.examples = {"lockstep platform show star-8"},
 	.choices = "list|show|new",
 	.groups = GROUPS({.options = form_print_options}),
@@ -66,8 +54,17 @@ int command_platform(int argc, const char **argv)
 	if (!arguments_parse(&manual_platform, &argc, argv, &line, &status))
 		return status;
 	form = table_options_form(&line);
-	if (argc == 2 && strcmp(argv[1], "list") == 0)
-		return list(form);
+	if (argc == 2 && strcmp(argv[1], "list") == 0) {
+		/* The same table as `lockstep list platforms`. */
+		const char *arguments[] = {
+			"lockstep platform list", "platforms",
+			form == FORM_JSON       ? "--json"
+			: form == FORM_MARKDOWN ? "--markdown"
+						: NULL,
+			NULL};
+
+		return command_list(form == FORM_TEXT ? 2 : 3, arguments);
+	}
 	if (argc == 3 && strcmp(argv[1], "show") == 0)
 		return show(argv[2], form);
 	return refuse("platform",

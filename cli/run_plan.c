@@ -93,13 +93,13 @@ static int parse_nproc(const struct run_request *request, const char *option,
 						"/dev/nvidia0), a number");
 	}
 	if (!run_number(text, 1, 1 << 24, &plan->nproc))
-		return run_refuse(option, text,
-				  "a number of ranks from 1 on, auto, cpu or "
-				  "gpu");
+		return run_refuse(
+			option, text,
+			"a number of ranks from 1 on, auto, cpu or gpu");
 	if (!plan->world->in_process && plan->nproc > MOST_PORTS)
-		return run_refuse(option, text,
-				  "at most 65535 ranks, each of which listens "
-				  "on a port");
+		return run_refuse(
+			option, text,
+			"at most 65535 ranks, each of which listens on a port");
 	return DIST_EXIT_OK;
 }
 
@@ -114,9 +114,9 @@ static int choose_nproc(const struct run_request *request,
 
 	if (request->world_size &&
 	    (!alone || (text && strcmp(text, request->world_size) != 0)))
-		return run_refuse("--world-size", request->world_size,
-				  "on one machine the same as "
-				  "--nproc-per-node");
+		return run_refuse(
+			"--world-size", request->world_size,
+			"on one machine the same as --nproc-per-node");
 	if (!text) {
 		option = "--world-size";
 		text = request->world_size;
@@ -150,9 +150,9 @@ static int check_represent(const struct run_request *request,
 		return run_refuse(option, text,
 				  "expected 1:N, one rank that stands for N");
 	if (!plan->world->in_process)
-		return run_refuse(option, text,
-				  "expected --backend sim: real ranks are all "
-				  "there");
+		return run_refuse(
+			option, text,
+			"expected --backend sim: real ranks are all there");
 	if (ranks != plan->nproc * plan->nodes.max_nodes)
 		return run_refuse(option, text,
 				  "expected as many ranks as --nproc-per-node "
@@ -354,18 +354,6 @@ static bool has_symbol(const char *path, const char *name, size_t len)
 	return found;
 }
 
-static int refuse_program(const char *name)
-{
-	struct dist__spelling near = dist__spelling_of(name);
-	const char *hint;
-
-	for (const struct scenario *s = scenario_table; s->name; s++)
-		dist__spelling_offer(&near, s->name, strlen(s->name));
-	hint = dist__spelling_hint(&near);
-	return refuse(run_command, "no scenario and no program \"%s\"%s", name,
-		      *hint ? hint : "; see lockstep list scenarios");
-}
-
 static int choose_program(const struct run_request *request,
 			  struct run_plan *plan)
 {
@@ -382,8 +370,17 @@ static int choose_program(const struct run_request *request,
 	plan->is_whole = true;
 	if (plan->scenario)
 		return DIST_EXIT_OK;
-	if (stat(name, &info) || !S_ISREG(info.st_mode))
-		return refuse_program(name);
+	if (stat(name, &info) || !S_ISREG(info.st_mode)) {
+		struct dist__spelling near = dist__spelling_of(name);
+		const char *hint;
+
+		for (const struct scenario *s = scenario_table; s->name; s++)
+			dist__spelling_offer(&near, s->name, strlen(s->name));
+		hint = dist__spelling_hint(&near);
+		return refuse(run_command,
+			      "no scenario and no program \"%s\"%s", name,
+			      *hint ? hint : "; see lockstep list scenarios");
+	}
 	if (access(name, X_OK))
 		return refuse(run_command, "%s: %s", name, strerror(errno));
 	plan->is_whole = has_symbol(name, LAUNCHES, sizeof LAUNCHES);

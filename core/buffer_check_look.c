@@ -29,18 +29,6 @@ static bool is_held(const struct dist__buffer_check *watch)
 	return !dist__op_is_done(watch->op) || !watch->op->error;
 }
 
-static void look(const struct dist__buffer_check *watch,
-		 struct dist__region *region, const struct dist__site *site)
-{
-	dist__region_lift(watch, region, true);
-	region->changed = change_now(region);
-	dist__region_lift(watch, region, false);
-	if (region->changed)
-		region->until = *site;
-	else
-		region->calm = *site;
-}
-
 void dist__buffer_check_look(const struct dist_group *group,
 			     const struct dist__site *site)
 {
@@ -61,7 +49,13 @@ void dist__buffer_check_look(const struct dist_group *group,
 			bytes += dist__tensor_bytes(&region->tensor);
 			if (regions > MOST_REGIONS || bytes > MOST_BYTES)
 				return;
-			look(w, region, site);
+			dist__region_lift(w, region, true);
+			region->changed = change_now(region);
+			dist__region_lift(w, region, false);
+			if (region->changed)
+				region->until = *site;
+			else
+				region->calm = *site;
 		}
 	}
 }

@@ -66,27 +66,15 @@ static enum dist_error check_ones(struct checker *c, const struct row *row)
 		size_t numel = row->list[devices ? 0 : i].numel;
 
 		if (numel > most - sum->numel)
-			return dist__fail(c->group, DIST_ERR_INVALID_ARGUMENT,
-					  "%s: %s[%zu]: numel %zu is more than "
-					  "memory holds for all ranks (a "
-					  "negative number?)",
-					  dist__op_name(c->op->kind), row->name,
-					  i, numel);
+			return dist__fail(
+				c->group, DIST_ERR_INVALID_ARGUMENT,
+				"%s: %s[%zu]: numel %zu is more than memory "
+				"holds for all ranks (a negative number?)",
+				dist__op_name(c->op->kind), row->name, i,
+				numel);
 		error = check_one(c, row, i, numel);
 		sum->numel += numel;
 	}
-	return error;
-}
-
-/* The other side of coalesced operations: parts for all ranks. */
-static enum dist_error check_wholes(struct checker *c, const struct row *row,
-				    const struct dist_tensor *ones)
-{
-	size_t ranks = (size_t)c->group->members.world_size;
-	enum dist_error error = check_null(c, row->name, row->list);
-
-	for (size_t i = 0; i < row->num && !error; i++)
-		error = check_one(c, row, i, ranks * ones[i].numel);
 	return error;
 }
 
@@ -119,8 +107,16 @@ static enum dist_error check_other_side(struct checker *c,
 
 	if (!gathers && c->op->kind != DIST__REDUCE_SCATTER)
 		return DIST_OK;
-	if (b->kind == DIST__COALESCED)
-		return check_wholes(c, &wholes, ones);
+	if (b->kind == DIST__COALESCED) {
+		/* The other side of coalesced operations: parts for all ranks.
+		 */
+		size_t ranks = (size_t)c->group->members.world_size;
+		enum dist_error error = check_null(c, wholes.name, wholes.list);
+
+		for (size_t i = 0; i < wholes.num && !error; i++)
+			error = check_one(c, &wholes, i, ranks * ones[i].numel);
+		return error;
+	}
 	return check_lists(c, gathers ? "out_lists" : "in_lists",
 			   gathers ? b->out_lists : b->in_lists, ones[0].numel);
 }
@@ -181,11 +177,11 @@ enum dist_error dist__bundle_check(struct dist_group *group,
 	if (!error)
 		error = check_other_side(&c, ones.list);
 	if (!error && c.phantom && c.real)
-		return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
-				  "%s: some tensors are without data "
-				  "(phantoms), some are not: expected all "
-				  "alike",
-				  dist__op_name(op->kind));
+		return dist__fail(
+			group, DIST_ERR_INVALID_ARGUMENT,
+			"%s: some tensors are without data (phantoms), some "
+			"are not: expected all alike",
+			dist__op_name(op->kind));
 	if (!error)
 		describe(&c, ones.list);
 	return error;

@@ -57,19 +57,6 @@ static const char *text(struct choice *choice)
 	return choice->text;
 }
 
-static enum dist_error refuse_dtype(struct dist_group *group,
-				    const struct dist__op *op)
-{
-	struct choice all = {.num = 0};
-
-	for (; all.num < DIST_NUM_DTYPES; all.num++)
-		all.names[all.num] = dist_dtype_name((enum dist_dtype)all.num);
-	return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
-			  "%s: dtype %d is none: expected %s",
-			  dist__op_name(op->kind), (int)op->tensor.dtype,
-			  text(&all));
-}
-
 static enum dist_error refuse_world_op(struct dist_group *group,
 				       const struct dist__op *op)
 {
@@ -153,12 +140,21 @@ static enum dist_error check_tensor(struct dist_group *group,
 	size_t element = dist_dtype_size(op->tensor.dtype);
 	enum dist_error error;
 
-	if (element == 0)
-		return refuse_dtype(group, op);
+	if (element == 0) {
+		struct choice all = {.num = 0};
+
+		for (; all.num < DIST_NUM_DTYPES; all.num++)
+			all.names[all.num] =
+				dist_dtype_name((enum dist_dtype)all.num);
+		return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
+				  "%s: dtype %d is none: expected %s",
+				  dist__op_name(op->kind),
+				  (int)op->tensor.dtype, text(&all));
+	}
 	if (op->tensor.numel > (size_t)PTRDIFF_MAX / element)
 		return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
-				  "%s: numel %zu is more than memory holds "
-				  "(a negative number?)",
+				  "%s: numel %zu is more than memory holds (a "
+				  "negative number?)",
 				  name, op->tensor.numel);
 	error = check_reduce_op(group, op);
 	if (error)
@@ -166,8 +162,8 @@ static enum dist_error check_tensor(struct dist_group *group,
 	if (is_phantom(op) &&
 	    !dist__world_has(group->world, DIST__NEEDS_PHANTOMS))
 		return dist__fail(group, DIST_ERR_UNSUPPORTED,
-				  "%s: a tensor without data (phantom) needs "
-				  "a simulated world, this one is %s",
+				  "%s: a tensor without data (phantom) needs a "
+				  "simulated world, this one is %s",
 				  name, group->world->name);
 	return DIST_OK;
 }
@@ -186,12 +182,12 @@ static enum dist_error check_peer(struct dist_group *group,
 					     "other rank in a group of 1",
 					     name);
 	if (demand->peer && (op->peer < 0 || op->peer >= size))
-		return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
-				  "%s: %s is %d: expected 0 to %d, a rank in "
-				  "group %s%s",
-				  name, demand->peer_name, op->peer, size - 1,
-				  group->title,
-				  demand->any ? ", or DIST_ANY_SOURCE" : "");
+		return dist__fail(
+			group, DIST_ERR_INVALID_ARGUMENT,
+			"%s: %s is %d: expected 0 to %d, a rank in group %s%s",
+			name, demand->peer_name, op->peer, size - 1,
+			group->title,
+			demand->any ? ", or DIST_ANY_SOURCE" : "");
 	if (demand->other && op->peer == group->members.rank)
 		return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
 				  "%s: %s is %d, the caller itself", name,
@@ -218,10 +214,10 @@ enum dist_error dist__check(struct dist_group *group, struct dist__op *op)
 				  op->tag);
 	if (bundle == DIST__DEVICES &&
 	    !dist__world_has(group->world, DIST__NEEDS_DEVICES))
-		return dist__fail(group, DIST_ERR_UNSUPPORTED,
-				  "%s: several devices: a rank has one in back "
-				  "end %s",
-				  name, group->world->name);
+		return dist__fail(
+			group, DIST_ERR_UNSUPPORTED,
+			"%s: several devices: a rank has one in back end %s",
+			name, group->world->name);
 	if (bundle) {
 		error = dist__bundle_check(group, op);
 		return error ? error : check_tensor(group, op);

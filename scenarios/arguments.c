@@ -180,21 +180,9 @@ static bool take_size(const struct reading *r, const struct option *o,
 		return true;
 	}
 	dist__refuse(r->message,
-		     "%s: expected a size of %g bytes or more, such as 8, "
-		     "64K or 4MiB, not \"%.80s\"",
+		     "%s: expected a size of %g bytes or more, such as 8, 64K "
+		     "or 4MiB, not \"%.80s\"",
 		     r->flag, o->min, text);
-	return false;
-}
-
-static bool take_percent(const struct reading *r, const char *text,
-			 double *fraction)
-{
-	if (dist__percent_read(text, fraction))
-		return true;
-	dist__refuse(r->message,
-		     "%s: expected a percentage of 0 or more, as 10%%, not "
-		     "\"%.80s\"",
-		     r->flag, text);
 	return false;
 }
 
@@ -211,7 +199,13 @@ static bool take(const struct reading *r, const struct option_group *group,
 	case OPTION_CHOICE:
 		return take_text(r, o, text, field);
 	case OPTION_PERCENT:
-		return take_percent(r, text, field);
+		if (dist__percent_read(text, field))
+			return true;
+		dist__refuse(r->message,
+			     "%s: expected a percentage of 0 or more, as 10%%, "
+			     "not \"%.80s\"",
+			     r->flag, text);
+		return false;
 	case OPTION_SIZE:
 		return take_size(r, o, text, field);
 	case OPTION_EACH:

@@ -211,18 +211,6 @@ static double count_wrong(const struct training *t)
 	return wrong;
 }
 
-/* Part r of tensor is what one rank has for another; its values begin with the
- * number of who gets it. */
-static void fill_parts(const struct training *t, struct dist_tensor tensor,
-		       const size_t *splits)
-{
-	float *at = tensor.data;
-
-	for (int r = 0; r < t->world_size; at += splits[r], r++)
-		fill_gradients(dist_tensor(at, splits[r], DIST_FLOAT32),
-			       (size_t)r, t->rank, t->step);
-}
-
 static double count_wrong_parts(const struct training *t,
 				struct dist_tensor tensor, const size_t *splits)
 {
@@ -247,8 +235,16 @@ static enum dist_error exchange(struct training *t, struct dist_tensor to,
 		t, &pending, WORKLOAD_ALL_TO_ALL, &t->lanes[0], from);
 	enum dist_error error;
 
-	if (t->job->check)
-		fill_parts(t, from, from_splits);
+	if (t->job->check) {
+		/* Part r of tensor is what one rank has for another; its values
+		 * begin with the number of who gets it. */
+		float *at = from.data;
+
+		for (int r = 0; r < t->world_size; at += from_splits[r], r++)
+			fill_gradients(
+				dist_tensor(at, from_splits[r], DIST_FLOAT32),
+				(size_t)r, t->rank, t->step);
+	}
 	error = dist_all_to_all_single(group, to, from, to_splits, from_splits,
 				       &pending.work);
 	if (!error)

@@ -61,19 +61,6 @@ static double highest_peak(char *text, size_t size)
 	return highest;
 }
 
-/* Where no GPU is named, but a rate. */
-static void judge_nameless(double flops, struct physics *p)
-{
-	char text[96];
-	double highest = highest_peak(text, sizeof text);
-
-	if (highest > 0 && flops > highest)
-		snprintf(p->impossible, sizeof p->impossible,
-			 "computes at %.4g TFLOP/s, above that of any GPU, the "
-			 "%s, %g TFLOP/s",
-			 flops / 1e12, text, highest / 1e12);
-}
-
 void physics_judge(const struct workload_setup *setup, int world_size,
 		   struct physics *p)
 {
@@ -85,8 +72,17 @@ void physics_judge(const struct workload_setup *setup, int world_size,
 
 	*p = (struct physics){.memory_bytes = memory_of(setup, world_size)};
 	physics_describe(setup, held, sizeof held);
-	if (!gpu->name[0])
-		judge_nameless(setup->flops, p);
+	if (!gpu->name[0]) {
+		/* Where no GPU is named, but a rate. */
+		char text[96];
+		double highest = highest_peak(text, sizeof text);
+
+		if (highest > 0 && setup->flops > highest)
+			snprintf(p->impossible, sizeof p->impossible,
+				 "computes at %.4g TFLOP/s, above that of any "
+				 "GPU, the %s, %g TFLOP/s",
+				 setup->flops / 1e12, text, highest / 1e12);
+	}
 	if (gpu->memory_bytes > 0 && p->memory_bytes > gpu->memory_bytes)
 		used = (size_t)snprintf(
 			p->impossible, sizeof p->impossible,

@@ -54,14 +54,6 @@ static enum dist_error measure(struct dist_group *group, size_t bytes,
 	return error ? error : dist_barrier(group, NULL);
 }
 
-static void print_row(size_t bytes, double *half_ns, int iterations)
-{
-	struct dist__sample s = dist__sample_of(half_ns, (size_t)iterations);
-
-	printf("%12zu %12.2f %12.2f %12.2f %10.3f\n", bytes, s.median / 1e3,
-	       s.min / 1e3, s.max / 1e3, (double)bytes / s.median);
-}
-
 static enum dist_error sweep(struct dist_group *group,
 			     const struct options *options, void *data,
 			     double *half_ns)
@@ -79,8 +71,14 @@ static enum dist_error sweep(struct dist_group *group,
 	for (bytes = 4; !error && bytes <= options->max_bytes; bytes *= 2) {
 		error = measure(group, bytes, data, options->iterations,
 				half_ns);
-		if (!error && prints)
-			print_row(bytes, half_ns, options->iterations);
+		if (!error && prints) {
+			struct dist__sample s = dist__sample_of(
+				half_ns, (size_t)options->iterations);
+
+			printf("%12zu %12.2f %12.2f %12.2f %10.3f\n", bytes,
+			       s.median / 1e3, s.min / 1e3, s.max / 1e3,
+			       (double)bytes / s.median);
+		}
 	}
 	return error;
 }

@@ -287,18 +287,6 @@ static bool pass_all(struct timetable *table)
 /* ---- the whole ------------------------------------------------------------
  */
 
-static void read_clocks(const struct timetable *table,
-			struct dist__sim_guest *guests)
-{
-	for (int i = 0; i < table->flow->world_size; i++) {
-		const struct dist__sim_rank *rank = guests[i].rank;
-		double pass_s = (double)guests[i].last_pass_bytes *
-				rank->world->reduce_s_per_byte / rank->pace;
-
-		guests[i].time_s = table->clock_s[i] + pass_s;
-	}
-}
-
 static enum dist_error run(struct dist__sim_ways *ways, struct dist__flow *flow,
 			   struct dist__sim_guest *guests, double now_s,
 			   double *latency_s)
@@ -320,8 +308,16 @@ static enum dist_error run(struct dist__sim_ways *ways, struct dist__flow *flow,
 		for (int i = 0; i < PATTERNS; i++)
 			close_pattern(&table, &table.patterns[i]);
 	}
-	if (!error)
-		read_clocks(&table, guests);
+	if (!error) {
+		for (int i = 0; i < table.flow->world_size; i++) {
+			const struct dist__sim_rank *rank = guests[i].rank;
+			double pass_s = (double)guests[i].last_pass_bytes *
+					rank->world->reduce_s_per_byte /
+					rank->pace;
+
+			guests[i].time_s = table.clock_s[i] + pass_s;
+		}
+	}
 	*latency_s = table.latency_s;
 	free(table.memory);
 	if (flow->ops->close)

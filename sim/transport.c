@@ -415,21 +415,6 @@ static bool is_over(const struct dist__request *r)
 
 /* ---- several at once -------------------------------------------------- */
 
-/* Takes of the core what actor owes and all of out will: through memory that is
- * no work of the system, and a rank does not leave its core before it waits. */
-static void hold(struct dist__sim_actor *actor, const struct dist__message *out,
-		 int num)
-{
-	const struct dist__sim_world *world = actor->rank->world;
-	double work_s = actor->debt_s;
-
-	for (int i = 0; i < num; i++)
-		work_s += world->overhead_s + send_copy_s(actor->rank, &out[i]);
-	dist__sim_pass(actor,
-		       dist__sim_core_take(actor->rank, work_s) - work_s);
-	actor->holds = true;
-}
-
 /* Posts n of messages; stores how many were. */
 static enum dist_error post_all(struct dist__sim_rank *rank,
 				const struct dist__message *messages, int n,
@@ -487,8 +472,20 @@ static enum dist_error exchange(struct dist__transport *t,
 	if (!requests)
 		return DIST_ERR_NO_MEMORY;
 	charge_call(actor, num_in > 0 ? in : out);
-	if (rank->world->profile.shares_memory)
-		hold(actor, out, num_out);
+	if (rank->world->profile.shares_memory) {
+		/* Takes of the core what actor owes and all of out will:
+		 * through memory that is no work of the system, and a rank does
+		 * not leave its core before it waits. */
+		const struct dist__sim_world *world = actor->rank->world;
+		double work_s = actor->debt_s;
+
+		for (int i = 0; i < num_out; i++)
+			work_s += world->overhead_s +
+				  send_copy_s(actor->rank, &out[i]);
+		dist__sim_pass(actor, dist__sim_core_take(actor->rank, work_s) -
+					      work_s);
+		actor->holds = true;
+	}
 	error = post_all(rank, in, num_in, false, requests, &n);
 	if (!error)
 		error = post_all(rank, out, num_out, true, requests + n, &n);

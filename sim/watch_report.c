@@ -36,16 +36,6 @@ void dist__sim_watch_describe(const struct dist__sim_watch *watch, int number,
 			 strsignal(number));
 }
 
-/* Nothing of a rank's was at work: the fault is none of the program's. */
-static int tell_of_engine(const struct check_cause *cause)
-{
-	fprintf(stderr,
-		"lockstep: internal error: the simulation %s, outside the "
-		"program of any rank\n",
-		cause->how);
-	return DIST_EXIT_INTERNAL;
-}
-
 static int conclude(const struct dist__sim_watch *watch,
 		    const struct check_board *board,
 		    const struct check_facts *facts,
@@ -77,8 +67,15 @@ int dist__sim_watch_report(const struct dist__sim_watch *watch,
 	struct check_verdict verdict = {CHECK_TIMEOUT, cause->rank};
 	char advice[160];
 
-	if (cause->rank < 0)
-		return tell_of_engine(cause);
+	if (cause->rank < 0) {
+		/* Nothing of a rank's was at work: the fault is none of the
+		 * program's. */
+		fprintf(stderr,
+			"lockstep: internal error: the simulation %s, outside "
+			"the program of any rank\n",
+			cause->how);
+		return DIST_EXIT_INTERNAL;
+	}
 	if (board && (uint32_t)cause->rank >= board->world_size)
 		board = NULL;
 	memcpy(facts.lost_how, cause->how, sizeof facts.lost_how);

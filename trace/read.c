@@ -473,19 +473,6 @@ static enum dist_error on_member(const char *name, const json_t *value,
 
 /* ---- one file --------------------------------------------------------- */
 
-static void drop_profiler_calls(struct reader *reader)
-{
-	struct dist__trace *trace = reader->trace;
-	size_t kept = reader->first_call;
-
-	for (size_t i = kept; i < trace->num_calls; i++)
-		if (reader->sources[i] != PROFILER_CALL) {
-			reader->sources[kept] = reader->sources[i];
-			trace->calls[kept++] = trace->calls[i];
-		}
-	trace->num_calls = reader->num_sources = kept;
-}
-
 static enum dist_error set_ranks(struct reader *reader,
 				 struct dist_message *message)
 {
@@ -521,8 +508,17 @@ static enum dist_error read_file(struct reader *reader, const char *path,
 	error = dist__trace_visit(path, &visitor, message);
 	if (error)
 		return error;
-	if (reader->has_kernels)
-		drop_profiler_calls(reader);
+	if (reader->has_kernels) {
+		struct dist__trace *trace = reader->trace;
+		size_t kept = reader->first_call;
+
+		for (size_t i = kept; i < trace->num_calls; i++)
+			if (reader->sources[i] != PROFILER_CALL) {
+				reader->sources[kept] = reader->sources[i];
+				trace->calls[kept++] = trace->calls[i];
+			}
+		trace->num_calls = reader->num_sources = kept;
+	}
 	for (size_t i = reader->first_call; i < reader->num_sources; i++)
 		reader->trace->issue_times |=
 			reader->sources[i] == PROFILER_CALL;

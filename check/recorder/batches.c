@@ -13,18 +13,6 @@ static bool same_batch(const struct recording_call *a,
 	       a->sequence == b->sequence && !a->ends_batch;
 }
 
-/* Some versions do not say that a batch is one of messages. */
-static void tell_kind(const struct recording_call *calls, uint32_t num,
-		      struct recording_call *end)
-{
-	if (num > 0 && end->collective && !calls[num - 1].collective &&
-	    calls[num - 1].group == end->group &&
-	    calls[num - 1].sequence == end->messages) {
-		end->collective = 0;
-		end->sequence = end->messages;
-	}
-}
-
 /* Gives the messages from first on the state of their batch. */
 static void set_batch(struct recording_call *calls, uint32_t first,
 		      uint32_t num, unsigned char state)
@@ -75,7 +63,15 @@ static void join_batches(struct recording *recording)
 
 		call.batch = num;
 		if (call.ends_batch) {
-			tell_kind(calls, num, &call);
+			/* Some versions do not say that a batch is one of
+			 * messages. */
+			if (num > 0 && call.collective &&
+			    !calls[num - 1].collective &&
+			    calls[num - 1].group == call.group &&
+			    calls[num - 1].sequence == call.messages) {
+				call.collective = 0;
+				call.sequence = call.messages;
+			}
 			n = count_batch(calls, num, &call);
 			if (!call.collective) {
 				set_batch(calls, num - n, num, call.state);

@@ -136,14 +136,6 @@ static bool is_first(const struct study *study, const struct figure *figure,
 	return true;
 }
 
-/* Takes in the axes that make no difference to what is chosen. */
-static void take_alike(const struct answers *answers, struct figure *figure)
-{
-	for (size_t i = 0; i < answers->study->num_axes; i++)
-		if (!figure->own[i] && figure_is_alike(answers, i))
-			figure->own[i] = figure->alike[i] = true;
-}
-
 /* Writes the values that all points of the figure share, and not all of the
  * study; and which make no difference. */
 static void tell_shared(const struct study *study, struct figure *figure)
@@ -182,8 +174,13 @@ static size_t plan_kind(const struct answers *answers, enum figure_kind kind,
 		return num;
 	if (kinds[kind].axis)
 		take_curves(study, &figure);
-	if (kind == FIGURE_CHOSEN)
-		take_alike(answers, &figure);
+	if (kind == FIGURE_CHOSEN) {
+		/* Takes in the axes that make no difference to what is chosen.
+		 */
+		for (size_t i = 0; i < answers->study->num_axes; i++)
+			if (!figure.own[i] && figure_is_alike(answers, i))
+				figure.own[i] = figure.alike[i] = true;
+	}
 	for (size_t p = 0; p < answers->num && num < first + FIGURES_OF_A_KIND;
 	     p++) {
 		figure.point = p;

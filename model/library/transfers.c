@@ -206,17 +206,6 @@ static void add_trees(struct seating *s, double remote)
 	}
 }
 
-/* Chains inside the nodes, up and down. */
-static void add_chains(struct seating *s, double local)
-{
-	for (int i = 0; i < s->ranks; i++) {
-		int next = at(s, s->node[i], s->place[i] + 1);
-
-		add_local(s, i, next, local / 2);
-		add_local(s, next, i, local / 2);
-	}
-}
-
 /* A message from one rank to another, or as many of them. */
 static void add_message(struct seating *s, bool by_rails, int from, int to,
 			double share)
@@ -346,7 +335,13 @@ static bool list_all(struct seating *s, const struct library_call *call,
 		add_ring(s, call, local, remote);
 		break;
 	case LIBRARY_TREE:
-		add_chains(s, local);
+		/* Chains inside the nodes, up and down. */
+		for (int i = 0; i < s->ranks; i++) {
+			int next = at(s, s->node[i], s->place[i] + 1);
+
+			add_local(s, i, next, local / 2);
+			add_local(s, next, i, local / 2);
+		}
 		add_trees(s, remote);
 		break;
 	case LIBRARY_SWITCH:

@@ -184,19 +184,6 @@ static void read_head_dim(struct config *c, struct llm_architecture *m)
 	m->head_dim = m->hidden / m->heads;
 }
 
-/* Names of the newer and the older classes. */
-static void read_body(struct config *c, struct llm_architecture *m)
-{
-	m->layers = whole(c, "num_hidden_layers|n_layer|n_layers", 1, REQUIRED);
-	m->hidden = whole(c, "hidden_size|n_embd|n_embed|d_model", 1, REQUIRED);
-	m->heads = whole(c, "num_attention_heads|n_head|n_heads", 1, REQUIRED);
-	m->vocab = whole(c, "vocab_size", 1, m->vocab ? m->vocab : REQUIRED);
-	m->tied = flag(c, "tie_word_embeddings", m->tied);
-	if (!c->error)
-		read_head_dim(c, m);
-	m->kv_heads = m->heads;
-}
-
 /* The layers that layer_types says to attend to a window: all, or all but every
  * so many-th. */
 static void read_layer_types(struct config *c, struct llm_architecture *m)
@@ -664,7 +651,15 @@ static void read_object(struct config *c, struct llm_architecture *m)
 	m->qkv_biases = family->qkv_biases;
 	if (family->own_head_dim)
 		(void)whole(c, "head_dim", 1, REQUIRED);
-	read_body(c, m);
+	/* Names of the newer and the older classes. */
+	m->layers = whole(c, "num_hidden_layers|n_layer|n_layers", 1, REQUIRED);
+	m->hidden = whole(c, "hidden_size|n_embd|n_embed|d_model", 1, REQUIRED);
+	m->heads = whole(c, "num_attention_heads|n_head|n_heads", 1, REQUIRED);
+	m->vocab = whole(c, "vocab_size", 1, m->vocab ? m->vocab : REQUIRED);
+	m->tied = flag(c, "tie_word_embeddings", m->tied);
+	if (!c->error)
+		read_head_dim(c, m);
+	m->kv_heads = m->heads;
 	if (!c->error)
 		family->read(c, m);
 	if (!c->error && llm_architecture_check(m, &why))

@@ -331,18 +331,6 @@ static void add_biases(const struct maker *m, struct layer *layer)
 		m->cluster->device, &m->pace, BIAS_BACKWARD * size, 0);
 }
 
-/* Permutation, activation and casts of experts in kernels of their own, and
- * products one after the other. */
-static void slow_down(const struct maker *m, struct layer *layer)
-{
-	for (int k = 0; k < LLM_KINDS; k++) {
-		layer->forward.ns[k] *= m->known[LLM_EXPERT_EAGER];
-		layer->backward.ns[k] *= m->known[LLM_EXPERT_EAGER];
-	}
-	if (m->work->model.biases)
-		add_biases(m, layer);
-}
-
 static bool is_unaligned(const struct maker *m)
 {
 	const struct llm_architecture *model = &m->work->model;
@@ -374,8 +362,16 @@ static void make_layer(struct maker *m, struct layer *layer, int kind)
 		misfit(m, &layer->forward);
 		misfit(m, &layer->backward);
 	}
-	if (has_experts(kind) && m->cluster->software == LLM_EAGER)
-		slow_down(m, layer);
+	if (has_experts(kind) && m->cluster->software == LLM_EAGER) {
+		/* Permutation, activation and casts of experts in kernels of
+		 * their own, and products one after the other. */
+		for (int k = 0; k < LLM_KINDS; k++) {
+			layer->forward.ns[k] *= m->known[LLM_EXPERT_EAGER];
+			layer->backward.ns[k] *= m->known[LLM_EXPERT_EAGER];
+		}
+		if (m->work->model.biases)
+			add_biases(m, layer);
+	}
 	if (of->weights.num > 0) {
 		layer->weights_ns = llm_pass_ns(&of->weights);
 		add_pass(m, &layer->backward, &of->weights);

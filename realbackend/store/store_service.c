@@ -97,15 +97,6 @@ static bool serve_key(struct dist__service *service,
 	return dist__session_reply(session, &reply);
 }
 
-static bool serve_arrive(struct dist__service *service,
-			 struct dist__session *session)
-{
-	service->arrived += !session->arrived;
-	session->arrived = true;
-	service->changed = true;
-	return dist__service_retry(service, session);
-}
-
 bool dist__service_retry(struct dist__service *service,
 			 struct dist__session *session)
 {
@@ -209,9 +200,9 @@ static bool serve_enrol(struct dist__service *service,
 		return dist__service_reply(session, DIST__STORE_OTHER, NULL);
 	(void)dist__table_plan(service->table, &arrivals, &change);
 	if (arrivals.number > MOST_TICKETS)
-		return dist__service_reply(session, DIST__STORE_LOCKED,
-					   "too many agents have come to this "
-					   "job");
+		return dist__service_reply(
+			session, DIST__STORE_LOCKED,
+			"too many agents have come to this job");
 	name_report((int)arrivals.number, key);
 	/* The report first: who has arrived has reported. */
 	if (!dist__table_set(service->table, dist__bytes_text(key), report) ||
@@ -364,7 +355,10 @@ static bool serve(struct dist__service *service, struct dist__session *session,
 	case DIST__STORE_JOIN:
 		return serve_join(service, session, strings);
 	case DIST__STORE_ARRIVE:
-		return serve_arrive(service, session);
+		service->arrived += !session->arrived;
+		session->arrived = true;
+		service->changed = true;
+		return dist__service_retry(service, session);
 	case DIST__STORE_HELLO:
 		return serve_hello(service, session);
 	case DIST__STORE_PROVE:
@@ -396,9 +390,9 @@ bool dist__service_request(struct dist__service *service,
 		dist__session_admit(session);
 	else if (service->secret && !session->known &&
 		 op != DIST__STORE_HELLO && op != DIST__STORE_PROVE)
-		return turn_away(service, session,
-				 "rank 0 has a LOCKSTEP_SECRET, this process "
-				 "has none");
+		return turn_away(
+			service, session,
+			"rank 0 has a LOCKSTEP_SECRET, this process has none");
 	if (service->run && !is_agents(session, op, strings))
 		return false;
 	session->waiting = true;

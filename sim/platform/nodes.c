@@ -54,17 +54,13 @@ static int find_nodes(const struct dist__platform *p, int ranks, int *nodes)
 	return count;
 }
 
-/* Of any number of nodes, alike. */
-static int number_nodes(int node_ranks, int ranks, int *nodes)
-{
-	for (int rank = 0; rank < ranks; rank++)
-		nodes[rank] = rank - rank % node_ranks;
-	return (ranks + node_ranks - 1) / node_ranks;
-}
-
 int dist__platform_nodes(const struct dist__platform *p, int ranks, int *nodes)
 {
-	if (p->any_node_ranks)
-		return number_nodes(p->any_node_ranks, ranks, nodes);
+	if (p->any_node_ranks) {
+		/* Of any number of nodes, alike. */
+		for (int rank = 0; rank < ranks; rank++)
+			nodes[rank] = rank - rank % p->any_node_ranks;
+		return (ranks + p->any_node_ranks - 1) / p->any_node_ranks;
+	}
 	return find_nodes(p, ranks, nodes);
 }

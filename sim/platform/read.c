@@ -166,13 +166,6 @@ static bool read_host(struct reader *r, const struct dist__tag *tag,
 	return true;
 }
 
-static bool read_router(struct reader *r, const struct dist__tag *tag)
-{
-	r->plain->zones[r->open[r->depth - 1]].has_hosts = true;
-	return tag->kind == DIST__TAG_EMPTY && dist__tag_has_only(tag, "id") &&
-	       add_point(r, dist__tag_value(tag, "id"), DIST__ROUTER, 0);
-}
-
 /* ---- links ------------------------------------------------------------ */
 
 enum sharing { SHARED, FATPIPE, SPLIT };
@@ -511,10 +504,10 @@ static bool read_cluster(struct reader *r, const struct dist__tag *tag,
 
 	if (!c.id || !c.prefix || !c.suffix || !radical ||
 	    (topology && strcmp(topology, "FLAT") != 0) ||
-	    !dist__tag_has_only(tag, "id prefix suffix radical speed bw lat "
-				     "sharing_policy bb_bw bb_lat "
-				     "bb_sharing_policy loopback_bw "
-				     "loopback_lat router_id topology") ||
+	    !dist__tag_has_only(
+		    tag, "id prefix suffix radical speed bw lat sharing_policy "
+			 "bb_bw bb_lat bb_sharing_policy loopback_bw "
+			 "loopback_lat router_id topology") ||
 	    !read_quantity(dist__tag_value(tag, "speed"), speeds,
 			   &c.host.speed) ||
 	    c.host.speed <= 0 || !read_cluster_links(plain, tag, &c) ||
@@ -569,7 +562,11 @@ static bool read_part(struct reader *r, const struct dist__tag *tag,
 	case 2:
 		return read_host(r, tag, num_properties);
 	case 3:
-		return read_router(r, tag);
+		r->plain->zones[r->open[r->depth - 1]].has_hosts = true;
+		return tag->kind == DIST__TAG_EMPTY &&
+		       dist__tag_has_only(tag, "id") &&
+		       add_point(r, dist__tag_value(tag, "id"), DIST__ROUTER,
+				 0);
 	case 4:
 		return read_link(r, tag);
 	case 5:

@@ -304,15 +304,6 @@ static enum dist_error backend_new(struct server *s)
 	return DIST_OK;
 }
 
-static enum dist_error backend_free(struct server *s, struct served *served)
-{
-	(void)s;
-	served->backend->ops->free(served->backend);
-	free(served->ranks);
-	*served = (struct served){.backend = NULL};
-	return DIST_OK;
-}
-
 static enum dist_error run(struct server *s, struct served *served)
 {
 	struct dist__seat_work *work;
@@ -404,13 +395,6 @@ static enum dist_error compute(struct server *s, struct served *served)
 					     dist__seat_word(s->seat->text));
 }
 
-static enum dist_error give_up(struct server *s, struct served *served)
-{
-	(void)s;
-	served->backend->ops->abort(served->backend);
-	return DIST_OK;
-}
-
 static enum dist_error tell_failure(struct server *s, struct served *served)
 {
 	const char *text =
@@ -439,7 +423,10 @@ static enum dist_error serve_backend(struct server *s)
 	served = s->backends[number];
 	switch (s->seat->code) {
 	case DIST__SEAT_BACKEND_FREE:
-		return backend_free(s, served);
+		served->backend->ops->free(served->backend);
+		free(served->ranks);
+		*served = (struct served){.backend = NULL};
+		return DIST_OK;
 	case DIST__SEAT_RUN:
 		return run(s, served);
 	case DIST__SEAT_SUBMIT:
@@ -451,7 +438,8 @@ static enum dist_error serve_backend(struct server *s)
 	case DIST__SEAT_COMPUTE:
 		return compute(s, served);
 	case DIST__SEAT_ABORT:
-		return give_up(s, served);
+		served->backend->ops->abort(served->backend);
+		return DIST_OK;
 	case DIST__SEAT_FAILURE:
 		return tell_failure(s, served);
 	default:
