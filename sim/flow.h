@@ -1,12 +1,13 @@
 /*
  * flow.h - collectives that are timed as a whole. Private to sim/.
  *
- * Not every flow can be (flow_fit.c). The ranks of a group meet
- * (flow_meeting.c). When all have come, the timetable of the algorithm says
- * when each would be through if nobody else used the links (flow_timetable.c);
- * meanwhile all its bytes flow over the engine's links, where they share with
- * what else is there (flow_ways.c), and by as much as that takes longer than
- * alone, all ranks end later (flow_conduct.c).
+ * flow_fit.c decides which flows can be. The ranks of a group meet
+ * (flow_meeting.c). When all have come, the timetable of the algorithm gives
+ * the time at which each rank would end if nobody else used the links
+ * (flow_timetable.c). At the same time one transfer with all its bytes runs on
+ * the engine's links and shares them with other traffic (flow_ways.c). If that
+ * transfer takes longer than it would alone, all ranks end later by the
+ * difference (flow_conduct.c).
  */
 #ifndef LOCKSTEP_SIM_FLOW_H
 #define LOCKSTEP_SIM_FLOW_H
@@ -16,20 +17,19 @@
 #include "base/hash.h"
 #include "sim/world.h"
 
-/* ---- flow_ways.c: who loads which link ------------------------------------
- */
+/* ---- flow_ways.c: the load of links --------------------------------- */
 
-/* One link, by the engine's number, as often as it is part of ways. */
+/* The load of one link; the index is the engine's number of it. */
 struct dist__sim_cable {
 	double Bps;
 	bool is_shared;
 	double load;     /* messages on it at the same time */
-	int calls;       /* of those that traffic.c carries, the same */
-	double shared_s; /* when one of several of these left it */
+	int calls;       /* calls on it that traffic.c carries */
+	double shared_s; /* when one of several such calls last left it */
 	double bytes;    /* of the whole flow */
 
-	/* Who uses it in the flow that is looked at, as ranks + 1; 0: nobody,
-	 * -1: several; of which of the flows that were looked at. */
+	/* The only sender and receiver on it in the flow that was judged last,
+	 * as rank + 1; 0: none, -1: several; and the number of that flow. */
 	int senders, receivers;
 	uint32_t judged;
 };
@@ -49,11 +49,11 @@ struct dist__sim_ways {
 	struct dist__sim_world *world;
 	struct dist__sim_cable *cables;
 	size_t num_cables;
-	uint32_t judged; /* flows looked at */
-	uint32_t *used;  /* those with bytes */
+	uint32_t judged; /* number of flows judged */
+	uint32_t *used;  /* links with bytes */
 	size_t num_used;
-	struct dist__sim_way **from; /* by rank: those that were kept */
-	uint8_t *kept;               /* by rank: their number */
+	struct dist__sim_way **from; /* by rank: ways that are kept */
+	uint8_t *kept;               /* by rank: the number of them */
 	double latency_factor, bandwidth_factor;
 	double back_load; /* what a message loads its way back with */
 };
@@ -73,7 +73,8 @@ void dist__sim_way_release(struct dist__sim_way *way);
 void dist__sim_way_load(struct dist__sim_ways *ways,
 			const struct dist__sim_way *way, double messages);
 
-/* dist__sim_way_Bps returns what a message gets on way, as links are loaded. */
+/* dist__sim_way_Bps returns the rate of a message on way at the current load.
+ */
 double dist__sim_way_Bps(const struct dist__sim_ways *ways,
 			 const struct dist__sim_way *way);
 
@@ -83,30 +84,27 @@ void dist__sim_way_carry(struct dist__sim_ways *ways,
 			 const struct dist__sim_way *way, double bytes);
 void dist__sim_ways_clear(struct dist__sim_ways *ways);
 
-/* ---- flow_timetable.c ------------------------------------------------------
- */
+/* ---- flow_timetable.c ------------------------------------------------ */
 
 /* One rank in a meeting. */
 struct dist__sim_guest {
 	struct dist__flow_seat *seat; /* NULL: not come, or gone again */
 	struct dist__sim_rank *rank;
 	double time_s; /* when it came; after dist__sim_timetable_run(), when it
-			  is through, alone, from the last one's coming on */
+			  ends if the flow has the links to itself */
 	size_t last_pass_bytes; /* the seat's */
 };
 
 /*
- * dist__sim_timetable_run works out when each guest of a meeting, by number, is
- * through, now being the time at which the last one came, and notes what the
- * links carry. Stores the longest latency. Errors: NO_MEMORY; IO (the world
- * has ended).
+ * dist__sim_timetable_run computes when each guest of a meeting ends and what
+ * the links carry; now_s is when the last guest came. Stores the longest
+ * latency. Errors: NO_MEMORY; IO (the world has ended).
  */
 enum dist_error dist__sim_timetable_run(struct dist__sim_ways *ways,
 					struct dist__flow_meeting *meeting,
 					double now_s, double *latency_s);
 
-/* ---- flow_meeting.c, flow_conduct.c
- * --------------------------------------------- */
+/* ---- flow_meeting.c, flow_conduct.c ---------------------------------- */
 
 struct dist__flow_meeting {
 	struct dist__flow_meeting *next, **link; /* what points to it */
@@ -127,10 +125,10 @@ struct dist__flow_meeting {
 	struct dist__sim_guest guests[];       /* by number in the group */
 };
 
-#define DIST__SIM_TABLE 4096 /* lists, by what their meetings are of */
+#define DIST__SIM_TABLE 4096 /* lists of meetings, by hash */
 
-/* dist__sim_list returns the list of what belongs to a group, from its first
- * rank on; of those of one group key tells apart. */
+/* dist__sim_list returns the number of the list for a group, known by its first
+ * rank, and a key within the group. */
 static inline size_t dist__sim_list(uint32_t group, int first, uint32_t key)
 {
 	uint64_t number = ((uint64_t)group << 32 | (uint32_t)first) + key;
@@ -146,7 +144,7 @@ struct dist__sim_flows {
 	struct dist__flow_meeting *under_way;        /* all have come */
 	struct dist__sim_fit *fits[DIST__SIM_TABLE]; /* what is known of them */
 
-	/* Who has left which group by abort. Groups of one number share no
+	/* Ranks that have left a group by abort. Groups of one number share no
 	 * rank. */
 	struct dist__sim_lost {
 		uint32_t joined, group;
@@ -154,16 +152,16 @@ struct dist__sim_flows {
 	} * lost;
 	size_t num_lost;
 
-	/* Message by message: those that are to hear that they are out. */
+	/* Message by message: walkers to be notified that they have failed. */
 	struct dist__sim_walker *first_out, *last_out;
 	struct dist__sim_actor usher;
 	bool has_usher;
 	bool has_losses; /* a rank has left a group, or returned */
 };
 
-/* dist__sim_flows_new returns what a world needs for flows, or, by its
- * fidelity, for the same message by message; NULL: no memory, or its platform
- * is none for flows (see dist__sim_ways_new). */
+/* dist__sim_flows_new returns the state of a world's flows, which its fidelity
+ * times as a whole or message by message; NULL: no memory, or the platform
+ * allows no flows (see dist__sim_ways_new). */
 struct dist__sim_flows *dist__sim_flows_new(struct dist__sim_world *world);
 void dist__sim_flows_free(struct dist__sim_flows *flows);
 
@@ -186,89 +184,86 @@ bool dist__sim_is_whole(const struct dist__sim_rank *rank,
 			const struct dist__flow *flow,
 			const struct dist__members *members);
 
-/* dist__sim_timing_of returns where it is kept what flows like that take whose
- * ranks come together (flow_timetable.c), for free() in the end; NULL: no
- * memory. */
+/* dist__sim_timing_of returns where flow_timetable.c keeps the times of flows
+ * like this one whose ranks come at the same time; NULL: no memory. What is
+ * kept there is freed with free(). */
 struct dist__sim_timing **
 dist__sim_timing_of(const struct dist__sim_rank *rank,
 		    const struct dist__flow *flow,
 		    const struct dist__members *members);
 
-/* dist__sim_fits_free forgets what has_flow has found out. */
+/* dist__sim_fits_free frees the results that dist__sim_has_flow keeps. */
 void dist__sim_fits_free(struct dist__sim_flows *flows);
 
 /* dist__sim_flow_over reports to guest, unless it has left, how it went. */
 void dist__sim_flow_over(struct dist__sim_guest *guest, enum dist_error error);
 
-/* dist__sim_conduct lets the flow that all have come to take its course:
- * starts an actor that tells them when they are through, and ends the meeting.
- */
+/* dist__sim_conduct starts the flow of a meeting to which all have come: an
+ * actor notifies the ranks when they end, then ends the meeting. */
 void dist__sim_conduct(struct dist__flow_meeting *meeting);
 
 /* dist__sim_meeting_unlink takes a meeting out of those that are open. */
 void dist__sim_meeting_unlink(struct dist__flow_meeting *meeting);
 
-/* dist__sim_flows_abort fails the flows of group, of which rank is out. */
+/* dist__sim_flows_abort fails the flows of group, which rank has left. */
 void dist__sim_flows_abort(struct dist__sim_rank *rank, uint32_t group);
 
 /* dist__sim_flows_close takes rank, whose program has returned, out of the
  * flows that it waits for. */
 void dist__sim_flows_close(struct dist__sim_rank *rank);
 
-/* dist__sim_flows_end fails all that somebody waits for. */
+/* dist__sim_flows_end fails all flows for which a rank waits. */
 void dist__sim_flows_end(struct dist__sim_world *world, enum dist_error error);
 
-/* ---- steps.c ---------------------------------------------------------------
- */
+/* ---- steps.c --------------------------------------------------------- */
 
 /* dist__sim_has_steps returns whether a flow can go message by message without
  * an actor for each rank. */
 bool dist__sim_has_steps(const struct dist__sim_world *world,
 			 const struct dist__flow *flow);
 
-/* dist__sim_steps_open makes a new meeting one for such a flow. Errors:
+/* dist__sim_steps_open prepares a new meeting for such a flow. Errors:
  * NO_MEMORY. */
 enum dist_error dist__sim_steps_open(struct dist__flow_meeting *meeting);
 
-/* dist__sim_steps_begin sends a rank of the group on its way, and
- * dist__sim_steps_leave takes it off that. */
+/* dist__sim_steps_begin starts the steps of a rank of the group, and
+ * dist__sim_steps_leave stops them. */
 void dist__sim_steps_begin(struct dist__flow_meeting *meeting, int number);
 void dist__sim_steps_leave(struct dist__flow_meeting *meeting, int number);
 
-/* dist__sim_steps_close undoes dist__sim_steps_open where no rank has begun,
- * and dist__sim_steps_release takes a use from a meeting, and ends it after the
+/* dist__sim_steps_close undoes dist__sim_steps_open before a rank has begun.
+ * dist__sim_steps_release drops one use of a meeting, and frees it with the
  * last. */
 void dist__sim_steps_close(struct dist__flow_meeting *meeting);
 void dist__sim_steps_release(struct dist__flow_meeting *meeting);
 
-/* dist__sim_steps_refuse fails those that wait for rank, which has come with
- * another collective, by MISMATCH. */
+/* dist__sim_steps_refuse fails with MISMATCH the ranks that wait for rank,
+ * which called another collective. */
 void dist__sim_steps_refuse(struct dist__flow_meeting *meeting, int rank);
 
-/* dist__sim_steps_lose fails what rank waits for, in group or (NULL) anywhere,
- * and in group also those that wait for it. */
+/* dist__sim_steps_lose fails the waits of rank, in group or (NULL) in all
+ * groups, and in group also the waits of others for it. */
 void dist__sim_steps_lose(struct dist__sim_rank *rank, const uint32_t *group);
 
-/* dist__sim_steps_end fails all. */
+/* dist__sim_steps_end fails all waits. */
 void dist__sim_steps_end(struct dist__sim_world *world, enum dist_error error);
 
-/* ---- flow_gather.c ---------------------------------------------------------
- */
+/* ---- flow_gather.c --------------------------------------------------- */
 
-/* dist__sim_gather_open has those that come to a new meeting wait for the end
- * of the instant, if they may turn out to be a flow that is timed as a whole;
- * rank and its seat are the first. */
+/* dist__sim_gather_open makes ranks that come to a new meeting wait for the end
+ * of the instant, if the flow may yet be timed as a whole; rank, with its seat,
+ * is the first of them. */
 void dist__sim_gather_open(struct dist__flow_meeting *meeting,
 			   const struct dist__sim_rank *rank,
 			   const struct dist__flow_seat *seat);
 
-/* dist__sim_gather takes in who has come to a meeting that gathers: starts the
- * flow with the last one, or settles. */
+/* dist__sim_gather adds a rank to a meeting that gathers; with the last one it
+ * starts the flow, or settles. */
 void dist__sim_gather(struct dist__flow_meeting *meeting,
 		      const struct dist__flow_seat *seat);
 
-/* dist__sim_gather_settle lets those of meetings that gather begin, message by
- * message. */
+/* dist__sim_gather_settle starts the ranks of all meetings that gather, message
+ * by message. */
 void dist__sim_gather_settle(struct dist__sim_flows *flows);
 
 #endif

@@ -3,8 +3,8 @@
  * and a clock.
  *
  * sim/ calls nothing else while it runs. SimGrid is one implementation
- * (simgrid.cpp), ours the other (own_engine.c). One engine runs in a process,
- * and runs once.
+ * (simgrid.cpp), our own engine the other (engine.c, own_*.c). One engine runs
+ * in a process, and runs once.
  *
  * Time is in seconds since the start, sizes are in bytes, rates in B/s. Hosts
  * are numbers: the place in the array that dist__engine_start() got. Links are
@@ -33,8 +33,8 @@ struct dist__engine_gate {
 	void *waiter; /* the engine's; NULL: nobody waits */
 };
 
-/* The way from a host to another, for transfers with two ends. Zeroed but for
- * the hosts before the first use. */
+/* The way from one host to another, for transfers with two ends. Before the
+ * first use all but the hosts is 0. */
 struct dist__engine_path {
 	uint32_t from, to;
 	void *state; /* the engine's; NULL: not in use yet */
@@ -81,7 +81,8 @@ struct dist__engine {
 	/* The calling actor waits; not at all if seconds is 0 or less. */
 	void (*sleep)(double seconds);
 
-	/* Other actors that can run in this instant do before the caller. */
+	/* Lets the other actors that can run in this instant run before the
+	 * caller goes on. */
 	void (*yield)(void);
 
 	/* ---- the clock ----------------------------------------------------
@@ -103,11 +104,11 @@ struct dist__engine {
 	/* ---- gates --------------------------------------------------------
 	 */
 
-	/* The calling actor waits at gate, where nobody does, until it is
-	 * opened (true), or for so many seconds (false). */
+	/* The calling actor waits at gate until it is opened (true), or for so
+	 * many seconds (false). No other actor waits there. */
 	bool (*wait_at)(struct dist__engine_gate *gate, double seconds);
 
-	/* Lets go on who waits at gate, where somebody does. */
+	/* Resumes the actor that waits at gate; there must be one. */
 	void (*open)(struct dist__engine_gate *gate);
 
 	/* ---- transfers ----------------------------------------------------
@@ -120,12 +121,12 @@ struct dist__engine {
 	void (*open_path)(struct dist__engine_path *path);
 
 	/*
-	 * Posts one end of a transfer over path: what it sends, or, bytes being
-	 * left out of account, that it receives. When both ends are posted the
-	 * transfer starts, and both end together. The ends of a path meet in
-	 * the order in which they are posted; the caller knows it too, and says
-	 * which other end this one meets, posted or about to be by an actor
-	 * that was let run before; NULL: it is the first.
+	 * Posts one end of a transfer over path: the sending end, with its
+	 * bytes, or the receiving end, where bytes are ignored. When both ends
+	 * are posted the transfer starts, and both end together. The ends of a
+	 * path meet in the order in which they are posted. The caller says
+	 * which end this one meets: one that is posted, or that an actor which
+	 * was resumed earlier is about to post; NULL: this end is the first.
 	 */
 	void (*post)(struct dist__engine_path *path, bool sends, uint64_t bytes,
 		     struct dist__engine_end *end,
@@ -161,9 +162,8 @@ struct dist__engine {
 	enum dist__engine_outcome (*wait)(struct dist__engine_end *end,
 					  double seconds);
 
-	/* Takes end back without waiting; a transfer under way fails at its
-	 * other end. Returns whether it was well over. After run() it frees
-	 * what there is. */
+	/* Cancels end without waiting; a transfer under way fails at its other
+	 * end. Returns whether it had ended well. After run() it only frees. */
 	bool (*cancel)(struct dist__engine_end *end);
 
 	/* Returns whether the transfer is over, well or not. */
@@ -175,7 +175,7 @@ struct dist__engine {
 	/* ---- links --------------------------------------------------------
 	 */
 
-	/* What is on one that is not on fails. */
+	/* Returns a link. Transfers over a link that is off fail. */
 	struct dist__graph_link (*link)(uint32_t link);
 };
 

@@ -38,37 +38,37 @@
 
 struct dist__platform;
 
-/* What is to be instead of what a platform file says: that, or as many times as
- * much; value 0: nothing else. */
+/* What replaces a value of the platform file: another value, or a factor; value
+ * 0: nothing does. */
 struct dist__change {
 	double value;
 	bool is_factor;
 };
 
-/* Of the links between nodes, or of those within nodes (platform_rewire.c): B/s
- * and seconds. */
+/* Changes of the links between nodes, or of those within nodes (rewire.c), in
+ * B/s and seconds. */
 struct dist__rewiring {
 	struct dist__change bandwidth, latency;
 };
 
-/* What whoever opens a platform says of it. */
+/* Changes that are made to a platform when it is opened. */
 struct dist__link_overrides {
 	char name[128]; /* in traces; "": as it was asked for */
 	struct dist__rewiring inter, intra;
 };
 
-/* Room for the words of all of them, with the ending zero. */
+/* Size of the text of all of them, with its terminating zero. */
 #define DIST__LINKS_SIZE 256
 
-/* dist__link_overrides_set reads words, a quantity or "xFACTOR", as what name
- * says of the links, such as "inter-bandwidth". Errors: INVALID_ARGUMENT
- * (message: what was expected). */
+/* dist__link_overrides_set reads text, a quantity or "xFACTOR", as the change
+ * called name, such as "inter-bandwidth". Errors: INVALID_ARGUMENT (message:
+ * what was expected). */
 DIST_MUST_CHECK enum dist_error
 dist__link_overrides_set(struct dist__link_overrides *overrides,
 			 const char *name, const char *text,
 			 struct dist_message *message);
 
-/* dist__link_overrides_read reads names and words, "inter-bandwidth 100G,
+/* dist__link_overrides_read reads a list of them, "inter-bandwidth 100G,
  * intra-latency x2". Errors: those of dist__link_overrides_set. */
 DIST_MUST_CHECK enum dist_error
 dist__link_overrides_read(struct dist__link_overrides *overrides,
@@ -76,13 +76,12 @@ dist__link_overrides_read(struct dist__link_overrides *overrides,
 
 /*
  * dist__platform_open starts the simulation engine with the platform file at
- * path, able to hold `ranks` ranks, with overrides (NULL: none), and stores it
- * in *platform. What is not plain (read.h), what our own engine does not run,
- * and if needs_simgrid anything, SimGrid reads. Once per process. Errors:
- * INVALID_ARGUMENT (message:
- * "file:line: reason" in one line; also: a second platform in this process, or
- * overrides that do not fit), NO_MEMORY, IO (no child process), UNAVAILABLE (no
- * simulation engine is found; message: why).
+ * path, with room for `ranks` ranks and with overrides (NULL: none), and stores
+ * it in *platform. SimGrid reads the file if needs_simgrid, if it is not plain
+ * (read.h), or if our own engine cannot run it. Once per process. Errors:
+ * INVALID_ARGUMENT (message: "file:line: reason" in one line; also: a second
+ * platform in this process, or overrides that do not fit), NO_MEMORY, IO (no
+ * child process), UNAVAILABLE (no simulation engine is found; message: why).
  */
 enum dist_error
 dist__platform_open(const char *path, int ranks,
@@ -101,12 +100,12 @@ bool dist__platform_is_any(const struct dist__platform *platform);
  * not where ranks are threads, as under the sanitizers. */
 bool dist__platform_can_copy(void);
 
-/* Bytes below the stack of every actor that nobody may touch, lest a large
- * array reach beyond them. */
+/* Guard bytes below the stack of every actor: so many that a large array does
+ * not reach beyond them. */
 #define DIST__STACK_GUARD ((size_t)256 * 4096)
 
-/* dist__platform_drop_guards lets actors that start from now on have stacks
- * without that, which lie in few maps of the system instead of two each. */
+/* dist__platform_drop_guards gives actors that start from now on stacks without
+ * guard bytes: these need few mappings of the system, instead of two each. */
 void dist__platform_drop_guards(const struct dist__platform *platform);
 
 /*
@@ -117,13 +116,14 @@ const struct dist__fact *
 dist__platform_facts(const struct dist__platform *platform, size_t *n);
 
 /*
- * dist__platform_fabric answers what joins the n ranks (NULL: the first n of
- * the platform): nodes, and the ranks of the fullest; rates and latencies of
- * the way inside its first rank's node, and of those from there to the next
- * one. Cards are links that hold a node's ranks back when all of them send out
- * at once, times the property "cards_per_link" of the outermost zone; of the
- * properties "gpu", "intra" ("nvswitch", "nvlink", "pcie") and "transport" are
- * the words. A few routes are looked at, whatever n. Errors: NO_MEMORY.
+ * dist__platform_fabric describes what joins the n ranks (NULL: the first n of
+ * the platform): the number of nodes, and of the ranks of the fullest one; rate
+ * and latency inside the node of the first rank, and from there to the next
+ * node. Cards are the links that limit a node's ranks when all of them send to
+ * other nodes at once, times the property "cards_per_link" of the outermost
+ * zone. The texts are the properties "gpu", "intra" ("nvswitch", "nvlink",
+ * "pcie") and "transport". It reads a few routes, whatever n is. Errors:
+ * NO_MEMORY.
  */
 DIST_MUST_CHECK enum dist_error
 dist__platform_fabric(const struct dist__platform *platform, const int *ranks,
@@ -138,8 +138,8 @@ dist__platform_fabric(const struct dist__platform *platform, const int *ranks,
 enum dist_error dist__platform_hosts(const char *path, int *hosts, int *ranks,
 				     struct dist_message *message);
 
-/* dist__platform_gpu does so with overrides (NULL: none), and stores in gpu the
- * kind of GPU that the property "gpu" of the outermost zone names; "": it names
+/* dist__platform_gpu does the same with overrides (NULL: none), and stores in
+ * gpu the property "gpu" of the outermost zone, a kind of GPU; "": there is
  * none. */
 enum dist_error dist__platform_gpu(const char *path,
 				   const struct dist__link_overrides *overrides,
@@ -152,14 +152,14 @@ enum dist_error dist__platform_count_nodes(const char *path, int ranks,
 					   int *nodes,
 					   struct dist_message *message);
 
-/* What holds up a ring, in which each rank sends to the next one and the last
- * to the first, all at the same time. */
+/* The bottleneck of a ring, in which each rank sends to the next one and the
+ * last to the first, all at the same time. */
 struct dist__narrowest {
 	char name[64]; /* of the link; the first in order of names */
 	double bandwidth_Bps;
-	double hop_Bps; /* what each hop over it has */
-	int hops;       /* of the ring that cross it */
-	int links;      /* that are as narrow; 0: the ring crosses none */
+	double hop_Bps; /* rate of each hop over it */
+	int hops;       /* hops of the ring that cross it */
+	int links;      /* links that are as narrow; 0: the ring crosses none */
 };
 
 /* dist__platform_narrowest finds the link that leaves the least to a hop of a
