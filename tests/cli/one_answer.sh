@@ -102,7 +102,7 @@ expect_refusal 'expected --world-size too' bench all_reduce --machine aws-p5
 expect_refusal 'without --platform, and with --backend sim' bench all_reduce \
 	--machine aws-p5 --world-size 8 --platform star-8
 # What nobody knows, and nobody measured, is no rate.
-expect_refusal 'bandwidth of a card, which is not known' bench all_reduce \
+expect_refusal 'the rate of its links is not known; expected --inter-bandwidth' bench all_reduce \
 	--machine aws-1-gpu:tcp --profile nccl --world-size 2 --uncalibrated
 
 finish

@@ -288,12 +288,17 @@ rm "$scratch"/marked.* "$scratch/plain.json"
 # a folder, or bytes, for a file
 mkdir "$scratch/folder"
 printf '\0' >"$scratch/zero"
-for words in 'trace show' compare 'platform new --import-nccl-topo' \
+for words in 'trace show' compare 'validate --machine aws-p5 --transport efa'; do
+	rest=
+	[ "$words" != compare ] || rest=$scratch/folder
+	# shellcheck disable=SC2086 # words
+	expect_refusal 'folder: expected files \*.json or \*.json.gz, a trace of' \
+		$words "$scratch/folder" $rest
+done
+for words in 'platform new --import-nccl-topo' \
 	'calibrate --machine aws-p5 --from' 'validate' \
-	'validate --machine aws-p5 --transport efa' \
 	'validate --machine' 'check --expect'; do
 	case $words in
-	compare) rest=$scratch/folder ;;
 	'check --expect') rest=hello ;;
 	'validate --machine') rest=/dev/null ;;
 	*) rest= ;;
