@@ -539,7 +539,9 @@ def _make(key, function, args, kwargs):
 
 @async_execution
 def _fetch(key):
-    return _count(key, 0).future
+    """Counts, since it may come after the reference is given up: its caller
+    does not wait longer than its timeout."""
+    return _count(key, 1).future
 
 
 class RRef:
@@ -548,13 +550,14 @@ class RRef:
     def __init__(self, value):
         state = _here()
         self._key, self._owner = (state.rank, next(state.numbers)), state.rank
-        self._made = None
+        self._made, self._fetches = None, 0
         _count(self._key, 1, made=True).future.set_result(value)
 
     @classmethod
     def _of(cls, key, owner, made=None):
         rref = cls.__new__(cls)
         rref._key, rref._owner, rref._made = key, owner, made
+        rref._fetches = 0
         return rref
 
     def owner(self):
@@ -574,6 +577,8 @@ class RRef:
             return self.local_value()
         _set_line(_here().lib)
         future = _start(self._owner, _fetch, (self._key,), None, timeout)
+        with _values_lock:
+            self._fetches += 1
         future._fetch()
         return _value_of(Future.wait(future))
 
@@ -610,7 +615,8 @@ class RRef:
             if self._owner == state.rank:
                 _count(self._key, -1)
             else:
-                _start(self._owner, _drop_one, (self._key,), None, -1.0)
+                _start(self._owner, _drop, (self._key, 1 + self._fetches),
+                       None, -1.0)
         except Exception:
             pass  # the owner is gone, and the value with it
 
@@ -622,8 +628,8 @@ def _count_one(key):
     _count(key, 1)
 
 
-def _drop_one(key):
-    _count(key, -1)
+def _drop(key, times):
+    _count(key, -times)
 
 
 def _value_of(value):

@@ -182,6 +182,22 @@ def test_rrefs():
           rpc.remote(NEXT, sleep, args=(1,)).to_here, 0.1)
 
 
+def count_of(key):
+    return rpc._values[key].count
+
+
+def test_late_fetch():
+    """One whose caller has given up, and the reference with it."""
+    rref = rpc.remote(NEXT, add, args=(1,))
+    assert rref.to_here() == 2
+    key = rref._key
+    rref._fetches += 1
+    del rref
+    while rpc.rpc_sync(NEXT, count_of, args=(key,)) != -1:
+        time.sleep(0.01)
+    assert rpc.rpc_sync(NEXT, rpc._fetch, args=(key,), timeout=5) == 2
+
+
 def test_z_rref_leak():
     """What nobody refers to any more is given up by its owner."""
     rrefs = [rpc.remote(NEXT, add, args=(i,)) for i in range(20)]
