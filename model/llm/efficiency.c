@@ -71,19 +71,31 @@ static double product_level(const struct search *search,
 	return median(search->shares, num);
 }
 
-/* The best share that a search over shapes found; 0: no such row. */
-static double product_best(const struct search *search,
-			   const struct llm_device *gpu,
-			   enum llm_precision precision)
+/* A measured product of that kind; NULL: none. */
+static const struct llm_gemm_row *product_of(const struct search *search,
+					     const struct llm_device *gpu,
+					     enum llm_precision precision,
+					     const char *kind)
 {
 	const struct llm_gemm_row *rows = search->measured->gemm_rows;
 
 	for (size_t i = 0; i < search->measured->gemm.num_rows; i++)
 		if (rows[i].precision == precision &&
 		    strcmp(rows[i].gpu, gpu->name) == 0 &&
-		    strcmp(rows[i].kind, "best") == 0)
-			return rows[i].tflops * 1e12 / gpu->peak[precision];
-	return 0;
+		    strcmp(rows[i].kind, kind) == 0)
+			return &rows[i];
+	return NULL;
+}
+
+/* The best share that a search over shapes found; 0: no such row. */
+static double product_best(const struct search *search,
+			   const struct llm_device *gpu,
+			   enum llm_precision precision)
+{
+	const struct llm_gemm_row *row =
+		product_of(search, gpu, precision, "best");
+
+	return row ? row->tflops * 1e12 / gpu->peak[precision] : 0;
 }
 
 /* Whether products of that precision were measured in a loop as of training. */
@@ -91,14 +103,7 @@ static bool is_sustained(const struct search *search,
 			 const struct llm_device *gpu,
 			 enum llm_precision precision)
 {
-	const struct llm_gemm_row *rows = search->measured->gemm_rows;
-
-	for (size_t i = 0; i < search->measured->gemm.num_rows; i++)
-		if (rows[i].precision == precision &&
-		    strcmp(rows[i].gpu, gpu->name) == 0 &&
-		    strcmp(rows[i].kind, "sustained") == 0)
-			return true;
-	return false;
+	return product_of(search, gpu, precision, "sustained") != NULL;
 }
 
 /* Precisions that products were measured in. */
