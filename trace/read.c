@@ -605,9 +605,10 @@ static enum dist_error tell(struct reader *reader, bool aligned,
 		error = add_text(reader, "left out", untold, message);
 	else if (trace->num_calls == 0 && trace->world_size > 1 &&
 		 reader->rank >= 0)
-		error = add_text(reader, "left out",
-				 "any collectives: profiles tell those of NCCL",
-				 message);
+		error = add_text(
+			reader, "left out",
+			"collectives: a profile tells only those of NCCL",
+			message);
 	if (!error && trace->issue_times)
 		error = add_text(reader, "times",
 				 "of collectives, how long the host took to "
