@@ -166,21 +166,6 @@ static void find_missing(struct check_finding *f)
 	add_line(f, missing->caller, missing->call);
 }
 
-/* Both ends of a message, or of a part; but where one rank is in all pairs that
- * do not fit, that alone. */
-static void find_pair(struct check_finding *f,
-		      const struct check_disagreement *found)
-{
-	bool one = found->pair && found->common >= 0;
-
-	for (int culprits = 1; culprits >= 0; culprits--) {
-		if ((!one || found->rank_a == found->common) == culprits)
-			add(f, found->rank_a, found->a, culprits);
-		if ((!one || found->rank_b == found->common) == culprits)
-			add(f, found->rank_b, found->b, culprits);
-	}
-}
-
 static void find_mismatch(struct check_finding *f)
 {
 	const struct check_board *board = f->board;
@@ -200,7 +185,18 @@ static void find_mismatch(struct check_finding *f)
 					    &f->divergence);
 		add_divergence(f);
 	} else {
-		find_pair(f, found);
+		bool one = found->pair && found->common >= 0;
+
+		/* Both ends of a message, or of a part; but where one rank is
+		 * in all pairs that do not fit, that alone. */
+		for (int culprits = 1; culprits >= 0; culprits--) {
+			if ((!one || found->rank_a == found->common) ==
+			    culprits)
+				add(f, found->rank_a, found->a, culprits);
+			if ((!one || found->rank_b == found->common) ==
+			    culprits)
+				add(f, found->rank_b, found->b, culprits);
+		}
 	}
 	check_find_misled(board, found, &f->taken);
 	add_taken(f);
@@ -321,19 +317,6 @@ static void find_smaller_side(struct check_finding *f)
 		}
 }
 
-/* Both ends of a message that last waits with and that will never come. */
-static void find_ends(struct check_finding *f, const struct check_cohort *last)
-{
-	struct check_link gone = check_chain_next(&f->picture, last);
-
-	if (last->serving)
-		add_lane(f, last);
-	else
-		add(f, last->first, last->call, true);
-	if (gone.cohort)
-		add(f, gone.rank, place_of(f, gone.rank), true);
-}
-
 /* An end, in which the rank need not wait. */
 static void add_end(struct check_finding *f, const struct check_end *end)
 {
@@ -356,9 +339,18 @@ static void find_stuck(struct check_finding *f)
 	add_end(f, &f->miss.send);
 	add_end(f, &f->miss.recv);
 	last = walk(f, f->start);
-	if (last && is_pair(last) && !missed)
-		find_ends(f, last);
-	else if (last && !missed)
+	if (last && is_pair(last) && !missed) {
+		/* Both ends of a message that last waits with and that will
+		 * never come. */
+		struct check_link gone = check_chain_next(&f->picture, last);
+
+		if (last->serving)
+			add_lane(f, last);
+		else
+			add(f, last->first, last->call, true);
+		if (gone.cohort)
+			add(f, gone.rank, place_of(f, gone.rank), true);
+	} else if (last && !missed)
 		find_smaller_side(f);
 	for (uint32_t rank = 0; rank < f->picture.world_size; rank++)
 		if (check_is_caught(cohort_of(f, rank)))
@@ -416,29 +408,25 @@ static void find_late(struct check_finding *f)
 	add_taken(f);
 }
 
-/* The line that lost was at, unless its last call is there. */
-static void add_place(struct check_finding *f, uint32_t lost,
-		      const struct check_place *place)
-{
-	const struct check_call *call = place_of(f, lost);
-
-	if (known(&place->site) &&
-	    !(call && check_same_site(&call->site, &place->site)))
-		f->parties[f->num_parties++] =
-			(struct check_party){.site = &place->site,
-					     .function = place->function,
-					     .role = CHECK_CULPRIT,
-					     .first = lost,
-					     .size = 1,
-					     .alone = true};
-}
-
 static void find_lost(struct check_finding *f, uint32_t lost)
 {
 	const struct check_picture *p = &f->picture;
 
-	if ((int)lost == f->facts->lost_rank)
-		add_place(f, lost, &f->facts->lost_at);
+	if ((int)lost == f->facts->lost_rank) {
+		/* The line that lost was at, unless its last call is there. */
+		const struct check_call *call = place_of(f, lost);
+
+		if (known(&f->facts->lost_at.site) &&
+		    !(call &&
+		      check_same_site(&call->site, &f->facts->lost_at.site)))
+			f->parties[f->num_parties++] = (struct check_party){
+				.site = &f->facts->lost_at.site,
+				.function = f->facts->lost_at.function,
+				.role = CHECK_CULPRIT,
+				.first = lost,
+				.size = 1,
+				.alone = true};
+	}
 	add(f, lost, place_of(f, lost), true);
 	for (uint32_t rank = 0; rank < p->world_size; rank++)
 		if (check_awaits(p, cohort_of(f, rank), lost))

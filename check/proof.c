@@ -6,13 +6,6 @@
 #include "check/message.h"
 #include "check/picture.h"
 
-/* Whether both calls are known to meet, rather than guessed to. */
-static bool is_sure(const struct check_disagreement *found)
-{
-	return found->a->tag < 0 || (found->a->index != CHECK_INDEX_UNKNOWN &&
-				     found->b->index != CHECK_INDEX_UNKNOWN);
-}
-
 /* Who is done only when others have called, by the names of the operations. */
 enum dependent { NOBODY, EVERYBODY, ROOT, OTHERS };
 
@@ -121,7 +114,9 @@ struct check_verdict check_prove(const struct check_board *board,
 	if (!check_picture_init(&picture, board))
 		return verdict;
 	if (check_disagree(board, &picture.groups, &found)) {
-		if (is_sure(&found))
+		if (found.a->tag < 0 ||
+		    (found.a->index != CHECK_INDEX_UNKNOWN &&
+		     found.b->index != CHECK_INDEX_UNKNOWN))
 			verdict = (struct check_verdict){CHECK_MISMATCH,
 							 (int)found.rank_a};
 	} else if (nothing_moves(&picture, timeout_ns)) {

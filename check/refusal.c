@@ -162,20 +162,6 @@ static int blame_for_waits(const struct check_picture *p)
 	return -1;
 }
 
-static int blame_for_message(const struct check_board *board,
-			     const struct check_disagreement *found)
-{
-	const struct check_call *a = found->a, *b = found->b;
-
-	if (is_message_refused(&board->slots[found->rank_a], a,
-			       check_is_send(a), a->number))
-		return (int)found->rank_a;
-	if (is_message_refused(&board->slots[found->rank_b], b,
-			       check_is_send(b), b->number))
-		return (int)found->rank_b;
-	return -1;
-}
-
 /* A rank to which a call was refused, on a group on which one is missing at the
  * end. */
 static int blame_for_missing(const struct check_picture *p)
@@ -209,8 +195,17 @@ static int blame_for_disagreement(const struct check_picture *p)
 		return blame_for_missing(p);
 	if (found.pair)
 		return -1;
-	if (found.a->tag >= 0)
-		return blame_for_message(board, &found);
+	if (found.a->tag >= 0) {
+		const struct check_call *a = found.a, *b = found.b;
+
+		if (is_message_refused(&board->slots[found.rank_a], a,
+				       check_is_send(a), a->number))
+			return (int)found.rank_a;
+		if (is_message_refused(&board->slots[found.rank_b], b,
+				       check_is_send(b), b->number))
+			return (int)found.rank_b;
+		return -1;
+	}
 	for (uint32_t i = 0; i < found.group->num_members; i++) {
 		uint32_t rank = check_group_member(found.group, i);
 		const struct check_call *call =

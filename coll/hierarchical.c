@@ -241,28 +241,6 @@ static enum dist_error sorted_new(const struct levels *l, struct sorted *s)
 	return DIST_OK;
 }
 
-static void sorted_release(struct sorted *s)
-{
-	free(s->data);
-	free(s->lengths);
-}
-
-/* Copies the parts to where the ranks' own order has them. */
-static void copy_out(const struct levels *l, const struct sorted *s)
-{
-	const struct dist__coll *coll = l->coll;
-	char *data = s->data;
-
-	for (int i = 0; data && i < coll->world_size; i++) {
-		struct dist__span to = dist__span_part(
-			coll, &coll->op->sides->out, l->nodes->sorted[i]);
-		struct dist__span from = {data, to.bytes};
-
-		dist__copy(to, from);
-		data += to.bytes;
-	}
-}
-
 static enum dist_error all_gather(const struct levels *l,
 				  const struct sorted *s)
 {
@@ -275,8 +253,21 @@ static enum dist_error all_gather(const struct levels *l,
 	if (!error)
 		error = run_phase(l, &l->inside, DIST__BROADCAST,
 				  s->nodes.whole, NULL);
-	if (!error)
-		copy_out(l, s);
+	if (!error) {
+		/* The parts go to where the ranks' own order has them. */
+		const struct dist__coll *coll = l->coll;
+		char *data = s->data;
+
+		for (int i = 0; data && i < coll->world_size; i++) {
+			struct dist__span to =
+				dist__span_part(coll, &coll->op->sides->out,
+						l->nodes->sorted[i]);
+			struct dist__span from = {data, to.bytes};
+
+			dist__copy(to, from);
+			data += to.bytes;
+		}
+	}
 	return error;
 }
 
@@ -291,7 +282,8 @@ static enum dist_error run_all_gather(const struct dist__coll *coll)
 	error = sorted_new(&l, &s);
 	if (!error)
 		error = all_gather(&l, &s);
-	sorted_release(&s);
+	free(s.data);
+	free(s.lengths);
 	levels_close(&l);
 	return error;
 }

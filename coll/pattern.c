@@ -168,23 +168,19 @@ static enum dist_error finish(const struct dist__coll *coll,
 	return t->ops->wait(t, request, coll->op->deadline_ns);
 }
 
-/* Gives up a request whose partner failed: it has until now. */
-static void drop(const struct dist__coll *coll, struct dist__request *request)
-{
-	struct dist__transport *t = coll->transport;
-
-	(void)t->ops->wait(t, request, t->ops->now_ns(t));
-}
-
 /* Waits for the n requests; once something failed the others have until now. */
 static enum dist_error finish_all(const struct dist__coll *coll,
 				  struct dist__request **requests, int n,
 				  enum dist_error error)
 {
 	for (int i = 0; i < n; i++) {
-		if (error)
-			drop(coll, requests[i]);
-		else
+		if (error) {
+			/* Gives up a request whose partner failed: it has until
+			 * now. */
+			struct dist__transport *t = coll->transport;
+
+			(void)t->ops->wait(t, requests[i], t->ops->now_ns(t));
+		} else
 			error = finish(coll, requests[i]);
 	}
 	return error;

@@ -79,20 +79,6 @@ static enum dist_error refuse_world_op(struct dist_group *group,
 			  group->world->name, text(&able));
 }
 
-static enum dist_error refuse_reduce_op(struct dist_group *group,
-					const struct dist__op *op)
-{
-	struct choice legal = {.num = 0};
-
-	for (int i = 0; i < DIST_NUM_REDUCE_OPS; i++)
-		legal.names[legal.num++] =
-			dist_reduce_op_name((enum dist_reduce_op)i);
-	return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
-			  "%s: reduce op %d is none: expected %s",
-			  dist__op_name(op->kind), (int)op->reduce_op,
-			  text(&legal));
-}
-
 static enum dist_error refuse_pair(struct dist_group *group,
 				   const struct dist__op *op)
 {
@@ -116,8 +102,17 @@ static enum dist_error check_reduce_op(struct dist_group *group,
 
 	if (!dist__op_reduces(op->kind))
 		return DIST_OK;
-	if ((unsigned)op->reduce_op >= DIST_NUM_REDUCE_OPS)
-		return refuse_reduce_op(group, op);
+	if ((unsigned)op->reduce_op >= DIST_NUM_REDUCE_OPS) {
+		struct choice legal = {.num = 0};
+
+		for (int i = 0; i < DIST_NUM_REDUCE_OPS; i++)
+			legal.names[legal.num++] =
+				dist_reduce_op_name((enum dist_reduce_op)i);
+		return dist__fail(group, DIST_ERR_INVALID_ARGUMENT,
+				  "%s: reduce op %d is none: expected %s",
+				  dist__op_name(op->kind), (int)op->reduce_op,
+				  text(&legal));
+	}
 	if (!dist__reduce_has(dtype, op->reduce_op))
 		return refuse_pair(group, op);
 	if (!dist__world_reduces(group->world, op->reduce_op, dtype))

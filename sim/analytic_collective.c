@@ -407,17 +407,6 @@ static void wait_at_gate(struct dist__sim_world *world,
 	*link = self.next;
 }
 
-/* Until its end, which is known. */
-static void wait_for_end(struct dist__sim_world *world,
-			 const struct dist__sim_round *round,
-			 int64_t deadline_ns)
-{
-	double left_s = round->end_s - dist__engine->now_s();
-	double until_s = dist__sim_seconds_until(world, deadline_ns);
-
-	dist__engine->sleep(left_s < until_s ? left_s : until_s);
-}
-
 enum dist_error dist__sim_round_wait(struct dist__sim_rank *rank,
 				     struct dist__sim_round *round,
 				     int64_t deadline_ns)
@@ -428,9 +417,15 @@ enum dist_error dist__sim_round_wait(struct dist__sim_rank *rank,
 		if (dist__sim_is_late(world, deadline_ns) &&
 		    dist__sim_time_is_up(rank))
 			return DIST_ERR_TIMEOUT;
-		if (round->complete)
-			wait_for_end(world, round, deadline_ns);
-		else
+		if (round->complete) {
+			/* Until its end, which is known. */
+			double left_s = round->end_s - dist__engine->now_s();
+			double until_s =
+				dist__sim_seconds_until(world, deadline_ns);
+
+			dist__engine->sleep(left_s < until_s ? left_s
+							     : until_s);
+		} else
 			wait_at_gate(world, round, deadline_ns);
 		dist__sim_watch_note(rank);
 	}

@@ -218,20 +218,6 @@ static bool any_failed(const struct dist__sim_world *world)
 	return false;
 }
 
-/* A rank failed, and nothing shows why. Without one that did so by itself: the
- * first, and the rank that its failed call goes back to. */
-static struct check_verdict judge_failed(const struct dist__sim_world *world,
-					 struct check_facts *facts)
-{
-	int rank = 0;
-
-	while (facts->lost_rank < 0 && !world->ranks[rank].status)
-		rank++;
-	if (facts->lost_rank < 0)
-		dist__sim_note_lost(world, rank, facts);
-	return check_judge_failed(world->board, facts->lost_rank);
-}
-
 /* The end of a copy, as a kind of verdict. The records may lack a message that
  * nobody received. */
 static int end_of_copy(const struct dist__sim_world *world,
@@ -265,8 +251,18 @@ int dist__sim_exit_status(struct dist__sim_world *world)
 		look_back(world, &board, &facts, &verdict);
 	if (failed && verdict.kind == CHECK_FINE)
 		verdict = judge_leavers(board, &facts);
-	if (failed && verdict.kind == CHECK_FINE)
-		verdict = judge_failed(world, &facts);
+	if (failed && verdict.kind == CHECK_FINE) {
+		/* A rank failed, and nothing shows why. Without one that did so
+		 * by itself: the first, and the rank that its failed call goes
+		 * back to. */
+		int rank = 0;
+
+		while (facts.lost_rank < 0 && !world->ranks[rank].status)
+			rank++;
+		if (facts.lost_rank < 0)
+			dist__sim_note_lost(world, rank, &facts);
+		verdict = check_judge_failed(world->board, facts.lost_rank);
+	}
 	if (verdict.kind == CHECK_FINE)
 		facts.warning = warning = dist__sim_warning(world);
 	status = report(world, board, &facts, &verdict);

@@ -139,21 +139,6 @@ static enum dist_error refuse(struct formula_backend *b, struct dist__op *op,
 	return error;
 }
 
-/* Message by message, once what the rank has come to before is over. */
-static enum dist_error run_below(struct formula_backend *b, struct dist__op *op)
-{
-	enum dist_error error = DIST_OK;
-
-	if (b->last)
-		error = dist__sim_round_wait(b->rank, b->last, op->deadline_ns);
-	if (error)
-		return refuse(b, op, error);
-	error = b->inner->ops->run(b->inner, op);
-	if (error)
-		b->failed = true;
-	return error;
-}
-
 /* Does op to its end, in the rank or on its lane. */
 static enum dist_error run_here(struct formula_backend *b, struct dist__op *op)
 {
@@ -161,8 +146,21 @@ static enum dist_error run_here(struct formula_backend *b, struct dist__op *op)
 
 	if (b->failed)
 		return refuse(b, op, DIST_ERR_ABORTED);
-	if (needs_messages(b, op))
-		return run_below(b, op);
+	if (needs_messages(b, op)) {
+		/* Message by message, once what the rank has come to before is
+		 * over. */
+		enum dist_error error = DIST_OK;
+
+		if (b->last)
+			error = dist__sim_round_wait(b->rank, b->last,
+						     op->deadline_ns);
+		if (error)
+			return refuse(b, op, error);
+		error = b->inner->ops->run(b->inner, op);
+		if (error)
+			b->failed = true;
+		return error;
+	}
 	round = come(b, op);
 	if (!round)
 		return refuse(b, op, DIST_ERR_NO_MEMORY);

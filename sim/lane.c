@@ -51,17 +51,6 @@ static bool has_work(const struct dist__lane *lane)
 
 static void work(void *arg);
 
-static void start_worker(struct dist__lane *lane)
-{
-	struct dist__sim_rank *rank = lane->rank;
-
-	lane->started = true;
-	dist__sim_unblock(rank->world);
-	dist__engine->spawn(
-		dist__platform_seat(rank->world->platform, rank->rank), 0, work,
-		&lane->actor);
-}
-
 /* Joins the flows that are next, and wakes the worker for what comes then. */
 static void go_on(struct dist__lane *lane)
 {
@@ -74,8 +63,15 @@ static void go_on(struct dist__lane *lane)
 		return;
 	if (lane->started)
 		dist__sim_gate_open(lane->rank->world, &lane->work);
-	else
-		start_worker(lane);
+	else {
+		struct dist__sim_rank *rank = lane->rank;
+
+		lane->started = true;
+		dist__sim_unblock(rank->world);
+		dist__engine->spawn(
+			dist__platform_seat(rank->world->platform, rank->rank),
+			0, work, &lane->actor);
+	}
 }
 
 static void work(void *arg)

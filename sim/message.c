@@ -342,24 +342,20 @@ void dist__sim_message_turn(struct dist__request *r,
 	carry_first(r);
 }
 
-/* Takes r out of the office: nobody meets it any more. */
-static void unqueue(struct dist__request *r)
-{
-	struct dist__sim_rank *to = r->is_send ? addressee(r) : r->rank;
-
-	if (!r->is_send)
-		dist__sim_queue_remove(&to->receives, r);
-	else if (!dist__sim_queue_remove(&to->sent, r))
-		dist__sim_queue_remove(&to->arrived, r);
-}
-
 /* Parts r, whose owner has given up, from the office and from its mate. */
 static void take_back(struct dist__request *r)
 {
 	struct dist__request *mate = r->mate;
 
-	if (!mate)
-		unqueue(r);
+	if (!mate) {
+		/* Nobody meets it in the office any more. */
+		struct dist__sim_rank *to = r->is_send ? addressee(r) : r->rank;
+
+		if (!r->is_send)
+			dist__sim_queue_remove(&to->receives, r);
+		else if (!dist__sim_queue_remove(&to->sent, r))
+			dist__sim_queue_remove(&to->arrived, r);
+	}
 	r->mate = NULL;
 	r->over = true;
 	if (!mate)

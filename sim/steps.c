@@ -269,12 +269,6 @@ static void end_part(struct dist__sim_walker *w)
 	go_on(w);
 }
 
-/* The elements that w has for a rank, or is to have of it. */
-static size_t numel_to(const struct dist__sim_walker *w, int number)
-{
-	return dist__part_numel(&w->sides->in, number);
-}
-
 static size_t numel_from(const struct dist__sim_walker *w, int number)
 {
 	return dist__part_numel(&w->sides->out, number);
@@ -422,7 +416,8 @@ static bool read_step(struct dist__sim_walker *w)
 		w->to = hop.to;
 		w->bytes = hop.bytes;
 		if (hop.to >= 0 && w->sides)
-			w->bytes = numel_to(w, hop.to) * flow->element_bytes;
+			w->bytes = dist__part_numel(&w->sides->in, hop.to) *
+				   flow->element_bytes;
 		w->reduced = hop.reduced;
 		w->from = flow->ops->from
 				  ? flow->ops->from(flow, number, w->step)

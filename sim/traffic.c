@@ -406,24 +406,21 @@ static size_t times_of(const struct dist__sim_traffic *traffic, size_t number)
 	return (size_t)fmin(MOST_TIMES, loaded->transfers);
 }
 
-static void leave(const struct dist__sim_traffic *traffic)
-{
-	for (size_t i = 0; i < traffic->num_links; i++) {
-		struct dist__sim_cable *cable =
-			&traffic->ways->cables[traffic->links[i].cable];
-
-		if (cable->calls-- > 1)
-			cable->shared_s = dist__engine->now_s();
-	}
-}
-
 static void end(void *arg)
 {
 	struct dist__sim_carriage *carriage = arg;
 
 	carriage->end_s = fmax(carriage->end_s, dist__engine->now_s());
-	if (carriage->traffic)
-		leave(carriage->traffic);
+	if (carriage->traffic) {
+		for (size_t i = 0; i < carriage->traffic->num_links; i++) {
+			struct dist__sim_cable *cable =
+				&carriage->traffic->ways->cables
+					 [carriage->traffic->links[i].cable];
+
+			if (cable->calls-- > 1)
+				cable->shared_s = dist__engine->now_s();
+		}
+	}
 	free(carriage->parcels);
 	carriage->over(carriage->arg, !carriage->failed);
 }

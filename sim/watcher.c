@@ -185,35 +185,24 @@ static int die(int number)
 	return 128 + number;
 }
 
-/* Somebody asked the job to end: where the ranks were. */
-static void report_interrupted(struct job *job)
-{
-	const struct dist__sim_watch watch = copy_watch(job);
-	struct check_board *board = copy_board(job);
-
-	dist__sim_watch_report_interrupted(&watch, board, job->asked);
-	free(board);
-}
-
 static int conclude(struct job *job)
 {
 	bool by_signal = WIFSIGNALED(job->status);
 
-	if (job->asked && by_signal && is_busy(job))
-		report_interrupted(job);
+	if (job->asked && by_signal && is_busy(job)) {
+		/* Somebody asked the job to end: where the ranks were. */
+		const struct dist__sim_watch watch = copy_watch(job);
+		struct check_board *board = copy_board(job);
+
+		dist__sim_watch_report_interrupted(&watch, board, job->asked);
+		free(board);
+	}
 	if (job->asked)
 		return by_signal ? die(job->asked) : WEXITSTATUS(job->status);
 	if (is_busy(job))
 		return report_death(job);
 	return by_signal ? die(WTERMSIG(job->status))
 			 : WEXITSTATUS(job->status);
-}
-
-static void reap(struct job *job)
-{
-	while (waitpid(job->child, &job->status, 0) < 0 && errno == EINTR)
-		;
-	job->ended = true;
 }
 
 /* ---- a rank without end ------------------------------------------------- */
@@ -261,7 +250,9 @@ static int judge_idle(struct job *job)
 	watch->phase = DIST__SIM_IDLE;
 	status = report(job, &cause);
 	(void)kill(job->child, SIGKILL);
-	reap(job);
+	while (waitpid(job->child, &job->status, 0) < 0 && errno == EINTR)
+		;
+	job->ended = true;
 	return status;
 }
 

@@ -106,17 +106,6 @@ static bool is_ours(Dwfl_Module *module, Dwarf_Addr address)
 	       name[strlen("dist_")] != '_';
 }
 
-/* The number of the innermost instruction outside our functions. */
-static size_t find_caller(Dwfl *dwfl, const uintptr_t *frames, size_t num)
-{
-	size_t caller = 0;
-
-	for (size_t i = 0; i + 1 < num && frames[i + 1]; i++)
-		if (is_ours(dwfl_addrmodule(dwfl, frames[i]), frames[i]))
-			caller = i + 1;
-	return caller;
-}
-
 static struct dist__source find(Dwfl *dwfl, const uintptr_t *frames, size_t num)
 {
 	struct dist__source source = {.line = 0};
@@ -171,7 +160,11 @@ struct dist__source dist__source_of(pid_t process, const uintptr_t *frames,
 
 	if (!dwfl)
 		return source;
-	caller = find_caller(dwfl, frames, num);
+	/* The number of the innermost instruction outside our functions. */
+	caller = 0;
+	for (size_t i = 0; i + 1 < num && frames[i + 1]; i++)
+		if (is_ours(dwfl_addrmodule(dwfl, frames[i]), frames[i]))
+			caller = i + 1;
 	source = find(dwfl, frames + caller, num - caller);
 	dwfl_end(dwfl);
 	return source;

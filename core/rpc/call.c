@@ -78,16 +78,6 @@ static void say(struct dist_rpc_future *future, const char *format, ...)
 	va_end(args);
 }
 
-/* Says what became of the call; words are the callee's, or NULL. */
-static void say_end(struct dist_rpc_future *future, enum dist_error error,
-		    const char *words)
-{
-	const char *who = future->rpc->names[future->to];
-
-	say(future, "%s%s%s: %s", who, *future->function ? ": " : "",
-	    future->function, words ? words : dist_error_string(error));
-}
-
 /* The call has ended, for those who wait; false: it had before. Takes over what
  * value holds. */
 static bool settle(struct dist_rpc_future *future, enum dist_error error,
@@ -100,9 +90,15 @@ static bool settle(struct dist_rpc_future *future, enum dist_error error,
 	first = !atomic_load(&future->done);
 	if (first) {
 		future->error = error;
-		if (error)
-			say_end(future, error, words);
-		else if (value)
+		if (error) {
+			/* Says what became of the call; words are the callee's,
+			 * or NULL. */
+			const char *who = future->rpc->names[future->to];
+
+			say(future, "%s%s%s: %s", who,
+			    *future->function ? ": " : "", future->function,
+			    words ? words : dist_error_string(error));
+		} else if (value)
 			future->value = *value;
 		if (!error && value)
 			*value = (struct dist_rpc_bytes){NULL, 0};
@@ -250,23 +246,6 @@ static enum dist_error send_request(struct dist_rpc *rpc,
 	return DIST_OK;
 }
 
-/* What becomes of a call that did not come about; the records have it as a
- * wait, which is over. */
-static void refuse(struct dist_rpc *rpc, const struct dist__rpc_start *start,
-		   enum dist_error error)
-{
-	const struct dist__rpc_wait wait = {.op = start->op,
-					    .function = start->function,
-					    .worker = start->to,
-					    .of = {(uint32_t)rpc->worker, 0},
-					    .site = start->site};
-
-	(void)dist__rpc_fail(error, "%s: %s", rpc->names[start->to],
-			     dist_error_string(error));
-	if (start->op)
-		dist__rpc_note_go(rpc, dist__rpc_note_wait(rpc, &wait), error);
-}
-
 enum dist_error dist__rpc_start(struct dist_rpc *rpc,
 				const struct dist__rpc_start *start,
 				struct dist_rpc_future **future)
@@ -284,8 +263,22 @@ enum dist_error dist__rpc_start(struct dist_rpc *rpc,
 		error = send_request(rpc, fresh, start);
 	if (error && fresh->number && !take_back(rpc, fresh))
 		error = DIST_OK;
-	if (error)
-		refuse(rpc, start, error);
+	if (error) {
+		/* What becomes of a call that did not come about; the records
+		 * have it as a wait, which is over. */
+		const struct dist__rpc_wait wait = {
+			.op = start->op,
+			.function = start->function,
+			.worker = start->to,
+			.of = {(uint32_t)rpc->worker, 0},
+			.site = start->site};
+
+		(void)dist__rpc_fail(error, "%s: %s", rpc->names[start->to],
+				     dist_error_string(error));
+		if (start->op)
+			dist__rpc_note_go(rpc, dist__rpc_note_wait(rpc, &wait),
+					  error);
+	}
 	if (error || !future)
 		dist__rpc_future_drop(fresh);
 	else

@@ -79,15 +79,6 @@ static enum dist_error attach(struct dist_rref *rref)
 	return rref->value ? DIST_OK : DIST_ERR_NO_MEMORY;
 }
 
-static void detach(struct dist_rref *rref)
-{
-	dist__rpc_lock(rref->rpc);
-	rref->value->local--;
-	dist__rpc_value_release(rref->rpc, rref->value);
-	dist__rpc_unlock(rref->rpc);
-	free(rref);
-}
-
 /* Tells the owner something about rref; no answer is waited for. */
 static enum dist_error tell(struct dist_rref *rref, enum dist__rpc_kind kind,
 			    struct dist__rpc_id fork,
@@ -149,7 +140,11 @@ void dist_rref_free(struct dist_rref *rref)
 		return;
 	release(rref);
 	if (rref->value) {
-		detach(rref);
+		dist__rpc_lock(rref->rpc);
+		rref->value->local--;
+		dist__rpc_value_release(rref->rpc, rref->value);
+		dist__rpc_unlock(rref->rpc);
+		free(rref);
 		return;
 	}
 	dist__rpc_lock(rref->rpc);

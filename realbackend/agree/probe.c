@@ -7,23 +7,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Reads the answer of a child that probes; a child that said nothing died. */
-static void hear(int fd, pid_t child, void *answer, size_t bytes)
-{
-	void *heard = malloc(bytes);
-	ssize_t n = -1;
-
-	if (heard)
-		do
-			n = read(fd, heard, bytes);
-		while (n < 0 && errno == EINTR);
-	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
-		;
-	if (heard && n == (ssize_t)bytes)
-		memcpy(answer, heard, bytes);
-	free(heard);
-}
-
 void dist__probe_apart(void (*probe)(void *answer), void *answer, size_t bytes)
 {
 	int ends[2];
@@ -37,7 +20,21 @@ void dist__probe_apart(void (*probe)(void *answer), void *answer, size_t bytes)
 		_exit(write(ends[1], answer, bytes) != (ssize_t)bytes);
 	}
 	close(ends[1]);
-	if (child > 0)
-		hear(ends[0], child, answer, bytes);
+	if (child > 0) {
+		/* Reads the answer of a child that probes; a child that said
+		 * nothing died. */
+		void *heard = malloc(bytes);
+		ssize_t n = -1;
+
+		if (heard)
+			do
+				n = read(ends[0], heard, bytes);
+			while (n < 0 && errno == EINTR);
+		while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+			;
+		if (heard && n == (ssize_t)bytes)
+			memcpy(answer, heard, bytes);
+		free(heard);
+	}
 	close(ends[0]);
 }

@@ -147,31 +147,27 @@ static void find_cause(struct check_cause *cause,
 		describe(best, board, cause->how, sizeof cause->how);
 }
 
-/* What the launcher knows and the ranks could not write down themselves. */
-static void complete_board(struct check_board *board,
-			   const struct dist__child *children, int num_children)
-{
-	for (int i = 0; i < num_children; i++) {
-		const struct dist__child *child = &children[i];
-		struct check_slot *slot = &board->slots[child->rank];
-
-		if (child->ended && child->by_signal)
-			slot->state = CHECK_RANK_LOST;
-		else if (child->ended && !slot->damaged &&
-			 (child->code == 0 ||
-			  slot->state != CHECK_RANK_WAITING))
-			slot->state = CHECK_RANK_FINISHED;
-	}
-}
-
 void dist__outcome_take(struct dist__outcome *outcome,
 			const struct dist__child *children, int num_children,
 			struct check_board *board)
 {
 	*outcome = (struct dist__outcome){.board = board};
 	find_cause(&outcome->cause, children, num_children, board);
-	if (board)
-		complete_board(board, children, num_children);
+	if (board) {
+		/* What the launcher knows and the ranks could not write down
+		 * themselves. */
+		for (int i = 0; i < num_children; i++) {
+			const struct dist__child *child = &children[i];
+			struct check_slot *slot = &board->slots[child->rank];
+
+			if (child->ended && child->by_signal)
+				slot->state = CHECK_RANK_LOST;
+			else if (child->ended && !slot->damaged &&
+				 (child->code == 0 ||
+				  slot->state != CHECK_RANK_WAITING))
+				slot->state = CHECK_RANK_FINISHED;
+		}
+	}
 }
 
 void dist__outcome_narrow(struct dist__outcome *outcome, int first, int num)

@@ -72,14 +72,6 @@ bool dist__nccl_may_launch(const struct dist__task *base,
 			  : !line->held;
 }
 
-/* Those who have nothing to move have met, which is all there is to it. */
-static bool is_empty(const struct dist__nccl_group *g,
-		     const struct dist__op *op)
-{
-	return op->kind != DIST__BARRIER && op->kind != DIST__ALL_TO_ALL &&
-	       dist__op_numel(op, g->caller.world_size) == 0;
-}
-
 /* In the numbers of the communicator. */
 static int peer_of(const struct dist__nccl_task *task)
 {
@@ -120,7 +112,9 @@ enum dist_error dist__nccl_launch(struct dist__agreed *base,
 
 	if (task->wire)
 		task->wire->launched++;
-	*ended = is_empty(g, line_task->op);
+	*ended = line_task->op->kind != DIST__BARRIER &&
+		 line_task->op->kind != DIST__ALL_TO_ALL &&
+		 dist__op_numel(line_task->op, g->caller.world_size) == 0;
 	if (*ended)
 		return DIST_OK;
 	for (size_t i = 0; i < task->num_shares && !error; i++) {

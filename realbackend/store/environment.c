@@ -171,23 +171,6 @@ static enum dist_error ask_scheduler(const struct dist__scheduler *scheduler,
 	return DIST_OK;
 }
 
-/* Our own launcher leaves MASTER_PORT to the program, and serves the store at
- * another: for those who go by the MASTER_PORT that it gave. */
-static enum dist_error ask_launcher(struct dist__environment *e,
-				    struct dist_message *message)
-{
-	int given = -1, port = -1;
-	enum dist_error error;
-
-	error = read_int("LOCKSTEP_MASTER_PORT", 1, 65535, &given, message);
-	if (!error)
-		error = read_int("LOCKSTEP_STORE_PORT", 1, 65535, &port,
-				 message);
-	if (!error && port > 0 && e->master_port == given)
-		e->master_port = port;
-	return error;
-}
-
 /* Where rank 0 is to be found. A lone rank needs nobody to find it. */
 static enum dist_error read_master(const struct dist__scheduler *scheduler,
 				   struct dist__environment *e,
@@ -202,8 +185,20 @@ static enum dist_error read_master(const struct dist__scheduler *scheduler,
 		return DIST_OK;
 	e->master_addr = dist__variable("MASTER_ADDR");
 	error = read_int("MASTER_PORT", 0, 65535, &e->master_port, message);
-	if (!error && e->master_port > 0)
-		error = ask_launcher(e, message);
+	if (!error && e->master_port > 0) {
+		/* Our own launcher leaves MASTER_PORT to the program, and
+		 * serves the store at another: for those who go by the
+		 * MASTER_PORT that it gave. */
+		int given = -1, port = -1;
+
+		error = read_int("LOCKSTEP_MASTER_PORT", 1, 65535, &given,
+				 message);
+		if (!error)
+			error = read_int("LOCKSTEP_STORE_PORT", 1, 65535, &port,
+					 message);
+		if (!error && port > 0 && e->master_port == given)
+			e->master_port = port;
+	}
 	if (!error && scheduler)
 		error = ask_scheduler(scheduler, e, message);
 	if (error || e->world_size == 1 ||

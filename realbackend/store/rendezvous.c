@@ -63,19 +63,6 @@ static enum dist_error open_store(const struct dist__environment *e,
 	return DIST_OK;
 }
 
-static enum dist_error serve(const struct dist__environment *e,
-			     struct dist__rendezvous *r, int *port,
-			     struct dist_message *message)
-{
-	int listener = -1;
-	enum dist_error error;
-
-	error = open_store(e, &listener, port, message);
-	if (!error)
-		error = dist__store_server_start(listener, &r->place.server);
-	return error;
-}
-
 /* ---- joining ------------------------------------------------------------ */
 
 /* Opens the listener for the peers on the host of address. */
@@ -317,8 +304,14 @@ static enum dist_error meet_at_rank_0(const struct dist__environment *e,
 	enum dist_error error = DIST_OK;
 	int port = e->master_port;
 
-	if (e->rank == 0)
-		error = serve(e, r, &port, message);
+	if (e->rank == 0) {
+		int listener = -1;
+
+		error = open_store(e, &listener, &port, message);
+		if (!error)
+			error = dist__store_server_start(listener,
+							 &r->place.server);
+	}
 	return error ? error : join(e, r, port, message);
 }
 

@@ -204,20 +204,6 @@ static enum dist_error enter(struct meeting *meeting, bool *taken)
 	return error;
 }
 
-/* A job more has met here: the next one begins anew. */
-static enum dist_error count_job(struct dist_store *store, int64_t number)
-{
-	char before[24], after[24], *now = NULL;
-	enum dist_error error;
-
-	snprintf(before, sizeof before, "%lld", (long long)number);
-	snprintf(after, sizeof after, "%lld", (long long)number + 1);
-	error = dist_store_compare_set(store, "lockstep/jobs", before, after,
-				       &now, NULL);
-	free(now);
-	return error;
-}
-
 /* Waits for the roster; the first one to be too late calls it. */
 static enum dist_error await_roster(struct meeting *meeting,
 				    struct dist__parcel *reply)
@@ -259,7 +245,14 @@ static enum dist_error join(struct meeting *meeting, struct dist_store *whole,
 	if (!error && !taken)
 		error = dist_store_add(meeting->store, "came", 1, &came);
 	if (!error && came == meeting->self.world_size) {
-		error = count_job(whole, number);
+		char before[24], after[24], *now = NULL;
+
+		/* A job more has met here: the next one begins anew. */
+		snprintf(before, sizeof before, "%lld", (long long)number);
+		snprintf(after, sizeof after, "%lld", (long long)number + 1);
+		error = dist_store_compare_set(whole, "lockstep/jobs", before,
+					       after, &now, NULL);
+		free(now);
 		if (!error)
 			error = conclude(meeting);
 	}

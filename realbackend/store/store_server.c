@@ -101,20 +101,6 @@ static void answer_joins(struct dist__store_server *server)
 	}
 }
 
-/* Tries again what waits for keys. */
-static void retry_waiting(struct dist__store_server *server)
-{
-	server->service.changed = false;
-	for (size_t i = 0; i < server->num_sessions; i++) {
-		struct dist__session *session = server->sessions[i];
-
-		if (session && session->waiting &&
-		    !dist__service_is_join(session) &&
-		    !dist__service_retry(&server->service, session))
-			drop(server, i);
-	}
-}
-
 static void expire(struct dist__store_server *server)
 {
 	int64_t now_ns = dist__clock_ns();
@@ -281,8 +267,20 @@ static void *run(void *arg)
 		if (ready > 0 && server->fds[1].revents)
 			accept_all(server);
 		expire(server);
-		if (server->service.changed)
-			retry_waiting(server);
+		if (server->service.changed) {
+			/* Tries again what waits for keys. */
+			server->service.changed = false;
+			for (size_t i = 0; i < server->num_sessions; i++) {
+				struct dist__session *session =
+					server->sessions[i];
+
+				if (session && session->waiting &&
+				    !dist__service_is_join(session) &&
+				    !dist__service_retry(&server->service,
+							 session))
+					drop(server, i);
+			}
+		}
 		answer_joins(server);
 		compact(server);
 	}

@@ -66,19 +66,6 @@ static void answer(struct dist__mesh *mesh, struct dist__connection *connection)
 			       DIST_ERR_PEER_LOST);
 }
 
-/* Goes on from the neighbour's ANSWER. */
-static void settle_sharing(struct dist__mesh *mesh,
-			   struct dist__connection *connection)
-{
-	if (connection->frame.group) {
-		dist__shared_settled(connection->shared);
-	} else {
-		dist__shared_free(connection->shared);
-		connection->shared = NULL;
-	}
-	dist__handshake_open(mesh, connection->peer, connection);
-}
-
 void dist__neighbour_agree(struct dist__mesh *mesh,
 			   struct dist__connection *connection)
 {
@@ -91,8 +78,16 @@ void dist__neighbour_agree(struct dist__mesh *mesh,
 			       DIST_ERR_IO);
 	else if (frame->kind == DIST__FRAME_OFFER)
 		answer(mesh, connection);
-	else
-		settle_sharing(mesh, connection);
+	else {
+		/* Goes on from the neighbour's ANSWER. */
+		if (connection->frame.group) {
+			dist__shared_settled(connection->shared);
+		} else {
+			dist__shared_free(connection->shared);
+			connection->shared = NULL;
+		}
+		dist__handshake_open(mesh, connection->peer, connection);
+	}
 }
 
 /* ---- lent memory -------------------------------------------------------- */

@@ -101,15 +101,6 @@ static void kick(struct dist__progress *p)
 	while (n < 0 && errno == EINTR);
 }
 
-static void unkick(struct dist__progress *p)
-{
-	char byte;
-
-	while (read(p->wake[0], &byte, 1) > 0)
-		;
-	p->woken = false;
-}
-
 static bool reserve(struct poller *poller, size_t wanted)
 {
 	void *fds, *who;
@@ -195,8 +186,13 @@ static void handle(struct dist__progress *p, struct poller *poller)
 {
 	struct dist__mesh *mesh = p->mesh;
 
-	if (poller->fds[0].revents)
-		unkick(p);
+	if (poller->fds[0].revents) {
+		char byte;
+
+		while (read(p->wake[0], &byte, 1) > 0)
+			;
+		p->woken = false;
+	}
 	for (size_t i = 2; i < poller->num; i++)
 		if (poller->fds[i].revents)
 			serve(mesh, poller->who[i], poller->fds[i].revents);

@@ -524,26 +524,22 @@ static void send_for(const unsigned char *line)
 #endif
 }
 
-static void put_line(struct dist__shared *shared, size_t bytes)
-{
-	struct line *line = line_out(shared, 0);
-	const unsigned char *ahead = line_out(shared, LINES_AHEAD)->bytes;
-	uint64_t stamp = shared->written << LINE_SHIFT | bytes;
-
-	shared->written += bytes;
-	shared->lines_written++;
-	say(shared, &line->stamp, stamp);
-	send_for(ahead);
-	if (bytes > ONE_LINE)
-		send_for(ahead + ONE_LINE);
-	ring_bell(shared);
-}
-
 void dist__shared_placed(struct dist__shared *shared, size_t bytes)
 {
-	if (shared->in_line)
-		put_line(shared, bytes);
-	else
+	if (shared->in_line) {
+		struct line *line = line_out(shared, 0);
+		const unsigned char *ahead =
+			line_out(shared, LINES_AHEAD)->bytes;
+		uint64_t stamp = shared->written << LINE_SHIFT | bytes;
+
+		shared->written += bytes;
+		shared->lines_written++;
+		say(shared, &line->stamp, stamp);
+		send_for(ahead);
+		if (bytes > ONE_LINE)
+			send_for(ahead + ONE_LINE);
+		ring_bell(shared);
+	} else
 		publish(shared, shared->written + bytes);
 }
 

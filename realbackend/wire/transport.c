@@ -59,18 +59,6 @@ static void request_init(struct dist__request *request,
 	request->head += m->bytes;
 }
 
-static void post_send(struct dist__mesh *mesh, struct dist__request *request)
-{
-	struct dist__peer *peer = &mesh->peers[request->m.peer];
-	bool first = !peer->sends.first;
-
-	dist__queue_append(&peer->sends, request);
-	if (peer->state == DIST__PEER_IDLE)
-		dist__handshake_dial(mesh, peer);
-	else if (peer->state == DIST__PEER_OPEN && first)
-		dist__connection_write(mesh, peer->connection);
-}
-
 /* Makes a request of m and posts it. On an error there is none. */
 static enum dist_error post(struct dist__mesh *mesh,
 			    struct dist__request *request,
@@ -94,9 +82,16 @@ static enum dist_error post(struct dist__mesh *mesh,
 	if (error)
 		return error;
 	request_init(request, m, kind);
-	if (kind == DIST__REQUEST_SEND)
-		post_send(mesh, request);
-	else
+	if (kind == DIST__REQUEST_SEND) {
+		struct dist__peer *peer = &mesh->peers[request->m.peer];
+		bool first = !peer->sends.first;
+
+		dist__queue_append(&peer->sends, request);
+		if (peer->state == DIST__PEER_IDLE)
+			dist__handshake_dial(mesh, peer);
+		else if (peer->state == DIST__PEER_OPEN && first)
+			dist__connection_write(mesh, peer->connection);
+	} else
 		dist__matching_post(mesh, request);
 	dist__progress_posted(mesh->progress, request, completions);
 	return DIST_OK;

@@ -150,11 +150,6 @@ static void set_event(struct own_actor *actor, double at_s)
 		out_of_memory();
 }
 
-static double planned_s(const struct own_actor *actor)
-{
-	return dist__own.net->events.heap[actor->event.place - 1].at_s;
-}
-
 void dist__own_sleep(double seconds)
 {
 	if (!(seconds > 0))
@@ -175,7 +170,9 @@ bool dist__own_wait(double seconds)
 	actor->until_s = INFINITY;
 	if (seconds >= 0) {
 		actor->until_s = dist__own.net->now_s + seconds;
-		if (!actor->event.place || planned_s(actor) > actor->until_s)
+		if (!actor->event.place ||
+		    dist__own.net->events.heap[actor->event.place - 1].at_s >
+			    actor->until_s)
 			set_event(actor, actor->until_s);
 	}
 	give_way(actor, false);

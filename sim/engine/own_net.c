@@ -45,20 +45,15 @@ struct own_net *dist__own_net_new(uint32_t num_links)
 	return net;
 }
 
-static void free_flow(struct own_flow *flow)
-{
-	if (flow->at != flow->few)
-		free(flow->at);
-	free(flow);
-}
-
 static void free_flows(struct own_flow *flow)
 {
 	struct own_flow *next;
 
 	for (; flow; flow = next) {
 		next = flow->next;
-		free_flow(flow);
+		if (flow->at != flow->few)
+			free(flow->at);
+		free(flow);
 	}
 }
 
@@ -188,16 +183,6 @@ double dist__own_net_left(const struct own_net *net,
 	return left > 0 ? left : 0;
 }
 
-static void flow_alone(struct own_net *net, struct own_flow *flow, double left,
-		       double rate)
-{
-	flow->left = left;
-	flow->rate = rate;
-	flow->since_s = net->now_s;
-	own_events_set(&net->events, &flow->event,
-		       left > 0 ? net->now_s + left / rate : net->now_s);
-}
-
 /* Finds what becomes of a transfer after something has changed on its links. */
 static bool classify(struct own_net *net, struct own_flow *flow)
 {
@@ -220,7 +205,11 @@ static bool classify(struct own_net *net, struct own_flow *flow)
 		left = dist__own_net_left(net, flow);
 		if (flow->class)
 			dist__own_class_leave(net, flow);
-		flow_alone(net, flow, left, cap);
+		flow->left = left;
+		flow->rate = cap;
+		flow->since_s = net->now_s;
+		own_events_set(&net->events, &flow->event,
+			       left > 0 ? net->now_s + left / cap : net->now_s);
 		return true;
 	}
 	class = dist__own_class_of(net, flow, cap);
@@ -284,15 +273,6 @@ static struct own_flow *new_flow(struct own_net *net, uint32_t num_links)
 	return NULL;
 }
 
-static void list_flow(struct own_net *net, struct own_flow *flow)
-{
-	flow->before = NULL;
-	flow->next = net->flows;
-	if (net->flows)
-		net->flows->before = flow;
-	net->flows = flow;
-}
-
 static void unlist_flow(struct own_net *net, struct own_flow *flow)
 {
 	if (flow->before)
@@ -337,7 +317,11 @@ struct own_flow *dist__own_net_start(struct own_net *net,
 	flow->state = OWN_WAITS;
 	flow->is_stale = false;
 	flow->failed = is_cut(net, route);
-	list_flow(net, flow);
+	flow->before = NULL;
+	flow->next = net->flows;
+	if (net->flows)
+		net->flows->before = flow;
+	net->flows = flow;
 	own_events_set(&net->events, &flow->event,
 		       flow->failed ? net->now_s : net->now_s + route->wait_s);
 	return flow;

@@ -123,29 +123,25 @@ static struct routes *place_of(uint64_t key)
 	return &routes[i];
 }
 
-static void grow(void)
-{
-	struct routes *before = routes;
-	size_t space = route_space;
-
-	route_space = space ? 2 * space : 1024;
-	routes = calloc(route_space, sizeof *routes);
-	if (!routes)
-		out_of_memory();
-	for (size_t i = 0; i < space; i++)
-		if (before[i].key)
-			*place_of(before[i].key) = before[i];
-	free(before);
-}
-
 static const struct own_route *route_of(uint32_t from, uint32_t to)
 {
 	uint64_t key = ((uint64_t)(to - from) << 32 | from / NEXT) + 1;
 	struct own_route **route;
 	struct routes *place;
 
-	if (2 * num_routes >= route_space)
-		grow();
+	if (2 * num_routes >= route_space) {
+		struct routes *before = routes;
+		size_t space = route_space;
+
+		route_space = space ? 2 * space : 1024;
+		routes = calloc(route_space, sizeof *routes);
+		if (!routes)
+			out_of_memory();
+		for (size_t i = 0; i < space; i++)
+			if (before[i].key)
+				*place_of(before[i].key) = before[i];
+		free(before);
+	}
 	place = place_of(key);
 	num_routes += !place->key;
 	place->key = key;

@@ -29,18 +29,14 @@ static const struct {
 
 #define NUM_PARTS (sizeof parts / sizeof parts[0])
 
-static bool read_factor(const char *text, double *factor)
-{
-	return dist__number_read(text, factor) && *factor >= LEAST_FACTOR &&
-	       *factor <= MOST_FACTOR;
-}
-
 static bool read_change(const char *text, bool is_latency,
 			struct dist__change *change)
 {
 	change->is_factor = text[0] == 'x';
 	if (change->is_factor)
-		return read_factor(text + 1, &change->value);
+		return dist__number_read(text + 1, &change->value) &&
+		       change->value >= LEAST_FACTOR &&
+		       change->value <= MOST_FACTOR;
 	return is_latency ? dist__latency_read(text, &change->value)
 			  : dist__bandwidth_read(text, &change->value);
 }

@@ -141,18 +141,6 @@ static size_t branch_end(const struct leaf *leaves, size_t first, size_t end,
 	return i;
 }
 
-static void print_leaf(FILE *out, const struct leaf *leaf, size_t count)
-{
-	fprintf(out, ": %zu rank%s", count * (size_t)leaf->ranks,
-		count * (size_t)leaf->ranks == 1 ? "" : "s");
-	if (leaf->inside_Bps > 0)
-		fprintf(out, ", %.6g GB/s inside", leaf->inside_Bps * 1e-9);
-	if (leaf->outside_Bps > 0)
-		fprintf(out, ", %.6g GB/s out", leaf->outside_Bps * 1e-9);
-	if (leaf->pace != 1)
-		fprintf(out, ", pace %g", leaf->pace);
-}
-
 static void draw(struct drawing *d, size_t first, size_t end, size_t depth,
 		 const char *indent);
 
@@ -168,9 +156,18 @@ static void draw_branches(struct drawing *d, size_t first, size_t size,
 		leaf->path[depth]);
 	if (count > 1)
 		fprintf(d->out, " .. %s", leaf[(count - 1) * size].path[depth]);
-	if (!leaf->path[depth + 1])
-		print_leaf(d->out, leaf, count);
-	else if (count > 1)
+	if (!leaf->path[depth + 1]) {
+		fprintf(d->out, ": %zu rank%s", count * (size_t)leaf->ranks,
+			count * (size_t)leaf->ranks == 1 ? "" : "s");
+		if (leaf->inside_Bps > 0)
+			fprintf(d->out, ", %.6g GB/s inside",
+				leaf->inside_Bps * 1e-9);
+		if (leaf->outside_Bps > 0)
+			fprintf(d->out, ", %.6g GB/s out",
+				leaf->outside_Bps * 1e-9);
+		if (leaf->pace != 1)
+			fprintf(d->out, ", pace %g", leaf->pace);
+	} else if (count > 1)
 		fprintf(d->out, ": %zu alike, each", count);
 	fputc('\n', d->out);
 	d->lines++;

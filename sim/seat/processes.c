@@ -25,17 +25,6 @@ static void set_number(const char *name, long value)
 	(void)setenv(name, text, 1);
 }
 
-/* What a launcher says to a rank, as torchrun does. */
-static void set_place(const struct dist__seat_job *job, int rank)
-{
-	int local = job->nproc_per_node;
-
-	set_number("RANK", rank);
-	set_number("LOCAL_RANK", rank % local);
-	set_number("GROUP_RANK", rank / local);
-	set_number("ROLE_RANK", rank);
-}
-
 /* What a launcher says to all: there is no restart, and a store of its own. */
 static void set_world(const struct dist__seat_job *job, int world_size)
 {
@@ -84,19 +73,6 @@ static _Noreturn void become(const struct dist__seat_job *job, pid_t parent)
 	_exit(DIST_EXIT_USAGE);
 }
 
-static void reset_signals(void)
-{
-	sigset_t none;
-
-	for (int number = 1; number < SIGRTMIN; number++)
-		(void)signal(number, SIG_DFL);
-	/* Keys of a terminal are for the ranks. */
-	(void)signal(SIGINT, SIG_IGN);
-	(void)signal(SIGQUIT, SIG_IGN);
-	sigemptyset(&none);
-	(void)sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
 /* Starts a process a rank; what cannot be started has left. */
 static void start_each(const struct dist__seat_job *job,
 		       struct dist__seat_head *head, pid_t *pids)
@@ -106,7 +82,13 @@ static void start_each(const struct dist__seat_job *job,
 	for (int rank = 0; rank < head->present; rank++) {
 		pids[rank] = fork();
 		if (pids[rank] == 0) {
-			set_place(job, rank);
+			int local = job->nproc_per_node;
+
+			/* What a launcher says to a rank, as torchrun does. */
+			set_number("RANK", rank);
+			set_number("LOCAL_RANK", rank % local);
+			set_number("GROUP_RANK", rank / local);
+			set_number("ROLE_RANK", rank);
 			become(job, self);
 		}
 		if (pids[rank] > 0)
@@ -116,18 +98,6 @@ static void start_each(const struct dist__seat_job *job,
 		dist__seat_leave(dist__seat_at(head, rank),
 				 DIST_EXIT_INTERNAL << 8);
 	}
-}
-
-/* Starts a process that forks the ranks, and tells of them. */
-static void start_one(const struct dist__seat_job *job)
-{
-	pid_t self = getpid(), pid = fork();
-
-	if (pid == 0)
-		become(job, self);
-	if (pid < 0)
-		fprintf(stderr, "lockstep: cannot start %s: %s\n", job->argv[0],
-			strerror(errno));
 }
 
 static bool has_any_left(struct dist__seat_head *head)
@@ -145,9 +115,16 @@ static _Noreturn void start(const struct dist__seat_job *job,
 	int status = DIST_EXIT_INTERNAL << 8;
 
 	set_job(job, head->world_size, fd);
-	if (pids && job->forks)
-		start_one(job);
-	else if (pids)
+	if (pids && job->forks) {
+		/* Starts a process that forks the ranks, and tells of them. */
+		pid_t self = getpid(), pid = fork();
+
+		if (pid == 0)
+			become(job, self);
+		if (pid < 0)
+			fprintf(stderr, "lockstep: cannot start %s: %s\n",
+				job->argv[0], strerror(errno));
+	} else if (pids)
 		start_each(job, head, pids);
 	if (pids)
 		status = dist__seat_reap(head, pids);
@@ -164,6 +141,7 @@ pid_t dist__seat_start(const struct dist__seat_job *job,
 		       struct dist__seat_head *head, int fd)
 {
 	pid_t self = getpid(), pid;
+	sigset_t none;
 
 	fflush(NULL);
 	pid = fork();
@@ -172,6 +150,12 @@ pid_t dist__seat_start(const struct dist__seat_job *job,
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != self)
 		_exit(DIST_EXIT_INTERNAL);
-	reset_signals();
+	for (int number = 1; number < SIGRTMIN; number++)
+		(void)signal(number, SIG_DFL);
+	/* Keys of a terminal are for the ranks. */
+	(void)signal(SIGINT, SIG_IGN);
+	(void)signal(SIGQUIT, SIG_IGN);
+	sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	start(job, head, fd);
 }

@@ -389,12 +389,6 @@ static enum dist_error look(struct server *s, struct served *served, bool waits)
 	return waits && error ? error : ended;
 }
 
-static enum dist_error compute(struct server *s, struct served *served)
-{
-	return served->backend->ops->compute(served->backend, s->seat->time_ns,
-					     dist__seat_word(s->seat->text));
-}
-
 static enum dist_error tell_failure(struct server *s, struct served *served)
 {
 	const char *text =
@@ -436,7 +430,9 @@ static enum dist_error serve_backend(struct server *s)
 	case DIST__SEAT_TEST:
 		return look(s, served, false);
 	case DIST__SEAT_COMPUTE:
-		return compute(s, served);
+		return served->backend->ops->compute(
+			served->backend, s->seat->time_ns,
+			dist__seat_word(s->seat->text));
 	case DIST__SEAT_ABORT:
 		served->backend->ops->abort(served->backend);
 		return DIST_OK;
