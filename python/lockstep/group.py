@@ -18,18 +18,13 @@ import torch
 import torch.distributed as dist
 import torch.distributed.distributed_c10d as c10d
 
-from . import buckets, charge, eager, events, library, polls, source
-from .library import byref, c_int, c_size_t, c_void_p
+from . import (buckets, charge, eager, events, library, polls, several,
+               source)
+from .arguments import Arguments, by_dtype
+from .library import byref, c_int, c_void_p
 from .work import Done, Waiter, Work
 
 _C10D_FILE = c10d.__file__
-_TORCH_OPS = dist.ReduceOp.RedOpType.__members__
-_OPS = [None] * (1 + max(map(int, _TORCH_OPS.values())))  # by torch's number
-for _number, _name in enumerate(library.REDUCE_OPS):
-    if _name in _TORCH_OPS:
-        _OPS[int(_TORCH_OPS[_name])] = _number
-_PREMUL_SUM = getattr(dist.ReduceOp.RedOpType, "PREMUL_SUM", None)
-_PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 
 def _error_of(name):
@@ -38,7 +33,7 @@ def _error_of(name):
             else getattr(dist, "DistBackendError", RuntimeError))
 
 
-class Group(dist.ProcessGroup):
+class Group(Arguments, dist.ProcessGroup):
     """handle: of dist.h, owned; parent: the group it was made of, or None for
     the default group; name: the one that scripts know the back end by."""
 
@@ -117,6 +112,8 @@ class Group(dist.ProcessGroup):
     def set_timeout(self, timeout):
         self._check("set_timeout", self.lib.set_timeout(
             self.handle, library.nanoseconds(timeout)))
+        if hasattr(self, "options"):
+            self.options._timeout = timeout
 
     _set_default_timeout = set_timeout
 
@@ -198,76 +195,12 @@ class Group(dist.ProcessGroup):
         if error:
             raise self.failure(error)
 
-    def refuse(self, call, reason):
+    def refuse(self, call, reason, error=None):
         """Raises what a call asks in vain, which a verdict tells too."""
         text = "%s: %s" % (call, reason)
         self._at(sys._getframe(1))
         self.lib.refuse(self.handle, text.encode())
-        raise self._error("lockstep: " + text)
-
-    # ---- tensors ---------------------------------------------------------
-
-    def _tensor(self, call, tensor, moves=False):
-        """The view of a tensor. moves: only its bytes do, so that a type which
-        the library lacks goes as bytes."""
-        if type(tensor) not in _PLAIN:
-            if hasattr(tensor, "trigger_wait"):  # AsyncCollectiveTensor
-                tensor = tensor.trigger_wait()
-            if hasattr(tensor, "fake_mode"):
-                return self._view(call, tensor, None, moves)
-        if tensor.layout is not torch.strided:
-            self.refuse(call, "a sparse tensor: expected a dense one")
-        if not tensor.is_contiguous():
-            self.refuse(call, "a tensor of shape %s and strides %s is not "
-                        "contiguous: call .contiguous() before" %
-                        (tuple(tensor.shape), tuple(tensor.stride())))
-        dtype = self._dtypes.get(tensor.dtype)
-        if dtype is None:
-            return self._view(call, tensor, tensor.data_ptr(), moves)
-        return library.Tensor(tensor.data_ptr(), tensor.numel(), dtype)
-
-    def _view(self, call, tensor, data, moves):
-        dtype = self._dtypes.get(tensor.dtype)
-        if dtype is not None:
-            return library.Tensor(data, tensor.numel(), dtype)
-        if not moves:
-            self.refuse(call, "%s: expected one of %s" % (
-                tensor.dtype, ", ".join(self.lib.dtypes)))
-        return library.Tensor(data, tensor.numel() * tensor.element_size(),
-                              library.UINT8)
-
-    def _tensors(self, call, tensors, moves=False):
-        return (library.Tensor * len(tensors))(
-            *[self._tensor(call, tensor, moves) for tensor in tensors])
-
-    def _only(self, call, tensors):
-        """The tensor of a list of one, or one that is given alone."""
-        if torch.is_tensor(tensors):
-            return tensors
-        if len(tensors) != 1:
-            self.refuse(call, "%d tensors: expected one" % len(tensors))
-        return tensors[0]
-
-    def _reduce_op(self, call, opts):
-        """The number of opts' operation, and the one to free after the call
-        or None."""
-        if opts is None:
-            return 0
-        op = getattr(opts, "reduceOp", opts)
-        number = _OPS[getattr(op, "op", op)]
-        if number is not None:
-            return number
-        factor = getattr(op, "factor", None)
-        if getattr(op, "op", op) != _PREMUL_SUM or factor is None:
-            self.refuse(call, "%s is not known" % op)
-        made = c_int()
-        self._check(call, self.lib.make_premul_sum(
-            self.handle, float(factor), byref(made)))
-        return made.value
-
-    def _free_op(self, op):
-        if op > library.PREMUL_SUM:
-            self.lib.free_premul_sum(self.handle, op)
+        raise (error or self._error)("lockstep: " + text)
 
     # ---- issuing ---------------------------------------------------------
 
@@ -332,8 +265,25 @@ class Group(dist.ProcessGroup):
         for work in works:
             handles.extend(work._handles)
             work._handles = ()
-        return self._started(tuple(handles), result,
-                             [work._keep for work in works])
+        joined = self._started(tuple(handles), result,
+                               [work._keep for work in works])
+        joined._finish = [end for work in works for end in work._finish]
+        return joined
+
+    def _then(self, work, result, end):
+        """The work with another result, which end() makes of what came."""
+        mode = torch.is_inference_mode_enabled()
+
+        def finish():
+            with torch.inference_mode(mode), torch.no_grad():
+                end()
+
+        if not work._handles:
+            finish()
+            return Work(self, (), result)
+        work._result = result
+        work._finish.append(finish)
+        return work
 
     # ---- collectives ---------------------------------------------------------
 
@@ -341,6 +291,8 @@ class Group(dist.ProcessGroup):
     # torch's own groups take: one tensor, and root and op by themselves.
 
     def allreduce(self, tensors, opts=None, op=None):
+        if not torch.is_tensor(tensors) and len(tensors) != 1:
+            return several.all_reduce(self, tensors, opts, op)
         op = self._reduce_op("all_reduce", op if opts is None else opts)
         tensor = self._only("all_reduce", tensors)
         tensors = [tensor]
@@ -358,7 +310,8 @@ class Group(dist.ProcessGroup):
         """Of indices and values, of which ranks may have different numbers:
         everybody gets all of them and adds up. Blocks."""
         if op != 0:
-            self.refuse("all_reduce", "a sparse tensor: expected op SUM")
+            self.refuse("all_reduce", "unsupported reduction operation of a "
+                        "sparse tensor: expected SUM")
         mine = tensors[0].coalesce()
         indices, values = mine.indices().t().contiguous(), mine.values()
         counts = torch.zeros(self._size, dtype=torch.int64)
@@ -368,17 +321,28 @@ class Group(dist.ProcessGroup):
         for part in (indices, values):
             lists = [part.new_empty((count, *part.shape[1:]))
                      for count in counts.tolist()]
-            self.allgather([lists], [part.contiguous()]).wait()
+            part = part.contiguous()
+            self._run(None, lists, part, self.lib.all_gather,
+                      self._tensors("all_reduce", lists),
+                      self._tensor("all_reduce", part)).wait()
             parts.append(torch.cat(lists))
         tensors[0].copy_(torch.sparse_coo_tensor(
             parts[0].t(), parts[1], mine.shape).coalesce())
         return Work(self, (), tensors)
 
     def allreduce_coalesced(self, tensors, opts=None):
+        if not tensors:
+            self.refuse("all_reduce", "requires non-empty tensor list")
+        if self._name == "gloo":
+            if len({tensor.layout for tensor in tensors}) > 1:
+                self._refuse_unlike("all_reduce", tensors)
+            if len({tensor.dtype for tensor in tensors}) > 1:
+                self.refuse("all_reduce",
+                            "tensors must all have the same type")
         op = self._reduce_op("all_reduce", opts)
         works = [self._run(opts, part, part, self.lib.all_reduce_coalesced,
                            self._tensors("all_reduce", part), len(part), op)
-                 for part in _by_dtype(tensors)]
+                 for part in by_dtype(tensors)]
         self._free_op(op)
         return self._joined(works, tensors)
 
@@ -389,18 +353,23 @@ class Group(dist.ProcessGroup):
         return self._all_of([work for work in works if work._handles], result)
 
     def broadcast(self, tensors, opts=None, root=0):
+        if not torch.is_tensor(tensors) and (
+                len(tensors) != 1 or getattr(opts, "rootTensor", 0)):
+            return several.broadcast(self, tensors, opts, root)
         tensor = self._only("broadcast", tensors)
         return self._run(opts, [tensor], tensor, self.lib.broadcast,
                          self._tensor("broadcast", tensor, True),
-                         _root(opts, root))
+                         self._root("broadcast", opts, root))
 
     def reduce(self, tensors, opts=None, op=None, root=0):
         op = self._reduce_op("reduce",
                              opts if hasattr(opts, "reduceOp") else op)
+        root = self._root("reduce", opts, root)
+        if getattr(opts, "rootTensor", 0):
+            self.refuse("reduce", "invalid root tensor: %d" % opts.rootTensor)
         tensor = self._only("reduce", tensors)
         work = self._run(opts, [tensor], tensor, self.lib.reduce,
-                         self._tensor("reduce", tensor), _root(opts, root),
-                         op)
+                         self._tensor("reduce", tensor), root, op)
         self._free_op(op)
         return work
 
@@ -434,29 +403,40 @@ class Group(dist.ProcessGroup):
                 self._message_text(), ranks[:count], self._rank, timeout_ns))
 
     def allgather(self, outputs, inputs, opts=None):
-        outputs = [outputs] if torch.is_tensor(inputs) else outputs
-        tensor = self._dense(self._only("all_gather", inputs))
-        return self._run(opts, outputs[0], (outputs, tensor),
-                         self.lib.all_gather,
-                         self._per_rank("all_gather", outputs[0]),
-                         self._tensor("all_gather", tensor, True))
+        call = "all_gather"
+        if torch.is_tensor(inputs):
+            outputs, inputs = [outputs], [inputs]
+        if len(inputs) != 1 or len(outputs) != 1:
+            return several.all_gather(self, outputs, inputs, opts)
+        tensor, apart = self._dense(inputs[0]), self._apart(outputs[0])
+        views = self._per_rank(
+            call, apart, "invalid output tensor list: it has %d, expected %d")
+        self._refuse_unlike(call, outputs[0], tensor)
+        work = self._run(opts, outputs[0], (apart, tensor),
+                         self.lib.all_gather, views,
+                         self._tensor(call, tensor, True))
+        return self._copied(work, outputs[0], apart)
 
-    def _dense(self, tensor):
-        """What gloo makes of an input, but NCCL does not."""
-        if self._name == "nccl" or tensor.layout is not torch.strided:
-            return tensor
-        return tensor.contiguous()
+    def _apart(self, outputs):
+        """Where a call writes what is for outputs, which may be strided."""
+        return [self._dense(tensor) for tensor in outputs]
 
-    def _per_rank(self, call, tensors):
-        if len(tensors) != self._size:
-            self.refuse(call, "a list of %d tensors: expected one for each of "
-                        "the %d ranks" % (len(tensors), self._size))
-        return self._tensors(call, tensors, True)
+    def _copied(self, work, outputs, apart):
+        pairs = [pair for pair in zip(outputs, apart) if pair[0] is not pair[1]]
+        if not pairs:
+            return work
+        return self._then(work, outputs,
+                          lambda: [out.copy_(got) for out, got in pairs])
 
     def allgather_coalesced(self, output_lists, inputs, opts=None):
+        if len(output_lists) != self._size:
+            self.refuse("all_gather", "output lists should be equal to world "
+                        "size: %d of %d" % (len(output_lists), self._size))
         works = []
         for index, tensor in enumerate(inputs):
             outputs = [part[index] for part in output_lists]
+            self._refuse_unlike("all_gather", outputs, tensor,
+                                "invalid size of output tensor")
             works.append(self._run(
                 opts, outputs, (outputs, tensor), self.lib.all_gather,
                 self._per_rank("all_gather", outputs),
@@ -474,7 +454,7 @@ class Group(dist.ProcessGroup):
     def all_gather_single_coalesced(self, outputs, inputs, opts=None):
         call = "all_gather_single"
         works = []
-        for out, into in _by_dtype(outputs, inputs):
+        for out, into in by_dtype(outputs, inputs):
             works.append(self._run(
                 opts, out, (out, into), self.lib.all_gather_single_coalesced,
                 self._tensors(call, out, True),
@@ -512,7 +492,7 @@ class Group(dist.ProcessGroup):
         call = "reduce_scatter_single"
         op = self._reduce_op(call, opts)
         works = []
-        for out, into in _by_dtype(outputs, inputs):
+        for out, into in by_dtype(outputs, inputs):
             works.append(self._run(
                 opts, out, (out, into),
                 self.lib.reduce_scatter_single_coalesced,
@@ -536,20 +516,6 @@ class Group(dist.ProcessGroup):
 
     alltoall_base = all_to_all_single
 
-    def _splits(self, call, tensor, lengths, view):
-        """torch counts rows of dimension 0, dist.h elements."""
-        rows = tensor.size(0) if tensor.dim() else 0
-        if not lengths:
-            if rows % self._size:
-                self.refuse(call, "Tensor's dim 0 (%d) does not divide equally "
-                            "across group size %d" % (rows, self._size))
-            return None
-        if len(lengths) != self._size or sum(lengths) != rows:
-            self.refuse(call, "Split sizes %s do not match total dim 0 size %d "
-                        "over %d ranks" % (list(lengths), rows, self._size))
-        row = view.numel // rows if rows else 0
-        return (c_size_t * self._size)(*[length * row for length in lengths])
-
     def alltoall(self, outputs, inputs, opts=None):
         return self._run(opts, outputs, (outputs, inputs), self.lib.all_to_all,
                          self._per_rank("all_to_all", outputs),
@@ -557,21 +523,24 @@ class Group(dist.ProcessGroup):
 
     def gather(self, outputs, inputs, opts=None, root=0):
         outputs = [outputs] if torch.is_tensor(inputs) else outputs
-        tensor = self._dense(self._only("gather", inputs))
-        root = _root(opts, root)
-        lists = (self._per_rank("gather", outputs[0])
-                 if root == self._rank else None)
-        return self._run(opts, outputs[0] if lists else [], (outputs, tensor),
-                         self.lib.gather, self._tensor("gather", tensor, True),
-                         lists, root)
+        root = self._root("gather", opts, root)
+        tensor = self._dense(self._only("gather", inputs, "input tensor list"))
+        apart = [self._apart(part) for part in outputs or []]
+        views = self._list_of_root("gather", "output", apart, root)
+        lists = outputs[0] if views else []
+        self._refuse_unlike("gather", lists, tensor)
+        work = self._run(opts, lists, (apart, tensor), self.lib.gather,
+                         self._tensor("gather", tensor, True), views, root)
+        return self._copied(work, lists, apart[0]) if views else work
 
     def scatter(self, outputs, inputs, opts=None, root=0):
         inputs = [inputs] if torch.is_tensor(outputs) else inputs
-        tensor, root = self._only("scatter", outputs), _root(opts, root)
-        lists = (self._per_rank("scatter", inputs[0])
-                 if root == self._rank else None)
+        root = self._root("scatter", opts, root)
+        tensor = self._only("scatter", outputs, "output tensor list")
+        views = self._list_of_root("scatter", "input", inputs or [], root)
+        self._refuse_unlike("scatter", inputs[0] if views else [], tensor)
         return self._run(opts, [tensor], (tensor, inputs), self.lib.scatter,
-                         self._tensor("scatter", tensor, True), lists, root)
+                         self._tensor("scatter", tensor, True), views, root)
 
     # ---- messages ---------------------------------------------------------
 
@@ -667,24 +636,6 @@ def _is_sync(opts, frame) -> bool:
         return not asynchronous
     return (frame.f_code.co_filename == _C10D_FILE
             and frame.f_locals.get("async_op") is False)
-
-
-def _root(opts, root):
-    """The rank that opts name, which may be the rank itself or None."""
-    return getattr(opts, "rootRank", root if opts is None else opts)
-
-
-def _by_dtype(*lists):
-    """The lists, cut into lists of one dtype, in the order in which the dtypes
-    come: the same on every rank. Of one list, its parts; of several, tuples of
-    theirs."""
-    dtypes = dict.fromkeys(tensor.dtype for tensor in lists[0])
-    if len(dtypes) == 1:
-        return [lists[0]] if len(lists) == 1 else [lists]
-    cut = [tuple([tensor for tensor, first in zip(one, lists[0])
-                  if first.dtype == dtype] for one in lists)
-           for dtype in dtypes]
-    return [part[0] for part in cut] if len(lists) == 1 else cut
 
 
 def _monitored_words(text, missing, rank, timeout_ns):

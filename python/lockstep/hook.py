@@ -222,18 +222,21 @@ def _stand_in(c10d, name, original):
     group of ours; an instance of it is such a group."""
 
     class Options:
-        """Set by torch, read by nobody."""
+        """Set by torch; only its _timeout is read, by scripts."""
 
         def __init__(self, *_, **named):
             self.__dict__.update(named)
 
     class Meta(type):
         def __call__(cls, store, rank, size, *rest, **named):
-            timeout = named.get("timeout")
+            timeout, options = named.get("timeout"), None
             for one in rest:
                 timeout = getattr(one, "_timeout", one)
+                options = one if hasattr(one, "_timeout") else None
             made = _create(store, rank, size, timeout, name)
-            made.options = cls.Options()
+            made.options = options or cls.Options(_timeout=timeout)
+            # Asked of a group of gloo as of its class.
+            made.create_device = getattr(original, "create_device", None)
             return made
 
         def __instancecheck__(cls, thing):

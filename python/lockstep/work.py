@@ -38,6 +38,7 @@ class Work(_TorchWork):
         self._result = result
         self._keep = keep
         self._in_order = in_order  # ends after all that were issued before
+        self._finish = []  # to call when all is there
         self._error = None
         self._source = -1
         self._future = None
@@ -65,7 +66,10 @@ class Work(_TorchWork):
         for handle in handles:
             lib.work_free(handle)
         charge.after_call()
-        self._keep = None
+        if self._error is None:
+            for finish in self._finish:
+                finish()
+        self._keep, self._finish = None, ()
         if self._promise is not None:
             self._promise.set_result(None)
         elif self._future is not None and self._error is None:

@@ -142,7 +142,9 @@ def gathers_stacked():
 def all_gather_uneven():
     rank = dist.get_rank()
     out = [torch.empty(r + 1) for r in range(SIZE)]
-    dist.all_gather(out, torch.full((rank + 1,), float(rank)))
+    # Not under gloo's name: gloo refuses it.
+    dist.all_gather(out, torch.full((rank + 1,), float(rank)),
+                    group=dist.new_group(backend="lockstep"))
     for r in range(SIZE):
         equal(out[r], torch.full((r + 1,), float(r)))
 
@@ -429,8 +431,64 @@ def columns():
     out = [torch.empty(2) for _ in range(SIZE)]
     dist.all_gather(out, x)
     equal(torch.stack(out)[:, 1], torch.arange(SIZE) * 4 + 2.0)
-    out = out if dist.get_rank() == 1 else None
-    dist.gather(x, out, 1)
+    out = torch.zeros(SIZE, 2, 2)
+    dist.all_gather(list(out[:, :, 0]), x)
+    equal(out[:, 1, 0], torch.arange(SIZE) * 4 + 2.0)
+    assert not out[:, :, 1].any()
+    out = list(out[:, :, 1]) if dist.get_rank() == 1 else None
+    dist.gather(x, out, 1, async_op=True).wait()
+    if out is not None:
+        equal(torch.stack(out)[:, 1], torch.arange(SIZE) * 4 + 2.0)
+
+
+def several_tensors():
+    """Gloo takes several of one rank for one on each of its devices."""
+    group, rank = dist.distributed_c10d._get_default_group(), dist.get_rank()
+    xs = [torch.tensor([rank + 1.0]), torch.tensor([10.0])]
+    equal(group.allreduce(xs).get_future().wait(), [torch.tensor([50.0])] * 2)
+    equal(xs, [torch.tensor([50.0])] * 2)
+    opts = dist.AllreduceOptions()
+    opts.reduceOp = ReduceOp.MAX
+    xs = [torch.tensor([rank]), torch.tensor([2])]
+    group.allreduce(xs, opts).wait()
+    equal(xs, [torch.tensor([3])] * 2)
+    opts = dist.BroadcastOptions()
+    opts.rootRank, opts.rootTensor = 2, 1
+    xs = [torch.tensor([rank]), torch.tensor([rank + 10])]
+    group.broadcast(xs, opts).wait()
+    equal(xs, [torch.tensor([12])] * 2)
+    outs = [[torch.zeros(1) for _ in range(2 * SIZE)] for _ in range(2)]
+    group.allgather(outs, [torch.full((1,), 2.0 * rank),
+                           torch.full((1,), 2.0 * rank + 1)]).wait()
+    for out in outs:
+        equal(torch.cat(out), torch.arange(2.0 * SIZE))
+
+
+def words_of_gloo():
+    """What gloo refuses is refused, in its words, and the group goes on."""
+    group = dist.distributed_c10d._get_default_group()
+    x, y = torch.zeros(1), torch.zeros(2)
+    root = dist.get_rank()
+    for words, call, *arguments in (
+            ("requires non-empty tensor list", group.allreduce, []),
+            ("invalid tensor type", group.allreduce, [x, x.double()]),
+            ("invalid tensor size", group.allreduce, [x, y]),
+            ("same length", group.allgather, [], [x]),
+            ("invalid output tensor list", group.allgather, [[x]], [x]),
+            ("invalid tensor size", group.allgather, [[x, x, y, x]], [x]),
+            ("single-element tensor list", group.reduce, [x, x])):
+        assert words in refuses(RuntimeError, call, *arguments), words
+    opts = dist.GatherOptions()
+    opts.rootRank = SIZE
+    text = refuses(RuntimeError, group.gather, [], [x], opts)
+    assert "invalid root rank" in text, text
+    opts.rootRank = root
+    text = refuses(RuntimeError, group.gather, [[x] * 3], [x], opts)
+    assert "Incorrect output list size 3. Output list size should be 4" in text
+    opts.rootRank = (root + 1) % SIZE
+    text = refuses(RuntimeError, group.gather, [[x] * 4], [x], opts)
+    assert "requires empty output on non-root" in text, text
+    dist.all_reduce(x)
 
 
 def kind_of_error():
@@ -563,5 +621,6 @@ if __name__ == "__main__":
         coalesced, coalesced_list, messages, message_source, objects,
         subgroups, subgroups_of_a_size, groups_by_members,
         groups_by_members_that_overlap, many_groups, options, options_of_gloo,
-        called_directly, columns, kind_of_error, barriers, bools, bytes_only,
-        strided, wrong_calls, twice, prefixed, given_up])
+        called_directly, columns, several_tensors, words_of_gloo,
+        kind_of_error, barriers, bools, bytes_only, strided, wrong_calls,
+        twice, prefixed, given_up])
