@@ -10,6 +10,7 @@
 #include "base/input.h"
 #include "base/printable.h"
 #include "base/refuse.h"
+#include "base/quantity.h"
 
 /* The reader: what it reads, and where it stands. */
 struct reader {
@@ -376,4 +377,17 @@ enum dist_error dist__tsv_load_rows(struct tsv_table *tsv, const char *path,
 	if (error)
 		dist__tsv_release(tsv);
 	return error;
+}
+
+const char *dist__tsv_text(const char *text, void *into)
+{
+	*(const char **)into = text;
+	return NULL;
+}
+
+const char *dist__tsv_positive(const char *text, void *into)
+{
+	return dist__number_read(text, into) && *(double *)into > 0
+		       ? NULL
+		       : "a number over 0";
 }

@@ -50,6 +50,10 @@ struct tsv_field {
 	bool required; /* must be known in every row */
 };
 
+/* Readers: of a const char *, the text itself, and of a double above 0. */
+const char *dist__tsv_text(const char *text, void *into);
+const char *dist__tsv_positive(const char *text, void *into);
+
 /* The field for the member of a struct with the same name. */
 #define TSV_FIELD(row, reader, field)                                          \
 	.name = #field, .read = (reader), .offset = offsetof(row, field)

@@ -165,27 +165,15 @@ struct row {
 	double times, us;
 };
 
-static const char *read_text(const char *text, void *into)
-{
-	*(const char **)into = text;
-	return NULL;
-}
-
-static const char *read_number(const char *text, void *into)
-{
-	return dist__number_read(text, into) && *(double *)into > 0
-		       ? NULL
-		       : "a number over 0";
-}
-
 static enum dist_error read_table(const char *path, struct profile *profile,
 				  struct dist_message *message)
 {
 	static const struct tsv_field fields[] = {
-		{"kernel", read_text, offsetof(struct row, kernel), true},
-		{"times", read_number, offsetof(struct row, times), true},
-		{"us", read_number, offsetof(struct row, us), true},
-		{"gpu", read_text, offsetof(struct row, gpu), false},
+		{"kernel", dist__tsv_text, offsetof(struct row, kernel), true},
+		{"times", dist__tsv_positive, offsetof(struct row, times),
+		 true},
+		{"us", dist__tsv_positive, offsetof(struct row, us), true},
+		{"gpu", dist__tsv_text, offsetof(struct row, gpu), false},
 		{.name = NULL}};
 	struct tsv_table table;
 	enum dist_error error = dist__tsv_load_rows(

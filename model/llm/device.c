@@ -9,11 +9,11 @@
 #include <strings.h>
 
 #include "base/data.h"
+#include "base/text.h"
 #include "base/refuse.h"
 #include "base/spelling.h"
 #include "base/tsv_table.h"
 #include "model/llm/efficiency.h"
-#include "model/llm/fields.h"
 
 #define TABLE "measured/hardware/devices.tsv"
 #define KIN   8 /* GPUs whose measurements may stand for one */
@@ -34,10 +34,10 @@ struct row {
 	double exp_tera_s;
 };
 
-#define TEXT(field)   TSV_FIELD(struct row, llm_read_text, field)
-#define NUMBER(field) TSV_FIELD(struct row, llm_read_number, field)
+#define TEXT(field)   TSV_FIELD(struct row, dist__tsv_text, field)
+#define NUMBER(field) TSV_FIELD(struct row, dist__tsv_positive, field)
 #define PEAK(column, precision)                                                \
-	.name = (column), .read = llm_read_number,                             \
+	.name = (column), .read = dist__tsv_positive,                          \
 	.offset = offsetof(struct row, tflops[precision])
 
 static const struct tsv_field fields[] = {
@@ -197,12 +197,12 @@ static enum dist_error refuse_name(const struct row *rows, size_t num,
 	for (size_t reach = 0; reach < 2 && !list[0]; reach++)
 		for (size_t i = 0; i < num; i++) {
 			struct label own = read_label(rows[i].gpu);
-			size_t used = strlen(list);
 
 			if (dist__spelling_distance(own.kind, asked.kind) <=
 			    reach)
-				snprintf(list + used, sizeof list - used,
-					 "%s%s", used ? ", " : "", rows[i].gpu);
+				(void)dist__append(list, sizeof list, "%s%s",
+						   *list ? ", " : "",
+						   rows[i].gpu);
 		}
 	return dist__refuse(message, "GPU %.40s: expected one of %s", name,
 			    list[0] ? list
@@ -347,9 +347,9 @@ enum dist_error llm_device_can(const struct llm_device *device,
 		return DIST_OK;
 	for (int p = 0; p < LLM_PRECISIONS; p++)
 		if (device->peak[p] > 0)
-			snprintf(list + strlen(list),
-				 sizeof list - strlen(list), " %s",
-				 llm_precision_name((enum llm_precision)p));
+			(void)dist__append(
+				list, sizeof list, " %s",
+				llm_precision_name((enum llm_precision)p));
 	return dist__refuse(message, "precision %s: expected for %s one of%s",
 			    llm_precision_name(precision), device->name, list);
 }

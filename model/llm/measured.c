@@ -3,7 +3,7 @@
 
 #include "base/data.h"
 #include "model/llm/efficiency.h"
-#include "model/llm/fields.h"
+#include "base/tsv_table.h"
 
 #define FOLDER "measured/hardware/"
 
@@ -47,18 +47,18 @@ static const char *read_direction(const char *text, void *into)
 	.offset = offsetof(struct llm_gemm_row, field)
 
 static const struct tsv_field gemm_fields[] = {
-	{GEMM("use", llm_read_text, use), .required = true},
-	{GEMM("gpu", llm_read_text, gpu), .required = true},
-	{GEMM("kind", llm_read_text, kind), .required = true},
+	{GEMM("use", dist__tsv_text, use), .required = true},
+	{GEMM("gpu", dist__tsv_text, gpu), .required = true},
+	{GEMM("kind", dist__tsv_text, kind), .required = true},
 	{GEMM("precision", read_precision, precision), .required = true},
-	{GEMM("groups", llm_read_number, gemm.batch), .required = true},
-	{GEMM("m", llm_read_number, gemm.m), .required = true},
-	{GEMM("n", llm_read_number, gemm.n), .required = true},
-	{GEMM("k", llm_read_number, gemm.k), .required = true},
-	{GEMM("layout", llm_read_text, layout)},
-	{GEMM("accumulate", llm_read_text, accumulate)},
-	{GEMM("tflops", llm_read_number, tflops), .required = true},
-	{GEMM("from", llm_read_text, from), .required = true},
+	{GEMM("groups", dist__tsv_positive, gemm.batch), .required = true},
+	{GEMM("m", dist__tsv_positive, gemm.m), .required = true},
+	{GEMM("n", dist__tsv_positive, gemm.n), .required = true},
+	{GEMM("k", dist__tsv_positive, gemm.k), .required = true},
+	{GEMM("layout", dist__tsv_text, layout)},
+	{GEMM("accumulate", dist__tsv_text, accumulate)},
+	{GEMM("tflops", dist__tsv_positive, tflops), .required = true},
+	{GEMM("from", dist__tsv_text, from), .required = true},
 	{.name = NULL},
 };
 
@@ -67,28 +67,28 @@ static const struct tsv_field gemm_fields[] = {
 	.offset = offsetof(struct llm_attention_row, field)
 
 static const struct tsv_field attention_fields[] = {
-	{ATTENTION("use", llm_read_text, use), .required = true},
-	{ATTENTION("gpu", llm_read_text, gpu), .required = true},
-	{ATTENTION("implementation", llm_read_text, implementation),
+	{ATTENTION("use", dist__tsv_text, use), .required = true},
+	{ATTENTION("gpu", dist__tsv_text, gpu), .required = true},
+	{ATTENTION("implementation", dist__tsv_text, implementation),
 	 .required = true},
 	{ATTENTION("precision", read_precision, precision), .required = true},
 	{ATTENTION("direction", read_direction, products), .required = true},
 	{ATTENTION("causal", read_mask, attention.causal), .required = true},
 	{ATTENTION("count", read_half, half), .required = true},
-	{ATTENTION("heads", llm_read_number, attention.heads),
+	{ATTENTION("heads", dist__tsv_positive, attention.heads),
 	 .required = true},
-	{ATTENTION("kv_heads", llm_read_number, attention.kv_heads),
+	{ATTENTION("kv_heads", dist__tsv_positive, attention.kv_heads),
 	 .required = true},
-	{ATTENTION("qk_dim", llm_read_number, attention.qk_dim),
+	{ATTENTION("qk_dim", dist__tsv_positive, attention.qk_dim),
 	 .required = true},
-	{ATTENTION("v_dim", llm_read_number, attention.v_dim),
+	{ATTENTION("v_dim", dist__tsv_positive, attention.v_dim),
 	 .required = true},
-	{ATTENTION("batch", llm_read_number, attention.batch),
+	{ATTENTION("batch", dist__tsv_positive, attention.batch),
 	 .required = true},
-	{ATTENTION("seq", llm_read_number, attention.seq), .required = true},
-	{ATTENTION("tflops", llm_read_number, tflops), .required = true},
-	{ATTENTION("approximate", llm_read_text, approximate)},
-	{ATTENTION("from", llm_read_text, from), .required = true},
+	{ATTENTION("seq", dist__tsv_positive, attention.seq), .required = true},
+	{ATTENTION("tflops", dist__tsv_positive, tflops), .required = true},
+	{ATTENTION("approximate", dist__tsv_text, approximate)},
+	{ATTENTION("from", dist__tsv_text, from), .required = true},
 	{.name = NULL},
 };
 
@@ -97,11 +97,11 @@ static const struct tsv_field attention_fields[] = {
 	.offset = offsetof(struct llm_kernel_row, field)
 
 static const struct tsv_field kernel_fields[] = {
-	{KERNEL("gpu", llm_read_text, gpu), .required = true},
-	{KERNEL("what", llm_read_text, what), .required = true},
-	{KERNEL("value", llm_read_number, value), .required = true},
-	{KERNEL("unit", llm_read_text, unit), .required = true},
-	{KERNEL("from", llm_read_text, from), .required = true},
+	{KERNEL("gpu", dist__tsv_text, gpu), .required = true},
+	{KERNEL("what", dist__tsv_text, what), .required = true},
+	{KERNEL("value", dist__tsv_positive, value), .required = true},
+	{KERNEL("unit", dist__tsv_text, unit), .required = true},
+	{KERNEL("from", dist__tsv_text, from), .required = true},
 	{.name = NULL},
 };
 

@@ -5,12 +5,6 @@
 
 #include "base/text.h"
 
-const char *value_read_text(const char *text, void *into)
-{
-	*(const char **)into = text;
-	return NULL;
-}
-
 /* Half a unit in the last place of a decimal number. */
 static double rounding_of(const char *text)
 {

@@ -16,9 +16,6 @@ struct value_number {
  * neither, if too little is known. */
 enum value_use { VALUE_NEITHER, VALUE_CALIBRATION, VALUE_VALIDATION };
 
-/* Fills a const char * with text itself. */
-const char *value_read_text(const char *text, void *into);
-
 /* Fills a struct value_number, of 0 or more. */
 const char *value_read_number(const char *text, void *into);
 
